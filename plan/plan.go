@@ -1,0 +1,133 @@
+package plan
+
+import "time"
+
+// Plan is what the planner answers to goals: the moves in order, everything it
+// refused with the reason, and the state before and after.
+type Plan struct {
+	APIVersion string      `json:"apiVersion"`
+	Kind       string      `json:"kind"` // "Plan"
+	ID         string      `json:"id"`   // content hash, see Seal
+	TakenAt    time.Time   `json:"takenAt"`
+	Expires    time.Time   `json:"expires"`
+	Cluster    ClusterInfo `json:"cluster"`
+	ConfigHash string      `json:"configHash"`
+	Moves      []Move      `json:"moves"`
+	Rejections Rejections  `json:"rejections"`
+	Goals      []Goal      `json:"goals"` // those with excess before
+	Before     State       `json:"before"`
+	After      State       `json:"after"`
+	Bound      Bound       `json:"bound"`
+	Inputs     []Input     `json:"inputs"`
+	// NotEnforced lists default limits of the config that this version does
+	// not enforce yet, by field path.
+	NotEnforced []string `json:"notEnforced,omitempty"`
+}
+
+// ClusterInfo says which cluster a plan was made for.
+type ClusterInfo struct {
+	UID     string `json:"uid"`
+	Version string `json:"version"`
+}
+
+// Move is one pod to evict, and where its replacement is predicted to land.
+type Move struct {
+	Pod        PodRef     `json:"pod"`
+	Owner      ObjectRef  `json:"owner"`
+	Goals      []string   `json:"goals"`
+	From       string     `json:"from"`
+	To         string     `json:"to"` // likeliest node
+	Acceptable Acceptable `json:"acceptable"`
+	PGood      float64    `json:"pGood"`
+	PReturn    float64    `json:"pReturn"`
+	PPending   float64    `json:"pPending"`
+	Strategy   string     `json:"strategy"`
+	Step       int        `json:"step"` // from 1
+	Wave       int        `json:"wave"` // from 1
+	Steer      string     `json:"steer"`
+	Reason     Reason     `json:"reason"`
+	Benefit    float64    `json:"benefit"`
+	Cost       float64    `json:"cost"`
+
+	// AcceptableNodes names the acceptable nodes, for verification.
+	AcceptableNodes []string `json:"-"`
+	// GracePeriodSeconds is the victim's own grace period.
+	GracePeriodSeconds int64 `json:"-"`
+}
+
+// Acceptable counts the nodes on which the goals of a move are still served.
+type Acceptable struct {
+	Nodes int `json:"nodes"`
+}
+
+// Rejections are the refusals: a count per code and the first samples of each.
+type Rejections struct {
+	Counts  map[Code]int `json:"counts"`
+	Samples []Rejection  `json:"samples"`
+}
+
+// Rejection says why one pod is not moved.
+type Rejection struct {
+	Pod      PodRef `json:"pod"`
+	Node     string `json:"node,omitempty"`
+	Strategy string `json:"strategy,omitempty"`
+	Reason   Reason `json:"reason"`
+}
+
+// Bound is a proven lower limit on the evictions that meet the goals, less the
+// residual excess that no eviction can remove, with what blocks it.
+type Bound struct {
+	MinEvictions int       `json:"minEvictions"`
+	Residual     float64   `json:"residual"`
+	BlockedBy    []Blocker `json:"blockedBy"`
+}
+
+// Blocker names what keeps excess in place.
+type Blocker struct {
+	Code   Code   `json:"code"`
+	Detail string `json:"detail"`
+}
+
+// Input describes one source of data and its state.
+type Input struct {
+	Source   string   `json:"source"`
+	Age      string   `json:"age"`
+	Coverage float64  `json:"coverage"`
+	Problems []string `json:"problems"`
+}
+
+// State is the cluster before or after the plan, as far as goals look at it.
+type State struct {
+	Nodes       []NodeState             `json:"nodes"`
+	Utilization map[string]Distribution `json:"utilization"`
+	Excess      map[string]float64      `json:"excess"` // by goal id
+	Workloads   []WorkloadState         `json:"workloads"`
+}
+
+// NodeState is one node's requested and used fractions of allocatable.
+type NodeState struct {
+	Name      string             `json:"name"`
+	Zone      string             `json:"zone"`
+	Requested map[string]float64 `json:"requested"`
+	Used      map[string]float64 `json:"used,omitempty"`
+}
+
+// Distribution summarises a resource over nodes; mean is total used over total
+// allocatable.
+type Distribution struct {
+	Max    float64 `json:"max"`
+	Mean   float64 `json:"mean"`
+	StdDev float64 `json:"stddev"`
+}
+
+// WorkloadState is one workload by zone, with the category it would be in if
+// its worst zone failed (1 complete loss .. 4 minor; docs/reference/impact.md).
+type WorkloadState struct {
+	Namespace       string         `json:"namespace"`
+	Kind            string         `json:"kind"`
+	Name            string         `json:"name"`
+	Zones           map[string]int `json:"zones"`
+	Skew            int            `json:"skew"`
+	FailureCategory int            `json:"failureCategory"`
+	CategoryCertain bool           `json:"categoryCertain"`
+}

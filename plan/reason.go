@@ -1,0 +1,72 @@
+package plan
+
+// Code is a stable, documented reason. Codes state facts.
+// docs/reference/reasons.md has a paragraph for each; a test keeps both in step.
+type Code string
+
+// Reason is a code with a sentence for people.
+type Reason struct {
+	Code    Code   `json:"code"`
+	Message string `json:"message"`
+}
+
+// Why a move is wanted.
+const (
+	NodeOverUtilized Code = "NodeOverUtilized"
+	ZoneSkewed       Code = "ZoneSkewed"
+)
+
+// Why a pod may not leave (guards).
+const (
+	MirrorPod         Code = "MirrorPod"
+	StaticPod         Code = "StaticPod"
+	DaemonSetPod      Code = "DaemonSetPod"
+	BarePod           Code = "BarePod"
+	PodTerminating    Code = "PodTerminating"
+	PodTerminal       Code = "PodTerminal"
+	PodNotBound       Code = "PodNotBound"
+	SystemCritical    Code = "SystemCritical"
+	PriorityTooHigh   Code = "PriorityTooHigh"
+	LocalStorage      Code = "LocalStorage"
+	JobPod            Code = "JobPod"
+	UnknownController Code = "UnknownController"
+	OwnerNotFound     Code = "OwnerNotFound"
+	TooFewReplicas    Code = "TooFewReplicas"
+	PodTooYoung       Code = "PodTooYoung"
+	NamespaceExcluded Code = "NamespaceExcluded"
+	NodeOutOfScope    Code = "NodeOutOfScope"
+)
+
+// Why the replacement would not help.
+const (
+	PlacementUnknown Code = "PlacementUnknown"
+	NoTargetFits     Code = "NoTargetFits"
+	WouldReturn      Code = "WouldReturn"
+	UncertainLanding Code = "UncertainLanding"
+	WouldWorsenGoal  Code = "WouldWorsenGoal"
+)
+
+// Why a budget or limit forbids it.
+const (
+	BlockedByPDB            Code = "BlockedByPDB"
+	SeveralPDBs             Code = "SeveralPDBs"
+	PDBNotObserved          Code = "PDBNotObserved"
+	WorkloadUnavailable     Code = "WorkloadUnavailable"
+	LimitPerPass            Code = "LimitPerPass"
+	LimitPerNode            Code = "LimitPerNode"
+	LimitPerNamespace       Code = "LimitPerNamespace"
+	LimitPerOwner           Code = "LimitPerOwner"
+	LimitPerZone            Code = "LimitPerZone"
+	NotNeeded               Code = "NotNeeded"
+	BlockedByPermission     Code = "PermissionMissing"
+	PremiseChanged          Code = "PremiseChanged"
+	PodGoneAlready          Code = "PodGone"
+	UIDChanged              Code = "UIDChanged"
+	APIThrottled            Code = "APIThrottled"
+	APIError                Code = "APIError"
+	OutcomeUnknown          Code = "OutcomeUnknown"
+	LandedElsewhere         Code = "LandedElsewhere"
+	ReplacementNotReady     Code = "ReplacementNotReady"
+	ReplacementNotScheduled Code = "ReplacementNotScheduled"
+	Interrupted             Code = "Interrupted"
+)

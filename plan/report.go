@@ -1,0 +1,60 @@
+package plan
+
+import (
+	"time"
+)
+
+// Mode says whether a pass evicts.
+type Mode string
+
+const (
+	DryRun Mode = "dryRun"
+	Live   Mode = "live"
+)
+
+// RunReport is a plan and what became of it.
+type RunReport struct {
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"` // "RunReport"
+	RunID      string    `json:"runID"`
+	Mode       Mode      `json:"mode"`
+	Started    time.Time `json:"started"`
+	Finished   time.Time `json:"finished"`
+	Plan       Plan      `json:"plan"`
+	Outcomes   []Outcome `json:"outcomes"`
+	// Stopped says why the pass ended before the plan did; nil when it did not.
+	Stopped *Reason `json:"stopped"`
+}
+
+// OutcomeKind is what became of one move.
+type OutcomeKind string
+
+const (
+	Evicted    OutcomeKind = "evicted"
+	WouldEvict OutcomeKind = "wouldEvict"
+	Blocked    OutcomeKind = "blocked"
+	Gone       OutcomeKind = "gone"
+	Unknown    OutcomeKind = "unknown"
+	Dropped    OutcomeKind = "dropped"
+)
+
+// Outcome is what became of one move and of its replacement.
+type Outcome struct {
+	Step        int         `json:"step"`
+	Pod         PodRef      `json:"pod"`
+	Outcome     OutcomeKind `json:"outcome"`
+	Reason      Reason      `json:"reason"`
+	Replacement *PodRef     `json:"replacement,omitempty"`
+	Landed      string      `json:"landed,omitempty"`
+	AsForetold  bool        `json:"asForetold"`
+	ReadyAfter  string      `json:"readyAfter,omitempty"`
+}
+
+// PlannerState is what the planner remembers between passes.
+type PlannerState struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"` // "PlannerState"
+	// SpentBudgets are PodDisruptionBudgets (namespace/name) whose allowance an
+	// eviction answered 409 may have consumed, until the time given.
+	SpentBudgets map[string]time.Time `json:"spentBudgets,omitempty"`
+}
