@@ -1,0 +1,30 @@
+package cluster
+
+import (
+	"slices"
+
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// Scope says which nodes and namespaces may be worked on. What is out of scope
+// still counts: its pods occupy nodes and domains.
+type Scope struct {
+	// Nodes selects by node label; nil selects all.
+	Nodes labels.Selector
+	// Include are the namespaces in scope; empty means all but Exclude.
+	Include []string
+	Exclude []string
+}
+
+// HasNode reports whether the node is in scope.
+func (s Scope) HasNode(n *Node) bool {
+	return s.Nodes == nil || s.Nodes.Matches(labels.Set(n.Object.Labels))
+}
+
+// HasNamespace reports whether the namespace is in scope.
+func (s Scope) HasNamespace(name string) bool {
+	if slices.Contains(s.Exclude, name) {
+		return false
+	}
+	return len(s.Include) == 0 || slices.Contains(s.Include, name)
+}

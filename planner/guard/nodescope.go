@@ -1,0 +1,12 @@
+package guard
+
+import (
+	"fmt"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+var nodeOutOfScope = Rule{plan.NodeOutOfScope, func(in Input) (string, bool) {
+	n := &in.Snapshot.Nodes[in.Pod.Node]
+	return fmt.Sprintf("node %s is out of scope (nodeSelector)", n.Name), !in.Options.Scope.HasNode(n)
+}}

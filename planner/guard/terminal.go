@@ -1,0 +1,9 @@
+package guard
+
+import "github.com/evenkeel-project/evenkeel/plan"
+
+// A pod that has ended holds no resources; the Eviction API would delete it
+// without asking any budget.
+var podTerminal = Rule{plan.PodTerminal, func(in Input) (string, bool) {
+	return "the pod has ended (" + string(in.Pod.Object.Status.Phase) + ")", in.Pod.Terminal
+}}
