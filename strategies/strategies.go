@@ -35,7 +35,9 @@ var All = []Definition{
 }
 
 func of[S Strategy](f func(string, []byte, cluster.Scope) (S, []arg.Error)) func(string, []byte, cluster.Scope) (Strategy, []arg.Error) {
-	return func(name string, args []byte, scope cluster.Scope) (Strategy, []arg.Error) { return f(name, args, scope) }
+	return func(name string, args []byte, scope cluster.Scope) (Strategy, []arg.Error) {
+		return f(name, args, scope)
+	}
 }
 
 // Types names all types in order.

@@ -1,0 +1,57 @@
+# Evenkeel. `make` lists the targets; `make demo` and `make test` need Go only.
+
+SHELL := bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+BIN := $(CURDIR)/bin
+
+# The lab's control plane reports the Kubernetes version it is built from.
+KUBE := v1.37.1
+LABFLAGS := -X k8s.io/component-base/version.gitVersion=$(KUBE) -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=37
+VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / {printf "  %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+.PHONY: build
+build: ## bin/evenkeel, static
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/evenkeel ./cmd/evenkeel
+
+.PHONY: lab
+lab: build ## bin/lab and bin/kwok: a real control plane with fake nodes
+	cd lab && go build -ldflags "-s -w $(LABFLAGS)" -o $(BIN)/lab ./cmd/lab
+	cd lab/kwok && go build -o $(BIN)/kwok sigs.k8s.io/kwok/cmd/kwok
+
+.PHONY: demo
+demo: lab ## level a real cluster and watch it (first run about 10 minutes of compiling)
+	$(BIN)/lab demo --evenkeel $(BIN)/evenkeel --kwok $(BIN)/kwok
+
+.PHONY: test
+test: lint test-unit test-lab ## lint, unit tests, the lab's short end-to-end set
+
+.PHONY: test-unit
+test-unit: ## unit tests and scenarios
+	go test ./...
+
+.PHONY: test-lab
+test-lab: lab ## the lab's short end-to-end set: real API server and scheduler
+	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 15m -short ./...
+
+.PHONY: test-lab-long
+test-lab-long: lab ## the same with every repetition (20 of 20)
+	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./e2e/...
+
+.PHONY: lint
+lint: ## gofmt, vet, staticcheck
+	@out=$$(gofmt -l $$(git ls-files '*.go')); if [ -n "$$out" ]; then echo "gofmt wants to change:"; echo "$$out"; exit 1; fi
+	go vet ./...
+	go run -modfile tools/go.mod honnef.co/go/tools/cmd/staticcheck ./...
+
+.PHONY: bench
+bench: ## benchmarks of the planner and the snapshot reader
+	go test -run '^$$' -bench . -benchmem ./cluster/... ./placement/... ./planner/...
+
+.PHONY: golden
+golden: ## rewrite what the tests expect; read the diff before you commit it
+	go test ./planner/... ./report/... ./charts/... -update

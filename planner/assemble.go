@@ -1,0 +1,98 @@
+package planner
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// assemble writes the search down as a plan.
+func (p *Planner) assemble(c *search, steps []wavedStep) plan.Plan {
+	before := p.newSearch(c.s, c.st, c.goals.list, c.now)
+	out := plan.Plan{
+		APIVersion: plan.APIVersion, Kind: "Plan",
+		TakenAt: c.s.TakenAt.UTC(), Expires: c.now.Add(validity).UTC(),
+		Cluster:    plan.ClusterInfo{UID: c.s.ClusterUID, Version: fmt.Sprintf("%d.%d", c.s.ServerMajor, c.s.ServerMinor)},
+		ConfigHash: p.opts.ConfigHash, NotEnforced: p.opts.NotEnforced,
+		Moves:      []plan.Move{},
+		Rejections: c.refused.list(p.opts.SamplesPerCode),
+		Goals:      []plan.Goal{},
+		Before:     before.state(),
+		Bound:      c.bound(),
+		Inputs:     []plan.Input{requestsInput(c.s, c.now)},
+	}
+	for i, st := range steps {
+		m := before.move(st)
+		m.Step = i + 1
+		out.Moves = append(out.Moves, m)
+		before.apply(st.step)
+	}
+	out.After = before.state()
+	for _, g := range c.goals.list {
+		if g.ID != "" {
+			out.Goals = append(out.Goals, g)
+		}
+	}
+	out.ID = plan.ContentID(out)
+	return out
+}
+
+// move describes one step; the search stands where the step begins.
+func (c *search) move(st wavedStep) plan.Move {
+	p := &c.s.Pods[st.pod]
+	m := plan.Move{
+		Pod: podRef(p), Owner: ownerRef(c.s, p), Goals: []string{},
+		From: c.s.Nodes[st.from].Name, To: c.s.Nodes[st.landing.to].Name,
+		Acceptable: plan.Acceptable{Nodes: len(st.landing.acceptable)},
+		PGood:      st.landing.pGood, PReturn: st.landing.pReturn, PPending: st.landing.pPending,
+		Wave: st.wave, Steer: "none", Benefit: c.goals.gain(st.pod, st.from), Cost: cost(p),
+	}
+	if g := p.Object.Spec.TerminationGracePeriodSeconds; g != nil {
+		m.GracePeriodSeconds = *g
+	}
+	for _, n := range st.landing.acceptable {
+		m.AcceptableNodes = append(m.AcceptableNodes, c.s.Nodes[n].Name)
+	}
+	served := st.landing.served
+	if !slices.Contains(served, st.goal) {
+		served = append(served, st.goal)
+	}
+	for _, i := range served {
+		m.Goals = append(m.Goals, c.goals.list[i].ID)
+	}
+	most := c.goals.servedMost(st.pod, st.from, served)
+	m.Strategy, m.Reason = c.goals.list[most].Strategy, c.goals.list[most].Reason
+	return m
+}
+
+// servedMost is the goal of which the move removes the largest weighted share.
+func (t *tracker) servedMost(pod cluster.PodID, from cluster.NodeID, served []int) int {
+	best, most := served[0], -1.0
+	for _, i := range served {
+		share := t.list[i].Weight * float64(t.excess(i)-t.afterLeaving(i, pod, from)) / float64(t.initial[i])
+		if share > most {
+			best, most = i, share
+		}
+	}
+	return best
+}
+
+func ownerRef(s *cluster.Snapshot, p *cluster.Pod) plan.ObjectRef {
+	w := s.WorkloadOf(p)
+	if w == nil {
+		return plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Name: p.Object.Name, UID: string(p.Object.UID)}
+	}
+	return plan.ObjectRef{APIVersion: w.APIVersion, Kind: w.Kind, Name: w.Name, UID: w.UID}
+}
+
+func requestsInput(s *cluster.Snapshot, now time.Time) plan.Input {
+	in := plan.Input{Source: "requests", Age: now.Sub(s.TakenAt).Round(time.Second).String(), Coverage: 1, Problems: []string{}}
+	for _, kind := range slices.Sorted(maps.Keys(s.Objects.Skipped)) {
+		in.Problems = append(in.Problems, fmt.Sprintf("%d objects of kind %s are not read", s.Objects.Skipped[kind], kind))
+	}
+	return in
+}

@@ -1,0 +1,124 @@
+package planner
+
+import (
+	"cmp"
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// candidate is a pod whose leaving could serve a goal.
+type candidate struct {
+	pod cluster.PodID
+	// benefit is the share of the goals' initial excess, times their weight,
+	// that its leaving removes, summed over goals.
+	benefit float64
+	// size is what it takes along of the resource of the goal, relative to the
+	// excess; among pods that do the same good, the smaller leaves.
+	size float64
+	cost float64
+}
+
+// candidates lists the pods whose leaving serves goal g, best first.
+func (c *search) candidates(g int) []candidate {
+	var out []candidate
+	goal := c.goals.list[g]
+	consider := func(id cluster.PodID) {
+		if c.moved[id] {
+			return
+		}
+		from := c.world.NodeOf(id)
+		if from == cluster.NoNode || !c.goals.couldServe(g, id, from) {
+			return
+		}
+		p := &c.s.Pods[id]
+		out = append(out, candidate{id, c.goals.gain(id, from), c.size(goal, p), cost(p)})
+	}
+	switch goal.Kind {
+	case plan.NodeBelow:
+		for _, id := range c.s.Nodes[goal.Node].Pods {
+			if c.world.NodeOf(id) == goal.Node {
+				consider(id)
+			}
+		}
+	default:
+		for _, id := range goal.Pods {
+			consider(id)
+		}
+	}
+	slices.SortFunc(out, func(a, b candidate) int {
+		return cmp.Or(cmp.Compare(b.benefit, a.benefit), cmp.Compare(a.size, b.size), cmp.Compare(a.cost, b.cost), c.younger(a.pod, b.pod), cmp.Compare(a.pod, b.pod))
+	})
+	return out
+}
+
+func (c *search) size(g plan.Goal, p *cluster.Pod) float64 {
+	if g.Kind != plan.NodeBelow {
+		return 0
+	}
+	var size float64
+	alloc := c.s.Nodes[g.Node].Allocatable
+	for _, r := range alloc.Names() {
+		if total := alloc.Get(r); total > 0 {
+			size += float64(p.Requests.Get(r)) / float64(total)
+		}
+	}
+	return size
+}
+
+// younger orders by start time, latest first: a young pod has less warmed-up
+// state to lose.
+func (c *search) younger(a, b cluster.PodID) int {
+	sa, sb := c.s.Pods[a].Object.Status.StartTime, c.s.Pods[b].Object.Status.StartTime
+	if sa == nil || sb == nil {
+		return 0
+	}
+	return sb.Compare(sa.Time)
+}
+
+// couldServe reports whether leaving `from` can lower the excess of goal g,
+// wherever the replacement goes.
+func (t *tracker) couldServe(g int, pod cluster.PodID, from cluster.NodeID) bool {
+	return t.afterLeaving(g, pod, from) < t.excess(g)
+}
+
+// afterLeaving is the least excess of a goal once the pod stands elsewhere. For
+// a skew that depends on where it goes, so the best domain is assumed.
+func (t *tracker) afterLeaving(g int, pod cluster.PodID, from cluster.NodeID) int64 {
+	k, ok := t.at[g].(*skew)
+	if !ok {
+		return t.at[g].with(pod, from, cluster.NoNode)
+	}
+	a, ok := k.domain(from)
+	if !ok {
+		return t.excess(g)
+	}
+	emptiest := 0
+	for i, c := range k.counts {
+		if c < k.counts[emptiest] {
+			emptiest = i
+		}
+	}
+	k.counts[a]--
+	k.counts[emptiest]++
+	n := fewestMoves(k.counts, k.limit)
+	k.counts[a]++
+	k.counts[emptiest]--
+	return int64(n)
+}
+
+// gain is the candidate's benefit: over all requested goals it could serve, the
+// excess removed as a share of what there was at first.
+func (t *tracker) gain(pod cluster.PodID, from cluster.NodeID) float64 {
+	var sum float64
+	t.each(pod, from, cluster.NoNode, func(i int) bool {
+		if g := t.list[i]; !g.Constraint {
+			if removed := t.excess(i) - t.afterLeaving(i, pod, from); removed > 0 {
+				sum += g.Weight * float64(removed) / float64(t.initial[i])
+			}
+		}
+		return true
+	})
+	return plan.Round(sum)
+}

@@ -1,0 +1,153 @@
+package planner
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// number sorts goals into a stable order, fills in their excess and gives those
+// with excess the names g1, g2, ...
+func number(s *cluster.Snapshot, goals []plan.Goal) []plan.Goal {
+	goals = slices.Clone(goals)
+	slices.SortStableFunc(goals, func(a, b plan.Goal) int { return strings.Compare(key(a), key(b)) })
+	t := newTracker(s, placement.NewWorld(s, placement.Options{}), goals)
+	n := 0
+	for i := range goals {
+		goals[i].Excess = t.reported(i)
+		if goals[i].Excess > 0 && !goals[i].Constraint {
+			n++
+			goals[i].ID = fmt.Sprintf("g%d", n)
+		}
+	}
+	return goals
+}
+
+// key identifies a goal across snapshots.
+func key(g plan.Goal) string {
+	return strings.Join([]string{g.Strategy, string(g.Kind), g.Subject.String(), g.Resource, g.TopologyKey}, "\x00")
+}
+
+// tracker holds the goals and how far each is from being met, and follows moves.
+type tracker struct {
+	list []plan.Goal
+	at   []measure
+	// initial is the excess of each goal when the search began, at least 1.
+	initial []int64
+	byNode  [][]int // goals about a node
+	byPod   map[cluster.PodID][]int
+}
+
+// measure is one goal's distance, in integers of its own unit.
+type measure interface {
+	// excess is 0 when the goal is met; else what is too much, in bytes,
+	// milliCPU or pods that have to move.
+	excess() int64
+	// with is the excess after moving the pod; either node may be NoNode.
+	with(pod cluster.PodID, from, to cluster.NodeID) int64
+	move(pod cluster.PodID, from, to cluster.NodeID)
+	// reported is the excess in the unit of plan.Goal.
+	reported() float64
+}
+
+func newTracker(s *cluster.Snapshot, w *placement.World, goals []plan.Goal) *tracker {
+	t := &tracker{list: goals, at: make([]measure, len(goals)), byNode: make([][]int, len(s.Nodes)), byPod: map[cluster.PodID][]int{}}
+	domains := domainIndex{}
+	for i, g := range goals {
+		switch g.Kind {
+		case plan.SkewAtMost:
+			t.at[i] = newSkew(s, w, g, domains.of(s, g.TopologyKey))
+			for _, p := range g.Pods {
+				t.byPod[p] = append(t.byPod[p], i)
+			}
+		case plan.NodeBelow:
+			t.at[i] = newBelow(s, w, g)
+			t.byNode[g.Node] = append(t.byNode[g.Node], i)
+		default:
+			panic("planner: no measure for goal kind " + string(g.Kind))
+		}
+		t.initial = append(t.initial, max(1, t.at[i].excess()))
+	}
+	return t
+}
+
+func (t *tracker) excess(i int) int64     { return t.at[i].excess() }
+func (t *tracker) reported(i int) float64 { return t.at[i].reported() }
+
+func (t *tracker) move(pod cluster.PodID, from, to cluster.NodeID) {
+	t.each(pod, from, to, func(i int) bool { t.at[i].move(pod, from, to); return true })
+}
+
+// each calls f for every goal that a move can touch, until f says false.
+func (t *tracker) each(pod cluster.PodID, from, to cluster.NodeID, f func(i int) bool) bool {
+	for _, n := range [...]cluster.NodeID{from, to} {
+		if n == cluster.NoNode || n == to && from == to {
+			continue
+		}
+		for _, i := range t.byNode[n] {
+			if !f(i) {
+				return false
+			}
+		}
+	}
+	for _, i := range t.byPod[pod] {
+		if !f(i) {
+			return false
+		}
+	}
+	return true
+}
+
+// serves reports whether moving the pod improves at least one requested goal
+// and worsens none, constraints included.
+func (t *tracker) serves(pod cluster.PodID, from, to cluster.NodeID) bool {
+	better := false
+	return t.each(pod, from, to, func(i int) bool {
+		before, after := t.at[i].excess(), t.at[i].with(pod, from, to)
+		better = better || after < before && !t.list[i].Constraint
+		return after <= before
+	}) && better
+}
+
+// served lists the requested goals that moving the pod improves.
+func (t *tracker) served(pod cluster.PodID, from, to cluster.NodeID) []int {
+	var out []int
+	t.each(pod, from, to, func(i int) bool {
+		if !t.list[i].Constraint && t.at[i].with(pod, from, to) < t.at[i].excess() {
+			out = append(out, i)
+		}
+		return true
+	})
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// byNeed lists the requested goals with excess: heavier first, then those with
+// more to do relative to what is allowed, then in goal order.
+func (t *tracker) byNeed() []int {
+	var out []int
+	for i, g := range t.list {
+		if !g.Constraint && t.excess(i) > 0 {
+			out = append(out, i)
+		}
+	}
+	slices.SortStableFunc(out, func(a, b int) int {
+		ga, gb := t.list[a], t.list[b]
+		return cmp.Or(cmp.Compare(gb.Weight, ga.Weight), cmp.Compare(kindOrder(ga.Kind), kindOrder(gb.Kind)), cmp.Compare(t.reported(b), t.reported(a)))
+	})
+	return out
+}
+
+// kindOrder puts spread before load: a spread move leaves a choice of node in
+// the target domain, which load balancing then finds taken into account.
+func kindOrder(k plan.GoalKind) int {
+	if k == plan.SkewAtMost {
+		return 0
+	}
+	return 1
+}

@@ -1,0 +1,100 @@
+package planner
+
+import (
+	"fmt"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// landing is where a replacement is predicted to go.
+type landing struct {
+	to                       cluster.NodeID
+	acceptable               []cluster.NodeID
+	served                   []int // goals improved on `to`
+	pGood, pReturn, pPending float64
+}
+
+// land predicts where the replacement of a pod goes and accepts it only if,
+// with enough confidence, requested goals are then served better and no goal
+// worse.
+func (c *search) land(pod cluster.PodID) (landing, plan.Reason, bool) {
+	from := c.world.NodeOf(pod)
+	pr := c.world.Predict(pod)
+	if pr.SupportedWhy != "" {
+		return landing{}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.SupportedWhy}, false
+	}
+	good := func(n cluster.NodeID) bool { return n != from && c.goals.serves(pod, from, n) }
+	l := landing{
+		pGood:    plan.Round(pr.Prob(good)),
+		pReturn:  plan.Round(pr.Prob(func(n cluster.NodeID) bool { return n == from })),
+		pPending: plan.Round(pr.Pending()),
+	}
+	for _, n := range pr.Gone.Feasible {
+		if good(n) {
+			l.acceptable = append(l.acceptable, n)
+		}
+	}
+	if len(l.acceptable) == 0 {
+		return l, c.noTarget(pod, from, pr), false
+	}
+	if l.pGood < c.p.opts.MinConfidence {
+		return l, c.tooUncertain(pod, from, pr, l), false
+	}
+	l.to = likeliest(pr, good)
+	l.served = c.goals.served(pod, from, l.to)
+	return l, plan.Reason{}, true
+}
+
+// noTarget explains why no node is acceptable.
+func (c *search) noTarget(pod cluster.PodID, from cluster.NodeID, pr placement.Prediction) plan.Reason {
+	others := 0
+	for _, n := range pr.Gone.Feasible {
+		if n != from {
+			others++
+		}
+	}
+	if others == 0 {
+		return plan.Reason{Code: plan.NoTargetFits, Message: "its replacement fits on no other node"}
+	}
+	return plan.Reason{Code: plan.NoTargetFits, Message: fmt.Sprintf(
+		"its replacement fits on %d other nodes, but each would leave the goal unserved or make another worse", others)}
+}
+
+// tooUncertain tells a replacement that goes back, or into the same over-full
+// domain, from one whose place is merely not known well enough.
+func (c *search) tooUncertain(pod cluster.PodID, from cluster.NodeID, pr placement.Prediction, l landing) plan.Reason {
+	back := pr.Prob(func(n cluster.NodeID) bool { return n == from || len(c.goals.served(pod, from, n)) == 0 })
+	need := c.p.opts.MinConfidence
+	if back >= 1-l.pGood-back {
+		return plan.Reason{Code: plan.WouldReturn, Message: fmt.Sprintf(
+			"its replacement would go back to %s, or where it helps as little, with probability %.2f (guards.minConfidence allows %.2f)",
+			c.s.Nodes[from].Name, back, 1-need)}
+	}
+	return plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
+		"its replacement lands where it helps with probability %.2f only (guards.minConfidence wants %.2f)", l.pGood, need)}
+}
+
+// likeliest is the acceptable node with the highest probability, the first in
+// node order among equals.
+func likeliest(pr placement.Prediction, good func(cluster.NodeID) bool) cluster.NodeID {
+	weight := map[cluster.NodeID]float64{}
+	best := cluster.NoNode
+	for _, st := range []struct {
+		winners []cluster.NodeID
+		w       float64
+	}{{pr.Terminating.Winners, 1 - pr.WeightGone}, {pr.Gone.Winners, pr.WeightGone}} {
+		for _, n := range st.winners {
+			if good(n) {
+				weight[n] += st.w / float64(len(st.winners))
+			}
+		}
+	}
+	for n, w := range weight {
+		if best == cluster.NoNode || w > weight[best] || w == weight[best] && n < best {
+			best = n
+		}
+	}
+	return best
+}

@@ -1,0 +1,74 @@
+package planner
+
+import (
+	"fmt"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// limits counts the evictions of a pass against the configured limits.
+type limits struct {
+	s       *cluster.Snapshot
+	opts    Limits
+	zone    []string // of each node
+	total   population
+	planned population
+}
+
+// population counts pods by what limits are about.
+type population struct {
+	all       int
+	node      map[cluster.NodeID]int
+	namespace map[string]int
+	owner     map[cluster.WorkloadID]int
+	zone      map[string]int
+}
+
+func newPopulation() population {
+	return population{0, map[cluster.NodeID]int{}, map[string]int{}, map[cluster.WorkloadID]int{}, map[string]int{}}
+}
+
+func (p *population) add(s *cluster.Snapshot, zone []string, pod *cluster.Pod, d int) {
+	p.all += d
+	p.node[pod.Node] += d
+	p.namespace[pod.Object.Namespace] += d
+	p.owner[pod.Workload] += d
+	p.zone[zone[pod.Node]] += d
+}
+
+func newLimits(s *cluster.Snapshot, opts Limits) *limits {
+	l := &limits{s: s, opts: opts, zone: domainIndex{}.of(s, ZoneKey), total: newPopulation(), planned: newPopulation()}
+	for i := range s.Pods {
+		if p := &s.Pods[i]; p.Node != cluster.NoNode && !p.Terminal {
+			l.total.add(s, l.zone, p, 1)
+		}
+	}
+	return l
+}
+
+func (l *limits) count(pod cluster.PodID)   { l.planned.add(l.s, l.zone, &l.s.Pods[pod], 1) }
+func (l *limits) uncount(pod cluster.PodID) { l.planned.add(l.s, l.zone, &l.s.Pods[pod], -1) }
+
+// refuse names the first limit that one more eviction of this pod would break.
+func (l *limits) refuse(pod cluster.PodID) (plan.Reason, bool) {
+	p := &l.s.Pods[pod]
+	ns, zone := p.Object.Namespace, l.zone[p.Node]
+	for _, c := range []struct {
+		code        plan.Code
+		limit       plan.Count
+		of, planned int
+		what        string
+	}{
+		{plan.LimitPerPass, l.opts.PerPass, l.total.all, l.planned.all, "limits.perPass"},
+		{plan.LimitPerNode, l.opts.PerNode, l.total.node[p.Node], l.planned.node[p.Node], "limits.perNode on " + l.s.Nodes[p.Node].Name},
+		{plan.LimitPerNamespace, l.opts.PerNamespace, l.total.namespace[ns], l.planned.namespace[ns], "limits.perNamespace in " + ns},
+		{plan.LimitPerOwner, l.opts.PerOwner, l.total.owner[p.Workload], l.planned.owner[p.Workload], "limits.perOwner"},
+		{plan.LimitPerZone, l.opts.PerZone, l.total.zone[zone], l.planned.zone[zone], "limits.perZone in " + zone},
+	} {
+		if n := c.limit.Of(c.of); c.planned >= n {
+			return plan.Reason{Code: c.code, Message: fmt.Sprintf("%s: %d evictions are planned already, %s of %d pods allows %d", c.what, c.planned, c.limit, c.of, n)}, true
+		}
+	}
+	return plan.Reason{}, false
+}

@@ -1,0 +1,73 @@
+package planner
+
+import (
+	"fmt"
+
+	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/guard"
+)
+
+// ZoneKey is the node label that perZone limits and reports go by.
+const ZoneKey = "topology.kubernetes.io/zone"
+
+// Options are the settings of the planner.
+type Options struct {
+	Guards    guard.Options
+	Placement placement.Options
+	Limits    Limits
+	InFlight  InFlight
+	// MinConfidence is the least probability with which the replacement must
+	// land on an acceptable node.
+	MinConfidence float64
+	// MaxUnavailableWithoutPDB bounds the unavailable pods of a workload that
+	// no PodDisruptionBudget selects.
+	MaxUnavailableWithoutPDB int
+	// UtilizationLimit separates failure categories 3 and 4.
+	UtilizationLimit float64
+	// ConfigHash and NotEnforced are copied into the plan.
+	ConfigHash  string
+	NotEnforced []string
+	// SamplesPerCode bounds the rejections kept per code; negative: all.
+	SamplesPerCode int
+}
+
+// Limits bound the evictions of one pass. Each Count is of the pods it is
+// about: those bound in the cluster, on the node, in the namespace, of the
+// owner, in the zone.
+type Limits struct {
+	PerPass, PerNode, PerNamespace, PerOwner, PerZone plan.Count
+}
+
+// InFlight bounds the evictions of one wave: pods that are away at once.
+type InFlight struct {
+	Total, PerNode, PerOwner int
+}
+
+// DefaultOptions are the values of the shipped configuration.
+func DefaultOptions() Options {
+	return Options{
+		Guards: guard.DefaultOptions(),
+		Limits: Limits{
+			PerPass: plan.Absolute(50), PerNode: plan.Absolute(5), PerNamespace: plan.Percent(20),
+			PerOwner: plan.Percent(50), PerZone: plan.Absolute(20),
+		},
+		InFlight:                 InFlight{Total: 16, PerNode: 2, PerOwner: 1},
+		MinConfidence:            0.9,
+		MaxUnavailableWithoutPDB: 1,
+		UtilizationLimit:         0.9,
+		SamplesPerCode:           20,
+	}
+}
+
+// Validate reports every setting with which no sound plan can be made.
+func (o Options) Validate() []error {
+	var errs []error
+	if !(o.MinConfidence > 0 && o.MinConfidence <= 1) {
+		errs = append(errs, fmt.Errorf("minConfidence: %v is not a fraction above 0, at most 1", o.MinConfidence))
+	}
+	if o.InFlight.Total < 1 || o.InFlight.PerNode < 1 || o.InFlight.PerOwner < 1 {
+		errs = append(errs, fmt.Errorf("inFlight: every value must be 1 or more, got %+v", o.InFlight))
+	}
+	return errs
+}

@@ -1,0 +1,137 @@
+// Package planner turns goals into a plan: the fewest evictions whose
+// replacements are predicted to land where the goals are better served.
+//
+// It decides which pods move, in which order and in which waves, proves how
+// few evictions could have done, and gives every refusal a reason. It never
+// evicts, never asks an API server and never reads a clock: the same snapshot,
+// state, goals, options and time give the same bytes.
+package planner
+
+import (
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// validity is how long after its making a plan may be carried out.
+const validity = 15 * time.Minute
+
+// Planner plans with fixed options.
+type Planner struct{ opts Options }
+
+// New returns a planner.
+func New(opts Options) *Planner { return &Planner{opts} }
+
+// Plan answers the goals. Cost: one landing prediction per candidate pod until
+// the goals are met or limits are reached, O(candidates x nodes).
+func (p *Planner) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
+	goals = number(s, goals)
+	sch := p.newSearch(s, st, goals, now)
+	sch.run()
+	sch.dropUnneeded()
+	moves := p.intoWaves(sch)
+	return p.assemble(sch, moves)
+}
+
+// search is one planning pass under way.
+type search struct {
+	p       *Planner
+	s       *cluster.Snapshot
+	st      plan.PlannerState
+	now     time.Time
+	world   *placement.World
+	goals   *tracker
+	limits  *limits
+	verdict *verdicts
+	refused *refusals
+	moves   []step
+	moved   map[cluster.PodID]bool
+}
+
+// step is an accepted move inside the search.
+type step struct {
+	pod     cluster.PodID
+	from    cluster.NodeID
+	landing landing
+	goal    int // index of the goal that asked for it
+	benefit float64
+}
+
+func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *search {
+	w := placement.NewWorld(s, p.opts.Placement)
+	return &search{
+		p: p, s: s, st: st, now: now, world: w,
+		goals:   newTracker(s, w, goals),
+		limits:  newLimits(s, p.opts.Limits),
+		verdict: newVerdicts(s, w, st, &p.opts, now),
+		refused: newRefusals(),
+		moved:   map[cluster.PodID]bool{},
+	}
+}
+
+// run serves the goals one after the other, the worst first, until a round over
+// all of them moves nothing: a move for one goal can make room for another.
+func (c *search) run() {
+	for again := true; again; {
+		again = false
+		for _, g := range c.goals.byNeed() {
+			if c.serve(g) {
+				again = true
+			}
+		}
+	}
+}
+
+// serve moves pods for one goal until it is met or nothing helps.
+func (c *search) serve(g int) (moved bool) {
+	for c.goals.excess(g) > 0 {
+		m, ok := c.best(g)
+		if !ok {
+			return moved
+		}
+		c.accept(m)
+		moved = true
+	}
+	return moved
+}
+
+// best tries the candidates of a goal in order of merit and returns the first
+// that may leave and whose replacement lands well.
+func (c *search) best(g int) (step, bool) {
+	for _, cand := range c.candidates(g) {
+		if reason, refused := c.check(cand.pod); refused {
+			c.refused.add(c.s, cand.pod, c.goals.list[g].Strategy, reason)
+			continue
+		}
+		l, reason, ok := c.land(cand.pod)
+		if !ok {
+			c.refused.add(c.s, cand.pod, c.goals.list[g].Strategy, reason)
+			continue
+		}
+		return step{cand.pod, c.world.NodeOf(cand.pod), l, g, cand.benefit}, true
+	}
+	return step{}, false
+}
+
+// check asks everything that does not depend on the landing.
+func (c *search) check(pod cluster.PodID) (plan.Reason, bool) {
+	if reason, refused := c.verdict.of(pod); refused {
+		return reason, true
+	}
+	return c.limits.refuse(pod)
+}
+
+func (c *search) accept(m step) {
+	c.apply(m)
+	c.moves = append(c.moves, m)
+	c.moved[m.pod] = true
+	c.limits.count(m.pod)
+	c.refused.remove(m.pod)
+}
+
+func (c *search) apply(m step) {
+	c.world.Move(m.pod, m.landing.to)
+	c.goals.move(m.pod, m.from, m.landing.to)
+}

@@ -1,0 +1,67 @@
+package planner
+
+import (
+	"math"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// reported are the resources that node states show.
+var reported = []string{"cpu", "memory"}
+
+// state describes the cluster as it stands in the search.
+func (c *search) state() plan.State {
+	st := plan.State{
+		Nodes:       make([]plan.NodeState, len(c.s.Nodes)),
+		Utilization: map[string]plan.Distribution{},
+		Excess:      map[string]float64{},
+		Workloads:   c.workloads(),
+	}
+	for i := range c.s.Nodes {
+		st.Nodes[i] = c.nodeState(&c.s.Nodes[i])
+	}
+	for _, r := range reported {
+		st.Utilization[r] = c.distribution(r)
+	}
+	for i, g := range c.goals.list {
+		if g.ID != "" {
+			st.Excess[g.ID] = c.goals.reported(i)
+		}
+	}
+	return st
+}
+
+func (c *search) nodeState(n *cluster.Node) plan.NodeState {
+	st := plan.NodeState{Name: n.Name, Zone: c.limits.zone[n.ID], Requested: map[string]float64{}}
+	used := c.world.Requested(n.ID)
+	for _, r := range reported {
+		if total := n.Allocatable.Get(r); total > 0 {
+			st.Requested[r] = plan.Round(float64(used.Get(r)) / float64(total))
+		}
+	}
+	return st
+}
+
+// distribution summarises the fractions requested; the mean is total requested
+// over total allocatable, and the deviation is of nodes from it.
+func (c *search) distribution(resource string) plan.Distribution {
+	var used, total, most, squares float64
+	fracs := []float64{}
+	for i := range c.s.Nodes {
+		if t := float64(c.s.Nodes[i].Allocatable.Get(resource)); t > 0 {
+			req := c.world.Requested(c.s.Nodes[i].ID)
+			u := float64(req.Get(resource))
+			used, total, most = used+u, total+t, max(most, u/t)
+			fracs = append(fracs, u/t)
+		}
+	}
+	if total == 0 {
+		return plan.Distribution{}
+	}
+	mean := used / total
+	for _, f := range fracs {
+		squares += (f - mean) * (f - mean)
+	}
+	return plan.Distribution{Max: plan.Round(most), Mean: plan.Round(mean), StdDev: plan.Round(math.Sqrt(squares / float64(len(fracs))))}
+}

@@ -1,0 +1,114 @@
+package planner
+
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// wave is what is in flight at once.
+type wave struct {
+	total  int
+	node   map[cluster.NodeID]int
+	owner  map[cluster.WorkloadID]int
+	budget map[cluster.BudgetID]int
+}
+
+func newWave() *wave {
+	return &wave{0, map[cluster.NodeID]int{}, map[cluster.WorkloadID]int{}, map[cluster.BudgetID]int{}}
+}
+
+// room reports whether one more pod may be away at the same time. Budgets are
+// those of the snapshot: each wave waits until the last one's replacements are
+// Ready, so that every wave finds them whole again.
+func (w *wave) room(c *search, pod cluster.PodID) bool {
+	p, f := &c.s.Pods[pod], c.p.opts.InFlight
+	if w.total >= f.Total || w.node[p.Node] >= f.PerNode || w.owner[p.Workload] >= f.PerOwner {
+		return false
+	}
+	_, allowed := c.verdict.allowance(pod)
+	if len(p.Budgets) == 0 {
+		return w.owner[p.Workload] < allowed
+	}
+	return w.budget[p.Budgets[0]] < allowed
+}
+
+func (w *wave) add(c *search, pod cluster.PodID) {
+	p := &c.s.Pods[pod]
+	w.total++
+	w.node[p.Node]++
+	w.owner[p.Workload]++
+	for _, b := range p.Budgets {
+		w.budget[b]++
+	}
+}
+
+// wavedStep is a step with the wave it is in.
+type wavedStep struct {
+	step
+	wave int
+}
+
+// intoWaves cuts the moves into waves. A move joins a wave only if its landing
+// is good both in the state at the beginning of the wave and after the wave's
+// other moves, so that it does not matter which replacement is scheduled
+// first. Moves that hold in no wave are refused.
+func (p *Planner) intoWaves(c *search) []wavedStep {
+	start := p.newSearch(c.s, c.st, c.goals.list, c.now) // state at the beginning of the wave
+	during := p.newSearch(c.s, c.st, c.goals.list, c.now)
+	var out []wavedStep
+	rest := c.moves
+	for n := 1; len(rest) > 0; n++ {
+		taken, left := fill(start, during, rest)
+		if len(taken) == 0 {
+			c.refuseRest(during, left)
+			break
+		}
+		for _, m := range taken {
+			start.apply(m)
+			out = append(out, wavedStep{m, n})
+		}
+		rest = left
+	}
+	c.world, c.goals = during.world, during.goals
+	return out
+}
+
+func fill(start, during *search, rest []step) (taken, left []step) {
+	w := newWave()
+	for _, m := range rest {
+		if !w.room(start, m.pod) {
+			left = append(left, m)
+			continue
+		}
+		if _, _, ok := start.land(m.pod); w.total > 0 && !ok {
+			left = append(left, m)
+			continue
+		}
+		l, _, ok := during.land(m.pod)
+		if !ok {
+			left = append(left, m)
+			continue
+		}
+		m.landing = l
+		during.apply(m)
+		w.add(start, m.pod)
+		taken = append(taken, m)
+	}
+	return taken, left
+}
+
+// refuseRest reports moves that the search accepted in its own order but that
+// no wave can hold.
+func (c *search) refuseRest(during *search, left []step) {
+	for _, m := range left {
+		reason, refused := during.check(m.pod)
+		if !refused {
+			_, reason, _ = during.land(m.pod)
+		}
+		if reason.Code == "" {
+			reason = plan.Reason{Code: plan.UncertainLanding, Message: "its landing depends on the order in which others are placed"}
+		}
+		c.refused.add(c.s, m.pod, c.goals.list[m.goal].Strategy, reason)
+		delete(c.moved, m.pod)
+	}
+}
