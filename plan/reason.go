@@ -43,7 +43,6 @@ const (
 	NoTargetFits     Code = "NoTargetFits"
 	WouldReturn      Code = "WouldReturn"
 	UncertainLanding Code = "UncertainLanding"
-	WouldWorsenGoal  Code = "WouldWorsenGoal"
 )
 
 // Why a budget or limit forbids it.
@@ -57,8 +56,7 @@ const (
 	LimitPerNamespace       Code = "LimitPerNamespace"
 	LimitPerOwner           Code = "LimitPerOwner"
 	LimitPerZone            Code = "LimitPerZone"
-	NotNeeded               Code = "NotNeeded"
-	BlockedByPermission     Code = "PermissionMissing"
+	PermissionMissing       Code = "PermissionMissing"
 	PremiseChanged          Code = "PremiseChanged"
 	PodGoneAlready          Code = "PodGone"
 	UIDChanged              Code = "UIDChanged"
