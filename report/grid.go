@@ -1,0 +1,75 @@
+package report
+
+import (
+	"fmt"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// grid lays out cells in columns: two blanks between them, numbers to the right,
+// no blanks at a line's end.
+type grid struct {
+	head  []string
+	right []bool
+	rows  [][]string
+}
+
+// columns starts a grid. A heading that begins with ">" is aligned right.
+func columns(heads ...string) *grid {
+	g := &grid{}
+	for _, h := range heads {
+		g.head = append(g.head, strings.TrimPrefix(h, ">"))
+		g.right = append(g.right, strings.HasPrefix(h, ">"))
+	}
+	return g
+}
+
+func (g *grid) row(cells ...string) { g.rows = append(g.rows, cells) }
+
+// lines returns the heading and the rows, each indented by two blanks.
+func (g *grid) lines() []string {
+	width := make([]int, len(g.head))
+	all := append([][]string{g.head}, g.rows...)
+	for _, row := range all {
+		for i, cell := range row {
+			width[i] = max(width[i], utf8.RuneCountInString(cell))
+		}
+	}
+	lines := make([]string, 0, len(all))
+	for _, row := range all {
+		var b strings.Builder
+		for i, cell := range row {
+			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(cell))
+			if g.right[i] {
+				cell, pad = pad+cell, ""
+			}
+			b.WriteString("  " + cell + pad)
+		}
+		lines = append(lines, strings.TrimRight(b.String(), " "))
+	}
+	return lines
+}
+
+// safe makes text from the cluster harmless on a terminal: control and
+// direction-changing characters and broken UTF-8 are written as escapes.
+func safe(s string) string {
+	var b strings.Builder
+	for i, r := range s {
+		switch {
+		case r == utf8.RuneError && s[i] >= utf8.RuneSelf && !strings.HasPrefix(s[i:], "\uFFFD"):
+			fmt.Fprintf(&b, `\x%02x`, s[i])
+		case r == '\n':
+			b.WriteString(`\n`)
+		case r == '\t':
+			b.WriteString(`\t`)
+		case r < 0x80 && unicode.IsControl(r):
+			fmt.Fprintf(&b, `\x%02x`, r)
+		case unicode.IsControl(r), unicode.In(r, unicode.Cf, unicode.Zl, unicode.Zp, unicode.Co):
+			fmt.Fprintf(&b, `\u%04x`, r)
+		default:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,199 @@
+package report_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report"
+	"sigs.k8s.io/yaml"
+)
+
+var update = flag.Bool("update", false, "rewrite the golden files")
+
+func golden(t *testing.T, name string, got []byte) {
+	t.Helper()
+	path := filepath.Join("testdata", name)
+	if *update {
+		if err := os.WriteFile(path, got, 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(got, want) {
+		t.Errorf("%s differs (go test ./report -update rewrites it)\n--- got\n%s\n--- want\n%s", path, got, want)
+	}
+}
+
+func plans() map[string]plan.Plan {
+	return map[string]plan.Plan{"three-zones": threeZones(), "level": level(), "blocked": blocked(), "hot-nodes": hotNodes(), "hostile": hostile()}
+}
+
+func TestPlanGolden(t *testing.T) {
+	for name, p := range plans() {
+		for _, f := range []report.Format{report.Table, report.Wide} {
+			var b bytes.Buffer
+			if err := report.Plan(&b, f, p); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name+"."+string(f), b.Bytes())
+		}
+	}
+	for _, f := range []report.Format{report.JSON, report.YAML} {
+		var b bytes.Buffer
+		if err := report.Plan(&b, f, threeZones()); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, "three-zones."+string(f), b.Bytes())
+	}
+}
+
+func TestRunGolden(t *testing.T) {
+	for name, r := range map[string]plan.RunReport{"run-live": liveRun(), "run-dry": dryRun(), "run-level": run(plan.Live, level())} {
+		var b bytes.Buffer
+		if err := report.Run(&b, report.Table, r); err != nil {
+			t.Fatal(err)
+		}
+		golden(t, name+".table", b.Bytes())
+	}
+}
+
+// A terminal must never see a control character that came from a name.
+func TestNothingHostileReachesTheTerminal(t *testing.T) {
+	p := hostile()
+	p.ConfigHash = "\U000e0001\u2028\x7f" // a tag character: two units in JSON
+	for _, f := range report.Formats() {
+		var b bytes.Buffer
+		if err := report.Plan(&b, f, p); err != nil {
+			t.Fatal(err)
+		}
+		for _, r := range b.String() {
+			if r != '\n' && (unicode.IsControl(r) || unicode.Is(unicode.Cf, r)) {
+				t.Errorf("%s: %U written", f, r)
+			}
+		}
+	}
+}
+
+func TestColourOnlyWhenAsked(t *testing.T) {
+	var plainText, coloured bytes.Buffer
+	if err := report.Plan(&plainText, report.Table, threeZones()); err != nil {
+		t.Fatal(err)
+	}
+	if err := report.Plan(&coloured, report.Table, threeZones(), report.Options{Color: true}); err != nil {
+		t.Fatal(err)
+	}
+	if strings.Contains(plainText.String(), "\x1b") || !strings.HasPrefix(coloured.String(), "\x1b[1;32mPlan: 2 evictions") {
+		t.Errorf("colours: plain %q, coloured %q", plainText.String()[:20], coloured.String()[:20])
+	}
+	stripped := strings.NewReplacer("\x1b[1m", "", "\x1b[1;32m", "", "\x1b[0m", "").Replace(coloured.String())
+	if stripped != plainText.String() {
+		t.Error("colours change more than the colour")
+	}
+}
+
+// YAML and JSON are the same document, for every plan.
+func TestYAMLIsTheSameDocument(t *testing.T) {
+	for name, p := range plans() {
+		if name == "hostile" {
+			p.Moves[0].Reason.Message = strings.ToValidUTF8(p.Moves[0].Reason.Message, "?")
+		}
+		p.ConfigHash = "1e5\U000e0001\x7f\u009b"
+		p.Cluster.UID = "no"
+		p.Inputs = append(p.Inputs, plan.Input{Source: "- a: b # c"}, plan.Input{Source: ""}, plan.Input{Source: "0x1f"}, plan.Input{Source: "2026-01-01"})
+		var y, j bytes.Buffer
+		if err := report.Plan(&y, report.YAML, p); err != nil {
+			t.Fatal(err)
+		}
+		if err := report.Plan(&j, report.JSON, p); err != nil {
+			t.Fatal(err)
+		}
+		var fromYAML, fromJSON any
+		if err := yaml.UnmarshalStrict(y.Bytes(), &fromYAML); err != nil {
+			t.Fatalf("%s: %v\n%s", name, err, y.String())
+		}
+		if err := json.Unmarshal(j.Bytes(), &fromJSON); err != nil {
+			t.Fatal(err)
+		}
+		if !reflect.DeepEqual(fromYAML, fromJSON) {
+			t.Errorf("%s: the documents differ\n%s\n%s", name, y.String(), j.String())
+		}
+	}
+}
+
+func TestRunLine(t *testing.T) {
+	var b, viaFormat bytes.Buffer
+	if err := report.RunLine(&b, liveRun()); err != nil {
+		t.Fatal(err)
+	}
+	if err := report.Run(&viaFormat, report.JSON, liveRun()); err != nil {
+		t.Fatal(err)
+	}
+	if b.String() != viaFormat.String() {
+		t.Error("the JSON format of a run is its line")
+	}
+	if n := strings.Count(b.String(), "\n"); n != 1 || !strings.HasSuffix(b.String(), "\n") {
+		t.Errorf("%d newlines in a line", n)
+	}
+	var back plan.RunReport
+	if err := json.Unmarshal(b.Bytes(), &back); err != nil {
+		t.Fatal(err)
+	}
+	if len(back.Outcomes) != 3 || back.Outcomes[0].Replacement.UID != "u-y1" || back.Stopped.Code != plan.Interrupted {
+		t.Errorf("outcomes lost: %+v", back.Outcomes)
+	}
+	if strings.Contains(b.String(), "null") {
+		t.Errorf("null in %s", b.String())
+	}
+}
+
+// Rendering must not change what it renders.
+func TestRenderingLeavesThePlanAlone(t *testing.T) {
+	p, want := blocked(), blocked()
+	p.Moves, want.Moves = make([]plan.Move, 1), make([]plan.Move, 1)
+	for _, f := range report.Formats() {
+		var b bytes.Buffer
+		if err := report.Plan(&b, f, p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if !reflect.DeepEqual(p, want) {
+		t.Error("the plan was changed")
+	}
+}
+
+type brokenWriter struct{}
+
+var errBroken = errors.New("pipe closed")
+
+func (brokenWriter) Write([]byte) (int, error) { return 0, errBroken }
+
+func TestErrors(t *testing.T) {
+	for _, f := range report.Formats() {
+		if err := report.Plan(brokenWriter{}, f, level()); !errors.Is(err, errBroken) {
+			t.Errorf("%s: %v", f, err)
+		}
+	}
+	want := `"xml" is not an output format (want one of table, wide, json, yaml)`
+	if err := report.Plan(&bytes.Buffer{}, "xml", level()); err == nil || err.Error() != want {
+		t.Errorf("unknown format: %v", err)
+	}
+	if err := report.Run(&bytes.Buffer{}, "xml", liveRun()); err == nil || err.Error() != want {
+		t.Errorf("unknown format: %v", err)
+	}
+	if f, err := report.ParseFormat("wide"); f != report.Wide || err != nil {
+		t.Errorf("wide: %v, %v", f, err)
+	}
+}

@@ -1,0 +1,90 @@
+package report
+
+import (
+	"fmt"
+	"strconv"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// run writes what a pass did, then the plan that it followed.
+func (t *table) run(r plan.RunReport) {
+	t.runVerdict(r)
+	if r.Stopped != nil {
+		t.line("%s", t.paint(yellow, "Stopped early: "+reasonText(*r.Stopped)+"."))
+	}
+	t.line("Run %s, %s, started %s, took %s.", orDash(safe(r.RunID)), modeText(r.Mode),
+		r.Started.UTC().Format(timeLayout), r.Finished.Sub(r.Started).Round(time.Millisecond))
+	t.outcomes(r)
+	t.line("")
+	t.plan(r.Plan, "Plan", "")
+}
+
+func modeText(m plan.Mode) string {
+	if m == plan.DryRun {
+		return "dry run (nothing is evicted)"
+	}
+	return safe(string(m))
+}
+
+// runVerdict counts what happened; it never reads better than the outcomes.
+func (t *table) runVerdict(r plan.RunReport) {
+	by := map[plan.OutcomeKind]int{}
+	foretold, elsewhere, open := 0, 0, 0
+	for _, o := range r.Outcomes {
+		by[o.Outcome]++
+		switch {
+		case o.Outcome != plan.Evicted:
+		case o.Landed == "":
+			open++
+		case o.AsForetold:
+			foretold++
+		default:
+			elsewhere++
+		}
+	}
+	planned := len(r.Plan.Moves)
+	if r.Mode == plan.DryRun {
+		t.line("%s", t.paint(green, fmt.Sprintf("Run: %d of %s would be evicted; nothing is evicted (dry run).",
+			by[plan.WouldEvict], count(planned, "planned pod"))))
+		return
+	}
+	if planned == 0 {
+		t.line("%s", t.paint(green, "Run: nothing evicted; the plan has no moves."))
+		return
+	}
+	color := green
+	if by[plan.Evicted] != planned || elsewhere+open > 0 {
+		color = yellow
+	}
+	text := fmt.Sprintf("Run: %d of %s evicted", by[plan.Evicted], count(planned, "planned pod"))
+	if by[plan.Evicted] > 0 {
+		text += fmt.Sprintf("; %s landed as foretold, %d elsewhere, %d not seen to land", count(foretold, "replacement"), elsewhere, open)
+	}
+	for _, k := range []plan.OutcomeKind{plan.Blocked, plan.Gone, plan.Unknown, plan.Dropped} {
+		if by[k] > 0 {
+			text += fmt.Sprintf("; %d %s", by[k], outcomeText(k))
+		}
+	}
+	t.line("%s", t.paint(color, text+"."))
+}
+
+func (t *table) outcomes(r plan.RunReport) {
+	g := columns(">STEP", "POD", "OUTCOME", "REPLACEMENT", "LANDED ON", "AS FORETOLD", ">READY AFTER", "NOTE")
+	for _, o := range r.Outcomes {
+		replacement, foretold := "-", "-"
+		if o.Replacement != nil {
+			replacement = safe(o.Replacement.Name)
+		}
+		if o.Landed != "" {
+			foretold = "no"
+			if o.AsForetold {
+				foretold = "yes"
+			}
+		}
+		g.row(strconv.Itoa(o.Step), safe(o.Pod.String()), outcomeText(o.Outcome), replacement, orDash(safe(o.Landed)), foretold,
+			orDash(safe(o.ReadyAfter)), orDash(reasonText(o.Reason)))
+	}
+	t.section("What became of each move", g, 0)
+}

@@ -1,0 +1,159 @@
+package report_test
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+var taken = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// base is a plan with everything that every plan has.
+func base() plan.Plan {
+	return plan.Plan{
+		APIVersion: plan.APIVersion, Kind: "Plan", ID: "3f9c2a7be01d44c09a", TakenAt: taken, Expires: taken.Add(15 * time.Minute),
+		Cluster: plan.ClusterInfo{UID: "c-1", Version: "1.37"}, ConfigHash: "9b1e",
+		Inputs: []plan.Input{{Source: "requests", Age: "0s", Coverage: 1}},
+	}
+}
+
+func node(name, zone string, cpu, memory float64) plan.NodeState {
+	return plan.NodeState{Name: name, Zone: zone, Requested: map[string]float64{"cpu": cpu, "memory": memory}}
+}
+
+func workload(kind, name string, category int, z1, z2, z3 int) plan.WorkloadState {
+	return plan.WorkloadState{Namespace: "shop", Kind: kind, Name: name, Zones: map[string]int{"z1": z1, "z2": z2, "z3": z3},
+		Skew: max(z1, z2, z3) - min(z1, z2, z3), FailureCategory: category, CategoryCertain: category < 3}
+}
+
+func move(step int, name, from, to string) plan.Move {
+	return plan.Move{
+		Pod: plan.PodRef{Namespace: "shop", Name: name, UID: "u-" + name}, Owner: plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Name: "d", UID: "u-d"},
+		Goals: []string{"g1"}, From: from, To: to, Acceptable: plan.Acceptable{Nodes: 2}, PGood: 0.97, PReturn: 0.03,
+		Strategy: "zones", Step: step, Wave: step, Steer: "none",
+		Reason:  plan.Reason{Code: plan.ZoneSkewed, Message: "d has 1/1/4 pods over 3 zones; 2/2/2 is possible"},
+		Benefit: 0.5, Cost: 1,
+	}
+}
+
+// threeZones is the seed scenario: D at 1/1/4 is brought to 2/2/2.
+func threeZones() plan.Plan {
+	p := base()
+	p.Goals = []plan.Goal{{ID: "g1", Strategy: "zones", Kind: plan.SkewAtMost, TopologyKey: "topology.kubernetes.io/zone", Limit: 1, Weight: 1, Excess: 2,
+		Subject: plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "d"}}}
+	p.Moves = []plan.Move{move(1, "d-6f9c-x1", "n3", "n1"), move(2, "d-6f9c-x2", "n3", "n2")}
+	p.Rejections = plan.Rejections{Counts: map[plan.Code]int{plan.DaemonSetPod: 3, plan.NotNeeded: 2}, Samples: []plan.Rejection{
+		{Pod: plan.PodRef{Namespace: "kube-system", Name: "proxy-1"}, Node: "n1", Strategy: "zones", Reason: plan.Reason{Code: plan.DaemonSetPod, Message: "a DaemonSet pod comes back to the same node"}},
+		{Pod: plan.PodRef{Namespace: "shop", Name: "d-6f9c-x3"}, Node: "n3", Strategy: "zones", Reason: plan.Reason{Code: plan.NotNeeded, Message: "the goal is met without it"}},
+		{Pod: plan.PodRef{Namespace: "shop", Name: "d-6f9c-x4"}, Node: "n3", Strategy: "zones", Reason: plan.Reason{Code: plan.NotNeeded, Message: "the goal is met without it"}},
+	}}
+	p.Bound = plan.Bound{MinEvictions: 2}
+	p.Before = plan.State{Nodes: []plan.NodeState{node("n1", "z1", .8, .8), node("n2", "z2", .8, .8), node("n3", "z3", .5, .505)},
+		Excess:    map[string]float64{"g1": 2},
+		Workloads: []plan.WorkloadState{workload("Deployment", "a", 3, 1, 1, 1), workload("Deployment", "b", 2, 1, 1, 0), workload("Deployment", "d", 2, 1, 1, 4)}}
+	p.After = plan.State{Nodes: []plan.NodeState{node("n1", "z1", .9, .9), node("n2", "z2", .9, .9), node("n3", "z3", .3, .305)},
+		Excess:    map[string]float64{"g1": 0},
+		Workloads: []plan.WorkloadState{workload("Deployment", "a", 3, 1, 1, 1), workload("Deployment", "b", 2, 1, 1, 0), workload("Deployment", "d", 3, 2, 2, 2)}}
+	return p
+}
+
+// level has nothing to do.
+func level() plan.Plan {
+	p := base()
+	p.Before = plan.State{Nodes: []plan.NodeState{node("n1", "", .5, .5)}}
+	p.After = p.Before
+	return p
+}
+
+// blocked has a goal and no move: a budget and a stale source are in the way.
+func blocked() plan.Plan {
+	p := threeZones()
+	p.Moves = nil
+	p.After = p.Before
+	p.Bound = plan.Bound{MinEvictions: 0, Residual: 2, BlockedBy: []plan.Blocker{{Code: plan.BlockedByPDB, Detail: "pdb shop/d allows 0 more"}, {Code: plan.TooFewReplicas, Detail: "shop/e has 1 replica"}}}
+	p.Rejections = plan.Rejections{Counts: map[plan.Code]int{plan.BlockedByPDB: 12}, Samples: []plan.Rejection{
+		{Pod: plan.PodRef{Namespace: "shop", Name: "d-6f9c-x1"}, Node: "n3", Strategy: "zones", Reason: plan.Reason{Code: plan.BlockedByPDB, Message: "pdb shop/d allows 0 more"}}}}
+	p.Inputs = append(p.Inputs, plan.Input{Source: "prometheus", Age: "7m3s", Coverage: .666, Problems: []string{"n3 has no sample", "answer older than 3m"}})
+	p.NotEnforced = []string{"limits.perHour", "windows"}
+	return p
+}
+
+// hotNodes levels nodes of a cluster too large for the table.
+func hotNodes() plan.Plan {
+	p := base()
+	for i := range 30 {
+		cpu := .4
+		if i == 7 {
+			cpu = .925
+		}
+		name, zone := fmt.Sprintf("node-%02d", i), fmt.Sprintf("z%d", i%8+1)
+		n := plan.NodeState{Name: name, Zone: zone, Requested: map[string]float64{"cpu": cpu, "memory": .3, "nvidia.com/gpu": .5}, Used: map[string]float64{"cpu": cpu / 2}}
+		p.Before.Nodes = append(p.Before.Nodes, n)
+		switch i {
+		case 7:
+			n.Requested = map[string]float64{"cpu": .825, "memory": .25, "nvidia.com/gpu": .5}
+		case 21:
+			n.Requested = map[string]float64{"cpu": .5, "memory": .35, "nvidia.com/gpu": .5}
+		}
+		p.After.Nodes = append(p.After.Nodes, n)
+		w := workload("StatefulSet", fmt.Sprintf("db-%02d", i), 1, 3, 0, 0)
+		p.Before.Workloads = append(p.Before.Workloads, w)
+		p.After.Workloads = append(p.After.Workloads, w)
+	}
+	last := workload("ReplicaSet", "web", 4, 2, 2, 2)
+	last.CategoryCertain = true
+	p.Before.Workloads, p.After.Workloads = append(p.Before.Workloads, last), append(p.After.Workloads, last)
+	p.Goals = []plan.Goal{
+		{ID: "g1", Strategy: "hot-nodes", Kind: plan.NodeBelow, Resource: "cpu", Limit: .8, Weight: 1, Excess: .125, Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: "node-07"}},
+		{ID: "g2", Strategy: "drain", Kind: plan.NodeEmpty, Weight: 1, Excess: 3, Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: "node-08"}},
+		{ID: "g3", Strategy: "old", Kind: plan.PodGone, Weight: 1, Excess: 1, Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web-1"}},
+	}
+	p.Moves = []plan.Move{{Pod: plan.PodRef{Namespace: "shop", Name: "web-1", UID: "u"}, Owner: plan.ObjectRef{Kind: "ReplicaSet", Name: "web"}, Goals: []string{"g1", "g3"},
+		From: "node-07", To: "node-21", Acceptable: plan.Acceptable{Nodes: 29}, PGood: .9923, PReturn: .0077, Strategy: "hot-nodes", Step: 1, Wave: 1, Steer: "none",
+		Reason: plan.Reason{Code: plan.NodeOverUtilized, Message: "node-07 requests 92.5% of its cpu; 80% wanted"}, Benefit: .1, Cost: 1.25}}
+	p.After.Excess = map[string]float64{"g1": .025, "g2": 3, "g3": 0}
+	p.Bound = plan.Bound{MinEvictions: 1, Residual: .025}
+	return p
+}
+
+// hostile has names that would do harm on a terminal.
+func hostile() plan.Plan {
+	p := threeZones()
+	p.Moves = p.Moves[:1]
+	p.Moves[0].Pod.Name = "x\x1b[2J\x07"
+	p.Moves[0].Reason.Message = "two\nlines\tand \u202eturned \u009b and \xff broken"
+	p.Before.Nodes[0].Name = "n\r1"
+	p.Before.Workloads[0].Name = "ünïcode-日"
+	p.Before.Workloads[0].FailureCategory = 1
+	return p
+}
+
+func outcome(step int, name string, kind plan.OutcomeKind, landed string, foretold bool) plan.Outcome {
+	return plan.Outcome{Step: step, Pod: plan.PodRef{Namespace: "shop", Name: name, UID: "u-" + name}, Outcome: kind, Landed: landed, AsForetold: foretold}
+}
+
+func run(mode plan.Mode, p plan.Plan, outcomes ...plan.Outcome) plan.RunReport {
+	return plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: "r-1", Mode: mode, Started: taken.Add(time.Second),
+		Finished: taken.Add(12345 * time.Millisecond), Plan: p, Outcomes: outcomes}
+}
+
+// liveRun is a pass in which not all went as foretold.
+func liveRun() plan.RunReport {
+	p := threeZones()
+	p.Moves = append(p.Moves, move(3, "d-6f9c-x3", "n3", "n2"))
+	good, bad := outcome(1, "d-6f9c-x1", plan.Evicted, "n1", true), outcome(2, "d-6f9c-x2", plan.Evicted, "n3", false)
+	good.Replacement, good.ReadyAfter = &plan.PodRef{Namespace: "shop", Name: "d-6f9c-y1", UID: "u-y1"}, "4s"
+	bad.Replacement, bad.ReadyAfter = &plan.PodRef{Namespace: "shop", Name: "d-6f9c-y2", UID: "u-y2"}, "5s"
+	bad.Reason = plan.Reason{Code: plan.LandedElsewhere, Message: "n2 was foretold"}
+	refused := outcome(3, "d-6f9c-x3", plan.Blocked, "", false)
+	refused.Reason = plan.Reason{Code: plan.BlockedByPDB, Message: "pdb shop/d allows 0 more"}
+	r := run(plan.Live, p, good, bad, refused)
+	r.Stopped = &plan.Reason{Code: plan.Interrupted, Message: "asked to end by a signal"}
+	return r
+}
+
+// dryRun is the seed scenario, not carried out.
+func dryRun() plan.RunReport {
+	return run(plan.DryRun, threeZones(), outcome(1, "d-6f9c-x1", plan.WouldEvict, "", false), outcome(2, "d-6f9c-x2", plan.WouldEvict, "", false))
+}

@@ -1,0 +1,249 @@
+package report
+
+import (
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// maxLines bounds the sections that grow with the cluster; Wide has them whole.
+const maxLines = 20
+
+// table gathers the lines of a report.
+type table struct {
+	wide, color bool
+	lines       []string
+}
+
+func newTable(format Format, opts []Options) *table {
+	t := &table{wide: format == Wide}
+	if len(opts) > 0 {
+		t.color = opts[0].Color
+	}
+	return t
+}
+
+func (t *table) flush(w io.Writer) error {
+	return write(w, []byte(strings.Join(t.lines, "\n")+"\n"))
+}
+
+func (t *table) line(format string, args ...any) {
+	t.lines = append(t.lines, fmt.Sprintf(format, args...))
+}
+
+// Escape sequences, used only when colours are asked for.
+const (
+	bold   = "\x1b[1m"
+	green  = "\x1b[1;32m"
+	yellow = "\x1b[1;33m"
+	plain  = "\x1b[0m"
+)
+
+func (t *table) paint(color, s string) string {
+	if !t.color {
+		return s
+	}
+	return color + s + plain
+}
+
+// section writes a titled grid, cut after limit rows unless limit is 0 or the
+// table is wide. Nothing is written for a grid without rows.
+func (t *table) section(title string, g *grid, limit int) {
+	if len(g.rows) == 0 {
+		return
+	}
+	hidden := 0
+	if !t.wide && limit > 0 && len(g.rows) > limit {
+		hidden = len(g.rows) - limit
+		g.rows = g.rows[:limit]
+	}
+	t.line("")
+	t.line("%s", t.paint(bold, title))
+	t.lines = append(t.lines, g.lines()...)
+	if hidden > 0 {
+		t.line("  ... and %d more (-o wide shows all)", hidden)
+	}
+}
+
+// plan writes a whole plan under its verdict.
+func (t *table) plan(p plan.Plan, subject, effect string) {
+	t.verdict(p, subject, effect)
+	t.origin(p)
+	t.goals(p)
+	t.nodes(p)
+	t.zones(p)
+	t.workloads(p)
+	t.moves(p)
+	t.rejections(p)
+	t.bound(p)
+	t.inputs(p)
+}
+
+// verdict is the one line that a hurried reader needs.
+func (t *table) verdict(p plan.Plan, subject, effect string) {
+	met := 0
+	for _, g := range p.Goals {
+		if p.After.Excess[g.ID] <= tiny {
+			met++
+		}
+	}
+	tail := "."
+	if effect != "" {
+		tail = "; " + effect + "."
+	}
+	color, text := green, ""
+	switch {
+	case len(p.Goals) == 0 && len(p.Moves) == 0:
+		text = "nothing to do: every goal is met"
+	case len(p.Moves) == 0:
+		color = yellow
+		text = fmt.Sprintf("0 evictions; %d of %d goals stay unmet, for the reasons below", len(p.Goals)-met, len(p.Goals))
+	default:
+		if met < len(p.Goals) {
+			color = yellow
+		}
+		verb := "level"
+		if len(p.Moves) == 1 {
+			verb = "levels"
+		}
+		text = fmt.Sprintf("%s %s %d of %d goals; proven minimum %d", count(len(p.Moves), "eviction"), verb, met, len(p.Goals), p.Bound.MinEvictions)
+	}
+	t.line("%s", t.paint(color, subject+": "+text+tail))
+}
+
+const timeLayout = "2006-01-02 15:04:05 MST"
+
+func (t *table) origin(p plan.Plan) {
+	t.line("State of %s, Kubernetes %s; plan %s may be carried out until %s.", p.TakenAt.UTC().Format(timeLayout),
+		orUnknown(safe(p.Cluster.Version)), shortID(p.ID), p.Expires.UTC().Format(timeLayout))
+}
+
+func orUnknown(s string) string {
+	if s == "" {
+		return "of unknown version"
+	}
+	return s
+}
+
+// shortID keeps as much of a content hash as people compare.
+func shortID(id string) string {
+	const keep = 12
+	if len(id) > keep {
+		id = id[:keep]
+	}
+	return orDash(safe(id))
+}
+
+func (t *table) goals(p plan.Plan) {
+	g := columns("GOAL", "STRATEGY", "WANTED", ">NOW", ">AFTER")
+	for _, goal := range p.Goals {
+		g.row(safe(goal.ID), safe(goal.Strategy), goalText(goal), excess(goal, goal.Excess), excess(goal, p.After.Excess[goal.ID]))
+	}
+	t.section("Goals not met now", g, maxLines)
+}
+
+func (t *table) moves(p plan.Plan) {
+	heads := []string{">STEP", ">WAVE", "POD", "FROM", "TO", ">CONFIDENCE", "STRATEGY", "REASON"}
+	if t.wide {
+		heads = append(heads, "OWNER", "GOALS", ">GOOD NODES", ">COMES BACK", ">STAYS PENDING", "STEERED BY", ">BENEFIT", ">COST")
+	}
+	g := columns(heads...)
+	for _, m := range p.Moves {
+		cells := []string{strconv.Itoa(m.Step), strconv.Itoa(m.Wave), safe(m.Pod.String()), safe(m.From), orDash(safe(m.To)),
+			percent(m.PGood), safe(m.Strategy), reasonText(m.Reason)}
+		if t.wide {
+			cells = append(cells, safe(m.Owner.String()), safe(strings.Join(m.Goals, ",")), strconv.Itoa(m.Acceptable.Nodes),
+				percent(m.PReturn), percent(m.PPending), orDash(safe(m.Steer)), number(m.Benefit), number(m.Cost))
+		}
+		g.row(cells...)
+	}
+	t.section("Moves, in order (a wave starts when the replacements of the wave before are ready)", g, 0)
+}
+
+// rejections writes one line per code, or every sample when wide.
+func (t *table) rejections(p plan.Plan) {
+	byCode := map[plan.Code][]plan.Rejection{}
+	for _, r := range p.Rejections.Samples {
+		byCode[r.Reason.Code] = append(byCode[r.Reason.Code], r)
+	}
+	g := columns(">PODS", "WHY", "FOR EXAMPLE")
+	for _, code := range sortedKeys(p.Rejections.Counts) {
+		example := "-"
+		if s := byCode[code]; len(s) > 0 {
+			example = sample(s[0])
+		}
+		g.row(strconv.Itoa(p.Rejections.Counts[code]), safe(string(code)), example)
+	}
+	t.section("Left where they are (pods that were considered, by reason)", g, 0)
+	if !t.wide {
+		return
+	}
+	g = columns("WHY", "POD", "NODE", "STRATEGY", "MESSAGE")
+	for _, code := range sortedKeys(byCode) {
+		for _, r := range byCode[code] {
+			g.row(safe(string(code)), safe(r.Pod.String()), orDash(safe(r.Node)), orDash(safe(r.Strategy)), safe(r.Reason.Message))
+		}
+	}
+	t.section("Left where they are, pod by pod (the first of each reason)", g, 0)
+}
+
+func sample(r plan.Rejection) string {
+	where := safe(r.Pod.String())
+	if r.Node != "" {
+		where += " on " + safe(r.Node)
+	}
+	if r.Reason.Message == "" {
+		return where
+	}
+	return where + ": " + safe(r.Reason.Message)
+}
+
+// bound sets what the plan does against what any plan would have to do.
+func (t *table) bound(p plan.Plan) {
+	if len(p.Goals) == 0 {
+		return
+	}
+	t.line("")
+	t.line("%s", t.paint(bold, "Bound"))
+	t.line("  No plan that reaches what can be reached needs fewer than %s; this one has %d.",
+		count(p.Bound.MinEvictions, "eviction"), len(p.Moves))
+	if p.Bound.Residual > tiny {
+		t.line("  Excess that no permitted eviction removes: %s (in the units of the goals).", number(p.Bound.Residual))
+	}
+	g := columns("WHAT BLOCKS IT", "DETAIL")
+	for _, b := range p.Bound.BlockedBy {
+		g.row(safe(string(b.Code)), safe(b.Detail))
+	}
+	if len(g.rows) > 0 {
+		t.lines = append(t.lines, g.lines()...)
+	}
+}
+
+// inputs names the sources with problems, all of them when wide, and what the
+// configuration promises and this version does not keep yet.
+func (t *table) inputs(p plan.Plan) {
+	g := columns("SOURCE", ">AGE", ">NODES COVERED", "PROBLEMS")
+	for _, in := range p.Inputs {
+		if len(in.Problems) == 0 && !t.wide {
+			continue
+		}
+		problems := "none"
+		if len(in.Problems) > 0 {
+			problems = safe(strings.Join(in.Problems, "; "))
+		}
+		g.row(safe(in.Source), orDash(safe(in.Age)), percent(in.Coverage), problems)
+	}
+	title := "Inputs with problems (what they do not say counts as unknown, and moves nothing)"
+	if t.wide {
+		title = "Inputs"
+	}
+	t.section(title, g, maxLines)
+	if len(p.NotEnforced) > 0 {
+		t.line("")
+		t.line("%s", t.paint(bold, "Limits of the configuration that this version does not enforce yet"))
+		t.line("  %s", safe(strings.Join(p.NotEnforced, ", ")))
+	}
+}
