@@ -43,10 +43,10 @@ func threeZones() plan.Plan {
 	p.Goals = []plan.Goal{{ID: "g1", Strategy: "zones", Kind: plan.SkewAtMost, TopologyKey: "topology.kubernetes.io/zone", Limit: 1, Weight: 1, Excess: 2,
 		Subject: plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "d"}}}
 	p.Moves = []plan.Move{move(1, "d-6f9c-x1", "n3", "n1"), move(2, "d-6f9c-x2", "n3", "n2")}
-	p.Rejections = plan.Rejections{Counts: map[plan.Code]int{plan.DaemonSetPod: 3, plan.NotNeeded: 2}, Samples: []plan.Rejection{
+	p.Rejections = plan.Rejections{Counts: map[plan.Code]int{plan.DaemonSetPod: 3, plan.WouldReturn: 2}, Samples: []plan.Rejection{
 		{Pod: plan.PodRef{Namespace: "kube-system", Name: "proxy-1"}, Node: "n1", Strategy: "zones", Reason: plan.Reason{Code: plan.DaemonSetPod, Message: "a DaemonSet pod comes back to the same node"}},
-		{Pod: plan.PodRef{Namespace: "shop", Name: "d-6f9c-x3"}, Node: "n3", Strategy: "zones", Reason: plan.Reason{Code: plan.NotNeeded, Message: "the goal is met without it"}},
-		{Pod: plan.PodRef{Namespace: "shop", Name: "d-6f9c-x4"}, Node: "n3", Strategy: "zones", Reason: plan.Reason{Code: plan.NotNeeded, Message: "the goal is met without it"}},
+		{Pod: plan.PodRef{Namespace: "shop", Name: "d-6f9c-x3"}, Node: "n3", Strategy: "zones", Reason: plan.Reason{Code: plan.WouldReturn, Message: "the scheduler would put it back on n3"}},
+		{Pod: plan.PodRef{Namespace: "shop", Name: "d-6f9c-x4"}, Node: "n3", Strategy: "zones", Reason: plan.Reason{Code: plan.WouldReturn, Message: "the scheduler would put it back on n3"}},
 	}}
 	p.Bound = plan.Bound{MinEvictions: 2}
 	p.Before = plan.State{Nodes: []plan.NodeState{node("n1", "z1", .8, .8), node("n2", "z2", .8, .8), node("n3", "z3", .5, .505)},
