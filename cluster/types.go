@@ -146,20 +146,22 @@ type Service struct {
 // Snapshot is the indexed picture. All slices and objects are read-only and
 // sorted: nodes by name, the rest by namespace and name (then kind, UID).
 type Snapshot struct {
-	TakenAt       time.Time
-	ServerMajor   int
-	ServerMinor   int
-	ClusterUID    string
-	Nodes         []Node
-	Pods          []Pod
-	Workloads     []Workload
-	Budgets       []Budget
-	Services      []Service
-	Objects       *Objects // everything it was built from, read-only
-	nodeByName    map[string]NodeID
-	podByKey      map[string]PodID
-	podByUID      map[string]PodID
-	namespaceByID map[string]*corev1.Namespace
+	TakenAt     time.Time
+	ServerMajor int
+	ServerMinor int
+	ClusterUID  string
+	Nodes       []Node
+	Pods        []Pod
+	Workloads   []Workload
+	Budgets     []Budget
+	Services    []Service
+	Objects     *Objects // everything it was built from, read-only
+	// UnknownNodePods counts pods that are bound to nodes which are not here.
+	UnknownNodePods int
+	nodeByName      map[string]NodeID
+	podByKey        map[string]PodID
+	podByUID        map[string]PodID
+	namespaceByID   map[string]*corev1.Namespace
 }
 
 // NodeByName returns the node of that name, or nil.

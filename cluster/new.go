@@ -1,0 +1,204 @@
+package cluster
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// newestSupported is assumed where a snapshot does not name its server version.
+const newestSupported = "1.37"
+
+// New builds the indexed snapshot. The order of objects does not matter; o and
+// its objects are kept and must not change afterwards. The error names every
+// duplicate and every selector that cannot be read.
+func New(o *Objects) (*Snapshot, error) {
+	if len(o.Nodes) == 0 {
+		return nil, errors.New("the snapshot has no Node; include nodes, as in: kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses -A -o yaml")
+	}
+	b := &builder{o: o, s: &Snapshot{
+		Objects: o, TakenAt: o.TakenAt, ClusterUID: o.ClusterUID,
+		nodeByName: make(map[string]NodeID, len(o.Nodes)), podByKey: make(map[string]PodID, len(o.Pods)),
+		podByUID: make(map[string]PodID, len(o.Pods)), namespaceByID: make(map[string]*corev1.Namespace, len(o.Namespaces)),
+	}}
+	b.version()
+	b.namespaces()
+	b.nodes()
+	b.pods()
+	b.workloads()
+	b.services()
+	b.budgets()
+	if b.s.TakenAt.IsZero() {
+		b.s.TakenAt = newest(o)
+	}
+	b.s.TakenAt = b.s.TakenAt.UTC()
+	return b.s, errors.Join(b.errs...)
+}
+
+type builder struct {
+	o    *Objects
+	s    *Snapshot
+	errs []error
+}
+
+func (b *builder) fail(format string, args ...any) {
+	b.errs = append(b.errs, fmt.Errorf(format, args...))
+}
+
+func (b *builder) version() {
+	v := b.o.ServerVersion
+	if v == "" {
+		v = newestSupported
+	}
+	parts := strings.SplitN(strings.TrimPrefix(v, "v"), ".", 3)
+	if len(parts) < 2 {
+		b.fail("server version %q is not major.minor, such as 1.37", v)
+		return
+	}
+	digits := func(s string) string {
+		return s[:len(s)-len(strings.TrimLeft(s, "0123456789"))]
+	}
+	var err1, err2 error
+	b.s.ServerMajor, err1 = strconv.Atoi(digits(parts[0]))
+	b.s.ServerMinor, err2 = strconv.Atoi(digits(parts[1]))
+	if err1 != nil || err2 != nil {
+		b.fail("server version %q is not major.minor, such as 1.37", v)
+	}
+}
+
+func (b *builder) namespaces() {
+	for _, ns := range b.o.Namespaces {
+		if b.s.namespaceByID[ns.Name] != nil {
+			b.fail("Namespace %s stands twice in the snapshot", ns.Name)
+		}
+		b.s.namespaceByID[ns.Name] = ns
+		if ns.Name == metav1.NamespaceSystem && b.s.ClusterUID == "" {
+			b.s.ClusterUID = string(ns.UID)
+		}
+	}
+}
+
+func (b *builder) nodes() {
+	for _, n := range sorted(b.o.Nodes) {
+		if _, twice := b.s.nodeByName[n.Name]; twice {
+			b.fail("Node %s stands twice in the snapshot", n.Name)
+			continue
+		}
+		id := NodeID(len(b.s.Nodes))
+		b.s.nodeByName[n.Name] = id
+		b.s.Nodes = append(b.s.Nodes, Node{
+			ID: id, Object: n, Name: n.Name, Ready: nodeReady(n),
+			Allocatable: resourcesOf(n.Status.Allocatable), AllowedPods: n.Status.Allocatable.Pods().Value(),
+		})
+	}
+}
+
+func nodeReady(n *corev1.Node) bool {
+	for i := range n.Status.Conditions {
+		if c := &n.Status.Conditions[i]; c.Type == corev1.NodeReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+func (b *builder) pods() {
+	for _, p := range sorted(b.o.Pods) {
+		key := p.Namespace + "/" + p.Name
+		if _, twice := b.s.podByKey[key]; twice {
+			b.fail("Pod %s stands twice in the snapshot", key)
+			continue
+		}
+		pod := Pod{
+			ID: PodID(len(b.s.Pods)), Object: p, Node: b.nodeOf(p), Workload: NoWorkload,
+			Controller:  metav1.GetControllerOfNoCopy(p),
+			Terminating: p.DeletionTimestamp != nil,
+			Terminal:    p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed,
+			Ready:       podReady(p),
+		}
+		pod.Requests, pod.NonZero = requests(p)
+		if pod.Node != NoNode && !pod.Terminal {
+			n := &b.s.Nodes[pod.Node]
+			n.Pods = append(n.Pods, pod.ID)
+			n.Requested.Add(pod.Requests)
+		}
+		b.s.podByKey[key] = pod.ID
+		if p.UID != "" {
+			b.s.podByUID[string(p.UID)] = pod.ID
+		}
+		b.s.Pods = append(b.s.Pods, pod)
+	}
+}
+
+func (b *builder) nodeOf(p *corev1.Pod) NodeID {
+	if p.Spec.NodeName == "" {
+		return NoNode
+	}
+	if id, ok := b.s.nodeByName[p.Spec.NodeName]; ok {
+		return id
+	}
+	b.s.UnknownNodePods++
+	return NoNode
+}
+
+func podReady(p *corev1.Pod) bool {
+	for i := range p.Status.Conditions {
+		if c := &p.Status.Conditions[i]; c.Type == corev1.PodReady {
+			return c.Status == corev1.ConditionTrue
+		}
+	}
+	return false
+}
+
+// sorted returns a copy ordered by namespace, name and UID.
+func sorted[T metav1.Object](objects []T) []T {
+	out := slices.Clone(objects)
+	slices.SortFunc(out, func(a, b T) int {
+		if c := strings.Compare(a.GetNamespace(), b.GetNamespace()); c != 0 {
+			return c
+		}
+		if c := strings.Compare(a.GetName(), b.GetName()); c != 0 {
+			return c
+		}
+		return strings.Compare(string(a.GetUID()), string(b.GetUID()))
+	})
+	return out
+}
+
+// newest is the latest moment that the objects speak of: when they cannot have
+// been read earlier.
+func newest(o *Objects) time.Time {
+	var t time.Time
+	see := func(x metav1.Time) {
+		if x.After(t) {
+			t = x.Time
+		}
+	}
+	for _, n := range o.Nodes {
+		see(n.CreationTimestamp)
+		for i := range n.Status.Conditions {
+			see(n.Status.Conditions[i].LastTransitionTime)
+			see(n.Status.Conditions[i].LastHeartbeatTime)
+		}
+	}
+	for _, p := range o.Pods {
+		see(p.CreationTimestamp)
+		if p.Status.StartTime != nil {
+			see(*p.Status.StartTime)
+		}
+		for i := range p.Status.Conditions {
+			see(p.Status.Conditions[i].LastTransitionTime)
+		}
+	}
+	return t
+}
+
+// keysOf lists map keys in order.
+func keysOf[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }

@@ -1,0 +1,96 @@
+package cluster
+
+import (
+	"maps"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	resourceapi "k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/component-helpers/resource"
+)
+
+// Get returns the amount of the named resource: milliCPU for cpu, bytes for
+// memory and ephemeral-storage, units for all others; 0 when there is none.
+func (r Resources) Get(name string) int64 {
+	switch corev1.ResourceName(name) {
+	case corev1.ResourceCPU:
+		return r.MilliCPU
+	case corev1.ResourceMemory:
+		return r.MemoryBytes
+	case corev1.ResourceEphemeralStorage:
+		return r.EphemeralStorageByte
+	}
+	return r.Extended[corev1.ResourceName(name)]
+}
+
+// Names lists cpu, memory, ephemeral-storage and the extended resources, sorted.
+func (r Resources) Names() []string {
+	names := []string{string(corev1.ResourceCPU), string(corev1.ResourceEphemeralStorage), string(corev1.ResourceMemory)}
+	for name := range r.Extended {
+		names = append(names, string(name))
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Add adds o to r.
+func (r *Resources) Add(o Resources) { r.add(o, 1) }
+
+// Sub takes o from r.
+func (r *Resources) Sub(o Resources) { r.add(o, -1) }
+
+func (r *Resources) add(o Resources, sign int64) {
+	r.MilliCPU += sign * o.MilliCPU
+	r.MemoryBytes += sign * o.MemoryBytes
+	r.EphemeralStorageByte += sign * o.EphemeralStorageByte
+	for name, n := range o.Extended {
+		if r.Extended == nil {
+			r.Extended = map[corev1.ResourceName]int64{}
+		}
+		r.Extended[name] += sign * n
+	}
+}
+
+// Clone returns a copy that shares nothing with r.
+func (r Resources) Clone() Resources {
+	r.Extended = maps.Clone(r.Extended)
+	return r
+}
+
+// resourcesOf converts a native list; the count of pods is left out.
+func resourcesOf(list corev1.ResourceList) Resources {
+	var r Resources
+	for name, q := range list {
+		switch name {
+		case corev1.ResourceCPU:
+			r.MilliCPU = q.MilliValue()
+		case corev1.ResourceMemory:
+			r.MemoryBytes = q.Value()
+		case corev1.ResourceEphemeralStorage:
+			r.EphemeralStorageByte = q.Value()
+		case corev1.ResourcePods:
+		default:
+			if r.Extended == nil {
+				r.Extended = map[corev1.ResourceName]int64{}
+			}
+			r.Extended[name] = q.Value()
+		}
+	}
+	return r
+}
+
+// unset are the requests that the scheduler's scores assume for a container
+// that gives none (k8s.io/kubernetes/pkg/scheduler/util, since 1.0).
+var unset = corev1.ResourceList{
+	corev1.ResourceCPU:    resourceapi.MustParse("100m"),
+	corev1.ResourceMemory: resourceapi.MustParse("200Mi"),
+}
+
+// requests are what the scheduler counts for a pod: init containers, sidecars,
+// overhead, pod-level resources and running resizes included.
+func requests(p *corev1.Pod) (exact, nonZero Resources) {
+	opts := resource.PodResourcesOptions{UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true}
+	exact = resourcesOf(resource.PodRequests(p, opts))
+	opts.NonMissingContainerRequests = unset
+	return exact, resourcesOf(resource.PodRequests(p, opts))
+}

@@ -1,0 +1,232 @@
+package cluster
+
+import (
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// maxOwnerDepth bounds the climb from a pod to its workload, so that owners who
+// name each other end somewhere.
+const maxOwnerDepth = 8
+
+// owner is an object that controls pods or other owners.
+type owner struct {
+	apiVersion, kind string
+	object           metav1.Object
+	replicas         int32 // -1 when the kind has no such number
+}
+
+// owners finds controllers by UID, or by namespace, kind and name for snapshots
+// written by hand without UIDs.
+type owners struct {
+	byUID  map[string]*owner
+	byName map[string]*owner
+}
+
+func nameKey(ns, apiVersion, kind, name string) string {
+	group, _, found := strings.Cut(apiVersion, "/")
+	if !found {
+		group = ""
+	}
+	return strings.Join([]string{ns, group, kind, name}, "/")
+}
+
+func (b *builder) owners() *owners {
+	x := &owners{map[string]*owner{}, map[string]*owner{}}
+	add := func(apiVersion, kind string, o metav1.Object, replicas int32) {
+		key := nameKey(o.GetNamespace(), apiVersion, kind, o.GetName())
+		if x.byName[key] != nil {
+			b.fail("%s %s/%s stands twice in the snapshot", kind, o.GetNamespace(), o.GetName())
+			return
+		}
+		w := &owner{apiVersion, kind, o, replicas}
+		x.byName[key] = w
+		if uid := string(o.GetUID()); uid != "" {
+			x.byUID[uid] = w
+		}
+	}
+	for _, o := range sorted(b.o.ReplicaSets) {
+		add("apps/v1", "ReplicaSet", o, count(o.Spec.Replicas))
+	}
+	for _, o := range sorted(b.o.ReplicationControllers) {
+		add("v1", "ReplicationController", o, count(o.Spec.Replicas))
+	}
+	for _, o := range sorted(b.o.Deployments) {
+		add("apps/v1", "Deployment", o, count(o.Spec.Replicas))
+	}
+	for _, o := range sorted(b.o.StatefulSets) {
+		add("apps/v1", "StatefulSet", o, count(o.Spec.Replicas))
+	}
+	for _, o := range sorted(b.o.DaemonSets) {
+		add("apps/v1", "DaemonSet", o, -1)
+	}
+	for _, o := range sorted(b.o.Jobs) {
+		add("batch/v1", "Job", o, count(o.Spec.Parallelism))
+	}
+	for _, o := range sorted(b.o.CronJobs) {
+		add("batch/v1", "CronJob", o, -1)
+	}
+	return x
+}
+
+// count is the API's default of 1 for an absent number.
+func count(n *int32) int32 {
+	if n == nil {
+		return 1
+	}
+	return *n
+}
+
+func (x *owners) find(ns string, ref *metav1.OwnerReference) *owner {
+	if ref.UID != "" {
+		if w := x.byUID[string(ref.UID)]; w != nil {
+			return w
+		}
+	}
+	w := x.byName[nameKey(ns, ref.APIVersion, ref.Kind, ref.Name)]
+	if w != nil && ref.UID != "" && w.object.GetUID() != "" {
+		return nil // a namesake, created anew
+	}
+	return w
+}
+
+// top climbs from a controller reference to the highest owner. found is nil
+// when even the first is not there; missing says that the climb ended at a
+// reference to an object that is not in the snapshot.
+func (x *owners) top(ns string, ref *metav1.OwnerReference) (last *metav1.OwnerReference, found *owner, missing bool) {
+	for depth := 0; depth < maxOwnerDepth; depth++ {
+		w := x.find(ns, ref)
+		if w == nil {
+			return ref, nil, true
+		}
+		found = w
+		above := metav1.GetControllerOfNoCopy(w.object)
+		if above == nil {
+			return ref, found, false
+		}
+		ref = above
+	}
+	return ref, nil, true
+}
+
+func (b *builder) workloads() {
+	x := b.owners()
+	byKey := map[string]*Workload{}
+	ofPod := make([]string, len(b.s.Pods))
+	for i := range b.s.Pods {
+		p := &b.s.Pods[i]
+		if p.Controller == nil {
+			continue
+		}
+		ref, found, missing := x.top(p.Object.Namespace, p.Controller)
+		p.OwnerMissing = missing
+		w := workloadOf(p.Object.Namespace, ref, found)
+		key := strings.Join([]string{w.Namespace, w.Name, w.Kind, w.APIVersion, w.UID}, "\x00")
+		if byKey[key] == nil {
+			byKey[key] = &w
+		}
+		ofPod[i] = key
+	}
+	for _, key := range keysOf(byKey) {
+		w := byKey[key]
+		w.ID = WorkloadID(len(b.s.Workloads))
+		b.s.Workloads = append(b.s.Workloads, *w)
+	}
+	for i, key := range ofPod {
+		if key == "" {
+			continue
+		}
+		p := &b.s.Pods[i]
+		p.Workload = byKey[key].ID
+		if !p.Terminal {
+			w := &b.s.Workloads[p.Workload]
+			w.Pods = append(w.Pods, p.ID)
+		}
+	}
+}
+
+func workloadOf(ns string, ref *metav1.OwnerReference, found *owner) Workload {
+	if found == nil {
+		return Workload{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ns, Name: ref.Name, UID: string(ref.UID), Replicas: -1}
+	}
+	return Workload{
+		APIVersion: found.apiVersion, Kind: found.kind, Namespace: ns, Name: found.object.GetName(),
+		UID: string(found.object.GetUID()), Replicas: found.replicas, Object: found.object,
+	}
+}
+
+func (b *builder) services() {
+	for _, o := range sorted(b.o.Services) {
+		svc := Service{ID: ServiceID(len(b.s.Services)), Object: o, Selector: labels.Nothing()}
+		if len(o.Spec.Selector) > 0 {
+			svc.Selector = labels.SelectorFromSet(o.Spec.Selector)
+		}
+		b.eachSelected(o.Namespace, svc.Selector, func(p *Pod) {
+			p.Services = append(p.Services, svc.ID)
+			if !p.Terminal {
+				svc.Pods = append(svc.Pods, p.ID)
+			}
+		})
+		b.s.Services = append(b.s.Services, svc)
+	}
+}
+
+// budgets follows policy/v1: an empty selector selects every pod of the
+// namespace, a missing one none.
+func (b *builder) budgets() {
+	seen := map[string]bool{}
+	for _, o := range sorted(b.o.PodDisruptionBudgets) {
+		name := o.Namespace + "/" + o.Name
+		if seen[name] {
+			b.fail("PodDisruptionBudget %s stands twice in the snapshot", name)
+			continue
+		}
+		seen[name] = true
+		sel, err := metav1.LabelSelectorAsSelector(o.Spec.Selector)
+		if err != nil {
+			b.fail("PodDisruptionBudget %s: reading spec.selector: %w", name, err)
+			continue
+		}
+		budget := Budget{ID: BudgetID(len(b.s.Budgets)), Object: o, Selector: sel}
+		b.eachSelected(o.Namespace, sel, func(p *Pod) {
+			p.Budgets = append(p.Budgets, budget.ID)
+			budget.Pods = append(budget.Pods, p.ID)
+		})
+		b.s.Budgets = append(b.s.Budgets, budget)
+	}
+}
+
+// eachSelected visits the pods of a namespace that the selector matches. Pods
+// are sorted by namespace, so only those of the namespace are looked at.
+func (b *builder) eachSelected(ns string, sel labels.Selector, f func(*Pod)) {
+	if sel.Empty() || !isNothing(sel) {
+		from, to := b.namespaceRange(ns)
+		for i := from; i < to; i++ {
+			if p := &b.s.Pods[i]; sel.Matches(labels.Set(p.Object.Labels)) {
+				f(p)
+			}
+		}
+	}
+}
+
+func isNothing(sel labels.Selector) bool {
+	_, selectable := sel.Requirements()
+	return !selectable
+}
+
+func (b *builder) namespaceRange(ns string) (from, to int) {
+	lo, hi := 0, len(b.s.Pods)
+	for lo < hi {
+		if m := (lo + hi) / 2; b.s.Pods[m].Object.Namespace < ns {
+			lo = m + 1
+		} else {
+			hi = m
+		}
+	}
+	from = lo
+	for to = from; to < len(b.s.Pods) && b.s.Pods[to].Object.Namespace == ns; to++ {
+	}
+	return from, to
+}
