@@ -1,0 +1,219 @@
+package placement
+
+import (
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// class is a set of pods that the scheduler cannot tell apart: the same
+// namespace, labels, owner, requests, affinity, tolerations, spread and images.
+type class struct {
+	namespace string
+	labels    labels.Set
+	sample    *cluster.Pod
+	pods      []cluster.PodID
+	spread    []*counter // counters of topology spread that count its pods
+	affinity  []*counter // counters of inter-pod affinity that count its pods
+	in        *incoming  // what holds when one of its pods is scheduled; built on demand
+}
+
+// counter counts the pods of some classes on each node.
+type counter struct {
+	perNode []int32
+	total   int64
+}
+
+// topology maps each node to its domain of one topology key.
+type topology struct {
+	// domain is the node's number of the label's value, noDomain without the
+	// label. Number 0 stands for the empty value.
+	domain []int32
+	size   int
+}
+
+const noDomain = -1
+
+type ownerKey struct{ apiVersion, kind, namespace, name string }
+
+// owner is what a pod's controller says about its pods.
+type owner struct {
+	selector    labels.Selector
+	template    *corev1.PodSpec
+	afterVictim bool // the replacement comes only when the victim is gone
+}
+
+// index prepares what is looked up by name.
+func (w *World) index() {
+	w.services = map[string][]*corev1.Service{}
+	for i := range w.snap.Services {
+		if o := w.snap.Services[i].Object; o != nil && o.Spec.Selector != nil {
+			w.services[o.Namespace] = append(w.services[o.Namespace], o)
+		}
+	}
+	w.owners = map[ownerKey]owner{}
+	if w.snap.Objects != nil {
+		for _, ns := range w.snap.Objects.Namespaces {
+			w.nsLabels[ns.Name] = labels.Set(ns.Labels)
+		}
+		w.indexOwners(w.snap.Objects)
+	}
+	w.indexImages()
+}
+
+func (w *World) indexOwners(o *cluster.Objects) {
+	for _, rc := range o.ReplicationControllers {
+		own := owner{selector: labels.SelectorFromSet(rc.Spec.Selector)}
+		if rc.Spec.Template != nil {
+			own.template = &rc.Spec.Template.Spec
+		}
+		w.owners[ownerKey{"v1", "ReplicationController", rc.Namespace, rc.Name}] = own
+	}
+	for _, rs := range o.ReplicaSets {
+		sel, _ := metav1.LabelSelectorAsSelector(rs.Spec.Selector)
+		w.owners[ownerKey{"apps/v1", "ReplicaSet", rs.Namespace, rs.Name}] = owner{selector: sel, template: &rs.Spec.Template.Spec}
+	}
+	for _, ss := range o.StatefulSets {
+		sel, _ := metav1.LabelSelectorAsSelector(ss.Spec.Selector)
+		w.owners[ownerKey{"apps/v1", "StatefulSet", ss.Namespace, ss.Name}] = owner{selector: sel, template: &ss.Spec.Template.Spec, afterVictim: true}
+	}
+	for _, j := range o.Jobs {
+		w.owners[ownerKey{"batch/v1", "Job", j.Namespace, j.Name}] = owner{template: &j.Spec.Template.Spec, afterVictim: jobWaits(j)}
+	}
+}
+
+// ownerOf returns what is known of the pod's controller.
+func (w *World) ownerOf(p *cluster.Pod) (owner, bool) {
+	c := p.Controller
+	if c == nil {
+		return owner{}, false
+	}
+	o, ok := w.owners[ownerKey{c.APIVersion, c.Kind, p.Object.Namespace, c.Name}]
+	return o, ok
+}
+
+// group puts every pod that is not terminal into its class.
+func (w *World) group() {
+	byKey := map[string]*class{}
+	var key []byte
+	for i := range w.snap.Pods {
+		p := &w.snap.Pods[i]
+		if p.Terminal {
+			continue
+		}
+		key = appendKey(key[:0], p)
+		c := byKey[string(key)]
+		if c == nil {
+			c = &class{namespace: p.Object.Namespace, labels: labels.Set(p.Object.Labels), sample: p}
+			byKey[string(key)] = c
+			w.classes = append(w.classes, c)
+			w.byNS[c.namespace] = append(w.byNS[c.namespace], c)
+			w.own(c)
+			if _, known := w.nsLabels[c.namespace]; !known && w.noNamespace == "" {
+				w.noNamespace = c.namespace
+			}
+		}
+		c.pods = append(c.pods, p.ID)
+		w.classOf[i] = c
+	}
+}
+
+// appendKey appends everything of the pod that the scheduler looks at. Fields
+// are length-prefixed, so that no two pods share a key by accident.
+func appendKey(b []byte, p *cluster.Pod) []byte {
+	spec := &p.Object.Spec
+	b = appendText(b, p.Object.Namespace)
+	b = appendMap(b, p.Object.Labels)
+	if c := p.Controller; c != nil {
+		b = appendText(appendText(appendText(b, c.APIVersion), c.Kind), c.Name)
+	} else {
+		b = append(b, 0)
+	}
+	b = appendAmounts(b, p.Requests)
+	b = appendAmounts(b, p.NonZero)
+	b = appendMap(b, spec.NodeSelector)
+	if spec.Affinity != nil {
+		b = appendMessage(b, spec.Affinity)
+	} else {
+		b = append(b, 0)
+	}
+	b = binary.AppendVarint(b, int64(len(spec.Tolerations)))
+	for i := range spec.Tolerations {
+		b = appendMessage(b, &spec.Tolerations[i])
+	}
+	b = binary.AppendVarint(b, int64(len(spec.TopologySpreadConstraints)))
+	for i := range spec.TopologySpreadConstraints {
+		b = appendMessage(b, &spec.TopologySpreadConstraints[i])
+	}
+	for _, cs := range [][]corev1.Container{spec.InitContainers, spec.Containers} {
+		b = binary.AppendVarint(b, int64(len(cs)))
+		for i := range cs {
+			b = appendText(b, cs[i].Image)
+		}
+	}
+	return b
+}
+
+func appendText(b []byte, s string) []byte {
+	return append(binary.AppendVarint(b, int64(len(s))), s...)
+}
+
+func appendMap(b []byte, m map[string]string) []byte {
+	b = binary.AppendVarint(b, int64(len(m)))
+	for _, k := range slices.Sorted(maps.Keys(m)) {
+		b = appendText(appendText(b, k), m[k])
+	}
+	return b
+}
+
+func appendAmounts(b []byte, r cluster.Resources) []byte {
+	for _, v := range [...]int64{r.MilliCPU, r.MemoryBytes, r.EphemeralStorageByte, int64(len(r.Extended))} {
+		b = binary.AppendVarint(b, v)
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Extended)) {
+		b = binary.AppendVarint(appendText(b, string(name)), r.Extended[name])
+	}
+	return b
+}
+
+// appendMessage appends an API message in its protobuf form, which sorts maps.
+func appendMessage(b []byte, m interface{ Marshal() ([]byte, error) }) []byte {
+	raw, err := m.Marshal()
+	if err != nil { // never for API types; the text form still tells them apart
+		raw = fmt.Appendf(nil, "%v", m)
+	}
+	b = binary.AppendVarint(b, int64(len(raw))+1)
+	return append(b, raw...)
+}
+
+// topology returns the domains of a topology key.
+func (w *World) topology(key string) *topology {
+	t := w.topologies[key]
+	if t != nil {
+		return t
+	}
+	t = &topology{domain: make([]int32, len(w.snap.Nodes)), size: 1}
+	ids := map[string]int32{"": 0}
+	for i := range w.snap.Nodes {
+		v, ok := w.snap.Nodes[i].Label(key)
+		if !ok {
+			t.domain[i] = noDomain
+			continue
+		}
+		id, seen := ids[v]
+		if !seen {
+			id = int32(t.size)
+			ids[v] = id
+			t.size++
+		}
+		t.domain[i] = id
+	}
+	w.topologies[key] = t
+	return t
+}

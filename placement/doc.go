@@ -1,0 +1,22 @@
+// Package placement foretells where the default profile of kube-scheduler puts
+// the replacement of an evicted pod: which nodes pass its filters, which of
+// them share the best score, and how sure that is.
+//
+// It decides from a cluster.Snapshot only and knows the formulas of
+// kube-scheduler 1.36 and 1.37 (k8s.io/kubernetes, pkg/scheduler/framework/
+// plugins) with their integer rounding. It never says whether a pod may or
+// should leave, it never moves anything outside its own World, and it never
+// guesses: a pod that needs what is not modelled is not Supported.
+//
+// Limits of what is foretold:
+//
+//   - Above 100 nodes the scheduler looks at a sample of the feasible nodes.
+//     Here all nodes are judged, so Winners can hold nodes that were not in the
+//     sample, and the true winner can be missing from it.
+//   - Nominated pods, preemption, extenders and pods that are scheduled at the
+//     same moment are left out.
+//   - Where the recorded size of an image differs between nodes the scheduler
+//     uses the size it saw first; here that of the first node by name.
+//   - The replacement is taken to have the victim's labels and spec. During a
+//     rollout another template may be used.
+package placement

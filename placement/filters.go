@@ -1,0 +1,279 @@
+package placement
+
+import (
+	"math"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	schedulinghelper "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+)
+
+// Filter names a filter of the scheduler, in the order in which they are asked.
+type Filter string
+
+const (
+	NodeNotReady      Filter = "NodeNotReady" // ours: the node controller taints such nodes
+	NodeUnschedulable Filter = "NodeUnschedulable"
+	TaintToleration   Filter = "TaintToleration"
+	NodeAffinity      Filter = "NodeAffinity"
+	NodeResourcesFit  Filter = "NodeResourcesFit"
+	PodTopologySpread Filter = "PodTopologySpread"
+	InterPodAffinity  Filter = "InterPodAffinity"
+)
+
+// comparisonOperators is the gate TaintTolerationComparisonOperators, off by
+// default in 1.36 and 1.37.
+const comparisonOperators = false
+
+var unschedulableTaint = corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
+
+// CanRun reports whether the filters that depend neither on other pods nor on
+// free resources let a replacement of the pod onto the node: readiness,
+// unschedulable, node selector and affinity, NoSchedule and NoExecute taints.
+// The pod's own nodeName is left out: a replacement has none.
+func CanRun(pod *corev1.Pod, n *cluster.Node) bool {
+	return n.Ready && tolerates(pod, n.Object) && schedulable(pod, n.Object) &&
+		affinityMatches(nodeaffinity.GetRequiredNodeAffinity(pod), n.Object)
+}
+
+func schedulable(pod *corev1.Pod, n *corev1.Node) bool {
+	return !n.Spec.Unschedulable || schedulinghelper.TolerationsTolerateTaint(
+		logr.Discard(), pod.Spec.Tolerations, &unschedulableTaint, comparisonOperators)
+}
+
+func tolerates(pod *corev1.Pod, n *corev1.Node) bool {
+	_, refused := schedulinghelper.FindMatchingUntoleratedTaint(
+		logr.Discard(), n.Spec.Taints, pod.Spec.Tolerations, repels, comparisonOperators)
+	return !refused
+}
+
+func repels(t *corev1.Taint) bool {
+	return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
+}
+
+// affinityMatches takes an affinity that cannot be read as one that does not match.
+func affinityMatches(a nodeaffinity.RequiredNodeAffinity, n *corev1.Node) bool {
+	ok, _ := a.Match(n)
+	return ok
+}
+
+// incoming is what holds for every pod of a class when it is scheduled.
+type incoming struct {
+	class      *class
+	affinityOK []bool // node selector and required node affinity
+	taintsOK   []bool // NoSchedule and NoExecute taints
+	canRun     []bool // what CanRun says
+	fixed      fixedScores
+	spread     spreadRules
+	inter      interPod
+	err        error  // why it cannot be read
+	namespaces string // why labels of namespaces are wanting; empty when they are not
+}
+
+// incomingOf returns what holds for the pod's class, building it on first use.
+func (w *World) incomingOf(p cluster.PodID) *incoming {
+	c := w.classOf[p]
+	if c.in != nil {
+		return c.in
+	}
+	n := len(w.snap.Nodes)
+	in := &incoming{class: c, affinityOK: make([]bool, n), taintsOK: make([]bool, n), canRun: make([]bool, n)}
+	c.in = in
+	pod := c.sample.Object
+	required := nodeaffinity.GetRequiredNodeAffinity(pod)
+	for i := range w.snap.Nodes {
+		node := &w.snap.Nodes[i]
+		in.affinityOK[i] = affinityMatches(required, node.Object)
+		in.taintsOK[i] = tolerates(pod, node.Object)
+		in.canRun[i] = node.Ready && in.affinityOK[i] && in.taintsOK[i] && schedulable(pod, node.Object)
+	}
+	if in.fixed, in.err = w.fixedScores(pod); in.err != nil {
+		return in
+	}
+	if in.spread, in.err = w.spreadRules(c, in); in.err != nil {
+		return in
+	}
+	in.inter, in.err = w.interPod(c)
+	in.namespaces = w.namespacesWanting(c)
+	return in
+}
+
+// scratch holds slices that are used again for every prediction.
+type scratch struct {
+	byDomain [][]int32
+	min      []int64
+	feasible []cluster.NodeID
+	scores   [scorePlugins][]int64
+	total    []int64
+	seen     []bool
+	skip     []bool
+	raw      []float64
+}
+
+// domains returns the i-th slice of counts by domain, zeroed.
+func (b *scratch) domains(i, size int) []int32 {
+	for len(b.byDomain) <= i {
+		b.byDomain = append(b.byDomain, nil)
+	}
+	if cap(b.byDomain[i]) < size {
+		b.byDomain[i] = make([]int32, size)
+	}
+	d := b.byDomain[i][:size]
+	clear(d)
+	b.byDomain[i] = d
+	return d
+}
+
+// sumDomains adds up a counter by domain.
+func (b *scratch) sumDomains(i int, t placedTerm) []int32 {
+	d := b.domains(i, t.topo.size)
+	for n, k := range t.pods.perNode {
+		if k != 0 && t.topo.domain[n] != noDomain {
+			d[t.topo.domain[n]] += k
+		}
+	}
+	return d
+}
+
+// round is one scheduling attempt: the counts by domain that its filters read.
+type round struct {
+	w  *World
+	in *incoming
+	// slots of scratch.byDomain: hard constraints, then required affinity,
+	// anti-affinity, the standing pods' anti-affinity.
+	bootstrap bool // no pod anywhere satisfies the required affinity
+	slots     int  // slots taken; scores use those from here on
+}
+
+func (w *World) begin(in *incoming) round {
+	b, slot := &w.buf, 0
+	b.min = b.min[:0]
+	for i := range in.spread.hard {
+		b.min = append(b.min, w.countHard(slot, &in.spread.hard[i], in.spread.hardNode))
+		slot++
+	}
+	r := round{w: w, in: in, bootstrap: true}
+	for _, t := range in.inter.required {
+		for _, k := range b.sumDomains(slot, t) {
+			r.bootstrap = r.bootstrap && k <= 0
+		}
+		slot++
+	}
+	for _, list := range [...][]placedTerm{in.inter.anti, in.inter.existingAnti} {
+		for _, t := range list {
+			b.sumDomains(slot, t)
+			slot++
+		}
+	}
+	r.slots = slot
+	return r
+}
+
+// countHard counts the matching pods of each domain and returns the least count
+// among the domains of eligible nodes; 0 when there are fewer than minDomains.
+func (w *World) countHard(slot int, c *constraint, hasKeys []bool) int64 {
+	d := w.buf.domains(slot, c.topo.size)
+	seen := w.buf.seen
+	if cap(seen) < c.topo.size {
+		seen = make([]bool, c.topo.size)
+	}
+	seen = seen[:c.topo.size]
+	clear(seen)
+	w.buf.seen = seen
+	domains := 0
+	for n, k := range c.pods.perNode {
+		if !hasKeys[n] || !c.eligible[n] {
+			continue
+		}
+		x := c.topo.domain[n]
+		d[x] += k
+		if !seen[x] {
+			seen[x] = true
+			domains++
+		}
+	}
+	if domains < c.minDomains {
+		return 0
+	}
+	least := int64(math.MaxInt32)
+	for x, k := range d {
+		if seen[x] {
+			least = min(least, int64(k))
+		}
+	}
+	return least
+}
+
+// refusedBy returns the first filter that refuses the node, "" for none.
+func (r *round) refusedBy(n int) Filter {
+	switch {
+	case !r.in.canRun[n]:
+		return r.w.refusedAlways(r.in, n)
+	case r.w.lacking(&r.in.class.sample.Requests, n) != "":
+		return NodeResourcesFit
+	case !r.spreads(n):
+		return PodTopologySpread
+	case !r.agrees(n):
+		return InterPodAffinity
+	}
+	return ""
+}
+
+func (r *round) passes(n int) bool { return r.refusedBy(n) == "" }
+
+func (w *World) refusedAlways(in *incoming, n int) Filter {
+	switch {
+	case !w.snap.Nodes[n].Ready:
+		return NodeNotReady
+	case !schedulable(in.class.sample.Object, w.snap.Nodes[n].Object):
+		return NodeUnschedulable
+	case !in.taintsOK[n]:
+		return TaintToleration
+	}
+	return NodeAffinity
+}
+
+// spreads is the filter of the hard topology spread constraints.
+func (r *round) spreads(n int) bool {
+	for i := range r.in.spread.hard {
+		c := &r.in.spread.hard[i]
+		x := c.topo.domain[n]
+		if x == noDomain {
+			return false
+		}
+		if int64(r.w.buf.byDomain[i][x])+c.self-r.w.buf.min[i] > c.maxSkew {
+			return false
+		}
+	}
+	return true
+}
+
+// agrees is the filter of required inter-pod affinity and anti-affinity, the
+// newcomer's and that of the pods that stand.
+func (r *round) agrees(n int) bool {
+	slot := len(r.in.spread.hard)
+	found := true
+	for _, t := range r.in.inter.required {
+		x := t.topo.domain[n]
+		if x == noDomain {
+			return false
+		}
+		found = found && r.w.buf.byDomain[slot][x] > 0
+		slot++
+	}
+	// The first of a group that wants its own kind near may go anywhere.
+	if !found && (!r.bootstrap || !r.in.inter.matchesSelf) {
+		return false
+	}
+	for _, list := range [...][]placedTerm{r.in.inter.anti, r.in.inter.existingAnti} {
+		for _, t := range list {
+			if x := t.topo.domain[n]; x != noDomain && r.w.buf.byDomain[slot][x] > 0 {
+				return false
+			}
+			slot++
+		}
+	}
+	return true
+}

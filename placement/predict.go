@@ -1,0 +1,170 @@
+package placement
+
+import (
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// goneWeight is the weight of the state "victim already gone" while the victim
+// has a grace period: its controller is quick, but not always quicker than a
+// victim that ends early.
+const goneWeight = 0.1
+
+// State is what the scheduler would find in one state of the victim.
+type State struct {
+	Feasible []cluster.NodeID // sorted
+	Winners  []cluster.NodeID // all nodes tied at the best total score, sorted
+	Best     int64            // that score; 0 when nothing is feasible
+}
+
+// Prediction is where the replacement of a pod would land.
+type Prediction struct {
+	// Terminating: the victim still holds its resources and its place in
+	// inter-pod affinity, but topology spread no longer counts it.
+	Terminating State
+	// Gone: the victim is away.
+	Gone State
+	// WeightGone is the weight 0..1 of Gone; Terminating has the rest.
+	WeightGone float64
+	// SupportedWhy says why nothing can be foretold; empty when it can. The
+	// states are then empty and every probability is 0, that of pending too.
+	SupportedWhy string
+}
+
+// Predict foretells where the replacement of the pod would land if the pod were
+// evicted now, in this world.
+func (w *World) Predict(p cluster.PodID) Prediction {
+	why, ok := w.Supported(p)
+	if !ok {
+		return Prediction{SupportedWhy: why}
+	}
+	in := w.incomingOf(p)
+	pr := Prediction{WeightGone: w.weightGone(p)}
+	w.inBothStates(p, func(gone bool) {
+		s := w.state(in)
+		if gone {
+			pr.Gone = s
+		} else {
+			pr.Terminating = s
+		}
+	})
+	return pr
+}
+
+// inBothStates calls f with the victim terminating, then with the victim gone,
+// and puts the victim back.
+func (w *World) inBothStates(p cluster.PodID, f func(gone bool)) {
+	n := w.node[p]
+	if n == cluster.NoNode {
+		f(false)
+		f(true)
+		return
+	}
+	w.shiftSpread(p, n, -1)
+	f(false)
+	w.shiftRest(p, n, -1)
+	f(true)
+	w.shiftRest(p, n, 1)
+	w.shiftSpread(p, n, 1)
+}
+
+// state runs filters and scores as things stand.
+func (w *World) state(in *incoming) State {
+	r := w.begin(in)
+	feasible := w.buf.feasible[:0]
+	for n := range w.snap.Nodes {
+		if r.passes(n) {
+			feasible = append(feasible, cluster.NodeID(n))
+		}
+	}
+	w.buf.feasible = feasible
+	if len(feasible) == 0 {
+		return State{}
+	}
+	r.score(feasible)
+	s := State{Feasible: slices.Clone(feasible), Best: slices.Max(w.buf.total)}
+	for i, t := range w.buf.total {
+		if t == s.Best {
+			s.Winners = append(s.Winners, feasible[i])
+		}
+	}
+	return s
+}
+
+// weightGone says how likely the replacement is scheduled only after the victim
+// is gone. A StatefulSet waits for that, and so does a Job unless its
+// podReplacementPolicy is TerminatingOrFailed.
+func (w *World) weightGone(p cluster.PodID) float64 {
+	pod := &w.snap.Pods[p]
+	grace := int64(corev1.DefaultTerminationGracePeriodSeconds)
+	if g := pod.Object.Spec.TerminationGracePeriodSeconds; g != nil {
+		grace = *g
+	}
+	if o, ok := w.ownerOf(pod); grace <= 0 || w.node[p] == cluster.NoNode || ok && o.afterVictim ||
+		pod.Controller != nil && pod.Controller.Kind == "StatefulSet" {
+		return 1
+	}
+	return goneWeight
+}
+
+// jobWaits reports whether a Job replaces a pod only when it has ended. The API
+// server fills in Failed where there is a podFailurePolicy.
+func jobWaits(j *batchv1.Job) bool {
+	if p := j.Spec.PodReplacementPolicy; p != nil {
+		return *p == batchv1.Failed
+	}
+	return j.Spec.PodFailurePolicy != nil
+}
+
+// Prob returns the probability that the replacement lands on a node for which
+// `on` holds: in each state the winners share it evenly.
+func (p Prediction) Prob(on func(cluster.NodeID) bool) float64 {
+	return (1-p.WeightGone)*p.Terminating.share(on) + p.WeightGone*p.Gone.share(on)
+}
+
+func (s State) share(on func(cluster.NodeID) bool) float64 {
+	hits := 0
+	for _, n := range s.Winners {
+		if on(n) {
+			hits++
+		}
+	}
+	if hits == 0 {
+		return 0
+	}
+	return float64(hits) / float64(len(s.Winners))
+}
+
+// Pending returns the probability that no node is feasible; 0 when nothing can
+// be foretold.
+func (p Prediction) Pending() float64 {
+	if p.SupportedWhy != "" {
+		return 0
+	}
+	sum := 0.0
+	if len(p.Terminating.Feasible) == 0 {
+		sum += 1 - p.WeightGone
+	}
+	if len(p.Gone.Feasible) == 0 {
+		sum += p.WeightGone
+	}
+	return sum
+}
+
+// Likeliest returns the node with the highest probability, the lowest NodeID
+// among equals; NoNode when no node has any.
+func (p Prediction) Likeliest() cluster.NodeID {
+	best, bestProb := cluster.NoNode, 0.0
+	for _, list := range [...][]cluster.NodeID{p.Terminating.Winners, p.Gone.Winners} {
+		for _, n := range list {
+			prob := p.Prob(func(x cluster.NodeID) bool { return x == n })
+			if prob > bestProb || prob == bestProb && prob > 0 && n < best {
+				best, bestProb = n, prob
+			}
+		}
+	}
+	return best
+}

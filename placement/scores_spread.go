@@ -1,0 +1,118 @@
+package placement
+
+import (
+	"math"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
+
+// scoreSpread is the score of the soft spread constraints. A node's raw score
+// is the sum, over the constraints whose label it has, of
+//
+//	matching pods of its domain x ln(domains + 2) + maxSkew - 1
+//
+// rounded, and 100 (most + least - raw) / most is what it gets. Domains are
+// those of feasible nodes; for kubernetes.io/hostname they are the feasible
+// nodes themselves.
+func (r *round) scoreSpread(feasible []cluster.NodeID, out []int64) {
+	rules := &r.in.spread
+	if len(rules.soft) == 0 || len(feasible) == 0 {
+		return
+	}
+	b := &r.w.buf
+	b.skip, b.raw = flags(b.skip, len(feasible)), floats(b.raw, len(feasible))
+	skipped := 0
+	for i, n := range feasible {
+		if rules.requireAll && !rules.softNode[n] {
+			b.skip[i] = true
+			skipped++
+		}
+	}
+	for k := range rules.soft {
+		c := &rules.soft[k]
+		if c.hostname {
+			weight := math.Log(float64(len(feasible) - skipped + 2))
+			for i, n := range feasible {
+				if !b.skip[i] && c.topo.domain[n] != noDomain {
+					b.raw[i] += spreadTerm(c.pods.perNode[n], weight, c.maxSkew)
+				}
+			}
+			continue
+		}
+		r.addDomainTerms(c, feasible)
+	}
+	least, most := int64(math.MaxInt64), int64(0)
+	for i := range out {
+		if !b.skip[i] {
+			out[i] = int64(math.Round(b.raw[i]))
+			least, most = min(least, out[i]), max(most, out[i])
+		}
+	}
+	for i := range out {
+		switch {
+		case b.skip[i]:
+			out[i] = 0
+		case most == 0:
+			out[i] = maxScore
+		default:
+			out[i] = maxScore * (most + least - out[i]) / most
+		}
+	}
+}
+
+// addDomainTerms adds the term of a constraint other than on the host name.
+// Under the system's defaults a node without the label belongs to the domain
+// with the empty value for the number of domains and their counts, yet is given
+// no term itself.
+func (r *round) addDomainTerms(c *constraint, feasible []cluster.NodeID) {
+	b, rules := &r.w.buf, &r.in.spread
+	candidate := flags(b.seen, c.topo.size)
+	b.seen = candidate
+	domains := 0
+	for i, n := range feasible {
+		if x := domainOrEmpty(c.topo, int(n)); !b.skip[i] && !candidate[x] {
+			candidate[x] = true
+			domains++
+		}
+	}
+	d := b.domains(r.slots, c.topo.size)
+	for n, k := range c.pods.perNode {
+		if k != 0 && c.eligible[n] && (!rules.requireAll || rules.softNode[n]) {
+			d[domainOrEmpty(c.topo, n)] += k
+		}
+	}
+	weight := math.Log(float64(domains + 2))
+	for i, n := range feasible {
+		if x := c.topo.domain[n]; !b.skip[i] && x != noDomain {
+			b.raw[i] += spreadTerm(d[x], weight, c.maxSkew)
+		}
+	}
+}
+
+// spreadTerm rounds the product before it adds, so that every processor gives
+// the same sum.
+func spreadTerm(pods int32, weight float64, maxSkew int64) float64 {
+	return float64(float64(pods)*weight) + float64(maxSkew-1)
+}
+
+func domainOrEmpty(t *topology, n int) int32 {
+	return max(t.domain[n], 0)
+}
+
+func flags(s []bool, n int) []bool {
+	if cap(s) < n {
+		return make([]bool, n)
+	}
+	s = s[:n]
+	clear(s)
+	return s
+}
+
+func floats(s []float64, n int) []float64 {
+	if cap(s) < n {
+		return make([]float64, n)
+	}
+	s = s[:n]
+	clear(s)
+	return s
+}

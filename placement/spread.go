@@ -1,0 +1,172 @@
+package placement
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// The system's default constraints, both ScheduleAnyway (kube-scheduler
+// podtopologyspread, systemDefaultConstraints).
+const (
+	defaultHostnameMaxSkew = 3
+	defaultZoneMaxSkew     = 5
+)
+
+// constraint is one topology spread constraint of an incoming class.
+type constraint struct {
+	maxSkew    int64
+	key        string
+	topo       *topology
+	hostname   bool
+	minDomains int
+	eligible   []bool   // nodes whose pods and domains count
+	pods       *counter // pods that match the selector, on each node
+	self       int64    // 1 when the newcomer matches the selector
+}
+
+// spreadRules are the constraints of an incoming class.
+type spreadRules struct {
+	hard, soft []constraint
+	hardNode   []bool // nodes with every topology key of the hard constraints
+	softNode   []bool // the same for the soft ones
+	// requireAll: nodes without some key score nothing. With the system's
+	// defaults they take part with the keys they have.
+	requireAll bool
+}
+
+func (w *World) spreadRules(c *class, in *incoming) (spreadRules, error) {
+	own := c.sample.Object.Spec.TopologySpreadConstraints
+	r := spreadRules{requireAll: len(own) > 0}
+	for i := range own {
+		x, err := w.ownConstraint(c, in, &own[i])
+		if err != nil {
+			return r, err
+		}
+		if own[i].WhenUnsatisfiable == corev1.DoNotSchedule {
+			r.hard = append(r.hard, x)
+		} else {
+			r.soft = append(r.soft, x)
+		}
+	}
+	if len(own) == 0 && !w.opts.NoDefaultSpread {
+		r.soft = w.defaultConstraints(c, in)
+	}
+	r.hardNode, r.softNode = w.withAllKeys(r.hard), w.withAllKeys(r.soft)
+	return r, nil
+}
+
+func (w *World) withAllKeys(cs []constraint) []bool {
+	ok := make([]bool, len(w.snap.Nodes))
+	for n := range ok {
+		ok[n] = true
+		for i := range cs {
+			ok[n] = ok[n] && cs[i].topo.domain[n] != noDomain
+		}
+	}
+	return ok
+}
+
+func (w *World) ownConstraint(c *class, in *incoming, t *corev1.TopologySpreadConstraint) (constraint, error) {
+	sel, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
+	if err != nil {
+		return constraint{}, fmt.Errorf("reading the labelSelector of the spread constraint on %s: %w", t.TopologyKey, err)
+	}
+	x := w.constraint(c, t.TopologyKey, int64(t.MaxSkew), withLabelKeys(sel, t.MatchLabelKeys, c.labels))
+	if t.MinDomains != nil {
+		x.minDomains = int(*t.MinDomains)
+	}
+	honourAffinity := t.NodeAffinityPolicy == nil || *t.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor
+	honourTaints := t.NodeTaintsPolicy != nil && *t.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
+	x.eligible = make([]bool, len(w.snap.Nodes))
+	for n := range x.eligible {
+		x.eligible[n] = (!honourAffinity || in.affinityOK[n]) && (!honourTaints || in.taintsOK[n])
+	}
+	return x, nil
+}
+
+// withLabelKeys adds the pod's own values of the keys to the selector. The API
+// server does so too since 1.34; twice is as good as once.
+func withLabelKeys(sel labels.Selector, keys []string, pod labels.Set) labels.Selector {
+	own := labels.Set{}
+	for _, k := range keys {
+		if v, ok := pod[k]; ok {
+			own[k] = v
+		}
+	}
+	reqs, selectable := sel.Requirements()
+	if len(own) == 0 || !selectable {
+		return sel
+	}
+	return labels.SelectorFromSet(own).Add(reqs...)
+}
+
+func (w *World) constraint(c *class, key string, maxSkew int64, sel labels.Selector) constraint {
+	x := constraint{
+		maxSkew: maxSkew, key: key, topo: w.topology(key), minDomains: 1,
+		hostname: key == corev1.LabelHostname, pods: w.spreadCounter(c.namespace, sel),
+	}
+	if sel.Matches(c.labels) {
+		x.self = 1
+	}
+	return x
+}
+
+// defaultConstraints returns the system's constraints for pods that belong to a
+// Service, ReplicationController, ReplicaSet or StatefulSet; nil for others.
+func (w *World) defaultConstraints(c *class, in *incoming) []constraint {
+	sel := w.defaultSelector(c)
+	if sel.Empty() {
+		return nil
+	}
+	cs := []constraint{
+		w.constraint(c, corev1.LabelHostname, defaultHostnameMaxSkew, sel),
+		w.constraint(c, corev1.LabelTopologyZone, defaultZoneMaxSkew, sel),
+	}
+	for i := range cs {
+		cs[i].eligible = in.affinityOK
+	}
+	return cs
+}
+
+// defaultSelector joins the selectors of the pod's Services and of its
+// controller. The controller is looked up by name, as the scheduler does.
+func (w *World) defaultSelector(c *class) labels.Selector {
+	set := labels.Set{}
+	for _, s := range w.services[c.namespace] {
+		if labels.SelectorFromSet(s.Spec.Selector).Matches(c.labels) {
+			set = labels.Merge(set, s.Spec.Selector)
+		}
+	}
+	sel := labels.SelectorFromSet(set)
+	if o, ok := w.ownerOf(c.sample); ok && o.selector != nil {
+		if reqs, selectable := o.selector.Requirements(); selectable {
+			sel = sel.Add(reqs...)
+		}
+	}
+	return sel
+}
+
+// spreadCounter returns the count of a namespace's pods that match the
+// selector. An empty selector counts none here, though it matches the newcomer
+// itself: that is how the scheduler does it.
+func (w *World) spreadCounter(namespace string, sel labels.Selector) *counter {
+	id := namespace + "|" + selectorID(sel)
+	if k := w.spreads[id]; k != nil {
+		return k
+	}
+	k := w.newCounter()
+	w.spreads[id] = k
+	if sel.Empty() {
+		return k
+	}
+	for _, c := range w.byNS[namespace] {
+		if sel.Matches(c.labels) {
+			c.spread = append(c.spread, k)
+			w.count(c, k, false)
+		}
+	}
+	return k
+}

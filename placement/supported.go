@@ -1,0 +1,167 @@
+package placement
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Supported reports whether placement can be foretold for the pod, and if not,
+// a sentence that says why.
+func (w *World) Supported(p cluster.PodID) (why string, ok bool) {
+	pod := &w.snap.Pods[p]
+	for _, check := range []func(*cluster.Pod) string{
+		w.serverUnknown, schedulerUnknown, volumesUnknown, portsUnknown, claimsUnknown,
+		resourcesUnknown, featuresUnknown, w.ownerUnknown, w.affinityUnknown,
+	} {
+		if why := check(pod); why != "" {
+			return why, false
+		}
+	}
+	return "", true
+}
+
+func (w *World) serverUnknown(*cluster.Pod) string {
+	if s := w.snap; s.ServerMajor != 1 || s.ServerMinor < 36 || s.ServerMinor > 37 {
+		return fmt.Sprintf("the scores of kube-scheduler %d.%d are not known (1.36 and 1.37 are)", s.ServerMajor, s.ServerMinor)
+	}
+	return ""
+}
+
+func schedulerUnknown(p *cluster.Pod) string {
+	if p.Terminal {
+		return "the pod has ended, so its replacement is no longer to come"
+	}
+	if s := p.Object.Spec.SchedulerName; s != "" && s != corev1.DefaultSchedulerName {
+		return fmt.Sprintf("it is scheduled by %q, whose scores are not known", s)
+	}
+	if len(p.Object.Spec.SchedulingGates) > 0 {
+		return "it has scheduling gates"
+	}
+	if p.Object.Spec.SchedulingGroup != nil {
+		return "it is scheduled together with a group of pods"
+	}
+	return ""
+}
+
+// volumesUnknown names the first volume whose place or attach limit decides
+// about nodes.
+func volumesUnknown(p *cluster.Pod) string {
+	for i := range p.Object.Spec.Volumes {
+		v := &p.Object.Spec.Volumes[i]
+		s := &v.VolumeSource
+		switch {
+		case s.EmptyDir != nil, s.ConfigMap != nil, s.Secret != nil, s.Projected != nil, s.DownwardAPI != nil:
+		case s.PersistentVolumeClaim != nil, s.Ephemeral != nil:
+			return fmt.Sprintf("volume %q is a claim, whose place is not modelled yet", v.Name)
+		case s.HostPath != nil:
+			return fmt.Sprintf("volume %q is a path of its node", v.Name)
+		default:
+			return fmt.Sprintf("volume %q is of a type that may bind to nodes", v.Name)
+		}
+	}
+	return ""
+}
+
+func portsUnknown(p *cluster.Pod) string {
+	for _, cs := range [...][]corev1.Container{p.Object.Spec.InitContainers, p.Object.Spec.Containers} {
+		for i := range cs {
+			for _, port := range cs[i].Ports {
+				if port.HostPort > 0 {
+					return fmt.Sprintf("it needs host port %d, and host ports are not modelled yet", port.HostPort)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+func claimsUnknown(p *cluster.Pod) string {
+	if len(p.Object.Spec.ResourceClaims) > 0 || p.Object.Status.ExtendedResourceClaimStatus != nil {
+		return "it uses resource claims, which are not modelled yet"
+	}
+	return ""
+}
+
+// resourcesUnknown refuses pods whose requests differ between the pod that
+// stands and its replacement, or whose assumed requests depend on which.
+func resourcesUnknown(p *cluster.Pod) string {
+	if r := p.Object.Spec.Resources; r != nil && (len(r.Requests) > 0 || len(r.Limits) > 0) {
+		for _, name := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
+			if _, ok := r.Requests[name]; !ok {
+				return fmt.Sprintf("its pod-level resources leave %s out", name)
+			}
+		}
+	}
+	for _, c := range p.Object.Status.Conditions {
+		if c.Status == corev1.ConditionTrue && (c.Type == corev1.PodResizePending || c.Type == corev1.PodResizeInProgress) {
+			return "it is being resized in place"
+		}
+	}
+	return ""
+}
+
+// featuresUnknown refuses what needs a feature that nodes declare
+// (NodeDeclaredFeatures), and inline images among the volumes of ImageLocality.
+func featuresUnknown(p *cluster.Pod) string {
+	spec := &p.Object.Spec
+	if spec.HostNetwork && spec.HostUsers != nil && !*spec.HostUsers {
+		return "it uses the host network within a user namespace, which not every node can"
+	}
+	for _, cs := range [...][]corev1.Container{spec.InitContainers, spec.Containers} {
+		for i := range cs {
+			for _, rule := range cs[i].RestartPolicyRules {
+				if rule.Action == corev1.ContainerRestartRuleActionRestartAllContainers {
+					return fmt.Sprintf("container %q may restart all containers, which not every node can", cs[i].Name)
+				}
+			}
+			for _, m := range cs[i].VolumeMounts {
+				if len(m.BindMountOptions) > 0 {
+					return fmt.Sprintf("container %q sets mount options, which not every node can", cs[i].Name)
+				}
+			}
+		}
+	}
+	return ""
+}
+
+// ownerUnknown refuses pods whose template would be scheduled in another way,
+// and those whose spread selector cannot be known.
+func (w *World) ownerUnknown(p *cluster.Pod) string {
+	o, ok := w.ownerOf(p)
+	if !ok {
+		c := p.Controller
+		if c == nil || w.opts.NoDefaultSpread || len(p.Object.Spec.TopologySpreadConstraints) > 0 {
+			return ""
+		}
+		switch c.APIVersion + " " + c.Kind {
+		case "v1 ReplicationController", "apps/v1 ReplicaSet", "apps/v1 StatefulSet":
+			return fmt.Sprintf("its %s %s is not in the snapshot, and its selector decides the spread", c.Kind, c.Name)
+		}
+		return ""
+	}
+	if t := o.template; t != nil {
+		if t.NodeName != "" {
+			return fmt.Sprintf("its template names node %s, so no scheduler places it", t.NodeName)
+		}
+		if len(t.SchedulingGates) > 0 {
+			return "its template has scheduling gates"
+		}
+	}
+	return ""
+}
+
+// affinityUnknown refuses what cannot be read, and terms that select namespaces
+// by label while labels of some namespace are not known.
+func (w *World) affinityUnknown(p *cluster.Pod) string {
+	if w.unreadable != "" {
+		return fmt.Sprintf("the affinity of %s cannot be read", w.unreadable)
+	}
+	in := w.incomingOf(p.ID)
+	if in.err != nil {
+		return strings.TrimSuffix(in.err.Error(), ".")
+	}
+	return in.namespaces
+}

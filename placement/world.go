@@ -1,0 +1,163 @@
+package placement
+
+import (
+	"maps"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// Options are the parts of the scheduler's profile that may differ between
+// clusters. The zero value is the default profile.
+type Options struct {
+	// Weights of the score plugins; the zero value stands for DefaultWeights.
+	Weights Weights
+	// NoDefaultSpread switches the system's default spread constraints off
+	// (defaultingType: List with an empty list).
+	NoDefaultSpread bool
+}
+
+// World is a snapshot in which pods can be moved: who stands where while a plan
+// is being built. It keeps every count that filters and scores need up to date,
+// so a move costs a few additions. It is not safe for concurrent use.
+type World struct {
+	snap    *cluster.Snapshot
+	opts    Options
+	weights Weights
+
+	node    []cluster.NodeID // where each pod stands now
+	classOf []*class         // by pod; nil for terminal pods
+	classes []*class
+	byNS    map[string][]*class
+
+	load       []nodeLoad // by node
+	topologies map[string]*topology
+	spreads    map[string]*counter // pods that match a selector, terminating ones left out
+	matches    map[string]*counter // pods that match affinity terms
+	anti       []*ownedTerm        // required anti-affinity terms of the pods that stand
+	scored     []*ownedTerm        // terms of the pods that stand which give scores
+	owned      map[string]*ownedTerm
+
+	nsLabels map[string]labels.Set
+	// noNamespace is one namespace with pods whose object is not known.
+	noNamespace string
+	// unreadable names a pod whose affinity cannot be parsed; nothing can be
+	// foretold beside it.
+	unreadable string
+	services   map[string][]*corev1.Service
+	owners     map[ownerKey]owner
+	images     map[string]imageState
+
+	buf scratch
+}
+
+// nodeLoad is what stands on one node. Scores by LeastAllocated use the nonZero
+// sums, everything else the true ones.
+type nodeLoad struct {
+	milliCPU, memory, ephemeral   int64
+	nonZeroMilliCPU, nonZeroBytes int64
+	pods                          int64
+	extended                      map[corev1.ResourceName]int64
+}
+
+// NewWorld starts a world as the snapshot is.
+func NewWorld(s *cluster.Snapshot, opts Options) *World {
+	w := &World{
+		snap: s, opts: opts, weights: opts.Weights,
+		node:       make([]cluster.NodeID, len(s.Pods)),
+		classOf:    make([]*class, len(s.Pods)),
+		byNS:       map[string][]*class{},
+		load:       make([]nodeLoad, len(s.Nodes)),
+		topologies: map[string]*topology{},
+		spreads:    map[string]*counter{},
+		matches:    map[string]*counter{},
+		owned:      map[string]*ownedTerm{},
+		nsLabels:   map[string]labels.Set{},
+	}
+	if w.weights == (Weights{}) {
+		w.weights = DefaultWeights
+	}
+	w.index()
+	w.group()
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		w.node[i] = cluster.NoNode
+		if p.Node != cluster.NoNode && !p.Terminal {
+			w.shift(p.ID, p.Node, 1)
+			w.node[i] = p.Node
+		}
+	}
+	return w
+}
+
+// Snapshot returns the snapshot from which the world was made.
+func (w *World) Snapshot() *cluster.Snapshot { return w.snap }
+
+// NodeOf returns where the pod stands in this world, NoNode when it is unbound,
+// terminal or gone.
+func (w *World) NodeOf(p cluster.PodID) cluster.NodeID { return w.node[p] }
+
+// Move lets the pod's replacement stand on the node `to`, the victim gone; with
+// NoNode the pod is gone without a replacement. Moving back undoes it.
+func (w *World) Move(p cluster.PodID, to cluster.NodeID) {
+	from := w.node[p]
+	if from == to || w.snap.Pods[p].Terminal {
+		return
+	}
+	if from != cluster.NoNode {
+		w.shift(p, from, -1)
+	}
+	if to != cluster.NoNode {
+		w.shift(p, to, 1)
+	}
+	w.node[p] = to
+}
+
+// Requested returns the sum of the requests of the pods on the node.
+func (w *World) Requested(n cluster.NodeID) cluster.Resources {
+	l := &w.load[n]
+	r := cluster.Resources{MilliCPU: l.milliCPU, MemoryBytes: l.memory, EphemeralStorageByte: l.ephemeral}
+	if len(l.extended) > 0 {
+		r.Extended = maps.Clone(l.extended)
+	}
+	return r
+}
+
+// shift adds (1) or takes away (-1) the pod on the node in every count.
+func (w *World) shift(p cluster.PodID, n cluster.NodeID, by int64) {
+	w.shiftSpread(p, n, int32(by))
+	w.shiftRest(p, n, by)
+}
+
+// shiftSpread changes the counts in which topology spread counts the pod. A pod
+// that terminates in the snapshot is in none of them.
+func (w *World) shiftSpread(p cluster.PodID, n cluster.NodeID, by int32) {
+	if w.snap.Pods[p].Terminating {
+		return
+	}
+	for _, c := range w.classOf[p].spread {
+		c.perNode[n] += by
+	}
+}
+
+// shiftRest changes the node's load and the counts of inter-pod affinity.
+func (w *World) shiftRest(p cluster.PodID, n cluster.NodeID, by int64) {
+	pod, l := &w.snap.Pods[p], &w.load[n]
+	l.milliCPU += by * pod.Requests.MilliCPU
+	l.memory += by * pod.Requests.MemoryBytes
+	l.ephemeral += by * pod.Requests.EphemeralStorageByte
+	l.nonZeroMilliCPU += by * pod.NonZero.MilliCPU
+	l.nonZeroBytes += by * pod.NonZero.MemoryBytes
+	l.pods += by
+	for name, amount := range pod.Requests.Extended {
+		if l.extended == nil {
+			l.extended = map[corev1.ResourceName]int64{}
+		}
+		l.extended[name] += by * amount
+	}
+	for _, c := range w.classOf[p].affinity {
+		c.perNode[n] += int32(by)
+		c.total += by
+	}
+}
