@@ -1,0 +1,5 @@
+package placement
+
+import "github.com/google/go-cmp/cmp"
+
+func differ(want, got any) string { return cmp.Diff(want, got) }
