@@ -1,0 +1,279 @@
+package schema_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/plan/schema"
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+func compile(t *testing.T) (planSchema, runSchema *jsonschema.Schema) {
+	t.Helper()
+	c := jsonschema.NewCompiler()
+	c.AssertFormat()
+	for id, text := range map[string][]byte{schema.PlanID: schema.Plan, schema.RunReportID: schema.RunReport} {
+		doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.AddResource(id, doc); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return c.MustCompile(schema.PlanID), c.MustCompile(schema.RunReportID)
+}
+
+// design is the example of the design document, its ellipses filled.
+const design = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"Plan","id":"3f9c","takenAt":"2026-01-01T00:00:00Z","expires":"2026-01-01T00:15:00Z",
+ "cluster":{"uid":"c1","version":"1.37"},"configHash":"9b1e",
+ "moves":[{"pod":{"namespace":"shop","name":"d-x1","uid":"u1"},"owner":{"apiVersion":"apps/v1","kind":"Deployment","name":"d","uid":"u2"},"goals":["g1"],
+   "from":"n3","to":"n1","acceptable":{"nodes":2},"pGood":0.97,"pReturn":0.03,"pPending":0,
+   "strategy":"zones","step":1,"wave":1,"steer":"none",
+   "reason":{"code":"ZoneSkewed","message":"d has 1/1/4 pods over 3 zones; 2/2/2 is possible"},"benefit":0.5,"cost":1.0}],
+ "rejections":{"counts":{"BlockedByPDB":12},"samples":[{"pod":{"namespace":"shop","name":"d-x2","uid":"u3"},"node":"n3","strategy":"zones","reason":{"code":"BlockedByPDB","message":"pdb shop/d allows 0 more"}}]},
+ "goals":[{"id":"g1","strategy":"zones","kind":"SkewAtMost","subject":{"apiVersion":"apps/v1","kind":"Deployment","namespace":"shop","name":"d"},
+   "topologyKey":"topology.kubernetes.io/zone","limit":1,"weight":1,"excess":2}],
+ "before":{"nodes":[{"name":"n1","zone":"z1","requested":{"cpu":0.8},"used":{"cpu":0.61}}],"utilization":{"cpu":{"max":0.9,"mean":0.5,"stddev":0.2}},
+   "excess":{"g1":2},
+   "workloads":[{"namespace":"shop","kind":"Deployment","name":"d","zones":{"z1":1,"z2":1,"z3":4},"skew":3,"failureCategory":2,"categoryCertain":true}]},
+ "after":{"nodes":[{"name":"n1","zone":"z1","requested":{"cpu":0.9}}],"utilization":{"cpu":{"max":0.9,"mean":0.5,"stddev":0.1}},
+   "excess":{"g1":0},
+   "workloads":[{"namespace":"shop","kind":"Deployment","name":"d","zones":{"z1":2,"z2":2,"z3":2},"skew":0,"failureCategory":3,"categoryCertain":false}]},
+ "bound":{"minEvictions":2,"residual":0,"blockedBy":[{"code":"BlockedByPDB","detail":"shop/d"}]},
+ "inputs":[{"source":"prometheus","age":"42s","coverage":1.0,"problems":[]}]}`
+
+const designRun = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"RunReport","runID":"r1","mode":"dryRun","started":"2026-01-01T00:00:00Z","finished":"2026-01-01T00:00:09Z","plan":` + design + `,
+ "outcomes":[{"step":1,"pod":{"namespace":"shop","name":"d-x1","uid":"u1"},"outcome":"evicted","reason":{"code":"LandedElsewhere","message":"n2 was foretold"},"replacement":{"name":"d-y1","uid":"u9"},
+   "landed":"n1","asForetold":true,"readyAfter":"4s"}],
+ "stopped":null}`
+
+func decode(t *testing.T, text []byte) any {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return doc
+}
+
+func TestDesignExamplesAreValid(t *testing.T) {
+	planSchema, runSchema := compile(t)
+	if err := planSchema.Validate(decode(t, []byte(design))); err != nil {
+		t.Error(err)
+	}
+	if err := runSchema.Validate(decode(t, []byte(designRun))); err != nil {
+		t.Error(err)
+	}
+	stopped := strings.Replace(designRun, `"stopped":null`, `"stopped":{"code":"Interrupted","message":"asked to end"}`, 1)
+	if err := runSchema.Validate(decode(t, []byte(stopped))); err != nil {
+		t.Error(err)
+	}
+}
+
+// The Go types read the examples without a field left over, and what they write
+// is valid and the same again: neither side has a field that the other lacks.
+func TestGoTypesWriteWhatTheSchemaSays(t *testing.T) {
+	planSchema, runSchema := compile(t)
+	var p plan.Plan
+	var r plan.RunReport
+	for _, c := range []struct {
+		text   string
+		into   any
+		schema *jsonschema.Schema
+	}{{design, &p, planSchema}, {designRun, &r, runSchema}} {
+		dec := json.NewDecoder(strings.NewReader(c.text))
+		dec.DisallowUnknownFields()
+		if err := dec.Decode(c.into); err != nil {
+			t.Fatal(err)
+		}
+		again, err := json.Marshal(c.into)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := c.schema.Validate(decode(t, again)); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+// Every kind and outcome that the types know is in the schema's enum.
+func TestEnumsAreWhole(t *testing.T) {
+	planSchema, runSchema := compile(t)
+	for _, k := range []plan.GoalKind{plan.NodeBelow, plan.SkewAtMost, plan.NodeEmpty, plan.PodGone} {
+		text := strings.Replace(design, `"kind":"SkewAtMost"`, `"resource":"cpu","kind":"`+string(k)+`"`, 1)
+		if err := planSchema.Validate(decode(t, []byte(text))); err != nil {
+			t.Errorf("%s: %v", k, err)
+		}
+	}
+	for _, k := range []plan.OutcomeKind{plan.Evicted, plan.WouldEvict, plan.Blocked, plan.Gone, plan.Unknown, plan.Dropped} {
+		text := strings.Replace(designRun, `"outcome":"evicted"`, `"outcome":"`+string(k)+`"`, 1)
+		if err := runSchema.Validate(decode(t, []byte(text))); err != nil {
+			t.Errorf("%s: %v", k, err)
+		}
+	}
+	for _, m := range []plan.Mode{plan.DryRun, plan.Live} {
+		text := strings.Replace(designRun, `"mode":"dryRun"`, `"mode":"`+string(m)+`"`, 1)
+		if err := runSchema.Validate(decode(t, []byte(text))); err != nil {
+			t.Errorf("%s: %v", m, err)
+		}
+	}
+	for _, wrong := range []string{strings.Replace(design, `"SkewAtMost"`, `"SkewAtLeast"`, 1), strings.Replace(design, `"steer":"none"`, `"steer":"force"`, 1),
+		strings.Replace(design, `"topologyKey":"topology.kubernetes.io/zone",`, ``, 1), strings.Replace(design, `2026-01-01T00:00:00Z`, `yesterday`, 1),
+		strings.Replace(design, `"pGood":0.97`, `"pGood":97`, 1), strings.Replace(design, `"step":1`, `"step":0`, 1)} {
+		if planSchema.Validate(decode(t, []byte(wrong))) == nil {
+			t.Errorf("valid, and should not be: %s", wrong)
+		}
+	}
+}
+
+// optional are the fields that a valid document may lack, by their path with
+// indexes left out. Everything else is required.
+var optional = []string{"uid", "node", "strategy@samples", "apiVersion@owner", "apiVersion@subject", "namespace@subject", "used", "replacement", "landed", "readyAfter", "namespace@replacement"}
+
+// free are the objects whose keys are data.
+var free = []string{"counts", "requested", "used", "utilization", "excess", "zones"}
+
+// TestMutantsAreRefused removes, adds and retypes every field in turn.
+func TestMutantsAreRefused(t *testing.T) {
+	planSchema, runSchema := compile(t)
+	for name, c := range map[string]struct {
+		schema *jsonschema.Schema
+		text   string
+	}{"plan": {planSchema, design}, "run": {runSchema, designRun}} {
+		root, seen := decode(t, []byte(c.text)), 0
+		mutate(root, "", func(what string) {
+			seen++
+			if c.schema.Validate(root) == nil {
+				t.Errorf("%s: %s is accepted", name, what)
+			}
+		})
+		if seen < 150 {
+			t.Errorf("%s: only %d mutants made", name, seen)
+		}
+		if err := c.schema.Validate(root); err != nil {
+			t.Errorf("%s: mutation left the document changed: %v", name, err)
+		}
+	}
+}
+
+// mutate changes one thing at a time in the objects under v, calls check, and
+// puts it back. parent is the name of the field that v is in.
+func mutate(v any, parent string, check func(what string)) {
+	switch v := v.(type) {
+	case []any:
+		for _, item := range v {
+			mutate(item, parent, check)
+		}
+	case map[string]any:
+		data := slices.Contains(free, parent)
+		if !data {
+			v["surplus"] = 1
+			check("a surplus field in " + parent)
+			delete(v, "surplus")
+		}
+		keys := make([]string, 0, len(v))
+		for k := range v {
+			keys = append(keys, k)
+		}
+		for _, k := range keys {
+			was := v[k]
+			if !data && !slices.Contains(optional, k) && !slices.Contains(optional, k+"@"+parent) {
+				delete(v, k)
+				check(fmt.Sprintf("%s without %s", parent, k))
+			}
+			v[k] = otherType(was)
+			check(fmt.Sprintf("%s with %s as %v", parent, k, v[k]))
+			v[k] = was
+			mutate(was, k, check)
+		}
+	}
+}
+
+func otherType(v any) any {
+	switch v.(type) {
+	case string, bool:
+		return json.Number("7")
+	case nil:
+		return "nothing"
+	}
+	return "seven"
+}
+
+// TestFieldsMatchTheTypes compares names field by field, so that a field that no
+// example uses cannot be forgotten.
+func TestFieldsMatchTheTypes(t *testing.T) {
+	docs := map[string]map[string]any{}
+	for id, text := range map[string][]byte{schema.PlanID: schema.Plan, schema.RunReportID: schema.RunReport} {
+		docs[id] = decode(t, text).(map[string]any)
+	}
+	compare(t, docs, schema.PlanID, docs[schema.PlanID], reflect.TypeFor[plan.Plan](), "plan")
+	compare(t, docs, schema.RunReportID, docs[schema.RunReportID], reflect.TypeFor[plan.RunReport](), "run")
+}
+
+func compare(t *testing.T, docs map[string]map[string]any, base string, s map[string]any, typ reflect.Type, path string) {
+	t.Helper()
+	if target, ok := s["$ref"].(string); ok {
+		id, pointer, _ := strings.Cut(target, "#")
+		if id != "" {
+			base = id
+		}
+		s = docs[base]
+		if pointer != "" {
+			s = s["$defs"].(map[string]any)[strings.TrimPrefix(pointer, "/$defs/")].(map[string]any)
+		}
+	}
+	if either, ok := s["anyOf"].([]any); ok {
+		s = either[len(either)-1].(map[string]any)
+		compare(t, docs, base, s, typ, path)
+		return
+	}
+	switch typ.Kind() {
+	case reflect.Pointer:
+		compare(t, docs, base, s, typ.Elem(), path)
+	case reflect.Slice:
+		compare(t, docs, base, s["items"].(map[string]any), typ.Elem(), path+"[]")
+	case reflect.Map:
+		compare(t, docs, base, s["additionalProperties"].(map[string]any), typ.Elem(), path+"{}")
+	case reflect.Struct:
+		if typ == reflect.TypeFor[time.Time]() {
+			return
+		}
+		compareStruct(t, docs, base, s, typ, path)
+	}
+}
+
+func compareStruct(t *testing.T, docs map[string]map[string]any, base string, s map[string]any, typ reflect.Type, path string) {
+	t.Helper()
+	properties := s["properties"].(map[string]any)
+	known := map[string]bool{}
+	for i := range typ.NumField() {
+		name, options, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+		if name == "-" {
+			continue
+		}
+		known[name] = true
+		property, ok := properties[name].(map[string]any)
+		if !ok {
+			t.Errorf("%s.%s is not in the schema", path, name)
+			continue
+		}
+		required := slices.Contains(s["required"].([]any), any(name))
+		if omits := strings.Contains(options, "omitempty"); omits && required {
+			t.Errorf("%s.%s may be left out by the type and is required by the schema", path, name)
+		}
+		compare(t, docs, base, property, typ.Field(i).Type, path+"."+name)
+	}
+	for name := range properties {
+		if !known[name] {
+			t.Errorf("%s.%s is in the schema and not in the type", path, name)
+		}
+	}
+}
