@@ -46,6 +46,8 @@ type Objects struct {
 	ClusterUID string
 	// Skipped counts objects of kinds that are not read, by "group/version Kind".
 	Skipped map[string]int
+	// Redacted says that Redact was applied.
+	Redacted bool
 }
 
 // NodeID, PodID and WorkloadID index the snapshot's dense slices.

@@ -1,0 +1,91 @@
+package cluster
+
+import (
+	"encoding/json"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// object is any native object of a snapshot.
+type object interface {
+	metav1.Object
+	runtime.Object
+}
+
+// kindDef reads and writes the objects of one kind.
+type kindDef struct {
+	apiVersion, kind string
+	add              func(o *Objects, raw []byte) error
+	each             func(o *Objects, f func(object) error) error
+}
+
+// kinds are all kinds that a snapshot holds, in the order of writing.
+var kinds = []kindDef{
+	kindOf[corev1.Namespace]("v1", "Namespace", func(o *Objects) *[]*corev1.Namespace { return &o.Namespaces }),
+	kindOf[corev1.Node]("v1", "Node", func(o *Objects) *[]*corev1.Node { return &o.Nodes }),
+	kindOf[schedulingv1.PriorityClass]("scheduling.k8s.io/v1", "PriorityClass", func(o *Objects) *[]*schedulingv1.PriorityClass { return &o.PriorityClasses }),
+	kindOf[appsv1.Deployment]("apps/v1", "Deployment", func(o *Objects) *[]*appsv1.Deployment { return &o.Deployments }),
+	kindOf[appsv1.ReplicaSet]("apps/v1", "ReplicaSet", func(o *Objects) *[]*appsv1.ReplicaSet { return &o.ReplicaSets }),
+	kindOf[corev1.ReplicationController]("v1", "ReplicationController", func(o *Objects) *[]*corev1.ReplicationController { return &o.ReplicationControllers }),
+	kindOf[appsv1.StatefulSet]("apps/v1", "StatefulSet", func(o *Objects) *[]*appsv1.StatefulSet { return &o.StatefulSets }),
+	kindOf[appsv1.ControllerRevision]("apps/v1", "ControllerRevision", func(o *Objects) *[]*appsv1.ControllerRevision { return &o.ControllerRevisions }),
+	kindOf[appsv1.DaemonSet]("apps/v1", "DaemonSet", func(o *Objects) *[]*appsv1.DaemonSet { return &o.DaemonSets }),
+	kindOf[batchv1.Job]("batch/v1", "Job", func(o *Objects) *[]*batchv1.Job { return &o.Jobs }),
+	kindOf[batchv1.CronJob]("batch/v1", "CronJob", func(o *Objects) *[]*batchv1.CronJob { return &o.CronJobs }),
+	kindOf[corev1.Service]("v1", "Service", func(o *Objects) *[]*corev1.Service { return &o.Services }),
+	kindOf[policyv1.PodDisruptionBudget]("policy/v1", "PodDisruptionBudget", func(o *Objects) *[]*policyv1.PodDisruptionBudget { return &o.PodDisruptionBudgets }),
+	kindOf[corev1.PersistentVolumeClaim]("v1", "PersistentVolumeClaim", func(o *Objects) *[]*corev1.PersistentVolumeClaim { return &o.PersistentVolumeClaims }),
+	kindOf[corev1.PersistentVolume]("v1", "PersistentVolume", func(o *Objects) *[]*corev1.PersistentVolume { return &o.PersistentVolumes }),
+	kindOf[storagev1.StorageClass]("storage.k8s.io/v1", "StorageClass", func(o *Objects) *[]*storagev1.StorageClass { return &o.StorageClasses }),
+	kindOf[storagev1.CSINode]("storage.k8s.io/v1", "CSINode", func(o *Objects) *[]*storagev1.CSINode { return &o.CSINodes }),
+	kindOf[storagev1.CSIDriver]("storage.k8s.io/v1", "CSIDriver", func(o *Objects) *[]*storagev1.CSIDriver { return &o.CSIDrivers }),
+	kindOf[storagev1.VolumeAttachment]("storage.k8s.io/v1", "VolumeAttachment", func(o *Objects) *[]*storagev1.VolumeAttachment { return &o.VolumeAttachments }),
+	kindOf[storagev1.CSIStorageCapacity]("storage.k8s.io/v1", "CSIStorageCapacity", func(o *Objects) *[]*storagev1.CSIStorageCapacity { return &o.CSIStorageCapacities }),
+	kindOf[corev1.Pod]("v1", "Pod", func(o *Objects) *[]*corev1.Pod { return &o.Pods }),
+}
+
+// kindOf defines how one kind is read into, and written from, its list.
+func kindOf[T any, P interface {
+	*T
+	object
+}](apiVersion, kind string, list func(*Objects) *[]P) kindDef {
+	gvk := schema.FromAPIVersionAndKind(apiVersion, kind)
+	return kindDef{apiVersion, kind,
+		func(o *Objects, raw []byte) error {
+			p := P(new(T))
+			if err := json.Unmarshal(raw, p); err != nil {
+				return err
+			}
+			into := list(o)
+			*into = append(*into, p)
+			return nil
+		},
+		func(o *Objects, f func(object) error) error {
+			for _, p := range sorted(*list(o)) {
+				shallow := *p // informers drop apiVersion and kind; the objects are shared
+				c := P(&shallow)
+				c.GetObjectKind().SetGroupVersionKind(gvk)
+				if err := f(c); err != nil {
+					return err
+				}
+			}
+			return nil
+		}}
+}
+
+// kindByName finds a kind by "apiVersion kind".
+var kindByName = func() map[string]kindDef {
+	m := make(map[string]kindDef, len(kinds))
+	for _, k := range kinds {
+		m[k.apiVersion+" "+k.kind] = k
+	}
+	return m
+}()

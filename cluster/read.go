@@ -1,0 +1,247 @@
+package cluster
+
+import (
+	"bufio"
+	"bytes"
+	"compress/gzip"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Bounds on what is read: one object, one YAML document, and one file once it
+// is unpacked.
+const (
+	maxObjectBytes   = 16 << 20
+	maxDocumentBytes = 512 << 20
+	maxFileBytes     = 4 << 30
+)
+
+// Annotations on a List.
+const (
+	annotationTakenAt       = "evenkeel.io/taken-at"
+	annotationServerVersion = "evenkeel.io/server-version"
+	annotationClusterUID    = "evenkeel.io/cluster-uid"
+	annotationRedacted      = "evenkeel.io/redacted"
+)
+
+// ReadFiles reads objects from files, directories (their .yaml, .yml, .json
+// and .gz files, in name order, hidden ones left out) and, for "-", stdin.
+func ReadFiles(paths []string, stdin io.Reader) (*Objects, error) {
+	o := &Objects{}
+	for _, path := range paths {
+		if path == "-" {
+			if err := Read(stdin, "standard input", o); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		files, err := expand(path)
+		if err != nil {
+			return nil, err
+		}
+		for _, f := range files {
+			if err := readFile(f, o); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return o, nil
+}
+
+func expand(path string) ([]string, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the snapshot: %w", err)
+	}
+	if !info.IsDir() {
+		return []string{path}, nil
+	}
+	entries, err := os.ReadDir(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the snapshot: %w", err)
+	}
+	var files []string
+	for _, e := range entries {
+		ext := filepath.Ext(e.Name())
+		if !e.IsDir() && !strings.HasPrefix(e.Name(), ".") && slices.Contains([]string{".yaml", ".yml", ".json", ".gz"}, ext) {
+			files = append(files, filepath.Join(path, e.Name()))
+		}
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("reading the snapshot: %s has no .yaml, .yml, .json or .gz file", path)
+	}
+	return files, nil
+}
+
+func readFile(path string, o *Objects) error {
+	f, err := os.Open(path)
+	if err != nil {
+		return fmt.Errorf("reading the snapshot: %w", err)
+	}
+	defer f.Close()
+	return Read(f, path, o)
+}
+
+// Read adds the objects of one stream to o: a List or several documents, YAML
+// or JSON, packed with gzip or not. Kinds that are not known are counted in
+// o.Skipped. Errors give the name, the document and the item.
+func Read(r io.Reader, name string, o *Objects) error {
+	in := bufio.NewReaderSize(r, 1<<16)
+	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+		z, err := gzip.NewReader(in)
+		if err != nil {
+			return fmt.Errorf("%s: unpacking: %w", name, err)
+		}
+		defer z.Close()
+		in = bufio.NewReaderSize(z, 1<<16)
+	}
+	in = bufio.NewReaderSize(&bounded{r: in, left: maxFileBytes}, 1<<16)
+	if startsJSON(in) {
+		return readJSON(in, name, o)
+	}
+	return readYAML(in, name, o)
+}
+
+// bounded fails, rather than ends, when too much was read.
+type bounded struct {
+	r    io.Reader
+	left int64
+}
+
+func (b *bounded) Read(p []byte) (int, error) {
+	n, err := b.r.Read(p)
+	if b.left -= int64(n); b.left < 0 {
+		return 0, fmt.Errorf("more than %d bytes", int64(maxFileBytes))
+	}
+	return n, err
+}
+
+func startsJSON(in *bufio.Reader) bool {
+	for i := 1; ; i++ {
+		b, err := in.Peek(i)
+		if err != nil || i > 4096 {
+			return false
+		}
+		switch c := b[i-1]; c {
+		case ' ', '\t', '\r', '\n':
+		default:
+			return c == '{' || c == '['
+		}
+	}
+}
+
+func readYAML(in io.Reader, name string, o *Objects) error {
+	docs := bufio.NewScanner(in)
+	docs.Buffer(make([]byte, 1<<16), maxDocumentBytes)
+	docs.Split(splitYAML)
+	n := 0
+	for docs.Scan() {
+		n++
+		at := fmt.Sprintf("%s, document %d", name, n)
+		raw, err := yaml.YAMLToJSONStrict(docs.Bytes())
+		if err != nil {
+			return fmt.Errorf("%s: %w", at, err)
+		}
+		if string(raw) == "null" {
+			continue
+		}
+		if err := readDocument(json.NewDecoder(bytes.NewReader(raw)), at, o); err != nil {
+			return err
+		}
+	}
+	if err := docs.Err(); err != nil {
+		return fmt.Errorf("%s, document %d: %w", name, n+1, err)
+	}
+	return nil
+}
+
+// splitYAML cuts at lines that hold only "---".
+func splitYAML(data []byte, atEOF bool) (advance int, token []byte, err error) {
+	for from := 0; ; {
+		i := bytes.Index(data[from:], []byte("---"))
+		if i < 0 {
+			break
+		}
+		i += from
+		end := i + 3
+		if (i == 0 || data[i-1] == '\n') && (end == len(data) && atEOF || end < len(data) && bytes.IndexByte([]byte(" \t\r\n#"), data[end]) >= 0) {
+			if i == 0 {
+				// A leading marker belongs to the document that follows.
+				next := bytes.Index(data[end:], []byte("\n---"))
+				if next >= 0 {
+					return end + next + 1, data[end : end+next+1], nil
+				}
+				break
+			}
+			return i, data[:i], nil
+		}
+		from = end
+	}
+	if atEOF && len(data) > 0 {
+		return len(data), bytes.TrimPrefix(data, []byte("---")), nil
+	}
+	return 0, nil, nil
+}
+
+// header is what tells one document from another.
+type header struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+}
+
+// add takes in one object. What it does not say about its kind is taken from
+// fallback.
+func (o *Objects) add(raw []byte, at string, fallback header) error {
+	h := fallback
+	if err := json.Unmarshal(raw, &h); err != nil {
+		return fmt.Errorf("%s: %w", at, err)
+	}
+	if h.Kind == "" || h.APIVersion == "" {
+		return fmt.Errorf("%s: no apiVersion or no kind; is this a Kubernetes object?", at)
+	}
+	if strings.HasSuffix(h.Kind, "List") {
+		return readDocument(json.NewDecoder(bytes.NewReader(raw)), at, o)
+	}
+	k, ok := kindByName[h.APIVersion+" "+h.Kind]
+	if !ok {
+		if o.Skipped == nil {
+			o.Skipped = map[string]int{}
+		}
+		o.Skipped[h.APIVersion+" "+h.Kind]++
+		return nil
+	}
+	if err := k.add(o, raw); err != nil {
+		return fmt.Errorf("%s: reading %s: %w", at, h.Kind, err)
+	}
+	return nil
+}
+
+// annotate takes over what a List says about itself.
+func (o *Objects) annotate(a map[string]string, at string) error {
+	var errs []error
+	if v, ok := a[annotationTakenAt]; ok {
+		t, err := time.Parse(time.RFC3339Nano, v)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: annotation %s: %q is not a time such as 2026-01-02T15:04:05Z", at, annotationTakenAt, v))
+		}
+		if t.After(o.TakenAt) {
+			o.TakenAt = t
+		}
+	}
+	if v, ok := a[annotationServerVersion]; ok {
+		o.ServerVersion = v
+	}
+	if v, ok := a[annotationClusterUID]; ok {
+		o.ClusterUID = v
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,150 @@
+package cluster_test
+
+import (
+	"bytes"
+	"compress/gzip"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
+
+const example = "../examples/three-zones.yaml"
+
+func read(t *testing.T, text string) (*cluster.Objects, error) {
+	t.Helper()
+	o := &cluster.Objects{}
+	return o, cluster.Read(strings.NewReader(text), "in.yaml", o)
+}
+
+func TestWhatIsWrittenReadsBackEqual(t *testing.T) {
+	want, err := cluster.ReadFiles([]string{example}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, f := range []cluster.Format{cluster.JSON, cluster.YAML} {
+		var b bytes.Buffer
+		if err := cluster.Write(&b, want, f); err != nil {
+			t.Fatal(err)
+		}
+		first := b.String()
+		got := &cluster.Objects{}
+		if err := cluster.Read(&b, "copy", got); err != nil {
+			t.Fatal(err)
+		}
+		if len(got.Pods) != 13 || len(got.Nodes) != 3 {
+			t.Fatalf("%s: %d pods, %d nodes", f, len(got.Pods), len(got.Nodes))
+		}
+		var again bytes.Buffer
+		if err := cluster.Write(&again, got, f); err != nil {
+			t.Fatal(err)
+		}
+		if d := cmp.Diff(first, again.String()); d != "" {
+			t.Errorf("%s: written, read and written again differs:\n%s", f, d)
+		}
+	}
+}
+
+func TestReadsDirectoriesGzipAndStandardInput(t *testing.T) {
+	dir := t.TempDir()
+	text, err := os.ReadFile(example)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var z bytes.Buffer
+	w := gzip.NewWriter(&z)
+	w.Write(text)
+	w.Close()
+	if err := os.WriteFile(filepath.Join(dir, "snapshot.yaml.gz"), z.Bytes(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, ".hidden.yaml"), []byte("broken: ["), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, err := cluster.ReadFiles([]string{dir, "-"}, strings.NewReader("{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"extra\"}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(o.Nodes) != 4 {
+		t.Fatalf("%d nodes, want 4", len(o.Nodes))
+	}
+}
+
+func TestReadForms(t *testing.T) {
+	for name, c := range map[string]struct {
+		text  string
+		nodes int
+	}{
+		"multi-document YAML":           {"---\napiVersion: v1\nkind: Node\nmetadata: {name: a}\n---\n# nothing\n---\napiVersion: v1\nkind: Node\nmetadata: {name: b}\n", 2},
+		"concatenated JSON":             {`{"apiVersion":"v1","kind":"Node","metadata":{"name":"a"}}{"apiVersion":"v1","kind":"Node","metadata":{"name":"b"}}`, 2},
+		"typed list without item kinds": {`{"kind":"NodeList","apiVersion":"v1","items":[{"metadata":{"name":"a"}}]}`, 1},
+		"empty typed list":              {`{"kind":"NodeList","apiVersion":"v1"}`, 0},
+		"null items":                    {`{"kind":"List","apiVersion":"v1","items":null}`, 0},
+		"list in a list":                {"apiVersion: v1\nkind: List\nitems:\n- apiVersion: v1\n  kind: List\n  items:\n  - {apiVersion: v1, kind: Node, metadata: {name: a}}\n", 1},
+		"nothing":                       {"", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o, err := read(t, c.text)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(o.Nodes) != c.nodes {
+				t.Errorf("%d nodes, want %d", len(o.Nodes), c.nodes)
+			}
+		})
+	}
+}
+
+func TestUnknownKindsAreSkippedAndCounted(t *testing.T) {
+	o, err := read(t, "apiVersion: example.com/v1\nkind: Thing\n---\napiVersion: policy/v1beta1\nkind: PodDisruptionBudget\n---\napiVersion: example.com/v1\nkind: Thing\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]int{"example.com/v1 Thing": 2, "policy/v1beta1 PodDisruptionBudget": 1}
+	if d := cmp.Diff(want, o.Skipped); d != "" {
+		t.Error(d)
+	}
+}
+
+func TestReadErrorsNameFileAndDocument(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"broken YAML":       {"apiVersion: v1\nkind: Node\n---\na: [\n", "in.yaml, document 2:"},
+		"duplicate key":     {"apiVersion: v1\nkind: Node\nkind: Pod\n", "in.yaml, document 1:"},
+		"wrong type":        {"apiVersion: v1\nkind: Pod\nspec: {containers: 7}\n", "in.yaml, document 1: reading Pod:"},
+		"broken item":       {`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Node"},{"apiVersion":"v1","kind":"Node","spec":7}]}`, "in.yaml, document 1, item 2: reading Node:"},
+		"cut JSON":          {`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1"`, "unexpected EOF"},
+		"not an object":     {"- a\n- b\n", "want an object"},
+		"no kind":           {"metadata: {name: a}\n", "no apiVersion or no kind"},
+		"bad time":          {"apiVersion: v1\nkind: List\nmetadata: {annotations: {evenkeel.io/taken-at: yesterday}}\nitems: []\n", "is not a time"},
+		"JSON field twice":  {`{"apiVersion":"v1","kind":"Node","kind":"Pod"}`, `field "kind" stands twice`},
+		"items not a list":  {`{"apiVersion":"v1","kind":"List","items":{}}`, "want an array"},
+		"kind not a string": {`{"apiVersion":"v1","kind":7}`, `field "kind"`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, err := read(t, c.text)
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "in.yaml") {
+				t.Errorf("got %v, want an error with %q", err, c.want)
+			}
+		})
+	}
+}
+
+func FuzzRead(f *testing.F) {
+	text, err := os.ReadFile(example)
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(text)
+	f.Add([]byte(`{"kind":"NodeList","apiVersion":"v1"}`))
+	f.Add([]byte("---\n---\na: b\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		o := &cluster.Objects{}
+		if cluster.Read(bytes.NewReader(b), "fuzz", o) == nil {
+			_, _ = cluster.New(o)
+		}
+	})
+}

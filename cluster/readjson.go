@@ -1,0 +1,155 @@
+package cluster
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// readJSON reads JSON documents one after the other. The items of a List are
+// decoded as they come, so that a large List is never held as a whole.
+func readJSON(in io.Reader, name string, o *Objects) error {
+	d := json.NewDecoder(in)
+	for n := 1; ; n++ {
+		err := readDocument(d, fmt.Sprintf("%s, document %d", name, n), o)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// document collects the fields of one top-level object.
+type document struct {
+	at     string
+	o      *Objects
+	fields map[string]json.RawMessage
+	isList bool
+}
+
+// readDocument returns io.EOF when there is none left.
+func readDocument(d *json.Decoder, at string, o *Objects) error {
+	open, err := d.Token()
+	if err != nil {
+		if err == io.EOF {
+			return io.EOF
+		}
+		return fmt.Errorf("%s: %w", at, err)
+	}
+	if open != json.Delim('{') {
+		return fmt.Errorf("%s: want an object, found %v", at, open)
+	}
+	doc := &document{at, o, map[string]json.RawMessage{}, false}
+	for d.More() {
+		if err := doc.field(d); err != nil {
+			return err
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return fmt.Errorf("%s: %w", at, unexpected(err))
+	}
+	return doc.end()
+}
+
+func (doc *document) field(d *json.Decoder) error {
+	key, err := d.Token()
+	if err != nil {
+		return fmt.Errorf("%s: %w", doc.at, unexpected(err))
+	}
+	name, _ := key.(string)
+	if _, twice := doc.fields[name]; twice {
+		return fmt.Errorf("%s: field %q stands twice", doc.at, name)
+	}
+	doc.fields[name] = nil
+	if name == "items" {
+		doc.isList = true
+		return doc.items(d)
+	}
+	var raw json.RawMessage
+	if err := d.Decode(&raw); err != nil {
+		return fmt.Errorf("%s: field %q: %w", doc.at, name, unexpected(err))
+	}
+	if len(raw) > maxObjectBytes {
+		return fmt.Errorf("%s: field %q is larger than %d bytes", doc.at, name, maxObjectBytes)
+	}
+	doc.fields[name] = raw
+	return nil
+}
+
+func (doc *document) items(d *json.Decoder) error {
+	open, err := d.Token()
+	if err != nil {
+		return fmt.Errorf("%s: items: %w", doc.at, unexpected(err))
+	}
+	if open == nil {
+		return nil
+	}
+	if open != json.Delim('[') {
+		return fmt.Errorf("%s: items: want an array, found %v", doc.at, open)
+	}
+	for n := 1; d.More(); n++ {
+		at := fmt.Sprintf("%s, item %d", doc.at, n)
+		var raw json.RawMessage
+		if err := d.Decode(&raw); err != nil {
+			return fmt.Errorf("%s: %w", at, unexpected(err))
+		}
+		if len(raw) > maxObjectBytes {
+			return fmt.Errorf("%s: larger than %d bytes", at, maxObjectBytes)
+		}
+		if err := doc.o.add(raw, at, doc.itemHeader()); err != nil {
+			return err
+		}
+	}
+	if _, err = d.Token(); err != nil {
+		return fmt.Errorf("%s: items: %w", doc.at, unexpected(err))
+	}
+	return nil
+}
+
+// itemHeader is what the items of a typed list, such as a PodList, leave out.
+func (doc *document) itemHeader() header {
+	var h header
+	if json.Unmarshal(doc.fields["apiVersion"], &h.APIVersion) != nil || json.Unmarshal(doc.fields["kind"], &h.Kind) != nil {
+		return header{}
+	}
+	h.Kind = strings.TrimSuffix(h.Kind, "List")
+	return h
+}
+
+func (doc *document) end() error {
+	var kind string
+	if raw := doc.fields["kind"]; raw != nil {
+		if err := json.Unmarshal(raw, &kind); err != nil {
+			return fmt.Errorf("%s: field \"kind\": %w", doc.at, err)
+		}
+	}
+	if !doc.isList && !strings.HasSuffix(kind, "List") {
+		raw, err := json.Marshal(doc.fields)
+		if err != nil {
+			return fmt.Errorf("%s: %w", doc.at, err)
+		}
+		return doc.o.add(raw, doc.at, header{})
+	}
+	if doc.fields["metadata"] == nil {
+		return nil
+	}
+	var meta struct {
+		Annotations map[string]string `json:"annotations"`
+	}
+	if err := json.Unmarshal(doc.fields["metadata"], &meta); err != nil {
+		return fmt.Errorf("%s: metadata of the List: %w", doc.at, err)
+	}
+	return doc.o.annotate(meta.Annotations, doc.at)
+}
+
+// unexpected makes the end of input in mid-document an error of its own.
+func unexpected(err error) error {
+	if err == io.EOF {
+		return io.ErrUnexpectedEOF
+	}
+	return err
+}

@@ -1,0 +1,105 @@
+package cluster
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"time"
+
+	"sigs.k8s.io/yaml"
+)
+
+// Format is a form in which snapshots are written.
+type Format string
+
+const (
+	JSON Format = "json"
+	YAML Format = "yaml"
+)
+
+// Write writes all objects as one v1 List, ordered by kind, namespace and name,
+// one object at a time. Read gives equal Objects back.
+func Write(w io.Writer, o *Objects, f Format) error {
+	out := bufio.NewWriter(w)
+	var err error
+	switch f {
+	case JSON:
+		err = writeJSON(out, o)
+	case YAML:
+		err = writeYAML(out, o)
+	default:
+		err = fmt.Errorf("unknown format %q (want json or yaml)", f)
+	}
+	if err != nil {
+		return fmt.Errorf("writing the snapshot: %w", err)
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("writing the snapshot: %w", err)
+	}
+	return nil
+}
+
+func (o *Objects) annotations() map[string]string {
+	a := map[string]string{}
+	if !o.TakenAt.IsZero() {
+		a[annotationTakenAt] = o.TakenAt.UTC().Format(time.RFC3339Nano)
+	}
+	if o.ServerVersion != "" {
+		a[annotationServerVersion] = o.ServerVersion
+	}
+	if o.ClusterUID != "" {
+		a[annotationClusterUID] = o.ClusterUID
+	}
+	if o.Redacted {
+		a[annotationRedacted] = "true"
+	}
+	return a
+}
+
+func (o *Objects) each(f func(object) error) error {
+	for _, k := range kinds {
+		if err := k.each(o, f); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func writeJSON(w *bufio.Writer, o *Objects) error {
+	meta, err := json.Marshal(o.annotations())
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(w, `{"apiVersion":"v1","kind":"List","metadata":{"annotations":%s},"items":[`, meta)
+	sep := "\n"
+	err = o.each(func(x object) error {
+		b, err := json.Marshal(x)
+		if err != nil {
+			return err
+		}
+		w.WriteString(sep)
+		w.Write(b)
+		sep = ",\n"
+		return nil
+	})
+	w.WriteString("\n]}\n")
+	return err
+}
+
+func writeYAML(w *bufio.Writer, o *Objects) error {
+	meta, err := yaml.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "metadata": map[string]any{"annotations": o.annotations()}})
+	if err != nil {
+		return err
+	}
+	w.Write(meta)
+	w.WriteString("items:\n")
+	return o.each(func(x object) error {
+		b, err := yaml.Marshal([]any{x})
+		if err != nil {
+			return err
+		}
+		w.Write(b)
+		return nil
+	})
+}
