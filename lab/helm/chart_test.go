@@ -1,0 +1,333 @@
+package helm_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+const chart = "../../charts/evenkeel"
+
+var (
+	update = flag.Bool("update", false, "rewrite the golden files")
+	binary string
+)
+
+// TestMain finds helm: EVENKEEL_HELM, or the tool of this module, which go
+// builds once (some minutes) and keeps in its cache.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	binary = os.Getenv("EVENKEEL_HELM")
+	if binary == "" {
+		out, err := exec.Command("go", "tool", "-n", "helm").Output()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "building helm:", err)
+			os.Exit(1)
+		}
+		binary = strings.TrimSpace(string(out))
+	}
+	os.Exit(m.Run())
+}
+
+// helm runs helm with no configuration of the user's.
+func helm(t *testing.T, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	home := t.TempDir()
+	cmd := exec.CommandContext(context.Background(), binary, args...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	return out.String(), errs.String(), err
+}
+
+// render returns the manifests of the chart with the values set, or fails.
+func render(t *testing.T, args ...string) string {
+	t.Helper()
+	out, errs, err := helm(t, append([]string{"template", "ek", chart, "--namespace", "ek-system"}, args...)...)
+	if err != nil {
+		t.Fatalf("helm template %v: %v\n%s", args, err, errs)
+	}
+	return out
+}
+
+type object = map[string]any
+
+// objects parses manifests and keeps those of a kind.
+func objects(t *testing.T, manifests, kind string) []object {
+	t.Helper()
+	var found []object
+	for _, doc := range strings.Split(manifests, "\n---\n") {
+		var o object
+		if err := yaml.UnmarshalStrict([]byte(doc), &o); err != nil {
+			t.Fatalf("%v in\n%s", err, doc)
+		}
+		if o["kind"] == kind {
+			found = append(found, o)
+		}
+	}
+	return found
+}
+
+// at follows a path of field names and list indexes.
+func at(t *testing.T, v any, path ...any) any {
+	t.Helper()
+	for i, step := range path {
+		switch step := step.(type) {
+		case string:
+			v = v.(object)[step]
+		case int:
+			v = v.([]any)[step]
+		}
+		if v == nil {
+			t.Fatalf("nothing at %v", path[:i+1])
+		}
+	}
+	return v
+}
+
+func TestLint(t *testing.T) {
+	for _, kind := range []string{"Deployment", "CronJob"} {
+		if out, errs, err := helm(t, "lint", "--strict", chart, "--set", "kind="+kind); err != nil {
+			t.Errorf("%s: %v\n%s%s", kind, err, out, errs)
+		}
+	}
+}
+
+func TestGolden(t *testing.T) {
+	for name, args := range map[string][]string{
+		"deployment":       {},
+		"deployment-evict": {"--set", "config.dryRun=false", "--set", "service.enabled=true", "--set", "replicas=2"},
+		"cronjob":          {"--set", "kind=CronJob"},
+		"cronjob-evict":    {"--set", "kind=CronJob", "--set", "config.dryRun=false", "--set", "config.timeZone=Europe/Berlin"},
+	} {
+		got := render(t, args...)
+		path := filepath.Join("testdata", name+".yaml")
+		if *update {
+			if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+				t.Fatal(err)
+			}
+			continue
+		}
+		want, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got != string(want) {
+			t.Errorf("%s differs (go test . -update rewrites it)\n%s", path, got)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	strategy := func(schedule string) []string {
+		return []string{"--set-json", fmt.Sprintf(`config.strategies=[{"name":"a","type":"ZoneSpread","schedule":%q}]`, schedule)}
+	}
+	for _, c := range []struct {
+		names string // what the error must name
+		args  []string
+	}{
+		{"/kind", []string{"--set", "kind=DaemonSet"}},
+		{"/config/strategies/0/schedule", strategy("not a cron")},
+		{"/config/strategies/0/schedule", strategy("a b c d e")},
+		{"/config/strategies/0/schedule", strategy("* * * *")},
+		{"/config/strategies/0/schedule", strategy("0 0 * * 8")},
+		{"/config/dryRun", []string{"--set-string", "config.dryRun=no"}},
+		{"replicaCount", []string{"--set", "replicaCount=2"}},
+		{"/replicas", []string{"--set", "replicas=-1"}},
+		{"/image/pullPolicy", []string{"--set", "image.pullPolicy=Sometimes"}},
+		{"has no schedule", []string{"--set", "kind=CronJob", "--set-json", `config.strategies=[{"name":"a","type":"ZoneSpread"}]`}},
+		{"is empty", []string{"--set", "kind=CronJob", "--set-json", `config.strategies=[]`}},
+	} {
+		out, errs, err := helm(t, append([]string{"template", "ek", chart}, c.args...)...)
+		if err == nil {
+			t.Errorf("%v is accepted:\n%s", c.args, out)
+		} else if !strings.Contains(errs, c.names) {
+			t.Errorf("%v: the error does not name %s: %s", c.args, c.names, errs)
+		}
+	}
+}
+
+func TestAccepted(t *testing.T) {
+	for _, schedule := range []string{"*/10 * * * *", "0 8-18/2 * * 1-5", "@hourly", "0 0 1 JAN mon", "0,30 * * * *"} {
+		render(t, "--set-json", fmt.Sprintf(`config.strategies=[{"name":"a","type":"ZoneSpread","schedule":%q}]`, schedule))
+	}
+	if _, errs, err := helm(t, "template", "ek", chart, "--kube-version", "1.26.0"); err == nil || !strings.Contains(errs, "1.26") {
+		t.Errorf("Kubernetes 1.26 is not refused: %s", errs)
+	}
+}
+
+// rules lists the cluster-wide permissions as "group/resource verb".
+func rules(t *testing.T, manifests string) []string {
+	t.Helper()
+	var list []string
+	for _, role := range append(objects(t, manifests, "ClusterRole"), objects(t, manifests, "Role")...) {
+		for _, rule := range role["rules"].([]any) {
+			for _, group := range at(t, rule, "apiGroups").([]any) {
+				for _, resource := range at(t, rule, "resources").([]any) {
+					for _, verb := range at(t, rule, "verbs").([]any) {
+						list = append(list, fmt.Sprintf("%s/%s %s", group, resource, verb))
+					}
+				}
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Eviction is the only permission that dryRun adds, and nothing broad is granted.
+func TestPermissions(t *testing.T) {
+	dry, live := rules(t, render(t)), rules(t, render(t, "--set", "config.dryRun=false"))
+	unset := rules(t, render(t, "--set", "config.dryRun=null"))
+	const evict = "/pods/eviction create"
+	if slices.Contains(dry, evict) || slices.Contains(unset, evict) {
+		t.Error("a dry run may evict")
+	}
+	if added := slices.DeleteFunc(slices.Clone(live), func(r string) bool { return slices.Contains(dry, r) }); !reflect.DeepEqual(added, []string{evict}) {
+		t.Errorf("dryRun=false adds %v", added)
+	}
+	for _, r := range live {
+		for _, never := range []string{"*", "secrets", "nodes/proxy", "delete", "impersonate", "escalate", "bind"} {
+			if strings.Contains(r, never) {
+				t.Errorf("%s is granted", r)
+			}
+		}
+	}
+	for _, rule := range at(t, objects(t, render(t), "Role")[0], "rules").([]any) {
+		verbs := at(t, rule, "verbs").([]any)
+		if names := rule.(object)["resourceNames"]; !slices.Contains(verbs, any("create")) && !reflect.DeepEqual(names, []any{"evenkeel"}) {
+			t.Errorf("leases are not limited to one name: %v", rule)
+		}
+	}
+	if out := render(t, "--set", "rbac.create=false"); strings.Contains(out, "rbac.authorization") {
+		t.Error("rbac.create=false makes roles")
+	}
+}
+
+// pods returns the pod templates of whatever kind renders.
+func pods(t *testing.T, manifests string) []object {
+	t.Helper()
+	var found []object
+	for _, d := range objects(t, manifests, "Deployment") {
+		found = append(found, at(t, d, "spec", "template").(object))
+	}
+	for _, c := range objects(t, manifests, "CronJob") {
+		found = append(found, at(t, c, "spec", "jobTemplate", "spec", "template").(object))
+	}
+	return found
+}
+
+func TestPodsMeetTheRestrictedLevel(t *testing.T) {
+	for _, kind := range []string{"Deployment", "CronJob"} {
+		for _, pod := range pods(t, render(t, "--set", "kind="+kind)) {
+			container := at(t, pod, "spec", "containers", 0).(object)
+			for _, c := range []struct {
+				want, got any
+			}{
+				{true, at(t, pod, "spec", "securityContext", "runAsNonRoot")},
+				{"RuntimeDefault", at(t, pod, "spec", "securityContext", "seccompProfile", "type")},
+				{true, at(t, container, "securityContext", "readOnlyRootFilesystem")},
+				{[]any{"ALL"}, at(t, container, "securityContext", "capabilities", "drop")},
+				{false, at(t, container, "securityContext", "allowPrivilegeEscalation")},
+			} {
+				if !reflect.DeepEqual(c.want, c.got) {
+					t.Errorf("%s: %v, want %v", kind, c.got, c.want)
+				}
+			}
+			if _, probed := container["livenessProbe"]; probed != (kind == "Deployment") {
+				t.Errorf("%s: liveness probe: %v", kind, probed)
+			}
+		}
+	}
+}
+
+// One job per distinct schedule and time zone, with all its strategies.
+func TestCronJobsGroupBySchedule(t *testing.T) {
+	out := render(t, "--set", "kind=CronJob", "--set-json",
+		`config.strategies=[{"name":"a","type":"T","schedule":"0 * * * *"},{"name":"b","type":"T","schedule":"*/5 * * * *"},{"name":"c","type":"T","schedule":"0 * * * *"},{"name":"d","type":"T","schedule":"0 * * * *","timeZone":"Asia/Tokyo"}]`)
+	var got []string
+	names := map[any]bool{}
+	for _, job := range objects(t, out, "CronJob") {
+		spec := at(t, job, "spec").(object)
+		args := at(t, spec, "jobTemplate", "spec", "template", "spec", "containers", 0, "args")
+		got = append(got, fmt.Sprint(spec["schedule"], " ", spec["timeZone"], " ", args))
+		names[at(t, job, "metadata", "name")] = true
+		if spec["concurrencyPolicy"] != "Forbid" || !reflect.DeepEqual(at(t, spec, "jobTemplate", "spec", "backoffLimit"), 0.0) {
+			t.Errorf("job: %v", spec)
+		}
+	}
+	const tail = " --config /etc/evenkeel/config.yaml]"
+	want := []string{"0 * * * * Etc/UTC [run --once --strategy a,c" + tail, "*/5 * * * * Etc/UTC [run --once --strategy b" + tail, "0 * * * * Asia/Tokyo [run --once --strategy d" + tail}
+	if !reflect.DeepEqual(got, want) || len(names) != 3 {
+		t.Errorf("jobs %q under names %v", got, names)
+	}
+}
+
+// What the values say is what Evenkeel reads, large numbers too, and a changed
+// configuration changes the pods.
+func TestConfigIsCarriedOver(t *testing.T) {
+	values := filepath.Join(t.TempDir(), "values.yaml")
+	if err := os.WriteFile(values, []byte("config:\n  hints: {rules: [{below: 1073741824, above: 0.8}]}\n  windows: {allow: []}\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	plain, changed := render(t), render(t, "--values", values)
+	text := at(t, objects(t, changed, "ConfigMap")[0], "data", "config.yaml").(string)
+	if !strings.Contains(text, "below: 1073741824\n") {
+		t.Errorf("a large number is not written as it was:\n%s", text)
+	}
+	sum := func(manifests string) any {
+		return at(t, pods(t, manifests)[0], "metadata", "annotations", "checksum/config")
+	}
+	if sum(plain) == sum(changed) {
+		t.Error("a changed configuration leaves the pods as they are")
+	}
+	if sum(plain) != sum(render(t, "--set", "replicas=3")) {
+		t.Error("the checksum depends on more than the configuration")
+	}
+}
+
+// The chart's default is the one that the program ships with.
+func TestConfigIsTheShippedOne(t *testing.T) {
+	var rendered, shipped any
+	if err := yaml.Unmarshal([]byte(at(t, objects(t, render(t), "ConfigMap")[0], "data", "config.yaml").(string)), &rendered); err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile("../../config.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.UnmarshalStrict(text, &shipped); err != nil {
+		t.Fatal(err)
+	}
+	if !reflect.DeepEqual(rendered, shipped) {
+		t.Errorf("the chart's configuration is not config.yaml:\n%v\n%v", rendered, shipped)
+	}
+}
+
+func TestNotesSayWhetherItEvicts(t *testing.T) {
+	notes := func(args ...string) string {
+		out, errs, err := helm(t, append([]string{"install", "ek", chart, "--namespace", "ek-system", "--dry-run=client"}, args...)...)
+		if err != nil {
+			t.Fatalf("%v: %s", err, errs)
+		}
+		_, text, _ := strings.Cut(out, "NOTES:")
+		return text
+	}
+	if text := notes(); !strings.Contains(text, "DRY RUN") || !strings.Contains(text, "--set config.dryRun=false") || strings.Contains(text, "EVICTS") {
+		t.Errorf("notes of a dry run: %s", text)
+	}
+	if text := notes("--set", "config.dryRun=false"); !strings.Contains(text, "EVICTS") || strings.Contains(text, "DRY RUN") {
+		t.Errorf("notes of a live release: %s", text)
+	}
+}
