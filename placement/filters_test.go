@@ -1,0 +1,175 @@
+package placement
+
+import (
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func appSelector(app string) *metav1.LabelSelector {
+	return &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}
+}
+
+func affinityTo(app, key string) *corev1.Affinity {
+	return &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
+		{TopologyKey: key, LabelSelector: appSelector(app)}}}}
+}
+
+func antiAffinityTo(app, key string) *corev1.Affinity {
+	return &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
+		{TopologyKey: key, LabelSelector: appSelector(app)}}}}
+}
+
+func taint(effect corev1.TaintEffect) func(*corev1.Node) {
+	return func(n *corev1.Node) {
+		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: "k", Value: "v", Effect: effect})
+	}
+}
+
+func cordon(n *corev1.Node) { n.Spec.Unschedulable = true }
+
+// TestFilters puts one pod of app x on node a and asks about node b.
+func TestFilters(t *testing.T) {
+	tolerate := func(key string) func(*corev1.PodSpec) {
+		return func(s *corev1.PodSpec) {
+			s.Tolerations = []corev1.Toleration{{Key: key, Operator: corev1.TolerationOpExists}}
+		}
+	}
+	hard := func(skew int32) func(*corev1.PodSpec) {
+		return func(s *corev1.PodSpec) {
+			s.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: skew, TopologyKey: zoneKey,
+				WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: appSelector("x")}}
+		}
+	}
+	with := func(a *corev1.Affinity) func(*corev1.PodSpec) { return func(s *corev1.PodSpec) { s.Affinity = a } }
+	cases := []struct {
+		name string
+		node func(*corev1.Node)
+		spec func(*corev1.PodSpec)
+		also func(*builder)
+		want Filter
+	}{
+		{name: "an empty node takes it"},
+		{name: "not ready", node: func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse }, want: NodeNotReady},
+		{name: "cordoned", node: cordon, want: NodeUnschedulable},
+		{name: "cordoned but tolerated", node: cordon, spec: tolerate(corev1.TaintNodeUnschedulable)},
+		{name: "NoSchedule", node: taint(corev1.TaintEffectNoSchedule), want: TaintToleration},
+		{name: "NoExecute", node: taint(corev1.TaintEffectNoExecute), want: TaintToleration},
+		{name: "PreferNoSchedule refuses nobody", node: taint(corev1.TaintEffectPreferNoSchedule)},
+		{name: "tolerated taint", node: taint(corev1.TaintEffectNoSchedule), spec: tolerate("k")},
+		{name: "node selector", spec: func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{zoneKey: "za"} }, want: NodeAffinity},
+		{name: "full of cpu", also: func(b *builder) { b.app("y", 9500, nil, "b") }, want: NodeResourcesFit},
+		{name: "exactly full", also: func(b *builder) { b.app("y", 9000, nil, "b") }},
+		{name: "room for no more pods", node: func(n *corev1.Node) { n.Status.Allocatable["pods"] = resource.MustParse("0") }, want: NodeResourcesFit},
+		{name: "lacks an extended resource", spec: func(s *corev1.PodSpec) {
+			s.Containers[0].Resources.Requests["example.com/gpu"] = resource.MustParse("1")
+		}, want: NodeResourcesFit},
+		{name: "spread within the skew", spec: hard(1)},
+		{name: "spread beyond the skew", spec: hard(1), also: func(b *builder) { b.app("x2", 0, nil, "b"); b.pod("x2-0").Labels = map[string]string{"app": "x"} }, want: PodTopologySpread},
+		{name: "spread without the label", node: func(n *corev1.Node) { delete(n.Labels, zoneKey) }, spec: hard(1), want: PodTopologySpread},
+		{name: "affinity to a pod elsewhere", spec: with(affinityTo("y", hostKey)), also: func(b *builder) { b.app("y", 0, nil, "a") }, want: InterPodAffinity},
+		{name: "affinity to a pod there", spec: with(affinityTo("y", hostKey)), also: func(b *builder) { b.app("y", 0, nil, "b") }},
+		{name: "affinity to nobody", spec: with(affinityTo("y", hostKey)), want: InterPodAffinity},
+		{name: "anti-affinity to a pod there", spec: with(antiAffinityTo("y", hostKey)), also: func(b *builder) { b.app("y", 0, nil, "b") }, want: InterPodAffinity},
+		{name: "anti-affinity to a pod elsewhere", spec: with(antiAffinityTo("y", hostKey)), also: func(b *builder) { b.app("y", 0, nil, "a") }},
+		{name: "a standing pod's anti-affinity", also: func(b *builder) { b.app("y", 0, with(antiAffinityTo("x", zoneKey)), "b") }, want: InterPodAffinity},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBuilder()
+			b.node("a", "za")
+			if c.node == nil {
+				c.node = func(*corev1.Node) {}
+			}
+			b.node("b", "zb", c.node)
+			b.app("x", 1000, c.spec, "a")
+			if c.also != nil {
+				c.also(b)
+			}
+			v := verdict(t, b.world(t), "x-0", "b", true)
+			if v.RefusedBy != c.want || (v.Why == "") != (c.want == "") {
+				t.Errorf("refused by %q (%s), want %q", v.RefusedBy, v.Why, c.want)
+			}
+		})
+	}
+}
+
+// The first of a group that wants its own kind near may stand anywhere; while
+// the victim terminates, its replacement has to stay beside it.
+func TestAffinityToItsOwnKind(t *testing.T) {
+	b := newBuilder()
+	b.node("a", "za")
+	b.node("b", "zb")
+	b.app("x", 100, func(s *corev1.PodSpec) { s.Affinity = affinityTo("x", zoneKey) }, "a")
+	w := b.world(t)
+	p := w.Predict(id(t, w, "x-0"))
+	if got := names(w, p.Terminating.Feasible); got != "a" {
+		t.Errorf("terminating: %q, want a", got)
+	}
+	if got := names(w, p.Gone.Feasible); got != "a b" {
+		t.Errorf("gone: %q, want a b", got)
+	}
+}
+
+// A victim that terminates still keeps its like away by anti-affinity, and
+// still holds its resources; spread no longer counts it.
+func TestTerminatingVictim(t *testing.T) {
+	b := newBuilder()
+	b.node("a", "za")
+	b.node("b", "zb")
+	b.app("x", 100, func(s *corev1.PodSpec) { s.Affinity = antiAffinityTo("x", hostKey) }, "a")
+	b.app("big", 6000, nil, "b")
+	b.app("even", 100, func(s *corev1.PodSpec) {
+		s.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey,
+			WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: appSelector("even")}}
+	}, "a")
+	w := b.world(t)
+	for _, c := range []struct{ pod, terminating, gone string }{
+		{"x-0", "b", "a b"}, {"big-0", "a", "a b"}, {"even-0", "a b", "a b"},
+	} {
+		p := w.Predict(id(t, w, c.pod))
+		if got := names(w, p.Terminating.Feasible); got != c.terminating {
+			t.Errorf("%s terminating: %q, want %q", c.pod, got, c.terminating)
+		}
+		if got := names(w, p.Gone.Feasible); got != c.gone {
+			t.Errorf("%s gone: %q, want %q", c.pod, got, c.gone)
+		}
+	}
+}
+
+func TestPendingWhenNothingIsFeasible(t *testing.T) {
+	b := newBuilder()
+	b.node("a", "za")
+	b.app("x", 6000, nil, "a") // its replacement fits only when it is gone
+	w := b.world(t)
+	p := w.Predict(id(t, w, "x-0"))
+	if p.Pending() != 0.9 || p.Likeliest() != nodeID(t, w, "a") {
+		t.Errorf("pending %v, likeliest %v; want 0.9 and a", p.Pending(), p.Likeliest())
+	}
+	w.Move(id(t, w, "x-0"), cluster.NoNode)
+	b.objects.Nodes[0].Spec.Unschedulable = true
+	w = b.world(t)
+	p = w.Predict(id(t, w, "x-0"))
+	if p.Pending() != 1 || p.Likeliest() != cluster.NoNode {
+		t.Errorf("pending %v, likeliest %v; want certain", p.Pending(), p.Likeliest())
+	}
+}
+
+func TestMinDomainsCountsMissingDomainsAsEmpty(t *testing.T) {
+	for min, want := range map[int32]string{2: "a b", 3: ""} {
+		b := newBuilder()
+		b.node("a", "za")
+		b.node("b", "zb")
+		b.app("x", 100, func(s *corev1.PodSpec) {
+			s.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey, MinDomains: &min,
+				WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: appSelector("x")}}
+		}, "a", "b", "a")
+		w := b.world(t)
+		if got := names(w, w.Predict(id(t, w, "x-2")).Gone.Feasible); got != want {
+			t.Errorf("minDomains %d: %q, want %q", min, got, want)
+		}
+	}
+}
