@@ -244,6 +244,8 @@ func (t *table) inputs(p plan.Plan) {
 	if len(p.NotEnforced) > 0 {
 		t.line("")
 		t.line("%s", t.paint(bold, "Limits of the configuration that this version does not enforce yet"))
-		t.line("  %s", safe(strings.Join(p.NotEnforced, ", ")))
+		for _, limit := range p.NotEnforced {
+			t.line("  %s", safe(limit))
+		}
 	}
 }
