@@ -1,0 +1,113 @@
+package placement
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+func TestLeastAllocated(t *testing.T) {
+	for _, c := range []struct{ cpu, cpuCap, mem, memCap, want int64 }{
+		{0, 1000, 0, 1000, 100},
+		{900, 1000, 500, 1000, 30},
+		{999, 1000, 0, 1000, 50},  // 0.1 % is rounded down to 0
+		{1500, 1000, 0, 1000, 50}, // over the top counts as none free
+		{500, 1000, 0, 0, 50},     // a resource the node does not have is left out
+		{0, 0, 0, 0, 0},
+	} {
+		if got := leastAllocated(c.cpu, c.cpuCap, c.mem, c.memCap); got != c.want {
+			t.Errorf("%+v: got %d", c, got)
+		}
+	}
+}
+
+func TestBalance(t *testing.T) {
+	for _, c := range []struct{ cpu, cpuCap, mem, memCap, want int64 }{
+		{500, 1000, 500, 1000, 100},
+		{1000, 1000, 0, 1000, 50},
+		{3000, 1000, 1000, 1000, 100}, // fractions are capped at 1
+		{300, 1000, 100, 1000, 90},
+		{300, 1000, 0, 0, 100},
+	} {
+		if got := balance(c.cpu, c.cpuCap, c.mem, c.memCap); got != c.want {
+			t.Errorf("%+v: got %d", c, got)
+		}
+	}
+}
+
+func TestNormalise(t *testing.T) {
+	for _, c := range []struct {
+		in, want []int64
+		reverse  bool
+	}{
+		{[]int64{0, 1, 3}, []int64{0, 33, 100}, false},
+		{[]int64{0, 1, 3}, []int64{100, 67, 0}, true},
+		{[]int64{0, 0}, []int64{0, 0}, false},
+		{[]int64{0, 0}, []int64{100, 100}, true},
+	} {
+		normalise(c.in, c.reverse)
+		if diff := differ(c.want, c.in); diff != "" {
+			t.Error(diff)
+		}
+	}
+}
+
+// TestScores puts a pod of app x on node a and compares a plugin's score of
+// nodes a and b once the victim is gone.
+func TestScores(t *testing.T) {
+	prefer := func(s *corev1.PodSpec) {
+		s.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{
+			{Weight: 10, Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{
+				{Key: zoneKey, Operator: corev1.NodeSelectorOpIn, Values: []string{"zb"}}}}}}}}
+	}
+	avoid := func(s *corev1.PodSpec) {
+		s.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{
+			{Weight: 5, PodAffinityTerm: corev1.PodAffinityTerm{TopologyKey: hostKey, LabelSelector: appSelector("y")}}}}}
+	}
+	image := func(n *corev1.Node) {
+		n.Status.Images = []corev1.ContainerImage{{Names: []string{"registry.example/x:1"}, SizeBytes: 1023 << 20}}
+	}
+	cases := []struct {
+		name, plugin string
+		milliCPU     int64
+		node         func(*corev1.Node)
+		spec         func(*corev1.PodSpec)
+		also         func(*builder)
+		a, b         int64
+	}{
+		{name: "a disliked taint", plugin: "TaintToleration", node: taint(corev1.TaintEffectPreferNoSchedule), a: 100, b: 0},
+		{name: "no taints", plugin: "TaintToleration", a: 100, b: 100},
+		{name: "preferred node", plugin: "NodeAffinity", spec: prefer, a: 0, b: 100},
+		{name: "no preference", plugin: "NodeAffinity"},
+		{name: "default spread", plugin: "PodTopologySpread", also: func(b *builder) { b.app("z", 0, nil, "b"); b.pod("z-0").Labels = map[string]string{"app": "x"} }, a: 100, b: 66},
+		{name: "avoided pod", plugin: "InterPodAffinity", spec: avoid, also: func(b *builder) { b.app("y", 0, nil, "b") }, a: 100, b: 0},
+		{name: "a standing pod wants it", plugin: "InterPodAffinity", also: func(b *builder) {
+			b.app("y", 0, func(s *corev1.PodSpec) { s.Affinity = affinityTo("x", hostKey) }, "b")
+		}, a: 0, b: 100},
+		{name: "free share", plugin: "NodeResourcesFit", milliCPU: 1000, also: func(b *builder) { b.app("y", 2000, nil, "b") }, a: 90, b: 70},
+		{name: "assumed requests", plugin: "NodeResourcesFit", a: 98, b: 98}, // 100m and 200Mi: 99 and 98
+		{name: "no requests, no balance", plugin: "NodeResourcesBalancedAllocation"},
+		{name: "neutral balance", plugin: "NodeResourcesBalancedAllocation", milliCPU: 1000, a: 75, b: 75},
+		{name: "image on half the nodes", plugin: "ImageLocality", node: image, a: 0, b: 50}, // 511.5 - 23 of 977 MiB
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBuilder()
+			b.node("a", "za")
+			if c.node == nil {
+				c.node = func(*corev1.Node) {}
+			}
+			b.node("b", "zb", c.node)
+			b.app("x", c.milliCPU, c.spec, "a")
+			if c.also != nil {
+				c.also(b)
+			}
+			w := b.world(t)
+			gotA := scoreOf(t, verdict(t, w, "x-0", "a", true), c.plugin)
+			gotB := scoreOf(t, verdict(t, w, "x-0", "b", true), c.plugin)
+			if gotA != c.a || gotB != c.b {
+				t.Errorf("a %d, b %d; want %d and %d", gotA, gotB, c.a, c.b)
+			}
+		})
+	}
+}

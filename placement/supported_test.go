@@ -1,0 +1,90 @@
+package placement
+
+import (
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+func TestSupported(t *testing.T) {
+	volume := func(s corev1.VolumeSource) func(*builder) {
+		return func(b *builder) {
+			b.pod("x-0").Spec.Volumes = []corev1.Volume{{Name: "v", VolumeSource: s}}
+		}
+	}
+	cases := []struct {
+		name string
+		edit func(*builder)
+		want string // part of the sentence; empty: supported
+	}{
+		{"a plain pod", func(*builder) {}, ""},
+		{"1.36", func(b *builder) { b.objects.ServerVersion = "1.36" }, ""},
+		{"1.35", func(b *builder) { b.objects.ServerVersion = "1.35" }, "kube-scheduler 1.35"},
+		{"1.38", func(b *builder) { b.objects.ServerVersion = "1.38" }, "kube-scheduler 1.38"},
+		{"another scheduler", func(b *builder) { b.pod("x-0").Spec.SchedulerName = "trimaran" }, `"trimaran"`},
+		{"emptyDir", volume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}), ""},
+		{"projected", volume(corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{}}), ""},
+		{"claim", volume(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{}}), "is a claim"},
+		{"csi", volume(corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{}}), "may bind to nodes"},
+		{"host port", func(b *builder) {
+			b.pod("x-0").Spec.Containers[0].Ports = []corev1.ContainerPort{{HostPort: 80}}
+		}, "host port 80"},
+		{"resource claim", func(b *builder) {
+			b.pod("x-0").Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "c"}}
+		}, "resource claims"},
+		{"template with gates", func(b *builder) {
+			b.objects.ReplicaSets[0].Spec.Template.Spec.SchedulingGates = []corev1.PodSchedulingGate{{Name: "g"}}
+		}, "scheduling gates"},
+		{"owner not in the snapshot", func(b *builder) { b.objects.ReplicaSets = []*appsv1.ReplicaSet{} }, "not in the snapshot"},
+		{"being resized", func(b *builder) {
+			b.pod("x-0").Status.Conditions = []corev1.PodCondition{{Type: corev1.PodResizeInProgress, Status: corev1.ConditionTrue}}
+		}, "resized"},
+		{"namespace labels known", func(b *builder) { selectNamespaces(b.pod("x-0")) }, ""},
+		{"namespace labels unknown", func(b *builder) { selectNamespaces(b.pod("x-0")); b.objects.Namespaces = nil }, "not known"},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBuilder()
+			b.node("a", "za")
+			b.app("x", 100, nil, "a")
+			c.edit(b)
+			w := b.world(t)
+			why, ok := w.Supported(id(t, w, "x-0"))
+			if ok != (c.want == "") || !strings.Contains(why, c.want) {
+				t.Errorf("supported %v: %q, want %q", ok, why, c.want)
+			}
+			if p := w.Predict(id(t, w, "x-0")); p.SupportedWhy != why || (!ok && p.Pending() != 0) {
+				t.Errorf("the prediction says %q", p.SupportedWhy)
+			}
+		})
+	}
+}
+
+func selectNamespaces(p *corev1.Pod) {
+	p.Spec.Affinity = antiAffinityTo("y", hostKey)
+	p.Spec.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution[0].NamespaceSelector =
+		&metav1.LabelSelector{MatchLabels: map[string]string{"team": "a"}}
+}
+
+func TestCanRun(t *testing.T) {
+	b := newBuilder()
+	b.node("plain", "za")
+	b.node("cordoned", "za", cordon)
+	b.node("tainted", "za", taint(corev1.TaintEffectNoExecute))
+	b.node("elsewhere", "zb")
+	b.node("notready", "za", func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionUnknown })
+	b.app("x", 100, func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{zoneKey: "za"} }, "cordoned")
+	w := b.world(t)
+	for i := range w.snap.Nodes {
+		n := &w.snap.Nodes[i]
+		if got := CanRun(b.pod("x-0"), n); got != (n.Name == "plain") {
+			t.Errorf("%s: %v", n.Name, got)
+		}
+		if in := w.incomingOf(id(t, w, "x-0")); in.canRun[i] != CanRun(b.pod("x-0"), n) {
+			t.Errorf("%s: the world judges otherwise", n.Name)
+		}
+	}
+}
