@@ -1,0 +1,41 @@
+// Package charts holds the Helm charts. It has no code: this test keeps the
+// chart's default configuration the one that the program ships with.
+package charts
+
+import (
+	"os"
+	"reflect"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+func TestChartCarriesTheShippedConfig(t *testing.T) {
+	read := func(path string) map[string]any {
+		t.Helper()
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		var doc map[string]any
+		if err := yaml.UnmarshalStrict(text, &doc); err != nil {
+			t.Fatalf("%s: %v", path, err)
+		}
+		return doc
+	}
+	shipped, values := read("../config.yaml"), read("evenkeel/values.yaml")
+	carried, ok := values["config"].(map[string]any)
+	if !ok {
+		t.Fatal("values.yaml has no config")
+	}
+	for key, want := range shipped {
+		if !reflect.DeepEqual(carried[key], want) {
+			t.Errorf("config.%s is %v in the chart and %v in config.yaml", key, carried[key], want)
+		}
+	}
+	for key := range carried {
+		if _, ok := shipped[key]; !ok {
+			t.Errorf("config.%s is only in the chart", key)
+		}
+	}
+}
