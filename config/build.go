@@ -1,0 +1,103 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"strconv"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/planner/guard"
+	"github.com/evenkeel-project/evenkeel/schedule"
+	"github.com/evenkeel-project/evenkeel/strategies"
+)
+
+// Scope is what the configuration lets Evenkeel work on.
+func (c *Config) Scope() cluster.Scope {
+	s := cluster.Scope{Include: c.Namespaces.Include, Exclude: c.Namespaces.Exclude}
+	if sel, err := labels.Parse(c.NodeSelector); err == nil && !sel.Empty() {
+		s.Nodes = sel
+	}
+	return s
+}
+
+// Scheduled is a strategy with when it is due.
+type Scheduled struct {
+	Name     string
+	Strategy strategies.Strategy
+	Schedule schedule.Schedule
+}
+
+// Build makes the strategies of a configuration that Load accepted.
+func (c *Config) Build() []Scheduled {
+	out := make([]Scheduled, 0, len(c.Strategies))
+	for _, s := range c.Strategies {
+		name := c.TimeZone
+		if s.TimeZone != "" {
+			name = s.TimeZone
+		}
+		loc, err := time.LoadLocation(name)
+		if err != nil {
+			panic("config: building what was not checked: " + err.Error())
+		}
+		when, err := schedule.Parse(s.Schedule, loc)
+		if err != nil {
+			panic("config: building what was not checked: " + err.Error())
+		}
+		st, errs := strategies.New(s.Name, s.Type, s.Args, c.Scope())
+		if len(errs) > 0 {
+			panic("config: building what was not checked: " + errs[0].Error())
+		}
+		out = append(out, Scheduled{s.Name, st, when})
+	}
+	return out
+}
+
+// Planner are the planner's options.
+func (c *Config) Planner() planner.Options {
+	o := planner.DefaultOptions()
+	g := guard.Options{Scope: c.Scope(), MinReplicas: c.Guards.MinReplicas, MinPodAge: time.Duration(c.Guards.MinPodAge), Protect: map[guard.Protection]bool{}}
+	if n, err := strconv.ParseInt(c.Guards.PriorityBelow, 10, 32); err == nil {
+		g.PriorityBelow = int32(n)
+	} else {
+		g.PriorityBelowName = c.Guards.PriorityBelow
+	}
+	for _, p := range c.Guards.Protect {
+		g.Protect[guard.Protection(p)] = true
+	}
+	o.Guards = g
+	o.MinConfidence = c.Guards.MinConfidence
+	o.MaxUnavailableWithoutPDB = c.Guards.MaxUnavailableWithoutPDB
+	o.UtilizationLimit = c.Impact.UtilizationLimit
+	l := c.Limits
+	o.Limits = planner.Limits{PerPass: l.PerPass, PerNode: l.PerNode, PerNamespace: l.PerNamespace, PerOwner: l.PerOwner, PerZone: l.PerZone}
+	f := c.Evictor.InFlight
+	o.InFlight = planner.InFlight{Total: f.Total.Of(0), PerNode: f.PerNode.Of(0), PerOwner: f.PerOwner.Of(0)}
+	o.ConfigHash, o.NotEnforced = c.Hash(), c.NotEnforced()
+	return o
+}
+
+// PerMinute is the pace of evictions; 0 means no limit.
+func (c *Config) PerMinute() int {
+	n := c.Evictor.PerMinute.Of(0)
+	if n == math.MaxInt {
+		return 0
+	}
+	return n
+}
+
+// Hash identifies the effective configuration, whatever its comments and the
+// order of its keys: 12 hex digits.
+func (c *Config) Hash() string {
+	b, err := json.Marshal(c)
+	if err != nil {
+		panic("config: marshalling: " + err.Error()) // only data types inside
+	}
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:6])
+}

@@ -1,0 +1,157 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/evenkeel-project/evenkeel/planner/guard"
+	"github.com/evenkeel-project/evenkeel/schedule"
+	"github.com/evenkeel-project/evenkeel/strategies"
+)
+
+// check reports what is well-formed but makes no sense.
+func (c *Config) check(e *mistakes) {
+	if e.at["apiVersion"] == nil || c.APIVersion != Version {
+		e.field("apiVersion", "want %s", Version)
+	}
+	if e.at["kind"] == nil || c.Kind != Kind {
+		e.field("kind", "want %s", Kind)
+	}
+	loc := zone(e, "timeZone", c.TimeZone)
+	c.checkScope(e)
+	c.checkStrategies(e, loc)
+	c.checkGuards(e)
+	fraction(e, "impact.utilizationLimit", c.Impact.UtilizationLimit)
+	c.checkEvictor(e)
+}
+
+func zone(e *mistakes, path, name string) *time.Location {
+	if name == "" || name == "Local" {
+		e.field(path, "%q is not a time zone (want an IANA name, such as Europe/Berlin or Etc/UTC)", name)
+		return time.UTC
+	}
+	loc, err := time.LoadLocation(name)
+	if err != nil {
+		e.field(path, "%q is not a time zone (want an IANA name, such as Europe/Berlin or Etc/UTC)", name)
+		return time.UTC
+	}
+	return loc
+}
+
+func (c *Config) checkScope(e *mistakes) {
+	if _, err := labels.Parse(c.NodeSelector); err != nil {
+		e.field("nodeSelector", "%q is not a label selector: %v", c.NodeSelector, err)
+	}
+	for list, names := range map[string][]string{"include": c.Namespaces.Include, "exclude": c.Namespaces.Exclude} {
+		for i, name := range names {
+			path := fmt.Sprintf("namespaces.%s[%d]", list, i)
+			if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
+				e.field(path, "%q is not a namespace: %s", name, problems[0])
+			}
+			if list == "include" && slices.Contains(c.Namespaces.Exclude, name) {
+				e.field(path, "%s is excluded as well; drop it from one of the lists", name)
+			}
+		}
+	}
+}
+
+func (c *Config) checkStrategies(e *mistakes, loc *time.Location) {
+	names := map[string]int{}
+	for i, s := range c.Strategies {
+		path := fmt.Sprintf("strategies[%d]", i)
+		if problems := validation.IsDNS1123Label(s.Name); len(problems) > 0 {
+			e.field(path+".name", "%q cannot name a strategy (want lower case letters, digits and dashes)", s.Name)
+		}
+		if first, twice := names[s.Name]; twice && s.Name != "" {
+			e.field(path+".name", "%s is the name of strategies[%d] already", s.Name, first)
+		} else {
+			names[s.Name] = i
+		}
+		at := loc
+		if s.TimeZone != "" {
+			at = zone(e, path+".timeZone", s.TimeZone)
+		}
+		if s.Schedule == "" {
+			e.field(path+".schedule", "is missing (want a cron expression, such as \"0 * * * *\")")
+		} else if _, err := schedule.Parse(s.Schedule, at); err != nil {
+			e.field(path+".schedule", "%v", err)
+		}
+		c.checkType(e, path, s)
+	}
+}
+
+func (c *Config) checkType(e *mistakes, path string, s Strategy) {
+	if types := strategies.Types(); !slices.Contains(types, s.Type) {
+		e.field(path+".type", "unknown strategy %q%s (want one of %s)", s.Type, suggest(s.Type, types), strings.Join(types, ", "))
+		return
+	}
+	_, errs := strategies.New(s.Name, s.Type, s.Args, c.Scope())
+	for _, err := range errs {
+		at := path + ".args"
+		if err.Path != "" {
+			at += "." + err.Path
+		}
+		e.field(at, "%s", err.Message)
+	}
+}
+
+func (c *Config) checkGuards(e *mistakes) {
+	g := c.Guards
+	fraction(e, "guards.minConfidence", g.MinConfidence)
+	if g.MinReplicas < 1 {
+		e.field("guards.minReplicas", "%d is too small (want 1 or more)", g.MinReplicas)
+	}
+	if g.MaxUnavailableWithoutPDB < 0 {
+		e.field("guards.maxUnavailableWithoutPDB", "%d is negative (want 0 or more)", g.MaxUnavailableWithoutPDB)
+	}
+	if _, err := strconv.ParseInt(g.PriorityBelow, 10, 32); err != nil {
+		if problems := validation.IsDNS1123Subdomain(g.PriorityBelow); len(problems) > 0 {
+			e.field("guards.priorityBelow", "%q is neither a number nor the name of a PriorityClass", g.PriorityBelow)
+		}
+	}
+	var known []string
+	for _, p := range guard.Protections() {
+		known = append(known, string(p))
+	}
+	for i, p := range g.Protect {
+		if !slices.Contains(known, p) {
+			e.field(fmt.Sprintf("guards.protect[%d]", i), "unknown protection %q%s (want one of %s)", p, suggest(p, known), strings.Join(known, ", "))
+		}
+	}
+}
+
+func (c *Config) checkEvictor(e *mistakes) {
+	v := c.Evictor
+	if v.GracePeriodSeconds != nil && *v.GracePeriodSeconds < 0 {
+		e.field("evictor.gracePeriodSeconds", "%d is negative (want 0 or more, or null for the pod's own)", *v.GracePeriodSeconds)
+	}
+	if v.VerifyTimeout < Duration(time.Second) {
+		e.field("evictor.verifyTimeout", "%s is too short to see a replacement come up (want 1s or more)", v.VerifyTimeout)
+	}
+	for path, n := range map[string]interface{ Of(int) int }{
+		"evictor.perMinute": v.PerMinute, "evictor.inFlight.total": v.InFlight.Total,
+		"evictor.inFlight.perNode": v.InFlight.PerNode, "evictor.inFlight.perOwner": v.InFlight.PerOwner,
+	} {
+		if strings.HasSuffix(fmt.Sprint(n), "%") {
+			e.field(path, "a share makes no sense here (want a number, or unlimited)")
+		} else if n.Of(1) < 1 {
+			e.field(path, "0 would never evict (want 1 or more, or unlimited; to evict nothing set dryRun: true)")
+		}
+	}
+}
+
+func fraction(e *mistakes, path string, v float64) {
+	switch {
+	case v > 0 && v <= 1:
+	case v > 1 && v <= 100:
+		e.field(path, "%s is not a fraction (want 0..1; did you mean %.2f?)", number(v), v/100)
+	default:
+		e.field(path, "%s is not a fraction (want above 0, at most 1)", number(v))
+	}
+}

@@ -1,0 +1,58 @@
+package config
+
+import (
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/guard"
+)
+
+// Version and Kind of the only document this package reads.
+const (
+	Version = plan.APIVersion
+	Kind    = "RebalanceConfig"
+)
+
+// Default is what applies where config.yaml says nothing. It has no strategies.
+func Default() *Config {
+	protect := []string{}
+	for _, p := range guard.Protections() {
+		protect = append(protect, string(p))
+	}
+	minute := Duration(time.Minute)
+	return &Config{
+		APIVersion: Version, Kind: Kind, DryRun: true, TimeZone: "Etc/UTC",
+		Namespaces: Namespaces{Include: []string{}, Exclude: []string{"kube-system"}},
+		Load: LoadSource{Source: "requests", Statistic: "p90", Window: 5 * minute, MaxAge: 3 * minute, MinCoverage: 0.9,
+			Prometheus: Prometheus{Preset: "nodeExporter", Queries: map[string]string{}, NodeLabel: "instance", Timeout: minute / 6}},
+		Hints: Hints{Label: HintLabel{"evenkeel.io/pressure", "true"}, Taint: HintTaint{false, "evenkeel.io/pressure"},
+			MaxHintedFrac: 0.34, TTL: 10 * minute, Rules: []HintRule{}},
+		Strategies: []Strategy{},
+		Impact:     Impact{0.9},
+		Guards: Guards{Landing: "required", MinConfidence: 0.9, MinReplicas: 2, MinPodAge: 5 * minute,
+			PriorityBelow: "system-cluster-critical", MaxUnavailableWithoutPDB: 1, Protect: protect},
+		Limits: Limits{PerPass: plan.Absolute(50), PerNode: plan.Absolute(5), PerNamespace: plan.Percent(20),
+			PerOwner: plan.Percent(50), PerZone: plan.Absolute(20),
+			PerHour: PerHour{plan.Absolute(10), plan.Absolute(100), plan.Absolute(300)}},
+		Windows: Windows{[]Window{}, []Window{}},
+		Evictor: Evictor{PerMinute: plan.Absolute(30),
+			InFlight:      InFlight{plan.Absolute(16), plan.Absolute(2), plan.Absolute(1)},
+			VerifyTimeout: 5 * minute, Steer: "none", Backoff: Backoff{10 * minute, 24 * 60 * minute},
+			Breaker: Breaker{0.3, plan.Absolute(10), 0.2}},
+	}
+}
+
+// NotEnforced lists the default limits that this version reads but does not
+// enforce yet.
+func (c *Config) NotEnforced() []string {
+	h, b, k := c.Limits.PerHour, c.Evictor.Backoff, c.Evictor.Breaker
+	return []string{
+		"limits.perHour.owner: " + h.Owner.String(),
+		"limits.perHour.namespace: " + h.Namespace.String(),
+		"limits.perHour.cluster: " + h.Cluster.String(),
+		"evictor.backoff: " + b.Initial.String() + " up to " + b.Max.String(),
+		"evictor.breaker.maxUnreadyNodesFrac: " + number(k.MaxUnreadyNodesFrac),
+		"evictor.breaker.maxPendingPods: " + k.MaxPendingPods.String(),
+		"evictor.breaker.maxFailedFrac: " + number(k.MaxFailedFrac),
+	}
+}

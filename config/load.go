@@ -1,0 +1,143 @@
+// Package config reads config.yaml: strictly, with every mistake at once, each
+// with file, line, field and what to write instead.
+//
+// It decides what a valid configuration is and what applies where it is silent.
+// What the values of a package mean is that package's own affair; config hands
+// them over.
+package config
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// maxBytes bounds the file.
+const maxBytes = 1 << 20
+
+// LoadFile reads a file; the error names every mistake in it.
+func LoadFile(path string) (*Config, error) {
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	if err != nil {
+		return nil, fmt.Errorf("reading the configuration: %w", err)
+	}
+	return Load(path, data)
+}
+
+// Load reads a configuration; name is used in errors.
+func Load(name string, data []byte) (*Config, error) {
+	if len(data) > maxBytes {
+		return nil, fmt.Errorf("%s: larger than %d bytes", name, maxBytes)
+	}
+	root, err := parse(name, data)
+	if err != nil {
+		return nil, err
+	}
+	c := Default()
+	e := &mistakes{file: name, at: map[string]*yaml.Node{}}
+	e.decode(root, c)
+	c.check(e)
+	return c, e.err()
+}
+
+func parse(name string, data []byte) (*yaml.Node, error) {
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, more yaml.Node
+	err := d.Decode(&doc)
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("%s: the file is empty; `evenkeel config default` prints a commented one", name)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %s", name, strings.TrimPrefix(err.Error(), "yaml: "))
+	}
+	if err := d.Decode(&more); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: more than one document; want one", name)
+	}
+	root := doc.Content[0]
+	if n := alias(root); n != nil {
+		return nil, fmt.Errorf("%s:%d: aliases are not supported; write the value out", name, n.Line)
+	}
+	return root, nil
+}
+
+// alias finds the first alias. They are refused: a few lines of them can stand
+// for gigabytes.
+func alias(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n
+	}
+	for _, c := range n.Content {
+		if a := alias(c); a != nil {
+			return a
+		}
+	}
+	return nil
+}
+
+// mistakes collects what is wrong, and where each field stands.
+type mistakes struct {
+	file string
+	list []mistake
+	at   map[string]*yaml.Node
+}
+
+type mistake struct {
+	line int
+	text string
+}
+
+// add records a mistake at a node.
+func (e *mistakes) add(n *yaml.Node, path, format string, args ...any) {
+	line := 1
+	if n != nil {
+		line = n.Line
+	}
+	text := fmt.Sprintf(format, args...)
+	if path != "" {
+		text = path + ": " + text
+	}
+	e.list = append(e.list, mistake{line, text})
+}
+
+// field records a mistake about a field, or about the nearest field above it
+// that is in the file.
+func (e *mistakes) field(path, format string, args ...any) {
+	e.add(e.nearest(path), path, format, args...)
+}
+
+func (e *mistakes) nearest(path string) *yaml.Node {
+	for {
+		if n := e.at[path]; n != nil {
+			return n
+		}
+		i := strings.LastIndexAny(path, ".[")
+		if i < 0 {
+			return e.at[""]
+		}
+		path = path[:i]
+	}
+}
+
+func (e *mistakes) err() error {
+	if len(e.list) == 0 {
+		return nil
+	}
+	slices.SortFunc(e.list, func(a, b mistake) int { return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.text, b.text)) })
+	errs := make([]error, 0, len(e.list))
+	for _, m := range slices.Compact(e.list) {
+		errs = append(errs, fmt.Errorf("%s:%d: %s", e.file, m.line, m.text))
+	}
+	return errors.Join(errs...)
+}

@@ -1,0 +1,128 @@
+package config_test
+
+import (
+	"encoding/json"
+	"flag"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/evenkeel-project/evenkeel/config"
+)
+
+const minimal = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"
+
+func TestShippedConfigIsTheDefault(t *testing.T) {
+	shipped, err := config.LoadFile("../config.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(shipped.Strategies) != 2 {
+		t.Errorf("%d strategies, want 2", len(shipped.Strategies))
+	}
+	shipped.Strategies = nil
+	want, err := config.Load("minimal", []byte(minimal))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want.Strategies = nil
+	a, _ := json.Marshal(shipped)
+	b, _ := json.Marshal(want)
+	if d := cmp.Diff(string(b), string(a)); d != "" {
+		t.Errorf("config.yaml differs from the built-in defaults:\n%s", d)
+	}
+}
+
+// TestMistakes reads one file per mistake: the archive's comment is ignored,
+// config.yaml is loaded, want is the whole error.
+var update = flag.Bool("update", false, "rewrite the expected errors")
+
+func TestMistakes(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no test data", err)
+	}
+	for _, file := range files {
+		a, err := txtar.ParseFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; i+1 < len(a.Files); i += 2 {
+			in, want := a.Files[i], a.Files[i+1]
+			t.Run(in.Name, func(t *testing.T) {
+				_, err := config.Load("config.yaml", append([]byte(minimal), in.Data...))
+				if err == nil {
+					t.Fatal("accepted")
+				}
+				if *update {
+					a.Files[i+1].Data = []byte(err.Error() + "\n")
+					return
+				}
+				if d := cmp.Diff(strings.TrimSpace(string(want.Data)), err.Error()); d != "" {
+					t.Error(d)
+				}
+			})
+		}
+		if *update {
+			if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+func TestWholeFileMistakes(t *testing.T) {
+	for name, c := range map[string]struct{ text, want string }{
+		"empty":         {"", "the file is empty"},
+		"only comments": {"# nothing\n", "the file is empty"},
+		"a list":        {"- a\n", "want keys and values, found a list"},
+		"two documents": {minimal + "---\na: b\n", "more than one document"},
+		"broken YAML":   {"a: [\n", "config.yaml: line 1"},
+		"aliases":       {minimal + "limits: &l {perPass: 1}\nwindows: *l\n", "config.yaml:4: aliases are not supported"},
+		"wrong version": {"apiVersion: v1\nkind: RebalanceConfig\n", "config.yaml:1: apiVersion: want evenkeel.io/v1alpha1"},
+		"no kind":       {"apiVersion: evenkeel.io/v1alpha1\n", "kind: want RebalanceConfig"},
+		"too large":     {minimal + strings.Repeat("# padding\n", 200000), "larger than"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if _, err := config.Load("config.yaml", []byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
+				t.Errorf("got %v, want %q", err, c.want)
+			}
+		})
+	}
+}
+
+func TestHashSeesValuesNotSpelling(t *testing.T) {
+	load := func(s string) string {
+		c, err := config.Load("c", []byte(minimal+s))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return c.Hash()
+	}
+	plain := load("limits: {perPass: 7}\nguards: {minPodAge: 60s}\n")
+	if same := load("# a comment\nguards:\n  minPodAge: 1m\nlimits:\n  perPass: 7\n"); same != plain {
+		t.Error("comments, order and spelling change the hash")
+	}
+	if other := load("limits: {perPass: 8}\nguards: {minPodAge: 60s}\n"); other == plain {
+		t.Error("another limit has the same hash")
+	}
+}
+
+func FuzzLoad(f *testing.F) {
+	shipped, err := os.ReadFile("../config.yaml")
+	if err != nil {
+		f.Fatal(err)
+	}
+	f.Add(shipped)
+	f.Add([]byte(minimal + "strategies: [{args: {a: [1, {b: c}]}}]\n"))
+	f.Fuzz(func(t *testing.T, b []byte) {
+		if c, err := config.Load("f", b); err == nil {
+			c.Build()
+			c.Planner()
+		}
+	})
+}

@@ -1,0 +1,191 @@
+package config
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// Config is config.yaml. docs/reference/config.md describes every key. The tag
+// built:"no" marks keys whose feature this version does not have: they are read
+// and checked, and must stay at their defaults.
+type Config struct {
+	APIVersion   string     `json:"apiVersion"`
+	Kind         string     `json:"kind"`
+	DryRun       bool       `json:"dryRun"`
+	TimeZone     string     `json:"timeZone"`
+	NodeSelector string     `json:"nodeSelector"`
+	Namespaces   Namespaces `json:"namespaces"`
+	Load         LoadSource `json:"load" built:"no"`
+	Hints        Hints      `json:"hints" built:"no"`
+	Strategies   []Strategy `json:"strategies"`
+	Impact       Impact     `json:"impact"`
+	Guards       Guards     `json:"guards"`
+	Limits       Limits     `json:"limits"`
+	Windows      Windows    `json:"windows" built:"no"`
+	Evictor      Evictor    `json:"evictor"`
+}
+
+// Namespaces are those in scope.
+type Namespaces struct {
+	Include []string `json:"include"`
+	Exclude []string `json:"exclude"`
+}
+
+// LoadSource says where usage comes from.
+type LoadSource struct {
+	Source      string     `json:"source"`
+	Statistic   string     `json:"statistic"`
+	Window      Duration   `json:"window"`
+	MaxAge      Duration   `json:"maxAge"`
+	MinCoverage float64    `json:"minCoverage"`
+	Prometheus  Prometheus `json:"prometheus"`
+}
+
+// Prometheus is a source of usage.
+type Prometheus struct {
+	URL       string            `json:"url"`
+	Preset    string            `json:"preset"`
+	Queries   map[string]string `json:"queries"`
+	NodeLabel string            `json:"nodeLabel"`
+	Timeout   Duration          `json:"timeout"`
+}
+
+// Hints are pressure labels and taints on nodes.
+type Hints struct {
+	Enabled       bool       `json:"enabled"`
+	Label         HintLabel  `json:"label"`
+	Taint         HintTaint  `json:"taint"`
+	MaxHintedFrac float64    `json:"maxHintedFrac"`
+	TTL           Duration   `json:"ttl"`
+	Rules         []HintRule `json:"rules"`
+}
+
+// HintLabel is the label of a hinted node.
+type HintLabel struct {
+	Key   string `json:"key"`
+	Value string `json:"value"`
+}
+
+// HintTaint is the taint of a hinted node.
+type HintTaint struct {
+	Enabled bool   `json:"enabled"`
+	Key     string `json:"key"`
+}
+
+// HintRule says when a node is under pressure.
+type HintRule struct {
+	Name       string   `json:"name"`
+	Resource   string   `json:"resource"`
+	PromQL     string   `json:"promql"`
+	Above      *float64 `json:"above"`
+	Below      *float64 `json:"below"`
+	ClearAbove *float64 `json:"clearAbove"`
+	ClearBelow *float64 `json:"clearBelow"`
+	For        int      `json:"for"`
+}
+
+// Strategy is one strategy with its schedule. Args are JSON.
+type Strategy struct {
+	Name     string          `json:"name"`
+	Type     string          `json:"type"`
+	Schedule string          `json:"schedule"`
+	TimeZone string          `json:"timeZone,omitempty"`
+	Jitter   Duration        `json:"jitter,omitempty" built:"no"`
+	Missed   string          `json:"missed,omitempty" built:"no"`
+	Args     json.RawMessage `json:"args,omitempty"`
+}
+
+// Impact sets failure categories.
+type Impact struct {
+	UtilizationLimit float64 `json:"utilizationLimit"`
+}
+
+// Guards say which pods stay.
+type Guards struct {
+	Landing                  string   `json:"landing" built:"no"`
+	MinConfidence            float64  `json:"minConfidence"`
+	MinReplicas              int      `json:"minReplicas"`
+	MinPodAge                Duration `json:"minPodAge"`
+	PriorityBelow            string   `json:"priorityBelow"`
+	MaxUnavailableWithoutPDB int      `json:"maxUnavailableWithoutPDB"`
+	Protect                  []string `json:"protect"`
+}
+
+// Limits bound one pass, and one hour.
+type Limits struct {
+	PerPass      plan.Count `json:"perPass"`
+	PerNode      plan.Count `json:"perNode"`
+	PerNamespace plan.Count `json:"perNamespace"`
+	PerOwner     plan.Count `json:"perOwner"`
+	PerZone      plan.Count `json:"perZone"`
+	PerHour      PerHour    `json:"perHour" built:"no"`
+}
+
+// PerHour bounds evictions over the last hour.
+type PerHour struct {
+	Owner     plan.Count `json:"owner"`
+	Namespace plan.Count `json:"namespace"`
+	Cluster   plan.Count `json:"cluster"`
+}
+
+// Windows say when evictions are allowed.
+type Windows struct {
+	Allow []Window `json:"allow"`
+	Deny  []Window `json:"deny"`
+}
+
+// Window is a span of time that comes again and again.
+type Window struct {
+	Schedule string   `json:"schedule"`
+	Duration Duration `json:"duration"`
+}
+
+// Evictor says how evictions are carried out.
+type Evictor struct {
+	GracePeriodSeconds *int64     `json:"gracePeriodSeconds"`
+	PerMinute          plan.Count `json:"perMinute"`
+	InFlight           InFlight   `json:"inFlight"`
+	VerifyTimeout      Duration   `json:"verifyTimeout"`
+	Steer              string     `json:"steer" built:"no"`
+	Backoff            Backoff    `json:"backoff" built:"no"`
+	Breaker            Breaker    `json:"breaker" built:"no"`
+}
+
+// InFlight bounds the pods that are away at once.
+type InFlight struct {
+	Total    plan.Count `json:"total"`
+	PerNode  plan.Count `json:"perNode"`
+	PerOwner plan.Count `json:"perOwner"`
+}
+
+// Backoff is how long a workload rests after a bad landing.
+type Backoff struct {
+	Initial Duration `json:"initial"`
+	Max     Duration `json:"max"`
+}
+
+// Breaker is what stops a pass.
+type Breaker struct {
+	MaxUnreadyNodesFrac float64    `json:"maxUnreadyNodesFrac"`
+	MaxPendingPods      plan.Count `json:"maxPendingPods"`
+	MaxFailedFrac       float64    `json:"maxFailedFrac"`
+}
+
+// Duration is written as 90s, 5m or 1h30m.
+type Duration time.Duration
+
+// String writes the form that is read, without needless zeros.
+func (d Duration) String() string {
+	s := time.Duration(d).String()
+	for _, cut := range [...]string{"m0s", "h0m"} {
+		if len(s) > len(cut) && s[len(s)-len(cut):] == cut {
+			s = s[:len(s)-2]
+		}
+	}
+	return s
+}
+
+// MarshalJSON writes the duration as a string.
+func (d Duration) MarshalJSON() ([]byte, error) { return json.Marshal(d.String()) }
