@@ -40,6 +40,7 @@ func move(step int, name, from, to string) plan.Move {
 // threeZones is the seed scenario: D at 1/1/4 is brought to 2/2/2.
 func threeZones() plan.Plan {
 	p := base()
+	single := workload("StatefulSet", "single", 1, 0, 1, 0)
 	p.Goals = []plan.Goal{{ID: "g1", Strategy: "zones", Kind: plan.SkewAtMost, TopologyKey: "topology.kubernetes.io/zone", Limit: 1, Weight: 1, Excess: 2,
 		Subject: plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "d"}}}
 	p.Moves = []plan.Move{move(1, "d-6f9c-x1", "n3", "n1"), move(2, "d-6f9c-x2", "n3", "n2")}
@@ -51,10 +52,10 @@ func threeZones() plan.Plan {
 	p.Bound = plan.Bound{MinEvictions: 2}
 	p.Before = plan.State{Nodes: []plan.NodeState{node("n1", "z1", .8, .8), node("n2", "z2", .8, .8), node("n3", "z3", .5, .505)},
 		Excess:    map[string]float64{"g1": 2},
-		Workloads: []plan.WorkloadState{workload("Deployment", "a", 3, 1, 1, 1), workload("Deployment", "b", 2, 1, 1, 0), workload("Deployment", "d", 2, 1, 1, 4)}}
+		Workloads: []plan.WorkloadState{workload("Deployment", "a", 3, 1, 1, 1), workload("Deployment", "b", 2, 1, 1, 0), workload("Deployment", "d", 2, 1, 1, 4), single}}
 	p.After = plan.State{Nodes: []plan.NodeState{node("n1", "z1", .9, .9), node("n2", "z2", .9, .9), node("n3", "z3", .3, .305)},
 		Excess:    map[string]float64{"g1": 0},
-		Workloads: []plan.WorkloadState{workload("Deployment", "a", 3, 1, 1, 1), workload("Deployment", "b", 2, 1, 1, 0), workload("Deployment", "d", 3, 2, 2, 2)}}
+		Workloads: []plan.WorkloadState{workload("Deployment", "a", 3, 1, 1, 1), workload("Deployment", "b", 2, 1, 1, 0), workload("Deployment", "d", 3, 2, 2, 2), single}}
 	return p
 }
 

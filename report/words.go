@@ -31,9 +31,16 @@ func count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// category words a failure category: what losing the worst zone does.
+// category words a failure category: what losing the worst zone does. Where
+// there is one pod it says so: no eviction can better that.
 func category(w plan.WorkloadState) string {
+	pods := 0
+	for _, n := range w.Zones {
+		pods += n
+	}
 	switch {
+	case w.FailureCategory == 1 && pods == 1:
+		return "1 complete loss (it has one pod)"
 	case w.FailureCategory == 3 && !w.CategoryCertain:
 		return "3 or 4 (usage unknown)"
 	case w.FailureCategory == 1:
