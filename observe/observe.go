@@ -1,0 +1,213 @@
+// Package observe keeps an up-to-date view of a live cluster through shared
+// informers and makes snapshots of it.
+//
+// It decides what is watched and what of each object is kept. It never writes
+// to the cluster and never judges what it sees.
+package observe
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/tools/cache"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
+
+// Observer watches one cluster.
+type Observer struct {
+	client  kubernetes.Interface
+	clock   clock.PassiveClock
+	factory informers.SharedInformerFactory
+	watched []watched
+
+	mu      sync.Mutex
+	denied  map[string]error // by kind, the last refusal while listing
+	failure error            // the last other failure while listing
+	changed chan struct{}
+	version string
+	uid     string
+}
+
+// New makes an observer; nothing is watched before Start.
+func New(client kubernetes.Interface, c clock.PassiveClock) *Observer {
+	o := &Observer{client: client, clock: c, denied: map[string]error{}, changed: make(chan struct{})}
+	o.factory = informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(keep))
+	for _, k := range kinds {
+		inf := k.informer(o.factory)
+		w := watched{k, inf}
+		// Set before Start; a refusal would otherwise only be retried for ever.
+		_ = inf.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) { o.note(k, err) })
+		o.watched = append(o.watched, w)
+	}
+	_, _ = o.pods().AddEventHandler(cache.ResourceEventHandlerFuncs{
+		AddFunc:    func(any) { o.wake() },
+		UpdateFunc: func(any, any) { o.wake() },
+		DeleteFunc: func(any) { o.wake() },
+	})
+	return o
+}
+
+// Start begins to watch, until ctx ends.
+func (o *Observer) Start(ctx context.Context) { o.factory.Start(ctx.Done()) }
+
+// Shutdown waits until every watch has ended; end Start's context first.
+func (o *Observer) Shutdown() { o.factory.Shutdown() }
+
+// WaitForSync returns once every kind is listed, or with an error that says
+// what stands in the way: a missing permission at once, an unreachable server
+// when ctx ends.
+func (o *Observer) WaitForSync(ctx context.Context) error {
+	if err := o.identify(ctx); err != nil {
+		return err
+	}
+	tick := time.NewTicker(20 * time.Millisecond)
+	defer tick.Stop()
+	for {
+		if err := o.refused(); err != nil {
+			return err
+		}
+		if o.Synced() {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return o.notSynced()
+		case <-tick.C: // informers have no channel to wait for a refusal on
+		}
+	}
+}
+
+// Synced reports whether every kind has been listed.
+func (o *Observer) Synced() bool {
+	for _, w := range o.watched {
+		if !w.informer.HasSynced() {
+			return false
+		}
+	}
+	return true
+}
+
+// identify asks the server who it is: its version and the cluster's identity.
+func (o *Observer) identify(ctx context.Context) error {
+	body, err := o.client.Discovery().ServerVersionWithContext(ctx)
+	if err != nil {
+		return fmt.Errorf("reaching the API server: %w", err)
+	}
+	ns, err := o.client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+	if err != nil {
+		return explain("get", "namespaces", err)
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.version, o.uid = body.Major+"."+body.Minor, string(ns.UID)
+	return nil
+}
+
+func (o *Observer) note(k kind, err error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
+		o.denied[k.resource] = explain("list and watch", k.resource, err)
+		return
+	}
+	o.failure = err
+}
+
+func (o *Observer) refused() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	for _, k := range kinds {
+		if err := o.denied[k.resource]; err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (o *Observer) notSynced() error {
+	for _, w := range o.watched {
+		if !w.informer.HasSynced() {
+			o.mu.Lock()
+			defer o.mu.Unlock()
+			if o.failure != nil {
+				return fmt.Errorf("listing %s: %w", w.resource, o.failure)
+			}
+			return fmt.Errorf("listing %s: no answer in time", w.resource)
+		}
+	}
+	return context.DeadlineExceeded
+}
+
+// explain names the permission that is missing.
+func explain(verb, resource string, err error) error {
+	switch {
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("permission to %s %s is missing; grant it to this account: %w", verb, resource, err)
+	case apierrors.IsUnauthorized(err):
+		return fmt.Errorf("the API server does not accept the credentials (%s %s): %w", verb, resource, err)
+	}
+	return fmt.Errorf("asking for %s: %w", resource, err)
+}
+
+func (o *Observer) wake() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	close(o.changed)
+	o.changed = make(chan struct{})
+}
+
+// Changed returns a channel that is closed at the next change of any pod. Take
+// it before looking at Pods, so that no change is missed.
+func (o *Observer) Changed() <-chan struct{} {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	return o.changed
+}
+
+// Pods lists the pods of a namespace as last seen; read-only.
+func (o *Observer) Pods(namespace string) []*corev1.Pod {
+	pods, err := o.factory.Core().V1().Pods().Lister().Pods(namespace).List(labels.Everything())
+	if err != nil {
+		return nil // the lister reads memory; it has no way to fail
+	}
+	return pods
+}
+
+func (o *Observer) pods() cache.SharedIndexInformer { return o.factory.Core().V1().Pods().Informer() }
+
+// Objects are all objects as last seen, with the time and the server's version.
+func (o *Observer) Objects() *cluster.Objects {
+	out := &cluster.Objects{TakenAt: o.clock.Now().UTC()}
+	for _, w := range o.watched {
+		for _, x := range w.informer.GetStore().List() {
+			w.add(out, x)
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	out.ServerVersion, out.ClusterUID = o.version, o.uid
+	return out
+}
+
+// Snapshot indexes the objects as last seen. It refuses while a permission is
+// missing: a cluster half seen would be judged wrongly.
+func (o *Observer) Snapshot(context.Context) (*cluster.Snapshot, error) {
+	if err := o.refused(); err != nil {
+		return nil, err
+	}
+	s, err := cluster.New(o.Objects())
+	if err != nil {
+		return nil, fmt.Errorf("indexing the cluster: %w", err)
+	}
+	return s, nil
+}
