@@ -1,0 +1,110 @@
+// Package metrics counts what Evenkeel does, in Prometheus form.
+//
+// It decides names, labels and what is counted. Label values come from closed
+// sets (reason codes, outcomes, strategy names of the configuration), so that
+// no cluster can make them grow. It never decides anything from a count.
+package metrics
+
+import (
+	"github.com/prometheus/client_golang/prometheus"
+	"github.com/prometheus/client_golang/prometheus/collectors"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// Metrics are all metrics, in a registry of their own.
+type Metrics struct {
+	Registry *prometheus.Registry
+
+	passes       *prometheus.CounterVec
+	passSeconds  prometheus.Histogram
+	lastPass     prometheus.Gauge
+	skipped      *prometheus.CounterVec
+	planned      *prometheus.GaugeVec
+	minEvictions prometheus.Gauge
+	excess       *prometheus.GaugeVec
+	rejected     *prometheus.GaugeVec
+	outcomes     *prometheus.CounterVec
+	landings     *prometheus.CounterVec
+	leader       prometheus.Gauge
+}
+
+// New makes the metrics; version and configHash are shown as labels of 1.
+func New(version, configHash string) *Metrics {
+	m := &Metrics{
+		Registry:     prometheus.NewRegistry(),
+		passes:       prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evenkeel_passes_total", Help: "Passes by mode and by why they stopped early (empty: they did not)."}, []string{"mode", "stopped"}),
+		passSeconds:  prometheus.NewHistogram(prometheus.HistogramOpts{Name: "evenkeel_pass_duration_seconds", Help: "How long a pass took, verification included.", Buckets: prometheus.ExponentialBuckets(0.01, 4, 10)}),
+		lastPass:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_last_pass_timestamp_seconds", Help: "When the last pass finished."}),
+		skipped:      prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evenkeel_schedule_skipped_total", Help: "Times a strategy was due while a pass was running."}, []string{"strategy"}),
+		planned:      prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_planned_moves", Help: "Moves of the last plan by strategy."}, []string{"strategy"}),
+		minEvictions: prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_plan_min_evictions", Help: "Proven lower bound on the evictions of the last plan."}),
+		excess:       prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_goals_unmet", Help: "Goals with excess by strategy, before the last plan and as predicted after it."}, []string{"strategy", "when"}),
+		rejected:     prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_rejected_pods", Help: "Pods that could have helped but stay, by reason code, in the last plan."}, []string{"code"}),
+		outcomes:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evenkeel_evictions_total", Help: "Moves by outcome and strategy; only outcome=evicted removed a pod."}, []string{"outcome", "strategy"}),
+		landings:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evenkeel_landings_total", Help: "Replacements seen, by whether they landed as foretold."}, []string{"as_foretold"}),
+		leader:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_leader", Help: "1 while this process holds the Lease."}),
+	}
+	info := prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_build_info", Help: "1, with version and hash of the configuration.",
+		ConstLabels: prometheus.Labels{"version": version, "config_hash": configHash}})
+	info.Set(1)
+	m.Registry.MustRegister(info, m.passes, m.passSeconds, m.lastPass, m.skipped, m.planned, m.minEvictions, m.excess, m.rejected,
+		m.outcomes, m.landings, m.leader, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+	return m
+}
+
+// Leading notes whether this process holds the Lease.
+func (m *Metrics) Leading(yes bool) {
+	m.leader.Set(0)
+	if yes {
+		m.leader.Set(1)
+	}
+}
+
+// Skipped counts strategies that were due while a pass was running.
+func (m *Metrics) Skipped(strategies []string) {
+	for _, s := range strategies {
+		m.skipped.WithLabelValues(s).Inc()
+	}
+}
+
+// Pass counts one pass.
+func (m *Metrics) Pass(r plan.RunReport) {
+	stopped := ""
+	if r.Stopped != nil {
+		stopped = string(r.Stopped.Code)
+	}
+	m.passes.WithLabelValues(string(r.Mode), stopped).Inc()
+	m.passSeconds.Observe(r.Finished.Sub(r.Started).Seconds())
+	m.lastPass.Set(float64(r.Finished.Unix()))
+	m.plan(r.Plan)
+	strategy := map[int]string{}
+	for _, mv := range r.Plan.Moves {
+		strategy[mv.Step] = mv.Strategy
+	}
+	for _, o := range r.Outcomes {
+		m.outcomes.WithLabelValues(string(o.Outcome), strategy[o.Step]).Inc()
+		if o.Landed != "" {
+			m.landings.WithLabelValues(map[bool]string{true: "true", false: "false"}[o.AsForetold]).Inc()
+		}
+	}
+}
+
+func (m *Metrics) plan(p plan.Plan) {
+	m.minEvictions.Set(float64(p.Bound.MinEvictions))
+	m.planned.Reset()
+	for _, mv := range p.Moves {
+		m.planned.WithLabelValues(mv.Strategy).Inc()
+	}
+	m.excess.Reset()
+	for _, g := range p.Goals {
+		m.excess.WithLabelValues(g.Strategy, "before").Inc()
+		if p.After.Excess[g.ID] > 0 {
+			m.excess.WithLabelValues(g.Strategy, "after").Inc()
+		}
+	}
+	m.rejected.Reset()
+	for code, n := range p.Rejections.Counts {
+		m.rejected.WithLabelValues(string(code)).Set(float64(n))
+	}
+}

@@ -1,0 +1,60 @@
+package metrics_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/prometheus/testutil"
+
+	"github.com/evenkeel-project/evenkeel/metrics"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+func TestPassIsCounted(t *testing.T) {
+	m := metrics.New("v1", "abc")
+	start := time.Unix(1000, 0)
+	m.Pass(plan.RunReport{Mode: plan.Live, Started: start, Finished: start.Add(3 * time.Second),
+		Plan: plan.Plan{
+			Moves:      []plan.Move{{Step: 1, Strategy: "zones"}, {Step: 2, Strategy: "zones"}},
+			Goals:      []plan.Goal{{ID: "g1", Strategy: "zones"}},
+			After:      plan.State{Excess: map[string]float64{"g1": 0}},
+			Rejections: plan.Rejections{Counts: map[plan.Code]int{plan.BlockedByPDB: 4}},
+		},
+		Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted, Landed: "n1", AsForetold: true}, {Step: 2, Outcome: plan.Blocked}},
+		Stopped:  &plan.Reason{Code: plan.ReplacementNotReady},
+	})
+	m.Skipped([]string{"zones"})
+	want := `
+# HELP evenkeel_evictions_total Moves by outcome and strategy; only outcome=evicted removed a pod.
+# TYPE evenkeel_evictions_total counter
+evenkeel_evictions_total{outcome="blocked",strategy="zones"} 1
+evenkeel_evictions_total{outcome="evicted",strategy="zones"} 1
+# HELP evenkeel_goals_unmet Goals with excess by strategy, before the last plan and as predicted after it.
+# TYPE evenkeel_goals_unmet gauge
+evenkeel_goals_unmet{strategy="zones",when="before"} 1
+# HELP evenkeel_landings_total Replacements seen, by whether they landed as foretold.
+# TYPE evenkeel_landings_total counter
+evenkeel_landings_total{as_foretold="true"} 1
+# HELP evenkeel_last_pass_timestamp_seconds When the last pass finished.
+# TYPE evenkeel_last_pass_timestamp_seconds gauge
+evenkeel_last_pass_timestamp_seconds 1003
+# HELP evenkeel_passes_total Passes by mode and by why they stopped early (empty: they did not).
+# TYPE evenkeel_passes_total counter
+evenkeel_passes_total{mode="live",stopped="ReplacementNotReady"} 1
+# HELP evenkeel_rejected_pods Pods that could have helped but stay, by reason code, in the last plan.
+# TYPE evenkeel_rejected_pods gauge
+evenkeel_rejected_pods{code="BlockedByPDB"} 4
+# HELP evenkeel_schedule_skipped_total Times a strategy was due while a pass was running.
+# TYPE evenkeel_schedule_skipped_total counter
+evenkeel_schedule_skipped_total{strategy="zones"} 1
+`
+	names := []string{"evenkeel_evictions_total", "evenkeel_goals_unmet", "evenkeel_landings_total", "evenkeel_last_pass_timestamp_seconds", "evenkeel_passes_total", "evenkeel_rejected_pods", "evenkeel_schedule_skipped_total"}
+	if err := testutil.GatherAndCompare(m.Registry, strings.NewReader(want), names...); err != nil {
+		t.Error(err)
+	}
+	problems, err := testutil.GatherAndLint(m.Registry)
+	if err != nil || len(problems) > 0 {
+		t.Error(err, problems)
+	}
+}
