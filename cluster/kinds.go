@@ -25,6 +25,7 @@ type kindDef struct {
 	apiVersion, kind string
 	add              func(o *Objects, raw []byte) error
 	each             func(o *Objects, f func(object) error) error
+	put              func(o *Objects, x object)
 }
 
 // kinds are all kinds that a snapshot holds, in the order of writing.
@@ -78,6 +79,10 @@ func kindOf[T any, P interface {
 				}
 			}
 			return nil
+		},
+		func(o *Objects, x object) {
+			into := list(o)
+			*into = append(*into, x.(P))
 		}}
 }
 

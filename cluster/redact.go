@@ -1,0 +1,99 @@
+package cluster
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// kept are the prefixes of annotations that decisions read.
+var kept = []string{"evenkeel.io/", "descheduler.alpha.kubernetes.io/", "cluster-autoscaler.kubernetes.io/", "karpenter.sh/", "controller.kubernetes.io/", "kubernetes.io/config.", "deployment.kubernetes.io/", "scheduler.alpha.kubernetes.io/"}
+
+// Redact returns copies without environment, commands, addresses, image names
+// (a hash stays, so that equal images stay equal) and annotations that no
+// decision reads. Names and labels stay: decisions go by them. The same plan
+// comes out.
+func Redact(o *Objects) *Objects {
+	out := &Objects{TakenAt: o.TakenAt, ServerVersion: o.ServerVersion, ClusterUID: o.ClusterUID, Redacted: true}
+	for _, k := range kinds {
+		// Objects of a kind are copied and handed back through its own list.
+		_ = k.each(o, func(x object) error {
+			c := x.DeepCopyObject().(object)
+			redact(c)
+			k.put(out, c)
+			return nil
+		})
+	}
+	return out
+}
+
+func redact(x object) {
+	a := x.GetAnnotations()
+	for key := range a {
+		if !hasPrefix(key) {
+			delete(a, key)
+		}
+	}
+	x.SetManagedFields(nil)
+	for _, spec := range podSpecs(x) {
+		redactSpec(spec)
+	}
+	switch o := x.(type) {
+	case *corev1.Pod:
+		redactStatus(&o.Status)
+	case *corev1.Node:
+		o.Status.Addresses, o.Spec.ProviderID = nil, ""
+		for i := range o.Status.Images {
+			for j, name := range o.Status.Images[i].Names {
+				o.Status.Images[i].Names[j] = hashed(name)
+			}
+		}
+	case *corev1.Service:
+		o.Spec.ClusterIP, o.Spec.ClusterIPs, o.Spec.ExternalIPs, o.Spec.ExternalName, o.Spec.LoadBalancerIP = "", nil, nil, "", ""
+		o.Status = corev1.ServiceStatus{}
+	}
+}
+
+func hasPrefix(key string) bool {
+	for _, p := range kept {
+		if strings.HasPrefix(key, p) {
+			return true
+		}
+	}
+	return false
+}
+
+func redactSpec(s *corev1.PodSpec) {
+	for _, list := range [][]corev1.Container{s.Containers, s.InitContainers} {
+		for i := range list {
+			c := &list[i]
+			list[i] = corev1.Container{Name: c.Name, Image: hashed(c.Image), Resources: c.Resources, Ports: c.Ports, RestartPolicy: c.RestartPolicy}
+		}
+	}
+	s.EphemeralContainers, s.HostAliases, s.DNSConfig, s.ImagePullSecrets = nil, nil, nil, nil
+}
+
+func redactStatus(s *corev1.PodStatus) {
+	s.Message, s.PodIP, s.PodIPs, s.HostIP, s.HostIPs = "", "", nil, "", nil
+	for _, list := range [][]corev1.ContainerStatus{s.ContainerStatuses, s.InitContainerStatuses} {
+		for i := range list {
+			c := &list[i]
+			list[i] = corev1.ContainerStatus{Name: c.Name, Ready: c.Ready, RestartCount: c.RestartCount, Resources: c.Resources, AllocatedResources: c.AllocatedResources}
+		}
+	}
+	for i := range s.Conditions {
+		s.Conditions[i].Message = ""
+	}
+	s.EphemeralContainerStatuses = nil
+}
+
+// hashed replaces an image name. An empty one stays empty.
+func hashed(image string) string {
+	if image == "" {
+		return ""
+	}
+	sum := sha256.Sum256([]byte(image))
+	return "redacted/" + hex.EncodeToString(sum[:8]) + ":latest"
+}

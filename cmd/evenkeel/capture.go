@@ -1,0 +1,39 @@
+package main
+
+import (
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
+
+func newCapture(g *global) *cobra.Command {
+	var output string
+	var redact bool
+	c := &cobra.Command{
+		Use: "capture", Short: "Write the live cluster as a snapshot for plan -f", Args: cobra.NoArgs,
+		Long: "Writes the objects that decisions look at, without the settings of containers.\nWith --redact also without annotations that no decision reads, image names and addresses.",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			g.logger(cmd)
+			o, err := live(cmd, g)
+			if err != nil {
+				return err
+			}
+			if redact {
+				o = cluster.Redact(o)
+			}
+			format := cluster.JSON
+			if strings.HasSuffix(output, ".yaml") || strings.HasSuffix(output, ".yml") {
+				format = cluster.YAML
+			}
+			if output == "" || output == "-" {
+				return cluster.Write(cmd.OutOrStdout(), o, format)
+			}
+			return save(output, o, format)
+		},
+	}
+	c.Flags().StringVarP(&output, "output", "o", "-", "file to write; .yaml writes YAML, anything else JSON")
+	c.Flags().BoolVar(&redact, "redact", false, "leave out what could be confidential and no decision needs")
+	return c
+}

@@ -1,0 +1,90 @@
+// Command evenkeel keeps a Kubernetes cluster level. This package holds
+// commands and wiring, nothing else: it parses flags, connects packages, and
+// turns errors into exit codes.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"k8s.io/klog/v2"
+)
+
+// version is set when the program is built.
+var version = "dev"
+
+// errMoves makes the exit code 2: moves are planned.
+var errMoves = errors.New("moves are planned")
+
+func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+
+func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(stdin)
+	root.SetOut(stdout)
+	root.SetErr(stderr)
+	err := root.ExecuteContext(ctx)
+	switch {
+	case errors.Is(err, errMoves):
+		return 2
+	case err != nil:
+		fmt.Fprintln(stderr, "evenkeel:", err)
+		return 1
+	}
+	return 0
+}
+
+// global are the flags that every command has.
+type global struct {
+	kubeconfig, context string
+	verbose             bool
+}
+
+func newRoot() *cobra.Command {
+	g := &global{}
+	root := &cobra.Command{
+		Use:           "evenkeel",
+		Short:         "Keeps a Kubernetes cluster level",
+		Long:          "Evenkeel evicts the fewest pods whose replacements are predicted to land somewhere better.\nIt starts in dry run: see config.yaml.",
+		SilenceErrors: true, SilenceUsage: true,
+	}
+	f := root.PersistentFlags()
+	f.StringVar(&g.kubeconfig, "kubeconfig", "", "kubeconfig file (default: $KUBECONFIG, ~/.kube/config, or the pod's own account)")
+	f.StringVar(&g.context, "context", "", "context of the kubeconfig")
+	f.BoolVarP(&g.verbose, "verbose", "v", false, "log more")
+	root.AddCommand(newRun(g), newPlan(g), newCapture(g), newConfig(), newVersion())
+	return root
+}
+
+// logger writes to stderr. What client libraries log is shown with --verbose only.
+func (g *global) logger(cmd *cobra.Command) *slog.Logger {
+	level := slog.LevelInfo
+	if g.verbose {
+		level = slog.LevelDebug
+	}
+	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level}))
+	if g.verbose {
+		klog.SetSlogLogger(log)
+	} else {
+		klog.SetLogger(logr.Discard())
+	}
+	return log
+}
+
+func newVersion() *cobra.Command {
+	return &cobra.Command{
+		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), version) },
+	}
+}

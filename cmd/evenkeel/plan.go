@@ -1,0 +1,130 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/report"
+)
+
+type planFlags struct {
+	files, strategies            []string
+	config, output, saveInput    string
+	detailedExitCode, colourless bool
+}
+
+func newPlan(g *global) *cobra.Command {
+	f := &planFlags{}
+	c := &cobra.Command{
+		Use: "plan", Short: "Show what would be moved, and why; evicts nothing", Args: cobra.NoArgs,
+		Example: "  evenkeel plan\n  evenkeel plan -f examples/three-zones.yaml\n  kubectl get nodes,pods,ns,svc,pdb,rs,deploy,sts,ds,jobs,cj,rc,pc -A -o json | evenkeel plan -f -",
+		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
+	}
+	fl := c.Flags()
+	fl.StringArrayVarP(&f.files, "filename", "f", nil, "plan on objects in a file or directory instead of a cluster (-: standard input); repeatable")
+	fl.StringVar(&f.config, "config", "", "configuration file (default: the shipped one)")
+	fl.StringSliceVar(&f.strategies, "strategy", nil, "strategies that are due (default: all); the others are constraints")
+	fl.StringVarP(&f.output, "output", "o", "table", "table, wide, json or yaml")
+	fl.StringVar(&f.saveInput, "save-input", "", "write what was planned on to this file (JSON), to plan on it again with -f")
+	fl.BoolVar(&f.detailedExitCode, "detailed-exitcode", false, "exit with 2 when moves are planned")
+	return c
+}
+
+func (f *planFlags) run(cmd *cobra.Command, g *global) error {
+	g.logger(cmd)
+	format, err := report.ParseFormat(f.output)
+	if err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	conf, err := loadConfig(f.config)
+	if err != nil {
+		return err
+	}
+	strategies := conf.Build()
+	due, err := pick(strategies, f.strategies)
+	if err != nil {
+		return err
+	}
+	objects, err := f.objects(cmd, g)
+	if err != nil {
+		return err
+	}
+	if f.saveInput != "" {
+		if err := save(f.saveInput, objects, cluster.JSON); err != nil {
+			return err
+		}
+	}
+	s, err := cluster.New(objects)
+	if err != nil {
+		return fmt.Errorf("%s: %w", f.source(), err)
+	}
+	p := planner.New(conf.Planner()).Plan(s, plan.PlannerState{}, controller.Goals(s, strategies, due), s.TakenAt)
+	if err := report.Plan(cmd.OutOrStdout(), format, p); err != nil {
+		return err
+	}
+	if f.detailedExitCode && len(p.Moves) > 0 {
+		return errMoves
+	}
+	return nil
+}
+
+func (f *planFlags) source() string {
+	if len(f.files) == 0 {
+		return "the cluster"
+	}
+	return strings.Join(f.files, ", ")
+}
+
+func (f *planFlags) objects(cmd *cobra.Command, g *global) (*cluster.Objects, error) {
+	if len(f.files) > 0 {
+		return cluster.ReadFiles(f.files, cmd.InOrStdin())
+	}
+	return live(cmd, g)
+}
+
+// live reads the whole cluster once.
+func live(cmd *cobra.Command, g *global) (*cluster.Objects, error) {
+	client, conf, err := g.client()
+	if err != nil {
+		return nil, err
+	}
+	o, err := observed(cmd.Context(), client, conf)
+	if err != nil {
+		return nil, err
+	}
+	return o.Objects(), nil
+}
+
+// save writes a snapshot under another name first, so that a file that is there
+// is whole.
+func save(path string, o *cluster.Objects, format cluster.Format) error {
+	tmp, err := os.CreateTemp(filepath.Dir(path), ".evenkeel-*")
+	if err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	defer os.Remove(tmp.Name())
+	if err := writeAll(tmp, o, format); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	if err := os.Rename(tmp.Name(), path); err != nil {
+		return fmt.Errorf("writing %s: %w", path, err)
+	}
+	return nil
+}
+
+func writeAll(f io.WriteCloser, o *cluster.Objects, format cluster.Format) error {
+	if err := cluster.Write(f, o, format); err != nil {
+		f.Close()
+		return err
+	}
+	return f.Close()
+}

@@ -1,0 +1,197 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/metrics"
+	"github.com/evenkeel-project/evenkeel/observe"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/report"
+	"github.com/evenkeel-project/evenkeel/web"
+)
+
+type runFlags struct {
+	config, output, namespace, bind string
+	strategies                      []string
+	once                            bool
+	leaseTimeout                    time.Duration
+}
+
+func newRun(g *global) *cobra.Command {
+	f := &runFlags{}
+	c := &cobra.Command{
+		Use: "run", Short: "Run strategies on their schedules, or once with --once", Args: cobra.NoArgs,
+		Long: "Runs each strategy on its schedule, as leader of a Lease. With --once it makes one pass and exits:\n0 when the pass was made, 1 when something kept it from acting.",
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.config, "config", "", "configuration file (default: the shipped one)")
+	fl.BoolVar(&f.once, "once", false, "make one pass and exit")
+	fl.StringSliceVar(&f.strategies, "strategy", nil, "with --once: strategies that are due (default: all); the others are constraints")
+	fl.StringVarP(&f.output, "output", "o", "", "report as table, wide, yaml, or json, one line each (default: table with --once, else json)")
+	fl.DurationVar(&f.leaseTimeout, "lease-timeout", 2*time.Minute, "with --once: how long to wait for the Lease")
+	fl.StringVar(&f.namespace, "lease-namespace", ownNamespace(), "namespace of the Lease")
+	fl.StringVar(&f.bind, "bind-address", ":8080", "where /livez, /readyz and /metrics are served, without --once")
+	return c
+}
+
+// ownNamespace is where the program runs, or where kubectl would look.
+func ownNamespace() string {
+	if ns := os.Getenv("POD_NAMESPACE"); ns != "" {
+		return ns
+	}
+	return corev1.NamespaceDefault
+}
+
+func (f *runFlags) run(cmd *cobra.Command, g *global) error {
+	log := g.logger(cmd)
+	format, err := f.format()
+	if err != nil {
+		return err
+	}
+	conf, err := loadConfig(f.config)
+	if err != nil {
+		return err
+	}
+	if len(f.strategies) > 0 && !f.once {
+		return errors.New("--strategy goes with --once; without it every strategy runs on its schedule")
+	}
+	due, err := pick(conf.Build(), f.strategies)
+	if err != nil {
+		return err
+	}
+	client, rc, err := g.client()
+	if err != nil {
+		return err
+	}
+	// The observer outlives the command's context: after SIGTERM, evictions that
+	// were accepted are still watched for a moment.
+	watching, endWatching := context.WithCancel(context.WithoutCancel(cmd.Context()))
+	o := observe.New(client, clock.RealClock{})
+	defer func() { endWatching(); o.Shutdown() }()
+	o.Start(watching)
+	m := metrics.New(version, conf.Hash())
+	c := f.controller(cmd.OutOrStdout(), log, conf, client, o, m, format)
+	lease := controller.Lease{Client: client, Namespace: f.namespace, Identity: identity(), Leading: m.Leading}
+
+	if !f.once {
+		return f.serve(cmd.Context(), log, o, m, func(ctx context.Context) error {
+			return lease.Lead(ctx, 0, func(ctx context.Context) error { c.Run(ctx); return nil })
+		})
+	}
+	wait, cancel := context.WithTimeout(cmd.Context(), connectTimeout)
+	defer cancel()
+	if err := o.WaitForSync(wait); err != nil {
+		return fmt.Errorf("looking at the cluster at %s: %w", host(rc), err)
+	}
+	work := func(ctx context.Context) error { return once(ctx, c, due) }
+	if conf.DryRun {
+		return work(cmd.Context()) // nothing is evicted, so nobody is in the way
+	}
+	return lease.Lead(cmd.Context(), f.leaseTimeout, work)
+}
+
+func (f *runFlags) format() (report.Format, error) {
+	if f.output == "" {
+		f.output = string(report.JSON)
+		if f.once {
+			f.output = string(report.Table)
+		}
+	}
+	format, err := report.ParseFormat(f.output)
+	if err != nil {
+		return "", fmt.Errorf("--output: %w", err)
+	}
+	return format, nil
+}
+
+// once makes one pass. What kept it from acting is an error; moves that were
+// refused or dropped are results.
+func once(ctx context.Context, c *controller.Controller, due []string) error {
+	r, err := c.RunOnce(ctx, due)
+	if err != nil {
+		return fmt.Errorf("nothing was evicted: %w", err)
+	}
+	if r.Stopped != nil && r.Stopped.Code != plan.Interrupted {
+		return fmt.Errorf("the pass stopped early: %s: %s", r.Stopped.Code, r.Stopped.Message)
+	}
+	return nil
+}
+
+func (f *runFlags) controller(out io.Writer, log *slog.Logger, conf *config.Config, client kubernetes.Interface, o *observe.Observer, m *metrics.Metrics, format report.Format) *controller.Controller {
+	c := &controller.Controller{
+		Observer: o, Planner: planner.New(conf.Planner()), Strategies: conf.Build(), Recorder: m,
+		Clock: clock.RealClock{}, Log: log, NewRunID: newRunID, Mode: plan.DryRun, Evictor: evictor.NewDryRun(),
+		OnReport: func(r plan.RunReport) {
+			if err := report.Run(out, format, r); err != nil {
+				log.Error("writing the report", "error", err)
+			}
+		},
+	}
+	if !conf.DryRun {
+		c.Mode = plan.Live
+		c.Evictor = evictor.NewLive(client, o, o.WorkloadOf, evictor.Options{
+			GracePeriodSeconds: conf.Evictor.GracePeriodSeconds, PerMinute: conf.PerMinute(),
+			VerifyTimeout: time.Duration(conf.Evictor.VerifyTimeout), Clock: clock.RealClock{}, Log: log,
+		})
+	}
+	return c
+}
+
+// serve runs the web server beside work; the first to fail ends both.
+func (f *runFlags) serve(ctx context.Context, log *slog.Logger, o *observe.Observer, m *metrics.Metrics, work func(context.Context) error) error {
+	l, err := net.Listen("tcp", f.bind)
+	if err != nil {
+		return fmt.Errorf("listening for health checks: %w (set --bind-address)", err)
+	}
+	log.Info("serving /livez, /readyz and /metrics", "address", l.Addr().String())
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	served := make(chan error, 1)
+	go func() {
+		err := web.Serve(ctx, l, o.Synced, m.Registry)
+		cancel(err)
+		served <- err
+	}()
+	if err := o.WaitForSync(ctx); err != nil && ctx.Err() == nil {
+		cancel(err)
+		<-served
+		return fmt.Errorf("looking at the cluster: %w", err)
+	}
+	err = work(ctx)
+	cancel(err)
+	return errors.Join(err, <-served)
+}
+
+func identity() string {
+	name, err := os.Hostname()
+	if err != nil {
+		name = "unknown"
+	}
+	return name + "_" + newRunID()
+}
+
+// newRunID is 8 random hex digits.
+func newRunID() string {
+	b := make([]byte, 4)
+	_, _ = rand.Read(b) // never fails (crypto/rand)
+	return hex.EncodeToString(b)
+}

@@ -1,0 +1,153 @@
+// Package controller runs passes: it observes the cluster, has goals stated and
+// a plan made, has the plan carried out wave by wave, and reports.
+//
+// It decides when a pass happens and when it must stop. It never picks a pod
+// and never calls the API about one.
+package controller
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// Observer makes snapshots of the cluster.
+type Observer interface {
+	Snapshot(ctx context.Context) (*cluster.Snapshot, error)
+}
+
+// Planner answers goals with a plan, and judges a wave of it again.
+type Planner interface {
+	Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan
+	Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, p plan.Plan, wave int, now time.Time) ([]plan.Move, []plan.Outcome)
+}
+
+// Recorder takes notes of passes, for metrics.
+type Recorder interface {
+	Pass(r plan.RunReport)
+	Skipped(strategies []string)
+}
+
+// Controller runs passes with one configuration.
+type Controller struct {
+	Observer   Observer
+	Planner    Planner
+	Evictor    evictor.Evictor
+	Strategies []config.Scheduled
+	Mode       plan.Mode
+	Clock      clock.WithTicker
+	Log        *slog.Logger
+	Recorder   Recorder
+	// NewRunID names a pass.
+	NewRunID func() string
+	// OnReport takes the report of every pass.
+	OnReport func(plan.RunReport)
+
+	state plan.PlannerState
+}
+
+// Goals asks every strategy. Those of strategies that are not in due become
+// constraints; a nil due means all.
+func Goals(s *cluster.Snapshot, all []config.Scheduled, due []string) []plan.Goal {
+	var goals []plan.Goal
+	for _, st := range all {
+		for _, g := range st.Strategy.Goals(s) {
+			g.Constraint = due != nil && !slices.Contains(due, st.Name)
+			goals = append(goals, g)
+		}
+	}
+	return goals
+}
+
+// RunOnce is one pass: observe, state goals, plan, and wave by wave look again,
+// evict, verify. The error says why nothing could be planned; whatever happened
+// after the plan was made is in the report.
+func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport, error) {
+	report := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: c.NewRunID(), Mode: c.Mode, Started: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
+	log := c.Log.With("run", report.RunID)
+
+	snapshot, err := c.Observer.Snapshot(ctx)
+	if err != nil {
+		return report, err
+	}
+	goals := Goals(snapshot, c.Strategies, due)
+	report.Plan = c.Planner.Plan(snapshot, c.state, goals, snapshot.TakenAt)
+	log.Info("planned", "strategies", due, "moves", len(report.Plan.Moves), "minEvictions", report.Plan.Bound.MinEvictions, "mode", c.Mode)
+
+	report.Stopped = c.carryOut(ctx, log, &report, due)
+	report.Finished = c.Clock.Now().UTC()
+	slices.SortStableFunc(report.Outcomes, func(a, b plan.Outcome) int { return a.Step - b.Step })
+	c.Recorder.Pass(report)
+	c.OnReport(report)
+	return report, nil
+}
+
+// carryOut goes through the waves. It returns why it stopped early, or nil.
+func (c *Controller) carryOut(ctx context.Context, log *slog.Logger, report *plan.RunReport, due []string) *plan.Reason {
+	waves := 0
+	for _, m := range report.Plan.Moves {
+		waves = max(waves, m.Wave)
+	}
+	for wave := 1; wave <= waves; wave++ {
+		if stop := c.wave(ctx, log, report, due, wave); stop != nil {
+			c.giveUp(report, stop)
+			return stop
+		}
+	}
+	return nil
+}
+
+func (c *Controller) wave(ctx context.Context, log *slog.Logger, report *plan.RunReport, due []string, wave int) *plan.Reason {
+	if ctx.Err() != nil {
+		return &plan.Reason{Code: plan.Interrupted, Message: "told to stop before wave " + itoa(wave)}
+	}
+	moves := movesOf(report.Plan, wave)
+	if c.Mode == plan.Live {
+		snapshot, err := c.Observer.Snapshot(ctx)
+		if err != nil {
+			return &plan.Reason{Code: plan.APIError, Message: "looking at the cluster before wave " + itoa(wave) + ": " + err.Error()}
+		}
+		var dropped []plan.Outcome
+		moves, dropped = c.Planner.Recheck(snapshot, c.state, Goals(snapshot, c.Strategies, due), report.Plan, wave, snapshot.TakenAt)
+		report.Outcomes = append(report.Outcomes, dropped...)
+	}
+	if len(moves) == 0 {
+		return nil
+	}
+	log.Info("carrying out", "wave", wave, "moves", len(moves))
+	result := c.Evictor.Wave(ctx, moves)
+	report.Outcomes = append(report.Outcomes, result.Outcomes...)
+	return result.Stop
+}
+
+// giveUp accounts for the moves that were never tried.
+func (c *Controller) giveUp(report *plan.RunReport, why *plan.Reason) {
+	done := map[int]bool{}
+	for _, o := range report.Outcomes {
+		done[o.Step] = true
+	}
+	for _, m := range report.Plan.Moves {
+		if !done[m.Step] {
+			report.Outcomes = append(report.Outcomes, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped,
+				Reason: plan.Reason{Code: plan.Interrupted, Message: "not tried; the pass had stopped: " + string(why.Code)}})
+		}
+	}
+}
+
+func movesOf(p plan.Plan, wave int) []plan.Move {
+	var out []plan.Move
+	for _, m := range p.Moves {
+		if m.Wave == wave {
+			out = append(out, m)
+		}
+	}
+	return out
+}

@@ -1,0 +1,69 @@
+package evictor
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// Verdict is what an answer of the Eviction API means.
+type Verdict struct {
+	// Accepted: the pod is on its way out.
+	Accepted bool
+	// Unsure: whether the pod was evicted must be found out by looking.
+	Unsure bool
+	// Outcome and Reason hold when it was neither accepted nor unsure; with
+	// Unsure, the reason says what came instead of an answer.
+	Outcome plan.OutcomeKind
+	Reason  plan.Reason
+	// Stop: nothing more may be evicted in this pass.
+	Stop bool
+	// Spent: the budget may have been taken although the pod stays.
+	Spent bool
+}
+
+// Classify reads the answer to an eviction. The cases were measured on a real
+// API server; docs/reference/eviction-api.md lists them.
+func Classify(err error) Verdict {
+	if err == nil {
+		return Verdict{Accepted: true}
+	}
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return Verdict{Unsure: true, Reason: plan.Reason{Code: plan.OutcomeUnknown, Message: "no answer: " + err.Error()}}
+	}
+	s := status.Status()
+	byBudget := apierrors.HasStatusCause(err, policyv1.DisruptionBudgetCause)
+	switch {
+	case byBudget && (s.Code == http.StatusTooManyRequests || s.Code == http.StatusForbidden):
+		return refused(plan.BlockedByPDB, s.Message)
+	case s.Code == http.StatusTooManyRequests:
+		return stop(plan.APIThrottled, "the API server asks to slow down: "+s.Message)
+	case s.Code == http.StatusForbidden || s.Code == http.StatusUnauthorized:
+		return stop(plan.PermissionMissing, "permission to create pods/eviction is missing; grant it to this account: "+s.Message)
+	case s.Code == http.StatusNotFound:
+		return Verdict{Outcome: plan.Gone, Reason: plan.Reason{Code: plan.PodGoneAlready, Message: "the pod is gone"}}
+	case s.Code == http.StatusConflict:
+		return Verdict{Outcome: plan.Dropped, Spent: true, Reason: plan.Reason{Code: plan.UIDChanged, Message: "another pod of the same name stands there now"}}
+	case s.Code == http.StatusInternalServerError && s.Reason == metav1.StatusReasonUnknown && strings.Contains(s.Message, "more than one PodDisruptionBudget"):
+		return refused(plan.SeveralPDBs, s.Message)
+	case s.Code >= 500:
+		return Verdict{Unsure: true, Reason: plan.Reason{Code: plan.APIError, Message: fmt.Sprintf("the API server answered %d: %s", s.Code, s.Message)}}
+	}
+	return Verdict{Outcome: plan.Unknown, Reason: plan.Reason{Code: plan.APIError, Message: fmt.Sprintf("the API server answered %d: %s", s.Code, s.Message)}}
+}
+
+func refused(code plan.Code, msg string) Verdict {
+	return Verdict{Outcome: plan.Blocked, Reason: plan.Reason{Code: code, Message: msg}}
+}
+
+func stop(code plan.Code, msg string) Verdict {
+	return Verdict{Outcome: plan.Blocked, Stop: true, Reason: plan.Reason{Code: code, Message: msg}}
+}

@@ -1,0 +1,240 @@
+package evictor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// callTimeout bounds every call. It is shorter than the time that leader
+// election leaves between the end of one leader and the start of the next (5 s),
+// so that no call of a deposed leader is still under way then.
+const callTimeout = 4 * time.Second
+
+// PodSource is a live view of pods.
+type PodSource interface {
+	Pods(namespace string) []*corev1.Pod
+	// Changed returns a channel that is closed at the next change of a pod.
+	Changed() <-chan struct{}
+}
+
+// Options are the settings of Live.
+type Options struct {
+	// GracePeriodSeconds overrides the pods' own; nil leaves them.
+	GracePeriodSeconds *int64
+	// PerMinute is the pace of evictions; 0 means no limit.
+	PerMinute int
+	// VerifyTimeout is how long a replacement may take to be Ready, beyond the
+	// victim's grace period.
+	VerifyTimeout time.Duration
+	Clock         clock.WithTicker
+	Log           *slog.Logger
+	// Events takes note of evictions that were accepted; nil for none.
+	Events Events
+}
+
+// Events tells people about evictions. Failing to must not matter.
+type Events interface {
+	Evicted(pod *corev1.Pod, m plan.Move)
+}
+
+// Live evicts.
+type Live struct {
+	api        api
+	pods       PodSource
+	workloadOf func(*corev1.Pod) string
+	opts       Options
+	pace       *pace
+}
+
+// api is the part of the API that is used.
+type api interface {
+	get(ctx context.Context, namespace, name string) (*corev1.Pod, error)
+	evict(ctx context.Context, e *policyv1.Eviction) error
+}
+
+// NewLive returns an evictor that acts. workloadOf names what replaces a pod.
+func NewLive(client kubernetes.Interface, pods PodSource, workloadOf func(*corev1.Pod) string, opts Options) *Live {
+	return newLive(rest{client}, pods, workloadOf, opts)
+}
+
+func newLive(a api, pods PodSource, workloadOf func(*corev1.Pod) string, opts Options) *Live {
+	return &Live{a, pods, workloadOf, opts, newPace(opts.PerMinute, opts.Clock)}
+}
+
+// rest calls a real API server.
+type rest struct{ client kubernetes.Interface }
+
+func (r rest) get(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
+	return r.client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
+}
+
+// evict sends one request: the client would otherwise repeat it up to ten times
+// when the answer carries Retry-After.
+func (r rest) evict(ctx context.Context, e *policyv1.Eviction) error {
+	return r.client.PolicyV1().RESTClient().Post().AbsPath("/api/v1").Namespace(e.Namespace).Resource("pods").Name(e.Name).
+		SubResource("eviction").MaxRetries(0).Body(e).Do(ctx).Error()
+}
+
+// Wave evicts the moves and waits for their replacements. When ctx ends no
+// further eviction begins, and those under way are watched for a few seconds
+// more.
+func (l *Live) Wave(ctx context.Context, moves []plan.Move) Result {
+	w := l.watch(moves)
+	outcomes := make([]attempt, len(moves))
+	var wg sync.WaitGroup
+	wave, halt := context.WithCancel(ctx)
+	defer halt()
+	for i, m := range moves {
+		wg.Go(func() {
+			outcomes[i] = l.move(ctx, wave, w, m)
+			if outcomes[i].stop != nil {
+				halt()
+			}
+		})
+	}
+	wg.Wait()
+	var r Result
+	for _, a := range outcomes {
+		r.Outcomes = append(r.Outcomes, a.outcome)
+		if a.stop != nil && r.Stop == nil {
+			r.Stop = a.stop
+		}
+		if a.spent {
+			r.Spent = append(r.Spent, a.outcome.Pod)
+		}
+	}
+	if r.Stop == nil && ctx.Err() != nil {
+		r.Stop = &plan.Reason{Code: plan.Interrupted, Message: "told to stop"}
+	}
+	return r
+}
+
+// attempt is the outcome of one move, with what it means for the others.
+type attempt struct {
+	outcome plan.Outcome
+	stop    *plan.Reason
+	spent   bool
+}
+
+func outcomeOf(m plan.Move, kind plan.OutcomeKind, code plan.Code, msg string) attempt {
+	return attempt{outcome: plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Reason: plan.Reason{Code: code, Message: msg}}}
+}
+
+// move looks at the pod once more, evicts it, and follows its replacement. ctx
+// is the pass's, wave ends earlier when another move stops the pass.
+func (l *Live) move(ctx, wave context.Context, w *watch, m plan.Move) attempt {
+	if !l.pace.wait(wave) {
+		return outcomeOf(m, plan.Dropped, plan.Interrupted, "not tried: told to stop")
+	}
+	pod, a := l.look(wave, m)
+	if pod == nil {
+		return a
+	}
+	if wave.Err() != nil {
+		return outcomeOf(m, plan.Dropped, plan.Interrupted, "not tried: told to stop")
+	}
+	v := l.ask(ctx, m)
+	if v.Unsure {
+		v = l.resolve(ctx, m, v)
+	}
+	if !v.Accepted {
+		a := outcomeOf(m, v.Outcome, v.Reason.Code, v.Reason.Message)
+		a.spent = v.Spent
+		if v.Stop {
+			a.stop = &v.Reason
+		}
+		return a
+	}
+	l.opts.Log.Info("evicted", "pod", m.Pod.String(), "uid", m.Pod.UID, "node", m.From, "strategy", m.Strategy)
+	if l.opts.Events != nil {
+		l.opts.Events.Evicted(pod, m)
+	}
+	return l.verify(ctx, w, m)
+}
+
+// look reads the pod just before its eviction. A nil pod means that the attempt
+// ends here.
+func (l *Live) look(ctx context.Context, m plan.Move) (*corev1.Pod, attempt) {
+	call, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	pod, err := l.api.get(call, m.Pod.Namespace, m.Pod.Name)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, outcomeOf(m, plan.Gone, plan.PodGoneAlready, "the pod is gone")
+	case apierrors.IsForbidden(err):
+		a := outcomeOf(m, plan.Blocked, plan.PermissionMissing, "permission to get pods is missing; grant it to this account: "+err.Error())
+		a.stop = &a.outcome.Reason
+		return nil, a
+	case err != nil && ctx.Err() != nil:
+		return nil, outcomeOf(m, plan.Dropped, plan.Interrupted, "not tried: told to stop")
+	case err != nil:
+		return nil, outcomeOf(m, plan.Dropped, plan.APIError, "not tried: reading the pod: "+err.Error())
+	case string(pod.UID) != m.Pod.UID:
+		return nil, outcomeOf(m, plan.Dropped, plan.UIDChanged, "another pod of the same name stands there now")
+	case pod.DeletionTimestamp != nil:
+		return nil, outcomeOf(m, plan.Gone, plan.PodTerminating, "the pod is terminating already")
+	case pod.Spec.NodeName != m.From:
+		return nil, outcomeOf(m, plan.Dropped, plan.PremiseChanged, "the pod is no longer on "+m.From)
+	}
+	return pod, attempt{}
+}
+
+// ask sends the eviction. Its own deadline, not the pass's end, ends the call:
+// an answer that is on its way should be heard.
+func (l *Live) ask(ctx context.Context, m plan.Move) Verdict {
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	defer cancel()
+	uid := types.UID(m.Pod.UID)
+	return Classify(l.api.evict(call, &policyv1.Eviction{
+		TypeMeta:      metav1.TypeMeta{APIVersion: "policy/v1", Kind: "Eviction"},
+		ObjectMeta:    metav1.ObjectMeta{Namespace: m.Pod.Namespace, Name: m.Pod.Name},
+		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, GracePeriodSeconds: l.opts.GracePeriodSeconds},
+	}))
+}
+
+// resolve finds out whether an eviction without an answer took place: by UID,
+// a few times, since the server may be coming back.
+func (l *Live) resolve(ctx context.Context, m plan.Move, v Verdict) Verdict {
+	for try := range 4 {
+		if try > 0 && !l.rest(ctx, time.Duration(try)*time.Second) {
+			break
+		}
+		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+		pod, err := l.api.get(call, m.Pod.Namespace, m.Pod.Name)
+		cancel()
+		switch {
+		case apierrors.IsNotFound(err), err == nil && (string(pod.UID) != m.Pod.UID || pod.DeletionTimestamp != nil):
+			return Verdict{Accepted: true}
+		case err == nil:
+			stop := errors.Is(context.Cause(ctx), context.Canceled)
+			return Verdict{Outcome: plan.Unknown, Stop: !stop, Reason: plan.Reason{Code: v.Reason.Code, Message: "not evicted as of now; " + v.Reason.Message}}
+		}
+	}
+	return Verdict{Outcome: plan.Unknown, Stop: true, Reason: plan.Reason{Code: plan.OutcomeUnknown,
+		Message: fmt.Sprintf("whether the pod was evicted could not be found out; %s", v.Reason.Message)}}
+}
+
+func (l *Live) rest(ctx context.Context, d time.Duration) bool {
+	t := l.opts.Clock.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C():
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}

@@ -1,0 +1,52 @@
+package evictor
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+// pace spaces evictions evenly: perMinute of them, none saved up.
+type pace struct {
+	every time.Duration
+	clock clock.WithTicker
+
+	mu   sync.Mutex
+	next time.Time
+}
+
+func newPace(perMinute int, c clock.WithTicker) *pace {
+	p := &pace{clock: c}
+	if perMinute > 0 {
+		p.every = time.Minute / time.Duration(perMinute)
+	}
+	return p
+}
+
+// wait returns true when it is the caller's turn, false when ctx ends first.
+func (p *pace) wait(ctx context.Context) bool {
+	if ctx.Err() != nil {
+		return false
+	}
+	p.mu.Lock()
+	now := p.clock.Now()
+	at := p.next
+	if at.Before(now) {
+		at = now
+	}
+	p.next = at.Add(p.every)
+	p.mu.Unlock()
+	if !at.After(now) {
+		return true
+	}
+	t := p.clock.NewTimer(at.Sub(now))
+	defer t.Stop()
+	select {
+	case <-t.C():
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}
