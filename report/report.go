@@ -75,7 +75,10 @@ func Run(w io.Writer, format Format, r plan.RunReport, opts ...Options) error {
 		return t.flush(w)
 	case JSON:
 		return RunLine(w, r)
-	case YAML:
+	case YAML: // passes follow one another, so each begins a document
+		if err := write(w, []byte("---\n")); err != nil {
+			return err
+		}
 		return writeYAML(w, completeRun(r))
 	}
 	_, err := ParseFormat(string(format))

@@ -159,6 +159,24 @@ func TestRunLine(t *testing.T) {
 	}
 }
 
+// A stream of passes in YAML is a stream of documents.
+func TestRunsInYAMLAreDocuments(t *testing.T) {
+	var b bytes.Buffer
+	for range 2 {
+		if err := report.Run(&b, report.YAML, liveRun()); err != nil {
+			t.Fatal(err)
+		}
+	}
+	docs := strings.Split(b.String(), "---\n")
+	if len(docs) != 3 {
+		t.Fatalf("%d documents", len(docs)-1)
+	}
+	var r plan.RunReport
+	if err := yaml.UnmarshalStrict([]byte(docs[2]), &r); err != nil || r.RunID != "r-1" || len(r.Outcomes) != 3 {
+		t.Errorf("%v: %+v", err, r)
+	}
+}
+
 // Rendering must not change what it renders.
 func TestRenderingLeavesThePlanAlone(t *testing.T) {
 	p, want := blocked(), blocked()
