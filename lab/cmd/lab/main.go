@@ -1,0 +1,77 @@
+// Command lab runs a real control plane with fake nodes on this machine, to try
+// Evenkeel on and to test it.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+)
+
+const usage = `usage:
+  lab up   [-nodes N] [-zones Z] [-kwok PATH]       a control plane with fake nodes, until Ctrl-C
+  lab demo [-evenkeel PATH] [-kwok PATH]            a skewed cluster, levelled before your eyes`
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	defer stop()
+	stderr := os.Stderr // the lab's components get another one
+	if err := run(ctx, os.Args[1:], stderr); err != nil && !errors.Is(err, context.Canceled) {
+		fmt.Fprintln(stderr, "lab:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, stderr *os.File) error {
+	if len(args) == 0 {
+		return errors.New(usage)
+	}
+	fs := flag.NewFlagSet(args[0], flag.ContinueOnError)
+	kwok := fs.String("kwok", "bin/kwok", "path of kwok")
+	evenkeel := fs.String("evenkeel", "bin/evenkeel", "path of evenkeel")
+	nodes := fs.Int("nodes", 6, "fake nodes")
+	zones := fs.Int("zones", 3, "zones")
+	if err := fs.Parse(args[1:]); err != nil {
+		return err
+	}
+	switch args[0] {
+	case "up":
+		return up(ctx, *kwok, *nodes, *zones, stderr)
+	case "demo":
+		return demo(ctx, *kwok, *evenkeel, stderr)
+	}
+	return errors.New(usage)
+}
+
+func up(ctx context.Context, kwok string, nodes, zones int, stderr *os.File) error {
+	if zones < 1 || nodes < zones {
+		return fmt.Errorf("%d nodes cannot fill %d zones", nodes, zones)
+	}
+	c, err := controlplane.Start(ctx, controlplane.Options{Kwok: kwok, Progress: stderr})
+	if err != nil {
+		return err
+	}
+	defer c.Stop()
+	if err := seed.Nodes(ctx, c.Client, zones, nodes/zones); err != nil {
+		return err
+	}
+	return hold(ctx, c, stderr)
+}
+
+// hold keeps the cluster up until Ctrl-C or the end of a component.
+func hold(ctx context.Context, c *controlplane.Cluster, stderr *os.File) error {
+	fmt.Fprintf(stderr, "\nThe cluster stays up until you press Ctrl-C. Look around with:\n\n  export KUBECONFIG=%s\n\n", c.Kubeconfig)
+	select {
+	case err := <-c.Failed():
+		return err
+	case <-ctx.Done():
+		return nil
+	}
+}

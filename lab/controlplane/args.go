@@ -1,0 +1,48 @@
+package controlplane
+
+import (
+	"fmt"
+	"strings"
+)
+
+// controllers are those that move pods, accounts and namespaces along. There is
+// no node lifecycle controller: fake nodes send no heartbeats.
+var controllers = []string{
+	"deployment-controller", "replicaset-controller", "statefulset-controller", "daemonset-controller",
+	"job-controller", "cronjob-controller", "disruption-controller", "namespace-controller",
+	"garbage-collector-controller", "pod-garbage-collector-controller", "serviceaccount-controller",
+	"serviceaccount-token-controller", "root-ca-certificate-publisher-controller",
+}
+
+func (c *Cluster) apiServerArgs() []string {
+	return []string{
+		fmt.Sprintf("--etcd-servers=http://127.0.0.1:%d", c.ports.etcd),
+		fmt.Sprintf("--secure-port=%d", c.ports.apiServer), "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
+		"--cert-dir=" + c.path("certs"), "--service-cluster-ip-range=10.0.0.0/16",
+		"--authorization-mode=Node,RBAC", "--token-auth-file=" + c.path("tokens.csv"), "--anonymous-auth=false",
+		"--service-account-issuer=https://lab.evenkeel.io", "--service-account-key-file=" + c.path("sa.key"),
+		"--service-account-signing-key-file=" + c.path("sa.key"),
+		// It would taint new nodes until a node lifecycle controller clears them.
+		"--disable-admission-plugins=TaintNodesByCondition",
+		"--endpoint-reconciler-type=none", "--allow-privileged=true",
+		"--audit-policy-file=" + c.path("audit-policy.yaml"), "--audit-log-path=" + c.path("audit.log"),
+	}
+}
+
+func (c *Cluster) schedulerArgs() []string {
+	return []string{
+		"--config=" + c.path("scheduler.yaml"), fmt.Sprintf("--secure-port=%d", c.ports.scheduler), "--bind-address=127.0.0.1",
+		"--cert-dir=" + c.path("scheduler-certs"),
+		"--authentication-skip-lookup=true", "--authentication-kubeconfig=" + c.Kubeconfig, "--authorization-kubeconfig=" + c.Kubeconfig,
+	}
+}
+
+func (c *Cluster) controllerManagerArgs() []string {
+	return []string{
+		"--kubeconfig=" + c.Kubeconfig, fmt.Sprintf("--secure-port=%d", c.ports.controllerManager), "--bind-address=127.0.0.1",
+		"--cert-dir=" + c.path("controller-manager-certs"), "--leader-elect=false", "--use-service-account-credentials=false",
+		"--service-account-private-key-file=" + c.path("sa.key"), "--root-ca-file=" + c.path("certs/apiserver.crt"),
+		"--controllers=" + strings.Join(controllers, ","), "--kube-api-qps=1000", "--kube-api-burst=1000",
+		"--authentication-skip-lookup=true", "--authentication-kubeconfig=" + c.Kubeconfig, "--authorization-kubeconfig=" + c.Kubeconfig,
+	}
+}

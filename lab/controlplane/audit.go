@@ -1,0 +1,59 @@
+package controlplane
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	authv1 "k8s.io/api/authentication/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+)
+
+// Audit reads what the API server noted so far: every eviction, and every
+// request of a ServiceAccount.
+func (c *Cluster) Audit() ([]auditv1.Event, error) {
+	f, err := os.Open(c.path("audit.log"))
+	if err != nil {
+		return nil, fmt.Errorf("reading the audit log: %w", err)
+	}
+	defer f.Close()
+	var events []auditv1.Event
+	lines := bufio.NewScanner(f)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var e auditv1.Event
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			return nil, fmt.Errorf("reading the audit log: %w", err)
+		}
+		events = append(events, e)
+	}
+	return events, lines.Err()
+}
+
+// Evictions are the audited requests to evict in a namespace, with the codes
+// that the server answered.
+func (c *Cluster) Evictions(namespace string) ([]auditv1.Event, error) {
+	all, err := c.Audit()
+	var out []auditv1.Event
+	for _, e := range all {
+		if e.Verb == "create" && e.ObjectRef != nil && e.ObjectRef.Subresource == "eviction" && e.ObjectRef.Namespace == namespace {
+			out = append(out, e)
+		}
+	}
+	return out, err
+}
+
+// ServiceAccountKubeconfig writes a kubeconfig with a token of the account.
+func (c *Cluster) ServiceAccountKubeconfig(ctx context.Context, namespace, name string) (string, error) {
+	hour := int64(3600)
+	t, err := c.Client.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, name, &authv1.TokenRequest{Spec: authv1.TokenRequestSpec{ExpirationSeconds: &hour}}, metav1.CreateOptions{})
+	if err != nil {
+		return "", fmt.Errorf("asking for a token of %s/%s: %w", namespace, name, err)
+	}
+	path := filepath.Join(c.dir, fmt.Sprintf("kubeconfig-%s-%s", namespace, name))
+	return path, c.writeKubeconfigFor(path, t.Status.Token, namespace)
+}

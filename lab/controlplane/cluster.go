@@ -1,0 +1,168 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+// Options say how to start.
+type Options struct {
+	// Kwok is the path of the kwok program.
+	Kwok string
+	// Progress takes a line per step; nil for none.
+	Progress io.Writer
+}
+
+// Cluster is a running control plane.
+type Cluster struct {
+	// Kubeconfig is the path of the administrator's kubeconfig.
+	Kubeconfig string
+	Client     kubernetes.Interface
+	Config     *rest.Config
+
+	dir        string
+	stderr     *os.File
+	adminToken string
+	ports      ports
+	cancel     context.CancelFunc
+	failed     chan error
+	running    sync.WaitGroup
+}
+
+// Start brings everything up in a new temporary folder. A component that ends
+// before Stop is reported by Failed.
+func Start(ctx context.Context, o Options) (*Cluster, error) {
+	dir, err := os.MkdirTemp("", "evenkeel-lab-")
+	if err != nil {
+		return nil, fmt.Errorf("making a folder for the lab: %w", err)
+	}
+	c := &Cluster{dir: dir, Kubeconfig: filepath.Join(dir, "kubeconfig"), failed: make(chan error, 16)}
+	ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	if err := c.start(ctx, o); err != nil {
+		err = fmt.Errorf("%w\n%s", err, c.logTail())
+		c.Stop()
+		return nil, err
+	}
+	return c, nil
+}
+
+func (c *Cluster) start(ctx context.Context, o Options) error {
+	begun := time.Now()
+	say := func(what string) {
+		if o.Progress != nil {
+			fmt.Fprintf(o.Progress, "lab: %-40s %4.1fs\n", what, time.Since(begun).Seconds())
+		}
+	}
+	if err := c.redirectLogs(); err != nil {
+		return err
+	}
+	var err error
+	if c.ports, err = freePorts(); err != nil {
+		return err
+	}
+	if err := c.writeFiles(); err != nil {
+		return err
+	}
+	if err := c.runEtcd(ctx); err != nil {
+		return fmt.Errorf("starting etcd: %w", err)
+	}
+	say("etcd is up")
+	c.run(ctx, "kube-apiserver", runAPIServer, c.apiServerArgs())
+	if err := c.connect(ctx); err != nil {
+		return fmt.Errorf("starting kube-apiserver: %w", err)
+	}
+	say("kube-apiserver is up")
+	c.run(ctx, "kube-scheduler", runScheduler, c.schedulerArgs())
+	c.run(ctx, "kube-controller-manager", runControllerManager, c.controllerManagerArgs())
+	if err := c.runKwok(ctx, o.Kwok); err != nil {
+		return fmt.Errorf("starting kwok: %w", err)
+	}
+	for name, port := range map[string]int{"kube-scheduler": c.ports.scheduler, "kube-controller-manager": c.ports.controllerManager} {
+		if err := c.await(ctx, 60*time.Second, func() error { return healthy(port) }); err != nil {
+			return fmt.Errorf("starting %s: %w", name, err)
+		}
+	}
+	say("scheduler and controllers are up")
+	return nil
+}
+
+func (c *Cluster) connect(ctx context.Context) error {
+	if err := c.await(ctx, 60*time.Second, c.writeKubeconfig); err != nil {
+		return err
+	}
+	conf, err := clientcmd.BuildConfigFromFlags("", c.Kubeconfig)
+	if err != nil {
+		return err
+	}
+	conf.QPS, conf.Burst = 1000, 1000
+	c.Config = conf
+	if c.Client, err = kubernetes.NewForConfig(conf); err != nil {
+		return err
+	}
+	return c.await(ctx, 60*time.Second, func() error {
+		if _, err := c.Client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx); err != nil {
+			return err
+		}
+		_, err := c.Client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceDefault, metav1.GetOptions{})
+		return err
+	})
+}
+
+// await asks again and again until the answer is no error, a component fails,
+// or time is up.
+func (c *Cluster) await(ctx context.Context, limit time.Duration, ask func() error) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, limit, true, func(context.Context) (bool, error) {
+		select {
+		case err := <-c.failed:
+			return false, err
+		default:
+		}
+		last = ask()
+		return last == nil, nil
+	})
+	if err != nil && last != nil {
+		return errors.Join(err, last)
+	}
+	return err
+}
+
+// run starts a component; its end before Stop is a failure.
+func (c *Cluster) run(ctx context.Context, name string, f func(context.Context, []string) error, args []string) {
+	c.running.Go(func() {
+		err := f(ctx, args)
+		if ctx.Err() == nil {
+			c.failed <- fmt.Errorf("%s ended: %w", name, err)
+		}
+	})
+}
+
+// Failed yields the end of any component.
+func (c *Cluster) Failed() <-chan error { return c.failed }
+
+// Stop ends everything and removes the folder.
+func (c *Cluster) Stop() {
+	c.cancel()
+	done := make(chan struct{})
+	go func() { c.running.Wait(); close(done) }()
+	select {
+	case <-done:
+	case <-time.After(10 * time.Second): // informers of the components may linger; the process ends soon
+	}
+	if c.stderr != nil {
+		os.Stderr = c.stderr
+	}
+	os.RemoveAll(c.dir)
+}

@@ -1,0 +1,8 @@
+// Package controlplane runs a real Kubernetes control plane (etcd,
+// kube-apiserver, kube-scheduler, kube-controller-manager) in this process, and
+// fake nodes by kwok in a child process.
+//
+// It decides nothing about what runs in the cluster. RBAC, ServiceAccount and
+// PodSecurity admission are on; the audit log is an independent witness of what
+// clients did. One process can hold one control plane.
+package controlplane

@@ -1,0 +1,139 @@
+package controlplane
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/hex"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"time"
+
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"k8s.io/klog/v2"
+)
+
+type ports struct{ etcd, etcdPeer, apiServer, scheduler, controllerManager, kwok int }
+
+// freePorts asks the system for ports that nobody has.
+func freePorts() (ports, error) {
+	var p ports
+	for _, into := range []*int{&p.etcd, &p.etcdPeer, &p.apiServer, &p.scheduler, &p.controllerManager, &p.kwok} {
+		l, err := net.Listen("tcp", "127.0.0.1:0")
+		if err != nil {
+			return p, fmt.Errorf("looking for a free port: %w", err)
+		}
+		defer l.Close() // held until all are found, so that they differ
+		*into = l.Addr().(*net.TCPAddr).Port
+	}
+	return p, nil
+}
+
+func (c *Cluster) path(name string) string { return filepath.Join(c.dir, name) }
+
+const auditPolicy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: Metadata
+  resources: [{group: "", resources: [pods/eviction]}]
+- level: Metadata
+  userGroups: [system:serviceaccounts]
+- level: None
+`
+
+func (c *Cluster) writeFiles() error {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return err
+	}
+	der, err := x509.MarshalECPrivateKey(key)
+	if err != nil {
+		return err
+	}
+	scheduler := fmt.Sprintf("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nleaderElection: {leaderElect: false}\nclientConnection: {kubeconfig: %q, qps: 1000, burst: 1000}\n", c.Kubeconfig)
+	var errs []error
+	for name, data := range map[string][]byte{
+		"sa.key":            pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}),
+		"tokens.csv":        []byte(c.token() + ",admin,admin,system:masters\n"),
+		"audit-policy.yaml": []byte(auditPolicy),
+		"scheduler.yaml":    []byte(scheduler),
+		"stages.yaml":       stages,
+	} {
+		errs = append(errs, os.WriteFile(c.path(name), data, 0o600))
+	}
+	return errors.Join(errs...)
+}
+
+// token is the administrator's, made anew for each lab.
+func (c *Cluster) token() string {
+	if c.adminToken == "" {
+		b := make([]byte, 16)
+		_, _ = rand.Read(b) // never fails (crypto/rand)
+		c.adminToken = hex.EncodeToString(b)
+	}
+	return c.adminToken
+}
+
+// writeKubeconfig fails until the API server has made its certificate.
+func (c *Cluster) writeKubeconfig() error {
+	return c.writeKubeconfigFor(c.Kubeconfig, c.token(), "")
+}
+
+func (c *Cluster) writeKubeconfigFor(path, token, namespace string) error {
+	ca, err := os.ReadFile(c.path("certs/apiserver.crt"))
+	if err != nil {
+		return err
+	}
+	k := clientcmdapi.NewConfig()
+	k.Clusters["lab"] = &clientcmdapi.Cluster{Server: fmt.Sprintf("https://127.0.0.1:%d", c.ports.apiServer), CertificateAuthorityData: ca}
+	k.AuthInfos["lab"] = &clientcmdapi.AuthInfo{Token: token}
+	k.Contexts["lab"] = &clientcmdapi.Context{Cluster: "lab", AuthInfo: "lab", Namespace: namespace}
+	k.CurrentContext = "lab"
+	return clientcmd.WriteToFile(*k, path)
+}
+
+// redirectLogs sends what the components log to a file. They write to whatever
+// os.Stderr is at the moment.
+func (c *Cluster) redirectLogs() error {
+	f, err := os.Create(c.path("components.log"))
+	if err != nil {
+		return err
+	}
+	c.stderr = os.Stderr
+	os.Stderr = f
+	klog.LogToStderr(false)
+	klog.SetOutput(f)
+	return nil
+}
+
+// logTail is the end of the components' log, for errors.
+func (c *Cluster) logTail() string {
+	b, err := os.ReadFile(c.path("components.log"))
+	if err != nil {
+		return ""
+	}
+	return string(b[max(0, len(b)-2000):])
+}
+
+// healthy asks a component on this machine; its certificate is its own.
+func healthy(port int) error {
+	client := http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+	r, err := client.Get(fmt.Sprintf("https://127.0.0.1:%d/healthz", port))
+	if err != nil {
+		return err
+	}
+	r.Body.Close()
+	if r.StatusCode != http.StatusOK {
+		return fmt.Errorf("health check answers %s", r.Status)
+	}
+	return nil
+}

@@ -1,0 +1,236 @@
+// Package seed puts scenarios into a lab: nodes, and workloads whose pods stand
+// exactly where the scenario wants them, Ready, and owned by controllers that
+// see nothing to do.
+package seed
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+)
+
+// ZoneKey is the label of zones.
+const ZoneKey = "topology.kubernetes.io/zone"
+
+// Nodes creates perZone Ready nodes in each of zones zones, 10 CPU and 10Gi
+// each: n1 in zone-1, n2 in zone-2, and so on around.
+func Nodes(ctx context.Context, client kubernetes.Interface, zones, perZone int) error {
+	for i := range zones * perZone {
+		name := fmt.Sprintf("n%d", i+1)
+		if err := node(ctx, client, name, fmt.Sprintf("zone-%d", i%zones+1)); err != nil {
+			return fmt.Errorf("creating node %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+func node(ctx context.Context, client kubernetes.Interface, name, zone string) error {
+	has := corev1.ResourceList{"cpu": resource.MustParse("10"), "memory": resource.MustParse("10Gi"), "pods": resource.MustParse("110"), "ephemeral-storage": resource.MustParse("100Gi")}
+	n := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{"kwok.x-k8s.io/node": "fake"},
+			Labels: map[string]string{ZoneKey: zone, "topology.kubernetes.io/region": "lab", "kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}},
+		Status: corev1.NodeStatus{Capacity: has, Allocatable: has,
+			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", LastHeartbeatTime: metav1.Now(), LastTransitionTime: metav1.Now()}}},
+	}
+	_, err := client.CoreV1().Nodes().Create(ctx, n, metav1.CreateOptions{})
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}
+
+// App is a Deployment with its pods' places.
+type App struct {
+	Name     string
+	MilliCPU int64
+	MemoryMi int64
+	// On names the node of each pod.
+	On             []string
+	GraceSeconds   int64
+	BesideApp      string // required pod affinity by node; none when empty
+	WithoutService bool
+}
+
+// Zones is three zones with one node each, 70/70/10 % requested by a, b and c,
+// and Deployment d of six pods of 10 % at the given places.
+func Zones(place [3]int, grace int64) []App {
+	var d []string
+	for i, k := range place {
+		for range k {
+			d = append(d, fmt.Sprintf("n%d", i+1))
+		}
+	}
+	return []App{
+		{Name: "a", MilliCPU: 1000, MemoryMi: 1020, On: []string{"n1", "n2", "n3"}, GraceSeconds: grace},
+		{Name: "b", MilliCPU: 3000, MemoryMi: 3060, On: []string{"n1", "n2"}, GraceSeconds: grace},
+		{Name: "c", MilliCPU: 3000, MemoryMi: 3060, On: []string{"n1", "n2"}, GraceSeconds: grace, BesideApp: "b"},
+		{Name: "d", MilliCPU: 1000, MemoryMi: 1020, On: d, GraceSeconds: grace},
+	}
+}
+
+// Apps creates the namespace and the apps in it, and waits until every pod is
+// Ready where it should be and every Deployment is content.
+func Apps(ctx context.Context, client kubernetes.Interface, namespace string, apps []App) error {
+	_, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{})
+	if err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("creating namespace %s: %w", namespace, err)
+	}
+	if err := Until(ctx, time.Minute, func() (bool, error) {
+		_, err := client.CoreV1().ServiceAccounts(namespace).Get(ctx, "default", metav1.GetOptions{})
+		return err == nil, nil
+	}); err != nil {
+		return fmt.Errorf("waiting for the default service account of %s: %w", namespace, err)
+	}
+	for _, a := range apps {
+		if err := a.create(ctx, client, namespace); err != nil {
+			return fmt.Errorf("creating %s/%s: %w", namespace, a.Name, err)
+		}
+	}
+	for _, a := range apps {
+		if err := a.settled(ctx, client, namespace); err != nil {
+			return fmt.Errorf("waiting for %s/%s: %w", namespace, a.Name, err)
+		}
+	}
+	return nil
+}
+
+// create makes the pods first, then the ReplicaSet, then the Deployment: each
+// controller adopts what matches its selector, and creates nothing.
+func (a App) create(ctx context.Context, client kubernetes.Interface, ns string) error {
+	labels := map[string]string{"app": a.Name}
+	hashed := map[string]string{"app": a.Name, appsv1.DefaultDeploymentUniqueLabelKey: "seed"}
+	replicas := int32(len(a.On))
+	spec := a.spec()
+	for i, node := range a.On {
+		bound := *spec.DeepCopy()
+		bound.NodeName = node
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-seed-%d", a.Name, i), Labels: hashed}, Spec: bound}
+		if _, err := client.CoreV1().Pods(ns).Create(ctx, p, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+	}
+	rs := &appsv1.ReplicaSet{
+		ObjectMeta: metav1.ObjectMeta{Name: a.Name + "-seed", Labels: hashed, Annotations: map[string]string{"deployment.kubernetes.io/revision": "1"}},
+		Spec: appsv1.ReplicaSetSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: hashed},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: hashed}, Spec: spec}},
+	}
+	if _, err := client.AppsV1().ReplicaSets(ns).Create(ctx, rs, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	d := &appsv1.Deployment{
+		ObjectMeta: metav1.ObjectMeta{Name: a.Name, Labels: labels},
+		Spec: appsv1.DeploymentSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: spec}},
+	}
+	if _, err := client.AppsV1().Deployments(ns).Create(ctx, d, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	if a.WithoutService {
+		return nil
+	}
+	svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: a.Name}, Spec: corev1.ServiceSpec{Selector: labels, Ports: []corev1.ServicePort{{Port: 80}}}}
+	_, err := client.CoreV1().Services(ns).Create(ctx, svc, metav1.CreateOptions{})
+	return err
+}
+
+func (a App) spec() corev1.PodSpec {
+	no, yes := false, true
+	user := int64(65532)
+	spec := corev1.PodSpec{
+		TerminationGracePeriodSeconds: &a.GraceSeconds,
+		SecurityContext:               &corev1.PodSecurityContext{RunAsNonRoot: &yes, RunAsUser: &user, SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},
+		Containers: []corev1.Container{{Name: "app", Image: "registry.k8s.io/pause:3.10",
+			SecurityContext: &corev1.SecurityContext{AllowPrivilegeEscalation: &no, Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}},
+			Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
+				"cpu": *resource.NewMilliQuantity(a.MilliCPU, resource.DecimalSI), "memory": *resource.NewQuantity(a.MemoryMi<<20, resource.BinarySI)}}}},
+	}
+	if a.BesideApp != "" {
+		spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
+			TopologyKey: "kubernetes.io/hostname", LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.BesideApp}}}}}}
+	}
+	return spec
+}
+
+// settled waits until the Deployment has exactly the seeded pods, all Ready.
+func (a App) settled(ctx context.Context, client kubernetes.Interface, ns string) error {
+	want := int32(len(a.On))
+	if err := Until(ctx, time.Minute, func() (bool, error) {
+		d, err := client.AppsV1().Deployments(ns).Get(ctx, a.Name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		s := d.Status
+		return s.ObservedGeneration >= d.Generation && s.ReadyReplicas == want && s.UpdatedReplicas == want && s.Replicas == want, nil
+	}); err != nil {
+		return err
+	}
+	pods, err := client.CoreV1().Pods(ns).List(ctx, metav1.ListOptions{LabelSelector: "app=" + a.Name})
+	if err != nil {
+		return err
+	}
+	if len(pods.Items) != len(a.On) {
+		return fmt.Errorf("%d pods, want %d", len(pods.Items), len(a.On))
+	}
+	return nil
+}
+
+// Until polls until ask says yes; its last error is given when time is up.
+func Until(ctx context.Context, limit time.Duration, ask func() (bool, error)) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, limit, true, func(context.Context) (bool, error) {
+		ok, err := ask()
+		last = err
+		return ok && err == nil, nil
+	})
+	if err != nil && last != nil {
+		return last
+	}
+	return err
+}
+
+// Spread counts an app's pods that are not terminating, by zone.
+func Spread(ctx context.Context, client kubernetes.Interface, ns, app string) (map[string]int, error) {
+	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	zone := map[string]string{}
+	counts := map[string]int{}
+	for _, n := range nodes.Items {
+		zone[n.Name] = n.Labels[ZoneKey]
+		counts[n.Labels[ZoneKey]] = 0
+	}
+	pods, err := client.CoreV1().Pods(ns).List(ctx, metav1.ListOptions{LabelSelector: "app=" + app})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range pods.Items {
+		if p.DeletionTimestamp == nil && p.Spec.NodeName != "" {
+			counts[zone[p.Spec.NodeName]]++
+		}
+	}
+	return counts, nil
+}
+
+// Reset deletes a namespace and waits until it is gone.
+func Reset(ctx context.Context, client kubernetes.Interface, ns string) error {
+	now := int64(0)
+	if err := client.CoreV1().Pods(ns).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{}); err != nil {
+		return err
+	}
+	if err := client.CoreV1().Namespaces().Delete(ctx, ns, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
+		return err
+	}
+	return Until(ctx, time.Minute, func() (bool, error) {
+		_, err := client.CoreV1().Namespaces().Get(ctx, ns, metav1.GetOptions{})
+		return apierrors.IsNotFound(err), nil
+	})
+}
