@@ -1,0 +1,78 @@
+package charttest
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+)
+
+// lab is the control plane that all tests of this package share.
+var lab *controlplane.Cluster
+
+func TestMain(m *testing.M) {
+	os.Exit(withLab(m))
+}
+
+func withLab(m *testing.M) int {
+	out := os.Stdout // the lab takes stderr for its components
+	for _, name := range []string{"EVENKEEL_BIN", "EVENKEEL_KWOK"} {
+		if os.Getenv(name) == "" {
+			fmt.Fprintf(out, "%s is not set; `make test-lab` builds what is needed and sets it\n", name)
+			return 1
+		}
+	}
+	var err error
+	if lab, err = controlplane.Start(context.Background(), controlplane.Options{Kwok: os.Getenv("EVENKEEL_KWOK"), Progress: out}); err != nil {
+		fmt.Fprintln(out, err)
+		return 1
+	}
+	defer lab.Stop()
+	if err := seed.Nodes(context.Background(), lab.Client, 3, 1); err != nil {
+		fmt.Fprintln(out, err)
+		return 1
+	}
+	go func() {
+		err, open := <-lab.Failed()
+		if open && err != nil {
+			fmt.Fprintln(out, err)
+			os.Exit(1)
+		}
+	}()
+	return m.Run()
+}
+
+func newRelease(name, namespace string) release {
+	return release{name: name, namespace: namespace, kubeconfig: lab.Kubeconfig, client: lab.Client}
+}
+
+// seedThreeZones puts D at 1/1/4 into the namespace shop, anew.
+func seedThreeZones(ctx context.Context, t *testing.T, client kubernetes.Interface) {
+	t.Helper()
+	const graceSeconds = 30
+	if err := seed.Apps(ctx, client, "shop", seed.Zones([3]int{1, 1, 4}, graceSeconds)); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, stop := context.WithTimeout(context.Background(), time.Minute)
+		defer stop()
+		if err := seed.Reset(ctx, client, "shop"); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func podsOfDPerZone(ctx context.Context, t *testing.T, client kubernetes.Interface) string {
+	t.Helper()
+	zones, err := seed.Spread(ctx, client, "shop", "d")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return fmt.Sprintf("%d/%d/%d", zones["zone-1"], zones["zone-2"], zones["zone-3"])
+}

@@ -1,0 +1,169 @@
+package charttest
+
+import (
+	"bytes"
+	"context"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/discovery"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+)
+
+const chart = "../../charts/evenkeel"
+
+// release is one installation of the chart in a namespace of its own, which
+// enforces the restricted Pod Security level.
+type release struct {
+	name, namespace string
+	kubeconfig      string // the administrator's
+	client          kubernetes.Interface
+}
+
+// helmBinary is EVENKEEL_HELM, or the tool of the helm module, which go builds
+// once (some minutes) and keeps in its cache.
+func helmBinary(t *testing.T) string {
+	t.Helper()
+	if path := os.Getenv("EVENKEEL_HELM"); path != "" {
+		return path
+	}
+	cmd := exec.Command("go", "tool", "-n", "helm")
+	cmd.Dir = "../helm"
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatalf("building helm: %v", err)
+	}
+	return strings.TrimSpace(string(out))
+}
+
+func (r release) helm(t *testing.T, args ...string) string {
+	t.Helper()
+	home := t.TempDir()
+	cmd := exec.Command(helmBinary(t), append(args, "--namespace", r.namespace)...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home, "KUBECONFIG=" + r.kubeconfig}
+	out, err := cmd.CombinedOutput()
+	if err != nil {
+		t.Fatalf("helm %s: %v\n%s", strings.Join(args, " "), err, out)
+	}
+	return string(out)
+}
+
+// install makes the namespace and installs the chart in it.
+func (r release) install(ctx context.Context, t *testing.T, args ...string) {
+	t.Helper()
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: r.namespace, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}}}
+	if _, err := r.client.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	r.helm(t, append([]string{"install", r.name, chart}, args...)...)
+}
+
+func (r release) fullname() string { return r.name + "-evenkeel" }
+
+func (r release) user() string {
+	return "system:serviceaccount:" + r.namespace + ":" + r.fullname()
+}
+
+// config writes the release's configuration to a file, as its pods see it.
+func (r release) config(ctx context.Context, t *testing.T) string {
+	t.Helper()
+	cm, err := r.client.CoreV1().ConfigMaps(r.namespace).Get(ctx, r.fullname(), metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	if err := os.WriteFile(path, []byte(cm.Data["config.yaml"]), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// kubeconfigOfPods writes a kubeconfig with a token of the release's
+// ServiceAccount, which is all that its pods have.
+func (r release) kubeconfigOfPods(ctx context.Context, t *testing.T) string {
+	t.Helper()
+	path, err := lab.ServiceAccountKubeconfig(ctx, r.namespace, r.fullname())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// may asks the API server whether the release's ServiceAccount has a right.
+func (r release) may(ctx context.Context, t *testing.T, a authorizationv1.ResourceAttributes) bool {
+	t.Helper()
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: r.user(), ResourceAttributes: &a}}
+	review, err := r.client.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return review.Status.Allowed
+}
+
+// evenkeel runs the program as a pod of the release would, with args.
+func (r release) evenkeel(ctx context.Context, t *testing.T, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	binary := os.Getenv("EVENKEEL_BIN")
+	if binary == "" {
+		t.Fatal("EVENKEEL_BIN names no evenkeel; make test-lab sets it")
+	}
+	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "POD_NAMESPACE=" + r.namespace, "POD_NAME=" + r.fullname() + "-local"}
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	return out.String(), errs.String(), err
+}
+
+// leftovers lists every object of any kind that carries the release's label.
+func (r release) leftovers(ctx context.Context, t *testing.T) []string {
+	t.Helper()
+	config, err := clientcmd.BuildConfigFromFlags("", r.kubeconfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config.QPS, config.WarningHandler = -1, rest.NoWarnings{}
+	client, err := dynamic.NewForConfig(config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups, err := r.client.Discovery().ServerPreferredResources()
+	if err != nil {
+		t.Fatal(err)
+	}
+	groups = discovery.FilteredBy(discovery.SupportsAllVerbs{Verbs: []string{"list", "delete"}}, groups)
+	var left []string
+	for _, group := range groups {
+		gv, err := schema.ParseGroupVersion(group.GroupVersion)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, kind := range group.APIResources {
+			list, err := client.Resource(gv.WithResource(kind.Name)).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/instance=" + r.name})
+			if err != nil {
+				t.Fatalf("listing %s: %v", kind.Name, err)
+			}
+			for _, item := range list.Items {
+				left = append(left, kind.Kind+" "+item.GetNamespace()+"/"+item.GetName())
+			}
+		}
+	}
+	secrets, err := r.client.CoreV1().Secrets(r.namespace).List(ctx, metav1.ListOptions{LabelSelector: "owner=helm"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range secrets.Items {
+		left = append(left, "Secret "+s.Name)
+	}
+	return left
+}
