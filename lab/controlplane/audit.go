@@ -1,9 +1,10 @@
 package controlplane
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -16,22 +17,25 @@ import (
 // Audit reads what the API server noted so far: every eviction, and every
 // request of a ServiceAccount.
 func (c *Cluster) Audit() ([]auditv1.Event, error) {
-	f, err := os.Open(c.path("audit.log"))
+	data, err := os.ReadFile(c.path("audit.log"))
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil // made with the first event
+	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the audit log: %w", err)
 	}
-	defer f.Close()
 	var events []auditv1.Event
-	lines := bufio.NewScanner(f)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
+	for line := range bytes.Lines(data) {
+		if !bytes.HasSuffix(line, []byte("\n")) {
+			break // being written
+		}
 		var e auditv1.Event
-		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+		if err := json.Unmarshal(line, &e); err != nil {
 			return nil, fmt.Errorf("reading the audit log: %w", err)
 		}
 		events = append(events, e)
 	}
-	return events, lines.Err()
+	return events, nil
 }
 
 // Evictions are the audited requests to evict in a namespace, with the codes

@@ -33,7 +33,6 @@ type Cluster struct {
 	Config     *rest.Config
 
 	dir        string
-	stderr     *os.File
 	adminToken string
 	ports      ports
 	cancel     context.CancelFunc
@@ -152,17 +151,15 @@ func (c *Cluster) run(ctx context.Context, name string, f func(context.Context, 
 // Failed yields the end of any component.
 func (c *Cluster) Failed() <-chan error { return c.failed }
 
-// Stop ends everything and removes the folder.
+// Stop ends everything and removes the folder. The components log to the end,
+// so os.Stderr stays redirected; the process is expected to end soon.
 func (c *Cluster) Stop() {
 	c.cancel()
 	done := make(chan struct{})
 	go func() { c.running.Wait(); close(done) }()
 	select {
 	case <-done:
-	case <-time.After(10 * time.Second): // informers of the components may linger; the process ends soon
-	}
-	if c.stderr != nil {
-		os.Stderr = c.stderr
+	case <-time.After(3 * time.Second): // an API server without etcd lingers; its data is disposable
 	}
 	os.RemoveAll(c.dir)
 }

@@ -108,7 +108,6 @@ func (c *Cluster) redirectLogs() error {
 	if err != nil {
 		return err
 	}
-	c.stderr = os.Stderr
 	os.Stderr = f
 	klog.LogToStderr(false)
 	klog.SetOutput(f)

@@ -29,8 +29,7 @@ func (c *Cluster) runKwok(ctx context.Context, path string) error {
 	}
 	cmd := exec.Command(path, "--kubeconfig="+c.Kubeconfig, "--config="+c.path("stages.yaml"),
 		"--manage-all-nodes=false", "--manage-nodes-with-annotation-selector="+NodeAnnotation+"=fake",
-		"--node-lease-duration-seconds=0", fmt.Sprintf("--server-address=127.0.0.1:%d", c.ports.kwok),
-		"--pod-play-stage-parallelism=16")
+		fmt.Sprintf("--server-address=127.0.0.1:%d", c.ports.kwok))
 	cmd.Stdout, cmd.Stderr = log, log
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	started := make(chan error, 1)

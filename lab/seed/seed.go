@@ -6,6 +6,7 @@ package seed
 import (
 	"context"
 	"fmt"
+	"slices"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -117,6 +118,12 @@ func (a App) create(ctx context.Context, client kubernetes.Interface, ns string)
 			return err
 		}
 	}
+	// The ReplicaSet controller watches pods and ReplicaSets apart. Pods that a
+	// third party, kwok, has seen and made Ready have most likely reached it too;
+	// settled checks that none was added.
+	if err := a.ready(ctx, client, ns); err != nil {
+		return err
+	}
 	rs := &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{Name: a.Name + "-seed", Labels: hashed, Annotations: map[string]string{"deployment.kubernetes.io/revision": "1"}},
 		Spec: appsv1.ReplicaSetSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: hashed},
@@ -139,6 +146,21 @@ func (a App) create(ctx context.Context, client kubernetes.Interface, ns string)
 	svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: a.Name}, Spec: corev1.ServiceSpec{Selector: labels, Ports: []corev1.ServicePort{{Port: 80}}}}
 	_, err := client.CoreV1().Services(ns).Create(ctx, svc, metav1.CreateOptions{})
 	return err
+}
+
+func (a App) ready(ctx context.Context, client kubernetes.Interface, ns string) error {
+	return Until(ctx, time.Minute, func() (bool, error) {
+		pods, err := client.CoreV1().Pods(ns).List(ctx, metav1.ListOptions{LabelSelector: "app=" + a.Name})
+		if err != nil || len(pods.Items) != len(a.On) {
+			return false, err
+		}
+		for _, p := range pods.Items {
+			if p.Status.Phase != corev1.PodRunning {
+				return false, nil
+			}
+		}
+		return true, nil
+	})
 }
 
 func (a App) spec() corev1.PodSpec {
@@ -176,8 +198,13 @@ func (a App) settled(ctx context.Context, client kubernetes.Interface, ns string
 	if err != nil {
 		return err
 	}
-	if len(pods.Items) != len(a.On) {
-		return fmt.Errorf("%d pods, want %d", len(pods.Items), len(a.On))
+	var on []string
+	for _, p := range pods.Items {
+		on = append(on, p.Spec.NodeName)
+	}
+	slices.Sort(on)
+	if want := slices.Sorted(slices.Values(a.On)); !slices.Equal(on, want) {
+		return fmt.Errorf("pods stand on %v, want %v", on, want)
 	}
 	return nil
 }

@@ -2,12 +2,15 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"time"
+
+	"golang.org/x/term"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
@@ -33,10 +36,10 @@ func demo(ctx context.Context, kwok, evenkeel string, stderr *os.File) error {
 		return err
 	}
 	defer c.Stop()
-	if err := show(ctx, c, evenkeel, stderr); err != nil {
+	if err := show(watched(ctx, c), c, evenkeel, stderr); err != nil {
 		return err
 	}
-	if os.Getenv("CI") == "true" || !terminal(os.Stdout) {
+	if os.Getenv("CI") == "true" || !term.IsTerminal(int(os.Stdout.Fd())) {
 		return nil
 	}
 	return hold(ctx, c, stderr)
@@ -63,12 +66,15 @@ func show(ctx context.Context, c *controlplane.Cluster, evenkeel string, stderr 
 	}
 	for _, args := range [][]string{{"plan"}, {"run", "--once"}} {
 		args = append(args, "--kubeconfig", c.Kubeconfig, "--config", config)
-		fmt.Printf("\n$ evenkeel %s\n\n", args[0])
+		fmt.Printf("\n$ evenkeel %s\n\n", strings.Join(args, " "))
 		cmd := exec.CommandContext(ctx, evenkeel, args...)
 		cmd.Stdout, cmd.Stderr = os.Stdout, stderr
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 		cmd.WaitDelay = 10 * time.Second
 		if err := cmd.Run(); err != nil {
+			if cause := context.Cause(ctx); cause != nil {
+				return cause
+			}
 			return fmt.Errorf("evenkeel %s: %w", args[0], err)
 		}
 	}
@@ -76,10 +82,8 @@ func show(ctx context.Context, c *controlplane.Cluster, evenkeel string, stderr 
 	if err != nil {
 		return err
 	}
-	for zone, n := range after {
-		if n != 2 {
-			return fmt.Errorf("%s has %d pods of d, want 2", zone, n)
-		}
+	if want := map[string]int{"zone-1": 2, "zone-2": 2, "zone-3": 2}; !maps.Equal(after, want) {
+		return fmt.Errorf("pods of d stand at %v, want %v", after, want)
 	}
 	return nil
 }
@@ -91,14 +95,22 @@ func tell(ctx context.Context, c *controlplane.Cluster, when string) (map[string
 		return nil, err
 	}
 	evictions, err := c.Evictions(namespace)
-	if err != nil && !errors.Is(err, os.ErrNotExist) {
+	if err != nil {
 		return nil, err
 	}
 	fmt.Printf("\n%s: pods of Deployment d in zone-1/zone-2/zone-3: %d/%d/%d; evictions in the audit log: %d\n", when, s["zone-1"], s["zone-2"], s["zone-3"], len(evictions))
 	return s, nil
 }
 
-func terminal(f *os.File) bool {
-	info, err := f.Stat()
-	return err == nil && info.Mode()&os.ModeCharDevice != 0
+// watched ends, with the cause, when a component does.
+func watched(ctx context.Context, c *controlplane.Cluster) context.Context {
+	ctx, cancel := context.WithCancelCause(ctx)
+	go func() {
+		select {
+		case err := <-c.Failed():
+			cancel(err)
+		case <-ctx.Done():
+		}
+	}()
+	return ctx
 }

@@ -20,10 +20,10 @@ const usage = `usage:
   lab demo [-evenkeel PATH] [-kwok PATH]            a skewed cluster, levelled before your eyes`
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	stderr := os.Stderr // the lab's components get another one
-	if err := run(ctx, os.Args[1:], stderr); err != nil && !errors.Is(err, context.Canceled) {
+	if err := run(ctx, os.Args[1:], stderr); err != nil {
 		fmt.Fprintln(stderr, "lab:", err)
 		os.Exit(1)
 	}

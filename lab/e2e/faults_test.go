@@ -1,0 +1,292 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+)
+
+// proxied returns a kubeconfig that leads through a proxy; fault may answer a
+// request itself by returning true.
+func proxied(t *testing.T, fault func(http.ResponseWriter, *http.Request) bool) string {
+	t.Helper()
+	transport, err := rest.TransportFor(lab.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := url.Parse(lab.Config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	proxy := &httputil.ReverseProxy{Transport: transport, FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
+	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !fault(w, r) {
+			proxy.ServeHTTP(w, r)
+		}
+	}))
+	t.Cleanup(func() { srv.CloseClientConnections(); srv.Close() })
+	k := clientcmdapi.NewConfig()
+	k.Clusters["p"] = &clientcmdapi.Cluster{Server: srv.URL}
+	k.Contexts["p"] = &clientcmdapi.Context{Cluster: "p"}
+	k.CurrentContext = "p"
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*k, path); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func isEviction(r *http.Request) bool {
+	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/eviction")
+}
+
+// TestFaultyAPIServer: whatever the API server answers, nothing is evicted
+// twice, no report lies, and the pass says why it stopped.
+func TestFaultyAPIServer(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		fault func(w http.ResponseWriter, r *http.Request)
+		want  string
+	}{
+		{"500", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "broken", 500) }, "APIError"},
+		{"429", func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "10")
+			http.Error(w, "slow down", 429)
+		}, "APIThrottled"},
+		{"hang", func(_ http.ResponseWriter, r *http.Request) {
+			select {
+			case <-r.Context().Done():
+			case <-time.After(20 * time.Second):
+			}
+		}, "OutcomeUnknown"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
+			var asked atomic.Int32
+			kubeconfig := proxied(t, func(w http.ResponseWriter, r *http.Request) bool {
+				if !isEviction(r) {
+					return false
+				}
+				asked.Add(1)
+				_, _ = io.Copy(io.Discard, r.Body)
+				c.fault(w, r)
+				return true
+			})
+			r := evenkeelAs(t, kubeconfig, "run", "--once", "--config", configFile(t, zones))
+			if r.code != 1 || !strings.Contains(r.stderr, c.want) {
+				t.Errorf("exit %d, want 1 and %s on stderr", r.code, c.want)
+			}
+			if n := asked.Load(); n != 1 {
+				t.Errorf("asked %d times, want once", n)
+			}
+			wantZones(t, ns, "d", 1, 1, 4)
+			wantEvictions(t, ns, 0)
+		})
+	}
+}
+
+// TestAPodCreatedAnewIsNotEvicted puts a namesake in the victim's place between
+// plan and eviction.
+func TestAPodCreatedAnewIsNotEvicted(t *testing.T) {
+	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
+	var swapped atomic.Bool
+	kubeconfig := proxied(t, func(w http.ResponseWriter, r *http.Request) bool {
+		// The read just before the eviction is answered with the old pod; the
+		// eviction then meets the new one.
+		if isEviction(r) && swapped.CompareAndSwap(false, true) {
+			name := strings.Split(r.URL.Path, "/")[6]
+			if err := namesake(context.Background(), ns, name); err != nil {
+				t.Error(err)
+			}
+		}
+		return false
+	})
+	r := evenkeelAs(t, kubeconfig, "run", "--once", "--config", configFile(t, zones))
+	if !strings.Contains(r.stdout, "UIDChanged") {
+		t.Error("no UIDChanged in the report")
+	}
+	events, err := lab.Evictions(ns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(events) == 0 || events[0].ResponseStatus.Code != 409 {
+		t.Errorf("the first eviction was not refused with a conflict: %v", events)
+	}
+}
+
+// namesake deletes a pod at once and creates another of the same name.
+func namesake(ctx context.Context, ns, name string) error {
+	api := lab.Client.CoreV1().Pods(ns)
+	old, err := api.Get(ctx, name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	now := int64(0)
+	if err := api.Delete(ctx, name, metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
+		return err
+	}
+	spec := old.Spec.DeepCopy()
+	spec.Volumes = nil
+	for i := range spec.Containers {
+		spec.Containers[i].VolumeMounts = nil
+	}
+	_, err = api.Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": "other"}}, Spec: *spec}, metav1.CreateOptions{})
+	return err
+}
+
+func TestAnUnreachableServerIsOneClearError(t *testing.T) {
+	k := clientcmdapi.NewConfig()
+	k.Clusters["p"] = &clientcmdapi.Cluster{Server: "https://127.0.0.1:1"}
+	k.Contexts["p"] = &clientcmdapi.Context{Cluster: "p"}
+	k.CurrentContext = "p"
+	path := filepath.Join(t.TempDir(), "kubeconfig")
+	if err := clientcmd.WriteToFile(*k, path); err != nil {
+		t.Fatal(err)
+	}
+	r := evenkeelAs(t, path, "run", "--once", "--config", configFile(t, zones))
+	if r.code != 1 || !strings.Contains(r.stderr, "https://127.0.0.1:1") || strings.Count(strings.TrimSpace(r.stderr), "\n") > 0 {
+		t.Errorf("exit %d; want one line that names the server:\n%s", r.code, r.stderr)
+	}
+}
+
+// account creates a ServiceAccount that may read what is watched, and whatever
+// else is given.
+func account(t *testing.T, ns string, more ...rbacv1.PolicyRule) string {
+	t.Helper()
+	read := []string{"get", "list", "watch"}
+	rules := append([]rbacv1.PolicyRule{
+		{APIGroups: []string{""}, Resources: []string{"nodes", "pods", "namespaces", "services", "replicationcontrollers"}, Verbs: read},
+		{APIGroups: []string{"apps"}, Resources: []string{"replicasets", "deployments", "statefulsets", "daemonsets"}, Verbs: read},
+		{APIGroups: []string{"batch"}, Resources: []string{"jobs", "cronjobs"}, Verbs: read},
+		{APIGroups: []string{"policy"}, Resources: []string{"poddisruptionbudgets"}, Verbs: read},
+		{APIGroups: []string{"scheduling.k8s.io"}, Resources: []string{"priorityclasses"}, Verbs: read},
+	}, more...)
+	ctx, name := t.Context(), "e2e-"+ns
+	api := lab.Client.RbacV1()
+	if _, err := api.ClusterRoles().Create(ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: rules}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := api.ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name},
+		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name}, Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: ns, Name: "default"}}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		_ = api.ClusterRoles().Delete(context.Background(), name, metav1.DeleteOptions{})
+		_ = api.ClusterRoleBindings().Delete(context.Background(), name, metav1.DeleteOptions{})
+	})
+	path, err := lab.ServiceAccountKubeconfig(ctx, ns, "default")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+func TestAMissingPermissionIsNamed(t *testing.T) {
+	leases := rbacv1.PolicyRule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "create", "update"}}
+	t.Run("to evict", func(t *testing.T) {
+		ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
+		r := evenkeelAs(t, account(t, ns, leases), "run", "--once", "--config", configFile(t, zones), "--lease-namespace", ns)
+		if r.code != 1 || !strings.Contains(r.stderr, "permission to create pods/eviction is missing") {
+			t.Errorf("exit %d:\n%s", r.code, r.stderr)
+		}
+		wantZones(t, ns, "d", 1, 1, 4)
+	})
+	t.Run("to list", func(t *testing.T) {
+		ns := scenario(t, nil)
+		kubeconfig, err := lab.ServiceAccountKubeconfig(t.Context(), ns, "default")
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := evenkeelAs(t, kubeconfig, "plan", "--config", configFile(t, zones))
+		if r.code != 1 || !strings.Contains(r.stderr, "permission to get namespaces is missing") || r.took > 20*time.Second {
+			t.Errorf("exit %d after %s:\n%s", r.code, r.took, r.stderr)
+		}
+	})
+}
+
+// TestOneOfTwoReplicasLeads starts two controllers and ends the leader.
+func TestOneOfTwoReplicasLeads(t *testing.T) {
+	ns := scenario(t, nil)
+	config := configFile(t, zones)
+	start := func() (*exec.Cmd, *bytes.Buffer, string) {
+		port := freePort(t)
+		cmd := exec.CommandContext(t.Context(), binary, "run", "--config", config, "--kubeconfig", lab.Kubeconfig, "--lease-namespace", ns, "--bind-address", port)
+		var log bytes.Buffer
+		cmd.Stderr = &log
+		if err := cmd.Start(); err != nil {
+			t.Fatal(err)
+		}
+		return cmd, &log, "http://" + port
+	}
+	first, log1, url1 := start()
+	awaitMetric(t, url1, "evenkeel_leader 1")
+	second, log2, url2 := start()
+	awaitMetric(t, url2, "evenkeel_leader 0")
+	if err := seed.Until(t.Context(), time.Minute, func() (bool, error) {
+		r, err := http.Get(url2 + "/readyz")
+		if err != nil {
+			return false, nil
+		}
+		r.Body.Close()
+		return r.StatusCode == 200, nil
+	}); err != nil {
+		t.Errorf("the standby is not ready: %v", err)
+	}
+	if m := metricsOf(url1); !strings.Contains(m, "evenkeel_leader 1") {
+		t.Error("the first no longer leads")
+	}
+	if m := metricsOf(url2); !strings.Contains(m, "evenkeel_leader 0") {
+		t.Error("both lead")
+	}
+	_ = first.Process.Signal(syscallTerm)
+	if err := first.Wait(); err != nil {
+		t.Errorf("the first did not end cleanly: %v\n%s", err, log1)
+	}
+	awaitMetric(t, url2, "evenkeel_leader 1")
+	_ = second.Process.Signal(syscallTerm)
+	if err := second.Wait(); err != nil {
+		t.Errorf("the second did not end cleanly: %v\n%s", err, log2)
+	}
+}
+
+func awaitMetric(t *testing.T, url, line string) {
+	t.Helper()
+	if err := seed.Until(t.Context(), time.Minute, func() (bool, error) {
+		if m := metricsOf(url); !strings.Contains(m, line) {
+			return false, fmt.Errorf("no %q at %s", line, url)
+		}
+		return true, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func metricsOf(url string) string {
+	r, err := http.Get(url + "/metrics")
+	if err != nil {
+		return ""
+	}
+	defer r.Body.Close()
+	b, _ := io.ReadAll(io.LimitReader(r.Body, 1<<20))
+	return string(b)
+}

@@ -1,0 +1,190 @@
+package e2e
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+)
+
+var (
+	lab    *controlplane.Cluster
+	binary = os.Getenv("EVENKEEL_BIN")
+)
+
+func TestMain(m *testing.M) { os.Exit(run(m)) }
+
+func run(m *testing.M) int {
+	stderr := os.Stderr
+	kwok := os.Getenv("EVENKEEL_KWOK")
+	if binary == "" || kwok == "" {
+		fmt.Fprintln(stderr, "e2e: set EVENKEEL_BIN and EVENKEEL_KWOK, or run `make test-lab`")
+		return 1
+	}
+	c, err := controlplane.Start(context.Background(), controlplane.Options{Kwok: kwok, Progress: stderr})
+	if err != nil {
+		fmt.Fprintln(stderr, "e2e:", err)
+		return 1
+	}
+	defer c.Stop()
+	go func() {
+		fmt.Fprintln(stderr, "e2e:", <-c.Failed())
+		c.Stop()
+		os.Exit(1)
+	}()
+	lab = c
+	if err := seed.Nodes(context.Background(), c.Client, 3, 1); err != nil {
+		fmt.Fprintln(stderr, "e2e:", err)
+		return 1
+	}
+	return m.Run()
+}
+
+// scenario seeds apps into a namespace of their own, which is gone afterwards.
+func scenario(t *testing.T, apps []seed.App) (ns string) {
+	t.Helper()
+	ns = strings.ToLower(strings.NewReplacer("/", "-", "_", "-", "#", "-").Replace(t.Name()))
+	ns = ns[:min(len(ns), 60)]
+	t.Cleanup(func() {
+		if err := seed.Reset(context.Background(), lab.Client, ns); err != nil {
+			t.Errorf("deleting namespace %s: %v", ns, err)
+		}
+	})
+	if err := seed.Apps(t.Context(), lab.Client, ns, apps); err != nil {
+		t.Fatal(err)
+	}
+	return ns
+}
+
+const zones = `
+strategies:
+- {name: zones, type: ZoneSpread, schedule: "0 * * * *"}
+`
+
+// configFile writes a configuration that evicts, with pods of any age.
+func configFile(t *testing.T, rest string) string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "config.yaml")
+	text := "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n" + rest
+	if !strings.Contains(rest, "dryRun:") {
+		text += "dryRun: false\n"
+	}
+	if !strings.Contains(rest, "guards:") {
+		text += "guards: {minPodAge: 0s}\n"
+	}
+	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+type result struct {
+	stdout, stderr string
+	code           int
+	took           time.Duration
+}
+
+// evenkeel runs the program as the cluster's administrator.
+func evenkeel(t *testing.T, args ...string) result {
+	t.Helper()
+	return evenkeelAs(t, lab.Kubeconfig, args...)
+}
+
+func evenkeelAs(t *testing.T, kubeconfig string, args ...string) result {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, binary, append(args, "--kubeconfig", kubeconfig)...)
+	var stdout, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &stdout, &stderr
+	start := time.Now()
+	err := cmd.Run()
+	var exit *exec.ExitError
+	if err != nil && !errors.As(err, &exit) {
+		t.Fatal(err)
+	}
+	r := result{stdout.String(), stderr.String(), cmd.ProcessState.ExitCode(), time.Since(start)}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("evenkeel %s: exit %d\n%s\n%s", strings.Join(args, " "), r.code, r.stdout, r.stderr)
+		}
+	})
+	return r
+}
+
+// wantZones checks where an app's pods stand, zone by zone.
+func wantZones(t *testing.T, ns, app string, want ...int) {
+	t.Helper()
+	got, err := seed.Spread(t.Context(), lab.Client, ns, app)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range want {
+		if zone := fmt.Sprintf("zone-%d", i+1); got[zone] != n {
+			t.Errorf("pods of %s by zone: %v, want %v", app, got, want)
+			return
+		}
+	}
+}
+
+// wantEvictions checks the audit log: accepted evictions in a namespace.
+func wantEvictions(t *testing.T, ns string, want int) {
+	t.Helper()
+	events, err := lab.Evictions(ns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	n := 0
+	for _, e := range events {
+		if e.ResponseStatus != nil && e.ResponseStatus.Code == 201 {
+			n++
+		}
+	}
+	if n != want {
+		t.Errorf("%d evictions in the audit log, want %d", n, want)
+	}
+}
+
+func uids(t *testing.T, ns string) map[string]bool {
+	t.Helper()
+	pods, err := lab.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]bool{}
+	for _, p := range pods.Items {
+		out[string(p.UID)] = true
+	}
+	return out
+}
+
+// pdb creates a budget for an app and waits until its allowance is known.
+func pdb(t *testing.T, ns, app string, maxUnavailable int, allowed int32) {
+	t.Helper()
+	n := intstr.FromInt(maxUnavailable)
+	api := lab.Client.PolicyV1().PodDisruptionBudgets(ns)
+	_, err := api.Create(t.Context(), &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: app},
+		Spec: policyv1.PodDisruptionBudgetSpec{MaxUnavailable: &n, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := seed.Until(t.Context(), time.Minute, func() (bool, error) {
+		b, err := api.Get(t.Context(), app, metav1.GetOptions{})
+		return err == nil && b.Status.ObservedGeneration == b.Generation && b.Status.DisruptionsAllowed == allowed && b.Status.ExpectedPods > 0, err
+	}); err != nil {
+		t.Fatalf("waiting for the budget: %v", err)
+	}
+}

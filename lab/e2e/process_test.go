@@ -1,0 +1,50 @@
+package e2e
+
+import (
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+)
+
+var syscallTerm os.Signal = syscall.SIGTERM
+
+// freePort returns an address that nobody listens on.
+func freePort(t *testing.T) string {
+	t.Helper()
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	return l.Addr().String()
+}
+
+// TestSavedInputReplaysToTheSameBytes plans on the live cluster and again on
+// what it saved.
+func TestSavedInputReplaysToTheSameBytes(t *testing.T) {
+	scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
+	config := configFile(t, zones)
+	saved := filepath.Join(t.TempDir(), "input.json")
+	live := evenkeel(t, "plan", "--config", config, "-o", "json", "--save-input", saved)
+	again := evenkeel(t, "plan", "--config", config, "-o", "json", "-f", saved)
+	if live.code != 0 || live.stdout != again.stdout {
+		t.Errorf("exit %d; the replayed plan differs:\n%s\n%s", live.code, live.stdout, again.stdout)
+	}
+}
+
+// TestRedactedCaptureGivesTheSameMoves leaves out what no decision needs.
+func TestRedactedCaptureGivesTheSameMoves(t *testing.T) {
+	scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
+	file := filepath.Join(t.TempDir(), "capture.yaml")
+	if r := evenkeel(t, "capture", "--redact", "-o", file); r.code != 0 {
+		t.Fatalf("exit %d", r.code)
+	}
+	r := evenkeel(t, "plan", "-f", file, "--config", configFile(t, zones), "--detailed-exitcode")
+	if r.code != 2 {
+		t.Errorf("exit %d, want 2: moves are planned", r.code)
+	}
+}
