@@ -103,5 +103,5 @@ func (r release) checkCalls(ctx context.Context, t *testing.T) {
 	if len(calls) == 0 || evictions != 2 {
 		t.Errorf("%d calls by %s in the audit log, %d of them evictions, want 2", len(calls), r.user(), evictions)
 	}
-	t.Logf("%d calls, %d evictions, %d events, none refused", len(calls), evictions, events)
+	t.Logf("%d calls, %d evictions, %d events", len(calls), evictions, events)
 }
