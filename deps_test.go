@@ -1,0 +1,152 @@
+package evenkeel_test
+
+import (
+	"go/parser"
+	"go/token"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+const module = "github.com/evenkeel-project/evenkeel"
+
+// pure packages are functions of their input: a snapshot that was saved must
+// give the same plan anywhere, at any time.
+var pure = []string{"cluster", "plan", "placement", "strategies", "planner", "report", "schedule"}
+
+// pureAllowed are the libraries that pure packages may use besides the standard
+// library and other pure packages.
+var pureAllowed = []string{
+	"k8s.io/api", "k8s.io/apimachinery",
+	// By name: others of component-helpers import client-go.
+	"k8s.io/component-helpers/resource", "k8s.io/component-helpers/scheduling/corev1", "k8s.io/component-helpers/scheduling/corev1/nodeaffinity",
+	"github.com/go-logr/logr",   // only for logr.Discard, which component-helpers ask for
+	"sigs.k8s.io/yaml",          // snapshots and reports in YAML
+	"go.yaml.in/yaml/v3",        // reports in field order
+	"github.com/robfig/cron/v3", // schedule wraps its parser
+}
+
+// bans say who may not import what, and why.
+var bans = []struct {
+	from   string // path prefix inside the module; "" is everything
+	banned string
+	except []string
+	why    string
+}{
+	{"", "k8s.io/kubernetes", nil, "the shipped binary stays small and free of the server's code; only lab/ uses it"},
+	{"", "sigs.k8s.io/controller-runtime", nil, "267 packages that are not needed"},
+	{"", module + "/config", []string{"controller", "cmd", "config"}, "what a key means is a matter of the package that owns the option"},
+	{"cluster", module + "/plan", nil, "cluster is the lowest layer"},
+	{"plan", module + "/planner", nil, "plans are data; they know nobody who makes them"},
+	{"placement", module + "/planner", nil, "placement answers where, not whether"},
+	{"placement", module + "/strategies", nil, "placement answers where, not why"},
+	{"strategies", module + "/planner", nil, "strategies state goals and pick no pods"},
+	{"evictor", module + "/planner", nil, "the evictor carries out; rechecking is the controller's"},
+	{"report", module + "/planner", nil, "a report shows a plan, whoever made it"},
+	{"observe", module + "/plan", nil, "observing judges nothing"},
+	{"planner", "math/rand", nil, "the plan is a function of its input"},
+	{"placement", "math/rand", nil, "the plan is a function of its input"},
+}
+
+func TestImports(t *testing.T) {
+	eachImport(t, func(file, from, imported string) {
+		for _, b := range bans {
+			if within(from, b.from) && within(imported, b.banned) && !slices.ContainsFunc(b.except, func(e string) bool { return within(from, e) }) {
+				t.Errorf("%s imports %s: %s", file, imported, b.why)
+			}
+		}
+		if !slices.ContainsFunc(pure, func(p string) bool { return within(from, p) }) {
+			return
+		}
+		if own, ok := strings.CutPrefix(imported, module+"/"); ok {
+			if !slices.ContainsFunc(pure, func(p string) bool { return within(own, p) }) {
+				t.Errorf("%s imports %s: a pure package may use pure packages only", file, imported)
+			}
+			return
+		}
+		library := strings.Contains(strings.Split(imported, "/")[0], ".")
+		if library && !slices.ContainsFunc(pureAllowed, func(p string) bool { return within(imported, p) }) {
+			t.Errorf("%s imports %s: a pure package may not (no client, no clock, no log)", file, imported)
+		}
+		if imported == "log" || imported == "log/slog" {
+			t.Errorf("%s imports %s: pure packages return what is to be said", file, imported)
+		}
+	})
+}
+
+// TestPurePackagesReadNoClock: time is a parameter.
+func TestPurePackagesReadNoClock(t *testing.T) {
+	eachFile(t, func(file, from string, source []byte) {
+		if slices.ContainsFunc(pure, func(p string) bool { return within(from, p) }) {
+			for _, call := range []string{"time.Now(", "time.Since(", "time.Until(", "metav1.Now("} {
+				if strings.Contains(string(source), call) {
+					t.Errorf("%s calls %s): time is a parameter here", file, call)
+				}
+			}
+		}
+	})
+}
+
+func TestEveryPackageSaysWhatItDecides(t *testing.T) {
+	documented := map[string]bool{}
+	eachFile(t, func(file, from string, source []byte) {
+		f, err := parser.ParseFile(token.NewFileSet(), file, source, parser.ParseComments|parser.PackageClauseOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		documented[from] = documented[from] || f.Doc != nil
+	})
+	for pkg, ok := range documented {
+		if !ok {
+			t.Errorf("package %q has no comment", pkg)
+		}
+	}
+}
+
+func within(path, prefix string) bool {
+	return prefix == "" || path == prefix || strings.HasPrefix(path, prefix+"/")
+}
+
+func eachFile(t *testing.T, f func(file, from string, source []byte)) {
+	t.Helper()
+	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir() && (path == "lab" || path == "tools" || d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && path != "."):
+			return fs.SkipDir
+		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
+			return nil
+		}
+		source, err := os.ReadFile(path)
+		if err != nil {
+			return err
+		}
+		f(path, filepath.ToSlash(filepath.Dir(path)), source)
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
+
+func eachImport(t *testing.T, f func(file, from, imported string)) {
+	t.Helper()
+	eachFile(t, func(file, from string, source []byte) {
+		parsed, err := parser.ParseFile(token.NewFileSet(), file, source, parser.ImportsOnly)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, i := range parsed.Imports {
+			imported, err := strconv.Unquote(i.Path.Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			f(file, from, imported)
+		}
+	})
+}

@@ -1,0 +1,110 @@
+package planner_test
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+)
+
+var update = flag.Bool("update", false, "rewrite want.plan in the scenarios")
+
+// TestScenarios plans on each file of testdata/scenarios: a sentence that says
+// what it shows, config.yaml, native objects, and the plan that is wanted, every
+// rejection included. A file named due lists the strategies that are due.
+func TestScenarios(t *testing.T) {
+	files, err := filepath.Glob("testdata/scenarios/*.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(files) < 30 {
+		t.Errorf("%d scenarios, want at least 30", len(files))
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			a, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(bytes.TrimSpace(a.Comment)) == 0 {
+				t.Error("does not say what it shows")
+			}
+			got := text(planOf(t, a))
+			for i, f := range a.Files {
+				if f.Name != "want.plan" {
+					continue
+				}
+				if *update {
+					a.Files[i].Data = []byte(got)
+					if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
+						t.Fatal(err)
+					}
+					return
+				}
+				if d := cmp.Diff(string(f.Data), got); d != "" {
+					t.Errorf("%s\nthe plan differs (-want +got):\n%s", a.Comment, d)
+				}
+			}
+		})
+	}
+}
+
+func section(a *txtar.Archive, name string) []byte {
+	for _, f := range a.Files {
+		if f.Name == name {
+			return f.Data
+		}
+	}
+	return nil
+}
+
+func planOf(t *testing.T, a *txtar.Archive) plan.Plan {
+	t.Helper()
+	objects := &cluster.Objects{}
+	if err := cluster.Read(bytes.NewReader(section(a, "objects.yaml")), "objects.yaml", objects); err != nil {
+		t.Fatal(err)
+	}
+	s, err := cluster.New(objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf, err := config.Load("config.yaml", section(a, "config.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var due []string
+	if names := section(a, "due"); names != nil {
+		due = strings.Fields(string(names))
+	}
+	opts := conf.Planner()
+	opts.SamplesPerCode = -1
+	return planner.New(opts).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.Build(), due), s.TakenAt)
+}
+
+// text is the form of want.plan.
+func text(p plan.Plan) string {
+	var b strings.Builder
+	for _, g := range p.Goals {
+		fmt.Fprintf(&b, "goal %s %s %s: excess %v -> %v\n", g.ID, g.Kind, g.Subject, g.Excess, p.After.Excess[g.ID])
+	}
+	for _, m := range p.Moves {
+		fmt.Fprintf(&b, "move %d wave %d: %s %s -> %s (good %v) for %s: %s\n", m.Step, m.Wave, m.Pod, m.From, m.To, m.PGood, strings.Join(m.Goals, ","), m.Reason.Code)
+	}
+	for _, r := range p.Rejections.Samples {
+		fmt.Fprintf(&b, "stays: %s on %s: %s: %s\n", r.Pod, r.Node, r.Reason.Code, r.Reason.Message)
+	}
+	fmt.Fprintf(&b, "bound: %d evictions, residual %v\n", p.Bound.MinEvictions, p.Bound.Residual)
+	return b.String()
+}
