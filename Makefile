@@ -36,11 +36,26 @@ test-unit: ## unit tests and scenarios
 
 .PHONY: test-lab
 test-lab: lab ## the lab's short end-to-end set: real API server and scheduler
-	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 15m -short ./...
+	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 15m -short ./e2e
 
 .PHONY: test-lab-long
-test-lab-long: lab ## the same with every repetition (20 of 20)
+test-lab-long: lab ## the same with every repetition of the seed scenario (20 of 20)
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./e2e/...
+
+.PHONY: test-chart
+test-chart: lab ## the chart: goldens, and a real helm install on the lab
+	cd lab/helm && go build -o $(BIN)/helm helm.sh/helm/v4/cmd/helm && EVENKEEL_HELM=$(BIN)/helm go test -count=1 .
+	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok EVENKEEL_HELM=$(BIN)/helm go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 15m ./charttest
+
+.PHONY: oracle
+oracle: ## predicted placements against the real scheduler's plugins
+	cd lab/oracle && go test -count=1 ./...
+
+.PHONY: fuzz
+fuzz: ## fuzz every entrance for a minute each
+	go test -run '^$$' -fuzz FuzzRead -fuzztime 1m ./cluster
+	go test -run '^$$' -fuzz FuzzLoad -fuzztime 1m ./config
+	go test -run '^$$' -fuzz FuzzParse -fuzztime 1m ./schedule
 
 .PHONY: lint
 lint: ## gofmt, vet, staticcheck
@@ -54,4 +69,5 @@ bench: ## benchmarks of the planner and the snapshot reader
 
 .PHONY: golden
 golden: ## rewrite what the tests expect; read the diff before you commit it
-	go test ./planner/... ./report/... ./charts/... -update
+	go test ./planner ./report ./config -update
+	cd lab/helm && go test . -update

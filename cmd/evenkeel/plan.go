@@ -17,9 +17,9 @@ import (
 )
 
 type planFlags struct {
-	files, strategies            []string
-	config, output, saveInput    string
-	detailedExitCode, colourless bool
+	files, strategies         []string
+	config, output, saveInput string
+	detailedExitCode          bool
 }
 
 func newPlan(g *global) *cobra.Command {

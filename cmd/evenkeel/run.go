@@ -15,6 +15,8 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/config"
@@ -89,7 +91,15 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	defer func() { endWatching(); o.Shutdown() }()
 	o.Start(watching)
 	m := metrics.New(version, conf.Hash())
-	c := f.controller(cmd.OutOrStdout(), log, conf, client, o, m, format)
+	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
+	defer broadcaster.Shutdown()
+	if !conf.DryRun {
+		if err := broadcaster.StartRecordingToSinkWithContext(watching); err != nil {
+			log.Warn("no events will be written", "error", err)
+		}
+	}
+	recorded := evictor.Recorded{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel")}
+	c := f.controller(cmd.OutOrStdout(), log, conf, client, o, m, format, recorded)
 	lease := controller.Lease{Client: client, Namespace: f.namespace, Identity: identity(), Leading: m.Leading}
 
 	if !f.once {
@@ -136,7 +146,7 @@ func once(ctx context.Context, c *controller.Controller, due []string) error {
 	return nil
 }
 
-func (f *runFlags) controller(out io.Writer, log *slog.Logger, conf *config.Config, client kubernetes.Interface, o *observe.Observer, m *metrics.Metrics, format report.Format) *controller.Controller {
+func (f *runFlags) controller(out io.Writer, log *slog.Logger, conf *config.Config, client kubernetes.Interface, o *observe.Observer, m *metrics.Metrics, format report.Format, recorded evictor.Events) *controller.Controller {
 	c := &controller.Controller{
 		Observer: o, Planner: planner.New(conf.Planner()), Strategies: conf.Build(), Recorder: m,
 		Clock: clock.RealClock{}, Log: log, NewRunID: newRunID, Mode: plan.DryRun, Evictor: evictor.NewDryRun(),
@@ -150,7 +160,7 @@ func (f *runFlags) controller(out io.Writer, log *slog.Logger, conf *config.Conf
 		c.Mode = plan.Live
 		c.Evictor = evictor.NewLive(client, o, o.WorkloadOf, evictor.Options{
 			GracePeriodSeconds: conf.Evictor.GracePeriodSeconds, PerMinute: conf.PerMinute(),
-			VerifyTimeout: time.Duration(conf.Evictor.VerifyTimeout), Clock: clock.RealClock{}, Log: log,
+			VerifyTimeout: time.Duration(conf.Evictor.VerifyTimeout), Clock: clock.RealClock{}, Log: log, Events: recorded,
 		})
 	}
 	return c

@@ -47,6 +47,7 @@ func (c *Cluster) runEtcd(ctx context.Context) error {
 	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = local(c.ports.etcdPeer), local(c.ports.etcdPeer)
 	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
 	cfg.LogLevel = "error"
+	cfg.LogOutputs = []string{c.path("etcd.log")}
 	cfg.UnsafeNoFsync = true // disposable data
 	cfg.QuotaBackendBytes = 8 << 30
 	cfg.AutoCompactionMode, cfg.AutoCompactionRetention = "periodic", "5m"

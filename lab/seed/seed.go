@@ -11,9 +11,11 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 )
@@ -118,11 +120,8 @@ func (a App) create(ctx context.Context, client kubernetes.Interface, ns string)
 			return err
 		}
 	}
-	// The ReplicaSet controller watches pods and ReplicaSets apart. Pods that a
-	// third party, kwok, has seen and made Ready have most likely reached it too;
-	// settled checks that none was added.
-	if err := a.ready(ctx, client, ns); err != nil {
-		return err
+	if err := a.seen(ctx, client, ns); err != nil {
+		return fmt.Errorf("waiting for the controllers to see the pods: %w", err)
 	}
 	rs := &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{Name: a.Name + "-seed", Labels: hashed, Annotations: map[string]string{"deployment.kubernetes.io/revision": "1"}},
@@ -131,6 +130,14 @@ func (a App) create(ctx context.Context, client kubernetes.Interface, ns string)
 	}
 	if _, err := client.AppsV1().ReplicaSets(ns).Create(ctx, rs, metav1.CreateOptions{}); err != nil {
 		return err
+	}
+	// Once its status is written, the ReplicaSet is in the watch that the
+	// Deployment controller shares; before, that one would make another.
+	if err := Until(ctx, time.Minute, func() (bool, error) {
+		rs, err := client.AppsV1().ReplicaSets(ns).Get(ctx, rs.Name, metav1.GetOptions{})
+		return err == nil && rs.Status.ReadyReplicas == replicas, err
+	}); err != nil {
+		return fmt.Errorf("waiting for ReplicaSet %s: %w", rs.Name, err)
 	}
 	d := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: a.Name, Labels: labels},
@@ -148,19 +155,25 @@ func (a App) create(ctx context.Context, client kubernetes.Interface, ns string)
 	return err
 }
 
-func (a App) ready(ctx context.Context, client kubernetes.Interface, ns string) error {
-	return Until(ctx, time.Minute, func() (bool, error) {
-		pods, err := client.CoreV1().Pods(ns).List(ctx, metav1.ListOptions{LabelSelector: "app=" + a.Name})
-		if err != nil || len(pods.Items) != len(a.On) {
-			return false, err
-		}
-		for _, p := range pods.Items {
-			if p.Status.Phase != corev1.PodRunning {
-				return false, nil
-			}
-		}
-		return true, nil
-	})
+// seen waits until all pods are in the watch that the controllers share, so that
+// the ReplicaSet controller will find them and create none. A budget tells: the
+// disruption controller counts healthy pods from that watch.
+func (a App) seen(ctx context.Context, client kubernetes.Interface, ns string) error {
+	none := intstr.FromInt32(0)
+	api := client.PolicyV1().PodDisruptionBudgets(ns)
+	name := "seeding-" + a.Name
+	b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: policyv1.PodDisruptionBudgetSpec{MinAvailable: &none, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.Name}}}}
+	if _, err := api.Create(ctx, b, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	if err := Until(ctx, time.Minute, func() (bool, error) {
+		b, err := api.Get(ctx, name, metav1.GetOptions{})
+		return err == nil && b.Status.CurrentHealthy == int32(len(a.On)), err
+	}); err != nil {
+		return err
+	}
+	return api.Delete(ctx, name, metav1.DeleteOptions{})
 }
 
 func (a App) spec() corev1.PodSpec {
