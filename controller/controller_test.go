@@ -1,0 +1,179 @@
+package controller_test
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"slices"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// seen always sees the same cluster.
+type seen struct {
+	s     *cluster.Snapshot
+	err   error
+	looks int
+}
+
+func (o *seen) Snapshot(context.Context) (*cluster.Snapshot, error) { o.looks++; return o.s, o.err }
+
+// scripted answers waves one after the other.
+type scripted struct {
+	results []evictor.Result
+	waves   [][]plan.Move
+}
+
+func (e *scripted) Wave(_ context.Context, moves []plan.Move) evictor.Result {
+	e.waves = append(e.waves, moves)
+	if len(e.results) > 0 {
+		r := e.results[0]
+		e.results = e.results[1:]
+		return r
+	}
+	var r evictor.Result
+	for _, m := range moves {
+		r.Outcomes = append(r.Outcomes, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Evicted})
+	}
+	return r
+}
+
+type recorder struct{ skipped []string }
+
+func (*recorder) Pass(plan.RunReport)  {}
+func (r *recorder) Skipped(s []string) { r.skipped = append(r.skipped, s...) }
+
+func setUp(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller.Controller, *seen) {
+	t.Helper()
+	objects, err := cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := cluster.New(objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\n- {name: hot, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: 0.9}}}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := &seen{s: s}
+	return &controller.Controller{
+		Observer: o, Planner: planner.New(conf.Planner()), Evictor: e, Strategies: conf.Build(), Mode: mode, Recorder: &recorder{},
+		Clock: clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC)), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {},
+	}, o
+}
+
+func TestRunOnceGoesWaveByWave(t *testing.T) {
+	e := &scripted{}
+	c, o := setUp(t, e, plan.Live)
+	r, err := c.RunOnce(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.waves) != 2 || len(r.Outcomes) != 2 || r.Stopped != nil || r.RunID != "r1" {
+		t.Errorf("%d waves, %+v", len(e.waves), r.Outcomes)
+	}
+	if o.looks != 3 {
+		t.Errorf("looked %d times, want once for the plan and once before each wave", o.looks)
+	}
+}
+
+func TestAStopAccountsForWhatWasNotTried(t *testing.T) {
+	e := &scripted{results: []evictor.Result{{Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted}}, Stop: &plan.Reason{Code: plan.ReplacementNotReady}}}}
+	c, _ := setUp(t, e, plan.Live)
+	r, err := c.RunOnce(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(e.waves) != 1 || r.Stopped == nil || len(r.Outcomes) != 2 || r.Outcomes[1].Outcome != plan.Dropped {
+		t.Errorf("%d waves, stopped %v, %+v", len(e.waves), r.Stopped, r.Outcomes)
+	}
+}
+
+func TestDryRunIsThePlanNotCarriedOut(t *testing.T) {
+	c, o := setUp(t, evictor.NewDryRun(), plan.DryRun)
+	r, err := c.RunOnce(t.Context(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(r.Outcomes) != 2 || r.Outcomes[0].Outcome != plan.WouldEvict || o.looks != 1 {
+		t.Errorf("%+v", r.Outcomes)
+	}
+}
+
+func TestNoLookNoEviction(t *testing.T) {
+	e := &scripted{}
+	c, o := setUp(t, e, plan.Live)
+	o.err = errors.New("no permission")
+	if _, err := c.RunOnce(t.Context(), nil); err == nil || len(e.waves) != 0 {
+		t.Errorf("error %v, %d waves", err, len(e.waves))
+	}
+}
+
+func TestStrategiesThatAreNotDueAreConstraints(t *testing.T) {
+	c, o := setUp(t, &scripted{}, plan.Live)
+	goals := controller.Goals(o.s, c.Strategies, []string{"hot"})
+	for _, g := range goals {
+		if g.Constraint != (g.Strategy == "zones") {
+			t.Errorf("%s %s: constraint %v", g.Strategy, g.Subject, g.Constraint)
+		}
+	}
+	if len(goals) == 0 {
+		t.Error("no goals")
+	}
+}
+
+// TestStrategiesFireOnTheirSchedules steps the clock through ten minutes.
+func TestStrategiesFireOnTheirSchedules(t *testing.T) {
+	c, _ := setUp(t, evictor.NewDryRun(), plan.DryRun)
+	fake := c.Clock.(*clocktesting.FakeClock)
+	fake.SetTime(time.Date(2026, 1, 1, 0, 49, 59, 0, time.UTC))
+	reports := make(chan plan.RunReport)
+	c.OnReport = func(r plan.RunReport) { reports <- r }
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); c.Run(ctx) }()
+	next := func(d time.Duration) plan.RunReport {
+		for !fake.HasWaiters() {
+			time.Sleep(time.Millisecond) // the fake clock has no way to wait for waiters
+		}
+		fake.Step(d)
+		return <-reports
+	}
+	if r := next(time.Second); len(r.Plan.Moves) != 0 {
+		t.Errorf("at 00:50 only hot is due, yet zones moves %d pods", len(r.Plan.Moves))
+	}
+	if r := next(10 * time.Minute); len(r.Plan.Moves) != 2 {
+		t.Errorf("at 01:00 both are due, want 2 moves, got %d", len(r.Plan.Moves))
+	}
+	cancel()
+	<-ended
+}
+
+func TestGoalsKeepTheOrderOfStrategies(t *testing.T) {
+	c, o := setUp(t, &scripted{}, plan.Live)
+	var order []string
+	for _, g := range controller.Goals(o.s, c.Strategies, nil) {
+		if !slices.Contains(order, g.Strategy) {
+			order = append(order, g.Strategy)
+		}
+	}
+	if !slices.Equal(order, []string{"zones", "hot"}) {
+		t.Error(order)
+	}
+}

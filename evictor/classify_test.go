@@ -1,0 +1,64 @@
+package evictor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"testing"
+
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+var pods = schema.GroupResource{Resource: "pods"}
+
+func withBudgetCause(err *apierrors.StatusError) error {
+	err.ErrStatus.Details = &metav1.StatusDetails{Causes: []metav1.StatusCause{{Type: policyv1.DisruptionBudgetCause, Message: "needs 3 healthy pods"}}}
+	return err
+}
+
+func status(code int32, reason metav1.StatusReason, msg string) *apierrors.StatusError {
+	return &apierrors.StatusError{ErrStatus: metav1.Status{Status: metav1.StatusFailure, Code: code, Reason: reason, Message: msg}}
+}
+
+func TestClassify(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		err      error
+		accepted bool
+		unsure   bool
+		stop     bool
+		spent    bool
+		outcome  plan.OutcomeKind
+		code     plan.Code
+	}{
+		{name: "201", accepted: true},
+		{name: "budget at 0", err: withBudgetCause(apierrors.NewTooManyRequests("no", 0)), outcome: plan.Blocked, code: plan.BlockedByPDB},
+		{name: "budget not observed", err: withBudgetCause(apierrors.NewTooManyRequests("wait", 10)), outcome: plan.Blocked, code: plan.BlockedByPDB},
+		{name: "throttled", err: apierrors.NewTooManyRequestsError("slow down"), stop: true, outcome: plan.Blocked, code: plan.APIThrottled},
+		{name: "negative budget", err: withBudgetCause(apierrors.NewForbidden(pods, "a", errors.New("pdb"))), outcome: plan.Blocked, code: plan.BlockedByPDB},
+		{name: "no permission", err: apierrors.NewForbidden(pods, "a", errors.New("rbac")), stop: true, outcome: plan.Blocked, code: plan.PermissionMissing},
+		{name: "no credentials", err: apierrors.NewUnauthorized("token"), stop: true, outcome: plan.Blocked, code: plan.PermissionMissing},
+		{name: "two budgets", err: status(500, "", "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."), outcome: plan.Blocked, code: plan.SeveralPDBs},
+		{name: "wrong UID", err: apierrors.NewConflict(pods, "a", errors.New("uid")), spent: true, outcome: plan.Dropped, code: plan.UIDChanged},
+		{name: "gone", err: apierrors.NewNotFound(pods, "a"), outcome: plan.Gone, code: plan.PodGoneAlready},
+		{name: "server error", err: apierrors.NewInternalError(errors.New("etcd")), unsure: true, code: plan.APIError},
+		{name: "server timeout", err: apierrors.NewServerTimeout(pods, "create", 1), unsure: true, code: plan.APIError},
+		{name: "unavailable", err: status(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "x"), unsure: true, code: plan.APIError},
+		{name: "deadline", err: context.DeadlineExceeded, unsure: true, code: plan.OutcomeUnknown},
+		{name: "reset", err: fmt.Errorf("post: %w", errors.New("connection reset by peer")), unsure: true, code: plan.OutcomeUnknown},
+		{name: "bad request", err: apierrors.NewBadRequest("x"), outcome: plan.Unknown, code: plan.APIError},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			v := Classify(c.err)
+			if v.Accepted != c.accepted || v.Unsure != c.unsure || v.Stop != c.stop || v.Spent != c.spent || v.Outcome != c.outcome || v.Reason.Code != c.code {
+				t.Errorf("got %+v", v)
+			}
+		})
+	}
+}

@@ -1,0 +1,243 @@
+package evictor
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// world is a tiny cluster: evicted pods go, and a replacement may come.
+type world struct {
+	mu      sync.Mutex
+	pods    map[string]*corev1.Pod
+	changed chan struct{}
+	asked   int
+	answer  error
+	// takesEffect: the eviction is carried out even when the answer is an error.
+	takesEffect bool
+	// replace is where the replacement lands; "" for none.
+	replace  string
+	notReady bool
+}
+
+func newWorld(pods ...*corev1.Pod) *world {
+	w := &world{pods: map[string]*corev1.Pod{}, changed: make(chan struct{})}
+	for _, p := range pods {
+		w.pods[p.Name] = p
+	}
+	return w
+}
+
+func aPod(name, uid, node string) *corev1.Pod {
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(uid), Labels: map[string]string{"app": "d"}}, Spec: corev1.PodSpec{NodeName: node},
+		Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}}
+}
+
+func (w *world) get(_ context.Context, _, name string) (*corev1.Pod, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if p := w.pods[name]; p != nil {
+		return p.DeepCopy(), nil
+	}
+	return nil, apierrors.NewNotFound(pods, name)
+}
+
+func (w *world) evict(_ context.Context, e *policyv1.Eviction) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.asked++
+	if w.answer == nil || w.takesEffect {
+		delete(w.pods, e.Name)
+		if w.replace != "" {
+			p := aPod(e.Name+"-new", "new-"+e.Name, w.replace)
+			if w.notReady {
+				p.Status.Conditions = nil
+			}
+			w.pods[p.Name] = p
+		}
+		close(w.changed)
+		w.changed = make(chan struct{})
+	}
+	return w.answer
+}
+
+func (w *world) Pods(string) []*corev1.Pod {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var out []*corev1.Pod
+	for _, p := range w.pods {
+		out = append(out, p)
+	}
+	return out
+}
+
+func (w *world) Changed() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.changed
+}
+
+func live(w *world, c clock.WithTicker) *Live {
+	return newLive(w, w, func(p *corev1.Pod) string { return p.Labels["app"] }, Options{
+		VerifyTimeout: time.Minute, Clock: c, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
+}
+
+func aMove(step int, name, uid string) plan.Move {
+	return plan.Move{Step: step, Pod: plan.PodRef{Namespace: "shop", Name: name, UID: uid}, From: "n3", To: "n1", AcceptableNodes: []string{"n1", "n2"}, GracePeriodSeconds: 30,
+		Reason: plan.Reason{Code: plan.ZoneSkewed}}
+}
+
+func one(t *testing.T, r Result) plan.Outcome {
+	t.Helper()
+	if len(r.Outcomes) != 1 {
+		t.Fatalf("%d outcomes", len(r.Outcomes))
+	}
+	return r.Outcomes[0]
+}
+
+func TestEvictedAndLanded(t *testing.T) {
+	w := newWorld(aPod("d1", "u1", "n3"))
+	w.replace = "n1"
+	r := live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")})
+	o := one(t, r)
+	if o.Outcome != plan.Evicted || o.Landed != "n1" || !o.AsForetold || o.Replacement == nil || o.Replacement.UID != "new-d1" || r.Stop != nil {
+		t.Errorf("%+v %v", o, r.Stop)
+	}
+}
+
+func TestLandedElsewhereIsSaid(t *testing.T) {
+	w := newWorld(aPod("d1", "u1", "n3"))
+	w.replace = "n3"
+	o := one(t, live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}))
+	if o.Outcome != plan.Evicted || o.AsForetold || o.Reason.Code != plan.LandedElsewhere {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestEachVictimGetsItsOwnReplacement(t *testing.T) {
+	w := newWorld(aPod("d1", "u1", "n3"), aPod("d2", "u2", "n3"))
+	w.replace = "n1"
+	r := live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1"), aMove(2, "d2", "u2")})
+	if len(r.Outcomes) != 2 || r.Outcomes[0].Replacement == nil || r.Outcomes[1].Replacement == nil || r.Outcomes[0].Replacement.UID == r.Outcomes[1].Replacement.UID {
+		t.Errorf("%+v", r.Outcomes)
+	}
+}
+
+func TestNotEvicted(t *testing.T) {
+	terminating := aPod("d1", "u1", "n3")
+	terminating.DeletionTimestamp = &metav1.Time{}
+	for _, c := range []struct {
+		name    string
+		pod     *corev1.Pod
+		outcome plan.OutcomeKind
+		code    plan.Code
+	}{
+		{"gone", aPod("other", "u9", "n3"), plan.Gone, plan.PodGoneAlready},
+		{"created anew", aPod("d1", "u2", "n3"), plan.Dropped, plan.UIDChanged},
+		{"terminating", terminating, plan.Gone, plan.PodTerminating},
+		{"elsewhere", aPod("d1", "u1", "n2"), plan.Dropped, plan.PremiseChanged},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(c.pod)
+			o := one(t, live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}))
+			if o.Outcome != c.outcome || o.Reason.Code != c.code || w.asked != 0 {
+				t.Errorf("%+v, asked %d times", o, w.asked)
+			}
+		})
+	}
+}
+
+func TestAnAnswerLostOnTheWayIsLookedUp(t *testing.T) {
+	w := newWorld(aPod("d1", "u1", "n3"))
+	w.answer, w.takesEffect, w.replace = errors.New("connection reset by peer"), true, "n2"
+	o := one(t, live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}))
+	if o.Outcome != plan.Evicted || o.Landed != "n2" {
+		t.Errorf("%+v", o)
+	}
+}
+
+func TestAMissingReplacementStopsThePass(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		replace  string
+		notReady bool
+		code     plan.Code
+	}{
+		{"none", "", false, plan.ReplacementNotScheduled},
+		{"not ready", "n1", true, plan.ReplacementNotReady},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(aPod("d1", "u1", "n3"))
+			w.replace, w.notReady = c.replace, c.notReady
+			fake := clocktesting.NewFakeClock(time.Unix(0, 0))
+			done := make(chan Result)
+			go func() { done <- live(w, fake).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}) }()
+			for !fake.HasWaiters() {
+				time.Sleep(time.Millisecond) // the fake clock has no way to wait for waiters
+			}
+			fake.Step(time.Minute + 30*time.Second)
+			r := <-done
+			if o := one(t, r); o.Outcome != plan.Evicted || o.Reason.Code != c.code || r.Stop == nil || r.Stop.Code != c.code {
+				t.Errorf("%+v, stop %v", o, r.Stop)
+			}
+		})
+	}
+}
+
+func TestToldToStopBeginsNoEviction(t *testing.T) {
+	w := newWorld(aPod("d1", "u1", "n3"))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	r := live(w, clock.RealClock{}).Wave(ctx, []plan.Move{aMove(1, "d1", "u1")})
+	if o := one(t, r); o.Outcome != plan.Dropped || o.Reason.Code != plan.Interrupted || w.asked != 0 || r.Stop == nil {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestDryRunEvictsNothing(t *testing.T) {
+	r := NewDryRun().Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")})
+	if o := one(t, r); o.Outcome != plan.WouldEvict || r.Stop != nil {
+		t.Errorf("%+v", r)
+	}
+}
+
+func TestPaceSpacesEvictions(t *testing.T) {
+	fake := clocktesting.NewFakeClock(time.Unix(0, 0))
+	p := newPace(30, fake)
+	if !p.wait(t.Context()) {
+		t.Fatal("the first has to wait")
+	}
+	turn := make(chan bool, 1)
+	go func() { turn <- p.wait(t.Context()) }()
+	for !fake.HasWaiters() {
+		time.Sleep(time.Millisecond) // the fake clock has no way to wait for waiters
+	}
+	fake.Step(1999 * time.Millisecond)
+	select {
+	case <-turn:
+		t.Fatal("the second came before its two seconds")
+	default:
+	}
+	fake.Step(time.Millisecond)
+	if !<-turn {
+		t.Error("the second never came")
+	}
+}
