@@ -39,13 +39,24 @@ func New(o *Objects) (*Snapshot, error) {
 		b.s.TakenAt = newest(o)
 	}
 	b.s.TakenAt = b.s.TakenAt.UTC()
-	return b.s, errors.Join(b.errs...)
+	return b.s, b.err()
 }
 
 type builder struct {
 	o    *Objects
 	s    *Snapshot
 	errs []error
+}
+
+// maxErrors bounds what is said at once: the same file given twice makes every
+// object a duplicate.
+const maxErrors = 5
+
+func (b *builder) err() error {
+	if n := len(b.errs) - maxErrors; n > 0 {
+		return errors.Join(append(b.errs[:maxErrors:maxErrors], fmt.Errorf("... and %d more mistakes; was the same file given twice?", n))...)
+	}
+	return errors.Join(b.errs...)
 }
 
 func (b *builder) fail(format string, args ...any) {

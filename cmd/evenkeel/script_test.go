@@ -1,0 +1,27 @@
+package main
+
+import (
+	"os"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/testscript"
+)
+
+func TestMain(m *testing.M) {
+	testscript.Main(m, map[string]func(){"evenkeel": func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }})
+}
+
+// TestScripts runs the program as a user would; each script is a story.
+func TestScripts(t *testing.T) {
+	testscript.Run(t, testscript.Params{
+		Dir: "testdata/script",
+		Setup: func(e *testscript.Env) error {
+			e.Setenv("HOME", e.WorkDir) // no kubeconfig of whoever runs the tests
+			text, err := os.ReadFile("../../examples/three-zones.yaml")
+			if err != nil {
+				return err
+			}
+			return os.WriteFile(e.WorkDir+"/three-zones.yaml", text, 0o600)
+		},
+	})
+}
