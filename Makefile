@@ -65,7 +65,7 @@ lint: ## gofmt, vet, staticcheck
 
 .PHONY: bench
 bench: ## benchmarks of the planner and the snapshot reader
-	go test -run '^$$' -bench . -benchmem ./cluster/... ./placement/... ./planner/...
+	go test -run '^$$' -bench . -benchmem ./cluster/... ./placement/... ./planner/... ./cmd/...
 
 .PHONY: golden
 golden: ## rewrite what the tests expect; read the diff before you commit it

@@ -198,11 +198,37 @@ type header struct {
 	Kind       string `json:"kind"`
 }
 
+// peek reads apiVersion and kind and no more: they stand first in what kubectl
+// and the API server write, and a pod has some kilobytes behind them.
+func peek(raw []byte, h header) (header, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return h, fmt.Errorf("want an object, found %.20s", raw)
+	}
+	for found := 0; d.More() && found < 2; {
+		key, err := d.Token()
+		if err != nil {
+			return h, unexpected(err)
+		}
+		var into any = &json.RawMessage{}
+		switch key {
+		case "apiVersion":
+			into, found = &h.APIVersion, found+1
+		case "kind":
+			into, found = &h.Kind, found+1
+		}
+		if err := d.Decode(into); err != nil {
+			return h, fmt.Errorf("field %q: %w", key, unexpected(err))
+		}
+	}
+	return h, nil
+}
+
 // add takes in one object. What it does not say about its kind is taken from
 // fallback.
 func (o *Objects) add(raw []byte, at string, fallback header) error {
-	h := fallback
-	if err := json.Unmarshal(raw, &h); err != nil {
+	h, err := peek(raw, fallback)
+	if err != nil {
 		return fmt.Errorf("%s: %w", at, err)
 	}
 	if h.Kind == "" || h.APIVersion == "" {

@@ -1,0 +1,40 @@
+package main
+
+import (
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"syscall"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/planner/simtest"
+)
+
+// asProgram makes the test binary behave as evenkeel itself.
+const asProgram = "EVENKEEL_AS_PROGRAM"
+
+// BenchmarkPlanFromJSON runs the whole program on a snapshot of 500 nodes and
+// 10,000 pods: reading, planning and printing. It reports the peak memory too.
+func BenchmarkPlanFromJSON(b *testing.B) {
+	path := filepath.Join(b.TempDir(), "snapshot.json")
+	if err := save(path, simtest.Crowded(rand.New(rand.NewPCG(1, 3)), 500, 500, 20), cluster.JSON); err != nil {
+		b.Fatal(err)
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		b.Fatal(err)
+	}
+	var peak int64
+	for b.Loop() {
+		cmd := exec.Command(os.Args[0], "plan", "-f", path)
+		cmd.Env = append(os.Environ(), asProgram+"=1")
+		if out, err := cmd.CombinedOutput(); err != nil {
+			b.Fatalf("%v\n%s", err, out)
+		}
+		peak = max(peak, cmd.ProcessState.SysUsage().(*syscall.Rusage).Maxrss)
+	}
+	b.ReportMetric(float64(peak)/1024, "peak-MiB")
+	b.ReportMetric(float64(info.Size())/(1<<20), "input-MiB")
+}
