@@ -1,0 +1,37 @@
+package config_test
+
+import (
+	"os"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/config"
+)
+
+// TestEveryKeyIsDocumented: each key has a row of its own in the reference, or
+// stands under a documented key that is not built yet.
+func TestEveryKeyIsDocumented(t *testing.T) {
+	doc, err := os.ReadFile("../docs/reference/config.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var walk func(typ reflect.Type, path string)
+	walk = func(typ reflect.Type, path string) {
+		if strings.Contains(string(doc), "| `"+path+"` |") {
+			return
+		}
+		if typ.Kind() == reflect.Slice {
+			typ, path = typ.Elem(), path+"[]"
+		}
+		if typ.Kind() != reflect.Struct || typ.NumField() == 0 || !typ.Field(0).IsExported() {
+			t.Errorf("docs/reference/config.md has no row for %s", path)
+			return
+		}
+		for i := range typ.NumField() {
+			name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+			walk(typ.Field(i).Type, strings.TrimPrefix(path+"."+name, "."))
+		}
+	}
+	walk(reflect.TypeFor[config.Config](), "")
+}

@@ -1,0 +1,143 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
+	fakediscovery "k8s.io/client-go/discovery/fake"
+	"k8s.io/client-go/kubernetes/fake"
+	ktesting "k8s.io/client-go/testing"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/evenkeel-project/evenkeel/planner/simtest"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+func system() *corev1.Namespace {
+	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "kube-system", UID: "cluster-1"}}
+}
+
+func started(t *testing.T, client *fake.Clientset) (*Observer, context.Context) {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	o := New(client, clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
+	o.Start(ctx)
+	t.Cleanup(func() { cancel(); o.Shutdown() })
+	return o, ctx
+}
+
+func TestSnapshotHoldsWhatIsThere(t *testing.T) {
+	objects := simtest.Crowded(rand.New(rand.NewPCG(1, 1)), 3, 2, 4)
+	list := []k8sruntime.Object{system()}
+	for _, n := range objects.Nodes {
+		list = append(list, n)
+	}
+	for _, p := range objects.Pods {
+		list = append(list, p)
+	}
+	for _, x := range objects.ReplicaSets {
+		list = append(list, x)
+	}
+	for _, x := range objects.Deployments {
+		list = append(list, x)
+	}
+	client := fake.NewClientset(list...)
+	client.Discovery().(*fakediscovery.FakeDiscovery).FakedServerVersion = &version.Info{Major: "1", Minor: "37"}
+	o, ctx := started(t, client)
+	if err := o.WaitForSync(ctx); err != nil {
+		t.Fatal(err)
+	}
+	s, err := o.Snapshot(ctx)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(s.Pods) != 8 || len(s.Workloads) != 2 || s.ClusterUID != "cluster-1" || !s.TakenAt.Equal(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) {
+		t.Errorf("%d pods, %d workloads, cluster %q, taken at %s", len(s.Pods), len(s.Workloads), s.ClusterUID, s.TakenAt)
+	}
+	if p := o.Pods("ns0")[0]; o.WorkloadOf(p) != "deploy-d00000" || len(p.Spec.Containers[0].Env) != 0 {
+		t.Errorf("workload %q, %d settings kept", o.WorkloadOf(p), len(p.Spec.Containers[0].Env))
+	}
+}
+
+func TestAMissingPermissionIsAnErrorAtOnce(t *testing.T) {
+	client := fake.NewClientset(system())
+	client.PrependReactor("list", "poddisruptionbudgets", func(ktesting.Action) (bool, k8sruntime.Object, error) {
+		return true, nil, apierrors.NewForbidden(schema.GroupResource{Group: "policy", Resource: "poddisruptionbudgets"}, "", errors.New("no"))
+	})
+	o, ctx := started(t, client)
+	err := o.WaitForSync(ctx)
+	if err == nil || !strings.Contains(err.Error(), "permission to list and watch poddisruptionbudgets is missing") {
+		t.Errorf("got %v", err)
+	}
+	if _, err := o.Snapshot(ctx); err == nil {
+		t.Error("a cluster half seen gives a snapshot")
+	}
+}
+
+func TestChangedTellsOfTheNextChange(t *testing.T) {
+	client := fake.NewClientset(system())
+	o, ctx := started(t, client)
+	if err := o.WaitForSync(ctx); err != nil {
+		t.Fatal(err)
+	}
+	changed := o.Changed()
+	if _, err := client.CoreV1().Pods("shop").Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	select {
+	case <-changed:
+	case <-ctx.Done():
+		t.Fatal("no change was told")
+	}
+	if len(o.Pods("shop")) != 1 {
+		t.Error("the pod is not there")
+	}
+}
+
+// TestBytesKeptPerPod measures the heap that 5,000 pods of some kilobytes take
+// before and after what no decision looks at is dropped.
+func TestBytesKeptPerPod(t *testing.T) {
+	const pods = 5000
+	measure := func(transform func(any) (any, error)) float64 {
+		objects := simtest.Crowded(rand.New(rand.NewPCG(1, 1)), 250, 250, 20)
+		var before, after runtime.MemStats
+		runtime.GC()
+		runtime.ReadMemStats(&before)
+		kept := make([]*corev1.Pod, 0, pods)
+		for _, p := range objects.Pods {
+			c := p.DeepCopy()
+			for i := range c.Spec.Containers[0].Env { // decoded pods share no strings
+				c.Spec.Containers[0].Env[i].Value = strings.Clone(c.Spec.Containers[0].Env[i].Value)
+			}
+			if _, err := transform(c); err != nil {
+				t.Fatal(err)
+			}
+			kept = append(kept, c)
+		}
+		runtime.GC()
+		runtime.ReadMemStats(&after)
+		runtime.KeepAlive(objects)
+		runtime.KeepAlive(kept)
+		return float64(after.HeapAlloc-before.HeapAlloc) / pods
+	}
+	whole := measure(func(x any) (any, error) { return x, nil })
+	kept := measure(keep)
+	t.Logf("%.0f bytes of %.0f are kept per pod", kept, whole)
+	if kept > 0.6*whole {
+		t.Errorf("%.0f bytes of %.0f are kept per pod, want at most 60 %%", kept, whole)
+	}
+}
