@@ -111,12 +111,11 @@ func (c *Controller) wave(ctx context.Context, log *slog.Logger, report *plan.Ru
 	}
 	moves := movesOf(report.Plan, wave)
 	if c.Mode == plan.Live {
-		snapshot, err := c.Observer.Snapshot(ctx)
+		holding, dropped, err := c.recheck(ctx, report.Plan, due, wave)
 		if err != nil {
 			return &plan.Reason{Code: plan.APIError, Message: "looking at the cluster before wave " + itoa(wave) + ": " + err.Error()}
 		}
-		var dropped []plan.Outcome
-		moves, dropped = c.Planner.Recheck(snapshot, c.state, Goals(snapshot, c.Strategies, due), report.Plan, wave, snapshot.TakenAt)
+		moves = holding
 		report.Outcomes = append(report.Outcomes, dropped...)
 	}
 	if len(moves) == 0 {
@@ -125,7 +124,73 @@ func (c *Controller) wave(ctx context.Context, log *slog.Logger, report *plan.Ru
 	log.Info("carrying out", "wave", wave, "moves", len(moves))
 	result := c.Evictor.Wave(ctx, moves)
 	report.Outcomes = append(report.Outcomes, result.Outcomes...)
+	c.spend(ctx, result.Spent)
 	return result.Stop
+}
+
+// The status of a budget follows its pods with a delay. A wave that a budget
+// seems to block right after the last one is looked at again for a while.
+const (
+	settleTime = 10 * time.Second
+	settleStep = 500 * time.Millisecond
+)
+
+// recheck judges a wave by a fresh look at the cluster.
+func (c *Controller) recheck(ctx context.Context, p plan.Plan, due []string, wave int) ([]plan.Move, []plan.Outcome, error) {
+	until := c.Clock.Now().Add(settleTime)
+	for {
+		s, err := c.Observer.Snapshot(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		moves, dropped := c.Planner.Recheck(s, c.state, Goals(s, c.Strategies, due), p, wave, s.TakenAt)
+		if wave == 1 || !slices.ContainsFunc(dropped, byBudget) || !c.Clock.Now().Before(until) {
+			return moves, dropped, nil
+		}
+		if !c.sleepUntil(ctx, c.Clock.Now().Add(settleStep)) {
+			return moves, dropped, nil
+		}
+	}
+}
+
+func byBudget(o plan.Outcome) bool {
+	switch o.Reason.Code {
+	case plan.BlockedByPDB, plan.PDBNotObserved, plan.WorkloadUnavailable:
+		return true
+	}
+	return false
+}
+
+// spentFor is how long the API server may hold a budget's allowance for an
+// eviction that it refused with a conflict (2 minutes in the disruption
+// controller).
+const spentFor = 2 * time.Minute
+
+// spend remembers the budgets that refused evictions may have taken.
+func (c *Controller) spend(ctx context.Context, pods []plan.PodRef) {
+	if len(pods) == 0 {
+		return
+	}
+	until := c.Clock.Now().Add(spentFor)
+	spent := map[string]time.Time{}
+	for name, t := range c.state.SpentBudgets {
+		if t.After(c.Clock.Now()) {
+			spent[name] = t
+		}
+	}
+	s, err := c.Observer.Snapshot(ctx)
+	if err != nil {
+		c.Log.Warn("which budgets were spent is not known", "error", err)
+		return
+	}
+	for _, ref := range pods {
+		for _, b := range s.Budgets { // by namespace: the victim itself may be gone
+			if b.Object.Namespace == ref.Namespace {
+				spent[b.Object.Namespace+"/"+b.Object.Name] = until
+			}
+		}
+	}
+	c.state.SpentBudgets = spent
 }
 
 // giveUp accounts for the moves that were never tried.

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"go.uber.org/goleak"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -175,5 +177,30 @@ func TestGoalsKeepTheOrderOfStrategies(t *testing.T) {
 	}
 	if !slices.Equal(order, []string{"zones", "hot"}) {
 		t.Error(order)
+	}
+}
+
+// TestAConflictSpendsTheBudget: an eviction that met a namesake may have taken
+// the allowance of its budget; for two minutes nothing of it is planned.
+func TestAConflictSpendsTheBudget(t *testing.T) {
+	e := &scripted{results: []evictor.Result{{Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Dropped}}, Spent: []plan.PodRef{{Namespace: "shop", Name: "d"}}, Stop: &plan.Reason{Code: plan.UIDChanged}}}}
+	c, o := setUp(t, e, plan.Live)
+	o.s.Budgets = nil
+	objects := o.s.Objects
+	objects.PodDisruptionBudgets = append(objects.PodDisruptionBudgets, &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "d"},
+		Spec:   policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "d"}}},
+		Status: policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: 1}})
+	s, err := cluster.New(objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.s = s
+	c.Clock.(*clocktesting.FakeClock).SetTime(s.TakenAt)
+	if r, err := c.RunOnce(t.Context(), nil); err != nil || len(r.Plan.Moves) != 2 {
+		t.Fatalf("%d moves, %v", len(r.Plan.Moves), err)
+	}
+	r, err := c.RunOnce(t.Context(), nil)
+	if err != nil || len(r.Plan.Moves) != 0 || r.Plan.Rejections.Counts[plan.BlockedByPDB] == 0 {
+		t.Errorf("%d moves, rejections %v, %v", len(r.Plan.Moves), r.Plan.Rejections.Counts, err)
 	}
 }

@@ -31,8 +31,8 @@ type Observer struct {
 	watched []watched
 
 	mu      sync.Mutex
-	denied  map[string]error // by kind, the last refusal while listing
-	failure error            // the last other failure while listing
+	denied  map[string]refusal // by kind, the last one while listing or watching
+	failure error              // the last other failure while listing
 	changed chan struct{}
 	version string
 	uid     string
@@ -40,7 +40,7 @@ type Observer struct {
 
 // New makes an observer; nothing is watched before Start.
 func New(client kubernetes.Interface, c clock.PassiveClock) *Observer {
-	o := &Observer{client: client, clock: c, denied: map[string]error{}, changed: make(chan struct{})}
+	o := &Observer{client: client, clock: c, denied: map[string]refusal{}, changed: make(chan struct{})}
 	o.factory = informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(keep))
 	for _, k := range kinds {
 		inf := k.informer(o.factory)
@@ -113,11 +113,21 @@ func (o *Observer) identify(ctx context.Context) error {
 	return nil
 }
 
+// refusal is a permission that was missing at a moment.
+type refusal struct {
+	err error
+	at  time.Time
+}
+
+// refusedFor is how long a refusal counts. While it lasts the informer asks
+// again at least twice a minute, and each refusal counts anew.
+const refusedFor = 2 * time.Minute
+
 func (o *Observer) note(k kind, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
-		o.denied[k.resource] = explain("list and watch", k.resource, err)
+		o.denied[k.resource] = refusal{explain("list and watch", k.resource, err), o.clock.Now()}
 		return
 	}
 	o.failure = err
@@ -127,8 +137,8 @@ func (o *Observer) refused() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, k := range kinds {
-		if err := o.denied[k.resource]; err != nil {
-			return err
+		if r, ok := o.denied[k.resource]; ok && o.clock.Since(r.at) < refusedFor {
+			return r.err
 		}
 	}
 	return nil
