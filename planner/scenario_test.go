@@ -2,6 +2,7 @@ package planner_test
 
 import (
 	"bytes"
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -11,11 +12,13 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"github.com/rogpeppe/go-internal/txtar"
+	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/plan/schema"
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
@@ -41,7 +44,9 @@ func TestScenarios(t *testing.T) {
 			if len(bytes.TrimSpace(a.Comment)) == 0 {
 				t.Error("does not say what it shows")
 			}
-			got := text(planOf(t, a))
+			p := planOf(t, a)
+			followsSchema(t, p)
+			got := text(p)
 			for i, f := range a.Files {
 				if f.Name != "want.plan" {
 					continue
@@ -107,4 +112,28 @@ func text(p plan.Plan) string {
 	}
 	fmt.Fprintf(&b, "bound: %d evictions, residual %v\n", p.Bound.MinEvictions, p.Bound.Residual)
 	return b.String()
+}
+
+// followsSchema holds a plan's JSON to the published schema.
+func followsSchema(t *testing.T, p plan.Plan) {
+	t.Helper()
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(schema.Plan))
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := jsonschema.NewCompiler()
+	if err := c.AddResource(schema.PlanID, doc); err != nil {
+		t.Fatal(err)
+	}
+	text, err := json.Marshal(p)
+	if err != nil {
+		t.Fatal(err)
+	}
+	value, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.MustCompile(schema.PlanID).Validate(value); err != nil {
+		t.Errorf("the plan breaks its schema: %v", err)
+	}
 }

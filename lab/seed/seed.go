@@ -260,17 +260,19 @@ func Spread(ctx context.Context, client kubernetes.Interface, ns, app string) (m
 	return counts, nil
 }
 
-// Reset deletes a namespace and waits until it is gone.
+// Reset deletes a namespace and waits until its pods are gone; the rest follows
+// by itself. Nothing can be created in a namespace that is being deleted.
 func Reset(ctx context.Context, client kubernetes.Interface, ns string) error {
+	if err := client.CoreV1().Namespaces().Delete(ctx, ns, metav1.DeleteOptions{}); err != nil {
+		return err
+	}
 	now := int64(0)
-	if err := client.CoreV1().Pods(ns).DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{}); err != nil {
-		return err
-	}
-	if err := client.CoreV1().Namespaces().Delete(ctx, ns, metav1.DeleteOptions{}); err != nil && !apierrors.IsNotFound(err) {
-		return err
-	}
 	return Until(ctx, time.Minute, func() (bool, error) {
-		_, err := client.CoreV1().Namespaces().Get(ctx, ns, metav1.GetOptions{})
-		return apierrors.IsNotFound(err), nil
+		pods := client.CoreV1().Pods(ns)
+		if err := pods.DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{}); err != nil {
+			return false, err
+		}
+		left, err := pods.List(ctx, metav1.ListOptions{})
+		return err == nil && len(left.Items) == 0, err
 	})
 }
