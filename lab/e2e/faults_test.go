@@ -11,6 +11,7 @@ import (
 	"net/url"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -252,10 +253,10 @@ func TestOneOfTwoReplicasLeads(t *testing.T) {
 	}); err != nil {
 		t.Errorf("the standby is not ready: %v", err)
 	}
-	if m := metricsOf(url1); !strings.Contains(m, "evenkeel_leader 1") {
+	if !hasLine(metricsOf(url1), "evenkeel_leader 1") {
 		t.Error("the first no longer leads")
 	}
-	if m := metricsOf(url2); !strings.Contains(m, "evenkeel_leader 0") {
+	if !hasLine(metricsOf(url2), "evenkeel_leader 0") {
 		t.Error("both lead")
 	}
 	_ = first.Process.Signal(syscallTerm)
@@ -272,13 +273,18 @@ func TestOneOfTwoReplicasLeads(t *testing.T) {
 func awaitMetric(t *testing.T, url, line string) {
 	t.Helper()
 	if err := seed.Until(t.Context(), time.Minute, func() (bool, error) {
-		if m := metricsOf(url); !strings.Contains(m, line) {
+		if !hasLine(metricsOf(url), line) {
 			return false, fmt.Errorf("no %q at %s", line, url)
 		}
 		return true, nil
 	}); err != nil {
 		t.Fatal(err)
 	}
+}
+
+// hasLine wants the whole line: a HELP line may hold the same words.
+func hasLine(text, line string) bool {
+	return slices.Contains(strings.Split(text, "\n"), line)
 }
 
 func metricsOf(url string) string {

@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -53,11 +54,14 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
+var scenarios atomic.Int32
+
 // scenario seeds apps into a namespace of their own, which is gone afterwards.
 func scenario(t *testing.T, apps []seed.App) (ns string) {
 	t.Helper()
 	ns = strings.ToLower(strings.NewReplacer("/", "-", "_", "-", "#", "-").Replace(t.Name()))
-	ns = ns[:min(len(ns), 60)]
+	// A number keeps a repeated test's audit events apart from those before.
+	ns = fmt.Sprintf("%s-%d", ns[:min(len(ns), 55)], scenarios.Add(1))
 	t.Cleanup(func() {
 		if err := seed.Reset(context.Background(), lab.Client, ns); err != nil {
 			t.Errorf("deleting namespace %s: %v", ns, err)

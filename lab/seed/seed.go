@@ -82,8 +82,7 @@ func Zones(place [3]int, grace int64) []App {
 // Apps creates the namespace and the apps in it, and waits until every pod is
 // Ready where it should be and every Deployment is content.
 func Apps(ctx context.Context, client kubernetes.Interface, namespace string, apps []App) error {
-	_, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, metav1.CreateOptions{})
-	if err != nil && !apierrors.IsAlreadyExists(err) {
+	if err := openNamespace(ctx, client, namespace); err != nil {
 		return fmt.Errorf("creating namespace %s: %w", namespace, err)
 	}
 	if err := Until(ctx, time.Minute, func() (bool, error) {
@@ -103,6 +102,26 @@ func Apps(ctx context.Context, client kubernetes.Interface, namespace string, ap
 		}
 	}
 	return nil
+}
+
+// openNamespace makes a namespace, or takes one that is there. One that is still
+// being deleted (Reset does not wait for its end) is awaited and made anew.
+func openNamespace(ctx context.Context, client kubernetes.Interface, name string) error {
+	api := client.CoreV1().Namespaces()
+	return Until(ctx, time.Minute, func() (bool, error) {
+		_, err := api.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+		if !apierrors.IsAlreadyExists(err) {
+			return err == nil, err
+		}
+		old, err := api.Get(ctx, name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		if old.DeletionTimestamp != nil {
+			return false, fmt.Errorf("the namespace %s of before is still being deleted", name)
+		}
+		return true, nil
+	})
 }
 
 // create makes the pods first, then the ReplicaSet, then the Deployment: each

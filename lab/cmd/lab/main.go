@@ -51,8 +51,8 @@ func run(ctx context.Context, args []string, stderr *os.File) error {
 }
 
 func up(ctx context.Context, kwok string, nodes, zones int, stderr *os.File) error {
-	if zones < 1 || nodes < zones {
-		return fmt.Errorf("%d nodes cannot fill %d zones", nodes, zones)
+	if zones < 1 || nodes < zones || nodes%zones != 0 {
+		return fmt.Errorf("%d nodes cannot fill %d zones evenly", nodes, zones)
 	}
 	c, err := controlplane.Start(ctx, controlplane.Options{Kwok: kwok, Progress: stderr})
 	if err != nil {
