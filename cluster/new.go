@@ -30,6 +30,7 @@ func New(o *Objects) (*Snapshot, error) {
 	}}
 	b.version()
 	b.namespaces()
+	b.claims()
 	b.nodes()
 	b.pods()
 	b.workloads()
@@ -93,6 +94,17 @@ func (b *builder) namespaces() {
 		if ns.Name == metav1.NamespaceSystem && b.s.ClusterUID == "" {
 			b.s.ClusterUID = string(ns.UID)
 		}
+	}
+}
+
+func (b *builder) claims() {
+	b.s.claimByKey = make(map[string]*corev1.PersistentVolumeClaim, len(b.o.PersistentVolumeClaims))
+	for _, c := range b.o.PersistentVolumeClaims {
+		key := c.Namespace + "/" + c.Name
+		if b.s.claimByKey[key] != nil {
+			b.fail("PersistentVolumeClaim %s stands twice in the snapshot", key)
+		}
+		b.s.claimByKey[key] = c
 	}
 }
 

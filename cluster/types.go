@@ -105,6 +105,9 @@ type Pod struct {
 	Workload WorkloadID // topmost owner that was found, NoWorkload for bare pods
 	// Controller is the pod's own controller reference, nil for bare pods.
 	Controller *metav1.OwnerReference
+	// Owners are the owners that are in the snapshot, from the Controller up; a
+	// shared slice.
+	Owners []metav1.Object
 	// OwnerMissing says that the Controller, or one above it, is named but not
 	// in the snapshot; the workload is then the highest reference known.
 	OwnerMissing bool
@@ -115,7 +118,8 @@ type Pod struct {
 	Services     []ServiceID // Services that select it
 }
 
-// Workload is the topmost owner of pods: Deployment, StatefulSet, CronJob, ...
+// Workload is the topmost owner that replaces pods: Deployment, StatefulSet,
+// Job, ... A CronJob is none: it starts Jobs and replaces nothing.
 type Workload struct {
 	ID         WorkloadID
 	APIVersion string
@@ -123,8 +127,10 @@ type Workload struct {
 	Namespace  string
 	Name       string
 	UID        string
-	Replicas   int32   // desired; -1 when unknown
-	Pods       []PodID // not terminal, bound or not, sorted by ID
+	// Replicas are desired; -1 when unknown. Where the owner is not in the
+	// snapshot but owners below it are, it is the sum of theirs.
+	Replicas int32
+	Pods     []PodID // not terminal, bound or not, sorted by ID
 	// Object is the owner itself, nil when it is not in the snapshot.
 	Object metav1.Object
 }
@@ -164,6 +170,7 @@ type Snapshot struct {
 	podByKey        map[string]PodID
 	podByUID        map[string]PodID
 	namespaceByID   map[string]*corev1.Namespace
+	claimByKey      map[string]*corev1.PersistentVolumeClaim
 }
 
 // NodeByName returns the node of that name, or nil.
@@ -195,6 +202,11 @@ func (s *Snapshot) PodByUID(uid string) *Pod {
 
 // Namespace returns the namespace object, or nil when it is not in the snapshot.
 func (s *Snapshot) Namespace(name string) *corev1.Namespace { return s.namespaceByID[name] }
+
+// Claim returns the PersistentVolumeClaim, or nil when it is not in the snapshot.
+func (s *Snapshot) Claim(namespace, name string) *corev1.PersistentVolumeClaim {
+	return s.claimByKey[namespace+"/"+name]
+}
 
 // WorkloadOf returns the pod's workload, or nil for bare pods.
 func (s *Snapshot) WorkloadOf(p *Pod) *Workload {

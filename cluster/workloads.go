@@ -92,43 +92,96 @@ func (x *owners) find(ns string, ref *metav1.OwnerReference) *owner {
 	return w
 }
 
-// top climbs from a controller reference to the highest owner. found is nil
-// when even the first is not there; missing says that the climb ended at a
-// reference to an object that is not in the snapshot.
-func (x *owners) top(ns string, ref *metav1.OwnerReference) (last *metav1.OwnerReference, found *owner, missing bool) {
+// climb is the way from a controller reference to the workload.
+type climb struct {
+	top     *metav1.OwnerReference // reference to the workload
+	found   *owner                 // the workload; nil when it is not in the snapshot
+	owners  []metav1.Object        // those found, from below; a CronJob above a Job included
+	lowest  *owner                 // the first of them
+	missing bool                   // it ended at a reference to an object that is not here
+}
+
+// climb follows controller references to the highest owner that replaces pods.
+func (x *owners) climb(ns string, ref *metav1.OwnerReference) climb {
+	c := climb{top: ref}
 	for depth := 0; depth < maxOwnerDepth; depth++ {
 		w := x.find(ns, ref)
 		if w == nil {
-			return ref, nil, true
+			c.top, c.found, c.missing = ref, nil, true
+			return c
 		}
-		found = w
+		c.top, c.found = ref, w
+		c.owners = append(c.owners, w.object)
+		if c.lowest == nil {
+			c.lowest = w
+		}
 		above := metav1.GetControllerOfNoCopy(w.object)
+		if w.kind == "Job" { // what starts Jobs replaces no pods, but may carry annotations
+			if above != nil {
+				if cron := x.find(ns, above); cron != nil {
+					c.owners = append(c.owners, cron.object)
+				}
+			}
+			return c
+		}
 		if above == nil {
-			return ref, found, false
+			return c
 		}
 		ref = above
 	}
-	return ref, nil, true
+	c.found, c.missing = nil, true
+	return c
 }
 
+// workloads finds the workload of every pod. Pods of one controller share the
+// climb.
 func (b *builder) workloads() {
 	x := b.owners()
+	climbs := map[string]*climb{}
 	byKey := map[string]*Workload{}
 	ofPod := make([]string, len(b.s.Pods))
+	counted := map[string]bool{} // lower owners of workloads that are not here
 	for i := range b.s.Pods {
 		p := &b.s.Pods[i]
 		if p.Controller == nil {
 			continue
 		}
-		ref, found, missing := x.top(p.Object.Namespace, p.Controller)
-		p.OwnerMissing = missing
-		w := workloadOf(p.Object.Namespace, ref, found)
-		key := strings.Join([]string{w.Namespace, w.Name, w.Kind, w.APIVersion, w.UID}, "\x00")
-		if byKey[key] == nil {
-			byKey[key] = &w
+		from := nameKey(p.Object.Namespace, p.Controller.APIVersion, p.Controller.Kind, p.Controller.Name) + "/" + string(p.Controller.UID)
+		c := climbs[from]
+		if c == nil {
+			got := x.climb(p.Object.Namespace, p.Controller)
+			c = &got
+			climbs[from] = c
+		}
+		p.OwnerMissing, p.Owners = c.missing, c.owners
+		key := b.workload(byKey, p.Object.Namespace, c)
+		if c.found == nil && c.lowest != nil && !counted[from] {
+			counted[from] = true
+			byKey[key].addReplicas(c.lowest.replicas)
 		}
 		ofPod[i] = key
 	}
+	b.number(byKey, ofPod)
+}
+
+func (b *builder) workload(byKey map[string]*Workload, ns string, c *climb) string {
+	w := workloadOf(ns, c.top, c.found)
+	key := strings.Join([]string{w.Namespace, w.Name, w.Kind, w.APIVersion, w.UID}, "\x00")
+	if byKey[key] == nil {
+		byKey[key] = &w
+	}
+	return key
+}
+
+// addReplicas sums what the owners below an absent workload want.
+func (w *Workload) addReplicas(n int32) {
+	if n >= 0 {
+		w.Replicas = max(0, w.Replicas) + n
+	}
+}
+
+// number puts the workloads in order and gives each its pods.
+func (b *builder) number(byKey map[string]*Workload, ofPod []string) {
 	for _, key := range keysOf(byKey) {
 		w := byKey[key]
 		w.ID = WorkloadID(len(b.s.Workloads))

@@ -1,0 +1,111 @@
+// Package annotation reads what people ask for by annotations and labels: on a
+// pod, on the owners above it, on its namespace, and on nodes.
+//
+// It decides what a value means and which of several requests is the strictest.
+// A value that cannot be read, and an evenkeel.io key that is not known, is a
+// Problem; where it could have been meant to protect a pod, it protects it. It
+// never decides whether a pod moves: packages guard, planner and strategies do.
+package annotation
+
+import (
+	"fmt"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
+
+// Prefix of all keys of our own.
+const Prefix = "evenkeel.io/"
+
+// Keys of our own: annotations, or labels where the value is a plain word.
+const (
+	Evict        = Prefix + "evict"          // never | prefer
+	DoNotDisrupt = Prefix + "do-not-disrupt" // true | false | a duration from the pod's start
+	AllowWindow  = Prefix + "window"         // when the pod may be evicted
+	SpreadBy     = Prefix + "spread-by"      // topology key
+	MaxSkew      = Prefix + "max-skew"       // a number from 1
+	ZoneSLO      = Prefix + "zone-slo"       // 3 | 4: worst failure category allowed
+	Exclude      = Prefix + "exclude"        // on a node: true | false
+	DrainFirst   = Prefix + "drain-first"    // on a node: true | false
+)
+
+// Keys of neighbours that are honoured where these read them.
+const (
+	peerPrefix         = "descheduler.alpha.kubernetes.io/"
+	PeerEvict          = peerPrefix + "evict"
+	PeerPreferNot      = peerPrefix + "prefer-no-eviction"
+	PeerInProgress     = peerPrefix + "eviction-in-progress"
+	PeerRequestOnly    = peerPrefix + "request-evict-only"
+	SafeToEvict        = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+	KarpenterNoDisrupt = "karpenter.sh/do-not-disrupt"
+	KarpenterNoEvict   = "karpenter.sh/do-not-evict"
+)
+
+// podKeys are ours on pods, owners and namespaces; nodeKeys those on nodes.
+var (
+	podKeys  = []string{Evict, DoNotDisrupt, AllowWindow, SpreadBy, MaxSkew, ZoneSLO}
+	nodeKeys = []string{Exclude, DrainFirst, Prefix + "pressure"}
+)
+
+// Source says where a request stands.
+type Source struct {
+	Object string // such as "Deployment shop/d", or "the pod"
+	Key    string
+	Value  string
+}
+
+// String is the request as a person wrote it.
+func (s Source) String() string { return fmt.Sprintf("%s: %q on %s", s.Key, s.Value, s.Object) }
+
+// Problem is a request that cannot be read.
+type Problem struct {
+	Source
+	// Want says what would be read.
+	Want string
+}
+
+// String says what cannot be read and what to write.
+func (p Problem) String() string { return fmt.Sprintf("%s cannot be read (want %s)", p.Source, p.Want) }
+
+// object is anything that carries requests.
+type object struct {
+	name string
+	meta metav1.Object
+}
+
+// value of a key: an annotation, or else a label.
+func (o object) value(key string) (Source, bool) {
+	v, ok := o.meta.GetAnnotations()[key]
+	if !ok {
+		v, ok = o.meta.GetLabels()[key]
+	}
+	return Source{o.name, key, v}, ok
+}
+
+// unknown lists keys of our prefix that mean nothing here.
+func (o object) unknown(known []string) []Problem {
+	var out []Problem
+	for _, m := range [...]map[string]string{o.meta.GetAnnotations(), o.meta.GetLabels()} {
+		for key, v := range m {
+			if strings.HasPrefix(key, Prefix) && !contains(known, key) {
+				out = append(out, Problem{Source{o.name, key, clip(v)}, "one of " + strings.Join(known, ", ")})
+			}
+		}
+	}
+	sortProblems(out)
+	return out
+}
+
+// carriers of a pod's requests: itself, the owners above it, its namespace.
+func carriers(s *cluster.Snapshot, p *cluster.Pod) []object {
+	out := append(make([]object, 0, 4), object{"the pod", p.Object})
+	for _, o := range p.Owners {
+		out = append(out, object{ownerName(o), o})
+	}
+	if ns := s.Namespace(p.Object.Namespace); ns != nil {
+		out = append(out, object{"namespace " + ns.Name, ns})
+	}
+	return out
+}

@@ -1,0 +1,69 @@
+package annotation
+
+import (
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
+
+// Workload is what is asked about the spread of a group of pods.
+type Workload struct {
+	// SpreadBy is a topology key, "" for none. A pod's request goes before its
+	// owners', and these before the namespace's: one key is no stricter than
+	// another.
+	SpreadBy string
+	// MaxSkew is the least that anyone asks for; 0 for none.
+	MaxSkew int
+	// ZoneSLO is the worst failure category that is allowed, 3 or 4; the
+	// strictest is the highest. 0 for none.
+	ZoneSLO  int
+	Problems []Problem
+}
+
+const (
+	wantSpreadBy = "a topology key, such as topology.kubernetes.io/zone"
+	wantMaxSkew  = "a number from 1"
+	wantZoneSLO  = "3 or 4, the worst failure category allowed"
+)
+
+// OfWorkload collects what is asked for the spread of a pod's workload.
+func OfWorkload(s *cluster.Snapshot, p *cluster.Pod) Workload {
+	var r Workload
+	for _, o := range carriers(s, p) {
+		r.read(o)
+	}
+	return r
+}
+
+func (r *Workload) read(o object) {
+	if src, ok := o.value(SpreadBy); ok {
+		if len(validation.IsQualifiedName(src.Value)) > 0 {
+			r.problem(src, wantSpreadBy)
+		} else if r.SpreadBy == "" {
+			r.SpreadBy = src.Value
+		}
+	}
+	if src, ok := o.value(MaxSkew); ok {
+		n, err := strconv.Atoi(src.Value)
+		if err != nil || n < 1 || strings.HasPrefix(src.Value, "+") {
+			r.problem(src, wantMaxSkew)
+		} else if r.MaxSkew == 0 || n < r.MaxSkew {
+			r.MaxSkew = n
+		}
+	}
+	switch src, ok := o.value(ZoneSLO); {
+	case !ok:
+	case src.Value == "3" || src.Value == "4":
+		r.ZoneSLO = max(r.ZoneSLO, int(src.Value[0]-'0'))
+	default:
+		r.problem(src, wantZoneSLO)
+	}
+}
+
+func (r *Workload) problem(src Source, want string) {
+	src.Value = clip(src.Value)
+	r.Problems = append(r.Problems, Problem{src, want})
+}

@@ -1,0 +1,317 @@
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"io"
+	"maps"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"runtime/debug"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "rewrite docs/reliability.md")
+
+const (
+	// minRows is how many kinds of bad input the catalogue must hold.
+	minRows = 120
+	// rowDeadline is how long the program may take over one of them.
+	rowDeadline = 20 * time.Second
+)
+
+// badInput is one row of the catalogue: something wrong, and what the program
+// says about it.
+type badInput struct {
+	// input says what is wrong, for people; text is the part of the input that
+	// is shown with it, where it is short.
+	input, text string
+	// args is the command line; two quotes are an empty argument.
+	args string
+	// files are written to the directory in which the program runs.
+	files map[string]string
+	stdin string
+	// edit replaces parts of the example, which is written to snapshot.yaml.
+	edit []string
+	// server makes the API server misbehave: handlers by path.
+	server faults
+	// want is the whole message, on stderr. Where exit is 0 it is a part of
+	// the plan on stdout, and the plan moves nothing.
+	want string
+	exit int
+}
+
+// entrance is one way into the program.
+type entrance struct {
+	title, about string
+	rows         func(t *testing.T) []badInput
+}
+
+// entrances are all ways into the program, in the order of the document.
+var entrances = []entrance{
+	{"Flags and arguments", aboutFlags, flagRows},
+	{"Configuration", aboutConfig, configRows},
+	{"Snapshots", aboutSnapshots, snapshotRows},
+	{"Kubeconfig", aboutKubeconfig, kubeconfigRows},
+	{"Answers of the API server", aboutAPI, apiRows},
+}
+
+// TestBadInput gives every row to the program.
+func TestBadInput(t *testing.T) {
+	for _, e := range entrances {
+		for _, r := range e.rows(t) {
+			t.Run(e.title+"/"+r.input, func(t *testing.T) { r.check(t) })
+		}
+	}
+}
+
+func (r *badInput) check(t *testing.T) {
+	r.prepare(t)
+	requests := r.serve(t)
+	got := invoke(t, strings.Fields(r.args), r.stdin)
+	if got.exit != r.exit {
+		t.Errorf("exit code %d, want %d", got.exit, r.exit)
+	}
+	if r.exit == 0 {
+		if !strings.Contains(got.stdout, r.want) {
+			t.Errorf("the plan does not say %q:\n%s%s", r.want, got.stdout, got.stderr)
+		}
+		r.checkMovesNothing(t)
+	} else {
+		if d := cmp.Diff(r.want, got.message()); d != "" {
+			t.Errorf("message (-want +got):\n%s", d)
+		}
+		if got.stdout != "" {
+			t.Errorf("it failed, and yet wrote to stdout:\n%s", got.stdout)
+		}
+	}
+	if evictions := requests.evictions(); len(evictions) > 0 {
+		t.Errorf("evicted: %v", evictions)
+	}
+}
+
+// prepare makes the row's directory the current one, with nobody's kubeconfig
+// at hand.
+func (r *badInput) prepare(t *testing.T) {
+	t.Helper()
+	example := readExample(t)
+	dir := t.TempDir()
+	t.Chdir(dir)
+	t.Setenv("HOME", dir)
+	for _, name := range []string{"KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT", "POD_NAMESPACE", "HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"} {
+		t.Setenv(name, "")
+	}
+	files := map[string]string{"three-zones.yaml": example}
+	if r.edit != nil {
+		files["snapshot.yaml"] = edited(t, example, r.edit)
+	}
+	maps.Copy(files, r.files)
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func readExample(t *testing.T) string {
+	t.Helper()
+	_, here, _, _ := runtime.Caller(0)
+	text, err := os.ReadFile(filepath.Join(filepath.Dir(here), "../../examples/three-zones.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// edited replaces the first occurrence of every second string by the next, or
+// every occurrence where it begins with "all:".
+func edited(t *testing.T, text string, pairs []string) string {
+	t.Helper()
+	for i := 0; i+1 < len(pairs); i += 2 {
+		old, all := strings.CutPrefix(pairs[i], "all:")
+		if !strings.Contains(text, old) {
+			t.Fatalf("the example has no %q", old)
+		}
+		n := 1
+		if all {
+			n = -1
+		}
+		text = strings.Replace(text, old, pairs[i+1], n)
+	}
+	return text
+}
+
+// answer is what the program did.
+type answer struct {
+	exit           int
+	stdout, stderr string
+}
+
+// varying are the parts of a message that differ from run to run.
+var varying = []struct {
+	pattern *regexp.Regexp
+	instead string
+}{
+	{regexp.MustCompile(`127\.0\.0\.1:\d+->`), ""},
+	{regexp.MustCompile(`127\.0\.0\.1:\d{2,}`), "SERVER"},
+	{regexp.MustCompile(`current time \S+ is after \S+`), "current time NOW is after THEN"},
+}
+
+// message is stderr without logs, with stable words for what varies.
+func (a answer) message() string {
+	var lines []string
+	for line := range strings.Lines(a.stderr) {
+		if !strings.HasPrefix(line, "time=") {
+			lines = append(lines, line)
+		}
+	}
+	m := strings.TrimSuffix(strings.Join(lines, ""), "\n")
+	for _, v := range varying {
+		m = v.pattern.ReplaceAllString(m, v.instead)
+	}
+	return m
+}
+
+// invoke runs the program in this process.
+func invoke(t *testing.T, args []string, stdin string) answer {
+	t.Helper()
+	for i := range args {
+		if args[i] == "''" {
+			args[i] = ""
+		}
+	}
+	var stdout, stderr bytes.Buffer
+	done := make(chan answer, 1)
+	go func() {
+		defer func() {
+			if p := recover(); p != nil {
+				done <- answer{-1, "", fmt.Sprintf("panic: %v\n%s", p, debug.Stack())}
+			}
+		}()
+		exit := run(args, strings.NewReader(stdin), &stdout, &stderr)
+		done <- answer{exit, stdout.String(), stderr.String()}
+	}()
+	select {
+	case a := <-done:
+		return a
+	case <-time.After(rowDeadline):
+		stacks := make([]byte, 1<<20)
+		t.Fatalf("no answer within %s\n%s", rowDeadline, stacks[:runtime.Stack(stacks, true)])
+		return answer{}
+	}
+}
+
+// checkMovesNothing plans again, in a form that can be counted.
+func (r *badInput) checkMovesNothing(t *testing.T) {
+	t.Helper()
+	got := invoke(t, append(strings.Fields(r.args), "-o", "json"), r.stdin)
+	var p struct {
+		Moves []any `json:"moves"`
+	}
+	if err := json.Unmarshal([]byte(got.stdout), &p); err != nil || p.Moves == nil {
+		t.Fatalf("no plan: %v\n%s%s", err, got.stdout, got.stderr)
+	}
+	if len(p.Moves) > 0 {
+		t.Errorf("%d moves are planned", len(p.Moves))
+	}
+}
+
+// TestCatalogueIsLargeAndWithoutRepetition also keeps rows honest: each says
+// what is wrong, and what the program says.
+func TestCatalogueIsLargeAndWithoutRepetition(t *testing.T) {
+	inputs, cases := map[string]bool{}, map[string]string{}
+	for _, e := range entrances {
+		for _, r := range e.rows(t) {
+			name := e.title + ": " + r.input
+			if r.input == "" || r.want == "" {
+				t.Errorf("%s: a row must say what is wrong and what is answered", name)
+			}
+			if inputs[name] {
+				t.Errorf("%s stands twice", name)
+			}
+			inputs[name] = true
+			given := fmt.Sprintf("%s\x00%s\x00%q\x00%q\x00%v", r.args, r.stdin, r.edit, r.files, slices.Sorted(maps.Keys(r.server)))
+			if r.server != nil { // handlers cannot be compared
+				given += r.want
+			}
+			if other := cases[given]; other != "" {
+				t.Errorf("%s is the same as %s", name, other)
+			}
+			cases[given] = name
+		}
+	}
+	if len(inputs) < minRows {
+		t.Errorf("%d rows, want %d or more", len(inputs), minRows)
+	}
+}
+
+// TestReliabilityDocument keeps docs/reliability.md in step with the table.
+func TestReliabilityDocument(t *testing.T) {
+	const path = "../../docs/reliability.md"
+	var b bytes.Buffer
+	document(t, &b)
+	if *update {
+		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	got, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if d := cmp.Diff(b.String(), string(got)); d != "" {
+		t.Errorf("run: go test ./cmd/evenkeel -run TestReliabilityDocument -update\n(-want +got)\n%s", d)
+	}
+}
+
+func document(t *testing.T, w io.Writer) {
+	fmt.Fprint(w, aboutAll)
+	for _, e := range entrances {
+		fmt.Fprintf(w, "\n## %s\n\n%s\n| input | message | exit code |\n|---|---|---|\n", e.title, e.about)
+		for _, r := range e.rows(t) {
+			input := r.input
+			if r.text != "" {
+				input += ": " + code(r.text)
+			}
+			fmt.Fprintf(w, "| %s | %s | %d |\n", cell(input), code(shortened(r.want)), r.exit)
+		}
+	}
+}
+
+// shortened is the first line, and no more of it than fits on a screen.
+func shortened(message string) string {
+	first, more, _ := strings.Cut(strings.TrimPrefix(message, "evenkeel: "), "\n")
+	const most = 240
+	if r := []rune(first); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	if more != "" {
+		first += " ..."
+	}
+	return first
+}
+
+// code marks text as code; a longer fence keeps back quotes inside.
+func code(s string) string {
+	fence := "`"
+	if strings.Contains(s, "`") {
+		fence, s = "``", s+" "
+	}
+	return fence + cell(s) + fence
+}
+
+// cell keeps text from ending a cell of a table.
+func cell(s string) string { return strings.NewReplacer("|", `\|`, "\n", " ").Replace(s) }
