@@ -1,0 +1,140 @@
+// Package budget counts down PodDisruptionBudgets as the API server would, were
+// the planned evictions carried out one after the other.
+//
+// It decides whether a pod's budget lets it go while others are away. The
+// server decides by the budget's status, which follows its pods with a delay;
+// here the status is compared with what the pods of the snapshot give by the
+// same rules, and the stricter of the two counts. It never looks at limits of
+// our own, and never lets go what the server would keep.
+//
+// The rules are those of Kubernetes 1.37: pkg/controller/disruption for the
+// status, pkg/registry/core/pod/storage/eviction.go for the answer.
+package budget
+
+import (
+	"fmt"
+	"time"
+
+	policyv1 "k8s.io/api/policy/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// maxDisrupted is how many unconfirmed evictions a budget may hold before the
+// server refuses more.
+const maxDisrupted = 2000
+
+// Book holds what every PodDisruptionBudget of a snapshot allows.
+type Book struct {
+	budgets []cluster.Budget
+	lines   []line // by BudgetID
+}
+
+// line is one budget as it stands.
+type line struct {
+	// closed, when its code is set, refuses every pod.
+	closed plan.Reason
+	// left is how many Ready pods may go.
+	left int
+	// healthy and desired decide about pods that are not Ready.
+	healthy, desired int
+	// always: pods that are not Ready may always go.
+	always bool
+	// going are pods, by name, that the server has let go and that are still
+	// there.
+	going map[string]bool
+}
+
+// Taken counts evictions under way, by budget.
+type Taken map[cluster.BudgetID]int
+
+// NewBook reads all budgets. spent are those, by namespace/name, whose allowance
+// an eviction that was refused may have used up, until the time given.
+func NewBook(s *cluster.Snapshot, spent map[string]time.Time, now time.Time) *Book {
+	b := &Book{s.Budgets, make([]line, len(s.Budgets))}
+	for i := range s.Budgets {
+		b.lines[i] = read(s, &s.Budgets[i], spent, now)
+	}
+	return b
+}
+
+func read(s *cluster.Snapshot, b *cluster.Budget, spent map[string]time.Time, now time.Time) line {
+	st, name := &b.Object.Status, nameOf(b)
+	l := line{
+		left: int(st.DisruptionsAllowed), healthy: int(st.CurrentHealthy), desired: int(st.DesiredHealthy),
+		always: b.Object.Spec.UnhealthyPodEvictionPolicy != nil && *b.Object.Spec.UnhealthyPodEvictionPolicy == policyv1.AlwaysAllow,
+		going:  disrupted(b, now),
+	}
+	until, isSpent := spent[name]
+	switch {
+	case st.ObservedGeneration < b.Object.Generation:
+		l.closed = plan.Reason{Code: plan.PDBNotObserved, Message: "pdb " + name + " was changed and its status is not up to date yet"}
+		return l
+	case isSpent && now.Before(until):
+		l.closed = plan.Reason{Code: plan.BlockedByPDB, Message: "pdb " + name + " may have been spent by an eviction that was refused"}
+		return l
+	case len(st.DisruptedPods) > maxDisrupted:
+		l.closed = plan.Reason{Code: plan.BlockedByPDB, Message: "pdb " + name + " has too many evictions that are not confirmed yet"}
+		return l
+	}
+	c := count(s, b, now)
+	switch {
+	case c.unknown: // the status is all there is
+	case c.err != "":
+		l.closed = plan.Reason{Code: plan.BlockedByPDB, Message: "pdb " + name + " allows none: " + c.err}
+	default:
+		l.left = min(l.left, c.allowed())
+		l.healthy, l.desired = min(l.healthy, c.healthy), max(l.desired, c.desired)
+	}
+	return l
+}
+
+// Ask says whether the pod's budget lets it go while taken are away.
+func (b *Book) Ask(p *cluster.Pod, taken Taken) (plan.Reason, bool) {
+	reason, _, ok := b.ask(p, taken)
+	return reason, ok
+}
+
+// Take counts the eviction of a pod that Ask has let go.
+func (b *Book) Take(p *cluster.Pod, taken Taken) {
+	if _, cost, ok := b.ask(p, taken); ok && cost > 0 {
+		taken[p.Budgets[0]] += cost
+	}
+}
+
+func (b *Book) ask(p *cluster.Pod, taken Taken) (reason plan.Reason, cost int, ok bool) {
+	switch len(p.Budgets) {
+	case 0:
+		return plan.Reason{}, 0, true
+	case 1:
+	default:
+		return plan.Reason{Code: plan.SeveralPDBs, Message: fmt.Sprintf(
+			"%d PodDisruptionBudgets select the pod; the Eviction API refuses such pods", len(p.Budgets))}, 0, false
+	}
+	id := p.Budgets[0]
+	l, name, gone := &b.lines[id], nameOf(&b.budgets[id]), taken[id]
+	block := func(format string, args ...any) (plan.Reason, int, bool) {
+		return plan.Reason{Code: plan.BlockedByPDB, Message: "pdb " + name + " " + fmt.Sprintf(format, args...)}, 0, false
+	}
+	switch {
+	case l.closed.Code != "":
+		return l.closed, 0, false
+	case l.going[p.Object.Name]:
+		return block("has let this pod go already")
+	case !p.Ready && (l.always || l.desired > 0 && l.healthy-gone >= l.desired):
+		return plan.Reason{}, 0, true
+	case l.left-gone < 1:
+		return block("allows %d more%s (%d of its pods are healthy, %d must be)", max(0, l.left-gone), inWave(gone), l.healthy, l.desired)
+	}
+	return plan.Reason{}, 1, true
+}
+
+func inWave(gone int) string {
+	if gone == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" while %d evicted by this plan are away", gone)
+}
+
+func nameOf(b *cluster.Budget) string { return b.Object.Namespace + "/" + b.Object.Name }
