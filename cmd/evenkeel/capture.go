@@ -12,7 +12,7 @@ func newCapture(g *global) *cobra.Command {
 	var output string
 	var redact bool
 	c := &cobra.Command{
-		Use: "capture", Short: "Write the live cluster as a snapshot for plan -f", Args: cobra.NoArgs,
+		Use: "capture", Short: "Write the live cluster as a snapshot for plan -f", Args: noValues,
 		Long: "Writes the objects that decisions look at, without the settings of containers.\nWith --redact also without annotations that no decision reads, image names and addresses.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g.logger(cmd)

@@ -27,7 +27,7 @@ func pick(all []config.Scheduled, names []string) ([]string, error) {
 	}
 	for _, n := range names {
 		if !slices.Contains(known, n) {
-			return nil, fmt.Errorf("--strategy %s: the configuration has no strategy of that name (it has: %s)", n, strings.Join(known, ", "))
+			return nil, fmt.Errorf("--strategy %q: the configuration has no strategy of that name (it has: %s)", n, strings.Join(known, ", "))
 		}
 	}
 	if len(names) == 0 {
@@ -36,10 +36,18 @@ func pick(all []config.Scheduled, names []string) ([]string, error) {
 	return names, nil
 }
 
+func oneFile(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("%s reads one file, not %d: %s", cmd.CommandPath(), len(args), cmd.UseLine())
+	}
+	return nil
+}
+
 func newConfig() *cobra.Command {
-	c := &cobra.Command{Use: "config", Short: "Check a configuration, or print the default"}
+	c := &cobra.Command{Use: "config", Short: "Check a configuration, or print the default", Args: noValues,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	c.AddCommand(&cobra.Command{
-		Use: "check FILE", Short: "Report every mistake in a configuration", Args: cobra.ExactArgs(1),
+		Use: "check FILE", Short: "Report every mistake in a configuration", Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			conf, err := config.LoadFile(args[0])
 			if err != nil {
@@ -58,7 +66,7 @@ func newConfig() *cobra.Command {
 			return nil
 		},
 	}, &cobra.Command{
-		Use: "default", Short: "Print the default configuration with comments", Args: cobra.NoArgs,
+		Use: "default", Short: "Print the default configuration with comments", Args: noValues,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := cmd.OutOrStdout().Write(evenkeel.DefaultConfig)
 			return err

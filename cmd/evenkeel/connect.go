@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/url"
 	"time"
@@ -16,7 +17,7 @@ import (
 
 // connectTimeout bounds how long a command waits for its first look at the
 // cluster.
-const connectTimeout = 30 * time.Second
+var connectTimeout = 30 * time.Second
 
 // client connects as kubectl would, or with the pod's own account. The rate is
 // left to the API server's priority and fairness.
@@ -24,8 +25,11 @@ func (g *global) client() (kubernetes.Interface, *rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = g.kubeconfig
 	c, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: g.context}).ClientConfig()
-	if err != nil {
-		return nil, nil, fmt.Errorf("finding the cluster: %w; give --kubeconfig, or -f FILE to plan on a snapshot", err)
+	switch {
+	case clientcmd.IsEmptyConfig(err):
+		return nil, nil, errors.New("finding the cluster: no kubeconfig says where it is, and this is not a pod; give --kubeconfig, or -f FILE to plan on a snapshot")
+	case err != nil:
+		return nil, nil, fmt.Errorf("finding the cluster: %w; check --kubeconfig and --context, or give -f FILE to plan on a snapshot", err)
 	}
 	c.UserAgent = "evenkeel/" + version
 	c.QPS, c.Burst = 100, 200
@@ -33,7 +37,7 @@ func (g *global) client() (kubernetes.Interface, *rest.Config, error) {
 	c.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
 	client, err := kubernetes.NewForConfig(c)
 	if err != nil {
-		return nil, nil, fmt.Errorf("connecting to %s: %w", host(c), err)
+		return nil, nil, fmt.Errorf("connecting to %s: %w; check the kubeconfig", host(c), err)
 	}
 	return client, c, nil
 }

@@ -11,10 +11,12 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/klog/v2"
 )
 
@@ -57,14 +59,45 @@ func newRoot() *cobra.Command {
 		Use:           "evenkeel",
 		Short:         "Keeps a Kubernetes cluster level",
 		Long:          "Evenkeel evicts the fewest pods whose replacements are predicted to land somewhere better.\nIt starts in dry run: see config.yaml.",
-		SilenceErrors: true, SilenceUsage: true,
+		SilenceErrors: true, SilenceUsage: true, Args: noValues,
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetFlagErrorFunc(flagError)
 	f := root.PersistentFlags()
 	f.StringVar(&g.kubeconfig, "kubeconfig", "", "kubeconfig file (default: $KUBECONFIG, ~/.kube/config, or the pod's own account)")
 	f.StringVar(&g.context, "context", "", "context of the kubeconfig")
 	f.BoolVarP(&g.verbose, "verbose", "v", false, "log more")
 	root.AddCommand(newRun(g), newPlan(g), newCapture(g), newConfig(), newVersion())
 	return root
+}
+
+// noValues refuses what stands behind a command that is neither a flag nor one
+// of its commands.
+func noValues(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if !cmd.HasSubCommands() {
+		return fmt.Errorf("%q is one word too many: %s takes flags only; see %s --help", args[0], cmd.CommandPath(), cmd.CommandPath())
+	}
+	meant := ""
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		meant = " (did you mean " + near[0] + "?)"
+	}
+	return fmt.Errorf("unknown command \"%s %s\"%s; see %s --help", cmd.CommandPath(), args[0], meant, cmd.CommandPath())
+}
+
+// flagError says where help is, without the names of the functions that parse.
+func flagError(cmd *cobra.Command, err error) error {
+	if errors.Is(err, pflag.ErrHelp) {
+		return err
+	}
+	msg := err.Error()
+	if head, _, ok := strings.Cut(msg, ": strconv.ParseBool:"); ok {
+		msg = head + ": want true or false"
+	}
+	return fmt.Errorf("%s; see %s --help", msg, cmd.CommandPath())
 }
 
 // logger writes to stderr. What client libraries log is shown with --verbose only.
@@ -84,7 +117,7 @@ func (g *global) logger(cmd *cobra.Command) *slog.Logger {
 
 func newVersion() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: cobra.NoArgs,
+		Use: "version", Short: "Print the version", Args: noValues,
 		Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), version) },
 	}
 }

@@ -1,8 +1,10 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -25,7 +27,7 @@ type planFlags struct {
 func newPlan(g *global) *cobra.Command {
 	f := &planFlags{}
 	c := &cobra.Command{
-		Use: "plan", Short: "Show what would be moved, and why; evicts nothing", Args: cobra.NoArgs,
+		Use: "plan", Short: "Show what would be moved, and why; evicts nothing", Args: noValues,
 		Example: "  evenkeel plan\n  evenkeel plan -f examples/three-zones.yaml\n  kubectl get nodes,pods,ns,svc,pdb,rs,deploy,sts,ds,jobs,cj,rc,pc -A -o json | evenkeel plan -f -",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
 	}
@@ -109,16 +111,29 @@ func live(cmd *cobra.Command, g *global) (*cluster.Objects, error) {
 func save(path string, o *cluster.Objects, format cluster.Format) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".evenkeel-*")
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+		return fmt.Errorf("writing %s: %w", path, cause(err))
 	}
 	defer os.Remove(tmp.Name())
 	if err := writeAll(tmp, o, format); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	if err := os.Rename(tmp.Name(), path); err != nil {
-		return fmt.Errorf("writing %s: %w", path, err)
+		return fmt.Errorf("writing %s: %w", path, cause(err))
 	}
 	return nil
+}
+
+// cause leaves out the name of the temporary file, which nobody asked for.
+func cause(err error) error {
+	var p *fs.PathError
+	var l *os.LinkError
+	switch {
+	case errors.As(err, &p):
+		return p.Err
+	case errors.As(err, &l):
+		return l.Err
+	}
+	return err
 }
 
 func writeAll(f io.WriteCloser, o *cluster.Objects, format cluster.Format) error {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/tools/events"
@@ -40,7 +41,7 @@ type runFlags struct {
 func newRun(g *global) *cobra.Command {
 	f := &runFlags{}
 	c := &cobra.Command{
-		Use: "run", Short: "Run strategies on their schedules, or once with --once", Args: cobra.NoArgs,
+		Use: "run", Short: "Run strategies on their schedules, or once with --once", Args: noValues,
 		Long: "Runs each strategy on its schedule, as leader of a Lease. With --once it makes one pass and exits:\n0 when the pass was made, 1 when something kept it from acting.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
 	}
@@ -75,6 +76,9 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	}
 	if len(f.strategies) > 0 && !f.once {
 		return errors.New("--strategy goes with --once; without it every strategy runs on its schedule")
+	}
+	if err := f.checkLease(); err != nil {
+		return err
 	}
 	due, err := pick(conf.Build(), f.strategies)
 	if err != nil {
@@ -117,6 +121,16 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 		return work(cmd.Context()) // nothing is evicted, so nobody is in the way
 	}
 	return lease.Lead(cmd.Context(), f.leaseTimeout, work)
+}
+
+func (f *runFlags) checkLease() error {
+	if f.leaseTimeout <= 0 {
+		return fmt.Errorf("--lease-timeout: %s is no time to wait (want more than 0s)", f.leaseTimeout)
+	}
+	if problems := validation.IsDNS1123Label(f.namespace); len(problems) > 0 {
+		return fmt.Errorf("--lease-namespace: %q is not a namespace: %s", f.namespace, problems[0])
+	}
+	return nil
 }
 
 func (f *runFlags) format() (report.Format, error) {
