@@ -58,6 +58,9 @@ func ReadFiles(paths []string, stdin io.Reader) (*Objects, error) {
 }
 
 func expand(path string) ([]string, error) {
+	if path == "" {
+		return nil, errors.New("reading the snapshot: the name of the file is empty (-: standard input)")
+	}
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, fmt.Errorf("reading the snapshot: %w", err)
