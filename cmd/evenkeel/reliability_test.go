@@ -178,6 +178,9 @@ func (a answer) message() string {
 		}
 	}
 	m := strings.TrimSuffix(strings.Join(lines, ""), "\n")
+	if dir, err := os.Getwd(); err == nil {
+		m = strings.ReplaceAll(m, dir+"/", "")
+	}
 	for _, v := range varying {
 		m = v.pattern.ReplaceAllString(m, v.instead)
 	}
@@ -315,3 +318,6 @@ func code(s string) string {
 
 // cell keeps text from ending a cell of a table.
 func cell(s string) string { return strings.NewReplacer("|", `\|`, "\n", " ").Replace(s) }
+
+const aboutAll = `# Bad input
+`

@@ -1,0 +1,92 @@
+package main
+
+import (
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+)
+
+const aboutConfig = `A configuration is read strictly, and every mistake in it is told at once. Messages begin
+with the file and the line. They are the same for ` + "`plan --config`, `run --config`" + ` and
+` + "`config check`" + `; the file of each row is called config.yaml. Where a row shows a part of a
+configuration, the first two lines, with apiVersion and kind, stand above it.
+`
+
+// configHead are the first two lines of every configuration.
+const configHead = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"
+
+func configRows(t *testing.T) []badInput {
+	rows := append(wholeConfigs(), mistakes(t)...)
+	for i := range rows {
+		rows[i].args, rows[i].exit = "plan -f three-zones.yaml --config config.yaml", 1
+	}
+	return rows
+}
+
+// wholeConfigs are files that are wrong as a whole.
+func wholeConfigs() []badInput {
+	rows := []badInput{
+		{input: "an empty file", stdin: "", want: "evenkeel: config.yaml: the file is empty; `evenkeel config default` prints a commented one"},
+		{input: "only comments", stdin: "# nothing\n", want: "evenkeel: config.yaml: the file is empty; `evenkeel config default` prints a commented one"},
+		{input: "a list", stdin: "- a\n", want: "evenkeel: config.yaml:1: apiVersion: want evenkeel.io/v1alpha1\nconfig.yaml:1: kind: want RebalanceConfig\nconfig.yaml:1: want keys and values, found a list"},
+		{input: "a word", stdin: "hello\n", want: "evenkeel: config.yaml:1: apiVersion: want evenkeel.io/v1alpha1\nconfig.yaml:1: kind: want RebalanceConfig\nconfig.yaml:1: want keys and values, found \"hello\""},
+		{input: "broken YAML", stdin: "a: [\n", want: "evenkeel: config.yaml: line 1: did not find expected node content"},
+		{input: "a tab as indentation", stdin: configHead + "limits:\n\tperPass: 1\n", want: "evenkeel: config.yaml: line 4: found character that cannot start any token"},
+		{input: "a NUL byte", stdin: configHead + "timeZone: \x00\n", want: "evenkeel: config.yaml: control characters are not allowed"},
+		{input: "text that is not UTF-8", stdin: configHead + "timeZone: \xc3\x28\n", want: "evenkeel: config.yaml: invalid trailing UTF-8 octet"},
+		{input: "a file of random bytes", stdin: "\x7fELF\x02\x01\x01\x00", want: "evenkeel: config.yaml: control characters are not allowed"},
+		{input: "two documents", stdin: configHead + "---\n" + configHead, want: "evenkeel: config.yaml: more than one document; want one"},
+		{input: "an alias", stdin: configHead + "limits: &l {perPass: 1}\nwindows: *l\n", want: "evenkeel: config.yaml:4: aliases are not supported; write the value out"},
+		{input: "an alias that holds itself", stdin: configHead + "limits: &l {perPass: *l}\n", want: "evenkeel: config.yaml:3: aliases are not supported; write the value out"},
+		{input: "lists in lists, 20,000 deep", stdin: configHead + "strategies: " + strings.Repeat("[", 20000), want: "evenkeel: config.yaml: line 3: exceeded max depth of 10000"},
+		{input: "more than a mebibyte", stdin: configHead + strings.Repeat("# padding\n", 200000), want: "evenkeel: config.yaml: larger than 1048576 bytes"},
+		{input: "another apiVersion", stdin: "apiVersion: evenkeel.io/v2\nkind: RebalanceConfig\n", want: "evenkeel: config.yaml:1: apiVersion: want evenkeel.io/v1alpha1"},
+		{input: "another kind", stdin: "apiVersion: evenkeel.io/v1alpha1\nkind: Plan\n", want: "evenkeel: config.yaml:2: kind: want RebalanceConfig"},
+		{input: "a descheduler policy", stdin: "apiVersion: descheduler/v1alpha2\nkind: DeschedulerPolicy\nprofiles: []\n", want: "evenkeel: config.yaml:1: apiVersion: want evenkeel.io/v1alpha1\nconfig.yaml:2: kind: want RebalanceConfig\nconfig.yaml:3: profiles: unknown key"},
+		{input: "neither apiVersion nor kind", stdin: "dryRun: true\n", want: "evenkeel: config.yaml:1: apiVersion: want evenkeel.io/v1alpha1\nconfig.yaml:1: kind: want RebalanceConfig"},
+		{input: "a list as a key", stdin: configHead + "? [a]\n: b\n", want: "evenkeel: config.yaml:3: unknown key"},
+	}
+	for i := range rows {
+		rows[i].files, rows[i].stdin = map[string]string{"config.yaml": rows[i].stdin}, ""
+	}
+	return rows
+}
+
+// mistakes are those that package config lists for its own test.
+func mistakes(t *testing.T) []badInput {
+	t.Helper()
+	_, here, _, _ := runtime.Caller(0)
+	a, err := txtar.ParseFile(filepath.Join(filepath.Dir(here), "../../config/testdata/mistakes.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var rows []badInput
+	for i := 0; i+1 < len(a.Files); i += 2 {
+		text := string(a.Files[i].Data)
+		r := badInput{input: a.Files[i].Name, files: map[string]string{"config.yaml": configHead + text},
+			want: "evenkeel: " + strings.TrimSpace(string(a.Files[i+1].Data))}
+		if one := strings.TrimSpace(text); !strings.Contains(one, "\n") {
+			r.text = one
+		} else if rest, ok := strings.CutPrefix(one, "strategies:\n- "); ok && !strings.Contains(rest, "\n") {
+			r.text = rest
+		}
+		rows = append(rows, r)
+	}
+	return rows
+}
+
+// TestEveryCommandReadsTheConfigurationAlike gives each bad configuration to
+// the other commands that read one.
+func TestEveryCommandReadsTheConfigurationAlike(t *testing.T) {
+	for _, r := range configRows(t) {
+		for _, args := range []string{"config check config.yaml", "run --once --config config.yaml"} {
+			t.Run(r.input+"/"+args, func(t *testing.T) {
+				r.args = args
+				r.check(t)
+			})
+		}
+	}
+}

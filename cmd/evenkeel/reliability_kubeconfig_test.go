@@ -1,0 +1,52 @@
+package main
+
+import "testing"
+
+const aboutKubeconfig = `Commands that look at a live cluster find it as kubectl does. The file of each row is
+given with ` + "`--kubeconfig`" + ` to ` + "`evenkeel plan`" + `.
+`
+
+// kubeconfig points to a server at addr with further fields of cluster and user.
+func kubeconfig(cluster, user string) string {
+	return "apiVersion: v1\nkind: Config\ncurrent-context: a\ncontexts: [{name: a, context: {cluster: a, user: a}}]\n" +
+		"clusters: [{name: a, cluster: {" + cluster + "}}]\nusers: [{name: a, user: {" + user + "}}]\n"
+}
+
+// closed is an address at which nothing listens: port 1 needs rights to bind.
+const closed = `server: "https://127.0.0.1:1"`
+
+func kubeconfigRows(*testing.T) []badInput {
+	rows := []badInput{
+		{input: "an empty file", text: "", want: "evenkeel: finding the cluster: no kubeconfig says where it is, and this is not a pod; give --kubeconfig, or -f FILE to plan on a snapshot"},
+		{input: "broken YAML", text: "a: [", want: `evenkeel: finding the cluster: error loading config file "kubeconfig.yaml": yaml: line 1: did not find expected node content; check --kubeconfig and --context, or give -f FILE to plan on a snapshot`},
+		{input: "no YAML at all", text: "hello", want: "evenkeel: finding the cluster: error loading config file \"kubeconfig.yaml\": couldn't get version/kind; json parse error: json: cannot unmarshal string into Go value of type struct { APIVersion string \"json:\\\"apiVersion,omitempty\\\"\"; Kind string \"json:\\\"kind,omitempty\\\"\" }; check --kubeconfig and --context, or give -f FILE to plan on a snapshot"},
+		{input: "another kind of file", text: "kind: RebalanceConfig", want: `evenkeel: finding the cluster: error loading config file "kubeconfig.yaml": no kind "RebalanceConfig" is registered for version "v1" in scheme "pkg/runtime/scheme.go:111"; check --kubeconfig and --context, or give -f FILE to plan on a snapshot`},
+		{input: "a current context that is not in the file", text: "current-context: a", want: "evenkeel: finding the cluster: invalid configuration: [context was not found for specified context: a, cluster has no server defined]; check --kubeconfig and --context, or give -f FILE to plan on a snapshot"},
+		{input: "a context whose cluster is not in the file", text: "contexts: [{name: a, context: {cluster: b}}]", want: "evenkeel: finding the cluster: no kubeconfig says where it is, and this is not a pod; give --kubeconfig, or -f FILE to plan on a snapshot"},
+		{input: "a server that is no URL", text: kubeconfig(`server: "::"`, ""), want: `evenkeel: connecting to the API server: parse "http://::": invalid port "::" after host; check the kubeconfig`},
+		{input: "a server of an unknown scheme", text: kubeconfig(`server: "ftp://127.0.0.1:1"`, ""), want: `evenkeel: looking at the cluster at ftp://127.0.0.1:1: reaching the API server: Get "ftp://127.0.0.1:1/version": unsupported protocol scheme "ftp"`},
+		{input: "no server", text: kubeconfig(``, ""), want: `evenkeel: finding the cluster: invalid configuration: no server found for cluster "a"; check --kubeconfig and --context, or give -f FILE to plan on a snapshot`},
+		{input: "a certificate authority that is not there", text: kubeconfig(closed+`, certificate-authority: nowhere.crt`, ""), want: "evenkeel: finding the cluster: invalid configuration: unable to read certificate-authority nowhere.crt for a due to open nowhere.crt: no such file or directory; check --kubeconfig and --context, or give -f FILE to plan on a snapshot"},
+		{input: "a certificate authority that is not base64", text: kubeconfig(closed+`, certificate-authority-data: "***"`, ""), want: `evenkeel: finding the cluster: error loading config file "kubeconfig.yaml": illegal base64 data at input byte 0; check --kubeconfig and --context, or give -f FILE to plan on a snapshot`},
+		{input: "a certificate authority that is no certificate", text: kubeconfig(closed+`, certificate-authority-data: aGVsbG8=`, ""), want: "evenkeel: connecting to https://127.0.0.1:1: unable to load root certificates: unable to parse bytes as PEM block; check the kubeconfig"},
+		{input: "trust given and refused", text: kubeconfig(closed+`, insecure-skip-tls-verify: true, certificate-authority-data: aGVsbG8=`, ""), want: "evenkeel: connecting to https://127.0.0.1:1: specifying a root certificates file with the insecure flag is not allowed; check the kubeconfig"},
+		{input: "a client certificate that is not there", text: kubeconfig(closed, `client-certificate: nowhere.crt, client-key: nowhere.key`), want: "evenkeel: finding the cluster: invalid configuration: [unable to read client-cert nowhere.crt for a due to open nowhere.crt: no such file or directory, unable to read client-key nowhere.key for a due to open nowhere.key: no such file or directory]; check --kubeconfig and --context, or give -f FILE to plan on a snapshot"},
+		{input: "a client certificate that is none", text: kubeconfig(closed, `client-certificate-data: aGVsbG8=, client-key-data: aGVsbG8=`), want: "evenkeel: connecting to https://127.0.0.1:1: tls: failed to find any PEM data in certificate input; check the kubeconfig"},
+		{input: "a token file that is not there", text: kubeconfig(closed, `tokenFile: nowhere`), want: "evenkeel: finding the cluster: open nowhere: no such file or directory; check --kubeconfig and --context, or give -f FILE to plan on a snapshot"},
+		{input: "a credential plugin that is not there", text: kubeconfig(closed, `exec: {apiVersion: client.authentication.k8s.io/v1, command: evenkeel-no-such-plugin, interactiveMode: Never}`), want: "evenkeel: looking at the cluster at https://127.0.0.1:1: reaching the API server: Get \"https://127.0.0.1:1/version\": getting credentials: exec: executable evenkeel-no-such-plugin not found\n\nIt looks like you are trying to use a client-go credential plugin that is not installed.\n\nTo learn more about this feature, consult the documentation available at:\n      https://kubernetes.io/docs/reference/access-authn-authz/authentication/#client-go-credential-plugins"},
+		{input: "a credential plugin that fails", text: kubeconfig(closed, `exec: {apiVersion: client.authentication.k8s.io/v1, command: "false", interactiveMode: Never}`), want: `evenkeel: looking at the cluster at https://127.0.0.1:1: reaching the API server: Get "https://127.0.0.1:1/version": getting credentials: exec: executable false failed with exit code 1`},
+		{input: "a credential plugin of no version", text: kubeconfig(closed, `exec: {command: "true"}`), want: "evenkeel: finding the cluster: invalid configuration: [apiVersion must be specified for a to use exec authentication plugin, interactiveMode must be specified for a to use exec authentication plugin]; check --kubeconfig and --context, or give -f FILE to plan on a snapshot"},
+		{input: "an authentication provider that was removed", text: kubeconfig(closed, `auth-provider: {name: gcp}`), want: `evenkeel: connecting to https://127.0.0.1:1: no Auth Provider found for name "gcp"; check the kubeconfig`},
+		{input: "a proxy that is no URL", text: kubeconfig(closed+`, proxy-url: "::"`, ""), want: `evenkeel: finding the cluster: invalid configuration: invalid 'proxy-url' "::" for cluster "a": could not parse: ::; check --kubeconfig and --context, or give -f FILE to plan on a snapshot`},
+		{input: "a port at which nothing listens", text: kubeconfig(closed, ""), want: `evenkeel: looking at the cluster at https://127.0.0.1:1: reaching the API server: Get "https://127.0.0.1:1/version": dial tcp 127.0.0.1:1: connect: connection refused`},
+	}
+	for i := range rows {
+		rows[i].files = map[string]string{"kubeconfig.yaml": rows[i].text}
+		if len(rows[i].text) > 80 || rows[i].text == "" {
+			rows[i].text = ""
+		}
+		rows[i].args, rows[i].exit = "plan --kubeconfig kubeconfig.yaml", 1
+	}
+	return append(rows, badInput{input: "an unknown context", args: "plan --kubeconfig kubeconfig.yaml --context b",
+		files: map[string]string{"kubeconfig.yaml": kubeconfig(closed, "")}, want: `evenkeel: finding the cluster: context "b" does not exist; check --kubeconfig and --context, or give -f FILE to plan on a snapshot`, exit: 1})
+}
