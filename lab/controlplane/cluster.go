@@ -21,6 +21,11 @@ import (
 type Options struct {
 	// Kwok is the path of the kwok program.
 	Kwok string
+	// WithoutKwok leaves kwok out: nodes and pods are as the caller writes them.
+	WithoutKwok bool
+	// Controllers are those to run; empty: the ones that move pods, accounts and
+	// namespaces along.
+	Controllers []string
 	// Progress takes a line per step; nil for none.
 	Progress io.Writer
 }
@@ -32,12 +37,13 @@ type Cluster struct {
 	Client     kubernetes.Interface
 	Config     *rest.Config
 
-	dir        string
-	adminToken string
-	ports      ports
-	cancel     context.CancelFunc
-	failed     chan error
-	running    sync.WaitGroup
+	dir         string
+	adminToken  string
+	controllers []string
+	ports       ports
+	cancel      context.CancelFunc
+	failed      chan error
+	running     sync.WaitGroup
 }
 
 // Start brings everything up in a new temporary folder. A component that ends
@@ -47,7 +53,10 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a folder for the lab: %w", err)
 	}
-	c := &Cluster{dir: dir, Kubeconfig: filepath.Join(dir, "kubeconfig"), failed: make(chan error, 16)}
+	c := &Cluster{dir: dir, Kubeconfig: filepath.Join(dir, "kubeconfig"), failed: make(chan error, 16), controllers: controllers}
+	if len(o.Controllers) > 0 {
+		c.controllers = o.Controllers
+	}
 	ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	if err := c.start(ctx, o); err != nil {
 		err = fmt.Errorf("%w\n%s", err, c.logTail())
@@ -85,8 +94,10 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 	say("kube-apiserver is up")
 	c.run(ctx, "kube-scheduler", runScheduler, c.schedulerArgs())
 	c.run(ctx, "kube-controller-manager", runControllerManager, c.controllerManagerArgs())
-	if err := c.runKwok(ctx, o.Kwok); err != nil {
-		return fmt.Errorf("starting kwok: %w", err)
+	if !o.WithoutKwok {
+		if err := c.runKwok(ctx, o.Kwok); err != nil {
+			return fmt.Errorf("starting kwok: %w", err)
+		}
 	}
 	for name, port := range map[string]int{"kube-scheduler": c.ports.scheduler, "kube-controller-manager": c.ports.controllerManager} {
 		if err := c.await(ctx, 60*time.Second, func() error { return healthy(port) }); err != nil {

@@ -6,7 +6,7 @@
 //
 //	{"op":"open","book":"B","snapshot":"FILE","now":"2026-01-02T15:04:05Z","spent":{"ns/pdb":"TIME"}}
 //	{"op":"ask","book":"B","taken":"T","pod":"ns/name"}   -> {"allowed":false,"code":"BlockedByPDB","message":"..."}
-//	{"op":"take","book":"B","taken":"T","pod":"ns/name"}
+//	{"op":"take","book":"B","taken":"T","pod":"ns/name"}  -> {"taken":N}, N evictions counted so far
 //	{"op":"close","book":"B"}
 //
 // Evictions under way are counted for each name "taken" apart.
@@ -40,6 +40,7 @@ type response struct {
 	Allowed bool      `json:"allowed"`
 	Code    plan.Code `json:"code,omitempty"`
 	Message string    `json:"message,omitempty"`
+	Taken   int       `json:"taken,omitempty"`
 	Error   string    `json:"error,omitempty"`
 }
 
@@ -107,7 +108,11 @@ func answer(books map[string]*opened, q request) (response, error) {
 		return response{Allowed: ok, Code: why.Code, Message: why.Message}, nil
 	case "take":
 		o.book.Take(p, t)
-		return response{}, nil
+		n := 0
+		for _, k := range t {
+			n += k
+		}
+		return response{Taken: n}, nil
 	}
 	return response{}, fmt.Errorf("unknown op %q (want open, ask, take or close)", q.Op)
 }

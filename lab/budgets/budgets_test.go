@@ -1,0 +1,78 @@
+package budgets
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+)
+
+const batchSize = 100
+
+// TestBudgets compares our countdown with the server over random cases.
+func TestBudgets(t *testing.T) {
+	seed, n := *seedFlag, *cases
+	if seed == 0 {
+		seed = rand.Uint64N(1_000_000)
+	}
+	if n == 0 {
+		if n = 2000; testing.Short() {
+			n = 150
+		}
+	}
+	t.Logf("seed %d, %d cases", seed, n)
+	begun := time.Now()
+	into := newTally(seed)
+	removed := sync.WaitGroup{}
+	if err := parallel(2, batches(seed, n), func(b *batch) error {
+		err := b.run(t.Context(), max(1, *workers/2), into)
+		removed.Go(func() {
+			if err := b.remove(context.WithoutCancel(t.Context())); err != nil {
+				t.Logf("removing %s: %v", b.name, err)
+			}
+		})
+		if err != nil {
+			return fmt.Errorf("%s: %w", b.name, err)
+		}
+		return nil
+	}); err != nil {
+		t.Error(err)
+	}
+	removed.Wait()
+	report(t, into, time.Since(begun))
+}
+
+func batches(seed uint64, n int) []*batch {
+	var out []*batch
+	for i := range n {
+		if *only >= 0 && i != *only {
+			continue
+		}
+		name := fmt.Sprintf("batch-%d", i/batchSize)
+		if len(out) == 0 || out[len(out)-1].name != name {
+			out = append(out, &batch{name: name})
+		}
+		b := out[len(out)-1]
+		b.cases = append(b.cases, generate(seed, i, name))
+	}
+	return out
+}
+
+// report prints the table, and fails for every answer that must not be.
+func report(t *testing.T, into *tally, took time.Duration) {
+	t.Logf("in %s:\n%s", took.Round(time.Second), into)
+	for kind, stories := range map[string][]string{"we allow, the server refuses": into.allowed, "we refuse, the server allows, and no documented case explains it": into.unaligned} {
+		for i, s := range stories {
+			if i == 10 {
+				t.Errorf("%s: and %d more", kind, len(stories)-i)
+				break
+			}
+			t.Errorf("%s: %s", kind, s)
+		}
+	}
+	if into.allow == 0 || into.refuse == 0 {
+		t.Errorf("nothing was allowed or nothing refused by both: the comparison shows nothing")
+	}
+}

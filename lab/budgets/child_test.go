@@ -1,0 +1,98 @@
+package budgets
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// request and response are the lines that budgetcheck reads and writes.
+type request struct {
+	Op       string               `json:"op"`
+	Book     string               `json:"book"`
+	Snapshot string               `json:"snapshot,omitempty"`
+	Now      time.Time            `json:"now,omitzero"`
+	Spent    map[string]time.Time `json:"spent,omitempty"`
+	Taken    string               `json:"taken,omitempty"`
+	Pod      string               `json:"pod,omitempty"`
+}
+
+type response struct {
+	Allowed bool   `json:"allowed"`
+	Code    string `json:"code"`
+	Message string `json:"message"`
+	Taken   int    `json:"taken"`
+	Error   string `json:"error"`
+}
+
+// child is the program of the root module that answers for planner/budget: the
+// lab's module does not depend on the root module, whose pins differ.
+type child struct {
+	mu  sync.Mutex
+	dir string
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Scanner
+}
+
+func startChild() (*child, error) {
+	dir, err := os.MkdirTemp("", "evenkeel-budgets-")
+	if err != nil {
+		return nil, err
+	}
+	path := filepath.Join(dir, "budgetcheck")
+	build := exec.Command("go", "build", "-o", path, "./planner/budget/budgetcheck")
+	build.Dir = filepath.Join("..", "..")
+	if out, err := build.CombinedOutput(); err != nil {
+		os.RemoveAll(dir)
+		return nil, fmt.Errorf("building budgetcheck: %w\n%s", err, out)
+	}
+	c := &child{dir: dir, cmd: exec.Command(path)}
+	c.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	c.cmd.Stderr = os.Stderr
+	in, err1 := c.cmd.StdinPipe()
+	out, err2 := c.cmd.StdoutPipe()
+	if err := errors.Join(err1, err2); err != nil {
+		return nil, err
+	}
+	c.in, c.out = in, bufio.NewScanner(out)
+	return c, c.cmd.Start()
+}
+
+func (c *child) stop() {
+	c.in.Close()
+	_ = c.cmd.Wait()
+	os.RemoveAll(c.dir)
+}
+
+// do sends one request and reads its answer.
+func (c *child) do(r request) (response, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	line, err := json.Marshal(r)
+	if err != nil {
+		return response{}, err
+	}
+	if _, err := c.in.Write(append(line, '\n')); err != nil {
+		return response{}, fmt.Errorf("asking budgetcheck: %w", err)
+	}
+	if !c.out.Scan() {
+		return response{}, fmt.Errorf("budgetcheck ended: %w", errors.Join(c.out.Err(), io.EOF))
+	}
+	var a response
+	if err := json.Unmarshal(c.out.Bytes(), &a); err != nil {
+		return response{}, fmt.Errorf("reading budgetcheck's answer: %w", err)
+	}
+	if a.Error != "" {
+		return response{}, fmt.Errorf("budgetcheck: %s", a.Error)
+	}
+	return a, nil
+}

@@ -1,0 +1,186 @@
+package budgets
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	policyv1 "k8s.io/api/policy/v1"
+)
+
+// attempt is one eviction asked of both.
+type attempt struct {
+	pod    podPlan
+	ours   response
+	server verdict
+	dryRun bool
+	// charged: our book counted it against the budget.
+	charged bool
+}
+
+func (a attempt) String() string {
+	of := func(allowed bool, code, why string) string {
+		if allowed {
+			return "allows"
+		}
+		return strings.TrimSpace("refuses " + code + " " + why)
+	}
+	dry := ""
+	if a.dryRun {
+		dry = ", dry run"
+	}
+	return fmt.Sprintf("%s (%s%s): we: %s; server: %s; charged %v", a.pod.name, a.pod.state, dry,
+		of(a.ours.Allowed, a.ours.Code, a.ours.Message), of(a.server.allowed, "", a.server.said), a.charged)
+}
+
+// trial is a case being compared.
+type trial struct {
+	*casePlan
+	batch   *batch
+	into    *tally
+	taken   int
+	history []attempt
+	// returns counts, by budget, the disruptions that our book has charged and
+	// that the server gives back or has not lost.
+	returns map[string]int
+}
+
+// compare evicts the case's pods in its order. What we refuse is first asked for
+// as a dry run, since we would not do it and the countdown must not be disturbed;
+// a second round evicts those really, as somebody else might.
+func (c *casePlan) compare(ctx context.Context, b *batch, into *tally) error {
+	t := &trial{casePlan: c, batch: b, into: into, returns: map[string]int{}}
+	var later []podPlan
+	for _, i := range c.order {
+		a, err := t.try(ctx, c.pods[i], false)
+		if err != nil {
+			return fmt.Errorf("case %d: %w", c.index, err)
+		}
+		if a.dryRun {
+			later = append(later, c.pods[i])
+		}
+	}
+	for _, p := range later {
+		if _, err := t.try(ctx, p, true); err != nil {
+			return fmt.Errorf("case %d, second round: %w", c.index, err)
+		}
+	}
+	into.end(c)
+	return nil
+}
+
+// try asks our book, then the server, and notes how the two compare.
+func (t *trial) try(ctx context.Context, p podPlan, really bool) (attempt, error) {
+	key := t.namespace + "/" + p.name
+	a := attempt{pod: p}
+	var err error
+	if a.ours, err = book.do(request{Op: "ask", Book: t.batch.name, Taken: t.label(), Pod: key}); err != nil {
+		return a, err
+	}
+	a.dryRun = !a.ours.Allowed && !really
+	if a.server, err = evict(ctx, t.batch.pods[key], a.dryRun); err != nil {
+		return a, err
+	}
+	t.note(a)
+	if a.server.allowed && !a.dryRun {
+		if a.charged, err = t.take(key); err != nil {
+			return a, err
+		}
+	}
+	t.history = append(t.history, a)
+	if a.charged && !t.loses(p) {
+		t.returns[t.budgetOf(p).Name]++
+	}
+	if t.settle && a.server.allowed && !a.dryRun {
+		if err := t.settled(ctx); err != nil {
+			return a, err
+		}
+	}
+	return a, nil
+}
+
+func (t *trial) take(key string) (charged bool, err error) {
+	a, err := book.do(request{Op: "take", Book: t.batch.name, Taken: t.label(), Pod: key})
+	charged = a.Taken > t.taken
+	t.taken = a.Taken
+	return charged, err
+}
+
+// loses says whether the server counts one healthy pod less, for good and at
+// once, after the eviction of p.
+func (t *trial) loses(p podPlan) bool {
+	return p.state == ready && !t.going(p)
+}
+
+// going: the pod was let go before and is still there, so that the controller
+// does not count it as healthy.
+func (t *trial) going(p podPlan) bool { return t.flavour == marked && p.disrupted == 1 }
+
+// budgetOf is the only budget of a pod as the snapshot has it, or nil.
+func (t *trial) budgetOf(p podPlan) *policyv1.PodDisruptionBudget {
+	var found *policyv1.PodDisruptionBudget
+	for _, plan := range t.budgets {
+		if selectedBy(plan.spec.Selector, p) {
+			if found != nil {
+				return nil
+			}
+			found = t.batch.budgets[t.namespace+"/"+plan.name]
+		}
+	}
+	return found
+}
+
+func (t *trial) note(a attempt) {
+	switch {
+	case a.ours.Allowed == a.server.allowed:
+		t.into.agree(a)
+	case a.ours.Allowed:
+		t.into.weAllow(t.tell(a))
+	default:
+		why := t.explain(a)
+		if why == "" {
+			t.into.unexplained(t.tell(a))
+			return
+		}
+		t.into.weRefuse(why)
+	}
+}
+
+// tell describes the case up to the attempt, for people.
+func (t *trial) tell(a attempt) string {
+	var s strings.Builder
+	fmt.Fprintf(&s, "case %d (%s, settled between: %v) of seed %d\n", t.index, t.flavour, t.settle, t.into.seed)
+	for _, o := range t.owners {
+		fmt.Fprintf(&s, "  owner %s: %s, replicas %d, later %d\n", o.name, o.kind, o.replicas, o.later)
+	}
+	for _, plan := range t.budgets {
+		b := t.batch.budgets[t.namespace+"/"+plan.name]
+		fmt.Fprintf(&s, "  budget %s (%s): min %v max %v policy %s generation %d status %s\n", plan.name, plan.selector, b.Spec.MinAvailable, b.Spec.MaxUnavailable,
+			policyOf(b), b.Generation, statusOf(b))
+	}
+	for _, p := range t.pods {
+		fmt.Fprintf(&s, "  pod %s: %s, owner %d, labels %v, let go %d s before\n", p.name, p.state, p.owner, p.labels, p.disrupted)
+	}
+	for _, h := range t.history {
+		fmt.Fprintf(&s, "  before: %s\n", h)
+	}
+	fmt.Fprintf(&s, "  now: %s", a)
+	return s.String()
+}
+
+func policyOf(b *policyv1.PodDisruptionBudget) string {
+	if b.Spec.UnhealthyPodEvictionPolicy == nil {
+		return "-"
+	}
+	return string(*b.Spec.UnhealthyPodEvictionPolicy)
+}
+
+func statusOf(b *policyv1.PodDisruptionBudget) string {
+	s := b.Status
+	said := ""
+	for _, c := range s.Conditions {
+		said += " " + c.Reason
+	}
+	return fmt.Sprintf("allowed %d healthy %d desired %d expected %d observed %d disrupted %d%s",
+		s.DisruptionsAllowed, s.CurrentHealthy, s.DesiredHealthy, s.ExpectedPods, s.ObservedGeneration, len(s.DisruptedPods), said)
+}

@@ -1,0 +1,8 @@
+// Package budgets holds the arithmetic of planner/budget to the real disruption
+// controller and the real eviction handler.
+//
+// It decides nothing; its tests make random PodDisruptionBudgets, owners and
+// pods, ask our book pod by pod while they really evict, and compare each
+// answer. What we allow the server must allow. What we refuse and the server
+// allows must be one of the documented cases in explain_test.go.
+package budgets

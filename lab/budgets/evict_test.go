@@ -1,0 +1,92 @@
+package budgets
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// verdict is the server's answer to an eviction.
+type verdict struct {
+	allowed bool
+	said    string
+}
+
+// evict asks the Eviction API once. Any answer that is neither a success nor a
+// budget's refusal is an error.
+func evict(ctx context.Context, pod *corev1.Pod, dryRun bool) (verdict, error) {
+	err := post(ctx, pod.Namespace, pod.Name, pod.UID, dryRun)
+	if err == nil {
+		return verdict{allowed: true}, nil
+	}
+	var status apierrors.APIStatus
+	if !errors.As(err, &status) {
+		return verdict{}, err
+	}
+	s := status.Status()
+	switch {
+	case apierrors.HasStatusCause(err, policyv1.DisruptionBudgetCause) && (s.Code == http.StatusTooManyRequests || s.Code == http.StatusForbidden):
+		return verdict{said: fmt.Sprintf("%d %s", s.Code, causes(s))}, nil
+	case s.Code == http.StatusInternalServerError && strings.Contains(s.Message, "more than one PodDisruptionBudget"):
+		return verdict{said: "500 " + s.Message}, nil
+	}
+	return verdict{}, fmt.Errorf("evicting %s: code %d: %w", pod.Name, s.Code, err)
+}
+
+func causes(s metav1.Status) string {
+	var out []string
+	for _, c := range s.Details.Causes {
+		out = append(out, c.Message)
+	}
+	return strings.Join(out, "; ")
+}
+
+// post does not let the client repeat a refusal with Retry-After by itself.
+func post(ctx context.Context, ns, name string, uid types.UID, dryRun bool) error {
+	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
+	defer cancel()
+	e := &policyv1.Eviction{TypeMeta: metav1.TypeMeta{APIVersion: "policy/v1", Kind: "Eviction"}, ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name},
+		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}}}
+	if dryRun {
+		e.DeleteOptions.DryRun = []string{metav1.DryRunAll}
+	}
+	return client.CoreV1().RESTClient().Post().Namespace(ns).Resource("pods").Name(name).SubResource("eviction").
+		MaxRetries(0).Body(e).Do(ctx).Error()
+}
+
+// conflict has an eviction refused for its UID where the budget allows it: the
+// budget is spent all the same. It returns the budget, or nothing when the case
+// has no pod for it.
+func (c *casePlan) conflict(ctx context.Context) (spent string, err error) {
+	for _, plan := range c.budgets {
+		b, err := client.PolicyV1().PodDisruptionBudgets(c.namespace).Get(ctx, plan.name, metav1.GetOptions{})
+		if err != nil {
+			return "", err
+		}
+		if b.Status.DisruptionsAllowed == 0 {
+			continue
+		}
+		for _, p := range c.pods {
+			if p.state != ready || c.budgetsOf(p) != 1 || !selects(b, p) {
+				continue
+			}
+			err := post(ctx, c.namespace, p.name, noUID, false)
+			if !apierrors.IsConflict(err) {
+				return "", fmt.Errorf("evicting %s with another UID: want a conflict, got %w", p.name, err)
+			}
+			return c.namespace + "/" + plan.name, nil
+		}
+	}
+	return "", nil
+}
+
+func selects(b *policyv1.PodDisruptionBudget, p podPlan) bool { return selectedBy(b.Spec.Selector, p) }

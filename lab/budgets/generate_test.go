@@ -1,0 +1,277 @@
+package budgets
+
+import (
+	"fmt"
+	"math/rand/v2"
+
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// state is what a pod is in when its eviction is asked for.
+type state string
+
+const (
+	ready            state = "ready"
+	unready          state = "unready"
+	unknown          state = "no Ready condition"
+	pending          state = "pending"
+	pendingUnbound   state = "pending, not bound"
+	pendingReady     state = "pending but Ready" // no kubelet says so, the API permits it
+	succeeded        state = "succeeded"
+	failed           state = "failed"
+	failedReady      state = "failed but Ready" // likewise
+	terminating      state = "terminating"
+	terminatingReady state = "terminating and Ready"
+)
+
+// ownerKind is who controls a pod.
+type ownerKind string
+
+const (
+	bare               ownerKind = "bare"
+	deployment         ownerKind = "Deployment"
+	rollingOut         ownerKind = "Deployment with two ReplicaSets"
+	replicaSet         ownerKind = "ReplicaSet"
+	ofExtensions       ownerKind = "ReplicaSet named as extensions/v1beta1"
+	foreignReplicaSet  ownerKind = "ReplicaSet of a controller that is not a Deployment"
+	orphanReplicaSet   ownerKind = "ReplicaSet whose Deployment is gone"
+	statefulSet        ownerKind = "StatefulSet"
+	replicationControl ownerKind = "ReplicationController"
+	directDeployment   ownerKind = "Deployment without a ReplicaSet between"
+	scalable           ownerKind = "custom controller with a scale"
+	unscalable         ownerKind = "custom controller without a scale"
+	unserved           ownerKind = "controller of a kind that is not served"
+	job                ownerKind = "Job"
+	daemonSet          ownerKind = "DaemonSet"
+	missing            ownerKind = "ReplicaSet that is gone"
+	otherUID           ownerKind = "ReplicaSet of the same name, made anew"
+)
+
+// scaled says whether the disruption controller finds replicas for such pods; a
+// budget that asks for a scale fails to sync when one of its pods has an owner
+// without.
+func (k ownerKind) scaled() bool {
+	switch k {
+	case unscalable, unserved, job, daemonSet, missing, otherUID:
+		return false
+	}
+	return true
+}
+
+// flavour is how a case's budgets come by their status.
+type flavour string
+
+const (
+	// live: the disruption controller keeps the status, as always. Evictions
+	// follow each other at once, or each waits until the controller has seen the
+	// last one.
+	live        flavour = "live"
+	liveSettled flavour = "live, settled between"
+	// marked: some pods were let go within two minutes and are still there.
+	marked flavour = "live, with evictions not confirmed"
+	// conflict: an eviction was refused for its UID, and has spent the budget.
+	conflictBefore flavour = "live, refused eviction before the snapshot"
+	conflictAfter  flavour = "live, refused eviction after the snapshot"
+	// rescaled: replicas were changed after the status was written; the
+	// controller learns of it with the next pod that changes.
+	rescaled flavour = "live, owners rescaled"
+	// written: the controller cannot write; the status is anything.
+	written flavour = "controller away, random status"
+	// outdated: the controller cannot write, and the spec has changed since.
+	outdated flavour = "controller away, spec changed"
+	// rescaledAway: the same, and the controller cannot write.
+	rescaledAway flavour = "controller away, owners rescaled"
+)
+
+func (f flavour) frozen() bool { return f == written || f == outdated || f == rescaledAway }
+
+type ownerPlan struct {
+	name     string
+	kind     ownerKind
+	replicas int32
+	// later replaces replicas once the status is written, when rescaled.
+	later int32
+}
+
+type podPlan struct {
+	name   string
+	owner  int // -1: none
+	labels map[string]string
+	state  state
+	// disrupted, in seconds before the snapshot: let go then; 0: not.
+	disrupted int
+}
+
+type budgetPlan struct {
+	name     string
+	spec     policyv1.PodDisruptionBudgetSpec
+	selector string
+	// status is what is written into a frozen budget.
+	status policyv1.PodDisruptionBudgetStatus
+	// behind: the written status has not observed the spec.
+	behind bool
+	// crowded: more unconfirmed evictions than the server bears.
+	crowded bool
+}
+
+type casePlan struct {
+	index     int
+	namespace string
+	flavour   flavour
+	owners    []ownerPlan
+	pods      []podPlan
+	budgets   []budgetPlan
+	order     []int // of the pods' evictions
+	settle    bool
+}
+
+func (c *casePlan) label() string { return fmt.Sprintf("c%d", c.index) }
+
+// generate makes case i of a seed; the same two numbers give the same case.
+func generate(seed uint64, i int, batch string) *casePlan {
+	r := rand.New(rand.NewPCG(seed, uint64(i)))
+	c := &casePlan{index: i, namespace: batch}
+	c.flavour = pick(r, []weighted[flavour]{{live, 30}, {liveSettled, 30}, {marked, 6}, {conflictBefore, 4}, {conflictAfter, 4}, {written, 14}, {outdated, 5}, {rescaledAway, 5}, {rescaled, 6}})
+	c.settle = c.flavour == liveSettled || !c.flavour.frozen() && c.flavour != live && r.IntN(2) == 0
+	c.addOwners(r)
+	c.addPods(r)
+	c.addBudgets(r)
+	c.order = r.Perm(len(c.pods))
+	return c
+}
+
+type weighted[T any] struct {
+	v T
+	w int
+}
+
+func pick[T any](r *rand.Rand, from []weighted[T]) T {
+	sum := 0
+	for _, x := range from {
+		sum += x.w
+	}
+	n := r.IntN(sum)
+	for _, x := range from {
+		if n -= x.w; n < 0 {
+			return x.v
+		}
+	}
+	panic("unreachable")
+}
+
+func (c *casePlan) addOwners(r *rand.Rand) {
+	for i := range pick(r, []weighted[int]{{0, 8}, {1, 60}, {2, 25}, {3, 7}}) {
+		c.owners = append(c.owners, ownerPlan{name: fmt.Sprintf("%s-o%d", c.label(), i), kind: pick(r, []weighted[ownerKind]{
+			{deployment, 40}, {rollingOut, 8}, {replicaSet, 12}, {ofExtensions, 2}, {foreignReplicaSet, 3}, {orphanReplicaSet, 3}, {statefulSet, 12},
+			{replicationControl, 5}, {directDeployment, 3}, {scalable, 4}, {unscalable, 2}, {unserved, 2}, {job, 3}, {daemonSet, 2}, {missing, 3}, {otherUID, 2}})})
+	}
+}
+
+func (c *casePlan) addPods(r *rand.Rand) {
+	healthy := r.IntN(3) > 0 // most of such a case's pods are Ready
+	for i := range 1 + r.IntN(8) {
+		p := podPlan{name: fmt.Sprintf("%s-p%d", c.label(), i), owner: -1, state: randomState(r, healthy)}
+		if len(c.owners) > 0 && r.IntN(12) > 0 {
+			p.owner = r.IntN(len(c.owners))
+		}
+		if r.IntN(20) > 0 {
+			p.labels = map[string]string{"case": c.label(), "tier": pick(r, []weighted[string]{{"a", 3}, {"b", 1}})}
+		}
+		if c.flavour == marked && r.IntN(3) == 0 {
+			p.disrupted = pick(r, []weighted[int]{{1, 3}, {600, 1}})
+		}
+		c.pods = append(c.pods, p)
+	}
+	for i := range c.owners {
+		n := int32(0)
+		for _, p := range c.pods {
+			if p.owner == i {
+				n++
+			}
+		}
+		if r.IntN(4) == 0 {
+			n = int32(r.IntN(11))
+		}
+		c.owners[i].replicas, c.owners[i].later = n, n
+		if c.flavour == rescaled || c.flavour == rescaledAway {
+			c.owners[i].later = int32(r.IntN(11))
+		}
+	}
+}
+
+func randomState(r *rand.Rand, healthy bool) state {
+	most := 4
+	if healthy {
+		most = 30
+	}
+	return pick(r, []weighted[state]{{ready, most}, {unready, 3}, {unknown, 1}, {pending, 1}, {pendingUnbound, 1}, {succeeded, 1},
+		{failed, 1}, {terminating, 1}, {terminatingReady, 1}, {pendingReady, 1}, {failedReady, 1}})
+}
+
+func (c *casePlan) addBudgets(r *rand.Rand) {
+	mine := map[string]string{"case": c.label()}
+	tier := map[string]string{"case": c.label(), "tier": "a"}
+	in := metav1.LabelSelectorRequirement{Key: "case", Operator: metav1.LabelSelectorOpIn, Values: []string{"none", c.label()}}
+	notB := metav1.LabelSelectorRequirement{Key: "tier", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"b"}}
+	tiered := metav1.LabelSelectorRequirement{Key: "tier", Operator: metav1.LabelSelectorOpExists}
+	type sel = *metav1.LabelSelector
+	var selectors []sel
+	all, tierA := sel(&metav1.LabelSelector{MatchLabels: mine}), sel(&metav1.LabelSelector{MatchLabels: tier})
+	expressions := sel(&metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{in, notB}})
+	exists := sel(&metav1.LabelSelector{MatchLabels: mine, MatchExpressions: []metav1.LabelSelectorRequirement{tiered}})
+	nobody := sel(&metav1.LabelSelector{MatchLabels: map[string]string{"case": "nobody"}})
+	tierB := sel(&metav1.LabelSelector{MatchLabels: map[string]string{"case": c.label(), "tier": "b"}})
+	switch n := r.IntN(100); {
+	case n < 55:
+		selectors = []sel{all}
+	case n < 65:
+		selectors = []sel{tierA}
+	case n < 72:
+		selectors = []sel{expressions}
+	case n < 78:
+		selectors = []sel{exists}
+	case n < 80:
+		selectors = []sel{nobody}
+	case n < 81:
+		selectors = []sel{nil}
+	case n < 85: // everything in a namespace: it needs one of its own
+		selectors = []sel{{}}
+		c.namespace = fmt.Sprintf("%s-%s", c.namespace, c.label())
+	case n < 93:
+		selectors = []sel{all, tierA} // some pods have two budgets
+	default:
+		selectors = []sel{tierA, tierB}
+	}
+	for i, s := range selectors {
+		c.budgets = append(c.budgets, c.randomBudget(r, fmt.Sprintf("%s-b%d", c.label(), i), s))
+	}
+}
+
+func (c *casePlan) randomBudget(r *rand.Rand, name string, s *metav1.LabelSelector) budgetPlan {
+	b := budgetPlan{name: name, spec: policyv1.PodDisruptionBudgetSpec{Selector: s}, selector: metav1.FormatLabelSelector(s)}
+	amount := c.randomAmount(r)
+	switch n := r.IntN(100); {
+	case n < 48:
+		b.spec.MinAvailable = &amount
+	case n < 98:
+		b.spec.MaxUnavailable = &amount
+	}
+	always, healthy := policyv1.AlwaysAllow, policyv1.IfHealthyBudget
+	b.spec.UnhealthyPodEvictionPolicy = pick(r, []weighted[*policyv1.UnhealthyPodEvictionPolicyType]{{nil, 5}, {&healthy, 2}, {&always, 3}})
+	b.status = policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: int32(r.IntN(4)), CurrentHealthy: int32(r.IntN(9)), DesiredHealthy: int32(r.IntN(6)), ExpectedPods: int32(r.IntN(9))}
+	if r.IntN(2) == 0 { // as a controller would have it
+		b.status.DisruptionsAllowed = max(0, b.status.CurrentHealthy-b.status.DesiredHealthy)
+	}
+	b.behind, b.crowded = r.IntN(8) == 0, r.IntN(40) == 0
+	return b
+}
+
+func (c *casePlan) randomAmount(r *rand.Rand) intstr.IntOrString {
+	if r.IntN(2) == 0 {
+		return intstr.FromInt32(int32(pick(r, []weighted[int]{{r.IntN(len(c.pods) + 3), 30}, {0, 3}, {1, 8}, {1000, 1}})))
+	}
+	odd := []int{0, 1, 10, 15, 20, 25, 30, 33, 34, 40, 45, 49, 50, 51, 60, 66, 67, 75, 80, 85, 90, 99, 100}
+	return intstr.FromString(fmt.Sprintf("%d%%", odd[r.IntN(len(odd))]))
+}

@@ -1,0 +1,122 @@
+package budgets
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+)
+
+// settled waits until the disruption controller has seen every change to the
+// case: its budgets say what the pods give, and do so in two looks running.
+func (c *casePlan) settled(ctx context.Context) error {
+	if c.flavour == written {
+		return nil
+	}
+	for _, plan := range c.budgets {
+		if err := c.settleBudget(ctx, plan); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (c *casePlan) settleBudget(ctx context.Context, plan budgetPlan) error {
+	api := client.PolicyV1().PodDisruptionBudgets(c.namespace)
+	looks, last := 0, ""
+	err := seed.Until(ctx, 90*time.Second, func() (bool, error) {
+		b, err := api.Get(ctx, plan.name, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		why, err := c.unsettled(ctx, b)
+		if err != nil {
+			return false, err
+		}
+		if looks++; why != "" {
+			last = ""
+			if looks%10 == 0 { // it may wait long to retry, or not be told of pods of two budgets
+				err = poke(ctx, b, looks)
+			}
+			return false, fmt.Errorf("%s, status %+v: %w", why, b.Status, err)
+		}
+		same := last == b.ResourceVersion
+		last = b.ResourceVersion
+		return same, nil
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for budget %s to settle: %w", plan.name, err)
+	}
+	return nil
+}
+
+// poke has the controller look at a budget again.
+func poke(ctx context.Context, b *policyv1.PodDisruptionBudget, n int) error {
+	_, err := client.PolicyV1().PodDisruptionBudgets(b.Namespace).Patch(ctx, b.Name, types.MergePatchType,
+		fmt.Appendf(nil, `{"metadata":{"annotations":{"poked":"%d"}}}`, n), metav1.PatchOptions{})
+	return err
+}
+
+// unsettled says what the controller has not done yet; "" when nothing.
+func (c *casePlan) unsettled(ctx context.Context, b *policyv1.PodDisruptionBudget) (string, error) {
+	sync := meta.FindStatusCondition(b.Status.Conditions, policyv1.DisruptionAllowedCondition)
+	failed := sync != nil && sync.Reason == policyv1.SyncFailedReason
+	healthy, fails, err := c.expect(ctx, b)
+	switch {
+	case err != nil:
+		return "", err
+	case sync == nil:
+		return "no condition yet", nil
+	case failed != fails:
+		return fmt.Sprintf("sync failed: %v (%s), want %v", failed, sync.Message, fails), nil
+	case failed:
+		return "", nil
+	case b.Status.ObservedGeneration != b.Generation:
+		return "generation not observed", nil
+	case int(b.Status.CurrentHealthy) != healthy:
+		return fmt.Sprintf("%d healthy, want %d", b.Status.CurrentHealthy, healthy), nil
+	}
+	return "", nil
+}
+
+// expect counts, from the pods there now, those that are healthy by the rules of
+// the controller, and says whether a pod's owner has no scale while one is asked
+// for.
+func (c *casePlan) expect(ctx context.Context, b *policyv1.PodDisruptionBudget) (healthy int, fails bool, err error) {
+	if b.Spec.Selector == nil { // selects nothing
+		return 0, false, nil
+	}
+	selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
+	if err != nil {
+		return 0, false, err
+	}
+	pods, err := client.CoreV1().Pods(c.namespace).List(ctx, metav1.ListOptions{LabelSelector: selector.String()})
+	if err != nil {
+		return 0, false, err
+	}
+	plans := map[string]podPlan{}
+	for _, p := range c.pods {
+		plans[p.name] = p
+	}
+	scaled := b.Spec.MaxUnavailable != nil || b.Spec.MinAvailable != nil && b.Spec.MinAvailable.Type == intstr.String
+	for i := range pods.Items {
+		p := &pods.Items[i]
+		plan, known := plans[p.Name]
+		if !known {
+			return 0, false, fmt.Errorf("pod %s is not of case %d", p.Name, c.index)
+		}
+		at, going := b.Status.DisruptedPods[p.Name]
+		if going = going && time.Since(at.Time) < 2*time.Minute; plan.state.ready() && p.DeletionTimestamp == nil && !going {
+			healthy++
+		}
+		fails = fails || scaled && plan.owner >= 0 && !c.owners[plan.owner].kind.scaled()
+	}
+	return healthy, fails, nil
+}
