@@ -16,7 +16,7 @@ const module = "github.com/evenkeel-project/evenkeel"
 
 // pure packages are functions of their input: a snapshot that was saved must
 // give the same plan anywhere, at any time.
-var pure = []string{"cluster", "plan", "placement", "strategies", "planner", "report", "schedule"}
+var pure = []string{"annotation", "cluster", "plan", "placement", "strategies", "planner", "report", "schedule"}
 
 // pureAllowed are the libraries that pure packages may use besides the standard
 // library and other pure packages.
@@ -41,6 +41,7 @@ var bans = []struct {
 	{"", "sigs.k8s.io/controller-runtime", nil, "267 packages that are not needed"},
 	{"", module + "/config", []string{"controller", "cmd", "config"}, "what a key means is a matter of the package that owns the option"},
 	{"cluster", module + "/plan", nil, "cluster is the lowest layer"},
+	{"annotation", module + "/plan", nil, "what people ask for is known before anything is planned"},
 	{"plan", module + "/planner", nil, "plans are data; they know nobody who makes them"},
 	{"placement", module + "/planner", nil, "placement answers where, not whether"},
 	{"placement", module + "/strategies", nil, "placement answers where, not why"},

@@ -48,6 +48,9 @@ const (
 
 // OfPod collects what is asked for a pod. Windows without a time zone are in loc.
 func OfPod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) Pod {
+	if loc == nil {
+		loc = time.UTC
+	}
 	var r Pod
 	for i, o := range carriers(s, p) {
 		r.evict(o)

@@ -14,6 +14,8 @@ type Scope struct {
 	// Include are the namespaces in scope; empty means all but Exclude.
 	Include []string
 	Exclude []string
+	// Namespaces selects namespaces by label; nil selects all.
+	Namespaces labels.Selector
 }
 
 // HasNode reports whether the node is in scope.

@@ -3,6 +3,7 @@ package cluster
 import (
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 )
@@ -48,22 +49,22 @@ func (b *builder) owners() *owners {
 		}
 	}
 	for _, o := range sorted(b.o.ReplicaSets) {
-		add("apps/v1", "ReplicaSet", o, count(o.Spec.Replicas))
+		add("apps/v1", "ReplicaSet", o, Count(o.Spec.Replicas))
 	}
 	for _, o := range sorted(b.o.ReplicationControllers) {
-		add("v1", "ReplicationController", o, count(o.Spec.Replicas))
+		add("v1", "ReplicationController", o, Count(o.Spec.Replicas))
 	}
 	for _, o := range sorted(b.o.Deployments) {
-		add("apps/v1", "Deployment", o, count(o.Spec.Replicas))
+		add("apps/v1", "Deployment", o, Count(o.Spec.Replicas))
 	}
 	for _, o := range sorted(b.o.StatefulSets) {
-		add("apps/v1", "StatefulSet", o, count(o.Spec.Replicas))
+		add("apps/v1", "StatefulSet", o, Count(o.Spec.Replicas))
 	}
 	for _, o := range sorted(b.o.DaemonSets) {
 		add("apps/v1", "DaemonSet", o, -1)
 	}
 	for _, o := range sorted(b.o.Jobs) {
-		add("batch/v1", "Job", o, count(o.Spec.Parallelism))
+		add("batch/v1", "Job", o, jobPods(o))
 	}
 	for _, o := range sorted(b.o.CronJobs) {
 		add("batch/v1", "CronJob", o, -1)
@@ -71,12 +72,22 @@ func (b *builder) owners() *owners {
 	return x
 }
 
-// count is the API's default of 1 for an absent number.
-func count(n *int32) int32 {
+// Count is a number of replicas, with the API's default of 1 for an absent one.
+func Count(n *int32) int32 {
 	if n == nil {
 		return 1
 	}
 	return *n
+}
+
+// jobPods is how many pods a Job wants to run: as many as may run in parallel,
+// but no more than are still needed to complete.
+func jobPods(j *batchv1.Job) int32 {
+	n := Count(j.Spec.Parallelism)
+	if c := j.Spec.Completions; c != nil {
+		n = max(0, min(n, *c-j.Status.Succeeded))
+	}
+	return n
 }
 
 func (x *owners) find(ns string, ref *metav1.OwnerReference) *owner {

@@ -20,10 +20,46 @@ import (
 // Scope is what the configuration lets Evenkeel work on.
 func (c *Config) Scope() cluster.Scope {
 	s := cluster.Scope{Include: c.Namespaces.Include, Exclude: c.Namespaces.Exclude}
-	if sel, err := labels.Parse(c.NodeSelector); err == nil && !sel.Empty() {
-		s.Nodes = sel
-	}
+	s.Nodes, s.Namespaces = selector(c.NodeSelector), selector(c.Namespaces.Selector)
 	return s
+}
+
+// selector of a checked expression; nil selects all.
+func selector(text string) labels.Selector {
+	sel, err := labels.Parse(text)
+	if err != nil || sel.Empty() {
+		return nil
+	}
+	return sel
+}
+
+// Location is the time zone of schedules and windows that name none.
+func (c *Config) Location() *time.Location {
+	loc, err := schedule.LoadZone(c.TimeZone)
+	if err != nil {
+		return time.UTC
+	}
+	return loc
+}
+
+// windows of a checked configuration.
+func (c *Config) windows() schedule.Windows {
+	list := func(in []Window) []schedule.Window {
+		var out []schedule.Window
+		for _, w := range in {
+			loc := c.Location()
+			if w.TimeZone != "" {
+				loc, _ = schedule.LoadZone(w.TimeZone)
+			}
+			one, err := schedule.NewWindow(w.Schedule, time.Duration(w.Duration), loc)
+			if err != nil {
+				panic("config: building what was not checked: " + err.Error())
+			}
+			out = append(out, one)
+		}
+		return out
+	}
+	return schedule.Windows{Allow: list(c.Windows.Allow), Deny: list(c.Windows.Deny)}
 }
 
 // Scheduled is a strategy with when it is due.
@@ -61,7 +97,12 @@ func (c *Config) Build() []Scheduled {
 // Planner are the planner's options.
 func (c *Config) Planner() planner.Options {
 	o := planner.DefaultOptions()
-	g := guard.Options{Scope: c.Scope(), MinReplicas: c.Guards.MinReplicas, MinPodAge: time.Duration(c.Guards.MinPodAge), Protect: map[guard.Protection]bool{}}
+	g := guard.Options{
+		Scope: c.Scope(), MinReplicas: c.Guards.MinReplicas, MinPodAge: time.Duration(c.Guards.MinPodAge), Protect: map[guard.Protection]bool{},
+		ProtectedStorageClasses: c.Guards.ProtectedStorageClasses, PodSelector: selector(c.Guards.PodSelector),
+		Controllers: c.Guards.Controllers, NoEvictionPolicy: guard.Policy(c.Guards.NoEvictionPolicy),
+		Windows: c.windows(), TimeZone: c.Location(),
+	}
 	if n, err := strconv.ParseInt(c.Guards.PriorityBelow, 10, 32); err == nil {
 		g.PriorityBelow = int32(n)
 	} else {

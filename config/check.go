@@ -27,27 +27,23 @@ func (c *Config) check(e *mistakes) {
 	c.checkScope(e)
 	c.checkStrategies(e, loc)
 	c.checkGuards(e)
+	c.checkWindows(e, loc)
 	fraction(e, "impact.utilizationLimit", c.Impact.UtilizationLimit)
 	c.checkEvictor(e)
 }
 
 func zone(e *mistakes, path, name string) *time.Location {
-	if name == "" || name == "Local" {
-		e.field(path, "%q is not a time zone (want an IANA name, such as Europe/Berlin or Etc/UTC)", name)
-		return time.UTC
-	}
-	loc, err := time.LoadLocation(name)
+	loc, err := schedule.LoadZone(name)
 	if err != nil {
-		e.field(path, "%q is not a time zone (want an IANA name, such as Europe/Berlin or Etc/UTC)", name)
+		e.field(path, "%v", err)
 		return time.UTC
 	}
 	return loc
 }
 
 func (c *Config) checkScope(e *mistakes) {
-	if _, err := labels.Parse(c.NodeSelector); err != nil {
-		e.field("nodeSelector", "%q is not a label selector: %v", c.NodeSelector, err)
-	}
+	checkSelector(e, "nodeSelector", c.NodeSelector)
+	checkSelector(e, "namespaces.selector", c.Namespaces.Selector)
 	for list, names := range map[string][]string{"include": c.Namespaces.Include, "exclude": c.Namespaces.Exclude} {
 		for i, name := range names {
 			path := fmt.Sprintf("namespaces.%s[%d]", list, i)
@@ -58,6 +54,12 @@ func (c *Config) checkScope(e *mistakes) {
 				e.field(path, "%s is excluded as well; drop it from one of the lists", name)
 			}
 		}
+	}
+}
+
+func checkSelector(e *mistakes, path, text string) {
+	if _, err := labels.Parse(text); err != nil {
+		e.field(path, "%q is not a label selector: %v", text, err)
 	}
 }
 
@@ -122,6 +124,47 @@ func (c *Config) checkGuards(e *mistakes) {
 	for i, p := range g.Protect {
 		if !slices.Contains(known, p) {
 			e.field(fmt.Sprintf("guards.protect[%d]", i), "unknown protection %q%s (want one of %s)", p, suggest(p, known), strings.Join(known, ", "))
+		}
+	}
+	c.checkMoreGuards(e)
+}
+
+func (c *Config) checkMoreGuards(e *mistakes) {
+	g := c.Guards
+	checkSelector(e, "guards.podSelector", g.PodSelector)
+	for i, name := range g.ProtectedStorageClasses {
+		if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
+			e.field(fmt.Sprintf("guards.protectedStorageClasses[%d]", i), "%q is not the name of a StorageClass: %s", name, problems[0])
+		}
+	}
+	for i, name := range g.Controllers {
+		group, kind, found := strings.Cut(name, "/")
+		if !found || kind == "" || strings.Contains(kind, "/") || len(validation.IsDNS1123Subdomain(group)) > 0 {
+			e.field(fmt.Sprintf("guards.controllers[%d]", i), "%q is not a kind of controller (want group/Kind, such as apps.kruise.io/CloneSet)", name)
+		}
+	}
+	if want := []string{string(guard.Preferred), string(guard.Mandatory)}; !slices.Contains(want, g.NoEvictionPolicy) {
+		e.field("guards.noEvictionPolicy", "unknown policy %q%s (want preferred or mandatory)", g.NoEvictionPolicy, suggest(g.NoEvictionPolicy, want))
+	}
+}
+
+func (c *Config) checkWindows(e *mistakes, loc *time.Location) {
+	for list, windows := range map[string][]Window{"allow": c.Windows.Allow, "deny": c.Windows.Deny} {
+		for i, w := range windows {
+			path := fmt.Sprintf("windows.%s[%d]", list, i)
+			at := loc
+			if w.TimeZone != "" {
+				at = zone(e, path+".timeZone", w.TimeZone)
+			}
+			if w.Schedule == "" {
+				e.field(path+".schedule", "is missing (want a cron expression, such as \"0 22 * * 1-5\")")
+				continue
+			}
+			if _, err := schedule.Parse(w.Schedule, at); err != nil {
+				e.field(path+".schedule", "%v", err)
+			} else if _, err := schedule.NewWindow(w.Schedule, time.Duration(w.Duration), at); err != nil {
+				e.field(path+".duration", "%v", err)
+			}
 		}
 	}
 }

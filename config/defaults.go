@@ -16,7 +16,7 @@ const (
 // Default is what applies where config.yaml says nothing. It has no strategies.
 func Default() *Config {
 	protect := []string{}
-	for _, p := range guard.Protections() {
+	for _, p := range guard.DefaultProtections() {
 		protect = append(protect, string(p))
 	}
 	minute := Duration(time.Minute)
@@ -30,7 +30,8 @@ func Default() *Config {
 		Strategies: []Strategy{},
 		Impact:     Impact{0.9},
 		Guards: Guards{Landing: "required", MinConfidence: 0.9, MinReplicas: 2, MinPodAge: 5 * minute,
-			PriorityBelow: "system-cluster-critical", MaxUnavailableWithoutPDB: 1, Protect: protect},
+			PriorityBelow: "system-cluster-critical", MaxUnavailableWithoutPDB: 1, Protect: protect,
+			ProtectedStorageClasses: []string{}, Controllers: []string{}, NoEvictionPolicy: string(guard.Preferred)},
 		Limits: Limits{PerPass: plan.Absolute(50), PerNode: plan.Absolute(5), PerNamespace: plan.Percent(20),
 			PerOwner: plan.Percent(50), PerZone: plan.Absolute(20),
 			PerHour: PerHour{plan.Absolute(10), plan.Absolute(100), plan.Absolute(300)}},

@@ -23,14 +23,15 @@ type Config struct {
 	Impact       Impact     `json:"impact"`
 	Guards       Guards     `json:"guards"`
 	Limits       Limits     `json:"limits"`
-	Windows      Windows    `json:"windows" built:"no"`
+	Windows      Windows    `json:"windows"`
 	Evictor      Evictor    `json:"evictor"`
 }
 
 // Namespaces are those in scope.
 type Namespaces struct {
-	Include []string `json:"include"`
-	Exclude []string `json:"exclude"`
+	Include  []string `json:"include"`
+	Exclude  []string `json:"exclude"`
+	Selector string   `json:"selector"`
 }
 
 // LoadSource says where usage comes from.
@@ -111,6 +112,10 @@ type Guards struct {
 	PriorityBelow            string   `json:"priorityBelow"`
 	MaxUnavailableWithoutPDB int      `json:"maxUnavailableWithoutPDB"`
 	Protect                  []string `json:"protect"`
+	ProtectedStorageClasses  []string `json:"protectedStorageClasses"`
+	PodSelector              string   `json:"podSelector"`
+	Controllers              []string `json:"controllers"`
+	NoEvictionPolicy         string   `json:"noEvictionPolicy"`
 }
 
 // Limits bound one pass, and one hour.
@@ -140,6 +145,7 @@ type Windows struct {
 type Window struct {
 	Schedule string   `json:"schedule"`
 	Duration Duration `json:"duration"`
+	TimeZone string   `json:"timeZone,omitempty"`
 }
 
 // Evictor says how evictions are carried out.

@@ -147,6 +147,9 @@ func (l *Live) move(ctx, wave context.Context, w *watch, m plan.Move) attempt {
 	if wave.Err() != nil {
 		return outcomeOf(m, plan.Dropped, plan.Interrupted, "not tried: told to stop")
 	}
+	if !m.NotAfter.IsZero() && !l.opts.Clock.Now().Before(m.NotAfter) {
+		return outcomeOf(m, plan.Dropped, plan.OutsideWindow, "not tried: the window closed at "+m.NotAfter.UTC().Format(time.RFC3339))
+	}
 	v := l.ask(ctx, m)
 	if v.Unsure {
 		v = l.resolve(ctx, m, v)

@@ -48,6 +48,12 @@ var kinds = []kind{
 		func(o *cluster.Objects, x any) {
 			o.ReplicationControllers = append(o.ReplicationControllers, x.(*corev1.ReplicationController))
 		}},
+	{"", "persistentvolumeclaims", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
+		return f.Core().V1().PersistentVolumeClaims().Informer()
+	},
+		func(o *cluster.Objects, x any) {
+			o.PersistentVolumeClaims = append(o.PersistentVolumeClaims, x.(*corev1.PersistentVolumeClaim))
+		}},
 	{"policy", "poddisruptionbudgets", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
 		return f.Policy().V1().PodDisruptionBudgets().Informer()
 	},

@@ -51,6 +51,9 @@ type Move struct {
 
 	// AcceptableNodes names the acceptable nodes, for verification.
 	AcceptableNodes []string `json:"-"`
+	// NotAfter is when a window closes that must be open; zero when none does
+	// within a day.
+	NotAfter time.Time `json:"-"`
 	// GracePeriodSeconds is the victim's own grace period.
 	GracePeriodSeconds int64 `json:"-"`
 }

@@ -35,6 +35,33 @@ const (
 	PodTooYoung       Code = "PodTooYoung"
 	NamespaceExcluded Code = "NamespaceExcluded"
 	NodeOutOfScope    Code = "NodeOutOfScope"
+
+	OwnPod                Code = "OwnPod"
+	PodNotSelected        Code = "PodNotSelected"
+	PersistentVolume      Code = "PersistentVolume"
+	ProtectedStorageClass Code = "ProtectedStorageClass"
+	NoPodDisruptionBudget Code = "NoPodDisruptionBudget"
+	ResourceClaims        Code = "ResourceClaims"
+	NodeNotReady          Code = "NodeNotReady"
+	NodeBeingDisrupted    Code = "NodeBeingDisrupted"
+	NodeExcluded          Code = "NodeExcluded"
+	EvictionInProgress    Code = "EvictionInProgress"
+	RolloutInProgress     Code = "RolloutInProgress"
+	ScalingDown           Code = "ScalingDown"
+	NoReplacement         Code = "NoReplacement"
+	RevisionWouldChange   Code = "RevisionWouldChange"
+	JobWouldFail          Code = "JobWouldFail"
+	WorkloadDegraded      Code = "WorkloadDegraded"
+	LastReadyPod          Code = "LastReadyPod"
+)
+
+// Why a person's request keeps a pod.
+const (
+	EvictNever        Code = "EvictNever"
+	DoNotDisrupt      Code = "DoNotDisrupt"
+	PreferNoEviction  Code = "PreferNoEviction"
+	RequestUnreadable Code = "RequestUnreadable"
+	OutsideWindow     Code = "OutsideWindow"
 )
 
 // Why the replacement would not help.

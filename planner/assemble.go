@@ -6,13 +6,14 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // assemble writes the search down as a plan.
 func (p *Planner) assemble(c *search, steps []wavedStep) plan.Plan {
-	before := p.newSearch(c.s, c.st, c.goals.list, c.now)
+	before := c.afresh()
 	out := plan.Plan{
 		APIVersion: plan.APIVersion, Kind: "Plan",
 		TakenAt: c.s.TakenAt.UTC(), Expires: c.now.Add(validity).UTC(),
@@ -23,7 +24,7 @@ func (p *Planner) assemble(c *search, steps []wavedStep) plan.Plan {
 		Goals:      []plan.Goal{},
 		Before:     before.state(),
 		Bound:      c.bound(),
-		Inputs:     []plan.Input{requestsInput(c.s, c.now)},
+		Inputs:     c.inputs(),
 	}
 	for i, st := range steps {
 		m := before.move(st)
@@ -49,7 +50,7 @@ func (c *search) move(st wavedStep) plan.Move {
 		From: c.s.Nodes[st.from].Name, To: c.s.Nodes[st.landing.to].Name,
 		Acceptable: plan.Acceptable{Nodes: len(st.landing.acceptable)},
 		PGood:      st.landing.pGood, PReturn: st.landing.pReturn, PPending: st.landing.pPending,
-		Wave: st.wave, Steer: "none", Benefit: c.goals.gain(st.pod, st.from), Cost: cost(p),
+		NotAfter: c.verdict.notAfter(p), Wave: st.wave, Steer: "none", Benefit: c.goals.gain(st.pod, st.from), Cost: cost(p),
 	}
 	if g := p.Object.Spec.TerminationGracePeriodSeconds; g != nil {
 		m.GracePeriodSeconds = *g
@@ -87,6 +88,28 @@ func ownerRef(s *cluster.Snapshot, p *cluster.Pod) plan.ObjectRef {
 		return plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Name: p.Object.Name, UID: string(p.Object.UID)}
 	}
 	return plan.ObjectRef{APIVersion: w.APIVersion, Kind: w.Kind, Name: w.Name, UID: w.UID}
+}
+
+// maxProblems bounds what is listed of one input.
+const maxProblems = 20
+
+// inputs are the sources of the plan. What people asked for is among them only
+// when something of it cannot be read.
+func (c *search) inputs() []plan.Input {
+	in := []plan.Input{requestsInput(c.s, c.now)}
+	problems := annotation.Problems(c.s, c.p.opts.Guards.TimeZone)
+	if len(problems) == 0 {
+		return in
+	}
+	asked := plan.Input{Source: "annotations", Age: in[0].Age, Coverage: 1, Problems: []string{}}
+	for i, p := range problems {
+		if i == maxProblems {
+			asked.Problems = append(asked.Problems, fmt.Sprintf("... and %d more", len(problems)-i))
+			break
+		}
+		asked.Problems = append(asked.Problems, p.String())
+	}
+	return append(in, asked)
 }
 
 func requestsInput(s *cluster.Snapshot, now time.Time) plan.Input {

@@ -18,7 +18,7 @@ import (
 // a pod can serve several, so only disjoint groups add up. One eviction may
 // serve a node and a group at once, so the two sums combine by max.
 func (c *search) bound() plan.Bound {
-	start := c.p.newSearch(c.s, c.st, c.goals.list, c.now)
+	start := c.afresh()
 	nodes, residual := start.nodesBound()
 	groups, more := start.groupsBound()
 	return plan.Bound{MinEvictions: max(nodes, groups), Residual: plan.Round(residual + more), BlockedBy: c.blockers()}

@@ -11,6 +11,8 @@ import (
 // candidate is a pod whose leaving could serve a goal.
 type candidate struct {
 	pod cluster.PodID
+	// rank is what people ask for: those who prefer it go first.
+	rank int
 	// benefit is the share of the goals' initial excess, times their weight,
 	// that its leaving removes, summed over goals.
 	benefit float64
@@ -33,7 +35,7 @@ func (c *search) candidates(g int) []candidate {
 			return
 		}
 		p := &c.s.Pods[id]
-		out = append(out, candidate{id, c.goals.gain(id, from), c.size(goal, p), cost(p)})
+		out = append(out, candidate{id, c.verdict.rank(id), c.goals.gain(id, from), c.size(goal, p), cost(p)})
 	}
 	switch goal.Kind {
 	case plan.NodeBelow:
@@ -48,7 +50,7 @@ func (c *search) candidates(g int) []candidate {
 		}
 	}
 	slices.SortFunc(out, func(a, b candidate) int {
-		return cmp.Or(cmp.Compare(b.benefit, a.benefit), cmp.Compare(a.size, b.size), cmp.Compare(a.cost, b.cost), c.younger(a.pod, b.pod), cmp.Compare(a.pod, b.pod))
+		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.benefit, a.benefit), cmp.Compare(a.size, b.size), cmp.Compare(a.cost, b.cost), c.younger(a.pod, b.pod), cmp.Compare(a.pod, b.pod))
 	})
 	return out
 }

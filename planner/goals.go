@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -35,6 +36,7 @@ func key(g plan.Goal) string {
 
 // tracker holds the goals and how far each is from being met, and follows moves.
 type tracker struct {
+	s    *cluster.Snapshot
 	list []plan.Goal
 	at   []measure
 	// initial is the excess of each goal when the search began, at least 1.
@@ -56,7 +58,7 @@ type measure interface {
 }
 
 func newTracker(s *cluster.Snapshot, w *placement.World, goals []plan.Goal) *tracker {
-	t := &tracker{list: goals, at: make([]measure, len(goals)), byNode: make([][]int, len(s.Nodes)), byPod: map[cluster.PodID][]int{}}
+	t := &tracker{s: s, list: goals, at: make([]measure, len(goals)), byNode: make([][]int, len(s.Nodes)), byPod: map[cluster.PodID][]int{}}
 	domains := domainIndex{}
 	for i, g := range goals {
 		switch g.Kind {
@@ -138,9 +140,17 @@ func (t *tracker) byNeed() []int {
 	}
 	slices.SortStableFunc(out, func(a, b int) int {
 		ga, gb := t.list[a], t.list[b]
-		return cmp.Or(cmp.Compare(gb.Weight, ga.Weight), cmp.Compare(kindOrder(ga.Kind), kindOrder(gb.Kind)), cmp.Compare(t.reported(b), t.reported(a)))
+		return cmp.Or(cmp.Compare(gb.Weight, ga.Weight), cmp.Compare(t.drained(a), t.drained(b)), cmp.Compare(kindOrder(ga.Kind), kindOrder(gb.Kind)), cmp.Compare(t.reported(b), t.reported(a)))
 	})
 	return out
+}
+
+// drained puts goals of nodes that are to be drained first before others.
+func (t *tracker) drained(i int) int {
+	if g := t.list[i]; g.Kind == plan.NodeBelow && annotation.OfNode(&t.s.Nodes[g.Node]).DrainFirst {
+		return 0
+	}
+	return 1
 }
 
 // kindOrder puts spread before load: a spread move leaves a choice of node in

@@ -50,25 +50,45 @@ func newLimits(s *cluster.Snapshot, opts Limits) *limits {
 func (l *limits) count(pod cluster.PodID)   { l.planned.add(l.s, l.zone, &l.s.Pods[pod], 1) }
 func (l *limits) uncount(pod cluster.PodID) { l.planned.add(l.s, l.zone, &l.s.Pods[pod], -1) }
 
-// refuse names the first limit that one more eviction of this pod would break.
-func (l *limits) refuse(pod cluster.PodID) (plan.Reason, bool) {
+// allowance is one limit as it stands for a pod.
+type allowance struct {
+	code        plan.Code
+	limit       plan.Count
+	of, planned int
+	what        string
+}
+
+// left is how many more evictions the limit allows.
+func (a allowance) left() int { return a.limit.Of(a.of) - a.planned }
+
+func (a allowance) reason() plan.Reason {
+	return plan.Reason{Code: a.code, Message: fmt.Sprintf("%s: %d evictions are planned already, %s of %d pods allows %d", a.what, a.planned, a.limit, a.of, a.limit.Of(a.of))}
+}
+
+// allowances are the limits that an eviction of this pod counts against.
+func (l *limits) allowances(pod cluster.PodID) []allowance {
 	p := &l.s.Pods[pod]
 	ns, zone := p.Object.Namespace, l.zone[p.Node]
-	for _, c := range []struct {
-		code        plan.Code
-		limit       plan.Count
-		of, planned int
-		what        string
-	}{
+	return []allowance{
 		{plan.LimitPerPass, l.opts.PerPass, l.total.all, l.planned.all, "limits.perPass"},
 		{plan.LimitPerNode, l.opts.PerNode, l.total.node[p.Node], l.planned.node[p.Node], "limits.perNode on " + l.s.Nodes[p.Node].Name},
 		{plan.LimitPerNamespace, l.opts.PerNamespace, l.total.namespace[ns], l.planned.namespace[ns], "limits.perNamespace in " + ns},
 		{plan.LimitPerOwner, l.opts.PerOwner, l.total.owner[p.Workload], l.planned.owner[p.Workload], "limits.perOwner"},
 		{plan.LimitPerZone, l.opts.PerZone, l.total.zone[zone], l.planned.zone[zone], "limits.perZone in " + zone},
-	} {
-		if n := c.limit.Of(c.of); c.planned >= n {
-			return plan.Reason{Code: c.code, Message: fmt.Sprintf("%s: %d evictions are planned already, %s of %d pods allows %d", c.what, c.planned, c.limit, c.of, n)}, true
+	}
+}
+
+// refuse names the strictest limit that one more eviction of this pod would
+// break: the one that allows the fewest in all.
+func (l *limits) refuse(pod cluster.PodID) (plan.Reason, bool) {
+	var strictest *allowance
+	for _, a := range l.allowances(pod) {
+		if a.left() < 1 && (strictest == nil || a.limit.Of(a.of) < strictest.limit.Of(strictest.of)) {
+			strictest = &a
 		}
 	}
-	return plan.Reason{}, false
+	if strictest == nil {
+		return plan.Reason{}, false
+	}
+	return strictest.reason(), true
 }

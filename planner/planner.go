@@ -60,15 +60,27 @@ type step struct {
 }
 
 func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *search {
-	w := placement.NewWorld(s, p.opts.Placement)
-	return &search{
-		p: p, s: s, st: st, now: now, world: w,
-		goals:   newTracker(s, w, goals),
-		limits:  newLimits(s, p.opts.Limits),
-		verdict: newVerdicts(s, w, st, &p.opts, now),
-		refused: newRefusals(),
-		moved:   map[cluster.PodID]bool{},
-	}
+	c := &search{p: p, s: s, st: st, now: now}
+	c.begin(goals)
+	c.verdict = newVerdicts(s, c.world, st, &p.opts, now)
+	return c
+}
+
+// begin puts the search at the snapshot, nothing moved.
+func (c *search) begin(goals []plan.Goal) {
+	c.world = placement.NewWorld(c.s, c.p.opts.Placement)
+	c.goals = newTracker(c.s, c.world, goals)
+	c.limits = newLimits(c.s, c.p.opts.Limits)
+	c.refused = newRefusals()
+	c.moved = map[cluster.PodID]bool{}
+}
+
+// afresh is another search from the snapshot. Verdicts do not depend on moves
+// and are shared.
+func (c *search) afresh() *search {
+	other := &search{p: c.p, s: c.s, st: c.st, now: c.now, verdict: c.verdict}
+	other.begin(c.goals.list)
+	return other
 }
 
 // run serves the goals one after the other, the worst first, until a round over

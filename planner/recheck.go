@@ -14,7 +14,7 @@ import (
 // predicted anew, and an outcome for each that does not. It never adds a move.
 func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, pl plan.Plan, wave int, now time.Time) (ok []plan.Move, dropped []plan.Outcome) {
 	c := p.newSearch(s, st, number(s, goals), now)
-	start := p.newSearch(s, st, c.goals.list, now)
+	start := c.afresh()
 	w := newWave()
 	for _, m := range pl.Moves {
 		if m.Wave != wave {
@@ -60,14 +60,16 @@ func (c *search) recheck(start *search, w *wave, m plan.Move) (plan.Move, plan.O
 	if !good {
 		return drop(plan.Dropped, plan.PremiseChanged, fmt.Sprintf("%s: %s", r.Code, r.Message))
 	}
-	fresh := refresh(c.s, m, l)
+	fresh := c.refresh(p, m, l)
 	c.apply(step{pod: p.ID, from: p.Node, landing: l})
 	w.add(start, p.ID)
 	return fresh, plan.Outcome{}, true
 }
 
 // refresh puts the new prediction into the move; what it is for stays.
-func refresh(s *cluster.Snapshot, m plan.Move, l landing) plan.Move {
+func (c *search) refresh(p *cluster.Pod, m plan.Move, l landing) plan.Move {
+	s := c.s
+	m.NotAfter = c.verdict.notAfter(p)
 	m.Goals = slices.Clone(m.Goals)
 	m.To, m.Acceptable.Nodes = s.Nodes[l.to].Name, len(l.acceptable)
 	m.PGood, m.PReturn, m.PPending = l.pGood, l.pReturn, l.pPending

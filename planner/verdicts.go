@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/budget"
 	"github.com/evenkeel-project/evenkeel/planner/guard"
 )
 
@@ -18,7 +20,9 @@ type verdicts struct {
 	opts  *Options
 	now   time.Time
 	world *placement.World
+	book  *budget.Book
 	known map[cluster.PodID]verdict
+	ranks map[cluster.PodID]int
 }
 
 type verdict struct {
@@ -27,7 +31,7 @@ type verdict struct {
 }
 
 func newVerdicts(s *cluster.Snapshot, w *placement.World, st plan.PlannerState, opts *Options, now time.Time) *verdicts {
-	return &verdicts{s, st, opts, now, w, map[cluster.PodID]verdict{}}
+	return &verdicts{s, st, opts, now, w, budget.NewBook(s, st.SpentBudgets, now), map[cluster.PodID]verdict{}, map[cluster.PodID]int{}}
 }
 
 func (v *verdicts) of(pod cluster.PodID) (plan.Reason, bool) {
@@ -41,45 +45,54 @@ func (v *verdicts) of(pod cluster.PodID) (plan.Reason, bool) {
 
 func (v *verdicts) judge(pod cluster.PodID) (plan.Reason, bool) {
 	p := &v.s.Pods[pod]
-	if r, refused := guard.Check(guard.Input{Snapshot: v.s, Pod: p, Now: v.now, Options: &v.opts.Guards}); refused {
+	if r, refused := guard.Check(v.input(p)); refused {
 		return r, true
 	}
 	if why, ok := v.world.Supported(pod); !ok {
 		return plan.Reason{Code: plan.PlacementUnknown, Message: why}, true
 	}
-	if r, allowed := v.allowance(pod); allowed < 1 {
+	return v.overBudget(p)
+}
+
+func (v *verdicts) input(p *cluster.Pod) guard.Input {
+	return guard.Input{Snapshot: v.s, Pod: p, Now: v.now, Options: &v.opts.Guards}
+}
+
+// overBudget says why the budget that covers the pod does not let it go: its
+// PodDisruptionBudget, or else the limit per workload.
+func (v *verdicts) overBudget(p *cluster.Pod) (plan.Reason, bool) {
+	if len(p.Budgets) > 0 {
+		r, ok := v.book.Ask(p, budget.Taken{})
+		return r, !ok
+	}
+	if r, allowed := v.withoutPDB(p); allowed < 1 {
 		return r, true
 	}
 	return plan.Reason{}, false
 }
 
-// allowance is how many pods may be away at once, beyond those that are, of the
-// budget that covers the pod: its PodDisruptionBudget, or else the limit per
-// workload. Below 1 the reason says why.
-func (v *verdicts) allowance(pod cluster.PodID) (plan.Reason, int) {
+// notAfter is when a window closes that is open now; see guard.AllowedUntil.
+func (v *verdicts) notAfter(p *cluster.Pod) time.Time { return guard.AllowedUntil(v.input(p)) }
+
+// rank orders candidates by what people ask for: -1 goes first, 1 last.
+func (v *verdicts) rank(pod cluster.PodID) int {
+	r, known := v.ranks[pod]
+	if known {
+		return r
+	}
 	p := &v.s.Pods[pod]
-	switch len(p.Budgets) {
-	case 0:
-		return v.withoutPDB(p)
-	case 1:
-		return v.underPDB(&v.s.Budgets[p.Budgets[0]])
+	switch asked := annotation.OfPod(v.s, p, v.opts.Guards.TimeZone); {
+	case len(asked.PreferNot) > 0:
+		r = 1
+	case asked.Prefer, p.Node != cluster.NoNode && annotation.OfNode(&v.s.Nodes[p.Node]).DrainFirst:
+		r = -1
 	}
-	return plan.Reason{Code: plan.SeveralPDBs, Message: fmt.Sprintf(
-		"%d PodDisruptionBudgets select the pod; the Eviction API refuses such pods", len(p.Budgets))}, 0
+	v.ranks[pod] = r
+	return r
 }
 
-func (v *verdicts) underPDB(b *cluster.Budget) (plan.Reason, int) {
-	name := b.Object.Namespace + "/" + b.Object.Name
-	if b.Object.Status.ObservedGeneration < b.Object.Generation {
-		return plan.Reason{Code: plan.PDBNotObserved, Message: "pdb " + name + " was changed and its status is not up to date yet"}, 0
-	}
-	if until, spent := v.st.SpentBudgets[name]; spent && v.now.Before(until) {
-		return plan.Reason{Code: plan.BlockedByPDB, Message: "pdb " + name + " may have been spent by an eviction that was refused"}, 0
-	}
-	n := int(b.Object.Status.DisruptionsAllowed)
-	return plan.Reason{Code: plan.BlockedByPDB, Message: fmt.Sprintf("pdb %s allows %d more", name, n)}, n
-}
-
+// withoutPDB is how many pods of the pod's workload may be away, beyond those
+// that are, when no PodDisruptionBudget selects it. Below 1 the reason says why.
 func (v *verdicts) withoutPDB(p *cluster.Pod) (plan.Reason, int) {
 	w := v.s.WorkloadOf(p)
 	if w == nil {

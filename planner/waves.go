@@ -1,8 +1,12 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/budget"
+	"github.com/evenkeel-project/evenkeel/planner/guard"
 )
 
 // wave is what is in flight at once.
@@ -10,11 +14,12 @@ type wave struct {
 	total  int
 	node   map[cluster.NodeID]int
 	owner  map[cluster.WorkloadID]int
-	budget map[cluster.BudgetID]int
+	budget budget.Taken
+	behind map[cluster.ServiceID]int // Ready pods taken from behind each Service
 }
 
 func newWave() *wave {
-	return &wave{0, map[cluster.NodeID]int{}, map[cluster.WorkloadID]int{}, map[cluster.BudgetID]int{}}
+	return &wave{0, map[cluster.NodeID]int{}, map[cluster.WorkloadID]int{}, budget.Taken{}, map[cluster.ServiceID]int{}}
 }
 
 // room reports whether one more pod may be away at the same time. Budgets are
@@ -25,11 +30,25 @@ func (w *wave) room(c *search, pod cluster.PodID) bool {
 	if w.total >= f.Total || w.node[p.Node] >= f.PerNode || w.owner[p.Workload] >= f.PerOwner {
 		return false
 	}
-	_, allowed := c.verdict.allowance(pod)
-	if len(p.Budgets) == 0 {
-		return w.owner[p.Workload] < allowed
+	if c.emptiesService(w, p) {
+		return false
 	}
-	return w.budget[p.Budgets[0]] < allowed
+	if len(p.Budgets) > 0 {
+		_, allowed := c.verdict.book.Ask(p, w.budget)
+		return allowed
+	}
+	_, allowed := c.verdict.withoutPDB(p)
+	return w.owner[p.Workload] < allowed
+}
+
+// emptiesService reports whether a Service would be left without a Ready pod.
+func (c *search) emptiesService(w *wave, p *cluster.Pod) bool {
+	if !p.Ready || !c.p.opts.Guards.Protect[guard.ProtectLastReady] {
+		return false
+	}
+	return slices.ContainsFunc(p.Services, func(id cluster.ServiceID) bool {
+		return guard.ReadyBehind(c.s, &c.s.Services[id])-w.behind[id] < 2
+	})
 }
 
 func (w *wave) add(c *search, pod cluster.PodID) {
@@ -37,8 +56,11 @@ func (w *wave) add(c *search, pod cluster.PodID) {
 	w.total++
 	w.node[p.Node]++
 	w.owner[p.Workload]++
-	for _, b := range p.Budgets {
-		w.budget[b]++
+	c.verdict.book.Take(p, w.budget)
+	if p.Ready {
+		for _, id := range p.Services {
+			w.behind[id]++
+		}
 	}
 }
 
@@ -53,8 +75,8 @@ type wavedStep struct {
 // other moves, so that it does not matter which replacement is scheduled
 // first. Moves that hold in no wave are refused.
 func (p *Planner) intoWaves(c *search) []wavedStep {
-	start := p.newSearch(c.s, c.st, c.goals.list, c.now) // state at the beginning of the wave
-	during := p.newSearch(c.s, c.st, c.goals.list, c.now)
+	start := c.afresh() // state at the beginning of the wave
+	during := c.afresh()
 	var out []wavedStep
 	rest := c.moves
 	for n := 1; len(rest) > 0; n++ {

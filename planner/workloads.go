@@ -51,23 +51,9 @@ func (c *search) workload(w *cluster.Workload, zones map[string]bool) (plan.Work
 		least = min(least, n)
 	}
 	st.Skew = most - least
-	st.FailureCategory, st.CategoryCertain = failureCategory(total, most)
+	st.FailureCategory, st.CategoryCertain = plan.FailureCategory(total, most)
 	if st.Zones[noZone] > 0 {
 		st.CategoryCertain = false
 	}
 	return st, total > 0
-}
-
-// failureCategory is what a workload suffers when its worst zone fails: 1 all
-// replicas lost, 2 more than half lost, 3 fewer lost but the survivors pushed
-// over the utilization limit, 4 otherwise. Without measured usage 3 and 4
-// cannot be told apart: 3, not certain.
-func failureCategory(total, lost int) (category int, certain bool) {
-	switch {
-	case lost == total:
-		return 1, true
-	case 2*lost > total:
-		return 2, true
-	}
-	return 3, false
 }

@@ -124,14 +124,14 @@ func scaleOf(p *cluster.Pod) (o metav1.Object, replicas int, known bool) {
 	case *appsv1.ReplicaSet:
 		if len(p.Owners) > 1 {
 			if d, ok := p.Owners[1].(*appsv1.Deployment); ok {
-				return d, number(d.Spec.Replicas), true
+				return d, int(cluster.Count(d.Spec.Replicas)), true
 			}
 		}
-		return x, number(x.Spec.Replicas), true
+		return x, int(cluster.Count(x.Spec.Replicas)), true
 	case *appsv1.StatefulSet:
-		return x, number(x.Spec.Replicas), true
+		return x, int(cluster.Count(x.Spec.Replicas)), true
 	case *corev1.ReplicationController:
-		return x, number(x.Spec.Replicas), true
+		return x, int(cluster.Count(x.Spec.Replicas)), true
 	}
 	return nil, 0, false
 }
@@ -141,12 +141,4 @@ func scaleOf(p *cluster.Pod) (o metav1.Object, replicas int, known bool) {
 func builtIn(c *metav1.OwnerReference) bool {
 	group, _, grouped := strings.Cut(c.APIVersion, "/")
 	return !grouped || group == "apps" || group == "batch" || group == "extensions"
-}
-
-// number is the API's default of 1 for an absent number.
-func number(n *int32) int {
-	if n == nil {
-		return 1
-	}
-	return int(*n)
 }

@@ -10,6 +10,7 @@ package guard
 import (
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -20,6 +21,23 @@ type Input struct {
 	Pod      *cluster.Pod
 	Now      time.Time
 	Options  *Options
+
+	requests *annotation.Pod // read once; see asked
+}
+
+// asked is what people ask for the pod.
+func (in Input) asked() annotation.Pod {
+	if in.requests != nil {
+		return *in.requests
+	}
+	return annotation.OfPod(in.Snapshot, in.Pod, in.Options.TimeZone)
+}
+
+// read prepares what several rules look at.
+func (in Input) read() Input {
+	r := in.asked()
+	in.requests = &r
+	return in
 }
 
 // Rule is one reason for which a pod stays. Check returns a sentence for
@@ -29,34 +47,75 @@ type Rule struct {
 	Check func(in Input) (message string, refused bool)
 }
 
-// Rules are all guards in the order in which they are asked: first what the pod
-// is, then what the config says about it. A new guard is one file and one line.
+// Rules are all guards in the order in which they are asked: what the pod is,
+// what people ask for, what the config says, how its node and its workload are.
+// A new guard is one file and one line.
 var Rules = []Rule{
 	mirrorPod,
 	staticPod,
 	podTerminal,
 	podTerminating,
 	podNotBound,
+	ownPod,
 	daemonSetPod,
 	barePod,
+	evictNever,
+	doNotDisrupt,
+	requestUnreadable,
+	preferNoEviction,
+	evictionInProgress,
 	jobPod,
 	unknownController,
 	ownerNotFound,
 	systemCritical,
 	priorityTooHigh,
 	localStorage,
+	persistentVolume,
+	protectedStorageClass,
+	resourceClaims,
+	noPodDisruptionBudget,
 	namespaceExcluded,
+	podNotSelected,
 	nodeOutOfScope,
+	nodeExcluded,
+	nodeNotReady,
+	nodeBeingDisrupted,
 	tooFewReplicas,
 	podTooYoung,
+	noReplacement,
+	scalingDown,
+	rolloutInProgress,
+	revisionWouldChange,
+	jobWouldFail,
+	workloadDegraded,
+	lastReadyPod,
+	outsideWindow,
 }
 
 // Check returns the first refusal, or false when the pod may leave.
 func Check(in Input) (plan.Reason, bool) {
+	in = in.read()
 	for _, r := range Rules {
 		if msg, refused := r.Check(in); refused {
 			return plan.Reason{Code: r.Code, Message: msg}, true
 		}
 	}
 	return plan.Reason{}, false
+}
+
+// All returns every refusal, in the order of Rules. Rules that look at the node
+// are not asked about a pod without one.
+func All(in Input) []plan.Reason {
+	in = in.read()
+	var out []plan.Reason
+	for _, r := range Rules {
+		msg, refused := r.Check(in)
+		if refused {
+			out = append(out, plan.Reason{Code: r.Code, Message: msg})
+		}
+		if refused && r.Code == plan.PodNotBound {
+			break
+		}
+	}
+	return out
 }

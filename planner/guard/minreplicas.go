@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -12,9 +13,13 @@ var tooFewReplicas = Rule{plan.TooFewReplicas, func(in Input) (string, bool) {
 	if w == nil {
 		return "", false
 	}
-	if w.Replicas < 0 {
-		return fmt.Sprintf("the replica count of %s %s is not known", w.Kind, w.Name), true
+	n, what := int(w.Replicas), "wants"
+	if n < 0 {
+		if !slices.Contains(in.Options.Controllers, groupKind(w.APIVersion, w.Kind)) {
+			return fmt.Sprintf("the replica count of %s %s is not known", w.Kind, w.Name), true
+		}
+		n, what = len(w.Pods), "has" // what the config vouches for wants at least these
 	}
-	msg := fmt.Sprintf("%s %s wants %d replicas, fewer than guards.minReplicas %d", w.Kind, w.Name, w.Replicas, in.Options.MinReplicas)
-	return msg, int(w.Replicas) < in.Options.MinReplicas
+	msg := fmt.Sprintf("%s %s %s %d replicas, fewer than guards.minReplicas %d", w.Kind, w.Name, what, n, in.Options.MinReplicas)
+	return msg, n < in.Options.MinReplicas
 }}

@@ -3,7 +3,10 @@ package guard
 import (
 	"time"
 
+	"k8s.io/apimachinery/pkg/labels"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/schedule"
 )
 
 // Protection is a kind of pod that guards.protect keeps in place.
@@ -11,17 +14,37 @@ type Protection string
 
 // The protections of this version. DaemonSet, mirror and static pods stay
 // whatever the list says: their replacement can only come up where they are.
+// The last three are not in the default list.
 const (
 	ProtectLocalStorage   Protection = "PodsWithLocalStorage"
 	ProtectDaemonSets     Protection = "DaemonSetPods"
 	ProtectSystemCritical Protection = "SystemCriticalPods"
 	ProtectBarePods       Protection = "BarePods"
 	ProtectJobs           Protection = "Jobs"
+	ProtectDegraded       Protection = "DegradedWorkloads"
+	ProtectLastReady      Protection = "LastReadyPods"
+	ProtectPVC            Protection = "PodsWithPVC"
+	ProtectWithoutPDB     Protection = "PodsWithoutPDB"
+	ProtectResourceClaims Protection = "PodsWithResourceClaims"
+)
+
+// Policy says what a request to rather not evict a pod means.
+type Policy string
+
+// The policies of guards.noEvictionPolicy.
+const (
+	Preferred Policy = "preferred" // such pods go last
+	Mandatory Policy = "mandatory" // such pods stay
 )
 
 // Protections lists every protection, in the order of the documentation.
 func Protections() []Protection {
-	return []Protection{ProtectLocalStorage, ProtectDaemonSets, ProtectSystemCritical, ProtectBarePods, ProtectJobs}
+	return append(DefaultProtections(), ProtectPVC, ProtectWithoutPDB, ProtectResourceClaims)
+}
+
+// DefaultProtections are those of the shipped configuration.
+func DefaultProtections() []Protection {
+	return []Protection{ProtectLocalStorage, ProtectDaemonSets, ProtectSystemCritical, ProtectBarePods, ProtectJobs, ProtectDegraded, ProtectLastReady}
 }
 
 // Options are the settings of the guards.
@@ -39,6 +62,19 @@ type Options struct {
 	PriorityBelowName string
 	// Protect is the set of protections in force.
 	Protect map[Protection]bool
+	// ProtectedStorageClasses keep the pods that use a claim of theirs.
+	ProtectedStorageClasses []string
+	// PodSelector selects the pods that may be moved; nil selects all.
+	PodSelector labels.Selector
+	// Controllers are further kinds, as group/Kind, that replace their pods at
+	// once and from the same template.
+	Controllers []string
+	// NoEvictionPolicy says what "prefer no eviction" means.
+	NoEvictionPolicy Policy
+	// Windows say when evictions may happen.
+	Windows schedule.Windows
+	// TimeZone is where windows of annotations are that name none; nil is UTC.
+	TimeZone *time.Location
 }
 
 // DefaultOptions are the values of the shipped configuration.
@@ -49,8 +85,10 @@ func DefaultOptions() Options {
 		MinPodAge:         5 * time.Minute,
 		PriorityBelowName: "system-cluster-critical",
 		Protect:           map[Protection]bool{},
+		NoEvictionPolicy:  Preferred,
+		TimeZone:          time.UTC,
 	}
-	for _, p := range Protections() {
+	for _, p := range DefaultProtections() {
 		o.Protect[p] = true
 	}
 	return o

@@ -2,6 +2,7 @@ package guard
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -18,16 +19,21 @@ var replaces = map[string]bool{
 }
 
 // When and from which template an unknown controller replaces a pod cannot be
-// foretold.
+// foretold, unless the config vouches for it.
 var unknownController = Rule{plan.UnknownController, func(in Input) (string, bool) {
 	c := in.Pod.Controller
 	if c == nil {
 		return "", false
 	}
-	group, _, found := strings.Cut(c.APIVersion, "/")
+	kind := groupKind(c.APIVersion, c.Kind)
+	msg := fmt.Sprintf("how %s replaces pods is not known (guards.controllers may name it)", strings.TrimPrefix(kind, "/"))
+	return msg, !replaces[kind] && !slices.Contains(in.Options.Controllers, kind)
+}}
+
+func groupKind(apiVersion, kind string) string {
+	group, _, found := strings.Cut(apiVersion, "/")
 	if !found {
 		group = ""
 	}
-	msg := fmt.Sprintf("how %s %s replaces pods is not known", c.APIVersion, c.Kind)
-	return msg, !replaces[group+"/"+c.Kind]
-}}
+	return group + "/" + kind
+}

@@ -86,14 +86,16 @@ func (z *Spread) goal(s *cluster.Snapshot, subject plan.ObjectRef, all []cluster
 	if len(pods) < 2 {
 		return plan.Goal{}, false
 	}
-	domains := z.domains(s, pods)
+	key, skew, slo := z.asked(s, pods)
+	domains := z.domains(s, key, pods)
 	if len(domains) < 2 {
 		return plan.Goal{}, false
 	}
+	weight, missed := urgency(s, pods, slo)
 	return plan.Goal{
-		Strategy: z.name, Kind: plan.SkewAtMost, Subject: subject, TopologyKey: z.args.TopologyKey,
-		Limit: float64(z.args.MaxSkew), Weight: 1, Pods: pods, Domains: domains,
-		Reason: plan.Reason{Code: plan.ZoneSkewed, Message: z.message(s, subject, pods, domains)},
+		Strategy: z.name, Kind: plan.SkewAtMost, Subject: subject, TopologyKey: key,
+		Limit: float64(skew), Weight: weight, Pods: pods, Domains: domains,
+		Reason: plan.Reason{Code: plan.ZoneSkewed, Message: message(s, key, subject, pods, domains) + missed},
 	}, true
 }
 
@@ -112,22 +114,12 @@ func standing(s *cluster.Snapshot, all []cluster.PodID) []cluster.PodID {
 // domains are the values of the key on nodes in scope where a pod of the group
 // can run. Pods of one controller share a template, so one pod per controller
 // is asked.
-func (z *Spread) domains(s *cluster.Snapshot, pods []cluster.PodID) []string {
+func (z *Spread) domains(s *cluster.Snapshot, key string, pods []cluster.PodID) []string {
 	found := map[string]bool{}
-	asked := map[string]bool{}
-	for _, id := range pods {
-		p := &s.Pods[id]
-		key := string(p.Object.UID)
-		if p.Controller != nil {
-			key = p.Controller.Kind + "/" + p.Controller.Name
-		}
-		if asked[key] {
-			continue
-		}
-		asked[key] = true
+	for _, p := range onePerController(s, pods) {
 		for i := range s.Nodes {
 			n := &s.Nodes[i]
-			if v, ok := n.Label(z.args.TopologyKey); ok && !found[v] && z.scope.HasNode(n) && placement.CanRun(p.Object, n) {
+			if v, ok := n.Label(key); ok && !found[v] && z.scope.HasNode(n) && placement.CanRun(p.Object, n) {
 				found[v] = true
 			}
 		}
@@ -135,10 +127,27 @@ func (z *Spread) domains(s *cluster.Snapshot, pods []cluster.PodID) []string {
 	return slices.Sorted(maps.Keys(found))
 }
 
-func (z *Spread) message(s *cluster.Snapshot, subject plan.ObjectRef, pods []cluster.PodID, domains []string) string {
+func onePerController(s *cluster.Snapshot, pods []cluster.PodID) []*cluster.Pod {
+	var out []*cluster.Pod
+	seen := map[string]bool{}
+	for _, id := range pods {
+		p := &s.Pods[id]
+		key := string(p.Object.UID)
+		if p.Controller != nil {
+			key = p.Controller.Kind + "/" + p.Controller.Name
+		}
+		if !seen[key] {
+			seen[key] = true
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func message(s *cluster.Snapshot, key string, subject plan.ObjectRef, pods []cluster.PodID, domains []string) string {
 	count := make(map[string]int, len(domains))
 	for _, id := range pods {
-		if v, ok := s.Nodes[s.Pods[id].Node].Label(z.args.TopologyKey); ok {
+		if v, ok := s.Nodes[s.Pods[id].Node].Label(key); ok {
 			count[v]++
 		}
 	}
@@ -155,7 +164,7 @@ func (z *Spread) message(s *cluster.Snapshot, subject plan.ObjectRef, pods []clu
 		even[i] = strconv.Itoa(share)
 	}
 	return fmt.Sprintf("%s has %s pods over %d values of %s; %s would be even",
-		subject.Name, joinFew(now), len(domains), z.args.TopologyKey, joinFew(even))
+		subject.Name, joinFew(now), len(domains), key, joinFew(even))
 }
 
 // joinFew writes counts as 1/1/4 and cuts long lists, so that one message stays

@@ -1,0 +1,60 @@
+package guard
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// What people ask for, strictest first.
+var (
+	evictNever = Rule{plan.EvictNever, func(in Input) (string, bool) {
+		for _, src := range in.asked().Never {
+			return src.String(), true
+		}
+		return "", false
+	}}
+
+	doNotDisrupt = Rule{plan.DoNotDisrupt, func(in Input) (string, bool) {
+		for _, h := range in.asked().Holds {
+			if h.For == 0 {
+				return h.String(), true
+			}
+			start := in.Pod.Object.Status.StartTime
+			if start == nil {
+				return h.String() + ", and the pod's start time is not known", true
+			}
+			if end := start.Add(h.For); in.Now.Before(end) {
+				return fmt.Sprintf("%s, until %s", h, end.UTC().Format(time.RFC3339)), true
+			}
+		}
+		return "", false
+	}}
+
+	// What was perhaps meant to protect a pod protects it until it can be read.
+	requestUnreadable = Rule{plan.RequestUnreadable, func(in Input) (string, bool) {
+		for _, p := range in.asked().Problems {
+			return p.String(), true
+		}
+		return "", false
+	}}
+
+	preferNoEviction = Rule{plan.PreferNoEviction, func(in Input) (string, bool) {
+		if in.Options.NoEvictionPolicy != Mandatory {
+			return "", false
+		}
+		for _, src := range in.asked().PreferNot {
+			return src.String() + ", and guards.noEvictionPolicy is " + string(Mandatory), true
+		}
+		return "", false
+	}}
+
+	// Another program migrates the pod in its own way.
+	evictionInProgress = Rule{plan.EvictionInProgress, func(in Input) (string, bool) {
+		for _, src := range in.asked().InProgress {
+			return src.String(), true
+		}
+		return "", false
+	}}
+)

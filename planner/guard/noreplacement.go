@@ -1,0 +1,44 @@
+package guard
+
+import (
+	"fmt"
+
+	batchv1 "k8s.io/api/batch/v1"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// What is being deleted, or has all it needs, replaces nothing.
+var noReplacement = Rule{plan.NoReplacement, func(in Input) (string, bool) {
+	ns := in.Snapshot.Namespace(in.Pod.Object.Namespace)
+	if ns != nil && ns.DeletionTimestamp != nil {
+		return fmt.Sprintf("namespace %s is being deleted", ns.Name), true
+	}
+	for _, o := range in.Pod.Owners {
+		if o.GetDeletionTimestamp() != nil {
+			return fmt.Sprintf("its owner %s is being deleted", o.GetName()), true
+		}
+		if j, ok := o.(*batchv1.Job); ok {
+			if why := jobIsDone(j); why != "" {
+				return fmt.Sprintf("Job %s %s", j.Name, why), true
+			}
+		}
+	}
+	return "", false
+}}
+
+// jobIsDone: a Job starts no more pods than it needs to complete.
+func jobIsDone(j *batchv1.Job) string {
+	if j.Spec.Suspend != nil && *j.Spec.Suspend {
+		return "is suspended"
+	}
+	for i := range j.Status.Conditions {
+		switch c := &j.Status.Conditions[i]; c.Type {
+		case batchv1.JobComplete, batchv1.JobFailed, batchv1.JobSuccessCriteriaMet, batchv1.JobFailureTarget:
+			if c.Status == "True" {
+				return fmt.Sprintf("has ended (%s)", c.Type)
+			}
+		}
+	}
+	return ""
+}

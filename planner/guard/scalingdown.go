@@ -1,0 +1,23 @@
+package guard
+
+import (
+	"fmt"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// With more pods than are wanted the controller is about to delete some, and
+// nothing would replace an evicted one.
+var scalingDown = Rule{plan.ScalingDown, func(in Input) (string, bool) {
+	w := in.Snapshot.WorkloadOf(in.Pod)
+	if w == nil || w.Replicas < 0 {
+		return "", false
+	}
+	there := 0
+	for _, id := range w.Pods {
+		if !in.Snapshot.Pods[id].Terminating {
+			there++
+		}
+	}
+	return fmt.Sprintf("%s %s has %d pods and wants %d", w.Kind, w.Name, there, w.Replicas), there > int(w.Replicas)
+}}
