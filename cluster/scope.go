@@ -23,10 +23,15 @@ func (s Scope) HasNode(n *Node) bool {
 	return s.Nodes == nil || s.Nodes.Matches(labels.Set(n.Object.Labels))
 }
 
-// HasNamespace reports whether the namespace is in scope.
-func (s Scope) HasNamespace(name string) bool {
-	if slices.Contains(s.Exclude, name) {
+// HasNamespace reports whether the namespace is in scope. With a selector, one
+// whose labels are not known is not.
+func (s Scope) HasNamespace(x *Snapshot, name string) bool {
+	if slices.Contains(s.Exclude, name) || len(s.Include) > 0 && !slices.Contains(s.Include, name) {
 		return false
 	}
-	return len(s.Include) == 0 || slices.Contains(s.Include, name)
+	if s.Namespaces == nil || s.Namespaces.Empty() {
+		return true
+	}
+	o := x.Namespace(name)
+	return o != nil && s.Namespaces.Matches(labels.Set(o.Labels))
 }

@@ -21,7 +21,7 @@ type Window struct {
 // NewWindow makes a window that opens when expr fires in loc.
 func NewWindow(expr string, length time.Duration, loc *time.Location) (Window, error) {
 	if length < minLength || length > maxLength {
-		return Window{}, fmt.Errorf("a window of %s makes no sense (want 1m to 168h)", length)
+		return Window{}, fmt.Errorf("a window of %s makes no sense (want 1m to 168h)", short(length))
 	}
 	start, err := Parse(expr, loc)
 	return Window{start, length}, err

@@ -176,7 +176,7 @@ func account(t *testing.T, ns string, more ...rbacv1.PolicyRule) string {
 	t.Helper()
 	read := []string{"get", "list", "watch"}
 	rules := append([]rbacv1.PolicyRule{
-		{APIGroups: []string{""}, Resources: []string{"nodes", "pods", "namespaces", "services", "replicationcontrollers"}, Verbs: read},
+		{APIGroups: []string{""}, Resources: []string{"nodes", "pods", "namespaces", "services", "replicationcontrollers", "persistentvolumeclaims"}, Verbs: read},
 		{APIGroups: []string{"apps"}, Resources: []string{"replicasets", "deployments", "statefulsets", "daemonsets"}, Verbs: read},
 		{APIGroups: []string{"batch"}, Resources: []string{"jobs", "cronjobs"}, Verbs: read},
 		{APIGroups: []string{"policy"}, Resources: []string{"poddisruptionbudgets"}, Verbs: read},

@@ -2,24 +2,20 @@ package guard
 
 import (
 	"fmt"
-
-	"k8s.io/apimachinery/pkg/labels"
+	"slices"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 var namespaceExcluded = Rule{plan.NamespaceExcluded, func(in Input) (string, bool) {
-	ns := in.Pod.Object.Namespace
-	if !in.Options.Scope.HasNamespace(ns) {
-		return fmt.Sprintf("namespace %s is out of scope (namespaces.include and .exclude)", ns), true
-	}
-	sel := in.Options.Scope.Namespaces
-	if sel == nil || sel.Empty() {
+	ns, scope := in.Pod.Object.Namespace, in.Options.Scope
+	switch {
+	case scope.HasNamespace(in.Snapshot, ns):
 		return "", false
-	}
-	o := in.Snapshot.Namespace(ns)
-	if o == nil {
+	case slices.Contains(scope.Exclude, ns) || len(scope.Include) > 0 && !slices.Contains(scope.Include, ns):
+		return fmt.Sprintf("namespace %s is out of scope (namespaces.include and .exclude)", ns), true
+	case in.Snapshot.Namespace(ns) == nil:
 		return fmt.Sprintf("the labels of namespace %s are not known (namespaces.selector)", ns), true
 	}
-	return fmt.Sprintf("namespaces.selector %q does not select namespace %s", sel, ns), !sel.Matches(labels.Set(o.Labels))
+	return fmt.Sprintf("namespaces.selector %q does not select namespace %s", scope.Namespaces, ns), true
 }}

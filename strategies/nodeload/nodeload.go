@@ -11,6 +11,7 @@ import (
 	"maps"
 	"slices"
 
+	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
@@ -62,7 +63,8 @@ func checkFractions(field string, m map[string]float64) []arg.Error {
 	return errs
 }
 
-// Goals returns one NodeBelow per ready node in scope and resource, met or not.
+// Goals returns one NodeBelow per ready node in scope and resource, met or not. A
+// node that people exclude is not in scope.
 func (l *Load) Goals(s *cluster.Snapshot) []plan.Goal {
 	var goals []plan.Goal
 	limits := l.limits(s)
@@ -78,7 +80,7 @@ func (l *Load) Goals(s *cluster.Snapshot) []plan.Goal {
 }
 
 func (l *Load) counts(n *cluster.Node, resource string) bool {
-	return n.Ready && l.scope.HasNode(n) && n.Allocatable.Get(resource) > 0
+	return n.Ready && l.scope.HasNode(n) && len(annotation.OfNode(n).Exclude) == 0 && n.Allocatable.Get(resource) > 0
 }
 
 func (l *Load) goal(n *cluster.Node, resource string, limit float64) plan.Goal {

@@ -79,7 +79,7 @@ func (z *Spread) Goals(s *cluster.Snapshot) []plan.Goal {
 }
 
 func (z *Spread) goal(s *cluster.Snapshot, subject plan.ObjectRef, all []cluster.PodID) (plan.Goal, bool) {
-	if !z.scope.HasNamespace(subject.Namespace) {
+	if !z.scope.HasNamespace(s, subject.Namespace) {
 		return plan.Goal{}, false
 	}
 	pods := standing(s, all)
