@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/leaderelection"
@@ -74,7 +75,7 @@ func (l Lease) Lead(ctx context.Context, wait time.Duration, work func(ctx conte
 	case <-ctx.Done():
 		return nil
 	case <-timeout:
-		return l.notLeading(elector.GetLeader(), wait)
+		return l.notLeading(ctx, lock, elector.GetLeader(), wait)
 	}
 	l.Leading(true)
 	defer l.Leading(false)
@@ -100,8 +101,16 @@ func (l Lease) whileLeading(ctx context.Context, lost <-chan struct{}, work func
 	return err
 }
 
-func (l Lease) notLeading(holder string, wait time.Duration) error {
+// lookTime bounds the last look at a Lease that could not be taken.
+const lookTime = 2 * time.Second
+
+func (l Lease) notLeading(ctx context.Context, lock resourcelock.Interface, holder string, wait time.Duration) error {
 	if holder == "" {
+		ctx, cancel := context.WithTimeout(ctx, lookTime)
+		defer cancel()
+		if _, _, err := lock.Get(ctx); err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("could not take the Lease %s/%s within %s: reading it: %w", l.Namespace, leaseName, wait, err)
+		}
 		return fmt.Errorf("could not take the Lease %s/%s within %s: it has no holder, so writing it failed; check the permission to create and update leases there", l.Namespace, leaseName, wait)
 	}
 	return fmt.Errorf("the Lease %s/%s is held by %s and did not come free within %s", l.Namespace, leaseName, holder, wait)

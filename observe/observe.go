@@ -90,18 +90,27 @@ func (o *Observer) WaitForSync(ctx context.Context) error {
 // Synced reports whether every kind has been listed.
 func (o *Observer) Synced() bool {
 	for _, w := range o.watched {
-		if !w.informer.HasSynced() {
+		if !w.synced() {
 			return false
 		}
 	}
 	return true
 }
 
+// synced reports whether a list was taken in. One without a version is not from
+// an API server: the client reads any other kind of object as an empty list.
+func (w watched) synced() bool {
+	return w.informer.HasSynced() && w.informer.LastSyncResourceVersion() != ""
+}
+
 // identify asks the server who it is: its version and the cluster's identity.
 func (o *Observer) identify(ctx context.Context) error {
 	body, err := o.client.Discovery().ServerVersionWithContext(ctx)
 	if err != nil {
-		return fmt.Errorf("reaching the API server: %w", err)
+		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
+			return explain("get", "/version", err)
+		}
+		return fmt.Errorf("reaching the API server: asking for its version: %w; is this the address of an API server?", err)
 	}
 	ns, err := o.client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
 	if err != nil {
@@ -146,13 +155,16 @@ func (o *Observer) refused() error {
 
 func (o *Observer) notSynced() error {
 	for _, w := range o.watched {
-		if !w.informer.HasSynced() {
+		if w.informer.HasSynced() && !w.synced() {
+			return fmt.Errorf("listing %s: the answer is no list of them; is something else in the API server's place?", w.resource)
+		}
+		if !w.synced() {
 			o.mu.Lock()
 			defer o.mu.Unlock()
 			if o.failure != nil {
 				return fmt.Errorf("listing %s: %w", w.resource, o.failure)
 			}
-			return fmt.Errorf("listing %s: no answer in time", w.resource)
+			return fmt.Errorf("listing %s: no usable answer in time; is the API server overloaded, or something between cut off?", w.resource)
 		}
 	}
 	return context.DeadlineExceeded
