@@ -2,15 +2,155 @@ package main
 
 import (
 	"net/http"
+	"net/http/httptest"
 	"testing"
 )
 
-const aboutAPI = `x
+const aboutAPI = `An API server, or what stands in its place, may answer anything. The rows are made with
+` + "`evenkeel run --once`" + ` and a configuration that evicts, against a cluster in which it would
+evict if all were well; its server sees no eviction. What may be a passing trouble is
+tried again until a deadline of 30 seconds has passed.
 `
 
-type faults map[string]http.HandlerFunc
-type requests struct{}
+const onePass = "run --once --config evict.yaml --kubeconfig kubeconfig.yaml --lease-timeout 200ms"
 
-func (r *badInput) serve(t *testing.T) *requests { return &requests{} }
-func (r *requests) evictions() []string          { return nil }
-func apiRows(*testing.T) []badInput              { return nil }
+// at is a fault of one path.
+func at(path string, h http.HandlerFunc) *fault {
+	return &fault{paths: map[string]http.HandlerFunc{path: h}}
+}
+
+const (
+	pods       = "/api/v1/pods"
+	nodes      = "/api/v1/nodes"
+	budgets    = "/apis/policy/v1/poddisruptionbudgets"
+	priorities = "/apis/scheduling.k8s.io/v1/priorityclasses"
+	kubeSystem = "/api/v1/namespaces/kube-system"
+	leases     = "/apis/coordination.k8s.io/v1/namespaces/default/leases"
+	loginPage  = "<!DOCTYPE html><html><body>Please log in</body></html>"
+)
+
+func apiRows(*testing.T) []badInput {
+	rows := append(versionRows(), listRows()...)
+	rows = append(rows, leaseRows()...)
+	rows = append(rows, connectionRows()...)
+	rows = append(rows, otherCommandRows()...)
+	for i := range rows {
+		rows[i].exit = 1
+		if rows[i].args == "" {
+			rows[i].args = onePass
+		}
+	}
+	return rows
+}
+
+// versionRows go wrong at the first request.
+func versionRows() []badInput {
+	const path = "/version"
+	return []badInput{
+		{input: "version: 401", server: at(path, refuse(401, "Unauthorized", "Unauthorized")), want: "evenkeel: looking at the cluster at http://SERVER: the API server does not accept the credentials (get /version): the server has asked for the client to provide credentials"},
+		{input: "version: 403", server: at(path, refuse(403, "Forbidden", "forbidden: User \"a\" cannot get path \"/version\"")), want: "evenkeel: looking at the cluster at http://SERVER: permission to get /version is missing; grant it to this account: unknown"},
+		{input: "version: 404, as from a web server", server: at(path, say(404, "text/html", "<h1>Not Found</h1>")), want: "evenkeel: looking at the cluster at http://SERVER: reaching the API server: asking for its version: the server could not find the requested resource; is this the address of an API server?"},
+		{input: "version: 500", server: at(path, refuse(500, "InternalError", "etcd is down")), want: `evenkeel: looking at the cluster at http://SERVER: reaching the API server: asking for its version: an error on the server ("unknown") has prevented the request from succeeding; is this the address of an API server?`},
+		{input: "version: 503 from a proxy", server: at(path, say(503, "text/plain", "no healthy upstream")), want: "evenkeel: looking at the cluster at http://SERVER: reaching the API server: asking for its version: the server is currently unable to handle the request; is this the address of an API server?"},
+		{input: "version: a login page", server: at(path, say(200, "text/html", loginPage)), want: "evenkeel: looking at the cluster at http://SERVER: reaching the API server: asking for its version: unable to parse the server version: invalid character '<' looking for beginning of value; is this the address of an API server?"},
+		{input: "version: an empty answer", server: at(path, say(200, "application/json", "")), want: "evenkeel: looking at the cluster at http://SERVER: reaching the API server: asking for its version: unable to parse the server version: unexpected end of JSON input; is this the address of an API server?"},
+		{input: "version: JSON that is cut off", server: at(path, say(200, "application/json", `{"major": "1", "mi`)), want: "evenkeel: looking at the cluster at http://SERVER: reaching the API server: asking for its version: unable to parse the server version: unexpected end of JSON input; is this the address of an API server?"},
+		{input: "version: JSON of another shape", server: at(path, say(200, "application/json", `["1", "37"]`)), want: "evenkeel: looking at the cluster at http://SERVER: reaching the API server: asking for its version: unable to parse the server version: json: cannot unmarshal array into Go value of type version.Info; is this the address of an API server?"},
+		{input: "version: numbers instead of words", server: at(path, say(200, "application/json", `{"major": 1, "minor": 37}`)), want: "evenkeel: looking at the cluster at http://SERVER: reaching the API server: asking for its version: unable to parse the server version: json: cannot unmarshal number into Go struct field Info.major of type string; is this the address of an API server?"},
+		{input: "version: neither major nor minor", server: at(path, say(200, "application/json", `{}`)), want: `evenkeel: nothing was evicted: indexing the cluster: server version "." is not major.minor, such as 1.37`},
+		{input: "version: not a number", server: at(path, say(200, "application/json", `{"major": "one", "minor": "latest"}`)), want: `evenkeel: nothing was evicted: indexing the cluster: server version "one.latest" is not major.minor, such as 1.37`},
+		{input: "version: a redirect to itself", server: at(path, http.RedirectHandler(path, 302).ServeHTTP), want: `evenkeel: looking at the cluster at http://SERVER: reaching the API server: asking for its version: Get "/version": stopped after 10 redirects; is this the address of an API server?`},
+		{input: "version: no answer", server: at(path, hang), want: `evenkeel: looking at the cluster at http://SERVER: reaching the API server: asking for its version: Get "http://SERVER/version": context deadline exceeded; is this the address of an API server?`},
+		{input: "version: the connection is closed", server: at(path, hangUp), want: "evenkeel: looking at the cluster at http://SERVER: reaching the API server: asking for its version: context deadline exceeded - error from a previous attempt: EOF; is this the address of an API server?"},
+		{input: "version: half an answer", server: at(path, half), want: "evenkeel: looking at the cluster at http://SERVER: reaching the API server: asking for its version: unexpected error when reading response body. Please retry. Original error: unexpected EOF; is this the address of an API server?"},
+		{input: "everything: 401", server: at("/", refuse(401, "Unauthorized", "Unauthorized")), want: "evenkeel: looking at the cluster at http://SERVER: the API server does not accept the credentials (get /version): the server has asked for the client to provide credentials"},
+		{input: "everything: a login page", server: at("/", say(200, "text/html", loginPage)), want: "evenkeel: looking at the cluster at http://SERVER: reaching the API server: asking for its version: unable to parse the server version: invalid character '<' looking for beginning of value; is this the address of an API server?"},
+		{input: "namespace kube-system: 403", server: at(kubeSystem, refuse(403, "Forbidden", "namespaces \"kube-system\" is forbidden")), want: `evenkeel: looking at the cluster at http://SERVER: permission to get namespaces is missing; grant it to this account: namespaces "kube-system" is forbidden`},
+		{input: "namespace kube-system: 404", server: at(kubeSystem, refuse(404, "NotFound", "namespaces \"kube-system\" not found")), want: `evenkeel: looking at the cluster at http://SERVER: asking for namespaces: namespaces "kube-system" not found`},
+		{input: "namespace kube-system: a login page", server: at(kubeSystem, say(200, "text/html", loginPage)), want: "evenkeel: looking at the cluster at http://SERVER: asking for namespaces: serializer for text/html doesn't exist"},
+		{input: "namespace kube-system: no answer", server: at(kubeSystem, hang), want: `evenkeel: looking at the cluster at http://SERVER: asking for namespaces: Get "http://SERVER/api/v1/namespaces/kube-system": context deadline exceeded`},
+	}
+}
+
+// listRows go wrong while the cluster is looked at.
+func listRows() []badInput {
+	return []badInput{
+		{input: "pods: 401", server: at(pods, refuse(401, "Unauthorized", "Unauthorized")), want: "evenkeel: looking at the cluster at http://SERVER: the API server does not accept the credentials (list and watch pods): failed to list *v1.Pod: Unauthorized"},
+		{input: "pods: 403", server: at(pods, refuse(403, "Forbidden", "pods is forbidden: User \"a\" cannot list resource \"pods\"")), want: `evenkeel: looking at the cluster at http://SERVER: permission to list and watch pods is missing; grant it to this account: failed to list *v1.Pod: pods is forbidden: User "a" cannot list resource "pods"`},
+		{input: "nodes: 403", server: at(nodes, refuse(403, "Forbidden", "nodes is forbidden: User \"a\" cannot list resource \"nodes\"")), want: `evenkeel: looking at the cluster at http://SERVER: permission to list and watch nodes is missing; grant it to this account: failed to list *v1.Node: nodes is forbidden: User "a" cannot list resource "nodes"`},
+		{input: "disruption budgets: 403", server: at(budgets, refuse(403, "Forbidden", "poddisruptionbudgets.policy is forbidden")), want: "evenkeel: looking at the cluster at http://SERVER: permission to list and watch poddisruptionbudgets is missing; grant it to this account: failed to list *v1.PodDisruptionBudget: poddisruptionbudgets.policy is forbidden"},
+		{input: "priority classes: 403", server: at(priorities, refuse(403, "Forbidden", "priorityclasses is forbidden")), want: "evenkeel: looking at the cluster at http://SERVER: permission to list and watch priorityclasses is missing; grant it to this account: failed to list *v1.PriorityClass: priorityclasses is forbidden"},
+		{input: "disruption budgets: 404, as from an old server", server: at(budgets, refuse(404, "NotFound", "the server could not find the requested resource")), want: "evenkeel: looking at the cluster at http://SERVER: listing poddisruptionbudgets: failed to list *v1.PodDisruptionBudget: the server could not find the requested resource"},
+		{input: "pods: 410, expired", server: at(pods, refuse(410, "Expired", "too old resource version")), want: "evenkeel: looking at the cluster at http://SERVER: listing pods: no usable answer in time; is the API server overloaded, or something between cut off?"},
+		{input: "pods: 429", server: at(pods, refuse(429, "TooManyRequests", "too many requests")), want: "evenkeel: looking at the cluster at http://SERVER: listing pods: no usable answer in time; is the API server overloaded, or something between cut off?"},
+		{input: "pods: 500", server: at(pods, refuse(500, "InternalError", "etcd is down")), want: "evenkeel: looking at the cluster at http://SERVER: listing pods: failed to list *v1.Pod: etcd is down"},
+		{input: "pods: 503 from a proxy", server: at(pods, say(503, "text/plain", "no healthy upstream")), want: "evenkeel: looking at the cluster at http://SERVER: listing pods: failed to list *v1.Pod: the server is currently unable to handle the request (get pods)"},
+		{input: "pods: 504", server: at(pods, refuse(504, "Timeout", "the request timed out")), want: "evenkeel: looking at the cluster at http://SERVER: listing pods: failed to list *v1.Pod: the request timed out"},
+		{input: "pods: a login page", server: at(pods, say(200, "text/html", loginPage)), want: "evenkeel: looking at the cluster at http://SERVER: listing pods: failed to list *v1.Pod: serializer for text/html doesn't exist"},
+		{input: "pods: a login page called JSON", server: at(pods, say(200, "application/json", loginPage)), want: "evenkeel: looking at the cluster at http://SERVER: listing pods: failed to list *v1.Pod: couldn't get version/kind; json parse error: invalid character '<' looking for beginning of value"},
+		{input: "pods: JSON that is cut off", server: at(pods, say(200, "application/json", `{"apiVersion":"v1","kind":"PodList","items":[{"metadata"`)), want: "evenkeel: looking at the cluster at http://SERVER: listing pods: failed to list *v1.Pod: couldn't get version/kind; json parse error: unexpected end of JSON input"},
+		{input: "pods: an empty answer", server: at(pods, say(200, "application/json", "")), want: "evenkeel: looking at the cluster at http://SERVER: listing pods: failed to list *v1.Pod: 0-length response with status code: 200 and content type: application/json"},
+		{input: "pods: null", server: at(pods, say(200, "application/json", "null")), want: "evenkeel: looking at the cluster at http://SERVER: listing pods: the answer is no list of them; is something else in the API server's place?"},
+		{input: "pods: bytes that are no protobuf", server: at(pods, say(200, "application/vnd.kubernetes.protobuf", "k8s\x00\xff\xff\xff")), want: "evenkeel: looking at the cluster at http://SERVER: listing pods: failed to list *v1.Pod: unexpected EOF"},
+		{input: "pods: a list of nodes", server: at(pods, say(200, "application/json", `{"apiVersion":"v1","kind":"NodeList","items":[]}`)), want: "evenkeel: looking at the cluster at http://SERVER: listing pods: the answer is no list of them; is something else in the API server's place?"},
+		{input: "pods: a Secret", server: at(pods, say(200, "application/json", `{"apiVersion":"v1","kind":"Secret"}`)), want: "evenkeel: looking at the cluster at http://SERVER: listing pods: the answer is no list of them; is something else in the API server's place?"},
+		{input: "pods: an unknown kind", server: at(pods, say(200, "application/json", `{"apiVersion":"example.com/v1","kind":"Pods"}`)), want: `evenkeel: looking at the cluster at http://SERVER: listing pods: failed to list *v1.Pod: no kind "Pods" is registered for version "example.com/v1" in scheme "pkg/runtime/scheme.go:111"`},
+		{input: "pods: a word where a number belongs", server: at(pods, say(200, "application/json", `{"apiVersion":"v1","kind":"PodList","metadata":{"resourceVersion":"1"},"items":[{"metadata":{"name":"a","generation":"one"}}]}`)), want: "evenkeel: looking at the cluster at http://SERVER: listing pods: failed to list *v1.Pod: json: cannot unmarshal string into Go struct field ObjectMeta.items.metadata.generation of type int64"},
+		{input: "pods: a redirect to another path", server: at(pods, http.RedirectHandler("/login", 302).ServeHTTP), want: "evenkeel: looking at the cluster at http://SERVER: listing pods: failed to list *v1.Pod: not found"},
+		{input: "pods: a redirect to itself", server: at(pods, http.RedirectHandler(pods, 302).ServeHTTP), want: `evenkeel: looking at the cluster at http://SERVER: listing pods: failed to list *v1.Pod: Get "/api/v1/pods": stopped after 10 redirects`},
+		{input: "pods: no answer", server: at(pods, hang), want: "evenkeel: looking at the cluster at http://SERVER: listing pods: no usable answer in time; is the API server overloaded, or something between cut off?"},
+		{input: "pods: the connection is closed", server: at(pods, hangUp), want: "evenkeel: looking at the cluster at http://SERVER: listing pods: no usable answer in time; is the API server overloaded, or something between cut off?"},
+		{input: "pods: half an answer", server: at(pods, half), want: "evenkeel: looking at the cluster at http://SERVER: listing pods: failed to list *v1.Pod: unexpected error when reading response body. Please retry. Original error: unexpected EOF"},
+		{input: "disruption budgets: a Status that says all is well", server: at(budgets, say(200, "application/json", `{"apiVersion":"v1","kind":"Status","status":"Success"}`)), want: "evenkeel: looking at the cluster at http://SERVER: listing poddisruptionbudgets: the answer is no list of them; is something else in the API server's place?"},
+		{input: "nodes: none", server: at(nodes, say(200, "application/json", `{"apiVersion":"v1","kind":"NodeList","metadata":{"resourceVersion":"1"},"items":[]}`)), want: "evenkeel: nothing was evicted: indexing the cluster: the snapshot has no Node; include nodes, as in: kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses -A -o yaml"},
+	}
+}
+
+// leaseRows go wrong where a pass asks for its turn.
+func leaseRows() []badInput {
+	held := `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"evenkeel","namespace":"default","resourceVersion":"1"},` +
+		`"spec":{"holderIdentity":"another","leaseDurationSeconds":15,"acquireTime":"2999-01-01T00:00:00.000000Z","renewTime":"2999-01-01T00:00:00.000000Z"}}`
+	return []badInput{
+		{input: "Lease: 403", server: at(leases+"/", refuse(403, "Forbidden", "leases is forbidden")), want: "evenkeel: could not take the Lease default/evenkeel within 200ms: reading it: leases is forbidden"},
+		{input: "Lease: 403 on creating it", server: at(leases, refuse(403, "Forbidden", "leases is forbidden")), want: "evenkeel: could not take the Lease default/evenkeel within 200ms: it has no holder, so writing it failed; check the permission to create and update leases there"},
+		{input: "Lease: 500", server: at(leases+"/", refuse(500, "InternalError", "etcd is down")), want: "evenkeel: could not take the Lease default/evenkeel within 200ms: reading it: etcd is down"},
+		{input: "Lease: a login page", server: at(leases+"/", say(200, "text/html", loginPage)), want: "evenkeel: could not take the Lease default/evenkeel within 200ms: reading it: serializer for text/html doesn't exist"},
+		{input: "Lease: no answer", server: at(leases+"/", hang), want: `evenkeel: could not take the Lease default/evenkeel within 200ms: reading it: Get "http://SERVER/apis/coordination.k8s.io/v1/namespaces/default/leases/evenkeel": context deadline exceeded`},
+		{input: "Lease: held by another", server: at(leases+"/", say(200, "application/json", held)), want: "evenkeel: the Lease default/evenkeel is held by another and did not come free within 200ms"},
+	}
+}
+
+// connectionRows go wrong before a word is said.
+func connectionRows() []badInput {
+	with := func(start func(*testing.T, http.Handler) (*httptest.Server, string)) *fault {
+		return &fault{start: start}
+	}
+	return []badInput{
+		{input: "a certificate of an unknown authority", server: with(unknownAuthority), want: `evenkeel: looking at the cluster at https://SERVER: reaching the API server: asking for its version: Get "https://SERVER/version": tls: failed to verify certificate: x509: certificate signed by unknown authority; is this the address of an API server?`},
+		{input: "a certificate of another host", server: with(otherHost), want: `evenkeel: looking at the cluster at https://SERVER: reaching the API server: asking for its version: Get "https://SERVER/version": tls: failed to verify certificate: x509: cannot validate certificate for 127.0.0.1 because it doesn't contain any IP SANs; is this the address of an API server?`},
+		{input: "a certificate that has expired", server: with(expired), want: `evenkeel: looking at the cluster at https://SERVER: reaching the API server: asking for its version: Get "https://SERVER/version": tls: failed to verify certificate: x509: certificate has expired or is not yet valid: current time NOW is after THEN is this the address of an API server?`},
+		{input: "HTTP where HTTPS is expected", server: with(httpForHTTPS), want: `evenkeel: looking at the cluster at https://SERVER: reaching the API server: asking for its version: Get "https://SERVER/version": http: server gave HTTP response to HTTPS client; is this the address of an API server?`},
+		{input: "HTTPS where HTTP is expected", server: with(httpsForHTTP), want: "evenkeel: looking at the cluster at http://SERVER: reaching the API server: asking for its version: the server rejected our request for an unknown reason; is this the address of an API server?"},
+		{input: "another protocol", server: with(otherProtocol), want: `evenkeel: looking at the cluster at https://SERVER: reaching the API server: asking for its version: Get "https://SERVER/version": tls: first record does not look like a TLS handshake; is this the address of an API server?`},
+		{input: "a server that has gone", server: with(gone), want: `evenkeel: looking at the cluster at http://SERVER: reaching the API server: asking for its version: Get "http://SERVER/version": dial tcp SERVER: connect: connection refused; is this the address of an API server?`},
+		{input: "a proxy that has gone", server: with(proxyGone), want: `evenkeel: looking at the cluster at http://SERVER: reaching the API server: asking for its version: Get "http://SERVER/version": proxyconnect tcp: dial tcp 127.0.0.1:1: connect: connection refused; is this the address of an API server?`},
+	}
+}
+
+// otherCommandRows give the same faults to other commands.
+func otherCommandRows() []badInput {
+	forbidden := refuse(403, "Forbidden", "pods is forbidden: User \"a\" cannot list resource \"pods\"")
+	const livePlan, capture, run = "plan --kubeconfig kubeconfig.yaml", "capture --kubeconfig kubeconfig.yaml", "run --config evict.yaml --kubeconfig kubeconfig.yaml --bind-address "
+	return []badInput{
+		{input: "evenkeel plan: pods: 403", args: livePlan, server: at(pods, forbidden), want: `evenkeel: looking at the cluster at http://SERVER: permission to list and watch pods is missing; grant it to this account: failed to list *v1.Pod: pods is forbidden: User "a" cannot list resource "pods"`},
+		{input: "evenkeel plan: pods: half an answer", args: livePlan, server: at(pods, half), want: "evenkeel: looking at the cluster at http://SERVER: listing pods: failed to list *v1.Pod: unexpected error when reading response body. Please retry. Original error: unexpected EOF"},
+		{input: "evenkeel plan: nodes: none", args: livePlan, server: at(nodes, say(200, "application/json", `{"apiVersion":"v1","kind":"NodeList","metadata":{"resourceVersion":"1"},"items":[]}`)), want: "evenkeel: the cluster: the snapshot has no Node; include nodes, as in: kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses -A -o yaml"},
+		{input: "evenkeel plan: version: not a number", args: livePlan, server: at("/version", say(200, "application/json", `{"major": "one", "minor": "latest"}`)), want: `evenkeel: the cluster: server version "one.latest" is not major.minor, such as 1.37`},
+		{input: "evenkeel capture: pods: 403", args: capture, server: at(pods, forbidden), want: `evenkeel: looking at the cluster at http://SERVER: permission to list and watch pods is missing; grant it to this account: failed to list *v1.Pod: pods is forbidden: User "a" cannot list resource "pods"`},
+		{input: "evenkeel capture: version: a login page", args: capture, server: at("/version", say(200, "text/html", loginPage)), want: "evenkeel: looking at the cluster at http://SERVER: reaching the API server: asking for its version: unable to parse the server version: invalid character '<' looking for beginning of value; is this the address of an API server?"},
+		{input: "evenkeel run: version: 401", args: run + "127.0.0.1:0", server: at("/version", refuse(401, "Unauthorized", "Unauthorized")), want: "evenkeel: looking at the cluster: the API server does not accept the credentials (get /version): the server has asked for the client to provide credentials"},
+		{input: "evenkeel run: pods: 403", args: run + "127.0.0.1:0", server: at(pods, forbidden), want: `evenkeel: looking at the cluster: permission to list and watch pods is missing; grant it to this account: failed to list *v1.Pod: pods is forbidden: User "a" cannot list resource "pods"`},
+		{input: "evenkeel run: an address without a port to serve at", args: run + "nowhere", server: &fault{}, want: "evenkeel: listening for health checks: listen tcp: address nowhere: missing port in address (set --bind-address)"},
+		{input: "evenkeel run: a port to serve at that is none", args: run + "127.0.0.1:100000", server: &fault{}, want: "evenkeel: listening for health checks: listen tcp: address 100000: invalid port (set --bind-address)"},
+	}
+}

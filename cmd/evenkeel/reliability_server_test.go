@@ -1,0 +1,244 @@
+package main
+
+import (
+	"encoding/json"
+	"io"
+	"log"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/yaml"
+
+	"github.com/evenkeel-project/evenkeel/observe"
+)
+
+// shortConnect is how long rows wait for their first look at a server.
+const shortConnect = 250 * time.Millisecond
+
+// apiServer answers as an API server that holds the example would, but for its
+// faults. The program is allowed to evict there, and in good health it would:
+// see TestHealthyServerSeesAnEviction.
+type apiServer struct {
+	*httptest.Server
+	faults map[string]http.HandlerFunc // by path; ending in a slash: every path below
+	lists  map[string]any              // by path
+
+	mu    sync.Mutex
+	posts []string
+}
+
+// requests returns the paths of evictions that were asked for.
+func (s *apiServer) evictions() []string {
+	if s == nil {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var out []string
+	for _, p := range s.posts {
+		if strings.HasSuffix(p, "/eviction") {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+// fault is how a server misbehaves.
+type fault struct {
+	paths map[string]http.HandlerFunc
+	// start makes another server than one that speaks HTTP; it returns the
+	// cluster of the kubeconfig.
+	start func(t *testing.T, h http.Handler) (s *httptest.Server, cluster string)
+}
+
+// serve starts the row's server, if it has one, and points kubeconfig.yaml to
+// it. evict.yaml is a configuration that evicts.
+func (r *badInput) serve(t *testing.T) *apiServer {
+	t.Helper()
+	if r.server == nil {
+		return nil
+	}
+	s := &apiServer{faults: r.server.paths, lists: exampleLists(t)}
+	start := r.server.start
+	if start == nil {
+		start = plain
+	}
+	var cluster string
+	s.Server, cluster = start(t, http.HandlerFunc(s.answer))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
+	for name, text := range map[string]string{
+		"kubeconfig.yaml": kubeconfig(cluster, ""),
+		"evict.yaml":      configHead + "dryRun: false\nstrategies:\n- {name: zones, type: ZoneSpread, schedule: \"@hourly\"}\n",
+	} {
+		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	usual := connectTimeout
+	connectTimeout = shortConnect
+	t.Cleanup(func() { connectTimeout = usual })
+	return s
+}
+
+func plain(_ *testing.T, h http.Handler) (*httptest.Server, string) {
+	s := httptest.NewServer(h)
+	return s, `server: "` + s.URL + `"`
+}
+
+func (s *apiServer) answer(w http.ResponseWriter, r *http.Request) {
+	if r.Method == http.MethodPost {
+		s.mu.Lock()
+		s.posts = append(s.posts, r.URL.Path)
+		s.mu.Unlock()
+	}
+	for path, h := range s.faults {
+		if r.URL.Path == path || strings.HasSuffix(path, "/") && strings.HasPrefix(r.URL.Path, path) {
+			h(w, r)
+			return
+		}
+	}
+	switch q := r.URL.Query(); {
+	case strings.HasSuffix(r.URL.Path, "/eviction"):
+		refuse(403, "Forbidden", "no evictions here")(w, r)
+	case s.pod(r.URL.Path) != nil:
+		writeJSON(w, 200, s.pod(r.URL.Path))
+	case r.URL.Path == "/version":
+		writeJSON(w, 200, map[string]string{"major": "1", "minor": "37", "gitVersion": "v1.37.1"})
+	case r.URL.Path == "/api/v1/namespaces/kube-system":
+		writeJSON(w, 200, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "kube-system", "uid": "u"}})
+	case s.lists[r.URL.Path] != nil && q.Get("sendInitialEvents") == "true":
+		refuse(422, "Invalid", "no streaming lists here")(w, r)
+	case s.lists[r.URL.Path] != nil && q.Get("watch") == "true":
+		hang(w, r)
+	case s.lists[r.URL.Path] != nil:
+		writeJSON(w, 200, s.lists[r.URL.Path])
+	case r.Method == http.MethodPost || r.Method == http.MethodPut: // Leases and events
+		w.Header().Set("Content-Type", r.Header.Get("Content-Type"))
+		w.WriteHeader(200)
+		io.Copy(w, r.Body)
+	default:
+		refuse(404, "NotFound", "not found")(w, r)
+	}
+}
+
+// pod finds the pod of a path.
+func (s *apiServer) pod(path string) map[string]any {
+	const namespace = "/api/v1/namespaces/shop/pods/"
+	if !strings.HasPrefix(path, namespace) {
+		return nil
+	}
+	for _, p := range s.lists[pods].(map[string]any)["items"].([]map[string]any) {
+		if namespace+p["metadata"].(map[string]any)["name"].(string) == path {
+			return p
+		}
+	}
+	return nil
+}
+
+// exampleLists holds what the server lists, by path.
+func exampleLists(t *testing.T) map[string]any {
+	t.Helper()
+	var list struct {
+		Items []map[string]any `json:"items"`
+	}
+	if err := yaml.Unmarshal([]byte(readExample(t)), &list); err != nil {
+		t.Fatal(err)
+	}
+	byKind := map[string][]map[string]any{}
+	for _, o := range list.Items {
+		kind := o["kind"].(string)
+		byKind[kind] = append(byKind[kind], o)
+	}
+	lists := map[string]any{}
+	for _, r := range observe.Resources() {
+		version, path := "v1", "/api/v1/"+r.Resource
+		if r.Group != "" {
+			version, path = r.Group+"/v1", "/apis/"+r.Group+"/v1/"+r.Resource
+		}
+		lists[path] = listOf(version, r.Resource, byKind[kindOf(version, r.Resource)])
+	}
+	return lists
+}
+
+func listOf(version, resource string, items []map[string]any) map[string]any {
+	if items == nil {
+		items = []map[string]any{}
+	}
+	return map[string]any{"apiVersion": version, "kind": kindOf(version, resource) + "List", "metadata": map[string]any{"resourceVersion": "1"}, "items": items}
+}
+
+// kindOf finds the kind of a resource among those that the client knows.
+func kindOf(version, resource string) string {
+	gv, err := schema.ParseGroupVersion(version)
+	if err != nil {
+		return ""
+	}
+	for kind := range scheme.Scheme.KnownTypes(gv) {
+		if plural, _ := meta.UnsafeGuessKindToResource(gv.WithKind(kind)); plural.Resource == resource {
+			return kind
+		}
+	}
+	return ""
+}
+
+func writeJSON(w http.ResponseWriter, code int, x any) {
+	w.Header().Set("Content-Type", "application/json")
+	w.WriteHeader(code)
+	_ = json.NewEncoder(w).Encode(x) // a client that has gone
+}
+
+// refuse answers with a Status, as the API server does.
+func refuse(code int, reason, message string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		writeJSON(w, code, map[string]any{"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": message})
+	}
+}
+
+// say answers with any text.
+func say(code int, contentType, text string) http.HandlerFunc {
+	return func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", contentType)
+		w.WriteHeader(code)
+		_, _ = io.WriteString(w, text)
+	}
+}
+
+// hang never answers.
+func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+
+// hangUp closes the connection without an answer.
+func hangUp(w http.ResponseWriter, _ *http.Request) {
+	c, _, err := w.(http.Hijacker).Hijack()
+	if err == nil {
+		c.Close()
+	}
+}
+
+// half sends the beginning of an answer and hangs up.
+func half(w http.ResponseWriter, _ *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	w.Header().Set("Content-Length", "10000")
+	_, _ = io.WriteString(w, `{"apiVersion":"v1","kind":"PodList","items":[`)
+}
+
+// TestHealthyServerSeesAnEviction shows that the server of the rows below
+// would see evictions.
+func TestHealthyServerSeesAnEviction(t *testing.T) {
+	r := badInput{args: onePass, server: &fault{}}
+	r.prepare(t)
+	s := r.serve(t)
+	connectTimeout = rowDeadline
+	got := invoke(t, strings.Fields(r.args), "")
+	if len(s.evictions()) == 0 {
+		t.Errorf("no eviction: exit %d\n%s%s", got.exit, got.stdout, got.stderr)
+	}
+}

@@ -1,0 +1,98 @@
+package main
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/base64"
+	"encoding/pem"
+	"io"
+	"log"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+)
+
+func unknownAuthority(t *testing.T, h http.Handler) (*httptest.Server, string) {
+	s, _ := secure(t, h, func(*x509.Certificate) {})
+	return s, `server: "` + s.URL + `"`
+}
+
+func otherHost(t *testing.T, h http.Handler) (*httptest.Server, string) {
+	return secure(t, h, func(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, []string{"elsewhere.example"} })
+}
+
+func expired(t *testing.T, h http.Handler) (*httptest.Server, string) {
+	return secure(t, h, func(c *x509.Certificate) { c.NotAfter = time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC) })
+}
+
+// secure serves with a certificate of its own authority, which the kubeconfig
+// trusts.
+func secure(t *testing.T, h http.Handler, change func(*x509.Certificate)) (*httptest.Server, string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
+	change(c)
+	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := httptest.NewUnstartedServer(h)
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.TLS = &tls.Config{Certificates: []tls.Certificate{{Certificate: [][]byte{der}, PrivateKey: key}}}
+	s.StartTLS()
+	ca := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	return s, `server: "` + s.URL + `", certificate-authority-data: ` + base64.StdEncoding.EncodeToString(ca)
+}
+
+func httpForHTTPS(t *testing.T, h http.Handler) (*httptest.Server, string) {
+	s, _ := plain(t, h)
+	return s, `server: "` + strings.Replace(s.URL, "http:", "https:", 1) + `"`
+}
+
+func httpsForHTTP(t *testing.T, h http.Handler) (*httptest.Server, string) {
+	s, _ := secure(t, h, func(*x509.Certificate) {})
+	return s, `server: "` + strings.Replace(s.URL, "https:", "http:", 1) + `"`
+}
+
+// otherProtocol answers every connection with the greeting of a mail server.
+func otherProtocol(t *testing.T, h http.Handler) (*httptest.Server, string) {
+	s, _ := plain(t, h)
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { l.Close() })
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				return // the row has ended
+			}
+			_, _ = io.WriteString(c, "220 mail.example ESMTP\r\n")
+			c.Close()
+		}
+	}()
+	return s, `server: "https://` + l.Addr().String() + `"`
+}
+
+func gone(t *testing.T, h http.Handler) (*httptest.Server, string) {
+	s, cluster := plain(t, h)
+	s.Close()
+	return s, cluster
+}
+
+func proxyGone(t *testing.T, h http.Handler) (*httptest.Server, string) {
+	s, cluster := plain(t, h)
+	return s, cluster + `, proxy-url: "http://127.0.0.1:1"`
+}
