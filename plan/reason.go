@@ -66,6 +66,7 @@ const (
 
 // Why the replacement would not help.
 const (
+	NotNeeded        Code = "NotNeeded"
 	PlacementUnknown Code = "PlacementUnknown"
 	NoTargetFits     Code = "NoTargetFits"
 	WouldReturn      Code = "WouldReturn"

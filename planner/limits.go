@@ -2,6 +2,8 @@ package planner
 
 import (
 	"fmt"
+	"math"
+	"strconv"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -60,6 +62,15 @@ type allowance struct {
 
 // left is how many more evictions the limit allows.
 func (a allowance) left() int { return a.limit.Of(a.of) - a.planned }
+
+// allows says how many evictions that is.
+func (a allowance) allows() string {
+	n := a.limit.Of(a.of)
+	if a.limit.String() == strconv.Itoa(n) || n == math.MaxInt {
+		return a.limit.String()
+	}
+	return fmt.Sprintf("%s, which is %d", a.limit, n)
+}
 
 func (a allowance) reason() plan.Reason {
 	return plan.Reason{Code: a.code, Message: fmt.Sprintf("%s: %d evictions are planned already, %s of %d pods allows %d", a.what, a.planned, a.limit, a.of, a.limit.Of(a.of))}

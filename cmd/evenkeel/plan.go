@@ -7,7 +7,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/spf13/cobra"
 
@@ -19,7 +18,8 @@ import (
 )
 
 type planFlags struct {
-	files, strategies         []string
+	input                     inputFlags
+	strategies                []string
 	config, output, saveInput string
 	detailedExitCode          bool
 }
@@ -32,7 +32,7 @@ func newPlan(g *global) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
 	}
 	fl := c.Flags()
-	fl.StringArrayVarP(&f.files, "filename", "f", nil, "plan on objects in a file or directory instead of a cluster (-: standard input); repeatable")
+	f.input.add(fl)
 	fl.StringVar(&f.config, "config", "", "configuration file (default: the shipped one)")
 	fl.StringSliceVar(&f.strategies, "strategy", nil, "strategies that are due (default: all); the others are constraints")
 	fl.StringVarP(&f.output, "output", "o", "table", "table, wide, json or yaml")
@@ -56,7 +56,7 @@ func (f *planFlags) run(cmd *cobra.Command, g *global) error {
 	if err != nil {
 		return err
 	}
-	objects, err := f.objects(cmd, g)
+	objects, err := f.input.objects(cmd, g)
 	if err != nil {
 		return err
 	}
@@ -65,9 +65,9 @@ func (f *planFlags) run(cmd *cobra.Command, g *global) error {
 			return err
 		}
 	}
-	s, err := cluster.New(objects)
+	s, err := f.input.index(objects)
 	if err != nil {
-		return fmt.Errorf("%s: %w", f.source(), err)
+		return err
 	}
 	p := planner.New(conf.Planner()).Plan(s, plan.PlannerState{}, controller.Goals(s, strategies, due), s.TakenAt)
 	if err := report.Plan(cmd.OutOrStdout(), format, p); err != nil {
@@ -77,33 +77,6 @@ func (f *planFlags) run(cmd *cobra.Command, g *global) error {
 		return errMoves
 	}
 	return nil
-}
-
-func (f *planFlags) source() string {
-	if len(f.files) == 0 {
-		return "the cluster"
-	}
-	return strings.Join(f.files, ", ")
-}
-
-func (f *planFlags) objects(cmd *cobra.Command, g *global) (*cluster.Objects, error) {
-	if len(f.files) > 0 {
-		return cluster.ReadFiles(f.files, cmd.InOrStdin())
-	}
-	return live(cmd, g)
-}
-
-// live reads the whole cluster once.
-func live(cmd *cobra.Command, g *global) (*cluster.Objects, error) {
-	client, conf, err := g.client()
-	if err != nil {
-		return nil, err
-	}
-	o, err := observed(cmd.Context(), client, conf)
-	if err != nil {
-		return nil, err
-	}
-	return o.Objects(), nil
 }
 
 // save writes a snapshot under another name first, so that a file that is there

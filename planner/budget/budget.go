@@ -138,3 +138,12 @@ func inWave(gone int) string {
 }
 
 func nameOf(b *cluster.Budget) string { return b.Object.Namespace + "/" + b.Object.Name }
+
+// Describe says how a budget stands.
+func (b *Book) Describe(id cluster.BudgetID) string {
+	l := &b.lines[id]
+	if l.closed.Code != "" {
+		return l.closed.Message
+	}
+	return fmt.Sprintf("pdb %s allows %d more (%d of its pods are healthy, %d must be)", nameOf(&b.budgets[id]), l.left, l.healthy, l.desired)
+}

@@ -1,0 +1,119 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/report"
+)
+
+type explainFlags struct {
+	input          inputFlags
+	config, output string
+	strategies     []string
+}
+
+func newExplain(g *global) *cobra.Command {
+	f := &explainFlags{}
+	c := &cobra.Command{
+		Use: "explain", Short: "Say why a pod, or the pods of a node or workload, would or would not be moved now",
+		Example: "  evenkeel explain pod shop/web-6c8f-x1\n  evenkeel explain node n1\n  evenkeel explain workload deployment/shop/web -f snapshot.yaml -o wide",
+		Args:    cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
+			return errors.New("explain what? want: explain pod NAMESPACE/NAME, explain node NAME, or explain workload KIND/NAMESPACE/NAME")
+		},
+	}
+	fl := c.PersistentFlags()
+	f.input.add(fl)
+	fl.StringVar(&f.config, "config", "", "configuration file (default: the shipped one)")
+	fl.StringSliceVar(&f.strategies, "strategy", nil, "strategies that are due (default: all); the others are constraints")
+	fl.StringVarP(&f.output, "output", "o", "table", "table, wide, json or yaml")
+	c.AddCommand(
+		f.command(g, "pod NAMESPACE/NAME", "Why a pod would or would not be moved", podNamed),
+		f.command(g, "node NAME", "Why a node is as it is, and what becomes of its pods", nodeNamed),
+		f.command(g, "workload KIND/NAMESPACE/NAME", "Why a workload stands as it does, and what becomes of its pods", workloadNamed),
+	)
+	return c
+}
+
+// finder looks a subject up by the name that was given.
+type finder func(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error)
+
+func (f *explainFlags) command(g *global, use, short string, find finder) *cobra.Command {
+	return &cobra.Command{Use: use, Short: short,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return fmt.Errorf("want one name: explain %s", use)
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, g, args[0], find) },
+	}
+}
+
+func (f *explainFlags) run(cmd *cobra.Command, g *global, name string, find finder) error {
+	g.logger(cmd)
+	format, err := report.ParseFormat(f.output)
+	if err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	conf, err := loadConfig(f.config)
+	if err != nil {
+		return err
+	}
+	strategies := conf.Build()
+	due, err := pick(strategies, f.strategies)
+	if err != nil {
+		return err
+	}
+	s, err := f.input.snapshot(cmd, g)
+	if err != nil {
+		return err
+	}
+	explain, err := find(s, name)
+	if err != nil {
+		return err
+	}
+	e := planner.New(conf.Planner()).Explain(s, plan.PlannerState{}, controller.Goals(s, strategies, due), s.TakenAt)
+	return report.Explain(cmd.OutOrStdout(), format, explain(e))
+}
+
+func podNamed(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
+	if strings.Count(name, "/") != 1 {
+		return nil, fmt.Errorf("%q is not a pod (want NAMESPACE/NAME)", name)
+	}
+	p := s.PodByKey(name)
+	if p == nil {
+		return nil, fmt.Errorf("no pod %s is there; names are NAMESPACE/NAME, as kubectl get pods -A shows them", name)
+	}
+	return func(e *planner.Explainer) plan.Explanation { return e.Pod(p.ID) }, nil
+}
+
+func nodeNamed(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
+	n := s.NodeByName(name)
+	if n == nil {
+		return nil, fmt.Errorf("no node %s is there", name)
+	}
+	return func(e *planner.Explainer) plan.Explanation { return e.Node(n.ID) }, nil
+}
+
+func workloadNamed(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
+	parts := strings.Split(name, "/")
+	if len(parts) != 3 {
+		return nil, fmt.Errorf("%q is not a workload (want KIND/NAMESPACE/NAME, such as deployment/shop/web)", name)
+	}
+	i := slices.IndexFunc(s.Workloads, func(w cluster.Workload) bool {
+		return strings.EqualFold(w.Kind, parts[0]) && w.Namespace == parts[1] && w.Name == parts[2]
+	})
+	if i < 0 {
+		return nil, fmt.Errorf("no %s %s/%s with pods is there", parts[0], parts[1], parts[2])
+	}
+	return func(e *planner.Explainer) plan.Explanation { return e.Workload(s.Workloads[i].ID) }, nil
+}

@@ -1,0 +1,61 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
+
+// inputFlags say what is looked at: files, or else the cluster.
+type inputFlags struct{ files []string }
+
+func (f *inputFlags) add(fl *pflag.FlagSet) {
+	fl.StringArrayVarP(&f.files, "filename", "f", nil, "look at objects in a file or directory instead of a cluster (-: standard input); repeatable")
+}
+
+func (f *inputFlags) source() string {
+	if len(f.files) == 0 {
+		return "the cluster"
+	}
+	return strings.Join(f.files, ", ")
+}
+
+func (f *inputFlags) objects(cmd *cobra.Command, g *global) (*cluster.Objects, error) {
+	if len(f.files) > 0 {
+		return cluster.ReadFiles(f.files, cmd.InOrStdin())
+	}
+	return live(cmd, g)
+}
+
+func (f *inputFlags) snapshot(cmd *cobra.Command, g *global) (*cluster.Snapshot, error) {
+	o, err := f.objects(cmd, g)
+	if err != nil {
+		return nil, err
+	}
+	return f.index(o)
+}
+
+func (f *inputFlags) index(o *cluster.Objects) (*cluster.Snapshot, error) {
+	s, err := cluster.New(o)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", f.source(), err)
+	}
+	return s, nil
+}
+
+// live reads the whole cluster once.
+func live(cmd *cobra.Command, g *global) (*cluster.Objects, error) {
+	client, conf, err := g.client()
+	if err != nil {
+		return nil, err
+	}
+	o, err := observed(cmd.Context(), client, conf)
+	if err != nil {
+		return nil, err
+	}
+	return o.Objects(), nil
+}

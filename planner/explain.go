@@ -1,0 +1,290 @@
+package planner
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/annotation"
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/budget"
+	"github.com/evenkeel-project/evenkeel/planner/guard"
+)
+
+// Explainer answers why pods are moved or stay: by the plan that would be made,
+// and by every rule asked again from the cluster as it is.
+type Explainer struct {
+	start *search
+	done  *search
+	moves map[cluster.PodID]plan.Move
+}
+
+// Explain makes the plan once, so that many pods can be asked about.
+func (p *Planner) Explain(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *Explainer {
+	c := p.newSearch(s, st, number(s, goals), now)
+	c.run()
+	c.dropUnneeded()
+	steps := p.intoWaves(c)
+	e := &Explainer{start: c.afresh(), done: c, moves: map[cluster.PodID]plan.Move{}}
+	during := c.afresh()
+	for i, st := range steps {
+		m := during.move(st)
+		m.Step = i + 1
+		e.moves[st.pod] = m
+		during.apply(st.step)
+	}
+	return e
+}
+
+// Pod explains one pod.
+func (e *Explainer) Pod(id cluster.PodID) plan.Explanation {
+	p := &e.start.s.Pods[id]
+	x := e.about(plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Namespace: p.Object.Namespace, Name: p.Object.Name, UID: string(p.Object.UID)})
+	x.Pods = append(x.Pods, e.pod(id))
+	return x
+}
+
+// Node explains a node: the goals about it, and each of its pods.
+func (e *Explainer) Node(id cluster.NodeID) plan.Explanation {
+	s := e.start.s
+	n := &s.Nodes[id]
+	x := e.about(plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: string(n.Object.UID)})
+	for g, goal := range e.start.goals.list {
+		if (goal.Kind == plan.NodeBelow || goal.Kind == plan.NodeEmpty) && goal.Node == id {
+			x.Goals = append(x.Goals, e.goal(g, false))
+		}
+	}
+	asked := annotation.OfNode(n)
+	for _, src := range asked.Exclude {
+		x.Requests = append(x.Requests, src.String())
+	}
+	if asked.DrainFirst {
+		x.Requests = append(x.Requests, annotation.DrainFirst+" on node "+n.Name)
+	}
+	for _, pod := range n.Pods {
+		x.Pods = append(x.Pods, e.pod(pod))
+	}
+	return x
+}
+
+// Workload explains a workload: the goals that any of its pods is part of, and
+// each pod.
+func (e *Explainer) Workload(id cluster.WorkloadID) plan.Explanation {
+	s := e.start.s
+	w := &s.Workloads[id]
+	x := e.about(plan.ObjectRef{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, UID: w.UID})
+	for g, goal := range e.start.goals.list {
+		if goal.Kind == plan.SkewAtMost && slices.ContainsFunc(goal.Pods, func(p cluster.PodID) bool { return s.Pods[p].Workload == id }) {
+			x.Goals = append(x.Goals, e.goal(g, false))
+		}
+	}
+	for _, pod := range w.Pods {
+		x.Pods = append(x.Pods, e.pod(pod))
+	}
+	if len(x.Pods) > 0 {
+		x.Requests = append(x.Requests, x.Pods[0].Requests...)
+	}
+	return x
+}
+
+func (e *Explainer) about(subject plan.ObjectRef) plan.Explanation {
+	return plan.Explanation{APIVersion: plan.APIVersion, Kind: "Explanation", TakenAt: e.start.s.TakenAt.UTC(), Subject: subject,
+		Goals: []plan.GoalView{}, Requests: []string{}, Pods: []plan.PodExplanation{}}
+}
+
+func (e *Explainer) goal(g int, serves bool) plan.GoalView {
+	goal := e.start.goals.list[g]
+	goal.Excess = e.start.goals.reported(g)
+	return plan.GoalView{Goal: goal, Serves: serves, Constraint: goal.Constraint, After: e.done.goals.reported(g)}
+}
+
+func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
+	s := e.start.s
+	p := &s.Pods[id]
+	x := plan.PodExplanation{Pod: podRef(p), Owner: ownerRef(s, p), Requests: requests(annotation.OfPod(s, p, e.start.p.opts.Guards.TimeZone))}
+	x.Guards, x.Budgets = e.guards(p), e.budgets(p)
+	x.Goals, x.Limits, x.Landing = []plan.GoalView{}, []plan.Check{}, plan.Landing{Nodes: []plan.NodeView{}}
+	if p.Node != cluster.NoNode && !p.Terminal {
+		x.Node = s.Nodes[p.Node].Name
+		x.Goals, x.Limits = e.goals(p), e.limits(p)
+		x.Landing = e.landing(p)
+	}
+	e.judge(p, &x)
+	return x
+}
+
+// judge says what becomes of the pod, and whether one thing alone keeps it.
+func (e *Explainer) judge(p *cluster.Pod, x *plan.PodExplanation) {
+	if m, moved := e.moves[p.ID]; moved {
+		x.Moved, x.Verdict = &m, m.Reason
+		return
+	}
+	wanted := slices.ContainsFunc(x.Goals, func(g plan.GoalView) bool { return g.Serves })
+	inTheWay := obstacles(x)
+	switch r, refused := e.done.refused.byPod[p.ID]; {
+	case refused:
+		x.Verdict = r.Reason
+	case !wanted && len(inTheWay) > 0 && p.Node == cluster.NoNode:
+		x.Verdict = inTheWay[0]
+	case !wanted:
+		x.Verdict = plan.Reason{Code: plan.NotNeeded, Message: "no goal that is not met would be served by its leaving"}
+	default:
+		x.Verdict = plan.Reason{Code: plan.NotNeeded, Message: "other pods serve the goals with fewer or cheaper evictions"}
+	}
+	x.Alone = wanted && len(inTheWay) == 1 && inTheWay[0].Code == x.Verdict.Code
+}
+
+// obstacles are all refusals from the cluster as it is.
+func obstacles(x *plan.PodExplanation) []plan.Reason {
+	var out []plan.Reason
+	for _, list := range [...][]plan.Check{x.Guards, x.Budgets, x.Limits} {
+		for _, c := range list {
+			if !c.Allows {
+				out = append(out, plan.Reason{Code: c.Code, Message: c.Message})
+			}
+		}
+	}
+	if x.Landing.Verdict.Code != "" {
+		out = append(out, x.Landing.Verdict)
+	}
+	return out
+}
+
+// goals that the pod is part of, with excess or without.
+func (e *Explainer) goals(p *cluster.Pod) []plan.GoalView {
+	out := []plan.GoalView{}
+	t := e.start.goals
+	t.each(p.ID, p.Node, cluster.NoNode, func(g int) bool {
+		serves := !t.list[g].Constraint && t.excess(g) > 0 && t.couldServe(g, p.ID, p.Node)
+		out = append(out, e.goal(g, serves))
+		return true
+	})
+	return out
+}
+
+func (e *Explainer) guards(p *cluster.Pod) []plan.Check {
+	refused := map[plan.Code]string{}
+	for _, r := range guard.All(e.start.verdict.input(p)) {
+		refused[r.Code] = r.Message
+	}
+	out := []plan.Check{}
+	for _, r := range guard.Rules {
+		msg, no := refused[r.Code]
+		out = append(out, plan.Check{Code: r.Code, Allows: !no, Message: msg})
+		if no && r.Code == plan.PodNotBound {
+			break // the others look at the node
+		}
+	}
+	return out
+}
+
+func (e *Explainer) budgets(p *cluster.Pod) []plan.Check {
+	out := []plan.Check{}
+	if len(p.Budgets) == 0 {
+		r, allowed := e.start.verdict.withoutPDB(p)
+		if r.Code != "" {
+			out = append(out, plan.Check{Code: r.Code, Allows: allowed > 0, Message: r.Message})
+		}
+		return out
+	}
+	if len(p.Budgets) > 1 {
+		r, _ := e.start.verdict.book.Ask(p, budget.Taken{})
+		return append(out, plan.Check{Code: r.Code, Message: r.Message})
+	}
+	r, ok := e.start.verdict.book.Ask(p, budget.Taken{})
+	if ok {
+		r = plan.Reason{Code: plan.BlockedByPDB, Message: e.start.verdict.book.Describe(p.Budgets[0])}
+	}
+	return append(out, plan.Check{Code: r.Code, Allows: ok, Message: r.Message})
+}
+
+// limits as they stand before the pass: what the plan uses up is in the verdict.
+func (e *Explainer) limits(p *cluster.Pod) []plan.Check {
+	out := []plan.Check{}
+	for _, a := range e.start.limits.allowances(p.ID) {
+		out = append(out, plan.Check{Code: a.code, Allows: a.left() > 0, Message: fmt.Sprintf("%s: %s, with %d pods there", a.what, a.allows(), a.of)})
+	}
+	return out
+}
+
+// landing asks where the replacement would go, whatever keeps the pod.
+func (e *Explainer) landing(p *cluster.Pod) plan.Landing {
+	c := e.start
+	l := plan.Landing{Nodes: []plan.NodeView{}}
+	pr := c.world.Predict(p.ID)
+	if pr.SupportedWhy != "" {
+		l.Unknown = pr.SupportedWhy
+		l.Verdict = plan.Reason{Code: plan.PlacementUnknown, Message: pr.SupportedWhy}
+		return l
+	}
+	got, reason, ok := c.land(p.ID)
+	if !ok {
+		l.Verdict = reason
+	}
+	l.PGood, l.PReturn, l.PPending = got.pGood, got.pReturn, got.pPending
+	acceptable := func(n cluster.NodeID) bool { return n != p.Node && c.goals.serves(p.ID, p.Node, n) }
+	why := c.whys(p, pr)
+	for i := range c.s.Nodes {
+		n := cluster.NodeID(i)
+		l.Nodes = append(l.Nodes, plan.NodeView{
+			Name: c.s.Nodes[i].Name, Zone: c.limits.zone[n], Acceptable: acceptable(n) && slices.Contains(pr.Gone.Feasible, n),
+			Probability: plan.Round(pr.Prob(func(x cluster.NodeID) bool { return x == n })), Why: why[n],
+		})
+	}
+	slices.SortStableFunc(l.Nodes, func(a, b plan.NodeView) int { return cmp.Compare(b.Probability, a.Probability) })
+	return l
+}
+
+// whys says of each node what refuses the replacement, or how it scores against
+// the best, while the victim still terminates and once it is gone. Where only
+// one of the two states can happen, or both say the same, it is said once.
+func (c *search) whys(p *cluster.Pod, pr placement.Prediction) []string {
+	verdicts := c.world.Explain(p.ID)
+	n := len(c.s.Nodes)
+	out := make([]string, n)
+	say := func(v placement.NodeVerdict, best int64) string {
+		if v.RefusedBy != "" {
+			return v.Why
+		}
+		if v.Total == best {
+			return fmt.Sprintf("scores %d, the best", v.Total)
+		}
+		return fmt.Sprintf("scores %d, the best %d", v.Total, best)
+	}
+	for i := range n {
+		during, gone := say(verdicts[i], pr.Terminating.Best), say(verdicts[n+i], pr.Gone.Best)
+		switch {
+		case pr.WeightGone == 1 || during == gone:
+			out[i] = gone
+		default:
+			out[i] = during + "; once the pod is gone: " + gone
+		}
+	}
+	return out
+}
+
+// requests in people's words.
+func requests(a annotation.Pod) []string {
+	out := []string{}
+	for _, list := range [...][]annotation.Source{a.Never, a.PreferNot, a.InProgress} {
+		for _, src := range list {
+			out = append(out, src.String())
+		}
+	}
+	for _, h := range a.Holds {
+		out = append(out, h.String())
+	}
+	for _, w := range a.Windows {
+		out = append(out, w.Source.String())
+	}
+	for _, p := range a.Problems {
+		out = append(out, p.String())
+	}
+	if a.Prefer {
+		out = append(out, "prefers to be evicted")
+	}
+	return out
+}

@@ -1,0 +1,56 @@
+package planner_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/planner/simtest"
+)
+
+// TestExplanationsAgreeWithPlans: what is said of each pod is what the plan does
+// with it, and a pod that stays for one reason alone names that reason among its
+// checks.
+func TestExplanationsAgreeWithPlans(t *testing.T) {
+	for seed := range uint64(10) {
+		o := simtest.Crowded(rand.New(rand.NewPCG(seed, 7)), 12, 12, 8)
+		conf := loaded(t)
+		s, p := made(t, o, conf)
+		moved, refused := map[string]plan.Move{}, map[string]plan.Code{}
+		for _, m := range p.Moves {
+			moved[m.Pod.UID] = m
+		}
+		for _, r := range p.Rejections.Samples {
+			refused[r.Pod.UID] = r.Reason.Code
+		}
+		e := planner.New(conf.Planner()).Explain(s, plan.PlannerState{}, controller.Goals(s, conf.Build(), nil), s.TakenAt)
+		for id := range s.Pods {
+			x := e.Pod(cluster.PodID(id)).Pods[0]
+			m, inPlan := moved[x.Pod.UID]
+			switch {
+			case inPlan != (x.Moved != nil):
+				t.Fatalf("seed %d: %s: moved %v, explained as %+v", seed, x.Pod, inPlan, x.Verdict)
+			case inPlan && (x.Moved.To != m.To || x.Moved.Wave != m.Wave || x.Verdict != m.Reason):
+				t.Fatalf("seed %d: %s: the plan has %+v, explained is %+v", seed, x.Pod, m, *x.Moved)
+			case refused[x.Pod.UID] != "" && refused[x.Pod.UID] != x.Verdict.Code:
+				t.Fatalf("seed %d: %s: refused as %s, explained as %s", seed, x.Pod, refused[x.Pod.UID], x.Verdict.Code)
+			case x.Alone && !names(x, x.Verdict.Code):
+				t.Fatalf("seed %d: %s: %s alone keeps it, but no check says so", seed, x.Pod, x.Verdict.Code)
+			}
+		}
+	}
+}
+
+func names(x plan.PodExplanation, code plan.Code) bool {
+	for _, list := range [][]plan.Check{x.Guards, x.Budgets, x.Limits} {
+		for _, c := range list {
+			if c.Code == code && !c.Allows {
+				return true
+			}
+		}
+	}
+	return x.Landing.Verdict.Code == code
+}
