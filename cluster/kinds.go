@@ -63,6 +63,9 @@ func kindOf[T any, P interface {
 		func(o *Objects, raw []byte) error {
 			p := P(new(T))
 			if err := json.Unmarshal(raw, p); err != nil {
+				return unreadable(raw, err)
+			}
+			if err := implausible(kind, p); err != nil {
 				return err
 			}
 			into := list(o)

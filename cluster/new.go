@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"maps"
@@ -224,4 +225,4 @@ func newest(o *Objects) time.Time {
 }
 
 // keysOf lists map keys in order.
-func keysOf[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
+func keysOf[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -25,6 +25,9 @@ const (
 	maxFileBytes     = 4 << 30
 )
 
+// maxListDepth bounds Lists inside Lists: each level is read once more.
+const maxListDepth = 8
+
 // Annotations on a List.
 const (
 	annotationTakenAt       = "evenkeel.io/taken-at"
@@ -157,7 +160,7 @@ func readYAML(in io.Reader, name string, o *Objects) error {
 		if string(raw) == "null" {
 			continue
 		}
-		if err := readDocument(json.NewDecoder(bytes.NewReader(raw)), at, o); err != nil {
+		if err := readDocument(json.NewDecoder(bytes.NewReader(raw)), at, o, 0); err != nil {
 			return err
 		}
 	}
@@ -229,7 +232,7 @@ func peek(raw []byte, h header) (header, error) {
 
 // add takes in one object. What it does not say about its kind is taken from
 // fallback.
-func (o *Objects) add(raw []byte, at string, fallback header) error {
+func (o *Objects) add(raw []byte, at string, fallback header, depth int) error {
 	h, err := peek(raw, fallback)
 	if err != nil {
 		return fmt.Errorf("%s: %w", at, err)
@@ -238,7 +241,10 @@ func (o *Objects) add(raw []byte, at string, fallback header) error {
 		return fmt.Errorf("%s: no apiVersion or no kind; is this a Kubernetes object?", at)
 	}
 	if strings.HasSuffix(h.Kind, "List") {
-		return readDocument(json.NewDecoder(bytes.NewReader(raw)), at, o)
+		if depth >= maxListDepth {
+			return fmt.Errorf("%s: Lists stand in Lists, more than %d deep", at, maxListDepth)
+		}
+		return readDocument(json.NewDecoder(bytes.NewReader(raw)), at, o, depth+1)
 	}
 	k, ok := kindByName[h.APIVersion+" "+h.Kind]
 	if !ok {
@@ -249,9 +255,18 @@ func (o *Objects) add(raw []byte, at string, fallback header) error {
 		return nil
 	}
 	if err := k.add(o, raw); err != nil {
-		return fmt.Errorf("%s: reading %s: %w", at, h.Kind, err)
+		return fmt.Errorf("%s: reading %s: %w", at, strings.TrimSpace(h.Kind+" "+nameOf(raw)), err)
 	}
 	return nil
+}
+
+// nameOf is the namespace and the name of an object, as far as they can be read.
+func nameOf(raw []byte) string {
+	var o struct {
+		Metadata struct{ Namespace, Name string } `json:"metadata"`
+	}
+	_ = json.Unmarshal(raw, &o) // what is wrong with the object is told already
+	return strings.TrimPrefix(o.Metadata.Namespace+"/"+o.Metadata.Name, "/")
 }
 
 // annotate takes over what a List says about itself.

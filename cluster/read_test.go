@@ -112,10 +112,10 @@ func TestUnknownKindsAreSkippedAndCounted(t *testing.T) {
 
 func TestReadErrorsNameFileAndDocument(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"broken YAML":       {"apiVersion: v1\nkind: Node\n---\na: [\n", "in.yaml, document 2:"},
+		"broken YAML":       {"apiVersion: v1\nkind: Node\nmetadata: {name: a}\n---\na: [\n", "in.yaml, document 2:"},
 		"duplicate key":     {"apiVersion: v1\nkind: Node\nkind: Pod\n", "in.yaml, document 1:"},
 		"wrong type":        {"apiVersion: v1\nkind: Pod\nspec: {containers: 7}\n", "in.yaml, document 1: reading Pod:"},
-		"broken item":       {`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Node"},{"apiVersion":"v1","kind":"Node","spec":7}]}`, "in.yaml, document 1, item 2: reading Node:"},
+		"broken item":       {`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"a"}},{"apiVersion":"v1","kind":"Node","spec":7}]}`, "in.yaml, document 1, item 2: reading Node:"},
 		"cut JSON":          {`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1"`, "unexpected EOF"},
 		"not an object":     {"- a\n- b\n", "want an object"},
 		"no kind":           {"metadata: {name: a}\n", "no apiVersion or no kind"},
@@ -123,6 +123,14 @@ func TestReadErrorsNameFileAndDocument(t *testing.T) {
 		"JSON field twice":  {`{"apiVersion":"v1","kind":"Node","kind":"Pod"}`, `field "kind" stands twice`},
 		"items not a list":  {`{"apiVersion":"v1","kind":"List","items":{}}`, "want an array"},
 		"kind not a string": {`{"apiVersion":"v1","kind":7}`, `field "kind"`},
+		"no name":           {"apiVersion: v1\nkind: Node\n", "reading Node: metadata.name is missing"},
+		"no namespace":      {"apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", "reading Pod a: metadata.namespace is missing"},
+		"negative amount":   {"apiVersion: v1\nkind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: -1}}\n", "reading Node a: status.allocatable.cpu: -1 is less than nothing"},
+		"enormous amount":   {"apiVersion: v1\nkind: Node\nmetadata: {name: a}\nstatus: {allocatable: {memory: 4Ei}}\n", "status.allocatable.memory: 4Ei is more than any machine has"},
+		"no amount":         {"apiVersion: v1\nkind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: one}}\n", `reading Node a: status.allocatable.cpu: "one" is not an amount`},
+		"no time":           {"apiVersion: v1\nkind: Node\nmetadata: {name: a, creationTimestamp: once}\n", `"once" is not a time`},
+		"negative replicas": {"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: b}\nspec: {replicas: -1}\n", "reading Deployment b/a: -1 replicas are fewer than none"},
+		"Lists, 9 deep":     {strings.Repeat(`{"apiVersion":"v1","kind":"List","items":[`, 10) + strings.Repeat("]}", 10), "Lists stand in Lists, more than 8 deep"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := read(t, c.text)

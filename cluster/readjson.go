@@ -13,7 +13,7 @@ import (
 func readJSON(in io.Reader, name string, o *Objects) error {
 	d := json.NewDecoder(in)
 	for n := 1; ; n++ {
-		err := readDocument(d, fmt.Sprintf("%s, document %d", name, n), o)
+		err := readDocument(d, fmt.Sprintf("%s, document %d", name, n), o, 0)
 		if errors.Is(err, io.EOF) {
 			return nil
 		}
@@ -29,10 +29,11 @@ type document struct {
 	o      *Objects
 	fields map[string]json.RawMessage
 	isList bool
+	depth  int // Lists around it
 }
 
 // readDocument returns io.EOF when there is none left.
-func readDocument(d *json.Decoder, at string, o *Objects) error {
+func readDocument(d *json.Decoder, at string, o *Objects, depth int) error {
 	open, err := d.Token()
 	if err != nil {
 		if err == io.EOF {
@@ -43,7 +44,7 @@ func readDocument(d *json.Decoder, at string, o *Objects) error {
 	if open != json.Delim('{') {
 		return fmt.Errorf("%s: want an object, found %v", at, open)
 	}
-	doc := &document{at, o, map[string]json.RawMessage{}, false}
+	doc := &document{at, o, map[string]json.RawMessage{}, false, depth}
 	for d.More() {
 		if err := doc.field(d); err != nil {
 			return err
@@ -132,7 +133,7 @@ func (doc *document) decoder() *decoder {
 		var first error
 		for i := range w.items {
 			if first == nil {
-				first = doc.o.add(i.raw, i.at, i.fallback)
+				first = doc.o.add(i.raw, i.at, i.fallback, doc.depth)
 			}
 		}
 		w.done <- first
@@ -168,7 +169,7 @@ func (doc *document) end() error {
 		if err != nil {
 			return fmt.Errorf("%s: %w", doc.at, err)
 		}
-		return doc.o.add(raw, doc.at, header{})
+		return doc.o.add(raw, doc.at, header{}, doc.depth)
 	}
 	if doc.fields["metadata"] == nil {
 		return nil

@@ -1,0 +1,186 @@
+package cluster
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	resourceapi "k8s.io/apimachinery/pkg/api/resource"
+)
+
+// No API server holds an object without a name, with less than nothing of a
+// resource, or with more of it than sums of them can count: such an object was
+// written by hand, or is broken. The largest node sold has some dozen TiB.
+var (
+	mostCPU = resourceapi.MustParse("1M")
+	most    = resourceapi.MustParse("1Pi")
+)
+
+// notNamespaced are the kinds that stand in no namespace.
+var notNamespaced = []string{"Namespace", "Node", "PriorityClass", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "VolumeAttachment"}
+
+// implausible says what no API server would hold.
+func implausible(kind string, x object) error {
+	if x.GetName() == "" {
+		return errors.New("metadata.name is missing")
+	}
+	if x.GetNamespace() == "" && !slices.Contains(notNamespaced, kind) {
+		return errors.New("metadata.namespace is missing")
+	}
+	if n := replicasOf(x); n != nil && *n < 0 {
+		return fmt.Errorf("%d replicas are fewer than none", *n)
+	}
+	if n, ok := x.(*corev1.Node); ok {
+		return errors.Join(amounts("status.capacity", n.Status.Capacity), amounts("status.allocatable", n.Status.Allocatable))
+	}
+	for _, s := range podSpecsOf(x) {
+		if err := podAmounts(s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func replicasOf(x object) *int32 {
+	switch o := x.(type) {
+	case *appsv1.Deployment:
+		return o.Spec.Replicas
+	case *appsv1.ReplicaSet:
+		return o.Spec.Replicas
+	case *appsv1.StatefulSet:
+		return o.Spec.Replicas
+	case *corev1.ReplicationController:
+		return o.Spec.Replicas
+	case *batchv1.Job:
+		return o.Spec.Parallelism
+	}
+	return nil
+}
+
+// podSpecsOf leaves out what podSpecs changes.
+func podSpecsOf(x object) []*corev1.PodSpec {
+	if _, ok := x.(*appsv1.ControllerRevision); ok {
+		return nil
+	}
+	return podSpecs(x)
+}
+
+func podAmounts(s *corev1.PodSpec) error {
+	for _, list := range []struct {
+		name       string
+		containers []corev1.Container
+	}{{"containers", s.Containers}, {"initContainers", s.InitContainers}} {
+		for i := range list.containers {
+			at := fmt.Sprintf("%s[%d].resources", list.name, i)
+			if err := both(at, &list.containers[i].Resources); err != nil {
+				return err
+			}
+		}
+	}
+	if s.Resources != nil {
+		if err := both("resources", s.Resources); err != nil {
+			return err
+		}
+	}
+	return amounts("overhead", s.Overhead)
+}
+
+func both(at string, r *corev1.ResourceRequirements) error {
+	return errors.Join(amounts(at+".requests", r.Requests), amounts(at+".limits", r.Limits))
+}
+
+func amounts(at string, list corev1.ResourceList) error {
+	for _, name := range keysOf(list) {
+		q := list[name]
+		limit := most
+		if name == corev1.ResourceCPU {
+			limit = mostCPU
+		}
+		if q.Sign() < 0 {
+			return fmt.Errorf("%s.%s: %s is less than nothing", at, name, q.String())
+		}
+		if q.Cmp(limit) > 0 {
+			return fmt.Errorf("%s.%s: %s is more than any machine has", at, name, q.String())
+		}
+	}
+	return nil
+}
+
+// unreadable says in plain words why an object was not taken in, and where.
+func unreadable(raw []byte, err error) error {
+	var wrongType *json.UnmarshalTypeError
+	var noTime *time.ParseError
+	switch {
+	case errors.As(err, &wrongType):
+		found := wrongType.Value
+		if word, ok := jsonWords[found]; ok {
+			found = word
+		}
+		return fmt.Errorf("%s: want %s, found %s", wrongType.Field, wantedOf(wrongType.Type), found)
+	case errors.As(err, &noTime):
+		return fmt.Errorf("%s is not a time such as 2026-01-02T15:04:05Z", strconv.Quote(strings.Trim(noTime.Value, `"`)))
+	case errors.Is(err, resourceapi.ErrFormatWrong), errors.Is(err, resourceapi.ErrNumeric), errors.Is(err, resourceapi.ErrSuffix):
+		var x any
+		if json.Unmarshal(raw, &x) == nil {
+			if at, text, ok := wrongAmount(x, ""); ok {
+				return fmt.Errorf("%s: %q is not an amount (want a number, or one with a unit, such as 500m, 2 or 4Gi)", at, text)
+			}
+		}
+	}
+	return err
+}
+
+var jsonWords = map[string]string{"array": "a list", "object": "keys and values", "bool": "true or false", "number": "a number", "string": "a word"}
+
+func wantedOf(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Slice, reflect.Array:
+		return "a list"
+	case reflect.Map, reflect.Struct:
+		return "keys and values"
+	case reflect.Bool:
+		return "true or false"
+	case reflect.String:
+		return "a word"
+	case reflect.Pointer:
+		return wantedOf(t.Elem())
+	}
+	return "a whole number in range"
+}
+
+// amountLists are the fields that hold amounts by the name of a resource.
+var amountLists = []string{"requests", "limits", "capacity", "allocatable", "overhead"}
+
+// wrongAmount finds the first amount, by path, that cannot be read.
+func wrongAmount(x any, path string) (at, text string, found bool) {
+	switch x := x.(type) {
+	case map[string]any:
+		isAmounts := slices.Contains(amountLists, path[strings.LastIndex(path, ".")+1:])
+		for _, key := range keysOf(x) {
+			below := strings.TrimPrefix(path+"."+key, ".")
+			if s, ok := x[key].(string); ok && isAmounts {
+				if _, err := resourceapi.ParseQuantity(s); err != nil {
+					return below, s, true
+				}
+			}
+			if at, text, found = wrongAmount(x[key], below); found {
+				return at, text, true
+			}
+		}
+	case []any:
+		for i := range x {
+			if at, text, found = wrongAmount(x[i], fmt.Sprintf("%s[%d]", path, i)); found {
+				return at, text, true
+			}
+		}
+	}
+	return "", "", false
+}
