@@ -49,6 +49,10 @@ var bans = []struct {
 	{"evictor", module + "/planner", nil, "the evictor carries out; rechecking is the controller's"},
 	{"report", module + "/planner", nil, "a report shows a plan, whoever made it"},
 	{"observe", module + "/plan", nil, "observing judges nothing"},
+	{"planner/witness", module + "/planner", nil, "the witness repeats no mistake of those whose plans it judges"},
+	{"planner/witness", module + "/placement", nil, "as above"},
+	{"planner/witness", module + "/strategies", nil, "as above"},
+	{"planner/witness", module + "/annotation", nil, "as above"},
 	{"planner", "math/rand", nil, "the plan is a function of its input"},
 	{"placement", "math/rand", nil, "the plan is a function of its input"},
 }

@@ -1,0 +1,89 @@
+package witness
+
+import (
+	"fmt"
+	"slices"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// Exit codes of a container that ends by SIGTERM or SIGKILL.
+const (
+	sigTerm = 143
+	sigKill = 137
+)
+
+// jobFails counts evictions as the Job controller counts failures: the pod is
+// Failed with the condition DisruptionTarget, and the first rule of the Job's
+// policy that fits it decides; without one it counts against backoffLimit.
+func (r *replay) jobFails(c call) {
+	job, ok := r.jobOf(c.pod)
+	if !ok {
+		return
+	}
+	switch r.verdict(job) {
+	case batchv1.PodFailurePolicyActionIgnore:
+		return
+	case batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionFailIndex:
+		r.object(c.move, plan.JobWouldFail, "the podFailurePolicy of its Job fails it")
+		return
+	}
+	r.failures[key(job)]++
+	limit := int32(6) // the API's default
+	if job.Spec.BackoffLimit != nil {
+		limit = *job.Spec.BackoffLimit
+	}
+	failed := int(job.Status.Failed) + r.failures[key(job)]
+	if u := job.Status.UncountedTerminatedPods; u != nil {
+		failed += len(u.Failed)
+	}
+	if failed > int(limit) {
+		r.object(c.move, plan.JobWouldFail, "%s", fmt.Sprintf("its Job would have failed %d times, backoffLimit is %d", failed, limit))
+	}
+}
+
+func (r *replay) jobOf(p *corev1.Pod) (*batchv1.Job, bool) {
+	low := r.chains[key(p)].lowest()
+	if low == nil {
+		return nil, false
+	}
+	job, ok := low.object.(*batchv1.Job)
+	return job, ok
+}
+
+// verdict is the worst that the Job's policy does with an evicted pod, however
+// its containers end.
+func (r *replay) verdict(job *batchv1.Job) batchv1.PodFailurePolicyAction {
+	worst := batchv1.PodFailurePolicyActionIgnore
+	for _, code := range []int32{sigTerm, sigKill} {
+		switch a := action(job.Spec.PodFailurePolicy, code); {
+		case a == batchv1.PodFailurePolicyActionFailJob || a == batchv1.PodFailurePolicyActionFailIndex:
+			return a
+		case a == batchv1.PodFailurePolicyActionCount:
+			worst = a
+		}
+	}
+	return worst
+}
+
+// action is that of the first rule which fits a disrupted pod whose containers
+// ended with code.
+func action(policy *batchv1.PodFailurePolicy, code int32) batchv1.PodFailurePolicyAction {
+	if policy == nil {
+		return batchv1.PodFailurePolicyActionCount
+	}
+	for _, rule := range policy.Rules {
+		if on := rule.OnExitCodes; on != nil && slices.Contains(on.Values, code) == (on.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn) {
+			return rule.Action
+		}
+		for _, on := range rule.OnPodConditions {
+			if on.Type == corev1.DisruptionTarget && (on.Status == corev1.ConditionTrue || on.Status == "") {
+				return rule.Action
+			}
+		}
+	}
+	return batchv1.PodFailurePolicyActionCount
+}
