@@ -120,11 +120,14 @@ func unreadable(raw []byte, err error) error {
 	var noTime *time.ParseError
 	switch {
 	case errors.As(err, &wrongType):
-		found := wrongType.Value
+		found, wanted := strings.TrimPrefix(wrongType.Value, "number "), wantedOf(wrongType.Type)
 		if word, ok := jsonWords[found]; ok {
 			found = word
 		}
-		return fmt.Errorf("%s: want %s, found %s", wrongType.Field, wantedOf(wrongType.Type), found)
+		if wanted == "a word" && (wrongType.Value == "bool" || wrongType.Value == "number") {
+			wanted = "a word (in quotes)"
+		}
+		return errors.New(strings.TrimPrefix(wrongType.Field+": want "+wanted+", found "+found, ": "))
 	case errors.As(err, &noTime):
 		return fmt.Errorf("%s is not a time such as 2026-01-02T15:04:05Z", strconv.Quote(strings.Trim(noTime.Value, `"`)))
 	case errors.Is(err, resourceapi.ErrFormatWrong), errors.Is(err, resourceapi.ErrNumeric), errors.Is(err, resourceapi.ErrSuffix):

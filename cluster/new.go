@@ -22,7 +22,7 @@ const newestSupported = "1.37"
 // duplicate and every selector that cannot be read.
 func New(o *Objects) (*Snapshot, error) {
 	if len(o.Nodes) == 0 {
-		return nil, errors.New("the snapshot has no Node; include nodes, as in: kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses -A -o yaml")
+		return nil, errors.New("the snapshot has no Node" + o.leftOut() + "; include nodes, as in: kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses -A -o yaml")
 	}
 	b := &builder{o: o, s: &Snapshot{
 		Objects: o, TakenAt: o.TakenAt, ClusterUID: o.ClusterUID,
@@ -42,6 +42,18 @@ func New(o *Objects) (*Snapshot, error) {
 	}
 	b.s.TakenAt = b.s.TakenAt.UTC()
 	return b.s, b.err()
+}
+
+// leftOut names what was given instead.
+func (o *Objects) leftOut() string {
+	if len(o.Skipped) == 0 {
+		return ""
+	}
+	kinds := keysOf(o.Skipped)
+	if len(kinds) > 3 {
+		kinds = append(kinds[:3], "...")
+	}
+	return " (left out, as not needed: " + strings.Join(kinds, ", ") + ")"
 }
 
 type builder struct {

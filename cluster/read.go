@@ -102,31 +102,45 @@ func readFile(path string, o *Objects) error {
 // o.Skipped. Errors give the name, the document and the item.
 func Read(r io.Reader, name string, o *Objects) error {
 	in := bufio.NewReaderSize(r, 1<<16)
-	if magic, _ := in.Peek(2); bytes.Equal(magic, []byte{0x1f, 0x8b}) {
+	magic, _ := in.Peek(2)
+	switch string(magic) {
+	case "\xff\xfe", "\xfe\xff":
+		return fmt.Errorf("%s: the text is UTF-16; save it as UTF-8 (PowerShell: Out-File -Encoding utf8)", name)
+	case "\x1f\x8b":
 		z, err := gzip.NewReader(in)
 		if err != nil {
-			return fmt.Errorf("%s: unpacking: %w", name, err)
+			return fmt.Errorf("%s: unpacking: %w; is it whole?", name, err)
 		}
 		defer z.Close()
 		in = bufio.NewReaderSize(z, 1<<16)
 	}
-	in = bufio.NewReaderSize(&bounded{r: in, left: maxFileBytes}, 1<<16)
+	source := &bounded{r: in, left: maxFileBytes}
+	in = bufio.NewReaderSize(source, 1<<16)
+	read := readYAML
 	if startsJSON(in) {
-		return readJSON(in, name, o)
+		read = readJSON
 	}
-	return readYAML(in, name, o)
+	err := read(in, name, o)
+	if source.err != nil { // then what was read is cut off, and looks broken
+		return fmt.Errorf("%s: reading the file: %w; is it whole?", name, source.err)
+	}
+	return err
 }
 
 // bounded fails, rather than ends, when too much was read.
 type bounded struct {
 	r    io.Reader
 	left int64
+	err  error // the first one that is not the end
 }
 
 func (b *bounded) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	if b.left -= int64(n); b.left < 0 {
-		return 0, fmt.Errorf("more than %d bytes", int64(maxFileBytes))
+		n, err = 0, fmt.Errorf("it has more than %d bytes", int64(maxFileBytes))
+	}
+	if err != nil && err != io.EOF && b.err == nil {
+		b.err = err
 	}
 	return n, err
 }
@@ -155,7 +169,7 @@ func readYAML(in io.Reader, name string, o *Objects) error {
 		at := fmt.Sprintf("%s, document %d", name, n)
 		raw, err := yaml.YAMLToJSONStrict(docs.Bytes())
 		if err != nil {
-			return fmt.Errorf("%s: %w", at, err)
+			return fmt.Errorf("%s: %s", at, brokenYAML(err))
 		}
 		if string(raw) == "null" {
 			continue
@@ -168,6 +182,15 @@ func readYAML(in io.Reader, name string, o *Objects) error {
 		return fmt.Errorf("%s, document %d: %w", name, n+1, err)
 	}
 	return nil
+}
+
+// brokenYAML leaves out which library says so.
+func brokenYAML(err error) string {
+	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  ")
+	if strings.Contains(text, "control characters") || strings.Contains(text, "UTF-8") {
+		text += "; is this a text file?"
+	}
+	return "broken YAML: " + text
 }
 
 // splitYAML cuts at lines that hold only "---".
@@ -224,7 +247,7 @@ func peek(raw []byte, h header) (header, error) {
 			into, found = &h.Kind, found+1
 		}
 		if err := d.Decode(into); err != nil {
-			return h, fmt.Errorf("field %q: %w", key, unexpected(err))
+			return h, fmt.Errorf("field %q: %w", key, unreadable(nil, unexpected(err)))
 		}
 	}
 	return h, nil

@@ -121,7 +121,7 @@ func TestReadErrorsNameFileAndDocument(t *testing.T) {
 		"no kind":           {"metadata: {name: a}\n", "no apiVersion or no kind"},
 		"bad time":          {"apiVersion: v1\nkind: List\nmetadata: {annotations: {evenkeel.io/taken-at: yesterday}}\nitems: []\n", "is not a time"},
 		"JSON field twice":  {`{"apiVersion":"v1","kind":"Node","kind":"Pod"}`, `field "kind" stands twice`},
-		"items not a list":  {`{"apiVersion":"v1","kind":"List","items":{}}`, "want an array"},
+		"items not a list":  {`{"apiVersion":"v1","kind":"List","items":{}}`, "want a list"},
 		"kind not a string": {`{"apiVersion":"v1","kind":7}`, `field "kind"`},
 		"no name":           {"apiVersion: v1\nkind: Node\n", "reading Node: metadata.name is missing"},
 		"no namespace":      {"apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", "reading Pod a: metadata.namespace is missing"},

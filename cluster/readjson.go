@@ -39,7 +39,10 @@ func readDocument(d *json.Decoder, at string, o *Objects, depth int) error {
 		if err == io.EOF {
 			return io.EOF
 		}
-		return fmt.Errorf("%s: %w", at, err)
+		return fmt.Errorf("%s: %w", at, unexpected(err))
+	}
+	if open == json.Delim('[') {
+		return fmt.Errorf("%s: want an object, found a list; should it be the items of a List?", at)
 	}
 	if open != json.Delim('{') {
 		return fmt.Errorf("%s: want an object, found %v", at, open)
@@ -90,7 +93,7 @@ func (doc *document) items(d *json.Decoder) error {
 		return nil
 	}
 	if open != json.Delim('[') {
-		return fmt.Errorf("%s: items: want an array, found %v", doc.at, open)
+		return fmt.Errorf("%s: items: want a list, found %v", doc.at, open)
 	}
 	decode := doc.decoder()
 	for n := 1; d.More(); n++ {
@@ -161,7 +164,7 @@ func (doc *document) end() error {
 	var kind string
 	if raw := doc.fields["kind"]; raw != nil {
 		if err := json.Unmarshal(raw, &kind); err != nil {
-			return fmt.Errorf("%s: field \"kind\": %w", doc.at, err)
+			return fmt.Errorf("%s: field \"kind\": %w", doc.at, unreadable(nil, err))
 		}
 	}
 	if !doc.isList && !strings.HasSuffix(kind, "List") {
@@ -178,15 +181,20 @@ func (doc *document) end() error {
 		Annotations map[string]string `json:"annotations"`
 	}
 	if err := json.Unmarshal(doc.fields["metadata"], &meta); err != nil {
-		return fmt.Errorf("%s: metadata of the List: %w", doc.at, err)
+		return fmt.Errorf("%s: metadata of the List: %w", doc.at, unreadable(nil, err))
 	}
 	return doc.o.annotate(meta.Annotations, doc.at)
 }
 
-// unexpected makes the end of input in mid-document an error of its own.
+// unexpected says in plain words what is wrong with JSON, also where it ends
+// too early.
 func unexpected(err error) error {
-	if err == io.EOF {
-		return io.ErrUnexpectedEOF
+	var syntax *json.SyntaxError
+	switch {
+	case err == io.EOF, err == io.ErrUnexpectedEOF:
+		return fmt.Errorf("%w: the input ends in the middle; is it whole?", io.ErrUnexpectedEOF)
+	case errors.As(err, &syntax):
+		return fmt.Errorf("broken JSON: %w", err)
 	}
 	return err
 }
