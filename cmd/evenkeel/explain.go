@@ -26,7 +26,7 @@ func newExplain(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use: "explain", Short: "Say why a pod, or the pods of a node or workload, would or would not be moved now",
 		Example: "  evenkeel explain pod shop/web-6c8f-x1\n  evenkeel explain node n1\n  evenkeel explain workload deployment/shop/web -f snapshot.yaml -o wide",
-		Args:    cobra.NoArgs, RunE: func(*cobra.Command, []string) error {
+		Args:    noValues, RunE: func(*cobra.Command, []string) error {
 			return errors.New("explain what? want: explain pod NAMESPACE/NAME, explain node NAME, or explain workload KIND/NAMESPACE/NAME")
 		},
 	}

@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -21,7 +22,13 @@ func (f *inputFlags) source() string {
 	if len(f.files) == 0 {
 		return "the cluster"
 	}
-	return strings.Join(f.files, ", ")
+	files := slices.Clone(f.files)
+	for i, name := range files {
+		if name == "-" {
+			files[i] = "standard input"
+		}
+	}
+	return strings.Join(files, ", ")
 }
 
 func (f *inputFlags) objects(cmd *cobra.Command, g *global) (*cluster.Objects, error) {
