@@ -37,8 +37,11 @@ type line struct {
 	closed plan.Reason
 	// left is how many Ready pods may go.
 	left int
-	// healthy and desired decide about pods that are not Ready.
+	// healthy and desired decide about pods that are not Ready, where spared:
+	// they go uncharged from a budget that has its healthy pods. A budget that
+	// needs none is charged for them.
 	healthy, desired int
+	spared           bool
 	// always: pods that are not Ready may always go.
 	always bool
 	// going are pods, by name, that the server has let go and that are still
@@ -78,12 +81,16 @@ func read(s *cluster.Snapshot, b *cluster.Budget, spent map[string]time.Time, no
 		l.closed = plan.Reason{Code: plan.BlockedByPDB, Message: "pdb " + name + " has too many evictions that are not confirmed yet"}
 		return l
 	}
+	l.spared = st.DesiredHealthy > 0 && st.CurrentHealthy >= st.DesiredHealthy
 	c := count(s, b, now)
 	switch {
 	case c.unknown: // the status is all there is
 	case c.err != "":
 		l.closed = plan.Reason{Code: plan.BlockedByPDB, Message: "pdb " + name + " allows none: " + c.err}
 	default:
+		// The server goes by the status until the controller has counted anew, and
+		// by that count afterwards: what is to hold must hold in both.
+		l.spared = l.spared && c.desired > 0
 		l.left = min(l.left, c.allowed())
 		l.healthy, l.desired = min(l.healthy, c.healthy), max(l.desired, c.desired)
 	}
@@ -122,7 +129,7 @@ func (b *Book) ask(p *cluster.Pod, taken Taken) (reason plan.Reason, cost int, o
 		return l.closed, 0, false
 	case l.going[p.Object.Name]:
 		return block("has let this pod go already")
-	case !p.Ready && (l.always || l.desired > 0 && l.healthy-gone >= l.desired):
+	case !p.Ready && (l.always || l.spared && l.healthy-gone >= l.desired):
 		return plan.Reason{}, 0, true
 	case l.left-gone < 1:
 		return block("allows %d more%s (%d of its pods are healthy, %d must be)", max(0, l.left-gone), inWave(gone), l.healthy, l.desired)

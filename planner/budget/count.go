@@ -128,6 +128,8 @@ func scaleOf(p *cluster.Pod) (o metav1.Object, replicas int, known bool) {
 			}
 		}
 		return x, int(cluster.Count(x.Spec.Replicas)), true
+	case *appsv1.Deployment:
+		return x, int(cluster.Count(x.Spec.Replicas)), true
 	case *appsv1.StatefulSet:
 		return x, int(cluster.Count(x.Spec.Replicas)), true
 	case *corev1.ReplicationController:
