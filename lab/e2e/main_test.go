@@ -178,15 +178,20 @@ func uids(t *testing.T, ns string) map[string]bool {
 // pdb creates a budget for an app and waits until its allowance is known.
 func pdb(t *testing.T, ns, app string, maxUnavailable int, allowed int32) {
 	t.Helper()
+	pdbNamed(t, ns, app, app, maxUnavailable, allowed)
+}
+
+func pdbNamed(t *testing.T, ns, name, app string, maxUnavailable int, allowed int32) {
+	t.Helper()
 	n := intstr.FromInt(maxUnavailable)
 	api := lab.Client.PolicyV1().PodDisruptionBudgets(ns)
-	_, err := api.Create(t.Context(), &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: app},
+	_, err := api.Create(t.Context(), &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: name},
 		Spec: policyv1.PodDisruptionBudgetSpec{MaxUnavailable: &n, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}}}, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := seed.Until(t.Context(), time.Minute, func() (bool, error) {
-		b, err := api.Get(t.Context(), app, metav1.GetOptions{})
+		b, err := api.Get(t.Context(), name, metav1.GetOptions{})
 		return err == nil && b.Status.ObservedGeneration == b.Generation && b.Status.DisruptionsAllowed == allowed && b.Status.ExpectedPods > 0, err
 	}); err != nil {
 		t.Fatalf("waiting for the budget: %v", err)

@@ -59,6 +59,7 @@ type App struct {
 	On             []string
 	GraceSeconds   int64
 	BesideApp      string // required pod affinity by node; none when empty
+	EmptyDir       bool
 	WithoutService bool
 }
 
@@ -209,6 +210,9 @@ func (a App) spec() corev1.PodSpec {
 	if a.BesideApp != "" {
 		spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
 			TopologyKey: "kubernetes.io/hostname", LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.BesideApp}}}}}}
+	}
+	if a.EmptyDir {
+		spec.Volumes = []corev1.Volume{{Name: "cache", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
 	}
 	return spec
 }
