@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	policyv1 "k8s.io/api/policy/v1"
 )
@@ -114,7 +115,14 @@ func (t *trial) loses(p podPlan) bool {
 
 // going: the pod was let go before and is still there, so that the controller
 // does not count it as healthy.
-func (t *trial) going(p podPlan) bool { return t.flavour == marked && p.disrupted == 1 }
+func (t *trial) going(p podPlan) bool {
+	b := t.budgetOf(p)
+	if b == nil {
+		return false
+	}
+	at, noted := b.Status.DisruptedPods[p.name]
+	return noted && time.Since(at.Time) < 2*time.Minute
+}
 
 // budgetOf is the only budget of a pod as the snapshot has it, or nil.
 func (t *trial) budgetOf(p podPlan) *policyv1.PodDisruptionBudget {

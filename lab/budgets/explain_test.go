@@ -15,6 +15,7 @@ import (
 // more of each.
 const (
 	askedNoBudget  = "the server asks no budget for a pod that is pending, ended or terminating"
+	unreadyGoes    = "the pod is not Ready, and the server lets it go by a status that is out of date"
 	keptAsSpent    = "the budget is taken as spent after an eviction that was refused for its UID"
 	letGoBefore    = "the pod was let go within two minutes and is still there"
 	statusNotOwn   = "the status allows more than the pods give by the controller's rules"
@@ -39,8 +40,12 @@ func (t *trial) explain(a attempt) string {
 		return letGoBefore
 	case t.flavour == written || t.flavour == rescaled || t.flavour == rescaledAway:
 		return statusNotOwn
+	case p.state != ready && a.ours.Code == "PDBNotObserved": // with AlwaysAllow, or a status that was once healthy
+		return unreadyGoes
 	case t.returns[b.Name] > 0:
-		t.returns[b.Name]--
+		if !a.dryRun {
+			t.returns[b.Name]--
+		}
 		return givenBack
 	case t.left(b, p):
 		return controllerLeft

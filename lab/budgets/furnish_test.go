@@ -3,12 +3,12 @@ package budgets
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -78,12 +78,12 @@ func customKinds(ctx context.Context) error {
 // freezer refuses the controllers' writes to the status of frozen budgets, and
 // waits until it does. The eviction handler writes as another user.
 func freezer(ctx context.Context, controllers *rest.Config) error {
-	const name = "frozen-budgets"
+	const name, isFrozen = "frozen-budgets", "this budget is frozen"
 	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: admissionv1.ValidatingAdmissionPolicySpec{
 		MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
 			Operations: []admissionv1.OperationType{admissionv1.Update},
 			Rule:       admissionv1.Rule{APIGroups: []string{"policy"}, APIVersions: []string{"v1"}, Resources: []string{"poddisruptionbudgets/status"}}}}}},
-		Validations: []admissionv1.Validation{{Expression: fmt.Sprintf("request.userInfo.username != 'admin' || !has(object.metadata.labels) || !('%s' in object.metadata.labels)", frozen), Message: "this budget is frozen"}}}}
+		Validations: []admissionv1.Validation{{Expression: fmt.Sprintf("request.userInfo.username != 'admin' || !has(object.metadata.labels) || !('%s' in object.metadata.labels)", frozen), Message: isFrozen}}}}
 	if _, err := client.AdmissionregistrationV1().ValidatingAdmissionPolicies().Create(ctx, policy, metav1.CreateOptions{}); err != nil {
 		return err
 	}
@@ -92,24 +92,22 @@ func freezer(ctx context.Context, controllers *rest.Config) error {
 	if _, err := client.AdmissionregistrationV1().ValidatingAdmissionPolicyBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil {
 		return err
 	}
-	b, err := client.PolicyV1().PodDisruptionBudgets("default").Create(ctx, &policyv1.PodDisruptionBudget{
-		ObjectMeta: metav1.ObjectMeta{Name: "probe", Labels: map[string]string{frozen: ""}}}, metav1.CreateOptions{})
-	if err != nil {
+	const probe = "probe"
+	if _, err := client.PolicyV1().PodDisruptionBudgets("default").Create(ctx, &policyv1.PodDisruptionBudget{
+		ObjectMeta: metav1.ObjectMeta{Name: probe, Labels: map[string]string{frozen: ""}}}, metav1.CreateOptions{}); err != nil {
 		return err
 	}
 	asControllers, err := kubernetes.NewForConfig(controllers)
 	if err != nil {
 		return err
 	}
-	b.ResourceVersion = ""
 	return seed.Until(ctx, time.Minute, func() (bool, error) {
-		_, err := asControllers.PolicyV1().PodDisruptionBudgets("default").UpdateStatus(ctx, b, metav1.UpdateOptions{})
-		if err == nil {
-			return false, nil
+		api := asControllers.PolicyV1().PodDisruptionBudgets("default")
+		b, err := api.Get(ctx, probe, metav1.GetOptions{})
+		if err != nil {
+			return false, err
 		}
-		if apierrors.IsInvalid(err) || apierrors.IsForbidden(err) {
-			return true, nil
-		}
-		return false, err
+		_, err = api.UpdateStatus(ctx, b, metav1.UpdateOptions{})
+		return err != nil && strings.Contains(err.Error(), isFrozen), nil
 	})
 }

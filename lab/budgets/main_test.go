@@ -19,6 +19,7 @@ var (
 	cases    = flag.Int("cases", 0, "how many random cases; 0: 2000, or 150 with -short")
 	seedFlag = flag.Uint64("seed", 0, "seed of the random cases; 0: a new one")
 	only     = flag.Int("only", -1, "run this one case of the seed")
+	told     = flag.Int("told", 8, "how many wrong answers of each kind to tell in full")
 	workers  = flag.Int("workers", 48, "cases that evict at the same time")
 )
 
