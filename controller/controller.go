@@ -155,7 +155,7 @@ func (c *Controller) recheck(ctx context.Context, p plan.Plan, due []string, wav
 
 func byBudget(o plan.Outcome) bool {
 	switch o.Reason.Code {
-	case plan.BlockedByPDB, plan.PDBNotObserved, plan.WorkloadUnavailable:
+	case plan.BlockedByPDB, plan.PDBNotObserved, plan.WorkloadUnavailable, plan.WorkloadDegraded, plan.LastReadyPod:
 		return true
 	}
 	return false

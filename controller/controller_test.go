@@ -12,6 +12,7 @@ import (
 	"go.uber.org/goleak"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -187,9 +188,10 @@ func TestAConflictSpendsTheBudget(t *testing.T) {
 	c, o := setUp(t, e, plan.Live)
 	o.s.Budgets = nil
 	objects := o.s.Objects
+	one := intstr.FromInt32(1)
 	objects.PodDisruptionBudgets = append(objects.PodDisruptionBudgets, &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "d"},
-		Spec:   policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "d"}}},
-		Status: policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: 1}})
+		Spec:   policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "d"}}, MaxUnavailable: &one},
+		Status: policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: 1, CurrentHealthy: 6, DesiredHealthy: 5, ExpectedPods: 6}})
 	s, err := cluster.New(objects)
 	if err != nil {
 		t.Fatal(err)
@@ -202,5 +204,13 @@ func TestAConflictSpendsTheBudget(t *testing.T) {
 	r, err := c.RunOnce(t.Context(), nil)
 	if err != nil || len(r.Plan.Moves) != 0 || r.Plan.Rejections.Counts[plan.BlockedByPDB] == 0 {
 		t.Errorf("%d moves, rejections %v, %v", len(r.Plan.Moves), r.Plan.Rejections.Counts, err)
+	}
+	s.TakenAt = s.TakenAt.Add(2*time.Minute - time.Nanosecond)
+	if r, err := c.RunOnce(t.Context(), nil); err != nil || len(r.Plan.Moves) != 0 {
+		t.Errorf("just before two minutes: %d moves, %v", len(r.Plan.Moves), err)
+	}
+	s.TakenAt = s.TakenAt.Add(time.Nanosecond)
+	if r, err := c.RunOnce(t.Context(), nil); err != nil || len(r.Plan.Moves) != 2 {
+		t.Errorf("after two minutes: %d moves, %v", len(r.Plan.Moves), err)
 	}
 }
