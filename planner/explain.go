@@ -107,8 +107,8 @@ func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
 	x := plan.PodExplanation{Pod: podRef(p), Owner: ownerRef(s, p), Requests: requests(annotation.OfPod(s, p, e.start.p.opts.Guards.TimeZone))}
 	x.Guards, x.Budgets = e.guards(p), e.budgets(p)
 	x.Goals, x.Limits, x.Landing = []plan.GoalView{}, []plan.Check{}, plan.Landing{Nodes: []plan.NodeView{}}
+	x.Node = p.Object.Spec.NodeName
 	if p.Node != cluster.NoNode && !p.Terminal {
-		x.Node = s.Nodes[p.Node].Name
 		x.Goals, x.Limits = e.goals(p), e.limits(p)
 		x.Landing = e.landing(p)
 	}
@@ -123,11 +123,14 @@ func (e *Explainer) judge(p *cluster.Pod, x *plan.PodExplanation) {
 		return
 	}
 	wanted := slices.ContainsFunc(x.Goals, func(g plan.GoalView) bool { return g.Serves })
+	if !wanted {
+		x.Landing.Verdict = plan.Reason{} // no place helps where no help is wanted
+	}
 	inTheWay := obstacles(x)
 	switch r, refused := e.done.refused.byPod[p.ID]; {
 	case refused:
 		x.Verdict = r.Reason
-	case !wanted && len(inTheWay) > 0 && p.Node == cluster.NoNode:
+	case len(x.Goals) == 0 && guarded(x):
 		x.Verdict = inTheWay[0]
 	case !wanted:
 		x.Verdict = plan.Reason{Code: plan.NotNeeded, Message: "no goal that is not met would be served by its leaving"}
@@ -135,6 +138,11 @@ func (e *Explainer) judge(p *cluster.Pod, x *plan.PodExplanation) {
 		x.Verdict = plan.Reason{Code: plan.NotNeeded, Message: "other pods serve the goals with fewer or cheaper evictions"}
 	}
 	x.Alone = wanted && len(inTheWay) == 1 && inTheWay[0].Code == x.Verdict.Code
+}
+
+// guarded: a guard keeps it, whatever else does.
+func guarded(x *plan.PodExplanation) bool {
+	return slices.ContainsFunc(x.Guards, func(c plan.Check) bool { return !c.Allows })
 }
 
 // obstacles are all refusals from the cluster as it is.
@@ -205,7 +213,7 @@ func (e *Explainer) budgets(p *cluster.Pod) []plan.Check {
 func (e *Explainer) limits(p *cluster.Pod) []plan.Check {
 	out := []plan.Check{}
 	for _, a := range e.start.limits.allowances(p.ID) {
-		out = append(out, plan.Check{Code: a.code, Allows: a.left() > 0, Message: fmt.Sprintf("%s: %s, with %d pods there", a.what, a.allows(), a.of)})
+		out = append(out, plan.Check{Code: a.code, Allows: a.left() > 0, Message: fmt.Sprintf("%s allows %s", a.what, a.allows())})
 	}
 	return out
 }

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"strconv"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
@@ -59,7 +60,14 @@ func (c *search) noTarget(pod cluster.PodID, from cluster.NodeID, pr placement.P
 		return plan.Reason{Code: plan.NoTargetFits, Message: "its replacement fits on no other node"}
 	}
 	return plan.Reason{Code: plan.NoTargetFits, Message: fmt.Sprintf(
-		"its replacement fits on %d other nodes, but each would leave the goal unserved or make another worse", others)}
+		"its replacement fits on %s, but each would leave the goal unserved or make another worse", otherNodes(others))}
+}
+
+func otherNodes(n int) string {
+	if n == 1 {
+		return "1 other node"
+	}
+	return strconv.Itoa(n) + " other nodes"
 }
 
 // tooUncertain tells a replacement that goes back, or into the same over-full

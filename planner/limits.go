@@ -63,17 +63,41 @@ type allowance struct {
 // left is how many more evictions the limit allows.
 func (a allowance) left() int { return a.limit.Of(a.of) - a.planned }
 
-// allows says how many evictions that is.
+// allows says how many evictions that is, and of what a share is taken.
 func (a allowance) allows() string {
 	n := a.limit.Of(a.of)
-	if a.limit.String() == strconv.Itoa(n) || n == math.MaxInt {
-		return a.limit.String()
+	switch {
+	case n == math.MaxInt:
+		return "unlimited"
+	case a.limit.String() == strconv.Itoa(n):
+		return evictions(n)
 	}
-	return fmt.Sprintf("%s, which is %d", a.limit, n)
+	return fmt.Sprintf("%s of %s, which is %s", a.limit, pods(a.of), evictions(n))
 }
 
 func (a allowance) reason() plan.Reason {
-	return plan.Reason{Code: a.code, Message: fmt.Sprintf("%s: %d evictions are planned already, %s of %d pods allows %d", a.what, a.planned, a.limit, a.of, a.limit.Of(a.of))}
+	return plan.Reason{Code: a.code, Message: fmt.Sprintf("%s allows %s; %d planned already", a.what, a.allows(), a.planned)}
+}
+
+func evictions(n int) string {
+	if n == 1 {
+		return "1 eviction"
+	}
+	return strconv.Itoa(n) + " evictions"
+}
+
+func pods(n int) string {
+	if n == 1 {
+		return "1 pod"
+	}
+	return strconv.Itoa(n) + " pods"
+}
+
+func inZone(zone string) string {
+	if zone == "" {
+		return "outside of zones"
+	}
+	return "in " + zone
 }
 
 // allowances are the limits that an eviction of this pod counts against.
@@ -85,7 +109,7 @@ func (l *limits) allowances(pod cluster.PodID) []allowance {
 		{plan.LimitPerNode, l.opts.PerNode, l.total.node[p.Node], l.planned.node[p.Node], "limits.perNode on " + l.s.Nodes[p.Node].Name},
 		{plan.LimitPerNamespace, l.opts.PerNamespace, l.total.namespace[ns], l.planned.namespace[ns], "limits.perNamespace in " + ns},
 		{plan.LimitPerOwner, l.opts.PerOwner, l.total.owner[p.Workload], l.planned.owner[p.Workload], "limits.perOwner"},
-		{plan.LimitPerZone, l.opts.PerZone, l.total.zone[zone], l.planned.zone[zone], "limits.perZone in " + zone},
+		{plan.LimitPerZone, l.opts.PerZone, l.total.zone[zone], l.planned.zone[zone], "limits.perZone " + inZone(zone)},
 	}
 }
 

@@ -105,7 +105,7 @@ func text(p plan.Plan) string {
 		fmt.Fprintf(&b, "goal %s %s %s: excess %v -> %v\n", g.ID, g.Kind, g.Subject, g.Excess, p.After.Excess[g.ID])
 	}
 	for _, m := range p.Moves {
-		fmt.Fprintf(&b, "move %d wave %d: %s %s -> %s (good %v) for %s: %s\n", m.Step, m.Wave, m.Pod, m.From, m.To, m.PGood, strings.Join(m.Goals, ","), m.Reason.Code)
+		fmt.Fprintf(&b, "move %d wave %d: %s %s -> %s (good %v) for %s: %s: %s\n", m.Step, m.Wave, m.Pod, m.From, m.To, m.PGood, strings.Join(m.Goals, ","), m.Reason.Code, m.Reason.Message)
 	}
 	for _, r := range p.Rejections.Samples {
 		fmt.Fprintf(&b, "stays: %s on %s: %s: %s\n", r.Pod, r.Node, r.Reason.Code, r.Reason.Message)

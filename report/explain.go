@@ -65,11 +65,11 @@ func verdictText(p plan.PodExplanation) string {
 // explainPod answers for one pod: the verdict, then every goal, rule, budget,
 // limit and node behind it.
 func (t *table) explainPod(p plan.PodExplanation) {
-	at := "not on a known node"
+	at := "on no node"
 	if p.Node != "" {
 		at = "on " + safe(p.Node)
 	}
-	t.line("Pod %s %s, of %s.", safe(p.Pod.String()), at, safe(p.Owner.String()))
+	t.line("Pod %s %s, of %s.", safe(p.Pod.String()), at, ownerText(p))
 	t.podVerdict(p)
 	t.goalViews(p.Goals, true, "It is part of no goal: no strategy looks at it where it is.")
 	t.requests(p.Requests)
@@ -81,6 +81,14 @@ func (t *table) explainPod(p plan.PodExplanation) {
 	}
 	t.checks("Limits of a pass", "limits", p.Limits)
 	t.landing(p)
+}
+
+// ownerText names the workload; a bare pod is its own.
+func ownerText(p plan.PodExplanation) string {
+	if p.Owner.Kind == "Pod" {
+		return "no workload"
+	}
+	return safe(p.Owner.String())
 }
 
 func (t *table) podVerdict(p plan.PodExplanation) {
@@ -177,7 +185,7 @@ func answer(allows bool) string {
 
 func (t *table) landing(p plan.PodExplanation) {
 	l := p.Landing
-	if p.Node == "" {
+	if l.Unknown == "" && len(l.Nodes) == 0 {
 		return
 	}
 	if l.Unknown != "" {
