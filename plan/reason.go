@@ -1,7 +1,7 @@
 package plan
 
 // Code is a stable, documented reason. Codes state facts.
-// docs/reference/reasons.md has a paragraph for each; a test keeps both in step.
+// docs/reference/reasons.md has a paragraph for each; a test keeps code, paragraph, example and test in step.
 type Code string
 
 // Reason is a code with a sentence for people.

@@ -4,36 +4,95 @@ import (
 	"go/ast"
 	"go/parser"
 	"go/token"
+	"maps"
 	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 )
 
-// TestEveryCodeIsDocumented keeps reason.go and the reference in step.
-func TestEveryCodeIsDocumented(t *testing.T) {
-	doc, err := os.ReadFile("../docs/reference/reasons.md")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var documented []string
-	for _, m := range regexp.MustCompile(`(?m)^### (\w+)$`).FindAllSubmatch(doc, -1) {
-		documented = append(documented, string(m[1]))
-	}
-	codes := codesInSource(t)
-	slices.Sort(documented)
-	slices.Sort(codes)
+// answered are the files that hold answers of the program, word for word: each is
+// written and held by a test of its own package.
+var answered = []string{
+	"../planner/testdata/scenarios/*.txtar",
+	"../evictor/testdata/outcomes.txt",
+	"../controller/testdata/outcomes.txt",
+	"../cmd/evenkeel/testdata/script/*.txtar",
+}
+
+// TestEveryCodeIsDocumentedAndShown keeps three things in step: the codes in
+// reason.go, a paragraph with an example for each in the reference, and a test
+// in which the program gives that example as its answer.
+func TestEveryCodeIsDocumentedAndShown(t *testing.T) {
+	documented, answers, codes := paragraphs(t), read(t, answered), codesInSource(t)
 	for _, c := range codes {
-		if !slices.Contains(documented, c) {
+		p, ok := documented[c]
+		if !ok {
 			t.Errorf("code %s has no paragraph in docs/reference/reasons.md", c)
+			continue
+		}
+		example := inExample.FindStringSubmatch(p)
+		switch {
+		case !strings.Contains(p, "\nTo change it: "):
+			t.Errorf("the paragraph of %s does not say how to change it", c)
+		case example == nil:
+			t.Errorf("the paragraph of %s has no line with an example (Example: `...`)", c)
+		case !strings.Contains(answers, c+": "+example[1]+"\n") && !strings.Contains(answers, example[1]+" ("+c+").\n"):
+			t.Errorf("in no test is %s answered with the example of its paragraph: %s", c, example[1])
 		}
 	}
-	for _, c := range documented {
+	for _, c := range slices.Sorted(maps.Keys(documented)) {
 		if !slices.Contains(codes, c) {
 			t.Errorf("docs/reference/reasons.md documents %s, which plan/reason.go does not have", c)
 		}
 	}
+}
+
+var (
+	heading   = regexp.MustCompile(`(?m)^### (\w+)$`)
+	inExample = regexp.MustCompile("(?m)^Example: `(.+)`$")
+)
+
+// paragraphs of the reference, by code.
+func paragraphs(t *testing.T) map[string]string {
+	t.Helper()
+	text := read(t, []string{"../docs/reference/reasons.md"})
+	out := map[string]string{}
+	at := heading.FindAllStringSubmatchIndex(text, -1)
+	for i, m := range at {
+		end := len(text)
+		if i+1 < len(at) {
+			end = at[i+1][0]
+		}
+		code := text[m[2]:m[3]]
+		if _, twice := out[code]; twice {
+			t.Errorf("docs/reference/reasons.md documents %s twice", code)
+		}
+		out[code] = text[m[1]:end]
+	}
+	return out
+}
+
+func read(t *testing.T, patterns []string) string {
+	t.Helper()
+	var b strings.Builder
+	for _, pattern := range patterns {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("no file is %s: %v", pattern, err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			b.Write(text)
+		}
+	}
+	return b.String()
 }
 
 func codesInSource(t *testing.T) []string {
