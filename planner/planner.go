@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/guard"
 )
 
 // validity is how long after its making a plan may be carried out.
@@ -131,6 +132,10 @@ func (c *search) best(g int) (step, bool) {
 func (c *search) check(pod cluster.PodID) (plan.Reason, bool) {
 	if reason, refused := c.verdict.of(pod); refused {
 		return reason, true
+	}
+	p := &c.s.Pods[pod]
+	if why, fails := guard.JobFails(c.s, p, c.limits.planned.owner[p.Workload]); fails {
+		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true
 	}
 	return c.limits.refuse(pod)
 }

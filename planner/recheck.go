@@ -7,6 +7,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/guard"
 )
 
 // Recheck judges one wave of a plan against a fresh snapshot, just before it is
@@ -49,6 +50,9 @@ func (c *search) recheck(start *search, w *wave, m plan.Move) (plan.Move, plan.O
 			kind = plan.Blocked
 		}
 		return drop(kind, r.Code, r.Message)
+	}
+	if why, fails := guard.JobFails(c.s, p, w.owner[p.Workload]); fails {
+		return drop(plan.Dropped, plan.JobWouldFail, why)
 	}
 	if !w.room(start, p.ID) {
 		return drop(plan.Dropped, plan.PremiseChanged, "fewer pods may be away at once than when the plan was made")

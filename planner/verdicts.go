@@ -98,14 +98,9 @@ func (v *verdicts) withoutPDB(p *cluster.Pod) (plan.Reason, int) {
 	if w == nil {
 		return plan.Reason{}, 1
 	}
-	ready := 0
-	for _, id := range w.Pods {
-		if q := &v.s.Pods[id]; q.Ready && !q.Terminating {
-			ready++
-		}
-	}
-	away := max(0, int(w.Replicas)-ready)
+	want := guard.Desired(w)
+	away := max(0, want-guard.ReadyOf(v.s, w))
 	return plan.Reason{Code: plan.WorkloadUnavailable, Message: fmt.Sprintf(
 		"%d of %d pods of %s %s are not available; without a PodDisruptionBudget at most %d may be (guards.maxUnavailableWithoutPDB)",
-		away, w.Replicas, w.Kind, w.Name, v.opts.MaxUnavailableWithoutPDB)}, v.opts.MaxUnavailableWithoutPDB - away
+		away, want, w.Kind, w.Name, v.opts.MaxUnavailableWithoutPDB)}, v.opts.MaxUnavailableWithoutPDB - away
 }

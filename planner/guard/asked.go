@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -33,9 +34,16 @@ var (
 	}}
 
 	// What was perhaps meant to protect a pod protects it until it can be read.
+	// On its node that is a key that does not exist: an exclude that cannot be
+	// read excludes (NodeExcluded), and a drain-first protects nothing.
 	requestUnreadable = Rule{plan.RequestUnreadable, func(in Input) (string, bool) {
 		for _, p := range in.asked().Problems {
 			return p.String(), true
+		}
+		for _, p := range annotation.OfNode(&in.Snapshot.Nodes[in.Pod.Node]).Problems {
+			if p.Key != annotation.Exclude && p.Key != annotation.DrainFirst {
+				return p.String(), true
+			}
 		}
 		return "", false
 	}}

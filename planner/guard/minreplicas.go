@@ -2,7 +2,6 @@ package guard
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -15,10 +14,12 @@ var tooFewReplicas = Rule{plan.TooFewReplicas, func(in Input) (string, bool) {
 	}
 	n, what := int(w.Replicas), "wants"
 	if n < 0 {
-		if !slices.Contains(in.Options.Controllers, groupKind(w.APIVersion, w.Kind)) {
+		if !in.vouched(w) {
 			return fmt.Sprintf("the replica count of %s %s is not known", w.Kind, w.Name), true
 		}
-		n, what = len(w.Pods), "has" // what the config vouches for wants at least these
+		// What the config vouches for wants at least the pods that stay: one on
+		// its way out may be replaced already.
+		n, what = staying(in.Snapshot, w), "has"
 	}
 	msg := fmt.Sprintf("%s %s %s %d replicas, fewer than guards.minReplicas %d", w.Kind, w.Name, what, n, in.Options.MinReplicas)
 	return msg, n < in.Options.MinReplicas

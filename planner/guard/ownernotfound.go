@@ -2,7 +2,6 @@ package guard
 
 import (
 	"fmt"
-	"slices"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -17,7 +16,7 @@ var ownerNotFound = Rule{plan.OwnerNotFound, func(in Input) (string, bool) {
 	if w == nil {
 		return "the pod's owner is not in the snapshot", true
 	}
-	if slices.Contains(in.Options.Controllers, groupKind(w.APIVersion, w.Kind)) {
+	if in.vouched(w) {
 		return "", false // its kind is not read; the config vouches for it
 	}
 	return fmt.Sprintf("its owner %s %s/%s is not in the snapshot", w.Kind, w.Namespace, w.Name), true

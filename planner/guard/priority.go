@@ -11,17 +11,34 @@ var priorityTooHigh = Rule{plan.PriorityTooHigh, func(in Input) (string, bool) {
 	if !known {
 		return fmt.Sprintf("guards.priorityBelow names PriorityClass %q, which the cluster does not have", in.Options.PriorityBelowName), true
 	}
-	var p int32
-	if in.Pod.Object.Spec.Priority != nil {
-		p = *in.Pod.Object.Spec.Priority
+	p, known := priority(in)
+	if !known {
+		return fmt.Sprintf("its priority is not known: it names PriorityClass %q, which the cluster does not have", in.Pod.Object.Spec.PriorityClassName), true
 	}
 	return fmt.Sprintf("priority %d is not below %d", p, limit), p >= limit
 }}
 
 func priorityLimit(in Input) (int32, bool) {
-	switch name := in.Options.PriorityBelowName; name {
-	case "":
-		return in.Options.PriorityBelow, true
+	if name := in.Options.PriorityBelowName; name != "" {
+		return classValue(in, name)
+	}
+	return in.Options.PriorityBelow, true
+}
+
+// priority of the pod. Admission writes it beside the class's name; a snapshot
+// written by hand may have the name alone.
+func priority(in Input) (int32, bool) {
+	switch spec := &in.Pod.Object.Spec; {
+	case spec.Priority != nil:
+		return *spec.Priority, true
+	case spec.PriorityClassName != "":
+		return classValue(in, spec.PriorityClassName)
+	}
+	return 0, true
+}
+
+func classValue(in Input, name string) (int32, bool) {
+	switch name {
 	case "system-cluster-critical":
 		return systemClusterCritical, true
 	case "system-node-critical":

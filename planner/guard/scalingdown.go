@@ -13,11 +13,6 @@ var scalingDown = Rule{plan.ScalingDown, func(in Input) (string, bool) {
 	if w == nil || w.Replicas < 0 {
 		return "", false
 	}
-	there := 0
-	for _, id := range w.Pods {
-		if !in.Snapshot.Pods[id].Terminating {
-			there++
-		}
-	}
+	there := staying(in.Snapshot, w)
 	return fmt.Sprintf("%s %s has %d pods and wants %d", w.Kind, w.Name, there, w.Replicas), there > int(w.Replicas)
 }}

@@ -14,9 +14,9 @@ const (
 )
 
 var systemCritical = Rule{plan.SystemCritical, func(in Input) (string, bool) {
-	p := in.Pod.Object.Spec.Priority
-	if p == nil || *p < systemClusterCritical || !in.Options.Protect[ProtectSystemCritical] {
+	p, known := priority(in)
+	if !known || p < systemClusterCritical || !in.Options.Protect[ProtectSystemCritical] {
 		return "", false
 	}
-	return fmt.Sprintf("the pod is critical to the system (priority %d)", *p), true
+	return fmt.Sprintf("the pod is critical to the system (priority %d)", p), true
 }}
