@@ -178,7 +178,7 @@ func (l *Live) look(ctx context.Context, m plan.Move) (*corev1.Pod, attempt) {
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, outcomeOf(m, plan.Gone, plan.PodGoneAlready, "the pod is gone")
-	case apierrors.IsForbidden(err):
+	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
 		a := outcomeOf(m, plan.Blocked, plan.PermissionMissing, "permission to get pods is missing; grant it to this account: "+err.Error())
 		a.stop = &a.outcome.Reason
 		return nil, a

@@ -36,6 +36,16 @@ type world struct {
 	// replace is where the replacement lands; "" for none.
 	replace  string
 	notReady bool
+	// pending: the replacement is created and bound to no node.
+	pending bool
+	// stays: the victim is let go and never ends.
+	stays bool
+	// onGet, when set, is called before the nth read of a pod, from 1; an error
+	// is the answer.
+	onGet func(n int) error
+	reads int
+	// onEvict, when set, is called when an eviction comes in.
+	onEvict func()
 }
 
 func newWorld(pods ...*corev1.Pod) *world {
@@ -54,6 +64,12 @@ func aPod(name, uid, node string) *corev1.Pod {
 func (w *world) get(_ context.Context, _, name string) (*corev1.Pod, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	w.reads++
+	if w.onGet != nil {
+		if err := w.onGet(w.reads); err != nil {
+			return nil, err
+		}
+	}
 	if p := w.pods[name]; p != nil {
 		return p.DeepCopy(), nil
 	}
@@ -64,9 +80,14 @@ func (w *world) evict(_ context.Context, e *policyv1.Eviction) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.asked++
+	if w.onEvict != nil {
+		w.onEvict()
+	}
 	if w.answer == nil || w.takesEffect {
-		delete(w.pods, e.Name)
-		if w.replace != "" {
+		if !w.stays {
+			delete(w.pods, e.Name)
+		}
+		if w.replace != "" || w.pending {
 			p := aPod(e.Name+"-new", "new-"+e.Name, w.replace)
 			if w.notReady {
 				p.Status.Conditions = nil

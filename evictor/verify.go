@@ -151,6 +151,8 @@ func late(m plan.Move, r *corev1.Pod, gone bool, after time.Duration) attempt {
 	after = after.Round(time.Second)
 	var a attempt
 	switch {
+	case r != nil && ready(r): // what is missing is the victim's end
+		a = evicted(m, r, plan.ReplacementNotReady, fmt.Sprintf("the pod is still terminating after %s; its replacement %s on %s is Ready", after, r.Name, r.Spec.NodeName))
 	case r != nil && r.Spec.NodeName != "":
 		a = evicted(m, r, plan.ReplacementNotReady, fmt.Sprintf("its replacement %s on %s is not Ready after %s", r.Name, r.Spec.NodeName, after))
 	case r != nil:

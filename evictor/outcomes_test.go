@@ -1,0 +1,213 @@
+package evictor
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+var update = flag.Bool("update", false, "rewrite testdata/outcomes.txt")
+
+// provocation makes the evictor say something. prepare sets the world and the
+// move up; stop ends the pass.
+type provocation struct {
+	name    string
+	code    plan.Code
+	prepare func(w *world, m *plan.Move, stop func())
+}
+
+var (
+	errReset   = errors.New("read: connection reset by peer")
+	errBudget  = withBudgetCause(apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0))
+	errSeveral = status(500, "", "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.")
+	errEtcd    = status(500, metav1.StatusReasonInternalError, "etcdserver: request timed out")
+	errAccount = errors.New(`User "system:serviceaccount:evenkeel:evenkeel" cannot create resource "pods/eviction" in API group "" in the namespace "shop"`)
+)
+
+func answers(err error) func(*world, *plan.Move, func()) {
+	return func(w *world, _ *plan.Move, _ func()) { w.answer = err }
+}
+
+// reads lets every read of a pod from the nth on fail.
+func reads(from int, err error) func(*world) {
+	return func(w *world) {
+		w.onGet = func(n int) error {
+			if n >= from {
+				return err
+			}
+			return nil
+		}
+	}
+}
+
+var provocations = []provocation{
+	{"it lands where it should", plan.ZoneSkewed, func(w *world, _ *plan.Move, _ func()) { w.replace = "n1" }},
+	{"it lands elsewhere", plan.LandedElsewhere, func(w *world, _ *plan.Move, _ func()) { w.replace = "n3" }},
+	{"it is gone before", plan.PodGoneAlready, func(w *world, _ *plan.Move, _ func()) { delete(w.pods, "d1") }},
+	{"it goes in between", plan.PodGoneAlready, answers(apierrors.NewNotFound(pods, "d1"))},
+	{"it is another before", plan.UIDChanged, func(w *world, _ *plan.Move, _ func()) { w.pods["d1"].UID = "u2" }},
+	{"it is another in between", plan.UIDChanged, answers(apierrors.NewConflict(pods, "d1", errors.New("the UID in the precondition does not match")))},
+	{"it terminates", plan.PodTerminating, func(w *world, _ *plan.Move, _ func()) { w.pods["d1"].DeletionTimestamp = &metav1.Time{} }},
+	{"it stands elsewhere", plan.PremiseChanged, func(w *world, _ *plan.Move, _ func()) { w.pods["d1"].Spec.NodeName = "n2" }},
+	{"the window has closed", plan.OutsideWindow, func(_ *world, m *plan.Move, _ func()) { m.NotAfter = noon }},
+	{"its budget is spent", plan.BlockedByPDB, answers(errBudget)},
+	{"it has two budgets", plan.SeveralPDBs, answers(errSeveral)},
+	{"the server is busy", plan.APIThrottled, answers(apierrors.NewTooManyRequestsError("the server has received too many requests"))},
+	{"nobody may evict", plan.PermissionMissing, answers(apierrors.NewForbidden(pods, "d1", errAccount))},
+	{"nobody may read", plan.PermissionMissing, func(w *world, _ *plan.Move, _ func()) {
+		reads(1, apierrors.NewForbidden(pods, "d1", errors.New(strings.Replace(errAccount.Error(), `create resource "pods/eviction"`, `get resource "pods"`, 1))))(w)
+	}},
+	{"nobody knows the token at the first look", plan.PermissionMissing, func(w *world, _ *plan.Move, _ func()) { reads(1, apierrors.NewUnauthorized("Unauthorized"))(w) }},
+	{"nobody knows the token", plan.PermissionMissing, answers(apierrors.NewUnauthorized("Unauthorized"))},
+	{"the request is bad", plan.APIError, answers(apierrors.NewBadRequest("eviction name does not match the pod"))},
+	{"the server fails", plan.APIError, answers(errEtcd)},
+	{"reading fails", plan.APIError, func(w *world, _ *plan.Move, _ func()) { reads(1, errEtcd)(w) }},
+	{"the answer is lost, the pod stays", plan.OutcomeUnknown, answers(errReset)},
+	{"the answer is lost, then the server", plan.OutcomeUnknown, func(w *world, _ *plan.Move, _ func()) { w.answer = errReset; reads(2, errReset)(w) }},
+	{"the server fails and goes", plan.OutcomeUnknown, func(w *world, _ *plan.Move, _ func()) { w.answer = errEtcd; reads(2, errReset)(w) }},
+	{"told to stop before", plan.Interrupted, func(_ *world, _ *plan.Move, stop func()) { stop() }},
+	{"told to stop while it is read", plan.Interrupted, func(w *world, _ *plan.Move, stop func()) {
+		w.onGet = func(int) error { stop(); return nil }
+	}},
+	{"told to stop while reading fails", plan.Interrupted, func(w *world, _ *plan.Move, stop func()) {
+		w.onGet = func(int) error { stop(); return context.Canceled }
+	}},
+	{"told to stop after", plan.OutcomeUnknown, func(w *world, _ *plan.Move, stop func()) { w.onEvict = stop }},
+	{"no replacement", plan.ReplacementNotScheduled, func(*world, *plan.Move, func()) {}},
+	{"a replacement without a node", plan.ReplacementNotScheduled, func(w *world, _ *plan.Move, _ func()) { w.pending, w.notReady = true, true }},
+	{"a replacement that is not Ready", plan.ReplacementNotReady, func(w *world, _ *plan.Move, _ func()) { w.replace, w.notReady = "n1", true }},
+	{"the victim stays", plan.ReplacementNotReady, func(w *world, _ *plan.Move, _ func()) { w.stays = true }},
+	{"the victim stays beside its replacement", plan.ReplacementNotReady, func(w *world, _ *plan.Move, _ func()) { w.stays, w.replace = true, "n1" }},
+}
+
+// stops says of a code whether the pass ends with it; an APIError may or may not.
+var stops = map[plan.Code]bool{
+	plan.APIThrottled: true, plan.PermissionMissing: true, plan.OutcomeUnknown: true, plan.Interrupted: true,
+	plan.ReplacementNotReady: true, plan.ReplacementNotScheduled: true,
+	plan.ZoneSkewed: false, plan.LandedElsewhere: false, plan.PodGoneAlready: false, plan.UIDChanged: false, plan.PodTerminating: false,
+	plan.PremiseChanged: false, plan.OutsideWindow: false, plan.BlockedByPDB: false, plan.SeveralPDBs: false,
+}
+
+func provoke(t *testing.T, p provocation) Result {
+	t.Helper()
+	w, m, fake := newWorld(aPod("d1", "u1", "n3")), aMove(1, "d1", "u1"), clocktesting.NewFakeClock(noon)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	p.prepare(w, &m, stop)
+	return drive(t, fake, nil, func() Result { return live(w, fake).Wave(ctx, []plan.Move{m}) })
+}
+
+// TestOutcomes provokes everything that the evictor can say of a move, and keeps
+// its words in testdata/outcomes.txt.
+func TestOutcomes(t *testing.T) {
+	var lines []string
+	said := map[plan.Code]bool{}
+	say := func(r plan.Reason) {
+		said[r.Code] = true
+		lines = append(lines, string(r.Code)+": "+r.Message)
+	}
+	for _, p := range provocations {
+		t.Run(p.name, func(t *testing.T) {
+			r := provoke(t, p)
+			o := one(t, r)
+			if o.Reason.Code != p.code || o.Reason.Message == "" || strings.Contains(o.Reason.Message, "\n") {
+				t.Errorf("%s: %q, want %s and one line", o.Reason.Code, o.Reason.Message, p.code)
+			}
+			if want, told := stops[p.code]; told && want != (r.Stop != nil) {
+				t.Errorf("stop %v, want one: %v", r.Stop, want)
+			}
+			say(o.Reason)
+			if r.Stop != nil {
+				say(*r.Stop)
+			}
+		})
+	}
+	for _, c := range codesUsed(t) {
+		if !said[c] {
+			t.Errorf("nothing provokes %s", c)
+		}
+	}
+	compareGolden(t, lines)
+}
+
+func compareGolden(t *testing.T, lines []string) {
+	t.Helper()
+	slices.Sort(lines)
+	got := strings.Join(slices.Compact(lines), "\n") + "\n"
+	path := filepath.Join("testdata", "outcomes.txt")
+	if *update {
+		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("%s is not what the evictor says (rewrite with -update):\n%s", path, got)
+	}
+}
+
+// codesUsed are the reason codes that the package's own code names.
+func codesUsed(t *testing.T) []plan.Code {
+	t.Helper()
+	codes := map[string]plan.Code{}
+	reasons := parse(t, "../plan/reason.go")
+	ast.Inspect(reasons, func(n ast.Node) bool {
+		if v, ok := n.(*ast.ValueSpec); ok && len(v.Values) == 1 {
+			s, err := strconv.Unquote(v.Values[0].(*ast.BasicLit).Value)
+			if err != nil {
+				t.Fatal(err)
+			}
+			codes[v.Names[0].Name] = plan.Code(s)
+		}
+		return true
+	})
+	files, err := filepath.Glob("*.go")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []plan.Code
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		ast.Inspect(parse(t, name), func(n ast.Node) bool {
+			if s, ok := n.(*ast.SelectorExpr); ok {
+				if x, ok := s.X.(*ast.Ident); ok && x.Name == "plan" && codes[s.Sel.Name] != "" {
+					out = append(out, codes[s.Sel.Name])
+				}
+			}
+			return true
+		})
+	}
+	if len(out) == 0 {
+		t.Fatal("no codes found")
+	}
+	return out
+}
+
+func parse(t *testing.T, name string) *ast.File {
+	t.Helper()
+	f, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return f
+}

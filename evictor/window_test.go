@@ -1,0 +1,107 @@
+package evictor
+
+import (
+	"testing"
+	"time"
+
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+func TestAWindowEndsEvictions(t *testing.T) {
+	for _, c := range []struct {
+		name     string
+		notAfter time.Time
+		evicted  bool
+	}{
+		{"no window", time.Time{}, true},
+		{"long closed", noon.Add(-time.Hour), false},
+		{"closes this moment", noon, false},
+		{"closes in a moment", noon.Add(time.Nanosecond), true},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := newWorld(aPod("d1", "u1", "n3"))
+			w.replace = "n1"
+			m := aMove(1, "d1", "u1")
+			m.NotAfter = c.notAfter
+			r := live(w, clocktesting.NewFakeClock(noon)).Wave(t.Context(), []plan.Move{m})
+			o := one(t, r)
+			if c.evicted {
+				if o.Outcome != plan.Evicted || w.asked != 1 {
+					t.Errorf("%+v, asked %d times; want it evicted", o, w.asked)
+				}
+				return
+			}
+			if o.Outcome != plan.Dropped || o.Reason.Code != plan.OutsideWindow || w.asked != 0 || r.Stop != nil {
+				t.Errorf("%+v, asked %d times, stop %v; want it dropped without a request", o, w.asked, r.Stop)
+			}
+		})
+	}
+}
+
+// TestAWindowThatClosesWhileThePodIsReadEndsItsEviction: the clock is looked at
+// right before the request.
+func TestAWindowThatClosesWhileThePodIsReadEndsItsEviction(t *testing.T) {
+	w := newWorld(aPod("d1", "u1", "n3"))
+	fake := clocktesting.NewFakeClock(noon)
+	w.onGet = func(int) error { fake.Step(3 * time.Second); return nil }
+	m := aMove(1, "d1", "u1")
+	m.NotAfter = noon.Add(2 * time.Second)
+	if o := one(t, live(w, fake).Wave(t.Context(), []plan.Move{m})); o.Reason.Code != plan.OutsideWindow || w.asked != 0 {
+		t.Errorf("%+v, asked %d times", o, w.asked)
+	}
+}
+
+// TestAWindowThatClosesWithinAWave: what waits for its turn is not evicted any
+// more; what is under way is followed to its end.
+func TestAWindowThatClosesWithinAWave(t *testing.T) {
+	w := newWorld(aPod("d1", "u1", "n3"), aPod("d2", "u2", "n3"))
+	w.replace = "n1"
+	fake := clocktesting.NewFakeClock(noon)
+	l := live(w, fake)
+	l.opts.PerMinute = 1
+	l.pace = newPace(1, fake)
+	moves := []plan.Move{aMove(1, "d1", "u1"), aMove(2, "d2", "u2")}
+	for i := range moves {
+		moves[i].NotAfter = noon.Add(30 * time.Second)
+	}
+	begun := make(chan struct{})
+	w.onEvict = func() { close(begun) }
+	r := drive(t, fake, begun, func() Result { return l.Wave(t.Context(), moves) })
+	evicted, outside := 0, 0
+	for _, o := range r.Outcomes {
+		switch {
+		case o.Outcome == plan.Evicted && o.Landed == "n1":
+			evicted++
+		case o.Reason.Code == plan.OutsideWindow:
+			outside++
+		}
+	}
+	if evicted != 1 || outside != 1 || w.asked != 1 {
+		t.Errorf("%d evicted, %d outside the window, asked %d times: %+v", evicted, outside, w.asked, r.Outcomes)
+	}
+}
+
+// drive runs f and, once begun is closed, lets the clock go on by a second
+// whenever f waits for it. A nil begun counts as closed.
+func drive(t *testing.T, fake *clocktesting.FakeClock, begun <-chan struct{}, f func() Result) Result {
+	t.Helper()
+	done := make(chan Result)
+	go func() { done <- f() }()
+	if begun != nil {
+		<-begun
+	}
+	for {
+		select {
+		case r := <-done:
+			return r
+		case <-time.After(time.Millisecond): // the fake clock has no way to wait for waiters
+			if fake.HasWaiters() {
+				fake.Step(time.Second)
+			}
+		}
+	}
+}
