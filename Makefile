@@ -37,10 +37,15 @@ test-unit: ## unit tests and scenarios
 .PHONY: test-lab
 test-lab: lab ## the lab's short end-to-end set: real API server and scheduler
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 15m -short ./e2e
+	cd lab && go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 10m -short ./budgets
 
 .PHONY: test-lab-long
 test-lab-long: lab ## the same with every repetition of the seed scenario (20 of 20)
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./e2e/...
+
+.PHONY: budgets
+budgets: ## 2,000 random budgets against the real disruption controller and Eviction API
+	cd lab && go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./budgets
 
 .PHONY: test-chart
 test-chart: lab ## the chart: goldens, and a real helm install on the lab

@@ -18,14 +18,13 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
-
-	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
 // batch is a number of cases that share a snapshot.
 type batch struct {
 	name  string
 	cases []*casePlan
+	now   time.Time // of the snapshot
 	// As the snapshot has them, by namespace/name.
 	pods    map[string]*corev1.Pod
 	budgets map[string]*policyv1.PodDisruptionBudget
@@ -75,7 +74,7 @@ func (b *batch) run(ctx context.Context, workers int, into *tally) error {
 // open takes the snapshot, has the late conflicts, and opens the book.
 func (b *batch) open(ctx context.Context, each func(func(*casePlan) error) error) error {
 	path := filepath.Join(book.dir, b.name+".json")
-	now := time.Now()
+	b.now = time.Now()
 	if err := b.snapshot(ctx, path); err != nil {
 		return fmt.Errorf("taking a snapshot: %w", err)
 	}
@@ -90,13 +89,13 @@ func (b *batch) open(ctx context.Context, each func(func(*casePlan) error) error
 		mu.Lock()
 		defer mu.Unlock()
 		if name != "" {
-			spent[name] = now.Add(2 * time.Minute)
+			spent[name] = b.now.Add(confirmWithin)
 		}
 		return err
 	}); err != nil {
 		return err
 	}
-	_, err := book.do(request{Op: "open", Book: b.name, Snapshot: path, Now: now, Spent: spent})
+	_, err := book.do(request{Op: "open", Book: b.name, Snapshot: path, Now: b.now, Spent: spent})
 	return err
 }
 
@@ -162,11 +161,6 @@ func writeList(path string, lists []runtime.Object) error {
 		return err
 	}
 	return os.WriteFile(path, data, 0o600)
-}
-
-// remove deletes the batch's namespaces; evicted pods would stay for an hour.
-func (b *batch) remove(ctx context.Context) error {
-	return parallel(4, b.namespaces(), func(ns string) error { return seed.Reset(ctx, client, ns) })
 }
 
 // parallel calls f for every item, n at a time, and joins the errors.

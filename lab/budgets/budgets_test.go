@@ -1,38 +1,37 @@
 package budgets
 
 import (
-	"context"
 	"fmt"
 	"math/rand/v2"
-	"sync"
 	"testing"
 	"time"
 )
 
-const batchSize = 100
+// batchSize keeps a batch short beside the two minutes for which the controller
+// remembers a pod that was let go.
+const batchSize = 50
 
-// TestBudgets compares our countdown with the server over random cases.
+// TestBudgets compares our countdown with the server over random cases. Nothing
+// is removed: the pods are few, and the control plane ends with the test.
 func TestBudgets(t *testing.T) {
 	seed, n := *seedFlag, *cases
-	if seed == 0 {
-		seed = rand.Uint64N(1_000_000)
-	}
 	if n == 0 {
 		if n = 2000; testing.Short() {
 			n = 150
 		}
 	}
+	if seed == 0 {
+		if seed = 1 + rand.Uint64N(1_000_000); testing.Short() {
+			seed = 1
+		}
+	}
 	t.Logf("seed %d, %d cases", seed, n)
 	begun := time.Now()
 	into := newTally(seed)
-	removed := sync.WaitGroup{}
 	if err := parallel(2, batches(seed, n), func(b *batch) error {
+		begun := time.Now()
 		err := b.run(t.Context(), max(1, *workers/2), into)
-		removed.Go(func() {
-			if err := b.remove(context.WithoutCancel(t.Context())); err != nil {
-				t.Logf("removing %s: %v", b.name, err)
-			}
-		})
+		t.Logf("%s: %d cases in %s", b.name, len(b.cases), time.Since(begun).Round(time.Second))
 		if err != nil {
 			return fmt.Errorf("%s: %w", b.name, err)
 		}
@@ -40,7 +39,6 @@ func TestBudgets(t *testing.T) {
 	}); err != nil {
 		t.Error(err)
 	}
-	removed.Wait()
 	report(t, into, time.Since(begun))
 }
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"strings"
-	"time"
 
 	policyv1 "k8s.io/api/policy/v1"
 )
@@ -113,15 +112,15 @@ func (t *trial) loses(p podPlan) bool {
 	return p.state == ready && !t.going(p)
 }
 
-// going: the pod was let go before and is still there, so that the controller
-// does not count it as healthy.
+// going: the pod was let go before the snapshot and is still there, so that the
+// controller does not count it as healthy.
 func (t *trial) going(p podPlan) bool {
 	b := t.budgetOf(p)
 	if b == nil {
 		return false
 	}
 	at, noted := b.Status.DisruptedPods[p.name]
-	return noted && time.Since(at.Time) < 2*time.Minute
+	return noted && at.Add(confirmWithin).After(t.batch.now)
 }
 
 // budgetOf is the only budget of a pod as the snapshot has it, or nil.

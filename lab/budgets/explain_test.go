@@ -6,24 +6,27 @@ import (
 	"slices"
 	"strings"
 	"sync"
+	"time"
 
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// The documented cases: why we may refuse what the server allows. doc.go says
-// more of each.
+// The documented cases: why we may refuse what the server allows.
+// docs/reference/budgets.md lists them with their counts.
 const (
 	askedNoBudget  = "the server asks no budget for a pod that is pending, ended or terminating"
 	unreadyGoes    = "the pod is not Ready, and the server lets it go by a status that is out of date"
 	keptAsSpent    = "the budget is taken as spent after an eviction that was refused for its UID"
 	letGoBefore    = "the pod was let go within two minutes and is still there"
+	ranOut         = "a pod was let go, is still there, and the two minutes ended after the snapshot"
 	statusNotOwn   = "the status allows more than the pods give by the controller's rules"
-	givenBack      = "a pod that was not healthy was charged, and the server gives the disruption back"
-	notSeenYet     = "the controller has not yet seen that a Ready pod went which asks no budget"
+	givenBack      = "a pod was charged that costs the server nothing, or not at once"
 	controllerLeft = "a pod that goes at once took its controller, and what it expects, out of the count"
-	scaledDown     = "owners were scaled down after the snapshot's status was written"
 )
+
+// confirmWithin is how long the controller waits for a pod that was let go.
+const confirmWithin = 2 * time.Minute
 
 // explain names the documented case, or returns "".
 func (t *trial) explain(a attempt) string {
@@ -38,26 +41,54 @@ func (t *trial) explain(a attempt) string {
 		return keptAsSpent
 	case t.going(p):
 		return letGoBefore
-	case t.flavour == written || t.flavour == rescaled || t.flavour == rescaledAway:
-		return statusNotOwn
 	case p.state != ready && a.ours.Code == "PDBNotObserved": // with AlwaysAllow, or a status that was once healthy
 		return unreadyGoes
+	case t.flavour == written || t.rescaled(b):
+		return statusNotOwn
 	case t.returns[b.Name] > 0:
-		if !a.dryRun {
+		if !a.dryRun && t.loses(p) {
 			t.returns[b.Name]--
 		}
 		return givenBack
 	case t.left(b, p):
 		return controllerLeft
+	case t.ranOut(b):
+		return ranOut
 	}
 	return ""
+}
+
+// scaled says whether the budget depends on what its pods' controllers desire.
+func scaled(b *policyv1.PodDisruptionBudget) bool {
+	return b.Spec.MaxUnavailable != nil || b.Spec.MinAvailable != nil && b.Spec.MinAvailable.Type == intstr.String
+}
+
+// rescaled says whether an owner that the budget depends on has got other
+// replicas since the status was written.
+func (t *trial) rescaled(b *policyv1.PodDisruptionBudget) bool {
+	if !scaled(b) || t.flavour != rescaled && t.flavour != rescaledAway {
+		return false
+	}
+	return slices.ContainsFunc(t.pods, func(p podPlan) bool {
+		return p.owner >= 0 && selects(b, p) && t.owners[p.owner].later != t.owners[p.owner].replicas
+	})
+}
+
+// ranOut says whether a pod of the budget was let go so long ago that the
+// controller counts it again by now, while the snapshot did not.
+func (t *trial) ranOut(b *policyv1.PodDisruptionBudget) bool {
+	for _, at := range b.Status.DisruptedPods {
+		if end := at.Add(confirmWithin); end.After(t.batch.now) && !end.After(time.Now()) {
+			return true
+		}
+	}
+	return false
 }
 
 // left says whether a pod of the budget other than p has gone at once, and the
 // budget depends on the controllers of its pods.
 func (t *trial) left(b *policyv1.PodDisruptionBudget, p podPlan) bool {
-	scaled := b.Spec.MaxUnavailable != nil || b.Spec.MinAvailable != nil && b.Spec.MinAvailable.Type == intstr.String
-	return scaled && slices.ContainsFunc(t.history, func(h attempt) bool {
+	return scaled(b) && slices.ContainsFunc(t.history, func(h attempt) bool {
 		atOnce := h.pod.state == pendingUnbound || h.pod.state.phase() == "Failed" || h.pod.state.phase() == "Succeeded"
 		return atOnce && h.server.allowed && !h.dryRun && h.pod.owner >= 0 && selects(b, h.pod)
 	})

@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
@@ -105,7 +104,7 @@ func (c *casePlan) expect(ctx context.Context, b *policyv1.PodDisruptionBudget) 
 	for _, p := range c.pods {
 		plans[p.name] = p
 	}
-	scaled := b.Spec.MaxUnavailable != nil || b.Spec.MinAvailable != nil && b.Spec.MinAvailable.Type == intstr.String
+	scale := scaled(b)
 	for i := range pods.Items {
 		p := &pods.Items[i]
 		plan, known := plans[p.Name]
@@ -113,10 +112,10 @@ func (c *casePlan) expect(ctx context.Context, b *policyv1.PodDisruptionBudget) 
 			return 0, false, fmt.Errorf("pod %s is not of case %d", p.Name, c.index)
 		}
 		at, going := b.Status.DisruptedPods[p.Name]
-		if going = going && time.Since(at.Time) < 2*time.Minute; plan.state.ready() && p.DeletionTimestamp == nil && !going {
+		if going = going && time.Since(at.Time) < confirmWithin; plan.state.ready() && p.DeletionTimestamp == nil && !going {
 			healthy++
 		}
-		fails = fails || scaled && plan.owner >= 0 && !c.owners[plan.owner].kind.scaled()
+		fails = fails || scale && plan.owner >= 0 && !c.owners[plan.owner].kind.scaled()
 	}
 	return healthy, fails, nil
 }
