@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -75,13 +76,18 @@ type object struct {
 	meta metav1.Object
 }
 
-// value of a key: an annotation, or else a label.
-func (o object) value(key string) (Source, bool) {
-	v, ok := o.meta.GetAnnotations()[key]
-	if !ok {
-		v, ok = o.meta.GetLabels()[key]
+// values of a key: of its annotation, and of its label where that says something
+// else.
+func (o object) values(key string) []Source {
+	var out []Source
+	v, annotated := o.meta.GetAnnotations()[key]
+	if annotated {
+		out = append(out, Source{o.name, key, v})
 	}
-	return Source{o.name, key, v}, ok
+	if l, ok := o.meta.GetLabels()[key]; ok && !(annotated && l == v) {
+		out = append(out, Source{o.name, key, l})
+	}
+	return out
 }
 
 // unknown lists keys of our prefix that mean nothing here.
@@ -101,11 +107,26 @@ func (o object) unknown(known []string) []Problem {
 // carriers of a pod's requests: itself, the owners above it, its namespace.
 func carriers(s *cluster.Snapshot, p *cluster.Pod) []object {
 	out := append(make([]object, 0, 4), object{"the pod", p.Object})
-	for _, o := range p.Owners {
+	for i, o := range p.Owners {
+		if isCopy(p.Owners[i:]) {
+			continue
+		}
 		out = append(out, object{ownerName(o), o})
 	}
 	if ns := s.Namespace(p.Object.Namespace); ns != nil {
 		out = append(out, object{"namespace " + ns.Name, ns})
 	}
 	return out
+}
+
+// isCopy: the first owner is a ReplicaSet below a Deployment. Its controller
+// copies the Deployment's annotations to it but never takes one off again, so
+// that a request which was withdrawn would live on there.
+func isCopy(owners []metav1.Object) bool {
+	if len(owners) < 2 {
+		return false
+	}
+	_, copied := owners[0].(*appsv1.ReplicaSet)
+	_, original := owners[1].(*appsv1.Deployment)
+	return copied && original
 }
