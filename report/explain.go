@@ -155,7 +155,7 @@ func (t *table) checks(title, noun string, list []plan.Check) {
 		return
 	}
 	allow := []plan.Code{}
-	g := columns("", "CODE", "WHY")
+	g := columns("ALLOWS", "CODE", "WHY")
 	for _, c := range list {
 		if c.Allows && !t.wide && c.Message == "" {
 			allow = append(allow, c.Code)
