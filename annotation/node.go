@@ -16,22 +16,24 @@ func OfNode(n *cluster.Node) Node {
 	var r Node
 	o := object{"node " + n.Name, n.Object}
 	r.Problems = o.unknown(nodeKeys)
-	switch src, ok := o.value(Exclude); {
-	case !ok, src.Value == "false":
-	case src.Value == "true":
-		r.Exclude = append(r.Exclude, src)
-	default:
-		src.Value = clip(src.Value)
-		r.Exclude = append(r.Exclude, src)
-		r.Problems = append(r.Problems, Problem{src, "true or false"})
+	for _, src := range o.values(Exclude) {
+		switch src.Value {
+		case "false":
+		case "true":
+			r.Exclude = append(r.Exclude, src)
+		default:
+			r.Exclude = append(r.Exclude, clipped(src))
+			r.Problems = append(r.Problems, Problem{clipped(src), wantWord})
+		}
 	}
-	switch src, ok := o.value(DrainFirst); {
-	case !ok, src.Value == "false":
-	case src.Value == "true":
-		r.DrainFirst = true
-	default:
-		src.Value = clip(src.Value)
-		r.Problems = append(r.Problems, Problem{src, "true or false"})
+	for _, src := range o.values(DrainFirst) {
+		switch src.Value {
+		case "false":
+		case "true":
+			r.DrainFirst = true
+		default:
+			r.Problems = append(r.Problems, Problem{clipped(src), wantWord})
+		}
 	}
 	return r
 }

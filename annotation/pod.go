@@ -42,6 +42,7 @@ type Pod struct {
 
 const (
 	wantEvict  = "never or prefer"
+	wantWord   = "true or false"
 	wantHold   = "true, false, or how long from the pod's start, such as 4h"
 	wantWindow = "cron fields, a duration and perhaps a time zone, such as \"0 22 * * 1-5 6h Europe/Berlin\"; several with ; between"
 )
@@ -54,7 +55,7 @@ func OfPod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) Pod {
 	var r Pod
 	for i, o := range carriers(s, p) {
 		r.evict(o)
-		r.hold(o, DoNotDisrupt, wantHold)
+		r.hold(o, DoNotDisrupt)
 		r.window(o, loc)
 		r.Problems = append(r.Problems, o.unknown(podKeys)...)
 		if i == 0 {
@@ -65,72 +66,77 @@ func OfPod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) Pod {
 }
 
 func (r *Pod) evict(o object) {
-	src, ok := o.value(Evict)
-	switch {
-	case !ok:
-	case src.Value == "never":
-		r.Never = append(r.Never, src)
-	case src.Value == "prefer":
-		r.Prefer = true
-	default:
-		r.problem(src, wantEvict)
+	for _, src := range o.values(Evict) {
+		switch src.Value {
+		case "never":
+			r.Never = append(r.Never, src)
+		case "prefer":
+			r.Prefer = true
+		default:
+			r.problem(src, wantEvict)
+		}
 	}
 }
 
-func (r *Pod) hold(o object, key, want string) {
-	src, ok := o.value(key)
-	if !ok || src.Value == "false" {
-		return
+func (r *Pod) hold(o object, key string) {
+	for _, src := range o.values(key) {
+		if src.Value == "false" {
+			continue
+		}
+		if src.Value == "true" {
+			r.Holds = append(r.Holds, Hold{Source: src})
+			continue
+		}
+		d, err := time.ParseDuration(src.Value)
+		if err != nil || d <= 0 {
+			r.problem(src, wantHold)
+			continue
+		}
+		r.Holds = append(r.Holds, Hold{clipped(src), d})
 	}
-	if src.Value == "true" {
-		r.Holds = append(r.Holds, Hold{Source: src})
-		return
-	}
-	d, err := time.ParseDuration(src.Value)
-	if err != nil || d <= 0 {
-		r.problem(src, want)
-		return
-	}
-	r.Holds = append(r.Holds, Hold{src, d})
 }
 
 func (r *Pod) window(o object, loc *time.Location) {
-	src, ok := o.value(AllowWindow)
-	if !ok {
-		return
+	for _, src := range o.values(AllowWindow) {
+		w, err := windows(src.Value, loc)
+		if err != nil {
+			r.problem(src, wantWindow)
+			continue
+		}
+		r.Windows = append(r.Windows, Window{clipped(src), w})
 	}
-	w, err := windows(src.Value, loc)
-	if err != nil {
-		r.problem(src, wantWindow)
-		return
-	}
-	r.Windows = append(r.Windows, Window{src, w})
 }
 
 // foreign reads what neighbours honour on pods. Their "evict" bypasses their
 // own protections; here it only moves the pod forward.
 func (r *Pod) foreign(o object) {
-	if _, ok := o.value(PeerEvict); ok {
+	if len(o.values(PeerEvict)) > 0 {
 		r.Prefer = true
 	}
-	if src, ok := o.value(PeerPreferNot); ok {
-		r.PreferNot = append(r.PreferNot, src)
+	for _, src := range o.values(PeerPreferNot) {
+		r.PreferNot = append(r.PreferNot, clipped(src))
 	}
-	if src, ok := o.value(PeerInProgress); ok {
-		r.InProgress = append(r.InProgress, src)
+	for _, src := range o.values(PeerInProgress) {
+		r.InProgress = append(r.InProgress, clipped(src))
 	}
-	switch src, ok := o.value(SafeToEvict); {
-	case !ok, src.Value == "true":
-	case src.Value == "false":
-		r.Holds = append(r.Holds, Hold{Source: src})
-	default:
-		r.problem(src, "true or false")
+	r.word(o, SafeToEvict, "false", "true")
+	r.hold(o, KarpenterNoDisrupt)
+	r.word(o, KarpenterNoEvict, "true", "false")
+}
+
+// word reads a key that knows two values: one holds the pod, the other does not.
+func (r *Pod) word(o object, key, holds, frees string) {
+	for _, src := range o.values(key) {
+		switch src.Value {
+		case frees:
+		case holds:
+			r.Holds = append(r.Holds, Hold{Source: src})
+		default:
+			r.problem(src, wantWord)
+		}
 	}
-	r.hold(o, KarpenterNoDisrupt, wantHold)
-	r.hold(o, KarpenterNoEvict, "true or false")
 }
 
 func (r *Pod) problem(src Source, want string) {
-	src.Value = clip(src.Value)
-	r.Problems = append(r.Problems, Problem{src, want})
+	r.Problems = append(r.Problems, Problem{clipped(src), want})
 }

@@ -12,6 +12,9 @@ import (
 // Problems lists every request in the snapshot that cannot be read, each once,
 // sorted. O(pods x keys).
 func Problems(s *cluster.Snapshot, loc *time.Location) []Problem {
+	if loc == nil {
+		loc = time.UTC
+	}
 	var out []Problem
 	seen := map[metav1.Object]bool{}
 	add := func(o object) {
@@ -43,7 +46,7 @@ func Problems(s *cluster.Snapshot, loc *time.Location) []Problem {
 func problemsOf(o object, loc *time.Location) []Problem {
 	var p Pod
 	p.evict(o)
-	p.hold(o, DoNotDisrupt, wantHold)
+	p.hold(o, DoNotDisrupt)
 	p.window(o, loc)
 	var w Workload
 	w.read(o)

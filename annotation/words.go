@@ -29,6 +29,12 @@ func clip(v string) string {
 	return v
 }
 
+// clipped is a source of which no more is repeated than clip lets through.
+func clipped(src Source) Source {
+	src.Value = clip(src.Value)
+	return src
+}
+
 // ownerName names an owner by kind, namespace and name. Informers drop the
 // kind, so it is told by type.
 func ownerName(o metav1.Object) string {

@@ -39,14 +39,14 @@ func OfWorkload(s *cluster.Snapshot, p *cluster.Pod) Workload {
 }
 
 func (r *Workload) read(o object) {
-	if src, ok := o.value(SpreadBy); ok {
+	for _, src := range o.values(SpreadBy) {
 		if len(validation.IsQualifiedName(src.Value)) > 0 {
 			r.problem(src, wantSpreadBy)
 		} else if r.SpreadBy == "" {
 			r.SpreadBy = src.Value
 		}
 	}
-	if src, ok := o.value(MaxSkew); ok {
+	for _, src := range o.values(MaxSkew) {
 		n, err := strconv.Atoi(src.Value)
 		if err != nil || n < 1 || strings.HasPrefix(src.Value, "+") {
 			r.problem(src, wantMaxSkew)
@@ -54,16 +54,15 @@ func (r *Workload) read(o object) {
 			r.MaxSkew = n
 		}
 	}
-	switch src, ok := o.value(ZoneSLO); {
-	case !ok:
-	case src.Value == "3" || src.Value == "4":
-		r.ZoneSLO = max(r.ZoneSLO, int(src.Value[0]-'0'))
-	default:
-		r.problem(src, wantZoneSLO)
+	for _, src := range o.values(ZoneSLO) {
+		if src.Value == "3" || src.Value == "4" {
+			r.ZoneSLO = max(r.ZoneSLO, int(src.Value[0]-'0'))
+		} else {
+			r.problem(src, wantZoneSLO)
+		}
 	}
 }
 
 func (r *Workload) problem(src Source, want string) {
-	src.Value = clip(src.Value)
-	r.Problems = append(r.Problems, Problem{src, want})
+	r.Problems = append(r.Problems, Problem{clipped(src), want})
 }
