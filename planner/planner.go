@@ -30,10 +30,24 @@ func New(opts Options) *Planner { return &Planner{opts} }
 func (p *Planner) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
 	goals = number(s, goals)
 	sch := p.newSearch(s, st, goals, now)
-	sch.run()
-	sch.dropUnneeded()
-	moves := p.intoWaves(sch)
-	return p.assemble(sch, moves)
+	return p.assemble(sch, p.solve(sch))
+}
+
+// maxRounds bounds how often the search goes on after waves left moves out.
+const maxRounds = 5
+
+// solve finds the moves and cuts them into waves. Where no wave can hold a move,
+// others may serve its goal, and are looked at in a further round.
+func (p *Planner) solve(c *search) []wavedStep {
+	for round := 1; ; round++ {
+		c.run()
+		c.dropUnneeded()
+		was := len(c.leftOut)
+		steps := p.intoWaves(c)
+		if len(c.leftOut) == was || round == maxRounds {
+			return steps
+		}
+	}
 }
 
 // search is one planning pass under way.
@@ -49,6 +63,7 @@ type search struct {
 	refused *refusals
 	moves   []step
 	moved   map[cluster.PodID]bool
+	leftOut map[cluster.PodID]bool // moves that no wave can hold
 }
 
 // step is an accepted move inside the search.
@@ -73,7 +88,7 @@ func (c *search) begin(goals []plan.Goal) {
 	c.goals = newTracker(c.s, c.world, goals)
 	c.limits = newLimits(c.s, c.p.opts.Limits)
 	c.refused = newRefusals()
-	c.moved = map[cluster.PodID]bool{}
+	c.moved, c.leftOut = map[cluster.PodID]bool{}, map[cluster.PodID]bool{}
 }
 
 // afresh is another search from the snapshot. Verdicts do not depend on moves

@@ -92,6 +92,10 @@ func (p *Planner) intoWaves(c *search) []wavedStep {
 		rest = left
 	}
 	c.world, c.goals = during.world, during.goals
+	c.moves = c.moves[:0]
+	for _, m := range out {
+		c.moves = append(c.moves, m.step)
+	}
 	return out
 }
 
@@ -132,5 +136,7 @@ func (c *search) refuseRest(during *search, left []step) {
 		}
 		c.refused.add(c.s, m.pod, c.goals.list[m.goal].Strategy, reason)
 		delete(c.moved, m.pod)
+		c.limits.uncount(m.pod)
+		c.leftOut[m.pod] = true
 	}
 }

@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
@@ -69,9 +70,11 @@ func app(o *cluster.Objects, r *rand.Rand, free []int64, ns, name string, per in
 			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "Deployment", Name: name, UID: types.UID("deploy-" + name), Controller: &yes}}},
 		Spec: appsv1.ReplicaSetSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: hashed}, Template: template}})
 	if d%5 == 1 {
-		o.PodDisruptionBudgets = append(o.PodDisruptionBudgets, &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name},
-			Spec:   policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}},
-			Status: policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: int32(d % 3)}})
+		away := intstr.FromInt32(int32(d % 3))
+		o.PodDisruptionBudgets = append(o.PodDisruptionBudgets, &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, Generation: 1},
+			Spec: policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: labels}, MaxUnavailable: &away},
+			Status: policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, CurrentHealthy: replicas, DesiredHealthy: max(0, replicas-away.IntVal),
+				ExpectedPods: replicas, DisruptionsAllowed: min(away.IntVal, replicas)}})
 	}
 	start := metav1.NewTime(epoch)
 	for i := range per {

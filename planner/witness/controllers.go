@@ -85,7 +85,11 @@ func (r *replay) ownWorkload(p *corev1.Pod, add adder) {
 		return
 	}
 	want, known := r.desired(p)
-	add(!known || want < r.rules.MinReplicas, plan.TooFewReplicas, fmt.Sprintf("its workload wants %d (known: %v)", want, known))
+	least := want
+	if _, own := c.top().wants(); !own && c.lowest() == c.top() { // of an unknown kind: see desired
+		least = r.onTheirWay(p, false)
+	}
+	add(!known || least < r.rules.MinReplicas, plan.TooFewReplicas, fmt.Sprintf("its workload wants %d (known: %v)", want, known))
 	r.rollout(c, add)
 	there, up, beside := r.count(p)
 	add(known && there > want, plan.ScalingDown, fmt.Sprintf("there are %d of %d pods", there, want))
@@ -114,7 +118,22 @@ func (r *replay) desired(p *corev1.Pod) (int, bool) {
 			sum += n
 		}
 	}
+	if !some && slices.Contains(r.rules.Controllers, c.top().group+"/"+c.top().kind) {
+		// Nobody knows; the config vouches for it, so it is what is there.
+		return r.onTheirWay(p, true), true
+	}
 	return sum, some
+}
+
+// onTheirWay counts the pods of p's workload, with or without those that leave.
+func (r *replay) onTheirWay(p *corev1.Pod, leavingToo bool) int {
+	n, mine := 0, r.chains[key(p)].workload(p.Namespace)
+	for k, other := range r.pods {
+		if other.Namespace == p.Namespace && r.chains[k].workload(p.Namespace) == mine && !ended(other) && (leavingToo || !leaving(other)) {
+			n++
+		}
+	}
+	return n
 }
 
 // count counts the pods of a workload: those there, those Ready, and those of

@@ -1,6 +1,9 @@
 package witness
 
 import (
+	"maps"
+	"slices"
+
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -22,6 +25,10 @@ type service struct {
 	key      string
 	ns       string
 	selector labels.Selector
+}
+
+func (s service) selects(p *corev1.Pod) bool {
+	return p.Namespace == s.ns && s.selector.Matches(labels.Set(p.Labels))
 }
 
 // world is what the witness knows of a cluster before the first call.
@@ -76,6 +83,8 @@ func (w *world) budgetsOf(ns string, l map[string]string) []budget {
 	}
 	return out
 }
+
+func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
 func condition(conditions []corev1.PodCondition, kind corev1.PodConditionType) bool {
 	for _, c := range conditions {

@@ -26,8 +26,10 @@ type request struct{ where, name, value string }
 func (r *replay) requests(p *corev1.Pod) []request {
 	from := []metav1.Object{p}
 	c := r.chains[key(p)]
-	for _, l := range c.links {
-		if l.object != nil {
+	for i, l := range c.links {
+		// A Deployment's ReplicaSet keeps copies of what was taken off the Deployment.
+		copied := l.is("ReplicaSet") && len(c.links) > i+1 && c.links[i+1].is("Deployment") && c.links[i+1].object != nil
+		if l.object != nil && !copied {
 			from = append(from, l.object)
 		}
 	}

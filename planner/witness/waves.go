@@ -7,7 +7,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -43,16 +44,32 @@ func (r *replay) unavailable(calls []call) {
 			continue
 		}
 		want, known := r.desired(c.pod)
-		up := 0
-		for _, p := range r.live {
-			if p.Namespace == c.pod.Namespace && ready(p) && r.chainOf(p).workload(p.Namespace) == owner {
-				up++
-			}
-		}
-		if away := want - (up - gone[owner]); known && away > r.rules.MaxUnavailableWithoutPDB {
+		if away := want - (r.up(c.pod.Namespace, owner) - gone[owner]); known && away > r.rules.MaxUnavailableWithoutPDB {
 			r.object(c.move, plan.WorkloadUnavailable, "%d of %d pods of %s would be away", away, want, owner)
 		}
 	}
+}
+
+// up counts the Ready pods of a workload.
+func (r *replay) up(ns, owner string) int {
+	n := 0
+	for _, p := range r.live {
+		if p.Namespace == ns && ready(p) && r.chainOf(p).workload(ns) == owner {
+			n++
+		}
+	}
+	return n
+}
+
+// behind counts the Ready pods of a Service.
+func (r *replay) behind(s service) int {
+	n := 0
+	for _, p := range r.live {
+		if s.selects(p) && ready(p) {
+			n++
+		}
+	}
+	return n
 }
 
 // lastReady keeps one Ready pod behind each Service while a wave is under way.
@@ -61,14 +78,9 @@ func (r *replay) lastReady(calls []call) {
 		return
 	}
 	for _, s := range r.services {
-		up := 0
-		for _, p := range r.live {
-			if p.Namespace == s.ns && ready(p) && s.selector.Matches(labels.Set(p.Labels)) {
-				up++
-			}
-		}
+		up := r.behind(s)
 		for _, c := range calls {
-			if c.pod.Namespace != s.ns || !ready(c.pod) || !s.selector.Matches(labels.Set(c.pod.Labels)) {
+			if !ready(c.pod) || !s.selects(c.pod) {
 				continue
 			}
 			if up--; up < 1 {
@@ -85,17 +97,29 @@ func (r *replay) chainOf(p *corev1.Pod) chain { return r.chains[key(p)] }
 // the labels that its controller's template gives.
 func (r *replay) replace(calls []call) {
 	for _, c := range calls {
-		k := key(c.pod)
-		delete(r.live, k)
-		next := &corev1.Pod{ObjectMeta: *c.pod.ObjectMeta.DeepCopy(), Status: corev1.PodStatus{Phase: corev1.PodRunning,
-			Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}}
-		r.landed++
-		next.Name = fmt.Sprintf("%s=%d", c.pod.Name, r.landed)
-		next.Labels = newLabels(c.pod, r.chains[k].lowest())
+		next := r.replacement(c)
+		start := metav1.NewTime(r.now)
 		next.Spec.NodeName = c.move.To
+		next.Status = corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
+		chain := r.chainOf(c.pod)
+		delete(r.live, key(c.pod))
 		r.live[key(next)] = next
-		r.chains[key(next)] = r.chains[k]
+		r.chains[key(next)] = chain
 	}
+}
+
+// replacement is a pod that its controller makes, not placed yet.
+func (r *replay) replacement(c call) *corev1.Pod {
+	next := &corev1.Pod{ObjectMeta: *c.pod.ObjectMeta.DeepCopy(), Spec: *c.pod.Spec.DeepCopy(), Status: corev1.PodStatus{Phase: corev1.PodPending}}
+	low := r.chainOf(c.pod).lowest()
+	r.landed++
+	next.UID = types.UID(fmt.Sprintf("%s-r%d", c.pod.UID, r.landed))
+	if low == nil || !low.is("StatefulSet") {
+		next.Name = fmt.Sprintf("%s-r%d", c.pod.Name, r.landed)
+	}
+	next.Labels = newLabels(c.pod, low)
+	next.Spec.NodeName = ""
+	return next
 }
 
 // given are labels that controllers add to their template's.

@@ -1,0 +1,83 @@
+package witness_test
+
+import (
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/planner/witness"
+	"github.com/evenkeel-project/evenkeel/schedule"
+)
+
+// rules puts a configuration into the witness's own words, field by field, so
+// that what the planner makes of it does not matter.
+func rules(t testing.TB, c *config.Config) witness.Rules {
+	t.Helper()
+	g, l, f := c.Guards, c.Limits, c.Evictor.InFlight
+	r := witness.Rules{
+		NodeSelector: selector(t, c.NodeSelector), NamespaceSelector: selector(t, c.Namespaces.Selector), PodSelector: selector(t, g.PodSelector),
+		Include: c.Namespaces.Include, Exclude: c.Namespaces.Exclude, Protect: map[string]bool{},
+		ProtectedStorageClasses: g.ProtectedStorageClasses, Controllers: g.Controllers, MinReplicas: g.MinReplicas, MinPodAge: time.Duration(g.MinPodAge),
+		PriorityBelow: g.PriorityBelow, NoEvictionMandatory: g.NoEvictionPolicy == "mandatory", MaxUnavailableWithoutPDB: g.MaxUnavailableWithoutPDB,
+		PerPass: limit(t, l.PerPass.String()), PerNode: limit(t, l.PerNode.String()), PerNamespace: limit(t, l.PerNamespace.String()), PerOwner: limit(t, l.PerOwner.String()), PerZone: limit(t, l.PerZone.String()),
+		InFlightTotal: limit(t, f.Total.String()), InFlightPerNode: limit(t, f.PerNode.String()), InFlightPerWorkload: limit(t, f.PerOwner.String()),
+	}
+	for _, p := range g.Protect {
+		r.Protect[p] = true
+	}
+	var err error
+	if r.Location, err = time.LoadLocation(c.TimeZone); err != nil {
+		t.Fatal(err)
+	}
+	r.Allow, r.Deny = windows(t, c.Windows.Allow, r.Location), windows(t, c.Windows.Deny, r.Location)
+	return r
+}
+
+func selector(t testing.TB, text string) labels.Selector {
+	t.Helper()
+	if text == "" {
+		return nil
+	}
+	s, err := labels.Parse(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func limit(t testing.TB, text string) witness.Limit {
+	t.Helper()
+	if text == "unlimited" {
+		return witness.Limit{Unlimited: true}
+	}
+	number, percent := strings.CutSuffix(text, "%")
+	n, err := strconv.Atoi(number)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return witness.Limit{N: n, Percent: percent}
+}
+
+func windows(t testing.TB, from []config.Window, loc *time.Location) []schedule.Window {
+	t.Helper()
+	var out []schedule.Window
+	for _, w := range from {
+		at := loc
+		if w.TimeZone != "" {
+			var err error
+			if at, err = time.LoadLocation(w.TimeZone); err != nil {
+				t.Fatal(err)
+			}
+		}
+		made, err := schedule.NewWindow(w.Schedule, time.Duration(w.Duration), at)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out = append(out, made)
+	}
+	return out
+}
