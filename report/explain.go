@@ -73,13 +73,13 @@ func (t *table) explainPod(p plan.PodExplanation) {
 	t.podVerdict(p)
 	t.goalViews(p.Goals, true, "It is part of no goal: no strategy looks at it where it is.")
 	t.requests(p.Requests)
-	t.checks("Guards", "guards", p.Guards)
-	t.checks("Budgets", "budgets", p.Budgets)
+	t.checks("Guards", "guard", p.Guards)
+	t.checks("Budgets", "budget", p.Budgets)
 	if len(p.Budgets) == 0 {
 		t.line("")
 		t.line("No budget covers it.")
 	}
-	t.checks("Limits of a pass", "limits", p.Limits)
+	t.checks("Limits of a pass", "limit", p.Limits)
 	t.landing(p)
 }
 
@@ -172,7 +172,7 @@ func (t *table) checks(title, noun string, list []plan.Check) {
 	if len(allow) == len(list) {
 		t.line("  all %d let it go (-o wide names them)", len(allow))
 	} else if len(allow) > 0 {
-		t.line("  the other %d %s let it go (-o wide names them)", len(allow), noun)
+		t.line("  %s more let it go (-o wide names them)", count(len(allow), noun))
 	}
 }
 

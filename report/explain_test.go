@@ -1,0 +1,94 @@
+package report_test
+
+import (
+	"bytes"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report"
+)
+
+// explained is an answer with something in every field.
+func explained() plan.Explanation {
+	m := move(1, "d-6f9c-x1", "n3", "n1")
+	goal := plan.GoalView{Goal: threeZones().Goals[0], Serves: true}
+	pod := plan.PodExplanation{
+		Pod: m.Pod, Node: "n3", Owner: m.Owner, Verdict: m.Reason, Moved: &m, Goals: []plan.GoalView{goal},
+		Requests: []string{"prefers to be evicted"},
+		Guards:   []plan.Check{{Code: plan.BarePod, Allows: true}, {Code: plan.PodTooYoung, Message: "the pod started 3m0s ago"}},
+		Budgets:  []plan.Check{{Code: plan.BlockedByPDB, Allows: true, Message: "pdb shop/d allows 1 more"}},
+		Limits:   []plan.Check{{Code: plan.LimitPerPass, Allows: true, Message: "limits.perPass allows 50 evictions"}},
+		Landing: plan.Landing{PGood: 0.9, PPending: 0.1, Verdict: plan.Reason{Code: plan.WouldReturn, Message: "half of them come back"},
+			Nodes: []plan.NodeView{{Name: "n1", Zone: "z1", Probability: 0.9, Acceptable: true, Why: "scores 210, the best"}, {Name: "n3", Zone: "z3", Why: "scores 150, the best 210"}}},
+	}
+	stays := pod
+	stays.Moved, stays.Alone, stays.Verdict = nil, true, plan.Reason{Code: plan.PodTooYoung, Message: "the pod started 3m0s ago"}
+	return plan.Explanation{APIVersion: plan.APIVersion, Kind: "Explanation", TakenAt: taken,
+		Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: "n3", UID: "u-n3"},
+		Goals:   []plan.GoalView{goal}, Requests: []string{"evenkeel.io/drain-first on node n3"}, Pods: []plan.PodExplanation{pod, stays}}
+}
+
+// onePod is the answer about its i-th pod alone.
+func onePod(i int) plan.Explanation {
+	e := explained()
+	e.Pods = e.Pods[i : i+1]
+	e.Subject = plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: e.Pods[0].Pod.Name}
+	return e
+}
+
+func TestExplainGolden(t *testing.T) {
+	for name, e := range map[string]plan.Explanation{"explain-node": explained(), "explain-moved": onePod(0), "explain-stays": onePod(1)} {
+		for _, f := range []report.Format{report.Table, report.Wide} {
+			var b bytes.Buffer
+			if err := report.Explain(&b, f, e); err != nil {
+				t.Fatal(err)
+			}
+			golden(t, name+"."+string(f), b.Bytes())
+		}
+	}
+}
+
+// TestNothingHostileInAnExplanation fills every word of an answer with control
+// characters.
+func TestNothingHostileInAnExplanation(t *testing.T) {
+	for _, e := range []plan.Explanation{explained(), onePod(0), onePod(1)} {
+		kind := e.Subject.Kind
+		spoil(reflect.ValueOf(&e).Elem())
+		e.Subject.Kind = kind
+		for _, f := range []report.Format{report.Table, report.Wide} {
+			var b bytes.Buffer
+			if err := report.Explain(&b, f, e); err != nil {
+				t.Fatal(err)
+			}
+			if strings.ContainsAny(b.String(), "\x1b\u202e\u009b\x07") {
+				t.Errorf("%s, %s: a control character came through:\n%q", kind, f, b.String())
+			}
+		}
+	}
+}
+
+// spoil appends control characters to every string below v.
+func spoil(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.String:
+		if v.CanSet() {
+			v.SetString(v.String() + "\x1b[2J\u202e\u009b\x07")
+		}
+	case reflect.Pointer:
+		if !v.IsNil() {
+			spoil(v.Elem())
+		}
+	case reflect.Slice:
+		for i := range v.Len() {
+			spoil(v.Index(i))
+		}
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() && v.Type() != reflect.TypeOf(taken) {
+				spoil(v.Field(i))
+			}
+		}
+	}
+}
