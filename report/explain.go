@@ -172,8 +172,15 @@ func (t *table) checks(title, noun string, list []plan.Check) {
 	if len(allow) == len(list) {
 		t.line("  all %d let it go (-o wide names them)", len(allow))
 	} else if len(allow) > 0 {
-		t.line("  %s more let it go (-o wide names them)", count(len(allow), noun))
+		t.line("  %s %s it go (-o wide names them)", count(len(allow), "other "+noun), lets(len(allow)))
 	}
+}
+
+func lets(n int) string {
+	if n == 1 {
+		return "lets"
+	}
+	return "let"
 }
 
 func answer(allows bool) string {
