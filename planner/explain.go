@@ -211,7 +211,7 @@ func (e *Explainer) budgets(p *cluster.Pod) []plan.Check {
 func (e *Explainer) limits(p *cluster.Pod) []plan.Check {
 	out := []plan.Check{}
 	for _, a := range e.start.limits.allowances(p.ID) {
-		out = append(out, plan.Check{Code: a.code, Allows: a.left() > 0, Message: fmt.Sprintf("%s allows %s", a.what, a.allows())})
+		out = append(out, plan.Check{Code: a.code, Allows: a.left() > 0, Message: fmt.Sprintf("%s allows %s", a.what(), a.allows())})
 	}
 	return out
 }

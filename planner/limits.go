@@ -57,7 +57,20 @@ type allowance struct {
 	code        plan.Code
 	limit       plan.Count
 	of, planned int
-	what        string
+	key, at     string
+}
+
+// what names the limit, and what it is counted over.
+func (a allowance) what() string {
+	switch a.code {
+	case plan.LimitPerNode:
+		return a.key + " on " + a.at
+	case plan.LimitPerNamespace:
+		return a.key + " in " + a.at
+	case plan.LimitPerZone:
+		return a.key + " " + inZone(a.at)
+	}
+	return a.key
 }
 
 // left is how many more evictions the limit allows.
@@ -76,7 +89,7 @@ func (a allowance) allows() string {
 }
 
 func (a allowance) reason() plan.Reason {
-	return plan.Reason{Code: a.code, Message: fmt.Sprintf("%s allows %s; %d planned already", a.what, a.allows(), a.planned)}
+	return plan.Reason{Code: a.code, Message: fmt.Sprintf("%s allows %s; %d planned already", a.what(), a.allows(), a.planned)}
 }
 
 func evictions(n int) string {
@@ -101,15 +114,15 @@ func inZone(zone string) string {
 }
 
 // allowances are the limits that an eviction of this pod counts against.
-func (l *limits) allowances(pod cluster.PodID) []allowance {
+func (l *limits) allowances(pod cluster.PodID) [5]allowance {
 	p := &l.s.Pods[pod]
 	ns, zone := p.Object.Namespace, l.zone[p.Node]
-	return []allowance{
-		{plan.LimitPerPass, l.opts.PerPass, l.total.all, l.planned.all, "limits.perPass"},
-		{plan.LimitPerNode, l.opts.PerNode, l.total.node[p.Node], l.planned.node[p.Node], "limits.perNode on " + l.s.Nodes[p.Node].Name},
-		{plan.LimitPerNamespace, l.opts.PerNamespace, l.total.namespace[ns], l.planned.namespace[ns], "limits.perNamespace in " + ns},
-		{plan.LimitPerOwner, l.opts.PerOwner, l.total.owner[p.Workload], l.planned.owner[p.Workload], "limits.perOwner"},
-		{plan.LimitPerZone, l.opts.PerZone, l.total.zone[zone], l.planned.zone[zone], "limits.perZone " + inZone(zone)},
+	return [...]allowance{
+		{plan.LimitPerPass, l.opts.PerPass, l.total.all, l.planned.all, "limits.perPass", ""},
+		{plan.LimitPerNode, l.opts.PerNode, l.total.node[p.Node], l.planned.node[p.Node], "limits.perNode", l.s.Nodes[p.Node].Name},
+		{plan.LimitPerNamespace, l.opts.PerNamespace, l.total.namespace[ns], l.planned.namespace[ns], "limits.perNamespace", ns},
+		{plan.LimitPerOwner, l.opts.PerOwner, l.total.owner[p.Workload], l.planned.owner[p.Workload], "limits.perOwner", ""},
+		{plan.LimitPerZone, l.opts.PerZone, l.total.zone[zone], l.planned.zone[zone], "limits.perZone", zone},
 	}
 }
 
