@@ -120,7 +120,11 @@ func unreadable(raw []byte, err error) error {
 	var noTime *time.ParseError
 	switch {
 	case errors.As(err, &wrongType):
-		found, wanted := strings.TrimPrefix(wrongType.Value, "number "), wantedOf(wrongType.Type)
+		found, isNumber := strings.CutPrefix(wrongType.Value, "number ")
+		wanted := wantedOf(wrongType.Type)
+		if isNumber && wanted == "a whole number" { // it has a fraction, or is too large
+			wanted += " in range"
+		}
 		if word, ok := jsonWords[found]; ok {
 			found = word
 		}
@@ -156,7 +160,7 @@ func wantedOf(t reflect.Type) string {
 	case reflect.Pointer:
 		return wantedOf(t.Elem())
 	}
-	return "a whole number in range"
+	return "a whole number"
 }
 
 // amountLists are the fields that hold amounts by the name of a resource.

@@ -17,12 +17,18 @@ import (
 // newestSupported is assumed where a snapshot does not name its server version.
 const newestSupported = "1.37"
 
+// kubectlGet makes a snapshot of what decisions look at.
+const kubectlGet = "kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses -A -o yaml"
+
 // New builds the indexed snapshot. The order of objects does not matter; o and
 // its objects are kept and must not change afterwards. The error names every
 // duplicate and every selector that cannot be read.
 func New(o *Objects) (*Snapshot, error) {
+	if o.empty() && len(o.Skipped) == 0 {
+		return nil, errors.New("it is empty: no object stands there; make a snapshot with evenkeel capture, or with " + kubectlGet)
+	}
 	if len(o.Nodes) == 0 {
-		return nil, errors.New("the snapshot has no Node" + o.leftOut() + "; include nodes, as in: kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses -A -o yaml")
+		return nil, errors.New("the snapshot has no Node" + o.leftOut() + "; include nodes, as in: " + kubectlGet)
 	}
 	b := &builder{o: o, s: &Snapshot{
 		Objects: o, TakenAt: o.TakenAt, ClusterUID: o.ClusterUID,
@@ -42,6 +48,15 @@ func New(o *Objects) (*Snapshot, error) {
 	}
 	b.s.TakenAt = b.s.TakenAt.UTC()
 	return b.s, b.err()
+}
+
+// empty tells that no object was read.
+func (o *Objects) empty() bool {
+	n := 0
+	for _, k := range kinds {
+		_ = k.each(o, func(object) error { n++; return nil }) // counting cannot fail
+	}
+	return n == 0
 }
 
 // leftOut names what was given instead.

@@ -232,7 +232,7 @@ type header struct {
 func peek(raw []byte, h header) (header, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
-		return h, fmt.Errorf("want an object, found %.20s", raw)
+		return h, fmt.Errorf("want an object, found %s", clip(string(raw)))
 	}
 	for found := 0; d.More() && found < 2; {
 		key, err := d.Token()

@@ -116,7 +116,7 @@ func TestReadErrorsNameFileAndDocument(t *testing.T) {
 		"duplicate key":     {"apiVersion: v1\nkind: Node\nkind: Pod\n", "in.yaml, document 1:"},
 		"wrong type":        {"apiVersion: v1\nkind: Pod\nspec: {containers: 7}\n", "in.yaml, document 1: reading Pod:"},
 		"broken item":       {`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"a"}},{"apiVersion":"v1","kind":"Node","spec":7}]}`, "in.yaml, document 1, item 2: reading Node:"},
-		"cut JSON":          {`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1"`, "unexpected EOF"},
+		"cut JSON":          {`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1"`, "ends in the middle"},
 		"not an object":     {"- a\n- b\n", "want an object"},
 		"no kind":           {"metadata: {name: a}\n", "no apiVersion or no kind"},
 		"bad time":          {"apiVersion: v1\nkind: List\nmetadata: {annotations: {evenkeel.io/taken-at: yesterday}}\nitems: []\n", "is not a time"},

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strconv"
 	"strings"
 )
 
@@ -45,7 +46,7 @@ func readDocument(d *json.Decoder, at string, o *Objects, depth int) error {
 		return fmt.Errorf("%s: want an object, found a list; should it be the items of a List?", at)
 	}
 	if open != json.Delim('{') {
-		return fmt.Errorf("%s: want an object, found %v", at, open)
+		return fmt.Errorf("%s: want an object, found %s", at, foundToken(open))
 	}
 	doc := &document{at, o, map[string]json.RawMessage{}, false, depth}
 	for d.More() {
@@ -93,7 +94,7 @@ func (doc *document) items(d *json.Decoder) error {
 		return nil
 	}
 	if open != json.Delim('[') {
-		return fmt.Errorf("%s: items: want a list, found %v", doc.at, open)
+		return fmt.Errorf("%s: items: want a list, found %s", doc.at, foundToken(open))
 	}
 	decode := doc.decoder()
 	for n := 1; d.More(); n++ {
@@ -186,13 +187,35 @@ func (doc *document) end() error {
 	return doc.o.annotate(meta.Annotations, doc.at)
 }
 
+// foundToken says in words what stands where something else belongs.
+func foundToken(t json.Token) string {
+	switch t := t.(type) {
+	case json.Delim:
+		return "keys and values"
+	case string:
+		return strconv.Quote(clip(t))
+	}
+	return fmt.Sprint(t)
+}
+
+// clip bounds what is repeated of the input.
+func clip(text string) string {
+	if r := []rune(text); len(r) > 40 {
+		return string(r[:40]) + "..."
+	}
+	return text
+}
+
+// errCut is an input that ends too early.
+var errCut = errors.New("the input ends in the middle; is it whole?")
+
 // unexpected says in plain words what is wrong with JSON, also where it ends
 // too early.
 func unexpected(err error) error {
 	var syntax *json.SyntaxError
 	switch {
 	case err == io.EOF, err == io.ErrUnexpectedEOF:
-		return fmt.Errorf("%w: the input ends in the middle; is it whole?", io.ErrUnexpectedEOF)
+		return errCut
 	case errors.As(err, &syntax):
 		return fmt.Errorf("broken JSON: %w", err)
 	}

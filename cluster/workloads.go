@@ -250,7 +250,8 @@ func (b *builder) budgets() {
 		seen[name] = true
 		sel, err := metav1.LabelSelectorAsSelector(o.Spec.Selector)
 		if err != nil {
-			b.fail("PodDisruptionBudget %s: reading spec.selector: %w", name, err)
+			text, _, _ := strings.Cut(err.Error(), " (e.g. ") // and a regular expression
+			b.fail("PodDisruptionBudget %s: reading spec.selector: %s", name, text)
 			continue
 		}
 		budget := Budget{ID: BudgetID(len(b.s.Budgets)), Object: o, Selector: sel}

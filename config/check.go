@@ -47,8 +47,8 @@ func (c *Config) checkScope(e *mistakes) {
 	for list, names := range map[string][]string{"include": c.Namespaces.Include, "exclude": c.Namespaces.Exclude} {
 		for i, name := range names {
 			path := fmt.Sprintf("namespaces.%s[%d]", list, i)
-			if problems := validation.IsDNS1123Label(name); len(problems) > 0 {
-				e.field(path, "%q is not a namespace: %s", name, problems[0])
+			if len(validation.IsDNS1123Label(name)) > 0 {
+				e.field(path, "%q is not a namespace (want lower case letters, digits and dashes)", name)
 			}
 			if list == "include" && slices.Contains(c.Namespaces.Exclude, name) {
 				e.field(path, "%s is excluded as well; drop it from one of the lists", name)
@@ -133,8 +133,8 @@ func (c *Config) checkMoreGuards(e *mistakes) {
 	g := c.Guards
 	checkSelector(e, "guards.podSelector", g.PodSelector)
 	for i, name := range g.ProtectedStorageClasses {
-		if problems := validation.IsDNS1123Subdomain(name); len(problems) > 0 {
-			e.field(fmt.Sprintf("guards.protectedStorageClasses[%d]", i), "%q is not the name of a StorageClass: %s", name, problems[0])
+		if len(validation.IsDNS1123Subdomain(name)) > 0 {
+			e.field(fmt.Sprintf("guards.protectedStorageClasses[%d]", i), "%q is not the name of a StorageClass (want lower case letters, digits, dashes and dots)", name)
 		}
 	}
 	for i, name := range g.Controllers {

@@ -60,7 +60,7 @@ func parse(name string, data []byte) (*yaml.Node, error) {
 	case errors.Is(err, io.EOF):
 		return nil, fmt.Errorf("%s: the file is empty; `evenkeel config default` prints a commented one", name)
 	case err != nil:
-		return nil, fmt.Errorf("%s: %s", name, strings.TrimPrefix(err.Error(), "yaml: "))
+		return nil, fmt.Errorf("%s: %s", name, broken(err))
 	}
 	if err := d.Decode(&more); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: more than one document; want one", name)
@@ -70,6 +70,15 @@ func parse(name string, data []byte) (*yaml.Node, error) {
 		return nil, fmt.Errorf("%s:%d: aliases are not supported; write the value out", name, n.Line)
 	}
 	return root, nil
+}
+
+// broken says what is wrong with YAML as a whole.
+func broken(err error) string {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	if strings.Contains(text, "control characters") || strings.Contains(text, "UTF-8") {
+		text += "; is this a text file?"
+	}
+	return "broken YAML: " + text
 }
 
 // alias finds the first alias. They are refused: a few lines of them can stand

@@ -81,7 +81,7 @@ func TestWholeFileMistakes(t *testing.T) {
 		"only comments": {"# nothing\n", "the file is empty"},
 		"a list":        {"- a\n", "want keys and values, found a list"},
 		"two documents": {minimal + "---\na: b\n", "more than one document"},
-		"broken YAML":   {"a: [\n", "config.yaml: line 1"},
+		"broken YAML":   {"a: [\n", "config.yaml: broken YAML: line 1"},
 		"aliases":       {minimal + "limits: &l {perPass: 1}\nwindows: *l\n", "config.yaml:4: aliases are not supported"},
 		"wrong version": {"apiVersion: v1\nkind: RebalanceConfig\n", "config.yaml:1: apiVersion: want evenkeel.io/v1alpha1"},
 		"no kind":       {"apiVersion: evenkeel.io/v1alpha1\n", "kind: want RebalanceConfig"},

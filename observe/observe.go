@@ -7,7 +7,9 @@ package observe
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
@@ -32,7 +34,7 @@ type Observer struct {
 
 	mu      sync.Mutex
 	denied  map[string]refusal // by kind, the last one while listing or watching
-	failure error              // the last other failure while listing
+	failed  map[string]error   // by kind, the last other failure while listing
 	changed chan struct{}
 	version string
 	uid     string
@@ -40,7 +42,7 @@ type Observer struct {
 
 // New makes an observer; nothing is watched before Start.
 func New(client kubernetes.Interface, c clock.PassiveClock) *Observer {
-	o := &Observer{client: client, clock: c, denied: map[string]refusal{}, changed: make(chan struct{})}
+	o := &Observer{client: client, clock: c, denied: map[string]refusal{}, failed: map[string]error{}, changed: make(chan struct{})}
 	o.factory = informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(keep))
 	for _, k := range kinds {
 		inf := k.informer(o.factory)
@@ -110,7 +112,10 @@ func (o *Observer) identify(ctx context.Context) error {
 		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 			return explain("get", "/version", err)
 		}
-		return fmt.Errorf("reaching the API server: asking for its version: %w; is this the address of an API server?", err)
+		return fmt.Errorf("asking for its version: %w", plainly(err))
+	}
+	if body.Major == "" || body.Minor == "" {
+		return errors.New("asking for its version: the answer has no major or no minor" + elsewhere)
 	}
 	ns, err := o.client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
 	if err != nil {
@@ -139,7 +144,7 @@ func (o *Observer) note(k kind, err error) {
 		o.denied[k.resource] = refusal{explain("list and watch", k.resource, err), o.clock.Now()}
 		return
 	}
-	o.failure = err
+	o.failed[k.resource] = plainly(err)
 }
 
 func (o *Observer) refused() error {
@@ -154,31 +159,36 @@ func (o *Observer) refused() error {
 }
 
 func (o *Observer) notSynced() error {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	missing := ""
 	for _, w := range o.watched {
-		if w.informer.HasSynced() && !w.synced() {
-			return fmt.Errorf("listing %s: the answer is no list of them; is something else in the API server's place?", w.resource)
-		}
-		if !w.synced() {
-			o.mu.Lock()
-			defer o.mu.Unlock()
-			if o.failure != nil {
-				return fmt.Errorf("listing %s: %w", w.resource, o.failure)
-			}
-			return fmt.Errorf("listing %s: no usable answer in time; is the API server overloaded, or something between cut off?", w.resource)
+		switch err := o.failed[w.resource]; {
+		case w.synced():
+		case w.informer.HasSynced():
+			return fmt.Errorf("listing %s: the answer is no list of them"+inPlace, w.resource)
+		case err != nil:
+			return fmt.Errorf("listing %s: %w", w.resource, err)
+		case missing == "":
+			missing = w.resource
 		}
 	}
-	return context.DeadlineExceeded
+	return fmt.Errorf("listing %s: no usable answer in time; is the API server overloaded, or something between cut off?", missing)
 }
 
 // explain names the permission that is missing.
 func explain(verb, resource string, err error) error {
 	switch {
 	case apierrors.IsForbidden(err):
-		return fmt.Errorf("permission to %s %s is missing; grant it to this account: %w", verb, resource, err)
+		said := strings.TrimPrefix(plainly(err).Error(), "the answer is 403: ")
+		if said == string(metav1.StatusReasonForbidden) {
+			said = "the server says no more"
+		}
+		return &trouble{fmt.Sprintf("permission to %s %s is missing; grant it to this account: %s", verb, resource, said), err}
 	case apierrors.IsUnauthorized(err):
-		return fmt.Errorf("the API server does not accept the credentials (%s %s): %w", verb, resource, err)
+		return &trouble{fmt.Sprintf("the API server does not accept the credentials (401 to %s %s); is the token or certificate still valid?", verb, resource), err}
 	}
-	return fmt.Errorf("asking for %s: %w", resource, err)
+	return fmt.Errorf("asking for %s: %w", resource, plainly(err))
 }
 
 func (o *Observer) wake() {

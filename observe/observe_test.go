@@ -55,8 +55,7 @@ func TestSnapshotHoldsWhatIsThere(t *testing.T) {
 	for _, x := range objects.Deployments {
 		list = append(list, x)
 	}
-	client := fake.NewClientset(list...)
-	client.Discovery().(*fakediscovery.FakeDiscovery).FakedServerVersion = &version.Info{Major: "1", Minor: "37"}
+	client := newClient(list...)
 	o, ctx := started(t, client)
 	if err := o.WaitForSync(ctx); err != nil {
 		t.Fatal(err)
@@ -73,8 +72,15 @@ func TestSnapshotHoldsWhatIsThere(t *testing.T) {
 	}
 }
 
+// newClient talks to a server in memory.
+func newClient(objects ...k8sruntime.Object) *fake.Clientset {
+	client := fake.NewClientset(objects...)
+	client.Discovery().(*fakediscovery.FakeDiscovery).FakedServerVersion = &version.Info{Major: "1", Minor: "37"}
+	return client
+}
+
 func TestAMissingPermissionIsAnErrorAtOnce(t *testing.T) {
-	client := fake.NewClientset(system())
+	client := newClient(system())
 	client.PrependReactor("list", "poddisruptionbudgets", func(ktesting.Action) (bool, k8sruntime.Object, error) {
 		return true, nil, apierrors.NewForbidden(schema.GroupResource{Group: "policy", Resource: "poddisruptionbudgets"}, "", errors.New("no"))
 	})
@@ -89,7 +95,7 @@ func TestAMissingPermissionIsAnErrorAtOnce(t *testing.T) {
 }
 
 func TestChangedTellsOfTheNextChange(t *testing.T) {
-	client := fake.NewClientset(system())
+	client := newClient(system())
 	o, ctx := started(t, client)
 	if err := o.WaitForSync(ctx); err != nil {
 		t.Fatal(err)

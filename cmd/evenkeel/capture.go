@@ -16,7 +16,11 @@ func newCapture(g *global) *cobra.Command {
 		Long: "Writes the objects that decisions look at, without the settings of containers.\nWith --redact also without annotations that no decision reads, image names and addresses.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g.logger(cmd)
-			o, err := live(cmd, g)
+			client, conf, err := g.client()
+			if err != nil {
+				return err
+			}
+			o, err := g.live(cmd, client, conf)
 			if err != nil {
 				return err
 			}

@@ -38,7 +38,7 @@ func pick(all []config.Scheduled, names []string) ([]string, error) {
 
 func oneFile(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("%s reads one file, not %d: %s", cmd.CommandPath(), len(args), cmd.UseLine())
+		return fmt.Errorf("%s reads one file, not %d; want: %s FILE", cmd.CommandPath(), len(args), cmd.CommandPath())
 	}
 	return nil
 }

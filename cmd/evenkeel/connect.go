@@ -4,7 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"net/url"
+	"regexp"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
@@ -15,9 +17,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/observe"
 )
 
-// connectTimeout bounds how long a command waits for its first look at the
-// cluster.
-var connectTimeout = 30 * time.Second
+// connectTimeout is how long a command waits for its first look at the cluster.
+const connectTimeout = 30 * time.Second
 
 // client connects as kubectl would, or with the pod's own account. The rate is
 // left to the API server's priority and fairness.
@@ -25,11 +26,8 @@ func (g *global) client() (kubernetes.Interface, *rest.Config, error) {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = g.kubeconfig
 	c, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: g.context}).ClientConfig()
-	switch {
-	case clientcmd.IsEmptyConfig(err):
-		return nil, nil, errors.New("finding the cluster: no kubeconfig says where it is, and this is not a pod; give --kubeconfig, or -f FILE to plan on a snapshot")
-	case err != nil:
-		return nil, nil, fmt.Errorf("finding the cluster: %w; check --kubeconfig and --context, or give -f FILE to plan on a snapshot", err)
+	if err != nil {
+		return nil, nil, fmt.Errorf("finding the cluster: %s", g.notFound(err))
 	}
 	c.UserAgent = "evenkeel/" + version
 	c.QPS, c.Burst = 100, 200
@@ -42,6 +40,35 @@ func (g *global) client() (kubernetes.Interface, *rest.Config, error) {
 	return client, c, nil
 }
 
+var (
+	noKubeconfig = regexp.MustCompile(`^error loading config file "([^"]*)": .*(?:json parse error|no kind "|cannot unmarshal)`)
+	noCluster    = regexp.MustCompile(`no server found for cluster "([^"]*)"`)
+	noContext    = regexp.MustCompile(`context was not found for specified context: ([^,\]]*)`)
+)
+
+// notFound says what is wrong with the kubeconfig. The client library names the
+// types it reads into, which tell an operator nothing.
+func (g *global) notFound(err error) string {
+	const check = "; check --kubeconfig and --context"
+	text := err.Error()
+	var file *fs.PathError
+	switch {
+	case clientcmd.IsEmptyConfig(err) && g.kubeconfig == "":
+		return "no kubeconfig says where it is, and this is not a pod; give --kubeconfig, or set KUBECONFIG"
+	case clientcmd.IsEmptyConfig(err):
+		return g.kubeconfig + " names no cluster to use; check current-context, contexts and clusters in it"
+	case noKubeconfig.MatchString(text):
+		return noKubeconfig.FindStringSubmatch(text)[1] + " is no kubeconfig (want kind: Config)" + check
+	case noContext.MatchString(text):
+		return fmt.Sprintf("there is no context %q in the kubeconfig%s", noContext.FindStringSubmatch(text)[1], check)
+	case noCluster.MatchString(text):
+		return fmt.Sprintf("cluster %q of the kubeconfig has no server%s", noCluster.FindStringSubmatch(text)[1], check)
+	case errors.As(err, &file) && file.Path != g.kubeconfig && !clientcmd.IsConfigurationInvalid(err):
+		return "a file that the kubeconfig names cannot be read: " + text + check
+	}
+	return text + check
+}
+
 // host is the server without anything secret that a URL may carry.
 func host(c *rest.Config) string {
 	u, err := url.Parse(c.Host)
@@ -52,10 +79,10 @@ func host(c *rest.Config) string {
 }
 
 // observed starts an observer and waits until it has seen everything.
-func observed(ctx context.Context, client kubernetes.Interface, conf *rest.Config) (*observe.Observer, error) {
+func (g *global) observed(ctx context.Context, client kubernetes.Interface, conf *rest.Config) (*observe.Observer, error) {
 	o := observe.New(client, clock.RealClock{})
 	o.Start(ctx)
-	wait, cancel := context.WithTimeout(ctx, connectTimeout)
+	wait, cancel := context.WithTimeout(ctx, g.patience)
 	defer cancel()
 	if err := o.WaitForSync(wait); err != nil {
 		return nil, fmt.Errorf("looking at the cluster at %s: %w", host(conf), err)

@@ -7,6 +7,8 @@ import (
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
@@ -35,7 +37,11 @@ func (f *inputFlags) objects(cmd *cobra.Command, g *global) (*cluster.Objects, e
 	if len(f.files) > 0 {
 		return cluster.ReadFiles(f.files, cmd.InOrStdin())
 	}
-	return live(cmd, g)
+	client, conf, err := g.client()
+	if err != nil {
+		return nil, fmt.Errorf("%w; or give -f FILE to look at a snapshot", err)
+	}
+	return g.live(cmd, client, conf)
 }
 
 func (f *inputFlags) snapshot(cmd *cobra.Command, g *global) (*cluster.Snapshot, error) {
@@ -55,12 +61,8 @@ func (f *inputFlags) index(o *cluster.Objects) (*cluster.Snapshot, error) {
 }
 
 // live reads the whole cluster once.
-func live(cmd *cobra.Command, g *global) (*cluster.Objects, error) {
-	client, conf, err := g.client()
-	if err != nil {
-		return nil, err
-	}
-	o, err := observed(cmd.Context(), client, conf)
+func (g *global) live(cmd *cobra.Command, client kubernetes.Interface, conf *rest.Config) (*cluster.Objects, error) {
+	o, err := g.observed(cmd.Context(), client, conf)
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,9 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"strings"
+	"sync"
 	"syscall"
+	"time"
 
 	"github.com/go-logr/logr"
 	"github.com/spf13/cobra"
@@ -29,9 +30,13 @@ var errMoves = errors.New("moves are planned")
 func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+	return (&global{patience: connectTimeout}).run(args, stdin, stdout, stderr)
+}
+
+func (g *global) run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
-	root := newRoot()
+	root := newRoot(g)
 	root.SetArgs(args)
 	root.SetIn(stdin)
 	root.SetOut(stdout)
@@ -51,10 +56,11 @@ func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 type global struct {
 	kubeconfig, context string
 	verbose             bool
+	// patience is how long to wait for the first look at a cluster.
+	patience time.Duration
 }
 
-func newRoot() *cobra.Command {
-	g := &global{}
+func newRoot(g *global) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "evenkeel",
 		Short:         "Keeps a Kubernetes cluster level",
@@ -94,10 +100,22 @@ func flagError(cmd *cobra.Command, err error) error {
 		return err
 	}
 	msg := err.Error()
-	if head, _, ok := strings.Cut(msg, ": strconv.ParseBool:"); ok {
-		msg = head + ": want true or false"
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		f := invalid.GetFlag()
+		msg = fmt.Sprintf("--%s: %q cannot be read (want %s)", f.Name, invalid.GetValue(), valueWanted(f))
 	}
 	return fmt.Errorf("%s; see %s --help", msg, cmd.CommandPath())
+}
+
+func valueWanted(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "bool":
+		return "true or false"
+	case "duration":
+		return "a number and a unit, such as 90s or 5m"
+	}
+	return "a " + f.Value.Type()
 }
 
 // logger writes to stderr. What client libraries log is shown with --verbose only.
@@ -110,10 +128,13 @@ func (g *global) logger(cmd *cobra.Command) *slog.Logger {
 	if g.verbose {
 		klog.SetSlogLogger(log)
 	} else {
-		klog.SetLogger(logr.Discard())
+		silence()
 	}
 	return log
 }
+
+// silence is done once: klog's logger must not change while others log.
+var silence = sync.OnceFunc(func() { klog.SetLogger(logr.Discard()) })
 
 func newVersion() *cobra.Command {
 	return &cobra.Command{

@@ -90,6 +90,9 @@ func save(path string, o *cluster.Objects, format cluster.Format) error {
 	if err := writeAll(tmp, o, format); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
+	if info, err := os.Stat(path); err == nil && info.IsDir() {
+		return fmt.Errorf("writing %s: it is a directory", path)
+	}
 	if err := os.Rename(tmp.Name(), path); err != nil {
 		return fmt.Errorf("writing %s: %w", path, cause(err))
 	}

@@ -33,15 +33,15 @@ func wholeConfigs() []badInput {
 		{input: "only comments", stdin: "# nothing\n", want: "evenkeel: config.yaml: the file is empty; `evenkeel config default` prints a commented one"},
 		{input: "a list", stdin: "- a\n", want: "evenkeel: config.yaml:1: apiVersion: want evenkeel.io/v1alpha1\nconfig.yaml:1: kind: want RebalanceConfig\nconfig.yaml:1: want keys and values, found a list"},
 		{input: "a word", stdin: "hello\n", want: "evenkeel: config.yaml:1: apiVersion: want evenkeel.io/v1alpha1\nconfig.yaml:1: kind: want RebalanceConfig\nconfig.yaml:1: want keys and values, found \"hello\""},
-		{input: "broken YAML", stdin: "a: [\n", want: "evenkeel: config.yaml: line 1: did not find expected node content"},
-		{input: "a tab as indentation", stdin: configHead + "limits:\n\tperPass: 1\n", want: "evenkeel: config.yaml: line 4: found character that cannot start any token"},
-		{input: "a NUL byte", stdin: configHead + "timeZone: \x00\n", want: "evenkeel: config.yaml: control characters are not allowed"},
-		{input: "text that is not UTF-8", stdin: configHead + "timeZone: \xc3\x28\n", want: "evenkeel: config.yaml: invalid trailing UTF-8 octet"},
-		{input: "a file of random bytes", stdin: "\x7fELF\x02\x01\x01\x00", want: "evenkeel: config.yaml: control characters are not allowed"},
+		{input: "broken YAML", stdin: "a: [\n", want: "evenkeel: config.yaml: broken YAML: line 1: did not find expected node content"},
+		{input: "a tab as indentation", stdin: configHead + "limits:\n\tperPass: 1\n", want: "evenkeel: config.yaml: broken YAML: line 4: found character that cannot start any token"},
+		{input: "a NUL byte", stdin: configHead + "timeZone: \x00\n", want: "evenkeel: config.yaml: broken YAML: control characters are not allowed; is this a text file?"},
+		{input: "text that is not UTF-8", stdin: configHead + "timeZone: \xc3\x28\n", want: "evenkeel: config.yaml: broken YAML: invalid trailing UTF-8 octet; is this a text file?"},
+		{input: "a file of random bytes", stdin: "\x7fELF\x02\x01\x01\x00", want: "evenkeel: config.yaml: broken YAML: control characters are not allowed; is this a text file?"},
 		{input: "two documents", stdin: configHead + "---\n" + configHead, want: "evenkeel: config.yaml: more than one document; want one"},
 		{input: "an alias", stdin: configHead + "limits: &l {perPass: 1}\nwindows: *l\n", want: "evenkeel: config.yaml:4: aliases are not supported; write the value out"},
 		{input: "an alias that holds itself", stdin: configHead + "limits: &l {perPass: *l}\n", want: "evenkeel: config.yaml:3: aliases are not supported; write the value out"},
-		{input: "lists in lists, 20,000 deep", stdin: configHead + "strategies: " + strings.Repeat("[", 20000), want: "evenkeel: config.yaml: line 3: exceeded max depth of 10000"},
+		{input: "lists in lists, 20,000 deep", stdin: configHead + "strategies: " + strings.Repeat("[", 20000), want: "evenkeel: config.yaml: broken YAML: line 3: exceeded max depth of 10000"},
 		{input: "more than a mebibyte", stdin: configHead + strings.Repeat("# padding\n", 200000), want: "evenkeel: config.yaml: larger than 1048576 bytes"},
 		{input: "another apiVersion", stdin: "apiVersion: evenkeel.io/v2\nkind: RebalanceConfig\n", want: "evenkeel: config.yaml:1: apiVersion: want evenkeel.io/v1alpha1"},
 		{input: "another kind", stdin: "apiVersion: evenkeel.io/v1alpha1\nkind: Plan\n", want: "evenkeel: config.yaml:2: kind: want RebalanceConfig"},
@@ -81,6 +81,7 @@ func mistakes(t *testing.T) []badInput {
 // TestEveryCommandReadsTheConfigurationAlike gives each bad configuration to
 // the other commands that read one.
 func TestEveryCommandReadsTheConfigurationAlike(t *testing.T) {
+	alone(t)
 	for _, r := range configRows(t) {
 		for _, args := range []string{"config check config.yaml", "run --once --config config.yaml"} {
 			t.Run(r.input+"/"+args, func(t *testing.T) {

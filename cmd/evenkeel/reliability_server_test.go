@@ -7,6 +7,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -20,8 +21,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/observe"
 )
 
-// shortConnect is how long rows wait for their first look at a server.
-const shortConnect = 250 * time.Millisecond
+// patience are the times that a row's first look at a server may take, where
+// people wait for half a minute. Most of these rows wait for as long as they
+// may, so the first is short; a machine that is busy needs more.
+var patience = []time.Duration{500 * time.Millisecond, 3 * time.Second, 12 * time.Second}
 
 // apiServer answers as an API server that holds the example would, but for its
 // faults. The program is allowed to evict there, and in good health it would:
@@ -59,14 +62,14 @@ type fault struct {
 	start func(t *testing.T, h http.Handler) (s *httptest.Server, cluster string)
 }
 
-// serve starts the row's server, if it has one, and points kubeconfig.yaml to
-// it. evict.yaml is a configuration that evicts.
-func (r *badInput) serve(t *testing.T) *apiServer {
+// serve starts the row's server, if it has one, and points kubeconfig.yaml in
+// dir to it. evict.yaml is a configuration that evicts.
+func (r *badInput) serve(t *testing.T, dir string) *apiServer {
 	t.Helper()
 	if r.server == nil {
 		return nil
 	}
-	s := &apiServer{faults: r.server.paths, lists: exampleLists(t)}
+	s := &apiServer{faults: r.server.paths, lists: exampleLists()}
 	start := r.server.start
 	if start == nil {
 		start = plain
@@ -79,13 +82,10 @@ func (r *badInput) serve(t *testing.T) *apiServer {
 		"kubeconfig.yaml": kubeconfig(cluster, ""),
 		"evict.yaml":      configHead + "dryRun: false\nstrategies:\n- {name: zones, type: ZoneSpread, schedule: \"@hourly\"}\n",
 	} {
-		if err := os.WriteFile(name, []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
 	}
-	usual := connectTimeout
-	connectTimeout = shortConnect
-	t.Cleanup(func() { connectTimeout = usual })
 	return s
 }
 
@@ -145,13 +145,12 @@ func (s *apiServer) pod(path string) map[string]any {
 }
 
 // exampleLists holds what the server lists, by path.
-func exampleLists(t *testing.T) map[string]any {
-	t.Helper()
+var exampleLists = sync.OnceValue(func() map[string]any {
 	var list struct {
 		Items []map[string]any `json:"items"`
 	}
-	if err := yaml.Unmarshal([]byte(readExample(t)), &list); err != nil {
-		t.Fatal(err)
+	if err := yaml.Unmarshal([]byte(readExample()), &list); err != nil {
+		panic(err)
 	}
 	byKind := map[string][]map[string]any{}
 	for _, o := range list.Items {
@@ -167,7 +166,7 @@ func exampleLists(t *testing.T) map[string]any {
 		lists[path] = listOf(version, r.Resource, byKind[kindOf(version, r.Resource)])
 	}
 	return lists
-}
+})
 
 func listOf(version, resource string, items []map[string]any) map[string]any {
 	if items == nil {
@@ -233,11 +232,11 @@ func half(w http.ResponseWriter, _ *http.Request) {
 // TestHealthyServerSeesAnEviction shows that the server of the rows below
 // would see evictions.
 func TestHealthyServerSeesAnEviction(t *testing.T) {
+	alone(t)
 	r := badInput{args: onePass, server: &fault{}}
-	r.prepare(t)
-	s := r.serve(t)
-	connectTimeout = rowDeadline
-	got := invoke(t, strings.Fields(r.args), "")
+	dir := r.prepare(t)
+	s := r.serve(t, dir)
+	got := invoke(t, connectTimeout, r.commandLine(dir), "")
 	if len(s.evictions()) == 0 {
 		t.Errorf("no eviction: exit %d\n%s%s", got.exit, got.stdout, got.stderr)
 	}

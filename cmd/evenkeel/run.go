@@ -77,7 +77,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	if len(f.strategies) > 0 && !f.once {
 		return errors.New("--strategy goes with --once; without it every strategy runs on its schedule")
 	}
-	if err := f.checkLease(); err != nil {
+	if err := f.check(); err != nil {
 		return err
 	}
 	due, err := pick(conf.Build(), f.strategies)
@@ -111,7 +111,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 			return lease.Lead(ctx, 0, func(ctx context.Context) error { c.Run(ctx); return nil })
 		})
 	}
-	wait, cancel := context.WithTimeout(cmd.Context(), connectTimeout)
+	wait, cancel := context.WithTimeout(cmd.Context(), g.patience)
 	defer cancel()
 	if err := o.WaitForSync(wait); err != nil {
 		return fmt.Errorf("looking at the cluster at %s: %w", host(rc), err)
@@ -123,12 +123,20 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	return lease.Lead(cmd.Context(), f.leaseTimeout, work)
 }
 
-func (f *runFlags) checkLease() error {
+// check refuses what would fail only later, when the cluster has been found.
+func (f *runFlags) check() error {
 	if f.leaseTimeout <= 0 {
 		return fmt.Errorf("--lease-timeout: %s is no time to wait (want more than 0s)", f.leaseTimeout)
 	}
-	if problems := validation.IsDNS1123Label(f.namespace); len(problems) > 0 {
-		return fmt.Errorf("--lease-namespace: %q is not a namespace: %s", f.namespace, problems[0])
+	if len(validation.IsDNS1123Label(f.namespace)) > 0 {
+		return fmt.Errorf("--lease-namespace: %q is not a namespace (want lower case letters, digits and dashes)", f.namespace)
+	}
+	_, port, err := net.SplitHostPort(f.bind)
+	if err != nil {
+		return fmt.Errorf("--bind-address: %q is not an address (want HOST:PORT, or :PORT for every address)", f.bind)
+	}
+	if _, err := net.LookupPort("tcp", port); err != nil {
+		return fmt.Errorf("--bind-address: %q is not a port (want 0 to 65535; 0: any)", port)
 	}
 	return nil
 }
@@ -184,7 +192,7 @@ func (f *runFlags) controller(out io.Writer, log *slog.Logger, conf *config.Conf
 func (f *runFlags) serve(ctx context.Context, log *slog.Logger, o *observe.Observer, m *metrics.Metrics, work func(context.Context) error) error {
 	l, err := net.Listen("tcp", f.bind)
 	if err != nil {
-		return fmt.Errorf("listening for health checks: %w (set --bind-address)", err)
+		return fmt.Errorf("listening for health checks: %w; set --bind-address", err)
 	}
 	log.Info("serving /livez, /readyz and /metrics", "address", l.Addr().String())
 	ctx, cancel := context.WithCancelCause(ctx)

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"flag"
 	"os"
 	"testing"
 
@@ -10,6 +11,10 @@ import (
 func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+	}
+	// Most rows of TestBadInput wait for a server, and need no core for that.
+	if err := flag.Set("test.parallel", "32"); err != nil {
+		panic(err)
 	}
 	testscript.Main(m, map[string]func(){"evenkeel": func() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }})
 }

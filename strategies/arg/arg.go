@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"reflect"
 	"regexp"
 	"strings"
 )
@@ -41,7 +42,7 @@ func Decode(raw []byte, v any) []Error {
 	if err := d.Decode(v); err != nil {
 		var wrong *json.UnmarshalTypeError
 		if errors.As(err, &wrong) {
-			return []Error{{wrong.Field, fmt.Sprintf("want %s, got %s", wrong.Type, wrong.Value)}}
+			return []Error{{wrong.Field, fmt.Sprintf("want %s, found %s", wanted(wrong.Type), found(wrong.Value))}}
 		}
 		if m := unknownField.FindStringSubmatch(err.Error()); m != nil {
 			return []Error{{m[1], "unknown argument"}}
@@ -52,6 +53,38 @@ func Decode(raw []byte, v any) []Error {
 		return []Error{{"", "more than one value"}}
 	}
 	return nil
+}
+
+// wanted says in words what a type takes.
+func wanted(t reflect.Type) string {
+	switch t.Kind() {
+	case reflect.Bool:
+		return "true or false"
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		return "a whole number"
+	case reflect.Float64:
+		return "a number"
+	case reflect.Slice:
+		return "a list"
+	case reflect.Map, reflect.Struct:
+		return "keys and values"
+	}
+	return "a word"
+}
+
+// found says in words what stands there: the decoder names JSON's own kinds.
+func found(kind string) string {
+	switch kind {
+	case "array":
+		return "a list"
+	case "object":
+		return "keys and values"
+	case "bool":
+		return "true or false"
+	case "string":
+		return "a word"
+	}
+	return "a " + kind // a number, or which number
 }
 
 // Fraction checks that v lies in (0, 1].

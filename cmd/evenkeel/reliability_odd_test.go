@@ -1,0 +1,101 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+const aboutOdd = `What an API server would never hold is refused (above). What it may hold, but what makes no
+sense, is no error: the plan is made, says what it could not judge, and moves no pod on
+account of it. In these rows the message is a part of the plan, and the exit code is 0.
+Without the oddity the plan would move two pods of the Deployment shop/d off node n3.
+`
+
+const aboutAnnotations = `People ask by [annotations](reference/annotations.md). One that cannot be read is listed
+among the inputs of every plan, and keeps the pods it may have been meant to protect; one
+that could only have moved pods elsewhere is listed and otherwise ignored. The rows stand
+in the same cluster; here too the message is a part of the plan, and the exit code is 0.
+`
+
+// twoMoves is what the plan on the example has.
+const twoMoves = 2
+
+func oddRows(*testing.T) []badInput {
+	const (
+		aboutD = `name: d, uid: "9e3bd53e-dde7-80b6-6ff7-84fccc7222d6", labels: {app: d}}`
+		specD  = aboutD + "\n  spec: {replicas: 6"
+	)
+	budget := func(spec string) map[string]string {
+		return map[string]string{"budget.yaml": "apiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {namespace: shop, name: d, generation: 1}\nspec: {" + spec + "}\nstatus: {observedGeneration: 1, expectedPods: 6, currentHealthy: 6, desiredHealthy: 5, disruptionsAllowed: 1}\n"}
+	}
+	const withBudget = "plan -f three-zones.yaml -f budget.yaml"
+	rows := []badInput{
+		{input: "a kind that does not exist", edit: []string{"kind: Service\n", "kind: Servise\n"}, moves: twoMoves, want: "1 objects of kind v1 Servise are not read"},
+		{input: "a server that is newer than what is known", edit: []string{`server-version: "1.37"`, `server-version: "1.99"`}, want: "the scores of kube-scheduler 1.99 are not known"},
+		{input: "a server that is older than what is known", edit: []string{`server-version: "1.37"`, `server-version: "1.10"`}, want: "the scores of kube-scheduler 1.10 are not known"},
+		{input: "pods that start after the snapshot was taken", edit: []string{"2026-01-02T00:00:00Z", "1970-01-01T00:00:00Z"}, want: "PodTooYoung"},
+		{input: "nodes that offer nothing", edit: []string{`all:allocatable: {cpu: "10", memory: "10Gi", pods: "110"}, `, ""}, want: "its replacement fits on no other node"},
+		{input: "pods that request more than any node has", edit: []string{`all:requests: {cpu: "1", memory: "1020Mi"}`, `requests: {cpu: 900k, memory: "1020Mi"}`}, want: "its replacement fits on no other node"},
+		{input: "a Deployment of no pods that has six", edit: []string{specD, strings.TrimSuffix(specD, "6") + "0"}, want: "Deployment d wants 0 replicas, fewer than guards.minReplicas 2"},
+		{input: "a Deployment that is far from what it wants", edit: []string{specD, strings.TrimSuffix(specD, "6") + "2147483647"}, want: "6 of 2147483647 pods of Deployment d are Ready"},
+		{input: "an owner that is being deleted", edit: []string{aboutD, strings.TrimSuffix(aboutD, "}") + `, deletionTimestamp: "2026-01-01T00:00:00Z"}`}, want: "its owner d is being deleted"},
+		{input: "pods of an owner that is not there", edit: []string{"all:kind: ReplicaSet, name: d-6c8f", "kind: ReplicaSet, name: d-7777"}, want: "its ReplicaSet d-7777 is not in the snapshot"},
+		{input: "pods of an owner of an unknown kind", edit: []string{"all:apiVersion: apps/v1, kind: ReplicaSet, name: d-6c8f", "apiVersion: example.com/v1, kind: Herd, name: d-6c8f"}, want: "how example.com/Herd replaces pods is not known"},
+		{input: "a budget whose share is no number", args: withBudget, files: budget(`selector: {matchLabels: {app: d}}, maxUnavailable: half`), want: "pdb shop/d allows none"},
+		{input: "a budget that wants 200%", args: withBudget, files: budget(`selector: {matchLabels: {app: d}}, minAvailable: 200%`), want: "pdb shop/d allows 0 more (6 of its pods are healthy, 12 must be)"},
+		{input: "a budget of less than nothing", args: withBudget, files: budget(`selector: {matchLabels: {app: d}}, maxUnavailable: -1`), want: "pdb shop/d allows 0 more (6 of its pods are healthy, 7 must be)"},
+		{input: "a budget that its controller has not seen", args: withBudget, files: map[string]string{"budget.yaml": strings.Replace(budget(`selector: {matchLabels: {app: d}}, maxUnavailable: 1`)["budget.yaml"], "generation: 1", "generation: 2", 1)}, want: "pdb shop/d was changed and its status is not up to date yet"},
+		{input: "two budgets for the same pods", args: withBudget, files: map[string]string{"budget.yaml": budget(`selector: {matchLabels: {app: d}}, maxUnavailable: 1`)["budget.yaml"] + "---\n" + strings.Replace(budget(`selector: {matchLabels: {app: d}}, maxUnavailable: 1`)["budget.yaml"], "name: d", "name: e", 1)}, want: "2 PodDisruptionBudgets select the pod; the Eviction API refuses such pods"},
+	}
+	for i := range rows {
+		if rows[i].args == "" {
+			rows[i].args = planSnapshot
+		}
+	}
+	return rows
+}
+
+func annotationRows(*testing.T) []badInput {
+	on := func(object string) func(annotations string) []string {
+		return func(annotations string) []string {
+			return []string{object, object + ", annotations: {" + annotations + "}"}
+		}
+	}
+	workload := on(`name: d, uid: "9e3bd53e-dde7-80b6-6ff7-84fccc7222d6"`)
+	pod := on(`name: d-6c8f-02, uid: "756f0e4e-77c0-d78d-371a-8f3ee769d0c3"`)
+	namespace := on(`name: shop, uid: "9d018b5f-4e53-019a-ce54-343ed7cdfde7"`)
+	node := on("name: n3, uid: f741f556-7846-ad35-fd80-051c731bf880")
+	long := strings.Repeat("x", 200<<10)
+	rows := []badInput{
+		{input: "Deployment", text: "evenkeel.io/evict: perhaps", edit: workload("evenkeel.io/evict: perhaps"), want: `evenkeel.io/evict: "perhaps" on Deployment shop/d cannot be read (want never or prefer)`},
+		{input: "Deployment", text: "evenkeel.io/evict: Never", edit: workload("evenkeel.io/evict: Never"), want: `evenkeel.io/evict: "Never" on Deployment shop/d cannot be read (want never or prefer)`},
+		{input: "Deployment", text: `evenkeel.io/evict: ""`, edit: workload(`evenkeel.io/evict: ""`), want: `evenkeel.io/evict: "" on Deployment shop/d cannot be read (want never or prefer)`},
+		{input: "Deployment, 200 KiB", edit: workload("evenkeel.io/evict: " + long), want: `evenkeel.io/evict: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..." on Deployment shop/d cannot be read (want never or prefer)`},
+		{input: "namespace", text: "evenkeel.io/evict: no", edit: namespace(`evenkeel.io/evict: "no"`), want: `evenkeel.io/evict: "no" on namespace shop cannot be read (want never or prefer)`},
+		{input: "one pod", text: "evenkeel.io/evict: stay", edit: pod("evenkeel.io/evict: stay"), moves: twoMoves, want: `evenkeel.io/evict: "stay" on pod shop/d-6c8f-02 cannot be read (want never or prefer)`},
+		{input: "a key that does not exist", text: "evenkeel.io/evicted: never", edit: workload("evenkeel.io/evicted: never"), want: `evenkeel.io/evicted: "never" on Deployment shop/d cannot be read (want one of evenkeel.io/evict, evenkeel.io/do-not-disrupt, evenkeel.io/window, evenkeel.io/spread-by, evenkeel.io/max-skew, evenkeel.io/zone-slo)`},
+		{input: "Deployment", text: "evenkeel.io/do-not-disrupt: yes", edit: workload(`evenkeel.io/do-not-disrupt: "yes"`), want: `evenkeel.io/do-not-disrupt: "yes" on Deployment shop/d cannot be read (want true, false, or how long from the pod's start, such as 4h)`},
+		{input: "Deployment", text: `evenkeel.io/do-not-disrupt: "4"`, edit: workload(`evenkeel.io/do-not-disrupt: "4"`), want: `evenkeel.io/do-not-disrupt: "4" on Deployment shop/d cannot be read (want true, false, or how long from the pod's start, such as 4h)`},
+		{input: "Deployment", text: "evenkeel.io/do-not-disrupt: -4h", edit: workload("evenkeel.io/do-not-disrupt: -4h"), want: `evenkeel.io/do-not-disrupt: "-4h" on Deployment shop/d cannot be read (want true, false, or how long from the pod's start, such as 4h)`},
+		{input: "namespace", text: "evenkeel.io/do-not-disrupt: until Monday", edit: namespace("evenkeel.io/do-not-disrupt: until Monday"), want: `evenkeel.io/do-not-disrupt: "until Monday" on namespace shop cannot be read (want true, false, or how long from the pod's start, such as 4h)`},
+		{input: "Deployment", text: "evenkeel.io/window: at night", edit: workload("evenkeel.io/window: at night"), want: `evenkeel.io/window: "at night" on Deployment shop/d cannot be read (want cron fields, a duration and perhaps a time zone, such as "0 22 * * 1-5 6h Europe/Berlin"; several with ; between)`},
+		{input: "Deployment, no duration", text: "evenkeel.io/window: 0 22 * * *", edit: workload(`evenkeel.io/window: "0 22 * * *"`), want: `evenkeel.io/window: "0 22 * * *" on Deployment shop/d cannot be read (want cron fields, a duration and perhaps a time zone, such as "0 22 * * 1-5 6h Europe/Berlin"; several with ; between)`},
+		{input: "Deployment, an hour that is none", text: "evenkeel.io/window: 0 25 * * * 6h", edit: workload(`evenkeel.io/window: "0 25 * * * 6h"`), want: `evenkeel.io/window: "0 25 * * * 6h" on Deployment shop/d cannot be read (want cron fields, a duration and perhaps a time zone, such as "0 22 * * 1-5 6h Europe/Berlin"; several with ; between)`},
+		{input: "Deployment, an unknown time zone", text: "evenkeel.io/window: 0 22 * * * 6h Mars/Base", edit: workload(`evenkeel.io/window: "0 22 * * * 6h Mars/Base"`), want: `evenkeel.io/window: "0 22 * * * 6h Mars/Base" on Deployment shop/d cannot be read (want cron fields, a duration and perhaps a time zone, such as "0 22 * * 1-5 6h Europe/Berlin"; several with ; between)`},
+		{input: "Deployment, the second of two windows", text: "evenkeel.io/window: 0 22 * * * 6h; soon", edit: workload(`evenkeel.io/window: "0 22 * * * 6h; soon"`), want: `evenkeel.io/window: "0 22 * * * 6h; soon" on Deployment shop/d cannot be read (want cron fields, a duration and perhaps a time zone, such as "0 22 * * 1-5 6h Europe/Berlin"; several with ; between)`},
+		{input: "Deployment, a day that no year has", text: "evenkeel.io/window: 0 0 30 2 * 6h", edit: workload(`evenkeel.io/window: "0 0 30 2 * 6h"`), want: `evenkeel.io/window: "0 0 30 2 * 6h" on Deployment shop/d cannot be read (want cron fields, a duration and perhaps a time zone, such as "0 22 * * 1-5 6h Europe/Berlin"; several with ; between)`},
+		{input: "Deployment", text: "evenkeel.io/spread-by: the zone", edit: workload("evenkeel.io/spread-by: the zone"), moves: twoMoves, want: `evenkeel.io/spread-by: "the zone" on Deployment shop/d cannot be read (want a topology key, such as topology.kubernetes.io/zone)`},
+		{input: "Deployment", text: `evenkeel.io/max-skew: "0"`, edit: workload(`evenkeel.io/max-skew: "0"`), moves: twoMoves, want: `evenkeel.io/max-skew: "0" on Deployment shop/d cannot be read (want a number from 1)`},
+		{input: "Deployment", text: "evenkeel.io/max-skew: one", edit: workload("evenkeel.io/max-skew: one"), moves: twoMoves, want: `evenkeel.io/max-skew: "one" on Deployment shop/d cannot be read (want a number from 1)`},
+		{input: "Deployment", text: `evenkeel.io/zone-slo: "5"`, edit: workload(`evenkeel.io/zone-slo: "5"`), moves: twoMoves, want: `evenkeel.io/zone-slo: "5" on Deployment shop/d cannot be read (want 3 or 4, the worst failure category allowed)`},
+		{input: "node n3", text: "evenkeel.io/exclude: maybe", edit: node("evenkeel.io/exclude: maybe"), want: `evenkeel.io/exclude: "maybe" on node n3 cannot be read (want true or false)`},
+		{input: "node n3", text: "evenkeel.io/drain-first: soon", edit: node("evenkeel.io/drain-first: soon"), moves: twoMoves, want: `evenkeel.io/drain-first: "soon" on node n3 cannot be read (want true or false)`},
+		{input: "node n3, a key that does not exist", text: "evenkeel.io/drain: true", edit: node(`evenkeel.io/drain: "true"`), want: `evenkeel.io/drain: "true" on node n3 cannot be read (want one of evenkeel.io/exclude, evenkeel.io/drain-first, evenkeel.io/pressure)`},
+		{input: "one pod", text: "cluster-autoscaler.kubernetes.io/safe-to-evict: no", edit: pod(`cluster-autoscaler.kubernetes.io/safe-to-evict: "no"`), moves: twoMoves, want: `cluster-autoscaler.kubernetes.io/safe-to-evict: "no" on pod shop/d-6c8f-02 cannot be read (want true or false)`},
+		{input: "one pod", text: "karpenter.sh/do-not-disrupt: yes", edit: pod(`karpenter.sh/do-not-disrupt: "yes"`), moves: twoMoves, want: `karpenter.sh/do-not-disrupt: "yes" on pod shop/d-6c8f-02 cannot be read (want true, false, or how long from the pod's start, such as 4h)`},
+	}
+	for i := range rows {
+		rows[i].args = planSnapshot
+	}
+	return rows
+}
