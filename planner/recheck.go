@@ -16,7 +16,7 @@ import (
 func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, pl plan.Plan, wave int, now time.Time) (ok []plan.Move, dropped []plan.Outcome) {
 	c := p.newSearch(s, st, number(s, goals), now)
 	start := c.afresh()
-	w := newWave()
+	w := newWave(newLost())
 	for _, m := range pl.Moves {
 		if m.Wave != wave {
 			continue

@@ -1,12 +1,11 @@
 package planner
 
 import (
-	"slices"
+	"maps"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/budget"
-	"github.com/evenkeel-project/evenkeel/planner/guard"
 )
 
 // wave is what is in flight at once.
@@ -18,19 +17,20 @@ type wave struct {
 	behind map[cluster.ServiceID]int // Ready pods taken from behind each Service
 }
 
-func newWave() *wave {
-	return &wave{0, map[cluster.NodeID]int{}, map[cluster.WorkloadID]int{}, budget.Taken{}, map[cluster.ServiceID]int{}}
+// newWave follows waves that took so much for good.
+func newWave(l *lost) *wave {
+	return &wave{0, map[cluster.NodeID]int{}, map[cluster.WorkloadID]int{}, maps.Clone(l.budget), maps.Clone(l.behind)}
 }
 
 // room reports whether one more pod may be away at the same time. Budgets are
 // those of the snapshot: each wave waits until the last one's replacements are
-// Ready, so that every wave finds them whole again.
+// Ready, so that every wave finds them whole again, but for what is lost.
 func (w *wave) room(c *search, pod cluster.PodID) bool {
 	p, f := &c.s.Pods[pod], c.p.opts.InFlight
 	if w.total >= f.Total || w.node[p.Node] >= f.PerNode || w.owner[p.Workload] >= f.PerOwner {
 		return false
 	}
-	if c.emptiesService(w, p) {
+	if _, last := c.lastBehind(w.behind, p); last {
 		return false
 	}
 	if len(p.Budgets) > 0 {
@@ -39,16 +39,6 @@ func (w *wave) room(c *search, pod cluster.PodID) bool {
 	}
 	_, allowed := c.verdict.withoutPDB(p)
 	return w.owner[p.Workload] < allowed
-}
-
-// emptiesService reports whether a Service would be left without a Ready pod.
-func (c *search) emptiesService(w *wave, p *cluster.Pod) bool {
-	if !p.Ready || !c.p.opts.Guards.Protect[guard.ProtectLastReady] {
-		return false
-	}
-	return slices.ContainsFunc(p.Services, func(id cluster.ServiceID) bool {
-		return guard.ReadyBehind(c.s, &c.s.Services[id])-w.behind[id] < 2
-	})
 }
 
 func (w *wave) add(c *search, pod cluster.PodID) {
@@ -78,15 +68,16 @@ func (p *Planner) intoWaves(c *search) []wavedStep {
 	start := c.afresh() // state at the beginning of the wave
 	during := c.afresh()
 	var out []wavedStep
-	rest := c.moves
+	rest, gone := c.moves, newLost()
 	for n := 1; len(rest) > 0; n++ {
-		taken, left := fill(start, during, rest)
+		taken, left := fill(start, during, rest, gone)
 		if len(taken) == 0 {
-			c.refuseRest(during, left)
+			c.refuseRest(during, left, gone)
 			break
 		}
 		for _, m := range taken {
 			start.apply(m)
+			gone.add(c, m.pod)
 			out = append(out, wavedStep{m, n})
 		}
 		rest = left
@@ -99,8 +90,8 @@ func (p *Planner) intoWaves(c *search) []wavedStep {
 	return out
 }
 
-func fill(start, during *search, rest []step) (taken, left []step) {
-	w := newWave()
+func fill(start, during *search, rest []step, gone *lost) (taken, left []step) {
+	w := newWave(gone)
 	for _, m := range rest {
 		if !w.room(start, m.pod) {
 			left = append(left, m)
@@ -125,9 +116,12 @@ func fill(start, during *search, rest []step) (taken, left []step) {
 
 // refuseRest reports moves that the search accepted in its own order but that
 // no wave can hold.
-func (c *search) refuseRest(during *search, left []step) {
+func (c *search) refuseRest(during *search, left []step, gone *lost) {
 	for _, m := range left {
 		reason, refused := during.check(m.pod)
+		if !refused {
+			reason, refused = gone.refuse(c, m.pod)
+		}
 		if !refused {
 			_, reason, _ = during.land(m.pod)
 		}

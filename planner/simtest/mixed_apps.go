@@ -194,6 +194,15 @@ func (m *mixer) job(a *mixedApp) {
 	m.o.Jobs = append(m.o.Jobs, j)
 	m.fill(a, a.template.Labels, a.name+"-%02d")
 	switch yes := true; {
+	case m.chance(0.1):
+		j.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Failed: []types.UID{"gone"}}
+	case m.chance(0.1): // one is on its way out, and not counted yet
+		gone := metav1.NewTime(m.now)
+		a.pods[0].DeletionTimestamp, a.pods[0].Finalizers = &gone, []string{batchv1.JobTrackingFinalizer}
+	case m.chance(0.1): // by index too
+		one, mode := int32(1), batchv1.IndexedCompletion
+		j.Spec.BackoffLimitPerIndex, j.Spec.CompletionMode = &one, &mode
+		a.pods[0].Annotations["batch.kubernetes.io/job-index-failure-count"] = "1"
 	case m.chance(0.08):
 		j.Spec.Suspend = &yes
 	case m.chance(0.08):

@@ -54,7 +54,8 @@ func (r *replay) ownPod(p *corev1.Pod, add adder) {
 	add(c.Protect["PodsWithResourceClaims"] && len(p.Spec.ResourceClaims) > 0, plan.ResourceClaims, "it holds devices")
 	add(c.Protect["PodsWithoutPDB"] && len(r.budgetsOf(p.Namespace, p.Labels)) == 0, plan.NoPodDisruptionBudget, "it has no budget")
 
-	priority := r.priority(p)
+	priority, sure := r.priority(p)
+	add(!sure, plan.PriorityTooHigh, "its PriorityClass "+p.Spec.PriorityClassName+" is not there")
 	add(c.Protect["SystemCriticalPods"] && priority >= criticalPriority, plan.SystemCritical, "its priority is critical")
 	limit, known := r.threshold()
 	add(!known || priority >= limit, plan.PriorityTooHigh, "its priority is not below "+c.PriorityBelow)
@@ -65,14 +66,14 @@ func (r *replay) ownPod(p *corev1.Pod, add adder) {
 	}
 }
 
-func (r *replay) priority(p *corev1.Pod) int64 {
+func (r *replay) priority(p *corev1.Pod) (value int64, known bool) {
 	if p.Spec.Priority != nil {
-		return int64(*p.Spec.Priority)
+		return int64(*p.Spec.Priority), true
 	}
-	if n, known := r.class(p.Spec.PriorityClassName); known {
-		return n
+	if p.Spec.PriorityClassName == "" {
+		return 0, true
 	}
-	return 0
+	return r.class(p.Spec.PriorityClassName)
 }
 
 func (r *replay) threshold() (int64, bool) {

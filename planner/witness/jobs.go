@@ -2,7 +2,9 @@ package witness
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -31,18 +33,41 @@ func (r *replay) jobFails(c call) {
 		r.object(c.move, plan.JobWouldFail, "the podFailurePolicy of its Job fails it")
 		return
 	}
+	if per := job.Spec.BackoffLimitPerIndex; per != nil {
+		failed, _ := strconv.Atoi(c.pod.Annotations["batch.kubernetes.io/job-index-failure-count"]) // none: it never failed
+		if failed+1 > int(*per) {
+			r.object(c.move, plan.JobWouldFail, "its index would have failed %d times, backoffLimitPerIndex is %d", failed+1, *per)
+		}
+	}
 	r.failures[key(job)]++
 	limit := int32(6) // the API's default
-	if job.Spec.BackoffLimit != nil {
+	switch {
+	case job.Spec.BackoffLimit != nil:
 		limit = *job.Spec.BackoffLimit
+	case job.Spec.BackoffLimitPerIndex != nil:
+		limit = math.MaxInt32
 	}
-	failed := int(job.Status.Failed) + r.failures[key(job)]
-	if u := job.Status.UncountedTerminatedPods; u != nil {
-		failed += len(u.Failed)
-	}
-	if failed > int(limit) {
+	if failed := r.failed(job) + r.failures[key(job)]; failed > int(limit) {
 		r.object(c.move, plan.JobWouldFail, "%s", fmt.Sprintf("its Job would have failed %d times, backoffLimit is %d", failed, limit))
 	}
+}
+
+// failed are the failures of a Job so far: in its status, about to be added, and
+// of pods that are on their way out and still hold the controller's finalizer.
+func (r *replay) failed(job *batchv1.Job) int {
+	n, counted := int(job.Status.Failed), map[string]bool{}
+	if u := job.Status.UncountedTerminatedPods; u != nil {
+		for _, id := range u.Failed {
+			counted[string(id)] = true
+		}
+	}
+	for _, p := range r.pods {
+		mine, ok := r.jobOf(p)
+		if ok && mine == job && leaving(p) && !ended(p) && slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer) {
+			counted[string(p.UID)] = true
+		}
+	}
+	return n + len(counted)
 }
 
 func (r *replay) jobOf(p *corev1.Pod) (*batchv1.Job, bool) {
