@@ -67,7 +67,7 @@ func poke(ctx context.Context, b *policyv1.PodDisruptionBudget, n int) error {
 func (c *casePlan) unsettled(ctx context.Context, b *policyv1.PodDisruptionBudget) (string, error) {
 	sync := meta.FindStatusCondition(b.Status.Conditions, policyv1.DisruptionAllowedCondition)
 	failed := sync != nil && sync.Reason == policyv1.SyncFailedReason
-	healthy, fails, err := c.expect(ctx, b)
+	healthy, expected, fails, err := c.expect(ctx, b)
 	switch {
 	case err != nil:
 		return "", err
@@ -81,41 +81,51 @@ func (c *casePlan) unsettled(ctx context.Context, b *policyv1.PodDisruptionBudge
 		return "generation not observed", nil
 	case int(b.Status.CurrentHealthy) != healthy:
 		return fmt.Sprintf("%d healthy, want %d", b.Status.CurrentHealthy, healthy), nil
+	case int(b.Status.ExpectedPods) != expected && c.flavour != rescaled: // there it may be the one or the other
+		return fmt.Sprintf("%d pods expected, want %d", b.Status.ExpectedPods, expected), nil
 	}
 	return "", nil
 }
 
-// expect counts, from the pods there now, those that are healthy by the rules of
-// the controller, and says whether a pod's owner has no scale while one is asked
-// for.
-func (c *casePlan) expect(ctx context.Context, b *policyv1.PodDisruptionBudget) (healthy int, fails bool, err error) {
+// expect counts, from the pods there now, those that are healthy and those that
+// are expected by the rules of the controller, and says whether a pod's owner has
+// no scale while one is asked for.
+func (c *casePlan) expect(ctx context.Context, b *policyv1.PodDisruptionBudget) (healthy, expected int, fails bool, err error) {
 	if b.Spec.Selector == nil { // selects nothing
-		return 0, false, nil
+		return 0, 0, false, nil
 	}
 	selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
 	if err != nil {
-		return 0, false, err
+		return 0, 0, false, err
 	}
 	pods, err := client.CoreV1().Pods(c.namespace).List(ctx, metav1.ListOptions{LabelSelector: selector.String()})
 	if err != nil {
-		return 0, false, err
+		return 0, 0, false, err
 	}
 	plans := map[string]podPlan{}
 	for _, p := range c.pods {
 		plans[p.name] = p
 	}
 	scale := scaled(b)
+	owners := map[int]bool{}
 	for i := range pods.Items {
 		p := &pods.Items[i]
 		plan, known := plans[p.Name]
 		if !known {
-			return 0, false, fmt.Errorf("pod %s is not of case %d", p.Name, c.index)
+			return 0, 0, false, fmt.Errorf("pod %s is not of case %d", p.Name, c.index)
 		}
 		at, going := b.Status.DisruptedPods[p.Name]
 		if going = going && time.Since(at.Time) < confirmWithin; plan.state.ready() && p.DeletionTimestamp == nil && !going {
 			healthy++
 		}
+		switch {
+		case !scale && b.Spec.MinAvailable != nil:
+			expected++
+		case scale && plan.owner >= 0 && !owners[plan.owner]:
+			owners[plan.owner] = true
+			expected += int(c.owners[plan.owner].replicas)
+		}
 		fails = fails || scale && plan.owner >= 0 && !c.owners[plan.owner].kind.scaled()
 	}
-	return healthy, fails, nil
+	return healthy, expected, fails, nil
 }
