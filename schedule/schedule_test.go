@@ -67,7 +67,7 @@ func TestNext(t *testing.T) {
 }
 
 func FuzzParse(f *testing.F) {
-	for _, s := range []string{"0 * * * *", "TZ=0", "@every 1m", "*/5 1-3 * jan mon", "? ? ? ? ?"} {
+	for _, s := range []string{"0 * * * *", "TZ=0", "@every 1m", "*/5 1-3 * jan mon", "? ? ? ? ?", "0 0 30 2 *", "hourly", "0 8 * *", "0 25 * * *", "0 0 29 2 1", "TZ=Mars/Base 0 * * * *", "@every -1s", "*/0 * * * *", "59-0 * * * *"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, expr string) {

@@ -5,6 +5,8 @@ import (
 	"compress/gzip"
 	"strings"
 	"testing"
+	"unicode"
+	"unicode/utf8"
 )
 
 const aboutSnapshots = `A snapshot given with ` + "`plan -f`" + ` may come from anywhere. What cannot be read, or cannot
@@ -31,12 +33,17 @@ func snapshotRows(t *testing.T) []badInput {
 			rows[i].args = planSnapshot
 		}
 		if rows[i].files != nil {
-			if text := rows[i].files["snapshot.yaml"]; len(text) < 60 && !strings.ContainsAny(strings.TrimSpace(text), "\n\t\x00\x7f\x1f\xff\xc3\xef\x80") {
+			if text := rows[i].files["snapshot.yaml"]; len(text) < 60 && printable(strings.TrimSpace(text)) {
 				rows[i].text = strings.TrimSpace(text)
 			}
 		}
 	}
 	return rows
+}
+
+// printable tells whether text can be shown on one line.
+func printable(text string) bool {
+	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
 // formRows are no YAML and no JSON.
