@@ -75,4 +75,4 @@ bench: ## benchmarks of the planner and the snapshot reader
 .PHONY: golden
 golden: ## rewrite what the tests expect; read the diff before you commit it
 	go test ./planner ./report ./config -update
-	cd lab/helm && go test . -update
+	cd lab/helm && EVENKEEL_HELM=$(BIN)/helm go test . -update
