@@ -61,6 +61,9 @@ fuzz: ## fuzz every entrance for a minute each
 	go test -run '^$$' -fuzz FuzzRead -fuzztime 1m ./cluster
 	go test -run '^$$' -fuzz FuzzLoad -fuzztime 1m ./config
 	go test -run '^$$' -fuzz FuzzParse -fuzztime 1m ./schedule
+	go test -run '^$$' -fuzz FuzzWindow -fuzztime 1m ./schedule
+	go test -run '^$$' -fuzz FuzzAnnotations -fuzztime 1m ./annotation
+	go test -run '^$$' -fuzz FuzzBudget -fuzztime 1m ./planner/budget
 
 .PHONY: lint
 lint: ## gofmt, vet, staticcheck

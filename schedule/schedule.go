@@ -72,8 +72,8 @@ func namesHours(expr string) bool {
 // fires once; where they go forward, a time that is left out does not fire.
 func (s Schedule) Next(t time.Time) time.Time {
 	next := s.next.Next(t.In(s.loc))
-	if s.wall && !next.IsZero() && repeated(next) {
-		return s.next.Next(next)
+	for s.wall && !next.IsZero() && repeated(next) { // at most an hour's worth
+		next = s.next.Next(next)
 	}
 	return next
 }

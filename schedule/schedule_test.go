@@ -54,6 +54,7 @@ func TestNext(t *testing.T) {
 		{"a time left out in spring", "30 2 * * *", berlin, "2026-03-28T12:00:00Z", "2026-03-30T00:30:00Z"},
 		{"the first of two in autumn", "30 2 * * *", berlin, "2026-10-24T12:00:00Z", "2026-10-25T00:30:00Z"},
 		{"not the second in autumn", "30 2 * * *", berlin, "2026-10-25T00:30:00Z", "2026-10-26T01:30:00Z"},
+		{"nor any of several in autumn", "0,30 2 * * *", berlin, "2026-10-25T00:30:00Z", "2026-10-26T01:00:00Z"},
 		{"every hour also in autumn", "0 * * * *", berlin, "2026-10-25T00:00:00Z", "2026-10-25T01:00:00Z"},
 	} {
 		s, err := schedule.Parse(c.expr, c.loc)

@@ -23,6 +23,9 @@ func NewWindow(expr string, length time.Duration, loc *time.Location) (Window, e
 	if length < minLength || length > maxLength {
 		return Window{}, fmt.Errorf("a window of %s makes no sense (want 1m to 168h)", short(length))
 	}
+	if strings.HasPrefix(strings.TrimSpace(expr), "@every") {
+		return Window{}, fmt.Errorf("a window cannot open %q: that names no times (want cron fields, such as \"0 22 * * *\")", expr)
+	}
 	start, err := Parse(expr, loc)
 	return Window{start, length}, err
 }
