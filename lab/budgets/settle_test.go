@@ -9,8 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // settled waits until the disruption controller has seen every change to the
@@ -29,29 +28,35 @@ func (c *casePlan) settled(ctx context.Context) error {
 
 func (c *casePlan) settleBudget(ctx context.Context, plan budgetPlan) error {
 	api := client.PolicyV1().PodDisruptionBudgets(c.namespace)
-	looks, last := 0, ""
-	err := seed.Until(ctx, 90*time.Second, func() (bool, error) {
+	looks, last, why := 0, "", ""
+	look := func(ctx context.Context) (bool, error) {
 		b, err := api.Get(ctx, plan.name, metav1.GetOptions{})
 		if err != nil {
 			return false, err
 		}
-		why, err := c.unsettled(ctx, b)
-		if err != nil {
+		if why, err = c.unsettled(ctx, b); err != nil {
 			return false, err
 		}
 		if looks++; why != "" {
-			last = ""
+			why, last = fmt.Sprintf("%s, status %s", why, statusOf(b)), ""
 			if looks%10 == 0 { // it may wait long to retry, or not be told of pods of two budgets
 				err = poke(ctx, b, looks)
 			}
-			return false, fmt.Errorf("%s, status %+v: %w", why, b.Status, err)
+			return false, err
 		}
 		same := last == b.ResourceVersion
 		last = b.ResourceVersion
 		return same, nil
-	})
-	if err != nil {
-		return fmt.Errorf("waiting for budget %s to settle: %w", plan.name, err)
+	}
+	// Not more often: the looks of all workers together would keep the server busy.
+	if err := wait.PollUntilContextTimeout(ctx, 150*time.Millisecond, 90*time.Second, true, func(ctx context.Context) (bool, error) {
+		done, err := look(ctx)
+		if err != nil {
+			why = err.Error()
+		}
+		return done, nil
+	}); err != nil {
+		return fmt.Errorf("waiting for budget %s to settle: %w (%s)", plan.name, err, why)
 	}
 	return nil
 }
