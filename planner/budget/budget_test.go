@@ -138,6 +138,7 @@ func TestPodsThatAreNotReady(t *testing.T) {
 		{"the status is behind", nil, "- - r", "1", 0, 2, 2, false, false},
 		{"the count is ahead of the status", nil, "- r r", "1", 0, 1, 2, false, false},
 		{"a budget that needs none is charged", nil, "- r r", "3", 2, 2, 0, true, true},
+		{"the status needs some, the count none", nil, "- r r", "3", 0, 2, 1, false, false},
 		{"and refuses when it is used up", nil, "- r r", "3", 0, 2, 0, false, false},
 		{"one that needs none does not ask always", &always, "- r r", "3", 0, 2, 0, true, false},
 	} {
