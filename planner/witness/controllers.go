@@ -24,7 +24,7 @@ func (r *replay) ownController(p *corev1.Pod, add adder) {
 	}
 	add(low.is("DaemonSet"), plan.DaemonSetPod, "of a DaemonSet")
 	add(low.is("Job") && r.rules.Protect["Jobs"], plan.JobPod, "of a Job")
-	for _, l := range c.links {
+	for i, l := range c.links {
 		if slices.Contains(r.rules.Controllers, l.group+"/"+l.kind) {
 			continue
 		}
@@ -32,8 +32,8 @@ func (r *replay) ownController(p *corev1.Pod, add adder) {
 		for _, kind := range []string{"ReplicationController", "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "Job"} {
 			known = known || l.is(kind)
 		}
-		add(!known, plan.UnknownController, l.group+"/"+l.kind+" is not known")
-		add(known && l.object == nil, plan.OwnerNotFound, l.kind+" "+l.name+" is not there")
+		add(!known && i == 0, plan.UnknownController, l.group+"/"+l.kind+" is not known")
+		add(l.object == nil, plan.OwnerNotFound, l.kind+" "+l.name+" is not there")
 	}
 	r.replaced(p, c, add)
 	r.revision(p, low, add)
@@ -109,7 +109,7 @@ func (r *replay) desired(p *corev1.Pod) (int, bool) {
 	sum, some, seen := 0, false, map[string]bool{}
 	for k, pod := range r.pods {
 		other := r.chains[k]
-		if pod.Namespace != p.Namespace || other.workload(p.Namespace) != c.workload(p.Namespace) || len(other.links) < 2 {
+		if pod.Namespace != p.Namespace || other.id != c.id || len(other.links) < 2 {
 			continue
 		}
 		low := other.lowest()
@@ -127,9 +127,9 @@ func (r *replay) desired(p *corev1.Pod) (int, bool) {
 
 // onTheirWay counts the pods of p's workload, with or without those that leave.
 func (r *replay) onTheirWay(p *corev1.Pod, leavingToo bool) int {
-	n, mine := 0, r.chains[key(p)].workload(p.Namespace)
+	n, mine := 0, r.chains[key(p)].id
 	for k, other := range r.pods {
-		if other.Namespace == p.Namespace && r.chains[k].workload(p.Namespace) == mine && !ended(other) && (leavingToo || !leaving(other)) {
+		if other.Namespace == p.Namespace && r.chains[k].id == mine && !ended(other) && (leavingToo || !leaving(other)) {
 			n++
 		}
 	}
@@ -142,7 +142,7 @@ func (r *replay) count(p *corev1.Pod) (there, up, beside int) {
 	c := r.chains[key(p)]
 	for k, pod := range r.pods {
 		other := r.chains[k]
-		if pod.Namespace != p.Namespace || other.workload(p.Namespace) != c.workload(p.Namespace) || ended(pod) || leaving(pod) {
+		if pod.Namespace != p.Namespace || other.id != c.id || ended(pod) || leaving(pod) {
 			continue
 		}
 		there++

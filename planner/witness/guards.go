@@ -143,7 +143,7 @@ func (r *replay) ownVolumes(p *corev1.Pod, add adder) {
 		if v.PersistentVolumeClaim == nil && v.Ephemeral == nil {
 			continue
 		}
-		add(c.Protect["PodsWithPVC"] && len(c.ProtectedStorageClasses) == 0, plan.PersistentVolume, "volume "+v.Name)
+		add(c.Protect["PodsWithPVC"], plan.PersistentVolume, "volume "+v.Name)
 		if len(c.ProtectedStorageClasses) > 0 {
 			class, known := r.storageClass(p, v)
 			add(!known || slices.Contains(c.ProtectedStorageClasses, class), plan.ProtectedStorageClass, "volume "+v.Name+" of class "+class)

@@ -12,12 +12,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Exit codes of a container that ends by SIGTERM or SIGKILL.
-const (
-	sigTerm = 143
-	sigKill = 137
-)
-
 // jobFails counts evictions as the Job controller counts failures: the pod is
 // Failed with the condition DisruptionTarget, and the first rule of the Job's
 // policy that fits it decides; without one it counts against backoffLimit.
@@ -79,29 +73,16 @@ func (r *replay) jobOf(p *corev1.Pod) (*batchv1.Job, bool) {
 	return job, ok
 }
 
-// verdict is the worst that the Job's policy does with an evicted pod, however
-// its containers end.
+// verdict is what the Job's policy does with an evicted pod: the action of the
+// first rule that fits. How its containers end nobody knows beforehand, so a rule
+// by exit codes fits when that is worse, and never when it is better.
 func (r *replay) verdict(job *batchv1.Job) batchv1.PodFailurePolicyAction {
-	worst := batchv1.PodFailurePolicyActionIgnore
-	for _, code := range []int32{sigTerm, sigKill} {
-		switch a := action(job.Spec.PodFailurePolicy, code); {
-		case a == batchv1.PodFailurePolicyActionFailJob || a == batchv1.PodFailurePolicyActionFailIndex:
-			return a
-		case a == batchv1.PodFailurePolicyActionCount:
-			worst = a
-		}
-	}
-	return worst
-}
-
-// action is that of the first rule which fits a disrupted pod whose containers
-// ended with code.
-func action(policy *batchv1.PodFailurePolicy, code int32) batchv1.PodFailurePolicyAction {
+	policy := job.Spec.PodFailurePolicy
 	if policy == nil {
 		return batchv1.PodFailurePolicyActionCount
 	}
 	for _, rule := range policy.Rules {
-		if on := rule.OnExitCodes; on != nil && slices.Contains(on.Values, code) == (on.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn) {
+		if rule.OnExitCodes != nil && (rule.Action == batchv1.PodFailurePolicyActionFailJob || rule.Action == batchv1.PodFailurePolicyActionFailIndex) {
 			return rule.Action
 		}
 		for _, on := range rule.OnPodConditions {

@@ -212,7 +212,7 @@ func (s *server) servicesHold(c call) {
 }
 
 func (s *server) workloadHolds(c call) {
-	owner := s.chainOf(c.pod).workload(c.pod.Namespace)
+	owner := s.chainOf(c.pod).id
 	if owner == "" || len(s.budgetsOf(c.pod.Namespace, c.pod.Labels)) > 0 {
 		return
 	}
