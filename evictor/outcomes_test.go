@@ -36,11 +36,14 @@ var (
 	errBudget  = withBudgetCause(apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0))
 	errSeveral = status(500, "", "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.")
 	errEtcd    = status(500, metav1.StatusReasonInternalError, "etcdserver: request timed out")
-	errAccount = errors.New(refusedAccount)
+	errAccount = saying(refusedAccount)
 )
 
 // refusedAccount is how an API server words it.
 const refusedAccount = `User "system:serviceaccount:evenkeel:evenkeel" cannot create resource "pods/eviction" in API group "" in the namespace "shop"`
+
+// saying is an error in the words of somebody else.
+func saying(words string) error { return errors.New(words) }
 
 func answers(err error) func(*world, *plan.Move, func()) {
 	return func(w *world, _ *plan.Move, _ func()) { w.answer = err }
