@@ -62,8 +62,20 @@ func New(client kubernetes.Interface, c clock.PassiveClock) *Observer {
 // Start begins to watch, until ctx ends.
 func (o *Observer) Start(ctx context.Context) { o.factory.Start(ctx.Done()) }
 
-// Shutdown waits until every watch has ended; end Start's context first.
-func (o *Observer) Shutdown() { o.factory.Shutdown() }
+// endTime bounds Shutdown: after a 429 the informer sleeps, up to half a minute,
+// and nothing wakes it.
+const endTime = time.Second
+
+// Shutdown waits until every watch has ended, but not for ever; end Start's
+// context first.
+func (o *Observer) Shutdown() {
+	ended := make(chan struct{})
+	go func() { defer close(ended); o.factory.Shutdown() }()
+	select {
+	case <-ended:
+	case <-time.After(endTime):
+	}
+}
 
 // WaitForSync returns once every kind is listed, or with an error that says
 // what stands in the way: a missing permission at once, an unreachable server
