@@ -44,7 +44,7 @@ test-lab-long: lab ## the same with every repetition of the seed scenario (20 of
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./e2e/...
 
 .PHONY: budgets
-budgets: ## 2,000 random budgets against the real disruption controller and Eviction API
+budgets: ## 2,000 random budgets against the real server (several minutes)
 	cd lab && go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./budgets
 
 .PHONY: test-chart
