@@ -113,8 +113,8 @@ func (m *mixer) trouble(a *mixedApp) {
 		m.foreign(p.Annotations)
 	case 22: // annotation and label of the same key
 		m.request(p.Annotations)
-		for k, v := range p.Annotations {
-			if k == "evenkeel.io/evict" || k == "evenkeel.io/do-not-disrupt" {
+		for _, k := range []string{"evenkeel.io/evict", "evenkeel.io/do-not-disrupt"} {
+			if v, asked := p.Annotations[k]; asked {
 				p.Annotations[k], p.Labels[k] = pick(m.r, "prefer", "false", "30m", v), pick(m.r, "never", "true", "2h", v)
 			}
 		}
