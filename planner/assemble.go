@@ -97,6 +97,9 @@ const maxProblems = 20
 // when something of it cannot be read.
 func (c *search) inputs() []plan.Input {
 	in := []plan.Input{requestsInput(c.s, c.now)}
+	if nodes := c.nodesInput(in[0].Age); len(nodes.Problems) > 0 {
+		in = append(in, nodes)
+	}
 	problems := annotation.Problems(c.s, c.p.opts.Guards.TimeZone)
 	if len(problems) == 0 {
 		return in
@@ -110,6 +113,39 @@ func (c *search) inputs() []plan.Input {
 		asked.Problems = append(asked.Problems, p.String())
 	}
 	return append(in, asked)
+}
+
+// nodesInput says which nodes in scope no pod can go to, and which stand in no
+// zone. A node that is not Ready is not known to hold what it seems to.
+func (c *search) nodesInput(age string) plan.Input {
+	in := plan.Input{Source: "nodes", Age: age, Coverage: 1, Problems: []string{}}
+	all, unready, zoneless := 0, 0, 0
+	for i := range c.s.Nodes {
+		n := &c.s.Nodes[i]
+		if !c.p.opts.Guards.Scope.HasNode(n) {
+			continue
+		}
+		all++
+		if !n.Ready {
+			unready++
+		}
+		if c.limits.zone[n.ID] == "" {
+			zoneless++
+		}
+	}
+	if all == 0 {
+		in.Coverage = 0
+		in.Problems = append(in.Problems, "no node is in scope (nodeSelector)")
+		return in
+	}
+	in.Coverage = plan.Round(float64(all-unready) / float64(all))
+	if unready > 0 {
+		in.Problems = append(in.Problems, fmt.Sprintf("%d of %d nodes in scope are not Ready: their pods stay", unready, all))
+	}
+	if zoneless > 0 {
+		in.Problems = append(in.Problems, fmt.Sprintf("%d of %d nodes in scope have no label %s: no goal about zones sees their pods", zoneless, all, ZoneKey))
+	}
+	return in
 }
 
 func requestsInput(s *cluster.Snapshot, now time.Time) plan.Input {

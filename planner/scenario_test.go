@@ -101,6 +101,11 @@ func planOf(t *testing.T, a *txtar.Archive) plan.Plan {
 // text is the form of want.plan.
 func text(p plan.Plan) string {
 	var b strings.Builder
+	for _, in := range p.Inputs {
+		for _, problem := range in.Problems {
+			fmt.Fprintf(&b, "input %s: %s\n", in.Source, problem)
+		}
+	}
 	for _, g := range p.Goals {
 		fmt.Fprintf(&b, "goal %s %s %s: excess %v -> %v\n", g.ID, g.Kind, g.Subject, g.Excess, p.After.Excess[g.ID])
 	}
