@@ -84,7 +84,10 @@ func read(s *cluster.Snapshot, b *cluster.Budget, spent map[string]time.Time, no
 	l.spared = st.DesiredHealthy > 0 && st.CurrentHealthy >= st.DesiredHealthy
 	c := count(s, b, now)
 	switch {
-	case c.unknown: // the status is all there is
+	case c.unknown:
+		// What must stay is in the status only; what is there can be counted.
+		l.left = min(l.left, max(0, c.healthy-l.desired))
+		l.healthy = min(l.healthy, c.healthy)
 	case c.err != "":
 		l.closed = plan.Reason{Code: plan.BlockedByPDB, Message: "pdb " + name + " allows none: " + c.err}
 	default:

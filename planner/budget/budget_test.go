@@ -105,14 +105,20 @@ func TestTheStricterOfStatusAndCount(t *testing.T) {
 			t.Errorf("the status allows %d, the count %d: %d go, want %d", c.status, c.away, got, c.want)
 		}
 	}
-	// The scale of a foreign controller is not in the snapshot: the status decides.
-	x := newShop()
-	x.podsOf("r r r", "example.org/v1", "Herd", "h")
-	b := atMostAway("1")
-	b.Status.DisruptionsAllowed = 2
-	s := x.snapshot(t, b)
-	if got, _ := drain(NewBook(s, nil, now), s); got != 2 {
-		t.Errorf("foreign controller: %d go, want the 2 of the status", got)
+}
+
+// TestAForeignControllersScale is not in the snapshot: what must stay is said by
+// the status alone, what is there by both.
+func TestAForeignControllersScale(t *testing.T) {
+	for states, want := range map[string]int{"r r r": 2, "r r -": 1, "r - -": 0} {
+		x := newShop()
+		x.podsOf(states, "example.org/v1", "Herd", "h")
+		b := atMostAway("1")
+		b.Status = policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, DisruptionsAllowed: 2, CurrentHealthy: 3, DesiredHealthy: 1}
+		s := x.snapshot(t, b)
+		if got, _ := drain(NewBook(s, nil, now), s); got != want {
+			t.Errorf("%s: %d Ready pods go, want %d", states, got, want)
+		}
 	}
 }
 
