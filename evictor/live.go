@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -179,7 +180,7 @@ func (l *Live) look(ctx context.Context, m plan.Move) (*corev1.Pod, attempt) {
 	case apierrors.IsNotFound(err):
 		return nil, outcomeOf(m, plan.Gone, plan.PodGoneAlready, "the pod is gone")
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-		a := outcomeOf(m, plan.Blocked, plan.PermissionMissing, "permission to get pods is missing; grant it to this account: "+err.Error())
+		a := outcomeOf(m, plan.Blocked, plan.PermissionMissing, withoutPermission("get pods", err))
 		a.stop = &a.outcome.Reason
 		return nil, a
 	case err != nil && ctx.Err() != nil:
@@ -192,6 +193,8 @@ func (l *Live) look(ctx context.Context, m plan.Move) (*corev1.Pod, attempt) {
 		return nil, outcomeOf(m, plan.Gone, plan.PodTerminating, "the pod is terminating already")
 	case pod.Spec.NodeName != m.From:
 		return nil, outcomeOf(m, plan.Dropped, plan.PremiseChanged, "the pod is no longer on "+m.From)
+	case m.Read != "" && m.Read != annotation.Read(pod):
+		return nil, outcomeOf(m, plan.Dropped, plan.PremiseChanged, "the pod's labels, its requests or its controller have changed just now")
 	}
 	return pod, attempt{}
 }

@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -70,6 +71,10 @@ var provocations = []provocation{
 	{"it is another in between", plan.UIDChanged, answers(apierrors.NewConflict(pods, "d1", errors.New("the UID in the precondition does not match")))},
 	{"it terminates", plan.PodTerminating, func(w *world, _ *plan.Move, _ func()) { w.pods["d1"].DeletionTimestamp = &metav1.Time{} }},
 	{"it stands elsewhere", plan.PremiseChanged, func(w *world, _ *plan.Move, _ func()) { w.pods["d1"].Spec.NodeName = "n2" }},
+	{"somebody asks to keep it", plan.PremiseChanged, func(w *world, m *plan.Move, _ func()) {
+		m.Read = annotation.Read(w.pods["d1"])
+		w.pods["d1"].Annotations = map[string]string{annotation.Evict: "never"}
+	}},
 	{"the window has closed", plan.OutsideWindow, func(_ *world, m *plan.Move, _ func()) { m.NotAfter = noon }},
 	{"its budget is spent", plan.BlockedByPDB, answers(errBudget)},
 	{"it has two budgets", plan.SeveralPDBs, answers(errSeveral)},

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/guard"
@@ -73,7 +74,7 @@ func (c *search) recheck(start *search, w *wave, m plan.Move) (plan.Move, plan.O
 // refresh puts the new prediction into the move; what it is for stays.
 func (c *search) refresh(p *cluster.Pod, m plan.Move, l landing) plan.Move {
 	s := c.s
-	m.NotAfter = c.verdict.notAfter(p)
+	m.NotAfter, m.Read = c.verdict.notAfter(p), annotation.Read(p.Object)
 	m.Goals = slices.Clone(m.Goals)
 	m.To, m.Acceptable.Nodes = s.Nodes[l.to].Name, len(l.acceptable)
 	m.PGood, m.PReturn, m.PPending = l.pGood, l.pReturn, l.pPending

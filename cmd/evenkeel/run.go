@@ -179,7 +179,7 @@ func (f *runFlags) controller(out io.Writer, log *slog.Logger, conf *config.Conf
 		},
 	}
 	if !conf.DryRun {
-		c.Mode = plan.Live
+		c.Mode, c.AtOnce = plan.Live, evictor.AtOnce(conf.PerMinute())
 		c.Evictor = evictor.NewLive(client, o, o.WorkloadOf, evictor.Options{
 			GracePeriodSeconds: conf.Evictor.GracePeriodSeconds, PerMinute: conf.PerMinute(),
 			VerifyTimeout: time.Duration(conf.Evictor.VerifyTimeout), Clock: clock.RealClock{}, Log: log, Events: recorded,
