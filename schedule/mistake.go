@@ -24,6 +24,8 @@ var fields = [5]field{
 	{"day of the week", 0, 6, []string{"sun", "mon", "tue", "wed", "thu", "fri", "sat"}, "0 to 6, where Sunday is 0, or SUN to SAT"},
 }
 
+const fiveFields = "five: minute, hour, day of the month, month, day of the week"
+
 // mistake says in words what keeps expr from being read; empty when nothing is
 // found. The parser's own errors speak of its functions.
 func mistake(expr string) string {
@@ -35,10 +37,12 @@ func mistake(expr string) string {
 	case 0:
 		return "it is empty (want five fields, such as \"0 * * * *\")"
 	case 5:
+	case 1:
+		return "it has one field (want " + fiveFields + ")"
 	case 6:
-		return "6 fields stand there, and seconds are not supported (want five: minute, hour, day of the month, month, day of the week)"
+		return "it has 6 fields, and seconds are not supported (want " + fiveFields + ")"
 	default:
-		return fmt.Sprintf("%d of five fields stand there (want minute, hour, day of the month, month, day of the week)", len(parts))
+		return fmt.Sprintf("it has %d fields (want %s)", len(parts), fiveFields)
 	}
 	for i, f := range fields {
 		if m := f.mistake(parts[i]); m != "" {

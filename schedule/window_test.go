@@ -101,7 +101,7 @@ func TestWindowsThatMakeNoSense(t *testing.T) {
 		"0 22 * * * 6h Mars":     `"Mars" is not a time zone (want an IANA name, such as Europe/Berlin or Etc/UTC)`,
 		"0 0 30 2 * 6h":          `"0 0 30 2 *" never fires: no year has such a day`,
 		"0 22 * * * 6h Local":    `"Local" is not a time zone (want an IANA name, such as Europe/Berlin or Etc/UTC)`,
-		"@never 6h":              `"@never" is not a cron expression: unrecognized descriptor: @never`,
+		"@never 6h":              `"@never" is not a cron expression: "@never" is unknown (want @hourly, @daily, @weekly, @monthly, @yearly, or @every with a duration, such as @every 90m)`,
 		"TZ=UTC 0 22 * * * 6h a": `"TZ=UTC 0 22 * * * 6h a" is not a window (want cron fields, a duration and perhaps a time zone, such as "0 22 * * 1-5 6h Europe/Berlin")`,
 	} {
 		if _, err := ParseWindow(text, time.UTC); err == nil || err.Error() != want {
