@@ -109,7 +109,8 @@ type Pod struct {
 	// shared slice.
 	Owners []metav1.Object
 	// OwnerMissing says that the Controller, or one above it, is named but not
-	// in the snapshot; the workload is then the highest reference known.
+	// in the snapshot; the workload is then the highest reference known, or the
+	// Job where what starts Jobs is missing.
 	OwnerMissing bool
 	Terminating  bool
 	Terminal     bool // Succeeded or Failed
@@ -131,6 +132,7 @@ type Workload struct {
 	// snapshot but owners below it are, it is the sum of theirs.
 	Replicas int32
 	Pods     []PodID // not terminal, bound or not, sorted by ID
+	Ended    []PodID // those that are terminal, sorted by ID
 	// Object is the owner itself, nil when it is not in the snapshot.
 	Object metav1.Object
 }

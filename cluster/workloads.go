@@ -129,9 +129,12 @@ func (x *owners) climb(ns string, ref *metav1.OwnerReference) climb {
 		above := metav1.GetControllerOfNoCopy(w.object)
 		if w.kind == "Job" { // what starts Jobs replaces no pods, but may carry annotations
 			if above != nil {
-				if cron := x.find(ns, above); cron != nil {
-					c.owners = append(c.owners, cron.object)
+				cron := x.find(ns, above)
+				if cron == nil { // what is asked on it is not known
+					c.missing = true
+					return c
 				}
+				c.owners = append(c.owners, cron.object)
 			}
 			return c
 		}
@@ -204,8 +207,10 @@ func (b *builder) number(byKey map[string]*Workload, ofPod []string) {
 		}
 		p := &b.s.Pods[i]
 		p.Workload = byKey[key].ID
-		if !p.Terminal {
-			w := &b.s.Workloads[p.Workload]
+		w := &b.s.Workloads[p.Workload]
+		if p.Terminal {
+			w.Ended = append(w.Ended, p.ID)
+		} else {
 			w.Pods = append(w.Pods, p.ID)
 		}
 	}
