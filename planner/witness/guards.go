@@ -130,7 +130,7 @@ func (r *replay) ownPlace(p *corev1.Pod, add adder) {
 		add(there && v != "false", plan.NodeExcluded, "its node says exclude: "+v)
 		for k := range kv {
 			name, ours := strings.CutPrefix(k, "evenkeel.io/")
-			add(ours && name != "exclude" && name != "drain-first" && name != "pressure", plan.RequestUnreadable, "its node asks "+k)
+			add(ours && name != "exclude" && name != "drain-first" && name != "pressure" && name != "steer", plan.RequestUnreadable, "its node asks "+k)
 		}
 	}
 }
