@@ -43,7 +43,7 @@ func JobFails(s *cluster.Snapshot, p *cluster.Pod, before int) (message string, 
 	case action != batchv1.PodFailurePolicyActionCount && sure:
 		return fmt.Sprintf("Job %s fails when a pod is disrupted (podFailurePolicy)", j.Name), true
 	case action != batchv1.PodFailurePolicyActionCount:
-		return fmt.Sprintf("Job %s may fail when a pod is disrupted: an earlier rule of its podFailurePolicy may match than that about DisruptionTarget", j.Name), true
+		return fmt.Sprintf("Job %s may fail when a pod is disrupted: another rule of its podFailurePolicy may match first", j.Name), true
 	}
 	if limit := j.Spec.BackoffLimitPerIndex; limit != nil {
 		if n := failuresOfIndex(p.Object) + 1; n > int(*limit) {
