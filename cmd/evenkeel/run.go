@@ -74,13 +74,13 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	if err != nil {
 		return err
 	}
-	if len(f.strategies) > 0 && !f.once {
+	if cmd.Flags().Changed("strategy") && !f.once {
 		return errors.New("--strategy goes with --once; without it every strategy runs on its schedule")
 	}
 	if err := f.check(); err != nil {
 		return err
 	}
-	due, err := pick(conf.Build(), f.strategies)
+	names, err := due(cmd, conf.Build(), f.strategies)
 	if err != nil {
 		return err
 	}
@@ -116,7 +116,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	if err := o.WaitForSync(wait); err != nil {
 		return fmt.Errorf("looking at the cluster at %s: %w", host(rc), err)
 	}
-	work := func(ctx context.Context) error { return once(ctx, c, due) }
+	work := func(ctx context.Context) error { return once(ctx, c, names) }
 	if conf.DryRun {
 		return work(cmd.Context()) // nothing is evicted, so nobody is in the way
 	}
