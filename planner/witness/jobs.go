@@ -47,7 +47,7 @@ func (r *replay) jobFails(c call) {
 }
 
 // failed are the failures of a Job so far: in its status, about to be added, and
-// of pods that are on their way out and still hold the controller's finalizer.
+// of pods that have failed or will, and still hold the controller's finalizer.
 func (r *replay) failed(job *batchv1.Job) int {
 	n, counted := int(job.Status.Failed), map[string]bool{}
 	if u := job.Status.UncountedTerminatedPods; u != nil {
@@ -57,7 +57,7 @@ func (r *replay) failed(job *batchv1.Job) int {
 	}
 	for _, p := range r.pods {
 		mine, ok := r.jobOf(p)
-		if ok && mine == job && leaving(p) && !ended(p) && slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer) {
+		if ok && mine == job && (p.Status.Phase == corev1.PodFailed || leaving(p) && !ended(p)) && slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer) {
 			counted[string(p.UID)] = true
 		}
 	}
@@ -73,23 +73,41 @@ func (r *replay) jobOf(p *corev1.Pod) (*batchv1.Job, bool) {
 	return job, ok
 }
 
-// verdict is what the Job's policy does with an evicted pod: the action of the
-// first rule that fits. How its containers end nobody knows beforehand, so a rule
-// by exit codes fits when that is worse, and never when it is better.
+// verdict is the worst that the Job's policy can do with an evicted pod. The rule
+// for pods that are disrupted fits it for certain and ends the search. How its
+// containers end and what its other conditions will be nobody knows beforehand,
+// so of the rules above that one any can be the first that fits.
 func (r *replay) verdict(job *batchv1.Job) batchv1.PodFailurePolicyAction {
 	policy := job.Spec.PodFailurePolicy
 	if policy == nil {
 		return batchv1.PodFailurePolicyActionCount
 	}
+	possible := map[batchv1.PodFailurePolicyAction]bool{}
+	certain := false
 	for _, rule := range policy.Rules {
-		if rule.OnExitCodes != nil && (rule.Action == batchv1.PodFailurePolicyActionFailJob || rule.Action == batchv1.PodFailurePolicyActionFailIndex) {
-			return rule.Action
-		}
+		fits := rule.OnExitCodes != nil
 		for _, on := range rule.OnPodConditions {
-			if on.Type == corev1.DisruptionTarget && (on.Status == corev1.ConditionTrue || on.Status == "") {
-				return rule.Action
+			switch {
+			case on.Type != corev1.DisruptionTarget:
+				fits = true
+			case on.Status != corev1.ConditionFalse && on.Status != corev1.ConditionUnknown:
+				fits, certain = true, true
 			}
 		}
+		if fits {
+			possible[rule.Action] = true
+		}
+		if certain {
+			break
+		}
 	}
-	return batchv1.PodFailurePolicyActionCount
+	if !certain { // none of them may fit
+		possible[batchv1.PodFailurePolicyActionCount] = true
+	}
+	for _, worst := range []batchv1.PodFailurePolicyAction{batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionFailIndex, batchv1.PodFailurePolicyActionCount} {
+		if possible[worst] {
+			return worst
+		}
+	}
+	return batchv1.PodFailurePolicyActionIgnore
 }

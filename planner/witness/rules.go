@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/schedule"
 )
 
 // Rules are the settings that a plan must obey, as docs/reference/config.md
@@ -33,7 +32,7 @@ type Rules struct {
 	PerPass, PerNode, PerNamespace, PerOwner, PerZone   Limit
 	InFlightTotal, InFlightPerNode, InFlightPerWorkload Limit
 
-	Allow, Deny []schedule.Window
+	Allow, Deny []Window
 	// Location is the time zone of windows that name none.
 	Location *time.Location
 }

@@ -46,7 +46,7 @@ type server struct {
 }
 
 func run(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course Course) *server {
-	s := &server{replay: &replay{world: look(o), rules: c, now: now}, course: course, ahead: map[string]int{}}
+	s := &server{replay: &replay{world: look(o), rules: c, now: now, walls: map[string]wall{}, beginnings: map[string][]int{}}, course: course, ahead: map[string]int{}}
 	waves := s.waves(p)
 	for i, b := range s.budgets {
 		s.budgets[i].PodDisruptionBudget = b.DeepCopy()

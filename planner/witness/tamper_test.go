@@ -10,7 +10,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/witness"
-	"github.com/evenkeel-project/evenkeel/schedule"
 )
 
 // tamper breaks a good plan, its rules or its cluster in one way; want is what
@@ -212,9 +211,8 @@ var planTampers = []tamper{
 		return "", false
 	}},
 	{"all windows are closed", plan.OutsideWindow, func(m *made) (string, bool) {
-		w, err := schedule.NewWindow("0 0 * * *", 24*time.Hour, time.UTC)
-		m.rules.Deny = append(m.rules.Deny, w)
-		return m.plan.Moves[0].Pod.String(), err == nil
+		m.rules.Deny = append(m.rules.Deny, witness.Window{Fields: "0 0 * * *", Length: 24 * time.Hour, Location: time.UTC})
+		return m.plan.Moves[0].Pod.String(), true
 	}},
 }
 
