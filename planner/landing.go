@@ -77,8 +77,8 @@ func (c *search) tooUncertain(pod cluster.PodID, from cluster.NodeID, pr placeme
 	need := c.p.opts.MinConfidence
 	if back >= 1-l.pGood-back {
 		return plan.Reason{Code: plan.WouldReturn, Message: fmt.Sprintf(
-			"its replacement would go back to %s, or where it helps as little, with probability %.2f (guards.minConfidence allows %.2f)",
-			c.s.Nodes[from].Name, back, 1-need)}
+			"its replacement would go back to %s, or where it helps as little, with probability %.2f; at most %.2f is allowed (guards.minConfidence %.2f)",
+			c.s.Nodes[from].Name, back, 1-need, need)}
 	}
 	return plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
 		"its replacement lands where it helps with probability %.2f only (guards.minConfidence wants %.2f)", l.pGood, need)}
