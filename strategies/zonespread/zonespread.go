@@ -40,9 +40,7 @@ type Spread struct {
 func New(name string, raw []byte, scope cluster.Scope) (*Spread, []arg.Error) {
 	a := Args{TopologyKey: "topology.kubernetes.io/zone", MaxSkew: 1, By: "owner"}
 	errs := arg.Decode(raw, &a)
-	if a.TopologyKey == "" {
-		errs = append(errs, arg.Error{Path: "topologyKey", Message: "is empty (want a node label such as topology.kubernetes.io/zone)"})
-	}
+	errs = append(errs, arg.LabelKey("topologyKey", a.TopologyKey)...)
 	if a.MaxSkew < 1 {
 		errs = append(errs, arg.Error{Path: "maxSkew", Message: strconv.Itoa(a.MaxSkew) + " is too small (want 1 or more)"})
 	}
