@@ -119,6 +119,9 @@ func (c *Config) Planner() planner.Options {
 	o.Limits = planner.Limits{PerPass: l.PerPass, PerNode: l.PerNode, PerNamespace: l.PerNamespace, PerOwner: l.PerOwner, PerZone: l.PerZone}
 	f := c.Evictor.InFlight
 	o.InFlight = planner.InFlight{Total: f.Total.Of(0), PerNode: f.PerNode.Of(0), PerOwner: f.PerOwner.Of(0)}
+	for _, s := range c.Build() {
+		o.Strategies = append(o.Strategies, planner.StrategyInfo{Name: s.Name, Needs: s.Strategy.Needs()})
+	}
 	o.ConfigHash, o.NotEnforced = c.Hash(), c.NotEnforced()
 	return o
 }

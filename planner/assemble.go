@@ -16,14 +16,14 @@ func (p *Planner) assemble(c *search, steps []wavedStep) plan.Plan {
 	before := c.afresh()
 	out := plan.Plan{
 		APIVersion: plan.APIVersion, Kind: "Plan",
-		TakenAt: c.s.TakenAt.UTC(), Expires: c.now.Add(validity).UTC(),
+		TakenAt: c.s.TakenAt.UTC(), TakenAtNewest: c.s.Objects.TakenAt.IsZero(), Expires: c.now.Add(validity).UTC(),
 		Cluster:    plan.ClusterInfo{UID: c.s.ClusterUID, Version: fmt.Sprintf("%d.%d", c.s.ServerMajor, c.s.ServerMinor)},
 		ConfigHash: p.opts.ConfigHash, NotEnforced: p.opts.NotEnforced,
 		Moves:      []plan.Move{},
 		Rejections: c.refused.list(p.opts.SamplesPerCode),
 		Goals:      []plan.Goal{},
 		Before:     before.state(),
-		Bound:      c.bound(),
+		Strategies: c.strategies(),
 		Inputs:     c.inputs(),
 	}
 	for i, st := range steps {
@@ -32,7 +32,7 @@ func (p *Planner) assemble(c *search, steps []wavedStep) plan.Plan {
 		out.Moves = append(out.Moves, m)
 		before.apply(st.step)
 	}
-	out.After = before.state()
+	out.After, out.Bound = before.state(), c.bound(before.goals)
 	for _, g := range c.goals.list {
 		if g.ID != "" {
 			out.Goals = append(out.Goals, g)
@@ -100,6 +100,9 @@ func (c *search) inputs() []plan.Input {
 	if nodes := c.nodesInput(in[0].Age); len(nodes.Problems) > 0 {
 		in = append(in, nodes)
 	}
+	if stated := c.strategiesInput(in[0].Age); len(stated.Problems) > 0 {
+		in = append(in, stated)
+	}
 	problems := annotation.Problems(c.s, c.p.opts.Guards.TimeZone)
 	if len(problems) == 0 {
 		return in
@@ -115,8 +118,8 @@ func (c *search) inputs() []plan.Input {
 	return append(in, asked)
 }
 
-// nodesInput says which nodes in scope no pod can go to, and which stand in no
-// zone. A node that is not Ready is not known to hold what it seems to.
+// nodesInput says which nodes in scope no pod can go to, which stand in no zone,
+// and which domains are not counted. A node that is not Ready is not known to hold what it seems to.
 func (c *search) nodesInput(age string) plan.Input {
 	in := plan.Input{Source: "nodes", Age: age, Coverage: 1, Problems: []string{}}
 	all, unready, zoneless := 0, 0, 0
@@ -145,6 +148,7 @@ func (c *search) nodesInput(age string) plan.Input {
 	if zoneless > 0 {
 		in.Problems = append(in.Problems, fmt.Sprintf("%d of %d nodes in scope have no label %s: no goal about zones sees their pods", zoneless, all, ZoneKey))
 	}
+	in.Problems = append(in.Problems, c.notCounted()...)
 	return in
 }
 

@@ -25,6 +25,9 @@ type Options struct {
 	MaxUnavailableWithoutPDB int
 	// UtilizationLimit separates failure categories 3 and 4.
 	UtilizationLimit float64
+	// Strategies are all that are enabled, in order, so that one without a goal
+	// can be told from one whose goals are met.
+	Strategies []StrategyInfo
 	// ConfigHash and NotEnforced are copied into the plan.
 	ConfigHash  string
 	NotEnforced []string

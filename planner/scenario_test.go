@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -115,7 +117,18 @@ func text(p plan.Plan) string {
 	for _, r := range p.Rejections.Samples {
 		fmt.Fprintf(&b, "stays: %s on %s: %s: %s\n", r.Pod, r.Node, r.Reason.Code, r.Reason.Message)
 	}
+	for _, st := range p.Strategies {
+		if st.Goals > 0 && !st.Asked {
+			fmt.Fprintf(&b, "strategy %s: %d of %d goals unmet, not asked for\n", st.Name, st.Unmet, st.Goals)
+		}
+	}
 	fmt.Fprintf(&b, "bound: %d evictions, residual %v\n", p.Bound.MinEvictions, p.Bound.Residual)
+	if p.Bound.MinForPlan != p.Bound.MinEvictions {
+		fmt.Fprintf(&b, "bound of this plan: %d evictions\n", p.Bound.MinForPlan)
+	}
+	for _, id := range slices.Sorted(maps.Keys(p.Bound.ResidualByGoal)) {
+		fmt.Fprintf(&b, "stays of %s: %v\n", id, p.Bound.ResidualByGoal[id])
+	}
 	return b.String()
 }
 
