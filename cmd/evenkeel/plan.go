@@ -70,7 +70,7 @@ func (f *planFlags) run(cmd *cobra.Command, g *global) error {
 		return err
 	}
 	p := planner.New(conf.Planner()).Plan(s, plan.PlannerState{}, controller.Goals(s, strategies, names), s.TakenAt)
-	if err := report.Plan(cmd.OutOrStdout(), format, p); err != nil {
+	if err := report.Plan(cmd.OutOrStdout(), format, p, report.Options{Evicts: !conf.DryRun}); err != nil {
 		return err
 	}
 	if f.detailedExitCode && len(p.Moves) > 0 {
