@@ -143,6 +143,9 @@ type Budget struct {
 	Object   *policyv1.PodDisruptionBudget // read-only
 	Selector labels.Selector
 	Pods     []PodID
+	// Unreadable is why the selector cannot be used; the budget is then taken to
+	// select every pod of its namespace.
+	Unreadable string
 }
 
 // Service is a Service with its compiled selector; those without one select nothing.

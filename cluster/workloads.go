@@ -255,17 +255,25 @@ func (b *builder) budgets() {
 		seen[name] = true
 		sel, err := metav1.LabelSelectorAsSelector(o.Spec.Selector)
 		if err != nil {
-			text, _, _ := strings.Cut(err.Error(), " (e.g. ") // and a regular expression
-			b.fail("PodDisruptionBudget %s: reading spec.selector: %s", name, text)
-			continue
+			sel = labels.Everything()
 		}
-		budget := Budget{ID: BudgetID(len(b.s.Budgets)), Object: o, Selector: sel}
+		budget := Budget{ID: BudgetID(len(b.s.Budgets)), Object: o, Selector: sel, Unreadable: selectorTrouble(err)}
 		b.eachSelected(o.Namespace, sel, func(p *Pod) {
 			p.Budgets = append(p.Budgets, budget.ID)
 			budget.Pods = append(budget.Pods, p.ID)
 		})
 		b.s.Budgets = append(b.s.Budgets, budget)
 	}
+}
+
+// selectorTrouble is why a stored selector cannot be used. The API server lets one
+// stand that it would not take today.
+func selectorTrouble(err error) string {
+	if err == nil {
+		return ""
+	}
+	text, _, _ := strings.Cut(err.Error(), " (e.g. ") // and a regular expression
+	return text
 }
 
 // eachSelected visits the pods of a namespace that the selector matches. Pods

@@ -35,6 +35,8 @@ type Book struct {
 type line struct {
 	// closed, when its code is set, refuses every pod.
 	closed plan.Reason
+	// unread: whether the budget covers a pod is not known.
+	unread bool
 	// left is how many Ready pods may go, counted how many the pods alone would
 	// let go; 0 where they cannot say.
 	left, counted int
@@ -72,6 +74,10 @@ func read(s *cluster.Snapshot, b *cluster.Budget, spent map[string]time.Time, no
 	}
 	until, isSpent := spent[name]
 	switch {
+	case b.Unreadable != "":
+		l.unread = true
+		l.closed = plan.Reason{Code: plan.BlockedByPDB, Message: "pdb " + name + " may cover this pod: its selector cannot be read: " + b.Unreadable}
+		return l
 	case st.ObservedGeneration < b.Object.Generation:
 		l.closed = plan.Reason{Code: plan.PDBNotObserved, Message: "pdb " + name + " was changed and its status is not up to date yet"}
 		return l
@@ -116,6 +122,11 @@ func (b *Book) Take(p *cluster.Pod, taken Taken) {
 }
 
 func (b *Book) ask(p *cluster.Pod, taken Taken) (reason plan.Reason, cost int, ok bool) {
+	for _, id := range p.Budgets {
+		if l := &b.lines[id]; l.unread {
+			return l.closed, 0, false
+		}
+	}
 	switch len(p.Budgets) {
 	case 0:
 		return plan.Reason{}, 0, true
