@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/annotation"
@@ -157,5 +158,21 @@ func requestsInput(s *cluster.Snapshot, now time.Time) plan.Input {
 	for _, kind := range slices.Sorted(maps.Keys(s.Objects.Skipped)) {
 		in.Problems = append(in.Problems, fmt.Sprintf("%d objects of kind %s are not read", s.Objects.Skipped[kind], kind))
 	}
+	if absent := absentKinds(s.Objects); s.Objects.TakenAt.IsZero() && len(absent) > 0 {
+		in.Problems = append(in.Problems, fmt.Sprintf("the snapshot, which evenkeel capture did not make, has no %s: taken as there being none", strings.Join(absent, " and no ")))
+	}
 	return in
+}
+
+// absentKinds are kinds that keep pods where they are, and of which none is
+// there.
+func absentKinds(o *cluster.Objects) []string {
+	var out []string
+	if len(o.Services) == 0 {
+		out = append(out, "Service")
+	}
+	if len(o.PodDisruptionBudgets) == 0 {
+		out = append(out, "PodDisruptionBudget")
+	}
+	return out
 }
