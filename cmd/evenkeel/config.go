@@ -5,6 +5,7 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -88,6 +89,9 @@ func describe(out io.Writer, name string, conf *config.Config) {
 		fmt.Fprintf(out, "%s is valid: 1 strategy, %s.\n", name, mode)
 	default:
 		fmt.Fprintf(out, "%s is valid: %d strategies, %s.\n", name, n, mode)
+	}
+	for _, w := range conf.Warnings(time.Now()) {
+		fmt.Fprintln(out, "Warning: "+w)
 	}
 	fmt.Fprintln(out, "Not enforced by this version yet:")
 	for _, l := range conf.NotEnforced() {
