@@ -206,7 +206,7 @@ func (t *table) notEnforced(limits []string) {
 	}
 	t.line("")
 	if !t.wide {
-		t.line("%s of the configuration %s not enforced yet by this version (`evenkeel config check` lists them).", count(len(limits), "limit"), be)
+		t.line("%s of the configuration %s not enforced yet by this version (-o wide or `evenkeel config check` lists them).", count(len(limits), "limit"), be)
 		return
 	}
 	t.line("%s", t.paint(bold, "Limits of the configuration that this version does not enforce yet"))
