@@ -7,8 +7,7 @@ COPY go.mod go.sum ./
 RUN go mod download
 COPY . .
 ARG VERSION=unknown
-# timetzdata: the image has no time zones of its own, and schedules name them.
-RUN CGO_ENABLED=0 go build -trimpath -tags timetzdata -ldflags "-s -w -X main.version=${VERSION}" -o /evenkeel ./cmd/evenkeel
+RUN CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=${VERSION}" -o /evenkeel ./cmd/evenkeel
 
 FROM scratch
 # To check the certificate of a server outside the cluster.
