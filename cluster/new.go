@@ -146,7 +146,7 @@ func (b *builder) nodes() {
 		b.s.nodeByName[n.Name] = id
 		b.s.Nodes = append(b.s.Nodes, Node{
 			ID: id, Object: n, Name: n.Name, Ready: nodeReady(n),
-			Allocatable: resourcesOf(n.Status.Allocatable), AllowedPods: n.Status.Allocatable.Pods().Value(),
+			Allocatable: ResourcesOf(n.Status.Allocatable), AllowedPods: n.Status.Allocatable.Pods().Value(),
 		})
 	}
 }

@@ -23,13 +23,14 @@ type Weights struct {
 	LeastAllocated     int64
 	BalancedAllocation int64
 	ImageLocality      int64
+	VolumeBinding      int64
 }
 
 // DefaultWeights are those of the default profile (kube-scheduler
 // apis/config/v1, getDefaultPlugins).
 var DefaultWeights = Weights{
 	TaintToleration: 3, NodeAffinity: 2, PodTopologySpread: 2, InterPodAffinity: 2,
-	LeastAllocated: 1, BalancedAllocation: 1, ImageLocality: 1,
+	LeastAllocated: 1, BalancedAllocation: 1, ImageLocality: 1, VolumeBinding: 1,
 }
 
 // The score plugins, as indexes of scratch.scores.
@@ -41,18 +42,19 @@ const (
 	scoreLeast
 	scoreBalanced
 	scoreImages
+	scoreVolumes
 	scorePlugins
 )
 
 var scoreNames = [scorePlugins]string{
 	"TaintToleration", "NodeAffinity", "PodTopologySpread", "InterPodAffinity",
-	"NodeResourcesFit", "NodeResourcesBalancedAllocation", "ImageLocality",
+	"NodeResourcesFit", "NodeResourcesBalancedAllocation", "ImageLocality", "VolumeBinding",
 }
 
 func (w Weights) list() [scorePlugins]int64 {
 	return [scorePlugins]int64{
 		w.TaintToleration, w.NodeAffinity, w.PodTopologySpread, w.InterPodAffinity,
-		w.LeastAllocated, w.BalancedAllocation, w.ImageLocality,
+		w.LeastAllocated, w.BalancedAllocation, w.ImageLocality, w.VolumeBinding,
 	}
 }
 
@@ -61,6 +63,7 @@ type fixedScores struct {
 	taints    []int64 // untolerated PreferNoSchedule taints
 	preferred []int64 // sum of matching preferred node affinity weights; nil: none
 	images    []int64 // nil: no image of the pod is on any node
+	volumes   []int64 // VolumeBinding; nil: the pod has no claims
 }
 
 func (w *World) fixedScores(pod *corev1.Pod) (fixedScores, error) {
@@ -119,6 +122,11 @@ func (r *round) score(feasible []cluster.NodeID) {
 			b.scores[scoreImages][i] = f.images[n]
 		}
 	}
+	if f.volumes != nil {
+		for i, n := range feasible {
+			b.scores[scoreVolumes][i] = f.volumes[n]
+		}
+	}
 	r.scoreSpread(feasible, b.scores[scoreSpread])
 	r.scoreInterPod(feasible, b.scores[scoreInterPod])
 	r.scoreResources(feasible, b.scores[scoreLeast], b.scores[scoreBalanced])
@@ -156,24 +164,10 @@ func normalise(s []int64, reverse bool) {
 	}
 }
 
-// scoreResources is LeastAllocated over cpu and memory, with the scheduler's
-// assumed requests where there are none, and BalancedAllocation over the true
-// requests, which does not score a pod that requests neither.
+// scoreResources reads the scores that depend on a node's own pods only.
 func (r *round) scoreResources(feasible []cluster.NodeID, least, balanced []int64) {
-	pod := r.in.class.sample
-	bestEffort := pod.Requests.MilliCPU == 0 && pod.Requests.MemoryBytes == 0
 	for i, n := range feasible {
-		l, a := &r.w.load[n], &r.w.snap.Nodes[n].Allocatable
-		least[i] = leastAllocated(
-			l.nonZeroMilliCPU+pod.NonZero.MilliCPU, a.MilliCPU,
-			l.nonZeroBytes+pod.NonZero.MemoryBytes, a.MemoryBytes)
-		if bestEffort {
-			continue
-		}
-		with := balance(l.milliCPU+pod.Requests.MilliCPU, a.MilliCPU, l.memory+pod.Requests.MemoryBytes, a.MemoryBytes)
-		without := balance(l.milliCPU, a.MilliCPU, l.memory, a.MemoryBytes)
-		// About 75 when the pod changes little, to 100 when it levels the node.
-		balanced[i] = maxScore/2 + (maxScore/2+with-without)/2
+		least[i], balanced[i] = int64(r.in.fit.least[n]), int64(r.in.fit.even[n])
 	}
 }
 

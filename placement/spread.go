@@ -25,6 +25,7 @@ type constraint struct {
 	eligible   []bool   // nodes whose pods and domains count
 	pods       *counter // pods that match the selector, on each node
 	self       int64    // 1 when the newcomer matches the selector
+	everything bool     // the selector is empty
 }
 
 // spreadRules are the constraints of an incoming class.
@@ -107,6 +108,7 @@ func (w *World) constraint(c *class, key string, maxSkew int64, sel labels.Selec
 	x := constraint{
 		maxSkew: maxSkew, key: key, topo: w.topology(key), minDomains: 1,
 		hostname: key == corev1.LabelHostname, pods: w.spreadCounter(c.namespace, sel),
+		everything: sel.Empty(),
 	}
 	if sel.Matches(c.labels) {
 		x.self = 1
