@@ -10,7 +10,7 @@ import (
 )
 
 // kept are the prefixes of annotations that decisions read.
-var kept = []string{"evenkeel.io/", "descheduler.alpha.kubernetes.io/", "cluster-autoscaler.kubernetes.io/", "karpenter.sh/", "controller.kubernetes.io/", "kubernetes.io/config.", "deployment.kubernetes.io/", "scheduler.alpha.kubernetes.io/", "pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/", "storageclass.kubernetes.io/", "storage.alpha.kubernetes.io/"}
+var kept = []string{"evenkeel.io/", "descheduler.alpha.kubernetes.io/", "cluster-autoscaler.kubernetes.io/", "karpenter.sh/", "controller.kubernetes.io/", "kubernetes.io/config.", "deployment.kubernetes.io/", "scheduler.alpha.kubernetes.io/", "pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/", "storageclass.kubernetes.io/"}
 
 // Redact returns copies without environment, commands, addresses, image names
 // (a hash stays, so that equal images stay equal) and annotations that no

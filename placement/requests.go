@@ -14,11 +14,12 @@ var assumedRequests = corev1.ResourceList{
 }
 
 // requestsOf returns what a new pod with this spec requests, and what scores
-// take it to request. They differ from those of the pod that stands where that
-// was resized, or has resources of its own beside those of its containers.
+// take it to request. The latter leave out what the pod requests as a whole:
+// NodeResourcesFit is not told that such requests exist when it scores a
+// newcomer, though it counts them for the pods that stand.
 func requestsOf(p *corev1.Pod) (request, assumed cluster.Resources) {
 	opts := resource.PodResourcesOptions{}
 	request = cluster.ResourcesOf(resource.PodRequests(p, opts))
-	opts.NonMissingContainerRequests = assumedRequests
+	opts.NonMissingContainerRequests, opts.SkipPodLevelResources = assumedRequests, true
 	return request, cluster.ResourcesOf(resource.PodRequests(p, opts))
 }
