@@ -176,7 +176,7 @@ func (g *generator) mounts(ns, app string, spec *corev1.PodSpec) func(*corev1.Po
 	if g.on["disks"] && g.chance(0.6) {
 		same = append(same, g.disk())
 	}
-	if g.on["images"] && g.chance(0.3) {
+	if g.on["images"] && g.chance(0.5) {
 		same = append(same, corev1.Volume{Name: "image", VolumeSource: corev1.VolumeSource{Image: &corev1.ImageVolumeSource{Reference: g.one("img0", "img1:v1")}}})
 	}
 	if g.on["ephemeral"] && g.chance(0.6) {

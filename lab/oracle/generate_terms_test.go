@@ -77,7 +77,7 @@ func (g *generator) affinity() *corev1.Affinity {
 	}
 	if g.on["affinity"] && g.chance(0.8) {
 		a.NodeAffinity = &corev1.NodeAffinity{}
-		if g.chance(0.4) {
+		if g.chance(map[bool]float64{true: 0.6, false: 0.4}[g.on["policies"]]) {
 			t := disk(g.one("ssd", "hdd"))
 			if g.chance(0.3) {
 				t.MatchFields = []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{"n00"}}}
@@ -95,8 +95,14 @@ func (g *generator) affinity() *corev1.Affinity {
 func (g *generator) spread() (out []corev1.TopologySpreadConstraint) {
 	seen := map[string]bool{}
 	for g.chance(0.6) {
-		c := corev1.TopologySpreadConstraint{MaxSkew: int32(1 + g.Intn(4)), TopologyKey: keys[g.Intn(3)], LabelSelector: g.selector(),
+		c := corev1.TopologySpreadConstraint{MaxSkew: int32(1 + g.Intn(3)), TopologyKey: keys[g.Intn(3)], LabelSelector: g.selector(),
 			WhenUnsatisfiable: corev1.UnsatisfiableConstraintAction(g.one("DoNotSchedule", "ScheduleAnyway"))}
+		switch {
+		case g.on["policies"]:
+			c.TopologyKey, c.LabelSelector = keys[1+g.Intn(2)], &metav1.LabelSelector{MatchLabels: map[string]string{"app": g.labels["app"]}}
+		case g.on["spreadKeys"]:
+			c.LabelSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpExists}}}
+		}
 		if id := c.TopologyKey + string(c.WhenUnsatisfiable); seen[id] {
 			continue
 		} else {
@@ -107,14 +113,14 @@ func (g *generator) spread() (out []corev1.TopologySpreadConstraint) {
 			c.MinDomains = &m
 		}
 		policy := func() *corev1.NodeInclusionPolicy {
-			if g.chance(0.4) {
+			if g.chance(0.3) {
 				return nil
 			}
 			p := corev1.NodeInclusionPolicy(g.one("Honor", "Ignore"))
 			return &p
 		}
 		c.NodeAffinityPolicy, c.NodeTaintsPolicy = policy(), policy()
-		if c.LabelSelector != nil && g.chance(0.5) {
+		if c.LabelSelector != nil && g.on["spreadKeys"] && g.chance(0.8) {
 			c.MatchLabelKeys = []string{"tier"}
 		}
 		out = append(out, c)

@@ -16,11 +16,11 @@ var keys = []string{corev1.LabelHostname, corev1.LabelTopologyZone, "rack"}
 // node would be refused for several reasons, and nothing would be tested.
 var themes = []string{"ports", "disks", "claims", "once", "zones", "reach", "waits", "topologies", "capacity", "limits",
 	"attached", "drivers", "features", "nominated", "sidecars", "podLevel", "overhead", "gpu", "images", "ephemeral",
-	"affinity", "terms", "spread", "taints", "merged", "spread", "affinity", "capacity"}
+	"affinity", "terms", "spread", "taints", "merged", "spread", "affinity", "capacity", "policies", "policies", "spreadKeys", "spreadKeys", "images", "merged"}
 
 // needs are themes that mean nothing without another one.
 var needs = map[string]string{"once": "claims", "zones": "claims", "reach": "claims", "waits": "claims", "topologies": "waits",
-	"capacity": "waits", "limits": "claims", "attached": "limits", "drivers": "claims", "merged": "terms"}
+	"capacity": "waits", "limits": "claims", "attached": "limits", "drivers": "claims", "merged": "terms", "policies": "spread", "spreadKeys": "spread"}
 
 // generator deals one random cluster.
 type generator struct {
@@ -41,11 +41,14 @@ func generate(seed int64) *cluster.Objects {
 		}
 	}
 	g.o.ServerVersion = "1.37"
+	if g.on["policies"] {
+		g.on["taints"], g.on["affinity"] = true, true
+	}
 	for i := range 2 {
 		g.o.Namespaces = append(g.o.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 			Name: fmt.Sprintf("ns%d", i), Labels: map[string]string{"team": g.one("x", "y")}}})
 	}
-	for i := range 2 + g.Intn(10) {
+	for i := range 3 + g.Intn(10) {
 		g.node(i)
 	}
 	g.storage()
