@@ -76,12 +76,7 @@ func (w *World) inBothStates(p cluster.PodID, f func(gone bool)) {
 // state runs filters and scores as things stand.
 func (w *World) state(in *incoming, p cluster.PodID) State {
 	r := w.begin(in, p)
-	feasible := w.buf.feasible[:0]
-	for n := range w.snap.Nodes {
-		if r.passes(n) {
-			feasible = append(feasible, cluster.NodeID(n))
-		}
-	}
+	feasible := r.passing(w.buf.feasible[:0])
 	if len(w.nominated) > 0 {
 		feasible = slices.DeleteFunc(feasible, func(n cluster.NodeID) bool { return r.refusedBesideWaiting(n) != "" })
 		r = w.begin(in, p)

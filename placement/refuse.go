@@ -1,9 +1,25 @@
 package placement
 
-// passes reports whether every filter lets the newcomer onto the node; waiting
+import "github.com/evenkeel-project/evenkeel/cluster"
+
+// localOnly reports that no filter of the class counts domains.
+func (in *incoming) localOnly() bool {
+	return len(in.spread.hard)+len(in.inter.required)+len(in.inter.anti)+len(in.inter.existingAnti) == 0
+}
+
+// passing appends the nodes onto which every filter lets the newcomer; waiting
 // pods are judged by refusedBesideWaiting.
-func (r *round) passes(n int) bool {
-	return r.in.fit.ok[n] && r.claim == "" && r.spreads(n) && r.agrees(n)
+func (r *round) passing(out []cluster.NodeID) []cluster.NodeID {
+	if r.claim != "" {
+		return out
+	}
+	local := r.in.localOnly()
+	for n, ok := range r.in.fit.ok {
+		if ok && (local || r.spreads(n) && r.agrees(n)) {
+			out = append(out, cluster.NodeID(n))
+		}
+	}
+	return out
 }
 
 // refusedBy returns the first filter that refuses the node, in the order of the

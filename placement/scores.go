@@ -131,10 +131,30 @@ func (r *round) score(feasible []cluster.NodeID) {
 	r.scoreInterPod(feasible, b.scores[scoreInterPod])
 	r.scoreResources(feasible, b.scores[scoreLeast], b.scores[scoreBalanced])
 	for k, weight := range r.w.weights.list() {
+		if r.idleScore(k) {
+			continue
+		}
 		for i, s := range b.scores[k] {
 			b.total[i] += weight * s
 		}
 	}
+}
+
+// idleScore reports that a plugin gives every node 0.
+func (r *round) idleScore(k int) bool {
+	switch in := r.in; k {
+	case scoreNodeAffinity:
+		return in.fixed.preferred == nil
+	case scoreImages:
+		return in.fixed.images == nil
+	case scoreVolumes:
+		return in.fixed.volumes == nil
+	case scoreInterPod:
+		return len(in.inter.scored) == 0
+	case scoreSpread:
+		return len(in.spread.soft) == 0
+	}
+	return false
 }
 
 func resized(s []int64, n int) []int64 {
@@ -153,14 +173,18 @@ func normalise(s []int64, reverse bool) {
 	for _, v := range s {
 		most = max(most, v)
 	}
+	last, scaled := int64(-1), int64(0)
 	for i, v := range s {
-		if most > 0 {
-			v = maxScore * v / most
+		if v != last { // most nodes are like the one before: division is what costs
+			last, scaled = v, v
+			if most > 0 {
+				scaled = maxScore * v / most
+			}
+			if reverse {
+				scaled = maxScore - scaled
+			}
 		}
-		if reverse {
-			v = maxScore - v
-		}
-		s[i] = v
+		s[i] = scaled
 	}
 }
 

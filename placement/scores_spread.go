@@ -41,21 +41,39 @@ func (r *round) scoreSpread(feasible []cluster.NodeID, out []int64) {
 		}
 		r.addDomainTerms(c, feasible)
 	}
+	r.w.buf.finishSpread(out)
+}
+
+// finishSpread rounds the raw scores and turns them round. Few values differ,
+// so what was found for one is kept for the next nodes with the same.
+func (b *scratch) finishSpread(out []int64) {
 	least, most := int64(math.MaxInt64), int64(0)
+	var raw [8]float64
+	var rounded [8]int64
 	for i := range out {
-		if !b.skip[i] {
-			out[i] = int64(math.Round(b.raw[i]))
-			least, most = min(least, out[i]), max(most, out[i])
+		if b.skip[i] {
+			continue
 		}
+		x := b.raw[i]
+		k := i & 7
+		if raw[k] != x {
+			raw[k], rounded[k] = x, int64(math.Round(x))
+		}
+		out[i] = rounded[k]
+		least, most = min(least, out[i]), max(most, out[i])
 	}
+	last, score := int64(-1), int64(0)
 	for i := range out {
-		switch {
+		switch v := out[i]; {
 		case b.skip[i]:
 			out[i] = 0
 		case most == 0:
 			out[i] = maxScore
 		default:
-			out[i] = maxScore * (most + least - out[i]) / most
+			if v != last {
+				last, score = v, maxScore*(most+least-v)/most
+			}
+			out[i] = score
 		}
 	}
 }
