@@ -18,7 +18,7 @@ import (
 const newestSupported = "1.37"
 
 // kubectlGet makes a snapshot of what decisions look at.
-const kubectlGet = "kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses -A -o yaml"
+const kubectlGet = "kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"
 
 // New builds the indexed snapshot. The order of objects does not matter; o and
 // its objects are kept and must not change afterwards. The error names every
