@@ -176,7 +176,8 @@ func TestVolumeBindingScore(t *testing.T) {
 		{"free storage", "1.37", waiting(driver, func(b *builder) { b.tracked("za", "20Gi"); b.tracked("zb", "10Gi") }), 75, 50},
 		{"volumes", "1.37", waiting(driver, func(b *builder) {
 			b.volume("va", "late", "5Gi", inZones("za"))
-			b.volume("vb", "late", "8Gi", inZones("zb"))
+			b.volume("vb", "late", "50Gi", inZones("zb"))
+			b.volume("vc", "late", "8Gi", inZones("zb"))
 		}), 0, 38},
 		{"switched off", "1.36", waiting(driver, func(b *builder) { b.tracked("za", "20Gi"); b.tracked("zb", "10Gi") }), 0, 0},
 		{"bound volumes", "1.37", bound(nil, nil), 0, 0},
