@@ -102,10 +102,10 @@ func disliked(taints []corev1.Taint, tolerations []corev1.Toleration) int64 {
 // score fills the scratch's normalised scores and totals of the feasible nodes.
 func (r *round) score(feasible []cluster.NodeID) {
 	b := &r.w.buf
-	for i := range b.scores {
-		b.scores[i] = resized(b.scores[i], len(feasible))
+	for k := range b.scores {
+		b.scores[k] = resized(b.scores[k], len(feasible), r.idleScore(k) || k == scoreInterPod)
 	}
-	b.total = resized(b.total, len(feasible))
+	b.total = resized(b.total, len(feasible), true)
 	f := &r.in.fixed
 	for i, n := range feasible {
 		b.scores[scoreTaints][i] = f.taints[n]
@@ -157,12 +157,15 @@ func (r *round) idleScore(k int) bool {
 	return false
 }
 
-func resized(s []int64, n int) []int64 {
+// resized returns n numbers, with `zeroed` all of them 0.
+func resized(s []int64, n int, zeroed bool) []int64 {
 	if cap(s) < n {
 		return make([]int64, n)
 	}
 	s = s[:n]
-	clear(s)
+	if zeroed {
+		clear(s)
+	}
 	return s
 }
 
