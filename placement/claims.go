@@ -161,9 +161,10 @@ func (w *World) placeVolumes(in *incoming) {
 	if len(cs.bound)+len(cs.delayed) == 0 {
 		return
 	}
-	in.bindOK, in.fixed.volumes = make([]bool, len(w.snap.Nodes)), make([]int64, len(w.snap.Nodes))
+	in.bindOK, in.fixed.volumes = make([]bool, len(w.snap.Nodes)), make([]int8, len(w.snap.Nodes))
 	for n := range in.bindOK {
-		in.bindOK[n], in.fixed.volumes[n] = w.bind(&cs, &w.snap.Nodes[n])
+		ok, score := w.bind(&cs, &w.snap.Nodes[n])
+		in.bindOK[n], in.fixed.volumes[n] = ok, int8(score)
 	}
 }
 

@@ -97,21 +97,15 @@ func (w *World) incomingOf(p cluster.PodID) *incoming {
 	if c.in != nil {
 		return c.in
 	}
-	n := len(w.snap.Nodes)
-	in := &incoming{class: c, affinityOK: make([]bool, n), taintsOK: make([]bool, n), canRun: make([]bool, n)}
-	c.in = in
 	pod := c.sample.Object
+	v := w.viewOf(pod)
+	in := &incoming{class: c, affinityOK: v.affinityOK, taintsOK: v.taintsOK, canRun: v.canRun, fixed: v.fixed, err: v.err}
+	c.in = in
 	in.request, in.assumed = requestsOf(pod)
-	required := nodeaffinity.GetRequiredNodeAffinity(pod)
-	for i := range w.snap.Nodes {
-		node := &w.snap.Nodes[i]
-		in.affinityOK[i] = affinityMatches(required, node.Object)
-		in.taintsOK[i] = tolerates(pod, node.Object)
-		in.canRun[i] = node.Ready && in.affinityOK[i] && in.taintsOK[i] && schedulable(pod, node.Object)
-	}
-	if in.fixed, in.err = w.fixedScores(pod); in.err != nil {
+	if in.err != nil {
 		return in
 	}
+	in.fixed.images = w.imageScores(pod)
 	if in.featuresOK, in.err = w.featuresOK(pod); in.err != nil {
 		return in
 	}

@@ -59,11 +59,12 @@ func (w Weights) list() [scorePlugins]int64 {
 }
 
 // fixedScores are the parts of the scores that no other pod changes, by node.
+// Those of taints and affinity are shared, and read-only.
 type fixedScores struct {
 	taints    []int64 // untolerated PreferNoSchedule taints
 	preferred []int64 // sum of matching preferred node affinity weights; nil: none
 	images    []int64 // nil: no image of the pod is on any node
-	volumes   []int64 // VolumeBinding; nil: the pod has no claims
+	volumes   []int8  // VolumeBinding; nil: the pod has no claims
 }
 
 func (w *World) fixedScores(pod *corev1.Pod) (fixedScores, error) {
@@ -71,7 +72,6 @@ func (w *World) fixedScores(pod *corev1.Pod) (fixedScores, error) {
 	for i := range w.snap.Nodes {
 		f.taints[i] = disliked(w.snap.Nodes[i].Object.Spec.Taints, pod.Spec.Tolerations)
 	}
-	f.images = w.imageScores(pod)
 	a := pod.Spec.Affinity
 	if a == nil || a.NodeAffinity == nil || len(a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution) == 0 {
 		return f, nil
@@ -124,7 +124,7 @@ func (r *round) score(feasible []cluster.NodeID) {
 	}
 	if f.volumes != nil {
 		for i, n := range feasible {
-			b.scores[scoreVolumes][i] = f.volumes[n]
+			b.scores[scoreVolumes][i] = int64(f.volumes[n])
 		}
 	}
 	r.scoreSpread(feasible, b.scores[scoreSpread])

@@ -59,13 +59,20 @@ func (w *World) spreadRules(c *class, in *incoming) (spreadRules, error) {
 	return r, nil
 }
 
+// withAllKeys tells by node whether it has every topology key; read-only.
 func (w *World) withAllKeys(cs []constraint) []bool {
+	if len(cs) == 0 && w.everyNode != nil {
+		return w.everyNode
+	}
 	ok := make([]bool, len(w.snap.Nodes))
 	for n := range ok {
 		ok[n] = true
 		for i := range cs {
 			ok[n] = ok[n] && cs[i].topo.domain[n] != noDomain
 		}
+	}
+	if len(cs) == 0 {
+		w.everyNode = ok
 	}
 	return ok
 }

@@ -57,6 +57,8 @@ type World struct {
 	attached  []attached                     // by node
 	leaving   cluster.NodeID                 // where a victim has just gone; its volumes are still attached
 	nominated map[cluster.NodeID][]cluster.PodID
+	views     map[string]*view
+	everyNode []bool           // true for each
 	changes   []cluster.NodeID // where pods came or went, oldest first
 	forgotten int              // changes that are no longer listed
 
@@ -89,6 +91,7 @@ func NewWorld(s *cluster.Snapshot, opts Options) *World {
 		disks:      map[string]*diskUse{},
 		claimUse:   map[string]int32{},
 		storage:    newStorage(s),
+		views:      map[string]*view{},
 		leaving:    cluster.NoNode,
 	}
 	if w.weights == (Weights{}) {
