@@ -28,7 +28,7 @@ demo: lab ## level a real cluster and watch it (first run about 10 minutes of co
 	$(BIN)/lab demo --evenkeel $(BIN)/evenkeel --kwok $(BIN)/kwok
 
 .PHONY: test
-test: lint test-unit test-lab ## lint, unit tests, the lab's short end-to-end set
+test: lint test-unit test-oracle test-lab ## lint, unit tests, 5,000 oracle cases, the lab's short end-to-end set
 
 .PHONY: test-unit
 test-unit: ## unit tests and scenarios
@@ -53,8 +53,12 @@ test-chart: lab ## the chart: goldens, and a real helm install on the lab
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok EVENKEEL_HELM=$(BIN)/helm go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 15m ./charttest
 
 .PHONY: oracle
-oracle: ## predicted placements against the real scheduler's plugins
-	cd lab/oracle && go test -count=1 ./...
+oracle: ## 50,000 predicted placements against the real scheduler's plugins
+	cd lab/oracle && go test -count=1 -timeout 30m -v ./...
+
+.PHONY: test-oracle
+test-oracle: ## the same with 5,000
+	cd lab/oracle && go test -count=1 -timeout 10m -short ./...
 
 .PHONY: fuzz
 fuzz: ## fuzz every entrance for a minute each

@@ -24,6 +24,7 @@ var pureAllowed = []string{
 	"k8s.io/api", "k8s.io/apimachinery",
 	// By name: others of component-helpers import client-go.
 	"k8s.io/component-helpers/resource", "k8s.io/component-helpers/scheduling/corev1", "k8s.io/component-helpers/scheduling/corev1/nodeaffinity",
+	"k8s.io/component-helpers/nodedeclaredfeatures",
 	"github.com/go-logr/logr",   // only for logr.Discard, which component-helpers ask for
 	"sigs.k8s.io/yaml",          // snapshots and reports in YAML
 	"go.yaml.in/yaml/v3",        // reports in field order

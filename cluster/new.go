@@ -18,7 +18,7 @@ import (
 const newestSupported = "1.37"
 
 // kubectlGet makes a snapshot of what decisions look at.
-const kubectlGet = "kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses -A -o yaml"
+const kubectlGet = "kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"
 
 // New builds the indexed snapshot. The order of objects does not matter; o and
 // its objects are kept and must not change afterwards. The error names every
@@ -146,7 +146,7 @@ func (b *builder) nodes() {
 		b.s.nodeByName[n.Name] = id
 		b.s.Nodes = append(b.s.Nodes, Node{
 			ID: id, Object: n, Name: n.Name, Ready: nodeReady(n),
-			Allocatable: resourcesOf(n.Status.Allocatable), AllowedPods: n.Status.Allocatable.Pods().Value(),
+			Allocatable: ResourcesOf(n.Status.Allocatable), AllowedPods: n.Status.Allocatable.Pods().Value(),
 		})
 	}
 }

@@ -13,12 +13,17 @@ import (
 )
 
 // class is a set of pods that the scheduler cannot tell apart: the same
-// namespace, labels, owner, requests, affinity, tolerations, spread and images.
+// namespace, labels, owner, requests, affinity, tolerations, spread, images,
+// volumes, ports and priority.
 type class struct {
 	namespace string
 	labels    labels.Set
 	sample    *cluster.Pod
 	pods      []cluster.PodID
+	priority  int32
+	ports     []hostPort
+	disks     []disk
+	claims    []string   // names of claims, one entry per volume
 	spread    []*counter // counters of topology spread that count its pods
 	affinity  []*counter // counters of inter-pod affinity that count its pods
 	in        *incoming  // what holds when one of its pods is scheduled; built on demand
@@ -110,7 +115,7 @@ func (w *World) group() {
 		key = appendKey(key[:0], p)
 		c := byKey[string(key)]
 		if c == nil {
-			c = &class{namespace: p.Object.Namespace, labels: labels.Set(p.Object.Labels), sample: p}
+			c = newClass(p)
 			byKey[string(key)] = c
 			w.classes = append(w.classes, c)
 			w.byNS[c.namespace] = append(w.byNS[c.namespace], c)
@@ -122,6 +127,19 @@ func (w *World) group() {
 		c.pods = append(c.pods, p.ID)
 		w.classOf[i] = c
 	}
+}
+
+func newClass(p *cluster.Pod) *class {
+	c := &class{
+		namespace: p.Object.Namespace, labels: labels.Set(p.Object.Labels), sample: p, priority: priorityOf(p.Object),
+		ports: hostPorts(&p.Object.Spec), disks: exclusiveDisks(&p.Object.Spec),
+	}
+	for i := range p.Object.Spec.Volumes {
+		if v := p.Object.Spec.Volumes[i].PersistentVolumeClaim; v != nil {
+			c.claims = append(c.claims, v.ClaimName)
+		}
+	}
+	return c
 }
 
 // appendKey appends everything of the pod that the scheduler looks at. Fields
@@ -157,7 +175,7 @@ func appendKey(b []byte, p *cluster.Pod) []byte {
 			b = appendText(b, cs[i].Image)
 		}
 	}
-	return b
+	return appendRest(b, p)
 }
 
 func appendText(b []byte, s string) []byte {

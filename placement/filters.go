@@ -14,13 +14,22 @@ import (
 type Filter string
 
 const (
-	NodeNotReady      Filter = "NodeNotReady" // ours: the node controller taints such nodes
-	NodeUnschedulable Filter = "NodeUnschedulable"
-	TaintToleration   Filter = "TaintToleration"
-	NodeAffinity      Filter = "NodeAffinity"
-	NodeResourcesFit  Filter = "NodeResourcesFit"
-	PodTopologySpread Filter = "PodTopologySpread"
-	InterPodAffinity  Filter = "InterPodAffinity"
+	NodeNotReady         Filter = "NodeNotReady" // ours: the node controller taints such nodes
+	NodeUnschedulable    Filter = "NodeUnschedulable"
+	TaintToleration      Filter = "TaintToleration"
+	NodeAffinity         Filter = "NodeAffinity"
+	NodePorts            Filter = "NodePorts"
+	NodeResourcesFit     Filter = "NodeResourcesFit"
+	VolumeRestrictions   Filter = "VolumeRestrictions"
+	NodeVolumeLimits     Filter = "NodeVolumeLimits"
+	VolumeBinding        Filter = "VolumeBinding"
+	VolumeZone           Filter = "VolumeZone"
+	PodTopologySpread    Filter = "PodTopologySpread"
+	InterPodAffinity     Filter = "InterPodAffinity"
+	NodeDeclaredFeatures Filter = "NodeDeclaredFeatures"
+	// NominatedPods is ours: the node passes, but not beside the pods that wait
+	// for it.
+	NominatedPods Filter = "NominatedPods"
 )
 
 // comparisonOperators is the gate TaintTolerationComparisonOperators, off by
@@ -62,14 +71,24 @@ func affinityMatches(a nodeaffinity.RequiredNodeAffinity, n *corev1.Node) bool {
 // incoming is what holds for every pod of a class when it is scheduled.
 type incoming struct {
 	class      *class
-	affinityOK []bool // node selector and required node affinity
-	taintsOK   []bool // NoSchedule and NoExecute taints
-	canRun     []bool // what CanRun says
+	request    cluster.Resources // of a new pod of the class
+	assumed    cluster.Resources // what scores take it to request
+	affinityOK []bool            // node selector and required node affinity
+	taintsOK   []bool            // NoSchedule and NoExecute taints
+	canRun     []bool            // what CanRun says
+	featuresOK []bool            // NodeDeclaredFeatures; nil: all
+	bindOK     []bool            // VolumeBinding; nil: all
+	zoneOK     []bool            // VolumeZone; nil: all
+	noClaim    string            // why VolumeBinding refuses every node; empty when it does not
+	oncePod    []string          // its claims that one pod only may use
+	attach     []attachable
+	fit        fit
 	fixed      fixedScores
 	spread     spreadRules
 	inter      interPod
 	err        error  // why it cannot be read
 	namespaces string // why labels of namespaces are wanting; empty when they are not
+	volumes    string // why its volumes cannot be placed; empty when they can
 }
 
 // incomingOf returns what holds for the pod's class, building it on first use.
@@ -78,20 +97,19 @@ func (w *World) incomingOf(p cluster.PodID) *incoming {
 	if c.in != nil {
 		return c.in
 	}
-	n := len(w.snap.Nodes)
-	in := &incoming{class: c, affinityOK: make([]bool, n), taintsOK: make([]bool, n), canRun: make([]bool, n)}
-	c.in = in
 	pod := c.sample.Object
-	required := nodeaffinity.GetRequiredNodeAffinity(pod)
-	for i := range w.snap.Nodes {
-		node := &w.snap.Nodes[i]
-		in.affinityOK[i] = affinityMatches(required, node.Object)
-		in.taintsOK[i] = tolerates(pod, node.Object)
-		in.canRun[i] = node.Ready && in.affinityOK[i] && in.taintsOK[i] && schedulable(pod, node.Object)
-	}
-	if in.fixed, in.err = w.fixedScores(pod); in.err != nil {
+	v := w.viewOf(pod)
+	in := &incoming{class: c, affinityOK: v.affinityOK, taintsOK: v.taintsOK, canRun: v.canRun, fixed: v.fixed, err: v.err}
+	c.in = in
+	in.request, in.assumed = requestsOf(pod)
+	if in.err != nil {
 		return in
 	}
+	in.fixed.images = w.imageScores(pod)
+	if in.featuresOK, in.err = w.featuresOK(pod); in.err != nil {
+		return in
+	}
+	w.placeVolumes(in)
 	if in.spread, in.err = w.spreadRules(c, in); in.err != nil {
 		return in
 	}
@@ -139,22 +157,31 @@ func (b *scratch) sumDomains(i int, t placedTerm) []int32 {
 
 // round is one scheduling attempt: the counts by domain that its filters read.
 type round struct {
-	w  *World
-	in *incoming
+	w   *World
+	in  *incoming
+	pod cluster.PodID // whose replacement is placed
+	// claim is one of the newcomer's that another pod has to itself.
+	claim string
+	// beside are waiting pods that are taken to stand; noInterPod says that
+	// inter-pod affinity is not asked about them.
+	beside     []cluster.PodID
+	noInterPod bool
+	idle       bool // what idleInterPod says, where pods wait for nodes
 	// slots of scratch.byDomain: hard constraints, then required affinity,
 	// anti-affinity, the standing pods' anti-affinity.
 	bootstrap bool // no pod anywhere satisfies the required affinity
 	slots     int  // slots taken; scores use those from here on
 }
 
-func (w *World) begin(in *incoming) round {
+func (w *World) begin(in *incoming, pod cluster.PodID) round {
+	w.refresh(in)
 	b, slot := &w.buf, 0
 	b.min = b.min[:0]
 	for i := range in.spread.hard {
 		b.min = append(b.min, w.countHard(slot, &in.spread.hard[i], in.spread.hardNode))
 		slot++
 	}
-	r := round{w: w, in: in, bootstrap: true}
+	r := round{w: w, in: in, pod: pod, claim: w.claimTaken(in), bootstrap: true}
 	for _, t := range in.inter.required {
 		for _, k := range b.sumDomains(slot, t) {
 			r.bootstrap = r.bootstrap && k <= 0
@@ -168,6 +195,7 @@ func (w *World) begin(in *incoming) round {
 		}
 	}
 	r.slots = slot
+	r.idle = len(w.nominated) > 0 && r.idleInterPod()
 	return r
 }
 
@@ -204,35 +232,6 @@ func (w *World) countHard(slot int, c *constraint, hasKeys []bool) int64 {
 		}
 	}
 	return least
-}
-
-// refusedBy returns the first filter that refuses the node, "" for none.
-func (r *round) refusedBy(n int) Filter {
-	switch {
-	case !r.in.canRun[n]:
-		return r.w.refusedAlways(r.in, n)
-	case r.w.lacking(&r.in.class.sample.Requests, n) != "":
-		return NodeResourcesFit
-	case !r.spreads(n):
-		return PodTopologySpread
-	case !r.agrees(n):
-		return InterPodAffinity
-	}
-	return ""
-}
-
-func (r *round) passes(n int) bool { return r.refusedBy(n) == "" }
-
-func (w *World) refusedAlways(in *incoming, n int) Filter {
-	switch {
-	case !w.snap.Nodes[n].Ready:
-		return NodeNotReady
-	case !schedulable(in.class.sample.Object, w.snap.Nodes[n].Object):
-		return NodeUnschedulable
-	case !in.taintsOK[n]:
-		return TaintToleration
-	}
-	return NodeAffinity
 }
 
 // spreads is the filter of the hard topology spread constraints.

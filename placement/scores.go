@@ -23,13 +23,14 @@ type Weights struct {
 	LeastAllocated     int64
 	BalancedAllocation int64
 	ImageLocality      int64
+	VolumeBinding      int64
 }
 
 // DefaultWeights are those of the default profile (kube-scheduler
 // apis/config/v1, getDefaultPlugins).
 var DefaultWeights = Weights{
 	TaintToleration: 3, NodeAffinity: 2, PodTopologySpread: 2, InterPodAffinity: 2,
-	LeastAllocated: 1, BalancedAllocation: 1, ImageLocality: 1,
+	LeastAllocated: 1, BalancedAllocation: 1, ImageLocality: 1, VolumeBinding: 1,
 }
 
 // The score plugins, as indexes of scratch.scores.
@@ -41,26 +42,29 @@ const (
 	scoreLeast
 	scoreBalanced
 	scoreImages
+	scoreVolumes
 	scorePlugins
 )
 
 var scoreNames = [scorePlugins]string{
 	"TaintToleration", "NodeAffinity", "PodTopologySpread", "InterPodAffinity",
-	"NodeResourcesFit", "NodeResourcesBalancedAllocation", "ImageLocality",
+	"NodeResourcesFit", "NodeResourcesBalancedAllocation", "ImageLocality", "VolumeBinding",
 }
 
 func (w Weights) list() [scorePlugins]int64 {
 	return [scorePlugins]int64{
 		w.TaintToleration, w.NodeAffinity, w.PodTopologySpread, w.InterPodAffinity,
-		w.LeastAllocated, w.BalancedAllocation, w.ImageLocality,
+		w.LeastAllocated, w.BalancedAllocation, w.ImageLocality, w.VolumeBinding,
 	}
 }
 
 // fixedScores are the parts of the scores that no other pod changes, by node.
+// Those of taints and affinity are shared, and read-only.
 type fixedScores struct {
 	taints    []int64 // untolerated PreferNoSchedule taints
 	preferred []int64 // sum of matching preferred node affinity weights; nil: none
 	images    []int64 // nil: no image of the pod is on any node
+	volumes   []int8  // VolumeBinding; nil: the pod has no claims
 }
 
 func (w *World) fixedScores(pod *corev1.Pod) (fixedScores, error) {
@@ -68,7 +72,6 @@ func (w *World) fixedScores(pod *corev1.Pod) (fixedScores, error) {
 	for i := range w.snap.Nodes {
 		f.taints[i] = disliked(w.snap.Nodes[i].Object.Spec.Taints, pod.Spec.Tolerations)
 	}
-	f.images = w.imageScores(pod)
 	a := pod.Spec.Affinity
 	if a == nil || a.NodeAffinity == nil || len(a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution) == 0 {
 		return f, nil
@@ -99,10 +102,10 @@ func disliked(taints []corev1.Taint, tolerations []corev1.Toleration) int64 {
 // score fills the scratch's normalised scores and totals of the feasible nodes.
 func (r *round) score(feasible []cluster.NodeID) {
 	b := &r.w.buf
-	for i := range b.scores {
-		b.scores[i] = resized(b.scores[i], len(feasible))
+	for k := range b.scores {
+		b.scores[k] = resized(b.scores[k], len(feasible), r.idleScore(k) || k == scoreInterPod)
 	}
-	b.total = resized(b.total, len(feasible))
+	b.total = resized(b.total, len(feasible), true)
 	f := &r.in.fixed
 	for i, n := range feasible {
 		b.scores[scoreTaints][i] = f.taints[n]
@@ -119,22 +122,50 @@ func (r *round) score(feasible []cluster.NodeID) {
 			b.scores[scoreImages][i] = f.images[n]
 		}
 	}
+	if f.volumes != nil {
+		for i, n := range feasible {
+			b.scores[scoreVolumes][i] = int64(f.volumes[n])
+		}
+	}
 	r.scoreSpread(feasible, b.scores[scoreSpread])
 	r.scoreInterPod(feasible, b.scores[scoreInterPod])
 	r.scoreResources(feasible, b.scores[scoreLeast], b.scores[scoreBalanced])
 	for k, weight := range r.w.weights.list() {
+		if r.idleScore(k) {
+			continue
+		}
 		for i, s := range b.scores[k] {
 			b.total[i] += weight * s
 		}
 	}
 }
 
-func resized(s []int64, n int) []int64 {
+// idleScore reports that a plugin gives every node 0.
+func (r *round) idleScore(k int) bool {
+	switch in := r.in; k {
+	case scoreNodeAffinity:
+		return in.fixed.preferred == nil
+	case scoreImages:
+		return in.fixed.images == nil
+	case scoreVolumes:
+		return in.fixed.volumes == nil
+	case scoreInterPod:
+		return len(in.inter.scored) == 0
+	case scoreSpread:
+		return len(in.spread.soft) == 0
+	}
+	return false
+}
+
+// resized returns n numbers, with `zeroed` all of them 0.
+func resized(s []int64, n int, zeroed bool) []int64 {
 	if cap(s) < n {
 		return make([]int64, n)
 	}
 	s = s[:n]
-	clear(s)
+	if zeroed {
+		clear(s)
+	}
 	return s
 }
 
@@ -145,35 +176,25 @@ func normalise(s []int64, reverse bool) {
 	for _, v := range s {
 		most = max(most, v)
 	}
+	last, scaled := int64(-1), int64(0)
 	for i, v := range s {
-		if most > 0 {
-			v = maxScore * v / most
+		if v != last { // most nodes are like the one before: division is what costs
+			last, scaled = v, v
+			if most > 0 {
+				scaled = maxScore * v / most
+			}
+			if reverse {
+				scaled = maxScore - scaled
+			}
 		}
-		if reverse {
-			v = maxScore - v
-		}
-		s[i] = v
+		s[i] = scaled
 	}
 }
 
-// scoreResources is LeastAllocated over cpu and memory, with the scheduler's
-// assumed requests where there are none, and BalancedAllocation over the true
-// requests, which does not score a pod that requests neither.
+// scoreResources reads the scores that depend on a node's own pods only.
 func (r *round) scoreResources(feasible []cluster.NodeID, least, balanced []int64) {
-	pod := r.in.class.sample
-	bestEffort := pod.Requests.MilliCPU == 0 && pod.Requests.MemoryBytes == 0
 	for i, n := range feasible {
-		l, a := &r.w.load[n], &r.w.snap.Nodes[n].Allocatable
-		least[i] = leastAllocated(
-			l.nonZeroMilliCPU+pod.NonZero.MilliCPU, a.MilliCPU,
-			l.nonZeroBytes+pod.NonZero.MemoryBytes, a.MemoryBytes)
-		if bestEffort {
-			continue
-		}
-		with := balance(l.milliCPU+pod.Requests.MilliCPU, a.MilliCPU, l.memory+pod.Requests.MemoryBytes, a.MemoryBytes)
-		without := balance(l.milliCPU, a.MilliCPU, l.memory, a.MemoryBytes)
-		// About 75 when the pod changes little, to 100 when it levels the node.
-		balanced[i] = maxScore/2 + (maxScore/2+with-without)/2
+		least[i], balanced[i] = int64(r.in.fit.least[n]), int64(r.in.fit.even[n])
 	}
 }
 

@@ -13,8 +13,7 @@ import (
 func (w *World) Supported(p cluster.PodID) (why string, ok bool) {
 	pod := &w.snap.Pods[p]
 	for _, check := range []func(*cluster.Pod) string{
-		w.serverUnknown, schedulerUnknown, volumesUnknown, portsUnknown, claimsUnknown,
-		resourcesUnknown, featuresUnknown, w.ownerUnknown, w.affinityUnknown,
+		w.serverUnknown, schedulerUnknown, claimsUnknown, resizeUnknown, w.ownerUnknown, w.affinityUnknown, w.volumesUnknown,
 	} {
 		if why := check(pod); why != "" {
 			return why, false
@@ -46,38 +45,6 @@ func schedulerUnknown(p *cluster.Pod) string {
 	return ""
 }
 
-// volumesUnknown names the first volume whose place or attach limit decides
-// about nodes.
-func volumesUnknown(p *cluster.Pod) string {
-	for i := range p.Object.Spec.Volumes {
-		v := &p.Object.Spec.Volumes[i]
-		s := &v.VolumeSource
-		switch {
-		case s.EmptyDir != nil, s.ConfigMap != nil, s.Secret != nil, s.Projected != nil, s.DownwardAPI != nil:
-		case s.PersistentVolumeClaim != nil, s.Ephemeral != nil:
-			return fmt.Sprintf("volume %q is a claim, whose place is not modelled yet", v.Name)
-		case s.HostPath != nil:
-			return fmt.Sprintf("volume %q is a path of its node", v.Name)
-		default:
-			return fmt.Sprintf("volume %q is of a type that may bind to nodes", v.Name)
-		}
-	}
-	return ""
-}
-
-func portsUnknown(p *cluster.Pod) string {
-	for _, cs := range [...][]corev1.Container{p.Object.Spec.InitContainers, p.Object.Spec.Containers} {
-		for i := range cs {
-			for _, port := range cs[i].Ports {
-				if port.HostPort > 0 {
-					return fmt.Sprintf("it needs host port %d, and host ports are not modelled yet", port.HostPort)
-				}
-			}
-		}
-	}
-	return ""
-}
-
 func claimsUnknown(p *cluster.Pod) string {
 	if len(p.Object.Spec.ResourceClaims) > 0 || p.Object.Status.ExtendedResourceClaimStatus != nil {
 		return "it uses resource claims, which are not modelled yet"
@@ -85,43 +52,12 @@ func claimsUnknown(p *cluster.Pod) string {
 	return ""
 }
 
-// resourcesUnknown refuses pods whose requests differ between the pod that
-// stands and its replacement, or whose assumed requests depend on which.
-func resourcesUnknown(p *cluster.Pod) string {
-	if r := p.Object.Spec.Resources; r != nil && (len(r.Requests) > 0 || len(r.Limits) > 0) {
-		for _, name := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-			if _, ok := r.Requests[name]; !ok {
-				return fmt.Sprintf("its pod-level resources leave %s out", name)
-			}
-		}
-	}
+// resizeUnknown refuses pods whose requests differ between the pod that stands
+// and its replacement.
+func resizeUnknown(p *cluster.Pod) string {
 	for _, c := range p.Object.Status.Conditions {
 		if c.Status == corev1.ConditionTrue && (c.Type == corev1.PodResizePending || c.Type == corev1.PodResizeInProgress) {
 			return "it is being resized in place"
-		}
-	}
-	return ""
-}
-
-// featuresUnknown refuses what needs a feature that nodes declare
-// (NodeDeclaredFeatures), and inline images among the volumes of ImageLocality.
-func featuresUnknown(p *cluster.Pod) string {
-	spec := &p.Object.Spec
-	if spec.HostNetwork && spec.HostUsers != nil && !*spec.HostUsers {
-		return "it uses the host network within a user namespace, which not every node can"
-	}
-	for _, cs := range [...][]corev1.Container{spec.InitContainers, spec.Containers} {
-		for i := range cs {
-			for _, rule := range cs[i].RestartPolicyRules {
-				if rule.Action == corev1.ContainerRestartRuleActionRestartAllContainers {
-					return fmt.Sprintf("container %q may restart all containers, which not every node can", cs[i].Name)
-				}
-			}
-			for _, m := range cs[i].VolumeMounts {
-				if len(m.BindMountOptions) > 0 {
-					return fmt.Sprintf("container %q sets mount options, which not every node can", cs[i].Name)
-				}
-			}
 		}
 	}
 	return ""
@@ -165,3 +101,7 @@ func (w *World) affinityUnknown(p *cluster.Pod) string {
 	}
 	return in.namespaces
 }
+
+// volumesUnknown refuses volumes whose place is not in the snapshot, or is
+// translated from an old form.
+func (w *World) volumesUnknown(p *cluster.Pod) string { return w.incomingOf(p.ID).volumes }

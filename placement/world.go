@@ -49,6 +49,19 @@ type World struct {
 	owners     map[ownerKey]owner
 	images     map[string]imageState
 
+	storage   *storage
+	ports     []map[hostPort]int32           // by node: ports that are taken; nil for none
+	disks     map[string]*diskUse            // by disk
+	claimUse  map[string]int32               // by namespace/name: volumes of pods that stand
+	volumesOf map[cluster.PodID][]attachable // of the pods that have any
+	attached  []attached                     // by node
+	leaving   cluster.NodeID                 // where a victim has just gone; its volumes are still attached
+	nominated map[cluster.NodeID][]cluster.PodID
+	views     map[string]*view
+	everyNode []bool           // true for each
+	changes   []cluster.NodeID // where pods came or went, oldest first
+	forgotten int              // changes that are no longer listed
+
 	buf scratch
 }
 
@@ -74,12 +87,20 @@ func NewWorld(s *cluster.Snapshot, opts Options) *World {
 		matches:    map[string]*counter{},
 		owned:      map[string]*ownedTerm{},
 		nsLabels:   map[string]labels.Set{},
+		ports:      make([]map[hostPort]int32, len(s.Nodes)),
+		disks:      map[string]*diskUse{},
+		claimUse:   map[string]int32{},
+		storage:    newStorage(s),
+		views:      map[string]*view{},
+		leaving:    cluster.NoNode,
 	}
 	if w.weights == (Weights{}) {
 		w.weights = DefaultWeights
 	}
 	w.index()
 	w.group()
+	w.indexAttachments()
+	w.indexNominated()
 	for i := range s.Pods {
 		p := &s.Pods[i]
 		w.node[i] = cluster.NoNode
@@ -160,4 +181,16 @@ func (w *World) shiftRest(p cluster.PodID, n cluster.NodeID, by int64) {
 		c.perNode[n] += int32(by)
 		c.total += by
 	}
+	w.shiftHeld(p, n, int32(by))
+	w.changed(n)
+}
+
+// shiftHeld changes what pods keep from each other on a node: ports, disks,
+// claims and places for volumes.
+func (w *World) shiftHeld(p cluster.PodID, n cluster.NodeID, by int32) {
+	c := w.classOf[p]
+	w.shiftPorts(c, int(n), by)
+	w.shiftDisks(c, int(n), by)
+	w.shiftClaims(c, by)
+	w.shiftAttached(p, int(n), by)
 }

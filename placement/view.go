@@ -1,0 +1,51 @@
+package placement
+
+import (
+	"encoding/binary"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+)
+
+// view is what a pod spec makes of the nodes themselves: their readiness, taints
+// and labels. Pods of one selector, node affinity and tolerations share it, so
+// that thousands of classes on thousands of nodes stay small. It is read-only.
+type view struct {
+	affinityOK []bool // node selector and required node affinity
+	taintsOK   []bool // NoSchedule and NoExecute taints
+	canRun     []bool // what CanRun says
+	fixed      fixedScores
+	err        error // why it cannot be read
+}
+
+// viewOf returns the view of the pod's spec, building it on first use.
+func (w *World) viewOf(pod *corev1.Pod) *view {
+	key := string(viewKey(nil, &pod.Spec))
+	if v := w.views[key]; v != nil {
+		return v
+	}
+	n := len(w.snap.Nodes)
+	v := &view{affinityOK: make([]bool, n), taintsOK: make([]bool, n), canRun: make([]bool, n)}
+	w.views[key] = v
+	required := nodeaffinity.GetRequiredNodeAffinity(pod)
+	for i := range w.snap.Nodes {
+		node := &w.snap.Nodes[i]
+		v.affinityOK[i] = affinityMatches(required, node.Object)
+		v.taintsOK[i] = tolerates(pod, node.Object)
+		v.canRun[i] = node.Ready && v.affinityOK[i] && v.taintsOK[i] && schedulable(pod, node.Object)
+	}
+	v.fixed, v.err = w.fixedScores(pod)
+	return v
+}
+
+func viewKey(b []byte, spec *corev1.PodSpec) []byte {
+	b = appendMap(b, spec.NodeSelector)
+	b = binary.AppendVarint(b, int64(len(spec.Tolerations)))
+	for i := range spec.Tolerations {
+		b = appendMessage(b, &spec.Tolerations[i])
+	}
+	if a := spec.Affinity; a != nil && a.NodeAffinity != nil {
+		b = appendMessage(b, a.NodeAffinity)
+	}
+	return b
+}
