@@ -101,7 +101,7 @@ func (w *World) incomingOf(p cluster.PodID) *incoming {
 	v := w.viewOf(pod)
 	in := &incoming{class: c, affinityOK: v.affinityOK, taintsOK: v.taintsOK, canRun: v.canRun, fixed: v.fixed, err: v.err}
 	c.in = in
-	in.request, in.assumed = requestsOf(pod)
+	in.request, in.assumed = w.replacementRequests(c.sample)
 	if in.err != nil {
 		return in
 	}
