@@ -171,11 +171,14 @@ type Snapshot struct {
 	Objects     *Objects // everything it was built from, read-only
 	// UnknownNodePods counts pods that are bound to nodes which are not here.
 	UnknownNodePods int
-	nodeByName      map[string]NodeID
-	podByKey        map[string]PodID
-	podByUID        map[string]PodID
-	namespaceByID   map[string]*corev1.Namespace
-	claimByKey      map[string]*corev1.PersistentVolumeClaim
+	// Unattempted is, by schedulerName, the longest-waiting pod that no scheduler
+	// has looked at yet.
+	Unattempted   map[string]PodID
+	nodeByName    map[string]NodeID
+	podByKey      map[string]PodID
+	podByUID      map[string]PodID
+	namespaceByID map[string]*corev1.Namespace
+	claimByKey    map[string]*corev1.PersistentVolumeClaim
 }
 
 // NodeByName returns the node of that name, or nil.

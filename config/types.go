@@ -109,6 +109,7 @@ type Guards struct {
 	MinConfidence            float64  `json:"minConfidence"`
 	MinReplicas              int      `json:"minReplicas"`
 	MinPodAge                Duration `json:"minPodAge"`
+	SchedulerTimeout         Duration `json:"schedulerTimeout"`
 	PriorityBelow            string   `json:"priorityBelow"`
 	MaxUnavailableWithoutPDB int      `json:"maxUnavailableWithoutPDB"`
 	Protect                  []string `json:"protect"`

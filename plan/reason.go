@@ -53,6 +53,8 @@ const (
 	JobWouldFail          Code = "JobWouldFail"
 	WorkloadDegraded      Code = "WorkloadDegraded"
 	LastReadyPod          Code = "LastReadyPod"
+
+	SchedulerNotResponding Code = "SchedulerNotResponding"
 )
 
 // Why a person's request keeps a pod.

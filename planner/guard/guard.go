@@ -91,6 +91,7 @@ var Rules = []Rule{
 	jobWouldFail,
 	workloadDegraded,
 	lastReadyPod,
+	schedulerNotResponding,
 	outsideWindow,
 }
 
