@@ -16,7 +16,7 @@ const module = "github.com/evenkeel-project/evenkeel"
 
 // pure packages are functions of their input: a snapshot that was saved must
 // give the same plan anywhere, at any time.
-var pure = []string{"annotation", "cluster", "plan", "placement", "strategies", "planner", "report", "schedule"}
+var pure = []string{"annotation", "cluster", "plan", "placement", "strategies", "planner", "report", "schedule", "hints"}
 
 // pureAllowed are the libraries that pure packages may use besides the standard
 // library and other pure packages.

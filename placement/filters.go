@@ -85,7 +85,7 @@ func (w *World) incomingOf(p cluster.PodID) *incoming {
 	required := nodeaffinity.GetRequiredNodeAffinity(pod)
 	for i := range w.snap.Nodes {
 		node := &w.snap.Nodes[i]
-		in.affinityOK[i] = affinityMatches(required, node.Object)
+		in.affinityOK[i] = affinityMatches(required, w.object(i))
 		in.taintsOK[i] = tolerates(pod, node.Object)
 		in.canRun[i] = node.Ready && in.affinityOK[i] && in.taintsOK[i] && schedulable(pod, node.Object)
 	}

@@ -61,10 +61,11 @@ type fixedScores struct {
 	taints    []int64 // untolerated PreferNoSchedule taints
 	preferred []int64 // sum of matching preferred node affinity weights; nil: none
 	images    []int64 // nil: no image of the pod is on any node
+	hint      int64   // what the steering taint adds to taints: 0 where it is tolerated
 }
 
 func (w *World) fixedScores(pod *corev1.Pod) (fixedScores, error) {
-	f := fixedScores{taints: make([]int64, len(w.snap.Nodes))}
+	f := fixedScores{taints: make([]int64, len(w.snap.Nodes)), hint: disliked(steering, pod.Spec.Tolerations)}
 	for i := range w.snap.Nodes {
 		f.taints[i] = disliked(w.snap.Nodes[i].Object.Spec.Taints, pod.Spec.Tolerations)
 	}
@@ -79,7 +80,7 @@ func (w *World) fixedScores(pod *corev1.Pod) (fixedScores, error) {
 	}
 	f.preferred = make([]int64, len(w.snap.Nodes))
 	for i := range w.snap.Nodes {
-		f.preferred[i] = terms.Score(w.snap.Nodes[i].Object)
+		f.preferred[i] = terms.Score(w.object(i))
 	}
 	return f, nil
 }
@@ -105,7 +106,7 @@ func (r *round) score(feasible []cluster.NodeID) {
 	b.total = resized(b.total, len(feasible))
 	f := &r.in.fixed
 	for i, n := range feasible {
-		b.scores[scoreTaints][i] = f.taints[n]
+		b.scores[scoreTaints][i] = f.taints[n] + f.hint*r.w.hinted.taint(n)
 	}
 	normalise(b.scores[scoreTaints], true)
 	if f.preferred != nil {

@@ -226,9 +226,16 @@ func (e *Explainer) landing(p *cluster.Pod) plan.Landing {
 		l.Verdict = plan.Reason{Code: plan.PlacementUnknown, Message: pr.SupportedWhy}
 		return l
 	}
-	got, reason, ok := c.land(p.ID)
+	got, reason, ok := c.place(p.ID)
 	if !ok {
 		l.Verdict = reason
+	}
+	if got.steered { // the rest is what holds with the hints
+		hint([]*search{c}, got.hinted)
+		defer hint([]*search{c}, nil)
+		pr = c.world.Predict(p.ID)
+		h := c.waveHints(0, got.hinted)
+		l.Steer, l.Hinted = h.Kind, h.Nodes
 	}
 	l.PGood, l.PReturn, l.PPending = got.pGood, got.pReturn, got.pPending
 	acceptable := func(n cluster.NodeID) bool { return n != p.Node && c.goals.serves(p.ID, p.Node, n) }

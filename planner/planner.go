@@ -64,6 +64,8 @@ type search struct {
 	moves   []step
 	moved   map[cluster.PodID]bool
 	leftOut map[cluster.PodID]bool // moves that no wave can hold
+	steer   *steering
+	hinted  [][]cluster.NodeID // nodes hinted in each wave
 }
 
 // step is an accepted move inside the search.
@@ -79,6 +81,7 @@ func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []p
 	c := &search{p: p, s: s, st: st, now: now}
 	c.begin(goals)
 	c.verdict = newVerdicts(s, c.world, st, &p.opts, now)
+	c.steer = newSteering(s, &p.opts)
 	return c
 }
 
@@ -94,7 +97,7 @@ func (c *search) begin(goals []plan.Goal) {
 // afresh is another search from the snapshot. Verdicts do not depend on moves
 // and are shared.
 func (c *search) afresh() *search {
-	other := &search{p: c.p, s: c.s, st: c.st, now: c.now, verdict: c.verdict}
+	other := &search{p: c.p, s: c.s, st: c.st, now: c.now, verdict: c.verdict, steer: c.steer}
 	other.begin(c.goals.list)
 	return other
 }
@@ -133,7 +136,7 @@ func (c *search) best(g int) (step, bool) {
 			c.refused.add(c.s, cand.pod, c.goals.list[g].Strategy, reason)
 			continue
 		}
-		l, reason, ok := c.land(cand.pod)
+		l, reason, ok := c.place(cand.pod)
 		if !ok {
 			c.refused.add(c.s, cand.pod, c.goals.list[g].Strategy, reason)
 			continue
