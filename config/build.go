@@ -134,6 +134,9 @@ func (c *Config) PerMinute() int {
 	return n
 }
 
+// Steers reports whether nodes may be hinted.
+func (c *Config) Steers() bool { return hints.Kind(c.Evictor.Steer) != hints.None }
+
 // Hash identifies the effective configuration, whatever its comments and the
 // order of its keys: 12 hex digits.
 func (c *Config) Hash() string {

@@ -48,6 +48,10 @@ type Controller struct {
 	Recorder   Recorder
 	// NewRunID names a pass.
 	NewRunID func() string
+	// Hinter writes the hints that waves need; nil when steering is off. HintTTL
+	// is how long they may outlive this process.
+	Hinter  Hinter
+	HintTTL time.Duration
 	// OnReport takes the report of every pass.
 	OnReport func(plan.RunReport)
 
@@ -76,6 +80,9 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 
 	snapshot, err := c.Observer.Snapshot(ctx)
 	if err != nil {
+		return report, err
+	}
+	if snapshot, err = c.collect(ctx, log, snapshot); err != nil {
 		return report, err
 	}
 	goals := Goals(snapshot, c.Strategies, due)
@@ -121,8 +128,14 @@ func (c *Controller) wave(ctx context.Context, log *slog.Logger, report *plan.Ru
 	if len(moves) == 0 {
 		return nil
 	}
+	bound, refused := c.steer(ctx, log, report, wave, moves)
+	defer bound()
+	if refused != nil {
+		report.Outcomes = append(report.Outcomes, notSteered(moves, *refused)...)
+		return stops(refused)
+	}
 	log.Info("carrying out", "wave", wave, "moves", len(moves))
-	result := c.Evictor.Wave(ctx, moves)
+	result := c.Evictor.Wave(ctx, moves, bound)
 	report.Outcomes = append(report.Outcomes, result.Outcomes...)
 	c.spend(ctx, result.Spent)
 	return result.Stop

@@ -38,9 +38,9 @@ type stopping struct {
 	stop context.CancelFunc
 }
 
-func (e *stopping) Wave(ctx context.Context, moves []plan.Move) evictor.Result {
+func (e *stopping) Wave(ctx context.Context, moves []plan.Move, bound func()) evictor.Result {
 	defer e.stop()
-	return e.scripted.Wave(ctx, moves)
+	return e.scripted.Wave(ctx, moves, bound)
 }
 
 // TestOutcomes provokes everything that the controller itself says of a move or
