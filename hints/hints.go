@@ -37,6 +37,9 @@ const (
 	Expires = "evenkeel.io/steer-expires" // annotation: RFC 3339; gone after it
 )
 
+// Own reports whether a key of a label or annotation is one that we write.
+func Own(key string) bool { return key == Key || key == Run || key == Expires }
+
 // Hint is a hint that stands on a node.
 type Hint struct {
 	Node string
