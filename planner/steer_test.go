@@ -127,10 +127,10 @@ func TestRecheckJudgesWithTheHintsAsPlanned(t *testing.T) {
 		edit func(*planner.Options, *plan.Plan)
 		want string
 	}{
-		"steering is off":     {func(o *planner.Options, _ *plan.Plan) { o.Steer = hints.None }, "the plan steers by taint, and evictor.steer is none"},
-		"another kind":        {func(o *planner.Options, _ *plan.Plan) { o.Steer = hints.Label }, "the plan steers by taint, and evictor.steer is label"},
-		"a smaller share":     {func(o *planner.Options, _ *plan.Plan) { o.SteerMaxFrac = 0.1 }, "evictor.steerMaxFrac allows 0 of 3"},
-		"a node is gone":      {func(_ *planner.Options, p *plan.Plan) { p.Hints[0].Nodes = []string{"n9"} }, "node n9 is gone"},
+		"steering is off": {func(o *planner.Options, _ *plan.Plan) { o.Steer = hints.None }, "the plan steers by taint, and evictor.steer is none"},
+		"another kind":    {func(o *planner.Options, _ *plan.Plan) { o.Steer = hints.Label }, "the plan steers by taint, and evictor.steer is label"},
+		"a smaller share": {func(o *planner.Options, _ *plan.Plan) { o.SteerMaxFrac = 0.1 }, "evictor.steerMaxFrac allows 0 of 3"},
+		"a node is gone":  {func(_ *planner.Options, p *plan.Plan) { p.Hints[0].Nodes = []string{"n9"} }, "node n9 is gone"},
 	} {
 		o, edited := opts, p
 		edited.Hints = slices.Clone(p.Hints)
