@@ -23,8 +23,9 @@ type Hinter interface {
 const (
 	// hintTime bounds the writing of a wave's hints.
 	hintTime = 30 * time.Second
-	// releaseTime bounds taking them away, also after SIGTERM: the chart's pods
-	// have 30 s and more to end.
+	// releaseTime bounds taking them away, also after SIGTERM (the chart's pods
+	// have 60 s to end) and after the Lease was lost: hints of another run are
+	// not touched, and a write that comes late is refused by its precondition.
 	releaseTime = 10 * time.Second
 )
 
