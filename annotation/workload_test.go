@@ -62,7 +62,10 @@ func TestOfNode(t *testing.T) {
 		{DrainFirst, "false", false, false, false},
 		{DrainFirst, "1", false, false, true},
 		{Prefix + "pressure", "cpu", false, false, false},
-		{Prefix + "steer", "zone-1", false, false, false},
+		{"evenkeel.io/steer", "avoid", false, false, false}, // what steering writes is no request
+		{"evenkeel.io/steer-run", "1", false, false, false},
+		{"evenkeel.io/steer-expires", "1", false, false, false},
+		{"evenkeel.io/steered", "1", false, false, true},
 		{Prefix + "exclud", "true", false, false, true},
 		{Evict, "never", false, false, true}, // on pods only
 	} {

@@ -204,7 +204,7 @@ func (b *builder) nodeOf(p *corev1.Pod) NodeID {
 // condition PodScheduled, and so does a scheduling gate.
 func (b *builder) awaits(p *Pod) {
 	o := p.Object
-	if o.Spec.NodeName != "" || p.Terminating || p.Terminal || len(o.Spec.SchedulingGates) > 0 {
+	if o.Spec.NodeName != "" || p.Terminating || p.Terminal || len(o.Spec.SchedulingGates) > 0 || o.CreationTimestamp.IsZero() {
 		return
 	}
 	for i := range o.Status.Conditions {

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/planner/guard"
 	"github.com/evenkeel-project/evenkeel/schedule"
 	"github.com/evenkeel-project/evenkeel/spelling"
@@ -179,6 +180,13 @@ func (c *Config) checkEvictor(e *mistakes) {
 	}
 	if v.VerifyTimeout < Duration(time.Second) {
 		e.field("evictor.verifyTimeout", "%s is too short to see a replacement come up (want 1s or more)", v.VerifyTimeout)
+	}
+	if want := []string{string(hints.None), string(hints.Label), string(hints.Taint)}; !slices.Contains(want, v.Steer) {
+		e.field("evictor.steer", "unknown way to steer %q%s (want none, label or taint)", v.Steer, spelling.DidYouMean(v.Steer, want))
+	}
+	fraction(e, "evictor.steerMaxFrac", v.SteerMaxFrac)
+	if v.SteerTTL < Duration(time.Second) {
+		e.field("evictor.steerTTL", "%s is too short to see a replacement scheduled (want 1s or more)", v.SteerTTL)
 	}
 	for path, n := range map[string]interface{ Of(int) int }{
 		"evictor.perMinute": v.PerMinute, "evictor.inFlight.total": v.InFlight.Total,

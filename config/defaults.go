@@ -3,6 +3,7 @@ package config
 import (
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/guard"
 )
@@ -38,7 +39,7 @@ func Default() *Config {
 		Windows: Windows{[]Window{}, []Window{}},
 		Evictor: Evictor{PerMinute: plan.Absolute(30),
 			InFlight:      InFlight{plan.Absolute(16), plan.Absolute(2), plan.Absolute(1)},
-			VerifyTimeout: 5 * minute, Steer: "none", Backoff: Backoff{10 * minute, 24 * 60 * minute},
+			VerifyTimeout: 5 * minute, Steer: string(hints.None), SteerMaxFrac: 0.67, SteerTTL: 10 * minute, Backoff: Backoff{10 * minute, 24 * 60 * minute},
 			Breaker: Breaker{0.3, plan.Absolute(10), 0.2}},
 	}
 }

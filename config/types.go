@@ -155,7 +155,9 @@ type Evictor struct {
 	PerMinute          plan.Count `json:"perMinute"`
 	InFlight           InFlight   `json:"inFlight"`
 	VerifyTimeout      Duration   `json:"verifyTimeout"`
-	Steer              string     `json:"steer" built:"no"`
+	Steer              string     `json:"steer"`
+	SteerMaxFrac       float64    `json:"steerMaxFrac"`
+	SteerTTL           Duration   `json:"steerTTL"`
 	Backoff            Backoff    `json:"backoff" built:"no"`
 	Breaker            Breaker    `json:"breaker" built:"no"`
 }

@@ -51,6 +51,10 @@ type Controller struct {
 	// AtOnce is how many moves are begun between two looks at the cluster; 0
 	// means a whole wave. See evictor.AtOnce.
 	AtOnce int
+	// Hinter writes the hints that waves need; nil when steering is off. HintTTL
+	// is how long they may outlive this process.
+	Hinter  Hinter
+	HintTTL time.Duration
 	// OnReport takes the report of every pass.
 	OnReport func(plan.RunReport)
 
@@ -79,6 +83,9 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 
 	snapshot, err := c.Observer.Snapshot(ctx)
 	if err != nil {
+		return report, err
+	}
+	if snapshot, err = c.collect(ctx, log, snapshot); err != nil {
 		return report, err
 	}
 	goals := Goals(snapshot, c.Strategies, due)
@@ -150,8 +157,14 @@ func (c *Controller) evict(ctx context.Context, log *slog.Logger, report *plan.R
 	if len(moves) == 0 {
 		return nil
 	}
+	bound, refused := c.steer(ctx, log, report, wave, moves)
+	defer bound()
+	if refused != nil {
+		report.Outcomes = append(report.Outcomes, notSteered(moves, *refused)...)
+		return stops(refused)
+	}
 	log.Info("carrying out", "wave", wave, "moves", len(moves))
-	result := c.Evictor.Wave(ctx, moves)
+	result := c.Evictor.Wave(ctx, moves, bound)
 	report.Outcomes = append(report.Outcomes, result.Outcomes...)
 	c.spend(ctx, result.Spent)
 	return result.Stop

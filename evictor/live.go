@@ -93,14 +93,19 @@ func (r rest) evict(ctx context.Context, e *policyv1.Eviction) error {
 // Wave evicts the moves and waits for their replacements. When ctx ends no
 // further eviction begins, and those under way are watched for a few seconds
 // more.
-func (l *Live) Wave(ctx context.Context, moves []plan.Move) Result {
+func (l *Live) Wave(ctx context.Context, moves []plan.Move, bound func()) Result {
 	w := l.watch(moves)
 	outcomes := make([]attempt, len(moves))
 	var wg sync.WaitGroup
+	w.onBound = func() { wg.Go(bound) }
+	if bound == nil {
+		w.onBound = func() {}
+	}
 	wave, halt := context.WithCancel(ctx)
 	defer halt()
 	for i, m := range moves {
 		wg.Go(func() {
+			defer w.placed(m)
 			outcomes[i] = l.move(ctx, wave, w, m)
 			if outcomes[i].stop != nil {
 				halt()

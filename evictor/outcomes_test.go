@@ -120,7 +120,7 @@ func provoke(t *testing.T, p provocation) Result {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	p.prepare(w, &m, stop)
-	return drive(t, fake, nil, func() Result { return live(w, fake).Wave(ctx, []plan.Move{m}) })
+	return drive(t, fake, nil, func() Result { return live(w, fake).Wave(ctx, []plan.Move{m}, nil) })
 }
 
 // TestOutcomes provokes everything that the evictor can say of a move, and keeps

@@ -227,6 +227,15 @@ func (o *Observer) Pods(namespace string) []*corev1.Pod {
 	return pods
 }
 
+// Node is a node as last seen, nil when there is none; read-only.
+func (o *Observer) Node(name string) *corev1.Node {
+	n, err := o.factory.Core().V1().Nodes().Lister().Get(name)
+	if err != nil {
+		return nil
+	}
+	return n
+}
+
 func (o *Observer) pods() cache.SharedIndexInformer { return o.factory.Core().V1().Pods().Informer() }
 
 // Objects are all objects as last seen, with the time and the server's version.

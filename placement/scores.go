@@ -65,10 +65,11 @@ type fixedScores struct {
 	preferred []int64 // sum of matching preferred node affinity weights; nil: none
 	images    []int64 // nil: no image of the pod is on any node
 	volumes   []int8  // VolumeBinding; nil: the pod has no claims
+	hint      int64   // what the steering taint adds to taints: 0 where it is tolerated
 }
 
 func (w *World) fixedScores(pod *corev1.Pod) (fixedScores, error) {
-	f := fixedScores{taints: make([]int64, len(w.snap.Nodes))}
+	f := fixedScores{taints: make([]int64, len(w.snap.Nodes)), hint: disliked(steering, pod.Spec.Tolerations)}
 	for i := range w.snap.Nodes {
 		f.taints[i] = disliked(w.snap.Nodes[i].Object.Spec.Taints, pod.Spec.Tolerations)
 	}
@@ -82,7 +83,7 @@ func (w *World) fixedScores(pod *corev1.Pod) (fixedScores, error) {
 	}
 	f.preferred = make([]int64, len(w.snap.Nodes))
 	for i := range w.snap.Nodes {
-		f.preferred[i] = terms.Score(w.snap.Nodes[i].Object)
+		f.preferred[i] = terms.Score(w.object(i))
 	}
 	return f, nil
 }
@@ -108,7 +109,7 @@ func (r *round) score(feasible []cluster.NodeID) {
 	b.total = resized(b.total, len(feasible), true)
 	f := &r.in.fixed
 	for i, n := range feasible {
-		b.scores[scoreTaints][i] = f.taints[n]
+		b.scores[scoreTaints][i] = f.taints[n] + f.hint*r.w.hinted.taint(n)
 	}
 	normalise(b.scores[scoreTaints], true)
 	if f.preferred != nil {

@@ -30,7 +30,7 @@ func (w *World) viewOf(pod *corev1.Pod) *view {
 	required := nodeaffinity.GetRequiredNodeAffinity(pod)
 	for i := range w.snap.Nodes {
 		node := &w.snap.Nodes[i]
-		v.affinityOK[i] = affinityMatches(required, node.Object)
+		v.affinityOK[i] = affinityMatches(required, w.object(i))
 		v.taintsOK[i] = tolerates(pod, node.Object)
 		v.canRun[i] = node.Ready && v.affinityOK[i] && v.taintsOK[i] && schedulable(pod, node.Object)
 	}

@@ -32,6 +32,7 @@ type World struct {
 	byNS    map[string][]*class
 
 	load       []nodeLoad // by node
+	hinted     hinted
 	topologies map[string]*topology
 	spreads    map[string]*counter // pods that match a selector, terminating ones left out
 	matches    map[string]*counter // pods that match affinity terms

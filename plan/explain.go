@@ -73,11 +73,15 @@ type Landing struct {
 	// Unknown says why nothing can be foretold; the rest is then empty.
 	Unknown string `json:"unknown,omitempty"`
 	// Verdict is why the landing is not good enough; empty when it is.
-	Verdict  Reason     `json:"verdict"`
-	PGood    float64    `json:"pGood"`
-	PReturn  float64    `json:"pReturn"`
-	PPending float64    `json:"pPending"`
-	Nodes    []NodeView `json:"nodes"`
+	Verdict  Reason  `json:"verdict"`
+	PGood    float64 `json:"pGood"`
+	PReturn  float64 `json:"pReturn"`
+	PPending float64 `json:"pPending"`
+	// Steer is how the scheduler would be steered, by a hint on the nodes
+	// Hinted; empty when it need not be. The probabilities are those with it.
+	Steer  string     `json:"steer,omitempty"`
+	Hinted []string   `json:"hinted,omitempty"`
+	Nodes  []NodeView `json:"nodes"`
 }
 
 // NodeView is one node as a target.

@@ -16,8 +16,11 @@ type Plan struct {
 	Cluster       ClusterInfo `json:"cluster"`
 	ConfigHash    string      `json:"configHash"`
 	Moves         []Move      `json:"moves"`
-	Rejections    Rejections  `json:"rejections"`
-	Goals         []Goal      `json:"goals"` // those with excess before
+	// Hints are the hints on nodes that steer the scheduler, by wave; waves
+	// without are left out.
+	Hints      []WaveHints `json:"hints,omitempty"`
+	Rejections Rejections  `json:"rejections"`
+	Goals      []Goal      `json:"goals"` // those with excess before
 	// Strategies are all that are enabled, in the order of the configuration.
 	Strategies []StrategyState `json:"strategies"`
 	Before     State           `json:"before"`
@@ -77,6 +80,27 @@ type Move struct {
 	// GracePeriodSeconds is the victim's own grace period.
 	GracePeriodSeconds int64 `json:"-"`
 }
+
+// WaveHints are the nodes that carry a hint while a wave is carried out: from
+// before its first eviction until its replacements are bound.
+type WaveHints struct {
+	Wave  int      `json:"wave"`
+	Kind  string   `json:"kind"` // taint or label
+	Nodes []string `json:"nodes"`
+}
+
+// HintsOf returns the hints of a wave; its nodes are empty when there are none.
+func (p *Plan) HintsOf(wave int) WaveHints {
+	for _, h := range p.Hints {
+		if h.Wave == wave {
+			return h
+		}
+	}
+	return WaveHints{Wave: wave}
+}
+
+// Steered reports whether the move needs the hints of its wave.
+func (m Move) Steered() bool { return m.Steer != "" && m.Steer != "none" }
 
 // Acceptable counts the nodes on which the goals of a move are still served.
 type Acceptable struct {

@@ -90,6 +90,7 @@ const (
 	PremiseChanged          Code = "PremiseChanged"
 	PodGoneAlready          Code = "PodGone"
 	UIDChanged              Code = "UIDChanged"
+	HintNotWritten          Code = "HintNotWritten"
 	APIThrottled            Code = "APIThrottled"
 	APIError                Code = "APIError"
 	OutcomeUnknown          Code = "OutcomeUnknown"

@@ -27,6 +27,11 @@ func (p *Planner) assemble(c *search, steps []wavedStep) plan.Plan {
 		Strategies: c.strategies(),
 		Inputs:     c.inputs(),
 	}
+	for i, nodes := range c.hinted {
+		if len(nodes) > 0 {
+			out.Hints = append(out.Hints, c.waveHints(i+1, nodes))
+		}
+	}
 	for i, st := range steps {
 		m := before.move(st)
 		m.Step = i + 1
@@ -51,7 +56,7 @@ func (c *search) move(st wavedStep) plan.Move {
 		From: c.s.Nodes[st.from].Name, To: c.s.Nodes[st.landing.to].Name,
 		Acceptable: plan.Acceptable{Nodes: len(st.landing.acceptable)},
 		PGood:      st.landing.pGood, PReturn: st.landing.pReturn, PPending: st.landing.pPending,
-		NotAfter: c.verdict.notAfter(p), Wave: st.wave, Steer: "none", Benefit: c.goals.gain(st.pod, st.from), Cost: cost(p),
+		NotAfter: c.verdict.notAfter(p), Wave: st.wave, Steer: c.steered(st.landing), Benefit: c.goals.gain(st.pod, st.from), Cost: cost(p),
 	}
 	if g := p.Object.Spec.TerminationGracePeriodSeconds; g != nil {
 		m.GracePeriodSeconds = *g

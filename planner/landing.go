@@ -15,6 +15,11 @@ type landing struct {
 	acceptable               []cluster.NodeID
 	served                   []int // goals improved on `to`
 	pGood, pReturn, pPending float64
+	// hinted are nodes that must carry a hint for this to hold; in a wave those
+	// of the wave.
+	hinted []cluster.NodeID
+	// steered: without hints it would not hold.
+	steered bool
 }
 
 // land predicts where the replacement of a pod goes and accepts it only if,

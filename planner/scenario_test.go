@@ -112,7 +112,14 @@ func text(p plan.Plan) string {
 		fmt.Fprintf(&b, "goal %s %s %s: excess %v -> %v\n", g.ID, g.Kind, g.Subject, g.Excess, p.After.Excess[g.ID])
 	}
 	for _, m := range p.Moves {
-		fmt.Fprintf(&b, "move %d wave %d: %s %s -> %s (good %v) for %s: %s: %s\n", m.Step, m.Wave, m.Pod, m.From, m.To, m.PGood, strings.Join(m.Goals, ","), m.Reason.Code, m.Reason.Message)
+		steer := ""
+		if m.Steered() {
+			steer = ", steered by " + m.Steer
+		}
+		fmt.Fprintf(&b, "move %d wave %d: %s %s -> %s (good %v%s) for %s: %s: %s\n", m.Step, m.Wave, m.Pod, m.From, m.To, m.PGood, steer, strings.Join(m.Goals, ","), m.Reason.Code, m.Reason.Message)
+	}
+	for _, h := range p.Hints {
+		fmt.Fprintf(&b, "hints wave %d: %s on %s\n", h.Wave, h.Kind, strings.Join(h.Nodes, ", "))
 	}
 	for _, r := range p.Rejections.Samples {
 		fmt.Fprintf(&b, "stays: %s on %s: %s: %s\n", r.Pod, r.Node, r.Reason.Code, r.Reason.Message)

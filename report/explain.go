@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -225,6 +226,13 @@ func (t *table) landing(p plan.PodExplanation) {
 		g.row(safe(n.Name), orDash(safe(n.Zone)), percent(n.Probability), helps, safe(n.Why))
 	}
 	t.section("Where its replacement would land now, before any other move", g, t.limit(12))
+	if l.Steer != "" {
+		names := make([]string, len(l.Hinted))
+		for i, n := range l.Hinted {
+			names[i] = safe(n)
+		}
+		t.line("  Steered by a %s on %s: this is where it would land with that.", safe(l.Steer), strings.Join(names, ", "))
+	}
 	if l.PPending > 0 {
 		t.line("  It would stay Pending with a probability of %s.", percent(l.PPending))
 	}

@@ -60,6 +60,18 @@ func threeZones() plan.Plan {
 	return p
 }
 
+// steered hints nodes in both waves, in the second more than a line holds.
+func steered() plan.Plan {
+	p := threeZones()
+	many := []string{}
+	for i := range 23 {
+		many = append(many, fmt.Sprintf("node-%02d", i))
+	}
+	p.Hints = []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: []string{"n3"}}, {Wave: 2, Kind: "taint", Nodes: many}}
+	p.Moves[0].Steer, p.Moves[1].Steer = "taint", "taint"
+	return p
+}
+
 // level has nothing to do.
 func level() plan.Plan {
 	p := base()

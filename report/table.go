@@ -133,6 +133,23 @@ func (t *table) moves(p plan.Plan) {
 		g.row(cells...)
 	}
 	t.section("Moves, in order (a wave starts when the replacements of the wave before are ready)", g, 0)
+	t.hints(p)
+}
+
+// hints lists the nodes that are hinted while a wave is carried out.
+func (t *table) hints(p plan.Plan) {
+	g := columns(">WAVE", "HINT", "NODES")
+	for _, h := range p.Hints {
+		nodes := make([]string, len(h.Nodes))
+		for i, n := range h.Nodes {
+			nodes[i] = safe(n)
+		}
+		if hidden := len(nodes) - maxLines; hidden > 0 && !t.wide {
+			nodes = append(nodes[:maxLines], fmt.Sprintf("... and %d more (-o wide shows all)", hidden))
+		}
+		g.row(strconv.Itoa(h.Wave), safe(h.Kind), strings.Join(nodes, ", "))
+	}
+	t.section("Hints that keep replacements off nodes while a wave runs (evictor.steer)", g, 0)
 }
 
 // rejections writes one line per code, or every sample when wide.

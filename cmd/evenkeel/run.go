@@ -23,6 +23,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/hints/writer"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -184,6 +185,9 @@ func (f *runFlags) controller(out io.Writer, log *slog.Logger, conf *config.Conf
 			GracePeriodSeconds: conf.Evictor.GracePeriodSeconds, PerMinute: conf.PerMinute(),
 			VerifyTimeout: time.Duration(conf.Evictor.VerifyTimeout), Clock: clock.RealClock{}, Log: log, Events: recorded,
 		})
+		if conf.Steers() {
+			c.Hinter, c.HintTTL = writer.New(client, clock.RealClock{}, o.Node), time.Duration(conf.Evictor.SteerTTL)
+		}
 	}
 	return c
 }

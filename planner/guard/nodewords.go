@@ -12,7 +12,7 @@ func NodeState(n *cluster.Node) []string {
 	if !n.Ready {
 		state = append(state, "not Ready")
 	}
-	if who := disruptedBy(n); who != "" {
+	if who := DisruptedBy(n); who != "" {
 		state = append(state, "being taken away by "+who)
 	}
 	return state

@@ -72,6 +72,11 @@ func (m *mixer) trouble(a *mixedApp) {
 		p.DeletionTimestamp = &gone
 	case 3:
 		p.Spec.NodeName, p.Status = "", corev1.PodStatus{Phase: corev1.PodPending}
+		waits := 10 * time.Second
+		if m.r.IntN(8) == 0 { // its scheduler is down
+			waits = 10 * time.Minute
+		}
+		p.CreationTimestamp = metav1.NewTime(m.now.Add(-waits))
 	case 4: // bound, and still pulling
 		p.Status.Phase, p.Status.Conditions = corev1.PodPending, nil
 	case 5:

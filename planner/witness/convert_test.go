@@ -20,7 +20,7 @@ func rules(t testing.TB, c *config.Config) witness.Rules {
 	r := witness.Rules{
 		NodeSelector: selector(t, c.NodeSelector), NamespaceSelector: selector(t, c.Namespaces.Selector), PodSelector: selector(t, g.PodSelector),
 		Include: c.Namespaces.Include, Exclude: c.Namespaces.Exclude, Protect: map[string]bool{},
-		ProtectedStorageClasses: g.ProtectedStorageClasses, Controllers: g.Controllers, MinReplicas: g.MinReplicas, MinPodAge: time.Duration(g.MinPodAge),
+		ProtectedStorageClasses: g.ProtectedStorageClasses, Controllers: g.Controllers, MinReplicas: g.MinReplicas, MinPodAge: time.Duration(g.MinPodAge), SchedulerTimeout: time.Duration(g.SchedulerTimeout),
 		PriorityBelow: g.PriorityBelow, NoEvictionMandatory: g.NoEvictionPolicy == "mandatory", MaxUnavailableWithoutPDB: g.MaxUnavailableWithoutPDB,
 		PerPass: limit(t, l.PerPass.String()), PerNode: limit(t, l.PerNode.String()), PerNamespace: limit(t, l.PerNamespace.String()), PerOwner: limit(t, l.PerOwner.String()), PerZone: limit(t, l.PerZone.String()),
 		InFlightTotal: limit(t, f.Total.String()), InFlightPerNode: limit(t, f.PerNode.String()), InFlightPerWorkload: limit(t, f.PerOwner.String()),

@@ -1,6 +1,7 @@
 package witness
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -64,6 +65,20 @@ func (r *replay) ownPod(p *corev1.Pod, add adder) {
 		start := p.Status.StartTime
 		add(start == nil || r.now.Sub(start.Time) < c.MinPodAge, plan.PodTooYoung, "it is younger than "+c.MinPodAge.String())
 	}
+	add(c.SchedulerTimeout > 0 && r.forgotten(p.Spec.SchedulerName), plan.SchedulerNotResponding, "its scheduler has left a pod unattempted")
+}
+
+// forgotten: a pod of the scheduler has waited too long for a first attempt.
+func (r *replay) forgotten(scheduler string) bool {
+	for _, p := range r.o.Pods {
+		tried := slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled })
+		same := cmp.Or(p.Spec.SchedulerName, "default-scheduler") == cmp.Or(scheduler, "default-scheduler")
+		if same && !tried && p.Spec.NodeName == "" && p.DeletionTimestamp == nil && !ended(p) && len(p.Spec.SchedulingGates) == 0 &&
+			!p.CreationTimestamp.IsZero() && r.now.Sub(p.CreationTimestamp.Time) > r.rules.SchedulerTimeout {
+			return true
+		}
+	}
+	return false
 }
 
 func (r *replay) priority(p *corev1.Pod) (value int64, known bool) {

@@ -23,6 +23,7 @@ type Rules struct {
 	Controllers             []string // group/Kind
 	MinReplicas             int
 	MinPodAge               time.Duration
+	SchedulerTimeout        time.Duration
 	// PriorityBelow is the number, or the name of a class where it is not one.
 	PriorityBelow string
 	// NoEvictionMandatory is guards.noEvictionPolicy: mandatory.
