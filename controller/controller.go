@@ -55,6 +55,8 @@ type Controller struct {
 	// is how long they may outlive this process.
 	Hinter  Hinter
 	HintTTL time.Duration
+	// Shadow knows how well unknown schedulers are foretold; nil for not at all.
+	Shadow *Shadow
 	// OnReport takes the report of every pass.
 	OnReport func(plan.RunReport)
 
@@ -87,6 +89,9 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 	}
 	if snapshot, err = c.collect(ctx, log, snapshot); err != nil {
 		return report, err
+	}
+	if c.Shadow != nil {
+		c.state.Schedulers = c.Shadow.Seen()
 	}
 	goals := Goals(snapshot, c.Strategies, due)
 	report.Plan = c.Planner.Plan(snapshot, c.state, goals, snapshot.TakenAt)

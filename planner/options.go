@@ -16,6 +16,9 @@ const ZoneKey = "topology.kubernetes.io/zone"
 type Options struct {
 	Guards    guard.Options
 	Placement placement.Options
+	// Shadow says which schedulers that are not in Placement are taken for the
+	// default profile.
+	Shadow shadow.Options
 	Limits    Limits
 	InFlight  InFlight
 	// MinConfidence is the least probability with which the replacement must

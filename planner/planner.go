@@ -88,7 +88,9 @@ func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []p
 
 // begin puts the search at the snapshot, nothing moved.
 func (c *search) begin(goals []plan.Goal) {
-	c.world = placement.NewWorld(c.s, c.p.opts.Placement)
+	o := c.p.opts.Placement
+	o.Profiles = c.p.opts.Shadow.Profiles(o.Profiles, c.st.Schedulers)
+	c.world = placement.NewWorld(c.s, o)
 	c.goals = newTracker(c.s, c.world, goals)
 	c.limits = newLimits(c.s, c.p.opts.Limits)
 	c.refused = newRefusals()
