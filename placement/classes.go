@@ -13,11 +13,14 @@ import (
 )
 
 // class is a set of pods that the scheduler cannot tell apart: the same
-// namespace, labels, owner, requests, affinity, tolerations, spread and images.
+// scheduler, namespace, labels, owner, requests, affinity, tolerations, spread
+// and images.
 type class struct {
 	namespace string
 	labels    labels.Set
 	sample    *cluster.Pod
+	profile   *profile
+	demand    int64 // milliCPU that TargetLoadPacking expects of it; 0 without such a profile
 	pods      []cluster.PodID
 	spread    []*counter // counters of topology spread that count its pods
 	affinity  []*counter // counters of inter-pod affinity that count its pods
@@ -108,9 +111,15 @@ func (w *World) group() {
 			continue
 		}
 		key = appendKey(key[:0], p)
+		if w.packing != nil {
+			key = binary.AppendVarint(key, w.demandOf(p))
+		}
 		c := byKey[string(key)]
 		if c == nil {
-			c = &class{namespace: p.Object.Namespace, labels: labels.Set(p.Object.Labels), sample: p}
+			c = &class{namespace: p.Object.Namespace, labels: labels.Set(p.Object.Labels), sample: p, profile: w.profileOf(p.Object.Spec.SchedulerName)}
+			if w.packing != nil {
+				c.demand = w.demandOf(p)
+			}
 			byKey[string(key)] = c
 			w.classes = append(w.classes, c)
 			w.byNS[c.namespace] = append(w.byNS[c.namespace], c)
@@ -128,6 +137,7 @@ func (w *World) group() {
 // are length-prefixed, so that no two pods share a key by accident.
 func appendKey(b []byte, p *cluster.Pod) []byte {
 	spec := &p.Object.Spec
+	b = appendText(b, spec.SchedulerName)
 	b = appendText(b, p.Object.Namespace)
 	b = appendMap(b, p.Object.Labels)
 	if c := p.Controller; c != nil {

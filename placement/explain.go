@@ -22,7 +22,7 @@ type NodeVerdict struct {
 // PluginScore is one plugin's part of a node's total.
 type PluginScore struct {
 	Plugin     string
-	Normalised int64 // 0..100; 0 for a plugin that does not score this pod
+	Normalised int64 // 0..100, in a legacy Policy 0..10; 0 for a plugin that does not score this pod
 	Weight     int64
 }
 
@@ -55,10 +55,9 @@ func (w *World) verdicts(in *incoming, gone bool) []NodeVerdict {
 		return out
 	}
 	r.score(feasible)
-	weights := w.weights.list()
 	for i, n := range feasible {
-		for k := range scoreNames {
-			out[n].Scores = append(out[n].Scores, PluginScore{scoreNames[k], w.buf.scores[k][i], weights[k]})
+		for k, s := range in.profile.scorers {
+			out[n].Scores = append(out[n].Scores, PluginScore{s.name, w.buf.scores[k][i], s.weight})
 		}
 		out[n].Total = w.buf.total[i]
 	}
@@ -76,9 +75,9 @@ func (w *World) sentence(in *incoming, n int, f Filter) string {
 	case TaintToleration:
 		return fmt.Sprintf("%s has a taint that the pod does not tolerate", node.Name)
 	case NodeAffinity:
-		return fmt.Sprintf("%s does not match the pod's node selector or node affinity", node.Name)
+		return fmt.Sprintf("%s does not match the pod's node selector or node affinity, or the scheduler's addedAffinity", node.Name)
 	case NodeResourcesFit:
-		return fmt.Sprintf("%s has too little %s left", node.Name, w.lacking(&in.class.sample.Requests, n))
+		return fmt.Sprintf("%s has too little %s left", node.Name, w.lacking(in.requests, n))
 	case PodTopologySpread:
 		return fmt.Sprintf("%s would break a topology spread constraint, or lacks its label", node.Name)
 	}

@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"maps"
 	"math"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -62,12 +63,15 @@ func affinityMatches(a nodeaffinity.RequiredNodeAffinity, n *corev1.Node) bool {
 // incoming is what holds for every pod of a class when it is scheduled.
 type incoming struct {
 	class      *class
-	affinityOK []bool // node selector and required node affinity
-	taintsOK   []bool // NoSchedule and NoExecute taints
-	canRun     []bool // what CanRun says
+	profile    *profile
+	requests   *cluster.Resources // what NodeResourcesFit asks for; nil: it is not asked
+	affinityOK []bool             // node selector and required node affinity
+	taintsOK   []bool             // NoSchedule and NoExecute taints
+	canRun     []bool             // what CanRun says, by the profile's filters and added affinity
 	fixed      fixedScores
 	spread     spreadRules
 	inter      interPod
+	policy     policyCounts
 	err        error  // why it cannot be read
 	namespaces string // why labels of namespaces are wanting; empty when they are not
 }
@@ -79,7 +83,7 @@ func (w *World) incomingOf(p cluster.PodID) *incoming {
 		return c.in
 	}
 	n := len(w.snap.Nodes)
-	in := &incoming{class: c, affinityOK: make([]bool, n), taintsOK: make([]bool, n), canRun: make([]bool, n)}
+	in := &incoming{class: c, profile: c.profile, requests: c.asked(), affinityOK: make([]bool, n), taintsOK: make([]bool, n), canRun: make([]bool, n)}
 	c.in = in
 	pod := c.sample.Object
 	required := nodeaffinity.GetRequiredNodeAffinity(pod)
@@ -87,13 +91,16 @@ func (w *World) incomingOf(p cluster.PodID) *incoming {
 		node := &w.snap.Nodes[i]
 		in.affinityOK[i] = affinityMatches(required, node.Object)
 		in.taintsOK[i] = tolerates(pod, node.Object)
-		in.canRun[i] = node.Ready && in.affinityOK[i] && in.taintsOK[i] && schedulable(pod, node.Object)
+		in.canRun[i] = in.refusedAlways(node) == ""
 	}
-	if in.fixed, in.err = w.fixedScores(pod); in.err != nil {
+	if in.fixed, in.err = w.fixedScores(pod, c.profile.addedPreferred); in.err != nil {
 		return in
 	}
 	if in.spread, in.err = w.spreadRules(c, in); in.err != nil {
 		return in
+	}
+	if c.profile.Policy != nil {
+		in.policy = w.policyCounts(c)
 	}
 	in.inter, in.err = w.interPod(c)
 	in.namespaces = w.namespacesWanting(c)
@@ -105,7 +112,7 @@ type scratch struct {
 	byDomain [][]int32
 	min      []int64
 	feasible []cluster.NodeID
-	scores   [scorePlugins][]int64
+	scores   [][]int64 // by scorer of the profile
 	total    []int64
 	seen     []bool
 	skip     []bool
@@ -210,8 +217,8 @@ func (w *World) countHard(slot int, c *constraint, hasKeys []bool) int64 {
 func (r *round) refusedBy(n int) Filter {
 	switch {
 	case !r.in.canRun[n]:
-		return r.w.refusedAlways(r.in, n)
-	case r.w.lacking(&r.in.class.sample.Requests, n) != "":
+		return r.in.refusedAlways(&r.w.snap.Nodes[n])
+	case r.in.requests != nil && r.w.lacking(r.in.requests, n) != "":
 		return NodeResourcesFit
 	case !r.spreads(n):
 		return PodTopologySpread
@@ -223,16 +230,37 @@ func (r *round) refusedBy(n int) Filter {
 
 func (r *round) passes(n int) bool { return r.refusedBy(n) == "" }
 
-func (w *World) refusedAlways(in *incoming, n int) Filter {
+// refusedAlways returns the first of the filters that depend on the node alone
+// which refuses it.
+func (in *incoming) refusedAlways(n *cluster.Node) Filter {
+	p, off := in.profile, in.profile.off
 	switch {
-	case !w.snap.Nodes[n].Ready:
+	case !n.Ready:
 		return NodeNotReady
-	case !schedulable(in.class.sample.Object, w.snap.Nodes[n].Object):
+	case !off[NodeUnschedulable] && !schedulable(in.class.sample.Object, n.Object):
 		return NodeUnschedulable
-	case !in.taintsOK[n]:
+	case !off[TaintToleration] && !in.taintsOK[n.ID]:
 		return TaintToleration
+	case !off[NodeAffinity] && (!in.affinityOK[n.ID] || p.addedRequired != nil && !p.addedRequired.Match(n.Object)):
+		return NodeAffinity
 	}
-	return NodeAffinity
+	return ""
+}
+
+// asked is what NodeResourcesFit asks for when a pod of the class comes; nil
+// when the profile does not ask.
+func (c *class) asked() *cluster.Resources {
+	r := &c.sample.Requests
+	if c.profile.off[NodeResourcesFit] {
+		return nil
+	}
+	if len(r.Extended) == 0 || len(c.profile.IgnoredResources)+len(c.profile.IgnoredGroups) == 0 {
+		return r
+	}
+	asked := *r
+	asked.Extended = maps.Clone(r.Extended)
+	maps.DeleteFunc(asked.Extended, func(name corev1.ResourceName, _ int64) bool { return !c.profile.asks(name) })
+	return &asked
 }
 
 // spreads is the filter of the hard topology spread constraints.

@@ -2,7 +2,6 @@ package placement
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/go-logr/logr"
@@ -14,13 +13,14 @@ import (
 // maxScore is what the best node of a plugin gets before the weight.
 const maxScore = 100
 
-// Weights multiply the plugins' scores of 0..100.
+// Weights multiply the plugins' scores of 0..100; a plugin with weight 0 does
+// not score.
 type Weights struct {
 	TaintToleration    int64
 	NodeAffinity       int64
 	PodTopologySpread  int64
 	InterPodAffinity   int64
-	LeastAllocated     int64
+	ResourcesFit       int64
 	BalancedAllocation int64
 	ImageLocality      int64
 }
@@ -29,31 +29,34 @@ type Weights struct {
 // apis/config/v1, getDefaultPlugins).
 var DefaultWeights = Weights{
 	TaintToleration: 3, NodeAffinity: 2, PodTopologySpread: 2, InterPodAffinity: 2,
-	LeastAllocated: 1, BalancedAllocation: 1, ImageLocality: 1,
+	ResourcesFit: 1, BalancedAllocation: 1, ImageLocality: 1,
 }
 
-// The score plugins, as indexes of scratch.scores.
-const (
-	scoreTaints = iota
-	scoreNodeAffinity
-	scoreSpread
-	scoreInterPod
-	scoreLeast
-	scoreBalanced
-	scoreImages
-	scorePlugins
-)
-
-var scoreNames = [scorePlugins]string{
-	"TaintToleration", "NodeAffinity", "PodTopologySpread", "InterPodAffinity",
-	"NodeResourcesFit", "NodeResourcesBalancedAllocation", "ImageLocality",
-}
-
-func (w Weights) list() [scorePlugins]int64 {
-	return [scorePlugins]int64{
-		w.TaintToleration, w.NodeAffinity, w.PodTopologySpread, w.InterPodAffinity,
-		w.LeastAllocated, w.BalancedAllocation, w.ImageLocality,
+// ScorePlugins are the plugins that Weights are about, by the scheduler's names,
+// each with its place in Weights.
+func (w *Weights) ScorePlugins() map[string]*int64 {
+	return map[string]*int64{
+		"TaintToleration": &w.TaintToleration, "NodeAffinity": &w.NodeAffinity,
+		"PodTopologySpread": &w.PodTopologySpread, "InterPodAffinity": &w.InterPodAffinity,
+		"NodeResourcesFit": &w.ResourcesFit, "NodeResourcesBalancedAllocation": &w.BalancedAllocation,
+		"ImageLocality": &w.ImageLocality,
 	}
+}
+
+// scores are the plugins in the order in which they are explained. One more is a
+// field of Weights, a line in ScorePlugins, and a line here.
+var scores = []struct {
+	name   string
+	weight func(*Weights) int64
+	score  func(r *round, feasible []cluster.NodeID, out []int64)
+}{
+	{"TaintToleration", func(w *Weights) int64 { return w.TaintToleration }, (*round).scoreTaints},
+	{"NodeAffinity", func(w *Weights) int64 { return w.NodeAffinity }, (*round).scoreNodeAffinity},
+	{"PodTopologySpread", func(w *Weights) int64 { return w.PodTopologySpread }, (*round).scoreSpread},
+	{"InterPodAffinity", func(w *Weights) int64 { return w.InterPodAffinity }, (*round).scoreInterPod},
+	{"NodeResourcesFit", func(w *Weights) int64 { return w.ResourcesFit }, (*round).scoreFit},
+	{"NodeResourcesBalancedAllocation", func(w *Weights) int64 { return w.BalancedAllocation }, (*round).scoreBalanced},
+	{"ImageLocality", func(w *Weights) int64 { return w.ImageLocality }, (*round).scoreImages},
 }
 
 // fixedScores are the parts of the scores that no other pod changes, by node.
@@ -63,12 +66,24 @@ type fixedScores struct {
 	images    []int64 // nil: no image of the pod is on any node
 }
 
-func (w *World) fixedScores(pod *corev1.Pod) (fixedScores, error) {
+// fixedScores adds the profile's preferred node affinity to the pod's own.
+func (w *World) fixedScores(pod *corev1.Pod, added *nodeaffinity.PreferredSchedulingTerms) (fixedScores, error) {
 	f := fixedScores{taints: make([]int64, len(w.snap.Nodes))}
 	for i := range w.snap.Nodes {
 		f.taints[i] = disliked(w.snap.Nodes[i].Object.Spec.Taints, pod.Spec.Tolerations)
 	}
 	f.images = w.imageScores(pod)
+	prefer := func(terms *nodeaffinity.PreferredSchedulingTerms) {
+		if f.preferred == nil {
+			f.preferred = make([]int64, len(w.snap.Nodes))
+		}
+		for i := range w.snap.Nodes {
+			f.preferred[i] += terms.Score(w.snap.Nodes[i].Object)
+		}
+	}
+	if added != nil {
+		prefer(added)
+	}
 	a := pod.Spec.Affinity
 	if a == nil || a.NodeAffinity == nil || len(a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution) == 0 {
 		return f, nil
@@ -77,10 +92,7 @@ func (w *World) fixedScores(pod *corev1.Pod) (fixedScores, error) {
 	if err != nil {
 		return f, fmt.Errorf("reading the preferred node affinity: %w", err)
 	}
-	f.preferred = make([]int64, len(w.snap.Nodes))
-	for i := range w.snap.Nodes {
-		f.preferred[i] = terms.Score(w.snap.Nodes[i].Object)
-	}
+	prefer(terms)
 	return f, nil
 }
 
@@ -98,34 +110,44 @@ func disliked(taints []corev1.Taint, tolerations []corev1.Toleration) int64 {
 
 // score fills the scratch's normalised scores and totals of the feasible nodes.
 func (r *round) score(feasible []cluster.NodeID) {
-	b := &r.w.buf
-	for i := range b.scores {
-		b.scores[i] = resized(b.scores[i], len(feasible))
+	b, scorers := &r.w.buf, r.in.profile.scorers
+	for len(b.scores) < len(scorers) {
+		b.scores = append(b.scores, nil)
 	}
 	b.total = resized(b.total, len(feasible))
-	f := &r.in.fixed
-	for i, n := range feasible {
-		b.scores[scoreTaints][i] = f.taints[n]
-	}
-	normalise(b.scores[scoreTaints], true)
-	if f.preferred != nil {
-		for i, n := range feasible {
-			b.scores[scoreNodeAffinity][i] = f.preferred[n]
-		}
-		normalise(b.scores[scoreNodeAffinity], false)
-	}
-	if f.images != nil {
-		for i, n := range feasible {
-			b.scores[scoreImages][i] = f.images[n]
-		}
-	}
-	r.scoreSpread(feasible, b.scores[scoreSpread])
-	r.scoreInterPod(feasible, b.scores[scoreInterPod])
-	r.scoreResources(feasible, b.scores[scoreLeast], b.scores[scoreBalanced])
-	for k, weight := range r.w.weights.list() {
-		for i, s := range b.scores[k] {
+	for k := range scorers {
+		out := resized(b.scores[k], len(feasible))
+		b.scores[k] = out
+		scorers[k].score(r, feasible, out)
+		weight := scorers[k].weight
+		for i, s := range out {
 			b.total[i] += weight * s
 		}
+	}
+}
+
+func (r *round) scoreTaints(feasible []cluster.NodeID, out []int64) {
+	pick(out, feasible, r.in.fixed.taints)
+	normalise(out, maxScore, true)
+}
+
+func (r *round) scoreNodeAffinity(feasible []cluster.NodeID, out []int64) {
+	if r.in.fixed.preferred != nil {
+		pick(out, feasible, r.in.fixed.preferred)
+		normalise(out, maxScore, false)
+	}
+}
+
+func (r *round) scoreImages(feasible []cluster.NodeID, out []int64) {
+	if r.in.fixed.images != nil {
+		pick(out, feasible, r.in.fixed.images)
+	}
+}
+
+// pick takes the feasible nodes' values.
+func pick(out []int64, feasible []cluster.NodeID, byNode []int64) {
+	for i, n := range feasible {
+		out[i] = byNode[n]
 	}
 }
 
@@ -138,81 +160,31 @@ func resized(s []int64, n int) []int64 {
 	return s
 }
 
-// normalise stretches counts to 0..100 of the largest; with reverse the least
-// count is best and all zero means all 100 (helper.DefaultNormalizeScore).
-func normalise(s []int64, reverse bool) {
+// normalise stretches counts to 0..top of the largest; with reverse the least
+// count is best and all zero means all top (helper.DefaultNormalizeScore).
+func normalise(s []int64, top int64, reverse bool) {
 	var most int64
 	for _, v := range s {
 		most = max(most, v)
 	}
 	for i, v := range s {
 		if most > 0 {
-			v = maxScore * v / most
+			v = top * v / most
 		}
 		if reverse {
-			v = maxScore - v
+			v = top - v
 		}
 		s[i] = v
 	}
 }
 
-// scoreResources is LeastAllocated over cpu and memory, with the scheduler's
-// assumed requests where there are none, and BalancedAllocation over the true
-// requests, which does not score a pod that requests neither.
-func (r *round) scoreResources(feasible []cluster.NodeID, least, balanced []int64) {
-	pod := r.in.class.sample
-	bestEffort := pod.Requests.MilliCPU == 0 && pod.Requests.MemoryBytes == 0
-	for i, n := range feasible {
-		l, a := &r.w.load[n], &r.w.snap.Nodes[n].Allocatable
-		least[i] = leastAllocated(
-			l.nonZeroMilliCPU+pod.NonZero.MilliCPU, a.MilliCPU,
-			l.nonZeroBytes+pod.NonZero.MemoryBytes, a.MemoryBytes)
-		if bestEffort {
-			continue
-		}
-		with := balance(l.milliCPU+pod.Requests.MilliCPU, a.MilliCPU, l.memory+pod.Requests.MemoryBytes, a.MemoryBytes)
-		without := balance(l.milliCPU, a.MilliCPU, l.memory, a.MemoryBytes)
-		// About 75 when the pod changes little, to 100 when it levels the node.
-		balanced[i] = maxScore/2 + (maxScore/2+with-without)/2
-	}
-}
-
-// leastAllocated is the mean over cpu and memory of the free share in percent,
-// each rounded down; a resource that the node does not have is left out.
-func leastAllocated(cpu, cpuCap, mem, memCap int64) int64 {
-	var sum, count int64
-	for _, x := range [...][2]int64{{cpu, cpuCap}, {mem, memCap}} {
-		requested, capacity := x[0], x[1]
-		if capacity == 0 {
-			continue
-		}
-		count++
-		if requested <= capacity {
-			sum += (capacity - requested) * maxScore / capacity
-		}
-	}
-	if count == 0 {
-		return 0
-	}
-	return sum / count
-}
-
-// balance is 100 less the standard deviation, in percent, of the requested
-// fractions of cpu and memory, each capped at 1. For two values the standard
-// deviation is half their difference; for one it is 0.
-func balance(cpu, cpuCap, mem, memCap int64) int64 {
-	if cpuCap == 0 || memCap == 0 {
-		return maxScore
-	}
-	c := min(float64(cpu)/float64(cpuCap), 1)
-	m := min(float64(mem)/float64(memCap), 1)
-	std := math.Abs((c - m) / 2)
-	return int64((1 - std) * maxScore)
-}
-
-// scoreInterPod sums the weights of matching terms by domain and stretches the
-// sums between the least and the most among the feasible nodes to 0..100.
+// scoreInterPod stretches the sums of the weights of matching terms, between the
+// least and the most among the feasible nodes, to 0..100.
 func (r *round) scoreInterPod(feasible []cluster.NodeID, out []int64) {
+	r.interPodSums(feasible, out, maxScore)
+}
+
+func (r *round) interPodSums(feasible []cluster.NodeID, out []int64, top int64) {
 	b := &r.w.buf
 	var any bool
 	for _, t := range r.in.inter.scored {
@@ -237,7 +209,7 @@ func (r *round) scoreInterPod(feasible []cluster.NodeID, out []int64) {
 	for i, v := range out {
 		out[i] = 0
 		if most > least {
-			out[i] = int64(float64(maxScore) * (float64(v-least) / float64(most-least)))
+			out[i] = int64(float64(top) * (float64(v-least) / float64(most-least)))
 		}
 	}
 }

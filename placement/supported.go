@@ -13,7 +13,7 @@ import (
 func (w *World) Supported(p cluster.PodID) (why string, ok bool) {
 	pod := &w.snap.Pods[p]
 	for _, check := range []func(*cluster.Pod) string{
-		w.serverUnknown, schedulerUnknown, volumesUnknown, portsUnknown, claimsUnknown,
+		w.serverUnknown, w.schedulerUnknown, volumesUnknown, portsUnknown, claimsUnknown,
 		resourcesUnknown, featuresUnknown, w.ownerUnknown, w.affinityUnknown,
 	} {
 		if why := check(pod); why != "" {
@@ -30,12 +30,12 @@ func (w *World) serverUnknown(*cluster.Pod) string {
 	return ""
 }
 
-func schedulerUnknown(p *cluster.Pod) string {
+func (w *World) schedulerUnknown(p *cluster.Pod) string {
 	if p.Terminal {
 		return "the pod has ended, so its replacement is no longer to come"
 	}
-	if s := p.Object.Spec.SchedulerName; s != "" && s != corev1.DefaultSchedulerName {
-		return fmt.Sprintf("it is scheduled by %q, whose scores are not known", s)
+	if why := w.profileUnknown(p.Object.Spec.SchedulerName); why != "" {
+		return why
 	}
 	if len(p.Object.Spec.SchedulingGates) > 0 {
 		return "it has scheduling gates"
@@ -44,6 +44,29 @@ func schedulerUnknown(p *cluster.Pod) string {
 		return "it is scheduled together with a group of pods"
 	}
 	return ""
+}
+
+// profileUnknown says why nothing can be foretold of a scheduler.
+func (w *World) profileUnknown(scheduler string) string {
+	p := w.profileOf(scheduler)
+	why := p.Unknown
+	switch {
+	case why != "":
+	case p.off[TaintToleration] && w.unready != "":
+		why = fmt.Sprintf("it ignores taints, and what it does with node %s, which is not ready, is not modelled", w.unready)
+	case p.Packing != nil && !w.packing.known:
+		why = "it scores by measured usage, and the snapshot has no NodeMetrics"
+	}
+	if why == "" {
+		return ""
+	}
+	if scheduler == "" {
+		scheduler = corev1.DefaultSchedulerName
+	}
+	if why == unknownScheduler {
+		return fmt.Sprintf("it is scheduled by %q, %s", scheduler, why)
+	}
+	return fmt.Sprintf("it is scheduled by %q: %s", scheduler, why)
 }
 
 // volumesUnknown names the first volume whose place or attach limit decides
@@ -127,13 +150,19 @@ func featuresUnknown(p *cluster.Pod) string {
 	return ""
 }
 
+// needsSelector reports whether the selector of the pod's controller decides.
+func (w *World) needsSelector(p *cluster.Pod) bool {
+	f := w.profileOf(p.Object.Spec.SchedulerName)
+	return f.Policy != nil || f.needsSelector() && len(p.Object.Spec.TopologySpreadConstraints) == 0
+}
+
 // ownerUnknown refuses pods whose template would be scheduled in another way,
 // and those whose spread selector cannot be known.
 func (w *World) ownerUnknown(p *cluster.Pod) string {
 	o, ok := w.ownerOf(p)
 	if !ok {
 		c := p.Controller
-		if c == nil || w.opts.NoDefaultSpread || len(p.Object.Spec.TopologySpreadConstraints) > 0 {
+		if c == nil || !w.needsSelector(p) {
 			return ""
 		}
 		switch c.APIVersion + " " + c.Kind {

@@ -1,0 +1,326 @@
+package placement
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
+)
+
+func inLabel(key string, values ...string) corev1.NodeSelectorTerm {
+	return corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}}}
+}
+
+// cpuOnly makes an app's pods request cpu and no memory.
+func cpuOnly(cpu string) func(*corev1.PodSpec) {
+	return func(s *corev1.PodSpec) {
+		s.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse(cpu)}
+	}
+}
+
+func with(edit func(*Profile)) Profile {
+	p := DefaultProfile()
+	edit(&p)
+	return p
+}
+
+// TestProfileScores changes one thing of the default profile and compares a
+// plugin's score of nodes a and b once the victim on a is gone. Of the 10 cpus
+// and 10Gi of each, b has 5 and 2Gi requested.
+func TestProfileScores(t *testing.T) {
+	const gpu = "example.com/gpu"
+	cases := []struct {
+		name, plugin string
+		profile      Profile
+		edit         func(*builder)
+		a, b         int64
+	}{
+		{"least", "NodeResourcesFit", DefaultProfile(), nil, 90, 55},
+		{"most", "NodeResourcesFit", MostAllocatedProfile(), nil, 10, 45},
+		{"least, cpu thrice", "NodeResourcesFit", with(func(p *Profile) { p.Fit.Resources = []ResourceWeight{{"cpu", 3}, {"memory", 1}} }), nil, 90, 47}, // (3*40 + 70) / 4
+		{"cpu alone", "NodeResourcesFit", with(func(p *Profile) { p.Fit = ScoringStrategy{MostAllocated, []ResourceWeight{{"cpu", 1}}, nil} }), nil, 10, 60},
+		{"a resource that is not requested", "NodeResourcesFit", with(func(p *Profile) { p.Fit.Resources = []ResourceWeight{{"cpu", 1}, {gpu, 5}} }), gpus(0), 90, 40},
+		{"a resource that is", "NodeResourcesFit", with(func(p *Profile) { p.Fit.Resources = []ResourceWeight{{"cpu", 1}, {gpu, 1}} }), gpus(1), 82, 57}, // (90 + 75) / 2, (40 + 75) / 2
+		{"ratio", "NodeResourcesFit", with(func(p *Profile) {
+			p.Fit = ScoringStrategy{Type: RequestedToCapacityRatio, Shape: []ShapePoint{{0, 0}, {50, 8}, {100, 10}}}
+		}), nil, 16, 66}, // cpu 60 % -> 84, memory 30 % -> 48
+		{"balanced over cpu alone", "NodeResourcesBalancedAllocation", with(func(p *Profile) { p.Balanced = []corev1.ResourceName{"cpu"} }), nil, 75, 75},
+		{"balanced over three", "NodeResourcesBalancedAllocation", with(func(p *Profile) { p.Balanced = []corev1.ResourceName{"cpu", "memory", gpu} }), gpus(1), 71, 77},
+		{"added preference", "NodeAffinity", with(func(p *Profile) {
+			p.AddedAffinity = &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{Weight: 7, Preference: inLabel(hostKey, "b")}}}
+		}), nil, 0, 100},
+		{"a standing pod's wish", "InterPodAffinity", DefaultProfile(), wanted, 0, 100},
+		{"which weighs nothing", "InterPodAffinity", with(func(p *Profile) { p.HardPodAffinityWeight = 0 }), wanted, 0, 0},
+		{"or is ignored", "InterPodAffinity", with(func(p *Profile) { p.IgnorePreferredTerms = true }), wanted, 0, 0},
+		{"own default constraints", "PodTopologySpread", with(func(p *Profile) {
+			p.SystemSpread = false
+			p.DefaultSpread = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey, WhenUnsatisfiable: corev1.ScheduleAnyway}}
+		}), second, 100, 0},
+		{"the system's", "PodTopologySpread", DefaultProfile(), second, 100, 66},
+		{"none", "PodTopologySpread", with(func(p *Profile) { p.SystemSpread = false }), second, 0, 0},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBuilder()
+			b.node("a", "za")
+			b.node("b", "zb")
+			b.app("x", 1000, nil, "a")
+			b.app("y", 0, func(s *corev1.PodSpec) {
+				s.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("5"), "memory": resource.MustParse("2Gi")}
+			}, "b")
+			if c.edit != nil {
+				c.edit(b)
+			}
+			w := b.worldOf(t, c.profile)
+			gotA, gotB := scoreOf(t, verdict(t, w, "x-0", "a", true), c.plugin), scoreOf(t, verdict(t, w, "x-0", "b", true), c.plugin)
+			if gotA != c.a || gotB != c.b {
+				t.Errorf("a %d, b %d; want %d and %d", gotA, gotB, c.a, c.b)
+			}
+		})
+	}
+}
+
+func wanted(b *builder) {
+	b.app("z", 0, func(s *corev1.PodSpec) { s.Affinity = affinityTo("x", hostKey) }, "b")
+}
+
+func second(b *builder) {
+	b.app("z", 0, nil, "b")
+	relabel(b, "z-0")
+}
+
+// gpus gives both nodes 4, and lets x-0 request some.
+func gpus(n int64) func(*builder) {
+	return func(b *builder) {
+		for _, node := range b.objects.Nodes {
+			node.Status.Allocatable = node.Status.Allocatable.DeepCopy()
+			node.Status.Allocatable["example.com/gpu"] = resource.MustParse("4")
+		}
+		if n > 0 {
+			b.pod("x-0").Spec.Containers[0].Resources.Requests["example.com/gpu"] = *resource.NewQuantity(n, resource.DecimalSI)
+		}
+	}
+}
+
+// TestWeights: the total is the sum of what weighs, and what weighs 0 is silent.
+func TestWeights(t *testing.T) {
+	p := with(func(p *Profile) { p.Weights = Weights{PodTopologySpread: 5, ResourcesFit: 2} })
+	w := threeZones(1, 1, 4).worldOf(t, p)
+	v := verdict(t, w, "d-5", "n3", false)
+	if len(v.Scores) != 2 || v.Total != 5*scoreOf(t, v, "PodTopologySpread")+2*scoreOf(t, v, "NodeResourcesFit") {
+		t.Errorf("got %+v", v)
+	}
+}
+
+// TestFiltersOff: each filter refuses node b until it is switched off.
+func TestFiltersOff(t *testing.T) {
+	edits := map[Filter]func(*builder){
+		NodeUnschedulable: func(b *builder) { cordon(b.objects.Nodes[1]) },
+		TaintToleration:   func(b *builder) { taint(corev1.TaintEffectNoSchedule)(b.objects.Nodes[1]) },
+		NodeAffinity:      func(b *builder) { b.pod("x-0").Spec.NodeSelector = map[string]string{zoneKey: "za"} },
+		NodeResourcesFit:  func(b *builder) { b.app("y", 9500, nil, "b") },
+		PodTopologySpread: func(b *builder) {
+			b.app("y", 0, nil, "b")
+			relabel(b, "y-0")
+			b.pod("x-0").Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey,
+				WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: appSelector("x")}}
+		},
+		InterPodAffinity: func(b *builder) { b.app("y", 0, nil, "b"); b.pod("x-0").Spec.Affinity = antiAffinityTo("y", hostKey) },
+	}
+	for _, f := range SwitchableFilters {
+		b := newBuilder()
+		b.node("a", "za")
+		b.node("b", "zb")
+		b.app("x", 1000, nil, "a")
+		edits[f](b)
+		if v := verdict(t, b.world(t), "x-0", "b", true); v.RefusedBy != f {
+			t.Errorf("%s: refused by %q", f, v.RefusedBy)
+		}
+		off := with(func(p *Profile) { p.FiltersOff = []Filter{f} })
+		if v := verdict(t, b.worldOf(t, off), "x-0", "b", true); v.RefusedBy != "" {
+			t.Errorf("%s is off, yet the node is refused by %q", f, v.RefusedBy)
+		}
+	}
+}
+
+func TestAddedAffinityIsRequired(t *testing.T) {
+	w := threeZones(1, 2, 3).worldOf(t, with(func(p *Profile) {
+		p.AddedAffinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{inLabel(zoneKey, "z1", "z3")}}}
+	}))
+	if got := names(w, w.Predict(id(t, w, "d-5")).Gone.Feasible); got != "n1 n3" {
+		t.Errorf("feasible %q, want n1 n3", got)
+	}
+	if v := verdict(t, w, "d-5", "n2", true); v.RefusedBy != NodeAffinity || !strings.Contains(v.Why, "addedAffinity") {
+		t.Errorf("n2 is refused by %q: %s", v.RefusedBy, v.Why)
+	}
+}
+
+func TestIgnoredResources(t *testing.T) {
+	b := newBuilder()
+	b.node("a", "za")
+	b.app("x", 1000, func(s *corev1.PodSpec) {
+		s.Containers[0].Resources.Requests["example.com/gpu"] = resource.MustParse("1")
+	}, "a")
+	for _, c := range []struct {
+		profile Profile
+		want    Filter
+	}{
+		{DefaultProfile(), NodeResourcesFit},
+		{with(func(p *Profile) { p.IgnoredResources = []string{"example.com/gpu"} }), ""},
+		{with(func(p *Profile) { p.IgnoredGroups = []string{"example.com"} }), ""},
+		{with(func(p *Profile) { p.IgnoredResources = []string{"example.com/other"} }), NodeResourcesFit},
+	} {
+		if v := verdict(t, b.worldOf(t, c.profile), "x-0", "a", true); v.RefusedBy != c.want {
+			t.Errorf("refused by %q, want %q", v.RefusedBy, c.want)
+		}
+	}
+}
+
+// TestProfilesByScheduler: each pod is placed by its own scheduler, and one
+// without a profile by nobody that is known.
+func TestProfilesByScheduler(t *testing.T) {
+	b := newBuilder()
+	b.node("a", "za")
+	b.node("b", "zb")
+	b.app("base", 5000, nil, "b")
+	for _, name := range []string{"", "packer", "odd", "dark"} {
+		b.app("x"+name, 1000, func(s *corev1.PodSpec) { s.SchedulerName = name }, "a")
+	}
+	unknown := with(func(p *Profile) { p.Unknown = "plugin Coscheduling is not modelled" })
+	w := b.worldWith(t, Options{Profiles: map[string]Profile{"packer": MostAllocatedProfile(), "odd": unknown}})
+	for pod, want := range map[string]string{"x-0": "a", "xpacker-0": "b"} {
+		if got := names(w, w.Predict(id(t, w, pod)).Gone.Winners); got != want {
+			t.Errorf("%s: %q, want %s", pod, got, want)
+		}
+	}
+	for pod, want := range map[string]string{
+		"xodd-0":  `it is scheduled by "odd": plugin Coscheduling is not modelled`,
+		"xdark-0": `it is scheduled by "dark", whose scores are not known`,
+	} {
+		if p := w.Predict(id(t, w, pod)); p.SupportedWhy != want {
+			t.Errorf("%s: %q, want %q", pod, p.SupportedWhy, want)
+		}
+	}
+}
+
+// TestPacked are the worked examples of the formula.
+func TestPacked(t *testing.T) {
+	for _, c := range []struct {
+		p, target float64
+		want      int64
+	}{{30, 40, 85}, {60, 40, 27}, {0, 40, 40}, {40, 40, 100}, {100, 40, 0}, {100.1, 40, 0}, {70, 80, 98}, {90, 80, 40}} {
+		if got := packed(c.p, c.target); got != c.want {
+			t.Errorf("p %v, target %v: %d, want %d", c.p, c.target, got, c.want)
+		}
+	}
+}
+
+var measuredAt = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+func (b *builder) metrics(node, cpu string) {
+	b.objects.NodeMetrics = append(b.objects.NodeMetrics, &metricsv1beta1.NodeMetrics{ObjectMeta: metav1.ObjectMeta{Name: node},
+		Timestamp: metav1.NewTime(measuredAt), Usage: corev1.ResourceList{"cpu": resource.MustParse(cpu)}})
+}
+
+// TestTargetLoadPacking puts x-0 on a, and compares the scores of a, b and c:
+// nodes of 4 cpus, of which a uses 20 %, b 50 %, and c is not measured.
+func TestTargetLoadPacking(t *testing.T) {
+	requests := func(request, limit string) func(*corev1.PodSpec) {
+		return func(s *corev1.PodSpec) {
+			r := &s.Containers[0].Resources
+			if request != "" {
+				r.Requests = corev1.ResourceList{"cpu": resource.MustParse(request)}
+			}
+			if limit != "" {
+				r.Limits = corev1.ResourceList{"cpu": resource.MustParse(limit)}
+			}
+		}
+	}
+	overhead := func(s *corev1.PodSpec) {
+		requests("", "300m")(s)
+		s.Overhead = corev1.ResourceList{"cpu": resource.MustParse("100m")}
+	}
+	bound := func(before time.Duration) func(*builder) {
+		return func(b *builder) {
+			b.app("y", 0, requests("", "400m"), "a")
+			b.pod("y-0").Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(measuredAt.Add(-before))}}
+		}
+	}
+	cases := []struct {
+		name string
+		spec func(*corev1.PodSpec)
+		edit func(*builder)
+		a, b int64
+	}{
+		{"a limit", requests("100m", "400m"), nil, 85, 27}, // 30 and 60 %
+		{"a request", requests("200m", ""), nil, 81, 28},   // 300m: 27.5 and 57.5 %
+		{"neither", requests("", ""), nil, 37, 17},         // 1000m: 45 and 75 %, beyond the target
+		{"overhead", overhead, nil, 85, 27},                // 400m
+		{"a pod bound after it", requests("", "400m"), bound(-time.Second), 100, 27},
+		{"a pod bound 59s before", requests("", "400m"), bound(59 * time.Second), 100, 27},
+		{"a pod bound 60s before", requests("", "400m"), bound(60 * time.Second), 85, 27},
+	}
+	for _, c := range cases {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBuilder()
+			for _, n := range []string{"a", "b", "c"} {
+				b.node(n, "z"+n, func(n *corev1.Node) {
+					n.Status.Capacity = corev1.ResourceList{"cpu": resource.MustParse("4")}
+				})
+			}
+			b.metrics("a", "800m")
+			b.metrics("b", "2")
+			b.app("x", 0, c.spec, "a")
+			if c.edit != nil {
+				c.edit(b)
+			}
+			w := b.worldOf(t, PackingProfile(DefaultPacking()))
+			for node, want := range map[string]int64{"a": c.a, "b": c.b, "c": 0} {
+				if got := scoreOf(t, verdict(t, w, "x-0", node, true), packingName); got != want {
+					t.Errorf("%s: %d, want %d", node, got, want)
+				}
+			}
+		})
+	}
+}
+
+// A pod that moves is expected where it goes, and no longer when it goes back.
+func TestPackingFollowsMoves(t *testing.T) {
+	b := newBuilder()
+	b.node("a", "za")
+	b.node("b", "zb")
+	b.metrics("a", "1")
+	b.metrics("b", "1")
+	b.app("x", 0, nil, "a")
+	b.app("y", 0, nil, "a")
+	w := b.worldOf(t, PackingProfile(DefaultPacking()))
+	score := func() string {
+		return fmt.Sprint(scoreOf(t, verdict(t, w, "x-0", "a", true), packingName), scoreOf(t, verdict(t, w, "x-0", "b", true), packingName))
+	}
+	if got := score(); got != "70 70" { // 2 of 10 cpus
+		t.Errorf("before: %s", got)
+	}
+	w.Move(id(t, w, "y-0"), nodeID(t, w, "b"))
+	if got := score(); got != "70 85" { // what y-0 used on a is still measured there
+		t.Errorf("moved: %s", got)
+	}
+	w.Move(id(t, w, "y-0"), nodeID(t, w, "a"))
+	if got := score(); got != "70 70" {
+		t.Errorf("moved back: %s", got)
+	}
+}
+
+func TestPackingNeedsMeasurements(t *testing.T) {
+	b := newBuilder()
+	b.node("a", "za")
+	b.app("x", 100, nil, "a")
+	w := b.worldOf(t, PackingProfile(DefaultPacking()))
+	if why, ok := w.Supported(id(t, w, "x-0")); ok || !strings.Contains(why, "no NodeMetrics") {
+		t.Errorf("supported: %q", why)
+	}
+}
