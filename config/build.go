@@ -6,11 +6,13 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/guard"
 	"github.com/evenkeel-project/evenkeel/schedule"
@@ -112,6 +114,7 @@ func (c *Config) Planner() planner.Options {
 		g.Protect[guard.Protection(p)] = true
 	}
 	o.Guards = g
+	o.Placement = placement.Options{Profiles: c.profiles}
 	o.MinConfidence = c.Guards.MinConfidence
 	o.MaxUnavailableWithoutPDB = c.Guards.MaxUnavailableWithoutPDB
 	o.UtilizationLimit = c.Impact.UtilizationLimit
@@ -133,12 +136,13 @@ func (c *Config) PerMinute() int {
 }
 
 // Hash identifies the effective configuration, whatever its comments and the
-// order of its keys: 12 hex digits.
+// order of its keys, and the files that it names: 12 hex digits.
 func (c *Config) Hash() string {
 	b, err := json.Marshal(c)
 	if err != nil {
 		panic("config: marshalling: " + err.Error()) // only data types inside
 	}
+	b = append(b, strings.Join(c.files, "")...)
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:6])
 }

@@ -1,7 +1,6 @@
 package placement
 
 import (
-	"maps"
 	"math"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -245,22 +244,6 @@ func (in *incoming) refusedAlways(n *cluster.Node) Filter {
 		return NodeAffinity
 	}
 	return ""
-}
-
-// asked is what NodeResourcesFit asks for when a pod of the class comes; nil
-// when the profile does not ask.
-func (c *class) asked() *cluster.Resources {
-	r := &c.sample.Requests
-	if c.profile.off[NodeResourcesFit] {
-		return nil
-	}
-	if len(r.Extended) == 0 || len(c.profile.IgnoredResources)+len(c.profile.IgnoredGroups) == 0 {
-		return r
-	}
-	asked := *r
-	asked.Extended = maps.Clone(r.Extended)
-	maps.DeleteFunc(asked.Extended, func(name corev1.ResourceName, _ int64) bool { return !c.profile.asks(name) })
-	return &asked
 }
 
 // spreads is the filter of the hard topology spread constraints.

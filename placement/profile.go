@@ -81,7 +81,8 @@ func PolicyProfile(policy Policy) Profile {
 	return p
 }
 
-// SwitchableFilters are the filters that FiltersOff may name.
+// SwitchableFilters are the filters that can be modelled as switched off. Of one
+// that is not here, nothing is foretold for the pods that it is about.
 var SwitchableFilters = []Filter{
 	NodeUnschedulable, TaintToleration, NodeAffinity, NodeResourcesFit, PodTopologySpread, InterPodAffinity,
 }
@@ -107,9 +108,6 @@ func newProfile(p Profile) *profile {
 	c := &profile{Profile: p, off: map[Filter]bool{}}
 	for _, f := range p.FiltersOff {
 		c.off[f] = true
-		if !slices.Contains(SwitchableFilters, f) {
-			c.cannot("its filter %s is switched off, which is not modelled", f)
-		}
 	}
 	if a := p.AddedAffinity; a != nil {
 		c.readAddedAffinity(a)
@@ -162,6 +160,22 @@ func (p *profile) needsSelector() bool {
 func (p *profile) asks(name corev1.ResourceName) bool {
 	group, _, _ := strings.Cut(string(name), "/")
 	return !slices.Contains(p.IgnoredResources, string(name)) && !slices.Contains(p.IgnoredGroups, group)
+}
+
+// asked is what NodeResourcesFit asks for when a pod of the class comes; nil
+// when the profile does not ask.
+func (c *class) asked() *cluster.Resources {
+	r := &c.sample.Requests
+	if c.profile.off[NodeResourcesFit] {
+		return nil
+	}
+	if len(r.Extended) == 0 || len(c.profile.IgnoredResources)+len(c.profile.IgnoredGroups) == 0 {
+		return r
+	}
+	asked := *r
+	asked.Extended = maps.Clone(r.Extended)
+	maps.DeleteFunc(asked.Extended, func(name corev1.ResourceName, _ int64) bool { return !c.profile.asks(name) })
+	return &asked
 }
 
 // profiled makes the options' profiles ready.

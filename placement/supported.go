@@ -2,6 +2,7 @@ package placement
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -13,7 +14,7 @@ import (
 func (w *World) Supported(p cluster.PodID) (why string, ok bool) {
 	pod := &w.snap.Pods[p]
 	for _, check := range []func(*cluster.Pod) string{
-		w.serverUnknown, w.schedulerUnknown, volumesUnknown, portsUnknown, claimsUnknown,
+		w.serverUnknown, w.schedulerUnknown, w.filterUnknown, volumesUnknown, portsUnknown, claimsUnknown,
 		resourcesUnknown, featuresUnknown, w.ownerUnknown, w.affinityUnknown,
 	} {
 		if why := check(pod); why != "" {
@@ -69,6 +70,49 @@ func (w *World) profileUnknown(scheduler string) string {
 	return fmt.Sprintf("it is scheduled by %q: %s", scheduler, why)
 }
 
+// filterUnknown refuses pods that a filter is about which their scheduler has
+// switched off, and which is modelled as asked only.
+func (w *World) filterUnknown(p *cluster.Pod) string {
+	for _, f := range w.profileOf(p.Object.Spec.SchedulerName).FiltersOff {
+		if !slices.Contains(SwitchableFilters, f) && concerns(f, p.Object) {
+			return fmt.Sprintf("its scheduler has the filter %s switched off, which is not modelled", f)
+		}
+	}
+	return ""
+}
+
+// concerns reports whether a filter may refuse any node to the pod.
+func concerns(f Filter, p *corev1.Pod) bool {
+	switch f {
+	case "NodePorts":
+		return hostPort(p) > 0
+	case "VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone":
+		return slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool {
+			s := &v.VolumeSource
+			return s.EmptyDir == nil && s.ConfigMap == nil && s.Secret == nil && s.Projected == nil && s.DownwardAPI == nil
+		})
+	case "DynamicResources":
+		return len(p.Spec.ResourceClaims) > 0
+	case "NodeName": // a replacement names no node
+		return false
+	}
+	return true
+}
+
+// hostPort is the first host port that the pod needs, 0 for none.
+func hostPort(p *corev1.Pod) int32 {
+	for _, cs := range [...][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
+		for i := range cs {
+			for _, port := range cs[i].Ports {
+				if port.HostPort > 0 {
+					return port.HostPort
+				}
+			}
+		}
+	}
+	return 0
+}
+
 // volumesUnknown names the first volume whose place or attach limit decides
 // about nodes.
 func volumesUnknown(p *cluster.Pod) string {
@@ -89,14 +133,8 @@ func volumesUnknown(p *cluster.Pod) string {
 }
 
 func portsUnknown(p *cluster.Pod) string {
-	for _, cs := range [...][]corev1.Container{p.Object.Spec.InitContainers, p.Object.Spec.Containers} {
-		for i := range cs {
-			for _, port := range cs[i].Ports {
-				if port.HostPort > 0 {
-					return fmt.Sprintf("it needs host port %d, and host ports are not modelled yet", port.HostPort)
-				}
-			}
-		}
+	if port := hostPort(p.Object); port > 0 {
+		return fmt.Sprintf("it needs host port %d, and host ports are not modelled yet", port)
 	}
 	return ""
 }
