@@ -94,7 +94,11 @@ func resources(e *mistakes, path string, list []resourceSpec, most int) []placem
 		}
 		seen[r.Name] = true
 		if r.Weight < 0 || r.Weight > most {
-			e.field(at+".weight", "%d is no weight here (want a number from 1 to %d)", r.Weight, most)
+			want := "1"
+			if most > 1 {
+				want = fmt.Sprintf("1..%d", most)
+			}
+			e.field(at+".weight", "%d is no weight here (want %s)", r.Weight, want)
 		}
 		out = append(out, placement.ResourceWeight{Name: corev1.ResourceName(r.Name), Weight: int64(max(r.Weight, 1))})
 	}
