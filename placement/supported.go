@@ -35,7 +35,7 @@ func (w *World) schedulerUnknown(p *cluster.Pod) string {
 	if p.Terminal {
 		return "the pod has ended, so its replacement is no longer to come"
 	}
-	if why := w.profileUnknown(p.Object.Spec.SchedulerName); why != "" {
+	if why := w.profileUnknown(w.classOf[p.ID].profile, p.Object.Spec.SchedulerName); why != "" {
 		return why
 	}
 	if len(p.Object.Spec.SchedulingGates) > 0 {
@@ -48,8 +48,7 @@ func (w *World) schedulerUnknown(p *cluster.Pod) string {
 }
 
 // profileUnknown says why nothing can be foretold of a scheduler.
-func (w *World) profileUnknown(scheduler string) string {
-	p := w.profileOf(scheduler)
+func (w *World) profileUnknown(p *profile, scheduler string) string {
 	why := p.Unknown
 	switch {
 	case why != "":
@@ -73,7 +72,7 @@ func (w *World) profileUnknown(scheduler string) string {
 // filterUnknown refuses pods that a filter is about which their scheduler has
 // switched off, and which is modelled as asked only.
 func (w *World) filterUnknown(p *cluster.Pod) string {
-	for _, f := range w.profileOf(p.Object.Spec.SchedulerName).FiltersOff {
+	for _, f := range w.classOf[p.ID].profile.FiltersOff {
 		if !slices.Contains(SwitchableFilters, f) && concerns(f, p.Object) {
 			return fmt.Sprintf("its scheduler has the filter %s switched off, which is not modelled", f)
 		}
@@ -190,7 +189,7 @@ func featuresUnknown(p *cluster.Pod) string {
 
 // needsSelector reports whether the selector of the pod's controller decides.
 func (w *World) needsSelector(p *cluster.Pod) bool {
-	f := w.profileOf(p.Object.Spec.SchedulerName)
+	f := w.classOf[p.ID].profile
 	return f.Policy != nil || f.needsSelector() && len(p.Object.Spec.TopologySpreadConstraints) == 0
 }
 
