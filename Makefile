@@ -28,7 +28,7 @@ demo: lab ## level a real cluster and watch it (first run about 10 minutes of co
 	$(BIN)/lab demo --evenkeel $(BIN)/evenkeel --kwok $(BIN)/kwok
 
 .PHONY: test
-test: lint test-unit test-lab ## lint, unit tests, the lab's short end-to-end set
+test: lint test-unit test-oracle test-lab ## lint, unit tests, 5,000 oracle cases, the lab's short end-to-end set
 
 .PHONY: test-unit
 test-unit: ## unit tests and scenarios
@@ -44,7 +44,7 @@ test-lab-long: lab ## the same with every repetition of the seed scenario (20 of
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./e2e/...
 
 .PHONY: budgets
-budgets: ## 2,000 random budgets against the real disruption controller and Eviction API
+budgets: ## 2,000 random budgets against the real server (several minutes)
 	cd lab && go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./budgets
 
 .PHONY: test-chart
@@ -53,14 +53,21 @@ test-chart: lab ## the chart: goldens, and a real helm install on the lab
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok EVENKEEL_HELM=$(BIN)/helm go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 15m ./charttest
 
 .PHONY: oracle
-oracle: ## predicted placements against the real scheduler's plugins
-	cd lab/oracle && go test -count=1 ./...
+oracle: ## 50,000 predicted placements against the real scheduler's plugins
+	cd lab/oracle && go test -count=1 -timeout 30m -v ./...
+
+.PHONY: test-oracle
+test-oracle: ## the same with 5,000
+	cd lab/oracle && go test -count=1 -timeout 10m -short ./...
 
 .PHONY: fuzz
 fuzz: ## fuzz every entrance for a minute each
 	go test -run '^$$' -fuzz FuzzRead -fuzztime 1m ./cluster
 	go test -run '^$$' -fuzz FuzzLoad -fuzztime 1m ./config
 	go test -run '^$$' -fuzz FuzzParse -fuzztime 1m ./schedule
+	go test -run '^$$' -fuzz FuzzWindow -fuzztime 1m ./schedule
+	go test -run '^$$' -fuzz FuzzAnnotations -fuzztime 1m ./annotation
+	go test -run '^$$' -fuzz FuzzBudget -fuzztime 1m ./planner/budget
 
 .PHONY: lint
 lint: ## gofmt, vet, staticcheck
@@ -75,4 +82,4 @@ bench: ## benchmarks of the planner and the snapshot reader
 .PHONY: golden
 golden: ## rewrite what the tests expect; read the diff before you commit it
 	go test ./planner ./report ./config -update
-	cd lab/helm && go test . -update
+	cd lab/helm && EVENKEEL_HELM=$(BIN)/helm go test . -update

@@ -18,7 +18,7 @@ import (
 const newestSupported = "1.37"
 
 // kubectlGet makes a snapshot of what decisions look at.
-const kubectlGet = "kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses -A -o yaml"
+const kubectlGet = "kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"
 
 // New builds the indexed snapshot. The order of objects does not matter; o and
 // its objects are kept and must not change afterwards. The error names every
@@ -146,7 +146,7 @@ func (b *builder) nodes() {
 		b.s.nodeByName[n.Name] = id
 		b.s.Nodes = append(b.s.Nodes, Node{
 			ID: id, Object: n, Name: n.Name, Ready: nodeReady(n),
-			Allocatable: resourcesOf(n.Status.Allocatable), AllowedPods: n.Status.Allocatable.Pods().Value(),
+			Allocatable: ResourcesOf(n.Status.Allocatable), AllowedPods: n.Status.Allocatable.Pods().Value(),
 		})
 	}
 }
@@ -181,6 +181,7 @@ func (b *builder) pods() {
 			n.Requested.Add(pod.Requests)
 		}
 		b.s.podByKey[key] = pod.ID
+		b.awaits(&pod)
 		if p.UID != "" {
 			b.s.podByUID[string(p.UID)] = pod.ID
 		}
@@ -197,6 +198,31 @@ func (b *builder) nodeOf(p *corev1.Pod) NodeID {
 	}
 	b.s.UnknownNodePods++
 	return NoNode
+}
+
+// awaits notes a pod that no scheduler has looked at: an attempt leaves a
+// condition PodScheduled, and so does a scheduling gate.
+func (b *builder) awaits(p *Pod) {
+	o := p.Object
+	if o.Spec.NodeName != "" || p.Terminating || p.Terminal || len(o.Spec.SchedulingGates) > 0 || o.CreationTimestamp.IsZero() {
+		return
+	}
+	for i := range o.Status.Conditions {
+		if o.Status.Conditions[i].Type == corev1.PodScheduled {
+			return
+		}
+	}
+	name := o.Spec.SchedulerName
+	if name == "" {
+		name = corev1.DefaultSchedulerName
+	}
+	if b.s.Unattempted == nil {
+		b.s.Unattempted = map[string]PodID{}
+	}
+	first, ok := b.s.Unattempted[name]
+	if !ok || o.CreationTimestamp.Before(&b.s.Pods[first].Object.CreationTimestamp) {
+		b.s.Unattempted[name] = p.ID
+	}
 }
 
 func podReady(p *corev1.Pod) bool {

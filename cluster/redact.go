@@ -6,10 +6,11 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 )
 
 // kept are the prefixes of annotations that decisions read.
-var kept = []string{"evenkeel.io/", "descheduler.alpha.kubernetes.io/", "cluster-autoscaler.kubernetes.io/", "karpenter.sh/", "controller.kubernetes.io/", "kubernetes.io/config.", "deployment.kubernetes.io/", "scheduler.alpha.kubernetes.io/"}
+var kept = []string{"evenkeel.io/", "descheduler.alpha.kubernetes.io/", "cluster-autoscaler.kubernetes.io/", "karpenter.sh/", "controller.kubernetes.io/", "kubernetes.io/config.", "deployment.kubernetes.io/", "scheduler.alpha.kubernetes.io/", "pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/", "storageclass.kubernetes.io/"}
 
 // Redact returns copies without environment, commands, addresses, image names
 // (a hash stays, so that equal images stay equal) and annotations that no
@@ -50,9 +51,22 @@ func redact(x object) {
 				o.Status.Images[i].Names[j] = hashed(name)
 			}
 		}
+	case *corev1.PersistentVolume:
+		redactVolume(&o.Spec.PersistentVolumeSource)
+	case *storagev1.StorageClass:
+		o.Parameters, o.MountOptions = nil, nil
+	case *storagev1.VolumeAttachment:
+		o.Status = storagev1.VolumeAttachmentStatus{}
 	case *corev1.Service:
 		o.Spec.ClusterIP, o.Spec.ClusterIPs, o.Spec.ExternalIPs, o.Spec.ExternalName, o.Spec.LoadBalancerIP = "", nil, nil, "", ""
 		o.Status = corev1.ServiceStatus{}
+	}
+}
+
+// redactVolume keeps the kind of a volume, its driver and its handle.
+func redactVolume(s *corev1.PersistentVolumeSource) {
+	if c := s.CSI; c != nil {
+		s.CSI = &corev1.CSIPersistentVolumeSource{Driver: c.Driver, VolumeHandle: c.VolumeHandle}
 	}
 }
 
@@ -69,10 +83,29 @@ func redactSpec(s *corev1.PodSpec) {
 	for _, list := range [][]corev1.Container{s.Containers, s.InitContainers} {
 		for i := range list {
 			c := &list[i]
-			list[i] = corev1.Container{Name: c.Name, Image: hashed(c.Image), Resources: c.Resources, Ports: c.Ports, RestartPolicy: c.RestartPolicy}
+			list[i] = PlacedContainer(c)
+			list[i].Image = hashed(c.Image)
+		}
+	}
+	for i := range s.Volumes {
+		if v := s.Volumes[i].Image; v != nil {
+			v.Reference = hashed(v.Reference)
 		}
 	}
 	s.EphemeralContainers, s.HostAliases, s.DNSConfig, s.ImagePullSecrets = nil, nil, nil, nil
+}
+
+// PlacedContainer returns what of a container has a say in where its pod goes:
+// image, resources, ports, and what it asks of the features of nodes.
+func PlacedContainer(c *corev1.Container) corev1.Container {
+	out := corev1.Container{Name: c.Name, Image: c.Image, Resources: c.Resources, Ports: c.Ports,
+		RestartPolicy: c.RestartPolicy, RestartPolicyRules: c.RestartPolicyRules}
+	for _, m := range c.VolumeMounts {
+		if len(m.BindMountOptions) > 0 {
+			out.VolumeMounts = append(out.VolumeMounts, corev1.VolumeMount{Name: m.Name, BindMountOptions: m.BindMountOptions})
+		}
+	}
+	return out
 }
 
 func redactStatus(s *corev1.PodStatus) {
@@ -93,6 +126,9 @@ func redactStatus(s *corev1.PodStatus) {
 func hashed(image string) string {
 	if image == "" {
 		return ""
+	}
+	if strings.LastIndex(image, ":") <= strings.LastIndex(image, "/") {
+		image += ":latest" // the tag that is meant where none is given
 	}
 	sum := sha256.Sum256([]byte(image))
 	return "redacted/" + hex.EncodeToString(sum[:8]) + ":latest"

@@ -57,8 +57,8 @@ func (r Resources) Clone() Resources {
 	return r
 }
 
-// resourcesOf converts a native list; the count of pods is left out.
-func resourcesOf(list corev1.ResourceList) Resources {
+// ResourcesOf converts a native list; the count of pods is left out.
+func ResourcesOf(list corev1.ResourceList) Resources {
 	var r Resources
 	for name, q := range list {
 		switch name {
@@ -87,10 +87,19 @@ var unset = corev1.ResourceList{
 }
 
 // requests are what the scheduler counts for a pod: init containers, sidecars,
-// overhead, pod-level resources and running resizes included.
+// overhead, pod-level resources and running resizes included. A pod with
+// requests of its own is assumed to request only what none of its containers
+// requests either.
 func requests(p *corev1.Pod) (exact, nonZero Resources) {
 	opts := resource.PodResourcesOptions{UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true}
-	exact = resourcesOf(resource.PodRequests(p, opts))
+	list := resource.PodRequests(p, opts)
 	opts.NonMissingContainerRequests = unset
-	return exact, resourcesOf(resource.PodRequests(p, opts))
+	if resource.IsPodLevelRequestsSet(p) {
+		opts.NonMissingContainerRequests = maps.Clone(unset)
+		maps.DeleteFunc(opts.NonMissingContainerRequests, func(name corev1.ResourceName, _ resourceapi.Quantity) bool {
+			_, given := list[name]
+			return given
+		})
+	}
+	return ResourcesOf(list), ResourcesOf(resource.PodRequests(p, opts))
 }

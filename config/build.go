@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/guard"
@@ -100,7 +101,7 @@ func (c *Config) Build() []Scheduled {
 func (c *Config) Planner() planner.Options {
 	o := planner.DefaultOptions()
 	g := guard.Options{
-		Scope: c.Scope(), MinReplicas: c.Guards.MinReplicas, MinPodAge: time.Duration(c.Guards.MinPodAge), Protect: map[guard.Protection]bool{},
+		Scope: c.Scope(), MinReplicas: c.Guards.MinReplicas, MinPodAge: time.Duration(c.Guards.MinPodAge), SchedulerTimeout: time.Duration(c.Guards.SchedulerTimeout), Protect: map[guard.Protection]bool{},
 		ProtectedStorageClasses: c.Guards.ProtectedStorageClasses, PodSelector: selector(c.Guards.PodSelector),
 		Controllers: c.Guards.Controllers, NoEvictionPolicy: guard.Policy(c.Guards.NoEvictionPolicy),
 		Windows: c.windows(), TimeZone: c.Location(),
@@ -122,6 +123,10 @@ func (c *Config) Planner() planner.Options {
 	o.Limits = planner.Limits{PerPass: l.PerPass, PerNode: l.PerNode, PerNamespace: l.PerNamespace, PerOwner: l.PerOwner, PerZone: l.PerZone}
 	f := c.Evictor.InFlight
 	o.InFlight = planner.InFlight{Total: f.Total.Of(0), PerNode: f.PerNode.Of(0), PerOwner: f.PerOwner.Of(0)}
+	o.Steer, o.SteerMaxFrac = hints.Kind(c.Evictor.Steer), c.Evictor.SteerMaxFrac
+	for _, s := range c.Build() {
+		o.Strategies = append(o.Strategies, planner.StrategyInfo{Name: s.Name, Needs: s.Strategy.Needs()})
+	}
 	o.ConfigHash, o.NotEnforced = c.Hash(), c.NotEnforced()
 	return o
 }
@@ -134,6 +139,9 @@ func (c *Config) PerMinute() int {
 	}
 	return n
 }
+
+// Steers reports whether nodes may be hinted.
+func (c *Config) Steers() bool { return hints.Kind(c.Evictor.Steer) != hints.None }
 
 // Hash identifies the effective configuration, whatever its comments and the
 // order of its keys, and the files that it names: 12 hex digits.

@@ -46,7 +46,7 @@ func Load(name string, data []byte) (*Config, error) {
 		return nil, err
 	}
 	c := Default()
-	e := &mistakes{file: name, at: map[string]*yaml.Node{}}
+	e := &mistakes{file: name, at: map[string]*yaml.Node{}, unread: map[string]bool{}}
 	e.decode(root, c)
 	c.check(e)
 	return c, e.err()
@@ -101,6 +101,9 @@ type mistakes struct {
 	list []mistake
 	more []error // from the files that this one names
 	at   map[string]*yaml.Node
+	// unread are fields with a value of the wrong form: what was checked next is
+	// their default, which nobody wrote.
+	unread map[string]bool
 }
 
 type mistake struct {
@@ -121,9 +124,18 @@ func (e *mistakes) add(n *yaml.Node, path, format string, args ...any) {
 	e.list = append(e.list, mistake{line, text})
 }
 
-// field records a mistake about a field, or about the nearest field above it
-// that is in the file.
+// unreadable records a value of the wrong form.
+func (e *mistakes) unreadable(n *yaml.Node, path, format string, args ...any) {
+	e.add(n, path, format, args...)
+	e.unread[path] = true
+}
+
+// field records a mistake about a field that could be read, or about the nearest
+// field above it that is in the file.
 func (e *mistakes) field(path, format string, args ...any) {
+	if e.unread[path] {
+		return
+	}
 	e.add(e.nearest(path), path, format, args...)
 }
 

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/spelling"
 )
 
 // Placement says which schedulers place pods, and how.
@@ -98,7 +99,7 @@ func (c *Config) profile(e *mistakes, path string, p *PlacementProfile) placemen
 	case scorePolicy:
 		out = c.policy(e, path, p)
 	default:
-		e.field(path+".score", "unknown score %q%s (want one of %s)", p.Score, suggest(p.Score, knownScores), strings.Join(knownScores, ", "))
+		e.field(path+".score", "unknown score %q%s (want one of %s)", p.Score, spelling.DidYouMean(p.Score, knownScores), strings.Join(knownScores, ", "))
 	}
 	if p.Score != scorePacking && p.TargetLoadPacking != nil {
 		e.field(path+".targetLoadPacking", "goes with score: targetLoadPacking only")
@@ -141,7 +142,7 @@ func setWeights(e *mistakes, path string, p *PlacementProfile, out *placement.Pr
 		to := weights[name]
 		switch {
 		case to == nil:
-			e.field(path+"."+name, "unknown plugin%s (want one of %s)", suggest(name, known), strings.Join(known, ", "))
+			e.field(path+"."+name, "unknown plugin%s (want one of %s)", spelling.DidYouMean(name, known), strings.Join(known, ", "))
 		case weight < 0 || weight > 10000:
 			e.field(path+"."+name, "%d is no weight (want 0..10000)", weight)
 		default:

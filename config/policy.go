@@ -66,7 +66,7 @@ func LoadPolicy(name string, data []byte) (*LegacyPolicy, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &mistakes{file: name, at: map[string]*yaml.Node{}}
+	e := &mistakes{file: name, at: map[string]*yaml.Node{}, unread: map[string]bool{}}
 	p := &LegacyPolicy{}
 	e.decode(root, p)
 	p.check(e)

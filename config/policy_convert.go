@@ -140,7 +140,10 @@ func (p *printed) predicates(policy *LegacyPolicy) {
 	if added := policy.labelsPresence(); added != nil {
 		p.required = added.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchExpressions
 	}
-	if off := policy.filtersOff(); len(off) > 0 {
+	off := slices.DeleteFunc(policy.filtersOff(), func(f string) bool {
+		return f == string(placement.NodeDeclaredFeatures) // no predicate ever was that
+	})
+	if len(off) > 0 {
 		slices.SortFunc(off, cmp.Compare[string])
 		p.note("the Policy lists no predicate for %s: these filters stay on, as they protect pods; disable them under plugins.multiPoint if you mean it", strings.Join(off, ", "))
 	}

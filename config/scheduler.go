@@ -23,7 +23,7 @@ func LoadScheduler(name string, data []byte) (map[string]placement.Profile, erro
 	if err != nil {
 		return nil, err
 	}
-	e := &mistakes{file: name, at: map[string]*yaml.Node{}}
+	e := &mistakes{file: name, at: map[string]*yaml.Node{}, unread: map[string]bool{}}
 	var f schedulerFile
 	e.decode(root, &f)
 	if f.APIVersion != schedulerVersion {

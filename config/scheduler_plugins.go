@@ -18,6 +18,7 @@ var inTree = []string{
 var filterPlugins = []string{
 	"NodeName", "NodeUnschedulable", "TaintToleration", "NodeAffinity", "NodePorts", "NodeResourcesFit",
 	"VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone", "PodTopologySpread", "InterPodAffinity",
+	"NodeDeclaredFeatures",
 }
 
 // filtersAlone filter without what their preFilter prepares.

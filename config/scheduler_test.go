@@ -158,7 +158,7 @@ func TestPolicyProfile(t *testing.T) {
 			}},
 		"predicates": {"predicates: [{name: GeneralPredicates}, {name: CheckVolumeBinding}, {name: NoDiskConflict}, {name: MaxCSIVolumeCountPred}, {name: NoVolumeZoneConflict}, {name: on, argument: {labelsPresence: {labels: [ok], presence: true}}}]",
 			func(p *placement.Profile) {
-				p.FiltersOff = []placement.Filter{"PodTopologySpread", "InterPodAffinity"}
+				p.FiltersOff = []placement.Filter{"PodTopologySpread", "InterPodAffinity", "NodeDeclaredFeatures"}
 				p.AddedAffinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
 					{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "ok", Operator: corev1.NodeSelectorOpExists}}}}}}
 			}},

@@ -114,6 +114,7 @@ type Guards struct {
 	MinConfidence            float64  `json:"minConfidence"`
 	MinReplicas              int      `json:"minReplicas"`
 	MinPodAge                Duration `json:"minPodAge"`
+	SchedulerTimeout         Duration `json:"schedulerTimeout"`
 	PriorityBelow            string   `json:"priorityBelow"`
 	MaxUnavailableWithoutPDB int      `json:"maxUnavailableWithoutPDB"`
 	Protect                  []string `json:"protect"`
@@ -159,7 +160,9 @@ type Evictor struct {
 	PerMinute          plan.Count `json:"perMinute"`
 	InFlight           InFlight   `json:"inFlight"`
 	VerifyTimeout      Duration   `json:"verifyTimeout"`
-	Steer              string     `json:"steer" built:"no"`
+	Steer              string     `json:"steer"`
+	SteerMaxFrac       float64    `json:"steerMaxFrac"`
+	SteerTTL           Duration   `json:"steerTTL"`
 	Backoff            Backoff    `json:"backoff" built:"no"`
 	Breaker            Breaker    `json:"breaker" built:"no"`
 }

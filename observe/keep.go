@@ -3,6 +3,8 @@ package observe
 import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
 // keep drops what no decision looks at before an object is stored: most of a
@@ -25,8 +27,7 @@ func keep(x any) (any, error) {
 func keepPod(p *corev1.Pod) {
 	for _, list := range [][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
 		for i := range list {
-			c := &list[i]
-			list[i] = corev1.Container{Name: c.Name, Image: c.Image, Resources: c.Resources, Ports: c.Ports, RestartPolicy: c.RestartPolicy}
+			list[i] = cluster.PlacedContainer(&list[i])
 		}
 	}
 	p.Spec.EphemeralContainers = nil

@@ -6,6 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/tools/cache"
 
@@ -89,6 +90,42 @@ var kinds = []kind{
 	},
 		func(o *cluster.Objects, x any) {
 			o.PriorityClasses = append(o.PriorityClasses, x.(*schedulingv1.PriorityClass))
+		}},
+	{"", "persistentvolumes", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
+		return f.Core().V1().PersistentVolumes().Informer()
+	},
+		func(o *cluster.Objects, x any) {
+			o.PersistentVolumes = append(o.PersistentVolumes, x.(*corev1.PersistentVolume))
+		}},
+	{"storage.k8s.io", "storageclasses", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
+		return f.Storage().V1().StorageClasses().Informer()
+	},
+		func(o *cluster.Objects, x any) {
+			o.StorageClasses = append(o.StorageClasses, x.(*storagev1.StorageClass))
+		}},
+	{"storage.k8s.io", "csinodes", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
+		return f.Storage().V1().CSINodes().Informer()
+	},
+		func(o *cluster.Objects, x any) {
+			o.CSINodes = append(o.CSINodes, x.(*storagev1.CSINode))
+		}},
+	{"storage.k8s.io", "csidrivers", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
+		return f.Storage().V1().CSIDrivers().Informer()
+	},
+		func(o *cluster.Objects, x any) {
+			o.CSIDrivers = append(o.CSIDrivers, x.(*storagev1.CSIDriver))
+		}},
+	{"storage.k8s.io", "volumeattachments", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
+		return f.Storage().V1().VolumeAttachments().Informer()
+	},
+		func(o *cluster.Objects, x any) {
+			o.VolumeAttachments = append(o.VolumeAttachments, x.(*storagev1.VolumeAttachment))
+		}},
+	{"storage.k8s.io", "csistoragecapacities", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
+		return f.Storage().V1().CSIStorageCapacities().Informer()
+	},
+		func(o *cluster.Objects, x any) {
+			o.CSIStorageCapacities = append(o.CSIStorageCapacities, x.(*storagev1.CSIStorageCapacity))
 		}},
 }
 

@@ -13,8 +13,8 @@ import (
 )
 
 // class is a set of pods that the scheduler cannot tell apart: the same
-// scheduler, namespace, labels, owner, requests, affinity, tolerations, spread
-// and images.
+// scheduler, namespace, labels, owner, requests, affinity, tolerations, spread,
+// images, volumes, ports and priority.
 type class struct {
 	namespace string
 	labels    labels.Set
@@ -22,6 +22,10 @@ type class struct {
 	profile   *profile
 	demand    int64 // milliCPU that TargetLoadPacking expects of it; 0 without such a profile
 	pods      []cluster.PodID
+	priority  int32
+	ports     []hostPort
+	disks     []disk
+	claims    []string   // names of claims, one entry per volume
 	spread    []*counter // counters of topology spread that count its pods
 	affinity  []*counter // counters of inter-pod affinity that count its pods
 	in        *incoming  // what holds when one of its pods is scheduled; built on demand
@@ -116,10 +120,7 @@ func (w *World) group() {
 		}
 		c := byKey[string(key)]
 		if c == nil {
-			c = &class{namespace: p.Object.Namespace, labels: labels.Set(p.Object.Labels), sample: p, profile: w.profileOf(p.Object.Spec.SchedulerName)}
-			if w.packing != nil {
-				c.demand = w.demandOf(p)
-			}
+			c = w.newClass(p)
 			byKey[string(key)] = c
 			w.classes = append(w.classes, c)
 			w.byNS[c.namespace] = append(w.byNS[c.namespace], c)
@@ -133,11 +134,27 @@ func (w *World) group() {
 	}
 }
 
+func (w *World) newClass(p *cluster.Pod) *class {
+	c := &class{
+		namespace: p.Object.Namespace, labels: labels.Set(p.Object.Labels), sample: p,
+		profile: w.profileOf(p.Object.Spec.SchedulerName), priority: priorityOf(p.Object),
+		ports: hostPorts(&p.Object.Spec), disks: exclusiveDisks(&p.Object.Spec),
+	}
+	if w.packing != nil {
+		c.demand = w.demandOf(p)
+	}
+	for i := range p.Object.Spec.Volumes {
+		if v := p.Object.Spec.Volumes[i].PersistentVolumeClaim; v != nil {
+			c.claims = append(c.claims, v.ClaimName)
+		}
+	}
+	return c
+}
+
 // appendKey appends everything of the pod that the scheduler looks at. Fields
 // are length-prefixed, so that no two pods share a key by accident.
 func appendKey(b []byte, p *cluster.Pod) []byte {
 	spec := &p.Object.Spec
-	b = appendText(b, spec.SchedulerName)
 	b = appendText(b, p.Object.Namespace)
 	b = appendMap(b, p.Object.Labels)
 	if c := p.Controller; c != nil {
@@ -167,7 +184,7 @@ func appendKey(b []byte, p *cluster.Pod) []byte {
 			b = appendText(b, cs[i].Image)
 		}
 	}
-	return b
+	return appendRest(b, p)
 }
 
 func appendText(b []byte, s string) []byte {

@@ -13,8 +13,13 @@
 //   - Above 100 nodes the scheduler looks at a sample of the feasible nodes.
 //     Here all nodes are judged, so Winners can hold nodes that were not in the
 //     sample, and the true winner can be missing from it.
-//   - Nominated pods, preemption, extenders and pods that are scheduled at the
-//     same moment are left out.
+//   - Preemption, extenders and pods that are scheduled at the same moment are
+//     left out. Pods that wait for the node which preemption has cleared for
+//     them are counted there.
+//   - A move within a World binds no volume: two pods with waiting claims may be
+//     foretold the same one. Where several volumes of one size, or several
+//     records of free storage, suit a claim, the first by name is taken; the
+//     scheduler takes any.
 //   - Where the recorded size of an image differs between nodes the scheduler
 //     uses the size it saw first; here that of the first node by name.
 //   - The replacement is taken to have the victim's labels and spec. During a

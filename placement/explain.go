@@ -1,7 +1,6 @@
 package placement
 
 import (
-	"fmt"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -35,22 +34,28 @@ func (w *World) Explain(p cluster.PodID) []NodeVerdict {
 	}
 	in := w.incomingOf(p)
 	var out []NodeVerdict
-	w.inBothStates(p, func(gone bool) { out = append(out, w.verdicts(in, gone)...) })
+	w.inBothStates(p, func(gone bool) { out = append(out, w.verdicts(in, p, gone)...) })
 	return out
 }
 
-func (w *World) verdicts(in *incoming, gone bool) []NodeVerdict {
-	r := w.begin(in)
+func (w *World) verdicts(in *incoming, p cluster.PodID, gone bool) []NodeVerdict {
+	r := w.begin(in, p)
 	var feasible []cluster.NodeID
 	out := make([]NodeVerdict, len(w.snap.Nodes))
 	for n := range out {
 		out[n] = NodeVerdict{Node: cluster.NodeID(n), Gone: gone, RefusedBy: r.refusedBy(n)}
+	}
+	for n := range out {
+		if out[n].RefusedBy == "" && r.refusedBesideWaiting(cluster.NodeID(n)) != "" {
+			out[n].RefusedBy = NominatedPods
+		}
 		if out[n].RefusedBy == "" {
 			feasible = append(feasible, cluster.NodeID(n))
 		} else {
-			out[n].Why = w.sentence(in, n, out[n].RefusedBy)
+			out[n].Why = r.sentence(n, out[n].RefusedBy)
 		}
 	}
+	r = w.begin(in, p)
 	if len(feasible) == 0 {
 		return out
 	}
@@ -62,26 +67,6 @@ func (w *World) verdicts(in *incoming, gone bool) []NodeVerdict {
 		out[n].Total = w.buf.total[i]
 	}
 	return out
-}
-
-// sentence says in words why a filter refuses the node.
-func (w *World) sentence(in *incoming, n int, f Filter) string {
-	node := &w.snap.Nodes[n]
-	switch f {
-	case NodeNotReady:
-		return fmt.Sprintf("%s is not ready", node.Name)
-	case NodeUnschedulable:
-		return fmt.Sprintf("%s is cordoned", node.Name)
-	case TaintToleration:
-		return fmt.Sprintf("%s has a taint that the pod does not tolerate", node.Name)
-	case NodeAffinity:
-		return fmt.Sprintf("%s does not match the pod's node selector or node affinity, or the scheduler's addedAffinity", node.Name)
-	case NodeResourcesFit:
-		return fmt.Sprintf("%s has too little %s left", node.Name, w.lacking(in.requests, n))
-	case PodTopologySpread:
-		return fmt.Sprintf("%s would break a topology spread constraint, or lacks its label", node.Name)
-	}
-	return fmt.Sprintf("%s does not agree with required pod affinity or anti-affinity", node.Name)
 }
 
 // lacking names the first resource of which the node has too little.

@@ -14,13 +14,22 @@ import (
 type Filter string
 
 const (
-	NodeNotReady      Filter = "NodeNotReady" // ours: the node controller taints such nodes
-	NodeUnschedulable Filter = "NodeUnschedulable"
-	TaintToleration   Filter = "TaintToleration"
-	NodeAffinity      Filter = "NodeAffinity"
-	NodeResourcesFit  Filter = "NodeResourcesFit"
-	PodTopologySpread Filter = "PodTopologySpread"
-	InterPodAffinity  Filter = "InterPodAffinity"
+	NodeNotReady         Filter = "NodeNotReady" // ours: the node controller taints such nodes
+	NodeUnschedulable    Filter = "NodeUnschedulable"
+	TaintToleration      Filter = "TaintToleration"
+	NodeAffinity         Filter = "NodeAffinity"
+	NodePorts            Filter = "NodePorts"
+	NodeResourcesFit     Filter = "NodeResourcesFit"
+	VolumeRestrictions   Filter = "VolumeRestrictions"
+	NodeVolumeLimits     Filter = "NodeVolumeLimits"
+	VolumeBinding        Filter = "VolumeBinding"
+	VolumeZone           Filter = "VolumeZone"
+	PodTopologySpread    Filter = "PodTopologySpread"
+	InterPodAffinity     Filter = "InterPodAffinity"
+	NodeDeclaredFeatures Filter = "NodeDeclaredFeatures"
+	// NominatedPods is ours: the node passes, but not beside the pods that wait
+	// for it.
+	NominatedPods Filter = "NominatedPods"
 )
 
 // comparisonOperators is the gate TaintTolerationComparisonOperators, off by
@@ -63,16 +72,28 @@ func affinityMatches(a nodeaffinity.RequiredNodeAffinity, n *corev1.Node) bool {
 type incoming struct {
 	class      *class
 	profile    *profile
-	requests   *cluster.Resources // what NodeResourcesFit asks for; nil: it is not asked
+	request    cluster.Resources  // of a new pod of the class
+	assumed    cluster.Resources  // what scores take it to request
+	asked      *cluster.Resources // what NodeResourcesFit asks for; nil: it is not asked
 	affinityOK []bool             // node selector and required node affinity
 	taintsOK   []bool             // NoSchedule and NoExecute taints
 	canRun     []bool             // what CanRun says, by the profile's filters and added affinity
+	ports      []hostPort         // NodePorts
+	disks      []disk             // VolumeRestrictions
+	featuresOK []bool             // NodeDeclaredFeatures; nil: all
+	bindOK     []bool             // VolumeBinding; nil: all
+	zoneOK     []bool             // VolumeZone; nil: all
+	noClaim    string             // why VolumeBinding refuses every node; empty when it does not
+	oncePod    []string           // its claims that one pod only may use
+	attach     []attachable
+	fit        fit
 	fixed      fixedScores
 	spread     spreadRules
 	inter      interPod
 	policy     policyCounts
 	err        error  // why it cannot be read
 	namespaces string // why labels of namespaces are wanting; empty when they are not
+	volumes    string // why its volumes cannot be placed; empty when they can
 }
 
 // incomingOf returns what holds for the pod's class, building it on first use.
@@ -81,20 +102,22 @@ func (w *World) incomingOf(p cluster.PodID) *incoming {
 	if c.in != nil {
 		return c.in
 	}
-	n := len(w.snap.Nodes)
-	in := &incoming{class: c, profile: c.profile, requests: c.asked(), affinityOK: make([]bool, n), taintsOK: make([]bool, n), canRun: make([]bool, n)}
-	c.in = in
 	pod := c.sample.Object
-	required := nodeaffinity.GetRequiredNodeAffinity(pod)
-	for i := range w.snap.Nodes {
-		node := &w.snap.Nodes[i]
-		in.affinityOK[i] = affinityMatches(required, node.Object)
-		in.taintsOK[i] = tolerates(pod, node.Object)
-		in.canRun[i] = in.refusedAlways(node) == ""
-	}
-	if in.fixed, in.err = w.fixedScores(pod, c.profile.addedPreferred); in.err != nil {
+	v := w.viewOf(pod, c.profile)
+	in := &incoming{class: c, profile: c.profile, affinityOK: v.affinityOK, taintsOK: v.taintsOK, canRun: v.canRun, fixed: v.fixed, err: v.err}
+	c.in = in
+	in.request, in.assumed = w.replacementRequests(c.sample)
+	in.asked = c.profile.asked(&in.request)
+	in.ports, in.disks = c.ports, c.disks
+	if in.err != nil {
 		return in
 	}
+	in.fixed.images = w.imageScores(pod)
+	if in.featuresOK, in.err = w.featuresOK(pod); in.err != nil {
+		return in
+	}
+	w.placeVolumes(in)
+	in.switchOff()
 	if in.spread, in.err = w.spreadRules(c, in); in.err != nil {
 		return in
 	}
@@ -104,6 +127,23 @@ func (w *World) incomingOf(p cluster.PodID) *incoming {
 	in.inter, in.err = w.interPod(c)
 	in.namespaces = w.namespacesWanting(c)
 	return in
+}
+
+// switchOff forgets what filters that are not asked would look at.
+func (in *incoming) switchOff() {
+	off := in.profile.off
+	if off[NodePorts] {
+		in.ports = nil
+	}
+	if off[VolumeRestrictions] {
+		in.disks, in.oncePod = nil, nil
+	}
+	if off[VolumeZone] {
+		in.zoneOK = nil
+	}
+	if off[NodeDeclaredFeatures] {
+		in.featuresOK = nil
+	}
 }
 
 // scratch holds slices that are used again for every prediction.
@@ -145,22 +185,31 @@ func (b *scratch) sumDomains(i int, t placedTerm) []int32 {
 
 // round is one scheduling attempt: the counts by domain that its filters read.
 type round struct {
-	w  *World
-	in *incoming
+	w   *World
+	in  *incoming
+	pod cluster.PodID // whose replacement is placed
+	// claim is one of the newcomer's that another pod has to itself.
+	claim string
+	// beside are waiting pods that are taken to stand; noInterPod says that
+	// inter-pod affinity is not asked about them.
+	beside     []cluster.PodID
+	noInterPod bool
+	idle       bool // what idleInterPod says, where pods wait for nodes
 	// slots of scratch.byDomain: hard constraints, then required affinity,
 	// anti-affinity, the standing pods' anti-affinity.
 	bootstrap bool // no pod anywhere satisfies the required affinity
 	slots     int  // slots taken; scores use those from here on
 }
 
-func (w *World) begin(in *incoming) round {
+func (w *World) begin(in *incoming, pod cluster.PodID) round {
+	w.refresh(in)
 	b, slot := &w.buf, 0
 	b.min = b.min[:0]
 	for i := range in.spread.hard {
 		b.min = append(b.min, w.countHard(slot, &in.spread.hard[i], in.spread.hardNode))
 		slot++
 	}
-	r := round{w: w, in: in, bootstrap: true}
+	r := round{w: w, in: in, pod: pod, claim: w.claimTaken(in), bootstrap: true}
 	for _, t := range in.inter.required {
 		for _, k := range b.sumDomains(slot, t) {
 			r.bootstrap = r.bootstrap && k <= 0
@@ -174,6 +223,7 @@ func (w *World) begin(in *incoming) round {
 		}
 	}
 	r.slots = slot
+	r.idle = len(w.nominated) > 0 && r.idleInterPod()
 	return r
 }
 
@@ -210,40 +260,6 @@ func (w *World) countHard(slot int, c *constraint, hasKeys []bool) int64 {
 		}
 	}
 	return least
-}
-
-// refusedBy returns the first filter that refuses the node, "" for none.
-func (r *round) refusedBy(n int) Filter {
-	switch {
-	case !r.in.canRun[n]:
-		return r.in.refusedAlways(&r.w.snap.Nodes[n])
-	case r.in.requests != nil && r.w.lacking(r.in.requests, n) != "":
-		return NodeResourcesFit
-	case !r.spreads(n):
-		return PodTopologySpread
-	case !r.agrees(n):
-		return InterPodAffinity
-	}
-	return ""
-}
-
-func (r *round) passes(n int) bool { return r.refusedBy(n) == "" }
-
-// refusedAlways returns the first of the filters that depend on the node alone
-// which refuses it.
-func (in *incoming) refusedAlways(n *cluster.Node) Filter {
-	p, off := in.profile, in.profile.off
-	switch {
-	case !n.Ready:
-		return NodeNotReady
-	case !off[NodeUnschedulable] && !schedulable(in.class.sample.Object, n.Object):
-		return NodeUnschedulable
-	case !off[TaintToleration] && !in.taintsOK[n.ID]:
-		return TaintToleration
-	case !off[NodeAffinity] && (!in.affinityOK[n.ID] || p.addedRequired != nil && !p.addedRequired.Match(n.Object)):
-		return NodeAffinity
-	}
-	return ""
 }
 
 // spreads is the filter of the hard topology spread constraints.

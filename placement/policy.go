@@ -119,7 +119,7 @@ func fill(out []int64, v int64) {
 }
 
 func (r *round) policyTaints(feasible []cluster.NodeID, out []int64) {
-	pick(out, feasible, r.in.fixed.taints)
+	r.countTaints(feasible, out)
 	normalise(out, maxPolicyScore, true)
 }
 
@@ -147,22 +147,22 @@ func (r *round) policyRequested(feasible []cluster.NodeID, out []int64, part fun
 		}
 		return part(requested, capacity) * maxPolicyScore / capacity
 	}
-	pod := r.in.class.sample
+	pod := &r.in.assumed
 	for i, n := range feasible {
 		l := &r.w.load[n]
-		out[i] = (one(l.nonZeroMilliCPU+pod.NonZero.MilliCPU, l.allocatableMilliCPU) +
-			one(l.nonZeroBytes+pod.NonZero.MemoryBytes, l.allocatableBytes)) / 2
+		out[i] = (one(l.nonZeroMilliCPU+pod.MilliCPU, l.allocatableMilliCPU) +
+			one(l.nonZeroBytes+pod.MemoryBytes, l.allocatableBytes)) / 2
 	}
 }
 
 // policyBalanced is 10 (1 - |cpu fraction - memory fraction|), 0 when one of them
 // is 1 or more. A node with none of a resource has it fully requested.
 func (r *round) policyBalanced(feasible []cluster.NodeID, out []int64) {
-	pod := r.in.class.sample
+	pod := &r.in.assumed
 	for i, n := range feasible {
 		l := &r.w.load[n]
-		cpu, cpuCap := l.nonZeroMilliCPU+pod.NonZero.MilliCPU, l.allocatableMilliCPU
-		mem, memCap := l.nonZeroBytes+pod.NonZero.MemoryBytes, l.allocatableBytes
+		cpu, cpuCap := l.nonZeroMilliCPU+pod.MilliCPU, l.allocatableMilliCPU
+		mem, memCap := l.nonZeroBytes+pod.MemoryBytes, l.allocatableBytes
 		if cpu >= cpuCap || mem >= memCap {
 			continue
 		}

@@ -44,7 +44,7 @@ func (w *World) Predict(p cluster.PodID) Prediction {
 	in := w.incomingOf(p)
 	pr := Prediction{WeightGone: w.weightGone(p)}
 	w.inBothStates(p, func(gone bool) {
-		s := w.state(in)
+		s := w.state(in, p)
 		if gone {
 			pr.Gone = s
 		} else {
@@ -65,20 +65,21 @@ func (w *World) inBothStates(p cluster.PodID, f func(gone bool)) {
 	}
 	w.shiftSpread(p, n, -1)
 	f(false)
+	w.leaving = n
 	w.shiftRest(p, n, -1)
 	f(true)
+	w.leaving = cluster.NoNode
 	w.shiftRest(p, n, 1)
 	w.shiftSpread(p, n, 1)
 }
 
 // state runs filters and scores as things stand.
-func (w *World) state(in *incoming) State {
-	r := w.begin(in)
-	feasible := w.buf.feasible[:0]
-	for n := range w.snap.Nodes {
-		if r.passes(n) {
-			feasible = append(feasible, cluster.NodeID(n))
-		}
+func (w *World) state(in *incoming, p cluster.PodID) State {
+	r := w.begin(in, p)
+	feasible := r.passing(w.buf.feasible[:0])
+	if len(w.nominated) > 0 {
+		feasible = slices.DeleteFunc(feasible, func(n cluster.NodeID) bool { return r.refusedBesideWaiting(n) != "" })
+		r = w.begin(in, p)
 	}
 	w.buf.feasible = feasible
 	if len(feasible) == 0 {

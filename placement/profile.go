@@ -84,7 +84,8 @@ func PolicyProfile(policy Policy) Profile {
 // SwitchableFilters are the filters that can be modelled as switched off. Of one
 // that is not here, nothing is foretold for the pods that it is about.
 var SwitchableFilters = []Filter{
-	NodeUnschedulable, TaintToleration, NodeAffinity, NodeResourcesFit, PodTopologySpread, InterPodAffinity,
+	NodeUnschedulable, TaintToleration, NodeAffinity, NodePorts, NodeResourcesFit, VolumeRestrictions,
+	NodeVolumeLimits, VolumeZone, PodTopologySpread, InterPodAffinity, NodeDeclaredFeatures,
 }
 
 // profile is a Profile made ready for use.
@@ -92,42 +93,60 @@ type profile struct {
 	Profile
 	scorers        []scorer
 	off            map[Filter]bool
+	view           string // tells apart profiles that see nodes differently
+	scoresAmount   bool   // NodeResourcesFit scores
+	scoresEven     bool   // NodeResourcesBalancedAllocation scores
+	scoresTaints   bool   // PreferNoSchedule taints score
 	addedRequired  *nodeaffinity.NodeSelector
 	addedPreferred *nodeaffinity.PreferredSchedulingTerms
 }
 
 // scorer is one score plugin of a profile. score fills out, which is zeroed,
-// for the feasible nodes: 0..100, or 0..10 in a legacy Policy.
+// for the feasible nodes: 0..100, or 0..10 in a legacy Policy. idle reports that
+// it would give every node 0; nil: never.
 type scorer struct {
 	name   string
 	weight int64
 	score  func(r *round, feasible []cluster.NodeID, out []int64)
+	idle   func(in *incoming) bool
 }
 
-func newProfile(p Profile) *profile {
+func newProfile(name string, p Profile) *profile {
 	c := &profile{Profile: p, off: map[Filter]bool{}}
+	c.scoresAmount = p.Policy == nil && p.Weights.ResourcesFit > 0
+	c.scoresEven = p.Policy == nil && p.Weights.BalancedAllocation > 0
+	if len(p.FiltersOff) > 0 || p.AddedAffinity != nil {
+		c.view = name
+	}
 	for _, f := range p.FiltersOff {
 		c.off[f] = true
 	}
 	if a := p.AddedAffinity; a != nil {
 		c.readAddedAffinity(a)
 	}
-	if p.Policy != nil {
-		if why := p.Policy.unknown(); why != "" {
+	c.chooseScorers()
+	return c
+}
+
+// chooseScorers lists what scores.
+func (c *profile) chooseScorers() {
+	if p := c.Policy; p != nil {
+		if why := p.unknown(); why != "" {
 			c.cannot("%s", why)
 		}
-		c.scorers = p.Policy.scorers()
-		return c
+		c.scorers = p.scorers()
+		c.scoresTaints = slices.ContainsFunc(c.scorers, func(s scorer) bool { return s.name == "TaintTolerationPriority" })
+		return
 	}
+	c.scoresTaints = c.Weights.TaintToleration > 0
 	for _, s := range scores {
 		if weight := s.weight(&c.Weights); weight > 0 {
-			c.scorers = append(c.scorers, scorer{s.name, weight, s.score})
+			c.scorers = append(c.scorers, scorer{s.name, weight, s.score, s.idle})
 		}
 	}
-	if p.Packing != nil {
-		c.scorers = append(c.scorers, scorer{packingName, p.Packing.Weight, (*round).scorePacking})
+	if p := c.Packing; p != nil {
+		c.scorers = append(c.scorers, scorer{packingName, p.Weight, (*round).scorePacking, nil})
 	}
-	return c
 }
 
 // cannot keeps the first reason why nothing can be foretold.
@@ -162,19 +181,18 @@ func (p *profile) asks(name corev1.ResourceName) bool {
 	return !slices.Contains(p.IgnoredResources, string(name)) && !slices.Contains(p.IgnoredGroups, group)
 }
 
-// asked is what NodeResourcesFit asks for when a pod of the class comes; nil
+// asked is what NodeResourcesFit asks for when a pod comes that requests r; nil
 // when the profile does not ask.
-func (c *class) asked() *cluster.Resources {
-	r := &c.sample.Requests
-	if c.profile.off[NodeResourcesFit] {
+func (p *profile) asked(r *cluster.Resources) *cluster.Resources {
+	if p.off[NodeResourcesFit] {
 		return nil
 	}
-	if len(r.Extended) == 0 || len(c.profile.IgnoredResources)+len(c.profile.IgnoredGroups) == 0 {
+	if len(r.Extended) == 0 || len(p.IgnoredResources)+len(p.IgnoredGroups) == 0 {
 		return r
 	}
 	asked := *r
 	asked.Extended = maps.Clone(r.Extended)
-	maps.DeleteFunc(asked.Extended, func(name corev1.ResourceName, _ int64) bool { return !c.profile.asks(name) })
+	maps.DeleteFunc(asked.Extended, func(name corev1.ResourceName, _ int64) bool { return !p.asks(name) })
 	return &asked
 }
 
@@ -183,14 +201,14 @@ func (w *World) profiled(o Options) {
 	w.profiles = make(map[string]*profile, len(o.Profiles)+1)
 	for _, name := range slices.Sorted(maps.Keys(o.Profiles)) {
 		p := o.Profiles[name]
-		w.profiles[name] = newProfile(p)
+		w.profiles[name] = newProfile(name, p)
 		if p.Packing != nil && w.packing == nil {
 			w.packing = newPacking(w.snap)
 			w.packing.args = p.Packing
 		}
 	}
 	if w.profiles[corev1.DefaultSchedulerName] == nil {
-		w.profiles[corev1.DefaultSchedulerName] = newProfile(DefaultProfile())
+		w.profiles[corev1.DefaultSchedulerName] = newProfile(corev1.DefaultSchedulerName, DefaultProfile())
 	}
 }
 
@@ -207,7 +225,7 @@ func (w *World) profileOf(name string) *profile {
 	if p == nil {
 		unknown := DefaultProfile()
 		unknown.Unknown = unknownScheduler
-		p = newProfile(unknown)
+		p = newProfile(name, unknown)
 		w.profiles[name] = p
 	}
 	return p

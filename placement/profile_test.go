@@ -127,6 +127,17 @@ func TestFiltersOff(t *testing.T) {
 				WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: appSelector("x")}}
 		},
 		InterPodAffinity: func(b *builder) { b.app("y", 0, nil, "b"); b.pod("x-0").Spec.Affinity = antiAffinityTo("y", hostKey) },
+		NodePorts:        func(b *builder) { port("", "", 80)(&b.pod("x-0").Spec); b.app("y", 0, port("", "", 80), "b") },
+		VolumeRestrictions: func(b *builder) {
+			disk := []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{IQN: "i"}}}}
+			b.pod("x-0").Spec.Volumes = disk
+			b.app("y", 0, func(s *corev1.PodSpec) { s.Volumes = disk }, "b")
+		},
+		NodeVolumeLimits: bound(nil, func(b *builder) { b.csiNode("b", 0) }),
+		VolumeZone:       bound(nil, func(b *builder) { b.objects.PersistentVolumes[0].Labels = map[string]string{zoneKey: "za"} }),
+		NodeDeclaredFeatures: func(b *builder) {
+			b.pod("x-0").Spec.Containers[0].RestartPolicyRules = []corev1.ContainerRestartRule{{Action: corev1.ContainerRestartRuleActionRestartAllContainers}}
+		},
 	}
 	for _, f := range SwitchableFilters {
 		b := newBuilder()
@@ -209,12 +220,12 @@ func TestFilterThatCannotBeSwitchedOff(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")
 	b.app("x", 100, nil, "a")
-	b.app("y", 100, func(s *corev1.PodSpec) { s.Containers[0].Ports = []corev1.ContainerPort{{HostPort: 80}} }, "a")
-	w := b.worldOf(t, with(func(p *Profile) { p.FiltersOff = []Filter{"NodePorts"} }))
+	b.app("y", 100, func(s *corev1.PodSpec) { s.Volumes = claims("c") }, "a")
+	w := b.worldOf(t, with(func(p *Profile) { p.FiltersOff = []Filter{VolumeBinding} }))
 	if why, ok := w.Supported(id(t, w, "x-0")); !ok {
-		t.Errorf("x-0 needs no port, yet: %s", why)
+		t.Errorf("x-0 has no claim, yet: %s", why)
 	}
-	if why, ok := w.Supported(id(t, w, "y-0")); ok || !strings.Contains(why, "filter NodePorts switched off") {
+	if why, ok := w.Supported(id(t, w, "y-0")); ok || !strings.Contains(why, "filter VolumeBinding switched off") {
 		t.Errorf("y-0: %q", why)
 	}
 }

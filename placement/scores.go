@@ -23,13 +23,14 @@ type Weights struct {
 	ResourcesFit       int64
 	BalancedAllocation int64
 	ImageLocality      int64
+	VolumeBinding      int64
 }
 
 // DefaultWeights are those of the default profile (kube-scheduler
 // apis/config/v1, getDefaultPlugins).
 var DefaultWeights = Weights{
 	TaintToleration: 3, NodeAffinity: 2, PodTopologySpread: 2, InterPodAffinity: 2,
-	ResourcesFit: 1, BalancedAllocation: 1, ImageLocality: 1,
+	ResourcesFit: 1, BalancedAllocation: 1, ImageLocality: 1, VolumeBinding: 1,
 }
 
 // ScorePlugins are the plugins that Weights are about, by the scheduler's names,
@@ -39,7 +40,7 @@ func (w *Weights) ScorePlugins() map[string]*int64 {
 		"TaintToleration": &w.TaintToleration, "NodeAffinity": &w.NodeAffinity,
 		"PodTopologySpread": &w.PodTopologySpread, "InterPodAffinity": &w.InterPodAffinity,
 		"NodeResourcesFit": &w.ResourcesFit, "NodeResourcesBalancedAllocation": &w.BalancedAllocation,
-		"ImageLocality": &w.ImageLocality,
+		"ImageLocality": &w.ImageLocality, "VolumeBinding": &w.VolumeBinding,
 	}
 }
 
@@ -49,36 +50,40 @@ var scores = []struct {
 	name   string
 	weight func(*Weights) int64
 	score  func(r *round, feasible []cluster.NodeID, out []int64)
+	idle   func(in *incoming) bool
 }{
-	{"TaintToleration", func(w *Weights) int64 { return w.TaintToleration }, (*round).scoreTaints},
-	{"NodeAffinity", func(w *Weights) int64 { return w.NodeAffinity }, (*round).scoreNodeAffinity},
-	{"PodTopologySpread", func(w *Weights) int64 { return w.PodTopologySpread }, (*round).scoreSpread},
-	{"InterPodAffinity", func(w *Weights) int64 { return w.InterPodAffinity }, (*round).scoreInterPod},
-	{"NodeResourcesFit", func(w *Weights) int64 { return w.ResourcesFit }, (*round).scoreFit},
-	{"NodeResourcesBalancedAllocation", func(w *Weights) int64 { return w.BalancedAllocation }, (*round).scoreBalanced},
-	{"ImageLocality", func(w *Weights) int64 { return w.ImageLocality }, (*round).scoreImages},
+	{"TaintToleration", func(w *Weights) int64 { return w.TaintToleration }, (*round).scoreTaints, nil},
+	{"NodeAffinity", func(w *Weights) int64 { return w.NodeAffinity }, (*round).scoreNodeAffinity, func(in *incoming) bool { return in.fixed.preferred == nil }},
+	{"PodTopologySpread", func(w *Weights) int64 { return w.PodTopologySpread }, (*round).scoreSpread, func(in *incoming) bool { return len(in.spread.soft) == 0 }},
+	{"InterPodAffinity", func(w *Weights) int64 { return w.InterPodAffinity }, (*round).scoreInterPod, func(in *incoming) bool { return len(in.inter.scored) == 0 }},
+	{"NodeResourcesFit", func(w *Weights) int64 { return w.ResourcesFit }, (*round).scoreAmount, nil},
+	{"NodeResourcesBalancedAllocation", func(w *Weights) int64 { return w.BalancedAllocation }, (*round).scoreEven, nil},
+	{"ImageLocality", func(w *Weights) int64 { return w.ImageLocality }, (*round).scoreImages, func(in *incoming) bool { return in.fixed.images == nil }},
+	{"VolumeBinding", func(w *Weights) int64 { return w.VolumeBinding }, (*round).scoreVolumes, func(in *incoming) bool { return in.fixed.volumes == nil }},
 }
 
 // fixedScores are the parts of the scores that no other pod changes, by node.
+// Those of taints and affinity are shared, and read-only.
 type fixedScores struct {
 	taints    []int64 // untolerated PreferNoSchedule taints
 	preferred []int64 // sum of matching preferred node affinity weights; nil: none
 	images    []int64 // nil: no image of the pod is on any node
+	volumes   []int8  // VolumeBinding; nil: the pod has no claims
+	hint      int64   // what the steering taint adds to taints: 0 where it is tolerated
 }
 
 // fixedScores adds the profile's preferred node affinity to the pod's own.
 func (w *World) fixedScores(pod *corev1.Pod, added *nodeaffinity.PreferredSchedulingTerms) (fixedScores, error) {
-	f := fixedScores{taints: make([]int64, len(w.snap.Nodes))}
+	f := fixedScores{taints: make([]int64, len(w.snap.Nodes)), hint: disliked(steering, pod.Spec.Tolerations)}
 	for i := range w.snap.Nodes {
 		f.taints[i] = disliked(w.snap.Nodes[i].Object.Spec.Taints, pod.Spec.Tolerations)
 	}
-	f.images = w.imageScores(pod)
 	prefer := func(terms *nodeaffinity.PreferredSchedulingTerms) {
 		if f.preferred == nil {
 			f.preferred = make([]int64, len(w.snap.Nodes))
 		}
 		for i := range w.snap.Nodes {
-			f.preferred[i] += terms.Score(w.snap.Nodes[i].Object)
+			f.preferred[i] += terms.Score(w.object(i))
 		}
 	}
 	if added != nil {
@@ -118,6 +123,9 @@ func (r *round) score(feasible []cluster.NodeID) {
 	for k := range scorers {
 		out := resized(b.scores[k], len(feasible))
 		b.scores[k] = out
+		if idle := scorers[k].idle; idle != nil && idle(r.in) {
+			continue
+		}
 		scorers[k].score(r, feasible, out)
 		weight := scorers[k].weight
 		for i, s := range out {
@@ -127,27 +135,49 @@ func (r *round) score(feasible []cluster.NodeID) {
 }
 
 func (r *round) scoreTaints(feasible []cluster.NodeID, out []int64) {
-	pick(out, feasible, r.in.fixed.taints)
+	r.countTaints(feasible, out)
 	normalise(out, maxScore, true)
 }
 
-func (r *round) scoreNodeAffinity(feasible []cluster.NodeID, out []int64) {
-	if r.in.fixed.preferred != nil {
-		pick(out, feasible, r.in.fixed.preferred)
-		normalise(out, maxScore, false)
+// countTaints counts untolerated PreferNoSchedule taints, hints among them.
+func (r *round) countTaints(feasible []cluster.NodeID, out []int64) {
+	f := &r.in.fixed
+	if f.hint == 0 || r.w.hinted.taints == nil {
+		pick(out, feasible, f.taints)
+		return
 	}
+	for i, n := range feasible {
+		out[i] = f.taints[n] + f.hint*r.w.hinted.taint(n)
+	}
+}
+
+func (r *round) scoreNodeAffinity(feasible []cluster.NodeID, out []int64) {
+	pick(out, feasible, r.in.fixed.preferred)
+	normalise(out, maxScore, false)
 }
 
 func (r *round) scoreImages(feasible []cluster.NodeID, out []int64) {
-	if r.in.fixed.images != nil {
-		pick(out, feasible, r.in.fixed.images)
-	}
+	pick(out, feasible, r.in.fixed.images)
+}
+
+func (r *round) scoreVolumes(feasible []cluster.NodeID, out []int64) {
+	pick(out, feasible, r.in.fixed.volumes)
+}
+
+// scoreAmount reads the score of NodeResourcesFit.
+func (r *round) scoreAmount(feasible []cluster.NodeID, out []int64) {
+	pick(out, feasible, r.in.fit.amount)
+}
+
+// scoreEven reads the score of NodeResourcesBalancedAllocation.
+func (r *round) scoreEven(feasible []cluster.NodeID, out []int64) {
+	pick(out, feasible, r.in.fit.even)
 }
 
 // pick takes the feasible nodes' values.
-func pick(out []int64, feasible []cluster.NodeID, byNode []int64) {
+func pick[T int8 | int64](out []int64, feasible []cluster.NodeID, byNode []T) {
 	for i, n := range feasible {
-		out[i] = byNode[n]
+		out[i] = int64(byNode[n])
 	}
 }
 
@@ -167,14 +197,18 @@ func normalise(s []int64, top int64, reverse bool) {
 	for _, v := range s {
 		most = max(most, v)
 	}
+	last, scaled := int64(-1), int64(0)
 	for i, v := range s {
-		if most > 0 {
-			v = top * v / most
+		if v != last { // most nodes are like the one before: division is what costs
+			last, scaled = v, v
+			if most > 0 {
+				scaled = top * v / most
+			}
+			if reverse {
+				scaled = top - scaled
+			}
 		}
-		if reverse {
-			v = top - v
-		}
-		s[i] = v
+		s[i] = scaled
 	}
 }
 

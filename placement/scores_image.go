@@ -50,6 +50,11 @@ func (w *World) imageScores(pod *corev1.Pod) []int64 {
 	for i := range pod.Spec.Containers {
 		refs = append(refs, pod.Spec.Containers[i].Image)
 	}
+	for i := range pod.Spec.Volumes {
+		if v := pod.Spec.Volumes[i].Image; v != nil {
+			refs = append(refs, v.Reference)
+		}
+	}
 	sums := make([]int64, len(w.snap.Nodes))
 	found := false
 	for _, ref := range refs {

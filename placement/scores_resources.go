@@ -51,22 +51,16 @@ func (s *ScoringStrategy) resources() []ResourceWeight {
 	return s.Resources
 }
 
-// scoreFit scores by the strategy of NodeResourcesFit. Where a container
-// requests no cpu or memory the scheduler assumes 100m and 200Mi.
-func (r *round) scoreFit(feasible []cluster.NodeID, out []int64) {
-	pod, strategy := r.in.class.sample, &r.in.profile.Fit
-	if !strategy.plain() {
-		for i, n := range feasible {
-			out[i] = r.w.weighted(strategy, pod, n)
-		}
-		return
+// amountScore is the score of NodeResourcesFit by the profile's strategy. Where
+// a container requests no cpu or memory the scheduler assumes 100m and 200Mi.
+func (w *World) amountScore(in *incoming, n cluster.NodeID) int64 {
+	if strategy := &in.profile.Fit; !strategy.plain() {
+		return w.weighted(strategy, in, n)
 	}
-	for i, n := range feasible {
-		l := &r.w.load[n]
-		out[i] = leastAllocated(
-			l.nonZeroMilliCPU+pod.NonZero.MilliCPU, l.allocatableMilliCPU,
-			l.nonZeroBytes+pod.NonZero.MemoryBytes, l.allocatableBytes)
-	}
+	l := &w.load[n]
+	return leastAllocated(
+		l.nonZeroMilliCPU+in.assumed.MilliCPU, l.allocatableMilliCPU,
+		l.nonZeroBytes+in.assumed.MemoryBytes, l.allocatableBytes)
 }
 
 // leastAllocated is the mean over cpu and memory of the free share in percent,
@@ -97,10 +91,10 @@ func freeShare(requested, capacity int64) int64 {
 // weighted is the weighted mean of the resources' scores. A resource that the
 // node does not have, or an extended one that the pod does not request, is left
 // out; RequestedToCapacityRatio leaves out scores of 0 too, and rounds.
-func (w *World) weighted(s *ScoringStrategy, pod *cluster.Pod, n cluster.NodeID) int64 {
+func (w *World) weighted(s *ScoringStrategy, in *incoming, n cluster.NodeID) int64 {
 	var sum, weights int64
 	for _, x := range s.resources() {
-		requested, capacity := w.requestedWith(pod, n, x.Name, true)
+		requested, capacity := w.requestedWith(in, n, x.Name, true)
 		if capacity == 0 {
 			continue
 		}
@@ -153,23 +147,20 @@ func (s *ScoringStrategy) at(utilization int64) int64 {
 // requestedWith returns how much of a resource would be requested on the node
 // with the pod there, and how much there is; 0 and 0 for what is not to be
 // scored. With assumed, cpu and memory are never unset.
-func (w *World) requestedWith(pod *cluster.Pod, n cluster.NodeID, name corev1.ResourceName, assumed bool) (requested, capacity int64) {
-	l := &w.load[n]
+func (w *World) requestedWith(in *incoming, n cluster.NodeID, name corev1.ResourceName, assumed bool) (requested, capacity int64) {
+	l, comes, cpu, memory := &w.load[n], &in.request, w.load[n].milliCPU, w.load[n].memory
+	if assumed {
+		comes, cpu, memory = &in.assumed, l.nonZeroMilliCPU, l.nonZeroBytes
+	}
 	switch name {
 	case corev1.ResourceCPU:
-		if assumed {
-			return l.nonZeroMilliCPU + pod.NonZero.MilliCPU, l.allocatableMilliCPU
-		}
-		return l.milliCPU + pod.Requests.MilliCPU, l.allocatableMilliCPU
+		return cpu + comes.MilliCPU, l.allocatableMilliCPU
 	case corev1.ResourceMemory:
-		if assumed {
-			return l.nonZeroBytes + pod.NonZero.MemoryBytes, l.allocatableBytes
-		}
-		return l.memory + pod.Requests.MemoryBytes, l.allocatableBytes
+		return memory + comes.MemoryBytes, l.allocatableBytes
 	case corev1.ResourceEphemeralStorage:
-		return l.ephemeral + pod.Requests.EphemeralStorageByte, w.snap.Nodes[n].Allocatable.EphemeralStorageByte
+		return l.ephemeral + comes.EphemeralStorageByte, w.snap.Nodes[n].Allocatable.EphemeralStorageByte
 	}
-	own := pod.Requests.Extended[name]
+	own := comes.Extended[name]
 	if own == 0 && scalar(name) {
 		return 0, 0
 	}
@@ -183,49 +174,43 @@ func scalar(name corev1.ResourceName) bool {
 		strings.HasPrefix(string(name), corev1.ResourceAttachableVolumesPrefix)
 }
 
-// scoreBalanced is BalancedAllocation over the true requests: about 75 when the
-// pod changes little, up to 100 when it levels the node. It does not score a pod
-// that requests none of the resources.
-func (r *round) scoreBalanced(feasible []cluster.NodeID, out []int64) {
-	pod := r.in.class.sample
-	if len(r.in.profile.Balanced) > 0 {
-		r.scoreBalancedOver(r.in.profile.Balanced, feasible, out)
-		return
+// evenScore is BalancedAllocation over the true requests: about 75 when the pod
+// changes little, up to 100 when it levels the node. It does not score a pod that
+// requests none of the resources.
+func (w *World) evenScore(in *incoming, n cluster.NodeID) int64 {
+	if list := in.profile.Balanced; len(list) > 0 {
+		return w.evenOver(list, in, n)
 	}
-	if pod.Requests.MilliCPU == 0 && pod.Requests.MemoryBytes == 0 {
-		return
+	r := &in.request
+	if r.MilliCPU == 0 && r.MemoryBytes == 0 {
+		return 0
 	}
-	for i, n := range feasible {
-		l := &r.w.load[n]
-		with := balance(l.milliCPU+pod.Requests.MilliCPU, l.allocatableMilliCPU, l.memory+pod.Requests.MemoryBytes, l.allocatableBytes)
-		without := balance(l.milliCPU, l.allocatableMilliCPU, l.memory, l.allocatableBytes)
-		out[i] = levelled(with, without)
-	}
+	l := &w.load[n]
+	return levelled(
+		balance(l.milliCPU+r.MilliCPU, l.allocatableMilliCPU, l.memory+r.MemoryBytes, l.allocatableBytes),
+		balance(l.milliCPU, l.allocatableMilliCPU, l.memory, l.allocatableBytes))
 }
 
 func levelled(with, without int64) int64 { return maxScore/2 + (maxScore/2+with-without)/2 }
 
-func (r *round) scoreBalancedOver(resources []corev1.ResourceName, feasible []cluster.NodeID, out []int64) {
-	pod, none := r.in.class.sample, true
+// evenOver is the same over any resources.
+func (w *World) evenOver(resources []corev1.ResourceName, in *incoming, n cluster.NodeID) int64 {
+	none := true
+	var with, without []float64
 	for _, name := range resources {
-		none = none && amount(&pod.Requests, name) == 0
+		own := amount(&in.request, name)
+		none = none && own == 0
+		requested, capacity := w.requestedWith(in, n, name, false)
+		if capacity == 0 {
+			continue
+		}
+		with = append(with, min(float64(requested)/float64(capacity), 1))
+		without = append(without, min(float64(requested-own)/float64(capacity), 1))
 	}
 	if none {
-		return
+		return 0
 	}
-	var with, without []float64
-	for i, n := range feasible {
-		with, without = with[:0], without[:0]
-		for _, name := range resources {
-			requested, capacity := r.w.requestedWith(pod, n, name, false)
-			if capacity == 0 {
-				continue
-			}
-			with = append(with, min(float64(requested)/float64(capacity), 1))
-			without = append(without, min(float64(requested-amount(&pod.Requests, name))/float64(capacity), 1))
-		}
-		out[i] = levelled(evenness(with), evenness(without))
-	}
+	return levelled(evenness(with), evenness(without))
 }
 
 // amount is how much of a resource is there.

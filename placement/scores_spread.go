@@ -41,22 +41,42 @@ func (r *round) scoreSpread(feasible []cluster.NodeID, out []int64) {
 		}
 		r.addDomainTerms(c, feasible)
 	}
+	r.w.buf.finishSpread(out)
+}
+
+// finishSpread rounds the raw scores and turns them round. Few values differ,
+// so results are kept in small tables: rounding and dividing is what costs.
+func (b *scratch) finishSpread(out []int64) {
 	least, most := int64(math.MaxInt64), int64(0)
+	var raw [16]float64
+	var rounded [16]int64
 	for i := range out {
-		if !b.skip[i] {
-			out[i] = int64(math.Round(b.raw[i]))
-			least, most = min(least, out[i]), max(most, out[i])
+		if b.skip[i] {
+			continue
 		}
+		x := b.raw[i]
+		k := math.Float64bits(x) * 0x9e3779b97f4a7c15 >> 60
+		if raw[k] != x {
+			raw[k], rounded[k] = x, int64(math.Round(x))
+		}
+		v := rounded[k]
+		out[i] = v
+		least, most = min(least, v), max(most, v)
 	}
-	for i := range out {
+	var of, score [16]int64
+	for i, v := range out {
+		k := v & 15
 		switch {
 		case b.skip[i]:
 			out[i] = 0
+			continue
 		case most == 0:
 			out[i] = maxScore
-		default:
-			out[i] = maxScore * (most + least - out[i]) / most
+			continue
+		case of[k] != v+1: // 0 stands for none
+			of[k], score[k] = v+1, maxScore*(most+least-v)/most
 		}
+		out[i] = score[k]
 	}
 }
 

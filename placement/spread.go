@@ -25,6 +25,7 @@ type constraint struct {
 	eligible   []bool   // nodes whose pods and domains count
 	pods       *counter // pods that match the selector, on each node
 	self       int64    // 1 when the newcomer matches the selector
+	everything bool     // the selector is empty
 }
 
 // spreadRules are the constraints of an incoming class.
@@ -65,13 +66,20 @@ func (r *spreadRules) add(t *corev1.TopologySpreadConstraint, x constraint) {
 	}
 }
 
+// withAllKeys tells by node whether it has every topology key; read-only.
 func (w *World) withAllKeys(cs []constraint) []bool {
+	if len(cs) == 0 && w.everyNode != nil {
+		return w.everyNode
+	}
 	ok := make([]bool, len(w.snap.Nodes))
 	for n := range ok {
 		ok[n] = true
 		for i := range cs {
 			ok[n] = ok[n] && cs[i].topo.domain[n] != noDomain
 		}
+	}
+	if len(cs) == 0 {
+		w.everyNode = ok
 	}
 	return ok
 }
@@ -98,6 +106,7 @@ func (w *World) constraint(c *class, in *incoming, t *corev1.TopologySpreadConst
 	x := constraint{
 		maxSkew: int64(t.MaxSkew), key: t.TopologyKey, topo: w.topology(t.TopologyKey), minDomains: 1,
 		hostname: t.TopologyKey == corev1.LabelHostname, pods: w.spreadCounter(c.namespace, sel),
+		everything: sel.Empty(),
 	}
 	if sel.Matches(c.labels) {
 		x.self = 1

@@ -14,8 +14,7 @@ import (
 func (w *World) Supported(p cluster.PodID) (why string, ok bool) {
 	pod := &w.snap.Pods[p]
 	for _, check := range []func(*cluster.Pod) string{
-		w.serverUnknown, w.schedulerUnknown, w.filterUnknown, volumesUnknown, portsUnknown, claimsUnknown,
-		resourcesUnknown, featuresUnknown, w.ownerUnknown, w.affinityUnknown,
+		w.serverUnknown, w.schedulerUnknown, w.filterUnknown, claimsUnknown, resizeUnknown, w.ownerUnknown, w.affinityUnknown, w.volumesUnknown,
 	} {
 		if why := check(pod); why != "" {
 			return why, false
@@ -35,7 +34,7 @@ func (w *World) schedulerUnknown(p *cluster.Pod) string {
 	if p.Terminal {
 		return "the pod has ended, so its replacement is no longer to come"
 	}
-	if why := w.profileUnknown(w.classOf[p.ID].profile, p.Object.Spec.SchedulerName); why != "" {
+	if why := w.profileUnknown(w.classOf[p.ID].profile, schedulerOf(p.Object)); why != "" {
 		return why
 	}
 	if len(p.Object.Spec.SchedulingGates) > 0 {
@@ -49,24 +48,17 @@ func (w *World) schedulerUnknown(p *cluster.Pod) string {
 
 // profileUnknown says why nothing can be foretold of a scheduler.
 func (w *World) profileUnknown(p *profile, scheduler string) string {
-	why := p.Unknown
-	switch {
-	case why != "":
-	case p.off[TaintToleration] && w.unready != "":
-		why = fmt.Sprintf("it ignores taints, and what it does with node %s, which is not ready, is not modelled", w.unready)
-	case p.Packing != nil && !w.packing.known:
-		why = "it scores by measured usage, and the snapshot has no NodeMetrics"
-	}
-	if why == "" {
-		return ""
-	}
-	if scheduler == "" {
-		scheduler = corev1.DefaultSchedulerName
-	}
-	if why == unknownScheduler {
+	switch why := p.Unknown; {
+	case why == unknownScheduler:
 		return fmt.Sprintf("it is scheduled by %q, %s", scheduler, why)
+	case why != "":
+		return fmt.Sprintf("it is scheduled by %q: %s", scheduler, why)
+	case p.off[TaintToleration] && w.unready != "":
+		return fmt.Sprintf("it is scheduled by %q: it ignores taints, and what it does with node %s, which is not ready, is not modelled", scheduler, w.unready)
+	case p.Packing != nil && !w.packing.known:
+		return fmt.Sprintf("it is scheduled by %q: it scores by measured usage, and the snapshot has no NodeMetrics", scheduler)
 	}
-	return fmt.Sprintf("it is scheduled by %q: %s", scheduler, why)
+	return ""
 }
 
 // filterUnknown refuses pods that a filter is about which their scheduler has
@@ -80,62 +72,18 @@ func (w *World) filterUnknown(p *cluster.Pod) string {
 	return ""
 }
 
-// concerns reports whether a filter may refuse any node to the pod.
+// concerns reports whether a filter that cannot be switched off may refuse any
+// node to the pod's replacement.
 func concerns(f Filter, p *corev1.Pod) bool {
 	switch f {
-	case "NodePorts":
-		return hostPort(p) > 0
-	case "VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone":
-		return slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool {
-			s := &v.VolumeSource
-			return s.EmptyDir == nil && s.ConfigMap == nil && s.Secret == nil && s.Projected == nil && s.DownwardAPI == nil
-		})
+	case VolumeBinding:
+		return slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil })
 	case "DynamicResources":
 		return len(p.Spec.ResourceClaims) > 0
 	case "NodeName": // a replacement names no node
 		return false
 	}
 	return true
-}
-
-// hostPort is the first host port that the pod needs, 0 for none.
-func hostPort(p *corev1.Pod) int32 {
-	for _, cs := range [...][]corev1.Container{p.Spec.InitContainers, p.Spec.Containers} {
-		for i := range cs {
-			for _, port := range cs[i].Ports {
-				if port.HostPort > 0 {
-					return port.HostPort
-				}
-			}
-		}
-	}
-	return 0
-}
-
-// volumesUnknown names the first volume whose place or attach limit decides
-// about nodes.
-func volumesUnknown(p *cluster.Pod) string {
-	for i := range p.Object.Spec.Volumes {
-		v := &p.Object.Spec.Volumes[i]
-		s := &v.VolumeSource
-		switch {
-		case s.EmptyDir != nil, s.ConfigMap != nil, s.Secret != nil, s.Projected != nil, s.DownwardAPI != nil:
-		case s.PersistentVolumeClaim != nil, s.Ephemeral != nil:
-			return fmt.Sprintf("volume %q is a claim, whose place is not modelled yet", v.Name)
-		case s.HostPath != nil:
-			return fmt.Sprintf("volume %q is a path of its node", v.Name)
-		default:
-			return fmt.Sprintf("volume %q is of a type that may bind to nodes", v.Name)
-		}
-	}
-	return ""
-}
-
-func portsUnknown(p *cluster.Pod) string {
-	if port := hostPort(p.Object); port > 0 {
-		return fmt.Sprintf("it needs host port %d, and host ports are not modelled yet", port)
-	}
-	return ""
 }
 
 func claimsUnknown(p *cluster.Pod) string {
@@ -145,43 +93,12 @@ func claimsUnknown(p *cluster.Pod) string {
 	return ""
 }
 
-// resourcesUnknown refuses pods whose requests differ between the pod that
-// stands and its replacement, or whose assumed requests depend on which.
-func resourcesUnknown(p *cluster.Pod) string {
-	if r := p.Object.Spec.Resources; r != nil && (len(r.Requests) > 0 || len(r.Limits) > 0) {
-		for _, name := range [...]corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-			if _, ok := r.Requests[name]; !ok {
-				return fmt.Sprintf("its pod-level resources leave %s out", name)
-			}
-		}
-	}
+// resizeUnknown refuses pods whose requests differ between the pod that stands
+// and its replacement.
+func resizeUnknown(p *cluster.Pod) string {
 	for _, c := range p.Object.Status.Conditions {
 		if c.Status == corev1.ConditionTrue && (c.Type == corev1.PodResizePending || c.Type == corev1.PodResizeInProgress) {
 			return "it is being resized in place"
-		}
-	}
-	return ""
-}
-
-// featuresUnknown refuses what needs a feature that nodes declare
-// (NodeDeclaredFeatures), and inline images among the volumes of ImageLocality.
-func featuresUnknown(p *cluster.Pod) string {
-	spec := &p.Object.Spec
-	if spec.HostNetwork && spec.HostUsers != nil && !*spec.HostUsers {
-		return "it uses the host network within a user namespace, which not every node can"
-	}
-	for _, cs := range [...][]corev1.Container{spec.InitContainers, spec.Containers} {
-		for i := range cs {
-			for _, rule := range cs[i].RestartPolicyRules {
-				if rule.Action == corev1.ContainerRestartRuleActionRestartAllContainers {
-					return fmt.Sprintf("container %q may restart all containers, which not every node can", cs[i].Name)
-				}
-			}
-			for _, m := range cs[i].VolumeMounts {
-				if len(m.BindMountOptions) > 0 {
-					return fmt.Sprintf("container %q sets mount options, which not every node can", cs[i].Name)
-				}
-			}
 		}
 	}
 	return ""
@@ -231,3 +148,7 @@ func (w *World) affinityUnknown(p *cluster.Pod) string {
 	}
 	return in.namespaces
 }
+
+// volumesUnknown refuses volumes whose place is not in the snapshot, or is
+// translated from an old form.
+func (w *World) volumesUnknown(p *cluster.Pod) string { return w.incomingOf(p.ID).volumes }

@@ -27,11 +27,12 @@ func TestSupported(t *testing.T) {
 		{"another scheduler", func(b *builder) { b.pod("x-0").Spec.SchedulerName = "trimaran" }, `"trimaran"`},
 		{"emptyDir", volume(corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}), ""},
 		{"projected", volume(corev1.VolumeSource{Projected: &corev1.ProjectedVolumeSource{}}), ""},
-		{"claim", volume(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{}}), "is a claim"},
-		{"csi", volume(corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{}}), "may bind to nodes"},
+		{"claim that is not there", volume(corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "c"}}), "claim c of volume \"v\" is not in the snapshot"},
+		{"csi", volume(corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{}}), ""},
+		{"path of the node", volume(corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{}}), ""},
 		{"host port", func(b *builder) {
 			b.pod("x-0").Spec.Containers[0].Ports = []corev1.ContainerPort{{HostPort: 80}}
-		}, "host port 80"},
+		}, ""},
 		{"resource claim", func(b *builder) {
 			b.pod("x-0").Spec.ResourceClaims = []corev1.PodResourceClaim{{Name: "c"}}
 		}, "resource claims"},

@@ -22,6 +22,7 @@ type World struct {
 	byNS    map[string][]*class
 
 	load       []nodeLoad // by node
+	hinted     hinted
 	topologies map[string]*topology
 	spreads    map[string]*counter // pods that match a selector, terminating ones left out
 	matches    map[string]*counter // pods that match affinity terms
@@ -40,6 +41,19 @@ type World struct {
 	services   map[string][]*corev1.Service
 	owners     map[ownerKey]owner
 	images     map[string]imageState
+
+	storage   *storage
+	ports     []map[hostPort]int32           // by node: ports that are taken; nil for none
+	disks     map[string]*diskUse            // by disk
+	claimUse  map[string]int32               // by namespace/name: volumes of pods that stand
+	volumesOf map[cluster.PodID][]attachable // of the pods that have any
+	attached  []attached                     // by node
+	leaving   cluster.NodeID                 // where a victim has just gone; its volumes are still attached
+	nominated map[cluster.NodeID][]cluster.PodID
+	views     map[string]*view
+	everyNode []bool           // true for each
+	changes   []cluster.NodeID // where pods came or went, oldest first
+	forgotten int              // changes that are no longer listed
 
 	buf scratch
 }
@@ -69,6 +83,12 @@ func NewWorld(s *cluster.Snapshot, opts Options) *World {
 		matches:    map[string]*counter{},
 		owned:      map[string]*ownedTerm{},
 		nsLabels:   map[string]labels.Set{},
+		ports:      make([]map[hostPort]int32, len(s.Nodes)),
+		disks:      map[string]*diskUse{},
+		claimUse:   map[string]int32{},
+		storage:    newStorage(s),
+		views:      map[string]*view{},
+		leaving:    cluster.NoNode,
 	}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -80,6 +100,8 @@ func NewWorld(s *cluster.Snapshot, opts Options) *World {
 	w.profiled(opts)
 	w.index()
 	w.group()
+	w.indexAttachments()
+	w.indexNominated()
 	for i := range s.Pods {
 		p := &s.Pods[i]
 		w.node[i] = cluster.NoNode
@@ -163,4 +185,16 @@ func (w *World) shiftRest(p cluster.PodID, n cluster.NodeID, by int64) {
 	if w.packing != nil {
 		w.packing.shift(pod, n, by*w.classOf[p].demand)
 	}
+	w.shiftHeld(p, n, int32(by))
+	w.changed(n)
+}
+
+// shiftHeld changes what pods keep from each other on a node: ports, disks,
+// claims and places for volumes.
+func (w *World) shiftHeld(p cluster.PodID, n cluster.NodeID, by int32) {
+	c := w.classOf[p]
+	w.shiftPorts(c, int(n), by)
+	w.shiftDisks(c, int(n), by)
+	w.shiftClaims(c, by)
+	w.shiftAttached(p, int(n), by)
 }

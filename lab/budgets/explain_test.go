@@ -106,6 +106,8 @@ type tally struct {
 	refused   map[string]int // we refuse, the server allows: by documented case
 	allowed   []string       // we allow, the server refuses
 	unaligned []string       // we refuse, the server allows, and nothing explains it
+	counted   int            // budgets whose allowance, by the pods alone, is the controller's
+	differ    []string       // those whose is not
 }
 
 func newTally(seed uint64) *tally {
@@ -131,7 +133,9 @@ func (t *tally) weAllow(story string) { t.locked(func() { t.allowed = append(t.a
 func (t *tally) unexplained(story string) {
 	t.locked(func() { t.unaligned = append(t.unaligned, story) })
 }
-func (t *tally) weRefuse(why string) { t.locked(func() { t.refused[why]++ }) }
+func (t *tally) counts()                { t.locked(func() { t.counted++ }) }
+func (t *tally) miscounts(story string) { t.locked(func() { t.differ = append(t.differ, story) }) }
+func (t *tally) weRefuse(why string)    { t.locked(func() { t.refused[why]++ }) }
 
 // String is the table of the comparison.
 func (t *tally) String() string {
@@ -146,6 +150,8 @@ func (t *tally) String() string {
 	for _, f := range slices.Sorted(maps.Keys(t.flavours)) {
 		row("  "+string(f), t.flavours[f])
 	}
+	row("budgets counted by their pods alone as the controller counts them", t.counted)
+	row("budgets counted otherwise", len(t.differ))
 	row("verdicts compared", t.allow+t.refuse+documented+len(t.allowed)+len(t.unaligned))
 	row("both allow", t.allow)
 	row("both refuse", t.refuse)

@@ -176,11 +176,12 @@ func account(t *testing.T, ns string, more ...rbacv1.PolicyRule) string {
 	t.Helper()
 	read := []string{"get", "list", "watch"}
 	rules := append([]rbacv1.PolicyRule{
-		{APIGroups: []string{""}, Resources: []string{"nodes", "pods", "namespaces", "services", "replicationcontrollers", "persistentvolumeclaims"}, Verbs: read},
+		{APIGroups: []string{""}, Resources: []string{"nodes", "pods", "namespaces", "services", "replicationcontrollers", "persistentvolumeclaims", "persistentvolumes"}, Verbs: read},
 		{APIGroups: []string{"apps"}, Resources: []string{"replicasets", "deployments", "statefulsets", "daemonsets"}, Verbs: read},
 		{APIGroups: []string{"batch"}, Resources: []string{"jobs", "cronjobs"}, Verbs: read},
 		{APIGroups: []string{"policy"}, Resources: []string{"poddisruptionbudgets"}, Verbs: read},
 		{APIGroups: []string{"scheduling.k8s.io"}, Resources: []string{"priorityclasses"}, Verbs: read},
+		{APIGroups: []string{"storage.k8s.io"}, Resources: []string{"storageclasses", "csinodes", "csidrivers", "volumeattachments", "csistoragecapacities"}, Verbs: read},
 	}, more...)
 	ctx, name := t.Context(), "e2e-"+ns
 	api := lab.Client.RbacV1()

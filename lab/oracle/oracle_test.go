@@ -1,7 +1,6 @@
 package oracle
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"slices"
@@ -9,199 +8,152 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes/fake"
-	fwk "k8s.io/kube-scheduler/framework"
-	"k8s.io/kubernetes/pkg/scheduler/apis/config"
-	"k8s.io/kubernetes/pkg/scheduler/apis/config/latest"
-	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
-	"k8s.io/kubernetes/pkg/scheduler/framework"
-	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
-	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
-	"k8s.io/kubernetes/pkg/scheduler/metrics"
 )
 
-var clusters = flag.Int("oracle.clusters", 400, "random clusters to compare on")
+var (
+	cases = flag.Int("oracle.cases", 50_000, "pods to place and compare; -short divides by ten")
+	first = flag.Int64("oracle.seed", 0, "seed of the first cluster")
+)
 
-// notModelled are plugins that never refuse or score a pod that placement
-// supports.
-var notModelled = []string{"DynamicResources", "NodeVolumeLimits", "VolumeBinding", "VolumeZone", "VolumeRestrictions", "DefaultPreemption"}
-
-// real is what the real plugins say about one node.
-type real struct {
-	feasible bool
-	scores   map[string]int64 // weighted
-	total    int64
+// run is what the comparison has seen.
+type run struct {
+	cases, verdicts, feasible, mismatches int
+	decided                               map[string]int
+	refused                               map[placement.Filter]int
 }
 
-// ask runs the default profile's filters and scores for a pod.
-func ask(t *testing.T, o *cluster.Objects, standing []*corev1.Pod, pod *corev1.Pod) map[string]real {
-	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	cfg, err := latest.Default()
-	if err != nil {
-		t.Fatal(err)
-	}
-	profile := cfg.Profiles[0]
-	profile.Plugins.MultiPoint.Enabled = slices.DeleteFunc(profile.Plugins.MultiPoint.Enabled, func(p config.Plugin) bool {
-		return slices.Contains(notModelled, p.Name)
-	})
-	var objects []runtime.Object
-	for _, x := range o.Namespaces {
-		objects = append(objects, x)
-	}
-	for _, x := range o.Services {
-		objects = append(objects, x)
-	}
-	for _, x := range o.ReplicaSets {
-		objects = append(objects, x)
-	}
-	for _, x := range o.StatefulSets {
-		objects = append(objects, x)
-	}
-	for _, x := range o.ReplicationControllers {
-		objects = append(objects, x)
-	}
-	cs := fake.NewClientset(objects...)
-	inf := informers.NewSharedInformerFactory(cs, 0)
-	fw, err := frameworkruntime.NewFramework(ctx, plugins.NewInTreeRegistry(), &profile, frameworkruntime.WithClientSet(cs),
-		frameworkruntime.WithInformerFactory(inf), frameworkruntime.WithSnapshotSharedLister(cache.NewSnapshot(standing, o.Nodes)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	inf.Core().V1().Namespaces().Informer()
-	inf.Start(ctx.Done())
-	inf.WaitForCacheSync(ctx.Done())
-	return schedule(ctx, t, fw, pod)
-}
-
-func schedule(ctx context.Context, t *testing.T, fw framework.Framework, pod *corev1.Pod) map[string]real {
-	t.Helper()
-	state := framework.NewCycleState()
-	nodes, err := fw.SnapshotSharedLister().NodeInfos().List()
-	if err != nil {
-		t.Fatal(err)
-	}
-	out := map[string]real{}
-	for _, n := range nodes {
-		out[n.Node().Name] = real{}
-	}
-	pre, status, _ := fw.RunPreFilterPlugins(ctx, state, pod)
-	if !status.IsSuccess() {
-		if !status.IsRejected() {
-			t.Fatal(status.AsError())
-		}
-		return out
-	}
-	var feasible []fwk.NodeInfo
-	for _, n := range nodes {
-		if !pre.AllNodes() && !pre.NodeNames.Has(n.Node().Name) {
-			continue
-		}
-		if fw.RunFilterPlugins(ctx, state, pod, n).IsSuccess() {
-			feasible = append(feasible, n)
-		}
-	}
-	if len(feasible) == 0 {
-		return out
-	}
-	if s := fw.RunPreScorePlugins(ctx, state, pod, feasible); !s.IsSuccess() {
-		t.Fatal(s.AsError())
-	}
-	scores, s := fw.RunScorePlugins(ctx, state, pod, feasible)
-	if !s.IsSuccess() {
-		t.Fatal(s.AsError())
-	}
-	for _, x := range scores {
-		r := real{feasible: true, scores: map[string]int64{}, total: x.TotalScore}
-		for _, p := range x.Scores {
-			r.scores[p.Name] = p.Score
-		}
-		out[x.Name] = r
-	}
-	return out
-}
-
-// TestPlacementEqualsScheduler evicts one random pod of each random cluster and
-// compares every node in both victim states.
+// TestPlacementEqualsScheduler evicts every pod of random clusters, one at a
+// time, and compares what is foretold of every node with the scheduler's own
+// plugins, for a victim that terminates and for one that is gone. A case is one
+// pod in one of the two states.
 func TestPlacementEqualsScheduler(t *testing.T) {
-	metrics.Register()
-	compared, feasible, refused := 0, 0, map[placement.Filter]int{}
-	for seed := range *clusters {
-		o := generate(int64(seed))
-		snap, err := cluster.New(o)
-		if err != nil {
-			t.Fatalf("cluster %d: %v", seed, err)
+	want := *cases
+	if testing.Short() {
+		want /= 10
+	}
+	s := newScheduler(t)
+	r := &run{decided: map[string]int{}, refused: map[placement.Filter]int{}}
+	for seed := *first; r.cases < want && r.mismatches < 20; seed++ {
+		r.compare(t, s, seed)
+	}
+	t.Logf("%d cases, %d verdicts on nodes (%d feasible), %d mismatches", r.cases, r.verdicts, r.feasible, r.mismatches)
+	r.report(t, max(1, 50*want/50_000))
+}
+
+// report prints how often each feature decided and demands that it did.
+func (r *run) report(t *testing.T, least int) {
+	t.Helper()
+	var names []string
+	for _, f := range slices.Concat(podFeatures, volumeFeatures) {
+		names = append(names, f.name)
+	}
+	for _, p := range scorePlugins {
+		names = append(names, "score "+p)
+	}
+	names = append(names, "state of the victim")
+	for _, name := range names {
+		t.Logf("%-40s decided %6d", name, r.decided[name])
+		if r.decided[name] < least {
+			t.Errorf("%s decided %d cases, want at least %d", name, r.decided[name], least)
 		}
-		w := placement.NewWorld(snap, placement.Options{})
-		victim := &snap.Pods[(seed*7)%len(snap.Pods)]
-		if victim.Terminating {
+	}
+	for _, f := range filters {
+		t.Logf("%-40s refused %6d nodes first", f, r.refused[f])
+		if r.refused[f] < least {
+			t.Errorf("%s refused %d nodes, want at least %d", f, r.refused[f], least)
+		}
+	}
+}
+
+var filters = []placement.Filter{placement.NodeUnschedulable, placement.TaintToleration, placement.NodeAffinity, placement.NodePorts,
+	placement.NodeResourcesFit, placement.VolumeRestrictions, placement.NodeVolumeLimits, placement.VolumeBinding, placement.VolumeZone,
+	placement.PodTopologySpread, placement.InterPodAffinity, placement.NodeDeclaredFeatures, placement.NominatedPods}
+
+var scorePlugins = []string{"TaintToleration", "NodeAffinity", "PodTopologySpread", "InterPodAffinity", "NodeResourcesFit",
+	"NodeResourcesBalancedAllocation", "ImageLocality", "VolumeBinding"}
+
+func (r *run) compare(t *testing.T, s *scheduler, seed int64) {
+	t.Helper()
+	o := generate(seed)
+	w := worldOf(t, o)
+	s.load(t, o)
+	var asked []cluster.PodID
+	for i := range w.Snapshot().Pods {
+		p := &w.Snapshot().Pods[i]
+		if p.Terminating {
 			continue
 		}
-		if why, ok := w.Supported(victim.ID); !ok {
-			t.Fatalf("cluster %d: %s is not supported: %s", seed, victim.Object.Name, why)
+		if why, ok := w.Supported(p.ID); !ok {
+			t.Fatalf("cluster %d: %s is not supported: %s", seed, p.Object.Name, why)
 		}
-		verdicts := w.Explain(victim.ID)
+		asked = append(asked, p.ID)
+		verdicts, pr := w.Explain(p.ID), w.Predict(p.ID)
 		for _, gone := range []bool{false, true} {
-			want := ask(t, o, standing(o, victim.Object, gone), newcomer(victim.Object))
-			for _, v := range verdicts {
-				if v.Gone != gone {
-					continue
-				}
-				name := snap.Nodes[v.Node].Name
-				compared++
-				if diff := differ(v, want[name]); diff != "" {
-					t.Errorf("cluster %d, pod %s, gone %v, node %s: %s", seed, victim.Object.Name, gone, name, diff)
-				}
-				if v.RefusedBy == "" {
-					feasible++
-				}
-				refused[v.RefusedBy]++
+			r.cases++
+			if diff := r.differ(s.replace(t, o, p.Object, gone), verdicts, pr, w, gone); diff != "" {
+				r.mismatches++
+				t.Errorf("cluster %d, pod %s, gone %v: %s", seed, p.Object.Name, gone, diff)
 			}
 		}
-		if t.Failed() && seed > 50 {
-			break
-		}
 	}
-	t.Logf("compared %d verdicts on nodes, %d feasible; refusals %v", compared, feasible, refused)
-	for _, f := range []placement.Filter{placement.NodeUnschedulable, placement.TaintToleration, placement.NodeAffinity,
-		placement.NodeResourcesFit, placement.PodTopologySpread, placement.InterPodAffinity} {
-		if *clusters >= 400 && refused[f] == 0 {
-			t.Errorf("no cluster tests the filter %s", f)
-		}
-	}
+	r.count(t, o, w, asked)
 }
 
-// standing lists the bound pods, the victim terminating or left out.
-func standing(o *cluster.Objects, victim *corev1.Pod, gone bool) (out []*corev1.Pod) {
-	for _, p := range o.Pods {
-		switch {
-		case p.Spec.NodeName == "" || p == victim && gone:
+func worldOf(t *testing.T, o *cluster.Objects) *placement.World {
+	t.Helper()
+	snap, err := cluster.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return placement.NewWorld(snap, placement.Options{})
+}
+
+// differ says where the verdicts, or the prediction, are not what the scheduler
+// finds.
+func (r *run) differ(want map[string]real, verdicts []placement.NodeVerdict, pr placement.Prediction, w *placement.World, gone bool) string {
+	nodes := w.Snapshot().Nodes
+	var feasible, winners []cluster.NodeID
+	var best int64
+	for _, v := range verdicts {
+		if v.Gone != gone {
 			continue
-		case p == victim:
-			p = p.DeepCopy()
-			now := metav1.Unix(1, 0)
-			p.DeletionTimestamp = &now
 		}
-		out = append(out, p)
+		x := want[nodes[v.Node].Name]
+		r.verdicts++
+		r.refused[v.RefusedBy]++
+		if diff := differ(v, x); diff != "" {
+			return nodes[v.Node].Name + ": " + diff
+		}
+		if !x.feasible {
+			continue
+		}
+		r.feasible++
+		feasible = append(feasible, v.Node)
+		if x.total > best || winners == nil {
+			best, winners = x.total, nil
+		}
+		if x.total == best {
+			winners = append(winners, v.Node)
+		}
 	}
-	return out
-}
-
-func newcomer(victim *corev1.Pod) *corev1.Pod {
-	p := victim.DeepCopy()
-	p.Name, p.UID, p.Spec.NodeName = "newcomer", "newcomer", ""
-	p.Status = corev1.PodStatus{Phase: corev1.PodPending}
-	return p
+	state := pr.Terminating
+	if gone {
+		state = pr.Gone
+	}
+	if !slices.Equal(state.Feasible, feasible) || !slices.Equal(state.Winners, winners) || state.Best != best {
+		return fmt.Sprintf("foretold %v of %v at %d, the scheduler's are %v of %v at %d", state.Winners, state.Feasible, state.Best, winners, feasible, best)
+	}
+	return ""
 }
 
 func differ(got placement.NodeVerdict, want real) string {
 	if (got.RefusedBy == "") != want.feasible {
 		return fmt.Sprintf("refused by %q (%s), feasible for the scheduler: %v", got.RefusedBy, got.Why, want.feasible)
+	}
+	for plugin := range want.scores {
+		if !slices.ContainsFunc(got.Scores, func(s placement.PluginScore) bool { return s.Plugin == plugin }) {
+			return fmt.Sprintf("no score %s, the scheduler has %v", plugin, want.scores)
+		}
 	}
 	for _, s := range got.Scores {
 		if s.Normalised*s.Weight != want.scores[s.Plugin] {

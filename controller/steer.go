@@ -1,0 +1,121 @@
+package controller
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// Hinter puts hints on nodes and takes them away.
+type Hinter interface {
+	Put(ctx context.Context, list []hints.Hint) error
+	Take(ctx context.Context, nodes []string, which func(hints.Hint) bool) ([]string, error)
+}
+
+const (
+	// hintTime bounds the writing of a wave's hints.
+	hintTime = 30 * time.Second
+	// releaseTime bounds taking them away, also after SIGTERM (the chart's pods
+	// have 60 s to end) and after the Lease was lost: hints of another run are
+	// not touched, and a write that comes late is refused by its precondition.
+	releaseTime = 10 * time.Second
+)
+
+// steer puts the hints of a wave on their nodes, unless none of its moves needs
+// them, and returns what takes them away again. That works once, also after ctx
+// has ended. A reason says why there are no hints; none is then left behind.
+func (c *Controller) steer(ctx context.Context, log *slog.Logger, report *plan.RunReport, wave int, moves []plan.Move) (release func(), refused *plan.Reason) {
+	h := report.Plan.HintsOf(wave)
+	if c.Mode != plan.Live || c.Hinter == nil || !slices.ContainsFunc(moves, plan.Move.Steered) {
+		return func() {}, nil
+	}
+	var list []hints.Hint
+	for _, n := range h.Nodes {
+		list = append(list, hints.Hint{Node: n, Kind: hints.Kind(h.Kind), Run: report.RunID, Expires: c.Clock.Now().Add(c.HintTTL)})
+	}
+	release = sync.OnceFunc(func() { c.release(ctx, log, report.RunID, h.Nodes) })
+	write, cancel := context.WithTimeout(ctx, hintTime)
+	defer cancel()
+	log.Info("hinting", "wave", wave, "kind", h.Kind, "nodes", h.Nodes)
+	if err := c.Hinter.Put(write, list); err != nil {
+		release()
+		return release, notWritten(ctx, err)
+	}
+	return release, nil
+}
+
+func (c *Controller) release(ctx context.Context, log *slog.Logger, run string, nodes []string) {
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
+	defer cancel()
+	if _, err := c.Hinter.Take(call, nodes, func(h hints.Hint) bool { return h.Run == run }); err != nil {
+		log.Error("hints stay on nodes until they expire; `evenkeel hints clear` takes them away at once", "nodes", nodes, "ttl", c.HintTTL, "error", err)
+	}
+}
+
+func notWritten(ctx context.Context, err error) *plan.Reason {
+	switch {
+	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+		return &plan.Reason{Code: plan.PermissionMissing, Message: "permission to patch nodes is missing; grant it to this account, or set evictor.steer to none: " + err.Error()}
+	case ctx.Err() != nil:
+		return &plan.Reason{Code: plan.Interrupted, Message: "told to stop while nodes were hinted"}
+	}
+	return &plan.Reason{Code: plan.HintNotWritten, Message: err.Error()}
+}
+
+// stops: without the permission no wave can be steered, and people should know.
+func stops(r *plan.Reason) *plan.Reason {
+	if r.Code == plan.HintNotWritten {
+		return nil
+	}
+	return r
+}
+
+// notSteered accounts for a wave whose hints could not be written. Moves that
+// need none were planned beside them, so that they wait for another pass too.
+func notSteered(moves []plan.Move, why plan.Reason) []plan.Outcome {
+	var out []plan.Outcome
+	for _, m := range moves {
+		o := plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Blocked, Reason: why}
+		if !m.Steered() {
+			o.Outcome, o.Reason = plan.Dropped, plan.Reason{Code: plan.PremiseChanged, Message: "the hints of its wave could not be written"}
+		}
+		out = append(out, o)
+	}
+	return out
+}
+
+// collect takes away hints whose time is over: those of a process that was
+// killed. It returns the cluster as it is then. A failure is not in the way of
+// the pass: the hints are on the nodes, and placement counts them in.
+func (c *Controller) collect(ctx context.Context, log *slog.Logger, s *cluster.Snapshot) (*cluster.Snapshot, error) {
+	if c.Mode != plan.Live || c.Hinter == nil {
+		return s, nil
+	}
+	now := c.Clock.Now()
+	expired := func(h hints.Hint) bool { return h.Expired(now) }
+	var nodes []string
+	for i := range s.Nodes {
+		if h, ours := hints.Of(s.Nodes[i].Object); ours && expired(h) {
+			nodes = append(nodes, h.Node)
+		}
+	}
+	if len(nodes) == 0 {
+		return s, nil
+	}
+	call, cancel := context.WithTimeout(ctx, hintTime)
+	defer cancel()
+	taken, err := c.Hinter.Take(call, nodes, expired)
+	if err != nil {
+		log.Error("hints of a former run cannot be taken away", "error", err)
+	}
+	log.Info("took away hints of a former run", "nodes", taken)
+	return c.Observer.Snapshot(ctx)
+}

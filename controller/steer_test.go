@@ -1,0 +1,255 @@
+package controller_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+)
+
+// board is where hints are written, with a diary.
+type board struct {
+	on    map[string]hints.Hint
+	diary []string
+	fails error
+}
+
+func (b *board) Put(_ context.Context, list []hints.Hint) error {
+	for _, h := range list {
+		b.on[h.Node] = h
+		b.diary = append(b.diary, "put "+h.Node)
+	}
+	return b.fails
+}
+
+func (b *board) Take(ctx context.Context, nodes []string, which func(hints.Hint) bool) ([]string, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	var taken []string
+	for _, n := range nodes {
+		if h, ok := b.on[n]; ok && which(h) {
+			delete(b.on, n)
+			taken = append(taken, n)
+			b.diary = append(b.diary, "take "+n)
+		}
+	}
+	return taken, nil
+}
+
+// noting writes into the board's diary what happens to a wave.
+type noting struct {
+	b      *board
+	during func()
+	result evictor.Result
+}
+
+func (e *noting) Wave(ctx context.Context, moves []plan.Move, bound func()) evictor.Result {
+	e.b.diary = append(e.b.diary, "evict")
+	if e.during != nil {
+		e.during()
+	}
+	if ctx.Err() == nil {
+		bound()
+	}
+	e.b.diary = append(e.b.diary, "verified")
+	for _, m := range moves {
+		e.result.Outcomes = append(e.result.Outcomes, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Evicted})
+	}
+	return e.result
+}
+
+// steered is a controller on the cluster of a scenario of the planner.
+func steered(t *testing.T, scenario string, mode plan.Mode) (*controller.Controller, *board, *noting) {
+	t.Helper()
+	a, err := txtar.ParseFile("../planner/testdata/scenarios/" + scenario + ".txtar")
+	if errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	part := func(name string) []byte {
+		i := slices.IndexFunc(a.Files, func(f txtar.File) bool { return f.Name == name })
+		return a.Files[i].Data
+	}
+	objects := &cluster.Objects{}
+	if err := cluster.Read(strings.NewReader(string(part("objects.yaml"))), "objects.yaml", objects); err != nil {
+		t.Fatal(err)
+	}
+	s, err := cluster.New(objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf, err := config.Load("config.yaml", part("config.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &board{on: map[string]hints.Hint{}}
+	e := &noting{b: b}
+	c, o := setUp(t, e, mode)
+	o.s = s
+	c.Planner, c.Strategies = planner.New(conf.Planner()), conf.Build()
+	c.Hinter, c.HintTTL = b, 10*time.Minute
+	return c, b, e
+}
+
+// TestHintsStandFromBeforeTheEvictionUntilReplacementsAreBound.
+func TestHintsStandFromBeforeTheEvictionUntilReplacementsAreBound(t *testing.T) {
+	c, b, e := steered(t, "steer-taint-123-grace-0", plan.Live)
+	e.during = func() {
+		want := hints.Hint{Node: "n3", Kind: hints.Taint, Run: "r1", Expires: c.Clock.Now().Add(10 * time.Minute)}
+		if b.on["n3"] != want || len(b.on) != 1 {
+			t.Errorf("hints %+v, want %+v", b.on, want)
+		}
+	}
+	if _, err := c.RunOnce(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"put n3", "evict", "take n3", "verified"}; !slices.Equal(b.diary, want) {
+		t.Errorf("%v, want %v", b.diary, want)
+	}
+}
+
+// TestHintsGoWhenAPassIsToldToStop, though its context has ended.
+func TestHintsGoWhenAPassIsToldToStop(t *testing.T) {
+	c, b, e := steered(t, "steer-taint-123-grace-0", plan.Live)
+	ctx, cancel := context.WithCancel(t.Context())
+	e.during = cancel
+	e.result.Stop = &plan.Reason{Code: plan.Interrupted}
+	if _, err := c.RunOnce(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"put n3", "evict", "verified", "take n3"}; !slices.Equal(b.diary, want) {
+		t.Errorf("%v, want %v", b.diary, want)
+	}
+}
+
+// TestADryRunHintsNothing, nor does a plan whose moves need no hint.
+func TestADryRunHintsNothing(t *testing.T) {
+	c, b, _ := steered(t, "steer-taint-123-grace-0", plan.DryRun)
+	r, err := c.RunOnce(t.Context(), nil)
+	if err != nil || len(r.Plan.Hints) != 1 || !slices.Equal(r.Plan.Hints[0].Nodes, []string{"n3"}) {
+		t.Fatalf("%+v, %v", r.Plan.Hints, err)
+	}
+	if want := []string{"evict", "verified"}; !slices.Equal(b.diary, want) {
+		t.Errorf("%v, want %v", b.diary, want)
+	}
+	c, b, _ = steered(t, "seed-114", plan.Live)
+	if _, err := c.RunOnce(t.Context(), nil); err != nil || slices.Contains(b.diary, "put n3") {
+		t.Errorf("%v, %v", b.diary, err)
+	}
+}
+
+// TestExpiredHintsGoBeforeThePlan, and the others stay.
+func TestExpiredHintsGoBeforeThePlan(t *testing.T) {
+	c, b, _ := steered(t, "seed-even", plan.Live)
+	o := c.Observer.(*seen)
+	now := c.Clock.Now()
+	for node, at := range map[string]time.Time{"n1": now.Add(-time.Minute), "n2": now.Add(time.Minute)} {
+		h := hints.Hint{Node: node, Kind: hints.Taint, Run: "dead", Expires: at}
+		b.on[node] = h
+		n := o.s.NodeByName(node)
+		n.Object, _ = hints.Put(n.Object, h)
+	}
+	if _, err := c.RunOnce(t.Context(), nil); err != nil || !slices.Equal(b.diary, []string{"take n1"}) || o.looks != 2 {
+		t.Errorf("%v after %d looks, %v", b.diary, o.looks, err)
+	}
+}
+
+// unwritten are the ways in which hints are not written, and whether the pass
+// stops for it.
+func unwritten() map[string]error {
+	nodes := schema.GroupResource{Resource: "nodes"}
+	return map[string]error{
+		"forbidden": apierrors.NewForbidden(nodes, "n3", errors.New(`User "system:serviceaccount:evenkeel:evenkeel" cannot patch resource "nodes" in API group "" at the cluster scope`)),
+		"conflict":  wrapped{"hinting node n3: after 6 tries: ", apierrors.NewConflict(nodes, "n3", errors.New("the object has been modified"))},
+	}
+}
+
+type wrapped struct {
+	what string
+	error
+}
+
+func (w wrapped) Error() string { return w.what + w.error.Error() }
+func (w wrapped) Unwrap() error { return w.error }
+
+// TestWhatCannotBeHintedIsNotEvicted, and nothing is left behind.
+func TestWhatCannotBeHintedIsNotEvicted(t *testing.T) {
+	for name, code := range map[string]plan.Code{"forbidden": plan.PermissionMissing, "conflict": plan.HintNotWritten} {
+		c, b, _ := steered(t, "steer-taint-123-grace-0", plan.Live)
+		b.fails = unwritten()[name]
+		r, err := c.RunOnce(t.Context(), nil)
+		if err != nil || len(r.Outcomes) != 1 || r.Outcomes[0].Outcome != plan.Blocked || r.Outcomes[0].Reason.Code != code {
+			t.Errorf("%s: %+v, %v", name, r.Outcomes, err)
+		}
+		if stopped := r.Stopped != nil; stopped != (code == plan.PermissionMissing) {
+			t.Errorf("%s: stopped %v", name, r.Stopped)
+		}
+		if want := []string{"put n3", "take n3"}; !slices.Equal(b.diary, want) {
+			t.Errorf("%s: %v, want %v", name, b.diary, want)
+		}
+	}
+}
+
+// mixed plans one wave of two moves, of which the first needs a hint.
+type mixed struct{}
+
+func (mixed) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
+	return plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Steer: "taint"}, {Step: 2, Wave: 1, Steer: "none"}},
+		Hints: []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: []string{"n3"}}}}
+}
+
+func (mixed) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, p plan.Plan, _ int, _ time.Time) ([]plan.Move, []plan.Outcome) {
+	return p.Moves, nil
+}
+
+// unsteered are passes over a mixed wave whose hints cannot be written.
+func unsteered(t *testing.T) []plan.RunReport {
+	t.Helper()
+	var out []plan.RunReport
+	for _, name := range []string{"forbidden", "conflict", "stopped"} {
+		b := &board{on: map[string]hints.Hint{}, fails: errors.New("stopped")}
+		if err, ok := unwritten()[name]; ok {
+			b.fails = err
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		e := &scripted{}
+		c, _ := setUp(t, e, plan.Live)
+		c.Planner, c.Hinter = mixed{}, b
+		if name == "stopped" {
+			c.Hinter = stoppedBoard{b, cancel}
+		}
+		r, err := c.RunOnce(ctx, nil)
+		if err != nil || len(e.waves) != 0 || len(r.Outcomes) != 2 || len(b.on) != 0 {
+			t.Errorf("%s: %d waves, outcomes %+v, hints %v, %v", name, len(e.waves), r.Outcomes, b.on, err)
+		}
+		out = append(out, r)
+		cancel()
+	}
+	return out
+}
+
+// stoppedBoard is told to stop while it writes.
+type stoppedBoard struct {
+	*board
+	stop context.CancelFunc
+}
+
+func (b stoppedBoard) Put(ctx context.Context, list []hints.Hint) error {
+	b.stop()
+	return b.board.Put(ctx, list)
+}

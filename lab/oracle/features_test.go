@@ -1,0 +1,232 @@
+package oracle
+
+import (
+	"math"
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// feature is something that placement foretells. It decides a case when the
+// feasible nodes or the winners are others without it.
+type feature struct {
+	name string
+	// without takes the feature out of a copy of a cluster and tells whether
+	// there was any.
+	without func(*cluster.Objects) bool
+}
+
+// eachSpec calls f with every pod spec and tells whether any call changed it.
+func eachSpec(f func(*corev1.PodSpec) bool) func(*cluster.Objects) bool {
+	return func(o *cluster.Objects) (any bool) {
+		for _, p := range o.Pods {
+			any = f(&p.Spec) || any
+		}
+		return any
+	}
+}
+
+func eachContainer(f func(*corev1.Container) bool) func(*cluster.Objects) bool {
+	return eachSpec(func(s *corev1.PodSpec) (any bool) {
+		for _, cs := range [...][]corev1.Container{s.InitContainers, s.Containers} {
+			for i := range cs {
+				any = f(&cs[i]) || any
+			}
+		}
+		return any
+	})
+}
+
+func noVolumes(drop func(*corev1.Volume) bool) func(*cluster.Objects) bool {
+	return eachSpec(func(s *corev1.PodSpec) bool {
+		n := len(s.Volumes)
+		s.Volumes = slices.DeleteFunc(s.Volumes, func(v corev1.Volume) bool { return drop(&v) })
+		return len(s.Volumes) < n
+	})
+}
+
+func eachTerm(f func(*corev1.PodAffinityTerm) bool) func(*cluster.Objects) bool {
+	return eachSpec(func(s *corev1.PodSpec) (any bool) {
+		if s.Affinity == nil {
+			return false
+		}
+		if a := s.Affinity.PodAffinity; a != nil {
+			any = inTerms(a.RequiredDuringSchedulingIgnoredDuringExecution, a.PreferredDuringSchedulingIgnoredDuringExecution, f)
+		}
+		if a := s.Affinity.PodAntiAffinity; a != nil {
+			any = inTerms(a.RequiredDuringSchedulingIgnoredDuringExecution, a.PreferredDuringSchedulingIgnoredDuringExecution, f) || any
+		}
+		return any
+	})
+}
+
+func inTerms(hard []corev1.PodAffinityTerm, soft []corev1.WeightedPodAffinityTerm, f func(*corev1.PodAffinityTerm) bool) (any bool) {
+	for i := range hard {
+		any = f(&hard[i]) || any
+	}
+	for i := range soft {
+		any = f(&soft[i].PodAffinityTerm) || any
+	}
+	return any
+}
+
+func eachSpread(f func(*corev1.TopologySpreadConstraint) bool) func(*cluster.Objects) bool {
+	return eachSpec(func(s *corev1.PodSpec) (any bool) {
+		for i := range s.TopologySpreadConstraints {
+			any = f(&s.TopologySpreadConstraints[i]) || any
+		}
+		return any
+	})
+}
+
+// each calls f with every item and tells whether any call changed it.
+func each[T any](list []T, f func(T) bool) (any bool) {
+	for _, x := range list {
+		any = f(x) || any
+	}
+	return any
+}
+
+// unmerge takes out what merge added.
+func unmerge(t *corev1.PodAffinityTerm, op metav1.LabelSelectorOperator) {
+	t.LabelSelector.MatchExpressions = slices.DeleteFunc(t.LabelSelector.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool {
+		return r.Key == "tier" && r.Operator == op
+	})
+	t.MatchLabelKeys, t.MismatchLabelKeys = nil, nil
+}
+
+var podFeatures = []feature{
+	{"host ports", eachContainer(func(c *corev1.Container) bool { had := len(c.Ports) > 0; c.Ports = nil; return had })},
+	{"extended resources", eachContainer(func(c *corev1.Container) bool {
+		_, had := c.Resources.Requests["example.com/gpu"]
+		delete(c.Resources.Requests, "example.com/gpu")
+		return had
+	})},
+	{"overhead", eachSpec(func(s *corev1.PodSpec) bool { had := s.Overhead != nil; s.Overhead = nil; return had })},
+	{"pod-level resources", eachSpec(func(s *corev1.PodSpec) bool { had := s.Resources != nil; s.Resources = nil; return had })},
+	{"sidecars", eachContainer(func(c *corev1.Container) bool { had := c.RestartPolicy != nil; c.RestartPolicy = nil; return had })},
+	{"declared features", func(o *cluster.Objects) bool {
+		return each(o.Nodes, func(n *corev1.Node) bool {
+			n.Status.DeclaredFeatures = []string{"RestartAllContainersOnContainerExits", "UserNamespacesHostNetworkSupport", "VolumeBindMountOptions"}
+			return true
+		})
+	}},
+	{"nominated pods", func(o *cluster.Objects) bool {
+		return each(o.Pods, func(p *corev1.Pod) bool {
+			had := p.Status.NominatedNodeName != ""
+			p.Status.NominatedNodeName = ""
+			return had
+		})
+	}},
+	{"namespaceSelector", eachTerm(func(t *corev1.PodAffinityTerm) bool {
+		had := t.NamespaceSelector != nil
+		t.NamespaceSelector = nil
+		return had
+	})},
+	{"matchLabelKeys of affinity", eachTerm(func(t *corev1.PodAffinityTerm) bool {
+		had := len(t.MatchLabelKeys) > 0
+		if had {
+			unmerge(t, metav1.LabelSelectorOpIn)
+		}
+		return had
+	})},
+	{"mismatchLabelKeys of affinity", eachTerm(func(t *corev1.PodAffinityTerm) bool {
+		had := len(t.MismatchLabelKeys) > 0
+		if had {
+			unmerge(t, metav1.LabelSelectorOpNotIn)
+		}
+		return had
+	})},
+	{"matchLabelKeys of spread", eachSpread(func(c *corev1.TopologySpreadConstraint) bool {
+		had := len(c.MatchLabelKeys) > 0
+		c.MatchLabelKeys = nil
+		return had
+	})},
+	{"minDomains", eachSpread(func(c *corev1.TopologySpreadConstraint) bool {
+		had := c.MinDomains != nil
+		c.MinDomains = nil
+		return had
+	})},
+	{"nodeAffinityPolicy", eachSpread(func(c *corev1.TopologySpreadConstraint) bool {
+		had := c.NodeAffinityPolicy != nil
+		c.NodeAffinityPolicy = nil
+		return had
+	})},
+	{"nodeTaintsPolicy", eachSpread(func(c *corev1.TopologySpreadConstraint) bool {
+		had := c.NodeTaintsPolicy != nil
+		c.NodeTaintsPolicy = nil
+		return had
+	})},
+	{"image volumes", noVolumes(func(v *corev1.Volume) bool { return v.Image != nil })},
+	{"exclusive disks", noVolumes(func(v *corev1.Volume) bool {
+		return v.GCEPersistentDisk != nil || v.AWSElasticBlockStore != nil || v.ISCSI != nil || v.RBD != nil
+	})},
+	{"ephemeral volumes", noVolumes(func(v *corev1.Volume) bool { return v.Ephemeral != nil })},
+}
+
+var volumeFeatures = []feature{
+	{"ReadWriteOncePod", func(o *cluster.Objects) bool {
+		return each(o.PersistentVolumeClaims, func(c *corev1.PersistentVolumeClaim) bool {
+			had := c.Spec.AccessModes[0] == corev1.ReadWriteOncePod
+			c.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+			return had
+		})
+	}},
+	{"zone labels of volumes", func(o *cluster.Objects) bool {
+		return each(o.PersistentVolumes, func(v *corev1.PersistentVolume) bool { had := len(v.Labels) > 0; v.Labels = nil; return had })
+	}},
+	{"node affinity of bound volumes", func(o *cluster.Objects) bool {
+		return each(o.PersistentVolumes, func(v *corev1.PersistentVolume) bool {
+			had := v.Status.Phase == corev1.VolumeBound && v.Spec.NodeAffinity != nil
+			if had {
+				v.Spec.NodeAffinity = nil
+			}
+			return had
+		})
+	}},
+	{"available volumes for waiting claims", func(o *cluster.Objects) bool {
+		return each(o.PersistentVolumes, func(v *corev1.PersistentVolume) bool {
+			had := v.Status.Phase == corev1.VolumeAvailable
+			if had {
+				v.Status.Phase = corev1.VolumePending
+			}
+			return had
+		})
+	}},
+	{"allowedTopologies", func(o *cluster.Objects) bool {
+		return each(o.StorageClasses, func(c *storagev1.StorageClass) bool {
+			had := c.AllowedTopologies != nil
+			c.AllowedTopologies = nil
+			return had
+		})
+	}},
+	{"CSIStorageCapacity", func(o *cluster.Objects) bool {
+		huge := resource.NewQuantity(math.MaxInt64, resource.BinarySI)
+		return each(o.CSIStorageCapacities, func(c *storagev1.CSIStorageCapacity) bool { c.MaximumVolumeSize = huge; return true })
+	}},
+	{"attach limits", func(o *cluster.Objects) bool {
+		return each(o.CSINodes, func(c *storagev1.CSINode) (any bool) {
+			for i := range c.Spec.Drivers {
+				any = any || c.Spec.Drivers[i].Allocatable != nil
+				c.Spec.Drivers[i].Allocatable = nil
+			}
+			return any
+		})
+	}},
+	{"volumes still attached", func(o *cluster.Objects) bool {
+		had := len(o.VolumeAttachments) > 0
+		o.VolumeAttachments = nil
+		return had
+	}},
+	{"missing drivers", func(o *cluster.Objects) bool {
+		return each(o.CSIDrivers, func(d *storagev1.CSIDriver) bool {
+			had := *d.Spec.PreventPodSchedulingIfMissing
+			d.Spec.PreventPodSchedulingIfMissing = nil
+			return had
+		})
+	}},
+}

@@ -1,0 +1,260 @@
+package placement
+
+import (
+	"slices"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+)
+
+// attachable is a volume that takes one of a driver's places on a node. Volumes
+// of one driver and handle are one volume, however many pods use it.
+type attachable struct {
+	driver string
+	id     string // driver and handle
+	// translated volumes are written in an old form; a node has them attached
+	// through the driver when it has a CSINode.
+	translated bool
+}
+
+func attachableOf(driver, handle string, translated bool) attachable {
+	return attachable{driver, driver + "/" + handle, translated}
+}
+
+// attachment is a VolumeAttachment of a node.
+type attachment struct {
+	id, driver string
+	// used: a pod that stands there in the snapshot has the volume, so that it
+	// goes when that pod has moved away.
+	used bool
+}
+
+// attached are the volumes on one node.
+type attached struct {
+	pods     map[string]int32 // uses by pods, by volume
+	drivers  map[string]int64 // volumes that pods use, by driver
+	recorded []attachment     // sorted by id
+}
+
+// oldDrivers are the drivers that took over in-tree kinds of volumes and count
+// their volumes (nodevolumelimits, isCSIMigrationOn), by provisioner.
+var oldDrivers = map[string]string{
+	"kubernetes.io/aws-ebs": "ebs.csi.aws.com", "kubernetes.io/gce-pd": "pd.csi.storage.gke.io",
+	"kubernetes.io/azure-disk": "disk.csi.azure.com", "kubernetes.io/cinder": "cinder.csi.openstack.org",
+	"kubernetes.io/portworx-volume": "pxd.portworx.com",
+}
+
+// uncounted are in-tree provisioners whose volumes no limit counts.
+var uncounted = []string{"kubernetes.io/azure-file", "kubernetes.io/vsphere-volume"}
+
+// attachables lists the volumes that a pod takes a place for. An ephemeral
+// volume has the claim that `claim` names.
+func (w *World) attachables(p *corev1.Pod, claim func(*corev1.Volume) *corev1.PersistentVolumeClaim) []attachable {
+	var out []attachable
+	add := func(a attachable, ok bool) {
+		if ok && !slices.Contains(out, a) {
+			out = append(out, a)
+		}
+	}
+	for i := range p.Spec.Volumes {
+		v := &p.Spec.Volumes[i]
+		if v.PersistentVolumeClaim == nil && v.Ephemeral == nil {
+			add(inlineAttachable(v))
+			continue
+		}
+		if c := claim(v); c != nil {
+			add(w.claimAttachable(c))
+		}
+	}
+	return out
+}
+
+// inlineAttachable is a volume of an in-tree kind that is named in a pod spec.
+func inlineAttachable(v *corev1.Volume) (attachable, bool) {
+	switch s := &v.VolumeSource; {
+	case s.AWSElasticBlockStore != nil:
+		return attachableOf("ebs.csi.aws.com", ebsID(s.AWSElasticBlockStore.VolumeID), true), true
+	case s.GCEPersistentDisk != nil:
+		return attachableOf("pd.csi.storage.gke.io", "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/"+s.GCEPersistentDisk.PDName, true), true
+	case s.AzureDisk != nil:
+		return attachableOf("disk.csi.azure.com", s.AzureDisk.DataDiskURI, true), true
+	case s.Cinder != nil:
+		return attachableOf("cinder.csi.openstack.org", s.Cinder.VolumeID, true), true
+	case s.PortworxVolume != nil:
+		return attachableOf("pxd.portworx.com", s.PortworxVolume.VolumeID, true), true
+	}
+	return attachable{}, false
+}
+
+// ebsID cuts the disk's own name out of the form aws://zone/vol-....
+func ebsID(id string) string {
+	if rest, ok := strings.CutPrefix(id, "aws://"); ok {
+		return rest[strings.LastIndex(rest, "/")+1:]
+	}
+	return id
+}
+
+// claimAttachable is the volume of a claim. One that is not bound yet counts
+// for the provisioner of its class, under a name of its own.
+func (w *World) claimAttachable(c *corev1.PersistentVolumeClaim) (attachable, bool) {
+	pv := w.storage.volumes[c.Spec.VolumeName]
+	if c.Spec.VolumeName == "" || pv == nil {
+		class := w.storage.classes[claimClass(c)]
+		if class == nil || class.Provisioner == "" || slices.Contains(uncounted, class.Provisioner) {
+			return attachable{}, false
+		}
+		driver, old := oldDrivers[class.Provisioner]
+		if !old {
+			driver = class.Provisioner
+		}
+		return attachableOf(driver, "unbound "+c.Namespace+"/"+c.Name, old), true
+	}
+	if s := pv.Spec.CSI; s != nil {
+		return attachableOf(s.Driver, s.VolumeHandle, false), s.Driver != "" && s.VolumeHandle != ""
+	}
+	return oldAttachable(pv)
+}
+
+// oldAttachable is a PersistentVolume of an in-tree kind.
+func oldAttachable(pv *corev1.PersistentVolume) (attachable, bool) {
+	switch s := &pv.Spec.PersistentVolumeSource; {
+	case s.AWSElasticBlockStore != nil:
+		return attachableOf("ebs.csi.aws.com", ebsID(s.AWSElasticBlockStore.VolumeID), true), true
+	case s.GCEPersistentDisk != nil:
+		return attachableOf("pd.csi.storage.gke.io", "disk "+s.GCEPersistentDisk.PDName, true), true
+	case s.AzureDisk != nil:
+		return attachableOf("disk.csi.azure.com", s.AzureDisk.DataDiskURI, true), true
+	case s.Cinder != nil:
+		return attachableOf("cinder.csi.openstack.org", s.Cinder.VolumeID, true), true
+	case s.PortworxVolume != nil:
+		return attachableOf("pxd.portworx.com", s.PortworxVolume.VolumeID, true), true
+	}
+	return attachable{}, false
+}
+
+// indexAttachments finds the volumes of the pods and those that are recorded as
+// attached.
+func (w *World) indexAttachments() {
+	w.volumesOf = map[cluster.PodID][]attachable{}
+	w.attached = make([]attached, len(w.snap.Nodes))
+	for i := range w.snap.Pods {
+		p := w.snap.Pods[i].Object
+		if len(p.Spec.Volumes) == 0 {
+			continue
+		}
+		list := w.attachables(p, func(v *corev1.Volume) *corev1.PersistentVolumeClaim { return w.claimOf(p, v) })
+		if len(list) > 0 {
+			w.volumesOf[cluster.PodID(i)] = list
+		}
+	}
+	if w.snap.Objects == nil {
+		return
+	}
+	for _, va := range w.snap.Objects.VolumeAttachments {
+		w.record(va)
+	}
+	for n := range w.attached {
+		slices.SortFunc(w.attached[n].recorded, func(a, b attachment) int { return strings.Compare(a.id, b.id) })
+		w.attached[n].recorded = slices.Compact(w.attached[n].recorded)
+	}
+}
+
+func (w *World) record(va *storagev1.VolumeAttachment) {
+	n := w.snap.NodeByName(va.Spec.NodeName)
+	if n == nil || va.Spec.Attacher == "" || va.Spec.Source.PersistentVolumeName == nil {
+		return
+	}
+	pv := w.storage.volumes[*va.Spec.Source.PersistentVolumeName]
+	if pv == nil || pv.Spec.CSI == nil {
+		return
+	}
+	a := attachment{id: va.Spec.Attacher + "/" + pv.Spec.CSI.VolumeHandle, driver: va.Spec.Attacher}
+	for _, p := range n.Pods {
+		for _, v := range w.volumesOf[p] {
+			a.used = a.used || v.id == a.id
+		}
+	}
+	w.attached[n.ID].recorded = append(w.attached[n.ID].recorded, a)
+}
+
+// shiftAttached counts the pod's volumes on a node.
+func (w *World) shiftAttached(p cluster.PodID, n int, by int32) {
+	for _, v := range w.volumesOf[p] {
+		if v.translated && w.storage.csiNode[n] == nil {
+			continue
+		}
+		a := &w.attached[n]
+		if a.pods == nil {
+			a.pods, a.drivers = map[string]int32{}, map[string]int64{}
+		}
+		before := a.pods[v.id]
+		a.pods[v.id] += by
+		switch {
+		case before == 0:
+			a.drivers[v.driver]++
+		case a.pods[v.id] == 0:
+			a.drivers[v.driver]--
+			delete(a.pods, v.id)
+		}
+	}
+}
+
+// detaching counts the driver's volumes that are recorded as attached, though
+// no pod there uses them.
+func (w *World) detaching(n int, driver string) (count int64) {
+	a := &w.attached[n]
+	for _, r := range a.recorded {
+		if r.driver == driver && a.pods[r.id] == 0 && (!r.used || w.leaving == cluster.NodeID(n)) {
+			count++
+		}
+	}
+	return count
+}
+
+// noAttach names a driver that keeps the newcomer off the node: it is not
+// installed there, or can attach no more; "" when there is none.
+func (w *World) noAttach(in *incoming, n int) string {
+	if len(in.attach) == 0 {
+		return ""
+	}
+	if w.driversMatter() {
+		for _, v := range in.attach {
+			if !(v.translated && w.storage.csiNode[n] == nil) && !w.storage.installed(v.driver, n) {
+				return v.driver
+			}
+		}
+	}
+	limits := w.storage.limits[n]
+	for i, v := range in.attach {
+		limit, limited := limits[v.driver]
+		if !limited || slices.ContainsFunc(in.attach[:i], func(x attachable) bool { return x.driver == v.driver }) {
+			continue
+		}
+		fresh := int64(0)
+		for _, x := range in.attach[i:] {
+			if x.driver == v.driver && w.attached[n].pods[x.id] == 0 {
+				fresh++
+			}
+		}
+		if fresh > 0 && w.attached[n].drivers[v.driver]+w.detaching(n, v.driver)+fresh > limit {
+			return v.driver
+		}
+	}
+	return ""
+}
+
+// driversMatter is the gate VolumeLimitScaling, on by default since 1.37.
+func (w *World) driversMatter() bool { return w.snap.ServerMinor >= 37 }
+
+// installed reports whether the driver runs on the node, where the driver asks
+// the scheduler to look.
+func (st *storage) installed(driver string, n int) bool {
+	d := st.drivers[driver]
+	if d == nil || d.Spec.PreventPodSchedulingIfMissing == nil || !*d.Spec.PreventPodSchedulingIfMissing {
+		return true
+	}
+	c := st.csiNode[n]
+	return c != nil && slices.ContainsFunc(c.Spec.Drivers, func(x storagev1.CSINodeDriver) bool { return x.Name == driver })
+}

@@ -1,0 +1,174 @@
+package placement
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// claimOf returns the claim of a standing pod's volume; nil when it is not in
+// the snapshot.
+func (w *World) claimOf(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVolumeClaim {
+	if v.PersistentVolumeClaim != nil {
+		return w.snap.Claim(p.Namespace, v.PersistentVolumeClaim.ClaimName)
+	}
+	c := w.snap.Claim(p.Namespace, p.Name+"-"+v.Name)
+	if c == nil || !metav1.IsControlledBy(c, p) {
+		return nil
+	}
+	return c
+}
+
+// newClaim is the claim that is made for an ephemeral volume of a replacement:
+// its template, and the default class where that names none.
+func (w *World) newClaim(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVolumeClaim {
+	t := v.Ephemeral.VolumeClaimTemplate
+	if t == nil {
+		return nil
+	}
+	c := &corev1.PersistentVolumeClaim{ObjectMeta: *t.ObjectMeta.DeepCopy(), Spec: *t.Spec.DeepCopy()}
+	c.Namespace, c.Name = p.Namespace, "replacement of "+p.Name+"-"+v.Name
+	if _, old := c.Annotations[corev1.BetaStorageClassAnnotation]; !old && c.Spec.StorageClassName == nil && w.storage.defaultClass != "" {
+		c.Spec.StorageClassName = &w.storage.defaultClass
+	}
+	return c
+}
+
+// claimSet are the claims of a newcomer, by how far they are.
+type claimSet struct {
+	bound   []*corev1.PersistentVolume
+	delayed []*corev1.PersistentVolumeClaim // wait for the pod to be scheduled
+	oncePod []string                        // claims that one pod only may use
+	never   string                          // why no node can take the pod; empty: some can
+	unknown string                          // why nothing can be foretold
+}
+
+// claimSetOf sorts the newcomer's claims.
+func (w *World) claimSetOf(p *corev1.Pod) claimSet {
+	var cs claimSet
+	for i := range p.Spec.Volumes {
+		v := &p.Spec.Volumes[i]
+		switch {
+		case v.PersistentVolumeClaim != nil:
+			name := v.PersistentVolumeClaim.ClaimName
+			c := w.snap.Claim(p.Namespace, name)
+			if c == nil {
+				cs.unknown = cmp.Or(cs.unknown, fmt.Sprintf("claim %s of volume %q is not in the snapshot", name, v.Name))
+				continue
+			}
+			if slices.Contains(c.Spec.AccessModes, corev1.ReadWriteOncePod) {
+				cs.oncePod = append(cs.oncePod, name)
+			}
+			w.sortClaim(&cs, c, false)
+		case v.Ephemeral != nil:
+			if c := w.newClaim(p, v); c != nil {
+				w.sortClaim(&cs, c, true)
+			}
+		}
+	}
+	return cs
+}
+
+func (w *World) sortClaim(cs *claimSet, c *corev1.PersistentVolumeClaim, ephemeral bool) {
+	if why := claimDead(c); why != "" {
+		cs.never = cmp.Or(cs.never, why)
+		return
+	}
+	if _, done := c.Annotations[bindCompleted]; done && c.Spec.VolumeName != "" {
+		w.sortBound(cs, c)
+		return
+	}
+	if c.Spec.VolumeName != "" {
+		cs.never = cmp.Or(cs.never, fmt.Sprintf("claim %s is not yet bound to %s", c.Name, c.Spec.VolumeName))
+		return
+	}
+	name := claimClass(c)
+	class := w.storage.classes[name]
+	switch {
+	case name != "" && class == nil:
+		cs.unknown = cmp.Or(cs.unknown, fmt.Sprintf("the StorageClass %s of its claim %s is not in the snapshot", name, c.Name))
+	case class != nil && waits(class):
+		cs.delayed = append(cs.delayed, c)
+	case ephemeral:
+		cs.unknown = cmp.Or(cs.unknown, "the place of an ephemeral volume is chosen before the pod is scheduled")
+	default:
+		cs.never = cmp.Or(cs.never, fmt.Sprintf("claim %s is not bound, and does not wait for its pod", c.Name))
+	}
+}
+
+// claimDead says why no pod can use the claim any more.
+func claimDead(c *corev1.PersistentVolumeClaim) string {
+	switch {
+	case c.Status.Phase == corev1.ClaimLost:
+		return fmt.Sprintf("claim %s has lost its volume", c.Name)
+	case c.DeletionTimestamp != nil:
+		return fmt.Sprintf("claim %s is being deleted", c.Name)
+	}
+	return ""
+}
+
+func (w *World) sortBound(cs *claimSet, c *corev1.PersistentVolumeClaim) {
+	pv := w.storage.volumes[c.Spec.VolumeName]
+	if pv == nil {
+		cs.unknown = cmp.Or(cs.unknown, fmt.Sprintf("volume %s of its claim %s is not in the snapshot", c.Spec.VolumeName, c.Name))
+		return
+	}
+	if a, old := oldAttachable(pv); old && a.translated {
+		cs.unknown = cmp.Or(cs.unknown, fmt.Sprintf("volume %s is of an in-tree kind, whose place the scheduler translates", pv.Name))
+		return
+	}
+	cs.bound = append(cs.bound, pv)
+}
+
+// unknownVolumes says why the place of the newcomer's volumes cannot be known.
+func (w *World) unknownVolumes(in *incoming, cs *claimSet) string {
+	switch {
+	case cs.unknown != "":
+		return cs.unknown
+	case len(in.attach) > 0 && w.storage.noCSINodes:
+		return "it has volumes to attach, and no CSINode is in the snapshot, so that limits are not known"
+	}
+	return ""
+}
+
+// placeVolumes judges on every node what no other pod changes about the
+// newcomer's volumes.
+func (w *World) placeVolumes(in *incoming) {
+	pod := in.class.sample.Object
+	if len(pod.Spec.Volumes) == 0 {
+		return
+	}
+	if !in.profile.off[NodeVolumeLimits] {
+		in.attach = w.attachables(pod, func(v *corev1.Volume) *corev1.PersistentVolumeClaim {
+			if v.Ephemeral != nil {
+				return w.newClaim(pod, v)
+			}
+			return w.snap.Claim(pod.Namespace, v.PersistentVolumeClaim.ClaimName)
+		})
+	}
+	cs := w.claimSetOf(pod)
+	in.oncePod, in.noClaim = cs.oncePod, cs.never
+	if in.volumes = w.unknownVolumes(in, &cs); in.volumes != "" {
+		return
+	}
+	if len(cs.bound) > 0 {
+		in.zoneOK = make([]bool, len(w.snap.Nodes))
+		for n := range in.zoneOK {
+			in.zoneOK[n] = inZone(cs.bound, w.snap.Nodes[n].Object.Labels)
+		}
+	}
+	if len(cs.bound)+len(cs.delayed) == 0 {
+		return
+	}
+	in.bindOK, in.fixed.volumes = make([]bool, len(w.snap.Nodes)), make([]int8, len(w.snap.Nodes))
+	for n := range in.bindOK {
+		ok, score := w.bind(&cs, &w.snap.Nodes[n])
+		in.bindOK[n], in.fixed.volumes[n] = ok, int8(score)
+	}
+}
+
+// capacityMatters is the gate StorageCapacityScoring, on by default since 1.37.
+func (w *World) capacityMatters() bool { return w.snap.ServerMinor >= 37 }

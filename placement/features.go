@@ -1,0 +1,36 @@
+package placement
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/component-helpers/nodedeclaredfeatures"
+)
+
+// requiredFeatures are the features that a node has to declare before the pod
+// may run there.
+func (w *World) requiredFeatures(pod *corev1.Pod) (nodedeclaredfeatures.FeatureSet, error) {
+	server, err := version.ParseGeneric(fmt.Sprintf("%d.%d", w.snap.ServerMajor, w.snap.ServerMinor))
+	if err != nil {
+		return nodedeclaredfeatures.FeatureSet{}, fmt.Errorf("reading the server's version: %w", err)
+	}
+	return nodedeclaredfeatures.DefaultFramework.InferForPodScheduling(&nodedeclaredfeatures.PodInfo{Spec: &pod.Spec}, server)
+}
+
+// featuresOK tells by node whether it declares what the pod needs; nil when the
+// pod needs nothing.
+func (w *World) featuresOK(pod *corev1.Pod) ([]bool, error) {
+	need, err := w.requiredFeatures(pod)
+	if err != nil || need.IsEmpty() {
+		return nil, err
+	}
+	ok := make([]bool, len(w.snap.Nodes))
+	for i := range ok {
+		has := nodedeclaredfeatures.DefaultFramework.TryMap(w.snap.Nodes[i].Object.Status.DeclaredFeatures)
+		if ok[i], err = need.IsSubset(has); err != nil {
+			return nil, fmt.Errorf("comparing features of node %s: %w", w.snap.Nodes[i].Name, err)
+		}
+	}
+	return ok, nil
+}

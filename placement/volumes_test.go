@@ -1,0 +1,229 @@
+package placement
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+const driver = "disk.example.com"
+
+func storageOf(size string) corev1.ResourceList {
+	return corev1.ResourceList{corev1.ResourceStorage: resource.MustParse(size)}
+}
+
+// claims are volumes that name claims.
+func claims(names ...string) (out []corev1.Volume) {
+	for _, n := range names {
+		out = append(out, corev1.Volume{Name: n, VolumeSource: corev1.VolumeSource{
+			PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: n}}})
+	}
+	return out
+}
+
+// csiNode says that a node has the driver with room for so many volumes.
+func (b *builder) csiNode(node string, count int32) {
+	b.objects.CSINodes = append(b.objects.CSINodes, &storagev1.CSINode{ObjectMeta: metav1.ObjectMeta{Name: node},
+		Spec: storagev1.CSINodeSpec{Drivers: []storagev1.CSINodeDriver{{Name: driver, Allocatable: &storagev1.VolumeNodeResources{Count: &count}}}}})
+}
+
+func (b *builder) class(name, provisioner string, mode storagev1.VolumeBindingMode) *storagev1.StorageClass {
+	c := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Provisioner: provisioner, VolumeBindingMode: &mode}
+	b.objects.StorageClasses = append(b.objects.StorageClasses, c)
+	return c
+}
+
+func (b *builder) claim(name, class, size string) *corev1.PersistentVolumeClaim {
+	c := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: "default", Name: name, Annotations: map[string]string{}},
+		Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: &class, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Resources: corev1.VolumeResourceRequirements{Requests: storageOf(size)}}}
+	b.objects.PersistentVolumeClaims = append(b.objects.PersistentVolumeClaims, c)
+	return c
+}
+
+func inZones(zones ...string) *corev1.VolumeNodeAffinity {
+	return &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{{
+		MatchExpressions: []corev1.NodeSelectorRequirement{{Key: zoneKey, Operator: corev1.NodeSelectorOpIn, Values: zones}}}}}}
+}
+
+func (b *builder) volume(name, class, size string, at *corev1.VolumeNodeAffinity) *corev1.PersistentVolume {
+	pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PersistentVolumeSpec{
+		StorageClassName: class, Capacity: storageOf(size), NodeAffinity: at, AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}}}
+	pv.Status.Phase = corev1.VolumeAvailable
+	b.objects.PersistentVolumes = append(b.objects.PersistentVolumes, pv)
+	return pv
+}
+
+// boundClaim adds a claim with a volume of the driver.
+func (b *builder) boundClaim(name string, at *corev1.VolumeNodeAffinity) *corev1.PersistentVolumeClaim {
+	c, pv := b.claim(name, "zonal", "1Gi"), b.volume("pv-"+name, "zonal", "1Gi", at)
+	c.Spec.VolumeName, c.Annotations[bindCompleted] = pv.Name, "yes"
+	pv.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: driver, VolumeHandle: name}
+	pv.Status.Phase = corev1.VolumeBound
+	return c
+}
+
+// bound gives x-0 a claim with a volume.
+func bound(at *corev1.VolumeNodeAffinity, more func(*builder)) func(*builder) {
+	return func(b *builder) {
+		b.boundClaim("c", at)
+		b.pod("x-0").Spec.Volumes = claims("c")
+		b.csiNode("a", 9)
+		if more != nil {
+			more(b)
+		}
+	}
+}
+
+func TestBoundVolumes(t *testing.T) {
+	labelled := func(key, value string) func(*builder) {
+		return bound(nil, func(b *builder) { b.objects.PersistentVolumes[0].Labels = map[string]string{key: value} })
+	}
+	annotate := func(b *builder) { delete(b.objects.PersistentVolumeClaims[0].Annotations, bindCompleted) }
+	testFeasible(t, []feasibleCase{
+		{"anywhere", bound(nil, nil), "a b c", "a b c", ""},
+		{"in a zone", bound(inZones("zb"), nil), "b c", "b c", ""},
+		{"in another zone", bound(inZones("za"), nil), "a", "a", VolumeBinding},
+		{"by a zone label", labelled(zoneKey, "za"), "a", "a", VolumeZone},
+		{"by the old zone label", labelled(corev1.LabelFailureDomainBetaZone, "za"), "a", "a", VolumeZone},
+		{"by two zones", labelled(zoneKey, "za__zb"), "a b c", "a b c", ""},
+		{"by a label with an empty zone", labelled(zoneKey, "za__"), "a b c", "a b c", ""},
+		{"by a region that no node has", labelled(corev1.LabelTopologyRegion, "r"), "", "", VolumeZone},
+		{"not yet done", bound(nil, annotate), "", "", VolumeBinding},
+		{"lost", bound(nil, func(b *builder) { b.objects.PersistentVolumeClaims[0].Status.Phase = corev1.ClaimLost }), "", "", VolumeBinding},
+	})
+}
+
+// waiting gives x-0 a claim of 5Gi that waits, of a class that provisions
+// volumes or, with the provisioner left out, does not.
+func waiting(provisioner string, more func(*builder)) func(*builder) {
+	return func(b *builder) {
+		b.class("late", provisioner, storagev1.VolumeBindingWaitForFirstConsumer)
+		b.claim("c", "late", "5Gi")
+		b.pod("x-0").Spec.Volumes = claims("c")
+		b.csiNode("a", 9)
+		if more != nil {
+			more(b)
+		}
+	}
+}
+
+func (b *builder) tracked(zone, size string) {
+	yes, q := true, resource.MustParse(size)
+	if len(b.objects.CSIDrivers) == 0 {
+		b.objects.CSIDrivers = []*storagev1.CSIDriver{{ObjectMeta: metav1.ObjectMeta{Name: driver}, Spec: storagev1.CSIDriverSpec{StorageCapacity: &yes}}}
+	}
+	b.objects.CSIStorageCapacities = append(b.objects.CSIStorageCapacities, &storagev1.CSIStorageCapacity{
+		ObjectMeta: metav1.ObjectMeta{Name: "free-" + zone}, StorageClassName: "late", Capacity: &q,
+		NodeTopology: &metav1.LabelSelector{MatchLabels: map[string]string{zoneKey: zone}}})
+}
+
+func TestWaitingClaims(t *testing.T) {
+	const none = "kubernetes.io/no-provisioner"
+	local := func(size string, edit func(*corev1.PersistentVolume)) func(*builder) {
+		return waiting(none, func(b *builder) {
+			if pv := b.volume("pv", "late", size, inZones("zb")); edit != nil {
+				edit(pv)
+			}
+		})
+	}
+	testFeasible(t, []feasibleCase{
+		{"provisioned anywhere", waiting(driver, nil), "a b c", "a b c", ""},
+		{"provisioned in a zone", waiting(driver, func(b *builder) {
+			b.objects.StorageClasses[0].AllowedTopologies = []corev1.TopologySelectorTerm{{MatchLabelExpressions: []corev1.TopologySelectorLabelRequirement{{Key: zoneKey, Values: []string{"za"}}}}}
+		}), "a", "a", VolumeBinding},
+		{"the node was chosen", waiting(driver, func(b *builder) { b.objects.PersistentVolumeClaims[0].Annotations[selectedNode] = "c" }), "c", "c", VolumeBinding},
+		{"enough storage in a zone", waiting(driver, func(b *builder) { b.tracked("za", "9Gi"); b.tracked("zb", "4Gi") }), "a", "a", VolumeBinding},
+		{"no storage on record", waiting(driver, func(b *builder) { b.tracked("zc", "9Gi") }), "", "", VolumeBinding},
+		{"no volume to be had", waiting(none, nil), "", "", VolumeBinding},
+		{"a local volume", local("5Gi", nil), "b c", "b c", ""},
+		{"a volume too small", local("4Gi", nil), "", "", VolumeBinding},
+		{"a volume for another claim", local("5Gi", func(pv *corev1.PersistentVolume) {
+			pv.Spec.ClaimRef = &corev1.ObjectReference{Namespace: "default", Name: "other"}
+		}), "", "", VolumeBinding},
+		{"a volume for this claim", local("5Gi", func(pv *corev1.PersistentVolume) {
+			pv.Spec.ClaimRef, pv.Status.Phase = &corev1.ObjectReference{Namespace: "default", Name: "c"}, corev1.VolumePending
+		}), "b c", "b c", ""},
+		{"a volume of another mode", local("5Gi", func(pv *corev1.PersistentVolume) {
+			block := corev1.PersistentVolumeBlock
+			pv.Spec.VolumeMode = &block
+		}), "", "", VolumeBinding},
+		{"a volume in use", local("5Gi", func(pv *corev1.PersistentVolume) { pv.Status.Phase = corev1.VolumeReleased }), "", "", VolumeBinding},
+		{"a volume that is read only", local("5Gi", func(pv *corev1.PersistentVolume) {
+			pv.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadOnlyMany}
+		}), "", "", VolumeBinding},
+		{"two claims and one volume", func(b *builder) {
+			local("5Gi", nil)(b)
+			b.claim("d", "late", "1Gi")
+			b.pod("x-0").Spec.Volumes = claims("c", "d")
+		}, "", "", VolumeBinding},
+	})
+}
+
+// VolumeBinding prefers the node where a claim takes the least share: 5 of 20Gi
+// leave 75 %, 5 of 10Gi half.
+func TestVolumeBindingScore(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		version string
+		edit    func(*builder)
+		a, b    int64
+	}{
+		{"free storage", "1.37", waiting(driver, func(b *builder) { b.tracked("za", "20Gi"); b.tracked("zb", "10Gi") }), 75, 50},
+		{"volumes", "1.37", waiting(driver, func(b *builder) {
+			b.volume("va", "late", "5Gi", inZones("za"))
+			b.volume("vb", "late", "50Gi", inZones("zb"))
+			b.volume("vc", "late", "8Gi", inZones("zb"))
+		}), 0, 38},
+		{"switched off", "1.36", waiting(driver, func(b *builder) { b.tracked("za", "20Gi"); b.tracked("zb", "10Gi") }), 0, 0},
+		{"bound volumes", "1.37", bound(nil, nil), 0, 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			b := newBuilder()
+			b.objects.ServerVersion = c.version
+			b.node("a", "za")
+			b.node("b", "zb")
+			b.app("x", 100, nil, "a")
+			c.edit(b)
+			w := b.world(t)
+			gotA, gotB := scoreOf(t, verdict(t, w, "x-0", "a", true), "VolumeBinding"), scoreOf(t, verdict(t, w, "x-0", "b", true), "VolumeBinding")
+			if gotA != c.a || gotB != c.b {
+				t.Errorf("a %d, b %d; want %d and %d", gotA, gotB, c.a, c.b)
+			}
+		})
+	}
+}
+
+func TestVolumesUnknown(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		edit func(*builder)
+		want string // part of the sentence; empty: supported
+	}{
+		{"all is there", bound(nil, nil), ""},
+		{"no volume", bound(nil, func(b *builder) { b.objects.PersistentVolumes = nil }), "volume pv-c of its claim c is not in the snapshot"},
+		{"no class", waiting(driver, func(b *builder) { b.objects.StorageClasses = nil }), "StorageClass late of its claim c is not in the snapshot"},
+		{"no CSINode", bound(nil, func(b *builder) { b.objects.CSINodes = nil }), "no CSINode is in the snapshot"},
+		{"in-tree volume", bound(nil, func(b *builder) {
+			b.objects.PersistentVolumes[0].Spec.PersistentVolumeSource = corev1.PersistentVolumeSource{AWSElasticBlockStore: &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: "v"}}
+		}), "in-tree kind"},
+		{"NFS", bound(nil, func(b *builder) {
+			b.objects.PersistentVolumes[0].Spec.PersistentVolumeSource = corev1.PersistentVolumeSource{NFS: &corev1.NFSVolumeSource{}}
+			b.objects.CSINodes = nil
+		}), ""},
+	} {
+		b := newBuilder()
+		b.node("a", "za")
+		b.app("x", 100, nil, "a")
+		c.edit(b)
+		w := b.world(t)
+		why, ok := w.Supported(id(t, w, "x-0"))
+		if ok != (c.want == "") || !strings.Contains(why, c.want) {
+			t.Errorf("%s: supported %v: %q, want %q", c.name, ok, why, c.want)
+		}
+	}
+}
