@@ -1,11 +1,9 @@
 package oracle
 
 import (
-	"context"
 	"flag"
 	"fmt"
 	"math/rand"
-	"slices"
 	"strings"
 	"testing"
 
@@ -13,16 +11,9 @@ import (
 	evenkeelconfig "github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/placement"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes/fake"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/validation"
-	"k8s.io/kubernetes/pkg/scheduler/backend/cache"
-	"k8s.io/kubernetes/pkg/scheduler/framework/plugins"
-	frameworkruntime "k8s.io/kubernetes/pkg/scheduler/framework/runtime"
-	"k8s.io/kubernetes/pkg/scheduler/metrics"
 )
 
 var profiled = flag.Int("oracle.profiles", 300, "random scheduler configurations to compare with")
@@ -38,17 +29,19 @@ func schedulerConfig(g *rand.Rand) (text string, features []string) {
 		return true
 	}
 	one := func(list ...string) string { return list[g.Intn(len(list))] }
-	scoring := []string{"TaintToleration", "NodeAffinity", "PodTopologySpread", "InterPodAffinity", "NodeResourcesFit", "NodeResourcesBalancedAllocation", "ImageLocality"}
+	scoring := []string{"TaintToleration", "NodeAffinity", "PodTopologySpread", "InterPodAffinity", "NodeResourcesFit", "NodeResourcesBalancedAllocation", "ImageLocality", "VolumeBinding"}
 	if use(0.6, "score weights") {
 		point := one("score", "multiPoint")
 		plugins = append(plugins, fmt.Sprintf("%s: {enabled: [{name: %s, weight: %d}]}", point, one(scoring...), 1+g.Intn(9)))
 	} else if use(0.5, "scores off") {
 		plugins = append(plugins, fmt.Sprintf("score: {disabled: [{name: %s}, {name: %s}], enabled: [{name: %s, weight: %d}]}", one(scoring...), one(scoring...), one(scoring...), g.Intn(4)))
 	} else if use(0.5, "plugins off") {
-		plugins = append(plugins, fmt.Sprintf("multiPoint: {disabled: [{name: %s}]}", one("NodeUnschedulable", "TaintToleration", "NodeAffinity", "PodTopologySpread", "InterPodAffinity", "ImageLocality")))
+		plugins = append(plugins, fmt.Sprintf("multiPoint: {disabled: [{name: %s}]}", one(
+			"NodeUnschedulable", "TaintToleration", "NodeAffinity", "NodePorts", "VolumeRestrictions", "NodeVolumeLimits", "VolumeZone",
+			"PodTopologySpread", "InterPodAffinity", "NodeDeclaredFeatures", "ImageLocality")))
 	}
 	if use(0.25, "filters off") {
-		plugins = append(plugins, fmt.Sprintf("filter: {disabled: [{name: %s}]}", one("NodeUnschedulable", "TaintToleration", "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity")))
+		plugins = append(plugins, fmt.Sprintf("filter: {disabled: [{name: %s}]}", one("NodeUnschedulable", "TaintToleration", "NodePorts", "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity", "NodeDeclaredFeatures")))
 	}
 	arg := func(name, text string) { args = append(args, fmt.Sprintf("  - {name: %s, args: %s}", name, text)) }
 	resources := "[{name: cpu, weight: 3}, {name: memory}, {name: ephemeral-storage}]"
@@ -96,7 +89,6 @@ func schedulerConfig(g *rand.Rand) (text string, features []string) {
 // TestProfilesEqualScheduler reads random configurations with the scheduler's own
 // code and with Evenkeel's, and compares what both say about every node.
 func TestProfilesEqualScheduler(t *testing.T) {
-	metrics.Register()
 	compared, used := 0, map[string]int{}
 	for seed := range *profiled {
 		text, features := schedulerConfig(rand.New(rand.NewSource(int64(seed))))
@@ -123,9 +115,10 @@ func TestProfilesEqualScheduler(t *testing.T) {
 		for _, f := range features {
 			used[f]++
 		}
-		verdicts := w.Explain(victim.ID)
+		verdicts, sched := w.Explain(victim.ID), readByScheduler(t, text)
+		sched.load(t, o)
 		for _, gone := range []bool{false, true} {
-			want := askProfile(t, text, o, standing(o, victim.Object, gone), newcomer(victim.Object))
+			want := sched.replace(t, o, victim.Object, gone)
 			for _, v := range verdicts {
 				if v.Gone != gone {
 					continue
@@ -140,11 +133,9 @@ func TestProfilesEqualScheduler(t *testing.T) {
 	t.Logf("compared %d verdicts on nodes under %d configurations; features %v", compared, *profiled, used)
 }
 
-// askProfile runs the filters and scores of the configuration's first profile.
-func askProfile(t *testing.T, text string, o *cluster.Objects, standing []*corev1.Pod, pod *corev1.Pod) map[string]real {
+// readByScheduler is the scheduler that the configuration's first profile makes.
+func readByScheduler(t *testing.T, text string) *scheduler {
 	t.Helper()
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
 	decoded, _, err := scheme.Codecs.UniversalDecoder().Decode([]byte(text), nil, nil)
 	if err != nil {
 		t.Fatalf("the scheduler does not read it: %v\n%s", err, text)
@@ -153,36 +144,5 @@ func askProfile(t *testing.T, text string, o *cluster.Objects, standing []*corev
 	if err := validation.ValidateKubeSchedulerConfiguration(cfg); err != nil {
 		t.Fatalf("the scheduler refuses it: %v\n%s", err, text)
 	}
-	profile := cfg.Profiles[0]
-	profile.Plugins.MultiPoint.Enabled = slices.DeleteFunc(profile.Plugins.MultiPoint.Enabled, func(p config.Plugin) bool {
-		return slices.Contains(notModelled, p.Name)
-	})
-	var objects []runtime.Object
-	add := func(list ...runtime.Object) { objects = append(objects, list...) }
-	for _, x := range o.Namespaces {
-		add(x)
-	}
-	for _, x := range o.Services {
-		add(x)
-	}
-	for _, x := range o.ReplicaSets {
-		add(x)
-	}
-	for _, x := range o.StatefulSets {
-		add(x)
-	}
-	for _, x := range o.ReplicationControllers {
-		add(x)
-	}
-	cs := fake.NewClientset(objects...)
-	inf := informers.NewSharedInformerFactory(cs, 0)
-	fw, err := frameworkruntime.NewFramework(ctx, plugins.NewInTreeRegistry(), &profile, frameworkruntime.WithClientSet(cs),
-		frameworkruntime.WithInformerFactory(inf), frameworkruntime.WithSnapshotSharedLister(cache.NewSnapshot(standing, o.Nodes)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	inf.Core().V1().Namespaces().Informer()
-	inf.Start(ctx.Done())
-	inf.WaitForCacheSync(ctx.Done())
-	return schedule(ctx, t, fw, pod)
+	return newSchedulerOf(t, cfg.Profiles[0])
 }
