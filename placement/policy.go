@@ -124,10 +124,12 @@ func (r *round) policyTaints(feasible []cluster.NodeID, out []int64) {
 }
 
 func (r *round) policyNodeAffinity(feasible []cluster.NodeID, out []int64) {
-	if r.in.fixed.preferred != nil {
-		pick(out, feasible, r.in.fixed.preferred)
-		normalise(out, maxPolicyScore, false)
+	if r.in.fixed.preferred == nil {
+		fill(out, 0)
+		return
 	}
+	pick(out, feasible, r.in.fixed.preferred)
+	normalise(out, maxPolicyScore, false)
 }
 
 // policyLeastRequested is (10 (C-R)/C for cpu + the same for memory) / 2 in
@@ -163,7 +165,7 @@ func (r *round) policyBalanced(feasible []cluster.NodeID, out []int64) {
 		l := &r.w.load[n]
 		cpu, cpuCap := l.nonZeroMilliCPU+pod.MilliCPU, l.allocatableMilliCPU
 		mem, memCap := l.nonZeroBytes+pod.MemoryBytes, l.allocatableBytes
-		if cpu >= cpuCap || mem >= memCap {
+		if out[i] = 0; cpu >= cpuCap || mem >= memCap {
 			continue
 		}
 		diff := float64(cpu)/float64(cpuCap) - float64(mem)/float64(memCap)
@@ -195,6 +197,7 @@ func (r *round) policyPreferAvoid(feasible []cluster.NodeID, out []int64) {
 
 func (r *round) policyLabel(f Priority, feasible []cluster.NodeID, out []int64) {
 	for i, n := range feasible {
+		out[i] = 0
 		if _, has := r.w.snap.Nodes[n].Label(f.PreferLabel); has != f.PreferAbsent {
 			out[i] = maxPolicyScore
 		}

@@ -162,6 +162,7 @@ func (r *round) policyAntiAffinity(key string, feasible []cluster.NodeID, out []
 	for i, n := range feasible {
 		switch x := topo.domain[n]; {
 		case x == noDomain:
+			out[i] = 0
 		case all == 0:
 			out[i] = maxPolicyScore
 		default:

@@ -101,9 +101,9 @@ type profile struct {
 	addedPreferred *nodeaffinity.PreferredSchedulingTerms
 }
 
-// scorer is one score plugin of a profile. score fills out, which is zeroed,
-// for the feasible nodes: 0..100, or 0..10 in a legacy Policy. idle reports that
-// it would give every node 0; nil: never.
+// scorer is one score plugin of a profile. score sets every value of out, which
+// may hold anything, for the feasible nodes: 0..100, or 0..10 in a legacy Policy.
+// idle reports that it would give every node 0; nil: never.
 type scorer struct {
 	name   string
 	weight int64

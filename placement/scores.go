@@ -120,16 +120,18 @@ func (r *round) score(feasible []cluster.NodeID) {
 		b.scores = append(b.scores, nil)
 	}
 	b.total = resized(b.total, len(feasible))
+	clear(b.total)
 	for k := range scorers {
 		out := resized(b.scores[k], len(feasible))
 		b.scores[k] = out
 		if idle := scorers[k].idle; idle != nil && idle(r.in) {
+			clear(out)
 			continue
 		}
 		scorers[k].score(r, feasible, out)
-		weight := scorers[k].weight
+		weight, total := scorers[k].weight, b.total[:len(out)]
 		for i, s := range out {
-			b.total[i] += weight * s
+			total[i] += weight * s
 		}
 	}
 }
@@ -185,9 +187,7 @@ func resized(s []int64, n int) []int64 {
 	if cap(s) < n {
 		return make([]int64, n)
 	}
-	s = s[:n]
-	clear(s)
-	return s
+	return s[:n]
 }
 
 // normalise stretches counts to 0..top of the largest; with reverse the least
@@ -219,6 +219,7 @@ func (r *round) scoreInterPod(feasible []cluster.NodeID, out []int64) {
 }
 
 func (r *round) interPodSums(feasible []cluster.NodeID, out []int64, top int64) {
+	clear(out)
 	b := &r.w.buf
 	var any bool
 	for _, t := range r.in.inter.scored {

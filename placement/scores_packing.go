@@ -133,7 +133,7 @@ func (w *World) demandOf(p *cluster.Pod) int64 {
 func (r *round) scorePacking(feasible []cluster.NodeID, out []int64) {
 	for i, n := range feasible {
 		x := &r.w.packing.nodes[n]
-		if !x.measured {
+		if out[i] = 0; !x.measured {
 			continue
 		}
 		milliCPU := x.usedMilliCPU + x.unsettledMilliCPU + r.in.class.demand
