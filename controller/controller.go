@@ -59,6 +59,8 @@ type Controller struct {
 	OnReport func(plan.RunReport)
 
 	state plan.PlannerState
+	// left are nodes off which this pass could not take its hints.
+	left []string
 }
 
 // Goals asks every strategy. Those of strategies that are not in due become
@@ -80,6 +82,7 @@ func Goals(s *cluster.Snapshot, all []config.Scheduled, due []string) []plan.Goa
 func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport, error) {
 	report := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: c.NewRunID(), Mode: c.Mode, Started: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
 	log := c.Log.With("run", report.RunID)
+	c.left = nil
 
 	snapshot, err := c.Observer.Snapshot(ctx)
 	if err != nil {
@@ -107,7 +110,9 @@ func (c *Controller) carryOut(ctx context.Context, log *slog.Logger, report *pla
 		waves = max(waves, m.Wave)
 	}
 	for wave := 1; wave <= waves; wave++ {
-		if stop := c.wave(ctx, log, report, due, wave); stop != nil {
+		stop := c.wave(ctx, log, report, due, wave)
+		c.releaseLeft(ctx, log, report.RunID)
+		if stop != nil {
 			c.giveUp(report, stop)
 			return stop
 		}

@@ -23,15 +23,24 @@ type Hinter interface {
 const (
 	// hintTime bounds the writing of a wave's hints.
 	hintTime = 30 * time.Second
-	// releaseTime bounds taking them away, also after SIGTERM (the chart's pods
-	// have 60 s to end) and after the Lease was lost: hints of another run are
+	// releaseLeast, with releaseEach for every node, bounds taking them away,
+	// also after SIGTERM and after the Lease was lost: hints of another run are
 	// not touched, and a write that comes late is refused by its precondition.
-	releaseTime = 10 * time.Second
+	// Twice releaseMost, since it is tried again, and the few seconds that an
+	// eviction is given still, fit into the 60 s that the chart's pods have to end.
+	releaseLeast = 10 * time.Second
+	releaseEach  = 150 * time.Millisecond
+	releaseMost  = 25 * time.Second
 )
+
+func releaseTime(nodes int) time.Duration {
+	return min(releaseLeast+time.Duration(nodes)*releaseEach, releaseMost)
+}
 
 // steer puts the hints of a wave on their nodes, unless none of its moves needs
 // them, and returns what takes them away again. That works once, also after ctx
-// has ended. A reason says why there are no hints; none is then left behind.
+// has ended; what it leaves is for releaseLeft. A reason says why there are no
+// hints; none is then left behind.
 func (c *Controller) steer(ctx context.Context, log *slog.Logger, report *plan.RunReport, wave int, moves []plan.Move) (release func(), refused *plan.Reason) {
 	h := report.Plan.HintsOf(wave)
 	if c.Mode != plan.Live || c.Hinter == nil || !slices.ContainsFunc(moves, plan.Move.Steered) {
@@ -52,12 +61,34 @@ func (c *Controller) steer(ctx context.Context, log *slog.Logger, report *plan.R
 	return release, nil
 }
 
+// release takes the hints of a wave away, and remembers where that failed.
 func (c *Controller) release(ctx context.Context, log *slog.Logger, run string, nodes []string) {
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
-	defer cancel()
-	if _, err := c.Hinter.Take(call, nodes, func(h hints.Hint) bool { return h.Run == run }); err != nil {
-		log.Error("hints stay on nodes until they expire; `evenkeel hints clear` takes them away at once", "nodes", nodes, "ttl", c.HintTTL, "error", err)
+	if err := c.unhint(ctx, run, nodes); err != nil {
+		log.Warn("hints are left on nodes; taking them away is tried again at the end of the wave", "error", err)
+		c.left = append(c.left, nodes...)
 	}
+}
+
+// releaseLeft tries once more, between waves and at the end of the pass, to take
+// away what release left.
+func (c *Controller) releaseLeft(ctx context.Context, log *slog.Logger, run string) {
+	if len(c.left) == 0 {
+		return
+	}
+	slices.Sort(c.left)
+	c.left = slices.Compact(c.left)
+	if err := c.unhint(ctx, run, c.left); err != nil {
+		log.Error("hints stay on nodes until they expire; `evenkeel hints clear` takes them away at once", "ttl", c.HintTTL, "error", err)
+		return
+	}
+	c.left = nil
+}
+
+func (c *Controller) unhint(ctx context.Context, run string, nodes []string) error {
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime(len(nodes)))
+	defer cancel()
+	_, err := c.Hinter.Take(call, nodes, func(h hints.Hint) bool { return h.Run == run })
+	return err
 }
 
 func notWritten(ctx context.Context, err error) *plan.Reason {

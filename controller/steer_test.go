@@ -3,6 +3,7 @@ package controller_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -27,6 +28,10 @@ type board struct {
 	on    map[string]hints.Hint
 	diary []string
 	fails error
+	// stuck is how often taking hints away still fails, and given how long each
+	// time was allowed.
+	stuck int
+	given []time.Duration
 }
 
 func (b *board) Put(_ context.Context, list []hints.Hint) error {
@@ -40,6 +45,13 @@ func (b *board) Put(_ context.Context, list []hints.Hint) error {
 func (b *board) Take(ctx context.Context, nodes []string, which func(hints.Hint) bool) ([]string, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
+	}
+	until, _ := ctx.Deadline()
+	b.given = append(b.given, time.Until(until).Round(time.Second/2))
+	if b.stuck > 0 {
+		b.stuck--
+		b.diary = append(b.diary, "stuck")
+		return nil, errors.New("taking the hint off node n3: the server is away")
 	}
 	var taken []string
 	for _, n := range nodes {
@@ -252,4 +264,57 @@ type stoppedBoard struct {
 func (b stoppedBoard) Put(ctx context.Context, list []hints.Hint) error {
 	b.stop()
 	return b.board.Put(ctx, list)
+}
+
+// TestWhatIsLeftIsTakenAwayOnceMore at the end, also of a pass that is told to
+// stop, and what then remains is said.
+func TestWhatIsLeftIsTakenAwayOnceMore(t *testing.T) {
+	for _, stopped := range []bool{false, true} {
+		for stuck, want := range [][]string{{"take n3"}, {"stuck", "take n3"}, {"stuck", "stuck"}} {
+			c, b, e := steered(t, "steer-taint-123-grace-0", plan.Live)
+			var said strings.Builder
+			c.Log = slog.New(slog.NewTextHandler(&said, nil))
+			ctx, cancel := context.WithCancel(t.Context())
+			if b.stuck = stuck; stopped {
+				e.during, e.result.Stop = cancel, &plan.Reason{Code: plan.Interrupted}
+			}
+			if _, err := c.RunOnce(ctx, nil); err != nil {
+				t.Fatal(err)
+			}
+			cancel()
+			diary := slices.DeleteFunc(b.diary, func(s string) bool { return s != "stuck" && s != "take n3" })
+			if !slices.Equal(diary, want) || (len(b.on) > 0) != (stuck == 2) {
+				t.Errorf("stopped %v, stuck %d: %v, hints %v", stopped, stuck, b.diary, b.on)
+			}
+			remains := strings.Contains(said.String(), "level=ERROR") && strings.Contains(said.String(), "hints clear") && strings.Contains(said.String(), "node n3")
+			if remains != (stuck == 2) {
+				t.Errorf("stopped %v, stuck %d: it said %s", stopped, stuck, said.String())
+			}
+		}
+	}
+}
+
+// fixed is a plan that always holds.
+type fixed struct{ p plan.Plan }
+
+func (f fixed) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
+	return f.p
+}
+
+func (fixed) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, p plan.Plan, _ int, _ time.Time) ([]plan.Move, []plan.Outcome) {
+	return p.Moves, nil
+}
+
+// TestMoreNodesAreGivenMoreTime, and never more than there is after SIGTERM.
+func TestMoreNodesAreGivenMoreTime(t *testing.T) {
+	for nodes, want := range map[int]time.Duration{0: 10 * time.Second, 40: 16 * time.Second, 100: 25 * time.Second, 1000: 25 * time.Second} {
+		c, b, _ := steered(t, "steer-taint-123-grace-0", plan.Live)
+		c.Planner = fixed{plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Steer: "taint"}}, Hints: []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: make([]string, nodes)}}}}
+		if _, err := c.RunOnce(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if len(b.given) != 1 || b.given[0] != want {
+			t.Errorf("%d nodes: %v, want %s", nodes, b.given, want)
+		}
+	}
 }

@@ -58,8 +58,10 @@ func (c *search) move(st wavedStep) plan.Move {
 		PGood:      st.landing.pGood, PReturn: st.landing.pReturn, PPending: st.landing.pPending,
 		NotAfter: c.verdict.notAfter(p), Wave: st.wave, Steer: c.steered(st.landing), Benefit: c.goals.gain(st.pod, st.from), Cost: cost(p),
 	}
-	if g := p.Object.Spec.TerminationGracePeriodSeconds; g != nil {
-		m.GracePeriodSeconds = *g
+	for _, g := range []*int64{p.Object.Spec.TerminationGracePeriodSeconds, c.p.opts.Placement.GracePeriodSeconds} {
+		if g != nil {
+			m.GracePeriodSeconds = *g
+		}
 	}
 	for _, n := range st.landing.acceptable {
 		m.AcceptableNodes = append(m.AcceptableNodes, c.s.Nodes[n].Name)

@@ -40,9 +40,14 @@ func newSteering(s *cluster.Snapshot, o *Options) *steering {
 			st.standing = append(st.standing, n.ID)
 		}
 	}
-	st.most = int(o.SteerMaxFrac*float64(st.eligible) + rounding)
+	st.most = min(int(o.SteerMaxFrac*float64(st.eligible)+rounding), mostHinted)
 	return st
 }
+
+// mostHinted bounds the nodes that are hinted at once, however large their
+// share may be: so many can be written and cleaned up in the time that a
+// process has after SIGTERM (controller).
+const mostHinted = 100
 
 // candidateTaint marks a node that the cluster autoscaler may remove soon. It
 // lets pods in, and its own scores must not be mixed with ours.
@@ -77,6 +82,9 @@ func (st *steering) forbids(nodes []cluster.NodeID) string {
 		}
 	}
 	if all := union(nodes, st.standing); len(all) > st.most {
+		if st.most == mostHinted {
+			return fmt.Sprintf("%s would be hinted, and no more than %d are at once", nodesWord(len(all)), mostHinted)
+		}
 		return fmt.Sprintf("%s would be hinted, and evictor.steerMaxFrac allows %d of %d", nodesWord(len(all)), st.most, st.eligible)
 	}
 	return ""

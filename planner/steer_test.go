@@ -199,3 +199,35 @@ func scenarioOf(t *testing.T, name string) (*cluster.Snapshot, planner.Options, 
 	}
 	return s, conf.Planner(), controller.Goals(s, conf.Build(), nil)
 }
+
+// TestNoMoreThanAHundredNodesAreHinted, whatever share of them that is.
+func TestNoMoreThanAHundredNodesAreHinted(t *testing.T) {
+	objects := &cluster.Objects{}
+	for i := range 205 {
+		objects.Nodes = append(objects.Nodes, &corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%03d", i)},
+			Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
+		})
+	}
+	objects.Pods = append(objects.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "d", UID: "d"}, Spec: corev1.PodSpec{NodeName: "n000"}})
+	s, err := cluster.New(objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf := steeredBy(t, "taint, steerMaxFrac: 1")
+	for n, want := range map[int]string{100: "", 101: "101 nodes would be hinted, and no more than 100 are at once"} {
+		p := plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Pod: plan.PodRef{Namespace: "shop", Name: "d", UID: "d"}, From: "n000", Steer: "taint"}},
+			Hints: []plan.WaveHints{{Wave: 1, Kind: "taint"}}}
+		for i := range n {
+			p.Hints[0].Nodes = append(p.Hints[0].Nodes, s.Nodes[i].Name)
+		}
+		_, dropped := planner.New(conf.Planner()).Recheck(s, plan.PlannerState{}, nil, p, 1, s.TakenAt)
+		got := ""
+		if len(dropped) == 1 {
+			_, got, _ = strings.Cut(dropped[0].Reason.Message, "it cannot be steered now: ")
+		}
+		if len(dropped) != 1 || got != want {
+			t.Errorf("%d nodes: %+v, want %q", n, dropped, want)
+		}
+	}
+}
