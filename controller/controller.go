@@ -138,7 +138,7 @@ func (c *Controller) wave(ctx context.Context, log *slog.Logger, report *plan.Ru
 			begun = moves[:c.AtOnce]
 		}
 		rest.Moves = moves[len(begun):]
-		if stop := c.evict(ctx, log, report, wave, begun); stop != nil {
+		if stop := c.evict(ctx, log, report, wave, begun, slices.ContainsFunc(moves, plan.Move.Steered)); stop != nil {
 			return stop
 		}
 	}
@@ -158,15 +158,22 @@ func (c *Controller) holding(ctx context.Context, report *plan.RunReport, rest p
 	return moves, nil
 }
 
-func (c *Controller) evict(ctx context.Context, log *slog.Logger, report *plan.RunReport, wave int, moves []plan.Move) *plan.Reason {
+// evict carries out a part of a wave. With hinted, the hints of the wave stand
+// meanwhile, though no move of this part may need them: all that is left of the
+// wave was judged with them.
+func (c *Controller) evict(ctx context.Context, log *slog.Logger, report *plan.RunReport, wave int, moves []plan.Move, hinted bool) *plan.Reason {
 	if len(moves) == 0 {
 		return nil
 	}
-	bound, refused := c.steer(ctx, log, report, wave, moves)
-	defer bound()
-	if refused != nil {
-		report.Outcomes = append(report.Outcomes, notSteered(moves, *refused)...)
-		return stops(refused)
+	bound := func() {}
+	if hinted && c.Mode == plan.Live && c.Hinter != nil {
+		release, refused := c.steer(ctx, log, report, wave)
+		if refused != nil {
+			report.Outcomes = append(report.Outcomes, notSteered(moves, *refused)...)
+			return stops(refused)
+		}
+		defer release()
+		bound = release
 	}
 	log.Info("carrying out", "wave", wave, "moves", len(moves))
 	result := c.Evictor.Wave(ctx, moves, bound)

@@ -37,15 +37,11 @@ func releaseTime(nodes int) time.Duration {
 	return min(releaseLeast+time.Duration(nodes)*releaseEach, releaseMost)
 }
 
-// steer puts the hints of a wave on their nodes, unless none of its moves needs
-// them, and returns what takes them away again. That works once, also after ctx
-// has ended; what it leaves is for releaseLeft. A reason says why there are no
-// hints; none is then left behind.
-func (c *Controller) steer(ctx context.Context, log *slog.Logger, report *plan.RunReport, wave int, moves []plan.Move) (release func(), refused *plan.Reason) {
+// steer puts the hints of a wave on their nodes and returns what takes them away
+// again. That works once, also after ctx has ended; what it leaves is for
+// releaseLeft. A reason says why there are no hints; none is then left behind.
+func (c *Controller) steer(ctx context.Context, log *slog.Logger, report *plan.RunReport, wave int) (release func(), refused *plan.Reason) {
 	h := report.Plan.HintsOf(wave)
-	if c.Mode != plan.Live || c.Hinter == nil || !slices.ContainsFunc(moves, plan.Move.Steered) {
-		return func() {}, nil
-	}
 	var list []hints.Hint
 	for _, n := range h.Nodes {
 		list = append(list, hints.Hint{Node: n, Kind: hints.Kind(h.Kind), Run: report.RunID, Expires: c.Clock.Now().Add(c.HintTTL)})

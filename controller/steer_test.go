@@ -318,3 +318,27 @@ func TestMoreNodesAreGivenMoreTime(t *testing.T) {
 		}
 	}
 }
+
+// TestEveryPartOfAWaveHasItsHints, also one whose own moves need none: it was
+// judged with them. Once no steered move is left they are not written any more.
+func TestEveryPartOfAWaveHasItsHints(t *testing.T) {
+	for steered, want := range map[int][]string{
+		1: {"put n3", "evict", "take n3", "verified", "evict", "verified"},
+		2: {"put n3", "evict", "take n3", "verified", "put n3", "evict", "take n3", "verified"},
+	} {
+		p := plan.Plan{Hints: []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: []string{"n3"}}}}
+		for step := 1; step <= 2; step++ {
+			m := plan.Move{Step: step, Wave: 1, Steer: "none"}
+			if step == steered {
+				m.Steer = "taint"
+			}
+			p.Moves = append(p.Moves, m)
+		}
+		b := &board{on: map[string]hints.Hint{}}
+		c, _ := setUp(t, &noting{b: b}, plan.Live)
+		c.Planner, c.Hinter, c.AtOnce = fixed{p}, b, 1
+		if _, err := c.RunOnce(t.Context(), nil); err != nil || !slices.Equal(b.diary, want) {
+			t.Errorf("step %d is steered: %v, want %v (%v)", steered, b.diary, want, err)
+		}
+	}
+}
