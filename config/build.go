@@ -115,7 +115,7 @@ func (c *Config) Planner() planner.Options {
 		g.Protect[guard.Protection(p)] = true
 	}
 	o.Guards = g
-	o.Placement = placement.Options{Profiles: c.profiles}
+	o.Placement = placement.Options{Profiles: c.profiles, GracePeriodSeconds: c.Evictor.GracePeriodSeconds}
 	o.MinConfidence = c.Guards.MinConfidence
 	o.MaxUnavailableWithoutPDB = c.Guards.MaxUnavailableWithoutPDB
 	o.UtilizationLimit = c.Impact.UtilizationLimit

@@ -106,7 +106,7 @@ func (w *World) incomingOf(p cluster.PodID) *incoming {
 	v := w.viewOf(pod, c.profile)
 	in := &incoming{class: c, profile: c.profile, affinityOK: v.affinityOK, taintsOK: v.taintsOK, canRun: v.canRun, fixed: v.fixed, err: v.err}
 	c.in = in
-	in.request, in.assumed = w.replacementRequests(c.sample)
+	in.request, in.assumed = requestsOf(pod)
 	in.asked = c.profile.asked(&in.request)
 	in.ports, in.disks = c.ports, c.disks
 	if in.err != nil {

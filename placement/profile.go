@@ -16,6 +16,9 @@ type Options struct {
 	// Profiles by schedulerName. default-scheduler has DefaultProfile unless it
 	// is named here; nothing is foretold for pods of any other scheduler.
 	Profiles map[string]Profile
+	// GracePeriodSeconds is what evictions ask for instead of the pods' own; nil:
+	// the pods' own.
+	GracePeriodSeconds *int64
 }
 
 // Profile is how one scheduler filters and scores: what a profile of its

@@ -2,7 +2,9 @@ package placement
 
 import (
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
+	schedulinghelper "k8s.io/component-helpers/scheduling/corev1"
 )
 
 // localOnly reports that no filter of the class counts domains.
@@ -66,7 +68,7 @@ func (w *World) refusedAlways(in *incoming, n int) Filter {
 // refusedBySpec is the same for a pod spec, by what its view says of the node.
 func (w *World) refusedBySpec(pod *corev1.Pod, p *profile, n int, affinityOK, taintsOK bool) Filter {
 	switch node := &w.snap.Nodes[n]; {
-	case !node.Ready:
+	case !node.Ready && !toleratesUnready(pod):
 		return NodeNotReady
 	case !p.off[NodeUnschedulable] && !schedulable(pod, node.Object):
 		return NodeUnschedulable
@@ -76,4 +78,10 @@ func (w *World) refusedBySpec(pod *corev1.Pod, p *profile, n int, affinityOK, ta
 		return NodeAffinity
 	}
 	return ""
+}
+
+// toleratesUnready: the scheduler knows a node that is not Ready by its taint
+// only, which the node controller sets soon.
+func toleratesUnready(pod *corev1.Pod) bool {
+	return schedulinghelper.TolerationsTolerateTaint(logr.Discard(), pod.Spec.Tolerations, &corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}, true)
 }

@@ -14,7 +14,7 @@ import (
 func (w *World) Supported(p cluster.PodID) (why string, ok bool) {
 	pod := &w.snap.Pods[p]
 	for _, check := range []func(*cluster.Pod) string{
-		w.serverUnknown, w.schedulerUnknown, w.filterUnknown, claimsUnknown, resizeUnknown, w.ownerUnknown, w.affinityUnknown, w.volumesUnknown,
+		w.serverUnknown, w.schedulerUnknown, w.filterUnknown, claimsUnknown, resizeUnknown, w.resizedSince, w.ownerUnknown, w.affinityUnknown, w.volumesUnknown,
 	} {
 		if why := check(pod); why != "" {
 			return why, false

@@ -35,6 +35,7 @@ type World struct {
 	noNamespace string
 	// unready names a node that is not ready, empty for none.
 	unready string
+	opts    Options
 	// unreadable names a pod whose affinity cannot be parsed; nothing can be
 	// foretold beside it.
 	unreadable string
@@ -74,6 +75,7 @@ type nodeLoad struct {
 func NewWorld(s *cluster.Snapshot, opts Options) *World {
 	w := &World{
 		snap:       s,
+		opts:       opts,
 		node:       make([]cluster.NodeID, len(s.Pods)),
 		classOf:    make([]*class, len(s.Pods)),
 		byNS:       map[string][]*class{},
