@@ -71,7 +71,10 @@ func steeredProfiles() []Profile {
 // is left of them when they are taken back.
 func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
 	profiles := steeredProfiles()
-	differ, heard := map[hints.Kind]int{}, make([]int, len(profiles))
+	differ, heard := map[hints.Kind]int{}, make([]map[hints.Kind]int, len(profiles))
+	for i := range heard {
+		heard[i] = map[hints.Kind]int{}
+	}
 	for seed := range uint64(400) {
 		which := int(seed / 2 % uint64(len(profiles)))
 		profile := profiles[which]
@@ -95,7 +98,7 @@ func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
 				t.Fatalf("seed %d, %s by %s on %v:\n got %+v\nwant %+v", seed, w.snap.Pods[p].Object.Name, kind, nodes, got, want)
 			}
 			if w.Hears(id, kind) {
-				heard[which]++
+				heard[which][kind]++
 			}
 			if changed := !reflect.DeepEqual(w.Predict(id), without); changed {
 				differ[kind]++
@@ -113,7 +116,7 @@ func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
 		t.Errorf("hints changed predictions %v times only", differ)
 	}
 	// Every pod hears a label that the profile asks for; none a taint that does not score.
-	if heard[1] <= heard[0] || heard[2] <= heard[0] || heard[3] >= heard[0] {
+	if l := hints.Label; heard[1][l] <= heard[0][l] || heard[2][l] <= heard[0][l] || heard[3][hints.Taint] > 0 {
 		t.Errorf("pods heard hints %v times, by profile", heard)
 	}
 }

@@ -129,7 +129,9 @@ func TestFiltersOff(t *testing.T) {
 		InterPodAffinity: func(b *builder) { b.app("y", 0, nil, "b"); b.pod("x-0").Spec.Affinity = antiAffinityTo("y", hostKey) },
 		NodePorts:        func(b *builder) { port("", "", 80)(&b.pod("x-0").Spec); b.app("y", 0, port("", "", 80), "b") },
 		VolumeRestrictions: func(b *builder) {
-			disk := []corev1.Volume{{Name: "v", VolumeSource: corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{IQN: "i"}}}}
+			b.boundClaim("c", nil).Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}
+			b.csiNode("a", 9)
+			disk := append(claims("c"), corev1.Volume{Name: "v", VolumeSource: corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{IQN: "i"}}})
 			b.pod("x-0").Spec.Volumes = disk
 			b.app("y", 0, func(s *corev1.PodSpec) { s.Volumes = disk }, "b")
 		},
@@ -151,6 +153,22 @@ func TestFiltersOff(t *testing.T) {
 		off := with(func(p *Profile) { p.FiltersOff = []Filter{f} })
 		if v := verdict(t, b.worldOf(t, off), "x-0", "b", true); v.RefusedBy != "" {
 			t.Errorf("%s is off, yet the node is refused by %q", f, v.RefusedBy)
+		}
+	}
+}
+
+// TestEachProfileHasItsOwnView: pods that differ in their scheduler alone see
+// nodes differently.
+func TestEachProfileHasItsOwnView(t *testing.T) {
+	b := newBuilder()
+	b.node("a", "za")
+	b.node("b", "zb", taint(corev1.TaintEffectNoSchedule))
+	b.app("x", 1000, nil, "a")
+	b.app("y", 1000, func(s *corev1.PodSpec) { s.SchedulerName = "bold" }, "a")
+	w := b.worldWith(t, Options{Profiles: map[string]Profile{"bold": with(func(p *Profile) { p.FiltersOff = []Filter{TaintToleration} })}})
+	for pod, want := range map[string]string{"x-0": "a", "y-0": "a b"} {
+		if got := names(w, w.Predict(id(t, w, pod)).Gone.Feasible); got != want {
+			t.Errorf("%s may go to %q, want %q", pod, got, want)
 		}
 	}
 }
