@@ -77,8 +77,8 @@ func (w *Writer) Put(ctx context.Context, list []hints.Hint) error {
 }
 
 func put(n *corev1.Node, h hints.Hint) (*corev1.Node, error) {
-	out, changed := hints.Put(n, h)
-	if _, ours := hints.Of(out); !changed && !ours && h.Kind == hints.Label && !hints.Labelled(out) {
+	out, _ := hints.Put(n, h)
+	if _, ours := hints.Of(out); !ours && h.Kind == hints.Label && !hints.Labelled(out) {
 		return nil, fmt.Errorf("somebody else's label %s=%s is on it", hints.Key, n.Labels[hints.Key])
 	}
 	return out, nil
@@ -249,8 +249,11 @@ func (w *Writer) sleep(ctx context.Context, d time.Duration) bool {
 // read: the API server refuses it with a conflict once that has changed. A list
 // of taints is replaced as a whole, and is left out when it stays.
 func patch(was, now *corev1.Node) ([]byte, error) {
-	meta := map[string]any{"resourceVersion": was.ResourceVersion, "annotations": map[string]any{
-		hints.Run: orNull(now.Annotations, hints.Run), hints.Expires: orNull(now.Annotations, hints.Expires)}}
+	notes := map[string]any{}
+	for _, key := range []string{hints.Run, hints.Expires, hints.As} {
+		notes[key] = orNull(now.Annotations, key)
+	}
+	meta := map[string]any{"resourceVersion": was.ResourceVersion, "annotations": notes}
 	if was.Labels[hints.Key] != now.Labels[hints.Key] {
 		meta["labels"] = map[string]any{hints.Key: orNull(now.Labels, hints.Key)}
 	}

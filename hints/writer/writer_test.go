@@ -312,3 +312,19 @@ func TestWhatIsLeftIsNamed(t *testing.T) {
 		t.Errorf("%v, %v", taken, err)
 	}
 }
+
+// TestAForeignTaintOutlivesALabel that we put beside it, through the API.
+func TestAForeignTaintOutlivesALabel(t *testing.T) {
+	s := serve(t, "n1")
+	s.edit("n1", func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{hints.Repelling()} })
+	w := New(s, clock.RealClock{}, s.node)
+	if err := w.Put(t.Context(), of(hints.Label, "n1")); err != nil || !hints.Labelled(s.node("n1")) {
+		t.Fatal(err)
+	}
+	if _, err := w.Take(t.Context(), []string{"n1"}, all); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.node("n1"); !hints.Tainted(n) || hints.Labelled(n) || len(n.Annotations) != 0 {
+		t.Errorf("taints %v, labels %v, annotations %v", n.Spec.Taints, n.Labels, n.Annotations)
+	}
+}
