@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
@@ -19,6 +21,7 @@ type steering struct {
 	// standing are nodes that carry the hint in the snapshot already, left by a
 	// pass that was killed; they count towards most.
 	standing []cluster.NodeID
+	// eligible are the nodes that may be hinted and that ordinary pods can go to.
 	eligible int
 }
 
@@ -33,7 +36,7 @@ func newSteering(s *cluster.Snapshot, o *Options) *steering {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		st.refused[i] = unhintable(n, o.Guards.Scope)
-		if st.refused[i] == "" {
+		if st.refused[i] == "" && open(n) {
 			st.eligible++
 		}
 		if st.kind == hints.Taint && hints.Tainted(n.Object) || st.kind == hints.Label && hints.Labelled(n.Object) {
@@ -71,6 +74,13 @@ func unhintable(n *cluster.Node, scope cluster.Scope) string {
 		return fmt.Sprintf("node %s is excluded", n.Name)
 	}
 	return ""
+}
+
+// open reports whether pods without tolerations can go to the node.
+func open(n *cluster.Node) bool {
+	return !n.Object.Spec.Unschedulable && !slices.ContainsFunc(n.Object.Spec.Taints, func(t corev1.Taint) bool {
+		return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
+	})
 }
 
 // forbids says why these nodes must not all be hinted at once; empty when they

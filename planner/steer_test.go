@@ -231,3 +231,41 @@ func TestNoMoreThanAHundredNodesAreHinted(t *testing.T) {
 		}
 	}
 }
+
+// TestTheShareIsOfNodesForOrdinaryPods: those that they cannot go to anyway do
+// not make room for more hints.
+func TestTheShareIsOfNodesForOrdinaryPods(t *testing.T) {
+	taint := func(e corev1.TaintEffect) func(*corev1.Node) {
+		return func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{{Key: "gpu", Effect: e}} }
+	}
+	for name, c := range map[string]struct {
+		close  func(*corev1.Node)
+		counts bool
+	}{
+		"open":               {func(*corev1.Node) {}, true},
+		"PreferNoSchedule":   {taint(corev1.TaintEffectPreferNoSchedule), true},
+		"a NoSchedule taint": {taint(corev1.TaintEffectNoSchedule), false},
+		"a NoExecute taint":  {taint(corev1.TaintEffectNoExecute), false},
+		"cordoned":           {func(n *corev1.Node) { n.Spec.Unschedulable = true }, false},
+	} {
+		s, opts, goals := scenarioOf(t, "steer-taint-123-grace-0")
+		objects := s.Objects
+		for i := range 3 {
+			n := s.Nodes[0].Object.DeepCopy()
+			n.Name, n.UID = fmt.Sprint("more-", i), types.UID(fmt.Sprint("more-", i))
+			c.close(n)
+			objects.Nodes = append(objects.Nodes, n)
+		}
+		s, err := cluster.New(objects)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opts.SteerMaxFrac = 0.5 // 1 of 3, or 3 of 6
+		p := plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Pod: plan.PodRef{Namespace: "shop", Name: "none"}, Steer: "taint"}},
+			Hints: []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: []string{"n2", "n3"}}}}
+		_, dropped := planner.New(opts).Recheck(s, plan.PlannerState{}, goals, p, 1, s.TakenAt)
+		if refused := strings.Contains(fmt.Sprint(dropped), "2 nodes would be hinted, and evictor.steerMaxFrac allows 1 of 3"); refused == c.counts {
+			t.Errorf("%s: %+v", name, dropped)
+		}
+	}
+}

@@ -66,8 +66,10 @@ func (w *Writer) Put(ctx context.Context, list []hints.Hint) error {
 		}
 		shown := func() bool {
 			n := w.seen(h.Node)
-			got, ours := hints.Of(n)
-			return ours && got.Kind == h.Kind && got.Run == h.Run || !ours && h.Kind == hints.Taint && hints.Tainted(n)
+			if got, ours := hints.Of(n); ours {
+				return got.Kind == h.Kind && got.Run == h.Run
+			}
+			return h.Kind == hints.Taint && hints.Tainted(n) || h.Kind == hints.Label && hints.Labelled(n)
 		}
 		if w.seen != nil && !w.await(ctx, func() bool { return w.seen(h.Node) != nil && shown() }) {
 			return fmt.Errorf("hinting node %s: %w", h.Node, ErrNotSeen)

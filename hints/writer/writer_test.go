@@ -328,3 +328,17 @@ func TestAForeignTaintOutlivesALabel(t *testing.T) {
 		t.Errorf("taints %v, labels %v, annotations %v", n.Spec.Taints, n.Labels, n.Annotations)
 	}
 }
+
+// TestAHintByHandServesToo: nothing is written where it stands already.
+func TestAHintByHandServesToo(t *testing.T) {
+	for kind, byHand := range map[hints.Kind]func(*corev1.Node){
+		hints.Taint: func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{hints.Repelling()} },
+		hints.Label: func(n *corev1.Node) { n.Labels = map[string]string{hints.Key: hints.Value} },
+	} {
+		s := serve(t, "n1")
+		s.edit("n1", byHand)
+		if err := New(s, clock.RealClock{}, s.node).Put(t.Context(), of(kind, "n1")); err != nil || s.patches != 0 {
+			t.Errorf("%s: %v after %d writes", kind, err, s.patches)
+		}
+	}
+}
