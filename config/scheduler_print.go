@@ -215,8 +215,11 @@ func (w *lines) fit(p *printed) {
 func (w *lines) trimaran(watcher string) {
 	w.add("# For pods with schedulerName: trimaran, run the kube-scheduler of")
 	w.add("# kubernetes-sigs/scheduler-plugins beside this one, with a file of its own: the")
-	w.add("# lines above profiles, and this profile. kube-scheduler itself lacks the plugin and")
-	w.add("# would not start with it. The load-watcher is Evenkeel's, at /watcher.")
+	w.add("# lines above profiles, a Lease of its own (with the default's both would wait for")
+	w.add("# one), and this profile. kube-scheduler itself lacks the plugin and would not start")
+	w.add("# with it. The load-watcher is Evenkeel's, at /watcher.")
+	w.add("#leaderElection: {leaderElect: true, resourceName: trimaran}")
+	w.add("#profiles:")
 	for _, line := range strings.Split(strings.TrimSpace(fmt.Sprintf(trimaranProfile, strconv.Quote(watcher))), "\n") {
 		w.add("#%s", line)
 	}
