@@ -51,8 +51,9 @@ type Controller struct {
 	// AtOnce is how many moves are begun between two looks at the cluster; 0
 	// means a whole wave. See evictor.AtOnce.
 	AtOnce int
-	// Hinter writes the hints that waves need; nil when steering is off. HintTTL
-	// is how long they may outlive this process.
+	// Hinter writes the hints that waves need, and takes away what a process that
+	// was killed left, also when steering is off; nil in a dry run. HintTTL is how
+	// long hints may outlive this process.
 	Hinter  Hinter
 	HintTTL time.Duration
 	// OnReport takes the report of every pass.

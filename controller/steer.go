@@ -120,28 +120,43 @@ func notSteered(moves []plan.Move, why plan.Reason) []plan.Outcome {
 }
 
 // collect takes away hints whose time is over: those of a process that was
-// killed. It returns the cluster as it is then. A failure is not in the way of
-// the pass: the hints are on the nodes, and placement counts them in.
+// killed. A pass that does not steer does so too, if it may; one that must not
+// write, or may not, says which are left. It returns the cluster as it is then. A
+// failure is not in the way of the pass: the hints are on the nodes, and
+// placement counts them in.
 func (c *Controller) collect(ctx context.Context, log *slog.Logger, s *cluster.Snapshot) (*cluster.Snapshot, error) {
-	if c.Mode != plan.Live || c.Hinter == nil {
-		return s, nil
-	}
 	now := c.Clock.Now()
-	expired := func(h hints.Hint) bool { return h.Expired(now) }
-	var nodes []string
+	var nodes, stuck []string
 	for i := range s.Nodes {
-		if h, ours := hints.Of(s.Nodes[i].Object); ours && expired(h) {
+		switch h, ours := hints.Of(s.Nodes[i].Object); {
+		case ours && h.Expired(now):
 			nodes = append(nodes, h.Node)
+		case ours && h.Expires.IsZero():
+			stuck = append(stuck, h.Node)
+		case ours && c.Mode == plan.Live:
+			log.Info("a hint of a former run has not expired yet", "node", h.Node, "hint", h.Run, "expires", h.Expires)
 		}
 	}
-	if len(nodes) == 0 {
+	const clearThem = "hints of a former run stand on nodes; run `evenkeel hints clear`"
+	if len(stuck) > 0 {
+		log.Warn(clearThem, "nodes", stuck, "error", "when they expire cannot be read")
+	}
+	switch {
+	case len(nodes) == 0:
+		return s, nil
+	case c.Mode != plan.Live || c.Hinter == nil:
+		log.Warn(clearThem, "nodes", nodes)
 		return s, nil
 	}
 	call, cancel := context.WithTimeout(ctx, hintTime)
 	defer cancel()
-	taken, err := c.Hinter.Take(call, nodes, expired)
+	taken, err := c.Hinter.Take(call, nodes, func(h hints.Hint) bool { return h.Expired(now) })
 	if err != nil {
-		log.Error("hints of a former run cannot be taken away", "error", err)
+		left := slices.DeleteFunc(nodes, func(n string) bool { return slices.Contains(taken, n) })
+		log.Warn(clearThem, "nodes", left, "error", err)
+	}
+	if len(taken) == 0 {
+		return s, nil
 	}
 	log.Info("took away hints of a former run", "nodes", taken)
 	return c.Observer.Snapshot(ctx)

@@ -32,6 +32,8 @@ type board struct {
 	// time was allowed.
 	stuck int
 	given []time.Duration
+	// takeFails keeps every hint where it is.
+	takeFails error
 }
 
 func (b *board) Put(_ context.Context, list []hints.Hint) error {
@@ -48,6 +50,9 @@ func (b *board) Take(ctx context.Context, nodes []string, which func(hints.Hint)
 	}
 	until, _ := ctx.Deadline()
 	b.given = append(b.given, time.Until(until).Round(time.Second/2))
+	if b.takeFails != nil {
+		return nil, b.takeFails
+	}
 	if b.stuck > 0 {
 		b.stuck--
 		b.diary = append(b.diary, "stuck")
@@ -339,6 +344,46 @@ func TestEveryPartOfAWaveHasItsHints(t *testing.T) {
 		c.Planner, c.Hinter, c.AtOnce = fixed{p}, b, 1
 		if _, err := c.RunOnce(t.Context(), nil); err != nil || !slices.Equal(b.diary, want) {
 			t.Errorf("step %d is steered: %v, want %v (%v)", steered, b.diary, want, err)
+		}
+	}
+}
+
+// TestLeftoverHintsAreSaid where they cannot be taken away: in a dry run, and
+// without the permission. A pass that may takes them away though it does not steer.
+func TestLeftoverHintsAreSaid(t *testing.T) {
+	forbidden := unwritten()["forbidden"]
+	for name, x := range map[string]struct {
+		mode   plan.Mode
+		fails  error
+		expiry string // none: it has expired
+		taken  bool
+		said   string
+	}{
+		"a dry run":             {mode: plan.DryRun, said: "hints clear"},
+		"live":                  {mode: plan.Live, taken: true, said: "took away"},
+		"no permission":         {mode: plan.Live, fails: forbidden, said: "hints clear"},
+		"an unreadable expiry":  {mode: plan.Live, expiry: "soon", said: "hints clear"},
+		"it has not expired":    {mode: plan.Live, expiry: "2030-01-01T00:00:00Z", said: "not expired yet"},
+		"a dry run beside live": {mode: plan.DryRun, expiry: "2030-01-01T00:00:00Z"},
+	} {
+		c, b, _ := steered(t, "seed-even", x.mode) // its configuration does not steer
+		if b.takeFails = x.fails; x.mode == plan.DryRun {
+			c.Hinter = nil
+		}
+		var said strings.Builder
+		c.Log = slog.New(slog.NewTextHandler(&said, nil))
+		h := hints.Hint{Node: "n1", Kind: hints.Taint, Run: "dead", Expires: c.Clock.Now().Add(-time.Minute)}
+		n := c.Observer.(*seen).s.NodeByName("n1")
+		n.Object, _ = hints.Put(n.Object, h)
+		if b.on["n1"] = h; x.expiry != "" {
+			n.Object.Annotations[hints.Expires] = x.expiry
+		}
+		_, err := c.RunOnce(t.Context(), nil)
+		if err != nil || slices.Contains(b.diary, "take n1") != x.taken || !strings.Contains(said.String(), x.said) || x.said == "" && strings.Contains(said.String(), "hint") {
+			t.Errorf("%s: %v, %v, it said %s", name, b.diary, err, said.String())
+		}
+		if advised := strings.Contains(said.String(), "hints clear"); advised != (x.said == "hints clear") {
+			t.Errorf("%s: it said %s", name, said.String())
 		}
 	}
 }

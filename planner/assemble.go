@@ -111,6 +111,9 @@ func (c *search) inputs() []plan.Input {
 	if stated := c.strategiesInput(in[0].Age); len(stated.Problems) > 0 {
 		in = append(in, stated)
 	}
+	if left := leftHints(c.s, c.now); left != "" {
+		in = append(in, plan.Input{Source: "hints", Age: in[0].Age, Coverage: 1, Problems: []string{left}})
+	}
 	problems := annotation.Problems(c.s, c.p.opts.Guards.TimeZone)
 	if len(problems) == 0 {
 		return in

@@ -3,6 +3,8 @@ package planner
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -74,6 +76,25 @@ func unhintable(n *cluster.Node, scope cluster.Scope) string {
 		return fmt.Sprintf("node %s is excluded", n.Name)
 	}
 	return ""
+}
+
+// leftHints says which nodes carry a hint that nobody takes away any more,
+// whether or not this plan steers; empty when none does.
+func leftHints(s *cluster.Snapshot, now time.Time) string {
+	var nodes []string
+	for i := range s.Nodes {
+		if h, ours := hints.Of(s.Nodes[i].Object); ours && (h.Expired(now) || h.Expires.IsZero()) {
+			nodes = append(nodes, h.Node)
+		}
+	}
+	if len(nodes) == 0 {
+		return ""
+	}
+	names := strings.Join(nodes[:min(len(nodes), maxProblems)], ", ")
+	if more := len(nodes) - maxProblems; more > 0 {
+		names += fmt.Sprintf(", and %d more", more)
+	}
+	return fmt.Sprintf("%s still hinted by a run that has ended, and pods avoid them (%s): run `evenkeel hints clear`", nodesWord(len(nodes)), names)
 }
 
 // open reports whether pods without tolerations can go to the node.

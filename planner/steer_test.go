@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	corev1 "k8s.io/api/core/v1"
@@ -266,6 +267,31 @@ func TestTheShareIsOfNodesForOrdinaryPods(t *testing.T) {
 		_, dropped := planner.New(opts).Recheck(s, plan.PlannerState{}, goals, p, 1, s.TakenAt)
 		if refused := strings.Contains(fmt.Sprint(dropped), "2 nodes would be hinted, and evictor.steerMaxFrac allows 1 of 3"); refused == c.counts {
 			t.Errorf("%s: %+v", name, dropped)
+		}
+	}
+}
+
+// TestLeftoverHintsAreAProblem of the plan, also of one that does not steer.
+func TestLeftoverHintsAreAProblem(t *testing.T) {
+	s, opts, goals := scenarioOf(t, "seed-114")
+	opts.Steer = hints.None
+	now := s.TakenAt
+	for expires, want := range map[string]string{
+		now.Add(time.Minute).Format(time.RFC3339):  "",
+		now.Add(-time.Minute).Format(time.RFC3339): "1 node still hinted by a run that has ended, and pods avoid them (n3): run `evenkeel hints clear`",
+		"soon": "1 node still hinted by a run that has ended, and pods avoid them (n3): run `evenkeel hints clear`",
+	} {
+		n := s.NodeByName("n3")
+		n.Object, _ = hints.Put(n.Object, hints.Hint{Node: "n3", Kind: hints.Taint, Run: "dead"})
+		n.Object.Annotations[hints.Expires] = expires
+		got := ""
+		for _, in := range planner.New(opts).Plan(s, plan.PlannerState{}, goals, now).Inputs {
+			if in.Source == "hints" {
+				got += strings.Join(in.Problems, "|")
+			}
+		}
+		if got != want {
+			t.Errorf("expires %s: %q, want %q", expires, got, want)
 		}
 	}
 }
