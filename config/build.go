@@ -140,9 +140,6 @@ func (c *Config) PerMinute() int {
 	return n
 }
 
-// Steers reports whether nodes may be hinted.
-func (c *Config) Steers() bool { return hints.Kind(c.Evictor.Steer) != hints.None }
-
 // Hash identifies the effective configuration, whatever its comments and the
 // order of its keys, and the files that it names: 12 hex digits.
 func (c *Config) Hash() string {
