@@ -33,10 +33,11 @@ var pureAllowed = []string{
 	// By name: others of component-helpers import client-go.
 	"k8s.io/component-helpers/resource", "k8s.io/component-helpers/scheduling/corev1", "k8s.io/component-helpers/scheduling/corev1/nodeaffinity",
 	"k8s.io/component-helpers/nodedeclaredfeatures",
-	"github.com/go-logr/logr",   // only for logr.Discard, which component-helpers ask for
-	"sigs.k8s.io/yaml",          // snapshots and reports in YAML
-	"go.yaml.in/yaml/v3",        // reports in field order
-	"github.com/robfig/cron/v3", // schedule wraps its parser
+	"k8s.io/metrics/pkg/apis/metrics", // NodeMetrics as metrics-server serves them
+	"github.com/go-logr/logr",         // only for logr.Discard, which component-helpers ask for
+	"sigs.k8s.io/yaml",                // snapshots and reports in YAML
+	"go.yaml.in/yaml/v3",              // reports in field order
+	"github.com/robfig/cron/v3",       // schedule wraps its parser
 }
 
 // bans say who may not import what, and why.

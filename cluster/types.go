@@ -11,6 +11,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 )
 
 // Objects are native objects as read from files or an API server, in any order.
@@ -36,6 +37,7 @@ type Objects struct {
 	CSIDrivers             []*storagev1.CSIDriver
 	VolumeAttachments      []*storagev1.VolumeAttachment
 	CSIStorageCapacities   []*storagev1.CSIStorageCapacity
+	NodeMetrics            []*metricsv1beta1.NodeMetrics
 
 	// TakenAt is when the objects were read; zero: derived by New from the
 	// newest timestamp inside.

@@ -6,12 +6,14 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/guard"
 	"github.com/evenkeel-project/evenkeel/schedule"
@@ -113,6 +115,7 @@ func (c *Config) Planner() planner.Options {
 		g.Protect[guard.Protection(p)] = true
 	}
 	o.Guards = g
+	o.Placement = placement.Options{Profiles: c.profiles, GracePeriodSeconds: c.Evictor.GracePeriodSeconds}
 	o.MinConfidence = c.Guards.MinConfidence
 	o.MaxUnavailableWithoutPDB = c.Guards.MaxUnavailableWithoutPDB
 	o.UtilizationLimit = c.Impact.UtilizationLimit
@@ -137,16 +140,14 @@ func (c *Config) PerMinute() int {
 	return n
 }
 
-// Steers reports whether nodes may be hinted.
-func (c *Config) Steers() bool { return hints.Kind(c.Evictor.Steer) != hints.None }
-
 // Hash identifies the effective configuration, whatever its comments and the
-// order of its keys: 12 hex digits.
+// order of its keys, and the files that it names: 12 hex digits.
 func (c *Config) Hash() string {
 	b, err := json.Marshal(c)
 	if err != nil {
 		panic("config: marshalling: " + err.Error()) // only data types inside
 	}
+	b = append(b, strings.Join(c.files, "")...)
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:6])
 }

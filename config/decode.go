@@ -15,9 +15,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
 )
 
-// decode fills the configuration from the document. It is our own because no
+// decode fills what `into` points to from the document. It is our own because no
 // library reports every mistake with its line and goes on.
-func (e *mistakes) decode(root *yaml.Node, c *Config) { e.value(root, reflect.ValueOf(c).Elem(), "") }
+func (e *mistakes) decode(root *yaml.Node, into any) {
+	e.value(root, reflect.ValueOf(into).Elem(), "")
+}
 
 var (
 	durationType = reflect.TypeFor[Duration]()
@@ -67,6 +69,9 @@ func (e *mistakes) object(n *yaml.Node, v reflect.Value, path string) {
 	fields := map[string]int{}
 	var names []string
 	for i := range v.NumField() {
+		if !v.Type().Field(i).IsExported() {
+			continue
+		}
 		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
 		fields[name] = i
 		names = append(names, name)
@@ -169,7 +174,7 @@ func (e *mistakes) scalar(n *yaml.Node, v reflect.Value, path string) {
 			return
 		}
 		v.SetBool(b)
-	case reflect.Int, reflect.Int64:
+	case reflect.Int, reflect.Int32, reflect.Int64:
 		i, err := strconv.ParseInt(n.Value, 10, 32)
 		if err != nil || n.Tag != "!!int" {
 			bad("")

@@ -99,6 +99,7 @@ func alias(n *yaml.Node) *yaml.Node {
 type mistakes struct {
 	file string
 	list []mistake
+	more []error // from the files that this one names
 	at   map[string]*yaml.Node
 	// unread are fields with a value of the wrong form: what was checked next is
 	// their default, which nobody wrote.
@@ -152,13 +153,10 @@ func (e *mistakes) nearest(path string) *yaml.Node {
 }
 
 func (e *mistakes) err() error {
-	if len(e.list) == 0 {
-		return nil
-	}
 	slices.SortFunc(e.list, func(a, b mistake) int { return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.text, b.text)) })
 	errs := make([]error, 0, len(e.list))
 	for _, m := range slices.Compact(e.list) {
 		errs = append(errs, fmt.Errorf("%s:%d: %s", e.file, m.line, m.text))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, e.more...)...)
 }

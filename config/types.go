@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -25,6 +26,10 @@ type Config struct {
 	Limits       Limits     `json:"limits"`
 	Windows      Windows    `json:"windows"`
 	Evictor      Evictor    `json:"evictor"`
+	Placement    Placement  `json:"placement"`
+
+	profiles map[string]placement.Profile // by schedulerName
+	files    []string                     // digests of the files that are named
 }
 
 // Namespaces are those in scope.

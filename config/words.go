@@ -14,7 +14,7 @@ func wanted(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Bool:
 		return "true or false"
-	case reflect.Int, reflect.Int64:
+	case reflect.Int, reflect.Int32, reflect.Int64:
 		return "a whole number"
 	case reflect.Float64:
 		return "a number"

@@ -51,8 +51,9 @@ type Controller struct {
 	// AtOnce is how many moves are begun between two looks at the cluster; 0
 	// means a whole wave. See evictor.AtOnce.
 	AtOnce int
-	// Hinter writes the hints that waves need; nil when steering is off. HintTTL
-	// is how long they may outlive this process.
+	// Hinter writes the hints that waves need, and takes away what a process that
+	// was killed left, also when steering is off; nil in a dry run. HintTTL is how
+	// long hints may outlive this process.
 	Hinter  Hinter
 	HintTTL time.Duration
 	// Shadow knows how well unknown schedulers are foretold; nil for not at all.
@@ -61,6 +62,8 @@ type Controller struct {
 	OnReport func(plan.RunReport)
 
 	state plan.PlannerState
+	// left are nodes off which this pass could not take its hints.
+	left []string
 }
 
 // Goals asks every strategy. Those of strategies that are not in due become
@@ -82,6 +85,7 @@ func Goals(s *cluster.Snapshot, all []config.Scheduled, due []string) []plan.Goa
 func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport, error) {
 	report := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: c.NewRunID(), Mode: c.Mode, Started: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
 	log := c.Log.With("run", report.RunID)
+	c.left = nil
 
 	snapshot, err := c.Observer.Snapshot(ctx)
 	if err != nil {
@@ -112,7 +116,9 @@ func (c *Controller) carryOut(ctx context.Context, log *slog.Logger, report *pla
 		waves = max(waves, m.Wave)
 	}
 	for wave := 1; wave <= waves; wave++ {
-		if stop := c.wave(ctx, log, report, due, wave); stop != nil {
+		stop := c.wave(ctx, log, report, due, wave)
+		c.releaseLeft(ctx, log, report.RunID)
+		if stop != nil {
 			c.giveUp(report, stop)
 			return stop
 		}
@@ -138,7 +144,7 @@ func (c *Controller) wave(ctx context.Context, log *slog.Logger, report *plan.Ru
 			begun = moves[:c.AtOnce]
 		}
 		rest.Moves = moves[len(begun):]
-		if stop := c.evict(ctx, log, report, wave, begun); stop != nil {
+		if stop := c.evict(ctx, log, report, wave, begun, slices.ContainsFunc(moves, plan.Move.Steered)); stop != nil {
 			return stop
 		}
 	}
@@ -158,15 +164,22 @@ func (c *Controller) holding(ctx context.Context, report *plan.RunReport, rest p
 	return moves, nil
 }
 
-func (c *Controller) evict(ctx context.Context, log *slog.Logger, report *plan.RunReport, wave int, moves []plan.Move) *plan.Reason {
+// evict carries out a part of a wave. With hinted, the hints of the wave stand
+// meanwhile, though no move of this part may need them: all that is left of the
+// wave was judged with them.
+func (c *Controller) evict(ctx context.Context, log *slog.Logger, report *plan.RunReport, wave int, moves []plan.Move, hinted bool) *plan.Reason {
 	if len(moves) == 0 {
 		return nil
 	}
-	bound, refused := c.steer(ctx, log, report, wave, moves)
-	defer bound()
-	if refused != nil {
-		report.Outcomes = append(report.Outcomes, notSteered(moves, *refused)...)
-		return stops(refused)
+	bound := func() {}
+	if hinted && c.Mode == plan.Live && c.Hinter != nil {
+		release, refused := c.steer(ctx, log, report, wave)
+		if refused != nil {
+			report.Outcomes = append(report.Outcomes, notSteered(moves, *refused)...)
+			return stops(refused)
+		}
+		defer release()
+		bound = release
 	}
 	log.Info("carrying out", "wave", wave, "moves", len(moves))
 	result := c.Evictor.Wave(ctx, moves, bound)

@@ -23,20 +23,25 @@ type Hinter interface {
 const (
 	// hintTime bounds the writing of a wave's hints.
 	hintTime = 30 * time.Second
-	// releaseTime bounds taking them away, also after SIGTERM (the chart's pods
-	// have 60 s to end) and after the Lease was lost: hints of another run are
+	// releaseLeast, with releaseEach for every node, bounds taking them away,
+	// also after SIGTERM and after the Lease was lost: hints of another run are
 	// not touched, and a write that comes late is refused by its precondition.
-	releaseTime = 10 * time.Second
+	// Twice releaseMost, since it is tried again, and the few seconds that an
+	// eviction is given still, fit into the 60 s that the chart's pods have to end.
+	releaseLeast = 10 * time.Second
+	releaseEach  = 150 * time.Millisecond
+	releaseMost  = 25 * time.Second
 )
 
-// steer puts the hints of a wave on their nodes, unless none of its moves needs
-// them, and returns what takes them away again. That works once, also after ctx
-// has ended. A reason says why there are no hints; none is then left behind.
-func (c *Controller) steer(ctx context.Context, log *slog.Logger, report *plan.RunReport, wave int, moves []plan.Move) (release func(), refused *plan.Reason) {
+func releaseTime(nodes int) time.Duration {
+	return min(releaseLeast+time.Duration(nodes)*releaseEach, releaseMost)
+}
+
+// steer puts the hints of a wave on their nodes and returns what takes them away
+// again. That works once, also after ctx has ended; what it leaves is for
+// releaseLeft. A reason says why there are no hints; none is then left behind.
+func (c *Controller) steer(ctx context.Context, log *slog.Logger, report *plan.RunReport, wave int) (release func(), refused *plan.Reason) {
 	h := report.Plan.HintsOf(wave)
-	if c.Mode != plan.Live || c.Hinter == nil || !slices.ContainsFunc(moves, plan.Move.Steered) {
-		return func() {}, nil
-	}
 	var list []hints.Hint
 	for _, n := range h.Nodes {
 		list = append(list, hints.Hint{Node: n, Kind: hints.Kind(h.Kind), Run: report.RunID, Expires: c.Clock.Now().Add(c.HintTTL)})
@@ -52,12 +57,34 @@ func (c *Controller) steer(ctx context.Context, log *slog.Logger, report *plan.R
 	return release, nil
 }
 
+// release takes the hints of a wave away, and remembers where that failed.
 func (c *Controller) release(ctx context.Context, log *slog.Logger, run string, nodes []string) {
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime)
-	defer cancel()
-	if _, err := c.Hinter.Take(call, nodes, func(h hints.Hint) bool { return h.Run == run }); err != nil {
-		log.Error("hints stay on nodes until they expire; `evenkeel hints clear` takes them away at once", "nodes", nodes, "ttl", c.HintTTL, "error", err)
+	if err := c.unhint(ctx, run, nodes); err != nil {
+		log.Warn("hints are left on nodes; taking them away is tried again at the end of the wave", "error", err)
+		c.left = append(c.left, nodes...)
 	}
+}
+
+// releaseLeft tries once more, between waves and at the end of the pass, to take
+// away what release left.
+func (c *Controller) releaseLeft(ctx context.Context, log *slog.Logger, run string) {
+	if len(c.left) == 0 {
+		return
+	}
+	slices.Sort(c.left)
+	c.left = slices.Compact(c.left)
+	if err := c.unhint(ctx, run, c.left); err != nil {
+		log.Error("hints stay on nodes until they expire; `evenkeel hints clear` takes them away at once", "ttl", c.HintTTL, "error", err)
+		return
+	}
+	c.left = nil
+}
+
+func (c *Controller) unhint(ctx context.Context, run string, nodes []string) error {
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), releaseTime(len(nodes)))
+	defer cancel()
+	_, err := c.Hinter.Take(call, nodes, func(h hints.Hint) bool { return h.Run == run })
+	return err
 }
 
 func notWritten(ctx context.Context, err error) *plan.Reason {
@@ -93,28 +120,43 @@ func notSteered(moves []plan.Move, why plan.Reason) []plan.Outcome {
 }
 
 // collect takes away hints whose time is over: those of a process that was
-// killed. It returns the cluster as it is then. A failure is not in the way of
-// the pass: the hints are on the nodes, and placement counts them in.
+// killed. A pass that does not steer does so too, if it may; one that must not
+// write, or may not, says which are left. It returns the cluster as it is then. A
+// failure is not in the way of the pass: the hints are on the nodes, and
+// placement counts them in.
 func (c *Controller) collect(ctx context.Context, log *slog.Logger, s *cluster.Snapshot) (*cluster.Snapshot, error) {
-	if c.Mode != plan.Live || c.Hinter == nil {
-		return s, nil
-	}
 	now := c.Clock.Now()
-	expired := func(h hints.Hint) bool { return h.Expired(now) }
-	var nodes []string
+	var nodes, stuck []string
 	for i := range s.Nodes {
-		if h, ours := hints.Of(s.Nodes[i].Object); ours && expired(h) {
+		switch h, ours := hints.Of(s.Nodes[i].Object); {
+		case ours && h.Expired(now):
 			nodes = append(nodes, h.Node)
+		case ours && h.Expires.IsZero():
+			stuck = append(stuck, h.Node)
+		case ours && c.Mode == plan.Live:
+			log.Info("a hint of a former run has not expired yet", "node", h.Node, "hint", h.Run, "expires", h.Expires)
 		}
 	}
-	if len(nodes) == 0 {
+	const clearThem = "hints of a former run stand on nodes; run `evenkeel hints clear`"
+	if len(stuck) > 0 {
+		log.Warn(clearThem, "nodes", stuck, "error", "when they expire cannot be read")
+	}
+	switch {
+	case len(nodes) == 0:
+		return s, nil
+	case c.Mode != plan.Live || c.Hinter == nil:
+		log.Warn(clearThem, "nodes", nodes)
 		return s, nil
 	}
 	call, cancel := context.WithTimeout(ctx, hintTime)
 	defer cancel()
-	taken, err := c.Hinter.Take(call, nodes, expired)
+	taken, err := c.Hinter.Take(call, nodes, func(h hints.Hint) bool { return h.Expired(now) })
 	if err != nil {
-		log.Error("hints of a former run cannot be taken away", "error", err)
+		left := slices.DeleteFunc(nodes, func(n string) bool { return slices.Contains(taken, n) })
+		log.Warn(clearThem, "nodes", left, "error", err)
+	}
+	if len(taken) == 0 {
+		return s, nil
 	}
 	log.Info("took away hints of a former run", "nodes", taken)
 	return c.Observer.Snapshot(ctx)

@@ -3,6 +3,7 @@ package controller_test
 import (
 	"context"
 	"errors"
+	"log/slog"
 	"os"
 	"slices"
 	"strings"
@@ -27,6 +28,12 @@ type board struct {
 	on    map[string]hints.Hint
 	diary []string
 	fails error
+	// stuck is how often taking hints away still fails, and given how long each
+	// time was allowed.
+	stuck int
+	given []time.Duration
+	// takeFails keeps every hint where it is.
+	takeFails error
 }
 
 func (b *board) Put(_ context.Context, list []hints.Hint) error {
@@ -40,6 +47,16 @@ func (b *board) Put(_ context.Context, list []hints.Hint) error {
 func (b *board) Take(ctx context.Context, nodes []string, which func(hints.Hint) bool) ([]string, error) {
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
+	}
+	until, _ := ctx.Deadline()
+	b.given = append(b.given, time.Until(until).Round(time.Second/2))
+	if b.takeFails != nil {
+		return nil, b.takeFails
+	}
+	if b.stuck > 0 {
+		b.stuck--
+		b.diary = append(b.diary, "stuck")
+		return nil, errors.New("taking the hint off node n3: the server is away")
 	}
 	var taken []string
 	for _, n := range nodes {
@@ -252,4 +269,121 @@ type stoppedBoard struct {
 func (b stoppedBoard) Put(ctx context.Context, list []hints.Hint) error {
 	b.stop()
 	return b.board.Put(ctx, list)
+}
+
+// TestWhatIsLeftIsTakenAwayOnceMore at the end, also of a pass that is told to
+// stop, and what then remains is said.
+func TestWhatIsLeftIsTakenAwayOnceMore(t *testing.T) {
+	for _, stopped := range []bool{false, true} {
+		for stuck, want := range [][]string{{"take n3"}, {"stuck", "take n3"}, {"stuck", "stuck"}} {
+			c, b, e := steered(t, "steer-taint-123-grace-0", plan.Live)
+			var said strings.Builder
+			c.Log = slog.New(slog.NewTextHandler(&said, nil))
+			ctx, cancel := context.WithCancel(t.Context())
+			if b.stuck = stuck; stopped {
+				e.during, e.result.Stop = cancel, &plan.Reason{Code: plan.Interrupted}
+			}
+			if _, err := c.RunOnce(ctx, nil); err != nil {
+				t.Fatal(err)
+			}
+			cancel()
+			diary := slices.DeleteFunc(b.diary, func(s string) bool { return s != "stuck" && s != "take n3" })
+			if !slices.Equal(diary, want) || (len(b.on) > 0) != (stuck == 2) {
+				t.Errorf("stopped %v, stuck %d: %v, hints %v", stopped, stuck, b.diary, b.on)
+			}
+			remains := strings.Contains(said.String(), "level=ERROR") && strings.Contains(said.String(), "hints clear") && strings.Contains(said.String(), "node n3")
+			if remains != (stuck == 2) {
+				t.Errorf("stopped %v, stuck %d: it said %s", stopped, stuck, said.String())
+			}
+		}
+	}
+}
+
+// fixed is a plan that always holds.
+type fixed struct{ p plan.Plan }
+
+func (f fixed) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
+	return f.p
+}
+
+func (fixed) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, p plan.Plan, _ int, _ time.Time) ([]plan.Move, []plan.Outcome) {
+	return p.Moves, nil
+}
+
+// TestMoreNodesAreGivenMoreTime, and never more than there is after SIGTERM.
+func TestMoreNodesAreGivenMoreTime(t *testing.T) {
+	for nodes, want := range map[int]time.Duration{0: 10 * time.Second, 40: 16 * time.Second, 100: 25 * time.Second, 1000: 25 * time.Second} {
+		c, b, _ := steered(t, "steer-taint-123-grace-0", plan.Live)
+		c.Planner = fixed{plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Steer: "taint"}}, Hints: []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: make([]string, nodes)}}}}
+		if _, err := c.RunOnce(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if len(b.given) != 1 || b.given[0] != want {
+			t.Errorf("%d nodes: %v, want %s", nodes, b.given, want)
+		}
+	}
+}
+
+// TestEveryPartOfAWaveHasItsHints, also one whose own moves need none: it was
+// judged with them. Once no steered move is left they are not written any more.
+func TestEveryPartOfAWaveHasItsHints(t *testing.T) {
+	for steered, want := range map[int][]string{
+		1: {"put n3", "evict", "take n3", "verified", "evict", "verified"},
+		2: {"put n3", "evict", "take n3", "verified", "put n3", "evict", "take n3", "verified"},
+	} {
+		p := plan.Plan{Hints: []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: []string{"n3"}}}}
+		for step := 1; step <= 2; step++ {
+			m := plan.Move{Step: step, Wave: 1, Steer: "none"}
+			if step == steered {
+				m.Steer = "taint"
+			}
+			p.Moves = append(p.Moves, m)
+		}
+		b := &board{on: map[string]hints.Hint{}}
+		c, _ := setUp(t, &noting{b: b}, plan.Live)
+		c.Planner, c.Hinter, c.AtOnce = fixed{p}, b, 1
+		if _, err := c.RunOnce(t.Context(), nil); err != nil || !slices.Equal(b.diary, want) {
+			t.Errorf("step %d is steered: %v, want %v (%v)", steered, b.diary, want, err)
+		}
+	}
+}
+
+// TestLeftoverHintsAreSaid where they cannot be taken away: in a dry run, and
+// without the permission. A pass that may takes them away though it does not steer.
+func TestLeftoverHintsAreSaid(t *testing.T) {
+	forbidden := unwritten()["forbidden"]
+	for name, x := range map[string]struct {
+		mode   plan.Mode
+		fails  error
+		expiry string // none: it has expired
+		taken  bool
+		said   string
+	}{
+		"a dry run":             {mode: plan.DryRun, said: "hints clear"},
+		"live":                  {mode: plan.Live, taken: true, said: "took away"},
+		"no permission":         {mode: plan.Live, fails: forbidden, said: "hints clear"},
+		"an unreadable expiry":  {mode: plan.Live, expiry: "soon", said: "hints clear"},
+		"it has not expired":    {mode: plan.Live, expiry: "2030-01-01T00:00:00Z", said: "not expired yet"},
+		"a dry run beside live": {mode: plan.DryRun, expiry: "2030-01-01T00:00:00Z"},
+	} {
+		c, b, _ := steered(t, "seed-even", x.mode) // its configuration does not steer
+		if b.takeFails = x.fails; x.mode == plan.DryRun {
+			c.Hinter = nil
+		}
+		var said strings.Builder
+		c.Log = slog.New(slog.NewTextHandler(&said, nil))
+		h := hints.Hint{Node: "n1", Kind: hints.Taint, Run: "dead", Expires: c.Clock.Now().Add(-time.Minute)}
+		n := c.Observer.(*seen).s.NodeByName("n1")
+		n.Object, _ = hints.Put(n.Object, h)
+		if b.on["n1"] = h; x.expiry != "" {
+			n.Object.Annotations[hints.Expires] = x.expiry
+		}
+		_, err := c.RunOnce(t.Context(), nil)
+		if err != nil || slices.Contains(b.diary, "take n1") != x.taken || !strings.Contains(said.String(), x.said) || x.said == "" && strings.Contains(said.String(), "hint") {
+			t.Errorf("%s: %v, %v, it said %s", name, b.diary, err, said.String())
+		}
+		if advised := strings.Contains(said.String(), "hints clear"); advised != (x.said == "hints clear") {
+			t.Errorf("%s: it said %s", name, said.String())
+		}
+	}
 }

@@ -35,10 +35,11 @@ const (
 	Value   = "avoid"                     // of the label; the taint has none
 	Run     = "evenkeel.io/steer-run"     // annotation: the pass that wrote it
 	Expires = "evenkeel.io/steer-expires" // annotation: RFC 3339; gone after it
+	As      = "evenkeel.io/steer-kind"    // annotation: taint or label, whichever is ours
 )
 
 // Own reports whether a key of a label or annotation is one that we write.
-func Own(key string) bool { return key == Key || key == Run || key == Expires }
+func Own(key string) bool { return key == Key || key == Run || key == Expires || key == As }
 
 // Hint is a hint that stands on a node.
 type Hint struct {
@@ -69,17 +70,19 @@ func Tainted(n *corev1.Node) bool { return slices.ContainsFunc(n.Spec.Taints, is
 func Labelled(n *corev1.Node) bool { return n.Labels[Key] == Value }
 
 // Of returns the hint that we put on the node. A taint or label under our key
-// without our annotation is not ours.
+// without our annotations, or beside a hint of the other kind, is not ours. The
+// kind is None when somebody else took the hint away and left the annotations.
 func Of(n *corev1.Node) (Hint, bool) {
 	expires, ours := n.Annotations[Expires]
 	if !ours {
 		return Hint{}, false
 	}
 	h := Hint{Node: n.Name, Kind: None, Run: n.Annotations[Run]}
+	as, recorded := n.Annotations[As]
 	switch {
-	case Tainted(n):
+	case Tainted(n) && (!recorded || as == string(Taint)):
 		h.Kind = Taint
-	case Labelled(n):
+	case Labelled(n) && (!recorded || as == string(Label)):
 		h.Kind = Label
 	}
 	if at, err := time.Parse(time.RFC3339, expires); err == nil {
@@ -90,24 +93,25 @@ func Of(n *corev1.Node) (Hint, bool) {
 
 // Put returns the node with the hint, and whether that is a change. Everything
 // else on the node stays as it is. A taint or label under our key that somebody
-// else wrote is left as it is, and not made ours: the second result is false.
+// else wrote is left as it is, and not made ours: the hint is not put then.
 func Put(n *corev1.Node, h Hint) (*corev1.Node, bool) {
 	old, ours := Of(n)
 	if ours && old.Kind == h.Kind && old.Run == h.Run && old.Expires.Equal(h.Expires.Truncate(time.Second)) {
 		return n, false
 	}
-	_, labelled := n.Labels[Key]
-	if !ours && (h.Kind == Taint && Tainted(n) || h.Kind == Label && labelled) {
-		return n, false
-	}
 	out := without(n)
+	if _, labelled := out.Labels[Key]; h.Kind == Taint && Tainted(out) || h.Kind == Label && labelled {
+		return Take(n)
+	}
 	switch h.Kind {
 	case Taint:
 		out.Spec.Taints = append(out.Spec.Taints, Repelling())
 	case Label:
 		out.Labels = with(out.Labels, Key, Value)
 	}
-	out.Annotations = with(with(out.Annotations, Run, h.Run), Expires, h.Expires.UTC().Format(time.RFC3339))
+	for key, value := range map[string]string{Run: h.Run, Expires: h.Expires.UTC().Format(time.RFC3339), As: string(h.Kind)} {
+		out.Annotations = with(out.Annotations, key, value)
+	}
 	return out, true
 }
 
@@ -122,15 +126,19 @@ func Take(n *corev1.Node) (*corev1.Node, bool) {
 // without is a copy that shares nothing that is changed.
 func without(n *corev1.Node) *corev1.Node {
 	out := n.DeepCopy()
-	if _, ours := Of(n); !ours {
+	h, ours := Of(n)
+	if !ours {
 		return out
 	}
-	out.Spec.Taints = slices.DeleteFunc(out.Spec.Taints, isOurs)
-	if Labelled(n) {
+	switch h.Kind {
+	case Taint:
+		out.Spec.Taints = slices.DeleteFunc(out.Spec.Taints, isOurs)
+	case Label:
 		delete(out.Labels, Key)
 	}
-	delete(out.Annotations, Run)
-	delete(out.Annotations, Expires)
+	for _, key := range []string{Run, Expires, As} {
+		delete(out.Annotations, key)
+	}
 	return out
 }
 

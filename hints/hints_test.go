@@ -97,3 +97,57 @@ func TestExpiry(t *testing.T) {
 		t.Errorf("an expiry that cannot be read: ours %v, %+v", ours, h)
 	}
 }
+
+// TestTheOtherKindIsNotOurs: a taint or label that somebody else wrote under our
+// key outlives a hint of the other kind, whichever came first, and is not made
+// ours when the kind changes.
+func TestTheOtherKindIsNotOurs(t *testing.T) {
+	tainted := func(n *corev1.Node) { n.Spec.Taints = append(n.Spec.Taints, hints.Repelling()) }
+	labelled := func(n *corev1.Node) { n.Labels[hints.Key] = hints.Value }
+	for kind, byHand := range map[hints.Kind]func(*corev1.Node){hints.Label: tainted, hints.Taint: labelled} {
+		h := hints.Hint{Node: "n1", Kind: kind, Run: "r", Expires: noon}
+		want := bare()
+		byHand(want)
+		first, changed := hints.Put(want, h)
+		if got, _ := hints.Of(first); !changed || got != h || !hints.Tainted(first) || !hints.Labelled(first) {
+			t.Errorf("%s: %+v, %v, %v", kind, got, first.Labels, first.Spec.Taints)
+		}
+		later, _ := hints.Put(bare(), h)
+		byHand(later)
+		other := h
+		if other.Kind = hints.Taint; kind == hints.Taint {
+			other.Kind = hints.Label
+		}
+		for name, n := range map[string]*corev1.Node{"before": first, "after": later} {
+			if left, _ := hints.Take(n); !reflect.DeepEqual(left, want) {
+				t.Errorf("%s, by hand %s it: %v, %v, %v are left", kind, name, left.Labels, left.Spec.Taints, left.Annotations)
+			}
+			if left, changed := hints.Put(n, other); !changed || !reflect.DeepEqual(left, want) {
+				t.Errorf("%s, by hand %s it, then %s: %v, %v, %v", kind, name, other.Kind, left.Labels, left.Spec.Taints, left.Annotations)
+			}
+			taken := n.DeepCopy() // somebody took ours away
+			if kind == hints.Taint {
+				taken.Spec.Taints = taken.Spec.Taints[:1]
+			} else {
+				delete(taken.Labels, hints.Key)
+			}
+			if got, ours := hints.Of(taken); !ours || got.Kind != hints.None {
+				t.Errorf("%s: %+v is left, of somebody else's %s", kind, got, other.Kind)
+			}
+		}
+	}
+}
+
+// TestAHintWithoutItsKind is the one that stands there.
+func TestAHintWithoutItsKind(t *testing.T) {
+	for _, kind := range []hints.Kind{hints.Taint, hints.Label} {
+		n, _ := hints.Put(bare(), hints.Hint{Node: "n1", Kind: kind, Run: "r", Expires: noon})
+		delete(n.Annotations, hints.As)
+		if got, _ := hints.Of(n); got.Kind != kind {
+			t.Errorf("%s is read as %s", kind, got.Kind)
+		}
+		if left, _ := hints.Take(n); !reflect.DeepEqual(left, bare()) {
+			t.Errorf("%s: %+v", kind, left)
+		}
+	}
+}

@@ -141,12 +141,14 @@ func (w *World) placeVolumes(in *incoming) {
 	if len(pod.Spec.Volumes) == 0 {
 		return
 	}
-	in.attach = w.attachables(pod, func(v *corev1.Volume) *corev1.PersistentVolumeClaim {
-		if v.Ephemeral != nil {
-			return w.newClaim(pod, v)
-		}
-		return w.snap.Claim(pod.Namespace, v.PersistentVolumeClaim.ClaimName)
-	})
+	if !in.profile.off[NodeVolumeLimits] {
+		in.attach = w.attachables(pod, func(v *corev1.Volume) *corev1.PersistentVolumeClaim {
+			if v.Ephemeral != nil {
+				return w.newClaim(pod, v)
+			}
+			return w.snap.Claim(pod.Namespace, v.PersistentVolumeClaim.ClaimName)
+		})
+	}
 	cs := w.claimSetOf(pod)
 	in.oncePod, in.noClaim = cs.oncePod, cs.never
 	if in.volumes = w.unknownVolumes(in, &cs); in.volumes != "" {

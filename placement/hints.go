@@ -49,7 +49,7 @@ func (w *World) Hint(kind hints.Kind, nodes []cluster.NodeID) {
 	if wasLabelled || w.hinted.labels != nil {
 		clear(w.views)
 		for _, c := range w.classes {
-			if hears(c.sample.Object) {
+			if c.profile.hears() || hears(c.sample.Object) {
 				c.in = nil // its node affinity is matched anew
 			}
 		}
@@ -70,11 +70,12 @@ func (w *World) object(n int) *corev1.Node {
 // the label.
 func (w *World) Hears(p cluster.PodID, kind hints.Kind) bool {
 	pod := w.snap.Pods[p].Object
+	profile := w.profileOf(pod.Spec.SchedulerName)
 	switch kind {
 	case hints.Taint:
-		return disliked(steering, pod.Spec.Tolerations) > 0
+		return profile.scoresTaints && disliked(steering, pod.Spec.Tolerations) > 0
 	case hints.Label:
-		return hears(pod)
+		return profile.hears() || hears(pod)
 	}
 	return false
 }
@@ -86,16 +87,20 @@ func hears(pod *corev1.Pod) bool {
 		return true
 	}
 	a := pod.Spec.Affinity
-	if a == nil || a.NodeAffinity == nil {
-		return false
-	}
+	return a != nil && a.NodeAffinity != nil && looksAtHint(a.NodeAffinity)
+}
+
+// hears is the same for what the profile asks of every pod's nodes.
+func (p *profile) hears() bool { return p.AddedAffinity != nil && looksAtHint(p.AddedAffinity) }
+
+func looksAtHint(a *corev1.NodeAffinity) bool {
 	looks := func(t corev1.NodeSelectorTerm) bool {
 		return slices.ContainsFunc(t.MatchExpressions, func(r corev1.NodeSelectorRequirement) bool { return r.Key == hints.Key })
 	}
-	if r := a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution; r != nil && slices.ContainsFunc(r.NodeSelectorTerms, looks) {
+	if r := a.RequiredDuringSchedulingIgnoredDuringExecution; r != nil && slices.ContainsFunc(r.NodeSelectorTerms, looks) {
 		return true
 	}
-	return slices.ContainsFunc(a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution,
+	return slices.ContainsFunc(a.PreferredDuringSchedulingIgnoredDuringExecution,
 		func(t corev1.PreferredSchedulingTerm) bool { return looks(t.Preference) })
 }
 

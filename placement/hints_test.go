@@ -29,7 +29,7 @@ func steeredCluster(r *rand.Rand, hinted map[int]hints.Kind) *builder {
 			}
 		})
 	}
-	not := corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: hints.Key, Operator: corev1.NodeSelectorOpNotIn, Values: []string{hints.Value}}}}
+	not := unhinted
 	zone := corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: zoneKey, Operator: corev1.NodeSelectorOpIn, Values: []string{"z1"}}}}
 	for a := range 5 {
 		on := []string{}
@@ -50,30 +50,55 @@ func steeredCluster(r *rand.Rand, hinted map[int]hints.Kind) *builder {
 	return b
 }
 
+// unhinted are nodes without the label.
+var unhinted = corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: hints.Key, Operator: corev1.NodeSelectorOpNotIn, Values: []string{hints.Value}}}}
+
+// steeredProfiles are schedulers that look at hints for every pod, or not at all.
+func steeredProfiles() []Profile {
+	policy := DefaultPolicy()
+	adds := func(a corev1.NodeAffinity) Profile { return with(func(p *Profile) { p.AddedAffinity = &a }) }
+	return []Profile{
+		DefaultProfile(),
+		adds(corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{Weight: 5, Preference: unhinted}}}),
+		adds(corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{unhinted}}}),
+		with(func(p *Profile) { p.Weights.TaintToleration = 0 }),
+		PolicyProfile(policy),
+	}
+}
+
 // TestAHintedWorldIsOneWhoseNodesCarryTheHint: what is foretold with hints that
 // are thought of is what is foretold when they stand on the nodes; and nothing
 // is left of them when they are taken back.
 func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
-	differ := map[hints.Kind]int{}
-	for seed := range uint64(150) {
+	profiles := steeredProfiles()
+	differ, heard := map[hints.Kind]int{}, make([]map[hints.Kind]int, len(profiles))
+	for i := range heard {
+		heard[i] = map[hints.Kind]int{}
+	}
+	for seed := range uint64(400) {
+		which := int(seed / 2 % uint64(len(profiles)))
+		profile := profiles[which]
 		kind := []hints.Kind{hints.Taint, hints.Label}[seed%2]
 		r := func() *rand.Rand { return rand.New(rand.NewPCG(seed, 11)) }
 		hinted := map[int]hints.Kind{}
 		var nodes []cluster.NodeID
-		w := steeredCluster(r(), nil).world(t)
+		w := steeredCluster(r(), nil).worldOf(t, profile)
 		for i := range 6 {
 			if rand.New(rand.NewPCG(seed, uint64(i))).IntN(2) == 0 {
 				hinted[i] = kind
 				nodes = append(nodes, nodeID(t, w, fmt.Sprintf("n%d", i)))
 			}
 		}
-		standing := steeredCluster(r(), hinted).world(t)
+		standing := steeredCluster(r(), hinted).worldOf(t, profile)
 		for p := range w.snap.Pods {
 			id := cluster.PodID(p)
 			without := w.Predict(id)
 			w.Hint(kind, nodes)
 			if got, want := w.Predict(id), standing.Predict(id); !reflect.DeepEqual(got, want) {
 				t.Fatalf("seed %d, %s by %s on %v:\n got %+v\nwant %+v", seed, w.snap.Pods[p].Object.Name, kind, nodes, got, want)
+			}
+			if w.Hears(id, kind) {
+				heard[which][kind]++
 			}
 			if changed := !reflect.DeepEqual(w.Predict(id), without); changed {
 				differ[kind]++
@@ -89,6 +114,10 @@ func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
 	}
 	if differ[hints.Taint] < 100 || differ[hints.Label] < 50 {
 		t.Errorf("hints changed predictions %v times only", differ)
+	}
+	// Every pod hears a label that the profile asks for; none a taint that does not score.
+	if l := hints.Label; heard[1][l] <= heard[0][l] || heard[2][l] <= heard[0][l] || heard[3][hints.Taint] > 0 {
+		t.Errorf("pods heard hints %v times, by profile", heard)
 	}
 }
 

@@ -98,7 +98,7 @@ func (r *round) idleInterPod() bool {
 // claimsBeside is VolumeRestrictions for claims of one pod only beside waiting
 // pods: those are looked at by name, and only where the newcomer names disks.
 func (r *round) claimsBeside() bool {
-	if len(r.in.class.disks) == 0 {
+	if len(r.in.disks) == 0 {
 		return true
 	}
 	for _, name := range r.in.oncePod {

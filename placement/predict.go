@@ -101,8 +101,11 @@ func (w *World) state(in *incoming, p cluster.PodID) State {
 func (w *World) weightGone(p cluster.PodID) float64 {
 	pod := &w.snap.Pods[p]
 	grace := int64(corev1.DefaultTerminationGracePeriodSeconds)
-	if g := pod.Object.Spec.TerminationGracePeriodSeconds; g != nil {
-		grace = *g
+	switch own := pod.Object.Spec.TerminationGracePeriodSeconds; {
+	case w.opts.GracePeriodSeconds != nil:
+		grace = *w.opts.GracePeriodSeconds
+	case own != nil:
+		grace = *own
 	}
 	if o, ok := w.ownerOf(pod); grace <= 0 || w.node[p] == cluster.NoNode || ok && o.afterVictim ||
 		pod.Controller != nil && pod.Controller.Kind == "StatefulSet" {

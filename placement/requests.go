@@ -26,33 +26,23 @@ func requestsOf(p *corev1.Pod) (request, assumed cluster.Resources) {
 	return request, cluster.ResourcesOf(resource.PodRequests(p, opts))
 }
 
-// replacementRequests are those of the replacement: the template's, but no less
-// than the pod's own. A pod that was resized in place comes back in its old size,
-// one that an admission plugin enlarged most likely in the new.
-func (w *World) replacementRequests(p *cluster.Pod) (request, assumed cluster.Resources) {
-	request, assumed = requestsOf(p.Object)
+// resizedSince says of a pod whose spec was changed after it was made, as by a
+// resize in place, that its template asks for other resources: which of the two
+// the replacement will have cannot be told. A pod as it was admitted comes back
+// as it is, whatever admission plugins made of the template.
+func (w *World) resizedSince(p *cluster.Pod) string {
 	o, ok := w.ownerOf(p)
-	if !ok || o.template == nil {
-		return request, assumed
+	if p.Object.Generation <= 1 || !ok || o.template == nil {
+		return ""
 	}
-	r, a := requestsOf(&corev1.Pod{Spec: *o.template})
-	return larger(request, r), larger(assumed, a)
+	has, _ := requestsOf(p.Object)
+	wants, _ := requestsOf(&corev1.Pod{Spec: *o.template})
+	if equalResources(has, wants) {
+		return ""
+	}
+	return "it was changed after it was made, and its template asks for other resources"
 }
 
-// larger takes the larger amount of each resource.
-func larger(a, b cluster.Resources) cluster.Resources {
-	out := cluster.Resources{
-		MilliCPU: max(a.MilliCPU, b.MilliCPU), MemoryBytes: max(a.MemoryBytes, b.MemoryBytes),
-		EphemeralStorageByte: max(a.EphemeralStorageByte, b.EphemeralStorageByte), Extended: a.Extended,
-	}
-	for name, n := range b.Extended {
-		if n <= out.Extended[name] {
-			continue
-		}
-		if out.Extended = maps.Clone(out.Extended); out.Extended == nil {
-			out.Extended = map[corev1.ResourceName]int64{}
-		}
-		out.Extended[name] = n
-	}
-	return out
+func equalResources(a, b cluster.Resources) bool {
+	return a.MilliCPU == b.MilliCPU && a.MemoryBytes == b.MemoryBytes && a.EphemeralStorageByte == b.EphemeralStorageByte && maps.Equal(a.Extended, b.Extended)
 }

@@ -8,19 +8,21 @@ import (
 )
 
 // view is what a pod spec makes of the nodes themselves: their readiness, taints
-// and labels. Pods of one selector, node affinity and tolerations share it, so
+// and labels. Pods of one selector, node affinity, tolerations and profile (as
+// far as that matters) share it, so
 // that thousands of classes on thousands of nodes stay small. It is read-only.
 type view struct {
 	affinityOK []bool // node selector and required node affinity
 	taintsOK   []bool // NoSchedule and NoExecute taints
-	canRun     []bool // what CanRun says
+	canRun     []bool // what CanRun says, by the profile's filters and added affinity
 	fixed      fixedScores
 	err        error // why it cannot be read
 }
 
-// viewOf returns the view of the pod's spec, building it on first use.
-func (w *World) viewOf(pod *corev1.Pod) *view {
-	key := string(viewKey(nil, &pod.Spec))
+// viewOf returns the view of the pod's spec under a profile, building it on first
+// use.
+func (w *World) viewOf(pod *corev1.Pod, p *profile) *view {
+	key := string(viewKey(appendText(nil, p.view), &pod.Spec))
 	if v := w.views[key]; v != nil {
 		return v
 	}
@@ -32,9 +34,9 @@ func (w *World) viewOf(pod *corev1.Pod) *view {
 		node := &w.snap.Nodes[i]
 		v.affinityOK[i] = affinityMatches(required, w.object(i))
 		v.taintsOK[i] = tolerates(pod, node.Object)
-		v.canRun[i] = node.Ready && v.affinityOK[i] && v.taintsOK[i] && schedulable(pod, node.Object)
+		v.canRun[i] = w.refusedBySpec(pod, p, i, v.affinityOK[i], v.taintsOK[i]) == ""
 	}
-	v.fixed, v.err = w.fixedScores(pod)
+	v.fixed, v.err = w.fixedScores(pod, p.addedPreferred)
 	return v
 }
 

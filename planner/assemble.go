@@ -58,8 +58,10 @@ func (c *search) move(st wavedStep) plan.Move {
 		PGood:      st.landing.pGood, PReturn: st.landing.pReturn, PPending: st.landing.pPending,
 		NotAfter: c.verdict.notAfter(p), Wave: st.wave, Steer: c.steered(st.landing), Benefit: c.goals.gain(st.pod, st.from), Cost: cost(p),
 	}
-	if g := p.Object.Spec.TerminationGracePeriodSeconds; g != nil {
-		m.GracePeriodSeconds = *g
+	for _, g := range []*int64{p.Object.Spec.TerminationGracePeriodSeconds, c.p.opts.Placement.GracePeriodSeconds} {
+		if g != nil {
+			m.GracePeriodSeconds = *g
+		}
 	}
 	for _, n := range st.landing.acceptable {
 		m.AcceptableNodes = append(m.AcceptableNodes, c.s.Nodes[n].Name)
@@ -108,6 +110,9 @@ func (c *search) inputs() []plan.Input {
 	}
 	if stated := c.strategiesInput(in[0].Age); len(stated.Problems) > 0 {
 		in = append(in, stated)
+	}
+	if left := leftHints(c.s, c.now); left != "" {
+		in = append(in, plan.Input{Source: "hints", Age: in[0].Age, Coverage: 1, Problems: []string{left}})
 	}
 	problems := annotation.Problems(c.s, c.p.opts.Guards.TimeZone)
 	if len(problems) == 0 {

@@ -31,7 +31,8 @@ func (c *search) land(pod cluster.PodID) (landing, plan.Reason, bool) {
 	if pr.SupportedWhy != "" {
 		return landing{}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.SupportedWhy}, false
 	}
-	good := func(n cluster.NodeID) bool { return n != from && c.goals.serves(pod, from, n) }
+	// A pod may tolerate a node that is not Ready, but does not run there.
+	good := func(n cluster.NodeID) bool { return n != from && c.s.Nodes[n].Ready && c.goals.serves(pod, from, n) }
 	l := landing{
 		pGood:    plan.Round(pr.Prob(good)),
 		pReturn:  plan.Round(pr.Prob(func(n cluster.NodeID) bool { return n == from })),

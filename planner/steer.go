@@ -3,6 +3,10 @@ package planner
 import (
 	"fmt"
 	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -19,6 +23,7 @@ type steering struct {
 	// standing are nodes that carry the hint in the snapshot already, left by a
 	// pass that was killed; they count towards most.
 	standing []cluster.NodeID
+	// eligible are the nodes that may be hinted and that ordinary pods can go to.
 	eligible int
 }
 
@@ -33,16 +38,21 @@ func newSteering(s *cluster.Snapshot, o *Options) *steering {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		st.refused[i] = unhintable(n, o.Guards.Scope)
-		if st.refused[i] == "" {
+		if st.refused[i] == "" && open(n) {
 			st.eligible++
 		}
 		if st.kind == hints.Taint && hints.Tainted(n.Object) || st.kind == hints.Label && hints.Labelled(n.Object) {
 			st.standing = append(st.standing, n.ID)
 		}
 	}
-	st.most = int(o.SteerMaxFrac*float64(st.eligible) + rounding)
+	st.most = min(int(o.SteerMaxFrac*float64(st.eligible)+rounding), mostHinted)
 	return st
 }
+
+// mostHinted bounds the nodes that are hinted at once, however large their
+// share may be: so many can be written and cleaned up in the time that a
+// process has after SIGTERM (controller).
+const mostHinted = 100
 
 // candidateTaint marks a node that the cluster autoscaler may remove soon. It
 // lets pods in, and its own scores must not be mixed with ours.
@@ -68,6 +78,32 @@ func unhintable(n *cluster.Node, scope cluster.Scope) string {
 	return ""
 }
 
+// leftHints says which nodes carry a hint that nobody takes away any more,
+// whether or not this plan steers; empty when none does.
+func leftHints(s *cluster.Snapshot, now time.Time) string {
+	var nodes []string
+	for i := range s.Nodes {
+		if h, ours := hints.Of(s.Nodes[i].Object); ours && (h.Expired(now) || h.Expires.IsZero()) {
+			nodes = append(nodes, h.Node)
+		}
+	}
+	if len(nodes) == 0 {
+		return ""
+	}
+	names := strings.Join(nodes[:min(len(nodes), maxProblems)], ", ")
+	if more := len(nodes) - maxProblems; more > 0 {
+		names += fmt.Sprintf(", and %d more", more)
+	}
+	return fmt.Sprintf("%s still hinted by a run that has ended, and pods avoid them (%s): run `evenkeel hints clear`", nodesWord(len(nodes)), names)
+}
+
+// open reports whether pods without tolerations can go to the node.
+func open(n *cluster.Node) bool {
+	return !n.Object.Spec.Unschedulable && !slices.ContainsFunc(n.Object.Spec.Taints, func(t corev1.Taint) bool {
+		return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
+	})
+}
+
 // forbids says why these nodes must not all be hinted at once; empty when they
 // may.
 func (st *steering) forbids(nodes []cluster.NodeID) string {
@@ -77,6 +113,9 @@ func (st *steering) forbids(nodes []cluster.NodeID) string {
 		}
 	}
 	if all := union(nodes, st.standing); len(all) > st.most {
+		if st.most == mostHinted {
+			return fmt.Sprintf("%s would be hinted, and no more than %d are at once", nodesWord(len(all)), mostHinted)
+		}
 		return fmt.Sprintf("%s would be hinted, and evictor.steerMaxFrac allows %d of %d", nodesWord(len(all)), st.most, st.eligible)
 	}
 	return ""

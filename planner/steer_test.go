@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	corev1 "k8s.io/api/core/v1"
@@ -198,4 +199,99 @@ func scenarioOf(t *testing.T, name string) (*cluster.Snapshot, planner.Options, 
 		t.Fatal(err)
 	}
 	return s, conf.Planner(), controller.Goals(s, conf.Build(), nil)
+}
+
+// TestNoMoreThanAHundredNodesAreHinted, whatever share of them that is.
+func TestNoMoreThanAHundredNodesAreHinted(t *testing.T) {
+	objects := &cluster.Objects{}
+	for i := range 205 {
+		objects.Nodes = append(objects.Nodes, &corev1.Node{
+			ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%03d", i)},
+			Status:     corev1.NodeStatus{Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}},
+		})
+	}
+	objects.Pods = append(objects.Pods, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "d", UID: "d"}, Spec: corev1.PodSpec{NodeName: "n000"}})
+	s, err := cluster.New(objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf := steeredBy(t, "taint, steerMaxFrac: 1")
+	for n, want := range map[int]string{100: "", 101: "101 nodes would be hinted, and no more than 100 are at once"} {
+		p := plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Pod: plan.PodRef{Namespace: "shop", Name: "d", UID: "d"}, From: "n000", Steer: "taint"}},
+			Hints: []plan.WaveHints{{Wave: 1, Kind: "taint"}}}
+		for i := range n {
+			p.Hints[0].Nodes = append(p.Hints[0].Nodes, s.Nodes[i].Name)
+		}
+		_, dropped := planner.New(conf.Planner()).Recheck(s, plan.PlannerState{}, nil, p, 1, s.TakenAt)
+		got := ""
+		if len(dropped) == 1 {
+			_, got, _ = strings.Cut(dropped[0].Reason.Message, "it cannot be steered now: ")
+		}
+		if len(dropped) != 1 || got != want {
+			t.Errorf("%d nodes: %+v, want %q", n, dropped, want)
+		}
+	}
+}
+
+// TestTheShareIsOfNodesForOrdinaryPods: those that they cannot go to anyway do
+// not make room for more hints.
+func TestTheShareIsOfNodesForOrdinaryPods(t *testing.T) {
+	taint := func(e corev1.TaintEffect) func(*corev1.Node) {
+		return func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{{Key: "gpu", Effect: e}} }
+	}
+	for name, c := range map[string]struct {
+		close  func(*corev1.Node)
+		counts bool
+	}{
+		"open":               {func(*corev1.Node) {}, true},
+		"PreferNoSchedule":   {taint(corev1.TaintEffectPreferNoSchedule), true},
+		"a NoSchedule taint": {taint(corev1.TaintEffectNoSchedule), false},
+		"a NoExecute taint":  {taint(corev1.TaintEffectNoExecute), false},
+		"cordoned":           {func(n *corev1.Node) { n.Spec.Unschedulable = true }, false},
+	} {
+		s, opts, goals := scenarioOf(t, "steer-taint-123-grace-0")
+		objects := s.Objects
+		for i := range 3 {
+			n := s.Nodes[0].Object.DeepCopy()
+			n.Name, n.UID = fmt.Sprint("more-", i), types.UID(fmt.Sprint("more-", i))
+			c.close(n)
+			objects.Nodes = append(objects.Nodes, n)
+		}
+		s, err := cluster.New(objects)
+		if err != nil {
+			t.Fatal(err)
+		}
+		opts.SteerMaxFrac = 0.5 // 1 of 3, or 3 of 6
+		p := plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Pod: plan.PodRef{Namespace: "shop", Name: "none"}, Steer: "taint"}},
+			Hints: []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: []string{"n2", "n3"}}}}
+		_, dropped := planner.New(opts).Recheck(s, plan.PlannerState{}, goals, p, 1, s.TakenAt)
+		if refused := strings.Contains(fmt.Sprint(dropped), "2 nodes would be hinted, and evictor.steerMaxFrac allows 1 of 3"); refused == c.counts {
+			t.Errorf("%s: %+v", name, dropped)
+		}
+	}
+}
+
+// TestLeftoverHintsAreAProblem of the plan, also of one that does not steer.
+func TestLeftoverHintsAreAProblem(t *testing.T) {
+	s, opts, goals := scenarioOf(t, "seed-114")
+	opts.Steer = hints.None
+	now := s.TakenAt
+	for expires, want := range map[string]string{
+		now.Add(time.Minute).Format(time.RFC3339):  "",
+		now.Add(-time.Minute).Format(time.RFC3339): "1 node still hinted by a run that has ended, and pods avoid them (n3): run `evenkeel hints clear`",
+		"soon": "1 node still hinted by a run that has ended, and pods avoid them (n3): run `evenkeel hints clear`",
+	} {
+		n := s.NodeByName("n3")
+		n.Object, _ = hints.Put(n.Object, hints.Hint{Node: "n3", Kind: hints.Taint, Run: "dead"})
+		n.Object.Annotations[hints.Expires] = expires
+		got := ""
+		for _, in := range planner.New(opts).Plan(s, plan.PlannerState{}, goals, now).Inputs {
+			if in.Source == "hints" {
+				got += strings.Join(in.Problems, "|")
+			}
+		}
+		if got != want {
+			t.Errorf("expires %s: %q, want %q", expires, got, want)
+		}
+	}
 }

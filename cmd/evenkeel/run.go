@@ -185,9 +185,7 @@ func (f *runFlags) controller(out io.Writer, log *slog.Logger, conf *config.Conf
 			GracePeriodSeconds: conf.Evictor.GracePeriodSeconds, PerMinute: conf.PerMinute(),
 			VerifyTimeout: time.Duration(conf.Evictor.VerifyTimeout), Clock: clock.RealClock{}, Log: log, Events: recorded,
 		})
-		if conf.Steers() {
-			c.Hinter, c.HintTTL = writer.New(client, clock.RealClock{}, o.Node), time.Duration(conf.Evictor.SteerTTL)
-		}
+		c.Hinter, c.HintTTL = writer.New(client, clock.RealClock{}, o.Node), time.Duration(conf.Evictor.SteerTTL)
 	}
 	return c
 }

@@ -66,8 +66,10 @@ func (w *Writer) Put(ctx context.Context, list []hints.Hint) error {
 		}
 		shown := func() bool {
 			n := w.seen(h.Node)
-			got, ours := hints.Of(n)
-			return ours && got.Kind == h.Kind && got.Run == h.Run || !ours && h.Kind == hints.Taint && hints.Tainted(n)
+			if got, ours := hints.Of(n); ours {
+				return got.Kind == h.Kind && got.Run == h.Run
+			}
+			return h.Kind == hints.Taint && hints.Tainted(n) || h.Kind == hints.Label && hints.Labelled(n)
 		}
 		if w.seen != nil && !w.await(ctx, func() bool { return w.seen(h.Node) != nil && shown() }) {
 			return fmt.Errorf("hinting node %s: %w", h.Node, ErrNotSeen)
@@ -77,8 +79,8 @@ func (w *Writer) Put(ctx context.Context, list []hints.Hint) error {
 }
 
 func put(n *corev1.Node, h hints.Hint) (*corev1.Node, error) {
-	out, changed := hints.Put(n, h)
-	if _, ours := hints.Of(out); !changed && !ours && h.Kind == hints.Label && !hints.Labelled(out) {
+	out, _ := hints.Put(n, h)
+	if _, ours := hints.Of(out); !ours && h.Kind == hints.Label && !hints.Labelled(out) {
 		return nil, fmt.Errorf("somebody else's label %s=%s is on it", hints.Key, n.Labels[hints.Key])
 	}
 	return out, nil
@@ -86,44 +88,61 @@ func put(n *corev1.Node, h hints.Hint) (*corev1.Node, error) {
 
 // Take takes our hints off the nodes for which `which` holds, and returns the
 // nodes from which one was taken. A node that is gone has none. One that cannot
-// be written does not keep the others.
+// be written does not keep the others, and the error names each that is left.
+// The watch is waited for once, when all are written: one that lags must not
+// keep hints on nodes.
 func (w *Writer) Take(ctx context.Context, nodes []string, which func(hints.Hint) bool) ([]string, error) {
 	var mu sync.Mutex
-	taken := []string{}
-	var failed []error
-	note := func(f func()) { mu.Lock(); defer mu.Unlock(); f() }
-	err := each(ctx, nodes, func(ctx context.Context, name string) error {
-		wrote := false
-		err := w.change(ctx, name, func(n *corev1.Node) (*corev1.Node, error) {
-			h, ours := hints.Of(n)
-			if wrote = ours && which(h); !wrote {
-				return n, nil
-			}
-			out, _ := hints.Take(n)
-			return out, nil
-		})
-		switch {
-		case apierrors.IsNotFound(err), err == nil && !wrote:
-			return nil
-		case err != nil:
-			note(func() { failed = append(failed, fmt.Errorf("taking the hint off node %s: %w", name, err)) })
-			return nil
-		}
-		note(func() { taken = append(taken, name) })
-		if w.seen != nil {
-			w.await(ctx, func() bool {
-				n := w.seen(name)
-				if n == nil {
-					return true
-				}
-				h, ours := hints.Of(n)
-				return !ours || !which(h)
-			})
+	taken, ended := []string{}, map[string]error{}
+	untried := each(ctx, nodes, func(ctx context.Context, name string) error {
+		wrote, err := w.take(ctx, name, which)
+		mu.Lock()
+		defer mu.Unlock()
+		if ended[name] = err; wrote {
+			taken = append(taken, name)
 		}
 		return nil
 	})
 	slices.Sort(taken)
-	return taken, errors.Join(append(failed, err)...)
+	shown := func(name string) bool {
+		n := w.seen(name)
+		if n == nil {
+			return false
+		}
+		h, ours := hints.Of(n)
+		return ours && which(h)
+	}
+	if w.seen != nil {
+		w.await(ctx, func() bool { return !slices.ContainsFunc(taken, shown) })
+	}
+	var left []error
+	for _, name := range nodes {
+		err, tried := ended[name]
+		if !tried {
+			err = untried
+		}
+		if err != nil {
+			left = append(left, fmt.Errorf("taking the hint off node %s: %w", name, err))
+		}
+	}
+	return taken, errors.Join(left...)
+}
+
+// take is Take for one node. It reports whether there was a hint to take.
+func (w *Writer) take(ctx context.Context, name string, which func(hints.Hint) bool) (bool, error) {
+	wrote := false
+	err := w.change(ctx, name, func(n *corev1.Node) (*corev1.Node, error) {
+		h, ours := hints.Of(n)
+		if wrote = ours && which(h); !wrote {
+			return n, nil
+		}
+		out, _ := hints.Take(n)
+		return out, nil
+	})
+	if apierrors.IsNotFound(err) {
+		return false, nil
+	}
+	return wrote && err == nil, err
 }
 
 // List reads all nodes and returns the hints on them, by node.
@@ -232,8 +251,11 @@ func (w *Writer) sleep(ctx context.Context, d time.Duration) bool {
 // read: the API server refuses it with a conflict once that has changed. A list
 // of taints is replaced as a whole, and is left out when it stays.
 func patch(was, now *corev1.Node) ([]byte, error) {
-	meta := map[string]any{"resourceVersion": was.ResourceVersion, "annotations": map[string]any{
-		hints.Run: orNull(now.Annotations, hints.Run), hints.Expires: orNull(now.Annotations, hints.Expires)}}
+	notes := map[string]any{}
+	for _, key := range []string{hints.Run, hints.Expires, hints.As} {
+		notes[key] = orNull(now.Annotations, key)
+	}
+	meta := map[string]any{"resourceVersion": was.ResourceVersion, "annotations": notes}
 	if was.Labels[hints.Key] != now.Labels[hints.Key] {
 		meta["labels"] = map[string]any{hints.Key: orNull(now.Labels, hints.Key)}
 	}

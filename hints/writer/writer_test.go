@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,6 +31,7 @@ var nodes = schema.GroupResource{Resource: "nodes"}
 type server struct {
 	*fake.Clientset
 	t       *testing.T
+	mu      sync.Mutex
 	patches int
 	// before is called before each patch is looked at.
 	before func(patch int)
@@ -45,6 +47,8 @@ func serve(t *testing.T, names ...string) *server {
 	s := &server{Clientset: fake.NewClientset(list...), t: t, before: func(int) {}}
 	s.PrependReactor("patch", "nodes", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		p := a.(clienttesting.PatchAction)
+		s.mu.Lock()
+		defer s.mu.Unlock()
 		s.patches++
 		s.before(s.patches)
 		if s.refuse != nil {
@@ -250,5 +254,91 @@ func TestOneBadNodeDoesNotKeepTheOthers(t *testing.T) {
 	taken, err := w.Take(t.Context(), []string{"n1", "n2", "n3"}, all)
 	if !apierrors.IsForbidden(err) || !slices.Equal(taken, []string{"n2", "n3"}) {
 		t.Errorf("%v, %v", taken, err)
+	}
+}
+
+// TestALaggingWatchLeavesNoHint: all are taken off without the watch, which is
+// waited for once, not for every node.
+func TestALaggingWatchLeavesNoHint(t *testing.T) {
+	var names []string
+	for i := range 40 {
+		names = append(names, fmt.Sprintf("n%02d", i))
+	}
+	s := serve(t, names...)
+	if err := New(s, clock.RealClock{}, nil).Put(t.Context(), of(hints.Taint, names...)); err != nil {
+		t.Fatal(err)
+	}
+	stale := map[string]*corev1.Node{}
+	for _, name := range names {
+		stale[name] = s.node(name).DeepCopy()
+	}
+	c := clocktesting.NewFakeClock(expires)
+	w := New(s, c, func(name string) *corev1.Node { return stale[name] })
+	done := make(chan error)
+	go func() {
+		taken, err := w.Take(t.Context(), names, all)
+		if err == nil && !slices.Equal(taken, names) {
+			err = fmt.Errorf("taken off %v", taken)
+		}
+		done <- err
+	}()
+	for {
+		select {
+		case err := <-done:
+			left, _ := w.List(t.Context())
+			if err != nil || len(left) > 0 || c.Since(expires) != seenWithin {
+				t.Errorf("%v, %d hints left after %s", err, len(left), c.Since(expires))
+			}
+			return
+		case <-time.After(time.Millisecond): // the fake clock has no way to wait for waiters
+			if c.HasWaiters() {
+				c.Step(seenStep)
+			}
+		}
+	}
+}
+
+// TestWhatIsLeftIsNamed: when the time is over, each node that was not come to.
+func TestWhatIsLeftIsNamed(t *testing.T) {
+	s := serve(t, "n1", "n2")
+	w := New(s, clock.RealClock{}, nil)
+	if err := w.Put(t.Context(), of(hints.Taint, "n1", "n2")); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	taken, err := w.Take(ctx, []string{"n1", "n2"}, all)
+	if len(taken) > 0 || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "node n1") || !strings.Contains(err.Error(), "node n2") {
+		t.Errorf("%v, %v", taken, err)
+	}
+}
+
+// TestAForeignTaintOutlivesALabel that we put beside it, through the API.
+func TestAForeignTaintOutlivesALabel(t *testing.T) {
+	s := serve(t, "n1")
+	s.edit("n1", func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{hints.Repelling()} })
+	w := New(s, clock.RealClock{}, s.node)
+	if err := w.Put(t.Context(), of(hints.Label, "n1")); err != nil || !hints.Labelled(s.node("n1")) {
+		t.Fatal(err)
+	}
+	if _, err := w.Take(t.Context(), []string{"n1"}, all); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.node("n1"); !hints.Tainted(n) || hints.Labelled(n) || len(n.Annotations) != 0 {
+		t.Errorf("taints %v, labels %v, annotations %v", n.Spec.Taints, n.Labels, n.Annotations)
+	}
+}
+
+// TestAHintByHandServesToo: nothing is written where it stands already.
+func TestAHintByHandServesToo(t *testing.T) {
+	for kind, byHand := range map[hints.Kind]func(*corev1.Node){
+		hints.Taint: func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{hints.Repelling()} },
+		hints.Label: func(n *corev1.Node) { n.Labels = map[string]string{hints.Key: hints.Value} },
+	} {
+		s := serve(t, "n1")
+		s.edit("n1", byHand)
+		if err := New(s, clock.RealClock{}, s.node).Put(t.Context(), of(kind, "n1")); err != nil || s.patches != 0 {
+			t.Errorf("%s: %v after %d writes", kind, err, s.patches)
+		}
 	}
 }

@@ -22,6 +22,7 @@ const (
 	ranOut         = "a pod was let go, is still there, and the two minutes ended after the snapshot"
 	statusNotOwn   = "the status allows more than the pods give by the controller's rules"
 	givenBack      = "a pod was charged that costs the server nothing, or not at once"
+	oneAtATime     = "only the server knows the scale of its controller: one goes at a time"
 	controllerLeft = "a pod that goes at once took its controller, and what it expects, out of the count"
 )
 
@@ -54,6 +55,8 @@ func (t *trial) explain(a attempt) string {
 		return controllerLeft
 	case t.ranOut(b):
 		return ranOut
+	case scaled(b) && slices.ContainsFunc(t.pods, func(p podPlan) bool { return p.owner >= 0 && selects(b, p) && t.owners[p.owner].kind == scalable }):
+		return oneAtATime
 	}
 	return ""
 }

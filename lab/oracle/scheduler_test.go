@@ -65,18 +65,24 @@ func (n *nominator) NominatedPodsForNode(node string) (out []fwk.PodInfo) {
 
 func newScheduler(t *testing.T) *scheduler {
 	t.Helper()
-	metrics.Register()
 	cfg, err := latest.Default()
 	if err != nil {
 		t.Fatal(err)
 	}
-	profile := cfg.Profiles[0]
+	return newSchedulerOf(t, cfg.Profiles[0])
+}
+
+// newSchedulerOf is the same for another profile.
+func newSchedulerOf(t *testing.T, profile config.KubeSchedulerProfile) *scheduler {
+	t.Helper()
+	metrics.Register()
 	profile.Plugins.MultiPoint.Enabled = slices.DeleteFunc(profile.Plugins.MultiPoint.Enabled, func(p config.Plugin) bool {
 		return slices.Contains(left, p.Name)
 	})
 	client := fake.NewClientset()
 	s := &scheduler{inf: informers.NewSharedInformerFactory(client, 0), nominated: &nominator{}}
 	s.nodes = &standingPods{schedulercache.NewEmptySnapshot()}
+	var err error
 	s.fw, err = frameworkruntime.NewFramework(t.Context(), plugins.NewInTreeRegistry(), &profile, frameworkruntime.WithClientSet(client),
 		frameworkruntime.WithInformerFactory(s.inf), frameworkruntime.WithSnapshotSharedLister(s.nodes),
 		frameworkruntime.WithSharedCSIManager(nodevolumelimits.NewCSIManager(s.inf.Storage().V1().CSINodes().Lister())),

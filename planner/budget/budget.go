@@ -93,7 +93,8 @@ func read(s *cluster.Snapshot, b *cluster.Budget, spent map[string]time.Time, no
 	switch {
 	case c.unknown:
 		// What must stay is in the status only; what is there can be counted.
-		l.left = min(l.left, max(0, c.healthy-l.desired))
+		// It may have changed without the controller's looking: one at a time.
+		l.left = min(l.left, max(0, c.healthy-l.desired), 1)
 		l.healthy = min(l.healthy, c.healthy)
 	case c.err != "":
 		l.closed = plan.Reason{Code: plan.BlockedByPDB, Message: "pdb " + name + " allows none: " + c.err}
