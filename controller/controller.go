@@ -56,7 +56,8 @@ type Controller struct {
 	// long hints may outlive this process.
 	Hinter  Hinter
 	HintTTL time.Duration
-	// Shadow knows how well unknown schedulers are foretold; nil for not at all.
+	// Shadow counts how well schedulers without a profile are foretold; nil keeps
+	// the counts that there are.
 	Shadow *Shadow
 	// OnReport takes the report of every pass.
 	OnReport func(plan.RunReport)

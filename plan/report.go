@@ -49,21 +49,3 @@ type Outcome struct {
 	AsForetold  bool        `json:"asForetold"`
 	ReadyAfter  string      `json:"readyAfter,omitempty"`
 }
-
-// PlannerState is what the planner remembers between passes.
-type PlannerState struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"` // "PlannerState"
-	// SpentBudgets are PodDisruptionBudgets (namespace/name) whose allowance an
-	// eviction answered 409 may have consumed, until the time given.
-	SpentBudgets map[string]time.Time `json:"spentBudgets,omitempty"`
-	// Schedulers are the bindings that were foretold of schedulers that are not
-	// known, by schedulerName.
-	Schedulers map[string]Bindings `json:"schedulers,omitempty"`
-}
-
-// Bindings counts how often an ordinary binding was foretold, and came true.
-type Bindings struct {
-	Foretold int `json:"foretold"`
-	Hits     int `json:"hits"`
-}

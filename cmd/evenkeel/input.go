@@ -11,6 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // inputFlags say what is looked at: files, or else the cluster.
@@ -58,6 +59,16 @@ func (f *inputFlags) index(o *cluster.Objects) (*cluster.Snapshot, error) {
 		return nil, fmt.Errorf("%s: %w", f.source(), err)
 	}
 	return s, nil
+}
+
+// state is what the planner remembered when the snapshot was taken, as far as the
+// snapshot has it.
+func (f *inputFlags) state(s *cluster.Snapshot) (plan.PlannerState, error) {
+	st, err := plan.ReadState(s.Objects.PlannerState)
+	if err != nil {
+		return st, fmt.Errorf("%s: %w", f.source(), err)
+	}
+	return st, nil
 }
 
 // live reads the whole cluster once.

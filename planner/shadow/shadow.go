@@ -1,15 +1,18 @@
-// Package shadow finds out whether a scheduler that is not known places pods as
-// the default profile would: it foretells ordinary bindings that it has no hand
-// in, and keeps how many came true.
+// Package shadow finds out whether a scheduler without a profile places pods as
+// the default profile would: it foretells ordinary bindings that Evenkeel has no
+// hand in, and compares.
 //
-// It decides from those counts which schedulers may be taken for the default
-// profile. It never makes a binding, and says nothing about known schedulers.
+// It decides from counts of those which schedulers may be taken for the default
+// profile. It never makes a binding, keeps no counts of its own, and says nothing
+// about schedulers that have a profile.
 package shadow
 
 import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -21,11 +24,15 @@ import (
 // Options say when a scheduler is taken for the default profile.
 type Options struct {
 	// MinBindings is how many bindings must have been foretold; 0 trusts no
-	// unknown scheduler.
+	// scheduler without a profile.
 	MinBindings int
 	// MinHitRate is the share of them, 0..1, that must have come true.
 	MinHitRate float64
 }
+
+// MaxMinBindings is the most that MinBindings can be. Counts are halved when 1000
+// are foretold, so that the past fades, and must not fall below it then.
+const MaxMinBindings = 500
 
 // SchedulerName of a pod, with the API server's default.
 func SchedulerName(p *corev1.Pod) string {
@@ -35,17 +42,35 @@ func SchedulerName(p *corev1.Pod) string {
 	return p.Spec.SchedulerName
 }
 
+// Unknown reports whether a scheduler has no profile.
+func Unknown(name string, profiles map[string]placement.Profile) bool {
+	_, known := profiles[name]
+	return !known && name != corev1.DefaultSchedulerName
+}
+
 // Judge says whether a pod that was just bound stands where the default profile
-// would have put it. It is silent (told false) where that says little: where
-// nothing can be foretold, or more than half of the feasible nodes would have
-// been as good.
-func Judge(s *cluster.Snapshot, id cluster.PodID) (hit, told bool) {
+// would have put it. Pods that are bound and were not when it was (their UIDs are
+// not in earlier, and they were not bound in an earlier second) are left out of
+// account, as its scheduler had to.
+//
+// It is silent (told false) where an answer would say little: where nothing can be
+// foretold, where the volumes of the pod's claims have been chosen with the node,
+// and where more than half of the feasible nodes would have been as good. A
+// scheduler that draws nodes by lot is then right at most half of the time.
+func Judge(s *cluster.Snapshot, id cluster.PodID, earlier map[string]bool) (hit, told bool) {
 	p := &s.Pods[id]
-	if p.Node == cluster.NoNode {
+	at := boundAt(p.Object)
+	if p.Node == cluster.NoNode || p.Terminal || p.Terminating || at.IsZero() || claims(p.Object) {
 		return false, false
 	}
 	name := SchedulerName(p.Object)
 	w := placement.NewWorld(s, placement.Options{Profiles: map[string]placement.Profile{name: placement.DefaultProfile()}})
+	for i := range s.Pods {
+		if q := &s.Pods[i]; q.Node != cluster.NoNode && !earlier[string(q.Object.UID)] && !boundAt(q.Object).Before(at) {
+			w.Move(q.ID, cluster.NoNode)
+		}
+	}
+	w.Move(id, cluster.NoNode)
 	before := w.Predict(id).Gone
 	if len(before.Winners) == 0 || 2*len(before.Winners) > len(before.Feasible) {
 		return false, false
@@ -53,38 +78,71 @@ func Judge(s *cluster.Snapshot, id cluster.PodID) (hit, told bool) {
 	return slices.Contains(before.Winners, p.Node), true
 }
 
-// Profiles adds what the counts say of unknown schedulers to the profiles that
-// are configured, which stay as they are.
-func (o Options) Profiles(configured map[string]placement.Profile, seen map[string]plan.Bindings) map[string]placement.Profile {
-	if len(seen) == 0 {
-		return configured
-	}
-	out := maps.Clone(configured)
-	if out == nil {
-		out = map[string]placement.Profile{}
-	}
-	for name, b := range seen {
-		if _, known := out[name]; known || name == corev1.DefaultSchedulerName {
-			continue
+// boundAt is the second in which a pod got its node; zero when nothing tells.
+func boundAt(p *corev1.Pod) time.Time {
+	for _, c := range p.Status.Conditions {
+		if c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue {
+			return c.LastTransitionTime.Time
 		}
-		out[name] = placement.DefaultProfile()
-		if why := o.doubt(b); why != "" {
-			out[name] = placement.Profile{Unknown: why}
+	}
+	return p.CreationTimestamp.Time // made with its node
+}
+
+func claims(p *corev1.Pod) bool {
+	return slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil })
+}
+
+// States are the schedulers without a profile, by name: those whose pods stand in
+// the cluster, and those whose bindings were counted.
+func (o Options) States(s *cluster.Snapshot, profiles map[string]placement.Profile, seen map[string]plan.Bindings) []plan.SchedulerState {
+	pods := map[string]int{}
+	for name := range seen {
+		if Unknown(name, profiles) {
+			pods[name] = 0
 		}
+	}
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		if name := SchedulerName(p.Object); p.Node != cluster.NoNode && !p.Terminal && Unknown(name, profiles) {
+			pods[name]++
+		}
+	}
+	var out []plan.SchedulerState
+	for _, name := range slices.Sorted(maps.Keys(pods)) {
+		b := seen[name]
+		st := plan.SchedulerState{Name: name, Pods: pods[name], Bindings: b, Trusted: o.trusts(b)}
+		if b.Foretold > 0 {
+			rate := plan.Round(b.HitRate())
+			st.HitRate = &rate
+		}
+		out = append(out, st)
 	}
 	return out
 }
 
-// doubt is why a scheduler is not taken for the default profile; empty when it
-// is.
-func (o Options) doubt(b plan.Bindings) string {
-	switch {
-	case o.MinBindings <= 0:
-		return "its scores are not known"
-	case b.Foretold < o.MinBindings:
-		return fmt.Sprintf("its scores are not known, and %d of its bindings were foretold so far, of %d that are wanted", b.Foretold, o.MinBindings)
-	case float64(b.Hits) < o.MinHitRate*float64(b.Foretold):
-		return fmt.Sprintf("its scores are not known, and %d of %d bindings went where the default profile foretold, less than %.0f %%", b.Hits, b.Foretold, 100*o.MinHitRate)
+func (o Options) trusts(b plan.Bindings) bool {
+	return o.MinBindings > 0 && b.Foretold >= o.MinBindings && b.HitRate() >= o.MinHitRate
+}
+
+// Profiles adds to the profiles that are configured the default profile for each
+// scheduler that is trusted, and for each other the reason why it is not.
+func (o Options) Profiles(configured map[string]placement.Profile, states []plan.SchedulerState) map[string]placement.Profile {
+	if len(states) == 0 || o.MinBindings <= 0 {
+		return configured
 	}
-	return ""
+	out := map[string]placement.Profile{}
+	maps.Copy(out, configured)
+	for _, st := range states {
+		p := placement.DefaultProfile()
+		if !st.Trusted {
+			p.Unknown = fmt.Sprintf("its scores are not known; bindings seen %d, foretold %d, came true %d; wanted are %d foretold, and %s of them true (placement.shadow)",
+				st.Seen, st.Foretold, st.Hits, o.MinBindings, percent(o.MinHitRate))
+		}
+		out[st.Name] = p
+	}
+	return out
+}
+
+func percent(frac float64) string {
+	return strconv.FormatFloat(plan.Round(100*frac), 'f', -1, 64) + "%"
 }
