@@ -91,6 +91,13 @@ func TestShadowCountsBindings(t *testing.T) {
 	if d := cmp.Diff(map[string]plan.Bindings{"fancy": {Seen: 1, Foretold: 1}}, s.Seen()); d != "" {
 		t.Error(d)
 	}
+	unclear := bound(t, []string{"fancy"}, false)
+	unclear.s.PodByUID("fancy").Object.Status.Conditions = nil
+	unclear.s.PodByUID("fancy").Object.CreationTimestamp = metav1.Time{}
+	s = shadowed(t, unclear, "fancy")
+	if d := cmp.Diff(map[string]plan.Bindings{"fancy": {Seen: 1}}, s.Seen()); d != "" {
+		t.Error(d)
+	}
 	if s := shadowed(t, &seen{err: errors.New("no permission")}, "fancy"); len(s.Seen()) != 0 {
 		t.Errorf("counted what could not be looked at: %v", s.Seen())
 	}

@@ -60,17 +60,16 @@ func Unknown(name string, profiles map[string]placement.Profile) bool {
 func Judge(s *cluster.Snapshot, id cluster.PodID, earlier map[string]bool) (hit, told bool) {
 	p := &s.Pods[id]
 	at := boundAt(p.Object)
-	if p.Node == cluster.NoNode || p.Terminal || p.Terminating || at.IsZero() || claims(p.Object) {
+	if p.Node == cluster.NoNode || p.Terminating || at.IsZero() || claims(p.Object) {
 		return false, false
 	}
 	name := SchedulerName(p.Object)
 	w := placement.NewWorld(s, placement.Options{Profiles: map[string]placement.Profile{name: placement.DefaultProfile()}})
-	for i := range s.Pods {
+	for i := range s.Pods { // the pod itself too
 		if q := &s.Pods[i]; q.Node != cluster.NoNode && !earlier[string(q.Object.UID)] && !boundAt(q.Object).Before(at) {
 			w.Move(q.ID, cluster.NoNode)
 		}
 	}
-	w.Move(id, cluster.NoNode)
 	before := w.Predict(id).Gone
 	if len(before.Winners) == 0 || 2*len(before.Winners) > len(before.Feasible) {
 		return false, false

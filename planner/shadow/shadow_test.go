@@ -142,7 +142,8 @@ func TestALotIsNotTakenForTheDefaultProfile(t *testing.T) {
 func TestStatesAndProfiles(t *testing.T) {
 	o := nodes(1).pod("a", "n1", 1, 0).pod("b", "n1", 1, 0, func(p *corev1.Pod) { p.Spec.SchedulerName = "" }).
 		pod("c", "n1", 1, 0, func(p *corev1.Pod) { p.Spec.SchedulerName = "known" }).
-		pod("d", "", 1, 0, func(p *corev1.Pod) { p.Spec.SchedulerName = "waits" })
+		pod("d", "", 1, 0, func(p *corev1.Pod) { p.Spec.SchedulerName = "waits" }).
+		pod("e", "n1", 1, 0, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed })
 	s, err := cluster.New(&o.Objects)
 	if err != nil {
 		t.Fatal(err)
