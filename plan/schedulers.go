@@ -26,7 +26,10 @@ type SchedulerState struct {
 	Name string `json:"name"`
 	// Pods of it that stand in the cluster.
 	Pods int `json:"pods"`
-	Bindings
+	// Seen, Foretold and Hits are as in Bindings.
+	Seen     int `json:"seen"`
+	Foretold int `json:"foretold"`
+	Hits     int `json:"hits"`
 	// HitRate is the share 0..1 of Foretold that came true; nil while none is.
 	HitRate *float64 `json:"hitRate,omitempty"`
 	// Trusted: it is taken for the default profile, so that its pods may move.

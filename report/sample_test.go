@@ -78,8 +78,8 @@ func shadowed() plan.Plan {
 	p := level()
 	all, some := 0.9833, 0.5
 	p.Schedulers = []plan.SchedulerState{
-		{Name: "binpack", Pods: 12, Bindings: plan.Bindings{Seen: 80, Foretold: 60, Hits: 30}, HitRate: &some},
-		{Name: "fancy", Pods: 9, Bindings: plan.Bindings{Seen: 80, Foretold: 60, Hits: 59}, HitRate: &all, Trusted: true},
+		{Name: "binpack", Pods: 12, Seen: 80, Foretold: 60, Hits: 30, HitRate: &some},
+		{Name: "fancy", Pods: 9, Seen: 80, Foretold: 60, Hits: 59, HitRate: &all, Trusted: true},
 		{Name: "new", Pods: 1},
 	}
 	return p

@@ -109,7 +109,7 @@ func (o Options) States(s *cluster.Snapshot, profiles map[string]placement.Profi
 	var out []plan.SchedulerState
 	for _, name := range slices.Sorted(maps.Keys(pods)) {
 		b := seen[name]
-		st := plan.SchedulerState{Name: name, Pods: pods[name], Bindings: b, Trusted: o.trusts(b)}
+		st := plan.SchedulerState{Name: name, Pods: pods[name], Seen: b.Seen, Foretold: b.Foretold, Hits: b.Hits, Trusted: o.trusts(b)}
 		if b.Foretold > 0 {
 			rate := plan.Round(b.HitRate())
 			st.HitRate = &rate

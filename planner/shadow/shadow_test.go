@@ -153,8 +153,8 @@ func TestStatesAndProfiles(t *testing.T) {
 	opts := shadow.Options{MinBindings: 10, MinHitRate: 0.9}
 	rate := func(x float64) *float64 { return &x }
 	want := []plan.SchedulerState{
-		{Name: "bad", Bindings: seen["bad"], HitRate: rate(0.8)}, {Name: "fancy", Pods: 1}, {Name: "few", Bindings: seen["few"], HitRate: rate(1)},
-		{Name: "good", Bindings: seen["good"], HitRate: rate(0.9), Trusted: true},
+		{Name: "bad", Seen: 12, Foretold: 10, Hits: 8, HitRate: rate(0.8)}, {Name: "fancy", Pods: 1}, {Name: "few", Seen: 12, Foretold: 9, Hits: 9, HitRate: rate(1)},
+		{Name: "good", Seen: 12, Foretold: 10, Hits: 9, HitRate: rate(0.9), Trusted: true},
 	}
 	states := opts.States(s, known, seen)
 	if d := cmp.Diff(want, states); d != "" {
