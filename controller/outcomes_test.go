@@ -3,7 +3,6 @@ package controller_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -14,10 +13,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/internal/golden"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
-
-var update = flag.Bool("update", false, "rewrite testdata/outcomes.txt")
 
 // blinded sees the cluster a few times, and then no more.
 type blinded struct {
@@ -105,7 +103,7 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("nothing provokes %s", code)
 		}
 	}
-	compareGolden(t, lines)
+	golden.Lines(t, "testdata/outcomes.txt", lines)
 }
 
 // codesSaid are the codes that the package gives as a reason of its own. Their
@@ -133,23 +131,4 @@ func codesSaid(t *testing.T) []string {
 		t.Fatal("no codes found")
 	}
 	return out
-}
-
-func compareGolden(t *testing.T, lines []string) {
-	t.Helper()
-	slices.Sort(lines)
-	got := strings.Join(slices.Compact(lines), "\n") + "\n"
-	path := filepath.Join("testdata", "outcomes.txt")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s is not what the controller says (rewrite with -update):\n%s", path, got)
-	}
 }
