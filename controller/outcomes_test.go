@@ -9,11 +9,13 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -21,11 +23,12 @@ import (
 type blinded struct {
 	seen
 	times int
+	why   error
 }
 
 func (o *blinded) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
 	if o.looks == o.times {
-		o.err = errors.New("listing pods: the server is currently unable to handle the request")
+		o.err = o.why
 	}
 	return o.seen.Snapshot(ctx)
 }
@@ -88,10 +91,28 @@ func TestOutcomes(t *testing.T) {
 	for times := 1; times <= 2; times++ {
 		seeing := &scripted{}
 		c, o := setUp(t, seeing, plan.Live)
-		c.Observer = &blinded{*o, times}
+		c.Observer = &blinded{*o, times, errors.New("listing pods: the server is currently unable to handle the request")}
 		if run(t.Context(), c); len(seeing.waves) != times-1 {
 			t.Errorf("%d waves, want %d", len(seeing.waves), times-1)
 		}
+	}
+
+	// Or one that is only known as of long ago: before anything is planned, and
+	// between two waves.
+	for times := range 2 {
+		reports, seeing := []plan.RunReport{}, &scripted{}
+		c, o := setUp(t, seeing, plan.Live)
+		c.OnReport = func(r plan.RunReport) { reports = append(reports, r) }
+		c.Observer = &blinded{*o, 2 * times, &observe.Stale{Resource: "pods", Until: c.Clock.Now().Add(-3 * time.Minute), Age: 3 * time.Minute,
+			Bound: 2 * time.Minute, Err: errors.New("dial tcp 10.0.0.1:443: connect: connection refused")}}
+		r, err := c.RunOnce(t.Context(), nil)
+		if refused := times == 0; refused != (err != nil) || refused != r.Refused() || refused != (len(r.Plan.Moves) == 0) || refused && r.Plan.ID == "" {
+			t.Errorf("error %v, %+v", err, r)
+		}
+		if len(seeing.waves) != times || len(reports) != 1 || reports[0].Stopped == nil || reports[0].Stopped.Code != plan.ClusterViewStale {
+			t.Errorf("%d waves, reports %+v", len(seeing.waves), reports)
+		}
+		say(r)
 	}
 
 	// Or hints that cannot be written: their wave is not made.
