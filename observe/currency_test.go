@@ -114,6 +114,9 @@ func TestAWatchThatWorksIsNow(t *testing.T) {
 	x.watches(false, nil)
 	x.gets(watch.Event{Type: watch.Modified, Object: pod})
 	x.behind(0, "")
+	x.gets(gone)
+	x.wait(time.Minute)
+	x.behind(time.Minute, "the answer is 410")
 }
 
 // TestWatchesThatEndAtOnceAreNone: a proxy may open each and end it, with or
@@ -191,7 +194,5 @@ func TestStopDoesNotWaitForAReader(t *testing.T) {
 	sent := make(chan struct{})
 	go func() { x.fake.Modify(pod); close(sent) }()
 	<-sent // the stream has it, and hands it to nobody
-	x.open.Stop()
-	for range x.open.ResultChan() {
-	}
+	x.open.Stop() // or its goroutine stays, and TestMain finds it
 }
