@@ -193,6 +193,6 @@ func TestStopDoesNotWaitForAReader(t *testing.T) {
 	x.watches(false, nil)
 	sent := make(chan struct{})
 	go func() { x.fake.Modify(pod); close(sent) }()
-	<-sent // the stream has it, and hands it to nobody
+	<-sent        // the stream has it, and hands it to nobody
 	x.open.Stop() // or its goroutine stays, and TestMain finds it
 }
