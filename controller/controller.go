@@ -58,6 +58,12 @@ type Controller struct {
 	HintTTL time.Duration
 	// OnReport takes the report of every pass.
 	OnReport func(plan.RunReport)
+	// Reloads hands over what sets the fields above by a new configuration. It is
+	// received from between passes only; nil when nothing can change.
+	Reloads <-chan func(*Controller)
+	// Refused are the files whose newest content is not in effect, for reports;
+	// nil for none.
+	Refused func() []plan.Input
 
 	state plan.PlannerState
 	// left are nodes off which this pass could not take its hints.
@@ -97,6 +103,9 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 	log.Info("planned", "strategies", due, "moves", len(report.Plan.Moves), "minEvictions", report.Plan.Bound.MinEvictions, "mode", c.Mode)
 
 	report.Stopped = c.carryOut(ctx, log, &report, due)
+	if c.Refused != nil {
+		report.Inputs = c.Refused()
+	}
 	report.Finished = c.Clock.Now().UTC()
 	slices.SortStableFunc(report.Outcomes, func(a, b plan.Outcome) int { return a.Step - b.Step })
 	c.Recorder.Pass(report)

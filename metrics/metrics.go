@@ -27,6 +27,8 @@ type Metrics struct {
 	outcomes     *prometheus.CounterVec
 	landings     *prometheus.CounterVec
 	leader       prometheus.Gauge
+	info         *prometheus.GaugeVec
+	reloads      *reloads
 }
 
 // New makes the metrics; version and configHash are shown as labels of 1.
@@ -45,12 +47,19 @@ func New(version, configHash string) *Metrics {
 		landings:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evenkeel_landings_total", Help: "Replacements seen, by whether they landed as foretold."}, []string{"as_foretold"}),
 		leader:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_leader", Help: "1 while this process holds the Lease."}),
 	}
-	info := prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_build_info", Help: "1, with version and hash of the configuration.",
-		ConstLabels: prometheus.Labels{"version": version, "config_hash": configHash}})
-	info.Set(1)
-	m.Registry.MustRegister(info, m.passes, m.passSeconds, m.lastPass, m.skipped, m.planned, m.minEvictions, m.excess, m.rejected,
+	m.info = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_build_info", Help: "1, with version and hash of the configuration.",
+		ConstLabels: prometheus.Labels{"version": version}}, []string{"config_hash"})
+	m.Configured(configHash)
+	m.reloads = newReloads(m.Registry)
+	m.Registry.MustRegister(m.info, m.passes, m.passSeconds, m.lastPass, m.skipped, m.planned, m.minEvictions, m.excess, m.rejected,
 		m.outcomes, m.landings, m.leader, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
+}
+
+// Configured notes which configuration is in effect from the next pass on.
+func (m *Metrics) Configured(hash string) {
+	m.info.Reset()
+	m.info.WithLabelValues(hash).Set(1)
 }
 
 // Leading notes whether this process holds the Lease.

@@ -97,6 +97,9 @@ func (w *Watcher[T]) Look() {
 		return
 	}
 	v, files, err := w.Load()
+	if err != nil { // it may not have come as far as what was named until now, which may mend it
+		files = union(w.files, files)
+	}
 	if !slices.Equal(files, w.files) {
 		w.files, w.candidate = files, fingerprint(files) // judged at the next look, with all its files
 		return
@@ -111,6 +114,17 @@ func (w *Watcher[T]) Look() {
 		return
 	}
 	w.Take(v)
+}
+
+// union keeps the order of a.
+func union(a, b []string) []string {
+	out := slices.Clone(a)
+	for _, f := range b {
+		if !slices.Contains(out, f) {
+			out = append(out, f)
+		}
+	}
+	return out
 }
 
 func (w *Watcher[T]) note(err error) {

@@ -167,6 +167,34 @@ func TestNamedFilesAreWatchedToo(t *testing.T) {
 	}
 }
 
+// TestAFileThatWasNotReachedIsStillWatched: a loader that fails early names fewer
+// files than those that can mend it.
+func TestAFileThatWasNotReachedIsStillWatched(t *testing.T) {
+	b := newBench(t)
+	b.write("main", "+a\n")
+	b.write("a", "A")
+	b.begin()
+	load := b.Load
+	b.Load = func() (string, []string, error) {
+		if _, err := os.Stat(b.path("a")); err != nil {
+			return "", []string{b.path("main")}, err
+		}
+		return load()
+	}
+	if err := os.Remove(b.path("a")); err != nil {
+		t.Fatal(err)
+	}
+	b.look(4)
+	if len(b.denied) != 1 {
+		t.Errorf("refused %q, want the file that has gone, once", b.denied)
+	}
+	b.write("a", "A2")
+	b.look(4)
+	if !slices.Equal(b.taken, []string{"+a\nA2"}) {
+		t.Errorf("taken %q", b.taken)
+	}
+}
+
 // TestAVolumeIsSwapped does what the kubelet does to a mounted ConfigMap.
 func TestAVolumeIsSwapped(t *testing.T) {
 	b := newBench(t)
