@@ -20,6 +20,9 @@ func (t *table) run(r plan.RunReport) {
 	for _, in := range r.Inputs {
 		t.line("%s", t.paint(yellow, fmt.Sprintf("Changed files (%s, for %s): %s", safe(in.Source), orDash(safe(in.Age)), safe(strings.Join(in.Problems, "; ")))))
 	}
+	if r.Refused() {
+		return
+	}
 	t.outcomes(r)
 	t.line("")
 	t.plan(r.Plan, "Plan", "")
@@ -34,6 +37,10 @@ func modeText(m plan.Mode) string {
 
 // runVerdict counts what happened; it never reads better than the outcomes.
 func (t *table) runVerdict(r plan.RunReport) {
+	if r.Refused() {
+		t.line("%s", t.paint(yellow, "Run: refused; nothing planned, nothing evicted."))
+		return
+	}
 	by := map[plan.OutcomeKind]int{}
 	foretold, elsewhere, open := 0, 0, 0
 	for _, o := range r.Outcomes {

@@ -87,7 +87,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	if err != nil {
 		return err
 	}
-	client, rc, err := f.client(files, m, log, g)
+	client, rc, err := f.client(files, m, log, g, func() { set.observer.Renewed() })
 	if err != nil {
 		return err
 	}
@@ -180,9 +180,9 @@ func (f *runFlags) configuration(files *watched, m *metrics.Metrics, log *slog.L
 }
 
 // client takes changed credentials over where the program keeps running.
-func (f *runFlags) client(files *watched, m *metrics.Metrics, log *slog.Logger, g *global) (kubernetes.Interface, *rest.Config, error) {
+func (f *runFlags) client(files *watched, m *metrics.Metrics, log *slog.Logger, g *global, renewed func()) (kubernetes.Interface, *rest.Config, error) {
 	if !f.once {
-		return files.liveClient(g, m, log)
+		return files.liveClient(g, m, log, renewed)
 	}
 	return g.client()
 }

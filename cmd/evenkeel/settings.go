@@ -31,6 +31,7 @@ type settings struct {
 
 // apply sets everything in c that depends on the configuration.
 func (s *settings) apply(c *controller.Controller, conf *config.Config) {
+	s.observer.MaxStaleness = time.Duration(conf.Guards.MaxStaleness)
 	c.Planner, c.Strategies = planner.New(conf.Planner()), conf.Build()
 	if conf.DryRun {
 		c.Mode, c.Evictor, c.AtOnce, c.Hinter = plan.DryRun, evictor.NewDryRun(), 0, nil

@@ -97,8 +97,9 @@ func (w *watched) configured(path string, m *metrics.Metrics, log *slog.Logger, 
 	return conf, changes, err
 }
 
-// liveClient is a client that takes changed credentials over.
-func (w *watched) liveClient(g *global, m *metrics.Metrics, log *slog.Logger) (kubernetes.Interface, *rest.Config, error) {
+// liveClient is a client that takes changed credentials over, and then calls
+// renewed.
+func (w *watched) liveClient(g *global, m *metrics.Metrics, log *slog.Logger, renewed func()) (kubernetes.Interface, *rest.Config, error) {
 	source := credentials.Source{Load: g.found, Kubeconfigs: g.rules().GetLoadingPrecedence()}
 	var current *credentials.Current
 	load := func() (*credentials.Set, []string, error) {
@@ -110,6 +111,7 @@ func (w *watched) liveClient(g *global, m *metrics.Metrics, log *slog.Logger) (k
 	}
 	first, err := watch(w, metrics.CredentialFiles, m, log, load, func(s *credentials.Set) {
 		current.Take(s)
+		renewed()
 		log.Info("credentials changed; new requests carry them")
 	}).Begin()
 	if err != nil {
