@@ -91,6 +91,9 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 	report := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: c.NewRunID(), Mode: c.Mode, Started: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
 	log := c.Log.With("run", report.RunID)
 	c.left = nil
+	if c.Refused != nil {
+		report.Inputs = c.Refused()
+	}
 
 	snapshot, err := c.Observer.Snapshot(ctx)
 	if err == nil {
@@ -105,9 +108,6 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 	log.Info("planned", "strategies", due, "moves", len(report.Plan.Moves), "minEvictions", report.Plan.Bound.MinEvictions, "mode", c.Mode)
 
 	report.Stopped = c.carryOut(ctx, log, &report, due)
-	if c.Refused != nil {
-		report.Inputs = c.Refused()
-	}
 	report.Finished = c.Clock.Now().UTC()
 	slices.SortStableFunc(report.Outcomes, func(a, b plan.Outcome) int { return a.Step - b.Step })
 	c.Recorder.Pass(report)
