@@ -96,9 +96,24 @@ func TestOutcomes(t *testing.T) {
 		}
 	}
 
+	// Or a memory that cannot be written, before a wave or after it.
+	for saves := range 2 {
+		c, _ := setUp(t, &scripted{}, plan.Live)
+		c.Memory = &memory{failing: func(n int) error {
+			if n > saves {
+				return errors.New("configmaps \"evenkeel-memory-3\": etcdserver: request timed out")
+			}
+			return nil
+		}}
+		run(t.Context(), c)
+	}
+
 	// Or hints that cannot be written: their wave is not made.
 	for _, r := range unsteered(t) {
 		say(r)
+	}
+	for _, r := range leases(t) {
+		lines = append(lines, string(r.Code)+": "+r.Message)
 	}
 	for _, code := range codesSaid(t) {
 		if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, code+": ") }) {

@@ -98,4 +98,6 @@ const (
 	ReplacementNotReady     Code = "ReplacementNotReady"
 	ReplacementNotScheduled Code = "ReplacementNotScheduled"
 	Interrupted             Code = "Interrupted"
+	MemoryUnavailable       Code = "MemoryUnavailable"
+	NotLeading              Code = "NotLeading"
 )
