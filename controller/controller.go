@@ -28,6 +28,7 @@ type Observer interface {
 // Planner answers goals with a plan, and judges a wave of it again.
 type Planner interface {
 	Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan
+	Admit(s *cluster.Snapshot, st plan.PlannerState, p plan.Plan, now time.Time) []plan.Outcome
 	Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, p plan.Plan, wave int, now time.Time) ([]plan.Move, []plan.Outcome)
 }
 
@@ -39,9 +40,11 @@ type Recorder interface {
 
 // Controller runs passes with one configuration.
 type Controller struct {
-	Observer   Observer
-	Planner    Planner
-	Evictor    evictor.Evictor
+	Observer Observer
+	Planner  Planner
+	Evictor  evictor.Evictor
+	// Live carries out plans that somebody approved.
+	Live       evictor.Evictor
 	Strategies []config.Scheduled
 	Mode       plan.Mode
 	Clock      clock.WithTicker
@@ -99,7 +102,7 @@ func Goals(s *cluster.Snapshot, all []config.Scheduled, due []string) []plan.Goa
 // evict, verify. The error says why nothing could be planned; whatever happened
 // after the plan was made is in the report.
 func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport, error) {
-	report := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: c.NewRunID(), Mode: c.Mode, Started: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
+	report := c.newReport()
 	log := c.Log.With("run", report.RunID)
 	c.left = nil
 
@@ -118,10 +121,19 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 	log.Info("planned", "strategies", due, "moves", len(report.Plan.Moves), "minEvictions", report.Plan.Bound.MinEvictions, "mode", c.Mode)
 
 	report.Stopped = c.carryOut(ctx, log, &report, due)
+	return c.finish(ctx, log, report), nil
+}
+
+func (c *Controller) newReport() plan.RunReport {
+	return plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: c.NewRunID(), Mode: c.Mode, Started: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
+}
+
+// finish reports a pass, and only then forgets what it reserved.
+func (c *Controller) finish(ctx context.Context, log *slog.Logger, report plan.RunReport) plan.RunReport {
 	report.Finished = c.Clock.Now().UTC()
 	slices.SortStableFunc(report.Outcomes, func(a, b plan.Outcome) int { return a.Step - b.Step })
 	c.Recorder.Pass(report)
 	c.OnReport(report)
 	c.done(ctx, log, &report)
-	return report, nil
+	return report
 }

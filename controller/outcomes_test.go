@@ -112,6 +112,9 @@ func TestOutcomes(t *testing.T) {
 	for _, r := range unsteered(t) {
 		say(r)
 	}
+	for _, r := range refusals(t) {
+		say(r)
+	}
 	for _, r := range leases(t) {
 		lines = append(lines, string(r.Code)+": "+r.Message)
 	}

@@ -107,9 +107,11 @@ func TestWithoutMemoryNothingIsEvicted(t *testing.T) {
 		t.Errorf("writing fails: %v, %+v, %d waves", err, r.Stopped, len(e.waves))
 	}
 	c, _ = setUp(t, evictor.NewDryRun(), plan.DryRun)
-	c.Memory = &memory{unreadable: down}
-	if r, err := c.RunOnce(t.Context(), nil); err != nil || len(r.Plan.Moves) != 2 {
-		t.Errorf("dry run: %v, %d moves", err, len(r.Plan.Moves))
+	for _, m := range []*memory{{}, {unreadable: down}} {
+		c.Memory = m
+		if r, err := c.RunOnce(t.Context(), nil); err != nil || len(r.Outcomes) != 2 || m.saves != 0 {
+			t.Errorf("dry run: %v, %d outcomes, %d writes", err, len(r.Outcomes), m.saves)
+		}
 	}
 }
 

@@ -71,8 +71,12 @@ func (c *Controller) evict(ctx context.Context, log *slog.Logger, report *plan.R
 	if len(moves) == 0 {
 		return nil
 	}
+	if c.Mode != plan.Live {
+		report.Outcomes = append(report.Outcomes, c.Evictor.Wave(ctx, moves, nil).Outcomes...)
+		return nil
+	}
 	bound := func() {}
-	if hinted && c.Mode == plan.Live && c.Hinter != nil {
+	if hinted && c.Hinter != nil {
 		release, refused := c.steer(ctx, log, report, wave)
 		if refused != nil {
 			report.Outcomes = append(report.Outcomes, notSteered(moves, *refused)...)

@@ -100,4 +100,5 @@ const (
 	Interrupted             Code = "Interrupted"
 	MemoryUnavailable       Code = "MemoryUnavailable"
 	NotLeading              Code = "NotLeading"
+	PlanRefused             Code = "PlanRefused"
 )
