@@ -139,6 +139,9 @@ func (b *Box) Answer(ctx context.Context, r Request, report plan.RunReport) erro
 	}
 	o := r.object.DeepCopy()
 	o.Labels[label] = answered
+	if o.BinaryData == nil {
+		o.BinaryData = map[string][]byte{}
+	}
 	o.BinaryData[keyReport] = packed
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
 	defer cancel()

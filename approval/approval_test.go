@@ -70,9 +70,13 @@ func TestWhatCannotBeReadIsAnswered(t *testing.T) {
 		z.Write(make([]byte, 1<<20))
 	}
 	z.Close()
-	for name, content := range map[string][]byte{"not packed": []byte("{}"), "too large": bomb.Bytes()} {
-		c := fake.NewClientset(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: prefix + "b", Labels: map[string]string{label: pending}},
-			BinaryData: map[string][]byte{keyPlan: content}})
+	for name, content := range map[string][]byte{"nothing": nil, "not packed": []byte("{}"), "too large": bomb.Bytes()} {
+		o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: prefix + "b", Labels: map[string]string{label: pending}},
+			BinaryData: map[string][]byte{keyPlan: content}}
+		if content == nil {
+			o.BinaryData = nil
+		}
+		c := fake.NewClientset(o)
 		b := New(c, "evenkeel")
 		if list, err := b.Pending(t.Context()); err == nil || len(list) != 0 {
 			t.Errorf("%s: read as %+v", name, list)
