@@ -25,10 +25,10 @@ func (c *Controller) Apply(ctx context.Context, p plan.Plan, by plan.Approval, c
 		return report, err
 	}
 	snapshot, err := c.Observer.Snapshot(ctx)
-	if err != nil {
-		return report, err
+	if err == nil {
+		snapshot, err = c.collect(ctx, log, snapshot)
 	}
-	if snapshot, err = c.collect(ctx, log, snapshot); err != nil {
+	if err != nil {
 		return report, err
 	}
 	if why := c.refusePlan(p, snapshot.ClusterUID, configHash); why != "" {

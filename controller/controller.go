@@ -100,7 +100,8 @@ func Goals(s *cluster.Snapshot, all []config.Scheduled, due []string) []plan.Goa
 
 // RunOnce is one pass: observe, state goals, plan, and wave by wave look again,
 // evict, verify. The error says why nothing could be planned; whatever happened
-// after the plan was made is in the report.
+// after the plan was made is in the report, and so is a refusal to plan on a view
+// of the cluster that is long past.
 func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport, error) {
 	report := c.newReport()
 	log := c.Log.With("run", report.RunID)
@@ -110,10 +111,11 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 		return report, err
 	}
 	snapshot, err := c.Observer.Snapshot(ctx)
-	if err != nil {
-		return report, err
+	if err == nil {
+		snapshot, err = c.collect(ctx, log, snapshot)
 	}
-	if snapshot, err = c.collect(ctx, log, snapshot); err != nil {
+	if err != nil {
+		c.refuse(&report, err)
 		return report, err
 	}
 	goals := Goals(snapshot, c.Strategies, due)

@@ -58,7 +58,7 @@ func (c *Controller) holding(ctx context.Context, report *plan.RunReport, rest p
 	}
 	moves, dropped, err := c.recheck(ctx, rest, due, wave, first)
 	if err != nil {
-		return nil, &plan.Reason{Code: plan.APIError, Message: "looking at the cluster before wave " + itoa(wave) + ": " + err.Error()}
+		return nil, unseen(err, "looking at the cluster before wave "+itoa(wave)+": ")
 	}
 	report.Outcomes = append(report.Outcomes, dropped...)
 	return moves, nil
