@@ -134,6 +134,8 @@ type scratch struct {
 	seen     []bool
 	skip     []bool
 	raw      []float64
+	sample   [3][]int64 // raw counts of taints, node affinity and inter-pod affinity, in the order of the walk
+	shapes   []spreadShape
 }
 
 // domains returns the i-th slice of counts by domain, zeroed.

@@ -231,21 +231,7 @@ func balance(cpu, cpuCap, mem, memCap int64) int64 {
 // scoreInterPod sums the weights of matching terms by domain and stretches the
 // sums between the least and the most among the feasible nodes to 0..100.
 func (r *round) scoreInterPod(feasible []cluster.NodeID, out []int64) {
-	b := &r.w.buf
-	var any bool
-	for _, t := range r.in.inter.scored {
-		if t.pods.total == 0 {
-			continue
-		}
-		any = true
-		d := b.sumDomains(r.slots, t)
-		for i, n := range feasible {
-			if x := t.topo.domain[n]; x != noDomain {
-				out[i] += t.weight * int64(d[x])
-			}
-		}
-	}
-	if !any || len(out) == 0 {
+	if !r.interSums(feasible, out) || len(out) == 0 {
 		return
 	}
 	least, most := out[0], out[0]
@@ -253,9 +239,32 @@ func (r *round) scoreInterPod(feasible []cluster.NodeID, out []int64) {
 		least, most = min(least, v), max(most, v)
 	}
 	for i, v := range out {
-		out[i] = 0
-		if most > least {
-			out[i] = int64(float64(maxScore) * (float64(v-least) / float64(most-least)))
+		out[i] = stretch(v, least, most)
+	}
+}
+
+// interSums adds the weights of the terms that match, by the nodes' domains. It
+// reports whether any term has pods.
+func (r *round) interSums(feasible []cluster.NodeID, out []int64) (any bool) {
+	for _, t := range r.in.inter.scored {
+		if t.pods.total == 0 {
+			continue
+		}
+		any = true
+		d := r.w.buf.sumDomains(r.slots, t)
+		for i, n := range feasible {
+			if x := t.topo.domain[n]; x != noDomain {
+				out[i] += t.weight * int64(d[x])
+			}
 		}
 	}
+	return any
+}
+
+// stretch maps least..most to 0..100, and all to 0 where they are the same.
+func stretch(v, least, most int64) int64 {
+	if most <= least {
+		return 0
+	}
+	return int64(float64(maxScore) * (float64(v-least) / float64(most-least)))
 }

@@ -16,6 +16,9 @@ type Options struct {
 	// NoDefaultSpread switches the system's default spread constraints off
 	// (defaultingType: List with an empty list).
 	NoDefaultSpread bool
+	// PercentageOfNodes is percentageOfNodesToScore, 1..100; 0 stands for what
+	// the scheduler takes by the number of nodes.
+	PercentageOfNodes int
 }
 
 // World is a snapshot in which pods can be moved: who stands where while a plan
@@ -60,7 +63,8 @@ type World struct {
 	changes   []cluster.NodeID // where pods came or went, oldest first
 	forgotten int              // changes that are no longer listed
 
-	buf scratch
+	walk []cluster.NodeID // order in which the scheduler looks at nodes; made on demand
+	buf  scratch
 }
 
 // nodeLoad is what stands on one node. Scores by LeastAllocated use the nonZero
