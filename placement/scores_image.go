@@ -50,10 +50,14 @@ func (w *World) imageScores(pod *corev1.Pod) []int64 {
 	for i := range pod.Spec.Containers {
 		refs = append(refs, pod.Spec.Containers[i].Image)
 	}
+	counted := len(refs)
 	for i := range pod.Spec.Volumes {
 		if v := pod.Spec.Volumes[i].Image; v != nil {
 			refs = append(refs, v.Reference)
 		}
+	}
+	if w.snap.ServerMinor >= 37 { // before, image volumes add to the sum, not to the number it is weighed by
+		counted = len(refs)
 	}
 	sums := make([]int64, len(w.snap.Nodes))
 	found := false
@@ -73,7 +77,7 @@ func (w *World) imageScores(pod *corev1.Pod) []int64 {
 	if !found {
 		return nil
 	}
-	most := maxImageBytes * int64(len(refs))
+	most := maxImageBytes * int64(counted)
 	for n, v := range sums {
 		sums[n] = maxScore * (min(max(v, minImageBytes), most) - minImageBytes) / (most - minImageBytes)
 	}

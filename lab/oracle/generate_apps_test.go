@@ -165,6 +165,9 @@ func (g *generator) features(spec *corev1.PodSpec) {
 	case 1:
 		spec.Containers[0].RestartPolicyRules = []corev1.ContainerRestartRule{{Action: corev1.ContainerRestartRuleActionRestartAllContainers}}
 	default:
+		if minor() == "1.36" {
+			return // its API server knows no mount options
+		}
 		spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "m", BindMountOptions: []string{"noexec"}}}
 	}
 }
