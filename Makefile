@@ -44,7 +44,7 @@ test-lab-long: lab ## the same with every repetition of the seed scenario (20 of
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./e2e/...
 
 .PHONY: budgets
-budgets: ## 2,000 random budgets against the real disruption controller and Eviction API
+budgets: ## 2,000 random budgets against the real server (several minutes)
 	cd lab && go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./budgets
 
 .PHONY: test-chart
@@ -71,6 +71,9 @@ fuzz: ## fuzz every entrance for a minute each
 	go test -run '^$$' -fuzz FuzzRead -fuzztime 1m ./cluster
 	go test -run '^$$' -fuzz FuzzLoad -fuzztime 1m ./config
 	go test -run '^$$' -fuzz FuzzParse -fuzztime 1m ./schedule
+	go test -run '^$$' -fuzz FuzzWindow -fuzztime 1m ./schedule
+	go test -run '^$$' -fuzz FuzzAnnotations -fuzztime 1m ./annotation
+	go test -run '^$$' -fuzz FuzzBudget -fuzztime 1m ./planner/budget
 
 .PHONY: lint
 lint: ## gofmt, vet, staticcheck
@@ -85,4 +88,4 @@ bench: ## benchmarks of the planner and the snapshot reader
 .PHONY: golden
 golden: ## rewrite what the tests expect; read the diff before you commit it
 	go test ./planner ./report ./config -update
-	cd lab/helm && go test . -update
+	cd lab/helm && EVENKEEL_HELM=$(BIN)/helm go test . -update

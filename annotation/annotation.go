@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/spelling"
 )
 
 // Prefix of all keys of our own.
@@ -44,11 +45,21 @@ const (
 	KarpenterNoEvict   = "karpenter.sh/do-not-evict"
 )
 
-// podKeys are ours on pods, owners and namespaces; nodeKeys those on nodes.
+// place is a kind of object, and our keys on it.
+type place struct {
+	what  string
+	names []string
+	// reserved are keys that hints and steering of later versions set: they ask
+	// for nothing, and nobody is told to write them.
+	reserved []string
+}
+
 var (
-	podKeys  = []string{Evict, DoNotDisrupt, AllowWindow, SpreadBy, MaxSkew, ZoneSLO}
-	nodeKeys = []string{Exclude, DrainFirst, Prefix + "pressure"}
+	podKeys  = place{"pods, workloads and namespaces", []string{Evict, DoNotDisrupt, AllowWindow, SpreadBy, MaxSkew, ZoneSLO}, nil}
+	nodeKeys = place{"nodes", []string{Exclude, DrainFirst}, []string{Prefix + "pressure", Prefix + "steer"}}
 )
+
+func (p place) has(key string) bool { return contains(p.names, key) || contains(p.reserved, key) }
 
 // Source says where a request stands.
 type Source struct {
@@ -60,15 +71,27 @@ type Source struct {
 // String is the request as a person wrote it.
 func (s Source) String() string { return fmt.Sprintf("%s: %q on %s", s.Key, s.Value, s.Object) }
 
-// Problem is a request that cannot be read.
+// Problem is a request that cannot be read, or that nobody reads where it stands.
 type Problem struct {
 	Source
 	// Want says what would be read.
 	Want string
+	// Cause says what is wrong, where more is known than that it is not wanted.
+	Cause string
+	// Misplaced: the key does not exist, or not here; whatever its value says.
+	Misplaced bool
 }
 
-// String says what cannot be read and what to write.
-func (p Problem) String() string { return fmt.Sprintf("%s cannot be read (want %s)", p.Source, p.Want) }
+// String says what is wrong and what to write.
+func (p Problem) String() string {
+	switch {
+	case p.Misplaced:
+		return fmt.Sprintf("%s: %s", p.Source, p.Cause)
+	case p.Cause != "":
+		return fmt.Sprintf("%s cannot be read: %s", p.Source, p.Cause)
+	}
+	return fmt.Sprintf("%s cannot be read (want %s)", p.Source, p.Want)
+}
 
 // object is anything that carries requests.
 type object struct {
@@ -91,17 +114,34 @@ func (o object) values(key string) []Source {
 }
 
 // unknown lists keys of our prefix that mean nothing here.
-func (o object) unknown(known []string) []Problem {
+func (o object) unknown(here, elsewhere place) []Problem {
 	var out []Problem
 	for _, m := range [...]map[string]string{o.meta.GetAnnotations(), o.meta.GetLabels()} {
 		for key, v := range m {
-			if strings.HasPrefix(key, Prefix) && !contains(known, key) {
-				out = append(out, Problem{Source{o.name, key, clip(v)}, "one of " + strings.Join(known, ", ")})
+			if strings.HasPrefix(key, Prefix) && !here.has(key) {
+				out = append(out, Problem{Source: Source{o.name, key, clip(v)}, Want: "one of " + strings.Join(here.names, ", "),
+					Cause: misplaced(key, here, elsewhere), Misplaced: true})
 			}
 		}
 	}
 	sortProblems(out)
 	return out
+}
+
+// misplaced says why a key means nothing here.
+func misplaced(key string, here, elsewhere place) string {
+	if elsewhere.has(key) {
+		return "it belongs on " + elsewhere.what
+	}
+	// All begin with the prefix, which would make every key look near.
+	var known []string
+	for _, k := range here.names {
+		known = append(known, strings.TrimPrefix(k, Prefix))
+	}
+	if near := spelling.Nearest(strings.TrimPrefix(key, Prefix), known); near != "" {
+		return "no such key (did you mean " + Prefix + near + "?)"
+	}
+	return "no such key on " + here.what + " (want one of " + strings.Join(here.names, ", ") + ")"
 }
 
 // carriers of a pod's requests: itself, the owners above it, its namespace.

@@ -1,6 +1,11 @@
 package annotation
 
-import "github.com/evenkeel-project/evenkeel/cluster"
+import (
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/hints"
+)
 
 // Node is what is asked for one node.
 type Node struct {
@@ -15,7 +20,7 @@ type Node struct {
 func OfNode(n *cluster.Node) Node {
 	var r Node
 	o := object{"node " + n.Name, n.Object}
-	r.Problems = o.unknown(nodeKeys)
+	r.Problems = slices.DeleteFunc(o.unknown(nodeKeys, podKeys), func(p Problem) bool { return hints.Own(p.Key) })
 	for _, src := range o.values(Exclude) {
 		switch src.Value {
 		case "false":
@@ -23,7 +28,7 @@ func OfNode(n *cluster.Node) Node {
 			r.Exclude = append(r.Exclude, src)
 		default:
 			r.Exclude = append(r.Exclude, clipped(src))
-			r.Problems = append(r.Problems, Problem{clipped(src), wantWord})
+			r.Problems = append(r.Problems, Problem{Source: clipped(src), Want: wantWord})
 		}
 	}
 	for _, src := range o.values(DrainFirst) {
@@ -32,7 +37,7 @@ func OfNode(n *cluster.Node) Node {
 		case "true":
 			r.DrainFirst = true
 		default:
-			r.Problems = append(r.Problems, Problem{clipped(src), wantWord})
+			r.Problems = append(r.Problems, Problem{Source: clipped(src), Want: wantWord})
 		}
 	}
 	return r

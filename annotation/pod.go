@@ -1,6 +1,9 @@
 package annotation
 
 import (
+	"fmt"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -57,7 +60,7 @@ func OfPod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) Pod {
 		r.evict(o)
 		r.hold(o, DoNotDisrupt)
 		r.window(o, loc)
-		r.Problems = append(r.Problems, o.unknown(podKeys)...)
+		r.Problems = append(r.Problems, o.unknown(podKeys, nodeKeys)...)
 		if i == 0 {
 			r.foreign(o)
 		}
@@ -89,18 +92,36 @@ func (r *Pod) hold(o object, key string) {
 		}
 		d, err := time.ParseDuration(src.Value)
 		if err != nil || d <= 0 {
-			r.problem(src, wantHold)
+			r.Problems = append(r.Problems, Problem{Source: clipped(src), Want: wantHold, Cause: badHold(src.Value)})
 			continue
 		}
 		r.Holds = append(r.Holds, Hold{clipped(src), d})
 	}
 }
 
+// badHold says what is wrong with a time to hold, where it is nearly one.
+func badHold(value string) string {
+	number, days := strings.CutSuffix(value, "d")
+	n, err := strconv.Atoi(number)
+	switch d, _ := time.ParseDuration(value); {
+	case err == nil && n > 0 && n <= maxDays && days:
+		return fmt.Sprintf("days are not known (did you mean %dh?)", 24*n)
+	case err == nil && n > 0 && !days:
+		return fmt.Sprintf("it has no unit (did you mean %dh or %dm?)", n, n)
+	case d < 0 || value == "0" || value == "0s":
+		return "it is not above 0 (want " + wantHold + ")"
+	}
+	return ""
+}
+
+// maxDays bounds what is told in hours: a hundred years.
+const maxDays = 36500
+
 func (r *Pod) window(o object, loc *time.Location) {
 	for _, src := range o.values(AllowWindow) {
 		w, err := windows(src.Value, loc)
 		if err != nil {
-			r.problem(src, wantWindow)
+			r.Problems = append(r.Problems, Problem{Source: clipped(src), Want: wantWindow, Cause: err.Error()})
 			continue
 		}
 		r.Windows = append(r.Windows, Window{clipped(src), w})
@@ -138,5 +159,5 @@ func (r *Pod) word(o object, key, holds, frees string) {
 }
 
 func (r *Pod) problem(src Source, want string) {
-	r.Problems = append(r.Problems, Problem{clipped(src), want})
+	r.Problems = append(r.Problems, Problem{Source: clipped(src), Want: want})
 }

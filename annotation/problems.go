@@ -50,5 +50,5 @@ func problemsOf(o object, loc *time.Location) []Problem {
 	p.window(o, loc)
 	var w Workload
 	w.read(o)
-	return slices.Concat(p.Problems, w.Problems, o.unknown(podKeys))
+	return slices.Concat(p.Problems, w.Problems, o.unknown(podKeys, nodeKeys))
 }

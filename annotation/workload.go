@@ -64,5 +64,5 @@ func (r *Workload) read(o object) {
 }
 
 func (r *Workload) problem(src Source, want string) {
-	r.Problems = append(r.Problems, Problem{clipped(src), want})
+	r.Problems = append(r.Problems, Problem{Source: clipped(src), Want: want})
 }

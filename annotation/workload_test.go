@@ -62,6 +62,10 @@ func TestOfNode(t *testing.T) {
 		{DrainFirst, "false", false, false, false},
 		{DrainFirst, "1", false, false, true},
 		{Prefix + "pressure", "cpu", false, false, false},
+		{"evenkeel.io/steer", "avoid", false, false, false}, // what steering writes is no request
+		{"evenkeel.io/steer-run", "1", false, false, false},
+		{"evenkeel.io/steer-expires", "1", false, false, false},
+		{"evenkeel.io/steered", "1", false, false, true},
 		{Prefix + "exclud", "true", false, false, true},
 		{Evict, "never", false, false, true}, // on pods only
 	} {
@@ -110,7 +114,7 @@ func TestProblems(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got  %q\nwant %q", got, want)
 	}
-	p := Problem{Source{"the pod", Evict, "no"}, wantEvict}
+	p := Problem{Source: Source{"the pod", Evict, "no"}, Want: wantEvict}
 	if p.String() != `evenkeel.io/evict: "no" on the pod cannot be read (want never or prefer)` {
 		t.Error(p)
 	}

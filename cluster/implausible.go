@@ -14,6 +14,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	resourceapi "k8s.io/apimachinery/pkg/api/resource"
+	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 )
 
 // No API server holds an object without a name, with less than nothing of a
@@ -25,7 +26,7 @@ var (
 )
 
 // notNamespaced are the kinds that stand in no namespace.
-var notNamespaced = []string{"Namespace", "Node", "PriorityClass", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "VolumeAttachment"}
+var notNamespaced = []string{"Namespace", "Node", "PriorityClass", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "VolumeAttachment", "NodeMetrics"}
 
 // implausible says what no API server would hold.
 func implausible(kind string, x object) error {
@@ -40,6 +41,9 @@ func implausible(kind string, x object) error {
 	}
 	if n, ok := x.(*corev1.Node); ok {
 		return errors.Join(amounts("status.capacity", n.Status.Capacity), amounts("status.allocatable", n.Status.Allocatable))
+	}
+	if m, ok := x.(*metricsv1beta1.NodeMetrics); ok {
+		return amounts("usage", m.Usage)
 	}
 	for _, s := range podSpecsOf(x) {
 		if err := podAmounts(s); err != nil {
@@ -164,7 +168,7 @@ func wantedOf(t reflect.Type) string {
 }
 
 // amountLists are the fields that hold amounts by the name of a resource.
-var amountLists = []string{"requests", "limits", "capacity", "allocatable", "overhead"}
+var amountLists = []string{"requests", "limits", "capacity", "allocatable", "overhead", "usage"}
 
 // wrongAmount finds the first amount, by path, that cannot be read.
 func wrongAmount(x any, path string) (at, text string, found bool) {

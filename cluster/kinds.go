@@ -12,6 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 )
 
 // object is any native object of a snapshot.
@@ -50,6 +51,7 @@ var kinds = []kindDef{
 	kindOf[storagev1.CSIDriver]("storage.k8s.io/v1", "CSIDriver", func(o *Objects) *[]*storagev1.CSIDriver { return &o.CSIDrivers }),
 	kindOf[storagev1.VolumeAttachment]("storage.k8s.io/v1", "VolumeAttachment", func(o *Objects) *[]*storagev1.VolumeAttachment { return &o.VolumeAttachments }),
 	kindOf[storagev1.CSIStorageCapacity]("storage.k8s.io/v1", "CSIStorageCapacity", func(o *Objects) *[]*storagev1.CSIStorageCapacity { return &o.CSIStorageCapacities }),
+	kindOf[metricsv1beta1.NodeMetrics]("metrics.k8s.io/v1beta1", "NodeMetrics", func(o *Objects) *[]*metricsv1beta1.NodeMetrics { return &o.NodeMetrics }),
 	kindOf[corev1.Pod]("v1", "Pod", func(o *Objects) *[]*corev1.Pod { return &o.Pods }),
 }
 

@@ -181,6 +181,7 @@ func (b *builder) pods() {
 			n.Requested.Add(pod.Requests)
 		}
 		b.s.podByKey[key] = pod.ID
+		b.awaits(&pod)
 		if p.UID != "" {
 			b.s.podByUID[string(p.UID)] = pod.ID
 		}
@@ -197,6 +198,31 @@ func (b *builder) nodeOf(p *corev1.Pod) NodeID {
 	}
 	b.s.UnknownNodePods++
 	return NoNode
+}
+
+// awaits notes a pod that no scheduler has looked at: an attempt leaves a
+// condition PodScheduled, and so does a scheduling gate.
+func (b *builder) awaits(p *Pod) {
+	o := p.Object
+	if o.Spec.NodeName != "" || p.Terminating || p.Terminal || len(o.Spec.SchedulingGates) > 0 || o.CreationTimestamp.IsZero() {
+		return
+	}
+	for i := range o.Status.Conditions {
+		if o.Status.Conditions[i].Type == corev1.PodScheduled {
+			return
+		}
+	}
+	name := o.Spec.SchedulerName
+	if name == "" {
+		name = corev1.DefaultSchedulerName
+	}
+	if b.s.Unattempted == nil {
+		b.s.Unattempted = map[string]PodID{}
+	}
+	first, ok := b.s.Unattempted[name]
+	if !ok || o.CreationTimestamp.Before(&b.s.Pods[first].Object.CreationTimestamp) {
+		b.s.Unattempted[name] = p.ID
+	}
 }
 
 func podReady(p *corev1.Pod) bool {

@@ -148,7 +148,19 @@ func FuzzRead(f *testing.F) {
 	}
 	f.Add(text)
 	f.Add([]byte(`{"kind":"NodeList","apiVersion":"v1"}`))
-	f.Add([]byte("---\n---\na: b\n"))
+	for _, s := range []string{
+		"---\n---\na: b\n", "a: [b\nc", "a: &a [*a]\n", "kind: \x00\n", "\xff\xfek\x00", "\x1f\x8b", "- kind: Node\n", "7\n",
+		`{"kind":"Node","kind":"Pod"}`,
+		`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1"}},{"apiVersion":"v1","kin`,
+		`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"List","items":[null]}]}`,
+		"apiVersion: v1\nkind: List\nmetadata: {annotations: {evenkeel.io/taken-at: yesterday, evenkeel.io/server-version: \"1.-37\"}}\nitems: []\n",
+		"apiVersion: v1\nkind: Node\nmetadata: {name: n1}\nstatus: {allocatable: {cpu: -4, memory: 4Ei}}\n",
+		"apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n---\napiVersion: v1\nkind: Pod\nmetadata: {namespace: shop, name: p}\nspec: {nodeName: n1, overhead: {cpu: 1}, containers: [{name: c, resources: {requests: {cpu: much}}}]}\n",
+		"apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {namespace: shop, name: d}\nspec: {minAvailable: 50%, selector: {matchExpressions: [{key: app, operator: Is, values: [d]}]}}\n",
+		"apiVersion: v1\nkind: Node\nmetadata: {name: n1}\n---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {namespace: shop, name: d}\nspec: {replicas: -1, selector: {}}\n",
+	} {
+		f.Add([]byte(s))
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		o := &cluster.Objects{}
 		if cluster.Read(bytes.NewReader(b), "fuzz", o) == nil {

@@ -87,6 +87,11 @@ func redactSpec(s *corev1.PodSpec) {
 			list[i].Image = hashed(c.Image)
 		}
 	}
+	for i := range s.Volumes {
+		if v := s.Volumes[i].Image; v != nil {
+			v.Reference = hashed(v.Reference)
+		}
+	}
 	s.EphemeralContainers, s.HostAliases, s.DNSConfig, s.ImagePullSecrets = nil, nil, nil, nil
 }
 
@@ -121,6 +126,9 @@ func redactStatus(s *corev1.PodStatus) {
 func hashed(image string) string {
 	if image == "" {
 		return ""
+	}
+	if strings.LastIndex(image, ":") <= strings.LastIndex(image, "/") {
+		image += ":latest" // the tag that is meant where none is given
 	}
 	sum := sha256.Sum256([]byte(image))
 	return "redacted/" + hex.EncodeToString(sum[:8]) + ":latest"

@@ -11,6 +11,7 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 )
 
 // Objects are native objects as read from files or an API server, in any order.
@@ -36,6 +37,7 @@ type Objects struct {
 	CSIDrivers             []*storagev1.CSIDriver
 	VolumeAttachments      []*storagev1.VolumeAttachment
 	CSIStorageCapacities   []*storagev1.CSIStorageCapacity
+	NodeMetrics            []*metricsv1beta1.NodeMetrics
 
 	// TakenAt is when the objects were read; zero: derived by New from the
 	// newest timestamp inside.
@@ -109,7 +111,8 @@ type Pod struct {
 	// shared slice.
 	Owners []metav1.Object
 	// OwnerMissing says that the Controller, or one above it, is named but not
-	// in the snapshot; the workload is then the highest reference known.
+	// in the snapshot; the workload is then the highest reference known, or the
+	// Job where what starts Jobs is missing.
 	OwnerMissing bool
 	Terminating  bool
 	Terminal     bool // Succeeded or Failed
@@ -131,6 +134,7 @@ type Workload struct {
 	// snapshot but owners below it are, it is the sum of theirs.
 	Replicas int32
 	Pods     []PodID // not terminal, bound or not, sorted by ID
+	Ended    []PodID // those that are terminal, sorted by ID
 	// Object is the owner itself, nil when it is not in the snapshot.
 	Object metav1.Object
 }
@@ -141,6 +145,9 @@ type Budget struct {
 	Object   *policyv1.PodDisruptionBudget // read-only
 	Selector labels.Selector
 	Pods     []PodID
+	// Unreadable is why the selector cannot be used; the budget is then taken to
+	// select every pod of its namespace.
+	Unreadable string
 }
 
 // Service is a Service with its compiled selector; those without one select nothing.
@@ -166,11 +173,14 @@ type Snapshot struct {
 	Objects     *Objects // everything it was built from, read-only
 	// UnknownNodePods counts pods that are bound to nodes which are not here.
 	UnknownNodePods int
-	nodeByName      map[string]NodeID
-	podByKey        map[string]PodID
-	podByUID        map[string]PodID
-	namespaceByID   map[string]*corev1.Namespace
-	claimByKey      map[string]*corev1.PersistentVolumeClaim
+	// Unattempted is, by schedulerName, the longest-waiting pod that no scheduler
+	// has looked at yet.
+	Unattempted   map[string]PodID
+	nodeByName    map[string]NodeID
+	podByKey      map[string]PodID
+	podByUID      map[string]PodID
+	namespaceByID map[string]*corev1.Namespace
+	claimByKey    map[string]*corev1.PersistentVolumeClaim
 }
 
 // NodeByName returns the node of that name, or nil.

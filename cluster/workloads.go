@@ -129,9 +129,12 @@ func (x *owners) climb(ns string, ref *metav1.OwnerReference) climb {
 		above := metav1.GetControllerOfNoCopy(w.object)
 		if w.kind == "Job" { // what starts Jobs replaces no pods, but may carry annotations
 			if above != nil {
-				if cron := x.find(ns, above); cron != nil {
-					c.owners = append(c.owners, cron.object)
+				cron := x.find(ns, above)
+				if cron == nil { // what is asked on it is not known
+					c.missing = true
+					return c
 				}
+				c.owners = append(c.owners, cron.object)
 			}
 			return c
 		}
@@ -204,8 +207,10 @@ func (b *builder) number(byKey map[string]*Workload, ofPod []string) {
 		}
 		p := &b.s.Pods[i]
 		p.Workload = byKey[key].ID
-		if !p.Terminal {
-			w := &b.s.Workloads[p.Workload]
+		w := &b.s.Workloads[p.Workload]
+		if p.Terminal {
+			w.Ended = append(w.Ended, p.ID)
+		} else {
 			w.Pods = append(w.Pods, p.ID)
 		}
 	}
@@ -250,17 +255,25 @@ func (b *builder) budgets() {
 		seen[name] = true
 		sel, err := metav1.LabelSelectorAsSelector(o.Spec.Selector)
 		if err != nil {
-			text, _, _ := strings.Cut(err.Error(), " (e.g. ") // and a regular expression
-			b.fail("PodDisruptionBudget %s: reading spec.selector: %s", name, text)
-			continue
+			sel = labels.Everything()
 		}
-		budget := Budget{ID: BudgetID(len(b.s.Budgets)), Object: o, Selector: sel}
+		budget := Budget{ID: BudgetID(len(b.s.Budgets)), Object: o, Selector: sel, Unreadable: selectorTrouble(err)}
 		b.eachSelected(o.Namespace, sel, func(p *Pod) {
 			p.Budgets = append(p.Budgets, budget.ID)
 			budget.Pods = append(budget.Pods, p.ID)
 		})
 		b.s.Budgets = append(b.s.Budgets, budget)
 	}
+}
+
+// selectorTrouble is why a stored selector cannot be used. The API server lets one
+// stand that it would not take today.
+func selectorTrouble(err error) string {
+	if err == nil {
+		return ""
+	}
+	text, _, _ := strings.Cut(err.Error(), " (e.g. ") // and a regular expression
+	return text
 }
 
 // eachSelected visits the pods of a namespace that the selector matches. Pods

@@ -6,11 +6,14 @@ import (
 	"encoding/json"
 	"math"
 	"strconv"
+	"strings"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/guard"
 	"github.com/evenkeel-project/evenkeel/schedule"
@@ -98,7 +101,7 @@ func (c *Config) Build() []Scheduled {
 func (c *Config) Planner() planner.Options {
 	o := planner.DefaultOptions()
 	g := guard.Options{
-		Scope: c.Scope(), MinReplicas: c.Guards.MinReplicas, MinPodAge: time.Duration(c.Guards.MinPodAge), Protect: map[guard.Protection]bool{},
+		Scope: c.Scope(), MinReplicas: c.Guards.MinReplicas, MinPodAge: time.Duration(c.Guards.MinPodAge), SchedulerTimeout: time.Duration(c.Guards.SchedulerTimeout), Protect: map[guard.Protection]bool{},
 		ProtectedStorageClasses: c.Guards.ProtectedStorageClasses, PodSelector: selector(c.Guards.PodSelector),
 		Controllers: c.Guards.Controllers, NoEvictionPolicy: guard.Policy(c.Guards.NoEvictionPolicy),
 		Windows: c.windows(), TimeZone: c.Location(),
@@ -112,6 +115,7 @@ func (c *Config) Planner() planner.Options {
 		g.Protect[guard.Protection(p)] = true
 	}
 	o.Guards = g
+	o.Placement = placement.Options{Profiles: c.profiles, GracePeriodSeconds: c.Evictor.GracePeriodSeconds}
 	o.MinConfidence = c.Guards.MinConfidence
 	o.MaxUnavailableWithoutPDB = c.Guards.MaxUnavailableWithoutPDB
 	o.UtilizationLimit = c.Impact.UtilizationLimit
@@ -119,6 +123,10 @@ func (c *Config) Planner() planner.Options {
 	o.Limits = planner.Limits{PerPass: l.PerPass, PerNode: l.PerNode, PerNamespace: l.PerNamespace, PerOwner: l.PerOwner, PerZone: l.PerZone}
 	f := c.Evictor.InFlight
 	o.InFlight = planner.InFlight{Total: f.Total.Of(0), PerNode: f.PerNode.Of(0), PerOwner: f.PerOwner.Of(0)}
+	o.Steer, o.SteerMaxFrac = hints.Kind(c.Evictor.Steer), c.Evictor.SteerMaxFrac
+	for _, s := range c.Build() {
+		o.Strategies = append(o.Strategies, planner.StrategyInfo{Name: s.Name, Needs: s.Strategy.Needs()})
+	}
 	o.ConfigHash, o.NotEnforced = c.Hash(), c.NotEnforced()
 	return o
 }
@@ -133,12 +141,13 @@ func (c *Config) PerMinute() int {
 }
 
 // Hash identifies the effective configuration, whatever its comments and the
-// order of its keys: 12 hex digits.
+// order of its keys, and the files that it names: 12 hex digits.
 func (c *Config) Hash() string {
 	b, err := json.Marshal(c)
 	if err != nil {
 		panic("config: marshalling: " + err.Error()) // only data types inside
 	}
+	b = append(b, strings.Join(c.files, "")...)
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:6])
 }

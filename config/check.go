@@ -10,9 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/planner/guard"
 	"github.com/evenkeel-project/evenkeel/schedule"
+	"github.com/evenkeel-project/evenkeel/spelling"
 	"github.com/evenkeel-project/evenkeel/strategies"
+	"github.com/evenkeel-project/evenkeel/strategies/arg"
 )
 
 // check reports what is well-formed but makes no sense.
@@ -30,6 +33,7 @@ func (c *Config) check(e *mistakes) {
 	c.checkWindows(e, loc)
 	fraction(e, "impact.utilizationLimit", c.Impact.UtilizationLimit)
 	c.checkEvictor(e)
+	c.checkPlacement(e)
 }
 
 func zone(e *mistakes, path, name string) *time.Location {
@@ -90,7 +94,7 @@ func (c *Config) checkStrategies(e *mistakes, loc *time.Location) {
 
 func (c *Config) checkType(e *mistakes, path string, s Strategy) {
 	if types := strategies.Types(); !slices.Contains(types, s.Type) {
-		e.field(path+".type", "unknown strategy %q%s (want one of %s)", s.Type, suggest(s.Type, types), strings.Join(types, ", "))
+		e.field(path+".type", "unknown strategy %q%s (want one of %s)", s.Type, spelling.DidYouMean(s.Type, types), strings.Join(types, ", "))
 		return
 	}
 	_, errs := strategies.New(s.Name, s.Type, s.Args, c.Scope())
@@ -123,7 +127,7 @@ func (c *Config) checkGuards(e *mistakes) {
 	}
 	for i, p := range g.Protect {
 		if !slices.Contains(known, p) {
-			e.field(fmt.Sprintf("guards.protect[%d]", i), "unknown protection %q%s (want one of %s)", p, suggest(p, known), strings.Join(known, ", "))
+			e.field(fmt.Sprintf("guards.protect[%d]", i), "unknown protection %q%s (want one of %s)", p, spelling.DidYouMean(p, known), strings.Join(known, ", "))
 		}
 	}
 	c.checkMoreGuards(e)
@@ -144,7 +148,7 @@ func (c *Config) checkMoreGuards(e *mistakes) {
 		}
 	}
 	if want := []string{string(guard.Preferred), string(guard.Mandatory)}; !slices.Contains(want, g.NoEvictionPolicy) {
-		e.field("guards.noEvictionPolicy", "unknown policy %q%s (want preferred or mandatory)", g.NoEvictionPolicy, suggest(g.NoEvictionPolicy, want))
+		e.field("guards.noEvictionPolicy", "unknown policy %q%s (want preferred or mandatory)", g.NoEvictionPolicy, spelling.DidYouMean(g.NoEvictionPolicy, want))
 	}
 }
 
@@ -158,11 +162,12 @@ func (c *Config) checkWindows(e *mistakes, loc *time.Location) {
 			}
 			if w.Schedule == "" {
 				e.field(path+".schedule", "is missing (want a cron expression, such as \"0 22 * * 1-5\")")
-				continue
-			}
-			if _, err := schedule.Parse(w.Schedule, at); err != nil {
+			} else if _, err := schedule.ParseOpening(w.Schedule, at); err != nil {
 				e.field(path+".schedule", "%v", err)
-			} else if _, err := schedule.NewWindow(w.Schedule, time.Duration(w.Duration), at); err != nil {
+			}
+			if e.at[path+".duration"] == nil {
+				e.field(path+".duration", "is missing (want how long the window stays open, such as 6h)")
+			} else if err := schedule.CheckLength(time.Duration(w.Duration)); err != nil {
 				e.field(path+".duration", "%v", err)
 			}
 		}
@@ -177,12 +182,19 @@ func (c *Config) checkEvictor(e *mistakes) {
 	if v.VerifyTimeout < Duration(time.Second) {
 		e.field("evictor.verifyTimeout", "%s is too short to see a replacement come up (want 1s or more)", v.VerifyTimeout)
 	}
+	if want := []string{string(hints.None), string(hints.Label), string(hints.Taint)}; !slices.Contains(want, v.Steer) {
+		e.field("evictor.steer", "unknown way to steer %q%s (want none, label or taint)", v.Steer, spelling.DidYouMean(v.Steer, want))
+	}
+	fraction(e, "evictor.steerMaxFrac", v.SteerMaxFrac)
+	if v.SteerTTL < Duration(time.Second) {
+		e.field("evictor.steerTTL", "%s is too short to see a replacement scheduled (want 1s or more)", v.SteerTTL)
+	}
 	for path, n := range map[string]interface{ Of(int) int }{
 		"evictor.perMinute": v.PerMinute, "evictor.inFlight.total": v.InFlight.Total,
 		"evictor.inFlight.perNode": v.InFlight.PerNode, "evictor.inFlight.perOwner": v.InFlight.PerOwner,
 	} {
 		if strings.HasSuffix(fmt.Sprint(n), "%") {
-			e.field(path, "a share makes no sense here (want a number, or unlimited)")
+			e.field(path, "a share makes no sense here (want a whole number, or unlimited)")
 		} else if n.Of(1) < 1 {
 			e.field(path, "0 would never evict (want 1 or more, or unlimited; to evict nothing set dryRun: true)")
 		}
@@ -190,11 +202,7 @@ func (c *Config) checkEvictor(e *mistakes) {
 }
 
 func fraction(e *mistakes, path string, v float64) {
-	switch {
-	case v > 0 && v <= 1:
-	case v > 1 && v <= 100:
-		e.field(path, "%s is not a fraction (want 0..1; did you mean %.2f?)", number(v), v/100)
-	default:
-		e.field(path, "%s is not a fraction (want above 0, at most 1)", number(v))
+	for _, err := range arg.Fraction(path, v) {
+		e.field(path, "%s", err.Message)
 	}
 }

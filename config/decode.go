@@ -11,11 +11,15 @@ import (
 	"go.yaml.in/yaml/v3"
 
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/spelling"
+	"github.com/evenkeel-project/evenkeel/strategies/arg"
 )
 
-// decode fills the configuration from the document. It is our own because no
+// decode fills what `into` points to from the document. It is our own because no
 // library reports every mistake with its line and goes on.
-func (e *mistakes) decode(root *yaml.Node, c *Config) { e.value(root, reflect.ValueOf(c).Elem(), "") }
+func (e *mistakes) decode(root *yaml.Node, into any) {
+	e.value(root, reflect.ValueOf(into).Elem(), "")
+}
 
 var (
 	durationType = reflect.TypeFor[Duration]()
@@ -65,6 +69,9 @@ func (e *mistakes) object(n *yaml.Node, v reflect.Value, path string) {
 	fields := map[string]int{}
 	var names []string
 	for i := range v.NumField() {
+		if !v.Type().Field(i).IsExported() {
+			continue
+		}
 		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")
 		fields[name] = i
 		names = append(names, name)
@@ -72,7 +79,7 @@ func (e *mistakes) object(n *yaml.Node, v reflect.Value, path string) {
 	e.pairs(n, path, func(key, val *yaml.Node) {
 		i, known := fields[key.Value]
 		if !known {
-			e.add(key, join(path, key.Value), "unknown key%s", suggest(key.Value, names))
+			e.add(key, join(path, key.Value), "unknown key%s", spelling.DidYouMean(key.Value, names))
 			return
 		}
 		f := v.Type().Field(i)
@@ -152,30 +159,32 @@ func (e *mistakes) sequence(n *yaml.Node, v reflect.Value, path string) {
 }
 
 func (e *mistakes) scalar(n *yaml.Node, v reflect.Value, path string) {
-	bad := func() { e.add(n, path, "want %s, found %s", wanted(v.Type()), found(n)) }
+	bad := func(hint string) {
+		e.unreadable(n, path, "want %s, found %s%s", scalarWanted(v.Type(), path), found(n), hint)
+	}
 	if n.Kind != yaml.ScalarNode {
-		bad()
+		bad("")
 		return
 	}
 	switch v.Kind() {
 	case reflect.Bool:
 		b, err := strconv.ParseBool(n.Value)
 		if err != nil || n.Tag != "!!bool" {
-			bad()
+			bad("")
 			return
 		}
 		v.SetBool(b)
-	case reflect.Int, reflect.Int64:
+	case reflect.Int, reflect.Int32, reflect.Int64:
 		i, err := strconv.ParseInt(n.Value, 10, 32)
 		if err != nil || n.Tag != "!!int" {
-			bad()
+			bad("")
 			return
 		}
 		v.SetInt(i)
 	case reflect.Float64:
 		f, err := strconv.ParseFloat(n.Value, 64)
 		if err != nil || n.Tag != "!!int" && n.Tag != "!!float" {
-			bad()
+			bad(arg.MeantFraction(n.Value))
 			return
 		}
 		v.SetFloat(f)
@@ -185,31 +194,62 @@ func (e *mistakes) scalar(n *yaml.Node, v reflect.Value, path string) {
 	}
 }
 
+// scalarWanted says in words what the type of a field takes, or its name.
+func scalarWanted(t reflect.Type, path string) string {
+	if strings.HasSuffix(strings.ToLower(path), "selector") {
+		return "a label selector such as \"app=web\""
+	}
+	return wanted(t)
+}
+
 func (e *mistakes) duration(n *yaml.Node, v reflect.Value, path string) {
 	d, err := time.ParseDuration(n.Value)
 	switch {
-	case n.Kind != yaml.ScalarNode || err != nil && n.Tag != "!!int":
-		e.add(n, path, "%s is not a duration (want a number and a unit, such as 90s, 5m or 1h30m)", found(n))
-	case err != nil:
-		e.add(n, path, "%s is not a duration (did you mean %ss or %sm?)", n.Value, n.Value, n.Value)
+	case n.Kind != yaml.ScalarNode || err != nil:
+		e.unreadable(n, path, "%s is not a duration (%s)", found(n), durationHint(n.Value, strings.HasPrefix(path, "windows.")))
 	case d < 0:
-		e.add(n, path, "%s is negative (want 0s or more)", n.Value)
+		e.unreadable(n, path, "%s is negative (want 0s or more)", n.Value)
 	default:
 		v.SetInt(int64(d))
 	}
 }
 
+// durationHint says what to write instead of text: numbers without a unit, and
+// days, which are none, are told in those that are known. Windows last hours.
+func durationHint(text string, window bool) string {
+	n, err := strconv.Atoi(strings.TrimSuffix(text, "d"))
+	switch days := strings.HasSuffix(text, "d"); {
+	case err == nil && days && n > 0 && (n <= 7 || !window && n <= 9999):
+		return fmt.Sprintf("did you mean %dh?", 24*n)
+	case err == nil && !days && window:
+		return fmt.Sprintf("did you mean %dh?", n)
+	case err == nil && !days:
+		return fmt.Sprintf("did you mean %ds or %dm?", n, n)
+	case window:
+		return "want a number and a unit, such as 6h"
+	}
+	return "want a number and a unit, such as 90s, 5m or 1h30m"
+}
+
 func (e *mistakes) count(n *yaml.Node, v reflect.Value, path string) {
+	want := "a number, a share such as 20%%, or unlimited"
+	whole := strings.HasPrefix(path, "evictor.") // these count pods, whatever is there
+	if whole {
+		want = "a whole number, or unlimited"
+	}
 	if n.Kind != yaml.ScalarNode {
-		e.add(n, path, "want a number, a share such as 20%%, or unlimited; found %s", found(n))
+		e.unreadable(n, path, "want "+want+"; found %s", found(n))
 		return
 	}
 	c, err := plan.ParseCount(n.Value)
-	if err != nil {
-		e.add(n, path, "%v", err)
-		return
+	switch {
+	case err != nil && whole && !strings.HasPrefix(n.Value, "-"):
+		e.unreadable(n, path, "want "+want+"; found %s", found(n))
+	case err != nil:
+		e.unreadable(n, path, "%v", err)
+	default:
+		v.Set(reflect.ValueOf(c))
 	}
-	v.Set(reflect.ValueOf(c))
 }
 
 // raw keeps a value as JSON for whoever knows its shape, and remembers where

@@ -3,6 +3,7 @@ package config
 import (
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/guard"
 )
@@ -29,16 +30,17 @@ func Default() *Config {
 			MaxHintedFrac: 0.34, TTL: 10 * minute, Rules: []HintRule{}},
 		Strategies: []Strategy{},
 		Impact:     Impact{0.9},
-		Guards: Guards{Landing: "required", MinConfidence: 0.9, MinReplicas: 2, MinPodAge: 5 * minute,
+		Guards: Guards{Landing: "required", MinConfidence: 0.9, MinReplicas: 2, MinPodAge: 5 * minute, SchedulerTimeout: minute,
 			PriorityBelow: "system-cluster-critical", MaxUnavailableWithoutPDB: 1, Protect: protect,
 			ProtectedStorageClasses: []string{}, Controllers: []string{}, NoEvictionPolicy: string(guard.Preferred)},
 		Limits: Limits{PerPass: plan.Absolute(50), PerNode: plan.Absolute(5), PerNamespace: plan.Percent(20),
 			PerOwner: plan.Percent(50), PerZone: plan.Absolute(20),
 			PerHour: PerHour{plan.Absolute(10), plan.Absolute(100), plan.Absolute(300)}},
-		Windows: Windows{[]Window{}, []Window{}},
+		Windows:   Windows{[]Window{}, []Window{}},
+		Placement: Placement{Profiles: []PlacementProfile{}},
 		Evictor: Evictor{PerMinute: plan.Absolute(30),
 			InFlight:      InFlight{plan.Absolute(16), plan.Absolute(2), plan.Absolute(1)},
-			VerifyTimeout: 5 * minute, Steer: "none", Backoff: Backoff{10 * minute, 24 * 60 * minute},
+			VerifyTimeout: 5 * minute, Steer: string(hints.None), SteerMaxFrac: 0.67, SteerTTL: 10 * minute, Backoff: Backoff{10 * minute, 24 * 60 * minute},
 			Breaker: Breaker{0.3, plan.Absolute(10), 0.2}},
 	}
 }

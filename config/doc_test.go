@@ -29,6 +29,9 @@ func TestEveryKeyIsDocumented(t *testing.T) {
 			return
 		}
 		for i := range typ.NumField() {
+			if !typ.Field(i).IsExported() {
+				continue
+			}
 			name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
 			walk(typ.Field(i).Type, strings.TrimPrefix(path+"."+name, "."))
 		}

@@ -46,7 +46,7 @@ func Load(name string, data []byte) (*Config, error) {
 		return nil, err
 	}
 	c := Default()
-	e := &mistakes{file: name, at: map[string]*yaml.Node{}}
+	e := &mistakes{file: name, at: map[string]*yaml.Node{}, unread: map[string]bool{}}
 	e.decode(root, c)
 	c.check(e)
 	return c, e.err()
@@ -99,7 +99,11 @@ func alias(n *yaml.Node) *yaml.Node {
 type mistakes struct {
 	file string
 	list []mistake
+	more []error // from the files that this one names
 	at   map[string]*yaml.Node
+	// unread are fields with a value of the wrong form: what was checked next is
+	// their default, which nobody wrote.
+	unread map[string]bool
 }
 
 type mistake struct {
@@ -120,9 +124,18 @@ func (e *mistakes) add(n *yaml.Node, path, format string, args ...any) {
 	e.list = append(e.list, mistake{line, text})
 }
 
-// field records a mistake about a field, or about the nearest field above it
-// that is in the file.
+// unreadable records a value of the wrong form.
+func (e *mistakes) unreadable(n *yaml.Node, path, format string, args ...any) {
+	e.add(n, path, format, args...)
+	e.unread[path] = true
+}
+
+// field records a mistake about a field that could be read, or about the nearest
+// field above it that is in the file.
 func (e *mistakes) field(path, format string, args ...any) {
+	if e.unread[path] {
+		return
+	}
 	e.add(e.nearest(path), path, format, args...)
 }
 
@@ -140,13 +153,10 @@ func (e *mistakes) nearest(path string) *yaml.Node {
 }
 
 func (e *mistakes) err() error {
-	if len(e.list) == 0 {
-		return nil
-	}
 	slices.SortFunc(e.list, func(a, b mistake) int { return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.text, b.text)) })
 	errs := make([]error, 0, len(e.list))
 	for _, m := range slices.Compact(e.list) {
 		errs = append(errs, fmt.Errorf("%s:%d: %s", e.file, m.line, m.text))
 	}
-	return errors.Join(errs...)
+	return errors.Join(append(errs, e.more...)...)
 }

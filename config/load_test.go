@@ -119,6 +119,15 @@ func FuzzLoad(f *testing.F) {
 	}
 	f.Add(shipped)
 	f.Add([]byte(minimal + "strategies: [{args: {a: [1, {b: c}]}}]\n"))
+	f.Add([]byte(minimal + "limits: &l {perPass: *l}\n"))
+	f.Add([]byte(minimal + "? [a]\n: b\n"))
+	a, err := txtar.ParseFile("testdata/mistakes.txtar")
+	if err != nil {
+		f.Fatal(err)
+	}
+	for i := 0; i+1 < len(a.Files); i += 2 {
+		f.Add(append([]byte(minimal), a.Files[i].Data...))
+	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if c, err := config.Load("f", b); err == nil {
 			c.Build()

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -25,6 +26,10 @@ type Config struct {
 	Limits       Limits     `json:"limits"`
 	Windows      Windows    `json:"windows"`
 	Evictor      Evictor    `json:"evictor"`
+	Placement    Placement  `json:"placement"`
+
+	profiles map[string]placement.Profile // by schedulerName
+	files    []string                     // digests of the files that are named
 }
 
 // Namespaces are those in scope.
@@ -109,6 +114,7 @@ type Guards struct {
 	MinConfidence            float64  `json:"minConfidence"`
 	MinReplicas              int      `json:"minReplicas"`
 	MinPodAge                Duration `json:"minPodAge"`
+	SchedulerTimeout         Duration `json:"schedulerTimeout"`
 	PriorityBelow            string   `json:"priorityBelow"`
 	MaxUnavailableWithoutPDB int      `json:"maxUnavailableWithoutPDB"`
 	Protect                  []string `json:"protect"`
@@ -154,7 +160,9 @@ type Evictor struct {
 	PerMinute          plan.Count `json:"perMinute"`
 	InFlight           InFlight   `json:"inFlight"`
 	VerifyTimeout      Duration   `json:"verifyTimeout"`
-	Steer              string     `json:"steer" built:"no"`
+	Steer              string     `json:"steer"`
+	SteerMaxFrac       float64    `json:"steerMaxFrac"`
+	SteerTTL           Duration   `json:"steerTTL"`
 	Backoff            Backoff    `json:"backoff" built:"no"`
 	Breaker            Breaker    `json:"breaker" built:"no"`
 }

@@ -48,10 +48,20 @@ type Controller struct {
 	Recorder   Recorder
 	// NewRunID names a pass.
 	NewRunID func() string
+	// AtOnce is how many moves are begun between two looks at the cluster; 0
+	// means a whole wave. See evictor.AtOnce.
+	AtOnce int
+	// Hinter writes the hints that waves need, and takes away what a process that
+	// was killed left, also when steering is off; nil in a dry run. HintTTL is how
+	// long hints may outlive this process.
+	Hinter  Hinter
+	HintTTL time.Duration
 	// OnReport takes the report of every pass.
 	OnReport func(plan.RunReport)
 
 	state plan.PlannerState
+	// left are nodes off which this pass could not take its hints.
+	left []string
 }
 
 // Goals asks every strategy. Those of strategies that are not in due become
@@ -73,9 +83,13 @@ func Goals(s *cluster.Snapshot, all []config.Scheduled, due []string) []plan.Goa
 func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport, error) {
 	report := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: c.NewRunID(), Mode: c.Mode, Started: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
 	log := c.Log.With("run", report.RunID)
+	c.left = nil
 
 	snapshot, err := c.Observer.Snapshot(ctx)
 	if err != nil {
+		return report, err
+	}
+	if snapshot, err = c.collect(ctx, log, snapshot); err != nil {
 		return report, err
 	}
 	goals := Goals(snapshot, c.Strategies, due)
@@ -97,7 +111,9 @@ func (c *Controller) carryOut(ctx context.Context, log *slog.Logger, report *pla
 		waves = max(waves, m.Wave)
 	}
 	for wave := 1; wave <= waves; wave++ {
-		if stop := c.wave(ctx, log, report, due, wave); stop != nil {
+		stop := c.wave(ctx, log, report, due, wave)
+		c.releaseLeft(ctx, log, report.RunID)
+		if stop != nil {
 			c.giveUp(report, stop)
 			return stop
 		}
@@ -105,24 +121,63 @@ func (c *Controller) carryOut(ctx context.Context, log *slog.Logger, report *pla
 	return nil
 }
 
+// wave carries out one wave, no more moves at a time than the pace lets begin
+// soon after a look at the cluster.
 func (c *Controller) wave(ctx context.Context, log *slog.Logger, report *plan.RunReport, due []string, wave int) *plan.Reason {
-	if ctx.Err() != nil {
-		return &plan.Reason{Code: plan.Interrupted, Message: "told to stop before wave " + itoa(wave)}
-	}
-	moves := movesOf(report.Plan, wave)
-	if c.Mode == plan.Live {
-		holding, dropped, err := c.recheck(ctx, report.Plan, due, wave)
-		if err != nil {
-			return &plan.Reason{Code: plan.APIError, Message: "looking at the cluster before wave " + itoa(wave) + ": " + err.Error()}
+	rest := report.Plan
+	rest.Moves = movesOf(report.Plan, wave)
+	for first := wave == 1; len(rest.Moves) > 0; first = false {
+		if ctx.Err() != nil {
+			return &plan.Reason{Code: plan.Interrupted, Message: "told to stop before wave " + itoa(wave)}
 		}
-		moves = holding
-		report.Outcomes = append(report.Outcomes, dropped...)
+		moves, stop := c.holding(ctx, report, rest, due, wave, first)
+		if stop != nil {
+			return stop
+		}
+		begun := moves
+		if c.AtOnce > 0 && len(moves) > c.AtOnce {
+			begun = moves[:c.AtOnce]
+		}
+		rest.Moves = moves[len(begun):]
+		if stop := c.evict(ctx, log, report, wave, begun, slices.ContainsFunc(moves, plan.Move.Steered)); stop != nil {
+			return stop
+		}
 	}
+	return nil
+}
+
+// holding are the moves of the wave that still hold; the others are reported.
+func (c *Controller) holding(ctx context.Context, report *plan.RunReport, rest plan.Plan, due []string, wave int, first bool) ([]plan.Move, *plan.Reason) {
+	if c.Mode != plan.Live {
+		return rest.Moves, nil
+	}
+	moves, dropped, err := c.recheck(ctx, rest, due, wave, first)
+	if err != nil {
+		return nil, &plan.Reason{Code: plan.APIError, Message: "looking at the cluster before wave " + itoa(wave) + ": " + err.Error()}
+	}
+	report.Outcomes = append(report.Outcomes, dropped...)
+	return moves, nil
+}
+
+// evict carries out a part of a wave. With hinted, the hints of the wave stand
+// meanwhile, though no move of this part may need them: all that is left of the
+// wave was judged with them.
+func (c *Controller) evict(ctx context.Context, log *slog.Logger, report *plan.RunReport, wave int, moves []plan.Move, hinted bool) *plan.Reason {
 	if len(moves) == 0 {
 		return nil
 	}
+	bound := func() {}
+	if hinted && c.Mode == plan.Live && c.Hinter != nil {
+		release, refused := c.steer(ctx, log, report, wave)
+		if refused != nil {
+			report.Outcomes = append(report.Outcomes, notSteered(moves, *refused)...)
+			return stops(refused)
+		}
+		defer release()
+		bound = release
+	}
 	log.Info("carrying out", "wave", wave, "moves", len(moves))
-	result := c.Evictor.Wave(ctx, moves)
+	result := c.Evictor.Wave(ctx, moves, bound)
 	report.Outcomes = append(report.Outcomes, result.Outcomes...)
 	c.spend(ctx, result.Spent)
 	return result.Stop
@@ -135,8 +190,9 @@ const (
 	settleStep = 500 * time.Millisecond
 )
 
-// recheck judges a wave by a fresh look at the cluster.
-func (c *Controller) recheck(ctx context.Context, p plan.Plan, due []string, wave int) ([]plan.Move, []plan.Outcome, error) {
+// recheck judges a wave by a fresh look at the cluster. Before anything was
+// evicted there is nothing to settle.
+func (c *Controller) recheck(ctx context.Context, p plan.Plan, due []string, wave int, first bool) ([]plan.Move, []plan.Outcome, error) {
 	until := c.Clock.Now().Add(settleTime)
 	for {
 		s, err := c.Observer.Snapshot(ctx)
@@ -144,7 +200,7 @@ func (c *Controller) recheck(ctx context.Context, p plan.Plan, due []string, wav
 			return nil, nil, err
 		}
 		moves, dropped := c.Planner.Recheck(s, c.state, Goals(s, c.Strategies, due), p, wave, s.TakenAt)
-		if wave == 1 || !slices.ContainsFunc(dropped, byBudget) || !c.Clock.Now().Before(until) {
+		if first || !slices.ContainsFunc(dropped, byBudget) || !c.Clock.Now().Before(until) {
 			return moves, dropped, nil
 		}
 		if !c.sleepUntil(ctx, c.Clock.Now().Add(settleStep)) {

@@ -40,7 +40,7 @@ type scripted struct {
 	waves   [][]plan.Move
 }
 
-func (e *scripted) Wave(_ context.Context, moves []plan.Move) evictor.Result {
+func (e *scripted) Wave(_ context.Context, moves []plan.Move, _ func()) evictor.Result {
 	e.waves = append(e.waves, moves)
 	if len(e.results) > 0 {
 		r := e.results[0]

@@ -24,7 +24,7 @@ func (p *twoWaves) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.
 
 func (p *twoWaves) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, of plan.Plan, wave int, _ time.Time) ([]plan.Move, []plan.Outcome) {
 	p.rechecks[wave]++
-	m := of.Moves[wave-1]
+	m := of.Moves[0] // of the wave
 	if wave == 2 && p.rechecks[wave] <= p.refusals {
 		return nil, []plan.Outcome{{Step: m.Step, Outcome: plan.Dropped, Reason: plan.Reason{Code: p.code}}}
 	}

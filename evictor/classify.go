@@ -47,7 +47,7 @@ func Classify(err error) Verdict {
 	case s.Code == http.StatusTooManyRequests:
 		return stop(plan.APIThrottled, "the API server asks to slow down: "+s.Message)
 	case s.Code == http.StatusForbidden || s.Code == http.StatusUnauthorized:
-		return stop(plan.PermissionMissing, "permission to create pods/eviction is missing; grant it to this account: "+s.Message)
+		return stop(plan.PermissionMissing, withoutPermission("create pods/eviction", err))
 	case s.Code == http.StatusNotFound:
 		return Verdict{Outcome: plan.Gone, Reason: plan.Reason{Code: plan.PodGoneAlready, Message: "the pod is gone"}}
 	case s.Code == http.StatusConflict:
@@ -58,6 +58,15 @@ func Classify(err error) Verdict {
 		return Verdict{Unsure: true, Reason: plan.Reason{Code: plan.APIError, Message: fmt.Sprintf("the API server answered %d: %s", s.Code, s.Message)}}
 	}
 	return Verdict{Outcome: plan.Unknown, Reason: plan.Reason{Code: plan.APIError, Message: fmt.Sprintf("the API server answered %d: %s", s.Code, s.Message)}}
+}
+
+// withoutPermission tells a right that is missing from an account that is not
+// known.
+func withoutPermission(to string, err error) string {
+	if apierrors.IsUnauthorized(err) {
+		return "the API server does not accept the credentials (" + to + "): " + err.Error() + "; is the token still valid?"
+	}
+	return "permission to " + to + " is missing; grant it to this account: " + err.Error()
 }
 
 func refused(code plan.Code, msg string) Verdict {

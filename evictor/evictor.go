@@ -12,9 +12,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Evictor carries out a wave: moves that may be away at the same time.
+// Evictor carries out a wave: moves that may be away at the same time. It calls
+// bound once, beside the wave, as soon as no move waits for the scheduler any
+// more: each replacement is bound, or the move has ended. It returns after bound
+// has. A nil bound is not called.
 type Evictor interface {
-	Wave(ctx context.Context, moves []plan.Move) Result
+	Wave(ctx context.Context, moves []plan.Move, bound func()) Result
 }
 
 // Result says what became of a wave.
@@ -35,7 +38,7 @@ type DryRun struct{}
 func NewDryRun() DryRun { return DryRun{} }
 
 // Wave reports every move as one that would be evicted.
-func (DryRun) Wave(_ context.Context, moves []plan.Move) Result {
+func (DryRun) Wave(_ context.Context, moves []plan.Move, _ func()) Result {
 	var r Result
 	for _, m := range moves {
 		r.Outcomes = append(r.Outcomes, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.WouldEvict, Reason: m.Reason})

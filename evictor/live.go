@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -92,14 +93,19 @@ func (r rest) evict(ctx context.Context, e *policyv1.Eviction) error {
 // Wave evicts the moves and waits for their replacements. When ctx ends no
 // further eviction begins, and those under way are watched for a few seconds
 // more.
-func (l *Live) Wave(ctx context.Context, moves []plan.Move) Result {
+func (l *Live) Wave(ctx context.Context, moves []plan.Move, bound func()) Result {
 	w := l.watch(moves)
 	outcomes := make([]attempt, len(moves))
 	var wg sync.WaitGroup
+	w.onBound = func() { wg.Go(bound) }
+	if bound == nil {
+		w.onBound = func() {}
+	}
 	wave, halt := context.WithCancel(ctx)
 	defer halt()
 	for i, m := range moves {
 		wg.Go(func() {
+			defer w.placed(m)
 			outcomes[i] = l.move(ctx, wave, w, m)
 			if outcomes[i].stop != nil {
 				halt()
@@ -179,7 +185,7 @@ func (l *Live) look(ctx context.Context, m plan.Move) (*corev1.Pod, attempt) {
 	case apierrors.IsNotFound(err):
 		return nil, outcomeOf(m, plan.Gone, plan.PodGoneAlready, "the pod is gone")
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
-		a := outcomeOf(m, plan.Blocked, plan.PermissionMissing, "permission to get pods is missing; grant it to this account: "+err.Error())
+		a := outcomeOf(m, plan.Blocked, plan.PermissionMissing, withoutPermission("get pods", err))
 		a.stop = &a.outcome.Reason
 		return nil, a
 	case err != nil && ctx.Err() != nil:
@@ -192,6 +198,8 @@ func (l *Live) look(ctx context.Context, m plan.Move) (*corev1.Pod, attempt) {
 		return nil, outcomeOf(m, plan.Gone, plan.PodTerminating, "the pod is terminating already")
 	case pod.Spec.NodeName != m.From:
 		return nil, outcomeOf(m, plan.Dropped, plan.PremiseChanged, "the pod is no longer on "+m.From)
+	case m.Read != "" && m.Read != annotation.Read(pod):
+		return nil, outcomeOf(m, plan.Dropped, plan.PremiseChanged, "the pod's labels, its requests or its controller have changed just now")
 	}
 	return pod, attempt{}
 }

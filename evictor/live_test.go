@@ -137,7 +137,7 @@ func one(t *testing.T, r Result) plan.Outcome {
 func TestEvictedAndLanded(t *testing.T) {
 	w := newWorld(aPod("d1", "u1", "n3"))
 	w.replace = "n1"
-	r := live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")})
+	r := live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil)
 	o := one(t, r)
 	if o.Outcome != plan.Evicted || o.Landed != "n1" || !o.AsForetold || o.Replacement == nil || o.Replacement.UID != "new-d1" || r.Stop != nil {
 		t.Errorf("%+v %v", o, r.Stop)
@@ -147,7 +147,7 @@ func TestEvictedAndLanded(t *testing.T) {
 func TestLandedElsewhereIsSaid(t *testing.T) {
 	w := newWorld(aPod("d1", "u1", "n3"))
 	w.replace = "n3"
-	o := one(t, live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}))
+	o := one(t, live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil))
 	if o.Outcome != plan.Evicted || o.AsForetold || o.Reason.Code != plan.LandedElsewhere {
 		t.Errorf("%+v", o)
 	}
@@ -156,7 +156,7 @@ func TestLandedElsewhereIsSaid(t *testing.T) {
 func TestEachVictimGetsItsOwnReplacement(t *testing.T) {
 	w := newWorld(aPod("d1", "u1", "n3"), aPod("d2", "u2", "n3"))
 	w.replace = "n1"
-	r := live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1"), aMove(2, "d2", "u2")})
+	r := live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1"), aMove(2, "d2", "u2")}, nil)
 	if len(r.Outcomes) != 2 || r.Outcomes[0].Replacement == nil || r.Outcomes[1].Replacement == nil || r.Outcomes[0].Replacement.UID == r.Outcomes[1].Replacement.UID {
 		t.Errorf("%+v", r.Outcomes)
 	}
@@ -178,7 +178,7 @@ func TestNotEvicted(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			w := newWorld(c.pod)
-			o := one(t, live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}))
+			o := one(t, live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil))
 			if o.Outcome != c.outcome || o.Reason.Code != c.code || w.asked != 0 {
 				t.Errorf("%+v, asked %d times", o, w.asked)
 			}
@@ -189,7 +189,7 @@ func TestNotEvicted(t *testing.T) {
 func TestAnAnswerLostOnTheWayIsLookedUp(t *testing.T) {
 	w := newWorld(aPod("d1", "u1", "n3"))
 	w.answer, w.takesEffect, w.replace = errors.New("connection reset by peer"), true, "n2"
-	o := one(t, live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}))
+	o := one(t, live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil))
 	if o.Outcome != plan.Evicted || o.Landed != "n2" {
 		t.Errorf("%+v", o)
 	}
@@ -210,7 +210,7 @@ func TestAMissingReplacementStopsThePass(t *testing.T) {
 			w.replace, w.notReady = c.replace, c.notReady
 			fake := clocktesting.NewFakeClock(time.Unix(0, 0))
 			done := make(chan Result)
-			go func() { done <- live(w, fake).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}) }()
+			go func() { done <- live(w, fake).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil) }()
 			for !fake.HasWaiters() {
 				time.Sleep(time.Millisecond) // the fake clock has no way to wait for waiters
 			}
@@ -227,14 +227,14 @@ func TestToldToStopBeginsNoEviction(t *testing.T) {
 	w := newWorld(aPod("d1", "u1", "n3"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r := live(w, clock.RealClock{}).Wave(ctx, []plan.Move{aMove(1, "d1", "u1")})
+	r := live(w, clock.RealClock{}).Wave(ctx, []plan.Move{aMove(1, "d1", "u1")}, nil)
 	if o := one(t, r); o.Outcome != plan.Dropped || o.Reason.Code != plan.Interrupted || w.asked != 0 || r.Stop == nil {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestDryRunEvictsNothing(t *testing.T) {
-	r := NewDryRun().Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")})
+	r := NewDryRun().Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil)
 	if o := one(t, r); o.Outcome != plan.WouldEvict || r.Stop != nil {
 		t.Errorf("%+v", r)
 	}

@@ -18,6 +18,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clocktesting "k8s.io/utils/clock/testing"
 
+	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -36,8 +37,14 @@ var (
 	errBudget  = withBudgetCause(apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0))
 	errSeveral = status(500, "", "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.")
 	errEtcd    = status(500, metav1.StatusReasonInternalError, "etcdserver: request timed out")
-	errAccount = errors.New(`User "system:serviceaccount:evenkeel:evenkeel" cannot create resource "pods/eviction" in API group "" in the namespace "shop"`)
+	errAccount = saying(refusedAccount)
 )
+
+// refusedAccount is how an API server words it.
+const refusedAccount = `User "system:serviceaccount:evenkeel:evenkeel" cannot create resource "pods/eviction" in API group "" in the namespace "shop"`
+
+// saying is an error in the words of somebody else.
+func saying(words string) error { return errors.New(words) }
 
 func answers(err error) func(*world, *plan.Move, func()) {
 	return func(w *world, _ *plan.Move, _ func()) { w.answer = err }
@@ -64,6 +71,10 @@ var provocations = []provocation{
 	{"it is another in between", plan.UIDChanged, answers(apierrors.NewConflict(pods, "d1", errors.New("the UID in the precondition does not match")))},
 	{"it terminates", plan.PodTerminating, func(w *world, _ *plan.Move, _ func()) { w.pods["d1"].DeletionTimestamp = &metav1.Time{} }},
 	{"it stands elsewhere", plan.PremiseChanged, func(w *world, _ *plan.Move, _ func()) { w.pods["d1"].Spec.NodeName = "n2" }},
+	{"somebody asks to keep it", plan.PremiseChanged, func(w *world, m *plan.Move, _ func()) {
+		m.Read = annotation.Read(w.pods["d1"])
+		w.pods["d1"].Annotations = map[string]string{annotation.Evict: "never"}
+	}},
 	{"the window has closed", plan.OutsideWindow, func(_ *world, m *plan.Move, _ func()) { m.NotAfter = noon }},
 	{"its budget is spent", plan.BlockedByPDB, answers(errBudget)},
 	{"it has two budgets", plan.SeveralPDBs, answers(errSeveral)},
@@ -109,7 +120,7 @@ func provoke(t *testing.T, p provocation) Result {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	p.prepare(w, &m, stop)
-	return drive(t, fake, nil, func() Result { return live(w, fake).Wave(ctx, []plan.Move{m}) })
+	return drive(t, fake, nil, func() Result { return live(w, fake).Wave(ctx, []plan.Move{m}, nil) })
 }
 
 // TestOutcomes provokes everything that the evictor can say of a move, and keeps

@@ -17,6 +17,19 @@ type pace struct {
 	next time.Time
 }
 
+// freshFor is how long a look at the cluster may lie back when an eviction that
+// rests on it begins.
+const freshFor = 15 * time.Second
+
+// AtOnce is how many evictions a pace lets begin while a look at the cluster is
+// fresh, at least one; 0 without a pace.
+func AtOnce(perMinute int) int {
+	if perMinute <= 0 {
+		return 0
+	}
+	return max(1, int(int64(perMinute)*int64(freshFor)/int64(time.Minute)))
+}
+
 func newPace(perMinute int, c clock.WithTicker) *pace {
 	p := &pace{clock: c}
 	if perMinute > 0 {

@@ -26,12 +26,17 @@ type watch struct {
 	before   map[types.UID]bool
 	workload map[string]string // victim's UID -> workload
 	taken    map[types.UID]string
+	// waiting are the victims whose replacements are not bound yet; onBound is
+	// called when there is none left.
+	waiting map[string]bool
+	onBound func()
 }
 
 func (l *Live) watch(moves []plan.Move) *watch {
-	w := &watch{before: map[types.UID]bool{}, workload: map[string]string{}, taken: map[types.UID]string{}}
+	w := &watch{before: map[types.UID]bool{}, workload: map[string]string{}, taken: map[types.UID]string{}, waiting: map[string]bool{}}
 	seen := map[string]bool{}
 	for _, m := range moves {
+		w.waiting[m.Pod.UID] = true
 		if seen[m.Pod.Namespace] {
 			continue
 		}
@@ -42,6 +47,18 @@ func (l *Live) watch(moves []plan.Move) *watch {
 		}
 	}
 	return w
+}
+
+// placed notes that a move waits for the scheduler no more.
+func (w *watch) placed(m plan.Move) {
+	w.mu.Lock()
+	was := len(w.waiting)
+	delete(w.waiting, m.Pod.UID)
+	last := was > 0 && len(w.waiting) == 0
+	w.mu.Unlock()
+	if last {
+		w.onBound()
+	}
 }
 
 // verify follows one accepted eviction until the victim is gone and its
@@ -59,6 +76,9 @@ func (l *Live) verify(ctx context.Context, w *watch, m plan.Move) attempt {
 	for {
 		changed := l.pods.Changed() // taken first, so that no change is missed
 		r, gone := w.replacement(l, m)
+		if r != nil && r.Spec.NodeName != "" {
+			w.placed(m)
+		}
 		if gone && r != nil && ready(r) {
 			return landed(m, r, l.opts.Clock.Since(start))
 		}

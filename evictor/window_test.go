@@ -27,7 +27,7 @@ func TestAWindowEndsEvictions(t *testing.T) {
 			w.replace = "n1"
 			m := aMove(1, "d1", "u1")
 			m.NotAfter = c.notAfter
-			r := live(w, clocktesting.NewFakeClock(noon)).Wave(t.Context(), []plan.Move{m})
+			r := live(w, clocktesting.NewFakeClock(noon)).Wave(t.Context(), []plan.Move{m}, nil)
 			o := one(t, r)
 			if c.evicted {
 				if o.Outcome != plan.Evicted || w.asked != 1 {
@@ -50,7 +50,7 @@ func TestAWindowThatClosesWhileThePodIsReadEndsItsEviction(t *testing.T) {
 	w.onGet = func(int) error { fake.Step(3 * time.Second); return nil }
 	m := aMove(1, "d1", "u1")
 	m.NotAfter = noon.Add(2 * time.Second)
-	if o := one(t, live(w, fake).Wave(t.Context(), []plan.Move{m})); o.Reason.Code != plan.OutsideWindow || w.asked != 0 {
+	if o := one(t, live(w, fake).Wave(t.Context(), []plan.Move{m}, nil)); o.Reason.Code != plan.OutsideWindow || w.asked != 0 {
 		t.Errorf("%+v, asked %d times", o, w.asked)
 	}
 }
@@ -70,7 +70,7 @@ func TestAWindowThatClosesWithinAWave(t *testing.T) {
 	}
 	begun := make(chan struct{})
 	w.onEvict = func() { close(begun) }
-	r := drive(t, fake, begun, func() Result { return l.Wave(t.Context(), moves) })
+	r := drive(t, fake, begun, func() Result { return l.Wave(t.Context(), moves, nil) })
 	evicted, outside := 0, 0
 	for _, o := range r.Outcomes {
 		switch {

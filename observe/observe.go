@@ -62,8 +62,20 @@ func New(client kubernetes.Interface, c clock.PassiveClock) *Observer {
 // Start begins to watch, until ctx ends.
 func (o *Observer) Start(ctx context.Context) { o.factory.Start(ctx.Done()) }
 
-// Shutdown waits until every watch has ended; end Start's context first.
-func (o *Observer) Shutdown() { o.factory.Shutdown() }
+// endTime bounds Shutdown: after a 429 the informer sleeps, up to half a minute,
+// and nothing wakes it.
+const endTime = time.Second
+
+// Shutdown waits until every watch has ended, but not for ever; end Start's
+// context first.
+func (o *Observer) Shutdown() {
+	ended := make(chan struct{})
+	go func() { defer close(ended); o.factory.Shutdown() }()
+	select {
+	case <-ended:
+	case <-time.After(endTime):
+	}
+}
 
 // WaitForSync returns once every kind is listed, or with an error that says
 // what stands in the way: a missing permission at once, an unreachable server
@@ -213,6 +225,15 @@ func (o *Observer) Pods(namespace string) []*corev1.Pod {
 		return nil // the lister reads memory; it has no way to fail
 	}
 	return pods
+}
+
+// Node is a node as last seen, nil when there is none; read-only.
+func (o *Observer) Node(name string) *corev1.Node {
+	n, err := o.factory.Core().V1().Nodes().Lister().Get(name)
+	if err != nil {
+		return nil
+	}
+	return n
 }
 
 func (o *Observer) pods() cache.SharedIndexInformer { return o.factory.Core().V1().Pods().Informer() }

@@ -100,11 +100,22 @@ func (b *builder) pod(name string) *corev1.Pod {
 
 func (b *builder) world(t testing.TB) *World {
 	t.Helper()
+	return b.worldOf(t, DefaultProfile())
+}
+
+// worldOf is the world of a default-scheduler with the profile.
+func (b *builder) worldOf(t testing.TB, p Profile) *World {
+	t.Helper()
+	return b.worldWith(t, Options{Profiles: map[string]Profile{corev1.DefaultSchedulerName: p}})
+}
+
+func (b *builder) worldWith(t testing.TB, o Options) *World {
+	t.Helper()
 	s, err := cluster.New(&b.objects)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewWorld(s, Options{})
+	return NewWorld(s, o)
 }
 
 func id(t testing.TB, w *World, pod string) cluster.PodID {

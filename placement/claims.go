@@ -141,12 +141,14 @@ func (w *World) placeVolumes(in *incoming) {
 	if len(pod.Spec.Volumes) == 0 {
 		return
 	}
-	in.attach = w.attachables(pod, func(v *corev1.Volume) *corev1.PersistentVolumeClaim {
-		if v.Ephemeral != nil {
-			return w.newClaim(pod, v)
-		}
-		return w.snap.Claim(pod.Namespace, v.PersistentVolumeClaim.ClaimName)
-	})
+	if !in.profile.off[NodeVolumeLimits] {
+		in.attach = w.attachables(pod, func(v *corev1.Volume) *corev1.PersistentVolumeClaim {
+			if v.Ephemeral != nil {
+				return w.newClaim(pod, v)
+			}
+			return w.snap.Claim(pod.Namespace, v.PersistentVolumeClaim.ClaimName)
+		})
+	}
 	cs := w.claimSetOf(pod)
 	in.oncePod, in.noClaim = cs.oncePod, cs.never
 	if in.volumes = w.unknownVolumes(in, &cs); in.volumes != "" {
@@ -161,9 +163,10 @@ func (w *World) placeVolumes(in *incoming) {
 	if len(cs.bound)+len(cs.delayed) == 0 {
 		return
 	}
-	in.bindOK, in.fixed.volumes = make([]bool, len(w.snap.Nodes)), make([]int64, len(w.snap.Nodes))
+	in.bindOK, in.fixed.volumes = make([]bool, len(w.snap.Nodes)), make([]int8, len(w.snap.Nodes))
 	for n := range in.bindOK {
-		in.bindOK[n], in.fixed.volumes[n] = w.bind(&cs, &w.snap.Nodes[n])
+		ok, score := w.bind(&cs, &w.snap.Nodes[n])
+		in.bindOK[n], in.fixed.volumes[n] = ok, int8(score)
 	}
 }
 

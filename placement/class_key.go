@@ -18,7 +18,7 @@ func priorityOf(p *corev1.Pod) int32 {
 // must have, a priority, and resources of the pod as a whole.
 func appendRest(b []byte, p *cluster.Pod) []byte {
 	spec := &p.Object.Spec
-	b = binary.AppendVarint(b, int64(priorityOf(p.Object)))
+	b = appendText(binary.AppendVarint(b, int64(priorityOf(p.Object))), schedulerOf(p.Object))
 	ports := hostPorts(spec)
 	b = binary.AppendVarint(b, int64(len(ports)))
 	for _, x := range ports {

@@ -13,12 +13,14 @@ import (
 )
 
 // class is a set of pods that the scheduler cannot tell apart: the same
-// namespace, labels, owner, requests, affinity, tolerations, spread, images,
-// volumes, ports and priority.
+// scheduler, namespace, labels, owner, requests, affinity, tolerations, spread,
+// images, volumes, ports and priority.
 type class struct {
 	namespace string
 	labels    labels.Set
 	sample    *cluster.Pod
+	profile   *profile
+	demand    int64 // milliCPU that TargetLoadPacking expects of it; 0 without such a profile
 	pods      []cluster.PodID
 	priority  int32
 	ports     []hostPort
@@ -113,9 +115,12 @@ func (w *World) group() {
 			continue
 		}
 		key = appendKey(key[:0], p)
+		if w.packing != nil {
+			key = binary.AppendVarint(key, w.demandOf(p))
+		}
 		c := byKey[string(key)]
 		if c == nil {
-			c = newClass(p)
+			c = w.newClass(p)
 			byKey[string(key)] = c
 			w.classes = append(w.classes, c)
 			w.byNS[c.namespace] = append(w.byNS[c.namespace], c)
@@ -129,10 +134,14 @@ func (w *World) group() {
 	}
 }
 
-func newClass(p *cluster.Pod) *class {
+func (w *World) newClass(p *cluster.Pod) *class {
 	c := &class{
-		namespace: p.Object.Namespace, labels: labels.Set(p.Object.Labels), sample: p, priority: priorityOf(p.Object),
+		namespace: p.Object.Namespace, labels: labels.Set(p.Object.Labels), sample: p,
+		profile: w.profileOf(p.Object.Spec.SchedulerName), priority: priorityOf(p.Object),
 		ports: hostPorts(&p.Object.Spec), disks: exclusiveDisks(&p.Object.Spec),
+	}
+	if w.packing != nil {
+		c.demand = w.demandOf(p)
 	}
 	for i := range p.Object.Spec.Volumes {
 		if v := p.Object.Spec.Volumes[i].PersistentVolumeClaim; v != nil {

@@ -55,10 +55,10 @@ func (w *World) shiftDisks(c *class, n int, by int32) {
 	}
 }
 
-// diskTaken reports whether a pod on the node has one of the class's disks in a
-// way that keeps the newcomer away.
-func (w *World) diskTaken(c *class, n int) bool {
-	return slices.ContainsFunc(c.disks, func(d disk) bool {
+// diskTaken reports whether a pod on the node has one of the disks in a way that
+// keeps the newcomer away.
+func (w *World) diskTaken(disks []disk, n int) bool {
+	return slices.ContainsFunc(disks, func(d disk) bool {
 		u := w.disks[d.id]
 		if u == nil {
 			return false

@@ -21,7 +21,7 @@ type NodeVerdict struct {
 // PluginScore is one plugin's part of a node's total.
 type PluginScore struct {
 	Plugin     string
-	Normalised int64 // 0..100; 0 for a plugin that does not score this pod
+	Normalised int64 // 0..100, in a legacy Policy 0..10; 0 for a plugin that does not score this pod
 	Weight     int64
 }
 
@@ -60,10 +60,9 @@ func (w *World) verdicts(in *incoming, p cluster.PodID, gone bool) []NodeVerdict
 		return out
 	}
 	r.score(feasible)
-	weights := w.weights.list()
 	for i, n := range feasible {
-		for k := range scoreNames {
-			out[n].Scores = append(out[n].Scores, PluginScore{scoreNames[k], w.buf.scores[k][i], weights[k]})
+		for k, s := range in.profile.scorers {
+			out[n].Scores = append(out[n].Scores, PluginScore{s.name, w.buf.scores[k][i], s.weight})
 		}
 		out[n].Total = w.buf.total[i]
 	}

@@ -71,21 +71,26 @@ func affinityMatches(a nodeaffinity.RequiredNodeAffinity, n *corev1.Node) bool {
 // incoming is what holds for every pod of a class when it is scheduled.
 type incoming struct {
 	class      *class
-	request    cluster.Resources // of a new pod of the class
-	assumed    cluster.Resources // what scores take it to request
-	affinityOK []bool            // node selector and required node affinity
-	taintsOK   []bool            // NoSchedule and NoExecute taints
-	canRun     []bool            // what CanRun says
-	featuresOK []bool            // NodeDeclaredFeatures; nil: all
-	bindOK     []bool            // VolumeBinding; nil: all
-	zoneOK     []bool            // VolumeZone; nil: all
-	noClaim    string            // why VolumeBinding refuses every node; empty when it does not
-	oncePod    []string          // its claims that one pod only may use
+	profile    *profile
+	request    cluster.Resources  // of a new pod of the class
+	assumed    cluster.Resources  // what scores take it to request
+	asked      *cluster.Resources // what NodeResourcesFit asks for; nil: it is not asked
+	affinityOK []bool             // node selector and required node affinity
+	taintsOK   []bool             // NoSchedule and NoExecute taints
+	canRun     []bool             // what CanRun says, by the profile's filters and added affinity
+	ports      []hostPort         // NodePorts
+	disks      []disk             // VolumeRestrictions
+	featuresOK []bool             // NodeDeclaredFeatures; nil: all
+	bindOK     []bool             // VolumeBinding; nil: all
+	zoneOK     []bool             // VolumeZone; nil: all
+	noClaim    string             // why VolumeBinding refuses every node; empty when it does not
+	oncePod    []string           // its claims that one pod only may use
 	attach     []attachable
 	fit        fit
 	fixed      fixedScores
 	spread     spreadRules
 	inter      interPod
+	policy     policyCounts
 	err        error  // why it cannot be read
 	namespaces string // why labels of namespaces are wanting; empty when they are not
 	volumes    string // why its volumes cannot be placed; empty when they can
@@ -97,31 +102,48 @@ func (w *World) incomingOf(p cluster.PodID) *incoming {
 	if c.in != nil {
 		return c.in
 	}
-	n := len(w.snap.Nodes)
-	in := &incoming{class: c, affinityOK: make([]bool, n), taintsOK: make([]bool, n), canRun: make([]bool, n)}
-	c.in = in
 	pod := c.sample.Object
+	v := w.viewOf(pod, c.profile)
+	in := &incoming{class: c, profile: c.profile, affinityOK: v.affinityOK, taintsOK: v.taintsOK, canRun: v.canRun, fixed: v.fixed, err: v.err}
+	c.in = in
 	in.request, in.assumed = requestsOf(pod)
-	required := nodeaffinity.GetRequiredNodeAffinity(pod)
-	for i := range w.snap.Nodes {
-		node := &w.snap.Nodes[i]
-		in.affinityOK[i] = affinityMatches(required, node.Object)
-		in.taintsOK[i] = tolerates(pod, node.Object)
-		in.canRun[i] = node.Ready && in.affinityOK[i] && in.taintsOK[i] && schedulable(pod, node.Object)
-	}
-	if in.fixed, in.err = w.fixedScores(pod); in.err != nil {
+	in.asked = c.profile.asked(&in.request)
+	in.ports, in.disks = c.ports, c.disks
+	if in.err != nil {
 		return in
 	}
+	in.fixed.images = w.imageScores(pod)
 	if in.featuresOK, in.err = w.featuresOK(pod); in.err != nil {
 		return in
 	}
 	w.placeVolumes(in)
+	in.switchOff()
 	if in.spread, in.err = w.spreadRules(c, in); in.err != nil {
 		return in
+	}
+	if c.profile.Policy != nil {
+		in.policy = w.policyCounts(c)
 	}
 	in.inter, in.err = w.interPod(c)
 	in.namespaces = w.namespacesWanting(c)
 	return in
+}
+
+// switchOff forgets what filters that are not asked would look at.
+func (in *incoming) switchOff() {
+	off := in.profile.off
+	if off[NodePorts] {
+		in.ports = nil
+	}
+	if off[VolumeRestrictions] {
+		in.disks, in.oncePod = nil, nil
+	}
+	if off[VolumeZone] {
+		in.zoneOK = nil
+	}
+	if off[NodeDeclaredFeatures] {
+		in.featuresOK = nil
+	}
 }
 
 // scratch holds slices that are used again for every prediction.
@@ -129,13 +151,12 @@ type scratch struct {
 	byDomain [][]int32
 	min      []int64
 	feasible []cluster.NodeID
-	scores   [scorePlugins][]int64
+	scores   [][]int64 // by scorer of the profile
 	total    []int64
 	seen     []bool
 	skip     []bool
 	raw      []float64
-	sample   [3][]int64 // raw counts of taints, node affinity and inter-pod affinity, in the order of the walk
-	shapes   []spreadShape
+	sampler  sampler
 }
 
 // domains returns the i-th slice of counts by domain, zeroed.

@@ -6,10 +6,10 @@ import "github.com/evenkeel-project/evenkeel/cluster"
 // nothing else in the cluster. It stays true until pods come or go, so that a
 // prediction looks anew at a few nodes only.
 type fit struct {
-	seen  int    // how many changes of the world it has taken in
-	ok    []bool // every filter but those that count domains
-	least []int8 // LeastAllocated
-	even  []int8 // BalancedAllocation
+	seen   int    // how many changes of the world it has taken in
+	ok     []bool // every filter but those that count domains
+	amount []int8 // NodeResourcesFit by the profile's strategy; nil: it does not score
+	even   []int8 // BalancedAllocation; nil: it does not score
 }
 
 // changed notes that pods came to or left a node. The list is cut when it gets
@@ -28,7 +28,13 @@ func (w *World) refresh(in *incoming) {
 	switch {
 	case f.ok == nil:
 		n := len(w.snap.Nodes)
-		f.ok, f.least, f.even = make([]bool, n), make([]int8, n), make([]int8, n)
+		f.ok = make([]bool, n)
+		if in.profile.scoresAmount {
+			f.amount = make([]int8, n)
+		}
+		if in.profile.scoresEven {
+			f.even = make([]int8, n)
+		}
 		fallthrough
 	case f.seen < w.forgotten:
 		for n := range f.ok {
@@ -46,15 +52,24 @@ func (w *World) refit(in *incoming, n int) {
 	f := &in.fit
 	f.ok[n] = in.canRun[n] && in.noClaim == "" &&
 		(in.bindOK == nil || in.bindOK[n]) && (in.zoneOK == nil || in.zoneOK[n]) && (in.featuresOK == nil || in.featuresOK[n]) &&
-		w.fits(&in.request, n) && w.portTaken(in.class, n) == 0 && !w.diskTaken(in.class, n) && w.noAttach(in, n) == ""
-	if f.ok[n] {
-		least, even := w.resourceScores(in, n)
-		f.least[n], f.even[n] = int8(least), int8(even)
+		w.fits(in.asked, n) && w.portTaken(in.ports, n) == 0 && !w.diskTaken(in.disks, n) && w.noAttach(in, n) == ""
+	if !f.ok[n] {
+		return
+	}
+	if f.amount != nil {
+		f.amount[n] = int8(w.amountScore(in, cluster.NodeID(n)))
+	}
+	if f.even != nil {
+		f.even[n] = int8(w.evenScore(in, cluster.NodeID(n)))
 	}
 }
 
-// fits reports whether the node lacks nothing that is requested.
+// fits reports whether the node lacks nothing that is requested; nil requests
+// nothing, not even room for a pod.
 func (w *World) fits(r *cluster.Resources, n int) bool {
+	if r == nil {
+		return true
+	}
 	l, node := &w.load[n], &w.snap.Nodes[n]
 	a := &node.Allocatable
 	if l.pods+1 > node.AllowedPods ||
@@ -69,21 +84,4 @@ func (w *World) fits(r *cluster.Resources, n int) bool {
 		}
 	}
 	return true
-}
-
-// resourceScores is LeastAllocated over cpu and memory, with the scheduler's
-// assumed requests where there are none, and BalancedAllocation over the true
-// requests, which does not score a pod that requests neither.
-func (w *World) resourceScores(in *incoming, n int) (least, even int64) {
-	l, a := &w.load[n], &w.snap.Nodes[n].Allocatable
-	least = leastAllocated(
-		l.nonZeroMilliCPU+in.assumed.MilliCPU, a.MilliCPU,
-		l.nonZeroBytes+in.assumed.MemoryBytes, a.MemoryBytes)
-	if in.request.MilliCPU == 0 && in.request.MemoryBytes == 0 {
-		return least, 0
-	}
-	with := balance(l.milliCPU+in.request.MilliCPU, a.MilliCPU, l.memory+in.request.MemoryBytes, a.MemoryBytes)
-	without := balance(l.milliCPU, a.MilliCPU, l.memory, a.MemoryBytes)
-	// About 75 when the pod changes little, to 100 when it levels the node.
-	return least, maxScore/2 + (maxScore/2+with-without)/2
 }

@@ -164,6 +164,7 @@ func TestNominatedPods(t *testing.T) {
 		{"of a higher priority", waits(10, 0), "a c", "a c", NominatedPods},
 		{"of the same priority", waits(5, 5), "a c", "a c", NominatedPods},
 		{"of a lower priority", waits(5, 6), "a b c", "a b c", ""},
+		{"of another scheduler", func(b *builder) { waits(10, 0)(b); b.pod("y-0").Spec.SchedulerName = "trimaran" }, "a b c", "a b c", ""},
 		{"that is not enough for affinity", func(b *builder) {
 			b.app("y", 0, nil, "", "c")
 			b.pod("y-0").Status.NominatedNodeName = "b"

@@ -1,9 +1,11 @@
 package placement
 
 import (
+	"cmp"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	corev1 "k8s.io/api/core/v1"
 )
 
 // indexNominated finds the pods that wait for a node which preemption has
@@ -22,14 +24,21 @@ func (w *World) indexNominated() {
 }
 
 // waiting lists the pods nominated to the node to which the newcomer must leave
-// their place.
+// their place: of the same or a higher priority. A scheduler knows only the pods
+// that are its own to place.
 func (r *round) waiting(n cluster.NodeID) (out []cluster.PodID) {
+	mine := schedulerOf(r.in.class.sample.Object)
 	for _, p := range r.w.nominated[n] {
-		if p != r.pod && r.w.node[p] == cluster.NoNode && r.w.classOf[p].priority >= r.in.class.priority {
+		c := r.w.classOf[p]
+		if p != r.pod && r.w.node[p] == cluster.NoNode && c.priority >= r.in.class.priority && schedulerOf(c.sample.Object) == mine {
 			out = append(out, p)
 		}
 	}
 	return out
+}
+
+func schedulerOf(p *corev1.Pod) string {
+	return cmp.Or(p.Spec.SchedulerName, corev1.DefaultSchedulerName)
 }
 
 // refusedBesideWaiting judges a node that passes once more, as if the pods that
@@ -89,7 +98,7 @@ func (r *round) idleInterPod() bool {
 // claimsBeside is VolumeRestrictions for claims of one pod only beside waiting
 // pods: those are looked at by name, and only where the newcomer names disks.
 func (r *round) claimsBeside() bool {
-	if len(r.in.class.disks) == 0 {
+	if len(r.in.disks) == 0 {
 		return true
 	}
 	for _, name := range r.in.oncePod {

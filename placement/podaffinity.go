@@ -11,10 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// hardPodAffinityWeight is what a required affinity term of a standing pod adds
-// to a newcomer that it matches, in the default profile.
-const hardPodAffinityWeight = 1
-
 // term is an affinity term as its pod means it: its namespaces are resolved.
 type term struct {
 	namespaces []string // sorted
@@ -26,7 +22,7 @@ type term struct {
 // ownedTerm is a term together with the count of the standing pods that have it.
 type ownedTerm struct {
 	term
-	weight int64 // for scores: signed
+	weight int64 // for scores: signed; 0: required, and the profile says what it adds
 	pods   *counter
 }
 
@@ -144,7 +140,7 @@ func (w *World) own(c *class) {
 		w.ownTerm(c, x, 0, &w.anti)
 	}
 	for _, x := range t.affinity {
-		w.ownTerm(c, x, hardPodAffinityWeight, &w.scored)
+		w.ownTerm(c, x, 0, &w.scored)
 	}
 	for i, x := range t.preferred {
 		w.ownTerm(c, x, t.weights[i], &w.scored)
@@ -152,7 +148,7 @@ func (w *World) own(c *class) {
 }
 
 func (w *World) ownTerm(c *class, t term, weight int64, list *[]*ownedTerm) {
-	id := fmt.Sprintf("%d|%s|%s", weight, t.key, t.id())
+	id := fmt.Sprintf("%d|%t|%s|%s", weight, list == &w.anti, t.key, t.id())
 	o := w.owned[id]
 	if o == nil {
 		o = &ownedTerm{term: t, weight: weight, pods: w.newCounter()}
@@ -218,11 +214,12 @@ type interPod struct {
 
 func (w *World) interPod(c *class) (interPod, error) {
 	var ip interPod
+	p := c.profile
 	t, err := readTerms(c.namespace, c.sample.Object.Spec.Affinity)
 	if err != nil {
 		return ip, err
 	}
-	if len(t.affinity) > 0 {
+	if len(t.affinity) > 0 && !p.off[InterPodAffinity] {
 		all := w.matching(t.affinity)
 		for i := range t.affinity {
 			ip.required = append(ip.required, placedTerm{pods: all, topo: w.topology(t.affinity[i].key)})
@@ -230,19 +227,29 @@ func (w *World) interPod(c *class) (interPod, error) {
 		ip.matchesSelf = w.matchesAll(t.affinity, c)
 	}
 	for i := range t.anti {
+		if p.off[InterPodAffinity] {
+			break
+		}
 		ip.anti = append(ip.anti, placedTerm{pods: w.matching(t.anti[i : i+1]), topo: w.topology(t.anti[i].key)})
 	}
 	for i := range t.preferred {
 		ip.scored = append(ip.scored, placedTerm{pods: w.matching(t.preferred[i : i+1]), topo: w.topology(t.preferred[i].key), weight: t.weights[i]})
 	}
 	for _, o := range w.anti {
-		if w.matchesTerm(&o.term, c) {
+		if !p.off[InterPodAffinity] && w.matchesTerm(&o.term, c) {
 			ip.existingAnti = append(ip.existingAnti, placedTerm{pods: o.pods, topo: w.topology(o.key)})
 		}
 	}
+	if p.IgnorePreferredTerms && len(t.preferred) == 0 {
+		return ip, nil
+	}
 	for _, o := range w.scored {
-		if w.matchesTerm(&o.term, c) {
-			ip.scored = append(ip.scored, placedTerm{pods: o.pods, topo: w.topology(o.key), weight: o.weight})
+		weight := o.weight
+		if weight == 0 {
+			weight = p.HardPodAffinityWeight
+		}
+		if weight != 0 && w.matchesTerm(&o.term, c) {
+			ip.scored = append(ip.scored, placedTerm{pods: o.pods, topo: w.topology(o.key), weight: weight})
 		}
 	}
 	return ip, nil

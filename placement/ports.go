@@ -62,10 +62,10 @@ func (w *World) shiftPorts(c *class, n int, by int32) {
 	}
 }
 
-// portTaken returns the first port of the class that another pod has on the
-// node; 0 when there is none.
-func (w *World) portTaken(c *class, n int) int32 {
-	for _, want := range c.ports {
+// portTaken returns the first of the ports that a pod has on the node; 0 when
+// there is none.
+func (w *World) portTaken(ports []hostPort, n int) int32 {
+	for _, want := range ports {
 		for used := range w.ports[n] {
 			if want.clashes(used) {
 				return want.port

@@ -23,8 +23,8 @@ type State struct {
 	// Odds are the winners' probabilities; they sum to 1. They are nil where
 	// all are equal, which holds whenever every feasible node is judged.
 	Odds []float64
-	// Best is the best total score among all feasible nodes; 0 when there are
-	// none.
+	// Best is the best total score, of any sample where there are several; 0
+	// when nothing is feasible.
 	Best int64
 }
 
@@ -101,12 +101,11 @@ func (w *World) state(in *incoming, p cluster.PodID) State {
 	if len(feasible) == 0 {
 		return State{}
 	}
+	if size := sampleSize(len(w.snap.Nodes), in.profile.PercentageOfNodesToScore); size < len(feasible) {
+		return r.sampled(feasible, size)
+	}
 	r.score(feasible)
 	s := State{Feasible: slices.Clone(feasible), Best: slices.Max(w.buf.total)}
-	if size := sampleSize(len(w.snap.Nodes), w.opts.PercentageOfNodes); size < len(feasible) {
-		s.Winners, s.Odds = r.sampled(feasible, size)
-		return s
-	}
 	for i, t := range w.buf.total {
 		if t == s.Best {
 			s.Winners = append(s.Winners, feasible[i])
@@ -121,8 +120,11 @@ func (w *World) state(in *incoming, p cluster.PodID) State {
 func (w *World) weightGone(p cluster.PodID) float64 {
 	pod := &w.snap.Pods[p]
 	grace := int64(corev1.DefaultTerminationGracePeriodSeconds)
-	if g := pod.Object.Spec.TerminationGracePeriodSeconds; g != nil {
-		grace = *g
+	switch own := pod.Object.Spec.TerminationGracePeriodSeconds; {
+	case w.opts.GracePeriodSeconds != nil:
+		grace = *w.opts.GracePeriodSeconds
+	case own != nil:
+		grace = *own
 	}
 	if o, ok := w.ownerOf(pod); grace <= 0 || w.node[p] == cluster.NoNode || ok && o.afterVictim ||
 		pod.Controller != nil && pod.Controller.Kind == "StatefulSet" {

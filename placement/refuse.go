@@ -1,6 +1,11 @@
 package placement
 
-import "github.com/evenkeel-project/evenkeel/cluster"
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	schedulinghelper "k8s.io/component-helpers/scheduling/corev1"
+)
 
 // localOnly reports that no filter of the class counts domains.
 func (in *incoming) localOnly() bool {
@@ -29,11 +34,11 @@ func (r *round) refusedBy(n int) Filter {
 		return f
 	}
 	switch in := r.in; {
-	case r.w.portTaken(in.class, n) != 0:
+	case r.w.portTaken(in.ports, n) != 0:
 		return NodePorts
-	case r.w.lacking(&in.request, n) != "":
+	case in.asked != nil && r.w.lacking(in.asked, n) != "":
 		return NodeResourcesFit
-	case r.claim != "" || r.w.diskTaken(in.class, n) || !r.claimsBeside():
+	case r.claim != "" || r.w.diskTaken(in.disks, n) || !r.claimsBeside():
 		return VolumeRestrictions
 	case r.w.noAttach(in, n) != "":
 		return NodeVolumeLimits
@@ -51,16 +56,32 @@ func (r *round) refusedBy(n int) Filter {
 	return ""
 }
 
+// refusedAlways returns the first of the filters that depend on the node alone
+// which refuses it.
 func (w *World) refusedAlways(in *incoming, n int) Filter {
-	switch {
-	case in.canRun[n]:
+	if in.canRun[n] {
 		return ""
-	case !w.snap.Nodes[n].Ready:
-		return NodeNotReady
-	case !schedulable(in.class.sample.Object, w.snap.Nodes[n].Object):
-		return NodeUnschedulable
-	case !in.taintsOK[n]:
-		return TaintToleration
 	}
-	return NodeAffinity
+	return w.refusedBySpec(in.class.sample.Object, in.profile, n, in.affinityOK[n], in.taintsOK[n])
+}
+
+// refusedBySpec is the same for a pod spec, by what its view says of the node.
+func (w *World) refusedBySpec(pod *corev1.Pod, p *profile, n int, affinityOK, taintsOK bool) Filter {
+	switch node := &w.snap.Nodes[n]; {
+	case !node.Ready && !toleratesUnready(pod):
+		return NodeNotReady
+	case !p.off[NodeUnschedulable] && !schedulable(pod, node.Object):
+		return NodeUnschedulable
+	case !p.off[TaintToleration] && !taintsOK:
+		return TaintToleration
+	case !p.off[NodeAffinity] && (!affinityOK || p.addedRequired != nil && !p.addedRequired.Match(w.object(n))):
+		return NodeAffinity
+	}
+	return ""
+}
+
+// toleratesUnready: the scheduler knows a node that is not Ready by its taint
+// only, which the node controller sets soon.
+func toleratesUnready(pod *corev1.Pod) bool {
+	return schedulinghelper.TolerationsTolerateTaint(logr.Discard(), pod.Spec.Tolerations, &corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}, true)
 }

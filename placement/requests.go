@@ -1,6 +1,8 @@
 package placement
 
 import (
+	"maps"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	corev1 "k8s.io/api/core/v1"
 	resourceapi "k8s.io/apimachinery/pkg/api/resource"
@@ -22,4 +24,25 @@ func requestsOf(p *corev1.Pod) (request, assumed cluster.Resources) {
 	request = cluster.ResourcesOf(resource.PodRequests(p, opts))
 	opts.NonMissingContainerRequests, opts.SkipPodLevelResources = assumedRequests, true
 	return request, cluster.ResourcesOf(resource.PodRequests(p, opts))
+}
+
+// resizedSince says of a pod whose spec was changed after it was made, as by a
+// resize in place, that its template asks for other resources: which of the two
+// the replacement will have cannot be told. A pod as it was admitted comes back
+// as it is, whatever admission plugins made of the template.
+func (w *World) resizedSince(p *cluster.Pod) string {
+	o, ok := w.ownerOf(p)
+	if p.Object.Generation <= 1 || !ok || o.template == nil {
+		return ""
+	}
+	has, _ := requestsOf(p.Object)
+	wants, _ := requestsOf(&corev1.Pod{Spec: *o.template})
+	if equalResources(has, wants) {
+		return ""
+	}
+	return "it was changed after it was made, and its template asks for other resources"
+}
+
+func equalResources(a, b cluster.Resources) bool {
+	return a.MilliCPU == b.MilliCPU && a.MemoryBytes == b.MemoryBytes && a.EphemeralStorageByte == b.EphemeralStorageByte && maps.Equal(a.Extended, b.Extended)
 }

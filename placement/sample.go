@@ -75,49 +75,51 @@ func zoneOf(n *corev1.Node) [2]string {
 
 // sampler judges every sample that the scheduler may take. A sample is a window
 // of `size` feasible nodes that follow each other on the walk around the nodes;
-// where the walk begins is not known, so every node is as likely a start.
+// where the walk begins is not known, so every node is as likely a start. Its
+// slices are used again for every prediction.
 type sampler struct {
 	r      *round
 	size   int
+	place  []int32          // by node, its number among the feasible ones and one; 0: not feasible
 	nodes  []cluster.NodeID // feasible, in the order of the walk
-	index  []int32          // of each in the scratch's slices
 	weight []float64        // probability of the window that begins with each; sums to 1
-	norms  []norm
-	group  []int32 // index in norms, by window
+	odds   []float64        // of each: the probability that it is chosen
+	best   int64            // best total of any window so far
+	byNode []float64        // odds in the order of the feasible nodes
+
+	kinds  kinds
+	window window
 }
 
-// sampled returns the winners over all samples, sorted, and their probabilities.
-// It is exact unless more normalisations occur than are told apart; see
-// tellApart. It expects the scratch to hold the scores of all feasible nodes.
-func (r *round) sampled(feasible []cluster.NodeID, size int) ([]cluster.NodeID, []float64) {
-	s := &sampler{r: r, size: size}
+// sampled returns the outcome over all samples.
+func (r *round) sampled(feasible []cluster.NodeID, size int) State {
+	s := &r.w.buf.sampler
+	s.r, s.size, s.best = r, size, 0
 	s.line(feasible)
-	s.normalisations()
-	odds := make([]float64, len(s.nodes))
-	total := make([]int64, len(s.nodes))
-	c := newContest(len(s.nodes), size)
-	for g := range s.norms {
-		s.totals(g, total)
-		c.hold(total, s.weight, s.group, int32(g), odds)
+	s.odds = floats(s.odds, len(s.nodes))
+	if r.in.profile.Policy != nil {
+		s.someStarts()
+	} else {
+		s.everyStart()
 	}
-	byNode := r.w.buf.raw[:0]
-	byNode = append(byNode, make([]float64, len(feasible))...)
-	for k, p := range odds {
-		byNode[s.index[k]] = p
+	s.byNode = floats(s.byNode, len(feasible))
+	for k, n := range s.nodes {
+		s.byNode[s.place[n]-1] = s.odds[k]
 	}
-	r.w.buf.raw = byNode
-	var winners []cluster.NodeID
-	var share []float64
-	for i, p := range byNode {
-		if p > noise {
-			winners, share = append(winners, feasible[i]), append(share, p)
+	out, count := State{Feasible: slices.Clone(feasible), Best: s.best}, 0
+	for _, p := range s.byNode {
+		if p > 0 {
+			count++
 		}
 	}
-	return winners, share
+	out.Winners, out.Odds = make([]cluster.NodeID, 0, count), make([]float64, 0, count)
+	for i, p := range s.byNode {
+		if p > 0 {
+			out.Winners, out.Odds = append(out.Winners, feasible[i]), append(out.Odds, p)
+		}
+	}
+	return out
 }
-
-// noise is what rounding leaves of a sum of probabilities that is zero.
-const noise = 1e-12
 
 // line puts the feasible nodes in the order of the walk. A window begins with a
 // node when the walk begins there, or at a node before it that is not feasible.
@@ -126,81 +128,60 @@ func (s *sampler) line(feasible []cluster.NodeID) {
 	if w.walk == nil {
 		w.walk = walkOrder(w.snap)
 	}
-	all := len(w.walk)
-	at := make([]int32, all)
-	for i, n := range feasible {
-		at[n] = int32(i) + 1
+	if s.place == nil {
+		s.place = make([]int32, len(w.walk))
 	}
-	s.nodes = make([]cluster.NodeID, 0, len(feasible))
-	s.index = make([]int32, 0, len(feasible))
-	s.weight = make([]float64, 0, len(feasible))
+	clear(s.place)
+	for i, n := range feasible {
+		s.place[n] = int32(i) + 1
+	}
+	s.nodes, s.weight = s.nodes[:0], s.weight[:0]
 	starts := 0
 	for _, n := range w.walk {
 		starts++
-		if at[n] == 0 {
+		if s.place[n] == 0 {
 			continue
 		}
-		s.nodes, s.index = append(s.nodes, n), append(s.index, at[n]-1)
-		s.weight = append(s.weight, float64(starts)/float64(all))
+		s.nodes, s.weight = append(s.nodes, n), append(s.weight, float64(starts)/float64(len(w.walk)))
 		starts = 0
 	}
-	s.weight[0] += float64(starts) / float64(all)
+	s.weight[0] += float64(starts) / float64(len(w.walk))
 }
 
-// tellApart is how many node totals are computed at most for one state of the
-// victim. With n feasible nodes tellApart/n normalisations are told apart, at
-// least 4; rarer ones are taken for the most frequent one. Up to 300 nodes that
-// is all of them.
-const tellApart = 90_000
+// A legacy Policy counts over a sample what cannot be carried on to the next one
+// cheaply. Its samples are scored one by one: as many as hold scoredNodes nodes
+// together, at least leastStarts, evenly spread over the walk. That is all of
+// them up to some 300 nodes.
+const (
+	scoredNodes = 50_000
+	leastStarts = 100
+)
 
-// group sorts the windows by how their scores are normalised.
-func (s *sampler) normalisations() {
-	of := s.normOf()
-	s.group = make([]int32, len(s.nodes))
-	number := map[norm]int32{}
-	var weights []float64
-	for a := range s.nodes {
-		x := of(a)
-		if a > 0 && x == s.norms[s.group[a-1]] {
-			s.group[a] = s.group[a-1]
-		} else if g, ok := number[x]; ok {
-			s.group[a] = g
-		} else {
-			g = int32(len(s.norms))
-			number[x], s.group[a] = g, g
-			s.norms, weights = append(s.norms, x), append(weights, 0)
+// someStarts adds up the odds over some windows, each standing for those that
+// begin after it and before the next.
+func (s *sampler) someStarts() {
+	n := len(s.nodes)
+	starts := min(n, max(leastStarts, scoredNodes/s.size))
+	around := append(s.nodes, s.nodes[:s.size]...)
+	for i := range starts {
+		from, to := i*n/starts, (i+1)*n/starts
+		weight := 0.0
+		for _, x := range s.weight[from:to] {
+			weight += x
 		}
-		weights[s.group[a]] += s.weight[a]
-	}
-	s.keep(weights, max(4, tellApart/len(s.nodes)))
-}
-
-// keep leaves the k normalisations with the greatest weights.
-func (s *sampler) keep(weights []float64, k int) {
-	if len(s.norms) <= k {
-		return
-	}
-	order := make([]int32, len(s.norms))
-	for i := range order {
-		order[i] = int32(i)
-	}
-	slices.SortStableFunc(order, func(a, b int32) int {
-		switch {
-		case weights[a] > weights[b]:
-			return -1
-		case weights[a] < weights[b]:
-			return 1
+		s.r.score(around[from : from+s.size])
+		total := s.r.w.buf.total
+		best, ties := slices.Max(total), 0
+		for _, t := range total {
+			if t == best {
+				ties++
+			}
 		}
-		return 0
-	})
-	norms, now := make([]norm, k), make([]int32, len(s.norms))
-	for i, g := range order {
-		if i < k {
-			norms[i], now[g] = s.norms[g], int32(i)
+		for k, t := range total {
+			if t == best {
+				s.odds[(from+k)%n] += weight / float64(ties)
+			}
 		}
+		s.best = max(s.best, best)
 	}
-	for a, g := range s.group {
-		s.group[a] = now[g]
-	}
-	s.norms = norms
 }

@@ -83,7 +83,7 @@ func sampleDependent(s *corev1.PodSpec, a int, rnd *rand.Rand) {
 // bruteForce scores the sample of every start by itself.
 func bruteForce(w *World, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
 	in, odds := w.incomingOf(p), map[cluster.NodeID]float64{}
-	walk, size := walkOrder(w.snap), sampleSize(len(w.snap.Nodes), w.opts.PercentageOfNodes)
+	walk, size := walkOrder(w.snap), sampleSize(len(w.snap.Nodes), in.profile.PercentageOfNodesToScore)
 	w.inBothStates(p, func(g bool) {
 		if g != gone {
 			return

@@ -2,7 +2,6 @@ package placement
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/go-logr/logr"
@@ -14,13 +13,14 @@ import (
 // maxScore is what the best node of a plugin gets before the weight.
 const maxScore = 100
 
-// Weights multiply the plugins' scores of 0..100.
+// Weights multiply the plugins' scores of 0..100; a plugin with weight 0 does
+// not score.
 type Weights struct {
 	TaintToleration    int64
 	NodeAffinity       int64
 	PodTopologySpread  int64
 	InterPodAffinity   int64
-	LeastAllocated     int64
+	ResourcesFit       int64
 	BalancedAllocation int64
 	ImageLocality      int64
 	VolumeBinding      int64
@@ -30,48 +30,67 @@ type Weights struct {
 // apis/config/v1, getDefaultPlugins).
 var DefaultWeights = Weights{
 	TaintToleration: 3, NodeAffinity: 2, PodTopologySpread: 2, InterPodAffinity: 2,
-	LeastAllocated: 1, BalancedAllocation: 1, ImageLocality: 1, VolumeBinding: 1,
+	ResourcesFit: 1, BalancedAllocation: 1, ImageLocality: 1, VolumeBinding: 1,
 }
 
-// The score plugins, as indexes of scratch.scores.
-const (
-	scoreTaints = iota
-	scoreNodeAffinity
-	scoreSpread
-	scoreInterPod
-	scoreLeast
-	scoreBalanced
-	scoreImages
-	scoreVolumes
-	scorePlugins
-)
-
-var scoreNames = [scorePlugins]string{
-	"TaintToleration", "NodeAffinity", "PodTopologySpread", "InterPodAffinity",
-	"NodeResourcesFit", "NodeResourcesBalancedAllocation", "ImageLocality", "VolumeBinding",
-}
-
-func (w Weights) list() [scorePlugins]int64 {
-	return [scorePlugins]int64{
-		w.TaintToleration, w.NodeAffinity, w.PodTopologySpread, w.InterPodAffinity,
-		w.LeastAllocated, w.BalancedAllocation, w.ImageLocality, w.VolumeBinding,
+// ScorePlugins are the plugins that Weights are about, by the scheduler's names,
+// each with its place in Weights.
+func (w *Weights) ScorePlugins() map[string]*int64 {
+	return map[string]*int64{
+		"TaintToleration": &w.TaintToleration, "NodeAffinity": &w.NodeAffinity,
+		"PodTopologySpread": &w.PodTopologySpread, "InterPodAffinity": &w.InterPodAffinity,
+		"NodeResourcesFit": &w.ResourcesFit, "NodeResourcesBalancedAllocation": &w.BalancedAllocation,
+		"ImageLocality": &w.ImageLocality, "VolumeBinding": &w.VolumeBinding,
 	}
 }
 
+// scores are the plugins in the order in which they are explained. One more is a
+// field of Weights, a line in ScorePlugins, and a line here. One that is relative
+// gives a node another score beside other nodes; sampler knows each of those.
+var scores = []struct {
+	name     string
+	weight   func(*Weights) int64
+	score    func(r *round, feasible []cluster.NodeID, out []int64)
+	idle     func(in *incoming) bool
+	relative bool
+}{
+	{"TaintToleration", func(w *Weights) int64 { return w.TaintToleration }, (*round).scoreTaints, nil, true},
+	{"NodeAffinity", func(w *Weights) int64 { return w.NodeAffinity }, (*round).scoreNodeAffinity, func(in *incoming) bool { return in.fixed.preferred == nil }, true},
+	{"PodTopologySpread", func(w *Weights) int64 { return w.PodTopologySpread }, (*round).scoreSpread, func(in *incoming) bool { return len(in.spread.soft) == 0 }, true},
+	{"InterPodAffinity", func(w *Weights) int64 { return w.InterPodAffinity }, (*round).scoreInterPod, func(in *incoming) bool { return len(in.inter.scored) == 0 }, true},
+	{"NodeResourcesFit", func(w *Weights) int64 { return w.ResourcesFit }, (*round).scoreAmount, nil, false},
+	{"NodeResourcesBalancedAllocation", func(w *Weights) int64 { return w.BalancedAllocation }, (*round).scoreEven, nil, false},
+	{"ImageLocality", func(w *Weights) int64 { return w.ImageLocality }, (*round).scoreImages, func(in *incoming) bool { return in.fixed.images == nil }, false},
+	{"VolumeBinding", func(w *Weights) int64 { return w.VolumeBinding }, (*round).scoreVolumes, func(in *incoming) bool { return in.fixed.volumes == nil }, false},
+}
+
 // fixedScores are the parts of the scores that no other pod changes, by node.
+// Those of taints and affinity are shared, and read-only.
 type fixedScores struct {
 	taints    []int64 // untolerated PreferNoSchedule taints
 	preferred []int64 // sum of matching preferred node affinity weights; nil: none
 	images    []int64 // nil: no image of the pod is on any node
-	volumes   []int64 // VolumeBinding; nil: the pod has no claims
+	volumes   []int8  // VolumeBinding; nil: the pod has no claims
+	hint      int64   // what the steering taint adds to taints: 0 where it is tolerated
 }
 
-func (w *World) fixedScores(pod *corev1.Pod) (fixedScores, error) {
-	f := fixedScores{taints: make([]int64, len(w.snap.Nodes))}
+// fixedScores adds the profile's preferred node affinity to the pod's own.
+func (w *World) fixedScores(pod *corev1.Pod, added *nodeaffinity.PreferredSchedulingTerms) (fixedScores, error) {
+	f := fixedScores{taints: make([]int64, len(w.snap.Nodes)), hint: disliked(steering, pod.Spec.Tolerations)}
 	for i := range w.snap.Nodes {
 		f.taints[i] = disliked(w.snap.Nodes[i].Object.Spec.Taints, pod.Spec.Tolerations)
 	}
-	f.images = w.imageScores(pod)
+	prefer := func(terms *nodeaffinity.PreferredSchedulingTerms) {
+		if f.preferred == nil {
+			f.preferred = make([]int64, len(w.snap.Nodes))
+		}
+		for i := range w.snap.Nodes {
+			f.preferred[i] += terms.Score(w.object(i))
+		}
+	}
+	if added != nil {
+		prefer(added)
+	}
 	a := pod.Spec.Affinity
 	if a == nil || a.NodeAffinity == nil || len(a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution) == 0 {
 		return f, nil
@@ -80,10 +99,7 @@ func (w *World) fixedScores(pod *corev1.Pod) (fixedScores, error) {
 	if err != nil {
 		return f, fmt.Errorf("reading the preferred node affinity: %w", err)
 	}
-	f.preferred = make([]int64, len(w.snap.Nodes))
-	for i := range w.snap.Nodes {
-		f.preferred[i] = terms.Score(w.snap.Nodes[i].Object)
-	}
+	prefer(terms)
 	return f, nil
 }
 
@@ -101,74 +117,84 @@ func disliked(taints []corev1.Taint, tolerations []corev1.Toleration) int64 {
 
 // score fills the scratch's normalised scores and totals of the feasible nodes.
 func (r *round) score(feasible []cluster.NodeID) {
-	b := &r.w.buf
-	for i := range b.scores {
-		b.scores[i] = resized(b.scores[i], len(feasible))
+	b, scorers := &r.w.buf, r.in.profile.scorers
+	for len(b.scores) < len(scorers) {
+		b.scores = append(b.scores, nil)
 	}
 	b.total = resized(b.total, len(feasible))
-	f := &r.in.fixed
-	for i, n := range feasible {
-		b.scores[scoreTaints][i] = f.taints[n]
-	}
-	normalise(b.scores[scoreTaints], true)
-	if f.preferred != nil {
-		for i, n := range feasible {
-			b.scores[scoreNodeAffinity][i] = f.preferred[n]
-		}
-		normalise(b.scores[scoreNodeAffinity], false)
-	}
-	if f.images != nil {
-		for i, n := range feasible {
-			b.scores[scoreImages][i] = f.images[n]
-		}
-	}
-	if f.volumes != nil {
-		for i, n := range feasible {
-			b.scores[scoreVolumes][i] = f.volumes[n]
-		}
-	}
-	r.scoreSpread(feasible, b.scores[scoreSpread])
-	r.scoreInterPod(feasible, b.scores[scoreInterPod])
-	r.scoreResources(feasible, b.scores[scoreLeast], b.scores[scoreBalanced])
-	for k, weight := range r.w.weights.list() {
-		if r.idleScore(k) {
+	clear(b.total)
+	for k := range scorers {
+		out := resized(b.scores[k], len(feasible))
+		b.scores[k] = out
+		if idle := scorers[k].idle; idle != nil && idle(r.in) {
+			clear(out)
 			continue
 		}
-		for i, s := range b.scores[k] {
-			b.total[i] += weight * s
+		scorers[k].score(r, feasible, out)
+		weight, total := scorers[k].weight, b.total[:len(out)]
+		for i, s := range out {
+			total[i] += weight * s
 		}
 	}
 }
 
-// idleScore reports that a plugin gives every node 0.
-func (r *round) idleScore(k int) bool {
-	switch in := r.in; k {
-	case scoreNodeAffinity:
-		return in.fixed.preferred == nil
-	case scoreImages:
-		return in.fixed.images == nil
-	case scoreVolumes:
-		return in.fixed.volumes == nil
-	case scoreInterPod:
-		return len(in.inter.scored) == 0
-	case scoreSpread:
-		return len(in.spread.soft) == 0
+func (r *round) scoreTaints(feasible []cluster.NodeID, out []int64) {
+	r.countTaints(feasible, out)
+	normalise(out, maxScore, true)
+}
+
+// countTaints counts untolerated PreferNoSchedule taints, hints among them.
+func (r *round) countTaints(feasible []cluster.NodeID, out []int64) {
+	f := &r.in.fixed
+	if f.hint == 0 || r.w.hinted.taints == nil {
+		pick(out, feasible, f.taints)
+		return
 	}
-	return false
+	for i, n := range feasible {
+		out[i] = f.taints[n] + f.hint*r.w.hinted.taint(n)
+	}
+}
+
+func (r *round) scoreNodeAffinity(feasible []cluster.NodeID, out []int64) {
+	pick(out, feasible, r.in.fixed.preferred)
+	normalise(out, maxScore, false)
+}
+
+func (r *round) scoreImages(feasible []cluster.NodeID, out []int64) {
+	pick(out, feasible, r.in.fixed.images)
+}
+
+func (r *round) scoreVolumes(feasible []cluster.NodeID, out []int64) {
+	pick(out, feasible, r.in.fixed.volumes)
+}
+
+// scoreAmount reads the score of NodeResourcesFit.
+func (r *round) scoreAmount(feasible []cluster.NodeID, out []int64) {
+	pick(out, feasible, r.in.fit.amount)
+}
+
+// scoreEven reads the score of NodeResourcesBalancedAllocation.
+func (r *round) scoreEven(feasible []cluster.NodeID, out []int64) {
+	pick(out, feasible, r.in.fit.even)
+}
+
+// pick takes the feasible nodes' values.
+func pick[T int8 | int64](out []int64, feasible []cluster.NodeID, byNode []T) {
+	for i, n := range feasible {
+		out[i] = int64(byNode[n])
+	}
 }
 
 func resized(s []int64, n int) []int64 {
 	if cap(s) < n {
 		return make([]int64, n)
 	}
-	s = s[:n]
-	clear(s)
-	return s
+	return s[:n]
 }
 
-// normalise stretches counts to 0..100 of the largest; with reverse the least
-// count is best and all zero means all 100 (helper.DefaultNormalizeScore).
-func normalise(s []int64, reverse bool) {
+// normalise stretches counts to 0..top of the largest; with reverse the least
+// count is best and all zero means all top (helper.DefaultNormalizeScore).
+func normalise(s []int64, top int64, reverse bool) {
 	var most int64
 	for _, v := range s {
 		most = max(most, v)
@@ -178,59 +204,24 @@ func normalise(s []int64, reverse bool) {
 		if v != last { // most nodes are like the one before: division is what costs
 			last, scaled = v, v
 			if most > 0 {
-				scaled = maxScore * v / most
+				scaled = top * v / most
 			}
 			if reverse {
-				scaled = maxScore - scaled
+				scaled = top - scaled
 			}
 		}
 		s[i] = scaled
 	}
 }
 
-// scoreResources reads the scores that depend on a node's own pods only.
-func (r *round) scoreResources(feasible []cluster.NodeID, least, balanced []int64) {
-	for i, n := range feasible {
-		least[i], balanced[i] = int64(r.in.fit.least[n]), int64(r.in.fit.even[n])
-	}
-}
-
-// leastAllocated is the mean over cpu and memory of the free share in percent,
-// each rounded down; a resource that the node does not have is left out.
-func leastAllocated(cpu, cpuCap, mem, memCap int64) int64 {
-	var sum, count int64
-	for _, x := range [...][2]int64{{cpu, cpuCap}, {mem, memCap}} {
-		requested, capacity := x[0], x[1]
-		if capacity == 0 {
-			continue
-		}
-		count++
-		if requested <= capacity {
-			sum += (capacity - requested) * maxScore / capacity
-		}
-	}
-	if count == 0 {
-		return 0
-	}
-	return sum / count
-}
-
-// balance is 100 less the standard deviation, in percent, of the requested
-// fractions of cpu and memory, each capped at 1. For two values the standard
-// deviation is half their difference; for one it is 0.
-func balance(cpu, cpuCap, mem, memCap int64) int64 {
-	if cpuCap == 0 || memCap == 0 {
-		return maxScore
-	}
-	c := min(float64(cpu)/float64(cpuCap), 1)
-	m := min(float64(mem)/float64(memCap), 1)
-	std := math.Abs((c - m) / 2)
-	return int64((1 - std) * maxScore)
-}
-
-// scoreInterPod sums the weights of matching terms by domain and stretches the
-// sums between the least and the most among the feasible nodes to 0..100.
+// scoreInterPod stretches the sums of the weights of matching terms, between the
+// least and the most among the feasible nodes, to 0..100.
 func (r *round) scoreInterPod(feasible []cluster.NodeID, out []int64) {
+	r.interPodSums(feasible, out, maxScore)
+}
+
+func (r *round) interPodSums(feasible []cluster.NodeID, out []int64, top int64) {
+	clear(out)
 	if !r.interSums(feasible, out) || len(out) == 0 {
 		return
 	}
@@ -239,7 +230,7 @@ func (r *round) scoreInterPod(feasible []cluster.NodeID, out []int64) {
 		least, most = min(least, v), max(most, v)
 	}
 	for i, v := range out {
-		out[i] = stretch(v, least, most)
+		out[i] = stretch(v, least, most, top)
 	}
 }
 
@@ -261,10 +252,10 @@ func (r *round) interSums(feasible []cluster.NodeID, out []int64) (any bool) {
 	return any
 }
 
-// stretch maps least..most to 0..100, and all to 0 where they are the same.
-func stretch(v, least, most int64) int64 {
+// stretch maps least..most to 0..top, and all to 0 where they are the same.
+func stretch(v, least, most, top int64) int64 {
 	if most <= least {
 		return 0
 	}
-	return int64(float64(maxScore) * (float64(v-least) / float64(most-least)))
+	return int64(float64(top) * (float64(v-least) / float64(most-least)))
 }

@@ -45,36 +45,38 @@ func (r *round) scoreSpread(feasible []cluster.NodeID, out []int64) {
 }
 
 // finishSpread rounds the raw scores and turns them round. Few values differ,
-// so what was found for one is kept for the next nodes with the same.
+// so results are kept in small tables: rounding and dividing is what costs.
 func (b *scratch) finishSpread(out []int64) {
 	least, most := int64(math.MaxInt64), int64(0)
-	var raw [8]float64
-	var rounded [8]int64
+	var raw [16]float64
+	var rounded [16]int64
 	for i := range out {
 		if b.skip[i] {
 			continue
 		}
 		x := b.raw[i]
-		k := i & 7
+		k := math.Float64bits(x) * 0x9e3779b97f4a7c15 >> 60
 		if raw[k] != x {
 			raw[k], rounded[k] = x, int64(math.Round(x))
 		}
-		out[i] = rounded[k]
-		least, most = min(least, out[i]), max(most, out[i])
+		v := rounded[k]
+		out[i] = v
+		least, most = min(least, v), max(most, v)
 	}
-	last, score := int64(-1), int64(0)
-	for i := range out {
-		switch v := out[i]; {
+	var of, score [16]int64
+	for i, v := range out {
+		k := v & 15
+		switch {
 		case b.skip[i]:
 			out[i] = 0
+			continue
 		case most == 0:
 			out[i] = maxScore
-		default:
-			if v != last {
-				last, score = v, maxScore*(most+least-v)/most
-			}
-			out[i] = score
+			continue
+		case of[k] != v+1: // 0 stands for none
+			of[k], score[k] = v+1, maxScore*(most+least-v)/most
 		}
+		out[i] = score[k]
 	}
 }
 

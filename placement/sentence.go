@@ -13,11 +13,11 @@ func (r *round) sentence(n int, f Filter) string {
 	case TaintToleration:
 		return node + " has a taint that the pod does not tolerate"
 	case NodeAffinity:
-		return node + " does not match the pod's node selector or node affinity"
+		return node + " does not match the pod's node selector or node affinity, or the scheduler's addedAffinity"
 	case NodePorts:
-		return fmt.Sprintf("host port %d of %s is taken", r.w.portTaken(r.in.class, n), node)
+		return fmt.Sprintf("host port %d of %s is taken", r.w.portTaken(r.in.ports, n), node)
 	case NodeResourcesFit:
-		return fmt.Sprintf("%s has too little %s left", node, r.w.lacking(&r.in.request, n))
+		return fmt.Sprintf("%s has too little %s left", node, r.w.lacking(r.in.asked, n))
 	case PodTopologySpread:
 		return node + " would break a topology spread constraint, or lacks its label"
 	case NodeDeclaredFeatures:

@@ -8,12 +8,12 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// The system's default constraints, both ScheduleAnyway (kube-scheduler
+// systemSpread are the system's default constraints (kube-scheduler
 // podtopologyspread, systemDefaultConstraints).
-const (
-	defaultHostnameMaxSkew = 3
-	defaultZoneMaxSkew     = 5
-)
+var systemSpread = []corev1.TopologySpreadConstraint{
+	{TopologyKey: corev1.LabelHostname, MaxSkew: 3, WhenUnsatisfiable: corev1.ScheduleAnyway},
+	{TopologyKey: corev1.LabelTopologyZone, MaxSkew: 5, WhenUnsatisfiable: corev1.ScheduleAnyway},
+}
 
 // constraint is one topology spread constraint of an incoming class.
 type constraint struct {
@@ -40,26 +40,37 @@ type spreadRules struct {
 
 func (w *World) spreadRules(c *class, in *incoming) (spreadRules, error) {
 	own := c.sample.Object.Spec.TopologySpreadConstraints
-	r := spreadRules{requireAll: len(own) > 0}
+	r := spreadRules{requireAll: len(own) > 0 || !c.profile.SystemSpread}
 	for i := range own {
-		x, err := w.ownConstraint(c, in, &own[i])
+		sel, err := metav1.LabelSelectorAsSelector(own[i].LabelSelector)
 		if err != nil {
-			return r, err
+			return r, fmt.Errorf("reading the labelSelector of the spread constraint on %s: %w", own[i].TopologyKey, err)
 		}
-		if own[i].WhenUnsatisfiable == corev1.DoNotSchedule {
-			r.hard = append(r.hard, x)
-		} else {
-			r.soft = append(r.soft, x)
-		}
+		r.add(&own[i], w.constraint(c, in, &own[i], withLabelKeys(sel, own[i].MatchLabelKeys, c.labels)))
 	}
-	if len(own) == 0 && !w.opts.NoDefaultSpread {
-		r.soft = w.defaultConstraints(c, in)
+	if len(own) == 0 {
+		w.addDefaults(&r, c, in)
+	}
+	if c.profile.off[PodTopologySpread] {
+		r.hard = nil
 	}
 	r.hardNode, r.softNode = w.withAllKeys(r.hard), w.withAllKeys(r.soft)
 	return r, nil
 }
 
+func (r *spreadRules) add(t *corev1.TopologySpreadConstraint, x constraint) {
+	if t.WhenUnsatisfiable == corev1.DoNotSchedule {
+		r.hard = append(r.hard, x)
+	} else {
+		r.soft = append(r.soft, x)
+	}
+}
+
+// withAllKeys tells by node whether it has every topology key; read-only.
 func (w *World) withAllKeys(cs []constraint) []bool {
+	if len(cs) == 0 && w.everyNode != nil {
+		return w.everyNode
+	}
 	ok := make([]bool, len(w.snap.Nodes))
 	for n := range ok {
 		ok[n] = true
@@ -67,25 +78,10 @@ func (w *World) withAllKeys(cs []constraint) []bool {
 			ok[n] = ok[n] && cs[i].topo.domain[n] != noDomain
 		}
 	}
+	if len(cs) == 0 {
+		w.everyNode = ok
+	}
 	return ok
-}
-
-func (w *World) ownConstraint(c *class, in *incoming, t *corev1.TopologySpreadConstraint) (constraint, error) {
-	sel, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
-	if err != nil {
-		return constraint{}, fmt.Errorf("reading the labelSelector of the spread constraint on %s: %w", t.TopologyKey, err)
-	}
-	x := w.constraint(c, t.TopologyKey, int64(t.MaxSkew), withLabelKeys(sel, t.MatchLabelKeys, c.labels))
-	if t.MinDomains != nil {
-		x.minDomains = int(*t.MinDomains)
-	}
-	honourAffinity := t.NodeAffinityPolicy == nil || *t.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor
-	honourTaints := t.NodeTaintsPolicy != nil && *t.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
-	x.eligible = make([]bool, len(w.snap.Nodes))
-	for n := range x.eligible {
-		x.eligible[n] = (!honourAffinity || in.affinityOK[n]) && (!honourTaints || in.taintsOK[n])
-	}
-	return x, nil
 }
 
 // withLabelKeys adds the pod's own values of the keys to the selector. The API
@@ -104,33 +100,50 @@ func withLabelKeys(sel labels.Selector, keys []string, pod labels.Set) labels.Se
 	return labels.SelectorFromSet(own).Add(reqs...)
 }
 
-func (w *World) constraint(c *class, key string, maxSkew int64, sel labels.Selector) constraint {
+// constraint makes one of a pod's or a profile's, about the pods that match the
+// selector.
+func (w *World) constraint(c *class, in *incoming, t *corev1.TopologySpreadConstraint, sel labels.Selector) constraint {
 	x := constraint{
-		maxSkew: maxSkew, key: key, topo: w.topology(key), minDomains: 1,
-		hostname: key == corev1.LabelHostname, pods: w.spreadCounter(c.namespace, sel),
+		maxSkew: int64(t.MaxSkew), key: t.TopologyKey, topo: w.topology(t.TopologyKey), minDomains: 1,
+		hostname: t.TopologyKey == corev1.LabelHostname, pods: w.spreadCounter(c.namespace, sel),
 		everything: sel.Empty(),
 	}
 	if sel.Matches(c.labels) {
 		x.self = 1
 	}
+	if t.MinDomains != nil {
+		x.minDomains = int(*t.MinDomains)
+	}
+	honourAffinity := t.NodeAffinityPolicy == nil || *t.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor
+	honourTaints := t.NodeTaintsPolicy != nil && *t.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
+	if honourAffinity && !honourTaints {
+		x.eligible = in.affinityOK
+		return x
+	}
+	x.eligible = make([]bool, len(w.snap.Nodes))
+	for n := range x.eligible {
+		x.eligible[n] = (!honourAffinity || in.affinityOK[n]) && (!honourTaints || in.taintsOK[n])
+	}
 	return x
 }
 
-// defaultConstraints returns the system's constraints for pods that belong to a
-// Service, ReplicationController, ReplicaSet or StatefulSet; nil for others.
-func (w *World) defaultConstraints(c *class, in *incoming) []constraint {
+// addDefaults adds the profile's constraints for pods that belong to a Service,
+// ReplicationController, ReplicaSet or StatefulSet, with the selectors of these.
+func (w *World) addDefaults(r *spreadRules, c *class, in *incoming) {
+	list := c.profile.DefaultSpread
+	if c.profile.SystemSpread {
+		list = systemSpread
+	}
+	if len(list) == 0 {
+		return
+	}
 	sel := w.defaultSelector(c)
 	if sel.Empty() {
-		return nil
+		return
 	}
-	cs := []constraint{
-		w.constraint(c, corev1.LabelHostname, defaultHostnameMaxSkew, sel),
-		w.constraint(c, corev1.LabelTopologyZone, defaultZoneMaxSkew, sel),
+	for i := range list {
+		r.add(&list[i], w.constraint(c, in, &list[i], sel))
 	}
-	for i := range cs {
-		cs[i].eligible = in.affinityOK
-	}
-	return cs
 }
 
 // defaultSelector joins the selectors of the pod's Services and of its

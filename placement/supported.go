@@ -2,6 +2,7 @@ package placement
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -13,7 +14,7 @@ import (
 func (w *World) Supported(p cluster.PodID) (why string, ok bool) {
 	pod := &w.snap.Pods[p]
 	for _, check := range []func(*cluster.Pod) string{
-		w.serverUnknown, schedulerUnknown, claimsUnknown, resizeUnknown, w.ownerUnknown, w.affinityUnknown, w.volumesUnknown,
+		w.serverUnknown, w.schedulerUnknown, w.filterUnknown, claimsUnknown, resizeUnknown, w.resizedSince, w.ownerUnknown, w.affinityUnknown, w.volumesUnknown,
 	} {
 		if why := check(pod); why != "" {
 			return why, false
@@ -29,12 +30,12 @@ func (w *World) serverUnknown(*cluster.Pod) string {
 	return ""
 }
 
-func schedulerUnknown(p *cluster.Pod) string {
+func (w *World) schedulerUnknown(p *cluster.Pod) string {
 	if p.Terminal {
 		return "the pod has ended, so its replacement is no longer to come"
 	}
-	if s := p.Object.Spec.SchedulerName; s != "" && s != corev1.DefaultSchedulerName {
-		return fmt.Sprintf("it is scheduled by %q, whose scores are not known", s)
+	if why := w.profileUnknown(w.classOf[p.ID].profile, schedulerOf(p.Object)); why != "" {
+		return why
 	}
 	if len(p.Object.Spec.SchedulingGates) > 0 {
 		return "it has scheduling gates"
@@ -43,6 +44,46 @@ func schedulerUnknown(p *cluster.Pod) string {
 		return "it is scheduled together with a group of pods"
 	}
 	return ""
+}
+
+// profileUnknown says why nothing can be foretold of a scheduler.
+func (w *World) profileUnknown(p *profile, scheduler string) string {
+	switch why := p.Unknown; {
+	case why == unknownScheduler:
+		return fmt.Sprintf("it is scheduled by %q, %s", scheduler, why)
+	case why != "":
+		return fmt.Sprintf("it is scheduled by %q: %s", scheduler, why)
+	case p.off[TaintToleration] && w.unready != "":
+		return fmt.Sprintf("it is scheduled by %q: it ignores taints, and what it does with node %s, which is not ready, is not modelled", scheduler, w.unready)
+	case p.Packing != nil && !w.packing.known:
+		return fmt.Sprintf("it is scheduled by %q: it scores by measured usage, and the snapshot has no NodeMetrics", scheduler)
+	}
+	return ""
+}
+
+// filterUnknown refuses pods that a filter is about which their scheduler has
+// switched off, and which is modelled as asked only.
+func (w *World) filterUnknown(p *cluster.Pod) string {
+	for _, f := range w.classOf[p.ID].profile.FiltersOff {
+		if !slices.Contains(SwitchableFilters, f) && concerns(f, p.Object) {
+			return fmt.Sprintf("its scheduler has the filter %s switched off, which is not modelled", f)
+		}
+	}
+	return ""
+}
+
+// concerns reports whether a filter that cannot be switched off may refuse any
+// node to the pod's replacement.
+func concerns(f Filter, p *corev1.Pod) bool {
+	switch f {
+	case VolumeBinding:
+		return slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil })
+	case "DynamicResources":
+		return len(p.Spec.ResourceClaims) > 0
+	case "NodeName": // a replacement names no node
+		return false
+	}
+	return true
 }
 
 func claimsUnknown(p *cluster.Pod) string {
@@ -63,13 +104,19 @@ func resizeUnknown(p *cluster.Pod) string {
 	return ""
 }
 
+// needsSelector reports whether the selector of the pod's controller decides.
+func (w *World) needsSelector(p *cluster.Pod) bool {
+	f := w.classOf[p.ID].profile
+	return f.Policy != nil || f.needsSelector() && len(p.Object.Spec.TopologySpreadConstraints) == 0
+}
+
 // ownerUnknown refuses pods whose template would be scheduled in another way,
 // and those whose spread selector cannot be known.
 func (w *World) ownerUnknown(p *cluster.Pod) string {
 	o, ok := w.ownerOf(p)
 	if !ok {
 		c := p.Controller
-		if c == nil || w.opts.NoDefaultSpread || len(p.Object.Spec.TopologySpreadConstraints) > 0 {
+		if c == nil || !w.needsSelector(p) {
 			return ""
 		}
 		switch c.APIVersion + " " + c.Kind {

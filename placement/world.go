@@ -8,26 +8,13 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Options are the parts of the scheduler's profile that may differ between
-// clusters. The zero value is the default profile.
-type Options struct {
-	// Weights of the score plugins; the zero value stands for DefaultWeights.
-	Weights Weights
-	// NoDefaultSpread switches the system's default spread constraints off
-	// (defaultingType: List with an empty list).
-	NoDefaultSpread bool
-	// PercentageOfNodes is percentageOfNodesToScore, 1..100; 0 stands for what
-	// the scheduler takes by the number of nodes.
-	PercentageOfNodes int
-}
-
 // World is a snapshot in which pods can be moved: who stands where while a plan
 // is being built. It keeps every count that filters and scores need up to date,
 // so a move costs a few additions. It is not safe for concurrent use.
 type World struct {
-	snap    *cluster.Snapshot
-	opts    Options
-	weights Weights
+	snap     *cluster.Snapshot
+	profiles map[string]*profile // by schedulerName
+	packing  *packing            // what TargetLoadPacking knows; nil when no profile has it
 
 	node    []cluster.NodeID // where each pod stands now
 	classOf []*class         // by pod; nil for terminal pods
@@ -35,6 +22,7 @@ type World struct {
 	byNS    map[string][]*class
 
 	load       []nodeLoad // by node
+	hinted     hinted
 	topologies map[string]*topology
 	spreads    map[string]*counter // pods that match a selector, terminating ones left out
 	matches    map[string]*counter // pods that match affinity terms
@@ -45,6 +33,9 @@ type World struct {
 	nsLabels map[string]labels.Set
 	// noNamespace is one namespace with pods whose object is not known.
 	noNamespace string
+	// unready names a node that is not ready, empty for none.
+	unready string
+	opts    Options
 	// unreadable names a pod whose affinity cannot be parsed; nothing can be
 	// foretold beside it.
 	unreadable string
@@ -60,6 +51,8 @@ type World struct {
 	attached  []attached                     // by node
 	leaving   cluster.NodeID                 // where a victim has just gone; its volumes are still attached
 	nominated map[cluster.NodeID][]cluster.PodID
+	views     map[string]*view
+	everyNode []bool           // true for each
 	changes   []cluster.NodeID // where pods came or went, oldest first
 	forgotten int              // changes that are no longer listed
 
@@ -68,8 +61,11 @@ type World struct {
 }
 
 // nodeLoad is what stands on one node. Scores by LeastAllocated use the nonZero
-// sums, everything else the true ones.
+// sums, everything else the true ones. What the node has of cpu and memory is
+// kept beside them, since scores read both together.
 type nodeLoad struct {
+	allocatableMilliCPU, allocatableBytes int64
+
 	milliCPU, memory, ephemeral   int64
 	nonZeroMilliCPU, nonZeroBytes int64
 	pods                          int64
@@ -79,7 +75,8 @@ type nodeLoad struct {
 // NewWorld starts a world as the snapshot is.
 func NewWorld(s *cluster.Snapshot, opts Options) *World {
 	w := &World{
-		snap: s, opts: opts, weights: opts.Weights,
+		snap:       s,
+		opts:       opts,
 		node:       make([]cluster.NodeID, len(s.Pods)),
 		classOf:    make([]*class, len(s.Pods)),
 		byNS:       map[string][]*class{},
@@ -93,11 +90,17 @@ func NewWorld(s *cluster.Snapshot, opts Options) *World {
 		disks:      map[string]*diskUse{},
 		claimUse:   map[string]int32{},
 		storage:    newStorage(s),
+		views:      map[string]*view{},
 		leaving:    cluster.NoNode,
 	}
-	if w.weights == (Weights{}) {
-		w.weights = DefaultWeights
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		w.load[i].allocatableMilliCPU, w.load[i].allocatableBytes = n.Allocatable.MilliCPU, n.Allocatable.MemoryBytes
+		if !n.Ready && w.unready == "" {
+			w.unready = n.Name
+		}
 	}
+	w.profiled(opts)
 	w.index()
 	w.group()
 	w.indexAttachments()
@@ -181,6 +184,9 @@ func (w *World) shiftRest(p cluster.PodID, n cluster.NodeID, by int64) {
 	for _, c := range w.classOf[p].affinity {
 		c.perNode[n] += int32(by)
 		c.total += by
+	}
+	if w.packing != nil {
+		w.packing.shift(pod, n, by*w.classOf[p].demand)
 	}
 	w.shiftHeld(p, n, int32(by))
 	w.changed(n)

@@ -9,11 +9,22 @@ type Explanation struct {
 	Kind       string    `json:"kind"` // "Explanation"
 	TakenAt    time.Time `json:"takenAt"`
 	Subject    ObjectRef `json:"subject"`
+	// Node is set where the subject is one.
+	Node *NodeStanding `json:"node,omitempty"`
 	// Goals are about the subject itself: a node's, a workload's.
 	Goals []GoalView `json:"goals"`
 	// Requests are what people ask for the subject, in their words.
 	Requests []string         `json:"requests"`
 	Pods     []PodExplanation `json:"pods"`
+}
+
+// NodeStanding is what a node is, whatever its pods.
+type NodeStanding struct {
+	Zone    string `json:"zone"`
+	InScope bool   `json:"inScope"`
+	// State says in words why it takes no pods: "cordoned", "not Ready",
+	// "being taken away". Empty when it takes them.
+	State []string `json:"state"`
 }
 
 // GoalView is a goal with what it has to do with the subject.
@@ -36,6 +47,9 @@ type PodExplanation struct {
 	Moved *Move `json:"moved,omitempty"`
 	// Verdict is why it would be moved, or why it stays.
 	Verdict Reason `json:"verdict"`
+	// NotNeeded says why nothing asks for it to leave either, where a guard is
+	// the verdict.
+	NotNeeded string `json:"notNeeded,omitempty"`
 	// Alone: the verdict is all that keeps it; without it the pod would be
 	// moved.
 	Alone    bool       `json:"alone"`
@@ -59,11 +73,15 @@ type Landing struct {
 	// Unknown says why nothing can be foretold; the rest is then empty.
 	Unknown string `json:"unknown,omitempty"`
 	// Verdict is why the landing is not good enough; empty when it is.
-	Verdict  Reason     `json:"verdict"`
-	PGood    float64    `json:"pGood"`
-	PReturn  float64    `json:"pReturn"`
-	PPending float64    `json:"pPending"`
-	Nodes    []NodeView `json:"nodes"`
+	Verdict  Reason  `json:"verdict"`
+	PGood    float64 `json:"pGood"`
+	PReturn  float64 `json:"pReturn"`
+	PPending float64 `json:"pPending"`
+	// Steer is how the scheduler would be steered, by a hint on the nodes
+	// Hinted; empty when it need not be. The probabilities are those with it.
+	Steer  string     `json:"steer,omitempty"`
+	Hinted []string   `json:"hinted,omitempty"`
+	Nodes  []NodeView `json:"nodes"`
 }
 
 // NodeView is one node as a target.
@@ -74,6 +92,9 @@ type NodeView struct {
 	Probability float64 `json:"probability"`
 	// Acceptable: the goals would be served with the replacement here.
 	Acceptable bool `json:"acceptable"`
+	// Worsens is a goal that would be further from being met with the
+	// replacement here.
+	Worsens *GoalView `json:"worsens,omitempty"`
 	// Why in words: what refuses it, or how it scores.
 	Why string `json:"why"`
 }

@@ -5,20 +5,28 @@ import "time"
 // Plan is what the planner answers to goals: the moves in order, everything it
 // refused with the reason, and the state before and after.
 type Plan struct {
-	APIVersion string      `json:"apiVersion"`
-	Kind       string      `json:"kind"` // "Plan"
-	ID         string      `json:"id"`   // content hash, see Seal
-	TakenAt    time.Time   `json:"takenAt"`
-	Expires    time.Time   `json:"expires"`
-	Cluster    ClusterInfo `json:"cluster"`
-	ConfigHash string      `json:"configHash"`
-	Moves      []Move      `json:"moves"`
+	APIVersion string    `json:"apiVersion"`
+	Kind       string    `json:"kind"` // "Plan"
+	ID         string    `json:"id"`   // content hash, see Seal
+	TakenAt    time.Time `json:"takenAt"`
+	// TakenAtNewest: nothing says when the state was read; TakenAt is the newest
+	// time in it.
+	TakenAtNewest bool        `json:"takenAtNewest,omitempty"`
+	Expires       time.Time   `json:"expires"`
+	Cluster       ClusterInfo `json:"cluster"`
+	ConfigHash    string      `json:"configHash"`
+	Moves         []Move      `json:"moves"`
+	// Hints are the hints on nodes that steer the scheduler, by wave; waves
+	// without are left out.
+	Hints      []WaveHints `json:"hints,omitempty"`
 	Rejections Rejections  `json:"rejections"`
 	Goals      []Goal      `json:"goals"` // those with excess before
-	Before     State       `json:"before"`
-	After      State       `json:"after"`
-	Bound      Bound       `json:"bound"`
-	Inputs     []Input     `json:"inputs"`
+	// Strategies are all that are enabled, in the order of the configuration.
+	Strategies []StrategyState `json:"strategies"`
+	Before     State           `json:"before"`
+	After      State           `json:"after"`
+	Bound      Bound           `json:"bound"`
+	Inputs     []Input         `json:"inputs"`
 	// NotEnforced lists default limits of the config that this version does
 	// not enforce yet, by field path.
 	NotEnforced []string `json:"notEnforced,omitempty"`
@@ -28,6 +36,18 @@ type Plan struct {
 type ClusterInfo struct {
 	UID     string `json:"uid"`
 	Version string `json:"version"`
+}
+
+// StrategyState counts what a strategy wants of the state as it was.
+type StrategyState struct {
+	Name string `json:"name"`
+	// Goals it states, met or not.
+	Goals int `json:"goals"`
+	// Unmet are those with excess.
+	Unmet int `json:"unmet"`
+	// Asked: its goals are asked for in this pass. Those of others are only
+	// not to be worsened. False where it states none.
+	Asked bool `json:"asked"`
 }
 
 // Move is one pod to evict, and where its replacement is predicted to land.
@@ -54,9 +74,33 @@ type Move struct {
 	// NotAfter is when a window closes that must be open; zero when none does
 	// within a day.
 	NotAfter time.Time `json:"-"`
+	// Read is what was read of the pod's own labels, requests and controller
+	// (annotation.Read), to see whether it has changed since.
+	Read string `json:"-"`
 	// GracePeriodSeconds is the victim's own grace period.
 	GracePeriodSeconds int64 `json:"-"`
 }
+
+// WaveHints are the nodes that carry a hint while a wave is carried out: from
+// before its first eviction until its replacements are bound.
+type WaveHints struct {
+	Wave  int      `json:"wave"`
+	Kind  string   `json:"kind"` // taint or label
+	Nodes []string `json:"nodes"`
+}
+
+// HintsOf returns the hints of a wave; its nodes are empty when there are none.
+func (p *Plan) HintsOf(wave int) WaveHints {
+	for _, h := range p.Hints {
+		if h.Wave == wave {
+			return h
+		}
+	}
+	return WaveHints{Wave: wave}
+}
+
+// Steered reports whether the move needs the hints of its wave.
+func (m Move) Steered() bool { return m.Steer != "" && m.Steer != "none" }
 
 // Acceptable counts the nodes on which the goals of a move are still served.
 type Acceptable struct {
@@ -77,12 +121,19 @@ type Rejection struct {
 	Reason   Reason `json:"reason"`
 }
 
-// Bound is a proven lower limit on the evictions that meet the goals, less the
-// residual excess that no eviction can remove, with what blocks it.
+// Bound is what is proven about any plan, with what blocks this one.
 type Bound struct {
-	MinEvictions int       `json:"minEvictions"`
-	Residual     float64   `json:"residual"`
-	BlockedBy    []Blocker `json:"blockedBy"`
+	// MinEvictions is the fewest evictions that bring every goal as near as
+	// permitted evictions can.
+	MinEvictions int `json:"minEvictions"`
+	// MinForPlan is the fewest that bring every goal as near as this plan does.
+	MinForPlan int `json:"minForPlan"`
+	// Residual sums, over goals, the share of the excess that no permitted
+	// eviction removes, times the weight.
+	Residual float64 `json:"residual"`
+	// ResidualByGoal is that excess in the unit of each goal, by goal id.
+	ResidualByGoal map[string]float64 `json:"residualByGoal"`
+	BlockedBy      []Blocker          `json:"blockedBy"`
 }
 
 // Blocker names what keeps excess in place.

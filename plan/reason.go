@@ -53,6 +53,8 @@ const (
 	JobWouldFail          Code = "JobWouldFail"
 	WorkloadDegraded      Code = "WorkloadDegraded"
 	LastReadyPod          Code = "LastReadyPod"
+
+	SchedulerNotResponding Code = "SchedulerNotResponding"
 )
 
 // Why a person's request keeps a pod.
@@ -88,6 +90,7 @@ const (
 	PremiseChanged          Code = "PremiseChanged"
 	PodGoneAlready          Code = "PodGone"
 	UIDChanged              Code = "UIDChanged"
+	HintNotWritten          Code = "HintNotWritten"
 	APIThrottled            Code = "APIThrottled"
 	APIError                Code = "APIError"
 	OutcomeUnknown          Code = "OutcomeUnknown"

@@ -49,12 +49,3 @@ type Outcome struct {
 	AsForetold  bool        `json:"asForetold"`
 	ReadyAfter  string      `json:"readyAfter,omitempty"`
 }
-
-// PlannerState is what the planner remembers between passes.
-type PlannerState struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"` // "PlannerState"
-	// SpentBudgets are PodDisruptionBudgets (namespace/name) whose allowance an
-	// eviction answered 409 may have consumed, until the time given.
-	SpentBudgets map[string]time.Time `json:"spentBudgets,omitempty"`
-}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/annotation"
@@ -16,15 +17,20 @@ func (p *Planner) assemble(c *search, steps []wavedStep) plan.Plan {
 	before := c.afresh()
 	out := plan.Plan{
 		APIVersion: plan.APIVersion, Kind: "Plan",
-		TakenAt: c.s.TakenAt.UTC(), Expires: c.now.Add(validity).UTC(),
+		TakenAt: c.s.TakenAt.UTC(), TakenAtNewest: c.s.Objects.TakenAt.IsZero(), Expires: c.now.Add(validity).UTC(),
 		Cluster:    plan.ClusterInfo{UID: c.s.ClusterUID, Version: fmt.Sprintf("%d.%d", c.s.ServerMajor, c.s.ServerMinor)},
 		ConfigHash: p.opts.ConfigHash, NotEnforced: p.opts.NotEnforced,
 		Moves:      []plan.Move{},
 		Rejections: c.refused.list(p.opts.SamplesPerCode),
 		Goals:      []plan.Goal{},
 		Before:     before.state(),
-		Bound:      c.bound(),
+		Strategies: c.strategies(),
 		Inputs:     c.inputs(),
+	}
+	for i, nodes := range c.hinted {
+		if len(nodes) > 0 {
+			out.Hints = append(out.Hints, c.waveHints(i+1, nodes))
+		}
 	}
 	for i, st := range steps {
 		m := before.move(st)
@@ -32,7 +38,7 @@ func (p *Planner) assemble(c *search, steps []wavedStep) plan.Plan {
 		out.Moves = append(out.Moves, m)
 		before.apply(st.step)
 	}
-	out.After = before.state()
+	out.After, out.Bound = before.state(), c.bound(before.goals)
 	for _, g := range c.goals.list {
 		if g.ID != "" {
 			out.Goals = append(out.Goals, g)
@@ -50,10 +56,12 @@ func (c *search) move(st wavedStep) plan.Move {
 		From: c.s.Nodes[st.from].Name, To: c.s.Nodes[st.landing.to].Name,
 		Acceptable: plan.Acceptable{Nodes: len(st.landing.acceptable)},
 		PGood:      st.landing.pGood, PReturn: st.landing.pReturn, PPending: st.landing.pPending,
-		NotAfter: c.verdict.notAfter(p), Wave: st.wave, Steer: "none", Benefit: c.goals.gain(st.pod, st.from), Cost: cost(p),
+		NotAfter: c.verdict.notAfter(p), Wave: st.wave, Steer: c.steered(st.landing), Benefit: c.goals.gain(st.pod, st.from), Cost: cost(p),
 	}
-	if g := p.Object.Spec.TerminationGracePeriodSeconds; g != nil {
-		m.GracePeriodSeconds = *g
+	for _, g := range []*int64{p.Object.Spec.TerminationGracePeriodSeconds, c.p.opts.Placement.GracePeriodSeconds} {
+		if g != nil {
+			m.GracePeriodSeconds = *g
+		}
 	}
 	for _, n := range st.landing.acceptable {
 		m.AcceptableNodes = append(m.AcceptableNodes, c.s.Nodes[n].Name)
@@ -97,6 +105,15 @@ const maxProblems = 20
 // when something of it cannot be read.
 func (c *search) inputs() []plan.Input {
 	in := []plan.Input{requestsInput(c.s, c.now)}
+	if nodes := c.nodesInput(in[0].Age); len(nodes.Problems) > 0 {
+		in = append(in, nodes)
+	}
+	if stated := c.strategiesInput(in[0].Age); len(stated.Problems) > 0 {
+		in = append(in, stated)
+	}
+	if left := leftHints(c.s, c.now); left != "" {
+		in = append(in, plan.Input{Source: "hints", Age: in[0].Age, Coverage: 1, Problems: []string{left}})
+	}
 	problems := annotation.Problems(c.s, c.p.opts.Guards.TimeZone)
 	if len(problems) == 0 {
 		return in
@@ -112,10 +129,60 @@ func (c *search) inputs() []plan.Input {
 	return append(in, asked)
 }
 
+// nodesInput says which nodes in scope no pod can go to, which stand in no zone,
+// and which domains are not counted. A node that is not Ready is not known to hold what it seems to.
+func (c *search) nodesInput(age string) plan.Input {
+	in := plan.Input{Source: "nodes", Age: age, Coverage: 1, Problems: []string{}}
+	all, unready, zoneless := 0, 0, 0
+	for i := range c.s.Nodes {
+		n := &c.s.Nodes[i]
+		if !c.p.opts.Guards.Scope.HasNode(n) {
+			continue
+		}
+		all++
+		if !n.Ready {
+			unready++
+		}
+		if c.limits.zone[n.ID] == "" {
+			zoneless++
+		}
+	}
+	if all == 0 {
+		in.Coverage = 0
+		in.Problems = append(in.Problems, "no node is in scope (nodeSelector)")
+		return in
+	}
+	in.Coverage = plan.Round(float64(all-unready) / float64(all))
+	if unready > 0 {
+		in.Problems = append(in.Problems, fmt.Sprintf("%d of %d nodes in scope are not Ready: their pods stay", unready, all))
+	}
+	if zoneless > 0 {
+		in.Problems = append(in.Problems, fmt.Sprintf("%d of %d nodes in scope have no label %s: no goal about zones sees their pods", zoneless, all, ZoneKey))
+	}
+	in.Problems = append(in.Problems, c.notCounted()...)
+	return in
+}
+
 func requestsInput(s *cluster.Snapshot, now time.Time) plan.Input {
 	in := plan.Input{Source: "requests", Age: now.Sub(s.TakenAt).Round(time.Second).String(), Coverage: 1, Problems: []string{}}
 	for _, kind := range slices.Sorted(maps.Keys(s.Objects.Skipped)) {
 		in.Problems = append(in.Problems, fmt.Sprintf("%d objects of kind %s are not read", s.Objects.Skipped[kind], kind))
 	}
+	if absent := absentKinds(s.Objects); s.Objects.TakenAt.IsZero() && len(absent) > 0 {
+		in.Problems = append(in.Problems, fmt.Sprintf("the snapshot, which evenkeel capture did not make, has no %s: taken as there being none", strings.Join(absent, " and no ")))
+	}
 	return in
+}
+
+// absentKinds are kinds that keep pods where they are, and of which none is
+// there.
+func absentKinds(o *cluster.Objects) []string {
+	var out []string
+	if len(o.Services) == 0 {
+		out = append(out, "Service")
+	}
+	if len(o.PodDisruptionBudgets) == 0 {
+		out = append(out, "PodDisruptionBudget")
+	}
+	return out
 }

@@ -11,40 +11,66 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
+// proof is what is known of every plan: the fewest evictions that come as near
+// to the goals as permitted ones can, and as near as this plan does; and the
+// excess that none removes.
+type proof struct {
+	evictions, forPlan int
+	residual           float64
+	byGoal             map[string]float64
+}
+
 // bound proves how few evictions could meet the requested goals, counting only
-// pods that may leave, and how much excess none of them can remove.
+// pods that may leave, and how much excess none of them can remove; and how few
+// could leave no more excess than done, the goals after the plan.
 //
 // Hot nodes: a pod leaves one node only, so the needs of nodes add up. Groups:
 // a pod can serve several, so only disjoint groups add up. One eviction may
 // serve a node and a group at once, so the two sums combine by max.
-func (c *search) bound() plan.Bound {
-	start := c.afresh()
-	nodes, residual := start.nodesBound()
-	groups, more := start.groupsBound()
-	return plan.Bound{MinEvictions: max(nodes, groups), Residual: plan.Round(residual + more), BlockedBy: c.blockers()}
+func (c *search) bound(done *tracker) plan.Bound {
+	start, byGoal := c.afresh(), map[string]float64{}
+	nodes, groups := proof{byGoal: byGoal}, proof{byGoal: byGoal}
+	start.nodesBound(&nodes, done)
+	start.groupsBound(&groups, done)
+	return plan.Bound{
+		MinEvictions: max(nodes.evictions, groups.evictions), MinForPlan: max(nodes.forPlan, groups.forPlan),
+		Residual: plan.Round(nodes.residual + groups.residual), ResidualByGoal: byGoal, BlockedBy: c.blockers(),
+	}
 }
 
 // nodesBound sums, over nodes, the largest need of one resource: its excess
 // covered by the largest pods that may leave. What they cannot cover is
 // residual, as a share of the goal's excess.
-func (c *search) nodesBound() (evictions int, residual float64) {
+func (c *search) nodesBound(out *proof, done *tracker) {
 	for n := range c.s.Nodes {
-		most := 0
+		most, planned := 0, 0
 		for _, g := range c.goals.byNode[n] {
 			b, ok := c.goals.at[g].(*below)
 			if !ok || c.goals.list[g].Constraint || b.excess() == 0 {
 				continue
 			}
-			count, rest := c.coverLargestFirst(b)
+			count, rest := c.coverLargestFirst(b, b.excess())
 			most = max(most, count)
-			residual += c.goals.list[g].Weight * float64(rest) / float64(b.excess())
+			count, _ = c.coverLargestFirst(b, b.excess()-done.excess(g))
+			planned = max(planned, count)
+			out.stays(c.goals.list[g], float64(rest)/float64(b.excess()), float64(rest)/float64(b.total))
 		}
-		evictions += most
+		out.evictions += most
+		out.forPlan += planned
 	}
-	return evictions, residual
 }
 
-func (c *search) coverLargestFirst(b *below) (count int, rest int64) {
+// stays notes a share of a goal's excess, in the goal's unit v, as residual.
+func (out *proof) stays(g plan.Goal, share, v float64) {
+	if share > 0 {
+		out.residual += g.Weight * share
+		out.byGoal[g.ID] = plan.Round(v)
+	}
+}
+
+// coverLargestFirst counts the largest pods that may leave and cover an amount
+// together, and what they cannot cover.
+func (c *search) coverLargestFirst(b *below, amount int64) (count int, rest int64) {
 	var sizes []int64
 	for _, id := range c.s.Nodes[b.node].Pods {
 		if _, refused := c.verdict.of(id); !refused {
@@ -52,7 +78,7 @@ func (c *search) coverLargestFirst(b *below) (count int, rest int64) {
 		}
 	}
 	slices.SortFunc(sizes, func(x, y int64) int { return cmp.Compare(y, x) })
-	rest = b.excess()
+	rest = amount
 	for _, size := range sizes {
 		if rest <= 0 || size == 0 {
 			break
@@ -63,26 +89,35 @@ func (c *search) coverLargestFirst(b *below) (count int, rest int64) {
 	return count, max(0, rest)
 }
 
-// groupsBound sums the fewest moves of disjoint groups. It claims nothing for a
-// group whose total is about to change (a pod of its workloads is Pending or
-// terminating) and counts as residual what too few evictable pods leave.
-func (c *search) groupsBound() (evictions int, residual float64) {
+// groupsBound sums the fewest moves of disjoint groups and counts as residual
+// what too few evictable pods leave. One eviction brings a group nearer by one
+// move at most, which bounds a plan that goes part of the way. It claims nothing
+// for a group whose total may change: a pod of its workloads is Pending or
+// terminating, or may come in from where the goal does not count.
+func (c *search) groupsBound(out *proof, done *tracker) {
 	used := map[cluster.PodID]bool{}
 	for g, goal := range c.goals.list {
 		k, ok := c.goals.at[g].(*skew)
 		if !ok || goal.Constraint || k.excess() == 0 || !c.settled(goal, used) {
 			continue
 		}
+		leaving, joining := c.leaving(k, goal)
+		if joining {
+			continue
+		}
 		for _, p := range goal.Pods {
 			used[p] = true
 		}
-		limit, moves := k.reachable(c.leaving(k, goal))
-		evictions += moves
+		limit, moves := k.reachable(leaving)
+		out.evictions += moves
+		if left := done.excess(g); left > 0 {
+			moves = int(k.excess() - left)
+		}
+		out.forPlan += moves
 		if was := spread(k.counts) - k.limit; was > 0 {
-			residual += goal.Weight * float64(limit-k.limit) / float64(was)
+			out.stays(goal, float64(limit-k.limit)/float64(was), float64(limit-k.limit))
 		}
 	}
-	return evictions, residual
 }
 
 func (c *search) settled(g plan.Goal, used map[cluster.PodID]bool) bool {
@@ -103,17 +138,21 @@ func (c *search) settled(g plan.Goal, used map[cluster.PodID]bool) bool {
 	return true
 }
 
-// leaving counts, per domain, the pods of the group that may leave.
-func (c *search) leaving(k *skew, g plan.Goal) []int {
-	out := make([]int, len(k.counts))
+// leaving counts, per domain, the pods of the group that may leave; joining says
+// that one may which stands in none of them.
+func (c *search) leaving(k *skew, g plan.Goal) (out []int, joining bool) {
+	out = make([]int, len(k.counts))
 	for _, id := range g.Pods {
+		if _, refused := c.verdict.of(id); refused {
+			continue
+		}
 		if i, ok := k.domain(c.s.Pods[id].Node); ok {
-			if _, refused := c.verdict.of(id); !refused {
-				out[i]++
-			}
+			out[i]++
+		} else {
+			joining = true
 		}
 	}
-	return out
+	return out, joining
 }
 
 // reachable is the least skew, not below the limit, that can be met when only

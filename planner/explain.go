@@ -1,14 +1,12 @@
 package planner
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/budget"
 	"github.com/evenkeel-project/evenkeel/planner/guard"
@@ -50,18 +48,13 @@ func (e *Explainer) Node(id cluster.NodeID) plan.Explanation {
 	s := e.start.s
 	n := &s.Nodes[id]
 	x := e.about(plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: string(n.Object.UID)})
+	x.Node = e.standing(n)
 	for g, goal := range e.start.goals.list {
 		if (goal.Kind == plan.NodeBelow || goal.Kind == plan.NodeEmpty) && goal.Node == id {
 			x.Goals = append(x.Goals, e.goal(g, false))
 		}
 	}
-	asked := annotation.OfNode(n)
-	for _, src := range asked.Exclude {
-		x.Requests = append(x.Requests, src.String())
-	}
-	if asked.DrainFirst {
-		x.Requests = append(x.Requests, annotation.DrainFirst+" on node "+n.Name)
-	}
+	x.Requests = append(x.Requests, annotation.ListOfNode(n)...)
 	for _, pod := range n.Pods {
 		x.Pods = append(x.Pods, e.pod(pod))
 	}
@@ -102,7 +95,7 @@ func (e *Explainer) goal(g int, serves bool) plan.GoalView {
 func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
 	s := e.start.s
 	p := &s.Pods[id]
-	x := plan.PodExplanation{Pod: podRef(p), Owner: ownerRef(s, p), Requests: requests(annotation.OfPod(s, p, e.start.p.opts.Guards.TimeZone))}
+	x := plan.PodExplanation{Pod: podRef(p), Owner: ownerRef(s, p), Requests: append([]string{}, annotation.List(s, p, e.start.p.opts.Guards.TimeZone)...)}
 	x.Guards, x.Budgets = e.guards(p), e.budgets(p)
 	x.Goals, x.Limits, x.Landing = []plan.GoalView{}, []plan.Check{}, plan.Landing{Nodes: []plan.NodeView{}}
 	x.Node = p.Object.Spec.NodeName
@@ -114,7 +107,8 @@ func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
 	return x
 }
 
-// judge says what becomes of the pod, and whether one thing alone keeps it.
+// judge says what becomes of the pod, whether one thing alone keeps it, and
+// whether anything asks for it to leave.
 func (e *Explainer) judge(p *cluster.Pod, x *plan.PodExplanation) {
 	if m, moved := e.moves[p.ID]; moved {
 		x.Moved, x.Verdict = &m, m.Reason
@@ -124,23 +118,26 @@ func (e *Explainer) judge(p *cluster.Pod, x *plan.PodExplanation) {
 	if !wanted {
 		x.Landing.Verdict = plan.Reason{} // no place helps where no help is wanted
 	}
-	inTheWay := obstacles(x)
-	switch r, refused := e.done.refused.byPod[p.ID]; {
+	r, refused := e.done.refused.byPod[p.ID]
+	guarded := slices.IndexFunc(x.Guards, func(c plan.Check) bool { return !c.Allows })
+	switch {
 	case refused:
 		x.Verdict = r.Reason
-	case len(x.Goals) == 0 && guarded(x):
-		x.Verdict = inTheWay[0]
-	case !wanted:
-		x.Verdict = plan.Reason{Code: plan.NotNeeded, Message: "no goal that is not met would be served by its leaving"}
+	case guarded >= 0:
+		x.Verdict = plan.Reason{Code: x.Guards[guarded].Code, Message: x.Guards[guarded].Message}
+		x.NotNeeded = notNeeded(wanted)
 	default:
-		x.Verdict = plan.Reason{Code: plan.NotNeeded, Message: "other pods serve the goals with fewer or cheaper evictions"}
+		x.Verdict = plan.Reason{Code: plan.NotNeeded, Message: notNeeded(wanted)}
 	}
-	x.Alone = wanted && len(inTheWay) == 1 && inTheWay[0].Code == x.Verdict.Code
+	inTheWay := obstacles(x)
+	x.Alone = refused && len(inTheWay) == 1 && inTheWay[0].Code == x.Verdict.Code && x.Landing.Verdict.Code == ""
 }
 
-// guarded: a guard keeps it, whatever else does.
-func guarded(x *plan.PodExplanation) bool {
-	return slices.ContainsFunc(x.Guards, func(c plan.Check) bool { return !c.Allows })
+func notNeeded(wanted bool) string {
+	if wanted {
+		return "other pods serve the goals with fewer or cheaper evictions"
+	}
+	return "no goal that is not met would be served by its leaving"
 }
 
 // obstacles are all refusals from the cluster as it is.
@@ -207,90 +204,12 @@ func (e *Explainer) budgets(p *cluster.Pod) []plan.Check {
 	return append(out, plan.Check{Code: r.Code, Allows: ok, Message: r.Message})
 }
 
-// limits as they stand before the pass: what the plan uses up is in the verdict.
+// limits as they stand before the pass, and what the plan uses of each.
 func (e *Explainer) limits(p *cluster.Pod) []plan.Check {
 	out := []plan.Check{}
-	for _, a := range e.start.limits.allowances(p.ID) {
-		out = append(out, plan.Check{Code: a.code, Allows: a.left() > 0, Message: fmt.Sprintf("%s allows %s", a.what(), a.allows())})
-	}
-	return out
-}
-
-// landing asks where the replacement would go, whatever keeps the pod.
-func (e *Explainer) landing(p *cluster.Pod) plan.Landing {
-	c := e.start
-	l := plan.Landing{Nodes: []plan.NodeView{}}
-	pr := c.world.Predict(p.ID)
-	if pr.SupportedWhy != "" {
-		l.Unknown = pr.SupportedWhy
-		l.Verdict = plan.Reason{Code: plan.PlacementUnknown, Message: pr.SupportedWhy}
-		return l
-	}
-	got, reason, ok := c.land(p.ID)
-	if !ok {
-		l.Verdict = reason
-	}
-	l.PGood, l.PReturn, l.PPending = got.pGood, got.pReturn, got.pPending
-	acceptable := func(n cluster.NodeID) bool { return n != p.Node && c.goals.serves(p.ID, p.Node, n) }
-	why := c.whys(p, pr)
-	for i := range c.s.Nodes {
-		n := cluster.NodeID(i)
-		l.Nodes = append(l.Nodes, plan.NodeView{
-			Name: c.s.Nodes[i].Name, Zone: c.limits.zone[n], Acceptable: acceptable(n) && slices.Contains(pr.Gone.Feasible, n),
-			Probability: plan.Round(pr.Prob(func(x cluster.NodeID) bool { return x == n })), Why: why[n],
-		})
-	}
-	slices.SortStableFunc(l.Nodes, func(a, b plan.NodeView) int { return cmp.Compare(b.Probability, a.Probability) })
-	return l
-}
-
-// whys says of each node what refuses the replacement, or how it scores against
-// the best, while the victim still terminates and once it is gone. Where only
-// one of the two states can happen, or both say the same, it is said once.
-func (c *search) whys(p *cluster.Pod, pr placement.Prediction) []string {
-	verdicts := c.world.Explain(p.ID)
-	n := len(c.s.Nodes)
-	out := make([]string, n)
-	say := func(v placement.NodeVerdict, best int64) string {
-		if v.RefusedBy != "" {
-			return v.Why
-		}
-		if v.Total == best {
-			return fmt.Sprintf("scores %d, the best", v.Total)
-		}
-		return fmt.Sprintf("scores %d, the best %d", v.Total, best)
-	}
-	for i := range n {
-		during, gone := say(verdicts[i], pr.Terminating.Best), say(verdicts[n+i], pr.Gone.Best)
-		switch {
-		case pr.WeightGone == 1 || during == gone:
-			out[i] = gone
-		default:
-			out[i] = during + "; once the pod is gone: " + gone
-		}
-	}
-	return out
-}
-
-// requests in people's words.
-func requests(a annotation.Pod) []string {
-	out := []string{}
-	for _, list := range [...][]annotation.Source{a.Never, a.PreferNot, a.InProgress} {
-		for _, src := range list {
-			out = append(out, src.String())
-		}
-	}
-	for _, h := range a.Holds {
-		out = append(out, h.String())
-	}
-	for _, w := range a.Windows {
-		out = append(out, w.Source.String())
-	}
-	for _, p := range a.Problems {
-		out = append(out, p.String())
-	}
-	if a.Prefer {
-		out = append(out, "prefers to be evicted")
+	used := e.done.limits.allowances(p.ID)
+	for i, a := range e.start.limits.allowances(p.ID) {
+		out = append(out, plan.Check{Code: a.code, Allows: a.left() > 0, Message: fmt.Sprintf("%s allows %s; the plan uses %d", a.what(), a.allows(), used[i].planned)})
 	}
 	return out
 }

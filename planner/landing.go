@@ -15,6 +15,11 @@ type landing struct {
 	acceptable               []cluster.NodeID
 	served                   []int // goals improved on `to`
 	pGood, pReturn, pPending float64
+	// hinted are nodes that must carry a hint for this to hold; in a wave those
+	// of the wave.
+	hinted []cluster.NodeID
+	// steered: without hints it would not hold.
+	steered bool
 }
 
 // land predicts where the replacement of a pod goes and accepts it only if,
@@ -26,7 +31,8 @@ func (c *search) land(pod cluster.PodID) (landing, plan.Reason, bool) {
 	if pr.SupportedWhy != "" {
 		return landing{}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.SupportedWhy}, false
 	}
-	good := func(n cluster.NodeID) bool { return n != from && c.goals.serves(pod, from, n) }
+	// A pod may tolerate a node that is not Ready, but does not run there.
+	good := func(n cluster.NodeID) bool { return n != from && c.s.Nodes[n].Ready && c.goals.serves(pod, from, n) }
 	l := landing{
 		pGood:    plan.Round(pr.Prob(good)),
 		pReturn:  plan.Round(pr.Prob(func(n cluster.NodeID) bool { return n == from })),
@@ -77,8 +83,8 @@ func (c *search) tooUncertain(pod cluster.PodID, from cluster.NodeID, pr placeme
 	need := c.p.opts.MinConfidence
 	if back >= 1-l.pGood-back {
 		return plan.Reason{Code: plan.WouldReturn, Message: fmt.Sprintf(
-			"its replacement would go back to %s, or where it helps as little, with probability %.2f (guards.minConfidence allows %.2f)",
-			c.s.Nodes[from].Name, back, 1-need)}
+			"its replacement would go back to %s, or where it helps as little, with probability %.2f; at most %.2f is allowed (guards.minConfidence %.2f)",
+			c.s.Nodes[from].Name, back, 1-need, need)}
 	}
 	return plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
 		"its replacement lands where it helps with probability %.2f only (guards.minConfidence wants %.2f)", l.pGood, need)}

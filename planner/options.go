@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 
+	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/guard"
@@ -23,8 +24,16 @@ type Options struct {
 	// MaxUnavailableWithoutPDB bounds the unavailable pods of a workload that
 	// no PodDisruptionBudget selects.
 	MaxUnavailableWithoutPDB int
+	// Steer is how the scheduler is steered where prediction alone is not
+	// enough; the zero value, as hints.None, means not at all.
+	Steer hints.Kind
+	// SteerMaxFrac is the largest share of the nodes that may be hinted at once.
+	SteerMaxFrac float64
 	// UtilizationLimit separates failure categories 3 and 4.
 	UtilizationLimit float64
+	// Strategies are all that are enabled, in order, so that one without a goal
+	// can be told from one whose goals are met.
+	Strategies []StrategyInfo
 	// ConfigHash and NotEnforced are copied into the plan.
 	ConfigHash  string
 	NotEnforced []string
@@ -54,6 +63,8 @@ func DefaultOptions() Options {
 		},
 		InFlight:                 InFlight{Total: 16, PerNode: 2, PerOwner: 1},
 		MinConfidence:            0.9,
+		Steer:                    hints.None,
+		SteerMaxFrac:             0.67,
 		MaxUnavailableWithoutPDB: 1,
 		UtilizationLimit:         0.9,
 		SamplesPerCode:           20,
@@ -65,6 +76,9 @@ func (o Options) Validate() []error {
 	var errs []error
 	if !(o.MinConfidence > 0 && o.MinConfidence <= 1) {
 		errs = append(errs, fmt.Errorf("minConfidence: %v is not a fraction above 0, at most 1", o.MinConfidence))
+	}
+	if o.steers() && !(o.SteerMaxFrac > 0 && o.SteerMaxFrac <= 1) {
+		errs = append(errs, fmt.Errorf("steerMaxFrac: %v is not a fraction above 0, at most 1", o.SteerMaxFrac))
 	}
 	if o.InFlight.Total < 1 || o.InFlight.PerNode < 1 || o.InFlight.PerOwner < 1 {
 		errs = append(errs, fmt.Errorf("inFlight: every value must be 1 or more, got %+v", o.InFlight))

@@ -64,6 +64,9 @@ type search struct {
 	moves   []step
 	moved   map[cluster.PodID]bool
 	leftOut map[cluster.PodID]bool // moves that no wave can hold
+	steer   *steering
+	steers  bool               // moves that need hints are looked for
+	hinted  [][]cluster.NodeID // nodes hinted in each wave
 }
 
 // step is an accepted move inside the search.
@@ -79,6 +82,7 @@ func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []p
 	c := &search{p: p, s: s, st: st, now: now}
 	c.begin(goals)
 	c.verdict = newVerdicts(s, c.world, st, &p.opts, now)
+	c.steer = newSteering(s, &p.opts)
 	return c
 }
 
@@ -94,19 +98,23 @@ func (c *search) begin(goals []plan.Goal) {
 // afresh is another search from the snapshot. Verdicts do not depend on moves
 // and are shared.
 func (c *search) afresh() *search {
-	other := &search{p: c.p, s: c.s, st: c.st, now: c.now, verdict: c.verdict}
+	other := &search{p: c.p, s: c.s, st: c.st, now: c.now, verdict: c.verdict, steer: c.steer}
 	other.begin(c.goals.list)
 	return other
 }
 
 // run serves the goals one after the other, the worst first, until a round over
 // all of them moves nothing: a move for one goal can make room for another.
+// Moves that need hints on nodes come last: what limits allow goes to moves that
+// need none first.
 func (c *search) run() {
-	for again := true; again; {
-		again = false
-		for _, g := range c.goals.byNeed() {
-			if c.serve(g) {
-				again = true
+	for _, c.steers = range [...]bool{false, true} {
+		for again := !c.steers || c.p.opts.steers(); again; {
+			again = false
+			for _, g := range c.goals.byNeed() {
+				if c.serve(g) {
+					again = true
+				}
 			}
 		}
 	}
@@ -128,17 +136,22 @@ func (c *search) serve(g int) (moved bool) {
 // best tries the candidates of a goal in order of merit and returns the first
 // that may leave and whose replacement lands well.
 func (c *search) best(g int) (step, bool) {
+	land := c.land
+	if c.steers {
+		land = c.place
+	}
 	for _, cand := range c.candidates(g) {
 		if reason, refused := c.check(cand.pod); refused {
 			c.refused.add(c.s, cand.pod, c.goals.list[g].Strategy, reason)
 			continue
 		}
-		l, reason, ok := c.land(cand.pod)
-		if !ok {
+		l, reason, ok := land(cand.pod)
+		switch {
+		case ok:
+			return step{cand.pod, c.world.NodeOf(cand.pod), l, g, cand.benefit}, true
+		case c.steers || !c.p.opts.steers() || !steerable(reason.Code): // else its turn comes
 			c.refused.add(c.s, cand.pod, c.goals.list[g].Strategy, reason)
-			continue
 		}
-		return step{cand.pod, c.world.NodeOf(cand.pod), l, g, cand.benefit}, true
 	}
 	return step{}, false
 }

@@ -74,6 +74,14 @@ func TestPlansKeepTheirPromises(t *testing.T) {
 		if got := len(p.Moves); got < p.Bound.MinEvictions && residual(p) == 0 {
 			t.Errorf("seed %d: %d moves meet every goal, below the proven minimum %d", seed, got, p.Bound.MinEvictions)
 		}
+		if got := len(p.Moves); got < p.Bound.MinForPlan || residual(p) == 0 && p.Bound.MinForPlan != p.Bound.MinEvictions {
+			t.Errorf("seed %d: %d moves; proven of what they reach %d, of what can be reached %d", seed, got, p.Bound.MinForPlan, p.Bound.MinEvictions)
+		}
+		for id, stays := range p.Bound.ResidualByGoal {
+			if p.After.Excess[id] < stays {
+				t.Errorf("seed %d: of goal %s %v is left, where no eviction takes away more than all but %v", seed, id, p.After.Excess[id], stays)
+			}
+		}
 		for id, before := range p.Before.Excess {
 			if p.After.Excess[id] > before {
 				t.Errorf("seed %d: goal %s is worse after the plan", seed, id)

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/guard"
@@ -13,14 +14,74 @@ import (
 // Recheck judges one wave of a plan against a fresh snapshot, just before it is
 // carried out. It returns the moves that still hold, with their landings
 // predicted anew, and an outcome for each that does not. It never adds a move.
+// A wave with hints is judged with them as planned; when none of the moves that
+// need them is left, the others are judged without, and none is steered.
 func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, pl plan.Plan, wave int, now time.Time) (ok []plan.Move, dropped []plan.Outcome) {
-	c := p.newSearch(s, st, number(s, goals), now)
-	start := c.afresh()
-	w := newWave()
+	goals = number(s, goals)
+	var moves []plan.Move
 	for _, m := range pl.Moves {
-		if m.Wave != wave {
-			continue
+		if m.Wave == wave {
+			moves = append(moves, m)
 		}
+	}
+	c := p.newSearch(s, st, goals, now)
+	planned := pl.HintsOf(wave)
+	if len(planned.Nodes) == 0 {
+		return c.recheckAll(moves, nil)
+	}
+	hinted, why := c.plannedHints(planned)
+	if why == "" {
+		ok, dropped = c.recheckAll(moves, hinted)
+		if slices.ContainsFunc(ok, plan.Move.Steered) {
+			return ok, dropped
+		}
+	}
+	steered, rest := split(moves)
+	known := dropped
+	ok, dropped = p.newSearch(s, st, goals, now).recheckAll(rest, nil)
+	for _, m := range steered {
+		o := plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped, Reason: plan.Reason{Code: plan.PremiseChanged, Message: "it cannot be steered now: " + why}}
+		if i := slices.IndexFunc(known, func(o plan.Outcome) bool { return o.Step == m.Step }); i >= 0 {
+			o = known[i]
+		}
+		dropped = append(dropped, o)
+	}
+	return ok, dropped
+}
+
+func split(moves []plan.Move) (steered, rest []plan.Move) {
+	for _, m := range moves {
+		if m.Steered() {
+			steered = append(steered, m)
+		} else {
+			rest = append(rest, m)
+		}
+	}
+	return steered, rest
+}
+
+// plannedHints finds the nodes of a wave's hints, or says why they can no longer
+// be hinted.
+func (c *search) plannedHints(h plan.WaveHints) ([]cluster.NodeID, string) {
+	if string(c.steer.kind) != h.Kind {
+		return nil, fmt.Sprintf("the plan steers by %s, and evictor.steer is %s", h.Kind, c.steer.kind)
+	}
+	var out []cluster.NodeID
+	for _, name := range h.Nodes {
+		n := c.s.NodeByName(name)
+		if n == nil {
+			return nil, fmt.Sprintf("node %s is gone", name)
+		}
+		out = append(out, n.ID)
+	}
+	return out, c.steer.forbids(out)
+}
+
+func (c *search) recheckAll(moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome) {
+	start := c.afresh()
+	hint([]*search{c, start}, hinted)
+	w := newWave(newLost())
+	for _, m := range moves {
 		fresh, out, holds := c.recheck(start, w, m)
 		if !holds {
 			dropped = append(dropped, out)
@@ -73,7 +134,7 @@ func (c *search) recheck(start *search, w *wave, m plan.Move) (plan.Move, plan.O
 // refresh puts the new prediction into the move; what it is for stays.
 func (c *search) refresh(p *cluster.Pod, m plan.Move, l landing) plan.Move {
 	s := c.s
-	m.NotAfter = c.verdict.notAfter(p)
+	m.NotAfter, m.Read = c.verdict.notAfter(p), annotation.Read(p.Object)
 	m.Goals = slices.Clone(m.Goals)
 	m.To, m.Acceptable.Nodes = s.Nodes[l.to].Name, len(l.acceptable)
 	m.PGood, m.PReturn, m.PPending = l.pGood, l.pReturn, l.pPending

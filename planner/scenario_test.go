@@ -5,8 +5,10 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -101,16 +103,39 @@ func planOf(t *testing.T, a *txtar.Archive) plan.Plan {
 // text is the form of want.plan.
 func text(p plan.Plan) string {
 	var b strings.Builder
+	for _, in := range p.Inputs {
+		for _, problem := range in.Problems {
+			fmt.Fprintf(&b, "input %s: %s\n", in.Source, problem)
+		}
+	}
 	for _, g := range p.Goals {
 		fmt.Fprintf(&b, "goal %s %s %s: excess %v -> %v\n", g.ID, g.Kind, g.Subject, g.Excess, p.After.Excess[g.ID])
 	}
 	for _, m := range p.Moves {
-		fmt.Fprintf(&b, "move %d wave %d: %s %s -> %s (good %v) for %s: %s: %s\n", m.Step, m.Wave, m.Pod, m.From, m.To, m.PGood, strings.Join(m.Goals, ","), m.Reason.Code, m.Reason.Message)
+		steer := ""
+		if m.Steered() {
+			steer = ", steered by " + m.Steer
+		}
+		fmt.Fprintf(&b, "move %d wave %d: %s %s -> %s (good %v%s) for %s: %s: %s\n", m.Step, m.Wave, m.Pod, m.From, m.To, m.PGood, steer, strings.Join(m.Goals, ","), m.Reason.Code, m.Reason.Message)
+	}
+	for _, h := range p.Hints {
+		fmt.Fprintf(&b, "hints wave %d: %s on %s\n", h.Wave, h.Kind, strings.Join(h.Nodes, ", "))
 	}
 	for _, r := range p.Rejections.Samples {
 		fmt.Fprintf(&b, "stays: %s on %s: %s: %s\n", r.Pod, r.Node, r.Reason.Code, r.Reason.Message)
 	}
+	for _, st := range p.Strategies {
+		if st.Goals > 0 && !st.Asked {
+			fmt.Fprintf(&b, "strategy %s: %d of %d goals unmet, not asked for\n", st.Name, st.Unmet, st.Goals)
+		}
+	}
 	fmt.Fprintf(&b, "bound: %d evictions, residual %v\n", p.Bound.MinEvictions, p.Bound.Residual)
+	if p.Bound.MinForPlan != p.Bound.MinEvictions {
+		fmt.Fprintf(&b, "bound of this plan: %d evictions\n", p.Bound.MinForPlan)
+	}
+	for _, id := range slices.Sorted(maps.Keys(p.Bound.ResidualByGoal)) {
+		fmt.Fprintf(&b, "stays of %s: %v\n", id, p.Bound.ResidualByGoal[id])
+	}
 	return b.String()
 }
 

@@ -23,6 +23,7 @@ type verdicts struct {
 	book  *budget.Book
 	known map[cluster.PodID]verdict
 	ranks map[cluster.PodID]int
+	guard *guard.Memory
 }
 
 type verdict struct {
@@ -31,7 +32,7 @@ type verdict struct {
 }
 
 func newVerdicts(s *cluster.Snapshot, w *placement.World, st plan.PlannerState, opts *Options, now time.Time) *verdicts {
-	return &verdicts{s, st, opts, now, w, budget.NewBook(s, st.SpentBudgets, now), map[cluster.PodID]verdict{}, map[cluster.PodID]int{}}
+	return &verdicts{s, st, opts, now, w, budget.NewBook(s, st.SpentBudgets, now), map[cluster.PodID]verdict{}, map[cluster.PodID]int{}, guard.NewMemory()}
 }
 
 func (v *verdicts) of(pod cluster.PodID) (plan.Reason, bool) {
@@ -55,7 +56,7 @@ func (v *verdicts) judge(pod cluster.PodID) (plan.Reason, bool) {
 }
 
 func (v *verdicts) input(p *cluster.Pod) guard.Input {
-	return guard.Input{Snapshot: v.s, Pod: p, Now: v.now, Options: &v.opts.Guards}
+	return guard.Input{Snapshot: v.s, Pod: p, Now: v.now, Options: &v.opts.Guards, Memory: v.guard}
 }
 
 // overBudget says why the budget that covers the pod does not let it go: its
@@ -99,7 +100,7 @@ func (v *verdicts) withoutPDB(p *cluster.Pod) (plan.Reason, int) {
 		return plan.Reason{}, 1
 	}
 	want := guard.Desired(w)
-	away := max(0, want-guard.ReadyOf(v.s, w))
+	away := max(0, want-guard.AvailableOf(v.s, w, v.now))
 	return plan.Reason{Code: plan.WorkloadUnavailable, Message: fmt.Sprintf(
 		"%d of %d pods of %s %s are not available; without a PodDisruptionBudget at most %d may be (guards.maxUnavailableWithoutPDB)",
 		away, want, w.Kind, w.Name, v.opts.MaxUnavailableWithoutPDB)}, v.opts.MaxUnavailableWithoutPDB - away

@@ -10,9 +10,11 @@ func complete(p plan.Plan) plan.Plan {
 		p.Moves[i].Goals = filled(p.Moves[i].Goals)
 	}
 	p.Goals = filled(p.Goals)
+	p.Strategies = filled(p.Strategies)
 	p.Rejections.Samples = filled(p.Rejections.Samples)
 	p.Rejections.Counts = filledMap(p.Rejections.Counts)
 	p.Bound.BlockedBy = filled(p.Bound.BlockedBy)
+	p.Bound.ResidualByGoal = filledMap(p.Bound.ResidualByGoal)
 	p.Before, p.After = completeState(p.Before), completeState(p.After)
 	p.Inputs = append([]plan.Input{}, p.Inputs...)
 	for i := range p.Inputs {

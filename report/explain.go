@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -30,6 +31,7 @@ func (t *table) explain(e plan.Explanation) {
 		return
 	}
 	t.line("%s, as of %s.", safe(e.Subject.String()), e.TakenAt.Format(timeLayout))
+	t.standing(e.Node)
 	t.goalViews(e.Goals, false, "No goal is about it.")
 	t.requests(e.Requests)
 	t.podVerdicts(e.Pods)
@@ -79,8 +81,16 @@ func (t *table) explainPod(p plan.PodExplanation) {
 		t.line("")
 		t.line("No budget covers it.")
 	}
-	t.checks("Limits of a pass", "limit", p.Limits)
+	t.checks("Limits of a pass, before any move", "limit", p.Limits)
 	t.landing(p)
+}
+
+// helpfulPlaces says where a move's replacement goes, and how surely that helps.
+func helpfulPlaces(m *plan.Move) string {
+	if m.Acceptable.Nodes == 1 {
+		return fmt.Sprintf("%s, the one node where it helps, with %s.", safe(m.To), percent(m.PGood))
+	}
+	return fmt.Sprintf("%s; it lands on one of the %d nodes where it helps with %s.", safe(m.To), m.Acceptable.Nodes, percent(m.PGood))
 }
 
 // ownerText names the workload; a bare pod is its own.
@@ -94,11 +104,13 @@ func ownerText(p plan.PodExplanation) string {
 func (t *table) podVerdict(p plan.PodExplanation) {
 	if m := p.Moved; m != nil {
 		t.line("%s", t.paint(green, fmt.Sprintf("It would be moved in step %d, wave %d: %s.", m.Step, m.Wave, reasonText(p.Verdict))))
-		t.line("Its replacement is predicted on %s; %s sure to land on one of %s where it helps.",
-			safe(m.To), percent(m.PGood), count(m.Acceptable.Nodes, "node"))
+		t.line("Its replacement is predicted on %s", helpfulPlaces(m))
 		return
 	}
 	t.line("%s", t.paint(yellow, "It stays: "+reasonText(p.Verdict)+"."))
+	if p.NotNeeded != "" && len(p.Goals) > 0 {
+		t.line("Nothing asks for it to leave either: %s.", safe(p.NotNeeded))
+	}
 	if p.Alone {
 		t.line("Nothing else is in its way: without that it could be moved.")
 	}
@@ -208,10 +220,19 @@ func (t *table) landing(p plan.PodExplanation) {
 			helps = "no: it is here"
 		case n.Acceptable:
 			helps = "yes"
+		case n.Worsens != nil:
+			helps = "no: " + goalText(n.Worsens.Goal) + " would be missed by " + excess(n.Worsens.Goal, n.Worsens.After)
 		}
 		g.row(safe(n.Name), orDash(safe(n.Zone)), percent(n.Probability), helps, safe(n.Why))
 	}
-	t.section("Where its replacement would land now", g, t.limit(12))
+	t.section("Where its replacement would land now, before any other move", g, t.limit(12))
+	if l.Steer != "" {
+		names := make([]string, len(l.Hinted))
+		for i, n := range l.Hinted {
+			names[i] = safe(n)
+		}
+		t.line("  Steered by a %s on %s: this is where it would land with that.", safe(l.Steer), strings.Join(names, ", "))
+	}
 	if l.PPending > 0 {
 		t.line("  It would stay Pending with a probability of %s.", percent(l.PPending))
 	}

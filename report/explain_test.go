@@ -24,6 +24,7 @@ func explained() plan.Explanation {
 			Nodes: []plan.NodeView{{Name: "n1", Zone: "z1", Probability: 0.9, Acceptable: true, Why: "scores 210, the best"}, {Name: "n3", Zone: "z3", Why: "scores 150, the best 210"}}},
 	}
 	stays := pod
+	stays.Landing.Steer, stays.Landing.Hinted = "taint", []string{"n3", "n4"}
 	stays.Moved, stays.Alone, stays.Verdict = nil, true, plan.Reason{Code: plan.PodTooYoung, Message: "the pod started 3m0s ago"}
 	return plan.Explanation{APIVersion: plan.APIVersion, Kind: "Explanation", TakenAt: taken,
 		Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: "n3", UID: "u-n3"},

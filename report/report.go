@@ -46,6 +46,9 @@ type Options struct {
 	// Color adds terminal colours to Table and Wide. The caller decides it from
 	// the terminal and NO_COLOR; the default is plain text.
 	Color bool
+	// Evicts says that with the configuration of this plan `evenkeel run`
+	// evicts, although what is reported here did not.
+	Evicts bool
 }
 
 // Plan writes p to w. At most the first opts is used. It fails on an unknown
@@ -54,7 +57,7 @@ func Plan(w io.Writer, format Format, p plan.Plan, opts ...Options) error {
 	switch format {
 	case Table, Wide:
 		t := newTable(format, opts)
-		t.plan(complete(p), "Plan", "nothing is evicted (dry run)")
+		t.plan(complete(p), "Plan", nothingIsEvicted(opts))
 		return t.flush(w)
 	case JSON:
 		return writeJSON(w, complete(p), "  ")
@@ -63,6 +66,14 @@ func Plan(w io.Writer, format Format, p plan.Plan, opts ...Options) error {
 	}
 	_, err := ParseFormat(string(format))
 	return err
+}
+
+// nothingIsEvicted says of a plan that it was not carried out, and why not.
+func nothingIsEvicted(opts []Options) string {
+	if len(opts) > 0 && opts[0].Evicts {
+		return "nothing is evicted by this command; with this configuration `evenkeel run` evicts"
+	}
+	return "nothing is evicted (dry run)"
 }
 
 // Run writes r to w, as Plan does. In JSON it is one line, so that a stream of

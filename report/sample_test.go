@@ -49,7 +49,8 @@ func threeZones() plan.Plan {
 		{Pod: plan.PodRef{Namespace: "shop", Name: "d-6f9c-x3"}, Node: "n3", Strategy: "zones", Reason: plan.Reason{Code: plan.WouldReturn, Message: "the scheduler would put it back on n3"}},
 		{Pod: plan.PodRef{Namespace: "shop", Name: "d-6f9c-x4"}, Node: "n3", Strategy: "zones", Reason: plan.Reason{Code: plan.WouldReturn, Message: "the scheduler would put it back on n3"}},
 	}}
-	p.Bound = plan.Bound{MinEvictions: 2}
+	p.Bound = plan.Bound{MinEvictions: 2, MinForPlan: 2}
+	p.Strategies = []plan.StrategyState{{Name: "zones", Goals: 3, Unmet: 1, Asked: true}}
 	p.Before = plan.State{Nodes: []plan.NodeState{node("n1", "z1", .8, .8), node("n2", "z2", .8, .8), node("n3", "z3", .5, .505)},
 		Excess:    map[string]float64{"g1": 2},
 		Workloads: []plan.WorkloadState{workload("Deployment", "a", 3, 1, 1, 1), workload("Deployment", "b", 2, 1, 1, 0), workload("Deployment", "d", 2, 1, 1, 4), single}}
@@ -59,11 +60,24 @@ func threeZones() plan.Plan {
 	return p
 }
 
+// steered hints nodes in both waves, in the second more than a line holds.
+func steered() plan.Plan {
+	p := threeZones()
+	many := []string{}
+	for i := range 23 {
+		many = append(many, fmt.Sprintf("node-%02d", i))
+	}
+	p.Hints = []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: []string{"n3"}}, {Wave: 2, Kind: "taint", Nodes: many}}
+	p.Moves[0].Steer, p.Moves[1].Steer = "taint", "taint"
+	return p
+}
+
 // level has nothing to do.
 func level() plan.Plan {
 	p := base()
 	p.Before = plan.State{Nodes: []plan.NodeState{node("n1", "", .5, .5)}}
 	p.After = p.Before
+	p.Strategies = []plan.StrategyState{{Name: "zones", Goals: 14, Asked: true}}
 	return p
 }
 
@@ -72,7 +86,7 @@ func blocked() plan.Plan {
 	p := threeZones()
 	p.Moves = nil
 	p.After = p.Before
-	p.Bound = plan.Bound{MinEvictions: 0, Residual: 2, BlockedBy: []plan.Blocker{{Code: plan.BlockedByPDB, Detail: "pdb shop/d allows 0 more"}, {Code: plan.TooFewReplicas, Detail: "shop/e has 1 replica"}}}
+	p.Bound = plan.Bound{MinEvictions: 0, Residual: 1, ResidualByGoal: map[string]float64{"g1": 2}, BlockedBy: []plan.Blocker{{Code: plan.BlockedByPDB, Detail: "pdb shop/d allows 0 more"}, {Code: plan.TooFewReplicas, Detail: "shop/e has 1 replica"}}}
 	p.Rejections = plan.Rejections{Counts: map[plan.Code]int{plan.BlockedByPDB: 12}, Samples: []plan.Rejection{
 		{Pod: plan.PodRef{Namespace: "shop", Name: "d-6f9c-x1"}, Node: "n3", Strategy: "zones", Reason: plan.Reason{Code: plan.BlockedByPDB, Message: "pdb shop/d allows 0 more"}}}}
 	p.Inputs = append(p.Inputs, plan.Input{Source: "prometheus", Age: "7m3s", Coverage: .666, Problems: []string{"n3 has no sample", "answer older than 3m"}})
@@ -114,7 +128,7 @@ func hotNodes() plan.Plan {
 		From: "node-07", To: "node-21", Acceptable: plan.Acceptable{Nodes: 29}, PGood: .9923, PReturn: .0077, Strategy: "hot-nodes", Step: 1, Wave: 1, Steer: "none",
 		Reason: plan.Reason{Code: plan.NodeOverUtilized, Message: "node-07 requests 92.5% of its cpu; 80% wanted"}, Benefit: .1, Cost: 1.25}}
 	p.After.Excess = map[string]float64{"g1": .025, "g2": 3, "g3": 0}
-	p.Bound = plan.Bound{MinEvictions: 1, Residual: .025}
+	p.Bound = plan.Bound{MinEvictions: 4, MinForPlan: 1, Residual: .2, ResidualByGoal: map[string]float64{"g1": .025}}
 	return p
 }
 
@@ -122,6 +136,7 @@ func hotNodes() plan.Plan {
 func hostile() plan.Plan {
 	p := threeZones()
 	p.Moves = p.Moves[:1]
+	p.After.Excess, p.Bound.MinForPlan = map[string]float64{"g1": 1}, 1
 	p.Moves[0].Pod.Name = "x\x1b[2J\x07"
 	p.Moves[0].Reason.Message = "two\nlines\tand \u202eturned \u009b and \xff broken"
 	p.Before.Nodes[0].Name = "n\r1"

@@ -82,42 +82,14 @@ func (t *table) plan(p plan.Plan, subject, effect string) {
 	t.inputs(p)
 }
 
-// verdict is the one line that a hurried reader needs.
-func (t *table) verdict(p plan.Plan, subject, effect string) {
-	met := 0
-	for _, g := range p.Goals {
-		if p.After.Excess[g.ID] <= tiny {
-			met++
-		}
-	}
-	tail := "."
-	if effect != "" {
-		tail = "; " + effect + "."
-	}
-	color, text := green, ""
-	switch {
-	case len(p.Goals) == 0 && len(p.Moves) == 0:
-		text = "nothing to do: every goal is met"
-	case len(p.Moves) == 0:
-		color = yellow
-		text = fmt.Sprintf("0 evictions; %d of %d goals stay unmet, for the reasons below", len(p.Goals)-met, len(p.Goals))
-	default:
-		if met < len(p.Goals) {
-			color = yellow
-		}
-		verb := "level"
-		if len(p.Moves) == 1 {
-			verb = "levels"
-		}
-		text = fmt.Sprintf("%s %s %d of %d goals; proven minimum %d", count(len(p.Moves), "eviction"), verb, met, len(p.Goals), p.Bound.MinEvictions)
-	}
-	t.line("%s", t.paint(color, subject+": "+text+tail))
-}
-
 const timeLayout = "2006-01-02 15:04:05 MST"
 
 func (t *table) origin(p plan.Plan) {
-	t.line("State of %s, Kubernetes %s; plan %s may be carried out until %s.", p.TakenAt.UTC().Format(timeLayout),
+	guessed := ""
+	if p.TakenAtNewest {
+		guessed = " (newest time in the snapshot; it does not say when it was taken)"
+	}
+	t.line("State of %s%s, Kubernetes %s; plan %s valid until %s.", p.TakenAt.UTC().Format(timeLayout), guessed,
 		orUnknown(safe(p.Cluster.Version)), shortID(p.ID), p.Expires.UTC().Format(timeLayout))
 }
 
@@ -161,6 +133,23 @@ func (t *table) moves(p plan.Plan) {
 		g.row(cells...)
 	}
 	t.section("Moves, in order (a wave starts when the replacements of the wave before are ready)", g, 0)
+	t.hints(p)
+}
+
+// hints lists the nodes that are hinted while a wave is carried out.
+func (t *table) hints(p plan.Plan) {
+	g := columns(">WAVE", "HINT", "NODES")
+	for _, h := range p.Hints {
+		nodes := make([]string, len(h.Nodes))
+		for i, n := range h.Nodes {
+			nodes[i] = safe(n)
+		}
+		if hidden := len(nodes) - maxLines; hidden > 0 && !t.wide {
+			nodes = append(nodes[:maxLines], fmt.Sprintf("... and %d more (-o wide shows all)", hidden))
+		}
+		g.row(strconv.Itoa(h.Wave), safe(h.Kind), strings.Join(nodes, ", "))
+	}
+	t.section("Hints that keep replacements off nodes while a wave runs (evictor.steer)", g, 0)
 }
 
 // rejections writes one line per code, or every sample when wide.
@@ -201,29 +190,7 @@ func sample(r plan.Rejection) string {
 	return where + ": " + safe(r.Reason.Message)
 }
 
-// bound sets what the plan does against what any plan would have to do.
-func (t *table) bound(p plan.Plan) {
-	if len(p.Goals) == 0 {
-		return
-	}
-	t.line("")
-	t.line("%s", t.paint(bold, "Bound"))
-	t.line("  No plan that reaches what can be reached needs fewer than %s; this one has %d.",
-		count(p.Bound.MinEvictions, "eviction"), len(p.Moves))
-	if p.Bound.Residual > tiny {
-		t.line("  Excess that no permitted eviction removes: %s (in the units of the goals).", number(p.Bound.Residual))
-	}
-	g := columns("WHAT BLOCKS IT", "DETAIL")
-	for _, b := range p.Bound.BlockedBy {
-		g.row(safe(string(b.Code)), safe(b.Detail))
-	}
-	if len(g.rows) > 0 {
-		t.lines = append(t.lines, g.lines()...)
-	}
-}
-
-// inputs names the sources with problems, all of them when wide, and what the
-// configuration promises and this version does not keep yet.
+// inputs names the sources with problems, all of them when wide.
 func (t *table) inputs(p plan.Plan) {
 	g := columns("SOURCE", ">AGE", ">NODES COVERED", "PROBLEMS")
 	for _, in := range p.Inputs {
@@ -241,11 +208,26 @@ func (t *table) inputs(p plan.Plan) {
 		title = "Inputs"
 	}
 	t.section(title, g, maxLines)
-	if len(p.NotEnforced) > 0 {
-		t.line("")
-		t.line("%s", t.paint(bold, "Limits of the configuration that this version does not enforce yet"))
-		for _, limit := range p.NotEnforced {
-			t.line("  %s", safe(limit))
-		}
+	t.notEnforced(p.NotEnforced)
+}
+
+// notEnforced says that the configuration promises more than this version
+// keeps. The list is the same in every report, so that only wide has it.
+func (t *table) notEnforced(limits []string) {
+	if len(limits) == 0 {
+		return
+	}
+	be := "are"
+	if len(limits) == 1 {
+		be = "is"
+	}
+	t.line("")
+	if !t.wide {
+		t.line("%s of the configuration %s not enforced yet by this version (-o wide or `evenkeel config check` lists them).", count(len(limits), "limit"), be)
+		return
+	}
+	t.line("%s", t.paint(bold, "Limits of the configuration that this version does not enforce yet"))
+	for _, limit := range limits {
+		t.line("  %s", safe(limit))
 	}
 }

@@ -16,7 +16,9 @@ import (
 type Schedule struct {
 	expr string
 	loc  *time.Location
-	next cron.Schedule
+	// times are those that the expression names, unless it is an @every.
+	times *cron.SpecSchedule
+	every cron.Schedule
 	// wall says that the expression names hours: it follows the clock on the
 	// wall, and fires once for each time it names.
 	wall bool
@@ -27,40 +29,50 @@ var parser = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cr
 // Parse reads the five fields of cron (minute, hour, day of month, month, day
 // of week) or @hourly, @daily, @weekly, @monthly, @yearly, @every 90m.
 func Parse(expr string, loc *time.Location) (s Schedule, err error) {
+	trimmed := strings.TrimSpace(expr)
 	defer func() { // the parser panics on some malformed input
 		if r := recover(); r != nil {
-			err = fmt.Errorf("%q is not a cron expression (want five fields, such as \"0 * * * *\")", expr)
+			err = unreadable(trimmed)
 		}
 	}()
-	trimmed := strings.TrimSpace(expr)
 	if strings.HasPrefix(trimmed, "TZ=") || strings.HasPrefix(trimmed, "CRON_TZ=") {
-		return Schedule{}, fmt.Errorf("%q names a time zone; set timeZone instead", expr)
+		return Schedule{}, fmt.Errorf("%s names a time zone; set timeZone instead", quote(trimmed))
 	}
 	if every, ok := strings.CutPrefix(trimmed, "@every "); ok {
 		if d, err := time.ParseDuration(strings.TrimSpace(every)); err == nil && d < time.Minute {
-			return Schedule{}, fmt.Errorf("%q fires more than once a minute, or never (want @every 1m or longer)", expr)
+			return Schedule{}, fmt.Errorf("%s fires more than once a minute, or never (want @every 1m or longer)", quote(trimmed))
 		}
 	}
 	next, err := parser.Parse(trimmed)
 	if err != nil {
-		return Schedule{}, fmt.Errorf("%q is not a cron expression: %s%s", expr, strings.TrimPrefix(err.Error(), "failed to parse "), hint(trimmed))
+		return Schedule{}, unreadable(trimmed)
 	}
-	s = Schedule{expr: trimmed, loc: loc, next: next, wall: namesHours(trimmed)}
+	s = Schedule{expr: trimmed, loc: loc, wall: namesHours(trimmed)}
+	if times, ok := next.(*cron.SpecSchedule); ok {
+		s.times = times
+	} else {
+		s.every = next
+	}
 	if s.Next(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
-		return Schedule{}, fmt.Errorf("%q never fires: no year has such a day", expr)
+		if mistake(trimmed) != "" { // such as a comma alone, which the parser lets pass
+			return Schedule{}, unreadable(trimmed)
+		}
+		return Schedule{}, fmt.Errorf("%s never fires: no year has such a day", quote(trimmed))
 	}
 	return s, nil
 }
 
-func hint(expr string) string {
-	switch f := strings.Fields(expr); {
-	case len(f) == 6:
-		return " (seconds are not supported: want five fields)"
-	case len(f) == 5 && strings.Contains(f[4], "7"):
-		return " (Sunday is 0)"
+// unreadable is the error about an expression that the parser refuses.
+func unreadable(expr string) error {
+	m := mistake(expr)
+	if m == "" {
+		m = anyMistake
 	}
-	return ""
+	return fmt.Errorf("%s is not a cron expression: %s", quote(expr), m)
 }
+
+// anyMistake is said where nothing better is known.
+const anyMistake = "want five fields, such as \"0 * * * *\""
 
 func namesHours(expr string) bool {
 	f := strings.Fields(expr)
@@ -71,17 +83,15 @@ func namesHours(expr string) bool {
 // is none within five years. Where clocks go back, a named hour comes twice but
 // fires once; where they go forward, a time that is left out does not fire.
 func (s Schedule) Next(t time.Time) time.Time {
-	next := s.next.Next(t.In(s.loc))
-	if s.wall && !next.IsZero() && repeated(next) {
-		return s.next.Next(next)
+	if s.every != nil {
+		return s.every.Next(t.In(s.loc))
 	}
-	return next
+	return s.clock().next(t)
 }
 
-// repeated reports whether the wall clock showed the same time an hour before.
-func repeated(t time.Time) bool {
-	before := t.Add(-time.Hour)
-	return before.Hour() == t.Hour() && before.Minute() == t.Minute() && before.Day() == t.Day()
+// clock fires once where a named hour comes twice, and not at times left out.
+func (s Schedule) clock() clock {
+	return clock{cron: s.times, loc: s.loc, twice: !s.wall}
 }
 
 // String is the expression.

@@ -1,6 +1,7 @@
 package schedule
 
 import (
+	"strings"
 	"testing"
 	"time"
 )
@@ -38,6 +39,8 @@ func TestWindowOpensAndCloses(t *testing.T) {
 		// It goes back at 03:00: 02:30 comes twice, and the window opens at the first.
 		{"30 2 * * * 30m Europe/Berlin", "2026-10-25T00:45:00Z", "2026-10-25T01:00:00Z"},
 		{"30 2 * * * 30m Europe/Berlin", "2026-10-25T01:45:00Z", ""},
+		{"0,30 2 * * * 1h Europe/Berlin", "2026-10-25T00:35:00Z", "2026-10-25T01:30:00Z"},
+		{"0,30 2 * * * 1h Europe/Berlin", "2026-10-25T01:35:00Z", ""},
 	} {
 		w, now := window(t, c.window), at(t, c.now)
 		got := ""
@@ -98,11 +101,19 @@ func TestWindowsThatMakeNoSense(t *testing.T) {
 		"0 22 * * * 6h Mars":     `"Mars" is not a time zone (want an IANA name, such as Europe/Berlin or Etc/UTC)`,
 		"0 0 30 2 * 6h":          `"0 0 30 2 *" never fires: no year has such a day`,
 		"0 22 * * * 6h Local":    `"Local" is not a time zone (want an IANA name, such as Europe/Berlin or Etc/UTC)`,
-		"@never 6h":              `"@never" is not a cron expression: unrecognized descriptor: @never`,
+		"@never 6h":              `"@never" is not a cron expression: "@never" is unknown (want @hourly, @daily, @weekly, @monthly, @yearly, or @every with a duration, such as @every 90m)`,
 		"TZ=UTC 0 22 * * * 6h a": `"TZ=UTC 0 22 * * * 6h a" is not a window (want cron fields, a duration and perhaps a time zone, such as "0 22 * * 1-5 6h Europe/Berlin")`,
 	} {
 		if _, err := ParseWindow(text, time.UTC); err == nil || err.Error() != want {
 			t.Errorf("%q: %v, want %s", text, err, want)
+		}
+	}
+}
+
+func TestAWindowOpensAtNamedTimes(t *testing.T) {
+	for _, expr := range []string{"@every 90m", " @every 24h", "@every"} {
+		if _, err := NewWindow(expr, time.Hour, time.UTC); err == nil || !strings.Contains(err.Error(), "names no times") {
+			t.Errorf("%q: %v", expr, err)
 		}
 	}
 }

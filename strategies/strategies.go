@@ -18,6 +18,9 @@ import (
 // goals in the same order.
 type Strategy interface {
 	Goals(s *cluster.Snapshot) []plan.Goal
+	// Needs says in words what a snapshot must have for there to be a goal,
+	// from the arguments alone: "a Ready node ..., in scope".
+	Needs() string
 }
 
 // Definition makes strategies of one type. New reads the arguments (JSON) of

@@ -2,8 +2,10 @@ package main
 
 import (
 	"fmt"
+	"io"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -19,19 +21,27 @@ func loadConfig(path string) (*config.Config, error) {
 	return config.LoadFile(path)
 }
 
-// pick checks the names given with --strategy; none means all.
-func pick(all []config.Scheduled, names []string) ([]string, error) {
+// due are the strategies named with --strategy, or all where it is not given. A
+// list without a name is not taken for all: it is likely an empty variable.
+func due(cmd *cobra.Command, all []config.Scheduled, names []string) ([]string, error) {
 	var known []string
 	for _, s := range all {
 		known = append(known, s.Name)
 	}
-	for _, n := range names {
-		if !slices.Contains(known, n) {
-			return nil, fmt.Errorf("--strategy %q: the configuration has no strategy of that name (it has: %s)", n, strings.Join(known, ", "))
-		}
+	if !cmd.Flags().Changed("strategy") {
+		return known, nil
 	}
 	if len(names) == 0 {
-		return known, nil
+		names = []string{""}
+	}
+	for _, n := range names {
+		if !slices.Contains(known, n) {
+			has := "none"
+			if len(known) > 0 {
+				has = strings.Join(known, ", ")
+			}
+			return nil, fmt.Errorf("--strategy %q: the configuration has no strategy of that name (it has: %s)", n, has)
+		}
 	}
 	return names, nil
 }
@@ -43,8 +53,8 @@ func oneFile(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
-func newConfig() *cobra.Command {
-	c := &cobra.Command{Use: "config", Short: "Check a configuration, or print the default", Args: noValues,
+func newConfig(g *global) *cobra.Command {
+	c := &cobra.Command{Use: "config", Short: "Check a configuration, or print one", Args: noValues,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	c.AddCommand(&cobra.Command{
 		Use: "check FILE", Short: "Report every mistake in a configuration", Args: oneFile,
@@ -53,16 +63,7 @@ func newConfig() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			out := cmd.OutOrStdout()
-			mode := "it evicts (dryRun: false)"
-			if conf.DryRun {
-				mode = "it evicts nothing (dryRun: true)"
-			}
-			fmt.Fprintf(out, "%s is valid: %d strategies, %s.\n", args[0], len(conf.Strategies), mode)
-			fmt.Fprintln(out, "Not enforced by this version yet:")
-			for _, l := range conf.NotEnforced() {
-				fmt.Fprintln(out, "  "+l)
-			}
+			describe(cmd.OutOrStdout(), args[0], conf)
 			return nil
 		},
 	}, &cobra.Command{
@@ -71,6 +72,29 @@ func newConfig() *cobra.Command {
 			_, err := cmd.OutOrStdout().Write(evenkeel.DefaultConfig)
 			return err
 		},
-	})
+	}, newConfigScheduler(g))
 	return c
+}
+
+// describe says what a valid configuration comes to.
+func describe(out io.Writer, name string, conf *config.Config) {
+	mode := "it evicts (dryRun: false)"
+	if conf.DryRun {
+		mode = "it evicts nothing (dryRun: true)"
+	}
+	switch n := len(conf.Strategies); n {
+	case 0:
+		fmt.Fprintf(out, "%s is valid, but has no strategies: nothing will ever be done.\n", name)
+	case 1:
+		fmt.Fprintf(out, "%s is valid: 1 strategy, %s.\n", name, mode)
+	default:
+		fmt.Fprintf(out, "%s is valid: %d strategies, %s.\n", name, n, mode)
+	}
+	for _, w := range conf.Warnings(time.Now()) {
+		fmt.Fprintln(out, "Warning: "+w)
+	}
+	fmt.Fprintln(out, "Not enforced by this version yet:")
+	for _, l := range conf.NotEnforced() {
+		fmt.Fprintln(out, "  "+l)
+	}
 }

@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -69,7 +68,7 @@ func (f *explainFlags) run(cmd *cobra.Command, g *global, name string, find find
 		return err
 	}
 	strategies := conf.Build()
-	due, err := pick(strategies, f.strategies)
+	names, err := due(cmd, strategies, f.strategies)
 	if err != nil {
 		return err
 	}
@@ -81,7 +80,7 @@ func (f *explainFlags) run(cmd *cobra.Command, g *global, name string, find find
 	if err != nil {
 		return err
 	}
-	e := planner.New(conf.Planner()).Explain(s, plan.PlannerState{}, controller.Goals(s, strategies, due), s.TakenAt)
+	e := planner.New(conf.Planner()).Explain(s, plan.PlannerState{}, controller.Goals(s, strategies, names), s.TakenAt)
 	return report.Explain(cmd.OutOrStdout(), format, explain(e))
 }
 
@@ -102,18 +101,4 @@ func nodeNamed(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.
 		return nil, fmt.Errorf("no node %s is there", name)
 	}
 	return func(e *planner.Explainer) plan.Explanation { return e.Node(n.ID) }, nil
-}
-
-func workloadNamed(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
-	parts := strings.Split(name, "/")
-	if len(parts) != 3 {
-		return nil, fmt.Errorf("%q is not a workload (want KIND/NAMESPACE/NAME, such as deployment/shop/web)", name)
-	}
-	i := slices.IndexFunc(s.Workloads, func(w cluster.Workload) bool {
-		return strings.EqualFold(w.Kind, parts[0]) && w.Namespace == parts[1] && w.Name == parts[2]
-	})
-	if i < 0 {
-		return nil, fmt.Errorf("no %s %s/%s with pods is there", parts[0], parts[1], parts[2])
-	}
-	return func(e *planner.Explainer) plan.Explanation { return e.Workload(s.Workloads[i].ID) }, nil
 }

@@ -52,7 +52,7 @@ func (f *planFlags) run(cmd *cobra.Command, g *global) error {
 		return err
 	}
 	strategies := conf.Build()
-	due, err := pick(strategies, f.strategies)
+	names, err := due(cmd, strategies, f.strategies)
 	if err != nil {
 		return err
 	}
@@ -69,8 +69,8 @@ func (f *planFlags) run(cmd *cobra.Command, g *global) error {
 	if err != nil {
 		return err
 	}
-	p := planner.New(conf.Planner()).Plan(s, plan.PlannerState{}, controller.Goals(s, strategies, due), s.TakenAt)
-	if err := report.Plan(cmd.OutOrStdout(), format, p); err != nil {
+	p := planner.New(conf.Planner()).Plan(s, plan.PlannerState{}, controller.Goals(s, strategies, names), s.TakenAt)
+	if err := report.Plan(cmd.OutOrStdout(), format, p, report.Options{Evicts: !conf.DryRun}); err != nil {
 		return err
 	}
 	if f.detailedExitCode && len(p.Moves) > 0 {

@@ -24,7 +24,7 @@ import (
 // patience are the times that a row's first look at a server may take, where
 // people wait for half a minute. Most of these rows wait for as long as they
 // may, so the first is short; a machine that is busy needs more.
-var patience = []time.Duration{500 * time.Millisecond, 3 * time.Second, 12 * time.Second}
+var patience = []time.Duration{time.Second, 4 * time.Second, 15 * time.Second}
 
 // apiServer answers as an API server that holds the example would, but for its
 // faults. The program is allowed to evict there, and in good health it would:

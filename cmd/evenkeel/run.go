@@ -23,6 +23,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/hints/writer"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -74,13 +75,13 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	if err != nil {
 		return err
 	}
-	if len(f.strategies) > 0 && !f.once {
+	if cmd.Flags().Changed("strategy") && !f.once {
 		return errors.New("--strategy goes with --once; without it every strategy runs on its schedule")
 	}
 	if err := f.check(); err != nil {
 		return err
 	}
-	due, err := pick(conf.Build(), f.strategies)
+	names, err := due(cmd, conf.Build(), f.strategies)
 	if err != nil {
 		return err
 	}
@@ -116,7 +117,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	if err := o.WaitForSync(wait); err != nil {
 		return fmt.Errorf("looking at the cluster at %s: %w", host(rc), err)
 	}
-	work := func(ctx context.Context) error { return once(ctx, c, due) }
+	work := func(ctx context.Context) error { return once(ctx, c, names) }
 	if conf.DryRun {
 		return work(cmd.Context()) // nothing is evicted, so nobody is in the way
 	}
@@ -179,11 +180,12 @@ func (f *runFlags) controller(out io.Writer, log *slog.Logger, conf *config.Conf
 		},
 	}
 	if !conf.DryRun {
-		c.Mode = plan.Live
+		c.Mode, c.AtOnce = plan.Live, evictor.AtOnce(conf.PerMinute())
 		c.Evictor = evictor.NewLive(client, o, o.WorkloadOf, evictor.Options{
 			GracePeriodSeconds: conf.Evictor.GracePeriodSeconds, PerMinute: conf.PerMinute(),
 			VerifyTimeout: time.Duration(conf.Evictor.VerifyTimeout), Clock: clock.RealClock{}, Log: log, Events: recorded,
 		})
+		c.Hinter, c.HintTTL = writer.New(client, clock.RealClock{}, o.Node), time.Duration(conf.Evictor.SteerTTL)
 	}
 	return c
 }

@@ -67,18 +67,26 @@ func (b *batch) run(ctx context.Context, workers int, into *tally) error {
 	if err := b.open(ctx, each); err != nil {
 		return err
 	}
-	defer func() { _, _ = book.do(request{Op: "close", Book: b.name}) }()
+	defer func() {
+		_, _ = book.do(request{Op: "close", Book: b.name})
+		_, _ = book.do(request{Op: "close", Book: b.counts()})
+	}()
 	return each(func(c *casePlan) error { return c.compare(ctx, b, into) })
 }
 
 // open takes the snapshot, has the late conflicts, and opens the book.
 func (b *batch) open(ctx context.Context, each func(func(*casePlan) error) error) error {
-	path := filepath.Join(book.dir, b.name+".json")
+	path, countPath := filepath.Join(book.dir, b.name+".json"), filepath.Join(book.dir, b.counts()+".json")
 	b.now = time.Now()
-	if err := b.snapshot(ctx, path); err != nil {
+	lists, err := b.snapshot(ctx)
+	if err != nil {
 		return fmt.Errorf("taking a snapshot: %w", err)
 	}
+	if err := errors.Join(writeList(path, lists), writeList(countPath, generous(lists))); err != nil {
+		return fmt.Errorf("writing a snapshot: %w", err)
+	}
 	defer os.Remove(path)
+	defer os.Remove(countPath)
 	var mu sync.Mutex
 	spent := map[string]time.Time{}
 	if err := each(func(c *casePlan) error {
@@ -95,12 +103,16 @@ func (b *batch) open(ctx context.Context, each func(func(*casePlan) error) error
 	}); err != nil {
 		return err
 	}
-	_, err := book.do(request{Op: "open", Book: b.name, Snapshot: path, Now: b.now, Spent: spent})
-	return err
+	_, err1 := book.do(request{Op: "open", Book: b.name, Snapshot: path, Now: b.now, Spent: spent})
+	_, err2 := book.do(request{Op: "open", Book: b.counts(), Snapshot: countPath, Now: b.now})
+	return errors.Join(err1, err2)
 }
 
-// snapshot writes what kubectl would print of the batch's namespaces.
-func (b *batch) snapshot(ctx context.Context, path string) error {
+// counts names the book that goes by the pods alone.
+func (b *batch) counts() string { return b.name + "-counts" }
+
+// snapshot lists what the batch's namespaces hold.
+func (b *batch) snapshot(ctx context.Context) ([]runtime.Object, error) {
 	b.pods, b.budgets = map[string]*corev1.Pod{}, map[string]*policyv1.PodDisruptionBudget{}
 	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	lists := []runtime.Object{nodes}
@@ -113,7 +125,7 @@ func (b *batch) snapshot(ctx context.Context, path string) error {
 		pods, err1 := client.CoreV1().Pods(ns).List(ctx, o)
 		pdbs, err2 := client.PolicyV1().PodDisruptionBudgets(ns).List(ctx, o)
 		if err := errors.Join(err1, err2); err != nil {
-			return err
+			return nil, err
 		}
 		for i := range pods.Items {
 			b.pods[ns+"/"+pods.Items[i].Name] = &pods.Items[i]
@@ -130,12 +142,10 @@ func (b *batch) snapshot(ctx context.Context, path string) error {
 		add(client.AppsV1().DaemonSets(ns).List(ctx, o))
 		add(client.BatchV1().Jobs(ns).List(ctx, o))
 	}
-	if err := errors.Join(errs...); err != nil {
-		return err
-	}
-	return writeList(path, lists)
+	return lists, errors.Join(errs...)
 }
 
+// writeList writes what kubectl would print of the lists.
 func writeList(path string, lists []runtime.Object) error {
 	all := struct {
 		APIVersion string            `json:"apiVersion"`

@@ -61,6 +61,7 @@ func batches(seed uint64, n int) []*batch {
 // report prints the table, and fails for every answer that must not be.
 func report(t *testing.T, into *tally, took time.Duration) {
 	t.Logf("in %s:\n%s", took.Round(time.Second), into)
+	fail(t, "counted otherwise than the controller", into.differ)
 	fail(t, "we allow, the server refuses", into.allowed)
 	fail(t, "we refuse, the server allows, and no documented case explains it", into.unaligned)
 	if into.allow == 0 || into.refuse == 0 {

@@ -49,6 +49,9 @@ type trial struct {
 // as a dry run, since we would not do it and the countdown must not be disturbed;
 // a second round evicts those really, as somebody else might.
 func (c *casePlan) compare(ctx context.Context, b *batch, into *tally) error {
+	if err := c.counted(b, into); err != nil {
+		return err
+	}
 	t := &trial{casePlan: c, batch: b, into: into, returns: map[string]int{}}
 	var later []podPlan
 	for _, i := range c.order {

@@ -22,6 +22,7 @@ const (
 	ranOut         = "a pod was let go, is still there, and the two minutes ended after the snapshot"
 	statusNotOwn   = "the status allows more than the pods give by the controller's rules"
 	givenBack      = "a pod was charged that costs the server nothing, or not at once"
+	oneAtATime     = "only the server knows the scale of its controller: one goes at a time"
 	controllerLeft = "a pod that goes at once took its controller, and what it expects, out of the count"
 )
 
@@ -54,6 +55,8 @@ func (t *trial) explain(a attempt) string {
 		return controllerLeft
 	case t.ranOut(b):
 		return ranOut
+	case scaled(b) && slices.ContainsFunc(t.pods, func(p podPlan) bool { return p.owner >= 0 && selects(b, p) && t.owners[p.owner].kind == scalable }):
+		return oneAtATime
 	}
 	return ""
 }
@@ -106,6 +109,8 @@ type tally struct {
 	refused   map[string]int // we refuse, the server allows: by documented case
 	allowed   []string       // we allow, the server refuses
 	unaligned []string       // we refuse, the server allows, and nothing explains it
+	counted   int            // budgets whose allowance, by the pods alone, is the controller's
+	differ    []string       // those whose is not
 }
 
 func newTally(seed uint64) *tally {
@@ -131,7 +136,9 @@ func (t *tally) weAllow(story string) { t.locked(func() { t.allowed = append(t.a
 func (t *tally) unexplained(story string) {
 	t.locked(func() { t.unaligned = append(t.unaligned, story) })
 }
-func (t *tally) weRefuse(why string) { t.locked(func() { t.refused[why]++ }) }
+func (t *tally) counts()                { t.locked(func() { t.counted++ }) }
+func (t *tally) miscounts(story string) { t.locked(func() { t.differ = append(t.differ, story) }) }
+func (t *tally) weRefuse(why string)    { t.locked(func() { t.refused[why]++ }) }
 
 // String is the table of the comparison.
 func (t *tally) String() string {
@@ -146,6 +153,8 @@ func (t *tally) String() string {
 	for _, f := range slices.Sorted(maps.Keys(t.flavours)) {
 		row("  "+string(f), t.flavours[f])
 	}
+	row("budgets counted by their pods alone as the controller counts them", t.counted)
+	row("budgets counted otherwise", len(t.differ))
 	row("verdicts compared", t.allow+t.refuse+documented+len(t.allowed)+len(t.unaligned))
 	row("both allow", t.allow)
 	row("both refuse", t.refuse)

@@ -9,8 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"k8s.io/apimachinery/pkg/util/wait"
 )
 
 // settled waits until the disruption controller has seen every change to the
@@ -29,29 +28,35 @@ func (c *casePlan) settled(ctx context.Context) error {
 
 func (c *casePlan) settleBudget(ctx context.Context, plan budgetPlan) error {
 	api := client.PolicyV1().PodDisruptionBudgets(c.namespace)
-	looks, last := 0, ""
-	err := seed.Until(ctx, 90*time.Second, func() (bool, error) {
+	looks, last, why := 0, "", ""
+	look := func(ctx context.Context) (bool, error) {
 		b, err := api.Get(ctx, plan.name, metav1.GetOptions{})
 		if err != nil {
 			return false, err
 		}
-		why, err := c.unsettled(ctx, b)
-		if err != nil {
+		if why, err = c.unsettled(ctx, b); err != nil {
 			return false, err
 		}
 		if looks++; why != "" {
-			last = ""
+			why, last = fmt.Sprintf("%s, status %s", why, statusOf(b)), ""
 			if looks%10 == 0 { // it may wait long to retry, or not be told of pods of two budgets
 				err = poke(ctx, b, looks)
 			}
-			return false, fmt.Errorf("%s, status %+v: %w", why, b.Status, err)
+			return false, err
 		}
 		same := last == b.ResourceVersion
 		last = b.ResourceVersion
 		return same, nil
-	})
-	if err != nil {
-		return fmt.Errorf("waiting for budget %s to settle: %w", plan.name, err)
+	}
+	// Not more often: the looks of all workers together would keep the server busy.
+	if err := wait.PollUntilContextTimeout(ctx, 150*time.Millisecond, 90*time.Second, true, func(ctx context.Context) (bool, error) {
+		done, err := look(ctx)
+		if err != nil {
+			why = err.Error()
+		}
+		return done, nil
+	}); err != nil {
+		return fmt.Errorf("waiting for budget %s to settle: %w (%s)", plan.name, err, why)
 	}
 	return nil
 }
@@ -67,7 +72,7 @@ func poke(ctx context.Context, b *policyv1.PodDisruptionBudget, n int) error {
 func (c *casePlan) unsettled(ctx context.Context, b *policyv1.PodDisruptionBudget) (string, error) {
 	sync := meta.FindStatusCondition(b.Status.Conditions, policyv1.DisruptionAllowedCondition)
 	failed := sync != nil && sync.Reason == policyv1.SyncFailedReason
-	healthy, fails, err := c.expect(ctx, b)
+	healthy, expected, fails, err := c.expect(ctx, b)
 	switch {
 	case err != nil:
 		return "", err
@@ -81,41 +86,51 @@ func (c *casePlan) unsettled(ctx context.Context, b *policyv1.PodDisruptionBudge
 		return "generation not observed", nil
 	case int(b.Status.CurrentHealthy) != healthy:
 		return fmt.Sprintf("%d healthy, want %d", b.Status.CurrentHealthy, healthy), nil
+	case int(b.Status.ExpectedPods) != expected && c.flavour != rescaled: // there it may be the one or the other
+		return fmt.Sprintf("%d pods expected, want %d", b.Status.ExpectedPods, expected), nil
 	}
 	return "", nil
 }
 
-// expect counts, from the pods there now, those that are healthy by the rules of
-// the controller, and says whether a pod's owner has no scale while one is asked
-// for.
-func (c *casePlan) expect(ctx context.Context, b *policyv1.PodDisruptionBudget) (healthy int, fails bool, err error) {
+// expect counts, from the pods there now, those that are healthy and those that
+// are expected by the rules of the controller, and says whether a pod's owner has
+// no scale while one is asked for.
+func (c *casePlan) expect(ctx context.Context, b *policyv1.PodDisruptionBudget) (healthy, expected int, fails bool, err error) {
 	if b.Spec.Selector == nil { // selects nothing
-		return 0, false, nil
+		return 0, 0, false, nil
 	}
 	selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
 	if err != nil {
-		return 0, false, err
+		return 0, 0, false, err
 	}
 	pods, err := client.CoreV1().Pods(c.namespace).List(ctx, metav1.ListOptions{LabelSelector: selector.String()})
 	if err != nil {
-		return 0, false, err
+		return 0, 0, false, err
 	}
 	plans := map[string]podPlan{}
 	for _, p := range c.pods {
 		plans[p.name] = p
 	}
 	scale := scaled(b)
+	owners := map[int]bool{}
 	for i := range pods.Items {
 		p := &pods.Items[i]
 		plan, known := plans[p.Name]
 		if !known {
-			return 0, false, fmt.Errorf("pod %s is not of case %d", p.Name, c.index)
+			return 0, 0, false, fmt.Errorf("pod %s is not of case %d", p.Name, c.index)
 		}
 		at, going := b.Status.DisruptedPods[p.Name]
 		if going = going && time.Since(at.Time) < confirmWithin; plan.state.ready() && p.DeletionTimestamp == nil && !going {
 			healthy++
 		}
+		switch {
+		case !scale && b.Spec.MinAvailable != nil:
+			expected++
+		case scale && plan.owner >= 0 && !owners[plan.owner]:
+			owners[plan.owner] = true
+			expected += int(c.owners[plan.owner].replicas)
+		}
 		fails = fails || scale && plan.owner >= 0 && !c.owners[plan.owner].kind.scaled()
 	}
-	return healthy, fails, nil
+	return healthy, expected, fails, nil
 }

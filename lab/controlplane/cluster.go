@@ -26,6 +26,9 @@ type Options struct {
 	// Controllers are those to run; empty: the ones that move pods, accounts and
 	// namespaces along.
 	Controllers []string
+	// SchedulerConfig is a KubeSchedulerConfiguration (v1), of which the lab
+	// replaces clientConnection and leaderElection; empty: the defaults.
+	SchedulerConfig []byte
 	// Progress takes a line per step; nil for none.
 	Progress io.Writer
 }
@@ -44,6 +47,10 @@ type Cluster struct {
 	cancel      context.CancelFunc
 	failed      chan error
 	running     sync.WaitGroup
+
+	lifetime       context.Context // of the components
+	endScheduler   context.CancelFunc
+	schedulerEnded chan struct{}
 }
 
 // Start brings everything up in a new temporary folder. A component that ends
@@ -58,6 +65,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 		c.controllers = o.Controllers
 	}
 	ctx, c.cancel = context.WithCancel(context.WithoutCancel(ctx))
+	c.lifetime = ctx
 	if err := c.start(ctx, o); err != nil {
 		err = fmt.Errorf("%w\n%s", err, c.logTail())
 		c.Stop()
@@ -80,7 +88,7 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 	if c.ports, err = freePorts(); err != nil {
 		return err
 	}
-	if err := c.writeFiles(); err != nil {
+	if err := c.writeFiles(o.SchedulerConfig); err != nil {
 		return err
 	}
 	if err := c.runEtcd(ctx); err != nil {
@@ -92,7 +100,7 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 		return fmt.Errorf("starting kube-apiserver: %w", err)
 	}
 	say("kube-apiserver is up")
-	c.run(ctx, "kube-scheduler", runScheduler, c.schedulerArgs())
+	c.startScheduler(ctx)
 	c.run(ctx, "kube-controller-manager", runControllerManager, c.controllerManagerArgs())
 	if !o.WithoutKwok {
 		if err := c.runKwok(ctx, o.Kwok); err != nil {

@@ -50,7 +50,7 @@ rules:
 - level: None
 `
 
-func (c *Cluster) writeFiles() error {
+func (c *Cluster) writeFiles(schedulerConfig []byte) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return err
@@ -59,13 +59,16 @@ func (c *Cluster) writeFiles() error {
 	if err != nil {
 		return err
 	}
-	scheduler := fmt.Sprintf("apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nleaderElection: {leaderElect: false}\nclientConnection: {kubeconfig: %q, qps: 1000, burst: 1000}\n", c.Kubeconfig)
+	scheduler, err := c.schedulerConfig(schedulerConfig)
+	if err != nil {
+		return err
+	}
 	var errs []error
 	for name, data := range map[string][]byte{
 		"sa.key":            pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}),
 		"tokens.csv":        []byte(c.token() + ",admin,admin,system:masters\n"),
 		"audit-policy.yaml": []byte(auditPolicy),
-		"scheduler.yaml":    []byte(scheduler),
+		"scheduler.yaml":    scheduler,
 		"stages.yaml":       stages,
 	} {
 		errs = append(errs, os.WriteFile(c.path(name), data, 0o600))

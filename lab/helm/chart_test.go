@@ -186,7 +186,8 @@ func rules(t *testing.T, manifests string) []string {
 	return list
 }
 
-// Eviction is the only permission that dryRun adds, and nothing broad is granted.
+// Eviction is the only permission that dryRun adds, the patching of nodes the
+// only one that steering adds, and nothing broad is granted.
 func TestPermissions(t *testing.T) {
 	dry, live := rules(t, render(t)), rules(t, render(t, "--set", "config.dryRun=false"))
 	unset := rules(t, render(t, "--set", "config.dryRun=null"))
@@ -197,7 +198,17 @@ func TestPermissions(t *testing.T) {
 	if added := slices.DeleteFunc(slices.Clone(live), func(r string) bool { return slices.Contains(dry, r) }); !reflect.DeepEqual(added, []string{evict}) {
 		t.Errorf("dryRun=false adds %v", added)
 	}
-	for _, r := range live {
+	const patch = "/nodes patch"
+	steers := rules(t, render(t, "--set", "config.dryRun=false", "--set", "config.evictor.steer=taint"))
+	if added := slices.DeleteFunc(slices.Clone(steers), func(r string) bool { return slices.Contains(live, r) }); !reflect.DeepEqual(added, []string{patch}) {
+		t.Errorf("steer=taint adds %v", added)
+	}
+	for _, none := range [][]string{{"config.evictor.steer=taint"}, {"config.dryRun=false", "config.evictor.steer=null"}, {"config.dryRun=false", "config.evictor=null"}} {
+		if got := rules(t, render(t, "--set", strings.Join(none, ","))); slices.Contains(got, patch) {
+			t.Errorf("%v lets the account patch nodes", none)
+		}
+	}
+	for _, r := range steers {
 		for _, never := range []string{"*", "secrets", "nodes/proxy", "delete", "impersonate", "escalate", "bind"} {
 			if strings.Contains(r, never) {
 				t.Errorf("%s is granted", r)

@@ -89,7 +89,7 @@ func (g *generator) spec() corev1.PodSpec {
 		spec.NodeSelector = map[string]string{"disk": "ssd"}
 	}
 	for g.chance(0.3) {
-		t := corev1.Toleration{Key: g.one("k1", "k2", corev1.TaintNodeUnschedulable), Operator: "Exists", Effect: corev1.TaintEffect(g.one("", "NoSchedule", "PreferNoSchedule"))}
+		t := corev1.Toleration{Key: g.one("k1", "k2", corev1.TaintNodeUnschedulable, corev1.TaintNodeNotReady), Operator: "Exists", Effect: corev1.TaintEffect(g.one("", "NoSchedule", "PreferNoSchedule"))}
 		if g.chance(0.4) {
 			t.Operator, t.Value = "Equal", g.one("v1", "v2")
 		}

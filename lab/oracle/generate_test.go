@@ -91,6 +91,10 @@ func (g *generator) node(i int) {
 			Effect: corev1.TaintEffect(g.one("NoSchedule", "PreferNoSchedule", "PreferNoSchedule", "NoExecute"))})
 	}
 	n.Spec.Unschedulable = g.chance(0.03)
+	if i%13 == 5 { // the scheduler goes by the taint alone
+		n.Status.Conditions[0].Status = "False"
+		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule})
+	}
 	sizes := map[string]int64{"img0:latest": 300 << 20, "img1:v1": 2000 << 20, "img2:v1": 40 << 20}
 	for _, name := range []string{"img0:latest", "img1:v1", "img2:v1"} {
 		if g.on["images"] && g.chance(0.5) {

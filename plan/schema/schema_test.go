@@ -41,13 +41,14 @@ const design = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"Plan","id":"3f9c","
  "rejections":{"counts":{"BlockedByPDB":12},"samples":[{"pod":{"namespace":"shop","name":"d-x2","uid":"u3"},"node":"n3","strategy":"zones","reason":{"code":"BlockedByPDB","message":"pdb shop/d allows 0 more"}}]},
  "goals":[{"id":"g1","strategy":"zones","kind":"SkewAtMost","subject":{"apiVersion":"apps/v1","kind":"Deployment","namespace":"shop","name":"d"},
    "topologyKey":"topology.kubernetes.io/zone","limit":1,"weight":1,"excess":2}],
+ "strategies":[{"name":"zones","goals":4,"unmet":1,"asked":true}],"takenAtNewest":true,
  "before":{"nodes":[{"name":"n1","zone":"z1","requested":{"cpu":0.8},"used":{"cpu":0.61}}],"utilization":{"cpu":{"max":0.9,"mean":0.5,"stddev":0.2}},
    "excess":{"g1":2},
    "workloads":[{"namespace":"shop","kind":"Deployment","name":"d","zones":{"z1":1,"z2":1,"z3":4},"skew":3,"failureCategory":2,"categoryCertain":true}]},
  "after":{"nodes":[{"name":"n1","zone":"z1","requested":{"cpu":0.9}}],"utilization":{"cpu":{"max":0.9,"mean":0.5,"stddev":0.1}},
    "excess":{"g1":0},
    "workloads":[{"namespace":"shop","kind":"Deployment","name":"d","zones":{"z1":2,"z2":2,"z3":2},"skew":0,"failureCategory":3,"categoryCertain":false}]},
- "bound":{"minEvictions":2,"residual":0,"blockedBy":[{"code":"BlockedByPDB","detail":"shop/d"}]},
+ "bound":{"minEvictions":2,"minForPlan":2,"residual":0.5,"residualByGoal":{"g1":1},"blockedBy":[{"code":"BlockedByPDB","detail":"shop/d"}]},
  "inputs":[{"source":"prometheus","age":"42s","coverage":1.0,"problems":[]}]}`
 
 const designRun = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"RunReport","runID":"r1","mode":"dryRun","started":"2026-01-01T00:00:00Z","finished":"2026-01-01T00:00:09Z","plan":` + design + `,
@@ -136,10 +137,10 @@ func TestEnumsAreWhole(t *testing.T) {
 
 // optional are the fields that a valid document may lack, by their path with
 // indexes left out. Everything else is required.
-var optional = []string{"uid", "node", "strategy@samples", "apiVersion@owner", "apiVersion@subject", "namespace@subject", "used", "replacement", "landed", "readyAfter", "namespace@replacement"}
+var optional = []string{"takenAtNewest", "uid", "node", "strategy@samples", "apiVersion@owner", "apiVersion@subject", "namespace@subject", "used", "replacement", "landed", "readyAfter", "namespace@replacement"}
 
 // free are the objects whose keys are data.
-var free = []string{"counts", "requested", "used", "utilization", "excess", "zones"}
+var free = []string{"counts", "requested", "used", "utilization", "excess", "zones", "residualByGoal"}
 
 // TestMutantsAreRefused removes, adds and retypes every field in turn.
 func TestMutantsAreRefused(t *testing.T) {

@@ -35,8 +35,11 @@ type Book struct {
 type line struct {
 	// closed, when its code is set, refuses every pod.
 	closed plan.Reason
-	// left is how many Ready pods may go.
-	left int
+	// unread: whether the budget covers a pod is not known.
+	unread bool
+	// left is how many Ready pods may go, counted how many the pods alone would
+	// let go; 0 where they cannot say.
+	left, counted int
 	// healthy and desired decide about pods that are not Ready, where spared:
 	// they go uncharged from a budget that has its healthy pods. A budget that
 	// needs none is charged for them.
@@ -71,6 +74,10 @@ func read(s *cluster.Snapshot, b *cluster.Budget, spent map[string]time.Time, no
 	}
 	until, isSpent := spent[name]
 	switch {
+	case b.Unreadable != "":
+		l.unread = true
+		l.closed = plan.Reason{Code: plan.BlockedByPDB, Message: "pdb " + name + " may cover this pod: its selector cannot be read: " + b.Unreadable}
+		return l
 	case st.ObservedGeneration < b.Object.Generation:
 		l.closed = plan.Reason{Code: plan.PDBNotObserved, Message: "pdb " + name + " was changed and its status is not up to date yet"}
 		return l
@@ -84,13 +91,18 @@ func read(s *cluster.Snapshot, b *cluster.Budget, spent map[string]time.Time, no
 	l.spared = st.DesiredHealthy > 0 && st.CurrentHealthy >= st.DesiredHealthy
 	c := count(s, b, now)
 	switch {
-	case c.unknown: // the status is all there is
+	case c.unknown:
+		// What must stay is in the status only; what is there can be counted.
+		// It may have changed without the controller's looking: one at a time.
+		l.left = min(l.left, max(0, c.healthy-l.desired), 1)
+		l.healthy = min(l.healthy, c.healthy)
 	case c.err != "":
 		l.closed = plan.Reason{Code: plan.BlockedByPDB, Message: "pdb " + name + " allows none: " + c.err}
 	default:
 		// The server goes by the status until the controller has counted anew, and
 		// by that count afterwards: what is to hold must hold in both.
 		l.spared = l.spared && c.desired > 0
+		l.counted = c.allowed()
 		l.left = min(l.left, c.allowed())
 		l.healthy, l.desired = min(l.healthy, c.healthy), max(l.desired, c.desired)
 	}
@@ -111,6 +123,11 @@ func (b *Book) Take(p *cluster.Pod, taken Taken) {
 }
 
 func (b *Book) ask(p *cluster.Pod, taken Taken) (reason plan.Reason, cost int, ok bool) {
+	for _, id := range p.Budgets {
+		if l := &b.lines[id]; l.unread {
+			return l.closed, 0, false
+		}
+	}
 	switch len(p.Budgets) {
 	case 0:
 		return plan.Reason{}, 0, true
@@ -132,7 +149,7 @@ func (b *Book) ask(p *cluster.Pod, taken Taken) (reason plan.Reason, cost int, o
 	case !p.Ready && (l.always || l.spared && l.healthy-gone >= l.desired):
 		return plan.Reason{}, 0, true
 	case l.left-gone < 1:
-		return block("allows %d more%s (%d of its pods are healthy, %d must be)", max(0, l.left-gone), inWave(gone), l.healthy, l.desired)
+		return block("%s", l.allows(gone))
 	}
 	return plan.Reason{}, 1, true
 }
@@ -152,5 +169,14 @@ func (b *Book) Describe(id cluster.BudgetID) string {
 	if l.closed.Code != "" {
 		return l.closed.Message
 	}
-	return fmt.Sprintf("pdb %s allows %d more (%d of its pods are healthy, %d must be)", nameOf(&b.budgets[id]), l.left, l.healthy, l.desired)
+	return "pdb " + nameOf(&b.budgets[id]) + " " + l.allows(0)
+}
+
+// allows says how many more may go, and which of the two views says so.
+func (l *line) allows(gone int) string {
+	left := max(0, l.left-gone)
+	if l.counted > l.left {
+		return fmt.Sprintf("allows %d more%s by its status, though its pods would allow %d", left, inWave(gone), l.counted-gone)
+	}
+	return fmt.Sprintf("allows %d more%s (%d of its pods are healthy, %d must be)", left, inWave(gone), l.healthy, l.desired)
 }

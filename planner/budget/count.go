@@ -58,7 +58,7 @@ func count(s *cluster.Snapshot, b *cluster.Budget, now time.Time) tally {
 func (t *tally) of(v *intstr.IntOrString) int {
 	n, err := intstr.GetScaledValueFromIntOrPercent(v, t.expected, true)
 	if err != nil && t.err == "" {
-		t.err = err.Error()
+		t.err = fmt.Sprintf("%q is neither a number nor a percentage", v.StrVal)
 	}
 	return n
 }

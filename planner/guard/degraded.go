@@ -3,7 +3,6 @@ package guard
 import (
 	"fmt"
 
-	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -13,17 +12,6 @@ var workloadDegraded = Rule{plan.WorkloadDegraded, func(in Input) (string, bool)
 	if w == nil || !in.Options.Protect[ProtectDegraded] {
 		return "", false
 	}
-	ready, want := ReadyOf(in.Snapshot, w), Desired(w)
-	return fmt.Sprintf("%d of %d pods of %s %s are Ready", ready, want, w.Kind, w.Name), ready < want
+	n, want := AvailableOf(in.Snapshot, w, in.Now), Desired(w)
+	return fmt.Sprintf("%d of %d pods of %s %s are available", n, want, w.Kind, w.Name), n < want
 }}
-
-// ReadyOf counts the Ready pods of a workload that are not on their way out.
-func ReadyOf(s *cluster.Snapshot, w *cluster.Workload) int {
-	n := 0
-	for _, id := range w.Pods {
-		if p := &s.Pods[id]; p.Ready && !p.Terminating {
-			n++
-		}
-	}
-	return n
-}

@@ -21,6 +21,8 @@ type Input struct {
 	Pod      *cluster.Pod
 	Now      time.Time
 	Options  *Options
+	// Memory is shared by inputs of the same snapshot, options and time; nil is fine.
+	Memory *Memory
 
 	requests *annotation.Pod // read once; see asked
 }
@@ -89,6 +91,7 @@ var Rules = []Rule{
 	jobWouldFail,
 	workloadDegraded,
 	lastReadyPod,
+	schedulerNotResponding,
 	outsideWindow,
 }
 

@@ -37,11 +37,13 @@ func JobFails(s *cluster.Snapshot, p *cluster.Pod, before int) (message string, 
 	if !ok {
 		return "", false
 	}
-	switch onDisruption(j) {
-	case batchv1.PodFailurePolicyActionIgnore:
+	switch action, sure := onDisruption(j); {
+	case action == batchv1.PodFailurePolicyActionIgnore:
 		return "", false
-	case batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionFailIndex:
+	case action != batchv1.PodFailurePolicyActionCount && sure:
 		return fmt.Sprintf("Job %s fails when a pod is disrupted (podFailurePolicy)", j.Name), true
+	case action != batchv1.PodFailurePolicyActionCount:
+		return fmt.Sprintf("Job %s may fail when a pod is disrupted: another rule of its podFailurePolicy may match first", j.Name), true
 	}
 	if limit := j.Spec.BackoffLimitPerIndex; limit != nil {
 		if n := failuresOfIndex(p.Object) + 1; n > int(*limit) {
@@ -52,29 +54,53 @@ func JobFails(s *cluster.Snapshot, p *cluster.Pod, before int) (message string, 
 	return fmt.Sprintf("the eviction would be failure %d of Job %s, above its backoffLimit %d", n, j.Name, limit), n > limit
 }
 
-// onDisruption is what the podFailurePolicy does about an evicted pod: the
-// action of the first rule that matches. A rule by exit codes may match it as
-// well, since the container's exit is not known beforehand: such a policy is
-// read as failing, unless the disruption is looked at first.
-func onDisruption(j *batchv1.Job) batchv1.PodFailurePolicyAction {
+// onDisruption is the worst that the podFailurePolicy may do about an evicted
+// pod. The first rule that matches decides: one about DisruptionTarget surely
+// does, but how containers will end, and which other conditions the pod will
+// have, is not known beforehand, so that any rule before it may. Sure says that
+// none does.
+func onDisruption(j *batchv1.Job) (worst batchv1.PodFailurePolicyAction, sure bool) {
 	if j.Spec.PodFailurePolicy == nil {
-		return batchv1.PodFailurePolicyActionCount
+		return batchv1.PodFailurePolicyActionCount, true
 	}
+	sure, end := true, batchv1.PodFailurePolicyActionCount
+	worst = batchv1.PodFailurePolicyActionIgnore
 	for _, r := range j.Spec.PodFailurePolicy.Rules {
-		if r.OnExitCodes != nil && r.Action != batchv1.PodFailurePolicyActionIgnore && r.Action != batchv1.PodFailurePolicyActionCount {
-			return r.Action
+		if slices.ContainsFunc(r.OnPodConditions, isDisruption) {
+			end = r.Action
+			break
 		}
-		if slices.ContainsFunc(r.OnPodConditions, func(c batchv1.PodFailurePolicyOnPodConditionsPattern) bool {
-			return c.Type == corev1.DisruptionTarget && (c.Status == "" || c.Status == corev1.ConditionTrue)
-		}) {
-			return r.Action
+		other := func(c batchv1.PodFailurePolicyOnPodConditionsPattern) bool { return c.Type != corev1.DisruptionTarget }
+		if (r.OnExitCodes != nil || slices.ContainsFunc(r.OnPodConditions, other)) && harm(r.Action) > harm(worst) {
+			worst, sure = r.Action, false
 		}
 	}
-	return batchv1.PodFailurePolicyActionCount
+	if harm(end) >= harm(worst) {
+		return end, true
+	}
+	return worst, sure
+}
+
+func isDisruption(c batchv1.PodFailurePolicyOnPodConditionsPattern) bool {
+	return c.Type == corev1.DisruptionTarget && (c.Status == "" || c.Status == corev1.ConditionTrue)
+}
+
+// harm orders actions; one that is not known may be as bad as any.
+func harm(a batchv1.PodFailurePolicyAction) int {
+	switch a {
+	case batchv1.PodFailurePolicyActionIgnore:
+		return 0
+	case batchv1.PodFailurePolicyActionCount:
+		return 1
+	case batchv1.PodFailurePolicyActionFailIndex:
+		return 2
+	}
+	return 3
 }
 
 // failures are those in the status, those that its controller is about to add
-// to it, and those to come: pods on their way out that it has not let go of.
+// to it, and those to come: pods on their way out, or failed, that it has not
+// let go of.
 func failures(s *cluster.Snapshot, p *cluster.Pod, j *batchv1.Job) int {
 	n := int(j.Status.Failed)
 	var adding []types.UID
@@ -86,9 +112,16 @@ func failures(s *cluster.Snapshot, p *cluster.Pod, j *batchv1.Job) int {
 	if w == nil {
 		return n
 	}
+	uncounted := func(o *corev1.Pod) bool {
+		return slices.Contains(o.Finalizers, batchv1.JobTrackingFinalizer) && !slices.Contains(adding, o.UID)
+	}
 	for _, id := range w.Pods {
-		o := s.Pods[id].Object
-		if s.Pods[id].Terminating && slices.Contains(o.Finalizers, batchv1.JobTrackingFinalizer) && !slices.Contains(adding, o.UID) {
+		if s.Pods[id].Terminating && uncounted(s.Pods[id].Object) {
+			n++
+		}
+	}
+	for _, id := range w.Ended {
+		if o := s.Pods[id].Object; o.Status.Phase == corev1.PodFailed && uncounted(o) {
 			n++
 		}
 	}

@@ -19,6 +19,9 @@ var podTooYoung = Rule{plan.PodTooYoung, func(in Input) (string, bool) {
 		return "the pod has no start time, so its age is not known", true
 	}
 	age := in.Now.Sub(start.Time)
+	if age < 0 {
+		return fmt.Sprintf("the pod started at %s, which is still to come: its age is not known", start.UTC().Format(time.RFC3339)), true
+	}
 	msg := fmt.Sprintf("the pod started %s ago, less than guards.minPodAge %s", age.Round(time.Second), in.Options.MinPodAge)
 	return msg, age < in.Options.MinPodAge
 }}

@@ -21,6 +21,10 @@ var tooFewReplicas = Rule{plan.TooFewReplicas, func(in Input) (string, bool) {
 		// its way out may be replaced already.
 		n, what = staying(in.Snapshot, w), "has"
 	}
-	msg := fmt.Sprintf("%s %s %s %d replicas, fewer than guards.minReplicas %d", w.Kind, w.Name, what, n, in.Options.MinReplicas)
+	noun := "replicas"
+	if n == 1 {
+		noun = "replica"
+	}
+	msg := fmt.Sprintf("%s %s %s %d %s, fewer than guards.minReplicas %d", w.Kind, w.Name, what, n, noun, in.Options.MinReplicas)
 	return msg, n < in.Options.MinReplicas
 }}

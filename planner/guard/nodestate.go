@@ -25,11 +25,12 @@ var disrupting = map[string]string{
 // Who takes a node away moves its pods too; two hands on one pod break budgets.
 var nodeBeingDisrupted = Rule{plan.NodeBeingDisrupted, func(in Input) (string, bool) {
 	n := &in.Snapshot.Nodes[in.Pod.Node]
-	who := disruptedBy(n)
+	who := DisruptedBy(n)
 	return fmt.Sprintf("node %s is being taken away by %s", n.Name, who), who != ""
 }}
 
-func disruptedBy(n *cluster.Node) string {
+// DisruptedBy names who takes the node away, or is empty.
+func DisruptedBy(n *cluster.Node) string {
 	if n.Object.DeletionTimestamp != nil {
 		return "whoever deletes it"
 	}

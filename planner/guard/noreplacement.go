@@ -2,9 +2,12 @@ package guard
 
 import (
 	"fmt"
+	"slices"
 
 	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -19,7 +22,7 @@ var noReplacement = Rule{plan.NoReplacement, func(in Input) (string, bool) {
 			return fmt.Sprintf("its owner %s is being deleted", o.GetName()), true
 		}
 		if j, ok := o.(*batchv1.Job); ok {
-			if why := jobIsDone(j); why != "" {
+			if why := jobIsDone(in, j); why != "" {
 				return fmt.Sprintf("Job %s %s", j.Name, why), true
 			}
 		}
@@ -28,7 +31,8 @@ var noReplacement = Rule{plan.NoReplacement, func(in Input) (string, bool) {
 }}
 
 // jobIsDone: a Job starts no more pods than it needs to complete.
-func jobIsDone(j *batchv1.Job) string {
+// A queue of work, which has no completions, starts none once a pod succeeded.
+func jobIsDone(in Input, j *batchv1.Job) string {
 	if j.Spec.Suspend != nil && *j.Spec.Suspend {
 		return "is suspended"
 	}
@@ -40,5 +44,19 @@ func jobIsDone(j *batchv1.Job) string {
 			}
 		}
 	}
+	if j.Spec.Completions == nil && succeeded(in, j) {
+		return "has no completions and a pod that succeeded: it starts no more"
+	}
 	return ""
+}
+
+// succeeded says whether a pod of the Job has succeeded, counted yet or not.
+func succeeded(in Input, j *batchv1.Job) bool {
+	if u := j.Status.UncountedTerminatedPods; j.Status.Succeeded > 0 || u != nil && len(u.Succeeded) > 0 {
+		return true
+	}
+	w := in.Snapshot.WorkloadOf(in.Pod)
+	return w != nil && slices.ContainsFunc(w.Ended, func(id cluster.PodID) bool {
+		return in.Snapshot.Pods[id].Object.Status.Phase == corev1.PodSucceeded
+	})
 }

@@ -55,6 +55,9 @@ type Options struct {
 	MinReplicas int
 	// MinPodAge is how long a pod must have run.
 	MinPodAge time.Duration
+	// SchedulerTimeout is how long a scheduler may leave a pod unattempted before
+	// it counts as not responding; 0 means for ever.
+	SchedulerTimeout time.Duration
 	// PriorityBelow is exclusive: a pod of this priority or a higher one
 	// stays. PriorityBelowName, when set, is looked up among the snapshot's
 	// PriorityClasses and takes its place.
@@ -83,6 +86,7 @@ func DefaultOptions() Options {
 		Scope:             cluster.Scope{Exclude: []string{"kube-system"}},
 		MinReplicas:       2,
 		MinPodAge:         5 * time.Minute,
+		SchedulerTimeout:  time.Minute,
 		PriorityBelowName: "system-cluster-critical",
 		Protect:           map[Protection]bool{},
 		NoEvictionPolicy:  Preferred,

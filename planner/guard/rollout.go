@@ -4,43 +4,71 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // While a rollout runs its controller moves pods itself, its budget is in use,
-// and the replacement may come from another template.
+// and the replacement may come from another template. What rolls out may stand
+// below a controller that is not read, or be one.
 var rolloutInProgress = Rule{plan.RolloutInProgress, func(in Input) (string, bool) {
+	for _, o := range in.Pod.Owners {
+		why, kind := "", ""
+		switch o := o.(type) {
+		case *appsv1.Deployment:
+			why, kind = deploymentRollout(o), "Deployment"
+		case *appsv1.StatefulSet:
+			why, kind = statefulSetRollout(o), "StatefulSet"
+		}
+		if why != "" {
+			return fmt.Sprintf("%s %s is rolling out: %s", kind, o.GetName(), why), true
+		}
+	}
 	w := in.Snapshot.WorkloadOf(in.Pod)
-	if w == nil {
+	if w == nil || in.Pod.Controller.Kind != "ReplicaSet" {
 		return "", false
 	}
-	why := ""
-	switch o := w.Object.(type) {
-	case *appsv1.Deployment:
-		why = deploymentRollout(in.Snapshot, w, o)
-	case *appsv1.StatefulSet:
-		why = statefulSetRollout(o)
-	}
-	return fmt.Sprintf("%s %s is rolling out: %s", w.Kind, w.Name, why), why != ""
+	n := replicaSetsOf(in.Snapshot, w, in.Pod.Owners)
+	return fmt.Sprintf("%s %s is rolling out: its pods belong to %d ReplicaSets", w.Kind, w.Name, n), n > 1
 }}
 
-func deploymentRollout(s *cluster.Snapshot, w *cluster.Workload, d *appsv1.Deployment) string {
+// replicaSetsOf counts the ReplicaSets that have pods of the workload, as far as
+// they are of the same owner as the pod's: an unknown kind may have several
+// Deployments.
+func replicaSetsOf(s *cluster.Snapshot, w *cluster.Workload, owners []metav1.Object) int {
+	sets := map[string]bool{}
+	for _, id := range w.Pods {
+		p := &s.Pods[id]
+		if p.Terminating || p.Controller == nil || p.Controller.Kind != "ReplicaSet" {
+			continue
+		}
+		if above(p.Owners) == above(owners) {
+			sets[p.Controller.Name] = true
+		}
+	}
+	return len(sets)
+}
+
+// above names what controls a pod's lowest owner.
+func above(owners []metav1.Object) string {
+	if len(owners) == 0 {
+		return ""
+	}
+	ref := metav1.GetControllerOfNoCopy(owners[0])
+	if ref == nil {
+		return ""
+	}
+	return ref.Kind + "/" + ref.Name
+}
+
+func deploymentRollout(d *appsv1.Deployment) string {
 	if d.Status.ObservedGeneration < d.Generation {
 		return "its change was not seen by its controller yet"
 	}
 	if old := d.Status.Replicas - d.Status.UpdatedReplicas; old > 0 {
 		return fmt.Sprintf("%d of its %d pods are of an older revision", old, d.Status.Replicas)
-	}
-	sets := map[string]bool{}
-	for _, id := range w.Pods {
-		if p := &s.Pods[id]; !p.Terminating && p.Controller != nil {
-			sets[p.Controller.Name] = true
-		}
-	}
-	if len(sets) > 1 {
-		return fmt.Sprintf("its pods belong to %d ReplicaSets", len(sets))
 	}
 	return ""
 }

@@ -5,6 +5,9 @@ import (
 	"slices"
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -26,9 +29,24 @@ var unknownController = Rule{plan.UnknownController, func(in Input) (string, boo
 		return "", false
 	}
 	kind := groupKind(c.APIVersion, c.Kind)
+	if by := jobManager(in.Pod.Owners); by != "" && !slices.Contains(in.Options.Controllers, kind) {
+		return fmt.Sprintf("how %s replaces the pods of Job %s is not known (spec.managedBy; guards.controllers may name %s)", by, c.Name, kind), true
+	}
 	msg := fmt.Sprintf("how %s replaces pods is not known (guards.controllers may name it)", strings.TrimPrefix(kind, "/"))
 	return msg, !replaces[kind] && !slices.Contains(in.Options.Controllers, kind)
 }}
+
+// jobManager is who manages the pod's Job where that is not the Job controller.
+func jobManager(owners []metav1.Object) string {
+	if len(owners) == 0 {
+		return ""
+	}
+	j, ok := owners[0].(*batchv1.Job)
+	if !ok || j.Spec.ManagedBy == nil || *j.Spec.ManagedBy == batchv1.JobControllerName {
+		return ""
+	}
+	return *j.Spec.ManagedBy
+}
 
 func groupKind(apiVersion, kind string) string {
 	group, _, found := strings.Cut(apiVersion, "/")

@@ -1,18 +1,22 @@
 package guard
 
 import (
+	"strings"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/schedule"
 )
 
+// The windows of the config and all that the pod was given must be open. When
+// that is next is said of all of them together.
 var outsideWindow = Rule{plan.OutsideWindow, func(in Input) (string, bool) {
 	if why, open := in.Options.Windows.Open(in.Now); !open {
-		return why + " (windows)", true
+		return why + " (windows); " + in.opening(), true
 	}
 	for _, w := range in.asked().Windows {
 		if why, open := w.Windows.Open(in.Now); !open {
-			return why + " (" + w.Source.String() + ")", true
+			return why + " (" + w.Source.String() + "); " + in.opening(), true
 		}
 	}
 	return "", false
@@ -21,11 +25,55 @@ var outsideWindow = Rule{plan.OutsideWindow, func(in Input) (string, bool) {
 // AllowedUntil is when the windows that are open now close for this pod; zero
 // when that is more than a day ahead.
 func AllowedUntil(in Input) time.Time {
-	end := in.Options.Windows.Until(in.Now)
-	for _, w := range in.asked().Windows {
-		if u := w.Windows.Until(in.Now); !u.IsZero() && (end.IsZero() || u.Before(end)) {
-			end = u
+	return remember(in, func(m *Memory) map[string]time.Time { return m.ends }, func(all []schedule.Windows) time.Time {
+		var end time.Time
+		for _, w := range all {
+			if u := w.Until(in.Now); !u.IsZero() && (end.IsZero() || u.Before(end)) {
+				end = u
+			}
 		}
+		return end
+	})
+}
+
+// opening says when evictions may happen next.
+func (in Input) opening() string {
+	return remember(in, func(m *Memory) map[string]string { return m.openings }, func(all []schedule.Windows) string {
+		return schedule.Opening(in.Now, all...)
+	})
+}
+
+// Memory keeps what is costly to find out of windows, which many pods share.
+type Memory struct {
+	openings map[string]string
+	ends     map[string]time.Time
+}
+
+// NewMemory remembers nothing yet.
+func NewMemory() *Memory { return &Memory{map[string]string{}, map[string]time.Time{}} }
+
+// remember finds something out of all windows of the pod, once for all pods
+// with the same.
+func remember[T any](in Input, of func(*Memory) map[string]T, find func([]schedule.Windows) T) T {
+	all := []schedule.Windows{in.Options.Windows}
+	for _, w := range in.asked().Windows {
+		all = append(all, w.Windows)
 	}
-	return end
+	if in.Memory == nil {
+		return find(all)
+	}
+	var key strings.Builder
+	for _, set := range all[1:] { // the first are the same for all pods
+		for _, w := range set.Allow {
+			key.WriteString(w.String() + ";")
+		}
+		key.WriteByte('\n')
+	}
+	known := of(in.Memory)
+	got, ok := known[key.String()]
+	if !ok {
+		got = find(all)
+		known[key.String()] = got
+	}
+	return got
 }

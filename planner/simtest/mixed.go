@@ -22,8 +22,26 @@ const mostPods = 160
 // of all shapes, Services, annotations, node states. Part of its nodes are
 // crowded, so that there is something to do. In three of four clusters half or
 // more of the oddities are left out, so that plans are not only refusals.
+// One in five is taken in a night in which clocks are moved.
 func Mixed(r *rand.Rand) *cluster.Objects {
 	now := epoch.Add(time.Duration(r.IntN(14*24*60)) * time.Minute)
+	if nights := Nights(); r.IntN(5) == 0 {
+		now = nights[r.IntN(len(nights))].Add(time.Duration(r.IntN(6*60)) * time.Minute)
+	}
+	return MixedAt(r, now)
+}
+
+// Nights are when the clocks of Berlin and of Lord Howe, which moves its own by
+// half an hour, are moved in 2026: within four hours from these times.
+func Nights() []time.Time {
+	return []time.Time{
+		time.Date(2026, 3, 28, 23, 0, 0, 0, time.UTC), time.Date(2026, 10, 24, 22, 0, 0, 0, time.UTC),
+		time.Date(2026, 4, 4, 13, 0, 0, 0, time.UTC), time.Date(2026, 10, 3, 13, 0, 0, 0, time.UTC),
+	}
+}
+
+// MixedAt is a Mixed cluster at a time.
+func MixedAt(r *rand.Rand, now time.Time) *cluster.Objects {
 	m := &mixer{r: r, now: now, o: &cluster.Objects{TakenAt: now, ServerVersion: "1.37"}}
 	m.calm = pick(r, 1, 0.5, 0.25, 0.1)
 	m.namespaces()
@@ -75,6 +93,7 @@ func (m *mixer) request(to map[string]string) {
 		kv := pick(m.r, []string{"evict", "never"}, []string{"evict", "prefer"}, []string{"evict", "prefer"}, []string{"evict", "Never"},
 			[]string{"do-not-disrupt", "true"}, []string{"do-not-disrupt", "2h"}, []string{"do-not-disrupt", "30m"}, []string{"do-not-disrupt", "4 h"},
 			[]string{"window", "0 8 * * * 10h"}, []string{"window", "0 18 * * * 14h Europe/Berlin"}, []string{"window", "0 0 * * 1-5 12h; 0 12 * * 1-5 12h Asia/Tokyo"},
+			[]string{"window", "0 0 * * * 2h Europe/Berlin; 30 2 * * * 3h Europe/Berlin"},
 			[]string{"window", "0 8 * * *"}, []string{"evcit", "never"}, []string{"max-skew", "2"}, []string{"max-skew", "none"}, []string{"zone-slo", "3"}, []string{"spread-by", "rack"})
 		to["evenkeel.io/"+kv[0]] = kv[1]
 	}

@@ -6,7 +6,6 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -44,7 +43,7 @@ func (m *mixer) workload(i int) {
 		m.shape(a)
 	}
 	m.apps = append(m.apps, a)
-	kinds := []func(*mixedApp){m.replicaSet, m.replicationController, m.statefulSet, m.statefulSet, m.job, m.job, m.cron, m.daemonSet, m.thing, m.rollout, m.orphans, m.bare}
+	kinds := []func(*mixedApp){m.replicaSet, m.replicationController, m.statefulSet, m.statefulSet, m.job, m.job, m.cron, m.flow, m.daemonSet, m.thing, m.rollout, m.canary, m.operated, m.operated, m.orphans, m.bare}
 	if m.r.Float64() > 0.55*m.calm {
 		m.deployment(a)
 	} else {
@@ -171,43 +170,6 @@ func (m *mixer) revisions(a *mixedApp, s *appsv1.StatefulSet) {
 	s.Status.UpdatedReplicas, s.Status.CurrentReplicas = int32(len(a.pods)-from), int32(from)
 }
 
-func (m *mixer) job(a *mixedApp) {
-	n, limit := a.n, int32(m.r.IntN(5))
-	a.template.Spec.RestartPolicy = corev1.RestartPolicyNever
-	j := &batchv1.Job{Spec: batchv1.JobSpec{Parallelism: &n, BackoffLimit: &limit, Selector: &metav1.LabelSelector{MatchLabels: a.labels}, Template: *a.template.DeepCopy()},
-		Status: batchv1.JobStatus{Active: n, Failed: int32(m.r.IntN(int(limit) + 1))}}
-	if m.r.IntN(2) == 0 {
-		total := n + int32(m.r.IntN(5))
-		j.Spec.Completions = &total
-	}
-	on := []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue}}
-	kill := &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{pick(m.r, int32(42), 137, 143)}}
-	switch m.r.IntN(5) {
-	case 0:
-		j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{Action: batchv1.PodFailurePolicyActionIgnore, OnPodConditions: on}}}
-	case 1:
-		j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{Action: batchv1.PodFailurePolicyActionFailJob, OnPodConditions: on}}}
-	case 2:
-		j.Spec.PodFailurePolicy = &batchv1.PodFailurePolicy{Rules: []batchv1.PodFailurePolicyRule{{Action: batchv1.PodFailurePolicyActionFailJob, OnExitCodes: kill}, {Action: batchv1.PodFailurePolicyActionIgnore, OnPodConditions: on}}}
-	}
-	m.own(a, "batch/v1", "Job", &j.ObjectMeta, a.name)
-	m.o.Jobs = append(m.o.Jobs, j)
-	m.fill(a, a.template.Labels, a.name+"-%02d")
-	switch yes := true; {
-	case m.chance(0.08):
-		j.Spec.Suspend = &yes
-	case m.chance(0.08):
-		j.Status.Conditions = []batchv1.JobCondition{{Type: pick(m.r, batchv1.JobComplete, batchv1.JobFailed, batchv1.JobFailureTarget), Status: corev1.ConditionTrue}}
-	}
-}
-
-func (m *mixer) cron(a *mixedApp) {
-	m.job(a)
-	c := &batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: "0 * * * *", JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: *a.template.DeepCopy()}}}}
-	m.own(a, "batch/v1", "CronJob", &c.ObjectMeta, a.name+"-cron")
-	m.o.CronJobs = append(m.o.CronJobs, c)
-}
-
 func (m *mixer) daemonSet(a *mixedApp) {
 	d := &appsv1.DaemonSet{Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: a.labels}, Template: *a.template.DeepCopy()}}
 	m.own(a, "apps/v1", "DaemonSet", &d.ObjectMeta, a.name)
@@ -227,6 +189,36 @@ func (m *mixer) rollout(a *mixedApp) {
 	m.own(a, "apps/v1", "ReplicaSet", &rs.ObjectMeta, a.name+"-x")
 	m.own(a, "argoproj.io/v1alpha1", "Rollout", &metav1.ObjectMeta{}, a.name)
 	m.fill(a, rs.Labels, a.name+"-x-%02d")
+}
+
+// canary is the same with two ReplicaSets that have pods.
+func (m *mixer) canary(a *mixedApp) {
+	m.rollout(a)
+	first := a.meta[0]
+	rs := m.set(a, "y")
+	n := int32(1 + m.r.IntN(2))
+	rs.Spec.Replicas = &n
+	rs.Namespace, rs.Name, rs.UID, rs.OwnerReferences = a.ns, a.name+"-y", types.UID("rs-y-"+a.ns+a.name), first.OwnerReferences
+	ref := *a.ref
+	ref.Name, ref.UID = rs.Name, rs.UID
+	for i := range n {
+		p := m.pod(a, rs.Labels, fmt.Sprintf("%s-y-%02d", a.name, i))
+		p.OwnerReferences = []metav1.OwnerReference{ref}
+	}
+}
+
+// operated is what stands below a controller that nobody reads.
+func (m *mixer) operated(a *mixedApp) {
+	switch m.r.IntN(3) {
+	case 0:
+		m.statefulSet(a)
+	case 1:
+		m.deployment(a)
+	case 2:
+		m.deployment(a)
+		m.rolling(a, m.o.Deployments[len(m.o.Deployments)-1])
+	}
+	m.own(a, "example.com/v1", "Thing", &metav1.ObjectMeta{}, a.name)
 }
 
 // orphans have a controller that is not there, at one height or another.

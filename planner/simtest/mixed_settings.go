@@ -16,7 +16,7 @@ func Settings(r *rand.Rand) string {
 		}
 	}
 	say("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig")
-	say("timeZone: %s", pick(r, "Etc/UTC", "Etc/UTC", "Europe/Berlin", "Asia/Kolkata"))
+	say("timeZone: %s", pick(r, "Etc/UTC", "Europe/Berlin", "Europe/Berlin", "Australia/Lord_Howe", "Asia/Kolkata"))
 	maybe(0.25, "nodeSelector: pool=general")
 	say("namespaces:\n  exclude: [kube-system%s]", pick(r, "", "", "", ", ns4"))
 	maybe(0.05, "  include: [ns0, ns1, ns2]")
@@ -73,5 +73,5 @@ var protections = []struct {
 func windows(r *rand.Rand, say func(string, ...any), maybe func(float64, string, ...any)) {
 	say("windows:")
 	maybe(0.7, "  allow: [{schedule: \"0 %d * * *\", duration: %dh}%s]", r.IntN(24), 4+r.IntN(20), pick(r, "", ", {schedule: \"0 6 * * 6,0\", duration: 12h, timeZone: America/New_York}"))
-	maybe(0.5, "  deny: [{schedule: \"30 %d * * %s\", duration: %s}]", r.IntN(24), pick(r, "*", "1-5", "6"), pick(r, "45m", "3h", "8h"))
+	maybe(0.5, "  deny: [{schedule: \"%d %d * * %s\", duration: %s}]", pick(r, 30, 15), pick(r, 2, r.IntN(24)), pick(r, "*", "1-5", "6"), pick(r, "45m", "3h", "8h"))
 }

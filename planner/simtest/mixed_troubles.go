@@ -64,7 +64,7 @@ func (m *mixer) trouble(a *mixedApp) {
 		return
 	}
 	p := a.pods[m.r.IntN(len(a.pods))]
-	switch m.r.IntN(20) {
+	switch m.r.IntN(24) {
 	case 0, 1:
 		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}
 	case 2:
@@ -72,6 +72,11 @@ func (m *mixer) trouble(a *mixedApp) {
 		p.DeletionTimestamp = &gone
 	case 3:
 		p.Spec.NodeName, p.Status = "", corev1.PodStatus{Phase: corev1.PodPending}
+		waits := 10 * time.Second
+		if m.r.IntN(8) == 0 { // its scheduler is down
+			waits = 10 * time.Minute
+		}
+		p.CreationTimestamp = metav1.NewTime(m.now.Add(-waits))
 	case 4: // bound, and still pulling
 		p.Status.Phase, p.Status.Conditions = corev1.PodPending, nil
 	case 5:
@@ -101,12 +106,26 @@ func (m *mixer) trouble(a *mixedApp) {
 		}
 	case 16:
 		p.Labels["evenkeel.io/"+pick(m.r, "evict", "do-not-disrupt")] = pick(m.r, "never", "true", "1h")
-	case 17:
-		p.Labels["track"] = "canary" // its replacement has it not
-	case 18:
-		p.Labels["role"] = "leader"
-	case 19:
+	case 17, 18: // its replacement has it not
+		for range 1 + m.r.IntN(3) {
+			a.pods[m.r.IntN(len(a.pods))].Labels["track"] = "canary"
+		}
+	case 19, 20:
+		for range 1 + m.r.IntN(3) {
+			a.pods[m.r.IntN(len(a.pods))].Labels["role"] = "leader"
+		}
+	case 21:
 		m.foreign(p.Annotations)
+	case 22: // annotation and label of the same key
+		m.request(p.Annotations)
+		for _, k := range []string{"evenkeel.io/evict", "evenkeel.io/do-not-disrupt"} {
+			if v, asked := p.Annotations[k]; asked {
+				p.Annotations[k], p.Labels[k] = pick(m.r, "prefer", "false", "30m", v), pick(m.r, "never", "true", "2h", v)
+			}
+		}
+	case 23: // as people write pods by hand
+		p.Spec.Priority, p.Spec.PriorityClassName = nil, pick(m.r, "", "high", "batch", "gone", "system-cluster-critical")
+		delete(p.Labels, "controller-revision-hash")
 	}
 }
 
@@ -147,9 +166,9 @@ func (m *mixer) protect() {
 			m.budget(ns, "all", &metav1.LabelSelector{})
 		case m.chance(0.05):
 			m.budget(ns, "tier", &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "front"}})
-		case m.chance(0.1):
+		case m.chance(0.15):
 			m.budget(ns, "canary", &metav1.LabelSelector{MatchLabels: map[string]string{"track": "canary"}})
-		case m.chance(0.05):
+		case m.chance(0.15):
 			m.service(ns, "canary", map[string]string{"track": "canary"})
 		}
 	}

@@ -43,6 +43,10 @@ func Crowded(r *rand.Rand, nodes, deployments, per int) *cluster.Objects {
 			ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Labels: map[string]string{zoneKey: fmt.Sprintf("z%d", i%3), "kubernetes.io/hostname": name}},
 			Status:     corev1.NodeStatus{Allocatable: has, Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}})
 	}
+	for i := range 10 {
+		ns := fmt.Sprintf("ns%d", i)
+		o.Namespaces = append(o.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns, UID: types.UID(ns)}})
+	}
 	free := make([]int64, nodes)
 	for i := range free {
 		free[i] = 9900

@@ -15,7 +15,7 @@ import (
 // calls is allowed. Rejections are looked at only as far as the plan lists them
 // all (docs/reference/report.md: counts and samples agree).
 func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation {
-	r := &replay{world: look(o), rules: c, now: now}
+	r := &replay{world: look(o), rules: c, now: now, walls: map[string]wall{}, beginnings: map[string][]int{}}
 	for _, wave := range r.waves(p) {
 		r.wave(wave)
 	}
@@ -36,6 +36,10 @@ type replay struct {
 	live map[string]*corev1.Pod
 	// failures are evictions that Jobs count, by Job.
 	failures map[string]int
+	// walls are what clocks show around now, by place, and beginnings when
+	// windows open, by window.
+	walls      map[string]wall
+	beginnings map[string][]int
 	// landed counts the replacements, to name them.
 	landed int
 }

@@ -24,7 +24,7 @@ func (r *replay) ownController(p *corev1.Pod, add adder) {
 	}
 	add(low.is("DaemonSet"), plan.DaemonSetPod, "of a DaemonSet")
 	add(low.is("Job") && r.rules.Protect["Jobs"], plan.JobPod, "of a Job")
-	for _, l := range c.links {
+	for i, l := range c.links {
 		if slices.Contains(r.rules.Controllers, l.group+"/"+l.kind) {
 			continue
 		}
@@ -32,8 +32,15 @@ func (r *replay) ownController(p *corev1.Pod, add adder) {
 		for _, kind := range []string{"ReplicationController", "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "Job"} {
 			known = known || l.is(kind)
 		}
-		add(!known, plan.UnknownController, l.group+"/"+l.kind+" is not known")
-		add(known && l.object == nil, plan.OwnerNotFound, l.kind+" "+l.name+" is not there")
+		add(!known && i == 0, plan.UnknownController, l.group+"/"+l.kind+" is not known")
+		add(l.object == nil, plan.OwnerNotFound, l.kind+" "+l.name+" is not there")
+	}
+	if c.cron != nil && c.cron.object == nil && !slices.Contains(r.rules.Controllers, c.cron.group+"/"+c.cron.kind) {
+		add(true, plan.OwnerNotFound, c.cron.kind+" "+c.cron.name+" above its Job is not there")
+	}
+	if job, ok := low.object.(*batchv1.Job); ok {
+		by := job.Spec.ManagedBy
+		add(by != nil && *by != "kubernetes.io/job-controller", plan.UnknownController, "somebody else manages its Job")
 	}
 	r.replaced(p, c, add)
 	r.revision(p, low, add)
@@ -48,12 +55,26 @@ func (r *replay) replaced(p *corev1.Pod, c chain, add adder) {
 		add(ns.DeletionTimestamp != nil || ns.Status.Phase == corev1.NamespaceTerminating, plan.NoReplacement, "its namespace is being deleted")
 	}
 	if job, ok := c.lowest().object.(*batchv1.Job); ok {
+		add(job.Spec.Completions == nil && r.hasSucceeded(job), plan.NoReplacement, "its Job is a queue of which a pod has succeeded")
 		add(job.Spec.Suspend != nil && *job.Spec.Suspend, plan.NoReplacement, "its Job is suspended")
 		for _, x := range job.Status.Conditions {
 			over := x.Type == batchv1.JobComplete || x.Type == batchv1.JobFailed || x.Type == batchv1.JobFailureTarget || x.Type == batchv1.JobSuccessCriteriaMet
 			add(over && x.Status == corev1.ConditionTrue, plan.NoReplacement, "its Job is over: "+string(x.Type))
 		}
 	}
+}
+
+// hasSucceeded says whether a pod of the Job did, by its status or by the pods.
+func (r *replay) hasSucceeded(job *batchv1.Job) bool {
+	if u := job.Status.UncountedTerminatedPods; job.Status.Succeeded > 0 || u != nil && len(u.Succeeded) > 0 {
+		return true
+	}
+	for _, p := range r.pods {
+		if mine, ok := r.jobOf(p); ok && mine == job && p.Status.Phase == corev1.PodSucceeded {
+			return true
+		}
+	}
+	return false
 }
 
 // revision foresees from which revision a StatefulSet makes the replacement:
@@ -109,7 +130,7 @@ func (r *replay) desired(p *corev1.Pod) (int, bool) {
 	sum, some, seen := 0, false, map[string]bool{}
 	for k, pod := range r.pods {
 		other := r.chains[k]
-		if pod.Namespace != p.Namespace || other.workload(p.Namespace) != c.workload(p.Namespace) || len(other.links) < 2 {
+		if pod.Namespace != p.Namespace || other.id != c.id || len(other.links) < 2 {
 			continue
 		}
 		low := other.lowest()
@@ -127,9 +148,9 @@ func (r *replay) desired(p *corev1.Pod) (int, bool) {
 
 // onTheirWay counts the pods of p's workload, with or without those that leave.
 func (r *replay) onTheirWay(p *corev1.Pod, leavingToo bool) int {
-	n, mine := 0, r.chains[key(p)].workload(p.Namespace)
+	n, mine := 0, r.chains[key(p)].id
 	for k, other := range r.pods {
-		if other.Namespace == p.Namespace && r.chains[k].workload(p.Namespace) == mine && !ended(other) && (leavingToo || !leaving(other)) {
+		if other.Namespace == p.Namespace && r.chains[k].id == mine && !ended(other) && (leavingToo || !leaving(other)) {
 			n++
 		}
 	}
@@ -142,7 +163,7 @@ func (r *replay) count(p *corev1.Pod) (there, up, beside int) {
 	c := r.chains[key(p)]
 	for k, pod := range r.pods {
 		other := r.chains[k]
-		if pod.Namespace != p.Namespace || other.workload(p.Namespace) != c.workload(p.Namespace) || ended(pod) || leaving(pod) {
+		if pod.Namespace != p.Namespace || other.id != c.id || ended(pod) || leaving(pod) {
 			continue
 		}
 		there++

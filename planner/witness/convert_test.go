@@ -10,7 +10,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/planner/witness"
-	"github.com/evenkeel-project/evenkeel/schedule"
 )
 
 // rules puts a configuration into the witness's own words, field by field, so
@@ -21,7 +20,7 @@ func rules(t testing.TB, c *config.Config) witness.Rules {
 	r := witness.Rules{
 		NodeSelector: selector(t, c.NodeSelector), NamespaceSelector: selector(t, c.Namespaces.Selector), PodSelector: selector(t, g.PodSelector),
 		Include: c.Namespaces.Include, Exclude: c.Namespaces.Exclude, Protect: map[string]bool{},
-		ProtectedStorageClasses: g.ProtectedStorageClasses, Controllers: g.Controllers, MinReplicas: g.MinReplicas, MinPodAge: time.Duration(g.MinPodAge),
+		ProtectedStorageClasses: g.ProtectedStorageClasses, Controllers: g.Controllers, MinReplicas: g.MinReplicas, MinPodAge: time.Duration(g.MinPodAge), SchedulerTimeout: time.Duration(g.SchedulerTimeout),
 		PriorityBelow: g.PriorityBelow, NoEvictionMandatory: g.NoEvictionPolicy == "mandatory", MaxUnavailableWithoutPDB: g.MaxUnavailableWithoutPDB,
 		PerPass: limit(t, l.PerPass.String()), PerNode: limit(t, l.PerNode.String()), PerNamespace: limit(t, l.PerNamespace.String()), PerOwner: limit(t, l.PerOwner.String()), PerZone: limit(t, l.PerZone.String()),
 		InFlightTotal: limit(t, f.Total.String()), InFlightPerNode: limit(t, f.PerNode.String()), InFlightPerWorkload: limit(t, f.PerOwner.String()),
@@ -62,9 +61,9 @@ func limit(t testing.TB, text string) witness.Limit {
 	return witness.Limit{N: n, Percent: percent}
 }
 
-func windows(t testing.TB, from []config.Window, loc *time.Location) []schedule.Window {
+func windows(t testing.TB, from []config.Window, loc *time.Location) []witness.Window {
 	t.Helper()
-	var out []schedule.Window
+	var out []witness.Window
 	for _, w := range from {
 		at := loc
 		if w.TimeZone != "" {
@@ -73,11 +72,7 @@ func windows(t testing.TB, from []config.Window, loc *time.Location) []schedule.
 				t.Fatal(err)
 			}
 		}
-		made, err := schedule.NewWindow(w.Schedule, time.Duration(w.Duration), at)
-		if err != nil {
-			t.Fatal(err)
-		}
-		out = append(out, made)
+		out = append(out, witness.Window{Fields: w.Schedule, Length: time.Duration(w.Duration), Location: at})
 	}
 	return out
 }

@@ -1,6 +1,7 @@
 package witness
 
 import (
+	"cmp"
 	"slices"
 	"strconv"
 	"strings"
@@ -54,7 +55,8 @@ func (r *replay) ownPod(p *corev1.Pod, add adder) {
 	add(c.Protect["PodsWithResourceClaims"] && len(p.Spec.ResourceClaims) > 0, plan.ResourceClaims, "it holds devices")
 	add(c.Protect["PodsWithoutPDB"] && len(r.budgetsOf(p.Namespace, p.Labels)) == 0, plan.NoPodDisruptionBudget, "it has no budget")
 
-	priority := r.priority(p)
+	priority, sure := r.priority(p)
+	add(!sure, plan.PriorityTooHigh, "its PriorityClass "+p.Spec.PriorityClassName+" is not there")
 	add(c.Protect["SystemCriticalPods"] && priority >= criticalPriority, plan.SystemCritical, "its priority is critical")
 	limit, known := r.threshold()
 	add(!known || priority >= limit, plan.PriorityTooHigh, "its priority is not below "+c.PriorityBelow)
@@ -63,16 +65,30 @@ func (r *replay) ownPod(p *corev1.Pod, add adder) {
 		start := p.Status.StartTime
 		add(start == nil || r.now.Sub(start.Time) < c.MinPodAge, plan.PodTooYoung, "it is younger than "+c.MinPodAge.String())
 	}
+	add(c.SchedulerTimeout > 0 && r.forgotten(p.Spec.SchedulerName), plan.SchedulerNotResponding, "its scheduler has left a pod unattempted")
 }
 
-func (r *replay) priority(p *corev1.Pod) int64 {
+// forgotten: a pod of the scheduler has waited too long for a first attempt.
+func (r *replay) forgotten(scheduler string) bool {
+	for _, p := range r.o.Pods {
+		tried := slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled })
+		same := cmp.Or(p.Spec.SchedulerName, "default-scheduler") == cmp.Or(scheduler, "default-scheduler")
+		if same && !tried && p.Spec.NodeName == "" && p.DeletionTimestamp == nil && !ended(p) && len(p.Spec.SchedulingGates) == 0 &&
+			!p.CreationTimestamp.IsZero() && r.now.Sub(p.CreationTimestamp.Time) > r.rules.SchedulerTimeout {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *replay) priority(p *corev1.Pod) (value int64, known bool) {
 	if p.Spec.Priority != nil {
-		return int64(*p.Spec.Priority)
+		return int64(*p.Spec.Priority), true
 	}
-	if n, known := r.class(p.Spec.PriorityClassName); known {
-		return n
+	if p.Spec.PriorityClassName == "" {
+		return 0, true
 	}
-	return 0
+	return r.class(p.Spec.PriorityClassName)
 }
 
 func (r *replay) threshold() (int64, bool) {
@@ -129,7 +145,7 @@ func (r *replay) ownPlace(p *corev1.Pod, add adder) {
 		add(there && v != "false", plan.NodeExcluded, "its node says exclude: "+v)
 		for k := range kv {
 			name, ours := strings.CutPrefix(k, "evenkeel.io/")
-			add(ours && name != "exclude" && name != "drain-first" && name != "pressure", plan.RequestUnreadable, "its node asks "+k)
+			add(ours && name != "exclude" && name != "drain-first" && name != "pressure" && name != "steer", plan.RequestUnreadable, "its node asks "+k)
 		}
 	}
 }
@@ -142,7 +158,7 @@ func (r *replay) ownVolumes(p *corev1.Pod, add adder) {
 		if v.PersistentVolumeClaim == nil && v.Ephemeral == nil {
 			continue
 		}
-		add(c.Protect["PodsWithPVC"] && len(c.ProtectedStorageClasses) == 0, plan.PersistentVolume, "volume "+v.Name)
+		add(c.Protect["PodsWithPVC"], plan.PersistentVolume, "volume "+v.Name)
 		if len(c.ProtectedStorageClasses) > 0 {
 			class, known := r.storageClass(p, v)
 			add(!known || slices.Contains(c.ProtectedStorageClasses, class), plan.ProtectedStorageClass, "volume "+v.Name+" of class "+class)

@@ -2,18 +2,14 @@ package witness
 
 import (
 	"fmt"
+	"math"
 	"slices"
+	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/plan"
-)
-
-// Exit codes of a container that ends by SIGTERM or SIGKILL.
-const (
-	sigTerm = 143
-	sigKill = 137
 )
 
 // jobFails counts evictions as the Job controller counts failures: the pod is
@@ -31,18 +27,41 @@ func (r *replay) jobFails(c call) {
 		r.object(c.move, plan.JobWouldFail, "the podFailurePolicy of its Job fails it")
 		return
 	}
+	if per := job.Spec.BackoffLimitPerIndex; per != nil {
+		failed, _ := strconv.Atoi(c.pod.Annotations["batch.kubernetes.io/job-index-failure-count"]) // none: it never failed
+		if failed+1 > int(*per) {
+			r.object(c.move, plan.JobWouldFail, "its index would have failed %d times, backoffLimitPerIndex is %d", failed+1, *per)
+		}
+	}
 	r.failures[key(job)]++
 	limit := int32(6) // the API's default
-	if job.Spec.BackoffLimit != nil {
+	switch {
+	case job.Spec.BackoffLimit != nil:
 		limit = *job.Spec.BackoffLimit
+	case job.Spec.BackoffLimitPerIndex != nil:
+		limit = math.MaxInt32
 	}
-	failed := int(job.Status.Failed) + r.failures[key(job)]
-	if u := job.Status.UncountedTerminatedPods; u != nil {
-		failed += len(u.Failed)
-	}
-	if failed > int(limit) {
+	if failed := r.failed(job) + r.failures[key(job)]; failed > int(limit) {
 		r.object(c.move, plan.JobWouldFail, "%s", fmt.Sprintf("its Job would have failed %d times, backoffLimit is %d", failed, limit))
 	}
+}
+
+// failed are the failures of a Job so far: in its status, about to be added, and
+// of pods that have failed or will, and still hold the controller's finalizer.
+func (r *replay) failed(job *batchv1.Job) int {
+	n, counted := int(job.Status.Failed), map[string]bool{}
+	if u := job.Status.UncountedTerminatedPods; u != nil {
+		for _, id := range u.Failed {
+			counted[string(id)] = true
+		}
+	}
+	for _, p := range r.pods {
+		mine, ok := r.jobOf(p)
+		if ok && mine == job && (p.Status.Phase == corev1.PodFailed || leaving(p) && !ended(p)) && slices.Contains(p.Finalizers, batchv1.JobTrackingFinalizer) {
+			counted[string(p.UID)] = true
+		}
+	}
+	return n + len(counted)
 }
 
 func (r *replay) jobOf(p *corev1.Pod) (*batchv1.Job, bool) {
@@ -54,36 +73,41 @@ func (r *replay) jobOf(p *corev1.Pod) (*batchv1.Job, bool) {
 	return job, ok
 }
 
-// verdict is the worst that the Job's policy does with an evicted pod, however
-// its containers end.
+// verdict is the worst that the Job's policy can do with an evicted pod. The rule
+// for pods that are disrupted fits it for certain and ends the search. How its
+// containers end and what its other conditions will be nobody knows beforehand,
+// so of the rules above that one any can be the first that fits.
 func (r *replay) verdict(job *batchv1.Job) batchv1.PodFailurePolicyAction {
-	worst := batchv1.PodFailurePolicyActionIgnore
-	for _, code := range []int32{sigTerm, sigKill} {
-		switch a := action(job.Spec.PodFailurePolicy, code); {
-		case a == batchv1.PodFailurePolicyActionFailJob || a == batchv1.PodFailurePolicyActionFailIndex:
-			return a
-		case a == batchv1.PodFailurePolicyActionCount:
-			worst = a
-		}
-	}
-	return worst
-}
-
-// action is that of the first rule which fits a disrupted pod whose containers
-// ended with code.
-func action(policy *batchv1.PodFailurePolicy, code int32) batchv1.PodFailurePolicyAction {
+	policy := job.Spec.PodFailurePolicy
 	if policy == nil {
 		return batchv1.PodFailurePolicyActionCount
 	}
+	possible := map[batchv1.PodFailurePolicyAction]bool{}
+	certain := false
 	for _, rule := range policy.Rules {
-		if on := rule.OnExitCodes; on != nil && slices.Contains(on.Values, code) == (on.Operator == batchv1.PodFailurePolicyOnExitCodesOpIn) {
-			return rule.Action
-		}
+		fits := rule.OnExitCodes != nil
 		for _, on := range rule.OnPodConditions {
-			if on.Type == corev1.DisruptionTarget && (on.Status == corev1.ConditionTrue || on.Status == "") {
-				return rule.Action
+			switch {
+			case on.Type != corev1.DisruptionTarget:
+				fits = true
+			case on.Status != corev1.ConditionFalse && on.Status != corev1.ConditionUnknown:
+				fits, certain = true, true
 			}
 		}
+		if fits {
+			possible[rule.Action] = true
+		}
+		if certain {
+			break
+		}
 	}
-	return batchv1.PodFailurePolicyActionCount
+	if !certain { // none of them may fit
+		possible[batchv1.PodFailurePolicyActionCount] = true
+	}
+	for _, worst := range []batchv1.PodFailurePolicyAction{batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionFailIndex, batchv1.PodFailurePolicyActionCount} {
+		if possible[worst] {
+			return worst
+		}
+	}
+	return batchv1.PodFailurePolicyActionIgnore
 }

@@ -26,6 +26,7 @@ func (l link) is(kind string) bool {
 // last may be absent. A CronJob is kept apart: it starts Jobs and replaces no
 // pods.
 type chain struct {
+	id    string // names the topmost controller, "" for bare pods
 	links []link
 	cron  *link
 }
@@ -42,14 +43,6 @@ func (c chain) top() *link {
 		return nil
 	}
 	return &c.links[len(c.links)-1]
-}
-
-// workload names the topmost controller, "" for bare pods.
-func (c chain) workload(ns string) string {
-	if t := c.top(); t != nil {
-		return strings.Join([]string{ns, t.group, t.kind, t.name}, "/")
-	}
-	return ""
 }
 
 // registry finds controllers by namespace, group, kind and name.
@@ -107,6 +100,14 @@ func controllerOf(refs []metav1.OwnerReference) *metav1.OwnerReference {
 }
 
 func (r *registry) climb(p *corev1.Pod) chain {
+	c := r.links(p)
+	if t := c.top(); t != nil {
+		c.id = strings.Join([]string{p.Namespace, t.group, t.kind, t.name}, "/")
+	}
+	return c
+}
+
+func (r *registry) links(p *corev1.Pod) chain {
 	var c chain
 	ref := controllerOf(p.OwnerReferences)
 	for range 10 {

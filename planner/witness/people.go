@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/schedule"
 )
 
 // prefix is that of the keys that people ask with.
@@ -102,10 +101,10 @@ func (r *replay) foreign(p *corev1.Pod, add adder) {
 }
 
 // requested reads a window annotation: one of several must be open.
-func (r *replay) requested(value string) ([]schedule.Window, error) {
-	var out []schedule.Window
+func (r *replay) requested(value string) ([]Window, error) {
+	var out []Window
 	for _, one := range strings.Split(value, ";") {
-		w, err := schedule.ParseWindow(strings.TrimSpace(one), r.rules.Location)
+		w, err := readWindow(strings.TrimSpace(one), r.rules.Location)
 		if err != nil {
 			return nil, err
 		}
@@ -117,17 +116,17 @@ func (r *replay) requested(value string) ([]schedule.Window, error) {
 // open says whether a pod may be evicted at t, by the windows of config.yaml and
 // by all that it was given.
 func (r *replay) open(p *corev1.Pod, t time.Time) bool {
-	anyOpen := func(list []schedule.Window) bool {
-		return slices.ContainsFunc(list, func(w schedule.Window) bool { return w.Open(t) })
+	anyOpen := func(list []Window, denies bool) bool {
+		return slices.ContainsFunc(list, func(w Window) bool { return r.isOpen(w, denies, t) })
 	}
-	if anyOpen(r.rules.Deny) || len(r.rules.Allow) > 0 && !anyOpen(r.rules.Allow) {
+	if anyOpen(r.rules.Deny, true) || len(r.rules.Allow) > 0 && !anyOpen(r.rules.Allow, false) {
 		return false
 	}
 	for _, q := range r.requests(p) {
 		if q.name != "window" {
 			continue
 		}
-		if own, err := r.requested(q.value); err == nil && !anyOpen(own) {
+		if own, err := r.requested(q.value); err == nil && !anyOpen(own, false) {
 			return false
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/schedule"
 )
 
 // Rules are the settings that a plan must obey, as docs/reference/config.md
@@ -24,6 +23,7 @@ type Rules struct {
 	Controllers             []string // group/Kind
 	MinReplicas             int
 	MinPodAge               time.Duration
+	SchedulerTimeout        time.Duration
 	// PriorityBelow is the number, or the name of a class where it is not one.
 	PriorityBelow string
 	// NoEvictionMandatory is guards.noEvictionPolicy: mandatory.
@@ -33,7 +33,7 @@ type Rules struct {
 	PerPass, PerNode, PerNamespace, PerOwner, PerZone   Limit
 	InFlightTotal, InFlightPerNode, InFlightPerWorkload Limit
 
-	Allow, Deny []schedule.Window
+	Allow, Deny []Window
 	// Location is the time zone of windows that name none.
 	Location *time.Location
 }

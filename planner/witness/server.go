@@ -46,7 +46,7 @@ type server struct {
 }
 
 func run(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course Course) *server {
-	s := &server{replay: &replay{world: look(o), rules: c, now: now}, course: course, ahead: map[string]int{}}
+	s := &server{replay: &replay{world: look(o), rules: c, now: now, walls: map[string]wall{}, beginnings: map[string][]int{}}, course: course, ahead: map[string]int{}}
 	waves := s.waves(p)
 	for i, b := range s.budgets {
 		s.budgets[i].PodDisruptionBudget = b.DeepCopy()
@@ -212,7 +212,7 @@ func (s *server) servicesHold(c call) {
 }
 
 func (s *server) workloadHolds(c call) {
-	owner := s.chainOf(c.pod).workload(c.pod.Namespace)
+	owner := s.chainOf(c.pod).id
 	if owner == "" || len(s.budgetsOf(c.pod.Namespace, c.pod.Labels)) > 0 {
 		return
 	}

@@ -17,7 +17,7 @@ import (
 func (r *replay) inFlight(calls []call) {
 	nodes, owners := map[string]int{}, map[string]int{}
 	for i, c := range calls {
-		owner := r.chains[key(c.pod)].workload(c.pod.Namespace)
+		owner := r.chains[key(c.pod)].id
 		nodes[c.pod.Spec.NodeName]++
 		owners[owner]++
 		if max := r.rules.InFlightTotal.of(0); i+1 > max {
@@ -32,20 +32,27 @@ func (r *replay) inFlight(calls []call) {
 	}
 }
 
-// unavailable holds workloads without a budget to maxUnavailableWithoutPDB.
+// unavailable holds workloads without a budget to maxUnavailableWithoutPDB: no
+// pod, Ready or not, leaves where as many are away already.
 func (r *replay) unavailable(calls []call) {
 	gone := map[string]int{}
 	for _, c := range calls {
-		owner := r.chains[key(c.pod)].workload(c.pod.Namespace)
 		if ready(c.pod) {
-			gone[owner]++
+			gone[r.chainOf(c.pod).id]++
+		}
+	}
+	for _, c := range calls {
+		owner := r.chainOf(c.pod).id
+		others := gone[owner]
+		if ready(c.pod) {
+			others--
 		}
 		if owner == "" || len(r.budgetsOf(c.pod.Namespace, c.pod.Labels)) > 0 {
 			continue
 		}
 		want, known := r.desired(c.pod)
-		if away := want - (r.up(c.pod.Namespace, owner) - gone[owner]); known && away > r.rules.MaxUnavailableWithoutPDB {
-			r.object(c.move, plan.WorkloadUnavailable, "%d of %d pods of %s would be away", away, want, owner)
+		if away := want - (r.up(c.pod.Namespace, owner) - others); known && away >= r.rules.MaxUnavailableWithoutPDB {
+			r.object(c.move, plan.WorkloadUnavailable, "%d of %d pods of %s would be away before it, %d may be with it", away, want, owner, r.rules.MaxUnavailableWithoutPDB)
 		}
 	}
 }
@@ -54,7 +61,7 @@ func (r *replay) unavailable(calls []call) {
 func (r *replay) up(ns, owner string) int {
 	n := 0
 	for _, p := range r.live {
-		if p.Namespace == ns && ready(p) && r.chainOf(p).workload(ns) == owner {
+		if p.Namespace == ns && ready(p) && r.chainOf(p).id == owner {
 			n++
 		}
 	}

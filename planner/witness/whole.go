@@ -20,7 +20,7 @@ func (r *replay) limits(p plan.Plan) {
 		{plan.LimitPerPass, r.rules.PerPass, func(*corev1.Pod) string { return "all" }},
 		{plan.LimitPerNode, r.rules.PerNode, func(pod *corev1.Pod) string { return pod.Spec.NodeName }},
 		{plan.LimitPerNamespace, r.rules.PerNamespace, func(pod *corev1.Pod) string { return pod.Namespace }},
-		{plan.LimitPerOwner, r.rules.PerOwner, func(pod *corev1.Pod) string { return r.chains[key(pod)].workload(pod.Namespace) }},
+		{plan.LimitPerOwner, r.rules.PerOwner, func(pod *corev1.Pod) string { return r.chains[key(pod)].id }},
 		{plan.LimitPerZone, r.rules.PerZone, func(pod *corev1.Pod) string { return r.zone(pod) }},
 	}
 	for _, h := range held {

@@ -9,10 +9,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/config"
-	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/guard"
 	"github.com/evenkeel-project/evenkeel/planner/simtest"
 	"github.com/evenkeel-project/evenkeel/planner/witness"
@@ -37,19 +34,8 @@ func makePlan(t testing.TB, seed uint64) made {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 30))
 	o := simtest.Mixed(r)
-	text := simtest.Settings(r)
-	conf, err := config.Load("seed.yaml", []byte(text))
-	if err != nil {
-		t.Fatalf("seed %d: %v\n%s", seed, err, text)
-	}
-	s, err := cluster.New(o)
-	if err != nil {
-		t.Fatalf("seed %d: %v", seed, err)
-	}
-	opts := conf.Planner()
-	opts.SamplesPerCode = -1
-	p := planner.New(opts).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.Build(), nil), o.TakenAt)
-	return made{o, rules(t, conf), p}
+	p, law := planOn(t, o, simtest.Settings(r), o.TakenAt)
+	return made{o, law, p}
 }
 
 // courses are ways in which the calls of a plan can go: as planned, with a
@@ -78,6 +64,7 @@ var never = []plan.Code{plan.PodTerminal, plan.PodNotBound}
 // TestNoPlanBreaksARule: nothing that guards, people, budgets, limits or windows
 // forbid is in any of a thousand random plans, in any prefix of its calls.
 func TestNoPlanBreaksARule(t *testing.T) {
+	t.Parallel()
 	withMoves, moves, prefixes, bad := 0, 0, 0, 0
 	met := map[plan.Code]int{}
 	blame := func(seed uint64, course string, found []witness.Violation) {

@@ -4,15 +4,12 @@
 package arg
 
 import (
-	"bytes"
-	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"math"
-	"reflect"
-	"regexp"
+	"strconv"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
 )
 
 // Error is one argument that cannot be used.
@@ -29,73 +26,51 @@ func (e Error) Error() string {
 	return e.Path + ": " + e.Message
 }
 
-var unknownField = regexp.MustCompile(`^json: unknown field "(.*)"$`)
-
-// Decode reads JSON strictly into v: unknown fields are errors. Empty input
-// leaves v as it is.
-func Decode(raw []byte, v any) []Error {
-	if len(bytes.TrimSpace(raw)) == 0 {
-		return nil
-	}
-	d := json.NewDecoder(bytes.NewReader(raw))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
-		var wrong *json.UnmarshalTypeError
-		if errors.As(err, &wrong) {
-			return []Error{{wrong.Field, fmt.Sprintf("want %s, found %s", wanted(wrong.Type), found(wrong.Value))}}
-		}
-		if m := unknownField.FindStringSubmatch(err.Error()); m != nil {
-			return []Error{{m[1], "unknown argument"}}
-		}
-		return []Error{{"", "reading arguments: " + err.Error()}}
-	}
-	if _, err := d.Token(); err != io.EOF {
-		return []Error{{"", "more than one value"}}
-	}
-	return nil
-}
-
-// wanted says in words what a type takes.
-func wanted(t reflect.Type) string {
-	switch t.Kind() {
-	case reflect.Bool:
-		return "true or false"
-	case reflect.Int, reflect.Int32, reflect.Int64:
-		return "a whole number"
-	case reflect.Float64:
-		return "a number"
-	case reflect.Slice:
-		return "a list"
-	case reflect.Map, reflect.Struct:
-		return "keys and values"
-	}
-	return "a word"
-}
-
-// found says in words what stands there: the decoder names JSON's own kinds.
-func found(kind string) string {
-	switch kind {
-	case "array":
-		return "a list"
-	case "object":
-		return "keys and values"
-	case "bool":
-		return "true or false"
-	case "string":
-		return "a word"
-	}
-	return "a " + kind // a number, or which number
-}
-
-// Fraction checks that v lies in (0, 1].
+// Fraction checks that v lies in (0, 1]. NaN is what Decode could not read, and
+// has reported.
 func Fraction(path string, v float64) []Error {
 	switch {
-	case math.IsNaN(v) || v <= 0:
-		return []Error{{path, fmt.Sprintf("%v is not a fraction (want above 0, at most 1)", v)}}
-	case v > 1 && v <= 100:
-		return []Error{{path, fmt.Sprintf("%v is not a fraction (want 0..1; did you mean %.2f?)", v, v/100)}}
-	case v > 1:
-		return []Error{{path, fmt.Sprintf("%v is not a fraction (want 0..1)", v)}}
+	case math.IsNaN(v) || v > 0 && v <= 1:
+		return nil
+	case v >= 2 && v <= 100:
+		return []Error{{path, fmt.Sprintf("%s is not a fraction (want 0..1; did you mean %s?)", plain(v), share(v))}}
+	}
+	return []Error{{path, plain(v) + " is not a fraction (want above 0, at most 1)"}}
+}
+
+// MeantFraction asks for the fraction that was probably meant by text that is no
+// number, such as 80% or "0.8", in brackets with a blank before them; empty when
+// there is none.
+func MeantFraction(text string) string {
+	percent, isPercent := strings.CutSuffix(strings.TrimSpace(text), "%")
+	v, err := strconv.ParseFloat(strings.TrimSpace(percent), 64)
+	if !isPercent {
+		v *= 100
+	}
+	if err != nil || !(v > 0 && v <= 100) {
+		return ""
+	}
+	return " (did you mean " + share(v) + "?)"
+}
+
+// share writes p percent as a fraction, with two digits or more.
+func share(p float64) string {
+	s := strconv.FormatFloat(math.Round(p*1e4)/1e6, 'f', -1, 64)
+	if _, digits, _ := strings.Cut(s, "."); len(digits) == 1 {
+		s += "0"
+	}
+	return s
+}
+
+func plain(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+
+// LabelKey checks the key of a label, such as topology.kubernetes.io/zone.
+func LabelKey(path, key string) []Error {
+	if key == "" {
+		return []Error{{path, "is empty (want a node label such as topology.kubernetes.io/zone)"}}
+	}
+	if len(validation.IsQualifiedName(key)) > 0 {
+		return []Error{{path, fmt.Sprintf("%q is not the key of a label (want one such as topology.kubernetes.io/zone)", key)}}
 	}
 	return nil
 }

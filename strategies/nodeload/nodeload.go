@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -77,6 +78,13 @@ func (l *Load) Goals(s *cluster.Snapshot) []plan.Goal {
 		}
 	}
 	return goals
+}
+
+// Needs is what counts looks for.
+func (l *Load) Needs() string {
+	resources := slices.Sorted(maps.Keys(l.args.Target))
+	resources = append(resources, slices.Sorted(maps.Keys(l.args.Deviation))...)
+	return "a Ready node with " + strings.Join(resources, " or ") + ", in scope and not excluded"
 }
 
 func (l *Load) counts(n *cluster.Node, resource string) bool {

@@ -7,6 +7,7 @@
 package zonespread
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -40,9 +41,7 @@ type Spread struct {
 func New(name string, raw []byte, scope cluster.Scope) (*Spread, []arg.Error) {
 	a := Args{TopologyKey: "topology.kubernetes.io/zone", MaxSkew: 1, By: "owner"}
 	errs := arg.Decode(raw, &a)
-	if a.TopologyKey == "" {
-		errs = append(errs, arg.Error{Path: "topologyKey", Message: "is empty (want a node label such as topology.kubernetes.io/zone)"})
-	}
+	errs = append(errs, arg.LabelKey("topologyKey", a.TopologyKey)...)
 	if a.MaxSkew < 1 {
 		errs = append(errs, arg.Error{Path: "maxSkew", Message: strconv.Itoa(a.MaxSkew) + " is too small (want 1 or more)"})
 	}
@@ -76,6 +75,15 @@ func (z *Spread) Goals(s *cluster.Snapshot) []plan.Goal {
 		add(plan.ObjectRef{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name, UID: w.UID}, w.Pods)
 	}
 	return goals
+}
+
+// Needs is what goal looks for.
+func (z *Spread) Needs() string {
+	group := "a workload"
+	if z.args.By == "service" {
+		group = "a Service"
+	}
+	return group + " with two pods or more that can stand on two values of " + z.args.TopologyKey + ", in scope"
 }
 
 func (z *Spread) goal(s *cluster.Snapshot, subject plan.ObjectRef, all []cluster.PodID) (plan.Goal, bool) {
@@ -155,16 +163,29 @@ func message(s *cluster.Snapshot, key string, subject plan.ObjectRef, pods []clu
 	for _, d := range domains {
 		total += count[d]
 	}
-	for i, d := range domains {
-		now[i] = strconv.Itoa(count[d])
-		share := total / len(domains)
-		if i < total%len(domains) {
-			share++
-		}
-		even[i] = strconv.Itoa(share)
+	for i, share := range nearestEven(domains, count, total) {
+		now[i], even[i] = strconv.Itoa(count[domains[i]]), strconv.Itoa(share)
 	}
 	return fmt.Sprintf("%s has %s pods over %d values of %s; %s would be even",
 		subject.Name, joinFew(now), len(domains), key, joinFew(even))
+}
+
+// nearestEven is the even split that the fewest moves reach: where the pods
+// cannot be shared alike, the fullest domains keep one more.
+func nearestEven(domains []string, count map[string]int, total int) []int {
+	order := make([]int, len(domains))
+	for i := range order {
+		order[i] = i
+	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(count[domains[b]], count[domains[a]]) })
+	even := make([]int, len(domains))
+	for rank, i := range order {
+		even[i] = total / len(domains)
+		if rank < total%len(domains) {
+			even[i]++
+		}
+	}
+	return even
 }
 
 // joinFew writes counts as 1/1/4 and cuts long lists, so that one message stays

@@ -130,3 +130,9 @@ spec:
 {{- define "evenkeel.evicts" -}}
 {{- if eq (toString .Values.config.dryRun) "false" -}}true{{- end -}}
 {{- end }}
+
+{{/* True only when nodes may be hinted: by a live release whose steer is neither unset nor none. */}}
+{{- define "evenkeel.steers" -}}
+{{- $steer := dig "evictor" "steer" "none" .Values.config -}}
+{{- if and (include "evenkeel.evicts" .) (has (toString $steer) (list "label" "taint")) -}}true{{- end -}}
+{{- end }}

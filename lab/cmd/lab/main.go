@@ -16,7 +16,8 @@ import (
 )
 
 const usage = `usage:
-  lab up   [-nodes N] [-zones Z] [-kwok PATH]       a control plane with fake nodes, until Ctrl-C
+  lab up   [-nodes N] [-zones Z] [-kwok PATH] [-scheduler-config FILE]
+                                                    a control plane with fake nodes, until Ctrl-C
   lab demo [-evenkeel PATH] [-kwok PATH]            a skewed cluster, levelled before your eyes`
 
 func main() {
@@ -38,23 +39,31 @@ func run(ctx context.Context, args []string, stderr *os.File) error {
 	evenkeel := fs.String("evenkeel", "bin/evenkeel", "path of evenkeel")
 	nodes := fs.Int("nodes", 6, "fake nodes")
 	zones := fs.Int("zones", 3, "zones")
+	config := fs.String("scheduler-config", "", "KubeSchedulerConfiguration (default: kube-scheduler's defaults)")
 	if err := fs.Parse(args[1:]); err != nil {
 		return err
 	}
 	switch args[0] {
 	case "up":
-		return up(ctx, *kwok, *nodes, *zones, stderr)
+		return up(ctx, *kwok, *nodes, *zones, *config, stderr)
 	case "demo":
 		return demo(ctx, *kwok, *evenkeel, stderr)
 	}
 	return errors.New(usage)
 }
 
-func up(ctx context.Context, kwok string, nodes, zones int, stderr *os.File) error {
+func up(ctx context.Context, kwok string, nodes, zones int, config string, stderr *os.File) error {
 	if zones < 1 || nodes < zones || nodes%zones != 0 {
 		return fmt.Errorf("%d nodes cannot fill %d zones evenly", nodes, zones)
 	}
-	c, err := controlplane.Start(ctx, controlplane.Options{Kwok: kwok, Progress: stderr})
+	o := controlplane.Options{Kwok: kwok, Progress: stderr}
+	if config != "" {
+		var err error
+		if o.SchedulerConfig, err = os.ReadFile(config); err != nil {
+			return err
+		}
+	}
+	c, err := controlplane.Start(ctx, o)
 	if err != nil {
 		return err
 	}

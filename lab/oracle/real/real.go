@@ -1,5 +1,5 @@
-// Package real asks the real kube-scheduler: the plugins of its default profile,
-// over objects that are put straight into the stores of its informers. It knows
+// Package real asks the real kube-scheduler: the plugins of a profile, over
+// objects that are put straight into the stores of its informers. It knows
 // nothing of what it is compared with, and compiles against every version of the
 // scheduler that is asked. It starts no server and changes nothing.
 package real
@@ -57,7 +57,7 @@ type Objects struct {
 	CSIStorageCapacities   []*storagev1.CSIStorageCapacity
 }
 
-// Scheduler is the default profile of the real scheduler.
+// Scheduler is a profile of the real scheduler.
 type Scheduler struct {
 	fw        framework.Framework
 	inf       informers.SharedInformerFactory
@@ -86,20 +86,25 @@ func (n *nominator) NominatedPodsForNode(node string) (out []fwk.PodInfo) {
 	return out
 }
 
-// New makes a scheduler that knows no cluster yet.
+// New makes a scheduler of the default profile that knows no cluster yet.
 func New(ctx context.Context) (*Scheduler, error) {
-	metrics.Register()
 	cfg, err := latest.Default()
 	if err != nil {
 		return nil, err
 	}
-	profile := cfg.Profiles[0]
+	return NewOf(ctx, cfg.Profiles[0])
+}
+
+// NewOf is New for another profile.
+func NewOf(ctx context.Context, profile config.KubeSchedulerProfile) (*Scheduler, error) {
+	metrics.Register()
 	profile.Plugins.MultiPoint.Enabled = slices.DeleteFunc(profile.Plugins.MultiPoint.Enabled, func(p config.Plugin) bool {
 		return slices.Contains(left, p.Name)
 	})
 	client := fake.NewClientset()
 	s := &Scheduler{inf: informers.NewSharedInformerFactory(client, 0), nominated: &nominator{}}
 	s.nodes = &standingPods{schedulercache.NewEmptySnapshot()}
+	var err error
 	s.fw, err = frameworkruntime.NewFramework(ctx, plugins.NewInTreeRegistry(), &profile, frameworkruntime.WithClientSet(client),
 		frameworkruntime.WithInformerFactory(s.inf), frameworkruntime.WithSnapshotSharedLister(s.nodes),
 		frameworkruntime.WithSharedCSIManager(nodevolumelimits.NewCSIManager(s.inf.Storage().V1().CSINodes().Lister())),

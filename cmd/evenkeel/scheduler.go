@@ -1,0 +1,102 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/evenkeel-project/evenkeel/config"
+)
+
+type schedulerFlags struct {
+	spreadWeight            int
+	pressure, watcher, from string
+}
+
+func newConfigScheduler(g *global) *cobra.Command {
+	f := &schedulerFlags{}
+	c := &cobra.Command{
+		Use: "scheduler", Short: "Print a configuration for kube-scheduler that spreads pods evenly", Args: noValues,
+		Long: "Prints a KubeSchedulerConfiguration (v1) for kube-scheduler's flag --config: PodTopologySpread weighs more,\n" +
+			"and pods without spread constraints are spread over zones and nodes. With --kubeconfig, that path stands in it.",
+		Example: "  evenkeel config scheduler --kubeconfig /etc/kubernetes/scheduler.conf > scheduler.yaml\n" +
+			"  evenkeel config scheduler --pressure-label status=presure\n" +
+			"  evenkeel config scheduler --from-policy policy.json",
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			o, err := f.options(g, cmd.InOrStdin())
+			if err != nil {
+				return err
+			}
+			text, lost := config.PrintScheduler(o)
+			for _, l := range lost {
+				fmt.Fprintln(cmd.ErrOrStderr(), "evenkeel: not the same any more:", l)
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), text)
+			return err
+		},
+	}
+	fl := c.Flags()
+	fl.IntVar(&f.spreadWeight, "spread-weight", 0, "weight of PodTopologySpread (default: 5, or what the Policy says; kube-scheduler's own is 2)")
+	fl.StringVar(&f.pressure, "pressure-label", "", "prefer nodes without this label, KEY=VALUE or KEY, such as evenkeel.io/pressure=true")
+	fl.StringVar(&f.watcher, "watcher", "", "URL of a load-watcher, to print a profile for trimaran as a comment")
+	fl.StringVar(&f.from, "from-policy", "", "convert this legacy scheduler Policy (JSON or YAML; -: standard input)")
+	return c
+}
+
+func (f *schedulerFlags) options(g *global, stdin io.Reader) (config.SchedulerOptions, error) {
+	o := config.SchedulerOptions{SpreadWeight: f.spreadWeight, Kubeconfig: g.kubeconfig}
+	if f.spreadWeight < 0 || f.spreadWeight > 10000 {
+		return o, fmt.Errorf("--spread-weight: %d is no weight (want 1..10000)", f.spreadWeight)
+	}
+	if f.pressure != "" {
+		o.PressureKey, o.PressureValue, _ = strings.Cut(f.pressure, "=")
+		if len(validation.IsQualifiedName(o.PressureKey)) > 0 || len(validation.IsValidLabelValue(o.PressureValue)) > 0 {
+			return o, fmt.Errorf("--pressure-label: %q is not a label (want KEY=VALUE, such as evenkeel.io/pressure=true)", f.pressure)
+		}
+	}
+	if f.watcher != "" {
+		u, err := url.Parse(f.watcher)
+		if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil || u.RawQuery != "" {
+			return o, fmt.Errorf("--watcher: %q is not an address (want such as http://evenkeel.evenkeel-system:8080)", f.watcher)
+		}
+		// Trimaran adds /watcher itself.
+		o.Watcher = strings.TrimSuffix(strings.TrimSuffix(u.String(), "/"), "/watcher")
+	}
+	if f.from == "" {
+		return o, nil
+	}
+	name, data, err := readPolicy(f.from, stdin)
+	if err != nil {
+		return o, fmt.Errorf("--from-policy: %w", err)
+	}
+	o.Policy, err = config.LoadPolicy(name, data)
+	return o, err
+}
+
+// maxPolicyBytes bounds a Policy: real ones have a few kilobytes.
+const maxPolicyBytes = 1 << 20
+
+func readPolicy(path string, stdin io.Reader) (name string, data []byte, err error) {
+	in := stdin
+	if name = path; path == "-" {
+		name = "standard input"
+	} else {
+		f, err := os.Open(path)
+		if err != nil {
+			return name, nil, err
+		}
+		defer f.Close()
+		in = f
+	}
+	data, err = io.ReadAll(io.LimitReader(in, maxPolicyBytes+1))
+	if err == nil && len(data) > maxPolicyBytes {
+		err = errors.New(name + " is too large for a Policy")
+	}
+	return name, data, err
+}

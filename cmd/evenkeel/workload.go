@@ -1,0 +1,92 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+)
+
+// workloadKinds are the kinds that replace pods, under the names that kubectl
+// takes for them.
+var workloadKinds = []struct {
+	kind, group string
+	short       []string
+}{
+	{"Deployment", "apps", []string{"deploy"}},
+	{"StatefulSet", "apps", []string{"sts"}},
+	{"ReplicaSet", "apps", []string{"rs"}},
+	{"DaemonSet", "apps", []string{"ds"}},
+	{"Job", "batch", nil},
+	{"CronJob", "batch", []string{"cj"}},
+	{"ReplicationController", "", []string{"rc"}},
+}
+
+// kindNamed is the kind that was meant: its name, plural or short name in any
+// case, with its group behind a dot or without, as in deployments.apps. Kinds
+// that are not of Kubernetes itself are known where the snapshot has such
+// workloads.
+func kindNamed(s *cluster.Snapshot, text string) (string, error) {
+	name, group, grouped := strings.Cut(strings.ToLower(text), ".")
+	var known []string
+	for _, k := range workloadKinds {
+		known = append(known, strings.ToLower(k.kind))
+		if isKind(name, k.kind) || slices.Contains(k.short, name) {
+			if !grouped || k.group != "" && strings.TrimPrefix(group, "v1.") == k.group {
+				return k.kind, nil
+			}
+		}
+	}
+	for _, w := range s.Workloads {
+		of, _, _ := strings.Cut(w.APIVersion, "/")
+		if isKind(name, w.Kind) && (!grouped || group == of) {
+			return w.Kind, nil
+		}
+	}
+	return "", fmt.Errorf("unknown kind %q; want %s", text, strings.Join(known, ", "))
+}
+
+// isKind compares a lower case name with a kind and its plural.
+func isKind(name, kind string) bool {
+	return strings.TrimSuffix(name, "s") == strings.TrimSuffix(strings.ToLower(kind), "s")
+}
+
+func workloadNamed(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
+	parts := strings.Split(name, "/")
+	if len(parts) != 3 {
+		return nil, fmt.Errorf("%q is not a workload (want KIND/NAMESPACE/NAME, such as deployment/shop/web)", name)
+	}
+	kind, err := kindNamed(s, parts[0])
+	if err != nil {
+		return nil, err
+	}
+	i := slices.IndexFunc(s.Workloads, func(w cluster.Workload) bool {
+		return w.Kind == kind && w.Namespace == parts[1] && w.Name == parts[2]
+	})
+	if i < 0 {
+		text := strings.ToLower(kind) + " " + parts[1] + "/" + parts[2]
+		if w := above(s, kind, parts[1], parts[2]); w != nil {
+			return nil, fmt.Errorf("%s stands below another workload; its workload is %s/%s/%s", text, strings.ToLower(w.Kind), w.Namespace, w.Name)
+		}
+		return nil, fmt.Errorf("no %s with pods is there", text)
+	}
+	return func(e *planner.Explainer) plan.Explanation { return e.Workload(s.Workloads[i].ID) }, nil
+}
+
+// above is the workload of pods whose controller is not one itself, such as the
+// ReplicaSet of a Deployment; nil when there are none.
+func above(s *cluster.Snapshot, kind, namespace, name string) *cluster.Workload {
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		c := metav1.GetControllerOf(p.Object)
+		if c != nil && p.Object.Namespace == namespace && c.Kind == kind && c.Name == name {
+			return s.WorkloadOf(p)
+		}
+	}
+	return nil
+}

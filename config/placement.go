@@ -1,0 +1,177 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/spelling"
+)
+
+// Placement says which schedulers place pods, and how.
+type Placement struct {
+	SchedulerConfig string             `json:"schedulerConfig"`
+	Profiles        []PlacementProfile `json:"profiles"`
+}
+
+// PlacementProfile is a scheduler that is described here rather than in the
+// file of schedulerConfig.
+type PlacementProfile struct {
+	SchedulerName     string             `json:"schedulerName"`
+	Score             string             `json:"score"`
+	Weights           map[string]int     `json:"weights,omitempty"`
+	TargetLoadPacking *TargetLoadPacking `json:"targetLoadPacking,omitempty"`
+	Policy            string             `json:"policy,omitempty"`
+}
+
+// TargetLoadPacking are the arguments of the score of that name; nil: its default.
+type TargetLoadPacking struct {
+	TargetUtilization *float64 `json:"targetUtilization"`
+	DefaultMilliCPU   *int     `json:"defaultMilliCPU"`
+	RequestFactor     *float64 `json:"requestFactor"`
+}
+
+// The scores that a profile can have.
+const (
+	scoreDefault = "default"
+	scoreMost    = "mostAllocated"
+	scorePacking = "targetLoadPacking"
+	scorePolicy  = "policy"
+)
+
+var knownScores = []string{scoreDefault, scoreMost, scorePacking, scorePolicy}
+
+// checkPlacement makes the placement options and reads the files that are named,
+// which are looked for beside the configuration.
+func (c *Config) checkPlacement(e *mistakes) {
+	c.profiles = map[string]placement.Profile{}
+	if file := c.Placement.SchedulerConfig; file != "" {
+		path, data, ok := c.beside(e, "placement.schedulerConfig", file)
+		if ok {
+			profiles, err := LoadScheduler(path, data)
+			if err != nil {
+				e.more = append(e.more, err)
+			}
+			maps.Copy(c.profiles, profiles)
+		}
+	}
+	for i := range c.Placement.Profiles {
+		p, path := &c.Placement.Profiles[i], fmt.Sprintf("placement.profiles[%d]", i)
+		if p.SchedulerName == "" {
+			e.field(path+".schedulerName", "is missing (want the schedulerName of the pods it is about)")
+		} else if _, twice := c.profiles[p.SchedulerName]; twice {
+			e.field(path+".schedulerName", "%s has a profile already, here or in schedulerConfig", p.SchedulerName)
+		}
+		c.profiles[p.SchedulerName] = c.profile(e, path, p)
+	}
+}
+
+// beside reads a file whose path is relative to the configuration's folder.
+func (c *Config) beside(e *mistakes, field, file string) (path string, data []byte, ok bool) {
+	path = file
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(e.file), file)
+	}
+	data, err := readSmall(path)
+	if err != nil {
+		e.field(field, "cannot be read: %v", err)
+		return path, nil, false
+	}
+	sum := sha256.Sum256(data)
+	c.files = append(c.files, hex.EncodeToString(sum[:]))
+	return path, data, true
+}
+
+func (c *Config) profile(e *mistakes, path string, p *PlacementProfile) placement.Profile {
+	var out placement.Profile
+	switch p.Score {
+	case scoreDefault, "":
+		out = placement.DefaultProfile()
+	case scoreMost:
+		out = placement.MostAllocatedProfile()
+	case scorePacking:
+		out = placement.PackingProfile(packingArguments(e, path+".targetLoadPacking", p.TargetLoadPacking))
+	case scorePolicy:
+		out = c.policy(e, path, p)
+	default:
+		e.field(path+".score", "unknown score %q%s (want one of %s)", p.Score, spelling.DidYouMean(p.Score, knownScores), strings.Join(knownScores, ", "))
+	}
+	if p.Score != scorePacking && p.TargetLoadPacking != nil {
+		e.field(path+".targetLoadPacking", "goes with score: targetLoadPacking only")
+	}
+	if p.Score != scorePolicy && p.Policy != "" {
+		e.field(path+".policy", "goes with score: policy only")
+	}
+	setWeights(e, path+".weights", p, &out)
+	return out
+}
+
+func (c *Config) policy(e *mistakes, path string, p *PlacementProfile) placement.Profile {
+	if p.Policy == "" {
+		return placement.PolicyProfile(placement.DefaultPolicy())
+	}
+	file, data, ok := c.beside(e, path+".policy", p.Policy)
+	if !ok {
+		return placement.Profile{}
+	}
+	legacy, err := LoadPolicy(file, data)
+	if err != nil {
+		e.more = append(e.more, err)
+		return placement.Profile{}
+	}
+	return legacy.Profile()
+}
+
+// setWeights overrides the weights of plugins; 0 switches a score off.
+func setWeights(e *mistakes, path string, p *PlacementProfile, out *placement.Profile) {
+	if len(p.Weights) > 0 && p.Score == scorePolicy {
+		e.field(path, "belong into the policy")
+		return
+	}
+	weights := out.Weights.ScorePlugins()
+	if out.Packing != nil {
+		weights[packingPlugin] = &out.Packing.Weight
+	}
+	known := slices.Sorted(maps.Keys(weights))
+	for name, weight := range p.Weights {
+		to := weights[name]
+		switch {
+		case to == nil:
+			e.field(path+"."+name, "unknown plugin%s (want one of %s)", spelling.DidYouMean(name, known), strings.Join(known, ", "))
+		case weight < 0 || weight > 10000:
+			e.field(path+"."+name, "%d is no weight (want 0..10000)", weight)
+		default:
+			*to = int64(weight)
+		}
+	}
+}
+
+func packingArguments(e *mistakes, path string, a *TargetLoadPacking) placement.TargetLoadPacking {
+	t := placement.DefaultPacking()
+	if a == nil {
+		return t
+	}
+	if v := a.TargetUtilization; v != nil {
+		fraction(e, path+".targetUtilization", *v)
+		t.Target = int64(*v*100 + 0.5)
+		if t.Target > 99 && *v <= 1 || t.Target < 1 && *v > 0 {
+			e.field(path+".targetUtilization", "%s is no target (want 0.01..0.99)", number(*v))
+		}
+	}
+	if v := a.DefaultMilliCPU; v != nil {
+		if t.DefaultMilliCPU = int64(*v); *v < 0 {
+			e.field(path+".defaultMilliCPU", "%d is negative (want 0 or more)", *v)
+		}
+	}
+	if v := a.RequestFactor; v != nil {
+		if t.Factor = *v; !(*v > 0 && *v <= 1000) {
+			e.field(path+".requestFactor", "%s is no factor (want above 0, at most 1000)", number(*v))
+		}
+	}
+	return t
+}

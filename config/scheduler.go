@@ -1,0 +1,186 @@
+package config
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+
+	"go.yaml.in/yaml/v3"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/placement"
+)
+
+// LoadScheduler reads a KubeSchedulerConfiguration and returns how each of its
+// profiles places pods, by schedulerName; name is used in errors, which name
+// every mistake. What a profile does that is not modelled is no mistake: nothing
+// is foretold for its pods, and the profile says why.
+func LoadScheduler(name string, data []byte) (map[string]placement.Profile, error) {
+	root, err := parse(name, data)
+	if err != nil {
+		return nil, err
+	}
+	e := &mistakes{file: name, at: map[string]*yaml.Node{}, unread: map[string]bool{}}
+	var f schedulerFile
+	e.decode(root, &f)
+	if f.APIVersion != schedulerVersion {
+		e.field("apiVersion", "want %s", schedulerVersion)
+	}
+	if f.Kind != schedulerKind {
+		e.field("kind", "want %s", schedulerKind)
+	}
+	profiles := f.profiles(e)
+	return profiles, e.err()
+}
+
+// readSmall reads a file that a configuration names.
+func readSmall(path string) ([]byte, error) {
+	info, err := os.Stat(path)
+	if err != nil {
+		return nil, err
+	}
+	if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is not a file", path)
+	}
+	f, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	if err == nil && len(data) > maxBytes {
+		err = fmt.Errorf("%s is larger than %d bytes", path, maxBytes)
+	}
+	return data, err
+}
+
+func (f *schedulerFile) profiles(e *mistakes) map[string]placement.Profile {
+	if len(f.Profiles) == 0 {
+		f.Profiles = []schedulerProfile{{}}
+	}
+	percentage(e, "percentageOfNodesToScore", f.PercentageOfNodesToScore)
+	out := map[string]placement.Profile{}
+	for i := range f.Profiles {
+		p, path := &f.Profiles[i], fmt.Sprintf("profiles[%d]", i)
+		if p.SchedulerName == "" && len(f.Profiles) == 1 {
+			p.SchedulerName = corev1.DefaultSchedulerName
+		}
+		switch _, twice := out[p.SchedulerName]; {
+		case p.SchedulerName == "":
+			e.field(path+".schedulerName", "is missing (want a name, since there are several profiles)")
+		case twice:
+			e.field(path+".schedulerName", "%s has a profile already", p.SchedulerName)
+		}
+		percentage(e, path+".percentageOfNodesToScore", p.PercentageOfNodesToScore)
+		one := p.profile(e, path)
+		if n := cmp.Or(p.PercentageOfNodesToScore, f.PercentageOfNodesToScore); n != nil {
+			one.PercentageOfNodesToScore = *n
+		}
+		if len(f.Extenders) > 0 {
+			one.Unknown = "extender " + extenderName(f.Extenders[0]) + " is asked, which is not modelled"
+		}
+		out[p.SchedulerName] = one
+	}
+	return out
+}
+
+func percentage(e *mistakes, path string, n *int) {
+	if n != nil && (*n < 0 || *n > 100) {
+		e.field(path, "%d is not a percentage (want 0..100)", *n)
+	}
+}
+
+func extenderName(raw json.RawMessage) string {
+	var x struct {
+		URLPrefix string `json:"urlPrefix"`
+	}
+	if json.Unmarshal(raw, &x) != nil || x.URLPrefix == "" {
+		return "without urlPrefix"
+	}
+	return x.URLPrefix
+}
+
+// profile says how one profile places pods.
+func (p *schedulerProfile) profile(e *mistakes, path string) placement.Profile {
+	p.checkPlugins(e, path+".plugins")
+	out := placement.DefaultProfile()
+	out.Unknown = p.notModelled()
+	scores := p.Plugins.at(&p.Plugins.Score, scorePlugins)
+	for name, weight := range out.Weights.ScorePlugins() {
+		*weight = int64(scores[name])
+	}
+	filters := p.Plugins.at(&p.Plugins.Filter, filterPlugins)
+	for _, name := range filterPlugins {
+		if _, asked := filters[name]; !asked {
+			out.FiltersOff = append(out.FiltersOff, placement.Filter(name))
+		}
+	}
+	if weight, packs := scores[packingPlugin]; packs {
+		t := placement.DefaultPacking()
+		t.Weight = int64(weight)
+		out.Packing = &t
+	}
+	p.readArgs(e, path, &out)
+	return out
+}
+
+// checkPlugins finds what kube-scheduler would refuse to start with.
+func (p *schedulerProfile) checkPlugins(e *mistakes, path string) {
+	for _, point := range p.Plugins.points() {
+		seen := map[string]bool{}
+		for i, x := range point.set.Enabled {
+			at := fmt.Sprintf("%s.%s.enabled[%d]", path, point.name, i)
+			switch {
+			case x.Name == "":
+				e.field(at+".name", "is missing")
+			case x.Name == "*":
+				e.field(at+".name", `"*" can be disabled, not enabled`)
+			case seen[x.Name]:
+				e.field(at+".name", "%s is enabled twice", x.Name)
+			}
+			seen[x.Name] = true
+			if x.Weight < 0 {
+				e.field(at+".weight", "%d is negative (want 1 or more, or disable the plugin)", x.Weight)
+			}
+		}
+		for i, x := range point.set.Disabled {
+			if x.Name == "" {
+				e.field(fmt.Sprintf("%s.%s.disabled[%d].name", path, point.name, i), "is missing")
+			}
+		}
+	}
+}
+
+// notModelled says why the profile's placement cannot be foretold at all; empty
+// when it can.
+func (p *schedulerProfile) notModelled() string {
+	for _, point := range p.Plugins.points() {
+		for _, x := range point.set.Enabled {
+			if !slices.Contains(inTree, x.Name) && x.Name != packingPlugin && x.Name != "" {
+				return fmt.Sprintf("its plugin %s is not modelled", x.Name)
+			}
+		}
+	}
+	filters, preFilters := p.Plugins.at(&p.Plugins.Filter, filterPlugins), p.Plugins.at(&p.Plugins.PreFilter, filterPlugins)
+	for _, name := range filterPlugins {
+		_, f := filters[name]
+		_, pre := preFilters[name]
+		if f && !pre && !slices.Contains(filtersAlone, name) || !f && pre && slices.Contains(preFilterRefuses, name) {
+			return fmt.Sprintf("its plugin %s is enabled for only one of preFilter and filter, which is not modelled", name)
+		}
+	}
+	scores, preScores := p.Plugins.at(&p.Plugins.Score, scorePlugins), p.Plugins.at(&p.Plugins.PreScore, scorePlugins)
+	for _, name := range scoresAfterPreScore {
+		_, s := scores[name]
+		if _, pre := preScores[name]; s && !pre {
+			return fmt.Sprintf("its plugin %s scores without its preScore, which is not modelled", name)
+		}
+	}
+	if binders := p.Plugins.at(&p.Plugins.Bind, []string{"DefaultBinder"}); len(binders) == 0 {
+		return "its plugin DefaultBinder is disabled, which is not modelled"
+	}
+	return ""
+}

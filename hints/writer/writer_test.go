@@ -1,0 +1,344 @@
+package writer
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/evenkeel-project/evenkeel/hints"
+)
+
+var nodes = schema.GroupResource{Resource: "nodes"}
+
+// server is a fake API server that minds resource versions, as the real one does.
+type server struct {
+	*fake.Clientset
+	t       *testing.T
+	mu      sync.Mutex
+	patches int
+	// before is called before each patch is looked at.
+	before func(patch int)
+	refuse error
+}
+
+func serve(t *testing.T, names ...string) *server {
+	t.Helper()
+	var list []runtime.Object
+	for _, name := range names {
+		list = append(list, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, ResourceVersion: "1"}})
+	}
+	s := &server{Clientset: fake.NewClientset(list...), t: t, before: func(int) {}}
+	s.PrependReactor("patch", "nodes", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		p := a.(clienttesting.PatchAction)
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.patches++
+		s.before(s.patches)
+		if s.refuse != nil {
+			return true, nil, s.refuse
+		}
+		var doc corev1.Node
+		if err := json.Unmarshal(p.GetPatch(), &doc); err != nil {
+			t.Error(err)
+		}
+		if now := s.node(p.GetName()); doc.ResourceVersion == "" || doc.ResourceVersion != now.ResourceVersion {
+			return true, nil, apierrors.NewConflict(nodes, p.GetName(), errors.New("the object has been modified"))
+		}
+		return false, nil, nil
+	})
+	// Every write makes a new version.
+	s.PrependReactor("update", "nodes", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		n := a.(clienttesting.UpdateAction).GetObject().(*corev1.Node)
+		v, _ := strconv.Atoi(n.ResourceVersion)
+		n.ResourceVersion = strconv.Itoa(v + 1)
+		return false, nil, nil
+	})
+	return s
+}
+
+func (s *server) node(name string) *corev1.Node {
+	o, err := s.Tracker().Get(corev1.SchemeGroupVersion.WithResource("nodes"), "", name)
+	if err != nil {
+		return nil
+	}
+	return o.(*corev1.Node)
+}
+
+// taint adds a taint as somebody else would.
+func (s *server) taint(name, key string) {
+	s.t.Helper()
+	s.edit(name, func(n *corev1.Node) {
+		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: key, Effect: corev1.TaintEffectNoSchedule})
+	})
+}
+
+func (s *server) edit(name string, f func(*corev1.Node)) {
+	s.t.Helper()
+	n := s.node(name).DeepCopy()
+	f(n)
+	v, _ := strconv.Atoi(n.ResourceVersion)
+	n.ResourceVersion = strconv.Itoa(v + 1)
+	if err := s.Tracker().Update(corev1.SchemeGroupVersion.WithResource("nodes"), n, ""); err != nil {
+		s.t.Error(err)
+	}
+}
+
+func keys(n *corev1.Node) (out []string) {
+	for _, t := range n.Spec.Taints {
+		out = append(out, t.Key)
+	}
+	slices.Sort(out)
+	return out
+}
+
+var expires = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+func of(kind hints.Kind, names ...string) (out []hints.Hint) {
+	for _, n := range names {
+		out = append(out, hints.Hint{Node: n, Kind: kind, Run: "r1", Expires: expires})
+	}
+	return out
+}
+
+func all(hints.Hint) bool { return true }
+
+// TestForeignTaintsSurviveConcurrentWrites: somebody taints the node between our
+// read and our write, when we put the hint and when we take it away.
+func TestForeignTaintsSurviveConcurrentWrites(t *testing.T) {
+	s := serve(t, "n1")
+	s.before = func(n int) {
+		if n == 1 || n == 3 {
+			s.taint("n1", fmt.Sprintf("other-%d", n))
+		}
+	}
+	w := New(s, clock.RealClock{}, s.node)
+	if err := w.Put(t.Context(), of(hints.Taint, "n1")); err != nil {
+		t.Fatal(err)
+	}
+	if got := keys(s.node("n1")); !slices.Equal(got, []string{hints.Key, "other-1"}) || s.patches != 2 {
+		t.Errorf("taints %v after %d writes", got, s.patches)
+	}
+	if taken, err := w.Take(t.Context(), []string{"n1"}, all); err != nil || !slices.Equal(taken, []string{"n1"}) {
+		t.Errorf("%v, %v", taken, err)
+	}
+	n := s.node("n1")
+	if got := keys(n); !slices.Equal(got, []string{"other-1", "other-3"}) || s.patches != 4 || len(n.Annotations) != 0 {
+		t.Errorf("taints %v, annotations %v after %d writes", got, n.Annotations, s.patches)
+	}
+}
+
+// TestNothingIsWrittenTwice: a hint that stands is not written, nor is one taken
+// that does not stand or is not wanted gone.
+func TestNothingIsWrittenTwice(t *testing.T) {
+	for _, kind := range []hints.Kind{hints.Taint, hints.Label} {
+		s := serve(t, "n1", "n2")
+		w := New(s, clock.RealClock{}, s.node)
+		for range 2 {
+			if err := w.Put(t.Context(), of(kind, "n1", "n2")); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if list, err := w.List(t.Context()); err != nil || !slices.Equal(list, of(kind, "n1", "n2")) || s.patches != 2 {
+			t.Errorf("%v, %v after %d writes", list, err, s.patches)
+		}
+		taken, err := w.Take(t.Context(), []string{"n1", "n2", "gone"}, func(h hints.Hint) bool { return h.Node == "n2" })
+		if err != nil || !slices.Equal(taken, []string{"n2"}) || s.patches != 3 {
+			t.Errorf("%v, %v after %d writes", taken, err, s.patches)
+		}
+		if n := s.node("n2"); hints.Tainted(n) || hints.Labelled(n) || len(n.Annotations) != 0 {
+			t.Errorf("n2 keeps %v %v %v", n.Spec.Taints, n.Labels, n.Annotations)
+		}
+	}
+}
+
+// TestTriesAreBounded: whoever always comes first wins, after six tries.
+func TestTriesAreBounded(t *testing.T) {
+	s := serve(t, "n1")
+	s.before = func(n int) { s.taint("n1", fmt.Sprint("other-", n)) }
+	err := New(s, clock.RealClock{}, nil).Put(t.Context(), of(hints.Taint, "n1"))
+	if err == nil || !apierrors.IsConflict(err) || !strings.Contains(err.Error(), "hinting node n1: after 6 tries") || s.patches != 6 {
+		t.Errorf("%v after %d writes", err, s.patches)
+	}
+}
+
+// TestWhatCannotGetBetterIsNotTriedAgain: a permission, a node that is gone.
+func TestWhatCannotGetBetterIsNotTriedAgain(t *testing.T) {
+	s := serve(t, "n1")
+	s.refuse = apierrors.NewForbidden(nodes, "n1", errors.New("no"))
+	w := New(s, clock.RealClock{}, nil)
+	if err := w.Put(t.Context(), of(hints.Taint, "n1")); !apierrors.IsForbidden(err) || s.patches != 1 {
+		t.Errorf("%v after %d writes", err, s.patches)
+	}
+	if err := w.Put(t.Context(), of(hints.Taint, "n9")); !apierrors.IsNotFound(err) {
+		t.Error(err)
+	}
+	s.edit("n1", func(n *corev1.Node) { n.Labels = map[string]string{hints.Key: "by-hand"} })
+	if err := w.Put(t.Context(), of(hints.Label, "n1")); !errors.Is(err, errFinal) || s.patches != 1 {
+		t.Errorf("%v after %d writes", err, s.patches)
+	}
+}
+
+// TestPutWaitsForTheWatch: what the watch never shows is not taken as done.
+func TestPutWaitsForTheWatch(t *testing.T) {
+	s := serve(t, "n1")
+	shown := 0
+	late := func(name string) *corev1.Node {
+		if shown++; shown < 5 {
+			return &corev1.Node{}
+		}
+		return s.node(name)
+	}
+	if err := New(s, clock.RealClock{}, late).Put(t.Context(), of(hints.Taint, "n1")); err != nil || shown < 5 {
+		t.Errorf("%v after %d looks", err, shown)
+	}
+	never := func(string) *corev1.Node { return &corev1.Node{} }
+	c := clocktesting.NewFakeClock(expires)
+	done := make(chan error)
+	go func() { done <- New(s, c, never).Put(t.Context(), of(hints.Taint, "n1")) }()
+	for {
+		select {
+		case err := <-done:
+			if !errors.Is(err, ErrNotSeen) || c.Since(expires) != seenWithin {
+				t.Errorf("%v after %s", err, c.Since(expires))
+			}
+			return
+		case <-time.After(time.Millisecond): // the fake clock has no way to wait for waiters
+			if c.HasWaiters() {
+				c.Step(seenStep)
+			}
+		}
+	}
+}
+
+// TestAnEndedContextBeginsNoWrite: after SIGTERM nothing new is hinted.
+func TestAnEndedContextBeginsNoWrite(t *testing.T) {
+	s := serve(t, "n1", "n2")
+	ctx, cancel := context.WithCancel(t.Context())
+	s.before = func(int) { cancel() }
+	if err := New(s, clock.RealClock{}, nil).Put(ctx, of(hints.Taint, "n1")); err == nil || s.patches != 1 {
+		t.Errorf("%v after %d writes", err, s.patches)
+	}
+	if err := New(s, clock.RealClock{}, nil).Put(ctx, of(hints.Taint, "n2")); !errors.Is(err, context.Canceled) || s.patches != 1 {
+		t.Errorf("%v after %d writes", err, s.patches)
+	}
+}
+
+// TestOneBadNodeDoesNotKeepTheOthers when hints are taken away.
+func TestOneBadNodeDoesNotKeepTheOthers(t *testing.T) {
+	s := serve(t, "n1", "n2", "n3")
+	w := New(s, clock.RealClock{}, nil)
+	if err := w.Put(t.Context(), of(hints.Taint, "n1", "n2", "n3")); err != nil {
+		t.Fatal(err)
+	}
+	s.PrependReactor("get", "nodes", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		name := a.(clienttesting.GetAction).GetName()
+		return name == "n1", nil, apierrors.NewForbidden(nodes, name, errors.New("no"))
+	})
+	taken, err := w.Take(t.Context(), []string{"n1", "n2", "n3"}, all)
+	if !apierrors.IsForbidden(err) || !slices.Equal(taken, []string{"n2", "n3"}) {
+		t.Errorf("%v, %v", taken, err)
+	}
+}
+
+// TestALaggingWatchLeavesNoHint: all are taken off without the watch, which is
+// waited for once, not for every node.
+func TestALaggingWatchLeavesNoHint(t *testing.T) {
+	var names []string
+	for i := range 40 {
+		names = append(names, fmt.Sprintf("n%02d", i))
+	}
+	s := serve(t, names...)
+	if err := New(s, clock.RealClock{}, nil).Put(t.Context(), of(hints.Taint, names...)); err != nil {
+		t.Fatal(err)
+	}
+	stale := map[string]*corev1.Node{}
+	for _, name := range names {
+		stale[name] = s.node(name).DeepCopy()
+	}
+	c := clocktesting.NewFakeClock(expires)
+	w := New(s, c, func(name string) *corev1.Node { return stale[name] })
+	done := make(chan error)
+	go func() {
+		taken, err := w.Take(t.Context(), names, all)
+		if err == nil && !slices.Equal(taken, names) {
+			err = fmt.Errorf("taken off %v", taken)
+		}
+		done <- err
+	}()
+	for {
+		select {
+		case err := <-done:
+			left, _ := w.List(t.Context())
+			if err != nil || len(left) > 0 || c.Since(expires) != seenWithin {
+				t.Errorf("%v, %d hints left after %s", err, len(left), c.Since(expires))
+			}
+			return
+		case <-time.After(time.Millisecond): // the fake clock has no way to wait for waiters
+			if c.HasWaiters() {
+				c.Step(seenStep)
+			}
+		}
+	}
+}
+
+// TestWhatIsLeftIsNamed: when the time is over, each node that was not come to.
+func TestWhatIsLeftIsNamed(t *testing.T) {
+	s := serve(t, "n1", "n2")
+	w := New(s, clock.RealClock{}, nil)
+	if err := w.Put(t.Context(), of(hints.Taint, "n1", "n2")); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	taken, err := w.Take(ctx, []string{"n1", "n2"}, all)
+	if len(taken) > 0 || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "node n1") || !strings.Contains(err.Error(), "node n2") {
+		t.Errorf("%v, %v", taken, err)
+	}
+}
+
+// TestAForeignTaintOutlivesALabel that we put beside it, through the API.
+func TestAForeignTaintOutlivesALabel(t *testing.T) {
+	s := serve(t, "n1")
+	s.edit("n1", func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{hints.Repelling()} })
+	w := New(s, clock.RealClock{}, s.node)
+	if err := w.Put(t.Context(), of(hints.Label, "n1")); err != nil || !hints.Labelled(s.node("n1")) {
+		t.Fatal(err)
+	}
+	if _, err := w.Take(t.Context(), []string{"n1"}, all); err != nil {
+		t.Fatal(err)
+	}
+	if n := s.node("n1"); !hints.Tainted(n) || hints.Labelled(n) || len(n.Annotations) != 0 {
+		t.Errorf("taints %v, labels %v, annotations %v", n.Spec.Taints, n.Labels, n.Annotations)
+	}
+}
+
+// TestAHintByHandServesToo: nothing is written where it stands already.
+func TestAHintByHandServesToo(t *testing.T) {
+	for kind, byHand := range map[hints.Kind]func(*corev1.Node){
+		hints.Taint: func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{hints.Repelling()} },
+		hints.Label: func(n *corev1.Node) { n.Labels = map[string]string{hints.Key: hints.Value} },
+	} {
+		s := serve(t, "n1")
+		s.edit("n1", byHand)
+		if err := New(s, clock.RealClock{}, s.node).Put(t.Context(), of(kind, "n1")); err != nil || s.patches != 0 {
+			t.Errorf("%s: %v after %d writes", kind, err, s.patches)
+		}
+	}
+}

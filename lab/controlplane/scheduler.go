@@ -1,0 +1,60 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"k8s.io/component-base/configz"
+	"sigs.k8s.io/yaml"
+)
+
+// startScheduler runs kube-scheduler until Reschedule or Stop.
+func (c *Cluster) startScheduler(ctx context.Context) {
+	ctx, c.endScheduler = context.WithCancel(ctx)
+	c.schedulerEnded = make(chan struct{})
+	ended := c.schedulerEnded
+	c.run(ctx, "kube-scheduler", func(ctx context.Context, args []string) error {
+		defer close(ended)
+		return runScheduler(ctx, args)
+	}, c.schedulerArgs())
+}
+
+// Reschedule ends kube-scheduler and starts it anew with a configuration as for
+// Options.SchedulerConfig. It returns when the new one answers.
+func (c *Cluster) Reschedule(ctx context.Context, config []byte) error {
+	text, err := c.schedulerConfig(config)
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(c.path("scheduler.yaml"), text, 0o600); err != nil {
+		return err
+	}
+	c.endScheduler()
+	select {
+	case <-c.schedulerEnded:
+	case <-time.After(30 * time.Second):
+		return fmt.Errorf("kube-scheduler does not end")
+	}
+	configz.Delete("componentconfig") // which kube-scheduler registers once in a process
+	c.startScheduler(c.lifetime)
+	if err := c.await(ctx, 60*time.Second, func() error { return healthy(c.ports.scheduler) }); err != nil {
+		return fmt.Errorf("starting kube-scheduler: %w\n%s", err, c.logTail())
+	}
+	return nil
+}
+
+// schedulerConfig is a configuration with what the lab has to say itself: how to
+// connect, and no leader election, whose end would end the whole process.
+func (c *Cluster) schedulerConfig(config []byte) ([]byte, error) {
+	x := map[string]any{"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
+	if len(config) > 0 {
+		if err := yaml.UnmarshalStrict(config, &x); err != nil {
+			return nil, fmt.Errorf("reading the scheduler's configuration: %w", err)
+		}
+	}
+	x["leaderElection"] = map[string]any{"leaderElect": false}
+	x["clientConnection"] = map[string]any{"kubeconfig": c.Kubeconfig, "qps": 1000, "burst": 1000}
+	return yaml.Marshal(x)
+}

@@ -1,0 +1,141 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
+
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+)
+
+func node(t *testing.T, name string) *corev1.Node {
+	t.Helper()
+	n, err := lab.Client.CoreV1().Nodes().Get(context.Background(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// hint as the API shows it, read without the program's own code.
+type hint struct {
+	run     string
+	expires time.Time
+}
+
+// wantHints checks which nodes carry our hint, and that it is whole.
+func wantHints(t *testing.T, want ...string) []hint {
+	t.Helper()
+	nodes, err := lab.Client.CoreV1().Nodes().List(context.Background(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var on []string
+	var found []hint
+	for i := range nodes.Items {
+		n := &nodes.Items[i]
+		expires, ours := n.Annotations["evenkeel.io/steer-expires"]
+		tainted := slices.ContainsFunc(n.Spec.Taints, func(x corev1.Taint) bool {
+			return x.Key == "evenkeel.io/steer" && x.Effect == corev1.TaintEffectPreferNoSchedule
+		})
+		if ours != tainted {
+			t.Errorf("%s has half a hint: annotations %v, taints %v", n.Name, n.Annotations, n.Spec.Taints)
+		}
+		if ours {
+			at, err := time.Parse(time.RFC3339, expires)
+			if err != nil {
+				t.Errorf("%s: %v", n.Name, err)
+			}
+			on, found = append(on, n.Name), append(found, hint{n.Annotations["evenkeel.io/steer-run"], at})
+		}
+	}
+	if !slices.Equal(on, want) {
+		t.Fatalf("hints on %v, want %v", on, want)
+	}
+	return found
+}
+
+func wantForeign(t *testing.T, name string, keys ...string) {
+	t.Helper()
+	taints := node(t, name).Spec.Taints
+	for _, key := range keys {
+		if !slices.ContainsFunc(taints, func(x corev1.Taint) bool { return x.Key == key }) {
+			t.Errorf("%s has lost the taint %s: %v", name, key, taints)
+		}
+	}
+}
+
+func patchNode(t *testing.T, name string, doc any) {
+	t.Helper()
+	body, err := json.Marshal(doc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := lab.Client.CoreV1().Nodes().Patch(context.Background(), name, types.StrategicMergePatchType, body, metav1.PatchOptions{}); err != nil {
+		t.Errorf("patching %s: %v", name, err)
+	}
+}
+
+// foreign adds a taint as another controller does: the list that is there, and
+// one more, and anew when somebody wrote in between.
+func foreign(t *testing.T, name, key string) {
+	t.Helper()
+	editTaints(t, name, func(now []corev1.Taint) []corev1.Taint {
+		return append(now, corev1.Taint{Key: key, Effect: corev1.TaintEffectNoSchedule})
+	})
+	t.Cleanup(func() {
+		editTaints(t, name, func(now []corev1.Taint) []corev1.Taint {
+			return slices.DeleteFunc(now, func(x corev1.Taint) bool { return x.Key == key })
+		})
+	})
+}
+
+func editTaints(t *testing.T, name string, edit func([]corev1.Taint) []corev1.Taint) {
+	t.Helper()
+	if err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+		n := node(t, name)
+		n.Spec.Taints = edit(n.Spec.Taints)
+		_, err := lab.Client.CoreV1().Nodes().Update(context.Background(), n, metav1.UpdateOptions{})
+		return err
+	}); err != nil {
+		t.Errorf("tainting %s: %v", name, err)
+	}
+}
+
+func cordon(t *testing.T, on bool) {
+	t.Helper()
+	for _, name := range []string{"n1", "n2", "n3"} {
+		patchNode(t, name, map[string]any{"spec": map[string]any{"unschedulable": on}})
+	}
+	if on {
+		return
+	}
+	// The node lifecycle controller takes its own taint away a moment later.
+	if err := seed.Until(context.Background(), 20*time.Second, func() (bool, error) {
+		for _, name := range []string{"n1", "n2", "n3"} {
+			if slices.ContainsFunc(node(t, name).Spec.Taints, func(x corev1.Taint) bool { return x.Key == corev1.TaintNodeUnschedulable }) {
+				return false, fmt.Errorf("%s is still tainted as unschedulable", name)
+			}
+		}
+		return true, nil
+	}); err != nil {
+		t.Errorf("uncordoning: %v", err)
+	}
+}
+
+// writeOldHint leaves what a process that was killed long ago leaves.
+func writeOldHint(t *testing.T, name string) {
+	t.Helper()
+	patchNode(t, name, map[string]any{
+		"metadata": map[string]any{"annotations": map[string]string{"evenkeel.io/steer-run": "old", "evenkeel.io/steer-expires": "2026-01-01T00:00:00Z"}},
+		"spec":     map[string]any{"taints": []any{map[string]string{"key": "evenkeel.io/steer", "effect": "PreferNoSchedule"}}},
+	})
+}

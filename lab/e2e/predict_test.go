@@ -1,0 +1,137 @@
+package e2e
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+)
+
+// TestPlacementForetellsThePrintedScheduler lets the real kube-scheduler, with a
+// printed configuration, bind pods one by one, and foretells each from the same
+// file: the node that it took must be among the winners. The default profile,
+// asked the same, must be wrong now and then, or the test would show nothing.
+func TestPlacementForetellsThePrintedScheduler(t *testing.T) {
+	dir := t.TempDir()
+	foretell := filepath.Join(dir, "foretell")
+	build := exec.Command("go", "build", "-o", foretell, "./foretell")
+	build.Dir = "../oracle"
+	if out, err := build.CombinedOutput(); err != nil {
+		t.Fatalf("building foretell: %v\n%s", err, out)
+	}
+	fiveMoreNodes(t)
+	printed := evenkeel(t, "config", "scheduler", "--pressure-label", "status=presure")
+	file, snapshot := filepath.Join(dir, "scheduler.yaml"), filepath.Join(dir, "snapshot.json")
+	if err := os.WriteFile(file, []byte(printed.stdout), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	reschedule(t, printed.stdout)
+	ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 30))
+	const bindings = 36
+	var hits, defaultHits, winners int
+	for i := range bindings {
+		app := []string{"a", "d", "a", "d", "d", "b"}[i%6]
+		pod := oneMore(t, ns, app)
+		if r := evenkeel(t, "capture", "-o", snapshot); r.code != 0 {
+			t.Fatal(r.stderr)
+		}
+		won := foretold(t, foretell, snapshot, ns+"/"+pod.Name, file)
+		winners += len(won)
+		if slices.Contains(won, pod.Spec.NodeName) {
+			hits++
+		} else {
+			t.Errorf("pod %d, of %s, went to %s, foretold was %v", i, app, pod.Spec.NodeName, won)
+		}
+		if slices.Contains(foretold(t, foretell, snapshot, ns+"/"+pod.Name), pod.Spec.NodeName) {
+			defaultHits++
+		}
+	}
+	t.Logf("%d of %d bindings as foretold, with %.1f of 8 nodes as winners on average; the default profile foretells %d", hits, bindings, float64(winners)/bindings, defaultHits)
+	if defaultHits == bindings {
+		t.Error("the default profile foretells the same; the test shows nothing")
+	}
+}
+
+// foretold asks which nodes would win a pod that is not bound.
+func foretold(t *testing.T, foretell string, args ...string) []string {
+	t.Helper()
+	out, err := exec.CommandContext(t.Context(), foretell, args...).CombinedOutput()
+	if err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+	return strings.Fields(string(out))
+}
+
+// fiveMoreNodes adds n4 to n8, unevenly over the zones; n5 and n7 are under
+// pressure.
+func fiveMoreNodes(t *testing.T) {
+	t.Helper()
+	t.Cleanup(func() {
+		for i := 4; i <= 8; i++ {
+			if err := lab.Client.CoreV1().Nodes().Delete(context.Background(), fmt.Sprintf("n%d", i), metav1.DeleteOptions{}); err != nil {
+				t.Error(err)
+			}
+		}
+	})
+	if err := seed.Nodes(t.Context(), lab.Client, 1, 8); err != nil {
+		t.Fatal(err)
+	}
+	for i, zone := range []string{"zone-1", "zone-2", "zone-3", "zone-3", "zone-1"} {
+		n, err := lab.Client.CoreV1().Nodes().Get(t.Context(), fmt.Sprintf("n%d", i+4), metav1.GetOptions{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n.Labels[seed.ZoneKey] = zone
+		if i == 1 || i == 3 {
+			n.Labels["status"] = "presure"
+		}
+		if _, err := lab.Client.CoreV1().Nodes().Update(t.Context(), n, metav1.UpdateOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// oneMore scales an app up by one and returns the new pod once it is bound.
+func oneMore(t *testing.T, ns, app string) *corev1.Pod {
+	t.Helper()
+	before := uids(t, ns)
+	api := lab.Client.AppsV1().Deployments(ns)
+	if err := seed.Until(t.Context(), time.Minute, func() (bool, error) {
+		s, err := api.GetScale(t.Context(), app, metav1.GetOptions{})
+		if err != nil {
+			return false, err
+		}
+		s.Spec.Replicas++
+		_, err = api.UpdateScale(t.Context(), app, s, metav1.UpdateOptions{})
+		return err == nil || !apierrors.IsConflict(err), err
+	}); err != nil {
+		t.Fatal(err)
+	}
+	var found *corev1.Pod
+	if err := seed.Until(t.Context(), time.Minute, func() (bool, error) {
+		pods, err := lab.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{})
+		if err != nil {
+			return false, err
+		}
+		for i := range pods.Items {
+			if p := &pods.Items[i]; !before[string(p.UID)] && p.Spec.NodeName != "" {
+				found = p
+			}
+		}
+		return found != nil, nil
+	}); err != nil {
+		t.Fatalf("waiting for one more pod of %s: %v", app, err)
+	}
+	return found
+}

@@ -1,0 +1,162 @@
+package oracle
+
+import (
+	"flag"
+	"fmt"
+	"math/rand"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	evenkeelconfig "github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/lab/oracle/real"
+	"github.com/evenkeel-project/evenkeel/placement"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/scheme"
+	"k8s.io/kubernetes/pkg/scheduler/apis/config/validation"
+)
+
+var profiled = flag.Int("oracle.profiles", 300, "random scheduler configurations to compare with")
+
+// schedulerConfig deals a KubeSchedulerConfiguration and names what it changes.
+func schedulerConfig(g *rand.Rand) (text string, features []string) {
+	var plugins, args []string
+	use := func(p float64, feature string) bool {
+		if g.Float64() >= p {
+			return false
+		}
+		features = append(features, feature)
+		return true
+	}
+	one := func(list ...string) string { return list[g.Intn(len(list))] }
+	scoring := []string{"TaintToleration", "NodeAffinity", "PodTopologySpread", "InterPodAffinity", "NodeResourcesFit", "NodeResourcesBalancedAllocation", "ImageLocality", "VolumeBinding"}
+	if use(0.6, "score weights") {
+		point := one("score", "multiPoint")
+		plugins = append(plugins, fmt.Sprintf("%s: {enabled: [{name: %s, weight: %d}]}", point, one(scoring...), 1+g.Intn(9)))
+	} else if use(0.5, "scores off") {
+		plugins = append(plugins, fmt.Sprintf("score: {disabled: [{name: %s}, {name: %s}], enabled: [{name: %s, weight: %d}]}", one(scoring...), one(scoring...), one(scoring...), g.Intn(4)))
+	} else if use(0.5, "plugins off") {
+		plugins = append(plugins, fmt.Sprintf("multiPoint: {disabled: [{name: %s}]}", one(
+			"NodeUnschedulable", "TaintToleration", "NodeAffinity", "NodePorts", "VolumeRestrictions", "NodeVolumeLimits", "VolumeZone",
+			"PodTopologySpread", "InterPodAffinity", "NodeDeclaredFeatures", "ImageLocality")))
+	}
+	if use(0.25, "filters off") {
+		plugins = append(plugins, fmt.Sprintf("filter: {disabled: [{name: %s}]}", one("NodeUnschedulable", "TaintToleration", "NodePorts", "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity", "NodeDeclaredFeatures")))
+	}
+	arg := func(name, text string) { args = append(args, fmt.Sprintf("  - {name: %s, args: %s}", name, text)) }
+	resources := "[{name: cpu, weight: 3}, {name: memory}, {name: ephemeral-storage}]"
+	switch {
+	case use(0.2, "MostAllocated"):
+		arg("NodeResourcesFit", "{scoringStrategy: {type: MostAllocated}}")
+	case use(0.25, "weighted resources"):
+		arg("NodeResourcesFit", fmt.Sprintf("{scoringStrategy: {type: %s, resources: %s}}", one("LeastAllocated", "MostAllocated"), resources))
+	case use(0.3, "RequestedToCapacityRatio"):
+		arg("NodeResourcesFit", fmt.Sprintf("{scoringStrategy: {type: RequestedToCapacityRatio, resources: %s, requestedToCapacityRatio: {shape: [{utilization: 0, score: %d}, {utilization: %d, score: %d}, {utilization: 100, score: %d}]}}}",
+			resources, g.Intn(11), 10+g.Intn(80), g.Intn(11), g.Intn(11)))
+	case use(0.2, "ignored resources"):
+		arg("NodeResourcesFit", one("{ignoredResources: [example.com/gpu]}", "{ignoredResourceGroups: [example.com]}"))
+	}
+	if use(0.2, "balanced resources") {
+		arg("NodeResourcesBalancedAllocation", "{resources: [{name: cpu}, {name: memory}, {name: ephemeral-storage}]}")
+	}
+	if use(0.4, "default constraints") {
+		var list []string
+		for _, key := range keys {
+			if g.Intn(2) == 0 {
+				list = append(list, fmt.Sprintf("{maxSkew: %d, topologyKey: %s, whenUnsatisfiable: %s}", 1+g.Intn(3), key, one("ScheduleAnyway", "ScheduleAnyway", "DoNotSchedule")))
+			}
+		}
+		arg("PodTopologySpread", "{defaultingType: List, defaultConstraints: ["+strings.Join(list, ", ")+"]}")
+	}
+	if use(0.3, "added affinity") {
+		kind := one("preferredDuringSchedulingIgnoredDuringExecution: [{weight: 30, preference: {matchExpressions: [{key: disk, operator: NotIn, values: [hdd]}]}}]",
+			"requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: rack, operator: Exists}]}]}")
+		arg("NodeAffinity", "{addedAffinity: {"+kind+"}}")
+	}
+	if use(0.3, "affinity arguments") {
+		arg("InterPodAffinity", fmt.Sprintf("{hardPodAffinityWeight: %d, ignorePreferredTermsOfExistingPods: %s}", g.Intn(3)*50, one("true", "false")))
+	}
+	text = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n- schedulerName: default-scheduler\n"
+	if len(plugins) > 0 {
+		text += "  plugins: {" + strings.Join(plugins, ", ") + "}\n"
+	}
+	if len(args) > 0 {
+		text += "  pluginConfig:\n" + strings.Join(args, "\n") + "\n"
+	}
+	return text, features
+}
+
+// TestProfilesEqualScheduler reads random configurations with the scheduler's own
+// code and with Evenkeel's, and compares what both say about every node.
+func TestProfilesEqualScheduler(t *testing.T) {
+	if *old != "" {
+		t.Skip("configurations are read by the scheduler in this process")
+	}
+	compared, used := 0, map[string]int{}
+	for seed := range *profiled {
+		text, features := schedulerConfig(rand.New(rand.NewSource(int64(seed))))
+		o := generate(int64(10000 + seed))
+		for _, n := range o.Nodes { // a profile that ignores taints cannot be foretold beside nodes that are not ready
+			n.Status.Conditions[0].Status = corev1.ConditionTrue
+		}
+		snap, err := cluster.New(o)
+		if err != nil {
+			t.Fatalf("cluster %d: %v", seed, err)
+		}
+		profiles, err := evenkeelconfig.LoadScheduler("s", []byte(text))
+		if err != nil {
+			t.Fatalf("%v\n%s", err, text)
+		}
+		w := placement.NewWorld(snap, placement.Options{Profiles: profiles})
+		victim := &snap.Pods[(seed*7)%len(snap.Pods)]
+		if victim.Terminating {
+			continue
+		}
+		if why, ok := w.Supported(victim.ID); !ok {
+			t.Fatalf("configuration %d: %s\n%s", seed, why, text)
+		}
+		for _, f := range features {
+			used[f]++
+		}
+		verdicts, sched := w.Explain(victim.ID), readByScheduler(t, text)
+		if err := sched.Load(objectsOf(o)); err != nil {
+			t.Fatal(err)
+		}
+		for _, gone := range []bool{false, true} {
+			want, err := sched.Replace(t.Context(), slices.Index(o.Pods, victim.Object), gone)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, v := range verdicts {
+				if v.Gone != gone {
+					continue
+				}
+				compared++
+				if diff := differ(v, want[snap.Nodes[v.Node].Name]); diff != "" {
+					t.Errorf("configuration %d, pod %s, gone %v, node %s: %s\n%s", seed, victim.Object.Name, gone, snap.Nodes[v.Node].Name, diff, text)
+				}
+			}
+		}
+	}
+	t.Logf("compared %d verdicts on nodes under %d configurations; features %v", compared, *profiled, used)
+}
+
+// readByScheduler is the scheduler that the configuration's first profile makes.
+func readByScheduler(t *testing.T, text string) *real.Scheduler {
+	t.Helper()
+	decoded, _, err := scheme.Codecs.UniversalDecoder().Decode([]byte(text), nil, nil)
+	if err != nil {
+		t.Fatalf("the scheduler does not read it: %v\n%s", err, text)
+	}
+	cfg := decoded.(*config.KubeSchedulerConfiguration)
+	if err := validation.ValidateKubeSchedulerConfiguration(cfg); err != nil {
+		t.Fatalf("the scheduler refuses it: %v\n%s", err, text)
+	}
+	s, err := real.NewOf(t.Context(), cfg.Profiles[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}

@@ -1,0 +1,34 @@
+package oracle
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
+
+// TestRedactedSnapshotsForetellAlike redacts random clusters, writes them, reads
+// them again, and foretells every placement once more.
+func TestRedactedSnapshotsForetellAlike(t *testing.T) {
+	for seed := range int64(150) {
+		o := generate(seed)
+		var b bytes.Buffer
+		if err := cluster.Write(&b, cluster.Redact(o), cluster.JSON); err != nil {
+			t.Fatal(err)
+		}
+		again := &cluster.Objects{}
+		if err := cluster.Read(&b, "snapshot", again); err != nil {
+			t.Fatal(err)
+		}
+		open, closed := worldOf(t, o), worldOf(t, again)
+		for i := range open.Snapshot().Pods {
+			p := open.Snapshot().Pods[i].ID
+			x, y := open.Predict(p), closed.Predict(p)
+			if x.SupportedWhy != y.SupportedWhy || !same(x.Terminating, y.Terminating) || !same(x.Gone, y.Gone) ||
+				!slices.Equal([]int64{x.Terminating.Best, x.Gone.Best}, []int64{y.Terminating.Best, y.Gone.Best}) {
+				t.Errorf("cluster %d, pod %s: %+v, redacted %+v", seed, open.Snapshot().Pods[i].Object.Name, x, y)
+			}
+		}
+	}
+}

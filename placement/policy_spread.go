@@ -1,0 +1,172 @@
+package placement
+
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// policyCounts are what the spread functions of a legacy Policy read.
+type policyCounts struct {
+	selected *counter // pods that match every selector of the pod's owners
+	service  *counter // pods of the first Service that selects the pod; nil for none
+	zones    *topology
+}
+
+// policyCounts prepares the counts for a class. Owners are found by their
+// selectors, as those schedulers did, not by reference.
+func (w *World) policyCounts(c *class) policyCounts {
+	p := policyCounts{zones: w.policyZones()}
+	all := labels.NewSelector()
+	for _, s := range w.services[c.namespace] {
+		sel := labels.SelectorFromSet(s.Spec.Selector)
+		if len(s.Spec.Selector) == 0 || !sel.Matches(c.labels) {
+			continue
+		}
+		if p.service == nil {
+			p.service = w.spreadCounter(c.namespace, sel)
+		}
+		all = joined(all, sel)
+	}
+	for _, sel := range w.ownerSelectors(c.namespace) {
+		if !sel.Empty() && sel.Matches(c.labels) {
+			all = joined(all, sel)
+		}
+	}
+	p.selected = w.spreadCounter(c.namespace, all)
+	return p
+}
+
+func joined(a, b labels.Selector) labels.Selector {
+	reqs, _ := b.Requirements()
+	return a.Add(reqs...)
+}
+
+// ownerSelectors are those of the namespace's owners that such a scheduler reads.
+func (w *World) ownerSelectors(namespace string) []labels.Selector {
+	o := w.snap.Objects
+	if o == nil {
+		return nil
+	}
+	var list []labels.Selector
+	add := func(ns string, s *metav1.LabelSelector) {
+		if sel, err := metav1.LabelSelectorAsSelector(s); ns == namespace && err == nil {
+			list = append(list, sel)
+		}
+	}
+	for _, x := range o.ReplicationControllers {
+		if x.Namespace == namespace && len(x.Spec.Selector) > 0 {
+			list = append(list, labels.SelectorFromSet(x.Spec.Selector))
+		}
+	}
+	for _, x := range o.ReplicaSets {
+		add(x.Namespace, x.Spec.Selector)
+	}
+	for _, x := range o.StatefulSets {
+		add(x.Namespace, x.Spec.Selector)
+	}
+	return list
+}
+
+// policyZones are the domains of region and zone together, by today's labels or
+// the older ones.
+func (w *World) policyZones() *topology {
+	const id = "region and zone" // no label key: it has blanks
+	if t := w.topologies[id]; t != nil {
+		return t
+	}
+	t := &topology{domain: make([]int32, len(w.snap.Nodes))}
+	ids := map[string]int32{}
+	for i := range w.snap.Nodes {
+		n := &w.snap.Nodes[i]
+		region := either(n, corev1.LabelTopologyRegion, corev1.LabelFailureDomainBetaRegion)
+		zone := either(n, corev1.LabelTopologyZone, corev1.LabelFailureDomainBetaZone)
+		t.domain[i] = noDomain
+		if region == "" && zone == "" {
+			continue
+		}
+		key := region + "\x00" + zone
+		if _, seen := ids[key]; !seen {
+			ids[key] = int32(len(ids))
+		}
+		t.domain[i] = ids[key]
+	}
+	t.size = max(len(ids), 1)
+	w.topologies[id] = t
+	return t
+}
+
+func either(n *cluster.Node, key, older string) string {
+	if v, ok := n.Label(key); ok {
+		return v
+	}
+	v, _ := n.Label(older)
+	return v
+}
+
+// policySelectorSpread is int(node/3 + 2 zone/3) of
+//
+//	node = 10 (maxN - n) / maxN    zone = 10 (maxZ - z) / maxZ
+//
+// where n and z are the owner's pods on the node and in its zone, feasible nodes
+// only; 10 where the maximum is 0. A node without a zone has its node part alone.
+// It is computed exactly, in integers.
+func (r *round) policySelectorSpread(feasible []cluster.NodeID, out []int64) {
+	c := r.in.policy
+	zones := r.w.buf.domains(r.slots, c.zones.size)
+	var maxN, maxZ int64
+	for _, n := range feasible {
+		maxN = max(maxN, int64(c.selected.perNode[n]))
+		if z := c.zones.domain[n]; z != noDomain {
+			zones[z] += c.selected.perNode[n]
+			maxZ = max(maxZ, int64(zones[z]))
+		}
+	}
+	for i, n := range feasible {
+		node, nodeOf := rest(int64(c.selected.perNode[n]), maxN)
+		z := c.zones.domain[n]
+		if z == noDomain {
+			out[i] = maxPolicyScore * node / nodeOf
+			continue
+		}
+		zone, zoneOf := rest(int64(zones[z]), maxZ)
+		out[i] = maxPolicyScore * (node*zoneOf + 2*zone*nodeOf) / (3 * nodeOf * zoneOf)
+	}
+}
+
+// rest is the fraction (most - n) / most, 1 when there are none at all.
+func rest(n, most int64) (part, whole int64) {
+	if most == 0 {
+		return 1, 1
+	}
+	return most - n, most
+}
+
+// policyAntiAffinity is serviceAntiAffinity: 10 (N - N_label) / N, where N_label
+// are the service's pods on feasible nodes with the same value of the label; 10
+// when there are none, and 0 for a node without the label.
+func (r *round) policyAntiAffinity(key string, feasible []cluster.NodeID, out []int64) {
+	topo, service := r.w.topology(key), r.in.policy.service
+	byValue := r.w.buf.domains(r.slots, topo.size)
+	var all int64
+	for _, n := range feasible {
+		if service == nil {
+			break
+		}
+		all += int64(service.perNode[n])
+		if x := topo.domain[n]; x != noDomain {
+			byValue[x] += service.perNode[n]
+		}
+	}
+	for i, n := range feasible {
+		switch x := topo.domain[n]; {
+		case x == noDomain:
+			out[i] = 0
+		case all == 0:
+			out[i] = maxPolicyScore
+		default:
+			out[i] = maxPolicyScore * (all - int64(byValue[x])) / all
+		}
+	}
+}

@@ -1,0 +1,154 @@
+package placement
+
+import (
+	"math"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	corev1 "k8s.io/api/core/v1"
+)
+
+const packingName = "TargetLoadPacking"
+
+// unsettledFor is how long before the end of a node's measurement a pod must
+// have been bound for its usage to be in it (trimaran, the metrics agents'
+// reporting interval).
+const unsettledFor = 60 * time.Second
+
+// TargetLoadPacking are the arguments of trimaran's plugin of that name. It packs
+// towards a target, it does not level: nodes score highest at the target.
+type TargetLoadPacking struct {
+	Weight int64
+	// Target is the cpu utilization to pack towards, in percent of the capacity.
+	Target int64
+	// DefaultMilliCPU is what a container without request and limit will use;
+	// one with a request alone will use Factor times that.
+	DefaultMilliCPU int64
+	Factor          float64
+}
+
+// DefaultPacking are the plugin's own defaults.
+func DefaultPacking() TargetLoadPacking {
+	return TargetLoadPacking{Weight: 1, Target: 40, DefaultMilliCPU: 1000, Factor: 1.5}
+}
+
+// PackingProfile is the default profile, without what trimaran's documentation
+// switches off (NodeResourcesBalancedAllocation, and LeastAllocated, which is
+// NodeResourcesFit today), and with TargetLoadPacking.
+func PackingProfile(t TargetLoadPacking) Profile {
+	p := DefaultProfile()
+	p.Weights.ResourcesFit, p.Weights.BalancedAllocation = 0, 0
+	p.Packing = &t
+	return p
+}
+
+// packing is what TargetLoadPacking knows of the nodes.
+type packing struct {
+	known bool // the snapshot has any NodeMetrics
+	nodes []packedNode
+	// args are those of the first packing profile by name, for what is expected
+	// of pods that other schedulers bind: each scheduler sees all pods.
+	args *TargetLoadPacking
+}
+
+type packedNode struct {
+	measured          bool
+	usedMilliCPU      int64
+	capacityMilliCPU  int64 // of status.capacity, which load-watcher relates usage to
+	end               time.Time
+	unsettledMilliCPU int64 // expected of pods whose usage is not measured yet
+}
+
+func newPacking(s *cluster.Snapshot) *packing {
+	k := &packing{nodes: make([]packedNode, len(s.Nodes))}
+	for i := range s.Nodes {
+		k.nodes[i].capacityMilliCPU = s.Nodes[i].Object.Status.Capacity.Cpu().MilliValue()
+	}
+	if s.Objects == nil {
+		return k
+	}
+	for _, m := range s.Objects.NodeMetrics {
+		node := s.NodeByName(m.Name)
+		if node == nil {
+			continue
+		}
+		cpu, has := m.Usage[corev1.ResourceCPU]
+		x := &k.nodes[node.ID]
+		if !has || cpu.Sign() < 0 || x.capacityMilliCPU <= 0 || x.measured && m.Timestamp.Time.Before(x.end) {
+			continue
+		}
+		x.measured, x.usedMilliCPU, x.end = true, cpu.MilliValue(), m.Timestamp.Time
+		k.known = true
+	}
+	return k
+}
+
+// shift adds or takes away a pod's expected milliCPU, unless its usage is in the
+// node's measurement. A pod that was moved is measured nowhere.
+func (k *packing) shift(p *cluster.Pod, n cluster.NodeID, milliCPU int64) {
+	x := &k.nodes[n]
+	if n != p.Node || boundAt(p.Object).After(x.end.Add(-unsettledFor)) {
+		x.unsettledMilliCPU += milliCPU
+	}
+}
+
+// boundAt is when the pod was bound to its node, as far as it is known.
+func boundAt(p *corev1.Pod) time.Time {
+	for i := range p.Status.Conditions {
+		if c := &p.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue {
+			return c.LastTransitionTime.Time
+		}
+	}
+	if p.Status.StartTime != nil {
+		return p.Status.StartTime.Time
+	}
+	return time.Time{}
+}
+
+// demandOf is the milliCPU expected of a pod: of each container its limit, else
+// its request times the factor, else the default; and the overhead. Where several
+// profiles pack, the pod's own decides; for pods of other schedulers any does.
+func (w *World) demandOf(p *cluster.Pod) int64 {
+	t := w.profileOf(p.Object.Spec.SchedulerName).Packing
+	if t == nil {
+		t = w.packing.args
+	}
+	spec := &p.Object.Spec
+	sum := spec.Overhead.Cpu().MilliValue()
+	for i := range spec.Containers {
+		r := &spec.Containers[i].Resources
+		if limit, ok := r.Limits[corev1.ResourceCPU]; ok {
+			sum += limit.MilliValue()
+		} else if request, ok := r.Requests[corev1.ResourceCPU]; ok {
+			sum += int64(math.Round(float64(request.MilliValue()) * t.Factor))
+		} else {
+			sum += t.DefaultMilliCPU
+		}
+	}
+	return sum
+}
+
+// scorePacking scores by predicted cpu utilization. A node without a measurement
+// scores 0, as the plugin has it.
+func (r *round) scorePacking(feasible []cluster.NodeID, out []int64) {
+	for i, n := range feasible {
+		x := &r.w.packing.nodes[n]
+		if out[i] = 0; !x.measured {
+			continue
+		}
+		milliCPU := x.usedMilliCPU + x.unsettledMilliCPU + r.in.class.demand
+		out[i] = packed(100*float64(milliCPU)/float64(x.capacityMilliCPU), float64(r.in.profile.Packing.Target))
+	}
+}
+
+// packed is the score at p percent with a target of t: it rises from t at 0 to
+// 100 at t, falls from t to 0 at 100, and is 0 beyond.
+func packed(p, t float64) int64 {
+	switch {
+	case p > 100:
+		return 0
+	case p > t:
+		return int64(math.Round(t * (100 - p) / (100 - t)))
+	}
+	return int64(math.Round((100-t)*p/t + t))
+}

@@ -1,0 +1,261 @@
+package placement
+
+import (
+	"math"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// StrategyType names how NodeResourcesFit scores.
+type StrategyType string
+
+const (
+	LeastAllocated           StrategyType = "LeastAllocated"
+	MostAllocated            StrategyType = "MostAllocated"
+	RequestedToCapacityRatio StrategyType = "RequestedToCapacityRatio"
+)
+
+// ScoringStrategy is how NodeResourcesFit scores. The zero value is
+// LeastAllocated over cpu and memory.
+type ScoringStrategy struct {
+	Type      StrategyType
+	Resources []ResourceWeight // empty: cpu and memory, weight 1 each
+	// Shape is the function of RequestedToCapacityRatio, by rising utilization.
+	Shape []ShapePoint
+}
+
+// ResourceWeight is a resource with its weight, 1..100.
+type ResourceWeight struct {
+	Name   corev1.ResourceName
+	Weight int64
+}
+
+// ShapePoint is one point of a function of the utilization in percent; Score is
+// 0..10. Between points it is linear, beyond them level.
+type ShapePoint struct{ Utilization, Score int64 }
+
+// coreResources are cpu and memory alone.
+var coreResources = []ResourceWeight{{corev1.ResourceCPU, 1}, {corev1.ResourceMemory, 1}}
+
+// plain reports whether it is LeastAllocated over cpu and memory alike.
+func (s *ScoringStrategy) plain() bool {
+	return (s.Type == "" || s.Type == LeastAllocated) && len(s.Resources) == 0
+}
+
+func (s *ScoringStrategy) resources() []ResourceWeight {
+	if len(s.Resources) == 0 {
+		return coreResources
+	}
+	return s.Resources
+}
+
+// amountScore is the score of NodeResourcesFit by the profile's strategy. Where
+// a container requests no cpu or memory the scheduler assumes 100m and 200Mi.
+func (w *World) amountScore(in *incoming, n cluster.NodeID) int64 {
+	if strategy := &in.profile.Fit; !strategy.plain() {
+		return w.weighted(strategy, in, n)
+	}
+	l := &w.load[n]
+	return leastAllocated(
+		l.nonZeroMilliCPU+in.assumed.MilliCPU, l.allocatableMilliCPU,
+		l.nonZeroBytes+in.assumed.MemoryBytes, l.allocatableBytes)
+}
+
+// leastAllocated is the mean over cpu and memory of the free share in percent,
+// each rounded down; a resource that the node does not have is left out.
+func leastAllocated(cpu, cpuCap, mem, memCap int64) int64 {
+	var sum, count int64
+	for _, x := range [...][2]int64{{cpu, cpuCap}, {mem, memCap}} {
+		if x[1] == 0 {
+			continue
+		}
+		count++
+		sum += freeShare(x[0], x[1])
+	}
+	if count == 0 {
+		return 0
+	}
+	return sum / count
+}
+
+// freeShare is what is left of the capacity, in percent, rounded down.
+func freeShare(requested, capacity int64) int64 {
+	if requested > capacity {
+		return 0
+	}
+	return (capacity - requested) * maxScore / capacity
+}
+
+// weighted is the weighted mean of the resources' scores. A resource that the
+// node does not have, or an extended one that the pod does not request, is left
+// out; RequestedToCapacityRatio leaves out scores of 0 too, and rounds.
+func (w *World) weighted(s *ScoringStrategy, in *incoming, n cluster.NodeID) int64 {
+	var sum, weights int64
+	for _, x := range s.resources() {
+		requested, capacity := w.requestedWith(in, n, x.Name, true)
+		if capacity == 0 {
+			continue
+		}
+		score := s.score(requested, capacity)
+		if s.Type == RequestedToCapacityRatio && score <= 0 {
+			continue
+		}
+		sum += score * x.Weight
+		weights += x.Weight
+	}
+	switch {
+	case weights == 0:
+		return 0
+	case s.Type == RequestedToCapacityRatio:
+		return int64(math.Round(float64(sum) / float64(weights)))
+	}
+	return sum / weights
+}
+
+// score of one resource, 0..100.
+func (s *ScoringStrategy) score(requested, capacity int64) int64 {
+	switch s.Type {
+	case MostAllocated:
+		return min(requested, capacity) * maxScore / capacity
+	case RequestedToCapacityRatio:
+		return s.at(min(requested, capacity) * 100 / capacity)
+	}
+	return freeShare(requested, capacity)
+}
+
+// at is the value of the shape, whose scores of 0..10 are stretched to 0..100.
+func (s *ScoringStrategy) at(utilization int64) int64 {
+	const stretch = maxScore / 10
+	for i, p := range s.Shape {
+		if utilization > p.Utilization {
+			continue
+		}
+		if i == 0 {
+			return p.Score * stretch
+		}
+		q := s.Shape[i-1]
+		return q.Score*stretch + (p.Score-q.Score)*stretch*(utilization-q.Utilization)/(p.Utilization-q.Utilization)
+	}
+	if len(s.Shape) == 0 {
+		return 0
+	}
+	return s.Shape[len(s.Shape)-1].Score * stretch
+}
+
+// requestedWith returns how much of a resource would be requested on the node
+// with the pod there, and how much there is; 0 and 0 for what is not to be
+// scored. With assumed, cpu and memory are never unset.
+func (w *World) requestedWith(in *incoming, n cluster.NodeID, name corev1.ResourceName, assumed bool) (requested, capacity int64) {
+	l, comes, cpu, memory := &w.load[n], &in.request, w.load[n].milliCPU, w.load[n].memory
+	if assumed {
+		comes, cpu, memory = &in.assumed, l.nonZeroMilliCPU, l.nonZeroBytes
+	}
+	switch name {
+	case corev1.ResourceCPU:
+		return cpu + comes.MilliCPU, l.allocatableMilliCPU
+	case corev1.ResourceMemory:
+		return memory + comes.MemoryBytes, l.allocatableBytes
+	case corev1.ResourceEphemeralStorage:
+		return l.ephemeral + comes.EphemeralStorageByte, w.snap.Nodes[n].Allocatable.EphemeralStorageByte
+	}
+	own := comes.Extended[name]
+	if own == 0 && scalar(name) {
+		return 0, 0
+	}
+	return l.extended[name] + own, w.snap.Nodes[n].Allocatable.Extended[name]
+}
+
+// scalar reports whether a resource is one that is left out of a score when the
+// pod does not request it: an extended one, huge pages, or an attach limit.
+func scalar(name corev1.ResourceName) bool {
+	return strings.Contains(string(name), "/") || strings.HasPrefix(string(name), corev1.ResourceHugePagesPrefix) ||
+		strings.HasPrefix(string(name), corev1.ResourceAttachableVolumesPrefix)
+}
+
+// evenScore is BalancedAllocation over the true requests: about 75 when the pod
+// changes little, up to 100 when it levels the node. It does not score a pod that
+// requests none of the resources.
+func (w *World) evenScore(in *incoming, n cluster.NodeID) int64 {
+	if list := in.profile.Balanced; len(list) > 0 {
+		return w.evenOver(list, in, n)
+	}
+	r := &in.request
+	if r.MilliCPU == 0 && r.MemoryBytes == 0 {
+		return 0
+	}
+	l := &w.load[n]
+	return levelled(
+		balance(l.milliCPU+r.MilliCPU, l.allocatableMilliCPU, l.memory+r.MemoryBytes, l.allocatableBytes),
+		balance(l.milliCPU, l.allocatableMilliCPU, l.memory, l.allocatableBytes))
+}
+
+func levelled(with, without int64) int64 { return maxScore/2 + (maxScore/2+with-without)/2 }
+
+// evenOver is the same over any resources.
+func (w *World) evenOver(resources []corev1.ResourceName, in *incoming, n cluster.NodeID) int64 {
+	none := true
+	var with, without []float64
+	for _, name := range resources {
+		own := amount(&in.request, name)
+		none = none && own == 0
+		requested, capacity := w.requestedWith(in, n, name, false)
+		if capacity == 0 {
+			continue
+		}
+		with = append(with, min(float64(requested)/float64(capacity), 1))
+		without = append(without, min(float64(requested-own)/float64(capacity), 1))
+	}
+	if none {
+		return 0
+	}
+	return levelled(evenness(with), evenness(without))
+}
+
+// amount is how much of a resource is there.
+func amount(r *cluster.Resources, name corev1.ResourceName) int64 {
+	switch name {
+	case corev1.ResourceCPU:
+		return r.MilliCPU
+	case corev1.ResourceMemory:
+		return r.MemoryBytes
+	case corev1.ResourceEphemeralStorage:
+		return r.EphemeralStorageByte
+	}
+	return r.Extended[name]
+}
+
+// balance is 100 less the standard deviation, in percent, of the requested
+// fractions of cpu and memory, each capped at 1. For two values the standard
+// deviation is half their difference; for one it is 0.
+func balance(cpu, cpuCap, mem, memCap int64) int64 {
+	if cpuCap == 0 || memCap == 0 {
+		return maxScore
+	}
+	c := min(float64(cpu)/float64(cpuCap), 1)
+	m := min(float64(mem)/float64(memCap), 1)
+	std := math.Abs((c - m) / 2)
+	return int64((1 - std) * maxScore)
+}
+
+// evenness is balance over any number of fractions.
+func evenness(fractions []float64) int64 {
+	std := 0.0
+	switch len(fractions) {
+	case 0, 1:
+	case 2:
+		std = math.Abs((fractions[0] - fractions[1]) / 2)
+	default:
+		mean, sum := 0.0, 0.0
+		for _, f := range fractions {
+			mean += f
+		}
+		mean /= float64(len(fractions))
+		for _, f := range fractions {
+			sum += float64((f - mean) * (f - mean))
+		}
+		std = math.Sqrt(sum / float64(len(fractions)))
+	}
+	return int64((1 - std) * maxScore)
+}

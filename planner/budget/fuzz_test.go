@@ -1,0 +1,187 @@
+package budget
+
+import (
+	"fmt"
+	"maps"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// Bits of a fuzzed pod.
+const (
+	isReady = 1 << iota
+	isTerminating
+	isDisrupted
+	ofSecond
+	isBare
+)
+
+// scene is a fuzzed budget with its pods.
+type scene struct {
+	pods                      []byte
+	mode, value               uint8
+	replicas                  [2]uint8
+	allowed, healthy, desired uint8
+	always, stale             bool
+}
+
+func (c scene) build(t *testing.T) (*shop, *policyv1.PodDisruptionBudget) {
+	x := newShop()
+	x.deployment("d", int32(c.replicas[0]), "")
+	x.deployment("e", int32(c.replicas[1]), "")
+	b := [...]func(string) *policyv1.PodDisruptionBudget{atMostAway, atLeast}[c.mode%2]([...]string{fmt.Sprint(c.value), fmt.Sprintf("%d%%", c.value)}[c.mode/2%2])
+	b.Status = policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, DisruptionsAllowed: int32(c.allowed), CurrentHealthy: int32(c.healthy), DesiredHealthy: int32(c.desired), DisruptedPods: map[string]metav1.Time{}}
+	if c.stale {
+		b.Generation = 2
+	}
+	if c.always {
+		v := policyv1.AlwaysAllow
+		b.Spec.UnhealthyPodEvictionPolicy = &v
+	}
+	for _, bits := range c.pods {
+		state := "-"
+		if bits&isReady != 0 {
+			state += "r"
+		}
+		if bits&isTerminating != 0 {
+			state += "t"
+		}
+		owner := []string{"apps/v1", "ReplicaSet", "d"}
+		if bits&ofSecond != 0 {
+			owner[2] = "e"
+		}
+		if bits&isBare != 0 {
+			owner = nil
+		}
+		p := x.pod(state, owner...)
+		if bits&isDisrupted != 0 {
+			b.Status.DisruptedPods[p.Name] = metav1.Time{Time: now.Add(-time.Minute)}
+		}
+	}
+	return x, b
+}
+
+// spare is what the reference lets go: healthy minus desired, in integers.
+func (c scene) spare() int {
+	healthy, owned := 0, [2]bool{}
+	for _, bits := range c.pods {
+		if bits&(isReady|isTerminating|isDisrupted) == isReady {
+			healthy++
+		}
+		if bits&isBare == 0 {
+			owned[bits&ofSecond/ofSecond] = true
+		}
+	}
+	expected := 0
+	for i, there := range owned {
+		if there {
+			expected += int(c.replicas[i])
+		}
+	}
+	n, atLeast := int(c.value), c.mode%2 == 1
+	if c.mode/2%2 == 1 {
+		n = (expected*n + 99) / 100
+	} else if atLeast {
+		expected = len(c.pods)
+	}
+	desired := n
+	if !atLeast {
+		desired = max(0, expected-n)
+	}
+	if expected == 0 || c.stale {
+		return 0
+	}
+	return max(0, healthy-desired)
+}
+
+// verdicts are the answers for all pods.
+func verdicts(b *Book, s *cluster.Snapshot, taken Taken) []bool {
+	out := make([]bool, len(s.Pods))
+	for i := range s.Pods {
+		_, out[i] = b.Ask(&s.Pods[i], taken)
+	}
+	return out
+}
+
+// FuzzBudget evicts one pod after the other. No more Ready pods go than the rules
+// of the reference and the status allow; an eviction never makes another
+// possible; asking changes nothing; and what is counted as taken is answered as
+// if it had been done.
+func FuzzBudget(f *testing.F) {
+	f.Add([]byte{1, 1, 1, 1}, uint8(0), uint8(1), uint8(4), uint8(0), uint8(1), uint8(4), uint8(3), false, false)
+	f.Add([]byte{1, 1, 9, 9, 0}, uint8(2), uint8(50), uint8(3), uint8(2), uint8(9), uint8(4), uint8(2), false, false)
+	f.Add([]byte{1, 0, 3, 5, 17}, uint8(3), uint8(34), uint8(5), uint8(0), uint8(9), uint8(9), uint8(1), true, false)
+	f.Add([]byte{17, 17, 1}, uint8(1), uint8(1), uint8(1), uint8(1), uint8(2), uint8(3), uint8(1), false, true)
+	f.Fuzz(func(t *testing.T, pods []byte, mode, value, first, second, allowed, healthy, desired uint8, always, stale bool) {
+		if len(pods) > 40 {
+			pods = pods[:40]
+		}
+		c := scene{pods, mode, value, [2]uint8{first, second}, allowed, healthy, desired, always, stale}
+		x, b := c.build(t)
+		s := x.snapshot(t, b.DeepCopy())
+		book, taken, went := NewBook(s, nil, now), Taken{}, 0
+		before := verdicts(book, s, taken)
+		for i := range s.Pods {
+			p := &s.Pods[i]
+			was := maps.Clone(taken)
+			reason, ok := book.Ask(p, taken)
+			if again, ok2 := book.Ask(p, taken); again != reason || ok2 != ok || !maps.Equal(was, taken) || ok != (reason == plan.Reason{}) {
+				t.Fatalf("asked twice: %v %+v, %v %+v; taken %v, %v", ok, reason, ok2, again, was, taken)
+			}
+			if !ok || p.Terminating {
+				continue
+			}
+			book.Take(p, taken)
+			if p.Ready {
+				went++
+				c.done(x, b, i)
+			}
+			after := verdicts(book, s, taken)
+			for j := range after {
+				if after[j] && !before[j] {
+					t.Fatalf("evicting pod %d lets pod %d go", i, j)
+				}
+			}
+			before = after
+			if taken[0] == went { // no unready pod was charged: the world can follow
+				compare(t, x, b, after)
+			}
+		}
+		if most := min(c.spare(), int(allowed)); went > most {
+			t.Fatalf("%d Ready pods went of at most %d: %s", went, most, book.Describe(0))
+		}
+		if free, _ := drain(NewBook(s, nil, now), s); free != went {
+			t.Fatalf("%d went, and then %d", went, free)
+		}
+	})
+}
+
+// done does to the objects what the eviction of Ready pod i does to them once the
+// controller has seen it. The snapshot shares none of what is changed.
+func (c scene) done(x *shop, b *policyv1.PodDisruptionBudget, i int) {
+	p := x.objects.Pods[i].DeepCopy()
+	p.DeletionTimestamp = &metav1.Time{Time: now}
+	all := append([]*corev1.Pod{}, x.objects.Pods...)
+	all[i] = p
+	x.objects.Pods = all
+	b.Status.DisruptionsAllowed--
+	b.Status.CurrentHealthy--
+}
+
+// compare holds the answers of a new book to those given before the fact.
+func compare(t *testing.T, x *shop, b *policyv1.PodDisruptionBudget, want []bool) {
+	t.Helper()
+	s := x.snapshot(t, b.DeepCopy())
+	for i, ok := range verdicts(NewBook(s, nil, now), s, Taken{}) {
+		if !s.Pods[i].Terminating && ok != want[i] {
+			t.Fatalf("pod %d: %v once it was done, %v while it was planned", i, ok, want[i])
+		}
+	}
+}

@@ -1,0 +1,99 @@
+package planner
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/guard"
+)
+
+// notCounted says which values of the topology keys no spread counts, or some
+// do not although pods of theirs stand there: without it a goal can seem met
+// where a table of pods by zone says otherwise.
+func (c *search) notCounted() []string {
+	keys := map[string]bool{}
+	if slices.ContainsFunc(c.strategies(), func(st plan.StrategyState) bool { return st.Goals == 0 }) {
+		keys[ZoneKey] = true // a strategy may state no goal because of it
+	}
+	missing := map[[2]string]int{} // key and value -> goals that do not count it and have pods there
+	for i, g := range c.goals.list {
+		if k, ok := c.goals.at[i].(*skew); ok {
+			keys[g.TopologyKey] = true
+			for value := range c.outside(k, g) {
+				missing[[2]string{g.TopologyKey, value}]++
+			}
+		}
+	}
+	out := []string{}
+	for _, key := range slices.Sorted(maps.Keys(keys)) {
+		byValue := c.nodesBy(key)
+		for _, value := range slices.Sorted(maps.Keys(byValue)) {
+			goals := missing[[2]string{key, value}]
+			why, all := c.takesNone(byValue[value])
+			switch {
+			case all:
+				out = append(out, fmt.Sprintf("%s is not counted: %s", value, why))
+			case goals > 0:
+				out = append(out, fmt.Sprintf("%s is not counted by %s: pods that stand there could not run there again", value, goalCount(goals)))
+			}
+		}
+	}
+	return out
+}
+
+func goalCount(n int) string {
+	if n == 1 {
+		return "1 goal"
+	}
+	return fmt.Sprintf("%d goals", n)
+}
+
+// outside are the values of the key where pods of the group stand and which
+// the goal does not count.
+func (c *search) outside(k *skew, g plan.Goal) map[string]bool {
+	out := map[string]bool{}
+	for _, id := range g.Pods {
+		if n := c.s.Pods[id].Node; n != cluster.NoNode && k.nodeDomain[n] != "" {
+			if _, counted := k.domain(n); !counted {
+				out[k.nodeDomain[n]] = true
+			}
+		}
+	}
+	return out
+}
+
+// nodesBy groups the nodes in scope by a label that they have.
+func (c *search) nodesBy(key string) map[string][]*cluster.Node {
+	out := map[string][]*cluster.Node{}
+	for i := range c.s.Nodes {
+		n := &c.s.Nodes[i]
+		if value, ok := n.Label(key); ok && c.p.opts.Guards.Scope.HasNode(n) {
+			out[value] = append(out[value], n)
+		}
+	}
+	return out
+}
+
+// takesNone says why none of the nodes takes a pod of an ordinary workload. A
+// node that is being taken away may take some until it is cordoned, so that
+// alone does not count.
+func (c *search) takesNone(nodes []*cluster.Node) (why string, none bool) {
+	var words []string
+	for _, n := range nodes {
+		if n.Ready && !n.Object.Spec.Unschedulable {
+			return "", false
+		}
+		words = append(words, n.Name+" is "+strings.Join(guard.NodeState(n), ", "))
+	}
+	if extra := len(words) - maxNamed; extra > 0 {
+		words = append(words[:maxNamed], fmt.Sprintf("and so on for %d more of its nodes", extra))
+	}
+	return strings.Join(words, ", "), true
+}
+
+// maxNamed bounds the nodes that one sentence names.
+const maxNamed = 3

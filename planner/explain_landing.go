@@ -1,0 +1,95 @@
+package planner
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// landing asks where the replacement would go, whatever keeps the pod.
+func (e *Explainer) landing(p *cluster.Pod) plan.Landing {
+	c := e.start
+	l := plan.Landing{Nodes: []plan.NodeView{}}
+	pr := c.world.Predict(p.ID)
+	if pr.SupportedWhy != "" {
+		l.Unknown = pr.SupportedWhy
+		l.Verdict = plan.Reason{Code: plan.PlacementUnknown, Message: pr.SupportedWhy}
+		return l
+	}
+	got, reason, ok := c.place(p.ID)
+	if !ok {
+		l.Verdict = reason
+	}
+	if got.steered { // the rest is what holds with the hints
+		hint([]*search{c}, got.hinted)
+		defer hint([]*search{c}, nil)
+		pr = c.world.Predict(p.ID)
+		h := c.waveHints(0, got.hinted)
+		l.Steer, l.Hinted = h.Kind, h.Nodes
+	}
+	l.PGood, l.PReturn, l.PPending = got.pGood, got.pReturn, got.pPending
+	why := c.whys(p, pr)
+	for i := range c.s.Nodes {
+		n := cluster.NodeID(i)
+		l.Nodes = append(l.Nodes, plan.NodeView{
+			Name: c.s.Nodes[i].Name, Zone: c.limits.zone[n], Acceptable: slices.Contains(got.acceptable, n), Worsens: c.worsened(p, n),
+			Probability: plan.Round(pr.Prob(func(x cluster.NodeID) bool { return x == n })), Why: why[n],
+		})
+	}
+	slices.SortStableFunc(l.Nodes, func(a, b plan.NodeView) int { return cmp.Compare(b.Probability, a.Probability) })
+	return l
+}
+
+// worsened is a goal that would be further from being met with the replacement
+// on n; nil when there is none.
+func (c *search) worsened(p *cluster.Pod, n cluster.NodeID) *plan.GoalView {
+	if n == p.Node {
+		return nil
+	}
+	var out *plan.GoalView
+	t := c.goals
+	t.each(p.ID, p.Node, n, func(g int) bool {
+		if t.at[g].with(p.ID, p.Node, n) <= t.at[g].excess() {
+			return true
+		}
+		goal := t.list[g]
+		goal.Excess = t.reported(g)
+		t.move(p.ID, p.Node, n)
+		out = &plan.GoalView{Goal: goal, Constraint: goal.Constraint, After: t.reported(g)}
+		t.move(p.ID, n, p.Node)
+		return false
+	})
+	return out
+}
+
+// whys says of each node what refuses the replacement, or how it scores against
+// the best, while the victim still terminates and once it is gone. Where only
+// one of the two states can happen, or both say the same, it is said once.
+func (c *search) whys(p *cluster.Pod, pr placement.Prediction) []string {
+	verdicts := c.world.Explain(p.ID)
+	n := len(c.s.Nodes)
+	out := make([]string, n)
+	say := func(v placement.NodeVerdict, best int64) string {
+		if v.RefusedBy != "" {
+			return v.Why
+		}
+		if v.Total == best {
+			return fmt.Sprintf("scores %d, the best", v.Total)
+		}
+		return fmt.Sprintf("scores %d, the best %d", v.Total, best)
+	}
+	for i := range n {
+		during, gone := say(verdicts[i], pr.Terminating.Best), say(verdicts[n+i], pr.Gone.Best)
+		switch {
+		case pr.WeightGone == 1 || during == gone:
+			out[i] = gone
+		default:
+			out[i] = during + "; once the pod is gone: " + gone
+		}
+	}
+	return out
+}

@@ -1,0 +1,13 @@
+package planner
+
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/guard"
+)
+
+// standing says what a node is, before anything about its pods.
+func (e *Explainer) standing(n *cluster.Node) *plan.NodeStanding {
+	c := e.start
+	return &plan.NodeStanding{Zone: c.limits.zone[n.ID], InScope: c.p.opts.Guards.Scope.HasNode(n), State: guard.NodeState(n)}
+}

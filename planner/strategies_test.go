@@ -1,0 +1,132 @@
+package planner_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+)
+
+const head = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"
+
+// example plans on the published example, changed or not, with a configuration.
+func example(t *testing.T, conf string, due []string, change func(*cluster.Objects)) plan.Plan {
+	t.Helper()
+	o, err := cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if change != nil {
+		change(o)
+	}
+	s, err := cluster.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c, err := config.Load("config.yaml", []byte(conf))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return planner.New(c.Planner()).Plan(s, plan.PlannerState{}, controller.Goals(s, c.Build(), due), s.TakenAt)
+}
+
+func problems(p plan.Plan) []string {
+	var out []string
+	for _, in := range p.Inputs {
+		for _, problem := range in.Problems {
+			out = append(out, in.Source+": "+problem)
+		}
+	}
+	return out
+}
+
+// TestNoGoalIsSaid: a strategy that finds nothing to want is a problem of its
+// own, not a goal that is met.
+func TestNoGoalIsSaid(t *testing.T) {
+	const zones = "- {name: zones, type: ZoneSpread, schedule: '@hourly'"
+	workload := "strategies: strategy zones states no goal: it needs a workload with two pods or more that can stand on two values of topology.kubernetes.io/zone, in scope"
+	for name, c := range map[string]struct {
+		conf   string
+		change func(*cluster.Objects)
+		want   string
+	}{
+		"misspelt key":    {conf: "strategies:\n" + zones + ", args: {topologyKey: topology.kubernetes.io/zones}}", want: strings.Replace(workload, "io/zone,", "io/zones,", 1)},
+		"no such service": {conf: "strategies:\n" + zones + ", args: {by: service}}", want: strings.Replace(workload, "a workload", "a Service", 1), change: func(o *cluster.Objects) { o.Services = nil }},
+		"no zone labels": {conf: "strategies:\n" + zones + "}", want: workload, change: func(o *cluster.Objects) {
+			for _, n := range o.Nodes {
+				delete(n.Labels, planner.ZoneKey)
+			}
+		}},
+		"no such namespace": {conf: "namespaces: {include: [nosuch]}\nstrategies:\n" + zones + "}", want: workload},
+		"no node selected":  {conf: "nodeSelector: a=b\nstrategies:\n" + zones + "}", want: workload},
+		"no such resource":  {conf: "strategies:\n- {name: gpus, type: NodeLoad, schedule: '@hourly', args: {target: {example.com/gpu: 0.5}}}", want: "strategies: strategy gpus states no goal: it needs a Ready node with example.com/gpu, in scope and not excluded"},
+		"no strategy":       {conf: "strategies: []", want: "strategies: the configuration has no strategy"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p := example(t, head+c.conf, nil, c.change)
+			if got := problems(p); !slices.Contains(got, c.want) {
+				t.Errorf("want %q among\n%s", c.want, strings.Join(got, "\n"))
+			}
+			for _, st := range p.Strategies {
+				if st.Goals != 0 || st.Unmet != 0 || st.Asked {
+					t.Errorf("without goals: %+v", st)
+				}
+			}
+			followsSchema(t, p)
+		})
+	}
+}
+
+// TestStrategiesAreCounted: what is not asked for is counted apart.
+func TestStrategiesAreCounted(t *testing.T) {
+	p := example(t, head+"strategies:\n- {name: zones, type: ZoneSpread, schedule: '@hourly'}\n- {name: hot, type: NodeLoad, schedule: '@hourly', args: {target: {cpu: 0.9}}}", []string{"hot"}, nil)
+	want := []plan.StrategyState{{Name: "zones", Goals: 4, Unmet: 1}, {Name: "hot", Goals: 3, Asked: true}}
+	if !slices.Equal(p.Strategies, want) {
+		t.Errorf("%+v, want %+v", p.Strategies, want)
+	}
+	if got := problems(p); len(got) > 0 {
+		t.Errorf("problems where there are none: %q", got)
+	}
+}
+
+// TestDomainsThatAreNotCounted: a zone whose nodes take no pods is named, with
+// the reason, and so is one that pods stand in and could not come back to.
+func TestDomainsThatAreNotCounted(t *testing.T) {
+	conf := head + "strategies:\n- {name: zones, type: ZoneSpread, schedule: '@hourly'}"
+	if got := problems(example(t, conf, nil, nil)); len(got) > 0 {
+		t.Errorf("problems where there are none: %q", got)
+	}
+	cordon := func(o *cluster.Objects) { o.Nodes[2].Spec.Unschedulable = true }
+	if got := problems(example(t, conf, nil, cordon)); !slices.Equal(got, []string{"nodes: zone-3 is not counted: n3 is cordoned"}) {
+		t.Errorf("cordoned: %q", got)
+	}
+	unready := func(o *cluster.Objects) { cordon(o); o.Nodes[2].Status.Conditions = nil }
+	if got := problems(example(t, conf, nil, unready)); !slices.Contains(got, "nodes: zone-3 is not counted: n3 is cordoned, not Ready") {
+		t.Errorf("not Ready: %q", got)
+	}
+	taint := func(o *cluster.Objects) {
+		o.Nodes[2].Spec.Taints = []corev1.Taint{{Key: "dedicated", Effect: corev1.TaintEffectNoSchedule}}
+	}
+	if got := problems(example(t, conf, nil, taint)); !slices.Equal(got, []string{"nodes: zone-3 is not counted by 2 goals: pods that stand there could not run there again"}) {
+		t.Errorf("tainted: %q", got)
+	}
+}
+
+// TestTimeOfSnapshot: a time that nobody noted is not passed off as noted.
+func TestTimeOfSnapshot(t *testing.T) {
+	conf := head + "strategies: []"
+	if p := example(t, conf, nil, nil); p.TakenAtNewest {
+		t.Error("the example says when it was taken")
+	}
+	if p := example(t, conf, nil, func(o *cluster.Objects) { o.TakenAt = time.Time{} }); !p.TakenAtNewest || p.TakenAt.IsZero() {
+		t.Errorf("the time is the newest one: %+v", p.TakenAt)
+	}
+}

@@ -1,0 +1,29 @@
+package report
+
+import (
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// standing is the line on a node that says whether pods go there at all.
+func (t *table) standing(n *plan.NodeStanding) {
+	if n == nil {
+		return
+	}
+	zone, scope, state, color := "in zone "+safe(n.Zone), "in scope", "takes pods", plain
+	if n.Zone == "" {
+		zone = "in no zone"
+	}
+	if !n.InScope {
+		scope, color = "not in scope (nodeSelector): its pods stay", yellow
+	}
+	if len(n.State) > 0 {
+		state, color = safe(strings.Join(n.State, ", ")), yellow
+	}
+	text := "It is " + zone + ", " + scope + "; it "
+	if len(n.State) > 0 {
+		text += "is "
+	}
+	t.line("%s", t.paint(color, text+state+"."))
+}
