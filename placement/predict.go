@@ -23,6 +23,9 @@ type State struct {
 	// Odds are the winners' probabilities; they sum to 1. They are nil where
 	// all are equal, which holds whenever every feasible node is judged.
 	Odds []float64
+	// Sample is how many of the feasible nodes the scheduler judges at once,
+	// beside each other; 0: all.
+	Sample int
 	// Best is the best total score, of any sample where there are several; 0
 	// when nothing is feasible.
 	Best int64

@@ -106,7 +106,7 @@ func (r *round) sampled(feasible []cluster.NodeID, size int) State {
 	for k, n := range s.nodes {
 		s.byNode[s.place[n]-1] = s.odds[k]
 	}
-	out, count := State{Feasible: slices.Clone(feasible), Best: s.best}, 0
+	out, count := State{Feasible: slices.Clone(feasible), Sample: size, Best: s.best}, 0
 	for _, p := range s.byNode {
 		if p > 0 {
 			count++

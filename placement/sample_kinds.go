@@ -1,6 +1,9 @@
 package placement
 
-import "slices"
+import (
+	"cmp"
+	"slices"
+)
 
 // kinds sort the feasible nodes by what scores relative to a sample make of
 // them. Nodes of one kind get the same relative scores in any sample, so among
@@ -16,8 +19,7 @@ type kinds struct {
 	column [][]int64 // by node, what the relative scores read; see the constants
 	on     []bool    // whether a column is read
 
-	table, order, other []int32
-	distinct            []int64
+	table, order []int32
 }
 
 // The columns: counts or sums that are stretched over the sample, and then the
@@ -111,7 +113,7 @@ const smallTable = 1 << 16
 
 // fold tells kinds apart by one more column.
 func (k *kinds) fold(column []int64) {
-	least, most := slices.Min(column), slices.Max(column)
+	least, most := extent(column)
 	if least == most {
 		return
 	}
@@ -167,29 +169,43 @@ func (s *sampler) addFixed() {
 
 // findLevels numbers the levels by kind, then by fixed sum.
 func (k *kinds) findLevels() {
-	n := len(k.of)
-	k.order, k.other, k.level = sized(k.order, n), sized(k.other, n), sized(k.level, n)
-	least, most := slices.Min(k.fixed), slices.Max(k.fixed)
-	rank := k.level // until the levels are known
-	if most-least < smallTable {
-		for i, v := range k.fixed {
-			rank[i] = int32(v - least)
-		}
-	} else {
-		k.distinct = append(k.distinct[:0], k.fixed...)
-		slices.Sort(k.distinct)
-		k.distinct = slices.Compact(k.distinct)
-		for i, v := range k.fixed {
-			at, _ := slices.BinarySearch(k.distinct, v)
-			rank[i] = int32(at)
+	k.level, k.start, k.value = sized(k.level, len(k.of)), sized(k.start, k.count+1), k.value[:0]
+	least, most := extent(k.fixed)
+	span := most - least + 1
+	if span > smallTable/int64(k.count) {
+		k.sortLevels()
+		return
+	}
+	k.table = sized(k.table, k.count*int(span))
+	clear(k.table)
+	for i, v := range k.fixed {
+		at := int32(int64(k.of[i])*span + v - least)
+		k.level[i], k.table[at] = at, 1
+	}
+	for kind := range k.count {
+		k.start[kind] = int32(len(k.value))
+		for v, used := range k.table[kind*int(span) : (kind+1)*int(span)] {
+			if used != 0 {
+				k.table[kind*int(span)+v] = int32(len(k.value))
+				k.value = append(k.value, least+int64(v))
+			}
 		}
 	}
+	k.start[k.count] = int32(len(k.value))
+	for i, at := range k.level {
+		k.level[i] = k.table[at]
+	}
+}
+
+// sortLevels does it for sums that are too far apart for a table.
+func (k *kinds) sortLevels() {
+	k.order = sized(k.order, len(k.of))
 	for i := range k.order {
 		k.order[i] = int32(i)
 	}
-	k.sortBy(rank, int(slices.Max(rank))+1, k.order, k.other)
-	k.sortBy(k.of, k.count, k.other, k.order)
-	k.start, k.value = sized(k.start, k.count+1), k.value[:0]
+	slices.SortFunc(k.order, func(a, b int32) int {
+		return cmp.Or(cmp.Compare(k.of[a], k.of[b]), cmp.Compare(k.fixed[a], k.fixed[b]))
+	})
 	kind := int32(-1)
 	for _, i := range k.order {
 		if k.of[i] != kind || k.fixed[i] != k.value[len(k.value)-1] {
@@ -204,20 +220,13 @@ func (k *kinds) findLevels() {
 	k.start[k.count] = int32(len(k.value))
 }
 
-// sortBy sorts from into to by keys below a bound, keeping the order of equals.
-func (k *kinds) sortBy(key []int32, bound int, from, to []int32) {
-	k.table = sized(k.table, bound+1)
-	clear(k.table)
-	for _, i := range from {
-		k.table[key[i]+1]++
+// extent returns the least and the greatest value.
+func extent(values []int64) (least, most int64) {
+	least, most = values[0], values[0]
+	for _, v := range values {
+		least, most = min(least, v), max(most, v)
 	}
-	for x := range bound {
-		k.table[x+1] += k.table[x]
-	}
-	for _, i := range from {
-		to[k.table[key[i]]] = i
-		k.table[key[i]]++
-	}
+	return least, most
 }
 
 func sized(s []int32, n int) []int32 {

@@ -149,6 +149,39 @@ func TestSampleIsTheSameAsEveryStartByItself(t *testing.T) {
 	}
 }
 
+// TestSampleFollowsTheProfile: another share, other weights, a single score, and
+// a legacy Policy, whose functions count over the sample, against every start by
+// itself.
+func TestSampleFollowsTheProfile(t *testing.T) {
+	for name, change := range map[string]func(*Profile){
+		"share":        func(p *Profile) { p.PercentageOfNodesToScore = 70 },
+		"weights":      func(p *Profile) { p.Weights.PodTopologySpread, p.Weights.ResourcesFit = 0, 1000 },
+		"far apart":    func(p *Profile) { p.Weights.ResourcesFit, p.Weights.InterPodAffinity = 5000, 100 },
+		"one score":    func(p *Profile) { p.Weights = Weights{TaintToleration: 1} },
+		"legacy":       func(p *Profile) { *p = PolicyProfile(DefaultPolicy()) },
+		"most":         func(p *Profile) { p.Fit.Type = MostAllocated },
+		"hard weights": func(p *Profile) { p.HardPodAffinityWeight = 100 },
+	} {
+		s := uneven(2, 161).world(t).snap
+		p := DefaultProfile()
+		change(&p)
+		w := NewWorld(s, Options{Profiles: map[string]Profile{corev1.DefaultSchedulerName: p}})
+		for a := range 8 {
+			pod := id(t, w, fmt.Sprintf("a%d-0", a))
+			got := w.Predict(pod).Gone
+			want := bruteForce(w, pod, true)
+			if len(got.Winners) != len(want) || len(want) == 0 || got.Odds == nil {
+				t.Errorf("%s, a%d: %d nodes may win, want %d", name, a, len(got.Winners), len(want))
+			}
+			for i, n := range got.Winners {
+				if math.Abs(got.Odd(i)-want[n]) > 1e-9 {
+					t.Errorf("%s, a%d, node %d: %.6f, want %.6f", name, a, n, got.Odd(i), want[n])
+				}
+			}
+		}
+	}
+}
+
 func TestEveryNodeIsJudgedWhereFewAreFeasible(t *testing.T) {
 	b := newBuilder()
 	for i := range 150 {

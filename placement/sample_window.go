@@ -33,6 +33,7 @@ type window struct {
 	domains []int32   // by soft constraint
 	weighed []int32   // the domains by which rawSpread is weighed
 	counts  [][]int32 // by soft constraint but the host name, nodes by domain
+	counted []int     // soft constraints whose domains are not the same in every window
 }
 
 // stretches are the extremes over a sample by which raw scores become 0..100.
@@ -53,11 +54,13 @@ func (s *sampler) everyStart() {
 	}
 	for a, last := 0, s.size-1; a < n; a++ {
 		if a > 0 {
-			last = (last + 1) % n
+			if last++; last == n {
+				last = 0
+			}
 			s.leave(a - 1)
 			s.enter(last)
 		}
-		if !slices.Equal(w.domains, w.weighed) {
+		if a == 0 || len(w.counted) > 0 && !slices.Equal(w.domains, w.weighed) {
 			s.weigh()
 		}
 		if w.unsure {
@@ -95,19 +98,63 @@ func (s *sampler) open() {
 	w.score, w.scoreAt, w.rawSpread = resized(w.score, k.count), sized(w.scoreAt, k.count), resized(w.rawSpread, k.count)
 	clear(w.scoreAt)
 	w.version, w.search, w.unsure = 1, true, true
-	soft := s.r.in.spread.soft
-	w.domains, w.weighed = sized(w.domains, len(soft)), sized(w.weighed, len(soft))
-	clear(w.domains)
-	for c := range w.weighed {
-		w.weighed[c] = -1
-	}
-	for len(w.counts) < len(soft) {
+	soft := len(s.r.in.spread.soft)
+	w.domains, w.weighed, w.counted = sized(w.domains, soft), sized(w.weighed, soft), w.counted[:0]
+	for len(w.counts) < soft {
 		w.counts = append(w.counts, nil)
 	}
 	for c := range soft {
-		w.counts[c] = sized(w.counts[c], soft[c].topo.size)
-		clear(w.counts[c])
+		w.domains[c], w.weighed[c] = 0, -1
+		if k.on[softColumn+c] && !s.steady(c) {
+			w.counted = append(w.counted, c)
+		}
 	}
+}
+
+// steady reports whether each window has the same domains of a soft constraint,
+// and then says how many: none of them is away for longer than a window.
+func (s *sampler) steady(c int) bool {
+	w, column, rule := &s.window, s.kinds.column[softColumn+c], &s.r.in.spread.soft[c]
+	if rule.hostname {
+		w.domains[c] = int32(s.size)
+		if !s.r.in.spread.requireAll || !slices.Contains(column, skipped) {
+			return true
+		}
+	} else {
+		w.counts[c] = sized(w.counts[c], rule.topo.size)
+		if w.domains[c] = s.alwaysThere(c); w.domains[c] > 0 {
+			return true
+		}
+	}
+	clear(w.counts[c])
+	w.domains[c] = 0
+	return false
+}
+
+// alwaysThere is the number of domains if each is in every window; else 0.
+func (s *sampler) alwaysThere(c int) (domains int32) {
+	last, column, topo := s.window.counts[c], s.kinds.column[softColumn+c], s.r.in.spread.soft[c].topo
+	clear(last)
+	n := len(s.nodes)
+	for p := range n + s.size { // as far as the last window reaches
+		i := p
+		if i >= n {
+			i -= n
+		}
+		if column[i] == skipped {
+			continue
+		}
+		x := domainOrEmpty(topo, int(s.nodes[i]))
+		if last[x] == 0 {
+			if domains++; p >= s.size {
+				return 0
+			}
+		} else if p-int(last[x])+1 > s.size {
+			return 0
+		}
+		last[x] = int32(p) + 1
+	}
+	return domains
 }
 
 func (s *sampler) enter(i int) {
@@ -116,7 +163,9 @@ func (s *sampler) enter(i int) {
 	w.inside[level]++
 	w.kind[kind]++
 	w.top[kind] = max(w.top[kind], level)
-	s.countDomains(i, 1)
+	if len(w.counted) > 0 {
+		s.countDomains(i, 1)
+	}
 	w.unsure = w.unsure || w.kind[kind] == 1 && s.extreme(kind)
 }
 
@@ -136,7 +185,9 @@ func (s *sampler) leave(i int) {
 	s.pay(i)
 	w.inside[level]--
 	w.kind[kind]--
-	s.countDomains(i, -1)
+	if len(w.counted) > 0 {
+		s.countDomains(i, -1)
+	}
 	if w.kind[kind] == 0 && s.extreme(kind) {
 		w.unsure = true
 	}
@@ -159,8 +210,8 @@ func (s *sampler) pay(i int) {
 func (s *sampler) countDomains(i int, by int32) {
 	w, k := &s.window, &s.kinds
 	soft := s.r.in.spread.soft
-	for c := range soft {
-		if !k.on[softColumn+c] || k.column[softColumn+c][i] == skipped {
+	for _, c := range w.counted {
+		if k.column[softColumn+c][i] == skipped {
 			continue
 		}
 		if !soft[c].hostname {
