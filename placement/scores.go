@@ -65,11 +65,11 @@ var scores = []struct {
 }
 
 // fixedScores are the parts of the scores that no other pod changes, by node.
-// Those of taints and affinity are shared, and read-only.
+// All but those of volumes are shared, and read-only.
 type fixedScores struct {
 	taints    []int64 // untolerated PreferNoSchedule taints
 	preferred []int64 // sum of matching preferred node affinity weights; nil: none
-	images    []int64 // nil: no image of the pod is on any node
+	images    []int8  // nil: no image of the pod is on any node
 	volumes   []int8  // VolumeBinding; nil: the pod has no claims
 	hint      int64   // what the steering taint adds to taints: 0 where it is tolerated
 }
