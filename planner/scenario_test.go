@@ -95,9 +95,13 @@ func planOf(t *testing.T, a *txtar.Archive) plan.Plan {
 	if names := section(a, "due"); names != nil {
 		due = strings.Fields(string(names))
 	}
+	st, err := plan.ReadState(objects.PlannerState)
+	if err != nil {
+		t.Fatal(err)
+	}
 	opts := conf.Planner()
 	opts.SamplesPerCode = -1
-	return planner.New(opts).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.Build(), due), s.TakenAt)
+	return planner.New(opts).Plan(s, st, controller.Goals(s, conf.Build(), due), s.TakenAt)
 }
 
 // text is the form of want.plan.
