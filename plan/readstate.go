@@ -25,6 +25,11 @@ func ReadState(text []byte) (PlannerState, error) {
 	if len(text) == 0 {
 		return st, nil
 	}
+	var head struct{ APIVersion, Kind string }
+	if json.Unmarshal(text, &head) == nil && (head.APIVersion != APIVersion || head.Kind != StateKind) {
+		st.APIVersion, st.Kind = head.APIVersion, head.Kind
+		return PlannerState{}, fmt.Errorf("reading the PlannerState: %w", st.Check())
+	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&st); err != nil {

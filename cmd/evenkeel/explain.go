@@ -80,7 +80,11 @@ func (f *explainFlags) run(cmd *cobra.Command, g *global, name string, find find
 	if err != nil {
 		return err
 	}
-	e := planner.New(conf.Planner()).Explain(s, plan.PlannerState{}, controller.Goals(s, strategies, names), s.TakenAt)
+	st, err := f.input.state(s)
+	if err != nil {
+		return err
+	}
+	e := planner.New(conf.Planner()).Explain(s, st, controller.Goals(s, strategies, names), s.TakenAt)
 	return report.Explain(cmd.OutOrStdout(), format, explain(e))
 }
 

@@ -12,7 +12,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller"
-	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -69,7 +68,11 @@ func (f *planFlags) run(cmd *cobra.Command, g *global) error {
 	if err != nil {
 		return err
 	}
-	p := planner.New(conf.Planner()).Plan(s, plan.PlannerState{}, controller.Goals(s, strategies, names), s.TakenAt)
+	st, err := f.input.state(s)
+	if err != nil {
+		return err
+	}
+	p := planner.New(conf.Planner()).Plan(s, st, controller.Goals(s, strategies, names), s.TakenAt)
 	if err := report.Plan(cmd.OutOrStdout(), format, p, report.Options{Evicts: !conf.DryRun}); err != nil {
 		return err
 	}
