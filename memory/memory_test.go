@@ -227,6 +227,24 @@ func TestWhatDoesNotFitIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 	}
 }
 
+// TestTenThousandUnderWayFit in one namespace (docs/reference/memory.md).
+func TestTenThousandUnderWayFit(t *testing.T) {
+	r := rand.New(rand.NewPCG(2, 1))
+	run := plan.OpenRun{RunID: "0a1b2c3d", Holder: "evenkeel-7d4b9c6f5-abcde_01234567", Started: noon}
+	for i := range 10000 {
+		name := fmt.Sprintf("web-%d", i/20)
+		run.Reservations = append(run.Reservations, plan.Reservation{Step: i + 1, Wave: 1 + i/16, At: noon.Add(time.Duration(r.IntN(3600e9))), Strategy: "zones",
+			From: fmt.Sprintf("node-%05d", r.IntN(500)), To: fmt.Sprintf("node-%05d", r.IntN(500)), Workload: plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: name},
+			Pod: plan.PodRef{Namespace: "shop", Name: fmt.Sprintf("%s-6c8f9d7b5-%05x", name, r.IntN(1<<20)), UID: fmt.Sprintf("%08x-%04x-4%03x-%04x-%012x", r.Uint32(), r.IntN(1<<16), r.IntN(1<<12), r.IntN(1<<16), r.IntN(1<<48))}})
+	}
+	api := newServer()
+	s := New(api.client(), ns)
+	st := mustLoad(t, s)
+	st.Runs = []plan.OpenRun{run}
+	mustSave(t, s, st)
+	t.Logf("%d KiB", len(api.maps[prefix+part("shop")].BinaryData[dataKey])>>10)
+}
+
 // A crash, or an error, between two writes leaves more reserved, never less.
 func TestAPartThatCannotBeWrittenLeavesTheOthers(t *testing.T) {
 	api := newServer()
