@@ -11,11 +11,11 @@ import (
 )
 
 // Remembered is what might be remembered of former passes over a Mixed cluster:
-// evictions of up to two hours ago, and rests that are over or not. A third of
+// evictions of up to two hours ago, and rests that are over or not. Half of
 // the time it is nothing.
 func Remembered(r *rand.Rand, o *cluster.Objects) plan.PlannerState {
 	st := plan.PlannerState{APIVersion: plan.APIVersion, Kind: plan.StateKind}
-	if r.IntN(3) == 0 {
+	if r.IntN(2) == 0 {
 		return st
 	}
 	for _, w := range tops(o) {
