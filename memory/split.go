@@ -72,6 +72,9 @@ func split(st plan.PlannerState) map[string]plan.PlannerState {
 	if len(st.Benefits) > 0 {
 		edit(wide, func(p *plan.PlannerState) { p.Benefits = st.Benefits })
 	}
+	if len(st.Schedulers) > 0 {
+		edit(wide, func(p *plan.PlannerState) { p.Schedulers = st.Schedulers })
+	}
 	return out
 }
 
@@ -112,6 +115,9 @@ func merge(from map[string]plan.PlannerState) plan.PlannerState {
 		}
 		for strategy, b := range p.Benefits {
 			set(&st.Benefits, strategy, b)
+		}
+		for scheduler, b := range p.Schedulers {
+			set(&st.Schedulers, scheduler, b)
 		}
 	}
 	st.Sort()

@@ -54,6 +54,7 @@ func states(t *rapid.T) plan.PlannerState {
 		st.Breaker = &plan.Trip{At: when(), Pods: []string{"u"}}
 	}
 	some("benefits", func(i int) { set(&st.Benefits, fmt.Sprint("s", i), plan.Benefit{Evictions: float64(i)}) })
+	some("schedulers", func(i int) { set(&st.Schedulers, fmt.Sprint("s", i), plan.Bindings{Seen: i}) })
 	st.Sort()
 	return st
 }

@@ -70,6 +70,14 @@ func (st *PlannerState) Check() error {
 			}
 		}
 	}
+	if n := len(st.Schedulers); n > MaxSchedulers {
+		return fmt.Errorf("schedulers: %d are too many (want at most %d)", n, MaxSchedulers)
+	}
+	for name, b := range st.Schedulers {
+		if name == "" || b.Hits < 0 || b.Hits > b.Foretold || b.Foretold > b.Seen {
+			return fmt.Errorf("schedulers[%q]: want 0 <= hits <= foretold <= seen, and a name", name)
+		}
+	}
 	return nil
 }
 

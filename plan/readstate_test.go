@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-func TestAStateReadsBackAsItWasWritten(t *testing.T) {
+func TestWhatIsRememberedReadsBackAsItWasWritten(t *testing.T) {
 	at := time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	d := plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "d"}
 	c := d
@@ -50,7 +50,7 @@ func TestAStateReadsBackAsItWasWritten(t *testing.T) {
 	}
 }
 
-func TestAStateThatCannotBeIsRefused(t *testing.T) {
+func TestWhatCannotBeRememberedIsRefused(t *testing.T) {
 	const begin = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"PlannerState",`
 	for text, want := range map[string]string{
 		`{"apiVersion":"evenkeel.io/v2","kind":"PlannerState","more":1}`:                                                                                 "it is a evenkeel.io/v2 PlannerState (want evenkeel.io/v1alpha1 PlannerState)",
