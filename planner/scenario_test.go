@@ -98,7 +98,7 @@ func planOf(t *testing.T, a *txtar.Archive) plan.Plan {
 	if names := section(a, "due"); names != nil {
 		due = strings.Fields(string(names))
 	}
-	st, err := plan.ReadState(objects.PlannerState)
+	st, err := plan.ReadState(s.Objects.PlannerState)
 	if err != nil {
 		t.Fatal(err)
 	}
