@@ -61,6 +61,12 @@ type Controller struct {
 	Shadow *Shadow
 	// OnReport takes the report of every pass.
 	OnReport func(plan.RunReport)
+	// Reloads hands over what sets the fields above by a new configuration. It is
+	// received from between passes only; nil when nothing can change.
+	Reloads <-chan func(*Controller)
+	// Refused are the files whose newest content is not in effect, for reports;
+	// nil for none.
+	Refused func() []plan.Input
 
 	state plan.PlannerState
 	// left are nodes off which this pass could not take its hints.
@@ -88,6 +94,9 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 	report := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: c.NewRunID(), Mode: c.Mode, Started: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
 	log := c.Log.With("run", report.RunID)
 	c.left = nil
+	if c.Refused != nil {
+		report.Inputs = c.Refused()
+	}
 
 	snapshot, err := c.Observer.Snapshot(ctx)
 	if err == nil {

@@ -76,6 +76,10 @@ func newLive(a api, pods PodSource, workloadOf func(*corev1.Pod) string, opts Op
 	return &Live{a, pods, workloadOf, opts, newPace(opts.PerMinute, opts.Clock)}
 }
 
+// Follow keeps the pace across two evictors: e evicts next when before, which is
+// not used any more, has been followed by the pause of either.
+func (e *Live) Follow(before *Live) { e.pace.after(before.pace) }
+
 // rest calls a real API server.
 type rest struct{ client kubernetes.Interface }
 
