@@ -48,12 +48,8 @@ func Default() *Config {
 // NotEnforced lists the default limits that this version reads but does not
 // enforce yet.
 func (c *Config) NotEnforced() []string {
-	h, b, k := c.Limits.PerHour, c.Evictor.Backoff, c.Evictor.Breaker
+	k := c.Evictor.Breaker
 	return []string{
-		"limits.perHour.owner: " + h.Owner.String(),
-		"limits.perHour.namespace: " + h.Namespace.String(),
-		"limits.perHour.cluster: " + h.Cluster.String(),
-		"evictor.backoff: " + b.Initial.String() + " up to " + b.Max.String(),
 		"evictor.breaker.maxUnreadyNodesFrac: " + number(k.MaxUnreadyNodesFrac),
 		"evictor.breaker.maxPendingPods: " + k.MaxPendingPods.String(),
 		"evictor.breaker.maxFailedFrac: " + number(k.MaxFailedFrac),

@@ -51,7 +51,7 @@ func newRun(g *global) *cobra.Command {
 	fl.StringSliceVar(&f.strategies, "strategy", nil, "with --once: strategies that are due (default: all); the others are constraints")
 	fl.StringVarP(&f.output, "output", "o", "", "report as table, wide, yaml, or json, one line each (default: table with --once, else json)")
 	fl.DurationVar(&f.leaseTimeout, "lease-timeout", 2*time.Minute, "with --once: how long to wait for the Lease")
-	fl.StringVar(&f.namespace, "lease-namespace", ownNamespace(), "namespace of the Lease")
+	fl.StringVar(&f.namespace, "lease-namespace", ownNamespace(), "namespace of the Lease and of what is remembered")
 	fl.StringVar(&f.bind, "bind-address", ":8080", "where /livez, /readyz and /metrics are served, without --once")
 	return c
 }
@@ -136,8 +136,8 @@ func (f *runFlags) check() error {
 	if f.leaseTimeout <= 0 {
 		return fmt.Errorf("--lease-timeout: %s is no time to wait (want more than 0s)", f.leaseTimeout)
 	}
-	if len(validation.IsDNS1123Label(f.namespace)) > 0 {
-		return fmt.Errorf("--lease-namespace: %q is not a namespace (want lower case letters, digits and dashes)", f.namespace)
+	if err := checkNamespace(f.namespace); err != nil {
+		return err
 	}
 	_, port, err := net.SplitHostPort(f.bind)
 	if err != nil {
@@ -145,6 +145,13 @@ func (f *runFlags) check() error {
 	}
 	if _, err := net.LookupPort("tcp", port); err != nil {
 		return fmt.Errorf("--bind-address: %q is not a port (want 0 to 65535; 0: any)", port)
+	}
+	return nil
+}
+
+func checkNamespace(name string) error {
+	if len(validation.IsDNS1123Label(name)) > 0 {
+		return fmt.Errorf("--lease-namespace: %q is not a namespace (want lower case letters, digits and dashes)", name)
 	}
 	return nil
 }
