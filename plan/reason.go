@@ -98,4 +98,8 @@ const (
 	ReplacementNotReady     Code = "ReplacementNotReady"
 	ReplacementNotScheduled Code = "ReplacementNotScheduled"
 	Interrupted             Code = "Interrupted"
+
+	Paused       Code = "Paused"
+	BreakerOpen  Code = "BreakerOpen"
+	NotPayingOff Code = "NotPayingOff"
 )

@@ -26,6 +26,7 @@ func (p *Planner) assemble(c *search, steps []wavedStep) plan.Plan {
 		Before:     before.state(),
 		Strategies: c.strategies(),
 		Inputs:     c.inputs(),
+		Holds:      c.holds(),
 	}
 	for i, nodes := range c.hinted {
 		if len(nodes) > 0 {
