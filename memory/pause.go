@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -96,15 +97,15 @@ func (p Pauses) Pause(ctx context.Context, want plan.Pause) (before *plan.Pause,
 		}
 		call, cancel := context.WithTimeout(ctx, pauseTime)
 		defer cancel()
-		maps := p.Client.CoreV1().ConfigMaps(p.Namespace)
+		configMaps := p.Client.CoreV1().ConfigMaps(p.Namespace)
 		if m == nil {
-			_, err = maps.Create(call, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: PauseName,
+			_, err = configMaps.Create(call, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: PauseName,
 				Labels: map[string]string{"app.kubernetes.io/managed-by": "evenkeel"}}, Data: dataOf(want)}, metav1.CreateOptions{})
 			return p.failed("create", err)
 		}
 		m = m.DeepCopy()
 		m.Data, m.BinaryData = dataOf(want), nil
-		_, err = maps.Update(call, m, metav1.UpdateOptions{})
+		_, err = configMaps.Update(call, m, metav1.UpdateOptions{})
 		return p.failed("update", err)
 	})
 	return before, err
@@ -222,9 +223,16 @@ func parsePause(m *corev1.ConfigMap) *plan.Pause {
 	return p
 }
 
-// cut keeps a text that anybody may have written on one line and short.
+// cut keeps a text that anybody may have written on one line, short, and harmless to
+// a terminal.
 func cut(s string) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, s)
 	if r := []rune(s); len(r) > maxText {
 		s = string(r[:maxText]) + "..."
 	}

@@ -27,6 +27,11 @@ type Metrics struct {
 	outcomes     *prometheus.CounterVec
 	landings     *prometheus.CounterVec
 	leader       prometheus.Gauge
+	paused       prometheus.Gauge
+	breaker      prometheus.Gauge
+	held         *prometheus.GaugeVec
+	benefit      *prometheus.GaugeVec
+	weighed      *prometheus.GaugeVec
 }
 
 // New makes the metrics; version and configHash are shown as labels of 1.
@@ -44,12 +49,17 @@ func New(version, configHash string) *Metrics {
 		outcomes:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evenkeel_evictions_total", Help: "Moves by outcome and strategy; only outcome=evicted removed a pod."}, []string{"outcome", "strategy"}),
 		landings:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evenkeel_landings_total", Help: "Replacements seen, by whether they landed as foretold."}, []string{"as_foretold"}),
 		leader:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_leader", Help: "1 while this process holds the Lease."}),
+		paused:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_paused", Help: "1 when evictions were paused (evenkeel pause) at the last pass."}),
+		breaker:      prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_breaker_open", Help: "1 when the breaker held or stopped the last pass."}),
+		held:         prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_strategy_held", Help: "1 for a strategy that is held because it does not pay off."}, []string{"strategy"}),
+		benefit:      prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_benefit_excess", Help: "Share of the goals' excess, weighted, that a strategy's evictions were foretold to remove and that they removed (when=foretold, realised); older evictions count for less."}, []string{"strategy", "when"}),
+		weighed:      prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_benefit_evictions", Help: "Evictions that weigh in evenkeel_benefit_excess; older ones count for less."}, []string{"strategy"}),
 	}
 	info := prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_build_info", Help: "1, with version and hash of the configuration.",
 		ConstLabels: prometheus.Labels{"version": version, "config_hash": configHash}})
 	info.Set(1)
 	m.Registry.MustRegister(info, m.passes, m.passSeconds, m.lastPass, m.skipped, m.planned, m.minEvictions, m.excess, m.rejected,
-		m.outcomes, m.landings, m.leader, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		m.outcomes, m.landings, m.leader, m.paused, m.breaker, m.held, m.benefit, m.weighed, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -78,6 +88,7 @@ func (m *Metrics) Pass(r plan.RunReport) {
 	m.passSeconds.Observe(r.Finished.Sub(r.Started).Seconds())
 	m.lastPass.Set(float64(r.Finished.Unix()))
 	m.plan(r.Plan)
+	m.holds(r)
 	strategy := map[int]string{}
 	for _, mv := range r.Plan.Moves {
 		strategy[mv.Step] = mv.Strategy

@@ -38,7 +38,7 @@ func golden(t *testing.T, name string, got []byte) {
 }
 
 func plans() map[string]plan.Plan {
-	return map[string]plan.Plan{"three-zones": threeZones(), "level": level(), "blocked": blocked(), "hot-nodes": hotNodes(), "hostile": hostile(), "steered": steered()}
+	return map[string]plan.Plan{"three-zones": threeZones(), "level": level(), "blocked": blocked(), "hot-nodes": hotNodes(), "hostile": hostile(), "steered": steered(), "held": held()}
 }
 
 func TestPlanGolden(t *testing.T) {

@@ -21,6 +21,7 @@ type planFlags struct {
 	input                     inputFlags
 	strategies                []string
 	config, output, saveInput string
+	namespace                 string
 	detailedExitCode          bool
 }
 
@@ -37,6 +38,7 @@ func newPlan(g *global) *cobra.Command {
 	fl.StringSliceVar(&f.strategies, "strategy", nil, "strategies that are due (default: all); the others are constraints")
 	fl.StringVarP(&f.output, "output", "o", "table", "table, wide, json or yaml")
 	fl.StringVar(&f.saveInput, "save-input", "", "write what was planned on to this file (JSON), to plan on it again with -f")
+	leaseNamespace(fl, &f.namespace)
 	fl.BoolVar(&f.detailedExitCode, "detailed-exitcode", false, "exit with 2 when moves are planned")
 	return c
 }
@@ -46,6 +48,9 @@ func (f *planFlags) run(cmd *cobra.Command, g *global) error {
 	format, err := report.ParseFormat(f.output)
 	if err != nil {
 		return fmt.Errorf("--output: %w", err)
+	}
+	if err := checkNamespace(f.namespace); err != nil {
+		return err
 	}
 	conf, err := loadConfig(f.config)
 	if err != nil {
@@ -69,7 +74,11 @@ func (f *planFlags) run(cmd *cobra.Command, g *global) error {
 	if err != nil {
 		return err
 	}
-	p := planner.New(conf.Planner()).Plan(s, plan.PlannerState{}, controller.Goals(s, strategies, names), s.TakenAt)
+	var st plan.PlannerState
+	if len(f.input.files) == 0 {
+		st.Pause = g.paused(cmd, f.namespace)
+	}
+	p := planner.New(conf.Planner()).Plan(s, st, controller.Goals(s, strategies, names), s.TakenAt)
 	if err := report.Plan(cmd.OutOrStdout(), format, p, report.Options{Evicts: !conf.DryRun}); err != nil {
 		return err
 	}
