@@ -28,7 +28,8 @@ var update = flag.Bool("update", false, "rewrite want.plan in the scenarios")
 
 // TestScenarios plans on each file of testdata/scenarios: a sentence that says
 // what it shows, config.yaml, native objects, and the plan that is wanted, every
-// rejection included. A file named due lists the strategies that are due.
+// rejection included. A file named due lists the strategies that are due, state.json
+// is what is remembered.
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/scenarios/*.txtar")
 	if err != nil {
@@ -97,12 +98,33 @@ func planOf(t *testing.T, a *txtar.Archive) plan.Plan {
 	}
 	opts := conf.Planner()
 	opts.SamplesPerCode = -1
-	return planner.New(opts).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.Build(), due), s.TakenAt)
+	return planner.New(opts).Plan(s, remembered(t, a), controller.Goals(s, conf.Build(), due), s.TakenAt)
+}
+
+func remembered(t *testing.T, a *txtar.Archive) (st plan.PlannerState) {
+	t.Helper()
+	text := section(a, "state.json")
+	if text == nil {
+		return st
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&st); err != nil {
+		t.Fatal(err)
+	}
+	return st
 }
 
 // text is the form of want.plan.
 func text(p plan.Plan) string {
 	var b strings.Builder
+	for _, h := range p.Holds {
+		who := "everything"
+		if h.Strategy != "" {
+			who = "strategy " + h.Strategy
+		}
+		fmt.Fprintf(&b, "held: %s: %s: %s\n", who, h.Reason.Code, h.Reason.Message)
+	}
 	for _, in := range p.Inputs {
 		for _, problem := range in.Problems {
 			fmt.Fprintf(&b, "input %s: %s\n", in.Source, problem)

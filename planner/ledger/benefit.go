@@ -59,9 +59,9 @@ func AddBenefit(st plan.PlannerState, gains map[string]Gain, known []string, now
 		}
 		b := accounts[name]
 		left := math.Exp2(-float64(g.Evictions) / float64(halfLives*max(1, o.MinEvictions)))
-		b.Evictions = plan.Round(b.Evictions*left + float64(g.Evictions))
-		b.Foretold = plan.Round(b.Foretold*left + g.Foretold)
-		b.Realised = plan.Round(b.Realised*left + g.Realised)
+		b.Evictions = b.Evictions*left + float64(g.Evictions)
+		b.Foretold = b.Foretold*left + g.Foretold
+		b.Realised = b.Realised*left + g.Realised
 		if b.HeldUntil.IsZero() && o.fails(b) {
 			b.HeldUntil = now.UTC().Add(o.Hold)
 		}
@@ -79,8 +79,11 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 // fails reports whether an account that says enough lies below the floor. Where
 // nothing was foretold, nothing can be missed.
 func (o BenefitOptions) fails(b plan.Benefit) bool {
-	return o.Floor > 0 && b.Evictions >= float64(o.MinEvictions) && b.Foretold > 0 && b.Realised < o.Floor*b.Foretold
+	return o.Floor > 0 && b.Evictions >= float64(o.MinEvictions) && b.Foretold > 0 && b.Realised < (o.Floor-rounding)*b.Foretold
 }
+
+// rounding lets a quarter of it be no less than 0.25.
+const rounding = 1e-9
 
 // Held says why a strategy is held, and whether it is. Its goals are then not asked
 // for; they are still not to be worsened.
