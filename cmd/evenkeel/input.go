@@ -11,12 +11,21 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report"
 )
 
-// inputFlags say what is looked at: files, or else the cluster.
-type inputFlags struct{ files []string }
+// inputFlags say what is looked at: files, or else the cluster, with what is
+// remembered in the namespace of the Lease.
+type inputFlags struct {
+	files     []string
+	namespace string
+}
 
 func (f *inputFlags) add(fl *pflag.FlagSet) {
+	leaseNamespace(fl, &f.namespace)
 	fl.StringArrayVarP(&f.files, "filename", "f", nil, "look at objects in a file or directory instead of a cluster (-: standard input); repeatable")
 }
 
@@ -36,6 +45,9 @@ func (f *inputFlags) source() string {
 func (f *inputFlags) objects(cmd *cobra.Command, g *global) (*cluster.Objects, error) {
 	if len(f.files) > 0 {
 		return cluster.ReadFiles(f.files, cmd.InOrStdin())
+	}
+	if err := checkNamespace(f.namespace); err != nil {
+		return nil, err
 	}
 	client, conf, err := g.client()
 	if err != nil {
@@ -67,4 +79,45 @@ func (g *global) live(cmd *cobra.Command, client kubernetes.Interface, conf *res
 		return nil, err
 	}
 	return o.Objects(), nil
+}
+
+// judgeFlags say what is looked at, by which configuration and strategies it is
+// judged, and in which form the answer is shown.
+type judgeFlags struct {
+	input          inputFlags
+	config, output string
+	strategies     []string
+}
+
+func (f *judgeFlags) add(fl *pflag.FlagSet) {
+	f.input.add(fl)
+	fl.StringVar(&f.config, "config", "", "configuration file (default: the shipped one)")
+	fl.StringSliceVar(&f.strategies, "strategy", nil, "strategies that are due (default: all); the others are constraints")
+	fl.StringVarP(&f.output, "output", "o", "table", "table, wide, json or yaml")
+}
+
+// judge is what the flags of judgeFlags mean.
+type judge struct {
+	format     report.Format
+	conf       *config.Config
+	strategies []config.Scheduled
+	due        []string
+}
+
+func (f *judgeFlags) parse(cmd *cobra.Command) (judge, error) {
+	format, err := report.ParseFormat(f.output)
+	if err != nil {
+		return judge{}, fmt.Errorf("--output: %w", err)
+	}
+	conf, err := loadConfig(f.config)
+	if err != nil {
+		return judge{}, err
+	}
+	j := judge{format: format, conf: conf, strategies: conf.Build()}
+	j.due, err = due(cmd, j.strategies, f.strategies)
+	return j, err
+}
+
+func (j judge) goals(s *cluster.Snapshot) []plan.Goal {
+	return controller.Goals(s, j.strategies, j.due)
 }

@@ -1,9 +1,7 @@
 package breaker_test
 
 import (
-	"flag"
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -15,14 +13,14 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/golden"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
 )
 
 var (
-	update = flag.Bool("update", false, "rewrite testdata/trips.txt")
-	noon   = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	opts   = breaker.DefaultOptions()
+	noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	opts = breaker.DefaultOptions()
 )
 
 // world is a cluster of few properties.
@@ -233,19 +231,7 @@ func TestWords(t *testing.T) {
 	}
 	r := opts.Holds(trips[1], world{nodes: 10, pods: list(1, "d", stuck)}.at(t, noon), noon.Add(time.Hour))
 	lines = append(lines, string(r.Code)+": "+r.Message)
-	got := strings.Join(lines, "\n") + "\n"
-	if *update {
-		if err := os.WriteFile("testdata/trips.txt", []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile("testdata/trips.txt")
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("testdata/trips.txt is not what the breaker says (rewrite with -update):\n%s", got)
-	}
+	golden.Equal(t, "testdata/trips.txt", []byte(strings.Join(lines, "\n")+"\n"))
 }
 
 // More trouble never closes the breaker, and nothing that was there before opens it.
