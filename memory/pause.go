@@ -134,16 +134,16 @@ func (p Pauses) Resume(ctx context.Context) (before *plan.Pause, err error) {
 	return before, err
 }
 
-// tries bounds how often a change is tried that others were faster than.
-const tries = 5
+// pauseTries bounds how often a change is tried that others were faster than.
+const pauseTries = 5
 
 func (p Pauses) insist(change func() error) (err error) {
-	for range tries {
+	for range pauseTries {
 		if err = change(); !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
 			return err
 		}
 	}
-	return fmt.Errorf("others changed it %d times in a row: %w", tries, err)
+	return fmt.Errorf("others changed it %d times in a row: %w", pauseTries, err)
 }
 
 // get reads the ConfigMap; nil: the server says that there is none. A 404 of

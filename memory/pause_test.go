@@ -20,16 +20,16 @@ import (
 )
 
 var (
-	noon       = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-	configMaps = schema.GroupResource{Resource: "configmaps"}
+	asked         = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	pauseResource = schema.GroupResource{Resource: "configmaps"}
 )
 
 func newPauses(data map[string]string) (Pauses, *fake.Clientset, *clocktesting.FakePassiveClock) {
 	client := fake.NewClientset()
 	if data != nil {
-		client = fake.NewClientset(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: PauseName, UID: "m1", ResourceVersion: "1", CreationTimestamp: metav1.NewTime(noon.Add(-time.Hour))}, Data: data})
+		client = fake.NewClientset(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: PauseName, UID: "m1", ResourceVersion: "1", CreationTimestamp: metav1.NewTime(asked.Add(-time.Hour))}, Data: data})
 	}
-	fakeClock := clocktesting.NewFakePassiveClock(noon)
+	fakeClock := clocktesting.NewFakePassiveClock(asked)
 	return Pauses{client, "evenkeel", fakeClock}, client, fakeClock
 }
 
@@ -39,10 +39,10 @@ func TestPauseHoldsUntilResume(t *testing.T) {
 	if why := p.Gate(ctx); why != nil {
 		t.Fatalf("shut before: %v", why)
 	}
-	if before, err := p.Pause(ctx, plan.Pause{Since: noon, By: "alice", Reason: "release 42"}); before != nil || err != nil {
+	if before, err := p.Pause(ctx, plan.Pause{Since: asked, By: "alice", Reason: "release 42"}); before != nil || err != nil {
 		t.Fatal(before, err)
 	}
-	clk.SetTime(noon.Add(1000 * time.Hour))
+	clk.SetTime(asked.Add(1000 * time.Hour))
 	want := "evictions are paused since 2026-01-02T12:00:00Z by alice: release 42"
 	if why := p.Gate(ctx); why == nil || why.Code != plan.Paused || why.Message != want {
 		t.Errorf("gate: %v", why)
@@ -61,14 +61,14 @@ func TestPauseHoldsUntilResume(t *testing.T) {
 
 func TestPauseEndsByItself(t *testing.T) {
 	p, _, clk := newPauses(nil)
-	if _, err := p.Pause(t.Context(), plan.Pause{Since: noon, Until: noon.Add(2 * time.Hour), By: "alice"}); err != nil {
+	if _, err := p.Pause(t.Context(), plan.Pause{Since: asked, Until: asked.Add(2 * time.Hour), By: "alice"}); err != nil {
 		t.Fatal(err)
 	}
-	clk.SetTime(noon.Add(2*time.Hour - time.Second))
+	clk.SetTime(asked.Add(2*time.Hour - time.Second))
 	if why := p.Gate(t.Context()); why == nil || !strings.HasSuffix(why.Message, "by alice, until 2026-01-02T14:00:00Z") {
 		t.Errorf("gate: %v", why)
 	}
-	clk.SetTime(noon.Add(2 * time.Hour))
+	clk.SetTime(asked.Add(2 * time.Hour))
 	if why := p.Gate(t.Context()); why != nil {
 		t.Errorf("it does not end: %v", why)
 	}
@@ -84,16 +84,16 @@ func TestPauseEndsByItself(t *testing.T) {
 
 func TestAnotherPauseKeepsSinceWhen(t *testing.T) {
 	p, _, clk := newPauses(nil)
-	if _, err := p.Pause(t.Context(), plan.Pause{Since: noon, By: "alice", Reason: "x"}); err != nil {
+	if _, err := p.Pause(t.Context(), plan.Pause{Since: asked, By: "alice", Reason: "x"}); err != nil {
 		t.Fatal(err)
 	}
-	clk.SetTime(noon.Add(time.Hour))
+	clk.SetTime(asked.Add(time.Hour))
 	before, err := p.Pause(t.Context(), plan.Pause{Since: clk.Now(), Until: clk.Now().Add(time.Hour), By: "bob"})
 	if err != nil || before == nil || before.By != "alice" || before.Reason != "x" {
 		t.Fatalf("%+v %v", before, err)
 	}
 	held, err := p.Read(t.Context())
-	if err != nil || held == nil || *held != (plan.Pause{Since: noon, Until: noon.Add(2 * time.Hour), By: "bob"}) {
+	if err != nil || held == nil || *held != (plan.Pause{Since: asked, Until: asked.Add(2 * time.Hour), By: "bob"}) {
 		t.Errorf("%+v %v", held, err)
 	}
 }
@@ -131,13 +131,13 @@ func TestWhatCannotBeUnderstoodHolds(t *testing.T) {
 }
 
 func TestWhatCannotBeReadShutsTheGate(t *testing.T) {
-	generic := apierrors.NewGenericServerResponse(404, "get", configMaps, PauseName, "<h1>Not Found</h1>", 0, true)
+	generic := apierrors.NewGenericServerResponse(404, "get", pauseResource, PauseName, "<h1>Not Found</h1>", 0, true)
 	for name, c := range map[string]struct {
 		err  error
 		code plan.Code
 		want string
 	}{
-		"forbidden":              {apierrors.NewForbidden(configMaps, PauseName, errors.New("no")), plan.PermissionMissing, "permission to get ConfigMap evenkeel-pause in namespace evenkeel is missing; grant get on configmaps there"},
+		"forbidden":              {apierrors.NewForbidden(pauseResource, PauseName, errors.New("no")), plan.PermissionMissing, "permission to get ConfigMap evenkeel-pause in namespace evenkeel is missing; grant get on configmaps there"},
 		"unauthorized":           {apierrors.NewUnauthorized("Unauthorized"), plan.PermissionMissing, "is the token still valid?"},
 		"in trouble":             {apierrors.NewInternalError(errors.New("etcd")), plan.APIError, "whether evictions are paused is not known: reading ConfigMap evenkeel/evenkeel-pause: "},
 		"no answer":              {errors.New("read: connection reset by peer"), plan.APIError, "connection reset"},
@@ -177,17 +177,17 @@ func TestPauseInsists(t *testing.T) {
 		if tried++; tried > 2 {
 			return false, nil, nil
 		}
-		return true, nil, apierrors.NewAlreadyExists(configMaps, PauseName)
+		return true, nil, apierrors.NewAlreadyExists(pauseResource, PauseName)
 	})
-	if _, err := p.Pause(t.Context(), plan.Pause{Since: noon, By: "alice"}); err != nil || tried != 3 {
+	if _, err := p.Pause(t.Context(), plan.Pause{Since: asked, By: "alice"}); err != nil || tried != 3 {
 		t.Errorf("%d tries: %v", tried, err)
 	}
 	tried = 0
 	client.PrependReactor("update", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
 		tried++
-		return true, nil, apierrors.NewConflict(configMaps, PauseName, errors.New("modified"))
+		return true, nil, apierrors.NewConflict(pauseResource, PauseName, errors.New("modified"))
 	})
-	if _, err := p.Pause(t.Context(), plan.Pause{Since: noon, By: "alice"}); err == nil || tried != tries || !strings.Contains(err.Error(), "others changed it 5 times in a row") {
+	if _, err := p.Pause(t.Context(), plan.Pause{Since: asked, By: "alice"}); err == nil || tried != pauseTries || !strings.Contains(err.Error(), "others changed it 5 times in a row") {
 		t.Errorf("%d tries: %v", tried, err)
 	}
 }

@@ -52,6 +52,13 @@ type Options struct {
 // owner, in the zone.
 type Limits struct {
 	PerPass, PerNode, PerNamespace, PerOwner, PerZone plan.Count
+	PerHour                                           PerHour
+}
+
+// PerHour bounds evictions over the last hour, those of former passes included.
+// Shares make no sense here.
+type PerHour struct {
+	Owner, Namespace, Cluster plan.Count
 }
 
 // InFlight bounds the evictions of one wave: pods that are away at once.
@@ -66,6 +73,7 @@ func DefaultOptions() Options {
 		Limits: Limits{
 			PerPass: plan.Absolute(50), PerNode: plan.Absolute(5), PerNamespace: plan.Percent(20),
 			PerOwner: plan.Percent(50), PerZone: plan.Absolute(20),
+			PerHour: PerHour{Owner: plan.Absolute(10), Namespace: plan.Absolute(100), Cluster: plan.Absolute(300)},
 		},
 		InFlight:                 InFlight{Total: 16, PerNode: 2, PerOwner: 1},
 		MinConfidence:            0.9,

@@ -14,6 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/guard"
+	"github.com/evenkeel-project/evenkeel/planner/ledger"
 )
 
 // validity is how long after its making a plan may be carried out.
@@ -58,6 +59,7 @@ type search struct {
 	world   *placement.World
 	goals   *tracker
 	limits  *limits
+	hour    ledger.Hour
 	verdict *verdicts
 	refused *refusals
 	moves   []step
@@ -78,7 +80,7 @@ type step struct {
 }
 
 func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *search {
-	c := &search{p: p, s: s, st: st, now: now}
+	c := &search{p: p, s: s, st: st, now: now, hour: ledger.LastHour(st, now)}
 	c.begin(goals)
 	c.verdict = newVerdicts(s, c.world, st, &p.opts, now)
 	c.steer = newSteering(s, &p.opts)
@@ -89,7 +91,7 @@ func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []p
 func (c *search) begin(goals []plan.Goal) {
 	c.world = placement.NewWorld(c.s, c.p.opts.Placement)
 	c.goals = newTracker(c.s, c.world, goals)
-	c.limits = newLimits(c.s, c.p.opts.Limits)
+	c.limits = newLimits(c.s, c.p.opts.Limits, c.hour)
 	c.refused = newRefusals()
 	c.moved, c.leftOut = map[cluster.PodID]bool{}, map[cluster.PodID]bool{}
 }
@@ -97,7 +99,7 @@ func (c *search) begin(goals []plan.Goal) {
 // afresh is another search from the snapshot. Verdicts do not depend on moves
 // and are shared.
 func (c *search) afresh() *search {
-	other := &search{p: c.p, s: c.s, st: c.st, now: c.now, verdict: c.verdict, steer: c.steer}
+	other := &search{p: c.p, s: c.s, st: c.st, now: c.now, hour: c.hour, verdict: c.verdict, steer: c.steer}
 	other.begin(c.goals.list)
 	return other
 }

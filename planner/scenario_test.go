@@ -25,8 +25,7 @@ import (
 
 // TestScenarios plans on each file of testdata/scenarios: a sentence that says
 // what it shows, config.yaml, native objects, and the plan that is wanted, every
-// rejection included. A file named due lists the strategies that are due, state.json
-// is what is remembered.
+// rejection included. A file named due lists the strategies that are due.
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/scenarios/*.txtar")
 	if err != nil {
@@ -98,23 +97,13 @@ func planOf(t *testing.T, a *txtar.Archive) plan.Plan {
 	if names := section(a, "due"); names != nil {
 		due = strings.Fields(string(names))
 	}
-	opts := conf.Planner()
-	opts.SamplesPerCode = -1
-	return planner.New(opts).Plan(s, remembered(t, a), controller.Goals(s, conf.Build(), due), s.TakenAt)
-}
-
-func remembered(t *testing.T, a *txtar.Archive) (st plan.PlannerState) {
-	t.Helper()
-	text := section(a, "state.json")
-	if text == nil {
-		return st
-	}
-	d := json.NewDecoder(bytes.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&st); err != nil {
+	st, err := plan.ReadState(s.Objects.PlannerState)
+	if err != nil {
 		t.Fatal(err)
 	}
-	return st
+	opts := conf.Planner()
+	opts.SamplesPerCode = -1
+	return planner.New(opts).Plan(s, st, controller.Goals(s, conf.Build(), due), s.TakenAt)
 }
 
 // text is the form of want.plan.

@@ -101,7 +101,7 @@ func blocked() plan.Plan {
 	p.Rejections = plan.Rejections{Counts: map[plan.Code]int{plan.BlockedByPDB: 12}, Samples: []plan.Rejection{
 		{Pod: plan.PodRef{Namespace: "shop", Name: "d-6f9c-x1"}, Node: "n3", Strategy: "zones", Reason: plan.Reason{Code: plan.BlockedByPDB, Message: "pdb shop/d allows 0 more"}}}}
 	p.Inputs = append(p.Inputs, plan.Input{Source: "prometheus", Age: "7m3s", Coverage: .666, Problems: []string{"n3 has no sample", "answer older than 3m"}})
-	p.NotEnforced = []string{"limits.perHour.owner: 10", "evictor.backoff: 10m up to 24h"}
+	p.NotEnforced = []string{"evictor.breaker.maxFailedFrac: 0.2", "evictor.breaker.maxPendingPods: 10"}
 	return p
 }
 

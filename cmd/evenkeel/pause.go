@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"log/slog"
 	"os"
 	"os/user"
 	"strconv"
@@ -57,7 +58,7 @@ func newResume(g *global) *cobra.Command {
 func (f *pauseFlags) add(fl *pflag.FlagSet) { leaseNamespace(fl, &f.namespace) }
 
 func leaseNamespace(fl *pflag.FlagSet, into *string) {
-	fl.StringVar(into, "lease-namespace", ownNamespace(), "namespace of the Lease")
+	fl.StringVar(into, "lease-namespace", ownNamespace(), "namespace of the Lease, of the pause, and of what is remembered")
 }
 
 func checkNamespace(name string) error {
@@ -90,7 +91,7 @@ func (f *pauseFlags) begin(cmd *cobra.Command, g *global) (kubernetes.Interface,
 	if err != nil {
 		return nil, memory.Pauses{}, "", err
 	}
-	return client, memory.Pauses{Client: client, Namespace: f.namespace, Clock: clock.RealClock{}}, whoami(cmd.Context(), client), nil
+	return client, g.pauses(client, f.namespace), whoami(cmd.Context(), client), nil
 }
 
 func (f *pauseFlags) pause(cmd *cobra.Command, g *global) error {
@@ -172,17 +173,26 @@ func whoami(ctx context.Context, client kubernetes.Interface) string {
 	return name + " (user of the machine; the API server did not say who)"
 }
 
-// paused is the pause that holds, for plans: nil as well where that is not known,
-// which the log then says.
-func (g *global) paused(cmd *cobra.Command, namespace string) *plan.Pause {
-	log := g.logger(cmd)
-	client, _, err := g.client()
+// recalled is what is remembered, with the pause that holds.
+type recalled struct {
+	loader
+	pauses memory.Pauses
+	log    *slog.Logger
+}
+
+// Load leaves the pause out where it cannot be read, and says so: this is for plans,
+// which evict nothing.
+func (r recalled) Load(ctx context.Context) (plan.PlannerState, error) {
+	st, err := r.loader.Load(ctx)
 	if err != nil {
-		return nil
+		return st, err
 	}
-	p, err := memory.Pauses{Client: client, Namespace: namespace, Clock: clock.RealClock{}}.Read(cmd.Context())
-	if err != nil {
-		log.Warn("whether evictions are paused is not known", "error", err)
+	if st.Pause, err = r.pauses.Read(ctx); err != nil {
+		r.log.Warn("whether evictions are paused is not known", "error", err)
 	}
-	return p
+	return st, nil
+}
+
+func (g *global) pauses(client kubernetes.Interface, namespace string) memory.Pauses {
+	return memory.Pauses{Client: client, Namespace: namespace, Clock: clock.RealClock{}}
 }
