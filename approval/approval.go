@@ -1,21 +1,19 @@
 // Package approval hands a plan that somebody approved to the process that may
 // evict, and brings its report back.
 //
-// A request is a ConfigMap beside the Lease: who may create ConfigMaps there may
+// A request is a ConfigMap beside the Lease: who may write ConfigMaps there may
 // have plans carried out, within all limits. It never decides whether a plan
 // still holds, and never evicts.
 package approval
 
 import (
 	"bytes"
-	"cmp"
 	"compress/gzip"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -28,23 +26,28 @@ import (
 )
 
 const (
-	label     = "evenkeel.io/approval"
-	pending   = "pending"
-	answered  = "answered"
-	prefix    = "evenkeel-approval-"
+	// Name is the ConfigMap in which a request lies, one at a time.
+	Name = "evenkeel-approval"
+
 	keyPlan   = "plan.json.gz"
 	keyReport = "report.json.gz"
+	keyID     = "plan"
 	keyBy     = "approvedBy"
 	keyAt     = "approvedAt"
+	keyState  = "state"
+
+	pending  = "pending"
+	taken    = "taken" // a leader carries it out, or died doing so
+	answered = "answered"
 
 	// callTime bounds each call.
 	callTime = 4 * time.Second
 	// most bounds what is read of one document, unpacked.
 	most = 64 << 20
-	// mostPacked keeps a ConfigMap below the API server's limit of 1 MiB.
-	mostPacked = 900 << 10
-	// kept is how long an answer is kept for somebody to fetch.
-	kept = time.Hour
+	// mostPacked keeps plan and report together below the API server's limit of 1 MiB.
+	mostPacked = 450 << 10
+	// forgotten is when a request that was taken and never answered may be replaced.
+	forgotten = time.Hour
 )
 
 // Request is a plan that somebody wants carried out.
@@ -56,7 +59,7 @@ type Request struct {
 	object *corev1.ConfigMap
 }
 
-// Box is where requests and answers lie.
+// Box is where a request and its answer lie.
 type Box struct {
 	maps corev1client.ConfigMapInterface
 }
@@ -66,62 +69,70 @@ func New(client kubernetes.Interface, namespace string) *Box {
 	return &Box{client.CoreV1().ConfigMaps(namespace)}
 }
 
-// Submit puts a request into the box. The same plan lies there once.
+// Submit puts a request into the box, in the place of one that was answered.
 func (b *Box) Submit(ctx context.Context, r Request) error {
 	packed, err := pack(r.Plan)
 	if err != nil {
 		return err
 	}
+	o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: Name, Labels: map[string]string{"app.kubernetes.io/managed-by": "evenkeel"}},
+		Data:       map[string]string{keyState: pending, keyID: r.Plan.ID, keyBy: r.By, keyAt: r.At.UTC().Format(time.RFC3339)},
+		BinaryData: map[string][]byte{keyPlan: packed}}
 	call, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	_, err = b.maps.Create(call, &corev1.ConfigMap{
-		ObjectMeta: metav1.ObjectMeta{Name: prefix + r.Plan.ID, Labels: map[string]string{label: pending, "app.kubernetes.io/managed-by": "evenkeel"}},
-		Data:       map[string]string{keyBy: r.By, keyAt: r.At.UTC().Format(time.RFC3339)},
-		BinaryData: map[string][]byte{keyPlan: packed},
-	}, metav1.CreateOptions{})
-	if apierrors.IsAlreadyExists(err) {
-		return fmt.Errorf("plan %s was handed over before; make a new plan, or wait for its report", r.Plan.ID)
+	if _, err = b.maps.Create(call, o, metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
+		return err
 	}
+	before, err := b.maps.Get(call, Name, metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if at, _ := time.Parse(time.RFC3339, before.Data[keyAt]); before.Data[keyState] != answered && r.At.Sub(at) < forgotten {
+		return fmt.Errorf("plan %s, approved by %s at %s, is %s; wait for its end, or delete ConfigMap %s", before.Data[keyID], before.Data[keyBy], before.Data[keyAt], waits(before.Data[keyState]), Name)
+	}
+	o.ResourceVersion = before.ResourceVersion
+	_, err = b.maps.Update(call, o, metav1.UpdateOptions{})
 	return err
 }
 
-// Pending lists the requests that wait, the oldest first. Those that cannot be
-// read are answered, and left out.
-func (b *Box) Pending(ctx context.Context) ([]Request, error) {
-	call, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
-	list, err := b.maps.List(call, metav1.ListOptions{LabelSelector: label + "=" + pending, Limit: 20})
-	if err != nil {
-		return nil, fmt.Errorf("looking for approved plans: %w", err)
+func waits(state string) string {
+	if state == taken {
+		return "being carried out"
 	}
-	var out []Request
-	for i := range list.Items {
-		o := &list.Items[i]
-		r := Request{By: o.Data[keyBy], object: o}
-		r.At, _ = time.Parse(time.RFC3339, o.Data[keyAt]) // only told
-		if err := unpack(o.BinaryData[keyPlan], &r.Plan); err != nil {
-			err = errors.Join(err, b.Answer(ctx, r, plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", Stopped: &plan.Reason{
-				Code: plan.PlanRefused, Message: "the plan cannot be read: " + err.Error()}}))
-			return nil, fmt.Errorf("reading ConfigMap %s: %w", o.Name, err)
-		}
-		out = append(out, r)
-	}
-	slices.SortStableFunc(out, func(a, b Request) int {
-		return cmp.Or(a.object.CreationTimestamp.Compare(b.object.CreationTimestamp.Time), cmp.Compare(a.object.Name, b.object.Name))
-	})
-	return out, nil
+	return "waiting for the leader"
 }
 
-// Take notes that a request is being carried out by this process, so that no
-// other carries it out again, whatever happens to this one.
+// Pending is the request that waits, nil when there is none. One that cannot be
+// read is answered.
+func (b *Box) Pending(ctx context.Context) (*Request, error) {
+	call, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	o, err := b.maps.Get(call, Name, metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err) || err == nil && o.Data[keyState] != pending:
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("looking for an approved plan: %w", err)
+	}
+	r := &Request{By: o.Data[keyBy], object: o}
+	r.At, _ = time.Parse(time.RFC3339, o.Data[keyAt]) // only told
+	if err := unpack(o.BinaryData[keyPlan], &r.Plan); err != nil {
+		return nil, errors.Join(fmt.Errorf("reading the plan in ConfigMap %s: %w", Name, err), b.Answer(ctx, *r, plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport",
+			Stopped: &plan.Reason{Code: plan.PlanRefused, Message: "the plan cannot be read: " + err.Error()}}))
+	}
+	return r, nil
+}
+
+// Take notes that a request is being carried out by this process, so that it is
+// carried out once at most, whatever happens to this one.
 func (b *Box) Take(ctx context.Context, r *Request) error {
 	o := r.object.DeepCopy()
-	o.Labels[label] = answered
+	o.Data[keyState] = taken
 	call, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	o, err := b.maps.Update(call, o, metav1.UpdateOptions{})
 	if err != nil {
-		return fmt.Errorf("taking ConfigMap %s: %w", r.object.Name, err)
+		return fmt.Errorf("taking ConfigMap %s: %w", Name, err)
 	}
 	r.object = o
 	return nil
@@ -138,7 +149,7 @@ func (b *Box) Answer(ctx context.Context, r Request, report plan.RunReport) erro
 		}
 	}
 	o := r.object.DeepCopy()
-	o.Labels[label] = answered
+	o.Data[keyState] = answered
 	if o.BinaryData == nil {
 		o.BinaryData = map[string][]byte{}
 	}
@@ -149,39 +160,24 @@ func (b *Box) Answer(ctx context.Context, r Request, report plan.RunReport) erro
 	return err
 }
 
-// Fetch returns the report of a plan that was submitted, nil while there is none,
-// and takes it out of the box.
+// Fetch returns the report of a plan that was submitted, nil while there is none.
 func (b *Box) Fetch(ctx context.Context, id string) (*plan.RunReport, error) {
 	call, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
-	o, err := b.maps.Get(call, prefix+id, metav1.GetOptions{})
-	if err != nil {
+	o, err := b.maps.Get(call, Name, metav1.GetOptions{})
+	switch {
+	case err != nil:
 		return nil, err
-	}
-	if len(o.BinaryData[keyReport]) == 0 {
+	case o.Data[keyID] != id:
+		return nil, fmt.Errorf("plan %s, approved by %s, has taken its place in ConfigMap %s", o.Data[keyID], o.Data[keyBy], Name)
+	case o.Data[keyState] != answered:
 		return nil, nil
 	}
 	var r plan.RunReport
 	if err := unpack(o.BinaryData[keyReport], &r); err != nil {
-		return nil, fmt.Errorf("reading the report in ConfigMap %s: %w", o.Name, err)
+		return nil, fmt.Errorf("reading the report in ConfigMap %s: %w", Name, err)
 	}
-	return &r, b.maps.Delete(call, o.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &o.UID}})
-}
-
-// Sweep removes answers that nobody fetched.
-func (b *Box) Sweep(ctx context.Context, now time.Time) error {
-	call, cancel := context.WithTimeout(ctx, callTime)
-	defer cancel()
-	list, err := b.maps.List(call, metav1.ListOptions{LabelSelector: label + "=" + answered, Limit: 20})
-	if err != nil {
-		return err
-	}
-	for _, o := range list.Items {
-		if now.Sub(o.CreationTimestamp.Time) > kept {
-			err = errors.Join(err, b.maps.Delete(call, o.Name, metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &o.UID}}))
-		}
-	}
-	return err
+	return &r, nil
 }
 
 func pack(doc any) ([]byte, error) {

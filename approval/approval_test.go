@@ -3,7 +3,6 @@ package approval
 import (
 	"bytes"
 	"compress/gzip"
-	"context"
 	"fmt"
 	"reflect"
 	"strings"
@@ -11,7 +10,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/fake"
 
@@ -35,31 +33,49 @@ func TestARequestIsTakenAndAnswered(t *testing.T) {
 	if err := b.Submit(ctx, want); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Submit(ctx, want); err == nil || !strings.Contains(err.Error(), "handed over before") {
-		t.Errorf("handed over twice: %v", err)
+	if err := b.Submit(ctx, request("a2", 1)); err == nil || !strings.Contains(err.Error(), "waiting for the leader") {
+		t.Errorf("another one at the same time: %v", err)
 	}
 	if r, err := b.Fetch(ctx, "a1"); r != nil || err != nil {
 		t.Errorf("a report before there is one: %v, %v", r, err)
 	}
-	list, err := b.Pending(ctx)
-	if err != nil || len(list) != 1 || list[0].By != "alice" || !list[0].At.Equal(at) || !reflect.DeepEqual(list[0].Plan, want.Plan) {
-		t.Fatalf("%v, %+v", err, list)
+	got, err := b.Pending(ctx)
+	if err != nil || got == nil || got.By != "alice" || !got.At.Equal(at) || !reflect.DeepEqual(got.Plan, want.Plan) {
+		t.Fatalf("%v, %+v", err, got)
 	}
-	if err := b.Take(ctx, &list[0]); err != nil {
+	if err := b.Take(ctx, got); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := b.Pending(ctx); err != nil || len(again) != 0 {
+	if again, err := b.Pending(ctx); err != nil || again != nil {
 		t.Errorf("still there: %v, %+v", err, again)
 	}
-	if err := b.Answer(ctx, list[0], plan.RunReport{RunID: "r1"}); err != nil {
+	if err := b.Submit(ctx, request("a2", 1)); err == nil || !strings.Contains(err.Error(), "being carried out") {
+		t.Errorf("another one meanwhile: %v", err)
+	}
+	if err := b.Answer(ctx, *got, plan.RunReport{RunID: "r1"}); err != nil {
 		t.Fatal(err)
 	}
 	r, err := b.Fetch(ctx, "a1")
 	if err != nil || r == nil || r.RunID != "r1" {
 		t.Errorf("%v, %+v", err, r)
 	}
-	if _, err := b.Fetch(ctx, "a1"); !apierrors.IsNotFound(err) {
-		t.Errorf("still there: %v", err)
+	if err := b.Submit(ctx, request("a2", 1)); err != nil {
+		t.Errorf("another one thereafter: %v", err)
+	}
+	if _, err := b.Fetch(ctx, "a1"); err == nil || !strings.Contains(err.Error(), "a2") {
+		t.Errorf("its place is taken: %v", err)
+	}
+}
+
+func TestARequestThatWasNeverAnsweredIsReplaced(t *testing.T) {
+	b := New(fake.NewClientset(), "evenkeel")
+	if err := b.Submit(t.Context(), request("a1", 1)); err != nil {
+		t.Fatal(err)
+	}
+	late := request("a2", 1)
+	late.At = at.Add(forgotten)
+	if err := b.Submit(t.Context(), late); err != nil {
+		t.Error(err)
 	}
 }
 
@@ -71,15 +87,15 @@ func TestWhatCannotBeReadIsAnswered(t *testing.T) {
 	}
 	z.Close()
 	for name, content := range map[string][]byte{"nothing": nil, "not packed": []byte("{}"), "too large": bomb.Bytes()} {
-		o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: prefix + "b", Labels: map[string]string{label: pending}},
+		o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: Name}, Data: map[string]string{keyState: pending, keyID: "b"},
 			BinaryData: map[string][]byte{keyPlan: content}}
 		if content == nil {
 			o.BinaryData = nil
 		}
 		c := fake.NewClientset(o)
 		b := New(c, "evenkeel")
-		if list, err := b.Pending(t.Context()); err == nil || len(list) != 0 {
-			t.Errorf("%s: read as %+v", name, list)
+		if got, err := b.Pending(t.Context()); err == nil || got != nil {
+			t.Errorf("%s: read as %+v", name, got)
 		}
 		if r, err := b.Fetch(t.Context(), "b"); err != nil || r == nil || r.Stopped.Code != plan.PlanRefused {
 			t.Errorf("%s: %v, %+v", name, err, r)
@@ -96,23 +112,5 @@ func TestPlansTooLargeAreRefused(t *testing.T) {
 	}
 	if err := New(fake.NewClientset(), "evenkeel").Submit(t.Context(), r); err == nil || !strings.Contains(err.Error(), "too large") {
 		t.Errorf("%v", err)
-	}
-}
-
-func TestAnswersAreSweptAfterAnHour(t *testing.T) {
-	ctx := context.Background()
-	c := fake.NewClientset()
-	for name, made := range map[string]time.Time{"old": at.Add(-2 * time.Hour), "new": at} {
-		if _, err := c.CoreV1().ConfigMaps("evenkeel").Create(ctx, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
-			Name: prefix + name, Labels: map[string]string{label: answered}, CreationTimestamp: metav1.Time{Time: made}}}, metav1.CreateOptions{}); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := New(c, "evenkeel").Sweep(ctx, at); err != nil {
-		t.Fatal(err)
-	}
-	list, err := c.CoreV1().ConfigMaps("evenkeel").List(ctx, metav1.ListOptions{})
-	if err != nil || len(list.Items) != 1 || list.Items[0].Name != prefix+"new" {
-		t.Errorf("%v, %+v", err, list.Items)
 	}
 }

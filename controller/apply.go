@@ -6,17 +6,13 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// Apply has a saved plan carried out, also where passes are dry runs: somebody
-// approved just this plan. Every limit, window, budget and back-off is asked
+// Apply has a saved plan carried out: somebody approved just this one. Every limit, window, budget and back-off is asked
 // again, and each move is judged by a fresh look at the cluster; those that no
 // longer hold are dropped. The error says why none could be tried.
-func (c *Controller) Apply(ctx context.Context, p plan.Plan, by plan.Approval, configHash string) (plan.RunReport, error) {
-	mode, e := c.Mode, c.Evictor
-	c.Mode, c.Evictor = plan.Live, c.Live
-	defer func() { c.Mode, c.Evictor = mode, e }()
-
+func (c *Controller) Apply(ctx context.Context, p plan.Plan, by plan.Approval) (plan.RunReport, error) {
 	report := c.newReport()
 	report.Plan, report.Approval = p, &by
 	log := c.Log.With("run", report.RunID, "plan", p.ID, "approvedBy", by.By)
@@ -31,8 +27,14 @@ func (c *Controller) Apply(ctx context.Context, p plan.Plan, by plan.Approval, c
 	if err != nil {
 		return report, err
 	}
-	if why := c.refusePlan(p, snapshot.ClusterUID, configHash); why != "" {
+	if why := c.refusePlan(p, snapshot.ClusterUID); why != "" {
 		report.Stopped = &plan.Reason{Code: plan.PlanRefused, Message: why}
+		c.giveUp(&report, report.Stopped)
+		return c.finish(ctx, log, report), nil
+	}
+	c.countSchedulers()
+	c.look(snapshot)
+	if report.Stopped = c.held(); report.Stopped != nil {
 		c.giveUp(&report, report.Stopped)
 		return c.finish(ctx, log, report), nil
 	}
@@ -43,11 +45,12 @@ func (c *Controller) Apply(ctx context.Context, p plan.Plan, by plan.Approval, c
 	})
 	report.Stopped = c.carryOut(ctx, log, &report, nil)
 	report.Plan = p
+	c.weigh(ctx, log, &report, planner.Standing{Snapshot: snapshot, Goals: Goals(snapshot, c.Strategies, nil)}, nil)
 	return c.finish(ctx, log, report), nil
 }
 
 // refusePlan says why a plan as a whole is not to be carried out; "" when it is.
-func (c *Controller) refusePlan(p plan.Plan, cluster, configHash string) string {
+func (c *Controller) refusePlan(p plan.Plan, cluster string) string {
 	now := c.Clock.Now()
 	switch {
 	case plan.ContentID(p) != p.ID:
@@ -56,8 +59,8 @@ func (c *Controller) refusePlan(p plan.Plan, cluster, configHash string) string 
 		return fmt.Sprintf("the plan expired at %s; make a new one", p.Expires.UTC().Format("2006-01-02T15:04:05Z"))
 	case p.Cluster.UID != cluster:
 		return fmt.Sprintf("the plan was made for another cluster (its kube-system has the UID %q, here it is %q)", p.Cluster.UID, cluster)
-	case p.ConfigHash != configHash:
-		return fmt.Sprintf("the plan was made with another configuration (hash %s, here it is %s); make a new one with this", p.ConfigHash, configHash)
+	case p.ConfigHash != c.ConfigHash:
+		return fmt.Sprintf("the plan was made with another configuration (hash %s, here it is %s); make a new one with this", p.ConfigHash, c.ConfigHash)
 	}
 	return malformed(p.Moves)
 }

@@ -17,6 +17,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/planner/breaker"
 	"github.com/evenkeel-project/evenkeel/planner/ledger"
 )
 
@@ -35,16 +37,15 @@ type Planner interface {
 // Recorder takes notes of passes, for metrics.
 type Recorder interface {
 	Pass(r plan.RunReport)
+	Benefits(of map[string]plan.Benefit)
 	Skipped(strategies []string)
 }
 
 // Controller runs passes with one configuration.
 type Controller struct {
-	Observer Observer
-	Planner  Planner
-	Evictor  evictor.Evictor
-	// Live carries out plans that somebody approved.
-	Live       evictor.Evictor
+	Observer   Observer
+	Planner    Planner
+	Evictor    evictor.Evictor
 	Strategies []config.Scheduled
 	Mode       plan.Mode
 	Clock      clock.WithTicker
@@ -77,11 +78,19 @@ type Controller struct {
 	Resolver Resolver
 	Ledger   ledger.Options
 	// Holder is this process, as the Lease names it.
-	Holder string
+	Holder   string
+	Breaker  breaker.Options
+	Benefits ledger.BenefitOptions
 	// Events tells people what the memory comes to; nil for nobody.
 	Events Events
+	// Approvals are saved plans that somebody wants carried out; nil for none.
+	Approvals Approvals
+	// ConfigHash is that of the configuration in effect.
+	ConfigHash string
 
 	state plan.PlannerState
+	told  plan.PlannerState // what Events were last told
+	base  breaker.Base      // what was amiss when the pass began
 	// unsaved are the outcomes of passes that have been reported, though that
 	// could not be noted down.
 	unsaved map[string][]plan.Outcome
@@ -89,9 +98,11 @@ type Controller struct {
 	left []string
 }
 
-// Events tells people of workloads that are given up. Failing to must not matter.
+// Events tells people of workloads that are given up, and of what holds evictions
+// or does no longer. Failing to must not matter.
 type Events interface {
 	GivenUp(b plan.Backoff)
+	Changed(before, after plan.PlannerState)
 }
 
 // Goals asks every strategy. Those of strategies that are not in due become
@@ -126,14 +137,18 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 		c.refuse(&report, err)
 		return report, err
 	}
-	if c.Shadow != nil {
-		c.state.Schedulers = c.Shadow.Seen()
-	}
+	c.countSchedulers()
+	c.look(snapshot)
 	goals := Goals(snapshot, c.Strategies, due)
 	report.Plan = c.Planner.Plan(snapshot, c.state, goals, snapshot.TakenAt)
 	log.Info("planned", "strategies", due, "moves", len(report.Plan.Moves), "minEvictions", report.Plan.Bound.MinEvictions, "mode", c.Mode)
 
+	if report.Stopped = c.held(); report.Stopped != nil {
+		c.giveUp(&report, report.Stopped)
+		return c.finish(ctx, log, report), nil
+	}
 	report.Stopped = c.carryOut(ctx, log, &report, due)
+	c.weigh(ctx, log, &report, planner.Standing{Snapshot: snapshot, Goals: goals}, due)
 	return c.finish(ctx, log, report), nil
 }
 
@@ -150,6 +165,8 @@ func (c *Controller) finish(ctx context.Context, log *slog.Logger, report plan.R
 	report.Finished = c.Clock.Now().UTC()
 	slices.SortStableFunc(report.Outcomes, func(a, b plan.Outcome) int { return a.Step - b.Step })
 	c.Recorder.Pass(report)
+	c.Recorder.Benefits(c.state.Benefits)
+	c.tell()
 	c.OnReport(report)
 	c.done(ctx, log, &report)
 	return report

@@ -57,8 +57,9 @@ func (e *scripted) Wave(_ context.Context, moves []plan.Move, _ func()) evictor.
 
 type recorder struct{ skipped []string }
 
-func (*recorder) Pass(plan.RunReport)  {}
-func (r *recorder) Skipped(s []string) { r.skipped = append(r.skipped, s...) }
+func (*recorder) Pass(plan.RunReport)              {}
+func (*recorder) Benefits(map[string]plan.Benefit) {}
+func (r *recorder) Skipped(s []string)             { r.skipped = append(r.skipped, s...) }
 
 func setUp(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller.Controller, *seen) {
 	t.Helper()
@@ -93,8 +94,8 @@ func TestRunOnceGoesWaveByWave(t *testing.T) {
 	if len(e.waves) != 2 || len(r.Outcomes) != 2 || r.Stopped != nil || r.RunID != "r1" {
 		t.Errorf("%d waves, %+v", len(e.waves), r.Outcomes)
 	}
-	if o.looks != 3 {
-		t.Errorf("looked %d times, want once for the plan and once before each wave", o.looks)
+	if o.looks != 4 {
+		t.Errorf("looked %d times, want once for the plan, once before each wave, and once at the end", o.looks)
 	}
 }
 

@@ -21,7 +21,8 @@ import (
 // LeaseDuration before anyone else may start; every eviction call must end
 // within the difference.
 const (
-	leaseName     = "evenkeel"
+	liveLease     = "evenkeel"
+	dryRunLease   = "evenkeel-dry-run"
 	leaseDuration = 15 * time.Second
 	renewDeadline = 10 * time.Second
 	retryPeriod   = 2 * time.Second
@@ -31,6 +32,8 @@ const (
 type Lease struct {
 	Client    kubernetes.Interface
 	Namespace string
+	// DryRun takes the Lease of those who evict nothing: they are in nobody's way.
+	DryRun bool
 	// Identity tells this process from the others.
 	Identity string
 	// Leading is told when leadership is gained and lost.
@@ -49,11 +52,35 @@ func (l *Lease) Held() *plan.Reason {
 	now := l.clock().Now()
 	switch at := l.renewed.Load(); {
 	case at == nil:
-		return &plan.Reason{Code: plan.NotLeading, Message: fmt.Sprintf("this process does not hold the Lease %s/%s", l.Namespace, leaseName)}
+		return &plan.Reason{Code: plan.NotLeading, Message: fmt.Sprintf("this process does not hold the Lease %s/%s", l.Namespace, l.name())}
 	case now.Sub(*at) > renewDeadline, now.Round(0).Sub(at.Round(0)).Abs() > renewDeadline: // by either of the machine's clocks
-		return &plan.Reason{Code: plan.NotLeading, Message: fmt.Sprintf("the Lease %s/%s was last renewed more than %s ago", l.Namespace, leaseName, renewDeadline)}
+		return &plan.Reason{Code: plan.NotLeading, Message: fmt.Sprintf("the Lease %s/%s was last renewed more than %s ago", l.Namespace, l.name(), renewDeadline)}
 	}
 	return nil
+}
+
+// Leader is who holds the Lease now; "" when nobody does.
+func (l *Lease) Leader(ctx context.Context) (string, error) {
+	lease, err := l.Client.CoordinationV1().Leases(l.Namespace).Get(ctx, l.name(), metav1.GetOptions{})
+	switch {
+	case apierrors.IsNotFound(err):
+		return "", nil
+	case err != nil:
+		return "", fmt.Errorf("reading the Lease %s/%s: %w", l.Namespace, l.name(), err)
+	}
+	s := lease.Spec
+	if s.HolderIdentity == nil || s.RenewTime == nil || s.LeaseDurationSeconds == nil ||
+		l.clock().Since(s.RenewTime.Time) > time.Duration(*s.LeaseDurationSeconds)*time.Second {
+		return "", nil
+	}
+	return *s.HolderIdentity, nil
+}
+
+func (l *Lease) name() string {
+	if l.DryRun {
+		return dryRunLease
+	}
+	return liveLease
 }
 
 func (l *Lease) clock() clock.PassiveClock {
@@ -97,7 +124,7 @@ func (n noted) note(r resourcelock.LeaderElectionRecord, write func() error) err
 // holder when the Lease was not to be had within wait (0: waits until ctx ends).
 func (l *Lease) Lead(ctx context.Context, wait time.Duration, work func(ctx context.Context) error) error {
 	lock := noted{&resourcelock.LeaseLock{
-		LeaseMeta:  metav1.ObjectMeta{Namespace: l.Namespace, Name: leaseName},
+		LeaseMeta:  metav1.ObjectMeta{Namespace: l.Namespace, Name: l.name()},
 		Client:     l.Client.CoordinationV1(),
 		LockConfig: resourcelock.ResourceLockConfig{Identity: l.Identity},
 	}, l}
@@ -109,7 +136,7 @@ func (l *Lease) Lead(ctx context.Context, wait time.Duration, work func(ctx cont
 	lost := make(chan struct{})
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock: lock, LeaseDuration: leaseDuration, RenewDeadline: renewDeadline, RetryPeriod: retryPeriod,
-		ReleaseOnCancel: true, Name: leaseName,
+		ReleaseOnCancel: true, Name: l.name(),
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(c context.Context) { started <- c },
 			OnStoppedLeading: func() { close(lost) },
@@ -154,7 +181,7 @@ func (l *Lease) whileLeading(ctx context.Context, lost <-chan struct{}, work fun
 	}()
 	err := work(leading)
 	if gone.Load() && ctx.Err() == nil {
-		return errors.Join(err, fmt.Errorf("lost the Lease %s/%s", l.Namespace, leaseName))
+		return errors.Join(err, fmt.Errorf("lost the Lease %s/%s", l.Namespace, l.name()))
 	}
 	return err
 }
@@ -167,9 +194,9 @@ func (l *Lease) notLeading(ctx context.Context, lock resourcelock.Interface, hol
 		ctx, cancel := context.WithTimeout(ctx, lookTime)
 		defer cancel()
 		if _, _, err := lock.Get(ctx); err != nil && !apierrors.IsNotFound(err) {
-			return fmt.Errorf("could not take the Lease %s/%s within %s: reading it: %w", l.Namespace, leaseName, wait, err)
+			return fmt.Errorf("could not take the Lease %s/%s within %s: reading it: %w", l.Namespace, l.name(), wait, err)
 		}
-		return fmt.Errorf("could not take the Lease %s/%s within %s: it has no holder, so writing it failed; check the permission to create and update leases there", l.Namespace, leaseName, wait)
+		return fmt.Errorf("could not take the Lease %s/%s within %s: it has no holder, so writing it failed; check the permission to create and update leases there", l.Namespace, l.name(), wait)
 	}
-	return fmt.Errorf("the Lease %s/%s is held by %s and did not come free within %s", l.Namespace, leaseName, holder, wait)
+	return fmt.Errorf("the Lease %s/%s is held by %s and did not come free within %s", l.Namespace, l.name(), holder, wait)
 }

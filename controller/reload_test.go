@@ -40,7 +40,12 @@ func reloading(t *testing.T, e evictor.Evictor) (c *controller.Controller, fake 
 	return c, fake, reports, func() {
 		ctx, cancel := context.WithCancel(t.Context())
 		ended := make(chan struct{})
-		go func() { defer close(ended); c.Run(ctx) }()
+		go func() {
+			defer close(ended)
+			for ctx.Err() == nil { // as whoever leads does
+				c.Run(ctx)
+			}
+		}()
 		t.Cleanup(func() { cancel(); <-ended })
 	}
 }

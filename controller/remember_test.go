@@ -8,6 +8,8 @@ import (
 	"testing"
 	"time"
 
+	clocktesting "k8s.io/utils/clock/testing"
+
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -170,8 +172,8 @@ func (e *listener) GivenUp(b plan.Backoff) { e.gaveUp = append(e.gaveUp, b) }
 func TestTheNextProcessReportsWhatTheLastCouldNot(t *testing.T) {
 	m := &memory{}
 	e := &attentive{memory: m}
-	dead, _ := setUp(t, e, plan.Live)
-	dead.Memory, dead.Holder = m, "dead-1"
+	dead, o := setUp(t, e, plan.Live)
+	dead.Memory, dead.Holder, dead.Clock = m, "dead-1", clocktesting.NewFakeClock(o.s.TakenAt)
 	m.failing = func(save int) error { // it is killed in its second wave: nothing is written any more
 		if save > 3 {
 			return errors.New("killed")
@@ -185,6 +187,7 @@ func TestTheNextProcessReportsWhatTheLastCouldNot(t *testing.T) {
 	m.failing = nil
 	c, _ := setUp(t, e, plan.Live)
 	events := &listener{}
+	c.Clock = dead.Clock
 	c.Memory, c.Resolver, c.Holder, c.Events = m, found{}, "next-2", events
 	c.Ledger = ledger.Options{Initial: time.Hour, Max: time.Hour}
 	c.NewRunID = func() string { return "r2" }
@@ -201,12 +204,17 @@ func TestTheNextProcessReportsWhatTheLastCouldNot(t *testing.T) {
 		t.Errorf("%+v", r)
 	}
 	st := m.state(t)
-	if len(st.Runs) != 0 || len(events.gaveUp) != 1 {
-		t.Errorf("%d runs open, given up %+v", len(st.Runs), events.gaveUp)
+	if len(st.Runs) != 0 || len(events.gaveUp) != 1 || len(st.Backoffs) != 1 {
+		t.Fatalf("%d runs open, given up %+v, at rest %+v", len(st.Runs), events.gaveUp, st.Backoffs)
+	}
+	if len(reports[1].Plan.Moves) != 0 || reports[1].Plan.Rejections.Counts[plan.BackedOff] == 0 {
+		t.Errorf("its pods are moved again: %+v", reports[1].Plan.Moves)
 	}
 	if _, rests := ledger.Resting(st, st.Backoffs[0].Workload, c.Clock.Now()); !rests {
 		t.Errorf("the workload does not rest: %+v", st.Backoffs)
 	}
 }
+
+func (*listener) Changed(plan.PlannerState, plan.PlannerState) {}
 
 var _ controller.Memory = &memory{}

@@ -11,18 +11,26 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // Run fires each strategy on its schedule until ctx ends. Strategies that are
 // due in the same minute share a pass. A time that comes while a pass runs is
 // skipped and counted: passes never overlap and never queue. A new configuration
-// is taken over while it waits; its schedules count from then on.
+// is taken over while it waits; its schedules count from then on. It returns when
+// that turns dry runs into passes that evict, or the reverse: those are led by
+// different Leases.
 func (c *Controller) Run(ctx context.Context) {
-	next := c.nextTimes(c.Clock.Now())
+	next, mode := c.nextTimes(c.Clock.Now()), c.Mode
 	for ctx.Err() == nil {
 		at := earliest(next)
 		if take := c.await(ctx, at); take != nil {
-			take(c)
+			if take(c); c.Mode != mode {
+				return
+			}
 			next = c.nextTimes(from(at, c.Clock.Now()))
 			continue
 		}
 		if ctx.Err() != nil {
 			return
+		}
+		if at.IsZero() || c.Clock.Now().Before(at) {
+			c.approved(ctx)
+			continue
 		}
 		c.pass(ctx, dueAt(c.names(), next, at))
 		now := c.Clock.Now()
@@ -40,8 +48,8 @@ func (c *Controller) pass(ctx context.Context, due []string) {
 	}
 }
 
-// await returns nil at the given time (never, when it is zero) and when ctx ends.
-// A new configuration comes first, also when the time has come.
+// await returns nil at the given time (never, when it is zero), when approved
+// plans are to be looked for, and when ctx ends. A new configuration comes first, also when the time has come.
 func (c *Controller) await(ctx context.Context, at time.Time) func(*Controller) {
 	var due <-chan time.Time
 	if !at.IsZero() {
@@ -49,8 +57,15 @@ func (c *Controller) await(ctx context.Context, at time.Time) func(*Controller) 
 		defer timer.Stop()
 		due = timer.C()
 	}
+	var look <-chan time.Time
+	if c.Approvals != nil {
+		timer := c.Clock.NewTimer(approvalEvery)
+		defer timer.Stop()
+		look = timer.C()
+	}
 	select {
 	case <-ctx.Done():
+	case <-look:
 	case take := <-c.Reloads:
 		return take
 	case <-due:

@@ -17,6 +17,9 @@ func (c *Controller) carryOut(ctx context.Context, log *slog.Logger, report *pla
 	}
 	for wave := 1; wave <= waves; wave++ {
 		stop := c.wave(ctx, log, report, due, wave)
+		if stop == nil && c.Mode == plan.Live {
+			stop = c.trip(c.Breaker.Judge(report.Outcomes, c.Clock.Now()))
+		}
 		c.releaseLeft(ctx, log, report.RunID)
 		if stop != nil {
 			c.giveUp(report, stop)
@@ -57,6 +60,9 @@ func (c *Controller) holding(ctx context.Context, report *plan.RunReport, rest p
 		return rest.Moves, nil
 	}
 	moves, dropped, err := c.recheck(ctx, rest, due, wave, first)
+	if t := c.state.Breaker; t != nil {
+		return nil, &t.Reason
+	}
 	if err != nil {
 		return nil, unseen(err, "looking at the cluster before wave "+itoa(wave)+": ")
 	}
@@ -72,7 +78,7 @@ func (c *Controller) evict(ctx context.Context, log *slog.Logger, report *plan.R
 		return nil
 	}
 	if c.Mode != plan.Live {
-		report.Outcomes = append(report.Outcomes, c.Evictor.Wave(ctx, moves, nil).Outcomes...)
+		report.Outcomes = append(report.Outcomes, c.Evictor.Wave(ctx, moves, func() {}).Outcomes...)
 		return nil
 	}
 	bound := func() {}
@@ -114,6 +120,9 @@ func (c *Controller) recheck(ctx context.Context, p plan.Plan, due []string, wav
 		s, err := c.Observer.Snapshot(ctx)
 		if err != nil {
 			return nil, nil, err
+		}
+		if c.trip(c.Breaker.Watch(s, c.base)) != nil {
+			return nil, nil, nil
 		}
 		moves, dropped := c.Planner.Recheck(s, c.state, Goals(s, c.Strategies, due), p, wave, s.TakenAt)
 		if first || !slices.ContainsFunc(dropped, byBudget) || !c.Clock.Now().Before(until) {

@@ -121,10 +121,11 @@ func (s *apiServer) answer(w http.ResponseWriter, r *http.Request) {
 		hang(w, r)
 	case s.lists[r.URL.Path] != nil:
 		writeJSON(w, 200, s.lists[r.URL.Path])
-	case r.Method == http.MethodPost || r.Method == http.MethodPut: // Leases and events
+	case r.Method == http.MethodPost || r.Method == http.MethodPut: // Leases, ConfigMaps and events
+		body, _ := io.ReadAll(r.Body) // whole, before the answer begins
 		w.Header().Set("Content-Type", r.Header.Get("Content-Type"))
 		w.WriteHeader(200)
-		io.Copy(w, r.Body)
+		_, _ = w.Write(body)
 	default:
 		refuse(404, "NotFound", "not found")(w, r)
 	}

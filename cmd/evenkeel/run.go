@@ -20,9 +20,11 @@ import (
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel-project/evenkeel/approval"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/memory"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -103,19 +105,19 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
 	defer broadcaster.Shutdown()
 	set.client, set.observer = client, o
-	set.events = evictor.Recorded{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel")}
+	set.memory = remembered{memory.New(client, f.namespace), g.pauses(client, f.namespace)}
+	set.lease = &controller.Lease{Client: client, Namespace: f.namespace, Identity: identity(), Leading: m.Leading}
+	set.events = evictor.Recorded{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: f.namespace, UID: o.UIDOf}
 	set.record = onceWarned(log, "no events will be written", func() error { return broadcaster.StartRecordingToSinkWithContext(watching) })
 	c := f.controller(cmd.OutOrStdout(), log, o, m, format)
 	c.Reloads, c.Refused, c.Shadow = changes, files.refused, shadow
+	c.Approvals = approval.New(client, f.namespace)
 	set.apply(c, conf)
-	lease := controller.Lease{Client: client, Namespace: f.namespace, Identity: identity(), Leading: m.Leading}
 
 	if !f.once {
 		defer files.start(watching)()
 		return f.serve(cmd.Context(), log, o, m, func(ctx context.Context) error {
-			return beside(ctx, shadow, func(ctx context.Context) error {
-				return lease.Lead(ctx, 0, func(ctx context.Context) error { c.Run(ctx); return nil })
-			})
+			return beside(ctx, shadow, func(ctx context.Context) error { return lead(ctx, set.lease, c) })
 		})
 	}
 	wait, cancel := context.WithTimeout(cmd.Context(), g.patience)
@@ -127,7 +129,20 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	if conf.DryRun {
 		return work(cmd.Context()) // nothing is evicted, so nobody is in the way
 	}
-	return lease.Lead(cmd.Context(), f.leaseTimeout, work)
+	return set.lease.Lead(cmd.Context(), f.leaseTimeout, work)
+}
+
+// lead runs the controller while this process leads. Dry runs have a Lease of their
+// own, so that they are in the way of nobody who evicts; when a new configuration
+// turns the one into the other, the Lease changes.
+func lead(ctx context.Context, lease *controller.Lease, c *controller.Controller) error {
+	for ctx.Err() == nil {
+		lease.DryRun = c.Mode != plan.Live
+		if err := lease.Lead(ctx, 0, func(ctx context.Context) error { c.Run(ctx); return nil }); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // check refuses what would fail only later, when the cluster has been found.

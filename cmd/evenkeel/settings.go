@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"log/slog"
 	"sync"
 	"time"
@@ -12,6 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
+	"github.com/evenkeel-project/evenkeel/memory"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -22,7 +24,11 @@ type settings struct {
 	client   kubernetes.Interface
 	observer *observe.Observer
 	log      *slog.Logger
-	events   evictor.Events
+	events   evictor.Recorded
+	// memory is where everything that must outlive this process is kept.
+	memory remembered
+	// lease is what evictions are made under.
+	lease *controller.Lease
 	// record begins to write events.
 	record func()
 	// before evicted last: the pace goes on where it stopped.
@@ -32,22 +38,55 @@ type settings struct {
 // apply sets everything in c that depends on the configuration.
 func (s *settings) apply(c *controller.Controller, conf *config.Config) {
 	s.observer.MaxStaleness = time.Duration(conf.Guards.MaxStaleness)
-	c.Planner, c.Strategies = planner.New(conf.Planner()), conf.Build()
+	c.Planner, c.Strategies, c.ConfigHash = planner.New(conf.Planner()), conf.Build(), conf.Hash()
+	c.Memory, c.Ledger, c.Breaker, c.Benefits = s.memory, conf.Ledger(), conf.Breaker(), conf.Benefits()
 	if conf.DryRun {
-		c.Mode, c.Evictor, c.AtOnce, c.Hinter = plan.DryRun, evictor.NewDryRun(), 0, nil
+		c.Mode, c.Evictor, c.AtOnce, c.Hinter, c.Events = plan.DryRun, evictor.NewDryRun(), 0, nil, nil
 		return
 	}
+	s.evict(c, conf)
+}
+
+// evict sets what evictions need, also where the configuration says dryRun.
+func (s *settings) evict(c *controller.Controller, conf *config.Config) {
 	s.record()
 	live := evictor.NewLive(s.client, s.observer, s.observer.WorkloadOf, evictor.Options{
 		GracePeriodSeconds: conf.Evictor.GracePeriodSeconds, PerMinute: conf.PerMinute(),
-		VerifyTimeout: time.Duration(conf.Evictor.VerifyTimeout), Clock: clock.RealClock{}, Log: s.log, Events: s.events,
+		VerifyTimeout: time.Duration(conf.Evictor.VerifyTimeout), Clock: clock.RealClock{}, Log: s.log, Events: s.events, Gate: s.gate,
 	})
 	if s.before != nil {
 		live.Follow(s.before)
 	}
 	s.before = live
 	c.Mode, c.Evictor, c.AtOnce = plan.Live, live, evictor.AtOnce(conf.PerMinute())
+	c.Resolver, c.Events, c.Holder = live, s.events, s.lease.Identity
 	c.Hinter, c.HintTTL = writer.New(s.client, clock.RealClock{}, s.observer.Node), time.Duration(conf.Evictor.SteerTTL)
+}
+
+// gate is asked before every eviction: nobody has paused them, and this process
+// still holds the Lease.
+func (s *settings) gate(ctx context.Context) *plan.Reason {
+	if r := s.memory.pauses.Gate(ctx); r != nil {
+		return r
+	}
+	return s.lease.Held()
+}
+
+// remembered is what passes remember, with the pause that holds. Unlike recalled it
+// fails where the pause cannot be read.
+type remembered struct {
+	*memory.Store
+	pauses memory.Pauses
+}
+
+// Load implements controller.Memory.
+func (m remembered) Load(ctx context.Context) (plan.PlannerState, error) {
+	st, err := m.Store.Load(ctx)
+	if err != nil {
+		return st, err
+	}
+	st.Pause, err = m.pauses.Read(ctx)
+	return st, err
 }
 
 // onceWarned runs f once and logs what went wrong.

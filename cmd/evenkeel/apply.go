@@ -1,0 +1,189 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/approval"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/memory"
+	"github.com/evenkeel-project/evenkeel/metrics"
+	"github.com/evenkeel-project/evenkeel/observe"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report"
+)
+
+// maxPlan bounds the plan that is read.
+const maxPlan = 64 << 20
+
+type applyFlags struct {
+	config, output, namespace string
+	leaseTimeout, wait        time.Duration
+}
+
+func newApply(g *global) *cobra.Command {
+	f := &applyFlags{}
+	c := &cobra.Command{
+		Use: "apply PLAN.json", Short: "Have exactly a saved plan carried out", Args: onePlan,
+		Long:    "Carries out a plan that `evenkeel plan -o json` made, also where the configuration says dryRun: you have read it.\nEach move is judged again by a fresh look at the cluster, and dropped when it no longer holds; limits, windows,\nbudgets, back-offs and pauses are obeyed. While `evenkeel run` holds the Lease, the plan is handed to it.",
+		Example: "  evenkeel plan -o json > plan.json\n  evenkeel apply plan.json",
+		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, g, args[0]) },
+	}
+	fl := c.Flags()
+	fl.StringVar(&f.config, "config", "", "configuration file with which the plan was made (default: the shipped one)")
+	fl.StringVarP(&f.output, "output", "o", "table", "report as table, wide, json or yaml")
+	fl.DurationVar(&f.leaseTimeout, "lease-timeout", 2*time.Minute, "how long to wait for the Lease where nobody holds it")
+	fl.DurationVar(&f.wait, "wait", 30*time.Minute, "how long to wait for the report of the process that the plan was handed to")
+	leaseNamespace(fl, &f.namespace)
+	return c
+}
+
+func onePlan(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("which plan? want one file, got %d; make one with `evenkeel plan -o json > plan.json`", len(args))
+	}
+	return nil
+}
+
+func (f *applyFlags) run(cmd *cobra.Command, g *global, path string) error {
+	log := g.logger(cmd)
+	format, err := report.ParseFormat(f.output)
+	if err != nil {
+		return fmt.Errorf("--output: %w", err)
+	}
+	if err := checkNamespace(f.namespace); err != nil {
+		return err
+	}
+	if f.leaseTimeout <= 0 || f.wait <= 0 {
+		return errors.New("--lease-timeout and --wait: want more than 0s")
+	}
+	p, err := readPlan(path, cmd.InOrStdin())
+	if err != nil {
+		return err
+	}
+	conf, err := loadConfig(f.config)
+	if err != nil {
+		return err
+	}
+	client, rc, err := g.client()
+	if err != nil {
+		return err
+	}
+	by := plan.Approval{By: whoami(cmd.Context(), client), At: time.Now().UTC().Truncate(time.Second)}
+	lease := &controller.Lease{Client: client, Namespace: f.namespace, Identity: identity(), Leading: func(bool) {}}
+	holder, err := lease.Leader(cmd.Context())
+	if err != nil {
+		return err
+	}
+	if holder != "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: %s holds the Lease; the plan is handed to it\n", holder)
+		r, err := f.handOver(cmd.Context(), client, p, by)
+		if err != nil {
+			return err
+		}
+		return errors.Join(report.Run(cmd.OutOrStdout(), format, *r), stopped(*r))
+	}
+	return f.carryOut(cmd, g, log, client, host(rc), conf, lease, p, by, format)
+}
+
+// readPlan reads a plan as `evenkeel plan -o json` writes it.
+func readPlan(path string, stdin io.Reader) (plan.Plan, error) {
+	var p plan.Plan
+	in := stdin
+	if path != "-" {
+		file, err := os.Open(path)
+		if err != nil {
+			return p, fmt.Errorf("reading the plan: %w", err)
+		}
+		defer file.Close()
+		in = file
+	}
+	data, err := io.ReadAll(io.LimitReader(in, maxPlan+1))
+	switch {
+	case err != nil:
+		return p, fmt.Errorf("reading %s: %w", path, cause(err))
+	case len(data) > maxPlan:
+		return p, fmt.Errorf("reading %s: it is larger than %d MiB, and no plan", path, maxPlan>>20)
+	}
+	if err := json.Unmarshal(data, &p); err != nil || p.Kind != "Plan" || p.APIVersion != plan.APIVersion {
+		return p, fmt.Errorf("%s is no plan (want what `evenkeel plan -o json` prints: apiVersion %s, kind Plan)", path, plan.APIVersion)
+	}
+	return p, nil
+}
+
+// handOver gives the plan to the leader and waits for its report.
+func (f *applyFlags) handOver(ctx context.Context, client kubernetes.Interface, p plan.Plan, by plan.Approval) (*plan.RunReport, error) {
+	box := approval.New(client, f.namespace)
+	if err := box.Submit(ctx, approval.Request{Plan: p, By: by.By, At: by.At}); err != nil {
+		return nil, fmt.Errorf("handing the plan over: %w", forbidden("create and update configmaps", err))
+	}
+	ctx, cancel := context.WithTimeout(ctx, f.wait)
+	defer cancel()
+	every := time.NewTicker(time.Second)
+	defer every.Stop()
+	var last error
+	for {
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(fmt.Errorf("the plan is handed over, and no report came within %s; it lies in ConfigMap %s/%s", f.wait, f.namespace, approval.Name), last)
+		case <-every.C:
+			var r *plan.RunReport
+			if r, last = box.Fetch(ctx, p.ID); r != nil {
+				return r, nil
+			}
+		}
+	}
+}
+
+// carryOut carries the plan out here, as leader.
+func (f *applyFlags) carryOut(cmd *cobra.Command, g *global, log *slog.Logger, client kubernetes.Interface, where string, conf *config.Config, lease *controller.Lease, p plan.Plan, by plan.Approval, format report.Format) error {
+	watching, end := context.WithCancel(context.WithoutCancel(cmd.Context()))
+	o := observe.New(client, clock.RealClock{})
+	defer func() { end(); o.Shutdown() }()
+	o.Start(watching)
+	wait, cancel := context.WithTimeout(cmd.Context(), g.patience)
+	defer cancel()
+	if err := o.WaitForSync(wait); err != nil {
+		return fmt.Errorf("looking at the cluster at %s: %w", where, err)
+	}
+	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
+	defer broadcaster.Shutdown()
+	set := &settings{log: log, client: client, observer: o, lease: lease,
+		memory: remembered{memory.New(client, f.namespace), g.pauses(client, f.namespace)},
+		events: evictor.Recorded{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: f.namespace, UID: o.UIDOf},
+		record: onceWarned(log, "no events will be written", func() error { return broadcaster.StartRecordingToSinkWithContext(watching) })}
+	c := (&runFlags{}).controller(cmd.OutOrStdout(), log, o, metrics.New(version, conf.Hash()), format)
+	set.apply(c, conf)
+	if conf.DryRun {
+		set.evict(c, conf)
+	}
+	return lease.Lead(cmd.Context(), f.leaseTimeout, func(ctx context.Context) error {
+		r, err := c.Apply(ctx, p, by)
+		if err != nil {
+			return fmt.Errorf("nothing was evicted: %w", err)
+		}
+		return stopped(r)
+	})
+}
+
+// stopped is an error when something kept the plan from being carried out.
+func stopped(r plan.RunReport) error {
+	if r.Stopped == nil {
+		return nil
+	}
+	return fmt.Errorf("the plan was not carried out to its end: %s: %s", r.Stopped.Code, r.Stopped.Message)
+}

@@ -1,0 +1,47 @@
+package controller
+
+import (
+	"context"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/approval"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// Approvals are saved plans that somebody wants carried out.
+type Approvals interface {
+	Pending(ctx context.Context) (*approval.Request, error)
+	// Take makes sure that a plan is carried out once at most.
+	Take(ctx context.Context, r *approval.Request) error
+	Answer(ctx context.Context, r approval.Request, report plan.RunReport) error
+}
+
+// approvalEvery is how often approved plans are looked for.
+const approvalEvery = 5 * time.Second
+
+// approved carries out what was approved, between passes.
+func (c *Controller) approved(ctx context.Context) {
+	if c.Approvals == nil || c.Mode != plan.Live {
+		return
+	}
+	r, err := c.Approvals.Pending(ctx)
+	if err != nil {
+		c.Log.Warn("an approved plan is not carried out", "error", err)
+	}
+	if r == nil {
+		return
+	}
+	if err := c.Approvals.Take(ctx, r); err != nil {
+		c.Log.Warn("an approved plan is not carried out", "plan", r.Plan.ID, "error", err)
+		return
+	}
+	report, err := c.Apply(ctx, r.Plan, plan.Approval{By: r.By, At: r.At})
+	if err != nil {
+		report.Finished = c.Clock.Now().UTC()
+		report.Stopped = &plan.Reason{Code: plan.APIError, Message: "nothing was evicted: " + err.Error()}
+		c.Log.Error("an approved plan could not be carried out", "plan", r.Plan.ID, "error", err)
+	}
+	if err := c.Approvals.Answer(ctx, *r, report); err != nil {
+		c.Log.Warn("who approved the plan is not told what came of it", "plan", r.Plan.ID, "error", err)
+	}
+}

@@ -1,0 +1,96 @@
+package controller
+
+import (
+	"context"
+	"log/slog"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/planner/breaker"
+	"github.com/evenkeel-project/evenkeel/planner/ledger"
+)
+
+// countSchedulers takes over how well schedulers without a profile are foretold:
+// as this process has seen it, where it has seen more than is remembered.
+func (c *Controller) countSchedulers() {
+	if c.Shadow == nil {
+		return
+	}
+	seen := c.Shadow.Seen()
+	for name, b := range c.state.Schedulers {
+		if _, known := seen[name]; (known || len(seen) < plan.MaxSchedulers) && seen[name].Foretold < b.Foretold {
+			seen[name] = b
+		}
+	}
+	c.state.Schedulers = seen
+}
+
+// look asks the breaker about the cluster as the pass finds it.
+func (c *Controller) look(s *cluster.Snapshot) {
+	if c.state.Breaker != nil && c.Breaker.Holds(c.state.Breaker, s, c.Clock.Now()) == nil {
+		c.state.Breaker = nil
+	}
+	c.base = breaker.Baseline(s)
+	if c.state.Breaker == nil {
+		c.state.Breaker = c.Breaker.Watch(s, c.base)
+	}
+}
+
+// held says why a pass that would evict must not; dry runs go on.
+func (c *Controller) held() *plan.Reason {
+	switch {
+	case c.Mode != plan.Live:
+		return nil
+	case c.state.Pause != nil:
+		r := c.state.Pause.Hold().Reason
+		return &r
+	case c.state.Breaker != nil:
+		r := breaker.Tripped(c.state.Breaker)
+		return &r
+	}
+	return nil
+}
+
+// trip stops the pass where the breaker says so, and holds the next.
+func (c *Controller) trip(t *plan.Trip) *plan.Reason {
+	if t == nil {
+		return nil
+	}
+	c.state.Breaker = t
+	c.Log.Error("the breaker tripped; no pod is evicted until it is clear", "reason", t.Reason.Message, "until", t.Until)
+	return &t.Reason
+}
+
+// weigh compares what the evictions of the pass brought with what they were
+// foretold to bring, and looks at the cluster once more for the breaker.
+func (c *Controller) weigh(ctx context.Context, log *slog.Logger, report *plan.RunReport, before planner.Standing, due []string) {
+	evicted := false
+	for _, o := range report.Outcomes {
+		evicted = evicted || o.Outcome == plan.Evicted
+	}
+	if c.Mode != plan.Live || !evicted {
+		return
+	}
+	s, err := c.Observer.Snapshot(context.WithoutCancel(ctx))
+	if err != nil {
+		log.Warn("what the evictions brought is not known", "error", err)
+		return
+	}
+	gains := planner.Gains(before, report.Plan, report.Outcomes, planner.Standing{Snapshot: s, Goals: Goals(s, c.Strategies, due)})
+	c.state = ledger.AddBenefit(c.state, gains, c.names(), c.Clock.Now(), c.Benefits)
+	if c.state.Breaker != nil {
+		return
+	}
+	if stop := c.trip(c.Breaker.Watch(s, c.base)); stop != nil && report.Stopped == nil {
+		report.Stopped = stop
+	}
+}
+
+// tell tells people what holds evictions now, and what does no longer.
+func (c *Controller) tell() {
+	if c.Events != nil {
+		c.Events.Changed(c.told, c.state)
+	}
+	c.told = c.state
+}
