@@ -52,6 +52,7 @@ type Cluster struct {
 	ports       ports
 	cancel      context.CancelFunc
 	failed      chan error
+	etcdEnded   chan struct{}
 	running     sync.WaitGroup
 
 	lifetime       context.Context // of the components
