@@ -141,6 +141,35 @@ func TestReadErrorsNameFileAndDocument(t *testing.T) {
 	}
 }
 
+const state = `{"apiVersion":"evenkeel.io/v1alpha1","evictions":[{"count":1}],"kind":"PlannerState"}`
+
+// TestAPlannerStateIsKept, also one of another version, which is not for this
+// package to judge; and so is why there is none.
+func TestAPlannerStateIsKept(t *testing.T) {
+	o, err := read(t, "apiVersion: v1\nkind: List\nmetadata: {annotations: {evenkeel.io/state-unknown: it is forbidden}}\nitems: [{apiVersion: v1, kind: Node, metadata: {name: a}}]\n---\n"+state+"\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, from := range []*cluster.Objects{o, cluster.Redact(o)} {
+		for _, f := range []cluster.Format{cluster.JSON, cluster.YAML} {
+			var b bytes.Buffer
+			if err := cluster.Write(&b, from, f); err != nil {
+				t.Fatal(err)
+			}
+			again, err := read(t, b.String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(again.PlannerState) != state || len(again.Nodes) != 1 || len(again.Skipped) != 0 || again.StateUnknown != "it is forbidden" {
+				t.Errorf("%s: %d nodes, skipped %v, unknown %q, state %s", f, len(again.Nodes), again.Skipped, again.StateUnknown, again.PlannerState)
+			}
+		}
+	}
+	if _, err := read(t, state+"\n"+strings.ReplaceAll(state, "v1alpha1", "v2")+"\n"); err == nil || !strings.Contains(err.Error(), "in.yaml, document 2: a second PlannerState") {
+		t.Errorf("two states: %v", err)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	text, err := os.ReadFile(example)
 	if err != nil {

@@ -48,6 +48,12 @@ type Objects struct {
 	ClusterUID string
 	// Skipped counts objects of kinds that are not read, by "group/version Kind".
 	Skipped map[string]int
+	// PlannerState is our own PlannerState as JSON, which package plan reads; empty:
+	// there is none.
+	PlannerState []byte
+	// StateUnknown says why the PlannerState could not be read; empty: it could, or
+	// there is none.
+	StateUnknown string
 	// Redacted says that Redact was applied.
 	Redacted bool
 }

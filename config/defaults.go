@@ -37,7 +37,7 @@ func Default() *Config {
 			PerOwner: plan.Percent(50), PerZone: plan.Absolute(20),
 			PerHour: PerHour{plan.Absolute(10), plan.Absolute(100), plan.Absolute(300)}},
 		Windows:   Windows{[]Window{}, []Window{}},
-		Placement: Placement{Profiles: []PlacementProfile{}},
+		Placement: Placement{Profiles: []PlacementProfile{}, Shadow: Shadow{MinBindings: 50, MinHitRate: 0.9}},
 		Evictor: Evictor{PerMinute: plan.Absolute(30),
 			InFlight:      InFlight{plan.Absolute(16), plan.Absolute(2), plan.Absolute(1)},
 			VerifyTimeout: 5 * minute, Steer: string(hints.None), SteerMaxFrac: 0.67, SteerTTL: 10 * minute, Backoff: Backoff{10 * minute, 24 * 60 * minute},
@@ -48,12 +48,8 @@ func Default() *Config {
 // NotEnforced lists the default limits that this version reads but does not
 // enforce yet.
 func (c *Config) NotEnforced() []string {
-	h, b, k := c.Limits.PerHour, c.Evictor.Backoff, c.Evictor.Breaker
+	k := c.Evictor.Breaker
 	return []string{
-		"limits.perHour.owner: " + h.Owner.String(),
-		"limits.perHour.namespace: " + h.Namespace.String(),
-		"limits.perHour.cluster: " + h.Cluster.String(),
-		"evictor.backoff: " + b.Initial.String() + " up to " + b.Max.String(),
 		"evictor.breaker.maxUnreadyNodesFrac: " + number(k.MaxUnreadyNodesFrac),
 		"evictor.breaker.maxPendingPods: " + k.MaxPendingPods.String(),
 		"evictor.breaker.maxFailedFrac: " + number(k.MaxFailedFrac),

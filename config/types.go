@@ -30,6 +30,7 @@ type Config struct {
 
 	profiles map[string]placement.Profile // by schedulerName
 	files    []string                     // digests of the files that are named
+	named    []string                     // their paths
 }
 
 // Namespaces are those in scope.
@@ -132,7 +133,7 @@ type Limits struct {
 	PerNamespace plan.Count `json:"perNamespace"`
 	PerOwner     plan.Count `json:"perOwner"`
 	PerZone      plan.Count `json:"perZone"`
-	PerHour      PerHour    `json:"perHour" built:"no"`
+	PerHour      PerHour    `json:"perHour"`
 }
 
 // PerHour bounds evictions over the last hour.
@@ -164,7 +165,7 @@ type Evictor struct {
 	Steer              string     `json:"steer"`
 	SteerMaxFrac       float64    `json:"steerMaxFrac"`
 	SteerTTL           Duration   `json:"steerTTL"`
-	Backoff            Backoff    `json:"backoff" built:"no"`
+	Backoff            Backoff    `json:"backoff"`
 	Breaker            Breaker    `json:"breaker" built:"no"`
 }
 

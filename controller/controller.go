@@ -60,8 +60,17 @@ type Controller struct {
 	// long hints may outlive this process.
 	Hinter  Hinter
 	HintTTL time.Duration
+	// Shadow counts how well schedulers without a profile are foretold; nil keeps
+	// the counts that there are.
+	Shadow *Shadow
 	// OnReport takes the report of every pass.
 	OnReport func(plan.RunReport)
+	// Reloads hands over what sets the fields above by a new configuration. It is
+	// received from between passes only; nil when nothing can change.
+	Reloads <-chan func(*Controller)
+	// Refused are the files whose newest content is not in effect, for reports;
+	// nil for none.
+	Refused func() []plan.Input
 	// Memory is read before every pass, and written where evictions are made;
 	// Resolver looks into those that a process that ended left open.
 	Memory   Memory
@@ -106,7 +115,6 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 	report := c.newReport()
 	log := c.Log.With("run", report.RunID)
 	c.left = nil
-
 	if err := c.recall(ctx, log); err != nil {
 		return report, err
 	}
@@ -118,6 +126,9 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 		c.refuse(&report, err)
 		return report, err
 	}
+	if c.Shadow != nil {
+		c.state.Schedulers = c.Shadow.Seen()
+	}
 	goals := Goals(snapshot, c.Strategies, due)
 	report.Plan = c.Planner.Plan(snapshot, c.state, goals, snapshot.TakenAt)
 	log.Info("planned", "strategies", due, "moves", len(report.Plan.Moves), "minEvictions", report.Plan.Bound.MinEvictions, "mode", c.Mode)
@@ -127,7 +138,11 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 }
 
 func (c *Controller) newReport() plan.RunReport {
-	return plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: c.NewRunID(), Mode: c.Mode, Started: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
+	r := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: c.NewRunID(), Mode: c.Mode, Started: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
+	if c.Refused != nil {
+		r.Inputs = c.Refused()
+	}
+	return r
 }
 
 // finish reports a pass, and only then forgets what it reserved.

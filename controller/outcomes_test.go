@@ -142,6 +142,9 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("nothing provokes %s", code)
 		}
 	}
+	for i := range lines { // they change with every key of the configuration
+		lines[i] = regexp.MustCompile(`\b([0-9a-f]{16}|[0-9a-f]{12})\b`).ReplaceAllString(lines[i], "0123456789ab")
+	}
 	golden.Lines(t, "testdata/outcomes.txt", lines)
 }
 

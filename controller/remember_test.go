@@ -163,9 +163,9 @@ func (found) Resolve(_ context.Context, open []plan.Reservation) ([]plan.Outcome
 	return out, nil
 }
 
-type told struct{ gaveUp []plan.Backoff }
+type listener struct{ gaveUp []plan.Backoff }
 
-func (e *told) GivenUp(b plan.Backoff) { e.gaveUp = append(e.gaveUp, b) }
+func (e *listener) GivenUp(b plan.Backoff) { e.gaveUp = append(e.gaveUp, b) }
 
 func TestTheNextProcessReportsWhatTheLastCouldNot(t *testing.T) {
 	m := &memory{}
@@ -184,7 +184,7 @@ func TestTheNextProcessReportsWhatTheLastCouldNot(t *testing.T) {
 
 	m.failing = nil
 	c, _ := setUp(t, e, plan.Live)
-	events := &told{}
+	events := &listener{}
 	c.Memory, c.Resolver, c.Holder, c.Events = m, found{}, "next-2", events
 	c.Ledger = ledger.Options{Initial: time.Hour, Max: time.Hour}
 	c.NewRunID = func() string { return "r2" }

@@ -72,6 +72,14 @@ func newLive(a api, pods PodSource, workloadOf func(*corev1.Pod) string, opts Op
 	return &Live{a, pods, workloadOf, opts, newPace(opts.PerMinute, opts.Clock), newLanes()}
 }
 
+// Follow keeps the pace across two evictors, and what was learned of the server:
+// l evicts next when before, which is not used any more, has been followed by the
+// pause of either.
+func (l *Live) Follow(before *Live) {
+	l.pace.after(before.pace)
+	l.lanes = before.lanes
+}
+
 // Wave evicts the moves and waits for their replacements. When ctx ends no
 // further eviction begins, and those under way are watched for a few seconds
 // more.

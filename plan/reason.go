@@ -86,6 +86,8 @@ const (
 	LimitPerNamespace       Code = "LimitPerNamespace"
 	LimitPerOwner           Code = "LimitPerOwner"
 	LimitPerZone            Code = "LimitPerZone"
+	LimitPerHour            Code = "LimitPerHour"
+	BackedOff               Code = "BackedOff"
 	PermissionMissing       Code = "PermissionMissing"
 	PremiseChanged          Code = "PremiseChanged"
 	PodGoneAlready          Code = "PodGone"

@@ -26,6 +26,9 @@ type RunReport struct {
 	Outcomes []Outcome `json:"outcomes"`
 	// Stopped says why the pass ended before the plan did; nil when it did not.
 	Stopped *Reason `json:"stopped"`
+	// Inputs are files of this process whose newest content was refused; the one
+	// before is in effect. Age is since when, Problems say why.
+	Inputs []Input `json:"inputs,omitempty"`
 }
 
 // Approval says who had a saved plan carried out, and when.

@@ -184,8 +184,13 @@ func (e *Explainer) guards(p *cluster.Pod) []plan.Check {
 	return out
 }
 
+// budgets are what others have to say on the pod: its workload's rest, and the
+// budget that covers it.
 func (e *Explainer) budgets(p *cluster.Pod) []plan.Check {
 	out := []plan.Check{}
+	if r, rests := e.start.verdict.resting(p); rests {
+		out = append(out, plan.Check{Code: r.Code, Message: r.Message})
+	}
 	if len(p.Budgets) == 0 {
 		r, allowed := e.start.verdict.withoutPDB(p)
 		if r.Code != "" {
@@ -209,7 +214,7 @@ func (e *Explainer) limits(p *cluster.Pod) []plan.Check {
 	out := []plan.Check{}
 	used := e.done.limits.allowances(p.ID)
 	for i, a := range e.start.limits.allowances(p.ID) {
-		out = append(out, plan.Check{Code: a.code, Allows: a.left() > 0, Message: fmt.Sprintf("%s allows %s; the plan uses %d", a.what(), a.allows(), used[i].planned)})
+		out = append(out, plan.Check{Code: a.code, Allows: a.left() > 0, Message: fmt.Sprintf("%s allows %s%s; the plan uses %d", a.what(), a.allows(), a.took(), used[i].planned)})
 	}
 	return out
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/guard"
+	"github.com/evenkeel-project/evenkeel/planner/ledger"
 )
 
 // validity is how long after its making a plan may be carried out.
@@ -52,21 +53,24 @@ func (p *Planner) solve(c *search) []wavedStep {
 
 // search is one planning pass under way.
 type search struct {
-	p       *Planner
-	s       *cluster.Snapshot
-	st      plan.PlannerState
-	now     time.Time
-	world   *placement.World
-	goals   *tracker
-	limits  *limits
-	verdict *verdicts
-	refused *refusals
-	moves   []step
-	moved   map[cluster.PodID]bool
-	leftOut map[cluster.PodID]bool // moves that no wave can hold
-	steer   *steering
-	steers  bool               // moves that need hints are looked for
-	hinted  [][]cluster.NodeID // nodes hinted in each wave
+	p   *Planner
+	s   *cluster.Snapshot
+	st  plan.PlannerState
+	now time.Time
+	// schedulers are those without a profile.
+	schedulers []plan.SchedulerState
+	world      *placement.World
+	goals      *tracker
+	limits     *limits
+	hour       ledger.Hour
+	verdict    *verdicts
+	refused    *refusals
+	moves      []step
+	moved      map[cluster.PodID]bool
+	leftOut    map[cluster.PodID]bool // moves that no wave can hold
+	steer      *steering
+	steers     bool               // moves that need hints are looked for
+	hinted     [][]cluster.NodeID // nodes hinted in each wave
 }
 
 // step is an accepted move inside the search.
@@ -79,7 +83,7 @@ type step struct {
 }
 
 func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *search {
-	c := &search{p: p, s: s, st: st, now: now}
+	c := &search{p: p, s: s, st: st, now: now, hour: ledger.LastHour(st, now), schedulers: p.opts.Shadow.States(s, p.opts.Placement.Profiles, st.Schedulers)}
 	c.begin(goals)
 	c.verdict = newVerdicts(s, c.world, st, &p.opts, now)
 	c.steer = newSteering(s, &p.opts)
@@ -88,9 +92,11 @@ func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []p
 
 // begin puts the search at the snapshot, nothing moved.
 func (c *search) begin(goals []plan.Goal) {
-	c.world = placement.NewWorld(c.s, c.p.opts.Placement)
+	o := c.p.opts.Placement
+	o.Profiles = c.p.opts.Shadow.Profiles(o.Profiles, c.schedulers)
+	c.world = placement.NewWorld(c.s, o)
 	c.goals = newTracker(c.s, c.world, goals)
-	c.limits = newLimits(c.s, c.p.opts.Limits)
+	c.limits = newLimits(c.s, c.p.opts.Limits, c.hour)
 	c.refused = newRefusals()
 	c.moved, c.leftOut = map[cluster.PodID]bool{}, map[cluster.PodID]bool{}
 }
@@ -98,7 +104,7 @@ func (c *search) begin(goals []plan.Goal) {
 // afresh is another search from the snapshot. Verdicts do not depend on moves
 // and are shared.
 func (c *search) afresh() *search {
-	other := &search{p: c.p, s: c.s, st: c.st, now: c.now, verdict: c.verdict, steer: c.steer}
+	other := &search{p: c.p, s: c.s, st: c.st, now: c.now, hour: c.hour, schedulers: c.schedulers, verdict: c.verdict, steer: c.steer}
 	other.begin(c.goals.list)
 	return other
 }

@@ -72,6 +72,19 @@ func steered() plan.Plan {
 	return p
 }
 
+// shadowed has schedulers without a profile: one that is trusted, one that is wrong
+// too often, one of which nothing is known.
+func shadowed() plan.Plan {
+	p := level()
+	all, some := 0.9833, 0.5
+	p.Schedulers = []plan.SchedulerState{
+		{Name: "binpack", Pods: 12, Seen: 80, Foretold: 60, Hits: 30, HitRate: &some},
+		{Name: "fancy", Pods: 9, Seen: 80, Foretold: 60, Hits: 59, HitRate: &all, Trusted: true},
+		{Name: "new", Pods: 1},
+	}
+	return p
+}
+
 // level has nothing to do.
 func level() plan.Plan {
 	p := base()
@@ -90,7 +103,7 @@ func blocked() plan.Plan {
 	p.Rejections = plan.Rejections{Counts: map[plan.Code]int{plan.BlockedByPDB: 12}, Samples: []plan.Rejection{
 		{Pod: plan.PodRef{Namespace: "shop", Name: "d-6f9c-x1"}, Node: "n3", Strategy: "zones", Reason: plan.Reason{Code: plan.BlockedByPDB, Message: "pdb shop/d allows 0 more"}}}}
 	p.Inputs = append(p.Inputs, plan.Input{Source: "prometheus", Age: "7m3s", Coverage: .666, Problems: []string{"n3 has no sample", "answer older than 3m"}})
-	p.NotEnforced = []string{"limits.perHour.owner: 10", "evictor.backoff: 10m up to 24h"}
+	p.NotEnforced = []string{"evictor.breaker.maxFailedFrac: 0.2", "evictor.breaker.maxPendingPods: 10"}
 	return p
 }
 

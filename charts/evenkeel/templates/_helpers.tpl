@@ -38,11 +38,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- define "evenkeel.podTemplate" -}}
 {{- $root := .root -}}
 metadata:
+  {{- with $root.Values.podAnnotations }}
   annotations:
-    checksum/config: {{ include "evenkeel.config" $root | sha256sum }}
-    {{- with $root.Values.podAnnotations }}
     {{- toYaml . | nindent 4 }}
-    {{- end }}
+  {{- end }}
   labels:
     {{- include "evenkeel.labels" $root | nindent 4 }}
     {{- with $root.Values.podLabels }}
@@ -135,4 +134,10 @@ spec:
 {{- define "evenkeel.steers" -}}
 {{- $steer := dig "evictor" "steer" "none" .Values.config -}}
 {{- if and (include "evenkeel.evicts" .) (has (toString $steer) (list "label" "taint")) -}}true{{- end -}}
+{{- end }}
+
+{{/* The ConfigMaps in which it is remembered what was evicted; the program knows
+them by these names. */}}
+{{- define "evenkeel.memory" -}}
+{{- range $i := until 16 }}evenkeel-memory-{{ printf "%02d" $i }}, {{ end }}evenkeel-memory-cluster
 {{- end }}
