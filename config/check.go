@@ -33,6 +33,7 @@ func (c *Config) check(e *mistakes) {
 	c.checkWindows(e, loc)
 	fraction(e, "impact.utilizationLimit", c.Impact.UtilizationLimit)
 	c.checkEvictor(e)
+	c.checkSafety(e)
 	c.checkPlacement(e)
 }
 

@@ -104,4 +104,8 @@ const (
 	MemoryUnavailable       Code = "MemoryUnavailable"
 	NotLeading              Code = "NotLeading"
 	PlanRefused             Code = "PlanRefused"
+
+	Paused       Code = "Paused"
+	BreakerOpen  Code = "BreakerOpen"
+	NotPayingOff Code = "NotPayingOff"
 )

@@ -27,6 +27,7 @@ func (p *Planner) assemble(c *search, steps []wavedStep) plan.Plan {
 		Strategies: c.strategies(),
 		Schedulers: c.schedulers,
 		Inputs:     c.inputs(),
+		Holds:      c.holds(),
 	}
 	for i, nodes := range c.hinted {
 		if len(nodes) > 0 {

@@ -22,7 +22,7 @@ type Explainer struct {
 
 // Explain makes the plan once, so that many pods can be asked about.
 func (p *Planner) Explain(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *Explainer {
-	c := p.newSearch(s, st, number(s, goals), now)
+	c := p.newSearch(s, st, p.asked(s, st, goals, now), now)
 	steps := p.solve(c)
 	e := &Explainer{start: c.afresh(), done: c, moves: map[cluster.PodID]plan.Move{}}
 	during := c.afresh()

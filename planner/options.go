@@ -6,7 +6,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/breaker"
 	"github.com/evenkeel-project/evenkeel/planner/guard"
+	"github.com/evenkeel-project/evenkeel/planner/ledger"
 	"github.com/evenkeel-project/evenkeel/planner/shadow"
 )
 
@@ -35,6 +37,10 @@ type Options struct {
 	SteerMaxFrac float64
 	// UtilizationLimit separates failure categories 3 and 4.
 	UtilizationLimit float64
+	// Breaker says when the breaker, once it has tripped, may close again.
+	Breaker breaker.Options
+	// Benefit says when a strategy is held that does not pay off.
+	Benefit ledger.BenefitOptions
 	// Strategies are all that are enabled, in order, so that one without a goal
 	// can be told from one whose goals are met.
 	Strategies []StrategyInfo
@@ -80,6 +86,8 @@ func DefaultOptions() Options {
 		SteerMaxFrac:             0.67,
 		MaxUnavailableWithoutPDB: 1,
 		UtilizationLimit:         0.9,
+		Breaker:                  breaker.DefaultOptions(),
+		Benefit:                  ledger.DefaultBenefit(),
 		SamplesPerCode:           20,
 	}
 }

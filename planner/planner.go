@@ -29,8 +29,7 @@ func New(opts Options) *Planner { return &Planner{opts} }
 // Plan answers the goals. Cost: one landing prediction per candidate pod until
 // the goals are met or limits are reached, O(candidates x nodes).
 func (p *Planner) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
-	goals = number(s, goals)
-	sch := p.newSearch(s, st, goals, now)
+	sch := p.newSearch(s, st, p.asked(s, st, goals, now), now)
 	return p.assemble(sch, p.solve(sch))
 }
 

@@ -85,6 +85,17 @@ func shadowed() plan.Plan {
 	return p
 }
 
+// held is planned in the middle of everything that can hold it.
+func held() plan.Plan {
+	p := threeZones()
+	p.Holds = []plan.Hold{
+		(&plan.Pause{Since: taken.Add(-time.Hour), Until: taken.Add(time.Hour), By: "alice\x1b[2J", Reason: "release 42"}).Hold(),
+		{Reason: plan.Reason{Code: plan.BreakerOpen, Message: "the breaker is open since 2025-12-31T23:55:00Z: 11 pods became unschedulable"}, Since: taken.Add(-5 * time.Minute), Until: taken.Add(5 * time.Minute)},
+		{Strategy: "hot-nodes", Reason: plan.Reason{Code: plan.NotPayingOff, Message: "its evictions brought 12% of what they were foretold to"}, Since: taken.Add(-time.Hour), Until: taken.Add(23 * time.Hour)},
+	}
+	return p
+}
+
 // level has nothing to do.
 func level() plan.Plan {
 	p := base()

@@ -28,7 +28,7 @@ type inputFlags struct {
 }
 
 func (f *inputFlags) add(fl *pflag.FlagSet) {
-	fl.StringVar(&f.namespace, "lease-namespace", ownNamespace(), "namespace of the Lease, where it is remembered what was evicted and which workloads rest")
+	leaseNamespace(fl, &f.namespace)
 	fl.StringArrayVarP(&f.files, "filename", "f", nil, "look at objects in a file or directory instead of a cluster (-: standard input); repeatable")
 }
 
@@ -60,7 +60,7 @@ func (f *inputFlags) objects(cmd *cobra.Command, g *global) (*cluster.Objects, e
 	if err != nil {
 		return nil, err
 	}
-	return remembering(cmd.Context(), o, memory.New(client, f.namespace))
+	return remembering(cmd.Context(), o, recalled{memory.New(client, f.namespace), g.pauses(client, f.namespace), g.logger(cmd)})
 }
 
 // loader reads what is remembered.

@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -51,7 +50,7 @@ func newRun(g *global) *cobra.Command {
 	fl.StringSliceVar(&f.strategies, "strategy", nil, "with --once: strategies that are due (default: all); the others are constraints")
 	fl.StringVarP(&f.output, "output", "o", "", "report as table, wide, yaml, or json, one line each (default: table with --once, else json)")
 	fl.DurationVar(&f.leaseTimeout, "lease-timeout", 2*time.Minute, "with --once: how long to wait for the Lease")
-	fl.StringVar(&f.namespace, "lease-namespace", ownNamespace(), "namespace of the Lease and of what is remembered")
+	leaseNamespace(fl, &f.namespace)
 	fl.StringVar(&f.bind, "bind-address", ":8080", "where /livez, /readyz and /metrics are served, without --once")
 	return c
 }
@@ -145,13 +144,6 @@ func (f *runFlags) check() error {
 	}
 	if _, err := net.LookupPort("tcp", port); err != nil {
 		return fmt.Errorf("--bind-address: %q is not a port (want 0 to 65535; 0: any)", port)
-	}
-	return nil
-}
-
-func checkNamespace(name string) error {
-	if len(validation.IsDNS1123Label(name)) > 0 {
-		return fmt.Errorf("--lease-namespace: %q is not a namespace (want lower case letters, digits and dashes)", name)
 	}
 	return nil
 }

@@ -107,6 +107,8 @@ func (r release) rights(ctx context.Context, t *testing.T, mayEvict bool) {
 		{true, authorizationv1.ResourceAttributes{Namespace: "shop", Verb: "create", Group: "events.k8s.io", Resource: "events"}},
 		{true, lease(r.namespace, "create", "")},
 		{true, lease(r.namespace, "update", "evenkeel")},
+		{true, authorizationv1.ResourceAttributes{Namespace: r.namespace, Verb: "get", Resource: "configmaps", Name: "evenkeel-pause"}},
+		{false, authorizationv1.ResourceAttributes{Namespace: r.namespace, Verb: "delete", Resource: "configmaps", Name: "evenkeel-pause"}},
 		{false, lease(r.namespace, "update", "another")},
 		{false, lease("kube-system", "create", "")},
 		{false, lease("kube-system", "update", "evenkeel")},
