@@ -55,6 +55,8 @@ func run(ctx context.Context, args []string, stderr *os.File) error {
 	switch step := fs.Arg(0); step {
 	case "":
 		return all(ctx, s, args, stderr)
+	case "publish":
+		return publish(s, os.Stdout)
 	case "seed":
 		return furnish(ctx, s, stderr)
 	default:

@@ -2,8 +2,10 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"strings"
@@ -15,6 +17,9 @@ func publish(s settings, out io.Writer) error {
 	for _, m := range managers {
 		for _, p := range programs {
 			data, err := os.ReadFile(s.result(p + "/" + m))
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // the table shows what was measured so far
+			}
 			if err != nil {
 				return fmt.Errorf("reading what was measured: %w", err)
 			}
