@@ -85,6 +85,17 @@ lint: ## gofmt, vet, staticcheck
 bench: ## benchmarks of the planner and the snapshot reader
 	go test -run '^$$' -bench . -benchmem ./cluster/... ./placement/... ./planner/... ./cmd/...
 
+.PHONY: bench-rate
+bench-rate: lab peer ## evictions per second beside the descheduler, 500 nodes and 10,000 pods (resumable; BENCH="-nodes 100 -pods 2000" for less)
+	cd lab && go build -ldflags "-s -w $(LABFLAGS)" -o $(BIN)/bench ./bench
+	$(BIN)/bench $(BENCH)
+
+# The descheduler is built as its own authors do, with the versions its module pins.
+PEER := sigs.k8s.io/descheduler@v0.36.0
+.PHONY: peer
+peer: ## bin/descheduler, which Evenkeel is measured beside
+	cd "$$(go mod download -json $(PEER) | sed -n 's/^\t"Dir": "\(.*\)",*$$/\1/p')" && CGO_ENABLED=0 go build -mod=readonly -ldflags "-s -w" -o $(BIN)/descheduler ./cmd/descheduler
+
 .PHONY: golden
 golden: ## rewrite what the tests expect; read the diff before you commit it
 	go test ./planner ./report ./config ./controller ./evictor -update

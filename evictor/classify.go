@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"net/http"
 	"strings"
+	"time"
 
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,6 +25,10 @@ type Verdict struct {
 	// Unsure, the reason says what came instead of an answer.
 	Outcome plan.OutcomeKind
 	Reason  plan.Reason
+	// Throttled: nothing was done, and the server asks to come back after
+	// RetryAfter; 0 when it does not say.
+	Throttled  bool
+	RetryAfter time.Duration
 	// Stop: nothing more may be evicted in this pass.
 	Stop bool
 	// Spent: the budget may have been taken although the pod stays.
@@ -46,7 +51,9 @@ func Classify(err error) Verdict {
 	case byBudget && (s.Code == http.StatusTooManyRequests || s.Code == http.StatusForbidden):
 		return refused(plan.BlockedByPDB, s.Message)
 	case s.Code == http.StatusTooManyRequests:
-		return stop(plan.APIThrottled, "the API server asks to slow down: "+s.Message)
+		v := refused(plan.APIThrottled, "the API server asks to slow down: "+s.Message)
+		v.Throttled, v.RetryAfter = true, retryAfter(err)
+		return v
 	case s.Code == http.StatusForbidden || s.Code == http.StatusUnauthorized:
 		return stop(plan.PermissionMissing, withoutPermission("create pods/eviction", err))
 	case s.Code == http.StatusNotFound:
@@ -59,6 +66,11 @@ func Classify(err error) Verdict {
 		return Verdict{Unsure: true, Reason: plan.Reason{Code: plan.APIError, Message: fmt.Sprintf("the API server answered %d: %s", s.Code, s.Message)}}
 	}
 	return Verdict{Outcome: plan.Unknown, Reason: plan.Reason{Code: plan.APIError, Message: fmt.Sprintf("the API server answered %d: %s", s.Code, s.Message)}}
+}
+
+func retryAfter(err error) time.Duration {
+	seconds, _ := apierrors.SuggestsClientDelay(err)
+	return time.Duration(seconds) * time.Second
 }
 
 // withoutPermission tells a right that is missing from an account that is not

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"net/http"
 	"testing"
+	"time"
 
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -36,11 +37,15 @@ func TestClassify(t *testing.T) {
 		spent    bool
 		outcome  plan.OutcomeKind
 		code     plan.Code
+
+		throttled  bool
+		retryAfter time.Duration
 	}{
 		{name: "201", accepted: true},
 		{name: "budget at 0", err: withBudgetCause(apierrors.NewTooManyRequests("no", 0)), outcome: plan.Blocked, code: plan.BlockedByPDB},
 		{name: "budget not observed", err: withBudgetCause(apierrors.NewTooManyRequests("wait", 10)), outcome: plan.Blocked, code: plan.BlockedByPDB},
-		{name: "throttled", err: apierrors.NewTooManyRequestsError("slow down"), stop: true, outcome: plan.Blocked, code: plan.APIThrottled},
+		{name: "throttled", err: apierrors.NewTooManyRequestsError("slow down"), throttled: true, outcome: plan.Blocked, code: plan.APIThrottled},
+		{name: "throttled for a while", err: apierrors.NewTooManyRequests("slow down", 7), throttled: true, retryAfter: 7 * time.Second, outcome: plan.Blocked, code: plan.APIThrottled},
 		{name: "negative budget", err: withBudgetCause(apierrors.NewForbidden(pods, "a", errors.New("pdb"))), outcome: plan.Blocked, code: plan.BlockedByPDB},
 		{name: "no permission", err: apierrors.NewForbidden(pods, "a", errors.New("rbac")), stop: true, outcome: plan.Blocked, code: plan.PermissionMissing},
 		{name: "no credentials", err: apierrors.NewUnauthorized("token"), stop: true, outcome: plan.Blocked, code: plan.PermissionMissing},
@@ -56,7 +61,7 @@ func TestClassify(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := Classify(c.err)
-			if v.Accepted != c.accepted || v.Unsure != c.unsure || v.Stop != c.stop || v.Spent != c.spent || v.Outcome != c.outcome || v.Reason.Code != c.code {
+			if v.Accepted != c.accepted || v.Unsure != c.unsure || v.Stop != c.stop || v.Spent != c.spent || v.Throttled != c.throttled || v.RetryAfter != c.retryAfter || v.Outcome != c.outcome || v.Reason.Code != c.code {
 				t.Errorf("got %+v", v)
 			}
 		})

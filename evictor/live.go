@@ -60,12 +60,7 @@ type Live struct {
 	workloadOf func(*corev1.Pod) string
 	opts       Options
 	pace       *pace
-}
-
-// api is the part of the API that is used.
-type api interface {
-	get(ctx context.Context, namespace, name string) (*corev1.Pod, error)
-	evict(ctx context.Context, e *policyv1.Eviction) error
+	lanes      *lanes
 }
 
 // NewLive returns an evictor that acts. workloadOf names what replaces a pod.
@@ -74,25 +69,15 @@ func NewLive(client kubernetes.Interface, pods PodSource, workloadOf func(*corev
 }
 
 func newLive(a api, pods PodSource, workloadOf func(*corev1.Pod) string, opts Options) *Live {
-	return &Live{a, pods, workloadOf, opts, newPace(opts.PerMinute, opts.Clock)}
+	return &Live{a, pods, workloadOf, opts, newPace(opts.PerMinute, opts.Clock), newLanes()}
 }
 
-// Follow keeps the pace across two evictors: e evicts next when before, which is
-// not used any more, has been followed by the pause of either.
-func (e *Live) Follow(before *Live) { e.pace.after(before.pace) }
-
-// rest calls a real API server.
-type rest struct{ client kubernetes.Interface }
-
-func (r rest) get(ctx context.Context, namespace, name string) (*corev1.Pod, error) {
-	return r.client.CoreV1().Pods(namespace).Get(ctx, name, metav1.GetOptions{})
-}
-
-// evict sends one request: the client would otherwise repeat it up to ten times
-// when the answer carries Retry-After.
-func (r rest) evict(ctx context.Context, e *policyv1.Eviction) error {
-	return r.client.PolicyV1().RESTClient().Post().AbsPath("/api/v1").Namespace(e.Namespace).Resource("pods").Name(e.Name).
-		SubResource("eviction").MaxRetries(0).Body(e).Do(ctx).Error()
+// Follow keeps the pace across two evictors, and what was learned of the server:
+// l evicts next when before, which is not used any more, has been followed by the
+// pause of either.
+func (l *Live) Follow(before *Live) {
+	l.pace.after(before.pace)
+	l.lanes = before.lanes
 }
 
 // Wave evicts the moves and waits for their replacements. When ctx ends no
@@ -108,18 +93,30 @@ func (l *Live) Wave(ctx context.Context, moves []plan.Move, bound func()) Result
 	}
 	wave, halt := context.WithCancel(ctx)
 	defer halt()
+	hold := &hold{clock: l.opts.Clock}
+	followed := make(chan struct{})
+	go func() { defer close(followed); w.follow(l) }()
 	for i, m := range moves {
 		wg.Go(func() {
 			defer w.placed(m)
-			outcomes[i] = l.move(ctx, wave, w, m)
+			outcomes[i] = l.move(ctx, wave, w, hold, m)
 			if outcomes[i].stop != nil {
 				halt()
 			}
 		})
 	}
 	wg.Wait()
-	var r Result
-	for _, a := range outcomes {
+	close(w.over)
+	<-followed
+	r := result(outcomes)
+	if r.Stop == nil && ctx.Err() != nil {
+		r.Stop = &plan.Reason{Code: plan.Interrupted, Message: "told to stop"}
+	}
+	return r
+}
+
+func result(attempts []attempt) (r Result) {
+	for _, a := range attempts {
 		r.Outcomes = append(r.Outcomes, a.outcome)
 		if a.stop != nil && r.Stop == nil {
 			r.Stop = a.stop
@@ -127,9 +124,6 @@ func (l *Live) Wave(ctx context.Context, moves []plan.Move, bound func()) Result
 		if a.spent {
 			r.Spent = append(r.Spent, a.outcome.Pod)
 		}
-	}
-	if r.Stop == nil && ctx.Err() != nil {
-		r.Stop = &plan.Reason{Code: plan.Interrupted, Message: "told to stop"}
 	}
 	return r
 }
@@ -145,28 +139,13 @@ func outcomeOf(m plan.Move, kind plan.OutcomeKind, code plan.Code, msg string) a
 	return attempt{outcome: plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Reason: plan.Reason{Code: code, Message: msg}}}
 }
 
-// move looks at the pod once more, evicts it, and follows its replacement. ctx
-// is the pass's, wave ends earlier when another move stops the pass.
-func (l *Live) move(ctx, wave context.Context, w *watch, m plan.Move) attempt {
-	if !l.pace.wait(wave) {
-		return outcomeOf(m, plan.Dropped, plan.Interrupted, "not tried: told to stop")
-	}
-	pod, a := l.look(wave, m)
+// move evicts a pod and follows its replacement. ctx is the pass's, wave ends
+// earlier when another move stops the pass.
+func (l *Live) move(ctx, wave context.Context, w *watch, h *hold, m plan.Move) attempt {
+	pod, v, a := l.try(ctx, wave, h, m)
 	if pod == nil {
 		return a
 	}
-	if wave.Err() != nil {
-		return outcomeOf(m, plan.Dropped, plan.Interrupted, "not tried: told to stop")
-	}
-	if !m.NotAfter.IsZero() && !l.opts.Clock.Now().Before(m.NotAfter) {
-		return outcomeOf(m, plan.Dropped, plan.OutsideWindow, "not tried: the window closed at "+m.NotAfter.UTC().Format(time.RFC3339))
-	}
-	if shut := l.gate(wave); shut != nil {
-		a := outcomeOf(m, plan.Dropped, shut.Code, "not tried: "+shut.Message)
-		a.stop = shut
-		return a
-	}
-	v := l.ask(ctx, m)
 	if v.Unsure {
 		v = l.resolve(ctx, m, v)
 	}
@@ -190,6 +169,63 @@ func (l *Live) move(ctx, wave context.Context, w *watch, m plan.Move) attempt {
 	return a
 }
 
+// try asks for an eviction when its turn comes, and again as long as the server
+// only asks to slow down: such an answer says that nothing was done. A nil pod
+// means that the attempt ends here.
+func (l *Live) try(ctx, wave context.Context, h *hold, m plan.Move) (*corev1.Pod, Verdict, attempt) {
+	for {
+		if !l.turn(wave, h) {
+			return nil, Verdict{}, outcomeOf(m, plan.Dropped, plan.Interrupted, "not tried: told to stop")
+		}
+		pod, v, a := l.once(ctx, wave, m)
+		l.lanes.leave()
+		if !v.Throttled {
+			return pod, v, a
+		}
+		if !h.extend(v.RetryAfter) {
+			a := outcomeOf(m, v.Outcome, v.Reason.Code, v.Reason.Message)
+			a.stop = &a.outcome.Reason
+			return nil, v, a
+		}
+		l.opts.Log.Info("holding back: the API server asks to slow down", "pod", m.Pod.String(), "for", h.left())
+	}
+}
+
+// turn waits until the server lets evictions through, the pace has come to this
+// one, and a lane is free, which the caller leaves.
+func (l *Live) turn(wave context.Context, h *hold) bool {
+	for h.wait(wave) && l.pace.wait(wave) && l.lanes.enter(wave) {
+		if h.left() <= 0 {
+			return true
+		}
+		l.lanes.leave() // what was held back must not come all at once
+	}
+	return false
+}
+
+// once looks at the pod once more and asks for its eviction.
+func (l *Live) once(ctx, wave context.Context, m plan.Move) (*corev1.Pod, Verdict, attempt) {
+	pod, v, a := l.look(wave, m)
+	if pod == nil {
+		return nil, v, a
+	}
+	if wave.Err() != nil {
+		return nil, v, outcomeOf(m, plan.Dropped, plan.Interrupted, "not tried: told to stop")
+	}
+	if !m.NotAfter.IsZero() && !l.opts.Clock.Now().Before(m.NotAfter) {
+		return nil, v, outcomeOf(m, plan.Dropped, plan.OutsideWindow, "not tried: the window closed at "+m.NotAfter.UTC().Format(time.RFC3339))
+	}
+	if shut := l.gate(wave); shut != nil {
+		a := outcomeOf(m, plan.Dropped, shut.Code, "not tried: "+shut.Message)
+		a.stop = shut
+		return nil, v, a
+	}
+	begun := l.opts.Clock.Now()
+	v = l.ask(ctx, m)
+	l.lanes.learn(begun, l.opts.Clock.Now(), v.Throttled)
+	return pod, v, attempt{}
+}
+
 func (l *Live) gate(ctx context.Context) *plan.Reason {
 	if l.opts.Gate == nil {
 		return nil
@@ -198,32 +234,45 @@ func (l *Live) gate(ctx context.Context) *plan.Reason {
 }
 
 // look reads the pod just before its eviction. A nil pod means that the attempt
-// ends here.
-func (l *Live) look(ctx context.Context, m plan.Move) (*corev1.Pod, attempt) {
+// ends here, or that the server is throttling.
+func (l *Live) look(ctx context.Context, m plan.Move) (*corev1.Pod, Verdict, attempt) {
 	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
+	begun := l.opts.Clock.Now()
 	pod, err := l.api.get(call, m.Pod.Namespace, m.Pod.Name)
+	if apierrors.IsTooManyRequests(err) {
+		l.lanes.learn(begun, l.opts.Clock.Now(), true)
+		return nil, Classify(err), attempt{}
+	}
+	if a, ok := l.holds(ctx, m, pod, err); !ok {
+		return nil, Verdict{}, a
+	}
+	return pod, Verdict{}, attempt{}
+}
+
+// holds reports whether the pod that was read is the one to evict.
+func (l *Live) holds(ctx context.Context, m plan.Move, pod *corev1.Pod, err error) (attempt, bool) {
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, outcomeOf(m, plan.Gone, plan.PodGoneAlready, "the pod is gone")
+		return outcomeOf(m, plan.Gone, plan.PodGoneAlready, "the pod is gone"), false
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
 		a := outcomeOf(m, plan.Blocked, plan.PermissionMissing, withoutPermission("get pods", err))
 		a.stop = &a.outcome.Reason
-		return nil, a
+		return a, false
 	case err != nil && ctx.Err() != nil:
-		return nil, outcomeOf(m, plan.Dropped, plan.Interrupted, "not tried: told to stop")
+		return outcomeOf(m, plan.Dropped, plan.Interrupted, "not tried: told to stop"), false
 	case err != nil:
-		return nil, outcomeOf(m, plan.Dropped, plan.APIError, "not tried: reading the pod: "+err.Error())
+		return outcomeOf(m, plan.Dropped, plan.APIError, "not tried: reading the pod: "+err.Error()), false
 	case string(pod.UID) != m.Pod.UID:
-		return nil, outcomeOf(m, plan.Dropped, plan.UIDChanged, "another pod of the same name stands there now")
+		return outcomeOf(m, plan.Dropped, plan.UIDChanged, "another pod of the same name stands there now"), false
 	case pod.DeletionTimestamp != nil:
-		return nil, outcomeOf(m, plan.Gone, plan.PodTerminating, "the pod is terminating already")
+		return outcomeOf(m, plan.Gone, plan.PodTerminating, "the pod is terminating already"), false
 	case pod.Spec.NodeName != m.From:
-		return nil, outcomeOf(m, plan.Dropped, plan.PremiseChanged, "the pod is no longer on "+m.From)
+		return outcomeOf(m, plan.Dropped, plan.PremiseChanged, "the pod is no longer on "+m.From), false
 	case m.Read != "" && m.Read != annotation.Read(pod):
-		return nil, outcomeOf(m, plan.Dropped, plan.PremiseChanged, "the pod's labels, its requests or its controller have changed just now")
+		return outcomeOf(m, plan.Dropped, plan.PremiseChanged, "the pod's labels, its requests or its controller have changed just now"), false
 	}
-	return pod, attempt{}
+	return attempt{}, true
 }
 
 // ask sends the eviction. Its own deadline, not the pass's end, ends the call:
@@ -237,15 +286,4 @@ func (l *Live) ask(ctx context.Context, m plan.Move) Verdict {
 		ObjectMeta:    metav1.ObjectMeta{Namespace: m.Pod.Namespace, Name: m.Pod.Name},
 		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, GracePeriodSeconds: l.opts.GracePeriodSeconds},
 	}))
-}
-
-func (l *Live) rest(ctx context.Context, d time.Duration) bool {
-	t := l.opts.Clock.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C():
-		return true
-	case <-ctx.Done():
-		return false
-	}
 }

@@ -64,12 +64,5 @@ func (p *pace) wait(ctx context.Context) bool {
 	if !at.After(now) {
 		return true
 	}
-	t := p.clock.NewTimer(at.Sub(now))
-	defer t.Stop()
-	select {
-	case <-t.C():
-		return ctx.Err() == nil
-	case <-ctx.Done():
-		return false
-	}
+	return sleep(ctx, p.clock, at.Sub(now))
 }

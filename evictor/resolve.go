@@ -17,7 +17,7 @@ import (
 // a few times, since the server may be coming back.
 func (l *Live) resolve(ctx context.Context, m plan.Move, v Verdict) Verdict {
 	for try := range 4 {
-		if try > 0 && !l.rest(ctx, time.Duration(try)*time.Second) {
+		if try > 0 && !sleep(ctx, l.opts.Clock, time.Duration(try)*time.Second) {
 			break
 		}
 		pod, err := l.bare(ctx, m.Pod)

@@ -1,16 +1,12 @@
 package evictor
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"slices"
-	"strings"
-	"sync"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -18,48 +14,6 @@ import (
 // afterStop is how long evictions under way are watched once the program was
 // told to stop.
 const afterStop = 3 * time.Second
-
-// watch knows which pods were there before a wave and which replacements are
-// taken, so that several victims of one workload get one replacement each.
-type watch struct {
-	mu       sync.Mutex
-	before   map[types.UID]bool
-	workload map[string]string // victim's UID -> workload
-	taken    map[types.UID]string
-	// waiting are the victims whose replacements are not bound yet; onBound is
-	// called when there is none left.
-	waiting map[string]bool
-	onBound func()
-}
-
-func (l *Live) watch(moves []plan.Move) *watch {
-	w := &watch{before: map[types.UID]bool{}, workload: map[string]string{}, taken: map[types.UID]string{}, waiting: map[string]bool{}}
-	seen := map[string]bool{}
-	for _, m := range moves {
-		w.waiting[m.Pod.UID] = true
-		if seen[m.Pod.Namespace] {
-			continue
-		}
-		seen[m.Pod.Namespace] = true
-		for _, p := range l.pods.Pods(m.Pod.Namespace) {
-			w.before[p.UID] = true
-			w.workload[string(p.UID)] = l.workloadOf(p)
-		}
-	}
-	return w
-}
-
-// placed notes that a move waits for the scheduler no more.
-func (w *watch) placed(m plan.Move) {
-	w.mu.Lock()
-	was := len(w.waiting)
-	delete(w.waiting, m.Pod.UID)
-	last := was > 0 && len(w.waiting) == 0
-	w.mu.Unlock()
-	if last {
-		w.onBound()
-	}
-}
 
 // verify follows one accepted eviction until the victim is gone and its
 // replacement Ready.
@@ -73,9 +27,11 @@ func (l *Live) verify(ctx context.Context, w *watch, m plan.Move) attempt {
 	defer deadline.Stop()
 	interrupted := ctx.Done()
 	var last <-chan time.Time
+	f := w.add(m)
+	defer w.drop(f)
+	w.scan(l, m.Pod.Namespace)
 	for {
-		changed := l.pods.Changed() // taken first, so that no change is missed
-		r, gone := w.replacement(l, m)
+		r, gone := w.state(f)
 		if r != nil && r.Spec.NodeName != "" {
 			w.placed(m)
 		}
@@ -83,7 +39,7 @@ func (l *Live) verify(ctx context.Context, w *watch, m plan.Move) attempt {
 			return landed(m, r, l.opts.Clock.Since(start))
 		}
 		select {
-		case <-changed:
+		case <-f.news:
 		case <-interrupted:
 			interrupted = nil
 			t := l.opts.Clock.NewTimer(afterStop)
@@ -92,51 +48,11 @@ func (l *Live) verify(ctx context.Context, w *watch, m plan.Move) attempt {
 		case <-last:
 			return unverified(m, r)
 		case <-deadline.C():
+			w.scan(l, m.Pod.Namespace) // follow may lag a little behind
+			r, gone := w.state(f)
 			return late(m, r, gone, l.opts.Clock.Since(start))
 		}
 	}
-}
-
-// replacement finds the pod that took the victim's place, if there is one yet,
-// and whether the victim is gone. The oldest new pod of the workload that is
-// not taken is the one.
-func (w *watch) replacement(l *Live, m plan.Move) (*corev1.Pod, bool) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	workload := w.workload[m.Pod.UID]
-	gone := true
-	var found []*corev1.Pod
-	for _, p := range l.pods.Pods(m.Pod.Namespace) {
-		if string(p.UID) == m.Pod.UID {
-			gone = false
-		}
-		if taker, ok := w.taken[p.UID]; ok && taker == m.Pod.UID {
-			if p.DeletionTimestamp == nil {
-				return p, gone && w.left(l, m)
-			}
-			delete(w.taken, p.UID) // it is on its way out itself; look for the next
-			w.before[p.UID] = true
-			continue
-		} else if ok {
-			continue
-		}
-		if !w.before[p.UID] && p.DeletionTimestamp == nil && workload != "" && l.workloadOf(p) == workload {
-			found = append(found, p)
-		}
-	}
-	if len(found) == 0 {
-		return nil, gone
-	}
-	r := slices.MinFunc(found, func(a, b *corev1.Pod) int {
-		return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
-	})
-	w.taken[r.UID] = m.Pod.UID
-	return r, gone
-}
-
-// left reports whether the victim is gone.
-func (w *watch) left(l *Live, m plan.Move) bool {
-	return !slices.ContainsFunc(l.pods.Pods(m.Pod.Namespace), func(p *corev1.Pod) bool { return string(p.UID) == m.Pod.UID })
 }
 
 func ready(p *corev1.Pod) bool {

@@ -38,11 +38,11 @@ func (c *Cluster) schedulerArgs() []string {
 }
 
 func (c *Cluster) controllerManagerArgs() []string {
-	return []string{
+	return append([]string{
 		"--kubeconfig=" + c.Kubeconfig, fmt.Sprintf("--secure-port=%d", c.ports.controllerManager), "--bind-address=127.0.0.1",
 		"--cert-dir=" + c.path("controller-manager-certs"), "--leader-elect=false", "--use-service-account-credentials=false",
 		"--service-account-private-key-file=" + c.path("sa.key"), "--root-ca-file=" + c.path("certs/apiserver.crt"),
 		"--controllers=" + strings.Join(c.controllers, ","), "--kube-api-qps=1000", "--kube-api-burst=1000",
 		"--authentication-skip-lookup=true", "--authentication-kubeconfig=" + c.Kubeconfig, "--authorization-kubeconfig=" + c.Kubeconfig,
-	}
+	}, c.managerArgs...)
 }

@@ -29,6 +29,11 @@ type Options struct {
 	// SchedulerConfig is a KubeSchedulerConfiguration (v1), of which the lab
 	// replaces clientConnection and leaderElection; empty: the defaults.
 	SchedulerConfig []byte
+	// ControllerManagerFlags follow the lab's own and win over them.
+	ControllerManagerFlags []string
+	// Etcd is the data folder that Keep made of an earlier lab; empty: nothing is
+	// there yet.
+	Etcd string
 	// Progress takes a line per step; nil for none.
 	Progress io.Writer
 }
@@ -43,9 +48,11 @@ type Cluster struct {
 	dir         string
 	adminToken  string
 	controllers []string
+	managerArgs []string
 	ports       ports
 	cancel      context.CancelFunc
 	failed      chan error
+	etcdEnded   chan struct{}
 	running     sync.WaitGroup
 
 	lifetime       context.Context // of the components
@@ -60,7 +67,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a folder for the lab: %w", err)
 	}
-	c := &Cluster{dir: dir, Kubeconfig: filepath.Join(dir, "kubeconfig"), failed: make(chan error, 16), controllers: controllers}
+	c := &Cluster{dir: dir, Kubeconfig: filepath.Join(dir, "kubeconfig"), failed: make(chan error, 16), controllers: controllers, managerArgs: o.ControllerManagerFlags}
 	if len(o.Controllers) > 0 {
 		c.controllers = o.Controllers
 	}
@@ -90,6 +97,11 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 	}
 	if err := c.writeFiles(o.SchedulerConfig); err != nil {
 		return err
+	}
+	if o.Etcd != "" {
+		if err := os.CopyFS(c.path("etcd"), os.DirFS(o.Etcd)); err != nil {
+			return fmt.Errorf("copying the data of etcd: %w", err)
+		}
 	}
 	if err := c.runEtcd(ctx); err != nil {
 		return fmt.Errorf("starting etcd: %w", err)

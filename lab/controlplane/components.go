@@ -60,7 +60,9 @@ func (c *Cluster) runEtcd(ctx context.Context) error {
 	case err := <-e.Err():
 		return err
 	}
+	c.etcdEnded = make(chan struct{})
 	c.running.Go(func() {
+		defer close(c.etcdEnded)
 		select {
 		case <-ctx.Done():
 			e.Close()

@@ -1,0 +1,202 @@
+package controller_test
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"net/http/httptest"
+	"path"
+	"runtime"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/metrics"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// The heap may differ so much between passes late and early; what leaks a pod or
+// a move in every pass leaks kilobytes.
+const bytesPerPass = 512
+
+// TestPassesLeaveNothingBehind makes many passes in one process, each of which
+// evicts over HTTP and sees replacements Ready, and compares goroutines and heap
+// after the first ones with those at the end.
+func TestPassesLeaveNothingBehind(t *testing.T) {
+	passes, settled := 500, 100
+	if testing.Short() {
+		passes, settled = 100, 50
+	}
+	c, w := lasting(t)
+	var goroutines int
+	var heap uint64
+	for i := range passes {
+		if err := w.anew(i); err != nil {
+			t.Fatal(err)
+		}
+		r, err := c.RunOnce(t.Context(), nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		evicted := 0
+		for _, o := range r.Outcomes {
+			if o.Outcome == plan.Evicted && o.Replacement != nil {
+				evicted++
+			}
+		}
+		if evicted != 2 || r.Stopped != nil {
+			t.Fatalf("pass %d evicted %d pods, want 2; stopped by %v: %+v", i+1, evicted, r.Stopped, r.Outcomes)
+		}
+		if i+1 == settled {
+			goroutines, heap = runtime.NumGoroutine(), heapInUse()
+		}
+	}
+	grown := (float64(heapInUse()) - float64(heap)) / float64(passes-settled)
+	t.Logf("%d passes; from pass %d on the heap grew by %.0f bytes a pass; %d goroutines, %d then", passes, settled, grown, runtime.NumGoroutine(), goroutines)
+	if grown > bytesPerPass {
+		t.Errorf("the heap grows by %.0f bytes with every pass", grown)
+	}
+	for until := time.Now().Add(10 * time.Second); runtime.NumGoroutine() > goroutines; time.Sleep(time.Millisecond) { // connections come and go
+		if time.Now().After(until) {
+			t.Fatalf("%d goroutines, %d after %d passes", runtime.NumGoroutine(), goroutines, settled)
+		}
+	}
+}
+
+func heapInUse() uint64 {
+	var m runtime.MemStats
+	runtime.GC()
+	runtime.GC() // what finalizers let go
+	runtime.ReadMemStats(&m)
+	return m.HeapAlloc
+}
+
+// lasting is a controller with everything real but the cluster, which is three
+// zones out of balance again before each pass, two hours after the last one.
+func lasting(t *testing.T) (*controller.Controller, *turning) {
+	t.Helper()
+	c, _ := setUp(t, nil, plan.Live)
+	w := &turning{Planner: c.Planner, fake: clocktesting.NewFakeClock(time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)), changed: make(chan struct{})}
+	server := httptest.NewServer(w)
+	over := &http.Client{Transport: &http.Transport{}}
+	t.Cleanup(func() { over.CloseIdleConnections(); server.Close() })
+	client, err := kubernetes.NewForConfigAndClient(&rest.Config{Host: server.URL, QPS: -1}, over)
+	if err != nil {
+		t.Fatal(err)
+	}
+	live := evictor.NewLive(client, w, workloadOf, evictor.Options{VerifyTimeout: time.Minute, Clock: clock.RealClock{}, Log: c.Log})
+	c.Observer, c.Planner, c.Evictor, c.Resolver, c.Clock, c.Recorder = w, w, live, live, w.fake, metrics.New("test", "")
+	runs := 0
+	c.NewRunID = func() string { runs++; return fmt.Sprint("r", runs) }
+	return c, w
+}
+
+func workloadOf(p *corev1.Pod) string {
+	if o := metav1.GetControllerOfNoCopy(p); o != nil {
+		return string(o.UID)
+	}
+	return ""
+}
+
+// turning is a cluster that is furnished anew for each pass, and its API server.
+// Replacements come where the plan expects them.
+type turning struct {
+	controller.Planner
+	fake *clocktesting.FakeClock
+
+	mu      sync.Mutex
+	objects *cluster.Objects
+	to      map[string]string // by pod
+	changed chan struct{}
+}
+
+// anew lets two hours go by. Every pod is another one than in the last pass.
+func (w *turning) anew(pass int) error {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.fake.Step(2 * time.Hour)
+	objects, err := cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil)
+	if err != nil {
+		return err
+	}
+	for _, p := range objects.Pods {
+		p.UID = types.UID(fmt.Sprintf("%s-%d", p.UID, pass))
+	}
+	w.objects = objects
+	return nil
+}
+
+func (w *turning) Snapshot(context.Context) (*cluster.Snapshot, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	seen := *w.objects
+	seen.Pods, seen.TakenAt = slices.Clone(seen.Pods), w.fake.Now()
+	return cluster.New(&seen)
+}
+
+func (w *turning) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
+	p := w.Planner.Plan(s, st, goals, now)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.to = map[string]string{}
+	for _, m := range p.Moves {
+		w.to[m.Pod.Name] = m.To
+	}
+	return p
+}
+
+func (w *turning) Pods(namespace string) (out []*corev1.Pod) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, p := range w.objects.Pods {
+		if p.Namespace == namespace {
+			out = append(out, p)
+		}
+	}
+	return out
+}
+
+func (w *turning) Changed() <-chan struct{} {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.changed
+}
+
+func (w *turning) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	name := path.Base(strings.TrimSuffix(r.URL.Path, "/eviction"))
+	i := slices.IndexFunc(w.objects.Pods, func(p *corev1.Pod) bool { return p.Name == name })
+	if i < 0 {
+		http.Error(out, "no such pod", http.StatusNotFound)
+		return
+	}
+	out.Header().Set("Content-Type", "application/json")
+	victim := w.objects.Pods[i].DeepCopy()
+	victim.APIVersion, victim.Kind = "v1", "Pod"
+	if r.Method == http.MethodGet {
+		_ = json.NewEncoder(out).Encode(victim)
+		return
+	}
+	heir := victim.DeepCopy()
+	heir.Name, heir.UID, heir.Spec.NodeName = name+"-new", victim.UID+"-new", w.to[name]
+	w.objects.Pods = append(slices.Delete(w.objects.Pods, i, i+1), heir)
+	close(w.changed)
+	w.changed = make(chan struct{})
+	out.WriteHeader(http.StatusCreated)
+	_ = json.NewEncoder(out).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess})
+}

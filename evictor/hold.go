@@ -1,0 +1,83 @@
+package evictor
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+// A server that is throttling says for how long (1 to 32 s by API Priority and
+// Fairness); where it does not, it is asked again after a second.
+const (
+	maxHold     = 30 * time.Second
+	defaultHold = time.Second
+)
+
+// hold keeps back all evictions of a wave while the server asks for it, for
+// maxHold in all: what the wave rests on was seen before it.
+type hold struct {
+	clock clock.WithTicker
+
+	mu    sync.Mutex
+	until time.Time
+	spent time.Duration
+}
+
+// extend takes note of an answer that asks to come back after d. It returns
+// false when that would hold the wave back for too long. Answers that ask for
+// the same seconds count once.
+func (h *hold) extend(d time.Duration) bool {
+	if d <= 0 {
+		d = defaultHold
+	}
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.clock.Now()
+	from := now
+	if h.until.After(now) {
+		from = h.until
+	}
+	more := now.Add(d).Sub(from)
+	if more <= 0 {
+		return true
+	}
+	if h.spent+more > maxHold {
+		return false
+	}
+	h.spent += more
+	h.until = now.Add(d)
+	return true
+}
+
+// left is how long evictions are still to be held back.
+func (h *hold) left() time.Duration {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.until.Sub(h.clock.Now())
+}
+
+// wait returns true once nothing is held back, false when ctx ends first.
+func (h *hold) wait(ctx context.Context) bool {
+	for {
+		d := h.left()
+		if d <= 0 {
+			return ctx.Err() == nil
+		}
+		if !sleep(ctx, h.clock, d) {
+			return false
+		}
+	}
+}
+
+func sleep(ctx context.Context, c clock.WithTicker, d time.Duration) bool {
+	t := c.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C():
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}

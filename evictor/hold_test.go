@@ -1,0 +1,195 @@
+package evictor
+
+import (
+	"context"
+	"encoding/json"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	restclient "k8s.io/client-go/rest"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+func throttled(seconds int) error {
+	err := apierrors.NewTooManyRequestsError("the server has received too many requests")
+	err.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: int32(seconds)}
+	return err
+}
+
+// TestAThrottlingServerHoldsTheWaveBack: no eviction is asked for until the time
+// is over that the server asks for, then all are made.
+func TestAThrottlingServerHoldsTheWaveBack(t *testing.T) {
+	w := newWorld(aPod("d1", "u1", "n3"), aPod("d2", "u2", "n3"), aPod("d3", "u3", "n3"))
+	w.replace = "n1"
+	fake := clocktesting.NewFakeClock(noon)
+	var at []time.Duration
+	w.onEvict = func() {
+		at = append(at, fake.Since(noon))
+		w.answer = nil
+		if len(at) == 1 {
+			w.answer = throttled(7)
+		}
+	}
+	l := live(w, fake)
+	l.lanes.limit = 1 // so that the second comes after the first answer
+	r := drive(t, fake, nil, func() Result {
+		return l.Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1"), aMove(2, "d2", "u2"), aMove(3, "d3", "u3")}, nil)
+	})
+	for _, o := range r.Outcomes {
+		if o.Outcome != plan.Evicted {
+			t.Errorf("%+v", o)
+		}
+	}
+	if len(at) != 4 || at[0] >= 7*time.Second || r.Stop != nil {
+		t.Fatalf("asked at %v, stop %v; want four times", at, r.Stop)
+	}
+	for _, d := range at[1:] {
+		if d < at[0]+7*time.Second {
+			t.Errorf("asked at %v, want nothing within 7s of the first answer", at)
+		}
+	}
+}
+
+// TestAServerThatThrottlesForLongStopsThePass: 10 s again and again are waited
+// for three times; a minute is not waited for at all.
+func TestAServerThatThrottlesForLongStopsThePass(t *testing.T) {
+	for _, c := range []struct{ seconds, asked int }{{10, 4}, {30, 2}, {60, 1}, {0, 31}} {
+		w := newWorld(aPod("d1", "u1", "n3"))
+		w.answer = throttled(c.seconds)
+		fake := clocktesting.NewFakeClock(noon)
+		r := drive(t, fake, nil, func() Result { return live(w, fake).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil) })
+		o := one(t, r)
+		if o.Outcome != plan.Blocked || o.Reason.Code != plan.APIThrottled || r.Stop == nil || r.Stop.Code != plan.APIThrottled || w.asked != c.asked {
+			t.Errorf("Retry-After %d: asked %d times, want %d; %+v, stop %v", c.seconds, w.asked, c.asked, o, r.Stop)
+		}
+	}
+}
+
+// TestAThrottledReadIsHeldBackToo, and the pod is read again after it.
+func TestAThrottledReadIsHeldBackToo(t *testing.T) {
+	w := newWorld(aPod("d1", "u1", "n3"))
+	w.replace = "n1"
+	fake := clocktesting.NewFakeClock(noon)
+	w.onGet = func(n int) error {
+		if n == 1 {
+			return throttled(3)
+		}
+		return nil
+	}
+	r := drive(t, fake, nil, func() Result { return live(w, fake).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil) })
+	if o := one(t, r); o.Outcome != plan.Evicted || w.reads != 2 || fake.Since(noon) < 3*time.Second {
+		t.Errorf("%+v after %d reads and %s", o, w.reads, fake.Since(noon))
+	}
+}
+
+// TestWhatWasHeldBackKeepsThePace: the evictions that became due meanwhile do
+// not come all at once.
+func TestWhatWasHeldBackKeepsThePace(t *testing.T) {
+	w := newWorld(aPod("d1", "u1", "n3"), aPod("d2", "u2", "n3"), aPod("d3", "u3", "n3"), aPod("d4", "u4", "n3"))
+	w.replace = "n1"
+	fake := clocktesting.NewFakeClock(noon)
+	var at []time.Time
+	w.onEvict = func() {
+		w.answer = nil
+		if at = append(at, fake.Now()); len(at) == 1 {
+			w.answer = throttled(20)
+		}
+	}
+	l := live(w, fake)
+	l.pace = newPace(12, fake) // every 5 s
+	r := drive(t, fake, nil, func() Result {
+		return l.Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1"), aMove(2, "d2", "u2"), aMove(3, "d3", "u3"), aMove(4, "d4", "u4")}, nil)
+	})
+	if r.Stop != nil || len(at) != 5 {
+		t.Fatalf("asked at %v, stop %v", at, r.Stop)
+	}
+	for i := 2; i < len(at); i++ {
+		if gap := at[i].Sub(at[i-1]); gap < 4*time.Second { // the clock goes by whole seconds
+			t.Errorf("evictions %s apart, want the pace of 5 s: %v", gap, at)
+		}
+	}
+}
+
+// TestToldToStopEndsTheHold without another request.
+func TestToldToStopEndsTheHold(t *testing.T) {
+	w := newWorld(aPod("d1", "u1", "n3"))
+	w.answer = throttled(20)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	w.onEvict = cancel
+	r := live(w, clocktesting.NewFakeClock(noon)).Wave(ctx, []plan.Move{aMove(1, "d1", "u1")}, nil)
+	if o := one(t, r); o.Outcome != plan.Dropped || o.Reason.Code != plan.Interrupted || w.asked != 1 {
+		t.Errorf("%+v, asked %d times", o, w.asked)
+	}
+}
+
+// busyServer answers over HTTP as a server does whose priority and fairness
+// rejects the first request of a kind.
+type busyServer struct {
+	*world
+	mu       sync.Mutex
+	reject   string // part of the path
+	rejected int
+	requests []string
+}
+
+func (s *busyServer) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, r.Method+" "+r.URL.Path)
+	if s.rejected == 0 && strings.HasSuffix(r.URL.Path, s.reject) {
+		s.rejected++
+		out.Header().Set("Retry-After", "5")
+		http.Error(out, "Too many requests, please try again later.", http.StatusTooManyRequests)
+		return
+	}
+	out.Header().Set("Content-Type", "application/json")
+	if r.Method == http.MethodGet {
+		p, err := s.get(r.Context(), "shop", "d1")
+		if err != nil {
+			http.Error(out, err.Error(), http.StatusNotFound)
+			return
+		}
+		p.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
+		_ = json.NewEncoder(out).Encode(p)
+		return
+	}
+	_ = s.evict(r.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "d1"}})
+	out.WriteHeader(http.StatusCreated)
+	_ = json.NewEncoder(out).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess})
+}
+
+// TestRetryAfterOverHTTP: the real client neither repeats the request by itself
+// nor loses how long the server asks to wait.
+func TestRetryAfterOverHTTP(t *testing.T) {
+	const read, evict = "GET /api/v1/namespaces/shop/pods/d1", "POST /api/v1/namespaces/shop/pods/d1/eviction"
+	for reject, want := range map[string][]string{"/eviction": {read, evict, read, evict}, "/pods/d1": {read, read, evict}} {
+		w := newWorld(aPod("d1", "u1", "n3"))
+		w.replace = "n1"
+		s := &busyServer{world: w, reject: reject}
+		server := httptest.NewServer(s)
+		client := kubernetes.NewForConfigOrDie(&restclient.Config{Host: server.URL, QPS: -1})
+		fake := clocktesting.NewFakeClock(noon)
+		l := live(w, fake)
+		l = NewLive(client, w, l.workloadOf, l.opts)
+		r := drive(t, fake, nil, func() Result { return l.Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil) })
+		server.CloseClientConnections()
+		server.Close()
+		if o := one(t, r); o.Outcome != plan.Evicted || strings.Join(s.requests, ", ") != strings.Join(want, ", ") {
+			t.Errorf("%+v after %v, want %v", o, s.requests, want)
+		}
+		if waited := fake.Since(noon); waited < 5*time.Second || waited > 10*time.Second {
+			t.Errorf("held back for %s, want 5s", waited)
+		}
+	}
+}

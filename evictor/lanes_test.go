@@ -1,0 +1,148 @@
+package evictor
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+func TestLanesFollowTheAnswers(t *testing.T) {
+	l := newLanes()
+	answer := func(began, took time.Duration, throttled bool) {
+		l.learn(noon.Add(began), noon.Add(began+took), throttled)
+	}
+	for range 10 {
+		answer(0, 200*time.Millisecond, false)
+	}
+	if l.limit != lanesAtFirst+10 {
+		t.Errorf("%d lanes after ten quick answers", l.limit)
+	}
+	answer(0, 1500*time.Millisecond, false)
+	if l.limit != lanesAtFirst+10 {
+		t.Errorf("%d lanes after an answer that is neither quick nor slow", l.limit)
+	}
+	answer(0, 3*time.Second, false)
+	answer(time.Second, 3*time.Second, false) // was under way when the lanes were halved
+	if l.limit != 21 {
+		t.Errorf("%d lanes after slow answers of the same time, want half of 42", l.limit)
+	}
+	answer(4*time.Second, time.Millisecond, true)
+	if l.limit != 10 {
+		t.Errorf("%d lanes after a throttled answer, want half of 21", l.limit)
+	}
+	for i := range 10 {
+		answer(time.Duration(10+10*i)*time.Second, 3*time.Second, false)
+	}
+	if l.limit != fewestLanes {
+		t.Errorf("%d lanes, want no fewer than %d", l.limit, fewestLanes)
+	}
+	for range 1000 {
+		answer(0, 0, false)
+	}
+	if l.limit != mostLanes {
+		t.Errorf("%d lanes, want no more than %d", l.limit, mostLanes)
+	}
+}
+
+func TestAFreedLaneGoesToTheFirstThatWaits(t *testing.T) {
+	l := newLanes()
+	l.limit = 1
+	if !l.enter(t.Context()) {
+		t.Fatal("the first has to wait")
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var wg sync.WaitGroup
+	var gaveUp, got bool
+	wg.Go(func() { gaveUp = !l.enter(ctx) })
+	await(t, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return len(l.waiting) == 1 })
+	wg.Go(func() { got = l.enter(t.Context()) })
+	await(t, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return len(l.waiting) == 2 })
+	cancel()
+	await(t, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return len(l.waiting) == 1 })
+	l.leave()
+	wg.Wait()
+	if !gaveUp || !got || l.busy != 1 {
+		t.Errorf("gave up %v, got %v, %d busy", gaveUp, got, l.busy)
+	}
+	l.leave()
+	if l.busy != 0 || len(l.waiting) != 0 {
+		t.Errorf("%d busy, %d waiting at the end", l.busy, len(l.waiting))
+	}
+}
+
+// await asks until the answer is yes.
+func await(t *testing.T, ask func() bool) {
+	t.Helper()
+	for until := time.Now().Add(10 * time.Second); !ask(); time.Sleep(time.Millisecond) {
+		if time.Now().After(until) {
+			t.Fatal("it never happens")
+		}
+	}
+}
+
+// crowd counts the evictions that are asked for at the same time; they are
+// answered when there are so many.
+type crowd struct {
+	*world
+	mu        sync.Mutex
+	now, most int
+	enough    int
+	full      chan struct{}
+	once      sync.Once
+}
+
+func (c *crowd) get(ctx context.Context, ns, name string) (*corev1.Pod, error) {
+	return c.world.get(ctx, ns, name)
+}
+
+func (c *crowd) evict(ctx context.Context, e *policyv1.Eviction) error {
+	c.mu.Lock()
+	c.now++
+	c.most = max(c.most, c.now)
+	if c.now == c.enough {
+		c.once.Do(func() { close(c.full) })
+	}
+	c.mu.Unlock()
+	select {
+	case <-c.full:
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	defer func() { c.mu.Lock(); c.now--; c.mu.Unlock() }()
+	return c.world.evict(ctx, e)
+}
+
+// TestEvictionsOfAWaveAreAskedForTogether: 32 at first, and never more than the
+// lanes, however large the wave is.
+func TestEvictionsOfAWaveAreAskedForTogether(t *testing.T) {
+	const n = 300
+	c := &crowd{world: newWorld(), enough: lanesAtFirst, full: make(chan struct{})}
+	c.replace = "n1"
+	var moves []plan.Move
+	for i := range n {
+		name := fmt.Sprintf("d%d", i)
+		c.pods[name] = aPod(name, "u"+name, "n3")
+		moves = append(moves, aMove(i+1, name, "u"+name))
+	}
+	l := live(c.world, clock.RealClock{})
+	l = newLive(c, c, l.workloadOf, l.opts)
+	r := l.Wave(t.Context(), moves, nil)
+	taken := map[string]bool{}
+	for _, o := range r.Outcomes {
+		if o.Outcome != plan.Evicted || o.Replacement == nil || taken[o.Replacement.UID] {
+			t.Fatalf("%+v", o)
+		}
+		taken[o.Replacement.UID] = true
+	}
+	if c.asked != n || c.most < lanesAtFirst || c.most > mostLanes {
+		t.Errorf("%d evictions, at most %d at once; want %d to %d", c.asked, c.most, lanesAtFirst, mostLanes)
+	}
+}

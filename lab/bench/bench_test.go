@@ -1,0 +1,91 @@
+package main
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+)
+
+var t0 = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// every gives n evictions, so far apart.
+func every(prefix string, n int, from, apart time.Duration) (out []eviction) {
+	for i := range n {
+		out = append(out, eviction{fmt.Sprint(prefix, i), t0.Add(from + time.Duration(i)*apart)})
+	}
+	return out
+}
+
+// TestRatesOfWaves: 101 evictions 10 ms apart, half a minute of verification, 65
+// more 25 ms apart, and a small wave that does not count.
+func TestRatesOfWaves(t *testing.T) {
+	all := slices.Concat(every("a", 101, 0, 10*time.Millisecond), every("b", 65, 31*time.Second, 25*time.Millisecond), every("c", 3, 59*time.Second, time.Second))
+	waves := map[string]int{}
+	for _, e := range all {
+		waves[e.pod] = int(e.pod[0]-'a') + 1
+	}
+	rand.New(rand.NewPCG(1, 1)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
+	r := Result{Seconds: 100}
+	r.count(all, waves)
+	if len(r.Waves) != 3 || r.Waves[0].PerSecond != 100 || r.Waves[1].PerSecond != 40 || r.Waves[2].Evictions != 3 {
+		t.Errorf("%+v", r.Waves)
+	}
+	if want := 164 / 2.6; fmt.Sprintf("%.6f", r.PerSecond) != fmt.Sprintf("%.6f", want) {
+		t.Errorf("%g in waves, want %g", r.PerSecond, want)
+	}
+	if r.OfPass != 1.69 || r.Overall != 168.0/61 {
+		t.Errorf("%g of the pass, %g overall", r.OfPass, r.Overall)
+	}
+	r = Result{}
+	r.count(all, nil)
+	if r.PerSecond != 168.0/61 || r.Waves != nil {
+		t.Errorf("without waves: %+v", r)
+	}
+}
+
+func TestOnlyAcceptedEvictionsCount(t *testing.T) {
+	event := func(verb, sub string, code int32) auditv1.Event {
+		return auditv1.Event{Verb: verb, ObjectRef: &auditv1.ObjectReference{Namespace: "ns0", Name: "p", Subresource: sub}, ResponseStatus: &metav1.Status{Code: code}}
+	}
+	got := accepted([]auditv1.Event{event("create", "eviction", 201), event("create", "eviction", 429), event("get", "", 200), event("create", "binding", 201), {Verb: "create"}})
+	if len(got) != 1 || got[0].pod != "ns0/p" {
+		t.Errorf("%+v", got)
+	}
+}
+
+// TestTheClusterIsUneven as the package says, and no node is overbooked.
+func TestTheClusterIsUneven(t *testing.T) {
+	apps := make([]*app, 500)
+	for i := range apps {
+		apps[i] = newApp(i, 0.8)
+	}
+	count, cpu := map[string]int{}, map[string]int64{}
+	places := deal(rand.New(rand.NewPCG(1, 1)), apps, 500)
+	for _, p := range places {
+		count[p.node]++
+		cpu[p.node] += p.app.milliCPU
+	}
+	few, many, hot := 0, 0, 0
+	for n, k := range count {
+		if k <= 6 {
+			few++
+		}
+		if k >= 30 {
+			many++
+		}
+		if cpu[n] > 5000 {
+			hot++
+		}
+		if cpu[n] > 10000 {
+			t.Errorf("node %s holds %dm", n, cpu[n])
+		}
+	}
+	if len(places) != 10000 || len(count) != 500 || few != 150 || many < 140 || hot < 150 {
+		t.Errorf("%d pods on %d nodes; %d nodes with few, %d with many, %d above half", len(places), len(count), few, many, hot)
+	}
+}

@@ -1,0 +1,82 @@
+package main
+
+import (
+	"slices"
+	"time"
+)
+
+// leastInWave is how many moves a wave must hold to count.
+const leastInWave = 64
+
+// Result is what one program did.
+type Result struct {
+	Program           string  `json:"program"`
+	ControllerManager string  `json:"controllerManager"`
+	Evictions         int     `json:"evictions"`
+	PerSecond         float64 `json:"evictionsPerSecond"`
+	// Overall is from the first to the last eviction, verification between waves
+	// included; the pass is longer by what comes before and after.
+	Overall float64 `json:"evictionsPerSecondOverall"`
+	OfPass  float64 `json:"evictionsPerSecondOfThePass"`
+	Seconds float64 `json:"seconds"`
+	Waves   []Wave  `json:"waves,omitempty"`
+	// Error is how the program ended, if not well.
+	Error      string `json:"error,omitempty"`
+	LoadBefore string `json:"loadAverageBefore"`
+	LoadAfter  string `json:"loadAverageAfter"`
+}
+
+// Wave is from its first to its last accepted eviction.
+type Wave struct {
+	Number    int     `json:"number"`
+	Evictions int     `json:"evictions"`
+	Seconds   float64 `json:"seconds"`
+	PerSecond float64 `json:"evictionsPerSecond"`
+}
+
+// count computes the rates. n evictions from the first to the last have n-1 gaps.
+// With waves, PerSecond is that of all waves of leastInWave evictions or more:
+// their gaps by their time. Without, it is the overall one.
+func (r *Result) count(all []eviction, waveOf map[string]int) {
+	r.Evictions = len(all)
+	r.Overall = rate(gaps(all))
+	if r.Seconds > 0 {
+		r.OfPass = float64(len(all)) / r.Seconds
+	}
+	byWave := map[int][]eviction{}
+	for _, e := range all {
+		if w := waveOf[e.pod]; w > 0 {
+			byWave[w] = append(byWave[w], e)
+		}
+	}
+	if len(byWave) == 0 {
+		r.PerSecond = r.Overall
+		return
+	}
+	var n int
+	var took time.Duration
+	for number, in := range byWave {
+		k, d := gaps(in)
+		if len(in) >= leastInWave {
+			n, took = n+k, took+d
+		}
+		r.Waves = append(r.Waves, Wave{number, len(in), d.Seconds(), rate(k, d)})
+	}
+	slices.SortFunc(r.Waves, func(a, b Wave) int { return a.Number - b.Number })
+	r.PerSecond = rate(n, took)
+}
+
+func gaps(in []eviction) (int, time.Duration) {
+	if len(in) == 0 {
+		return 0, 0
+	}
+	by := func(a, b eviction) int { return a.answered.Compare(b.answered) }
+	return len(in) - 1, slices.MaxFunc(in, by).answered.Sub(slices.MinFunc(in, by).answered)
+}
+
+func rate(n int, d time.Duration) float64 {
+	if d <= 0 {
+		return 0
+	}
+	return float64(n) / d.Seconds()
+}

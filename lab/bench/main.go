@@ -1,0 +1,121 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// settings are the flags of the command; the steps are processes of their own
+// and get the same.
+type settings struct {
+	nodes, pods    int
+	work, out      string
+	evenkeel, peer string
+	kwok           string
+	atMost         int
+	limit          time.Duration
+}
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	defer stop()
+	stderr := os.Stderr // the lab's components get another one
+	if err := run(ctx, os.Args[1:], stderr); err != nil {
+		fmt.Fprintln(stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, args []string, stderr *os.File) error {
+	var s settings
+	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
+	fs.IntVar(&s.nodes, "nodes", 500, "fake nodes")
+	fs.IntVar(&s.pods, "pods", 10000, "pods, in Deployments of 20")
+	fs.StringVar(&s.work, "work", "bin/bench-rate", "folder of what is done so far")
+	fs.StringVar(&s.out, "out", "docs/benchmarks", "folder of the results")
+	fs.StringVar(&s.evenkeel, "evenkeel", "bin/evenkeel", "path of evenkeel")
+	fs.StringVar(&s.peer, "peer", "bin/descheduler", "path of the descheduler")
+	fs.StringVar(&s.kwok, "kwok", "bin/kwok", "path of kwok")
+	fs.IntVar(&s.atMost, "at-most", 0, "evictions of each program; 0: as many as it wants")
+	fs.DurationVar(&s.limit, "limit", 30*time.Minute, "time for each program")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	s.work = filepath.Join(s.work, fmt.Sprintf("%d-%d-%d", s.nodes, s.pods, s.atMost))
+	switch step := fs.Arg(0); step {
+	case "":
+		return all(ctx, s, args, stderr)
+	case "publish":
+		return publish(s, os.Stdout)
+	case "seed":
+		return furnish(ctx, s, stderr)
+	default:
+		program, manager, ok := strings.Cut(step, "/")
+		if !ok {
+			return fmt.Errorf("unknown step %q", step)
+		}
+		return measure(ctx, s, program, manager, stderr)
+	}
+}
+
+// programs and managers are what is compared, in the order of the table.
+var (
+	programs = []string{"peer", "evenkeel"}
+	managers = []string{"default", "tuned"}
+)
+
+func all(ctx context.Context, s settings, args []string, stderr *os.File) error {
+	if err := os.MkdirAll(s.work, 0o755); err != nil {
+		return fmt.Errorf("making the folder for results: %w", err)
+	}
+	steps := []string{"seed"}
+	for _, m := range managers {
+		for _, p := range programs {
+			steps = append(steps, p+"/"+m)
+		}
+	}
+	for _, step := range steps {
+		if done(s, step) {
+			fmt.Fprintln(stderr, "bench: done before:", step)
+			continue
+		}
+		fmt.Fprintln(stderr, "bench:", step)
+		cmd := exec.CommandContext(ctx, os.Args[0], append(args, step)...)
+		cmd.Stdout, cmd.Stderr = stderr, stderr
+		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+		cmd.WaitDelay = 20 * time.Second
+		if err := cmd.Run(); err != nil {
+			return fmt.Errorf("step %s: %w; run it again to go on from here", step, err)
+		}
+	}
+	return publish(s, os.Stdout)
+}
+
+func (s settings) result(step string) string {
+	return filepath.Join(s.work, strings.ReplaceAll(step, "/", "-")+".json")
+}
+
+func done(s settings, step string) bool {
+	_, err := os.Stat(s.result(step))
+	return err == nil
+}
+
+// store writes a result in one go, so that a step is done or not.
+func store(path string, v any) error {
+	data, err := json.MarshalIndent(v, "", "  ")
+	if err != nil {
+		return err
+	}
+	part := path + ".part"
+	return errors.Join(os.WriteFile(part, append(data, '\n'), 0o644), os.Rename(part, path))
+}

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+
+	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+)
+
+// managerFlags are the controller-manager's. The lab's own flags let its client
+// do 1000 requests a second; the defaults are 20, and 5 syncs at a time.
+var managerFlags = map[string][]string{
+	"default": {"--kube-api-qps=20", "--kube-api-burst=30"},
+	"tuned": {"--kube-api-qps=1000", "--kube-api-burst=1000", "--concurrent-replicaset-syncs=50", "--concurrent-deployment-syncs=50",
+		"--concurrent-serviceaccount-token-syncs=10"},
+}
+
+// measure lets one program work on the cluster and stores what the audit log
+// says.
+func measure(ctx context.Context, s settings, program, manager string, stderr *os.File) error {
+	flags, ok := managerFlags[manager]
+	if !ok {
+		return fmt.Errorf("unknown settings %q", manager)
+	}
+	c, err := controlplane.Start(ctx, controlplane.Options{Kwok: s.kwok, Etcd: filepath.Join(s.work, "etcd"), ControllerManagerFlags: flags, Progress: stderr})
+	if err != nil {
+		return err
+	}
+	defer c.Stop()
+	if err := settled(ctx, c, s); err != nil {
+		return fmt.Errorf("waiting until the Deployments are content: %w", err)
+	}
+	p := evenkeelProgram
+	if program == "peer" {
+		p = peerProgram
+	}
+	r := Result{Program: program, ControllerManager: manager, LoadBefore: loadAverage()}
+	begun := time.Now()
+	moves, err := p(ctx, s, c, stderr)
+	r.Seconds, r.LoadAfter = time.Since(begun).Seconds(), loadAverage()
+	if err != nil && ctx.Err() != nil {
+		return err
+	}
+	if err != nil {
+		r.Error = err.Error()
+	}
+	events, err := c.Audit()
+	if err != nil {
+		return err
+	}
+	r.count(accepted(events), moves)
+	if r.Evictions == 0 {
+		return fmt.Errorf("%s evicted nothing: %s", program, r.Error)
+	}
+	return store(s.result(program+"/"+manager), r)
+}
+
+// settled waits until all Deployments have all their pods, none new among them.
+func settled(ctx context.Context, c *controlplane.Cluster, s settings) error {
+	return seed.Until(ctx, 10*time.Minute, func() (bool, error) {
+		list, err := c.Client.AppsV1().Deployments("").List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return false, err
+		}
+		for _, d := range list.Items {
+			if d.Status.ObservedGeneration < d.Generation || d.Status.ReadyReplicas != perApp || d.Status.Replicas != perApp {
+				return false, fmt.Errorf("%s/%s has %d of %d pods Ready", d.Namespace, d.Name, d.Status.ReadyReplicas, d.Status.Replicas)
+			}
+		}
+		pods, err := c.Client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
+		if err != nil {
+			return false, err
+		}
+		if len(pods.Items) != s.pods || len(list.Items) != s.pods/perApp {
+			return false, fmt.Errorf("%d pods of %d Deployments", len(pods.Items), len(list.Items))
+		}
+		for _, p := range pods.Items {
+			if p.Status.Phase != corev1.PodRunning {
+				return false, fmt.Errorf("pod %s is %s", p.Name, p.Status.Phase)
+			}
+		}
+		return true, nil
+	})
+}
+
+// eviction is one that the API server accepted.
+type eviction struct {
+	pod      string // namespace/name
+	answered time.Time
+}
+
+func accepted(events []auditv1.Event) (out []eviction) {
+	for _, e := range events {
+		if e.Verb == "create" && e.ObjectRef != nil && e.ObjectRef.Subresource == "eviction" && e.ResponseStatus != nil && e.ResponseStatus.Code == http.StatusCreated {
+			out = append(out, eviction{e.ObjectRef.Namespace + "/" + e.ObjectRef.Name, e.StageTimestamp.Time})
+		}
+	}
+	return out
+}
+
+const evenkeelConfig = `apiVersion: evenkeel.io/v1alpha1
+kind: RebalanceConfig
+dryRun: false
+guards: {minPodAge: 0s}   # the replacements are seconds old
+strategies:
+- {name: hot, type: NodeLoad, schedule: "0 * * * *", args: {target: {cpu: 0.5, memory: 0.5}}}
+limits: {perPass: %s, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited%s}
+evictor: {perMinute: unlimited, inFlight: {total: 512, perNode: unlimited, perOwner: unlimited}}
+`
+
+// evenkeelProgram makes one pass. It returns the wave of each pod.
+func evenkeelProgram(ctx context.Context, s settings, c *controlplane.Cluster, stderr *os.File) (map[string]int, error) {
+	config := filepath.Join(s.work, "evenkeel.yaml")
+	perPass := "unlimited"
+	if s.atMost > 0 {
+		perPass = fmt.Sprint(s.atMost)
+	}
+	// Limits per hour are refused by a program that does not keep them yet.
+	for _, perHour := range []string{", perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}", ""} {
+		if err := os.WriteFile(config, fmt.Appendf(nil, evenkeelConfig, perPass, perHour), 0o644); err != nil {
+			return nil, err
+		}
+		if exec.CommandContext(ctx, s.evenkeel, "config", "check", config).Run() == nil {
+			break
+		}
+	}
+	out, err := execute(ctx, s, "evenkeel", stderr, s.evenkeel, "run", "--once", "-o", "json", "--lease-namespace", nsName(0),
+		"--bind-address", "127.0.0.1:0", "--kubeconfig", c.Kubeconfig, "--config", config)
+	var report struct {
+		Plan struct {
+			Moves []struct {
+				Pod  struct{ Namespace, Name string }
+				Wave int
+			}
+		}
+	}
+	waves := map[string]int{}
+	if broken := json.Unmarshal(out, &report); broken != nil {
+		return waves, errors.Join(err, broken)
+	}
+	for _, m := range report.Plan.Moves {
+		waves[m.Pod.Namespace+"/"+m.Pod.Name] = m.Wave
+	}
+	return waves, err
+}
+
+const peerPolicy = `apiVersion: descheduler/v1alpha2
+kind: DeschedulerPolicy
+%sprofiles:
+- name: balance
+  pluginConfig:
+  - name: LowNodeUtilization
+    args:
+      thresholds: {cpu: 20, memory: 20, pods: 20}
+      targetThresholds: {cpu: 50, memory: 50, pods: 50}
+  - name: DefaultEvictor
+    args: {}
+  plugins:
+    balance: {enabled: [LowNodeUtilization]}
+`
+
+// peerProgram makes one round with the descheduler. It has no waves.
+func peerProgram(ctx context.Context, s settings, c *controlplane.Cluster, stderr *os.File) (map[string]int, error) {
+	policy, limit := filepath.Join(s.work, "policy.yaml"), ""
+	if s.atMost > 0 {
+		limit = fmt.Sprintf("maxNoOfPodsToEvictTotal: %d\n", s.atMost)
+	}
+	if err := os.WriteFile(policy, fmt.Appendf(nil, peerPolicy, limit), 0o644); err != nil {
+		return nil, err
+	}
+	port, err := freePort()
+	if err != nil {
+		return nil, err
+	}
+	_, err = execute(ctx, s, "peer", stderr, s.peer, "--kubeconfig", c.Kubeconfig, "--policy-config-file", policy, "--descheduling-interval", "0",
+		"--client-connection-qps", "1000", "--client-connection-burst", "1000", "--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(port),
+		"--cert-dir", filepath.Join(s.work, "peer-certs"))
+	return nil, err
+}
+
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("looking for a free port: %w", err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// execute returns the program's output. What it logs goes to a file.
+func execute(ctx context.Context, s settings, name string, stderr *os.File, path string, args ...string) ([]byte, error) {
+	log, err := os.Create(filepath.Join(s.work, name+".log"))
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	limited, cancel := context.WithTimeout(ctx, s.limit)
+	defer cancel()
+	cmd := exec.CommandContext(limited, path, args...)
+	var out bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, log
+	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
+	cmd.WaitDelay = 20 * time.Second
+	fmt.Fprintln(stderr, "bench:", filepath.Base(path), strings.Join(args, " "))
+	if err := cmd.Run(); err != nil {
+		return out.Bytes(), fmt.Errorf("%s: %w; its log is %s", name, err, log.Name())
+	}
+	return out.Bytes(), nil
+}
+
+// loadAverage is of the last minute: what else the machine was doing.
+func loadAverage() string {
+	data, _ := os.ReadFile("/proc/loadavg")
+	first, _, _ := strings.Cut(string(data), " ")
+	return first
+}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// publish writes the results as JSON and as a page, which it prints too.
+func publish(s settings, out io.Writer) error {
+	var results []Result
+	for _, m := range managers {
+		for _, p := range programs {
+			data, err := os.ReadFile(s.result(p + "/" + m))
+			if errors.Is(err, fs.ErrNotExist) {
+				continue // the table shows what was measured so far
+			}
+			if err != nil {
+				return fmt.Errorf("reading what was measured: %w", err)
+			}
+			var r Result
+			if err := json.Unmarshal(data, &r); err != nil {
+				return fmt.Errorf("reading what was measured: %w", err)
+			}
+			results = append(results, r)
+		}
+	}
+	if err := os.MkdirAll(s.out, 0o755); err != nil {
+		return fmt.Errorf("making the folder of benchmarks: %w", err)
+	}
+	name := fmt.Sprintf("rate-%d-%d", s.nodes, s.pods)
+	if s.atMost > 0 {
+		name += fmt.Sprintf("-at-most-%d", s.atMost)
+	}
+	if err := store(filepath.Join(s.out, name+".json"), results); err != nil {
+		return err
+	}
+	page := table(s, results)
+	fmt.Fprint(out, page)
+	return os.WriteFile(filepath.Join(s.out, name+".md"), []byte(page), 0o644)
+}
+
+func table(s settings, results []Result) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "# Evictions per second: %d nodes, %d pods\n\n", s.nodes, s.pods)
+	if s.atMost > 0 {
+		fmt.Fprintf(&b, "Each program may evict %d pods.\n\n", s.atMost)
+	}
+	fmt.Fprintf(&b, `Made by %s: a real control plane with fake nodes, both programs from the same
+start state, one after the other. "In waves": from the first to the last accepted
+eviction (201 in the audit log) of each wave of %d or more; the descheduler has no
+waves, its rate is from its first to its last. "Of the pass": from the start of the
+program to its end; Evenkeel waits until every replacement is Ready, the descheduler
+does not look.
+
+| controller-manager | program | evictions | waves | in waves, 1/s | first to last, 1/s | of the pass, 1/s | seconds | load average before, after |
+|---|---|---|---|---|---|---|---|---|
+`, "`make bench-rate`", leastInWave)
+	peer := map[string]float64{}
+	for _, r := range results {
+		fmt.Fprintf(&b, "| %s | %s | %d | %d | %.1f%s | %.1f | %.1f | %.0f | %s, %s |\n", r.ControllerManager, r.Program, r.Evictions, len(r.Waves), r.PerSecond,
+			times(r.PerSecond, peer[r.ControllerManager]), r.Overall, r.OfPass, r.Seconds, r.LoadBefore, r.LoadAfter)
+		if r.Program == "peer" {
+			peer[r.ControllerManager] = r.PerSecond
+		}
+	}
+	for _, r := range results {
+		if r.Error != "" {
+			fmt.Fprintf(&b, "\n%s with %s settings ended badly: %s\n", r.Program, r.ControllerManager, r.Error)
+		}
+	}
+	return b.String()
+}
+
+func times(rate, peer float64) string {
+	if peer == 0 {
+		return ""
+	}
+	return fmt.Sprintf(" (%.1f x)", rate/peer)
+}
