@@ -26,7 +26,9 @@ type Options struct {
 	Run *regexp.Regexp
 	// Short makes a few repetitions of the cheap drills.
 	Short bool
-	Seed  uint64
+	// Reps overrides the repetitions of every drill; 0: each its own.
+	Reps int
+	Seed uint64
 	// Results is a file for the rows of drills that have passed; a drill that
 	// stands there is not run again. Empty: none.
 	Results string
@@ -143,6 +145,9 @@ func (a *arena) perform(ctx context.Context, d drill) (row, error) {
 	reps := d.reps
 	if a.o.Short {
 		reps = d.short
+	}
+	if a.o.Reps > 0 {
+		reps = a.o.Reps
 	}
 	h := fnv.New64a()
 	h.Write([]byte(d.name))

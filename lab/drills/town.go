@@ -67,7 +67,7 @@ func townApps(now time.Time) []app {
 	var apps []app
 	budgets := []*policyv1.PodDisruptionBudgetSpec{nil, budget("", "1"), budget("80%", ""), nil, budget("", "34%"), budget("5", ""), budget("6", ""), nil}
 	for i, b := range budgets {
-		apps = append(apps, app{namespace: townNamespaces[i%2], name: fmt.Sprintf("d%d", i), replicas: replicas, milliCPU: 500, budget: b})
+		apps = append(apps, app{namespace: townNamespaces[i%2], name: fmt.Sprintf("d%d", i), replicas: replicas, milliCPU: 300, budget: b})
 	}
 	return append(apps,
 		app{namespace: metav1.NamespaceSystem, name: "system", replicas: 4, milliCPU: 100, bait: "kube-system"},

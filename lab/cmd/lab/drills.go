@@ -23,6 +23,7 @@ func drill(ctx context.Context, args []string, stderr *os.File) error {
 	fs.StringVar(&o.Kwok, "kwok", "bin/kwok", "path of kwok")
 	fs.StringVar(&o.Evenkeel, "evenkeel", "bin/evenkeel", "path of evenkeel")
 	fs.BoolVar(&o.Short, "short", false, "a few repetitions of the cheap drills")
+	fs.IntVar(&o.Reps, "reps", 0, "repetitions of each drill (default: each its own)")
 	fs.Uint64Var(&o.Seed, "seed", 1, "what happens when")
 	fs.StringVar(&o.Results, "results", "", "file for results; drills that passed and stand there are not run again")
 	fs.StringVar(&o.Keep, "keep", "", "folder for the output of processes when a drill fails")

@@ -19,7 +19,7 @@ const usage = `usage:
   lab up   [-nodes N] [-zones Z] [-kwok PATH] [-scheduler-config FILE]
                                                     a control plane with fake nodes, until Ctrl-C
   lab demo [-evenkeel PATH] [-kwok PATH]            a skewed cluster, levelled before your eyes
-  lab drills [-short] [-run REGEXP] [-seed N] [-results FILE] [-keep DIR] [-evenkeel PATH] [-kwok PATH]
+  lab drills [-short] [-run REGEXP] [-reps N] [-seed N] [-results FILE] [-keep DIR] [-evenkeel PATH] [-kwok PATH]
                                                     Evenkeel while things break, and a witness who watches`
 
 func main() {
