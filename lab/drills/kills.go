@@ -100,15 +100,17 @@ func (s *stage) killOne(ctx context.Context) error {
 	return nil
 }
 
-// leaseLeft is how long the Lease of a process that died is held on.
+// leaseLeft is how long the Lease of a process that died may be held on: a
+// Lease's duration, since it may have been renewed just before.
 func (s *stage) leaseLeft() time.Duration {
-	for i := len(s.processes) - 2; i >= 0; i-- {
-		if p := s.processes[i]; p.wasKilled() {
-			return max(0, 15*time.Second-time.Since(p.begun.Add(p.cmd.ProcessState.SystemTime())))
-		}
+	if len(s.processes) < 2 {
 		return 0
 	}
-	return 0
+	p := s.processes[len(s.processes)-2]
+	if !p.wasKilled() {
+		return 0
+	}
+	return max(0, 15*time.Second-time.Since(p.end))
 }
 
 // hour: the evictions of an hour are counted across kills. The first processes

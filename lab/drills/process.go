@@ -22,8 +22,8 @@ type process struct {
 	proxy  *proxy.Proxy
 	cmd    *exec.Cmd
 	out    string // path of its standard output; standard error is beside it
-	begun  time.Time
 	ended  chan struct{}
+	end    time.Time // valid once ended is closed
 	err    error
 	mu     sync.Mutex
 	killed bool
@@ -94,12 +94,12 @@ func (p *process) run(file, program string, args []string) error {
 	p.cmd.Stdout, p.cmd.Stderr = out, log
 	p.mu.Lock() // a hook may want to kill it before it is there
 	defer p.mu.Unlock()
-	p.begun = time.Now()
 	if err := p.cmd.Start(); err != nil {
 		return fmt.Errorf("starting evenkeel: %w", err)
 	}
 	go func() {
 		p.err = p.cmd.Wait()
+		p.end = time.Now()
 		p.proxy.Close()
 		close(p.ended)
 	}()

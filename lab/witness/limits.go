@@ -48,7 +48,7 @@ func (c Case) passOf(e *carried) string {
 	}
 	n := 0
 	for _, r := range c.Reports {
-		if r.User == e.User && !r.Finished.After(e.At) {
+		if r.User == e.User && r.Finished.Before(e.At) {
 			n++
 		}
 	}
