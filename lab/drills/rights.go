@@ -121,7 +121,7 @@ func (s *stage) rightOnce(ctx context.Context, right string) error {
 		return err
 	}
 	failed := make(chan error, 1)
-	n := 1 + s.rnd.IntN(2)
+	n := 2 + s.rnd.IntN(2) // the one before it takes place
 	hook, fired := onEviction(n, func() { failed <- s.revoke(ctx, right) })
 	p, err := s.start(how{args: once(time.Minute), hook: hook})
 	if err != nil {

@@ -22,13 +22,14 @@ const (
 	cut        fault = "cut"        // a watch ends after a while
 	stalled    fault = "stalled"    // a watch falls silent for a while, then ends
 	stale      fault = "stale"      // a list that was true a while ago
+	lapsed     fault = "lapsed"     // a watch is refused as too old; the list that follows is stale
 	noWatches  fault = "no stream"  // a watch that should begin with a list is refused: the client lists
 )
 
 // faults are those that can befall a class of requests, all equally likely.
 var faults = map[Class][]fault{
 	List:     {late, broken, throttled, throttledR, reset, half, stale, stale, stale},
-	Watch:    {late, broken, throttled, throttledR, reset, cut, cut, stalled},
+	Watch:    {late, broken, throttled, throttledR, reset, cut, stalled, lapsed, lapsed},
 	Get:      {late, broken, throttled, throttledR, reset, half},
 	Eviction: {late, broken, brokenDone, throttled, throttledR, reset, resetDone, half},
 	Lease:    {late, broken, brokenDone, throttled, throttledR, reset, resetDone, half},

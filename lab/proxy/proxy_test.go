@@ -69,7 +69,7 @@ func TestFaults(t *testing.T) {
 	}{
 		{none, 200, 1, false, ""}, {late, 200, 1, false, ""}, {broken, 500, 0, false, ""}, {brokenDone, 500, 1, false, ""},
 		{throttled, 429, 0, false, ""}, {throttledR, 429, 0, false, "1"},
-		{reset, 0, 0, true, ""}, {resetDone, 0, 1, true, ""}, {half, 200, 1, true, ""}, {noWatches, 400, 0, false, ""},
+		{reset, 0, 0, true, ""}, {resetDone, 0, 1, true, ""}, {half, 200, 1, true, ""}, {noWatches, 400, 0, false, ""}, {lapsed, 410, 0, false, ""},
 	} {
 		for _, h2 := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s h2=%t", c.fault, h2), func(t *testing.T) {
@@ -120,6 +120,26 @@ func TestStaleLists(t *testing.T) {
 	for range 200 { // a list without a version must be true
 		if f, _ := (Faults{Rate: 1}).draw(rand.New(rand.NewPCG(uint64(n.Add(1)), 0)), List, httptest.NewRequest(http.MethodGet, "/api/v1/pods", nil)); f == stale {
 			t.Fatal("a list without a version is stale")
+		}
+	}
+}
+
+// TestALapsedWatchIsFollowedByAStaleList: the client is made to list, and the
+// list is the one of before.
+func TestALapsedWatchIsFollowedByAStaleList(t *testing.T) {
+	var n atomic.Int32
+	p, c := behind(t, Options{Copies: NewCopies(), Faults: Faults{StaleFor: time.Minute}}, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, n.Add(1)) })
+	list := p.URL() + "/api/v1/pods?resourceVersion=0"
+	if _, body, err := get(c, list); body != "1" || err != nil {
+		t.Fatalf("got %q, %v", body, err)
+	}
+	p.doom(lapsed, Watch, httptest.NewRequest(http.MethodGet, "/api/v1/pods?watch=true&resourceVersion=7", nil))
+	if code, _, err := get(c, p.URL()+"/api/v1/pods?watch=true&sendInitialEvents=true"); code != 400 || err != nil {
+		t.Errorf("the stream is answered %d, %v; want it refused", code, err)
+	}
+	for _, want := range []string{"1", "2"} { // stale once, then true
+		if _, body, err := get(c, list); body != want || err != nil {
+			t.Errorf("got %q, %v, want %s", body, err, want)
 		}
 	}
 }
