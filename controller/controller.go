@@ -56,6 +56,9 @@ type Controller struct {
 	// long hints may outlive this process.
 	Hinter  Hinter
 	HintTTL time.Duration
+	// Shadow counts how well schedulers without a profile are foretold; nil keeps
+	// the counts that there are.
+	Shadow *Shadow
 	// OnReport takes the report of every pass.
 	OnReport func(plan.RunReport)
 
@@ -79,18 +82,23 @@ func Goals(s *cluster.Snapshot, all []config.Scheduled, due []string) []plan.Goa
 
 // RunOnce is one pass: observe, state goals, plan, and wave by wave look again,
 // evict, verify. The error says why nothing could be planned; whatever happened
-// after the plan was made is in the report.
+// after the plan was made is in the report, and so is a refusal to plan on a view
+// of the cluster that is long past.
 func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport, error) {
 	report := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: c.NewRunID(), Mode: c.Mode, Started: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
 	log := c.Log.With("run", report.RunID)
 	c.left = nil
 
 	snapshot, err := c.Observer.Snapshot(ctx)
+	if err == nil {
+		snapshot, err = c.collect(ctx, log, snapshot)
+	}
 	if err != nil {
+		c.refuse(&report, err)
 		return report, err
 	}
-	if snapshot, err = c.collect(ctx, log, snapshot); err != nil {
-		return report, err
+	if c.Shadow != nil {
+		c.state.Schedulers = c.Shadow.Seen()
 	}
 	goals := Goals(snapshot, c.Strategies, due)
 	report.Plan = c.Planner.Plan(snapshot, c.state, goals, snapshot.TakenAt)
@@ -153,7 +161,7 @@ func (c *Controller) holding(ctx context.Context, report *plan.RunReport, rest p
 	}
 	moves, dropped, err := c.recheck(ctx, rest, due, wave, first)
 	if err != nil {
-		return nil, &plan.Reason{Code: plan.APIError, Message: "looking at the cluster before wave " + itoa(wave) + ": " + err.Error()}
+		return nil, unseen(err, "looking at the cluster before wave "+itoa(wave)+": ")
 	}
 	report.Outcomes = append(report.Outcomes, dropped...)
 	return moves, nil

@@ -24,6 +24,8 @@ func TestPassIsCounted(t *testing.T) {
 		Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted, Landed: "n1", AsForetold: true}, {Step: 2, Outcome: plan.Blocked}},
 		Stopped:  &plan.Reason{Code: plan.ReplacementNotReady},
 	})
+	// A pass that was refused is counted, and says nothing about the cluster.
+	m.Pass(plan.RunReport{Mode: plan.Live, Started: start, Finished: start.Add(4 * time.Second), Stopped: &plan.Reason{Code: plan.ClusterViewStale}})
 	m.Skipped([]string{"zones"})
 	want := `
 # HELP evenkeel_evictions_total Moves by outcome and strategy; only outcome=evicted removed a pod.
@@ -38,9 +40,10 @@ evenkeel_goals_unmet{strategy="zones",when="before"} 1
 evenkeel_landings_total{as_foretold="true"} 1
 # HELP evenkeel_last_pass_timestamp_seconds When the last pass finished.
 # TYPE evenkeel_last_pass_timestamp_seconds gauge
-evenkeel_last_pass_timestamp_seconds 1003
+evenkeel_last_pass_timestamp_seconds 1004
 # HELP evenkeel_passes_total Passes by mode and by why they stopped early (empty: they did not).
 # TYPE evenkeel_passes_total counter
+evenkeel_passes_total{mode="live",stopped="ClusterViewStale"} 1
 evenkeel_passes_total{mode="live",stopped="ReplacementNotReady"} 1
 # HELP evenkeel_rejected_pods Pods that could have helped but stay, by reason code, in the last plan.
 # TYPE evenkeel_rejected_pods gauge
@@ -51,6 +54,32 @@ evenkeel_schedule_skipped_total{strategy="zones"} 1
 `
 	names := []string{"evenkeel_evictions_total", "evenkeel_goals_unmet", "evenkeel_landings_total", "evenkeel_last_pass_timestamp_seconds", "evenkeel_passes_total", "evenkeel_rejected_pods", "evenkeel_schedule_skipped_total"}
 	if err := testutil.GatherAndCompare(m.Registry, strings.NewReader(want), names...); err != nil {
+		t.Error(err)
+	}
+	problems, err := testutil.GatherAndLint(m.Registry)
+	if err != nil || len(problems) > 0 {
+		t.Error(err, problems)
+	}
+}
+
+func TestBindingsAreCountedByScheduler(t *testing.T) {
+	m := metrics.New("v1", "abc")
+	m.Binding("fancy", plan.Bindings{Seen: 1}, false, false)
+	m.Binding("fancy", plan.Bindings{Seen: 2, Foretold: 1, Hits: 1}, true, true)
+	m.Binding("fancy", plan.Bindings{Seen: 3, Foretold: 2, Hits: 1}, false, true)
+	m.Binding("none", plan.Bindings{Seen: 1}, false, false)
+	want := `
+# HELP evenkeel_shadow_bindings_total Bindings of schedulers without a profile (at most 16 names) that were looked at: as the default profile has it (hit), otherwise (miss), or it does not say enough (unclear).
+# TYPE evenkeel_shadow_bindings_total counter
+evenkeel_shadow_bindings_total{result="hit",scheduler="fancy"} 1
+evenkeel_shadow_bindings_total{result="miss",scheduler="fancy"} 1
+evenkeel_shadow_bindings_total{result="unclear",scheduler="fancy"} 1
+evenkeel_shadow_bindings_total{result="unclear",scheduler="none"} 1
+# HELP evenkeel_shadow_hit_ratio Share of the foretold bindings that came true, by scheduler without a profile; the last 500 to 1000 count.
+# TYPE evenkeel_shadow_hit_ratio gauge
+evenkeel_shadow_hit_ratio{scheduler="fancy"} 0.5
+`
+	if err := testutil.GatherAndCompare(m.Registry, strings.NewReader(want), "evenkeel_shadow_bindings_total", "evenkeel_shadow_hit_ratio"); err != nil {
 		t.Error(err)
 	}
 	problems, err := testutil.GatherAndLint(m.Registry)

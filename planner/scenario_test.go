@@ -3,10 +3,8 @@ package planner_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,16 +17,16 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/golden"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/plan/schema"
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-var update = flag.Bool("update", false, "rewrite want.plan in the scenarios")
-
 // TestScenarios plans on each file of testdata/scenarios: a sentence that says
 // what it shows, config.yaml, native objects, and the plan that is wanted, every
-// rejection included. A file named due lists the strategies that are due.
+// rejection included. A file named due lists the strategies that are due; a
+// PlannerState among the objects is what was remembered.
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/scenarios/*.txtar")
 	if err != nil {
@@ -53,11 +51,9 @@ func TestScenarios(t *testing.T) {
 				if f.Name != "want.plan" {
 					continue
 				}
-				if *update {
+				if golden.Update() {
 					a.Files[i].Data = []byte(got)
-					if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
-						t.Fatal(err)
-					}
+					golden.Write(t, file, txtar.Format(a))
 					return
 				}
 				if d := cmp.Diff(string(f.Data), got); d != "" {
@@ -77,7 +73,8 @@ func section(a *txtar.Archive, name string) []byte {
 	return nil
 }
 
-func planOf(t *testing.T, a *txtar.Archive) plan.Plan {
+// opened reads what a scenario plans on.
+func opened(t *testing.T, a *txtar.Archive) (*cluster.Snapshot, *config.Config) {
 	t.Helper()
 	objects := &cluster.Objects{}
 	if err := cluster.Read(bytes.NewReader(section(a, "objects.yaml")), "objects.yaml", objects); err != nil {
@@ -91,13 +88,23 @@ func planOf(t *testing.T, a *txtar.Archive) plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s, conf
+}
+
+func planOf(t *testing.T, a *txtar.Archive) plan.Plan {
+	t.Helper()
+	s, conf := opened(t, a)
 	var due []string
 	if names := section(a, "due"); names != nil {
 		due = strings.Fields(string(names))
 	}
 	opts := conf.Planner()
 	opts.SamplesPerCode = -1
-	return planner.New(opts).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.Build(), due), s.TakenAt)
+	st, err := plan.ReadState(objects.PlannerState)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return planner.New(opts).Plan(s, st, controller.Goals(s, conf.Build(), due), s.TakenAt)
 }
 
 // text is the form of want.plan.
@@ -123,6 +130,9 @@ func text(p plan.Plan) string {
 	}
 	for _, r := range p.Rejections.Samples {
 		fmt.Fprintf(&b, "stays: %s on %s: %s: %s\n", r.Pod, r.Node, r.Reason.Code, r.Reason.Message)
+	}
+	for _, st := range p.Schedulers {
+		fmt.Fprintf(&b, "scheduler %s: %d pods, bindings seen %d, foretold %d, came true %d, trusted %v\n", st.Name, st.Pods, st.Seen, st.Foretold, st.Hits, st.Trusted)
 	}
 	for _, st := range p.Strategies {
 		if st.Goals > 0 && !st.Asked {

@@ -72,6 +72,19 @@ func steered() plan.Plan {
 	return p
 }
 
+// shadowed has schedulers without a profile: one that is trusted, one that is wrong
+// too often, one of which nothing is known.
+func shadowed() plan.Plan {
+	p := level()
+	all, some := 0.9833, 0.5
+	p.Schedulers = []plan.SchedulerState{
+		{Name: "binpack", Pods: 12, Seen: 80, Foretold: 60, Hits: 30, HitRate: &some},
+		{Name: "fancy", Pods: 9, Seen: 80, Foretold: 60, Hits: 59, HitRate: &all, Trusted: true},
+		{Name: "new", Pods: 1},
+	}
+	return p
+}
+
 // level has nothing to do.
 func level() plan.Plan {
 	p := base()
@@ -166,6 +179,13 @@ func liveRun() plan.RunReport {
 	refused.Reason = plan.Reason{Code: plan.BlockedByPDB, Message: "pdb shop/d allows 0 more"}
 	r := run(plan.Live, p, good, bad, refused)
 	r.Stopped = &plan.Reason{Code: plan.Interrupted, Message: "asked to end by a signal"}
+	return r
+}
+
+// refusedRun is a pass before which pods had not been seen for long.
+func refusedRun() plan.RunReport {
+	r := run(plan.Live, plan.Plan{APIVersion: plan.APIVersion, Kind: "Plan", ID: "p-0", TakenAt: taken, Expires: taken})
+	r.Stopped = &plan.Reason{Code: plan.ClusterViewStale, Message: "pods are known as of 2026-01-01T00:00:00Z only, 3m0s ago, longer than guards.maxStaleness 2m0s"}
 	return r
 }
 
