@@ -185,7 +185,7 @@ func scenarioOf(t *testing.T, name string) (*cluster.Snapshot, planner.Options, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, conf := opened(t, a)
+	s, _, conf := opened(t, a)
 	return s, conf.Planner(), controller.Goals(s, conf.Build(), nil)
 }
 
