@@ -54,7 +54,7 @@ type Proxy struct {
 	counts map[Class]int
 	dealt  map[string]int
 	doomed map[string]bool // paths whose next list is stale
-	gate   chan struct{} // open while it is closed
+	gate   chan struct{}   // open while it is closed
 	refuse bool
 }
 
@@ -192,4 +192,3 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	g := &gated{ResponseWriter: w, p: p, ctx: r.Context(), answered: sync.OnceFunc(func() { p.hook(c, n, Answered) })}
 	p.deal(g, r, c, f, d)
 }
-

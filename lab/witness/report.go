@@ -11,8 +11,8 @@ import (
 // Report is a RunReport as far as it is checked.
 type Report struct {
 	// User is the one whose process wrote it.
-	User              string    `json:"-"`
-	RunID             string    `json:"runID"`
+	User              string `json:"-"`
+	RunID             string `json:"runID"`
 	Started, Finished time.Time
 	Outcomes          []Outcome
 	Stopped           *struct{ Code, Message string }
