@@ -186,9 +186,9 @@ func TestCut(t *testing.T) {
 	go func() { _, b, err := get(c, p.URL()+"/next"); next <- answer{b, err} }()
 	select {
 	case a := <-slow:
-		t.Errorf("an answer came through: %+v", a)
+		t.Fatalf("an answer came through: %+v", a)
 	case a := <-next:
-		t.Errorf("an answer came through: %+v", a)
+		t.Fatalf("an answer came through: %+v", a)
 	case <-time.After(100 * time.Millisecond): // that nothing happens can only be waited for
 	}
 	if reached.Load() != 1 {

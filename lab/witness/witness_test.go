@@ -82,6 +82,17 @@ func (t *tale) evicts(user string, p Pod) {
 	t.ends(p, p.Name+"-next")
 }
 
+// overlaps evicts a pod whose replacement does not come, and another meanwhile.
+func (t *tale) overlaps(p, q Pod) {
+	t.Rules.MaxUnavailable = 0
+	t.change(Change{Gone: true, Budget: &Budget{Namespace: "shop", Name: "d", Selector: labels.Nothing()}})
+	t.now = t.now.Add(time.Second)
+	t.asked("ek-1", p, 201)
+	t.ends(p, "")
+	t.evicts("ek-1", q)
+	t.reported("run-1", "ek-1", "evicted", p, q)
+}
+
 func newTale() *tale {
 	t := &tale{now: noon}
 	t.Ours = func(u string) bool { return strings.HasPrefix(u, "ek-") }
@@ -205,14 +216,17 @@ func TestForgeries(t *testing.T) {
 			x.evicts("ek-1", b)
 			x.reported("run-1", "ek-1", "evicted", a, b)
 		}},
-		{"in flight", LimitExceeded, func(x *tale) {
-			x.Rules.MaxUnavailable = 0
-			x.change(Change{Gone: true, Budget: &Budget{Namespace: "shop", Name: "d", Selector: labels.Nothing()}})
-			x.now = x.now.Add(time.Second)
-			x.asked("ek-1", a, 201)
-			x.ends(a, "") // its replacement does not come
-			x.evicts("ek-1", b)
-			x.reported("run-1", "ek-1", "evicted", a, b)
+		{"in flight in all", LimitExceeded, func(x *tale) {
+			x.Rules.FlightTotal, x.Rules.FlightNode, x.Rules.FlightOwner = 1, 0, 0
+			x.overlaps(a, b)
+		}},
+		{"in flight of one workload", LimitExceeded, func(x *tale) {
+			x.Rules.FlightTotal, x.Rules.FlightNode, x.Rules.FlightOwner = 0, 0, 1
+			x.overlaps(a, b)
+		}},
+		{"in flight from one node", LimitExceeded, func(x *tale) {
+			x.Rules.FlightTotal, x.Rules.FlightNode, x.Rules.FlightOwner = 0, 1, 0
+			x.overlaps(a, d)
 		}},
 		{"twice", Twice, func(x *tale) {
 			x.evicts("ek-1", a)
@@ -309,6 +323,10 @@ func TestHonestTroublesAreNoViolations(t *testing.T) {
 			x.asked("ek-1", a, 504)
 			x.ends(a, "next")
 			x.reported("run-1", "ek-1", "evicted", a)
+		}},
+		{"two away from different nodes", func(x *tale) {
+			x.Rules.FlightTotal, x.Rules.FlightNode, x.Rules.FlightOwner = 2, 1, 2
+			x.overlaps(a, b)
 		}},
 		{"a report of a dead run by the next process", func(x *tale) {
 			x.evicts("ek-1", a)
