@@ -24,7 +24,7 @@ const kubectlGet = "kubectl get nodes,pods,namespaces,services,pdb,replicasets,d
 // its objects are kept and must not change afterwards. The error names every
 // duplicate and every selector that cannot be read.
 func New(o *Objects) (*Snapshot, error) {
-	if o.empty() && len(o.Skipped) == 0 {
+	if o.empty() && len(o.Skipped) == 0 && len(o.PlannerState) == 0 {
 		return nil, errors.New("it is empty: no object stands there; make a snapshot with evenkeel capture, or with " + kubectlGet)
 	}
 	if len(o.Nodes) == 0 {

@@ -34,6 +34,7 @@ const (
 	annotationServerVersion = "evenkeel.io/server-version"
 	annotationClusterUID    = "evenkeel.io/cluster-uid"
 	annotationRedacted      = "evenkeel.io/redacted"
+	annotationStateUnknown  = "evenkeel.io/state-unknown"
 )
 
 // ReadFiles reads objects from files, directories (their .yaml, .yml, .json
@@ -269,7 +270,7 @@ func (o *Objects) add(raw []byte, at string, fallback header, depth int) error {
 		}
 		return readDocument(json.NewDecoder(bytes.NewReader(raw)), at, o, depth+1)
 	}
-	if h.APIVersion+" "+h.Kind == plannerState {
+	if strings.HasPrefix(h.APIVersion, ownGroup) && h.Kind == plannerState {
 		return o.addState(raw, at)
 	}
 	k, ok := kindByName[h.APIVersion+" "+h.Kind]
@@ -312,6 +313,9 @@ func (o *Objects) annotate(a map[string]string, at string) error {
 	}
 	if v, ok := a[annotationClusterUID]; ok {
 		o.ClusterUID = v
+	}
+	if v, ok := a[annotationStateUnknown]; ok {
+		o.StateUnknown = v
 	}
 	return errors.Join(errs...)
 }

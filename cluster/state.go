@@ -6,9 +6,12 @@ import (
 	"fmt"
 )
 
-// plannerState is our own kind in a snapshot. What is in it is no matter of this
+// Our own kind in a snapshot, in any version. What is in it is no matter of this
 // package.
-const plannerState = "evenkeel.io/v1alpha1 PlannerState"
+const (
+	ownGroup     = "evenkeel.io/"
+	plannerState = "PlannerState"
+)
 
 func (o *Objects) addState(raw []byte, at string) error {
 	if len(o.PlannerState) > 0 {

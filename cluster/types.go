@@ -51,6 +51,9 @@ type Objects struct {
 	// PlannerState is our own PlannerState as JSON, which package plan reads; empty:
 	// there is none.
 	PlannerState []byte
+	// StateUnknown says why the PlannerState could not be read; empty: it could, or
+	// there is none.
+	StateUnknown string
 	// Redacted says that Redact was applied.
 	Redacted bool
 }

@@ -51,6 +51,9 @@ func (o *Objects) annotations() map[string]string {
 	if o.ClusterUID != "" {
 		a[annotationClusterUID] = o.ClusterUID
 	}
+	if o.StateUnknown != "" {
+		a[annotationStateUnknown] = o.StateUnknown
+	}
 	if o.Redacted {
 		a[annotationRedacted] = "true"
 	}

@@ -16,6 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/guard"
+	"github.com/evenkeel-project/evenkeel/planner/ledger"
 	"github.com/evenkeel-project/evenkeel/planner/shadow"
 	"github.com/evenkeel-project/evenkeel/schedule"
 	"github.com/evenkeel-project/evenkeel/strategies"
@@ -122,15 +123,22 @@ func (c *Config) Planner() planner.Options {
 	o.MaxUnavailableWithoutPDB = c.Guards.MaxUnavailableWithoutPDB
 	o.UtilizationLimit = c.Impact.UtilizationLimit
 	l := c.Limits
-	o.Limits = planner.Limits{PerPass: l.PerPass, PerNode: l.PerNode, PerNamespace: l.PerNamespace, PerOwner: l.PerOwner, PerZone: l.PerZone}
+	o.Limits = planner.Limits{PerPass: l.PerPass, PerNode: l.PerNode, PerNamespace: l.PerNamespace, PerOwner: l.PerOwner, PerZone: l.PerZone, PerHour: planner.PerHour(l.PerHour)}
 	f := c.Evictor.InFlight
 	o.InFlight = planner.InFlight{Total: f.Total.Of(0), PerNode: f.PerNode.Of(0), PerOwner: f.PerOwner.Of(0)}
+	o.Breaker, o.Benefit = c.Breaker(), c.Benefits()
 	o.Steer, o.SteerMaxFrac = hints.Kind(c.Evictor.Steer), c.Evictor.SteerMaxFrac
 	for _, s := range c.Build() {
 		o.Strategies = append(o.Strategies, planner.StrategyInfo{Name: s.Name, Needs: s.Strategy.Needs()})
 	}
 	o.ConfigHash, o.NotEnforced = c.Hash(), c.NotEnforced()
 	return o
+}
+
+// Ledger are the settings of what is remembered between passes.
+func (c *Config) Ledger() ledger.Options {
+	b := c.Evictor.Backoff
+	return ledger.Options{Initial: time.Duration(b.Initial), Max: time.Duration(b.Max)}
 }
 
 // PerMinute is the pace of evictions; 0 means no limit.

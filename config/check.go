@@ -33,6 +33,7 @@ func (c *Config) check(e *mistakes) {
 	c.checkWindows(e, loc)
 	fraction(e, "impact.utilizationLimit", c.Impact.UtilizationLimit)
 	c.checkEvictor(e)
+	c.checkSafety(e)
 	c.checkPlacement(e)
 }
 
@@ -196,9 +197,16 @@ func (c *Config) checkEvictor(e *mistakes) {
 	if v.SteerTTL < Duration(time.Second) {
 		e.field("evictor.steerTTL", "%s is too short to see a replacement scheduled (want 1s or more)", v.SteerTTL)
 	}
+	if b := v.Backoff; b.Initial <= 0 {
+		e.field("evictor.backoff.initial", "%s is no rest (want more than 0s, such as 10m)", b.Initial)
+	} else if b.Max < b.Initial {
+		e.field("evictor.backoff.max", "%s is less than evictor.backoff.initial (want %s or more)", b.Max, b.Initial)
+	}
+	h := c.Limits.PerHour
 	for path, n := range map[string]interface{ Of(int) int }{
 		"evictor.perMinute": v.PerMinute, "evictor.inFlight.total": v.InFlight.Total,
 		"evictor.inFlight.perNode": v.InFlight.PerNode, "evictor.inFlight.perOwner": v.InFlight.PerOwner,
+		"limits.perHour.owner": h.Owner, "limits.perHour.namespace": h.Namespace, "limits.perHour.cluster": h.Cluster,
 	} {
 		if strings.HasSuffix(fmt.Sprint(n), "%") {
 			e.field(path, "a share makes no sense here (want a whole number, or unlimited)")

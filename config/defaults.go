@@ -41,21 +41,11 @@ func Default() *Config {
 		Evictor: Evictor{PerMinute: plan.Absolute(30),
 			InFlight:      InFlight{plan.Absolute(16), plan.Absolute(2), plan.Absolute(1)},
 			VerifyTimeout: 5 * minute, Steer: string(hints.None), SteerMaxFrac: 0.67, SteerTTL: 10 * minute, Backoff: Backoff{10 * minute, 24 * 60 * minute},
-			Breaker: Breaker{0.3, plan.Absolute(10), 0.2}},
+			Breaker: Breaker{0.3, plan.Absolute(10), 0.2, 0.2, 10 * minute}},
+		Benefit: Benefit{0.25, 10, 24 * 60 * minute},
 	}
 }
 
 // NotEnforced lists the default limits that this version reads but does not
 // enforce yet.
-func (c *Config) NotEnforced() []string {
-	h, b, k := c.Limits.PerHour, c.Evictor.Backoff, c.Evictor.Breaker
-	return []string{
-		"limits.perHour.owner: " + h.Owner.String(),
-		"limits.perHour.namespace: " + h.Namespace.String(),
-		"limits.perHour.cluster: " + h.Cluster.String(),
-		"evictor.backoff: " + b.Initial.String() + " up to " + b.Max.String(),
-		"evictor.breaker.maxUnreadyNodesFrac: " + number(k.MaxUnreadyNodesFrac),
-		"evictor.breaker.maxPendingPods: " + k.MaxPendingPods.String(),
-		"evictor.breaker.maxFailedFrac: " + number(k.MaxFailedFrac),
-	}
-}
+func (c *Config) NotEnforced() []string { return []string{} }

@@ -12,6 +12,8 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/planner/breaker"
+	"github.com/evenkeel-project/evenkeel/planner/ledger"
 )
 
 const minimal = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"
@@ -130,4 +132,19 @@ func FuzzLoad(f *testing.F) {
 			c.Planner()
 		}
 	})
+}
+
+// The packages' own defaults are those of the shipped configuration.
+func TestDefaultsAgreeWithTheirPackages(t *testing.T) {
+	c := config.Default()
+	if got := c.Breaker(); got != breaker.DefaultOptions() {
+		t.Errorf("breaker: %+v", got)
+	}
+	if got := c.Benefits(); got != ledger.DefaultBenefit() {
+		t.Errorf("benefit: %+v", got)
+	}
+	o := c.Planner()
+	if o.Breaker != c.Breaker() || o.Benefit != c.Benefits() {
+		t.Errorf("the planner's: %+v, %+v", o.Breaker, o.Benefit)
+	}
 }

@@ -26,6 +26,7 @@ type Config struct {
 	Limits       Limits     `json:"limits"`
 	Windows      Windows    `json:"windows"`
 	Evictor      Evictor    `json:"evictor"`
+	Benefit      Benefit    `json:"benefit"`
 	Placement    Placement  `json:"placement"`
 
 	profiles map[string]placement.Profile // by schedulerName
@@ -133,7 +134,7 @@ type Limits struct {
 	PerNamespace plan.Count `json:"perNamespace"`
 	PerOwner     plan.Count `json:"perOwner"`
 	PerZone      plan.Count `json:"perZone"`
-	PerHour      PerHour    `json:"perHour" built:"no"`
+	PerHour      PerHour    `json:"perHour"`
 }
 
 // PerHour bounds evictions over the last hour.
@@ -165,8 +166,8 @@ type Evictor struct {
 	Steer              string     `json:"steer"`
 	SteerMaxFrac       float64    `json:"steerMaxFrac"`
 	SteerTTL           Duration   `json:"steerTTL"`
-	Backoff            Backoff    `json:"backoff" built:"no"`
-	Breaker            Breaker    `json:"breaker" built:"no"`
+	Backoff            Backoff    `json:"backoff"`
+	Breaker            Breaker    `json:"breaker"`
 }
 
 // InFlight bounds the pods that are away at once.
@@ -182,11 +183,20 @@ type Backoff struct {
 	Max     Duration `json:"max"`
 }
 
-// Breaker is what stops a pass.
+// Breaker is what stops a pass, and holds the next.
 type Breaker struct {
 	MaxUnreadyNodesFrac float64    `json:"maxUnreadyNodesFrac"`
 	MaxPendingPods      plan.Count `json:"maxPendingPods"`
 	MaxFailedFrac       float64    `json:"maxFailedFrac"`
+	MaxBadLandingsFrac  float64    `json:"maxBadLandingsFrac"`
+	Hold                Duration   `json:"hold"`
+}
+
+// Benefit says when a strategy is held because it does not pay off.
+type Benefit struct {
+	Floor        float64  `json:"floor"`
+	MinEvictions int      `json:"minEvictions"`
+	Hold         Duration `json:"hold"`
 }
 
 // Duration is written as 90s, 5m or 1h30m.

@@ -31,6 +31,11 @@ type Metrics struct {
 	hitRate      *prometheus.GaugeVec
 	info         *prometheus.GaugeVec
 	reloads      *reloads
+	paused       prometheus.Gauge
+	breaker      prometheus.Gauge
+	held         *prometheus.GaugeVec
+	benefit      *prometheus.GaugeVec
+	weighed      *prometheus.GaugeVec
 }
 
 // New makes the metrics; version and configHash are shown as labels of 1.
@@ -50,13 +55,18 @@ func New(version, configHash string) *Metrics {
 		shadow:       prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evenkeel_shadow_bindings_total", Help: "Bindings of schedulers without a profile (at most 16 names) that were looked at: as the default profile has it (hit), otherwise (miss), or it does not say enough (unclear)."}, []string{"scheduler", "result"}),
 		hitRate:      prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_shadow_hit_ratio", Help: "Share of the foretold bindings that came true, by scheduler without a profile; the last 500 to 1000 count."}, []string{"scheduler"}),
 		leader:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_leader", Help: "1 while this process holds the Lease."}),
+		paused:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_paused", Help: "1 when evictions were paused (evenkeel pause) at the last pass."}),
+		breaker:      prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_breaker_open", Help: "1 when the breaker held or stopped the last pass."}),
+		held:         prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_strategy_held", Help: "1 for a strategy that is held because it does not pay off."}, []string{"strategy"}),
+		benefit:      prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_benefit_excess", Help: "Share of the goals' excess, weighted, that a strategy's evictions were foretold to remove and that they removed (when=foretold, realised); older evictions count for less."}, []string{"strategy", "when"}),
+		weighed:      prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_benefit_evictions", Help: "Evictions that weigh in evenkeel_benefit_excess; older ones count for less."}, []string{"strategy"}),
 	}
 	m.info = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_build_info", Help: "1, with version and hash of the configuration.",
 		ConstLabels: prometheus.Labels{"version": version}}, []string{"config_hash"})
 	m.Configured(configHash)
 	m.reloads = newReloads(m.Registry)
 	m.Registry.MustRegister(m.info, m.passes, m.passSeconds, m.lastPass, m.skipped, m.planned, m.minEvictions, m.excess, m.rejected,
-		m.outcomes, m.landings, m.leader, m.shadow, m.hitRate, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		m.outcomes, m.landings, m.leader, m.shadow, m.hitRate, m.paused, m.breaker, m.held, m.benefit, m.weighed, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 
@@ -108,6 +118,7 @@ func (m *Metrics) Pass(r plan.RunReport) {
 	m.lastPass.Set(float64(r.Finished.Unix()))
 	if !r.Refused() { // the gauges keep to the last plan there was
 		m.plan(r.Plan)
+		m.holds(r)
 	}
 	strategy := map[int]string{}
 	for _, mv := range r.Plan.Moves {

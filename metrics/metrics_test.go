@@ -1,6 +1,8 @@
 package metrics_test
 
 import (
+	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -86,4 +88,53 @@ evenkeel_shadow_hit_ratio{scheduler="fancy"} 0.5
 	if err != nil || len(problems) > 0 {
 		t.Error(err, problems)
 	}
+}
+
+func TestWhatHoldsEvictionsIsShown(t *testing.T) {
+	m := metrics.New("v1", "abc")
+	compare := func(want string) {
+		t.Helper()
+		names := []string{"evenkeel_paused", "evenkeel_breaker_open", "evenkeel_strategy_held", "evenkeel_benefit_excess", "evenkeel_benefit_evictions"}
+		var b strings.Builder
+		for _, line := range strings.Split(strings.TrimSpace(want), "\n") {
+			b.WriteString(strings.TrimSpace(line) + "\n")
+		}
+		got, err := m.Registry.Gather()
+		if err != nil {
+			t.Fatal(err)
+		}
+		var lines strings.Builder
+		for _, f := range got {
+			for _, x := range f.GetMetric() {
+				if !slices.Contains(names, f.GetName()) {
+					continue
+				}
+				lines.WriteString(f.GetName())
+				for _, l := range x.GetLabel() {
+					lines.WriteString(" " + l.GetValue())
+				}
+				fmt.Fprintf(&lines, " %g\n", x.GetGauge().GetValue())
+			}
+		}
+		if lines.String() != b.String() {
+			t.Errorf("got:\n%swant:\n%s", lines.String(), b.String())
+		}
+	}
+	m.Pass(plan.RunReport{Plan: plan.Plan{Holds: []plan.Hold{{Reason: plan.Reason{Code: plan.Paused}}, {Reason: plan.Reason{Code: plan.NotPayingOff}, Strategy: "zones"}}}})
+	m.Benefits(map[string]plan.Benefit{"zones": {Evictions: 14, Foretold: 7, Realised: -.5}})
+	compare(`
+		evenkeel_benefit_evictions zones 14
+		evenkeel_benefit_excess zones foretold 7
+		evenkeel_benefit_excess zones realised -0.5
+		evenkeel_breaker_open 0
+		evenkeel_paused 1
+		evenkeel_strategy_held zones 1`)
+	// The breaker trips in the middle of a pass.
+	m.Pass(plan.RunReport{Stopped: &plan.Reason{Code: plan.BreakerOpen}})
+	m.Benefits(nil)
+	compare("evenkeel_breaker_open 1\nevenkeel_paused 0")
+	m.Pass(plan.RunReport{Plan: plan.Plan{Holds: []plan.Hold{{Reason: plan.Reason{Code: plan.BreakerOpen}}}}, Stopped: &plan.Reason{Code: plan.Paused}})
+	compare("evenkeel_breaker_open 1\nevenkeel_paused 1")
+	m.Pass(plan.RunReport{})
+	compare("evenkeel_breaker_open 0\nevenkeel_paused 0")
 }

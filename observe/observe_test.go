@@ -70,6 +70,9 @@ func TestSnapshotHoldsWhatIsThere(t *testing.T) {
 	if p := o.Pods("ns0")[0]; o.WorkloadOf(p) != "deploy-d00000" || len(p.Spec.Containers[0].Env) != 0 {
 		t.Errorf("workload %q, %d settings kept", o.WorkloadOf(p), len(p.Spec.Containers[0].Env))
 	}
+	if w := s.Workloads[0]; string(o.UIDOf(w.Kind, w.Namespace, w.Name)) != w.UID || w.UID == "" || o.UIDOf(w.Kind, w.Namespace, "another") != "" || o.UIDOf("Rollout", w.Namespace, w.Name) != "" {
+		t.Errorf("UID %q of %+v", o.UIDOf(w.Kind, w.Namespace, w.Name), w)
+	}
 }
 
 // newClient talks to a server in memory.

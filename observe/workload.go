@@ -3,6 +3,7 @@ package observe
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 )
 
 // WorkloadOf names what replaces a pod: the Deployment above its ReplicaSet,
@@ -22,4 +23,31 @@ func (o *Observer) WorkloadOf(p *corev1.Pod) string {
 		}
 	}
 	return string(c.UID)
+}
+
+// UIDOf is the UID of a workload as it was last seen; "" where it was not.
+func (o *Observer) UIDOf(kind, namespace, name string) types.UID {
+	apps, core, batch := o.factory.Apps().V1(), o.factory.Core().V1(), o.factory.Batch().V1()
+	var found metav1.Object
+	var err error
+	switch kind {
+	case "Deployment":
+		found, err = apps.Deployments().Lister().Deployments(namespace).Get(name)
+	case "ReplicaSet":
+		found, err = apps.ReplicaSets().Lister().ReplicaSets(namespace).Get(name)
+	case "StatefulSet":
+		found, err = apps.StatefulSets().Lister().StatefulSets(namespace).Get(name)
+	case "ReplicationController":
+		found, err = core.ReplicationControllers().Lister().ReplicationControllers(namespace).Get(name)
+	case "Job":
+		found, err = batch.Jobs().Lister().Jobs(namespace).Get(name)
+	case "Pod":
+		found, err = core.Pods().Lister().Pods(namespace).Get(name)
+	default:
+		return ""
+	}
+	if err != nil {
+		return ""
+	}
+	return found.GetUID()
 }

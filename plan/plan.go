@@ -30,6 +30,9 @@ type Plan struct {
 	After      State            `json:"after"`
 	Bound      Bound            `json:"bound"`
 	Inputs     []Input          `json:"inputs"`
+	// Holds say why moves are not carried out although they are planned, or not
+	// planned although a strategy is due.
+	Holds []Hold `json:"holds,omitempty"`
 	// NotEnforced lists default limits of the config that this version does
 	// not enforce yet, by field path.
 	NotEnforced []string `json:"notEnforced,omitempty"`

@@ -86,6 +86,8 @@ const (
 	LimitPerNamespace       Code = "LimitPerNamespace"
 	LimitPerOwner           Code = "LimitPerOwner"
 	LimitPerZone            Code = "LimitPerZone"
+	LimitPerHour            Code = "LimitPerHour"
+	BackedOff               Code = "BackedOff"
 	PermissionMissing       Code = "PermissionMissing"
 	PremiseChanged          Code = "PremiseChanged"
 	PodGoneAlready          Code = "PodGone"
@@ -102,4 +104,8 @@ const (
 	MemoryUnavailable       Code = "MemoryUnavailable"
 	NotLeading              Code = "NotLeading"
 	PlanRefused             Code = "PlanRefused"
+
+	Paused       Code = "Paused"
+	BreakerOpen  Code = "BreakerOpen"
+	NotPayingOff Code = "NotPayingOff"
 )

@@ -18,6 +18,7 @@ import (
 // written and held by a test of its own package.
 var answered = []string{
 	"../planner/testdata/scenarios/*.txtar",
+	"../planner/breaker/testdata/trips.txt",
 	"../evictor/testdata/outcomes.txt",
 	"../controller/testdata/outcomes.txt",
 	"../cmd/evenkeel/testdata/script/*.txtar",

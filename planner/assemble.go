@@ -27,6 +27,7 @@ func (p *Planner) assemble(c *search, steps []wavedStep) plan.Plan {
 		Strategies: c.strategies(),
 		Schedulers: c.schedulers,
 		Inputs:     c.inputs(),
+		Holds:      c.holds(),
 	}
 	for i, nodes := range c.hinted {
 		if len(nodes) > 0 {
@@ -114,6 +115,9 @@ func (c *search) inputs() []plan.Input {
 	}
 	if left := leftHints(c.s, c.now); left != "" {
 		in = append(in, plan.Input{Source: "hints", Age: in[0].Age, Coverage: 1, Problems: []string{left}})
+	}
+	if why := c.s.Objects.StateUnknown; why != "" {
+		in = append(in, plan.Input{Source: "memory", Age: in[0].Age, Problems: []string{"back-offs and hourly counts of evictions are not known, and none is assumed: " + why}})
 	}
 	problems := annotation.Problems(c.s, c.p.opts.Guards.TimeZone)
 	if len(problems) == 0 {

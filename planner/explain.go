@@ -22,7 +22,7 @@ type Explainer struct {
 
 // Explain makes the plan once, so that many pods can be asked about.
 func (p *Planner) Explain(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *Explainer {
-	c := p.newSearch(s, st, number(s, goals), now)
+	c := p.newSearch(s, st, p.asked(s, st, goals, now), now)
 	steps := p.solve(c)
 	e := &Explainer{start: c.afresh(), done: c, moves: map[cluster.PodID]plan.Move{}}
 	during := c.afresh()
@@ -184,8 +184,13 @@ func (e *Explainer) guards(p *cluster.Pod) []plan.Check {
 	return out
 }
 
+// budgets are what others have to say on the pod: its workload's rest, and the
+// budget that covers it.
 func (e *Explainer) budgets(p *cluster.Pod) []plan.Check {
 	out := []plan.Check{}
+	if r, rests := e.start.verdict.resting(p); rests {
+		out = append(out, plan.Check{Code: r.Code, Message: r.Message})
+	}
 	if len(p.Budgets) == 0 {
 		r, allowed := e.start.verdict.withoutPDB(p)
 		if r.Code != "" {
@@ -209,7 +214,7 @@ func (e *Explainer) limits(p *cluster.Pod) []plan.Check {
 	out := []plan.Check{}
 	used := e.done.limits.allowances(p.ID)
 	for i, a := range e.start.limits.allowances(p.ID) {
-		out = append(out, plan.Check{Code: a.code, Allows: a.left() > 0, Message: fmt.Sprintf("%s allows %s; the plan uses %d", a.what(), a.allows(), used[i].planned)})
+		out = append(out, plan.Check{Code: a.code, Allows: a.left() > 0, Message: fmt.Sprintf("%s allows %s%s; the plan uses %d", a.what(), a.allows(), a.took(), used[i].planned)})
 	}
 	return out
 }

@@ -3,17 +3,20 @@ package planner
 import (
 	"fmt"
 	"math"
+	"slices"
 	"strconv"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/ledger"
 )
 
 // limits counts the evictions of a pass against the configured limits.
 type limits struct {
 	s       *cluster.Snapshot
 	opts    Limits
-	zone    []string // of each node
+	hour    ledger.Hour // evictions that took place or are reserved
+	zone    []string    // of each node
 	total   population
 	planned population
 }
@@ -39,8 +42,8 @@ func (p *population) add(s *cluster.Snapshot, zone []string, pod *cluster.Pod, d
 	p.zone[zone[pod.Node]] += d
 }
 
-func newLimits(s *cluster.Snapshot, opts Limits) *limits {
-	l := &limits{s: s, opts: opts, zone: domainIndex{}.of(s, ZoneKey), total: newPopulation(), planned: newPopulation()}
+func newLimits(s *cluster.Snapshot, opts Limits, hour ledger.Hour) *limits {
+	l := &limits{s: s, opts: opts, hour: hour, zone: domainIndex{}.of(s, ZoneKey), total: newPopulation(), planned: newPopulation()}
 	for i := range s.Pods {
 		if p := &s.Pods[i]; p.Node != cluster.NoNode && !p.Terminal {
 			l.total.add(s, l.zone, p, 1)
@@ -52,12 +55,15 @@ func newLimits(s *cluster.Snapshot, opts Limits) *limits {
 func (l *limits) count(pod cluster.PodID)   { l.planned.add(l.s, l.zone, &l.s.Pods[pod], 1) }
 func (l *limits) uncount(pod cluster.PodID) { l.planned.add(l.s, l.zone, &l.s.Pods[pod], -1) }
 
-// allowance is one limit as it stands for a pod.
+// allowance is one limit as it stands for a pod. What is past counts against
+// those that outlast a pass.
 type allowance struct {
 	code        plan.Code
 	limit       plan.Count
 	of, planned int
 	key, at     string
+	past        int
+	kind        string // of what is named in at
 }
 
 // what names the limit, and what it is counted over.
@@ -67,14 +73,23 @@ func (a allowance) what() string {
 		return a.key + " on " + a.at
 	case plan.LimitPerNamespace:
 		return a.key + " in " + a.at
+	case plan.LimitPerHour:
+		switch {
+		case a.kind != "":
+			return a.key + " for " + a.kind + " " + a.at
+		case a.at != "":
+			return a.key + " in " + a.at
+		}
 	case plan.LimitPerZone:
 		return a.key + " " + inZone(a.at)
 	}
 	return a.key
 }
 
-// left is how many more evictions the limit allows.
-func (a allowance) left() int { return a.limit.Of(a.of) - a.planned }
+// most is how many evictions the limit allows in this pass, and left how many
+// more.
+func (a allowance) most() int { return a.limit.Of(a.of) - a.past }
+func (a allowance) left() int { return a.most() - a.planned }
 
 // allows says how many evictions that is, and of what a share is taken.
 func (a allowance) allows() string {
@@ -88,8 +103,16 @@ func (a allowance) allows() string {
 	return fmt.Sprintf("%s of %s, which is %s", a.limit, pods(a.of), evictions(n))
 }
 
+// took says what is past of a limit that outlasts a pass.
+func (a allowance) took() string {
+	if a.code != plan.LimitPerHour {
+		return ""
+	}
+	return fmt.Sprintf("; %d within the last hour", a.past)
+}
+
 func (a allowance) reason() plan.Reason {
-	return plan.Reason{Code: a.code, Message: fmt.Sprintf("%s allows %s; %d planned already", a.what(), a.allows(), a.planned)}
+	return plan.Reason{Code: a.code, Message: fmt.Sprintf("%s allows %s%s; %d planned already", a.what(), a.allows(), a.took(), a.planned)}
 }
 
 func evictions(n int) string {
@@ -113,30 +136,63 @@ func inZone(zone string) string {
 	return "in " + zone
 }
 
-// allowances are the limits that an eviction of this pod counts against.
-func (l *limits) allowances(pod cluster.PodID) [5]allowance {
+// allowances are the limits that an eviction of this pod counts against: first
+// those of a pass, then those of an hour.
+func (l *limits) allowances(pod cluster.PodID) [8]allowance {
 	p := &l.s.Pods[pod]
 	ns, zone := p.Object.Namespace, l.zone[p.Node]
+	owner, all := l.hourly(p)
 	return [...]allowance{
-		{plan.LimitPerPass, l.opts.PerPass, l.total.all, l.planned.all, "limits.perPass", ""},
-		{plan.LimitPerNode, l.opts.PerNode, l.total.node[p.Node], l.planned.node[p.Node], "limits.perNode", l.s.Nodes[p.Node].Name},
-		{plan.LimitPerNamespace, l.opts.PerNamespace, l.total.namespace[ns], l.planned.namespace[ns], "limits.perNamespace", ns},
-		{plan.LimitPerOwner, l.opts.PerOwner, l.total.owner[p.Workload], l.planned.owner[p.Workload], "limits.perOwner", ""},
-		{plan.LimitPerZone, l.opts.PerZone, l.total.zone[zone], l.planned.zone[zone], "limits.perZone", zone},
+		{plan.LimitPerPass, l.opts.PerPass, l.total.all, l.planned.all, "limits.perPass", "", 0, ""},
+		{plan.LimitPerNode, l.opts.PerNode, l.total.node[p.Node], l.planned.node[p.Node], "limits.perNode", l.s.Nodes[p.Node].Name, 0, ""},
+		{plan.LimitPerNamespace, l.opts.PerNamespace, l.total.namespace[ns], l.planned.namespace[ns], "limits.perNamespace", ns, 0, ""},
+		{plan.LimitPerOwner, l.opts.PerOwner, l.total.owner[p.Workload], l.planned.owner[p.Workload], "limits.perOwner", "", 0, ""},
+		{plan.LimitPerZone, l.opts.PerZone, l.total.zone[zone], l.planned.zone[zone], "limits.perZone", zone, 0, ""},
+		owner,
+		{plan.LimitPerHour, l.opts.PerHour.Namespace, 0, l.planned.namespace[ns], "limits.perHour.namespace", ns, l.hour.Namespace[ns], ""},
+		all,
 	}
 }
 
+// hourly are the hourly limits of a pod's workload and of the cluster. A pod of
+// no workload stands for itself.
+func (l *limits) hourly(p *cluster.Pod) (owner, all allowance) {
+	w := workloadRef(l.s, p)
+	planned := l.planned.owner[p.Workload]
+	if p.Workload == cluster.NoWorkload {
+		planned = 0
+	}
+	return allowance{plan.LimitPerHour, l.opts.PerHour.Owner, 0, planned, "limits.perHour.owner", w.Name, l.hour.Workload[w], w.Kind},
+		allowance{plan.LimitPerHour, l.opts.PerHour.Cluster, 0, l.planned.all, "limits.perHour.cluster", "", l.hour.Cluster, ""}
+}
+
+// workloadRef names a pod's workload as it is remembered.
+func workloadRef(s *cluster.Snapshot, p *cluster.Pod) plan.ObjectRef {
+	return ledger.WorkloadOf(plan.Move{Pod: podRef(p), Owner: ownerRef(s, p)})
+}
+
 // refuse names the strictest limit that one more eviction of this pod would
-// break: the one that allows the fewest in all.
+// break: the one that allows the fewest in this pass.
 func (l *limits) refuse(pod cluster.PodID) (plan.Reason, bool) {
-	var strictest *allowance
-	for _, a := range l.allowances(pod) {
-		if a.left() < 1 && (strictest == nil || a.limit.Of(a.of) < strictest.limit.Of(strictest.of)) {
-			strictest = &a
+	all := l.allowances(pod)
+	return strictest(all[:])
+}
+
+// refuseHourly is refuse with the limits of an hour alone.
+func (l *limits) refuseHourly(pod cluster.PodID) (plan.Reason, bool) {
+	all := l.allowances(pod)
+	return strictest(slices.DeleteFunc(all[:], func(a allowance) bool { return a.code != plan.LimitPerHour }))
+}
+
+func strictest(list []allowance) (plan.Reason, bool) {
+	var least *allowance
+	for i := range list {
+		if a := &list[i]; a.left() < 1 && (least == nil || a.most() < least.most()) {
+			least = a
 		}
 	}
-	if strictest == nil {
+	if least == nil {
 		return plan.Reason{}, false
 	}
-	return strictest.reason(), true
+	return least.reason(), true
 }

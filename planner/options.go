@@ -6,7 +6,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/breaker"
 	"github.com/evenkeel-project/evenkeel/planner/guard"
+	"github.com/evenkeel-project/evenkeel/planner/ledger"
 	"github.com/evenkeel-project/evenkeel/planner/shadow"
 )
 
@@ -35,6 +37,10 @@ type Options struct {
 	SteerMaxFrac float64
 	// UtilizationLimit separates failure categories 3 and 4.
 	UtilizationLimit float64
+	// Breaker says when the breaker, once it has tripped, may close again.
+	Breaker breaker.Options
+	// Benefit says when a strategy is held that does not pay off.
+	Benefit ledger.BenefitOptions
 	// Strategies are all that are enabled, in order, so that one without a goal
 	// can be told from one whose goals are met.
 	Strategies []StrategyInfo
@@ -50,6 +56,13 @@ type Options struct {
 // owner, in the zone.
 type Limits struct {
 	PerPass, PerNode, PerNamespace, PerOwner, PerZone plan.Count
+	PerHour                                           PerHour
+}
+
+// PerHour bounds evictions over the last hour, those of former passes included.
+// Shares make no sense here.
+type PerHour struct {
+	Owner, Namespace, Cluster plan.Count
 }
 
 // InFlight bounds the evictions of one wave: pods that are away at once.
@@ -64,6 +77,7 @@ func DefaultOptions() Options {
 		Limits: Limits{
 			PerPass: plan.Absolute(50), PerNode: plan.Absolute(5), PerNamespace: plan.Percent(20),
 			PerOwner: plan.Percent(50), PerZone: plan.Absolute(20),
+			PerHour: PerHour{Owner: plan.Absolute(10), Namespace: plan.Absolute(100), Cluster: plan.Absolute(300)},
 		},
 		Shadow:                   shadow.Options{MinBindings: 50, MinHitRate: 0.9},
 		InFlight:                 InFlight{Total: 16, PerNode: 2, PerOwner: 1},
@@ -72,6 +86,8 @@ func DefaultOptions() Options {
 		SteerMaxFrac:             0.67,
 		MaxUnavailableWithoutPDB: 1,
 		UtilizationLimit:         0.9,
+		Breaker:                  breaker.DefaultOptions(),
+		Benefit:                  ledger.DefaultBenefit(),
 		SamplesPerCode:           20,
 	}
 }

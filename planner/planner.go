@@ -14,6 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/guard"
+	"github.com/evenkeel-project/evenkeel/planner/ledger"
 )
 
 // validity is how long after its making a plan may be carried out.
@@ -28,8 +29,7 @@ func New(opts Options) *Planner { return &Planner{opts} }
 // Plan answers the goals. Cost: one landing prediction per candidate pod until
 // the goals are met or limits are reached, O(candidates x nodes).
 func (p *Planner) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
-	goals = number(s, goals)
-	sch := p.newSearch(s, st, goals, now)
+	sch := p.newSearch(s, st, p.asked(s, st, goals, now), now)
 	return p.assemble(sch, p.solve(sch))
 }
 
@@ -61,6 +61,7 @@ type search struct {
 	world      *placement.World
 	goals      *tracker
 	limits     *limits
+	hour       ledger.Hour
 	verdict    *verdicts
 	refused    *refusals
 	moves      []step
@@ -81,7 +82,7 @@ type step struct {
 }
 
 func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *search {
-	c := &search{p: p, s: s, st: st, now: now, schedulers: p.opts.Shadow.States(s, p.opts.Placement.Profiles, st.Schedulers)}
+	c := &search{p: p, s: s, st: st, now: now, hour: ledger.LastHour(st, now), schedulers: p.opts.Shadow.States(s, p.opts.Placement.Profiles, st.Schedulers)}
 	c.begin(goals)
 	c.verdict = newVerdicts(s, c.world, st, &p.opts, now)
 	c.steer = newSteering(s, &p.opts)
@@ -94,7 +95,7 @@ func (c *search) begin(goals []plan.Goal) {
 	o.Profiles = c.p.opts.Shadow.Profiles(o.Profiles, c.schedulers)
 	c.world = placement.NewWorld(c.s, o)
 	c.goals = newTracker(c.s, c.world, goals)
-	c.limits = newLimits(c.s, c.p.opts.Limits)
+	c.limits = newLimits(c.s, c.p.opts.Limits, c.hour)
 	c.refused = newRefusals()
 	c.moved, c.leftOut = map[cluster.PodID]bool{}, map[cluster.PodID]bool{}
 }
@@ -102,7 +103,7 @@ func (c *search) begin(goals []plan.Goal) {
 // afresh is another search from the snapshot. Verdicts do not depend on moves
 // and are shared.
 func (c *search) afresh() *search {
-	other := &search{p: c.p, s: c.s, st: c.st, now: c.now, schedulers: c.schedulers, verdict: c.verdict, steer: c.steer}
+	other := &search{p: c.p, s: c.s, st: c.st, now: c.now, hour: c.hour, schedulers: c.schedulers, verdict: c.verdict, steer: c.steer}
 	other.begin(c.goals.list)
 	return other
 }

@@ -17,7 +17,7 @@ import (
 // A wave with hints is judged with them as planned; when none of the moves that
 // need them is left, the others are judged without, and none is steered.
 func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, pl plan.Plan, wave int, now time.Time) (ok []plan.Move, dropped []plan.Outcome) {
-	goals = number(s, goals)
+	goals = p.asked(s, st, goals, now)
 	var moves []plan.Move
 	for _, m := range pl.Moves {
 		if m.Wave == wave {
@@ -115,6 +115,10 @@ func (c *search) recheck(start *search, w *wave, m plan.Move) (plan.Move, plan.O
 	if why, fails := guard.JobFails(c.s, p, w.owner[p.Workload]); fails {
 		return drop(plan.Dropped, plan.JobWouldFail, why)
 	}
+	counted := c.reserved(m)
+	if r, refused := c.limits.refuseHourly(p.ID); refused && !counted {
+		return drop(plan.Dropped, r.Code, r.Message)
+	}
 	if !w.room(start, p.ID) {
 		return drop(plan.Dropped, plan.PremiseChanged, "fewer pods may be away at once than when the plan was made")
 	}
@@ -128,7 +132,20 @@ func (c *search) recheck(start *search, w *wave, m plan.Move) (plan.Move, plan.O
 	fresh := c.refresh(p, m, l)
 	c.apply(step{pod: p.ID, from: p.Node, landing: l})
 	w.add(start, p.ID)
+	if !counted {
+		c.limits.count(p.ID)
+	}
 	return fresh, plan.Outcome{}, true
+}
+
+// reserved says that this very move counts already: a pass reserves a wave as a
+// whole and carries it out in parts, each of which is judged again.
+func (c *search) reserved(m plan.Move) bool {
+	return slices.ContainsFunc(c.st.Runs, func(run plan.OpenRun) bool {
+		return slices.ContainsFunc(run.Reservations, func(r plan.Reservation) bool {
+			return m.Pod.UID != "" && r.Pod.UID == m.Pod.UID && r.Step == m.Step && r.Wave == m.Wave && r.Outcome == nil
+		})
+	})
 }
 
 // refresh puts the new prediction into the move; what it is for stays.

@@ -110,6 +110,13 @@ func planOf(t *testing.T, a *txtar.Archive) plan.Plan {
 // text is the form of want.plan.
 func text(p plan.Plan) string {
 	var b strings.Builder
+	for _, h := range p.Holds {
+		who := "everything"
+		if h.Strategy != "" {
+			who = "strategy " + h.Strategy
+		}
+		fmt.Fprintf(&b, "held: %s: %s: %s\n", who, h.Reason.Code, h.Reason.Message)
+	}
 	for _, in := range p.Inputs {
 		for _, problem := range in.Problems {
 			fmt.Fprintf(&b, "input %s: %s\n", in.Source, problem)

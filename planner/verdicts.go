@@ -10,10 +10,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/budget"
 	"github.com/evenkeel-project/evenkeel/planner/guard"
+	"github.com/evenkeel-project/evenkeel/planner/ledger"
 )
 
-// verdicts answers, once per pod, whether it may leave at all: guards, a
-// placement that can be predicted, and budgets that allow at least one.
+// verdicts answers, once per pod, whether it may leave at all: guards, a workload
+// that does not rest, a placement that can be predicted, and budgets that allow
+// at least one.
 type verdicts struct {
 	s     *cluster.Snapshot
 	st    plan.PlannerState
@@ -49,10 +51,31 @@ func (v *verdicts) judge(pod cluster.PodID) (plan.Reason, bool) {
 	if r, refused := guard.Check(v.input(p)); refused {
 		return r, true
 	}
+	if r, rests := v.resting(p); rests {
+		return r, true
+	}
 	if why, ok := v.world.Supported(pod); !ok {
 		return plan.Reason{Code: plan.PlacementUnknown, Message: why}, true
 	}
 	return v.overBudget(p)
+}
+
+// resting says that the pod's workload rests, since when, until when, and why.
+func (v *verdicts) resting(p *cluster.Pod) (plan.Reason, bool) {
+	if len(v.st.Backoffs) == 0 {
+		return plan.Reason{}, false
+	}
+	w := workloadRef(v.s, p)
+	b, rests := ledger.Resting(v.st, w, v.now)
+	if !rests {
+		return plan.Reason{}, false
+	}
+	passes := "in the last pass"
+	if b.Failures > 1 {
+		passes = fmt.Sprintf("in %d passes in a row, the last time", b.Failures)
+	}
+	return plan.Reason{Code: plan.BackedOff, Message: fmt.Sprintf("%s %s rests from %s until %s: its pods did not settle %s for %s: %s",
+		w.Kind, w.Name, b.Since.UTC().Format(time.RFC3339), b.Until.UTC().Format(time.RFC3339), passes, b.Reason.Code, b.Reason.Message)}, true
 }
 
 func (v *verdicts) input(p *cluster.Pod) guard.Input {

@@ -135,10 +135,10 @@ func (w *Watcher[T]) note(err error) {
 
 // Problem is why the newest content was refused, and when that was found; nil
 // when it is in effect.
-func (w *Watcher[T]) Problem() (error, time.Time) {
+func (w *Watcher[T]) Problem() (time.Time, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	return w.problem, w.since
+	return w.since, w.problem
 }
 
 // fingerprint tells contents apart.

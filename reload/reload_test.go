@@ -117,7 +117,7 @@ func TestABadFileIsRefusedOnce(t *testing.T) {
 	b.write("main", "bad")
 	b.look(5)
 	b.want(nil, []string{"bad content"})
-	if err, since := b.Problem(); err == nil || !since.Equal(time.Unix(1000, 0)) {
+	if since, err := b.Problem(); err == nil || !since.Equal(time.Unix(1000, 0)) {
 		t.Errorf("problem %v since %s", err, since)
 	}
 	if err := os.Remove(b.path("main")); err != nil {
@@ -139,7 +139,7 @@ func TestABadFileIsRefusedOnce(t *testing.T) {
 	}
 	b.write("main", "one")
 	b.look(2)
-	if err, _ := b.Problem(); err != nil || len(b.denied) != 3 {
+	if _, err := b.Problem(); err != nil || len(b.denied) != 3 {
 		t.Errorf("after the old content came back: %v, refused %q", err, b.denied)
 	}
 }

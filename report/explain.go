@@ -81,7 +81,7 @@ func (t *table) explainPod(p plan.PodExplanation) {
 		t.line("")
 		t.line("No budget covers it.")
 	}
-	t.checks("Limits of a pass, before any move", "limit", p.Limits)
+	t.checks("Limits, before any move", "limit", p.Limits)
 	t.landing(p)
 }
 

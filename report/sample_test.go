@@ -85,6 +85,17 @@ func shadowed() plan.Plan {
 	return p
 }
 
+// held is planned in the middle of everything that can hold it.
+func held() plan.Plan {
+	p := threeZones()
+	p.Holds = []plan.Hold{
+		(&plan.Pause{Since: taken.Add(-time.Hour), Until: taken.Add(time.Hour), By: "alice\x1b[2J", Reason: "release 42"}).Hold(),
+		{Reason: plan.Reason{Code: plan.BreakerOpen, Message: "the breaker is open since 2025-12-31T23:55:00Z: 11 pods became unschedulable"}, Since: taken.Add(-5 * time.Minute), Until: taken.Add(5 * time.Minute)},
+		{Strategy: "hot-nodes", Reason: plan.Reason{Code: plan.NotPayingOff, Message: "its evictions brought 12% of what they were foretold to"}, Since: taken.Add(-time.Hour), Until: taken.Add(23 * time.Hour)},
+	}
+	return p
+}
+
 // level has nothing to do.
 func level() plan.Plan {
 	p := base()
@@ -103,7 +114,7 @@ func blocked() plan.Plan {
 	p.Rejections = plan.Rejections{Counts: map[plan.Code]int{plan.BlockedByPDB: 12}, Samples: []plan.Rejection{
 		{Pod: plan.PodRef{Namespace: "shop", Name: "d-6f9c-x1"}, Node: "n3", Strategy: "zones", Reason: plan.Reason{Code: plan.BlockedByPDB, Message: "pdb shop/d allows 0 more"}}}}
 	p.Inputs = append(p.Inputs, plan.Input{Source: "prometheus", Age: "7m3s", Coverage: .666, Problems: []string{"n3 has no sample", "answer older than 3m"}})
-	p.NotEnforced = []string{"limits.perHour.owner: 10", "evictor.backoff: 10m up to 24h"}
+	p.NotEnforced = []string{"evictor.breaker.maxFailedFrac: 0.2", "evictor.breaker.maxPendingPods: 10"}
 	return p
 }
 

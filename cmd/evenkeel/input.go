@@ -1,6 +1,8 @@
 package main
 
 import (
+	"context"
+	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -13,14 +15,20 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/memory"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-// inputFlags say what is looked at: files, or else the cluster.
-type inputFlags struct{ files []string }
+// inputFlags say what is looked at: files, or else the cluster, with what is
+// remembered in the namespace of the Lease.
+type inputFlags struct {
+	files     []string
+	namespace string
+}
 
 func (f *inputFlags) add(fl *pflag.FlagSet) {
+	leaseNamespace(fl, &f.namespace)
 	fl.StringArrayVarP(&f.files, "filename", "f", nil, "look at objects in a file or directory instead of a cluster (-: standard input); repeatable")
 }
 
@@ -41,11 +49,37 @@ func (f *inputFlags) objects(cmd *cobra.Command, g *global) (*cluster.Objects, e
 	if len(f.files) > 0 {
 		return cluster.ReadFiles(f.files, cmd.InOrStdin())
 	}
+	if err := checkNamespace(f.namespace); err != nil {
+		return nil, err
+	}
 	client, conf, err := g.client()
 	if err != nil {
 		return nil, fmt.Errorf("%w; or give -f FILE to look at a snapshot", err)
 	}
-	return g.live(cmd, client, conf)
+	o, err := g.live(cmd, client, conf)
+	if err != nil {
+		return nil, err
+	}
+	return remembering(cmd.Context(), o, recalled{memory.New(client, f.namespace), g.pauses(client, f.namespace), g.logger(cmd)})
+}
+
+// loader reads what is remembered.
+type loader interface {
+	Load(ctx context.Context) (plan.PlannerState, error)
+}
+
+// remembering adds what is remembered. That it cannot be read is no reason not to
+// plan, as nothing is evicted here; the plan says so.
+func remembering(ctx context.Context, o *cluster.Objects, m loader) (*cluster.Objects, error) {
+	st, err := m.Load(ctx)
+	if err != nil {
+		o.StateUnknown = err.Error()
+		return o, ctx.Err()
+	}
+	if o.PlannerState, err = json.Marshal(st); err != nil {
+		return nil, fmt.Errorf("writing down what is remembered: %w", err)
+	}
+	return o, nil
 }
 
 func (f *inputFlags) snapshot(cmd *cobra.Command, g *global) (*cluster.Snapshot, error) {

@@ -37,6 +37,7 @@ func apiRows(*testing.T) []badInput {
 	rows = append(rows, leaseRows()...)
 	rows = append(rows, connectionRows()...)
 	rows = append(rows, otherCommandRows()...)
+	rows = append(rows, pauseRows()...)
 	for i := range rows {
 		rows[i].exit = 1
 		if rows[i].args == "" {
@@ -153,5 +154,23 @@ func otherCommandRows() []badInput {
 		{input: "evenkeel capture: version: a login page", args: capture, server: at("/version", say(200, "text/html", loginPage)), want: "evenkeel: looking at the cluster at http://SERVER: asking for its version: the answer is no version: invalid character '<' looking for beginning of value; is this the address of an API server?"},
 		{input: "evenkeel run: version: 401", args: run + "127.0.0.1:0", server: at("/version", refuse(401, "Unauthorized", "Unauthorized")), want: "evenkeel: looking at the cluster: the API server does not accept the credentials (401 to get /version); is the token or certificate still valid?"},
 		{input: "evenkeel run: pods: 403", args: run + "127.0.0.1:0", server: at(pods, forbidden), want: `evenkeel: looking at the cluster: permission to list and watch pods is missing; grant it to this account: pods is forbidden: User "a" cannot list resource "pods"`},
+	}
+}
+
+// pauseRows go wrong where evictions are paused or resumed: what holds then has not
+// changed, and the message says so.
+func pauseRows() []badInput {
+	const pause, resume = "pause --kubeconfig kubeconfig.yaml", "resume --kubeconfig kubeconfig.yaml"
+	denied := refuse(403, "Forbidden", `configmaps is forbidden: User "a" cannot do that`)
+	const one = pauseMaps + "/evenkeel-pause"
+	return []badInput{
+		{input: "evenkeel pause: reading it: 403", args: pause, server: at(one, denied), want: `evenkeel: evictions are not paused: permission to get ConfigMap evenkeel-pause in namespace default is missing; grant get on configmaps there to this account: configmaps is forbidden: User "a" cannot do that`},
+		{input: "evenkeel pause: creating it: 403", args: pause, server: at(pauseMaps, denied), want: `evenkeel: evictions are not paused: permission to create ConfigMap evenkeel-pause in namespace default is missing; grant create on configmaps there to this account: configmaps is forbidden: User "a" cannot do that`},
+		{input: "evenkeel pause: 401", args: pause, server: at(one, refuse(401, "Unauthorized", "Unauthorized")), want: "evenkeel: evictions are not paused: the API server does not accept the credentials (get ConfigMap default/evenkeel-pause); is the token still valid?: Unauthorized"},
+		{input: "evenkeel pause: 500", args: pause, server: at(one, refuse(500, "InternalError", "etcd is down")), want: "evenkeel: evictions are not paused: reading ConfigMap default/evenkeel-pause: etcd is down"},
+		{input: "evenkeel pause: a web server's 404", args: pause, server: at(one, say(404, "text/html", "<h1>Not Found</h1>")), want: "evenkeel: evictions are not paused: reading ConfigMap default/evenkeel-pause: the server could not find the requested resource (get configmaps evenkeel-pause)"},
+		{input: "evenkeel pause: no answer", args: pause, server: at(one, hang), want: `evenkeel: evictions are not paused: reading ConfigMap default/evenkeel-pause: Get "http://SERVER/api/v1/namespaces/default/configmaps/evenkeel-pause": context deadline exceeded`},
+		{input: "evenkeel resume: 403", args: resume, server: at(one, denied), want: `evenkeel: whether evictions are paused has not changed: permission to get ConfigMap evenkeel-pause in namespace default is missing; grant get on configmaps there to this account: configmaps is forbidden: User "a" cannot do that`},
+		{input: "evenkeel resume: half an answer", args: resume, server: at(one, half), want: "evenkeel: whether evictions are paused has not changed: reading ConfigMap default/evenkeel-pause: unexpected error when reading response body. Please retry. Original error: unexpected EOF"},
 	}
 }

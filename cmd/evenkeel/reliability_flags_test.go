@@ -1,6 +1,9 @@
 package main
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 const aboutFlags = `A command line that makes no sense is refused before anything is read.
 `
@@ -43,6 +46,14 @@ func flagRows(*testing.T) []badInput {
 		{input: "a time that is none", args: "run --once --lease-timeout soon", want: `evenkeel: --lease-timeout: "soon" cannot be read (want a number and a unit, such as 90s or 5m); see evenkeel run --help`, exit: 1},
 		{input: "a negative time", args: "run --once --lease-timeout -5s", want: "evenkeel: --lease-timeout: -5s is no time to wait (want more than 0s)", exit: 1},
 		{input: "a namespace that cannot be one", args: "run --once --lease-namespace My_Space", want: `evenkeel: --lease-namespace: "My_Space" is not a namespace (want lower case letters, digits and dashes)`, exit: 1},
+		{input: "a pause of no time", args: "pause --for 0s", want: "evenkeel: --for: 0s is no time to pause (want 1s or more; leave it out to pause until resume)", exit: 1},
+		{input: "a pause that ends before it begins", args: "pause --for -2h", want: "evenkeel: --for: -2h0m0s is no time to pause (want 1s or more; leave it out to pause until resume)", exit: 1},
+		{input: "a pause of days", args: "pause --for 2d", want: `evenkeel: --for: "2d" cannot be read (want a number and a unit, such as 90s or 5m); see evenkeel pause --help`, exit: 1},
+		{input: "a pause with a story for a reason", args: "pause --reason " + strings.Repeat("x", 201), want: "evenkeel: --reason: 201 characters are too many (want at most 200)", exit: 1},
+		{input: "a pause in a namespace that cannot be one", args: "pause --lease-namespace My_Space", want: `evenkeel: --lease-namespace: "My_Space" is not a namespace (want lower case letters, digits and dashes)`, exit: 1},
+		{input: "a plan of a namespace that cannot be one", args: "plan --lease-namespace My_Space", want: `evenkeel: --lease-namespace: "My_Space" is not a namespace (want lower case letters, digits and dashes)`, exit: 1},
+		{input: "a value for resume", args: "resume now", want: `evenkeel: "now" is one word too many: evenkeel resume takes flags only; see evenkeel resume --help`, exit: 1},
+		{input: "a pause without a cluster", args: "pause", want: "evenkeel: finding the cluster: no kubeconfig says where it is, and this is not a pod; give --kubeconfig, or set KUBECONFIG", exit: 1},
 		{input: "one pass without a cluster", args: "run --once", want: "evenkeel: finding the cluster: no kubeconfig says where it is, and this is not a pod; give --kubeconfig, or set KUBECONFIG", exit: 1},
 		{input: "an address without a port", args: "run --bind-address nowhere", want: `evenkeel: --bind-address: "nowhere" is not an address (want HOST:PORT, or :PORT for every address)`, exit: 1},
 		{input: "a port that is none", args: "run --bind-address :100000", want: `evenkeel: --bind-address: "100000" is not a port (want 0 to 65535; 0: any)`, exit: 1},

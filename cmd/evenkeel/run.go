@@ -14,7 +14,6 @@ import (
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -51,7 +50,7 @@ func newRun(g *global) *cobra.Command {
 	fl.StringSliceVar(&f.strategies, "strategy", nil, "with --once: strategies that are due (default: all); the others are constraints")
 	fl.StringVarP(&f.output, "output", "o", "", "report as table, wide, yaml, or json, one line each (default: table with --once, else json)")
 	fl.DurationVar(&f.leaseTimeout, "lease-timeout", 2*time.Minute, "with --once: how long to wait for the Lease")
-	fl.StringVar(&f.namespace, "lease-namespace", ownNamespace(), "namespace of the Lease")
+	leaseNamespace(fl, &f.namespace)
 	fl.StringVar(&f.bind, "bind-address", ":8080", "where /livez, /readyz and /metrics are served, without --once")
 	return c
 }
@@ -136,8 +135,8 @@ func (f *runFlags) check() error {
 	if f.leaseTimeout <= 0 {
 		return fmt.Errorf("--lease-timeout: %s is no time to wait (want more than 0s)", f.leaseTimeout)
 	}
-	if len(validation.IsDNS1123Label(f.namespace)) > 0 {
-		return fmt.Errorf("--lease-namespace: %q is not a namespace (want lower case letters, digits and dashes)", f.namespace)
+	if err := checkNamespace(f.namespace); err != nil {
+		return err
 	}
 	_, port, err := net.SplitHostPort(f.bind)
 	if err != nil {

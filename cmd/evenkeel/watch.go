@@ -27,7 +27,7 @@ type watched struct {
 type watchedFiles struct {
 	kind    metrics.Watched
 	run     func(context.Context)
-	problem func() (error, time.Time)
+	problem func() (time.Time, error)
 }
 
 // start looks at the files until stop is called.
@@ -44,7 +44,7 @@ func (w *watched) start(ctx context.Context) (stop func()) {
 func (w *watched) refused() []plan.Input {
 	var out []plan.Input
 	for _, f := range w.list {
-		if err, since := f.problem(); err != nil {
+		if since, err := f.problem(); err != nil {
 			age := time.Since(since).Round(time.Second).String()
 			out = append(out, plan.Input{Source: string(f.kind), Age: age, Coverage: 1,
 				Problems: []string{"the newest content is refused, the one before is in effect: " + err.Error()}})

@@ -82,16 +82,33 @@ func (r release) rights(ctx context.Context, t *testing.T, mayEvict bool) {
 	lease := func(namespace, verb, name string) authorizationv1.ResourceAttributes {
 		return authorizationv1.ResourceAttributes{Namespace: namespace, Verb: verb, Group: "coordination.k8s.io", Resource: "leases", Name: name}
 	}
+	memory := func(namespace, verb, name string) authorizationv1.ResourceAttributes {
+		return authorizationv1.ResourceAttributes{Namespace: namespace, Verb: verb, Resource: "configmaps", Name: name}
+	}
 	for _, c := range []struct {
 		want bool
 		what authorizationv1.ResourceAttributes
 	}{
 		{mayEvict, evict},
+		{true, memory(r.namespace, "get", "evenkeel-memory-00")},
+		{true, memory(r.namespace, "get", "evenkeel-memory-15")},
+		{true, memory(r.namespace, "get", "evenkeel-memory-cluster")},
+		{true, memory(r.namespace, "get", "evenkeel-pause")},
+		{mayEvict, memory(r.namespace, "create", "")},
+		{mayEvict, memory(r.namespace, "update", "evenkeel-memory-07")},
+		{mayEvict, memory(r.namespace, "update", "evenkeel-memory-cluster")},
+		{false, memory(r.namespace, "update", "evenkeel-pause")},
+		{false, memory(r.namespace, "get", "another")},
+		{false, memory(r.namespace, "list", "")},
+		{false, memory(r.namespace, "delete", "evenkeel-memory-07")},
+		{false, memory("kube-system", "get", "evenkeel-memory-07")},
 		{true, authorizationv1.ResourceAttributes{Verb: "list", Resource: "pods"}},
 		{true, authorizationv1.ResourceAttributes{Verb: "watch", Group: "apps", Resource: "replicasets"}},
 		{true, authorizationv1.ResourceAttributes{Namespace: "shop", Verb: "create", Group: "events.k8s.io", Resource: "events"}},
 		{true, lease(r.namespace, "create", "")},
 		{true, lease(r.namespace, "update", "evenkeel")},
+		{true, authorizationv1.ResourceAttributes{Namespace: r.namespace, Verb: "get", Resource: "configmaps", Name: "evenkeel-pause"}},
+		{false, authorizationv1.ResourceAttributes{Namespace: r.namespace, Verb: "delete", Resource: "configmaps", Name: "evenkeel-pause"}},
 		{false, lease(r.namespace, "update", "another")},
 		{false, lease("kube-system", "create", "")},
 		{false, lease("kube-system", "update", "evenkeel")},

@@ -149,9 +149,7 @@ func byWorkload(a, b plan.EvictionCount) int {
 }
 
 // compare orders workloads.
-func compare(a, b plan.ObjectRef) int {
-	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
-}
+func compare(a, b plan.ObjectRef) int { return a.Compare(b) }
 
 // PlanOf is as much of the plan of a pass as its reservations tell.
 func PlanOf(run plan.OpenRun) plan.Plan {

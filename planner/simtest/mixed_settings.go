@@ -35,7 +35,11 @@ func Settings(r *rand.Rand) string {
 		windows(r, say, maybe)
 	}
 	say("evictor:\n  inFlight: {total: %s, perNode: %s, perOwner: %s}", pick(r, "1", "3", "16", "unlimited"), pick(r, "1", "2", "3", "unlimited"), pick(r, "1", "1", "2", "3", "unlimited"))
-	return b.String()
+	perHour := "perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}"
+	if r.IntN(4) == 0 {
+		perHour = fmt.Sprintf("perHour: {owner: %s, namespace: %s, cluster: %s}", pick(r, "1", "2", "3", "10", "unlimited"), pick(r, "2", "6", "8", "100", "unlimited"), pick(r, "6", "12", "20", "300", "unlimited"))
+	}
+	return strings.Replace(b.String(), "perHour: {}", perHour, 1)
 }
 
 func guards(r *rand.Rand, say func(string, ...any), maybe func(float64, string, ...any)) {

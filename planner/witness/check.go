@@ -20,6 +20,7 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation 
 		r.wave(wave)
 	}
 	r.limits(p)
+	r.hour(p)
 	r.consistent(p)
 	return r.found
 }
@@ -111,6 +112,7 @@ func (r *replay) wave(calls []call) {
 		for _, no := range r.guards(c.pod) {
 			r.object(c.move, no.code, "%s", no.why)
 		}
+		r.rests(c)
 		r.window(c)
 		r.jobFails(c)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/simtest"
 	"github.com/evenkeel-project/evenkeel/planner/witness"
 )
@@ -34,7 +35,7 @@ func TestPlansInNightsWhenClocksAreMoved(t *testing.T) {
 				r := rand.New(rand.NewPCG(uint64(i), uint64(at)))
 				o := simtest.MixedAt(r, night.Add(at))
 				p, law := planOn(t, o, "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ntimeZone: "+zone+
-					"\nstrategies: [{name: hot, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: 0.2}}}]\nwindows: {"+windows+"}\n", o.TakenAt)
+					"\nstrategies: [{name: hot, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: 0.2}}}]\nwindows: {"+windows+"}\n", o.TakenAt, plan.PlannerState{})
 				plans++
 				moves += len(p.Moves)
 				if p.Rejections.Counts["OutsideWindow"] > 0 {

@@ -23,6 +23,7 @@ func rules(t testing.TB, c *config.Config) witness.Rules {
 		ProtectedStorageClasses: g.ProtectedStorageClasses, Controllers: g.Controllers, MinReplicas: g.MinReplicas, MinPodAge: time.Duration(g.MinPodAge), SchedulerTimeout: time.Duration(g.SchedulerTimeout),
 		PriorityBelow: g.PriorityBelow, NoEvictionMandatory: g.NoEvictionPolicy == "mandatory", MaxUnavailableWithoutPDB: g.MaxUnavailableWithoutPDB,
 		PerPass: limit(t, l.PerPass.String()), PerNode: limit(t, l.PerNode.String()), PerNamespace: limit(t, l.PerNamespace.String()), PerOwner: limit(t, l.PerOwner.String()), PerZone: limit(t, l.PerZone.String()),
+		PerHourOwner: limit(t, l.PerHour.Owner.String()), PerHourNamespace: limit(t, l.PerHour.Namespace.String()), PerHourCluster: limit(t, l.PerHour.Cluster.String()),
 		InFlightTotal: limit(t, f.Total.String()), InFlightPerNode: limit(t, f.PerNode.String()), InFlightPerWorkload: limit(t, f.PerOwner.String()),
 	}
 	for _, p := range g.Protect {

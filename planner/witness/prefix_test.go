@@ -10,12 +10,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/planner/ledger"
 	"github.com/evenkeel-project/evenkeel/planner/simtest"
 	"github.com/evenkeel-project/evenkeel/planner/witness"
 )
 
 // planOn plans on a cluster with the configuration of a seed.
-func planOn(t testing.TB, o *cluster.Objects, text string, now time.Time) (plan.Plan, witness.Rules) {
+func planOn(t testing.TB, o *cluster.Objects, text string, now time.Time, past plan.PlannerState) (plan.Plan, witness.Rules) {
 	t.Helper()
 	conf, err := config.Load("seed.yaml", []byte(text))
 	if err != nil {
@@ -27,7 +28,9 @@ func planOn(t testing.TB, o *cluster.Objects, text string, now time.Time) (plan.
 	}
 	opts := conf.Planner()
 	opts.SamplesPerCode = -1
-	return planner.New(opts).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.Build(), nil), now), rules(t, conf)
+	law := rules(t, conf)
+	law.Past = past
+	return planner.New(opts).Plan(s, past, controller.Goals(s, conf.Build(), nil), now), law
 }
 
 // TestPlansAfterAnyPrefix: a plan is broken off after any number of its calls, in
@@ -43,14 +46,25 @@ func TestPlansAfterAnyPrefix(t *testing.T) {
 		r := rand.New(rand.NewPCG(seed, 32))
 		o := simtest.Mixed(r)
 		text := simtest.Settings(r)
-		first, law := planOn(t, o, text, o.TakenAt)
+		past := simtest.Remembered(r, o)
+		first, law := planOn(t, o, text, o.TakenAt, past)
 		for calls := 1; calls <= len(first.Moves) && starts < wanted; calls += 1 + r.IntN(3) {
 			starts++
 			course := witness.Course{Order: r.Perm, Late: r.IntN(2) == 0, Calls: calls}
 			later := o.TakenAt.Add(time.Duration(1+r.IntN(150)) * time.Second)
 			half := witness.After(o, law, first, o.TakenAt, course)
 			half.TakenAt = later
-			next, _ := planOn(t, half, text, later)
+			// A whole wave is reserved before its first call.
+			cut := 0
+			for _, m := range first.Moves[:calls] {
+				cut = max(cut, m.Wave)
+			}
+			n := calls
+			for n < len(first.Moves) && first.Moves[n].Wave == cut {
+				n++
+			}
+			law.Past = ledger.Reserve(past, plan.OpenRun{RunID: "first"}, first.Moves[:n], o.TakenAt)
+			next, _ := planOn(t, half, text, later, law.Past)
 			if len(next.Moves) > 0 {
 				withMoves++
 			}

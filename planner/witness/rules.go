@@ -33,6 +33,12 @@ type Rules struct {
 	PerPass, PerNode, PerNamespace, PerOwner, PerZone   Limit
 	InFlightTotal, InFlightPerNode, InFlightPerWorkload Limit
 
+	// PerHourOwner, PerHourNamespace and PerHourCluster bound the evictions within
+	// an hour, those that Past remembers included.
+	PerHourOwner, PerHourNamespace, PerHourCluster Limit
+	// Past is what is remembered of former passes.
+	Past plan.PlannerState
+
 	Allow, Deny []Window
 	// Location is the time zone of windows that name none.
 	Location *time.Location

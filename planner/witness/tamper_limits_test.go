@@ -2,6 +2,7 @@ package witness_test
 
 import (
 	"fmt"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -17,6 +18,14 @@ func less(limit func(r *witness.Rules) *witness.Limit, of func(x plan.Move, p *c
 			*limit(&m.rules) = witness.Limit{N: n - 1}
 		}
 		return pod, n > 0
+	}
+}
+
+// lessHourly is less, with nothing in the past.
+func lessHourly(limit func(r *witness.Rules) *witness.Limit, of func(x plan.Move, p *corev1.Pod) string) func(m *made) (string, bool) {
+	return func(m *made) (string, bool) {
+		m.rules.Past = plan.PlannerState{}
+		return less(limit, of)(m)
 	}
 }
 
@@ -46,6 +55,30 @@ var limitTampers = []tamper{
 			}
 			return ""
 		})(m)
+	}},
+	{"one more than perHour.owner", plan.LimitPerHour, lessHourly(func(r *witness.Rules) *witness.Limit { return &r.PerHourOwner },
+		func(x plan.Move, p *corev1.Pod) string {
+			if ownerOf(x) == "" {
+				return x.Pod.String()
+			}
+			return ownerOf(x)
+		})},
+	{"one more than perHour.namespace", plan.LimitPerHour, lessHourly(func(r *witness.Rules) *witness.Limit { return &r.PerHourNamespace },
+		func(x plan.Move, p *corev1.Pod) string { return x.Pod.Namespace })},
+	{"one more than perHour.cluster", plan.LimitPerHour, lessHourly(func(r *witness.Rules) *witness.Limit { return &r.PerHourCluster },
+		func(x plan.Move, p *corev1.Pod) string { return "all" })},
+	{"one more in the past", plan.LimitPerHour, func(m *made) (string, bool) {
+		n, pod := most(m, func(x plan.Move, p *corev1.Pod) string { return "all" })
+		m.rules.Past = plan.PlannerState{Evictions: []plan.EvictionCount{{Workload: plan.ObjectRef{Kind: "Thing", Namespace: "far", Name: "x"}, Minute: m.o.TakenAt.Truncate(time.Minute).Add(-time.Hour), Count: 1}}}
+		m.rules.PerHourCluster = witness.Limit{N: n}
+		return pod, true
+	}},
+	{"its workload rests", plan.BackedOff, func(m *made) (string, bool) {
+		x := m.plan.Moves[0]
+		w := x.Owner
+		w.Namespace = x.Pod.Namespace
+		m.rules.Past.Backoffs = []plan.Backoff{{Workload: w, Until: m.o.TakenAt.Add(time.Second)}}
+		return x.Pod.String(), true
 	}},
 	{"a share below one pod", plan.LimitPerPass, func(m *made) (string, bool) {
 		m.rules.PerPass = witness.Limit{N: 1, Percent: true} // of fewer than 200 pods: 1

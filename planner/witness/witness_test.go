@@ -34,7 +34,8 @@ func makePlan(t testing.TB, seed uint64) made {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 30))
 	o := simtest.Mixed(r)
-	p, law := planOn(t, o, simtest.Settings(r), o.TakenAt)
+	text := simtest.Settings(r)
+	p, law := planOn(t, o, text, o.TakenAt, simtest.Remembered(r, o))
 	return made{o, law, p}
 }
 
@@ -100,7 +101,7 @@ func TestNoPlanBreaksARule(t *testing.T) {
 // allMet wants every guard, budget and limit among the reasons.
 func allMet(t *testing.T, met map[plan.Code]int) {
 	want := []plan.Code{plan.BlockedByPDB, plan.SeveralPDBs, plan.PDBNotObserved, plan.WorkloadUnavailable,
-		plan.LimitPerPass, plan.LimitPerNode, plan.LimitPerNamespace, plan.LimitPerOwner, plan.LimitPerZone}
+		plan.LimitPerPass, plan.LimitPerNode, plan.LimitPerNamespace, plan.LimitPerOwner, plan.LimitPerZone, plan.LimitPerHour, plan.BackedOff}
 	for _, rule := range guard.Rules {
 		if !slices.Contains(never, rule.Code) {
 			want = append(want, rule.Code)

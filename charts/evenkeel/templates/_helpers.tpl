@@ -135,3 +135,9 @@ spec:
 {{- $steer := dig "evictor" "steer" "none" .Values.config -}}
 {{- if and (include "evenkeel.evicts" .) (has (toString $steer) (list "label" "taint")) -}}true{{- end -}}
 {{- end }}
+
+{{/* The ConfigMaps in which it is remembered what was evicted; the program knows
+them by these names. */}}
+{{- define "evenkeel.memory" -}}
+{{- range $i := until 16 }}evenkeel-memory-{{ printf "%02d" $i }}, {{ end }}evenkeel-memory-cluster
+{{- end }}

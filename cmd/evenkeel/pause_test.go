@@ -1,0 +1,129 @@
+package main
+
+import (
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/evenkeel-project/evenkeel/memory"
+)
+
+// pauseServer keeps the one ConfigMap, as an API server would.
+type pauseServer struct {
+	mu  sync.Mutex
+	m   *corev1.ConfigMap
+	who string // "": it does not say
+}
+
+const pauseMaps = "/api/v1/namespaces/default/configmaps"
+
+func (s *pauseServer) paths() map[string]http.HandlerFunc {
+	lease := `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"evenkeel","namespace":"default"}}`
+	return map[string]http.HandlerFunc{
+		pauseMaps:                          s.handle,
+		pauseMaps + "/" + memory.PauseName: s.handle,
+		leases + "/evenkeel":               say(200, "application/json", lease),
+		"/apis/authentication.k8s.io/v1/selfsubjectreviews": func(w http.ResponseWriter, r *http.Request) {
+			if s.who == "" {
+				refuse(403, "Forbidden", "no")(w, r)
+				return
+			}
+			writeJSON(w, 201, map[string]any{"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview", "status": map[string]any{"userInfo": map[string]any{"username": s.who}}})
+		},
+	}
+}
+
+func (s *pauseServer) handle(w http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case r.Method == http.MethodPost || r.Method == http.MethodPut:
+		body, _ := io.ReadAll(r.Body)
+		o, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
+		if err != nil {
+			refuse(400, "BadRequest", err.Error())(w, r)
+			return
+		}
+		s.m = o.(*corev1.ConfigMap)
+	case s.m == nil:
+		refuse(404, "NotFound", "configmaps \"evenkeel-pause\" not found")(w, r)
+		return
+	case r.Method == http.MethodDelete:
+		s.m = nil
+		writeJSON(w, 200, map[string]any{"apiVersion": "v1", "kind": "Status", "status": "Success"})
+		return
+	}
+	s.m.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "ConfigMap"}
+	writeJSON(w, 200, s.m)
+}
+
+// asks runs a command against the server.
+func (s *pauseServer) asks(t *testing.T, who string, args ...string) answer {
+	t.Helper()
+	s.mu.Lock()
+	s.who = who
+	s.mu.Unlock()
+	r := badInput{server: &fault{paths: s.paths()}}
+	dir := r.prepare(t)
+	r.serve(t, dir)
+	got := invoke(t, connectTimeout, append(args, "--kubeconfig", dir+"/kubeconfig.yaml"), "")
+	if got.exit != 0 {
+		t.Errorf("evenkeel %s: exit %d: %s", strings.Join(args, " "), got.exit, got.stderr)
+	}
+	return got
+}
+
+func TestPauseAndResume(t *testing.T) {
+	alone(t)
+	s := &pauseServer{}
+	expect := func(got answer, stdout, stderr string) {
+		t.Helper()
+		if !strings.Contains(got.stdout, stdout) || (stderr == "") != (got.message("") == "") || !strings.Contains(got.stderr, stderr) {
+			t.Errorf("stdout %q, want %q; stderr %q, want %q", got.stdout, stdout, got.stderr, stderr)
+		}
+	}
+	expect(s.asks(t, "alice", "resume"), "Namespace default: evictions were not paused.\n", "")
+	expect(s.asks(t, "alice", "pause", "--reason", "release 42"), "by alice: release 42.\n", "")
+	since := s.m.Data["since"]
+	expect(s.asks(t, "alice", "pause", "--reason", "release 42"), "evictions are paused since "+since+" by alice: release 42.\n", "")
+
+	// A plan is made all the same, and says so.
+	expect(s.asks(t, "alice", "plan"), "Nothing is evicted now: evictions are paused since "+since+" by alice: release 42 (Paused).", "")
+	if got := s.asks(t, "alice", "plan"); !strings.HasPrefix(got.stdout, "Plan: 2 evictions") {
+		t.Errorf("no plan while paused:\n%s", got.stdout)
+	}
+
+	expect(s.asks(t, "bob", "pause", "--for", "2h"), "evictions are paused since "+since+" by bob, until ",
+		"warning: this changes the pause of somebody else: evictions are paused since "+since+" by alice: release 42\n")
+	until, err := time.Parse(time.RFC3339, s.m.Data["until"])
+	if left := time.Until(until); err != nil || left > 2*time.Hour || left < 2*time.Hour-time.Minute {
+		t.Errorf("until %s: %v", until, err)
+	}
+	expect(s.asks(t, "alice", "resume"), "evictions are no longer paused.\n", "warning: this ended the pause of somebody else: evictions are paused since "+since+" by bob, until ")
+	expect(s.asks(t, "", "pause"), "(user of the machine; the API server did not say who).\n", "")
+	if by := s.m.Data["by"]; strings.HasPrefix(by, " ") || !strings.HasSuffix(by, " (user of the machine; the API server did not say who)") {
+		t.Errorf("by %q", by)
+	}
+}
+
+func TestPauseWhereNothingRuns(t *testing.T) {
+	alone(t)
+	s := &pauseServer{who: "alice"}
+	r := badInput{server: &fault{paths: s.paths()}}
+	delete(r.server.paths, leases+"/evenkeel")
+	dir := r.prepare(t)
+	r.serve(t, dir)
+	for _, command := range []string{"pause", "resume"} {
+		got := invoke(t, connectTimeout, []string{command, "--kubeconfig", dir + "/kubeconfig.yaml"}, "")
+		if got.exit != 0 || !strings.Contains(got.stderr, "warning: there is no Lease evenkeel in namespace default") {
+			t.Errorf("%s: exit %d: %s", command, got.exit, got.stderr)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package evictor
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// noted keeps what is recorded.
+type noted struct{ lines []string }
+
+func (n *noted) Eventf(regarding, _ runtime.Object, kind, reason, action, note string, args ...any) {
+	ref := regarding.(*corev1.ObjectReference)
+	text := fmt.Sprintf(note, args...)
+	if len(text) > maxNote || !utf8.ValidString(text) {
+		panic("a note that the API refuses")
+	}
+	n.lines = append(n.lines, fmt.Sprintf("%s %s/%s/%s uid=%s %s %s: %s", kind, ref.Kind, ref.Namespace, ref.Name, ref.UID, reason, action, text))
+}
+
+func (n *noted) AnnotatedEventf(regarding, related runtime.Object, _ map[string]string, kind, reason, action, note string, args ...any) {
+	n.Eventf(regarding, related, kind, reason, action, note, args...)
+}
+
+func newRecorded() (Recorded, *noted) {
+	n := &noted{}
+	return Recorded{Recorder: n, Namespace: "evenkeel"}, n
+}
+
+func TestWorkloadsThatAreGivenUpAreTold(t *testing.T) {
+	r, n := newRecorded()
+	b := plan.Backoff{Workload: plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "d"}, Until: noon, Failures: 9,
+		Reason: plan.Reason{Code: plan.ReplacementNotReady, Message: "its replacement d1-new on n1 is not Ready after 1m30s, 100%s of it"}}
+	r.GivenUp(b)
+	r.UID = func(kind, namespace, name string) types.UID { return types.UID(kind + "-" + namespace + "-" + name) }
+	b.Reason.Message = strings.Repeat("ä", 2000)
+	r.GivenUp(b)
+	want := "Warning Deployment/shop/d uid= WillNotSettle GiveUp: after 9 evictions in a row its replacements did not settle; none of its pods is evicted before 2026-01-02T12:00:00Z; the last time: its replacement d1-new on n1 is not Ready after 1m30s, 100%s of it (ReplacementNotReady)"
+	if len(n.lines) != 2 || n.lines[0] != want || !strings.Contains(n.lines[1], "uid=Deployment-shop-d ") {
+		t.Errorf("%q", n.lines)
+	}
+}
+
+func TestWhatHoldsEvictionsIsTold(t *testing.T) {
+	pause := &plan.Pause{Since: noon, By: "alice", Reason: "release 42"}
+	again := &plan.Pause{Since: noon.In(time.FixedZone("x", 3600)), By: "alice", Reason: "release 42"}
+	longer := &plan.Pause{Since: noon, Until: noon.Add(time.Hour), By: "bob"}
+	trip := &plan.Trip{At: noon, Until: noon.Add(10 * time.Minute), Reason: plan.Reason{Code: plan.BreakerOpen, Message: "4 of 10 nodes"}}
+	second := &plan.Trip{At: noon.Add(time.Hour), Until: noon.Add(2 * time.Hour), Reason: trip.Reason}
+	held := map[string]plan.Benefit{"zones": {Foretold: 7, Realised: .5, HeldUntil: noon}, "hot": {Foretold: 1}}
+	const lease = " Lease/evenkeel/evenkeel uid= "
+	for _, c := range []struct {
+		name          string
+		before, after plan.PlannerState
+		want          string
+	}{
+		{"nothing", plan.PlannerState{}, plan.PlannerState{}, ""},
+		{"paused", plan.PlannerState{}, plan.PlannerState{Pause: pause}, "Normal" + lease + "Paused Pause: evictions are paused since 2026-01-02T12:00:00Z by alice: release 42"},
+		{"still paused", plan.PlannerState{Pause: pause}, plan.PlannerState{Pause: again}, ""},
+		{"paused otherwise", plan.PlannerState{Pause: pause}, plan.PlannerState{Pause: longer}, "Normal" + lease + "Paused Pause: evictions are paused since 2026-01-02T12:00:00Z by bob, until 2026-01-02T13:00:00Z"},
+		{"resumed", plan.PlannerState{Pause: pause}, plan.PlannerState{}, "Normal" + lease + "Resumed Resume: evictions are no longer paused; they were by alice"},
+		{"tripped", plan.PlannerState{}, plan.PlannerState{Breaker: trip}, "Warning" + lease + "BreakerOpen Stop: no evictions before 2026-01-02T12:10:00Z, nor before all is well: 4 of 10 nodes"},
+		{"still open", plan.PlannerState{Breaker: trip}, plan.PlannerState{Breaker: trip}, ""},
+		{"tripped again", plan.PlannerState{Breaker: trip}, plan.PlannerState{Breaker: second}, "Warning" + lease + "BreakerOpen Stop: no evictions before 2026-01-02T14:00:00Z, nor before all is well: 4 of 10 nodes"},
+		{"closed", plan.PlannerState{Breaker: trip}, plan.PlannerState{}, "Normal" + lease + "BreakerClosed GoOn: evictions may be made again; what had tripped the breaker: 4 of 10 nodes"},
+		{"held", plan.PlannerState{}, plan.PlannerState{Benefits: held}, "Warning" + lease + "NotPayingOff Hold: strategy zones is held until 2026-01-02T12:00:00Z: its evictions brought 0.5 of the excess that they were foretold to remove, 7"},
+		{"still held", plan.PlannerState{Benefits: held}, plan.PlannerState{Benefits: held}, ""},
+	} {
+		r, n := newRecorded()
+		r.Changed(c.before, c.after)
+		if got := strings.Join(n.lines, "\n"); got != c.want {
+			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
+		}
+	}
+}

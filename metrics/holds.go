@@ -1,0 +1,37 @@
+package metrics
+
+import "github.com/evenkeel-project/evenkeel/plan"
+
+// holds notes what kept the pass, or one of its strategies, from evicting: also
+// what came up in its middle.
+func (m *Metrics) holds(r plan.RunReport) {
+	m.paused.Set(0)
+	m.breaker.Set(0)
+	m.held.Reset()
+	all := r.Plan.Holds
+	if r.Stopped != nil {
+		all = append([]plan.Hold{{Reason: *r.Stopped}}, all...)
+	}
+	for _, h := range all {
+		switch h.Reason.Code {
+		case plan.Paused:
+			m.paused.Set(1)
+		case plan.BreakerOpen:
+			m.breaker.Set(1)
+		case plan.NotPayingOff:
+			m.held.WithLabelValues(h.Strategy).Set(1)
+		}
+	}
+}
+
+// Benefits notes the accounts of the strategies. Those of the state are bounded to
+// the strategies of the configuration (ledger.AddBenefit).
+func (m *Metrics) Benefits(accounts map[string]plan.Benefit) {
+	m.benefit.Reset()
+	m.weighed.Reset()
+	for name, b := range accounts {
+		m.benefit.WithLabelValues(name, "foretold").Set(b.Foretold)
+		m.benefit.WithLabelValues(name, "realised").Set(b.Realised)
+		m.weighed.WithLabelValues(name).Set(b.Evictions)
+	}
+}

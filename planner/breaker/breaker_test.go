@@ -1,0 +1,250 @@
+package breaker_test
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"pgregory.net/rapid"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/breaker"
+)
+
+var (
+	noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	opts = breaker.DefaultOptions()
+)
+
+// world is a cluster of few properties.
+type world struct {
+	nodes, unready, cordonedUnready int
+	pods                            []*corev1.Pod
+}
+
+func (w world) at(t testing.TB, when time.Time) *cluster.Snapshot {
+	t.Helper()
+	o := &cluster.Objects{TakenAt: when}
+	for i := range w.nodes + w.cordonedUnready {
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%02d", i+1)}}
+		status := corev1.ConditionTrue
+		if i < w.unready || i >= w.nodes {
+			status = corev1.ConditionUnknown
+		}
+		n.Spec.Unschedulable = i >= w.nodes
+		n.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: status}}
+		o.Nodes = append(o.Nodes, n)
+	}
+	o.Pods = w.pods
+	s, err := cluster.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func pod(name string, change ...func(*corev1.Pod)) *corev1.Pod {
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID("u-" + name)}, Status: corev1.PodStatus{Phase: corev1.PodPending}}
+	for _, f := range change {
+		f(p)
+	}
+	return p
+}
+
+func because(reason string) func(*corev1.Pod) {
+	return func(p *corev1.Pod) {
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: reason}}
+	}
+}
+
+var stuck = because(corev1.PodReasonUnschedulable)
+
+func bound(p *corev1.Pod) { p.Spec.NodeName = "n01" }
+
+func list(n int, prefix string, change ...func(*corev1.Pod)) []*corev1.Pod {
+	var out []*corev1.Pod
+	for i := range n {
+		out = append(out, pod(fmt.Sprintf("%s-%03d", prefix, i), change...))
+	}
+	return out
+}
+
+func outcomes(kinds ...plan.Outcome) []plan.Outcome { return kinds }
+
+func good() plan.Outcome {
+	return plan.Outcome{Outcome: plan.Evicted, AsForetold: true, Landed: "n1", Reason: plan.Reason{Code: plan.ZoneSkewed}}
+}
+
+func with(kind plan.OutcomeKind, code plan.Code) plan.Outcome {
+	return plan.Outcome{Outcome: kind, Reason: plan.Reason{Code: code, Message: "because of " + string(code)}}
+}
+
+func TestUnreadyNodes(t *testing.T) {
+	for _, c := range []struct {
+		name  string
+		w     world
+		trips bool
+	}{
+		{"none", world{nodes: 10}, false},
+		{"as many as may be", world{nodes: 10, unready: 3}, false},
+		{"one more", world{nodes: 10, unready: 4}, true},
+		{"one of three", world{nodes: 3, unready: 1}, true},
+		{"cordoned ones are left out", world{nodes: 10, unready: 3, cordonedUnready: 30}, false},
+		{"on both sides", world{nodes: 9, unready: 3, cordonedUnready: 3}, true},
+		{"all are cordoned", world{cordonedUnready: 3}, false},
+	} {
+		s := c.w.at(t, noon)
+		trip := opts.Watch(s, breaker.Baseline(s))
+		if (trip != nil) != c.trips {
+			t.Errorf("%s: %+v", c.name, trip)
+		}
+		if trip != nil && (trip.Reason.Code != plan.BreakerOpen || !trip.At.Equal(noon) || !trip.Until.Equal(noon.Add(10*time.Minute))) {
+			t.Errorf("%s: %+v", c.name, trip)
+		}
+	}
+}
+
+func TestPodsThatBecameUnschedulable(t *testing.T) {
+	before := world{nodes: 3, pods: append(list(40, "old", stuck), list(40, "new")...)}
+	base := breaker.Baseline(before.at(t, noon))
+	for _, c := range []struct {
+		name  string
+		pods  []*corev1.Pod
+		trips int // pods noted; 0: no trip
+	}{
+		{"those of before", list(40, "old", stuck), 0},
+		{"as many as may be", list(10, "new", stuck), 0},
+		{"one more", list(11, "new", stuck), 11},
+		{"pods made since", list(11, "fresh", stuck), 11},
+		{"merely Pending", list(40, "new"), 0},
+		{"gated", list(40, "new", because(corev1.PodReasonSchedulingGated)), 0},
+		{"bound meanwhile", list(40, "new", stuck, bound), 0},
+		{"on their way out", list(40, "new", stuck, func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: noon} }), 0},
+		{"ended", list(40, "new", stuck, func(p *corev1.Pod) { p.Status.Phase = corev1.PodFailed }), 0},
+		{"no more are noted than fit", list(300, "fresh", stuck), 100},
+	} {
+		trip := opts.Watch(world{nodes: 3, pods: c.pods}.at(t, noon.Add(time.Minute)), base)
+		if (trip != nil) != (c.trips > 0) {
+			t.Errorf("%s: %+v", c.name, trip)
+			continue
+		}
+		if trip != nil && (len(trip.Pods) != c.trips || !slices.IsSorted(trip.Pods) || !strings.HasPrefix(trip.Pods[0], "u-")) {
+			t.Errorf("%s: %d noted: %v", c.name, len(trip.Pods), trip.Pods)
+		}
+	}
+	off := opts
+	off.MaxPendingPods = plan.Unlimited()
+	if trip := off.Watch(world{nodes: 3, pods: list(300, "fresh", stuck)}.at(t, noon), base); trip != nil {
+		t.Errorf("unlimited: %+v", trip)
+	}
+}
+
+func TestFailuresAndBadLandings(t *testing.T) {
+	failed, lost := with(plan.Unknown, plan.APIError), with(plan.Unknown, plan.OutcomeUnknown)
+	unread, elsewhere := with(plan.Dropped, plan.APIError), with(plan.Evicted, plan.LandedElsewhere)
+	budget, gone, unseen := with(plan.Blocked, plan.BlockedByPDB), with(plan.Gone, plan.PodGoneAlready), with(plan.Evicted, plan.OutcomeUnknown)
+	denied, busy := with(plan.Blocked, plan.PermissionMissing), with(plan.Blocked, plan.APIThrottled)
+	pending, crash := with(plan.Evicted, plan.ReplacementNotScheduled), with(plan.Evicted, plan.ReplacementNotReady)
+	g := good()
+	for _, c := range []struct {
+		name     string
+		outcomes []plan.Outcome
+		trips    string
+	}{
+		{"nothing", nil, ""},
+		{"all well", outcomes(g, g, g, g), ""},
+		{"one of one", outcomes(failed), ""},
+		{"two of two", outcomes(failed, lost), ""},
+		{"one of three", outcomes(failed, g, g), ""},
+		{"two of three", outcomes(failed, lost, g), "2 of 3 evictions failed"},
+		{"a pod that cannot be read", outcomes(unread, unread, g), "2 of 3 evictions failed"},
+		{"as many as may be", outcomes(failed, lost, g, g, g, g, g, g, g, g), ""},
+		{"budgets dilute nothing", outcomes(failed, lost, g, budget, budget, budget, budget, budget, budget, gone, gone), "2 of 3 evictions failed"},
+		{"budgets are no failures", outcomes(budget, budget, budget, gone, gone, denied, busy), ""},
+		{"one bad landing", outcomes(elsewhere), ""},
+		{"one of three", outcomes(elsewhere, g, g), ""},
+		{"two of three", outcomes(elsewhere, elsewhere, g), "2 of 3 replacements landed badly"},
+		{"of every kind", outcomes(elsewhere, pending, crash, g, g), "3 of 5 replacements landed badly"},
+		{"as many as may be", outcomes(elsewhere, crash, g, g, g, g, g, g, g, g), ""},
+		{"what nobody saw says nothing", outcomes(unseen, unseen, unseen, unseen), ""},
+		{"nor dilutes it", outcomes(elsewhere, elsewhere, g, unseen, unseen, unseen, unseen, unseen, unseen, unseen), "2 of 3 replacements landed badly"},
+	} {
+		trip := opts.Judge(c.outcomes, noon)
+		if (trip != nil) != (c.trips != "") || trip != nil && (!strings.HasPrefix(trip.Reason.Message, c.trips) || trip.Reason.Code != plan.BreakerOpen || len(trip.Pods) > 0) {
+			t.Errorf("%s: %+v, want %q", c.name, trip, c.trips)
+		}
+	}
+}
+
+func TestHoldsUntilAllIsWell(t *testing.T) {
+	begin := world{nodes: 10}.at(t, noon)
+	trip := opts.Watch(world{nodes: 10, pods: list(11, "new", stuck)}.at(t, noon), breaker.Baseline(begin))
+	late := noon.Add(11 * time.Minute)
+	for _, c := range []struct {
+		name  string
+		trip  *plan.Trip
+		w     world
+		at    time.Time
+		holds string // "": it does not
+	}{
+		{"no trip", nil, world{nodes: 10, unready: 9}, noon, ""},
+		{"its time is not over", trip, world{nodes: 10}, noon.Add(10*time.Minute - 1), "at least until 2026-01-02T12:10:00Z"},
+		{"all scheduled", trip, world{nodes: 10, pods: list(11, "new", bound)}, noon.Add(10 * time.Minute), ""},
+		{"all gone", trip, world{nodes: 10}, late, ""},
+		{"one is not", trip, world{nodes: 10, pods: append(list(10, "new", bound), pod("new-010", stuck))}, late, "shop/new-010 is still not scheduled"},
+		{"not even tried", trip, world{nodes: 10, pods: []*corev1.Pod{pod("new-004")}}, late, "shop/new-004 is still not scheduled"},
+		{"others wait", trip, world{nodes: 10, pods: list(30, "other", stuck)}, late, ""},
+		{"nodes are unready by now", trip, world{nodes: 10, unready: 4}, late, "still 4 of 10 nodes that are not cordoned are not Ready"},
+		{"failures need time alone", opts.Judge(outcomes(with(plan.Unknown, plan.APIError), with(plan.Unknown, plan.APIError), good()), noon), world{nodes: 10}, noon.Add(10 * time.Minute), ""},
+	} {
+		r := opts.Holds(c.trip, c.w.at(t, c.at), c.at)
+		if (r != nil) != (c.holds != "") || r != nil && (r.Code != plan.BreakerOpen || !strings.Contains(r.Message, "; "+c.holds)) {
+			t.Errorf("%s: %v, want %q", c.name, r, c.holds)
+		}
+	}
+}
+
+// What trips keeps its words in testdata/trips.txt, for the reference.
+func TestWords(t *testing.T) {
+	begin := world{nodes: 10}.at(t, noon)
+	base := breaker.Baseline(begin)
+	lost := with(plan.Unknown, plan.OutcomeUnknown)
+	lost.Reason.Message = "no answer: read: connection reset by peer"
+	elsewhere := with(plan.Evicted, plan.LandedElsewhere)
+	elsewhere.Reason.Message = "landed on n3, which was not foretold (n1)"
+	trips := []*plan.Trip{
+		opts.Watch(world{nodes: 10, unready: 4}.at(t, noon), base),
+		opts.Watch(world{nodes: 10, pods: list(11, "d", stuck)}.at(t, noon), base),
+		opts.Judge(outcomes(lost, lost, good(), good()), noon),
+		opts.Judge(outcomes(elsewhere, elsewhere, good(), good()), noon),
+	}
+	var lines []string
+	for _, trip := range trips {
+		lines = append(lines, string(trip.Reason.Code)+": "+trip.Reason.Message)
+	}
+	r := opts.Holds(trips[1], world{nodes: 10, pods: list(1, "d", stuck)}.at(t, noon), noon.Add(time.Hour))
+	lines = append(lines, string(r.Code)+": "+r.Message)
+	golden.Equal(t, "testdata/trips.txt", []byte(strings.Join(lines, "\n")+"\n"))
+}
+
+// More trouble never closes the breaker, and nothing that was there before opens it.
+func TestMoreTroubleNeverHelps(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		kinds := []plan.Outcome{good(), with(plan.Unknown, plan.APIError), with(plan.Evicted, plan.LandedElsewhere), with(plan.Blocked, plan.BlockedByPDB)}
+		list := rapid.SliceOfN(rapid.SampledFrom(kinds), 0, 30).Draw(t, "outcomes")
+		before := opts.Judge(list, noon)
+		if worse := opts.Judge(append(slices.Clone(list), kinds[1]), noon); before != nil && worse == nil {
+			t.Fatalf("one more failure closes the breaker: %+v", list)
+		}
+		if refused := opts.Judge(append(slices.Clone(list), kinds[3]), noon); (refused == nil) != (before == nil) {
+			t.Fatalf("a budget's refusal changes the verdict: %+v", list)
+		}
+	})
+}

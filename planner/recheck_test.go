@@ -1,0 +1,101 @@
+package planner_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/planner/ledger"
+)
+
+// twoApart are two pods of one Deployment to move, all in one wave.
+func twoApart(t *testing.T, limits string) (*cluster.Snapshot, *planner.Planner, []plan.Goal, plan.Plan) {
+	t.Helper()
+	o, err := cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\nguards: {maxUnavailableWithoutPDB: 5, minConfidence: 0.1}\nevictor: {inFlight: {perNode: 5, perOwner: 5}}\nlimits: "+limits+"\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := cluster.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := planner.New(conf.Planner())
+	goals := controller.Goals(s, conf.Build(), nil)
+	made := p.Plan(s, plan.PlannerState{}, goals, s.TakenAt)
+	if len(made.Moves) != 2 || made.Moves[1].Wave != 1 {
+		t.Fatalf("want two moves in one wave: %+v", made.Moves)
+	}
+	return s, p, goals, made
+}
+
+func evicted(m plan.Move, n int, at time.Time) plan.PlannerState {
+	return plan.PlannerState{Evictions: []plan.EvictionCount{{Workload: ledger.WorkloadOf(m), Minute: at.Truncate(time.Minute), Count: n}}}
+}
+
+// TestRecheckCountsTheHour: what other passes evicted since the plan was made
+// counts, and of a wave no more moves hold than the hour has left.
+func TestRecheckCountsTheHour(t *testing.T) {
+	for _, c := range []struct{ past, holds int }{{0, 2}, {1, 2}, {2, 1}, {3, 0}} {
+		s, p, goals, made := twoApart(t, "{perHour: {owner: 3}}")
+		ok, dropped := p.Recheck(s, evicted(made.Moves[0], c.past, s.TakenAt), goals, made, 1, s.TakenAt)
+		if len(ok) != c.holds || len(ok)+len(dropped) != 2 {
+			t.Errorf("%d in the hour: %d hold, dropped %+v", c.past, len(ok), dropped)
+		}
+		for _, o := range dropped {
+			if o.Reason.Code != plan.LimitPerHour || o.Outcome != plan.Dropped {
+				t.Errorf("%d in the hour: %+v", c.past, o)
+			}
+		}
+	}
+}
+
+// TestRecheckCountsNothingTwice: a wave is reserved as a whole, which uses up the
+// hour, and is judged again in parts.
+func TestRecheckCountsNothingTwice(t *testing.T) {
+	s, p, goals, made := twoApart(t, "{perHour: {owner: 2, cluster: 2}}")
+	st := ledger.Reserve(plan.PlannerState{}, plan.OpenRun{RunID: "r"}, made.Moves, s.TakenAt)
+	rest := made
+	rest.Moves = made.Moves[1:]
+	for _, of := range []plan.Plan{made, rest} {
+		if ok, dropped := p.Recheck(s, st, goals, of, 1, s.TakenAt); len(ok) != len(of.Moves) {
+			t.Errorf("of %d reserved moves %d hold: %+v", len(of.Moves), len(ok), dropped)
+		}
+	}
+	// One that was reserved and is settled, or was reserved as another step, counts
+	// as any other.
+	settled, _ := ledger.Settle(st, "r", []plan.Outcome{{Step: 2, Pod: made.Moves[1].Pod, Outcome: plan.Unknown}}, s.TakenAt, ledger.Options{Initial: time.Nanosecond, Max: time.Nanosecond})
+	another := made
+	another.Moves = []plan.Move{made.Moves[1]}
+	another.Moves[0].Step = 7
+	for _, c := range []struct {
+		st plan.PlannerState
+		of plan.Plan
+	}{{settled, rest}, {st, another}} {
+		c.st.Backoffs = nil
+		if ok, dropped := p.Recheck(s, c.st, goals, c.of, 1, s.TakenAt); len(ok) != 0 || dropped[0].Reason.Code != plan.LimitPerHour {
+			t.Errorf("hold %d, dropped %+v", len(ok), dropped)
+		}
+	}
+}
+
+// TestRecheckDropsWhatRests: a workload may begin to rest between two waves.
+func TestRecheckDropsWhatRests(t *testing.T) {
+	s, p, goals, made := twoApart(t, "{}")
+	m := made.Moves[0]
+	st := plan.PlannerState{Backoffs: []plan.Backoff{{Workload: ledger.WorkloadOf(m), Since: s.TakenAt, Until: s.TakenAt.Add(time.Minute), Failures: 1}}}
+	ok, dropped := p.Recheck(s, st, goals, made, 1, s.TakenAt)
+	if len(ok) != 0 || len(dropped) != 2 || dropped[0].Reason.Code != plan.BackedOff {
+		t.Errorf("hold %d, dropped %+v", len(ok), dropped)
+	}
+	if ok, _ := p.Recheck(s, st, goals, made, 1, s.TakenAt.Add(time.Minute)); len(ok) != 2 {
+		t.Errorf("after the rest %d hold", len(ok))
+	}
+}
