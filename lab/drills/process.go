@@ -161,8 +161,8 @@ func (p *process) look() ([]witness.Report, []witness.Violation) {
 		bad("its output ends in the middle of a report")
 	}
 	log := p.stderr()
-	if strings.Contains(log, "panic:") || strings.Contains(log, "fatal error:") {
-		bad("it crashed: %s", tail(log[max(0, strings.Index(log, "panic:")):], 600))
+	if at := max(strings.Index(log, "panic:"), strings.Index(log, "fatal error:")); at >= 0 {
+		bad("it crashed: %s", log[at:min(len(log), at+600)])
 	} else if code := p.cmd.ProcessState.ExitCode(); code != 0 && code != 1 && !p.wasKilled() {
 		bad("it exited with %d: %s", code, tail(log, 300))
 	}
