@@ -28,7 +28,7 @@ demo: lab ## level a real cluster and watch it (first run about 10 minutes of co
 	$(BIN)/lab demo --evenkeel $(BIN)/evenkeel --kwok $(BIN)/kwok
 
 .PHONY: test
-test: lint test-unit test-oracle test-lab ## lint, unit tests, 5,000 oracle cases, the lab's short end-to-end set
+test: lint test-unit test-oracle test-lab test-drills ## lint, unit tests, 5,000 oracle cases, the lab's short end-to-end set, short drills
 
 .PHONY: test-unit
 test-unit: ## unit tests and scenarios
@@ -38,6 +38,15 @@ test-unit: ## unit tests and scenarios
 test-lab: lab ## the lab's short end-to-end set: real API server and scheduler
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 15m -short ./e2e
 	cd lab && go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 10m -short ./budgets
+
+.PHONY: drills
+drills: lab ## evictions while everything breaks: 1 to 2 hours; DRILLS='-run leader' for one, which may be resumed
+	$(BIN)/lab drills -evenkeel $(BIN)/evenkeel -kwok $(BIN)/kwok -results $(BIN)/drills.json -keep $(BIN)/drills $(DRILLS)
+
+.PHONY: test-drills
+test-drills: lab ## a few repetitions of the cheap drills, and whether their witness finds what is wrong
+	cd lab && go test -count=1 -timeout 5m ./witness ./proxy
+	$(BIN)/lab drills -short -evenkeel $(BIN)/evenkeel -kwok $(BIN)/kwok
 
 .PHONY: test-lab-long
 test-lab-long: lab ## the same with every repetition of the seed scenario (20 of 20)

@@ -14,6 +14,13 @@ var controllers = []string{
 	"serviceaccount-token-controller", "root-ca-certificate-publisher-controller",
 }
 
+func (c *Cluster) etcdArgs() []string {
+	return []string{
+		"--data-dir=" + c.path("etcd"), "--log-output=" + c.path("etcd.log"),
+		fmt.Sprintf("--client-port=%d", c.ports.etcd), fmt.Sprintf("--peer-port=%d", c.ports.etcdPeer),
+	}
+}
+
 func (c *Cluster) apiServerArgs() []string {
 	return []string{
 		fmt.Sprintf("--etcd-servers=http://127.0.0.1:%d", c.ports.etcd),

@@ -61,3 +61,6 @@ func (c *Cluster) ServiceAccountKubeconfig(ctx context.Context, namespace, name 
 	path := filepath.Join(c.dir, fmt.Sprintf("kubeconfig-%s-%s", namespace, name))
 	return path, c.writeKubeconfigFor(path, t.Status.Token, namespace)
 }
+
+// AuditLog is the path of the audit log.
+func (c *Cluster) AuditLog() string { return c.path("audit.log") }

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"slices"
 	"sync"
 	"time"
 
@@ -34,9 +35,20 @@ type Options struct {
 	// Etcd is the data folder that Keep made of an earlier lab; empty: nothing is
 	// there yet.
 	Etcd string
+	// Command runs one component when the component's name and arguments are
+	// added: each is then a process of its own (see RunComponent and Component).
+	// Empty: all run in this process.
+	Command []string
+	// Users are known beside the administrator.
+	Users []User
+	// AuditPolicy (audit.k8s.io/v1) replaces the lab's own.
+	AuditPolicy []byte
 	// Progress takes a line per step; nil for none.
 	Progress io.Writer
 }
+
+// User is someone whom the API server knows by a token.
+type User struct{ Token, Name, Group string }
 
 // Cluster is a running control plane.
 type Cluster struct {
@@ -49,6 +61,8 @@ type Cluster struct {
 	adminToken  string
 	controllers []string
 	managerArgs []string
+	command     []string
+	processes   map[string]*Process
 	ports       ports
 	cancel      context.CancelFunc
 	failed      chan error
@@ -67,7 +81,8 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 	if err != nil {
 		return nil, fmt.Errorf("making a folder for the lab: %w", err)
 	}
-	c := &Cluster{dir: dir, Kubeconfig: filepath.Join(dir, "kubeconfig"), failed: make(chan error, 16), controllers: controllers, managerArgs: o.ControllerManagerFlags}
+	c := &Cluster{dir: dir, Kubeconfig: filepath.Join(dir, "kubeconfig"), failed: make(chan error, 16), etcdEnded: make(chan struct{}),
+		controllers: controllers, managerArgs: o.ControllerManagerFlags, command: o.Command, processes: map[string]*Process{}}
 	if len(o.Controllers) > 0 {
 		c.controllers = o.Controllers
 	}
@@ -95,7 +110,7 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 	if c.ports, err = freePorts(); err != nil {
 		return err
 	}
-	if err := c.writeFiles(o.SchedulerConfig); err != nil {
+	if err := c.writeFiles(o); err != nil {
 		return err
 	}
 	if o.Etcd != "" {
@@ -103,23 +118,24 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 			return fmt.Errorf("copying the data of etcd: %w", err)
 		}
 	}
-	if err := c.runEtcd(ctx); err != nil {
+	c.run(ctx, Etcd, c.etcdArgs())
+	if err := c.await(ctx, 60*time.Second, func() error { return answers(fmt.Sprintf("http://127.0.0.1:%d/health", c.ports.etcd)) }); err != nil {
 		return fmt.Errorf("starting etcd: %w", err)
 	}
 	say("etcd is up")
-	c.run(ctx, "kube-apiserver", runAPIServer, c.apiServerArgs())
+	c.run(ctx, APIServer, c.apiServerArgs())
 	if err := c.connect(ctx); err != nil {
 		return fmt.Errorf("starting kube-apiserver: %w", err)
 	}
 	say("kube-apiserver is up")
 	c.startScheduler(ctx)
-	c.run(ctx, "kube-controller-manager", runControllerManager, c.controllerManagerArgs())
+	c.run(ctx, ControllerManager, c.controllerManagerArgs())
 	if !o.WithoutKwok {
 		if err := c.runKwok(ctx, o.Kwok); err != nil {
 			return fmt.Errorf("starting kwok: %w", err)
 		}
 	}
-	for name, port := range map[string]int{"kube-scheduler": c.ports.scheduler, "kube-controller-manager": c.ports.controllerManager} {
+	for name, port := range map[string]int{Scheduler: c.ports.scheduler, ControllerManager: c.ports.controllerManager} {
 		if err := c.await(ctx, 60*time.Second, func() error { return healthy(port) }); err != nil {
 			return fmt.Errorf("starting %s: %w", name, err)
 		}
@@ -170,9 +186,19 @@ func (c *Cluster) await(ctx context.Context, limit time.Duration, ask func() err
 }
 
 // run starts a component; its end before Stop is a failure.
-func (c *Cluster) run(ctx context.Context, name string, f func(context.Context, []string) error, args []string) {
+func (c *Cluster) run(ctx context.Context, name string, args []string) {
+	if len(c.command) > 0 {
+		argv := append(append(slices.Clone(c.command), name), args...)
+		if err := c.spawn(ctx, name, argv); err != nil {
+			c.failed <- err
+		}
+		return
+	}
 	c.running.Go(func() {
-		err := f(ctx, args)
+		err := RunComponent(ctx, name, args)
+		if name == Etcd {
+			close(c.etcdEnded)
+		}
 		if ctx.Err() == nil {
 			c.failed <- fmt.Errorf("%s ended: %w", name, err)
 		}

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"net/url"
-	"path/filepath"
 
 	"github.com/spf13/pflag"
 	"go.etcd.io/etcd/server/v3/embed"
@@ -37,40 +36,40 @@ func parse(sets cliflag.NamedFlagSets, args []string) error {
 	return all.Parse(args)
 }
 
-func (c *Cluster) runEtcd(ctx context.Context) error {
+// runEtcd runs one member that listens where the arguments say. Its data is
+// disposable: nothing is synced to disk.
+func runEtcd(ctx context.Context, args []string) error {
+	cfg := embed.NewConfig()
+	var client, peer int
+	fs := pflag.NewFlagSet("etcd", pflag.ContinueOnError)
+	fs.StringVar(&cfg.Dir, "data-dir", "", "")
+	fs.IntVar(&client, "client-port", 0, "")
+	fs.IntVar(&peer, "peer-port", 0, "")
+	fs.StringSliceVar(&cfg.LogOutputs, "log-output", nil, "")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
 	local := func(port int) []url.URL {
 		return []url.URL{{Scheme: "http", Host: fmt.Sprintf("127.0.0.1:%d", port)}}
 	}
-	cfg := embed.NewConfig()
-	cfg.Dir = filepath.Join(c.dir, "etcd")
-	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = local(c.ports.etcd), local(c.ports.etcd)
-	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = local(c.ports.etcdPeer), local(c.ports.etcdPeer)
+	cfg.ListenClientUrls, cfg.AdvertiseClientUrls = local(client), local(client)
+	cfg.ListenPeerUrls, cfg.AdvertisePeerUrls = local(peer), local(peer)
 	cfg.InitialCluster = cfg.InitialClusterFromName(cfg.Name)
 	cfg.LogLevel = "error"
-	cfg.LogOutputs = []string{c.path("etcd.log")}
-	cfg.UnsafeNoFsync = true // disposable data
+	cfg.UnsafeNoFsync = true
 	cfg.QuotaBackendBytes = 8 << 30
 	cfg.AutoCompactionMode, cfg.AutoCompactionRetention = "periodic", "5m"
 	e, err := embed.StartEtcd(cfg)
 	if err != nil {
 		return err
 	}
+	defer e.Close()
 	select {
-	case <-e.Server.ReadyNotify():
+	case <-ctx.Done():
+		return nil
 	case err := <-e.Err():
 		return err
 	}
-	c.etcdEnded = make(chan struct{})
-	c.running.Go(func() {
-		defer close(c.etcdEnded)
-		select {
-		case <-ctx.Done():
-			e.Close()
-		case err := <-e.Err():
-			c.failed <- fmt.Errorf("etcd ended: %w", err)
-		}
-	})
-	return nil
 }
 
 func runAPIServer(ctx context.Context, args []string) error {

@@ -50,7 +50,7 @@ rules:
 - level: None
 `
 
-func (c *Cluster) writeFiles(schedulerConfig []byte) error {
+func (c *Cluster) writeFiles(o Options) error {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return err
@@ -59,15 +59,23 @@ func (c *Cluster) writeFiles(schedulerConfig []byte) error {
 	if err != nil {
 		return err
 	}
-	scheduler, err := c.schedulerConfig(schedulerConfig)
+	scheduler, err := c.schedulerConfig(o.SchedulerConfig)
 	if err != nil {
 		return err
+	}
+	policy := []byte(auditPolicy)
+	if len(o.AuditPolicy) > 0 {
+		policy = o.AuditPolicy
+	}
+	tokens := c.token() + ",admin,admin,system:masters\n"
+	for _, u := range o.Users {
+		tokens += fmt.Sprintf("%s,%s,%s,%s\n", u.Token, u.Name, u.Name, u.Group)
 	}
 	var errs []error
 	for name, data := range map[string][]byte{
 		"sa.key":            pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}),
-		"tokens.csv":        []byte(c.token() + ",admin,admin,system:masters\n"),
-		"audit-policy.yaml": []byte(auditPolicy),
+		"tokens.csv":        []byte(tokens),
+		"audit-policy.yaml": policy,
 		"scheduler.yaml":    scheduler,
 		"stages.yaml":       stages,
 	} {
@@ -127,9 +135,11 @@ func (c *Cluster) logTail() string {
 }
 
 // healthy asks a component on this machine; its certificate is its own.
-func healthy(port int) error {
+func healthy(port int) error { return answers(fmt.Sprintf("https://127.0.0.1:%d/healthz", port)) }
+
+func answers(url string) error {
 	client := http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
-	r, err := client.Get(fmt.Sprintf("https://127.0.0.1:%d/healthz", port))
+	r, err := client.Get(url)
 	if err != nil {
 		return err
 	}

@@ -12,13 +12,20 @@ import (
 
 // startScheduler runs kube-scheduler until Reschedule or Stop.
 func (c *Cluster) startScheduler(ctx context.Context) {
+	if len(c.command) > 0 {
+		c.run(ctx, Scheduler, c.schedulerArgs())
+		return
+	}
 	ctx, c.endScheduler = context.WithCancel(ctx)
 	c.schedulerEnded = make(chan struct{})
 	ended := c.schedulerEnded
-	c.run(ctx, "kube-scheduler", func(ctx context.Context, args []string) error {
-		defer close(ended)
-		return runScheduler(ctx, args)
-	}, c.schedulerArgs())
+	c.running.Go(func() {
+		err := RunComponent(ctx, Scheduler, c.schedulerArgs())
+		close(ended)
+		if ctx.Err() == nil {
+			c.failed <- fmt.Errorf("%s ended: %w", Scheduler, err)
+		}
+	})
 }
 
 // Reschedule ends kube-scheduler and starts it anew with a configuration as for
@@ -31,6 +38,12 @@ func (c *Cluster) Reschedule(ctx context.Context, config []byte) error {
 	if err := os.WriteFile(c.path("scheduler.yaml"), text, 0o600); err != nil {
 		return err
 	}
+	if p := c.processes[Scheduler]; p != nil {
+		if err := p.Kill(); err != nil {
+			return err
+		}
+		return c.restarted(ctx, p)
+	}
 	c.endScheduler()
 	select {
 	case <-c.schedulerEnded:
@@ -39,6 +52,17 @@ func (c *Cluster) Reschedule(ctx context.Context, config []byte) error {
 	}
 	configz.Delete("componentconfig") // which kube-scheduler registers once in a process
 	c.startScheduler(c.lifetime)
+	return c.schedulerAnswers(ctx)
+}
+
+func (c *Cluster) restarted(ctx context.Context, p *Process) error {
+	if err := p.Start(); err != nil {
+		return err
+	}
+	return c.schedulerAnswers(ctx)
+}
+
+func (c *Cluster) schedulerAnswers(ctx context.Context) error {
 	if err := c.await(ctx, 60*time.Second, func() error { return healthy(c.ports.scheduler) }); err != nil {
 		return fmt.Errorf("starting kube-scheduler: %w\n%s", err, c.logTail())
 	}

@@ -18,7 +18,9 @@ import (
 const usage = `usage:
   lab up   [-nodes N] [-zones Z] [-kwok PATH] [-scheduler-config FILE]
                                                     a control plane with fake nodes, until Ctrl-C
-  lab demo [-evenkeel PATH] [-kwok PATH]            a skewed cluster, levelled before your eyes`
+  lab demo [-evenkeel PATH] [-kwok PATH]            a skewed cluster, levelled before your eyes
+  lab drills [-short] [-run REGEXP] [-reps N] [-seed N] [-results FILE] [-keep DIR] [-evenkeel PATH] [-kwok PATH]
+                                                    Evenkeel while things break, and a witness who watches`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
@@ -33,6 +35,12 @@ func main() {
 func run(ctx context.Context, args []string, stderr *os.File) error {
 	if len(args) == 0 {
 		return errors.New(usage)
+	}
+	if args[0] == "component" {
+		return component(ctx, args[1:])
+	}
+	if args[0] == "drills" {
+		return drill(ctx, args[1:], stderr)
 	}
 	fs := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	kwok := fs.String("kwok", "bin/kwok", "path of kwok")

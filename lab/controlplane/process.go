@@ -1,0 +1,123 @@
+package controlplane
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"runtime"
+	"sync"
+	"syscall"
+)
+
+// The components.
+const (
+	Etcd              = "etcd"
+	APIServer         = "kube-apiserver"
+	Scheduler         = "kube-scheduler"
+	ControllerManager = "kube-controller-manager"
+)
+
+// RunComponent runs one component in this process until ctx ends.
+func RunComponent(ctx context.Context, name string, args []string) error {
+	run, ok := map[string]func(context.Context, []string) error{
+		Etcd: runEtcd, APIServer: runAPIServer, Scheduler: runScheduler, ControllerManager: runControllerManager,
+	}[name]
+	if !ok {
+		return fmt.Errorf("there is no component %q", name)
+	}
+	return run(ctx, args)
+}
+
+// Process is a component in a process of its own. It dies with this process.
+type Process struct {
+	argv []string
+	log  string
+	c    *Cluster
+	ctx  context.Context
+
+	mu     sync.Mutex
+	child  *os.Process
+	killed bool // its end is wanted
+	ended  chan struct{}
+}
+
+// Component is a component of a cluster that was started with Options.Command;
+// nil when there is no such process.
+func (c *Cluster) Component(name string) *Process { return c.processes[name] }
+
+// spawn starts a process whose end before Stop is a failure.
+func (c *Cluster) spawn(ctx context.Context, name string, argv []string) error {
+	p := &Process{argv: argv, log: c.path(name + "-process.log"), c: c, ctx: ctx}
+	c.processes[name] = p
+	return p.Start()
+}
+
+// Start starts the process, also after Kill.
+func (p *Process) Start() error {
+	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
+	if err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	cmd := exec.Command(p.argv[0], p.argv[1:]...)
+	cmd.Stdout, cmd.Stderr = log, log
+	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
+	p.killed, p.ended = false, make(chan struct{})
+	ended, started := p.ended, make(chan error, 1)
+	p.c.running.Go(func() {
+		defer close(ended)
+		defer log.Close()
+		runtime.LockOSThread() // the death signal is tied to the thread that starts the child
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err != nil {
+			return
+		}
+		stop := context.AfterFunc(p.ctx, func() { _ = cmd.Process.Kill() })
+		defer stop()
+		if err := cmd.Wait(); p.ctx.Err() == nil && !p.wanted() {
+			tail, _ := os.ReadFile(p.log)
+			p.c.failed <- fmt.Errorf("%v ended: %w\n%s", p.argv[:min(3, len(p.argv))], err, tail[max(0, len(tail)-2000):])
+		}
+	})
+	if err := <-started; err != nil {
+		return fmt.Errorf("starting %s: %w", p.argv[0], err)
+	}
+	p.child = cmd.Process
+	return nil
+}
+
+func (p *Process) wanted() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.killed
+}
+
+// Freeze stops the process where it is; its connections stay open and nobody
+// answers on them.
+func (p *Process) Freeze() error { return p.signal(syscall.SIGSTOP) }
+
+// Thaw lets a frozen process go on.
+func (p *Process) Thaw() error { return p.signal(syscall.SIGCONT) }
+
+func (p *Process) signal(s syscall.Signal) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.child.Signal(s)
+}
+
+// Kill ends the process at once and waits for its end.
+func (p *Process) Kill() error {
+	p.mu.Lock()
+	p.killed = true
+	err, ended := p.child.Kill(), p.ended
+	p.mu.Unlock()
+	if err != nil {
+		return err
+	}
+	<-ended
+	return nil
+}

@@ -1,0 +1,204 @@
+package drills
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	"github.com/evenkeel-project/evenkeel/lab/proxy"
+)
+
+// group is that of the users whose processes are drilled. There are enough of
+// them that each process is a user of its own, whom the audit log names.
+const (
+	group = "evenkeel-drills"
+	users = 1000
+)
+
+// auditPolicy has every write of ours, with what it says, and every eviction of
+// anybody.
+const auditPolicy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: Request
+  userGroups: [evenkeel-drills, system:serviceaccounts]
+  verbs: [create, update, patch, delete, deletecollection]
+- level: Request
+  resources: [{group: "", resources: [pods/eviction]}]
+- level: None
+`
+
+// arena is the cluster that all drills share.
+type arena struct {
+	o      Options
+	c      *controlplane.Cluster
+	dir    string
+	ca     []byte
+	tokens []string
+	used   int
+	rec    *recorder
+	copies *proxy.Copies
+	town   *town
+	audit  auditLog
+	failed error
+}
+
+func open(ctx context.Context, o Options) (*arena, error) {
+	dir, err := os.MkdirTemp("", "evenkeel-drills-")
+	if err != nil {
+		return nil, err
+	}
+	a := &arena{o: o, dir: dir, copies: proxy.NewCopies()}
+	secret := make([]byte, 8)
+	_, _ = rand.Read(secret) // never fails
+	var known []controlplane.User
+	for i := range users {
+		a.tokens = append(a.tokens, fmt.Sprintf("%s-%04d", hex.EncodeToString(secret), i))
+		known = append(known, controlplane.User{Token: a.tokens[i], Name: userName(i), Group: group})
+	}
+	if a.c, err = controlplane.Start(ctx, controlplane.Options{Kwok: o.Kwok, Command: o.Component, Users: known, AuditPolicy: []byte(auditPolicy), Progress: o.Progress}); err != nil {
+		os.RemoveAll(dir)
+		return nil, err
+	}
+	if err := a.furnish(ctx); err != nil {
+		a.close()
+		return nil, err
+	}
+	return a, nil
+}
+
+func userName(i int) string { return fmt.Sprintf("evenkeel-%04d", i) }
+
+func (a *arena) close() {
+	a.c.Stop()
+	os.RemoveAll(a.dir)
+}
+
+func (a *arena) furnish(ctx context.Context) error {
+	a.ca = a.c.Config.CAData
+	if len(a.ca) == 0 {
+		var err error
+		if a.ca, err = os.ReadFile(a.c.Config.CAFile); err != nil {
+			return fmt.Errorf("reading the API server's certificate: %w", err)
+		}
+	}
+	a.audit = auditLog{path: a.c.AuditLog()}
+	for _, role := range roles() {
+		if _, err := a.c.Client.RbacV1().ClusterRoles().Create(ctx, &role, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+		if err := a.grant(ctx, role.Name); err != nil {
+			return err
+		}
+	}
+	var err error
+	if a.town, err = build(ctx, a.c.Client); err != nil {
+		return fmt.Errorf("building the town: %w", err)
+	}
+	if a.rec, err = record(ctx, a.c.Client); err != nil {
+		return fmt.Errorf("recording: %w", err)
+	}
+	return nil
+}
+
+// The rights, each a ClusterRole that can be taken away by itself.
+const (
+	mayRead   = "evenkeel-drills-read"
+	mayEvict  = "evenkeel-drills-evict"
+	mayLead   = "evenkeel-drills-lead"
+	mayRecord = "evenkeel-drills-remember"
+)
+
+func roles() []rbacv1.ClusterRole {
+	rule := func(groups, resources string, verbs ...string) rbacv1.PolicyRule {
+		return rbacv1.PolicyRule{APIGroups: strings.Split(groups, ","), Resources: strings.Split(resources, ","), Verbs: verbs}
+	}
+	role := func(name string, rules ...rbacv1.PolicyRule) rbacv1.ClusterRole {
+		return rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: rules}
+	}
+	return []rbacv1.ClusterRole{
+		role(mayRead, rule("*", "*", "get", "list", "watch"), rule(",events.k8s.io", "events", "create", "patch"),
+			rbacv1.PolicyRule{NonResourceURLs: []string{"*"}, Verbs: []string{"get"}}),
+		role(mayEvict, rule("", "pods/eviction", "create")),
+		role(mayLead, rule("coordination.k8s.io", "leases", "create", "update", "patch")),
+		role(mayRecord, rule("", "configmaps", "create", "update", "patch", "delete")),
+	}
+}
+
+// grant gives a right to all our users and to all ServiceAccounts of drills.
+func (a *arena) grant(ctx context.Context, role string) error {
+	_, err := a.c.Client.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: role},
+		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+		Subjects: []rbacv1.Subject{{Kind: "Group", APIGroup: rbacv1.GroupName, Name: group},
+			{Kind: "Group", APIGroup: rbacv1.GroupName, Name: "system:serviceaccounts:" + tokenNamespace}}}, metav1.CreateOptions{})
+	return ignoreExists(err)
+}
+
+func (a *arena) revoke(ctx context.Context, role string) error {
+	return a.c.Client.RbacV1().ClusterRoleBindings().Delete(ctx, role, metav1.DeleteOptions{})
+}
+
+// kubeconfig leads a user through a proxy.
+func (a *arena) kubeconfig(name, token, namespace string, p *proxy.Proxy) (string, error) {
+	k := clientcmdapi.NewConfig()
+	k.Clusters["drill"] = &clientcmdapi.Cluster{Server: p.URL(), CertificateAuthorityData: p.CA()}
+	k.AuthInfos["drill"] = &clientcmdapi.AuthInfo{Token: token}
+	k.Contexts["drill"] = &clientcmdapi.Context{Cluster: "drill", AuthInfo: "drill", Namespace: namespace}
+	k.CurrentContext = "drill"
+	path := filepath.Join(a.dir, name+".kubeconfig")
+	return path, clientcmd.WriteToFile(*k, path)
+}
+
+// namespace makes one for the Lease and the memory of a drill.
+func (a *arena) namespace(ctx context.Context, name string) error {
+	_, err := a.c.Client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+	return ignoreExists(err)
+}
+
+// component is a part of the control plane.
+func (a *arena) component(name string) (*controlplane.Process, error) {
+	p := a.c.Component(name)
+	if p == nil {
+		return nil, fmt.Errorf("%s is not a process of its own", name)
+	}
+	return p, nil
+}
+
+// alive fails once a component has ended by itself.
+func (a *arena) alive() error {
+	select {
+	case err := <-a.c.Failed():
+		a.failed = err
+	default:
+	}
+	return a.failed
+}
+
+// ready waits until the API server answers again.
+func (a *arena) ready(ctx context.Context, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for {
+		_, err := a.c.Client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("waiting for the API server: %w", err)
+		}
+		pause(ctx, 200*time.Millisecond)
+	}
+}

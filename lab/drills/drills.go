@@ -1,0 +1,241 @@
+package drills
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"hash/fnv"
+	"io"
+	"math/rand/v2"
+	"os"
+	"regexp"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	"github.com/evenkeel-project/evenkeel/lab/witness"
+)
+
+// Options say what to run.
+type Options struct {
+	// Evenkeel and Kwok are paths of programs; Component runs a component of the
+	// control plane (controlplane.Options.Command).
+	Evenkeel, Kwok string
+	Component      []string
+	// Run selects drills by name; nil: all.
+	Run *regexp.Regexp
+	// Short makes a few repetitions of the cheap drills.
+	Short bool
+	// Reps overrides the repetitions of every drill; 0: each its own.
+	Reps int
+	Seed uint64
+	// Results is a file for the rows of drills that have passed; a drill that
+	// stands there is not run again. Empty: none.
+	Results string
+	// Table takes the table, Progress what happens.
+	Table, Progress io.Writer
+	// Keep leaves the files of processes that violated something here; empty: nowhere.
+	Keep string
+}
+
+// drill is one kind of trouble.
+type drill struct {
+	name        string
+	reps, short int // repetitions; 0: not in the short form
+	limit       time.Duration
+	run         func(context.Context, *stage) error
+}
+
+func all() []drill {
+	list := []drill{
+		{"faulty-proxy", 100, 2, 90 * time.Minute, faultyPasses},
+		{"kill-9", 60, 1, 90 * time.Minute, killed},
+		{"hour-across-kills", 6, 0, 20 * time.Minute, hour},
+		{"leader-cut-off", 20, 0, 80 * time.Minute, cutOff},
+	}
+	for _, name := range components {
+		d := drill{"stop-" + name, 4, 0, 30 * time.Minute, stopped(name)}
+		if name == controlplane.Scheduler {
+			d.short = 1
+		}
+		list = append(list, d)
+	}
+	return append(list,
+		drill{"token", 3, 0, 20 * time.Minute, tokenGone},
+		drill{"permission", 4, 1, 20 * time.Minute, permissionGone})
+}
+
+// Names are the drills, in their order.
+func Names() []string {
+	var names []string
+	for _, d := range all() {
+		names = append(names, d.name)
+	}
+	return names
+}
+
+// row is the result of a drill.
+type row struct {
+	Name       string
+	Seed       uint64
+	Reps       int
+	Processes  int
+	Asked      int
+	Evictions  int
+	Reports    int
+	Seconds    int
+	Violations map[witness.Kind]int
+	Notes      map[string]int
+}
+
+func (r row) failed() bool { return len(r.Violations) > 0 }
+
+// ErrViolated says that a drill has failed; the table says which.
+var ErrViolated = errors.New("a drill has failed")
+
+// Run runs the drills one after the other on one cluster and writes the table.
+func Run(ctx context.Context, o Options) error {
+	if _, err := os.Stat(o.Evenkeel); err != nil {
+		return fmt.Errorf("looking for evenkeel: %w", err)
+	}
+	rows, err := readRows(o.Results)
+	if err != nil {
+		return err
+	}
+	var todo []drill
+	for _, d := range all() {
+		if o.Run != nil && !o.Run.MatchString(d.name) || o.Short && d.short == 0 {
+			continue
+		}
+		if _, done := find(rows, d.name); !done {
+			todo = append(todo, d)
+		}
+	}
+	if len(todo) > 0 {
+		a, err := open(ctx, o)
+		if err != nil {
+			return err
+		}
+		defer a.close()
+		for _, d := range todo {
+			r, err := a.perform(ctx, d)
+			if err != nil {
+				writeTable(o.Table, rows)
+				return fmt.Errorf("drill %s: %w", d.name, err)
+			}
+			rows = append(rows, r)
+			if err := writeRows(o.Results, rows); err != nil {
+				return err
+			}
+		}
+	}
+	writeTable(o.Table, rows)
+	for _, r := range rows {
+		if r.failed() {
+			return ErrViolated
+		}
+	}
+	return nil
+}
+
+// perform runs one drill in a namespace of its own.
+func (a *arena) perform(ctx context.Context, d drill) (row, error) {
+	ctx, cancel := context.WithTimeout(ctx, d.limit)
+	defer cancel()
+	reps := d.reps
+	if a.o.Short {
+		reps = d.short
+	}
+	if a.o.Reps > 0 {
+		reps = a.o.Reps
+	}
+	h := fnv.New64a()
+	h.Write([]byte(d.name))
+	s := &stage{arena: a, name: d.name, namespace: "drill-" + d.name, reps: reps, rnd: rand.New(rand.NewPCG(a.o.Seed, h.Sum64())),
+		rules: defaultRules(), users: map[string]bool{}, notes: map[string]int{}}
+	begun := time.Now()
+	if err := a.namespace(ctx, s.namespace); err != nil {
+		return row{}, err
+	}
+	if _, err := a.audit.rest(); err != nil { // of the drills before
+		return row{}, err
+	}
+	a.rec.mark(s.namespace)
+	err := d.run(ctx, s)
+	for _, p := range s.processes {
+		p.kill()
+	}
+	if err != nil {
+		return row{}, errors.Join(err, a.alive())
+	}
+	v, reports, err := s.judge(ctx)
+	if err != nil {
+		return row{}, err
+	}
+	r := row{Name: d.name, Seed: a.o.Seed, Reps: s.did, Processes: len(s.processes), Asked: v.Asked, Evictions: v.Evictions, Reports: reports,
+		Seconds: int(time.Since(begun).Seconds()), Violations: map[witness.Kind]int{}, Notes: s.notes}
+	for _, x := range v.Violations {
+		r.Violations[x.Kind]++
+		fmt.Fprintf(a.o.Progress, "drills: VIOLATION in %s (seed %d): %s\n", d.name, a.o.Seed, x)
+	}
+	s.keep(v)
+	return r, nil
+}
+
+// keep copies what a process wrote when something is held against it.
+func (s *stage) keep(v witness.Verdict) {
+	if s.o.Keep == "" || len(v.Violations) == 0 {
+		return
+	}
+	if err := os.CopyFS(s.o.Keep+"/"+s.name+time.Now().UTC().Format("-150405"), os.DirFS(s.dir)); err != nil {
+		fmt.Fprintln(s.o.Progress, "drills: keeping files:", err)
+	}
+}
+
+func (s *stage) progress(format string, args ...any) {
+	fmt.Fprintf(s.o.Progress, "drills: %s %d/%d: %s\n", s.name, s.did, s.reps, fmt.Sprintf(format, args...))
+}
+
+func find(rows []row, name string) (row, bool) {
+	for _, r := range rows {
+		if r.Name == name {
+			return r, true
+		}
+	}
+	return row{}, false
+}
+
+// readRows are those of drills that passed; failed ones are to be run again.
+func readRows(path string) ([]row, error) {
+	if path == "" {
+		return nil, nil
+	}
+	b, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, nil
+	}
+	var rows, passed []row
+	if err == nil {
+		err = json.Unmarshal(b, &rows)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reading the results of before: %w", err)
+	}
+	for _, r := range rows {
+		if !r.failed() {
+			passed = append(passed, r)
+		}
+	}
+	return passed, nil
+}
+
+func writeRows(path string, rows []row) error {
+	if path == "" {
+		return nil
+	}
+	b, err := json.MarshalIndent(rows, "", " ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(path, append(b, '\n'), 0o600)
+}

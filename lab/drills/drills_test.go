@@ -1,0 +1,156 @@
+package drills
+
+import (
+	"bytes"
+	"math/rand/v2"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+
+	"github.com/evenkeel-project/evenkeel/lab/witness"
+)
+
+func owned(kind string) []metav1.OwnerReference {
+	yes := true
+	return []metav1.OwnerReference{{Kind: kind, Name: "x", Controller: &yes}}
+}
+
+func TestBaitIsProtected(t *testing.T) {
+	for _, c := range []struct {
+		name string
+		pod  metav1.ObjectMeta
+		want string
+	}{
+		{"ordinary", metav1.ObjectMeta{Namespace: "town-a", OwnerReferences: owned("ReplicaSet")}, ""},
+		{"system", metav1.ObjectMeta{Namespace: "kube-system", OwnerReferences: owned("ReplicaSet")}, "kube-system"},
+		{"daemon", metav1.ObjectMeta{Namespace: "town-a", OwnerReferences: owned("DaemonSet")}, "DaemonSet"},
+		{"bare", metav1.ObjectMeta{Namespace: "town-a"}, "no controller"},
+		{"asked", metav1.ObjectMeta{Namespace: "town-a", OwnerReferences: owned("ReplicaSet"), Annotations: map[string]string{"evenkeel.io/do-not-disrupt": "true"}}, "do-not-disrupt"},
+		{"bait", metav1.ObjectMeta{Namespace: "town-a", OwnerReferences: owned("ReplicaSet"), Labels: map[string]string{baitLabel: "window"}}, "window"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			got := protected(&corev1.Pod{ObjectMeta: c.pod})
+			if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
+				t.Errorf("got %q, want %q", got, c.want)
+			}
+		})
+	}
+}
+
+// TestEveryBaitSaysSo: a workload that must stay is known to the witness, and
+// there is one of each sort.
+func TestEveryBaitSaysSo(t *testing.T) {
+	sorts := map[string]bool{}
+	for _, a := range townApps(time.Now()) {
+		if a.bait != "" {
+			sorts[podTemplate(a).Labels[baitLabel]] = true
+		}
+	}
+	for _, want := range []string{"kube-system", "do-not-disrupt", "evict-never", "window", "min-replicas"} {
+		if !sorts[want] {
+			t.Errorf("there is no bait of sort %s", want)
+		}
+	}
+}
+
+func TestAPodIsHealthyWhileReadyAndNotTerminating(t *testing.T) {
+	p := &corev1.Pod{Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue},
+		{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI"}}}}
+	if w := podOf(p); !w.Ready || w.Terminating || !w.ByEviction {
+		t.Errorf("a Ready pod: %+v", w)
+	}
+	now := metav1.Now()
+	p.DeletionTimestamp = &now
+	if w := podOf(p); w.Ready || !w.Terminating {
+		t.Errorf("a terminating pod: %+v", w)
+	}
+}
+
+// TestAGapIsCounted: a watch that has lost its place is no witness.
+func TestAGapIsCounted(t *testing.T) {
+	r := &recorder{current: map[string]witness.Change{}}
+	w := watch.NewFakeWithChanSize(3, false)
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "town-a", Name: "x", ResourceVersion: "7"}}
+	w.Add(pod)
+	w.Error(&metav1.Status{Code: 410})
+	if at := r.drain(source{name: "pods"}, w, "6"); at != "" {
+		t.Errorf("goes on at %q, want a new list", at)
+	}
+	if changes, gaps := r.all(); gaps != 1 || len(changes) != 1 || changes[0].Revision != 7 {
+		t.Errorf("%d gaps, %v", gaps, changes)
+	}
+}
+
+// TestWhatVanishedUnseenIsGone: a list after a gap says what is no longer there.
+func TestWhatVanishedUnseenIsGone(t *testing.T) {
+	r := &recorder{current: map[string]witness.Change{}}
+	r.note("pods", &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "town-a", Name: "x", ResourceVersion: "7"}}, false)
+	r.note("nodes", &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", ResourceVersion: "8"}}, false)
+	r.vanished("pods", map[string]bool{}, 9)
+	changes, _ := r.all()
+	if last := changes[len(changes)-1]; len(changes) != 3 || !last.Gone || last.Pod == nil || last.Revision != 9 {
+		t.Errorf("%+v", changes)
+	}
+}
+
+func TestTheSameSeedKillsAtTheSamePoints(t *testing.T) {
+	draw := func() []point {
+		s := &stage{rnd: rand.New(rand.NewPCG(1, 2))}
+		var out []point
+		for range 50 {
+			out = append(out, s.point())
+		}
+		return out
+	}
+	a, b := draw(), draw()
+	classes := map[string]bool{}
+	for i := range a {
+		if a[i] != b[i] {
+			t.Fatalf("point %d is %+v and %+v", i, a[i], b[i])
+		}
+		classes[string(a[i].class)] = true
+	}
+	if len(classes) != 4 {
+		t.Errorf("50 points hit the classes %v, want 4", classes)
+	}
+}
+
+func TestOnlyDrillsThatPassedAreKept(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "results.json")
+	rows := []row{{Name: "good", Violations: map[witness.Kind]int{}}, {Name: "bad", Violations: map[witness.Kind]int{witness.Twice: 1}}}
+	if err := writeRows(path, rows); err != nil {
+		t.Fatal(err)
+	}
+	got, err := readRows(path)
+	if err != nil || len(got) != 1 || got[0].Name != "good" {
+		t.Errorf("%+v, %v", got, err)
+	}
+	var out bytes.Buffer
+	writeTable(&out, rows)
+	if !strings.Contains(out.String(), "FAILED") {
+		t.Errorf("the table does not say that a drill failed:\n%s", &out)
+	}
+	out.Reset()
+	writeTable(&out, got)
+	if strings.Contains(out.String(), "FAILED") {
+		t.Errorf("the table says that a drill failed:\n%s", &out)
+	}
+}
+
+func TestTheConfigurationSaysTheRules(t *testing.T) {
+	r := defaultRules()
+	whole := configText(r, "* * * * *", nil)
+	for _, want := range []string{"perPass: 12", "perHour: {owner: 400", "inFlight: {total: 6, perNode: 3, perOwner: 1}", "perMinute: 120", "backoff:", "breaker:"} {
+		if !strings.Contains(whole, want) {
+			t.Errorf("no %q in\n%s", want, whole)
+		}
+	}
+	if less := configText(r, "* * * * *", map[string]bool{"perHour": true, "backoff": true, "breaker": true}); strings.Contains(less, "perHour") || strings.Contains(less, "backoff") {
+		t.Errorf("what should be left out is there:\n%s", less)
+	}
+}

@@ -1,0 +1,153 @@
+package drills
+
+import (
+	"context"
+	"sync/atomic"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/lab/proxy"
+	"github.com/evenkeel-project/evenkeel/lab/witness"
+)
+
+// point is a moment at which a process is killed: the n-th request of a class,
+// when it arrives or when its answer is about to go back, or a time after the
+// start.
+type point struct {
+	class  proxy.Class
+	n      int
+	moment proxy.Moment
+	after  time.Duration
+}
+
+// point draws one. Evictions are where counts can be lost; the rest is anywhere.
+func (s *stage) point() point {
+	pt := point{n: 1 + s.rnd.IntN(8), moment: proxy.Arrived, after: time.Duration(s.rnd.IntN(40)) * time.Millisecond}
+	if s.rnd.IntN(2) == 0 {
+		pt.moment = proxy.Answered
+	}
+	if s.rnd.IntN(2) == 0 {
+		pt.after = 0
+	}
+	switch x := s.rnd.IntN(10); {
+	case x < 5:
+		pt.class = proxy.Eviction
+	case x < 7:
+		pt.class = proxy.Memory
+	case x < 8:
+		pt.class, pt.n = proxy.Lease, 2+s.rnd.IntN(4)
+	default:
+		pt.class, pt.after = "", time.Duration(500+s.rnd.IntN(6000))*time.Millisecond
+	}
+	return pt
+}
+
+// arm has a process killed at a point.
+func (s *stage) arm(h *how, pt point) {
+	if pt.class == "" {
+		return
+	}
+	h.hook = func(p *process, c proxy.Class, n int, m proxy.Moment) {
+		if c != pt.class || n != pt.n || m != pt.moment {
+			return
+		}
+		if pt.after == 0 {
+			p.kill()
+			return
+		}
+		time.AfterFunc(pt.after, func() { p.kill() })
+	}
+}
+
+// killed: passes are killed anywhere, and the next process starts at once.
+func killed(ctx context.Context, s *stage) error {
+	if err := s.configure(ctx, "0 0 1 1 *"); err != nil {
+		return err
+	}
+	s.enough = s.reps / 2
+	for try := 0; s.did < s.reps && try < 4*s.reps; try++ {
+		if err := s.town.unbalance(ctx, s.rnd); err != nil {
+			return err
+		}
+		if err := s.killOne(ctx); err != nil {
+			return err
+		}
+	}
+	if err := s.town.settle(ctx, 2*time.Minute); err != nil {
+		s.violate(witness.Conduct, "", "%v", err)
+	}
+	return s.clean(ctx)
+}
+
+func (s *stage) killOne(ctx context.Context) error {
+	pt := s.point()
+	h := how{args: once(time.Minute), http2: s.rnd.IntN(2) == 0}
+	s.arm(&h, pt)
+	p, err := s.start(h)
+	if err != nil {
+		return err
+	}
+	if pt.class == "" {
+		// A dead process's Lease runs out first; the time counts from when there is
+		// something to kill.
+		t := time.AfterFunc(s.leaseLeft()+pt.after, func() { p.kill() })
+		defer t.Stop()
+	}
+	s.finish(ctx, p)
+	if p.wasKilled() {
+		s.did++
+		s.progress("killed at %s %d %s +%s", pt.class, pt.n, pt.moment, pt.after)
+	}
+	return nil
+}
+
+// leaseLeft is how long the Lease of a process that died may be held on: a
+// Lease's duration, since it may have been renewed just before.
+func (s *stage) leaseLeft() time.Duration {
+	if len(s.processes) < 2 {
+		return 0
+	}
+	p := s.processes[len(s.processes)-2]
+	if !p.wasKilled() {
+		return 0
+	}
+	return max(0, 15*time.Second-time.Since(p.end))
+}
+
+// hour: the evictions of an hour are counted across kills. The first processes
+// are killed in the middle of a wave; together they may evict hourLimit pods.
+const hourLimit = 9
+
+func hour(ctx context.Context, s *stage) error {
+	s.rules.HourCluster, s.rules.HourNamespace = hourLimit, hourLimit
+	if err := s.configure(ctx, "0 0 1 1 *"); err != nil {
+		return err
+	}
+	if s.rules.HourCluster == 0 {
+		s.violate(witness.Conduct, "", "this binary has no limits.perHour")
+		s.rules.HourCluster = hourLimit
+	}
+	s.enough = hourLimit / 2
+	for i := range s.reps {
+		if err := s.town.unbalance(ctx, s.rnd); err != nil {
+			return err
+		}
+		var fired atomic.Bool
+		h := how{args: once(time.Minute)}
+		if i < s.reps/2 {
+			n := 1 + s.rnd.IntN(3)
+			h.hook = func(p *process, c proxy.Class, k int, m proxy.Moment) {
+				if c == proxy.Eviction && k >= n && m == proxy.Answered && fired.CompareAndSwap(false, true) {
+					p.kill()
+				}
+			}
+		}
+		p, err := s.start(h)
+		if err != nil {
+			return err
+		}
+		s.finish(ctx, p)
+		s.did++
+		s.progress("%s", s.ending(p))
+	}
+	return s.clean(ctx)
+}

@@ -1,0 +1,183 @@
+package drills
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/lab/proxy"
+	"github.com/evenkeel-project/evenkeel/lab/witness"
+)
+
+// process is one run of evenkeel, with a user and a proxy of its own.
+type process struct {
+	user   string
+	proxy  *proxy.Proxy
+	cmd    *exec.Cmd
+	out    string // path of its standard output; standard error is beside it
+	ended  chan struct{}
+	end    time.Time // valid once ended is closed
+	err    error
+	mu     sync.Mutex
+	killed bool
+}
+
+// how says how a process is started.
+type how struct {
+	args   []string
+	faults proxy.Faults
+	http2  bool
+	hook   func(p *process, c proxy.Class, n int, m proxy.Moment)
+	token  string // of a ServiceAccount; empty: the next user of ours
+	user   string // whose token it is
+	config string // path; empty: the drill's
+}
+
+// start runs evenkeel; once makes one pass.
+func (s *stage) start(h how) (*process, error) {
+	if err := s.alive(); err != nil {
+		return nil, err
+	}
+	if h.token == "" {
+		if s.used >= users {
+			return nil, errors.New("no users are left; raise their number")
+		}
+		h.user, h.token = userName(s.used), s.tokens[s.used]
+		s.used++
+	}
+	if h.config == "" {
+		h.config = s.config
+	}
+	p := &process{user: h.user, ended: make(chan struct{})}
+	s.users[h.user] = true
+	o := proxy.Options{Target: s.c.Config.Host, CA: s.ca, Seed: s.rnd.Uint64(), Faults: h.faults, HTTP2: h.http2, Copies: s.copies}
+	if h.hook != nil {
+		o.Hook = func(c proxy.Class, n int, m proxy.Moment) { h.hook(p, c, n, m) }
+	}
+	var err error
+	if p.proxy, err = proxy.Start(o); err != nil {
+		return nil, err
+	}
+	file := strings.NewReplacer("/", "-", ":", "-").Replace(fmt.Sprintf("%s-%s", s.name, h.user))
+	kubeconfig, err := s.kubeconfig(file, h.token, s.namespace, p.proxy)
+	if err != nil {
+		return nil, err
+	}
+	if err := p.run(filepath.Join(s.dir, file), s.o.Evenkeel, append(h.args, "--kubeconfig", kubeconfig, "--config", h.config, "--lease-namespace", s.namespace, "-o", "json")); err != nil {
+		p.proxy.Close()
+		return nil, err
+	}
+	s.processes = append(s.processes, p)
+	return p, nil
+}
+
+func (p *process) run(file, program string, args []string) error {
+	p.out = file + ".out"
+	out, err := os.Create(p.out)
+	if err != nil {
+		return err
+	}
+	defer out.Close()
+	log, err := os.Create(file + ".err")
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	p.cmd = exec.Command(program, args...)
+	p.cmd.Stdout, p.cmd.Stderr = out, log
+	p.mu.Lock() // a hook may want to kill it before it is there
+	defer p.mu.Unlock()
+	if err := p.cmd.Start(); err != nil {
+		return fmt.Errorf("starting evenkeel: %w", err)
+	}
+	go func() {
+		p.err = p.cmd.Wait()
+		p.end = time.Now()
+		p.proxy.Close()
+		close(p.ended)
+	}()
+	return nil
+}
+
+// kill ends it at once; true: it was alive until then.
+func (p *process) kill() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.killed || p.cmd.Process.Signal(syscall.SIGKILL) != nil {
+		return false
+	}
+	p.killed = true
+	return true
+}
+
+// terminate asks it to end.
+func (p *process) terminate() { _ = p.cmd.Process.Signal(syscall.SIGTERM) }
+
+// wait returns when it has ended; false: it had to be killed after the limit.
+func (p *process) wait(ctx context.Context, limit time.Duration) bool {
+	t := time.NewTimer(limit)
+	defer t.Stop()
+	select {
+	case <-p.ended:
+		return true
+	case <-ctx.Done():
+	case <-t.C:
+	}
+	p.kill()
+	<-p.ended
+	return ctx.Err() != nil
+}
+
+// wasKilled reports whether SIGKILL ended it.
+func (p *process) wasKilled() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	st, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
+	return p.killed && ok && st.Signaled()
+}
+
+// look reads what it wrote, and what is wrong with how it ended.
+func (p *process) look() ([]witness.Report, []witness.Violation) {
+	var wrong []witness.Violation
+	bad := func(format string, args ...any) {
+		wrong = append(wrong, witness.Violation{Kind: witness.Conduct, At: time.Now(), User: p.user, What: fmt.Sprintf(format, args...)})
+	}
+	out, err := os.ReadFile(p.out)
+	if err != nil {
+		bad("%v", err)
+	}
+	reports, whole, err := witness.ReadReports(p.user, string(out))
+	switch {
+	case err != nil:
+		bad("its output is not JSON: %v", err)
+	case !whole && !p.wasKilled():
+		bad("its output ends in the middle of a report")
+	}
+	log := p.stderr()
+	if at := max(strings.Index(log, "panic:"), strings.Index(log, "fatal error:")); at >= 0 {
+		bad("it crashed: %s", log[at:min(len(log), at+600)])
+	} else if code := p.cmd.ProcessState.ExitCode(); code != 0 && code != 1 && !p.wasKilled() {
+		bad("it exited with %d: %s", code, tail(log, 300))
+	}
+	return reports, wrong
+}
+
+func (p *process) stderr() string {
+	b, _ := os.ReadFile(strings.TrimSuffix(p.out, ".out") + ".err")
+	return string(b)
+}
+
+// lastLine is what it said last.
+func (p *process) lastLine() string {
+	lines := strings.Split(strings.TrimSpace(p.stderr()), "\n")
+	return tail(lines[len(lines)-1], 300)
+}
+
+func tail(s string, n int) string { return s[max(0, len(s)-n):] }

@@ -1,0 +1,258 @@
+package drills
+
+import (
+	"context"
+	"slices"
+	"strconv"
+	"sync"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/witness"
+)
+
+// recorder watches the API server directly and keeps every state it is told of.
+type recorder struct {
+	mu      sync.Mutex
+	leaseIn string
+	current map[string]witness.Change
+	changes []witness.Change
+	gaps    int
+}
+
+// source is one kind of object.
+type source struct {
+	name  string
+	list  func(context.Context, metav1.ListOptions) (runtime.Object, error)
+	watch func(context.Context, metav1.ListOptions) (watch.Interface, error)
+}
+
+func sources(c kubernetes.Interface) []source {
+	pods, budgets, apps, nodes, leases := c.CoreV1().Pods(""), c.PolicyV1().PodDisruptionBudgets(""), c.AppsV1().Deployments(""), c.CoreV1().Nodes(), c.CoordinationV1().Leases("")
+	return []source{
+		{"nodes", func(x context.Context, o metav1.ListOptions) (runtime.Object, error) { return nodes.List(x, o) }, nodes.Watch},
+		{"deployments", func(x context.Context, o metav1.ListOptions) (runtime.Object, error) { return apps.List(x, o) }, apps.Watch},
+		{"budgets", func(x context.Context, o metav1.ListOptions) (runtime.Object, error) { return budgets.List(x, o) }, budgets.Watch},
+		{"pods", func(x context.Context, o metav1.ListOptions) (runtime.Object, error) { return pods.List(x, o) }, pods.Watch},
+		{"leases", func(x context.Context, o metav1.ListOptions) (runtime.Object, error) { return leases.List(x, o) }, leases.Watch},
+	}
+}
+
+// record returns once everything is listed; it watches until ctx ends.
+func record(ctx context.Context, c kubernetes.Interface) (*recorder, error) {
+	r := &recorder{current: map[string]witness.Change{}}
+	for _, s := range sources(c) {
+		at, err := r.relist(ctx, s)
+		if err != nil {
+			return nil, err
+		}
+		go r.follow(ctx, s, at)
+	}
+	return r, nil
+}
+
+// mark forgets what led to the present states, and from now on keeps the Leases
+// of one namespace.
+func (r *recorder) mark(namespace string) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.leaseIn, r.changes, r.gaps = namespace, nil, 0
+	for _, ch := range r.current {
+		if ch.Lease == nil {
+			r.changes = append(r.changes, ch)
+		}
+	}
+}
+
+func (r *recorder) all() ([]witness.Change, int) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return slices.Clone(r.changes), r.gaps
+}
+
+func (r *recorder) relist(ctx context.Context, s source) (string, error) {
+	list, err := s.list(ctx, metav1.ListOptions{})
+	if err != nil {
+		return "", err
+	}
+	there := map[string]bool{}
+	if err := meta.EachListItem(list, func(o runtime.Object) error {
+		there[r.note(s.name, o, false)] = true
+		return nil
+	}); err != nil {
+		return "", err
+	}
+	at, err := meta.NewAccessor().ResourceVersion(list)
+	if err != nil {
+		return "", err
+	}
+	r.vanished(s.name, there, revision(at))
+	return at, nil
+}
+
+// vanished notes objects that went while nobody watched.
+func (r *recorder) vanished(kind string, there map[string]bool, at int64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for k, ch := range r.current {
+		if len(k) > len(kind) && k[:len(kind)+1] == kind+"/" && !there[k] {
+			ch.Gone, ch.Revision, ch.Seen = true, at, time.Now()
+			delete(r.current, k)
+			r.changes = append(r.changes, ch)
+		}
+	}
+}
+
+// follow watches on from a version. A version that the server no longer knows is
+// a gap, which makes the recording worthless as a witness, and is counted.
+func (r *recorder) follow(ctx context.Context, s source, at string) {
+	for ctx.Err() == nil {
+		if at == "" {
+			var err error
+			if at, err = r.relist(ctx, s); err != nil {
+				at = ""
+				pause(ctx, 200*time.Millisecond)
+				continue
+			}
+		}
+		w, err := s.watch(ctx, metav1.ListOptions{ResourceVersion: at, AllowWatchBookmarks: true})
+		if err != nil {
+			pause(ctx, 200*time.Millisecond)
+			continue
+		}
+		at = r.drain(s, w, at)
+		w.Stop()
+	}
+}
+
+func (r *recorder) drain(s source, w watch.Interface, at string) string {
+	for e := range w.ResultChan() {
+		switch e.Type {
+		case watch.Error:
+			if st, ok := e.Object.(*metav1.Status); ok && st.Code == 410 {
+				r.mu.Lock()
+				r.gaps++
+				r.mu.Unlock()
+				return ""
+			}
+			return at
+		case watch.Added, watch.Modified, watch.Deleted:
+			r.note(s.name, e.Object, e.Type == watch.Deleted)
+		}
+		if v, err := meta.NewAccessor().ResourceVersion(e.Object); err == nil && v != "" {
+			at = v
+		}
+	}
+	return at
+}
+
+// note keeps a state.
+func (r *recorder) note(kind string, o runtime.Object, gone bool) string {
+	m, err := meta.Accessor(o)
+	if err != nil {
+		return ""
+	}
+	key := kind + "/" + m.GetNamespace() + "/" + m.GetName()
+	ch := changeOf(o)
+	ch.Revision, ch.Seen, ch.Gone = revision(m.GetResourceVersion()), time.Now(), gone
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if ch.Lease != nil && m.GetNamespace() != r.leaseIn {
+		return key
+	}
+	r.changes = append(r.changes, ch)
+	if gone {
+		delete(r.current, key)
+	} else {
+		r.current[key] = ch
+	}
+	return key
+}
+
+func revision(s string) int64 {
+	n, err := strconv.ParseInt(s, 10, 64)
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+func changeOf(o runtime.Object) witness.Change {
+	switch o := o.(type) {
+	case *corev1.Pod:
+		return witness.Change{Pod: podOf(o)}
+	case *policyv1.PodDisruptionBudget:
+		b := &witness.Budget{Namespace: o.Namespace, Name: o.Name, MinAvailable: o.Spec.MinAvailable, MaxUnavailable: o.Spec.MaxUnavailable}
+		b.Selector, _ = metav1.LabelSelectorAsSelector(o.Spec.Selector) // the API server has checked it
+		return witness.Change{Budget: b}
+	case *appsv1.Deployment:
+		return witness.Change{Workload: &witness.Workload{Namespace: o.Namespace, App: o.Name, Replicas: int(*o.Spec.Replicas)}}
+	case *corev1.Node:
+		return witness.Change{Node: &witness.Node{Name: o.Name, Zone: o.Labels[seed.ZoneKey], Excluded: o.Annotations["evenkeel.io/exclude"] == "true"}}
+	case *coordinationv1.Lease:
+		l := &witness.Lease{}
+		if o.Spec.HolderIdentity != nil {
+			l.Holder = *o.Spec.HolderIdentity
+		}
+		if o.Spec.RenewTime != nil {
+			l.Renewed = o.Spec.RenewTime.Time
+		}
+		if o.Spec.LeaseDurationSeconds != nil {
+			l.Duration = time.Duration(*o.Spec.LeaseDurationSeconds) * time.Second
+		}
+		return witness.Change{Lease: l}
+	}
+	return witness.Change{}
+}
+
+func podOf(p *corev1.Pod) *witness.Pod {
+	w := &witness.Pod{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Spec.NodeName, App: p.Labels["app"], Labels: p.Labels,
+		Terminating: p.DeletionTimestamp != nil, Protected: protected(p)}
+	for _, c := range p.Status.Conditions {
+		switch {
+		case c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue:
+			w.Ready = !w.Terminating
+		case c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && c.Reason == "EvictionByEvictionAPI":
+			w.ByEviction = true
+		}
+	}
+	return w
+}
+
+// protected says why nobody may move a pod. Baits carry the reason in a label,
+// where it cannot be seen on the pod itself.
+func protected(p *corev1.Pod) string {
+	owner := metav1.GetControllerOf(p)
+	switch {
+	case p.Namespace == metav1.NamespaceSystem:
+		return "it is in kube-system"
+	case owner == nil:
+		return "no controller owns it"
+	case owner.Kind == "DaemonSet":
+		return "it belongs to a DaemonSet"
+	case p.Annotations["evenkeel.io/do-not-disrupt"] == "true":
+		return "do-not-disrupt"
+	case p.Labels[baitLabel] != "":
+		return "it is bait: " + p.Labels[baitLabel]
+	}
+	return ""
+}
+
+func pause(ctx context.Context, d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-ctx.Done():
+	}
+}

@@ -1,0 +1,173 @@
+package drills
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/lab/proxy"
+	"github.com/evenkeel-project/evenkeel/lab/witness"
+)
+
+// stage is where one drill takes place: a namespace for the Lease and the memory,
+// a seed, and what was done so far.
+type stage struct {
+	*arena
+	name, namespace string
+	reps            int
+	rnd             *rand.Rand
+	rules           witness.Rules
+	config          string
+	users           map[string]bool
+	processes       []*process
+	wrong           []witness.Violation
+	did             int // repetitions that did what they were for
+	notes           map[string]int
+	// enough is how many evictions make the drill mean something.
+	enough int
+}
+
+const verifyTimeout = 20 * time.Second
+
+// rules as they are written into the configuration, too.
+func defaultRules() witness.Rules {
+	return witness.Rules{
+		PerPass: 12, PerNode: 5, PerNamespace: 10, PerOwner: 2, PerZone: 10,
+		HourOwner: 400, HourNamespace: 1000, HourCluster: 2000,
+		FlightTotal: 6, FlightNode: 3, FlightOwner: 1,
+		PerMinute: 120, Slack: 300 * time.Millisecond, Watched: verifyTimeout + 30*time.Second, MaxUnavailable: 1, OnePass: true,
+	}
+}
+
+// configText writes the rules down. Sections that a version does not have yet
+// can be left out.
+func configText(r witness.Rules, schedule string, without map[string]bool) string {
+	var b strings.Builder
+	b.WriteString("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ndryRun: false\nguards: {minPodAge: 0s}\n")
+	fmt.Fprintf(&b, "limits:\n  perPass: %d\n  perNode: %d\n  perNamespace: %d\n  perOwner: %d\n  perZone: %d\n", r.PerPass, r.PerNode, r.PerNamespace, r.PerOwner, r.PerZone)
+	if !without["perHour"] {
+		fmt.Fprintf(&b, "  perHour: {owner: %d, namespace: %d, cluster: %d}\n", r.HourOwner, r.HourNamespace, r.HourCluster)
+	}
+	fmt.Fprintf(&b, "evictor:\n  perMinute: %d\n  inFlight: {total: %d, perNode: %d, perOwner: %d}\n  verifyTimeout: %s\n", r.PerMinute, r.FlightTotal, r.FlightNode, r.FlightOwner, verifyTimeout)
+	if !without["backoff"] {
+		b.WriteString("  backoff: {initial: 1s, max: 4s}\n")
+	}
+	if !without["breaker"] {
+		b.WriteString("  breaker: {maxUnreadyNodesFrac: 1, maxPendingPods: unlimited, maxFailedFrac: 1}\n")
+	}
+	fmt.Fprintf(&b, "strategies:\n- {name: zones, type: ZoneSpread, schedule: %q}\n", schedule)
+	return b.String()
+}
+
+// configure writes the drill's configuration. What the program does not know is
+// left out and noted.
+func (s *stage) configure(ctx context.Context, schedule string) error {
+	s.config = filepath.Join(s.dir, s.name+".yaml")
+	without := map[string]bool{}
+	for {
+		if err := os.WriteFile(s.config, []byte(configText(s.rules, schedule, without)), 0o600); err != nil {
+			return err
+		}
+		out, err := exec.CommandContext(ctx, s.o.Evenkeel, "config", "check", s.config).CombinedOutput()
+		if err == nil {
+			return nil
+		}
+		dropped := false
+		for _, key := range []string{"perHour", "backoff", "breaker"} {
+			if strings.Contains(string(out), key) && !without[key] {
+				without[key], dropped = true, true
+				s.notes["config without "+key+", which this binary does not have"]++
+			}
+		}
+		if !dropped {
+			return fmt.Errorf("checking the configuration: %w\n%s", err, out)
+		}
+		if without["perHour"] {
+			s.rules.HourOwner, s.rules.HourNamespace, s.rules.HourCluster = 0, 0, 0
+		}
+	}
+}
+
+// once are the arguments of a single pass.
+func once(leaseTimeout time.Duration) []string {
+	return []string{"run", "--once", "--lease-timeout", leaseTimeout.String()}
+}
+
+// passLimit bounds one pass: waiting for the Lease, a dozen evictions and what
+// verification may take.
+const passLimit = 3 * time.Minute
+
+// finish waits for a pass and notes how it ended.
+func (s *stage) finish(ctx context.Context, p *process) {
+	if !p.wait(ctx, passLimit) {
+		s.violate(witness.Conduct, p.user, "it did not end within %s: %s", passLimit, p.lastLine())
+	}
+	if !p.wasKilled() {
+		s.notes[fmt.Sprintf("exit %d", p.cmd.ProcessState.ExitCode())]++
+	}
+	for k, n := range p.proxy.Dealt() {
+		s.notes["fault "+k] += n
+	}
+}
+
+func (s *stage) violate(k witness.Kind, user, format string, args ...any) {
+	s.wrong = append(s.wrong, witness.Violation{Kind: k, At: time.Now(), User: user, What: fmt.Sprintf(format, args...)})
+}
+
+// clean is a pass without trouble: what a dead process left undone is reported
+// here at the latest.
+func (s *stage) clean(ctx context.Context) error {
+	if s.o.Short && !s.anyKilled() {
+		return nil
+	}
+	p, err := s.start(how{args: once(time.Minute), faults: proxy.Faults{}})
+	if err != nil {
+		return err
+	}
+	s.finish(ctx, p)
+	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
+		s.violate(witness.Conduct, p.user, "the pass without trouble exited with %d: %s", code, p.lastLine())
+	}
+	return nil
+}
+
+func (s *stage) anyKilled() bool { return slices.ContainsFunc(s.processes, (*process).wasKilled) }
+
+// judge ends what still runs and asks the witness.
+func (s *stage) judge(ctx context.Context) (witness.Verdict, int, error) {
+	pause(ctx, time.Second) // the audit log and the watches are a moment behind
+	var reports []witness.Report
+	wrong := s.wrong
+	for _, p := range s.processes {
+		p.wait(ctx, 0)
+		r, bad := p.look()
+		reports, wrong = append(reports, r...), append(wrong, bad...)
+	}
+	events, err := s.audit.rest()
+	if err != nil {
+		return witness.Verdict{}, 0, err
+	}
+	changes, gaps := s.rec.all()
+	c := witness.Case{Changes: changes, Events: events, Reports: reports, Rules: s.rules, Ours: func(u string) bool { return s.users[u] }, Namespace: s.namespace}
+	v := c.Judge()
+	v.Violations = append(wrong, v.Violations...)
+	late := func(k witness.Kind, format string, args ...any) {
+		v.Violations = append(v.Violations, witness.Violation{Kind: k, At: time.Now(), What: fmt.Sprintf(format, args...)})
+	}
+	if gaps > 0 {
+		late(witness.Unseen, "the recording has %d gaps", gaps)
+	}
+	if v.Evictions < s.enough {
+		late(witness.Unseen, "only %d evictions took place; with less than %d the drill shows nothing", v.Evictions, s.enough)
+	}
+	if s.did < s.reps {
+		late(witness.Unseen, "only %d of %d repetitions came about", s.did, s.reps)
+	}
+	return v, len(reports), nil
+}

@@ -1,0 +1,99 @@
+package drills
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	"github.com/evenkeel-project/evenkeel/lab/proxy"
+	"github.com/evenkeel-project/evenkeel/lab/witness"
+)
+
+// stopFor is how long a component is away; shortStop is that of the short form.
+const (
+	stopFor   = 30 * time.Second
+	shortStop = 5 * time.Second
+)
+
+// onEviction calls f once, in a goroutine of its own, at the n-th request to evict.
+func onEviction(n int, f func()) (func(*process, proxy.Class, int, proxy.Moment), *atomic.Bool) {
+	fired := &atomic.Bool{}
+	return func(_ *process, c proxy.Class, k int, m proxy.Moment) {
+		if c == proxy.Eviction && k >= n && m == proxy.Arrived && fired.CompareAndSwap(false, true) {
+			f()
+		}
+	}, fired
+}
+
+// stopped returns a drill in which one component stops in the middle of a wave:
+// frozen in odd repetitions, killed and started again in even ones.
+func stopped(name string) func(context.Context, *stage) error {
+	return func(ctx context.Context, s *stage) error {
+		s.rules.Slack += 2 * time.Second
+		if err := s.configure(ctx, "0 0 1 1 *"); err != nil {
+			return err
+		}
+		s.enough = s.reps
+		for try := 0; s.did < s.reps && try < 3*s.reps; try++ {
+			if err := s.stopOnce(ctx, name); err != nil {
+				return err
+			}
+		}
+		return s.clean(ctx)
+	}
+}
+
+func (s *stage) stopOnce(ctx context.Context, name string) error {
+	if err := s.town.unbalance(ctx, s.rnd); err != nil {
+		return err
+	}
+	comp, err := s.component(name)
+	if err != nil {
+		return err
+	}
+	long := stopFor
+	if s.o.Short {
+		long = shortStop
+	}
+	stop, start := comp.Freeze, comp.Thaw
+	if s.did%2 == 1 {
+		stop, start = comp.Kill, comp.Start
+	}
+	back := make(chan error, 1)
+	hook, fired := onEviction(1+s.rnd.IntN(4), func() {
+		if err := stop(); err != nil {
+			back <- err
+			return
+		}
+		go func() {
+			pause(ctx, long)
+			back <- start()
+		}()
+	})
+	p, err := s.start(how{args: once(time.Minute), hook: hook})
+	if err != nil {
+		return err
+	}
+	s.finish(ctx, p)
+	if !fired.Load() {
+		s.progress("no eviction: %s", s.ending(p))
+		return nil
+	}
+	if err := <-back; err != nil {
+		return fmt.Errorf("stopping %s: %w", name, err)
+	}
+	s.did++
+	s.progress("%s was away for %s; %s", name, long, s.ending(p))
+	if err := s.ready(ctx, time.Minute); err != nil {
+		return err
+	}
+	if err := s.town.settle(ctx, 2*time.Minute); err != nil {
+		s.violate(witness.Conduct, "", "after %s was away: %v", name, err)
+	}
+	return s.alive()
+}
+
+// components are those that are stopped.
+var components = []string{controlplane.Etcd, controlplane.Scheduler, controlplane.ControllerManager}

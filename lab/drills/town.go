@@ -1,0 +1,287 @@
+package drills
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+)
+
+const (
+	zoneCount    = 3
+	nodesPerZone = 2
+	replicas     = 6
+	baitLabel    = "lab.evenkeel.io/bait"
+)
+
+var townNamespaces = []string{"town-a", "town-b"}
+
+// app is a Deployment of the town.
+type app struct {
+	namespace, name string
+	replicas        int32
+	milliCPU        int64
+	budget          *policyv1.PodDisruptionBudgetSpec
+	bait            string // why nobody may move its pods
+	podNotes        map[string]string
+	notes           map[string]string
+}
+
+// town is what runs in the cluster: Deployments that are piled up in one zone
+// again and again, and bait that must stay where it is.
+type town struct {
+	client kubernetes.Interface
+	apps   []app
+}
+
+// budget of at least, or of at most so many away; either may be empty.
+func budget(minAvailable, maxUnavailable string) *policyv1.PodDisruptionBudgetSpec {
+	s := &policyv1.PodDisruptionBudgetSpec{}
+	if minAvailable != "" {
+		x := intstr.Parse(minAvailable)
+		s.MinAvailable = &x
+	}
+	if maxUnavailable != "" {
+		x := intstr.Parse(maxUnavailable)
+		s.MaxUnavailable = &x
+	}
+	return s
+}
+
+func townApps(now time.Time) []app {
+	closed := fmt.Sprintf("0 %d * * * 1h Etc/UTC", (now.UTC().Hour()+12)%24)
+	var apps []app
+	budgets := []*policyv1.PodDisruptionBudgetSpec{nil, budget("", "1"), budget("80%", ""), nil, budget("", "34%"), budget("5", ""), budget("6", ""), nil}
+	for i, b := range budgets {
+		apps = append(apps, app{namespace: townNamespaces[i%2], name: fmt.Sprintf("d%d", i), replicas: replicas, milliCPU: 300, budget: b})
+	}
+	return append(apps,
+		app{namespace: metav1.NamespaceSystem, name: "system", replicas: 4, milliCPU: 100, bait: "kube-system"},
+		app{namespace: "town-a", name: "guarded", replicas: 4, milliCPU: 100, bait: "do-not-disrupt", podNotes: map[string]string{"evenkeel.io/do-not-disrupt": "true"}},
+		app{namespace: "town-b", name: "never", replicas: 4, milliCPU: 100, bait: "evict-never", notes: map[string]string{"evenkeel.io/evict": "never"}},
+		app{namespace: "town-a", name: "closed", replicas: 4, milliCPU: 100, bait: "window", podNotes: map[string]string{"evenkeel.io/window": closed}},
+		app{namespace: "town-b", name: "single", replicas: 1, milliCPU: 100, bait: "min-replicas"},
+	)
+}
+
+// build makes nodes, apps and bait; the bait piles up in zone-1.
+func build(ctx context.Context, client kubernetes.Interface) (*town, error) {
+	t := &town{client, townApps(time.Now())}
+	if err := seed.Nodes(ctx, client, zoneCount, nodesPerZone); err != nil {
+		return nil, err
+	}
+	for _, ns := range townNamespaces {
+		if err := ignoreExists(t.namespace(ctx, ns)); err != nil {
+			return nil, err
+		}
+	}
+	if err := t.cordonAllBut(ctx, 1); err != nil {
+		return nil, err
+	}
+	for _, a := range t.apps {
+		if err := t.create(ctx, a); err != nil {
+			return nil, fmt.Errorf("creating %s/%s: %w", a.namespace, a.name, err)
+		}
+	}
+	if err := t.loners(ctx); err != nil {
+		return nil, err
+	}
+	if err := t.settle(ctx, time.Minute); err != nil {
+		return nil, err
+	}
+	// n6 is in zone-3. Its pods stay, though they count.
+	if err := t.patchNode(ctx, "n6", `{"metadata":{"annotations":{"evenkeel.io/exclude":"true"}}}`); err != nil {
+		return nil, err
+	}
+	return t, t.cordonAllBut(ctx, 0)
+}
+
+func ignoreExists(err error) error {
+	if apierrors.IsAlreadyExists(err) {
+		return nil
+	}
+	return err
+}
+
+func (t *town) namespace(ctx context.Context, name string) error {
+	_, err := t.client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+	if err != nil {
+		return err
+	}
+	return seed.Until(ctx, time.Minute, func() (bool, error) {
+		_, err := t.client.CoreV1().ServiceAccounts(name).Get(ctx, "default", metav1.GetOptions{})
+		return err == nil, err
+	})
+}
+
+func podTemplate(a app) corev1.PodTemplateSpec {
+	labels := map[string]string{"app": a.name}
+	if a.bait != "" {
+		labels[baitLabel] = a.bait
+	}
+	return corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: a.podNotes},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Image: "registry.k8s.io/pause:3.10",
+			Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
+				"cpu": *resource.NewMilliQuantity(a.milliCPU, resource.DecimalSI), "memory": *resource.NewQuantity(a.milliCPU<<20, resource.BinarySI)}}}}}}
+}
+
+func (t *town) create(ctx context.Context, a app) error {
+	selector := &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.name}}
+	object := metav1.ObjectMeta{Name: a.name, Annotations: a.notes}
+	if _, err := t.client.AppsV1().Deployments(a.namespace).Create(ctx, &appsv1.Deployment{ObjectMeta: object,
+		Spec: appsv1.DeploymentSpec{Replicas: &a.replicas, Selector: selector, Template: podTemplate(a)}}, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	if _, err := t.client.CoreV1().Services(a.namespace).Create(ctx, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: a.name},
+		Spec: corev1.ServiceSpec{Selector: selector.MatchLabels, Ports: []corev1.ServicePort{{Port: 80}}}}, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	if a.budget == nil {
+		return nil
+	}
+	spec := *a.budget
+	spec.Selector = selector
+	_, err := t.client.PolicyV1().PodDisruptionBudgets(a.namespace).Create(ctx, &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: a.name}, Spec: spec}, metav1.CreateOptions{})
+	return err
+}
+
+// loners are a DaemonSet and two pods of nobody, bait all of them.
+func (t *town) loners(ctx context.Context) error {
+	each := podTemplate(app{name: "each", milliCPU: 50, bait: "daemonset"})
+	if _, err := t.client.AppsV1().DaemonSets("town-a").Create(ctx, &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "each"},
+		Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "each"}}, Template: each}}, metav1.CreateOptions{}); err != nil {
+		return err
+	}
+	for i := range 2 {
+		bare := podTemplate(app{name: "bare", milliCPU: 100, bait: "bare"})
+		p := &corev1.Pod{ObjectMeta: bare.ObjectMeta, Spec: bare.Spec}
+		p.Name = fmt.Sprintf("bare-%d", i)
+		if _, err := t.client.CoreV1().Pods("town-b").Create(ctx, p, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (t *town) patchNode(ctx context.Context, name, patch string) error {
+	_, err := t.client.CoreV1().Nodes().Patch(ctx, name, types.MergePatchType, []byte(patch), metav1.PatchOptions{})
+	return err
+}
+
+// cordonAllBut leaves one zone open, or with 0 all.
+func (t *town) cordonAllBut(ctx context.Context, zone int) error {
+	for i := range zoneCount * nodesPerZone {
+		closed := zone != 0 && i%zoneCount+1 != zone
+		if err := t.patchNode(ctx, fmt.Sprintf("n%d", i+1), fmt.Sprintf(`{"spec":{"unschedulable":%t}}`, closed)); err != nil {
+			return fmt.Errorf("cordoning: %w", err)
+		}
+	}
+	return nil
+}
+
+// unbalance piles half of the apps up in one zone.
+func (t *town) unbalance(ctx context.Context, rnd *rand.Rand) error {
+	zone := rnd.IntN(zoneCount) + 1
+	var piled []app
+	for _, i := range rnd.Perm(8)[:4] {
+		piled = append(piled, t.apps[i])
+	}
+	if err := t.cordonAllBut(ctx, zone); err != nil {
+		return err
+	}
+	if err := t.clear(ctx, piled, zone); err != nil {
+		return err
+	}
+	if err := t.settle(ctx, time.Minute); err != nil {
+		return err
+	}
+	if err := t.cordonAllBut(ctx, 0); err != nil {
+		return err
+	}
+	return t.settle(ctx, time.Minute)
+}
+
+// clear deletes the pods of apps that are outside of a zone.
+func (t *town) clear(ctx context.Context, apps []app, zone int) error {
+	now := int64(0)
+	for _, a := range apps {
+		pods, err := t.client.CoreV1().Pods(a.namespace).List(ctx, metav1.ListOptions{LabelSelector: "app=" + a.name})
+		if err != nil {
+			return err
+		}
+		for _, p := range pods.Items {
+			var n int
+			if _, err := fmt.Sscanf(p.Spec.NodeName, "n%d", &n); err == nil && (n-1)%zoneCount+1 == zone {
+				continue
+			}
+			if err := t.client.CoreV1().Pods(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil && !apierrors.IsNotFound(err) {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// settle waits until every pod is Ready, nothing terminates, and the budgets
+// have seen it.
+func (t *town) settle(ctx context.Context, limit time.Duration) error {
+	err := seed.Until(ctx, limit, func() (bool, error) {
+		return true, errors.Join(t.deploymentsSettled(ctx), t.podsSettled(ctx), t.budgetsSettled(ctx))
+	})
+	if err != nil {
+		return fmt.Errorf("waiting for the town to settle: %w", err)
+	}
+	return nil
+}
+
+func (t *town) deploymentsSettled(ctx context.Context) error {
+	list, err := t.client.AppsV1().Deployments("").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for _, d := range list.Items {
+		if s := d.Status; s.ObservedGeneration < d.Generation || s.ReadyReplicas != *d.Spec.Replicas || s.Replicas != *d.Spec.Replicas || s.UpdatedReplicas != *d.Spec.Replicas || s.UnavailableReplicas > 0 {
+			return fmt.Errorf("%s/%s has %d of %d pods ready", d.Namespace, d.Name, s.ReadyReplicas, *d.Spec.Replicas)
+		}
+	}
+	return nil
+}
+
+func (t *town) podsSettled(ctx context.Context) error {
+	list, err := t.client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	i := slices.IndexFunc(list.Items, func(p corev1.Pod) bool { return p.DeletionTimestamp != nil || p.Status.Phase != corev1.PodRunning })
+	if i >= 0 {
+		return fmt.Errorf("%s/%s is %s or terminating", list.Items[i].Namespace, list.Items[i].Name, list.Items[i].Status.Phase)
+	}
+	return nil
+}
+
+func (t *town) budgetsSettled(ctx context.Context) error {
+	list, err := t.client.PolicyV1().PodDisruptionBudgets("").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return err
+	}
+	for _, b := range list.Items {
+		if s := b.Status; s.ObservedGeneration < b.Generation || s.CurrentHealthy != s.ExpectedPods || s.ExpectedPods == 0 {
+			return fmt.Errorf("budget %s/%s sees %d of %d healthy", b.Namespace, b.Name, s.CurrentHealthy, s.ExpectedPods)
+		}
+	}
+	return nil
+}

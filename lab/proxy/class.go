@@ -1,0 +1,61 @@
+package proxy
+
+import (
+	"net/http"
+	"strings"
+)
+
+// Class is what a request is for.
+type Class string
+
+// The classes.
+const (
+	List     Class = "list"
+	Watch    Class = "watch"
+	Get      Class = "get"
+	Eviction Class = "eviction"
+	Lease    Class = "lease"  // all requests about Leases
+	Memory   Class = "memory" // all requests about ConfigMaps
+	Event    Class = "event"
+	Other    Class = "other"
+)
+
+// classify tells requests apart by method and path.
+func classify(r *http.Request) Class {
+	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
+	at := len(parts) - 1
+	has := func(name string) bool { return parts[at] == name || at > 0 && parts[at-1] == name }
+	switch {
+	case r.Method == http.MethodPost && parts[at] == "eviction":
+		return Eviction
+	case has("leases"):
+		return Lease
+	case has("configmaps"):
+		return Memory
+	case has("events"):
+		return Event
+	case r.Method != http.MethodGet:
+		return Other
+	case r.URL.Query().Get("watch") == "true" || r.URL.Query().Get("watch") == "1":
+		return Watch
+	case isList(parts):
+		return List
+	}
+	return Get
+}
+
+// isList: /api/v1/pods, /api/v1/namespaces/NS/pods, /apis/GROUP/VERSION/kind and
+// the like; after the version, a single word or three of them.
+func isList(parts []string) bool {
+	n := len(parts)
+	switch {
+	case parts[0] == "api" && n > 2:
+		n -= 2
+	case parts[0] == "apis" && n > 3:
+		n -= 3
+	default:
+		return false
+	}
+	rest := parts[len(parts)-n:]
+	return n == 1 || n == 3 && rest[0] == "namespaces"
+}

@@ -1,0 +1,254 @@
+package proxy
+
+import (
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+)
+
+// behind starts a server, a proxy before it, and a client of the proxy.
+func behind(t *testing.T, o Options, h http.HandlerFunc) (*Proxy, *http.Client) {
+	t.Helper()
+	srv := httptest.NewTLSServer(h)
+	t.Cleanup(srv.Close)
+	o.Target = srv.URL
+	o.CA = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: srv.Certificate().Raw})
+	p, err := Start(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	pool := x509.NewCertPool()
+	pool.AppendCertsFromPEM(p.CA())
+	return p, &http.Client{Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: o.HTTP2}}
+}
+
+func get(c *http.Client, url string) (int, string, error) {
+	r, err := c.Get(url)
+	if err != nil {
+		return 0, "", err
+	}
+	defer r.Body.Close()
+	b, err := io.ReadAll(r.Body)
+	return r.StatusCode, string(b), err
+}
+
+func TestCredentialsAreTheClients(t *testing.T) {
+	p, c := behind(t, Options{}, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Header.Get("Authorization")) })
+	r, _ := http.NewRequest(http.MethodGet, p.URL()+"/api/v1/pods", nil)
+	r.Header.Set("Authorization", "Bearer x")
+	res, err := c.Do(r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer res.Body.Close()
+	if b, _ := io.ReadAll(res.Body); string(b) != "Bearer x" {
+		t.Errorf("the server got %q", b)
+	}
+}
+
+// TestFaults: what each fault does to the client, and whether the server has
+// carried the request out.
+func TestFaults(t *testing.T) {
+	for _, c := range []struct {
+		fault   fault
+		code    int
+		reached int32
+		broken  bool // the client gets no whole answer
+		retry   string
+	}{
+		{none, 200, 1, false, ""}, {late, 200, 1, false, ""}, {broken, 500, 0, false, ""}, {brokenDone, 500, 1, false, ""},
+		{throttled, 429, 0, false, ""}, {throttledR, 429, 0, false, "1"},
+		{reset, 0, 0, true, ""}, {resetDone, 0, 1, true, ""}, {half, 200, 1, true, ""}, {noWatches, 400, 0, false, ""}, {lapsed, 410, 0, false, ""},
+	} {
+		for _, h2 := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s h2=%t", c.fault, h2), func(t *testing.T) {
+				var reached atomic.Int32
+				p, client := behind(t, Options{HTTP2: h2}, func(w http.ResponseWriter, r *http.Request) {
+					_, _ = io.Copy(io.Discard, r.Body)
+					reached.Add(1)
+					fmt.Fprint(w, strings.Repeat("x", 1000))
+				})
+				p.srv.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					p.deal(&gated{ResponseWriter: w, p: p, ctx: r.Context(), answered: func() {}}, r, Eviction, c.fault, time.Millisecond)
+				})
+				r, err := client.Post(p.URL()+"/api/v1/namespaces/x/pods/y/eviction", "application/json", strings.NewReader("{}"))
+				code, whole := 0, err == nil
+				if err == nil {
+					defer r.Body.Close()
+					code = r.StatusCode
+					_, err = io.ReadAll(r.Body)
+					whole = err == nil
+					if got := r.Header.Get("Retry-After"); got != c.retry {
+						t.Errorf("Retry-After %q, want %q", got, c.retry)
+					}
+				}
+				if code != c.code || whole == c.broken || reached.Load() != c.reached {
+					t.Errorf("code %d, whole %t, the server was reached %d times; want %d, %t, %d", code, whole, reached.Load(), c.code, !c.broken, c.reached)
+				}
+			})
+		}
+	}
+}
+
+func TestStaleLists(t *testing.T) {
+	var n atomic.Int32
+	p, c := behind(t, Options{Copies: NewCopies(), Faults: Faults{StaleFor: time.Minute}}, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, n.Add(1)) })
+	list := p.URL() + "/api/v1/pods?resourceVersion=0"
+	for _, want := range []string{"1", "2"} {
+		if _, body, err := get(c, list); body != want || err != nil {
+			t.Fatalf("got %q, %v", body, err)
+		}
+	}
+	r := httptest.NewRequest(http.MethodGet, list+"&limit=500", nil)
+	r.Header.Set("Accept-Encoding", "gzip") // as the client above sends it
+	w := httptest.NewRecorder()
+	p.deal(&gated{ResponseWriter: w, p: p, ctx: r.Context(), answered: func() {}}, r, List, stale, 0)
+	if w.Body.String() != "1" {
+		t.Errorf("got %q, want the first answer", w.Body)
+	}
+	for range 200 { // a list without a version must be true
+		if f, _ := (Faults{Rate: 1}).draw(rand.New(rand.NewPCG(uint64(n.Add(1)), 0)), List, httptest.NewRequest(http.MethodGet, "/api/v1/pods", nil)); f == stale {
+			t.Fatal("a list without a version is stale")
+		}
+	}
+}
+
+// TestALapsedWatchIsFollowedByAStaleList: the client is made to list, and the
+// list is the one of before.
+func TestALapsedWatchIsFollowedByAStaleList(t *testing.T) {
+	var n atomic.Int32
+	p, c := behind(t, Options{Copies: NewCopies(), Faults: Faults{StaleFor: time.Minute}}, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, n.Add(1)) })
+	list := p.URL() + "/api/v1/pods?resourceVersion=0"
+	if _, body, err := get(c, list); body != "1" || err != nil {
+		t.Fatalf("got %q, %v", body, err)
+	}
+	p.doom(lapsed, Watch, httptest.NewRequest(http.MethodGet, "/api/v1/pods?watch=true&resourceVersion=7", nil))
+	if code, _, err := get(c, p.URL()+"/api/v1/pods?watch=true&sendInitialEvents=true"); code != 400 || err != nil {
+		t.Errorf("the stream is answered %d, %v; want it refused", code, err)
+	}
+	for _, want := range []string{"1", "2"} { // stale once, then true
+		if _, body, err := get(c, list); body != want || err != nil {
+			t.Errorf("got %q, %v, want %s", body, err, want)
+		}
+	}
+}
+
+func TestRate(t *testing.T) {
+	rnd, f := rand.New(rand.NewPCG(1, 2)), Faults{Rate: 0.3, Of: map[Class]float64{Event: 0}}
+	r := httptest.NewRequest(http.MethodGet, "/api/v1/pods", nil)
+	hits := 0
+	for range 10000 {
+		if x, _ := f.draw(rnd, Get, r); x != none {
+			hits++
+		}
+		if x, _ := f.draw(rnd, Event, r); x != none {
+			t.Fatal("an event was spoilt")
+		}
+	}
+	if hits < 2800 || hits > 3200 {
+		t.Errorf("%d of 10000 spoilt, want about 3000", hits)
+	}
+}
+
+// TestCut: while it is cut nothing reaches the server and no answer comes back,
+// also one that was under way.
+func TestCut(t *testing.T) {
+	var reached atomic.Int32
+	under, goOn := make(chan struct{}), make(chan struct{})
+	p, c := behind(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
+		reached.Add(1)
+		if r.URL.Path == "/slow" {
+			close(under)
+			<-goOn
+		}
+		fmt.Fprint(w, "yes")
+	})
+	type answer struct {
+		body string
+		err  error
+	}
+	slow, next := make(chan answer, 1), make(chan answer, 1)
+	go func() { _, b, err := get(c, p.URL()+"/slow"); slow <- answer{b, err} }()
+	<-under
+	p.Cut(false)
+	close(goOn)
+	go func() { _, b, err := get(c, p.URL()+"/next"); next <- answer{b, err} }()
+	select {
+	case a := <-slow:
+		t.Fatalf("an answer came through: %+v", a)
+	case a := <-next:
+		t.Fatalf("an answer came through: %+v", a)
+	case <-time.After(100 * time.Millisecond): // that nothing happens can only be waited for
+	}
+	if reached.Load() != 1 {
+		t.Errorf("the server was reached %d times, want once", reached.Load())
+	}
+	p.Restore()
+	if a, b := <-slow, <-next; a.body != "yes" || b.body != "yes" {
+		t.Errorf("after the cut: %+v, %+v", a, b)
+	}
+	p.Cut(true)
+	if _, _, err := get(c, p.URL()+"/refused"); err == nil {
+		t.Error("a request went through a proxy that refuses")
+	}
+}
+
+func TestHooksSeeEveryRequestTwice(t *testing.T) {
+	seen := make(chan string, 8)
+	p, c := behind(t, Options{Hook: func(c Class, n int, m Moment) { seen <- fmt.Sprint(c, n, m) }}, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "yes") })
+	for range 2 {
+		if _, _, err := get(c, p.URL()+"/api/v1/pods"); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, want := range []string{"list1arrived", "list1answered", "list2arrived", "list2answered"} {
+		if got := strings.ReplaceAll(<-seen, " ", ""); got != want {
+			t.Errorf("got %s, want %s", got, want)
+		}
+	}
+}
+
+func TestClassify(t *testing.T) {
+	for _, c := range []struct {
+		method, url string
+		want        Class
+	}{
+		{"GET", "/api/v1/pods?resourceVersion=0", List},
+		{"GET", "/api/v1/namespaces/shop/pods", List},
+		{"GET", "/api/v1/namespaces/shop/pods/d0", Get},
+		{"GET", "/api/v1/namespaces/kube-system", Get},
+		{"GET", "/apis/apps/v1/deployments", List},
+		{"GET", "/apis/apps/v1/namespaces/shop/deployments/d", Get},
+		{"GET", "/version", Get},
+		{"GET", "/api", Get},
+		{"GET", "/apis/apps/v1", Get},
+		{"GET", "/api/v1/pods?watch=true", Watch},
+		{"POST", "/api/v1/namespaces/shop/pods/d0/eviction", Eviction},
+		{"PUT", "/apis/coordination.k8s.io/v1/namespaces/ek/leases/evenkeel", Lease},
+		{"POST", "/apis/coordination.k8s.io/v1/namespaces/ek/leases", Lease},
+		{"PUT", "/api/v1/namespaces/ek/configmaps/evenkeel-state", Memory},
+		{"POST", "/apis/events.k8s.io/v1/namespaces/shop/events", Event},
+		{"PATCH", "/api/v1/nodes/n1", Other},
+	} {
+		if got := classify(httptest.NewRequest(c.method, c.url, nil)); got != c.want {
+			t.Errorf("%s %s is %s, want %s", c.method, c.url, got, c.want)
+		}
+	}
+}
+
+func TestNoTarget(t *testing.T) {
+	if _, err := Start(Options{Target: "https://127.0.0.1:1", CA: []byte("no")}); err == nil || errors.Is(err, io.EOF) {
+		t.Errorf("got %v, want an error about the certificate authority", err)
+	}
+}

@@ -1,0 +1,92 @@
+package witness
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+)
+
+// Eviction is a request to evict, as the API server noted it.
+type Eviction struct {
+	At, Done             time.Time // received, answered
+	User                 string
+	Namespace, Name, UID string // UID: the precondition; empty without one
+	Code                 int32
+}
+
+// accepted reports whether the API server said that it evicts.
+func (e Eviction) accepted() bool { return e.Code >= 200 && e.Code < 300 }
+
+// unsure reports whether the pod may be evicted all the same: the request was
+// cut off, or failed on the server's side after it had begun.
+func (e Eviction) unsure() bool { return e.Code == 0 || e.Code >= 499 }
+
+// log is the audit log, read.
+type log struct {
+	evictions []Eviction
+	// holders are the users that wrote themselves into the Lease, by identity.
+	holders map[string]string
+	foreign []Violation
+}
+
+// readLog sorts the requests of our users: evictions, what belongs to us (Leases
+// and ConfigMaps of one namespace, events), and what is none of our business.
+func readLog(events []auditv1.Event, ours func(string) bool, namespace string) log {
+	l := log{holders: map[string]string{}}
+	for _, e := range events {
+		if !ours(e.User.Username) || e.ObjectRef == nil || e.Stage == auditv1.StageRequestReceived || e.Stage == auditv1.StageResponseStarted {
+			continue
+		}
+		r := e.ObjectRef
+		switch {
+		case e.Verb == "get" || e.Verb == "list" || e.Verb == "watch":
+		case r.Resource == "pods" && r.Subresource == "eviction" && e.Verb == "create":
+			l.evictions = append(l.evictions, eviction(e))
+		case r.Resource == "leases" && r.Namespace == namespace:
+			if x := holder(e); x != "" && code(e) < 300 {
+				l.holders[x] = e.User.Username
+			}
+		case r.Resource == "configmaps" && r.Namespace == namespace, r.Resource == "events":
+		case code(e) >= 400: // refused: nothing was touched
+		case r.APIGroup == "authorization.k8s.io": // asks what it may do
+		default:
+			l.foreign = append(l.foreign, Violation{Kind: Foreign, User: e.User.Username, At: e.RequestReceivedTimestamp.Time,
+				What: fmt.Sprintf("%s %s/%s %s/%s", e.Verb, r.Resource, r.Subresource, r.Namespace, r.Name)})
+		}
+	}
+	return l
+}
+
+func code(e auditv1.Event) int32 {
+	if e.ResponseStatus == nil {
+		return 0
+	}
+	return e.ResponseStatus.Code
+}
+
+func eviction(e auditv1.Event) Eviction {
+	out := Eviction{At: e.RequestReceivedTimestamp.Time, Done: e.StageTimestamp.Time, User: e.User.Username,
+		Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name, Code: code(e)}
+	var body struct {
+		DeleteOptions struct {
+			Preconditions struct{ UID string }
+		}
+	}
+	if e.RequestObject != nil && json.Unmarshal(e.RequestObject.Raw, &body) == nil {
+		out.UID = body.DeleteOptions.Preconditions.UID
+	}
+	return out
+}
+
+func holder(e auditv1.Event) string {
+	var body struct {
+		Spec struct{ HolderIdentity string }
+	}
+	if e.RequestObject == nil || json.Unmarshal(e.RequestObject.Raw, &body) != nil {
+		return ""
+	}
+	return strings.TrimSpace(body.Spec.HolderIdentity)
+}

@@ -1,0 +1,194 @@
+package witness
+
+import (
+	"fmt"
+	"time"
+)
+
+// replay goes through all changes in their order and looks at each eviction in
+// the moment it took place.
+type replay struct {
+	rules     Rules
+	holders   map[string]string // identity in the Lease -> user
+	pods      map[string]Pod    // by UID
+	budgets   map[string]Budget
+	workloads map[string]Workload
+	nodes     map[string]Node
+	lease     *Lease
+
+	waiting map[string]*carried // evictions whose effect was not seen yet, by UID
+	flying  []flight
+	done    []*carried
+
+	violations []Violation
+}
+
+// flight is an eviction whose replacement was not seen Ready yet.
+type flight struct {
+	*carried
+	since time.Time
+}
+
+func newReplay(rules Rules, holders map[string]string, done []*carried) *replay {
+	r := &replay{rules: rules, holders: holders, pods: map[string]Pod{}, budgets: map[string]Budget{}, workloads: map[string]Workload{},
+		nodes: map[string]Node{}, waiting: map[string]*carried{}}
+	for _, e := range done {
+		r.waiting[e.UID] = e
+	}
+	return r
+}
+
+func (r *replay) take(ch Change) {
+	switch {
+	case ch.Pod != nil:
+		if e := r.waiting[ch.Pod.UID]; e != nil && (ch.Pod.Terminating || ch.Gone) {
+			delete(r.waiting, ch.Pod.UID)
+			r.evicted(e, ch)
+		}
+		set(r.pods, ch.Pod.UID, *ch.Pod, ch.Gone)
+	case ch.Budget != nil:
+		set(r.budgets, ch.Budget.Namespace+"/"+ch.Budget.Name, *ch.Budget, ch.Gone)
+	case ch.Workload != nil:
+		set(r.workloads, ch.Workload.Namespace+"/"+ch.Workload.App, *ch.Workload, ch.Gone)
+	case ch.Node != nil:
+		set(r.nodes, ch.Node.Name, *ch.Node, ch.Gone)
+	case ch.Lease != nil:
+		r.lease = ch.Lease
+	}
+	r.land(ch.Seen)
+}
+
+func set[V any](m map[string]V, key string, v V, gone bool) {
+	if gone {
+		delete(m, key)
+		return
+	}
+	m[key] = v
+}
+
+// evicted judges an eviction: r is the cluster just before, ch the pod's end.
+func (r *replay) evicted(e *carried, ch Change) {
+	before, known := r.pods[ch.Pod.UID]
+	if !known {
+		before = *ch.Pod
+	}
+	e.pod, e.zone = &before, r.nodes[before.Node].Zone
+	r.done = append(r.done, e)
+	fail := func(k Kind, format string, args ...any) {
+		r.violations = append(r.violations, Violation{Kind: k, At: e.At, User: e.User,
+			What: fmt.Sprintf("%s/%s (%s) on %s: ", e.Namespace, e.Name, e.UID, before.Node) + fmt.Sprintf(format, args...)})
+	}
+	if why := before.Protected; why != "" {
+		fail(Touched, "%s", why)
+	}
+	if r.nodes[before.Node].Excluded {
+		fail(Touched, "the node is excluded")
+	}
+	r.budgetsAfter(before, fail)
+	r.leading(e, fail)
+	r.flying = append(r.flying, flight{e, ch.Seen})
+	r.inFlight(e, fail)
+}
+
+// budgetsAfter counts who is healthy without the victim.
+func (r *replay) budgetsAfter(victim Pod, fail func(Kind, string, ...any)) {
+	covered := false
+	for _, b := range r.budgets {
+		if b.Namespace != victim.Namespace || !b.Selector.Matches(victim.Labels) {
+			continue
+		}
+		covered = true
+		healthy, expected, counted := 0, 0, map[string]bool{}
+		for _, p := range r.pods {
+			if p.Namespace != b.Namespace || !b.Selector.Matches(p.Labels) {
+				continue
+			}
+			if p.Ready && p.UID != victim.UID {
+				healthy++
+			}
+			if w, ok := r.workloads[p.workload()]; ok && !counted[p.workload()] {
+				counted[p.workload()] = true
+				expected += w.Replicas
+			}
+		}
+		if want := b.desired(expected); healthy < want {
+			fail(BudgetExceeded, "budget %s/%s wants %d of %d healthy; %d are left", b.Namespace, b.Name, want, expected, healthy)
+		}
+	}
+	w, ok := r.workloads[victim.workload()]
+	if covered || !ok || r.rules.MaxUnavailable == 0 {
+		return
+	}
+	if left := r.ready(w, victim.UID); w.Replicas-left > r.rules.MaxUnavailable {
+		fail(BudgetExceeded, "%s has no budget and %d of %d pods left; at most %d may be away", victim.workload(), left, w.Replicas, r.rules.MaxUnavailable)
+	}
+}
+
+// ready counts the healthy pods of a workload but one.
+func (r *replay) ready(w Workload, but string) int {
+	n := 0
+	for _, p := range r.pods {
+		if p.UID != but && p.Ready && p.Namespace == w.Namespace && p.App == w.App {
+			n++
+		}
+	}
+	return n
+}
+
+// leading checks that the Lease was the user's, and not run out, when the
+// request arrived.
+func (r *replay) leading(e *carried, fail func(Kind, string, ...any)) {
+	switch {
+	case r.lease == nil || r.lease.Holder == "":
+		fail(NotLeading, "nobody held the Lease")
+	case r.holders[r.lease.Holder] != e.User:
+		fail(NotLeading, "the Lease was held by %s (%s)", r.lease.Holder, r.holders[r.lease.Holder])
+	case e.At.After(r.lease.Renewed.Add(r.lease.Duration)):
+		fail(NotLeading, "the Lease had run out at %s", r.lease.Renewed.Add(r.lease.Duration).UTC().Format("15:04:05.000"))
+	}
+}
+
+// land forgets the flights that have ended: the victim is gone and its workload
+// has all pods Ready again, or nobody watches any more.
+func (r *replay) land(now time.Time) {
+	kept := r.flying[:0]
+	for _, f := range r.flying {
+		_, there := r.pods[f.UID]
+		w, ok := r.workloads[f.pod.workload()]
+		landed := !there && (!ok || r.ready(w, "") >= w.Replicas)
+		if !landed && (r.rules.Watched == 0 || now.Sub(f.since) < r.rules.Watched) {
+			kept = append(kept, f)
+		}
+	}
+	r.flying = kept
+}
+
+// inFlight counts the pods that are away at once; e is among them.
+func (r *replay) inFlight(e *carried, fail func(Kind, string, ...any)) {
+	node, owner := 0, 0
+	for _, f := range r.flying {
+		if f.pod.Node == e.pod.Node {
+			node++
+		}
+		if f.pod.workload() == e.pod.workload() {
+			owner++
+		}
+	}
+	over := func(name string, n, limit int) {
+		if limit > 0 && n > limit {
+			fail(LimitExceeded, "inFlight.%s: %d are away at once, %d may be", name, n, limit)
+		}
+	}
+	over("total", len(r.flying), r.rules.FlightTotal)
+	over("perNode", node, r.rules.FlightNode)
+	over("perOwner", owner, r.rules.FlightOwner)
+}
+
+// unseen are the evictions that the audit log tells of and the recording does not.
+func (r *replay) unseen() []Violation {
+	var out []Violation
+	for _, e := range r.waiting {
+		out = append(out, Violation{Kind: Unseen, At: e.At, User: e.User, What: fmt.Sprintf("%s/%s (%s) was evicted; the recording does not show its end", e.Namespace, e.Name, e.UID)})
+	}
+	return out
+}

@@ -1,0 +1,389 @@
+package witness
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+)
+
+var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+
+// tale is a drill that never took place: six pods of d on three nodes, one of
+// them evicted by the rules, replaced and reported. Tests forge it.
+type tale struct {
+	Case
+	revision int64
+	now      time.Time
+}
+
+func (t *tale) change(ch Change) {
+	t.revision++
+	ch.Revision, ch.Seen = t.revision, t.now
+	t.Changes = append(t.Changes, ch)
+}
+
+func pod(name, node string) Pod {
+	return Pod{Namespace: "shop", Name: name, UID: "uid-" + name, Node: node, App: "d", Labels: labels.Set{"app": "d"}, Ready: true}
+}
+
+func (t *tale) stands(p Pod) { t.change(Change{Pod: &p}) }
+
+// ends has a pod terminate by an eviction, be replaced by one that is Ready, and go.
+func (t *tale) ends(p Pod, replacement string) {
+	p.Ready, p.Terminating, p.ByEviction = false, true, true
+	t.change(Change{Pod: &p})
+	if replacement != "" {
+		t.stands(pod(replacement, "n1"))
+	}
+	t.change(Change{Pod: &p, Gone: true})
+}
+
+func (t *tale) audit(user, verb, resource, sub, ns, name string, code int32, body string) {
+	e := auditv1.Event{Stage: auditv1.StageResponseComplete, Verb: verb, RequestReceivedTimestamp: metav1.NewMicroTime(t.now),
+		ObjectRef: &auditv1.ObjectReference{Resource: resource, Subresource: sub, Namespace: ns, Name: name}, ResponseStatus: &metav1.Status{Code: code}}
+	e.User.Username = user
+	if body != "" {
+		e.RequestObject = &runtime.Unknown{Raw: []byte(body)}
+	}
+	t.Events = append(t.Events, e)
+}
+
+func (t *tale) asked(user string, p Pod, code int32) {
+	t.audit(user, "create", "pods", "eviction", p.Namespace, p.Name, code, fmt.Sprintf(`{"deleteOptions":{"preconditions":{"uid":%q}}}`, p.UID))
+}
+
+func (t *tale) leads(user string) {
+	t.audit(user, "update", "leases", "", "ek", "evenkeel", 200, fmt.Sprintf(`{"spec":{"holderIdentity":"host_%s"}}`, user))
+	t.change(Change{Lease: &Lease{Holder: "host_" + user, Renewed: t.now, Duration: 15 * time.Second}})
+}
+
+func (t *tale) reported(run, user, outcome string, pods ...Pod) {
+	r := Report{User: user, RunID: run, Started: noon, Finished: t.now}
+	for _, p := range pods {
+		var o Outcome
+		o.Pod.Namespace, o.Pod.Name, o.Pod.UID, o.Outcome = p.Namespace, p.Name, p.UID, outcome
+		r.Outcomes = append(r.Outcomes, o)
+	}
+	t.Reports = append(t.Reports, r)
+}
+
+// evicts is a whole eviction by the rules.
+func (t *tale) evicts(user string, p Pod) {
+	t.now = t.now.Add(time.Second)
+	t.asked(user, p, 201)
+	t.ends(p, p.Name+"-next")
+}
+
+// overlaps evicts a pod whose replacement does not come, and another meanwhile.
+func (t *tale) overlaps(p, q Pod) {
+	t.Rules.MaxUnavailable = 0
+	t.change(Change{Gone: true, Budget: &Budget{Namespace: "shop", Name: "d", Selector: labels.Nothing()}})
+	t.now = t.now.Add(time.Second)
+	t.asked("ek-1", p, 201)
+	t.ends(p, "")
+	t.evicts("ek-1", q)
+	t.reported("run-1", "ek-1", "evicted", p, q)
+}
+
+func newTale() *tale {
+	t := &tale{now: noon}
+	t.Ours = func(u string) bool { return strings.HasPrefix(u, "ek-") }
+	t.Namespace = "ek"
+	t.Rules = Rules{PerPass: 3, PerNode: 2, PerNamespace: 3, PerOwner: 3, PerZone: 2, HourCluster: 5, HourNamespace: 5, HourOwner: 5,
+		FlightTotal: 2, FlightNode: 1, FlightOwner: 1, PerMinute: 60, MaxUnavailable: 1, Watched: time.Minute, OnePass: true}
+	for i := range 3 {
+		t.change(Change{Node: &Node{Name: fmt.Sprintf("n%d", i+1), Zone: fmt.Sprintf("z%d", i+1)}})
+	}
+	t.change(Change{Workload: &Workload{Namespace: "shop", App: "d", Replicas: 6}})
+	five := intstr.FromInt32(5)
+	t.change(Change{Budget: &Budget{Namespace: "shop", Name: "d", Selector: labels.SelectorFromSet(labels.Set{"app": "d"}), MinAvailable: &five}})
+	for i := range 6 {
+		t.stands(pod(fmt.Sprintf("d%d", i), fmt.Sprintf("n%d", i%3+1)))
+	}
+	t.leads("ek-1")
+	return t
+}
+
+// only wants violations of one kind, at least one; none for "".
+func only(t *testing.T, v Verdict, k Kind) {
+	t.Helper()
+	n := 0
+	for _, x := range v.Violations {
+		if x.Kind == k {
+			n++
+		} else {
+			t.Errorf("found %s", x)
+		}
+	}
+	if k != "" && n == 0 {
+		t.Errorf("no violation of kind %s was found", k)
+	}
+}
+
+func TestAnHonestDrillHasNoViolations(t *testing.T) {
+	x := newTale()
+	a, b := pod("d0", "n1"), pod("d1", "n2")
+	x.evicts("ek-1", a)
+	x.evicts("ek-1", b)
+	x.reported("run-1", "ek-1", "evicted", a, b)
+	v := x.Judge()
+	only(t, v, "")
+	if v.Evictions != 2 || v.Asked != 2 {
+		t.Errorf("%d evictions of %d asked for, want 2 of 2", v.Evictions, v.Asked)
+	}
+}
+
+// TestForgeries: each changes the honest drill in one way, which must be found.
+func TestForgeries(t *testing.T) {
+	a, b, c, d := pod("d0", "n1"), pod("d1", "n2"), pod("d2", "n3"), pod("d3", "n1")
+	for _, f := range []struct {
+		name string
+		kind Kind
+		make func(x *tale)
+	}{
+		{"budget", BudgetExceeded, func(x *tale) {
+			sick := d
+			sick.Ready = false
+			x.stands(sick)
+			x.Rules.FlightOwner, x.Rules.FlightTotal = 0, 0
+			x.evicts("ek-1", a)
+			x.reported("run-1", "ek-1", "evicted", a)
+		}},
+		{"budget in percent", BudgetExceeded, func(x *tale) {
+			p := intstr.FromString("84%") // of 6: 5.04, so 6
+			x.change(Change{Budget: &Budget{Namespace: "shop", Name: "d", Selector: labels.SelectorFromSet(labels.Set{"app": "d"}), MinAvailable: &p}})
+			x.evicts("ek-1", a)
+			x.reported("run-1", "ek-1", "evicted", a)
+		}},
+		{"no budget", BudgetExceeded, func(x *tale) {
+			x.change(Change{Gone: true, Budget: &Budget{Namespace: "shop", Name: "d", Selector: labels.Nothing()}})
+			sick := d
+			sick.Ready = false
+			x.stands(sick)
+			x.evicts("ek-1", a)
+			x.reported("run-1", "ek-1", "evicted", a)
+		}},
+		{"perPass", LimitExceeded, func(x *tale) {
+			x.Rules.PerPass = 1
+			x.evicts("ek-1", a)
+			x.evicts("ek-1", b)
+			x.reported("run-1", "ek-1", "evicted", a, b)
+		}},
+		{"perPass over two reports", LimitExceeded, func(x *tale) {
+			x.Rules.PerPass, x.Rules.OnePass = 1, false
+			x.evicts("ek-1", a)
+			x.evicts("ek-1", b)
+			x.reported("run-1", "ek-1", "evicted", a, b)
+		}},
+		{"perNode", LimitExceeded, func(x *tale) {
+			x.Rules.PerNode = 1
+			x.evicts("ek-1", a)
+			x.evicts("ek-1", d)
+			x.reported("run-1", "ek-1", "evicted", a, d)
+		}},
+		{"perZone", LimitExceeded, func(x *tale) {
+			x.Rules.PerZone = 1
+			x.evicts("ek-1", a)
+			x.evicts("ek-1", d)
+			x.reported("run-1", "ek-1", "evicted", a, d)
+		}},
+		{"perOwner", LimitExceeded, func(x *tale) {
+			x.Rules.PerOwner = 1
+			x.evicts("ek-1", a)
+			x.evicts("ek-1", b)
+			x.reported("run-1", "ek-1", "evicted", a, b)
+		}},
+		{"perHour over processes", LimitExceeded, func(x *tale) {
+			x.Rules.HourCluster = 1
+			x.evicts("ek-1", a)
+			x.now = x.now.Add(50 * time.Minute)
+			x.leads("ek-2")
+			x.evicts("ek-2", b)
+			x.reported("run-1", "ek-1", "evicted", a)
+			x.reported("run-2", "ek-2", "evicted", b)
+		}},
+		{"pace", LimitExceeded, func(x *tale) {
+			x.evicts("ek-1", a)
+			x.now = x.now.Add(-600 * time.Millisecond)
+			x.evicts("ek-1", b)
+			x.reported("run-1", "ek-1", "evicted", a, b)
+		}},
+		{"in flight in all", LimitExceeded, func(x *tale) {
+			x.Rules.FlightTotal, x.Rules.FlightNode, x.Rules.FlightOwner = 1, 0, 0
+			x.overlaps(a, b)
+		}},
+		{"in flight of one workload", LimitExceeded, func(x *tale) {
+			x.Rules.FlightTotal, x.Rules.FlightNode, x.Rules.FlightOwner = 0, 0, 1
+			x.overlaps(a, b)
+		}},
+		{"in flight from one node", LimitExceeded, func(x *tale) {
+			x.Rules.FlightTotal, x.Rules.FlightNode, x.Rules.FlightOwner = 0, 1, 0
+			x.overlaps(a, d)
+		}},
+		{"twice", Twice, func(x *tale) {
+			x.evicts("ek-1", a)
+			x.asked("ek-1", a, 201)
+			x.reported("run-1", "ek-1", "evicted", a)
+		}},
+		{"protected pod", Touched, func(x *tale) {
+			p := a
+			p.Protected = "it is bait"
+			x.stands(p)
+			x.evicts("ek-1", p)
+			x.reported("run-1", "ek-1", "evicted", a)
+		}},
+		{"excluded node", Touched, func(x *tale) {
+			x.change(Change{Node: &Node{Name: "n1", Zone: "z1", Excluded: true}})
+			x.evicts("ek-1", a)
+			x.reported("run-1", "ek-1", "evicted", a)
+		}},
+		{"foreign write", Foreign, func(x *tale) {
+			x.audit("ek-1", "delete", "pods", "", "shop", "d5", 200, "")
+		}},
+		{"foreign ConfigMap", Foreign, func(x *tale) {
+			x.audit("ek-1", "update", "configmaps", "", "shop", "settings", 200, "")
+		}},
+		{"no Lease", NotLeading, func(x *tale) {
+			x.leads("ek-2")
+			x.evicts("ek-1", a)
+			x.reported("run-1", "ek-1", "evicted", a)
+		}},
+		{"Lease run out", NotLeading, func(x *tale) {
+			x.now = x.now.Add(15 * time.Second)
+			x.evicts("ek-1", a)
+			x.reported("run-1", "ek-1", "evicted", a)
+		}},
+		{"unreported", Unreported, func(x *tale) {
+			x.evicts("ek-1", a)
+			x.evicts("ek-1", b)
+			x.reported("run-1", "ek-1", "evicted", a)
+		}},
+		{"reported as something else", Unreported, func(x *tale) {
+			x.evicts("ek-1", a)
+			x.reported("run-1", "ek-1", "dropped", a)
+		}},
+		{"claimed", FalseClaim, func(x *tale) {
+			x.evicts("ek-1", a)
+			x.reported("run-1", "ek-1", "evicted", a, c)
+		}},
+		{"claimed after a refusal", FalseClaim, func(x *tale) {
+			x.asked("ek-1", a, 429)
+			x.reported("run-1", "ek-1", "evicted", a)
+		}},
+		{"claimed by somebody else's eviction", FalseClaim, func(x *tale) {
+			x.evicts("ann", a)
+			x.reported("run-1", "ek-1", "evicted", a)
+		}},
+		{"claimed by two runs", FalseClaim, func(x *tale) {
+			x.evicts("ek-1", a)
+			x.reported("run-1", "ek-1", "evicted", a)
+			x.reported("run-2", "ek-2", "evicted", a)
+		}},
+		{"not in the recording", Unseen, func(x *tale) {
+			x.asked("ek-1", a, 201)
+			x.reported("run-1", "ek-1", "evicted", a)
+		}},
+	} {
+		t.Run(f.name, func(t *testing.T) {
+			x := newTale()
+			f.make(x)
+			v := x.Judge()
+			only(t, v, f.kind)
+			if v.Count(f.kind) != 1 {
+				t.Errorf("%d violations, want one: %v", v.Count(f.kind), v.Violations)
+			}
+		})
+	}
+}
+
+// TestHonestTroublesAreNoViolations: what looks wrong and is not.
+func TestHonestTroublesAreNoViolations(t *testing.T) {
+	a, b, d := pod("d0", "n1"), pod("d1", "n2"), pod("d3", "n1")
+	for _, f := range []struct {
+		name string
+		make func(x *tale)
+	}{
+		{"an unknown outcome that took place", func(x *tale) {
+			x.evicts("ek-1", a)
+			x.reported("run-1", "ek-1", "unknown", a)
+		}},
+		{"an unknown outcome that did not", func(x *tale) {
+			x.asked("ek-1", a, 500)
+			x.reported("run-1", "ek-1", "unknown", a)
+		}},
+		{"an eviction that the server carried out and failed to answer", func(x *tale) {
+			x.asked("ek-1", a, 504)
+			x.ends(a, "next")
+			x.reported("run-1", "ek-1", "evicted", a)
+		}},
+		{"two away from different nodes", func(x *tale) {
+			x.Rules.FlightTotal, x.Rules.FlightNode, x.Rules.FlightOwner = 2, 1, 2
+			x.overlaps(a, b)
+		}},
+		{"a report of a dead run by the next process", func(x *tale) {
+			x.evicts("ek-1", a)
+			x.leads("ek-2")
+			x.evicts("ek-2", b)
+			x.reported("run-1", "ek-2", "evicted", a)
+			x.reported("run-2", "ek-2", "evicted", b)
+		}},
+		{"the same report twice", func(x *tale) {
+			x.evicts("ek-1", a)
+			x.reported("run-1", "ek-1", "evicted", a)
+			x.reported("run-1", "ek-2", "evicted", a)
+		}},
+		{"two passes of one controller", func(x *tale) {
+			x.Rules.PerPass, x.Rules.OnePass = 1, false
+			x.evicts("ek-1", a)
+			x.reported("run-1", "ek-1", "evicted", a)
+			x.now = x.now.Add(2 * time.Second)
+			x.evicts("ek-1", d)
+			x.reported("run-2", "ek-1", "evicted", d)
+		}},
+		{"somebody else's doings", func(x *tale) {
+			x.evicts("ann", a)
+			x.audit("ann", "delete", "pods", "", "shop", "d5", 200, "")
+		}},
+		{"a write that was refused", func(x *tale) {
+			x.audit("ek-1", "delete", "pods", "", "shop", "d5", 403, "")
+		}},
+	} {
+		t.Run(f.name, func(t *testing.T) {
+			x := newTale()
+			f.make(x)
+			only(t, x.Judge(), "")
+		})
+	}
+}
+
+func TestReadReports(t *testing.T) {
+	whole := `{"runID":"a","outcomes":[{"pod":{"namespace":"shop","name":"d0","uid":"u"},"outcome":"evicted","reason":{"code":"C","message":"m"}}]}` + "\n"
+	for _, c := range []struct {
+		name, out string
+		n         int
+		whole, ok bool
+	}{
+		{"none", "", 0, true, true},
+		{"two", whole + whole, 2, true, true},
+		{"cut off", whole + whole[:40], 1, false, true},
+		{"no JSON", whole + "Run: nothing\n", 1, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			r, w, err := ReadReports("ek-1", c.out)
+			if len(r) != c.n || w != c.whole || (err == nil) != c.ok {
+				t.Errorf("%d reports, whole %t, %v", len(r), w, err)
+			}
+			if len(r) > 0 && (r[0].User != "ek-1" || r[0].Outcomes[0].Pod.UID != "u" || r[0].Outcomes[0].Reason.Code != "C") {
+				t.Errorf("read %+v", r[0])
+			}
+		})
+	}
+}
