@@ -61,6 +61,10 @@ type App struct {
 	BesideApp      string // required pod affinity by node; none when empty
 	EmptyDir       bool
 	WithoutService bool
+	// ZoneSkew is the most by which its zones may differ (DoNotSchedule); 0: any.
+	ZoneSkew int32
+	// Prefers are nodes that its pods would much rather be on.
+	Prefers []string
 }
 
 // Zones is three zones with one node each, 70/70/10 % requested by a, b and c,
@@ -78,31 +82,6 @@ func Zones(place [3]int, grace int64) []App {
 		{Name: "c", MilliCPU: 3000, MemoryMi: 3060, On: []string{"n1", "n2"}, GraceSeconds: grace, BesideApp: "b"},
 		{Name: "d", MilliCPU: 1000, MemoryMi: 1020, On: d, GraceSeconds: grace},
 	}
-}
-
-// Apps creates the namespace and the apps in it, and waits until every pod is
-// Ready where it should be and every Deployment is content.
-func Apps(ctx context.Context, client kubernetes.Interface, namespace string, apps []App) error {
-	if err := openNamespace(ctx, client, namespace); err != nil {
-		return fmt.Errorf("creating namespace %s: %w", namespace, err)
-	}
-	if err := Until(ctx, time.Minute, func() (bool, error) {
-		_, err := client.CoreV1().ServiceAccounts(namespace).Get(ctx, "default", metav1.GetOptions{})
-		return err == nil, nil
-	}); err != nil {
-		return fmt.Errorf("waiting for the default service account of %s: %w", namespace, err)
-	}
-	for _, a := range apps {
-		if err := a.create(ctx, client, namespace); err != nil {
-			return fmt.Errorf("creating %s/%s: %w", namespace, a.Name, err)
-		}
-	}
-	for _, a := range apps {
-		if err := a.settled(ctx, client, namespace); err != nil {
-			return fmt.Errorf("waiting for %s/%s: %w", namespace, a.Name, err)
-		}
-	}
-	return nil
 }
 
 // openNamespace makes a namespace, or takes one that is there. One that is still
@@ -210,6 +189,15 @@ func (a App) spec() corev1.PodSpec {
 	if a.BesideApp != "" {
 		spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
 			TopologyKey: "kubernetes.io/hostname", LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.BesideApp}}}}}}
+	}
+	if a.ZoneSkew > 0 {
+		spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: a.ZoneSkew, TopologyKey: ZoneKey, WhenUnsatisfiable: corev1.DoNotSchedule,
+			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.Name}}}}
+	}
+	if len(a.Prefers) > 0 {
+		spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{
+			Weight: 100, Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{
+				{Key: "kubernetes.io/hostname", Operator: corev1.NodeSelectorOpIn, Values: a.Prefers}}}}}}}
 	}
 	if a.EmptyDir {
 		spec.Volumes = []corev1.Volume{{Name: "cache", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
