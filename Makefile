@@ -81,5 +81,6 @@ bench: ## benchmarks of the planner and the snapshot reader
 
 .PHONY: golden
 golden: ## rewrite what the tests expect; read the diff before you commit it
-	go test ./planner ./report ./config -update
+	go test ./planner ./report ./config ./controller ./evictor -update
+	go test ./cmd/evenkeel -run TestReliabilityDocument -update
 	cd lab/helm && EVENKEEL_HELM=$(BIN)/helm go test . -update

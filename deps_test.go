@@ -95,6 +95,16 @@ func TestImports(t *testing.T) {
 	})
 }
 
+// TestTheProgramKnowsTimeZones: an image that holds the program alone has no
+// zoneinfo, and windows in Europe/Berlin must mean the same there.
+func TestTheProgramKnowsTimeZones(t *testing.T) {
+	found := false
+	eachImport(t, func(_, from, imported string) { found = found || from == "cmd/evenkeel" && imported == "time/tzdata" })
+	if !found {
+		t.Error("cmd/evenkeel does not import time/tzdata: time zones would depend on the image")
+	}
+}
+
 // TestPurePackagesReadNoClock: time is a parameter.
 func TestPurePackagesReadNoClock(t *testing.T) {
 	eachFile(t, func(file, from string, source []byte) {

@@ -9,6 +9,7 @@ package annotation
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -39,7 +40,6 @@ const (
 	PeerEvict          = peerPrefix + "evict"
 	PeerPreferNot      = peerPrefix + "prefer-no-eviction"
 	PeerInProgress     = peerPrefix + "eviction-in-progress"
-	PeerRequestOnly    = peerPrefix + "request-evict-only"
 	SafeToEvict        = "cluster-autoscaler.kubernetes.io/safe-to-evict"
 	KarpenterNoDisrupt = "karpenter.sh/do-not-disrupt"
 	KarpenterNoEvict   = "karpenter.sh/do-not-evict"
@@ -59,7 +59,9 @@ var (
 	nodeKeys = place{"nodes", []string{Exclude, DrainFirst}, []string{Prefix + "pressure", Prefix + "steer"}}
 )
 
-func (p place) has(key string) bool { return contains(p.names, key) || contains(p.reserved, key) }
+func (p place) has(key string) bool {
+	return slices.Contains(p.names, key) || slices.Contains(p.reserved, key)
+}
 
 // Source says where a request stands.
 type Source struct {

@@ -11,8 +11,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func contains(list []string, s string) bool { return slices.Contains(list, s) }
-
 func sortProblems(list []Problem) {
 	slices.SortFunc(list, func(a, b Problem) int {
 		return cmp.Or(cmp.Compare(a.Object, b.Object), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))

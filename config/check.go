@@ -107,6 +107,10 @@ func (c *Config) checkType(e *mistakes, path string, s Strategy) {
 	}
 }
 
+// minStaleness is longer than a watch takes that ends as it should and begins
+// anew, on a server that is busy.
+const minStaleness = 5 * time.Second
+
 func (c *Config) checkGuards(e *mistakes) {
 	g := c.Guards
 	fraction(e, "guards.minConfidence", g.MinConfidence)
@@ -115,6 +119,9 @@ func (c *Config) checkGuards(e *mistakes) {
 	}
 	if g.MaxUnavailableWithoutPDB < 0 {
 		e.field("guards.maxUnavailableWithoutPDB", "%d is negative (want 0 or more)", g.MaxUnavailableWithoutPDB)
+	}
+	if g.MaxStaleness < Duration(minStaleness) {
+		e.field("guards.maxStaleness", "%s is too short, for every watch begins anew now and then (want %s or more)", g.MaxStaleness, Duration(minStaleness))
 	}
 	if _, err := strconv.ParseInt(g.PriorityBelow, 10, 32); err != nil {
 		if problems := validation.IsDNS1123Subdomain(g.PriorityBelow); len(problems) > 0 {

@@ -30,7 +30,7 @@ func Default() *Config {
 			MaxHintedFrac: 0.34, TTL: 10 * minute, Rules: []HintRule{}},
 		Strategies: []Strategy{},
 		Impact:     Impact{0.9},
-		Guards: Guards{Landing: "required", MinConfidence: 0.9, MinReplicas: 2, MinPodAge: 5 * minute, SchedulerTimeout: minute,
+		Guards: Guards{Landing: "required", MinConfidence: 0.9, MinReplicas: 2, MinPodAge: 5 * minute, SchedulerTimeout: minute, MaxStaleness: 2 * minute,
 			PriorityBelow: "system-cluster-critical", MaxUnavailableWithoutPDB: 1, Protect: protect,
 			ProtectedStorageClasses: []string{}, Controllers: []string{}, NoEvictionPolicy: string(guard.Preferred)},
 		Limits: Limits{PerPass: plan.Absolute(50), PerNode: plan.Absolute(5), PerNamespace: plan.Percent(20),

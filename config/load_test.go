@@ -2,7 +2,6 @@ package config_test
 
 import (
 	"encoding/json"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -12,6 +11,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/golden"
 )
 
 const minimal = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"
@@ -39,8 +39,6 @@ func TestShippedConfigIsTheDefault(t *testing.T) {
 
 // TestMistakes reads one file per mistake: the archive's comment is ignored,
 // config.yaml is loaded, want is the whole error.
-var update = flag.Bool("update", false, "rewrite the expected errors")
-
 func TestMistakes(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
@@ -58,7 +56,7 @@ func TestMistakes(t *testing.T) {
 				if err == nil {
 					t.Fatal("accepted")
 				}
-				if *update {
+				if golden.Update() {
 					a.Files[i+1].Data = []byte(err.Error() + "\n")
 					return
 				}
@@ -67,10 +65,8 @@ func TestMistakes(t *testing.T) {
 				}
 			})
 		}
-		if *update {
-			if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
-				t.Fatal(err)
-			}
+		if golden.Update() {
+			golden.Write(t, file, txtar.Format(a))
 		}
 	}
 }

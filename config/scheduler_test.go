@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/golden"
 	"github.com/evenkeel-project/evenkeel/placement"
 )
 
@@ -45,7 +46,7 @@ func pairs(t *testing.T, name string, load func([]byte) error) {
 			if err == nil {
 				t.Fatal("accepted")
 			}
-			if *update {
+			if golden.Update() {
 				a.Files[i+1].Data = []byte(err.Error() + "\n")
 				return
 			}
@@ -54,10 +55,8 @@ func pairs(t *testing.T, name string, load func([]byte) error) {
 			}
 		})
 	}
-	if *update {
-		if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
-			t.Fatal(err)
-		}
+	if golden.Update() {
+		golden.Write(t, file, txtar.Format(a))
 	}
 }
 

@@ -115,6 +115,7 @@ type Guards struct {
 	MinReplicas              int      `json:"minReplicas"`
 	MinPodAge                Duration `json:"minPodAge"`
 	SchedulerTimeout         Duration `json:"schedulerTimeout"`
+	MaxStaleness             Duration `json:"maxStaleness"`
 	PriorityBelow            string   `json:"priorityBelow"`
 	MaxUnavailableWithoutPDB int      `json:"maxUnavailableWithoutPDB"`
 	Protect                  []string `json:"protect"`

@@ -79,17 +79,19 @@ func Goals(s *cluster.Snapshot, all []config.Scheduled, due []string) []plan.Goa
 
 // RunOnce is one pass: observe, state goals, plan, and wave by wave look again,
 // evict, verify. The error says why nothing could be planned; whatever happened
-// after the plan was made is in the report.
+// after the plan was made is in the report, and so is a refusal to plan on a view
+// of the cluster that is long past.
 func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport, error) {
 	report := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: c.NewRunID(), Mode: c.Mode, Started: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
 	log := c.Log.With("run", report.RunID)
 	c.left = nil
 
 	snapshot, err := c.Observer.Snapshot(ctx)
-	if err != nil {
-		return report, err
+	if err == nil {
+		snapshot, err = c.collect(ctx, log, snapshot)
 	}
-	if snapshot, err = c.collect(ctx, log, snapshot); err != nil {
+	if err != nil {
+		c.refuse(&report, err)
 		return report, err
 	}
 	goals := Goals(snapshot, c.Strategies, due)
@@ -153,7 +155,7 @@ func (c *Controller) holding(ctx context.Context, report *plan.RunReport, rest p
 	}
 	moves, dropped, err := c.recheck(ctx, rest, due, wave, first)
 	if err != nil {
-		return nil, &plan.Reason{Code: plan.APIError, Message: "looking at the cluster before wave " + itoa(wave) + ": " + err.Error()}
+		return nil, unseen(err, "looking at the cluster before wave "+itoa(wave)+": ")
 	}
 	report.Outcomes = append(report.Outcomes, dropped...)
 	return moves, nil

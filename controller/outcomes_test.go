@@ -3,31 +3,32 @@ package controller_test
 import (
 	"context"
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
-
-var update = flag.Bool("update", false, "rewrite testdata/outcomes.txt")
 
 // blinded sees the cluster a few times, and then no more.
 type blinded struct {
 	seen
 	times int
+	why   error
 }
 
 func (o *blinded) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
 	if o.looks == o.times {
-		o.err = errors.New("listing pods: the server is currently unable to handle the request")
+		o.err = o.why
 	}
 	return o.seen.Snapshot(ctx)
 }
@@ -90,10 +91,28 @@ func TestOutcomes(t *testing.T) {
 	for times := 1; times <= 2; times++ {
 		seeing := &scripted{}
 		c, o := setUp(t, seeing, plan.Live)
-		c.Observer = &blinded{*o, times}
+		c.Observer = &blinded{*o, times, errors.New("listing pods: the server is currently unable to handle the request")}
 		if run(t.Context(), c); len(seeing.waves) != times-1 {
 			t.Errorf("%d waves, want %d", len(seeing.waves), times-1)
 		}
+	}
+
+	// Or one that is only known as of long ago: before anything is planned, and
+	// between two waves.
+	for times := range 2 {
+		reports, seeing := []plan.RunReport{}, &scripted{}
+		c, o := setUp(t, seeing, plan.Live)
+		c.OnReport = func(r plan.RunReport) { reports = append(reports, r) }
+		c.Observer = &blinded{*o, 2 * times, &observe.Stale{Resource: "pods", Until: c.Clock.Now().Add(-3 * time.Minute), Age: 3 * time.Minute,
+			Bound: 2 * time.Minute, Err: errors.New("dial tcp 10.0.0.1:443: connect: connection refused")}}
+		r, err := c.RunOnce(t.Context(), nil)
+		if refused := times == 0; refused != (err != nil) || refused != r.Refused() || refused != (len(r.Plan.Moves) == 0) || refused && r.Plan.ID == "" {
+			t.Errorf("error %v, %+v", err, r)
+		}
+		if len(seeing.waves) != times || len(reports) != 1 || reports[0].Stopped == nil || reports[0].Stopped.Code != plan.ClusterViewStale {
+			t.Errorf("%d waves, reports %+v", len(seeing.waves), reports)
+		}
+		say(r)
 	}
 
 	// Or hints that cannot be written: their wave is not made.
@@ -105,7 +124,7 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("nothing provokes %s", code)
 		}
 	}
-	compareGolden(t, lines)
+	golden.Lines(t, "testdata/outcomes.txt", lines)
 }
 
 // codesSaid are the codes that the package gives as a reason of its own. Their
@@ -133,23 +152,4 @@ func codesSaid(t *testing.T) []string {
 		t.Fatal("no codes found")
 	}
 	return out
-}
-
-func compareGolden(t *testing.T, lines []string) {
-	t.Helper()
-	slices.Sort(lines)
-	got := strings.Join(slices.Compact(lines), "\n") + "\n"
-	path := filepath.Join("testdata", "outcomes.txt")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s is not what the controller says (rewrite with -update):\n%s", path, got)
-	}
 }

@@ -3,13 +3,10 @@ package evictor
 import (
 	"context"
 	"errors"
-	"flag"
 	"go/ast"
 	"go/parser"
 	"go/token"
-	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -19,10 +16,9 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel-project/evenkeel/annotation"
+	"github.com/evenkeel-project/evenkeel/internal/golden"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
-
-var update = flag.Bool("update", false, "rewrite testdata/outcomes.txt")
 
 // provocation makes the evictor say something. prepare sets the world and the
 // move up; stop ends the pass.
@@ -153,26 +149,7 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("nothing provokes %s", c)
 		}
 	}
-	compareGolden(t, lines)
-}
-
-func compareGolden(t *testing.T, lines []string) {
-	t.Helper()
-	slices.Sort(lines)
-	got := strings.Join(slices.Compact(lines), "\n") + "\n"
-	path := filepath.Join("testdata", "outcomes.txt")
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s is not what the evictor says (rewrite with -update):\n%s", path, got)
-	}
+	golden.Lines(t, "testdata/outcomes.txt", lines)
 }
 
 // codesUsed are the reason codes that the package's own code names.

@@ -77,7 +77,9 @@ func (m *Metrics) Pass(r plan.RunReport) {
 	m.passes.WithLabelValues(string(r.Mode), stopped).Inc()
 	m.passSeconds.Observe(r.Finished.Sub(r.Started).Seconds())
 	m.lastPass.Set(float64(r.Finished.Unix()))
-	m.plan(r.Plan)
+	if !r.Refused() { // the gauges keep to the last plan there was
+		m.plan(r.Plan)
+	}
 	strategy := map[int]string{}
 	for _, mv := range r.Plan.Moves {
 		strategy[mv.Step] = mv.Strategy

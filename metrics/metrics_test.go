@@ -24,6 +24,8 @@ func TestPassIsCounted(t *testing.T) {
 		Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted, Landed: "n1", AsForetold: true}, {Step: 2, Outcome: plan.Blocked}},
 		Stopped:  &plan.Reason{Code: plan.ReplacementNotReady},
 	})
+	// A pass that was refused is counted, and says nothing about the cluster.
+	m.Pass(plan.RunReport{Mode: plan.Live, Started: start, Finished: start.Add(4 * time.Second), Stopped: &plan.Reason{Code: plan.ClusterViewStale}})
 	m.Skipped([]string{"zones"})
 	want := `
 # HELP evenkeel_evictions_total Moves by outcome and strategy; only outcome=evicted removed a pod.
@@ -38,9 +40,10 @@ evenkeel_goals_unmet{strategy="zones",when="before"} 1
 evenkeel_landings_total{as_foretold="true"} 1
 # HELP evenkeel_last_pass_timestamp_seconds When the last pass finished.
 # TYPE evenkeel_last_pass_timestamp_seconds gauge
-evenkeel_last_pass_timestamp_seconds 1003
+evenkeel_last_pass_timestamp_seconds 1004
 # HELP evenkeel_passes_total Passes by mode and by why they stopped early (empty: they did not).
 # TYPE evenkeel_passes_total counter
+evenkeel_passes_total{mode="live",stopped="ClusterViewStale"} 1
 evenkeel_passes_total{mode="live",stopped="ReplacementNotReady"} 1
 # HELP evenkeel_rejected_pods Pods that could have helped but stay, by reason code, in the last plan.
 # TYPE evenkeel_rejected_pods gauge

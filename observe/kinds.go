@@ -1,13 +1,20 @@
 package observe
 
 import (
+	"context"
+	"time"
+
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -16,117 +23,100 @@ import (
 // kind is one kind that is watched.
 type kind struct {
 	group, resource string
-	informer        func(informers.SharedInformerFactory) cache.SharedIndexInformer
+	informer        func(informers.SharedInformerFactory, kubernetes.Interface, *currency) cache.SharedIndexInformer
 	add             func(*cluster.Objects, any)
 }
 
 type watched struct {
 	kind
 	informer cache.SharedIndexInformer
+	currency *currency
+}
+
+// api is what an informer asks of a typed client.
+type api[L runtime.Object] interface {
+	List(context.Context, metav1.ListOptions) (L, error)
+	Watch(context.Context, metav1.ListOptions) (watch.Interface, error)
+}
+
+// of describes a kind. The informer's own handler of watch errors does not tell
+// of every failure, and of no success; so its requests go through the currency.
+func of[T any, P interface {
+	*T
+	runtime.Object
+}, L runtime.Object](group, resource string, client func(kubernetes.Interface) api[L], into func(*cluster.Objects) *[]P) kind {
+	informer := func(f informers.SharedInformerFactory, c kubernetes.Interface, cur *currency) cache.SharedIndexInformer {
+		lw := &cache.ListWatch{
+			ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
+				return listThrough(cur, opts, func() (L, error) { return client(c).List(ctx, opts) })
+			},
+			WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
+				return watchThrough(cur, opts, func() (watch.Interface, error) { return client(c).Watch(ctx, opts) })
+			},
+		}
+		return f.InformerFor(P(new(T)), func(c kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
+			return cache.NewSharedIndexInformerWithOptions(cache.ToListWatcherWithWatchListSemantics(lw, c), P(new(T)), cache.SharedIndexInformerOptions{
+				ResyncPeriod: resync, Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}})
+		})
+	}
+	add := func(o *cluster.Objects, x any) { list := into(o); *list = append(*list, x.(P)) }
+	return kind{group, resource, informer, add}
 }
 
 // kinds are all that is watched; the chart grants get, list and watch on each.
 var kinds = []kind{
-	{"", "nodes", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
-		return f.Core().V1().Nodes().Informer()
+	of("", "nodes", func(c kubernetes.Interface) api[*corev1.NodeList] { return c.CoreV1().Nodes() },
+		func(o *cluster.Objects) *[]*corev1.Node { return &o.Nodes }),
+	of("", "pods", func(c kubernetes.Interface) api[*corev1.PodList] { return c.CoreV1().Pods("") },
+		func(o *cluster.Objects) *[]*corev1.Pod { return &o.Pods }),
+	of("", "namespaces", func(c kubernetes.Interface) api[*corev1.NamespaceList] { return c.CoreV1().Namespaces() },
+		func(o *cluster.Objects) *[]*corev1.Namespace { return &o.Namespaces }),
+	of("", "services", func(c kubernetes.Interface) api[*corev1.ServiceList] { return c.CoreV1().Services("") },
+		func(o *cluster.Objects) *[]*corev1.Service { return &o.Services }),
+	of("", "replicationcontrollers", func(c kubernetes.Interface) api[*corev1.ReplicationControllerList] {
+		return c.CoreV1().ReplicationControllers("")
 	},
-		func(o *cluster.Objects, x any) { o.Nodes = append(o.Nodes, x.(*corev1.Node)) }},
-	{"", "pods", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
-		return f.Core().V1().Pods().Informer()
+		func(o *cluster.Objects) *[]*corev1.ReplicationController { return &o.ReplicationControllers }),
+	of("", "persistentvolumeclaims", func(c kubernetes.Interface) api[*corev1.PersistentVolumeClaimList] {
+		return c.CoreV1().PersistentVolumeClaims("")
 	},
-		func(o *cluster.Objects, x any) { o.Pods = append(o.Pods, x.(*corev1.Pod)) }},
-	{"", "namespaces", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
-		return f.Core().V1().Namespaces().Informer()
+		func(o *cluster.Objects) *[]*corev1.PersistentVolumeClaim { return &o.PersistentVolumeClaims }),
+	of("policy", "poddisruptionbudgets", func(c kubernetes.Interface) api[*policyv1.PodDisruptionBudgetList] {
+		return c.PolicyV1().PodDisruptionBudgets("")
 	},
-		func(o *cluster.Objects, x any) { o.Namespaces = append(o.Namespaces, x.(*corev1.Namespace)) }},
-	{"", "services", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
-		return f.Core().V1().Services().Informer()
+		func(o *cluster.Objects) *[]*policyv1.PodDisruptionBudget { return &o.PodDisruptionBudgets }),
+	of("apps", "replicasets", func(c kubernetes.Interface) api[*appsv1.ReplicaSetList] { return c.AppsV1().ReplicaSets("") },
+		func(o *cluster.Objects) *[]*appsv1.ReplicaSet { return &o.ReplicaSets }),
+	of("apps", "deployments", func(c kubernetes.Interface) api[*appsv1.DeploymentList] { return c.AppsV1().Deployments("") },
+		func(o *cluster.Objects) *[]*appsv1.Deployment { return &o.Deployments }),
+	of("apps", "statefulsets", func(c kubernetes.Interface) api[*appsv1.StatefulSetList] { return c.AppsV1().StatefulSets("") },
+		func(o *cluster.Objects) *[]*appsv1.StatefulSet { return &o.StatefulSets }),
+	of("apps", "daemonsets", func(c kubernetes.Interface) api[*appsv1.DaemonSetList] { return c.AppsV1().DaemonSets("") },
+		func(o *cluster.Objects) *[]*appsv1.DaemonSet { return &o.DaemonSets }),
+	of("batch", "jobs", func(c kubernetes.Interface) api[*batchv1.JobList] { return c.BatchV1().Jobs("") },
+		func(o *cluster.Objects) *[]*batchv1.Job { return &o.Jobs }),
+	of("batch", "cronjobs", func(c kubernetes.Interface) api[*batchv1.CronJobList] { return c.BatchV1().CronJobs("") },
+		func(o *cluster.Objects) *[]*batchv1.CronJob { return &o.CronJobs }),
+	of("scheduling.k8s.io", "priorityclasses", func(c kubernetes.Interface) api[*schedulingv1.PriorityClassList] {
+		return c.SchedulingV1().PriorityClasses()
 	},
-		func(o *cluster.Objects, x any) { o.Services = append(o.Services, x.(*corev1.Service)) }},
-	{"", "replicationcontrollers", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
-		return f.Core().V1().ReplicationControllers().Informer()
+		func(o *cluster.Objects) *[]*schedulingv1.PriorityClass { return &o.PriorityClasses }),
+	of("", "persistentvolumes", func(c kubernetes.Interface) api[*corev1.PersistentVolumeList] { return c.CoreV1().PersistentVolumes() },
+		func(o *cluster.Objects) *[]*corev1.PersistentVolume { return &o.PersistentVolumes }),
+	of("storage.k8s.io", "storageclasses", func(c kubernetes.Interface) api[*storagev1.StorageClassList] { return c.StorageV1().StorageClasses() },
+		func(o *cluster.Objects) *[]*storagev1.StorageClass { return &o.StorageClasses }),
+	of("storage.k8s.io", "csinodes", func(c kubernetes.Interface) api[*storagev1.CSINodeList] { return c.StorageV1().CSINodes() },
+		func(o *cluster.Objects) *[]*storagev1.CSINode { return &o.CSINodes }),
+	of("storage.k8s.io", "csidrivers", func(c kubernetes.Interface) api[*storagev1.CSIDriverList] { return c.StorageV1().CSIDrivers() },
+		func(o *cluster.Objects) *[]*storagev1.CSIDriver { return &o.CSIDrivers }),
+	of("storage.k8s.io", "volumeattachments", func(c kubernetes.Interface) api[*storagev1.VolumeAttachmentList] {
+		return c.StorageV1().VolumeAttachments()
 	},
-		func(o *cluster.Objects, x any) {
-			o.ReplicationControllers = append(o.ReplicationControllers, x.(*corev1.ReplicationController))
-		}},
-	{"", "persistentvolumeclaims", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
-		return f.Core().V1().PersistentVolumeClaims().Informer()
+		func(o *cluster.Objects) *[]*storagev1.VolumeAttachment { return &o.VolumeAttachments }),
+	of("storage.k8s.io", "csistoragecapacities", func(c kubernetes.Interface) api[*storagev1.CSIStorageCapacityList] {
+		return c.StorageV1().CSIStorageCapacities("")
 	},
-		func(o *cluster.Objects, x any) {
-			o.PersistentVolumeClaims = append(o.PersistentVolumeClaims, x.(*corev1.PersistentVolumeClaim))
-		}},
-	{"policy", "poddisruptionbudgets", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
-		return f.Policy().V1().PodDisruptionBudgets().Informer()
-	},
-		func(o *cluster.Objects, x any) {
-			o.PodDisruptionBudgets = append(o.PodDisruptionBudgets, x.(*policyv1.PodDisruptionBudget))
-		}},
-	{"apps", "replicasets", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
-		return f.Apps().V1().ReplicaSets().Informer()
-	},
-		func(o *cluster.Objects, x any) { o.ReplicaSets = append(o.ReplicaSets, x.(*appsv1.ReplicaSet)) }},
-	{"apps", "deployments", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
-		return f.Apps().V1().Deployments().Informer()
-	},
-		func(o *cluster.Objects, x any) { o.Deployments = append(o.Deployments, x.(*appsv1.Deployment)) }},
-	{"apps", "statefulsets", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
-		return f.Apps().V1().StatefulSets().Informer()
-	},
-		func(o *cluster.Objects, x any) { o.StatefulSets = append(o.StatefulSets, x.(*appsv1.StatefulSet)) }},
-	{"apps", "daemonsets", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
-		return f.Apps().V1().DaemonSets().Informer()
-	},
-		func(o *cluster.Objects, x any) { o.DaemonSets = append(o.DaemonSets, x.(*appsv1.DaemonSet)) }},
-	{"batch", "jobs", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
-		return f.Batch().V1().Jobs().Informer()
-	},
-		func(o *cluster.Objects, x any) { o.Jobs = append(o.Jobs, x.(*batchv1.Job)) }},
-	{"batch", "cronjobs", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
-		return f.Batch().V1().CronJobs().Informer()
-	},
-		func(o *cluster.Objects, x any) { o.CronJobs = append(o.CronJobs, x.(*batchv1.CronJob)) }},
-	{"scheduling.k8s.io", "priorityclasses", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
-		return f.Scheduling().V1().PriorityClasses().Informer()
-	},
-		func(o *cluster.Objects, x any) {
-			o.PriorityClasses = append(o.PriorityClasses, x.(*schedulingv1.PriorityClass))
-		}},
-	{"", "persistentvolumes", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
-		return f.Core().V1().PersistentVolumes().Informer()
-	},
-		func(o *cluster.Objects, x any) {
-			o.PersistentVolumes = append(o.PersistentVolumes, x.(*corev1.PersistentVolume))
-		}},
-	{"storage.k8s.io", "storageclasses", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
-		return f.Storage().V1().StorageClasses().Informer()
-	},
-		func(o *cluster.Objects, x any) {
-			o.StorageClasses = append(o.StorageClasses, x.(*storagev1.StorageClass))
-		}},
-	{"storage.k8s.io", "csinodes", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
-		return f.Storage().V1().CSINodes().Informer()
-	},
-		func(o *cluster.Objects, x any) {
-			o.CSINodes = append(o.CSINodes, x.(*storagev1.CSINode))
-		}},
-	{"storage.k8s.io", "csidrivers", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
-		return f.Storage().V1().CSIDrivers().Informer()
-	},
-		func(o *cluster.Objects, x any) {
-			o.CSIDrivers = append(o.CSIDrivers, x.(*storagev1.CSIDriver))
-		}},
-	{"storage.k8s.io", "volumeattachments", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
-		return f.Storage().V1().VolumeAttachments().Informer()
-	},
-		func(o *cluster.Objects, x any) {
-			o.VolumeAttachments = append(o.VolumeAttachments, x.(*storagev1.VolumeAttachment))
-		}},
-	{"storage.k8s.io", "csistoragecapacities", func(f informers.SharedInformerFactory) cache.SharedIndexInformer {
-		return f.Storage().V1().CSIStorageCapacities().Informer()
-	},
-		func(o *cluster.Objects, x any) {
-			o.CSIStorageCapacities = append(o.CSIStorageCapacities, x.(*storagev1.CSIStorageCapacity))
-		}},
+		func(o *cluster.Objects) *[]*storagev1.CSIStorageCapacity { return &o.CSIStorageCapacities }),
 }
 
 // Resource is a kind of object that is read, by API group and resource name.

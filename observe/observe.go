@@ -32,6 +32,10 @@ type Observer struct {
 	factory informers.SharedInformerFactory
 	watched []watched
 
+	// MaxStaleness is how far behind the cluster the view of any kind may be for
+	// a snapshot to be made of it; 0 means any time. Set it before Start.
+	MaxStaleness time.Duration
+
 	mu      sync.Mutex
 	denied  map[string]refusal // by kind, the last one while listing or watching
 	failed  map[string]error   // by kind, the last other failure while listing
@@ -45,10 +49,10 @@ func New(client kubernetes.Interface, c clock.PassiveClock) *Observer {
 	o := &Observer{client: client, clock: c, denied: map[string]refusal{}, failed: map[string]error{}, changed: make(chan struct{})}
 	o.factory = informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(keep))
 	for _, k := range kinds {
-		inf := k.informer(o.factory)
-		w := watched{k, inf}
+		w := watched{kind: k, currency: &currency{clock: c}}
+		w.informer = k.informer(o.factory, client, w.currency)
 		// Set before Start; a refusal would otherwise only be retried for ever.
-		_ = inf.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) { o.note(k, err) })
+		_ = w.informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) { o.note(k, err) })
 		o.watched = append(o.watched, w)
 	}
 	_, _ = o.pods().AddEventHandler(cache.ResourceEventHandlerFuncs{
@@ -253,9 +257,13 @@ func (o *Observer) Objects() *cluster.Objects {
 }
 
 // Snapshot indexes the objects as last seen. It refuses while a permission is
-// missing: a cluster half seen would be judged wrongly.
+// missing, for a cluster half seen would be judged wrongly; and, with *Stale,
+// while a kind is further behind than MaxStaleness.
 func (o *Observer) Snapshot(context.Context) (*cluster.Snapshot, error) {
 	if err := o.refused(); err != nil {
+		return nil, err
+	}
+	if err := o.stale(); err != nil {
 		return nil, err
 	}
 	s, err := cluster.New(o.Objects())

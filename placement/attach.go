@@ -71,21 +71,15 @@ func (w *World) attachables(p *corev1.Pod, claim func(*corev1.Volume) *corev1.Pe
 	return out
 }
 
-// inlineAttachable is a volume of an in-tree kind that is named in a pod spec.
+// inlineAttachable is a volume of an in-tree kind that is named in a pod spec. Its
+// disk of GCE stands for no zone.
 func inlineAttachable(v *corev1.Volume) (attachable, bool) {
-	switch s := &v.VolumeSource; {
-	case s.AWSElasticBlockStore != nil:
-		return attachableOf("ebs.csi.aws.com", ebsID(s.AWSElasticBlockStore.VolumeID), true), true
-	case s.GCEPersistentDisk != nil:
-		return attachableOf("pd.csi.storage.gke.io", "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/"+s.GCEPersistentDisk.PDName, true), true
-	case s.AzureDisk != nil:
-		return attachableOf("disk.csi.azure.com", s.AzureDisk.DataDiskURI, true), true
-	case s.Cinder != nil:
-		return attachableOf("cinder.csi.openstack.org", s.Cinder.VolumeID, true), true
-	case s.PortworxVolume != nil:
-		return attachableOf("pxd.portworx.com", s.PortworxVolume.VolumeID, true), true
+	s := corev1.PersistentVolumeSource{AWSElasticBlockStore: v.AWSElasticBlockStore, GCEPersistentDisk: v.GCEPersistentDisk,
+		AzureDisk: v.AzureDisk, PortworxVolume: v.PortworxVolume}
+	if c := v.Cinder; c != nil {
+		s.Cinder = &corev1.CinderPersistentVolumeSource{VolumeID: c.VolumeID}
 	}
-	return attachable{}, false
+	return oldAttachable(&s, "projects/UNSPECIFIED/zones/UNSPECIFIED/disks/")
 }
 
 // ebsID cuts the disk's own name out of the form aws://zone/vol-....
@@ -114,16 +108,17 @@ func (w *World) claimAttachable(c *corev1.PersistentVolumeClaim) (attachable, bo
 	if s := pv.Spec.CSI; s != nil {
 		return attachableOf(s.Driver, s.VolumeHandle, false), s.Driver != "" && s.VolumeHandle != ""
 	}
-	return oldAttachable(pv)
+	return oldAttachable(&pv.Spec.PersistentVolumeSource, "disk ")
 }
 
-// oldAttachable is a PersistentVolume of an in-tree kind.
-func oldAttachable(pv *corev1.PersistentVolume) (attachable, bool) {
-	switch s := &pv.Spec.PersistentVolumeSource; {
+// oldAttachable is a volume of an in-tree kind; gcePrefix comes before the name
+// of a disk of GCE.
+func oldAttachable(s *corev1.PersistentVolumeSource, gcePrefix string) (attachable, bool) {
+	switch {
 	case s.AWSElasticBlockStore != nil:
 		return attachableOf("ebs.csi.aws.com", ebsID(s.AWSElasticBlockStore.VolumeID), true), true
 	case s.GCEPersistentDisk != nil:
-		return attachableOf("pd.csi.storage.gke.io", "disk "+s.GCEPersistentDisk.PDName, true), true
+		return attachableOf("pd.csi.storage.gke.io", gcePrefix+s.GCEPersistentDisk.PDName, true), true
 	case s.AzureDisk != nil:
 		return attachableOf("disk.csi.azure.com", s.AzureDisk.DataDiskURI, true), true
 	case s.Cinder != nil:

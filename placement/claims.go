@@ -116,7 +116,7 @@ func (w *World) sortBound(cs *claimSet, c *corev1.PersistentVolumeClaim) {
 		cs.unknown = cmp.Or(cs.unknown, fmt.Sprintf("volume %s of its claim %s is not in the snapshot", c.Spec.VolumeName, c.Name))
 		return
 	}
-	if a, old := oldAttachable(pv); old && a.translated {
+	if a, old := oldAttachable(&pv.Spec.PersistentVolumeSource, ""); old && a.translated {
 		cs.unknown = cmp.Or(cs.unknown, fmt.Sprintf("volume %s is of an in-tree kind, whose place the scheduler translates", pv.Name))
 		return
 	}

@@ -21,8 +21,8 @@ type Policy struct {
 	HardPodAffinityWeight int64
 }
 
-// Priority is one priority function of a Policy. Name is one of
-// PolicyFunctions, or any other where one of the labels is set.
+// Priority is one priority function of a Policy. Name is one of the functions
+// without arguments that are known, or any other where one of the labels is set.
 type Priority struct {
 	Name   string
 	Weight int64
@@ -48,16 +48,6 @@ var policyFunctions = []struct {
 	{"TaintTolerationPriority", (*round).policyTaints},
 	{"MostRequestedPriority", (*round).policyMostRequested},
 	{"EqualPriority", func(_ *round, _ []cluster.NodeID, out []int64) { fill(out, 1) }},
-}
-
-// PolicyFunctions are the names of the priority functions without arguments
-// that are known.
-func PolicyFunctions() []string {
-	var names []string
-	for _, f := range policyFunctions {
-		names = append(names, f.name)
-	}
-	return names
 }
 
 // DefaultPolicy is what applied without a Policy: weight 1 for everything, but

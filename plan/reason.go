@@ -93,6 +93,7 @@ const (
 	HintNotWritten          Code = "HintNotWritten"
 	APIThrottled            Code = "APIThrottled"
 	APIError                Code = "APIError"
+	ClusterViewStale        Code = "ClusterViewStale"
 	OutcomeUnknown          Code = "OutcomeUnknown"
 	LandedElsewhere         Code = "LandedElsewhere"
 	ReplacementNotReady     Code = "ReplacementNotReady"

@@ -26,6 +26,12 @@ type RunReport struct {
 	Stopped *Reason `json:"stopped"`
 }
 
+// Refused reports whether the pass ended before anything was planned; Plan then
+// says nothing but up to when the cluster was known.
+func (r *RunReport) Refused() bool {
+	return r.Stopped != nil && r.Stopped.Code == ClusterViewStale && len(r.Plan.Moves) == 0
+}
+
 // OutcomeKind is what became of one move.
 type OutcomeKind string
 

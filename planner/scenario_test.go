@@ -3,10 +3,8 @@ package planner_test
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -19,12 +17,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/golden"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/plan/schema"
 	"github.com/evenkeel-project/evenkeel/planner"
 )
-
-var update = flag.Bool("update", false, "rewrite want.plan in the scenarios")
 
 // TestScenarios plans on each file of testdata/scenarios: a sentence that says
 // what it shows, config.yaml, native objects, and the plan that is wanted, every
@@ -53,11 +50,9 @@ func TestScenarios(t *testing.T) {
 				if f.Name != "want.plan" {
 					continue
 				}
-				if *update {
+				if golden.Update() {
 					a.Files[i].Data = []byte(got)
-					if err := os.WriteFile(file, txtar.Format(a), 0o644); err != nil {
-						t.Fatal(err)
-					}
+					golden.Write(t, file, txtar.Format(a))
 					return
 				}
 				if d := cmp.Diff(string(f.Data), got); d != "" {
@@ -77,7 +72,8 @@ func section(a *txtar.Archive, name string) []byte {
 	return nil
 }
 
-func planOf(t *testing.T, a *txtar.Archive) plan.Plan {
+// opened reads what a scenario plans on.
+func opened(t *testing.T, a *txtar.Archive) (*cluster.Snapshot, *config.Config) {
 	t.Helper()
 	objects := &cluster.Objects{}
 	if err := cluster.Read(bytes.NewReader(section(a, "objects.yaml")), "objects.yaml", objects); err != nil {
@@ -91,6 +87,12 @@ func planOf(t *testing.T, a *txtar.Archive) plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return s, conf
+}
+
+func planOf(t *testing.T, a *txtar.Archive) plan.Plan {
+	t.Helper()
+	s, conf := opened(t, a)
 	var due []string
 	if names := section(a, "due"); names != nil {
 		due = strings.Fields(string(names))

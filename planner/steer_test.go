@@ -1,7 +1,6 @@
 package planner_test
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"slices"
@@ -186,18 +185,7 @@ func scenarioOf(t *testing.T, name string) (*cluster.Snapshot, planner.Options, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	objects := &cluster.Objects{}
-	if err := cluster.Read(bytes.NewReader(section(a, "objects.yaml")), "objects.yaml", objects); err != nil {
-		t.Fatal(err)
-	}
-	s, err := cluster.New(objects)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conf, err := config.Load("config.yaml", section(a, "config.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	s, conf := opened(t, a)
 	return s, conf.Planner(), controller.Goals(s, conf.Build(), nil)
 }
 

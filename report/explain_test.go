@@ -46,7 +46,7 @@ func TestExplainGolden(t *testing.T) {
 			if err := report.Explain(&b, f, e); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name+"."+string(f), b.Bytes())
+			compare(t, name+"."+string(f), b.Bytes())
 		}
 	}
 }

@@ -4,37 +4,21 @@ import (
 	"bytes"
 	"encoding/json"
 	"errors"
-	"flag"
-	"os"
 	"path/filepath"
 	"reflect"
 	"strings"
 	"testing"
 	"unicode"
 
+	"github.com/evenkeel-project/evenkeel/internal/golden"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 	"sigs.k8s.io/yaml"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-func golden(t *testing.T, name string, got []byte) {
+func compare(t *testing.T, name string, got []byte) {
 	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if !bytes.Equal(got, want) {
-		t.Errorf("%s differs (go test ./report -update rewrites it)\n--- got\n%s\n--- want\n%s", path, got, want)
-	}
+	golden.Equal(t, filepath.Join("testdata", name), got)
 }
 
 func plans() map[string]plan.Plan {
@@ -48,7 +32,7 @@ func TestPlanGolden(t *testing.T) {
 			if err := report.Plan(&b, f, p); err != nil {
 				t.Fatal(err)
 			}
-			golden(t, name+"."+string(f), b.Bytes())
+			compare(t, name+"."+string(f), b.Bytes())
 		}
 	}
 	for _, f := range []report.Format{report.JSON, report.YAML} {
@@ -56,17 +40,17 @@ func TestPlanGolden(t *testing.T) {
 		if err := report.Plan(&b, f, threeZones()); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, "three-zones."+string(f), b.Bytes())
+		compare(t, "three-zones."+string(f), b.Bytes())
 	}
 }
 
 func TestRunGolden(t *testing.T) {
-	for name, r := range map[string]plan.RunReport{"run-live": liveRun(), "run-dry": dryRun(), "run-level": run(plan.Live, level())} {
+	for name, r := range map[string]plan.RunReport{"run-live": liveRun(), "run-dry": dryRun(), "run-refused": refusedRun(), "run-level": run(plan.Live, level())} {
 		var b bytes.Buffer
 		if err := report.Run(&b, report.Table, r); err != nil {
 			t.Fatal(err)
 		}
-		golden(t, name+".table", b.Bytes())
+		compare(t, name+".table", b.Bytes())
 	}
 }
 

@@ -16,6 +16,9 @@ func (t *table) run(r plan.RunReport) {
 	}
 	t.line("Run %s, %s, started %s, took %s.", orDash(safe(r.RunID)), modeText(r.Mode),
 		r.Started.UTC().Format(timeLayout), r.Finished.Sub(r.Started).Round(time.Millisecond))
+	if r.Refused() {
+		return
+	}
 	t.outcomes(r)
 	t.line("")
 	t.plan(r.Plan, "Plan", "")
@@ -30,6 +33,10 @@ func modeText(m plan.Mode) string {
 
 // runVerdict counts what happened; it never reads better than the outcomes.
 func (t *table) runVerdict(r plan.RunReport) {
+	if r.Refused() {
+		t.line("%s", t.paint(yellow, "Run: refused; nothing planned, nothing evicted."))
+		return
+	}
 	by := map[plan.OutcomeKind]int{}
 	foretold, elsewhere, open := 0, 0, 0
 	for _, o := range r.Outcomes {

@@ -169,6 +169,13 @@ func liveRun() plan.RunReport {
 	return r
 }
 
+// refusedRun is a pass before which pods had not been seen for long.
+func refusedRun() plan.RunReport {
+	r := run(plan.Live, plan.Plan{APIVersion: plan.APIVersion, Kind: "Plan", ID: "p-0", TakenAt: taken, Expires: taken})
+	r.Stopped = &plan.Reason{Code: plan.ClusterViewStale, Message: "pods are known as of 2026-01-01T00:00:00Z only, 3m0s ago, longer than guards.maxStaleness 2m0s"}
+	return r
+}
+
 // dryRun is the seed scenario, not carried out.
 func dryRun() plan.RunReport {
 	return run(plan.DryRun, threeZones(), outcome(1, "d-6f9c-x1", plan.WouldEvict, "", false), outcome(2, "d-6f9c-x2", plan.WouldEvict, "", false))

@@ -8,17 +8,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-type explainFlags struct {
-	input          inputFlags
-	config, output string
-	strategies     []string
-}
+type explainFlags struct{ judgeFlags }
 
 func newExplain(g *global) *cobra.Command {
 	f := &explainFlags{}
@@ -29,11 +24,7 @@ func newExplain(g *global) *cobra.Command {
 			return errors.New("explain what? want: explain pod NAMESPACE/NAME, explain node NAME, or explain workload KIND/NAMESPACE/NAME")
 		},
 	}
-	fl := c.PersistentFlags()
-	f.input.add(fl)
-	fl.StringVar(&f.config, "config", "", "configuration file (default: the shipped one)")
-	fl.StringSliceVar(&f.strategies, "strategy", nil, "strategies that are due (default: all); the others are constraints")
-	fl.StringVarP(&f.output, "output", "o", "table", "table, wide, json or yaml")
+	f.add(c.PersistentFlags())
 	c.AddCommand(
 		f.command(g, "pod NAMESPACE/NAME", "Why a pod would or would not be moved", podNamed),
 		f.command(g, "node NAME", "Why a node is as it is, and what becomes of its pods", nodeNamed),
@@ -59,16 +50,7 @@ func (f *explainFlags) command(g *global, use, short string, find finder) *cobra
 
 func (f *explainFlags) run(cmd *cobra.Command, g *global, name string, find finder) error {
 	g.logger(cmd)
-	format, err := report.ParseFormat(f.output)
-	if err != nil {
-		return fmt.Errorf("--output: %w", err)
-	}
-	conf, err := loadConfig(f.config)
-	if err != nil {
-		return err
-	}
-	strategies := conf.Build()
-	names, err := due(cmd, strategies, f.strategies)
+	j, err := f.parse(cmd)
 	if err != nil {
 		return err
 	}
@@ -80,8 +62,8 @@ func (f *explainFlags) run(cmd *cobra.Command, g *global, name string, find find
 	if err != nil {
 		return err
 	}
-	e := planner.New(conf.Planner()).Explain(s, plan.PlannerState{}, controller.Goals(s, strategies, names), s.TakenAt)
-	return report.Explain(cmd.OutOrStdout(), format, explain(e))
+	e := planner.New(j.conf.Planner()).Explain(s, plan.PlannerState{}, j.goals(s), s.TakenAt)
+	return report.Explain(cmd.OutOrStdout(), j.format, explain(e))
 }
 
 func podNamed(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {

@@ -11,6 +11,10 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report"
 )
 
 // inputFlags say what is looked at: files, or else the cluster.
@@ -67,4 +71,45 @@ func (g *global) live(cmd *cobra.Command, client kubernetes.Interface, conf *res
 		return nil, err
 	}
 	return o.Objects(), nil
+}
+
+// judgeFlags say what is looked at, by which configuration and strategies it is
+// judged, and in which form the answer is shown.
+type judgeFlags struct {
+	input          inputFlags
+	config, output string
+	strategies     []string
+}
+
+func (f *judgeFlags) add(fl *pflag.FlagSet) {
+	f.input.add(fl)
+	fl.StringVar(&f.config, "config", "", "configuration file (default: the shipped one)")
+	fl.StringSliceVar(&f.strategies, "strategy", nil, "strategies that are due (default: all); the others are constraints")
+	fl.StringVarP(&f.output, "output", "o", "table", "table, wide, json or yaml")
+}
+
+// judge is what the flags of judgeFlags mean.
+type judge struct {
+	format     report.Format
+	conf       *config.Config
+	strategies []config.Scheduled
+	due        []string
+}
+
+func (f *judgeFlags) parse(cmd *cobra.Command) (judge, error) {
+	format, err := report.ParseFormat(f.output)
+	if err != nil {
+		return judge{}, fmt.Errorf("--output: %w", err)
+	}
+	conf, err := loadConfig(f.config)
+	if err != nil {
+		return judge{}, err
+	}
+	j := judge{format: format, conf: conf, strategies: conf.Build()}
+	j.due, err = due(cmd, j.strategies, f.strategies)
+	return j, err
+}
+
+func (j judge) goals(s *cluster.Snapshot) []plan.Goal {
+	return controller.Goals(s, j.strategies, j.due)
 }

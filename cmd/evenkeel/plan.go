@@ -11,17 +11,15 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
 type planFlags struct {
-	input                     inputFlags
-	strategies                []string
-	config, output, saveInput string
-	detailedExitCode          bool
+	judgeFlags
+	saveInput        string
+	detailedExitCode bool
 }
 
 func newPlan(g *global) *cobra.Command {
@@ -32,10 +30,7 @@ func newPlan(g *global) *cobra.Command {
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
 	}
 	fl := c.Flags()
-	f.input.add(fl)
-	fl.StringVar(&f.config, "config", "", "configuration file (default: the shipped one)")
-	fl.StringSliceVar(&f.strategies, "strategy", nil, "strategies that are due (default: all); the others are constraints")
-	fl.StringVarP(&f.output, "output", "o", "table", "table, wide, json or yaml")
+	f.add(fl)
 	fl.StringVar(&f.saveInput, "save-input", "", "write what was planned on to this file (JSON), to plan on it again with -f")
 	fl.BoolVar(&f.detailedExitCode, "detailed-exitcode", false, "exit with 2 when moves are planned")
 	return c
@@ -43,16 +38,7 @@ func newPlan(g *global) *cobra.Command {
 
 func (f *planFlags) run(cmd *cobra.Command, g *global) error {
 	g.logger(cmd)
-	format, err := report.ParseFormat(f.output)
-	if err != nil {
-		return fmt.Errorf("--output: %w", err)
-	}
-	conf, err := loadConfig(f.config)
-	if err != nil {
-		return err
-	}
-	strategies := conf.Build()
-	names, err := due(cmd, strategies, f.strategies)
+	j, err := f.parse(cmd)
 	if err != nil {
 		return err
 	}
@@ -69,8 +55,8 @@ func (f *planFlags) run(cmd *cobra.Command, g *global) error {
 	if err != nil {
 		return err
 	}
-	p := planner.New(conf.Planner()).Plan(s, plan.PlannerState{}, controller.Goals(s, strategies, names), s.TakenAt)
-	if err := report.Plan(cmd.OutOrStdout(), format, p, report.Options{Evicts: !conf.DryRun}); err != nil {
+	p := planner.New(j.conf.Planner()).Plan(s, plan.PlannerState{}, j.goals(s), s.TakenAt)
+	if err := report.Plan(cmd.OutOrStdout(), j.format, p, report.Options{Evicts: !j.conf.DryRun}); err != nil {
 		return err
 	}
 	if f.detailedExitCode && len(p.Moves) > 0 {

@@ -3,7 +3,6 @@ package main
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
 	"fmt"
 	"io"
 	"maps"
@@ -18,9 +17,9 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
-)
 
-var update = flag.Bool("update", false, "rewrite docs/reliability.md")
+	"github.com/evenkeel-project/evenkeel/internal/golden"
+)
 
 const (
 	// minRows is how many kinds of bad input the catalogue must hold.
@@ -294,22 +293,9 @@ func TestCatalogueIsLargeAndWithoutRepetition(t *testing.T) {
 
 // TestReliabilityDocument keeps docs/reliability.md in step with the table.
 func TestReliabilityDocument(t *testing.T) {
-	const path = "../../docs/reliability.md"
 	var b bytes.Buffer
 	document(t, &b)
-	if *update {
-		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	got, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if d := cmp.Diff(b.String(), string(got)); d != "" {
-		t.Errorf("run: go test ./cmd/evenkeel -run TestReliabilityDocument -update\n(-want +got)\n%s", d)
-	}
+	golden.Equal(t, "../../docs/reliability.md", b.Bytes())
 }
 
 func document(t *testing.T, w io.Writer) {

@@ -93,6 +93,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	// were accepted are still watched for a moment.
 	watching, endWatching := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	o := observe.New(client, clock.RealClock{})
+	o.MaxStaleness = time.Duration(conf.Guards.MaxStaleness)
 	defer func() { endWatching(); o.Shutdown() }()
 	o.Start(watching)
 	m := metrics.New(version, conf.Hash())

@@ -54,6 +54,20 @@ func run(m *testing.M) int {
 	return m.Run()
 }
 
+// maxBinary bounds the program, in bytes: Kubernetes' own code has no place in it.
+const maxBinary = 60 << 20
+
+func TestTheBinaryIsSmall(t *testing.T) {
+	info, err := os.Stat(binary)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d bytes", info.Size())
+	if info.Size() >= maxBinary {
+		t.Errorf("%s has %d bytes, want fewer than %d", binary, info.Size(), maxBinary)
+	}
+}
+
 var scenarios atomic.Int32
 
 // scenario seeds apps into a namespace of their own, which is gone afterwards.
