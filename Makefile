@@ -43,6 +43,10 @@ test-lab: lab ## the lab's short end-to-end set: real API server and scheduler
 test-lab-long: lab ## the same with every repetition of the seed scenario (20 of 20)
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./e2e/...
 
+.PHONY: test-landings
+test-landings: lab ## 500 placements and a pass of 200 moves on 300 nodes: did pods land where foretold?
+	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./landings
+
 .PHONY: budgets
 budgets: ## 2,000 random budgets against the real server (several minutes)
 	cd lab && go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./budgets

@@ -67,3 +67,20 @@ func TestUnequalOddsNarrowTheInterval(t *testing.T) {
 		t.Errorf("%d to %d, want exactly 10", low, high)
 	}
 }
+
+// TestWrongOddsFallOutside: of 120 events in a bin, odds that are wrong by 0.15
+// are found out, and right ones pass.
+func TestWrongOddsFallOutside(t *testing.T) {
+	for _, c := range []struct {
+		truth float64
+		want  int
+	}{{0.5, 0}, {0.65, 1}, {0.35, 1}} {
+		var b bins
+		for i := range 120 {
+			b.add(placed{group: 0.5, hit: float64(i) < 120*c.truth, odds: map[string]float64{"n1": 0.5, "n2": 0.5}})
+		}
+		if got := b.outside(); len(got) != c.want {
+			t.Errorf("foretold 0.5, happens in %.2f: bins outside %v, want %d", c.truth, got, c.want)
+		}
+	}
+}

@@ -68,7 +68,7 @@ func furnish(t *testing.T, ns string, nodes int, apps []seed.App) {
 	}
 	furnished = ns
 	begun := time.Now()
-	if err := seed.ManyApps(t.Context(), lab.Client, ns, apps, 16); err != nil {
+	if err := seed.ManyApps(t.Context(), lab.Client, ns, apps, 8); err != nil {
 		t.Fatal(err)
 	}
 	pods := 0
