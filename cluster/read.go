@@ -269,6 +269,9 @@ func (o *Objects) add(raw []byte, at string, fallback header, depth int) error {
 		}
 		return readDocument(json.NewDecoder(bytes.NewReader(raw)), at, o, depth+1)
 	}
+	if h.APIVersion+" "+h.Kind == plannerState {
+		return o.addState(raw, at)
+	}
 	k, ok := kindByName[h.APIVersion+" "+h.Kind]
 	if !ok {
 		if o.Skipped == nil {

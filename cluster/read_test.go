@@ -141,6 +141,34 @@ func TestReadErrorsNameFileAndDocument(t *testing.T) {
 	}
 }
 
+const state = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"PlannerState","schedulers":{"fancy":{"foretold":1,"hits":1,"seen":2}}}`
+
+// TestAPlannerStateIsKept also when nothing of the snapshot may tell secrets.
+func TestAPlannerStateIsKept(t *testing.T) {
+	o, err := read(t, "apiVersion: v1\nkind: Node\nmetadata: {name: a}\n---\n"+state+"\n")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, from := range []*cluster.Objects{o, cluster.Redact(o)} {
+		for _, f := range []cluster.Format{cluster.JSON, cluster.YAML} {
+			var b bytes.Buffer
+			if err := cluster.Write(&b, from, f); err != nil {
+				t.Fatal(err)
+			}
+			again, err := read(t, b.String())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if string(again.PlannerState) != state || len(again.Nodes) != 1 || len(again.Skipped) != 0 {
+				t.Errorf("%s: %d nodes, skipped %v, state %s", f, len(again.Nodes), again.Skipped, again.PlannerState)
+			}
+		}
+	}
+	if _, err := read(t, state+"\n"+state+"\n"); err == nil || !strings.Contains(err.Error(), "in.yaml, document 2: a second PlannerState") {
+		t.Errorf("two states: %v", err)
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	text, err := os.ReadFile(example)
 	if err != nil {

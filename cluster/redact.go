@@ -17,7 +17,7 @@ var kept = []string{"evenkeel.io/", "descheduler.alpha.kubernetes.io/", "cluster
 // decision reads. Names and labels stay: decisions go by them. The same plan
 // comes out.
 func Redact(o *Objects) *Objects {
-	out := &Objects{TakenAt: o.TakenAt, ServerVersion: o.ServerVersion, ClusterUID: o.ClusterUID, Redacted: true}
+	out := &Objects{TakenAt: o.TakenAt, ServerVersion: o.ServerVersion, ClusterUID: o.ClusterUID, PlannerState: o.PlannerState, Redacted: true}
 	for _, k := range kinds {
 		// Objects of a kind are copied and handed back through its own list.
 		_ = k.each(o, func(x object) error {

@@ -48,6 +48,9 @@ type Objects struct {
 	ClusterUID string
 	// Skipped counts objects of kinds that are not read, by "group/version Kind".
 	Skipped map[string]int
+	// PlannerState is our own PlannerState as JSON, which package plan reads; empty:
+	// there is none.
+	PlannerState []byte
 	// Redacted says that Redact was applied.
 	Redacted bool
 }

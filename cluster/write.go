@@ -57,11 +57,15 @@ func (o *Objects) annotations() map[string]string {
 	return a
 }
 
-func (o *Objects) each(f func(object) error) error {
+// each calls f with all that is written, the planner's state last.
+func (o *Objects) each(f func(any) error) error {
 	for _, k := range kinds {
-		if err := k.each(o, f); err != nil {
+		if err := k.each(o, func(x object) error { return f(x) }); err != nil {
 			return err
 		}
+	}
+	if len(o.PlannerState) > 0 {
+		return f(json.RawMessage(o.PlannerState))
 	}
 	return nil
 }
@@ -73,7 +77,7 @@ func writeJSON(w *bufio.Writer, o *Objects) error {
 	}
 	fmt.Fprintf(w, `{"apiVersion":"v1","kind":"List","metadata":{"annotations":%s},"items":[`, meta)
 	sep := "\n"
-	err = o.each(func(x object) error {
+	err = o.each(func(x any) error {
 		b, err := json.Marshal(x)
 		if err != nil {
 			return err
@@ -94,7 +98,7 @@ func writeYAML(w *bufio.Writer, o *Objects) error {
 	}
 	w.Write(meta)
 	w.WriteString("items:\n")
-	return o.each(func(x object) error {
+	return o.each(func(x any) error {
 		b, err := yaml.Marshal([]any{x})
 		if err != nil {
 			return err

@@ -16,6 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/guard"
+	"github.com/evenkeel-project/evenkeel/planner/shadow"
 	"github.com/evenkeel-project/evenkeel/schedule"
 	"github.com/evenkeel-project/evenkeel/strategies"
 )
@@ -116,6 +117,7 @@ func (c *Config) Planner() planner.Options {
 	}
 	o.Guards = g
 	o.Placement = placement.Options{Profiles: c.profiles, GracePeriodSeconds: c.Evictor.GracePeriodSeconds}
+	o.Shadow = shadow.Options(c.Placement.Shadow)
 	o.MinConfidence = c.Guards.MinConfidence
 	o.MaxUnavailableWithoutPDB = c.Guards.MaxUnavailableWithoutPDB
 	o.UtilizationLimit = c.Impact.UtilizationLimit

@@ -37,7 +37,7 @@ func Default() *Config {
 			PerOwner: plan.Percent(50), PerZone: plan.Absolute(20),
 			PerHour: PerHour{plan.Absolute(10), plan.Absolute(100), plan.Absolute(300)}},
 		Windows:   Windows{[]Window{}, []Window{}},
-		Placement: Placement{Profiles: []PlacementProfile{}},
+		Placement: Placement{Profiles: []PlacementProfile{}, Shadow: Shadow{MinBindings: 50, MinHitRate: 0.9}},
 		Evictor: Evictor{PerMinute: plan.Absolute(30),
 			InFlight:      InFlight{plan.Absolute(16), plan.Absolute(2), plan.Absolute(1)},
 			VerifyTimeout: 5 * minute, Steer: string(hints.None), SteerMaxFrac: 0.67, SteerTTL: 10 * minute, Backoff: Backoff{10 * minute, 24 * 60 * minute},

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/planner/shadow"
 	"github.com/evenkeel-project/evenkeel/spelling"
 )
 
@@ -17,6 +18,13 @@ import (
 type Placement struct {
 	SchedulerConfig string             `json:"schedulerConfig"`
 	Profiles        []PlacementProfile `json:"profiles"`
+	Shadow          Shadow             `json:"shadow"`
+}
+
+// Shadow says when a scheduler without a profile is taken for the default one.
+type Shadow struct {
+	MinBindings int     `json:"minBindings"`
+	MinHitRate  float64 `json:"minHitRate"`
 }
 
 // PlacementProfile is a scheduler that is described here rather than in the
@@ -69,6 +77,10 @@ func (c *Config) checkPlacement(e *mistakes) {
 		}
 		c.profiles[p.SchedulerName] = c.profile(e, path, p)
 	}
+	if n := c.Placement.Shadow.MinBindings; n < 0 || n > shadow.MaxMinBindings {
+		e.field("placement.shadow.minBindings", "%d is no number of bindings to wait for (want 1..%d, or 0 to trust no scheduler without a profile)", n, shadow.MaxMinBindings)
+	}
+	fraction(e, "placement.shadow.minHitRate", c.Placement.Shadow.MinHitRate)
 }
 
 // beside reads a file whose path is relative to the configuration's folder.

@@ -56,6 +56,9 @@ type Controller struct {
 	// long hints may outlive this process.
 	Hinter  Hinter
 	HintTTL time.Duration
+	// Shadow counts how well schedulers without a profile are foretold; nil keeps
+	// the counts that there are.
+	Shadow *Shadow
 	// OnReport takes the report of every pass.
 	OnReport func(plan.RunReport)
 
@@ -93,6 +96,9 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 	if err != nil {
 		c.refuse(&report, err)
 		return report, err
+	}
+	if c.Shadow != nil {
+		c.state.Schedulers = c.Shadow.Seen()
 	}
 	goals := Goals(snapshot, c.Strategies, due)
 	report.Plan = c.Planner.Plan(snapshot, c.state, goals, snapshot.TakenAt)

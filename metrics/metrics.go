@@ -27,6 +27,8 @@ type Metrics struct {
 	outcomes     *prometheus.CounterVec
 	landings     *prometheus.CounterVec
 	leader       prometheus.Gauge
+	shadow       *prometheus.CounterVec
+	hitRate      *prometheus.GaugeVec
 }
 
 // New makes the metrics; version and configHash are shown as labels of 1.
@@ -43,14 +45,32 @@ func New(version, configHash string) *Metrics {
 		rejected:     prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_rejected_pods", Help: "Pods that could have helped but stay, by reason code, in the last plan."}, []string{"code"}),
 		outcomes:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evenkeel_evictions_total", Help: "Moves by outcome and strategy; only outcome=evicted removed a pod."}, []string{"outcome", "strategy"}),
 		landings:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evenkeel_landings_total", Help: "Replacements seen, by whether they landed as foretold."}, []string{"as_foretold"}),
+		shadow:       prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evenkeel_shadow_bindings_total", Help: "Bindings of schedulers without a profile (at most 16 names) that were looked at: as the default profile has it (hit), otherwise (miss), or it does not say enough (unclear)."}, []string{"scheduler", "result"}),
+		hitRate:      prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_shadow_hit_ratio", Help: "Share of the foretold bindings that came true, by scheduler without a profile; the last 500 to 1000 count."}, []string{"scheduler"}),
 		leader:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_leader", Help: "1 while this process holds the Lease."}),
 	}
 	info := prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_build_info", Help: "1, with version and hash of the configuration.",
 		ConstLabels: prometheus.Labels{"version": version, "config_hash": configHash}})
 	info.Set(1)
 	m.Registry.MustRegister(info, m.passes, m.passSeconds, m.lastPass, m.skipped, m.planned, m.minEvictions, m.excess, m.rejected,
-		m.outcomes, m.landings, m.leader, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		m.outcomes, m.landings, m.leader, m.shadow, m.hitRate, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
+}
+
+// Binding notes a binding of a scheduler without a profile; b are its counts with
+// it, told whether it was foretold, hit whether it came true.
+func (m *Metrics) Binding(scheduler string, b plan.Bindings, hit, told bool) {
+	result := "unclear"
+	switch {
+	case hit:
+		result = "hit"
+	case told:
+		result = "miss"
+	}
+	m.shadow.WithLabelValues(scheduler, result).Inc()
+	if b.Foretold > 0 {
+		m.hitRate.WithLabelValues(scheduler).Set(b.HitRate())
+	}
 }
 
 // Leading notes whether this process holds the Lease.

@@ -61,3 +61,29 @@ evenkeel_schedule_skipped_total{strategy="zones"} 1
 		t.Error(err, problems)
 	}
 }
+
+func TestBindingsAreCountedByScheduler(t *testing.T) {
+	m := metrics.New("v1", "abc")
+	m.Binding("fancy", plan.Bindings{Seen: 1}, false, false)
+	m.Binding("fancy", plan.Bindings{Seen: 2, Foretold: 1, Hits: 1}, true, true)
+	m.Binding("fancy", plan.Bindings{Seen: 3, Foretold: 2, Hits: 1}, false, true)
+	m.Binding("none", plan.Bindings{Seen: 1}, false, false)
+	want := `
+# HELP evenkeel_shadow_bindings_total Bindings of schedulers without a profile (at most 16 names) that were looked at: as the default profile has it (hit), otherwise (miss), or it does not say enough (unclear).
+# TYPE evenkeel_shadow_bindings_total counter
+evenkeel_shadow_bindings_total{result="hit",scheduler="fancy"} 1
+evenkeel_shadow_bindings_total{result="miss",scheduler="fancy"} 1
+evenkeel_shadow_bindings_total{result="unclear",scheduler="fancy"} 1
+evenkeel_shadow_bindings_total{result="unclear",scheduler="none"} 1
+# HELP evenkeel_shadow_hit_ratio Share of the foretold bindings that came true, by scheduler without a profile; the last 500 to 1000 count.
+# TYPE evenkeel_shadow_hit_ratio gauge
+evenkeel_shadow_hit_ratio{scheduler="fancy"} 0.5
+`
+	if err := testutil.GatherAndCompare(m.Registry, strings.NewReader(want), "evenkeel_shadow_bindings_total", "evenkeel_shadow_hit_ratio"); err != nil {
+		t.Error(err)
+	}
+	problems, err := testutil.GatherAndLint(m.Registry)
+	if err != nil || len(problems) > 0 {
+		t.Error(err, problems)
+	}
+}

@@ -23,10 +23,13 @@ type Plan struct {
 	Goals      []Goal      `json:"goals"` // those with excess before
 	// Strategies are all that are enabled, in the order of the configuration.
 	Strategies []StrategyState `json:"strategies"`
-	Before     State           `json:"before"`
-	After      State           `json:"after"`
-	Bound      Bound           `json:"bound"`
-	Inputs     []Input         `json:"inputs"`
+	// Schedulers are those without a profile of which there are pods or counts, by
+	// name.
+	Schedulers []SchedulerState `json:"schedulers,omitempty"`
+	Before     State            `json:"before"`
+	After      State            `json:"after"`
+	Bound      Bound            `json:"bound"`
+	Inputs     []Input          `json:"inputs"`
 	// NotEnforced lists default limits of the config that this version does
 	// not enforce yet, by field path.
 	NotEnforced []string `json:"notEnforced,omitempty"`

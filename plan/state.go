@@ -25,6 +25,9 @@ type PlannerState struct {
 	// Benefits are what evictions were foretold to bring and what they brought,
 	// by strategy.
 	Benefits map[string]Benefit `json:"benefits,omitempty"`
+	// Schedulers are the bindings of schedulers without a profile, by
+	// schedulerName; at most MaxSchedulers.
+	Schedulers map[string]Bindings `json:"schedulers,omitempty"`
 }
 
 // EvictionCount counts the evictions of a workload in one minute. The workload

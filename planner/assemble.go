@@ -25,6 +25,7 @@ func (p *Planner) assemble(c *search, steps []wavedStep) plan.Plan {
 		Goals:      []plan.Goal{},
 		Before:     before.state(),
 		Strategies: c.strategies(),
+		Schedulers: c.schedulers,
 		Inputs:     c.inputs(),
 	}
 	for i, nodes := range c.hinted {

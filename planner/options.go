@@ -7,6 +7,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/guard"
+	"github.com/evenkeel-project/evenkeel/planner/shadow"
 )
 
 // ZoneKey is the node label that perZone limits and reports go by.
@@ -16,8 +17,11 @@ const ZoneKey = "topology.kubernetes.io/zone"
 type Options struct {
 	Guards    guard.Options
 	Placement placement.Options
-	Limits    Limits
-	InFlight  InFlight
+	// Shadow says which schedulers that are not in Placement are taken for the
+	// default profile.
+	Shadow   shadow.Options
+	Limits   Limits
+	InFlight InFlight
 	// MinConfidence is the least probability with which the replacement must
 	// land on an acceptable node.
 	MinConfidence float64
@@ -61,6 +65,7 @@ func DefaultOptions() Options {
 			PerPass: plan.Absolute(50), PerNode: plan.Absolute(5), PerNamespace: plan.Percent(20),
 			PerOwner: plan.Percent(50), PerZone: plan.Absolute(20),
 		},
+		Shadow:                   shadow.Options{MinBindings: 50, MinHitRate: 0.9},
 		InFlight:                 InFlight{Total: 16, PerNode: 2, PerOwner: 1},
 		MinConfidence:            0.9,
 		Steer:                    hints.None,
@@ -79,6 +84,9 @@ func (o Options) Validate() []error {
 	}
 	if o.steers() && !(o.SteerMaxFrac > 0 && o.SteerMaxFrac <= 1) {
 		errs = append(errs, fmt.Errorf("steerMaxFrac: %v is not a fraction above 0, at most 1", o.SteerMaxFrac))
+	}
+	if s := o.Shadow; s.MinBindings > 0 && !(s.MinHitRate > 0 && s.MinHitRate <= 1) {
+		errs = append(errs, fmt.Errorf("shadow.minHitRate: %v is not a fraction above 0, at most 1", s.MinHitRate))
 	}
 	if o.InFlight.Total < 1 || o.InFlight.PerNode < 1 || o.InFlight.PerOwner < 1 {
 		errs = append(errs, fmt.Errorf("inFlight: every value must be 1 or more, got %+v", o.InFlight))

@@ -52,21 +52,23 @@ func (p *Planner) solve(c *search) []wavedStep {
 
 // search is one planning pass under way.
 type search struct {
-	p       *Planner
-	s       *cluster.Snapshot
-	st      plan.PlannerState
-	now     time.Time
-	world   *placement.World
-	goals   *tracker
-	limits  *limits
-	verdict *verdicts
-	refused *refusals
-	moves   []step
-	moved   map[cluster.PodID]bool
-	leftOut map[cluster.PodID]bool // moves that no wave can hold
-	steer   *steering
-	steers  bool               // moves that need hints are looked for
-	hinted  [][]cluster.NodeID // nodes hinted in each wave
+	p   *Planner
+	s   *cluster.Snapshot
+	st  plan.PlannerState
+	now time.Time
+	// schedulers are those without a profile.
+	schedulers []plan.SchedulerState
+	world      *placement.World
+	goals      *tracker
+	limits     *limits
+	verdict    *verdicts
+	refused    *refusals
+	moves      []step
+	moved      map[cluster.PodID]bool
+	leftOut    map[cluster.PodID]bool // moves that no wave can hold
+	steer      *steering
+	steers     bool               // moves that need hints are looked for
+	hinted     [][]cluster.NodeID // nodes hinted in each wave
 }
 
 // step is an accepted move inside the search.
@@ -79,7 +81,7 @@ type step struct {
 }
 
 func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *search {
-	c := &search{p: p, s: s, st: st, now: now}
+	c := &search{p: p, s: s, st: st, now: now, schedulers: p.opts.Shadow.States(s, p.opts.Placement.Profiles, st.Schedulers)}
 	c.begin(goals)
 	c.verdict = newVerdicts(s, c.world, st, &p.opts, now)
 	c.steer = newSteering(s, &p.opts)
@@ -88,7 +90,9 @@ func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []p
 
 // begin puts the search at the snapshot, nothing moved.
 func (c *search) begin(goals []plan.Goal) {
-	c.world = placement.NewWorld(c.s, c.p.opts.Placement)
+	o := c.p.opts.Placement
+	o.Profiles = c.p.opts.Shadow.Profiles(o.Profiles, c.schedulers)
+	c.world = placement.NewWorld(c.s, o)
 	c.goals = newTracker(c.s, c.world, goals)
 	c.limits = newLimits(c.s, c.p.opts.Limits)
 	c.refused = newRefusals()
@@ -98,7 +102,7 @@ func (c *search) begin(goals []plan.Goal) {
 // afresh is another search from the snapshot. Verdicts do not depend on moves
 // and are shared.
 func (c *search) afresh() *search {
-	other := &search{p: c.p, s: c.s, st: c.st, now: c.now, verdict: c.verdict, steer: c.steer}
+	other := &search{p: c.p, s: c.s, st: c.st, now: c.now, schedulers: c.schedulers, verdict: c.verdict, steer: c.steer}
 	other.begin(c.goals.list)
 	return other
 }

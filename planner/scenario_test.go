@@ -25,7 +25,8 @@ import (
 
 // TestScenarios plans on each file of testdata/scenarios: a sentence that says
 // what it shows, config.yaml, native objects, and the plan that is wanted, every
-// rejection included. A file named due lists the strategies that are due.
+// rejection included. A file named due lists the strategies that are due; a
+// PlannerState among the objects is what was remembered.
 func TestScenarios(t *testing.T) {
 	files, err := filepath.Glob("testdata/scenarios/*.txtar")
 	if err != nil {
@@ -99,7 +100,11 @@ func planOf(t *testing.T, a *txtar.Archive) plan.Plan {
 	}
 	opts := conf.Planner()
 	opts.SamplesPerCode = -1
-	return planner.New(opts).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.Build(), due), s.TakenAt)
+	st, err := plan.ReadState(objects.PlannerState)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return planner.New(opts).Plan(s, st, controller.Goals(s, conf.Build(), due), s.TakenAt)
 }
 
 // text is the form of want.plan.
@@ -125,6 +130,9 @@ func text(p plan.Plan) string {
 	}
 	for _, r := range p.Rejections.Samples {
 		fmt.Fprintf(&b, "stays: %s on %s: %s: %s\n", r.Pod, r.Node, r.Reason.Code, r.Reason.Message)
+	}
+	for _, st := range p.Schedulers {
+		fmt.Fprintf(&b, "scheduler %s: %d pods, bindings seen %d, foretold %d, came true %d, trusted %v\n", st.Name, st.Pods, st.Seen, st.Foretold, st.Hits, st.Trusted)
 	}
 	for _, st := range p.Strategies {
 		if st.Goals > 0 && !st.Asked {

@@ -22,7 +22,7 @@ func compare(t *testing.T, name string, got []byte) {
 }
 
 func plans() map[string]plan.Plan {
-	return map[string]plan.Plan{"three-zones": threeZones(), "level": level(), "blocked": blocked(), "hot-nodes": hotNodes(), "hostile": hostile(), "steered": steered()}
+	return map[string]plan.Plan{"three-zones": threeZones(), "level": level(), "blocked": blocked(), "hot-nodes": hotNodes(), "hostile": hostile(), "steered": steered(), "shadowed": shadowed()}
 }
 
 func TestPlanGolden(t *testing.T) {

@@ -72,6 +72,19 @@ func steered() plan.Plan {
 	return p
 }
 
+// shadowed has schedulers without a profile: one that is trusted, one that is wrong
+// too often, one of which nothing is known.
+func shadowed() plan.Plan {
+	p := level()
+	all, some := 0.9833, 0.5
+	p.Schedulers = []plan.SchedulerState{
+		{Name: "binpack", Pods: 12, Seen: 80, Foretold: 60, Hits: 30, HitRate: &some},
+		{Name: "fancy", Pods: 9, Seen: 80, Foretold: 60, Hits: 59, HitRate: &all, Trusted: true},
+		{Name: "new", Pods: 1},
+	}
+	return p
+}
+
 // level has nothing to do.
 func level() plan.Plan {
 	p := base()

@@ -79,6 +79,7 @@ func (t *table) plan(p plan.Plan, subject, effect string) {
 	t.moves(p)
 	t.rejections(p)
 	t.bound(p)
+	t.schedulers(p)
 	t.inputs(p)
 }
 

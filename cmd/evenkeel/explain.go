@@ -62,7 +62,11 @@ func (f *explainFlags) run(cmd *cobra.Command, g *global, name string, find find
 	if err != nil {
 		return err
 	}
-	e := planner.New(j.conf.Planner()).Explain(s, plan.PlannerState{}, j.goals(s), s.TakenAt)
+	st, err := f.input.state(s)
+	if err != nil {
+		return err
+	}
+	e := planner.New(j.conf.Planner()).Explain(s, st, j.goals(s), s.TakenAt)
 	return report.Explain(cmd.OutOrStdout(), j.format, explain(e))
 }
 

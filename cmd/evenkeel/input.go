@@ -64,6 +64,16 @@ func (f *inputFlags) index(o *cluster.Objects) (*cluster.Snapshot, error) {
 	return s, nil
 }
 
+// state is what the planner remembered when the snapshot was taken, as far as the
+// snapshot has it.
+func (f *inputFlags) state(s *cluster.Snapshot) (plan.PlannerState, error) {
+	st, err := plan.ReadState(s.Objects.PlannerState)
+	if err != nil {
+		return st, fmt.Errorf("%s: %w", f.source(), err)
+	}
+	return st, nil
+}
+
 // live reads the whole cluster once.
 func (g *global) live(cmd *cobra.Command, client kubernetes.Interface, conf *rest.Config) (*cluster.Objects, error) {
 	o, err := g.observed(cmd.Context(), client, conf)

@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -55,7 +54,11 @@ func (f *planFlags) run(cmd *cobra.Command, g *global) error {
 	if err != nil {
 		return err
 	}
-	p := planner.New(j.conf.Planner()).Plan(s, plan.PlannerState{}, j.goals(s), s.TakenAt)
+	st, err := f.input.state(s)
+	if err != nil {
+		return err
+	}
+	p := planner.New(j.conf.Planner()).Plan(s, st, j.goals(s), s.TakenAt)
 	if err := report.Plan(cmd.OutOrStdout(), j.format, p, report.Options{Evicts: !j.conf.DryRun}); err != nil {
 		return err
 	}

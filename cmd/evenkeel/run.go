@@ -95,8 +95,12 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	o := observe.New(client, clock.RealClock{})
 	o.MaxStaleness = time.Duration(conf.Guards.MaxStaleness)
 	defer func() { endWatching(); o.Shutdown() }()
-	o.Start(watching)
 	m := metrics.New(version, conf.Hash())
+	var shadow *controller.Shadow
+	if !f.once { // one pass sees no bindings to speak of
+		shadow = newShadow(conf, o, m, log)
+	}
+	o.Start(watching)
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
 	defer broadcaster.Shutdown()
 	if !conf.DryRun {
@@ -106,11 +110,14 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	}
 	recorded := evictor.Recorded{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel")}
 	c := f.controller(cmd.OutOrStdout(), log, conf, client, o, m, format, recorded)
+	c.Shadow = shadow
 	lease := controller.Lease{Client: client, Namespace: f.namespace, Identity: identity(), Leading: m.Leading}
 
 	if !f.once {
 		return f.serve(cmd.Context(), log, o, m, func(ctx context.Context) error {
-			return lease.Lead(ctx, 0, func(ctx context.Context) error { c.Run(ctx); return nil })
+			return beside(ctx, shadow, func(ctx context.Context) error {
+				return lease.Lead(ctx, 0, func(ctx context.Context) error { c.Run(ctx); return nil })
+			})
 		})
 	}
 	wait, cancel := context.WithTimeout(cmd.Context(), g.patience)

@@ -61,6 +61,7 @@ type App struct {
 	BesideApp      string // required pod affinity by node; none when empty
 	EmptyDir       bool
 	WithoutService bool
+	Scheduler      string // default-scheduler when empty
 	// ZoneSkew is the most by which its zones may differ (DoNotSchedule); 0: any.
 	ZoneSkew int32
 	// Prefers are nodes that its pods would much rather be on.
@@ -179,6 +180,7 @@ func (a App) spec() corev1.PodSpec {
 	no, yes := false, true
 	user := int64(65532)
 	spec := corev1.PodSpec{
+		SchedulerName:                 a.Scheduler,
 		TerminationGracePeriodSeconds: &a.GraceSeconds,
 		SecurityContext:               &corev1.PodSecurityContext{RunAsNonRoot: &yes, RunAsUser: &user, SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},
 		Containers: []corev1.Container{{Name: "app", Image: "registry.k8s.io/pause:3.10",

@@ -1,0 +1,127 @@
+package controller
+
+import (
+	"context"
+	"log/slog"
+	"maps"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/shadow"
+)
+
+// Bindings tells of pods that a scheduler has just bound.
+type Bindings interface {
+	// NextBinding waits for the next binding, and returns the pod's UID and those
+	// of pods that were bound shortly before; false when ctx ends first.
+	NextBinding(ctx context.Context) (uid string, earlier []string, ok bool)
+}
+
+// maxForetold is how long the past counts: beyond it all counts of the scheduler
+// are halved.
+const maxForetold = 2 * shadow.MaxMinBindings
+
+// restFor is how much longer than the last look at a binding the rest after it
+// is: a tenth of one core is spent on looking, however large the cluster.
+const restFor = 9
+
+// Shadow foretells ordinary bindings of schedulers that have no profile, and
+// counts how many came true. Bindings that come while it looks at one, or rests,
+// are let go. It is safe for concurrent use.
+type Shadow struct {
+	Observer Observer
+	Bindings Bindings
+	Clock    clock.WithTicker
+	Log      *slog.Logger
+	// Counted takes note of a scheduler's counts whenever they change; told is
+	// whether the binding was foretold at all, hit whether it came true.
+	Counted func(scheduler string, b plan.Bindings, hit, told bool)
+
+	mu   sync.Mutex
+	seen map[string]plan.Bindings
+}
+
+// Run foretells bindings until ctx ends.
+func (s *Shadow) Run(ctx context.Context) {
+	for {
+		uid, earlier, ok := s.Bindings.NextBinding(ctx)
+		if !ok {
+			return
+		}
+		begun := s.Clock.Now()
+		s.judge(ctx, uid, earlier)
+		if !s.rest(ctx, restFor*s.Clock.Since(begun)) {
+			return
+		}
+	}
+}
+
+// rest waits; false when ctx ends first.
+func (s *Shadow) rest(ctx context.Context, d time.Duration) bool {
+	if d <= 0 {
+		return ctx.Err() == nil
+	}
+	t := s.Clock.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C():
+		return ctx.Err() == nil
+	case <-ctx.Done():
+		return false
+	}
+}
+
+func (s *Shadow) judge(ctx context.Context, uid string, earlier []string) {
+	snapshot, err := s.Observer.Snapshot(ctx)
+	if err != nil {
+		s.Log.Debug("a binding was not looked at", "pod", uid, "error", err)
+		return
+	}
+	p := snapshot.PodByUID(uid)
+	if p == nil {
+		return // gone already
+	}
+	before := make(map[string]bool, len(earlier))
+	for _, e := range earlier {
+		before[e] = true
+	}
+	hit, told := shadow.Judge(snapshot, p.ID, before)
+	name := shadow.SchedulerName(p.Object)
+	s.count(name, hit, told)
+	s.Log.Debug("looked at a binding", "scheduler", name, "pod", p.Object.Namespace+"/"+p.Object.Name, "node", p.Object.Spec.NodeName, "foretold", told, "hit", hit)
+}
+
+func (s *Shadow) count(scheduler string, hit, told bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	b, known := s.seen[scheduler]
+	if !known && len(s.seen) == plan.MaxSchedulers {
+		return
+	}
+	if s.seen == nil {
+		s.seen = map[string]plan.Bindings{}
+	}
+	b.Seen++
+	if told {
+		b.Foretold++
+	}
+	if hit {
+		b.Hits++
+	}
+	if b.Foretold > maxForetold {
+		b = plan.Bindings{Seen: b.Seen / 2, Foretold: b.Foretold / 2, Hits: b.Hits / 2}
+	}
+	s.seen[scheduler] = b
+	s.Counted(scheduler, b, hit, told)
+}
+
+// Seen are the counts so far, by schedulerName: at most plan.MaxSchedulers, those
+// whose bindings were seen first.
+func (s *Shadow) Seen() map[string]plan.Bindings {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.seen)
+}
