@@ -50,6 +50,10 @@ func node(ctx context.Context, client kubernetes.Interface, name, zone string) e
 	return err
 }
 
+// patience is how long the controllers and kwok may take with one app, on a slow
+// machine and with many others beside it.
+const patience = 5 * time.Minute
+
 // App is a Deployment with its pods' places.
 type App struct {
 	Name     string
@@ -133,7 +137,7 @@ func (a App) create(ctx context.Context, client kubernetes.Interface, ns string)
 	}
 	// Once its status is written, the ReplicaSet is in the watch that the
 	// Deployment controller shares; before, that one would make another.
-	if err := Until(ctx, time.Minute, func() (bool, error) {
+	if err := Until(ctx, patience, func() (bool, error) {
 		rs, err := client.AppsV1().ReplicaSets(ns).Get(ctx, rs.Name, metav1.GetOptions{})
 		return err == nil && rs.Status.ReadyReplicas == replicas, err
 	}); err != nil {
@@ -167,7 +171,7 @@ func (a App) seen(ctx context.Context, client kubernetes.Interface, ns string) e
 	if _, err := api.Create(ctx, b, metav1.CreateOptions{}); err != nil {
 		return err
 	}
-	if err := Until(ctx, time.Minute, func() (bool, error) {
+	if err := Until(ctx, patience, func() (bool, error) {
 		b, err := api.Get(ctx, name, metav1.GetOptions{})
 		return err == nil && b.Status.CurrentHealthy == int32(len(a.On)), err
 	}); err != nil {
@@ -210,7 +214,7 @@ func (a App) spec() corev1.PodSpec {
 // settled waits until the Deployment has exactly the seeded pods, all Ready.
 func (a App) settled(ctx context.Context, client kubernetes.Interface, ns string) error {
 	want := int32(len(a.On))
-	if err := Until(ctx, time.Minute, func() (bool, error) {
+	if err := Until(ctx, patience, func() (bool, error) {
 		d, err := client.AppsV1().Deployments(ns).Get(ctx, a.Name, metav1.GetOptions{})
 		if err != nil {
 			return false, err
