@@ -57,11 +57,17 @@ test-chart: lab ## the chart: goldens, and a real helm install on the lab
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok EVENKEEL_HELM=$(BIN)/helm go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 15m ./charttest
 
 .PHONY: oracle
-oracle: ## 50,000 predicted placements against the real scheduler's plugins
-	cd lab/oracle && go test -count=1 -timeout 30m -v ./...
+oracle: ## 50,000 predicted placements against the plugins of kube-scheduler 1.37, and as many against 1.36
+	cd lab/oracle && go test -count=1 -timeout 30m -v -run EqualsScheduler .
+	cd lab/oracle && go build -modfile=go136.mod -o $(BIN)/real136 ./cmd/real
+	cd lab/oracle && go test -count=1 -timeout 30m -v -run EqualsScheduler . -oracle.old=$(BIN)/real136
+
+.PHONY: calibration
+calibration: ## 20,000 placements on 100 to 300 nodes by the scheduler's whole algorithm: how often what was foretold came true
+	cd lab/oracle && go test -count=1 -timeout 30m -v -run Calibrated .
 
 .PHONY: test-oracle
-test-oracle: ## the same with 5,000
+test-oracle: ## 5,000 placements against the plugins, 2,000 sampled ones
 	cd lab/oracle && go test -count=1 -timeout 10m -short ./...
 
 .PHONY: fuzz

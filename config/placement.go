@@ -83,12 +83,17 @@ func (c *Config) checkPlacement(e *mistakes) {
 	fraction(e, "placement.shadow.minHitRate", c.Placement.Shadow.MinHitRate)
 }
 
+// Named are the files that the configuration names, also those that could not be
+// read.
+func (c *Config) Named() []string { return slices.Clone(c.named) }
+
 // beside reads a file whose path is relative to the configuration's folder.
 func (c *Config) beside(e *mistakes, field, file string) (path string, data []byte, ok bool) {
 	path = file
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(filepath.Dir(e.file), file)
 	}
+	c.named = append(c.named, path)
 	data, err := readSmall(path)
 	if err != nil {
 		e.field(field, "cannot be read: %v", err)

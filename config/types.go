@@ -30,6 +30,7 @@ type Config struct {
 
 	profiles map[string]placement.Profile // by schedulerName
 	files    []string                     // digests of the files that are named
+	named    []string                     // their paths
 }
 
 // Namespaces are those in scope.

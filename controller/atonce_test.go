@@ -11,7 +11,10 @@ import (
 
 // oneWave plans five moves in one wave, and counts how often it is asked again.
 // Each time it drops the last of those that are left.
-type oneWave struct{ asked []int }
+type oneWave struct {
+	unlimited
+	asked []int
+}
 
 func (o *oneWave) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
 	var p plan.Plan

@@ -17,6 +17,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/ledger"
 )
 
 // Observer makes snapshots of the cluster.
@@ -27,6 +28,7 @@ type Observer interface {
 // Planner answers goals with a plan, and judges a wave of it again.
 type Planner interface {
 	Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan
+	Admit(s *cluster.Snapshot, st plan.PlannerState, p plan.Plan, now time.Time) []plan.Outcome
 	Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, p plan.Plan, wave int, now time.Time) ([]plan.Move, []plan.Outcome)
 }
 
@@ -38,9 +40,11 @@ type Recorder interface {
 
 // Controller runs passes with one configuration.
 type Controller struct {
-	Observer   Observer
-	Planner    Planner
-	Evictor    evictor.Evictor
+	Observer Observer
+	Planner  Planner
+	Evictor  evictor.Evictor
+	// Live carries out plans that somebody approved.
+	Live       evictor.Evictor
 	Strategies []config.Scheduled
 	Mode       plan.Mode
 	Clock      clock.WithTicker
@@ -61,10 +65,33 @@ type Controller struct {
 	Shadow *Shadow
 	// OnReport takes the report of every pass.
 	OnReport func(plan.RunReport)
+	// Reloads hands over what sets the fields above by a new configuration. It is
+	// received from between passes only; nil when nothing can change.
+	Reloads <-chan func(*Controller)
+	// Refused are the files whose newest content is not in effect, for reports;
+	// nil for none.
+	Refused func() []plan.Input
+	// Memory is read before every pass, and written where evictions are made;
+	// Resolver looks into those that a process that ended left open.
+	Memory   Memory
+	Resolver Resolver
+	Ledger   ledger.Options
+	// Holder is this process, as the Lease names it.
+	Holder string
+	// Events tells people what the memory comes to; nil for nobody.
+	Events Events
 
 	state plan.PlannerState
+	// unsaved are the outcomes of passes that have been reported, though that
+	// could not be noted down.
+	unsaved map[string][]plan.Outcome
 	// left are nodes off which this pass could not take its hints.
 	left []string
+}
+
+// Events tells people of workloads that are given up. Failing to must not matter.
+type Events interface {
+	GivenUp(b plan.Backoff)
 }
 
 // Goals asks every strategy. Those of strategies that are not in due become
@@ -85,10 +112,12 @@ func Goals(s *cluster.Snapshot, all []config.Scheduled, due []string) []plan.Goa
 // after the plan was made is in the report, and so is a refusal to plan on a view
 // of the cluster that is long past.
 func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport, error) {
-	report := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: c.NewRunID(), Mode: c.Mode, Started: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
+	report := c.newReport()
 	log := c.Log.With("run", report.RunID)
 	c.left = nil
-
+	if err := c.recall(ctx, log); err != nil {
+		return report, err
+	}
 	snapshot, err := c.Observer.Snapshot(ctx)
 	if err == nil {
 		snapshot, err = c.collect(ctx, log, snapshot)
@@ -105,178 +134,23 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 	log.Info("planned", "strategies", due, "moves", len(report.Plan.Moves), "minEvictions", report.Plan.Bound.MinEvictions, "mode", c.Mode)
 
 	report.Stopped = c.carryOut(ctx, log, &report, due)
+	return c.finish(ctx, log, report), nil
+}
+
+func (c *Controller) newReport() plan.RunReport {
+	r := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: c.NewRunID(), Mode: c.Mode, Started: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
+	if c.Refused != nil {
+		r.Inputs = c.Refused()
+	}
+	return r
+}
+
+// finish reports a pass, and only then forgets what it reserved.
+func (c *Controller) finish(ctx context.Context, log *slog.Logger, report plan.RunReport) plan.RunReport {
 	report.Finished = c.Clock.Now().UTC()
 	slices.SortStableFunc(report.Outcomes, func(a, b plan.Outcome) int { return a.Step - b.Step })
 	c.Recorder.Pass(report)
 	c.OnReport(report)
-	return report, nil
-}
-
-// carryOut goes through the waves. It returns why it stopped early, or nil.
-func (c *Controller) carryOut(ctx context.Context, log *slog.Logger, report *plan.RunReport, due []string) *plan.Reason {
-	waves := 0
-	for _, m := range report.Plan.Moves {
-		waves = max(waves, m.Wave)
-	}
-	for wave := 1; wave <= waves; wave++ {
-		stop := c.wave(ctx, log, report, due, wave)
-		c.releaseLeft(ctx, log, report.RunID)
-		if stop != nil {
-			c.giveUp(report, stop)
-			return stop
-		}
-	}
-	return nil
-}
-
-// wave carries out one wave, no more moves at a time than the pace lets begin
-// soon after a look at the cluster.
-func (c *Controller) wave(ctx context.Context, log *slog.Logger, report *plan.RunReport, due []string, wave int) *plan.Reason {
-	rest := report.Plan
-	rest.Moves = movesOf(report.Plan, wave)
-	for first := wave == 1; len(rest.Moves) > 0; first = false {
-		if ctx.Err() != nil {
-			return &plan.Reason{Code: plan.Interrupted, Message: "told to stop before wave " + itoa(wave)}
-		}
-		moves, stop := c.holding(ctx, report, rest, due, wave, first)
-		if stop != nil {
-			return stop
-		}
-		begun := moves
-		if c.AtOnce > 0 && len(moves) > c.AtOnce {
-			begun = moves[:c.AtOnce]
-		}
-		rest.Moves = moves[len(begun):]
-		if stop := c.evict(ctx, log, report, wave, begun, slices.ContainsFunc(moves, plan.Move.Steered)); stop != nil {
-			return stop
-		}
-	}
-	return nil
-}
-
-// holding are the moves of the wave that still hold; the others are reported.
-func (c *Controller) holding(ctx context.Context, report *plan.RunReport, rest plan.Plan, due []string, wave int, first bool) ([]plan.Move, *plan.Reason) {
-	if c.Mode != plan.Live {
-		return rest.Moves, nil
-	}
-	moves, dropped, err := c.recheck(ctx, rest, due, wave, first)
-	if err != nil {
-		return nil, unseen(err, "looking at the cluster before wave "+itoa(wave)+": ")
-	}
-	report.Outcomes = append(report.Outcomes, dropped...)
-	return moves, nil
-}
-
-// evict carries out a part of a wave. With hinted, the hints of the wave stand
-// meanwhile, though no move of this part may need them: all that is left of the
-// wave was judged with them.
-func (c *Controller) evict(ctx context.Context, log *slog.Logger, report *plan.RunReport, wave int, moves []plan.Move, hinted bool) *plan.Reason {
-	if len(moves) == 0 {
-		return nil
-	}
-	bound := func() {}
-	if hinted && c.Mode == plan.Live && c.Hinter != nil {
-		release, refused := c.steer(ctx, log, report, wave)
-		if refused != nil {
-			report.Outcomes = append(report.Outcomes, notSteered(moves, *refused)...)
-			return stops(refused)
-		}
-		defer release()
-		bound = release
-	}
-	log.Info("carrying out", "wave", wave, "moves", len(moves))
-	result := c.Evictor.Wave(ctx, moves, bound)
-	report.Outcomes = append(report.Outcomes, result.Outcomes...)
-	c.spend(ctx, result.Spent)
-	return result.Stop
-}
-
-// The status of a budget follows its pods with a delay. A wave that a budget
-// seems to block right after the last one is looked at again for a while.
-const (
-	settleTime = 10 * time.Second
-	settleStep = 500 * time.Millisecond
-)
-
-// recheck judges a wave by a fresh look at the cluster. Before anything was
-// evicted there is nothing to settle.
-func (c *Controller) recheck(ctx context.Context, p plan.Plan, due []string, wave int, first bool) ([]plan.Move, []plan.Outcome, error) {
-	until := c.Clock.Now().Add(settleTime)
-	for {
-		s, err := c.Observer.Snapshot(ctx)
-		if err != nil {
-			return nil, nil, err
-		}
-		moves, dropped := c.Planner.Recheck(s, c.state, Goals(s, c.Strategies, due), p, wave, s.TakenAt)
-		if first || !slices.ContainsFunc(dropped, byBudget) || !c.Clock.Now().Before(until) {
-			return moves, dropped, nil
-		}
-		if !c.sleepUntil(ctx, c.Clock.Now().Add(settleStep)) {
-			return moves, dropped, nil
-		}
-	}
-}
-
-func byBudget(o plan.Outcome) bool {
-	switch o.Reason.Code {
-	case plan.BlockedByPDB, plan.PDBNotObserved, plan.WorkloadUnavailable, plan.WorkloadDegraded, plan.LastReadyPod:
-		return true
-	}
-	return false
-}
-
-// spentFor is how long the API server may hold a budget's allowance for an
-// eviction that it refused with a conflict (2 minutes in the disruption
-// controller).
-const spentFor = 2 * time.Minute
-
-// spend remembers the budgets that refused evictions may have taken.
-func (c *Controller) spend(ctx context.Context, pods []plan.PodRef) {
-	if len(pods) == 0 {
-		return
-	}
-	until := c.Clock.Now().Add(spentFor)
-	spent := map[string]time.Time{}
-	for name, t := range c.state.SpentBudgets {
-		if t.After(c.Clock.Now()) {
-			spent[name] = t
-		}
-	}
-	s, err := c.Observer.Snapshot(ctx)
-	if err != nil {
-		c.Log.Warn("which budgets were spent is not known", "error", err)
-		return
-	}
-	for _, ref := range pods {
-		for _, b := range s.Budgets { // by namespace: the victim itself may be gone
-			if b.Object.Namespace == ref.Namespace {
-				spent[b.Object.Namespace+"/"+b.Object.Name] = until
-			}
-		}
-	}
-	c.state.SpentBudgets = spent
-}
-
-// giveUp accounts for the moves that were never tried.
-func (c *Controller) giveUp(report *plan.RunReport, why *plan.Reason) {
-	done := map[int]bool{}
-	for _, o := range report.Outcomes {
-		done[o.Step] = true
-	}
-	for _, m := range report.Plan.Moves {
-		if !done[m.Step] {
-			report.Outcomes = append(report.Outcomes, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped,
-				Reason: plan.Reason{Code: plan.Interrupted, Message: "not tried; the pass had stopped: " + string(why.Code)}})
-		}
-	}
-}
-
-func movesOf(p plan.Plan, wave int) []plan.Move {
-	var out []plan.Move
-	for _, m := range p.Moves {
-		if m.Wave == wave {
-			out = append(out, m)
-		}
-	}
-	return out
+	c.done(ctx, log, &report)
+	return report
 }

@@ -21,6 +21,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/planner/ledger"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -78,6 +79,7 @@ func setUp(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller.Control
 		Observer: o, Planner: planner.New(conf.Planner()), Evictor: e, Strategies: conf.Build(), Mode: mode, Recorder: &recorder{},
 		Clock: clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC)), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {},
+		Memory: &memory{}, Ledger: ledger.Options{Initial: 10 * time.Minute, Max: 24 * time.Hour}, Holder: "test",
 	}, o
 }
 

@@ -12,6 +12,9 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/leaderelection"
 	"k8s.io/client-go/tools/leaderelection/resourcelock"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // Times of the Lease. A leader that cannot renew stops within RenewDeadline,
@@ -32,17 +35,72 @@ type Lease struct {
 	Identity string
 	// Leading is told when leadership is gained and lost.
 	Leading func(bool)
+
+	// Clock is the real one where it is nil.
+	Clock clock.PassiveClock
+
+	renewed atomic.Pointer[time.Time] // when the last renewal that succeeded began
+}
+
+// Held says why this process may not act as leader now; nil when it may. It goes
+// by the clock: a process that was suspended may be told late that it lost the
+// Lease.
+func (l *Lease) Held() *plan.Reason {
+	now := l.clock().Now()
+	switch at := l.renewed.Load(); {
+	case at == nil:
+		return &plan.Reason{Code: plan.NotLeading, Message: fmt.Sprintf("this process does not hold the Lease %s/%s", l.Namespace, leaseName)}
+	case now.Sub(*at) > renewDeadline, now.Round(0).Sub(at.Round(0)).Abs() > renewDeadline: // by either of the machine's clocks
+		return &plan.Reason{Code: plan.NotLeading, Message: fmt.Sprintf("the Lease %s/%s was last renewed more than %s ago", l.Namespace, leaseName, renewDeadline)}
+	}
+	return nil
+}
+
+func (l *Lease) clock() clock.PassiveClock {
+	if l.Clock == nil {
+		return clock.RealClock{}
+	}
+	return l.Clock
+}
+
+// noted notes when the Lease was last written.
+type noted struct {
+	resourcelock.Interface
+	lease *Lease
+}
+
+// Create implements resourcelock.Interface.
+func (n noted) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
+	return n.note(r, func() error { return n.Interface.Create(ctx, r) })
+}
+
+// Update implements resourcelock.Interface.
+func (n noted) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
+	return n.note(r, func() error { return n.Interface.Update(ctx, r) })
+}
+
+func (n noted) note(r resourcelock.LeaderElectionRecord, write func() error) error {
+	began := n.lease.clock().Now()
+	err := write()
+	switch {
+	case err != nil:
+	case r.HolderIdentity == n.lease.Identity:
+		n.lease.renewed.Store(&began)
+	default: // released
+		n.lease.renewed.Store(nil)
+	}
+	return err
 }
 
 // Lead waits for the Lease, runs work while it holds, and releases it only
 // after work has returned. It returns work's error, or one that names the
 // holder when the Lease was not to be had within wait (0: waits until ctx ends).
-func (l Lease) Lead(ctx context.Context, wait time.Duration, work func(ctx context.Context) error) error {
-	lock := &resourcelock.LeaseLock{
+func (l *Lease) Lead(ctx context.Context, wait time.Duration, work func(ctx context.Context) error) error {
+	lock := noted{&resourcelock.LeaseLock{
 		LeaseMeta:  metav1.ObjectMeta{Namespace: l.Namespace, Name: leaseName},
 		Client:     l.Client.CoordinationV1(),
 		LockConfig: resourcelock.ResourceLockConfig{Identity: l.Identity},
-	}
+	}, l}
 	// The elector ends by its own context, which outlives work: work is stopped
 	// first, then the Lease is released.
 	elect, release := context.WithCancel(context.WithoutCancel(ctx))
@@ -82,7 +140,7 @@ func (l Lease) Lead(ctx context.Context, wait time.Duration, work func(ctx conte
 	return l.whileLeading(ctx, lost, work)
 }
 
-func (l Lease) whileLeading(ctx context.Context, lost <-chan struct{}, work func(ctx context.Context) error) error {
+func (l *Lease) whileLeading(ctx context.Context, lost <-chan struct{}, work func(ctx context.Context) error) error {
 	leading, stop := context.WithCancel(ctx)
 	defer stop()
 	var gone atomic.Bool
@@ -104,7 +162,7 @@ func (l Lease) whileLeading(ctx context.Context, lost <-chan struct{}, work func
 // lookTime bounds the last look at a Lease that could not be taken.
 const lookTime = 2 * time.Second
 
-func (l Lease) notLeading(ctx context.Context, lock resourcelock.Interface, holder string, wait time.Duration) error {
+func (l *Lease) notLeading(ctx context.Context, lock resourcelock.Interface, holder string, wait time.Duration) error {
 	if holder == "" {
 		ctx, cancel := context.WithTimeout(ctx, lookTime)
 		defer cancel()

@@ -97,6 +97,18 @@ func TestOutcomes(t *testing.T) {
 		}
 	}
 
+	// Or a memory that cannot be written, before a wave or after it.
+	for saves := range 2 {
+		c, _ := setUp(t, &scripted{}, plan.Live)
+		c.Memory = &memory{failing: func(n int) error {
+			if n > saves {
+				return errors.New("configmaps \"evenkeel-memory-3\": etcdserver: request timed out")
+			}
+			return nil
+		}}
+		run(t.Context(), c)
+	}
+
 	// Or one that is only known as of long ago: before anything is planned, and
 	// between two waves.
 	for times := range 2 {
@@ -119,10 +131,19 @@ func TestOutcomes(t *testing.T) {
 	for _, r := range unsteered(t) {
 		say(r)
 	}
+	for _, r := range refusals(t) {
+		say(r)
+	}
+	for _, r := range leases(t) {
+		lines = append(lines, string(r.Code)+": "+r.Message)
+	}
 	for _, code := range codesSaid(t) {
 		if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, code+": ") }) {
 			t.Errorf("nothing provokes %s", code)
 		}
+	}
+	for i := range lines { // they change with every key of the configuration
+		lines[i] = regexp.MustCompile(`\b([0-9a-f]{16}|[0-9a-f]{12})\b`).ReplaceAllString(lines[i], "0123456789ab")
 	}
 	golden.Lines(t, "testdata/outcomes.txt", lines)
 }

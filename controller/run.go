@@ -10,22 +10,21 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // Run fires each strategy on its schedule until ctx ends. Strategies that are
 // due in the same minute share a pass. A time that comes while a pass runs is
-// skipped and counted: passes never overlap and never queue.
+// skipped and counted: passes never overlap and never queue. A new configuration
+// is taken over while it waits; its schedules count from then on.
 func (c *Controller) Run(ctx context.Context) {
 	next := c.nextTimes(c.Clock.Now())
-	for {
+	for ctx.Err() == nil {
 		at := earliest(next)
-		if at.IsZero() {
-			<-ctx.Done()
+		if take := c.await(ctx, at); take != nil {
+			take(c)
+			next = c.nextTimes(from(at, c.Clock.Now()))
+			continue
+		}
+		if ctx.Err() != nil {
 			return
 		}
-		if !c.sleepUntil(ctx, at) {
-			return
-		}
-		due := dueAt(c.names(), next, at)
-		if _, err := c.RunOnce(ctx, due); err != nil {
-			c.Log.Error("pass failed; nothing was evicted", "strategies", due, "error", err)
-		}
+		c.pass(ctx, dueAt(c.names(), next, at))
 		now := c.Clock.Now()
 		if late := c.missed(next, at, now); len(late) > 0 {
 			c.Log.Warn("skipped: the last pass was still running", "strategies", late)
@@ -33,6 +32,44 @@ func (c *Controller) Run(ctx context.Context) {
 		}
 		next = c.nextTimes(now)
 	}
+}
+
+func (c *Controller) pass(ctx context.Context, due []string) {
+	if _, err := c.RunOnce(ctx, due); err != nil {
+		c.Log.Error("pass failed; nothing was evicted", "strategies", due, "error", err)
+	}
+}
+
+// await returns nil at the given time (never, when it is zero) and when ctx ends.
+// A new configuration comes first, also when the time has come.
+func (c *Controller) await(ctx context.Context, at time.Time) func(*Controller) {
+	var due <-chan time.Time
+	if !at.IsZero() {
+		timer := c.Clock.NewTimer(at.Sub(c.Clock.Now()))
+		defer timer.Stop()
+		due = timer.C()
+	}
+	select {
+	case <-ctx.Done():
+	case take := <-c.Reloads:
+		return take
+	case <-due:
+		select {
+		case take := <-c.Reloads:
+			return take
+		default:
+		}
+	}
+	return nil
+}
+
+// from is the time after which strategies are due under a new configuration: now,
+// but when `at` has just come, what is due then still is.
+func from(at, now time.Time) time.Time {
+	if !at.IsZero() && !at.After(now) {
+		return at.Add(-1)
+	}
+	return now
 }
 
 func (c *Controller) names() []string {

@@ -13,6 +13,7 @@ import (
 // twoWaves plans one move in each of two waves. Before the second, the pod is
 // refused with code at the first `refusals` looks.
 type twoWaves struct {
+	unlimited
 	code     plan.Code
 	refusals int
 	rechecks map[int]int // by wave

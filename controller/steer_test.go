@@ -223,7 +223,7 @@ func TestWhatCannotBeHintedIsNotEvicted(t *testing.T) {
 }
 
 // mixed plans one wave of two moves, of which the first needs a hint.
-type mixed struct{}
+type mixed struct{ unlimited }
 
 func (mixed) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
 	return plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Steer: "taint"}, {Step: 2, Wave: 1, Steer: "none"}},
@@ -300,7 +300,10 @@ func TestWhatIsLeftIsTakenAwayOnceMore(t *testing.T) {
 }
 
 // fixed is a plan that always holds.
-type fixed struct{ p plan.Plan }
+type fixed struct {
+	unlimited
+	p plan.Plan
+}
 
 func (f fixed) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
 	return f.p
@@ -314,7 +317,7 @@ func (fixed) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, p 
 func TestMoreNodesAreGivenMoreTime(t *testing.T) {
 	for nodes, want := range map[int]time.Duration{0: 10 * time.Second, 40: 16 * time.Second, 100: 25 * time.Second, 1000: 25 * time.Second} {
 		c, b, _ := steered(t, "steer-taint-123-grace-0", plan.Live)
-		c.Planner = fixed{plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Steer: "taint"}}, Hints: []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: make([]string, nodes)}}}}
+		c.Planner = fixed{p: plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Steer: "taint"}}, Hints: []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: make([]string, nodes)}}}}
 		if _, err := c.RunOnce(t.Context(), nil); err != nil {
 			t.Fatal(err)
 		}
@@ -341,7 +344,7 @@ func TestEveryPartOfAWaveHasItsHints(t *testing.T) {
 		}
 		b := &board{on: map[string]hints.Hint{}}
 		c, _ := setUp(t, &noting{b: b}, plan.Live)
-		c.Planner, c.Hinter, c.AtOnce = fixed{p}, b, 1
+		c.Planner, c.Hinter, c.AtOnce = fixed{p: p}, b, 1
 		if _, err := c.RunOnce(t.Context(), nil); err != nil || !slices.Equal(b.diary, want) {
 			t.Errorf("step %d is steered: %v, want %v (%v)", steered, b.diary, want, err)
 		}

@@ -15,8 +15,9 @@ import (
 
 // Verdict is what an answer of the Eviction API means.
 type Verdict struct {
-	// Accepted: the pod is on its way out.
-	Accepted bool
+	// Accepted: the pod is on its way out. Presumed: no answer said so, and
+	// somebody else may have taken it.
+	Accepted, Presumed bool
 	// Unsure: whether the pod was evicted must be found out by looking.
 	Unsure bool
 	// Outcome and Reason hold when it was neither accepted nor unsure; with

@@ -2,8 +2,6 @@ package evictor
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -45,6 +43,9 @@ type Options struct {
 	Log           *slog.Logger
 	// Events takes note of evictions that were accepted; nil for none.
 	Events Events
+	// Gate is asked right before every eviction whether evictions may still be
+	// made at all; a reason stops the pass. Nil lets every one through.
+	Gate func(ctx context.Context) *plan.Reason
 }
 
 // Events tells people about evictions. Failing to must not matter.
@@ -75,6 +76,10 @@ func NewLive(client kubernetes.Interface, pods PodSource, workloadOf func(*corev
 func newLive(a api, pods PodSource, workloadOf func(*corev1.Pod) string, opts Options) *Live {
 	return &Live{a, pods, workloadOf, opts, newPace(opts.PerMinute, opts.Clock)}
 }
+
+// Follow keeps the pace across two evictors: e evicts next when before, which is
+// not used any more, has been followed by the pause of either.
+func (e *Live) Follow(before *Live) { e.pace.after(before.pace) }
 
 // rest calls a real API server.
 type rest struct{ client kubernetes.Interface }
@@ -156,6 +161,11 @@ func (l *Live) move(ctx, wave context.Context, w *watch, m plan.Move) attempt {
 	if !m.NotAfter.IsZero() && !l.opts.Clock.Now().Before(m.NotAfter) {
 		return outcomeOf(m, plan.Dropped, plan.OutsideWindow, "not tried: the window closed at "+m.NotAfter.UTC().Format(time.RFC3339))
 	}
+	if shut := l.gate(wave); shut != nil {
+		a := outcomeOf(m, plan.Dropped, shut.Code, "not tried: "+shut.Message)
+		a.stop = shut
+		return a
+	}
 	v := l.ask(ctx, m)
 	if v.Unsure {
 		v = l.resolve(ctx, m, v)
@@ -168,11 +178,23 @@ func (l *Live) move(ctx, wave context.Context, w *watch, m plan.Move) attempt {
 		}
 		return a
 	}
-	l.opts.Log.Info("evicted", "pod", m.Pod.String(), "uid", m.Pod.UID, "node", m.From, "strategy", m.Strategy)
+	l.opts.Log.Info("evicted", "presumed", v.Presumed, "pod", m.Pod.String(), "uid", m.Pod.UID, "node", m.From, "strategy", m.Strategy)
 	if l.opts.Events != nil {
 		l.opts.Events.Evicted(pod, m)
 	}
-	return l.verify(ctx, w, m)
+	a = l.verify(ctx, w, m)
+	if v.Presumed {
+		a.outcome.Outcome = plan.Unknown
+		a.outcome.Reason.Message = "the pod is gone, most likely evicted, though no answer came; " + a.outcome.Reason.Message
+	}
+	return a
+}
+
+func (l *Live) gate(ctx context.Context) *plan.Reason {
+	if l.opts.Gate == nil {
+		return nil
+	}
+	return l.opts.Gate(ctx)
 }
 
 // look reads the pod just before its eviction. A nil pod means that the attempt
@@ -215,28 +237,6 @@ func (l *Live) ask(ctx context.Context, m plan.Move) Verdict {
 		ObjectMeta:    metav1.ObjectMeta{Namespace: m.Pod.Namespace, Name: m.Pod.Name},
 		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, GracePeriodSeconds: l.opts.GracePeriodSeconds},
 	}))
-}
-
-// resolve finds out whether an eviction without an answer took place: by UID,
-// a few times, since the server may be coming back.
-func (l *Live) resolve(ctx context.Context, m plan.Move, v Verdict) Verdict {
-	for try := range 4 {
-		if try > 0 && !l.rest(ctx, time.Duration(try)*time.Second) {
-			break
-		}
-		call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
-		pod, err := l.api.get(call, m.Pod.Namespace, m.Pod.Name)
-		cancel()
-		switch {
-		case apierrors.IsNotFound(err), err == nil && (string(pod.UID) != m.Pod.UID || pod.DeletionTimestamp != nil):
-			return Verdict{Accepted: true}
-		case err == nil:
-			stop := errors.Is(context.Cause(ctx), context.Canceled)
-			return Verdict{Outcome: plan.Unknown, Stop: !stop, Reason: plan.Reason{Code: v.Reason.Code, Message: "not evicted as of now; " + v.Reason.Message}}
-		}
-	}
-	return Verdict{Outcome: plan.Unknown, Stop: true, Reason: plan.Reason{Code: plan.OutcomeUnknown,
-		Message: fmt.Sprintf("whether the pod was evicted could not be found out; %s", v.Reason.Message)}}
 }
 
 func (l *Live) rest(ctx context.Context, d time.Duration) bool {

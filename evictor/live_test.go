@@ -190,8 +190,70 @@ func TestAnAnswerLostOnTheWayIsLookedUp(t *testing.T) {
 	w := newWorld(aPod("d1", "u1", "n3"))
 	w.answer, w.takesEffect, w.replace = errors.New("connection reset by peer"), true, "n2"
 	o := one(t, live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil))
-	if o.Outcome != plan.Evicted || o.Landed != "n2" {
-		t.Errorf("%+v", o)
+	if o.Outcome != plan.Unknown || o.Landed != "n2" || !o.AsForetold {
+		t.Errorf("gone, by whom is not known: %+v", o)
+	}
+	w = newWorld(aPod("d1", "u1", "n3"))
+	w.answer, w.takesEffect, w.stays, w.replace = errors.New("connection reset by peer"), true, true, "n2"
+	w.onEvict = func() {
+		p := w.pods["d1"].DeepCopy()
+		p.DeletionTimestamp = &metav1.Time{}
+		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI"})
+		w.pods["d1"] = p
+	}
+	l := live(w, clock.RealClock{})
+	l.opts.VerifyTimeout = 50 * time.Millisecond
+	m := aMove(1, "d1", "u1")
+	m.GracePeriodSeconds = 0
+	if o = one(t, l.Wave(t.Context(), []plan.Move{m}, nil)); o.Outcome != plan.Evicted {
+		t.Errorf("terminating by eviction: %+v", o)
+	}
+}
+
+func TestAShutGateStopsThePass(t *testing.T) {
+	w := newWorld(aPod("d1", "u1", "n3"), aPod("d2", "u2", "n3"))
+	w.replace = "n2"
+	l := live(w, clock.RealClock{})
+	l.opts.Gate = func(context.Context) *plan.Reason {
+		if w.reads > 1 {
+			return &plan.Reason{Code: plan.NotLeading, Message: "the Lease is lost"}
+		}
+		return nil
+	}
+	l.opts.PerMinute = 600
+	l.pace = newPace(600, clock.RealClock{})
+	r := l.Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1"), aMove(2, "d2", "u2")}, nil)
+	if w.asked != 1 || r.Stop == nil || r.Stop.Code != plan.NotLeading {
+		t.Errorf("asked %d times, stopped by %v", w.asked, r.Stop)
+	}
+	for _, o := range r.Outcomes {
+		if o.Outcome != plan.Evicted && (o.Outcome != plan.Dropped || o.Reason.Code != plan.NotLeading) {
+			t.Errorf("%+v", o)
+		}
+	}
+}
+
+func TestWhatADeadProcessReservedIsLookedUp(t *testing.T) {
+	terminating := aPod("d2", "u2", "n3")
+	terminating.DeletionTimestamp = &metav1.Time{}
+	w := newWorld(aPod("d1", "u1", "n3"), terminating, aPod("d3", "u9", "n3"))
+	open := []plan.Reservation{}
+	for i, uid := range []string{"u1", "u2", "u3", "u4"} {
+		open = append(open, plan.Reservation{Step: i + 1, Pod: plan.PodRef{Namespace: "shop", Name: "d" + uid[1:], UID: uid}})
+	}
+	l := live(w, clock.RealClock{})
+	out, err := l.Resolve(t.Context(), open)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, want := range []plan.OutcomeKind{plan.Dropped, plan.Unknown, plan.Unknown, plan.Unknown} {
+		if out[i].Outcome != want || out[i].Step != i+1 {
+			t.Errorf("%+v, want %s", out[i], want)
+		}
+	}
+	w.onGet = func(int) error { return errors.New("connection refused") }
+	if _, err := l.Resolve(t.Context(), open); err == nil {
+		t.Error("no error though nothing could be read")
 	}
 }
 

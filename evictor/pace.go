@@ -38,6 +38,16 @@ func newPace(perMinute int, c clock.WithTicker) *pace {
 	return p
 }
 
+// after lets the first turn come when it would have come after the last one of
+// before, by the slower of both paces.
+func (p *pace) after(before *pace) {
+	before.mu.Lock()
+	defer before.mu.Unlock()
+	if !before.next.IsZero() {
+		p.next = before.next.Add(max(p.every-before.every, 0))
+	}
+}
+
 // wait returns true when it is the caller's turn, false when ctx ends first.
 func (p *pace) wait(ctx context.Context) bool {
 	if ctx.Err() != nil {

@@ -29,6 +29,8 @@ type Metrics struct {
 	leader       prometheus.Gauge
 	shadow       *prometheus.CounterVec
 	hitRate      *prometheus.GaugeVec
+	info         *prometheus.GaugeVec
+	reloads      *reloads
 }
 
 // New makes the metrics; version and configHash are shown as labels of 1.
@@ -49,12 +51,19 @@ func New(version, configHash string) *Metrics {
 		hitRate:      prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_shadow_hit_ratio", Help: "Share of the foretold bindings that came true, by scheduler without a profile; the last 500 to 1000 count."}, []string{"scheduler"}),
 		leader:       prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_leader", Help: "1 while this process holds the Lease."}),
 	}
-	info := prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_build_info", Help: "1, with version and hash of the configuration.",
-		ConstLabels: prometheus.Labels{"version": version, "config_hash": configHash}})
-	info.Set(1)
-	m.Registry.MustRegister(info, m.passes, m.passSeconds, m.lastPass, m.skipped, m.planned, m.minEvictions, m.excess, m.rejected,
+	m.info = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_build_info", Help: "1, with version and hash of the configuration.",
+		ConstLabels: prometheus.Labels{"version": version}}, []string{"config_hash"})
+	m.Configured(configHash)
+	m.reloads = newReloads(m.Registry)
+	m.Registry.MustRegister(m.info, m.passes, m.passSeconds, m.lastPass, m.skipped, m.planned, m.minEvictions, m.excess, m.rejected,
 		m.outcomes, m.landings, m.leader, m.shadow, m.hitRate, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
+}
+
+// Configured notes which configuration is in effect from the next pass on.
+func (m *Metrics) Configured(hash string) {
+	m.info.Reset()
+	m.info.WithLabelValues(hash).Set(1)
 }
 
 // Binding notes a binding of a scheduler without a profile; b are its counts with

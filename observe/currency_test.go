@@ -88,8 +88,8 @@ func (x *informed) behind(want time.Duration, why string) {
 }
 
 var (
-	pod      = &corev1.Pod{}
-	bookmark = watch.Event{Type: watch.Bookmark, Object: pod}
+	aPod     = &corev1.Pod{}
+	bookmark = watch.Event{Type: watch.Bookmark, Object: aPod}
 	endMark  = watch.Event{Type: watch.Bookmark, Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"}}}}
 	gone     = watch.Event{Type: watch.Error, Object: &metav1.Status{Status: "Failure", Code: 410, Reason: metav1.StatusReasonExpired, Message: "too old resource version"}}
 	errCut   = errors.New("connection refused")
@@ -112,7 +112,7 @@ func TestAWatchThatWorksIsNow(t *testing.T) {
 	x.watches(false, errCut)
 	x.behind(time.Minute, "connection refused")
 	x.watches(false, nil)
-	x.gets(watch.Event{Type: watch.Modified, Object: pod})
+	x.gets(watch.Event{Type: watch.Modified, Object: aPod})
 	x.behind(0, "")
 	x.gets(gone)
 	x.wait(time.Minute)
@@ -163,7 +163,7 @@ func TestAStreamedListCountsFromItsEnd(t *testing.T) {
 	x.list("", "", nil)
 	x.wait(time.Minute)
 	x.watches(true, nil)
-	x.gets(watch.Event{Type: watch.Added, Object: pod})
+	x.gets(watch.Event{Type: watch.Added, Object: aPod})
 	x.wait(time.Minute)
 	x.behind(2*time.Minute, "")
 	x.gets(endMark)
@@ -192,7 +192,7 @@ func TestStopDoesNotWaitForAReader(t *testing.T) {
 	x := informs(t)
 	x.watches(false, nil)
 	sent := make(chan struct{})
-	go func() { x.fake.Modify(pod); close(sent) }()
+	go func() { x.fake.Modify(aPod); close(sent) }()
 	<-sent        // the stream has it, and hands it to nobody
 	x.open.Stop() // or its goroutine stays, and TestMain finds it
 }

@@ -163,6 +163,15 @@ func (o *Observer) note(k kind, err error) {
 	o.failed[k.resource] = plainly(err)
 }
 
+// Renewed forgets refusals: they met credentials that are not shown any more. A
+// refusal of the new ones is noted when it comes; until then the age of the view
+// counts.
+func (o *Observer) Renewed() {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	clear(o.denied)
+}
+
 func (o *Observer) refused() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()

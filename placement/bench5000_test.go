@@ -46,7 +46,8 @@ func huge() *builder {
 	return b
 }
 
-// BenchmarkPredict5000 is one prediction (both states of the victim) over 5,000
+// BenchmarkPredict5000 is one prediction (both states of the victim, the odds over
+// every start of the walk) over 5,000
 // nodes with 100,000 pods, for a class that was asked about before, each time
 // after another pod has moved.
 func BenchmarkPredict5000(b *testing.B) {

@@ -10,9 +10,10 @@
 //
 // Limits of what is foretold:
 //
-//   - Above 100 nodes the scheduler looks at a sample of the feasible nodes.
-//     Here all nodes are judged, so Winners can hold nodes that were not in the
-//     sample, and the true winner can be missing from it.
+//   - From 100 nodes on the scheduler judges a sample of the feasible nodes.
+//     Where it begins is not known, so every start is taken for equally likely;
+//     the order of nodes is taken from their names. docs/reference/placement.md
+//     says what is exact of it.
 //   - Preemption, extenders and pods that are scheduled at the same moment are
 //     left out. Pods that wait for the node which preemption has cleared for
 //     them are counted there.

@@ -26,8 +26,9 @@ type PluginScore struct {
 }
 
 // Explain returns the verdict of every node on the pod's replacement: first for
-// the victim terminating, then for the victim gone, each sorted by node. It is
-// empty when nothing can be foretold.
+// the victim terminating, then for the victim gone, each sorted by node. Scores
+// are those that the nodes get beside all feasible ones, also where the scheduler
+// judges a sample of them. It is empty when nothing can be foretold.
 func (w *World) Explain(p cluster.PodID) []NodeVerdict {
 	if _, ok := w.Supported(p); !ok {
 		return nil

@@ -16,8 +16,27 @@ const goneWeight = 0.1
 // State is what the scheduler would find in one state of the victim.
 type State struct {
 	Feasible []cluster.NodeID // sorted
-	Winners  []cluster.NodeID // all nodes tied at the best total score, sorted
-	Best     int64            // that score; 0 when nothing is feasible
+	// Winners are all nodes that may be chosen, sorted: those tied at the best
+	// total score. Where the scheduler judges a sample of the feasible nodes,
+	// they are the best of any sample.
+	Winners []cluster.NodeID
+	// Odds are the winners' probabilities; they sum to 1. They are nil where
+	// all are equal, which holds whenever every feasible node is judged.
+	Odds []float64
+	// Sample is how many of the feasible nodes the scheduler judges at once,
+	// beside each other; 0: all.
+	Sample int
+	// Best is the best total score, of any sample where there are several; 0
+	// when nothing is feasible.
+	Best int64
+}
+
+// Odd returns the probability that Winners[i] is chosen in this state.
+func (s State) Odd(i int) float64 {
+	if s.Odds != nil {
+		return s.Odds[i]
+	}
+	return 1 / float64(len(s.Winners))
 }
 
 // Prediction is where the replacement of a pod would land.
@@ -85,6 +104,9 @@ func (w *World) state(in *incoming, p cluster.PodID) State {
 	if len(feasible) == 0 {
 		return State{}
 	}
+	if size := sampleSize(len(w.snap.Nodes), in.profile.PercentageOfNodesToScore); size < len(feasible) {
+		return r.sampled(feasible, size)
+	}
 	r.score(feasible)
 	s := State{Feasible: slices.Clone(feasible), Best: slices.Max(w.buf.total)}
 	for i, t := range w.buf.total {
@@ -124,22 +146,28 @@ func jobWaits(j *batchv1.Job) bool {
 }
 
 // Prob returns the probability that the replacement lands on a node for which
-// `on` holds: in each state the winners share it evenly.
+// `on` holds.
 func (p Prediction) Prob(on func(cluster.NodeID) bool) float64 {
 	return (1-p.WeightGone)*p.Terminating.share(on) + p.WeightGone*p.Gone.share(on)
 }
 
 func (s State) share(on func(cluster.NodeID) bool) float64 {
-	hits := 0
-	for _, n := range s.Winners {
+	hits, sum := 0, 0.0
+	for i, n := range s.Winners {
 		if on(n) {
 			hits++
+			if s.Odds != nil {
+				sum += s.Odds[i]
+			}
 		}
 	}
-	if hits == 0 {
+	switch {
+	case hits == 0:
 		return 0
+	case s.Odds == nil || hits == len(s.Winners):
+		return float64(hits) / float64(len(s.Winners))
 	}
-	return float64(hits) / float64(len(s.Winners))
+	return sum
 }
 
 // Pending returns the probability that no node is feasible; 0 when nothing can
@@ -161,13 +189,27 @@ func (p Prediction) Pending() float64 {
 // Likeliest returns the node with the highest probability, the lowest NodeID
 // among equals; NoNode when no node has any.
 func (p Prediction) Likeliest() cluster.NodeID {
+	return p.LikeliestOf(func(cluster.NodeID) bool { return true })
+}
+
+// LikeliestOf is Likeliest among the nodes for which `on` holds.
+func (p Prediction) LikeliestOf(on func(cluster.NodeID) bool) cluster.NodeID {
 	best, bestProb := cluster.NoNode, 0.0
-	for _, list := range [...][]cluster.NodeID{p.Terminating.Winners, p.Gone.Winners} {
-		for _, n := range list {
-			prob := p.Prob(func(x cluster.NodeID) bool { return x == n })
-			if prob > bestProb || prob == bestProb && prob > 0 && n < best {
-				best, bestProb = n, prob
-			}
+	a, b := p.Terminating.Winners, p.Gone.Winners
+	for i, j := 0, 0; i < len(a) || j < len(b); {
+		prob, n := 0.0, cluster.NoNode
+		if j == len(b) || i < len(a) && a[i] <= b[j] {
+			n, prob = a[i], (1-p.WeightGone)*p.Terminating.Odd(i)
+			i++
+		} else {
+			n = b[j]
+		}
+		if j < len(b) && b[j] == n {
+			prob += p.WeightGone * p.Gone.Odd(j)
+			j++
+		}
+		if prob > bestProb && on(n) {
+			best, bestProb = n, prob
 		}
 	}
 	return best

@@ -54,8 +54,8 @@ type Profile struct {
 	// IgnorePreferredTerms: InterPodAffinity does not score pods that have no
 	// preferred terms of their own.
 	IgnorePreferredTerms bool
-	// PercentageOfNodesToScore is the share in percent of nodes that are looked
-	// at; 0: by the number of nodes.
+	// PercentageOfNodesToScore is how many feasible nodes are looked for before
+	// the search ends, in percent of all nodes; 0: by the number of nodes.
 	PercentageOfNodesToScore int
 	// Packing adds the score TargetLoadPacking; nil for none.
 	Packing *TargetLoadPacking
@@ -112,6 +112,8 @@ type scorer struct {
 	weight int64
 	score  func(r *round, feasible []cluster.NodeID, out []int64)
 	idle   func(in *incoming) bool
+	// relative scores depend on the other nodes that are scored.
+	relative bool
 }
 
 func newProfile(name string, p Profile) *profile {
@@ -144,11 +146,11 @@ func (c *profile) chooseScorers() {
 	c.scoresTaints = c.Weights.TaintToleration > 0
 	for _, s := range scores {
 		if weight := s.weight(&c.Weights); weight > 0 {
-			c.scorers = append(c.scorers, scorer{s.name, weight, s.score, s.idle})
+			c.scorers = append(c.scorers, scorer{s.name, weight, s.score, s.idle, s.relative})
 		}
 	}
 	if p := c.Packing; p != nil {
-		c.scorers = append(c.scorers, scorer{packingName, p.Weight, (*round).scorePacking, nil})
+		c.scorers = append(c.scorers, scorer{packingName, p.Weight, (*round).scorePacking, nil, false})
 	}
 }
 

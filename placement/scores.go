@@ -45,29 +45,31 @@ func (w *Weights) ScorePlugins() map[string]*int64 {
 }
 
 // scores are the plugins in the order in which they are explained. One more is a
-// field of Weights, a line in ScorePlugins, and a line here.
+// field of Weights, a line in ScorePlugins, and a line here. One that is relative
+// gives a node another score beside other nodes; sampler knows each of those.
 var scores = []struct {
-	name   string
-	weight func(*Weights) int64
-	score  func(r *round, feasible []cluster.NodeID, out []int64)
-	idle   func(in *incoming) bool
+	name     string
+	weight   func(*Weights) int64
+	score    func(r *round, feasible []cluster.NodeID, out []int64)
+	idle     func(in *incoming) bool
+	relative bool
 }{
-	{"TaintToleration", func(w *Weights) int64 { return w.TaintToleration }, (*round).scoreTaints, nil},
-	{"NodeAffinity", func(w *Weights) int64 { return w.NodeAffinity }, (*round).scoreNodeAffinity, func(in *incoming) bool { return in.fixed.preferred == nil }},
-	{"PodTopologySpread", func(w *Weights) int64 { return w.PodTopologySpread }, (*round).scoreSpread, func(in *incoming) bool { return len(in.spread.soft) == 0 }},
-	{"InterPodAffinity", func(w *Weights) int64 { return w.InterPodAffinity }, (*round).scoreInterPod, func(in *incoming) bool { return len(in.inter.scored) == 0 }},
-	{"NodeResourcesFit", func(w *Weights) int64 { return w.ResourcesFit }, (*round).scoreAmount, nil},
-	{"NodeResourcesBalancedAllocation", func(w *Weights) int64 { return w.BalancedAllocation }, (*round).scoreEven, nil},
-	{"ImageLocality", func(w *Weights) int64 { return w.ImageLocality }, (*round).scoreImages, func(in *incoming) bool { return in.fixed.images == nil }},
-	{"VolumeBinding", func(w *Weights) int64 { return w.VolumeBinding }, (*round).scoreVolumes, func(in *incoming) bool { return in.fixed.volumes == nil }},
+	{"TaintToleration", func(w *Weights) int64 { return w.TaintToleration }, (*round).scoreTaints, nil, true},
+	{"NodeAffinity", func(w *Weights) int64 { return w.NodeAffinity }, (*round).scoreNodeAffinity, func(in *incoming) bool { return in.fixed.preferred == nil }, true},
+	{"PodTopologySpread", func(w *Weights) int64 { return w.PodTopologySpread }, (*round).scoreSpread, func(in *incoming) bool { return len(in.spread.soft) == 0 }, true},
+	{"InterPodAffinity", func(w *Weights) int64 { return w.InterPodAffinity }, (*round).scoreInterPod, func(in *incoming) bool { return len(in.inter.scored) == 0 }, true},
+	{"NodeResourcesFit", func(w *Weights) int64 { return w.ResourcesFit }, (*round).scoreAmount, nil, false},
+	{"NodeResourcesBalancedAllocation", func(w *Weights) int64 { return w.BalancedAllocation }, (*round).scoreEven, nil, false},
+	{"ImageLocality", func(w *Weights) int64 { return w.ImageLocality }, (*round).scoreImages, func(in *incoming) bool { return in.fixed.images == nil }, false},
+	{"VolumeBinding", func(w *Weights) int64 { return w.VolumeBinding }, (*round).scoreVolumes, func(in *incoming) bool { return in.fixed.volumes == nil }, false},
 }
 
 // fixedScores are the parts of the scores that no other pod changes, by node.
-// Those of taints and affinity are shared, and read-only.
+// All but those of volumes are shared, and read-only.
 type fixedScores struct {
 	taints    []int64 // untolerated PreferNoSchedule taints
 	preferred []int64 // sum of matching preferred node affinity weights; nil: none
-	images    []int64 // nil: no image of the pod is on any node
+	images    []int8  // nil: no image of the pod is on any node
 	volumes   []int8  // VolumeBinding; nil: the pod has no claims
 	hint      int64   // what the steering taint adds to taints: 0 where it is tolerated
 }
@@ -220,21 +222,7 @@ func (r *round) scoreInterPod(feasible []cluster.NodeID, out []int64) {
 
 func (r *round) interPodSums(feasible []cluster.NodeID, out []int64, top int64) {
 	clear(out)
-	b := &r.w.buf
-	var any bool
-	for _, t := range r.in.inter.scored {
-		if t.pods.total == 0 {
-			continue
-		}
-		any = true
-		d := b.sumDomains(r.slots, t)
-		for i, n := range feasible {
-			if x := t.topo.domain[n]; x != noDomain {
-				out[i] += t.weight * int64(d[x])
-			}
-		}
-	}
-	if !any || len(out) == 0 {
+	if !r.interSums(feasible, out) || len(out) == 0 {
 		return
 	}
 	least, most := out[0], out[0]
@@ -242,9 +230,32 @@ func (r *round) interPodSums(feasible []cluster.NodeID, out []int64, top int64) 
 		least, most = min(least, v), max(most, v)
 	}
 	for i, v := range out {
-		out[i] = 0
-		if most > least {
-			out[i] = int64(float64(top) * (float64(v-least) / float64(most-least)))
+		out[i] = stretch(v, least, most, top)
+	}
+}
+
+// interSums adds the weights of the terms that match, by the nodes' domains. It
+// reports whether any term has pods.
+func (r *round) interSums(feasible []cluster.NodeID, out []int64) (any bool) {
+	for _, t := range r.in.inter.scored {
+		if t.pods.total == 0 {
+			continue
+		}
+		any = true
+		d := r.w.buf.sumDomains(r.slots, t)
+		for i, n := range feasible {
+			if x := t.topo.domain[n]; x != noDomain {
+				out[i] += t.weight * int64(d[x])
+			}
 		}
 	}
+	return any
+}
+
+// stretch maps least..most to 0..top, and all to 0 where they are the same.
+func stretch(v, least, most, top int64) int64 {
+	if most <= least {
+		return 0
+	}
+	return int64(float64(top) * (float64(v-least) / float64(most-least)))
 }

@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"encoding/binary"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,22 +40,46 @@ func (w *World) indexImages() {
 	}
 }
 
-// imageScores returns 0..100 by node: the bytes of the pod's images that are on
-// it, each weighed by the share of nodes that have the image. It is nil when no
-// node has any of them.
-func (w *World) imageScores(pod *corev1.Pod) []int64 {
-	var refs []string
+// imageScores returns 0..100 by node. Pods of the same images share it; it is
+// read-only.
+func (w *World) imageScores(pod *corev1.Pod) []int8 {
+	refs, counted := w.imageRefs(pod)
+	key := binary.AppendVarint(nil, int64(counted))
+	for _, ref := range refs {
+		key = appendText(key, ref)
+	}
+	scores, ok := w.imageScored[string(key)]
+	if !ok {
+		scores = w.scoreImageRefs(refs, counted)
+		w.imageScored[string(key)] = scores
+	}
+	return scores
+}
+
+// imageRefs lists a pod's images, and how many of them the sum is weighed by.
+func (w *World) imageRefs(pod *corev1.Pod) (refs []string, counted int) {
 	for i := range pod.Spec.InitContainers {
 		refs = append(refs, pod.Spec.InitContainers[i].Image)
 	}
 	for i := range pod.Spec.Containers {
 		refs = append(refs, pod.Spec.Containers[i].Image)
 	}
+	counted = len(refs)
 	for i := range pod.Spec.Volumes {
 		if v := pod.Spec.Volumes[i].Image; v != nil {
 			refs = append(refs, v.Reference)
 		}
 	}
+	if w.snap.ServerMinor >= 37 { // before, image volumes add to the sum, not to the number it is weighed by
+		counted = len(refs)
+	}
+	return refs, counted
+}
+
+// scoreImageRefs scores by the bytes of the images that are on a node, each
+// weighed by the share of nodes that have the image. It is nil when no node has
+// any of them.
+func (w *World) scoreImageRefs(refs []string, counted int) []int8 {
 	sums := make([]int64, len(w.snap.Nodes))
 	found := false
 	for _, ref := range refs {
@@ -73,11 +98,12 @@ func (w *World) imageScores(pod *corev1.Pod) []int64 {
 	if !found {
 		return nil
 	}
-	most := maxImageBytes * int64(len(refs))
+	most := maxImageBytes * int64(counted)
+	out := make([]int8, len(sums))
 	for n, v := range sums {
-		sums[n] = maxScore * (min(max(v, minImageBytes), most) - minImageBytes) / (most - minImageBytes)
+		out[n] = int8(maxScore * (min(max(v, minImageBytes), most) - minImageBytes) / (most - minImageBytes))
 	}
-	return sums
+	return out
 }
 
 // taggedImage adds the tag that an image reference without one means.

@@ -85,7 +85,7 @@ func (b *scratch) finishSpread(out []int64) {
 // with the empty value for the number of domains and their counts, yet is given
 // no term itself.
 func (r *round) addDomainTerms(c *constraint, feasible []cluster.NodeID) {
-	b, rules := &r.w.buf, &r.in.spread
+	b := &r.w.buf
 	candidate := flags(b.seen, c.topo.size)
 	b.seen = candidate
 	domains := 0
@@ -95,18 +95,24 @@ func (r *round) addDomainTerms(c *constraint, feasible []cluster.NodeID) {
 			domains++
 		}
 	}
-	d := b.domains(r.slots, c.topo.size)
-	for n, k := range c.pods.perNode {
-		if k != 0 && c.eligible[n] && (!rules.requireAll || rules.softNode[n]) {
-			d[domainOrEmpty(c.topo, n)] += k
-		}
-	}
+	d := r.softCounts(c)
 	weight := math.Log(float64(domains + 2))
 	for i, n := range feasible {
 		if x := c.topo.domain[n]; !b.skip[i] && x != noDomain {
 			b.raw[i] += spreadTerm(d[x], weight, c.maxSkew)
 		}
 	}
+}
+
+// softCounts counts the matching pods by domain.
+func (r *round) softCounts(c *constraint) []int32 {
+	d, rules := r.w.buf.domains(r.slots, c.topo.size), &r.in.spread
+	for n, k := range c.pods.perNode {
+		if k != 0 && c.eligible[n] && (!rules.requireAll || rules.softNode[n]) {
+			d[domainOrEmpty(c.topo, n)] += k
+		}
+	}
+	return d
 }
 
 // spreadTerm rounds the product before it adds, so that every processor gives

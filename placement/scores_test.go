@@ -111,3 +111,23 @@ func TestScores(t *testing.T) {
 		})
 	}
 }
+
+// TestImageScoresAreSharedByImages: classes of the same images hold one slice.
+func TestImageScoresAreSharedByImages(t *testing.T) {
+	b := newBuilder()
+	b.node("n1", "", func(n *corev1.Node) {
+		n.Status.Images = []corev1.ContainerImage{{Names: []string{"shared:1", "other:1"}, SizeBytes: 500 << 20}}
+	})
+	for app, image := range map[string]string{"a": "shared:1", "b": "shared:1", "c": "other:1"} {
+		b.app(app, 100, func(s *corev1.PodSpec) { s.Containers[0].Image = image }, "n1")
+	}
+	w := b.world(t)
+	images := func(pod string) []int8 { return w.incomingOf(id(t, w, pod)).fixed.images }
+	a, same, other := images("a-0"), images("b-0"), images("c-0")
+	if &a[0] != &same[0] || &a[0] == &other[0] {
+		t.Error("image scores are not shared by list of images")
+	}
+	if a[0] != 48 { // 100 x (500 - 23) / (1000 - 23), all nodes having the image
+		t.Errorf("the image scores %d, want 48", a[0])
+	}
+}

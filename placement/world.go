@@ -42,6 +42,8 @@ type World struct {
 	services   map[string][]*corev1.Service
 	owners     map[ownerKey]owner
 	images     map[string]imageState
+	// imageScored are the scores of lists of images, by node.
+	imageScored map[string][]int8
 
 	storage   *storage
 	ports     []map[hostPort]int32           // by node: ports that are taken; nil for none
@@ -56,7 +58,8 @@ type World struct {
 	changes   []cluster.NodeID // where pods came or went, oldest first
 	forgotten int              // changes that are no longer listed
 
-	buf scratch
+	walk []cluster.NodeID // order in which the scheduler looks at nodes; made on demand
+	buf  scratch
 }
 
 // nodeLoad is what stands on one node. Scores by LeastAllocated use the nonZero
@@ -74,23 +77,24 @@ type nodeLoad struct {
 // NewWorld starts a world as the snapshot is.
 func NewWorld(s *cluster.Snapshot, opts Options) *World {
 	w := &World{
-		snap:       s,
-		opts:       opts,
-		node:       make([]cluster.NodeID, len(s.Pods)),
-		classOf:    make([]*class, len(s.Pods)),
-		byNS:       map[string][]*class{},
-		load:       make([]nodeLoad, len(s.Nodes)),
-		topologies: map[string]*topology{},
-		spreads:    map[string]*counter{},
-		matches:    map[string]*counter{},
-		owned:      map[string]*ownedTerm{},
-		nsLabels:   map[string]labels.Set{},
-		ports:      make([]map[hostPort]int32, len(s.Nodes)),
-		disks:      map[string]*diskUse{},
-		claimUse:   map[string]int32{},
-		storage:    newStorage(s),
-		views:      map[string]*view{},
-		leaving:    cluster.NoNode,
+		snap:        s,
+		opts:        opts,
+		node:        make([]cluster.NodeID, len(s.Pods)),
+		classOf:     make([]*class, len(s.Pods)),
+		byNS:        map[string][]*class{},
+		load:        make([]nodeLoad, len(s.Nodes)),
+		topologies:  map[string]*topology{},
+		spreads:     map[string]*counter{},
+		matches:     map[string]*counter{},
+		owned:       map[string]*ownedTerm{},
+		nsLabels:    map[string]labels.Set{},
+		ports:       make([]map[hostPort]int32, len(s.Nodes)),
+		disks:       map[string]*diskUse{},
+		claimUse:    map[string]int32{},
+		storage:     newStorage(s),
+		views:       map[string]*view{},
+		imageScored: map[string][]int8{},
+		leaving:     cluster.NoNode,
 	}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]

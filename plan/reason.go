@@ -99,4 +99,7 @@ const (
 	ReplacementNotReady     Code = "ReplacementNotReady"
 	ReplacementNotScheduled Code = "ReplacementNotScheduled"
 	Interrupted             Code = "Interrupted"
+	MemoryUnavailable       Code = "MemoryUnavailable"
+	NotLeading              Code = "NotLeading"
+	PlanRefused             Code = "PlanRefused"
 )

@@ -21,9 +21,20 @@ type RunReport struct {
 	Started    time.Time `json:"started"`
 	Finished   time.Time `json:"finished"`
 	Plan       Plan      `json:"plan"`
-	Outcomes   []Outcome `json:"outcomes"`
+	// Approval says who had a saved plan carried out; nil for the plan of a pass.
+	Approval *Approval `json:"approval,omitempty"`
+	Outcomes []Outcome `json:"outcomes"`
 	// Stopped says why the pass ended before the plan did; nil when it did not.
 	Stopped *Reason `json:"stopped"`
+	// Inputs are files of this process whose newest content was refused; the one
+	// before is in effect. Age is since when, Problems say why.
+	Inputs []Input `json:"inputs,omitempty"`
+}
+
+// Approval says who had a saved plan carried out, and when.
+type Approval struct {
+	By string    `json:"by"`
+	At time.Time `json:"at"`
 }
 
 // Refused reports whether the pass ended before anything was planned; Plan then

@@ -68,6 +68,7 @@ type Reservation struct {
 	From     string    `json:"from"`
 	To       string    `json:"to"`
 	Strategy string    `json:"strategy"`
+	Reason   Reason    `json:"reason"` // why the pod is moved
 	At       time.Time `json:"at"`
 	Outcome  *Outcome  `json:"outcome,omitempty"`
 }

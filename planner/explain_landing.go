@@ -73,17 +73,19 @@ func (c *search) whys(p *cluster.Pod, pr placement.Prediction) []string {
 	verdicts := c.world.Explain(p.ID)
 	n := len(c.s.Nodes)
 	out := make([]string, n)
-	say := func(v placement.NodeVerdict, best int64) string {
-		if v.RefusedBy != "" {
+	say := func(v placement.NodeVerdict, s placement.State) string {
+		switch {
+		case v.RefusedBy != "":
 			return v.Why
-		}
-		if v.Total == best {
+		case s.Sample > 0: // the best of one sample need not be the best of all
+			return fmt.Sprintf("scores %d beside all %d that fit, of which the scheduler judges %d at a time", v.Total, len(s.Feasible), s.Sample)
+		case v.Total == s.Best:
 			return fmt.Sprintf("scores %d, the best", v.Total)
 		}
-		return fmt.Sprintf("scores %d, the best %d", v.Total, best)
+		return fmt.Sprintf("scores %d, the best %d", v.Total, s.Best)
 	}
 	for i := range n {
-		during, gone := say(verdicts[i], pr.Terminating.Best), say(verdicts[n+i], pr.Gone.Best)
+		during, gone := say(verdicts[i], pr.Terminating), say(verdicts[n+i], pr.Gone)
 		switch {
 		case pr.WeightGone == 1 || during == gone:
 			out[i] = gone

@@ -49,7 +49,7 @@ func (c *search) land(pod cluster.PodID) (landing, plan.Reason, bool) {
 	if l.pGood < c.p.opts.MinConfidence {
 		return l, c.tooUncertain(pod, from, pr, l), false
 	}
-	l.to = likeliest(pr, good)
+	l.to = pr.LikeliestOf(good)
 	l.served = c.goals.served(pod, from, l.to)
 	return l, plan.Reason{}, true
 }
@@ -88,27 +88,4 @@ func (c *search) tooUncertain(pod cluster.PodID, from cluster.NodeID, pr placeme
 	}
 	return plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
 		"its replacement lands where it helps with probability %.2f only (guards.minConfidence wants %.2f)", l.pGood, need)}
-}
-
-// likeliest is the acceptable node with the highest probability, the first in
-// node order among equals.
-func likeliest(pr placement.Prediction, good func(cluster.NodeID) bool) cluster.NodeID {
-	weight := map[cluster.NodeID]float64{}
-	best := cluster.NoNode
-	for _, st := range []struct {
-		winners []cluster.NodeID
-		w       float64
-	}{{pr.Terminating.Winners, 1 - pr.WeightGone}, {pr.Gone.Winners, pr.WeightGone}} {
-		for _, n := range st.winners {
-			if good(n) {
-				weight[n] += st.w / float64(len(st.winners))
-			}
-		}
-	}
-	for n, w := range weight {
-		if best == cluster.NoNode || w > weight[best] || w == weight[best] && n < best {
-			best = n
-		}
-	}
-	return best
 }

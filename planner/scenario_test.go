@@ -74,7 +74,7 @@ func section(a *txtar.Archive, name string) []byte {
 }
 
 // opened reads what a scenario plans on.
-func opened(t *testing.T, a *txtar.Archive) (*cluster.Snapshot, *config.Config) {
+func opened(t *testing.T, a *txtar.Archive) (*cluster.Snapshot, plan.PlannerState, *config.Config) {
 	t.Helper()
 	objects := &cluster.Objects{}
 	if err := cluster.Read(bytes.NewReader(section(a, "objects.yaml")), "objects.yaml", objects); err != nil {
@@ -88,22 +88,22 @@ func opened(t *testing.T, a *txtar.Archive) (*cluster.Snapshot, *config.Config) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s, conf
+	st, err := plan.ReadState(objects.PlannerState)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s, st, conf
 }
 
 func planOf(t *testing.T, a *txtar.Archive) plan.Plan {
 	t.Helper()
-	s, conf := opened(t, a)
+	s, st, conf := opened(t, a)
 	var due []string
 	if names := section(a, "due"); names != nil {
 		due = strings.Fields(string(names))
 	}
 	opts := conf.Planner()
 	opts.SamplesPerCode = -1
-	st, err := plan.ReadState(objects.PlannerState)
-	if err != nil {
-		t.Fatal(err)
-	}
 	return planner.New(opts).Plan(s, st, controller.Goals(s, conf.Build(), due), s.TakenAt)
 }
 

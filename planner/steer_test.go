@@ -32,10 +32,18 @@ func atOnce(seed uint64) *cluster.Objects {
 	none := int64(0)
 	for _, p := range o.Pods {
 		p.Spec.TerminationGracePeriodSeconds = &none
+	}
+	return fill(o, func() int64 { return int64(100 * r.IntN(65)) })
+}
+
+// fill makes the pods small, and the nodes full of others that request so many
+// milliCPU.
+func fill(o *cluster.Objects, milliCPU func() int64) *cluster.Objects {
+	for _, p := range o.Pods {
 		p.Spec.Containers[0].Resources.Requests = corev1.ResourceList{"cpu": resource.MustParse("10m"), "memory": resource.MustParse("10Mi")}
 	}
 	for i, n := range o.Nodes {
-		cpu := int64(100 * r.IntN(65))
+		cpu := milliCPU()
 		o.Pods = append(o.Pods, &corev1.Pod{
 			ObjectMeta: metav1.ObjectMeta{Namespace: "other", Name: fmt.Sprint("fill-", i), UID: types.UID(fmt.Sprint("fill-", i))},
 			Spec: corev1.PodSpec{NodeName: n.Name, Containers: []corev1.Container{{Name: "c", Resources: corev1.ResourceRequirements{
@@ -185,7 +193,7 @@ func scenarioOf(t *testing.T, name string) (*cluster.Snapshot, planner.Options, 
 	if err != nil {
 		t.Fatal(err)
 	}
-	s, conf := opened(t, a)
+	s, _, conf := opened(t, a)
 	return s, conf.Planner(), controller.Goals(s, conf.Build(), nil)
 }
 

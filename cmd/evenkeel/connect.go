@@ -20,19 +20,38 @@ import (
 // connectTimeout is how long a command waits for its first look at the cluster.
 const connectTimeout = 30 * time.Second
 
-// client connects as kubectl would, or with the pod's own account. The rate is
-// left to the API server's priority and fairness.
+// client connects as kubectl would, or with the pod's own account. What it reads
+// of tokens and certificates anew while it lives is the client library's affair;
+// see liveClient.
 func (g *global) client() (kubernetes.Interface, *rest.Config, error) {
-	rules := clientcmd.NewDefaultClientConfigLoadingRules()
-	rules.ExplicitPath = g.kubeconfig
-	c, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(rules, &clientcmd.ConfigOverrides{CurrentContext: g.context}).ClientConfig()
+	c, err := g.found()
 	if err != nil {
-		return nil, nil, fmt.Errorf("finding the cluster: %s", g.notFound(err))
+		return nil, nil, err
+	}
+	return connect(c)
+}
+
+// found looks for a cluster and for what to show it. The rate is left to the API
+// server's priority and fairness.
+func (g *global) found() (*rest.Config, error) {
+	c, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(g.rules(), &clientcmd.ConfigOverrides{CurrentContext: g.context}).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("finding the cluster: %s", g.notFound(err))
 	}
 	c.UserAgent = "evenkeel/" + version
 	c.QPS, c.Burst = 100, 200
 	c.ContentType = "application/vnd.kubernetes.protobuf"
 	c.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
+	return c, nil
+}
+
+func (g *global) rules() *clientcmd.ClientConfigLoadingRules {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = g.kubeconfig
+	return rules
+}
+
+func connect(c *rest.Config) (kubernetes.Interface, *rest.Config, error) {
 	client, err := kubernetes.NewForConfig(c)
 	if err != nil {
 		return nil, nil, fmt.Errorf("connecting to %s: %w; check the kubeconfig", host(c), err)

@@ -17,17 +17,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
-	"github.com/evenkeel-project/evenkeel/hints/writer"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/report"
 	"github.com/evenkeel-project/evenkeel/web"
 )
@@ -71,10 +70,13 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	if err != nil {
 		return err
 	}
-	conf, err := loadConfig(f.config)
+	m, files := metrics.New(version, ""), &watched{}
+	set := &settings{log: log}
+	conf, changes, err := f.configuration(files, m, log, set)
 	if err != nil {
 		return err
 	}
+	m.Configured(conf.Hash())
 	if cmd.Flags().Changed("strategy") && !f.once {
 		return errors.New("--strategy goes with --once; without it every strategy runs on its schedule")
 	}
@@ -85,7 +87,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	if err != nil {
 		return err
 	}
-	client, rc, err := g.client()
+	client, rc, err := f.client(files, m, log, g, func() { set.observer.Renewed() })
 	if err != nil {
 		return err
 	}
@@ -93,9 +95,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	// were accepted are still watched for a moment.
 	watching, endWatching := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	o := observe.New(client, clock.RealClock{})
-	o.MaxStaleness = time.Duration(conf.Guards.MaxStaleness)
 	defer func() { endWatching(); o.Shutdown() }()
-	m := metrics.New(version, conf.Hash())
 	var shadow *controller.Shadow
 	if !f.once { // one pass sees no bindings to speak of
 		shadow = newShadow(conf, o, m, log)
@@ -103,17 +103,16 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	o.Start(watching)
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
 	defer broadcaster.Shutdown()
-	if !conf.DryRun {
-		if err := broadcaster.StartRecordingToSinkWithContext(watching); err != nil {
-			log.Warn("no events will be written", "error", err)
-		}
-	}
-	recorded := evictor.Recorded{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel")}
-	c := f.controller(cmd.OutOrStdout(), log, conf, client, o, m, format, recorded)
-	c.Shadow = shadow
+	set.client, set.observer = client, o
+	set.events = evictor.Recorded{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel")}
+	set.record = onceWarned(log, "no events will be written", func() error { return broadcaster.StartRecordingToSinkWithContext(watching) })
+	c := f.controller(cmd.OutOrStdout(), log, o, m, format)
+	c.Reloads, c.Refused, c.Shadow = changes, files.refused, shadow
+	set.apply(c, conf)
 	lease := controller.Lease{Client: client, Namespace: f.namespace, Identity: identity(), Leading: m.Leading}
 
 	if !f.once {
+		defer files.start(watching)()
 		return f.serve(cmd.Context(), log, o, m, func(ctx context.Context) error {
 			return beside(ctx, shadow, func(ctx context.Context) error {
 				return lease.Lead(ctx, 0, func(ctx context.Context) error { c.Run(ctx); return nil })
@@ -177,25 +176,32 @@ func once(ctx context.Context, c *controller.Controller, due []string) error {
 	return nil
 }
 
-func (f *runFlags) controller(out io.Writer, log *slog.Logger, conf *config.Config, client kubernetes.Interface, o *observe.Observer, m *metrics.Metrics, format report.Format, recorded evictor.Events) *controller.Controller {
-	c := &controller.Controller{
-		Observer: o, Planner: planner.New(conf.Planner()), Strategies: conf.Build(), Recorder: m,
-		Clock: clock.RealClock{}, Log: log, NewRunID: newRunID, Mode: plan.DryRun, Evictor: evictor.NewDryRun(),
+// configuration is watched where the program keeps running.
+func (f *runFlags) configuration(files *watched, m *metrics.Metrics, log *slog.Logger, s *settings) (*config.Config, <-chan func(*controller.Controller), error) {
+	if !f.once {
+		return files.configured(f.config, m, log, s.apply)
+	}
+	conf, err := loadConfig(f.config)
+	return conf, nil, err
+}
+
+// client takes changed credentials over where the program keeps running.
+func (f *runFlags) client(files *watched, m *metrics.Metrics, log *slog.Logger, g *global, renewed func()) (kubernetes.Interface, *rest.Config, error) {
+	if !f.once {
+		return files.liveClient(g, m, log, renewed)
+	}
+	return g.client()
+}
+
+func (f *runFlags) controller(out io.Writer, log *slog.Logger, o *observe.Observer, m *metrics.Metrics, format report.Format) *controller.Controller {
+	return &controller.Controller{
+		Observer: o, Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID,
 		OnReport: func(r plan.RunReport) {
 			if err := report.Run(out, format, r); err != nil {
 				log.Error("writing the report", "error", err)
 			}
 		},
 	}
-	if !conf.DryRun {
-		c.Mode, c.AtOnce = plan.Live, evictor.AtOnce(conf.PerMinute())
-		c.Evictor = evictor.NewLive(client, o, o.WorkloadOf, evictor.Options{
-			GracePeriodSeconds: conf.Evictor.GracePeriodSeconds, PerMinute: conf.PerMinute(),
-			VerifyTimeout: time.Duration(conf.Evictor.VerifyTimeout), Clock: clock.RealClock{}, Log: log, Events: recorded,
-		})
-		c.Hinter, c.HintTTL = writer.New(client, clock.RealClock{}, o.Node), time.Duration(conf.Evictor.SteerTTL)
-	}
-	return c
 }
 
 // serve runs the web server beside work; the first to fail ends both.

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/evenkeel-project/evenkeel/lab/oracle/real"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -164,6 +165,9 @@ func (g *generator) features(spec *corev1.PodSpec) {
 	case 1:
 		spec.Containers[0].RestartPolicyRules = []corev1.ContainerRestartRule{{Action: corev1.ContainerRestartRuleActionRestartAllContainers}}
 	default:
+		if minor() == "1.36" {
+			return // its API server knows no mount options
+		}
 		spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "m", BindMountOptions: []string{"noexec"}}}
 	}
 }
@@ -198,7 +202,7 @@ func (g *generator) mounts(ns, app string, spec *corev1.PodSpec) func(*corev1.Po
 			g.claim(ns, "data-"+p.Name)
 			p.Spec.Volumes = append(p.Spec.Volumes, claimVolume("data", "data-"+p.Name))
 		}
-		for _, c := range ephemeralClaims(&g.o, p) {
+		for _, c := range real.EphemeralClaims(g.o.StorageClasses, p) {
 			c.Annotations = map[string]string{}
 			if g.chance(0.8) {
 				g.bound(c, "fast")

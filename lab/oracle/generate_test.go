@@ -1,8 +1,10 @@
 package oracle
 
 import (
+	"cmp"
 	"fmt"
 	"math/rand"
+	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	corev1 "k8s.io/api/core/v1"
@@ -40,7 +42,7 @@ func generate(seed int64) *cluster.Objects {
 			g.on[t] = true
 		}
 	}
-	g.o.ServerVersion = "1.37"
+	g.o.ServerVersion = minor()
 	if g.on["policies"] {
 		g.on["taints"], g.on["affinity"] = true, true
 	}
@@ -100,4 +102,12 @@ func (g *generator) node(i int) {
 		}
 	}
 	g.o.Nodes = append(g.o.Nodes, n)
+}
+
+// sortedByName returns nodes in the order in which a scheduler that starts lists
+// them.
+func sortedByName(list []*corev1.Node) []*corev1.Node {
+	out := slices.Clone(list)
+	slices.SortFunc(out, func(a, b *corev1.Node) int { return cmp.Compare(a.Name, b.Name) })
+	return out
 }

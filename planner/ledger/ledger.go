@@ -44,12 +44,10 @@ func WorkloadOf(m plan.Move) plan.ObjectRef {
 // reserved already are left as they are.
 func Reserve(st plan.PlannerState, run plan.OpenRun, moves []plan.Move, now time.Time) plan.PlannerState {
 	st.Runs = slices.Clone(st.Runs)
-	i := slices.IndexFunc(st.Runs, func(r plan.OpenRun) bool { return r.RunID == run.RunID })
-	if i < 0 {
+	i, known := slices.BinarySearchFunc(st.Runs, run, func(a, b plan.OpenRun) int { return cmp.Compare(a.RunID, b.RunID) })
+	if !known {
 		run.Reservations = nil
-		st.Runs = append(st.Runs, run)
-		slices.SortFunc(st.Runs, func(a, b plan.OpenRun) int { return cmp.Compare(a.RunID, b.RunID) })
-		i = slices.IndexFunc(st.Runs, func(r plan.OpenRun) bool { return r.RunID == run.RunID })
+		st.Runs = slices.Insert(st.Runs, i, run)
 	}
 	open := &st.Runs[i]
 	open.Reservations = slices.Clone(open.Reservations)
@@ -59,7 +57,7 @@ func Reserve(st plan.PlannerState, run plan.OpenRun, moves []plan.Move, now time
 		}
 		w := WorkloadOf(m)
 		open.Reservations = append(open.Reservations, plan.Reservation{
-			Step: m.Step, Wave: m.Wave, Pod: m.Pod, Workload: w, From: m.From, To: m.To, Strategy: m.Strategy, At: now.UTC(),
+			Step: m.Step, Wave: m.Wave, Pod: m.Pod, Workload: w, From: m.From, To: m.To, Strategy: m.Strategy, Reason: m.Reason, At: now.UTC(),
 		})
 		st.Evictions = count(st.Evictions, w, now, 1)
 	}
@@ -153,4 +151,26 @@ func byWorkload(a, b plan.EvictionCount) int {
 // compare orders workloads.
 func compare(a, b plan.ObjectRef) int {
 	return cmp.Or(cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.APIVersion, b.APIVersion), cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name))
+}
+
+// PlanOf is as much of the plan of a pass as its reservations tell.
+func PlanOf(run plan.OpenRun) plan.Plan {
+	p := plan.Plan{
+		APIVersion: plan.APIVersion, Kind: "Plan", TakenAt: run.Started, Expires: run.Started, Moves: []plan.Move{}, Goals: []plan.Goal{},
+		Strategies: []plan.StrategyState{}, Inputs: []plan.Input{},
+		Rejections: plan.Rejections{Counts: map[plan.Code]int{}, Samples: []plan.Rejection{}},
+		Bound:      plan.Bound{ResidualByGoal: map[string]float64{}, BlockedBy: []plan.Blocker{}},
+	}
+	for _, s := range [...]*plan.State{&p.Before, &p.After} {
+		*s = plan.State{Nodes: []plan.NodeState{}, Utilization: map[string]plan.Distribution{}, Excess: map[string]float64{}, Workloads: []plan.WorkloadState{}}
+	}
+	for _, r := range run.Reservations {
+		owner := r.Workload
+		owner.Namespace = ""
+		p.Moves = append(p.Moves, plan.Move{
+			Pod: r.Pod, Owner: owner, Goals: []string{}, From: r.From, To: r.To, Strategy: r.Strategy, Step: r.Step, Wave: r.Wave, Steer: "none", Reason: r.Reason,
+		})
+	}
+	p.ID = plan.ContentID(p)
+	return p
 }

@@ -38,11 +38,10 @@ helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | 
 {{- define "evenkeel.podTemplate" -}}
 {{- $root := .root -}}
 metadata:
+  {{- with $root.Values.podAnnotations }}
   annotations:
-    checksum/config: {{ include "evenkeel.config" $root | sha256sum }}
-    {{- with $root.Values.podAnnotations }}
     {{- toYaml . | nindent 4 }}
-    {{- end }}
+  {{- end }}
   labels:
     {{- include "evenkeel.labels" $root | nindent 4 }}
     {{- with $root.Values.podLabels }}

@@ -1,12 +1,17 @@
-package oracle
+// Package real asks the real kube-scheduler: the plugins of a profile, over
+// objects that are put straight into the stores of its informers. It knows
+// nothing of what it is compared with, and compiles against every version of the
+// scheduler that is asked. It starts no server and changes nothing.
+package real
 
 import (
 	"context"
+	"errors"
 	"slices"
-	"testing"
 
-	"github.com/evenkeel-project/evenkeel/cluster"
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes/fake"
@@ -27,20 +32,38 @@ import (
 // devices are not foretold, and nothing is preempted.
 var left = []string{"DynamicResources", "DefaultPreemption"}
 
-// real is what the scheduler's plugins say about one node.
-type real struct {
-	feasible bool
-	scores   map[string]int64 // weighted
-	total    int64
+// Verdict is what the scheduler's plugins say about one node.
+type Verdict struct {
+	Feasible bool
+	Scores   map[string]int64 // weighted
+	Total    int64
 }
 
-// scheduler is the default profile of the real scheduler over objects that are
-// put straight into the stores of its informers.
-type scheduler struct {
+// Objects are a cluster.
+type Objects struct {
+	Nodes                  []*corev1.Node
+	Pods                   []*corev1.Pod
+	Namespaces             []*corev1.Namespace
+	Services               []*corev1.Service
+	ReplicationControllers []*corev1.ReplicationController
+	ReplicaSets            []*appsv1.ReplicaSet
+	StatefulSets           []*appsv1.StatefulSet
+	PersistentVolumes      []*corev1.PersistentVolume
+	PersistentVolumeClaims []*corev1.PersistentVolumeClaim
+	StorageClasses         []*storagev1.StorageClass
+	CSINodes               []*storagev1.CSINode
+	CSIDrivers             []*storagev1.CSIDriver
+	VolumeAttachments      []*storagev1.VolumeAttachment
+	CSIStorageCapacities   []*storagev1.CSIStorageCapacity
+}
+
+// Scheduler is a profile of the real scheduler.
+type Scheduler struct {
 	fw        framework.Framework
 	inf       informers.SharedInformerFactory
 	nodes     *standingPods
 	nominated *nominator
+	o         *Objects
 }
 
 // standingPods is the scheduler's view of nodes and pods; it is replaced for
@@ -63,65 +86,67 @@ func (n *nominator) NominatedPodsForNode(node string) (out []fwk.PodInfo) {
 	return out
 }
 
-func newScheduler(t *testing.T) *scheduler {
-	t.Helper()
+// New makes a scheduler of the default profile that knows no cluster yet.
+func New(ctx context.Context) (*Scheduler, error) {
 	cfg, err := latest.Default()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	return newSchedulerOf(t, cfg.Profiles[0])
+	return NewOf(ctx, cfg.Profiles[0])
 }
 
-// newSchedulerOf is the same for another profile.
-func newSchedulerOf(t *testing.T, profile config.KubeSchedulerProfile) *scheduler {
-	t.Helper()
+// NewOf is New for another profile.
+func NewOf(ctx context.Context, profile config.KubeSchedulerProfile) (*Scheduler, error) {
 	metrics.Register()
 	profile.Plugins.MultiPoint.Enabled = slices.DeleteFunc(profile.Plugins.MultiPoint.Enabled, func(p config.Plugin) bool {
 		return slices.Contains(left, p.Name)
 	})
 	client := fake.NewClientset()
-	s := &scheduler{inf: informers.NewSharedInformerFactory(client, 0), nominated: &nominator{}}
+	s := &Scheduler{inf: informers.NewSharedInformerFactory(client, 0), nominated: &nominator{}}
 	s.nodes = &standingPods{schedulercache.NewEmptySnapshot()}
 	var err error
-	s.fw, err = frameworkruntime.NewFramework(t.Context(), plugins.NewInTreeRegistry(), &profile, frameworkruntime.WithClientSet(client),
+	s.fw, err = frameworkruntime.NewFramework(ctx, plugins.NewInTreeRegistry(), &profile, frameworkruntime.WithClientSet(client),
 		frameworkruntime.WithInformerFactory(s.inf), frameworkruntime.WithSnapshotSharedLister(s.nodes),
 		frameworkruntime.WithSharedCSIManager(nodevolumelimits.NewCSIManager(s.inf.Storage().V1().CSINodes().Lister())),
 		frameworkruntime.WithPodNominator(s.nominated), frameworkruntime.WithParallelism(1), frameworkruntime.WithLogger(klog.Background()))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return s
+	return s, err
 }
 
 // fill replaces what an informer knows.
-func fill[T any](t *testing.T, inf cache.SharedIndexInformer, list []T) {
-	t.Helper()
+func fill[T any](inf cache.SharedIndexInformer, list []T) error {
 	all := make([]any, len(list))
 	for i := range list {
 		all[i] = list[i]
 	}
-	if err := inf.GetIndexer().Replace(all, "1"); err != nil {
-		t.Fatal(err)
-	}
+	return inf.GetIndexer().Replace(all, "1")
 }
 
-// load makes the objects of a cluster known.
-func (s *scheduler) load(t *testing.T, o *cluster.Objects) {
-	t.Helper()
-	core, apps, storage := s.inf.Core().V1(), s.inf.Apps().V1(), s.inf.Storage().V1()
-	fill(t, core.Nodes().Informer(), o.Nodes)
-	fill(t, core.Namespaces().Informer(), o.Namespaces)
-	fill(t, core.Services().Informer(), o.Services)
-	fill(t, core.ReplicationControllers().Informer(), o.ReplicationControllers)
-	fill(t, core.PersistentVolumes().Informer(), o.PersistentVolumes)
-	fill(t, core.PersistentVolumeClaims().Informer(), o.PersistentVolumeClaims)
-	fill(t, apps.ReplicaSets().Informer(), o.ReplicaSets)
-	fill(t, apps.StatefulSets().Informer(), o.StatefulSets)
-	fill(t, storage.StorageClasses().Informer(), o.StorageClasses)
-	fill(t, storage.CSINodes().Informer(), o.CSINodes)
-	fill(t, storage.CSIDrivers().Informer(), o.CSIDrivers)
-	fill(t, storage.VolumeAttachments().Informer(), o.VolumeAttachments)
-	fill(t, storage.CSIStorageCapacities().Informer(), o.CSIStorageCapacities)
+// Fill makes the objects of a cluster known to informers that are not started.
+func Fill(inf informers.SharedInformerFactory, o *Objects) error {
+	core, apps, storage := inf.Core().V1(), inf.Apps().V1(), inf.Storage().V1()
+	return errors.Join(
+		fill(core.Nodes().Informer(), o.Nodes),
+		fill(core.Namespaces().Informer(), o.Namespaces),
+		fill(core.Services().Informer(), o.Services),
+		fill(core.ReplicationControllers().Informer(), o.ReplicationControllers),
+		fill(core.PersistentVolumes().Informer(), o.PersistentVolumes),
+		fill(core.PersistentVolumeClaims().Informer(), o.PersistentVolumeClaims),
+		fill(apps.ReplicaSets().Informer(), o.ReplicaSets),
+		fill(apps.StatefulSets().Informer(), o.StatefulSets),
+		fill(storage.StorageClasses().Informer(), o.StorageClasses),
+		fill(storage.CSINodes().Informer(), o.CSINodes),
+		fill(storage.CSIDrivers().Informer(), o.CSIDrivers),
+		fill(storage.VolumeAttachments().Informer(), o.VolumeAttachments),
+		fill(storage.CSIStorageCapacities().Informer(), o.CSIStorageCapacities),
+	)
+}
+
+// Load makes the objects of a cluster known, in place of those before.
+func (s *Scheduler) Load(o *Objects) error {
+	s.o = o
+	if err := Fill(s.inf, o); err != nil {
+		return err
+	}
 	s.nominated.byNode = map[string][]fwk.PodInfo{}
 	for _, p := range o.Pods {
 		n := p.Status.NominatedNodeName
@@ -130,45 +155,46 @@ func (s *scheduler) load(t *testing.T, o *cluster.Objects) {
 		}
 		pi, err := framework.NewPodInfo(p)
 		if err != nil {
-			t.Fatal(err)
+			return err
 		}
 		s.nominated.byNode[n] = append(s.nominated.byNode[n], pi)
 	}
+	return nil
 }
 
-// replace asks where the replacement of the victim may go.
-func (s *scheduler) replace(t *testing.T, o *cluster.Objects, victim *corev1.Pod, gone bool) map[string]real {
-	t.Helper()
+// Replace asks where the replacement of a pod of the loaded cluster may go, the
+// pod terminating or gone. The verdicts are by name of node.
+func (s *Scheduler) Replace(ctx context.Context, pod int, gone bool) (map[string]Verdict, error) {
+	o, victim := s.o, s.o.Pods[pod]
 	s.nodes.Snapshot = schedulercache.NewSnapshot(standing(o, victim, gone), o.Nodes)
 	s.nominated.except = victim
-	pod := newcomer(victim)
+	next := Newcomer(victim)
 	claims := s.inf.Core().V1().PersistentVolumeClaims().Informer().GetIndexer()
-	for _, c := range ephemeralClaims(o, pod) {
+	for _, c := range EphemeralClaims(o.StorageClasses, next) {
 		if err := claims.Add(c); err != nil {
-			t.Fatal(err)
+			return nil, err
 		}
 		defer func() { _ = claims.Delete(c) }()
 	}
-	return s.place(t.Context(), t, pod)
+	return s.place(ctx, next)
 }
 
-func (s *scheduler) place(ctx context.Context, t *testing.T, pod *corev1.Pod) map[string]real {
-	t.Helper()
+func (s *Scheduler) place(ctx context.Context, pod *corev1.Pod) (map[string]Verdict, error) {
 	state := framework.NewCycleState()
 	nodes, err := s.nodes.NodeInfos().List()
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
-	out := map[string]real{}
+	out := map[string]Verdict{}
 	for _, n := range nodes {
-		out[n.Node().Name] = real{}
+		out[n.Node().Name] = Verdict{}
 	}
 	pre, status, _ := s.fw.RunPreFilterPlugins(ctx, state, pod)
 	if !status.IsSuccess() {
 		if !status.IsRejected() {
-			t.Fatal(status.AsError())
+			return nil, status.AsError()
 		}
-		return out
+		return out, nil
 	}
 	var feasible []fwk.NodeInfo
 	for _, n := range nodes {
@@ -179,35 +205,35 @@ func (s *scheduler) place(ctx context.Context, t *testing.T, pod *corev1.Pod) ma
 		case status.IsSuccess():
 			feasible = append(feasible, n)
 		case !status.IsRejected():
-			t.Fatal(status.AsError())
+			return nil, status.AsError()
 		}
 	}
 	if len(feasible) > 0 {
-		s.score(ctx, t, state, pod, feasible, out)
+		err = s.score(ctx, state, pod, feasible, out)
 	}
-	return out
+	return out, err
 }
 
-func (s *scheduler) score(ctx context.Context, t *testing.T, state fwk.CycleState, pod *corev1.Pod, feasible []fwk.NodeInfo, out map[string]real) {
-	t.Helper()
+func (s *Scheduler) score(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, feasible []fwk.NodeInfo, out map[string]Verdict) error {
 	if st := s.fw.RunPreScorePlugins(ctx, state, pod, feasible); !st.IsSuccess() {
-		t.Fatal(st.AsError())
+		return st.AsError()
 	}
 	scores, st := s.fw.RunScorePlugins(ctx, state, pod, feasible)
 	if !st.IsSuccess() {
-		t.Fatal(st.AsError())
+		return st.AsError()
 	}
 	for _, x := range scores {
-		r := real{feasible: true, scores: map[string]int64{}, total: x.TotalScore}
+		r := Verdict{Feasible: true, Scores: map[string]int64{}, Total: x.TotalScore}
 		for _, p := range x.Scores {
-			r.scores[p.Name] = p.Score
+			r.Scores[p.Name] = p.Score
 		}
 		out[x.Name] = r
 	}
+	return nil
 }
 
 // standing lists the bound pods, the victim terminating or left out.
-func standing(o *cluster.Objects, victim *corev1.Pod, gone bool) (out []*corev1.Pod) {
+func standing(o *Objects, victim *corev1.Pod, gone bool) (out []*corev1.Pod) {
 	for _, p := range o.Pods {
 		switch {
 		case p.Spec.NodeName == "" || p == victim && gone:
@@ -222,15 +248,16 @@ func standing(o *cluster.Objects, victim *corev1.Pod, gone bool) (out []*corev1.
 	return out
 }
 
-func newcomer(victim *corev1.Pod) *corev1.Pod {
+// Newcomer is the pod that replaces the victim.
+func Newcomer(victim *corev1.Pod) *corev1.Pod {
 	p := victim.DeepCopy()
 	p.Name, p.UID, p.Spec.NodeName = "newcomer", "newcomer", ""
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending}
 	return p
 }
 
-// ephemeralClaims are the claims that a controller makes for a new pod.
-func ephemeralClaims(o *cluster.Objects, p *corev1.Pod) (out []*corev1.PersistentVolumeClaim) {
+// EphemeralClaims are the claims that a controller makes for a new pod.
+func EphemeralClaims(classes []*storagev1.StorageClass, p *corev1.Pod) (out []*corev1.PersistentVolumeClaim) {
 	yes := true
 	for i := range p.Spec.Volumes {
 		v := &p.Spec.Volumes[i]
@@ -241,7 +268,7 @@ func ephemeralClaims(o *cluster.Objects, p *corev1.Pod) (out []*corev1.Persisten
 		c.Namespace, c.Name = p.Namespace, p.Name+"-"+v.Name
 		c.OwnerReferences = []metav1.OwnerReference{{APIVersion: "v1", Kind: "Pod", Name: p.Name, UID: p.UID, Controller: &yes}}
 		if c.Spec.StorageClassName == nil {
-			for _, class := range o.StorageClasses {
+			for _, class := range classes {
 				if class.Annotations["storageclass.kubernetes.io/is-default-class"] == "true" {
 					c.Spec.StorageClassName = &class.Name
 				}

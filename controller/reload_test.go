@@ -1,0 +1,146 @@
+package controller_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+)
+
+// scheduled takes over a configuration with one strategy on a schedule.
+func scheduled(t *testing.T, schedule string, then func(*controller.Controller)) func(*controller.Controller) {
+	t.Helper()
+	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n- {name: other, type: ZoneSpread, schedule: \""+schedule+"\"}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(c *controller.Controller) {
+		c.Planner, c.Strategies = planner.New(conf.Planner()), conf.Build()
+		if then != nil {
+			then(c)
+		}
+	}
+}
+
+// reloading runs a controller whose clock stands at 00:59:30.
+func reloading(t *testing.T, e evictor.Evictor) (c *controller.Controller, fake *clocktesting.FakeClock, reports chan plan.RunReport, start func()) {
+	t.Helper()
+	c, _ = setUp(t, e, plan.DryRun)
+	fake = c.Clock.(*clocktesting.FakeClock)
+	fake.SetTime(time.Date(2026, 1, 1, 0, 59, 30, 0, time.UTC))
+	reports = make(chan plan.RunReport)
+	c.OnReport = func(r plan.RunReport) { reports <- r }
+	return c, fake, reports, func() {
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); c.Run(ctx) }()
+		t.Cleanup(func() { cancel(); <-ended })
+	}
+}
+
+func waiters(fake *clocktesting.FakeClock) {
+	for !fake.HasWaiters() {
+		time.Sleep(time.Millisecond) // the fake clock has no way to wait for waiters
+	}
+}
+
+// TestAChangedScheduleWakesTheController: also one that had nothing to wait for.
+func TestAChangedScheduleWakesTheController(t *testing.T) {
+	c, fake, reports, start := reloading(t, evictor.NewDryRun())
+	c.Strategies = nil
+	changes := make(chan func(*controller.Controller))
+	c.Reloads = changes
+	start()
+	changes <- scheduled(t, "* * * * *", nil)
+	waiters(fake)
+	fake.Step(30 * time.Second)
+	if r := <-reports; len(r.Plan.Goals) == 0 || r.Plan.Goals[0].Strategy != "other" {
+		t.Errorf("goals %+v, want those of the new strategy", r.Plan.Goals)
+	}
+}
+
+// TestAPassThatIsDueIsNotLost: a new configuration comes with the minute, and
+// the pass of that minute is made, with the new one.
+func TestAPassThatIsDueIsNotLost(t *testing.T) {
+	c, fake, reports, start := reloading(t, evictor.NewDryRun())
+	changes := make(chan func(*controller.Controller), 1)
+	c.Reloads = changes
+	took := make(chan bool, 1)
+	start()
+	waiters(fake)
+	fake.SetTime(time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC).Add(-time.Nanosecond))
+	changes <- scheduled(t, "0 * * * *", func(*controller.Controller) {
+		fake.SetTime(time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC))
+		took <- true
+	})
+	<-took
+	waiters(fake)
+	fake.Step(0)
+	select {
+	case r := <-reports:
+		if r.Plan.Goals[0].Strategy != "other" {
+			t.Errorf("goals %+v", r.Plan.Goals)
+		}
+	case <-time.After(10 * time.Second):
+		t.Fatal("the pass that was due when the configuration changed was not made")
+	}
+}
+
+// midway hands a configuration over while a wave is under way.
+type midway struct {
+	scripted
+	change func()
+}
+
+func (m *midway) Wave(ctx context.Context, moves []plan.Move, bound func()) evictor.Result {
+	if m.change != nil {
+		m.change()
+		m.change = nil
+	}
+	return m.scripted.Wave(ctx, moves, bound)
+}
+
+// TestAPassEndsWithTheConfigurationItBeganWith: two waves, and a change within
+// the first.
+func TestAPassEndsWithTheConfigurationItBeganWith(t *testing.T) {
+	changes := make(chan func(*controller.Controller), 1)
+	e := &midway{}
+	c, fake, reports, start := reloading(t, e)
+	c.Mode = plan.Live
+	c.Reloads = changes
+	e.change = func() {
+		changes <- scheduled(t, "30 * * * *", func(c *controller.Controller) { c.Mode, c.Evictor = plan.DryRun, evictor.NewDryRun() })
+	}
+	start()
+	waiters(fake)
+	fake.Step(30 * time.Second)
+	if r := <-reports; r.Mode != plan.Live || len(r.Outcomes) != 2 || r.Outcomes[1].Outcome != plan.Evicted {
+		t.Errorf("mode %s, outcomes %+v; want both waves carried out", r.Mode, r.Outcomes)
+	}
+	for len(changes) > 0 {
+		time.Sleep(time.Millisecond)
+	}
+	waiters(fake)
+	fake.Step(30 * time.Minute)
+	if r := <-reports; r.Mode != plan.DryRun || len(e.waves) != 2 {
+		t.Errorf("mode %s after the change, %d waves evicted; want a dry run", r.Mode, len(e.waves))
+	}
+}
+
+func TestReportsNameWhatIsRefused(t *testing.T) {
+	c, _ := setUp(t, evictor.NewDryRun(), plan.DryRun)
+	c.Refused = func() []plan.Input {
+		return []plan.Input{{Source: "config", Age: "5s", Problems: []string{"line 3"}}}
+	}
+	r, err := c.RunOnce(t.Context(), nil)
+	if err != nil || len(r.Inputs) != 1 || r.Inputs[0].Source != "config" {
+		t.Errorf("inputs %+v, %v", r.Inputs, err)
+	}
+}

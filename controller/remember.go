@@ -1,0 +1,155 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"log/slog"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/ledger"
+)
+
+// Memory keeps the planner's state from pass to pass, also across restarts and
+// changes of leader. Save refuses when another process has written since Load.
+type Memory interface {
+	Load(ctx context.Context) (plan.PlannerState, error)
+	Save(ctx context.Context, st plan.PlannerState) error
+}
+
+// Resolver finds out what became of evictions that were reserved by a process
+// that has ended.
+type Resolver interface {
+	Resolve(ctx context.Context, open []plan.Reservation) ([]plan.Outcome, error)
+}
+
+// saveTime bounds writing the memory, also after SIGTERM: what became of
+// evictions must be known to whoever comes next.
+const saveTime = 10 * time.Second
+
+// recall reads the memory. A pass that evicts needs it, and first settles what
+// earlier passes left open; a dry run does without, and says so.
+func (c *Controller) recall(ctx context.Context, log *slog.Logger) error {
+	st, err := c.Memory.Load(ctx)
+	switch {
+	case err != nil && c.Mode == plan.Live:
+		return fmt.Errorf("reading what is remembered of former passes: %w", err)
+	case err != nil:
+		log.Warn("what is remembered of former passes could not be read; the plan does without back-offs and hourly counts", "error", err)
+		c.state = plan.PlannerState{}
+		return nil
+	}
+	now := c.Clock.Now()
+	c.state = ledger.Expire(st, now, c.Ledger)
+	if c.Mode != plan.Live {
+		return nil
+	}
+	open := map[string][]plan.Outcome{}
+	for _, r := range c.state.Runs {
+		if out, ours := c.unsaved[r.RunID]; ours { // reported, but not noted down
+			c.state, _ = ledger.Settle(c.state, r.RunID, out, now, c.Ledger)
+			c.state = ledger.Close(c.state, r.RunID)
+			open[r.RunID] = out
+		}
+	}
+	c.unsaved = open
+	return c.recover(ctx, log)
+}
+
+// recover reports the passes of processes that ended in the middle of one: this
+// process holds the Lease, so that no other pass is under way. Workloads of
+// which a pod went, with nobody to see its replacement Ready, rest.
+func (c *Controller) recover(ctx context.Context, log *slog.Logger) error {
+	for _, run := range c.state.Runs {
+		var open []plan.Reservation
+		for _, r := range run.Reservations {
+			if r.Outcome == nil {
+				open = append(open, r)
+			}
+		}
+		log.Warn("a former process ended in the middle of a pass; its evictions are looked into", "run", run.RunID, "holder", run.Holder, "unknown", len(open))
+		outcomes, err := c.Resolver.Resolve(ctx, open)
+		if err != nil {
+			return fmt.Errorf("finding out what became of the evictions of run %s, whose process ended: %w", run.RunID, err)
+		}
+		if stop := c.settle(ctx, run.RunID, outcomes); stop != nil {
+			return fmt.Errorf("%s", stop.Message)
+		}
+		c.OnReport(c.recovered(run.RunID))
+		if err := c.close(ctx, run.RunID); err != nil {
+			return fmt.Errorf("closing run %s, whose process ended: %w", run.RunID, err)
+		}
+	}
+	return nil
+}
+
+// recovered is the report that a process that ended could not write.
+func (c *Controller) recovered(runID string) plan.RunReport {
+	report := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: runID, Mode: plan.Live, Finished: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
+	for _, run := range c.state.Runs {
+		if run.RunID != runID {
+			continue
+		}
+		report.Started = run.Started
+		report.Plan = ledger.PlanOf(run)
+		for _, r := range run.Reservations {
+			report.Outcomes = append(report.Outcomes, *r.Outcome)
+		}
+		report.Stopped = &plan.Reason{Code: plan.Interrupted, Message: fmt.Sprintf(
+			"the process that made this pass (%s) ended without a report; this is what it had reserved, as found by the next", run.Holder)}
+	}
+	return report
+}
+
+// reserve notes the evictions of a wave before the first is asked for.
+func (c *Controller) reserve(ctx context.Context, report *plan.RunReport, moves []plan.Move) *plan.Reason {
+	before := c.state
+	run := plan.OpenRun{RunID: report.RunID, Holder: c.Holder, Started: report.Started}
+	c.state = ledger.Reserve(c.state, run, moves, c.Clock.Now())
+	if err := c.save(ctx); err != nil {
+		c.state = before
+		return &plan.Reason{Code: plan.MemoryUnavailable, Message: "evictions could not be noted down before they are made: " + err.Error()}
+	}
+	return nil
+}
+
+// settle notes what became of evictions. When that cannot be written, nothing
+// more may be evicted; they count as made until it is.
+func (c *Controller) settle(ctx context.Context, runID string, outcomes []plan.Outcome) *plan.Reason {
+	var gaveUp []plan.Backoff
+	c.state, gaveUp = ledger.Settle(c.state, runID, outcomes, c.Clock.Now(), c.Ledger)
+	for _, b := range gaveUp {
+		c.Log.Warn("a workload will not settle; its pods are left alone for now", "workload", b.Workload.String(), "until", b.Until, "failures", b.Failures, "last", b.Reason.Message)
+		if c.Events != nil {
+			c.Events.GivenUp(b)
+		}
+	}
+	if err := c.save(ctx); err != nil {
+		return &plan.Reason{Code: plan.MemoryUnavailable, Message: "what became of evictions could not be noted down: " + err.Error()}
+	}
+	return nil
+}
+
+// close forgets a pass that has been reported.
+func (c *Controller) close(ctx context.Context, runID string) error {
+	c.state = ledger.Close(c.state, runID)
+	return c.save(ctx)
+}
+
+// done closes this pass, if it reserved anything. What it cannot write it keeps
+// for the next pass of this process.
+func (c *Controller) done(ctx context.Context, log *slog.Logger, report *plan.RunReport) {
+	if c.Mode != plan.Live {
+		return
+	}
+	if err := c.close(ctx, report.RunID); err != nil {
+		log.Warn("that the pass is over could not be noted down; the next one will", "error", err)
+		c.unsaved[report.RunID] = report.Outcomes
+	}
+}
+
+func (c *Controller) save(ctx context.Context) error {
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
+	defer cancel()
+	return c.Memory.Save(call, c.state)
+}

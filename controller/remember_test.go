@@ -1,0 +1,212 @@
+package controller_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/ledger"
+)
+
+// memory keeps states as the bytes they are stored as.
+type memory struct {
+	bytes       []byte
+	unreadable  error
+	failing     func(save int) error // nil lets every save through
+	saves       int
+	reservedNow int // reservations without outcome in what is stored
+}
+
+func (m *memory) Load(context.Context) (plan.PlannerState, error) {
+	var st plan.PlannerState
+	if m.unreadable != nil || m.bytes == nil {
+		return st, m.unreadable
+	}
+	return st, json.Unmarshal(m.bytes, &st)
+}
+
+func (m *memory) Save(_ context.Context, st plan.PlannerState) (err error) {
+	m.saves++
+	if m.failing != nil {
+		if err := m.failing(m.saves); err != nil {
+			return err
+		}
+	}
+	m.reservedNow = 0
+	for _, run := range st.Runs {
+		for _, r := range run.Reservations {
+			if r.Outcome == nil {
+				m.reservedNow++
+			}
+		}
+	}
+	m.bytes, err = json.Marshal(st)
+	return err
+}
+
+func (m *memory) state(t *testing.T) plan.PlannerState {
+	t.Helper()
+	st, err := m.Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// attentive notes what is reserved when a wave begins.
+type attentive struct {
+	scripted
+	memory   *memory
+	reserved []int
+}
+
+func (e *attentive) Wave(ctx context.Context, moves []plan.Move, bound func()) evictor.Result {
+	e.reserved = append(e.reserved, e.memory.reservedNow)
+	r := e.scripted.Wave(ctx, moves, bound)
+	for i := range r.Outcomes {
+		r.Outcomes[i].AsForetold = true
+	}
+	return r
+}
+
+func TestEvictionsAreNotedDownBeforeTheyAreMade(t *testing.T) {
+	m := &memory{}
+	e := &attentive{memory: m}
+	c, _ := setUp(t, e, plan.Live)
+	c.Memory = m
+	if _, err := c.RunOnce(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(e.reserved, []int{1, 1}) {
+		t.Errorf("reserved when each wave began: %v, want one eviction each time", e.reserved)
+	}
+	st := m.state(t)
+	if n := ledger.LastHour(st, c.Clock.Now()).Cluster; n != 2 || len(st.Runs) != 0 || len(st.Backoffs) != 0 {
+		t.Errorf("after the pass: %d evictions, %+v", n, st)
+	}
+}
+
+func TestWithoutMemoryNothingIsEvicted(t *testing.T) {
+	down := errors.New("etcdserver: request timed out")
+	e := &attentive{memory: &memory{}}
+	c, _ := setUp(t, e, plan.Live)
+	c.Memory = &memory{unreadable: down}
+	if _, err := c.RunOnce(t.Context(), nil); !errors.Is(err, down) || len(e.waves) != 0 {
+		t.Errorf("reading fails: %v, %d waves", err, len(e.waves))
+	}
+	c, _ = setUp(t, e, plan.Live)
+	c.Memory = &memory{failing: func(int) error { return down }}
+	r, err := c.RunOnce(t.Context(), nil)
+	if err != nil || r.Stopped == nil || r.Stopped.Code != plan.MemoryUnavailable || len(e.waves) != 0 || len(r.Outcomes) != 2 {
+		t.Errorf("writing fails: %v, %+v, %d waves", err, r.Stopped, len(e.waves))
+	}
+	c, _ = setUp(t, evictor.NewDryRun(), plan.DryRun)
+	for _, m := range []*memory{{}, {unreadable: down}} {
+		c.Memory = m
+		if r, err := c.RunOnce(t.Context(), nil); err != nil || len(r.Outcomes) != 2 || m.saves != 0 {
+			t.Errorf("dry run: %v, %d outcomes, %d writes", err, len(r.Outcomes), m.saves)
+		}
+	}
+}
+
+func TestWhatCouldNotBeNotedDownIsNotedByTheNextPass(t *testing.T) {
+	m := &memory{failing: func(save int) error {
+		if save == 1 {
+			return nil
+		}
+		return errors.New("etcdserver: request timed out")
+	}}
+	e := &attentive{memory: m}
+	c, _ := setUp(t, e, plan.Live)
+	c.Memory, c.Resolver = m, unasked{t}
+	var reports []plan.RunReport
+	c.OnReport = func(r plan.RunReport) { reports = append(reports, r) }
+	r, err := c.RunOnce(t.Context(), nil)
+	if err != nil || r.Stopped == nil || r.Stopped.Code != plan.MemoryUnavailable || len(e.waves) != 1 {
+		t.Fatalf("%v, stopped %+v, %d waves", err, r.Stopped, len(e.waves))
+	}
+	if st := m.state(t); len(st.Runs) != 1 || ledger.LastHour(st, c.Clock.Now()).Cluster != 1 {
+		t.Fatalf("the reservation is lost: %+v", st)
+	}
+	m.failing = nil
+	c.NewRunID = func() string { return "r2" }
+	if _, err := c.RunOnce(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	st := m.state(t)
+	if n := ledger.LastHour(st, c.Clock.Now()).Cluster; n != 3 || len(st.Runs) != 0 || len(reports) != 2 || reports[1].RunID != "r2" {
+		t.Errorf("%d evictions count, want 3; %d runs open; %d reports", n, len(st.Runs), len(reports))
+	}
+}
+
+type unasked struct{ t *testing.T }
+
+func (u unasked) Resolve(_ context.Context, open []plan.Reservation) ([]plan.Outcome, error) {
+	u.t.Errorf("asked what became of %+v", open)
+	return nil, nil
+}
+
+// found answers that every pod is gone.
+type found struct{}
+
+func (found) Resolve(_ context.Context, open []plan.Reservation) ([]plan.Outcome, error) {
+	var out []plan.Outcome
+	for _, r := range open {
+		out = append(out, plan.Outcome{Step: r.Step, Pod: r.Pod, Outcome: plan.Unknown, Reason: plan.Reason{Code: plan.OutcomeUnknown, Message: "gone"}})
+	}
+	return out, nil
+}
+
+type listener struct{ gaveUp []plan.Backoff }
+
+func (e *listener) GivenUp(b plan.Backoff) { e.gaveUp = append(e.gaveUp, b) }
+
+func TestTheNextProcessReportsWhatTheLastCouldNot(t *testing.T) {
+	m := &memory{}
+	e := &attentive{memory: m}
+	dead, _ := setUp(t, e, plan.Live)
+	dead.Memory, dead.Holder = m, "dead-1"
+	m.failing = func(save int) error { // it is killed in its second wave: nothing is written any more
+		if save > 3 {
+			return errors.New("killed")
+		}
+		return nil
+	}
+	if _, err := dead.RunOnce(t.Context(), nil); err != nil || len(e.waves) != 2 {
+		t.Fatalf("%v, %d waves", err, len(e.waves))
+	}
+
+	m.failing = nil
+	c, _ := setUp(t, e, plan.Live)
+	events := &listener{}
+	c.Memory, c.Resolver, c.Holder, c.Events = m, found{}, "next-2", events
+	c.Ledger = ledger.Options{Initial: time.Hour, Max: time.Hour}
+	c.NewRunID = func() string { return "r2" }
+	var reports []plan.RunReport
+	c.OnReport = func(r plan.RunReport) { reports = append(reports, r) }
+	if _, err := c.RunOnce(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if len(reports) != 2 || reports[0].RunID != "r1" || reports[1].RunID != "r2" {
+		t.Fatalf("reports: %+v", reports)
+	}
+	r := reports[0]
+	if len(r.Outcomes) != 2 || r.Outcomes[0].Outcome != plan.Evicted || r.Outcomes[1].Outcome != plan.Unknown || len(r.Plan.Moves) != 2 || r.Stopped == nil {
+		t.Errorf("%+v", r)
+	}
+	st := m.state(t)
+	if len(st.Runs) != 0 || len(events.gaveUp) != 1 {
+		t.Errorf("%d runs open, given up %+v", len(st.Runs), events.gaveUp)
+	}
+	if _, rests := ledger.Resting(st, st.Backoffs[0].Workload, c.Clock.Now()); !rests {
+		t.Errorf("the workload does not rest: %+v", st.Backoffs)
+	}
+}
+
+var _ controller.Memory = &memory{}

@@ -1,0 +1,199 @@
+package controller
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// carryOut goes through the waves. It returns why it stopped early, or nil.
+func (c *Controller) carryOut(ctx context.Context, log *slog.Logger, report *plan.RunReport, due []string) *plan.Reason {
+	waves := 0
+	for _, m := range report.Plan.Moves {
+		waves = max(waves, m.Wave)
+	}
+	for wave := 1; wave <= waves; wave++ {
+		stop := c.wave(ctx, log, report, due, wave)
+		c.releaseLeft(ctx, log, report.RunID)
+		if stop != nil {
+			c.giveUp(report, stop)
+			return stop
+		}
+	}
+	return nil
+}
+
+// wave carries out one wave, no more moves at a time than the pace lets begin
+// soon after a look at the cluster.
+func (c *Controller) wave(ctx context.Context, log *slog.Logger, report *plan.RunReport, due []string, wave int) *plan.Reason {
+	rest := report.Plan
+	rest.Moves = movesOf(report.Plan, wave)
+	for first := wave == 1; len(rest.Moves) > 0; first = false {
+		if ctx.Err() != nil {
+			return &plan.Reason{Code: plan.Interrupted, Message: "told to stop before wave " + itoa(wave)}
+		}
+		moves, stop := c.holding(ctx, report, rest, due, wave, first)
+		if stop != nil {
+			return stop
+		}
+		begun := moves
+		if c.AtOnce > 0 && len(moves) > c.AtOnce {
+			begun = moves[:c.AtOnce]
+		}
+		rest.Moves = moves[len(begun):]
+		if stop := c.evict(ctx, log, report, wave, begun, slices.ContainsFunc(moves, plan.Move.Steered)); stop != nil {
+			return stop
+		}
+	}
+	return nil
+}
+
+// holding are the moves of the wave that still hold; the others are reported.
+func (c *Controller) holding(ctx context.Context, report *plan.RunReport, rest plan.Plan, due []string, wave int, first bool) ([]plan.Move, *plan.Reason) {
+	if c.Mode != plan.Live {
+		return rest.Moves, nil
+	}
+	moves, dropped, err := c.recheck(ctx, rest, due, wave, first)
+	if err != nil {
+		return nil, unseen(err, "looking at the cluster before wave "+itoa(wave)+": ")
+	}
+	report.Outcomes = append(report.Outcomes, dropped...)
+	return moves, nil
+}
+
+// evict carries out a part of a wave. With hinted, the hints of the wave stand
+// meanwhile, though no move of this part may need them: all that is left of the
+// wave was judged with them.
+func (c *Controller) evict(ctx context.Context, log *slog.Logger, report *plan.RunReport, wave int, moves []plan.Move, hinted bool) *plan.Reason {
+	if len(moves) == 0 {
+		return nil
+	}
+	if c.Mode != plan.Live {
+		report.Outcomes = append(report.Outcomes, c.Evictor.Wave(ctx, moves, nil).Outcomes...)
+		return nil
+	}
+	bound := func() {}
+	if hinted && c.Hinter != nil {
+		release, refused := c.steer(ctx, log, report, wave)
+		if refused != nil {
+			report.Outcomes = append(report.Outcomes, notSteered(moves, *refused)...)
+			return stops(refused)
+		}
+		defer release()
+		bound = release
+	}
+	if refused := c.reserve(ctx, report, moves); refused != nil {
+		report.Outcomes = append(report.Outcomes, notTried(moves, *refused)...)
+		return refused
+	}
+	log.Info("carrying out", "wave", wave, "moves", len(moves))
+	result := c.Evictor.Wave(ctx, moves, bound)
+	report.Outcomes = append(report.Outcomes, result.Outcomes...)
+	c.spend(ctx, result.Spent)
+	if stop := c.settle(ctx, report.RunID, result.Outcomes); stop != nil && result.Stop == nil {
+		return stop
+	}
+	return result.Stop
+}
+
+// The status of a budget follows its pods with a delay. A wave that a budget
+// seems to block right after the last one is looked at again for a while.
+const (
+	settleTime = 10 * time.Second
+	settleStep = 500 * time.Millisecond
+)
+
+// recheck judges a wave by a fresh look at the cluster. Before anything was
+// evicted there is nothing to settle.
+func (c *Controller) recheck(ctx context.Context, p plan.Plan, due []string, wave int, first bool) ([]plan.Move, []plan.Outcome, error) {
+	until := c.Clock.Now().Add(settleTime)
+	for {
+		s, err := c.Observer.Snapshot(ctx)
+		if err != nil {
+			return nil, nil, err
+		}
+		moves, dropped := c.Planner.Recheck(s, c.state, Goals(s, c.Strategies, due), p, wave, s.TakenAt)
+		if first || !slices.ContainsFunc(dropped, byBudget) || !c.Clock.Now().Before(until) {
+			return moves, dropped, nil
+		}
+		if !c.sleepUntil(ctx, c.Clock.Now().Add(settleStep)) {
+			return moves, dropped, nil
+		}
+	}
+}
+
+func byBudget(o plan.Outcome) bool {
+	switch o.Reason.Code {
+	case plan.BlockedByPDB, plan.PDBNotObserved, plan.WorkloadUnavailable, plan.WorkloadDegraded, plan.LastReadyPod:
+		return true
+	}
+	return false
+}
+
+// spentFor is how long the API server may hold a budget's allowance for an
+// eviction that it refused with a conflict (2 minutes in the disruption
+// controller).
+const spentFor = 2 * time.Minute
+
+// spend remembers the budgets that refused evictions may have taken.
+func (c *Controller) spend(ctx context.Context, pods []plan.PodRef) {
+	if len(pods) == 0 {
+		return
+	}
+	until := c.Clock.Now().Add(spentFor)
+	spent := map[string]time.Time{}
+	for name, t := range c.state.SpentBudgets {
+		if t.After(c.Clock.Now()) {
+			spent[name] = t
+		}
+	}
+	s, err := c.Observer.Snapshot(ctx)
+	if err != nil {
+		c.Log.Warn("which budgets were spent is not known", "error", err)
+		return
+	}
+	for _, ref := range pods {
+		for _, b := range s.Budgets { // by namespace: the victim itself may be gone
+			if b.Object.Namespace == ref.Namespace {
+				spent[b.Object.Namespace+"/"+b.Object.Name] = until
+			}
+		}
+	}
+	c.state.SpentBudgets = spent
+}
+
+// notTried accounts for moves that something else than the pod is in the way of.
+func notTried(moves []plan.Move, why plan.Reason) []plan.Outcome {
+	var out []plan.Outcome
+	for _, m := range moves {
+		out = append(out, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped, Reason: why})
+	}
+	return out
+}
+
+// giveUp accounts for the moves that were never tried.
+func (c *Controller) giveUp(report *plan.RunReport, why *plan.Reason) {
+	done := map[int]bool{}
+	for _, o := range report.Outcomes {
+		done[o.Step] = true
+	}
+	for _, m := range report.Plan.Moves {
+		if !done[m.Step] {
+			report.Outcomes = append(report.Outcomes, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped,
+				Reason: plan.Reason{Code: plan.Interrupted, Message: "not tried; the pass had stopped: " + string(why.Code)}})
+		}
+	}
+}
+
+func movesOf(p plan.Plan, wave int) []plan.Move {
+	var out []plan.Move
+	for _, m := range p.Moves {
+		if m.Wave == wave {
+			out = append(out, m)
+		}
+	}
+	return out
+}

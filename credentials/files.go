@@ -1,0 +1,127 @@
+package credentials
+
+import (
+	"bytes"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"k8s.io/client-go/rest"
+)
+
+// maxBytes bounds a file: bundles of all public authorities have 250 kB.
+const maxBytes = 1 << 20
+
+// inMemory returns conf with the content of the files that it names in their
+// place, and the names.
+func inMemory(conf *rest.Config) (*rest.Config, []string, error) {
+	c := rest.CopyConfig(conf)
+	var files []string
+	var errs []error
+	read := func(what, file string, data []byte) []byte {
+		if len(data) > 0 || file == "" {
+			return data
+		}
+		files = append(files, file)
+		data, err := small(file)
+		if err == nil && len(bytes.TrimSpace(data)) == 0 {
+			err = fmt.Errorf("%s is empty", file)
+		}
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", what, err))
+		}
+		return data
+	}
+	c.CAData = read("certificate authority", c.CAFile, c.CAData)
+	c.CertData = read("client certificate", c.CertFile, c.CertData)
+	c.KeyData = read("client key", c.KeyFile, c.KeyData)
+	if c.BearerTokenFile != "" { // goes before a token that is written out
+		c.BearerToken = strings.TrimSpace(string(read("token", c.BearerTokenFile, nil)))
+	}
+	if len(errs) == 0 {
+		errs = append(errs, authorities(c.CAData, conf.CAFile), pair(c, conf), token(c.BearerToken, conf.BearerTokenFile))
+	}
+	c.CAFile, c.CertFile, c.KeyFile, c.BearerTokenFile = "", "", "", ""
+	return c, files, errors.Join(errs...)
+}
+
+func small(file string) ([]byte, error) {
+	if info, err := os.Stat(file); err != nil {
+		return nil, err
+	} else if !info.Mode().IsRegular() {
+		return nil, fmt.Errorf("%s is no regular file", file)
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	if err == nil && len(data) > maxBytes {
+		err = fmt.Errorf("%s is larger than %d bytes", file, maxBytes)
+	}
+	return data, err
+}
+
+func from(file string) string {
+	if file == "" {
+		return "the kubeconfig"
+	}
+	return file
+}
+
+// authorities wants every certificate of a bundle to be whole: one that was cut
+// off would be passed over.
+func authorities(data []byte, file string) error {
+	if len(data) == 0 {
+		return nil
+	}
+	const begin = "-----BEGIN"
+	want, found := bytes.Count(data, []byte(begin)), 0
+	for rest := data; ; {
+		var block *pem.Block
+		if block, rest = pem.Decode(rest); block == nil {
+			break
+		}
+		want--
+		if block.Type != "CERTIFICATE" {
+			continue
+		}
+		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
+			return fmt.Errorf("certificate authority: a certificate in %s cannot be read: %w", from(file), err)
+		}
+		found++
+	}
+	switch {
+	case found == 0:
+		return fmt.Errorf("certificate authority: %s holds no certificate (want PEM)", from(file))
+	case want != 0:
+		return fmt.Errorf("certificate authority: a certificate in %s is not whole", from(file))
+	}
+	return nil
+}
+
+func pair(c, conf *rest.Config) error {
+	if len(c.CertData) == 0 && len(c.KeyData) == 0 {
+		return nil
+	}
+	if _, err := tls.X509KeyPair(c.CertData, c.KeyData); err != nil {
+		return fmt.Errorf("client certificate and key of %s and %s: %w", from(conf.CertFile), from(conf.KeyFile), err)
+	}
+	return nil
+}
+
+// token wants what a header can carry (RFC 6750: visible ASCII).
+func token(text, file string) error {
+	for _, r := range text {
+		if r <= ' ' || r >= 0x7f {
+			return fmt.Errorf("token: %s holds something that is no token", from(file))
+		}
+	}
+	return nil
+}

@@ -1,0 +1,75 @@
+package evictor
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// resolve finds out whether an eviction without an answer took place: by UID,
+// a few times, since the server may be coming back.
+func (l *Live) resolve(ctx context.Context, m plan.Move, v Verdict) Verdict {
+	for try := range 4 {
+		if try > 0 && !l.rest(ctx, time.Duration(try)*time.Second) {
+			break
+		}
+		pod, err := l.bare(ctx, m.Pod)
+		switch {
+		case apierrors.IsNotFound(err), err == nil && (string(pod.UID) != m.Pod.UID || pod.DeletionTimestamp != nil):
+			return Verdict{Accepted: true, Presumed: pod == nil || string(pod.UID) != m.Pod.UID || !byEviction(pod)}
+		case err == nil:
+			stop := errors.Is(context.Cause(ctx), context.Canceled)
+			return Verdict{Outcome: plan.Unknown, Stop: !stop, Reason: plan.Reason{Code: v.Reason.Code, Message: "not evicted as of now; " + v.Reason.Message}}
+		}
+	}
+	return Verdict{Outcome: plan.Unknown, Stop: true, Reason: plan.Reason{Code: plan.OutcomeUnknown,
+		Message: fmt.Sprintf("whether the pod was evicted could not be found out; %s", v.Reason.Message)}}
+}
+
+// bare reads a pod, also after ctx has ended; nil when there is none.
+func (l *Live) bare(ctx context.Context, ref plan.PodRef) (*corev1.Pod, error) {
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
+	defer cancel()
+	pod, err := l.api.get(call, ref.Namespace, ref.Name)
+	if err != nil {
+		return nil, err
+	}
+	return pod, nil
+}
+
+// byEviction reports whether a pod goes because somebody asked the Eviction API.
+func byEviction(p *corev1.Pod) bool {
+	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && c.Reason == "EvictionByEvictionAPI"
+	})
+}
+
+// Resolve finds out what became of evictions that a process which ended had
+// reserved. A pod that stands was not evicted. Of one that is gone or going it
+// cannot be told for certain who took it, nor whether its replacement settled.
+func (l *Live) Resolve(ctx context.Context, open []plan.Reservation) ([]plan.Outcome, error) {
+	var out []plan.Outcome
+	for _, r := range open {
+		pod, err := l.bare(ctx, r.Pod)
+		o := plan.Outcome{Step: r.Step, Pod: r.Pod, Outcome: plan.Unknown}
+		switch {
+		case err != nil && !apierrors.IsNotFound(err):
+			return nil, fmt.Errorf("reading pod %s: %w", r.Pod, err)
+		case pod == nil || string(pod.UID) != r.Pod.UID:
+			o.Reason = plan.Reason{Code: plan.OutcomeUnknown, Message: "the process ended before it said whether it had evicted the pod, which is gone"}
+		case pod.DeletionTimestamp != nil:
+			o.Reason = plan.Reason{Code: plan.OutcomeUnknown, Message: "the process ended before it said whether it had evicted the pod, which is terminating"}
+		default:
+			o.Outcome, o.Reason = plan.Dropped, plan.Reason{Code: plan.Interrupted, Message: "the process ended before it evicted the pod, which stands"}
+		}
+		out = append(out, o)
+	}
+	return out, nil
+}

@@ -1,0 +1,297 @@
+package e2e
+
+import (
+	"bufio"
+	"bytes"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/json"
+	"encoding/pem"
+	"io"
+	"log"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/http/httputil"
+	"net/url"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	authv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+)
+
+// rotating is an HTTPS front of the API server that passes the caller's token
+// on, and whose certificate and authority can change.
+type rotating struct {
+	*httptest.Server
+	cert atomic.Pointer[tls.Certificate]
+}
+
+func newRotating(t *testing.T) *rotating {
+	t.Helper()
+	anonymous := rest.AnonymousClientConfig(lab.Config)
+	transport, err := rest.TransportFor(anonymous)
+	if err != nil {
+		t.Fatal(err)
+	}
+	target, err := url.Parse(lab.Config.Host)
+	if err != nil {
+		t.Fatal(err)
+	}
+	quiet := log.New(io.Discard, "", 0)
+	p := &rotating{}
+	p.Server = httptest.NewUnstartedServer(&httputil.ReverseProxy{Transport: transport, FlushInterval: -1, ErrorLog: quiet,
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }})
+	p.Config.ErrorLog = quiet
+	p.EnableHTTP2 = true
+	p.TLS = &tls.Config{NextProtos: []string{"h2", "http/1.1"}, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return p.cert.Load(), nil }}
+	p.rotate(t)
+	p.StartTLS()
+	p.TLS.Certificates = nil
+	t.Cleanup(func() { p.CloseClientConnections(); p.Close() })
+	return p
+}
+
+// rotate shows a certificate of a new authority from now on, and returns that.
+func (p *rotating) rotate(t *testing.T) string {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.cert.Store(&tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key})
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+}
+
+// boundToken is a token that ends when the returned function is called.
+func boundToken(t *testing.T, ns, name string) (token string, revoke func()) {
+	t.Helper()
+	secrets := lab.Client.CoreV1().Secrets(ns)
+	s, err := secrets.Create(t.Context(), &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := lab.Client.CoreV1().ServiceAccounts(ns).CreateToken(t.Context(), "default", &authv1.TokenRequest{
+		Spec: authv1.TokenRequestSpec{BoundObjectRef: &authv1.BoundObjectReference{APIVersion: "v1", Kind: "Secret", Name: name, UID: s.UID}}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.Status.Token, func() {
+		if err := secrets.Delete(t.Context(), name, metav1.DeleteOptions{}); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// replaced writes a file under another name first, as a mounted volume does.
+func replaced(t *testing.T, path, text string) {
+	t.Helper()
+	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.Rename(path+".new", path); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// reports collects the RunReports of a process.
+type reports struct {
+	mu   sync.Mutex
+	list []runReport
+}
+
+type runReport struct {
+	Mode   string
+	Inputs []struct {
+		Source   string
+		Problems []string
+	}
+	Outcomes []struct{ Outcome string }
+}
+
+func (r *reports) read(out io.Reader) {
+	lines := bufio.NewReaderSize(out, 1<<20)
+	for {
+		line, err := lines.ReadBytes('\n')
+		var one runReport
+		if json.Unmarshal(line, &one) == nil {
+			r.mu.Lock()
+			r.list = append(r.list, one)
+			r.mu.Unlock()
+		}
+		if err != nil {
+			return
+		}
+	}
+}
+
+// await waits for a report, for two minutes: passes are made once a minute.
+func (r *reports) await(t *testing.T, what string, is func(runReport) bool) {
+	t.Helper()
+	if err := seed.Until(t.Context(), 2*time.Minute, func() (bool, error) {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		for _, one := range r.list {
+			if is(one) {
+				return true, nil
+			}
+		}
+		return false, nil
+	}); err != nil {
+		t.Fatalf("no report %s: %v; reports: %+v", what, err, r.list)
+	}
+}
+
+func (r runReport) problem(source string) bool {
+	for _, in := range r.Inputs {
+		if in.Source == source && len(in.Problems) > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func goroutines(t *testing.T, url string) int {
+	t.Helper()
+	for line := range strings.Lines(metricsOf(url)) {
+		if n, ok := strings.CutPrefix(line, "go_goroutines "); ok {
+			v, err := strconv.Atoi(strings.TrimSpace(n))
+			if err != nil {
+				t.Fatal(err)
+			}
+			return v
+		}
+	}
+	t.Fatal("no go_goroutines")
+	return 0
+}
+
+// TestFilesChangeWhileItRuns: the authority of the server's certificate, the
+// token and the configuration change under a program that leads, first to
+// something that cannot be used. It never stops leading, and evicts in the end,
+// as the last configuration says.
+func TestFilesChangeWhileItRuns(t *testing.T) {
+	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
+	account(t, ns,
+		rbacv1.PolicyRule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "create", "update"}},
+		rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods/eviction"}, Verbs: []string{"create"}},
+		rbacv1.PolicyRule{APIGroups: []string{"", "events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch", "update"}},
+		rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "list", "create", "update", "patch", "delete"}},
+	)
+	dir := t.TempDir()
+	ca, token, kubeconfig := filepath.Join(dir, "ca.crt"), filepath.Join(dir, "token"), filepath.Join(dir, "kubeconfig")
+	front := newRotating(t)
+	replaced(t, ca, front.rotate(t))
+	first, revoke := boundToken(t, ns, "first")
+	replaced(t, token, first)
+	k := clientcmdapi.NewConfig()
+	k.Clusters["p"] = &clientcmdapi.Cluster{Server: front.URL, CertificateAuthority: ca}
+	k.AuthInfos["p"] = &clientcmdapi.AuthInfo{TokenFile: token}
+	k.Contexts["p"] = &clientcmdapi.Context{Cluster: "p", AuthInfo: "p"}
+	k.CurrentContext = "p"
+	if err := clientcmd.WriteToFile(*k, kubeconfig); err != nil {
+		t.Fatal(err)
+	}
+	const everyMinute = "namespaces: {exclude: [kube-system]}\nstrategies:\n- {name: zones, type: ZoneSpread, schedule: \"* * * * *\"}\n"
+	config := configFile(t, everyMinute+"dryRun: true\n")
+
+	port := freePort(t)
+	cmd := exec.CommandContext(t.Context(), binary, "run", "--config", config, "--kubeconfig", kubeconfig, "--lease-namespace", ns, "--bind-address", port)
+	var stderr bytes.Buffer
+	cmd.Stderr = &stderr
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Log(stderr.String())
+		}
+	})
+	seen := &reports{}
+	read := make(chan struct{})
+	go func() { defer close(read); seen.read(stdout) }()
+	at := "http://" + port
+	awaitMetric(t, at, "evenkeel_leader 1")
+	before := goroutines(t, at)
+
+	// What cannot be used: refused, and said.
+	replaced(t, ca, "-----BEGIN CERTIFICATE-----\ncut off")
+	replaced(t, config, "dryRun: maybe\n")
+	awaitMetric(t, at, `evenkeel_last_reload_successful{files="credentials"} 0`)
+	awaitMetric(t, at, `evenkeel_last_reload_successful{files="config"} 0`)
+	seen.await(t, "that names both", func(r runReport) bool { return r.problem("config") && r.problem("credentials") && r.Mode == "dryRun" })
+	if code := statusOf(at + "/readyz"); code != http.StatusOK {
+		t.Errorf("/readyz %d while files are refused", code)
+	}
+
+	// Another authority, another token, the old ones gone; all connections cut.
+	replaced(t, ca, front.rotate(t))
+	front.CloseClientConnections()
+	awaitMetric(t, at, `evenkeel_reloads_total{files="credentials",result="taken"} 1`)
+	second, _ := boundToken(t, ns, "second")
+	replaced(t, token, second)
+	revoke()
+	front.CloseClientConnections()
+	awaitMetric(t, at, `evenkeel_reloads_total{files="credentials",result="taken"} 2`)
+	awaitMetric(t, at, `evenkeel_last_reload_successful{files="credentials"} 1`)
+
+	// And a configuration that evicts.
+	text, err := os.ReadFile(configFile(t, everyMinute))
+	if err != nil {
+		t.Fatal(err)
+	}
+	replaced(t, config, string(text))
+	awaitMetric(t, at, `evenkeel_last_reload_successful{files="config"} 1`)
+	seen.await(t, "of a live pass that evicted", func(r runReport) bool { return r.Mode == "live" && len(r.Outcomes) == 2 && len(r.Inputs) == 0 })
+	wantZones(t, ns, "d", 2, 2, 2)
+	wantEvictions(t, ns, 2)
+	if strings.Contains(stderr.String(), "lost the Lease") || !hasLine(metricsOf(at), "evenkeel_leader 1") {
+		t.Error("it stopped leading")
+	}
+	if err := seed.Until(t.Context(), 2*time.Minute, func() (bool, error) { return goroutines(t, at) <= before+10, nil }); err != nil {
+		t.Errorf("%d goroutines, %d before the changes", goroutines(t, at), before)
+	}
+	_ = cmd.Process.Signal(syscallTerm)
+	<-read
+	if err := cmd.Wait(); err != nil {
+		t.Errorf("it did not end cleanly: %v", err)
+	}
+}
+
+func statusOf(url string) int {
+	r, err := http.Get(url)
+	if err != nil {
+		return 0
+	}
+	r.Body.Close()
+	return r.StatusCode
+}

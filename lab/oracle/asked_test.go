@@ -1,0 +1,59 @@
+package oracle
+
+import (
+	"context"
+	"flag"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/lab/oracle/real"
+)
+
+var old = flag.String("oracle.old", "", "binary of cmd/real built from kube-scheduler 1.36, to be asked instead of 1.37")
+
+// asked is a scheduler: in this process, or of another version in its own.
+type asked interface {
+	Load(*real.Objects) error
+	Replace(ctx context.Context, pod int, gone bool) (map[string]real.Verdict, error)
+}
+
+// minor is the version of the scheduler that is asked.
+func minor() string {
+	if *old != "" {
+		return "1.36"
+	}
+	return "1.37"
+}
+
+// idle names what a version does not heed, so that it decides nothing there.
+var idle = map[string]map[string]bool{"1.36": {
+	"missing drivers": true, "score VolumeBinding": true,
+}}
+
+func newAsked(t *testing.T) asked {
+	t.Helper()
+	if *old == "" {
+		s, err := real.New(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return s
+	}
+	c, err := real.Start(*old)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Stop(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c
+}
+
+func objectsOf(o *cluster.Objects) *real.Objects {
+	return &real.Objects{Nodes: o.Nodes, Pods: o.Pods, Namespaces: o.Namespaces, Services: o.Services,
+		ReplicationControllers: o.ReplicationControllers, ReplicaSets: o.ReplicaSets, StatefulSets: o.StatefulSets,
+		PersistentVolumes: o.PersistentVolumes, PersistentVolumeClaims: o.PersistentVolumeClaims, StorageClasses: o.StorageClasses,
+		CSINodes: o.CSINodes, CSIDrivers: o.CSIDrivers, VolumeAttachments: o.VolumeAttachments, CSIStorageCapacities: o.CSIStorageCapacities}
+}

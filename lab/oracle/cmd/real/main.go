@@ -1,0 +1,52 @@
+// Command real answers questions about where pods may go with the scheduler it
+// is built from, so that a scheduler of another version than the asker's can be
+// asked. It reads JSON values from standard input and answers each question
+// with one on standard output.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/evenkeel-project/evenkeel/lab/oracle/real"
+)
+
+func main() {
+	if err := serve(context.Background(), os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "real:", err)
+		os.Exit(1)
+	}
+}
+
+func serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	s, err := real.New(ctx)
+	if err != nil {
+		return fmt.Errorf("starting the scheduler: %w", err)
+	}
+	questions, answers := json.NewDecoder(in), json.NewEncoder(out)
+	for {
+		var q real.Question
+		if err := questions.Decode(&q); errors.Is(err, io.EOF) {
+			return nil
+		} else if err != nil {
+			return fmt.Errorf("reading a question: %w", err)
+		}
+		if q.Load != nil {
+			if err := s.Load(q.Load); err != nil {
+				return fmt.Errorf("loading a cluster: %w", err)
+			}
+			continue
+		}
+		verdicts, err := s.Replace(ctx, q.Pod, q.Gone)
+		if err != nil {
+			return fmt.Errorf("placing the replacement of pod %d: %w", q.Pod, err)
+		}
+		if err := answers.Encode(verdicts); err != nil {
+			return fmt.Errorf("writing an answer: %w", err)
+		}
+	}
+}

@@ -1,0 +1,68 @@
+package real
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+)
+
+// Question is one line of the language between asker and child: a cluster to
+// load, which is not answered, or else a pod of it to replace.
+type Question struct {
+	Load *Objects `json:",omitempty"`
+	Pod  int
+	Gone bool
+}
+
+// Child is a scheduler in a process of its own.
+type Child struct {
+	cmd       *exec.Cmd
+	in        io.WriteCloser
+	questions *json.Encoder
+	answers   *json.Decoder
+}
+
+// Start runs a binary of cmd/real.
+func Start(binary string) (*Child, error) {
+	c := &Child{cmd: exec.Command(binary)}
+	c.cmd.Stderr = os.Stderr
+	in, err := c.cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	out, err := c.cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := c.cmd.Start(); err != nil {
+		return nil, fmt.Errorf("starting %s: %w", binary, err)
+	}
+	c.in, c.questions, c.answers = in, json.NewEncoder(in), json.NewDecoder(out)
+	return c, nil
+}
+
+// Stop ends the process and returns how it ended.
+func (c *Child) Stop() error {
+	if err := c.in.Close(); err != nil {
+		return err
+	}
+	return c.cmd.Wait()
+}
+
+// Load is that of Scheduler.
+func (c *Child) Load(o *Objects) error { return c.questions.Encode(Question{Load: o}) }
+
+// Replace is that of Scheduler.
+func (c *Child) Replace(_ context.Context, pod int, gone bool) (map[string]Verdict, error) {
+	if err := c.questions.Encode(Question{Pod: pod, Gone: gone}); err != nil {
+		return nil, fmt.Errorf("asking: %w", err)
+	}
+	var out map[string]Verdict
+	if err := c.answers.Decode(&out); err != nil {
+		return nil, fmt.Errorf("reading the answer: %w", err)
+	}
+	return out, nil
+}

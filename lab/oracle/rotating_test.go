@@ -1,0 +1,97 @@
+package oracle
+
+import (
+	"math/rand"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/lab/oracle/real"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/klog/v2"
+	kubescheduler "k8s.io/kubernetes/pkg/scheduler"
+	schedulercache "k8s.io/kubernetes/pkg/scheduler/backend/cache"
+	"k8s.io/kubernetes/pkg/scheduler/framework"
+)
+
+// rotating is the whole scheduler short of its queue and its calls: it samples
+// nodes, starts each time where it left off, and draws among equals.
+type rotating struct {
+	*kubescheduler.Scheduler
+	nodes *schedulercache.Snapshot
+}
+
+// newRotating starts a scheduler that has already placed a random number of
+// pods.
+func newRotating(t *testing.T, o *cluster.Objects, seed int64) *rotating {
+	t.Helper()
+	client := fake.NewClientset()
+	inf := informers.NewSharedInformerFactory(client, 0)
+	r := &rotating{nodes: schedulercache.NewEmptySnapshot()}
+	var err error
+	r.Scheduler, err = kubescheduler.New(t.Context(), client, inf, nil,
+		func(string) events.EventRecorderLogger { return &events.FakeRecorder{} }, kubescheduler.WithNodeInfoSnapshot(r.nodes))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := real.Fill(inf, objectsOf(o)); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range sortedByName(o.Nodes) {
+		r.Cache.AddNode(klog.Background(), n)
+	}
+	for _, p := range o.Pods {
+		if p.Spec.NodeName == "" {
+			continue
+		}
+		if err := r.Cache.AddPod(klog.Background(), p); err != nil {
+			t.Fatal(err)
+		}
+	}
+	// Pods that may go to few nodes only make the start wander.
+	rnd := rand.New(rand.NewSource(seed))
+	for range rnd.Intn(40) {
+		r.choose(t, real.Newcomer(o.Pods[rnd.Intn(len(o.Pods))]))
+	}
+	return r
+}
+
+// place returns the node of the victim's replacement, empty for none.
+func (r *rotating) place(t *testing.T, o *cluster.Objects, victim *corev1.Pod, gone bool) string {
+	t.Helper()
+	now := metav1.Unix(1, 0)
+	leaving := victim.DeepCopy()
+	leaving.DeletionTimestamp = &now
+	log := klog.Background()
+	change, back := func() error { return r.Cache.UpdatePod(log, victim, leaving) }, func() error { return r.Cache.UpdatePod(log, leaving, victim) }
+	if gone {
+		change, back = func() error { return r.Cache.RemovePod(log, victim) }, func() error { return r.Cache.AddPod(log, victim) }
+	}
+	if err := change(); err != nil {
+		t.Fatal(err)
+	}
+	node := r.choose(t, real.Newcomer(victim))
+	if err := back(); err != nil {
+		t.Fatal(err)
+	}
+	return node
+}
+
+func (r *rotating) choose(t *testing.T, pod *corev1.Pod) string {
+	t.Helper()
+	if err := r.Cache.UpdateSnapshot(klog.Background(), r.nodes); err != nil {
+		t.Fatal(err)
+	}
+	info, err := framework.NewPodInfo(pod)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := r.SchedulePod(t.Context(), r.Profiles[corev1.DefaultSchedulerName], framework.NewCycleState(), &framework.QueuedPodInfo{PodInfo: info})
+	if _, none := err.(*framework.FitError); err != nil && !none {
+		t.Fatal(err)
+	}
+	return got.SuggestedHost
+}

@@ -1,0 +1,187 @@
+package placement
+
+import (
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Below minSampled nodes the scheduler judges all of them, and it never stops
+// before it has found so many feasible ones. Without a configured share of the
+// nodes it looks at 50 %, less 1 % per 125 nodes, and at no less than 5 %
+// (pkg/scheduler, numFeasibleNodesToFind).
+const (
+	minSampled     = 100
+	minSamplePart  = 5
+	fullSamplePart = 50
+	nodesPerPart   = 125
+)
+
+// sampleSize returns how many feasible nodes the scheduler looks for among all
+// nodes before it stops.
+func sampleSize(nodes, percentage int) int {
+	if nodes < minSampled {
+		return nodes
+	}
+	if percentage == 0 {
+		percentage = max(fullSamplePart-nodes/nodesPerPart, minSamplePart)
+	}
+	return max(nodes*percentage/100, minSampled)
+}
+
+// walkOrder is the order in which the scheduler looks at nodes: one node of
+// each zone in turn. Nodes of a zone, and zones, come in the order in which the
+// scheduler heard of them; taken here is that of the names, in which it lists
+// the nodes that are there when it starts.
+func walkOrder(s *cluster.Snapshot) []cluster.NodeID {
+	var zones [][]cluster.NodeID
+	number := map[[2]string]int{}
+	for i := range s.Nodes {
+		key := zoneOf(s.Nodes[i].Object)
+		z, ok := number[key]
+		if !ok {
+			z = len(zones)
+			number[key] = z
+			zones = append(zones, nil)
+		}
+		zones[z] = append(zones[z], cluster.NodeID(i))
+	}
+	out := make([]cluster.NodeID, 0, len(s.Nodes))
+	for k := 0; len(out) < len(s.Nodes); k++ {
+		for _, z := range zones {
+			if k < len(z) {
+				out = append(out, z[k])
+			}
+		}
+	}
+	return out
+}
+
+// zoneOf returns region and zone; the old labels come first, as they do in the
+// scheduler.
+func zoneOf(n *corev1.Node) [2]string {
+	label := func(old, now string) string {
+		if v, ok := n.Labels[old]; ok {
+			return v
+		}
+		return n.Labels[now]
+	}
+	return [2]string{
+		label(corev1.LabelFailureDomainBetaRegion, corev1.LabelTopologyRegion),
+		label(corev1.LabelFailureDomainBetaZone, corev1.LabelTopologyZone),
+	}
+}
+
+// sampler judges every sample that the scheduler may take. A sample is a window
+// of `size` feasible nodes that follow each other on the walk around the nodes;
+// where the walk begins is not known, so every node is as likely a start. Its
+// slices are used again for every prediction.
+type sampler struct {
+	r      *round
+	size   int
+	place  []int32          // by node, its number among the feasible ones and one; 0: not feasible
+	nodes  []cluster.NodeID // feasible, in the order of the walk
+	weight []float64        // probability of the window that begins with each; sums to 1
+	odds   []float64        // of each: the probability that it is chosen
+	best   int64            // best total of any window so far
+	byNode []float64        // odds in the order of the feasible nodes
+
+	kinds  kinds
+	window window
+}
+
+// sampled returns the outcome over all samples.
+func (r *round) sampled(feasible []cluster.NodeID, size int) State {
+	s := &r.w.buf.sampler
+	s.r, s.size, s.best = r, size, 0
+	s.line(feasible)
+	s.odds = floats(s.odds, len(s.nodes))
+	if r.in.profile.Policy != nil {
+		s.someStarts()
+	} else {
+		s.everyStart()
+	}
+	s.byNode = floats(s.byNode, len(feasible))
+	for k, n := range s.nodes {
+		s.byNode[s.place[n]-1] = s.odds[k]
+	}
+	out, count := State{Feasible: slices.Clone(feasible), Sample: size, Best: s.best}, 0
+	for _, p := range s.byNode {
+		if p > 0 {
+			count++
+		}
+	}
+	out.Winners, out.Odds = make([]cluster.NodeID, 0, count), make([]float64, 0, count)
+	for i, p := range s.byNode {
+		if p > 0 {
+			out.Winners, out.Odds = append(out.Winners, feasible[i]), append(out.Odds, p)
+		}
+	}
+	return out
+}
+
+// line puts the feasible nodes in the order of the walk. A window begins with a
+// node when the walk begins there, or at a node before it that is not feasible.
+func (s *sampler) line(feasible []cluster.NodeID) {
+	w := s.r.w
+	if w.walk == nil {
+		w.walk = walkOrder(w.snap)
+	}
+	if s.place == nil {
+		s.place = make([]int32, len(w.walk))
+	}
+	clear(s.place)
+	for i, n := range feasible {
+		s.place[n] = int32(i) + 1
+	}
+	s.nodes, s.weight = s.nodes[:0], s.weight[:0]
+	starts := 0
+	for _, n := range w.walk {
+		starts++
+		if s.place[n] == 0 {
+			continue
+		}
+		s.nodes, s.weight = append(s.nodes, n), append(s.weight, float64(starts)/float64(len(w.walk)))
+		starts = 0
+	}
+	s.weight[0] += float64(starts) / float64(len(w.walk))
+}
+
+// A legacy Policy counts over a sample what cannot be carried on to the next one
+// cheaply. Its samples are scored one by one: as many as hold scoredNodes nodes
+// together, at least leastStarts, evenly spread over the walk. That is all of
+// them up to some 300 nodes.
+const (
+	scoredNodes = 50_000
+	leastStarts = 100
+)
+
+// someStarts adds up the odds over some windows, each standing for those that
+// begin after it and before the next.
+func (s *sampler) someStarts() {
+	n := len(s.nodes)
+	starts := min(n, max(leastStarts, scoredNodes/s.size))
+	around := append(s.nodes, s.nodes[:s.size]...)
+	for i := range starts {
+		from, to := i*n/starts, (i+1)*n/starts
+		weight := 0.0
+		for _, x := range s.weight[from:to] {
+			weight += x
+		}
+		s.r.score(around[from : from+s.size])
+		total := s.r.w.buf.total
+		best, ties := slices.Max(total), 0
+		for _, t := range total {
+			if t == best {
+				ties++
+			}
+		}
+		for k, t := range total {
+			if t == best {
+				s.odds[(from+k)%n] += weight / float64(ties)
+			}
+		}
+		s.best = max(s.best, best)
+	}
+}

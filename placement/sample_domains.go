@@ -1,0 +1,89 @@
+package placement
+
+import (
+	"math"
+	"slices"
+)
+
+// steady reports whether each window has the same domains of a soft constraint,
+// and then says how many: none of them is away for longer than a window.
+func (s *sampler) steady(c int) bool {
+	w, column, rule := &s.window, s.kinds.column[softColumn+c], &s.r.in.spread.soft[c]
+	if rule.hostname {
+		w.domains[c] = int32(s.size)
+		if !s.r.in.spread.requireAll || !slices.Contains(column, skipped) {
+			return true
+		}
+	} else {
+		w.counts[c] = sized(w.counts[c], rule.topo.size)
+		if w.domains[c] = s.alwaysThere(c); w.domains[c] > 0 {
+			return true
+		}
+	}
+	clear(w.counts[c])
+	w.domains[c] = 0
+	return false
+}
+
+// alwaysThere is the number of domains if each is in every window; else 0.
+func (s *sampler) alwaysThere(c int) (domains int32) {
+	last, column, topo := s.window.counts[c], s.kinds.column[softColumn+c], s.r.in.spread.soft[c].topo
+	clear(last)
+	n := len(s.nodes)
+	for p := range n + s.size { // as far as the last window reaches
+		i := p
+		if i >= n {
+			i -= n
+		}
+		if column[i] == skipped {
+			continue
+		}
+		x := domainOrEmpty(topo, int(s.nodes[i]))
+		if last[x] == 0 {
+			if domains++; p >= s.size {
+				return 0
+			}
+		} else if p-int(last[x])+1 > s.size {
+			return 0
+		}
+		last[x] = int32(p) + 1
+	}
+	return domains
+}
+
+// countDomains counts the domains that the scored nodes are in; for the host
+// name, those nodes.
+func (s *sampler) countDomains(i int, by int32) {
+	w, k := &s.window, &s.kinds
+	soft := s.r.in.spread.soft
+	for _, c := range w.counted {
+		if k.column[softColumn+c][i] == skipped {
+			continue
+		}
+		if !soft[c].hostname {
+			count := &w.counts[c][domainOrEmpty(soft[c].topo, int(s.nodes[i]))]
+			if *count += by; by > 0 && *count > 1 || by < 0 && *count > 0 {
+				continue
+			}
+		}
+		w.domains[c] += by
+	}
+}
+
+// weigh finds the raw scores of all kinds by soft constraints, with the weights
+// of the window's domains.
+func (s *sampler) weigh() {
+	w, k, soft := &s.window, &s.kinds, s.r.in.spread.soft
+	copy(w.weighed, w.domains)
+	w.unsure, w.search = true, true
+	w.version++
+	for kind := range w.rawSpread {
+		sum := 0.0
+		for c := range soft {
+			if pods := k.column[softColumn+c][k.first[kind]]; pods >= 0 {
+				sum += spreadTerm(int32(pods), math.Log(float64(w.domains[c]+2)), soft[c].maxSkew)
+			}
+		}
+		w.rawSpread[kind] = int64(math.Round(sum))
+	}
+}

@@ -1,0 +1,273 @@
+package placement
+
+import (
+	"math"
+	"slices"
+)
+
+// window is the sample that is looked at while samples slide along the walk.
+// From one to the next a node leaves and a node comes, so that little changes:
+// the extremes by which scores are stretched only when a kind comes or goes that
+// has one, the best nodes only when one of them goes or one as good comes.
+type window struct {
+	inside []int32 // nodes by level
+	kind   []int32 // nodes by kind
+	top    []int32 // by kind, a level that no level with nodes is above
+
+	// dealt is what every node of a level has got so far while it was inside;
+	// since is what that was when a node came.
+	dealt []float64
+	since []float64
+
+	best    int64
+	winners []int32 // the levels with the best total; never empty ones
+	search  bool    // they are not known
+
+	stretch   stretches
+	unsure    bool    // whether the stretches still hold
+	version   int32   // of the stretches
+	score     []int64 // by kind, the relative scores
+	scoreAt   []int32 // by kind, the version at which score holds
+	rawSpread []int64 // by kind
+
+	domains []int32   // by soft constraint
+	weighed []int32   // the domains by which rawSpread is weighed
+	counts  [][]int32 // by soft constraint but the host name, nodes by domain
+	counted []int     // soft constraints whose domains are not the same in every window
+}
+
+// stretches are the extremes over a sample by which raw scores become 0..100.
+type stretches struct {
+	taints, preferred       int64 // most
+	interLeast, interMost   int64
+	spreadLeast, spreadMost int64
+}
+
+// everyStart adds up the odds over every window: each gives its weight to the
+// nodes with its best total, in equal parts.
+func (s *sampler) everyStart() {
+	s.findKinds()
+	s.open()
+	n, w := len(s.nodes), &s.window
+	for i := range s.size {
+		s.enter(i)
+	}
+	for a, last := 0, s.size-1; a < n; a++ {
+		if a > 0 {
+			if last++; last == n {
+				last = 0
+			}
+			s.leave(a - 1)
+			s.enter(last)
+		}
+		if a == 0 || len(w.counted) > 0 && !slices.Equal(w.domains, w.weighed) {
+			s.weigh()
+		}
+		if w.unsure {
+			s.measure()
+		}
+		if w.search {
+			s.findBest()
+		} else {
+			s.consider(last)
+		}
+		s.best = max(s.best, w.best)
+		ties := int32(0)
+		for _, level := range w.winners {
+			ties += w.inside[level]
+		}
+		share := s.weight[a] / float64(ties)
+		for _, level := range w.winners {
+			w.dealt[level] += share
+		}
+	}
+	for i := range s.size {
+		s.pay((n - 1 + i) % n)
+	}
+}
+
+// open makes the window empty.
+func (s *sampler) open() {
+	w, k := &s.window, &s.kinds
+	levels := len(k.value)
+	w.inside, w.kind, w.top = sized(w.inside, levels), sized(w.kind, k.count), sized(w.top, k.count)
+	clear(w.inside)
+	clear(w.kind)
+	copy(w.top, k.start)
+	w.dealt, w.since = floats(w.dealt, levels), floats(w.since, len(s.nodes))
+	w.score, w.scoreAt, w.rawSpread = resized(w.score, k.count), sized(w.scoreAt, k.count), resized(w.rawSpread, k.count)
+	clear(w.scoreAt)
+	w.version, w.search, w.unsure = 1, true, true
+	soft := len(s.r.in.spread.soft)
+	w.domains, w.weighed, w.counted = sized(w.domains, soft), sized(w.weighed, soft), w.counted[:0]
+	for len(w.counts) < soft {
+		w.counts = append(w.counts, nil)
+	}
+	for c := range soft {
+		w.domains[c], w.weighed[c] = 0, -1
+		if k.on[softColumn+c] && !s.steady(c) {
+			w.counted = append(w.counted, c)
+		}
+	}
+}
+
+func (s *sampler) enter(i int) {
+	w, kind, level := &s.window, s.kinds.of[i], s.kinds.level[i]
+	w.since[i] = w.dealt[level]
+	w.inside[level]++
+	w.kind[kind]++
+	w.top[kind] = max(w.top[kind], level)
+	if len(w.counted) > 0 {
+		s.countDomains(i, 1)
+	}
+	w.unsure = w.unsure || w.kind[kind] == 1 && s.extreme(kind)
+}
+
+// consider looks whether the node that came is as good as the best.
+func (s *sampler) consider(i int) {
+	w, kind, level := &s.window, s.kinds.of[i], s.kinds.level[i]
+	switch total := s.relative(kind) + s.kinds.value[level]; {
+	case total > w.best:
+		w.best, w.winners = total, append(w.winners[:0], level)
+	case total == w.best && w.inside[level] == 1:
+		w.winners = append(w.winners, level)
+	}
+}
+
+func (s *sampler) leave(i int) {
+	w, kind, level := &s.window, s.kinds.of[i], s.kinds.level[i]
+	s.pay(i)
+	w.inside[level]--
+	w.kind[kind]--
+	if len(w.counted) > 0 {
+		s.countDomains(i, -1)
+	}
+	if w.kind[kind] == 0 && s.extreme(kind) {
+		w.unsure = true
+	}
+	if w.inside[level] > 0 {
+		return
+	}
+	if at := slices.Index(w.winners, level); at >= 0 {
+		w.winners = slices.Delete(w.winners, at, at+1)
+		w.search = w.search || len(w.winners) == 0
+	}
+}
+
+// pay gives a node what its level got since it came.
+func (s *sampler) pay(i int) {
+	s.odds[i] += s.window.dealt[s.kinds.level[i]] - s.window.since[i]
+}
+
+// scored reports whether soft constraints score the nodes of a kind.
+func (s *sampler) scored(kind int32) bool {
+	k := &s.kinds
+	return len(k.on) > softColumn && k.on[softColumn] && k.column[softColumn][k.first[kind]] != skipped
+}
+
+// extreme reports whether a kind has a value that is, or goes beyond, an extreme
+// of the sample.
+func (s *sampler) extreme(kind int32) bool {
+	w, k := &s.window, &s.kinds
+	x, i := &w.stretch, k.first[kind]
+	at := func(c int, most int64) bool { return k.on[c] && k.column[c][i] > 0 && k.column[c][i] >= most }
+	if at(taintColumn, x.taints) || at(affinityColumn, x.preferred) {
+		return true
+	}
+	if v := k.column[interColumn][i]; k.on[interColumn] && (v <= x.interLeast || v >= x.interMost) {
+		return true
+	}
+	return s.scored(kind) && (w.rawSpread[kind] <= x.spreadLeast || w.rawSpread[kind] >= x.spreadMost)
+}
+
+// measure finds the stretches of the window anew.
+func (s *sampler) measure() {
+	w, k := &s.window, &s.kinds
+	x := stretches{interLeast: math.MaxInt64, interMost: math.MinInt64, spreadLeast: math.MaxInt64}
+	for kind, nodes := range w.kind {
+		if nodes == 0 {
+			continue
+		}
+		i := k.first[kind]
+		if k.on[taintColumn] {
+			x.taints = max(x.taints, k.column[taintColumn][i])
+		}
+		if k.on[affinityColumn] {
+			x.preferred = max(x.preferred, k.column[affinityColumn][i])
+		}
+		if k.on[interColumn] {
+			v := k.column[interColumn][i]
+			x.interLeast, x.interMost = min(x.interLeast, v), max(x.interMost, v)
+		}
+		if s.scored(int32(kind)) {
+			v := w.rawSpread[kind]
+			x.spreadLeast, x.spreadMost = min(x.spreadLeast, v), max(x.spreadMost, v)
+		}
+	}
+	if x != w.stretch {
+		w.stretch, w.search = x, true
+		w.version++
+	}
+	w.unsure = false
+}
+
+// relative is the weighted sum of a kind's relative scores in the window.
+func (s *sampler) relative(kind int32) int64 {
+	w := &s.window
+	if w.scoreAt[kind] != w.version {
+		w.score[kind], w.scoreAt[kind] = s.relativeScores(kind), w.version
+	}
+	return w.score[kind]
+}
+
+func (s *sampler) relativeScores(kind int32) (sum int64) {
+	k, x, weights := &s.kinds, &s.window.stretch, &s.r.in.profile.Weights
+	i := k.first[kind]
+	if k.on[taintColumn] {
+		sum += weights.TaintToleration * (maxScore - percent(k.column[taintColumn][i], x.taints))
+	}
+	if k.on[affinityColumn] {
+		sum += weights.NodeAffinity * percent(k.column[affinityColumn][i], x.preferred)
+	}
+	if k.on[interColumn] {
+		sum += weights.InterPodAffinity * stretch(k.column[interColumn][i], x.interLeast, x.interMost, maxScore)
+	}
+	switch {
+	case !s.scored(kind):
+	case x.spreadMost == 0:
+		sum += weights.PodTopologySpread * maxScore
+	default:
+		sum += weights.PodTopologySpread * (maxScore * (x.spreadMost + x.spreadLeast - s.window.rawSpread[kind]) / x.spreadMost)
+	}
+	return sum
+}
+
+// findBest looks for the best totals among all levels.
+func (s *sampler) findBest() {
+	w, k := &s.window, &s.kinds
+	w.winners, w.search = w.winners[:0], false
+	for kind, nodes := range w.kind {
+		if nodes == 0 {
+			continue
+		}
+		for w.inside[w.top[kind]] == 0 {
+			w.top[kind]--
+		}
+		level := w.top[kind]
+		total := s.relative(int32(kind)) + k.value[level]
+		if len(w.winners) == 0 || total > w.best {
+			w.best, w.winners = total, w.winners[:0]
+		}
+		if total == w.best {
+			w.winners = append(w.winners, level)
+		}
+	}
+}
+
+// percent is v in percent of the most, 0 where that is 0.
+func percent(v, most int64) int64 {
+	if most == 0 {
+		return 0
+	}
+	return maxScore * v / most
+}

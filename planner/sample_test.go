@@ -1,0 +1,110 @@
+package planner_test
+
+import (
+	"math"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/planner/simtest"
+)
+
+// TestLargeClustersArePlannedByOdds: on 240 nodes the scheduler judges 117 at a
+// time (49 %). What is planned there is sure enough over all samples, what is
+// refused as uncertain is not, and the explanation of each pod adds up: what the
+// nodes have is what the pod is said to have.
+func TestLargeClustersArePlannedByOdds(t *testing.T) {
+	conf := loaded(t)
+	s, p := made(t, wide(), conf)
+	opts := conf.Planner()
+	e := planner.New(opts).Explain(s, plan.PlannerState{}, controller.Goals(s, conf.Build(), nil), s.TakenAt)
+	unsure := 0
+	for _, m := range p.Moves {
+		if m.PGood < opts.MinConfidence || m.PGood+m.PReturn+m.PPending > 1.0001 {
+			t.Errorf("%s: pGood %v, pReturn %v, pPending %v", m.Pod, m.PGood, m.PReturn, m.PPending)
+		}
+		if m.PGood < 1 {
+			unsure++
+		}
+	}
+	if len(p.Moves) < 10 || unsure == 0 {
+		t.Errorf("%d moves, %d of them unsure; want at least 10, and 1", len(p.Moves), unsure)
+	}
+	refused := 0
+	for id := range s.Pods {
+		if l := e.Pod(cluster.PodID(id)).Pods[0].Landing; sampledFor(l) {
+			addsUp(t, s, &s.Pods[id], l)
+			if l.Verdict.Code == plan.UncertainLanding || l.Verdict.Code == plan.WouldReturn {
+				refused++
+				if l.PGood >= opts.MinConfidence {
+					t.Errorf("%s: refused as %s with pGood %v", s.Pods[id].Object.Name, l.Verdict.Code, l.PGood)
+				}
+			}
+		}
+	}
+	if refused == 0 {
+		t.Error("no landing is uncertain")
+	}
+}
+
+// wide is a cluster of 240 nodes of which a few are so empty that they win in
+// every sample that has one, in whichever zone.
+func wide() *cluster.Objects {
+	r := rand.New(rand.NewPCG(3, 5))
+	return fill(simtest.Crowded(r, 240, 16, 12), func() int64 { return int64(100 * (r.IntN(10) + 50*min(r.IntN(20), 1))) })
+}
+
+// sampledFor reports whether more nodes fit than are judged at a time.
+func sampledFor(l plan.Landing) bool {
+	fits := 0
+	for _, n := range l.Nodes {
+		if strings.HasPrefix(n.Why, "scores") {
+			fits++
+		}
+	}
+	return fits > 117
+}
+
+func addsUp(t *testing.T, s *cluster.Snapshot, p *cluster.Pod, l plan.Landing) {
+	t.Helper()
+	all, good, back := l.PPending, 0.0, 0.0
+	for _, n := range l.Nodes {
+		all += n.Probability
+		if n.Acceptable {
+			good += n.Probability
+		}
+		if n.Name == s.Nodes[p.Node].Name {
+			back = n.Probability
+		}
+		if strings.Contains(n.Why, "the best") || !strings.Contains(n.Why, "of which the scheduler judges 117 at a time") && strings.Contains(n.Why, "scores") {
+			t.Fatalf("%s on %s: %q", p.Object.Name, n.Name, n.Why)
+		}
+	}
+	// Each of 240 values is rounded by itself.
+	if math.Abs(all-1) > 0.01 || math.Abs(good-l.PGood) > 0.01 && len(l.Verdict.Code) == 0 || math.Abs(back-l.PReturn) > 0.001 {
+		t.Errorf("%s: the nodes have %.4f, the good ones %.4f, its own %.4f; said are pGood %v, pReturn %v", p.Object.Name, all, good, back, l.PGood, l.PReturn)
+	}
+}
+
+// TestSampledShareIsTheProfiles: a scheduler that is told to judge every node
+// leaves less to chance.
+func TestSampledShareIsTheProfiles(t *testing.T) {
+	possible := func(percent int) int {
+		s, err := cluster.New(wide())
+		if err != nil {
+			t.Fatal(err)
+		}
+		profile := placement.DefaultProfile()
+		profile.PercentageOfNodesToScore = percent
+		w := placement.NewWorld(s, placement.Options{Profiles: map[string]placement.Profile{"default-scheduler": profile}})
+		return len(w.Predict(s.PodByKey("ns1/d00001-x-00").ID).Possible())
+	}
+	if all, half := possible(100), possible(50); all >= half {
+		t.Errorf("%d nodes are possible when all are judged, %d when half are", all, half)
+	}
+}

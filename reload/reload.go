@@ -1,0 +1,179 @@
+// Package reload watches files by their content and hands over what was made of
+// them when they change.
+//
+// It decides when a change is looked at: when the files held still for two looks
+// and while they were read, so that neither a half-written file nor the swap of a
+// mounted volume in the middle of a reading counts. It never decides whether
+// content is good, and what it hands over is always a whole: what was refused
+// leaves everything as it was. It looks instead of asking the system for
+// notifications, which get lost when the links of a volume are swapped and on
+// network file systems.
+package reload
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"slices"
+	"sync"
+	"time"
+
+	"k8s.io/utils/clock"
+)
+
+// Every is how often files are looked at; a change is in effect within twice
+// that.
+const Every = 2 * time.Second
+
+// maxBytes bounds what is read of one file to compare it. Loaders have bounds of
+// their own, below this.
+const maxBytes = 4 << 20
+
+// Watcher watches the files behind one value.
+type Watcher[T any] struct {
+	// Load reads and checks everything anew. It names the files that it read or
+	// wanted to read, also beside an error.
+	Load func() (T, []string, error)
+	// Take is given what Load accepted, Refuse the error once for each content.
+	// Both are called from Run.
+	Take   func(T)
+	Refuse func(error)
+	Clock  clock.WithTicker
+
+	files     []string
+	seen      string // the content that was judged last
+	candidate string // the content of the last look
+
+	mu      sync.Mutex
+	problem error
+	since   time.Time
+}
+
+// Begin loads for the first time. An error is the loader's.
+func (w *Watcher[T]) Begin() (T, error) {
+	for tries := 0; ; tries++ {
+		before := fingerprint(w.files)
+		v, files, err := w.Load()
+		if err != nil {
+			return v, err
+		}
+		// Still the first time round: which files there are is known only now.
+		if same := slices.Equal(files, w.files); same && fingerprint(files) == before || tries == 3 {
+			w.files, w.seen = files, before
+			return v, nil
+		}
+		w.files = files
+	}
+}
+
+// Run looks at the files until ctx ends.
+func (w *Watcher[T]) Run(ctx context.Context) {
+	tick := w.Clock.NewTicker(Every)
+	defer tick.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C():
+			w.Look()
+		}
+	}
+}
+
+// Look is one look at the files.
+func (w *Watcher[T]) Look() {
+	now := fingerprint(w.files)
+	if now == w.seen {
+		w.candidate = now
+		return
+	}
+	if now != w.candidate {
+		w.candidate = now
+		return
+	}
+	v, files, err := w.Load()
+	if err != nil { // it may not have come as far as what was named until now, which may mend it
+		files = union(w.files, files)
+	}
+	if !slices.Equal(files, w.files) {
+		w.files, w.candidate = files, fingerprint(files) // judged at the next look, with all its files
+		return
+	}
+	if fingerprint(files) != now {
+		return
+	}
+	w.seen = now
+	w.note(err)
+	if err != nil {
+		w.Refuse(err)
+		return
+	}
+	w.Take(v)
+}
+
+// union keeps the order of a.
+func union(a, b []string) []string {
+	out := slices.Clone(a)
+	for _, f := range b {
+		if !slices.Contains(out, f) {
+			out = append(out, f)
+		}
+	}
+	return out
+}
+
+func (w *Watcher[T]) note(err error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.problem, w.since = err, w.Clock.Now()
+}
+
+// Problem is why the newest content was refused, and when that was found; nil
+// when it is in effect.
+func (w *Watcher[T]) Problem() (error, time.Time) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.problem, w.since
+}
+
+// fingerprint tells contents apart.
+func fingerprint(files []string) string {
+	all := sha256.New()
+	for _, f := range files {
+		fmt.Fprintf(all, "%s\x00%s\x00", f, content(f))
+	}
+	return hex.EncodeToString(all.Sum(nil))
+}
+
+// content is a hash of a file's content, or why it has none. What is no regular
+// file is not opened: a pipe would give its content to nobody else, or block.
+func content(file string) string {
+	if info, err := os.Stat(file); err != nil {
+		return unreadable(err)
+	} else if !info.Mode().IsRegular() {
+		return "no regular file"
+	}
+	f, err := os.Open(file)
+	if err != nil {
+		return unreadable(err)
+	}
+	defer f.Close()
+	sum := sha256.New()
+	if _, err := io.Copy(sum, io.LimitReader(f, maxBytes)); err != nil {
+		return unreadable(err)
+	}
+	return hex.EncodeToString(sum.Sum(nil))
+}
+
+func unreadable(err error) string {
+	var path *fs.PathError
+	if errors.As(err, &path) {
+		err = path.Err
+	}
+	return "unreadable: " + err.Error()
+}
