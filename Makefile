@@ -49,8 +49,13 @@ test-drills: lab ## a few repetitions of the cheap drills, and whether their wit
 	$(BIN)/lab drills -short -evenkeel $(BIN)/evenkeel -kwok $(BIN)/kwok
 
 .PHONY: test-lab-long
-test-lab-long: lab ## the same with every repetition of the seed scenario (20 of 20)
+test-lab-long: lab ## the same with every repetition of the seed scenario (20 of 20), and test-landings
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./e2e/...
+	$(MAKE) test-landings
+
+.PHONY: test-landings
+test-landings: lab ## 500 placements and a pass of 200 moves on 300 nodes: did pods land where foretold?
+	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./landings
 
 .PHONY: budgets
 budgets: ## 2,000 random budgets against the real server (several minutes)

@@ -50,6 +50,10 @@ func node(ctx context.Context, client kubernetes.Interface, name, zone string) e
 	return err
 }
 
+// patience is how long the controllers and kwok may take with one app, on a slow
+// machine and with many others beside it.
+const patience = 5 * time.Minute
+
 // App is a Deployment with its pods' places.
 type App struct {
 	Name     string
@@ -62,6 +66,10 @@ type App struct {
 	EmptyDir       bool
 	WithoutService bool
 	Scheduler      string // default-scheduler when empty
+	// ZoneSkew is the most by which its zones may differ (DoNotSchedule); 0: any.
+	ZoneSkew int32
+	// Prefers are nodes that its pods would much rather be on.
+	Prefers []string
 }
 
 // Zones is three zones with one node each, 70/70/10 % requested by a, b and c,
@@ -79,31 +87,6 @@ func Zones(place [3]int, grace int64) []App {
 		{Name: "c", MilliCPU: 3000, MemoryMi: 3060, On: []string{"n1", "n2"}, GraceSeconds: grace, BesideApp: "b"},
 		{Name: "d", MilliCPU: 1000, MemoryMi: 1020, On: d, GraceSeconds: grace},
 	}
-}
-
-// Apps creates the namespace and the apps in it, and waits until every pod is
-// Ready where it should be and every Deployment is content.
-func Apps(ctx context.Context, client kubernetes.Interface, namespace string, apps []App) error {
-	if err := openNamespace(ctx, client, namespace); err != nil {
-		return fmt.Errorf("creating namespace %s: %w", namespace, err)
-	}
-	if err := Until(ctx, time.Minute, func() (bool, error) {
-		_, err := client.CoreV1().ServiceAccounts(namespace).Get(ctx, "default", metav1.GetOptions{})
-		return err == nil, nil
-	}); err != nil {
-		return fmt.Errorf("waiting for the default service account of %s: %w", namespace, err)
-	}
-	for _, a := range apps {
-		if err := a.create(ctx, client, namespace); err != nil {
-			return fmt.Errorf("creating %s/%s: %w", namespace, a.Name, err)
-		}
-	}
-	for _, a := range apps {
-		if err := a.settled(ctx, client, namespace); err != nil {
-			return fmt.Errorf("waiting for %s/%s: %w", namespace, a.Name, err)
-		}
-	}
-	return nil
 }
 
 // openNamespace makes a namespace, or takes one that is there. One that is still
@@ -154,7 +137,7 @@ func (a App) create(ctx context.Context, client kubernetes.Interface, ns string)
 	}
 	// Once its status is written, the ReplicaSet is in the watch that the
 	// Deployment controller shares; before, that one would make another.
-	if err := Until(ctx, time.Minute, func() (bool, error) {
+	if err := Until(ctx, patience, func() (bool, error) {
 		rs, err := client.AppsV1().ReplicaSets(ns).Get(ctx, rs.Name, metav1.GetOptions{})
 		return err == nil && rs.Status.ReadyReplicas == replicas, err
 	}); err != nil {
@@ -188,7 +171,7 @@ func (a App) seen(ctx context.Context, client kubernetes.Interface, ns string) e
 	if _, err := api.Create(ctx, b, metav1.CreateOptions{}); err != nil {
 		return err
 	}
-	if err := Until(ctx, time.Minute, func() (bool, error) {
+	if err := Until(ctx, patience, func() (bool, error) {
 		b, err := api.Get(ctx, name, metav1.GetOptions{})
 		return err == nil && b.Status.CurrentHealthy == int32(len(a.On)), err
 	}); err != nil {
@@ -213,6 +196,15 @@ func (a App) spec() corev1.PodSpec {
 		spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
 			TopologyKey: "kubernetes.io/hostname", LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.BesideApp}}}}}}
 	}
+	if a.ZoneSkew > 0 {
+		spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: a.ZoneSkew, TopologyKey: ZoneKey, WhenUnsatisfiable: corev1.DoNotSchedule,
+			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.Name}}}}
+	}
+	if len(a.Prefers) > 0 {
+		spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{
+			Weight: 100, Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{
+				{Key: "kubernetes.io/hostname", Operator: corev1.NodeSelectorOpIn, Values: a.Prefers}}}}}}}
+	}
 	if a.EmptyDir {
 		spec.Volumes = []corev1.Volume{{Name: "cache", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
 	}
@@ -222,7 +214,7 @@ func (a App) spec() corev1.PodSpec {
 // settled waits until the Deployment has exactly the seeded pods, all Ready.
 func (a App) settled(ctx context.Context, client kubernetes.Interface, ns string) error {
 	want := int32(len(a.On))
-	if err := Until(ctx, time.Minute, func() (bool, error) {
+	if err := Until(ctx, patience, func() (bool, error) {
 		d, err := client.AppsV1().Deployments(ns).Get(ctx, a.Name, metav1.GetOptions{})
 		if err != nil {
 			return false, err

@@ -1,0 +1,86 @@
+package landings
+
+import "testing"
+
+// hits is the exact distribution of how many of some independent events happen:
+// out[k] is the probability that k of them do. Where all are equally likely it is
+// the binomial one; elsewhere it is narrower than that of their mean.
+func hits(odds []float64) []float64 {
+	out := []float64{1}
+	for _, p := range odds {
+		next := make([]float64, len(out)+1)
+		for k, q := range out {
+			next[k] += q * (1 - p)
+			next[k+1] += q * p
+		}
+		out = next
+	}
+	return out
+}
+
+// interval holds the number of hits with at least the probability 1-alpha: no
+// more than alpha/2 lies below it, and no more above.
+func interval(odds []float64, alpha float64) (low, high int) {
+	dist := hits(odds)
+	high = len(dist) - 1
+	for below := dist[low]; below <= alpha/2; below += dist[low] {
+		low++
+	}
+	for above := dist[high]; above <= alpha/2; above += dist[high] {
+		high--
+	}
+	return low, high
+}
+
+// TestIntervalsAreThoseOfTables looks at binomial quantiles from tables: of 10
+// and of 100 even chances, and of 20 at a tenth.
+func TestIntervalsAreThoseOfTables(t *testing.T) {
+	for _, c := range []struct {
+		n         int
+		p, alpha  float64
+		low, high int
+	}{
+		{10, 0.5, 0.05, 2, 8},
+		{10, 0.5, 0.01, 1, 9},
+		{100, 0.5, 0.01, 37, 63},
+		{20, 0.1, 0.01, 0, 6},
+		{5, 1, 0.01, 5, 5},
+		{0, 0, 0.01, 0, 0},
+	} {
+		odds := make([]float64, c.n)
+		for i := range odds {
+			odds[i] = c.p
+		}
+		if low, high := interval(odds, c.alpha); low != c.low || high != c.high {
+			t.Errorf("%d times %.1f: %d to %d, want %d to %d", c.n, c.p, low, high, c.low, c.high)
+		}
+	}
+}
+
+// TestUnequalOddsNarrowTheInterval: events that are certain add no spread.
+func TestUnequalOddsNarrowTheInterval(t *testing.T) {
+	var odds []float64
+	for range 10 {
+		odds = append(odds, 0, 1)
+	}
+	if low, high := interval(odds, 0.01); low != 10 || high != 10 {
+		t.Errorf("%d to %d, want exactly 10", low, high)
+	}
+}
+
+// TestWrongOddsFallOutside: of 120 events in a bin, odds that are wrong by 0.15
+// are found out, and right ones pass.
+func TestWrongOddsFallOutside(t *testing.T) {
+	for _, c := range []struct {
+		truth float64
+		want  int
+	}{{0.5, 0}, {0.65, 1}, {0.35, 1}} {
+		var b bins
+		for i := range 120 {
+			b.add(placed{group: 0.5, hit: float64(i) < 120*c.truth, odds: map[string]float64{"n1": 0.5, "n2": 0.5}})
+		}
+		if got := b.outside(); len(got) != c.want {
+			t.Errorf("foretold 0.5, happens in %.2f: bins outside %v, want %d", c.truth, got, c.want)
+		}
+	}
+}

@@ -1,0 +1,200 @@
+package landings
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+)
+
+// trial is how many pods are placed, where. Up to 100 nodes the scheduler judges
+// all of them, and none without a probability may be taken. Of more it judges a
+// sample, taken by parallel workers, whose edge is not quite where it is foretold.
+type trial struct{ nodes, apps, podsPerApp, placements, leastPerBin, unforeseen int }
+
+func theTrial() trial {
+	if testing.Short() {
+		return trial{nodes: 30, apps: 4, podsPerApp: 15, placements: 12}
+	}
+	return trial{nodes: 300, apps: 40, podsPerApp: 30, placements: 500, leastPerBin: 20, unforeseen: 50}
+}
+
+// TestRealPlacementsAreAsLikelyAsForetold evicts pods one at a time and sees
+// where the real scheduler process puts the replacements. Before each eviction
+// it asks explain how likely each node is, and draws a group of nodes. By how
+// likely the groups are, the placements go into five bins; in each, the number
+// of pods that landed in their group must lie inside the exact 99 % interval.
+//
+// Of predictions that are right, one run in 25 has a bin outside. So a run with
+// such a bin is repeated once, on what the first has left of the cluster.
+func TestRealPlacementsAreAsLikelyAsForetold(t *testing.T) {
+	const ns = "odds"
+	s, rnd := theTrial(), rand.New(rand.NewPCG(1, 1))
+	furnish(t, ns, s.nodes, uneven(s, rnd))
+	config := configFile(t, "")
+	for try := 1; ; try++ {
+		var b bins
+		unforeseen := 0
+		begun := time.Now()
+		for i := range s.placements {
+			p := place(t, ns, fmt.Sprintf("app%d", rnd.IntN(s.apps)), s.podsPerApp, config, rnd)
+			b.add(p)
+			if p.odds[p.landed] == 0 {
+				unforeseen++
+				t.Logf("placement %d: on %s, which had no probability: %s", i, p.landed, p)
+			}
+		}
+		t.Logf("%d placements by kube-scheduler on %d nodes, one at a time, in %.0f s; %.1f nodes possible on average, %d landed on others\n%s",
+			s.placements, s.nodes, time.Since(begun).Seconds(), float64(b.possible)/float64(s.placements), unforeseen, b.table())
+		if unforeseen > s.unforeseen {
+			t.Errorf("%d pods landed where it was foretold to be impossible, want at most %d", unforeseen, s.unforeseen)
+		}
+		outside := b.outside()
+		if len(outside) == 0 {
+			b.check(t, s)
+			return
+		}
+		if try == 2 || t.Failed() {
+			t.Errorf("bins outside their 99 %% interval: %v", outside)
+			return
+		}
+	}
+}
+
+// uneven puts pods on random nodes, more on some than on others. Requests are of
+// few sizes, so that nodes tie. Most pods go at once when they are evicted,
+// those of every fifth Deployment take a second.
+func uneven(s trial, rnd *rand.Rand) []seed.App {
+	var apps []seed.App
+	for a := range s.apps {
+		app := seed.App{Name: fmt.Sprintf("app%d", a), MilliCPU: int64(250 * (1 + a%4)), MemoryMi: int64(256 * (1 + a%3)), WithoutService: a%4 < 2}
+		if a%5 == 0 {
+			app.GraceSeconds = 30
+		}
+		for range s.podsPerApp {
+			// The greater of two draws: node k has about k times as many as n1.
+			app.On = append(app.On, fmt.Sprintf("n%d", 1+max(rnd.IntN(s.nodes), rnd.IntN(s.nodes))))
+		}
+		apps = append(apps, app)
+	}
+	return apps
+}
+
+// placed is one pod's replacement: how likely its group of nodes was, and
+// whether it landed there.
+type placed struct {
+	victim, from, landed string
+	odds                 map[string]float64
+	group                float64
+	hit                  bool
+}
+
+func (p placed) String() string {
+	return fmt.Sprintf("%s on %s; foretold %v", p.victim, p.from, p.odds)
+}
+
+// place evicts a random pod of an app and waits until things are at rest again.
+func place(t *testing.T, ns, app string, replicas int, config string, rnd *rand.Rand) placed {
+	t.Helper()
+	before := podsOf(t, ns, app)
+	victim := before[rnd.IntN(len(before))]
+	p := placed{victim: victim.Name, from: victim.Spec.NodeName, odds: foretold(t, ns+"/"+victim.Name, config)}
+	var group map[string]bool
+	group, p.group = draw(p.odds, rnd)
+	if err := lab.Client.PolicyV1().Evictions(ns).Evict(t.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: victim.Name, Namespace: ns},
+		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &victim.UID}}}); err != nil {
+		t.Fatalf("evicting %s: %v", victim.Name, err)
+	}
+	known := map[types.UID]bool{}
+	for _, old := range before {
+		known[old.UID] = true
+	}
+	if err := seed.Until(t.Context(), time.Minute, func() (bool, error) {
+		now := podsOf(t, ns, app)
+		i := slices.IndexFunc(now, func(x corev1.Pod) bool { return !known[x.UID] })
+		if i < 0 || len(now) != replicas || now[i].Spec.NodeName == "" || slices.ContainsFunc(now, func(x corev1.Pod) bool { return x.UID == victim.UID }) {
+			return false, fmt.Errorf("no replacement of %s is bound", victim.Name)
+		}
+		p.landed = now[i].Spec.NodeName
+		return true, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	p.hit = group[p.landed]
+	return p
+}
+
+func podsOf(t *testing.T, ns, app string) []corev1.Pod {
+	t.Helper()
+	list, err := lab.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: "app=" + app})
+	if err != nil {
+		t.Fatal(err)
+	}
+	slices.SortFunc(list.Items, func(a, b corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	return list.Items
+}
+
+// foretold is the probability of each possible node.
+func foretold(t *testing.T, pod, config string) map[string]float64 {
+	t.Helper()
+	var doc struct {
+		Pods []struct {
+			Landing struct {
+				Unknown string
+				Nodes   []struct {
+					Name        string
+					Probability float64
+				}
+			}
+		}
+	}
+	out := evenkeel(t, "explain", "pod", pod, "--config", config, "-o", "json")
+	if err := json.Unmarshal(out, &doc); err != nil || len(doc.Pods) != 1 {
+		t.Fatalf("%v in %s", err, out)
+	}
+	l := doc.Pods[0].Landing
+	if l.Unknown != "" {
+		t.Fatalf("nothing is foretold of %s: %s", pod, l.Unknown)
+	}
+	odds, sum := map[string]float64{}, 0.0
+	for _, n := range l.Nodes {
+		if n.Probability > 0 {
+			odds[n.Name] = n.Probability
+			sum += n.Probability
+		}
+	}
+	// Four places are printed.
+	if diff := sum - 1; diff > 0.02 || diff < -0.02 {
+		t.Fatalf("the probabilities of %s sum to %.3f", pod, sum)
+	}
+	return odds
+}
+
+// draw picks a group of nodes that is about as likely as a number drawn first.
+func draw(odds map[string]float64, rnd *rand.Rand) (group map[string]bool, sum float64) {
+	group = map[string]bool{}
+	names := make([]string, 0, len(odds))
+	for n := range odds {
+		names = append(names, n)
+	}
+	slices.Sort(names)
+	rnd.Shuffle(len(names), func(i, j int) { names[i], names[j] = names[j], names[i] })
+	want := rnd.Float64()
+	for _, n := range names {
+		if sum+odds[n] <= want+odds[n]*rnd.Float64() {
+			group[n] = true
+			sum += odds[n]
+		}
+	}
+	return group, min(sum, 1)
+}

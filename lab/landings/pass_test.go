@@ -1,0 +1,99 @@
+package landings
+
+import (
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+)
+
+// A pass over an uneven cluster. Requests are of 10 CPU a node.
+const (
+	podsPerApp  = 20
+	podsPerNode = 20 // on average
+	onHot       = 34 // 8.5 CPU on average
+	onMiddling  = 22 // 5.5 CPU: most have no room for one more below the target
+	target      = 0.6
+)
+
+const balancing = `
+strategies:
+- {name: hot, type: NodeLoad, schedule: "0 * * * *", args: {target: {cpu: 0.6, memory: 0.8}}}
+limits: {perPass: %d, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited}
+evictor: {perMinute: unlimited, inFlight: {total: 32, perNode: 4, perOwner: 1}}
+`
+
+// TestReplacementsLandWhereForetold lets a pass balance a cluster, a fifth of
+// whose nodes are hot, and follows each replacement twice: by the report of the
+// pass, and by the API server and its audit log. At least 98 % must land on a
+// node that was foretold as acceptable, at most 1 % on the node they came from.
+func TestReplacementsLandWhereForetold(t *testing.T) {
+	const ns = "balance"
+	nodes, moves := 300, 200
+	if testing.Short() {
+		nodes, moves = 30, 20
+	}
+	furnish(t, ns, nodes, hotFifth(nodes, rand.New(rand.NewPCG(2, 2))))
+	before := look(t, ns)
+	begun := time.Now()
+	var r report
+	out := evenkeel(t, "run", "--once", "-o", "json", "--lease-namespace", ns, "--config", configFile(t, fmt.Sprintf(balancing, moves)))
+	if err := json.Unmarshal(out, &r); err != nil {
+		t.Fatalf("%v in %s", err, tail(out))
+	}
+	t.Logf("%d moves planned in %d waves (proven minimum for as much: %d), the pass took %.0f s; pods that stay: %v",
+		len(r.Plan.Moves), r.waves(), r.Plan.Bound.MinForPlan, time.Since(begun).Seconds(), r.Plan.Rejections.Counts)
+	if c := r.Plan.Rejections.Counts; c["WouldReturn"]+c["UncertainLanding"] == 0 {
+		t.Error("no pod stays for where it would land; the test shows little")
+	}
+	told := r.count(t)
+	seen := witness(t, ns, before, look(t, ns))
+	seen.compare(t, &r)
+	t.Logf("by the report:     %s", told)
+	t.Logf("by the API server: %s", seen.tally)
+	for _, x := range []tally{told, seen.tally} {
+		x.check(t, moves)
+	}
+}
+
+// hotFifth puts pods of Deployments of 20 in random order on nodes: a fifth are
+// hot, a third nearly empty, those between at the target. A quarter of the
+// Deployments must stay level over the zones. A fifth prefer the hot nodes: their
+// pods would come back to them, and evicting them would be in vain.
+func hotFifth(nodes int, rnd *rand.Rand) []seed.App {
+	var slots, hotNodes []string
+	hot, middling := nodes/5, nodes/5+nodes*7/15
+	for rank, n := range rnd.Perm(nodes) {
+		k := onMiddling
+		if rank < hot {
+			k = onHot
+			hotNodes = append(hotNodes, fmt.Sprintf("n%d", n+1))
+		}
+		if rank >= middling {
+			left, among := nodes*podsPerNode-hot*onHot-(middling-hot)*onMiddling, nodes-middling
+			k = left / among
+			if rank-middling < left%among {
+				k++
+			}
+		}
+		for range k {
+			slots = append(slots, fmt.Sprintf("n%d", n+1))
+		}
+	}
+	rnd.Shuffle(len(slots), func(i, j int) { slots[i], slots[j] = slots[j], slots[i] })
+	var apps []seed.App
+	for a := 0; len(slots) > 0; a++ {
+		app := seed.App{Name: fmt.Sprintf("app%d", a), MilliCPU: int64(100 + 50*(a%7)), MemoryMi: int64(100 + 50*(a%5)), On: slots[:podsPerApp], GraceSeconds: 30, WithoutService: a%2 == 0}
+		if a%4 == 3 {
+			app.ZoneSkew = 1
+		}
+		if a%5 == 1 {
+			app.Prefers = hotNodes
+		}
+		apps, slots = append(apps, app), slots[podsPerApp:]
+	}
+	return apps
+}

@@ -1,0 +1,50 @@
+package seed
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+)
+
+// Apps creates the namespace and the apps in it, one after the other, and waits
+// until every pod is Ready where it should be and every Deployment is content.
+func Apps(ctx context.Context, client kubernetes.Interface, namespace string, apps []App) error {
+	return ManyApps(ctx, client, namespace, apps, 1)
+}
+
+// ManyApps is Apps with so many created at a time. Which pod is older than which
+// is then a matter of chance.
+func ManyApps(ctx context.Context, client kubernetes.Interface, namespace string, apps []App, atOnce int) error {
+	if err := openNamespace(ctx, client, namespace); err != nil {
+		return fmt.Errorf("creating namespace %s: %w", namespace, err)
+	}
+	if err := Until(ctx, time.Minute, func() (bool, error) {
+		_, err := client.CoreV1().ServiceAccounts(namespace).Get(ctx, "default", metav1.GetOptions{})
+		return err == nil, nil
+	}); err != nil {
+		return fmt.Errorf("waiting for the default service account of %s: %w", namespace, err)
+	}
+	group, creating := errgroup.WithContext(ctx)
+	group.SetLimit(atOnce)
+	for _, a := range apps {
+		group.Go(func() error {
+			if err := a.create(creating, client, namespace); err != nil {
+				return fmt.Errorf("creating %s/%s: %w", namespace, a.Name, err)
+			}
+			return nil
+		})
+	}
+	if err := group.Wait(); err != nil {
+		return err
+	}
+	for _, a := range apps {
+		if err := a.settled(ctx, client, namespace); err != nil {
+			return fmt.Errorf("waiting for %s/%s: %w", namespace, a.Name, err)
+		}
+	}
+	return nil
+}
