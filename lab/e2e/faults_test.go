@@ -68,18 +68,19 @@ func TestFaultyAPIServer(t *testing.T) {
 		name  string
 		fault func(w http.ResponseWriter, r *http.Request)
 		want  string
+		asked int32
 	}{
-		{"500", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "broken", 500) }, "APIError"},
+		{"500", func(w http.ResponseWriter, _ *http.Request) { http.Error(w, "broken", 500) }, "APIError", 1},
 		{"429", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "10")
 			http.Error(w, "slow down", 429)
-		}, "APIThrottled"},
+		}, "APIThrottled", 4}, // it waits three times as long as it is asked to, and no longer
 		{"hang", func(_ http.ResponseWriter, r *http.Request) {
 			select {
 			case <-r.Context().Done():
 			case <-time.After(20 * time.Second):
 			}
-		}, "OutcomeUnknown"},
+		}, "OutcomeUnknown", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
@@ -97,8 +98,8 @@ func TestFaultyAPIServer(t *testing.T) {
 			if r.code != 1 || !strings.Contains(r.stderr, c.want) {
 				t.Errorf("exit %d, want 1 and %s on stderr", r.code, c.want)
 			}
-			if n := asked.Load(); n != 1 {
-				t.Errorf("asked %d times, want once", n)
+			if n := asked.Load(); n != c.asked {
+				t.Errorf("asked %d times, want %d", n, c.asked)
 			}
 			wantZones(t, ns, "d", 1, 1, 4)
 			wantEvictions(t, ns, 0)
@@ -203,11 +204,24 @@ func account(t *testing.T, ns string, more ...rbacv1.PolicyRule) string {
 	return path
 }
 
+// What an account needs beside looking and evicting: the Lease, and the memory.
+var (
+	leasing     = rbacv1.PolicyRule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "create", "update"}}
+	remembering = rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "create", "update"}}
+)
+
 func TestAMissingPermissionIsNamed(t *testing.T) {
-	leases := rbacv1.PolicyRule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "create", "update"}}
+	t.Run("to remember", func(t *testing.T) {
+		ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
+		r := evenkeelAs(t, account(t, ns, leasing), "run", "--once", "--config", configFile(t, zones), "--lease-namespace", ns)
+		if r.code != 1 || !strings.Contains(r.stderr, `cannot get resource "configmaps"`) {
+			t.Errorf("exit %d:\n%s", r.code, r.stderr)
+		}
+		wantZones(t, ns, "d", 1, 1, 4)
+	})
 	t.Run("to evict", func(t *testing.T) {
 		ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-		r := evenkeelAs(t, account(t, ns, leases), "run", "--once", "--config", configFile(t, zones), "--lease-namespace", ns)
+		r := evenkeelAs(t, account(t, ns, leasing, remembering), "run", "--once", "--config", configFile(t, zones), "--lease-namespace", ns)
 		if r.code != 1 || !strings.Contains(r.stderr, "permission to create pods/eviction is missing") {
 			t.Errorf("exit %d:\n%s", r.code, r.stderr)
 		}

@@ -200,7 +200,7 @@ func TestForeignTaintsSurvive(t *testing.T) {
 // and patch on nodes alone it works.
 func TestSteeringNeedsOnePermission(t *testing.T) {
 	rights := []rbacv1.PolicyRule{
-		{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "create", "update"}},
+		leasing, remembering,
 		{APIGroups: []string{""}, Resources: []string{"pods/eviction"}, Verbs: []string{"create"}},
 	}
 	t.Run("missing", func(t *testing.T) {
