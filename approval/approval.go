@@ -39,6 +39,8 @@ const (
 	pending  = "pending"
 	taken    = "taken" // a leader carries it out, or died doing so
 	answered = "answered"
+	// withdrawn by who had handed it over
+	withdrawn = "withdrawn"
 
 	// callTime bounds each call.
 	callTime = 4 * time.Second
@@ -87,13 +89,15 @@ func (b *Box) Submit(ctx context.Context, r Request) error {
 	if err != nil {
 		return err
 	}
-	if at, _ := time.Parse(time.RFC3339, before.Data[keyAt]); before.Data[keyState] != answered && r.At.Sub(at) < forgotten {
+	if at, _ := time.Parse(time.RFC3339, before.Data[keyAt]); open(before.Data[keyState]) && r.At.Sub(at) < forgotten {
 		return fmt.Errorf("plan %s, approved by %s at %s, is %s; wait for its end, or delete ConfigMap %s", before.Data[keyID], before.Data[keyBy], before.Data[keyAt], waits(before.Data[keyState]), Name)
 	}
 	o.ResourceVersion = before.ResourceVersion
 	_, err = b.maps.Update(call, o, metav1.UpdateOptions{})
 	return err
 }
+
+func open(state string) bool { return state == pending || state == taken }
 
 func waits(state string) string {
 	if state == taken {
@@ -103,16 +107,22 @@ func waits(state string) string {
 }
 
 // Pending is the request that waits, nil when there is none. One that cannot be
-// read is answered.
+// read is answered, and so is one that was taken and never answered: only a leader
+// asks, and only while it carries nothing out.
 func (b *Box) Pending(ctx context.Context) (*Request, error) {
 	call, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	o, err := b.maps.Get(call, Name, metav1.GetOptions{})
 	switch {
-	case apierrors.IsNotFound(err) || err == nil && o.Data[keyState] != pending:
+	case apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("looking for an approved plan: %w", err)
+	case o.Data[keyState] == taken: // by a leader that has ended: this one carries nothing out now
+		return nil, b.Answer(ctx, Request{object: o}, plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", Plan: plan.Plan{ID: o.Data[keyID]},
+			Stopped: &plan.Reason{Code: plan.Interrupted, Message: "the process that carried the plan out has ended; what it evicted is in the reports of the one that leads now"}})
+	case o.Data[keyState] != pending:
+		return nil, nil
 	}
 	r := &Request{By: o.Data[keyBy], object: o}
 	r.At, _ = time.Parse(time.RFC3339, o.Data[keyAt]) // only told
@@ -158,6 +168,22 @@ func (b *Box) Answer(ctx context.Context, r Request, report plan.RunReport) erro
 	defer cancel()
 	_, err = b.maps.Update(call, o, metav1.UpdateOptions{})
 	return err
+}
+
+// Withdraw takes a request back that nobody has taken. False means that somebody
+// has, or that it is gone.
+func (b *Box) Withdraw(ctx context.Context, id string) (bool, error) {
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
+	defer cancel()
+	o, err := b.maps.Get(call, Name, metav1.GetOptions{})
+	if err != nil || o.Data[keyID] != id || o.Data[keyState] != pending {
+		return false, err
+	}
+	o.Data[keyState] = withdrawn
+	if _, err = b.maps.Update(call, o, metav1.UpdateOptions{}); apierrors.IsConflict(err) {
+		return false, nil
+	}
+	return err == nil, err
 }
 
 // Fetch returns the report of a plan that was submitted, nil while there is none.

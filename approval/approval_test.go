@@ -46,9 +46,6 @@ func TestARequestIsTakenAndAnswered(t *testing.T) {
 	if err := b.Take(ctx, got); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := b.Pending(ctx); err != nil || again != nil {
-		t.Errorf("still there: %v, %+v", err, again)
-	}
 	if err := b.Submit(ctx, request("a2", 1)); err == nil || !strings.Contains(err.Error(), "being carried out") {
 		t.Errorf("another one meanwhile: %v", err)
 	}
@@ -64,6 +61,47 @@ func TestARequestIsTakenAndAnswered(t *testing.T) {
 	}
 	if _, err := b.Fetch(ctx, "a1"); err == nil || !strings.Contains(err.Error(), "a2") {
 		t.Errorf("its place is taken: %v", err)
+	}
+}
+
+// The leader that took it has ended; the next one says so.
+func TestARequestWhoseLeaderEndedIsAnswered(t *testing.T) {
+	b := New(fake.NewClientset(), "evenkeel")
+	if err := b.Submit(t.Context(), request("a1", 1)); err != nil {
+		t.Fatal(err)
+	}
+	got, err := b.Pending(t.Context())
+	if err != nil || b.Take(t.Context(), got) != nil {
+		t.Fatal(err)
+	}
+	if again, err := b.Pending(t.Context()); err != nil || again != nil {
+		t.Errorf("carried out twice: %v, %+v", err, again)
+	}
+	if r, err := b.Fetch(t.Context(), "a1"); err != nil || r == nil || r.Stopped.Code != plan.Interrupted {
+		t.Errorf("%v, %+v", err, r)
+	}
+}
+
+func TestARequestIsTakenBack(t *testing.T) {
+	b := New(fake.NewClientset(), "evenkeel")
+	if err := b.Submit(t.Context(), request("a1", 1)); err != nil {
+		t.Fatal(err)
+	}
+	if back, err := b.Withdraw(t.Context(), "a1"); err != nil || !back {
+		t.Errorf("%v, %v", back, err)
+	}
+	if got, err := b.Pending(t.Context()); err != nil || got != nil {
+		t.Errorf("%v, %+v", err, got)
+	}
+	if err := b.Submit(t.Context(), request("a2", 1)); err != nil {
+		t.Error(err)
+	}
+	got, err := b.Pending(t.Context())
+	if err != nil || b.Take(t.Context(), got) != nil {
+		t.Fatal(err)
+	}
+	if back, err := b.Withdraw(t.Context(), "a2"); err != nil || back {
+		t.Errorf("taken back from who carries it out: %v, %v", back, err)
 	}
 }
 

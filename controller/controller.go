@@ -91,6 +91,9 @@ type Controller struct {
 	state plan.PlannerState
 	told  plan.PlannerState // what Events were last told
 	base  breaker.Base      // what was amiss when the pass began
+	holds *plan.Reason      // why the breaker lets no pass begin
+	// lostTrip is one that could not be noted down.
+	lostTrip *plan.Trip
 	// unsaved are the outcomes of passes that have been reported, though that
 	// could not be noted down.
 	unsaved map[string][]plan.Outcome

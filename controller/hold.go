@@ -18,6 +18,9 @@ func (c *Controller) countSchedulers() {
 		return
 	}
 	seen := c.Shadow.Seen()
+	if seen == nil {
+		seen = map[string]plan.Bindings{}
+	}
 	for name, b := range c.state.Schedulers {
 		if _, known := seen[name]; (known || len(seen) < plan.MaxSchedulers) && seen[name].Foretold < b.Foretold {
 			seen[name] = b
@@ -28,12 +31,12 @@ func (c *Controller) countSchedulers() {
 
 // look asks the breaker about the cluster as the pass finds it.
 func (c *Controller) look(s *cluster.Snapshot) {
-	if c.state.Breaker != nil && c.Breaker.Holds(c.state.Breaker, s, c.Clock.Now()) == nil {
+	if c.holds = c.Breaker.Holds(c.state.Breaker, s, c.Clock.Now()); c.holds == nil {
 		c.state.Breaker = nil
 	}
 	c.base = breaker.Baseline(s)
 	if c.state.Breaker == nil {
-		c.state.Breaker = c.Breaker.Watch(s, c.base)
+		c.holds = c.trip(c.Breaker.Watch(s, c.base))
 	}
 }
 
@@ -45,17 +48,18 @@ func (c *Controller) held() *plan.Reason {
 	case c.state.Pause != nil:
 		r := c.state.Pause.Hold().Reason
 		return &r
-	case c.state.Breaker != nil:
-		r := breaker.Tripped(c.state.Breaker)
-		return &r
 	}
-	return nil
+	return c.holds
 }
 
-// trip stops the pass where the breaker says so, and holds the next.
+// trip stops the pass where the breaker says so, and holds the next. The first
+// trip of a pass stands.
 func (c *Controller) trip(t *plan.Trip) *plan.Reason {
-	if t == nil {
+	switch {
+	case t == nil:
 		return nil
+	case c.state.Breaker != nil:
+		return &c.state.Breaker.Reason
 	}
 	c.state.Breaker = t
 	c.Log.Error("the breaker tripped; no pod is evicted until it is clear", "reason", t.Reason.Message, "until", t.Until)

@@ -44,6 +44,9 @@ func (c *Controller) recall(ctx context.Context, log *slog.Logger) error {
 	if c.Mode != plan.Live {
 		return nil
 	}
+	if c.state.Breaker == nil {
+		c.state.Breaker = c.lostTrip
+	}
 	open := map[string][]plan.Outcome{}
 	for _, r := range c.state.Runs {
 		if out, ours := c.unsaved[r.RunID]; ours { // reported, but not noted down
@@ -75,7 +78,9 @@ func (c *Controller) recover(ctx context.Context, log *slog.Logger) error {
 		if stop := c.settle(ctx, run.RunID, outcomes); stop != nil {
 			return fmt.Errorf("%s", stop.Message)
 		}
-		c.OnReport(c.recovered(run.RunID))
+		report := c.recovered(run.RunID)
+		c.Recorder.Pass(report)
+		c.OnReport(report)
 		if err := c.close(ctx, run.RunID); err != nil {
 			return fmt.Errorf("closing run %s, whose process ended: %w", run.RunID, err)
 		}
@@ -144,8 +149,10 @@ func (c *Controller) done(ctx context.Context, log *slog.Logger, report *plan.Ru
 	}
 	if err := c.close(ctx, report.RunID); err != nil {
 		log.Warn("that the pass is over could not be noted down; the next one will", "error", err)
-		c.unsaved[report.RunID] = report.Outcomes
+		c.unsaved[report.RunID], c.lostTrip = report.Outcomes, c.state.Breaker
+		return
 	}
+	c.lostTrip = nil
 }
 
 func (c *Controller) save(ctx context.Context) error {

@@ -13,6 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/breaker"
 	"github.com/evenkeel-project/evenkeel/planner/ledger"
 )
 
@@ -216,5 +217,49 @@ func TestTheNextProcessReportsWhatTheLastCouldNot(t *testing.T) {
 }
 
 func (*listener) Changed(plan.PlannerState, plan.PlannerState) {}
+
+// TestATripHoldsTheNextPassAlsoWhenItCannotBeNotedDown: the trouble that trips the
+// breaker is often that nothing can be written.
+func TestATripHoldsTheNextPassAlsoWhenItCannotBeNotedDown(t *testing.T) {
+	bad := func(step int) evictor.Result {
+		return evictor.Result{Outcomes: []plan.Outcome{{Step: step, Outcome: plan.Unknown, Reason: plan.Reason{Code: plan.OutcomeUnknown, Message: "no answer"}}},
+			Stop: &plan.Reason{Code: plan.OutcomeUnknown, Message: "no answer"}}
+	}
+	for name, failing := range map[string]func(int) error{
+		"noted":     nil,
+		"not noted": func(save int) error { return map[bool]error{true: errors.New("timed out")}[save > 1] },
+	} {
+		m := &memory{failing: failing}
+		r := bad(1)
+		for step := 2; step <= 3; step++ { // of one wave
+			r.Outcomes = append(r.Outcomes, bad(step).Outcomes...)
+		}
+		e := &scripted{results: []evictor.Result{r}}
+		c, o := setUp(t, e, plan.Live)
+		c.Clock = clocktesting.NewFakeClock(o.s.TakenAt)
+		c.Memory, c.Resolver, c.Breaker = m, found{}, breaker.DefaultOptions()
+		if r, err := c.RunOnce(t.Context(), nil); err != nil || r.Stopped == nil || r.Stopped.Code != plan.OutcomeUnknown {
+			t.Fatalf("%s: %v, %+v", name, err, r.Stopped)
+		}
+		m.failing = nil
+		c.NewRunID = func() string { return "r2" }
+		if r, err := c.RunOnce(t.Context(), nil); err != nil || r.Stopped == nil || r.Stopped.Code != plan.BreakerOpen || len(e.waves) != 1 {
+			t.Errorf("%s: the next pass: %v, %+v, %d waves", name, err, r.Stopped, len(e.waves))
+		}
+	}
+}
+
+// TestCountsOfSchedulersAreTakenFromTheMemory by a process that has seen nothing yet.
+func TestCountsOfSchedulersAreTakenFromTheMemory(t *testing.T) {
+	m := &memory{bytes: []byte(`{"schedulers":{"fancy":{"seen":60,"foretold":60,"hits":59}}}`)}
+	c, _ := setUp(t, &scripted{}, plan.Live)
+	c.Memory, c.Shadow = m, &controller.Shadow{}
+	if _, err := c.RunOnce(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.state(t).Schedulers["fancy"].Hits; got != 59 {
+		t.Errorf("%d hits, want 59", got)
+	}
+}
 
 var _ controller.Memory = &memory{}

@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"log/slog"
 	"slices"
@@ -17,9 +18,6 @@ func (c *Controller) carryOut(ctx context.Context, log *slog.Logger, report *pla
 	}
 	for wave := 1; wave <= waves; wave++ {
 		stop := c.wave(ctx, log, report, due, wave)
-		if stop == nil && c.Mode == plan.Live {
-			stop = c.trip(c.Breaker.Judge(report.Outcomes, c.Clock.Now()))
-		}
 		c.releaseLeft(ctx, log, report.RunID)
 		if stop != nil {
 			c.giveUp(report, stop)
@@ -98,11 +96,10 @@ func (c *Controller) evict(ctx context.Context, log *slog.Logger, report *plan.R
 	log.Info("carrying out", "wave", wave, "moves", len(moves))
 	result := c.Evictor.Wave(ctx, moves, bound)
 	report.Outcomes = append(report.Outcomes, result.Outcomes...)
-	c.spend(ctx, result.Spent)
-	if stop := c.settle(ctx, report.RunID, result.Outcomes); stop != nil && result.Stop == nil {
-		return stop
-	}
-	return result.Stop
+	tripped := c.trip(c.Breaker.Judge(report.Outcomes, c.Clock.Now()))
+	unknown := c.spend(ctx, result.Spent)
+	unsaved := c.settle(ctx, report.RunID, result.Outcomes)
+	return cmp.Or(result.Stop, tripped, unknown, unsaved)
 }
 
 // The status of a budget follows its pods with a delay. A wave that a budget
@@ -147,10 +144,11 @@ func byBudget(o plan.Outcome) bool {
 // controller).
 const spentFor = 2 * time.Minute
 
-// spend remembers the budgets that refused evictions may have taken.
-func (c *Controller) spend(ctx context.Context, pods []plan.PodRef) {
+// spend remembers the budgets that refused evictions may have taken. Where they
+// are not known, the pass must not go on.
+func (c *Controller) spend(ctx context.Context, pods []plan.PodRef) *plan.Reason {
 	if len(pods) == 0 {
-		return
+		return nil
 	}
 	until := c.Clock.Now().Add(spentFor)
 	spent := map[string]time.Time{}
@@ -161,8 +159,7 @@ func (c *Controller) spend(ctx context.Context, pods []plan.PodRef) {
 	}
 	s, err := c.Observer.Snapshot(ctx)
 	if err != nil {
-		c.Log.Warn("which budgets were spent is not known", "error", err)
-		return
+		return unseen(err, "looking for the budgets that refused evictions may have taken: ")
 	}
 	for _, ref := range pods {
 		for _, b := range s.Budgets { // by namespace: the victim itself may be gone
@@ -172,6 +169,7 @@ func (c *Controller) spend(ctx context.Context, pods []plan.PodRef) {
 		}
 	}
 	c.state.SpentBudgets = spent
+	return nil
 }
 
 // notTried accounts for moves that something else than the pod is in the way of.

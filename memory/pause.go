@@ -66,7 +66,12 @@ func (p Pauses) holding(m *corev1.ConfigMap) *plan.Pause {
 // itself each time, and no cache: a watch that was cut off shows no pause. Where the
 // answer is not known, no eviction is made.
 func (p Pauses) Gate(ctx context.Context) *plan.Reason {
-	pause, err := p.Read(ctx)
+	all, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	pause, err := p.Read(all)
+	for try := 1; try < tries && err != nil && !final(err) && wait(all); try++ { // one that breaks off says nothing
+		pause, err = p.Read(all)
+	}
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return &plan.Reason{Code: plan.Interrupted, Message: "told to stop"}

@@ -11,6 +11,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -32,9 +33,7 @@ type Observer struct {
 	factory informers.SharedInformerFactory
 	watched []watched
 
-	// MaxStaleness is how far behind the cluster the view of any kind may be for
-	// a snapshot to be made of it; 0 means any time. Set it before Start.
-	MaxStaleness time.Duration
+	bound atomic.Int64 // see BoundStaleness
 
 	mu      sync.Mutex
 	denied  map[string]refusal // by kind, the last one while listing or watching
@@ -267,7 +266,7 @@ func (o *Observer) Objects() *cluster.Objects {
 
 // Snapshot indexes the objects as last seen. It refuses while a permission is
 // missing, for a cluster half seen would be judged wrongly; and, with *Stale,
-// while a kind is further behind than MaxStaleness.
+// while a kind is further behind than BoundStaleness allows.
 func (o *Observer) Snapshot(context.Context) (*cluster.Snapshot, error) {
 	if err := o.refused(); err != nil {
 		return nil, err

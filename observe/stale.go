@@ -29,16 +29,21 @@ func (e *Stale) Error() string {
 
 func (e *Stale) Unwrap() error { return e.Err }
 
+// BoundStaleness says how far behind the cluster the view of any kind may be for a
+// snapshot to be made of it; 0 means any time.
+func (o *Observer) BoundStaleness(d time.Duration) { o.bound.Store(int64(d)) }
+
 // stale is the error for the kind that is the furthest behind, when that is more
 // than the bound.
 func (o *Observer) stale() error {
-	if o.MaxStaleness <= 0 {
+	bound := time.Duration(o.bound.Load())
+	if bound <= 0 {
 		return nil
 	}
 	var worst *Stale
 	for _, w := range o.watched {
 		until, err := w.currency.asOf()
-		e := &Stale{w.resource, until, o.clock.Now().Sub(until), o.MaxStaleness, err}
+		e := &Stale{w.resource, until, o.clock.Now().Sub(until), bound, err}
 		if e.Age > e.Bound && (worst == nil || e.Age > worst.Age) {
 			worst = e
 		}

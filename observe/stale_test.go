@@ -77,7 +77,7 @@ func TestNoSnapshotOfWhatIsLongPast(t *testing.T) {
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			clock := clocktesting.NewFakePassiveClock(epoch)
 			o := New(client, clock)
-			o.MaxStaleness = 2 * time.Minute
+			o.BoundStaleness(2 * time.Minute)
 			o.Start(ctx)
 			t.Cleanup(func() { cancel(); o.Shutdown() })
 			if err := o.WaitForSync(ctx); err != nil {
@@ -147,7 +147,7 @@ func TestWithoutABoundAnyViewWillDo(t *testing.T) {
 	if _, err := o.Snapshot(t.Context()); errors.As(err, &stale) {
 		t.Error(err)
 	}
-	o.MaxStaleness = time.Minute
+	o.BoundStaleness(time.Minute)
 	if _, err := o.Snapshot(t.Context()); !errors.As(err, &stale) || err.Error() != "nodes have not been listed yet: no watch of them could be opened" {
 		t.Errorf("got %v", err)
 	}

@@ -50,6 +50,16 @@ func (p *Planner) assemble(c *search, steps []wavedStep) plan.Plan {
 	return out
 }
 
+// graceOf is how long a victim may take to end, in seconds.
+func (c *search) graceOf(p *cluster.Pod) int64 {
+	for _, g := range []*int64{c.p.opts.Placement.GracePeriodSeconds, p.Object.Spec.TerminationGracePeriodSeconds} {
+		if g != nil {
+			return *g
+		}
+	}
+	return 0
+}
+
 // move describes one step; the search stands where the step begins.
 func (c *search) move(st wavedStep) plan.Move {
 	p := &c.s.Pods[st.pod]
@@ -59,11 +69,7 @@ func (c *search) move(st wavedStep) plan.Move {
 		Acceptable: plan.Acceptable{Nodes: len(st.landing.acceptable)},
 		PGood:      st.landing.pGood, PReturn: st.landing.pReturn, PPending: st.landing.pPending,
 		NotAfter: c.verdict.notAfter(p), Wave: st.wave, Steer: c.steered(st.landing), Benefit: c.goals.gain(st.pod, st.from), Cost: cost(p),
-	}
-	for _, g := range []*int64{p.Object.Spec.TerminationGracePeriodSeconds, c.p.opts.Placement.GracePeriodSeconds} {
-		if g != nil {
-			m.GracePeriodSeconds = *g
-		}
+		GracePeriodSeconds: c.graceOf(p),
 	}
 	for _, n := range st.landing.acceptable {
 		m.AcceptableNodes = append(m.AcceptableNodes, c.s.Nodes[n].Name)

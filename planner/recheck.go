@@ -151,6 +151,7 @@ func (c *search) reserved(m plan.Move) bool {
 // refresh puts the new prediction into the move; what it is for stays.
 func (c *search) refresh(p *cluster.Pod, m plan.Move, l landing) plan.Move {
 	s := c.s
+	m.Pod, m.Owner, m.GracePeriodSeconds = podRef(p), ownerRef(s, p), c.graceOf(p)
 	m.NotAfter, m.Read = c.verdict.notAfter(p), annotation.Read(p.Object)
 	m.Goals = slices.Clone(m.Goals)
 	m.To, m.Acceptable.Nodes = s.Nodes[l.to].Name, len(l.acceptable)

@@ -91,11 +91,14 @@ func (f *applyFlags) run(cmd *cobra.Command, g *global, path string) error {
 	}
 	if holder != "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: %s holds the Lease; the plan is handed to it\n", holder)
-		r, err := f.handOver(cmd.Context(), client, p, by)
+		r, err := f.handOver(cmd.Context(), client, lease, p, by)
 		if err != nil {
 			return err
 		}
-		return errors.Join(report.Run(cmd.OutOrStdout(), format, *r), stopped(*r))
+		if r != nil {
+			return errors.Join(report.Run(cmd.OutOrStdout(), format, *r), stopped(*r))
+		}
+		fmt.Fprintln(cmd.ErrOrStderr(), "evenkeel: nobody holds the Lease any more; the plan is carried out here")
 	}
 	return f.carryOut(cmd, g, log, client, host(rc), conf, lease, p, by, format)
 }
@@ -125,8 +128,10 @@ func readPlan(path string, stdin io.Reader) (plan.Plan, error) {
 	return p, nil
 }
 
-// handOver gives the plan to the leader and waits for its report.
-func (f *applyFlags) handOver(ctx context.Context, client kubernetes.Interface, p plan.Plan, by plan.Approval) (*plan.RunReport, error) {
+// handOver gives the plan to the leader and waits for its report. There is none,
+// and the plan is taken back, when the leader goes before it took it: not everybody
+// who holds the Lease looks for plans.
+func (f *applyFlags) handOver(ctx context.Context, client kubernetes.Interface, lease *controller.Lease, p plan.Plan, by plan.Approval) (*plan.RunReport, error) {
 	box := approval.New(client, f.namespace)
 	if err := box.Submit(ctx, approval.Request{Plan: p, By: by.By, At: by.At}); err != nil {
 		return nil, fmt.Errorf("handing the plan over: %w", forbidden("create and update configmaps", err))
@@ -139,11 +144,20 @@ func (f *applyFlags) handOver(ctx context.Context, client kubernetes.Interface, 
 	for {
 		select {
 		case <-ctx.Done():
-			return nil, errors.Join(fmt.Errorf("the plan is handed over, and no report came within %s; it lies in ConfigMap %s/%s", f.wait, f.namespace, approval.Name), last)
+			back, err := box.Withdraw(ctx, p.ID)
+			if back {
+				return nil, fmt.Errorf("nobody took the plan within %s; it is withdrawn", f.wait)
+			}
+			return nil, errors.Join(fmt.Errorf("the plan is handed over, and no report came within %s; it lies in ConfigMap %s/%s", f.wait, f.namespace, approval.Name), last, err)
 		case <-every.C:
 			var r *plan.RunReport
 			if r, last = box.Fetch(ctx, p.ID); r != nil {
 				return r, nil
+			}
+			if holder, err := lease.Leader(ctx); err == nil && holder == "" {
+				if back, err := box.Withdraw(ctx, p.ID); back || err != nil {
+					return nil, err
+				}
 			}
 		}
 	}

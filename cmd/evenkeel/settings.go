@@ -37,7 +37,7 @@ type settings struct {
 
 // apply sets everything in c that depends on the configuration.
 func (s *settings) apply(c *controller.Controller, conf *config.Config) {
-	s.observer.MaxStaleness = time.Duration(conf.Guards.MaxStaleness)
+	s.observer.BoundStaleness(time.Duration(conf.Guards.MaxStaleness))
 	c.Planner, c.Strategies, c.ConfigHash = planner.New(conf.Planner()), conf.Build(), conf.Hash()
 	c.Memory, c.Ledger, c.Breaker, c.Benefits = s.memory, conf.Ledger(), conf.Breaker(), conf.Benefits()
 	if conf.DryRun {

@@ -48,7 +48,7 @@ const (
 )
 
 // maxNoted bounds the pods that a trip notes, of those that became unschedulable.
-const maxNoted = 100
+const maxNoted = 1000
 
 // Base is what was there when a pass began.
 type Base struct{ waiting map[string]bool }
@@ -187,18 +187,21 @@ func landedBadly(x plan.Outcome) bool {
 }
 
 // Holds says why a pass may not begin, or nil: a trip holds until its time is over
-// and the cluster is well again, that is, not too many nodes are unready and each
-// pod that the trip notes is scheduled or gone.
+// and the cluster is well again, that is, not too many nodes are unready, and of the
+// pods that the trip notes no more wait than may.
 func (o Options) Holds(t *plan.Trip, s *cluster.Snapshot, now time.Time) *plan.Reason {
 	if t == nil {
 		return nil
 	}
-	why := ""
+	why, waiting := "", 0
 	for _, uid := range t.Pods {
 		if p := s.PodByUID(uid); p != nil && waits(p) {
-			why = fmt.Sprintf("%s/%s is still not scheduled", p.Object.Namespace, p.Object.Name)
-			break
+			waiting++
+			why = fmt.Sprintf("%s still not scheduled, one is %s/%s", are(waiting), p.Object.Namespace, p.Object.Name)
 		}
+	}
+	if waiting <= o.MaxPendingPods.Of(len(s.Pods)) {
+		why = ""
 	}
 	switch unready := o.unready(s); {
 	case now.Before(t.Until):
@@ -223,6 +226,13 @@ func pods(n int) string {
 		return "1 pod"
 	}
 	return fmt.Sprintf("%d pods", n)
+}
+
+func are(n int) string {
+	if n == 1 {
+		return "1 pod is"
+	}
+	return fmt.Sprintf("%d pods are", n)
 }
 
 func percent(frac float64) string { return fmt.Sprintf("%.4g%%", frac*100) }
