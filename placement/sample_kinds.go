@@ -37,9 +37,9 @@ const (
 	skipped = -2
 )
 
+// findKinds sorts by the columns and sums that were read.
 func (s *sampler) findKinds() {
 	k, n := &s.kinds, len(s.nodes)
-	s.readColumns()
 	k.of = sized(k.of, n)
 	clear(k.of)
 	k.count = 1
@@ -52,7 +52,6 @@ func (s *sampler) findKinds() {
 	for i := n - 1; i >= 0; i-- {
 		k.first[k.of[i]] = int32(i)
 	}
-	s.addFixed()
 	k.findLevels()
 }
 
@@ -223,8 +222,12 @@ func (k *kinds) sortLevels() {
 // extent returns the least and the greatest value.
 func extent(values []int64) (least, most int64) {
 	least, most = values[0], values[0]
-	for _, v := range values {
-		least, most = min(least, v), max(most, v)
+	for _, v := range values { // branches that are foretold well cost less than min and max
+		if v < least {
+			least = v
+		} else if v > most {
+			most = v
+		}
 	}
 	return least, most
 }
