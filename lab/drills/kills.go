@@ -72,7 +72,7 @@ func killed(ctx context.Context, s *stage) error {
 			return err
 		}
 	}
-	if err := s.town.settle(ctx, 2*time.Minute); err != nil {
+	if err := s.town.settle(ctx, settleTime); err != nil {
 		s.violate(witness.Conduct, "", "%v", err)
 	}
 	return s.clean(ctx)

@@ -104,7 +104,7 @@ func cutOff(ctx context.Context, s *stage) error {
 			s.violate(witness.Conduct, p.user, "it did not end within 30s of SIGTERM")
 		}
 	}
-	if err := s.town.settle(ctx, 2*time.Minute); err != nil {
+	if err := s.town.settle(ctx, settleTime); err != nil {
 		s.violate(witness.Conduct, "", "%v", err)
 	}
 	return s.clean(ctx)

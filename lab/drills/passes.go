@@ -33,7 +33,7 @@ func faultyPasses(ctx context.Context, s *stage) error {
 		s.did++
 		s.progress("%.0f%% faults, %s", 100*f.Rate, s.ending(p))
 	}
-	if err := s.town.settle(ctx, 2*time.Minute); err != nil {
+	if err := s.town.settle(ctx, settleTime); err != nil {
 		s.violate(witness.Conduct, "", "%v", err)
 	}
 	return s.clean(ctx)

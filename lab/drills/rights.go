@@ -89,7 +89,7 @@ func (s *stage) boundToken(ctx context.Context, name string) (string, error) {
 	}); err != nil {
 		return "", err
 	}
-	if err := s.town.settle(ctx, time.Minute); err != nil {
+	if err := s.town.settle(ctx, settleTime); err != nil {
 		return "", err
 	}
 	t, err := api.ServiceAccounts(s.namespace).CreateToken(ctx, name, &authv1.TokenRequest{Spec: authv1.TokenRequestSpec{

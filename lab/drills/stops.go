@@ -89,7 +89,7 @@ func (s *stage) stopOnce(ctx context.Context, name string) error {
 	if err := s.ready(ctx, time.Minute); err != nil {
 		return err
 	}
-	if err := s.town.settle(ctx, 2*time.Minute); err != nil {
+	if err := s.town.settle(ctx, settleTime); err != nil {
 		s.violate(witness.Conduct, "", "after %s was away: %v", name, err)
 	}
 	return s.alive()

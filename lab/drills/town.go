@@ -100,7 +100,7 @@ func build(ctx context.Context, client kubernetes.Interface) (*town, error) {
 	if err := t.loners(ctx); err != nil {
 		return nil, err
 	}
-	if err := t.settle(ctx, time.Minute); err != nil {
+	if err := t.settle(ctx, settleTime); err != nil {
 		return nil, err
 	}
 	// n6 is in zone-3. Its pods stay, though they count.
@@ -206,13 +206,13 @@ func (t *town) unbalance(ctx context.Context, rnd *rand.Rand) error {
 	if err := t.clear(ctx, piled, zone); err != nil {
 		return err
 	}
-	if err := t.settle(ctx, time.Minute); err != nil {
+	if err := t.settle(ctx, settleTime); err != nil {
 		return err
 	}
 	if err := t.cordonAllBut(ctx, 0); err != nil {
 		return err
 	}
-	return t.settle(ctx, time.Minute)
+	return t.settle(ctx, settleTime)
 }
 
 // clear deletes the pods of apps that are outside of a zone.
@@ -235,6 +235,11 @@ func (t *town) clear(ctx context.Context, apps []app, zone int) error {
 	}
 	return nil
 }
+
+// settleTime is longer than the two minutes for which a budget counts a pod as gone
+// whose eviction the API server took note of and then did not carry out, as when the
+// client ends in the middle of its request.
+const settleTime = 3 * time.Minute
 
 // settle waits until every pod is Ready, nothing terminates, and the budgets
 // have seen it.
