@@ -104,7 +104,12 @@ func (f *applyFlags) run(cmd *cobra.Command, g *global, path string) error {
 func readPlan(path string, stdin io.Reader) (plan.Plan, error) {
 	var p plan.Plan
 	in := stdin
-	if path != "-" {
+	switch path {
+	case "":
+		return p, errors.New("reading the plan: the name of the file is empty (-: standard input)")
+	case "-":
+		path = "standard input"
+	default:
 		file, err := os.Open(path)
 		if err != nil {
 			return p, fmt.Errorf("reading the plan: %w", err)
@@ -131,18 +136,22 @@ func (f *applyFlags) handOver(ctx context.Context, client kubernetes.Interface, 
 	if err := box.Submit(ctx, approval.Request{Plan: p, By: by.By, At: by.At}); err != nil {
 		return nil, fmt.Errorf("handing the plan over: %w", forbidden("create and update configmaps", err))
 	}
-	ctx, cancel := context.WithTimeout(ctx, f.wait)
+	waiting, cancel := context.WithTimeout(ctx, f.wait)
 	defer cancel()
 	every := time.NewTicker(time.Second)
 	defer every.Stop()
 	var last error
 	for {
 		select {
-		case <-ctx.Done():
-			return nil, errors.Join(fmt.Errorf("the plan is handed over, and no report came within %s; it lies in ConfigMap %s/%s", f.wait, f.namespace, approval.Name), last)
+		case <-waiting.Done():
+			ended := fmt.Sprintf("no report came within %s", f.wait)
+			if ctx.Err() != nil {
+				ended = "this was told to stop before its report came"
+			}
+			return nil, errors.Join(fmt.Errorf("the plan stays handed over, and %s; it lies in ConfigMap %s/%s: delete that to withdraw it", ended, f.namespace, approval.Name), last)
 		case <-every.C:
 			var r *plan.RunReport
-			if r, last = box.Fetch(ctx, p.ID); r != nil {
+			if r, last = box.Fetch(waiting, p.ID); r != nil {
 				return r, nil
 			}
 		}
