@@ -97,6 +97,7 @@ func (f *applyFlags) run(cmd *cobra.Command, g *global, path string) error {
 		}
 		return errors.Join(report.Run(cmd.OutOrStdout(), format, *r), stopped(*r))
 	}
+	warnWithoutLease(cmd, client, f.namespace)
 	return f.carryOut(cmd, g, log, client, host(rc), conf, lease, p, by, format)
 }
 

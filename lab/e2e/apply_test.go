@@ -63,8 +63,8 @@ func TestApplyCarriesOutASavedPlan(t *testing.T) {
 			config := configFile(t, seldom+mode)
 			path, id := savedPlan(t, ns, config)
 			r := evenkeel(t, "apply", path, "-o", "json", "--config", config, "--lease-namespace", ns)
-			if r.code != 0 {
-				t.Errorf("exit %d", r.code)
+			if r.code != 0 || !strings.Contains(r.stderr, "there is no Lease evenkeel in namespace "+ns) {
+				t.Errorf("exit %d, or no warning that nobody ever led here", r.code)
 			}
 			wantApplied(t, parseReport(t, r.stdout), id)
 			wantZones(t, ns, "d", 2, 2, 2)
@@ -72,8 +72,8 @@ func TestApplyCarriesOutASavedPlan(t *testing.T) {
 
 			// What it moved has gone: once more is no eviction more.
 			r = evenkeel(t, "apply", path, "--config", config, "--lease-namespace", ns)
-			if r.code != 0 || !strings.Contains(r.stdout, "Approved by admin at ") {
-				t.Errorf("once more: exit %d, or the report does not say who approved it", r.code)
+			if r.code != 0 || !strings.Contains(r.stdout, "Approved by admin at ") || strings.Contains(r.stderr, "no Lease") {
+				t.Errorf("once more: exit %d, or the report does not say who approved it, or a Lease is missing", r.code)
 			}
 			wantEvictions(t, ns, 2)
 		})
