@@ -39,6 +39,8 @@ const (
 	pending  = "pending"
 	taken    = "taken" // a leader carries it out, or died doing so
 	answered = "answered"
+	// withdrawn: whoever submitted it carries it out, since nobody leads any more
+	withdrawn = "withdrawn"
 
 	// callTime bounds each call.
 	callTime = 4 * time.Second
@@ -87,13 +89,15 @@ func (b *Box) Submit(ctx context.Context, r Request) error {
 	if err != nil {
 		return err
 	}
-	if at, _ := time.Parse(time.RFC3339, before.Data[keyAt]); before.Data[keyState] != answered && r.At.Sub(at) < forgotten {
+	if at, _ := time.Parse(time.RFC3339, before.Data[keyAt]); waiting(before.Data[keyState]) && r.At.Sub(at) < forgotten {
 		return fmt.Errorf("plan %s, approved by %s at %s, is %s; wait for its end, or delete ConfigMap %s", before.Data[keyID], before.Data[keyBy], before.Data[keyAt], waits(before.Data[keyState]), Name)
 	}
 	o.ResourceVersion = before.ResourceVersion
 	_, err = b.maps.Update(call, o, metav1.UpdateOptions{})
 	return err
 }
+
+func waiting(state string) bool { return state != answered && state != withdrawn }
 
 func waits(state string) string {
 	if state == taken {
@@ -158,6 +162,23 @@ func (b *Box) Answer(ctx context.Context, r Request, report plan.RunReport) erro
 	defer cancel()
 	_, err = b.maps.Update(call, o, metav1.UpdateOptions{})
 	return err
+}
+
+// Withdraw takes a request back that nobody has taken, and reports whether it did:
+// it is not taken after that.
+func (b *Box) Withdraw(ctx context.Context, id string) (bool, error) {
+	call, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	o, err := b.maps.Get(call, Name, metav1.GetOptions{})
+	if err != nil {
+		return false, err
+	}
+	if o.Data[keyID] != id || o.Data[keyState] != pending {
+		return false, nil
+	}
+	o.Data[keyState] = withdrawn
+	_, err = b.maps.Update(call, o, metav1.UpdateOptions{}) // refused when it was taken meanwhile
+	return err == nil, err
 }
 
 // Fetch returns the report of a plan that was submitted, nil while there is none.

@@ -61,15 +61,9 @@ func onePlan(_ *cobra.Command, args []string) error {
 
 func (f *applyFlags) run(cmd *cobra.Command, g *global, path string) error {
 	log := g.logger(cmd)
-	format, err := report.ParseFormat(f.output)
+	format, err := f.check()
 	if err != nil {
-		return fmt.Errorf("--output: %w", err)
-	}
-	if err := checkNamespace(f.namespace); err != nil {
 		return err
-	}
-	if f.leaseTimeout <= 0 || f.wait <= 0 {
-		return errors.New("--lease-timeout and --wait: want more than 0s")
 	}
 	p, err := readPlan(path, cmd.InOrStdin())
 	if err != nil {
@@ -91,14 +85,29 @@ func (f *applyFlags) run(cmd *cobra.Command, g *global, path string) error {
 	}
 	if holder != "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: %s holds the Lease; the plan is handed to it\n", holder)
-		r, err := f.handOver(cmd.Context(), client, p, by)
-		if err != nil {
+		r, err := f.handOver(cmd.Context(), client, lease, p, by)
+		switch {
+		case err != nil:
 			return err
+		case r != nil:
+			return errors.Join(report.Run(cmd.OutOrStdout(), format, *r), stopped(*r))
 		}
-		return errors.Join(report.Run(cmd.OutOrStdout(), format, *r), stopped(*r))
+		fmt.Fprintln(cmd.ErrOrStderr(), "evenkeel: nobody took the plan, and nobody holds the Lease any more; it is carried out here")
 	}
 	warnWithoutLease(cmd, client, f.namespace)
 	return f.carryOut(cmd, g, log, client, host(rc), conf, lease, p, by, format)
+}
+
+// check refuses flags that make no sense.
+func (f *applyFlags) check() (report.Format, error) {
+	format, err := report.ParseFormat(f.output)
+	if err != nil {
+		return "", fmt.Errorf("--output: %w", err)
+	}
+	if f.leaseTimeout <= 0 || f.wait <= 0 {
+		return "", errors.New("--lease-timeout and --wait: want more than 0s")
+	}
+	return format, checkNamespace(f.namespace)
 }
 
 // readPlan reads a plan as `evenkeel plan -o json` writes it.
@@ -131,8 +140,15 @@ func readPlan(path string, stdin io.Reader) (plan.Plan, error) {
 	return p, nil
 }
 
-// handOver gives the plan to the leader and waits for its report.
-func (f *applyFlags) handOver(ctx context.Context, client kubernetes.Interface, p plan.Plan, by plan.Approval) (*plan.RunReport, error) {
+// leaders tells who leads.
+type leaders interface {
+	Leader(ctx context.Context) (string, error)
+}
+
+// handOver gives the plan to the leader and waits for its report. It is nil when
+// the Lease came free and the plan was taken back: one pass, or another apply,
+// had held it, and those look for no plans.
+func (f *applyFlags) handOver(ctx context.Context, client kubernetes.Interface, lease leaders, p plan.Plan, by plan.Approval) (*plan.RunReport, error) {
 	box := approval.New(client, f.namespace)
 	if err := box.Submit(ctx, approval.Request{Plan: p, By: by.By, At: by.At}); err != nil {
 		return nil, fmt.Errorf("handing the plan over: %w", forbidden("create and update configmaps", err))
@@ -154,6 +170,12 @@ func (f *applyFlags) handOver(ctx context.Context, client kubernetes.Interface, 
 			var r *plan.RunReport
 			if r, last = box.Fetch(waiting, p.ID); r != nil {
 				return r, nil
+			}
+			if holder, err := lease.Leader(waiting); err != nil || holder != "" {
+				continue
+			}
+			if back, err := box.Withdraw(waiting, p.ID); err == nil && back {
+				return nil, nil
 			}
 		}
 	}

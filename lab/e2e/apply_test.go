@@ -1,14 +1,19 @@
 package e2e
 
 import (
+	"context"
 	"encoding/json"
 	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
@@ -114,6 +119,40 @@ func TestApplyHandsThePlanToTheLeader(t *testing.T) {
 	// The leader refuses what is not as it was made, too.
 	r = evenkeel(t, "apply", changed(t, path), "-o", "json", "--config", config, "--lease-namespace", ns)
 	wantStopped(t, r, "PlanRefused")
+	wantEvictions(t, ns, 2)
+}
+
+// TestApplyTakesThePlanBackFromNobody: one pass, which holds the Lease while apply
+// looks, takes no plans. The Lease comes free once the plan is handed over.
+func TestApplyTakesThePlanBackFromNobody(t *testing.T) {
+	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
+	config := configFile(t, seldom)
+	path, id := savedPlan(t, ns, config)
+	holder, seconds, now := "one-pass", int32(15), metav1.NowMicro()
+	api := lab.Client.CoordinationV1().Leases(ns)
+	held, err := api.Create(t.Context(), &coordinationv1.Lease{ObjectMeta: metav1.ObjectMeta{Name: "evenkeel"},
+		Spec: coordinationv1.LeaseSpec{HolderIdentity: &holder, LeaseDurationSeconds: &seconds, AcquireTime: &now, RenewTime: &now}}, metav1.CreateOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var free sync.Once
+	kubeconfig := proxied(t, func(_ http.ResponseWriter, r *http.Request) bool {
+		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/configmaps/evenkeel-approval") {
+			free.Do(func() {
+				*held.Spec.HolderIdentity = ""
+				if _, err := api.Update(context.Background(), held, metav1.UpdateOptions{}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		return false
+	})
+	r := evenkeelAs(t, kubeconfig, "apply", path, "-o", "json", "--config", config, "--lease-namespace", ns)
+	if r.code != 0 || !strings.Contains(r.stderr, "one-pass holds the Lease") || !strings.Contains(r.stderr, "it is carried out here") {
+		t.Errorf("exit %d, or it does not say that the plan was handed over and taken back", r.code)
+	}
+	wantApplied(t, parseReport(t, r.stdout), id)
+	wantZones(t, ns, "d", 2, 2, 2)
 	wantEvictions(t, ns, 2)
 }
 
