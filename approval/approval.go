@@ -39,7 +39,7 @@ const (
 	pending  = "pending"
 	taken    = "taken" // a leader carries it out, or died doing so
 	answered = "answered"
-	// withdrawn by who had handed it over
+	// withdrawn: whoever submitted it carries it out, since nobody leads any more
 	withdrawn = "withdrawn"
 
 	// callTime bounds each call.
@@ -89,7 +89,7 @@ func (b *Box) Submit(ctx context.Context, r Request) error {
 	if err != nil {
 		return err
 	}
-	if at, _ := time.Parse(time.RFC3339, before.Data[keyAt]); open(before.Data[keyState]) && r.At.Sub(at) < forgotten {
+	if at, _ := time.Parse(time.RFC3339, before.Data[keyAt]); waiting(before.Data[keyState]) && r.At.Sub(at) < forgotten {
 		return fmt.Errorf("plan %s, approved by %s at %s, is %s; wait for its end, or delete ConfigMap %s", before.Data[keyID], before.Data[keyBy], before.Data[keyAt], waits(before.Data[keyState]), Name)
 	}
 	o.ResourceVersion = before.ResourceVersion
@@ -97,7 +97,7 @@ func (b *Box) Submit(ctx context.Context, r Request) error {
 	return err
 }
 
-func open(state string) bool { return state == pending || state == taken }
+func waiting(state string) bool { return state != answered && state != withdrawn }
 
 func waits(state string) string {
 	if state == taken {

@@ -199,3 +199,17 @@ func TestErrors(t *testing.T) {
 		t.Errorf("wide: %v, %v", f, err)
 	}
 }
+
+// TestAnApprovedRunSaysByWhom, and lets no name of a user act on the terminal.
+func TestAnApprovedRunSaysByWhom(t *testing.T) {
+	r := liveRun()
+	r.Approval = &plan.Approval{By: "alice\x1b[2J", At: r.Started}
+	var b bytes.Buffer
+	if err := report.Run(&b, report.Table, r); err != nil {
+		t.Fatal(err)
+	}
+	want := "\nApproved by alice"
+	if !strings.Contains(b.String(), want) || strings.Contains(b.String(), "\x1b") {
+		t.Errorf("want %q, and no escape:\n%s", want, b.String())
+	}
+}

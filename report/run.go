@@ -17,6 +17,9 @@ func (t *table) run(r plan.RunReport) {
 	}
 	t.line("Run %s, %s, started %s, took %s.", orDash(safe(r.RunID)), modeText(r.Mode),
 		r.Started.UTC().Format(timeLayout), r.Finished.Sub(r.Started).Round(time.Millisecond))
+	if a := r.Approval; a != nil {
+		t.line("Approved by %s at %s.", orDash(safe(a.By)), a.At.UTC().Format(timeLayout))
+	}
 	for _, in := range r.Inputs {
 		t.line("%s", t.paint(yellow, fmt.Sprintf("Changed files (%s, for %s): %s", safe(in.Source), orDash(safe(in.Age)), safe(strings.Join(in.Problems, "; ")))))
 	}

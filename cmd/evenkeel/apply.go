@@ -61,15 +61,9 @@ func onePlan(_ *cobra.Command, args []string) error {
 
 func (f *applyFlags) run(cmd *cobra.Command, g *global, path string) error {
 	log := g.logger(cmd)
-	format, err := report.ParseFormat(f.output)
+	format, err := f.check()
 	if err != nil {
-		return fmt.Errorf("--output: %w", err)
-	}
-	if err := checkNamespace(f.namespace); err != nil {
 		return err
-	}
-	if f.leaseTimeout <= 0 || f.wait <= 0 {
-		return errors.New("--lease-timeout and --wait: want more than 0s")
 	}
 	p, err := readPlan(path, cmd.InOrStdin())
 	if err != nil {
@@ -92,22 +86,40 @@ func (f *applyFlags) run(cmd *cobra.Command, g *global, path string) error {
 	if holder != "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: %s holds the Lease; the plan is handed to it\n", holder)
 		r, err := f.handOver(cmd.Context(), client, lease, p, by)
-		if err != nil {
+		switch {
+		case err != nil:
 			return err
-		}
-		if r != nil {
+		case r != nil:
 			return errors.Join(report.Run(cmd.OutOrStdout(), format, *r), stopped(*r))
 		}
-		fmt.Fprintln(cmd.ErrOrStderr(), "evenkeel: nobody holds the Lease any more; the plan is carried out here")
+		fmt.Fprintln(cmd.ErrOrStderr(), "evenkeel: nobody took the plan, and nobody holds the Lease any more; it is carried out here")
 	}
+	warnWithoutLease(cmd, client, f.namespace)
 	return f.carryOut(cmd, g, log, client, host(rc), conf, lease, p, by, format)
+}
+
+// check refuses flags that make no sense.
+func (f *applyFlags) check() (report.Format, error) {
+	format, err := report.ParseFormat(f.output)
+	if err != nil {
+		return "", fmt.Errorf("--output: %w", err)
+	}
+	if f.leaseTimeout <= 0 || f.wait <= 0 {
+		return "", errors.New("--lease-timeout and --wait: want more than 0s")
+	}
+	return format, checkNamespace(f.namespace)
 }
 
 // readPlan reads a plan as `evenkeel plan -o json` writes it.
 func readPlan(path string, stdin io.Reader) (plan.Plan, error) {
 	var p plan.Plan
 	in := stdin
-	if path != "-" {
+	switch path {
+	case "":
+		return p, errors.New("reading the plan: the name of the file is empty (-: standard input)")
+	case "-":
+		path = "standard input"
+	default:
 		file, err := os.Open(path)
 		if err != nil {
 			return p, fmt.Errorf("reading the plan: %w", err)
@@ -128,36 +140,42 @@ func readPlan(path string, stdin io.Reader) (plan.Plan, error) {
 	return p, nil
 }
 
-// handOver gives the plan to the leader and waits for its report. There is none,
-// and the plan is taken back, when the leader goes before it took it: not everybody
-// who holds the Lease looks for plans.
-func (f *applyFlags) handOver(ctx context.Context, client kubernetes.Interface, lease *controller.Lease, p plan.Plan, by plan.Approval) (*plan.RunReport, error) {
+// leaders tells who leads.
+type leaders interface {
+	Leader(ctx context.Context) (string, error)
+}
+
+// handOver gives the plan to the leader and waits for its report. It is nil when
+// the Lease came free and the plan was taken back: one pass, or another apply,
+// had held it, and those look for no plans.
+func (f *applyFlags) handOver(ctx context.Context, client kubernetes.Interface, lease leaders, p plan.Plan, by plan.Approval) (*plan.RunReport, error) {
 	box := approval.New(client, f.namespace)
 	if err := box.Submit(ctx, approval.Request{Plan: p, By: by.By, At: by.At}); err != nil {
 		return nil, fmt.Errorf("handing the plan over: %w", forbidden("create and update configmaps", err))
 	}
-	ctx, cancel := context.WithTimeout(ctx, f.wait)
+	waiting, cancel := context.WithTimeout(ctx, f.wait)
 	defer cancel()
 	every := time.NewTicker(time.Second)
 	defer every.Stop()
 	var last error
 	for {
 		select {
-		case <-ctx.Done():
-			back, err := box.Withdraw(ctx, p.ID)
-			if back {
-				return nil, fmt.Errorf("nobody took the plan within %s; it is withdrawn", f.wait)
+		case <-waiting.Done():
+			ended := fmt.Sprintf("no report came within %s", f.wait)
+			if ctx.Err() != nil {
+				ended = "this was told to stop before its report came"
 			}
-			return nil, errors.Join(fmt.Errorf("the plan is handed over, and no report came within %s; it lies in ConfigMap %s/%s", f.wait, f.namespace, approval.Name), last, err)
+			return nil, errors.Join(fmt.Errorf("the plan stays handed over, and %s; it lies in ConfigMap %s/%s: delete that to withdraw it", ended, f.namespace, approval.Name), last)
 		case <-every.C:
 			var r *plan.RunReport
-			if r, last = box.Fetch(ctx, p.ID); r != nil {
+			if r, last = box.Fetch(waiting, p.ID); r != nil {
 				return r, nil
 			}
-			if holder, err := lease.Leader(ctx); err == nil && holder == "" {
-				if back, err := box.Withdraw(ctx, p.ID); back || err != nil {
-					return nil, err
-				}
+			if holder, err := lease.Leader(waiting); err != nil || holder != "" {
+				continue
+			}
+			if back, err := box.Withdraw(waiting, p.ID); err == nil && back {
+				return nil, nil
 			}
 		}
 	}

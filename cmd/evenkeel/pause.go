@@ -111,7 +111,7 @@ func (f *pauseFlags) pause(cmd *cobra.Command, g *global) error {
 	if before != nil && before.By != who {
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: this changes the pause of somebody else: %s\n", before.Hold().Reason.Message)
 	}
-	f.warnWithoutLease(cmd, client)
+	warnWithoutLease(cmd, client, f.namespace)
 	held, err := pauses.Read(cmd.Context())
 	if err != nil {
 		return fmt.Errorf("the pause is written, but: %w", err)
@@ -132,7 +132,7 @@ func (f *pauseFlags) resume(cmd *cobra.Command, g *global) error {
 	if err != nil {
 		return fmt.Errorf("whether evictions are paused has not changed: %w", err)
 	}
-	f.warnWithoutLease(cmd, client)
+	warnWithoutLease(cmd, client, f.namespace)
 	switch {
 	case before == nil:
 		fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: evictions were not paused.\n", f.namespace)
@@ -147,13 +147,14 @@ func (f *pauseFlags) resume(cmd *cobra.Command, g *global) error {
 // askTime bounds questions whose answer is good to have, and no more.
 const askTime = 4 * time.Second
 
-// warnWithoutLease: a pause in a namespace where nothing runs stops nothing.
-func (f *pauseFlags) warnWithoutLease(cmd *cobra.Command, client kubernetes.Interface) {
+// warnWithoutLease: a pause in a namespace where nothing runs stops nothing, and a
+// plan that is carried out there may meet the evictions of a leader elsewhere.
+func warnWithoutLease(cmd *cobra.Command, client kubernetes.Interface, namespace string) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), askTime)
 	defer cancel()
-	_, err := client.CoordinationV1().Leases(f.namespace).Get(ctx, "evenkeel", metav1.GetOptions{})
+	_, err := client.CoordinationV1().Leases(namespace).Get(ctx, "evenkeel", metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: there is no Lease evenkeel in namespace %s, so no `evenkeel run` has been there; does it run in another? give --lease-namespace\n", f.namespace)
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: there is no Lease evenkeel in namespace %s, so no `evenkeel run` has evicted from there; does it run in another? give --lease-namespace\n", namespace)
 	}
 }
 

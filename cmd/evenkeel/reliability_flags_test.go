@@ -9,7 +9,7 @@ const aboutFlags = `A command line that makes no sense is refused before anythin
 `
 
 func flagRows(*testing.T) []badInput {
-	return []badInput{
+	return append([]badInput{
 		{input: "an unknown command", args: "rebalance", want: `evenkeel: unknown command "evenkeel rebalance"; see evenkeel --help`, exit: 1},
 		{input: "a misspelled command", args: "plna", want: `evenkeel: unknown command "evenkeel plna" (did you mean plan?); see evenkeel --help`, exit: 1},
 		{input: "an unknown flag", args: "plan --dry-run", want: "evenkeel: unknown flag: --dry-run; see evenkeel plan --help", exit: 1},
@@ -82,5 +82,5 @@ func flagRows(*testing.T) []badInput {
 		{input: "a value for version", args: "version 1", want: `evenkeel: "1" is one word too many: evenkeel version takes flags only; see evenkeel version --help`, exit: 1},
 		{input: "a kubeconfig that is not there", args: "plan --kubeconfig nowhere.yaml", want: "evenkeel: finding the cluster: stat nowhere.yaml: no such file or directory; check --kubeconfig and --context; or give -f FILE to look at a snapshot", exit: 1},
 		{input: "a kubeconfig that is a directory", args: "plan --kubeconfig .", want: `evenkeel: finding the cluster: error loading config file ".": read .: is a directory; check --kubeconfig and --context; or give -f FILE to look at a snapshot`, exit: 1},
-	}
+	}, applyRows()...)
 }

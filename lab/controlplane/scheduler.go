@@ -38,21 +38,33 @@ func (c *Cluster) Reschedule(ctx context.Context, config []byte) error {
 	if err := os.WriteFile(c.path("scheduler.yaml"), text, 0o600); err != nil {
 		return err
 	}
-	if p := c.processes[Scheduler]; p != nil {
-		if err := p.Kill(); err != nil {
-			return err
-		}
-		return c.restarted(ctx, p)
+	if err := c.StopScheduler(); err != nil {
+		return err
 	}
-	c.endScheduler()
-	select {
-	case <-c.schedulerEnded:
-	case <-time.After(30 * time.Second):
-		return fmt.Errorf("kube-scheduler does not end")
+	if p := c.processes[Scheduler]; p != nil {
+		return c.restarted(ctx, p)
 	}
 	configz.Delete("componentconfig") // which kube-scheduler registers once in a process
 	c.startScheduler(c.lifetime)
 	return c.schedulerAnswers(ctx)
+}
+
+// StopScheduler ends kube-scheduler and waits for its end; pods without a node
+// stay without one until Reschedule. One that has ended is left alone.
+func (c *Cluster) StopScheduler() error {
+	if p := c.processes[Scheduler]; p != nil {
+		if p.wanted() {
+			return nil
+		}
+		return p.Kill()
+	}
+	c.endScheduler()
+	select {
+	case <-c.schedulerEnded:
+		return nil
+	case <-time.After(30 * time.Second):
+		return fmt.Errorf("kube-scheduler does not end")
+	}
 }
 
 func (c *Cluster) restarted(ctx context.Context, p *Process) error {

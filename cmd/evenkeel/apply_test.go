@@ -1,0 +1,71 @@
+package main
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/client-go/kubernetes/fake"
+
+	"github.com/evenkeel-project/evenkeel/approval"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// leader leads, whatever happens.
+type leader string
+
+func (l leader) Leader(context.Context) (string, error) { return string(l), nil }
+
+// TestAPlanIsTakenBackWhereNobodyLeadsAnyMore, and only there: somebody who took
+// it may still be at it.
+func TestAPlanIsTakenBackWhereNobodyLeadsAnyMore(t *testing.T) {
+	client := fake.NewClientset()
+	box := approval.New(client, "ops")
+	f := &applyFlags{namespace: "ops", wait: time.Hour}
+	r, err := f.handOver(t.Context(), client, leader(""), plan.Plan{ID: "p"}, plan.Approval{By: "alice"})
+	if r != nil || err != nil {
+		t.Errorf("report %v, error %v; want neither", r, err)
+	}
+	if r, err := box.Pending(t.Context()); r != nil || err != nil {
+		t.Errorf("request %v (%v), want none", r, err)
+	}
+	if err := box.Submit(t.Context(), approval.Request{Plan: plan.Plan{ID: "q"}}); err != nil {
+		t.Errorf("the next plan: %v", err)
+	}
+	taken, err := box.Pending(t.Context())
+	if err != nil || taken == nil || box.Take(t.Context(), taken) != nil {
+		t.Fatalf("request %v (%v)", taken, err)
+	}
+	if back, err := box.Withdraw(t.Context(), "q"); back || err != nil {
+		t.Errorf("taken back from under the leader (%v)", err)
+	}
+}
+
+// TestWhoWaitsNoLongerIsToldThatThePlanStays: it may still be carried out, and
+// whoever stops waiting must know how to prevent that.
+func TestWhoWaitsNoLongerIsToldThatThePlanStays(t *testing.T) {
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	for _, c := range []struct {
+		name string
+		ctx  context.Context
+		wait time.Duration
+		want string
+	}{
+		{"told to stop", stopped, time.Hour, "the plan stays handed over, and this was told to stop before its report came; it lies in ConfigMap ops/evenkeel-approval: delete that to withdraw it"},
+		{"too late", t.Context(), time.Millisecond, "the plan stays handed over, and no report came within 1ms; it lies in ConfigMap ops/evenkeel-approval: delete that to withdraw it"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			client := fake.NewClientset()
+			f := &applyFlags{namespace: "ops", wait: c.wait}
+			_, err := f.handOver(c.ctx, client, leader("n1"), plan.Plan{ID: "p"}, plan.Approval{By: "alice"})
+			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
+				t.Errorf("error %v, want %s", err, c.want)
+			}
+			if r, err := approval.New(client, "ops").Pending(t.Context()); err != nil || r == nil || r.Plan.ID != "p" {
+				t.Errorf("request %v (%v), want the plan still there", r, err)
+			}
+		})
+	}
+}

@@ -1,0 +1,61 @@
+package e2e
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+)
+
+// locked is a buffer that may be read while a process writes to it.
+type locked struct {
+	mu  sync.Mutex
+	buf bytes.Buffer
+}
+
+func (l *locked) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.Write(p)
+}
+
+func (l *locked) String() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.buf.String()
+}
+
+// seenReports are the RunReports that a process has written, one line each.
+type seenReports struct{ locked }
+
+func (s *seenReports) all() (out []passReport) {
+	for line := range strings.Lines(s.String()) {
+		var r passReport
+		if json.Unmarshal([]byte(line), &r) == nil {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+// await waits for a report, for two minutes: passes are made once a minute.
+func (s *seenReports) await(t *testing.T, what string, is func(passReport) bool) (found passReport) {
+	t.Helper()
+	if err := seed.Until(t.Context(), 2*time.Minute, func() (bool, error) {
+		for _, r := range s.all() {
+			if is(r) {
+				found = r
+				return true, nil
+			}
+		}
+		return false, fmt.Errorf("no report %s", what)
+	}); err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
