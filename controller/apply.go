@@ -60,7 +60,7 @@ func (c *Controller) refusePlan(p plan.Plan, cluster string) string {
 	case p.Cluster.UID != cluster:
 		return fmt.Sprintf("the plan was made for another cluster (its kube-system has the UID %q, here it is %q)", p.Cluster.UID, cluster)
 	case p.ConfigHash != c.ConfigHash:
-		return fmt.Sprintf("the plan was made with another configuration (hash %s, here it is %s); make a new one with this", p.ConfigHash, c.ConfigHash)
+		return fmt.Sprintf("the plan was made with another configuration (hash %s) than is in effect here (hash %s); give the same with --config, or make a new plan with this one", p.ConfigHash, c.ConfigHash)
 	}
 	return malformed(p.Moves)
 }

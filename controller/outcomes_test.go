@@ -102,7 +102,7 @@ func TestOutcomes(t *testing.T) {
 		c, _ := setUp(t, &scripted{}, plan.Live)
 		c.Memory = &memory{failing: func(n int) error {
 			if n > saves {
-				return errors.New("configmaps \"evenkeel-memory-3\": etcdserver: request timed out")
+				return errors.New("configmaps \"evenkeel-memory-03\": etcdserver: request timed out")
 			}
 			return nil
 		}}

@@ -93,7 +93,9 @@ func describe(out io.Writer, name string, conf *config.Config) {
 	for _, w := range conf.Warnings(time.Now()) {
 		fmt.Fprintln(out, "Warning: "+w)
 	}
-	fmt.Fprintln(out, "Not enforced by this version yet:")
+	if len(conf.NotEnforced()) > 0 {
+		fmt.Fprintln(out, "Not enforced by this version yet:")
+	}
 	for _, l := range conf.NotEnforced() {
 		fmt.Fprintln(out, "  "+l)
 	}
