@@ -95,14 +95,17 @@ func (s *sampler) readSoft(c *constraint, out []int64) {
 	for i, n := range s.nodes {
 		x := c.topo.domain[n]
 		switch {
-		case rules.requireAll && !rules.softNode[n]:
-			out[i] = skipped
 		case x == noDomain:
 			out[i] = noLabel
 		case c.hostname:
 			out[i] = int64(pods[n])
 		default:
 			out[i] = int64(pods[x])
+		}
+	}
+	for i := 0; rules.requireAll && i < len(out); i++ {
+		if !rules.softNode[s.nodes[i]] {
+			out[i] = skipped
 		}
 	}
 }
@@ -155,13 +158,21 @@ func (s *sampler) addFixed() {
 	clear(k.fixed)
 	b := &r.w.buf
 	b.total = resized(b.total, len(s.nodes))
+	fixed := k.fixed[:len(s.nodes)]
 	for _, x := range r.in.profile.scorers {
 		if x.relative || x.idle != nil && x.idle(r.in) {
 			continue
 		}
+		if x.byNode != nil {
+			values := x.byNode(r.in)
+			for i, n := range s.nodes {
+				fixed[i] += x.weight * int64(values[n])
+			}
+			continue
+		}
 		x.score(r, s.nodes, b.total)
 		for i, v := range b.total {
-			k.fixed[i] += x.weight * v
+			fixed[i] += x.weight * v
 		}
 	}
 }
