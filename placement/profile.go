@@ -114,6 +114,7 @@ type scorer struct {
 	idle   func(in *incoming) bool
 	// relative scores depend on the other nodes that are scored.
 	relative bool
+	byNode   func(in *incoming) []int8 // the scores, where each node has one of its own; nil: score finds them
 }
 
 func newProfile(name string, p Profile) *profile {
@@ -146,11 +147,11 @@ func (c *profile) chooseScorers() {
 	c.scoresTaints = c.Weights.TaintToleration > 0
 	for _, s := range scores {
 		if weight := s.weight(&c.Weights); weight > 0 {
-			c.scorers = append(c.scorers, scorer{s.name, weight, s.score, s.idle, s.relative})
+			c.scorers = append(c.scorers, scorer{s.name, weight, s.score, s.idle, s.relative, s.byNode})
 		}
 	}
 	if p := c.Packing; p != nil {
-		c.scorers = append(c.scorers, scorer{packingName, p.Weight, (*round).scorePacking, nil, false})
+		c.scorers = append(c.scorers, scorer{packingName, p.Weight, (*round).scorePacking, nil, false, nil})
 	}
 }
 

@@ -80,33 +80,41 @@ func zoneOf(n *corev1.Node) [2]string {
 type sampler struct {
 	r      *round
 	size   int
+	lined  []cluster.NodeID // the feasible nodes that are in line
 	place  []int32          // by node, its number among the feasible ones and one; 0: not feasible
 	nodes  []cluster.NodeID // feasible, in the order of the walk
 	weight []float64        // probability of the window that begins with each; sums to 1
-	odds   []float64        // of each: the probability that it is chosen
-	best   int64            // best total of any window so far
 	byNode []float64        // odds in the order of the feasible nodes
 
 	kinds  kinds
 	window window
+	shared shared
 }
 
 // sampled returns the outcome over all samples.
 func (r *round) sampled(feasible []cluster.NodeID, size int) State {
 	s := &r.w.buf.sampler
-	s.r, s.size, s.best = r, size, 0
-	s.line(feasible)
-	s.odds = floats(s.odds, len(s.nodes))
-	if r.in.profile.Policy != nil {
-		s.someStarts()
-	} else {
-		s.everyStart()
+	s.r = r
+	if !s.line(feasible) || s.size != size {
+		s.shared.in = nil
 	}
+	s.size = size
+	switch {
+	case r.in.profile.Policy != nil:
+		s.shared.in = nil
+		s.someStarts()
+	default:
+		s.read()
+		if r.w.leaving == cluster.NoNode || !s.fewStarts() {
+			s.everyStart()
+		}
+	}
+	odds := s.window.odds
 	s.byNode = floats(s.byNode, len(feasible))
 	for k, n := range s.nodes {
-		s.byNode[s.place[n]-1] = s.odds[k]
+		s.byNode[s.place[n]-1] = odds[k]
 	}
-	out, count := State{Feasible: slices.Clone(feasible), Sample: size, Best: s.best}, 0
+	out, count := State{Feasible: slices.Clone(feasible), Sample: size, Best: s.window.most}, 0
 	for _, p := range s.byNode {
 		if p > 0 {
 			count++
@@ -123,29 +131,38 @@ func (r *round) sampled(feasible []cluster.NodeID, size int) State {
 
 // line puts the feasible nodes in the order of the walk. A window begins with a
 // node when the walk begins there, or at a node before it that is not feasible.
-func (s *sampler) line(feasible []cluster.NodeID) {
+// It reports whether they stood in line already.
+func (s *sampler) line(feasible []cluster.NodeID) bool {
 	w := s.r.w
 	if w.walk == nil {
 		w.walk = walkOrder(w.snap)
-	}
-	if s.place == nil {
 		s.place = make([]int32, len(w.walk))
 	}
+	if slices.Equal(s.lined, feasible) {
+		return true
+	}
+	s.lined = append(s.lined[:0], feasible...)
 	clear(s.place)
 	for i, n := range feasible {
 		s.place[n] = int32(i) + 1
 	}
 	s.nodes, s.weight = s.nodes[:0], s.weight[:0]
-	starts := 0
+	all := float64(len(w.walk))
+	starts, one := 0, 1/all
 	for _, n := range w.walk {
 		starts++
 		if s.place[n] == 0 {
 			continue
 		}
-		s.nodes, s.weight = append(s.nodes, n), append(s.weight, float64(starts)/float64(len(w.walk)))
+		weight := one // nearly always: dividing is what costs
+		if starts > 1 {
+			weight = float64(starts) / all
+		}
+		s.nodes, s.weight = append(s.nodes, n), append(s.weight, weight)
 		starts = 0
 	}
-	s.weight[0] += float64(starts) / float64(len(w.walk))
+	s.weight[0] += float64(starts) / all
+	return false
 }
 
 // A legacy Policy counts over a sample what cannot be carried on to the next one
@@ -160,7 +177,8 @@ const (
 // someStarts adds up the odds over some windows, each standing for those that
 // begin after it and before the next.
 func (s *sampler) someStarts() {
-	n := len(s.nodes)
+	n, w := len(s.nodes), &s.window
+	w.odds, w.most = floats(w.odds, n), 0
 	starts := min(n, max(leastStarts, scoredNodes/s.size))
 	around := append(s.nodes, s.nodes[:s.size]...)
 	for i := range starts {
@@ -179,9 +197,9 @@ func (s *sampler) someStarts() {
 		}
 		for k, t := range total {
 			if t == best {
-				s.odds[(from+k)%n] += weight / float64(ties)
+				w.odds[(from+k)%n] += weight / float64(ties)
 			}
 		}
-		s.best = max(s.best, best)
+		w.most = max(w.most, best)
 	}
 }

@@ -73,17 +73,29 @@ func (s *sampler) countDomains(i int, by int32) {
 // weigh finds the raw scores of all kinds by soft constraints, with the weights
 // of the window's domains.
 func (s *sampler) weigh() {
-	w, k, soft := &s.window, &s.kinds, s.r.in.spread.soft
+	w := &s.window
 	copy(w.weighed, w.domains)
-	w.unsure, w.search = true, true
+	w.unsure, w.search, w.fresh = true, true, false
 	w.version++
-	for kind := range w.rawSpread {
-		sum := 0.0
-		for c := range soft {
-			if pods := k.column[softColumn+c][k.first[kind]]; pods >= 0 {
-				sum += spreadTerm(int32(pods), math.Log(float64(w.domains[c]+2)), soft[c].maxSkew)
-			}
-		}
-		w.rawSpread[kind] = int64(math.Round(sum))
+	w.weights = floats(w.weights, len(w.domains))
+	for c, domains := range w.domains {
+		w.weights[c] = math.Log(float64(domains + 2))
 	}
+	for kind := range w.rawSpread {
+		w.rawSpread[kind] = s.raw(kind)
+	}
+}
+
+// raw is a kind's raw score by soft constraints.
+func (s *sampler) raw(kind int) int64 {
+	k, soft, sum := &s.kinds, s.r.in.spread.soft, 0.0
+	for c := range soft {
+		if !k.on[softColumn+c] {
+			continue
+		}
+		if pods := k.column[softColumn+c][k.first[kind]]; pods >= 0 {
+			sum += spreadTerm(int32(pods), s.window.weights[c], soft[c].maxSkew)
+		}
+	}
+	return int64(math.Round(sum))
 }

@@ -37,9 +37,9 @@ const (
 	skipped = -2
 )
 
+// findKinds sorts by the columns and sums that were read.
 func (s *sampler) findKinds() {
 	k, n := &s.kinds, len(s.nodes)
-	s.readColumns()
 	k.of = sized(k.of, n)
 	clear(k.of)
 	k.count = 1
@@ -52,7 +52,6 @@ func (s *sampler) findKinds() {
 	for i := n - 1; i >= 0; i-- {
 		k.first[k.of[i]] = int32(i)
 	}
-	s.addFixed()
 	k.findLevels()
 }
 
@@ -96,14 +95,17 @@ func (s *sampler) readSoft(c *constraint, out []int64) {
 	for i, n := range s.nodes {
 		x := c.topo.domain[n]
 		switch {
-		case rules.requireAll && !rules.softNode[n]:
-			out[i] = skipped
 		case x == noDomain:
 			out[i] = noLabel
 		case c.hostname:
 			out[i] = int64(pods[n])
 		default:
 			out[i] = int64(pods[x])
+		}
+	}
+	for i := 0; rules.requireAll && i < len(out); i++ {
+		if !rules.softNode[s.nodes[i]] {
+			out[i] = skipped
 		}
 	}
 }
@@ -156,13 +158,21 @@ func (s *sampler) addFixed() {
 	clear(k.fixed)
 	b := &r.w.buf
 	b.total = resized(b.total, len(s.nodes))
+	fixed := k.fixed[:len(s.nodes)]
 	for _, x := range r.in.profile.scorers {
 		if x.relative || x.idle != nil && x.idle(r.in) {
 			continue
 		}
+		if x.byNode != nil {
+			values := x.byNode(r.in)
+			for i, n := range s.nodes {
+				fixed[i] += x.weight * int64(values[n])
+			}
+			continue
+		}
 		x.score(r, s.nodes, b.total)
 		for i, v := range b.total {
-			k.fixed[i] += x.weight * v
+			fixed[i] += x.weight * v
 		}
 	}
 }
@@ -223,8 +233,12 @@ func (k *kinds) sortLevels() {
 // extent returns the least and the greatest value.
 func extent(values []int64) (least, most int64) {
 	least, most = values[0], values[0]
-	for _, v := range values {
-		least, most = min(least, v), max(most, v)
+	for _, v := range values { // branches that are foretold well cost less than min and max
+		if v < least {
+			least = v
+		} else if v > most {
+			most = v
+		}
 	}
 	return least, most
 }

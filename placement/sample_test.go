@@ -74,6 +74,10 @@ func sampleDependent(s *corev1.PodSpec, a int, rnd *rand.Rand) {
 		s.Affinity.PodAntiAffinity = &corev1.PodAntiAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.WeightedPodAffinityTerm{{
 			Weight: 10, PodAffinityTerm: corev1.PodAffinityTerm{TopologyKey: hostKey, LabelSelector: sel}}}}
 	}
+	if a == 6 { // the victim counts in its whole zone
+		s.Affinity.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution[0].PodAffinityTerm = corev1.PodAffinityTerm{
+			TopologyKey: zoneKey, LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "a6"}}}
+	}
 	for _, key := range []string{hostKey, zoneKey, "disk"}[:a%4] {
 		s.TopologySpreadConstraints = append(s.TopologySpreadConstraints, corev1.TopologySpreadConstraint{
 			MaxSkew: 1, TopologyKey: key, WhenUnsatisfiable: corev1.ScheduleAnyway, LabelSelector: sel})
@@ -115,7 +119,7 @@ func bruteForce(w *World, p cluster.PodID, gone bool) map[cluster.NodeID]float64
 
 func TestSampleIsTheSameAsEveryStartByItself(t *testing.T) {
 	seeds := int64(6)
-	sampled := 0
+	sampled, shared := 0, 0
 	for seed := range seeds {
 		w := uneven(seed, 101+int(seed)*20).world(t)
 		for a := range 8 {
@@ -123,6 +127,9 @@ func TestSampleIsTheSameAsEveryStartByItself(t *testing.T) {
 			pr := w.Predict(p)
 			if pr.SupportedWhy != "" {
 				t.Fatal(pr.SupportedWhy)
+			}
+			if pr.Gone.Odds != nil && w.buf.sampler.shared.in == nil {
+				shared++
 			}
 			for _, gone := range []bool{false, true} {
 				got := pr.Terminating
@@ -146,6 +153,9 @@ func TestSampleIsTheSameAsEveryStartByItself(t *testing.T) {
 	}
 	if sampled < 60 {
 		t.Errorf("%d states were sampled, want at least 60", sampled)
+	}
+	if shared < 20 || 2*shared == sampled {
+		t.Errorf("%d of %d second states took over windows of the first, want at least 20, and not all", shared, sampled/2)
 	}
 }
 

@@ -18,6 +18,8 @@ type window struct {
 	// since is what that was when a node came.
 	dealt []float64
 	since []float64
+	odds  []float64 // of each node: the probability that it is chosen
+	most  int64     // best total of any window so far
 
 	best    int64
 	winners []int32 // the levels with the best total; never empty ones
@@ -30,8 +32,10 @@ type window struct {
 	scoreAt   []int32 // by kind, the version at which score holds
 	rawSpread []int64 // by kind
 
+	fresh   bool      // rawSpread is not known
 	domains []int32   // by soft constraint
 	weighed []int32   // the domains by which rawSpread is weighed
+	weights []float64 // by soft constraint, what rawSpread is weighed with
 	counts  [][]int32 // by soft constraint but the host name, nodes by domain
 	counted []int     // soft constraints whose domains are not the same in every window
 }
@@ -43,49 +47,6 @@ type stretches struct {
 	spreadLeast, spreadMost int64
 }
 
-// everyStart adds up the odds over every window: each gives its weight to the
-// nodes with its best total, in equal parts.
-func (s *sampler) everyStart() {
-	s.findKinds()
-	s.open()
-	n, w := len(s.nodes), &s.window
-	for i := range s.size {
-		s.enter(i)
-	}
-	for a, last := 0, s.size-1; a < n; a++ {
-		if a > 0 {
-			if last++; last == n {
-				last = 0
-			}
-			s.leave(a - 1)
-			s.enter(last)
-		}
-		if a == 0 || len(w.counted) > 0 && !slices.Equal(w.domains, w.weighed) {
-			s.weigh()
-		}
-		if w.unsure {
-			s.measure()
-		}
-		if w.search {
-			s.findBest()
-		} else {
-			s.consider(last)
-		}
-		s.best = max(s.best, w.best)
-		ties := int32(0)
-		for _, level := range w.winners {
-			ties += w.inside[level]
-		}
-		share := s.weight[a] / float64(ties)
-		for _, level := range w.winners {
-			w.dealt[level] += share
-		}
-	}
-	for i := range s.size {
-		s.pay((n - 1 + i) % n)
-	}
-}
-
 // open makes the window empty.
 func (s *sampler) open() {
 	w, k := &s.window, &s.kinds
@@ -94,7 +55,8 @@ func (s *sampler) open() {
 	clear(w.inside)
 	clear(w.kind)
 	copy(w.top, k.start)
-	w.dealt, w.since = floats(w.dealt, levels), floats(w.since, len(s.nodes))
+	w.dealt, w.since, w.odds = floats(w.dealt, levels), floats(w.since, len(s.nodes)), floats(w.odds, len(s.nodes))
+	w.most, w.fresh = 0, true
 	w.score, w.scoreAt, w.rawSpread = resized(w.score, k.count), sized(w.scoreAt, k.count), resized(w.rawSpread, k.count)
 	clear(w.scoreAt)
 	w.version, w.search, w.unsure = 1, true, true
@@ -156,7 +118,8 @@ func (s *sampler) leave(i int) {
 
 // pay gives a node what its level got since it came.
 func (s *sampler) pay(i int) {
-	s.odds[i] += s.window.dealt[s.kinds.level[i]] - s.window.since[i]
+	w := &s.window
+	w.odds[i] += w.dealt[s.kinds.level[i]] - w.since[i]
 }
 
 // scored reports whether soft constraints score the nodes of a kind.

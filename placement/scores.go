@@ -46,22 +46,24 @@ func (w *Weights) ScorePlugins() map[string]*int64 {
 
 // scores are the plugins in the order in which they are explained. One more is a
 // field of Weights, a line in ScorePlugins, and a line here. One that is relative
-// gives a node another score beside other nodes; sampler knows each of those.
+// gives a node another score beside other nodes; sampler knows each of those. byNode
+// is where one stands that is only looked up; nil for the others.
 var scores = []struct {
 	name     string
 	weight   func(*Weights) int64
 	score    func(r *round, feasible []cluster.NodeID, out []int64)
 	idle     func(in *incoming) bool
 	relative bool
+	byNode   func(in *incoming) []int8
 }{
-	{"TaintToleration", func(w *Weights) int64 { return w.TaintToleration }, (*round).scoreTaints, nil, true},
-	{"NodeAffinity", func(w *Weights) int64 { return w.NodeAffinity }, (*round).scoreNodeAffinity, func(in *incoming) bool { return in.fixed.preferred == nil }, true},
-	{"PodTopologySpread", func(w *Weights) int64 { return w.PodTopologySpread }, (*round).scoreSpread, func(in *incoming) bool { return len(in.spread.soft) == 0 }, true},
-	{"InterPodAffinity", func(w *Weights) int64 { return w.InterPodAffinity }, (*round).scoreInterPod, func(in *incoming) bool { return len(in.inter.scored) == 0 }, true},
-	{"NodeResourcesFit", func(w *Weights) int64 { return w.ResourcesFit }, (*round).scoreAmount, nil, false},
-	{"NodeResourcesBalancedAllocation", func(w *Weights) int64 { return w.BalancedAllocation }, (*round).scoreEven, nil, false},
-	{"ImageLocality", func(w *Weights) int64 { return w.ImageLocality }, (*round).scoreImages, func(in *incoming) bool { return in.fixed.images == nil }, false},
-	{"VolumeBinding", func(w *Weights) int64 { return w.VolumeBinding }, (*round).scoreVolumes, func(in *incoming) bool { return in.fixed.volumes == nil }, false},
+	{"TaintToleration", func(w *Weights) int64 { return w.TaintToleration }, (*round).scoreTaints, nil, true, nil},
+	{"NodeAffinity", func(w *Weights) int64 { return w.NodeAffinity }, (*round).scoreNodeAffinity, func(in *incoming) bool { return in.fixed.preferred == nil }, true, nil},
+	{"PodTopologySpread", func(w *Weights) int64 { return w.PodTopologySpread }, (*round).scoreSpread, func(in *incoming) bool { return len(in.spread.soft) == 0 }, true, nil},
+	{"InterPodAffinity", func(w *Weights) int64 { return w.InterPodAffinity }, (*round).scoreInterPod, func(in *incoming) bool { return len(in.inter.scored) == 0 }, true, nil},
+	{"NodeResourcesFit", func(w *Weights) int64 { return w.ResourcesFit }, (*round).scoreAmount, nil, false, func(in *incoming) []int8 { return in.fit.amount }},
+	{"NodeResourcesBalancedAllocation", func(w *Weights) int64 { return w.BalancedAllocation }, (*round).scoreEven, nil, false, func(in *incoming) []int8 { return in.fit.even }},
+	{"ImageLocality", func(w *Weights) int64 { return w.ImageLocality }, (*round).scoreImages, func(in *incoming) bool { return in.fixed.images == nil }, false, func(in *incoming) []int8 { return in.fixed.images }},
+	{"VolumeBinding", func(w *Weights) int64 { return w.VolumeBinding }, (*round).scoreVolumes, func(in *incoming) bool { return in.fixed.volumes == nil }, false, func(in *incoming) []int8 { return in.fixed.volumes }},
 }
 
 // fixedScores are the parts of the scores that no other pod changes, by node.
