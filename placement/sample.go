@@ -92,7 +92,7 @@ type sampler struct {
 	shared shared
 }
 
-// sampled returns the outcome over all samples.
+// sampled returns the outcome over all samples, the scattered part mixed in.
 func (r *round) sampled(feasible []cluster.NodeID, size int) State {
 	s := &r.w.buf.sampler
 	s.r = r
