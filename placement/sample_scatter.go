@@ -31,7 +31,7 @@ func (s *sampler) scatter(weight float64) {
 	s.dealSets()
 	for i, n := range s.nodes {
 		p := &s.byNode[s.place[n]-1]
-		*p = (1-weight)**p + weight*s.share[s.kinds.level[s.standIn(i)]]
+		*p = (1-weight)**p + weight*s.share[s.kinds.level[i]]
 	}
 }
 
@@ -70,12 +70,19 @@ func (s *sampler) fill() {
 	clear(w.inside)
 	clear(w.kind)
 	copy(w.top, k.start)
-	for i := range s.nodes {
-		i = s.standIn(i)
-		kind, level := k.of[i], k.level[i]
+	if n := len(s.nodes); len(k.level) > n { // addPivot has put the pivot at the end
+		k.level[s.shared.pivot] = k.level[n]
+	}
+	for _, level := range k.level[:len(s.nodes)] {
 		w.inside[level]++
-		w.kind[kind]++
-		w.top[kind] = max(w.top[kind], level)
+	}
+	for kind := range w.kind {
+		for level := k.start[kind]; level < k.start[kind+1]; level++ {
+			if w.inside[level] > 0 {
+				w.kind[kind] += w.inside[level]
+				w.top[kind] = level
+			}
+		}
 	}
 	s.countAll()
 	if w.fresh || !slices.Equal(w.domains, w.weighed) {
@@ -114,15 +121,6 @@ func (s *sampler) takeTotals() {
 	k.fixed = append(k.fixed[:0], s.r.w.buf.total...)
 	s.findKinds()
 	s.open()
-}
-
-// standIn is the number of a node in the kinds: its own but for the pivot, which
-// addPivot may have put at the end.
-func (s *sampler) standIn(i int) int {
-	if n := len(s.nodes); i == s.shared.pivot && len(s.kinds.of) > n {
-		return n
-	}
-	return i
 }
 
 // with is the kind that has the level.
