@@ -18,7 +18,7 @@ type State struct {
 	Feasible []cluster.NodeID // sorted
 	// Winners are all nodes that may be chosen, sorted: those tied at the best
 	// total score. Where the scheduler judges a sample of the feasible nodes,
-	// they are the best of any sample.
+	// they are the best of any sample, and those that may win in a scattered one.
 	Winners []cluster.NodeID
 	// Odds are the winners' probabilities; they sum to 1. They are nil where
 	// all are equal, which holds whenever every feasible node is judged.

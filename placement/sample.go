@@ -85,13 +85,14 @@ type sampler struct {
 	nodes  []cluster.NodeID // feasible, in the order of the walk
 	weight []float64        // probability of the window that begins with each; sums to 1
 	byNode []float64        // odds in the order of the feasible nodes
+	share  []float64        // by level, odds of each of its nodes over every set of nodes
 
 	kinds  kinds
 	window window
 	shared shared
 }
 
-// sampled returns the outcome over all samples.
+// sampled returns the outcome over all samples, the scattered part mixed in.
 func (r *round) sampled(feasible []cluster.NodeID, size int) State {
 	s := &r.w.buf.sampler
 	s.r = r
@@ -114,7 +115,9 @@ func (r *round) sampled(feasible []cluster.NodeID, size int) State {
 	for k, n := range s.nodes {
 		s.byNode[s.place[n]-1] = odds[k]
 	}
-	out, count := State{Feasible: slices.Clone(feasible), Sample: size, Best: s.window.most}, 0
+	most := s.window.most
+	s.scatter(r.w.scattered)
+	out, count := State{Feasible: slices.Clone(feasible), Sample: size, Best: most}, 0
 	for _, p := range s.byNode {
 		if p > 0 {
 			count++

@@ -94,6 +94,7 @@ func (s *sampler) addPivot() {
 	k.count++
 	k.of, k.level = append(k.of[:n], kind), append(k.level[:n], level)
 	k.first, k.value = append(k.first, int32(n)), append(k.value, value)
+	k.start = append(k.start, level+1)
 	w.inside, w.dealt = append(w.inside, 0), append(w.dealt, 0)
 	w.since, w.odds = append(w.since, 0), append(w.odds, 0)
 	w.kind, w.top = append(w.kind, 0), append(w.top, level)

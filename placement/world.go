@@ -51,6 +51,7 @@ type World struct {
 	claimUse  map[string]int32               // by namespace/name: volumes of pods that stand
 	volumesOf map[cluster.PodID][]attachable // of the pods that have any
 	attached  []attached                     // by node
+	scattered float64                        // weight of the odds over every set of nodes where a sample is judged
 	leaving   cluster.NodeID                 // where a victim has just gone; its volumes are still attached
 	nominated map[cluster.NodeID][]cluster.PodID
 	views     map[string]*view
@@ -95,6 +96,7 @@ func NewWorld(s *cluster.Snapshot, opts Options) *World {
 		views:       map[string]*view{},
 		imageScored: map[string][]int8{},
 		leaving:     cluster.NoNode,
+		scattered:   scattered,
 	}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]

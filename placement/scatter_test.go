@@ -1,0 +1,113 @@
+package placement
+
+import (
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// overSets are the odds over every set of nodes, from the totals beside all
+// feasible nodes, by the numbers of sets without the better nodes.
+func overSets(w *World, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
+	in, odds := w.incomingOf(p), map[cluster.NodeID]float64{}
+	size := sampleSize(len(w.snap.Nodes), in.profile.PercentageOfNodesToScore)
+	w.inBothStates(p, func(g bool) {
+		if g != gone {
+			return
+		}
+		r := w.begin(in, p)
+		feasible := r.passing(nil)
+		r.score(feasible)
+		for i, n := range feasible {
+			better, ties := 0, 0
+			for _, t := range w.buf.total {
+				if t > w.buf.total[i] {
+					better++
+				} else if t == w.buf.total[i] {
+					ties++
+				}
+			}
+			odds[n] = (without(len(feasible), better, size) - without(len(feasible), better+ties, size)) / float64(ties)
+		}
+	})
+	return odds
+}
+
+// without is the part of the sets of `size` out of n that have none of k nodes.
+func without(n, k, size int) float64 {
+	if n-k < size {
+		return 0
+	}
+	f := func(x int) float64 { v, _ := math.Lgamma(float64(x + 1)); return v }
+	return math.Exp(f(n-k) - f(n-k-size) - f(n) + f(n-size))
+}
+
+func TestScatteredPartIsThatOfEverySet(t *testing.T) {
+	legacy, states := PolicyProfile(DefaultPolicy()), 0
+	for seed := range int64(6) {
+		s := uneven(seed, 121+int(seed)*20).world(t).snap
+		profile := DefaultProfile()
+		if seed == 5 {
+			profile = legacy
+		}
+		w := NewWorld(s, Options{Profiles: map[string]Profile{corev1.DefaultSchedulerName: profile}})
+		w.scattered = 1
+		for a := range 8 {
+			p := id(t, w, "a"+string(rune('0'+a))+"-0")
+			pr := w.Predict(p)
+			for _, gone := range []bool{false, true} {
+				got, want := pr.Terminating, overSets(w, p, gone)
+				if gone {
+					got = pr.Gone
+				}
+				if got.Odds == nil {
+					continue
+				}
+				states++
+				for n, p := range want {
+					is := 0.0
+					if i := slices.Index(got.Winners, n); i >= 0 {
+						is = got.Odds[i]
+					}
+					if math.Abs(is-p) > 1.01*unlikely {
+						t.Fatalf("seed %d, a%d, gone %v, node %d: %.6f, want %.6f", seed, a, gone, n, is, p)
+					}
+				}
+			}
+		}
+	}
+	if states < 60 {
+		t.Errorf("%d states were sampled, want at least 60", states)
+	}
+}
+
+// TestScatteredPartIsMixedIn: odds are those of the windows and those over every
+// set by their weights; without a sample nothing is mixed in.
+func TestScatteredPartIsMixedIn(t *testing.T) {
+	w := uneven(3, 300).world(t)
+	p := id(t, w, "a3-0")
+	odds := func(weight float64) map[cluster.NodeID]float64 {
+		w.scattered = weight
+		s, out := w.Predict(p).Gone, map[cluster.NodeID]float64{}
+		for i, n := range s.Winners {
+			out[n] = s.Odd(i)
+		}
+		return out
+	}
+	windows, sets, both := odds(0), odds(1), odds(0.25)
+	if len(both) <= len(windows) {
+		t.Errorf("%d nodes may win, and %d without the scattered part", len(both), len(windows))
+	}
+	for n, got := range both {
+		if want := 0.75*windows[n] + 0.25*sets[n]; math.Abs(got-want) > 1e-12 {
+			t.Errorf("node %d: %.6f, want %.6f", n, got, want)
+		}
+	}
+	few := uneven(3, 100).world(t)
+	if s := few.Predict(id(t, few, "a3-0")).Gone; s.Odds != nil || s.Sample != 0 {
+		t.Errorf("100 nodes have odds %v of samples of %d", s.Odds, s.Sample)
+	}
+}
