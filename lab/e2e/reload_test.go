@@ -196,6 +196,7 @@ func goroutines(t *testing.T, url string) int {
 // something that cannot be used. It never stops leading, and evicts in the end,
 // as the last configuration says.
 func TestFilesChangeWhileItRuns(t *testing.T) {
+	long(t)
 	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
 	account(t, ns,
 		leasing, remembering,

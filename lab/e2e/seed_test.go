@@ -122,3 +122,11 @@ limits: {perNamespace: 100%}
 		t.Errorf("pods by zone %v, want 5 in zone-1 (%v)", got, err)
 	}
 }
+
+// long leaves a test to the long set.
+func long(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("takes more than a minute; `make test-lab-long` runs it")
+	}
+}

@@ -245,6 +245,7 @@ func (s *standby) kill() {
 // replacement that stays Pending. Its successor, which stood by, says what became
 // of the eviction and makes no other.
 func TestAWorkloadRestsAcrossAChangeOfLeader(t *testing.T) {
+	long(t)
 	ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 2))
 	start := undoing(t, func() error { return lab.Reschedule(context.Background(), nil) })
 	config := configFile(t, strings.ReplaceAll(zones, "0 * * * *", "* * * * *")+"evictor: {verifyTimeout: 2m}\n")

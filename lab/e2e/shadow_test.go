@@ -37,6 +37,7 @@ profiles:
 // bindings were foretold, and go once 12 were; the scheduler packed, of which as
 // many were foretold, is found out.
 func TestAnUnknownSchedulerIsTrustedOnceItsBindingsComeTrue(t *testing.T) {
+	long(t)
 	const wanted = 12
 	reschedule(t, twoMore)
 	apps := seed.Zones([3]int{1, 1, 4}, 1)
