@@ -37,11 +37,7 @@ var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 func Crowded(r *rand.Rand, nodes, deployments, per int) *cluster.Objects {
 	o := &cluster.Objects{TakenAt: epoch.Add(24 * time.Hour), ServerVersion: "1.37"}
 	for i := range nodes {
-		has := corev1.ResourceList{"cpu": resource.MustParse("10"), "memory": resource.MustParse("40Gi"), "pods": resource.MustParse("110")}
-		name := fmt.Sprintf("n%05d", i)
-		o.Nodes = append(o.Nodes, &corev1.Node{
-			ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Labels: map[string]string{zoneKey: fmt.Sprintf("z%d", i%3), "kubernetes.io/hostname": name}},
-			Status:     corev1.NodeStatus{Allocatable: has, Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}})
+		o.Nodes = append(o.Nodes, bigNode(fmt.Sprintf("n%05d", i), fmt.Sprintf("z%d", i%3)))
 	}
 	for i := range 10 {
 		ns := fmt.Sprintf("ns%d", i)
@@ -55,6 +51,14 @@ func Crowded(r *rand.Rand, nodes, deployments, per int) *cluster.Objects {
 		app(o, r, free, fmt.Sprintf("ns%d", d%10), fmt.Sprintf("d%05d", d), per, int64(100*(1+d%4)), d)
 	}
 	return o
+}
+
+// bigNode has 10 CPU and 40Gi.
+func bigNode(name, zone string) *corev1.Node {
+	has := corev1.ResourceList{"cpu": resource.MustParse("10"), "memory": resource.MustParse("40Gi"), "pods": resource.MustParse("110")}
+	return &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Labels: map[string]string{zoneKey: zone, "kubernetes.io/hostname": name}},
+		Status:     corev1.NodeStatus{Allocatable: has, Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}}
 }
 
 func app(o *cluster.Objects, r *rand.Rand, free []int64, ns, name string, per int, cpu int64, d int) {

@@ -1,0 +1,57 @@
+package planner_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/planner/simtest"
+)
+
+const bothStrategies = `apiVersion: evenkeel.io/v1alpha1
+kind: RebalanceConfig
+guards: {minPodAge: 0s}
+strategies:
+- {name: hot-nodes, type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: 0.5, memory: 0.5}}}
+- {name: zones, type: ZoneSpread, schedule: "0 * * * *"}
+limits: {perPass: PASS, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited, perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}
+evictor: {perMinute: unlimited, inFlight: {total: unlimited, perNode: unlimited, perOwner: unlimited}}
+`
+
+// BenchmarkPlanScale plans from a snapshot, over sizes, with up to 500 evictions
+// and without limit.
+func BenchmarkPlanScale(b *testing.B) {
+	for _, size := range [][2]int{{500, 10_000}, {1000, 20_000}, {2000, 40_000}, {5000, 100_000}, {5000, 150_000}} {
+		s, err := cluster.New(simtest.Uneven(rand.New(rand.NewPCG(1, 1)), size[0], size[1]))
+		if err != nil {
+			b.Fatal(err)
+		}
+		for _, pass := range []string{"500", "unlimited"} {
+			conf, err := config.Load("c", []byte(strings.Replace(bothStrategies, "PASS", pass, 1)))
+			if err != nil {
+				b.Fatal(err)
+			}
+			goals := controller.Goals(s, conf.Build(), nil)
+			b.Run(fmt.Sprintf("nodes=%d/pods=%d/pass=%s", size[0], size[1], pass), func(b *testing.B) {
+				var p plan.Plan
+				b.ReportAllocs()
+				for b.Loop() {
+					p = planner.New(conf.Planner()).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
+				}
+				waves := 0
+				for _, m := range p.Moves {
+					waves = max(waves, m.Wave)
+				}
+				b.ReportMetric(float64(len(p.Moves)), "moves")
+				b.ReportMetric(float64(waves), "waves")
+				b.ReportMetric(float64(p.Bound.MinForPlan), "bound")
+			})
+		}
+	}
+}
