@@ -27,7 +27,7 @@ func (c *search) candidates(g int) []candidate {
 	var out []candidate
 	goal := c.goals.list[g]
 	consider := func(id cluster.PodID) {
-		if c.moved[id] || c.leftOut[id] {
+		if c.moved[id] || c.triedIn[id] == c.round {
 			return
 		}
 		from := c.world.NodeOf(id)

@@ -43,7 +43,7 @@ func (p *population) add(s *cluster.Snapshot, zone []string, pod *cluster.Pod, d
 }
 
 func newLimits(s *cluster.Snapshot, opts Limits, hour ledger.Hour) *limits {
-	l := &limits{s: s, opts: opts, hour: hour, zone: domainIndex{}.of(s, ZoneKey), total: newPopulation(), planned: newPopulation()}
+	l := &limits{s: s, opts: opts, hour: hour, zone: zonesOf(s), total: newPopulation(), planned: newPopulation()}
 	for i := range s.Pods {
 		if p := &s.Pods[i]; p.Node != cluster.NoNode && !p.Terminal {
 			l.total.add(s, l.zone, p, 1)
