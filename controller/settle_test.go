@@ -36,21 +36,24 @@ func (p *twoWaves) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Go
 // carryOutTwoWaves runs a pass, in a bubble whose clock goes on whenever the pass waits.
 func carryOutTwoWaves(t *testing.T, p *twoWaves) (evicted []int, waited time.Duration) {
 	t.Helper()
-	e := &scripted{}
-	c, _ := setUp(t, e, plan.Live)
-	c.Planner = p
-	c.Clock = clock.RealClock{}
-	start := time.Now()
-	r, err := c.RunOnce(t.Context(), nil)
-	if err != nil {
-		t.Error(err)
-	}
-	for _, o := range r.Outcomes {
-		if o.Outcome == plan.Evicted {
-			evicted = append(evicted, o.Step)
+	synctest.Test(t, func(t *testing.T) {
+		e := &scripted{}
+		c, _ := setUp(t, e, plan.Live)
+		c.Planner = p
+		c.Clock = clock.RealClock{}
+		start := time.Now()
+		r, err := c.RunOnce(t.Context(), nil)
+		if err != nil {
+			t.Error(err)
 		}
-	}
-	return evicted, time.Since(start)
+		for _, o := range r.Outcomes {
+			if o.Outcome == plan.Evicted {
+				evicted = append(evicted, o.Step)
+			}
+		}
+		waited = time.Since(start)
+	})
+	return evicted, waited
 }
 
 // TestAWaveWaitsForBudgetsToSettle: the status of a budget or a workload follows
