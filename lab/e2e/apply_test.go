@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 // seldom is a configuration whose passes do not come in the way of a test.
@@ -65,7 +66,7 @@ func TestApplyCarriesOutASavedPlan(t *testing.T) {
 	for name, mode := range map[string]string{"live": "dryRun: false\n", "dry run": "dryRun: true\n"} {
 		t.Run(name, func(t *testing.T) {
 			ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-			config := configFile(t, seldom+mode)
+			config := testbed.ConfigFile(t, seldom+mode)
 			path, id := savedPlan(t, ns, config)
 			r := evenkeel(t, "apply", path, "-o", "json", "--config", config, "--lease-namespace", ns)
 			if r.code != 0 || !strings.Contains(r.stderr, "there is no Lease evenkeel in namespace "+ns) {
@@ -89,7 +90,7 @@ func TestApplyCarriesOutASavedPlan(t *testing.T) {
 // report of the process that leads.
 func TestApplyHandsThePlanToTheLeader(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-	config, port := configFile(t, seldom), freePort(t)
+	config, port := testbed.ConfigFile(t, seldom), freePort(t)
 	leader := startRun(t, lab.Kubeconfig, config, ns, port)
 	awaitMetric(t, "http://"+port, "evenkeel_leader 1")
 	path, id := savedPlan(t, ns, config)
@@ -126,7 +127,7 @@ func TestApplyHandsThePlanToTheLeader(t *testing.T) {
 // looks, takes no plans. The Lease comes free once the plan is handed over.
 func TestApplyTakesThePlanBackFromNobody(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-	config := configFile(t, seldom)
+	config := testbed.ConfigFile(t, seldom)
 	path, id := savedPlan(t, ns, config)
 	holder, seconds, now := "one-pass", int32(15), metav1.NowMicro()
 	api := lab.Client.CoordinationV1().Leases(ns)
@@ -203,13 +204,13 @@ func wantStopped(t *testing.T, r result, code string) {
 // TestApplyRefusesWhatIsNotThePlan that was made, or was made with something else.
 func TestApplyRefusesWhatIsNotThePlan(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-	config := configFile(t, seldom)
+	config := testbed.ConfigFile(t, seldom)
 	path, _ := savedPlan(t, ns, config)
 	apply := func(path, config string) result {
 		return evenkeel(t, "apply", path, "-o", "json", "--config", config, "--lease-namespace", ns)
 	}
 	wantStopped(t, apply(changed(t, path), config), "PlanRefused")
-	wantStopped(t, apply(path, configFile(t, seldom+"limits: {perPass: 7}\n")), "PlanRefused")
+	wantStopped(t, apply(path, testbed.ConfigFile(t, seldom+"limits: {perPass: 7}\n")), "PlanRefused")
 	wantZones(t, ns, "d", 1, 1, 4)
 	wantEvictions(t, ns, 0)
 }
@@ -217,7 +218,7 @@ func TestApplyRefusesWhatIsNotThePlan(t *testing.T) {
 // TestApplyObeysAPause that somebody made after the plan.
 func TestApplyObeysAPause(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-	config := configFile(t, seldom)
+	config := testbed.ConfigFile(t, seldom)
 	path, id := savedPlan(t, ns, config)
 	if r := evenkeel(t, "pause", "--reason", "release 42", "--lease-namespace", ns); r.code != 0 {
 		t.Fatalf("pause: exit %d", r.code)
