@@ -144,7 +144,7 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 	c.look(snapshot)
 	goals := Goals(snapshot, c.Strategies, due)
 	report.Plan = c.Planner.Plan(snapshot, c.state, goals, snapshot.TakenAt)
-	log.Info("planned", "strategies", due, "moves", len(report.Plan.Moves), "minEvictions", report.Plan.Bound.MinEvictions, "mode", c.Mode)
+	log.Info("planned", "strategies", due, "moves", len(report.Plan.Moves), "provenMinimum", report.Plan.Bound.MinForPlan, "mode", c.Mode)
 
 	if report.Stopped = c.held(); report.Stopped != nil {
 		c.giveUp(&report, report.Stopped)

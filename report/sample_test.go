@@ -193,6 +193,16 @@ func liveRun() plan.RunReport {
 	return r
 }
 
+// untouchedRun is an approved plan that comes too late.
+func untouchedRun() plan.RunReport {
+	gone, other := outcome(1, "d-6f9c-x1", plan.Gone, "", false), outcome(2, "d-6f9c-x2", plan.Dropped, "", false)
+	gone.Reason = plan.Reason{Code: plan.PodGoneAlready, Message: "the pod is gone"}
+	other.Reason = plan.Reason{Code: plan.PremiseChanged, Message: "the pod is no longer on n3"}
+	r := run(plan.Live, threeZones(), gone, other)
+	r.Approval = &plan.Approval{By: "alice", At: taken}
+	return r
+}
+
 // refusedRun is a pass before which pods had not been seen for long.
 func refusedRun() plan.RunReport {
 	r := run(plan.Live, plan.Plan{APIVersion: plan.APIVersion, Kind: "Plan", ID: "p-0", TakenAt: taken, Expires: taken})

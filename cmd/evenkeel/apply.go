@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,7 +40,7 @@ func newApply(g *global) *cobra.Command {
 	f := &applyFlags{}
 	c := &cobra.Command{
 		Use: "apply PLAN.json", Short: "Have exactly a saved plan carried out", Args: onePlan,
-		Long:    "Carries out a plan that `evenkeel plan -o json` made, also where the configuration says dryRun: you have read it.\nEach move is judged again by a fresh look at the cluster, and dropped when it no longer holds; limits, windows,\nbudgets, back-offs and pauses are obeyed. While `evenkeel run` holds the Lease, the plan is handed to it.",
+		Long:    "Carries out a plan that `evenkeel plan -o json` made, also where the configuration says dryRun: you have read it.\nEach move is judged again by a fresh look at the cluster, and dropped when it no longer holds; limits, windows,\nbudgets, back-offs and pauses are obeyed. While `evenkeel run` holds the Lease, the plan is handed to it.\n\nExit code: 0 when a pod was evicted and nothing stopped the plan, or it has no moves; 1 otherwise.",
 		Example: "  evenkeel plan -o json > plan.json\n  evenkeel apply plan.json",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, g, args[0]) },
 	}
@@ -90,7 +91,7 @@ func (f *applyFlags) run(cmd *cobra.Command, g *global, path string) error {
 		case err != nil:
 			return err
 		case r != nil:
-			return errors.Join(report.Run(cmd.OutOrStdout(), format, *r), stopped(*r))
+			return errors.Join(report.Run(cmd.OutOrStdout(), format, *r), failed(*r))
 		}
 		fmt.Fprintln(cmd.ErrOrStderr(), "evenkeel: nobody took the plan, and nobody holds the Lease any more; it is carried out here")
 	}
@@ -208,13 +209,19 @@ func (f *applyFlags) carryOut(cmd *cobra.Command, g *global, log *slog.Logger, c
 		if err != nil {
 			return fmt.Errorf("nothing was evicted: %w", err)
 		}
-		return stopped(r)
+		return failed(r)
 	})
 }
 
-// stopped is an error when something kept the plan from being carried out.
-func stopped(r plan.RunReport) error {
-	if r.Stopped == nil {
+// failed is an error when something kept the plan from being carried out to its
+// end, or every move of it from being made.
+func failed(r plan.RunReport) error {
+	evicted := slices.ContainsFunc(r.Outcomes, func(o plan.Outcome) bool { return o.Outcome == plan.Evicted })
+	switch {
+	case r.Stopped == nil && !evicted && len(r.Outcomes) > 0:
+		o := r.Outcomes[0]
+		return fmt.Errorf("nothing of the plan was carried out: step %d, pod %s: %s (%s); see the report for every step, or make a new plan", o.Step, o.Pod, o.Reason.Message, o.Reason.Code)
+	case r.Stopped == nil:
 		return nil
 	}
 	return fmt.Errorf("the plan was not carried out to its end: %s: %s", r.Stopped.Code, r.Stopped.Message)

@@ -63,11 +63,12 @@ func wantApplied(t *testing.T, r passReport, id string) {
 // TestApplyCarriesOutASavedPlan where nobody leads: also while the configuration
 // says dryRun, for somebody has read the plan.
 func TestApplyCarriesOutASavedPlan(t *testing.T) {
-	for name, mode := range map[string]string{"live": "dryRun: false\n", "dry run": "dryRun: true\n"} {
+	const dry, live = "dryRun: true\n", "dryRun: false\n"
+	for name, mode := range map[string]struct{ planned, applied string }{"live": {live, live}, "dry run": {dry, dry}, "looked at in dry run": {dry, live}} {
 		t.Run(name, func(t *testing.T) {
 			ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-			config := testbed.ConfigFile(t, seldom+mode)
-			path, id := savedPlan(t, ns, config)
+			path, id := savedPlan(t, ns, testbed.ConfigFile(t, seldom+mode.planned))
+			config := testbed.ConfigFile(t, seldom+mode.applied)
 			r := evenkeel(t, "apply", path, "-o", "json", "--config", config, "--lease-namespace", ns)
 			if r.code != 0 || !strings.Contains(r.stderr, "there is no Lease evenkeel in namespace "+ns) {
 				t.Errorf("exit %d, or no warning that nobody ever led here", r.code)
@@ -76,10 +77,13 @@ func TestApplyCarriesOutASavedPlan(t *testing.T) {
 			wantZones(t, ns, "d", 2, 2, 2)
 			wantEvictions(t, ns, 2)
 
-			// What it moved has gone: once more is no eviction more.
+			// What it moved has gone: once more is no eviction more, and says why.
 			r = evenkeel(t, "apply", path, "--config", config, "--lease-namespace", ns)
-			if r.code != 0 || !strings.Contains(r.stdout, "Approved by admin at ") || strings.Contains(r.stderr, "no Lease") {
+			if r.code != 1 || !strings.Contains(r.stdout, "Approved by admin at ") || strings.Contains(r.stderr, "no Lease") {
 				t.Errorf("once more: exit %d, or the report does not say who approved it, or a Lease is missing", r.code)
+			}
+			if !strings.Contains(r.stderr, "nothing of the plan was carried out: step 1, ") || strings.Count(r.stdout, " already gone ") != 2 || strings.Contains(r.stdout, "CONFIDENCE") {
+				t.Error("once more: it does not say that nothing was carried out, and why of each step, or it shows the whole plan")
 			}
 			wantEvictions(t, ns, 2)
 		})
