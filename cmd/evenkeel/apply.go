@@ -206,9 +206,11 @@ func (f *applyFlags) carryOut(cmd *cobra.Command, g *global, log *slog.Logger, c
 	return lease.Lead(cmd.Context(), f.leaseTimeout, func(ctx context.Context) error {
 		r, err := c.Apply(ctx, p, by)
 		if err != nil {
-			return fmt.Errorf("nothing was evicted: %w", err)
+			err = fmt.Errorf("nothing was evicted: %w", err)
+		} else {
+			err = stopped(r)
 		}
-		return stopped(r)
+		return errors.Join(err, c.Unclosed())
 	})
 }
 

@@ -138,11 +138,21 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 func lead(ctx context.Context, lease *controller.Lease, c *controller.Controller) error {
 	for ctx.Err() == nil {
 		lease.DryRun = c.Mode != plan.Live
-		if err := lease.Lead(ctx, 0, func(ctx context.Context) error { c.Run(ctx); return nil }); err != nil {
+		if err := lease.Lead(ctx, 0, func(ctx context.Context) error { return working(ctx, c) }); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// working makes passes until the configuration turns them into dry runs, or the
+// reverse, or ctx ends: whoever ends says what is left behind.
+func working(ctx context.Context, c *controller.Controller) error {
+	c.Run(ctx)
+	if ctx.Err() == nil {
+		return nil
+	}
+	return c.Unclosed()
 }
 
 // check refuses what would fail only later, when the cluster has been found.
@@ -181,13 +191,13 @@ func (f *runFlags) format() (report.Format, error) {
 // refused or dropped are results.
 func once(ctx context.Context, c *controller.Controller, due []string) error {
 	r, err := c.RunOnce(ctx, due)
-	if err != nil {
-		return fmt.Errorf("nothing was evicted: %w", err)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("nothing was evicted: %w", err)
+	case r.Stopped != nil && r.Stopped.Code != plan.Interrupted:
+		err = fmt.Errorf("the pass stopped early: %s: %s", r.Stopped.Code, r.Stopped.Message)
 	}
-	if r.Stopped != nil && r.Stopped.Code != plan.Interrupted {
-		return fmt.Errorf("the pass stopped early: %s: %s", r.Stopped.Code, r.Stopped.Message)
-	}
-	return nil
+	return errors.Join(err, c.Unclosed())
 }
 
 // configuration is watched where the program keeps running.
