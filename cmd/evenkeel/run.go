@@ -99,7 +99,8 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	defer func() { endWatching(); o.Shutdown() }()
 	var shadow *controller.Shadow
 	if !f.once { // one pass sees no bindings to speak of
-		shadow = newShadow(conf, o, m, log)
+		set.wanted.take(conf)
+		shadow = newShadow(&set.wanted, o, m, log)
 	}
 	o.Start(watching)
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
@@ -203,7 +204,7 @@ func once(ctx context.Context, c *controller.Controller, due []string) error {
 // configuration is watched where the program keeps running.
 func (f *runFlags) configuration(files *watched, m *metrics.Metrics, log *slog.Logger, s *settings) (*config.Config, <-chan func(*controller.Controller), error) {
 	if !f.once {
-		return files.configured(f.config, m, log, s.apply)
+		return files.configured(f.config, m, log, s.wanted.take, s.apply)
 	}
 	conf, err := loadConfig(f.config)
 	return conf, nil, err

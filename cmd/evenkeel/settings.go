@@ -31,6 +31,8 @@ type settings struct {
 	lease *controller.Lease
 	// record begins to write events.
 	record func()
+	// wanted are the bindings that are looked at beside the passes.
+	wanted wanted
 	// before evicted last: the pace goes on where it stopped.
 	before *evictor.Live
 }
