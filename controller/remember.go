@@ -9,6 +9,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/ledger"
 )
@@ -29,6 +30,11 @@ type Resolver interface {
 // saveTime bounds writing the memory, also after SIGTERM: what became of
 // evictions must be known to whoever comes next.
 const saveTime = 10 * time.Second
+
+// EndTime is how long a pass goes on at most once ctx has ended and no hints stand
+// on nodes: evictions end, what became of them is noted, the pass is closed. The
+// pods of the chart have that long and more (terminationGracePeriodSeconds).
+const EndTime = evictor.EndTime + 2*saveTime
 
 // closeTries and closeStep are how often, and how far apart, a pass is closed
 // where that fails.
