@@ -15,16 +15,12 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/approval"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
-	"github.com/evenkeel-project/evenkeel/evictor"
-	"github.com/evenkeel-project/evenkeel/memory"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -103,13 +99,8 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 		shadow = newShadow(&set.wanted, o, m, log)
 	}
 	o.Start(watching)
-	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
-	defer broadcaster.Shutdown()
-	set.client, set.observer = client, o
-	set.memory = remembered{memory.New(client, f.namespace), g.pauses(client, f.namespace)}
+	defer set.connect(watching, g, client, o, f.namespace)()
 	set.lease = &controller.Lease{Client: client, Namespace: f.namespace, Identity: identity(), Leading: m.Leading}
-	set.events = evictor.Recorded{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: f.namespace, UID: o.UIDOf}
-	set.record = onceWarned(log, "no events will be written", func() error { return broadcaster.StartRecordingToSinkWithContext(watching) })
 	c := f.controller(cmd.OutOrStdout(), log, o, m, format)
 	c.Reloads, c.Refused, c.Shadow = changes, files.refused, shadow
 	c.Approvals = approval.New(client, f.namespace)
