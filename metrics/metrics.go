@@ -114,9 +114,11 @@ func (m *Metrics) Pass(r plan.RunReport) {
 		stopped = string(r.Stopped.Code)
 	}
 	m.passes.WithLabelValues(string(r.Mode), stopped).Inc()
-	m.passSeconds.Observe(r.Finished.Sub(r.Started).Seconds())
-	m.lastPass.Set(float64(r.Finished.Unix()))
-	if !r.Refused() { // the gauges keep to the last plan there was
+	if r.Recovery == nil { // of another process, long ago
+		m.passSeconds.Observe(r.Finished.Sub(r.Started).Seconds())
+		m.lastPass.Set(float64(r.Finished.Unix()))
+	}
+	if !r.Refused() && r.Recovery == nil { // the gauges keep to the last plan there was
 		m.plan(r.Plan)
 		m.holds(r)
 	}

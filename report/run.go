@@ -20,6 +20,9 @@ func (t *table) run(r plan.RunReport) {
 	if a := r.Approval; a != nil {
 		t.line("Approved by %s at %s.", orDash(safe(a.By)), a.At.UTC().Format(timeLayout))
 	}
+	if a := r.Recovery; a != nil {
+		t.line("%s", t.paint(yellow, fmt.Sprintf("Recovered: %s made this run and may have reported it too, as run %s; these are the same evictions.", orDash(safe(a.Holder)), orDash(safe(r.RunID)))))
+	}
 	for _, in := range r.Inputs {
 		t.line("%s", t.paint(yellow, fmt.Sprintf("Changed files (%s, for %s): %s", safe(in.Source), orDash(safe(in.Age)), safe(strings.Join(in.Problems, "; ")))))
 	}

@@ -210,6 +210,14 @@ func refusedRun() plan.RunReport {
 	return r
 }
 
+// recoveredRun is a run that the next process reports.
+func recoveredRun() plan.RunReport {
+	r := liveRun()
+	r.Recovery = &plan.Recovery{Holder: "evenkeel-0_1a2b"}
+	r.Stopped.Message = "the process that made this pass (evenkeel-0_1a2b) ended before it could note that the pass was over; this is what it had reserved, as found by the next"
+	return r
+}
+
 // dryRun is the seed scenario, not carried out.
 func dryRun() plan.RunReport {
 	return run(plan.DryRun, threeZones(), outcome(1, "d-6f9c-x1", plan.WouldEvict, "", false), outcome(2, "d-6f9c-x2", plan.WouldEvict, "", false))

@@ -13,15 +13,11 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/approval"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
-	"github.com/evenkeel-project/evenkeel/evictor"
-	"github.com/evenkeel-project/evenkeel/memory"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -193,12 +189,8 @@ func (f *applyFlags) carryOut(cmd *cobra.Command, g *global, log *slog.Logger, c
 	if err := o.WaitForSync(wait); err != nil {
 		return fmt.Errorf("looking at the cluster at %s: %w", where, err)
 	}
-	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
-	defer broadcaster.Shutdown()
-	set := &settings{log: log, client: client, observer: o, lease: lease,
-		memory: remembered{memory.New(client, f.namespace), g.pauses(client, f.namespace)},
-		events: evictor.Recorded{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: f.namespace, UID: o.UIDOf},
-		record: onceWarned(log, "no events will be written", func() error { return broadcaster.StartRecordingToSinkWithContext(watching) })}
+	set := &settings{log: log, lease: lease}
+	defer set.connect(watching, g, client, o, f.namespace)()
 	c := (&runFlags{}).controller(cmd.OutOrStdout(), log, o, metrics.New(version, conf.Hash()), format)
 	set.apply(c, conf)
 	if conf.DryRun {
@@ -207,9 +199,11 @@ func (f *applyFlags) carryOut(cmd *cobra.Command, g *global, log *slog.Logger, c
 	return lease.Lead(cmd.Context(), f.leaseTimeout, func(ctx context.Context) error {
 		r, err := c.Apply(ctx, p, by)
 		if err != nil {
-			return fmt.Errorf("nothing was evicted: %w", err)
+			err = fmt.Errorf("nothing was evicted: %w", err)
+		} else {
+			err = failed(r)
 		}
-		return failed(r)
+		return errors.Join(err, c.Unclosed())
 	})
 }
 

@@ -75,6 +75,11 @@ func (t *tale) reported(run, user, outcome string, pods ...Pod) {
 	t.Reports = append(t.Reports, r)
 }
 
+// recovery marks the last report as one of somebody else's run.
+func (t *tale) recovery(holder string) {
+	t.Reports[len(t.Reports)-1].Recovery = &struct{ Holder string }{"host_" + holder}
+}
+
 // evicts is a whole eviction by the rules.
 func (t *tale) evicts(user string, p Pod) {
 	t.now = t.now.Add(time.Second)
@@ -276,6 +281,26 @@ func TestForgeries(t *testing.T) {
 			x.runs("run-1", a)
 			x.reported("run-2", "ek-2", "evicted", a)
 		}},
+		{"reported twice without a word", FalseClaim, func(x *tale) {
+			x.evicts("ek-1", a)
+			x.reported("run-1", "ek-1", "evicted", a)
+			x.reported("run-1", "ek-2", "evicted", a)
+		}},
+		{"recovered by another name", FalseClaim, func(x *tale) {
+			x.evicts("ek-1", a)
+			x.reported("run-1", "ek-1", "evicted", a)
+			x.reported("run-2", "ek-2", "evicted", a)
+			x.recovery("ek-1")
+		}},
+		{"a recovery gives no second pass", LimitExceeded, func(x *tale) {
+			x.Rules.PerPass, x.Rules.OnePass = 1, false
+			x.evicts("ek-1", a)
+			x.reported("run-0", "ek-1", "dropped", c)
+			x.recovery("ek-0")
+			x.now = x.now.Add(time.Second)
+			x.evicts("ek-1", d)
+			x.reported("run-1", "ek-1", "evicted", a, d)
+		}},
 		{"not in the recording", Unseen, func(x *tale) {
 			x.asked("ek-1", a, 201)
 			x.reported("run-1", "ek-1", "evicted", a)
@@ -324,9 +349,12 @@ func TestHonestTroublesAreNoViolations(t *testing.T) {
 			x.reported("run-1", "ek-2", "evicted", a)
 			x.reported("run-2", "ek-2", "evicted", b)
 		}},
-		{"the same report twice", func(x *tale) {
+		{"a run that its process reported and could not close", func(x *tale) {
 			x.runs("run-1", a)
 			x.reported("run-1", "ek-2", "evicted", a)
+			x.recovery("ek-1")
+			x.reported("run-1", "ek-3", "unknown", a) // nor could the next
+			x.recovery("ek-1")
 		}},
 		{"two passes of one controller", func(x *tale) {
 			x.Rules.PerPass, x.Rules.OnePass = 1, false
