@@ -34,7 +34,7 @@ const gogc = 20
 func growing(ctx context.Context, s *stage) error {
 	s.rules.OnePass = false
 	s.rules.Slack += time.Second // its pace holds over hundreds of passes on a machine that is busy with more than that
-	s.rules.PerMinute = 600 // it is passes that are wanted
+	s.rules.PerMinute = 600      // it is passes that are wanted
 	s.rules.HourOwner, s.rules.HourNamespace, s.rules.HourCluster = 1000, 4000, 8000
 	if err := s.configure(ctx, driftingSchedules()...); err != nil {
 		return err
