@@ -59,7 +59,7 @@ func configText(r witness.Rules, without map[string]bool, schedules ...string) s
 		b.WriteString("  backoff: {initial: 1s, max: 4s}\n")
 	}
 	if !without["breaker"] {
-		b.WriteString("  breaker: {maxUnreadyNodesFrac: 1, maxPendingPods: unlimited, maxFailedFrac: 1}\n")
+		b.WriteString("  breaker: {maxUnreadyNodesFrac: 1, maxPendingPods: unlimited, maxFailedFrac: 1, maxBadLandingsFrac: 1}\n")
 	}
 	b.WriteString("strategies:\n")
 	for i, schedule := range schedules {
