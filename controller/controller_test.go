@@ -176,35 +176,33 @@ func TestStrategiesFireOnTheirSchedules(t *testing.T) {
 // TestAnEveryIsNotPutOff: hot fires every ten minutes by the clock; the strategy
 // that fires every quarter of an hour from the start is not put off by that.
 func TestAnEveryIsNotPutOff(t *testing.T) {
-	c, _ := setUp(t, evictor.NewDryRun(), plan.DryRun)
-	every, err := schedule.Parse("@every 15m", time.UTC)
-	if err != nil {
-		t.Fatal(err)
-	}
-	c.Strategies[0].Schedule = every
-	fake := c.Clock.(*clocktesting.FakeClock)
-	fake.SetTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-	reports := make(chan plan.RunReport)
-	c.OnReport = func(r plan.RunReport) { reports <- r }
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { defer close(ended); c.Run(ctx) }()
-	defer func() { cancel(); <-ended }()
-	for i, want := range []struct {
-		step  time.Duration
-		moves int
-	}{{10 * time.Minute, 0}, {5 * time.Minute, 2}, {5 * time.Minute, 0}, {10 * time.Minute, 2}} { // both at 00:30
-		waiters(fake)
-		fake.Step(want.step)
-		select {
-		case r := <-reports:
-			if len(r.Plan.Moves) != want.moves {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := setUp(t, evictor.NewDryRun(), plan.DryRun)
+		every, err := schedule.Parse("@every 15m", time.UTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Strategies[0].Schedule = every
+		fake := c.Clock.(*clocktesting.FakeClock)
+		fake.SetTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+		reports := make(chan plan.RunReport)
+		c.OnReport = func(r plan.RunReport) { reports <- r }
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); c.Run(ctx) }()
+		for i, want := range []struct {
+			step  time.Duration
+			moves int
+		}{{10 * time.Minute, 0}, {5 * time.Minute, 2}, {5 * time.Minute, 0}, {10 * time.Minute, 2}} { // both at 00:30
+			synctest.Wait()
+			fake.Step(want.step)
+			if r := <-reports; len(r.Plan.Moves) != want.moves {
 				t.Errorf("pass %d at %s moves %d pods, want %d", i+1, fake.Now().Format("15:04"), len(r.Plan.Moves), want.moves)
 			}
-		case <-time.After(10 * time.Second):
-			t.Fatalf("no pass at %s", fake.Now().Format("15:04"))
 		}
-	}
+		cancel()
+		<-ended
+	})
 }
 
 func TestGoalsKeepTheOrderOfStrategies(t *testing.T) {
