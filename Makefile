@@ -40,7 +40,7 @@ test-lab: lab ## the lab's short end-to-end set: real API server and scheduler
 	cd lab && go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 10m -short ./budgets
 
 .PHONY: drills
-drills: lab ## evictions while everything breaks: 1 to 2 hours; DRILLS='-run leader' for one, which may be resumed
+drills: lab ## evictions while everything breaks: 1 to 2 hours; DRILLS='-run growth' for one, which may be resumed
 	$(BIN)/lab drills -evenkeel $(BIN)/evenkeel -kwok $(BIN)/kwok -results $(BIN)/drills.json -keep $(BIN)/drills $(DRILLS)
 
 .PHONY: test-drills

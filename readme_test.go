@@ -3,6 +3,7 @@ package evenkeel_test
 import (
 	"bytes"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,20 +19,12 @@ import (
 // TestReadmeShowsWhatIsPrinted: the report in the README is the one that the
 // command above it gives, to the letter.
 func TestReadmeShowsWhatIsPrinted(t *testing.T) {
-	objects, err := cluster.ReadFiles([]string{"examples/three-zones.yaml"}, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, err := cluster.New(objects)
-	if err != nil {
-		t.Fatal(err)
-	}
 	c, err := config.Load("config.yaml", evenkeel.DefaultConfig)
 	if err != nil {
 		t.Fatal(err)
 	}
 	var b bytes.Buffer
-	if err := report.Plan(&b, report.Table, planner.New(c.Planner()).Plan(s, plan.PlannerState{}, controller.Goals(s, c.Build(), nil), s.TakenAt)); err != nil {
+	if err := report.Plan(&b, report.Table, planOfExample(t, c)); err != nil {
 		t.Fatal(err)
 	}
 	readme, err := os.ReadFile("README.md")
@@ -41,4 +34,35 @@ func TestReadmeShowsWhatIsPrinted(t *testing.T) {
 	if !strings.Contains(string(readme), "```\n"+b.String()+"```\n") {
 		t.Errorf("README.md shows another report than this one:\n%s", b.String())
 	}
+}
+
+// TestSteeringExampleSteers: with steering the example makes certain what without
+// it is left alone.
+func TestSteeringExampleSteers(t *testing.T) {
+	c, err := config.LoadFile("examples/steering.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := planOfExample(t, c)
+	if len(p.Moves) != 2 || !p.Moves[1].Steered() || !slices.Equal(p.HintsOf(2).Nodes, []string{"n3"}) || !c.DryRun {
+		t.Errorf("dryRun %t, moves %+v, hints %+v; want a second move that is steered by a hint on n3", c.DryRun, p.Moves, p.Hints)
+	}
+	c.Evictor.Steer = "none"
+	if p := planOfExample(t, c); len(p.Moves) != 1 || len(p.Hints) != 0 {
+		t.Errorf("without steering: %d moves, hints %v; want one move", len(p.Moves), p.Hints)
+	}
+}
+
+// planOfExample is the plan for the cluster that the README shows.
+func planOfExample(t *testing.T, c *config.Config) plan.Plan {
+	t.Helper()
+	objects, err := cluster.ReadFiles([]string{"examples/three-zones.yaml"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := cluster.New(objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return planner.New(c.Planner()).Plan(s, plan.PlannerState{}, controller.Goals(s, c.Build(), nil), s.TakenAt)
 }

@@ -150,10 +150,14 @@ func (c *Config) PerMinute() int {
 	return n
 }
 
-// Hash identifies the effective configuration, whatever its comments and the
-// order of its keys, and the files that it names: 12 hex digits.
+// Hash identifies what the effective configuration makes of a cluster, whatever
+// its comments and the order of its keys, and the files that it names: 12 hex
+// digits. dryRun is left out: a dry run makes the same plan, and whoever has read
+// that may turn dryRun off and have just it carried out.
 func (c *Config) Hash() string {
-	b, err := json.Marshal(c)
+	shaping := *c
+	shaping.DryRun = true
+	b, err := json.Marshal(&shaping)
 	if err != nil {
 		panic("config: marshalling: " + err.Error()) // only data types inside
 	}

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 
@@ -12,6 +14,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
 	"github.com/evenkeel-project/evenkeel/planner/ledger"
 )
@@ -107,6 +110,43 @@ func TestHashSeesValuesNotSpelling(t *testing.T) {
 	}
 	if other := load("limits: {perPass: 8}\nguards: {minPodAge: 60s}\n"); other == plain {
 		t.Error("another limit has the same hash")
+	}
+}
+
+// TestHashCoversWhatShapesAPlan: every key at the top but dryRun, which decides
+// only whether a plan is carried out.
+func TestHashCoversWhatShapesAPlan(t *testing.T) {
+	shapes := map[string]func(*config.Config){
+		"TimeZone":     func(c *config.Config) { c.TimeZone = "Europe/Berlin" },
+		"NodeSelector": func(c *config.Config) { c.NodeSelector = "pool=a" },
+		"Namespaces":   func(c *config.Config) { c.Namespaces.Exclude = nil },
+		"Load":         func(c *config.Config) { c.Load.Statistic = "max" },
+		"Hints":        func(c *config.Config) { c.Hints.Enabled = true },
+		"Strategies":   func(c *config.Config) { c.Strategies = []config.Strategy{{Name: "zones"}} },
+		"Impact":       func(c *config.Config) { c.Impact.UtilizationLimit = 0.5 },
+		"Guards":       func(c *config.Config) { c.Guards.MinReplicas = 3 },
+		"Limits":       func(c *config.Config) { c.Limits.PerHour.Owner = plan.Absolute(1) },
+		"Windows":      func(c *config.Config) { c.Windows.Deny = []config.Window{{Schedule: "0 8 * * *"}} },
+		"Evictor":      func(c *config.Config) { c.Evictor.Steer = "taint" },
+		"Benefit":      func(c *config.Config) { c.Benefit.Floor = 0.5 },
+		"Placement":    func(c *config.Config) { c.Placement.SchedulerConfig = "f" },
+	}
+	before := config.Default().Hash()
+	fields := reflect.TypeFor[config.Config]()
+	for i := range fields.NumField() {
+		name := fields.Field(i).Name
+		if change := shapes[name]; change != nil {
+			c := config.Default()
+			if change(c); c.Hash() == before {
+				t.Errorf("another %s has the same hash", name)
+			}
+		} else if fields.Field(i).IsExported() && !slices.Contains([]string{"APIVersion", "Kind", "DryRun"}, name) {
+			t.Errorf("%s: does it shape a plan?", name)
+		}
+	}
+	live := config.Default()
+	if live.DryRun = !live.DryRun; live.Hash() != before || live.DryRun {
+		t.Errorf("with dryRun %t the hash is %s, want %s", live.DryRun, live.Hash(), before)
 	}
 }
 

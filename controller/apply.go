@@ -18,6 +18,7 @@ func (c *Controller) Apply(ctx context.Context, p plan.Plan, by plan.Approval) (
 	log := c.Log.With("run", report.RunID, "plan", p.ID, "approvedBy", by.By)
 	c.left = nil
 	if err := c.recall(ctx, log); err != nil {
+		c.refuse(ctx, &report, err)
 		return report, err
 	}
 	snapshot, err := c.Observer.Snapshot(ctx)
@@ -25,6 +26,7 @@ func (c *Controller) Apply(ctx context.Context, p plan.Plan, by plan.Approval) (
 		snapshot, err = c.collect(ctx, log, snapshot)
 	}
 	if err != nil {
+		c.refuse(ctx, &report, err)
 		return report, err
 	}
 	if why := c.refusePlan(p, snapshot.ClusterUID); why != "" {

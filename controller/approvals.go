@@ -37,8 +37,6 @@ func (c *Controller) approved(ctx context.Context) {
 	}
 	report, err := c.Apply(ctx, r.Plan, plan.Approval{By: r.By, At: r.At})
 	if err != nil {
-		report.Finished = c.Clock.Now().UTC()
-		report.Stopped = &plan.Reason{Code: plan.APIError, Message: "nothing was evicted: " + err.Error()}
 		c.Log.Error("an approved plan could not be carried out", "plan", r.Plan.ID, "error", err)
 	}
 	if err := c.Approvals.Answer(ctx, *r, report); err != nil {

@@ -95,8 +95,11 @@ type Controller struct {
 	// lostTrip is one that could not be noted down.
 	lostTrip *plan.Trip
 	// unsaved are the outcomes of passes that have been reported, though that
-	// could not be noted down.
-	unsaved map[string][]plan.Outcome
+	// could not be noted down; notSaved is why.
+	unsaved  map[string][]plan.Outcome
+	notSaved error
+	// opened is the pass that last reserved evictions, or tried to.
+	opened string
 	// left are nodes off which this pass could not take its hints.
 	left []string
 }
@@ -122,14 +125,14 @@ func Goals(s *cluster.Snapshot, all []config.Scheduled, due []string) []plan.Goa
 }
 
 // RunOnce is one pass: observe, state goals, plan, and wave by wave look again,
-// evict, verify. The error says why nothing could be planned; whatever happened
-// after the plan was made is in the report, and so is a refusal to plan on a view
-// of the cluster that is long past.
+// evict, verify. The error says why nothing could be planned; the report, which is
+// handed over in any case, says so too. Unclosed tells what is left behind.
 func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport, error) {
 	report := c.newReport()
 	log := c.Log.With("run", report.RunID)
 	c.left = nil
 	if err := c.recall(ctx, log); err != nil {
+		c.refuse(ctx, &report, err)
 		return report, err
 	}
 	snapshot, err := c.Observer.Snapshot(ctx)
@@ -137,14 +140,14 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 		snapshot, err = c.collect(ctx, log, snapshot)
 	}
 	if err != nil {
-		c.refuse(&report, err)
+		c.refuse(ctx, &report, err)
 		return report, err
 	}
 	c.countSchedulers()
 	c.look(snapshot)
 	goals := Goals(snapshot, c.Strategies, due)
 	report.Plan = c.Planner.Plan(snapshot, c.state, goals, snapshot.TakenAt)
-	log.Info("planned", "strategies", due, "moves", len(report.Plan.Moves), "minEvictions", report.Plan.Bound.MinEvictions, "mode", c.Mode)
+	log.Info("planned", "strategies", due, "moves", len(report.Plan.Moves), "provenMinimum", report.Plan.Bound.MinForPlan, "mode", c.Mode)
 
 	if report.Stopped = c.held(); report.Stopped != nil {
 		c.giveUp(&report, report.Stopped)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"slices"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"go.uber.org/goleak"
@@ -22,6 +23,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/ledger"
+	"github.com/evenkeel-project/evenkeel/schedule"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -146,29 +148,61 @@ func TestStrategiesThatAreNotDueAreConstraints(t *testing.T) {
 
 // TestStrategiesFireOnTheirSchedules steps the clock through ten minutes.
 func TestStrategiesFireOnTheirSchedules(t *testing.T) {
-	c, _ := setUp(t, evictor.NewDryRun(), plan.DryRun)
-	fake := c.Clock.(*clocktesting.FakeClock)
-	fake.SetTime(time.Date(2026, 1, 1, 0, 49, 59, 0, time.UTC))
-	reports := make(chan plan.RunReport)
-	c.OnReport = func(r plan.RunReport) { reports <- r }
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { defer close(ended); c.Run(ctx) }()
-	next := func(d time.Duration) plan.RunReport {
-		for !fake.HasWaiters() {
-			time.Sleep(time.Millisecond) // the fake clock has no way to wait for waiters
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := setUp(t, evictor.NewDryRun(), plan.DryRun)
+		fake := c.Clock.(*clocktesting.FakeClock)
+		fake.SetTime(time.Date(2026, 1, 1, 0, 49, 59, 0, time.UTC))
+		reports := make(chan plan.RunReport)
+		c.OnReport = func(r plan.RunReport) { reports <- r }
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); c.Run(ctx) }()
+		next := func(d time.Duration) plan.RunReport {
+			synctest.Wait()
+			fake.Step(d)
+			return <-reports
 		}
-		fake.Step(d)
-		return <-reports
-	}
-	if r := next(time.Second); len(r.Plan.Moves) != 0 {
-		t.Errorf("at 00:50 only hot is due, yet zones moves %d pods", len(r.Plan.Moves))
-	}
-	if r := next(10 * time.Minute); len(r.Plan.Moves) != 2 {
-		t.Errorf("at 01:00 both are due, want 2 moves, got %d", len(r.Plan.Moves))
-	}
-	cancel()
-	<-ended
+		if r := next(time.Second); len(r.Plan.Moves) != 0 {
+			t.Errorf("at 00:50 only hot is due, yet zones moves %d pods", len(r.Plan.Moves))
+		}
+		if r := next(10 * time.Minute); len(r.Plan.Moves) != 2 {
+			t.Errorf("at 01:00 both are due, want 2 moves, got %d", len(r.Plan.Moves))
+		}
+		cancel()
+		<-ended
+	})
+}
+
+// TestAnEveryIsNotPutOff: hot fires every ten minutes by the clock; the strategy
+// that fires every quarter of an hour from the start is not put off by that.
+func TestAnEveryIsNotPutOff(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		c, _ := setUp(t, evictor.NewDryRun(), plan.DryRun)
+		every, err := schedule.Parse("@every 15m", time.UTC)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Strategies[0].Schedule = every
+		fake := c.Clock.(*clocktesting.FakeClock)
+		fake.SetTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+		reports := make(chan plan.RunReport)
+		c.OnReport = func(r plan.RunReport) { reports <- r }
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); c.Run(ctx) }()
+		for i, want := range []struct {
+			step  time.Duration
+			moves int
+		}{{10 * time.Minute, 0}, {5 * time.Minute, 2}, {5 * time.Minute, 0}, {10 * time.Minute, 2}} { // both at 00:30
+			synctest.Wait()
+			fake.Step(want.step)
+			if r := <-reports; len(r.Plan.Moves) != want.moves {
+				t.Errorf("pass %d at %s moves %d pods, want %d", i+1, fake.Now().Format("15:04"), len(r.Plan.Moves), want.moves)
+			}
+		}
+		cancel()
+		<-ended
+	})
 }
 
 func TestGoalsKeepTheOrderOfStrategies(t *testing.T) {

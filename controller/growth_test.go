@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"go.uber.org/goleak"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -37,6 +38,8 @@ const bytesPerPass = 512
 // evicts over HTTP and sees replacements Ready, and compares goroutines and heap
 // after the first ones with those at the end.
 func TestPassesLeaveNothingBehind(t *testing.T) {
+	before := goleak.IgnoreCurrent()
+	t.Cleanup(func() { goleak.VerifyNone(t, before) }) // after everything else was closed
 	passes, settled := 500, 100
 	if testing.Short() {
 		passes, settled = 100, 50

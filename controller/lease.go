@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
@@ -68,12 +69,18 @@ func (l *Lease) Leader(ctx context.Context) (string, error) {
 	case err != nil:
 		return "", fmt.Errorf("reading the Lease %s/%s: %w", l.Namespace, l.name(), err)
 	}
+	return l.Holder(lease), nil
+}
+
+// Holder is who holds a Lease that was just read; "" when it was released, or not
+// renewed in time.
+func (l *Lease) Holder(lease *coordinationv1.Lease) string {
 	s := lease.Spec
 	if s.HolderIdentity == nil || s.RenewTime == nil || s.LeaseDurationSeconds == nil ||
 		l.clock().Since(s.RenewTime.Time) > time.Duration(*s.LeaseDurationSeconds)*time.Second {
-		return "", nil
+		return ""
 	}
-	return *s.HolderIdentity, nil
+	return *s.HolderIdentity
 }
 
 func (l *Lease) name() string {

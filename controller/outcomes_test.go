@@ -100,6 +100,7 @@ func TestOutcomes(t *testing.T) {
 	// Or a memory that cannot be written, before a wave or after it.
 	for saves := range 2 {
 		c, _ := setUp(t, &scripted{}, plan.Live)
+		hurry(c)
 		c.Memory = &memory{failing: func(n int) error {
 			if n > saves {
 				return errors.New("configmaps \"evenkeel-memory-03\": etcdserver: request timed out")

@@ -3,6 +3,7 @@ package controller_test
 import (
 	"context"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	clocktesting "k8s.io/utils/clock/testing"
@@ -50,52 +51,50 @@ func reloading(t *testing.T, e evictor.Evictor) (c *controller.Controller, fake 
 	}
 }
 
-func waiters(fake *clocktesting.FakeClock) {
-	for !fake.HasWaiters() {
-		time.Sleep(time.Millisecond) // the fake clock has no way to wait for waiters
-	}
-}
-
 // TestAChangedScheduleWakesTheController: also one that had nothing to wait for.
 func TestAChangedScheduleWakesTheController(t *testing.T) {
-	c, fake, reports, start := reloading(t, evictor.NewDryRun())
-	c.Strategies = nil
-	changes := make(chan func(*controller.Controller))
-	c.Reloads = changes
-	start()
-	changes <- scheduled(t, "* * * * *", nil)
-	waiters(fake)
-	fake.Step(30 * time.Second)
-	if r := <-reports; len(r.Plan.Goals) == 0 || r.Plan.Goals[0].Strategy != "other" {
-		t.Errorf("goals %+v, want those of the new strategy", r.Plan.Goals)
-	}
+	synctest.Test(t, func(t *testing.T) {
+		c, fake, reports, start := reloading(t, evictor.NewDryRun())
+		c.Strategies = nil
+		changes := make(chan func(*controller.Controller))
+		c.Reloads = changes
+		start()
+		changes <- scheduled(t, "* * * * *", nil)
+		synctest.Wait()
+		fake.Step(30 * time.Second)
+		if r := <-reports; len(r.Plan.Goals) == 0 || r.Plan.Goals[0].Strategy != "other" {
+			t.Errorf("goals %+v, want those of the new strategy", r.Plan.Goals)
+		}
+	})
 }
 
 // TestAPassThatIsDueIsNotLost: a new configuration comes with the minute, and
 // the pass of that minute is made, with the new one.
 func TestAPassThatIsDueIsNotLost(t *testing.T) {
-	c, fake, reports, start := reloading(t, evictor.NewDryRun())
-	changes := make(chan func(*controller.Controller), 1)
-	c.Reloads = changes
-	took := make(chan bool, 1)
-	start()
-	waiters(fake)
-	fake.SetTime(time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC).Add(-time.Nanosecond))
-	changes <- scheduled(t, "0 * * * *", func(*controller.Controller) {
-		fake.SetTime(time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC))
-		took <- true
-	})
-	<-took
-	waiters(fake)
-	fake.Step(0)
-	select {
-	case r := <-reports:
-		if r.Plan.Goals[0].Strategy != "other" {
-			t.Errorf("goals %+v", r.Plan.Goals)
+	synctest.Test(t, func(t *testing.T) {
+		c, fake, reports, start := reloading(t, evictor.NewDryRun())
+		changes := make(chan func(*controller.Controller), 1)
+		c.Reloads = changes
+		took := make(chan bool, 1)
+		start()
+		synctest.Wait()
+		fake.SetTime(time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC).Add(-time.Nanosecond))
+		changes <- scheduled(t, "0 * * * *", func(*controller.Controller) {
+			fake.SetTime(time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC))
+			took <- true
+		})
+		<-took
+		synctest.Wait()
+		fake.Step(0)
+		select {
+		case r := <-reports:
+			if r.Plan.Goals[0].Strategy != "other" {
+				t.Errorf("goals %+v", r.Plan.Goals)
+			}
+		case <-time.After(10 * time.Second):
+			t.Fatal("the pass that was due when the configuration changed was not made")
 		}
-	case <-time.After(10 * time.Second):
-		t.Fatal("the pass that was due when the configuration changed was not made")
-	}
+	})
 }
 
 // midway hands a configuration over while a wave is under way.
@@ -115,28 +114,27 @@ func (m *midway) Wave(ctx context.Context, moves []plan.Move, bound func()) evic
 // TestAPassEndsWithTheConfigurationItBeganWith: two waves, and a change within
 // the first.
 func TestAPassEndsWithTheConfigurationItBeganWith(t *testing.T) {
-	changes := make(chan func(*controller.Controller), 1)
-	e := &midway{}
-	c, fake, reports, start := reloading(t, e)
-	c.Mode = plan.Live
-	c.Reloads = changes
-	e.change = func() {
-		changes <- scheduled(t, "30 * * * *", func(c *controller.Controller) { c.Mode, c.Evictor = plan.DryRun, evictor.NewDryRun() })
-	}
-	start()
-	waiters(fake)
-	fake.Step(30 * time.Second)
-	if r := <-reports; r.Mode != plan.Live || len(r.Outcomes) != 2 || r.Outcomes[1].Outcome != plan.Evicted {
-		t.Errorf("mode %s, outcomes %+v; want both waves carried out", r.Mode, r.Outcomes)
-	}
-	for len(changes) > 0 {
-		time.Sleep(time.Millisecond)
-	}
-	waiters(fake)
-	fake.Step(30 * time.Minute)
-	if r := <-reports; r.Mode != plan.DryRun || len(e.waves) != 2 {
-		t.Errorf("mode %s after the change, %d waves evicted; want a dry run", r.Mode, len(e.waves))
-	}
+	synctest.Test(t, func(t *testing.T) {
+		changes := make(chan func(*controller.Controller), 1)
+		e := &midway{}
+		c, fake, reports, start := reloading(t, e)
+		c.Mode = plan.Live
+		c.Reloads = changes
+		e.change = func() {
+			changes <- scheduled(t, "30 * * * *", func(c *controller.Controller) { c.Mode, c.Evictor = plan.DryRun, evictor.NewDryRun() })
+		}
+		start()
+		synctest.Wait()
+		fake.Step(30 * time.Second)
+		if r := <-reports; r.Mode != plan.Live || len(r.Outcomes) != 2 || r.Outcomes[1].Outcome != plan.Evicted {
+			t.Errorf("mode %s, outcomes %+v; want both waves carried out", r.Mode, r.Outcomes)
+		}
+		synctest.Wait()
+		fake.Step(30 * time.Minute)
+		if r := <-reports; r.Mode != plan.DryRun || len(e.waves) != 2 {
+			t.Errorf("mode %s after the change, %d waves evicted; want a dry run", r.Mode, len(e.waves))
+		}
+	})
 }
 
 func TestReportsNameWhatIsRefused(t *testing.T) {

@@ -104,6 +104,7 @@ func TestWithoutMemoryNothingIsEvicted(t *testing.T) {
 		t.Errorf("reading fails: %v, %d waves", err, len(e.waves))
 	}
 	c, _ = setUp(t, e, plan.Live)
+	hurry(c)
 	c.Memory = &memory{failing: func(int) error { return down }}
 	r, err := c.RunOnce(t.Context(), nil)
 	if err != nil || r.Stopped == nil || r.Stopped.Code != plan.MemoryUnavailable || len(e.waves) != 0 || len(r.Outcomes) != 2 {
@@ -127,6 +128,7 @@ func TestWhatCouldNotBeNotedDownIsNotedByTheNextPass(t *testing.T) {
 	}}
 	e := &attentive{memory: m}
 	c, _ := setUp(t, e, plan.Live)
+	hurry(c)
 	c.Memory, c.Resolver = m, unasked{t}
 	var reports []plan.RunReport
 	c.OnReport = func(r plan.RunReport) { reports = append(reports, r) }
@@ -174,7 +176,7 @@ func TestTheNextProcessReportsWhatTheLastCouldNot(t *testing.T) {
 	m := &memory{}
 	e := &attentive{memory: m}
 	dead, o := setUp(t, e, plan.Live)
-	dead.Memory, dead.Holder, dead.Clock = m, "dead-1", clocktesting.NewFakeClock(o.s.TakenAt)
+	dead.Memory, dead.Holder, dead.Clock = m, "dead-1", hasty{clocktesting.NewFakeClock(o.s.TakenAt)}
 	m.failing = func(save int) error { // it is killed in its second wave: nothing is written any more
 		if save > 3 {
 			return errors.New("killed")
@@ -201,6 +203,9 @@ func TestTheNextProcessReportsWhatTheLastCouldNot(t *testing.T) {
 		t.Fatalf("reports: %+v", reports)
 	}
 	r := reports[0]
+	if r.Recovery == nil || r.Recovery.Holder != "dead-1" || reports[1].Recovery != nil {
+		t.Errorf("recovery of %+v, then %+v; want one of dead-1's run, and none", r.Recovery, reports[1].Recovery)
+	}
 	if len(r.Outcomes) != 2 || r.Outcomes[0].Outcome != plan.Evicted || r.Outcomes[1].Outcome != plan.Unknown || len(r.Plan.Moves) != 2 || r.Stopped == nil {
 		t.Errorf("%+v", r)
 	}
@@ -236,7 +241,7 @@ func TestATripHoldsTheNextPassAlsoWhenItCannotBeNotedDown(t *testing.T) {
 		}
 		e := &scripted{results: []evictor.Result{r}}
 		c, o := setUp(t, e, plan.Live)
-		c.Clock = clocktesting.NewFakeClock(o.s.TakenAt)
+		c.Clock = hasty{clocktesting.NewFakeClock(o.s.TakenAt)}
 		c.Memory, c.Resolver, c.Breaker = m, found{}, breaker.DefaultOptions()
 		if r, err := c.RunOnce(t.Context(), nil); err != nil || r.Stopped == nil || r.Stopped.Code != plan.OutcomeUnknown {
 			t.Fatalf("%s: %v, %+v", name, err, r.Stopped)

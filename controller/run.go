@@ -38,7 +38,7 @@ func (c *Controller) Run(ctx context.Context) {
 			c.Log.Warn("skipped: the last pass was still running", "strategies", late)
 			c.Recorder.Skipped(late)
 		}
-		next = c.nextTimes(now)
+		next = c.laterTimes(next, now)
 	}
 }
 
@@ -99,6 +99,19 @@ func (c *Controller) nextTimes(after time.Time) []time.Time {
 	out := make([]time.Time, len(c.Strategies))
 	for i, s := range c.Strategies {
 		out[i] = s.Schedule.Next(after)
+	}
+	return out
+}
+
+// laterTimes are the times that are still to come. A strategy that waits keeps its
+// own: an @every counts from when it last fired, not from the passes of others,
+// which would put it off for ever. A clock that was set back brings times forward.
+func (c *Controller) laterTimes(next []time.Time, now time.Time) []time.Time {
+	out := c.nextTimes(now)
+	for i, t := range next {
+		if t.After(now) && (out[i].IsZero() || t.Before(out[i])) {
+			out[i] = t
+		}
 	}
 	return out
 }

@@ -2,9 +2,10 @@ package controller_test
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
-	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -32,37 +33,27 @@ func (p *twoWaves) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Go
 	return []plan.Move{m}, nil
 }
 
-// carryOutTwoWaves runs a pass and steps the clock whenever the pass waits.
+// carryOutTwoWaves runs a pass, in a bubble whose clock goes on whenever the pass waits.
 func carryOutTwoWaves(t *testing.T, p *twoWaves) (evicted []int, waited time.Duration) {
 	t.Helper()
-	e := &scripted{}
-	c, _ := setUp(t, e, plan.Live)
-	c.Planner = p
-	fake := c.Clock.(*clocktesting.FakeClock)
-	start := fake.Now()
-	done := make(chan plan.RunReport)
-	go func() {
+	synctest.Test(t, func(t *testing.T) {
+		e := &scripted{}
+		c, _ := setUp(t, e, plan.Live)
+		c.Planner = p
+		c.Clock = clock.RealClock{}
+		start := time.Now()
 		r, err := c.RunOnce(t.Context(), nil)
 		if err != nil {
 			t.Error(err)
 		}
-		done <- r
-	}()
-	for {
-		select {
-		case r := <-done:
-			for _, o := range r.Outcomes {
-				if o.Outcome == plan.Evicted {
-					evicted = append(evicted, o.Step)
-				}
-			}
-			return evicted, fake.Now().Sub(start)
-		case <-time.After(time.Millisecond): // the fake clock has no way to wait for waiters
-			if fake.HasWaiters() {
-				fake.Step(500 * time.Millisecond)
+		for _, o := range r.Outcomes {
+			if o.Outcome == plan.Evicted {
+				evicted = append(evicted, o.Step)
 			}
 		}
-	}
+		waited = time.Since(start)
+	})
+	return evicted, waited
 }
 
 // TestAWaveWaitsForBudgetsToSettle: the status of a budget or a workload follows

@@ -7,6 +7,7 @@ import (
 	"io"
 	"log/slog"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
@@ -135,29 +136,27 @@ func (o *slow) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
 
 // TestShadowRestsLongerThanItLooks: nine seconds after a look of one second.
 func TestShadowRestsLongerThanItLooks(t *testing.T) {
-	b := &told{uids: []string{"fancy", "fancy"}, idle: make(chan struct{})}
-	s, clock := newShadow(nil, b)
-	s.Observer = &slow{bound(t, []string{"fancy"}, false), clock}
-	ctx, cancel := context.WithCancel(t.Context())
-	ended := make(chan struct{})
-	go func() { defer close(ended); s.Run(ctx) }()
-	resting := func() {
-		for !clock.HasWaiters() {
-			time.Sleep(time.Millisecond) // a fake clock has nothing to wait on
+	synctest.Test(t, func(t *testing.T) {
+		b := &told{uids: []string{"fancy", "fancy"}, idle: make(chan struct{})}
+		s, clock := newShadow(nil, b)
+		s.Observer = &slow{bound(t, []string{"fancy"}, false), clock}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); s.Run(ctx) }()
+		synctest.Wait()
+		clock.Step(9*time.Second - 1)
+		synctest.Wait()
+		if !clock.HasWaiters() || s.Seen()["fancy"].Seen != 1 {
+			t.Fatalf("it rests no more, and saw %d bindings", s.Seen()["fancy"].Seen)
 		}
-	}
-	resting()
-	clock.Step(9*time.Second - 1)
-	if !clock.HasWaiters() || s.Seen()["fancy"].Seen != 1 {
-		t.Fatalf("it rests no more, and saw %d bindings", s.Seen()["fancy"].Seen)
-	}
-	clock.Step(1)
-	for s.Seen()["fancy"].Seen != 2 {
-		time.Sleep(time.Millisecond)
-	}
-	resting()
-	cancel() // also ends a rest
-	<-ended
+		clock.Step(1)
+		synctest.Wait()
+		if n := s.Seen()["fancy"].Seen; n != 2 || !clock.HasWaiters() {
+			t.Errorf("after its rest it saw %d bindings, want 2 and another rest", n)
+		}
+		cancel() // also ends a rest
+		<-ended
+	})
 }
 
 // TestAPassPlansWithTheCounts: the gate opens for the next pass.

@@ -26,8 +26,9 @@ const (
 	// releaseLeast, with releaseEach for every node, bounds taking them away,
 	// also after SIGTERM and after the Lease was lost: hints of another run are
 	// not touched, and a write that comes late is refused by its precondition.
-	// Twice releaseMost, since it is tried again, and the few seconds that an
-	// eviction is given still, fit into the 60 s that the chart's pods have to end.
+	// Twice releaseMost, since it is tried again, and the few seconds that all else
+	// takes where the server answers, fit into the 60 s that the chart's pods have to
+	// end. Hints that stay expire. EndTime is without hints.
 	releaseLeast = 10 * time.Second
 	releaseEach  = 150 * time.Millisecond
 	releaseMost  = 25 * time.Second

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	restclient "k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -29,95 +30,95 @@ func throttled(seconds int) error {
 // TestAThrottlingServerHoldsTheWaveBack: no eviction is asked for until the time
 // is over that the server asks for, then all are made.
 func TestAThrottlingServerHoldsTheWaveBack(t *testing.T) {
-	w := newWorld(aPod("d1", "u1", "n3"), aPod("d2", "u2", "n3"), aPod("d3", "u3", "n3"))
-	w.replace = "n1"
-	fake := clocktesting.NewFakeClock(noon)
-	var at []time.Duration
-	w.onEvict = func() {
-		at = append(at, fake.Since(noon))
-		w.answer = nil
-		if len(at) == 1 {
-			w.answer = throttled(7)
+	atNoon(t, func(t *testing.T) {
+		w := newWorld(aPod("d1", "u1", "n3"), aPod("d2", "u2", "n3"), aPod("d3", "u3", "n3"))
+		w.replace = "n1"
+		var at []time.Duration
+		w.onEvict = func() {
+			at = append(at, time.Since(noon))
+			w.answer = nil
+			if len(at) == 1 {
+				w.answer = throttled(7)
+			}
 		}
-	}
-	l := live(w, fake)
-	l.lanes.limit = 1 // so that the second comes after the first answer
-	r := drive(t, fake, nil, func() Result {
-		return l.Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1"), aMove(2, "d2", "u2"), aMove(3, "d3", "u3")}, nil)
+		l := live(w, clock.RealClock{})
+		l.lanes.limit = 1 // so that the second comes after the first answer
+		r := l.Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1"), aMove(2, "d2", "u2"), aMove(3, "d3", "u3")}, nil)
+		for _, o := range r.Outcomes {
+			if o.Outcome != plan.Evicted {
+				t.Errorf("%+v", o)
+			}
+		}
+		if len(at) != 4 || at[0] >= 7*time.Second || r.Stop != nil {
+			t.Fatalf("asked at %v, stop %v; want four times", at, r.Stop)
+		}
+		for _, d := range at[1:] {
+			if d < at[0]+7*time.Second {
+				t.Errorf("asked at %v, want nothing within 7s of the first answer", at)
+			}
+		}
 	})
-	for _, o := range r.Outcomes {
-		if o.Outcome != plan.Evicted {
-			t.Errorf("%+v", o)
-		}
-	}
-	if len(at) != 4 || at[0] >= 7*time.Second || r.Stop != nil {
-		t.Fatalf("asked at %v, stop %v; want four times", at, r.Stop)
-	}
-	for _, d := range at[1:] {
-		if d < at[0]+7*time.Second {
-			t.Errorf("asked at %v, want nothing within 7s of the first answer", at)
-		}
-	}
 }
 
 // TestAServerThatThrottlesForLongStopsThePass: 10 s again and again are waited
 // for three times; a minute is not waited for at all.
 func TestAServerThatThrottlesForLongStopsThePass(t *testing.T) {
 	for _, c := range []struct{ seconds, asked int }{{10, 4}, {30, 2}, {60, 1}, {0, 31}} {
-		w := newWorld(aPod("d1", "u1", "n3"))
-		w.answer = throttled(c.seconds)
-		fake := clocktesting.NewFakeClock(noon)
-		r := drive(t, fake, nil, func() Result { return live(w, fake).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil) })
-		o := one(t, r)
-		if o.Outcome != plan.Blocked || o.Reason.Code != plan.APIThrottled || r.Stop == nil || r.Stop.Code != plan.APIThrottled || w.asked != c.asked {
-			t.Errorf("Retry-After %d: asked %d times, want %d; %+v, stop %v", c.seconds, w.asked, c.asked, o, r.Stop)
-		}
+		atNoon(t, func(t *testing.T) {
+			w := newWorld(aPod("d1", "u1", "n3"))
+			w.answer = throttled(c.seconds)
+			r := live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil)
+			o := one(t, r)
+			if o.Outcome != plan.Blocked || o.Reason.Code != plan.APIThrottled || r.Stop == nil || r.Stop.Code != plan.APIThrottled || w.asked != c.asked {
+				t.Errorf("Retry-After %d: asked %d times, want %d; %+v, stop %v", c.seconds, w.asked, c.asked, o, r.Stop)
+			}
+		})
 	}
 }
 
 // TestAThrottledReadIsHeldBackToo, and the pod is read again after it.
 func TestAThrottledReadIsHeldBackToo(t *testing.T) {
-	w := newWorld(aPod("d1", "u1", "n3"))
-	w.replace = "n1"
-	fake := clocktesting.NewFakeClock(noon)
-	w.onGet = func(n int) error {
-		if n == 1 {
-			return throttled(3)
+	atNoon(t, func(t *testing.T) {
+		w := newWorld(aPod("d1", "u1", "n3"))
+		w.replace = "n1"
+		w.onGet = func(n int) error {
+			if n == 1 {
+				return throttled(3)
+			}
+			return nil
 		}
-		return nil
-	}
-	r := drive(t, fake, nil, func() Result { return live(w, fake).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil) })
-	if o := one(t, r); o.Outcome != plan.Evicted || w.reads != 2 || fake.Since(noon) < 3*time.Second {
-		t.Errorf("%+v after %d reads and %s", o, w.reads, fake.Since(noon))
-	}
+		r := live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil)
+		if o := one(t, r); o.Outcome != plan.Evicted || w.reads != 2 || time.Since(noon) < 3*time.Second {
+			t.Errorf("%+v after %d reads and %s", o, w.reads, time.Since(noon))
+		}
+	})
 }
 
 // TestWhatWasHeldBackKeepsThePace: the evictions that became due meanwhile do
 // not come all at once.
 func TestWhatWasHeldBackKeepsThePace(t *testing.T) {
-	w := newWorld(aPod("d1", "u1", "n3"), aPod("d2", "u2", "n3"), aPod("d3", "u3", "n3"), aPod("d4", "u4", "n3"))
-	w.replace = "n1"
-	fake := clocktesting.NewFakeClock(noon)
-	var at []time.Time
-	w.onEvict = func() {
-		w.answer = nil
-		if at = append(at, fake.Now()); len(at) == 1 {
-			w.answer = throttled(20)
+	atNoon(t, func(t *testing.T) {
+		w := newWorld(aPod("d1", "u1", "n3"), aPod("d2", "u2", "n3"), aPod("d3", "u3", "n3"), aPod("d4", "u4", "n3"))
+		w.replace = "n1"
+		var at []time.Time
+		w.onEvict = func() {
+			w.answer = nil
+			if at = append(at, time.Now()); len(at) == 1 {
+				w.answer = throttled(20)
+			}
 		}
-	}
-	l := live(w, fake)
-	l.pace = newPace(12, fake) // every 5 s
-	r := drive(t, fake, nil, func() Result {
-		return l.Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1"), aMove(2, "d2", "u2"), aMove(3, "d3", "u3"), aMove(4, "d4", "u4")}, nil)
+		l := live(w, clock.RealClock{})
+		l.pace = newPace(12, clock.RealClock{}) // every 5 s
+		r := l.Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1"), aMove(2, "d2", "u2"), aMove(3, "d3", "u3"), aMove(4, "d4", "u4")}, nil)
+		if r.Stop != nil || len(at) != 5 {
+			t.Fatalf("asked at %v, stop %v", at, r.Stop)
+		}
+		for i := 2; i < len(at); i++ {
+			if gap := at[i].Sub(at[i-1]); gap < 5*time.Second {
+				t.Errorf("evictions %s apart, want the pace of 5 s: %v", gap, at)
+			}
+		}
 	})
-	if r.Stop != nil || len(at) != 5 {
-		t.Fatalf("asked at %v, stop %v", at, r.Stop)
-	}
-	for i := 2; i < len(at); i++ {
-		if gap := at[i].Sub(at[i-1]); gap < 4*time.Second { // the clock goes by whole seconds
-			t.Errorf("evictions %s apart, want the pace of 5 s: %v", gap, at)
-		}
-	}
 }
 
 // TestToldToStopEndsTheHold without another request.
@@ -182,7 +183,9 @@ func TestRetryAfterOverHTTP(t *testing.T) {
 		fake := clocktesting.NewFakeClock(noon)
 		l := live(w, fake)
 		l = NewLive(client, w, l.workloadOf, l.opts)
-		r := drive(t, fake, nil, func() Result { return l.Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil) })
+		done := make(chan Result)
+		go func() { done <- l.Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil) }()
+		r := step(fake, done)
 		server.CloseClientConnections()
 		server.Close()
 		if o := one(t, r); o.Outcome != plan.Evicted || strings.Join(s.requests, ", ") != strings.Join(want, ", ") {
@@ -190,6 +193,21 @@ func TestRetryAfterOverHTTP(t *testing.T) {
 		}
 		if waited := fake.Since(noon); waited < 5*time.Second || waited > 10*time.Second {
 			t.Errorf("held back for %s, want 5s", waited)
+		}
+	}
+}
+
+// step lets the clock go on by a second whenever somebody waits for it, until
+// there is a result. A bubble cannot: who waits for a socket is busy to it.
+func step(fake *clocktesting.FakeClock, done <-chan Result) Result {
+	for {
+		select {
+		case r := <-done:
+			return r
+		case <-time.After(time.Millisecond): // the fake clock has no way to wait for waiters
+			if fake.HasWaiters() {
+				fake.Step(time.Second)
+			}
 		}
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -53,39 +54,37 @@ func TestLanesFollowTheAnswers(t *testing.T) {
 }
 
 func TestAFreedLaneGoesToTheFirstThatWaits(t *testing.T) {
-	l := newLanes()
-	l.limit = 1
-	if !l.enter(t.Context()) {
-		t.Fatal("the first has to wait")
-	}
-	ctx, cancel := context.WithCancel(t.Context())
-	var wg sync.WaitGroup
-	var gaveUp, got bool
-	wg.Go(func() { gaveUp = !l.enter(ctx) })
-	await(t, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return len(l.waiting) == 1 })
-	wg.Go(func() { got = l.enter(t.Context()) })
-	await(t, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return len(l.waiting) == 2 })
-	cancel()
-	await(t, func() bool { l.mu.Lock(); defer l.mu.Unlock(); return len(l.waiting) == 1 })
-	l.leave()
-	wg.Wait()
-	if !gaveUp || !got || l.busy != 1 {
-		t.Errorf("gave up %v, got %v, %d busy", gaveUp, got, l.busy)
-	}
-	l.leave()
-	if l.busy != 0 || len(l.waiting) != 0 {
-		t.Errorf("%d busy, %d waiting at the end", l.busy, len(l.waiting))
-	}
-}
-
-// await asks until the answer is yes.
-func await(t *testing.T, ask func() bool) {
-	t.Helper()
-	for until := time.Now().Add(10 * time.Second); !ask(); time.Sleep(time.Millisecond) {
-		if time.Now().After(until) {
-			t.Fatal("it never happens")
+	synctest.Test(t, func(t *testing.T) {
+		l := newLanes()
+		l.limit = 1
+		if !l.enter(t.Context()) {
+			t.Fatal("the first has to wait")
 		}
-	}
+		inLine := func(want int) {
+			t.Helper()
+			if synctest.Wait(); len(l.waiting) != want {
+				t.Fatalf("%d wait for a lane, want %d", len(l.waiting), want)
+			}
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		var wg sync.WaitGroup
+		var gaveUp, got bool
+		wg.Go(func() { gaveUp = !l.enter(ctx) })
+		inLine(1)
+		wg.Go(func() { got = l.enter(t.Context()) })
+		inLine(2)
+		cancel()
+		inLine(1)
+		l.leave()
+		wg.Wait()
+		if !gaveUp || !got || l.busy != 1 {
+			t.Errorf("gave up %v, got %v, %d busy", gaveUp, got, l.busy)
+		}
+		l.leave()
+		if l.busy != 0 || len(l.waiting) != 0 {
+			t.Errorf("%d busy, %d waiting at the end", l.busy, len(l.waiting))
+		}
+	})
 }
 
 // crowd counts the evictions that are asked for at the same time; they are

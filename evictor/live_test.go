@@ -15,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/clock"
-	clocktesting "k8s.io/utils/clock/testing"
 
 	"go.uber.org/goleak"
 
@@ -268,19 +267,17 @@ func TestAMissingReplacementStopsThePass(t *testing.T) {
 		{"not ready", "n1", true, plan.ReplacementNotReady},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(aPod("d1", "u1", "n3"))
-			w.replace, w.notReady = c.replace, c.notReady
-			fake := clocktesting.NewFakeClock(time.Unix(0, 0))
-			done := make(chan Result)
-			go func() { done <- live(w, fake).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil) }()
-			for !fake.HasWaiters() {
-				time.Sleep(time.Millisecond) // the fake clock has no way to wait for waiters
-			}
-			fake.Step(time.Minute + 30*time.Second)
-			r := <-done
-			if o := one(t, r); o.Outcome != plan.Evicted || o.Reason.Code != c.code || r.Stop == nil || r.Stop.Code != c.code {
-				t.Errorf("%+v, stop %v", o, r.Stop)
-			}
+			atNoon(t, func(t *testing.T) {
+				w := newWorld(aPod("d1", "u1", "n3"))
+				w.replace, w.notReady = c.replace, c.notReady
+				r := live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil)
+				if o := one(t, r); o.Outcome != plan.Evicted || o.Reason.Code != c.code || r.Stop == nil || r.Stop.Code != c.code {
+					t.Errorf("%+v, stop %v", o, r.Stop)
+				}
+				if took := time.Since(noon); took != time.Minute+30*time.Second {
+					t.Errorf("waited for %s, want verifyTimeout and the grace period", took)
+				}
+			})
 		})
 	}
 }
@@ -303,24 +300,13 @@ func TestDryRunEvictsNothing(t *testing.T) {
 }
 
 func TestPaceSpacesEvictions(t *testing.T) {
-	fake := clocktesting.NewFakeClock(time.Unix(0, 0))
-	p := newPace(30, fake)
-	if !p.wait(t.Context()) {
-		t.Fatal("the first has to wait")
-	}
-	turn := make(chan bool, 1)
-	go func() { turn <- p.wait(t.Context()) }()
-	for !fake.HasWaiters() {
-		time.Sleep(time.Millisecond) // the fake clock has no way to wait for waiters
-	}
-	fake.Step(1999 * time.Millisecond)
-	select {
-	case <-turn:
-		t.Fatal("the second came before its two seconds")
-	default:
-	}
-	fake.Step(time.Millisecond)
-	if !<-turn {
-		t.Error("the second never came")
-	}
+	atNoon(t, func(t *testing.T) {
+		p := newPace(30, clock.RealClock{})
+		for i := range 3 {
+			want := time.Duration(i) * 2 * time.Second
+			if !p.wait(t.Context()) || time.Since(noon) != want {
+				t.Errorf("turn %d came after %s, want %s", i+1, time.Since(noon), want)
+			}
+		}
+	})
 }

@@ -13,7 +13,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	clocktesting "k8s.io/utils/clock/testing"
+	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
@@ -112,11 +112,11 @@ var stops = map[plan.Code]bool{
 
 func provoke(t *testing.T, p provocation) Result {
 	t.Helper()
-	w, m, fake := newWorld(aPod("d1", "u1", "n3")), aMove(1, "d1", "u1"), clocktesting.NewFakeClock(noon)
+	w, m := newWorld(aPod("d1", "u1", "n3")), aMove(1, "d1", "u1")
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	p.prepare(w, &m, stop)
-	return drive(t, fake, nil, func() Result { return live(w, fake).Wave(ctx, []plan.Move{m}, nil) })
+	return live(w, clock.RealClock{}).Wave(ctx, []plan.Move{m}, nil)
 }
 
 // TestOutcomes provokes everything that the evictor can say of a move, and keeps
@@ -130,7 +130,8 @@ func TestOutcomes(t *testing.T) {
 	}
 	for _, p := range provocations {
 		t.Run(p.name, func(t *testing.T) {
-			r := provoke(t, p)
+			var r Result
+			atNoon(t, func(t *testing.T) { r = provoke(t, p) })
 			o := one(t, r)
 			if o.Reason.Code != p.code || o.Reason.Message == "" || strings.Contains(o.Reason.Message, "\n") {
 				t.Errorf("%s: %q, want %s and one line", o.Reason.Code, o.Reason.Message, p.code)

@@ -15,6 +15,10 @@ import (
 // told to stop.
 const afterStop = 3 * time.Second
 
+// EndTime is how long Wave takes at most once ctx has ended: a call that is under
+// way, a look at what became of it, and afterStop.
+const EndTime = 2*callTimeout + afterStop
+
 // verify follows one accepted eviction until the victim is gone and its
 // replacement Ready.
 func (l *Live) verify(ctx context.Context, w *watch, m plan.Move) attempt {

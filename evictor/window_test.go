@@ -2,8 +2,10 @@ package evictor
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
+	"k8s.io/utils/clock"
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -58,50 +60,38 @@ func TestAWindowThatClosesWhileThePodIsReadEndsItsEviction(t *testing.T) {
 // TestAWindowThatClosesWithinAWave: what waits for its turn is not evicted any
 // more; what is under way is followed to its end.
 func TestAWindowThatClosesWithinAWave(t *testing.T) {
-	w := newWorld(aPod("d1", "u1", "n3"), aPod("d2", "u2", "n3"))
-	w.replace = "n1"
-	fake := clocktesting.NewFakeClock(noon)
-	l := live(w, fake)
-	l.opts.PerMinute = 1
-	l.pace = newPace(1, fake)
-	moves := []plan.Move{aMove(1, "d1", "u1"), aMove(2, "d2", "u2")}
-	for i := range moves {
-		moves[i].NotAfter = noon.Add(30 * time.Second)
-	}
-	begun := make(chan struct{})
-	w.onEvict = func() { close(begun) }
-	r := drive(t, fake, begun, func() Result { return l.Wave(t.Context(), moves, nil) })
-	evicted, outside := 0, 0
-	for _, o := range r.Outcomes {
-		switch {
-		case o.Outcome == plan.Evicted && o.Landed == "n1":
-			evicted++
-		case o.Reason.Code == plan.OutsideWindow:
-			outside++
+	atNoon(t, func(t *testing.T) {
+		w := newWorld(aPod("d1", "u1", "n3"), aPod("d2", "u2", "n3"))
+		w.replace = "n1"
+		l := live(w, clock.RealClock{})
+		l.opts.PerMinute = 1
+		l.pace = newPace(1, clock.RealClock{})
+		moves := []plan.Move{aMove(1, "d1", "u1"), aMove(2, "d2", "u2")}
+		for i := range moves {
+			moves[i].NotAfter = noon.Add(30 * time.Second)
 		}
-	}
-	if evicted != 1 || outside != 1 || w.asked != 1 {
-		t.Errorf("%d evicted, %d outside the window, asked %d times: %+v", evicted, outside, w.asked, r.Outcomes)
-	}
-}
-
-// drive runs f and, once begun is closed, lets the clock go on by a second
-// whenever f waits for it. A nil begun counts as closed.
-func drive(t *testing.T, fake *clocktesting.FakeClock, begun <-chan struct{}, f func() Result) Result {
-	t.Helper()
-	done := make(chan Result)
-	go func() { done <- f() }()
-	if begun != nil {
-		<-begun
-	}
-	for {
-		select {
-		case r := <-done:
-			return r
-		case <-time.After(time.Millisecond): // the fake clock has no way to wait for waiters
-			if fake.HasWaiters() {
-				fake.Step(time.Second)
+		r := l.Wave(t.Context(), moves, nil)
+		evicted, outside := 0, 0
+		for _, o := range r.Outcomes {
+			switch {
+			case o.Outcome == plan.Evicted && o.Landed == "n1":
+				evicted++
+			case o.Reason.Code == plan.OutsideWindow:
+				outside++
 			}
 		}
-	}
+		if evicted != 1 || outside != 1 || w.asked != 1 {
+			t.Errorf("%d evicted, %d outside the window, asked %d times: %+v", evicted, outside, w.asked, r.Outcomes)
+		}
+	})
+}
+
+// atNoon runs f in a bubble whose clock, the real one to all in it, shows noon and
+// goes on whenever all in it wait.
+func atNoon(t *testing.T, f func(t *testing.T)) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		time.Sleep(time.Until(noon))
+		f(t)
+	})
 }

@@ -87,7 +87,8 @@ func (p Pauses) Gate(ctx context.Context) *plan.Reason {
 }
 
 // Pause has no evictions made from now on, and returns the pause that held until
-// then, or nil. Since when evictions are paused is kept where they were.
+// then, or nil. Since when evictions are paused is kept where they were, and so is
+// the reason unless want has one.
 func (p Pauses) Pause(ctx context.Context, want plan.Pause) (before *plan.Pause, err error) {
 	err = p.insist(func() error {
 		m, err := p.get(ctx)
@@ -100,16 +101,20 @@ func (p Pauses) Pause(ctx context.Context, want plan.Pause) (before *plan.Pause,
 		if before != nil && !before.Since.IsZero() {
 			want.Since = before.Since
 		}
+		change := want
+		if change.Reason == "" && before != nil {
+			change.Reason = cut(m.Data[keyReason])
+		}
 		call, cancel := context.WithTimeout(ctx, pauseTime)
 		defer cancel()
 		configMaps := p.Client.CoreV1().ConfigMaps(p.Namespace)
 		if m == nil {
 			_, err = configMaps.Create(call, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: PauseName,
-				Labels: map[string]string{"app.kubernetes.io/managed-by": "evenkeel"}}, Data: dataOf(want)}, metav1.CreateOptions{})
+				Labels: map[string]string{"app.kubernetes.io/managed-by": "evenkeel"}}, Data: dataOf(change)}, metav1.CreateOptions{})
 			return p.failed("create", err)
 		}
 		m = m.DeepCopy()
-		m.Data, m.BinaryData = dataOf(want), nil
+		m.Data, m.BinaryData = dataOf(change), nil
 		_, err = configMaps.Update(call, m, metav1.UpdateOptions{})
 		return p.failed("update", err)
 	})

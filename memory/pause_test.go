@@ -82,7 +82,7 @@ func TestPauseEndsByItself(t *testing.T) {
 	}
 }
 
-func TestAnotherPauseKeepsSinceWhen(t *testing.T) {
+func TestAnotherPauseKeepsSinceWhenAndWhy(t *testing.T) {
 	p, _, clk := newPauses(nil)
 	if _, err := p.Pause(t.Context(), plan.Pause{Since: asked, By: "alice", Reason: "x"}); err != nil {
 		t.Fatal(err)
@@ -93,8 +93,14 @@ func TestAnotherPauseKeepsSinceWhen(t *testing.T) {
 		t.Fatalf("%+v %v", before, err)
 	}
 	held, err := p.Read(t.Context())
-	if err != nil || held == nil || *held != (plan.Pause{Since: asked, Until: asked.Add(2 * time.Hour), By: "bob"}) {
+	if err != nil || held == nil || *held != (plan.Pause{Since: asked, Until: asked.Add(2 * time.Hour), By: "bob", Reason: "x"}) {
 		t.Errorf("%+v %v", held, err)
+	}
+	if _, err := p.Pause(t.Context(), plan.Pause{Since: clk.Now(), By: "bob", Reason: "y"}); err != nil {
+		t.Fatal(err)
+	}
+	if held, err := p.Read(t.Context()); err != nil || held == nil || *held != (plan.Pause{Since: asked, By: "bob", Reason: "y"}) {
+		t.Errorf("with another reason: %+v %v", held, err)
 	}
 }
 

@@ -47,7 +47,7 @@ func New(version, configHash string) *Metrics {
 		lastPass:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_last_pass_timestamp_seconds", Help: "When the last pass finished."}),
 		skipped:      prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evenkeel_schedule_skipped_total", Help: "Times a strategy was due while a pass was running."}, []string{"strategy"}),
 		planned:      prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_planned_moves", Help: "Moves of the last plan by strategy."}, []string{"strategy"}),
-		minEvictions: prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_plan_min_evictions", Help: "Proven lower bound on the evictions of the last plan."}),
+		minEvictions: prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_plan_min_evictions", Help: "No plan that brings every goal as near as permitted evictions can needs fewer (bound.minEvictions of the last plan)."}),
 		excess:       prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_goals_unmet", Help: "Goals with excess by strategy, before the last plan and as predicted after it."}, []string{"strategy", "when"}),
 		rejected:     prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_rejected_pods", Help: "Pods that could have helped but stay, by reason code, in the last plan."}, []string{"code"}),
 		outcomes:     prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evenkeel_evictions_total", Help: "Moves by outcome and strategy; only outcome=evicted removed a pod."}, []string{"outcome", "strategy"}),
@@ -114,9 +114,11 @@ func (m *Metrics) Pass(r plan.RunReport) {
 		stopped = string(r.Stopped.Code)
 	}
 	m.passes.WithLabelValues(string(r.Mode), stopped).Inc()
-	m.passSeconds.Observe(r.Finished.Sub(r.Started).Seconds())
-	m.lastPass.Set(float64(r.Finished.Unix()))
-	if !r.Refused() { // the gauges keep to the last plan there was
+	if r.Recovery == nil { // of another process, long ago
+		m.passSeconds.Observe(r.Finished.Sub(r.Started).Seconds())
+		m.lastPass.Set(float64(r.Finished.Unix()))
+	}
+	if !r.Refused() && r.Recovery == nil { // the gauges keep to the last plan there was
 		m.plan(r.Plan)
 		m.holds(r)
 	}

@@ -28,12 +28,16 @@ func TestPassIsCounted(t *testing.T) {
 	})
 	// A pass that was refused is counted, and says nothing about the cluster.
 	m.Pass(plan.RunReport{Mode: plan.Live, Started: start, Finished: start.Add(4 * time.Second), Stopped: &plan.Reason{Code: plan.ClusterViewStale}})
+	// One of a process that ended says nothing about now.
+	m.Pass(plan.RunReport{Mode: plan.Live, Started: start, Finished: start.Add(time.Hour), Stopped: &plan.Reason{Code: plan.Interrupted},
+		Recovery: &plan.Recovery{Holder: "dead"}, Plan: plan.Plan{Moves: []plan.Move{{Step: 1, Strategy: "zones"}}}, Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Unknown}}})
 	m.Skipped([]string{"zones"})
 	want := `
 # HELP evenkeel_evictions_total Moves by outcome and strategy; only outcome=evicted removed a pod.
 # TYPE evenkeel_evictions_total counter
 evenkeel_evictions_total{outcome="blocked",strategy="zones"} 1
 evenkeel_evictions_total{outcome="evicted",strategy="zones"} 1
+evenkeel_evictions_total{outcome="unknown",strategy="zones"} 1
 # HELP evenkeel_goals_unmet Goals with excess by strategy, before the last plan and as predicted after it.
 # TYPE evenkeel_goals_unmet gauge
 evenkeel_goals_unmet{strategy="zones",when="before"} 1
@@ -46,6 +50,7 @@ evenkeel_last_pass_timestamp_seconds 1004
 # HELP evenkeel_passes_total Passes by mode and by why they stopped early (empty: they did not).
 # TYPE evenkeel_passes_total counter
 evenkeel_passes_total{mode="live",stopped="ClusterViewStale"} 1
+evenkeel_passes_total{mode="live",stopped="Interrupted"} 1
 evenkeel_passes_total{mode="live",stopped="ReplacementNotReady"} 1
 # HELP evenkeel_rejected_pods Pods that could have helped but stay, by reason code, in the last plan.
 # TYPE evenkeel_rejected_pods gauge

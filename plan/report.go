@@ -26,6 +26,9 @@ type RunReport struct {
 	Outcomes []Outcome `json:"outcomes"`
 	// Stopped says why the pass ended before the plan did; nil when it did not.
 	Stopped *Reason `json:"stopped"`
+	// Recovery is set where another process made the evictions: this report may be
+	// the second of its run, never another run.
+	Recovery *Recovery `json:"recovery,omitempty"`
 	// Inputs are files of this process whose newest content was refused; the one
 	// before is in effect. Age is since when, Problems say why.
 	Inputs []Input `json:"inputs,omitempty"`
@@ -37,10 +40,24 @@ type Approval struct {
 	At time.Time `json:"at"`
 }
 
+// Recovery says whose run is reported: one that was found open when this process
+// began, since who made it was ended before it could close it. That process may
+// have written a report of it, with the same runID, as well.
+type Recovery struct {
+	Holder string `json:"holder"` // of the Lease, then
+}
+
 // Refused reports whether the pass ended before anything was planned; Plan then
 // says nothing but up to when the cluster was known.
 func (r *RunReport) Refused() bool {
-	return r.Stopped != nil && r.Stopped.Code == ClusterViewStale && len(r.Plan.Moves) == 0
+	if r.Stopped == nil || len(r.Plan.Moves) > 0 {
+		return false
+	}
+	switch r.Stopped.Code {
+	case ClusterViewStale, MemoryUnavailable, APIError, Interrupted:
+		return true
+	}
+	return false
 }
 
 // OutcomeKind is what became of one move.

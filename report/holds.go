@@ -1,6 +1,10 @@
 package report
 
-import "github.com/evenkeel-project/evenkeel/plan"
+import (
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
 
 // holds says, under the verdict, what keeps the plan from being carried out, and
 // which strategies are not planned for.
@@ -12,4 +16,15 @@ func (t *table) holds(p plan.Plan) {
 		}
 		t.line("%s", t.paint(yellow, text+reasonText(h.Reason)+"."))
 	}
+}
+
+// held names what keeps every eviction from being made; "" where nothing does.
+func held(p plan.Plan) string {
+	var codes []string
+	for _, h := range p.Holds {
+		if h.Strategy == "" {
+			codes = append(codes, safe(string(h.Reason.Code)))
+		}
+	}
+	return strings.Join(codes, ", ")
 }

@@ -57,7 +57,7 @@ func Plan(w io.Writer, format Format, p plan.Plan, opts ...Options) error {
 	switch format {
 	case Table, Wide:
 		t := newTable(format, opts)
-		t.plan(complete(p), "Plan", nothingIsEvicted(opts))
+		t.plan(complete(p), "Plan", nothingIsEvicted(p, opts))
 		return t.flush(w)
 	case JSON:
 		return writeJSON(w, complete(p), "  ")
@@ -69,8 +69,14 @@ func Plan(w io.Writer, format Format, p plan.Plan, opts ...Options) error {
 }
 
 // nothingIsEvicted says of a plan that it was not carried out, and why not.
-func nothingIsEvicted(opts []Options) string {
-	if len(opts) > 0 && opts[0].Evicts {
+func nothingIsEvicted(p plan.Plan, opts []Options) string {
+	live, holds := len(opts) > 0 && opts[0].Evicts, held(p)
+	switch {
+	case live && holds != "":
+		return "held (" + holds + "): nothing is evicted, by `evenkeel run` neither"
+	case holds != "":
+		return "held (" + holds + "), and a dry run: nothing is evicted"
+	case live:
 		return "nothing is evicted by this command; with this configuration `evenkeel run` evicts"
 	}
 	return "nothing is evicted (dry run)"

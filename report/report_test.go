@@ -45,7 +45,7 @@ func TestPlanGolden(t *testing.T) {
 }
 
 func TestRunGolden(t *testing.T) {
-	for name, r := range map[string]plan.RunReport{"run-live": liveRun(), "run-dry": dryRun(), "run-refused": refusedRun(), "run-level": run(plan.Live, level())} {
+	for name, r := range map[string]plan.RunReport{"run-live": liveRun(), "run-dry": dryRun(), "run-refused": refusedRun(), "run-recovered": recoveredRun(), "run-level": run(plan.Live, level()), "run-untouched": untouchedRun()} {
 		var b bytes.Buffer
 		if err := report.Run(&b, report.Table, r); err != nil {
 			t.Fatal(err)

@@ -20,15 +20,42 @@ func (t *table) run(r plan.RunReport) {
 	if a := r.Approval; a != nil {
 		t.line("Approved by %s at %s.", orDash(safe(a.By)), a.At.UTC().Format(timeLayout))
 	}
+	if a := r.Recovery; a != nil {
+		t.line("%s", t.paint(yellow, fmt.Sprintf("Recovered: %s made this run and may have reported it too, as run %s; these are the same evictions.", orDash(safe(a.Holder)), orDash(safe(r.RunID)))))
+	}
 	for _, in := range r.Inputs {
 		t.line("%s", t.paint(yellow, fmt.Sprintf("Changed files (%s, for %s): %s", safe(in.Source), orDash(safe(in.Age)), safe(strings.Join(in.Problems, "; ")))))
 	}
 	if r.Refused() {
 		return
 	}
+	if r.Approval != nil && !t.wide && countOf(r, plan.Evicted) == 0 {
+		t.untouched(r)
+		return
+	}
 	t.outcomes(r)
 	t.line("")
 	t.plan(r.Plan, "Plan", "")
+}
+
+func countOf(r plan.RunReport, kind plan.OutcomeKind) int {
+	n := 0
+	for _, o := range r.Outcomes {
+		if o.Outcome == kind {
+			n++
+		}
+	}
+	return n
+}
+
+// untouched says of an approved plan of which nothing was carried out why, step by
+// step: whoever approved it has the plan, and nothing landed.
+func (t *table) untouched(r plan.RunReport) {
+	g := columns(">STEP", "POD", "OUTCOME", "WHY")
+	for _, o := range r.Outcomes {
+		g.row(strconv.Itoa(o.Step), safe(o.Pod.String()), outcomeText(o.Outcome), orDash(reasonText(o.Reason)))
+	}
+	t.section("Nothing of the plan was carried out (-o wide shows it)", g, 0)
 }
 
 func modeText(m plan.Mode) string {
@@ -60,8 +87,12 @@ func (t *table) runVerdict(r plan.RunReport) {
 	}
 	planned := len(r.Plan.Moves)
 	if r.Mode == plan.DryRun {
-		t.line("%s", t.paint(green, fmt.Sprintf("Run: %d of %s would be evicted; nothing is evicted (dry run).",
-			by[plan.WouldEvict], count(planned, "planned pod"))))
+		unless, color := "", green
+		if codes := held(r.Plan); codes != "" {
+			unless, color = ", were it not held ("+codes+")", yellow
+		}
+		t.line("%s", t.paint(color, fmt.Sprintf("Run: %d of %s would be evicted%s; nothing is evicted (dry run).",
+			by[plan.WouldEvict], count(planned, "planned pod"), unless)))
 		return
 	}
 	if planned == 0 {
@@ -72,7 +103,7 @@ func (t *table) runVerdict(r plan.RunReport) {
 	if by[plan.Evicted] != planned || elsewhere+open > 0 {
 		color = yellow
 	}
-	text := fmt.Sprintf("Run: %d of %s evicted", by[plan.Evicted], count(planned, "planned pod"))
+	text := fmt.Sprintf("Run: %s%d of %s evicted", holding(r), by[plan.Evicted], count(planned, "planned pod"))
 	if by[plan.Evicted] > 0 {
 		text += fmt.Sprintf("; %s landed as foretold, %d elsewhere, %d not seen to land", count(foretold, "replacement"), elsewhere, open)
 	}
@@ -82,6 +113,14 @@ func (t *table) runVerdict(r plan.RunReport) {
 		}
 	}
 	t.line("%s", t.paint(color, text+"."))
+}
+
+// holding begins the verdict of a run that never began to evict, because it was held.
+func holding(r plan.RunReport) string {
+	if r.Stopped == nil || countOf(r, plan.Evicted) > 0 || r.Stopped.Code != plan.Paused && r.Stopped.Code != plan.BreakerOpen {
+		return ""
+	}
+	return "held (" + string(r.Stopped.Code) + "); "
 }
 
 func (t *table) outcomes(r plan.RunReport) {

@@ -193,10 +193,28 @@ func liveRun() plan.RunReport {
 	return r
 }
 
+// untouchedRun is an approved plan that comes too late.
+func untouchedRun() plan.RunReport {
+	gone, other := outcome(1, "d-6f9c-x1", plan.Gone, "", false), outcome(2, "d-6f9c-x2", plan.Dropped, "", false)
+	gone.Reason = plan.Reason{Code: plan.PodGoneAlready, Message: "the pod is gone"}
+	other.Reason = plan.Reason{Code: plan.PremiseChanged, Message: "the pod is no longer on n3"}
+	r := run(plan.Live, threeZones(), gone, other)
+	r.Approval = &plan.Approval{By: "alice", At: taken}
+	return r
+}
+
 // refusedRun is a pass before which pods had not been seen for long.
 func refusedRun() plan.RunReport {
 	r := run(plan.Live, plan.Plan{APIVersion: plan.APIVersion, Kind: "Plan", ID: "p-0", TakenAt: taken, Expires: taken})
 	r.Stopped = &plan.Reason{Code: plan.ClusterViewStale, Message: "pods are known as of 2026-01-01T00:00:00Z only, 3m0s ago, longer than guards.maxStaleness 2m0s"}
+	return r
+}
+
+// recoveredRun is a run that the next process reports.
+func recoveredRun() plan.RunReport {
+	r := liveRun()
+	r.Recovery = &plan.Recovery{Holder: "evenkeel-0_1a2b"}
+	r.Stopped.Message = "the process that made this pass (evenkeel-0_1a2b) ended before it could note that the pass was over; this is what it had reserved, as found by the next"
 	return r
 }
 

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -126,7 +127,7 @@ func (t *table) moves(p plan.Plan) {
 	}
 	g := columns(heads...)
 	for _, m := range p.Moves {
-		cells := []string{strconv.Itoa(m.Step), strconv.Itoa(m.Wave), safe(m.Pod.String()), safe(m.From), orDash(safe(m.To)),
+		cells := []string{strconv.Itoa(m.Step), strconv.Itoa(m.Wave), safe(m.Pod.String()), safe(m.From), destination(m),
 			percent(m.PGood), safe(m.Strategy), reasonText(m.Reason)}
 		if t.wide {
 			cells = append(cells, safe(m.Owner.String()), safe(strings.Join(m.Goals, ",")), strconv.Itoa(m.Acceptable.Nodes),
@@ -135,7 +136,30 @@ func (t *table) moves(p plan.Plan) {
 		g.row(cells...)
 	}
 	t.section("Moves, in order (a wave starts when the replacements of the wave before are ready)", g, 0)
+	t.legend(p.Moves)
 	t.hints(p)
+}
+
+// destination is the likeliest node, and how many others would serve as well.
+func destination(m plan.Move) string {
+	to := orDash(safe(m.To))
+	if others := m.Acceptable.Nodes - 1; m.To != "" && others > 0 {
+		to += fmt.Sprintf(" (+%d)", others)
+	}
+	return to
+}
+
+// legend explains what the columns of moves do not say, with the names that the
+// figures have in JSON where there is room.
+func (t *table) legend(moves []plan.Move) {
+	if t.wide && len(moves) > 0 {
+		t.line("  CONFIDENCE (pGood in JSON): how likely the replacement lands on one of GOOD NODES (acceptable.nodes), where the goals are still served; TO is the likeliest of them.")
+		t.line("  COMES BACK (pReturn): on the same node again. STAYS PENDING (pPending): on none. BENEFIT and COST: normalised excess removed, and disruption, where 1 is an ordinary pod.")
+		return
+	}
+	if slices.ContainsFunc(moves, func(m plan.Move) bool { return m.To != "" && m.Acceptable.Nodes > 1 }) {
+		t.line("  (+n): the goals are served as well on so many other nodes")
+	}
 }
 
 // hints lists the nodes that are hinted while a wave is carried out.

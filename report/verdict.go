@@ -2,6 +2,7 @@ package report
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -9,16 +10,11 @@ import (
 
 // verdict is the one line that a hurried reader needs.
 func (t *table) verdict(p plan.Plan, subject, effect string) {
-	met := 0
-	for _, g := range p.Goals {
-		if p.After.Excess[g.ID] <= tiny {
-			met++
-		}
-	}
+	met, nearer := reached(p)
 	color, text := green, ""
 	switch {
 	case len(p.Goals) == 0 && len(p.Moves) == 0:
-		text, color = nothingToDo(p.Strategies)
+		text, color = nothingToDo(p.Strategies, p.Holds)
 	case len(p.Moves) == 0:
 		color = yellow
 		text = fmt.Sprintf("0 evictions; %d of %d goals stay unmet, for the reasons below", len(p.Goals)-met, len(p.Goals))
@@ -26,11 +22,10 @@ func (t *table) verdict(p plan.Plan, subject, effect string) {
 		if met < len(p.Goals) {
 			color = yellow
 		}
-		verb := "level"
-		if len(p.Moves) == 1 {
-			verb = "levels"
-		}
-		text = fmt.Sprintf("%s %s %d of %d goals; proven minimum %d", count(len(p.Moves), "eviction"), verb, met, len(p.Goals), p.Bound.MinForPlan)
+		text = fmt.Sprintf("%s %s; proven minimum %d", count(len(p.Moves), "eviction"), brings(len(p.Moves), met, nearer, len(p.Goals)), p.Bound.MinForPlan)
+	}
+	if held(p) != "" {
+		color = yellow
 	}
 	if effect != "" {
 		text += "; " + effect
@@ -38,9 +33,38 @@ func (t *table) verdict(p plan.Plan, subject, effect string) {
 	t.line("%s", t.paint(color, subject+": "+text+"."))
 }
 
+// reached counts the goals that the plan meets, and those that it brings nearer
+// without meeting them.
+func reached(p plan.Plan) (met, nearer int) {
+	for _, g := range p.Goals {
+		switch after := p.After.Excess[g.ID]; {
+		case after <= tiny:
+			met++
+		case after < g.Excess-tiny:
+			nearer++
+		}
+	}
+	return met, nearer
+}
+
+// brings says in words what evictions do for goals.
+func brings(evictions, met, nearer, goals int) string {
+	s := ""
+	if evictions == 1 {
+		s = "s"
+	}
+	switch {
+	case nearer == 0:
+		return fmt.Sprintf("level%s %d of %d goals", s, met, goals)
+	case met == 0:
+		return fmt.Sprintf("bring%s %d of %d goals nearer, 0 met", s, nearer, goals)
+	}
+	return fmt.Sprintf("level%s %d of %d goals and bring%s %d nearer", s, met, goals, s, nearer)
+}
+
 // nothingToDo tells goals that are met from goals that nobody states, and from
-// goals that are not met but were not asked for.
-func nothingToDo(all []plan.StrategyState) (text, color string) {
+// goals that are not met but were not asked for, or whose strategy is held.
+func nothingToDo(all []plan.StrategyState, holds []plan.Hold) (text, color string) {
 	asked, unasked := []string{}, []string{}
 	stated, goals, open := 0, 0, []string{}
 	for _, st := range all {
@@ -54,11 +78,14 @@ func nothingToDo(all []plan.StrategyState) (text, color string) {
 			unasked = append(unasked, safe(st.Name))
 		}
 		if st.Unmet > 0 {
-			is := "is"
+			is, why := "is", was(st.Unmet)+" not asked for"
 			if st.Unmet > 1 {
 				is = "are"
 			}
-			open = append(open, fmt.Sprintf("%s of %s %s not, and %s not asked for", count(st.Unmet, "goal"), safe(st.Name), is, was(st.Unmet)))
+			if slices.ContainsFunc(holds, func(h plan.Hold) bool { return h.Strategy == st.Name }) {
+				why = "the strategy is held"
+			}
+			open = append(open, fmt.Sprintf("%s of %s %s not, and %s", count(st.Unmet, "goal"), safe(st.Name), is, why))
 		}
 	}
 	switch {

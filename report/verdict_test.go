@@ -43,6 +43,74 @@ func TestNothingToDo(t *testing.T) {
 	}
 }
 
+// TestAHeldStrategyIsNotCalledUnasked: somebody may well have asked for it.
+func TestAHeldStrategyIsNotCalledUnasked(t *testing.T) {
+	p := level()
+	p.Strategies = []plan.StrategyState{{Name: "zones", Goals: 10, Unmet: 2}, {Name: "hot", Goals: 1, Asked: true}}
+	p.Holds = []plan.Hold{{Strategy: "zones", Reason: plan.Reason{Code: plan.NotPayingOff}}}
+	want := "Plan: the one goal of hot is met; 2 goals of zones are not, and the strategy is held; nothing is evicted (dry run)."
+	if got := firstLine(t, p); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}
+
+// TestWhatEvictionsBring: goals that come nearer without being met are told from
+// goals that nothing is done for.
+func TestWhatEvictionsBring(t *testing.T) {
+	for want, after := range map[string][]float64{
+		"2 evictions level 1 of 1 goals":                    {0},
+		"2 evictions bring 1 of 1 goals nearer, 0 met":      {1},
+		"2 evictions bring 1 of 2 goals nearer, 0 met":      {1, 3},
+		"2 evictions level 1 of 3 goals and bring 1 nearer": {0, 1, 3},
+		"2 evictions level 1 of 2 goals":                    {0, 3},
+	} {
+		p := threeZones()
+		one := p.Goals[0]
+		p.Goals, p.After.Excess = nil, map[string]float64{}
+		for i, v := range after {
+			one.ID, one.Excess = string(rune('a'+i)), 3
+			p.Goals, p.After.Excess[one.ID] = append(p.Goals, one), v
+		}
+		if got := firstLine(t, p); got != "Plan: "+want+"; proven minimum 2; nothing is evicted (dry run)." {
+			t.Errorf("%v: %s\nwant %s", after, got, want)
+		}
+	}
+	p := threeZones()
+	p.Moves, p.After.Excess = p.Moves[:1], map[string]float64{"g1": 1}
+	if got := firstLine(t, p); !strings.HasPrefix(got, "Plan: 1 eviction brings 1 of 1 goals nearer, 0 met; ") {
+		t.Errorf("one eviction: %s", got)
+	}
+}
+
+// TestHeldPlansSaySoFirst, whether the configuration lets runs evict or not, and
+// so does a run that was held.
+func TestHeldPlansSaySoFirst(t *testing.T) {
+	p := held()
+	if got := firstLine(t, p); !strings.HasSuffix(got, "; held (Paused, BreakerOpen), and a dry run: nothing is evicted.") {
+		t.Errorf("in dry run: %s", got)
+	}
+	if got := firstLine(t, p, report.Options{Evicts: true}); !strings.HasSuffix(got, "; held (Paused, BreakerOpen): nothing is evicted, by `evenkeel run` neither.") {
+		t.Errorf("where a run evicts: %s", got)
+	}
+	p.Holds = p.Holds[2:]
+	if got := firstLine(t, p); strings.Contains(got, "held") {
+		t.Errorf("one strategy holds no other: %s", got)
+	}
+	dry := dryRun()
+	dry.Plan = held()
+	stopped := run(plan.Live, held(), outcome(1, "d-6f9c-x1", plan.Dropped, "", false), outcome(2, "d-6f9c-x2", plan.Dropped, "", false))
+	stopped.Stopped = &stopped.Plan.Holds[0].Reason
+	for want, r := range map[string]plan.RunReport{
+		"Run: 2 of 2 planned pods would be evicted, were it not held (Paused, BreakerOpen); nothing is evicted (dry run).\n": dry,
+		"Run: held (Paused); 0 of 2 planned pods evicted; 2 dropped.\n":                                                      stopped,
+	} {
+		var b bytes.Buffer
+		if err := report.Run(&b, report.Table, r); err != nil || !strings.HasPrefix(b.String(), want) {
+			t.Errorf("%v:\n%s\nwant %s", err, b.String(), want)
+		}
+	}
+}
+
 // TestTimeThatNobodyNoted: a time taken from the objects is said to be that.
 func TestTimeThatNobodyNoted(t *testing.T) {
 	p := level()

@@ -8,19 +8,16 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/approval"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
-	"github.com/evenkeel-project/evenkeel/evictor"
-	"github.com/evenkeel-project/evenkeel/memory"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -39,7 +36,7 @@ func newApply(g *global) *cobra.Command {
 	f := &applyFlags{}
 	c := &cobra.Command{
 		Use: "apply PLAN.json", Short: "Have exactly a saved plan carried out", Args: onePlan,
-		Long:    "Carries out a plan that `evenkeel plan -o json` made, also where the configuration says dryRun: you have read it.\nEach move is judged again by a fresh look at the cluster, and dropped when it no longer holds; limits, windows,\nbudgets, back-offs and pauses are obeyed. While `evenkeel run` holds the Lease, the plan is handed to it.",
+		Long:    "Carries out a plan that `evenkeel plan -o json` made, also where the configuration says dryRun: you have read it.\nEach move is judged again by a fresh look at the cluster, and dropped when it no longer holds; limits, windows,\nbudgets, back-offs and pauses are obeyed. While `evenkeel run` holds the Lease, the plan is handed to it.\n\nExit code: 0 when a pod was evicted and nothing stopped the plan, or it has no moves; 1 otherwise.",
 		Example: "  evenkeel plan -o json > plan.json\n  evenkeel apply plan.json",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, g, args[0]) },
 	}
@@ -90,7 +87,7 @@ func (f *applyFlags) run(cmd *cobra.Command, g *global, path string) error {
 		case err != nil:
 			return err
 		case r != nil:
-			return errors.Join(report.Run(cmd.OutOrStdout(), format, *r), stopped(*r))
+			return errors.Join(report.Run(cmd.OutOrStdout(), format, *r), failed(*r))
 		}
 		fmt.Fprintln(cmd.ErrOrStderr(), "evenkeel: nobody took the plan, and nobody holds the Lease any more; it is carried out here")
 	}
@@ -192,12 +189,8 @@ func (f *applyFlags) carryOut(cmd *cobra.Command, g *global, log *slog.Logger, c
 	if err := o.WaitForSync(wait); err != nil {
 		return fmt.Errorf("looking at the cluster at %s: %w", where, err)
 	}
-	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
-	defer broadcaster.Shutdown()
-	set := &settings{log: log, client: client, observer: o, lease: lease,
-		memory: remembered{memory.New(client, f.namespace), g.pauses(client, f.namespace)},
-		events: evictor.Recorded{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: f.namespace, UID: o.UIDOf},
-		record: onceWarned(log, "no events will be written", func() error { return broadcaster.StartRecordingToSinkWithContext(watching) })}
+	set := &settings{log: log, lease: lease}
+	defer set.connect(watching, g, client, o, f.namespace)()
 	c := (&runFlags{}).controller(cmd.OutOrStdout(), log, o, metrics.New(version, conf.Hash()), format)
 	set.apply(c, conf)
 	if conf.DryRun {
@@ -206,15 +199,23 @@ func (f *applyFlags) carryOut(cmd *cobra.Command, g *global, log *slog.Logger, c
 	return lease.Lead(cmd.Context(), f.leaseTimeout, func(ctx context.Context) error {
 		r, err := c.Apply(ctx, p, by)
 		if err != nil {
-			return fmt.Errorf("nothing was evicted: %w", err)
+			err = fmt.Errorf("nothing was evicted: %w", err)
+		} else {
+			err = failed(r)
 		}
-		return stopped(r)
+		return errors.Join(err, c.Unclosed())
 	})
 }
 
-// stopped is an error when something kept the plan from being carried out.
-func stopped(r plan.RunReport) error {
-	if r.Stopped == nil {
+// failed is an error when something kept the plan from being carried out to its
+// end, or every move of it from being made.
+func failed(r plan.RunReport) error {
+	evicted := slices.ContainsFunc(r.Outcomes, func(o plan.Outcome) bool { return o.Outcome == plan.Evicted })
+	switch {
+	case r.Stopped == nil && !evicted && len(r.Outcomes) > 0:
+		o := r.Outcomes[0]
+		return fmt.Errorf("nothing of the plan was carried out: step %d, pod %s: %s (%s); see the report for every step, or make a new plan", o.Step, o.Pod, o.Reason.Message, o.Reason.Code)
+	case r.Stopped == nil:
 		return nil
 	}
 	return fmt.Errorf("the plan was not carried out to its end: %s: %s", r.Stopped.Code, r.Stopped.Message)

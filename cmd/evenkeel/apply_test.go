@@ -42,6 +42,37 @@ func TestAPlanIsTakenBackWhereNobodyLeadsAnyMore(t *testing.T) {
 	}
 }
 
+// TestWhenApplyFails: at least one eviction is success, unless something stopped
+// the plan; a plan without moves has nothing to fail at.
+func TestWhenApplyFails(t *testing.T) {
+	outcome := func(step int, kind plan.OutcomeKind) plan.Outcome {
+		return plan.Outcome{Step: step, Pod: plan.PodRef{Namespace: "shop", Name: "d"}, Outcome: kind, Reason: plan.Reason{Code: plan.PodGoneAlready, Message: "the pod is gone"}}
+	}
+	none := "nothing of the plan was carried out: step 1, pod shop/d: the pod is gone (PodGone); see the report for every step, or make a new plan"
+	paused := &plan.Reason{Code: plan.Paused, Message: "by alice"}
+	for name, c := range map[string]struct {
+		r    plan.RunReport
+		want string
+	}{
+		"no moves":          {plan.RunReport{}, ""},
+		"all":               {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.Evicted), outcome(2, plan.Evicted)}}, ""},
+		"one of two":        {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.Dropped), outcome(2, plan.Evicted)}}, ""},
+		"all gone":          {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.Gone), outcome(2, plan.Gone)}}, none},
+		"blocked":           {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.Blocked)}}, none},
+		"nobody knows":      {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.Unknown)}}, none},
+		"stopped":           {plan.RunReport{Stopped: paused, Outcomes: []plan.Outcome{outcome(1, plan.Dropped)}}, "the plan was not carried out to its end: Paused: by alice"},
+		"stopped after one": {plan.RunReport{Stopped: paused, Outcomes: []plan.Outcome{outcome(1, plan.Evicted)}}, "the plan was not carried out to its end: Paused: by alice"},
+	} {
+		got := ""
+		if err := failed(c.r); err != nil {
+			got = err.Error()
+		}
+		if got != c.want {
+			t.Errorf("%s: %q, want %q", name, got, c.want)
+		}
+	}
+}
+
 // TestWhoWaitsNoLongerIsToldThatThePlanStays: it may still be carried out, and
 // whoever stops waiting must know how to prevent that.
 func TestWhoWaitsNoLongerIsToldThatThePlanStays(t *testing.T) {

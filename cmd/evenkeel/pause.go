@@ -13,12 +13,14 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	authenticationv1 "k8s.io/api/authentication/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/memory"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -41,7 +43,7 @@ func newPause(g *global) *cobra.Command {
 	}
 	f.add(c.Flags())
 	c.Flags().DurationVar(&f.length, "for", 0, "let evictions be made again after this time (default: not before resume)")
-	c.Flags().StringVar(&f.reason, "reason", "", "what people should know")
+	c.Flags().StringVar(&f.reason, "reason", "", "what people should know (default: what the pause says that holds already)")
 	return c
 }
 
@@ -111,7 +113,7 @@ func (f *pauseFlags) pause(cmd *cobra.Command, g *global) error {
 	if before != nil && before.By != who {
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: this changes the pause of somebody else: %s\n", before.Hold().Reason.Message)
 	}
-	warnWithoutLease(cmd, client, f.namespace)
+	warnIdle(cmd, client, f.namespace)
 	held, err := pauses.Read(cmd.Context())
 	if err != nil {
 		return fmt.Errorf("the pause is written, but: %w", err)
@@ -120,6 +122,9 @@ func (f *pauseFlags) pause(cmd *cobra.Command, g *global) error {
 		return fmt.Errorf("the pause in namespace %s has ended already: somebody has resumed", f.namespace)
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: %s.\n", f.namespace, held.Hold().Reason.Message)
+	if before != nil && f.reason == "" && held.Reason != "" {
+		fmt.Fprintln(cmd.OutOrStdout(), "The reason is kept from the pause before; --reason gives another.")
+	}
 	return nil
 }
 
@@ -148,13 +153,26 @@ func (f *pauseFlags) resume(cmd *cobra.Command, g *global) error {
 const askTime = 4 * time.Second
 
 // warnWithoutLease: a pause in a namespace where nothing runs stops nothing, and a
-// plan that is carried out there may meet the evictions of a leader elsewhere.
-func warnWithoutLease(cmd *cobra.Command, client kubernetes.Interface, namespace string) {
+// plan that is carried out there may meet the evictions of a leader elsewhere. It
+// returns the Lease; nil: it is not there, or nobody may read it.
+func warnWithoutLease(cmd *cobra.Command, client kubernetes.Interface, namespace string) *coordinationv1.Lease {
 	ctx, cancel := context.WithTimeout(cmd.Context(), askTime)
 	defer cancel()
-	_, err := client.CoordinationV1().Leases(namespace).Get(ctx, "evenkeel", metav1.GetOptions{})
+	lease, err := client.CoordinationV1().Leases(namespace).Get(ctx, "evenkeel", metav1.GetOptions{})
 	if apierrors.IsNotFound(err) {
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: there is no Lease evenkeel in namespace %s, so no `evenkeel run` has evicted from there; does it run in another? give --lease-namespace\n", namespace)
+	}
+	if err != nil {
+		return nil
+	}
+	return lease
+}
+
+// warnIdle: where no process holds the Lease there is nothing to stop now.
+func warnIdle(cmd *cobra.Command, client kubernetes.Interface, namespace string) {
+	lease := warnWithoutLease(cmd, client, namespace)
+	if lease != nil && (&controller.Lease{}).Holder(lease) == "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: nobody holds the Lease evenkeel in namespace %s, so nothing evicts from there now; the pause holds for whoever takes it next\n", namespace)
 	}
 }
 

@@ -25,11 +25,10 @@ type pauseServer struct {
 const pauseMaps = "/api/v1/namespaces/default/configmaps"
 
 func (s *pauseServer) paths() map[string]http.HandlerFunc {
-	lease := `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"evenkeel","namespace":"default"}}`
 	return map[string]http.HandlerFunc{
 		pauseMaps:                          s.handle,
 		pauseMaps + "/" + memory.PauseName: s.handle,
-		leases + "/evenkeel":               say(200, "application/json", lease),
+		leases + "/evenkeel":               say(200, "application/json", leaseOf("node-7", time.Now())),
 		"/apis/authentication.k8s.io/v1/selfsubjectreviews": func(w http.ResponseWriter, r *http.Request) {
 			if s.who == "" {
 				refuse(403, "Forbidden", "no")(w, r)
@@ -38,6 +37,12 @@ func (s *pauseServer) paths() map[string]http.HandlerFunc {
 			writeJSON(w, 201, map[string]any{"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview", "status": map[string]any{"userInfo": map[string]any{"username": s.who}}})
 		},
 	}
+}
+
+// leaseOf is the Lease as somebody renewed it.
+func leaseOf(holder string, renewed time.Time) string {
+	return `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"evenkeel","namespace":"default"},` +
+		`"spec":{"holderIdentity":"` + holder + `","leaseDurationSeconds":15,"renewTime":"` + renewed.UTC().Format(metav1.RFC3339Micro) + `"}}`
 }
 
 func (s *pauseServer) handle(w http.ResponseWriter, r *http.Request) {
@@ -100,8 +105,14 @@ func TestPauseAndResume(t *testing.T) {
 		t.Errorf("no plan while paused:\n%s", got.stdout)
 	}
 
-	expect(s.asks(t, "bob", "pause", "--for", "2h"), "evictions are paused since "+since+" by bob, until ",
+	if got := s.asks(t, "alice", "pause"); !strings.HasSuffix(got.stdout, " by alice: release 42.\nThe reason is kept from the pause before; --reason gives another.\n") {
+		t.Errorf("without a reason of its own: %s", got.stdout)
+	}
+	expect(s.asks(t, "bob", "pause", "--for", "2h", "--reason", "release 43"), "evictions are paused since "+since+" by bob, until ",
 		"warning: this changes the pause of somebody else: evictions are paused since "+since+" by alice: release 42\n")
+	if s.m.Data["reason"] != "release 43" {
+		t.Errorf("reason %q", s.m.Data["reason"])
+	}
 	until, err := time.Parse(time.RFC3339, s.m.Data["until"])
 	if left := time.Until(until); err != nil || left > 2*time.Hour || left < 2*time.Hour-time.Minute {
 		t.Errorf("until %s: %v", until, err)
@@ -113,17 +124,33 @@ func TestPauseAndResume(t *testing.T) {
 	}
 }
 
+// TestPauseWhereNothingRuns: a pause that stops nothing now says so, as far as the
+// Lease may be read. Who resumes needs no process that runs.
 func TestPauseWhereNothingRuns(t *testing.T) {
 	alone(t)
-	s := &pauseServer{who: "alice"}
-	r := badInput{server: &fault{paths: s.paths()}}
-	delete(r.server.paths, leases+"/evenkeel")
-	dir := r.prepare(t)
-	r.serve(t, dir)
-	for _, command := range []string{"pause", "resume"} {
-		got := invoke(t, connectTimeout, []string{command, "--kubeconfig", dir + "/kubeconfig.yaml"}, "")
-		if got.exit != 0 || !strings.Contains(got.stderr, "warning: there is no Lease evenkeel in namespace default") {
-			t.Errorf("%s: exit %d: %s", command, got.exit, got.stderr)
-		}
+	idle := "evenkeel: warning: nobody holds the Lease evenkeel in namespace default, so nothing evicts from there now"
+	for name, c := range map[string]struct {
+		lease         http.HandlerFunc
+		pause, resume string
+	}{
+		"never ran":    {refuse(404, "NotFound", "no"), "evenkeel: warning: there is no Lease evenkeel in namespace default", "evenkeel: warning: there is no Lease evenkeel in namespace default"},
+		"was released": {say(200, "application/json", leaseOf("", time.Now())), idle, ""},
+		"was killed":   {say(200, "application/json", leaseOf("node-7", time.Now().Add(-time.Hour))), idle, ""},
+		"runs":         {say(200, "application/json", leaseOf("node-7", time.Now())), "", ""},
+		"nobody knows": {refuse(403, "Forbidden", "no"), "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &pauseServer{who: "alice"}
+			r := badInput{server: &fault{paths: s.paths()}}
+			r.server.paths[leases+"/evenkeel"] = c.lease
+			dir := r.prepare(t)
+			r.serve(t, dir)
+			for command, want := range map[string]string{"pause": c.pause, "resume": c.resume} {
+				got := invoke(t, connectTimeout, []string{command, "--kubeconfig", dir + "/kubeconfig.yaml"}, "")
+				if got.exit != 0 || !strings.HasPrefix(got.stderr, want) || want == "" && got.stderr != "" {
+					t.Errorf("%s: exit %d: %q, want %q", command, got.exit, got.stderr, want)
+				}
+			}
+		})
 	}
 }

@@ -114,7 +114,8 @@ func (r *badInput) check(t *testing.T) {
 	if d := cmp.Diff(r.want, got.message(dir)); d != "" {
 		t.Errorf("message (-want +got):\n%s", d)
 	}
-	if got.stdout != "" {
+	// A pass that begins leaves a report, also one that says that it could not go on.
+	if got.stdout != "" && !strings.HasPrefix(got.stdout, "Run: refused; nothing planned, nothing evicted.\nStopped early: ") {
 		t.Errorf("it failed, and yet wrote to stdout:\n%s", got.stdout)
 	}
 }

@@ -15,16 +15,12 @@ import (
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
-	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/approval"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
-	"github.com/evenkeel-project/evenkeel/evictor"
-	"github.com/evenkeel-project/evenkeel/memory"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -99,16 +95,12 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	defer func() { endWatching(); o.Shutdown() }()
 	var shadow *controller.Shadow
 	if !f.once { // one pass sees no bindings to speak of
-		shadow = newShadow(conf, o, m, log)
+		set.wanted.take(conf)
+		shadow = newShadow(&set.wanted, o, m, log)
 	}
 	o.Start(watching)
-	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
-	defer broadcaster.Shutdown()
-	set.client, set.observer = client, o
-	set.memory = remembered{memory.New(client, f.namespace), g.pauses(client, f.namespace)}
+	defer set.connect(watching, g, client, o, f.namespace)()
 	set.lease = &controller.Lease{Client: client, Namespace: f.namespace, Identity: identity(), Leading: m.Leading}
-	set.events = evictor.Recorded{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: f.namespace, UID: o.UIDOf}
-	set.record = onceWarned(log, "no events will be written", func() error { return broadcaster.StartRecordingToSinkWithContext(watching) })
 	c := f.controller(cmd.OutOrStdout(), log, o, m, format)
 	c.Reloads, c.Refused, c.Shadow = changes, files.refused, shadow
 	c.Approvals = approval.New(client, f.namespace)
@@ -138,11 +130,21 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 func lead(ctx context.Context, lease *controller.Lease, c *controller.Controller) error {
 	for ctx.Err() == nil {
 		lease.DryRun = c.Mode != plan.Live
-		if err := lease.Lead(ctx, 0, func(ctx context.Context) error { c.Run(ctx); return nil }); err != nil {
+		if err := lease.Lead(ctx, 0, func(ctx context.Context) error { return working(ctx, c) }); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// working makes passes until the configuration turns them into dry runs, or the
+// reverse, or ctx ends: whoever ends says what is left behind.
+func working(ctx context.Context, c *controller.Controller) error {
+	c.Run(ctx)
+	if ctx.Err() == nil {
+		return nil
+	}
+	return c.Unclosed()
 }
 
 // check refuses what would fail only later, when the cluster has been found.
@@ -181,19 +183,19 @@ func (f *runFlags) format() (report.Format, error) {
 // refused or dropped are results.
 func once(ctx context.Context, c *controller.Controller, due []string) error {
 	r, err := c.RunOnce(ctx, due)
-	if err != nil {
-		return fmt.Errorf("nothing was evicted: %w", err)
+	switch {
+	case err != nil:
+		err = fmt.Errorf("nothing was evicted: %w", err)
+	case r.Stopped != nil && r.Stopped.Code != plan.Interrupted:
+		err = fmt.Errorf("the pass stopped early: %s: %s", r.Stopped.Code, r.Stopped.Message)
 	}
-	if r.Stopped != nil && r.Stopped.Code != plan.Interrupted {
-		return fmt.Errorf("the pass stopped early: %s: %s", r.Stopped.Code, r.Stopped.Message)
-	}
-	return nil
+	return errors.Join(err, c.Unclosed())
 }
 
 // configuration is watched where the program keeps running.
 func (f *runFlags) configuration(files *watched, m *metrics.Metrics, log *slog.Logger, s *settings) (*config.Config, <-chan func(*controller.Controller), error) {
 	if !f.once {
-		return files.configured(f.config, m, log, s.apply)
+		return files.configured(f.config, m, log, s.wanted.take, s.apply)
 	}
 	conf, err := loadConfig(f.config)
 	return conf, nil, err

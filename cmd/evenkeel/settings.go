@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/tools/events"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/config"
@@ -31,8 +33,21 @@ type settings struct {
 	lease *controller.Lease
 	// record begins to write events.
 	record func()
+	// wanted are the bindings that are looked at beside the passes.
+	wanted wanted
 	// before evicted last: the pace goes on where it stopped.
 	before *evictor.Live
+}
+
+// connect sets where evictions are made, remembered and told of. Events are written
+// until watching ends; who calls it calls stop in the end.
+func (s *settings) connect(watching context.Context, g *global, client kubernetes.Interface, o *observe.Observer, namespace string) (stop func()) {
+	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
+	s.client, s.observer = client, o
+	s.memory = remembered{memory.New(client, namespace), g.pauses(client, namespace)}
+	s.events = evictor.Recorded{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: namespace, UID: o.UIDOf}
+	s.record = onceWarned(s.log, "no events will be written", func() error { return broadcaster.StartRecordingToSinkWithContext(watching) })
+	return broadcaster.Shutdown
 }
 
 // apply sets everything in c that depends on the configuration.

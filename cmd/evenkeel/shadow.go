@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/clock"
@@ -12,20 +13,35 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
+	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/planner/shadow"
 )
 
-// newShadow watches the bindings of schedulers without a profile; nil when the
-// configuration trusts none of them. The observer must not have been started.
-func newShadow(conf *config.Config, o *observe.Observer, m *metrics.Metrics, log *slog.Logger) *controller.Shadow {
+// wanted says whose bindings are looked at, by the newest configuration: those of
+// schedulers without a profile, none when it trusts no such scheduler. It is safe
+// for concurrent use, and says no before it was told.
+type wanted struct {
+	profiles atomic.Pointer[map[string]placement.Profile] // nil: no bindings at all
+}
+
+func (w *wanted) take(conf *config.Config) {
 	opts := conf.Planner()
 	if opts.Shadow.MinBindings == 0 {
-		return nil
+		w.profiles.Store(nil)
+		return
 	}
-	want := func(p *corev1.Pod) bool {
-		return shadow.Unknown(shadow.SchedulerName(p), opts.Placement.Profiles)
-	}
-	return &controller.Shadow{Observer: o, Bindings: o.Bindings(want), Clock: clock.RealClock{}, Log: log, Counted: m.Binding}
+	w.profiles.Store(&opts.Placement.Profiles)
+}
+
+func (w *wanted) pod(p *corev1.Pod) bool {
+	profiles := w.profiles.Load()
+	return profiles != nil && shadow.Unknown(shadow.SchedulerName(p), *profiles)
+}
+
+// newShadow watches the bindings that are wanted. The observer must not have been
+// started.
+func newShadow(w *wanted, o *observe.Observer, m *metrics.Metrics, log *slog.Logger) *controller.Shadow {
+	return &controller.Shadow{Observer: o, Bindings: o.Bindings(w.pod), Clock: clock.RealClock{}, Log: log, Counted: m.Binding}
 }
 
 // beside runs the shadow while work runs, also while another process holds the

@@ -27,6 +27,7 @@ type watched struct {
 type watchedFiles struct {
 	kind    metrics.Watched
 	run     func(context.Context)
+	look    func()
 	problem func() (time.Time, error)
 }
 
@@ -64,14 +65,15 @@ func watch[T any](w *watched, kind metrics.Watched, m *metrics.Metrics, log *slo
 		log.Error("the files changed and are refused; what was read before stays in effect", "files", kind, "error", err)
 		m.Refused(kind)
 	}
-	w.list = append(w.list, watchedFiles{kind, files.Run, files.Problem})
+	w.list = append(w.list, watchedFiles{kind, files.Run, files.Look, files.Problem})
 	m.Watching(kind, time.Now())
 	return files
 }
 
 // configured reads the configuration, and watches it where it is a file that can
-// be read twice. What it becomes is handed over on the channel, the newest only.
-func (w *watched) configured(path string, m *metrics.Metrics, log *slog.Logger, apply func(*controller.Controller, *config.Config)) (*config.Config, <-chan func(*controller.Controller), error) {
+// be read twice. What it becomes is handed over on the channel, the newest only;
+// what no pass depends on takes it over at once, also where another process leads.
+func (w *watched) configured(path string, m *metrics.Metrics, log *slog.Logger, atOnce func(*config.Config), apply func(*controller.Controller, *config.Config)) (*config.Config, <-chan func(*controller.Controller), error) {
 	if info, err := os.Stat(path); path == "" || err == nil && !info.Mode().IsRegular() {
 		conf, err := loadConfig(path)
 		return conf, nil, err
@@ -88,6 +90,7 @@ func (w *watched) configured(path string, m *metrics.Metrics, log *slog.Logger, 
 	conf, err := watch(w, metrics.ConfigFiles, m, log, load, func(conf *config.Config) {
 		log.Info("the configuration changed; it holds from the next pass on", "hash", conf.Hash(), "dryRun", conf.DryRun)
 		m.Configured(conf.Hash())
+		atOnce(conf)
 		select {
 		case <-changes: // nobody took the one before
 		default:

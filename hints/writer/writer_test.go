@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,7 +21,6 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 	"k8s.io/utils/clock"
-	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel-project/evenkeel/hints"
 )
@@ -197,34 +197,24 @@ func TestWhatCannotGetBetterIsNotTriedAgain(t *testing.T) {
 
 // TestPutWaitsForTheWatch: what the watch never shows is not taken as done.
 func TestPutWaitsForTheWatch(t *testing.T) {
-	s := serve(t, "n1")
-	shown := 0
-	late := func(name string) *corev1.Node {
-		if shown++; shown < 5 {
-			return &corev1.Node{}
-		}
-		return s.node(name)
-	}
-	if err := New(s, clock.RealClock{}, late).Put(t.Context(), of(hints.Taint, "n1")); err != nil || shown < 5 {
-		t.Errorf("%v after %d looks", err, shown)
-	}
-	never := func(string) *corev1.Node { return &corev1.Node{} }
-	c := clocktesting.NewFakeClock(expires)
-	done := make(chan error)
-	go func() { done <- New(s, c, never).Put(t.Context(), of(hints.Taint, "n1")) }()
-	for {
-		select {
-		case err := <-done:
-			if !errors.Is(err, ErrNotSeen) || c.Since(expires) != seenWithin {
-				t.Errorf("%v after %s", err, c.Since(expires))
+	synctest.Test(t, func(t *testing.T) {
+		s := serve(t, "n1")
+		shown := 0
+		late := func(name string) *corev1.Node {
+			if shown++; shown < 5 {
+				return &corev1.Node{}
 			}
-			return
-		case <-time.After(time.Millisecond): // the fake clock has no way to wait for waiters
-			if c.HasWaiters() {
-				c.Step(seenStep)
-			}
+			return s.node(name)
 		}
-	}
+		if err := New(s, clock.RealClock{}, late).Put(t.Context(), of(hints.Taint, "n1")); err != nil || shown < 5 {
+			t.Errorf("%v after %d looks", err, shown)
+		}
+		never := func(string) *corev1.Node { return &corev1.Node{} }
+		start := time.Now()
+		if err := New(s, clock.RealClock{}, never).Put(t.Context(), of(hints.Taint, "n1")); !errors.Is(err, ErrNotSeen) || time.Since(start) != seenWithin {
+			t.Errorf("%v after %s", err, time.Since(start))
+		}
+	})
 }
 
 // TestAnEndedContextBeginsNoWrite: after SIGTERM nothing new is hinted.
@@ -260,42 +250,28 @@ func TestOneBadNodeDoesNotKeepTheOthers(t *testing.T) {
 // TestALaggingWatchLeavesNoHint: all are taken off without the watch, which is
 // waited for once, not for every node.
 func TestALaggingWatchLeavesNoHint(t *testing.T) {
-	var names []string
-	for i := range 40 {
-		names = append(names, fmt.Sprintf("n%02d", i))
-	}
-	s := serve(t, names...)
-	if err := New(s, clock.RealClock{}, nil).Put(t.Context(), of(hints.Taint, names...)); err != nil {
-		t.Fatal(err)
-	}
-	stale := map[string]*corev1.Node{}
-	for _, name := range names {
-		stale[name] = s.node(name).DeepCopy()
-	}
-	c := clocktesting.NewFakeClock(expires)
-	w := New(s, c, func(name string) *corev1.Node { return stale[name] })
-	done := make(chan error)
-	go func() {
+	synctest.Test(t, func(t *testing.T) {
+		var names []string
+		for i := range 40 {
+			names = append(names, fmt.Sprintf("n%02d", i))
+		}
+		s := serve(t, names...)
+		if err := New(s, clock.RealClock{}, nil).Put(t.Context(), of(hints.Taint, names...)); err != nil {
+			t.Fatal(err)
+		}
+		stale := map[string]*corev1.Node{}
+		for _, name := range names {
+			stale[name] = s.node(name).DeepCopy()
+		}
+		w := New(s, clock.RealClock{}, func(name string) *corev1.Node { return stale[name] })
+		start := time.Now()
 		taken, err := w.Take(t.Context(), names, all)
-		if err == nil && !slices.Equal(taken, names) {
-			err = fmt.Errorf("taken off %v", taken)
+		took := time.Since(start)
+		left, _ := w.List(t.Context())
+		if err != nil || !slices.Equal(taken, names) || len(left) > 0 || took != seenWithin {
+			t.Errorf("%v after %s, taken off %v, %d hints left", err, took, taken, len(left))
 		}
-		done <- err
-	}()
-	for {
-		select {
-		case err := <-done:
-			left, _ := w.List(t.Context())
-			if err != nil || len(left) > 0 || c.Since(expires) != seenWithin {
-				t.Errorf("%v, %d hints left after %s", err, len(left), c.Since(expires))
-			}
-			return
-		case <-time.After(time.Millisecond): // the fake clock has no way to wait for waiters
-			if c.HasWaiters() {
-				c.Step(seenStep)
-			}
-		}
-	}
+	})
 }
 
 // TestWhatIsLeftIsNamed: when the time is over, each node that was not come to.

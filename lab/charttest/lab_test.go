@@ -11,41 +11,17 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 // lab is the control plane that all tests of this package share.
 var lab *controlplane.Cluster
 
 func TestMain(m *testing.M) {
-	os.Exit(withLab(m))
-}
-
-func withLab(m *testing.M) int {
-	out := os.Stdout // the lab takes stderr for its components
-	for _, name := range []string{"EVENKEEL_BIN", "EVENKEEL_KWOK"} {
-		if os.Getenv(name) == "" {
-			fmt.Fprintf(out, "%s is not set; `make test-lab` builds what is needed and sets it\n", name)
-			return 1
-		}
-	}
-	var err error
-	if lab, err = controlplane.Start(context.Background(), controlplane.Options{Kwok: os.Getenv("EVENKEEL_KWOK"), Progress: out}); err != nil {
-		fmt.Fprintln(out, err)
-		return 1
-	}
-	defer lab.Stop()
-	if err := seed.Nodes(context.Background(), lab.Client, 3, 1); err != nil {
-		fmt.Fprintln(out, err)
-		return 1
-	}
-	go func() {
-		err, open := <-lab.Failed()
-		if open && err != nil {
-			fmt.Fprintln(out, err)
-			os.Exit(1)
-		}
-	}()
-	return m.Run()
+	os.Exit(testbed.Main(m, "test-chart", func(ctx context.Context, c *controlplane.Cluster) error {
+		lab = c
+		return seed.Nodes(ctx, c.Client, 3, 1)
+	}))
 }
 
 func newRelease(name, namespace string) release {

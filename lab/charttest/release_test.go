@@ -18,6 +18,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 const chart = "../../charts/evenkeel"
@@ -113,11 +115,7 @@ func (r release) may(ctx context.Context, t *testing.T, a authorizationv1.Resour
 // evenkeel runs the program as a pod of the release would, with args.
 func (r release) evenkeel(ctx context.Context, t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
-	binary := os.Getenv("EVENKEEL_BIN")
-	if binary == "" {
-		t.Fatal("EVENKEEL_BIN names no evenkeel; make test-lab sets it")
-	}
-	cmd := exec.CommandContext(ctx, binary, args...)
+	cmd := exec.CommandContext(ctx, testbed.Evenkeel, args...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "POD_NAMESPACE=" + r.namespace, "POD_NAME=" + r.fullname() + "-local"}
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs

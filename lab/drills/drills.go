@@ -62,7 +62,8 @@ func all() []drill {
 	}
 	return append(list,
 		drill{"token", 3, 0, 20 * time.Minute, tokenGone},
-		drill{"permission", 4, 1, 20 * time.Minute, permissionGone})
+		drill{"permission", 4, 1, 20 * time.Minute, permissionGone},
+		drill{"growth", 500, 0, 60 * time.Minute, growing})
 }
 
 // Names are the drills, in their order.

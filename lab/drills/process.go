@@ -32,6 +32,7 @@ type process struct {
 // how says how a process is started.
 type how struct {
 	args   []string
+	env    []string // beside this process's
 	faults proxy.Faults
 	http2  bool
 	hook   func(p *process, c proxy.Class, n int, m proxy.Moment)
@@ -70,7 +71,7 @@ func (s *stage) start(h how) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.run(filepath.Join(s.dir, file), s.o.Evenkeel, append(h.args, "--kubeconfig", kubeconfig, "--config", h.config, "--lease-namespace", s.namespace, "-o", "json")); err != nil {
+	if err := p.run(filepath.Join(s.dir, file), s.o.Evenkeel, h.env, append(h.args, "--kubeconfig", kubeconfig, "--config", h.config, "--lease-namespace", s.namespace, "-o", "json")); err != nil {
 		p.proxy.Close()
 		return nil, err
 	}
@@ -78,7 +79,7 @@ func (s *stage) start(h how) (*process, error) {
 	return p, nil
 }
 
-func (p *process) run(file, program string, args []string) error {
+func (p *process) run(file, program string, env, args []string) error {
 	p.out = file + ".out"
 	out, err := os.Create(p.out)
 	if err != nil {
@@ -91,6 +92,7 @@ func (p *process) run(file, program string, args []string) error {
 	}
 	defer log.Close()
 	p.cmd = exec.Command(program, args...)
+	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = out, log
 	p.mu.Lock() // a hook may want to kill it before it is there
 	defer p.mu.Unlock()

@@ -34,19 +34,10 @@ func tokenGone(ctx context.Context, s *stage) error {
 	if err := s.slowly(ctx); err != nil {
 		return err
 	}
-	s.enough = s.reps
-	for try := 0; s.did < s.reps && try < 3*s.reps; try++ {
-		if err := s.tokenOnce(ctx, try); err != nil {
-			return err
-		}
-	}
-	return s.clean(ctx)
+	return s.again(ctx, func(try int) error { return s.tokenOnce(ctx, try) })
 }
 
 func (s *stage) tokenOnce(ctx context.Context, i int) error {
-	if err := s.town.unbalance(ctx, s.rnd); err != nil {
-		return err
-	}
 	name := fmt.Sprintf("evenkeel-%d", i)
 	token, err := s.boundToken(ctx, name)
 	if err != nil {
@@ -54,19 +45,13 @@ func (s *stage) tokenOnce(ctx context.Context, i int) error {
 	}
 	failed := make(chan error, 1)
 	now := int64(0)
-	hook, fired := onEviction(1+s.rnd.IntN(2), func() {
+	h := how{token: token, user: "system:serviceaccount:" + s.namespace + ":" + name}
+	p, err := s.interrupted(ctx, h, 1+s.rnd.IntN(2), func() {
 		failed <- s.c.Client.CoreV1().Pods(s.namespace).Delete(ctx, name, metav1.DeleteOptions{GracePeriodSeconds: &now})
 	})
-	p, err := s.start(how{args: once(time.Minute), hook: hook, token: token, user: "system:serviceaccount:" + s.namespace + ":" + name})
-	if err != nil {
+	if p == nil {
 		return err
 	}
-	s.finish(ctx, p)
-	if !fired.Load() {
-		s.progress("no eviction: %s", s.ending(p))
-		return nil
-	}
-	s.did++
 	s.progress("%s", s.ending(p))
 	return <-failed
 }
@@ -106,33 +91,17 @@ func permissionGone(ctx context.Context, s *stage) error {
 	if err := s.slowly(ctx); err != nil {
 		return err
 	}
-	s.enough = s.reps
 	rights := []string{mayEvict, mayRecord, mayLead, mayRead}
-	for try := 0; s.did < s.reps && try < 3*s.reps; try++ {
-		if err := s.rightOnce(ctx, rights[s.did%len(rights)]); err != nil {
-			return err
-		}
-	}
-	return s.clean(ctx)
+	return s.again(ctx, func(int) error { return s.rightOnce(ctx, rights[s.did%len(rights)]) })
 }
 
 func (s *stage) rightOnce(ctx context.Context, right string) error {
-	if err := s.town.unbalance(ctx, s.rnd); err != nil {
-		return err
-	}
 	failed := make(chan error, 1)
 	n := 2 + s.rnd.IntN(2) // the one before it takes place
-	hook, fired := onEviction(n, func() { failed <- s.revoke(ctx, right) })
-	p, err := s.start(how{args: once(time.Minute), hook: hook})
-	if err != nil {
+	p, err := s.interrupted(ctx, how{}, n, func() { failed <- s.revoke(ctx, right) })
+	if p == nil {
 		return err
 	}
-	s.finish(ctx, p)
-	if !fired.Load() {
-		s.progress("no eviction: %s", s.ending(p))
-		return nil
-	}
-	s.did++
 	s.progress("%s revoked at eviction %d: %s", strings.TrimPrefix(right, "evenkeel-drills-"), n, s.ending(p))
 	// Without the right to evict a pass cannot end as if nothing were wrong.
 	if right == mayEvict && p.cmd.ProcessState.ExitCode() != 1 {

@@ -46,8 +46,8 @@ func defaultRules() witness.Rules {
 }
 
 // configText writes the rules down. Sections that a version does not have yet
-// can be left out.
-func configText(r witness.Rules, schedule string, without map[string]bool) string {
+// can be left out. There is a strategy for each schedule.
+func configText(r witness.Rules, without map[string]bool, schedules ...string) string {
 	var b strings.Builder
 	b.WriteString("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ndryRun: false\nguards: {minPodAge: 0s}\n")
 	fmt.Fprintf(&b, "limits:\n  perPass: %d\n  perNode: %d\n  perNamespace: %d\n  perOwner: %d\n  perZone: %d\n", r.PerPass, r.PerNode, r.PerNamespace, r.PerOwner, r.PerZone)
@@ -59,19 +59,22 @@ func configText(r witness.Rules, schedule string, without map[string]bool) strin
 		b.WriteString("  backoff: {initial: 1s, max: 4s}\n")
 	}
 	if !without["breaker"] {
-		b.WriteString("  breaker: {maxUnreadyNodesFrac: 1, maxPendingPods: unlimited, maxFailedFrac: 1}\n")
+		b.WriteString("  breaker: {maxUnreadyNodesFrac: 1, maxPendingPods: unlimited, maxFailedFrac: 1, maxBadLandingsFrac: 1}\n")
 	}
-	fmt.Fprintf(&b, "strategies:\n- {name: zones, type: ZoneSpread, schedule: %q}\n", schedule)
+	b.WriteString("strategies:\n")
+	for i, schedule := range schedules {
+		fmt.Fprintf(&b, "- {name: zones-%d, type: ZoneSpread, schedule: %q}\n", i+1, schedule)
+	}
 	return b.String()
 }
 
 // configure writes the drill's configuration. What the program does not know is
 // left out and noted.
-func (s *stage) configure(ctx context.Context, schedule string) error {
+func (s *stage) configure(ctx context.Context, schedules ...string) error {
 	s.config = filepath.Join(s.dir, s.name+".yaml")
 	without := map[string]bool{}
 	for {
-		if err := os.WriteFile(s.config, []byte(configText(s.rules, schedule, without)), 0o600); err != nil {
+		if err := os.WriteFile(s.config, []byte(configText(s.rules, without, schedules...)), 0o600); err != nil {
 			return err
 		}
 		out, err := exec.CommandContext(ctx, s.o.Evenkeel, "config", "check", s.config).CombinedOutput()

@@ -27,6 +27,39 @@ func onEviction(n int, f func()) (func(*process, proxy.Class, int, proxy.Moment)
 	}, fired
 }
 
+// again unbalances the town and tries once, until all repetitions have done what
+// they are for or too many tries have not; then it makes a clean pass.
+func (s *stage) again(ctx context.Context, attempt func(try int) error) error {
+	s.enough = s.reps
+	for try := 0; s.did < s.reps && try < 3*s.reps; try++ {
+		if err := s.town.unbalance(ctx, s.rnd); err != nil {
+			return err
+		}
+		if err := attempt(try); err != nil {
+			return err
+		}
+	}
+	return s.clean(ctx)
+}
+
+// interrupted makes a pass with f called at its n-th request to evict; nil when
+// the pass did not ask so often.
+func (s *stage) interrupted(ctx context.Context, h how, n int, f func()) (*process, error) {
+	hook, fired := onEviction(n, f)
+	h.args, h.hook = once(time.Minute), hook
+	p, err := s.start(h)
+	if err != nil {
+		return nil, err
+	}
+	s.finish(ctx, p)
+	if !fired.Load() {
+		s.progress("no eviction: %s", s.ending(p))
+		return nil, nil
+	}
+	s.did++
+	return p, nil
+}
+
 // stopped returns a drill in which one component stops in the middle of a wave:
 // frozen in odd repetitions, killed and started again in even ones.
 func stopped(name string) func(context.Context, *stage) error {
@@ -35,20 +68,11 @@ func stopped(name string) func(context.Context, *stage) error {
 		if err := s.configure(ctx, "0 0 1 1 *"); err != nil {
 			return err
 		}
-		s.enough = s.reps
-		for try := 0; s.did < s.reps && try < 3*s.reps; try++ {
-			if err := s.stopOnce(ctx, name); err != nil {
-				return err
-			}
-		}
-		return s.clean(ctx)
+		return s.again(ctx, func(int) error { return s.stopOnce(ctx, name) })
 	}
 }
 
 func (s *stage) stopOnce(ctx context.Context, name string) error {
-	if err := s.town.unbalance(ctx, s.rnd); err != nil {
-		return err
-	}
 	comp, err := s.component(name)
 	if err != nil {
 		return err
@@ -62,7 +86,7 @@ func (s *stage) stopOnce(ctx context.Context, name string) error {
 		stop, start = comp.Kill, comp.Start
 	}
 	back := make(chan error, 1)
-	hook, fired := onEviction(1+s.rnd.IntN(4), func() {
+	p, err := s.interrupted(ctx, how{}, 1+s.rnd.IntN(4), func() {
 		if err := stop(); err != nil {
 			back <- err
 			return
@@ -72,19 +96,12 @@ func (s *stage) stopOnce(ctx context.Context, name string) error {
 			back <- start()
 		}()
 	})
-	p, err := s.start(how{args: once(time.Minute), hook: hook})
-	if err != nil {
+	if p == nil {
 		return err
-	}
-	s.finish(ctx, p)
-	if !fired.Load() {
-		s.progress("no eviction: %s", s.ending(p))
-		return nil
 	}
 	if err := <-back; err != nil {
 		return fmt.Errorf("stopping %s: %w", name, err)
 	}
-	s.did++
 	s.progress("%s was away for %s; %s", name, long, s.ending(p))
 	if err := s.ready(ctx, time.Minute); err != nil {
 		return err

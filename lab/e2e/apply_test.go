@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 // seldom is a configuration whose passes do not come in the way of a test.
@@ -62,11 +63,12 @@ func wantApplied(t *testing.T, r passReport, id string) {
 // TestApplyCarriesOutASavedPlan where nobody leads: also while the configuration
 // says dryRun, for somebody has read the plan.
 func TestApplyCarriesOutASavedPlan(t *testing.T) {
-	for name, mode := range map[string]string{"live": "dryRun: false\n", "dry run": "dryRun: true\n"} {
+	const dry, live = "dryRun: true\n", "dryRun: false\n"
+	for name, mode := range map[string]struct{ planned, applied string }{"live": {live, live}, "dry run": {dry, dry}, "looked at in dry run": {dry, live}} {
 		t.Run(name, func(t *testing.T) {
 			ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-			config := configFile(t, seldom+mode)
-			path, id := savedPlan(t, ns, config)
+			path, id := savedPlan(t, ns, testbed.ConfigFile(t, seldom+mode.planned))
+			config := testbed.ConfigFile(t, seldom+mode.applied)
 			r := evenkeel(t, "apply", path, "-o", "json", "--config", config, "--lease-namespace", ns)
 			if r.code != 0 || !strings.Contains(r.stderr, "there is no Lease evenkeel in namespace "+ns) {
 				t.Errorf("exit %d, or no warning that nobody ever led here", r.code)
@@ -75,10 +77,13 @@ func TestApplyCarriesOutASavedPlan(t *testing.T) {
 			wantZones(t, ns, "d", 2, 2, 2)
 			wantEvictions(t, ns, 2)
 
-			// What it moved has gone: once more is no eviction more.
+			// What it moved has gone: once more is no eviction more, and says why.
 			r = evenkeel(t, "apply", path, "--config", config, "--lease-namespace", ns)
-			if r.code != 0 || !strings.Contains(r.stdout, "Approved by admin at ") || strings.Contains(r.stderr, "no Lease") {
+			if r.code != 1 || !strings.Contains(r.stdout, "Approved by admin at ") || strings.Contains(r.stderr, "no Lease") {
 				t.Errorf("once more: exit %d, or the report does not say who approved it, or a Lease is missing", r.code)
+			}
+			if !strings.Contains(r.stderr, "nothing of the plan was carried out: step 1, ") || strings.Count(r.stdout, " already gone ") != 2 || strings.Contains(r.stdout, "CONFIDENCE") {
+				t.Error("once more: it does not say that nothing was carried out, and why of each step, or it shows the whole plan")
 			}
 			wantEvictions(t, ns, 2)
 		})
@@ -89,7 +94,7 @@ func TestApplyCarriesOutASavedPlan(t *testing.T) {
 // report of the process that leads.
 func TestApplyHandsThePlanToTheLeader(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-	config, port := configFile(t, seldom), freePort(t)
+	config, port := testbed.ConfigFile(t, seldom), freePort(t)
 	leader := startRun(t, lab.Kubeconfig, config, ns, port)
 	awaitMetric(t, "http://"+port, "evenkeel_leader 1")
 	path, id := savedPlan(t, ns, config)
@@ -126,7 +131,7 @@ func TestApplyHandsThePlanToTheLeader(t *testing.T) {
 // looks, takes no plans. The Lease comes free once the plan is handed over.
 func TestApplyTakesThePlanBackFromNobody(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-	config := configFile(t, seldom)
+	config := testbed.ConfigFile(t, seldom)
 	path, id := savedPlan(t, ns, config)
 	holder, seconds, now := "one-pass", int32(15), metav1.NowMicro()
 	api := lab.Client.CoordinationV1().Leases(ns)
@@ -203,13 +208,13 @@ func wantStopped(t *testing.T, r result, code string) {
 // TestApplyRefusesWhatIsNotThePlan that was made, or was made with something else.
 func TestApplyRefusesWhatIsNotThePlan(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-	config := configFile(t, seldom)
+	config := testbed.ConfigFile(t, seldom)
 	path, _ := savedPlan(t, ns, config)
 	apply := func(path, config string) result {
 		return evenkeel(t, "apply", path, "-o", "json", "--config", config, "--lease-namespace", ns)
 	}
 	wantStopped(t, apply(changed(t, path), config), "PlanRefused")
-	wantStopped(t, apply(path, configFile(t, seldom+"limits: {perPass: 7}\n")), "PlanRefused")
+	wantStopped(t, apply(path, testbed.ConfigFile(t, seldom+"limits: {perPass: 7}\n")), "PlanRefused")
 	wantZones(t, ns, "d", 1, 1, 4)
 	wantEvictions(t, ns, 0)
 }
@@ -217,7 +222,7 @@ func TestApplyRefusesWhatIsNotThePlan(t *testing.T) {
 // TestApplyObeysAPause that somebody made after the plan.
 func TestApplyObeysAPause(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-	config := configFile(t, seldom)
+	config := testbed.ConfigFile(t, seldom)
 	path, id := savedPlan(t, ns, config)
 	if r := evenkeel(t, "pause", "--reason", "release 42", "--lease-namespace", ns); r.code != 0 {
 		t.Fatalf("pause: exit %d", r.code)

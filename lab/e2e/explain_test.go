@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 // stuck is a reason for which the pods of d on n3 stay, and what takes it away.
@@ -86,7 +87,7 @@ func (s stuck) run(t *testing.T) {
 		apps = s.apps()
 	}
 	ns := scenario(t, apps)
-	before, after := configFile(t, zones+s.config), configFile(t, zones+s.freed)
+	before, after := testbed.ConfigFile(t, zones+s.config), testbed.ConfigFile(t, zones+s.freed)
 	pod := moved(t, ns, after)
 	if s.make != nil {
 		s.make(t, ns)

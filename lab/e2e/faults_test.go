@@ -25,6 +25,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 // proxied returns a kubeconfig that leads through a proxy; fault may answer a
@@ -94,7 +95,7 @@ func TestFaultyAPIServer(t *testing.T) {
 				c.fault(w, r)
 				return true
 			})
-			r := evenkeelAs(t, kubeconfig, "run", "--once", "--config", configFile(t, zones))
+			r := evenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, zones))
 			if r.code != 1 || !strings.Contains(r.stderr, c.want) {
 				t.Errorf("exit %d, want 1 and %s on stderr", r.code, c.want)
 			}
@@ -123,7 +124,7 @@ func TestAPodCreatedAnewIsNotEvicted(t *testing.T) {
 		}
 		return false
 	})
-	r := evenkeelAs(t, kubeconfig, "run", "--once", "--config", configFile(t, zones))
+	r := evenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, zones))
 	if !strings.Contains(r.stdout, "UIDChanged") {
 		t.Error("no UIDChanged in the report")
 	}
@@ -165,7 +166,7 @@ func TestAnUnreachableServerIsOneClearError(t *testing.T) {
 	if err := clientcmd.WriteToFile(*k, path); err != nil {
 		t.Fatal(err)
 	}
-	r := evenkeelAs(t, path, "run", "--once", "--config", configFile(t, zones))
+	r := evenkeelAs(t, path, "run", "--once", "--config", testbed.ConfigFile(t, zones))
 	if r.code != 1 || !strings.Contains(r.stderr, "https://127.0.0.1:1") || strings.Count(strings.TrimSpace(r.stderr), "\n") > 0 {
 		t.Errorf("exit %d; want one line that names the server:\n%s", r.code, r.stderr)
 	}
@@ -213,7 +214,7 @@ var (
 func TestAMissingPermissionIsNamed(t *testing.T) {
 	t.Run("to remember", func(t *testing.T) {
 		ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-		r := evenkeelAs(t, account(t, ns, leasing), "run", "--once", "--config", configFile(t, zones), "--lease-namespace", ns)
+		r := evenkeelAs(t, account(t, ns, leasing), "run", "--once", "--config", testbed.ConfigFile(t, zones), "--lease-namespace", ns)
 		if r.code != 1 || !strings.Contains(r.stderr, `cannot get resource "configmaps"`) {
 			t.Errorf("exit %d:\n%s", r.code, r.stderr)
 		}
@@ -221,7 +222,7 @@ func TestAMissingPermissionIsNamed(t *testing.T) {
 	})
 	t.Run("to evict", func(t *testing.T) {
 		ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-		r := evenkeelAs(t, account(t, ns, leasing, remembering), "run", "--once", "--config", configFile(t, zones), "--lease-namespace", ns)
+		r := evenkeelAs(t, account(t, ns, leasing, remembering), "run", "--once", "--config", testbed.ConfigFile(t, zones), "--lease-namespace", ns)
 		if r.code != 1 || !strings.Contains(r.stderr, "permission to create pods/eviction is missing") {
 			t.Errorf("exit %d:\n%s", r.code, r.stderr)
 		}
@@ -233,7 +234,7 @@ func TestAMissingPermissionIsNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := evenkeelAs(t, kubeconfig, "plan", "--config", configFile(t, zones))
+		r := evenkeelAs(t, kubeconfig, "plan", "--config", testbed.ConfigFile(t, zones))
 		if r.code != 1 || !strings.Contains(r.stderr, "permission to get namespaces is missing") || r.took > 20*time.Second {
 			t.Errorf("exit %d after %s:\n%s", r.code, r.took, r.stderr)
 		}
@@ -243,10 +244,10 @@ func TestAMissingPermissionIsNamed(t *testing.T) {
 // TestOneOfTwoReplicasLeads starts two controllers and ends the leader.
 func TestOneOfTwoReplicasLeads(t *testing.T) {
 	ns := scenario(t, nil)
-	config := configFile(t, zones)
+	config := testbed.ConfigFile(t, zones)
 	start := func() (*exec.Cmd, *bytes.Buffer, string) {
 		port := freePort(t)
-		cmd := exec.CommandContext(t.Context(), binary, "run", "--config", config, "--kubeconfig", lab.Kubeconfig, "--lease-namespace", ns, "--bind-address", port)
+		cmd := exec.CommandContext(t.Context(), testbed.Evenkeel, "run", "--config", config, "--kubeconfig", lab.Kubeconfig, "--lease-namespace", ns, "--bind-address", port)
 		var log bytes.Buffer
 		cmd.Stderr = &log
 		if err := cmd.Start(); err != nil {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -19,52 +18,30 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-var (
-	lab    *controlplane.Cluster
-	binary = os.Getenv("EVENKEEL_BIN")
-)
+// lab is the control plane that all tests of this package share.
+var lab *controlplane.Cluster
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	stderr := os.Stderr
-	kwok := os.Getenv("EVENKEEL_KWOK")
-	if binary == "" || kwok == "" {
-		fmt.Fprintln(stderr, "e2e: set EVENKEEL_BIN and EVENKEEL_KWOK, or run `make test-lab`")
-		return 1
-	}
-	c, err := controlplane.Start(context.Background(), controlplane.Options{Kwok: kwok, Progress: stderr})
-	if err != nil {
-		fmt.Fprintln(stderr, "e2e:", err)
-		return 1
-	}
-	defer c.Stop()
-	go func() {
-		fmt.Fprintln(stderr, "e2e:", <-c.Failed())
-		c.Stop()
-		os.Exit(1)
-	}()
-	lab = c
-	if err := seed.Nodes(context.Background(), c.Client, 3, 1); err != nil {
-		fmt.Fprintln(stderr, "e2e:", err)
-		return 1
-	}
-	return m.Run()
+func TestMain(m *testing.M) {
+	os.Exit(testbed.Main(m, "test-lab", func(ctx context.Context, c *controlplane.Cluster) error {
+		lab = c
+		return seed.Nodes(ctx, c.Client, 3, 1)
+	}))
 }
 
 // maxBinary bounds the program, in bytes: Kubernetes' own code has no place in it.
 const maxBinary = 60 << 20
 
 func TestTheBinaryIsSmall(t *testing.T) {
-	info, err := os.Stat(binary)
+	info, err := os.Stat(testbed.Evenkeel)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Logf("%d bytes", info.Size())
 	if info.Size() >= maxBinary {
-		t.Errorf("%s has %d bytes, want fewer than %d", binary, info.Size(), maxBinary)
+		t.Errorf("%s has %d bytes, want fewer than %d", testbed.Evenkeel, info.Size(), maxBinary)
 	}
 }
 
@@ -92,23 +69,6 @@ strategies:
 - {name: zones, type: ZoneSpread, schedule: "0 * * * *"}
 `
 
-// configFile writes a configuration that evicts, with pods of any age.
-func configFile(t *testing.T, rest string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "config.yaml")
-	text := "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n" + rest
-	if !strings.Contains(rest, "dryRun:") {
-		text += "dryRun: false\n"
-	}
-	if !strings.Contains(rest, "guards:") {
-		text += "guards: {minPodAge: 0s}\n"
-	}
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 type result struct {
 	stdout, stderr string
 	code           int
@@ -125,7 +85,7 @@ func evenkeelAs(t *testing.T, kubeconfig string, args ...string) result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, append(args, "--kubeconfig", kubeconfig)...)
+	cmd := exec.CommandContext(ctx, testbed.Evenkeel, append(args, "--kubeconfig", kubeconfig)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	start := time.Now()

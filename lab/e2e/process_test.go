@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 var syscallTerm os.Signal = syscall.SIGTERM
@@ -27,7 +28,7 @@ func freePort(t *testing.T) string {
 // what it saved.
 func TestSavedInputReplaysToTheSameBytes(t *testing.T) {
 	scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-	config := configFile(t, zones)
+	config := testbed.ConfigFile(t, zones)
 	saved := filepath.Join(t.TempDir(), "input.json")
 	live := evenkeel(t, "plan", "--config", config, "-o", "json", "--save-input", saved)
 	again := evenkeel(t, "plan", "--config", config, "-o", "json", "-f", saved)
@@ -43,7 +44,7 @@ func TestRedactedCaptureGivesTheSameMoves(t *testing.T) {
 	if r := evenkeel(t, "capture", "--redact", "-o", file); r.code != 0 {
 		t.Fatalf("exit %d", r.code)
 	}
-	r := evenkeel(t, "plan", "-f", file, "--config", configFile(t, zones), "--detailed-exitcode")
+	r := evenkeel(t, "plan", "-f", file, "--config", testbed.ConfigFile(t, zones), "--detailed-exitcode")
 	if r.code != 2 {
 		t.Errorf("exit %d, want 2: moves are planned", r.code)
 	}

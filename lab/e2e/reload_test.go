@@ -37,6 +37,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 // rotating is an HTTPS front of the API server that passes the caller's token
@@ -218,10 +219,10 @@ func TestFilesChangeWhileItRuns(t *testing.T) {
 		t.Fatal(err)
 	}
 	const everyMinute = "namespaces: {exclude: [kube-system]}\nstrategies:\n- {name: zones, type: ZoneSpread, schedule: \"* * * * *\"}\n"
-	config := configFile(t, everyMinute+"dryRun: true\n")
+	config := testbed.ConfigFile(t, everyMinute+"dryRun: true\n")
 
 	port := freePort(t)
-	cmd := exec.CommandContext(t.Context(), binary, "run", "--config", config, "--kubeconfig", kubeconfig, "--lease-namespace", ns, "--bind-address", port)
+	cmd := exec.CommandContext(t.Context(), testbed.Evenkeel, "run", "--config", config, "--kubeconfig", kubeconfig, "--lease-namespace", ns, "--bind-address", port)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	stdout, err := cmd.StdoutPipe()
@@ -265,7 +266,7 @@ func TestFilesChangeWhileItRuns(t *testing.T) {
 	awaitMetric(t, at, `evenkeel_last_reload_successful{files="credentials"} 1`)
 
 	// And a configuration that evicts.
-	text, err := os.ReadFile(configFile(t, everyMinute))
+	text, err := os.ReadFile(testbed.ConfigFile(t, everyMinute))
 	if err != nil {
 		t.Fatal(err)
 	}

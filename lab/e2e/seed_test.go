@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 // repetitions of the seed scenario: three in short mode, twenty otherwise.
@@ -18,7 +19,7 @@ func repetitions() int {
 }
 
 func TestTwoMovesLevelAZoneSkew(t *testing.T) {
-	config := configFile(t, zones)
+	config := testbed.ConfigFile(t, zones)
 	for i := range repetitions() {
 		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
 			ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
@@ -43,7 +44,7 @@ func TestTwoMovesLevelAZoneSkew(t *testing.T) {
 
 func TestOneMoveFromOneTwoThree(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 30))
-	if r := evenkeel(t, "run", "--once", "--config", configFile(t, zones)); r.code != 0 {
+	if r := evenkeel(t, "run", "--once", "--config", testbed.ConfigFile(t, zones)); r.code != 0 {
 		t.Errorf("exit %d", r.code)
 	}
 	wantZones(t, ns, "d", 2, 2, 2)
@@ -52,7 +53,7 @@ func TestOneMoveFromOneTwoThree(t *testing.T) {
 
 func TestATieIsNotAReasonToEvict(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 0))
-	r := evenkeel(t, "run", "--once", "--config", configFile(t, zones))
+	r := evenkeel(t, "run", "--once", "--config", testbed.ConfigFile(t, zones))
 	if r.code != 0 || !strings.Contains(r.stdout, "WouldReturn") {
 		t.Errorf("exit %d; no WouldReturn in the report", r.code)
 	}
@@ -63,7 +64,7 @@ func TestATieIsNotAReasonToEvict(t *testing.T) {
 func TestDryRunLeavesEveryPod(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
 	before := uids(t, ns)
-	r := evenkeel(t, "run", "--once", "--config", configFile(t, zones+"dryRun: true\n"))
+	r := evenkeel(t, "run", "--once", "--config", testbed.ConfigFile(t, zones+"dryRun: true\n"))
 	if r.code != 0 || !strings.Contains(r.stdout, "would be evicted") {
 		t.Errorf("exit %d; the report does not say what would be evicted", r.code)
 	}
@@ -76,7 +77,7 @@ func TestDryRunLeavesEveryPod(t *testing.T) {
 func TestABudgetAtZeroBlocks(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
 	pdb(t, ns, "d", 0, 0)
-	r := evenkeel(t, "run", "--once", "--config", configFile(t, zones))
+	r := evenkeel(t, "run", "--once", "--config", testbed.ConfigFile(t, zones))
 	if r.code != 0 || !strings.Contains(r.stdout, "BlockedByPDB") {
 		t.Errorf("exit %d; no BlockedByPDB in the report", r.code)
 	}
@@ -89,7 +90,7 @@ func TestABudgetAtZeroBlocks(t *testing.T) {
 func TestABudgetOfOneIsSpentOneAtATime(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
 	pdb(t, ns, "d", 1, 1)
-	r := evenkeel(t, "run", "--once", "--config", configFile(t, zones+"evictor: {inFlight: {perOwner: 6, perNode: 6}}\n"))
+	r := evenkeel(t, "run", "--once", "--config", testbed.ConfigFile(t, zones+"evictor: {inFlight: {perOwner: 6, perNode: 6}}\n"))
 	if r.code != 0 {
 		t.Errorf("exit %d", r.code)
 	}
@@ -107,7 +108,7 @@ func TestAHotNodeIsLevelled(t *testing.T) {
 		on = append(on, "n1")
 	}
 	ns := scenario(t, []seed.App{{Name: "web", MilliCPU: 1000, MemoryMi: 512, On: on, GraceSeconds: 30}})
-	config := configFile(t, `
+	config := testbed.ConfigFile(t, `
 strategies:
 - {name: hot, type: NodeLoad, schedule: "0 * * * *", args: {target: {cpu: 0.5}}}
 limits: {perNamespace: 100%}

@@ -16,6 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 // passReport is what tests look at in a RunReport.
@@ -75,7 +76,7 @@ func TestAWorkloadThatDoesNotSettleRests(t *testing.T) {
 				reschedule(t, c.config)
 			}
 			undo := undoing(t, c.after)
-			config := configFile(t, impatient)
+			config := testbed.ConfigFile(t, impatient)
 			kubeconfig := atEviction(t, c.evicted)
 			once := []string{"run", "--once", "-o", "json", "--config", config, "--lease-namespace", ns}
 			r := evenkeelAs(t, kubeconfig, once...)
@@ -219,7 +220,7 @@ type standby struct {
 // startRun starts `evenkeel run`; it is killed at the end of the test.
 func startRun(t *testing.T, kubeconfig, config, ns, bind string) *standby {
 	t.Helper()
-	s := &standby{cmd: exec.Command(binary, "run", "--config", config, "--kubeconfig", kubeconfig, "--lease-namespace", ns, "--bind-address", bind)}
+	s := &standby{cmd: exec.Command(testbed.Evenkeel, "run", "--config", config, "--kubeconfig", kubeconfig, "--lease-namespace", ns, "--bind-address", bind)}
 	s.cmd.Stdout, s.cmd.Stderr = &s.stdout, &s.stderr
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -248,7 +249,7 @@ func TestAWorkloadRestsAcrossAChangeOfLeader(t *testing.T) {
 	long(t)
 	ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 2))
 	start := undoing(t, func() error { return lab.Reschedule(context.Background(), nil) })
-	config := configFile(t, strings.ReplaceAll(zones, "0 * * * *", "* * * * *")+"evictor: {verifyTimeout: 2m}\n")
+	config := testbed.ConfigFile(t, strings.ReplaceAll(zones, "0 * * * *", "* * * * *")+"evictor: {verifyTimeout: 2m}\n")
 	port := freePort(t)
 	first := startRun(t, atEviction(t, lab.StopScheduler), config, ns, port)
 	awaitMetric(t, "http://"+port, "evenkeel_leader 1")

@@ -15,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 // twoMore are two profiles of the real kube-scheduler that Evenkeel is not told
@@ -43,7 +44,7 @@ func TestAnUnknownSchedulerIsTrustedOnceItsBindingsComeTrue(t *testing.T) {
 	apps := seed.Zones([3]int{1, 1, 4}, 1)
 	apps[3].Scheduler = "fancy"
 	ns := scenario(t, apps)
-	r := running(t, ns, configFile(t, fmt.Sprintf(`
+	r := running(t, ns, testbed.ConfigFile(t, fmt.Sprintf(`
 strategies:
 - {name: zones, type: ZoneSpread, schedule: "* * * * *"}
 placement: {shadow: {minBindings: %d, minHitRate: 0.9}}
@@ -122,7 +123,7 @@ func running(t *testing.T, ns, config string) *process {
 		t.Fatal(err)
 	}
 	var log strings.Builder
-	r.cmd = exec.CommandContext(t.Context(), binary, "run", "--config", config, "--kubeconfig", lab.Kubeconfig, "--lease-namespace", ns, "--bind-address", address)
+	r.cmd = exec.CommandContext(t.Context(), testbed.Evenkeel, "run", "--config", config, "--kubeconfig", lab.Kubeconfig, "--lease-namespace", ns, "--bind-address", address)
 	r.cmd.Stdout, r.cmd.Stderr = out, &log
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 // severed lets lists and watches of one kind through, until they are cut.
@@ -72,7 +73,7 @@ func TestAPassWithoutSightEvictsNothing(t *testing.T) {
 		}
 		return pods.refuse(w, r)
 	})
-	r := evenkeelAs(t, kubeconfig, "run", "--once", "--config", configFile(t, shortSighted))
+	r := evenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, shortSighted))
 	for _, want := range []string{"pods are known as of ", "longer than guards.maxStaleness 5s: the answer is 503"} {
 		if r.code != 1 || !strings.Contains(r.stderr, want) || !strings.Contains(r.stdout, want) {
 			t.Errorf("exit %d, want 1 and %q in the error and in the report", r.code, want)
@@ -102,7 +103,7 @@ func TestAPassThatLosesSightStops(t *testing.T) {
 		}
 		return budgets.refuse(w, r)
 	})
-	r := evenkeelAs(t, kubeconfig, "run", "--once", "--config", configFile(t, shortSighted))
+	r := evenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, shortSighted))
 	want := "the pass stopped early: ClusterViewStale: looking at the cluster before wave 2: poddisruptionbudgets are known as of "
 	if r.code != 1 || !strings.Contains(r.stderr, want) {
 		t.Errorf("exit %d, want 1 and %q", r.code, want)

@@ -18,13 +18,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 const byTaint = zones + "evictor: {steer: taint}\n"
 
 // TestASteeredTie: a tie that steer: none leaves alone is broken by a taint.
 func TestASteeredTie(t *testing.T) {
-	config := configFile(t, byTaint)
+	config := testbed.ConfigFile(t, byTaint)
 	for i := range repetitions() {
 		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
 			ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 0))
@@ -43,7 +44,7 @@ func TestASteeredTie(t *testing.T) {
 func TestADryRunShowsHintsAndWritesNone(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 0))
 	before := node(t, "n3")
-	r := evenkeel(t, "run", "--once", "--config", configFile(t, byTaint+"dryRun: true\n"))
+	r := evenkeel(t, "run", "--once", "--config", testbed.ConfigFile(t, byTaint+"dryRun: true\n"))
 	if r.code != 0 || !strings.Contains(r.stdout, "taint  n3") {
 		t.Errorf("exit %d; the report shows no hint on n3", r.code)
 	}
@@ -57,7 +58,7 @@ func TestADryRunShowsHintsAndWritesNone(t *testing.T) {
 // without node affinity against it.
 func TestSteeringByLabelNeedsPodsThatListen(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 0))
-	r := evenkeel(t, "run", "--once", "--config", configFile(t, zones+"evictor: {steer: label}\n"))
+	r := evenkeel(t, "run", "--once", "--config", testbed.ConfigFile(t, zones+"evictor: {steer: label}\n"))
 	if r.code != 0 || !strings.Contains(r.stdout, "not steered: it has no node affinity that looks at the label") {
 		t.Errorf("exit %d", r.code)
 	}
@@ -76,7 +77,7 @@ func held(t *testing.T, ns, config string) (*exec.Cmd, *bytes.Buffer) {
 		return false
 	})
 	var log bytes.Buffer
-	cmd := exec.Command(binary, "run", "--once", "--config", config, "--kubeconfig", kubeconfig, "--lease-namespace", ns)
+	cmd := exec.Command(testbed.Evenkeel, "run", "--once", "--config", config, "--kubeconfig", kubeconfig, "--lease-namespace", ns)
 	cmd.Stdout, cmd.Stderr = &log, &log
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -109,7 +110,7 @@ func held(t *testing.T, ns, config string) (*exec.Cmd, *bytes.Buffer) {
 // and leaves alone a taint that somebody added meanwhile.
 func TestAKilledPassLeavesHintsThatExpire(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 0))
-	cmd, _ := held(t, ns, configFile(t, zones+"evictor: {steer: taint, steerTTL: 20s}\n"))
+	cmd, _ := held(t, ns, testbed.ConfigFile(t, zones+"evictor: {steer: taint, steerTTL: 20s}\n"))
 	if err := cmd.Process.Signal(syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
@@ -143,7 +144,7 @@ func TestAKilledPassLeavesHintsThatExpire(t *testing.T) {
 // TestATerminatedPassTakesItsHintsAway: on SIGTERM in the middle of a wave.
 func TestATerminatedPassTakesItsHintsAway(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 0))
-	cmd, log := held(t, ns, configFile(t, byTaint))
+	cmd, log := held(t, ns, testbed.ConfigFile(t, byTaint))
 	wantHints(t, "n3")
 	start := time.Now()
 	if err := cmd.Process.Signal(syscallTerm); err != nil {
@@ -163,7 +164,7 @@ func TestATerminatedPassTakesItsHintsAway(t *testing.T) {
 func TestTheNextPassTakesOldHintsAway(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{2, 2, 2}, 0))
 	writeOldHint(t, "n2")
-	if r := evenkeel(t, "run", "--once", "--config", configFile(t, byTaint), "--lease-namespace", ns); r.code != 0 {
+	if r := evenkeel(t, "run", "--once", "--config", testbed.ConfigFile(t, byTaint), "--lease-namespace", ns); r.code != 0 {
 		t.Errorf("exit %d", r.code)
 	}
 	wantHints(t)
@@ -187,7 +188,7 @@ func TestForeignTaintsSurvive(t *testing.T) {
 		}
 		return false
 	})
-	r := evenkeelAs(t, kubeconfig, "run", "--once", "--config", configFile(t, byTaint), "--lease-namespace", ns)
+	r := evenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, byTaint), "--lease-namespace", ns)
 	if r.code != 0 || writes.Load() != 4 {
 		t.Errorf("exit %d after %d writes, want 4: two conflicts and two that hold", r.code, writes.Load())
 	}
@@ -205,7 +206,7 @@ func TestSteeringNeedsOnePermission(t *testing.T) {
 	}
 	t.Run("missing", func(t *testing.T) {
 		ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 0))
-		r := evenkeelAs(t, account(t, ns, rights...), "run", "--once", "--config", configFile(t, byTaint), "--lease-namespace", ns)
+		r := evenkeelAs(t, account(t, ns, rights...), "run", "--once", "--config", testbed.ConfigFile(t, byTaint), "--lease-namespace", ns)
 		if r.code != 1 || !strings.Contains(r.stderr, "PermissionMissing: permission to patch nodes is missing") {
 			t.Errorf("exit %d", r.code)
 		}
@@ -214,7 +215,7 @@ func TestSteeringNeedsOnePermission(t *testing.T) {
 	t.Run("given", func(t *testing.T) {
 		ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 0))
 		patch := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"patch"}}
-		r := evenkeelAs(t, account(t, ns, append(rights, patch)...), "run", "--once", "--config", configFile(t, byTaint), "--lease-namespace", ns)
+		r := evenkeelAs(t, account(t, ns, append(rights, patch)...), "run", "--once", "--config", testbed.ConfigFile(t, byTaint), "--lease-namespace", ns)
 		if r.code != 0 {
 			t.Errorf("exit %d", r.code)
 		}

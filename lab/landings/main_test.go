@@ -3,47 +3,27 @@ package landings
 import (
 	"bytes"
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 const zones = 3
 
-var (
-	lab    *controlplane.Cluster
-	binary = os.Getenv("EVENKEEL_BIN")
-)
+// lab is the control plane that all tests of this package share.
+var lab *controlplane.Cluster
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
-
-func run(m *testing.M) int {
-	stderr := os.Stderr
-	kwok := os.Getenv("EVENKEEL_KWOK")
-	if binary == "" || kwok == "" {
-		fmt.Fprintln(stderr, "landings: set EVENKEEL_BIN and EVENKEEL_KWOK, or run `make test-landings`")
-		return 1
-	}
-	c, err := controlplane.Start(context.Background(), controlplane.Options{Kwok: kwok, Progress: stderr})
-	if err != nil {
-		fmt.Fprintln(stderr, "landings:", err)
-		return 1
-	}
-	defer c.Stop()
-	go func() {
-		fmt.Fprintln(stderr, "landings:", <-c.Failed())
-		c.Stop()
-		os.Exit(1)
-	}()
-	lab = c
-	return m.Run()
+func TestMain(m *testing.M) {
+	os.Exit(testbed.Main(m, "test-landings", func(_ context.Context, c *controlplane.Cluster) error {
+		lab = c
+		return nil
+	}))
 }
 
 // furnished is the namespace of the last test that furnished the cluster.
@@ -78,24 +58,13 @@ func furnish(t *testing.T, ns string, nodes int, apps []seed.App) {
 	t.Logf("%d nodes in %d zones, %d Deployments with %d pods, seeded in %.0f s", nodes, zones, len(apps), pods, time.Since(begun).Seconds())
 }
 
-// configFile writes a configuration that evicts pods of any age.
-func configFile(t *testing.T, rest string) string {
-	t.Helper()
-	path := filepath.Join(t.TempDir(), "config.yaml")
-	text := "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ndryRun: false\nguards: {minPodAge: 0s}\n" + rest
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	return path
-}
-
 // evenkeel runs the program as the cluster's administrator and returns what it
 // prints.
 func evenkeel(t *testing.T, args ...string) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()
-	cmd := exec.CommandContext(ctx, binary, append(args, "--kubeconfig", lab.Kubeconfig)...)
+	cmd := exec.CommandContext(ctx, testbed.Evenkeel, append(args, "--kubeconfig", lab.Kubeconfig)...)
 	var stdout, stderr bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	if err := cmd.Run(); err != nil {

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 // trial is how many pods are placed, where. Up to 100 nodes the scheduler judges
@@ -41,7 +42,7 @@ func TestRealPlacementsAreAsLikelyAsForetold(t *testing.T) {
 	const ns = "odds"
 	s, rnd := theTrial(), rand.New(rand.NewPCG(1, 1))
 	furnish(t, ns, s.nodes, uneven(s, rnd))
-	config := configFile(t, "")
+	config := testbed.ConfigFile(t, "")
 	for try := 1; ; try++ {
 		var b bins
 		unforeseen := 0

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
 // A pass over an uneven cluster. Requests are of 10 CPU a node.
@@ -41,7 +42,7 @@ func TestReplacementsLandWhereForetold(t *testing.T) {
 	before := look(t, ns)
 	begun := time.Now()
 	var r report
-	out := evenkeel(t, "run", "--once", "-o", "json", "--lease-namespace", ns, "--config", configFile(t, fmt.Sprintf(balancing, moves)))
+	out := evenkeel(t, "run", "--once", "-o", "json", "--lease-namespace", ns, "--config", testbed.ConfigFile(t, fmt.Sprintf(balancing, moves)))
 	if err := json.Unmarshal(out, &r); err != nil {
 		t.Fatalf("%v in %s", err, tail(out))
 	}

@@ -147,6 +147,24 @@ type carried struct {
 	zone string
 }
 
+// reportedTwice are the runs of which two reports both say that they are the
+// first. A process that ended before it could close its run is reported by the
+// next once more, which must say so.
+func (c Case) reportedTwice() []Violation {
+	var out []Violation
+	first := map[string]string{}
+	for _, r := range c.Reports {
+		if r.Recovery != nil {
+			continue
+		}
+		if user, before := first[r.RunID]; before && r.RunID != "" {
+			out = append(out, Violation{Kind: FalseClaim, At: r.Finished, User: r.User, What: fmt.Sprintf("run %s was reported by %s before, and this report does not say that it is a recovery", r.RunID, user)})
+		}
+		first[r.RunID] = r.User
+	}
+	return out
+}
+
 // claims compares evictions and reports, both ways.
 func (c Case) claims(asked []Eviction, done []*carried) []Violation {
 	var out []Violation
@@ -156,6 +174,7 @@ func (c Case) claims(asked []Eviction, done []*carried) []Violation {
 		happened[e.UID] = true
 	}
 	claimed := map[string]string{} // UID -> run that says evicted
+	out = append(out, c.reportedTwice()...)
 	for _, r := range c.Reports {
 		for _, o := range r.Outcomes {
 			if o.Outcome != "evicted" && o.Outcome != "unknown" {

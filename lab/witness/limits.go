@@ -48,7 +48,7 @@ func (c Case) passOf(e *carried) string {
 	}
 	n := 0
 	for _, r := range c.Reports {
-		if r.User == e.User && r.Finished.Before(e.At) {
+		if r.User == e.User && r.Recovery == nil && r.Finished.Before(e.At) { // a recovery ends no pass of its own
 			n++
 		}
 	}

@@ -15,7 +15,9 @@ type Report struct {
 	RunID             string `json:"runID"`
 	Started, Finished time.Time
 	Outcomes          []Outcome
-	Stopped           *struct{ Code, Message string }
+	// Recovery is set where a process reports the run of another.
+	Recovery *struct{ Holder string }
+	Stopped  *struct{ Code, Message string }
 }
 
 // Outcome is what a report says about one pod.

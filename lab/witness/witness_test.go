@@ -75,11 +75,24 @@ func (t *tale) reported(run, user, outcome string, pods ...Pod) {
 	t.Reports = append(t.Reports, r)
 }
 
+// recovery marks the last report as one of somebody else's run.
+func (t *tale) recovery(holder string) {
+	t.Reports[len(t.Reports)-1].Recovery = &struct{ Holder string }{"host_" + holder}
+}
+
 // evicts is a whole eviction by the rules.
 func (t *tale) evicts(user string, p Pod) {
 	t.now = t.now.Add(time.Second)
 	t.asked(user, p, 201)
 	t.ends(p, p.Name+"-next")
+}
+
+// runs is a pass of ek-1 that evicts pods by the rules and reports them.
+func (t *tale) runs(run string, pods ...Pod) {
+	for _, p := range pods {
+		t.evicts("ek-1", p)
+	}
+	t.reported(run, "ek-1", "evicted", pods...)
 }
 
 // overlaps evicts a pod whose replacement does not come, and another meanwhile.
@@ -131,9 +144,7 @@ func only(t *testing.T, v Verdict, k Kind) {
 func TestAnHonestDrillHasNoViolations(t *testing.T) {
 	x := newTale()
 	a, b := pod("d0", "n1"), pod("d1", "n2")
-	x.evicts("ek-1", a)
-	x.evicts("ek-1", b)
-	x.reported("run-1", "ek-1", "evicted", a, b)
+	x.runs("run-1", a, b)
 	v := x.Judge()
 	only(t, v, "")
 	if v.Evictions != 2 || v.Asked != 2 {
@@ -154,52 +165,39 @@ func TestForgeries(t *testing.T) {
 			sick.Ready = false
 			x.stands(sick)
 			x.Rules.FlightOwner, x.Rules.FlightTotal = 0, 0
-			x.evicts("ek-1", a)
-			x.reported("run-1", "ek-1", "evicted", a)
+			x.runs("run-1", a)
 		}},
 		{"budget in percent", BudgetExceeded, func(x *tale) {
 			p := intstr.FromString("84%") // of 6: 5.04, so 6
 			x.change(Change{Budget: &Budget{Namespace: "shop", Name: "d", Selector: labels.SelectorFromSet(labels.Set{"app": "d"}), MinAvailable: &p}})
-			x.evicts("ek-1", a)
-			x.reported("run-1", "ek-1", "evicted", a)
+			x.runs("run-1", a)
 		}},
 		{"no budget", BudgetExceeded, func(x *tale) {
 			x.change(Change{Gone: true, Budget: &Budget{Namespace: "shop", Name: "d", Selector: labels.Nothing()}})
 			sick := d
 			sick.Ready = false
 			x.stands(sick)
-			x.evicts("ek-1", a)
-			x.reported("run-1", "ek-1", "evicted", a)
+			x.runs("run-1", a)
 		}},
 		{"perPass", LimitExceeded, func(x *tale) {
 			x.Rules.PerPass = 1
-			x.evicts("ek-1", a)
-			x.evicts("ek-1", b)
-			x.reported("run-1", "ek-1", "evicted", a, b)
+			x.runs("run-1", a, b)
 		}},
 		{"perPass over two reports", LimitExceeded, func(x *tale) {
 			x.Rules.PerPass, x.Rules.OnePass = 1, false
-			x.evicts("ek-1", a)
-			x.evicts("ek-1", b)
-			x.reported("run-1", "ek-1", "evicted", a, b)
+			x.runs("run-1", a, b)
 		}},
 		{"perNode", LimitExceeded, func(x *tale) {
 			x.Rules.PerNode = 1
-			x.evicts("ek-1", a)
-			x.evicts("ek-1", d)
-			x.reported("run-1", "ek-1", "evicted", a, d)
+			x.runs("run-1", a, d)
 		}},
 		{"perZone", LimitExceeded, func(x *tale) {
 			x.Rules.PerZone = 1
-			x.evicts("ek-1", a)
-			x.evicts("ek-1", d)
-			x.reported("run-1", "ek-1", "evicted", a, d)
+			x.runs("run-1", a, d)
 		}},
 		{"perOwner", LimitExceeded, func(x *tale) {
 			x.Rules.PerOwner = 1
-			x.evicts("ek-1", a)
-			x.evicts("ek-1", b)
-			x.reported("run-1", "ek-1", "evicted", a, b)
+			x.runs("run-1", a, b)
 		}},
 		{"perHour over processes", LimitExceeded, func(x *tale) {
 			x.Rules.HourCluster = 1
@@ -242,8 +240,7 @@ func TestForgeries(t *testing.T) {
 		}},
 		{"excluded node", Touched, func(x *tale) {
 			x.change(Change{Node: &Node{Name: "n1", Zone: "z1", Excluded: true}})
-			x.evicts("ek-1", a)
-			x.reported("run-1", "ek-1", "evicted", a)
+			x.runs("run-1", a)
 		}},
 		{"foreign write", Foreign, func(x *tale) {
 			x.audit("ek-1", "delete", "pods", "", "shop", "d5", 200, "")
@@ -253,13 +250,11 @@ func TestForgeries(t *testing.T) {
 		}},
 		{"no Lease", NotLeading, func(x *tale) {
 			x.leads("ek-2")
-			x.evicts("ek-1", a)
-			x.reported("run-1", "ek-1", "evicted", a)
+			x.runs("run-1", a)
 		}},
 		{"Lease run out", NotLeading, func(x *tale) {
 			x.now = x.now.Add(15 * time.Second)
-			x.evicts("ek-1", a)
-			x.reported("run-1", "ek-1", "evicted", a)
+			x.runs("run-1", a)
 		}},
 		{"unreported", Unreported, func(x *tale) {
 			x.evicts("ek-1", a)
@@ -283,9 +278,28 @@ func TestForgeries(t *testing.T) {
 			x.reported("run-1", "ek-1", "evicted", a)
 		}},
 		{"claimed by two runs", FalseClaim, func(x *tale) {
+			x.runs("run-1", a)
+			x.reported("run-2", "ek-2", "evicted", a)
+		}},
+		{"reported twice without a word", FalseClaim, func(x *tale) {
+			x.evicts("ek-1", a)
+			x.reported("run-1", "ek-1", "evicted", a)
+			x.reported("run-1", "ek-2", "evicted", a)
+		}},
+		{"recovered by another name", FalseClaim, func(x *tale) {
 			x.evicts("ek-1", a)
 			x.reported("run-1", "ek-1", "evicted", a)
 			x.reported("run-2", "ek-2", "evicted", a)
+			x.recovery("ek-1")
+		}},
+		{"a recovery gives no second pass", LimitExceeded, func(x *tale) {
+			x.Rules.PerPass, x.Rules.OnePass = 1, false
+			x.evicts("ek-1", a)
+			x.reported("run-0", "ek-1", "dropped", c)
+			x.recovery("ek-0")
+			x.now = x.now.Add(time.Second)
+			x.evicts("ek-1", d)
+			x.reported("run-1", "ek-1", "evicted", a, d)
 		}},
 		{"not in the recording", Unseen, func(x *tale) {
 			x.asked("ek-1", a, 201)
@@ -335,18 +349,18 @@ func TestHonestTroublesAreNoViolations(t *testing.T) {
 			x.reported("run-1", "ek-2", "evicted", a)
 			x.reported("run-2", "ek-2", "evicted", b)
 		}},
-		{"the same report twice", func(x *tale) {
-			x.evicts("ek-1", a)
-			x.reported("run-1", "ek-1", "evicted", a)
+		{"a run that its process reported and could not close", func(x *tale) {
+			x.runs("run-1", a)
 			x.reported("run-1", "ek-2", "evicted", a)
+			x.recovery("ek-1")
+			x.reported("run-1", "ek-3", "unknown", a) // nor could the next
+			x.recovery("ek-1")
 		}},
 		{"two passes of one controller", func(x *tale) {
 			x.Rules.PerPass, x.Rules.OnePass = 1, false
-			x.evicts("ek-1", a)
-			x.reported("run-1", "ek-1", "evicted", a)
+			x.runs("run-1", a)
 			x.now = x.now.Add(2 * time.Second)
-			x.evicts("ek-1", d)
-			x.reported("run-2", "ek-1", "evicted", d)
+			x.runs("run-2", d)
 		}},
 		{"somebody else's doings", func(x *tale) {
 			x.evicts("ann", a)

@@ -152,7 +152,7 @@ func TestFailuresAndBadLandings(t *testing.T) {
 	budget, gone, unseen := with(plan.Blocked, plan.BlockedByPDB), with(plan.Gone, plan.PodGoneAlready), with(plan.Evicted, plan.OutcomeUnknown)
 	denied, busy := with(plan.Blocked, plan.PermissionMissing), with(plan.Blocked, plan.APIThrottled)
 	pending, crash := with(plan.Evicted, plan.ReplacementNotScheduled), with(plan.Evicted, plan.ReplacementNotReady)
-	g := good()
+	g, stray := good(), with(plan.Evicted, plan.ZoneSkewed)
 	for _, c := range []struct {
 		name     string
 		outcomes []plan.Outcome
@@ -173,6 +173,7 @@ func TestFailuresAndBadLandings(t *testing.T) {
 		{"two of three", outcomes(elsewhere, elsewhere, g), "2 of 3 replacements landed badly"},
 		{"of every kind", outcomes(elsewhere, pending, crash, g, g), "3 of 5 replacements landed badly"},
 		{"as many as may be", outcomes(elsewhere, crash, g, g, g, g, g, g, g, g), ""},
+		{"on no node that was foretold, for whatever reason", outcomes(stray, stray, g), "2 of 3 replacements landed badly"},
 		{"what nobody saw says nothing", outcomes(unseen, unseen, unseen, unseen), ""},
 		{"nor dilutes it", outcomes(elsewhere, elsewhere, g, unseen, unseen, unseen, unseen, unseen, unseen, unseen), "2 of 3 replacements landed badly"},
 	} {

@@ -26,13 +26,34 @@ var rolloutInProgress = Rule{plan.RolloutInProgress, func(in Input) (string, boo
 			return fmt.Sprintf("%s %s is rolling out: %s", kind, o.GetName(), why), true
 		}
 	}
-	w := in.Snapshot.WorkloadOf(in.Pod)
-	if w == nil || in.Pod.Controller.Kind != "ReplicaSet" {
+	w, n := severalSets(in)
+	if n < 2 {
 		return "", false
 	}
-	n := replicaSetsOf(in.Snapshot, w, in.Pod.Owners)
-	return fmt.Sprintf("%s %s is rolling out: its pods belong to %d ReplicaSets", w.Kind, w.Name, n), n > 1
+	return fmt.Sprintf("%s %s is rolling out: its pods belong to %d ReplicaSets", w.Kind, w.Name, n), true
 }}
+
+// surging reports whether pods of two templates stand beside each other. A change
+// that its controller has not seen does not count: it may be of the number alone.
+func surging(in Input) bool {
+	for _, o := range in.Pod.Owners {
+		if d, ok := o.(*appsv1.Deployment); ok && olderPods(d) > 0 {
+			return true
+		}
+	}
+	_, n := severalSets(in)
+	return n > 1
+}
+
+// severalSets counts the ReplicaSets of the workload of a pod that one controls; 0
+// for other pods. A status may be behind: the pods are not.
+func severalSets(in Input) (*cluster.Workload, int) {
+	w := in.Snapshot.WorkloadOf(in.Pod)
+	if w == nil || in.Pod.Controller.Kind != "ReplicaSet" {
+		return nil, 0
+	}
+	return w, replicaSetsOf(in.Snapshot, w, in.Pod.Owners)
+}
 
 // replicaSetsOf counts the ReplicaSets that have pods of the workload, as far as
 // they are of the same owner as the pod's: an unknown kind may have several
@@ -67,11 +88,14 @@ func deploymentRollout(d *appsv1.Deployment) string {
 	if d.Status.ObservedGeneration < d.Generation {
 		return "its change was not seen by its controller yet"
 	}
-	if old := d.Status.Replicas - d.Status.UpdatedReplicas; old > 0 {
+	if old := olderPods(d); old > 0 {
 		return fmt.Sprintf("%d of its %d pods are of an older revision", old, d.Status.Replicas)
 	}
 	return ""
 }
+
+// olderPods are those that a newer template is about to replace.
+func olderPods(d *appsv1.Deployment) int32 { return d.Status.Replicas - d.Status.UpdatedReplicas }
 
 // statefulSetRollout leaves OnDelete alone: it waits for people.
 func statefulSetRollout(o *appsv1.StatefulSet) string {

@@ -2,6 +2,7 @@ package simtest
 
 import (
 	"math/rand/v2"
+	"slices"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -35,32 +36,22 @@ func Remembered(r *rand.Rand, o *cluster.Objects) plan.PlannerState {
 
 // tops are the workloads that nothing else owns, and pods of none.
 func tops(o *cluster.Objects) []plan.ObjectRef {
+	return slices.Concat(
+		unowned(o.Deployments, "apps/v1", "Deployment"),
+		unowned(o.ReplicaSets, "apps/v1", "ReplicaSet"),
+		unowned(o.StatefulSets, "apps/v1", "StatefulSet"),
+		unowned(o.ReplicationControllers, "v1", "ReplicationController"),
+		unowned(o.Jobs, "batch/v1", "Job"),
+		unowned(o.CronJobs, "batch/v1", "CronJob"),
+		unowned(o.Pods, "v1", "Pod"))
+}
+
+func unowned[T metav1.Object](objects []T, apiVersion, kind string) []plan.ObjectRef {
 	var out []plan.ObjectRef
-	add := func(apiVersion, kind string, m metav1.ObjectMeta) {
-		if len(m.OwnerReferences) == 0 {
-			out = append(out, plan.ObjectRef{APIVersion: apiVersion, Kind: kind, Namespace: m.Namespace, Name: m.Name})
+	for _, x := range objects {
+		if len(x.GetOwnerReferences()) == 0 {
+			out = append(out, plan.ObjectRef{APIVersion: apiVersion, Kind: kind, Namespace: x.GetNamespace(), Name: x.GetName()})
 		}
-	}
-	for _, x := range o.Deployments {
-		add("apps/v1", "Deployment", x.ObjectMeta)
-	}
-	for _, x := range o.ReplicaSets {
-		add("apps/v1", "ReplicaSet", x.ObjectMeta)
-	}
-	for _, x := range o.StatefulSets {
-		add("apps/v1", "StatefulSet", x.ObjectMeta)
-	}
-	for _, x := range o.ReplicationControllers {
-		add("v1", "ReplicationController", x.ObjectMeta)
-	}
-	for _, x := range o.Jobs {
-		add("batch/v1", "Job", x.ObjectMeta)
-	}
-	for _, x := range o.CronJobs {
-		add("batch/v1", "CronJob", x.ObjectMeta)
-	}
-	for _, x := range o.Pods {
-		add("v1", "Pod", x.ObjectMeta)
 	}
 	return out
 }

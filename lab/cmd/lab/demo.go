@@ -29,36 +29,58 @@ strategies:
   args: {topologyKey: topology.kubernetes.io/zone, maxSkew: 1, by: owner}
 `
 
-// demo levels the seed scenario and fails unless Deployment d ends at 2/2/2.
+// demo levels the seed scenario and fails unless Deployment d ends at 2/2/2. On a
+// terminal the cluster stays up, and so does the configuration to try it with.
 func demo(ctx context.Context, kwok, evenkeel string, stderr *os.File) error {
+	config, remove, err := demoFile()
+	if err != nil {
+		return err
+	}
+	defer remove()
 	c, err := controlplane.Start(ctx, controlplane.Options{Kwok: kwok, Progress: stderr})
 	if err != nil {
 		return err
 	}
 	defer c.Stop()
-	if err := show(watched(ctx, c), c, evenkeel, stderr); err != nil {
+	if err := show(watched(ctx, c), c, evenkeel, config, stderr); err != nil {
 		return err
 	}
 	if os.Getenv("CI") == "true" || !term.IsTerminal(int(os.Stdout.Fd())) {
 		return nil
 	}
+	fmt.Fprint(stderr, tryNext(evenkeel, c.Kubeconfig, config))
 	return hold(ctx, c, stderr)
 }
 
-func show(ctx context.Context, c *controlplane.Cluster, evenkeel string, stderr *os.File) error {
+// demoFile writes the demo's configuration.
+func demoFile() (path string, remove func(), err error) {
+	dir, err := os.MkdirTemp("", "evenkeel-demo-")
+	if err != nil {
+		return "", nil, err
+	}
+	remove = func() { os.RemoveAll(dir) }
+	path = filepath.Join(dir, "config.yaml")
+	if err := os.WriteFile(path, []byte(demoConfig), 0o600); err != nil {
+		remove()
+		return "", nil, err
+	}
+	return path, remove, nil
+}
+
+// tryNext are commands for another terminal, while the cluster is up.
+func tryNext(evenkeel, kubeconfig, config string) string {
+	out := "\nTry next, in another terminal:\n\n"
+	for _, command := range []string{"plan -o wide", "explain workload deployment/" + namespace + "/d", "explain node n3"} {
+		out += fmt.Sprintf("  %s %s --kubeconfig %s --config %s\n", evenkeel, command, kubeconfig, config)
+	}
+	return out
+}
+
+func show(ctx context.Context, c *controlplane.Cluster, evenkeel, config string, stderr *os.File) error {
 	if err := seed.Nodes(ctx, c.Client, 3, 1); err != nil {
 		return err
 	}
 	if err := seed.Apps(ctx, c.Client, namespace, seed.Zones([3]int{1, 1, 4}, 30)); err != nil {
-		return err
-	}
-	dir, err := os.MkdirTemp("", "evenkeel-demo-")
-	if err != nil {
-		return err
-	}
-	defer os.RemoveAll(dir)
-	config := filepath.Join(dir, "config.yaml")
-	if err := os.WriteFile(config, []byte(demoConfig), 0o600); err != nil {
 		return err
 	}
 	if _, err := tell(ctx, c, "BEFORE"); err != nil {

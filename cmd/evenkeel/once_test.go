@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"log/slog"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/metrics"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// onePod has one pod moved, whatever the cluster.
+type onePod struct{}
+
+func (onePod) Snapshot(context.Context) (*cluster.Snapshot, error) { return &cluster.Snapshot{}, nil }
+
+func (onePod) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
+	return plan.Plan{ID: "p", Moves: []plan.Move{{Step: 1, Wave: 1, Pod: plan.PodRef{Namespace: "shop", Name: "d", UID: "u"}}}}
+}
+
+func (onePod) Admit(*cluster.Snapshot, plan.PlannerState, plan.Plan, time.Time) []plan.Outcome {
+	return nil
+}
+
+func (onePod) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, p plan.Plan, _ int, _ time.Time) ([]plan.Move, []plan.Outcome) {
+	return p.Moves, nil
+}
+
+func (onePod) Wave(_ context.Context, moves []plan.Move, _ func()) (r evictor.Result) {
+	for _, m := range moves {
+		r.Outcomes = append(r.Outcomes, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Evicted, AsForetold: true})
+	}
+	return r
+}
+
+// forgetful can be written as often as said.
+type forgetful struct{ writes int }
+
+func (*forgetful) Load(context.Context) (plan.PlannerState, error) { return plan.PlannerState{}, nil }
+
+func (f *forgetful) Save(context.Context, plan.PlannerState) error {
+	if f.writes--; f.writes < 0 {
+		return errors.New("writing ConfigMap ek/evenkeel-memory-03: no space left")
+	}
+	return nil
+}
+
+// atOnce lets no timer wait.
+type atOnce struct{ clock.RealClock }
+
+func (c atOnce) NewTimer(time.Duration) clock.Timer { return c.RealClock.NewTimer(0) }
+
+// TestARunThatStaysOpenIsAnError of whoever ends then, and of nobody else.
+func TestARunThatStaysOpenIsAnError(t *testing.T) {
+	for writes, closed := range map[int]bool{2: false, 3: true} {
+		c := &controller.Controller{Observer: onePod{}, Planner: onePod{}, Evictor: onePod{}, Mode: plan.Live, Clock: atOnce{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+			Recorder: metrics.New("v", "h"), NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {}, Memory: &forgetful{writes}}
+		err := once(t.Context(), c, nil)
+		if (err == nil) != closed || err != nil && (strings.Contains(err.Error(), "nothing was evicted") || !strings.Contains(err.Error(), "run r1 is over and reported, but")) {
+			t.Errorf("%d writes: %v", writes, err)
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		if err := working(ended, c); (err == nil) != closed {
+			t.Errorf("%d writes: ended with %v", writes, err)
+		}
+	}
+}

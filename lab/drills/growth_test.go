@@ -1,0 +1,93 @@
+package drills
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+)
+
+func TestASampleIsRead(t *testing.T) {
+	const text = `# HELP go_goroutines Number of goroutines that currently exist.
+go_goroutines 281
+go_memstats_next_gc_bytes 1.2e+07
+process_resident_memory_bytes 4.5e+07
+evenkeel_passes_total{mode="dryRun",stopped=""} 9
+evenkeel_passes_total{mode="live",stopped=""} 40
+evenkeel_passes_total{mode="live",stopped="BreakerOpen"} 2
+`
+	got, err := readSample(strings.NewReader(text))
+	if want := (sample{passes: 42, goroutines: 281, live: 1e7, resident: 4.5e7}); err != nil || got != want {
+		t.Errorf("%+v, %v, want %+v", got, err, want)
+	}
+	for _, name := range []string{"go_goroutines", "go_memstats_next_gc_bytes", "process_resident_memory_bytes"} {
+		if _, err := readSample(strings.NewReader(strings.ReplaceAll(text, name+" ", "other "))); err == nil || !strings.Contains(err.Error(), name) {
+			t.Errorf("without %s: %v", name, err)
+		}
+	}
+	if _, err := readSample(strings.NewReader(strings.ReplaceAll(text, "281", "many"))); err == nil {
+		t.Error("many goroutines are a number")
+	}
+}
+
+// story is a process of which every pass is seen three times: at work, with
+// more of everything, quiet, and at work. It keeps so many goroutines and bytes of every pass.
+func story(passes int, goroutines, bytes float64) (out []sample) {
+	for i := range passes {
+		work := float64(i*7919%1000) * 3000
+		quiet := sample{passes: i, goroutines: 250 + int(goroutines*float64(i)), live: 5e6 + bytes*float64(i), resident: 4e7}
+		busy := quiet
+		busy.goroutines, busy.live = busy.goroutines+i%9, busy.live+work
+		out = append(out, busy, quiet, busy)
+	}
+	return out
+}
+
+func TestWhatGrowsIsFound(t *testing.T) {
+	for _, c := range []struct {
+		passes            int
+		goroutines, bytes float64
+		want              []string
+	}{
+		{passes: 501},
+		{passes: 41, bytes: 19_000},
+		{passes: 501, bytes: bytesPerPass / 2},
+		{passes: 501, bytes: bytesPerPass * 1.1, want: []string{"heap"}},
+		{passes: 41, bytes: 21_000, want: []string{"heap"}},
+		{passes: 501, goroutines: 0.01, want: []string{"goroutines"}},
+		{passes: 41, goroutines: 1, bytes: 1e5, want: []string{"goroutines", "heap"}},
+		{passes: 5, want: []string{"too few"}},
+	} {
+		f := measure(story(c.passes, c.goroutines, c.bytes), warmUp(c.passes-1))
+		if f.passes != 0 && math.Abs(f.perPass-c.bytes) > 1 {
+			t.Errorf("%+v: grows by %.1f bytes a pass", c, f.perPass)
+		}
+		got := f.wrong()
+		if len(got) != len(c.want) {
+			t.Errorf("%+v: %q", c, got)
+			continue
+		}
+		for i := range got {
+			if !strings.Contains(got[i], c.want[i]) {
+				t.Errorf("%+v: %q", c, got)
+			}
+		}
+	}
+}
+
+// TestAnUnfinishedWindowDoesNotCount: its quiet moments may not have come.
+func TestAnUnfinishedWindowDoesNotCount(t *testing.T) {
+	all := append(story(41, 0, 0), sample{passes: 41, goroutines: 300, live: 9e6})
+	if f := measure(all, 10); f.late != 250 || f.perPass != 0 || f.passes != 41 {
+		t.Errorf("%+v", f)
+	}
+}
+
+func TestSchedulesDriftApart(t *testing.T) {
+	text := configText(defaultRules(), nil, driftingSchedules()...)
+	for i := range drifting {
+		if want := fmt.Sprintf(`{name: zones-%d, type: ZoneSpread, schedule: "@every %ds"}`, i+1, 60+i); !strings.Contains(text, want) {
+			t.Errorf("no %s", want)
+		}
+	}
+}
