@@ -82,7 +82,7 @@ func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []p
 
 // maxReplays bounds how often the search goes on after needless moves were
 // taken back.
-const maxReplays = 3
+const maxReplays = 1
 
 // run finds the moves, in waves. What limits allow goes to moves that need no
 // hints on nodes first.
