@@ -26,6 +26,7 @@ type constraint struct {
 	pods       *counter // pods that match the selector, on each node
 	self       int64    // 1 when the newcomer matches the selector
 	everything bool     // the selector is empty
+	domains    []int32  // of a hard one: those with a node that counts
 }
 
 // spreadRules are the constraints of an incoming class.
@@ -55,7 +56,21 @@ func (w *World) spreadRules(c *class, in *incoming) (spreadRules, error) {
 		r.hard = nil
 	}
 	r.hardNode, r.softNode = w.withAllKeys(r.hard), w.withAllKeys(r.soft)
+	for i := range r.hard {
+		r.hard[i].findDomains(r.hardNode)
+	}
 	return r, nil
+}
+
+// findDomains finds the domains of the nodes that count for a hard constraint.
+func (c *constraint) findDomains(hasKeys []bool) {
+	seen := make([]bool, c.topo.size)
+	for n, ok := range c.eligible {
+		if x := c.topo.domain[n]; ok && hasKeys[n] && !seen[x] {
+			seen[x] = true
+			c.domains = append(c.domains, x)
+		}
+	}
 }
 
 func (r *spreadRules) add(t *corev1.TopologySpreadConstraint, x constraint) {
@@ -172,7 +187,7 @@ func (w *World) spreadCounter(namespace string, sel labels.Selector) *counter {
 	if k := w.spreads[id]; k != nil {
 		return k
 	}
-	k := w.newCounter()
+	k := &counter{}
 	w.spreads[id] = k
 	if sel.Empty() {
 		return k

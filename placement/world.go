@@ -55,6 +55,11 @@ type World struct {
 	leaving   cluster.NodeID                 // where a victim has just gone; its volumes are still attached
 	nominated map[cluster.NodeID][]cluster.PodID
 	views     map[string]*view
+	terrains  map[string]*terrain
+	numbered  int // views and topologies that have got a number
+	hintings  int // how often hints were set, and one
+	quick     *quick
+	general   bool             // nothing is foretold quickly: for comparison
 	everyNode []bool           // true for each
 	changes   []cluster.NodeID // where pods came or went, oldest first
 	forgotten int              // changes that are no longer listed
@@ -94,6 +99,8 @@ func NewWorld(s *cluster.Snapshot, opts Options) *World {
 		claimUse:    map[string]int32{},
 		storage:     newStorage(s),
 		views:       map[string]*view{},
+		terrains:    map[string]*terrain{},
+		hintings:    1,
 		imageScored: map[string][]int8{},
 		leaving:     cluster.NoNode,
 		scattered:   scattered,
@@ -167,7 +174,7 @@ func (w *World) shiftSpread(p cluster.PodID, n cluster.NodeID, by int32) {
 		return
 	}
 	for _, c := range w.classOf[p].spread {
-		c.perNode[n] += by
+		c.add(n, by)
 	}
 }
 
@@ -187,7 +194,7 @@ func (w *World) shiftRest(p cluster.PodID, n cluster.NodeID, by int64) {
 		l.extended[name] += by * amount
 	}
 	for _, c := range w.classOf[p].affinity {
-		c.perNode[n] += int32(by)
+		c.add(n, int32(by))
 		c.total += by
 	}
 	if w.packing != nil {
@@ -195,6 +202,9 @@ func (w *World) shiftRest(p cluster.PodID, n cluster.NodeID, by int64) {
 	}
 	w.shiftHeld(p, n, int32(by))
 	w.changed(n)
+	if w.quick != nil {
+		w.quick.look(n)
+	}
 }
 
 // shiftHeld changes what pods keep from each other on a node: ports, disks,
