@@ -32,6 +32,7 @@ type quick struct {
 
 	place   []int32   // by node, where it stands in the walk
 	numbers []numbers // by place
+	before  []int8    // by node, its balance as it stands
 	usable  bool      // whether the numbers are exact
 
 	leastMilliCPU, leastBytes int64 // of what any node has
@@ -45,6 +46,7 @@ type quick struct {
 
 	parts segments
 	cover cover
+	kept  kept
 	odds  []float64 // by node
 	won   []uint64  // nodes that have odds, as bits
 	soft  []constraint
@@ -99,7 +101,7 @@ func (q *quick) first(victim cluster.NodeID, out *State) bool {
 	}
 	q.findSpecial(victim)
 	q.sow()
-	return q.judge(out)
+	return q.judge(victim, false, out)
 }
 
 // second foretells the state in which the victim is gone, where no other node's
@@ -112,23 +114,68 @@ func (q *quick) second(victim cluster.NodeID, out *State) bool {
 	if q.field.count <= q.size {
 		return false
 	}
-	return q.judge(out)
+	return q.judge(victim, true, out)
 }
 
 // judge finds the odds of the state as it stands; false where there are too many
-// kinds of nodes.
-func (q *quick) judge(out *State) bool {
+// kinds of nodes. The second state takes over what the first has found for the
+// starts whose windows the victim's node cannot be in.
+func (q *quick) judge(victim cluster.NodeID, second bool, out *State) bool {
 	q.extend()
-	if !q.findKinds() {
+	alike, ok := q.findKinds()
+	if !ok {
 		return false
 	}
-	clear(q.odds)
-	clear(q.won)
-	q.cover.most = none
-	q.everyStart()
+	q.forget()
+	q.findEvents()
+	with, others := q.startsWith(victim)
+	if second && alike {
+		q.recall()
+	} else {
+		q.cover.most = none
+		q.everyStart(others)
+		q.remember()
+	}
+	q.everyStart(with)
 	q.everySet(q.w.scattered)
 	q.report(out)
 	return true
+}
+
+// kept is what is known of the starts without the victim's node.
+type kept struct {
+	nodes []int32
+	odds  []float64
+	most  int32
+}
+
+func (q *quick) remember() {
+	k := &q.kept
+	k.nodes, k.odds, k.most = k.nodes[:0], k.odds[:0], q.cover.most
+	for i, word := range q.won {
+		for ; word != 0; word &= word - 1 {
+			n := i<<6 + bits.TrailingZeros64(word)
+			k.nodes, k.odds = append(k.nodes, int32(n)), append(k.odds, q.odds[n])
+		}
+	}
+}
+
+func (q *quick) recall() {
+	q.cover.most = q.kept.most
+	for i, n := range q.kept.nodes {
+		q.odds[n] = q.kept.odds[i]
+		q.won[n>>6] |= 1 << (n & 63)
+	}
+}
+
+// forget clears the odds.
+func (q *quick) forget() {
+	for i, word := range q.won {
+		for ; word != 0; word &= word - 1 {
+			q.odds[i<<6+bits.TrailingZeros64(word)] = 0
+		}
+		q.won[i] = 0
+	}
 }
 
 // report writes down who may win.

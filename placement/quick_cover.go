@@ -71,34 +71,38 @@ func (s *source) listed(level int32) bool {
 	return int(level) < len(s.values) && s.values[level] > s.open
 }
 
-// coverStarts deals the odds of the starts from one to below another, between which
-// every kind has one score.
-func (q *quick) coverStarts(from, to int32) {
-	if from == to {
+// coverStarts deals the odds of the starts in the runs from one to below another,
+// between which every kind has one score.
+func (q *quick) coverStarts(runs []run, from, to int32) {
+	c := &q.cover
+	c.left = c.left[:0]
+	for _, r := range runs {
+		if a, b := max(from, r.from), min(to, r.to); a < b {
+			c.left = append(c.left, run{a, b})
+		}
+	}
+	if len(c.left) == 0 {
 		return
 	}
-	c := &q.cover
-	c.left = append(c.left[:0], run{from, to})
 	q.startLevels()
+	f := &q.field
+	low, _ := f.find(c.left[0].from)
+	last, _ := f.find(c.left[len(c.left)-1].to - 1) // feasible nodes before the last start
 	for len(c.left) > 0 {
 		total := q.nextTotal()
-		q.gather(total, c.left[0].from, c.left[len(c.left)-1].to)
-		if len(c.order) > 0 {
+		q.gather(total, int32(low), int32(last+q.size))
+		if len(c.order) > 0 && q.deal() {
 			c.most = max(c.most, total)
-			q.deal()
 		}
 	}
 }
 
-// gather lists the nodes with the total that are in windows of these starts, in the
-// order of the walk, and goes on to the next levels. A node that is there again after
-// the end of the walk gets a number beyond the last.
-func (q *quick) gather(total, from, to int32) {
-	c, f := &q.cover, &q.field
+// gather lists the nodes with the total that are numbered from low to below high, in
+// the order of the walk, and goes on to the next levels. A node that is there again
+// after the end of the walk gets a number beyond the last.
+func (q *quick) gather(total, low, high int32) {
+	c, f, again := &q.cover, &q.field, int32(0)
 	c.order = c.order[:0]
-	low, _ := f.find(from)
-	last, _ := f.find(to - 1) // feasible nodes before the last start
-	high, again := int32(last+q.size), int32(0)
 	if high > int32(f.count) {
 		high, again = int32(f.count), high-int32(f.count)
 	}
@@ -109,7 +113,7 @@ func (q *quick) gather(total, from, to int32) {
 		}
 		s, level := &q.sources[k], c.level[k]
 		nodes, was := s.nodes[s.starts[level]:s.starts[level+1]], len(c.order)
-		i, _ := slices.BinarySearch(nodes, int32(low))
+		i, _ := slices.BinarySearch(nodes, low)
 		for ; i < len(nodes) && nodes[i] < high; i++ {
 			c.order = append(c.order, nodes[i])
 		}
@@ -137,8 +141,8 @@ func (q *quick) begins(at int32) int32 {
 }
 
 // deal gives each start that is left to the gathered nodes in its window, in equal
-// parts, and keeps the starts that have none of them.
-func (q *quick) deal() {
+// parts, and keeps the starts that have none of them. It reports whether any has.
+func (q *quick) deal() (any bool) {
 	c := &q.cover
 	c.since, c.next = floats(c.since, len(c.order)), c.next[:0]
 	first, dealt, one := 0, 0.0, 1/float64(len(q.place))
@@ -160,6 +164,7 @@ func (q *quick) deal() {
 			if in < out {
 				until = min(until, at[c.order[in]]+1)
 				dealt += float64(until-s) * one / float64(out-in)
+				any = true
 			} else {
 				c.keep(s, until)
 			}
@@ -172,6 +177,7 @@ func (q *quick) deal() {
 		}
 	}
 	c.left, c.next = c.next, c.left
+	return any
 }
 
 // keep leaves starts for the next total.

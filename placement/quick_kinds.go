@@ -18,6 +18,7 @@ const (
 // kind is what the relative scores make of a node.
 type kind struct {
 	raws
+	always  int32 // 1 for a group that is in every window
 	present int32 // how many nodes, or whether any of a group, are in the window
 	raw     int64 // by soft constraints, for the number of domains in the window
 	score   int32 // the weighted relative scores in the window
@@ -31,14 +32,20 @@ type raws struct {
 }
 
 // findKinds finds the kinds of the groups and of the special nodes, and the
-// sources of the latter; false where there are too many.
-func (q *quick) findKinds() bool {
-	q.kinds = q.kinds[:0]
-	sums := q.sumShared()
-	for _, n := range q.sight.land.nodes {
-		q.kinds = append(q.kinds, kind{raws: q.groupRaws(n, sums)})
+// sources of the latter; not ok where there are too many. It tells whether groups are
+// of the same kinds as before.
+func (q *quick) findKinds() (alike, ok bool) {
+	sums, groups := q.sumShared(), len(q.sight.land.nodes)
+	for len(q.kinds) < groups {
+		q.kinds = append(q.kinds, kind{})
 	}
-	groups := len(q.kinds)
+	alike = true
+	for g, n := range q.sight.land.nodes {
+		r := q.groupRaws(n, sums)
+		alike = alike && q.kinds[g].raws == r
+		q.kinds[g] = kind{raws: r}
+	}
+	q.kinds = q.kinds[:groups]
 	for i := range q.special {
 		x := &q.special[i]
 		if !x.feasible {
@@ -48,14 +55,14 @@ func (q *quick) findKinds() bool {
 		at := slices.IndexFunc(q.kinds[groups:], func(k kind) bool { return k.raws == r })
 		if at < 0 {
 			if at = len(q.kinds) - groups; at == maxKinds {
-				return false
+				return false, false
 			}
 			q.kinds = append(q.kinds, kind{raws: r})
 		}
 		x.kind = int32(groups + at)
 	}
 	q.sowSpecial(groups)
-	return true
+	return alike, true
 }
 
 // sumShared counts pods by domain: first those of the inter-pod terms that score,

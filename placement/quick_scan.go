@@ -34,7 +34,7 @@ func (w *World) quickOf() *quick {
 		return w.quick
 	}
 	n := len(w.snap.Nodes)
-	q := &quick{w: w, place: make([]int32, n), numbers: make([]numbers, n), usable: true, leastMilliCPU: maxAllocatable, leastBytes: maxAllocatable, odds: make([]float64, n), won: make([]uint64, (n+63)/64)}
+	q := &quick{w: w, place: make([]int32, n), numbers: make([]numbers, n), before: make([]int8, n), usable: true, leastMilliCPU: maxAllocatable, leastBytes: maxAllocatable, odds: make([]float64, n), won: make([]uint64, (n+63)/64)}
 	w.quick = q
 	q.field = field{at: make([]int32, 2*n), part: make([]int32, n+1), group: make([]uint8, n+1), fits: make([]uint64, (n+63)/64)}
 	for place, n := range w.walked() {
@@ -55,6 +55,7 @@ func (q *quick) look(n cluster.NodeID) {
 		x.freeMilliCPU = math.Inf(-1)
 	}
 	x.leftMilliCPU, x.leftBytes = float64(l.allocatableMilliCPU-l.nonZeroMilliCPU), float64(l.allocatableBytes-l.nonZeroBytes)
+	q.before[n] = int8(balance(l.milliCPU, l.allocatableMilliCPU, l.memory, l.allocatableBytes))
 	x.perMilliCPU, x.perByte = 100/float64(l.allocatableMilliCPU), 100/float64(l.allocatableBytes)
 }
 

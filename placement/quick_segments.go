@@ -1,6 +1,10 @@
 package placement
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
 
 // segments are what the starts of the walk are divided by: where kinds of nodes
 // come into the windows and go.
@@ -10,17 +14,14 @@ type segments struct {
 	shared  bool // every group that is anywhere is in every window
 }
 
-// everyStart deals the odds of all starts, segment by segment. To find these is O(k
-// log k) for k special nodes, and O(N) for each group that is not in every window.
-func (q *quick) everyStart() {
+// findEvents finds where kinds come and go, O(k log k) for k special nodes, and O(N)
+// for each group that is not in every window.
+func (q *quick) findEvents() {
 	p := &q.parts
 	p.events, p.shared = p.events[:0], true
-	for k := range q.kinds {
-		q.kinds[k].present = 0
-	}
 	for g := range q.sight.land.nodes {
 		if q.everywhere(uint8(g)) {
-			q.kinds[g].present = 1
+			q.kinds[g].always = 1
 		} else {
 			q.addRuns(uint8(g))
 		}
@@ -33,7 +34,21 @@ func (q *quick) everyStart() {
 	}
 	slices.Sort(p.events)
 	p.weights = [maxSoft]float64{}
-	q.walkEvents()
+}
+
+// startsWith are the starts whose windows the victim's node is in when it is
+// feasible, and the others.
+func (q *quick) startsWith(victim cluster.NodeID) (with, others []run) {
+	n := int32(len(q.place))
+	if victim == cluster.NoNode || q.sight.land.group[q.place[victim]] == nowhere {
+		return nil, []run{{0, n}}
+	}
+	at, _ := q.field.find(q.place[victim])
+	from, to := q.reach(int32(at))
+	if to = q.place[victim] + 1; from >= 0 {
+		return []run{{from, to}}, []run{{0, from}, {to, n}}
+	}
+	return []run{{0, to}, {from + n, n}}, []run{{to, from + n}}
 }
 
 // reach are the starts, from and up to, whose windows have the node; from is
@@ -102,24 +117,45 @@ func (q *quick) addRuns(g uint8) {
 	}
 }
 
-// walkEvents goes along the starts. A segment is a run of them whose windows have
-// the same extremes of the relative scores, so that a node has one total in it.
-func (q *quick) walkEvents() {
-	p, i, from, n := &q.parts, 0, int32(0), int32(len(q.place))
+// everyStart deals the odds of the starts in these runs. It goes along them by
+// segments: starts whose windows have the same extremes of the relative scores, so
+// that a node has one total in all of them.
+func (q *quick) everyStart(runs []run) {
+	p, i, from, n, began := &q.parts, 0, int32(0), int32(len(q.place)), false
+	for k := range q.kinds {
+		q.kinds[k].present = q.kinds[k].always
+	}
 	var now stretches
-	for at := int32(0); at < n; {
+	for at, next := int32(0), int32(0); at < n; at = next {
 		for ; i < len(p.events) && int32(p.events[i]>>32) == at; i++ {
 			q.kinds[uint32(p.events[i])>>1].present += int32(p.events[i]&1)*2 - 1
 		}
-		changed := (at == 0 || !p.shared) && q.weigh(q.size)
-		if x := q.stretches(); changed || at == 0 || x != now {
-			q.coverStarts(from, at)
-			q.relate(&x)
-			now, from = x, at
+		if next = n; i < len(p.events) {
+			next = int32(p.events[i] >> 32)
 		}
-		if at = n; i < len(p.events) {
-			at = int32(p.events[i] >> 32)
+		if !meets(runs, at, next) {
+			continue
+		}
+		changed := (!began || !p.shared) && q.weigh(q.size)
+		if x := q.stretches(); changed || !began || x != now {
+			if began {
+				q.coverStarts(runs, from, at)
+			}
+			q.relate(&x)
+			now, from, began = x, at, true
 		}
 	}
-	q.coverStarts(from, n)
+	if began {
+		q.coverStarts(runs, from, n)
+	}
+}
+
+// meets reports whether any of the starts is in a run.
+func meets(runs []run, from, to int32) bool {
+	for _, r := range runs {
+		if r.from < to && from < r.to {
+			return true
+		}
+	}
+	return false
 }

@@ -66,12 +66,15 @@ func (q *quick) place1(x *special) {
 	x.fixed = x.part + q.even(x.node)
 }
 
-// even is the weighted score of BalancedAllocation.
+// even is the weighted score of BalancedAllocation: evenScore.
 func (q *quick) even(n cluster.NodeID) int32 {
-	if q.in.profile.Weights.BalancedAllocation == 0 {
+	weight, r := q.in.profile.Weights.BalancedAllocation, &q.in.request
+	if weight == 0 || r.MilliCPU == 0 && r.MemoryBytes == 0 {
 		return 0
 	}
-	return int32(q.in.profile.Weights.BalancedAllocation * q.w.evenScore(q.in, n))
+	l := &q.w.load[n]
+	with := balance(l.milliCPU+r.MilliCPU, l.allocatableMilliCPU, l.memory+r.MemoryBytes, l.allocatableBytes)
+	return int32(weight * levelled(with, int64(q.before[n])))
 }
 
 // lookAgain takes in that pods have left the victim's node.

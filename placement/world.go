@@ -20,6 +20,7 @@ type World struct {
 	classOf []*class         // by pod; nil for terminal pods
 	classes []*class
 	byNS    map[string][]*class
+	byLabel map[labelKey]map[string][]*class // made on demand
 
 	load       []nodeLoad // by node
 	hinted     hinted
@@ -59,10 +60,10 @@ type World struct {
 	numbered  int // views and topologies that have got a number
 	hintings  int // how often hints were set, and one
 	quick     *quick
-	general   bool             // nothing is foretold quickly: for comparison
-	everyNode []bool           // true for each
-	changes   []cluster.NodeID // where pods came or went, oldest first
-	forgotten int              // changes that are no longer listed
+	general   bool              // nothing is foretold quickly: for comparison
+	keyed     map[string][]bool // by topologies, the nodes that have all their keys
+	changes   []cluster.NodeID  // where pods came or went, oldest first
+	forgotten int               // changes that are no longer listed
 
 	walk []cluster.NodeID // order in which the scheduler looks at nodes; made on demand
 	buf  scratch
@@ -88,6 +89,8 @@ func NewWorld(s *cluster.Snapshot, opts Options) *World {
 		node:        make([]cluster.NodeID, len(s.Pods)),
 		classOf:     make([]*class, len(s.Pods)),
 		byNS:        map[string][]*class{},
+		byLabel:     map[labelKey]map[string][]*class{},
+		keyed:       map[string][]bool{},
 		load:        make([]nodeLoad, len(s.Nodes)),
 		topologies:  map[string]*topology{},
 		spreads:     map[string]*counter{},
