@@ -31,18 +31,14 @@ type class struct {
 	in        *incoming  // what holds when one of its pods is scheduled; built on demand
 }
 
-// counter counts the pods of some classes on each node.
-type counter struct {
-	perNode []int32
-	total   int64
-}
-
 // topology maps each node to its domain of one topology key.
 type topology struct {
 	// domain is the node's number of the label's value, noDomain without the
 	// label. Number 0 stands for the empty value.
 	domain []int32
 	size   int
+	number int  // tells it apart from others
+	single bool // no domain has two nodes
 }
 
 const noDomain = -1
@@ -241,6 +237,23 @@ func (w *World) topology(key string) *topology {
 		}
 		t.domain[i] = id
 	}
+	w.numbered++
+	t.number, t.single = w.numbered, t.unique()
 	w.topologies[key] = t
 	return t
+}
+
+// unique reports whether no domain has two nodes.
+func (t *topology) unique() bool {
+	seen := make([]bool, t.size)
+	for _, x := range t.domain {
+		if x == noDomain {
+			continue
+		}
+		if seen[x] {
+			return false
+		}
+		seen[x] = true
+	}
+	return true
 }
