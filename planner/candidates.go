@@ -22,9 +22,10 @@ type candidate struct {
 	cost float64
 }
 
-// candidates lists the pods whose leaving serves goal g, best first.
+// candidates lists the pods whose leaving serves goal g, best first. The list is
+// good until the next call.
 func (c *search) candidates(g int) []candidate {
-	var out []candidate
+	out := c.buf[:0]
 	goal := c.goals.list[g]
 	consider := func(id cluster.PodID) {
 		if c.moved[id] || c.triedIn[id] == c.round {
@@ -49,6 +50,7 @@ func (c *search) candidates(g int) []candidate {
 			consider(id)
 		}
 	}
+	c.buf = out
 	slices.SortFunc(out, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.benefit, a.benefit), cmp.Compare(a.size, b.size), cmp.Compare(a.cost, b.cost), c.younger(a.pod, b.pod), cmp.Compare(a.pod, b.pod))
 	})

@@ -24,26 +24,39 @@ type limits struct {
 // population counts pods by what limits are about.
 type population struct {
 	all       int
-	node      map[cluster.NodeID]int
+	node      []int // by NodeID
 	namespace map[string]int
-	owner     map[cluster.WorkloadID]int
+	workload  []int // by WorkloadID
+	bare      int   // of no workload
 	zone      map[string]int
 }
 
-func newPopulation() population {
-	return population{0, map[cluster.NodeID]int{}, map[string]int{}, map[cluster.WorkloadID]int{}, map[string]int{}}
+func newPopulation(s *cluster.Snapshot) population {
+	return population{0, make([]int, len(s.Nodes)), map[string]int{}, make([]int, len(s.Workloads)), 0, map[string]int{}}
+}
+
+// owner counts the pods of a workload; those of none together.
+func (p *population) owner(w cluster.WorkloadID) int {
+	if w == cluster.NoWorkload {
+		return p.bare
+	}
+	return p.workload[w]
 }
 
 func (p *population) add(s *cluster.Snapshot, zone []string, pod *cluster.Pod, d int) {
 	p.all += d
 	p.node[pod.Node] += d
 	p.namespace[pod.Object.Namespace] += d
-	p.owner[pod.Workload] += d
+	if pod.Workload == cluster.NoWorkload {
+		p.bare += d
+	} else {
+		p.workload[pod.Workload] += d
+	}
 	p.zone[zone[pod.Node]] += d
 }
 
 func newLimits(s *cluster.Snapshot, opts Limits, hour ledger.Hour) *limits {
-	l := &limits{s: s, opts: opts, hour: hour, zone: zonesOf(s), total: newPopulation(), planned: newPopulation()}
+	l := &limits{s: s, opts: opts, hour: hour, zone: zonesOf(s), total: newPopulation(s), planned: newPopulation(s)}
 	for i := range s.Pods {
 		if p := &s.Pods[i]; p.Node != cluster.NoNode && !p.Terminal {
 			l.total.add(s, l.zone, p, 1)
@@ -146,7 +159,7 @@ func (l *limits) allowances(pod cluster.PodID) [8]allowance {
 		{plan.LimitPerPass, l.opts.PerPass, l.total.all, l.planned.all, "limits.perPass", "", 0, ""},
 		{plan.LimitPerNode, l.opts.PerNode, l.total.node[p.Node], l.planned.node[p.Node], "limits.perNode", l.s.Nodes[p.Node].Name, 0, ""},
 		{plan.LimitPerNamespace, l.opts.PerNamespace, l.total.namespace[ns], l.planned.namespace[ns], "limits.perNamespace", ns, 0, ""},
-		{plan.LimitPerOwner, l.opts.PerOwner, l.total.owner[p.Workload], l.planned.owner[p.Workload], "limits.perOwner", "", 0, ""},
+		{plan.LimitPerOwner, l.opts.PerOwner, l.total.owner(p.Workload), l.planned.owner(p.Workload), "limits.perOwner", "", 0, ""},
 		{plan.LimitPerZone, l.opts.PerZone, l.total.zone[zone], l.planned.zone[zone], "limits.perZone", zone, 0, ""},
 		owner,
 		{plan.LimitPerHour, l.opts.PerHour.Namespace, 0, l.planned.namespace[ns], "limits.perHour.namespace", ns, l.hour.Namespace[ns], ""},
@@ -158,7 +171,7 @@ func (l *limits) allowances(pod cluster.PodID) [8]allowance {
 // no workload stands for itself.
 func (l *limits) hourly(p *cluster.Pod) (owner, all allowance) {
 	w := workloadRef(l.s, p)
-	planned := l.planned.owner[p.Workload]
+	planned := l.planned.owner(p.Workload)
 	if p.Workload == cluster.NoWorkload {
 		planned = 0
 	}

@@ -55,6 +55,7 @@ type search struct {
 	wave    *wave
 	steers  bool               // moves that need hints are looked for
 	hinted  [][]cluster.NodeID // nodes hinted in each wave
+	buf     []candidate
 }
 
 // step is an accepted move inside the search.
@@ -210,7 +211,7 @@ func (c *search) check(pod cluster.PodID) (plan.Reason, bool) {
 		return reason, true
 	}
 	p := &c.s.Pods[pod]
-	if why, fails := guard.JobFails(c.s, p, c.limits.planned.owner[p.Workload]); fails {
+	if why, fails := guard.JobFails(c.s, p, c.limits.planned.owner(p.Workload)); fails {
 		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true
 	}
 	return c.limits.refuse(pod)
