@@ -13,7 +13,8 @@ type source struct {
 	starts []int32 // of each level in nodes, and the end
 	open   int32   // no node that is not listed has a greater sum; none: all are listed
 
-	raw, parts []int32 // while it is filled
+	ripe       bool    // whether those that were found are listed
+	raw, parts []int32 // those that were found, and what they score
 }
 
 const none = math.MinInt32
@@ -39,7 +40,7 @@ type harvest struct {
 // when they were not enough.
 const (
 	sampleEvery = 8
-	firstQuota  = 12
+	firstQuota  = 24
 	quotaGrows  = 4
 )
 
@@ -63,18 +64,28 @@ func (q *quick) sow() {
 	for g := range groups {
 		h.quota = append(h.quota, first)
 		h.floor[g] = h.floorOf(g)
-		q.sources[g].raw = q.sources[g].raw[:0]
+		q.sources[g].empty()
 	}
 	marks := h.marks[:len(group)]
 	for i, place := range f.at[:f.count] {
-		if g := group[place]; marks[place] >= h.floor[g] {
-			q.sources[g].raw = append(q.sources[g].raw, int32(i))
+		if g := group[place]; marks[place] >= h.floor[g] && q.marked[place>>6]>>(place&63)&1 == 0 {
+			s := &q.sources[g]
+			s.raw, s.open = append(s.raw, int32(i)), max(s.open, int32(marks[place]))
 		}
 	}
 	for g := range groups {
-		q.ripen(g)
+		if s := &q.sources[g]; s.open > none {
+			s.open = h.bound(s.open)
+		}
 	}
 }
+
+func (s *source) empty() {
+	s.nodes, s.values, s.starts, s.raw, s.open, s.ripe = s.nodes[:0], s.values[:0], s.starts[:0], s.raw[:0], none, false
+}
+
+// bound is the greatest sum that a node with a mark may have.
+func (h *harvest) bound(mark int32) int32 { return max(mark-h.less, 0)>>1 + h.most }
 
 // mark finds the marks and what bounds the scores by them. Of each share at least
 // the part of the largest node's goes, rounded down; where scores take pods to request
@@ -116,33 +127,34 @@ func (h *harvest) floorOf(g int) uint16 {
 
 // more looks further down a group.
 func (q *quick) more(g int) {
-	h, f, s, group := &q.harvest, &q.field, &q.sources[g], q.sight.land.group
+	h, f, s := &q.harvest, &q.field, &q.sources[g]
+	if !s.ripe {
+		q.ripen(g)
+		return
+	}
 	for was := h.floor[g]; h.floor[g] == was; h.floor[g] = h.floorOf(g) {
 		h.quota[g] *= quotaGrows
 	}
 	s.raw = s.raw[:0]
 	for i, place := range f.at[:f.count] {
-		if h.marks[place] >= h.floor[g] && int(group[place]) == g {
+		if h.marks[place] >= h.floor[g] && q.plain(place, uint8(g)) {
 			s.raw = append(s.raw, int32(i))
 		}
 	}
 	q.ripen(g)
 }
 
-// ripen finds the sums of a group's nodes, special ones left out, and sorts them.
+// ripen finds the sums of a group's nodes and sorts them.
 func (q *quick) ripen(g int) {
 	s, h, walk := &q.sources[g], &q.harvest, q.w.walk
 	if s.open = none; h.floor[g] > 0 {
-		s.open = max(int32(h.floor[g])-1-h.less, 0)>>1 + h.most
+		s.open = h.bound(int32(h.floor[g]) - 1)
 	}
-	s.parts = s.parts[:0]
-	kept := s.raw[:0]
+	s.parts, s.ripe = s.parts[:0], true
 	for _, at := range s.raw {
-		if place := q.field.at[at]; q.marked[place>>6]>>(place&63)&1 == 0 {
-			kept, s.parts = append(kept, at), append(s.parts, q.partAt(place)+q.even(walk[place]))
-		}
+		place := q.field.at[at]
+		s.parts = append(s.parts, q.partAt(place)+q.even(walk[place]))
 	}
-	s.raw = kept
 	s.sort(&h.counts)
 }
 

@@ -104,10 +104,11 @@ func (q *quick) lookAgain(victim cluster.NodeID) {
 // shiftAt renumbers the feasible nodes from a number on.
 func (q *quick) shiftAt(from, by int32) {
 	for g := range q.sight.land.nodes {
-		list := q.sources[g].nodes
-		for i, at := range list {
-			if at >= from {
-				list[i] = at + by
+		for _, list := range [...][]int32{q.sources[g].nodes, q.sources[g].raw} {
+			for i, at := range list {
+				if at >= from {
+					list[i] = at + by
+				}
 			}
 		}
 	}
