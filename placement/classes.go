@@ -16,6 +16,7 @@ import (
 // scheduler, namespace, labels, owner, requests, affinity, tolerations, spread,
 // images, volumes, ports and priority.
 type class struct {
+	number    int // in World.classes
 	namespace string
 	labels    labels.Set
 	sample    *cluster.Pod
@@ -117,6 +118,7 @@ func (w *World) group() {
 		c := byKey[string(key)]
 		if c == nil {
 			c = w.newClass(p)
+			c.number = len(w.classes)
 			byKey[string(key)] = c
 			w.classes = append(w.classes, c)
 			w.byNS[c.namespace] = append(w.byNS[c.namespace], c)
