@@ -31,8 +31,8 @@ type harvest struct {
 	table  []int32  // by group and mark, how many nodes of every eighth
 	span   int
 	quota  []int
-	floor  []uint16 // by group, the least mark that was looked at
-	counts []int32  // scratch of sort
+	floor  [nowhere + 1]uint16 // by group, the least mark that was looked at
+	counts []int32             // scratch of sort
 }
 
 // Every sampleEvery-th node is counted to find how far down to go; firstQuota windows'
@@ -59,7 +59,7 @@ func (q *quick) sow() {
 			h.table[int(group[place])*h.span+int(h.marks[place])]++
 		}
 	}
-	h.quota, h.floor = h.quota[:0], slices.Grow(h.floor[:0], nowhere+1)[:nowhere+1]
+	h.quota = h.quota[:0]
 	first := 1 + firstQuota*f.count/q.size/sampleEvery
 	for g := range groups {
 		h.quota = append(h.quota, first)
