@@ -74,4 +74,18 @@ func BenchmarkNewWorld150000(b *testing.B) {
 		}
 		b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N), "cpu-ns/op")
 	})
+	w := placement.NewWorld(s, placement.Options{})
+	for p := range s.Pods {
+		if p%20 == 0 {
+			w.PredictOdds(cluster.PodID(p))
+		}
+	}
+	b.Run("clone", func(b *testing.B) {
+		b.ReportAllocs()
+		before := cpuTime(b)
+		for b.Loop() {
+			w.Clone()
+		}
+		b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N), "cpu-ns/op")
+	})
 }

@@ -7,9 +7,9 @@ import (
 )
 
 // quick foretells what sampler does, for the classes of sightOf, without looking
-// at every window and every node's whole score. One pass over the nodes (scan)
-// finds which are feasible and what they score for free resources. Beside that only
-// nodes that can win are looked at:
+// at every window and every node's score. One pass over the nodes (scan) finds which
+// are feasible, another (sow) those that may score best for what they have free.
+// Beside that only nodes that can win are looked at:
 //
 //   - nodes are of a kind: what the relative scores make of them. Nodes of a group
 //     (terrain) are of one kind, but for those that have counted pods; these few,
@@ -31,11 +31,18 @@ type quick struct {
 	size  int
 
 	place   []int32   // by node, where it stands in the walk
+	free    []free    // by place
 	numbers []numbers // by place
+	base    []uint16  // by place, 0..200: the shares of cpu and memory that are free, in percent
 	before  []int8    // by node, its balance as it stands
 	usable  bool      // whether the numbers are exact
 
 	leastMilliCPU, leastBytes int64 // of what any node has
+	mostMilliCPU, mostBytes   int64
+	assumes                   bool // whether scores take any pod to request more than it does
+
+	open   []uint64 // places of allowed groups, as bits
+	marked []uint64 // places of special nodes, as bits
 
 	field   field
 	special []special
@@ -55,13 +62,9 @@ type quick struct {
 // field are the feasible nodes in the order of the walk.
 type field struct {
 	count int
-	at    []int32 // places; the first nodes of a window come again at the end, a walk further
-	part  []int32 // weighted scores of free resources and images; isSpecial where special says more
-	group []uint8
+	at    []int32  // places; the first nodes of a window come again at the end, a walk further
 	fits  []uint64 // by place, as bits
 }
-
-const isSpecial = -1
 
 // quickly foretells both states of the victim; false: only the general way can.
 func (w *World) quickly(in *incoming, p cluster.PodID, pr *Prediction) bool {

@@ -130,6 +130,6 @@ func (q *quick) barred() (out []cluster.NodeID) {
 
 // passes reports whether a node is feasible as things stand now.
 func (q *quick) passes(n cluster.NodeID) bool {
-	place, r := q.place[n], q.asking()
-	return q.allowed[q.sight.land.group[place]] && q.numbers[place].fits(&r) && !slices.Contains(q.barred(), n)
+	place := q.place[n]
+	return q.allowed[q.sight.land.group[place]] && q.fitsAt(place) && !slices.Contains(q.barred(), n)
 }

@@ -133,8 +133,7 @@ func (q *quick) sowSpecial(groups int) {
 		q.sources = append(q.sources, source{})
 	}
 	for k := groups; k < len(q.kinds); k++ {
-		s := &q.sources[k]
-		s.nodes, s.values, s.starts, s.open = s.nodes[:0], s.values[:0], s.starts[:0], none
+		q.sources[k].empty()
 	}
 	list := q.cover.order[:0]
 	for i := range q.special {

@@ -1,18 +1,17 @@
 package placement
 
 import (
-	"math"
+	"math/bits"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// numbers are what a scan reads of a node. All are whole numbers below 2^53 but
-// the last two, so that sums of them are exact.
-type numbers struct {
-	freeMilliCPU, freeBytes float64 // what the filter compares; -Inf cpu where there is no room for a pod
-	leftMilliCPU, leftBytes float64 // what the score divides: allocatable less the nonZero sums
-	perMilliCPU, perByte    float64 // 100 / allocatable
-}
+// free is what the filter compares: allocatable less the requests.
+type free struct{ milliCPU, bytes int64 }
+
+// numbers are what the score of free resources reads of a node: allocatable less the
+// nonZero sums, whole numbers below 2^53, and 100 / allocatable.
+type numbers struct{ leftMilliCPU, leftBytes, perMilliCPU, perByte float64 }
 
 // Of a share v = 100 left / allocatable, left x perUnit is off by at most 2 x 2^-53
 // of its value, and the sum with roundUp by another half of 2^-46: less than 3 x
@@ -25,8 +24,12 @@ const (
 	maxAllocatable = 1 << 43
 )
 
-// unlimited is compared with what is free where nothing is requested.
-const unlimited = -1e300
+// noRoom is free where a pod has no room, and unasked what is asked where nothing is
+// requested: more than any other is free.
+const (
+	noRoom  = -1 << 62
+	unasked = -1 << 61
+)
 
 // quickOf returns the world's quick, building it on first use.
 func (w *World) quickOf() *quick {
@@ -34,13 +37,14 @@ func (w *World) quickOf() *quick {
 		return w.quick
 	}
 	n := len(w.snap.Nodes)
-	q := &quick{w: w, place: make([]int32, n), numbers: make([]numbers, n), before: make([]int8, n), usable: true, leastMilliCPU: maxAllocatable, leastBytes: maxAllocatable, odds: make([]float64, n), won: make([]uint64, (n+63)/64)}
+	q := &quick{w: w, place: make([]int32, n), numbers: make([]numbers, n), free: make([]free, n), base: make([]uint16, n), before: make([]int8, n), usable: true, leastMilliCPU: maxAllocatable, leastBytes: maxAllocatable, odds: make([]float64, n), won: make([]uint64, (n+63)/64), marked: make([]uint64, (n+63)/64)}
 	w.quick = q
-	q.field = field{at: make([]int32, 2*n), part: make([]int32, n+1), group: make([]uint8, n+1), fits: make([]uint64, (n+63)/64)}
+	q.field = field{at: make([]int32, 2*n), fits: make([]uint64, (n+63)/64)}
 	for place, n := range w.walked() {
 		q.place[n] = int32(place)
 		l := &w.load[n]
 		q.usable = q.usable && l.allocatableMilliCPU > 0 && l.allocatableMilliCPU <= maxAllocatable && l.allocatableBytes > 0 && l.allocatableBytes <= maxAllocatable
+		q.mostMilliCPU, q.mostBytes = max(q.mostMilliCPU, l.allocatableMilliCPU), max(q.mostBytes, l.allocatableBytes)
 		q.leastMilliCPU, q.leastBytes = min(q.leastMilliCPU, l.allocatableMilliCPU), min(q.leastBytes, l.allocatableBytes)
 		q.look(n)
 	}
@@ -49,38 +53,41 @@ func (w *World) quickOf() *quick {
 
 // look reads a node's numbers anew.
 func (q *quick) look(n cluster.NodeID) {
-	l, x := &q.w.load[n], &q.numbers[q.place[n]]
-	x.freeMilliCPU, x.freeBytes = float64(l.allocatableMilliCPU-l.milliCPU), float64(l.allocatableBytes-l.memory)
-	if l.pods+1 > q.w.snap.Nodes[n].AllowedPods {
-		x.freeMilliCPU = math.Inf(-1)
-	}
+	place := q.place[n]
+	l, x, has := &q.w.load[n], &q.numbers[place], &q.free[place]
 	x.leftMilliCPU, x.leftBytes = float64(l.allocatableMilliCPU-l.nonZeroMilliCPU), float64(l.allocatableBytes-l.nonZeroBytes)
-	q.before[n] = int8(balance(l.milliCPU, l.allocatableMilliCPU, l.memory, l.allocatableBytes))
 	x.perMilliCPU, x.perByte = 100/float64(l.allocatableMilliCPU), 100/float64(l.allocatableBytes)
-}
-
-// asking is what a newcomer asks for, as numbers are read.
-type asking struct{ milliCPU, bytes, assumedMilliCPU, assumedBytes float64 }
-
-func (q *quick) asking() asking {
-	ask := func(v int64) float64 {
-		if v <= 0 {
-			return unlimited
-		}
-		return float64(v)
+	*has = free{max(l.allocatableMilliCPU-l.milliCPU, unasked/2), max(l.allocatableBytes-l.memory, unasked/2)}
+	if l.pods+1 > q.w.snap.Nodes[n].AllowedPods {
+		has.milliCPU = noRoom
 	}
-	a, as := q.in.asked, &q.in.assumed
-	return asking{ask(a.MilliCPU), ask(a.MemoryBytes), float64(as.MilliCPU), float64(as.MemoryBytes)}
+	q.assumes = q.assumes || l.milliCPU != l.nonZeroMilliCPU || l.memory != l.nonZeroBytes
+	q.base[place] = uint16(freePart(x.leftMilliCPU, x.perMilliCPU) + freePart(x.leftBytes, x.perByte))
+	q.before[n] = int8(balance(l.milliCPU, l.allocatableMilliCPU, l.memory, l.allocatableBytes))
 }
 
-// fits reports whether the node has what the newcomer asks for.
-func (x *numbers) fits(r *asking) bool {
-	return x.freeMilliCPU-r.milliCPU >= 0 && x.freeBytes-r.bytes >= 0
+func askInt(v int64) int64 {
+	if v <= 0 {
+		return unasked
+	}
+	return min(v, -unasked)
 }
 
-// amount is the score of NodeResourcesFit: leastAllocated.
-func (x *numbers) amount(r *asking) int32 {
-	return (freePart(x.leftMilliCPU-r.assumedMilliCPU, x.perMilliCPU) + freePart(x.leftBytes-r.assumedBytes, x.perByte)) >> 1
+// fitsAt reports whether the node at a place has what the newcomer asks for.
+func (q *quick) fitsAt(place int32) bool {
+	x := &q.free[place]
+	return x.milliCPU >= askInt(q.in.asked.MilliCPU) && x.bytes >= askInt(q.in.asked.MemoryBytes)
+}
+
+// partAt is the weighted score of free resources (leastAllocated) and images at a place.
+func (q *quick) partAt(place int32) int32 {
+	x, as, weights := &q.numbers[place], &q.in.assumed, &q.in.profile.Weights
+	part := freePart(x.leftMilliCPU-float64(as.MilliCPU), x.perMilliCPU) + freePart(x.leftBytes-float64(as.MemoryBytes), x.perByte)
+	part = part >> 1 * int32(weights.ResourcesFit)
+	if images := q.in.fixed.images; images != nil {
+		part += int32(weights.ImageLocality) * int32(images[q.w.walk[place]])
+	}
+	return part
 }
 
 // freePart is freeShare for what would be left.
@@ -91,44 +98,53 @@ func freePart(left, per float64) int32 {
 	return int32(left*per + roundUp)
 }
 
-// scan finds the feasible nodes and their part of the score.
+// scan finds the feasible nodes.
 func (q *quick) scan() {
 	barred := q.barred()
 	for _, n := range barred {
-		q.numbers[q.place[n]].freeMilliCPU = math.Inf(-1)
+		q.free[q.place[n]].milliCPU = noRoom
 	}
-	f, r, land, weight := &q.field, q.asking(), q.sight.land, int32(q.in.profile.Weights.ResourcesFit)
-	count, groups := 0, land.group
-	all, word := q.numbers[:len(groups)], uint64(0)
-	at, part, group := f.at[:len(groups)], f.part[:len(groups)], f.group[:len(groups)]
-	for i, g := range groups {
-		if x := &all[i]; q.allowed[g] && x.fits(&r) {
-			at[count], part[count], group[count] = int32(i), weight*x.amount(&r), g
-			word |= 1 << (i & 63)
-			count++
+	f, count := &q.field, 0
+	milliCPU, bytes := askInt(q.in.asked.MilliCPU), askInt(q.in.asked.MemoryBytes)
+	open := q.openPlaces()
+	for block := range f.fits {
+		low := block << 6
+		free := q.free[low:min(low+64, len(q.free))]
+		word := uint64(0)
+		for i := range free { // no branches: which nodes are full follows no pattern
+			x := &free[i]
+			word |= uint64(^((x.milliCPU - milliCPU) | (x.bytes - bytes))) >> 63 << (i & 63)
 		}
-		if i&63 == 63 {
-			f.fits[i>>6], word = word, 0
+		word &= open[block]
+		f.fits[block] = word
+		at := f.at[count:]
+		for k := 0; word != 0; k++ {
+			at[k] = int32(low + bits.TrailingZeros64(word))
+			word &= word - 1
 		}
-	}
-	if len(groups)&63 != 0 {
-		f.fits[len(groups)>>6] = word
+		count += bits.OnesCount64(f.fits[block])
 	}
 	f.count = count
-	q.addImages()
 	for _, n := range barred {
 		q.look(n)
 	}
 }
 
-func (q *quick) addImages() {
-	weight, images, f := int32(q.in.profile.Weights.ImageLocality), q.in.fixed.images, &q.field
-	if images == nil || weight == 0 {
-		return
+// openPlaces are the places of the groups that are allowed, as bits.
+func (q *quick) openPlaces() []uint64 {
+	land := q.sight.land
+	q.open = append(q.open[:0], land.all...)
+	for g := range land.nodes {
+		if q.allowed[g] {
+			continue
+		}
+		for place, of := range land.group {
+			if int(of) == g {
+				q.open[place>>6] &^= 1 << (place & 63)
+			}
+		}
 	}
-	for i, place := range f.at[:f.count] {
-		f.part[i] += weight * int32(images[q.w.walk[place]])
-	}
+	return q.open
 }
 
 // extend lets the first nodes of a window come again after the last.

@@ -80,10 +80,9 @@ func (q *quick) addEvents(kind, from, to int32) {
 // half a window. False may be wrong.
 func (q *quick) everywhere(g uint8) bool {
 	f, half := &q.field, q.size/2
-	group, part := f.group[:f.count], f.part[:f.count]
 	for from := 0; from < f.count; from += half {
 		i, end := from, min(from+half, f.count)
-		for i < end && (group[i] != g || part[i] < 0) {
+		for i < end && !q.plain(f.at[i], g) {
 			i++
 		}
 		if i == end {
@@ -97,7 +96,7 @@ func (q *quick) everywhere(g uint8) bool {
 func (q *quick) addRuns(g uint8) {
 	f, from, to, any := &q.field, int32(0), int32(0), false
 	for i := range f.count {
-		if f.group[i] != g || f.part[i] < 0 {
+		if !q.plain(f.at[i], g) {
 			continue
 		}
 		first, last := q.reach(int32(i))
@@ -158,4 +157,9 @@ func meets(runs []run, from, to int32) bool {
 		}
 	}
 	return false
+}
+
+// plain reports whether a node of a group, but no special one, is at the place.
+func (q *quick) plain(place int32, g uint8) bool {
+	return q.sight.land.group[place] == g && q.marked[place>>6]>>(place&63)&1 == 0
 }

@@ -12,13 +12,12 @@ type special struct {
 	node     cluster.NodeID
 	at       int32 // among the feasible nodes; -1: not feasible
 	group    uint8
-	part     int32 // as in field
 	fixed    int32 // all that it scores apart from the relative scores
 	kind     int32
 	feasible bool
 }
 
-// findSpecial lists them and marks those that are feasible in the field. It is
+// findSpecial lists them and marks their places. It is
 // O(k log N).
 func (q *quick) findSpecial(victim cluster.NodeID) {
 	var buf [128]cluster.NodeID
@@ -40,30 +39,30 @@ func (q *quick) findSpecial(victim cluster.NodeID) {
 		add(t.pods)
 	}
 	slices.Sort(nodes)
+	for i := range q.special {
+		place := q.place[q.special[i].node]
+		q.marked[place>>6] &^= 1 << (place & 63)
+	}
 	q.special = q.special[:0]
 	for _, n := range slices.Compact(nodes) {
-		if g := q.sight.land.group[q.place[n]]; g != nowhere {
-			x := special{node: n, group: g}
-			q.place1(&x)
-			q.special = append(q.special, x)
+		place := q.place[n]
+		if g := q.sight.land.group[place]; g != nowhere {
+			q.special = append(q.special, special{node: n, group: g})
+			q.marked[place>>6] |= 1 << (place & 63)
+			q.judgeSpecial(&q.special[len(q.special)-1])
 		}
 	}
 }
 
-// place1 finds a special node among the feasible ones, takes what it scores there,
-// and marks it.
-func (q *quick) place1(x *special) {
-	at, found := q.field.find(q.place[x.node])
+// judgeSpecial finds a special node among the feasible ones, and what it scores.
+func (q *quick) judgeSpecial(x *special) {
+	place := q.place[x.node]
+	at, found := q.field.find(place)
 	if x.feasible = found; !found {
 		x.at = -1
 		return
 	}
-	x.at = int32(at)
-	if part := q.field.part[at]; part != isSpecial {
-		x.part = part
-	}
-	q.field.part[at] = isSpecial
-	x.fixed = x.part + q.even(x.node)
+	x.at, x.fixed = int32(at), q.partAt(place)+q.even(x.node)
 }
 
 // even is the weighted score of BalancedAllocation: evenScore.
@@ -89,38 +88,27 @@ func (q *quick) lookAgain(victim cluster.NodeID) {
 		at, _ := f.find(place)
 		if now {
 			copy(f.at[at+1:], f.at[at:f.count])
-			copy(f.part[at+1:], f.part[at:f.count])
-			copy(f.group[at+1:], f.group[at:f.count])
-			f.at[at], f.group[at] = place, x.group
+			f.at[at] = place
 			f.count++
 			q.shiftAt(int32(at), 1)
 		} else {
 			copy(f.at[at:], f.at[at+1:f.count])
-			copy(f.part[at:], f.part[at+1:f.count])
-			copy(f.group[at:], f.group[at+1:f.count])
 			f.count--
 			q.shiftAt(int32(at)+1, -1)
 		}
 		f.fits[place>>6] ^= 1 << (place & 63)
 	}
-	if now {
-		r := q.asking()
-		at, _ := f.find(place)
-		f.part[at] = int32(q.in.profile.Weights.ResourcesFit) * q.numbers[place].amount(&r)
-		if images := q.in.fixed.images; images != nil {
-			f.part[at] += int32(q.in.profile.Weights.ImageLocality) * int32(images[victim])
-		}
-	}
-	q.place1(x)
+	q.judgeSpecial(x)
 }
 
 // shiftAt renumbers the feasible nodes from a number on.
 func (q *quick) shiftAt(from, by int32) {
 	for g := range q.sight.land.nodes {
-		list := q.sources[g].nodes
-		for i, at := range list {
-			if at >= from {
-				list[i] = at + by
+		for _, list := range [...][]int32{q.sources[g].nodes, q.sources[g].raw} {
+			for i, at := range list {
+				if at >= from {
+					list[i] = at + by
+				}
 			}
 		}
 	}

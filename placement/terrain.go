@@ -14,6 +14,7 @@ import (
 type terrain struct {
 	group []uint8          // by place in the walk; nowhere: the pod cannot run there
 	nodes []cluster.NodeID // by group, one of its nodes
+	all   []uint64         // the places of all groups, as bits
 }
 
 const (
@@ -146,7 +147,8 @@ func (in *incoming) topologies() (out []*topology) {
 }
 
 func (w *World) newTerrain(in *incoming, topologies []*topology) *terrain {
-	land, number := &terrain{group: make([]uint8, len(w.snap.Nodes))}, map[string]uint8{}
+	count, number := len(w.snap.Nodes), map[string]uint8{}
+	land := &terrain{group: make([]uint8, count), all: make([]uint64, (count+63)/64)}
 	var key []byte
 	for place, n := range w.walked() {
 		land.group[place] = nowhere
@@ -170,6 +172,7 @@ func (w *World) newTerrain(in *incoming, topologies []*topology) *terrain {
 			land.nodes = append(land.nodes, n)
 		}
 		land.group[place] = g
+		land.all[place>>6] |= 1 << (place & 63)
 	}
 	return land
 }
