@@ -121,6 +121,6 @@ func lifelikeNode(r *rand.Rand, i int, n *corev1.Node) {
 	n.Status.Addresses = []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: lifelikeIP(i)}, {Type: corev1.NodeHostName, Address: n.Name}}
 	n.Status.NodeInfo = corev1.NodeSystemInfo{MachineID: hexes(r, 32), BootID: hexes(r, 32), KernelVersion: "6.12.0", OSImage: "Linux", ContainerRuntimeVersion: "containerd://2.1.0", KubeletVersion: "v1.37.1", OperatingSystem: "linux", Architecture: "amd64"}
 	for k := range 30 {
-		n.Status.Images = append(n.Status.Images, corev1.ContainerImage{Names: []string{fmt.Sprintf("registry.example.com/image%02d@sha256:%s", k, hexes(r, 64)), fmt.Sprintf("registry.example.com/image%02d:v1", k)}, SizeBytes: int64(k+1) << 24})
+		n.Status.Images = append(n.Status.Images, corev1.ContainerImage{Names: []string{fmt.Sprintf("registry.example.com/image%02d@sha256:%064x", k, k), fmt.Sprintf("registry.example.com/image%02d:v1", k)}, SizeBytes: int64(k+1) << 24})
 	}
 }
