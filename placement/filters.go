@@ -43,8 +43,7 @@ var unschedulableTaint = corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect
 // unschedulable, node selector and affinity, NoSchedule and NoExecute taints.
 // The pod's own nodeName is left out: a replacement has none.
 func CanRun(pod *corev1.Pod, n *cluster.Node) bool {
-	return n.Ready && tolerates(pod, n.Object) && schedulable(pod, n.Object) &&
-		affinityMatches(nodeaffinity.GetRequiredNodeAffinity(pod), n.Object)
+	return Runs(pod)(n)
 }
 
 func schedulable(pod *corev1.Pod, n *corev1.Node) bool {

@@ -42,7 +42,7 @@ type World struct {
 	unreadable string
 	services   map[string][]*corev1.Service
 	owners     map[ownerKey]owner
-	images     map[string]imageState
+	images     map[string]*imageState
 	// imageScored are the scores of lists of images, by node.
 	imageScored map[string][]int8
 
