@@ -1,0 +1,242 @@
+package quality
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// figure is how good the plan of one seed is.
+type figure struct {
+	seed, nodes, pods int
+	evictions, bound  int
+	// beyond is the share of the goals' excess that is left although no
+	// certificate says that it must be; plain is the same beyond what a sharper
+	// certificate says, of pods that could not run on any other node.
+	beyond, plain float64
+	took          time.Duration
+	why           string
+	again         int // moves of a plan on the result
+	// unmet is the excess beyond the certificate by kind of goal and what its
+	// pods met most.
+	unmet map[string]float64
+}
+
+func (f figure) ratio() float64 {
+	if f.bound == 0 {
+		return 1 + float64(f.evictions)
+	}
+	return float64(f.evictions) / float64(f.bound)
+}
+
+// TestPlansAreNearTheBound plans on random clusters of 20 to 200 nodes and
+// compares evictions with the fewest that are proven to be needed, and what is
+// left with what is certified to stay. A plan on the result must move nothing.
+func TestPlansAreNearTheBound(t *testing.T) {
+	var all []figure
+	from, to := count(40, 500)
+	for seed := from; seed < to; seed++ {
+		most := 200
+		if !*long && *only < 0 && *seeds == 0 {
+			most = 40
+		}
+		all = append(all, measured(t, seed, most))
+	}
+	show(t, all)
+	values := func(of func(figure) float64) (out []float64) {
+		for _, f := range all {
+			out = append(out, of(f))
+		}
+		slices.Sort(out)
+		return out
+	}
+	ratios := values(figure.ratio)
+	over := values(func(f figure) float64 { return float64(f.evictions) - 1.25*float64(f.bound) - 1 })
+	beyond := values(func(f figure) float64 { return f.beyond })
+	again := values(func(f figure) float64 { return float64(min(1, f.again)) })
+	criterion(t, "evictions / bound, median", at(ratios, 0.5), 1.10, medianToday)
+	criterion(t, "evictions above 1.25 x bound + 1, 95th percentile", at(over, 0.95), 0, overToday)
+	criterion(t, "share of clusters with excess beyond the certificate", 1-below(beyond, 1e-6), 0, beyondToday)
+	criterion(t, "share of clusters where planning again moves something", sum(again)/float64(len(again)), 0, againToday)
+}
+
+func measured(t *testing.T, seed, most int) figure {
+	p := drawn(t, seed, 20, most, 0)
+	begun := time.Now()
+	pl := p.plan()
+	f := figure{seed: seed, nodes: len(p.s.Nodes), pods: len(p.s.Pods), evictions: len(pl.Moves), bound: pl.Bound.MinForPlan, took: time.Since(begun), unmet: map[string]float64{}}
+	if f.evictions < f.bound {
+		t.Errorf("seed %d: %d evictions, fewer than the proven %d", seed, f.evictions, f.bound)
+	}
+	sharper := certified(p, pl)
+	for _, g := range pl.Goals {
+		if left := pl.After.Excess[g.ID]; g.Excess > 0 && left > 0 {
+			part := g.Weight * max(0, left-pl.Bound.ResidualByGoal[g.ID]) / g.Excess
+			f.beyond += part
+			f.unmet[string(g.Kind)+" "+blocker(pl, g)] += part
+			f.plain += g.Weight * max(0, left-max(sharper[g.ID], pl.Bound.ResidualByGoal[g.ID])) / g.Excess
+		}
+	}
+	f.why = why(pl)
+	next := p.after(t, pl).plan()
+	if f.again = len(next.Moves); f.again > 0 {
+		m := next.Moves[0]
+		f.why += fmt.Sprintf("; planned again: %d moves, such as %s from %s to %s (%s)", f.again, m.Pod.Name, m.From, m.To, m.Reason.Message)
+	}
+	if *only >= 0 {
+		detail(t, pl)
+	}
+	return f
+}
+
+// certified is what NodeBelow goals must keep when every pod that may leave and
+// could run on some other node does: in the goal's unit.
+func certified(p problem, pl plan.Plan) map[string]float64 {
+	out, board := map[string]float64{}, newGame(p)
+	for _, g := range pl.Goals {
+		if g.Kind != plan.NodeBelow {
+			continue
+		}
+		n := p.s.NodeByName(g.Subject.Name)
+		left := g.Excess * float64(n.Allocatable.Get(g.Resource))
+		for _, id := range n.Pods {
+			pod := &p.s.Pods[id]
+			if !board.stays(pod) {
+				left -= float64(pod.Requests.Get(g.Resource))
+			}
+		}
+		out[g.ID] = max(0, left/float64(n.Allocatable.Get(g.Resource)))
+	}
+	return out
+}
+
+// stays: it may not leave, or fits on no other node even were that empty.
+func (g *game) stays(pod *cluster.Pod) bool {
+	if !g.may[pod.ID] {
+		return true
+	}
+	for i := range g.s.Nodes {
+		n := &g.s.Nodes[i]
+		if n.ID != pod.Node && n.Ready && placement.CanRun(pod.Object, n) {
+			return false
+		}
+	}
+	return true
+}
+
+// blocker is what most pods of an unmet goal met.
+func blocker(pl plan.Plan, g plan.Goal) string {
+	for _, b := range pl.Bound.BlockedBy {
+		if strings.Contains(b.Detail, "("+g.ID+")") {
+			return string(b.Code)
+		}
+	}
+	return "nothing"
+}
+
+// why names what the unmet goals met most.
+func why(pl plan.Plan) string {
+	codes := map[plan.Code]int{}
+	unmet := 0
+	for _, g := range pl.Goals {
+		if pl.After.Excess[g.ID] > pl.Bound.ResidualByGoal[g.ID] {
+			unmet++
+		}
+	}
+	for _, r := range pl.Rejections.Samples {
+		codes[r.Reason.Code]++
+	}
+	var words []string
+	for c, n := range codes {
+		words = append(words, fmt.Sprintf("%s %d", c, n))
+	}
+	slices.SortFunc(words, func(a, b string) int {
+		x, y := strings.Fields(a), strings.Fields(b)
+		return cmp.Or(cmp.Compare(len(y[1]), len(x[1])), cmp.Compare(y[1], x[1]), cmp.Compare(a, b))
+	})
+	return fmt.Sprintf("%d of %d goals unmet; %s", unmet, len(pl.Goals), strings.Join(words[:min(3, len(words))], ", "))
+}
+
+func detail(t *testing.T, pl plan.Plan) {
+	for _, m := range pl.Moves {
+		t.Logf("%3d wave %d %s %s -> %s goals %v benefit %v", m.Step, m.Wave, m.Pod.Name, m.From, m.To, m.Goals, m.Benefit)
+	}
+	for _, g := range pl.Goals {
+		t.Logf("goal %s %s %s %s: excess %v, after %v, certified %v", g.ID, g.Kind, g.Subject.Name, g.Resource, g.Excess, pl.After.Excess[g.ID], pl.Bound.ResidualByGoal[g.ID])
+	}
+	for _, r := range pl.Rejections.Samples {
+		t.Logf("stays: %s on %s: %s: %s", r.Pod.Name, r.Node, r.Reason.Code, r.Reason.Message)
+	}
+}
+
+func at(sorted []float64, share float64) float64 {
+	return sorted[min(len(sorted)-1, int(share*float64(len(sorted))))]
+}
+
+// below is the share of values at most x.
+func below(sorted []float64, x float64) float64 {
+	n := 0
+	for _, v := range sorted {
+		if v <= x {
+			n++
+		}
+	}
+	return float64(n) / float64(len(sorted))
+}
+
+func sum(of []float64) (all float64) {
+	for _, v := range of {
+		all += v
+	}
+	return all
+}
+
+// show prints the distribution, and the seeds that are worst in each respect.
+func show(t *testing.T, all []figure) {
+	table := func(name string, of func(figure) float64) {
+		var v []float64
+		for _, f := range all {
+			v = append(v, of(f))
+		}
+		slices.Sort(v)
+		t.Logf("%-34s min %7.3f  p25 %7.3f  median %7.3f  p75 %7.3f  p95 %7.3f  max %7.3f", name, v[0], at(v, 0.25), at(v, 0.5), at(v, 0.75), at(v, 0.95), v[len(v)-1])
+	}
+	t.Logf("%d clusters", len(all))
+	table("nodes", func(f figure) float64 { return float64(f.nodes) })
+	table("pods", func(f figure) float64 { return float64(f.pods) })
+	table("evictions", func(f figure) float64 { return float64(f.evictions) })
+	table("evictions / bound", figure.ratio)
+	table("evictions - bound", func(f figure) float64 { return float64(f.evictions - f.bound) })
+	table("excess beyond the certificate", func(f figure) float64 { return f.beyond })
+	table("... beyond what could run elsewhere", func(f figure) float64 { return f.plain })
+	table("seconds", func(f figure) float64 { return f.took.Seconds() })
+	unmet := map[string]float64{}
+	for _, f := range all {
+		for k, v := range f.unmet {
+			unmet[k] += v
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(unmet)) {
+		if unmet[k] > 0 {
+			t.Logf("beyond the certificate, by goal and what most of its pods met: %-32s %8.2f", k, unmet[k])
+		}
+	}
+	worst := func(name string, of func(figure) float64) {
+		list := slices.Clone(all)
+		slices.SortStableFunc(list, func(a, b figure) int { return cmp.Compare(of(b), of(a)) })
+		for _, f := range list[:min(5, len(list))] {
+			t.Logf("worst by %s: seed %d (%d nodes, %d pods): %d evictions, bound %d, beyond the certificate %.3f (%.3f): %s", name, f.seed, f.nodes, f.pods, f.evictions, f.bound, f.beyond, f.plain, f.why)
+		}
+	}
+	worst("ratio", figure.ratio)
+	worst("excess", func(f figure) float64 { return f.beyond })
+	worst("moves planned again", func(f figure) float64 { return float64(f.again) })
+}

@@ -1,0 +1,230 @@
+package quality
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// slack is what two sums of shares may differ by and still be equal.
+const slack = 1e-9
+
+// TestSmallPlansAreOptimal compares plans for up to 10 nodes and 40 pods with the
+// best sequence of evictions that there is, by exhaustive search: least excess
+// first, then fewest evictions. The planner's order is played by the rules of the
+// game as well, so that a plan that breaks them is found.
+func TestSmallPlansAreOptimal(t *testing.T) {
+	from, to := count(120, 500)
+	limit := 300
+	if *long {
+		limit = 30_000
+	}
+	var tally struct{ equal, worse, undecided, idle, states int }
+	for seed := from; seed < to; seed++ {
+		p := drawn(t, seed, 3, 10, 40)
+		pl := p.plan()
+		g := newGame(p)
+		best := score{g.excess(), 0}
+		if best.excess == 0 {
+			tally.idle++
+		}
+		mine := played(t, seed, g, pl)
+		o := explored(p, mine, limit)
+		tally.states += o.states
+		switch {
+		case o.best.better(mine):
+			tally.worse++
+			t.Logf("seed %d (%d nodes, %d pods): the plan leaves %.3f of %.3f by %d evictions; %.3f is left by %d:\n    the plan %s\n    better   %s", seed,
+				len(p.s.Nodes), len(p.s.Pods), mine.excess, best.excess, mine.evictions, o.best.excess, o.best.evictions, words(p, hops(p, pl)), words(p, o.steps))
+		case o.cut:
+			tally.undecided++
+			t.Logf("seed %d (%d nodes, %d pods): %d states did not decide whether %.3f by %d evictions is the best", seed, len(p.s.Nodes), len(p.s.Pods), o.states, mine.excess, mine.evictions)
+		default:
+			tally.equal++
+		}
+		if *only >= 0 {
+			detail(t, pl)
+		}
+	}
+	all := to - from
+	t.Logf("%d clusters: %d plans are optimal (%d with nothing to do), %d are not, %d undecided; %d states", all, tally.equal, tally.idle, tally.worse, tally.undecided, tally.states)
+	criterion(t, "share of small plans not shown to be optimal", 1-float64(tally.equal)/float64(all), 0.05, optimaToday)
+}
+
+// score is what is left, and by how many evictions.
+type score struct {
+	excess    float64
+	evictions int
+}
+
+func (a score) better(b score) bool {
+	return a.excess < b.excess-slack || a.excess <= b.excess+slack && a.evictions < b.evictions
+}
+
+func hops(p problem, pl plan.Plan) (out []hop) {
+	for _, m := range pl.Moves {
+		out = append(out, hop{p.s.PodByUID(m.Pod.UID).ID, p.s.NodeByName(m.From).ID, p.s.NodeByName(m.To).ID})
+	}
+	return out
+}
+
+func words(p problem, steps []hop) string {
+	var out []string
+	for _, h := range steps {
+		pod := &p.s.Pods[h.pod]
+		out = append(out, fmt.Sprintf("%s(%dm,%dMi) %s->%s", pod.Object.Name, pod.Requests.MilliCPU, pod.Requests.MemoryBytes>>20, p.s.Nodes[h.from].Name, p.s.Nodes[h.to].Name))
+	}
+	return strings.Join(out, ", ")
+}
+
+// played follows the plan. A move that serves nothing by itself is allowed as
+// part of a chain: what counts is that no goal is worse at the end.
+func played(t *testing.T, seed int, g *game, pl plan.Plan) score {
+	t.Helper()
+	before := make([]int64, len(g.goals))
+	for i, x := range g.goals {
+		before[i] = x.excess()
+	}
+	for _, m := range pl.Moves {
+		pod := g.s.PodByUID(m.Pod.UID)
+		if !g.may[pod.ID] || g.moved[pod.ID] {
+			t.Errorf("seed %d: %s may not leave, or not again", seed, pod.Object.Name)
+		}
+		g.make(hop{pod.ID, g.s.NodeByName(m.From).ID, g.s.NodeByName(m.To).ID})
+	}
+	for i, x := range g.goals {
+		if x.excess() > before[i] {
+			t.Errorf("seed %d: goal %s %s is worse after the plan", seed, x.goal.Subject.Name, x.goal.Resource)
+		}
+	}
+	return score{g.excess(), len(pl.Moves)}
+}
+
+// outcome is the best that a search found.
+type outcome struct {
+	best   score
+	steps  []hop
+	states int
+	cut    bool // states were left out, beyond the limit
+}
+
+// explored looks for anything better than mine, by number of evictions: first all
+// that one eviction reaches, then all that two reach. A state from which nothing
+// better can come, by what its unmoved pods could relieve at best, is left.
+func explored(p problem, mine score, limit int) outcome {
+	g := newGame(p)
+	o := outcome{best: mine}
+	level := [][]hop{nil}
+	seen := map[string]bool{}
+	for len(level) > 0 {
+		var next [][]hop
+		for _, steps := range level {
+			for _, h := range steps {
+				g.make(h)
+			}
+			for _, h := range g.choices() {
+				g.make(h)
+				if key := g.key(); !seen[key] {
+					seen[key] = true
+					if o.states++; o.states > limit {
+						o.cut = true
+					}
+					if at := (score{g.excess(), len(g.steps)}); at.better(o.best) {
+						o.best, o.steps = at, slices.Clone(g.steps)
+					}
+					if !o.cut && g.hope().better(o.best) {
+						next = append(next, slices.Clone(g.steps))
+					}
+				}
+				g.takeBack()
+			}
+			for range steps {
+				g.takeBack()
+			}
+			if o.cut {
+				return o
+			}
+		}
+		level = next
+	}
+	return o
+}
+
+// choices are the moves that the rules allow now.
+func (g *game) choices() (out []hop) {
+	if !g.hope().better(score{g.excess(), len(g.steps)}) {
+		return nil
+	}
+	for i := range g.s.Pods {
+		if h, ok := g.landing(cluster.PodID(i)); ok {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// hope is the best that may be reached from here: every pod that has not moved
+// could leave to where it does no harm. The evictions are the fewest by which
+// that excess could be reached.
+func (g *game) hope() score {
+	var left float64
+	nodes, groups := map[cluster.NodeID]int{}, 0
+	for _, x := range g.goals {
+		have := x.excess()
+		if have == 0 {
+			continue
+		}
+		if x.counts != nil {
+			able := 0
+			for p := range x.member {
+				if g.may[p] && !g.moved[p] {
+					able++
+				}
+			}
+			can := min(have, int64(able))
+			groups += int(can)
+			left += x.goal.Weight * float64(have-can) / float64(x.initial)
+			continue
+		}
+		var sizes []int64
+		for _, p := range g.s.Nodes[x.goal.Node].Pods {
+			if g.may[p] && !g.moved[p] {
+				sizes = append(sizes, g.s.Pods[p].Requests.Get(x.goal.Resource))
+			}
+		}
+		slices.SortFunc(sizes, func(a, b int64) int { return cmp.Compare(b, a) })
+		rest, n := have, 0
+		for _, size := range sizes {
+			if rest <= 0 || size == 0 {
+				break
+			}
+			rest -= size
+			n++
+		}
+		nodes[x.goal.Node] = max(nodes[x.goal.Node], n)
+		left += x.goal.Weight * float64(max(0, rest)) / float64(x.initial)
+	}
+	all := 0
+	for _, n := range nodes {
+		all += n
+	}
+	return score{left, len(g.steps) + max(all, groups)}
+}
+
+// key names the state: who stands where, whatever the order.
+func (g *game) key() string {
+	moved := slices.Clone(g.steps)
+	slices.SortFunc(moved, func(a, b hop) int { return cmp.Compare(a.pod, b.pod) })
+	var b []byte
+	for _, h := range moved {
+		b = binary.AppendUvarint(b, uint64(h.pod))
+		b = binary.AppendUvarint(b, uint64(h.to))
+	}
+	return string(b)
+}
