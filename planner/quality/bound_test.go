@@ -9,8 +9,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -97,39 +95,56 @@ func measured(t *testing.T, seed, most int) figure {
 	return f
 }
 
-// certified is what NodeBelow goals must keep when every pod that may leave and
-// could run on some other node does: in the goal's unit.
+// certified is what goals must keep when every pod that may leave and could run on
+// some other node, or in another domain, does: in the goal's unit.
 func certified(p problem, pl plan.Plan) map[string]float64 {
 	out, board := map[string]float64{}, newGame(p)
-	for _, g := range pl.Goals {
-		if g.Kind != plan.NodeBelow {
+	for _, x := range board.goals {
+		i := slices.IndexFunc(pl.Goals, func(g plan.Goal) bool {
+			return g.Kind == x.goal.Kind && g.Subject == x.goal.Subject && g.Resource == x.goal.Resource
+		})
+		if i < 0 {
 			continue
 		}
-		n := p.s.NodeByName(g.Subject.Name)
-		left := g.Excess * float64(n.Allocatable.Get(g.Resource))
+		if x.counts != nil {
+			out[pl.Goals[i].ID] = float64(board.stuck(x))
+			continue
+		}
+		n, left := &p.s.Nodes[x.goal.Node], x.excess()
 		for _, id := range n.Pods {
-			pod := &p.s.Pods[id]
-			if !board.stays(pod) {
-				left -= float64(pod.Requests.Get(g.Resource))
+			if board.leaves(id, x) {
+				left -= p.s.Pods[id].Requests.Get(x.goal.Resource)
 			}
 		}
-		out[g.ID] = max(0, left/float64(n.Allocatable.Get(g.Resource)))
+		out[pl.Goals[i].ID] = max(0, float64(left)/float64(n.Allocatable.Get(x.goal.Resource)))
 	}
 	return out
 }
 
-// stays: it may not leave, or fits on no other node even were that empty.
-func (g *game) stays(pod *cluster.Pod) bool {
-	if !g.may[pod.ID] {
-		return true
-	}
-	for i := range g.s.Nodes {
-		n := &g.s.Nodes[i]
-		if n.ID != pod.Node && n.Ready && placement.CanRun(pod.Object, n) {
-			return false
+// stuck is by how much a group stays skewed at least: pods that cannot change
+// domain fill one, or those that can may enter none that is emptier.
+func (g *game) stuck(x *gauge) int {
+	able := make([]int, len(x.counts))
+	enter := make([]int, len(x.counts))
+	for p := range x.member {
+		d := x.domain[g.s.Pods[p].Node]
+		entered := map[int]bool{}
+		for _, n := range g.runs[p] {
+			if to := x.domain[n]; to >= 0 && to != d && !entered[to] {
+				entered[to] = true
+				enter[to]++
+			}
+		}
+		if d >= 0 && g.leaves(p, x) {
+			able[d]++
 		}
 	}
-	return true
+	fullest, emptiest := 0, len(x.member)
+	for d, c := range x.counts {
+		fullest = max(fullest, c-able[d])
+		emptiest = min(emptiest, c+enter[d])
+	}
+	return max(0, fullest-emptiest-int(x.goal.Limit))
 }
 
 // blocker is what most pods of an unmet goal met.

@@ -1,6 +1,8 @@
 package quality
 
 import (
+	"slices"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -18,7 +20,8 @@ type game struct {
 	opts  planner.Options
 	world *placement.World
 	goals []*gauge
-	may   []bool // by pod: it may leave at all
+	may   []bool             // by pod: it may leave at all
+	runs  [][]cluster.NodeID // by pod that may leave: other nodes that could hold it, were they empty
 	moved []bool
 	steps []hop
 }
@@ -42,7 +45,7 @@ type gauge struct {
 }
 
 func newGame(p problem) *game {
-	g := &game{s: p.s, opts: p.options(), may: make([]bool, len(p.s.Pods)), moved: make([]bool, len(p.s.Pods))}
+	g := &game{s: p.s, opts: p.options(), may: make([]bool, len(p.s.Pods)), runs: make([][]cluster.NodeID, len(p.s.Pods)), moved: make([]bool, len(p.s.Pods))}
 	g.world = placement.NewWorld(p.s, g.opts.Placement)
 	for _, goal := range p.goals() {
 		g.goals = append(g.goals, g.gauge(goal))
@@ -61,9 +64,51 @@ func newGame(p problem) *game {
 		} else if w := p.s.WorkloadOf(pod); w != nil {
 			refused = refused || guard.Desired(w)-guard.AvailableOf(p.s, w, p.s.TakenAt) >= g.opts.MaxUnavailableWithoutPDB
 		}
-		g.may[i] = !refused
+		if g.may[i] = !refused; g.may[i] {
+			g.runs[i] = elsewhere(p.s, pod)
+		}
 	}
 	return g
+}
+
+// elsewhere are the other nodes on which the pod's replacement could run, by what
+// does not change: readiness, selectors, taints, size, and where its volumes are.
+func elsewhere(s *cluster.Snapshot, pod *cluster.Pod) (out []cluster.NodeID) {
+	zone := volumeZone(s, pod)
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		at, _ := n.Label(planner.ZoneKey)
+		if n.ID != pod.Node && n.Ready && placement.CanRun(pod.Object, n) && (zone == "" || zone == at) {
+			out = append(out, n.ID)
+		}
+	}
+	return out
+}
+
+// volumeZone is the zone of the pod's volume; empty when it has none.
+func volumeZone(s *cluster.Snapshot, pod *cluster.Pod) string {
+	for _, v := range pod.Object.Spec.Volumes {
+		if v.PersistentVolumeClaim == nil {
+			continue
+		}
+		c := s.Claim(pod.Object.Namespace, v.PersistentVolumeClaim.ClaimName)
+		for _, pv := range s.Objects.PersistentVolumes {
+			if c != nil && pv.Name == c.Spec.VolumeName {
+				return pv.Spec.NodeAffinity.Required.NodeSelectorTerms[0].MatchExpressions[0].Values[0]
+			}
+		}
+	}
+	return ""
+}
+
+// leaves reports whether the pod's leaving could help the goal at all: it may
+// leave, and could run on another node, in another domain.
+func (g *game) leaves(pod cluster.PodID, x *gauge) bool {
+	if x.counts == nil {
+		return len(g.runs[pod]) > 0
+	}
+	own := x.domain[g.s.Pods[pod].Node]
+	return slices.ContainsFunc(g.runs[pod], func(n cluster.NodeID) bool { return x.domain[n] != own })
 }
 
 func (g *game) gauge(goal plan.Goal) *gauge {
