@@ -50,8 +50,10 @@ func (c *Course) pass() Pass {
 	c.state = ledger.Expire(c.state, c.now, c.conf.Ledger())
 	pl := planner.New(opts).Plan(s, c.state, c.goals(s), c.now)
 	out := Pass{At: c.now, Nodes: len(s.Nodes), Pods: len(s.Pods)}
-	c.carryOut(s, pl, opts, &out)
-	c.stand(&out)
+	if c.carryOut(s, pl, opts, &out); out.Evictions > 0 {
+		s = c.snapshot()
+	}
+	c.stand(s, &out)
 	return out
 }
 
@@ -132,8 +134,7 @@ func (c *Course) replace(i int, m plan.Move, s *cluster.Snapshot, to cluster.Nod
 }
 
 // stand says how the cluster stands after the pass.
-func (c *Course) stand(out *Pass) {
-	s := c.snapshot()
+func (c *Course) stand(s *cluster.Snapshot, out *Pass) {
 	var goals []plan.Goal
 	for _, st := range c.conf.Build() {
 		goals = append(goals, st.Strategy.Goals(s)...)

@@ -23,7 +23,7 @@ func (r Record) total(of func(Pass) int) (n int) {
 //	rested       evictions of workloads that were to rest
 //	strayed      share of evictions whose replacement landed where that was not accepted
 //	overAtEnd    share of the goals about nodes with excess, mean of the last quarter
-//	skewedAtEnd  skewed groups for each node, mean of the last quarter
+//	skewedAtEnd  skewed groups for each node, mean of the passes at full hours of the last quarter
 //	lateToEarly  evictions an hour in the last half beside those of the first two hours
 //	pending      most pods that were Pending after a pass
 func (r Record) Figures() map[string]float64 {
@@ -35,10 +35,15 @@ func (r Record) Figures() map[string]float64 {
 		"strayed":   float64(r.total(func(p Pass) int { return p.Strayed })) / evictions,
 	}
 	last := r.Passes[len(r.Passes)*3/4:]
+	hours := 0.0
 	for _, p := range last {
 		out["overAtEnd"] += float64(p.Over) / float64(max(1, p.Goals)) / float64(len(last))
-		out["skewedAtEnd"] += float64(p.Skewed) / float64(p.Nodes) / float64(len(last))
+		if p.At.Minute() == 0 {
+			out["skewedAtEnd"] += float64(p.Skewed) / float64(p.Nodes)
+			hours++
+		}
 	}
+	out["skewedAtEnd"] /= max(1, hours)
 	for _, p := range r.Passes {
 		out["pending"] = max(out["pending"], float64(p.Pending))
 	}

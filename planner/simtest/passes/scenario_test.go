@@ -14,17 +14,22 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 )
 
-var long = flag.Bool("long", false, "full size, all seeds, and what is wanted instead of what holds")
+var (
+	long  = flag.Bool("long", false, "full size, all seeds, and what is wanted instead of what holds")
+	nodes = flag.Int("nodes", 0, "how many nodes; 0: what the scenario says")
+)
 
 // file is what a scenario says.
 type file struct {
 	Nodes, Pods int
 	// ShortNodes are those of the short form; pods and churn shrink alike.
-	ShortNodes       int
-	Seeds, LongSeeds int
-	Passes           int
-	EveryMinutes     int
-	Noise            Noise
+	// -nodes gives another number to any form.
+	ShortNodes int
+	// Seeds are those of the short form; 0: the long form alone runs it.
+	Seeds, LongSeeds    int
+	Passes, ShortPasses int
+	EveryMinutes        int
+	Noise               Noise
 	// Churn is per hour and Deployment, or node.
 	Churn Churn
 	Want  map[string]float64
@@ -41,6 +46,7 @@ func TestCourses(t *testing.T) {
 	}
 	for _, name := range files {
 		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			t.Parallel()
 			a, err := txtar.ParseFile(name)
 			if err != nil {
 				t.Fatal(err)
@@ -71,8 +77,15 @@ func course(t *testing.T, a *txtar.Archive) {
 	seeds := f.Seeds
 	if *long {
 		seeds = f.LongSeeds
-	} else if f.ShortNodes > 0 {
-		f.Pods, f.Nodes = f.Pods*f.ShortNodes/f.Nodes, f.ShortNodes
+	}
+	if seeds == 0 {
+		t.Skip("the long form runs it")
+	}
+	if f.ShortPasses > 0 && !*long {
+		f.Passes = f.ShortPasses
+	}
+	if n := f.size(); n > 0 {
+		f.Pods, f.Nodes = f.Pods*n/f.Nodes/20*20, n
 	}
 	worst := map[string]float64{}
 	for seed := range seeds {
@@ -92,6 +105,17 @@ func course(t *testing.T, a *txtar.Archive) {
 		}
 	}
 	judge(t, f, worst)
+}
+
+// size is how many nodes there are instead of those of the file; 0: as it says.
+func (f file) size() int {
+	switch {
+	case *nodes > 0:
+		return *nodes
+	case *long:
+		return 0
+	}
+	return f.ShortNodes
 }
 
 func (f file) scenario(seed uint64) Scenario {
