@@ -17,6 +17,7 @@ import (
 var (
 	long  = flag.Bool("long", false, "every seed, and the figures that are wanted instead of those that hold")
 	seeds = flag.Int("seeds", 0, "how many seeds; 0: what the form says")
+	steer = flag.String("steer", "none", "how the scheduler is steered: none, taint or label")
 	only  = flag.Int("seed", -1, "one seed alone, in detail")
 )
 
@@ -28,7 +29,7 @@ strategies:
 - {name: hot, type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: %[1]s, memory: %[1]s}}}
 - {name: zones, type: ZoneSpread, schedule: "0 * * * *", args: {maxSkew: %[2]d}}
 limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited, perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}
-evictor: {perMinute: unlimited, inFlight: {total: unlimited, perNode: unlimited, perOwner: unlimited}}
+evictor: {perMinute: unlimited, inFlight: {total: unlimited, perNode: unlimited, perOwner: unlimited}, steer: %[3]s}
 `
 
 // problem is a cluster with what is wanted of it.
@@ -44,7 +45,7 @@ func drawn(t testing.TB, seed, fewest, most, mostPods int) problem {
 	t.Helper()
 	r := rand.New(rand.NewPCG(uint64(seed), 77))
 	target := []string{"0.65", "0.7", "0.75", "0.8"}[r.IntN(4)]
-	conf, err := config.Load("c", fmt.Appendf(nil, settings, target, 1+r.IntN(4)/3))
+	conf, err := config.Load("c", fmt.Appendf(nil, settings, target, 1+r.IntN(4)/3, *steer))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -238,29 +238,31 @@ func (g *game) hope() score {
 			left += x.goal.Weight * float64(have-can) / float64(x.initial)
 			continue
 		}
-		var sizes []int64
-		for _, p := range g.s.Nodes[x.goal.Node].Pods {
-			if !g.moved[p] && g.leaves(p, x) {
-				sizes = append(sizes, g.s.Pods[p].Requests.Get(x.goal.Resource))
-			}
-		}
-		slices.SortFunc(sizes, func(a, b int64) int { return cmp.Compare(b, a) })
-		rest, n := have, 0
-		for _, size := range sizes {
-			if rest <= 0 || size == 0 {
-				break
-			}
-			rest -= size
-			n++
-		}
+		n, rest := g.fewestOff(x, have)
 		nodes[x.goal.Node] = max(nodes[x.goal.Node], n)
-		left += x.goal.Weight * float64(max(0, rest)) / float64(x.initial)
+		left += x.goal.Weight * float64(rest) / float64(x.initial)
 	}
 	all := 0
 	for _, n := range nodes {
 		all += n
 	}
 	return score{left, len(g.steps) + max(all, groups)}
+}
+
+// fewestOff counts the largest pods on a goal's node that may still leave and cover
+// an amount together, and what they do not cover.
+func (g *game) fewestOff(x *gauge, amount int64) (n int, rest int64) {
+	var sizes []int64
+	for _, p := range g.s.Nodes[x.goal.Node].Pods {
+		if !g.moved[p] && g.leaves(p, x) {
+			sizes = append(sizes, g.s.Pods[p].Requests.Get(x.goal.Resource))
+		}
+	}
+	slices.SortFunc(sizes, func(a, b int64) int { return cmp.Compare(b, a) })
+	for rest = amount; n < len(sizes) && rest > 0 && sizes[n] > 0; n++ {
+		rest -= sizes[n]
+	}
+	return n, max(0, rest)
 }
 
 // key names the state: who stands where, whatever the order.
