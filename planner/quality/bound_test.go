@@ -68,6 +68,7 @@ func TestPlansAreNearTheBound(t *testing.T) {
 	criterion(t, "evictions / bound, median", at(ratios, 0.5), 1.10, medianToday)
 	criterion(t, "evictions above 1.25 x bound + 1, 95th percentile", at(over, 0.95), 0, overToday)
 	criterion(t, "share of clusters with excess beyond the certificate", 1-below(beyond, 1e-6), 0, beyondToday)
+	criterion(t, "goals' worth of excess beyond the certificate, mean", sum(beyond)/float64(len(beyond)), 0, meanToday)
 	criterion(t, "share of clusters where planning again moves something", sum(again)/float64(len(again)), 0, againToday)
 }
 
