@@ -179,6 +179,9 @@ func (c *Course) land(pr placement.Prediction) cluster.NodeID {
 	if c.r.Float64() < pr.WeightGone {
 		st = pr.Gone
 	}
+	if c.Surprise > 0 && len(st.Feasible) > 0 && c.r.Float64() < c.Surprise {
+		return st.Feasible[c.r.IntN(len(st.Feasible))]
+	}
 	x := c.r.Float64()
 	for i, n := range st.Winners {
 		if x -= st.Odd(i); x < 0 || i == len(st.Winners)-1 {

@@ -34,6 +34,9 @@ type Scenario struct {
 	EveryMinutes int
 	Noise        Noise
 	Churn        Churn
+	// Surprise is the share of replacements that land on any node that has room,
+	// whatever is foretold.
+	Surprise float64
 }
 
 // Noise varies, at every pass, what pods request, by up to a fraction up or down

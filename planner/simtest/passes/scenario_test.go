@@ -31,8 +31,9 @@ type file struct {
 	EveryMinutes        int
 	Noise               Noise
 	// Churn is per hour and Deployment, or node.
-	Churn Churn
-	Want  map[string]float64
+	Churn    Churn
+	Surprise float64
+	Want     map[string]float64
 	// Today is what holds where it is not yet what is wanted.
 	Today map[string]float64
 }
@@ -104,6 +105,9 @@ func course(t *testing.T, a *txtar.Archive) {
 			worst[k] = max(worst[k], v)
 		}
 	}
+	if f.Surprise > 0 && worst["strayed"] < f.Surprise/4 {
+		t.Errorf("only %.3f of the replacements strayed: nothing is shown", worst["strayed"])
+	}
 	judge(t, f, worst)
 }
 
@@ -120,7 +124,7 @@ func (f file) size() int {
 
 func (f file) scenario(seed uint64) Scenario {
 	apps := float64(f.Pods) / 20
-	return Scenario{Nodes: f.Nodes, Pods: f.Pods, Seed: seed, Passes: f.Passes, EveryMinutes: f.EveryMinutes, Noise: f.Noise,
+	return Scenario{Nodes: f.Nodes, Pods: f.Pods, Seed: seed, Passes: f.Passes, EveryMinutes: f.EveryMinutes, Noise: f.Noise, Surprise: f.Surprise,
 		Churn: Churn{Rollouts: f.Churn.Rollouts * apps, Scalings: f.Churn.Scalings * apps, Joins: f.Churn.Joins * float64(f.Nodes), Leaves: f.Churn.Leaves * float64(f.Nodes)}}
 }
 
