@@ -94,7 +94,7 @@ func measured(t *testing.T, seed, most int) figure {
 	next := p.after(t, pl).plan()
 	if f.again = len(next.Moves); f.again > 0 {
 		m := next.Moves[0]
-		f.why += fmt.Sprintf("; planned again: %d moves, such as %s from %s to %s (%s)", f.again, m.Pod.Name, m.From, m.To, m.Reason.Message)
+		f.why += fmt.Sprintf("; planned again: %d moves, such as %s from %s to %s (%s), at first %s", f.again, m.Pod.Name, m.From, m.To, m.Reason.Message, standing(pl, m.Pod.UID))
 	}
 	if *only >= 0 {
 		detail(t, pl)
@@ -190,6 +190,21 @@ func (g *game) stuck(x *gauge) int {
 		emptiest = min(emptiest, c+enter[d])
 	}
 	return max(0, fullest-emptiest-int(x.goal.Limit))
+}
+
+// standing is what a plan said of a pod.
+func standing(pl plan.Plan, uid string) string {
+	for _, m := range pl.Moves {
+		if m.Pod.UID == uid {
+			return "moved from " + m.From
+		}
+	}
+	for _, r := range pl.Rejections.Samples {
+		if r.Pod.UID == uid {
+			return fmt.Sprintf("refused: %s: %s", r.Reason.Code, r.Reason.Message)
+		}
+	}
+	return "not looked at"
 }
 
 // blocker is what most pods of an unmet goal met.
