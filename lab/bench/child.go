@@ -54,11 +54,10 @@ func (c child) run(ctx context.Context) ([]byte, used, error) {
 	defer log.Close()
 	limited, cancel := context.WithTimeout(ctx, c.limit)
 	defer cancel()
-	cmd := exec.CommandContext(limited, c.path, c.args...)
 	var out bytes.Buffer
-	r := &running{stop: cancel}
+	r, started := &running{stop: cancel}, make(chan struct{})
+	cmd := exec.CommandContext(limited, c.path, c.args...)
 	cmd.Stdout, cmd.Stderr = &out, log
-	started := make(chan struct{})
 	if c.onLine != nil {
 		cmd.Stderr = &lines{to: log, each: func(line string) { <-started; c.onLine(r, line) }}
 	}
@@ -73,19 +72,24 @@ func (c child) run(ctx context.Context) ([]byte, used, error) {
 	}
 	r.pid = cmd.Process.Pid
 	close(started)
-	ended := make(chan struct{})
-	watched := make(chan struct{})
-	go func() { defer close(watched); r.watch(ended) }()
-	err = cmd.Wait()
-	u := used{Seconds: time.Since(begun).Seconds()}
-	close(ended)
-	<-watched
-	u.PeakBytes = r.peak.Load()
-	u.CPUSeconds = (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()
+	err = r.wait(cmd)
+	u := used{Seconds: time.Since(begun).Seconds(), PeakBytes: r.peak.Load(),
+		CPUSeconds: (cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()).Seconds()}
+	if err != nil && limited.Err() != nil {
+		err = fmt.Errorf("%w (%w)", context.Cause(limited), err)
+	}
 	if err != nil {
 		err = fmt.Errorf("%s: %w; its log is %s", filepath.Base(c.path), err, c.log)
 	}
 	return out.Bytes(), u, err
+}
+
+// wait watches the program until it ends.
+func (r *running) wait(cmd *exec.Cmd) error {
+	ended, watched := make(chan struct{}), make(chan struct{})
+	go func() { defer close(watched); r.watch(ended) }()
+	defer func() { close(ended); <-watched }()
+	return cmd.Wait()
 }
 
 // watch reads the peak of the resident memory again and again. The one that the

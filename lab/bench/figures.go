@@ -30,7 +30,7 @@ filled), Evenkeel's pass. ` + "`evenkeel-plan` is `evenkeel plan`, which also re
 	{"requests", "Planning: API requests", "By the audit log; a watch counts once.", dryTable("requests", requestCount), nil},
 	{"planned", "Planning: evictions planned", "", dryTable("evictions", evictionCount), dryChart("Evictions planned", "", evictionCount)},
 	{"live-memory", "Evicting: peak memory", "The most that was resident while a few pods were evicted, beside the dry run.", liveTable, nil},
-	{"real", "Evicting until quiet", "", realTable, realChart},
+	{"real", "Evicting until quiet", "Each program is started again until it evicts nothing, at most six times; the next\nstart waits until every replacement is Ready.", realTable, realChart},
 	{"rounds", "Evicting: every round", "", roundsTable, nil},
 	{"foretold", "What the plan foretold, and what came", "After the first pass. The peer foretells nothing.", foretoldTable, foretoldChart},
 }
@@ -65,8 +65,8 @@ func grouped(cells []Cell, phase string) []runs {
 func (r runs) of(f func(Cell) float64) (least, median, most float64) {
 	var all []float64
 	for _, c := range r {
-		if c.Error == "" {
-			all = append(all, f(c))
+		if v := f(c); c.Error == "" && !math.IsNaN(v) {
+			all = append(all, v)
 		}
 	}
 	if len(all) == 0 {
@@ -95,7 +95,7 @@ func (r runs) failed() string {
 func (r runs) span(f func(Cell) float64) string {
 	least, median, most := r.of(f)
 	if math.IsNaN(median) {
-		return "not measured"
+		return "-"
 	}
 	return number(least) + " / " + number(median) + " / " + number(most)
 }
@@ -123,6 +123,14 @@ func head(b *strings.Builder, cells ...string) {
 	b.WriteString(strings.Repeat("|---", len(cells)) + "|\n")
 }
 
+// filled is a table, or nothing when there is nothing in it.
+func filled(text string) string {
+	if strings.Count(text, "\n") <= 2 {
+		return ""
+	}
+	return text
+}
+
 func dryTable(unit string, f func(Cell) float64) func([]Cell) string {
 	return func(cells []Cell) string {
 		var b strings.Builder
@@ -130,7 +138,7 @@ func dryTable(unit string, f func(Cell) float64) func([]Cell) string {
 		for _, r := range grouped(cells, dry) {
 			row(&b, size{r[0].Nodes, r[0].Pods}.String(), r[0].Program, r.span(f), r.failed())
 		}
-		return b.String()
+		return filled(b.String())
 	}
 }
 

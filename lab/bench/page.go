@@ -79,11 +79,15 @@ func peerPage(folder string, cells []Cell) (string, error) {
 	}
 	fmt.Fprintf(&b, "\nBuilds (start of the SHA-256): %s.\n", strings.Join(builds(cells), ", "))
 	for _, f := range figures {
+		table := f.table(cells)
+		if table == "" {
+			continue // nothing of it has been measured yet
+		}
 		fmt.Fprintf(&b, "\n## %s\n\n", f.title)
 		if f.words != "" {
 			fmt.Fprintf(&b, "%s\n\n", f.words)
 		}
-		fmt.Fprintf(&b, "Printed by `bin/bench peer print %s`.\n\n%s", f.name, f.table(cells))
+		fmt.Fprintf(&b, "Printed by `bin/bench peer print %s`.\n\n%s", f.name, table)
 		name, err := draw(folder, f, cells)
 		if err != nil {
 			return "", err

@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 )
@@ -126,51 +127,61 @@ func parseCell(step []string) (Cell, error) {
 	return c, err
 }
 
+// compareAll measures what is wanted still. That a step fails keeps none of the
+// others from being measured.
 func compareAll(ctx context.Context, s comparison, args []string, stderr *os.File) error {
 	cells, err := plannedCells(s)
 	if err != nil {
 		return err
 	}
-	again := func(z size, step ...string) error {
-		fmt.Fprintln(stderr, "bench:", strings.Join(step, " "))
-		cmd := exec.CommandContext(ctx, os.Args[0], append(append([]string{"peer"}, args...), step...)...)
-		cmd.Stdout, cmd.Stderr = stderr, stderr
-		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
-		cmd.WaitDelay = 30 * time.Second
-		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("step %s: %w; run it again to go on from here", strings.Join(step, " "), err)
-		}
-		return nil
-	}
-	var failed []error // of single cells: the others are measured all the same
+	var failed []error
 	dryDone := map[size]bool{}
 	for _, c := range cells {
 		z := size{c.Nodes, c.Pods}
-		at := s.at(z)
-		if ok, err := wanted(at, c); err != nil || !ok {
+		ok, err := wanted(s.at(z), c)
+		if err != nil || !ok || c.Phase == dry && dryDone[z] {
 			failed = append(failed, err)
 			continue
 		}
-		if err := os.MkdirAll(at.work, 0o755); err != nil {
-			return fmt.Errorf("making the folder for results: %w", err)
+		if err := furnished(ctx, s, z, args, stderr); err != nil {
+			return errors.Join(append(failed, err)...)
 		}
-		if !done(at.settings, "seed") {
-			if err := again(z, "seed", z.String()); err != nil {
-				return err
-			}
-		}
-		switch {
-		case c.Phase != dry:
-			failed = append(failed, again(z, c.step()...))
-		case !dryDone[z]:
+		step := c.step()
+		if c.Phase == dry {
 			dryDone[z] = true // all of the size in one process, on one control plane
-			failed = append(failed, again(z, dry, z.String()))
+			step = step[:2]
 		}
+		failed = append(failed, again(ctx, args, step, stderr))
 		if ctx.Err() != nil {
 			return errors.Join(failed...)
 		}
 	}
 	return errors.Join(append(failed, publishPeer(s, os.Stdout))...)
+}
+
+// furnished makes the cluster of a size, if that has not been done.
+func furnished(ctx context.Context, s comparison, z size, args []string, stderr *os.File) error {
+	at := s.at(z)
+	if done(at.settings, "seed") {
+		return nil
+	}
+	if err := os.MkdirAll(at.work, 0o755); err != nil {
+		return fmt.Errorf("making the folder for results: %w", err)
+	}
+	return again(ctx, args, []string{"seed", z.String()}, stderr)
+}
+
+// again runs one step in a process of its own.
+func again(ctx context.Context, args, step []string, stderr *os.File) error {
+	fmt.Fprintln(stderr, "bench:", strings.Join(step, " "))
+	cmd := exec.CommandContext(ctx, os.Args[0], slices.Concat([]string{"peer"}, args, step)...)
+	cmd.Stdout, cmd.Stderr = stderr, stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 30 * time.Second
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("step %s: %w; run it again to go on from here", strings.Join(step, " "), err)
+	}
+	return nil
 }
 
 // plannedCells are all that is to be measured, in order: programs take turns, so

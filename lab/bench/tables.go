@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"math"
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/lab/bench/chart"
@@ -27,7 +28,7 @@ func plannerTable(cells []Cell) string {
 		}
 		row(&b, size{r[0].Nodes, r[0].Pods}.String(), r[0].Program, r.span(plannerSeconds), faster[0], faster[1], r.failed())
 	}
-	return b.String()
+	return filled(b.String())
 }
 
 // liveTable sets the memory of a run that evicts beside that of dry runs.
@@ -49,7 +50,7 @@ func liveTable(cells []Cell) string {
 		}
 		row(&b, size{r[0].Nodes, r[0].Pods}.String(), r[0].Program, fmt.Sprint(r[0].Evictions), number(peakMiB(r[0])), beside, ended(r[0]))
 	}
-	return b.String()
+	return filled(b.String())
 }
 
 func ended(c Cell) string {
@@ -100,13 +101,35 @@ func landedAbove(s State) float64 {
 	return 100 * float64(s.LandedAbove) / float64(s.Landed)
 }
 
+// ofPlan reads a figure off the first plan; the peer has none.
+func ofPlan(f func(Foretold) int) func(Cell) float64 {
+	return func(c Cell) float64 {
+		if c.Foretold == nil {
+			return math.NaN()
+		}
+		return float64(f(*c.Foretold))
+	}
+}
+
 // realLines are the lines of the table of real runs.
 var realLines = []struct {
 	name  string
 	value func(Cell) float64
 }{
 	{"evictions", evictionCount},
-	{"rounds until quiet", busy},
+	{"rounds that evicted", busy},
+	{"quiet in the end (1: yes)", func(c Cell) float64 {
+		if c.Quiet {
+			return 1
+		}
+		return 0
+	}},
+	{"evictions/s in waves, round 1", func(c Cell) float64 {
+		if len(c.Rounds) == 0 {
+			return 0
+		}
+		return c.Rounds[0].PerSecond
+	}},
 	{"evictions/s, first to last, round 1", func(c Cell) float64 {
 		if len(c.Rounds) == 0 {
 			return 0
@@ -119,13 +142,8 @@ var realLines = []struct {
 	{"API requests", requestCount},
 	{"standard deviation of CPU share, %", left(func(s State) float64 { return s.CPUStdDev })},
 	{"nodes above target", left(func(s State) float64 { return float64(s.NodesAbove) })},
-	{"nodes that the plan says must stay above", func(c Cell) float64 {
-		if c.Foretold == nil {
-			return 0
-		}
-		return float64(c.Foretold.Certified)
-	}},
-	{"fewest evictions (proven bound)", func(c Cell) float64 { return float64(c.MinEvictions) }},
+	{"nodes that the plan says must stay above", ofPlan(func(f Foretold) int { return f.Certified })},
+	{"fewest evictions (the plan's proven bound)", ofPlan(func(f Foretold) int { return f.MinEvictions })},
 	{"Deployments skewed over zones", left(func(s State) float64 { return float64(s.Skewed) })},
 	{"of these, though declared otherwise", left(func(s State) float64 { return float64(s.Broken) })},
 	{"landings above target, %", left(landedAbove)},
@@ -147,7 +165,7 @@ func realTable(cells []Cell) string {
 			realPart(&b, t, z, all)
 		}
 	}
-	return b.String()
+	return filled(b.String())
 }
 
 func realPart(b *strings.Builder, t target, z size, all []runs) {
@@ -197,7 +215,7 @@ func roundsTable(cells []Cell) string {
 				number(r.After.CPUStdDev), fmt.Sprint(r.After.NodesAbove), fmt.Sprint(r.After.Skewed), fmt.Sprint(r.After.Pending), r.LoadBefore+", "+r.LoadAfter)
 		}
 	}
-	return b.String()
+	return filled(b.String())
 }
 
 func foretoldTable(cells []Cell) string {
@@ -211,7 +229,7 @@ func foretoldTable(cells []Cell) string {
 		row(&b, size{c.Nodes, c.Pods}.String(), c.Target, fmt.Sprint(c.Run), fmt.Sprint(f.Moves), fmt.Sprint(c.Rounds[0].Evictions),
 			number(f.ZonePercent), number(f.HistogramPercent), number(c.Rounds[0].After.CPUStdDev))
 	}
-	return b.String()
+	return filled(b.String())
 }
 
 func realChart(cells []Cell) *chart.Chart {

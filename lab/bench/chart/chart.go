@@ -95,10 +95,12 @@ func (c Chart) bounds() (low, high float64) {
 			}
 		}
 	}
-	if high <= 0 {
+	switch {
+	case high <= 0 && c.Log:
+		return 1, 10
+	case high <= 0:
 		return 0, 1
-	}
-	if !c.Log {
+	case !c.Log:
 		return 0, high * 1.1
 	}
 	low = math.Pow(10, math.Floor(math.Log10(low)))
