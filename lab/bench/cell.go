@@ -46,10 +46,8 @@ type Cell struct {
 	// Loops are the evictions of each of the peer's loops.
 	Loops []int `json:"loops,omitempty"`
 
-	Start  *State  `json:"start,omitempty"`
-	Rounds []Round `json:"rounds,omitempty"`
-	// Quiet: the last round evicted nothing.
-	Quiet    bool      `json:"quiet,omitempty"`
+	Start    *State    `json:"start,omitempty"`
+	Rounds   []Round   `json:"rounds,omitempty"`
 	Foretold *Foretold `json:"foretold,omitempty"`
 
 	// Error is how the program ended, if not well.

@@ -92,3 +92,22 @@ func TestSizes(t *testing.T) {
 		}
 	}
 }
+
+// TestARunThatDoesNotComeToRest is a result like another.
+func TestARunThatDoesNotComeToRest(t *testing.T) {
+	ended := func(program string, evictions ...int) Cell {
+		c := Cell{Phase: full, Nodes: 60, Pods: 1200, Target: "a", Program: program, Run: 1, Start: &State{}}
+		for _, n := range evictions {
+			c.Rounds = append(c.Rounds, Round{Result: Result{Evictions: n}, After: &State{NodesAbove: n}})
+			c.Evictions += n
+		}
+		return c
+	}
+	table := realTable([]Cell{ended("peer-load", 9, 2), ended("evenkeel", 5, 0)})
+	for _, want := range []string{"| evictions | 11 / 11 / 11 | 5 / 5 / 5 |", "| rounds that evicted | 2 / 2 / 2 | 1 / 1 / 1 |",
+		"| quiet in the end (1: yes) | 0 / 0 / 0 | 1 / 1 / 1 |", "| nodes above target | 2 / 2 / 2 | 0 / 0 / 0 |"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("no %q in\n%s", want, table)
+		}
+	}
+}

@@ -122,7 +122,7 @@ func (r *trial) rounds(ctx context.Context) error {
 		if round.Error != "" {
 			return fmt.Errorf("round %d: %s", i+1, round.Error)
 		}
-		if r.cell.Quiet = round.Evictions == 0; r.cell.Quiet || r.cell.Phase == live {
+		if round.Evictions == 0 || r.cell.Phase == live {
 			return nil
 		}
 	}

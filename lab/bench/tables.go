@@ -115,39 +115,40 @@ func ofPlan(f func(Foretold) int) func(Cell) float64 {
 var realLines = []struct {
 	name  string
 	value func(Cell) float64
+	chart string // its name in the chart; empty: it is not there
 }{
-	{"evictions", evictionCount},
-	{"rounds that evicted", busy},
+	{"evictions", evictionCount, "evictions"},
+	{"rounds that evicted", busy, ""},
 	{"quiet in the end (1: yes)", func(c Cell) float64 {
-		if c.Quiet {
+		if n := len(c.Rounds); n > 0 && c.Rounds[n-1].Evictions == 0 {
 			return 1
 		}
 		return 0
-	}},
+	}, ""},
 	{"evictions/s in waves, round 1", func(c Cell) float64 {
-		if len(c.Rounds) == 0 {
-			return 0
+		if len(c.Rounds) == 0 || c.Rounds[0].PerSecond == 0 {
+			return math.NaN() // no wave is large enough to tell
 		}
 		return c.Rounds[0].PerSecond
-	}},
+	}, ""},
 	{"evictions/s, first to last, round 1", func(c Cell) float64 {
 		if len(c.Rounds) == 0 {
 			return 0
 		}
 		return c.Rounds[0].Overall
-	}},
-	{"seconds, all rounds", func(c Cell) float64 { return c.Seconds }},
-	{"CPU seconds", cpuSeconds},
-	{"peak memory, MiB", peakMiB},
-	{"API requests", requestCount},
-	{"standard deviation of CPU share, %", left(func(s State) float64 { return s.CPUStdDev })},
-	{"nodes above target", left(func(s State) float64 { return float64(s.NodesAbove) })},
-	{"nodes that the plan says must stay above", ofPlan(func(f Foretold) int { return f.Certified })},
-	{"fewest evictions (the plan's proven bound)", ofPlan(func(f Foretold) int { return f.MinEvictions })},
-	{"Deployments skewed over zones", left(func(s State) float64 { return float64(s.Skewed) })},
-	{"of these, though declared otherwise", left(func(s State) float64 { return float64(s.Broken) })},
-	{"landings above target, %", left(landedAbove)},
-	{"pods Pending", left(func(s State) float64 { return float64(s.Pending) })},
+	}, ""},
+	{"seconds, all rounds", func(c Cell) float64 { return c.Seconds }, ""},
+	{"CPU seconds", cpuSeconds, ""},
+	{"peak memory, MiB", peakMiB, ""},
+	{"API requests", requestCount, ""},
+	{"standard deviation of CPU share, %", left(func(s State) float64 { return s.CPUStdDev }), "deviation %"},
+	{"nodes above target", left(func(s State) float64 { return float64(s.NodesAbove) }), "nodes above"},
+	{"nodes that the plan says must stay above", ofPlan(func(f Foretold) int { return f.Certified }), ""},
+	{"fewest evictions (the plan's proven bound)", ofPlan(func(f Foretold) int { return f.MinEvictions }), ""},
+	{"Deployments skewed over zones", left(func(s State) float64 { return float64(s.Skewed) }), "skewed"},
+	{"of these, though declared otherwise", left(func(s State) float64 { return float64(s.Broken) }), ""},
+	{"landings above target, %", left(landedAbove), ""},
+	{"pods Pending", left(func(s State) float64 { return float64(s.Pending) }), ""},
 }
 
 // realTable has a part per target and a column per program.
@@ -236,13 +237,10 @@ func realChart(cells []Cell) *chart.Chart {
 	c := &chart.Chart{Title: "Evicting until quiet: evictions, and what is left", Log: true}
 	for _, r := range grouped(cells, full) {
 		for _, line := range realLines {
-			if n := line.name; n != "evictions" && !strings.HasPrefix(n, "standard deviation") && n != "nodes above target" && n != "Deployments skewed over zones" {
-				continue
+			if line.chart != "" {
+				least, median, most := r.of(line.value)
+				c.Set(r[0].Program, "("+r[0].Target+") "+line.chart, chart.Bar{Low: least, Mid: median, High: most})
 			}
-			least, median, most := r.of(line.value)
-			short, _, _ := strings.Cut(line.name, " of CPU")
-			short, _, _ = strings.Cut(short, " over")
-			c.Set(r[0].Program, "("+r[0].Target+") "+short, chart.Bar{Low: least, Mid: median, High: most})
 		}
 	}
 	return c
