@@ -65,7 +65,7 @@ func grouped(cells []Cell, phase string) []runs {
 func (r runs) of(f func(Cell) float64) (least, median, most float64) {
 	var all []float64
 	for _, c := range r {
-		if v := f(c);  !math.IsNaN(v) {
+		if v := f(c); c.Error == "" && !math.IsNaN(v) {
 			all = append(all, v)
 		}
 	}
