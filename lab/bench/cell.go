@@ -77,7 +77,7 @@ func wanted(s comparison, c Cell) (bool, error) {
 	case err != nil:
 		return false, err
 	}
-	return s.retry && old.Error != "" || false && (old.Build != c.Build || old.Policy != c.Policy), nil
+	return s.retry && old.Error != "" || s.renew && (old.Build != c.Build || old.Policy != c.Policy), nil
 }
 
 func readCell(path string) (Cell, error) {
