@@ -104,6 +104,11 @@ bench-rate: lab peer ## evictions per second beside the descheduler, 500 nodes a
 	cd lab && go build -ldflags "-s -w $(LABFLAGS)" -o $(BIN)/bench ./bench
 	$(BIN)/bench $(BENCH)
 
+.PHONY: bench-peer
+bench-peer: lab peer ## Evenkeel beside the descheduler: planning in three sizes, evicting until quiet (hours; resumable; BENCH="-dry 60/1200 -live= -real=" for less)
+	cd lab && go build -ldflags "-s -w $(LABFLAGS)" -o $(BIN)/bench ./bench
+	$(BIN)/bench peer $(BENCH)
+
 # The descheduler is built as its own authors do, with the versions its module pins.
 PEER := sigs.k8s.io/descheduler@v0.36.0
 .PHONY: peer
