@@ -68,6 +68,16 @@ func newLimits(s *cluster.Snapshot, opts Limits, hour ledger.Hour) *limits {
 func (l *limits) count(pod cluster.PodID)   { l.planned.add(l.s, l.zone, &l.s.Pods[pod], 1) }
 func (l *limits) uncount(pod cluster.PodID) { l.planned.add(l.s, l.zone, &l.s.Pods[pod], -1) }
 
+// more reports whether a pass may evict any more pods, whatever they are.
+func (l *limits) more() bool {
+	return l.planned.all < l.opts.PerPass.Of(l.total.all) && l.planned.all < l.opts.PerHour.Cluster.Of(0)-l.hour.Cluster
+}
+
+// spent reports whether a refusal for this reason holds for every pod.
+func (l *limits) spent(code plan.Code) bool {
+	return (code == plan.LimitPerPass || code == plan.LimitPerHour) && !l.more()
+}
+
 // allowance is one limit as it stands for a pod. What is past counts against
 // those that outlast a pass.
 type allowance struct {

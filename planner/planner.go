@@ -114,7 +114,7 @@ func (c *search) rounds() {
 		c.round++
 		was := len(c.moves)
 		c.serveAll(c.goals.byNeed())
-		again = len(c.moves) > was
+		again = len(c.moves) > was && c.limits.more()
 	}
 }
 
@@ -180,6 +180,9 @@ func (c *search) best(g int) answer {
 			waits = cand
 		case a == refused && reason.Code != "" && waits == nil:
 			c.refused.add(c.s, cand.pod, c.goals.list[g].Strategy, reason)
+			if c.limits.spent(reason.Code) {
+				return refused // nor may the others
+			}
 		}
 	}
 	if waits != nil {
