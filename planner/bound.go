@@ -46,14 +46,12 @@ func (c *search) nodesBound(out *proof, start *tracker) {
 		most, planned := 0, 0
 		for _, g := range start.byNode[n] {
 			b, ok := start.at[g].(*below)
-			if !ok || c.goals.list[g].Constraint || b.excess() == 0 {
+			if !ok || start.list[g].Constraint || b.excess() == 0 {
 				continue
 			}
-			count, rest := c.coverLargestFirst(b, b.excess())
-			most = max(most, count)
-			count, _ = c.coverLargestFirst(b, b.excess()-c.goals.excess(int(g)))
-			planned = max(planned, count)
-			out.stays(c.goals.list[g], float64(rest)/float64(b.excess()), float64(rest)/float64(b.total))
+			all, some, rest := c.coverLargestFirst(b, b.excess(), b.excess()-c.goals.excess(int(g)))
+			most, planned = max(most, all), max(planned, some)
+			out.stays(start.list[g], float64(rest)/float64(b.excess()), float64(rest)/float64(b.total))
 		}
 		out.evictions += most
 		out.forPlan += planned
@@ -69,24 +67,35 @@ func (out *proof) stays(g plan.Goal, share, v float64) {
 }
 
 // coverLargestFirst counts the largest pods that may leave and cover an amount
-// together, and what they cannot cover.
-func (c *search) coverLargestFirst(b *below, amount int64) (count int, rest int64) {
-	var sizes []int64
+// together, those that cover a part of it, and says what they cannot cover. Only
+// pods that are counted are asked whether they may leave.
+func (c *search) coverLargestFirst(b *below, amount, part int64) (all, some int, rest int64) {
+	type pod struct {
+		size int64
+		id   cluster.PodID
+	}
+	var pods []pod
 	for _, id := range c.s.Nodes[b.node].Pods {
-		if _, refused := c.verdict.of(id); !refused {
-			sizes = append(sizes, c.s.Pods[id].Requests.Get(b.resource))
+		if size := c.s.Pods[id].Requests.Get(b.resource); size > 0 {
+			pods = append(pods, pod{size, id})
 		}
 	}
-	slices.SortFunc(sizes, func(x, y int64) int { return cmp.Compare(y, x) })
+	slices.SortFunc(pods, func(x, y pod) int { return cmp.Or(cmp.Compare(y.size, x.size), cmp.Compare(x.id, y.id)) })
 	rest = amount
-	for _, size := range sizes {
-		if rest <= 0 || size == 0 {
+	for _, p := range pods {
+		if rest <= 0 {
 			break
 		}
-		rest -= size
-		count++
+		if _, refused := c.verdict.of(p.id); refused {
+			continue
+		}
+		if amount-rest < part {
+			some++
+		}
+		rest -= p.size
+		all++
 	}
-	return count, max(0, rest)
+	return all, some, max(0, rest)
 }
 
 // groupsBound sums the fewest moves of disjoint groups and counts as residual
