@@ -131,8 +131,8 @@ func (q *quick) gather(total, low, high int32) {
 	}
 }
 
-// begins and ends are the first and the last start whose window has a node of
-// cover.order.
+// begins is the first start from the beginning of the walk on whose window has a node
+// of cover.order; its place is the last one.
 func (q *quick) begins(at int32) int32 {
 	if at < int32(q.size) {
 		return 0

@@ -138,10 +138,8 @@ func (q *quick) openPlaces() []uint64 {
 		if q.allowed[g] {
 			continue
 		}
-		for place, of := range land.group {
-			if int(of) == g {
-				q.open[place>>6] &^= 1 << (place & 63)
-			}
+		for i, places := range land.bits[g] {
+			q.open[i] &^= places
 		}
 	}
 	return q.open

@@ -44,8 +44,9 @@ func (q *quick) startsWith(victim cluster.NodeID) (with, others []run) {
 		return nil, []run{{0, n}}
 	}
 	at, _ := q.field.find(q.place[victim])
-	from, to := q.reach(int32(at))
-	if to = q.place[victim] + 1; from >= 0 {
+	from, _ := q.reach(int32(at))
+	to := q.place[victim] + 1
+	if from >= 0 {
 		return []run{{from, to}}, []run{{0, from}, {to, n}}
 	}
 	return []run{{0, to}, {from + n, n}}, []run{{to, from + n}}

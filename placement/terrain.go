@@ -15,6 +15,7 @@ type terrain struct {
 	group []uint8          // by place in the walk; nowhere: the pod cannot run there
 	nodes []cluster.NodeID // by group, one of its nodes
 	all   []uint64         // the places of all groups, as bits
+	bits  [][]uint64       // by group, its places
 }
 
 const (
@@ -169,10 +170,11 @@ func (w *World) newTerrain(in *incoming, topologies []*topology) *terrain {
 			}
 			g = uint8(len(land.nodes))
 			number[string(key)] = g
-			land.nodes = append(land.nodes, n)
+			land.nodes, land.bits = append(land.nodes, n), append(land.bits, make([]uint64, len(land.all)))
 		}
 		land.group[place] = g
 		land.all[place>>6] |= 1 << (place & 63)
+		land.bits[g][place>>6] |= 1 << (place & 63)
 	}
 	return land
 }
