@@ -80,7 +80,7 @@ func (w *World) imageRefs(pod *corev1.Pod) (refs []string, counted int) {
 
 // scoreImageRefs scores by the bytes of the images that are on a node, each
 // weighed by the share of nodes that have the image. It is nil when no node has
-// any of them.
+// any of them, or too little to score.
 func (w *World) scoreImageRefs(refs []string, counted int) []int8 {
 	sums := make([]int64, len(w.snap.Nodes))
 	found := false
@@ -99,9 +99,13 @@ func (w *World) scoreImageRefs(refs []string, counted int) []int8 {
 		return nil
 	}
 	most := maxImageBytes * int64(counted)
-	out := make([]int8, len(sums))
+	out, best := make([]int8, len(sums)), int8(0)
 	for n, v := range sums {
 		out[n] = int8(maxScore * (min(max(v, minImageBytes), most) - minImageBytes) / (most - minImageBytes))
+		best = max(best, out[n])
+	}
+	if best == 0 {
+		return nil
 	}
 	return out
 }
