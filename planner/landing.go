@@ -2,7 +2,6 @@ package planner
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -30,7 +29,7 @@ type landing struct {
 // worse.
 func (c *scene) land(pod cluster.PodID) (landing, plan.Reason, bool) {
 	from := c.world.NodeOf(pod)
-	pr := c.world.Predict(pod)
+	pr := c.world.PredictOdds(pod)
 	if pr.SupportedWhy != "" {
 		return landing{}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.SupportedWhy}, false
 	}
@@ -43,7 +42,7 @@ func (c *scene) land(pod cluster.PodID) (landing, plan.Reason, bool) {
 		predicted: pr,
 	}
 	if l.pGood < c.opts.MinConfidence {
-		if !slices.ContainsFunc(pr.Gone.Feasible, good) {
+		if !anyOf(pr.Gone.Fitting, good) {
 			return l, noTarget(from, pr), false
 		}
 		return l, c.tooUncertain(from, pr, &places, l), false
@@ -63,7 +62,7 @@ func (c *scene) accepts(places *arrivals, n cluster.NodeID) bool {
 func (c *scene) acceptable(pod cluster.PodID, l *landing) []cluster.NodeID {
 	places := c.goals.arrivals(pod, c.world.NodeOf(pod))
 	var out []cluster.NodeID
-	for _, n := range l.predicted.Gone.Feasible {
+	for n := range l.predicted.Gone.Fitting.All() {
 		if c.accepts(&places, n) {
 			out = append(out, n)
 		}
@@ -71,10 +70,19 @@ func (c *scene) acceptable(pod cluster.PodID, l *landing) []cluster.NodeID {
 	return out
 }
 
+func anyOf(nodes placement.NodeSet, good func(cluster.NodeID) bool) bool {
+	for n := range nodes.All() {
+		if good(n) {
+			return true
+		}
+	}
+	return false
+}
+
 // noTarget explains why no node is acceptable.
 func noTarget(from cluster.NodeID, pr placement.Prediction) plan.Reason {
-	others := len(pr.Gone.Feasible)
-	if _, back := slices.BinarySearch(pr.Gone.Feasible, from); back {
+	others := pr.Gone.Fitting.Len()
+	if pr.Gone.Fitting.Has(from) {
 		others--
 	}
 	if others == 0 {
