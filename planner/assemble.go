@@ -21,7 +21,7 @@ func (p *Planner) assemble(c *search, before plan.State, start *tracker) plan.Pl
 		Cluster:    plan.ClusterInfo{UID: c.s.ClusterUID, Version: fmt.Sprintf("%d.%d", c.s.ServerMajor, c.s.ServerMinor)},
 		ConfigHash: p.opts.ConfigHash, NotEnforced: p.opts.NotEnforced,
 		Moves:      []plan.Move{},
-		Rejections: c.refused.list(p.opts.SamplesPerCode),
+		Rejections: c.refused.list(c.s, p.opts.SamplesPerCode),
 		Goals:      []plan.Goal{},
 		Before:     before,
 		Strategies: c.strategies(),

@@ -202,14 +202,10 @@ func (c *search) blockers() []plan.Blocker {
 		if goal.Constraint || c.goals.excess(g) == 0 {
 			continue
 		}
-		pods := goal.Pods
-		if goal.Kind == plan.NodeBelow {
-			pods = c.s.Nodes[goal.Node].Pods
-		}
 		counts := map[plan.Code]int{}
-		for _, id := range pods {
+		for _, id := range c.podsOf(g) {
 			if r, ok := c.refused.byPod[id]; ok {
-				counts[r.Reason.Code]++
+				counts[r.reason.Code]++
 			}
 		}
 		for _, code := range slices.SortedFunc(maps.Keys(counts), func(a, b plan.Code) int {

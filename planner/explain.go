@@ -120,7 +120,7 @@ func (e *Explainer) judge(p *cluster.Pod, x *plan.PodExplanation) {
 	guarded := slices.IndexFunc(x.Guards, func(c plan.Check) bool { return !c.Allows })
 	switch {
 	case refused:
-		x.Verdict = r.Reason
+		x.Verdict = r.reason
 	case guarded >= 0:
 		x.Verdict = plan.Reason{Code: x.Guards[guarded].Code, Message: x.Guards[guarded].Message}
 		x.NotNeeded = notNeeded(wanted)

@@ -68,14 +68,17 @@ func newLimits(s *cluster.Snapshot, opts Limits, hour ledger.Hour) *limits {
 func (l *limits) count(pod cluster.PodID)   { l.planned.add(l.s, l.zone, &l.s.Pods[pod], 1) }
 func (l *limits) uncount(pod cluster.PodID) { l.planned.add(l.s, l.zone, &l.s.Pods[pod], -1) }
 
-// more reports whether a pass may evict any more pods, whatever they are.
-func (l *limits) more() bool {
-	return l.planned.all < l.opts.PerPass.Of(l.total.all) && l.planned.all < l.opts.PerHour.Cluster.Of(0)-l.hour.Cluster
+// spent says which limit lets no pod go any more, whatever it is.
+func (l *limits) spent() (plan.Reason, bool) {
+	return strictest([]allowance{l.ofPass(), l.hourlyOfCluster()})
 }
 
-// spent reports whether a refusal for this reason holds for every pod.
-func (l *limits) spent(code plan.Code) bool {
-	return (code == plan.LimitPerPass || code == plan.LimitPerHour) && !l.more()
+func (l *limits) ofPass() allowance {
+	return allowance{plan.LimitPerPass, l.opts.PerPass, l.total.all, l.planned.all, "limits.perPass", "", 0, ""}
+}
+
+func (l *limits) hourlyOfCluster() allowance {
+	return allowance{plan.LimitPerHour, l.opts.PerHour.Cluster, 0, l.planned.all, "limits.perHour.cluster", "", l.hour.Cluster, ""}
 }
 
 // allowance is one limit as it stands for a pod. What is past counts against
@@ -164,29 +167,27 @@ func inZone(zone string) string {
 func (l *limits) allowances(pod cluster.PodID) [8]allowance {
 	p := &l.s.Pods[pod]
 	ns, zone := p.Object.Namespace, l.zone[p.Node]
-	owner, all := l.hourly(p)
 	return [...]allowance{
-		{plan.LimitPerPass, l.opts.PerPass, l.total.all, l.planned.all, "limits.perPass", "", 0, ""},
+		l.ofPass(),
 		{plan.LimitPerNode, l.opts.PerNode, l.total.node[p.Node], l.planned.node[p.Node], "limits.perNode", l.s.Nodes[p.Node].Name, 0, ""},
 		{plan.LimitPerNamespace, l.opts.PerNamespace, l.total.namespace[ns], l.planned.namespace[ns], "limits.perNamespace", ns, 0, ""},
 		{plan.LimitPerOwner, l.opts.PerOwner, l.total.owner(p.Workload), l.planned.owner(p.Workload), "limits.perOwner", "", 0, ""},
 		{plan.LimitPerZone, l.opts.PerZone, l.total.zone[zone], l.planned.zone[zone], "limits.perZone", zone, 0, ""},
-		owner,
+		l.hourlyOfOwner(p),
 		{plan.LimitPerHour, l.opts.PerHour.Namespace, 0, l.planned.namespace[ns], "limits.perHour.namespace", ns, l.hour.Namespace[ns], ""},
-		all,
+		l.hourlyOfCluster(),
 	}
 }
 
-// hourly are the hourly limits of a pod's workload and of the cluster. A pod of
-// no workload stands for itself.
-func (l *limits) hourly(p *cluster.Pod) (owner, all allowance) {
+// hourlyOfOwner is the hourly limit of a pod's workload. A pod of no workload
+// stands for itself.
+func (l *limits) hourlyOfOwner(p *cluster.Pod) allowance {
 	w := workloadRef(l.s, p)
 	planned := l.planned.owner(p.Workload)
 	if p.Workload == cluster.NoWorkload {
 		planned = 0
 	}
-	return allowance{plan.LimitPerHour, l.opts.PerHour.Owner, 0, planned, "limits.perHour.owner", w.Name, l.hour.Workload[w], w.Kind},
-		allowance{plan.LimitPerHour, l.opts.PerHour.Cluster, 0, l.planned.all, "limits.perHour.cluster", "", l.hour.Cluster, ""}
+	return allowance{plan.LimitPerHour, l.opts.PerHour.Owner, 0, planned, "limits.perHour.owner", w.Name, l.hour.Workload[w], w.Kind}
 }
 
 // workloadRef names a pod's workload as it is remembered.

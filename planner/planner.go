@@ -114,7 +114,8 @@ func (c *search) rounds() {
 		c.round++
 		was := len(c.moves)
 		c.serveAll(c.goals.byNeed())
-		again = len(c.moves) > was && c.limits.more()
+		_, spent := c.limits.spent()
+		again = len(c.moves) > was && !spent
 	}
 }
 
@@ -142,6 +143,10 @@ func (c *search) serveAll(todo []int) {
 // whether the goal waits for the next wave.
 func (c *search) serve(g int) (waits bool) {
 	for c.goals.excess(g) > 0 {
+		if reason, spent := c.limits.spent(); spent {
+			c.refuseAll(g, reason)
+			return false
+		}
 		switch c.best(g) {
 		case refused:
 			return false
@@ -179,10 +184,7 @@ func (c *search) best(g int) answer {
 		case a == later && waits == nil:
 			waits = cand
 		case a == refused && reason.Code != "" && waits == nil:
-			c.refused.add(c.s, cand.pod, c.goals.list[g].Strategy, reason)
-			if c.limits.spent(reason.Code) {
-				return refused // nor may the others
-			}
+			c.refused.add(cand.pod, c.goals.list[g].Strategy, reason)
 		}
 	}
 	if waits != nil {

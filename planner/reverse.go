@@ -61,7 +61,7 @@ func (c *search) rejoin(moves []step) (rest []step) {
 		case a == later:
 			rest = append(rest, m)
 		case a == refused && reason.Code != "":
-			c.refused.add(c.s, m.pod, c.goals.list[m.goal].Strategy, reason)
+			c.refused.add(m.pod, c.goals.list[m.goal].Strategy, reason)
 		}
 	}
 	if len(rest) > 0 {
