@@ -104,11 +104,21 @@ bench-rate: lab peer ## evictions per second beside the descheduler, 500 nodes a
 	cd lab && go build -ldflags "-s -w $(LABFLAGS)" -o $(BIN)/bench ./bench
 	$(BIN)/bench $(BENCH)
 
+.PHONY: bench-peer
+bench-peer: lab peer ## Evenkeel beside the descheduler: planning in three sizes, evicting until quiet (hours; resumable; BENCH="-dry 60/1200 -live= -real=" for less)
+	cd lab && go build -ldflags "-s -w $(LABFLAGS)" -o $(BIN)/bench ./bench
+	$(BIN)/bench peer $(BENCH)
+
 # The descheduler is built as its own authors do, with the versions its module pins.
 PEER := sigs.k8s.io/descheduler@v0.36.0
 .PHONY: peer
 peer: ## bin/descheduler, which Evenkeel is measured beside
 	cd "$$(go mod download -json $(PEER) | sed -n 's/^\t"Dir": "\(.*\)",*$$/\1/p')" && CGO_ENABLED=0 go build -mod=readonly -ldflags "-s -w" -o $(BIN)/descheduler ./cmd/descheduler
+
+.PHONY: quality
+quality: ## how good plans are, against what is wanted: 500 clusters beside the bound, 500 beside the best there is, a day of 1,000 nodes
+	go test -count=1 -timeout 120m -v ./planner/quality -args -long
+	go test -count=1 -timeout 120m -v ./planner/simtest/passes -args -long
 
 .PHONY: golden
 golden: ## rewrite what the tests expect; read the diff before you commit it

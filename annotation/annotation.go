@@ -161,6 +161,35 @@ func carriers(s *cluster.Snapshot, p *cluster.Pod) []object {
 	return out
 }
 
+// asks reports whether any key that means something stands on a pod, what is above
+// it, or its namespace. Most pods have none, and a planner asks about all of them.
+func asks(s *cluster.Snapshot, p *cluster.Pod) bool {
+	if known(p.Object) {
+		return true
+	}
+	for _, o := range p.Owners {
+		if known(o) {
+			return true
+		}
+	}
+	ns := s.Namespace(p.Object.Namespace)
+	return ns != nil && known(ns)
+}
+
+// known: a key begins as ours and those of neighbours do.
+func known(o metav1.Object) bool {
+	for _, m := range [...]map[string]string{o.GetAnnotations(), o.GetLabels()} {
+		for key := range m {
+			for _, prefix := range [...]string{Prefix, peerPrefix, "cluster-autoscaler.kubernetes.io/", "karpenter.sh/"} {
+				if strings.HasPrefix(key, prefix) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
 // isCopy: the first owner is a ReplicaSet below a Deployment. Its controller
 // copies the Deployment's annotations to it but never takes one off again, so
 // that a request which was withdrawn would live on there.

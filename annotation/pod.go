@@ -56,6 +56,9 @@ func OfPod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) Pod {
 		loc = time.UTC
 	}
 	var r Pod
+	if !asks(s, p) {
+		return r
+	}
 	for i, o := range carriers(s, p) {
 		r.evict(o)
 		r.hold(o, DoNotDisrupt)

@@ -2,6 +2,7 @@ package cluster_test
 
 import (
 	"bytes"
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -24,13 +25,20 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkNew indexes the same cluster.
+// BenchmarkNew indexes clusters with pods as they stand on an API server.
 func BenchmarkNew(b *testing.B) {
-	o := simtest.Crowded(rand.New(rand.NewPCG(1, 3)), 500, 500, 20)
-	b.ReportAllocs()
-	for b.Loop() {
-		if _, err := cluster.New(o); err != nil {
-			b.Fatal(err)
-		}
+	for _, size := range [][2]int{{500, 10_000}, {5000, 150_000}} {
+		b.Run(fmt.Sprintf("nodes=%d/pods=%d", size[0], size[1]), func(b *testing.B) {
+			r := rand.New(rand.NewPCG(1, 1))
+			o := simtest.Uneven(r, size[0], size[1])
+			simtest.Lifelike(r, o)
+			r.Shuffle(len(o.Pods), func(i, j int) { o.Pods[i], o.Pods[j] = o.Pods[j], o.Pods[i] }) // as an informer gives them
+			b.ReportAllocs()
+			for b.Loop() {
+				if _, err := cluster.New(o); err != nil {
+					b.Fatal(err)
+				}
+			}
+		})
 	}
 }

@@ -25,6 +25,7 @@ type object interface {
 type kindDef struct {
 	apiVersion, kind string
 	add              func(o *Objects, raw []byte) error
+	count            func(o *Objects) int
 	each             func(o *Objects, f func(object) error) error
 	put              func(o *Objects, x object)
 }
@@ -74,6 +75,7 @@ func kindOf[T any, P interface {
 			*into = append(*into, p)
 			return nil
 		},
+		func(o *Objects) int { return len(*list(o)) },
 		func(o *Objects, f func(object) error) error {
 			for _, p := range sorted(*list(o)) {
 				shallow := *p // informers drop apiVersion and kind; the objects are shared

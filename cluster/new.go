@@ -1,10 +1,8 @@
 package cluster
 
 import (
-	"cmp"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -32,8 +30,8 @@ func New(o *Objects) (*Snapshot, error) {
 	}
 	b := &builder{o: o, s: &Snapshot{
 		Objects: o, TakenAt: o.TakenAt, ClusterUID: o.ClusterUID,
-		nodeByName: make(map[string]NodeID, len(o.Nodes)), podByKey: make(map[string]PodID, len(o.Pods)),
-		podByUID: make(map[string]PodID, len(o.Pods)), namespaceByID: make(map[string]*corev1.Namespace, len(o.Namespaces)),
+		nodeByName: make(map[string]NodeID, len(o.Nodes)), podByUID: make(map[string]PodID, len(o.Pods)),
+		namespaceByID: make(map[string]*corev1.Namespace, len(o.Namespaces)),
 	}}
 	b.version()
 	b.namespaces()
@@ -54,7 +52,7 @@ func New(o *Objects) (*Snapshot, error) {
 func (o *Objects) empty() bool {
 	n := 0
 	for _, k := range kinds {
-		_ = k.each(o, func(object) error { n++; return nil }) // counting cannot fail
+		n += k.count(o)
 	}
 	return n == 0
 }
@@ -72,9 +70,10 @@ func (o *Objects) leftOut() string {
 }
 
 type builder struct {
-	o    *Objects
-	s    *Snapshot
-	errs []error
+	o      *Objects
+	s      *Snapshot
+	labels labelIndex
+	errs   []error
 }
 
 // maxErrors bounds what is said at once: the same file given twice makes every
@@ -161,10 +160,11 @@ func nodeReady(n *corev1.Node) bool {
 }
 
 func (b *builder) pods() {
+	ask := asker{}
+	b.s.Pods = slices.Grow(b.s.Pods, len(b.o.Pods))
 	for _, p := range sorted(b.o.Pods) {
-		key := p.Namespace + "/" + p.Name
-		if _, twice := b.s.podByKey[key]; twice {
-			b.fail("Pod %s stands twice in the snapshot", key)
+		if b.stands(p) {
+			b.fail("Pod %s/%s stands twice in the snapshot", p.Namespace, p.Name)
 			continue
 		}
 		pod := Pod{
@@ -174,19 +174,27 @@ func (b *builder) pods() {
 			Terminal:    p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed,
 			Ready:       podReady(p),
 		}
-		pod.Requests, pod.NonZero = requests(p)
+		pod.Requests, pod.NonZero = ask.requests(p)
 		if pod.Node != NoNode && !pod.Terminal {
 			n := &b.s.Nodes[pod.Node]
 			n.Pods = append(n.Pods, pod.ID)
 			n.Requested.Add(pod.Requests)
 		}
-		b.s.podByKey[key] = pod.ID
 		b.awaits(&pod)
 		if p.UID != "" {
 			b.s.podByUID[string(p.UID)] = pod.ID
 		}
 		b.s.Pods = append(b.s.Pods, pod)
 	}
+}
+
+// stands: the pod before, in order, has the same name.
+func (b *builder) stands(p *corev1.Pod) bool {
+	if len(b.s.Pods) == 0 {
+		return false
+	}
+	last := b.s.Pods[len(b.s.Pods)-1].Object
+	return last.Namespace == p.Namespace && last.Name == p.Name
 }
 
 func (b *builder) nodeOf(p *corev1.Pod) NodeID {
@@ -234,21 +242,6 @@ func podReady(p *corev1.Pod) bool {
 	return false
 }
 
-// sorted returns a copy ordered by namespace, name and UID.
-func sorted[T metav1.Object](objects []T) []T {
-	out := slices.Clone(objects)
-	slices.SortFunc(out, func(a, b T) int {
-		if c := strings.Compare(a.GetNamespace(), b.GetNamespace()); c != 0 {
-			return c
-		}
-		if c := strings.Compare(a.GetName(), b.GetName()); c != 0 {
-			return c
-		}
-		return strings.Compare(string(a.GetUID()), string(b.GetUID()))
-	})
-	return out
-}
-
 // newest is the latest moment that the objects speak of: when they cannot have
 // been read earlier.
 func newest(o *Objects) time.Time {
@@ -276,6 +269,3 @@ func newest(o *Objects) time.Time {
 	}
 	return t
 }
-
-// keysOf lists map keys in order.
-func keysOf[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }

@@ -32,3 +32,25 @@ func podSpecs(x object) []*corev1.PodSpec {
 	}
 	return nil
 }
+
+// PodSpecs finds the pod specs inside a native object: a pod's own, or that of
+// the template.
+func PodSpecs(x any) []*corev1.PodSpec {
+	if o, ok := x.(object); ok {
+		return podSpecsOf(o)
+	}
+	return nil
+}
+
+// PlacedContainer returns what of a container has a say in where its pod goes:
+// image, resources, ports, and what it asks of the features of nodes.
+func PlacedContainer(c *corev1.Container) corev1.Container {
+	out := corev1.Container{Name: c.Name, Image: c.Image, Resources: c.Resources, Ports: c.Ports,
+		RestartPolicy: c.RestartPolicy, RestartPolicyRules: c.RestartPolicyRules}
+	for _, m := range c.VolumeMounts {
+		if len(m.BindMountOptions) > 0 {
+			out.VolumeMounts = append(out.VolumeMounts, corev1.VolumeMount{Name: m.Name, BindMountOptions: m.BindMountOptions})
+		}
+	}
+	return out
+}

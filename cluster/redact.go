@@ -10,7 +10,7 @@ import (
 )
 
 // kept are the prefixes of annotations that decisions read.
-var kept = []string{"evenkeel.io/", "descheduler.alpha.kubernetes.io/", "cluster-autoscaler.kubernetes.io/", "karpenter.sh/", "controller.kubernetes.io/", "kubernetes.io/config.", "deployment.kubernetes.io/", "scheduler.alpha.kubernetes.io/", "pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/", "storageclass.kubernetes.io/"}
+var kept = []string{"evenkeel.io/", "descheduler.alpha.kubernetes.io/", "cluster-autoscaler.kubernetes.io/", "karpenter.sh/", "controller.kubernetes.io/", "batch.kubernetes.io/", "kubernetes.io/config.", "deployment.kubernetes.io/", "scheduler.alpha.kubernetes.io/", "pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/", "storageclass.kubernetes.io/"}
 
 // Redact returns copies without environment, commands, addresses, image names
 // (a hash stays, so that equal images stay equal) and annotations that no
@@ -33,7 +33,7 @@ func Redact(o *Objects) *Objects {
 func redact(x object) {
 	a := x.GetAnnotations()
 	for key := range a {
-		if !hasPrefix(key) {
+		if !MayRead(key) {
 			delete(a, key)
 		}
 	}
@@ -70,7 +70,8 @@ func redactVolume(s *corev1.PersistentVolumeSource) {
 	}
 }
 
-func hasPrefix(key string) bool {
+// MayRead tells of an annotation whether a decision may read it.
+func MayRead(key string) bool {
 	for _, p := range kept {
 		if strings.HasPrefix(key, p) {
 			return true
@@ -93,19 +94,6 @@ func redactSpec(s *corev1.PodSpec) {
 		}
 	}
 	s.EphemeralContainers, s.HostAliases, s.DNSConfig, s.ImagePullSecrets = nil, nil, nil, nil
-}
-
-// PlacedContainer returns what of a container has a say in where its pod goes:
-// image, resources, ports, and what it asks of the features of nodes.
-func PlacedContainer(c *corev1.Container) corev1.Container {
-	out := corev1.Container{Name: c.Name, Image: c.Image, Resources: c.Resources, Ports: c.Ports,
-		RestartPolicy: c.RestartPolicy, RestartPolicyRules: c.RestartPolicyRules}
-	for _, m := range c.VolumeMounts {
-		if len(m.BindMountOptions) > 0 {
-			out.VolumeMounts = append(out.VolumeMounts, corev1.VolumeMount{Name: m.Name, BindMountOptions: m.BindMountOptions})
-		}
-	}
-	return out
 }
 
 func redactStatus(s *corev1.PodStatus) {

@@ -5,8 +5,6 @@ import (
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
-	resourceapi "k8s.io/apimachinery/pkg/api/resource"
-	"k8s.io/component-helpers/resource"
 )
 
 // Get returns the amount of the named resource: milliCPU for cpu, bytes for
@@ -77,29 +75,4 @@ func ResourcesOf(list corev1.ResourceList) Resources {
 		}
 	}
 	return r
-}
-
-// unset are the requests that the scheduler's scores assume for a container
-// that gives none (k8s.io/kubernetes/pkg/scheduler/util, since 1.0).
-var unset = corev1.ResourceList{
-	corev1.ResourceCPU:    resourceapi.MustParse("100m"),
-	corev1.ResourceMemory: resourceapi.MustParse("200Mi"),
-}
-
-// requests are what the scheduler counts for a pod: init containers, sidecars,
-// overhead, pod-level resources and running resizes included. A pod with
-// requests of its own is assumed to request only what none of its containers
-// requests either.
-func requests(p *corev1.Pod) (exact, nonZero Resources) {
-	opts := resource.PodResourcesOptions{UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true}
-	list := resource.PodRequests(p, opts)
-	opts.NonMissingContainerRequests = unset
-	if resource.IsPodLevelRequestsSet(p) {
-		opts.NonMissingContainerRequests = maps.Clone(unset)
-		maps.DeleteFunc(opts.NonMissingContainerRequests, func(name corev1.ResourceName, _ resourceapi.Quantity) bool {
-			_, given := list[name]
-			return given
-		})
-	}
-	return ResourcesOf(list), ResourcesOf(resource.PodRequests(p, opts))
 }

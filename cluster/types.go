@@ -183,7 +183,6 @@ type Snapshot struct {
 	// has looked at yet.
 	Unattempted   map[string]PodID
 	nodeByName    map[string]NodeID
-	podByKey      map[string]PodID
 	podByUID      map[string]PodID
 	namespaceByID map[string]*corev1.Namespace
 	claimByKey    map[string]*corev1.PersistentVolumeClaim
@@ -196,15 +195,6 @@ func (s *Snapshot) NodeByName(name string) *Node {
 		return nil
 	}
 	return &s.Nodes[id]
-}
-
-// PodByKey returns the pod namespace/name, or nil.
-func (s *Snapshot) PodByKey(key string) *Pod {
-	id, ok := s.podByKey[key]
-	if !ok {
-		return nil
-	}
-	return &s.Pods[id]
 }
 
 // PodByUID returns the pod with that UID, or nil.

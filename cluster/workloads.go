@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"slices"
 	"strings"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -27,11 +28,15 @@ type owners struct {
 }
 
 func nameKey(ns, apiVersion, kind, name string) string {
+	return strings.Join([]string{ns, groupOf(apiVersion), kind, name}, "/")
+}
+
+func groupOf(apiVersion string) string {
 	group, _, found := strings.Cut(apiVersion, "/")
 	if !found {
-		group = ""
+		return ""
 	}
-	return strings.Join([]string{ns, group, kind, name}, "/")
+	return group
 }
 
 func (b *builder) owners() *owners {
@@ -110,6 +115,8 @@ type climb struct {
 	owners  []metav1.Object        // those found, from below; a CronJob above a Job included
 	lowest  *owner                 // the first of them
 	missing bool                   // it ended at a reference to an object that is not here
+
+	workload *Workload // the one of the pods that climb from here
 }
 
 // climb follows controller references to the highest owner that replaces pods.
@@ -147,44 +154,49 @@ func (x *owners) climb(ns string, ref *metav1.OwnerReference) climb {
 	return c
 }
 
+// controllerKey names a controller as pods refer to it, in whatever version.
+type controllerKey struct{ namespace, group, kind, name, uid string }
+
+func controllerOf(p *Pod) controllerKey {
+	c := p.Controller
+	return controllerKey{p.Object.Namespace, groupOf(c.APIVersion), c.Kind, c.Name, string(c.UID)}
+}
+
 // workloads finds the workload of every pod. Pods of one controller share the
 // climb.
 func (b *builder) workloads() {
 	x := b.owners()
-	climbs := map[string]*climb{}
+	climbs := map[controllerKey]*climb{}
 	byKey := map[string]*Workload{}
-	ofPod := make([]string, len(b.s.Pods))
-	counted := map[string]bool{} // lower owners of workloads that are not here
+	ofPod := make([]*Workload, len(b.s.Pods))
 	for i := range b.s.Pods {
 		p := &b.s.Pods[i]
 		if p.Controller == nil {
 			continue
 		}
-		from := nameKey(p.Object.Namespace, p.Controller.APIVersion, p.Controller.Kind, p.Controller.Name) + "/" + string(p.Controller.UID)
+		from := controllerOf(p)
 		c := climbs[from]
 		if c == nil {
 			got := x.climb(p.Object.Namespace, p.Controller)
 			c = &got
+			c.workload = b.workload(byKey, p.Object.Namespace, c)
+			if c.found == nil && c.lowest != nil {
+				c.workload.addReplicas(c.lowest.replicas)
+			}
 			climbs[from] = c
 		}
-		p.OwnerMissing, p.Owners = c.missing, c.owners
-		key := b.workload(byKey, p.Object.Namespace, c)
-		if c.found == nil && c.lowest != nil && !counted[from] {
-			counted[from] = true
-			byKey[key].addReplicas(c.lowest.replicas)
-		}
-		ofPod[i] = key
+		p.OwnerMissing, p.Owners, ofPod[i] = c.missing, c.owners, c.workload
 	}
 	b.number(byKey, ofPod)
 }
 
-func (b *builder) workload(byKey map[string]*Workload, ns string, c *climb) string {
+func (b *builder) workload(byKey map[string]*Workload, ns string, c *climb) *Workload {
 	w := workloadOf(ns, c.top, c.found)
 	key := strings.Join([]string{w.Namespace, w.Name, w.Kind, w.APIVersion, w.UID}, "\x00")
 	if byKey[key] == nil {
 		byKey[key] = &w
 	}
-	return key
+	return byKey[key]
 }
 
 // addReplicas sums what the owners below an absent workload want.
@@ -195,18 +207,19 @@ func (w *Workload) addReplicas(n int32) {
 }
 
 // number puts the workloads in order and gives each its pods.
-func (b *builder) number(byKey map[string]*Workload, ofPod []string) {
+func (b *builder) number(byKey map[string]*Workload, ofPod []*Workload) {
+	b.s.Workloads = slices.Grow(b.s.Workloads, len(byKey))
 	for _, key := range keysOf(byKey) {
 		w := byKey[key]
 		w.ID = WorkloadID(len(b.s.Workloads))
 		b.s.Workloads = append(b.s.Workloads, *w)
 	}
-	for i, key := range ofPod {
-		if key == "" {
+	for i, of := range ofPod {
+		if of == nil {
 			continue
 		}
 		p := &b.s.Pods[i]
-		p.Workload = byKey[key].ID
+		p.Workload = of.ID
 		w := &b.s.Workloads[p.Workload]
 		if p.Terminal {
 			w.Ended = append(w.Ended, p.ID)
@@ -274,37 +287,4 @@ func selectorTrouble(err error) string {
 	}
 	text, _, _ := strings.Cut(err.Error(), " (e.g. ") // and a regular expression
 	return text
-}
-
-// eachSelected visits the pods of a namespace that the selector matches. Pods
-// are sorted by namespace, so only those of the namespace are looked at.
-func (b *builder) eachSelected(ns string, sel labels.Selector, f func(*Pod)) {
-	if sel.Empty() || !isNothing(sel) {
-		from, to := b.namespaceRange(ns)
-		for i := from; i < to; i++ {
-			if p := &b.s.Pods[i]; sel.Matches(labels.Set(p.Object.Labels)) {
-				f(p)
-			}
-		}
-	}
-}
-
-func isNothing(sel labels.Selector) bool {
-	_, selectable := sel.Requirements()
-	return !selectable
-}
-
-func (b *builder) namespaceRange(ns string) (from, to int) {
-	lo, hi := 0, len(b.s.Pods)
-	for lo < hi {
-		if m := (lo + hi) / 2; b.s.Pods[m].Object.Namespace < ns {
-			lo = m + 1
-		} else {
-			hi = m
-		}
-	}
-	from = lo
-	for to = from; to < len(b.s.Pods) && b.s.Pods[to].Object.Namespace == ns; to++ {
-	}
-	return from, to
 }

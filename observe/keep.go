@@ -1,47 +1,160 @@
 package observe
 
 import (
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
 // keep drops what no decision looks at before an object is stored: most of a
-// pod's bytes are its containers' settings and the history of its writers.
-func keep(x any) (any, error) {
-	if o, err := meta.Accessor(x); err == nil {
+// pod's bytes are its containers' settings and the history of its writers. What
+// is left makes the same plan. Doing it again changes nothing.
+func (s *siblings) keep(x any) (any, error) {
+	if o, ok := x.(metav1.Object); ok {
 		o.SetManagedFields(nil)
+	}
+	for _, spec := range cluster.PodSpecs(x) {
+		keepSpec(spec)
 	}
 	switch o := x.(type) {
 	case *corev1.Pod:
-		keepPod(o)
+		o.Annotations, o.GenerateName = keepAnnotations(o.Annotations), ""
+		keepStatus(o)
+		s.pods.share(o)
+	case *appsv1.ReplicaSet:
+		o.Annotations = keepAnnotations(o.Annotations)
+		keepLabels(&o.ObjectMeta, o.Spec.Selector, &o.Spec.Template)
+		s.sets.share(o)
+	case *appsv1.Deployment:
+		o.Annotations = keepAnnotations(o.Annotations)
+		keepLabels(&o.ObjectMeta, o.Spec.Selector, &o.Spec.Template)
+	case *appsv1.StatefulSet, *appsv1.DaemonSet, *batchv1.Job, *batchv1.CronJob, *corev1.ReplicationController:
+		m := x.(metav1.Object)
+		m.SetAnnotations(keepAnnotations(m.GetAnnotations()))
 	case *corev1.Node:
-		o.Status.DaemonEndpoints = corev1.NodeDaemonEndpoints{}
-		o.Status.NodeInfo = corev1.NodeSystemInfo{}
-		o.Status.VolumesInUse, o.Status.VolumesAttached = nil, nil
+		delete(o.Annotations, corev1.LastAppliedConfigAnnotation)
+		o.Status.DaemonEndpoints, o.Status.NodeInfo, o.Status.Addresses = corev1.NodeDaemonEndpoints{}, corev1.NodeSystemInfo{}, nil
+		o.Status.VolumesInUse, o.Status.VolumesAttached, o.Status.Config = nil, nil, nil
 	}
 	return x, nil
 }
 
-func keepPod(p *corev1.Pod) {
-	for _, list := range [][]corev1.Container{p.Spec.Containers, p.Spec.InitContainers} {
-		for i := range list {
-			list[i] = cluster.PlacedContainer(&list[i])
+// keepAnnotations keeps what people and other programs ask for.
+func keepAnnotations(all map[string]string) map[string]string {
+	var kept map[string]string
+	for key, value := range all {
+		if cluster.MayRead(key) {
+			if kept == nil {
+				kept = map[string]string{}
+			}
+			kept[key] = value
 		}
 	}
-	p.Spec.EphemeralContainers = nil
-	delete(p.Annotations, corev1.LastAppliedConfigAnnotation)
-	for i := range p.Status.ContainerStatuses {
-		keepStatus(&p.Status.ContainerStatuses[i])
-	}
-	for i := range p.Status.InitContainerStatuses {
-		keepStatus(&p.Status.InitContainerStatuses[i])
-	}
-	p.Status.EphemeralContainerStatuses, p.Status.PodIPs, p.Status.HostIPs = nil, nil, nil
+	return kept
 }
 
-// keepStatus keeps what requests depend on while a pod is resized in place.
-func keepStatus(s *corev1.ContainerStatus) {
-	*s = corev1.ContainerStatus{Name: s.Name, Ready: s.Ready, RestartCount: s.RestartCount, Resources: s.Resources, AllocatedResources: s.AllocatedResources, Started: s.Started}
+// each makes a new list: an informer that lists anew has it kept twice, and the
+// second time it may be shared with an object that others read.
+func each[T any](list []T, keep func(*T) T) []T {
+	if list == nil {
+		return nil
+	}
+	out := make([]T, len(list))
+	for i := range list {
+		out[i] = keep(&list[i])
+	}
+	return out
+}
+
+// keepLabels: the labels of an owner, of its selector and of its template are
+// mostly the same.
+func keepLabels(m *metav1.ObjectMeta, selector *metav1.LabelSelector, template *corev1.PodTemplateSpec) {
+	template.Annotations = keepAnnotations(template.Annotations)
+	one(template.Labels, &m.Labels)
+	if selector != nil {
+		one(template.Labels, &selector.MatchLabels)
+	}
+}
+
+func keepResources(c *corev1.Container) corev1.Container {
+	out := cluster.PlacedContainer(c)
+	one(out.Resources.Requests, &out.Resources.Limits)
+	return out
+}
+
+func keepSpec(s *corev1.PodSpec) {
+	s.Containers, s.InitContainers = each(s.Containers, keepResources), each(s.InitContainers, keepResources)
+	s.EphemeralContainers, s.HostAliases, s.DNSConfig, s.ImagePullSecrets, s.SecurityContext = nil, nil, nil, nil, nil
+	if slices.ContainsFunc(s.Volumes, isSetting) {
+		var rest []corev1.Volume
+		for i := range s.Volumes {
+			if !isSetting(s.Volumes[i]) {
+				rest = append(rest, s.Volumes[i])
+			}
+		}
+		s.Volumes = rest
+	}
+}
+
+// isSetting: the volume is made from objects of the API server, on whatever node
+// the pod runs. Every pod has one, for its account's token.
+func isSetting(v corev1.Volume) bool {
+	return v.ConfigMap != nil || v.Secret != nil || v.Projected != nil || v.DownwardAPI != nil
+}
+
+func keepStatus(p *corev1.Pod) {
+	s := &p.Status
+	s.ContainerStatuses, s.InitContainerStatuses = each(s.ContainerStatuses, keepContainer), each(s.InitContainerStatuses, keepContainer)
+	s.Phase, s.QOSClass = word(s.Phase), word(s.QOSClass)
+	s.EphemeralContainerStatuses, s.PodIP, s.PodIPs, s.HostIP, s.HostIPs = nil, "", nil, "", nil
+	n := 0
+	for i := range s.Conditions {
+		if !isStep(s.Conditions[i]) {
+			n++
+		}
+	}
+	if n == len(s.Conditions) {
+		return
+	}
+	rest := make([]corev1.PodCondition, 0, n)
+	for _, c := range s.Conditions {
+		if !isStep(c) {
+			c.Type, c.Status = word(c.Type), word(c.Status)
+			rest = append(rest, c)
+		}
+	}
+	s.Conditions = rest
+}
+
+// isStep: the condition tells of a step on the way to Ready.
+func isStep(c corev1.PodCondition) bool {
+	return c.Type == corev1.PodReadyToStartContainers || c.Type == corev1.PodInitialized || c.Type == corev1.ContainersReady
+}
+
+// words stand in every pod; decoding makes a new one each time.
+var words = func() map[string]string {
+	m := map[string]string{}
+	for _, w := range []string{string(corev1.PodReady), string(corev1.PodScheduled), string(corev1.ConditionTrue), string(corev1.ConditionFalse),
+		string(corev1.PodRunning), string(corev1.PodPending), string(corev1.PodSucceeded), string(corev1.PodFailed),
+		string(corev1.PodQOSGuaranteed), string(corev1.PodQOSBurstable), string(corev1.PodQOSBestEffort)} {
+		m[w] = w
+	}
+	return m
+}()
+
+func word[T ~string](s T) T {
+	if w, ok := words[string(s)]; ok {
+		return T(w)
+	}
+	return s
+}
+
+// keepContainer keeps what requests depend on while a pod is resized in place.
+func keepContainer(s *corev1.ContainerStatus) corev1.ContainerStatus {
+	return corev1.ContainerStatus{Name: s.Name, Ready: s.Ready, Resources: s.Resources, AllocatedResources: s.AllocatedResources}
 }

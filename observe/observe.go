@@ -46,7 +46,7 @@ type Observer struct {
 // New makes an observer; nothing is watched before Start.
 func New(client kubernetes.Interface, c clock.PassiveClock) *Observer {
 	o := &Observer{client: client, clock: c, denied: map[string]refusal{}, failed: map[string]error{}, changed: make(chan struct{})}
-	o.factory = informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(keep))
+	o.factory = informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(newSiblings().keep))
 	for _, k := range kinds {
 		w := watched{kind: k, currency: &currency{clock: c}}
 		w.informer = k.informer(o.factory, client, w.currency)

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
-	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -114,39 +113,5 @@ func TestChangedTellsOfTheNextChange(t *testing.T) {
 	}
 	if len(o.Pods("shop")) != 1 {
 		t.Error("the pod is not there")
-	}
-}
-
-// TestBytesKeptPerPod measures the heap that 5,000 pods of some kilobytes take
-// before and after what no decision looks at is dropped.
-func TestBytesKeptPerPod(t *testing.T) {
-	const pods = 5000
-	measure := func(transform func(any) (any, error)) float64 {
-		objects := simtest.Crowded(rand.New(rand.NewPCG(1, 1)), 250, 250, 20)
-		var before, after runtime.MemStats
-		runtime.GC()
-		runtime.ReadMemStats(&before)
-		kept := make([]*corev1.Pod, 0, pods)
-		for _, p := range objects.Pods {
-			c := p.DeepCopy()
-			for i := range c.Spec.Containers[0].Env { // decoded pods share no strings
-				c.Spec.Containers[0].Env[i].Value = strings.Clone(c.Spec.Containers[0].Env[i].Value)
-			}
-			if _, err := transform(c); err != nil {
-				t.Fatal(err)
-			}
-			kept = append(kept, c)
-		}
-		runtime.GC()
-		runtime.ReadMemStats(&after)
-		runtime.KeepAlive(objects)
-		runtime.KeepAlive(kept)
-		return float64(after.HeapAlloc-before.HeapAlloc) / pods
-	}
-	whole := measure(func(x any) (any, error) { return x, nil })
-	kept := measure(keep)
-	t.Logf("%.0f bytes of %.0f are kept per pod", kept, whole)
-	if kept > 0.6*whole {
-		t.Errorf("%.0f bytes of %.0f are kept per pod, want at most 60 %%", kept, whole)
 	}
 }

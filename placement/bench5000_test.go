@@ -67,7 +67,7 @@ func BenchmarkPredict5000(b *testing.B) {
 				i++
 				other := cluster.PodID(i * 7919 % len(w.snap.Pods))
 				w.Move(other, cluster.NodeID(i%len(w.snap.Nodes)))
-				w.Predict(p)
+				w.PredictOdds(p)
 			}
 		})
 	}

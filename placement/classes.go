@@ -16,6 +16,7 @@ import (
 // scheduler, namespace, labels, owner, requests, affinity, tolerations, spread,
 // images, volumes, ports and priority.
 type class struct {
+	number    int // in World.classes
 	namespace string
 	labels    labels.Set
 	sample    *cluster.Pod
@@ -31,18 +32,14 @@ type class struct {
 	in        *incoming  // what holds when one of its pods is scheduled; built on demand
 }
 
-// counter counts the pods of some classes on each node.
-type counter struct {
-	perNode []int32
-	total   int64
-}
-
 // topology maps each node to its domain of one topology key.
 type topology struct {
 	// domain is the node's number of the label's value, noDomain without the
 	// label. Number 0 stands for the empty value.
 	domain []int32
 	size   int
+	number int  // tells it apart from others
+	single bool // no domain has two nodes
 }
 
 const noDomain = -1
@@ -121,6 +118,7 @@ func (w *World) group() {
 		c := byKey[string(key)]
 		if c == nil {
 			c = w.newClass(p)
+			c.number = len(w.classes)
 			byKey[string(key)] = c
 			w.classes = append(w.classes, c)
 			w.byNS[c.namespace] = append(w.byNS[c.namespace], c)
@@ -193,7 +191,13 @@ func appendText(b []byte, s string) []byte {
 
 func appendMap(b []byte, m map[string]string) []byte {
 	b = binary.AppendVarint(b, int64(len(m)))
-	for _, k := range slices.Sorted(maps.Keys(m)) {
+	var buf [16]string // nearly always enough: pods come by the hundred thousand
+	keys := buf[:0]
+	for k := range m {
+		keys = append(keys, k)
+	}
+	slices.Sort(keys)
+	for _, k := range keys {
 		b = appendText(appendText(b, k), m[k])
 	}
 	return b
@@ -203,6 +207,9 @@ func appendAmounts(b []byte, r cluster.Resources) []byte {
 	for _, v := range [...]int64{r.MilliCPU, r.MemoryBytes, r.EphemeralStorageByte, int64(len(r.Extended))} {
 		b = binary.AppendVarint(b, v)
 	}
+	if len(r.Extended) == 0 {
+		return b
+	}
 	for _, name := range slices.Sorted(maps.Keys(r.Extended)) {
 		b = binary.AppendVarint(appendText(b, string(name)), r.Extended[name])
 	}
@@ -210,13 +217,18 @@ func appendAmounts(b []byte, r cluster.Resources) []byte {
 }
 
 // appendMessage appends an API message in its protobuf form, which sorts maps.
-func appendMessage(b []byte, m interface{ Marshal() ([]byte, error) }) []byte {
-	raw, err := m.Marshal()
-	if err != nil { // never for API types; the text form still tells them apart
-		raw = fmt.Appendf(nil, "%v", m)
+func appendMessage(b []byte, m interface {
+	Size() int
+	MarshalToSizedBuffer([]byte) (int, error)
+}) []byte {
+	size := m.Size()
+	b = binary.AppendVarint(b, int64(size)+1)
+	from := len(b)
+	b = slices.Grow(b, size)[:from+size]
+	if _, err := m.MarshalToSizedBuffer(b[from:]); err != nil { // never for API types; the text form still tells them apart
+		b = fmt.Appendf(b[:from], "%v", m)
 	}
-	b = binary.AppendVarint(b, int64(len(raw))+1)
-	return append(b, raw...)
+	return b
 }
 
 // topology returns the domains of a topology key.
@@ -241,6 +253,23 @@ func (w *World) topology(key string) *topology {
 		}
 		t.domain[i] = id
 	}
+	w.numbered++
+	t.number, t.single = w.numbered, t.unique()
 	w.topologies[key] = t
 	return t
+}
+
+// unique reports whether no domain has two nodes.
+func (t *topology) unique() bool {
+	seen := make([]bool, t.size)
+	for _, x := range t.domain {
+		if x == noDomain {
+			continue
+		}
+		if seen[x] {
+			return false
+		}
+		seen[x] = true
+	}
+	return true
 }

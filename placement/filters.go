@@ -43,8 +43,7 @@ var unschedulableTaint = corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect
 // unschedulable, node selector and affinity, NoSchedule and NoExecute taints.
 // The pod's own nodeName is left out: a replacement has none.
 func CanRun(pod *corev1.Pod, n *cluster.Node) bool {
-	return n.Ready && tolerates(pod, n.Object) && schedulable(pod, n.Object) &&
-		affinityMatches(nodeaffinity.GetRequiredNodeAffinity(pod), n.Object)
+	return Runs(pod)(n)
 }
 
 func schedulable(pod *corev1.Pod, n *corev1.Node) bool {
@@ -72,6 +71,7 @@ func affinityMatches(a nodeaffinity.RequiredNodeAffinity, n *corev1.Node) bool {
 type incoming struct {
 	class      *class
 	profile    *profile
+	view       int                // number of its view
 	request    cluster.Resources  // of a new pod of the class
 	assumed    cluster.Resources  // what scores take it to request
 	asked      *cluster.Resources // what NodeResourcesFit asks for; nil: it is not asked
@@ -94,6 +94,8 @@ type incoming struct {
 	err        error  // why it cannot be read
 	namespaces string // why labels of namespaces are wanting; empty when they are not
 	volumes    string // why its volumes cannot be placed; empty when they can
+	sight      *sight // how it is foretold quickly; see sightOf
+	sightAt    int    // the hintings at which that holds
 }
 
 // incomingOf returns what holds for the pod's class, building it on first use.
@@ -104,7 +106,7 @@ func (w *World) incomingOf(p cluster.PodID) *incoming {
 	}
 	pod := c.sample.Object
 	v := w.viewOf(pod, c.profile)
-	in := &incoming{class: c, profile: c.profile, affinityOK: v.affinityOK, taintsOK: v.taintsOK, canRun: v.canRun, fixed: v.fixed, err: v.err}
+	in := &incoming{class: c, profile: c.profile, view: v.number, affinityOK: v.affinityOK, taintsOK: v.taintsOK, canRun: v.canRun, fixed: v.fixed, err: v.err}
 	c.in = in
 	in.request, in.assumed = requestsOf(pod)
 	in.asked = c.profile.asked(&in.request)
@@ -194,33 +196,17 @@ func (w *World) begin(in *incoming, pod cluster.PodID) round {
 // among the domains of eligible nodes; 0 when there are fewer than minDomains.
 func (w *World) countHard(slot int, c *constraint, hasKeys []bool) int64 {
 	d := w.buf.domains(slot, c.topo.size)
-	seen := w.buf.seen
-	if cap(seen) < c.topo.size {
-		seen = make([]bool, c.topo.size)
-	}
-	seen = seen[:c.topo.size]
-	clear(seen)
-	w.buf.seen = seen
-	domains := 0
-	for n, k := range c.pods.perNode {
-		if !hasKeys[n] || !c.eligible[n] {
-			continue
-		}
-		x := c.topo.domain[n]
-		d[x] += k
-		if !seen[x] {
-			seen[x] = true
-			domains++
+	for _, x := range c.pods.piles {
+		if hasKeys[x.node] && c.eligible[x.node] {
+			d[c.topo.domain[x.node]] += x.pods
 		}
 	}
-	if domains < c.minDomains {
+	if len(c.domains) < c.minDomains {
 		return 0
 	}
 	least := int64(math.MaxInt32)
-	for x, k := range d {
-		if seen[x] {
-			least = min(least, int64(k))
-		}
+	for _, x := range c.domains {
+		least = min(least, int64(d[x]))
 	}
 	return least
 }

@@ -30,6 +30,8 @@ func (h *hinted) taint(n cluster.NodeID) int64 {
 // requires it, the feasible nodes.
 func (w *World) Hint(kind hints.Kind, nodes []cluster.NodeID) {
 	wasLabelled := w.hinted.labels != nil
+	w.hintings++
+	clear(w.terrains)
 	w.hinted = hinted{}
 	switch {
 	case len(nodes) == 0:

@@ -72,7 +72,7 @@ func (r *round) shiftEmptySelectors(p cluster.PodID, n cluster.NodeID, by int32)
 	for _, c := range r.in.spread.hard {
 		if c.everything && !seen[c.pods] {
 			seen[c.pods] = true
-			c.pods.perNode[n] += by
+			c.pods.add(n, by)
 		}
 	}
 }

@@ -151,15 +151,11 @@ func (w *World) ownTerm(c *class, t term, weight int64, list *[]*ownedTerm) {
 	id := fmt.Sprintf("%d|%t|%s|%s", weight, list == &w.anti, t.key, t.id())
 	o := w.owned[id]
 	if o == nil {
-		o = &ownedTerm{term: t, weight: weight, pods: w.newCounter()}
+		o = &ownedTerm{term: t, weight: weight, pods: &counter{}}
 		w.owned[id] = o
 		*list = append(*list, o)
 	}
 	c.affinity = append(c.affinity, o.pods)
-}
-
-func (w *World) newCounter() *counter {
-	return &counter{perNode: make([]int32, len(w.snap.Nodes))}
 }
 
 // matching returns the count of standing pods that match all the terms.
@@ -173,7 +169,7 @@ func (w *World) matching(terms []term) *counter {
 	if c := w.matches[id]; c != nil {
 		return c
 	}
-	k := w.newCounter()
+	k := &counter{}
 	w.matches[id] = k
 	for _, c := range w.classes {
 		if w.matchesAll(terms, c) {
@@ -191,7 +187,7 @@ func (w *World) count(c *class, k *counter, terminating bool) {
 		if n == cluster.NoNode || (!terminating && w.snap.Pods[p].Terminating) {
 			continue
 		}
-		k.perNode[n]++
+		k.add(n, 1)
 		k.total++
 	}
 }

@@ -117,14 +117,14 @@ func (r *round) policySelectorSpread(feasible []cluster.NodeID, out []int64) {
 	zones := r.w.buf.domains(r.slots, c.zones.size)
 	var maxN, maxZ int64
 	for _, n := range feasible {
-		maxN = max(maxN, int64(c.selected.perNode[n]))
+		maxN = max(maxN, int64(c.selected.on(n)))
 		if z := c.zones.domain[n]; z != noDomain {
-			zones[z] += c.selected.perNode[n]
+			zones[z] += c.selected.on(n)
 			maxZ = max(maxZ, int64(zones[z]))
 		}
 	}
 	for i, n := range feasible {
-		node, nodeOf := rest(int64(c.selected.perNode[n]), maxN)
+		node, nodeOf := rest(int64(c.selected.on(n)), maxN)
 		z := c.zones.domain[n]
 		if z == noDomain {
 			out[i] = maxPolicyScore * node / nodeOf
@@ -154,9 +154,9 @@ func (r *round) policyAntiAffinity(key string, feasible []cluster.NodeID, out []
 		if service == nil {
 			break
 		}
-		all += int64(service.perNode[n])
+		all += int64(service.on(n))
 		if x := topo.domain[n]; x != noDomain {
-			byValue[x] += service.perNode[n]
+			byValue[x] += service.on(n)
 		}
 	}
 	for i, n := range feasible {

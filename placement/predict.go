@@ -15,7 +15,11 @@ const goneWeight = 0.1
 
 // State is what the scheduler would find in one state of the victim.
 type State struct {
-	Feasible []cluster.NodeID // sorted
+	// Feasible are the nodes that every filter lets the replacement onto, sorted;
+	// nil in the predictions of PredictOdds.
+	Feasible []cluster.NodeID
+	// Fitting are the same nodes as a set, in the predictions of PredictOdds alone.
+	Fitting NodeSet
 	// Winners are all nodes that may be chosen, sorted: those tied at the best
 	// total score. Where the scheduler judges a sample of the feasible nodes,
 	// they are the best of any sample, and those that may win in a scattered one.
@@ -56,12 +60,28 @@ type Prediction struct {
 // Predict foretells where the replacement of the pod would land if the pod were
 // evicted now, in this world.
 func (w *World) Predict(p cluster.PodID) Prediction {
+	pr := w.PredictOdds(p)
+	for _, s := range [...]*State{&pr.Terminating, &pr.Gone} {
+		if s.Fitting.Len() > 0 {
+			s.Feasible = slices.AppendSeq(make([]cluster.NodeID, 0, s.Fitting.Len()), s.Fitting.All())
+		}
+		s.Fitting = NodeSet{}
+	}
+	return pr
+}
+
+// PredictOdds is Predict with the feasible nodes as a set, which costs a fraction
+// where there are thousands of nodes.
+func (w *World) PredictOdds(p cluster.PodID) Prediction {
 	why, ok := w.Supported(p)
 	if !ok {
 		return Prediction{SupportedWhy: why}
 	}
 	in := w.incomingOf(p)
 	pr := Prediction{WeightGone: w.weightGone(p)}
+	if w.quickly(in, p, &pr) {
+		return pr
+	}
 	w.inBothStates(p, func(gone bool) {
 		s := w.state(in, p)
 		if gone {
@@ -108,11 +128,21 @@ func (w *World) state(in *incoming, p cluster.PodID) State {
 		return r.sampled(feasible, size)
 	}
 	r.score(feasible)
-	s := State{Feasible: slices.Clone(feasible), Best: slices.Max(w.buf.total)}
+	s := State{Fitting: w.nodeSet(feasible), Best: slices.Max(w.buf.total)}
 	for i, t := range w.buf.total {
 		if t == s.Best {
 			s.Winners = append(s.Winners, feasible[i])
 		}
+	}
+	return s
+}
+
+// nodeSet is a set of these nodes.
+func (w *World) nodeSet(nodes []cluster.NodeID) NodeSet {
+	places := w.quickOf().place
+	s := NodeSet{count: len(nodes), bits: make([]uint64, (len(places)+63)/64), place: places}
+	for _, n := range nodes {
+		s.bits[places[n]>>6] |= 1 << (places[n] & 63)
 	}
 	return s
 }
@@ -177,10 +207,10 @@ func (p Prediction) Pending() float64 {
 		return 0
 	}
 	sum := 0.0
-	if len(p.Terminating.Feasible) == 0 {
+	if len(p.Terminating.Winners) == 0 {
 		sum += 1 - p.WeightGone
 	}
-	if len(p.Gone.Feasible) == 0 {
+	if len(p.Gone.Winners) == 0 {
 		sum += p.WeightGone
 	}
 	return sum

@@ -58,6 +58,14 @@ func walkOrder(s *cluster.Snapshot) []cluster.NodeID {
 	return out
 }
 
+// walked returns the order of the walk.
+func (w *World) walked() []cluster.NodeID {
+	if w.walk == nil {
+		w.walk = walkOrder(w.snap)
+	}
+	return w.walk
+}
+
 // zoneOf returns region and zone; the old labels come first, as they do in the
 // scheduler.
 func zoneOf(n *corev1.Node) [2]string {
@@ -117,7 +125,7 @@ func (r *round) sampled(feasible []cluster.NodeID, size int) State {
 	}
 	most := s.window.most
 	s.scatter(r.w.scattered)
-	out, count := State{Feasible: slices.Clone(feasible), Sample: size, Best: most}, 0
+	out, count := State{Fitting: r.w.nodeSet(feasible), Sample: size, Best: most}, 0
 	for _, p := range s.byNode {
 		if p > 0 {
 			count++
@@ -137,8 +145,7 @@ func (r *round) sampled(feasible []cluster.NodeID, size int) State {
 // It reports whether they stood in line already.
 func (s *sampler) line(feasible []cluster.NodeID) bool {
 	w := s.r.w
-	if w.walk == nil {
-		w.walk = walkOrder(w.snap)
+	if w.walked(); s.place == nil {
 		s.place = make([]int32, len(w.walk))
 	}
 	if slices.Equal(s.lined, feasible) {

@@ -88,7 +88,7 @@ func (s *sampler) readColumns() {
 // readSoft reads the matching pods of a constraint.
 func (s *sampler) readSoft(c *constraint, out []int64) {
 	rules := &s.r.in.spread
-	pods := c.pods.perNode
+	var pods []int32
 	if !c.hostname {
 		pods = s.r.softCounts(c)
 	}
@@ -98,7 +98,7 @@ func (s *sampler) readSoft(c *constraint, out []int64) {
 		case x == noDomain:
 			out[i] = noLabel
 		case c.hostname:
-			out[i] = int64(pods[n])
+			out[i] = int64(c.pods.on(n))
 		default:
 			out[i] = int64(pods[x])
 		}

@@ -122,7 +122,7 @@ func TestSampleIsTheSameAsEveryStartByItself(t *testing.T) {
 	sampled, shared := 0, 0
 	for seed := range seeds {
 		w := uneven(seed, 101+int(seed)*20).world(t)
-		w.scattered = 0
+		w.scattered, w.general = 0, true
 		for a := range 8 {
 			p := id(t, w, fmt.Sprintf("a%d-0", a))
 			pr := w.Predict(p)
@@ -177,7 +177,7 @@ func TestSampleFollowsTheProfile(t *testing.T) {
 		p := DefaultProfile()
 		change(&p)
 		w := NewWorld(s, Options{Profiles: map[string]Profile{corev1.DefaultSchedulerName: p}})
-		w.scattered = 0
+		w.scattered, w.general = 0, true
 		for a := range 8 {
 			pod := id(t, w, fmt.Sprintf("a%d-0", a))
 			got := w.Predict(pod).Gone

@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
 // Image sizes below and above these bytes (the latter per container) make no
@@ -14,27 +16,27 @@ const (
 	maxImageBytes = 1000 << 20
 )
 
-// imageState is one image name: its size and where it is.
+// imageState is one image name: its size and where it is. A large cluster has more
+// names than nodes, most of them on few: a place per node and name would take
+// hundreds of megabytes.
 type imageState struct {
 	bytes int64
-	nodes []bool
-	count int64
+	nodes []cluster.NodeID // in order
 }
 
 func (w *World) indexImages() {
-	w.images = map[string]imageState{}
+	w.images = map[string]*imageState{}
 	for i := range w.snap.Nodes {
 		for _, img := range w.snap.Nodes[i].Object.Status.Images {
 			for _, name := range img.Names {
-				s, ok := w.images[name]
-				if !ok {
-					s = imageState{bytes: img.SizeBytes, nodes: make([]bool, len(w.snap.Nodes))}
+				s := w.images[name]
+				if s == nil {
+					s = &imageState{bytes: img.SizeBytes}
+					w.images[name] = s
 				}
-				if !s.nodes[i] {
-					s.nodes[i] = true
-					s.count++
+				if n := len(s.nodes); n == 0 || s.nodes[n-1] != cluster.NodeID(i) { // it may be named twice
+					s.nodes = append(s.nodes, cluster.NodeID(i))
 				}
-				w.images[name] = s
 			}
 		}
 	}
@@ -78,7 +80,7 @@ func (w *World) imageRefs(pod *corev1.Pod) (refs []string, counted int) {
 
 // scoreImageRefs scores by the bytes of the images that are on a node, each
 // weighed by the share of nodes that have the image. It is nil when no node has
-// any of them.
+// any of them, or too little to score.
 func (w *World) scoreImageRefs(refs []string, counted int) []int8 {
 	sums := make([]int64, len(w.snap.Nodes))
 	found := false
@@ -88,20 +90,22 @@ func (w *World) scoreImageRefs(refs []string, counted int) []int8 {
 			continue
 		}
 		found = true
-		share := float64(s.count) / float64(len(w.snap.Nodes))
-		for n, has := range s.nodes {
-			if has {
-				sums[n] += int64(float64(s.bytes) * share)
-			}
+		share := float64(len(s.nodes)) / float64(len(w.snap.Nodes))
+		for _, n := range s.nodes {
+			sums[n] += int64(float64(s.bytes) * share)
 		}
 	}
 	if !found {
 		return nil
 	}
 	most := maxImageBytes * int64(counted)
-	out := make([]int8, len(sums))
+	out, best := make([]int8, len(sums)), int8(0)
 	for n, v := range sums {
 		out[n] = int8(maxScore * (min(max(v, minImageBytes), most) - minImageBytes) / (most - minImageBytes))
+		best = max(best, out[n])
+	}
+	if best == 0 {
+		return nil
 	}
 	return out
 }

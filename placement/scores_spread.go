@@ -34,7 +34,7 @@ func (r *round) scoreSpread(feasible []cluster.NodeID, out []int64) {
 			weight := math.Log(float64(len(feasible) - skipped + 2))
 			for i, n := range feasible {
 				if !b.skip[i] && c.topo.domain[n] != noDomain {
-					b.raw[i] += spreadTerm(c.pods.perNode[n], weight, c.maxSkew)
+					b.raw[i] += spreadTerm(c.pods.on(n), weight, c.maxSkew)
 				}
 			}
 			continue
@@ -107,9 +107,9 @@ func (r *round) addDomainTerms(c *constraint, feasible []cluster.NodeID) {
 // softCounts counts the matching pods by domain.
 func (r *round) softCounts(c *constraint) []int32 {
 	d, rules := r.w.buf.domains(r.slots, c.topo.size), &r.in.spread
-	for n, k := range c.pods.perNode {
-		if k != 0 && c.eligible[n] && (!rules.requireAll || rules.softNode[n]) {
-			d[domainOrEmpty(c.topo, n)] += k
+	for _, x := range c.pods.piles {
+		if n := int(x.node); c.eligible[n] && (!rules.requireAll || rules.softNode[n]) {
+			d[domainOrEmpty(c.topo, n)] += x.pods
 		}
 	}
 	return d

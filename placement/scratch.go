@@ -32,9 +32,9 @@ func (b *scratch) domains(i, size int) []int32 {
 // sumDomains adds up a counter by domain.
 func (b *scratch) sumDomains(i int, t placedTerm) []int32 {
 	d := b.domains(i, t.topo.size)
-	for n, k := range t.pods.perNode {
-		if k != 0 && t.topo.domain[n] != noDomain {
-			d[t.topo.domain[n]] += k
+	for _, x := range t.pods.piles {
+		if domain := t.topo.domain[x.node]; domain != noDomain {
+			d[domain] += x.pods
 		}
 	}
 	return d

@@ -1,11 +1,13 @@
 package placement
 
 import (
+	"encoding/binary"
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/selection"
 )
 
 // systemSpread are the system's default constraints (kube-scheduler
@@ -26,6 +28,7 @@ type constraint struct {
 	pods       *counter // pods that match the selector, on each node
 	self       int64    // 1 when the newcomer matches the selector
 	everything bool     // the selector is empty
+	domains    []int32  // of a hard one: those with a node that counts
 }
 
 // spreadRules are the constraints of an incoming class.
@@ -55,7 +58,21 @@ func (w *World) spreadRules(c *class, in *incoming) (spreadRules, error) {
 		r.hard = nil
 	}
 	r.hardNode, r.softNode = w.withAllKeys(r.hard), w.withAllKeys(r.soft)
+	for i := range r.hard {
+		r.hard[i].findDomains(r.hardNode)
+	}
 	return r, nil
+}
+
+// findDomains finds the domains of the nodes that count for a hard constraint.
+func (c *constraint) findDomains(hasKeys []bool) {
+	seen := make([]bool, c.topo.size)
+	for n, ok := range c.eligible {
+		if x := c.topo.domain[n]; ok && hasKeys[n] && !seen[x] {
+			seen[x] = true
+			c.domains = append(c.domains, x)
+		}
+	}
 }
 
 func (r *spreadRules) add(t *corev1.TopologySpreadConstraint, x constraint) {
@@ -66,20 +83,23 @@ func (r *spreadRules) add(t *corev1.TopologySpreadConstraint, x constraint) {
 	}
 }
 
-// withAllKeys tells by node whether it has every topology key; read-only.
+// withAllKeys tells by node whether it has every topology key. Classes with the
+// same keys share it; it is read-only.
 func (w *World) withAllKeys(cs []constraint) []bool {
-	if len(cs) == 0 && w.everyNode != nil {
-		return w.everyNode
+	var key []byte
+	for i := range cs {
+		key = binary.AppendVarint(key, int64(cs[i].topo.number))
+	}
+	if ok := w.keyed[string(key)]; ok != nil {
+		return ok
 	}
 	ok := make([]bool, len(w.snap.Nodes))
+	w.keyed[string(key)] = ok
 	for n := range ok {
 		ok[n] = true
 		for i := range cs {
 			ok[n] = ok[n] && cs[i].topo.domain[n] != noDomain
 		}
-	}
-	if len(cs) == 0 {
-		w.everyNode = ok
 	}
 	return ok
 }
@@ -164,6 +184,42 @@ func (w *World) defaultSelector(c *class) labels.Selector {
 	return sel
 }
 
+// labelKey is a label key in a namespace.
+type labelKey struct{ namespace, key string }
+
+// classesBy lists the namespace's classes that have one of the labels that the
+// selector asks for, the one that fewest have; all of them where it asks for none
+// by its value.
+func (w *World) classesBy(namespace string, sel labels.Selector) []*class {
+	best, known := w.byNS[namespace], false
+	reqs, _ := sel.Requirements()
+	for i := range reqs {
+		values := reqs[i].Values()
+		if op := reqs[i].Operator(); op != selection.Equals && op != selection.DoubleEquals && op != selection.In || len(values) != 1 {
+			continue
+		}
+		if list := w.labelled(labelKey{namespace, reqs[i].Key()})[values.UnsortedList()[0]]; !known || len(list) < len(best) {
+			best, known = list, true
+		}
+	}
+	return best
+}
+
+// labelled lists the classes of a namespace by their value of a label.
+func (w *World) labelled(k labelKey) map[string][]*class {
+	if list, known := w.byLabel[k]; known {
+		return list
+	}
+	list := map[string][]*class{}
+	for _, c := range w.byNS[k.namespace] {
+		if v, has := c.labels[k.key]; has {
+			list[v] = append(list[v], c)
+		}
+	}
+	w.byLabel[k] = list
+	return list
+}
+
 // spreadCounter returns the count of a namespace's pods that match the
 // selector. An empty selector counts none here, though it matches the newcomer
 // itself: that is how the scheduler does it.
@@ -172,12 +228,12 @@ func (w *World) spreadCounter(namespace string, sel labels.Selector) *counter {
 	if k := w.spreads[id]; k != nil {
 		return k
 	}
-	k := w.newCounter()
+	k := &counter{}
 	w.spreads[id] = k
 	if sel.Empty() {
 		return k
 	}
-	for _, c := range w.byNS[namespace] {
+	for _, c := range w.classesBy(namespace, sel) {
 		if sel.Matches(c.labels) {
 			c.spread = append(c.spread, k)
 			w.count(c, k, false)

@@ -12,6 +12,7 @@ import (
 // far as that matters) share it, so
 // that thousands of classes on thousands of nodes stay small. It is read-only.
 type view struct {
+	number     int    // tells it apart from others
 	affinityOK []bool // node selector and required node affinity
 	taintsOK   []bool // NoSchedule and NoExecute taints
 	canRun     []bool // what CanRun says, by the profile's filters and added affinity
@@ -27,7 +28,8 @@ func (w *World) viewOf(pod *corev1.Pod, p *profile) *view {
 		return v
 	}
 	n := len(w.snap.Nodes)
-	v := &view{affinityOK: make([]bool, n), taintsOK: make([]bool, n), canRun: make([]bool, n)}
+	w.numbered++
+	v := &view{number: w.numbered, affinityOK: make([]bool, n), taintsOK: make([]bool, n), canRun: make([]bool, n)}
 	w.views[key] = v
 	required := nodeaffinity.GetRequiredNodeAffinity(pod)
 	for i := range w.snap.Nodes {

@@ -20,6 +20,7 @@ type World struct {
 	classOf []*class         // by pod; nil for terminal pods
 	classes []*class
 	byNS    map[string][]*class
+	byLabel map[labelKey]map[string][]*class // made on demand
 
 	load       []nodeLoad // by node
 	hinted     hinted
@@ -41,7 +42,7 @@ type World struct {
 	unreadable string
 	services   map[string][]*corev1.Service
 	owners     map[ownerKey]owner
-	images     map[string]imageState
+	images     map[string]*imageState
 	// imageScored are the scores of lists of images, by node.
 	imageScored map[string][]int8
 
@@ -55,9 +56,14 @@ type World struct {
 	leaving   cluster.NodeID                 // where a victim has just gone; its volumes are still attached
 	nominated map[cluster.NodeID][]cluster.PodID
 	views     map[string]*view
-	everyNode []bool           // true for each
-	changes   []cluster.NodeID // where pods came or went, oldest first
-	forgotten int              // changes that are no longer listed
+	terrains  map[string]*terrain
+	numbered  int // views and topologies that have got a number
+	hintings  int // how often hints were set, and one
+	quick     *quick
+	general   bool              // nothing is foretold quickly: for comparison
+	keyed     map[string][]bool // by topologies, the nodes that have all their keys
+	changes   []cluster.NodeID  // where pods came or went, oldest first
+	forgotten int               // changes that are no longer listed
 
 	walk []cluster.NodeID // order in which the scheduler looks at nodes; made on demand
 	buf  scratch
@@ -83,6 +89,8 @@ func NewWorld(s *cluster.Snapshot, opts Options) *World {
 		node:        make([]cluster.NodeID, len(s.Pods)),
 		classOf:     make([]*class, len(s.Pods)),
 		byNS:        map[string][]*class{},
+		byLabel:     map[labelKey]map[string][]*class{},
+		keyed:       map[string][]bool{},
 		load:        make([]nodeLoad, len(s.Nodes)),
 		topologies:  map[string]*topology{},
 		spreads:     map[string]*counter{},
@@ -94,6 +102,8 @@ func NewWorld(s *cluster.Snapshot, opts Options) *World {
 		claimUse:    map[string]int32{},
 		storage:     newStorage(s),
 		views:       map[string]*view{},
+		terrains:    map[string]*terrain{},
+		hintings:    1,
 		imageScored: map[string][]int8{},
 		leaving:     cluster.NoNode,
 		scattered:   scattered,
@@ -167,7 +177,7 @@ func (w *World) shiftSpread(p cluster.PodID, n cluster.NodeID, by int32) {
 		return
 	}
 	for _, c := range w.classOf[p].spread {
-		c.perNode[n] += by
+		c.add(n, by)
 	}
 }
 
@@ -187,7 +197,7 @@ func (w *World) shiftRest(p cluster.PodID, n cluster.NodeID, by int64) {
 		l.extended[name] += by * amount
 	}
 	for _, c := range w.classOf[p].affinity {
-		c.perNode[n] += int32(by)
+		c.add(n, int32(by))
 		c.total += by
 	}
 	if w.packing != nil {
@@ -195,6 +205,9 @@ func (w *World) shiftRest(p cluster.PodID, n cluster.NodeID, by int64) {
 	}
 	w.shiftHeld(p, n, int32(by))
 	w.changed(n)
+	if w.quick != nil {
+		w.quick.look(n)
+	}
 }
 
 // shiftHeld changes what pods keep from each other on a node: ports, disks,

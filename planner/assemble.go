@@ -12,18 +12,18 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// assemble writes the search down as a plan.
-func (p *Planner) assemble(c *search, steps []wavedStep) plan.Plan {
-	before := c.afresh()
+// assemble writes the search down as a plan. before and start are the cluster
+// and the goals when it began.
+func (p *Planner) assemble(c *search, before plan.State, start *tracker) plan.Plan {
 	out := plan.Plan{
 		APIVersion: plan.APIVersion, Kind: "Plan",
 		TakenAt: c.s.TakenAt.UTC(), TakenAtNewest: c.s.Objects.TakenAt.IsZero(), Expires: c.now.Add(validity).UTC(),
 		Cluster:    plan.ClusterInfo{UID: c.s.ClusterUID, Version: fmt.Sprintf("%d.%d", c.s.ServerMajor, c.s.ServerMinor)},
 		ConfigHash: p.opts.ConfigHash, NotEnforced: p.opts.NotEnforced,
 		Moves:      []plan.Move{},
-		Rejections: c.refused.list(p.opts.SamplesPerCode),
+		Rejections: c.refused.list(c.s, p.opts.SamplesPerCode),
 		Goals:      []plan.Goal{},
-		Before:     before.state(),
+		Before:     before,
 		Strategies: c.strategies(),
 		Schedulers: c.schedulers,
 		Inputs:     c.inputs(),
@@ -34,13 +34,12 @@ func (p *Planner) assemble(c *search, steps []wavedStep) plan.Plan {
 			out.Hints = append(out.Hints, c.waveHints(i+1, nodes))
 		}
 	}
-	for i, st := range steps {
-		m := before.move(st)
+	for i, st := range c.moves {
+		m := c.move(st)
 		m.Step = i + 1
 		out.Moves = append(out.Moves, m)
-		before.apply(st.step)
 	}
-	out.After, out.Bound = before.state(), c.bound(before.goals)
+	out.After, out.Bound = c.state(), c.bound(start)
 	for _, g := range c.goals.list {
 		if g.ID != "" {
 			out.Goals = append(out.Goals, g)
@@ -60,29 +59,21 @@ func (c *search) graceOf(p *cluster.Pod) int64 {
 	return 0
 }
 
-// move describes one step; the search stands where the step begins.
+// move describes one step.
 func (c *search) move(st wavedStep) plan.Move {
 	p := &c.s.Pods[st.pod]
 	m := plan.Move{
 		Pod: podRef(p), Owner: ownerRef(c.s, p), Goals: []string{},
 		From: c.s.Nodes[st.from].Name, To: c.s.Nodes[st.landing.to].Name,
-		Acceptable: plan.Acceptable{Nodes: len(st.landing.acceptable)},
+		Acceptable: plan.Acceptable{Nodes: st.landing.acceptable},
 		PGood:      st.landing.pGood, PReturn: st.landing.pReturn, PPending: st.landing.pPending,
-		NotAfter: c.verdict.notAfter(p), Wave: st.wave, Steer: c.steered(st.landing), Benefit: c.goals.gain(st.pod, st.from), Cost: cost(p),
+		NotAfter: c.verdict.notAfter(p), Wave: st.wave, Steer: c.steered(st.landing), Benefit: st.gain, Cost: cost(p),
 		GracePeriodSeconds: c.graceOf(p),
 	}
-	for _, n := range st.landing.acceptable {
-		m.AcceptableNodes = append(m.AcceptableNodes, c.s.Nodes[n].Name)
-	}
-	served := st.landing.served
-	if !slices.Contains(served, st.goal) {
-		served = append(served, st.goal)
-	}
-	for _, i := range served {
+	for _, i := range st.landing.served {
 		m.Goals = append(m.Goals, c.goals.list[i].ID)
 	}
-	most := c.goals.servedMost(st.pod, st.from, served)
-	m.Strategy, m.Reason = c.goals.list[most].Strategy, c.goals.list[most].Reason
+	m.Strategy, m.Reason = c.goals.list[st.most].Strategy, c.goals.list[st.most].Reason
 	return m
 }
 

@@ -2,7 +2,6 @@ package planner
 
 import (
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -17,9 +16,20 @@ type below struct {
 // rounding lets a fraction such as 0.9 of 10000m be 9000m, not 8999m.
 const rounding = 1e-6
 
-func newBelow(s *cluster.Snapshot, w *placement.World, g plan.Goal) *below {
+func newBelow(s *cluster.Snapshot, g plan.Goal) *below {
 	total := s.Nodes[g.Node].Allocatable.Get(g.Resource)
-	return &below{s, g.Node, g.Resource, w.Requested(g.Node).Get(g.Resource), int64(g.Limit*float64(total) + rounding), total}
+	b := &below{s, g.Node, g.Resource, 0, int64(g.Limit*float64(total) + rounding), total}
+	for _, id := range s.Nodes[g.Node].Pods {
+		if p := &s.Pods[id]; !p.Terminal {
+			b.used += p.Requests.Get(g.Resource)
+		}
+	}
+	return b
+}
+
+func (b *below) clone() measure {
+	c := *b
+	return &c
 }
 
 func (b *below) excess() int64 { return max(0, b.used-b.limit) }

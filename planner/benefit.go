@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/ledger"
 )
@@ -47,7 +46,7 @@ func Gains(before Standing, p plan.Plan, outcomes []plan.Outcome, after Standing
 }
 
 func track(at Standing) *tracker {
-	return newTracker(at.Snapshot, placement.NewWorld(at.Snapshot, placement.Options{}), at.Goals)
+	return newTracker(at.Snapshot, at.Goals)
 }
 
 // account adds up one pass.
@@ -100,7 +99,7 @@ func (a *account) add(p plan.Plan, m plan.Move, o plan.Outcome) {
 	if n := s.NodeByName(o.Landed); n != nil {
 		for _, i := range a.was.byNode[n.ID] {
 			if strategies[a.was.list[i].Strategy] {
-				a.of(i).reached = true
+				a.of(int(i)).reached = true
 			}
 		}
 	}

@@ -22,16 +22,16 @@ type proof struct {
 
 // bound proves how few evictions could meet the requested goals, counting only
 // pods that may leave, and how much excess none of them can remove; and how few
-// could leave no more excess than done, the goals after the plan.
+// could leave no more excess than the plan does. start are the goals before it.
 //
 // Hot nodes: a pod leaves one node only, so the needs of nodes add up. Groups:
 // a pod can serve several, so only disjoint groups add up. One eviction may
 // serve a node and a group at once, so the two sums combine by max.
-func (c *search) bound(done *tracker) plan.Bound {
-	start, byGoal := c.afresh(), map[string]float64{}
+func (c *search) bound(start *tracker) plan.Bound {
+	byGoal := map[string]float64{}
 	nodes, groups := proof{byGoal: byGoal}, proof{byGoal: byGoal}
-	start.nodesBound(&nodes, done)
-	start.groupsBound(&groups, done)
+	c.nodesBound(&nodes, start)
+	c.groupsBound(&groups, start)
 	return plan.Bound{
 		MinEvictions: max(nodes.evictions, groups.evictions), MinForPlan: max(nodes.forPlan, groups.forPlan),
 		Residual: plan.Round(nodes.residual + groups.residual), ResidualByGoal: byGoal, BlockedBy: c.blockers(),
@@ -41,19 +41,17 @@ func (c *search) bound(done *tracker) plan.Bound {
 // nodesBound sums, over nodes, the largest need of one resource: its excess
 // covered by the largest pods that may leave. What they cannot cover is
 // residual, as a share of the goal's excess.
-func (c *search) nodesBound(out *proof, done *tracker) {
+func (c *search) nodesBound(out *proof, start *tracker) {
 	for n := range c.s.Nodes {
 		most, planned := 0, 0
-		for _, g := range c.goals.byNode[n] {
-			b, ok := c.goals.at[g].(*below)
-			if !ok || c.goals.list[g].Constraint || b.excess() == 0 {
+		for _, g := range start.byNode[n] {
+			b, ok := start.at[g].(*below)
+			if !ok || start.list[g].Constraint || b.excess() == 0 {
 				continue
 			}
-			count, rest := c.coverLargestFirst(b, b.excess())
-			most = max(most, count)
-			count, _ = c.coverLargestFirst(b, b.excess()-done.excess(g))
-			planned = max(planned, count)
-			out.stays(c.goals.list[g], float64(rest)/float64(b.excess()), float64(rest)/float64(b.total))
+			all, some, rest := c.coverLargestFirst(b, b.excess(), b.excess()-c.goals.excess(int(g)))
+			most, planned = max(most, all), max(planned, some)
+			out.stays(start.list[g], float64(rest)/float64(b.excess()), float64(rest)/float64(b.total))
 		}
 		out.evictions += most
 		out.forPlan += planned
@@ -69,24 +67,35 @@ func (out *proof) stays(g plan.Goal, share, v float64) {
 }
 
 // coverLargestFirst counts the largest pods that may leave and cover an amount
-// together, and what they cannot cover.
-func (c *search) coverLargestFirst(b *below, amount int64) (count int, rest int64) {
-	var sizes []int64
+// together, those that cover a part of it, and says what they cannot cover. Only
+// pods that are counted are asked whether they may leave.
+func (c *search) coverLargestFirst(b *below, amount, part int64) (all, some int, rest int64) {
+	type pod struct {
+		size int64
+		id   cluster.PodID
+	}
+	var pods []pod
 	for _, id := range c.s.Nodes[b.node].Pods {
-		if _, refused := c.verdict.of(id); !refused {
-			sizes = append(sizes, c.s.Pods[id].Requests.Get(b.resource))
+		if size := c.s.Pods[id].Requests.Get(b.resource); size > 0 {
+			pods = append(pods, pod{size, id})
 		}
 	}
-	slices.SortFunc(sizes, func(x, y int64) int { return cmp.Compare(y, x) })
+	slices.SortFunc(pods, func(x, y pod) int { return cmp.Or(cmp.Compare(y.size, x.size), cmp.Compare(x.id, y.id)) })
 	rest = amount
-	for _, size := range sizes {
-		if rest <= 0 || size == 0 {
+	for _, p := range pods {
+		if rest <= 0 {
 			break
 		}
-		rest -= size
-		count++
+		if _, refused := c.verdict.of(p.id); refused {
+			continue
+		}
+		if amount-rest < part {
+			some++
+		}
+		rest -= p.size
+		all++
 	}
-	return count, max(0, rest)
+	return all, some, max(0, rest)
 }
 
 // groupsBound sums the fewest moves of disjoint groups and counts as residual
@@ -94,10 +103,10 @@ func (c *search) coverLargestFirst(b *below, amount int64) (count int, rest int6
 // move at most, which bounds a plan that goes part of the way. It claims nothing
 // for a group whose total may change: a pod of its workloads is Pending or
 // terminating, or may come in from where the goal does not count.
-func (c *search) groupsBound(out *proof, done *tracker) {
+func (c *search) groupsBound(out *proof, start *tracker) {
 	used := map[cluster.PodID]bool{}
 	for g, goal := range c.goals.list {
-		k, ok := c.goals.at[g].(*skew)
+		k, ok := start.at[g].(*skew)
 		if !ok || goal.Constraint || k.excess() == 0 || !c.settled(goal, used) {
 			continue
 		}
@@ -110,7 +119,7 @@ func (c *search) groupsBound(out *proof, done *tracker) {
 		}
 		limit, moves := k.reachable(leaving)
 		out.evictions += moves
-		if left := done.excess(g); left > 0 {
+		if left := c.goals.excess(g); left > 0 {
 			moves = int(k.excess() - left)
 		}
 		out.forPlan += moves
@@ -193,14 +202,10 @@ func (c *search) blockers() []plan.Blocker {
 		if goal.Constraint || c.goals.excess(g) == 0 {
 			continue
 		}
-		pods := goal.Pods
-		if goal.Kind == plan.NodeBelow {
-			pods = c.s.Nodes[goal.Node].Pods
-		}
 		counts := map[plan.Code]int{}
-		for _, id := range pods {
+		for _, id := range c.podsOf(g) {
 			if r, ok := c.refused.byPod[id]; ok {
-				counts[r.Reason.Code]++
+				counts[r.reason.Code]++
 			}
 		}
 		for _, code := range slices.SortedFunc(maps.Keys(counts), func(a, b plan.Code) int {

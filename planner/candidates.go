@@ -22,12 +22,13 @@ type candidate struct {
 	cost float64
 }
 
-// candidates lists the pods whose leaving serves goal g, best first.
+// candidates lists the pods whose leaving serves goal g, best first. The list is
+// good until the next call.
 func (c *search) candidates(g int) []candidate {
-	var out []candidate
+	out := c.buf[:0]
 	goal := c.goals.list[g]
 	consider := func(id cluster.PodID) {
-		if c.moved[id] || c.leftOut[id] {
+		if c.moved[id] || c.triedIn[id] == c.round {
 			return
 		}
 		from := c.world.NodeOf(id)
@@ -37,22 +38,23 @@ func (c *search) candidates(g int) []candidate {
 		p := &c.s.Pods[id]
 		out = append(out, candidate{id, c.verdict.rank(id), c.goals.gain(id, from), c.size(goal, p), cost(p)})
 	}
-	switch goal.Kind {
-	case plan.NodeBelow:
-		for _, id := range c.s.Nodes[goal.Node].Pods {
-			if c.world.NodeOf(id) == goal.Node {
-				consider(id)
-			}
-		}
-	default:
-		for _, id := range goal.Pods {
-			consider(id)
-		}
+	for _, id := range c.podsOf(g) {
+		consider(id)
 	}
+	c.buf = out
 	slices.SortFunc(out, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.benefit, a.benefit), cmp.Compare(a.size, b.size), cmp.Compare(a.cost, b.cost), c.younger(a.pod, b.pod), cmp.Compare(a.pod, b.pod))
 	})
 	return out
+}
+
+// podsOf lists the pods that goal g is about, as they stood at first. One that
+// came to a node since has moved already.
+func (c *search) podsOf(g int) []cluster.PodID {
+	if goal := &c.goals.list[g]; goal.Kind == plan.NodeBelow {
+		return c.s.Nodes[goal.Node].Pods
+	}
+	return c.goals.list[g].Pods
 }
 
 func (c *search) size(g plan.Goal, p *cluster.Pod) float64 {

@@ -57,10 +57,13 @@ func goalCount(n int) string {
 func (c *search) outside(k *skew, g plan.Goal) map[string]bool {
 	out := map[string]bool{}
 	for _, id := range g.Pods {
-		if n := c.s.Pods[id].Node; n != cluster.NoNode && k.nodeDomain[n] != "" {
-			if _, counted := k.domain(n); !counted {
-				out[k.nodeDomain[n]] = true
-			}
+		n := c.s.Pods[id].Node
+		if n == cluster.NoNode || k.domains.of[n] == noDomain {
+			continue
+		}
+		if _, counted := k.domain(n); !counted {
+			value, _ := c.s.Nodes[n].Label(g.TopologyKey)
+			out[value] = true
 		}
 	}
 	return out

@@ -22,15 +22,13 @@ type Explainer struct {
 
 // Explain makes the plan once, so that many pods can be asked about.
 func (p *Planner) Explain(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *Explainer {
-	c := p.newSearch(s, st, p.asked(s, st, goals, now), now)
-	steps := p.solve(c)
-	e := &Explainer{start: c.afresh(), done: c, moves: map[cluster.PodID]plan.Move{}}
-	during := c.afresh()
-	for i, st := range steps {
-		m := during.move(st)
+	goals = p.asked(s, st, goals, now)
+	e := &Explainer{start: p.newSearch(s, st, goals, now), done: p.newSearch(s, st, goals, now), moves: map[cluster.PodID]plan.Move{}}
+	e.done.run()
+	for i, st := range e.done.moves {
+		m := e.done.move(st)
 		m.Step = i + 1
 		e.moves[st.pod] = m
-		during.apply(st.step)
 	}
 	return e
 }
@@ -122,7 +120,7 @@ func (e *Explainer) judge(p *cluster.Pod, x *plan.PodExplanation) {
 	guarded := slices.IndexFunc(x.Guards, func(c plan.Check) bool { return !c.Allows })
 	switch {
 	case refused:
-		x.Verdict = r.Reason
+		x.Verdict = r.reason
 	case guarded >= 0:
 		x.Verdict = plan.Reason{Code: x.Guards[guarded].Code, Message: x.Guards[guarded].Message}
 		x.NotNeeded = notNeeded(wanted)

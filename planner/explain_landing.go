@@ -25,18 +25,18 @@ func (e *Explainer) landing(p *cluster.Pod) plan.Landing {
 		l.Verdict = reason
 	}
 	if got.steered { // the rest is what holds with the hints
-		hint([]*search{c}, got.hinted)
-		defer hint([]*search{c}, nil)
+		hint([]*scene{c.scene}, got.hinted)
+		defer hint([]*scene{c.scene}, nil)
 		pr = c.world.Predict(p.ID)
 		h := c.waveHints(0, got.hinted)
 		l.Steer, l.Hinted = h.Kind, h.Nodes
 	}
 	l.PGood, l.PReturn, l.PPending = got.pGood, got.pReturn, got.pPending
-	why := c.whys(p, pr)
+	why, acceptable := c.whys(p, pr), c.acceptable(p.ID, &got)
 	for i := range c.s.Nodes {
 		n := cluster.NodeID(i)
 		l.Nodes = append(l.Nodes, plan.NodeView{
-			Name: c.s.Nodes[i].Name, Zone: c.limits.zone[n], Acceptable: slices.Contains(got.acceptable, n), Worsens: c.worsened(p, n),
+			Name: c.s.Nodes[i].Name, Zone: c.limits.zone[n], Acceptable: slices.Contains(acceptable, n), Worsens: c.worsened(p, n),
 			Probability: plan.Round(pr.Prob(func(x cluster.NodeID) bool { return x == n })), Why: why[n],
 		})
 	}

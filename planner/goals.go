@@ -8,7 +8,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -17,7 +16,7 @@ import (
 func number(s *cluster.Snapshot, goals []plan.Goal) []plan.Goal {
 	goals = slices.Clone(goals)
 	slices.SortStableFunc(goals, func(a, b plan.Goal) int { return strings.Compare(key(a), key(b)) })
-	t := newTracker(s, placement.NewWorld(s, placement.Options{}), goals)
+	t := newTracker(s, goals)
 	n := 0
 	for i := range goals {
 		goals[i].Excess = t.reported(i)
@@ -34,15 +33,20 @@ func key(g plan.Goal) string {
 	return strings.Join([]string{g.Strategy, string(g.Kind), g.Subject.String(), g.Resource, g.TopologyKey}, "\x00")
 }
 
-// tracker holds the goals and how far each is from being met, and follows moves.
+// tracker holds the goals and how far each is from being met, and follows moves
+// from the snapshot on.
 type tracker struct {
 	s    *cluster.Snapshot
 	list []plan.Goal
 	at   []measure
-	// initial is the excess of each goal when the search began, at least 1.
+	// initial is the excess of each goal in the snapshot, at least 1.
 	initial []int64
-	byNode  [][]int // goals about a node
-	byPod   map[cluster.PodID][]int
+	byNode  [][]int32 // goals about a node
+	byPod   [][]int32 // goals about a group that the pod is in
+	// headroom is, by resource and node, how much more may be requested there
+	// before a goal about the node is worse off; nil where no goal is about the
+	// resource.
+	headroom map[string][]int64
 }
 
 // measure is one goal's distance, in integers of its own unit.
@@ -55,27 +59,45 @@ type measure interface {
 	move(pod cluster.PodID, from, to cluster.NodeID)
 	// reported is the excess in the unit of plan.Goal.
 	reported() float64
+	// clone is a measure that follows other moves from here on.
+	clone() measure
 }
 
-func newTracker(s *cluster.Snapshot, w *placement.World, goals []plan.Goal) *tracker {
-	t := &tracker{s: s, list: goals, at: make([]measure, len(goals)), byNode: make([][]int, len(s.Nodes)), byPod: map[cluster.PodID][]int{}}
+func newTracker(s *cluster.Snapshot, goals []plan.Goal) *tracker {
+	t := &tracker{s: s, list: goals, at: make([]measure, len(goals)), initial: make([]int64, len(goals)),
+		byNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32, len(s.Pods)), headroom: map[string][]int64{}}
 	domains := domainIndex{}
 	for i, g := range goals {
 		switch g.Kind {
 		case plan.SkewAtMost:
-			t.at[i] = newSkew(s, w, g, domains.of(s, g.TopologyKey))
+			t.at[i] = newSkew(s, g, domains.of(s, g.TopologyKey))
 			for _, p := range g.Pods {
-				t.byPod[p] = append(t.byPod[p], i)
+				t.byPod[p] = append(t.byPod[p], int32(i))
 			}
 		case plan.NodeBelow:
-			t.at[i] = newBelow(s, w, g)
-			t.byNode[g.Node] = append(t.byNode[g.Node], i)
+			t.at[i] = newBelow(s, g)
+			t.byNode[g.Node] = append(t.byNode[g.Node], int32(i))
+			t.bound(t.at[i].(*below))
 		default:
 			panic("planner: no measure for goal kind " + string(g.Kind))
 		}
-		t.initial = append(t.initial, max(1, t.at[i].excess()))
+		t.initial[i] = max(1, t.at[i].excess())
 	}
 	return t
+}
+
+// clone is a tracker that follows other moves from here on.
+func (t *tracker) clone() *tracker {
+	c := *t
+	c.headroom = make(map[string][]int64, len(t.headroom))
+	for r, room := range t.headroom {
+		c.headroom[r] = slices.Clone(room)
+	}
+	c.at = make([]measure, len(t.at))
+	for i, m := range t.at {
+		c.at[i] = m.clone()
+	}
+	return &c
 }
 
 func (t *tracker) excess(i int) int64     { return t.at[i].excess() }
@@ -83,6 +105,15 @@ func (t *tracker) reported(i int) float64 { return t.at[i].reported() }
 
 func (t *tracker) move(pod cluster.PodID, from, to cluster.NodeID) {
 	t.each(pod, from, to, func(i int) bool { t.at[i].move(pod, from, to); return true })
+	for r, room := range t.headroom {
+		amount := t.s.Pods[pod].Requests.Get(r)
+		if from != cluster.NoNode && room[from] != unbounded {
+			room[from] += amount
+		}
+		if to != cluster.NoNode && room[to] != unbounded {
+			room[to] -= amount
+		}
+	}
 }
 
 // each calls f for every goal that a move can touch, until f says false.
@@ -92,28 +123,17 @@ func (t *tracker) each(pod cluster.PodID, from, to cluster.NodeID, f func(i int)
 			continue
 		}
 		for _, i := range t.byNode[n] {
-			if !f(i) {
+			if !f(int(i)) {
 				return false
 			}
 		}
 	}
 	for _, i := range t.byPod[pod] {
-		if !f(i) {
+		if !f(int(i)) {
 			return false
 		}
 	}
 	return true
-}
-
-// serves reports whether moving the pod improves at least one requested goal
-// and worsens none, constraints included.
-func (t *tracker) serves(pod cluster.PodID, from, to cluster.NodeID) bool {
-	better := false
-	return t.each(pod, from, to, func(i int) bool {
-		before, after := t.at[i].excess(), t.at[i].with(pod, from, to)
-		better = better || after < before && !t.list[i].Constraint
-		return after <= before
-	}) && better
 }
 
 // served lists the requested goals that moving the pod improves.

@@ -12,7 +12,7 @@ import (
 // landing is where a replacement is predicted to go.
 type landing struct {
 	to                       cluster.NodeID
-	acceptable               []cluster.NodeID
+	acceptable               int   // nodes
 	served                   []int // goals improved on `to`
 	pGood, pReturn, pPending float64
 	// hinted are nodes that must carry a hint for this to hold; in a wave those
@@ -20,47 +20,70 @@ type landing struct {
 	hinted []cluster.NodeID
 	// steered: without hints it would not hold.
 	steered bool
+	// predicted is what it was read from; forgotten once the move is accepted.
+	predicted placement.Prediction
 }
 
 // land predicts where the replacement of a pod goes and accepts it only if,
 // with enough confidence, requested goals are then served better and no goal
 // worse.
-func (c *search) land(pod cluster.PodID) (landing, plan.Reason, bool) {
+func (c *scene) land(pod cluster.PodID) (landing, plan.Reason, bool) {
 	from := c.world.NodeOf(pod)
-	pr := c.world.Predict(pod)
+	pr := c.world.PredictOdds(pod)
 	if pr.SupportedWhy != "" {
 		return landing{}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.SupportedWhy}, false
 	}
-	// A pod may tolerate a node that is not Ready, but does not run there.
-	good := func(n cluster.NodeID) bool { return n != from && c.s.Nodes[n].Ready && c.goals.serves(pod, from, n) }
+	places := c.goals.arrivals(pod, from)
+	good := func(n cluster.NodeID) bool { return c.accepts(&places, n) }
 	l := landing{
-		pGood:    plan.Round(pr.Prob(good)),
-		pReturn:  plan.Round(pr.Prob(func(n cluster.NodeID) bool { return n == from })),
-		pPending: plan.Round(pr.Pending()),
+		pGood:     plan.Round(pr.Prob(good)),
+		pReturn:   plan.Round(pr.Prob(func(n cluster.NodeID) bool { return n == from })),
+		pPending:  plan.Round(pr.Pending()),
+		predicted: pr,
 	}
-	for _, n := range pr.Gone.Feasible {
-		if good(n) {
-			l.acceptable = append(l.acceptable, n)
+	if l.pGood < c.opts.MinConfidence {
+		if !anyOf(pr.Gone.Fitting, good) {
+			return l, noTarget(from, pr), false
 		}
-	}
-	if len(l.acceptable) == 0 {
-		return l, c.noTarget(pod, from, pr), false
-	}
-	if l.pGood < c.p.opts.MinConfidence {
-		return l, c.tooUncertain(pod, from, pr, l), false
+		return l, c.tooUncertain(from, pr, &places, l), false
 	}
 	l.to = pr.LikeliestOf(good)
 	l.served = c.goals.served(pod, from, l.to)
 	return l, plan.Reason{}, true
 }
 
-// noTarget explains why no node is acceptable.
-func (c *search) noTarget(pod cluster.PodID, from cluster.NodeID, pr placement.Prediction) plan.Reason {
-	others := 0
-	for _, n := range pr.Gone.Feasible {
-		if n != from {
-			others++
+// accepts reports whether a replacement may stand on n. A pod may tolerate a node
+// that is not Ready, but does not run there.
+func (c *scene) accepts(places *arrivals, n cluster.NodeID) bool {
+	return n != places.from && c.ready[n] && places.serve(n)
+}
+
+// acceptable lists the nodes that a landing may end on.
+func (c *scene) acceptable(pod cluster.PodID, l *landing) []cluster.NodeID {
+	places := c.goals.arrivals(pod, c.world.NodeOf(pod))
+	var out []cluster.NodeID
+	for n := range l.predicted.Gone.Fitting.All() {
+		if c.accepts(&places, n) {
+			out = append(out, n)
 		}
+	}
+	return out
+}
+
+func anyOf(nodes placement.NodeSet, good func(cluster.NodeID) bool) bool {
+	for n := range nodes.All() {
+		if good(n) {
+			return true
+		}
+	}
+	return false
+}
+
+// noTarget explains why no node is acceptable.
+func noTarget(from cluster.NodeID, pr placement.Prediction) plan.Reason {
+	others := pr.Gone.Fitting.Len()
+	if pr.Gone.Fitting.Has(from) {
+		others--
 	}
 	if others == 0 {
 		return plan.Reason{Code: plan.NoTargetFits, Message: "its replacement fits on no other node"}
@@ -78,9 +101,9 @@ func otherNodes(n int) string {
 
 // tooUncertain tells a replacement that goes back, or into the same over-full
 // domain, from one whose place is merely not known well enough.
-func (c *search) tooUncertain(pod cluster.PodID, from cluster.NodeID, pr placement.Prediction, l landing) plan.Reason {
-	back := pr.Prob(func(n cluster.NodeID) bool { return n == from || len(c.goals.served(pod, from, n)) == 0 })
-	need := c.p.opts.MinConfidence
+func (c *scene) tooUncertain(from cluster.NodeID, pr placement.Prediction, places *arrivals, l landing) plan.Reason {
+	back := pr.Prob(func(n cluster.NodeID) bool { return n == from || !places.helps(n) })
+	need := c.opts.MinConfidence
 	if back >= 1-l.pGood-back {
 		return plan.Reason{Code: plan.WouldReturn, Message: fmt.Sprintf(
 			"its replacement would go back to %s, or where it helps as little, with probability %.2f; at most %.2f is allowed (guards.minConfidence %.2f)",

@@ -24,26 +24,39 @@ type limits struct {
 // population counts pods by what limits are about.
 type population struct {
 	all       int
-	node      map[cluster.NodeID]int
+	node      []int // by NodeID
 	namespace map[string]int
-	owner     map[cluster.WorkloadID]int
+	workload  []int // by WorkloadID
+	bare      int   // of no workload
 	zone      map[string]int
 }
 
-func newPopulation() population {
-	return population{0, map[cluster.NodeID]int{}, map[string]int{}, map[cluster.WorkloadID]int{}, map[string]int{}}
+func newPopulation(s *cluster.Snapshot) population {
+	return population{0, make([]int, len(s.Nodes)), map[string]int{}, make([]int, len(s.Workloads)), 0, map[string]int{}}
+}
+
+// owner counts the pods of a workload; those of none together.
+func (p *population) owner(w cluster.WorkloadID) int {
+	if w == cluster.NoWorkload {
+		return p.bare
+	}
+	return p.workload[w]
 }
 
 func (p *population) add(s *cluster.Snapshot, zone []string, pod *cluster.Pod, d int) {
 	p.all += d
 	p.node[pod.Node] += d
 	p.namespace[pod.Object.Namespace] += d
-	p.owner[pod.Workload] += d
+	if pod.Workload == cluster.NoWorkload {
+		p.bare += d
+	} else {
+		p.workload[pod.Workload] += d
+	}
 	p.zone[zone[pod.Node]] += d
 }
 
 func newLimits(s *cluster.Snapshot, opts Limits, hour ledger.Hour) *limits {
-	l := &limits{s: s, opts: opts, hour: hour, zone: domainIndex{}.of(s, ZoneKey), total: newPopulation(), planned: newPopulation()}
+	l := &limits{s: s, opts: opts, hour: hour, zone: zonesOf(s), total: newPopulation(s), planned: newPopulation(s)}
 	for i := range s.Pods {
 		if p := &s.Pods[i]; p.Node != cluster.NoNode && !p.Terminal {
 			l.total.add(s, l.zone, p, 1)
@@ -54,6 +67,19 @@ func newLimits(s *cluster.Snapshot, opts Limits, hour ledger.Hour) *limits {
 
 func (l *limits) count(pod cluster.PodID)   { l.planned.add(l.s, l.zone, &l.s.Pods[pod], 1) }
 func (l *limits) uncount(pod cluster.PodID) { l.planned.add(l.s, l.zone, &l.s.Pods[pod], -1) }
+
+// spent says which limit lets no pod go any more, whatever it is.
+func (l *limits) spent() (plan.Reason, bool) {
+	return strictest([]allowance{l.ofPass(), l.hourlyOfCluster()})
+}
+
+func (l *limits) ofPass() allowance {
+	return allowance{plan.LimitPerPass, l.opts.PerPass, l.total.all, l.planned.all, "limits.perPass", "", 0, ""}
+}
+
+func (l *limits) hourlyOfCluster() allowance {
+	return allowance{plan.LimitPerHour, l.opts.PerHour.Cluster, 0, l.planned.all, "limits.perHour.cluster", "", l.hour.Cluster, ""}
+}
 
 // allowance is one limit as it stands for a pod. What is past counts against
 // those that outlast a pass.
@@ -141,29 +167,27 @@ func inZone(zone string) string {
 func (l *limits) allowances(pod cluster.PodID) [8]allowance {
 	p := &l.s.Pods[pod]
 	ns, zone := p.Object.Namespace, l.zone[p.Node]
-	owner, all := l.hourly(p)
 	return [...]allowance{
-		{plan.LimitPerPass, l.opts.PerPass, l.total.all, l.planned.all, "limits.perPass", "", 0, ""},
+		l.ofPass(),
 		{plan.LimitPerNode, l.opts.PerNode, l.total.node[p.Node], l.planned.node[p.Node], "limits.perNode", l.s.Nodes[p.Node].Name, 0, ""},
 		{plan.LimitPerNamespace, l.opts.PerNamespace, l.total.namespace[ns], l.planned.namespace[ns], "limits.perNamespace", ns, 0, ""},
-		{plan.LimitPerOwner, l.opts.PerOwner, l.total.owner[p.Workload], l.planned.owner[p.Workload], "limits.perOwner", "", 0, ""},
+		{plan.LimitPerOwner, l.opts.PerOwner, l.total.owner(p.Workload), l.planned.owner(p.Workload), "limits.perOwner", "", 0, ""},
 		{plan.LimitPerZone, l.opts.PerZone, l.total.zone[zone], l.planned.zone[zone], "limits.perZone", zone, 0, ""},
-		owner,
+		l.hourlyOfOwner(p),
 		{plan.LimitPerHour, l.opts.PerHour.Namespace, 0, l.planned.namespace[ns], "limits.perHour.namespace", ns, l.hour.Namespace[ns], ""},
-		all,
+		l.hourlyOfCluster(),
 	}
 }
 
-// hourly are the hourly limits of a pod's workload and of the cluster. A pod of
-// no workload stands for itself.
-func (l *limits) hourly(p *cluster.Pod) (owner, all allowance) {
+// hourlyOfOwner is the hourly limit of a pod's workload. A pod of no workload
+// stands for itself.
+func (l *limits) hourlyOfOwner(p *cluster.Pod) allowance {
 	w := workloadRef(l.s, p)
-	planned := l.planned.owner[p.Workload]
+	planned := l.planned.owner(p.Workload)
 	if p.Workload == cluster.NoWorkload {
 		planned = 0
 	}
-	return allowance{plan.LimitPerHour, l.opts.PerHour.Owner, 0, planned, "limits.perHour.owner", w.Name, l.hour.Workload[w], w.Kind},
-		allowance{plan.LimitPerHour, l.opts.PerHour.Cluster, 0, l.planned.all, "limits.perHour.cluster", "", l.hour.Cluster, ""}
+	return allowance{plan.LimitPerHour, l.opts.PerHour.Owner, 0, planned, "limits.perHour.owner", w.Name, l.hour.Workload[w], w.Kind}
 }
 
 // workloadRef names a pod's workload as it is remembered.

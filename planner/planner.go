@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/guard"
 	"github.com/evenkeel-project/evenkeel/planner/ledger"
@@ -26,50 +25,37 @@ type Planner struct{ opts Options }
 // New returns a planner.
 func New(opts Options) *Planner { return &Planner{opts} }
 
-// Plan answers the goals. Cost: one landing prediction per candidate pod until
-// the goals are met or limits are reached, O(candidates x nodes).
+// Plan answers the goals. Cost: in each round at most one landing prediction per
+// pod whose leaving could serve a goal, and two per move.
 func (p *Planner) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
-	sch := p.newSearch(s, st, p.asked(s, st, goals, now), now)
-	return p.assemble(sch, p.solve(sch))
+	c := p.newSearch(s, st, p.asked(s, st, goals, now), now)
+	before, start := c.state(), c.goals.clone()
+	c.run()
+	return p.assemble(c, before, start)
 }
 
-// maxRounds bounds how often the search goes on after waves left moves out.
-const maxRounds = 5
-
-// solve finds the moves and cuts them into waves. Where no wave can hold a move,
-// others may serve its goal, and are looked at in a further round.
-func (p *Planner) solve(c *search) []wavedStep {
-	for round := 1; ; round++ {
-		c.run()
-		c.dropUnneeded()
-		was := len(c.leftOut)
-		steps := p.intoWaves(c)
-		if len(c.leftOut) == was || round == maxRounds {
-			return steps
-		}
-	}
-}
-
-// search is one planning pass under way.
+// search is one planning pass under way. Its own scene is that after all moves
+// so far.
 type search struct {
+	*scene
 	p   *Planner
-	s   *cluster.Snapshot
 	st  plan.PlannerState
 	now time.Time
 	// schedulers are those without a profile.
 	schedulers []plan.SchedulerState
-	world      *placement.World
-	goals      *tracker
 	limits     *limits
 	hour       ledger.Hour
 	verdict    *verdicts
 	refused    *refusals
-	moves      []step
-	moved      map[cluster.PodID]bool
-	leftOut    map[cluster.PodID]bool // moves that no wave can hold
-	steer      *steering
-	steers     bool               // moves that need hints are looked for
-	hinted     [][]cluster.NodeID // nodes hinted in each wave
+	moves      []wavedStep
+	moved      []bool // by pod
+	// triedIn is, by pod, the round in which no place was found for it.
+	triedIn []int32
+	round   int32
+	wave    *wave
+	steers  bool               // moves that need hints are looked for
+	hinted  [][]cluster.NodeID // nodes hinted in each wave
+	buf     []candidate
 }
 
 // step is an accepted move inside the search.
@@ -78,87 +64,150 @@ type step struct {
 	from    cluster.NodeID
 	landing landing
 	goal    int // index of the goal that asked for it
-	benefit float64
+	// gain is the share of the goals' initial excess that its leaving removes,
+	// and most the goal that it serves most, as things stand before it.
+	gain float64
+	most int
 }
 
 func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *search {
-	c := &search{p: p, s: s, st: st, now: now, hour: ledger.LastHour(st, now), schedulers: p.opts.Shadow.States(s, p.opts.Placement.Profiles, st.Schedulers)}
-	c.begin(goals)
+	schedulers := p.opts.Shadow.States(s, p.opts.Placement.Profiles, st.Schedulers)
+	c := &search{
+		scene: p.newScene(s, goals, schedulers), p: p, st: st, now: now, schedulers: schedulers, hour: ledger.LastHour(st, now),
+		refused: newRefusals(), moved: make([]bool, len(s.Pods)), triedIn: make([]int32, len(s.Pods)),
+	}
+	c.limits = newLimits(s, p.opts.Limits, c.hour)
 	c.verdict = newVerdicts(s, c.world, st, &p.opts, now)
-	c.steer = newSteering(s, &p.opts)
 	return c
 }
 
-// begin puts the search at the snapshot, nothing moved.
-func (c *search) begin(goals []plan.Goal) {
-	o := c.p.opts.Placement
-	o.Profiles = c.p.opts.Shadow.Profiles(o.Profiles, c.schedulers)
-	c.world = placement.NewWorld(c.s, o)
-	c.goals = newTracker(c.s, c.world, goals)
-	c.limits = newLimits(c.s, c.p.opts.Limits, c.hour)
-	c.refused = newRefusals()
-	c.moved, c.leftOut = map[cluster.PodID]bool{}, map[cluster.PodID]bool{}
-}
+// maxReplays bounds how often the search goes on after needless moves were
+// taken back.
+const maxReplays = 1
 
-// afresh is another search from the snapshot. Verdicts do not depend on moves
-// and are shared.
-func (c *search) afresh() *search {
-	other := &search{p: c.p, s: c.s, st: c.st, now: c.now, hour: c.hour, schedulers: c.schedulers, verdict: c.verdict, steer: c.steer}
-	other.begin(c.goals.list)
-	return other
-}
-
-// run serves the goals one after the other, the worst first, until a round over
-// all of them moves nothing: a move for one goal can make room for another.
-// Moves that need hints on nodes come last: what limits allow goes to moves that
-// need none first.
+// run finds the moves, in waves. What limits allow goes to moves that need no
+// hints on nodes first.
 func (c *search) run() {
-	for _, c.steers = range [...]bool{false, true} {
-		for again := !c.steers || c.p.opts.steers(); again; {
-			again = false
-			for _, g := range c.goals.byNeed() {
-				if c.serve(g) {
-					again = true
-				}
+	c.wave = newWave(c.scene.clone(), newLost(), 1)
+	for replays := 0; ; replays++ {
+		for _, c.steers = range c.phases() {
+			c.rounds()
+		}
+		if c.closeWave(); replays == maxReplays || !c.replayNeeded() {
+			return
+		}
+	}
+}
+
+// phases says whether hints are looked for, phase by phase.
+func (c *search) phases() []bool {
+	if c.opts.steers() {
+		return []bool{false, true}
+	}
+	return []bool{false}
+}
+
+// rounds serves the goals until a round over all of them moves nothing: a move
+// for one goal can make room for another.
+func (c *search) rounds() {
+	for again := true; again; {
+		c.round++
+		was := len(c.moves)
+		c.serveAll(c.goals.byNeed())
+		_, spent := c.limits.spent()
+		again = len(c.moves) > was && !spent
+	}
+}
+
+// serveAll serves each goal as far as it goes, the worst first. Goals that wait
+// for the next wave come first in it.
+func (c *search) serveAll(todo []int) {
+	for len(todo) > 0 {
+		var later []int
+		for i, g := range todo {
+			if c.wave.full() {
+				later = append(later, todo[i:]...)
+				break
+			}
+			if c.serve(g) {
+				later = append(later, g)
 			}
 		}
+		if todo = later; len(todo) > 0 {
+			c.closeWave()
+		}
 	}
 }
 
-// serve moves pods for one goal until it is met or nothing helps.
-func (c *search) serve(g int) (moved bool) {
+// serve moves pods for one goal until it is met or nothing helps. It reports
+// whether the goal waits for the next wave.
+func (c *search) serve(g int) (waits bool) {
 	for c.goals.excess(g) > 0 {
-		m, ok := c.best(g)
-		if !ok {
-			return moved
+		if reason, spent := c.limits.spent(); spent {
+			c.refuseAll(g, reason)
+			return false
 		}
-		c.accept(m)
-		moved = true
+		switch c.best(g) {
+		case refused:
+			return false
+		case later:
+			return true
+		}
 	}
-	return moved
+	return false
 }
 
-// best tries the candidates of a goal in order of merit and returns the first
-// that may leave and whose replacement lands well.
-func (c *search) best(g int) (step, bool) {
-	land := c.land
-	if c.steers {
-		land = c.place
-	}
-	for _, cand := range c.candidates(g) {
-		if reason, refused := c.check(cand.pod); refused {
-			c.refused.add(c.s, cand.pod, c.goals.list[g].Strategy, reason)
-			continue
+// answer is what becomes of a candidate.
+type answer int
+
+const (
+	refused answer = iota
+	later          // the next wave may have room for it
+	joined
+)
+
+// best tries the candidates of a goal in order of merit until one joins the
+// wave. Where the wave has no room for one, those of the same merit may take its
+// place.
+func (c *search) best(g int) answer {
+	var waits *candidate
+	all := c.candidates(g)
+	for i := range all {
+		cand := &all[i]
+		if waits != nil && (cand.rank != waits.rank || cand.benefit < waits.benefit) {
+			break
 		}
-		l, reason, ok := land(cand.pod)
+		a, reason := c.try(cand.pod, g)
 		switch {
-		case ok:
-			return step{cand.pod, c.world.NodeOf(cand.pod), l, g, cand.benefit}, true
-		case c.steers || !c.p.opts.steers() || !steerable(reason.Code): // else its turn comes
-			c.refused.add(c.s, cand.pod, c.goals.list[g].Strategy, reason)
+		case a == joined:
+			return joined
+		case a == later && waits == nil:
+			waits = cand
+		case a == refused && reason.Code != "" && waits == nil:
+			c.refused.add(cand.pod, c.goals.list[g].Strategy, reason)
 		}
 	}
-	return step{}, false
+	if waits != nil {
+		return later
+	}
+	return refused
+}
+
+// try lets a pod join the wave under way if it may leave and its replacement
+// lands well. Where it may later, with hints, no reason is given yet.
+func (c *search) try(pod cluster.PodID, g int) (answer, plan.Reason) {
+	if reason, no := c.check(pod); no {
+		return refused, reason
+	}
+	a, reason := c.join(pod, g)
+	if a != refused {
+		return a, plan.Reason{}
+	}
+	c.triedIn[pod] = c.round
+	if !c.steers && c.opts.steers() && steerable(reason.Code) {
+		reason = plan.Reason{}
+	}
+	return refused, reason
 }
 
 // check asks everything that does not depend on the landing.
@@ -167,21 +216,8 @@ func (c *search) check(pod cluster.PodID) (plan.Reason, bool) {
 		return reason, true
 	}
 	p := &c.s.Pods[pod]
-	if why, fails := guard.JobFails(c.s, p, c.limits.planned.owner[p.Workload]); fails {
+	if why, fails := guard.JobFails(c.s, p, c.limits.planned.owner(p.Workload)); fails {
 		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true
 	}
 	return c.limits.refuse(pod)
-}
-
-func (c *search) accept(m step) {
-	c.apply(m)
-	c.moves = append(c.moves, m)
-	c.moved[m.pod] = true
-	c.limits.count(m.pod)
-	c.refused.remove(m.pod)
-}
-
-func (c *search) apply(m step) {
-	c.world.Move(m.pod, m.landing.to)
-	c.goals.move(m.pod, m.from, m.landing.to)
 }

@@ -78,11 +78,11 @@ func (c *search) plannedHints(h plan.WaveHints) ([]cluster.NodeID, string) {
 }
 
 func (c *search) recheckAll(moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome) {
-	start := c.afresh()
-	hint([]*search{c, start}, hinted)
-	w := newWave(newLost())
+	start := c.scene.clone()
+	hint([]*scene{c.scene, start}, hinted)
+	w := newAway(c.opts.InFlight, newLost())
 	for _, m := range moves {
-		fresh, out, holds := c.recheck(start, w, m)
+		fresh, out, holds := c.recheck(start, &w, m)
 		if !holds {
 			dropped = append(dropped, out)
 			continue
@@ -92,7 +92,7 @@ func (c *search) recheckAll(moves []plan.Move, hinted []cluster.NodeID) (ok []pl
 	return ok, dropped
 }
 
-func (c *search) recheck(start *search, w *wave, m plan.Move) (plan.Move, plan.Outcome, bool) {
+func (c *search) recheck(start *scene, w *away, m plan.Move) (plan.Move, plan.Outcome, bool) {
 	drop := func(kind plan.OutcomeKind, code plan.Code, msg string) (plan.Move, plan.Outcome, bool) {
 		return m, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Reason: plan.Reason{Code: code, Message: msg}}, false
 	}
@@ -119,7 +119,7 @@ func (c *search) recheck(start *search, w *wave, m plan.Move) (plan.Move, plan.O
 	if r, refused := c.limits.refuseHourly(p.ID); refused && !counted {
 		return drop(plan.Dropped, r.Code, r.Message)
 	}
-	if !w.room(start, p.ID) {
+	if !w.room(c, p.ID) {
 		return drop(plan.Dropped, plan.PremiseChanged, "fewer pods may be away at once than when the plan was made")
 	}
 	l, r, good := start.land(p.ID)
@@ -129,9 +129,9 @@ func (c *search) recheck(start *search, w *wave, m plan.Move) (plan.Move, plan.O
 	if !good {
 		return drop(plan.Dropped, plan.PremiseChanged, fmt.Sprintf("%s: %s", r.Code, r.Message))
 	}
-	fresh := c.refresh(p, m, l)
+	fresh := c.refresh(p, m, &l)
 	c.apply(step{pod: p.ID, from: p.Node, landing: l})
-	w.add(start, p.ID)
+	w.add(c, p.ID)
 	if !counted {
 		c.limits.count(p.ID)
 	}
@@ -149,15 +149,16 @@ func (c *search) reserved(m plan.Move) bool {
 }
 
 // refresh puts the new prediction into the move; what it is for stays.
-func (c *search) refresh(p *cluster.Pod, m plan.Move, l landing) plan.Move {
+func (c *search) refresh(p *cluster.Pod, m plan.Move, l *landing) plan.Move {
 	s := c.s
 	m.Pod, m.Owner, m.GracePeriodSeconds = podRef(p), ownerRef(s, p), c.graceOf(p)
 	m.NotAfter, m.Read = c.verdict.notAfter(p), annotation.Read(p.Object)
 	m.Goals = slices.Clone(m.Goals)
-	m.To, m.Acceptable.Nodes = s.Nodes[l.to].Name, len(l.acceptable)
+	acceptable := c.acceptable(p.ID, l)
+	m.To, m.Acceptable.Nodes = s.Nodes[l.to].Name, len(acceptable)
 	m.PGood, m.PReturn, m.PPending = l.pGood, l.pReturn, l.pPending
 	m.AcceptableNodes = nil
-	for _, n := range l.acceptable {
+	for _, n := range acceptable {
 		m.AcceptableNodes = append(m.AcceptableNodes, s.Nodes[n].Name)
 	}
 	return m

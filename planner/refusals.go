@@ -1,7 +1,7 @@
 package planner
 
 import (
-	"cmp"
+	"maps"
 	"slices"
 	"strings"
 
@@ -11,38 +11,48 @@ import (
 
 // refusals keeps the last refusal of each pod that was a candidate.
 type refusals struct {
-	byPod map[cluster.PodID]plan.Rejection
+	byPod map[cluster.PodID]refusal
 }
 
-func newRefusals() *refusals { return &refusals{map[cluster.PodID]plan.Rejection{}} }
+type refusal struct {
+	strategy string
+	reason   plan.Reason
+}
 
-func (r *refusals) add(s *cluster.Snapshot, pod cluster.PodID, strategy string, reason plan.Reason) {
-	p := &s.Pods[pod]
-	node := ""
-	if p.Node != cluster.NoNode {
-		node = s.Nodes[p.Node].Name
-	}
-	r.byPod[pod] = plan.Rejection{Pod: podRef(p), Node: node, Strategy: strategy, Reason: reason}
+func newRefusals() *refusals { return &refusals{map[cluster.PodID]refusal{}} }
+
+func (r *refusals) add(pod cluster.PodID, strategy string, reason plan.Reason) {
+	r.byPod[pod] = refusal{strategy, reason}
 }
 
 func (r *refusals) remove(pod cluster.PodID) { delete(r.byPod, pod) }
 
-// list counts all and keeps the first samples of each code, by code and pod.
-func (r *refusals) list(perCode int) plan.Rejections {
-	out := plan.Rejections{Counts: map[plan.Code]int{}, Samples: []plan.Rejection{}}
-	all := make([]plan.Rejection, 0, len(r.byPod))
-	for _, x := range r.byPod {
-		all = append(all, x)
-	}
-	slices.SortFunc(all, func(a, b plan.Rejection) int {
-		return cmp.Or(strings.Compare(string(a.Reason.Code), string(b.Reason.Code)), strings.Compare(a.Pod.Namespace, b.Pod.Namespace), strings.Compare(a.Pod.Name, b.Pod.Name))
-	})
-	for _, x := range all {
-		out.Counts[x.Reason.Code]++
-		if perCode < 0 || out.Counts[x.Reason.Code] <= perCode {
-			out.Samples = append(out.Samples, x)
+// refuseAll gives the reason to all pods that could serve the goal and have none.
+func (c *search) refuseAll(g int, reason plan.Reason) {
+	for _, id := range c.podsOf(g) {
+		if _, known := c.refused.byPod[id]; !known && !c.moved[id] {
+			if from := c.world.NodeOf(id); from != cluster.NoNode && c.goals.couldServe(g, id, from) {
+				c.refused.add(id, c.goals.list[g].Strategy, reason)
+			}
 		}
 	}
+}
+
+// list counts all and keeps the first samples of each code, by code and pod.
+func (r *refusals) list(s *cluster.Snapshot, perCode int) plan.Rejections {
+	out := plan.Rejections{Counts: map[plan.Code]int{}, Samples: []plan.Rejection{}}
+	for _, id := range slices.Sorted(maps.Keys(r.byPod)) { // which is the order of names
+		x := r.byPod[id]
+		out.Counts[x.reason.Code]++
+		if perCode < 0 || out.Counts[x.reason.Code] <= perCode {
+			p, node := &s.Pods[id], ""
+			if p.Node != cluster.NoNode {
+				node = s.Nodes[p.Node].Name
+			}
+			out.Samples = append(out.Samples, plan.Rejection{Pod: podRef(p), Node: node, Strategy: x.strategy, Reason: x.reason})
+		}
+	}
+	slices.SortStableFunc(out.Samples, func(a, b plan.Rejection) int { return strings.Compare(string(a.Reason.Code), string(b.Reason.Code)) })
 	return out
 }
 

@@ -1,25 +1,71 @@
 package planner
 
-import "slices"
+import (
+	"slices"
+)
 
-// dropUnneeded takes back every move without which all goals stand as well at
+// replayNeeded takes back every move without which all goals stand as well at
 // the end as with it: one large pod chosen late can make an earlier one needless.
-func (c *search) dropUnneeded() {
-	for i := 0; i < len(c.moves); {
-		if m := c.moves[i]; c.needless(m) {
-			c.world.Move(m.pod, m.from)
-			c.goals.move(m.pod, m.landing.to, m.from)
-			c.limits.uncount(m.pod)
-			delete(c.moved, m.pod)
-			c.moves = slices.Delete(c.moves, i, i+1)
-			continue
+// The others are then made again, in waves, since their landings may have
+// depended on it. It reports whether there was any.
+func (c *search) replayNeeded() bool {
+	var needed []step
+	for _, m := range c.moves {
+		if c.needless(m.step) {
+			c.undo(m.step)
+		} else {
+			needed = append(needed, m.step)
 		}
-		i++
 	}
+	if len(needed) == len(c.moves) {
+		return false
+	}
+	c.rewind(needed)
+	for len(needed) > 0 {
+		needed = c.rejoin(needed)
+	}
+	return true
 }
 
 func (c *search) needless(m step) bool {
 	return c.goals.each(m.pod, m.landing.to, m.from, func(i int) bool {
 		return c.goals.at[i].with(m.pod, m.landing.to, m.from) <= c.goals.excess(i)
 	})
+}
+
+// rewind puts both scenes back to the snapshot; made are the moves that stand in
+// the search's own.
+func (c *search) rewind(made []step) {
+	for _, m := range slices.Backward(made) {
+		c.undo(m)
+	}
+	for _, m := range slices.Backward(c.moves) {
+		c.wave.start.undo(m.step)
+		c.limits.uncount(m.pod)
+		c.moved[m.pod] = false
+	}
+	c.moves, c.hinted = nil, nil
+	c.wave = newWave(c.wave.start, newLost(), 1)
+	c.round++
+}
+
+// rejoin makes the moves that one more wave has room for, and returns the rest.
+// A move that not even an empty wave can hold is refused.
+func (c *search) rejoin(moves []step) (rest []step) {
+	for i, m := range moves {
+		if c.wave.full() {
+			rest = append(rest, moves[i:]...)
+			break
+		}
+		switch a, reason := c.try(m.pod, m.goal); {
+		case a == later:
+			rest = append(rest, m)
+		case a == refused && reason.Code != "":
+			c.refused.add(m.pod, c.goals.list[m.goal].Strategy, reason)
+		}
+	}
+	if len(rest) > 0 {
+		c.closeWave()
+	}
+	return rest
 }

@@ -28,30 +28,36 @@ evictor: {perMinute: unlimited, inFlight: {total: unlimited, perNode: unlimited,
 // and without limit.
 func BenchmarkPlanScale(b *testing.B) {
 	for _, size := range [][2]int{{500, 10_000}, {1000, 20_000}, {2000, 40_000}, {5000, 100_000}, {5000, 150_000}} {
-		s, err := cluster.New(simtest.Uneven(rand.New(rand.NewPCG(1, 1)), size[0], size[1]))
-		if err != nil {
-			b.Fatal(err)
-		}
-		for _, pass := range []string{"500", "unlimited"} {
-			conf, err := config.Load("c", []byte(strings.Replace(bothStrategies, "PASS", pass, 1)))
+		b.Run(fmt.Sprintf("nodes=%d/pods=%d", size[0], size[1]), func(b *testing.B) {
+			s, err := cluster.New(simtest.Uneven(rand.New(rand.NewPCG(1, 1)), size[0], size[1]))
 			if err != nil {
 				b.Fatal(err)
 			}
-			goals := controller.Goals(s, conf.Build(), nil)
-			b.Run(fmt.Sprintf("nodes=%d/pods=%d/pass=%s", size[0], size[1], pass), func(b *testing.B) {
-				var p plan.Plan
-				b.ReportAllocs()
-				for b.Loop() {
-					p = planner.New(conf.Planner()).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
-				}
-				waves := 0
-				for _, m := range p.Moves {
-					waves = max(waves, m.Wave)
-				}
-				b.ReportMetric(float64(len(p.Moves)), "moves")
-				b.ReportMetric(float64(waves), "waves")
-				b.ReportMetric(float64(p.Bound.MinForPlan), "bound")
-			})
-		}
+			for _, pass := range []string{"500", "unlimited"} {
+				planScale(b, s, pass)
+			}
+		})
 	}
+}
+
+func planScale(b *testing.B, s *cluster.Snapshot, pass string) {
+	conf, err := config.Load("c", []byte(strings.Replace(bothStrategies, "PASS", pass, 1)))
+	if err != nil {
+		b.Fatal(err)
+	}
+	goals := controller.Goals(s, conf.Build(), nil)
+	b.Run("pass="+pass, func(b *testing.B) {
+		var p plan.Plan
+		b.ReportAllocs()
+		for b.Loop() {
+			p = planner.New(conf.Planner()).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
+		}
+		waves := 0
+		for _, m := range p.Moves {
+			waves = max(waves, m.Wave)
+		}
+		b.ReportMetric(float64(len(p.Moves)), "moves")
+		b.ReportMetric(float64(waves), "waves")
+		b.ReportMetric(float64(p.Bound.MinForPlan), "bound")
+	})
 }

@@ -1,65 +1,105 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// domainIndex numbers the values of topology keys: per key, the value of each
-// node, "" where the label is missing.
-type domainIndex map[string][]string
+// domains are the values of a topology key.
+type domains struct {
+	of     []int32 // by node; noDomain where the label is missing or empty
+	number map[string]int32
+}
 
-func (x domainIndex) of(s *cluster.Snapshot, key string) []string {
-	if values, ok := x[key]; ok {
-		return values
+const noDomain = -1
+
+// domainIndex holds the domains of topology keys.
+type domainIndex map[string]*domains
+
+func (x domainIndex) of(s *cluster.Snapshot, key string) *domains {
+	if d := x[key]; d != nil {
+		return d
 	}
-	values := make([]string, len(s.Nodes))
+	d := &domains{make([]int32, len(s.Nodes)), map[string]int32{}}
 	for i := range s.Nodes {
-		values[i], _ = s.Nodes[i].Label(key)
+		value, _ := s.Nodes[i].Label(key)
+		if value == "" {
+			d.of[i] = noDomain
+			continue
+		}
+		n, seen := d.number[value]
+		if !seen {
+			n = int32(len(d.number))
+			d.number[value] = n
+		}
+		d.of[i] = n
 	}
-	x[key] = values
-	return values
+	x[key] = d
+	return d
+}
+
+// zonesOf are the zones of nodes, "" where there is none.
+func zonesOf(s *cluster.Snapshot) []string {
+	zones := make([]string, len(s.Nodes))
+	for i := range s.Nodes {
+		zones[i], _ = s.Nodes[i].Label(ZoneKey)
+	}
+	return zones
 }
 
 // skew measures SkewAtMost by the pods that have to move, which falls by one
 // with every move that helps, where max minus min may not.
 type skew struct {
-	nodeDomain []string
-	index      map[string]int // domain -> position in counts
-	counts     []int
-	limit      int
-	moves      int // fewest moves that meet the limit
+	domains *domains
+	slot    []int32 // by domain: its position in counts, or noDomain
+	counts  []int
+	limit   int
+	moves   int // fewest moves that meet the limit
 }
 
-func newSkew(s *cluster.Snapshot, w *placement.World, g plan.Goal, nodeDomain []string) *skew {
-	k := &skew{nodeDomain: nodeDomain, index: make(map[string]int, len(g.Domains)), counts: make([]int, len(g.Domains)), limit: int(g.Limit)}
-	for i, d := range g.Domains {
-		k.index[d] = i
+func newSkew(s *cluster.Snapshot, g plan.Goal, d *domains) *skew {
+	k := &skew{domains: d, slot: make([]int32, len(d.number)), counts: make([]int, len(g.Domains)), limit: int(g.Limit)}
+	for i := range k.slot {
+		k.slot[i] = noDomain
 	}
-	for _, p := range g.Pods {
-		if i, ok := k.domain(w.NodeOf(p)); ok {
-			k.counts[i]++
+	for i, name := range g.Domains {
+		if n, ok := d.number[name]; ok {
+			k.slot[n] = int32(i)
+		}
+	}
+	for _, id := range g.Pods {
+		if p := &s.Pods[id]; !p.Terminal {
+			if i, ok := k.domain(p.Node); ok {
+				k.counts[i]++
+			}
 		}
 	}
 	k.moves = fewestMoves(k.counts, k.limit)
 	return k
 }
 
+func (k *skew) clone() measure {
+	c := *k
+	c.counts = slices.Clone(k.counts)
+	return &c
+}
+
 func (k *skew) domain(n cluster.NodeID) (int, bool) {
-	if n == cluster.NoNode {
+	if n == cluster.NoNode || k.domains.of[n] == noDomain {
 		return 0, false
 	}
-	i, ok := k.index[k.nodeDomain[n]]
-	return i, ok
+	i := k.slot[k.domains.of[n]]
+	return int(i), i != noDomain
 }
 
 func (k *skew) excess() int64 { return int64(k.moves) }
 
 func (k *skew) with(_ cluster.PodID, from, to cluster.NodeID) int64 {
-	undo := k.shift(from, to)
+	k.shift(from, to)
 	n := fewestMoves(k.counts, k.limit)
-	undo()
+	k.shift(to, from)
 	return int64(n)
 }
 
@@ -68,19 +108,13 @@ func (k *skew) move(_ cluster.PodID, from, to cluster.NodeID) {
 	k.moves = fewestMoves(k.counts, k.limit)
 }
 
-func (k *skew) shift(from, to cluster.NodeID) (undo func()) {
-	a, hasA := k.domain(from)
-	b, hasB := k.domain(to)
-	add := func(d int) {
-		if hasA {
-			k.counts[a] -= d
-		}
-		if hasB {
-			k.counts[b] += d
-		}
+func (k *skew) shift(from, to cluster.NodeID) {
+	if i, ok := k.domain(from); ok {
+		k.counts[i]--
 	}
-	add(1)
-	return func() { add(-1) }
+	if i, ok := k.domain(to); ok {
+		k.counts[i]++
+	}
 }
 
 func (k *skew) reported() float64 { return float64(max(0, spread(k.counts)-k.limit)) }

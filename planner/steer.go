@@ -138,12 +138,12 @@ func (st *steering) deaf() string {
 
 // place is land, and where the replacement would come back or its place is not
 // sure, it looks for hints on nodes that turn the balance.
-func (c *search) place(pod cluster.PodID) (landing, plan.Reason, bool) {
+func (c *scene) place(pod cluster.PodID) (landing, plan.Reason, bool) {
 	l, reason, ok := c.land(pod)
-	if ok || !c.p.opts.steers() || !steerable(reason.Code) {
+	if ok || !c.opts.steers() || !steerable(reason.Code) {
 		return l, reason, ok
 	}
-	steered, why := steer([]*search{c}, pod, nil)
+	steered, why := steer([]*scene{c}, pod, nil)
 	if why != "" {
 		reason.Message += "; not steered: " + why
 		return l, reason, false
@@ -162,7 +162,7 @@ const steerRounds = 2
 // lands well in every one of the states: those that could win without helping,
 // as long as there are any. It says why when there are no such nodes. The hints
 // of the states' worlds are base before and after.
-func steer(states []*search, pod cluster.PodID, base []cluster.NodeID) (landing, string) {
+func steer(states []*scene, pod cluster.PodID, base []cluster.NodeID) (landing, string) {
 	c := states[0]
 	st := c.steer
 	if !c.world.Hears(pod, st.kind) {
@@ -192,7 +192,7 @@ func steer(states []*search, pod cluster.PodID, base []cluster.NodeID) (landing,
 
 // landings lands the pod in every state. It returns the landing in the last,
 // the nodes that should be hinted, and the first reason against it.
-func landings(states []*search, pod cluster.PodID, all bool) (l landing, more []cluster.NodeID, reason plan.Reason) {
+func landings(states []*scene, pod cluster.PodID, all bool) (l landing, more []cluster.NodeID, reason plan.Reason) {
 	for _, c := range states {
 		fresh, r, ok := c.land(pod)
 		if ok {
@@ -209,17 +209,18 @@ func landings(states []*search, pod cluster.PodID, all bool) (l landing, more []
 
 // unhelpful are the nodes on which the replacement may land without helping;
 // with all, those on which it fits without helping and that may be hinted.
-func (c *search) unhelpful(pod cluster.PodID, all bool) []cluster.NodeID {
+func (c *scene) unhelpful(pod cluster.PodID, all bool) []cluster.NodeID {
 	from := c.world.NodeOf(pod)
 	pr := c.world.Predict(pod)
 	nodes := pr.Possible()
 	if all {
 		nodes = union(nodes, slices.DeleteFunc(slices.Clone(pr.Gone.Feasible), func(n cluster.NodeID) bool { return c.steer.refused[n] != "" }))
 	}
-	return slices.DeleteFunc(nodes, func(n cluster.NodeID) bool { return n != from && c.goals.serves(pod, from, n) })
+	places := c.goals.arrivals(pod, from)
+	return slices.DeleteFunc(nodes, func(n cluster.NodeID) bool { return n != from && places.serve(n) })
 }
 
-func hint(states []*search, nodes []cluster.NodeID) {
+func hint(states []*scene, nodes []cluster.NodeID) {
 	for _, c := range states {
 		c.world.Hint(c.steer.kind, nodes)
 	}
@@ -233,14 +234,14 @@ func union(a, b []cluster.NodeID) []cluster.NodeID {
 }
 
 // steered is what a move's field steer says.
-func (c *search) steered(l landing) string {
+func (c *scene) steered(l landing) string {
 	if l.steered {
 		return string(c.steer.kind)
 	}
 	return string(hints.None)
 }
 
-func (c *search) waveHints(wave int, nodes []cluster.NodeID) plan.WaveHints {
+func (c *scene) waveHints(wave int, nodes []cluster.NodeID) plan.WaveHints {
 	h := plan.WaveHints{Wave: wave, Kind: string(c.steer.kind)}
 	for _, n := range nodes {
 		h.Nodes = append(h.Nodes, c.s.Nodes[n].Name)

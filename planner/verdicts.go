@@ -23,27 +23,35 @@ type verdicts struct {
 	now   time.Time
 	world *placement.World
 	book  *budget.Book
-	known map[cluster.PodID]verdict
-	ranks map[cluster.PodID]int
+	known []verdict // by pod
 	guard *guard.Memory
+	// reasons are those of pods that are refused.
+	reasons map[cluster.PodID]plan.Reason
 }
 
+// verdict is what is known of a pod.
 type verdict struct {
-	reason  plan.Reason
-	refused bool
+	judged, refused, ranked bool
+	rank                    int8
 }
 
 func newVerdicts(s *cluster.Snapshot, w *placement.World, st plan.PlannerState, opts *Options, now time.Time) *verdicts {
-	return &verdicts{s, st, opts, now, w, budget.NewBook(s, st.SpentBudgets, now), map[cluster.PodID]verdict{}, map[cluster.PodID]int{}, guard.NewMemory()}
+	return &verdicts{s, st, opts, now, w, budget.NewBook(s, st.SpentBudgets, now), make([]verdict, len(s.Pods)), guard.NewMemory(), map[cluster.PodID]plan.Reason{}}
 }
 
 func (v *verdicts) of(pod cluster.PodID) (plan.Reason, bool) {
-	known, ok := v.known[pod]
-	if !ok {
-		known.reason, known.refused = v.judge(pod)
-		v.known[pod] = known
+	known := &v.known[pod]
+	if !known.judged {
+		var reason plan.Reason
+		if reason, known.refused = v.judge(pod); known.refused {
+			v.reasons[pod] = reason
+		}
+		known.judged = true
 	}
-	return known.reason, known.refused
+	if !known.refused {
+		return plan.Reason{}, false
+	}
+	return v.reasons[pod], true
 }
 
 func (v *verdicts) judge(pod cluster.PodID) (plan.Reason, bool) {
@@ -100,19 +108,19 @@ func (v *verdicts) notAfter(p *cluster.Pod) time.Time { return guard.AllowedUnti
 
 // rank orders candidates by what people ask for: -1 goes first, 1 last.
 func (v *verdicts) rank(pod cluster.PodID) int {
-	r, known := v.ranks[pod]
-	if known {
-		return r
+	known := &v.known[pod]
+	if known.ranked {
+		return int(known.rank)
 	}
 	p := &v.s.Pods[pod]
 	switch asked := annotation.OfPod(v.s, p, v.opts.Guards.TimeZone); {
 	case len(asked.PreferNot) > 0:
-		r = 1
+		known.rank = 1
 	case asked.Prefer, p.Node != cluster.NoNode && annotation.OfNode(&v.s.Nodes[p.Node]).DrainFirst:
-		r = -1
+		known.rank = -1
 	}
-	v.ranks[pod] = r
-	return r
+	known.ranked = true
+	return int(known.rank)
 }
 
 // withoutPDB is how many pods of the pod's workload may be away, beyond those

@@ -5,30 +5,57 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/budget"
 )
 
-// wave is what is in flight at once.
+// wavedStep is a step with the wave it is in.
+type wavedStep struct {
+	step
+	wave int
+}
+
+// wave is what is in flight at once. A move joins it only if its landing is good
+// both in the scene at the beginning of the wave and after the wave's other
+// moves, so that it does not matter which replacement is scheduled first. Hints
+// on nodes belong to a wave: all of its moves are judged with all of its hints.
 type wave struct {
-	total  int
-	node   map[cluster.NodeID]int
-	owner  map[cluster.WorkloadID]int
-	budget budget.Taken
-	behind map[cluster.ServiceID]int // Ready pods taken from behind each Service
+	start  *scene // the cluster at the beginning of the wave
+	number int
+	gone   *lost
+	steps  []step
+	hinted []cluster.NodeID
+	away
+}
+
+// away counts the pods that are in flight.
+type away struct {
+	inFlight InFlight
+	total    int
+	node     map[cluster.NodeID]int
+	owner    map[cluster.WorkloadID]int
+	budget   budget.Taken
+	behind   map[cluster.ServiceID]int // Ready pods taken from behind each Service
 }
 
 // newWave follows waves that took so much for good.
-func newWave(l *lost) *wave {
-	return &wave{0, map[cluster.NodeID]int{}, map[cluster.WorkloadID]int{}, maps.Clone(l.budget), maps.Clone(l.behind)}
+func newWave(start *scene, gone *lost, number int) *wave {
+	return &wave{start: start, number: number, gone: gone, away: newAway(start.opts.InFlight, gone)}
 }
+
+func newAway(f InFlight, gone *lost) away {
+	return away{f, 0, map[cluster.NodeID]int{}, map[cluster.WorkloadID]int{}, maps.Clone(gone.budget), maps.Clone(gone.behind)}
+}
+
+func (w *away) full() bool { return w.total >= w.inFlight.Total }
 
 // room reports whether one more pod may be away at the same time. Budgets are
 // those of the snapshot: each wave waits until the last one's replacements are
 // Ready, so that every wave finds them whole again, but for what is lost.
-func (w *wave) room(c *search, pod cluster.PodID) bool {
-	p, f := &c.s.Pods[pod], c.p.opts.InFlight
-	if w.total >= f.Total || w.node[p.Node] >= f.PerNode || w.owner[p.Workload] >= f.PerOwner {
+func (w *away) room(c *search, pod cluster.PodID) bool {
+	p := &c.s.Pods[pod]
+	if w.full() || w.node[p.Node] >= w.inFlight.PerNode || w.owner[p.Workload] >= w.inFlight.PerOwner {
 		return false
 	}
 	if _, last := c.lastBehind(w.behind, p); last {
@@ -38,11 +65,14 @@ func (w *wave) room(c *search, pod cluster.PodID) bool {
 		_, allowed := c.verdict.book.Ask(p, w.budget)
 		return allowed
 	}
+	if w.owner[p.Workload] == 0 {
+		return true // that one may be away is part of the verdict
+	}
 	_, allowed := c.verdict.withoutPDB(p)
 	return w.owner[p.Workload] < allowed
 }
 
-func (w *wave) add(c *search, pod cluster.PodID) {
+func (w *away) add(c *search, pod cluster.PodID) {
 	p := &c.s.Pods[pod]
 	w.total++
 	w.node[p.Node]++
@@ -55,111 +85,98 @@ func (w *wave) add(c *search, pod cluster.PodID) {
 	}
 }
 
-// wavedStep is a step with the wave it is in.
-type wavedStep struct {
-	step
-	wave int
+// join lets the pod join the wave under way.
+func (c *search) join(pod cluster.PodID, g int) (answer, plan.Reason) {
+	w := c.wave
+	if !w.room(c, pod) {
+		if w.total > 0 {
+			return later, plan.Reason{}
+		}
+		return refused, c.noRoom(pod)
+	}
+	l, reason, a := c.landInWave(pod)
+	if a != joined {
+		return a, reason
+	}
+	m := step{pod: pod, from: c.world.NodeOf(pod), landing: l, goal: g}
+	if len(l.hinted) > len(w.hinted) && len(w.steps) > 0 {
+		if !c.rehint(append(slices.Clone(w.steps), m), l.hinted) {
+			return later, plan.Reason{}
+		}
+		m.landing = w.steps[len(w.steps)-1].landing
+	} else {
+		w.hinted = l.hinted
+		hint(c.both(), w.hinted)
+		c.weigh(&m)
+		c.apply(m)
+		w.steps = append(w.steps, m)
+	}
+	c.accept(m)
+	return joined, plan.Reason{}
 }
 
-// intoWaves cuts the moves into waves. A move joins a wave only if its landing
-// is good both in the state at the beginning of the wave and after the wave's
-// other moves, so that it does not matter which replacement is scheduled
-// first. Moves that hold in no wave are refused. Hints on nodes belong to a
-// wave: all of its moves are judged with all of its hints.
-func (p *Planner) intoWaves(c *search) []wavedStep {
-	start := c.afresh() // state at the beginning of the wave
-	during := c.afresh()
-	var out []wavedStep
-	rest, gone := c.moves, newLost()
-	c.hinted = nil
-	for n := 1; len(rest) > 0; n++ {
-		taken, left, hinted := fill(start, during, rest, gone)
-		if len(taken) == 0 {
-			c.refuseRest(during, left, gone)
-			break
-		}
-		for _, m := range taken {
-			start.apply(m)
-			gone.add(c, m.pod)
-			out = append(out, wavedStep{m, n})
-		}
-		c.hinted = append(c.hinted, hinted)
-		rest = left
+// both are the scenes in which a move of the wave must hold: only one as long
+// as they are the same.
+func (c *search) both() []*scene {
+	if len(c.wave.steps) == 0 {
+		return []*scene{c.scene}
 	}
-	c.world, c.goals = during.world, during.goals
-	c.moves = c.moves[:0]
-	for _, m := range out {
-		c.moves = append(c.moves, m.step)
-	}
-	return out
+	return []*scene{c.wave.start, c.scene}
 }
 
-func fill(start, during *search, rest []step, gone *lost) (taken, left []step, hinted []cluster.NodeID) {
-	w := newWave(gone)
-	both := []*search{start, during}
-	for _, m := range rest {
-		if !w.room(start, m.pod) {
-			left = append(left, m)
-			continue
-		}
-		states := both
-		if len(taken) == 0 {
-			states = both[1:] // they are the same
-		}
-		l, ok := join(states, m.pod, hinted)
-		if !ok {
-			left = append(left, m)
-			continue
-		}
-		m.landing = l
-		if len(l.hinted) > len(hinted) && len(taken) > 0 {
-			again, ok := replay(both, append(slices.Clone(taken), m), taken, hinted, l.hinted)
-			if !ok {
-				left = append(left, m)
-				continue
+// landInWave lands a pod with the hints that the wave has, or, where hints are
+// looked for, with more. What does not hold at the beginning of the wave may
+// hold in the next one.
+func (c *search) landInWave(pod cluster.PodID) (landing, plan.Reason, answer) {
+	w := c.wave
+	l, reason, ok := c.land(pod)
+	if ok && len(w.steps) > 0 {
+		if _, r, holds := w.start.land(pod); !holds {
+			if !c.steers || !steerable(r.Code) {
+				return l, r, later
 			}
-			taken, hinted = again, l.hinted
-		} else {
-			hinted = l.hinted
-			hint(both, hinted)
-			during.apply(m)
-			taken = append(taken, m)
+			reason, ok = r, false
 		}
-		w.add(start, m.pod)
 	}
+	if ok {
+		l.hinted = w.hinted
+		l.steered = len(w.hinted) > 0 && c.needsHints(pod)
+		return l, plan.Reason{}, joined
+	}
+	if !c.steers || !steerable(reason.Code) {
+		return l, reason, refused
+	}
+	l, why := steer(c.both(), pod, w.hinted)
+	switch {
+	case why == "":
+		return l, plan.Reason{}, joined
+	case len(w.steps) > 0:
+		return l, reason, later
+	}
+	reason.Message += "; not steered: " + why
+	return l, reason, refused
+}
+
+// needsHints reports whether the landing would not hold without the wave's hints.
+func (c *search) needsHints(pod cluster.PodID) bool {
+	both := c.both()
 	hint(both, nil)
-	return taken, left, hinted
+	_, _, without := landings(both, pod, false)
+	hint(both, c.wave.hinted)
+	return without.Code != ""
 }
 
-// join lands a move in a wave with the hints that the wave has, or with more.
-func join(states []*search, pod cluster.PodID, hinted []cluster.NodeID) (landing, bool) {
-	l, _, reason := landings(states, pod, false)
-	if reason.Code == "" {
-		l.hinted = hinted
-		if len(hinted) > 0 {
-			hint(states, nil)
-			_, _, without := landings(states, pod, false)
-			l.steered = without.Code != ""
-			hint(states, hinted)
-		}
-		return l, true
-	}
-	if !states[0].p.opts.steers() || !steerable(reason.Code) {
-		return l, false
-	}
-	l, why := steer(states, pod, hinted)
-	return l, why == ""
-}
-
-// replay lands all moves of a wave anew, with more hints than before. When one
+// rehint lands all moves of the wave anew, with more hints than before. When one
 // no longer holds, the wave is left as it was.
-func replay(both []*search, all, before []step, was, now []cluster.NodeID) ([]step, bool) {
-	during := both[1]
+func (c *search) rehint(all []step, now []cluster.NodeID) bool {
+	w, before := c.wave, c.wave.steps
+	both := []*scene{w.start, c.scene}
 	for _, m := range slices.Backward(before) {
-		during.undo(m)
+		c.undo(m)
 	}
 	hint(both, now)
-	for i, m := range all {
+	for i := range all {
+		m := &all[i]
 		states := both
 		if i == 0 {
 			states = both[1:]
@@ -167,43 +184,65 @@ func replay(both []*search, all, before []step, was, now []cluster.NodeID) ([]st
 		l, _, reason := landings(states, m.pod, false)
 		if reason.Code != "" {
 			for _, done := range slices.Backward(all[:i]) {
-				during.undo(done)
+				c.undo(done)
 			}
-			hint(both, was)
+			hint(both, w.hinted)
 			for _, m := range before {
-				during.apply(m)
+				c.apply(m)
 			}
-			return nil, false
+			return false
 		}
 		l.hinted, l.steered = now, m.landing.steered
-		all[i].landing = l
-		during.apply(all[i])
+		m.landing = l
+		c.weigh(m)
+		c.apply(*m)
 	}
-	return all, true
+	w.steps, w.hinted = all, now
+	return true
 }
 
-func (c *search) undo(m step) {
-	c.world.Move(m.pod, m.from)
-	c.goals.move(m.pod, m.landing.to, m.from)
+// weigh notes what the move is good for, before it is made.
+func (c *search) weigh(m *step) {
+	m.gain = c.goals.gain(m.pod, m.from)
+	served := m.landing.served
+	if !slices.Contains(served, m.goal) {
+		served = append(slices.Clone(served), m.goal)
+	}
+	m.landing.served, m.most = served, c.goals.servedMost(m.pod, m.from, served)
+	m.landing.acceptable = len(c.acceptable(m.pod, &m.landing))
+	m.landing.predicted = placement.Prediction{}
 }
 
-// refuseRest reports moves that the search accepted in its own order but that
-// no wave can hold.
-func (c *search) refuseRest(during *search, left []step, gone *lost) {
-	for _, m := range left {
-		reason, refused := during.check(m.pod)
-		if !refused {
-			reason, refused = gone.refuse(c, m.pod)
-		}
-		if !refused {
-			_, reason, _ = during.place(m.pod)
-		}
-		if reason.Code == "" {
-			reason = plan.Reason{Code: plan.UncertainLanding, Message: "its landing depends on the order in which others are placed"}
-		}
-		c.refused.add(c.s, m.pod, c.goals.list[m.goal].Strategy, reason)
-		delete(c.moved, m.pod)
-		c.limits.uncount(m.pod)
-		c.leftOut[m.pod] = true
+func (c *search) accept(m step) {
+	c.wave.add(c, m.pod)
+	c.moves = append(c.moves, wavedStep{m, c.wave.number})
+	c.moved[m.pod] = true
+	c.limits.count(m.pod)
+	c.refused.remove(m.pod)
+}
+
+// closeWave begins the next wave, which finds the replacements of this one Ready.
+func (c *search) closeWave() {
+	w := c.wave
+	if len(w.steps) == 0 {
+		return
 	}
+	hint([]*scene{w.start, c.scene}, nil)
+	from := len(c.moves) - len(w.steps)
+	for i, m := range w.steps {
+		c.moves[from+i].step = m // hints that came later may have changed its landing
+		w.start.apply(m)
+		w.gone.add(c, m.pod)
+	}
+	c.hinted = append(c.hinted, w.hinted)
+	c.wave = newWave(w.start, w.gone, w.number+1)
+}
+
+// noRoom says why a pod that could leave at first may not leave any more, with
+// nothing in flight.
+func (c *search) noRoom(pod cluster.PodID) plan.Reason {
+	if reason, no := c.wave.gone.refuse(c, pod); no {
+		return reason
+	}
+	return plan.Reason{Code: plan.UncertainLanding, Message: "its landing depends on the order in which others are placed"}
 }

@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -36,7 +37,7 @@ func newPlan(g *global) *cobra.Command {
 }
 
 func (f *planFlags) run(cmd *cobra.Command, g *global) error {
-	g.logger(cmd)
+	log, begun := g.logger(cmd), time.Now()
 	j, err := f.parse(cmd)
 	if err != nil {
 		return err
@@ -58,7 +59,9 @@ func (f *planFlags) run(cmd *cobra.Command, g *global) error {
 	if err != nil {
 		return err
 	}
+	observed := time.Now()
 	p := planner.New(j.conf.Planner()).Plan(s, st, j.goals(s), s.TakenAt)
+	log.Debug("planned", "moves", len(p.Moves), "minEvictions", p.Bound.MinEvictions, "observing", observed.Sub(begun), "planning", time.Since(observed))
 	if err := report.Plan(cmd.OutOrStdout(), j.format, p, report.Options{Evicts: !j.conf.DryRun}); err != nil {
 		return err
 	}

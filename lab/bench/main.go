@@ -37,6 +37,9 @@ func main() {
 }
 
 func run(ctx context.Context, args []string, stderr *os.File) error {
+	if len(args) > 0 && args[0] == "peer" {
+		return compare(ctx, args[1:], stderr)
+	}
 	var s settings
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	fs.IntVar(&s.nodes, "nodes", 500, "fake nodes")

@@ -43,7 +43,7 @@ func measure(ctx context.Context, s settings, program, manager string, stderr *o
 		return err
 	}
 	defer c.Stop()
-	if err := settled(ctx, c, s); err != nil {
+	if err := settled(ctx, c, s, patience); err != nil {
 		return fmt.Errorf("waiting until the Deployments are content: %w", err)
 	}
 	p := evenkeelProgram
@@ -71,9 +71,12 @@ func measure(ctx context.Context, s settings, program, manager string, stderr *o
 	return store(s.result(program+"/"+manager), r)
 }
 
+// patience is for a control plane to take in what it finds.
+const patience = 10 * time.Minute
+
 // settled waits until all Deployments have all their pods, none new among them.
-func settled(ctx context.Context, c *controlplane.Cluster, s settings) error {
-	return seed.Until(ctx, 10*time.Minute, func() (bool, error) {
+func settled(ctx context.Context, c *controlplane.Cluster, s settings, patience time.Duration) error {
+	return seed.Until(ctx, patience, func() (bool, error) {
 		list, err := c.Client.AppsV1().Deployments("").List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return false, err

@@ -28,7 +28,8 @@ const (
 	perApp     = 20
 	namespaces = 10
 	zones      = 3
-	full       = 9900 // milliCPU of a node that are given away
+	nodeCPU    = 10
+	handed     = 9900 // milliCPU of a node that are given away
 	atOnce     = 32
 )
 
@@ -92,7 +93,7 @@ func nsName(i int) string   { return fmt.Sprintf("ns%d", i) }
 func nodeName(i int) string { return fmt.Sprintf("n%05d", i) }
 
 func node(ctx context.Context, client kubernetes.Interface, i int) error {
-	has := corev1.ResourceList{"cpu": resource.MustParse("10"), "memory": resource.MustParse("40Gi"), "pods": resource.MustParse("110"), "ephemeral-storage": resource.MustParse("100Gi")}
+	has := corev1.ResourceList{"cpu": *resource.NewQuantity(nodeCPU, resource.DecimalSI), "memory": resource.MustParse("40Gi"), "pods": resource.MustParse("110"), "ephemeral-storage": resource.MustParse("100Gi")}
 	_, err := client.CoreV1().Nodes().Create(ctx, &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: nodeName(i), Annotations: map[string]string{controlplane.NodeAnnotation: "fake"},
 			Labels: map[string]string{seed.ZoneKey: fmt.Sprintf("z%d", i%zones), "kubernetes.io/hostname": nodeName(i), "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}},
@@ -179,7 +180,7 @@ func deal(rnd *rand.Rand, apps []*app, nodes int) []place {
 			part = 0.3
 		}
 		used := int64(0)
-		for k := math.Round(mean * part); k > 0 && next < len(all) && used+all[next].app.milliCPU <= full; k-- {
+		for k := math.Round(mean * part); k > 0 && next < len(all) && used+all[next].app.milliCPU <= handed; k-- {
 			used += all[next].app.milliCPU
 			all[next].node = nodeName(n)
 			next++

@@ -52,7 +52,22 @@ func severalSets(in Input) (*cluster.Workload, int) {
 	if w == nil || in.Pod.Controller.Kind != "ReplicaSet" {
 		return nil, 0
 	}
-	return w, replicaSetsOf(in.Snapshot, w, in.Pod.Owners)
+	if in.Memory == nil {
+		return w, replicaSetsOf(in.Snapshot, w, in.Pod.Owners)
+	}
+	key := setsKey{w.ID, above(in.Pod.Owners)}
+	n, known := in.Memory.sets[key]
+	if !known {
+		n = replicaSetsOf(in.Snapshot, w, in.Pod.Owners)
+		in.Memory.sets[key] = n
+	}
+	return w, n
+}
+
+// setsKey is what replicaSetsOf depends on.
+type setsKey struct {
+	workload cluster.WorkloadID
+	above    string
 }
 
 // replicaSetsOf counts the ReplicaSets that have pods of the workload, as far as

@@ -47,10 +47,13 @@ func (in Input) opening() string {
 type Memory struct {
 	openings map[string]string
 	ends     map[string]time.Time
+	sets     map[setsKey]int
 }
 
 // NewMemory remembers nothing yet.
-func NewMemory() *Memory { return &Memory{map[string]string{}, map[string]time.Time{}} }
+func NewMemory() *Memory {
+	return &Memory{map[string]string{}, map[string]time.Time{}, map[setsKey]int{}}
+}
 
 // remember finds something out of all windows of the pod, once for all pods
 // with the same.

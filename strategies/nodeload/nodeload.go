@@ -68,11 +68,12 @@ func checkFractions(field string, m map[string]float64) []arg.Error {
 // node that people exclude is not in scope.
 func (l *Load) Goals(s *cluster.Snapshot) []plan.Goal {
 	var goals []plan.Goal
-	limits := l.limits(s)
+	nodes := l.inScope(s)
+	limits := l.limits(nodes)
+	goals = slices.Grow(goals, len(limits)*len(nodes))
 	for _, resource := range slices.Sorted(maps.Keys(limits)) {
-		for i := range s.Nodes {
-			n := &s.Nodes[i]
-			if l.counts(n, resource) {
+		for _, n := range nodes {
+			if n.Allocatable.Get(resource) > 0 {
 				goals = append(goals, l.goal(n, resource, limits[resource]))
 			}
 		}
@@ -80,15 +81,21 @@ func (l *Load) Goals(s *cluster.Snapshot) []plan.Goal {
 	return goals
 }
 
-// Needs is what counts looks for.
+// Needs is what Goals looks for.
 func (l *Load) Needs() string {
 	resources := slices.Sorted(maps.Keys(l.args.Target))
 	resources = append(resources, slices.Sorted(maps.Keys(l.args.Deviation))...)
 	return "a Ready node with " + strings.Join(resources, " or ") + ", in scope and not excluded"
 }
 
-func (l *Load) counts(n *cluster.Node, resource string) bool {
-	return n.Ready && l.scope.HasNode(n) && len(annotation.OfNode(n).Exclude) == 0 && n.Allocatable.Get(resource) > 0
+func (l *Load) inScope(s *cluster.Snapshot) []*cluster.Node {
+	var nodes []*cluster.Node
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; n.Ready && l.scope.HasNode(n) && len(annotation.OfNode(n).Exclude) == 0 {
+			nodes = append(nodes, n)
+		}
+	}
+	return nodes
 }
 
 func (l *Load) goal(n *cluster.Node, resource string, limit float64) plan.Goal {
@@ -103,17 +110,17 @@ func (l *Load) goal(n *cluster.Node, resource string, limit float64) plan.Goal {
 
 // limits are the fractions to stay below. The mean is total requested over
 // total allocatable, so that a large node weighs as much as it carries.
-func (l *Load) limits(s *cluster.Snapshot) map[string]float64 {
+func (l *Load) limits(nodes []*cluster.Node) map[string]float64 {
 	if len(l.args.Target) > 0 {
 		return l.args.Target
 	}
 	limits := make(map[string]float64, len(l.args.Deviation))
 	for resource, deviation := range l.args.Deviation {
 		var used, total int64
-		for i := range s.Nodes {
-			if n := &s.Nodes[i]; l.counts(n, resource) {
+		for _, n := range nodes {
+			if has := n.Allocatable.Get(resource); has > 0 {
 				used += n.Requested.Get(resource)
-				total += n.Allocatable.Get(resource)
+				total += has
 			}
 		}
 		if total > 0 {

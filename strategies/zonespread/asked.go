@@ -14,8 +14,8 @@ const zoneKey = "topology.kubernetes.io/zone"
 // asked is what holds for a group: the arguments, or what people ask for in
 // their place. Among the controllers of a group the first topology key, the
 // least skew and the strictest zone SLO count.
-func (z *Spread) asked(s *cluster.Snapshot, pods []cluster.PodID) (key string, skew, slo int) {
-	for _, p := range onePerController(s, pods) {
+func (z *Spread) asked(s *cluster.Snapshot, one []*cluster.Pod) (key string, skew, slo int) {
+	for _, p := range one {
 		r := annotation.OfWorkload(s, p)
 		if key == "" {
 			key = r.SpreadBy

@@ -7,15 +7,10 @@
 package zonespread
 
 import (
-	"cmp"
 	"fmt"
-	"maps"
-	"slices"
 	"strconv"
-	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
 )
@@ -55,8 +50,9 @@ func New(name string, raw []byte, scope cluster.Scope) (*Spread, []arg.Error) {
 // domains, met or not.
 func (z *Spread) Goals(s *cluster.Snapshot) []plan.Goal {
 	var goals []plan.Goal
+	d := &domains{s, z.scope, map[string]*axis{}}
 	add := func(subject plan.ObjectRef, pods []cluster.PodID) {
-		if g, ok := z.goal(s, subject, pods); ok {
+		if g, ok := z.goal(d, subject, pods); ok {
 			goals = append(goals, g)
 		}
 	}
@@ -86,24 +82,26 @@ func (z *Spread) Needs() string {
 	return group + " with two pods or more that can stand on two values of " + z.args.TopologyKey + ", in scope"
 }
 
-func (z *Spread) goal(s *cluster.Snapshot, subject plan.ObjectRef, all []cluster.PodID) (plan.Goal, bool) {
-	if !z.scope.HasNamespace(s, subject.Namespace) {
+func (z *Spread) goal(d *domains, subject plan.ObjectRef, all []cluster.PodID) (plan.Goal, bool) {
+	if !z.scope.HasNamespace(d.s, subject.Namespace) {
 		return plan.Goal{}, false
 	}
-	pods := standing(s, all)
+	pods := standing(d.s, all)
 	if len(pods) < 2 {
 		return plan.Goal{}, false
 	}
-	key, skew, slo := z.asked(s, pods)
-	domains := z.domains(s, key, pods)
-	if len(domains) < 2 {
+	one := onePerController(d.s, pods)
+	key, skew, slo := z.asked(d.s, one)
+	a := d.axis(key)
+	r := a.of(one)
+	if len(r.values) < 2 {
 		return plan.Goal{}, false
 	}
-	weight, missed := urgency(s, pods, slo)
+	weight, missed := urgency(d.s, pods, slo)
 	return plan.Goal{
 		Strategy: z.name, Kind: plan.SkewAtMost, Subject: subject, TopologyKey: key,
-		Limit: float64(skew), Weight: weight, Pods: pods, Domains: domains,
-		Reason: plan.Reason{Code: plan.ZoneSkewed, Message: message(s, key, subject, pods, domains) + missed},
+		Limit: float64(skew), Weight: weight, Pods: pods, Domains: r.values,
+		Reason: plan.Reason{Code: plan.ZoneSkewed, Message: a.message(d.s, key, subject, pods, r) + missed},
 	}, true
 }
 
@@ -119,30 +117,22 @@ func standing(s *cluster.Snapshot, all []cluster.PodID) []cluster.PodID {
 	return pods
 }
 
-// domains are the values of the key on nodes in scope where a pod of the group
-// can run. Pods of one controller share a template, so one pod per controller
-// is asked.
-func (z *Spread) domains(s *cluster.Snapshot, key string, pods []cluster.PodID) []string {
-	found := map[string]bool{}
-	for _, p := range onePerController(s, pods) {
-		for i := range s.Nodes {
-			n := &s.Nodes[i]
-			if v, ok := n.Label(key); ok && !found[v] && z.scope.HasNode(n) && placement.CanRun(p.Object, n) {
-				found[v] = true
-			}
-		}
-	}
-	return slices.Sorted(maps.Keys(found))
-}
-
+// onePerController leaves one pod of each controller, and all without. Pods of
+// one controller mostly stand side by side.
 func onePerController(s *cluster.Snapshot, pods []cluster.PodID) []*cluster.Pod {
 	var out []*cluster.Pod
-	seen := map[string]bool{}
+	seen := map[[2]string]bool{}
+	var last *cluster.Pod
 	for _, id := range pods {
 		p := &s.Pods[id]
-		key := string(p.Object.UID)
+		if last != nil && p.Controller != nil && last.Controller != nil &&
+			p.Controller.Name == last.Controller.Name && p.Controller.Kind == last.Controller.Kind {
+			continue
+		}
+		last = p
+		key := [2]string{string(p.Object.UID)}
 		if p.Controller != nil {
-			key = p.Controller.Kind + "/" + p.Controller.Name
+			key = [2]string{p.Controller.Kind, p.Controller.Name}
 		}
 		if !seen[key] {
 			seen[key] = true
@@ -150,49 +140,4 @@ func onePerController(s *cluster.Snapshot, pods []cluster.PodID) []*cluster.Pod 
 		}
 	}
 	return out
-}
-
-func message(s *cluster.Snapshot, key string, subject plan.ObjectRef, pods []cluster.PodID, domains []string) string {
-	count := make(map[string]int, len(domains))
-	for _, id := range pods {
-		if v, ok := s.Nodes[s.Pods[id].Node].Label(key); ok {
-			count[v]++
-		}
-	}
-	now, even, total := make([]string, len(domains)), make([]string, len(domains)), 0
-	for _, d := range domains {
-		total += count[d]
-	}
-	for i, share := range nearestEven(domains, count, total) {
-		now[i], even[i] = strconv.Itoa(count[domains[i]]), strconv.Itoa(share)
-	}
-	return fmt.Sprintf("%s has %s pods over %d values of %s; %s would be even",
-		subject.Name, joinFew(now), len(domains), key, joinFew(even))
-}
-
-// nearestEven is the even split that the fewest moves reach: where the pods
-// cannot be shared alike, the fullest domains keep one more.
-func nearestEven(domains []string, count map[string]int, total int) []int {
-	order := make([]int, len(domains))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(count[domains[b]], count[domains[a]]) })
-	even := make([]int, len(domains))
-	for rank, i := range order {
-		even[i] = total / len(domains)
-		if rank < total%len(domains) {
-			even[i]++
-		}
-	}
-	return even
-}
-
-// joinFew writes counts as 1/1/4 and cuts long lists, so that one message stays
-// one line on a cluster with hundreds of domains.
-func joinFew(s []string) string {
-	if len(s) > 8 {
-		return strings.Join(s[:8], "/") + "/..."
-	}
-	return strings.Join(s, "/")
 }

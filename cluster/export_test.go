@@ -1,0 +1,4 @@
+package cluster
+
+// PlainRequests sums up what one pod asks for, without regard to others.
+var PlainRequests = requests

@@ -1,0 +1,65 @@
+package main
+
+import (
+	"math"
+)
+
+// Foretold compares the state that a plan foretold with the one that came.
+type Foretold struct {
+	Moves        int `json:"moves"`
+	MinEvictions int `json:"minEvictions"`
+	// Certified are the nodes that the plan says cannot come to their target.
+	Certified int                `json:"nodesCertified"`
+	Histogram []int              `json:"histogram"`
+	ZoneCPU   map[string]float64 `json:"zoneCPU"`
+	ZonePods  map[string]int     `json:"zonePods"`
+	// HistogramPercent is the share of the nodes that are in another step of the
+	// histogram than foretold, as far as counts tell.
+	HistogramPercent float64 `json:"histogramOffPercent"`
+	// ZonePercent is by how much the CPU requested in a zone, or its pods, differ
+	// from what was foretold; the worst zone counts.
+	ZonePercent float64 `json:"zonesOffPercent"`
+}
+
+func foretell(t told, cpuOfNode float64) *Foretold {
+	f := &Foretold{Moves: len(t.Moves), MinEvictions: t.Bound.MinEvictions, Histogram: make([]int, bins), ZoneCPU: map[string]float64{}, ZonePods: map[string]int{}}
+	for _, n := range t.After.Nodes {
+		f.Histogram[bin(n.Requested["cpu"])]++
+		f.ZoneCPU[n.Zone] += n.Requested["cpu"] * cpuOfNode
+	}
+	for _, w := range t.After.Workloads {
+		for zone, pods := range w.Zones {
+			f.ZonePods[zone] += pods
+		}
+	}
+	certified := map[string]bool{}
+	for _, g := range t.Goals {
+		if g.Kind == "NodeBelow" && t.Bound.ResidualByGoal[g.ID] > 0 {
+			certified[g.Subject.Name] = true
+		}
+	}
+	f.Certified = len(certified)
+	return f
+}
+
+// compare fills in how far off the plan was.
+func (f *Foretold) compare(came *State) {
+	differ, all := 0, 0
+	for i, n := range came.Histogram {
+		differ += max(n-f.Histogram[i], f.Histogram[i]-n)
+		all += n
+	}
+	f.HistogramPercent = 100 * float64(differ) / 2 / float64(all)
+	f.ZonePercent = 0
+	for zone := range came.ZoneCPU {
+		f.ZonePercent = max(f.ZonePercent, off(f.ZoneCPU[zone], came.ZoneCPU[zone]), off(float64(f.ZonePods[zone]), float64(came.ZonePods[zone])))
+	}
+}
+
+// off is the difference in percent of what came.
+func off(foretold, came float64) float64 {
+	if came == 0 {
+		return 0
+	}
+	return 100 * math.Abs(foretold-came) / came
+}

@@ -1,0 +1,236 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// comparison are the flags of `bench peer`; its steps are processes of their own
+// and get the same. nodes, pods and work are those of the size at hand.
+type comparison struct {
+	settings
+	dryOn, realOn, liveOn []size
+	dryRuns, realRuns     int
+	liveAtMost            int
+	retry, renew          bool
+	dryTarget             string
+}
+
+type size struct{ nodes, pods int }
+
+func (z size) String() string { return fmt.Sprintf("%d/%d", z.nodes, z.pods) }
+
+func parseSizes(text string) ([]size, error) {
+	var out []size
+	for part := range strings.SplitSeq(text, ",") {
+		if part == "" {
+			continue
+		}
+		var z size
+		if n, err := fmt.Sscanf(part, "%d/%d", &z.nodes, &z.pods); n != 2 || err != nil || z.nodes < zones || z.pods < perApp || z.pods%perApp != 0 {
+			return nil, fmt.Errorf("%q is no size (want NODES/PODS, such as 500/10000; pods in multiples of %d)", part, perApp)
+		}
+		out = append(out, z)
+	}
+	return out, nil
+}
+
+// at returns the settings for one size.
+func (s comparison) at(z size) comparison {
+	s.nodes, s.pods = z.nodes, z.pods
+	s.work = filepath.Join(s.work, fmt.Sprintf("%d-%d", z.nodes, z.pods))
+	return s
+}
+
+func compare(ctx context.Context, args []string, stderr *os.File) error {
+	var s comparison
+	fs := flag.NewFlagSet("bench peer", flag.ContinueOnError)
+	sizes := func(into *[]size, name, value, usage string) {
+		*into, _ = parseSizes(value)
+		fs.Func(name, usage+" (default "+value+")", func(v string) (err error) { *into, err = parseSizes(v); return err })
+	}
+	sizes(&s.dryOn, "dry", "500/10000,2000/40000,5000/100000", "sizes on which planning is measured, NODES/PODS,...")
+	sizes(&s.realOn, "real", "500/10000", "sizes on which evictions are carried out until quiet")
+	sizes(&s.liveOn, "live", "500/10000,2000/40000,5000/100000", "sizes on which a few evictions are carried out, for the memory")
+	fs.IntVar(&s.dryRuns, "dry-runs", 5, "repetitions of each dry run")
+	fs.IntVar(&s.realRuns, "real-runs", 3, "repetitions of each real run")
+	fs.IntVar(&s.liveAtMost, "live-evictions", 100, "evictions of each run for the memory")
+	fs.StringVar(&s.dryTarget, "dry-target", "a", "target of the dry runs")
+	fs.StringVar(&s.work, "work", "bin/bench-peer", "folder of what is done so far")
+	fs.StringVar(&s.out, "out", "docs/benchmarks", "folder of the results")
+	fs.StringVar(&s.evenkeel, "evenkeel", "bin/evenkeel", "path of evenkeel")
+	fs.StringVar(&s.peer, "peer", "bin/descheduler", "path of the descheduler")
+	fs.StringVar(&s.kwok, "kwok", "bin/kwok", "path of kwok")
+	fs.DurationVar(&s.limit, "limit", 30*time.Minute, "time for each start of a program")
+	fs.BoolVar(&s.retry, "retry", false, "measure again what ended badly")
+	fs.BoolVar(&s.renew, "renew", false, "measure again what another build or configuration did")
+	if err := fs.Parse(args); err != nil {
+		return err
+	}
+	switch step := fs.Arg(0); step {
+	case "":
+		return compareAll(ctx, s, args, stderr)
+	case "publish":
+		return publishPeer(s, os.Stdout)
+	case "print":
+		return printFigure(s.out, fs.Arg(1), os.Stdout)
+	case "seed", dry, full, live:
+		return compareStep(ctx, s, fs.Args(), stderr)
+	default:
+		return fmt.Errorf("unknown step %q (want none, publish, or print FIGURE)", step)
+	}
+}
+
+// compareStep is one process: a control plane can be started once in each.
+func compareStep(ctx context.Context, s comparison, step []string, stderr *os.File) error {
+	on, err := parseSizes(step[1])
+	if err != nil {
+		return err
+	}
+	s = s.at(on[0])
+	switch step[0] {
+	case "seed":
+		return furnish(ctx, s.settings, stderr)
+	case dry:
+		return dryRuns(ctx, s, stderr)
+	}
+	c, err := parseCell(step)
+	if err != nil {
+		return err
+	}
+	return realRun(ctx, s, c, stderr)
+}
+
+// step is how a cell is asked for on the command line.
+func (c Cell) step() []string {
+	return []string{c.Phase, size{c.Nodes, c.Pods}.String(), c.Target, c.Program, fmt.Sprint(c.Run)}
+}
+
+func parseCell(step []string) (Cell, error) {
+	if len(step) != 5 {
+		return Cell{}, fmt.Errorf("%v is no step", step)
+	}
+	on, err := parseSizes(step[1])
+	if err != nil {
+		return Cell{}, err
+	}
+	c := Cell{Phase: step[0], Nodes: on[0].nodes, Pods: on[0].pods, Target: step[2], Program: step[3]}
+	_, err = fmt.Sscan(step[4], &c.Run)
+	return c, err
+}
+
+// compareAll measures what is wanted still. That a step fails keeps none of the
+// others from being measured.
+func compareAll(ctx context.Context, s comparison, args []string, stderr *os.File) error {
+	cells, err := plannedCells(s)
+	if err != nil {
+		return err
+	}
+	var failed []error
+	dryDone := map[size]bool{}
+	for _, c := range cells {
+		z := size{c.Nodes, c.Pods}
+		ok, err := wanted(s.at(z), c)
+		if err != nil || !ok || c.Phase == dry && dryDone[z] {
+			failed = append(failed, err)
+			continue
+		}
+		if err := furnished(ctx, s, z, args, stderr); err != nil {
+			return errors.Join(append(failed, err)...)
+		}
+		step := c.step()
+		if c.Phase == dry {
+			dryDone[z] = true // all of the size in one process, on one control plane
+			step = step[:2]
+		}
+		failed = append(failed, again(ctx, args, step, stderr))
+		if ctx.Err() != nil {
+			return errors.Join(failed...)
+		}
+	}
+	return errors.Join(append(failed, publishPeer(s, os.Stdout))...)
+}
+
+// furnished makes the cluster of a size, if that has not been done.
+func furnished(ctx context.Context, s comparison, z size, args []string, stderr *os.File) error {
+	at := s.at(z)
+	if done(at.settings, "seed") {
+		return nil
+	}
+	if err := os.MkdirAll(at.work, 0o755); err != nil {
+		return fmt.Errorf("making the folder for results: %w", err)
+	}
+	return again(ctx, args, []string{"seed", z.String()}, stderr)
+}
+
+// again runs one step in a process of its own.
+func again(ctx context.Context, args, step []string, stderr *os.File) error {
+	fmt.Fprintln(stderr, "bench:", strings.Join(step, " "))
+	cmd := exec.CommandContext(ctx, os.Args[0], slices.Concat([]string{"peer"}, args, step)...)
+	cmd.Stdout, cmd.Stderr = stderr, stderr
+	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
+	cmd.WaitDelay = 30 * time.Second
+	if err := cmd.Run(); err != nil {
+		return fmt.Errorf("step %s: %w; run it again to go on from here", strings.Join(step, " "), err)
+	}
+	return nil
+}
+
+// plannedCells are all that is to be measured, in order: programs take turns, so
+// that whatever else the machine does meets all of them.
+func plannedCells(s comparison) ([]Cell, error) {
+	var out []Cell
+	add := func(phase string, on []size, names []target, among []contender, runs int) error {
+		for _, z := range on {
+			for run := 1; run <= runs; run++ {
+				for _, t := range names {
+					for _, p := range among {
+						c, err := s.newCell(phase, z, t, p, run)
+						if err != nil {
+							return err
+						}
+						out = append(out, c)
+					}
+				}
+			}
+		}
+		return nil
+	}
+	t, err := targetNamed(s.dryTarget)
+	if err != nil {
+		return nil, err
+	}
+	return out, errors.Join(
+		add(dry, s.dryOn, []target{t}, dryContenders, s.dryRuns),
+		add(live, s.liveOn, []target{t}, realContenders, 1),
+		add(full, s.realOn, targets, realContenders, s.realRuns))
+}
+
+func (s comparison) newCell(phase string, z size, t target, p contender, run int) (Cell, error) {
+	b, err := fingerprint(s.program(p))
+	o := s.order(phase, p, t)
+	return Cell{Phase: phase, Nodes: z.nodes, Pods: z.pods, Target: t.Name, Program: p.Name, Run: run, Build: b, Policy: o.mark()}, err
+}
+
+func (s comparison) order(phase string, p contender, t target) order {
+	o := order{contender: p, target: t, DryRun: phase == dry}
+	if phase == live {
+		o.AtMost = s.liveAtMost
+	}
+	return o
+}
+
+func (s comparison) program(p contender) string {
+	if p.Peer {
+		return s.peer
+	}
+	return s.evenkeel
+}

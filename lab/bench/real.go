@@ -1,0 +1,211 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+)
+
+const (
+	// mostRounds ends a run that does not come to rest.
+	mostRounds = 6
+	// restAfter is how long replacements may take after the end of a program.
+	restAfter = 3 * time.Minute
+)
+
+// Round is one start of the program, and the cluster when all has come to rest
+// after it.
+type Round struct {
+	Result
+	CPUSeconds float64 `json:"cpuSeconds"`
+	PeakBytes  int64   `json:"peakBytes"`
+	Requests   int     `json:"apiRequests"`
+	After      *State  `json:"after"`
+	// Restless says what had not come to rest in time.
+	Restless string `json:"restless,omitempty"`
+}
+
+// trial is a real run at work.
+type trial struct {
+	s       comparison
+	c       *controlplane.Cluster
+	cell    *Cell
+	p       contender
+	t       target
+	users   []controlplane.User
+	known   map[string]bool // pods at the start
+	evicted int
+	stderr  *os.File
+}
+
+// realRun starts the program again and again until it evicts nothing. Each start
+// acts as another user, so that its requests can be told apart.
+func realRun(ctx context.Context, s comparison, asked Cell, stderr *os.File) error {
+	p, err := contenderNamed(asked.Program, realContenders)
+	if err != nil {
+		return err
+	}
+	t, err := targetNamed(asked.Target)
+	if err != nil {
+		return err
+	}
+	cell, err := s.newCell(asked.Phase, size{s.nodes, s.pods}, t, p, asked.Run)
+	if err != nil {
+		return err
+	}
+	r := &trial{s: s, cell: &cell, p: p, t: t, known: map[string]bool{}, stderr: stderr}
+	for i := range mostRounds {
+		u := newUser(cell)
+		u.Name += fmt.Sprintf("-round-%d", i+1)
+		r.users = append(r.users, u)
+	}
+	r.c, err = controlplane.Start(ctx, controlplane.Options{Kwok: s.kwok, Etcd: filepath.Join(s.work, "etcd"),
+		ControllerManagerFlags: managerFlags["tuned"], Users: r.users, AuditPolicy: auditPolicy(r.users), Progress: stderr})
+	if err != nil {
+		return err
+	}
+	defer r.c.Stop()
+	if err := r.begin(ctx); err != nil {
+		return err
+	}
+	cell.LoadBefore = loadAverage()
+	err = r.rounds(ctx)
+	cell.LoadAfter = loadAverage()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		cell.Error = err.Error()
+		fmt.Fprintln(stderr, "bench:", err)
+	}
+	return store(filepath.Join(s.work, cell.file()), cell)
+}
+
+func (r *trial) begin(ctx context.Context) (err error) {
+	if err := settled(ctx, r.c, r.s.settings, patience); err != nil {
+		return fmt.Errorf("waiting until the Deployments are content: %w", err)
+	}
+	pods, err := r.c.Client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("listing pods: %w", err)
+	}
+	for _, p := range pods.Items {
+		r.known[p.Namespace+"/"+p.Name] = true
+	}
+	r.cell.Start, err = look(ctx, r.c.Client, r.t, r.known)
+	return err
+}
+
+func (r *trial) rounds(ctx context.Context) error {
+	config, err := r.s.order(r.cell.Phase, r.p, r.t).write(r.s.work)
+	if err != nil {
+		return err
+	}
+	for i := range r.users {
+		round, err := r.round(ctx, i, config)
+		if err != nil {
+			return fmt.Errorf("round %d: %w", i+1, err)
+		}
+		r.cell.Rounds = append(r.cell.Rounds, round)
+		r.add(round)
+		fmt.Fprintf(r.stderr, "bench: round %d: %d evictions in %.0f s; standard deviation %.2f %%, %d nodes above, %d Deployments skewed, %d pods pending\n",
+			i+1, round.Evictions, round.Seconds, round.After.CPUStdDev, round.After.NodesAbove, round.After.Skewed, round.After.Pending)
+		if round.Error != "" {
+			return fmt.Errorf("round %d: %s", i+1, round.Error)
+		}
+		if round.Evictions == 0 || r.cell.Phase == live {
+			return nil
+		}
+	}
+	return nil // that it does not come to rest is a result
+}
+
+// add takes a round into the sums of the cell.
+func (r *trial) add(round Round) {
+	c := r.cell
+	c.Evictions += round.Evictions
+	c.Requests += round.Requests
+	c.Seconds += round.Seconds
+	c.CPUSeconds += round.CPUSeconds
+	c.PeakBytes = max(c.PeakBytes, round.PeakBytes)
+}
+
+func (r *trial) round(ctx context.Context, i int, config string) (Round, error) {
+	kube, err := kubeconfig(r.s, r.c, r.users[i])
+	if err != nil {
+		return Round{}, err
+	}
+	var out Round
+	out.Program, out.ControllerManager, out.LoadBefore = r.p.Name, "tuned", loadAverage()
+	run := r.evenkeel
+	if r.p.Peer {
+		run = r.peer
+	}
+	waves, plan, u, err := run(ctx, config, kube)
+	out.Seconds, out.CPUSeconds, out.PeakBytes = u.Seconds, u.CPUSeconds, u.PeakBytes
+	if ctx.Err() != nil {
+		return out, ctx.Err()
+	}
+	if err != nil {
+		out.Error = err.Error() // what it did until then is still measured
+	}
+	out.LoadAfter = loadAverage()
+	if err := settled(ctx, r.c, r.s.settings, restAfter); err != nil {
+		out.Restless = err.Error()
+	}
+	if out.After, err = look(ctx, r.c.Client, r.t, r.known); err != nil {
+		return out, err
+	}
+	events, err := r.c.Audit()
+	if err != nil {
+		return out, err
+	}
+	all := accepted(events)
+	out.count(all[r.evicted:], waves)
+	r.evicted = len(all)
+	out.Requests = requests(events, r.users[i].Name)
+	if i == 0 && plan != nil {
+		r.cell.Foretold, r.cell.MinEvictions = foretell(*plan, nodeCPU), plan.Bound.MinEvictions
+		r.cell.Foretold.compare(out.After)
+	}
+	return out, nil
+}
+
+// evenkeel makes one pass; it returns the wave of each pod, and the plan.
+func (r *trial) evenkeel(ctx context.Context, config, kube string) (map[string]int, *told, used, error) {
+	printed, u, err := child{path: r.s.evenkeel, log: r.log(), limit: r.s.limit, args: []string{"run", "--once", "-o", "json",
+		"--lease-namespace", nsName(0), "--config", config, "--kubeconfig", kube}}.run(ctx)
+	var report struct{ Plan told }
+	if broken := json.Unmarshal(printed, &report); broken != nil {
+		return nil, nil, u, errors.Join(err, fmt.Errorf("reading what evenkeel printed: %w", broken))
+	}
+	waves := map[string]int{}
+	for _, m := range report.Plan.Moves {
+		waves[m.Pod.Namespace+"/"+m.Pod.Name] = m.Wave
+	}
+	return waves, &report.Plan, u, err
+}
+
+// peer makes one round with the descheduler, which has no waves and foretells
+// nothing.
+func (r *trial) peer(ctx context.Context, policy, kube string) (map[string]int, *told, used, error) {
+	args, err := r.s.peerArgs(policy, kube)
+	if err != nil {
+		return nil, nil, used{}, err
+	}
+	_, u, err := child{path: r.s.peer, args: append(args, "--descheduling-interval", "0"), log: r.log(), limit: r.s.limit}.run(ctx)
+	return nil, nil, u, err
+}
+
+func (r *trial) log() string {
+	return filepath.Join(r.s.work, fmt.Sprintf("%s-%d.log", strings.TrimSuffix(r.cell.file(), ".json"), len(r.cell.Rounds)+1))
+}

@@ -1,0 +1,181 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"math"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+)
+
+// State is what is left of imbalance at one moment, by what pods request.
+type State struct {
+	// CPUStdDev is in percent of allocatable, over nodes.
+	CPUStdDev float64 `json:"cpuStdDevPercent"`
+	CPUMean   float64 `json:"cpuMeanPercent"`
+	CPUMax    float64 `json:"cpuMaxPercent"`
+	// NodesAbove are above the target in any resource that it names.
+	NodesAbove int `json:"nodesAbove"`
+	// Skewed are the Deployments whose zones differ by more than one pod; Broken
+	// those of them that declare that they must not.
+	Skewed  int `json:"deploymentsSkewed"`
+	Broken  int `json:"constraintsBroken"`
+	Pending int `json:"pending"`
+	// Histogram counts nodes by CPU share in steps of 5 %; the last is 100 % and
+	// more.
+	Histogram []int `json:"histogram"`
+	// ZoneCPU sums the CPU requested in each zone; ZonePods counts pods.
+	ZoneCPU  map[string]float64 `json:"zoneCPU"`
+	ZonePods map[string]int     `json:"zonePods"`
+	// Landed are the pods that were not there at the start; LandedAbove those of
+	// them on nodes above the target.
+	Landed      int `json:"landed"`
+	LandedAbove int `json:"landedAbove"`
+}
+
+const bins = 21
+
+// bin is where a CPU share belongs; shares are exact to a thousandth.
+func bin(share float64) int {
+	return min(bins-1, max(0, int(math.Floor(share*20+1e-6))))
+}
+
+// load is what a node holds.
+type load struct {
+	zone      string
+	has, used map[string]float64
+}
+
+func (l load) share(resource string) float64 { return l.used[resource] / l.has[resource] }
+
+// look reads the cluster. Pods in known were there at the start.
+func look(ctx context.Context, client kubernetes.Interface, t target, known map[string]bool) (*State, error) {
+	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("listing nodes: %w", err)
+	}
+	pods, err := client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, fmt.Errorf("listing pods: %w", err)
+	}
+	return judge(nodes.Items, pods.Items, t, known), nil
+}
+
+func judge(nodes []corev1.Node, pods []corev1.Pod, t target, known map[string]bool) *State {
+	loads := map[string]*load{}
+	for i := range nodes {
+		n := &nodes[i]
+		loads[n.Name] = &load{zone: n.Labels[seed.ZoneKey], used: map[string]float64{},
+			has: map[string]float64{"cpu": n.Status.Allocatable.Cpu().AsApproximateFloat64(), "memory": n.Status.Allocatable.Memory().AsApproximateFloat64()}}
+	}
+	s := &State{Histogram: make([]int, bins), ZoneCPU: map[string]float64{}, ZonePods: map[string]int{}}
+	g := groups{nodes: loads, of: map[string]map[string]int{}, must: map[string]bool{}}
+	var landed []string
+	for i := range pods {
+		p := &pods[i]
+		if p.DeletionTimestamp != nil || p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
+			continue
+		}
+		l := loads[p.Spec.NodeName]
+		if l == nil {
+			s.Pending++
+			continue
+		}
+		cpu := 0.0
+		for _, c := range p.Spec.Containers {
+			cpu += c.Resources.Requests.Cpu().AsApproximateFloat64()
+			l.used["memory"] += c.Resources.Requests.Memory().AsApproximateFloat64()
+		}
+		l.used["cpu"] += cpu
+		s.ZoneCPU[l.zone] += cpu
+		s.ZonePods[l.zone]++
+		g.add(p, l.zone)
+		if known != nil && !known[p.Namespace+"/"+p.Name] {
+			landed = append(landed, p.Spec.NodeName)
+		}
+	}
+	s.spread(loads)
+	s.Skewed, s.Broken = g.skewed()
+	above := nodesAbove(loads, t)
+	s.NodesAbove, s.Landed = len(above), len(landed)
+	for _, n := range landed {
+		if above[n] {
+			s.LandedAbove++
+		}
+	}
+	return s
+}
+
+// spread computes the statistics of CPU shares; nodes count alike.
+func (s *State) spread(loads map[string]*load) {
+	var sum, squares float64
+	for _, l := range loads {
+		share := l.share("cpu")
+		sum += share
+		squares += share * share
+		s.CPUMax = max(s.CPUMax, 100*share)
+		s.Histogram[bin(share)]++
+	}
+	n := float64(len(loads))
+	s.CPUMean = 100 * sum / n
+	s.CPUStdDev = 100 * math.Sqrt(max(0, squares/n-sum/n*sum/n))
+}
+
+func nodesAbove(loads map[string]*load, t target) map[string]bool {
+	out := map[string]bool{}
+	for resource, limit := range t.limits() {
+		var used, has float64
+		for _, l := range loads {
+			used, has = used+l.used[resource], has+l.has[resource]
+		}
+		for name, l := range loads {
+			if l.share(resource) > t.above(used/has, limit)+1e-9 {
+				out[name] = true
+			}
+		}
+	}
+	return out
+}
+
+// groups are the Deployments by zone, told by the label app.
+type groups struct {
+	nodes map[string]*load
+	of    map[string]map[string]int
+	must  map[string]bool
+}
+
+func (g groups) add(p *corev1.Pod, zone string) {
+	name := p.Namespace + "/" + p.Labels["app"]
+	if g.of[name] == nil {
+		g.of[name] = map[string]int{}
+		for _, l := range g.nodes {
+			g.of[name][l.zone] = 0
+		}
+	}
+	g.of[name][zone]++
+	for _, c := range p.Spec.TopologySpreadConstraints {
+		if c.TopologyKey == seed.ZoneKey && c.WhenUnsatisfiable == corev1.DoNotSchedule {
+			g.must[name] = true
+		}
+	}
+}
+
+func (g groups) skewed() (all, declared int) {
+	for name, zones := range g.of {
+		least, most := math.MaxInt, 0
+		for _, n := range zones {
+			least, most = min(least, n), max(most, n)
+		}
+		if most-least > 1 {
+			all++
+			if g.must[name] {
+				declared++
+			}
+		}
+	}
+	return all, declared
+}

@@ -1,0 +1,234 @@
+package observe
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"runtime"
+	"runtime/debug"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/planner/simtest"
+)
+
+// The size of TestPeakMemory, as nodes/pods, and the address of the process that
+// serves it.
+const (
+	peakSize  = "EVENKEEL_PEAK"
+	peakServe = "EVENKEEL_PEAK_SERVE"
+)
+
+// TestServePeak is the server of TestPeakMemory, in a process of its own: it
+// streams every kind as an API server does to an informer.
+func TestServePeak(t *testing.T) {
+	size := os.Getenv(peakServe)
+	if size == "" {
+		t.Skip("a process of TestPeakMemory")
+	}
+	var nodes, pods int
+	if _, err := fmt.Sscanf(size, "%d/%d", &nodes, &pods); err != nil {
+		t.Fatal(err)
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	o := simtest.Uneven(r, nodes, pods)
+	simtest.Lifelike(r, o)
+	lists := map[string][]k8sruntime.Object{}
+	for _, x := range o.Nodes {
+		lists["/api/v1/nodes"] = append(lists["/api/v1/nodes"], x)
+	}
+	for _, x := range o.Pods {
+		lists["/api/v1/pods"] = append(lists["/api/v1/pods"], x)
+	}
+	for _, x := range o.Namespaces {
+		lists["/api/v1/namespaces"] = append(lists["/api/v1/namespaces"], x)
+	}
+	for _, x := range o.ReplicaSets {
+		x.ManagedFields = o.Pods[0].ManagedFields
+		lists["/apis/apps/v1/replicasets"] = append(lists["/apis/apps/v1/replicasets"], x)
+	}
+	for _, x := range o.Deployments {
+		x.ManagedFields = o.Pods[0].ManagedFields
+		lists["/apis/apps/v1/deployments"] = append(lists["/apis/apps/v1/deployments"], x)
+	}
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	fmt.Println("serving", l.Addr())
+	_ = http.Serve(l, http.HandlerFunc(func(w http.ResponseWriter, q *http.Request) {
+		switch {
+		case q.URL.Path == "/version":
+			fmt.Fprint(w, `{"major":"1","minor":"37"}`)
+		case strings.HasSuffix(q.URL.Path, "/kube-system"):
+			w.Header().Set("Content-Type", "application/json")
+			fmt.Fprint(w, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system","uid":"u"}}`)
+		default:
+			streamed(w, q, lists[q.URL.Path])
+		}
+	}))
+}
+
+// streamed sends the initial events of a watch, and keeps it open.
+func streamed(w http.ResponseWriter, q *http.Request, list []k8sruntime.Object) {
+	info, _ := k8sruntime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), k8sruntime.ContentTypeProtobuf)
+	w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf;stream=watch")
+	frames := info.StreamSerializer.Framer.NewFrameWriter(w)
+	send := func(kind string, x k8sruntime.Object) {
+		gvk, _, err := scheme.Scheme.ObjectKinds(x)
+		if err != nil {
+			panic(err)
+		}
+		raw, err := k8sruntime.Encode(scheme.Codecs.EncoderForVersion(info.Serializer, gvk[0].GroupVersion()), x)
+		if err != nil {
+			panic(err)
+		}
+		if err := info.StreamSerializer.Serializer.Encode(&metav1.WatchEvent{Type: kind, Object: k8sruntime.RawExtension{Raw: raw}}, frames); err != nil {
+			return // the client went away
+		}
+	}
+	for _, x := range list {
+		send("ADDED", x)
+	}
+	parts := strings.Split(strings.Trim(q.URL.Path, "/"), "/")
+	gv := schema.GroupVersion{Version: parts[1]}
+	if parts[0] == "apis" {
+		gv = schema.GroupVersion{Group: parts[1], Version: parts[2]}
+	}
+	send("BOOKMARK", endOf(gv, parts[len(parts)-1]))
+	w.(http.Flusher).Flush()
+	<-q.Context().Done()
+}
+
+// endOf ends the initial events of a kind, found by the name of its resource.
+func endOf(gv schema.GroupVersion, resource string) k8sruntime.Object {
+	for kind := range scheme.Scheme.KnownTypes(gv) {
+		plural := strings.ToLower(kind) + "s"
+		if p := strings.TrimSuffix(strings.ToLower(kind), "y") + "ies"; strings.HasSuffix(kind, "y") {
+			plural = p
+		}
+		if strings.HasSuffix(strings.ToLower(kind), "class") {
+			plural = strings.ToLower(kind) + "es"
+		}
+		if plural == resource {
+			x, err := scheme.Scheme.New(gv.WithKind(kind))
+			if err != nil {
+				panic(err)
+			}
+			m := x.(metav1.Object)
+			m.SetResourceVersion("9000000")
+			m.SetAnnotations(map[string]string{metav1.InitialEventsAnnotationKey: "true"})
+			return x
+		}
+	}
+	return &corev1.Pod{}
+}
+
+// TestPeakMemory measures the resident memory of one who watches a large cluster
+// and plans, with EVENKEEL_PEAK=5000/100000.
+func TestPeakMemory(t *testing.T) {
+	size := os.Getenv(peakSize)
+	if size == "" {
+		t.Skip("set " + peakSize + " to nodes/pods, such as 5000/100000")
+	}
+	client := serving(t, size)
+	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nguards: {minPodAge: 0s}\nlimits: {perPass: 500}\nstrategies:\n"+
+		"- {name: hot-nodes, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: 0.5, memory: 0.5}}}\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	began := time.Now()
+	o := New(client, clock.RealClock{})
+	o.Start(t.Context())
+	t.Cleanup(o.Shutdown)
+	if err := o.WaitForSync(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("synced after %s: %s", time.Since(began).Round(time.Second), resident(t))
+	for range 3 {
+		began = time.Now()
+		s, err := o.Snapshot(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		took := time.Since(began)
+		var goals []plan.Goal
+		for _, st := range conf.Build() {
+			goals = append(goals, st.Strategy.Goals(s)...)
+		}
+		goalsTook := time.Since(began) - took
+		p := planner.New(conf.Planner()).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
+		t.Logf("%d pods: snapshot %s, %d goals %s, %d moves %s: %s", len(s.Pods), took.Round(time.Millisecond), len(goals), goalsTook.Round(time.Millisecond),
+			len(p.Moves), time.Since(began).Round(time.Millisecond), resident(t))
+	}
+	debug.FreeOSMemory()
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	t.Logf("at rest %d MB of heap: %s", m.HeapAlloc>>20, resident(t))
+}
+
+// serving starts the server and connects to it.
+func serving(t *testing.T, size string) kubernetes.Interface {
+	t.Helper()
+	server := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServePeak$", "-test.timeout=1h", "-test.v")
+	server.Env = append(os.Environ(), peakServe+"="+size, "GOGC=400")
+	out, err := server.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := server.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Process.Kill(); _ = server.Wait() })
+	lines := bufio.NewScanner(out)
+	for lines.Scan() {
+		if address, ok := strings.CutPrefix(lines.Text(), "serving "); ok {
+			client, err := kubernetes.NewForConfig(&rest.Config{Host: "http://" + address, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: k8sruntime.ContentTypeProtobuf}})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return client
+		}
+	}
+	t.Fatal("the server ended")
+	return nil
+}
+
+// resident is what the kernel says of the process.
+func resident(t *testing.T) string {
+	t.Helper()
+	status, err := os.ReadFile("/proc/self/status")
+	if err != nil {
+		t.Skip("no /proc here")
+	}
+	mb := map[string]int{}
+	for _, line := range strings.Split(string(status), "\n") {
+		if f := strings.Fields(line); len(f) == 3 && f[2] == "kB" {
+			mb[f[0]], _ = strconv.Atoi(f[1]) // a number, as the kernel writes it
+		}
+	}
+	b, err := json.Marshal(map[string]int{"residentMB": mb["VmRSS:"] >> 10, "peakMB": mb["VmHWM:"] >> 10})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(b)
+}

@@ -1,0 +1,95 @@
+package placement
+
+import (
+	"math/rand"
+	"reflect"
+	"slices"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/hints"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+)
+
+// TestCloneStandsAlone: a copy foretells what a world of its own does that took the
+// same way, and so does the world that was copied, whatever happens to the other.
+func TestCloneStandsAlone(t *testing.T) {
+	profiles := []Profile{DefaultProfile(), PolicyProfile(DefaultPolicy())}
+	same := func(seed int64, which string, a, b *World) {
+		for i := 0; i < len(a.snap.Pods); i += 7 {
+			if got, want := a.Predict(cluster.PodID(i)), b.Predict(cluster.PodID(i)); !reflect.DeepEqual(got, want) {
+				t.Fatalf("seed %d, %s: %s foretells %+v, want %+v", seed, a.snap.Pods[i].Object.Name, which, got, want)
+			}
+		}
+		for n := range a.snap.Nodes {
+			if got, want := a.Requested(cluster.NodeID(n)), b.Requested(cluster.NodeID(n)); !reflect.DeepEqual(got, want) {
+				t.Errorf("seed %d, node %d: in %s %v are requested, want %v", seed, n, which, got, want)
+			}
+		}
+	}
+	for seed := range int64(12) {
+		rnd := rand.New(rand.NewSource(seed))
+		p := profiles[seed%4/3]
+		b := varied(seed, []int{30, 130}[seed%2])
+		first, alone := b.worldOf(t, p), b.worldOf(t, p)
+		pods, nodes := len(first.snap.Pods), len(first.snap.Nodes)
+		wander := func(steps int, worlds ...*World) {
+			for range steps {
+				pod, to := cluster.PodID(rnd.Intn(pods)), cluster.NodeID(rnd.Intn(nodes+1)-1)
+				hinted := []cluster.NodeID{cluster.NodeID(rnd.Intn(nodes))}
+				for _, w := range worlds {
+					w.Move(pod, to)
+					w.Hint(hints.Taint, hinted)
+					w.Predict(pod)
+				}
+			}
+		}
+		wander(30, first, alone)
+		second := first.Clone()
+		other := b.worldOf(t, p)
+		for i := range pods {
+			other.Move(cluster.PodID(i), first.NodeOf(cluster.PodID(i)))
+		}
+		wander(15, first, alone)
+		wander(15, second, other)
+		same(seed, "the world that was copied", first, alone)
+		same(seed, "the copy", second, other)
+	}
+}
+
+// TestCloneKeepsWhatPodsHold: what a pod takes in a copy is free in the world that was
+// copied, and what it leaves there is not.
+func TestCloneKeepsWhatPodsHold(t *testing.T) {
+	gpu := corev1.ResourceName("example.com/gpu")
+	for name, holds := range map[string]func(*corev1.PodSpec){
+		"a port": func(s *corev1.PodSpec) {
+			s.Containers[0].Ports = []corev1.ContainerPort{{HostPort: 80, ContainerPort: 80}}
+		},
+		"a disk": func(s *corev1.PodSpec) {
+			s.Volumes = []corev1.Volume{{Name: "d", VolumeSource: corev1.VolumeSource{RBD: &corev1.RBDVolumeSource{CephMonitors: []string{"m"}, RBDImage: "d"}}}}
+		},
+		"an extended resource": func(s *corev1.PodSpec) {
+			s.Containers[0].Resources.Requests[gpu] = resource.MustParse("1")
+		},
+	} {
+		b := newBuilder()
+		for _, n := range []string{"n1", "n2"} {
+			b.node(n, "", func(n *corev1.Node) {
+				n.Status.Allocatable = n.Status.Allocatable.DeepCopy()
+				n.Status.Allocatable[gpu] = resource.MustParse("1")
+			})
+		}
+		b.app("web", 100, holds, "n1", "")
+		w := b.world(t)
+		one, two, n1, n2 := id(t, w, "web-0"), id(t, w, "web-1"), nodeID(t, w, "n1"), nodeID(t, w, "n2")
+		c := w.Clone()
+		c.Move(one, n2)
+		if got := c.Predict(two).Gone.Feasible; !slices.Equal(got, []cluster.NodeID{n1}) {
+			t.Errorf("%s: in the copy the second fits on %v, want node %d", name, got, n1)
+		}
+		if got := w.Predict(two).Gone.Feasible; !slices.Equal(got, []cluster.NodeID{n2}) {
+			t.Errorf("%s: in the world that was copied it fits on %v, want node %d", name, got, n2)
+		}
+	}
+}

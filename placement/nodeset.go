@@ -1,0 +1,43 @@
+package placement
+
+import (
+	"iter"
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
+
+// NodeSet is a set of nodes: a bit for each. The zero value is empty.
+type NodeSet struct {
+	count int
+	bits  []uint64 // by place
+	place []int32  // by node; read-only
+}
+
+// Len is how many nodes are in the set.
+func (s NodeSet) Len() int { return s.count }
+
+// Has reports whether the node is in the set.
+func (s NodeSet) Has(n cluster.NodeID) bool {
+	if s.count == 0 {
+		return false
+	}
+	at := s.place[n]
+	return s.bits[at>>6]>>(at&63)&1 != 0
+}
+
+// Equal reports whether both have the same nodes; they are of one snapshot.
+func (s NodeSet) Equal(o NodeSet) bool {
+	return s.count == o.count && slices.Equal(s.bits, o.bits)
+}
+
+// All goes through the set by rising NodeID.
+func (s NodeSet) All() iter.Seq[cluster.NodeID] {
+	return func(yield func(cluster.NodeID) bool) {
+		for n := range s.place {
+			if s.Has(cluster.NodeID(n)) && !yield(cluster.NodeID(n)) {
+				return
+			}
+		}
+	}
+}

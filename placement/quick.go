@@ -1,0 +1,200 @@
+package placement
+
+import (
+	"math/bits"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
+
+// quick foretells what sampler does, for the classes of sightOf, without looking
+// at every window and every node's score. One pass over the nodes (scan) finds which
+// are feasible, another (sow) those that may score best for what they have free.
+// Beside that only nodes that can win are looked at:
+//
+//   - nodes are of a kind: what the relative scores make of them. Nodes of a group
+//     (terrain) are of one kind, but for those that have counted pods; these few,
+//     and the victim's node, are looked at by themselves (special).
+//   - which kinds are in a window changes where a special node enters or leaves
+//     it: the starts of the walk fall into few stretches (segment) within which
+//     every node has one total.
+//   - in a segment nodes are taken from the best total down, until every start has
+//     one in its window. The rest cannot win.
+//
+// With N nodes, k special nodes and m nodes that are taken it costs O(N) of a few
+// instructions each, and O((k + m) log N + k K) for K kinds, where m is some ten
+// times the number of windows that fit beside each other. The second state of the
+// victim repeats the latter only. Its slices are used again for every prediction.
+type quick struct {
+	w     *World
+	in    *incoming
+	sight *sight
+	size  int
+
+	place   []int32   // by node, where it stands in the walk
+	free    []free    // by place
+	numbers []numbers // by place
+	base    []uint16  // by place, 0..200: the shares of cpu and memory that are free, in percent
+	before  []int8    // by node, its balance as it stands
+	usable  bool      // whether the numbers are exact
+
+	leastMilliCPU, leastBytes int64 // of what any node has
+	mostMilliCPU, mostBytes   int64
+	assumes                   bool // whether scores take any pod to request more than it does
+
+	open   []uint64 // places of allowed groups, as bits
+	marked []uint64 // places of special nodes, as bits
+
+	field   field
+	special []special
+	kinds   []kind // of the groups, then of special nodes
+	allowed []bool // by group
+	sources []source
+	harvest harvest
+
+	parts segments
+	cover cover
+	kept  kept
+	odds  []float64 // by node
+	won   []uint64  // nodes that have odds, as bits
+	soft  []constraint
+}
+
+// field are the feasible nodes in the order of the walk.
+type field struct {
+	count int
+	at    []int32  // places; the first nodes of a window come again at the end, a walk further
+	fits  []uint64 // by place, as bits
+}
+
+// quickly foretells both states of the victim; false: only the general way can.
+func (w *World) quickly(in *incoming, p cluster.PodID, pr *Prediction) bool {
+	size := sampleSize(len(w.snap.Nodes), in.profile.PercentageOfNodesToScore)
+	if w.general || size >= len(w.snap.Nodes) || len(w.nominated) > 0 || !w.quickOf().usable || w.sightOf(in) == nil {
+		return false
+	}
+	q, n := w.quick, w.node[p]
+	q.in, q.sight, q.size, q.soft = in, in.sight, size, in.spread.soft
+	if in.profile.Weights.PodTopologySpread == 0 {
+		q.soft = nil
+	}
+	if n == cluster.NoNode {
+		if !q.first(n, &pr.Terminating) {
+			return false
+		}
+		pr.Gone = pr.Terminating
+		return true
+	}
+	w.shiftSpread(p, n, -1)
+	ok := q.first(n, &pr.Terminating)
+	if ok {
+		w.shiftRest(p, n, -1)
+		ok = q.second(n, &pr.Gone)
+		w.shiftRest(p, n, 1)
+	}
+	w.shiftSpread(p, n, 1)
+	return ok
+}
+
+// first foretells the state in which the victim terminates.
+func (q *quick) first(victim cluster.NodeID, out *State) bool {
+	q.allow()
+	q.scan()
+	if q.field.count <= q.size {
+		return false
+	}
+	q.findSpecial(victim)
+	q.sow()
+	return q.judge(victim, false, out)
+}
+
+// second foretells the state in which the victim is gone, where no other node's
+// feasibility has changed.
+func (q *quick) second(victim cluster.NodeID, out *State) bool {
+	if q.allow() {
+		return q.first(victim, out)
+	}
+	q.lookAgain(victim)
+	if q.field.count <= q.size {
+		return false
+	}
+	return q.judge(victim, true, out)
+}
+
+// judge finds the odds of the state as it stands; false where there are too many
+// kinds of nodes. The second state takes over what the first has found for the
+// starts whose windows the victim's node cannot be in.
+func (q *quick) judge(victim cluster.NodeID, second bool, out *State) bool {
+	q.extend()
+	alike, ok := q.findKinds()
+	if !ok {
+		return false
+	}
+	q.forget()
+	q.findEvents()
+	with, others := q.startsWith(victim)
+	if second && alike {
+		q.recall()
+	} else {
+		q.cover.most = none
+		q.everyStart(others)
+		q.remember()
+	}
+	q.everyStart(with)
+	q.everySet(q.w.scattered)
+	q.report(out)
+	return true
+}
+
+// kept is what is known of the starts without the victim's node.
+type kept struct {
+	nodes []int32
+	odds  []float64
+	most  int32
+}
+
+func (q *quick) remember() {
+	k := &q.kept
+	k.nodes, k.odds, k.most = k.nodes[:0], k.odds[:0], q.cover.most
+	for i, word := range q.won {
+		for ; word != 0; word &= word - 1 {
+			n := i<<6 + bits.TrailingZeros64(word)
+			k.nodes, k.odds = append(k.nodes, int32(n)), append(k.odds, q.odds[n])
+		}
+	}
+}
+
+func (q *quick) recall() {
+	q.cover.most = q.kept.most
+	for i, n := range q.kept.nodes {
+		q.odds[n] = q.kept.odds[i]
+		q.won[n>>6] |= 1 << (n & 63)
+	}
+}
+
+// forget clears the odds.
+func (q *quick) forget() {
+	for i, word := range q.won {
+		for ; word != 0; word &= word - 1 {
+			q.odds[i<<6+bits.TrailingZeros64(word)] = 0
+		}
+		q.won[i] = 0
+	}
+}
+
+// report writes down who may win.
+func (q *quick) report(out *State) {
+	out.Sample, out.Best = q.size, int64(q.cover.most)
+	out.Fitting = NodeSet{count: q.field.count, bits: append([]uint64(nil), q.field.fits...), place: q.place}
+	count := 0
+	for _, word := range q.won {
+		count += bits.OnesCount64(word)
+	}
+	out.Winners, out.Odds = make([]cluster.NodeID, 0, count), make([]float64, 0, count)
+	for i, word := range q.won {
+		for ; word != 0; word &= word - 1 {
+			if n := i<<6 + bits.TrailingZeros64(word); q.odds[n] > 0 {
+				out.Winners, out.Odds = append(out.Winners, cluster.NodeID(n)), append(out.Odds, q.odds[n])
+			}
+		}
+	}
+}

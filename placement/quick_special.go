@@ -1,0 +1,120 @@
+package placement
+
+import (
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
+
+// special is a node that is looked at by itself: the victim's, and those with
+// pods that a score counts by node.
+type special struct {
+	node     cluster.NodeID
+	at       int32 // among the feasible nodes; -1: not feasible
+	group    uint8
+	fixed    int32 // all that it scores apart from the relative scores
+	kind     int32
+	feasible bool
+}
+
+// findSpecial lists them and marks their places. It is
+// O(k log N).
+func (q *quick) findSpecial(victim cluster.NodeID) {
+	var buf [128]cluster.NodeID
+	nodes := buf[:0]
+	add := func(c *counter) {
+		for _, x := range c.piles {
+			nodes = append(nodes, x.node)
+		}
+	}
+	if victim != cluster.NoNode {
+		nodes = append(nodes, victim)
+	}
+	for i := range q.soft {
+		if q.soft[i].hostname {
+			add(q.soft[i].pods)
+		}
+	}
+	for _, t := range q.sight.nodeWise {
+		add(t.pods)
+	}
+	slices.Sort(nodes)
+	for i := range q.special {
+		place := q.place[q.special[i].node]
+		q.marked[place>>6] &^= 1 << (place & 63)
+	}
+	q.special = q.special[:0]
+	for _, n := range slices.Compact(nodes) {
+		place := q.place[n]
+		if g := q.sight.land.group[place]; g != nowhere {
+			q.special = append(q.special, special{node: n, group: g})
+			q.marked[place>>6] |= 1 << (place & 63)
+			q.judgeSpecial(&q.special[len(q.special)-1])
+		}
+	}
+}
+
+// judgeSpecial finds a special node among the feasible ones, and what it scores.
+func (q *quick) judgeSpecial(x *special) {
+	place := q.place[x.node]
+	at, found := q.field.find(place)
+	if x.feasible = found; !found {
+		x.at = -1
+		return
+	}
+	x.at, x.fixed = int32(at), q.partAt(place)+q.even(x.node)
+}
+
+// even is the weighted score of BalancedAllocation: evenScore.
+func (q *quick) even(n cluster.NodeID) int32 {
+	weight, r := q.in.profile.Weights.BalancedAllocation, &q.in.request
+	if weight == 0 || r.MilliCPU == 0 && r.MemoryBytes == 0 {
+		return 0
+	}
+	l := &q.w.load[n]
+	with := balance(l.milliCPU+r.MilliCPU, l.allocatableMilliCPU, l.memory+r.MemoryBytes, l.allocatableBytes)
+	return int32(weight * levelled(with, int64(q.before[n])))
+}
+
+// lookAgain takes in that pods have left the victim's node.
+func (q *quick) lookAgain(victim cluster.NodeID) {
+	i := slices.IndexFunc(q.special, func(x special) bool { return x.node == victim })
+	if i < 0 {
+		return // its pods cannot run there
+	}
+	x, f, place := &q.special[i], &q.field, q.place[victim]
+	now := q.passes(victim)
+	if now != x.feasible {
+		at, _ := f.find(place)
+		if now {
+			copy(f.at[at+1:], f.at[at:f.count])
+			f.at[at] = place
+			f.count++
+			q.shiftAt(int32(at), 1)
+		} else {
+			copy(f.at[at:], f.at[at+1:f.count])
+			f.count--
+			q.shiftAt(int32(at)+1, -1)
+		}
+		f.fits[place>>6] ^= 1 << (place & 63)
+	}
+	q.judgeSpecial(x)
+}
+
+// shiftAt renumbers the feasible nodes from a number on.
+func (q *quick) shiftAt(from, by int32) {
+	for g := range q.sight.land.nodes {
+		for _, list := range [...][]int32{q.sources[g].nodes, q.sources[g].raw} {
+			for i, at := range list {
+				if at >= from {
+					list[i] = at + by
+				}
+			}
+		}
+	}
+	for i := range q.special {
+		if x := &q.special[i]; x.at >= from {
+			x.at += by
+		}
+	}
+}

@@ -1,0 +1,187 @@
+package placement
+
+import (
+	"fmt"
+	"math"
+	"math/rand"
+	"slices"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/hints"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// varied is a cluster of nodes of several sizes, some nearly full, with apps that
+// use everything that is foretold quickly, each in some cases.
+func varied(seed int64, nodes int) *builder {
+	rnd := rand.New(rand.NewSource(seed))
+	b := newBuilder()
+	rare, sizes := rnd.Intn(3), 1+rnd.Intn(3)
+	for i := range nodes {
+		b.node(fmt.Sprintf("n%04d", i), fmt.Sprint("z", rnd.Intn(4)), func(n *corev1.Node) {
+			k := int64(1 + rnd.Intn(sizes))
+			n.Status.Allocatable = corev1.ResourceList{"cpu": *resource.NewQuantity(10*k, resource.DecimalSI), "pods": resource.MustParse("110"),
+				"memory": *resource.NewQuantity((10<<30)*k+int64(rnd.Intn(2)*rnd.Intn(1<<28)), resource.BinarySI)}
+			n.Labels["disk"] = fmt.Sprint(rnd.Intn(3))
+			n.Labels["row"] = fmt.Sprint("r", rnd.Intn(nodes/20+1)) // windows do not have all of them
+			if rnd.Intn(15) < rare {
+				n.Spec.Taints = []corev1.Taint{{Key: "k", Effect: corev1.TaintEffectPreferNoSchedule}}
+			}
+			if rnd.Intn(40) < rare {
+				n.Spec.Unschedulable = true
+			}
+			if rnd.Intn(40) < rare {
+				delete(n.Labels, []string{hostKey, zoneKey}[rnd.Intn(2)])
+			}
+			if rnd.Intn(9) < rare {
+				n.Status.Images = []corev1.ContainerImage{{Names: []string{fmt.Sprint("registry.example/a", rnd.Intn(12), ":1")}, SizeBytes: 700 << 20}}
+			}
+		})
+	}
+	for a := range 12 {
+		at := make([]string, 4+rnd.Intn(nodes/3))
+		for i := range at {
+			at[i] = b.objects.Nodes[rnd.Intn(nodes)].Name
+			if a%2 == 0 { // on one side, so that it is full
+				at[i] = b.objects.Nodes[rnd.Intn(nodes/2)].Name
+			}
+		}
+		b.app(fmt.Sprint("a", a), int64(rnd.Intn(5)*(150+50*a)), func(s *corev1.PodSpec) { variedSpec(s, a, rnd) }, at...)
+		if rnd.Intn(2) == 0 {
+			b.service(fmt.Sprint("a", a))
+		}
+	}
+	return b
+}
+
+func variedSpec(s *corev1.PodSpec, a int, rnd *rand.Rand) {
+	if a < 4 { // nothing of their own
+		return
+	}
+	sel := &metav1.LabelSelector{MatchLabels: map[string]string{"app": fmt.Sprint("a", rnd.Intn(12))}}
+	own := &metav1.LabelSelector{MatchLabels: map[string]string{"app": fmt.Sprint("a", a)}}
+	keys := []string{hostKey, zoneKey, "disk", "row"}
+	s.Affinity = &corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{}, PodAffinity: &corev1.PodAffinity{}}
+	anti := s.Affinity.PodAntiAffinity
+	switch rnd.Intn(5) {
+	case 0:
+		anti.RequiredDuringSchedulingIgnoredDuringExecution = []corev1.PodAffinityTerm{{TopologyKey: keys[rnd.Intn(2)*3], LabelSelector: sel}}
+	case 1:
+		anti.PreferredDuringSchedulingIgnoredDuringExecution = []corev1.WeightedPodAffinityTerm{{Weight: int32(1 + rnd.Intn(99)),
+			PodAffinityTerm: corev1.PodAffinityTerm{TopologyKey: keys[rnd.Intn(4)], LabelSelector: own}}}
+	case 2:
+		s.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution = []corev1.PodAffinityTerm{{TopologyKey: keys[1+rnd.Intn(3)], LabelSelector: sel}}
+	case 3:
+		s.Affinity.NodeAffinity = &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{
+			Weight: int32(1 + rnd.Intn(99)), Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{
+				Key: "disk", Operator: corev1.NodeSelectorOpIn, Values: []string{"1"}}}}}}}
+	}
+	if rnd.Intn(4) == 0 {
+		s.NodeSelector = map[string]string{"disk": "2"}
+	}
+	if rnd.Intn(3) == 0 {
+		s.Tolerations = []corev1.Toleration{{Key: "k", Operator: corev1.TolerationOpExists}}
+	}
+	for range rnd.Intn(4) {
+		s.TopologySpreadConstraints = append(s.TopologySpreadConstraints, corev1.TopologySpreadConstraint{
+			MaxSkew: int32(1 + rnd.Intn(3)), TopologyKey: keys[rnd.Intn(4)], LabelSelector: []*metav1.LabelSelector{sel, own, own}[rnd.Intn(3)],
+			WhenUnsatisfiable: []corev1.UnsatisfiableConstraintAction{corev1.ScheduleAnyway, corev1.ScheduleAnyway, corev1.DoNotSchedule}[rnd.Intn(3)]})
+	}
+}
+
+// TestQuickIsTheSameAsTheGeneralWay: over many clusters, of several profiles, while
+// pods move about and hints come and go, both ways foretell the same.
+func TestQuickIsTheSameAsTheGeneralWay(t *testing.T) {
+	seeds := int64(60)
+	if testing.Short() {
+		seeds = 12
+	}
+	quick, states := 0, 0
+	for seed := range seeds {
+		rnd := rand.New(rand.NewSource(seed))
+		p := DefaultProfile()
+		switch seed % 6 {
+		case 3:
+			p.PercentageOfNodesToScore = 40
+		case 4:
+			p.Weights.ResourcesFit, p.Weights.BalancedAllocation, p.Weights.ImageLocality, p.Weights.InterPodAffinity = 3, 5, 2, 7
+		case 5:
+			p.Weights.PodTopologySpread, p.Weights.BalancedAllocation, p.HardPodAffinityWeight = 0, 0, 40
+		}
+		w := varied(seed, []int{3, 101, 130, 200, 400}[rnd.Intn(5)]+rnd.Intn(20)).worldOf(t, p)
+		for range 40 {
+			pod := cluster.PodID(rnd.Intn(len(w.snap.Pods)))
+			q, s := compareWays(t, w, pod)
+			quick, states = quick+q, states+s
+			if t.Failed() {
+				t.Fatalf("seed %d, %s", seed, w.snap.Pods[pod].Object.Name)
+			}
+			w.Move(cluster.PodID(rnd.Intn(len(w.snap.Pods))), cluster.NodeID(rnd.Intn(len(w.snap.Nodes)+1)-1))
+			if rnd.Intn(5) == 0 {
+				hinted := []cluster.NodeID{cluster.NodeID(rnd.Intn(len(w.snap.Nodes)))}
+				w.Hint([]hints.Kind{hints.Taint, hints.Label}[rnd.Intn(2)], hinted[:rnd.Intn(2)])
+			}
+		}
+	}
+	t.Logf("%d of %d states were foretold quickly", quick, states)
+	if 3*quick < states {
+		t.Errorf("%d of %d states were foretold quickly, want at least a third", quick, states)
+	}
+}
+
+// compareWays returns how many states were foretold quickly, of how many.
+func compareWays(t *testing.T, w *World, pod cluster.PodID) (quick, states int) {
+	t.Helper()
+	var only Prediction
+	if _, ok := w.Supported(pod); ok && w.quickly(w.incomingOf(pod), pod, &only) {
+		quick = 2
+	}
+	got := w.Predict(pod)
+	w.general = true
+	want := w.Predict(pod)
+	w.general = false
+	for _, x := range [...]struct {
+		name      string
+		got, want State
+	}{{"terminating", got.Terminating, want.Terminating}, {"gone", got.Gone, want.Gone}} {
+		if !slices.Equal(x.got.Feasible, x.want.Feasible) {
+			t.Errorf("%s: feasible are %v, want %v", x.name, x.got.Feasible, x.want.Feasible)
+		}
+		if x.got.Best != x.want.Best || x.got.Sample != x.want.Sample || (x.got.Odds == nil) != (x.want.Odds == nil) {
+			t.Errorf("%s: best %d of %d, want %d of %d", x.name, x.got.Best, x.got.Sample, x.want.Best, x.want.Sample)
+		}
+		if !slices.Equal(x.got.Winners, x.want.Winners) {
+			t.Errorf("%s: %v may win, want %v; odds %v, want %v", x.name, x.got.Winners, x.want.Winners, x.got.Odds, x.want.Odds)
+			continue
+		}
+		for i, n := range x.want.Winners {
+			if math.Abs(x.got.Odd(i)-x.want.Odd(i)) > 1e-9 {
+				t.Errorf("%s: node %d has %.9f, want %.9f", x.name, n, x.got.Odd(i), x.want.Odd(i))
+			}
+		}
+		states++
+	}
+	return quick, states
+}
+
+// TestFreePartIsThatOfTheDivision: the product with the reciprocal, rounded down, is
+// the division's result, next to every whole number too.
+func TestFreePartIsThatOfTheDivision(t *testing.T) {
+	rnd := rand.New(rand.NewSource(1))
+	for range 200_000 {
+		capacity := 1 + rnd.Int63n(int64(1)<<(1+rnd.Intn(43)))
+		left := rnd.Int63n(capacity + 1)
+		switch rnd.Intn(3) {
+		case 0: // about a whole number of percents
+			left = min(max(capacity/100*rnd.Int63n(101)+rnd.Int63n(3)-1, 0), capacity)
+		case 1:
+			left = min((capacity*rnd.Int63n(101)+99)/100-rnd.Int63n(2), capacity)
+		}
+		if got, want := freePart(float64(left), 100/float64(capacity)), freeShare(capacity-left, capacity); int64(got) != max(want, 0) && left >= 0 {
+			t.Fatalf("%d of %d: %d, want %d", left, capacity, got, want)
+		}
+	}
+}

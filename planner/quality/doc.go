@@ -1,0 +1,7 @@
+// Package quality holds the tests that prove how good plans are: against a lower
+// bound, against the best there is, and against planning again on the result.
+//
+// It decides nothing and is not part of the program. The short form runs with
+// all tests and asserts what holds; the long form (make quality) asserts what is
+// wanted.
+package quality

@@ -1,0 +1,278 @@
+package quality
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// slack is what two sums of shares may differ by and still be equal.
+const slack = 1e-9
+
+// TestSmallPlansAreOptimal compares plans for up to 10 nodes and 40 pods with the
+// best sequence of evictions that there is, by exhaustive search: least excess
+// first, then fewest evictions. The planner's order is played by the rules of the
+// game as well, so that a plan that breaks them is found.
+func TestSmallPlansAreOptimal(t *testing.T) {
+	from, to := count(120, 500)
+	limit := 300
+	if *long {
+		limit = 30_000
+	}
+	var tally struct{ equal, worse, undecided, idle, states, chained int }
+	kinds := map[string]int{}
+	for seed := from; seed < to; seed++ {
+		p := drawn(t, seed, 3, 10, 8+seed*7%33)
+		pl := p.plan()
+		g := newGame(p)
+		best := score{g.excess(), 0}
+		if best.excess == 0 {
+			tally.idle++
+		}
+		mine, chained := played(t, seed, g, pl)
+		tally.chained += chained
+		o := explored(p, mine, limit)
+		tally.states += o.states
+		switch {
+		case o.best.better(mine):
+			tally.worse++
+			kinds[mine.beside(o.best)]++
+			t.Logf("seed %d (%d nodes, %d pods): the plan leaves %.3f of %.3f by %d evictions; %.3f is left by %d:\n    the plan %s\n    better   %s", seed,
+				len(p.s.Nodes), len(p.s.Pods), mine.excess, best.excess, mine.evictions, o.best.excess, o.best.evictions, words(p, hops(p, pl)), words(p, o.steps))
+		case o.cut:
+			tally.undecided++
+			t.Logf("seed %d (%d nodes, %d pods): %d states did not decide whether %.3f by %d evictions is the best", seed, len(p.s.Nodes), len(p.s.Pods), o.states, mine.excess, mine.evictions)
+		default:
+			tally.equal++
+		}
+		if *only >= 0 {
+			detail(t, pl)
+		}
+	}
+	for _, k := range slices.Sorted(maps.Keys(kinds)) {
+		t.Logf("the best has %s: %d", k, kinds[k])
+	}
+	t.Logf("%d clusters: %d plans are optimal (%d with nothing to do), %d are not, %d undecided; %d states; %d moves that serve nothing by themselves",
+		to-from, tally.equal, tally.idle, tally.worse, tally.undecided, tally.states, tally.chained)
+	decided := max(1, tally.equal+tally.worse)
+	criterion(t, "share of small plans, of those decided, that are not optimal", float64(tally.worse)/float64(decided), 0.05, optimaToday)
+}
+
+// score is what is left, and by how many evictions.
+type score struct {
+	excess    float64
+	evictions int
+}
+
+func (a score) better(b score) bool {
+	return a.excess < b.excess-slack || a.excess <= b.excess+slack && a.evictions < b.evictions
+}
+
+func hops(p problem, pl plan.Plan) (out []hop) {
+	for _, m := range pl.Moves {
+		out = append(out, hop{p.s.PodByUID(m.Pod.UID).ID, p.s.NodeByName(m.From).ID, p.s.NodeByName(m.To).ID})
+	}
+	return out
+}
+
+func words(p problem, steps []hop) string {
+	var out []string
+	for _, h := range steps {
+		pod := &p.s.Pods[h.pod]
+		out = append(out, fmt.Sprintf("%s(%dm,%dMi) %s->%s", pod.Object.Name, pod.Requests.MilliCPU, pod.Requests.MemoryBytes>>20, p.s.Nodes[h.from].Name, p.s.Nodes[h.to].Name))
+	}
+	return strings.Join(out, ", ")
+}
+
+// beside says in what another score is better.
+func (a score) beside(b score) string {
+	switch {
+	case a.excess <= b.excess+slack:
+		return "fewer evictions, no less excess"
+	case b.evictions <= a.evictions:
+		return "less excess, no more evictions"
+	}
+	return "less excess, more evictions"
+}
+
+// played follows the plan. A move that serves nothing by itself is allowed as
+// part of a chain, and counted: what matters is that no goal is worse at the end.
+func played(t *testing.T, seed int, g *game, pl plan.Plan) (at score, chained int) {
+	t.Helper()
+	before := make([]int64, len(g.goals))
+	for i, x := range g.goals {
+		before[i] = x.excess()
+	}
+	for _, m := range pl.Moves {
+		pod := g.s.PodByUID(m.Pod.UID)
+		if !g.may[pod.ID] || g.moved[pod.ID] {
+			t.Errorf("seed %d: %s may not leave, or not again", seed, pod.Object.Name)
+		}
+		if h, ok := g.landing(pod.ID); !ok || g.s.Nodes[h.to].Name != m.To {
+			chained++
+		}
+		g.make(hop{pod.ID, g.s.NodeByName(m.From).ID, g.s.NodeByName(m.To).ID})
+	}
+	for i, x := range g.goals {
+		if x.excess() > before[i] {
+			t.Errorf("seed %d: goal %s %s is worse after the plan", seed, x.goal.Subject.Name, x.goal.Resource)
+		}
+	}
+	return score{g.excess(), len(pl.Moves)}, chained
+}
+
+// outcome is the best that a search found.
+type outcome struct {
+	best   score
+	steps  []hop
+	states int
+	cut    bool // states were left out, beyond the limit
+}
+
+// explored looks for anything better than mine, by number of evictions: first all
+// that one eviction reaches, then all that two reach. A state from which nothing
+// better can come, by what its unmoved pods could relieve at best, is left. Where
+// there are too many states, the most promising of each number are followed.
+func explored(p problem, mine score, limit int) outcome {
+	narrow := outcome{best: mine}
+	narrow.sweep(newGame(p), limit, 30)
+	o := outcome{best: narrow.best, steps: narrow.steps, states: narrow.states}
+	o.sweep(newGame(p), limit, 0)
+	return o
+}
+
+// place is a state on the frontier.
+type place struct {
+	steps []hop
+	at    score
+}
+
+// sweep goes on by one eviction at a time; width is how many states of each
+// number it follows, 0: all, up to the limit.
+func (o *outcome) sweep(g *game, limit, width int) {
+	seen := map[string]bool{}
+	for level := []place{{}}; len(level) > 0; {
+		var next []place
+		for _, from := range level {
+			for _, h := range from.steps {
+				g.make(h)
+			}
+			next = append(next, o.follow(g, seen)...)
+			for range from.steps {
+				g.takeBack()
+			}
+			if width == 0 && len(seen) > limit {
+				o.cut = true
+				return
+			}
+		}
+		if width > 0 && len(next) > width {
+			slices.SortStableFunc(next, func(a, b place) int { return cmp.Compare(a.at.excess, b.at.excess) })
+			next = next[:width]
+		}
+		level = next
+	}
+}
+
+// follow makes each move that may be made now, and returns the new states from
+// which something better may come.
+func (o *outcome) follow(g *game, seen map[string]bool) (out []place) {
+	for _, h := range g.choices(o.best) {
+		g.make(h)
+		if key := g.key(); !seen[key] {
+			seen[key] = true
+			o.states++
+			at := score{g.excess(), len(g.steps)}
+			if at.better(o.best) {
+				o.best, o.steps = at, slices.Clone(g.steps)
+			}
+			if g.hope().better(o.best) {
+				out = append(out, place{slices.Clone(g.steps), at})
+			}
+		}
+		g.takeBack()
+	}
+	return out
+}
+
+// choices are the moves that the rules allow now.
+func (g *game) choices(best score) (out []hop) {
+	if !g.hope().better(best) {
+		return nil
+	}
+	for i := range g.s.Pods {
+		if h, ok := g.landing(cluster.PodID(i)); ok {
+			out = append(out, h)
+		}
+	}
+	return out
+}
+
+// hope is the best that may be reached from here: every pod that has not moved
+// could leave to where it does no harm. The evictions are the fewest by which
+// that excess could be reached.
+func (g *game) hope() score {
+	var left float64
+	nodes, groups := map[cluster.NodeID]int{}, 0
+	for _, x := range g.goals {
+		have := x.excess()
+		if have == 0 {
+			continue
+		}
+		if x.counts != nil {
+			able := 0
+			for p := range x.member {
+				if !g.moved[p] && g.leaves(p, x) {
+					able++
+				}
+			}
+			can := min(have, int64(able))
+			groups += int(can)
+			left += x.goal.Weight * float64(have-can) / float64(x.initial)
+			continue
+		}
+		n, rest := g.fewestOff(x, have)
+		nodes[x.goal.Node] = max(nodes[x.goal.Node], n)
+		left += x.goal.Weight * float64(rest) / float64(x.initial)
+	}
+	all := 0
+	for _, n := range nodes {
+		all += n
+	}
+	return score{left, len(g.steps) + max(all, groups)}
+}
+
+// fewestOff counts the largest pods on a goal's node that may still leave and cover
+// an amount together, and what they do not cover.
+func (g *game) fewestOff(x *gauge, amount int64) (n int, rest int64) {
+	var sizes []int64
+	for _, p := range g.s.Nodes[x.goal.Node].Pods {
+		if !g.moved[p] && g.leaves(p, x) {
+			sizes = append(sizes, g.s.Pods[p].Requests.Get(x.goal.Resource))
+		}
+	}
+	slices.SortFunc(sizes, func(a, b int64) int { return cmp.Compare(b, a) })
+	for rest = amount; n < len(sizes) && rest > 0 && sizes[n] > 0; n++ {
+		rest -= sizes[n]
+	}
+	return n, max(0, rest)
+}
+
+// key names the state: who stands where, whatever the order.
+func (g *game) key() string {
+	moved := slices.Clone(g.steps)
+	slices.SortFunc(moved, func(a, b hop) int { return cmp.Compare(a.pod, b.pod) })
+	var b []byte
+	for _, h := range moved {
+		b = binary.AppendUvarint(b, uint64(h.pod))
+		b = binary.AppendUvarint(b, uint64(h.to))
+	}
+	return string(b)
+}

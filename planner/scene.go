@@ -1,0 +1,46 @@
+package planner
+
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// scene is the cluster at one moment of a plan: where pods stand, and how far the
+// goals are from being met.
+type scene struct {
+	s     *cluster.Snapshot
+	opts  *Options
+	steer *steering
+	ready []bool // by node
+	world *placement.World
+	goals *tracker
+}
+
+// newScene is the cluster as the snapshot has it.
+func (p *Planner) newScene(s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState) *scene {
+	o := p.opts.Placement
+	o.Profiles = p.opts.Shadow.Profiles(o.Profiles, schedulers)
+	c := &scene{s, &p.opts, newSteering(s, &p.opts), make([]bool, len(s.Nodes)), placement.NewWorld(s, o), newTracker(s, goals)}
+	for i := range s.Nodes {
+		c.ready[i] = s.Nodes[i].Ready
+	}
+	return c
+}
+
+// clone is a scene that other moves can be made in.
+func (c *scene) clone() *scene {
+	other := *c
+	other.world, other.goals = c.world.Clone(), c.goals.clone()
+	return &other
+}
+
+func (c *scene) apply(m step) {
+	c.world.Move(m.pod, m.landing.to)
+	c.goals.move(m.pod, m.from, m.landing.to)
+}
+
+func (c *scene) undo(m step) {
+	c.world.Move(m.pod, m.from)
+	c.goals.move(m.pod, m.landing.to, m.from)
+}

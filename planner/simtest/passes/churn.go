@@ -1,0 +1,200 @@
+package passes
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement"
+)
+
+// churn lets happen what falls between two passes, and places the pods that are
+// new.
+func (c *Course) churn() {
+	for range c.often(c.Churn.Leaves) {
+		c.leave()
+	}
+	for range c.often(c.Churn.Joins) {
+		c.join()
+	}
+	for range c.often(c.Churn.Rollouts) {
+		c.rollOut(c.r.IntN(len(c.o.Deployments)))
+	}
+	for range c.often(c.Churn.Scalings) {
+		c.scale(c.r.IntN(len(c.o.Deployments)))
+	}
+	c.schedule()
+}
+
+// often is how many times something happens between two passes.
+func (c *Course) often(perHour float64) int {
+	mean := perHour * float64(c.EveryMinutes) / 60
+	n := int(math.Floor(mean))
+	if c.r.Float64() < mean-float64(n) {
+		n++
+	}
+	return n
+}
+
+func (c *Course) next(rs *appsv1.ReplicaSet) int {
+	c.pods[string(rs.UID)]++
+	return c.pods[string(rs.UID)] - 1
+}
+
+func (c *Course) named(rs *appsv1.ReplicaSet, name string) *corev1.Pod {
+	yes, start := true, metav1.NewTime(c.now)
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: rs.Namespace, Name: name, UID: types.UID(fmt.Sprintf("%s@%d", name, c.now.Unix())), Labels: rs.Spec.Template.Labels, CreationTimestamp: start,
+		OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: rs.Name, UID: rs.UID, Controller: &yes}}},
+		Spec: rs.Spec.Template.Spec, Status: corev1.PodStatus{Phase: corev1.PodPending}}
+	c.life[string(p.UID)] = &life{}
+	c.nominal[string(p.UID)] = p.Spec.Containers[0].Resources.Requests
+	return p
+}
+
+func (c *Course) forget(p *corev1.Pod) {
+	delete(c.life, string(p.UID))
+	delete(c.nominal, string(p.UID))
+}
+
+// drop removes the pods for which gone holds.
+func (c *Course) drop(gone func(*corev1.Pod) bool) (out []*corev1.Pod) {
+	c.o.Pods = slices.DeleteFunc(slices.Clone(c.o.Pods), func(p *corev1.Pod) bool {
+		if gone(p) {
+			out = append(out, p)
+			c.forget(p)
+			return true
+		}
+		return false
+	})
+	return out
+}
+
+// join adds a node like the others.
+func (c *Course) join() {
+	n := c.o.Nodes[0].DeepCopy()
+	n.Name = fmt.Sprintf("n%05d", c.made)
+	n.UID = types.UID(n.Name)
+	n.Labels = map[string]string{"topology.kubernetes.io/zone": fmt.Sprintf("z%d", c.made%3), "kubernetes.io/hostname": n.Name}
+	c.made++
+	c.o.Nodes = append(slices.Clone(c.o.Nodes), n)
+}
+
+// leave removes a node; its pods come back elsewhere.
+func (c *Course) leave() {
+	i := c.r.IntN(len(c.o.Nodes))
+	name := c.o.Nodes[i].Name
+	c.o.Nodes = slices.Delete(slices.Clone(c.o.Nodes), i, i+1)
+	sets := map[types.UID]*appsv1.ReplicaSet{}
+	for _, rs := range c.o.ReplicaSets {
+		sets[rs.UID] = rs
+	}
+	for _, p := range c.drop(func(p *corev1.Pod) bool { return p.Spec.NodeName == name }) {
+		c.o.Pods = append(c.o.Pods, c.newPod(sets[p.OwnerReferences[0].UID]))
+	}
+}
+
+// rollOut gives the Deployment a new ReplicaSet in place of its own.
+func (c *Course) rollOut(i int) {
+	old, d := c.o.ReplicaSets[i], *c.o.Deployments[i]
+	hashed := map[string]string{"app": d.Name, "pod-template-hash": fmt.Sprintf("t%d", c.now.Unix()/60)}
+	rs := *old
+	rs.Name = d.Name + "-" + hashed["pod-template-hash"]
+	if rs.Name == old.Name {
+		return // twice between two passes
+	}
+	rs.UID, rs.Labels = types.UID("rs-"+rs.Name), hashed
+	rs.Spec.Selector = &metav1.LabelSelector{MatchLabels: hashed}
+	rs.Spec.Template.Labels = hashed
+	now := rs.Spec.Template.Spec.Containers[0].Resources.Requests
+	factor := 0.8 + 0.45*c.r.Float64()
+	if cpu := now.Cpu().MilliValue(); cpu > 600 && factor > 1 || cpu < 100 && factor < 1 {
+		factor = 1 / factor // so that requests do not wander off
+	}
+	rs.Spec.Template.Spec.Containers = []corev1.Container{rs.Spec.Template.Spec.Containers[0]}
+	rs.Spec.Template.Spec.Containers[0].Resources.Requests = scaled(now, factor)
+	d.Spec.Template = rs.Spec.Template
+	for range c.drop(func(p *corev1.Pod) bool { return p.OwnerReferences[0].UID == old.UID }) {
+		c.o.Pods = append(c.o.Pods, c.newPod(&rs))
+	}
+	c.o.ReplicaSets[i], c.o.Deployments[i] = &rs, &d
+}
+
+// scale changes the replicas, between 4 and 60.
+func (c *Course) scale(i int) {
+	rs, d := *c.o.ReplicaSets[i], *c.o.Deployments[i]
+	was := int(*d.Spec.Replicas)
+	by := max(1, int(float64(was)*(0.2+0.3*c.r.Float64())))
+	if c.r.IntN(2) == 0 && was-by >= 4 || was+by > 60 {
+		by = -by
+	}
+	n := int32(was + by)
+	d.Spec.Replicas, rs.Spec.Replicas = &n, &n
+	c.o.ReplicaSets[i], c.o.Deployments[i] = &rs, &d
+	for range by {
+		c.o.Pods = append(c.o.Pods, c.newPod(&rs))
+	}
+	left := -by
+	c.drop(func(p *corev1.Pod) bool {
+		left--
+		if p.OwnerReferences[0].UID != rs.UID {
+			left++
+			return false
+		}
+		return left >= 0
+	})
+}
+
+// schedule places the pods that wait, in order, as the scheduler would.
+func (c *Course) schedule() {
+	waiting := false
+	for _, p := range c.o.Pods {
+		waiting = waiting || p.Spec.NodeName == ""
+	}
+	if !waiting {
+		return
+	}
+	s := c.snapshot()
+	w := placement.NewWorld(s, c.conf.Planner().Placement)
+	for i, p := range c.o.Pods {
+		if p.Spec.NodeName != "" {
+			continue
+		}
+		id := s.PodByUID(string(p.UID)).ID
+		if to := c.land(w.Predict(id)); to != cluster.NoNode {
+			w.Move(id, to)
+			c.o.Pods[i] = bound(p, s.Nodes[to].Name, metav1.NewTime(c.now))
+		}
+	}
+}
+
+// land draws where a pod goes; NoNode: nowhere.
+func (c *Course) land(pr placement.Prediction) cluster.NodeID {
+	st := pr.Terminating
+	if c.r.Float64() < pr.WeightGone {
+		st = pr.Gone
+	}
+	if c.Surprise > 0 && len(st.Feasible) > 0 && c.r.Float64() < c.Surprise {
+		return st.Feasible[c.r.IntN(len(st.Feasible))]
+	}
+	x := c.r.Float64()
+	for i, n := range st.Winners {
+		if x -= st.Odd(i); x < 0 || i == len(st.Winners)-1 {
+			return n
+		}
+	}
+	return cluster.NoNode
+}
+
+// bound is a copy of the pod, Ready on the node.
+func bound(p *corev1.Pod, node string, at metav1.Time) *corev1.Pod {
+	out := *p
+	out.Spec.NodeName = node
+	out.Status = corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &at, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue, LastTransitionTime: at}}}
+	return &out
+}

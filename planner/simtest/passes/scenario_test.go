@@ -1,0 +1,149 @@
+package passes
+
+import (
+	"bytes"
+	"flag"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	"sigs.k8s.io/yaml"
+
+	"github.com/evenkeel-project/evenkeel/config"
+)
+
+var (
+	long  = flag.Bool("long", false, "full size, all seeds, and what is wanted instead of what holds")
+	nodes = flag.Int("nodes", 0, "how many nodes; 0: what the scenario says")
+)
+
+// file is what a scenario says.
+type file struct {
+	Nodes, Pods int
+	// ShortNodes are those of the short form; pods and churn shrink alike.
+	// -nodes gives another number to any form.
+	ShortNodes int
+	// Seeds are those of the short form; 0: the long form alone runs it.
+	Seeds, LongSeeds    int
+	Passes, ShortPasses int
+	EveryMinutes        int
+	Noise               Noise
+	// Churn is per hour and Deployment, or node.
+	Churn    Churn
+	Surprise float64
+	Want     map[string]float64
+	// Today is what holds where it is not yet what is wanted.
+	Today map[string]float64
+}
+
+// TestCourses runs the scenarios of testdata: prose, what befalls the cluster, what
+// is wanted, and the configuration.
+func TestCourses(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) < 3 {
+		t.Fatalf("%d scenarios, %v", len(files), err)
+	}
+	for _, name := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(name), ".txtar"), func(t *testing.T) {
+			t.Parallel()
+			a, err := txtar.ParseFile(name)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(bytes.TrimSpace(a.Comment)) == 0 {
+				t.Error("does not say what it shows")
+			}
+			course(t, a)
+		})
+	}
+}
+
+func course(t *testing.T, a *txtar.Archive) {
+	var f file
+	var conf *config.Config
+	for _, x := range a.Files {
+		var err error
+		switch x.Name {
+		case "scenario.yaml":
+			err = yaml.UnmarshalStrict(x.Data, &f)
+		case "config.yaml":
+			conf, err = config.Load(x.Name, x.Data)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	seeds := f.Seeds
+	if *long {
+		seeds = f.LongSeeds
+	}
+	if seeds == 0 {
+		t.Skip("the long form runs it")
+	}
+	if f.ShortPasses > 0 && !*long {
+		f.Passes = f.ShortPasses
+	}
+	if n := f.size(); n > 0 {
+		f.Pods, f.Nodes = f.Pods*n/f.Nodes/20*20, n
+	}
+	worst := map[string]float64{}
+	for seed := range seeds {
+		begun := time.Now()
+		rec := Begin(f.scenario(uint64(seed)), conf).Run()
+		t.Logf("seed %d: %d passes in %s\n%s", seed, f.Passes, time.Since(begun).Round(time.Millisecond), rec.Table())
+		got := rec.Figures()
+		if _, compares := f.Want["evictionsToQuiet"]; compares {
+			quiet := f.scenario(uint64(seed))
+			quiet.Noise = Noise{}
+			still := Begin(quiet, conf).Run()
+			got["evictionsToQuiet"] = float64(rec.Evictions()) / float64(max(1, still.Evictions()))
+			t.Logf("seed %d: %d evictions, %d without the noise", seed, rec.Evictions(), still.Evictions())
+		}
+		for k, v := range got {
+			worst[k] = max(worst[k], v)
+		}
+	}
+	if f.Surprise > 0 && worst["strayed"] < f.Surprise/4 {
+		t.Errorf("only %.3f of the replacements strayed: nothing is shown", worst["strayed"])
+	}
+	judge(t, f, worst)
+}
+
+// size is how many nodes there are instead of those of the file; 0: as it says.
+func (f file) size() int {
+	switch {
+	case *nodes > 0:
+		return *nodes
+	case *long:
+		return 0
+	}
+	return f.ShortNodes
+}
+
+func (f file) scenario(seed uint64) Scenario {
+	apps := float64(f.Pods) / 20
+	return Scenario{Nodes: f.Nodes, Pods: f.Pods, Seed: seed, Passes: f.Passes, EveryMinutes: f.EveryMinutes, Noise: f.Noise, Surprise: f.Surprise,
+		Churn: Churn{Rollouts: f.Churn.Rollouts * apps, Scalings: f.Churn.Scalings * apps, Joins: f.Churn.Joins * float64(f.Nodes), Leaves: f.Churn.Leaves * float64(f.Nodes)}}
+}
+
+// judge compares the worst of all seeds with what is wanted, in the long form, or
+// with what holds today, in the short one.
+func judge(t *testing.T, f file, worst map[string]float64) {
+	for k, wanted := range f.Want {
+		got, known := worst[k]
+		if !known {
+			t.Errorf("no figure is called %s", k)
+			continue
+		}
+		verdict := "met"
+		if got > wanted {
+			verdict = "FALLS SHORT"
+		}
+		t.Logf("%-20s %8.4f, wanted at most %.4f: %s", k, got, wanted, verdict)
+		if most := max(wanted, f.Today[k]); *long && got > wanted || !*long && got > most {
+			t.Errorf("%s is %.4f, wanted at most %.4f", k, got, most)
+		}
+	}
+}

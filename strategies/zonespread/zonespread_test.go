@@ -1,0 +1,144 @@
+package zonespread_test
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"math/rand/v2"
+	"reflect"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/strategies/zonespread"
+)
+
+// plainly works out the domains of a goal and its words the slow way: every pod
+// of the group asks every node, and all domains are put in order.
+func plainly(s *cluster.Snapshot, scope cluster.Scope, g plan.Goal) (domains []string, message string) {
+	found, count := map[string]bool{}, map[string]int{}
+	for _, id := range g.Pods {
+		for i := range s.Nodes {
+			n := &s.Nodes[i]
+			if v, ok := n.Label(g.TopologyKey); ok && scope.HasNode(n) && placement.CanRun(s.Pods[id].Object, n) {
+				found[v] = true
+			}
+		}
+		if v, ok := s.Nodes[s.Pods[id].Node].Label(g.TopologyKey); ok {
+			count[v]++
+		}
+	}
+	domains = slices.Sorted(maps.Keys(found))
+	order, total := slices.Clone(domains), 0
+	for _, d := range domains {
+		total += count[d]
+	}
+	slices.SortStableFunc(order, func(a, b string) int { return cmp.Compare(count[b], count[a]) })
+	share := map[string]int{}
+	for rank, d := range order {
+		share[d] = total / len(domains)
+		if rank < total%len(domains) {
+			share[d]++
+		}
+	}
+	list := func(of map[string]int) string {
+		var out []string
+		for _, d := range domains {
+			out = append(out, strconv.Itoa(of[d]))
+		}
+		if len(out) > 8 {
+			return strings.Join(out[:8], "/") + "/..."
+		}
+		return strings.Join(out, "/")
+	}
+	return domains, fmt.Sprintf("%s has %s pods over %d values of %s; %s would be even", g.Subject.Name, list(count), len(domains), g.TopologyKey, list(share))
+}
+
+// demanding gives pods demands on nodes, alike for the pods of a controller.
+func demanding(r *rand.Rand, o *cluster.Objects) {
+	node := func() string { return o.Nodes[r.IntN(len(o.Nodes))].Name }
+	of := map[string]func(*corev1.PodSpec){}
+	for _, p := range o.Pods {
+		c := metav1.GetControllerOf(p)
+		if c == nil {
+			continue
+		}
+		if of[c.Name] == nil {
+			not, pool := []string{node(), node()}, "general"
+			of[c.Name] = []func(*corev1.PodSpec){
+				func(*corev1.PodSpec) {},
+				func(*corev1.PodSpec) {},
+				func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{"pool": pool} },
+				func(s *corev1.PodSpec) {
+					s.Tolerations = append(s.Tolerations, corev1.Toleration{Operator: corev1.TolerationOpExists})
+				},
+				func(s *corev1.PodSpec) { s.Affinity = required("metadata.name", not, true) },
+				func(s *corev1.PodSpec) { s.Affinity = required("kubernetes.io/hostname", not, false) },
+				func(s *corev1.PodSpec) {
+					s.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{}}}
+				},
+			}[r.IntN(7)]
+		}
+		of[c.Name](&p.Spec)
+	}
+}
+
+func required(key string, not []string, field bool) *corev1.Affinity {
+	terms := make([]corev1.NodeSelectorTerm, 1)
+	if field {
+		terms[0].MatchFields = []corev1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpNotIn, Values: not[:1]}}
+	} else {
+		terms[0].MatchExpressions = []corev1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpNotIn, Values: not}}
+	}
+	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: terms}}}
+}
+
+// TestDomainsAreWhatEveryNodeSays compares goals on random clusters with the
+// slow way.
+func TestDomainsAreWhatEveryNodeSays(t *testing.T) {
+	selector, err := labels.Parse("kubernetes.io/hostname notin (n01, n04)")
+	if err != nil {
+		t.Fatal(err)
+	}
+	goals, kinds := 0, map[string]bool{}
+	for seed := range uint64(120) {
+		r := rand.New(rand.NewPCG(seed, 5))
+		o := simtest.Mixed(r)
+		demanding(r, o)
+		s, err := cluster.New(o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, args := range []string{`{}`, `{"by": "service"}`, `{"topologyKey": "kubernetes.io/hostname"}`, `{"topologyKey": "pool", "by": "service"}`} {
+			scope := cluster.Scope{}
+			if seed%3 == 0 {
+				scope.Nodes = selector
+			}
+			z, errs := zonespread.New("zones", []byte(args), scope)
+			if len(errs) > 0 {
+				t.Fatal(errs)
+			}
+			for _, g := range z.Goals(s) {
+				goals++
+				domains, message := plainly(s, scope, g)
+				kinds[fmt.Sprint(g.TopologyKey, len(domains))] = true
+				words, _, _ := strings.Cut(g.Reason.Message, "; failure category")
+				if !reflect.DeepEqual(g.Domains, domains) || words != message {
+					t.Fatalf("seed %d, %s: %s:\n got %v %s\nwant %v %s", seed, args, g.Subject.Name, g.Domains, words, domains, message)
+				}
+			}
+		}
+	}
+	if goals < 2500 || len(kinds) < 15 {
+		t.Errorf("only %d goals of %d kinds were compared", goals, len(kinds))
+	}
+}
