@@ -164,13 +164,12 @@ func carriers(s *cluster.Snapshot, p *cluster.Pod) []object {
 // asks reports whether any key that means something stands on a pod, what is above
 // it, or its namespace. Most pods have none, and a planner asks about all of them.
 func asks(s *cluster.Snapshot, p *cluster.Pod) bool {
-	if known(p.Object) {
+	return known(p.Object) || asksAbove(s, p)
+}
+
+func asksAbove(s *cluster.Snapshot, p *cluster.Pod) bool {
+	if slices.ContainsFunc(p.Owners, known) {
 		return true
-	}
-	for _, o := range p.Owners {
-		if known(o) {
-			return true
-		}
 	}
 	ns := s.Namespace(p.Object.Namespace)
 	return ns != nil && known(ns)

@@ -26,11 +26,16 @@ func Problems(s *cluster.Snapshot, loc *time.Location) []Problem {
 	}
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		own := object{"pod " + p.Object.Namespace + "/" + p.Object.Name, p.Object}
-		out = append(out, problemsOf(own, loc)...)
-		var foreign Pod
-		foreign.foreign(own)
-		out = append(out, foreign.Problems...)
+		if known(p.Object) {
+			own := object{"pod " + p.Object.Namespace + "/" + p.Object.Name, p.Object}
+			out = append(out, problemsOf(own, loc)...)
+			var foreign Pod
+			foreign.foreign(own)
+			out = append(out, foreign.Problems...)
+		}
+		if !asksAbove(s, p) {
+			continue
+		}
 		for _, o := range carriers(s, p)[1:] {
 			add(o)
 		}

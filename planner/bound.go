@@ -104,10 +104,10 @@ func (c *search) coverLargestFirst(b *below, amount, part int64) (all, some int,
 // for a group whose total may change: a pod of its workloads is Pending or
 // terminating, or may come in from where the goal does not count.
 func (c *search) groupsBound(out *proof, start *tracker) {
-	used := map[cluster.PodID]bool{}
+	used, whole := make([]bool, len(c.s.Pods)), wholeness{}
 	for g, goal := range c.goals.list {
 		k, ok := start.at[g].(*skew)
-		if !ok || goal.Constraint || k.excess() == 0 || !c.settled(goal, used) {
+		if !ok || goal.Constraint || k.excess() == 0 || !c.settled(goal, used, whole) {
 			continue
 		}
 		leaving, joining := c.leaving(k, goal)
@@ -129,35 +129,48 @@ func (c *search) groupsBound(out *proof, start *tracker) {
 	}
 }
 
-func (c *search) settled(g plan.Goal, used map[cluster.PodID]bool) bool {
+// wholeness says of workloads whether all their pods are bound and stay.
+type wholeness map[cluster.WorkloadID]bool
+
+func (x wholeness) of(s *cluster.Snapshot, w cluster.WorkloadID) bool {
+	whole, known := x[w]
+	if !known {
+		whole = !slices.ContainsFunc(s.Workloads[w].Pods, func(id cluster.PodID) bool {
+			return s.Pods[id].Node == cluster.NoNode || s.Pods[id].Terminating
+		})
+		x[w] = whole
+	}
+	return whole
+}
+
+func (c *search) settled(g plan.Goal, used []bool, whole wholeness) bool {
+	last := cluster.NoWorkload // nearly always that of all
 	for _, id := range g.Pods {
-		if used[id] {
+		w := c.s.Pods[id].Workload
+		if used[id] || w != cluster.NoWorkload && w != last && !whole.of(c.s, w) {
 			return false
 		}
-		w := c.s.WorkloadOf(&c.s.Pods[id])
-		if w == nil {
-			continue
-		}
-		for _, other := range w.Pods {
-			if p := &c.s.Pods[other]; p.Node == cluster.NoNode || p.Terminating {
-				return false
-			}
-		}
+		last = w
 	}
 	return true
 }
 
-// leaving counts, per domain, the pods of the group that may leave; joining says
-// that one may which stands in none of them.
+// leaving counts, per domain, the pods of the group that may leave, as far as more
+// of them stand there than in the emptiest: no plan takes more. joining says that
+// one may leave which stands in none of the domains.
 func (c *search) leaving(k *skew, g plan.Goal) (out []int, joining bool) {
 	out = make([]int, len(k.counts))
+	least := slices.Min(k.counts)
 	for _, id := range g.Pods {
-		if _, refused := c.verdict.of(id); refused {
+		i, counted := k.domain(c.s.Pods[id].Node)
+		if counted && out[i] >= k.counts[i]-least {
 			continue
 		}
-		if i, ok := k.domain(c.s.Pods[id].Node); ok {
+		switch _, refused := c.verdict.of(id); {
+		case refused:
+		case counted:
 			out[i]++
-		} else {
+		default:
 			joining = true
 		}
 	}

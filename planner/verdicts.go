@@ -25,6 +25,9 @@ type verdicts struct {
 	book  *budget.Book
 	known []verdict // by pod
 	guard *guard.Memory
+	// spare is, by workload, how many of its pods may be away without a budget, and
+	// one more; 0: not known yet.
+	spare []int
 	// reasons are those of pods that are refused.
 	reasons map[cluster.PodID]plan.Reason
 }
@@ -36,7 +39,7 @@ type verdict struct {
 }
 
 func newVerdicts(s *cluster.Snapshot, w *placement.World, st plan.PlannerState, opts *Options, now time.Time) *verdicts {
-	return &verdicts{s, st, opts, now, w, budget.NewBook(s, st.SpentBudgets, now), make([]verdict, len(s.Pods)), guard.NewMemory(), map[cluster.PodID]plan.Reason{}}
+	return &verdicts{s, st, opts, now, w, budget.NewBook(s, st.SpentBudgets, now), make([]verdict, len(s.Pods)), guard.NewMemory(), make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}}
 }
 
 func (v *verdicts) of(pod cluster.PodID) (plan.Reason, bool) {
@@ -97,7 +100,8 @@ func (v *verdicts) overBudget(p *cluster.Pod) (plan.Reason, bool) {
 		r, ok := v.book.Ask(p, budget.Taken{})
 		return r, !ok
 	}
-	if r, allowed := v.withoutPDB(p); allowed < 1 {
+	if v.allowed(p) < 1 {
+		r, _ := v.withoutPDB(p)
 		return r, true
 	}
 	return plan.Reason{}, false
@@ -121,6 +125,19 @@ func (v *verdicts) rank(pod cluster.PodID) int {
 	}
 	known.ranked = true
 	return int(known.rank)
+}
+
+// allowed is withoutPDB without the reason, for those who ask often.
+func (v *verdicts) allowed(p *cluster.Pod) int {
+	if p.Workload == cluster.NoWorkload {
+		return 1
+	}
+	spare := &v.spare[p.Workload]
+	if *spare == 0 {
+		_, n := v.withoutPDB(p)
+		*spare = max(0, n) + 1
+	}
+	return *spare - 1
 }
 
 // withoutPDB is how many pods of the pod's workload may be away, beyond those

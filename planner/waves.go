@@ -65,11 +65,7 @@ func (w *away) room(c *search, pod cluster.PodID) bool {
 		_, allowed := c.verdict.book.Ask(p, w.budget)
 		return allowed
 	}
-	if w.owner[p.Workload] == 0 {
-		return true // that one may be away is part of the verdict
-	}
-	_, allowed := c.verdict.withoutPDB(p)
-	return w.owner[p.Workload] < allowed
+	return w.owner[p.Workload] < c.verdict.allowed(p)
 }
 
 func (w *away) add(c *search, pod cluster.PodID) {

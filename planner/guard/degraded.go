@@ -13,5 +13,8 @@ var workloadDegraded = Rule{plan.WorkloadDegraded, func(in Input) (string, bool)
 		return "", false
 	}
 	n, want := AvailableOf(in.Snapshot, w, in.Now), Desired(w)
-	return fmt.Sprintf("%d of %d pods of %s %s are available", n, want, w.Kind, w.Name), n < want
+	if n >= want {
+		return "", false
+	}
+	return fmt.Sprintf("%d of %d pods of %s %s are available", n, want, w.Kind, w.Name), true
 }}

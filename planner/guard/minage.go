@@ -22,6 +22,8 @@ var podTooYoung = Rule{plan.PodTooYoung, func(in Input) (string, bool) {
 	if age < 0 {
 		return fmt.Sprintf("the pod started at %s, which is still to come: its age is not known", start.UTC().Format(time.RFC3339)), true
 	}
-	msg := fmt.Sprintf("the pod started %s ago, less than guards.minPodAge %s", age.Round(time.Second), in.Options.MinPodAge)
-	return msg, age < in.Options.MinPodAge
+	if age >= in.Options.MinPodAge {
+		return "", false
+	}
+	return fmt.Sprintf("the pod started %s ago, less than guards.minPodAge %s", age.Round(time.Second), in.Options.MinPodAge), true
 }}

@@ -21,10 +21,12 @@ var tooFewReplicas = Rule{plan.TooFewReplicas, func(in Input) (string, bool) {
 		// its way out may be replaced already.
 		n, what = staying(in.Snapshot, w), "has"
 	}
+	if n >= in.Options.MinReplicas {
+		return "", false
+	}
 	noun := "replicas"
 	if n == 1 {
 		noun = "replica"
 	}
-	msg := fmt.Sprintf("%s %s %s %d %s, fewer than guards.minReplicas %d", w.Kind, w.Name, what, n, noun, in.Options.MinReplicas)
-	return msg, n < in.Options.MinReplicas
+	return fmt.Sprintf("%s %s %s %d %s, fewer than guards.minReplicas %d", w.Kind, w.Name, what, n, noun, in.Options.MinReplicas), true
 }}

@@ -8,5 +8,8 @@ import (
 
 var nodeOutOfScope = Rule{plan.NodeOutOfScope, func(in Input) (string, bool) {
 	n := &in.Snapshot.Nodes[in.Pod.Node]
-	return fmt.Sprintf("node %s is out of scope (nodeSelector)", n.Name), !in.Options.Scope.HasNode(n)
+	if in.Options.Scope.HasNode(n) {
+		return "", false
+	}
+	return fmt.Sprintf("node %s is out of scope (nodeSelector)", n.Name), true
 }}

@@ -12,7 +12,10 @@ import (
 // decide what becomes of its pods.
 var nodeNotReady = Rule{plan.NodeNotReady, func(in Input) (string, bool) {
 	n := &in.Snapshot.Nodes[in.Pod.Node]
-	return fmt.Sprintf("node %s is not Ready", n.Name), !n.Ready
+	if n.Ready {
+		return "", false
+	}
+	return fmt.Sprintf("node %s is not Ready", n.Name), true
 }}
 
 // disrupting are taints with which others announce that they take a node away.
@@ -26,7 +29,10 @@ var disrupting = map[string]string{
 var nodeBeingDisrupted = Rule{plan.NodeBeingDisrupted, func(in Input) (string, bool) {
 	n := &in.Snapshot.Nodes[in.Pod.Node]
 	who := DisruptedBy(n)
-	return fmt.Sprintf("node %s is being taken away by %s", n.Name, who), who != ""
+	if who == "" {
+		return "", false
+	}
+	return fmt.Sprintf("node %s is being taken away by %s", n.Name, who), true
 }}
 
 // DisruptedBy names who takes the node away, or is empty.

@@ -15,7 +15,10 @@ var priorityTooHigh = Rule{plan.PriorityTooHigh, func(in Input) (string, bool) {
 	if !known {
 		return fmt.Sprintf("its priority is not known: it names PriorityClass %q, which the cluster does not have", in.Pod.Object.Spec.PriorityClassName), true
 	}
-	return fmt.Sprintf("priority %d is not below %d", p, limit), p >= limit
+	if p < limit {
+		return "", false
+	}
+	return fmt.Sprintf("priority %d is not below %d", p, limit), true
 }}
 
 func priorityLimit(in Input) (int32, bool) {
