@@ -19,6 +19,9 @@ type Node struct {
 // OfNode reads a node's requests. An exclude that cannot be read excludes.
 func OfNode(n *cluster.Node) Node {
 	var r Node
+	if !known(n.Object) {
+		return r
+	}
 	o := object{"node " + n.Name, n.Object}
 	r.Problems = slices.DeleteFunc(o.unknown(nodeKeys, podKeys), func(p Problem) bool { return hints.Own(p.Key) })
 	for _, src := range o.values(Exclude) {

@@ -102,7 +102,7 @@ func (c *search) join(pod cluster.PodID, g int) (answer, plan.Reason) {
 		m.landing = w.steps[len(w.steps)-1].landing
 	} else {
 		w.hinted = l.hinted
-		hint(c.both(), w.hinted)
+		hint([]*scene{w.start, c.scene}, w.hinted)
 		c.weigh(&m)
 		c.apply(m)
 		w.steps = append(w.steps, m)

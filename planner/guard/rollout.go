@@ -67,36 +67,39 @@ func severalSets(in Input) (*cluster.Workload, int) {
 // setsKey is what replicaSetsOf depends on.
 type setsKey struct {
 	workload cluster.WorkloadID
-	above    string
+	above    controller
 }
 
 // replicaSetsOf counts the ReplicaSets that have pods of the workload, as far as
 // they are of the same owner as the pod's: an unknown kind may have several
 // Deployments.
 func replicaSetsOf(s *cluster.Snapshot, w *cluster.Workload, owners []metav1.Object) int {
-	sets := map[string]bool{}
+	sets, of := map[string]bool{}, above(owners)
 	for _, id := range w.Pods {
 		p := &s.Pods[id]
 		if p.Terminating || p.Controller == nil || p.Controller.Kind != "ReplicaSet" {
 			continue
 		}
-		if above(p.Owners) == above(owners) {
+		if above(p.Owners) == of {
 			sets[p.Controller.Name] = true
 		}
 	}
 	return len(sets)
 }
 
-// above names what controls a pod's lowest owner.
-func above(owners []metav1.Object) string {
+// controller names what controls an owner; the zero value is nothing.
+type controller struct{ kind, name string }
+
+// above is what controls a pod's lowest owner.
+func above(owners []metav1.Object) controller {
 	if len(owners) == 0 {
-		return ""
+		return controller{}
 	}
 	ref := metav1.GetControllerOfNoCopy(owners[0])
 	if ref == nil {
-		return ""
+		return controller{}
 	}
-	return ref.Kind + "/" + ref.Name
+	return controller{ref.Kind, ref.Name}
 }
 
 func deploymentRollout(d *appsv1.Deployment) string {
