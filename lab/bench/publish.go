@@ -47,8 +47,10 @@ func publish(s settings, out io.Writer) error {
 
 func table(s settings, results []Result) string {
 	var b strings.Builder
+	command := "`make bench-rate`"
 	fmt.Fprintf(&b, "# Evictions per second: %d nodes, %d pods\n\n", s.nodes, s.pods)
 	if s.atMost > 0 {
+		command = fmt.Sprintf("`make bench-rate BENCH=\"-at-most %d\"`", s.atMost)
 		fmt.Fprintf(&b, "Each program may evict %d pods.\n\n", s.atMost)
 	}
 	fmt.Fprintf(&b, `Made by %s: a real control plane with fake nodes, both programs from the same
@@ -60,7 +62,7 @@ does not look.
 
 | controller-manager | program | evictions | waves | in waves, 1/s | first to last, 1/s | of the pass, 1/s | seconds | load average before, after |
 |---|---|---|---|---|---|---|---|---|
-`, "`make bench-rate`", leastInWave)
+`, command, leastInWave)
 	peer := map[string]float64{}
 	for _, r := range results {
 		fmt.Fprintf(&b, "| %s | %s | %d | %d | %.1f%s | %.1f | %.1f | %.0f | %s, %s |\n", r.ControllerManager, r.Program, r.Evictions, len(r.Waves), r.PerSecond,
