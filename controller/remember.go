@@ -98,7 +98,7 @@ func (c *Controller) recover(ctx context.Context, log *slog.Logger) error {
 		c.Recorder.Pass(report)
 		c.OnReport(report)
 		if err := c.close(ctx, run.RunID); err != nil {
-			c.unsaved[run.RunID] = report.Outcomes // this process reports it no more
+			c.unsaved[run.RunID], c.notSaved = report.Outcomes, err // this process reports it no more
 			return blocked{plan.MemoryUnavailable, fmt.Errorf("closing run %s, whose process ended: %w", run.RunID, err)}
 		}
 	}

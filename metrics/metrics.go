@@ -44,7 +44,7 @@ func New(version, configHash string) *Metrics {
 		Registry:     prometheus.NewRegistry(),
 		passes:       prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evenkeel_passes_total", Help: "Passes by mode and by why they stopped early (empty: they did not)."}, []string{"mode", "stopped"}),
 		passSeconds:  prometheus.NewHistogram(prometheus.HistogramOpts{Name: "evenkeel_pass_duration_seconds", Help: "How long a pass took, verification included.", Buckets: prometheus.ExponentialBuckets(0.01, 4, 10)}),
-		lastPass:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_last_pass_timestamp_seconds", Help: "When the last pass finished."}),
+		lastPass:     prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_last_pass_timestamp_seconds", Help: "When the last pass finished that made a plan."}),
 		skipped:      prometheus.NewCounterVec(prometheus.CounterOpts{Name: "evenkeel_schedule_skipped_total", Help: "Times a strategy was due while a pass was running."}, []string{"strategy"}),
 		planned:      prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_planned_moves", Help: "Moves of the last plan by strategy."}, []string{"strategy"}),
 		minEvictions: prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_plan_min_evictions", Help: "No plan that brings every goal as near as permitted evictions can needs fewer (bound.minEvictions of the last plan)."}),
@@ -116,6 +116,8 @@ func (m *Metrics) Pass(r plan.RunReport) {
 	m.passes.WithLabelValues(string(r.Mode), stopped).Inc()
 	if r.Recovery == nil { // of another process, long ago
 		m.passSeconds.Observe(r.Finished.Sub(r.Started).Seconds())
+	}
+	if r.Recovery == nil && !r.Refused() {
 		m.lastPass.Set(float64(r.Finished.Unix()))
 	}
 	if !r.Refused() && r.Recovery == nil { // the gauges keep to the last plan there was

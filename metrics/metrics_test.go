@@ -44,9 +44,9 @@ evenkeel_goals_unmet{strategy="zones",when="before"} 1
 # HELP evenkeel_landings_total Replacements seen, by whether they landed as foretold.
 # TYPE evenkeel_landings_total counter
 evenkeel_landings_total{as_foretold="true"} 1
-# HELP evenkeel_last_pass_timestamp_seconds When the last pass finished.
+# HELP evenkeel_last_pass_timestamp_seconds When the last pass finished that made a plan.
 # TYPE evenkeel_last_pass_timestamp_seconds gauge
-evenkeel_last_pass_timestamp_seconds 1004
+evenkeel_last_pass_timestamp_seconds 1003
 # HELP evenkeel_passes_total Passes by mode and by why they stopped early (empty: they did not).
 # TYPE evenkeel_passes_total counter
 evenkeel_passes_total{mode="live",stopped="ClusterViewStale"} 1

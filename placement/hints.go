@@ -29,6 +29,9 @@ func (h *hinted) taint(n cluster.NodeID) int64 {
 // the score of TaintToleration; a label that of NodeAffinity, and, where a pod
 // requires it, the feasible nodes.
 func (w *World) Hint(kind hints.Kind, nodes []cluster.NodeID) {
+	if len(nodes) == 0 && w.hinted.taints == nil && w.hinted.labels == nil {
+		return
+	}
 	wasLabelled := w.hinted.labels != nil
 	w.hintings++
 	clear(w.terrains)

@@ -23,6 +23,7 @@ func (q *quick) findEvents() {
 		if q.everywhere(uint8(g)) {
 			q.kinds[g].always = 1
 		} else {
+			p.shared = false // windows without it have other domains
 			q.addRuns(uint8(g))
 		}
 	}
@@ -112,7 +113,6 @@ func (q *quick) addRuns(g uint8) {
 		}
 	}
 	if any {
-		q.parts.shared = false
 		q.addEvents(int32(g), from, to)
 	}
 }

@@ -81,22 +81,28 @@ func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []p
 	return c
 }
 
-// maxReplays bounds how often the search goes on after needless moves were
-// taken back.
-const maxReplays = 1
-
 // run finds the moves, in waves. What limits allow goes to moves that need no
-// hints on nodes first.
+// hints on nodes first. Where moves have become needless it goes on without them,
+// unless that ends farther from a goal.
 func (c *search) run() {
 	c.wave = newWave(c.scene.clone(), newLost(), 1)
-	for replays := 0; ; replays++ {
-		for _, c.steers = range c.phases() {
-			c.rounds()
-		}
-		if c.closeWave(); replays == maxReplays || !c.replayNeeded() {
-			return
-		}
+	c.pass()
+	first := c.outcome()
+	if !c.replayNeeded() {
+		return
 	}
+	c.pass()
+	if c.dropLast(); c.worseThan(first) {
+		c.restore(first)
+	}
+}
+
+// pass serves the goals, those first that need no hints.
+func (c *search) pass() {
+	for _, c.steers = range c.phases() {
+		c.rounds()
+	}
+	c.closeWave()
 }
 
 // phases says whether hints are looked for, phase by phase.
@@ -183,7 +189,9 @@ func (c *search) best(g int) answer {
 			return joined
 		case a == later && waits == nil:
 			waits = cand
-		case a == refused && reason.Code != "" && waits == nil:
+		case a == refused && waits != nil:
+			c.triedIn[cand.pod] = 0 // it was only to take another's place
+		case a == refused && reason.Code != "":
 			c.refused.add(cand.pod, c.goals.list[g].Strategy, reason)
 		}
 	}

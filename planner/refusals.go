@@ -27,6 +27,13 @@ func (r *refusals) add(pod cluster.PodID, strategy string, reason plan.Reason) {
 
 func (r *refusals) remove(pod cluster.PodID) { delete(r.byPod, pod) }
 
+// forgetLimits forgets the refusals that went by how many moves there were.
+func (r *refusals) forgetLimits() {
+	maps.DeleteFunc(r.byPod, func(_ cluster.PodID, x refusal) bool {
+		return slices.Contains([]plan.Code{plan.LimitPerPass, plan.LimitPerNode, plan.LimitPerNamespace, plan.LimitPerOwner, plan.LimitPerZone, plan.LimitPerHour}, x.reason.Code)
+	})
+}
+
 // refuseAll gives the reason to all pods that could serve the goal and have none.
 func (c *search) refuseAll(g int, reason plan.Reason) {
 	for _, id := range c.podsOf(g) {

@@ -2,6 +2,8 @@ package planner
 
 import (
 	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
 // replayNeeded takes back every move without which all goals stand as well at
@@ -45,8 +47,66 @@ func (c *search) rewind(made []step) {
 		c.moved[m.pod] = false
 	}
 	c.moves, c.hinted = nil, nil
+	c.refused.forgetLimits()
 	c.wave = newWave(c.wave.start, newLost(), 1)
 	c.round++
+}
+
+// outcome is what a search has found.
+type outcome struct {
+	moves  []wavedStep
+	hinted [][]cluster.NodeID
+	excess []int64 // by goal
+}
+
+func (c *search) outcome() outcome {
+	o := outcome{c.moves, c.hinted, make([]int64, len(c.goals.list))}
+	for g := range o.excess {
+		o.excess[g] = c.goals.excess(g)
+	}
+	return o
+}
+
+// worseThan reports whether a requested goal is farther from being met.
+func (c *search) worseThan(o outcome) bool {
+	for g, was := range o.excess {
+		if !c.goals.list[g].Constraint && c.goals.excess(g) > was {
+			return true
+		}
+	}
+	return false
+}
+
+// restore makes the moves of an outcome again, as they were.
+func (c *search) restore(o outcome) {
+	var made []step
+	for _, m := range c.moves {
+		made = append(made, m.step)
+	}
+	c.rewind(made)
+	for _, m := range o.moves {
+		c.apply(m.step)
+		c.wave.start.apply(m.step)
+		c.moved[m.pod] = true
+		c.limits.count(m.pod)
+		c.refused.remove(m.pod)
+	}
+	c.moves, c.hinted = o.moves, o.hinted
+}
+
+// dropLast takes back needless moves at the end, on which no other depends.
+func (c *search) dropLast() {
+	for n := len(c.moves) - 1; n >= 0 && c.needless(c.moves[n].step); n-- {
+		m := c.moves[n]
+		c.undo(m.step)
+		c.wave.start.undo(m.step)
+		c.limits.uncount(m.pod)
+		c.moved[m.pod] = false
+		c.moves = c.moves[:n]
+		if n == 0 || c.moves[n-1].wave < m.wave {
+			c.hinted = c.hinted[:m.wave-1]
+		}
+	}
 }
 
 // rejoin makes the moves that one more wave has room for, and returns the rest.

@@ -126,6 +126,7 @@ func (c *search) both() []*scene {
 func (c *search) landInWave(pod cluster.PodID) (landing, plan.Reason, answer) {
 	w := c.wave
 	l, reason, ok := c.land(pod)
+	own := !ok
 	if ok && len(w.steps) > 0 {
 		if _, r, holds := w.start.land(pod); !holds {
 			if !c.steers || !steerable(r.Code) {
@@ -146,11 +147,18 @@ func (c *search) landInWave(pod cluster.PodID) (landing, plan.Reason, answer) {
 	switch {
 	case why == "":
 		return l, plan.Reason{}, joined
-	case len(w.steps) > 0:
+	case len(w.steps) > 0 && !(own && len(w.hinted) == 0 && c.hopeless(pod)):
 		return l, reason, later
 	}
 	reason.Message += "; not steered: " + why
 	return l, reason, refused
+}
+
+// hopeless reports whether no hints help the pod in the next wave either, which
+// would begin as things stand.
+func (c *search) hopeless(pod cluster.PodID) bool {
+	_, why := steer([]*scene{c.scene}, pod, nil)
+	return why != ""
 }
 
 // needsHints reports whether the landing would not hold without the wave's hints.
@@ -201,7 +209,11 @@ func (c *search) rehint(all []step, now []cluster.NodeID) bool {
 func (c *search) weigh(m *step) {
 	m.gain = c.goals.gain(m.pod, m.from)
 	served := m.landing.served
-	if !slices.Contains(served, m.goal) {
+	switch {
+	case slices.Contains(served, m.goal):
+	case len(served) > 0 && !c.goals.couldServe(m.goal, m.pod, m.from):
+		m.goal = served[0]
+	default:
 		served = append(slices.Clone(served), m.goal)
 	}
 	m.landing.served, m.most = served, c.goals.servedMost(m.pod, m.from, served)

@@ -29,7 +29,7 @@ func (t *table) run(r plan.RunReport) {
 	if r.Refused() {
 		return
 	}
-	if r.Approval != nil && !t.wide && countOf(r, plan.Evicted) == 0 {
+	if r.Approval != nil && !t.wide && countOf(r, plan.Evicted)+countOf(r, plan.Unknown) == 0 {
 		t.untouched(r)
 		return
 	}

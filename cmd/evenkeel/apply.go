@@ -208,9 +208,10 @@ func (f *applyFlags) carryOut(cmd *cobra.Command, g *global, log *slog.Logger, c
 }
 
 // failed is an error when something kept the plan from being carried out to its
-// end, or every move of it from being made.
+// end, or every move of it from being made. What became of an eviction without an
+// answer is not known, so that it may have been made.
 func failed(r plan.RunReport) error {
-	evicted := slices.ContainsFunc(r.Outcomes, func(o plan.Outcome) bool { return o.Outcome == plan.Evicted })
+	evicted := slices.ContainsFunc(r.Outcomes, func(o plan.Outcome) bool { return o.Outcome == plan.Evicted || o.Outcome == plan.Unknown })
 	switch {
 	case r.Stopped == nil && !evicted && len(r.Outcomes) > 0:
 		o := r.Outcomes[0]
