@@ -74,6 +74,9 @@ func (f *applyFlags) run(cmd *cobra.Command, g *global, path string) error {
 	if err != nil {
 		return err
 	}
+	if !cmd.Flags().Changed("lease-namespace") && os.Getenv("POD_NAMESPACE") == "" {
+		return errors.New("in which namespace does Evenkeel run? give --lease-namespace: a process that leads, a pause and what is remembered are looked for there and nowhere else")
+	}
 	by := plan.Approval{By: whoami(cmd.Context(), client), At: time.Now().UTC().Truncate(time.Second)}
 	lease := &controller.Lease{Client: client, Namespace: f.namespace, Identity: identity(), Leading: func(bool) {}}
 	holder, err := lease.Leader(cmd.Context())

@@ -100,7 +100,10 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	}
 	o.Start(watching)
 	defer set.connect(watching, g, client, o, f.namespace)()
-	set.lease = &controller.Lease{Client: client, Namespace: f.namespace, Identity: identity(), Leading: m.Leading}
+	set.lease = &controller.Lease{Client: client, Namespace: f.namespace, Identity: identity(), Leading: func(leads bool) {
+		m.Leading(leads)
+		log.Info("leadership", "leads", leads, "namespace", f.namespace)
+	}}
 	c := f.controller(cmd.OutOrStdout(), log, o, m, format)
 	c.Reloads, c.Refused, c.Shadow = changes, files.refused, shadow
 	c.Approvals = approval.New(client, f.namespace)
@@ -108,6 +111,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 
 	if !f.once {
 		defer files.start(watching)()
+		log.Info("running", "mode", c.Mode, "cluster", host(rc), "namespace", f.namespace, "config", conf.Hash(), "strategies", names)
 		return f.serve(cmd.Context(), log, o, m, func(ctx context.Context) error {
 			return beside(ctx, shadow, func(ctx context.Context) error { return lead(ctx, set.lease, c) })
 		})
