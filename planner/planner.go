@@ -8,6 +8,7 @@
 package planner
 
 import (
+	"slices"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -87,10 +88,11 @@ func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []p
 func (c *search) run() {
 	c.wave = newWave(c.scene.clone(), newLost(), 1)
 	c.pass()
-	first := c.outcome()
-	if !c.replayNeeded() {
+	if !slices.ContainsFunc(c.moves, func(m wavedStep) bool { return c.needless(m.step) }) {
 		return
 	}
+	first := c.outcome()
+	c.replay()
 	c.pass()
 	if c.dropLast(); c.worseThan(first) {
 		c.restore(first)

@@ -1,16 +1,17 @@
 package planner
 
 import (
+	"maps"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// replayNeeded takes back every move without which all goals stand as well at
+// replay takes back every move without which all goals stand as well at
 // the end as with it: one large pod chosen late can make an earlier one needless.
 // The others are then made again, in waves, since their landings may have
-// depended on it. It reports whether there was any.
-func (c *search) replayNeeded() bool {
+// depended on it.
+func (c *search) replay() {
 	var needed []step
 	for _, m := range c.moves {
 		if c.needless(m.step) {
@@ -19,14 +20,10 @@ func (c *search) replayNeeded() bool {
 			needed = append(needed, m.step)
 		}
 	}
-	if len(needed) == len(c.moves) {
-		return false
-	}
 	c.rewind(needed)
 	for len(needed) > 0 {
 		needed = c.rejoin(needed)
 	}
-	return true
 }
 
 func (c *search) needless(m step) bool {
@@ -54,13 +51,14 @@ func (c *search) rewind(made []step) {
 
 // outcome is what a search has found.
 type outcome struct {
-	moves  []wavedStep
-	hinted [][]cluster.NodeID
-	excess []int64 // by goal
+	moves   []wavedStep
+	hinted  [][]cluster.NodeID
+	refused *refusals
+	excess  []int64 // by goal
 }
 
 func (c *search) outcome() outcome {
-	o := outcome{c.moves, c.hinted, make([]int64, len(c.goals.list))}
+	o := outcome{c.moves, c.hinted, &refusals{maps.Clone(c.refused.byPod)}, make([]int64, len(c.goals.list))}
 	for g := range o.excess {
 		o.excess[g] = c.goals.excess(g)
 	}
@@ -89,9 +87,8 @@ func (c *search) restore(o outcome) {
 		c.wave.start.apply(m.step)
 		c.moved[m.pod] = true
 		c.limits.count(m.pod)
-		c.refused.remove(m.pod)
 	}
-	c.moves, c.hinted = o.moves, o.hinted
+	c.moves, c.hinted, c.refused = o.moves, o.hinted, o.refused
 }
 
 // dropLast takes back needless moves at the end, on which no other depends.
