@@ -30,12 +30,14 @@ type quick struct {
 	sight *sight
 	size  int
 
-	place   []int32   // by node, where it stands in the walk
-	free    []free    // by place
-	numbers []numbers // by place
-	base    []uint16  // by place, 0..200: the shares of cpu and memory that are free, in percent
-	before  []int8    // by node, its balance as it stands
-	usable  bool      // whether the numbers are exact
+	place   []int32    // by node, where it stands in the walk
+	free    []free     // by place
+	numbers []numbers  // by place
+	base    []uint8    // by place, 0..200: the shares of cpu and memory that are free, in percent
+	bases   [256]int32 // how many nodes have each base
+	top     int        // no node has a greater base
+	ample   []uint64   // places that have what most pods ask for, as bits
+	usable  bool       // whether the numbers are exact
 
 	leastMilliCPU, leastBytes int64 // of what any node has
 	mostMilliCPU, mostBytes   int64
@@ -61,9 +63,10 @@ type quick struct {
 
 // field are the feasible nodes in the order of the walk.
 type field struct {
-	count int
-	at    []int32  // places; the first nodes of a window come again at the end, a walk further
-	fits  []uint64 // by place, as bits
+	count  int
+	at     []int32  // places; the first nodes of a window come again at the end, a walk further
+	fits   []uint64 // by place, as bits
+	before []int32  // by 64 places, how many are feasible before them
 }
 
 // quickly foretells both states of the victim; false: only the general way can.

@@ -2,7 +2,7 @@ package placement
 
 import (
 	"math"
-	"slices"
+	"math/bits"
 )
 
 // source are the nodes of one kind by their fixed sums, the best first: those
@@ -13,7 +13,6 @@ type source struct {
 	starts []int32 // of each level in nodes, and the end
 	open   int32   // no node that is not listed has a greater sum; none: all are listed
 
-	ripe       bool    // whether those that were found are listed
 	raw, parts []int32 // those that were found, and what they score
 }
 
@@ -24,138 +23,150 @@ const none = math.MinInt32
 // is a node's mark, twice the weighted score of its free resources, as they are
 // without the newcomer, and of its images.
 type harvest struct {
-	marks  []uint16 // by place
-	mine   []uint16 // the scratch of marks
-	less   int32    // what the newcomer takes of any mark at least
-	most   int32    // of the weighted score of BalancedAllocation
-	table  []int32  // by group and mark, how many nodes of every eighth
-	span   int
-	quota  []int
-	floor  [nowhere + 1]uint16 // by group, the least mark that was looked at
-	counts []int32             // scratch of sort
+	less  int32 // what the newcomer takes of any mark at least
+	most  int32 // of the weighted score of BalancedAllocation
+	slack int   // by how much marks may differ where scores are the same
+	span  int   // marks are below it
+
+	ratio, imageRatio int32   // how a mark is made of base and of the score of images
+	quota             []int   // by group, how many nodes are wanted; 0: none was looked at
+	floor             []int32 // by group, the least mark that was looked at
+	counts            []int32 // of nodes by mark; scratch of sort
+	roll              []uint64
 }
 
-// Every sampleEvery-th node is counted to find how far down to go; firstQuota windows'
-// worth of them are looked at to begin with, and quotaGrows times as many each time
-// when they were not enough.
+// firstQuota windows' worth of a group's nodes are looked at to begin with, and
+// quotaGrows times as many each time when they were not enough.
 const (
-	sampleEvery = 8
-	firstQuota  = 24
-	quotaGrows  = 4
+	firstQuota = 10
+	quotaGrows = 4
 )
 
-// sow begins the sources of all groups.
+// sow begins the sources of all groups, none of whose nodes is looked at yet.
 func (q *quick) sow() {
-	h, f, groups := &q.harvest, &q.field, len(q.sight.land.nodes)
-	q.mark()
+	h, groups := &q.harvest, len(q.sight.land.nodes)
+	q.bounds()
 	for len(q.sources) < groups {
 		q.sources = append(q.sources, source{})
 	}
-	h.table = sized(h.table, groups*h.span)
-	clear(h.table)
-	group := q.sight.land.group
-	for i := 0; i < f.count; i += sampleEvery {
-		if place := f.at[i]; q.marked[place>>6]>>(place&63)&1 == 0 {
-			h.table[int(group[place])*h.span+int(h.marks[place])]++
-		}
-	}
-	h.quota = h.quota[:0]
-	first := 1 + firstQuota*f.count/q.size/sampleEvery
+	h.quota, h.floor = h.quota[:0], sized(h.floor, groups)
 	for g := range groups {
-		h.quota = append(h.quota, first)
-		h.floor[g] = h.floorOf(g)
-		q.sources[g].empty()
-	}
-	marks := h.marks[:len(group)]
-	for i, place := range f.at[:f.count] {
-		if g := group[place]; marks[place] >= h.floor[g] && q.marked[place>>6]>>(place&63)&1 == 0 {
-			s := &q.sources[g]
-			s.raw, s.open = append(s.raw, int32(i)), max(s.open, int32(marks[place]))
-		}
-	}
-	for g := range groups {
-		if s := &q.sources[g]; s.open > none {
-			s.open = h.bound(s.open)
+		h.quota = append(h.quota, 0)
+		s := &q.sources[g]
+		s.empty()
+		if q.grows(g) {
+			s.open = h.bound(int32(h.span) - 1)
 		}
 	}
 }
 
+// grows reports whether a group has a feasible node that is not special.
+func (q *quick) grows(g int) bool {
+	if !q.allowed[g] {
+		return false
+	}
+	for i, places := range q.sight.land.bits[g] {
+		if places&q.field.fits[i]&^q.marked[i] != 0 {
+			return true
+		}
+	}
+	return false
+}
+
 func (s *source) empty() {
-	s.nodes, s.values, s.starts, s.raw, s.open, s.ripe = s.nodes[:0], s.values[:0], s.starts[:0], s.raw[:0], none, false
+	s.nodes, s.values, s.starts, s.raw, s.open = s.nodes[:0], s.values[:0], s.starts[:0], s.raw[:0], none
 }
 
 // bound is the greatest sum that a node with a mark may have.
 func (h *harvest) bound(mark int32) int32 { return max(mark-h.less, 0)>>1 + h.most }
 
-// mark finds the marks and what bounds the scores by them. Of each share at least
+// bounds finds what bounds the scores by the marks. Of each share at least
 // the part of the largest node's goes, rounded down; where scores take pods to request
-// more than they do, one of them may be none before and stay so.
-func (q *quick) mark() {
+// more than they do, one of them may be none before and stay so. slack goes by what
+// the smallest node loses more, and by how far BalancedAllocation goes about its mean.
+func (q *quick) bounds() {
 	h, weights, as := &q.harvest, &q.in.profile.Weights, &q.in.assumed
-	h.span = int(2*(weights.ResourcesFit+weights.ImageLocality)*maxScore) + 1
-	h.most = q.mostEven()
 	cpu, memory := maxScore*as.MilliCPU/q.mostMilliCPU, maxScore*as.MemoryBytes/q.mostBytes
 	if h.less = int32(cpu + memory); q.assumes || as.MilliCPU > q.in.request.MilliCPU || as.MemoryBytes > q.in.request.MemoryBytes {
 		h.less = int32(min(cpu, memory))
 	}
-	h.less *= int32(weights.ResourcesFit)
-	images := q.in.fixed.images
-	if h.marks = q.base; weights.ResourcesFit == 1 && images == nil {
-		return
+	h.ratio, h.imageRatio = int32(weights.ResourcesFit), 0
+	h.less *= h.ratio
+	h.most = q.mostEven()
+	taken := min(maxScore, maxScore*as.MilliCPU/q.leastMilliCPU) + min(maxScore, maxScore*as.MemoryBytes/q.leastBytes) + 2
+	h.slack = max(int(h.ratio)*int(taken)-int(h.less), 0) + 4*max(int(h.most)-int(weights.BalancedAllocation)*maxScore*3/4, 0) + 2
+	h.span = q.best()*int(h.ratio) + 1
+	if q.in.fixed.images != nil {
+		h.imageRatio = int32(2 * weights.ImageLocality)
+		h.span += int(h.imageRatio) * maxScore
 	}
-	h.mine = append(h.mine[:0], q.base...)
-	for place := range h.mine {
-		h.mine[place] *= uint16(weights.ResourcesFit)
-		if images != nil {
-			h.mine[place] += uint16(2 * weights.ImageLocality * int64(images[q.w.walk[place]]))
-		}
-	}
-	h.marks = h.mine
 }
 
-// floorOf is the mark from which on a group's quota is reached.
-func (h *harvest) floorOf(g int) uint16 {
-	left := h.quota[g]
-	counts := h.table[g*h.span : (g+1)*h.span]
+// best is the greatest base of any node.
+func (q *quick) best() int {
+	for q.bases[q.top] == 0 && q.top > 0 {
+		q.top--
+	}
+	return q.top
+}
+
+// more looks further down a group: O(nodes of the group), a few instructions each,
+// and a score for each that is found.
+func (q *quick) more(g int) {
+	h, s := &q.harvest, &q.sources[g]
+	if h.quota[g] == 0 {
+		h.floor[g] = int32(h.span)
+		h.quota[g] = (1 + firstQuota*q.field.count/q.size) / quotaGrows
+	}
+	h.quota[g] = (h.quota[g] + 1) * quotaGrows
+	q.survey(g)
+	if h.floor[g] = min(h.floorOf(h.quota[g])-int32(h.slack), h.floor[g]-1); h.floor[g] <= 0 {
+		h.floor[g], s.open = 0, none
+	} else {
+		s.open = h.bound(h.floor[g] - 1)
+	}
+	s.raw, s.parts = s.raw[:0], s.parts[:0]
+	floor := uint64(h.floor[g])
+	for _, x := range h.roll {
+		if x&0xffff >= floor {
+			s.raw = append(s.raw, int32(x>>16&0xffffff))
+			s.parts = append(s.parts, int32(x>>40))
+		}
+	}
+	q.score(s.parts)
+	s.sort(&h.counts)
+}
+
+// survey lists the feasible nodes of a group, special ones left out, in the order of
+// the walk, with their numbers, places and marks, and counts them by mark.
+func (q *quick) survey(g int) {
+	h, f, images := &q.harvest, &q.field, q.in.fixed.images
+	h.roll, h.counts = h.roll[:0], sized(h.counts, h.span)
+	clear(h.counts)
+	for i, places := range q.sight.land.bits[g] {
+		fits := f.fits[i]
+		for left := places & fits &^ q.marked[i]; left != 0; left &= left - 1 {
+			bit := left & -left
+			place := i<<6 + bits.TrailingZeros64(left)
+			mark := int32(q.base[place]) * h.ratio
+			if images != nil {
+				mark += h.imageRatio * int32(images[q.w.walk[place]])
+			}
+			h.counts[mark]++
+			number := int(f.before[i]) + bits.OnesCount64(fits&(bit-1))
+			h.roll = append(h.roll, uint64(place)<<40|uint64(number)<<16|uint64(mark))
+		}
+	}
+}
+
+// floorOf is the mark from which on so many of the nodes that were counted are.
+func (h *harvest) floorOf(quota int) int32 {
 	for mark := h.span - 1; mark > 0; mark-- {
-		if left -= int(counts[mark]); left <= 0 {
-			return uint16(mark)
+		if quota -= int(h.counts[mark]); quota <= 0 {
+			return int32(mark)
 		}
 	}
 	return 0
-}
-
-// more looks further down a group.
-func (q *quick) more(g int) {
-	h, f, s := &q.harvest, &q.field, &q.sources[g]
-	if !s.ripe {
-		q.ripen(g)
-		return
-	}
-	for was := h.floor[g]; h.floor[g] == was; h.floor[g] = h.floorOf(g) {
-		h.quota[g] *= quotaGrows
-	}
-	s.raw = s.raw[:0]
-	for i, place := range f.at[:f.count] {
-		if h.marks[place] >= h.floor[g] && q.plain(place, uint8(g)) {
-			s.raw = append(s.raw, int32(i))
-		}
-	}
-	q.ripen(g)
-}
-
-// ripen finds the sums of a group's nodes and sorts them.
-func (q *quick) ripen(g int) {
-	s, h, walk := &q.sources[g], &q.harvest, q.w.walk
-	if s.open = none; h.floor[g] > 0 {
-		s.open = h.bound(int32(h.floor[g]) - 1)
-	}
-	s.parts, s.ripe = s.parts[:0], true
-	for _, at := range s.raw {
-		place := q.field.at[at]
-		s.parts = append(s.parts, q.partAt(place)+q.even(walk[place]))
-	}
-	s.sort(&h.counts)
 }
 
 // sort makes levels of raw and parts, O(n + the span of sums).
@@ -165,7 +176,10 @@ func (s *source) sort(table *[]int32) {
 		s.starts = append(s.starts, 0)
 		return
 	}
-	least, most := slices.Min(s.parts), slices.Max(s.parts)
+	least, most := s.parts[0], s.parts[0]
+	for _, v := range s.parts {
+		least, most = min(least, v), max(most, v)
+	}
 	*table = sized(*table, int(most-least)+1)
 	count := *table
 	clear(count)

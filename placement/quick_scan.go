@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"math"
 	"math/bits"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -9,9 +10,14 @@ import (
 // free is what the filter compares: allocatable less the requests.
 type free struct{ milliCPU, bytes int64 }
 
-// numbers are what the score of free resources reads of a node: allocatable less the
-// nonZero sums, whole numbers below 2^53, and 100 / allocatable.
-type numbers struct{ leftMilliCPU, leftBytes, perMilliCPU, perByte float64 }
+// numbers are what scores read of a node: allocatable less the
+// nonZero sums, whole numbers below 2^53, and 100 / allocatable; half the difference
+// of the requested shares of cpu and memory, in percent, and the balance as it stands.
+type numbers struct {
+	leftMilliCPU, leftBytes, perMilliCPU, perByte float64
+	lean                                          float64
+	balance                                       int64
+}
 
 // Of a share v = 100 left / allocatable, left x perUnit is off by at most 2 x 2^-53
 // of its value, and the sum with roundUp by another half of 2^-46: less than 3 x
@@ -37,15 +43,18 @@ func (w *World) quickOf() *quick {
 		return w.quick
 	}
 	n := len(w.snap.Nodes)
-	q := &quick{w: w, place: make([]int32, n), numbers: make([]numbers, n), free: make([]free, n), base: make([]uint16, n), before: make([]int8, n), usable: true, leastMilliCPU: maxAllocatable, leastBytes: maxAllocatable, odds: make([]float64, n), won: make([]uint64, (n+63)/64), marked: make([]uint64, (n+63)/64)}
+	q := &quick{w: w, place: make([]int32, n), numbers: make([]numbers, n), free: make([]free, n), base: make([]uint8, n), ample: make([]uint64, (n+63)/64), usable: true, leastMilliCPU: maxAllocatable, leastBytes: maxAllocatable, odds: make([]float64, n), won: make([]uint64, (n+63)/64), marked: make([]uint64, (n+63)/64)}
 	w.quick = q
-	q.field = field{at: make([]int32, 2*n), fits: make([]uint64, (n+63)/64)}
+	q.field = field{at: make([]int32, 2*n), fits: make([]uint64, (n+63)/64), before: make([]int32, (n+63)/64)}
+	q.bases[0] = int32(n)
 	for place, n := range w.walked() {
 		q.place[n] = int32(place)
 		l := &w.load[n]
 		q.usable = q.usable && l.allocatableMilliCPU > 0 && l.allocatableMilliCPU <= maxAllocatable && l.allocatableBytes > 0 && l.allocatableBytes <= maxAllocatable
 		q.mostMilliCPU, q.mostBytes = max(q.mostMilliCPU, l.allocatableMilliCPU), max(q.mostBytes, l.allocatableBytes)
 		q.leastMilliCPU, q.leastBytes = min(q.leastMilliCPU, l.allocatableMilliCPU), min(q.leastBytes, l.allocatableBytes)
+	}
+	for _, n := range w.walk {
 		q.look(n)
 	}
 	return q
@@ -62,9 +71,21 @@ func (q *quick) look(n cluster.NodeID) {
 		has.milliCPU = noRoom
 	}
 	q.assumes = q.assumes || l.milliCPU != l.nonZeroMilliCPU || l.memory != l.nonZeroBytes
-	q.base[place] = uint16(freePart(x.leftMilliCPU, x.perMilliCPU) + freePart(x.leftBytes, x.perByte))
-	q.before[n] = int8(balance(l.milliCPU, l.allocatableMilliCPU, l.memory, l.allocatableBytes))
+	base := uint8(freePart(x.leftMilliCPU, x.perMilliCPU) + freePart(x.leftBytes, x.perByte))
+	q.bases[q.base[place]]--
+	q.bases[base]++
+	q.base[place], q.top = base, max(q.top, int(base))
+	x.lean = 50 * (min(float64(l.milliCPU)/float64(l.allocatableMilliCPU), 1) - min(float64(l.memory)/float64(l.allocatableBytes), 1))
+	x.balance = balance(l.milliCPU, l.allocatableMilliCPU, l.memory, l.allocatableBytes)
+	bit := uint64(1) << (place & 63)
+	if q.ample[place>>6] &^= bit; has.milliCPU >= q.mostMilliCPU/amplePart && has.bytes >= q.mostBytes/amplePart {
+		q.ample[place>>6] |= bit
+	}
 }
+
+// amplePart of the largest node is what most pods ask for at most; nodes that have so
+// much are not compared with what they ask for one by one.
+const amplePart = 16
 
 func askInt(v int64) int64 {
 	if v <= 0 {
@@ -79,17 +100,6 @@ func (q *quick) fitsAt(place int32) bool {
 	return x.milliCPU >= askInt(q.in.asked.MilliCPU) && x.bytes >= askInt(q.in.asked.MemoryBytes)
 }
 
-// partAt is the weighted score of free resources (leastAllocated) and images at a place.
-func (q *quick) partAt(place int32) int32 {
-	x, as, weights := &q.numbers[place], &q.in.assumed, &q.in.profile.Weights
-	part := freePart(x.leftMilliCPU-float64(as.MilliCPU), x.perMilliCPU) + freePart(x.leftBytes-float64(as.MemoryBytes), x.perByte)
-	part = part >> 1 * int32(weights.ResourcesFit)
-	if images := q.in.fixed.images; images != nil {
-		part += int32(weights.ImageLocality) * int32(images[q.w.walk[place]])
-	}
-	return part
-}
-
 // freePart is freeShare for what would be left.
 func freePart(left, per float64) int32 {
 	if left < 0 {
@@ -98,36 +108,81 @@ func freePart(left, per float64) int32 {
 	return int32(left*per + roundUp)
 }
 
+// score puts, for each of the feasible places in the list, what it scores apart from
+// the relative scores in its stead: NodeResourcesFit (leastAllocated), BalancedAllocation (evenScore) and
+// images.
+func (q *quick) score(list []int32) {
+	as, r, weights, images := &q.in.assumed, &q.in.request, &q.in.profile.Weights, q.in.fixed.images
+	cpu, memory := float64(as.MilliCPU), float64(as.MemoryBytes)
+	halfCPU, halfMemory := float64(r.MilliCPU)/2, float64(r.MemoryBytes)/2
+	fit, even := int32(weights.ResourcesFit), weights.BalancedAllocation
+	if r.MilliCPU == 0 && r.MemoryBytes == 0 {
+		even = 0
+	}
+	for i, place := range list {
+		x := &q.numbers[place]
+		sum := (freePart(x.leftMilliCPU-cpu, x.perMilliCPU) + freePart(x.leftBytes-memory, x.perByte)) >> 1 * fit
+		if even != 0 {
+			v := 100 - math.Abs(x.lean+(halfCPU*x.perMilliCPU-halfMemory*x.perByte))
+			with := int64(v)
+			if part := v - float64(with); part < unclear || part > 1-unclear {
+				with = q.balanceWith(place)
+			}
+			sum += int32(even * levelled(with, x.balance))
+		}
+		if images != nil {
+			sum += int32(weights.ImageLocality) * int32(images[q.w.walk[place]])
+		}
+		list[i] = sum
+	}
+}
+
+// unclear is how near to a whole number a balance is divided out: some ten thousand
+// times as much as the products with reciprocals are off by. A feasible node has what
+// is requested, so that no share is above 1 but one that stays as it is.
+const unclear = 1e-9
+
+// balanceWith is the node's balance with the newcomer.
+func (q *quick) balanceWith(place int32) int64 {
+	l, r := &q.w.load[q.w.walk[place]], &q.in.request
+	return balance(l.milliCPU+r.MilliCPU, l.allocatableMilliCPU, l.memory+r.MemoryBytes, l.allocatableBytes)
+}
+
 // scan finds the feasible nodes.
 func (q *quick) scan() {
-	barred := q.barred()
-	for _, n := range barred {
-		q.free[q.place[n]].milliCPU = noRoom
-	}
 	f, count := &q.field, 0
 	milliCPU, bytes := askInt(q.in.asked.MilliCPU), askInt(q.in.asked.MemoryBytes)
 	open := q.openPlaces()
+	for _, n := range q.barred() {
+		place := q.place[n]
+		open[place>>6] &^= 1 << (place & 63)
+	}
+	modest := milliCPU <= q.mostMilliCPU/amplePart && bytes <= q.mostBytes/amplePart
 	for block := range f.fits {
-		low := block << 6
-		free := q.free[low:min(low+64, len(q.free))]
-		word := uint64(0)
-		for i := range free { // no branches: which nodes are full follows no pattern
-			x := &free[i]
-			word |= uint64(^((x.milliCPU - milliCPU) | (x.bytes - bytes))) >> 63 << (i & 63)
+		low, word := block<<6, uint64(0)
+		if modest {
+			word = q.ample[block] & open[block]
 		}
-		word &= open[block]
-		f.fits[block] = word
+		for left := open[block] &^ word; left != 0; left &= left - 1 {
+			x := &q.free[low+bits.TrailingZeros64(left)] // no branches: which nodes are full follows no pattern
+			word |= left & -left &^ uint64(((x.milliCPU-milliCPU)|(x.bytes-bytes))>>63)
+		}
+		f.fits[block], f.before[block] = word, int32(count)
 		at := f.at[count:]
+		count += bits.OnesCount64(word)
+		if word == math.MaxUint64 {
+			at = at[:64]
+			for k := range at {
+				at[k] = int32(low + k)
+			}
+			continue
+		}
 		for k := 0; word != 0; k++ {
 			at[k] = int32(low + bits.TrailingZeros64(word))
 			word &= word - 1
 		}
-		count += bits.OnesCount64(f.fits[block])
 	}
 	f.count = count
-	for _, n := range barred {
-		q.look(n)
-	}
 }
 
 // openPlaces are the places of the groups that are allowed, as bits.

@@ -62,18 +62,9 @@ func (q *quick) judgeSpecial(x *special) {
 		x.at = -1
 		return
 	}
-	x.at, x.fixed = int32(at), q.partAt(place)+q.even(x.node)
-}
-
-// even is the weighted score of BalancedAllocation: evenScore.
-func (q *quick) even(n cluster.NodeID) int32 {
-	weight, r := q.in.profile.Weights.BalancedAllocation, &q.in.request
-	if weight == 0 || r.MilliCPU == 0 && r.MemoryBytes == 0 {
-		return 0
-	}
-	l := &q.w.load[n]
-	with := balance(l.milliCPU+r.MilliCPU, l.allocatableMilliCPU, l.memory+r.MemoryBytes, l.allocatableBytes)
-	return int32(weight * levelled(with, int64(q.before[n])))
+	sum := [1]int32{place}
+	q.score(sum[:])
+	x.at, x.fixed = int32(at), sum[0]
 }
 
 // lookAgain takes in that pods have left the victim's node.
@@ -89,26 +80,28 @@ func (q *quick) lookAgain(victim cluster.NodeID) {
 		if now {
 			copy(f.at[at+1:], f.at[at:f.count])
 			f.at[at] = place
-			f.count++
-			q.shiftAt(int32(at), 1)
+			q.shiftAt(int32(at), place, 1)
 		} else {
 			copy(f.at[at:], f.at[at+1:f.count])
-			f.count--
-			q.shiftAt(int32(at)+1, -1)
+			q.shiftAt(int32(at)+1, place, -1)
 		}
 		f.fits[place>>6] ^= 1 << (place & 63)
 	}
 	q.judgeSpecial(x)
 }
 
-// shiftAt renumbers the feasible nodes from a number on.
-func (q *quick) shiftAt(from, by int32) {
+// shiftAt renumbers the feasible nodes from a number on, as one at a place has come
+// or gone.
+func (q *quick) shiftAt(from, place, by int32) {
+	q.field.count += int(by)
+	for i := int(place>>6) + 1; i < len(q.field.before); i++ {
+		q.field.before[i] += by
+	}
 	for g := range q.sight.land.nodes {
-		for _, list := range [...][]int32{q.sources[g].nodes, q.sources[g].raw} {
-			for i, at := range list {
-				if at >= from {
-					list[i] = at + by
-				}
+		list := q.sources[g].nodes
+		for i, at := range list {
+			if at >= from {
+				list[i] = at + by
 			}
 		}
 	}
