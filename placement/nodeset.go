@@ -2,6 +2,7 @@ package placement
 
 import (
 	"iter"
+	"math/bits"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -10,8 +11,9 @@ import (
 // NodeSet is a set of nodes: a bit for each. The zero value is empty.
 type NodeSet struct {
 	count int
-	bits  []uint64 // by place
-	place []int32  // by node; read-only
+	bits  []uint64         // by place
+	place []int32          // by node; read-only
+	walk  []cluster.NodeID // by place; read-only
 }
 
 // Len is how many nodes are in the set.
@@ -24,6 +26,18 @@ func (s NodeSet) Has(n cluster.NodeID) bool {
 	}
 	at := s.place[n]
 	return s.bits[at>>6]>>(at&63)&1 != 0
+}
+
+// Append adds the nodes of the set to the list, in an order of no meaning that is
+// always the same.
+func (s NodeSet) Append(list []cluster.NodeID) []cluster.NodeID {
+	list = slices.Grow(list, s.count)
+	for i, word := range s.bits {
+		for ; word != 0; word &= word - 1 {
+			list = append(list, s.walk[i<<6+bits.TrailingZeros64(word)])
+		}
+	}
+	return list
 }
 
 // Equal reports whether both have the same nodes; they are of one snapshot.

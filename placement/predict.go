@@ -65,13 +65,13 @@ func (w *World) Predict(p cluster.PodID) Prediction {
 		if s.Fitting.Len() > 0 {
 			s.Feasible = slices.AppendSeq(make([]cluster.NodeID, 0, s.Fitting.Len()), s.Fitting.All())
 		}
-		s.Fitting = NodeSet{}
+		s.Fitting, s.Winners, s.Odds = NodeSet{}, slices.Clone(s.Winners), slices.Clone(s.Odds)
 	}
 	return pr
 }
 
 // PredictOdds is Predict with the feasible nodes as a set, which costs a fraction
-// where there are thousands of nodes.
+// where there are thousands of nodes. It is good until the world's next prediction.
 func (w *World) PredictOdds(p cluster.PodID) Prediction {
 	why, ok := w.Supported(p)
 	if !ok {
@@ -140,7 +140,7 @@ func (w *World) state(in *incoming, p cluster.PodID) State {
 // nodeSet is a set of these nodes.
 func (w *World) nodeSet(nodes []cluster.NodeID) NodeSet {
 	places := w.quickOf().place
-	s := NodeSet{count: len(nodes), bits: make([]uint64, (len(places)+63)/64), place: places}
+	s := NodeSet{count: len(nodes), bits: make([]uint64, (len(places)+63)/64), place: places, walk: w.walk}
 	for _, n := range nodes {
 		s.bits[places[n]>>6] |= 1 << (places[n] & 63)
 	}
@@ -179,6 +179,22 @@ func jobWaits(j *batchv1.Job) bool {
 // `on` holds.
 func (p Prediction) Prob(on func(cluster.NodeID) bool) float64 {
 	return (1-p.WeightGone)*p.Terminating.share(on) + p.WeightGone*p.Gone.share(on)
+}
+
+// ProbOf is Prob of one node.
+func (p Prediction) ProbOf(n cluster.NodeID) float64 {
+	return (1-p.WeightGone)*p.Terminating.shareOf(n) + p.WeightGone*p.Gone.shareOf(n)
+}
+
+func (s State) shareOf(n cluster.NodeID) float64 {
+	i, wins := slices.BinarySearch(s.Winners, n)
+	switch {
+	case !wins:
+		return 0
+	case len(s.Winners) == 1:
+		return 1
+	}
+	return s.Odd(i)
 }
 
 func (s State) share(on func(cluster.NodeID) bool) float64 {

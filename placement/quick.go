@@ -2,6 +2,7 @@ package placement
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
@@ -53,12 +54,13 @@ type quick struct {
 	sources []source
 	harvest harvest
 
-	parts segments
-	cover cover
-	kept  kept
-	odds  []float64 // by node
-	won   []uint64  // nodes that have odds, as bits
-	soft  []constraint
+	parts   segments
+	cover   cover
+	kept    kept
+	odds    []float64 // by node
+	won     []uint64  // nodes that have odds, as bits
+	soft    []constraint
+	written [2]written // what the last prediction said of each state
 }
 
 // field are the feasible nodes in the order of the walk.
@@ -69,10 +71,11 @@ type field struct {
 	before []int32  // by 64 places, how many are feasible before them
 }
 
-// quickly foretells both states of the victim; false: only the general way can.
+// quickly foretells both states of the victim; false: only the general way can. The
+// slices that it gives are those of the next one too.
 func (w *World) quickly(in *incoming, p cluster.PodID, pr *Prediction) bool {
 	size := sampleSize(len(w.snap.Nodes), in.profile.PercentageOfNodesToScore)
-	if w.general || size >= len(w.snap.Nodes) || len(w.nominated) > 0 || !w.quickOf().usable || w.sightOf(in) == nil {
+	if w.general || len(w.nominated) > 0 || !w.quickOf().usable || w.sightOf(in) == nil {
 		return false
 	}
 	q, n := w.quick, w.node[p]
@@ -81,17 +84,17 @@ func (w *World) quickly(in *incoming, p cluster.PodID, pr *Prediction) bool {
 		q.soft = nil
 	}
 	if n == cluster.NoNode {
-		if !q.first(n, &pr.Terminating) {
+		if !q.first(n, &pr.Terminating, &q.written[0]) {
 			return false
 		}
 		pr.Gone = pr.Terminating
 		return true
 	}
 	w.shiftSpread(p, n, -1)
-	ok := q.first(n, &pr.Terminating)
+	ok := q.first(n, &pr.Terminating, &q.written[0])
 	if ok {
 		w.shiftRest(p, n, -1)
-		ok = q.second(n, &pr.Gone)
+		ok = q.second(n, &pr.Gone, &q.written[1])
 		w.shiftRest(p, n, 1)
 	}
 	w.shiftSpread(p, n, 1)
@@ -99,43 +102,42 @@ func (w *World) quickly(in *incoming, p cluster.PodID, pr *Prediction) bool {
 }
 
 // first foretells the state in which the victim terminates.
-func (q *quick) first(victim cluster.NodeID, out *State) bool {
+func (q *quick) first(victim cluster.NodeID, out *State, x *written) bool {
+	q.kept.known = false
 	q.allow()
 	q.scan()
-	if q.field.count <= q.size {
-		return false
-	}
 	q.findSpecial(victim)
 	q.sow()
-	return q.judge(victim, false, out)
+	return q.judge(victim, out, x)
 }
 
 // second foretells the state in which the victim is gone, where no other node's
 // feasibility has changed.
-func (q *quick) second(victim cluster.NodeID, out *State) bool {
+func (q *quick) second(victim cluster.NodeID, out *State, x *written) bool {
 	if q.allow() {
-		return q.first(victim, out)
+		return q.first(victim, out, x)
 	}
 	q.lookAgain(victim)
-	if q.field.count <= q.size {
-		return false
-	}
-	return q.judge(victim, true, out)
+	return q.judge(victim, out, x)
 }
 
 // judge finds the odds of the state as it stands; false where there are too many
 // kinds of nodes. The second state takes over what the first has found for the
 // starts whose windows the victim's node cannot be in.
-func (q *quick) judge(victim cluster.NodeID, second bool, out *State) bool {
-	q.extend()
+func (q *quick) judge(victim cluster.NodeID, out *State, x *written) bool {
 	alike, ok := q.findKinds()
 	if !ok {
 		return false
 	}
+	if q.field.count <= q.size {
+		q.judgeAll(out, x)
+		return true
+	}
+	q.extend()
 	q.forget()
 	q.findEvents()
 	with, others := q.startsWith(victim)
-	if second && alike {
+	if q.kept.known && alike {
 		q.recall()
 	} else {
 		q.cover.most = none
@@ -144,12 +146,13 @@ func (q *quick) judge(victim cluster.NodeID, second bool, out *State) bool {
 	}
 	q.everyStart(with)
 	q.everySet(q.w.scattered)
-	q.report(out)
+	q.report(out, x)
 	return true
 }
 
 // kept is what is known of the starts without the victim's node.
 type kept struct {
+	known bool
 	nodes []int32
 	odds  []float64
 	most  int32
@@ -157,6 +160,7 @@ type kept struct {
 
 func (q *quick) remember() {
 	k := &q.kept
+	k.known = true
 	k.nodes, k.odds, k.most = k.nodes[:0], k.odds[:0], q.cover.most
 	for i, word := range q.won {
 		for ; word != 0; word &= word - 1 {
@@ -184,15 +188,46 @@ func (q *quick) forget() {
 	}
 }
 
-// report writes down who may win.
-func (q *quick) report(out *State) {
-	out.Sample, out.Best = q.size, int64(q.cover.most)
-	out.Fitting = NodeSet{count: q.field.count, bits: append([]uint64(nil), q.field.fits...), place: q.place}
-	count := 0
-	for _, word := range q.won {
-		count += bits.OnesCount64(word)
+// judgeAll finds the best of all feasible nodes, where the scheduler judges them all.
+func (q *quick) judgeAll(out *State, x *written) {
+	*out = State{}
+	if q.field.count == 0 {
+		return
 	}
-	out.Winners, out.Odds = make([]cluster.NodeID, 0, count), make([]float64, 0, count)
+	out.Winners = x.winners[:0]
+	q.parts.weights = [maxSoft]float64{}
+	q.fillWindow()
+	q.startLevels()
+	total := q.nextTotal()
+	out.Best, out.Fitting = int64(total), q.fitting(x)
+	for k, t := range q.cover.total {
+		if s, level := &q.sources[k], q.cover.level[k]; t == total {
+			for _, at := range s.nodes[s.starts[level]:s.starts[level+1]] {
+				out.Winners = append(out.Winners, q.w.walk[q.field.at[at]])
+			}
+		}
+	}
+	slices.Sort(out.Winners)
+	x.winners = out.Winners
+}
+
+func (q *quick) fitting(x *written) NodeSet {
+	x.fits = append(x.fits[:0], q.field.fits...)
+	return NodeSet{count: q.field.count, bits: x.fits, place: q.place, walk: q.w.walk}
+}
+
+// written are the slices of a State.
+type written struct {
+	fits    []uint64
+	winners []cluster.NodeID
+	odds    []float64
+}
+
+// report writes down who may win.
+func (q *quick) report(out *State, x *written) {
+	out.Sample, out.Best, out.Fitting = q.size, int64(q.cover.most), q.fitting(x)
+	out.Winners, out.Odds = x.winners[:0], x.odds[:0]
+	defer func() { x.winners, x.odds = out.Winners, out.Odds }()
 	for i, word := range q.won {
 		for ; word != 0; word &= word - 1 {
 			if n := i<<6 + bits.TrailingZeros64(word); q.odds[n] > 0 {

@@ -98,6 +98,30 @@ func (g *group) at(n cluster.NodeID) int {
 // goal and worsens none, constraints included.
 func (a *arrivals) serve(n cluster.NodeID) bool { return !a.harms(n) && a.helps(n) }
 
+// weighAll makes the number of each node that serve does not hold for negative.
+func (a *arrivals) weighAll(nodes []cluster.NodeID, lacking []int64) {
+	if a.worse || !a.better && len(a.groups) == 0 {
+		for i := range lacking {
+			lacking[i] = -1
+		}
+		return
+	}
+	for k := range a.needs { // without branches: which nodes have room follows no pattern
+		x := &a.needs[k]
+		for i, n := range nodes {
+			lacking[i] |= x.room[n] - x.amount
+		}
+	}
+	if len(a.groups) == 0 {
+		return
+	}
+	for i, n := range nodes {
+		if lacking[i] >= 0 && !a.serve(n) {
+			lacking[i] = -1
+		}
+	}
+}
+
 // helps reports whether it improves a requested goal.
 func (a *arrivals) helps(n cluster.NodeID) bool {
 	if n == a.from {

@@ -24,6 +24,7 @@ func (e *Explainer) landing(p *cluster.Pod) plan.Landing {
 	if !ok {
 		l.Verdict = reason
 	}
+	acceptable := c.acceptable(p.ID, &got)
 	if got.steered { // the rest is what holds with the hints
 		hint([]*scene{c.scene}, got.hinted)
 		defer hint([]*scene{c.scene}, nil)
@@ -32,7 +33,7 @@ func (e *Explainer) landing(p *cluster.Pod) plan.Landing {
 		l.Steer, l.Hinted = h.Kind, h.Nodes
 	}
 	l.PGood, l.PReturn, l.PPending = got.pGood, got.pReturn, got.pPending
-	why, acceptable := c.whys(p, pr), c.acceptable(p.ID, &got)
+	why := c.whys(p, pr)
 	for i := range c.s.Nodes {
 		n := cluster.NodeID(i)
 		l.Nodes = append(l.Nodes, plan.NodeView{

@@ -57,6 +57,8 @@ type search struct {
 	steers  bool               // moves that need hints are looked for
 	hinted  [][]cluster.NodeID // nodes hinted in each wave
 	buf     []candidate
+	spots   []cluster.NodeID // scratch of countAcceptable
+	lacking []int64
 }
 
 // step is an accepted move inside the search.

@@ -217,7 +217,7 @@ func (c *search) weigh(m *step) {
 		served = append(slices.Clone(served), m.goal)
 	}
 	m.landing.served, m.most = served, c.goals.servedMost(m.pod, m.from, served)
-	m.landing.acceptable = len(c.acceptable(m.pod, &m.landing))
+	m.landing.acceptable = c.countAcceptable(m.pod, &m.landing)
 	m.landing.predicted = placement.Prediction{}
 }
 
