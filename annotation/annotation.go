@@ -161,10 +161,29 @@ func carriers(s *cluster.Snapshot, p *cluster.Pod) []object {
 	return out
 }
 
+// Memory keeps which owners carry requests, for all pods below them. It holds for one
+// snapshot.
+type Memory struct{ above map[metav1.Object]bool }
+
+// NewMemory remembers nothing yet.
+func NewMemory() *Memory { return &Memory{map[metav1.Object]bool{}} }
+
 // asks reports whether any key that means something stands on a pod, what is above
 // it, or its namespace. Most pods have none, and a planner asks about all of them.
-func asks(s *cluster.Snapshot, p *cluster.Pod) bool {
-	return known(p.Object) || asksAbove(s, p)
+func (m *Memory) asks(s *cluster.Snapshot, p *cluster.Pod) bool {
+	return known(p.Object) || m.asksAbove(s, p)
+}
+
+func (m *Memory) asksAbove(s *cluster.Snapshot, p *cluster.Pod) bool {
+	if m == nil || len(p.Owners) == 0 {
+		return asksAbove(s, p)
+	}
+	asks, seen := m.above[p.Owners[0]]
+	if !seen {
+		asks = asksAbove(s, p)
+		m.above[p.Owners[0]] = asks
+	}
+	return asks
 }
 
 func asksAbove(s *cluster.Snapshot, p *cluster.Pod) bool {
@@ -176,14 +195,28 @@ func asksAbove(s *cluster.Snapshot, p *cluster.Pod) bool {
 }
 
 // known: a key begins as ours and those of neighbours do.
-func known(o metav1.Object) bool {
-	for _, m := range [...]map[string]string{o.GetAnnotations(), o.GetLabels()} {
-		for key := range m {
-			for _, prefix := range [...]string{Prefix, peerPrefix, "cluster-autoscaler.kubernetes.io/", "karpenter.sh/"} {
-				if strings.HasPrefix(key, prefix) {
-					return true
-				}
-			}
+func known(o metav1.Object) bool { return anyKnown(o.GetAnnotations()) || anyKnown(o.GetLabels()) }
+
+func anyKnown(m map[string]string) bool {
+	for key := range m {
+		if key == "" {
+			continue
+		}
+		prefix := ""
+		switch key[0] { // the prefixes begin with letters of their own
+		case Prefix[0]:
+			prefix = Prefix
+		case peerPrefix[0]:
+			prefix = peerPrefix
+		case 'c':
+			prefix = "cluster-autoscaler.kubernetes.io/"
+		case 'k':
+			prefix = "karpenter.sh/"
+		default:
+			continue
+		}
+		if strings.HasPrefix(key, prefix) {
+			return true
 		}
 	}
 	return false

@@ -52,11 +52,16 @@ const (
 
 // OfPod collects what is asked for a pod. Windows without a time zone are in loc.
 func OfPod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) Pod {
+	return (*Memory)(nil).OfPod(s, p, loc)
+}
+
+// OfPod is the function of that name, for those who ask about many pods.
+func (m *Memory) OfPod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) Pod {
 	if loc == nil {
 		loc = time.UTC
 	}
 	var r Pod
-	if !asks(s, p) {
+	if !m.asks(s, p) {
 		return r
 	}
 	for i, o := range carriers(s, p) {

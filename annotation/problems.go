@@ -16,7 +16,7 @@ func Problems(s *cluster.Snapshot, loc *time.Location) []Problem {
 		loc = time.UTC
 	}
 	var out []Problem
-	seen := map[metav1.Object]bool{}
+	seen, memory := map[metav1.Object]bool{}, NewMemory()
 	add := func(o object) {
 		if seen[o.meta] || len(o.meta.GetAnnotations())+len(o.meta.GetLabels()) == 0 {
 			return
@@ -33,7 +33,7 @@ func Problems(s *cluster.Snapshot, loc *time.Location) []Problem {
 			foreign.foreign(own)
 			out = append(out, foreign.Problems...)
 		}
-		if !asksAbove(s, p) {
+		if !memory.asksAbove(s, p) {
 			continue
 		}
 		for _, o := range carriers(s, p)[1:] {

@@ -104,12 +104,19 @@ func (w *World) ownerOf(p *cluster.Pod) (owner, bool) {
 
 // group puts every pod that is not terminal into its class.
 func (w *World) group() {
-	byKey := map[string]*class{}
+	byKey, latest := map[string]*class{}, make([]*class, len(w.snap.Workloads))
 	var key []byte
 	for i := range w.snap.Pods {
 		p := &w.snap.Pods[i]
 		if p.Terminal {
 			continue
+		}
+		if p.Workload != cluster.NoWorkload {
+			if c := latest[p.Workload]; c != nil && w.packing == nil && alike(p, c.sample) {
+				c.pods = append(c.pods, p.ID)
+				w.classOf[i] = c
+				continue
+			}
 		}
 		key = appendKey(key[:0], p)
 		if w.packing != nil {
@@ -129,6 +136,9 @@ func (w *World) group() {
 		}
 		c.pods = append(c.pods, p.ID)
 		w.classOf[i] = c
+		if p.Workload != cluster.NoWorkload {
+			latest[p.Workload] = c
+		}
 	}
 }
 

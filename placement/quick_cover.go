@@ -8,6 +8,7 @@ type cover struct {
 
 	left, next  []run   // starts whose winners are not known, by rising start
 	order       []int32 // nodes that are looked at; scratch elsewhere
+	spare       []int32 // scratch of settle
 	since       []float64
 	level       []int32 // by source, the level that is next
 	total       []int32 // by source, its total; none: there is none left
@@ -106,7 +107,6 @@ func (q *quick) gather(total, low, high int32) {
 	if high > int32(f.count) {
 		high, again = int32(f.count), high-int32(f.count)
 	}
-	sources := 0
 	for k, t := range c.total {
 		if t != total {
 			continue
@@ -120,14 +120,28 @@ func (q *quick) gather(total, low, high int32) {
 		for i = 0; i < len(nodes) && nodes[i] < again; i++ {
 			c.order = append(c.order, nodes[i]+int32(f.count))
 		}
-		if len(c.order) > was {
-			sources++
-		}
+		c.settle(was)
 		c.level[k]++
 		q.tellTotal(k)
 	}
-	if sources > 1 {
-		slices.Sort(c.order)
+}
+
+// settle puts the nodes from a number on, which are in order, among those before, which
+// are too.
+func (c *cover) settle(from int) {
+	if from == 0 || from == len(c.order) {
+		return
+	}
+	c.spare = append(c.spare[:0], c.order[from:]...)
+	at, i := len(c.order)-1, from-1
+	for j := len(c.spare) - 1; j >= 0; at-- {
+		if i >= 0 && c.order[i] > c.spare[j] {
+			c.order[at] = c.order[i]
+			i--
+		} else {
+			c.order[at] = c.spare[j]
+			j--
+		}
 	}
 }
 

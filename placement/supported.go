@@ -142,6 +142,9 @@ func (w *World) affinityUnknown(p *cluster.Pod) string {
 	if w.unreadable != "" {
 		return fmt.Sprintf("the affinity of %s cannot be read", w.unreadable)
 	}
+	if w.plain(p) {
+		return ""
+	}
 	in := w.incomingOf(p.ID)
 	if in.err != nil {
 		return strings.TrimSuffix(in.err.Error(), ".")
@@ -151,4 +154,16 @@ func (w *World) affinityUnknown(p *cluster.Pod) string {
 
 // volumesUnknown refuses volumes whose place is not in the snapshot, or is
 // translated from an old form.
-func (w *World) volumesUnknown(p *cluster.Pod) string { return w.incomingOf(p.ID).volumes }
+func (w *World) volumesUnknown(p *cluster.Pod) string {
+	if len(w.classOf[p.ID].sample.Object.Spec.Volumes) == 0 {
+		return ""
+	}
+	return w.incomingOf(p.ID).volumes
+}
+
+// plain pods have nothing that could not be read, and no pod has an affinity that
+// would be about them: they are not looked at more closely until they are foretold.
+func (w *World) plain(p *cluster.Pod) bool {
+	spec := &w.classOf[p.ID].sample.Object.Spec
+	return spec.Affinity == nil && len(spec.TopologySpreadConstraints) == 0 && len(w.anti)+len(w.scored) == 0 && featureBits(spec) == 0
+}

@@ -117,7 +117,7 @@ func (v *verdicts) rank(pod cluster.PodID) int {
 		return int(known.rank)
 	}
 	p := &v.s.Pods[pod]
-	switch asked := annotation.OfPod(v.s, p, v.opts.Guards.TimeZone); {
+	switch asked := v.guard.Asked.OfPod(v.s, p, v.opts.Guards.TimeZone); {
 	case len(asked.PreferNot) > 0:
 		known.rank = 1
 	case asked.Prefer, p.Node != cluster.NoNode && annotation.OfNode(&v.s.Nodes[p.Node]).DrainFirst:

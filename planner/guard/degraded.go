@@ -12,7 +12,7 @@ var workloadDegraded = Rule{plan.WorkloadDegraded, func(in Input) (string, bool)
 	if w == nil || !in.Options.Protect[ProtectDegraded] {
 		return "", false
 	}
-	n, want := AvailableOf(in.Snapshot, w, in.Now), Desired(w)
+	n, want := in.numbers(w).available, Desired(w)
 	if n >= want {
 		return "", false
 	}

@@ -32,7 +32,11 @@ func (in Input) asked() annotation.Pod {
 	if in.requests != nil {
 		return *in.requests
 	}
-	return annotation.OfPod(in.Snapshot, in.Pod, in.Options.TimeZone)
+	var known *annotation.Memory
+	if in.Memory != nil {
+		known = in.Memory.Asked
+	}
+	return known.OfPod(in.Snapshot, in.Pod, in.Options.TimeZone)
 }
 
 // read prepares what several rules look at.

@@ -19,7 +19,7 @@ var tooFewReplicas = Rule{plan.TooFewReplicas, func(in Input) (string, bool) {
 		}
 		// What the config vouches for wants at least the pods that stay: one on
 		// its way out may be replaced already.
-		n, what = staying(in.Snapshot, w), "has"
+		n, what = in.numbers(w).staying, "has"
 	}
 	if n >= in.Options.MinReplicas {
 		return "", false

@@ -55,7 +55,10 @@ func severalSets(in Input) (*cluster.Workload, int) {
 	if in.Memory == nil {
 		return w, replicaSetsOf(in.Snapshot, w, in.Pod.Owners)
 	}
-	key := setsKey{w.ID, above(in.Pod.Owners)}
+	key := setsKey{workload: w.ID}
+	if len(in.Pod.Owners) > 0 {
+		key.lowest = in.Pod.Owners[0]
+	}
 	n, known := in.Memory.sets[key]
 	if !known {
 		n = replicaSetsOf(in.Snapshot, w, in.Pod.Owners)
@@ -64,10 +67,10 @@ func severalSets(in Input) (*cluster.Workload, int) {
 	return w, n
 }
 
-// setsKey is what replicaSetsOf depends on.
+// setsKey is what replicaSetsOf depends on: of the lowest owner only what is above it.
 type setsKey struct {
 	workload cluster.WorkloadID
-	above    controller
+	lowest   metav1.Object
 }
 
 // replicaSetsOf counts the ReplicaSets that have pods of the workload, as far as

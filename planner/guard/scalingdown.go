@@ -14,7 +14,7 @@ var scalingDown = Rule{plan.ScalingDown, func(in Input) (string, bool) {
 	if w == nil || w.Replicas < 0 {
 		return "", false
 	}
-	there := staying(in.Snapshot, w)
+	there := in.numbers(w).staying
 	if there <= int(w.Replicas) || surging(in) {
 		return "", false
 	}

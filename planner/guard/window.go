@@ -4,6 +4,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/annotation"
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/schedule"
 )
@@ -43,16 +45,36 @@ func (in Input) opening() string {
 	})
 }
 
-// Memory keeps what is costly to find out of windows, which many pods share.
+// Memory keeps what many pods share and what is costly to find out: of windows, and
+// of workloads.
 type Memory struct {
-	openings map[string]string
-	ends     map[string]time.Time
-	sets     map[setsKey]int
+	// Asked is what is known of annotations.
+	Asked     *annotation.Memory
+	openings  map[string]string
+	ends      map[string]time.Time
+	sets      map[setsKey]int
+	workloads map[cluster.WorkloadID]numbers
 }
+
+// numbers of a workload's pods: those that stay, and those of them that are available.
+type numbers struct{ staying, available int }
 
 // NewMemory remembers nothing yet.
 func NewMemory() *Memory {
-	return &Memory{map[string]string{}, map[string]time.Time{}, map[setsKey]int{}}
+	return &Memory{annotation.NewMemory(), map[string]string{}, map[string]time.Time{}, map[setsKey]int{}, map[cluster.WorkloadID]numbers{}}
+}
+
+// numbers counts the pods of a workload.
+func (in Input) numbers(w *cluster.Workload) numbers {
+	if in.Memory == nil {
+		return numbers{staying(in.Snapshot, w), AvailableOf(in.Snapshot, w, in.Now)}
+	}
+	n, known := in.Memory.workloads[w.ID]
+	if !known {
+		n = numbers{staying(in.Snapshot, w), AvailableOf(in.Snapshot, w, in.Now)}
+		in.Memory.workloads[w.ID] = n
+	}
+	return n
 }
 
 // remember finds something out of all windows of the pod, once for all pods

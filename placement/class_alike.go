@@ -1,0 +1,66 @@
+package placement
+
+import (
+	"maps"
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// alike reports that two pods have the same key (appendKey). False may be wrong: what
+// few pods have is not compared. Most pods are like another one of their controller,
+// and to compare them costs a fraction of making a key.
+func alike(a, b *cluster.Pod) bool {
+	x, y := &a.Object.Spec, &b.Object.Spec
+	return a.Object.Namespace == b.Object.Namespace && sameController(a.Controller, b.Controller) && maps.Equal(a.Object.Labels, b.Object.Labels) &&
+		equalResources(a.Requests, b.Requests) && equalResources(a.NonZero, b.NonZero) &&
+		priorityOf(a.Object) == priorityOf(b.Object) && schedulerOf(a.Object) == schedulerOf(b.Object) &&
+		maps.Equal(x.NodeSelector, y.NodeSelector) && x.Affinity == nil && y.Affinity == nil && x.Resources == nil && y.Resources == nil &&
+		slices.EqualFunc(x.Tolerations, y.Tolerations, sameToleration) &&
+		slices.EqualFunc(x.TopologySpreadConstraints, y.TopologySpreadConstraints, sameConstraint) &&
+		simple(x) && simple(y) && sameImages(x.InitContainers, y.InitContainers) && sameImages(x.Containers, y.Containers)
+}
+
+func sameController(a, b *metav1.OwnerReference) bool {
+	return a != nil && b != nil && a.APIVersion == b.APIVersion && a.Kind == b.Kind && a.Name == b.Name
+}
+
+func sameToleration(a, b corev1.Toleration) bool {
+	return a.Key == b.Key && a.Operator == b.Operator && a.Value == b.Value && a.Effect == b.Effect &&
+		(a.TolerationSeconds == nil) == (b.TolerationSeconds == nil) && (a.TolerationSeconds == nil || *a.TolerationSeconds == *b.TolerationSeconds)
+}
+
+func sameConstraint(a, b corev1.TopologySpreadConstraint) bool {
+	return a.MaxSkew == b.MaxSkew && a.TopologyKey == b.TopologyKey && a.WhenUnsatisfiable == b.WhenUnsatisfiable &&
+		len(a.MatchLabelKeys)+len(b.MatchLabelKeys) == 0 && a.MinDomains == nil && b.MinDomains == nil &&
+		a.NodeAffinityPolicy == nil && b.NodeAffinityPolicy == nil && a.NodeTaintsPolicy == nil && b.NodeTaintsPolicy == nil &&
+		a.LabelSelector != nil && b.LabelSelector != nil && len(a.LabelSelector.MatchExpressions)+len(b.LabelSelector.MatchExpressions) == 0 &&
+		maps.Equal(a.LabelSelector.MatchLabels, b.LabelSelector.MatchLabels)
+}
+
+// simple: nothing of the spec is in appendRest but priority and scheduler.
+func simple(spec *corev1.PodSpec) bool {
+	for i := range spec.Volumes {
+		if s := &spec.Volumes[i].VolumeSource; s.Projected == nil && s.EmptyDir == nil && s.ConfigMap == nil && s.Secret == nil && s.HostPath == nil && s.DownwardAPI == nil {
+			return false
+		}
+	}
+	if featureBits(spec) != 0 {
+		return false
+	}
+	return len(hostPorts(spec)) == 0
+}
+
+func sameImages(a, b []corev1.Container) bool {
+	if len(a) != len(b) {
+		return false
+	}
+	for i := range a {
+		if a[i].Image != b[i].Image {
+			return false
+		}
+	}
+	return true
+}
