@@ -8,7 +8,6 @@
 package planner
 
 import (
-	"slices"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -90,7 +89,7 @@ func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []p
 func (c *search) run() {
 	c.wave = newWave(c.scene.clone(), newLost(), 1)
 	c.pass()
-	if !slices.ContainsFunc(c.moves, func(m wavedStep) bool { return c.needless(m.step) }) {
+	if c.countNeedless()*worthwhile < len(c.moves) {
 		return
 	}
 	first := c.outcome()
@@ -100,6 +99,13 @@ func (c *search) run() {
 		c.restore(first)
 	}
 }
+
+// worthwhile: what concerns fewer than one in so many moves is not worth looking at
+// every pod again. In a large cluster the last rounds cost as much as the first and
+// move next to nothing, and where a few moves are needless all others, made again,
+// nearly always end farther from some of the thousands of goals. Up to so many moves
+// it is about each of them.
+const worthwhile = 200
 
 // pass serves the goals, those first that need no hints.
 func (c *search) pass() {
@@ -125,7 +131,7 @@ func (c *search) rounds() {
 		was := len(c.moves)
 		c.serveAll(c.goals.byNeed())
 		_, spent := c.limits.spent()
-		again = len(c.moves) > was && !spent
+		again = len(c.moves) > was && (len(c.moves)-was)*worthwhile >= len(c.moves) && !spent
 	}
 }
 

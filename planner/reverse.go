@@ -26,6 +26,15 @@ func (c *search) replay() {
 	}
 }
 
+func (c *search) countNeedless() (count int) {
+	for _, m := range c.moves {
+		if c.needless(m.step) {
+			count++
+		}
+	}
+	return count
+}
+
 func (c *search) needless(m step) bool {
 	return c.goals.each(m.pod, m.landing.to, m.from, func(i int) bool {
 		return c.goals.at[i].with(m.pod, m.landing.to, m.from) <= c.goals.excess(i)

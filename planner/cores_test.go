@@ -1,0 +1,48 @@
+package planner_test
+
+import (
+	"bytes"
+	"encoding/json"
+	"math/rand/v2"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/planner/simtest"
+)
+
+// TestPlansAreTheSameOnAnyNumberOfCores: where the scheduler samples nodes, with and
+// without hints on nodes, one, two and eight processors give the same bytes, also
+// while other plans are made beside.
+func TestPlansAreTheSameOnAnyNumberOfCores(t *testing.T) {
+	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(0))
+	for _, steer := range []string{"none", "taint"} {
+		text := strings.Replace(bothStrategies, "PASS", "unlimited", 1)
+		conf, err := config.Load("c", []byte(strings.Replace(text, "evictor: {", "evictor: {steer: "+steer+", ", 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var first []byte
+		for _, cores := range []int{1, 2, 8} {
+			runtime.GOMAXPROCS(cores)
+			plans := make(chan []byte)
+			for range min(cores, 2) {
+				go func() {
+					_, p := made(t, simtest.Uneven(rand.New(rand.NewPCG(4, 1)), 220, 3000), conf)
+					b, _ := json.Marshal(p)
+					plans <- b
+				}()
+			}
+			for range min(cores, 2) {
+				got := <-plans
+				if first == nil {
+					first = got
+				}
+				if len(got) < 10_000 || !bytes.Equal(first, got) {
+					t.Errorf("steer %s: %d processors give another plan than 1", steer, cores)
+				}
+			}
+		}
+	}
+}
