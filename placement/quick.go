@@ -9,7 +9,8 @@ import (
 
 // quick foretells what sampler does, for the classes of sightOf, without looking
 // at every window and every node's score. One pass over the nodes (scan) finds which
-// are feasible, another (sow) those that may score best for what they have free.
+// are feasible. Of a group whose nodes can win, another (survey) finds those that may
+// score best for what they have free; they alone are scored.
 // Beside that only nodes that can win are looked at:
 //
 //   - nodes are of a kind: what the relative scores make of them. Nodes of a group
@@ -23,7 +24,9 @@ import (
 //
 // With N nodes, k special nodes and m nodes that are taken it costs O(N) of a few
 // instructions each, and O((k + m) log N + k K) for K kinds, where m is some ten
-// times the number of windows that fit beside each other. The second state of the
+// times the number of windows that fit beside each other, and all nodes that score
+// within a few points of these. Where the scheduler judges every feasible node, the
+// best of all are taken (judgeAll). The second state of the
 // victim repeats the latter only. Its slices are used again for every prediction.
 type quick struct {
 	w     *World
