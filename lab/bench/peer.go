@@ -22,6 +22,7 @@ type comparison struct {
 	liveAtMost            int
 	retry, renew          bool
 	dryTarget             string
+	programs, targets     []string // empty: all
 }
 
 type size struct{ nodes, pods int }
@@ -64,6 +65,11 @@ func compare(ctx context.Context, args []string, stderr *os.File) error {
 	fs.IntVar(&s.realRuns, "real-runs", 3, "repetitions of each real run")
 	fs.IntVar(&s.liveAtMost, "live-evictions", 100, "evictions of each run for the memory")
 	fs.StringVar(&s.dryTarget, "dry-target", "a", "target of the dry runs")
+	names := func(into *[]string, name, usage string) {
+		fs.Func(name, usage+" (default all)", func(v string) error { *into = strings.Split(v, ","); return nil })
+	}
+	names(&s.programs, "programs", "only these programs, NAME,...")
+	names(&s.targets, "targets", "only these targets of what is carried out until quiet, NAME,...")
 	fs.StringVar(&s.work, "work", "bin/bench-peer", "folder of what is done so far")
 	fs.StringVar(&s.out, "out", "docs/benchmarks", "folder of the results")
 	fs.StringVar(&s.evenkeel, "evenkeel", "bin/evenkeel", "path of evenkeel")
@@ -193,6 +199,9 @@ func plannedCells(s comparison) ([]Cell, error) {
 			for run := 1; run <= runs; run++ {
 				for _, t := range names {
 					for _, p := range among {
+						if !s.asked(phase, t, p) {
+							continue
+						}
 						c, err := s.newCell(phase, z, t, p, run)
 						if err != nil {
 							return err
@@ -212,6 +221,13 @@ func plannedCells(s comparison) ([]Cell, error) {
 		add(dry, s.dryOn, []target{t}, dryContenders, s.dryRuns),
 		add(live, s.liveOn, []target{t}, realContenders, 1),
 		add(full, s.realOn, targets, realContenders, s.realRuns))
+}
+
+// asked reports whether a program and a target are among those named. The target
+// of dry runs has a flag of its own.
+func (s comparison) asked(phase string, t target, p contender) bool {
+	among := func(names []string, name string) bool { return len(names) == 0 || slices.Contains(names, name) }
+	return among(s.programs, p.Name) && (phase != full || among(s.targets, t.Name))
 }
 
 func (s comparison) newCell(phase string, z size, t target, p contender, run int) (Cell, error) {

@@ -184,6 +184,10 @@ func (r *trial) round(ctx context.Context, i int, config string) (Round, error) 
 func (r *trial) evenkeel(ctx context.Context, config, kube string) (map[string]int, *told, used, error) {
 	printed, u, err := child{path: r.s.evenkeel, log: r.log(), limit: r.s.limit, args: []string{"run", "--once", "-o", "json",
 		"--lease-namespace", nsName(0), "--config", config, "--kubeconfig", kube}}.run(ctx)
+	// The whole report says why moves were refused, and what became of each.
+	if err := os.WriteFile(strings.TrimSuffix(r.log(), ".log")+".report.json", printed, 0o644); err != nil {
+		return nil, nil, u, fmt.Errorf("keeping the report of a run: %w", err)
+	}
 	var report struct{ Plan told }
 	if broken := json.Unmarshal(printed, &report); broken != nil {
 		return nil, nil, u, errors.Join(err, fmt.Errorf("reading what evenkeel printed: %w", broken))
