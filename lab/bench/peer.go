@@ -107,6 +107,8 @@ func compareStep(ctx context.Context, s comparison, step []string, stderr *os.Fi
 		return furnish(ctx, s.settings, stderr)
 	case dry:
 		return dryRuns(ctx, s, stderr)
+	case live:
+		return liveRuns(ctx, s, stderr)
 	}
 	c, err := parseCell(step)
 	if err != nil {
@@ -118,6 +120,15 @@ func compareStep(ctx context.Context, s comparison, step []string, stderr *os.Fi
 // step is how a cell is asked for on the command line.
 func (c Cell) step() []string {
 	return []string{c.Phase, size{c.Nodes, c.Pods}.String(), c.Target, c.Program, fmt.Sprint(c.Run)}
+}
+
+// plane names the control plane on which a cell is measured: real runs need one
+// each; what leaves the cluster (almost) as it is, is measured on one per size.
+func (c Cell) plane() string {
+	if c.Phase == full {
+		return strings.Join(c.step(), " ")
+	}
+	return strings.Join(c.step()[:2], " ")
 }
 
 func parseCell(step []string) (Cell, error) {
@@ -141,11 +152,11 @@ func compareAll(ctx context.Context, s comparison, args []string, stderr *os.Fil
 		return err
 	}
 	var failed []error
-	dryDone := map[size]bool{}
+	begun := map[string]bool{}
 	for _, c := range cells {
 		z := size{c.Nodes, c.Pods}
 		ok, err := wanted(s.at(z), c)
-		if err != nil || !ok || c.Phase == dry && dryDone[z] {
+		if err != nil || !ok || begun[c.plane()] {
 			failed = append(failed, err)
 			continue
 		}
@@ -153,10 +164,10 @@ func compareAll(ctx context.Context, s comparison, args []string, stderr *os.Fil
 			return errors.Join(append(failed, err)...)
 		}
 		step := c.step()
-		if c.Phase == dry {
-			dryDone[z] = true // all of the size in one process, on one control plane
+		if c.Phase != full {
 			step = step[:2]
 		}
+		begun[c.plane()] = true
 		failed = append(failed, again(ctx, args, step, stderr))
 		if ctx.Err() != nil {
 			return errors.Join(failed...)
@@ -219,7 +230,7 @@ func plannedCells(s comparison) ([]Cell, error) {
 	}
 	return out, errors.Join(
 		add(dry, s.dryOn, []target{t}, dryContenders, s.dryRuns),
-		add(live, s.liveOn, []target{t}, realContenders, 1),
+		add(live, s.liveOn, []target{t}, liveContenders, 1),
 		add(full, s.realOn, targets, realContenders, s.realRuns))
 }
 
@@ -237,7 +248,7 @@ func (s comparison) newCell(phase string, z size, t target, p contender, run int
 }
 
 func (s comparison) order(phase string, p contender, t target) order {
-	o := order{contender: p, target: t, DryRun: phase == dry}
+	o := order{contender: p, target: t, DryRun: phase == dry || p.Dry != ""}
 	if phase == live {
 		o.AtMost = s.liveAtMost
 	}
