@@ -109,6 +109,11 @@ bench-peer: lab peer ## Evenkeel beside the descheduler: planning in three sizes
 	cd lab && go build -ldflags "-s -w $(LABFLAGS)" -o $(BIN)/bench ./bench
 	$(BIN)/bench peer $(BENCH)
 
+.PHONY: bench-peer-short
+bench-peer-short: lab peer ## the same in half an hour: two sizes, fewer runs
+	cd lab && go build -ldflags "-s -w $(LABFLAGS)" -o $(BIN)/bench ./bench
+	$(BIN)/bench peer -dry 500/10000,5000/100000 -dry-runs 2 -live 5000/100000 -real-runs 1 $(BENCH)
+
 # The descheduler is built as its own authors do, with the versions its module pins.
 PEER := sigs.k8s.io/descheduler@v0.36.0
 .PHONY: peer

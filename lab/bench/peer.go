@@ -104,6 +104,9 @@ func compareStep(ctx context.Context, s comparison, step []string, stderr *os.Fi
 	s = s.at(on[0])
 	switch step[0] {
 	case "seed":
+		if err := os.MkdirAll(s.work, 0o755); err != nil {
+			return fmt.Errorf("making the folder for results: %w", err)
+		}
 		return furnish(ctx, s.settings, stderr)
 	case dry:
 		return dryRuns(ctx, s, stderr)
@@ -181,9 +184,6 @@ func furnished(ctx context.Context, s comparison, z size, args []string, stderr 
 	at := s.at(z)
 	if done(at.settings, "seed") {
 		return nil
-	}
-	if err := os.MkdirAll(at.work, 0o755); err != nil {
-		return fmt.Errorf("making the folder for results: %w", err)
 	}
 	return again(ctx, args, []string{"seed", z.String()}, stderr)
 }
