@@ -45,7 +45,7 @@ func realDrawings(cells []Cell) []drawing {
 		if line.drawn == "" {
 			continue
 		}
-		c := &chart.Chart{Title: "Evicting until quiet: " + line.name, X: "target", Y: line.unit}
+		c := &chart.Chart{Title: "Evicting until quiet: " + line.name, X: "target, nodes/pods", Y: line.unit}
 		for _, r := range grouped(cells, full) {
 			least, median, most := r.of(line.value)
 			t := "(" + r[0].Target + ") " + size{r[0].Nodes, r[0].Pods}.String()
@@ -65,7 +65,7 @@ func histograms(cells []Cell) []drawing {
 			continue
 		}
 		done[c.Target] = true
-		h := &chart.Chart{Title: "Nodes by CPU requested, target (" + c.Target + ")", X: "CPU requested, in steps of 5 % of allocatable", Y: "nodes", Plain: true}
+		h := &chart.Chart{Title: "Nodes by CPU requested, target (" + c.Target + ")", X: "CPU requested, % of allocatable: steps of 5 by their lower ends", Y: "nodes", Plain: true}
 		for i := range c.Start.Histogram {
 			group := fmt.Sprintf("%d", 5*i)
 			h.Set("before", group, exactly(c.Start.Histogram[i]))
