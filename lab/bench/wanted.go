@@ -51,9 +51,10 @@ func wantedTable(cells []Cell) string {
 			w.row(&b, real)
 		}
 	}
-	for _, peer := range []contender{peerLoad, peerAll} {
-		wish{what: fmt.Sprintf("%s: planning, times faster than %s", largeSize, peer.Name), most: 10, least: true,
-			value: ratio(dry, largeSize, peer.Name, evenkeelPlan.Name, plannerSeconds)}.row(&b, dryOnes)
+	// Both aims against both aims: load alone is less to plan.
+	for _, p := range []contender{evenkeelPlan, evenkeelOnce} {
+		wish{what: fmt.Sprintf("%s: planning of %s, times faster than %s", largeSize, p.Name, peerAll.Name), most: 10, least: true,
+			value: ratio(dry, largeSize, peerAll.Name, p.Name, plannerSeconds)}.row(&b, dryOnes)
 	}
 	for _, peer := range []contender{peerLoad, peerAll} {
 		wish{what: fmt.Sprintf("%s: peak memory while evicting, of that of %s", largeSize, peer.Name), most: 0.5,
