@@ -38,6 +38,8 @@ type Pass struct {
 	Over, Goals, Skewed int
 	// StdDev is that of the nodes' requested CPU after the pass.
 	StdDev float64
+	// Placed pods are those that churn has had placed since the pass before.
+	Placed int
 	// Pending pods after it.
 	Pending     int
 	Nodes, Pods int
@@ -49,7 +51,7 @@ func (c *Course) pass() Pass {
 	opts := c.conf.Planner()
 	c.state = ledger.Expire(c.state, c.now, c.conf.Ledger())
 	pl := planner.New(opts).Plan(s, c.state, c.goals(s), c.now)
-	out := Pass{At: c.now, Nodes: len(s.Nodes), Pods: len(s.Pods)}
+	out := Pass{At: c.now, Nodes: len(s.Nodes), Pods: len(s.Pods), Placed: c.placed}
 	if c.carryOut(s, pl, opts, &out); out.Evictions > 0 {
 		s = c.snapshot()
 	}
