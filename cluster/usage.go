@@ -1,0 +1,74 @@
+package cluster
+
+import "time"
+
+// Usage is what nodes and pods really use, as windows over the samples of a load
+// source aggregated it. It is a kind of our own in a snapshot.
+type Usage struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
+	// Source is metricsServer, prometheus or loadWatcher.
+	Source string `json:"source"`
+	// Statistic is what was taken of the samples in Window: latest, mean, p90, p95,
+	// max or std.
+	Statistic     string  `json:"statistic"`
+	WindowSeconds float64 `json:"windowSeconds"`
+	// SampledAt is the time of the newest sample; Samples is how many there are in
+	// the window.
+	SampledAt time.Time   `json:"sampledAt"`
+	Samples   int         `json:"samples"`
+	Nodes     []NodeUsage `json:"nodes"`
+	Pods      []PodUsage  `json:"pods"`
+	// Marks say which nodes have been above a level, and for how many samples.
+	Marks []Mark `json:"marks,omitempty"`
+	// Problems are bad answers of the source, in words, bounded.
+	Problems []string `json:"problems,omitempty"`
+}
+
+// NodeUsage is one node's. A node that is not listed, or a resource that is not in
+// Used, is unknown.
+type NodeUsage struct {
+	Name string `json:"name"`
+	// At is the time of the newest sample of this node.
+	At time.Time `json:"at"`
+	// Used is by resource: cpu in milliCPU, memory in bytes; anything else is a
+	// ratio of the whole node, in millionths.
+	Used map[string]int64 `json:"used"`
+	// Deviation is the standard deviation over the window, in the same units.
+	Deviation map[string]int64 `json:"deviation,omitempty"`
+}
+
+// PodUsage is one pod's.
+type PodUsage struct {
+	Namespace string `json:"namespace"`
+	Name      string `json:"name"`
+	// UID is empty where the source does not know it.
+	UID string `json:"uid,omitempty"`
+	// Node is where the pod stood when the sample was taken.
+	Node string           `json:"node"`
+	Used map[string]int64 `json:"used"`
+	// Estimated says that the source knows nodes only: the pod's part of its node's
+	// usage, by requests.
+	Estimated bool `json:"estimated,omitempty"`
+}
+
+// Mark is where a node stands about one level that somebody watches: a strategy
+// with `for`, or a rule of a hint.
+type Mark struct {
+	// Watch names the strategy or rule.
+	Watch    string `json:"watch"`
+	Node     string `json:"node"`
+	Resource string `json:"resource"`
+	// Hot nodes have been above the level for as many consecutive samples as the
+	// watch wants, and not yet at or below the level at which it leaves.
+	Hot bool `json:"hot"`
+	// Samples counts the consecutive samples above the level at which it enters,
+	// as far as counted: not more than the watch wants.
+	Samples int `json:"samples"`
+	// Of is how many the watch wants.
+	Of int `json:"of"`
+	// Since is the first of the consecutive samples.
+	Since time.Time `json:"since"`
+	// Fresh says that counting began anew, with the process: nothing before is known.
+	Fresh bool `json:"fresh,omitempty"`
+}

@@ -1,0 +1,86 @@
+// Package load knows what nodes and pods really use. A Source asks one piece of
+// software for a sample; Problems say which of its answers cannot be used.
+//
+// It decides what an answer means and whether it can be believed. It never guesses:
+// what is missing, stale, not a number or implausible is unknown, and is said. It
+// never decides what is too much.
+package load
+
+import (
+	"context"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
+
+// Source asks for what nodes and pods use now.
+type Source interface {
+	// Sample asks once. Nodes are those of the cluster, to know what an answer is
+	// about. The error says that there is no usable answer at all; what is unusable
+	// in part is left out of the sample and named in its problems.
+	Sample(ctx context.Context, nodes []Node) (Sample, error)
+}
+
+// Historian is a source that knows what was: a new process need not count anew.
+type Historian interface {
+	// History returns the samples from since on, oldest first, at most as many as
+	// fit the step.
+	History(ctx context.Context, nodes []Node, since time.Time, step time.Duration) ([]Sample, error)
+}
+
+// Node is how a node may be named in answers, and what its ratios are of.
+type Node struct {
+	Name string
+	// InternalIPs are its addresses, and Hostname its label kubernetes.io/hostname.
+	InternalIPs []string
+	Hostname    string
+	// Capacity and Allocatable are in milliCPU and bytes.
+	Capacity, Allocatable cluster.Resources
+}
+
+// Sample is one answer, in parts that can be believed.
+type Sample struct {
+	// Taken is when the source was asked.
+	Taken time.Time
+	// Nodes are by name, Pods by namespace/name.
+	Nodes map[string]Reading
+	Pods  map[string]Reading
+	// Problems are what could not be used.
+	Problems []Problem
+}
+
+// Reading is what one node or pod uses.
+type Reading struct {
+	// At is when the source measured it, which can be well before it was asked.
+	At time.Time
+	// Node is where a pod stood; empty in readings of nodes, and where the source
+	// does not say.
+	Node string
+	// Used is by resource: cpu in milliCPU, memory in bytes; anything else is a
+	// ratio of the whole node, in millionths.
+	Used map[string]int64
+}
+
+// Problem is an answer, or a part of one, that cannot be used.
+type Problem struct {
+	// Kind is one of a few words, for metrics.
+	Kind ProblemKind
+	// Detail says what and where, in one line without secrets.
+	Detail string
+}
+
+// ProblemKind groups problems.
+type ProblemKind string
+
+// Kinds of problems.
+const (
+	Unreachable ProblemKind = "Unreachable" // no answer, or not in time
+	BadAnswer   ProblemKind = "BadAnswer"   // cannot be read, too large, a redirect, partial
+	Empty       ProblemKind = "Empty"       // nothing in it
+	NotANumber  ProblemKind = "NotANumber"  // NaN or infinite
+	Implausible ProblemKind = "Implausible" // negative, a percentage for a ratio, a histogram
+	Stale       ProblemKind = "Stale"       // measured too long ago, or in the future
+	UnknownNode ProblemKind = "UnknownNode" // names no node of the cluster
+	Ambiguous   ProblemKind = "Ambiguous"   // names several nodes, or a node twice
+	Missing     ProblemKind = "Missing"     // a node that the answer leaves out
+)
