@@ -109,6 +109,11 @@ bench-peer: lab peer ## Evenkeel beside the descheduler: planning in three sizes
 	cd lab && go build -ldflags "-s -w $(LABFLAGS)" -o $(BIN)/bench ./bench
 	$(BIN)/bench peer $(BENCH)
 
+.PHONY: bench-peer-short
+bench-peer-short: lab peer ## the same in half an hour: two sizes, fewer runs
+	cd lab && go build -ldflags "-s -w $(LABFLAGS)" -o $(BIN)/bench ./bench
+	$(BIN)/bench peer -dry 500/10000,5000/100000 -dry-runs 2 -live 5000/100000 -real-runs 1 $(BENCH)
+
 # The descheduler is built as its own authors do, with the versions its module pins.
 PEER := sigs.k8s.io/descheduler@v0.36.0
 .PHONY: peer
@@ -118,7 +123,16 @@ peer: ## bin/descheduler, which Evenkeel is measured beside
 .PHONY: quality
 quality: ## how good plans are, against what is wanted: 500 clusters beside the bound, 500 beside the best there is, a day of 1,000 nodes
 	go test -count=1 -timeout 120m -v ./planner/quality -args -long
+	$(MAKE) simulate
+
+.PHONY: simulate
+simulate: ## 50 passes over a noisy load, replacements that land anywhere, and a day of 1,000 nodes with churn: balance, steadiness, thrash
 	go test -count=1 -timeout 120m -v ./planner/simtest/passes -args -long
+
+.PHONY: memory
+memory: ## resident memory and CPU of one who watches and plans 5,000 nodes and 100,000 pods, and the snapshot of 150,000 (8 GB of memory)
+	EVENKEEL_PEAK=5000/100000 go test -count=1 -timeout 60m -v -run TestPeakMemory ./observe
+	go test -timeout 60m -run '^$$' -bench BenchmarkSnapshot -benchmem ./observe
 
 .PHONY: golden
 golden: ## rewrite what the tests expect; read the diff before you commit it

@@ -1,16 +1,40 @@
 package config
 
 import (
+	"fmt"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/schedule"
 )
 
-// Warnings are what a checked configuration says that makes little sense, as
-// seen from now.
+// Warnings are what a checked configuration says that makes little sense, or less
+// safe than what is shipped, as seen from now.
 func (c *Config) Warnings(now time.Time) []string {
+	return slices.Concat(c.limitWarnings(), c.windowWarnings(now), c.protectWarnings())
+}
+
+// limitWarnings tell of limits that let nothing through. They are no mistakes: who
+// stops evictions in a hurry may well set one.
+func (c *Config) limitWarnings() []string {
 	var out []string
-	if w := c.windows(); !schedule.Ever(now, w) {
+	l := c.Limits
+	for _, x := range []struct {
+		key   string
+		count plan.Count
+	}{{"perPass", l.PerPass}, {"perNode", l.PerNode}, {"perNamespace", l.PerNamespace}, {"perOwner", l.PerOwner}, {"perZone", l.PerZone}} {
+		if x.count.Of(1) < 1 {
+			out = append(out, fmt.Sprintf("limits.%s: %s: nothing would be evicted, and nothing planned; to plan without evicting set dryRun: true", x.key, x.count))
+		}
+	}
+	return out
+}
+
+func (c *Config) windowWarnings(now time.Time) []string {
+	w := c.windows()
+	if !schedule.Ever(now, w) {
 		what := "no allow window is ever open outside of the deny windows"
 		switch {
 		case len(w.Deny) == 0:
@@ -18,7 +42,27 @@ func (c *Config) Warnings(now time.Time) []string {
 		case len(w.Allow) == 0:
 			what = "the deny windows leave no time"
 		}
-		out = append(out, "windows: "+what+" within a year: nothing would be evicted")
+		return []string{"windows: " + what + " within a year: nothing would be evicted"}
+	}
+	var out []string
+	for i, s := range c.Build() {
+		if !schedule.Meets(now, s.Schedule, w) {
+			out = append(out, fmt.Sprintf("strategies[%d].schedule: %q, of %s, is never due within a year while windows allow evictions: it would never evict", i, s.Schedule, s.Name))
+		}
 	}
 	return out
+}
+
+// protectWarnings tell of pods that the default keeps and this configuration does not.
+func (c *Config) protectWarnings() []string {
+	var gone []string
+	for _, p := range Default().Guards.Protect {
+		if !slices.Contains(c.Guards.Protect, p) {
+			gone = append(gone, p)
+		}
+	}
+	if len(gone) == 0 {
+		return nil
+	}
+	return []string{"guards.protect: leaves out " + strings.Join(gone, ", ") + ", which the default protects: such pods may be evicted"}
 }

@@ -28,3 +28,34 @@ func TestWarnsOfWindowsThatLeaveNoTime(t *testing.T) {
 		}
 	}
 }
+
+// TestWarnsOfWhatIsValidAndNotMeant: limits that let nothing through, strategies
+// that windows never let act, protection that is less than what is shipped.
+func TestWarnsOfWhatIsValidAndNotMeant(t *testing.T) {
+	const (
+		noon  = "strategies: [{name: zones, type: ZoneSpread, schedule: \"0 12 * * *\"}, {name: hot, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: 0.8}}}]\n"
+		night = "windows: {allow: [{schedule: \"0 22 * * *\", duration: 6h}]}\n"
+	)
+	for text, want := range map[string]string{
+		"limits: {perPass: 0, perZone: 0}\n":       "limits.perPass: 0: nothing would be evicted, and nothing planned; to plan without evicting set dryRun: true; limits.perZone: 0: nothing",
+		"limits: {perOwner: 0%}\n":                 "limits.perOwner: 0%: nothing",
+		"limits: {perPass: 1, perNamespace: 1%}\n": "",
+		noon:         "",
+		noon + night: "strategies[0].schedule: \"0 12 * * *\", of zones, is never due within a year while windows allow evictions: it would never evict",
+		noon + "windows: {deny: [{schedule: \"0 12 * * *\", duration: 1m}]}\n":                                            "strategies[0].schedule: \"0 12 * * *\", of zones",
+		noon + "windows: {deny: [{schedule: \"0 12 * * 1-5\", duration: 1m}]}\n":                                          "",
+		noon + "windows: {allow: [{schedule: \"0 12 3 * *\", duration: 10m}]}\n":                                          "",
+		noon + "windows: {allow: [{schedule: \"3 * * * *\", duration: 5m}]}\n":                                            "strategies[0].schedule: \"0 12 * * *\", of zones, is never due within a year while windows allow evictions: it would never evict; strategies[1].schedule: \"*/10 * * * *\", of hot,",
+		"guards: {protect: [DaemonSetPods, Jobs, PodsWithLocalStorage, DegradedWorkloads, LastReadyPods, PodsWithPVC]}\n": "guards.protect: leaves out SystemCriticalPods, BarePods, which the default protects: such pods may be evicted",
+		"guards: {protect: []}\n": "guards.protect: leaves out PodsWithLocalStorage, DaemonSetPods, ",
+	} {
+		c, err := config.Load("c.yaml", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"+text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(c.Warnings(time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)), "; ")
+		if (got == "") != (want == "") || !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}

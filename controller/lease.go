@@ -44,6 +44,7 @@ type Lease struct {
 	Clock clock.PassiveClock
 
 	renewed atomic.Pointer[time.Time] // when the last renewal that succeeded began
+	refused atomic.Pointer[error]     // what the last try was forbidden; nil: nothing
 }
 
 // Held says why this process may not act as leader now; nil when it may. It goes
@@ -97,25 +98,51 @@ func (l *Lease) clock() clock.PassiveClock {
 	return l.Clock
 }
 
-// noted notes when the Lease was last written.
+// noted notes when the Lease was last written, and what was forbidden.
 type noted struct {
 	resourcelock.Interface
 	lease *Lease
+	// denied is told of the first refusal: to try again would not help.
+	denied chan error
+}
+
+// Get implements resourcelock.Interface.
+func (n noted) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+	r, raw, err := n.Interface.Get(ctx)
+	n.forbidden("get", err)
+	return r, raw, err
+}
+
+// forbidden takes note of a permission that is missing, or that it is not.
+func (n noted) forbidden(verb string, err error) {
+	if !apierrors.IsForbidden(err) {
+		if err == nil {
+			n.lease.refused.Store(nil)
+		}
+		return
+	}
+	err = fmt.Errorf("permission to %s leases.coordination.k8s.io is missing in namespace %s; grant it to this account: %w", verb, n.lease.Namespace, err)
+	n.lease.refused.Store(&err)
+	select {
+	case n.denied <- err:
+	default: // one is enough
+	}
 }
 
 // Create implements resourcelock.Interface.
 func (n noted) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
-	return n.note(r, func() error { return n.Interface.Create(ctx, r) })
+	return n.note("create", r, func() error { return n.Interface.Create(ctx, r) })
 }
 
 // Update implements resourcelock.Interface.
 func (n noted) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
-	return n.note(r, func() error { return n.Interface.Update(ctx, r) })
+	return n.note("update", r, func() error { return n.Interface.Update(ctx, r) })
 }
 
-func (n noted) note(r resourcelock.LeaderElectionRecord, write func() error) error {
+func (n noted) note(verb string, r resourcelock.LeaderElectionRecord, write func() error) error {
 	began := n.lease.clock().Now()
 	err := write()
+	n.forbidden(verb, err)
 	switch {
 	case err != nil:
 	case r.HolderIdentity == n.lease.Identity:
@@ -127,14 +154,15 @@ func (n noted) note(r resourcelock.LeaderElectionRecord, write func() error) err
 }
 
 // Lead waits for the Lease, runs work while it holds, and releases it only
-// after work has returned. It returns work's error, or one that names the
-// holder when the Lease was not to be had within wait (0: waits until ctx ends).
+// after work has returned. It returns work's error; or one that names the holder
+// when the Lease was not to be had within wait (0: waits until ctx ends); or, at
+// once, one that names the permission that is missing.
 func (l *Lease) Lead(ctx context.Context, wait time.Duration, work func(ctx context.Context) error) error {
 	lock := noted{&resourcelock.LeaseLock{
 		LeaseMeta:  metav1.ObjectMeta{Namespace: l.Namespace, Name: l.name()},
 		Client:     l.Client.CoordinationV1(),
 		LockConfig: resourcelock.ResourceLockConfig{Identity: l.Identity},
-	}, l}
+	}, l, make(chan error, 1)}
 	// The elector ends by its own context, which outlives work: work is stopped
 	// first, then the Lease is released.
 	elect, release := context.WithCancel(context.WithoutCancel(ctx))
@@ -166,6 +194,8 @@ func (l *Lease) Lead(ctx context.Context, wait time.Duration, work func(ctx cont
 	case <-started:
 	case <-ctx.Done():
 		return nil
+	case err := <-lock.denied:
+		return fmt.Errorf("taking the Lease %s/%s: %w", l.Namespace, l.name(), err)
 	case <-timeout:
 		return l.notLeading(ctx, lock, elector.GetLeader(), wait)
 	}
@@ -188,7 +218,11 @@ func (l *Lease) whileLeading(ctx context.Context, lost <-chan struct{}, work fun
 	}()
 	err := work(leading)
 	if gone.Load() && ctx.Err() == nil {
-		return errors.Join(err, fmt.Errorf("lost the Lease %s/%s", l.Namespace, l.name()))
+		lost := fmt.Errorf("lost the Lease %s/%s", l.Namespace, l.name())
+		if why := l.refused.Load(); why != nil {
+			lost = fmt.Errorf("%w: %w", lost, *why)
+		}
+		return errors.Join(err, lost)
 	}
 	return err
 }

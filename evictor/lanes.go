@@ -10,13 +10,16 @@ import (
 // How many evictions are asked for at the same time follows the answers. The
 // server makes each wait for its watch cache (about 100 ms), so that one at a
 // time gives 10/s whatever the machine; the more at once, the more per second,
-// until it is busy and each takes longer. Answers below quick say that there is
-// room for one more; those above slow are on their way to callTimeout, after
-// which nobody knows what was done.
+// until it is busy: from there on more at once make each take longer, and give
+// next to nothing. Answers below quick say that there is room for one more, the
+// first that is not that from now on there is one more per round of answers;
+// those above slow say that there are too many. Both are far from callTimeout,
+// after which nobody knows what was done: a server that other things keep busy
+// all of a sudden has to answer in time as many as are under way.
 const (
-	lanesAtFirst, fewestLanes, mostLanes = 32, 4, 128
+	lanesAtFirst, fewestLanes, mostLanes = 32, 4, 64
 
-	quick, slow = time.Second, callTimeout / 2
+	quick, slow = callTimeout / 8, callTimeout / 4
 )
 
 // lanes bounds the calls that are under way.
@@ -25,7 +28,11 @@ type lanes struct {
 	limit, busy int
 	// cut is when the limit was last lowered. Calls begun before say nothing new.
 	cut     time.Time
-	waiting []chan struct{}
+	// busyOnce: an answer was not quick; quickly counts those that were since the
+	// limit was last changed.
+	busyOnce bool
+	quickly  int
+	waiting  []chan struct{}
 }
 
 func newLanes() *lanes { return &lanes{limit: lanesAtFirst} }
@@ -70,14 +77,20 @@ func (l *lanes) leave() {
 func (l *lanes) learn(began, answered time.Time, throttled bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	switch took := answered.Sub(began); {
+	took := answered.Sub(began)
+	if throttled || took >= quick {
+		l.busyOnce = true
+	}
+	switch {
 	case throttled || took > slow:
 		if began.After(l.cut) {
-			l.limit, l.cut = max(fewestLanes, l.limit/2), answered
+			l.limit, l.cut, l.quickly = max(fewestLanes, l.limit/2), answered, 0
 		}
 	case took < quick:
-		l.limit = min(mostLanes, l.limit+1)
-		l.admit()
+		if l.quickly++; !l.busyOnce || l.quickly >= l.limit {
+			l.limit, l.quickly = min(mostLanes, l.limit+1), 0
+			l.admit()
+		}
 	}
 }
 

@@ -26,14 +26,24 @@ func TestLanesFollowTheAnswers(t *testing.T) {
 	if l.limit != lanesAtFirst+10 {
 		t.Errorf("%d lanes after ten quick answers", l.limit)
 	}
-	answer(0, 1500*time.Millisecond, false)
+	answer(0, 700*time.Millisecond, false)
 	if l.limit != lanesAtFirst+10 {
 		t.Errorf("%d lanes after an answer that is neither quick nor slow", l.limit)
 	}
-	answer(0, 3*time.Second, false)
-	answer(time.Second, 3*time.Second, false) // was under way when the lanes were halved
+	for range l.limit - 1 {
+		answer(0, 200*time.Millisecond, false)
+	}
+	if l.limit != lanesAtFirst+10 {
+		t.Errorf("%d lanes after less than a round of quick answers, the server having been busy", l.limit)
+	}
+	answer(0, 200*time.Millisecond, false)
+	if l.limit != lanesAtFirst+11 {
+		t.Errorf("%d lanes after a round of quick answers, want one more", l.limit)
+	}
+	answer(0, 2*time.Second, false)
+	answer(time.Second, 2*time.Second, false) // was under way when the lanes were halved
 	if l.limit != 21 {
-		t.Errorf("%d lanes after slow answers of the same time, want half of 42", l.limit)
+		t.Errorf("%d lanes after slow answers of the same time, want half of 43", l.limit)
 	}
 	answer(4*time.Second, time.Millisecond, true)
 	if l.limit != 10 {
@@ -45,7 +55,7 @@ func TestLanesFollowTheAnswers(t *testing.T) {
 	if l.limit != fewestLanes {
 		t.Errorf("%d lanes, want no fewer than %d", l.limit, fewestLanes)
 	}
-	for range 1000 {
+	for range mostLanes * mostLanes {
 		answer(0, 0, false)
 	}
 	if l.limit != mostLanes {

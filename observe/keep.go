@@ -13,18 +13,23 @@ import (
 
 // keep drops what no decision looks at before an object is stored: most of a
 // pod's bytes are its containers' settings and the history of its writers. What
-// is left makes the same plan. Doing it again changes nothing.
+// is left makes the same plan. An informer that lists anew has every object kept
+// twice; the second time it is left alone. That it was kept before is told by a
+// list of its writers that is there and empty: no server sends one.
 func (s *siblings) keep(x any) (any, error) {
 	if o, ok := x.(metav1.Object); ok {
-		o.SetManagedFields(nil)
+		if w := o.GetManagedFields(); w != nil && len(w) == 0 {
+			return x, nil
+		}
+		o.SetManagedFields([]metav1.ManagedFieldsEntry{})
 	}
 	for _, spec := range cluster.PodSpecs(x) {
-		keepSpec(spec)
+		s.keepSpec(spec)
 	}
 	switch o := x.(type) {
 	case *corev1.Pod:
 		o.Annotations, o.GenerateName = keepAnnotations(o.Annotations), ""
-		keepStatus(o)
+		s.keepStatus(o)
 		s.pods.share(o)
 	case *appsv1.ReplicaSet:
 		o.Annotations = keepAnnotations(o.Annotations)
@@ -40,6 +45,8 @@ func (s *siblings) keep(x any) (any, error) {
 		delete(o.Annotations, corev1.LastAppliedConfigAnnotation)
 		o.Status.DaemonEndpoints, o.Status.NodeInfo, o.Status.Addresses = corev1.NodeDaemonEndpoints{}, corev1.NodeSystemInfo{}, nil
 		o.Status.VolumesInUse, o.Status.VolumesAttached, o.Status.Config = nil, nil, nil
+		s.amounts.one(&o.Status.Capacity, &o.Status.Allocatable)
+		s.images.one(o.Status.Images)
 	}
 	return x, nil
 }
@@ -58,8 +65,7 @@ func keepAnnotations(all map[string]string) map[string]string {
 	return kept
 }
 
-// each makes a new list: an informer that lists anew has it kept twice, and the
-// second time it may be shared with an object that others read.
+// each makes a new list, for the list that was decoded may have room for more.
 func each[T any](list []T, keep func(*T) T) []T {
 	if list == nil {
 		return nil
@@ -81,14 +87,14 @@ func keepLabels(m *metav1.ObjectMeta, selector *metav1.LabelSelector, template *
 	}
 }
 
-func keepResources(c *corev1.Container) corev1.Container {
+func (a *amounts) container(c *corev1.Container) corev1.Container {
 	out := cluster.PlacedContainer(c)
-	one(out.Resources.Requests, &out.Resources.Limits)
+	a.one(&out.Resources.Requests, &out.Resources.Limits)
 	return out
 }
 
-func keepSpec(s *corev1.PodSpec) {
-	s.Containers, s.InitContainers = each(s.Containers, keepResources), each(s.InitContainers, keepResources)
+func (a *amounts) keepSpec(s *corev1.PodSpec) {
+	s.Containers, s.InitContainers = each(s.Containers, a.container), each(s.InitContainers, a.container)
 	s.EphemeralContainers, s.HostAliases, s.DNSConfig, s.ImagePullSecrets, s.SecurityContext = nil, nil, nil, nil, nil
 	if slices.ContainsFunc(s.Volumes, isSetting) {
 		var rest []corev1.Volume
@@ -107,9 +113,9 @@ func isSetting(v corev1.Volume) bool {
 	return v.ConfigMap != nil || v.Secret != nil || v.Projected != nil || v.DownwardAPI != nil
 }
 
-func keepStatus(p *corev1.Pod) {
+func (a *amounts) keepStatus(p *corev1.Pod) {
 	s := &p.Status
-	s.ContainerStatuses, s.InitContainerStatuses = each(s.ContainerStatuses, keepContainer), each(s.InitContainerStatuses, keepContainer)
+	s.ContainerStatuses, s.InitContainerStatuses = each(s.ContainerStatuses, a.status), each(s.InitContainerStatuses, a.status)
 	s.Phase, s.QOSClass = word(s.Phase), word(s.QOSClass)
 	s.EphemeralContainerStatuses, s.PodIP, s.PodIPs, s.HostIP, s.HostIPs = nil, "", nil, "", nil
 	n := 0
@@ -154,7 +160,11 @@ func word[T ~string](s T) T {
 	return s
 }
 
-// keepContainer keeps what requests depend on while a pod is resized in place.
-func keepContainer(s *corev1.ContainerStatus) corev1.ContainerStatus {
+// status keeps what requests depend on while a pod is resized in place.
+func (a *amounts) status(s *corev1.ContainerStatus) corev1.ContainerStatus {
+	a.one(&s.AllocatedResources)
+	if s.Resources != nil {
+		a.one(&s.Resources.Requests, &s.Resources.Limits)
+	}
 	return corev1.ContainerStatus{Name: s.Name, Ready: s.Ready, Resources: s.Resources, AllocatedResources: s.AllocatedResources}
 }

@@ -46,10 +46,11 @@ type Observer struct {
 // New makes an observer; nothing is watched before Start.
 func New(client kubernetes.Interface, c clock.PassiveClock) *Observer {
 	o := &Observer{client: client, clock: c, denied: map[string]refusal{}, failed: map[string]error{}, changed: make(chan struct{})}
-	o.factory = informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(newSiblings().keep))
+	keep := newSiblings().keep
+	o.factory = informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(keep))
 	for _, k := range kinds {
 		w := watched{kind: k, currency: &currency{clock: c}}
-		w.informer = k.informer(o.factory, client, w.currency)
+		w.informer = k.informer(o.factory, client, w.currency, keep)
 		// Set before Start; a refusal would otherwise only be retried for ever.
 		_ = w.informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) { o.note(k, err) })
 		o.watched = append(o.watched, w)

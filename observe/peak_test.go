@@ -150,8 +150,11 @@ func TestPeakMemory(t *testing.T) {
 	if size == "" {
 		t.Skip("set " + peakSize + " to nodes/pods, such as 5000/100000")
 	}
+	if os.Getenv("GOGC") == "" {
+		debug.SetGCPercent(50) // as the program does
+	}
 	client := serving(t, size)
-	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nguards: {minPodAge: 0s}\nlimits: {perPass: 500}\nstrategies:\n"+
+	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nguards: {minPodAge: 0s}\nlimits: {perPass: 500, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited, perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}\nstrategies:\n"+
 		"- {name: hot-nodes, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: 0.5, memory: 0.5}}}\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\n"))
 	if err != nil {
 		t.Fatal(err)
@@ -226,7 +229,7 @@ func resident(t *testing.T) string {
 			mb[f[0]], _ = strconv.Atoi(f[1]) // a number, as the kernel writes it
 		}
 	}
-	b, err := json.Marshal(map[string]int{"residentMB": mb["VmRSS:"] >> 10, "peakMB": mb["VmHWM:"] >> 10})
+	b, err := json.Marshal(map[string]int{"residentMB": mb["VmRSS:"] >> 10, "peakMB": mb["VmHWM:"] >> 10, "cpuMs": int(cpu(t).Milliseconds())})
 	if err != nil {
 		t.Fatal(err)
 	}

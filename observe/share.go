@@ -18,6 +18,8 @@ import (
 type siblings struct {
 	pods family[corev1.Pod, *corev1.Pod]
 	sets family[appsv1.ReplicaSet, *appsv1.ReplicaSet]
+	amounts
+	images
 }
 
 func newSiblings() *siblings {

@@ -123,17 +123,21 @@ func TestRecheckKnowsNoOrderWithinAWave(t *testing.T) {
 
 func twoForTwoPlaces(t *testing.T) (*cluster.Snapshot, *planner.Planner, []plan.Goal, plan.Plan) {
 	t.Helper()
-	var y strings.Builder
+	y := &strings.Builder{}
+	y.WriteString("apiVersion: v1\nkind: Namespace\nmetadata: {name: d}\n")
 	for _, n := range []string{"a", "b", "hot"} {
-		fmt.Fprintf(&y, "---\n{apiVersion: v1, kind: Node, metadata: {name: %s}, status: {allocatable: {cpu: 1000m, memory: 10Gi, pods: 10}, conditions: [{type: Ready, status: \"True\"}]}}\n", n)
+		fmt.Fprintf(y, "---\n{apiVersion: v1, kind: Node, metadata: {name: %s}, status: {allocatable: {cpu: 2000m, memory: 10Gi, pods: 10}, conditions: [{type: Ready, status: \"True\"}]}}\n", n)
 	}
 	pod := func(app, name, node string) {
-		fmt.Fprintf(&y, "---\n{apiVersion: v1, kind: Pod, metadata: {name: %s, namespace: d, uid: %s, labels: {app: %s}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: %s, uid: %s, controller: true}]}, spec: {nodeName: %s, containers: [{name: c, image: c, resources: {requests: {cpu: 400m, memory: 1Gi}}}]}, status: {phase: Running, conditions: [{type: Ready, status: \"True\"}]}}\n", name, name, app, app, app, node)
+		fmt.Fprintf(y, "---\n{apiVersion: v1, kind: Pod, metadata: {name: %s, namespace: d, uid: %s, labels: {app: %s}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: %s, uid: %s, controller: true}]}, spec: {nodeName: %s, containers: [{name: c, image: c, resources: {requests: {cpu: 500m, memory: 1Gi}}}]}, status: {phase: Running, conditions: [{type: Ready, status: \"True\"}]}}\n", name, name, app, app, app, node)
 	}
-	for _, app := range []string{"x", "y"} {
-		fmt.Fprintf(&y, "---\n{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: %s, namespace: d, uid: %s}, spec: {replicas: 2, selector: {matchLabels: {app: %s}}, template: {metadata: {labels: {app: %s}}, spec: {containers: [{name: c, image: c, resources: {requests: {cpu: 400m, memory: 1Gi}}}]}}}}\n", app, app, app, app)
+	for _, app := range []string{"left", "right"} {
+		fmt.Fprintf(y, "---\n{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: %s, namespace: d, uid: %s}, spec: {replicas: 2, selector: {matchLabels: {app: %s}}, template: {metadata: {labels: {app: %s}}, spec: {containers: [{name: c, image: c, resources: {requests: {cpu: 500m, memory: 1Gi}}}]}}}}\n", app, app, app, app)
 		pod(app, app+"-1", "hot")
 		pod(app, app+"-2", "hot")
+	}
+	for _, n := range []string{"a", "b"} {
+		fmt.Fprintf(y, "---\n{apiVersion: v1, kind: Pod, metadata: {name: bare-%s, namespace: d}, spec: {nodeName: %s, containers: [{name: c, image: c, resources: {requests: {cpu: 500m, memory: 1Gi}}}]}, status: {phase: Running, conditions: [{type: Ready, status: \"True\"}]}}\n", n, n)
 	}
 	path := filepath.Join(t.TempDir(), "s.yaml")
 	if err := os.WriteFile(path, []byte(y.String()), 0o600); err != nil {
@@ -147,7 +151,7 @@ func twoForTwoPlaces(t *testing.T) (*cluster.Snapshot, *planner.Planner, []plan.
 	if err != nil {
 		t.Fatal(err)
 	}
-	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n- {name: hot, type: NodeLoad, schedule: \"0 * * * *\", args: {target: {cpu: 0.8}}}\nguards: {minPodAge: 0s}\nlimits: {perNamespace: unlimited, perZone: unlimited}\n"))
+	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n- {name: hot, type: NodeLoad, schedule: \"0 * * * *\", args: {target: {cpu: 0.5}}}\nguards: {minPodAge: 0s}\nlimits: {perNamespace: unlimited, perZone: unlimited}\n"))
 	if err != nil {
 		t.Fatal(err)
 	}

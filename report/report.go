@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf16"
@@ -76,10 +77,18 @@ func nothingIsEvicted(p plan.Plan, opts []Options) string {
 		return "held (" + holds + "): nothing is evicted, by `evenkeel run` neither"
 	case holds != "":
 		return "held (" + holds + "), and a dry run: nothing is evicted"
+	case live && forgotten(p):
+		return "nothing is evicted by this command; with this configuration `evenkeel run` evicts only if it can read what is remembered, which this command could not"
 	case live:
 		return "nothing is evicted by this command; with this configuration `evenkeel run` evicts"
 	}
 	return "nothing is evicted (dry run)"
+}
+
+// forgotten: what is remembered between passes could not be read, without which no
+// run evicts.
+func forgotten(p plan.Plan) bool {
+	return slices.ContainsFunc(p.Inputs, func(in plan.Input) bool { return in.Source == "memory" && len(in.Problems) > 0 })
 }
 
 // Run writes r to w, as Plan does. In JSON it is one line, so that a stream of

@@ -41,6 +41,14 @@ func TestNothingToDo(t *testing.T) {
 	if got := firstLine(t, level(), report.Options{Evicts: true}); !strings.HasSuffix(got, "met; nothing is evicted by this command; with this configuration `evenkeel run` evicts.") {
 		t.Errorf("where a run evicts: %s", got)
 	}
+	p := level()
+	p.Inputs = append(p.Inputs, plan.Input{Source: "memory", Problems: []string{"not known"}})
+	if got := firstLine(t, p, report.Options{Evicts: true}); !strings.HasSuffix(got, "; with this configuration `evenkeel run` evicts only if it can read what is remembered, which this command could not.") {
+		t.Errorf("where nobody knows what is remembered: %s", got)
+	}
+	if got := firstLine(t, p); !strings.HasSuffix(got, "; nothing is evicted (dry run).") {
+		t.Errorf("where nobody knows what is remembered, in a dry run: %s", got)
+	}
 }
 
 // TestAHeldStrategyIsNotCalledUnasked: somebody may well have asked for it.

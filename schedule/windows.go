@@ -18,6 +18,9 @@ const (
 	// from each other, and maxTries how many times are tried for an opening.
 	maxTurns = 60
 	maxTries = 2000
+	// maxDue bounds how many times are tried for one that is within windows: those
+	// of a window for every hour of a year.
+	maxDue = 10_000
 )
 
 // Open reports whether things may happen at t. Why says in words why not.
@@ -67,6 +70,27 @@ func Opening(t time.Time, all ...Windows) string {
 func Ever(t time.Time, all ...Windows) bool {
 	at, found := opening(t, all)
 	return found || at.Before(t.Add(yearAhead))
+}
+
+// Meets says whether the schedule is due within a year from t at a time at which all
+// the windows let things happen. It says so as well where it did not find out.
+func Meets(t time.Time, s Schedule, all ...Windows) bool {
+	end := t.Add(yearAhead)
+	for range maxDue {
+		due := s.Next(t.Add(-time.Nanosecond)) // t itself counts
+		if due.IsZero() || !due.Before(end) {
+			return false
+		}
+		switch at, found := opening(due, all); {
+		case found && at.Equal(due):
+			return true
+		case !at.Before(end):
+			return false
+		default:
+			t = at
+		}
+	}
+	return true
 }
 
 // opening is the first time from t on at which all are open. Where it gives up,

@@ -27,7 +27,10 @@ var version = "dev"
 // errMoves makes the exit code 2: moves are planned.
 var errMoves = errors.New("moves are planned")
 
-func main() { os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr)) }
+func main() {
+	tuneHeap(os.Getenv, os.ReadFile)
+	os.Exit(run(os.Args[1:], os.Stdin, os.Stdout, os.Stderr))
+}
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	return (&global{patience: connectTimeout}).run(args, stdin, stdout, stderr)

@@ -13,7 +13,6 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	authenticationv1 "k8s.io/api/authentication/v1"
-	coordinationv1 "k8s.io/api/coordination/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -153,25 +152,30 @@ func (f *pauseFlags) resume(cmd *cobra.Command, g *global) error {
 const askTime = 4 * time.Second
 
 // warnWithoutLease: a pause in a namespace where nothing runs stops nothing, and a
-// plan that is carried out there may meet the evictions of a leader elsewhere. It
-// returns the Lease; nil: it is not there, or nobody may read it.
-func warnWithoutLease(cmd *cobra.Command, client kubernetes.Interface, namespace string) *coordinationv1.Lease {
+// plan that is carried out there may meet the evictions of a leader elsewhere. A dry
+// run that leads there is the one that was meant. It returns who holds the Lease, and
+// whether that is known.
+func warnWithoutLease(cmd *cobra.Command, client kubernetes.Interface, namespace string) (holder string, known bool) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), askTime)
 	defer cancel()
 	lease, err := client.CoordinationV1().Leases(namespace).Get(ctx, "evenkeel", metav1.GetOptions{})
-	if apierrors.IsNotFound(err) {
-		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: there is no Lease evenkeel in namespace %s, so no `evenkeel run` has evicted from there; does it run in another? give --lease-namespace\n", namespace)
+	switch {
+	case err == nil:
+		return (&controller.Lease{}).Holder(lease), true
+	case !apierrors.IsNotFound(err):
+		return "", false
 	}
-	if err != nil {
-		return nil
+	dry, err := (&controller.Lease{Client: client, Namespace: namespace, DryRun: true}).Leader(ctx)
+	if err == nil && dry != "" {
+		return "", true
 	}
-	return lease
+	fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: there is no Lease evenkeel in namespace %s, so no `evenkeel run` has evicted from there; does it run in another? give --lease-namespace\n", namespace)
+	return "", false
 }
 
 // warnIdle: where no process holds the Lease there is nothing to stop now.
 func warnIdle(cmd *cobra.Command, client kubernetes.Interface, namespace string) {
-	lease := warnWithoutLease(cmd, client, namespace)
-	if lease != nil && (&controller.Lease{}).Holder(lease) == "" {
+	if holder, known := warnWithoutLease(cmd, client, namespace); known && holder == "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: nobody holds the Lease evenkeel in namespace %s, so nothing evicts from there now; the pause holds for whoever takes it next\n", namespace)
 	}
 }

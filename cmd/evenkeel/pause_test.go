@@ -129,20 +129,25 @@ func TestPauseAndResume(t *testing.T) {
 func TestPauseWhereNothingRuns(t *testing.T) {
 	alone(t)
 	idle := "evenkeel: warning: nobody holds the Lease evenkeel in namespace default, so nothing evicts from there now"
+	absent := "evenkeel: warning: there is no Lease evenkeel in namespace default"
+	gone, forbid := refuse(404, "NotFound", "no"), refuse(403, "Forbidden", "no")
 	for name, c := range map[string]struct {
-		lease         http.HandlerFunc
+		lease, dryRun http.HandlerFunc
 		pause, resume string
 	}{
-		"never ran":    {refuse(404, "NotFound", "no"), "evenkeel: warning: there is no Lease evenkeel in namespace default", "evenkeel: warning: there is no Lease evenkeel in namespace default"},
-		"was released": {say(200, "application/json", leaseOf("", time.Now())), idle, ""},
-		"was killed":   {say(200, "application/json", leaseOf("node-7", time.Now().Add(-time.Hour))), idle, ""},
-		"runs":         {say(200, "application/json", leaseOf("node-7", time.Now())), "", ""},
-		"nobody knows": {refuse(403, "Forbidden", "no"), "", ""},
+		"never ran":          {gone, gone, absent, absent},
+		"was released":       {say(200, "application/json", leaseOf("", time.Now())), gone, idle, ""},
+		"was killed":         {say(200, "application/json", leaseOf("node-7", time.Now().Add(-time.Hour))), gone, idle, ""},
+		"runs":               {say(200, "application/json", leaseOf("node-7", time.Now())), gone, "", ""},
+		"nobody knows":       {forbid, forbid, "", ""},
+		"runs dry":           {gone, say(200, "application/json", leaseOf("node-7", time.Now())), idle, ""},
+		"ran dry":            {gone, say(200, "application/json", leaseOf("node-7", time.Now().Add(-time.Hour))), absent, absent},
+		"may run dry or not": {gone, forbid, absent, absent},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &pauseServer{who: "alice"}
 			r := badInput{server: &fault{paths: s.paths()}}
-			r.server.paths[leases+"/evenkeel"] = c.lease
+			r.server.paths[leases+"/evenkeel"], r.server.paths[leases+"/evenkeel-dry-run"] = c.lease, c.dryRun
 			dir := r.prepare(t)
 			r.serve(t, dir)
 			for command, want := range map[string]string{"pause": c.pause, "resume": c.resume} {

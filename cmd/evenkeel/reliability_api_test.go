@@ -115,8 +115,8 @@ func leaseRows() []badInput {
 	held := `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"evenkeel","namespace":"default","resourceVersion":"1"},` +
 		`"spec":{"holderIdentity":"another","leaseDurationSeconds":15,"acquireTime":"2999-01-01T00:00:00.000000Z","renewTime":"2999-01-01T00:00:00.000000Z"}}`
 	return []badInput{
-		{input: "Lease: 403", args: noLease, server: at(leases+"/", refuse(403, "Forbidden", "leases is forbidden")), want: "evenkeel: could not take the Lease default/evenkeel within 3s: reading it: leases is forbidden"},
-		{input: "Lease: 403 on creating it", args: noLease, server: at(leases, refuse(403, "Forbidden", "leases is forbidden")), want: "evenkeel: could not take the Lease default/evenkeel within 3s: it has no holder, so writing it failed; check the permission to create and update leases there"},
+		{input: "Lease: 403", args: noLease, server: at(leases+"/", refuse(403, "Forbidden", "leases is forbidden")), want: "evenkeel: taking the Lease default/evenkeel: permission to get leases.coordination.k8s.io is missing in namespace default; grant it to this account: leases is forbidden"},
+		{input: "Lease: 403 on creating it", args: noLease, server: at(leases, refuse(403, "Forbidden", "leases is forbidden")), want: "evenkeel: taking the Lease default/evenkeel: permission to create leases.coordination.k8s.io is missing in namespace default; grant it to this account: leases is forbidden"},
 		{input: "Lease: 500", args: noLease, server: at(leases+"/", refuse(500, "InternalError", "etcd is down")), want: "evenkeel: could not take the Lease default/evenkeel within 3s: reading it: etcd is down"},
 		{input: "Lease: a login page", args: noLease, server: at(leases+"/", say(200, "text/html", loginPage)), want: "evenkeel: could not take the Lease default/evenkeel within 3s: reading it: serializer for text/html doesn't exist"},
 		{input: "Lease: no answer", args: noLease, server: at(leases+"/", hang), want: `evenkeel: could not take the Lease default/evenkeel within 3s: reading it: Get "http://SERVER/apis/coordination.k8s.io/v1/namespaces/default/leases/evenkeel": context deadline exceeded`},

@@ -9,6 +9,10 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"time"
 )
 
 // The phases of the comparison with the peer.
@@ -54,6 +58,10 @@ type Cell struct {
 	Error      string `json:"error,omitempty"`
 	LoadBefore string `json:"loadAverageBefore"`
 	LoadAfter  string `json:"loadAverageAfter"`
+
+	// MeasuredAt is when the cell was done, Machine on what.
+	MeasuredAt time.Time `json:"measuredAt"`
+	Machine    string    `json:"machine"`
 }
 
 // same reports whether two cells are runs of the same measurement.
@@ -64,6 +72,23 @@ func (c Cell) same(o Cell) bool {
 // file names a cell within the folder of its size.
 func (c Cell) file() string {
 	return fmt.Sprintf("%s-%s-%s-%d.json", c.Phase, c.Target, c.Program, c.Run)
+}
+
+// store writes a cell that was measured into the folder of its size.
+func (c Cell) store(folder string) error {
+	c.MeasuredAt, c.Machine = time.Now().UTC().Truncate(time.Second), machine()
+	return store(filepath.Join(folder, c.file()), c)
+}
+
+// machine tells the cores and the memory of this one.
+func machine() string {
+	memory := ""
+	data, _ := os.ReadFile("/proc/meminfo")
+	if fields := strings.Fields(string(data)); len(fields) > 1 { // MemTotal: N kB
+		kib, _ := strconv.ParseFloat(fields[1], 64)
+		memory = fmt.Sprintf(", %.0f GiB", kib/(1<<20))
+	}
+	return fmt.Sprintf("%d cores%s", runtime.NumCPU(), memory)
 }
 
 // wanted reports whether a cell is still to be measured. One that was measured is

@@ -22,7 +22,7 @@ import (
 // dryRuns measures all dry runs of a size that are still wanted, on one control
 // plane, which they leave as it is.
 func dryRuns(ctx context.Context, s comparison, stderr *os.File) error {
-	cells, err := dryCells(s)
+	cells, err := s.openCells(dry)
 	if err != nil || len(cells) == 0 {
 		return err
 	}
@@ -47,11 +47,12 @@ func dryRuns(ctx context.Context, s comparison, stderr *os.File) error {
 	return nil
 }
 
-func dryCells(s comparison) ([]Cell, error) {
+// openCells are those of a phase and the size at hand that are still wanted.
+func (s comparison) openCells(phase string) ([]Cell, error) {
 	all, err := plannedCells(s)
 	var out []Cell
 	for _, c := range all {
-		if c.Phase != dry || c.Nodes != s.nodes || c.Pods != s.pods {
+		if c.Phase != phase || c.Nodes != s.nodes || c.Pods != s.pods {
 			continue
 		}
 		ok, broken := wanted(s, c)
@@ -104,7 +105,7 @@ func dryRun(ctx context.Context, s comparison, c *controlplane.Cluster, cell *Ce
 	if err != nil {
 		return err
 	}
-	p, err := contenderNamed(cell.Program, dryContenders)
+	p, err := contenderNamed(cell.Program)
 	if err != nil {
 		return err
 	}
@@ -140,7 +141,7 @@ func dryRun(ctx context.Context, s comparison, c *controlplane.Cluster, cell *Ce
 		return fmt.Errorf("a dry run has evicted %d pods", n)
 	}
 	cell.Requests = requests(events, u.Name)
-	return store(filepath.Join(s.work, cell.file()), cell)
+	return cell.store(s.work)
 }
 
 // requests counts those of a user; a watch has several entries in the log.
@@ -152,6 +153,25 @@ func requests(events []auditv1.Event, user string) int {
 		}
 	}
 	return len(seen)
+}
+
+// outcome is what of the outcome of a move is looked at here.
+type outcome struct {
+	Outcome    string
+	Reason     struct{ Code string }
+	AsForetold bool
+}
+
+// tally counts outcomes by kind and reason.
+func tally(all []outcome) (by map[string]int, asForetold int) {
+	by = map[string]int{}
+	for _, o := range all {
+		by[o.Outcome+"/"+o.Reason.Code]++
+		if o.AsForetold {
+			asForetold++
+		}
+	}
+	return by, asForetold
 }
 
 // told is what of a plan is looked at here.
@@ -176,6 +196,7 @@ type told struct {
 		}
 		Workloads []struct{ Zones map[string]int }
 	}
+	Outcomes []outcome `json:"-"` // of the report that holds the plan
 }
 
 func evenkeelDry(ctx context.Context, s comparison, cell *Cell, p contender, config, kube string) error {

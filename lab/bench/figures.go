@@ -5,34 +5,33 @@ import (
 	"math"
 	"slices"
 	"strings"
-
-	"github.com/evenkeel-project/evenkeel/lab/bench/chart"
 )
 
-// figure is a table, perhaps with a chart, made of cells.
+// figure is a table, perhaps with drawings, made of cells.
 type figure struct {
 	name, title string
 	words       string
 	table       func(cells []Cell) string
-	chart       func(cells []Cell) *chart.Chart // nil, or yields nil: none
+	drawings    func(cells []Cell) []drawing // nil: none
 }
 
 var figures = []figure{
+	{"wanted", "What is wanted, and what came", "Medians of what was measured so far.", wantedTable, nil},
 	{"cycle", "Planning: time of a cycle", `From the moment the cluster is known to the end of the cycle: the peer's second
 loop of a dry run (the first is not valid: its copy of the cluster is still being
 filled), Evenkeel's pass. ` + "`evenkeel-plan` is `evenkeel plan`, which also reads the\ncluster; `evenkeel-once` is the controller, `evenkeel run --once`, as dry run.",
-		dryTable("seconds", cycleSeconds), dryChart("Planning: time of a cycle", "s", cycleSeconds)},
+		dryTable("seconds", cycleSeconds), overSizes("Planning: time of a cycle", "seconds", cycleSeconds)},
 	{"planner", "Planning alone", "The planner with the strategies' goals, beside the peer's strategies in its\nsecond loop. Nothing limits either.",
-		plannerTable, dryChart("Planning alone", "s", plannerSeconds)},
+		plannerTable, overSizes("Planning alone", "seconds", plannerSeconds)},
 	{"cpu", "Planning: CPU", "All CPU time of the process, reading the cluster included; of the peer without its\nfirst loop.",
-		dryTable("CPU seconds", cpuSeconds), dryChart("Planning: CPU time", "s", cpuSeconds)},
-	{"memory", "Planning: peak memory", "The most that was resident (VmHWM).", dryTable("MiB", peakMiB), dryChart("Planning: peak memory", "MiB", peakMiB)},
+		dryTable("CPU seconds", cpuSeconds), overSizes("Planning: CPU time", "CPU seconds", cpuSeconds)},
+	{"memory", "Planning: peak memory", "The most that was resident (VmHWM).", dryTable("MiB", peakMiB), overSizes("Planning: peak memory", "MiB", peakMiB)},
 	{"requests", "Planning: API requests", "By the audit log; a watch counts once.", dryTable("requests", requestCount), nil},
-	{"planned", "Planning: evictions planned", "", dryTable("evictions", evictionCount), dryChart("Evictions planned", "", evictionCount)},
-	{"live-memory", "Evicting: peak memory", "The most that was resident while a few pods were evicted, beside the dry run.", liveTable, nil},
-	{"real", "Evicting until quiet", "Each program is started again until it evicts nothing, at most six times; the next\nstart waits until every replacement is Ready.", realTable, realChart},
+	{"planned", "Planning: evictions planned", "", dryTable("evictions", evictionCount), overSizes("Evictions planned", "evictions", evictionCount)},
+	{"live-memory", "Evicting: peak memory", "The most that was resident while a few pods were evicted; `evenkeel-dry` is the same\nrun, with the same limit, as a dry run.", liveTable, liveDrawing},
+	{"real", "Evicting until quiet", "Each program is started again until it evicts nothing, at most six times; the next\nstart waits until every replacement is Ready.", realTable, realDrawings},
 	{"rounds", "Evicting: every round", "", roundsTable, nil},
-	{"foretold", "What the plan foretold, and what came", "After the first pass. The peer foretells nothing.", foretoldTable, foretoldChart},
+	{"foretold", "What the plan foretold, and what came", "After the first pass. The peer foretells nothing.", foretoldTable, histograms},
 }
 
 func cycleSeconds(c Cell) float64   { return c.CycleSeconds }
@@ -139,18 +138,5 @@ func dryTable(unit string, f func(Cell) float64) func([]Cell) string {
 			row(&b, size{r[0].Nodes, r[0].Pods}.String(), r[0].Program, r.span(f), r.failed())
 		}
 		return filled(b.String())
-	}
-}
-
-// dryChart has a group per size and a bar per program. The scale is logarithmic:
-// sizes are ten times apart.
-func dryChart(title, unit string, f func(Cell) float64) func([]Cell) *chart.Chart {
-	return func(cells []Cell) *chart.Chart {
-		c := &chart.Chart{Title: title, Unit: unit, Log: true}
-		for _, r := range grouped(cells, dry) {
-			least, median, most := r.of(f)
-			c.Set(r[0].Program, size{r[0].Nodes, r[0].Pods}.String(), chart.Bar{Low: least, Mid: median, High: most})
-		}
-		return c
 	}
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"io"
@@ -35,26 +36,50 @@ func publishPeer(s comparison, out io.Writer) error {
 	return os.WriteFile(filepath.Join(s.out, "peer.md"), []byte(page), 0o644)
 }
 
-// measured reads all cells in the folder of results that were asked for, in the
-// order of the sizes.
+// measured reads all cells in the folder of results, whatever was asked for this
+// time: small clusters first. Of each measurement those count that the newest
+// build did with the newest configuration.
 func measured(s comparison) ([]Cell, error) {
-	planned, err := plannedCells(s)
+	files, err := filepath.Glob(filepath.Join(s.work, "*", "*-*-*.json"))
 	if err != nil {
 		return nil, err
 	}
-	var out []Cell
-	for _, c := range planned {
-		z := size{c.Nodes, c.Pods}
-		got, err := readCell(filepath.Join(s.at(z).work, c.file()))
-		if os.IsNotExist(err) {
-			continue // the page shows what was measured so far
+	var all []Cell
+	for _, f := range files {
+		if strings.HasSuffix(f, reportSuffix) {
+			continue
 		}
+		c, err := readCell(f)
 		if err != nil {
 			return nil, err
 		}
-		out = append(out, got)
+		all = append(all, c)
 	}
-	return out, nil
+	phases, programs := []string{dry, live, full}, slices.Concat(dryContenders, liveContenders, realContenders)
+	place := func(c Cell) int {
+		return slices.IndexFunc(programs, func(p contender) bool { return p.Name == c.Program })
+	}
+	slices.SortFunc(all, func(a, b Cell) int {
+		return cmp.Or(slices.Index(phases, a.Phase)-slices.Index(phases, b.Phase), a.Nodes-b.Nodes, a.Pods-b.Pods,
+			strings.Compare(a.Target, b.Target), place(a)-place(b), a.Run-b.Run)
+	})
+	return newest(all), nil
+}
+
+// newest leaves out what an older build, or another configuration, did.
+func newest(all []Cell) (out []Cell) {
+	for _, c := range all {
+		last := c
+		for _, o := range all {
+			if o.same(c) && o.MeasuredAt.After(last.MeasuredAt) {
+				last = o
+			}
+		}
+		if c.Build == last.Build && c.Policy == last.Policy {
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 const intro = `# Evenkeel beside the descheduler
@@ -77,7 +102,8 @@ func peerPage(folder string, cells []Cell) (string, error) {
 	for _, t := range targets {
 		fmt.Fprintf(&b, "- Target (%s): %s.\n", t.Name, t.Words)
 	}
-	fmt.Fprintf(&b, "\nBuilds (start of the SHA-256): %s.\n", strings.Join(builds(cells), ", "))
+	fmt.Fprintf(&b, "\nMeasured on: %s.\n", strings.Join(distinct(cells, func(c Cell) string { return c.Machine }), "; "))
+	fmt.Fprintf(&b, "Builds (start of the SHA-256): %s.\n", strings.Join(distinct(cells, func(c Cell) string { return c.Program + " " + c.Build }), ", "))
 	for _, f := range figures {
 		table := f.table(cells)
 		if table == "" {
@@ -88,39 +114,41 @@ func peerPage(folder string, cells []Cell) (string, error) {
 			fmt.Fprintf(&b, "%s\n\n", f.words)
 		}
 		fmt.Fprintf(&b, "Printed by `bin/bench peer print %s`.\n\n%s", f.name, table)
-		name, err := draw(folder, f, cells)
-		if err != nil {
+		if err := draw(&b, folder, f, cells); err != nil {
 			return "", err
-		}
-		if name != "" {
-			fmt.Fprintf(&b, "\n![%s](%s)\n", f.title, name)
 		}
 	}
 	b.WriteString(troubles(cells))
 	return b.String(), nil
 }
 
-// draw writes the chart of a figure and returns its file's name; empty: none.
-func draw(folder string, f figure, cells []Cell) (string, error) {
-	if f.chart == nil {
-		return "", nil
+// draw writes the drawings of a figure and shows them on the page.
+func draw(page *strings.Builder, folder string, f figure, cells []Cell) error {
+	if f.drawings == nil {
+		return nil
 	}
-	c := f.chart(cells)
-	if c == nil || len(c.Series) == 0 {
-		return "", nil
+	for _, d := range f.drawings(cells) {
+		if d.chart.Empty() {
+			continue
+		}
+		var b bytes.Buffer
+		if err := d.chart.Write(&b); err != nil {
+			return err
+		}
+		name := strings.TrimSuffix("peer-"+f.name+"-"+d.name, "-") + ".svg"
+		if err := os.WriteFile(filepath.Join(folder, name), b.Bytes(), 0o644); err != nil {
+			return fmt.Errorf("writing a drawing: %w", err)
+		}
+		fmt.Fprintf(page, "\n![%s](%s)\n", d.title, name)
 	}
-	var b bytes.Buffer
-	if err := c.Write(&b); err != nil {
-		return "", err
-	}
-	name := "peer-" + f.name + ".svg"
-	return name, os.WriteFile(filepath.Join(folder, name), b.Bytes(), 0o644)
+	return nil
 }
 
-func builds(cells []Cell) []string {
+// distinct are the different values of what f reads, sorted.
+func distinct(cells []Cell, f func(Cell) string) []string {
 	var out []string
 	for _, c := range cells {
-		if text := c.Program + " " + c.Build; !slices.Contains(out, text) {
+		if text := f(c); !slices.Contains(out, text) {
 			out = append(out, text)
 		}
 	}

@@ -19,10 +19,10 @@ func measuredCells() []Cell {
 }
 
 func TestTheTableOfThePlanner(t *testing.T) {
-	want := `| nodes/pods | program | seconds: min / median / max | times faster than peer-load | than peer-all | runs |
-|---|---|---|---|---|---|
-| 500/10000 | peer-load | 2 / 3 / 4 | - | - | 2 |
-| 500/10000 | evenkeel-plan | 0.25 / 0.38 / 0.50 | 8 | - | 3, 1 ended badly |
+	want := `| nodes/pods | program | seconds: min / median / max | µs per pod | times faster than peer-load | than peer-all | runs |
+|---|---|---|---|---|---|---|
+| 500/10000 | peer-load | 2 / 3 / 4 | 300 | - | - | 2 |
+| 500/10000 | evenkeel-plan | 0.25 / 0.38 / 0.50 | 37.5 | 8 | - | 3, 1 ended badly |
 `
 	if got := plannerTable(measuredCells()); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
@@ -108,6 +108,98 @@ func TestARunThatDoesNotComeToRest(t *testing.T) {
 		"| quiet in the end (1: yes) | 0 / 0 / 0 | 1 / 1 / 1 |", "| nodes above target | 2 / 2 / 2 | 0 / 0 / 0 |"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("no %q in\n%s", want, table)
+		}
+	}
+}
+
+// realCell is a run until quiet on the cluster that wishes are about.
+func realCell(target, program string, left State, evictions ...int) Cell {
+	c := Cell{Phase: full, Nodes: 500, Pods: 10000, Target: target, Program: program, Run: 1, Start: &State{Histogram: make([]int, bins)}}
+	left.Histogram = make([]int, bins)
+	for _, n := range evictions {
+		c.Rounds = append(c.Rounds, Round{Result: Result{Evictions: n}, After: &left})
+		c.Evictions += n
+	}
+	if !strings.HasPrefix(program, "peer") {
+		c.Foretold = &Foretold{Certified: 3, ZonePercent: 0.5, HistogramPercent: 4, Histogram: make([]int, bins)}
+	}
+	return c
+}
+
+func TestWhatIsWanted(t *testing.T) {
+	table := wantedTable([]Cell{
+		realCell("a", "peer-load", State{Skewed: 20}, 100, 0),
+		realCell("a", "peer-all", State{Skewed: 5}, 10, 0),
+		realCell("a", "evenkeel", State{Skewed: 4, NodesAbove: 10, Landed: 100, LandedAbove: 1}, 80, 0),
+		realCell("b", "evenkeel", State{CPUStdDev: 3.5}, 80, 9),
+		{Phase: live, Nodes: 5000, Pods: 100000, Target: "a", Program: "peer-load", used: used{PeakBytes: 1000 << 20}},
+		{Phase: live, Nodes: 5000, Pods: 100000, Target: "a", Program: "evenkeel-dry", used: used{PeakBytes: 460 << 20}},
+		{Phase: live, Nodes: 5000, Pods: 100000, Target: "a", Program: "evenkeel", used: used{PeakBytes: 400 << 20}},
+		{Phase: dry, Nodes: 5000, Pods: 100000, Target: "a", Program: "peer-all", PlannerSeconds: 20},
+		{Phase: dry, Nodes: 5000, Pods: 100000, Target: "a", Program: "evenkeel-plan", PlannerSeconds: 1.5},
+	})
+	for _, want := range []string{
+		"| (a) 500/10000: passes that evict | <= 1 | 1 | yes |",
+		"| (a) 500/10000: histogram off from the plan's, % of nodes | <= 3 | 4 | no |",
+		"| (a) 500/10000: nodes above target but for those certified, % of nodes | <= 1 | 1.40 | no |",
+		"| (a) 500/10000: landings above target, % | <= 1 | 1 | yes |",
+		"| (a) 500/10000: evictions, of those of peer-load | <= 0.90 | 0.80 | yes |",
+		"| (a) 500/10000: Deployments skewed, less the fewest that the peer leaves | <= -1 | -1 | yes |",
+		"| (b) 500/10000: passes that evict | <= 1 | 2 | no |",
+		"| (b) 500/10000: quiet in the end (1: yes) | >= 1 | 0 | no |",
+		"| (b) 500/10000: standard deviation, % | <= 3 | 3.50 | no |",
+		"| 5000/100000: planning of evenkeel-plan, times faster than peer-all | >= 10 | 13.3 | yes |",
+		"| 5000/100000: planning of evenkeel-once, times faster than peer-all | >= 10 | - | not measured |",
+		"| 5000/100000: peak memory while evicting, of that of peer-load | <= 0.50 | 0.40 | yes |",
+		"| 5000/100000: peak memory of a dry run, off from the real one's, % | <= 10 | 15.0 | no |",
+	} {
+		if !strings.Contains(table, want) {
+			t.Errorf("no %q in\n%s", want, table)
+		}
+	}
+}
+
+// TestOnlyTheNewestBuildIsPublished, whatever else lies in the folder.
+func TestOnlyTheNewestBuildIsPublished(t *testing.T) {
+	s := comparison{settings: settings{work: t.TempDir()}}
+	keep := func(c Cell, day int) {
+		t.Helper()
+		c.MeasuredAt = t0.AddDate(0, 0, day)
+		folder := filepath.Join(s.work, size{c.Nodes, c.Pods}.String()[:3])
+		if err := errors.Join(os.MkdirAll(folder, 0o755), store(filepath.Join(folder, c.file()), c)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	at := func(program, build string, run int) Cell {
+		return Cell{Phase: dry, Nodes: 500, Pods: 10000, Target: "a", Program: program, Run: run, Build: build}
+	}
+	keep(at("evenkeel-plan", "old", 1), 0)
+	keep(at("evenkeel-plan", "new", 2), 1)
+	keep(at("peer-load", "its", 1), 0)
+	odd := filepath.Join(s.work, "500", "real-a-evenkeel-1-1"+reportSuffix)
+	if err := os.WriteFile(odd, []byte("not a cell"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := measured(s)
+	if err != nil || len(got) != 2 || got[0].Program != "peer-load" || got[1].Run != 2 {
+		t.Errorf("%v, %+v", err, got)
+	}
+}
+
+// TestDrawings: lines over sizes, bars per target, a histogram of each target.
+func TestDrawings(t *testing.T) {
+	cells := append(measuredCells(), realCell("a", "evenkeel", State{}, 5, 0), realCell("b", "evenkeel", State{}, 5, 0))
+	folder := t.TempDir()
+	page, err := peerPage(folder, cells)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"peer-planner.svg", "peer-real-evictions.svg", "peer-real-deviation.svg", "peer-foretold-a.svg", "peer-foretold-b.svg"} {
+		if data, err := os.ReadFile(filepath.Join(folder, name)); err != nil || !strings.HasPrefix(string(data), "<svg ") {
+			t.Errorf("%s: %v", name, err)
+		}
+		if !strings.Contains(page, "]("+name+")") {
+			t.Errorf("the page does not show %s", name)
 		}
 	}
 }

@@ -22,6 +22,7 @@ type comparison struct {
 	liveAtMost            int
 	retry, renew          bool
 	dryTarget             string
+	programs, targets     []string // empty: all
 }
 
 type size struct{ nodes, pods int }
@@ -64,6 +65,11 @@ func compare(ctx context.Context, args []string, stderr *os.File) error {
 	fs.IntVar(&s.realRuns, "real-runs", 3, "repetitions of each real run")
 	fs.IntVar(&s.liveAtMost, "live-evictions", 100, "evictions of each run for the memory")
 	fs.StringVar(&s.dryTarget, "dry-target", "a", "target of the dry runs")
+	names := func(into *[]string, name, usage string) {
+		fs.Func(name, usage+" (default all)", func(v string) error { *into = strings.Split(v, ","); return nil })
+	}
+	names(&s.programs, "programs", "only these programs, NAME,...")
+	names(&s.targets, "targets", "only these targets of what is carried out until quiet, NAME,...")
 	fs.StringVar(&s.work, "work", "bin/bench-peer", "folder of what is done so far")
 	fs.StringVar(&s.out, "out", "docs/benchmarks", "folder of the results")
 	fs.StringVar(&s.evenkeel, "evenkeel", "bin/evenkeel", "path of evenkeel")
@@ -98,9 +104,14 @@ func compareStep(ctx context.Context, s comparison, step []string, stderr *os.Fi
 	s = s.at(on[0])
 	switch step[0] {
 	case "seed":
+		if err := os.MkdirAll(s.work, 0o755); err != nil {
+			return fmt.Errorf("making the folder for results: %w", err)
+		}
 		return furnish(ctx, s.settings, stderr)
 	case dry:
 		return dryRuns(ctx, s, stderr)
+	case live:
+		return liveRuns(ctx, s, stderr)
 	}
 	c, err := parseCell(step)
 	if err != nil {
@@ -112,6 +123,15 @@ func compareStep(ctx context.Context, s comparison, step []string, stderr *os.Fi
 // step is how a cell is asked for on the command line.
 func (c Cell) step() []string {
 	return []string{c.Phase, size{c.Nodes, c.Pods}.String(), c.Target, c.Program, fmt.Sprint(c.Run)}
+}
+
+// plane names the control plane on which a cell is measured: real runs need one
+// each; what leaves the cluster (almost) as it is, is measured on one per size.
+func (c Cell) plane() string {
+	if c.Phase == full {
+		return strings.Join(c.step(), " ")
+	}
+	return strings.Join(c.step()[:2], " ")
 }
 
 func parseCell(step []string) (Cell, error) {
@@ -135,11 +155,11 @@ func compareAll(ctx context.Context, s comparison, args []string, stderr *os.Fil
 		return err
 	}
 	var failed []error
-	dryDone := map[size]bool{}
+	begun := map[string]bool{}
 	for _, c := range cells {
 		z := size{c.Nodes, c.Pods}
 		ok, err := wanted(s.at(z), c)
-		if err != nil || !ok || c.Phase == dry && dryDone[z] {
+		if err != nil || !ok || begun[c.plane()] {
 			failed = append(failed, err)
 			continue
 		}
@@ -147,10 +167,10 @@ func compareAll(ctx context.Context, s comparison, args []string, stderr *os.Fil
 			return errors.Join(append(failed, err)...)
 		}
 		step := c.step()
-		if c.Phase == dry {
-			dryDone[z] = true // all of the size in one process, on one control plane
+		if c.Phase != full {
 			step = step[:2]
 		}
+		begun[c.plane()] = true
 		failed = append(failed, again(ctx, args, step, stderr))
 		if ctx.Err() != nil {
 			return errors.Join(failed...)
@@ -164,9 +184,6 @@ func furnished(ctx context.Context, s comparison, z size, args []string, stderr 
 	at := s.at(z)
 	if done(at.settings, "seed") {
 		return nil
-	}
-	if err := os.MkdirAll(at.work, 0o755); err != nil {
-		return fmt.Errorf("making the folder for results: %w", err)
 	}
 	return again(ctx, args, []string{"seed", z.String()}, stderr)
 }
@@ -193,6 +210,9 @@ func plannedCells(s comparison) ([]Cell, error) {
 			for run := 1; run <= runs; run++ {
 				for _, t := range names {
 					for _, p := range among {
+						if !s.asked(phase, t, p) {
+							continue
+						}
 						c, err := s.newCell(phase, z, t, p, run)
 						if err != nil {
 							return err
@@ -210,8 +230,15 @@ func plannedCells(s comparison) ([]Cell, error) {
 	}
 	return out, errors.Join(
 		add(dry, s.dryOn, []target{t}, dryContenders, s.dryRuns),
-		add(live, s.liveOn, []target{t}, realContenders, 1),
+		add(live, s.liveOn, []target{t}, liveContenders, 1),
 		add(full, s.realOn, targets, realContenders, s.realRuns))
+}
+
+// asked reports whether a program and a target are among those named. The target
+// of dry runs has a flag of its own.
+func (s comparison) asked(phase string, t target, p contender) bool {
+	among := func(names []string, name string) bool { return len(names) == 0 || slices.Contains(names, name) }
+	return among(s.programs, p.Name) && (phase != full || among(s.targets, t.Name))
 }
 
 func (s comparison) newCell(phase string, z size, t target, p contender, run int) (Cell, error) {
@@ -221,7 +248,7 @@ func (s comparison) newCell(phase string, z size, t target, p contender, run int
 }
 
 func (s comparison) order(phase string, p contender, t target) order {
-	o := order{contender: p, target: t, DryRun: phase == dry}
+	o := order{contender: p, target: t, DryRun: phase == dry || p.Dry != ""}
 	if phase == live {
 		o.AtMost = s.liveAtMost
 	}

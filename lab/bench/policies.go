@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"text/template"
 )
@@ -68,23 +69,26 @@ type contender struct {
 // The peer is measured with load balancing alone and with what it offers for
 // both aims; Evenkeel always has both aims.
 var (
-	peerLoad     = contender{Name: "peer-load", Peer: true, Strategies: []string{"LowNodeUtilization"}}
-	peerAll      = contender{Name: "peer-all", Peer: true, Strategies: []string{"RemoveDuplicates", "RemovePodsViolatingTopologySpreadConstraint", "LowNodeUtilization"}}
-	evenkeelPlan = contender{Name: "evenkeel-plan", Dry: "plan"}
-	evenkeelOnce = contender{Name: "evenkeel-once", Dry: "run"}
-	evenkeelRun  = contender{Name: "evenkeel"}
+	peerLoad       = contender{Name: "peer-load", Peer: true, Strategies: []string{"LowNodeUtilization"}}
+	peerAll        = contender{Name: "peer-all", Peer: true, Strategies: []string{"RemoveDuplicates", "RemovePodsViolatingTopologySpreadConstraint", "LowNodeUtilization"}}
+	evenkeelPlan   = contender{Name: "evenkeel-plan", Dry: "plan"}
+	evenkeelOnce   = contender{Name: "evenkeel-once", Dry: "run"}
+	evenkeelRun    = contender{Name: "evenkeel"}
+	evenkeelDryRun = contender{Name: "evenkeel-dry", Dry: "run"}
 
 	dryContenders  = []contender{peerLoad, peerAll, evenkeelPlan, evenkeelOnce}
 	realContenders = []contender{peerLoad, peerAll, evenkeelRun}
+	// A dry run with the same limit is measured beside those that evict a few.
+	liveContenders = []contender{peerLoad, peerAll, evenkeelDryRun, evenkeelRun}
 )
 
-func contenderNamed(name string, among []contender) (contender, error) {
-	for _, c := range among {
+func contenderNamed(name string) (contender, error) {
+	for _, c := range slices.Concat(dryContenders, liveContenders, realContenders) {
 		if c.Name == name {
 			return c, nil
 		}
 	}
-	return contender{}, fmt.Errorf("there is no program %q here", name)
+	return contender{}, fmt.Errorf("there is no program %q", name)
 }
 
 // order is what a program is told.

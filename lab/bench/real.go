@@ -20,6 +20,8 @@ const (
 	mostRounds = 6
 	// restAfter is how long replacements may take after the end of a program.
 	restAfter = 3 * time.Minute
+	// reportSuffix ends the names of the reports that Evenkeel printed.
+	reportSuffix = ".report.json"
 )
 
 // Round is one start of the program, and the cluster when all has come to rest
@@ -30,6 +32,10 @@ type Round struct {
 	PeakBytes  int64   `json:"peakBytes"`
 	Requests   int     `json:"apiRequests"`
 	After      *State  `json:"after"`
+	// Outcomes count what the program says became of its moves, with the reason;
+	// AsForetold are the replacements that landed where they were expected.
+	Outcomes   map[string]int `json:"outcomes,omitempty"`
+	AsForetold int            `json:"asForetold,omitempty"`
 	// Restless says what had not come to rest in time.
 	Restless string `json:"restless,omitempty"`
 }
@@ -43,37 +49,87 @@ type trial struct {
 	t       target
 	users   []controlplane.User
 	known   map[string]bool // pods at the start
-	evicted int
+	evicted int             // so far, before the cell too
 	stderr  *os.File
 }
 
 // realRun starts the program again and again until it evicts nothing. Each start
 // acts as another user, so that its requests can be told apart.
-func realRun(ctx context.Context, s comparison, asked Cell, stderr *os.File) error {
-	p, err := contenderNamed(asked.Program, realContenders)
+func realRun(ctx context.Context, s comparison, cell Cell, stderr *os.File) error {
+	cell, err := s.again(cell)
 	if err != nil {
 		return err
 	}
-	t, err := targetNamed(asked.Target)
-	if err != nil {
-		return err
-	}
-	cell, err := s.newCell(asked.Phase, size{s.nodes, s.pods}, t, p, asked.Run)
-	if err != nil {
-		return err
-	}
-	r := &trial{s: s, cell: &cell, p: p, t: t, known: map[string]bool{}, stderr: stderr}
+	var users []controlplane.User
 	for i := range mostRounds {
 		u := newUser(cell)
 		u.Name += fmt.Sprintf("-round-%d", i+1)
-		r.users = append(r.users, u)
+		users = append(users, u)
 	}
-	r.c, err = controlplane.Start(ctx, controlplane.Options{Kwok: s.kwok, Etcd: filepath.Join(s.work, "etcd"),
-		ControllerManagerFlags: managerFlags["tuned"], Users: r.users, AuditPolicy: auditPolicy(r.users), Progress: stderr})
+	return onPlane(ctx, s, users, stderr, func(c *controlplane.Cluster) error {
+		return carryOut(ctx, s, c, cell, users, stderr)
+	})
+}
+
+// again is a cell as it is measured now: with the program and the configuration
+// at hand.
+func (s comparison) again(asked Cell) (Cell, error) {
+	p, err := contenderNamed(asked.Program)
+	if err != nil {
+		return asked, err
+	}
+	t, err := targetNamed(asked.Target)
+	if err != nil {
+		return asked, err
+	}
+	return s.newCell(asked.Phase, size{asked.Nodes, asked.Pods}, t, p, asked.Run)
+}
+
+// liveRuns lets each program evict a few pods, all on one control plane: so few
+// leave a cluster of thousands as good as it was.
+func liveRuns(ctx context.Context, s comparison, stderr *os.File) error {
+	cells, err := s.openCells(live)
+	if err != nil || len(cells) == 0 {
+		return err
+	}
+	users := make([]controlplane.User, len(cells))
+	for i, c := range cells {
+		users[i] = newUser(c)
+	}
+	return onPlane(ctx, s, users, stderr, func(c *controlplane.Cluster) error {
+		for i, cell := range cells {
+			fmt.Fprintln(stderr, "bench:", strings.Join(cell.step(), " "))
+			if err := carryOut(ctx, s, c, cell, users[i:i+1], stderr); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// onPlane does something on a control plane with fake kubelets.
+func onPlane(ctx context.Context, s comparison, users []controlplane.User, stderr *os.File, do func(*controlplane.Cluster) error) error {
+	c, err := controlplane.Start(ctx, controlplane.Options{Kwok: s.kwok, Etcd: filepath.Join(s.work, "etcd"),
+		ControllerManagerFlags: managerFlags["tuned"], Users: users, AuditPolicy: auditPolicy(users), Progress: stderr})
 	if err != nil {
 		return err
 	}
-	defer r.c.Stop()
+	defer c.Stop()
+	return do(c)
+}
+
+// carryOut measures one cell, a start of the program per user. That the program
+// fails is a result; that the lab does is an error.
+func carryOut(ctx context.Context, s comparison, c *controlplane.Cluster, cell Cell, users []controlplane.User, stderr *os.File) error {
+	p, err := contenderNamed(cell.Program)
+	if err != nil {
+		return err
+	}
+	t, err := targetNamed(cell.Target)
+	if err != nil {
+		return err
+	}
+	r := &trial{s: s, c: c, cell: &cell, p: p, t: t, users: users, known: map[string]bool{}, stderr: stderr}
 	if err := r.begin(ctx); err != nil {
 		return err
 	}
@@ -87,7 +143,7 @@ func realRun(ctx context.Context, s comparison, asked Cell, stderr *os.File) err
 		cell.Error = err.Error()
 		fmt.Fprintln(stderr, "bench:", err)
 	}
-	return store(filepath.Join(s.work, cell.file()), cell)
+	return cell.store(s.work)
 }
 
 func (r *trial) begin(ctx context.Context) (err error) {
@@ -101,6 +157,11 @@ func (r *trial) begin(ctx context.Context) (err error) {
 	for _, p := range pods.Items {
 		r.known[p.Namespace+"/"+p.Name] = true
 	}
+	events, err := r.c.Audit()
+	if err != nil {
+		return err
+	}
+	r.evicted = len(accepted(events))
 	r.cell.Start, err = look(ctx, r.c.Client, r.t, r.known)
 	return err
 }
@@ -173,6 +234,9 @@ func (r *trial) round(ctx context.Context, i int, config string) (Round, error) 
 	out.count(all[r.evicted:], waves)
 	r.evicted = len(all)
 	out.Requests = requests(events, r.users[i].Name)
+	if plan != nil {
+		out.Outcomes, out.AsForetold = tally(plan.Outcomes)
+	}
 	if i == 0 && plan != nil {
 		r.cell.Foretold, r.cell.MinEvictions = foretell(*plan, nodeCPU), plan.Bound.MinEvictions
 		r.cell.Foretold.compare(out.After)
@@ -184,10 +248,18 @@ func (r *trial) round(ctx context.Context, i int, config string) (Round, error) 
 func (r *trial) evenkeel(ctx context.Context, config, kube string) (map[string]int, *told, used, error) {
 	printed, u, err := child{path: r.s.evenkeel, log: r.log(), limit: r.s.limit, args: []string{"run", "--once", "-o", "json",
 		"--lease-namespace", nsName(0), "--config", config, "--kubeconfig", kube}}.run(ctx)
-	var report struct{ Plan told }
+	// The whole report says why moves were refused, and what became of each.
+	if err := os.WriteFile(strings.TrimSuffix(r.log(), ".log")+reportSuffix, printed, 0o644); err != nil {
+		return nil, nil, u, fmt.Errorf("keeping the report of a run: %w", err)
+	}
+	var report struct {
+		Plan     told
+		Outcomes []outcome
+	}
 	if broken := json.Unmarshal(printed, &report); broken != nil {
 		return nil, nil, u, errors.Join(err, fmt.Errorf("reading what evenkeel printed: %w", broken))
 	}
+	report.Plan.Outcomes = report.Outcomes
 	waves := map[string]int{}
 	for _, m := range report.Plan.Moves {
 		waves[m.Pod.Namespace+"/"+m.Pod.Name] = m.Wave

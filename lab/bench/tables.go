@@ -4,53 +4,60 @@ import (
 	"fmt"
 	"math"
 	"strings"
-
-	"github.com/evenkeel-project/evenkeel/lab/bench/chart"
 )
 
 // plannerTable adds how many times faster than the peer each program is. The
 // peer's slower and faster set of strategies are both named.
 func plannerTable(cells []Cell) string {
 	var b strings.Builder
-	head(&b, "nodes/pods", "program", "seconds: min / median / max", "times faster than peer-load", "than peer-all", "runs")
+	head(&b, "nodes/pods", "program", "seconds: min / median / max", "µs per pod", "times faster than peer-load", "than peer-all", "runs")
 	all := grouped(cells, dry)
 	for _, r := range all {
+		ours := medianOf(r, plannerSeconds)
 		var faster [2]string
 		for i, p := range []contender{peerLoad, peerAll} {
 			faster[i] = "-"
-			for _, other := range all {
-				if other[0].Nodes == r[0].Nodes && other[0].Pods == r[0].Pods && other[0].Program == p.Name && !strings.HasPrefix(r[0].Program, "peer") {
-					_, theirs, _ := other.of(plannerSeconds)
-					_, ours, _ := r.of(plannerSeconds)
-					faster[i] = number(theirs / ours)
-				}
+			if theirs := alongside(all, r[0], p.Name); theirs != nil && !strings.HasPrefix(r[0].Program, "peer") {
+				faster[i] = number(medianOf(theirs, plannerSeconds) / ours)
 			}
 		}
-		row(&b, size{r[0].Nodes, r[0].Pods}.String(), r[0].Program, r.span(plannerSeconds), faster[0], faster[1], r.failed())
+		row(&b, size{r[0].Nodes, r[0].Pods}.String(), r[0].Program, r.span(plannerSeconds), number(1e6*ours/float64(r[0].Pods)), faster[0], faster[1], r.failed())
 	}
 	return filled(b.String())
 }
 
-// liveTable sets the memory of a run that evicts beside that of dry runs.
+// liveTable sets the memory of a run that evicts beside that of the others.
 func liveTable(cells []Cell) string {
 	var b strings.Builder
-	head(&b, "nodes/pods", "program", "evictions", "MiB, evicting", "MiB, dry (median)", "ended well")
-	planned := grouped(cells, dry)
-	for _, r := range grouped(cells, live) {
-		same := r[0].Program
-		if same == evenkeelRun.Name {
-			same = evenkeelOnce.Name
-		}
-		beside := "not measured"
-		for _, d := range planned {
-			if d[0].Nodes == r[0].Nodes && d[0].Pods == r[0].Pods && d[0].Program == same {
-				_, median, _ := d.of(peakMiB)
-				beside = number(median)
+	head(&b, "nodes/pods", "program", "evictions", "MiB", "of peer-load's", "of peer-all's", "API requests", "ended well")
+	all := grouped(cells, live)
+	for _, r := range all {
+		var part [2]string
+		for i, p := range []contender{peerLoad, peerAll} {
+			part[i] = "-"
+			if theirs := alongside(all, r[0], p.Name); theirs != nil && r[0].Program != p.Name {
+				part[i] = number(medianOf(r, peakMiB) / medianOf(theirs, peakMiB))
 			}
 		}
-		row(&b, size{r[0].Nodes, r[0].Pods}.String(), r[0].Program, fmt.Sprint(r[0].Evictions), number(peakMiB(r[0])), beside, ended(r[0]))
+		row(&b, size{r[0].Nodes, r[0].Pods}.String(), r[0].Program, fmt.Sprint(r[0].Evictions), number(medianOf(r, peakMiB)), part[0], part[1], fmt.Sprint(r[0].Requests), ended(r[0]))
 	}
 	return filled(b.String())
+}
+
+// alongside are the runs of another program that were measured under the same
+// conditions as those of c; nil when there are none.
+func alongside(all []runs, c Cell, program string) runs {
+	for _, r := range all {
+		if c.Program = program; r[0].same(c) {
+			return r
+		}
+	}
+	return nil
+}
+
+func medianOf(r runs, f func(Cell) float64) float64 {
+	_, median, _ := r.of(f)
+	return median
 }
 
 func ended(c Cell) string {
@@ -111,44 +118,57 @@ func ofPlan(f func(Foretold) int) func(Cell) float64 {
 	}
 }
 
+// asForetold is of the evictions of the first round.
+func asForetold(c Cell) float64 {
+	if c.Foretold == nil || len(c.Rounds) == 0 || c.Rounds[0].Evictions == 0 {
+		return math.NaN()
+	}
+	return 100 * float64(c.Rounds[0].AsForetold) / float64(c.Rounds[0].Evictions)
+}
+
+// quiet is 1 when the last round evicted nothing.
+func quiet(c Cell) float64 {
+	if n := len(c.Rounds); n > 0 && c.Rounds[n-1].Evictions == 0 {
+		return 1
+	}
+	return 0
+}
+
 // realLines are the lines of the table of real runs.
 var realLines = []struct {
 	name  string
 	value func(Cell) float64
-	chart string // its name in the chart; empty: it is not there
+	drawn string // the name of its drawing; empty: none
+	unit  string // in the drawing
 }{
-	{"evictions", evictionCount, "evictions"},
-	{"rounds that evicted", busy, ""},
-	{"quiet in the end (1: yes)", func(c Cell) float64 {
-		if n := len(c.Rounds); n > 0 && c.Rounds[n-1].Evictions == 0 {
-			return 1
-		}
-		return 0
-	}, ""},
+	{"evictions", evictionCount, "evictions", "evictions"},
+	{"rounds that evicted", busy, "", ""},
+	{"quiet in the end (1: yes)", quiet, "", ""},
 	{"evictions/s in waves, round 1", func(c Cell) float64 {
 		if len(c.Rounds) == 0 || c.Rounds[0].PerSecond == 0 {
 			return math.NaN() // no wave is large enough to tell
 		}
 		return c.Rounds[0].PerSecond
-	}, ""},
+	}, "", ""},
 	{"evictions/s, first to last, round 1", func(c Cell) float64 {
 		if len(c.Rounds) == 0 {
 			return 0
 		}
 		return c.Rounds[0].Overall
-	}, ""},
-	{"seconds, all rounds", func(c Cell) float64 { return c.Seconds }, ""},
-	{"CPU seconds", cpuSeconds, ""},
-	{"peak memory, MiB", peakMiB, ""},
-	{"API requests", requestCount, ""},
-	{"standard deviation of CPU share, %", left(func(s State) float64 { return s.CPUStdDev }), "deviation %"},
-	{"nodes above target", left(func(s State) float64 { return float64(s.NodesAbove) }), "nodes above"},
-	{"nodes that the plan says must stay above", ofPlan(func(f Foretold) int { return f.Certified }), ""},
-	{"fewest evictions (the plan's proven bound)", ofPlan(func(f Foretold) int { return f.MinEvictions }), ""},
-	{"Deployments skewed over zones", left(func(s State) float64 { return float64(s.Skewed) }), "skewed"},
-	{"of these, though declared otherwise", left(func(s State) float64 { return float64(s.Broken) }), ""},
-	{"landings above target, %", left(landedAbove), ""},
-	{"pods Pending", left(func(s State) float64 { return float64(s.Pending) }), ""},
+	}, "", ""},
+	{"seconds, all rounds", func(c Cell) float64 { return c.Seconds }, "", ""},
+	{"CPU seconds", cpuSeconds, "", ""},
+	{"peak memory, MiB", peakMiB, "", ""},
+	{"API requests", requestCount, "", ""},
+	{"standard deviation of CPU share, %", left(func(s State) float64 { return s.CPUStdDev }), "deviation", "percent of allocatable"},
+	{"nodes above target", left(func(s State) float64 { return float64(s.NodesAbove) }), "above", "nodes"},
+	{"nodes that the plan says must stay above", ofPlan(func(f Foretold) int { return f.Certified }), "", ""},
+	{"fewest evictions (the plan's proven bound)", ofPlan(func(f Foretold) int { return f.MinEvictions }), "", ""},
+	{"Deployments skewed over zones", left(func(s State) float64 { return float64(s.Skewed) }), "skewed", "Deployments"},
+	{"of these, though declared otherwise", left(func(s State) float64 { return float64(s.Broken) }), "", ""},
+	{"landings above target, %", left(landedAbove), "", ""},
+	{"landed as foretold in round 1, %", asForetold, "", ""},
+	{"pods Pending", left(func(s State) float64 { return float64(s.Pending) }), "", ""},
 }
 
 // realTable has a part per target and a column per program.
@@ -232,36 +252,3 @@ func foretoldTable(cells []Cell) string {
 	}
 	return filled(b.String())
 }
-
-func realChart(cells []Cell) *chart.Chart {
-	c := &chart.Chart{Title: "Evicting until quiet: evictions, and what is left", Log: true}
-	for _, r := range grouped(cells, full) {
-		for _, line := range realLines {
-			if line.chart != "" {
-				least, median, most := r.of(line.value)
-				c.Set(r[0].Program, "("+r[0].Target+") "+line.chart, chart.Bar{Low: least, Mid: median, High: most})
-			}
-		}
-	}
-	return c
-}
-
-// foretoldChart is the histogram of nodes of the first run for target (a).
-func foretoldChart(cells []Cell) *chart.Chart {
-	for _, c := range cells {
-		if c.Phase != full || c.Foretold == nil || len(c.Rounds) == 0 || c.Start == nil {
-			continue
-		}
-		out := &chart.Chart{Title: "Nodes by CPU share, target (" + c.Target + ")", Unit: "nodes", Plain: true}
-		for i := range c.Start.Histogram {
-			group := fmt.Sprintf("%d", 5*i)
-			out.Set("before", group, exactly(c.Start.Histogram[i]))
-			out.Set("foretold", group, exactly(c.Foretold.Histogram[i]))
-			out.Set("came", group, exactly(c.Rounds[0].After.Histogram[i]))
-		}
-		return out
-	}
-	return nil
-}
-
-func exactly(n int) chart.Bar { return chart.Bar{Low: float64(n), Mid: float64(n), High: float64(n)} }

@@ -1,129 +1,12 @@
 package witness
 
 import (
-	"fmt"
-	"strings"
 	"testing"
 	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/util/intstr"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
-
-var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
-
-// tale is a drill that never took place: six pods of d on three nodes, one of
-// them evicted by the rules, replaced and reported. Tests forge it.
-type tale struct {
-	Case
-	revision int64
-	now      time.Time
-}
-
-func (t *tale) change(ch Change) {
-	t.revision++
-	ch.Revision, ch.Seen = t.revision, t.now
-	t.Changes = append(t.Changes, ch)
-}
-
-func pod(name, node string) Pod {
-	return Pod{Namespace: "shop", Name: name, UID: "uid-" + name, Node: node, App: "d", Labels: labels.Set{"app": "d"}, Ready: true}
-}
-
-func (t *tale) stands(p Pod) { t.change(Change{Pod: &p}) }
-
-// ends has a pod terminate by an eviction, be replaced by one that is Ready, and go.
-func (t *tale) ends(p Pod, replacement string) {
-	p.Ready, p.Terminating, p.ByEviction = false, true, true
-	t.change(Change{Pod: &p})
-	if replacement != "" {
-		t.stands(pod(replacement, "n1"))
-	}
-	t.change(Change{Pod: &p, Gone: true})
-}
-
-func (t *tale) audit(user, verb, resource, sub, ns, name string, code int32, body string) {
-	e := auditv1.Event{Stage: auditv1.StageResponseComplete, Verb: verb, RequestReceivedTimestamp: metav1.NewMicroTime(t.now),
-		ObjectRef: &auditv1.ObjectReference{Resource: resource, Subresource: sub, Namespace: ns, Name: name}, ResponseStatus: &metav1.Status{Code: code}}
-	e.User.Username = user
-	if body != "" {
-		e.RequestObject = &runtime.Unknown{Raw: []byte(body)}
-	}
-	t.Events = append(t.Events, e)
-}
-
-func (t *tale) asked(user string, p Pod, code int32) {
-	t.audit(user, "create", "pods", "eviction", p.Namespace, p.Name, code, fmt.Sprintf(`{"deleteOptions":{"preconditions":{"uid":%q}}}`, p.UID))
-}
-
-func (t *tale) leads(user string) {
-	t.audit(user, "update", "leases", "", "ek", "evenkeel", 200, fmt.Sprintf(`{"spec":{"holderIdentity":"host_%s"}}`, user))
-	t.change(Change{Lease: &Lease{Holder: "host_" + user, Renewed: t.now, Duration: 15 * time.Second}})
-}
-
-func (t *tale) reported(run, user, outcome string, pods ...Pod) {
-	r := Report{User: user, RunID: run, Started: noon, Finished: t.now}
-	for _, p := range pods {
-		var o Outcome
-		o.Pod.Namespace, o.Pod.Name, o.Pod.UID, o.Outcome = p.Namespace, p.Name, p.UID, outcome
-		r.Outcomes = append(r.Outcomes, o)
-	}
-	t.Reports = append(t.Reports, r)
-}
-
-// recovery marks the last report as one of somebody else's run.
-func (t *tale) recovery(holder string) {
-	t.Reports[len(t.Reports)-1].Recovery = &struct{ Holder string }{"host_" + holder}
-}
-
-// evicts is a whole eviction by the rules.
-func (t *tale) evicts(user string, p Pod) {
-	t.now = t.now.Add(time.Second)
-	t.asked(user, p, 201)
-	t.ends(p, p.Name+"-next")
-}
-
-// runs is a pass of ek-1 that evicts pods by the rules and reports them.
-func (t *tale) runs(run string, pods ...Pod) {
-	for _, p := range pods {
-		t.evicts("ek-1", p)
-	}
-	t.reported(run, "ek-1", "evicted", pods...)
-}
-
-// overlaps evicts a pod whose replacement does not come, and another meanwhile.
-func (t *tale) overlaps(p, q Pod) {
-	t.Rules.MaxUnavailable = 0
-	t.change(Change{Gone: true, Budget: &Budget{Namespace: "shop", Name: "d", Selector: labels.Nothing()}})
-	t.now = t.now.Add(time.Second)
-	t.asked("ek-1", p, 201)
-	t.ends(p, "")
-	t.evicts("ek-1", q)
-	t.reported("run-1", "ek-1", "evicted", p, q)
-}
-
-func newTale() *tale {
-	t := &tale{now: noon}
-	t.Ours = func(u string) bool { return strings.HasPrefix(u, "ek-") }
-	t.Namespace = "ek"
-	t.Rules = Rules{PerPass: 3, PerNode: 2, PerNamespace: 3, PerOwner: 3, PerZone: 2, HourCluster: 5, HourNamespace: 5, HourOwner: 5,
-		FlightTotal: 2, FlightNode: 1, FlightOwner: 1, PerMinute: 60, MaxUnavailable: 1, Watched: time.Minute, OnePass: true}
-	for i := range 3 {
-		t.change(Change{Node: &Node{Name: fmt.Sprintf("n%d", i+1), Zone: fmt.Sprintf("z%d", i+1)}})
-	}
-	t.change(Change{Workload: &Workload{Namespace: "shop", App: "d", Replicas: 6}})
-	five := intstr.FromInt32(5)
-	t.change(Change{Budget: &Budget{Namespace: "shop", Name: "d", Selector: labels.SelectorFromSet(labels.Set{"app": "d"}), MinAvailable: &five}})
-	for i := range 6 {
-		t.stands(pod(fmt.Sprintf("d%d", i), fmt.Sprintf("n%d", i%3+1)))
-	}
-	t.leads("ek-1")
-	return t
-}
 
 // only wants violations of one kind, at least one; none for "".
 func only(t *testing.T, v Verdict, k Kind) {

@@ -9,54 +9,97 @@ import (
 	"testing"
 )
 
-// bars returns the heights of the drawn rectangles but those of the background
-// and the legend, and fails when the figure is no XML.
-func bars(t *testing.T, c Chart) (heights []string) {
+// attributes returns one of each element that has it, and fails when the figure
+// is no XML.
+func attributes(t *testing.T, f interface{ Write(io.Writer) error }, element, class, name string) (out []string) {
 	t.Helper()
 	var b strings.Builder
-	if err := c.Write(&b); err != nil {
+	if err := f.Write(&b); err != nil {
 		t.Fatal(err)
 	}
 	d := xml.NewDecoder(strings.NewReader(b.String()))
 	for {
 		token, err := d.Token()
 		if errors.Is(err, io.EOF) {
-			break
+			return out
 		}
 		if err != nil {
 			t.Fatalf("%v in\n%s", err, b.String())
 		}
-		if e, ok := token.(xml.StartElement); ok && e.Name.Local == "rect" {
-			for _, a := range e.Attr {
-				if a.Name.Local == "height" {
-					heights = append(heights, a.Value)
-				}
-			}
+		e, ok := token.(xml.StartElement)
+		if !ok || e.Name.Local != element {
+			continue
+		}
+		has := map[string]string{}
+		for _, a := range e.Attr {
+			has[a.Name.Local] = a.Value
+		}
+		if has["class"] == class {
+			out = append(out, has[name])
 		}
 	}
-	return heights[1+len(c.Series):]
 }
 
-// TestHeightsFollowValues: the drawing is 275 high; the scale ends at 1.1 times
-// the highest, or at powers of ten.
+// TestHeightsFollowValues: the drawing is 265 high; the scale ends at 1.1 times
+// the highest.
 func TestHeightsFollowValues(t *testing.T) {
-	c := Chart{Title: "a < b & c", Unit: "s"}
+	c := &Chart{Title: "a < b & c", Y: "seconds"}
 	c.Set("one", "small", Bar{1, 1, 1})
 	c.Set("one", "large", Bar{90, 100, 100})
 	c.Set("two", "large", Bar{math.NaN(), math.NaN(), math.NaN()})
-	if got := strings.Join(bars(t, c), " "); got != "2.5 250.0" {
+	if got := strings.Join(attributes(t, c, "rect", "bar", "height"), " "); got != "2.4 240.9" {
 		t.Errorf("heights %s", got)
 	}
-	c.Log = true
-	if got := strings.Join(bars(t, c), " "); got != "0.0 275.0" {
-		t.Errorf("heights %s with a logarithmic scale", got)
+}
+
+// TestALineIsStraightWhereGrowthIsLinear, and has its points in the order of the
+// sizes.
+func TestALineIsStraightWhereGrowthIsLinear(t *testing.T) {
+	l := &Lines{Title: "time", X: "nodes", Y: "seconds"}
+	for _, x := range []float64{5000, 500, 50} {
+		l.Add("one", Point{x, Bar{x / 100, x / 100, x / 100}})
+	}
+	l.Add("two", Point{500, Bar{0, 0, 0}}) // nothing to draw
+	if l.Empty() || len(l.Curves[1].Points) != 0 {
+		t.Fatalf("%+v", l.Curves)
+	}
+	x, y := attributes(t, l, "circle", "", "cx"), attributes(t, l, "circle", "", "cy")
+	// 0.5, 5 and 50 s on a scale from 0.1 to 100 s, 265 high: 88.3 per decade.
+	if strings.Join(x, " ") != "94.6 405.0 715.4" || strings.Join(y, " ") != "283.3 194.9 106.6" {
+		t.Errorf("points at %v, %v", x, y)
+	}
+}
+
+// TestMarksAreRound and few.
+func TestMarksAreRound(t *testing.T) {
+	for _, c := range []struct {
+		a    axis
+		want string
+	}{
+		{axis{0, 1.1, false}, "0 0.2 0.4 0.6 0.8 1"},
+		{axis{0, 2072, false}, "0 500 1000 1500 2000"},
+		{axis{0, 30.1, false}, "0 5 10 15 20 25 30"},
+		{axis{0.1, 100, true}, "0.1 1 10 100"},
+	} {
+		var got []string
+		for _, v := range c.a.steps() {
+			got = append(got, short(v))
+		}
+		if strings.Join(got, " ") != c.want {
+			t.Errorf("%+v is marked at %v, want %s", c.a, got, c.want)
+		}
 	}
 }
 
 func TestNothingToDraw(t *testing.T) {
-	c := Chart{Log: true}
+	c := &Chart{}
 	c.Set("one", "group", Bar{math.NaN(), math.NaN(), math.NaN()})
-	if got := bars(t, c); len(got) != 0 {
+	if got := attributes(t, c, "rect", "bar", "height"); len(got) != 0 {
+		t.Errorf("drew %v", got)
+	}
+	l := &Lines{}
+	l.Add("one", Point{})
+	if got := attributes(t, l, "circle", "", "cx"); len(got) != 0 || !l.Empty() {
 		t.Errorf("drew %v", got)
 	}
 }

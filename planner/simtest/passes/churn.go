@@ -153,6 +153,7 @@ func (c *Course) scale(i int) {
 // schedule places the pods that wait, in order, as the scheduler would.
 func (c *Course) schedule() {
 	waiting := false
+	c.placed = 0
 	for _, p := range c.o.Pods {
 		waiting = waiting || p.Spec.NodeName == ""
 	}
@@ -168,6 +169,7 @@ func (c *Course) schedule() {
 		id := s.PodByUID(string(p.UID)).ID
 		if to := c.land(w.Predict(id)); to != cluster.NoNode {
 			w.Move(id, to)
+			c.placed++
 			c.o.Pods[i] = bound(p, s.Nodes[to].Name, metav1.NewTime(c.now))
 		}
 	}

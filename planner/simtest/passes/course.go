@@ -67,6 +67,7 @@ type Course struct {
 	state   plan.PlannerState
 	life    map[string]*life // by UID
 	made    int
+	placed  int                            // pods, since the pass before
 	nominal map[string]corev1.ResourceList // by UID: what the template says
 	pods    map[string]int                 // of each ReplicaSet, by UID, ever made
 }

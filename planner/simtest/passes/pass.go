@@ -38,6 +38,8 @@ type Pass struct {
 	Over, Goals, Skewed int
 	// StdDev is that of the nodes' requested CPU after the pass.
 	StdDev float64
+	// Placed pods are those that churn has had placed since the pass before.
+	Placed int
 	// Pending pods after it.
 	Pending     int
 	Nodes, Pods int
@@ -48,9 +50,10 @@ func (c *Course) pass() Pass {
 	s := c.snapshot()
 	opts := c.conf.Planner()
 	c.state = ledger.Expire(c.state, c.now, c.conf.Ledger())
-	pl := planner.New(opts).Plan(s, c.state, c.goals(s), c.now)
-	out := Pass{At: c.now, Nodes: len(s.Nodes), Pods: len(s.Pods)}
-	if c.carryOut(s, pl, opts, &out); out.Evictions > 0 {
+	p := planner.New(opts)
+	pl := p.Plan(s, c.state, c.goals(s), c.now)
+	out := Pass{At: c.now, Nodes: len(s.Nodes), Pods: len(s.Pods), Placed: c.placed}
+	if c.carryOut(p, s, pl, &out); out.Evictions > 0 {
 		s = c.snapshot()
 	}
 	c.stand(s, &out)
@@ -71,9 +74,8 @@ func (c *Course) goals(s *cluster.Snapshot) []plan.Goal {
 	return out
 }
 
-// carryOut evicts move by move. Each replacement lands by the odds of the moment
-// and is Ready before the next leaves.
-func (c *Course) carryOut(s *cluster.Snapshot, pl plan.Plan, opts planner.Options, out *Pass) {
+// carryOut evicts wave by wave, each judged again just before, as a run does.
+func (c *Course) carryOut(p *planner.Planner, s *cluster.Snapshot, pl plan.Plan, out *Pass) {
 	if len(pl.Moves) == 0 {
 		return
 	}
@@ -84,20 +86,33 @@ func (c *Course) carryOut(s *cluster.Snapshot, pl plan.Plan, opts planner.Option
 		}
 	}
 	c.state = ledger.Reserve(c.state, run, pl.Moves, c.now)
-	w := placement.NewWorld(s, opts.Placement)
+	var outcomes []plan.Outcome
+	for wave := 1; wave <= pl.Moves[len(pl.Moves)-1].Wave; wave++ {
+		if wave > 1 {
+			s = c.snapshot()
+		}
+		moves, dropped := p.Recheck(s, c.state, c.goals(s), pl, wave, c.now)
+		outcomes = append(append(outcomes, dropped...), c.evict(s, moves, out)...)
+	}
+	c.state, _ = ledger.Settle(c.state, run.RunID, outcomes, c.now, c.conf.Ledger())
+	c.state = ledger.Close(c.state, run.RunID)
+}
+
+// evict goes move by move. Each replacement lands by the odds of the moment and is
+// Ready before the next leaves.
+func (c *Course) evict(s *cluster.Snapshot, moves []plan.Move, out *Pass) (outcomes []plan.Outcome) {
+	w := placement.NewWorld(s, c.conf.Planner().Placement)
 	at := map[string]int{}
 	for i, p := range c.o.Pods {
 		at[string(p.UID)] = i
 	}
-	var outcomes []plan.Outcome
-	for _, m := range pl.Moves {
+	for _, m := range moves {
 		pod := s.PodByUID(m.Pod.UID).ID
 		to := c.land(w.Predict(pod))
 		w.Move(pod, to)
 		outcomes = append(outcomes, c.replace(at[m.Pod.UID], m, s, to, out))
 	}
-	c.state, _ = ledger.Settle(c.state, run.RunID, outcomes, c.now, c.conf.Ledger())
-	c.state = ledger.Close(c.state, run.RunID)
+	return outcomes
 }
 
 // replace puts the replacement of a pod in its place.

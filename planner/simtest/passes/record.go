@@ -23,6 +23,8 @@ func (r Record) total(of func(Pass) int) (n int) {
 //	rested       evictions of workloads that were to rest
 //	strayed      share of evictions whose replacement landed where that was not accepted
 //	overAtEnd    share of the goals about nodes with excess, mean of the last quarter
+//	overWorst    the same, the worst single pass after the first quarter
+//	evictionsToChurn  evictions beside pods that churn had placed, both after the first quarter
 //	skewedAtEnd  skewed groups for each node, mean of the passes at full hours of the last quarter
 //	lateToEarly  evictions an hour in the last half beside those of the first two hours
 //	pending      most pods that were Pending after a pass
@@ -34,6 +36,11 @@ func (r Record) Figures() map[string]float64 {
 		"rested":    float64(r.total(func(p Pass) int { return p.Rested })),
 		"strayed":   float64(r.total(func(p Pass) int { return p.Strayed })) / evictions,
 	}
+	settled := Record{Passes: r.Passes[len(r.Passes)/4:]}
+	for _, p := range settled.Passes {
+		out["overWorst"] = max(out["overWorst"], float64(p.Over)/float64(max(1, p.Goals)))
+	}
+	out["evictionsToChurn"] = float64(settled.Evictions()) / float64(max(1, settled.total(func(p Pass) int { return p.Placed })))
 	last := r.Passes[len(r.Passes)*3/4:]
 	hours := 0.0
 	for _, p := range last {

@@ -1,0 +1,111 @@
+package chart
+
+import (
+	"io"
+	"math"
+	"slices"
+)
+
+// Point is a measurement at a size.
+type Point struct {
+	X float64
+	Bar
+}
+
+// Curve is one program over all sizes.
+type Curve struct {
+	Name   string
+	Points []Point
+}
+
+// Lines are curves over sizes, both scales logarithmic: what grows in step with
+// the size is a straight line that rises by one decade per decade.
+type Lines struct {
+	Title, X, Y string
+	Curves      []Curve
+}
+
+// Add puts a point onto a curve, which is made when it is not there yet. What is
+// not above 0 cannot be drawn and is left out.
+func (l *Lines) Add(curve string, p Point) {
+	i := slices.IndexFunc(l.Curves, func(c Curve) bool { return c.Name == curve })
+	if i < 0 {
+		i, l.Curves = len(l.Curves), append(l.Curves, Curve{Name: curve})
+	}
+	if p.X > 0 && p.Mid > 0 && p.Low > 0 {
+		l.Curves[i].Points = append(l.Curves[i].Points, p)
+	}
+}
+
+// Empty reports whether there is nothing to draw.
+func (l *Lines) Empty() bool {
+	return !slices.ContainsFunc(l.Curves, func(c Curve) bool { return len(c.Points) > 0 })
+}
+
+// Write draws the lines.
+func (l *Lines) Write(w io.Writer) error {
+	d := begin(w, l.Title, l.X, l.Y)
+	d.x, d.y = l.axes()
+	var names []string
+	for _, c := range l.Curves {
+		names = append(names, c.Name)
+	}
+	d.legend(names)
+	for _, v := range d.y.steps() {
+		d.markY(v)
+	}
+	for _, v := range l.sizes() {
+		d.line(d.along(v), top, d.along(v), height-bottom, grid, 1)
+		d.text(d.along(v), height-bottom+16, "middle", 11, short(v))
+	}
+	for i, c := range l.Curves {
+		d.curve(c, colour(i))
+	}
+	return d.end()
+}
+
+// sizes are all that a curve has a point for.
+func (l *Lines) sizes() (out []float64) {
+	for _, c := range l.Curves {
+		for _, p := range c.Points {
+			out = append(out, p.X)
+		}
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+func (l *Lines) axes() (x, y axis) {
+	y = axis{low: math.Inf(1), log: true}
+	for _, c := range l.Curves {
+		for _, p := range c.Points {
+			y.low, y.high = min(y.low, p.Low), max(y.high, p.High, p.Mid)
+		}
+	}
+	if y.high == 0 {
+		y.low, y.high = 1, 10
+	}
+	y.low, y.high = math.Pow(10, math.Floor(math.Log10(y.low))), math.Pow(10, math.Ceil(math.Log10(y.high)+1e-9))
+	x = axis{low: 1, high: 10, log: true}
+	if all := l.sizes(); len(all) > 0 {
+		x.low, x.high = all[0]/1.2, all[len(all)-1]*1.2
+	}
+	return x, y
+}
+
+// curve draws the line through the medians, and a dot, the range and the value at
+// each.
+func (d *drawing) curve(c Curve, colour string) {
+	slices.SortFunc(c.Points, func(a, b Point) int { return int(a.X - b.X) })
+	for i, p := range c.Points {
+		if i > 0 {
+			before := c.Points[i-1]
+			d.line(d.along(before.X), d.up(before.Mid), d.along(p.X), d.up(p.Mid), colour, 2)
+		}
+		if p.High > p.Low {
+			d.line(d.along(p.X), d.up(p.Low), d.along(p.X), d.up(p.High), colour, 1)
+		}
+		d.printf(`<circle cx="%.1f" cy="%.1f" r="3.5" fill="%s"/>`, d.along(p.X), d.up(p.Mid), colour)
+		d.text(d.along(p.X)+6, d.up(p.Mid)-6, "start", 10, short(p.Mid))
+	}
+}

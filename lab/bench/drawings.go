@@ -1,0 +1,80 @@
+package main
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/evenkeel-project/evenkeel/lab/bench/chart"
+)
+
+// drawing is one file of a figure; its name follows that of the figure, and is
+// empty where there is one only.
+type drawing struct {
+	name, title string
+	chart       interface {
+		Write(io.Writer) error
+		Empty() bool
+	}
+}
+
+// overSizes draws what grows with the cluster, a line per program.
+func overSizes(title, unit string, f func(Cell) float64) func([]Cell) []drawing {
+	return func(cells []Cell) []drawing {
+		l := &chart.Lines{Title: title, X: "nodes, with 20 pods each (both scales logarithmic)", Y: unit}
+		for _, r := range grouped(cells, dry) {
+			least, median, most := r.of(f)
+			l.Add(r[0].Program, chart.Point{X: float64(r[0].Nodes), Bar: chart.Bar{Low: least, Mid: median, High: most}})
+		}
+		return []drawing{{"", title, l}}
+	}
+}
+
+func liveDrawing(cells []Cell) []drawing {
+	c := &chart.Chart{Title: "Peak memory while a few pods are evicted", X: "nodes/pods", Y: "MiB"}
+	for _, r := range grouped(cells, live) {
+		least, median, most := r.of(peakMiB)
+		c.Set(r[0].Program, size{r[0].Nodes, r[0].Pods}.String(), chart.Bar{Low: least, Mid: median, High: most})
+	}
+	return []drawing{{"", c.Title, c}}
+}
+
+// realDrawings have a group per target and a bar per program.
+func realDrawings(cells []Cell) []drawing {
+	var out []drawing
+	for _, line := range realLines {
+		if line.drawn == "" {
+			continue
+		}
+		c := &chart.Chart{Title: "Evicting until quiet: " + line.name, X: "target, nodes/pods", Y: line.unit}
+		for _, r := range grouped(cells, full) {
+			least, median, most := r.of(line.value)
+			t := "(" + r[0].Target + ") " + size{r[0].Nodes, r[0].Pods}.String()
+			c.Set(r[0].Program, t, chart.Bar{Low: least, Mid: median, High: most})
+		}
+		out = append(out, drawing{line.drawn, c.Title, c})
+	}
+	return out
+}
+
+// histograms are those of the first run of each target.
+func histograms(cells []Cell) []drawing {
+	var out []drawing
+	done := map[string]bool{}
+	for _, c := range cells {
+		if c.Phase != full || c.Foretold == nil || len(c.Rounds) == 0 || c.Start == nil || done[c.Target] {
+			continue
+		}
+		done[c.Target] = true
+		h := &chart.Chart{Title: "Nodes by CPU requested, target (" + c.Target + ")", X: "CPU requested, % of allocatable: steps of 5 by their lower ends", Y: "nodes", Plain: true}
+		for i := range c.Start.Histogram {
+			group := fmt.Sprintf("%d", 5*i)
+			h.Set("before", group, exactly(c.Start.Histogram[i]))
+			h.Set("foretold", group, exactly(c.Foretold.Histogram[i]))
+			h.Set("came", group, exactly(c.Rounds[0].After.Histogram[i]))
+		}
+		out = append(out, drawing{c.Target, h.Title, h})
+	}
+	return out
+}
+
+func exactly(n int) chart.Bar { return chart.Bar{Low: float64(n), Mid: float64(n), High: float64(n)} }

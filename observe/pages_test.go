@@ -1,0 +1,84 @@
+package observe
+
+import (
+	"errors"
+	"math/rand/v2"
+	"slices"
+	"strconv"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	k8sruntime "k8s.io/apimachinery/pkg/runtime"
+	ktesting "k8s.io/client-go/testing"
+
+	"github.com/evenkeel-project/evenkeel/planner/simtest"
+)
+
+// TestAListComesInPages where the server does not stream it to a watch, and of each
+// page only what is kept stays.
+func TestAListComesInPages(t *testing.T) {
+	o := simtest.Uneven(rand.New(rand.NewPCG(1, 1)), 60, 1200)
+	simtest.Lifelike(rand.New(rand.NewPCG(1, 1)), o)
+	client := newClient(system())
+	var asked []metav1.ListOptions
+	client.PrependReactor("list", "pods", func(a ktesting.Action) (bool, k8sruntime.Object, error) {
+		opts := a.(ktesting.ListActionImpl).ListOptions
+		asked = append(asked, opts)
+		begin, _ := strconv.Atoi(opts.Continue) // none: from the beginning
+		end := len(o.Pods)
+		if opts.ResourceVersion != "0" && opts.Limit > 0 { // as servers do
+			end = min(end, begin+int(opts.Limit))
+		}
+		out := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "9"}}
+		if end < len(o.Pods) {
+			out.Continue = strconv.Itoa(end)
+		}
+		for _, p := range o.Pods[begin:end] {
+			out.Items = append(out.Items, *p.DeepCopy())
+		}
+		return true, out, nil
+	})
+	watch, ctx := started(t, client)
+	if err := watch.WaitForSync(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if len(asked) != 3 || slices.ContainsFunc(asked, func(o metav1.ListOptions) bool { return o.Limit != 500 || o.ResourceVersion != "" }) {
+		t.Errorf("asked for %+v, want three pages of 500 of the latest state", asked)
+	}
+	objects := watch.Objects()
+	if len(objects.Pods) != len(o.Pods) {
+		t.Fatalf("%d pods, want %d", len(objects.Pods), len(o.Pods))
+	}
+	heavy, shared := 0, map[*corev1.Container]bool{}
+	for _, p := range objects.Pods {
+		if len(p.ManagedFields) > 0 || p.Status.PodIP != "" || p.Spec.Containers[0].LivenessProbe != nil {
+			heavy++
+		}
+		shared[&p.Spec.Containers[0]] = true
+	}
+	if heavy > 0 || len(shared) > 70 {
+		t.Errorf("%d pods are stored as they were sent; %d lists of containers for 60 Deployments", heavy, len(shared))
+	}
+}
+
+// TestAPageThatFailsIsTheListsError, and a version that was seen is asked for.
+func TestAPageThatFailsIsTheListsError(t *testing.T) {
+	_, err := page(metav1.ListOptions{ResourceVersion: "0", ResourceVersionMatch: "NotOlderThan"}, whole, func(o metav1.ListOptions) (*corev1.PodList, error) {
+		if o != (metav1.ListOptions{}) {
+			t.Errorf("asked for %+v", o)
+		}
+		return nil, errors.New("no")
+	})
+	if err == nil {
+		t.Error("no error")
+	}
+	if _, err := page(metav1.ListOptions{ResourceVersion: "7"}, whole, func(o metav1.ListOptions) (*corev1.PodList, error) {
+		if o.ResourceVersion != "7" {
+			t.Errorf("asked for %+v", o)
+		}
+		return &corev1.PodList{}, nil
+	}); err != nil {
+		t.Error(err)
+	}
+}
