@@ -55,6 +55,7 @@ type search struct {
 	round   int32
 	wave    *wave
 	steers  bool               // moves that need hints are looked for
+	aim     aim
 	hinted  [][]cluster.NodeID // nodes hinted in each wave
 	buf     []candidate
 }
@@ -99,10 +100,13 @@ func (c *search) run() {
 	}
 }
 
-// pass serves the goals, those first that need no hints.
+// pass serves the goals, first by moves that need no hints, and of these by the
+// ones that serve most at once.
 func (c *search) pass() {
 	for _, c.steers = range c.phases() {
-		c.rounds()
+		for c.aim = range aims {
+			c.rounds()
+		}
 	}
 	c.closeWave()
 }
