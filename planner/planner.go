@@ -54,7 +54,7 @@ type search struct {
 	triedIn []int32
 	round   int32
 	wave    *wave
-	steers  bool               // moves that need hints are looked for
+	steers  bool // moves that need hints are looked for
 	aim     aim
 	hinted  [][]cluster.NodeID // nodes hinted in each wave
 	buf     []candidate
