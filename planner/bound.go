@@ -2,10 +2,7 @@ package planner
 
 import (
 	"cmp"
-	"fmt"
-	"maps"
 	"slices"
-	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -38,7 +35,7 @@ func (c *search) bound(start *tracker) plan.Bound {
 	p.groups()
 	return plan.Bound{
 		MinEvictions: p.full.fewest(p.full.sums[0] + p.full.sums[1]), MinForPlan: p.planned.fewest(len(c.moves)),
-		Residual: plan.Round(p.residual), ResidualByGoal: p.byGoal, BlockedBy: c.blockers(),
+		Residual: plan.Round(p.residual), ResidualByGoal: p.byGoal, BlockedBy: p.blockers(),
 	}
 }
 
@@ -319,27 +316,4 @@ func fewestMovesOf(counts, leaving, arriving []int, s int) (int, bool) {
 		}
 	}
 	return best, found
-}
-
-// blockers says, for each goal that the plan leaves with excess, which refusals
-// its pods met.
-func (c *search) blockers() []plan.Blocker {
-	out := []plan.Blocker{}
-	for g, goal := range c.goals.list {
-		if goal.Constraint || c.goals.excess(g) == 0 {
-			continue
-		}
-		counts := map[plan.Code]int{}
-		for _, id := range c.podsOf(g) {
-			if r, ok := c.refused.byPod[id]; ok {
-				counts[r.reason.Code]++
-			}
-		}
-		for _, code := range slices.SortedFunc(maps.Keys(counts), func(a, b plan.Code) int {
-			return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(string(a), string(b)))
-		}) {
-			out = append(out, plan.Blocker{Code: code, Detail: fmt.Sprintf("%s (%s): %d of its pods", goal.Subject, goal.ID, counts[code])})
-		}
-	}
-	return out
 }

@@ -8,7 +8,6 @@
 package planner
 
 import (
-	"slices"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -57,6 +56,7 @@ type search struct {
 	steers  bool // moves that need hints are looked for
 	aim     aim
 	hinted  [][]cluster.NodeID // nodes hinted in each wave
+	stuck   []int              // by goal: attempts that left it unmet
 	buf     []candidate
 }
 
@@ -76,28 +76,11 @@ func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []p
 	schedulers := p.opts.Shadow.States(s, p.opts.Placement.Profiles, st.Schedulers)
 	c := &search{
 		scene: p.newScene(s, goals, schedulers), p: p, st: st, now: now, schedulers: schedulers, hour: ledger.LastHour(st, now),
-		refused: newRefusals(), moved: make([]bool, len(s.Pods)), triedIn: make([]int32, len(s.Pods)),
+		refused: newRefusals(), moved: make([]bool, len(s.Pods)), triedIn: make([]int32, len(s.Pods)), stuck: make([]int, len(goals)),
 	}
 	c.limits = newLimits(s, p.opts.Limits, c.hour)
 	c.verdict = newVerdicts(s, c.world, st, &p.opts, now)
 	return c
-}
-
-// run finds the moves, in waves. What limits allow goes to moves that need no
-// hints on nodes first. Where moves have become needless it goes on without them,
-// unless that ends farther from a goal.
-func (c *search) run() {
-	c.wave = newWave(c.scene.clone(), newLost(), 1)
-	c.pass()
-	if !slices.ContainsFunc(c.moves, func(m wavedStep) bool { return c.needless(m.step) }) {
-		return
-	}
-	first := c.outcome()
-	c.replay()
-	c.pass()
-	if c.dropLast(); c.worseThan(first) {
-		c.restore(first)
-	}
 }
 
 // pass serves the goals, first by moves that need no hints, and of these by the
@@ -125,7 +108,7 @@ func (c *search) rounds() {
 	for again := true; again; {
 		c.round++
 		was := len(c.moves)
-		c.serveAll(c.goals.byNeed())
+		c.serveAll(c.goals.byNeed(c.stuck))
 		_, spent := c.limits.spent()
 		again = len(c.moves) > was && !spent
 	}
@@ -211,6 +194,9 @@ func (c *search) best(g int) answer {
 // lands well. Where it may later, with hints, no reason is given yet.
 func (c *search) try(pod cluster.PodID, g int) (answer, plan.Reason) {
 	if reason, no := c.check(pod); no {
+		return refused, reason
+	}
+	if reason, no := c.spentEffort(); no {
 		return refused, reason
 	}
 	a, reason := c.join(pod, g)

@@ -1,6 +1,9 @@
 package planner
 
-import "github.com/evenkeel-project/evenkeel/cluster"
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement"
+)
 
 // reach says where replacements could stand under any plan, however many other pods
 // leave: what it denies is proven. It asks the filters that no other pod changes; and
@@ -78,4 +81,25 @@ func (r *reach) staying(n cluster.NodeID) *held {
 		}
 	}
 	return at
+}
+
+// runs reports whether the pod could run on another node, of those that pass, were it
+// empty; selects, whether it could but for its volumes.
+func (r *reach) runs(pod cluster.PodID, pass func(cluster.NodeID) bool) bool {
+	could, none := r.c.world.CouldRun(pod), cluster.Resources{}
+	return r.other(pod, func(n cluster.NodeID) bool { return pass(n) && could(n, &none, 0) })
+}
+
+func (r *reach) selects(pod cluster.PodID, pass func(cluster.NodeID) bool) bool {
+	runs := placement.Runs(r.c.s.Pods[pod].Object)
+	return r.other(pod, func(n cluster.NodeID) bool { return pass(n) && runs(&r.c.s.Nodes[n]) })
+}
+
+func (r *reach) other(pod cluster.PodID, pass func(cluster.NodeID) bool) bool {
+	for i := range r.c.s.Nodes {
+		if n := cluster.NodeID(i); n != r.c.s.Pods[pod].Node && r.c.ready[n] && pass(n) {
+			return true
+		}
+	}
+	return false
 }
