@@ -25,7 +25,7 @@ type Planner struct{ opts Options }
 // New returns a planner.
 func New(opts Options) *Planner { return &Planner{opts} }
 
-// Plan answers the goals. Cost: in each round at most one landing prediction per
+// Plan answers the goals. Cost: in each round of an attempt at most one landing prediction per
 // pod whose leaving could serve a goal, and two per move.
 func (p *Planner) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
 	c := p.newSearch(s, st, p.asked(s, st, goals, now), now)
