@@ -7,12 +7,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Further attempts cost as much as the first. Clusters of up to some hundred nodes
-// get several; where one takes more predictions than this, it is the only one.
+// Further attempts cost as much as the first. Clusters of up to some hundred nodes get
+// several: as many as let all attempts together foretell the places of so many pods,
+// times nodes. At 200 nodes that is 20,000 predictions.
 const (
-	mostAttempts     = 6
-	againPredictions = 40_000
-	attemptsInVain   = 2
+	mostAttempts   = 6
+	againEffort    = 4_000_000
+	attemptsInVain = 2
 )
 
 // run finds the moves, in waves. What an attempt leaves unmet often is so because
@@ -77,12 +78,17 @@ func (c *search) attempt() {
 }
 
 // mostAgain is how many predictions there may be with a further attempt, which is
-// expected to take as many as the last.
+// expected to take as many as the last. None is made where limits are spent: what is
+// left is then for the next pass.
 func (c *search) mostAgain() int {
-	if most := c.p.opts.Effort; most > 0 {
-		return min(most, againPredictions)
+	if _, spent := c.limits.spent(); spent {
+		return 0
 	}
-	return againPredictions
+	most := againEffort / max(1, len(c.s.Nodes))
+	if effort := c.p.opts.Effort; effort > 0 {
+		most = min(most, effort)
+	}
+	return most
 }
 
 // spentEffort says why no more landings are foretold. The search then ends by itself,

@@ -87,23 +87,24 @@ func (p *proof) binding(g int, id cluster.PodID) string {
 	if !p.reach.leaves(id) {
 		return ""
 	}
-	pass, here := everyNode, "this node"
+	others, here := p.reach.all, "this node"
 	if k, ok := p.start.at[g].(*skew); ok {
 		from, counted := k.domain(p.s.Pods[id].Node)
 		if !counted {
 			return ""
 		}
 		here = p.goals.list[g].Domains[from]
-		pass = func(n cluster.NodeID) bool { at, counted := k.domain(n); return counted && at != from }
+		nodes, _ := p.reach.byDomain(k)
+		others = slices.Concat(append(nodes[:from:from], nodes[from+1:]...)...)
 	} else if zone := p.limits.zone[p.s.Pods[id].Node]; zone != "" {
 		here = zone
 	}
 	switch {
-	case p.reach.anywhere(id, pass):
+	case p.reach.among(id, others):
 		return ""
-	case p.reach.runs(id, pass):
+	case p.reach.runs(id, others):
 		return "too large for any other node, even when every pod that may leave has left"
-	case p.reach.selects(id, pass):
+	case p.reach.selects(id, others):
 		return "pinned by PersistentVolumes in " + here
 	}
 	return "kept from every other node by selectors, affinity, taints or cordons"

@@ -102,7 +102,7 @@ func (p *proof) amounts(g int) {
 
 // counts reports whether a pod can leave its node for good.
 func (p *proof) counts(pod cluster.PodID) bool {
-	return p.reach.leaves(pod) && p.reach.anywhere(pod, everyNode)
+	return p.reach.leaves(pod) && p.reach.anywhere(pod)
 }
 
 // stays notes a share of a goal's excess, in the goal's unit v, as residual.
@@ -220,17 +220,17 @@ type mobile struct {
 // able finds the pods of a group that could change domain. open says that one could
 // come from where the goal does not count, or go there.
 func (p *proof) able(k *skew, g plan.Goal) (m mobile, open bool) {
-	outside := func(n cluster.NodeID) bool { _, counted := k.domain(n); return !counted }
+	nodes, outside := p.reach.byDomain(k)
 	m.leaving, m.arriving = make([]int, len(k.counts)), make([]int, len(k.counts))
 	for _, id := range g.Pods {
 		from, counted := k.domain(p.s.Pods[id].Node)
 		if p.s.Pods[id].Terminal || !p.reach.leaves(id) {
 			continue
 		}
-		if !counted || p.reach.anywhere(id, outside) {
+		if !counted || p.reach.among(id, outside) {
 			return m, true
 		}
-		if p.enters(k, id, from, m.arriving) {
+		if p.enters(nodes, id, from, m.arriving) {
 			m.pods, m.domains = append(m.pods, id), append(m.domains, from)
 			m.leaving[from]++
 		}
@@ -240,9 +240,9 @@ func (p *proof) able(k *skew, g plan.Goal) (m mobile, open bool) {
 
 // enters counts the domains that the pod could move to, and reports whether there
 // are any.
-func (p *proof) enters(k *skew, id cluster.PodID, from int, arriving []int) (any bool) {
-	for z := range k.counts {
-		if z != from && p.reach.anywhere(id, func(n cluster.NodeID) bool { at, ok := k.domain(n); return ok && at == z }) {
+func (p *proof) enters(nodes [][]cluster.NodeID, id cluster.PodID, from int, arriving []int) (any bool) {
+	for z := range nodes {
+		if z != from && p.reach.among(id, nodes[z]) {
 			arriving[z]++
 			any = true
 		}

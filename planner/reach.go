@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"slices"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
 )
@@ -15,6 +17,10 @@ type reach struct {
 	// start are the goals as they were.
 	start *tracker
 	stay  []held // by node
+	all   []cluster.NodeID
+	// last is the pod that was asked about last, and could what is known of it.
+	last  cluster.PodID
+	could func(cluster.NodeID, *cluster.Resources, int64) bool
 }
 
 // held is what the pods request that stay on a node whatever the plan.
@@ -25,7 +31,11 @@ type held struct {
 }
 
 func (c *search) newReach(start *tracker) *reach {
-	return &reach{c, start, make([]held, len(c.s.Nodes))}
+	r := &reach{c: c, start: start, stay: make([]held, len(c.s.Nodes))}
+	for i := range c.s.Nodes {
+		r.all = append(r.all, cluster.NodeID(i))
+	}
+	return r
 }
 
 // leaves reports whether the pod may leave at all.
@@ -34,12 +44,35 @@ func (r *reach) leaves(pod cluster.PodID) bool {
 	return !refused
 }
 
-// anywhere reports whether the pod could end on another node, of those that pass.
-func (r *reach) anywhere(pod cluster.PodID, pass func(cluster.NodeID) bool) bool {
-	from, could := r.c.s.Pods[pod].Node, r.c.world.CouldRun(pod)
-	for i := range r.c.s.Nodes {
-		n := cluster.NodeID(i)
-		if n == from || !r.c.ready[n] || !pass(n) {
+// byDomain are the nodes of each domain of a group, and those in none.
+func (r *reach) byDomain(k *skew) (in [][]cluster.NodeID, outside []cluster.NodeID) {
+	in = make([][]cluster.NodeID, len(k.counts))
+	for _, n := range r.all {
+		if z, counted := k.domain(n); counted {
+			in[z] = append(in[z], n)
+		} else {
+			outside = append(outside, n)
+		}
+	}
+	return in, outside
+}
+
+// of is what CouldRun says of the pod.
+func (r *reach) of(pod cluster.PodID) func(cluster.NodeID, *cluster.Resources, int64) bool {
+	if r.could == nil || r.last != pod {
+		r.last, r.could = pod, r.c.world.CouldRun(pod)
+	}
+	return r.could
+}
+
+// anywhere reports whether the pod could end on another node.
+func (r *reach) anywhere(pod cluster.PodID) bool { return r.among(pod, r.all) }
+
+// among reports whether the pod could end on one of these nodes, other than its own.
+func (r *reach) among(pod cluster.PodID, nodes []cluster.NodeID) bool {
+	from, could := r.c.s.Pods[pod].Node, r.of(pod)
+	for _, n := range nodes {
+		if n == from || !r.c.ready[n] {
 			continue
 		}
 		// Most nodes can take it as they are, so that nobody need ask who could leave.
@@ -53,8 +86,6 @@ func (r *reach) anywhere(pod cluster.PodID, pass func(cluster.NodeID) bool) bool
 	}
 	return false
 }
-
-func everyNode(cluster.NodeID) bool { return true }
 
 // bears reports whether no goal about the node is worse off than at first when the
 // pod stands there beside those.
@@ -83,23 +114,20 @@ func (r *reach) staying(n cluster.NodeID) *held {
 	return at
 }
 
-// runs reports whether the pod could run on another node, of those that pass, were it
+// runs reports whether the pod could run on another node, of these, were it
 // empty; selects, whether it could but for its volumes.
-func (r *reach) runs(pod cluster.PodID, pass func(cluster.NodeID) bool) bool {
-	could, none := r.c.world.CouldRun(pod), cluster.Resources{}
-	return r.other(pod, func(n cluster.NodeID) bool { return pass(n) && could(n, &none, 0) })
+func (r *reach) runs(pod cluster.PodID, nodes []cluster.NodeID) bool {
+	could, none := r.of(pod), cluster.Resources{}
+	return r.other(pod, nodes, func(n cluster.NodeID) bool { return could(n, &none, 0) })
 }
 
-func (r *reach) selects(pod cluster.PodID, pass func(cluster.NodeID) bool) bool {
+func (r *reach) selects(pod cluster.PodID, nodes []cluster.NodeID) bool {
 	runs := placement.Runs(r.c.s.Pods[pod].Object)
-	return r.other(pod, func(n cluster.NodeID) bool { return pass(n) && runs(&r.c.s.Nodes[n]) })
+	return r.other(pod, nodes, func(n cluster.NodeID) bool { return runs(&r.c.s.Nodes[n]) })
 }
 
-func (r *reach) other(pod cluster.PodID, pass func(cluster.NodeID) bool) bool {
-	for i := range r.c.s.Nodes {
-		if n := cluster.NodeID(i); n != r.c.s.Pods[pod].Node && r.c.ready[n] && pass(n) {
-			return true
-		}
-	}
-	return false
+func (r *reach) other(pod cluster.PodID, nodes []cluster.NodeID, pass func(cluster.NodeID) bool) bool {
+	return slices.ContainsFunc(nodes, func(n cluster.NodeID) bool {
+		return n != r.c.s.Pods[pod].Node && r.c.ready[n] && pass(n)
+	})
 }
