@@ -92,7 +92,7 @@ func DefaultOptions() Options {
 		Breaker:                  breaker.DefaultOptions(),
 		Benefit:                  ledger.DefaultBenefit(),
 		SamplesPerCode:           20,
-		Effort:                   1_000_000,
+		Effort:                   500_000,
 	}
 }
 
