@@ -124,6 +124,7 @@ func (c *Config) Planner() planner.Options {
 	o.UtilizationLimit = c.Impact.UtilizationLimit
 	l := c.Limits
 	o.Limits = planner.Limits{PerPass: l.PerPass, PerNode: l.PerNode, PerNamespace: l.PerNamespace, PerOwner: l.PerOwner, PerZone: l.PerZone, PerHour: planner.PerHour(l.PerHour)}
+	o.Effort = l.Effort.Of(0)
 	f := c.Evictor.InFlight
 	o.InFlight = planner.InFlight{Total: f.Total.Of(0), PerNode: f.PerNode.Of(0), PerOwner: f.PerOwner.Of(0)}
 	o.Breaker, o.Benefit = c.Breaker(), c.Benefits()

@@ -35,7 +35,7 @@ func Default() *Config {
 			ProtectedStorageClasses: []string{}, Controllers: []string{}, NoEvictionPolicy: string(guard.Preferred)},
 		Limits: Limits{PerPass: plan.Absolute(50), PerNode: plan.Absolute(5), PerNamespace: plan.Percent(20),
 			PerOwner: plan.Percent(50), PerZone: plan.Absolute(20),
-			PerHour: PerHour{plan.Absolute(10), plan.Absolute(100), plan.Absolute(300)}},
+			PerHour: PerHour{plan.Absolute(10), plan.Absolute(100), plan.Absolute(300)}, Effort: plan.Absolute(500_000)},
 		Windows:   Windows{[]Window{}, []Window{}},
 		Placement: Placement{Profiles: []PlacementProfile{}, Shadow: Shadow{MinBindings: 50, MinHitRate: 0.9}},
 		Evictor: Evictor{PerMinute: plan.Absolute(30),

@@ -135,6 +135,8 @@ type Limits struct {
 	PerOwner     plan.Count `json:"perOwner"`
 	PerZone      plan.Count `json:"perZone"`
 	PerHour      PerHour    `json:"perHour"`
+	// Effort is how many landings a plan may foretell; a number or unlimited.
+	Effort plan.Count `json:"effort"`
 }
 
 // PerHour bounds evictions over the last hour.

@@ -33,6 +33,9 @@ type Plan struct {
 	// Holds say why moves are not carried out although they are planned, or not
 	// planned although a strategy is due.
 	Holds []Hold `json:"holds,omitempty"`
+	// CutShort says why the search ended before it had tried everything; empty: it
+	// did not.
+	CutShort string `json:"cutShort,omitempty"`
 	// NotEnforced lists default limits of the config that this version does
 	// not enforce yet, by field path.
 	NotEnforced []string `json:"notEnforced,omitempty"`

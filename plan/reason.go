@@ -73,6 +73,7 @@ const (
 	NoTargetFits     Code = "NoTargetFits"
 	WouldReturn      Code = "WouldReturn"
 	UncertainLanding Code = "UncertainLanding"
+	EffortSpent      Code = "EffortSpent"
 )
 
 // Why a budget or limit forbids it.

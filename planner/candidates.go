@@ -35,6 +35,9 @@ func (c *search) candidates(g int) []candidate {
 		if from == cluster.NoNode || !c.goals.couldServe(g, id, from) {
 			return
 		}
+		if c.aim == nodeAndGroup && !c.goals.twofold(id, from) {
+			return
+		}
 		p := &c.s.Pods[id]
 		out = append(out, candidate{id, c.verdict.rank(id), c.goals.gain(id, from), c.size(goal, p), cost(p)})
 	}

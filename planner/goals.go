@@ -149,9 +149,10 @@ func (t *tracker) served(pod cluster.PodID, from, to cluster.NodeID) []int {
 	return slices.Compact(out)
 }
 
-// byNeed lists the requested goals with excess: heavier first, then those with
-// more to do relative to what is allowed, then in goal order.
-func (t *tracker) byNeed() []int {
+// byNeed lists the requested goals with excess: heavier first, then those that more
+// attempts left unmet, then those with more to do relative to what is allowed, then in
+// goal order.
+func (t *tracker) byNeed(stuck []int) []int {
 	var out []int
 	for i, g := range t.list {
 		if !g.Constraint && t.excess(i) > 0 {
@@ -160,7 +161,7 @@ func (t *tracker) byNeed() []int {
 	}
 	slices.SortStableFunc(out, func(a, b int) int {
 		ga, gb := t.list[a], t.list[b]
-		return cmp.Or(cmp.Compare(gb.Weight, ga.Weight), cmp.Compare(t.drained(a), t.drained(b)), cmp.Compare(kindOrder(ga.Kind), kindOrder(gb.Kind)), cmp.Compare(t.reported(b), t.reported(a)))
+		return cmp.Or(cmp.Compare(gb.Weight, ga.Weight), cmp.Compare(t.drained(a), t.drained(b)), cmp.Compare(stuck[b], stuck[a]), cmp.Compare(kindOrder(ga.Kind), kindOrder(gb.Kind)), cmp.Compare(t.reported(b), t.reported(a)))
 	})
 	return out
 }

@@ -41,6 +41,9 @@ type Options struct {
 	Breaker breaker.Options
 	// Benefit says when a strategy is held that does not pay off.
 	Benefit ledger.BenefitOptions
+	// Effort is how many landings a plan may foretell; 0: any number. After that the
+	// plan is the best so far, see plan.Plan.CutShort.
+	Effort int
 	// Strategies are all that are enabled, in order, so that one without a goal
 	// can be told from one whose goals are met.
 	Strategies []StrategyInfo
@@ -89,6 +92,7 @@ func DefaultOptions() Options {
 		Breaker:                  breaker.DefaultOptions(),
 		Benefit:                  ledger.DefaultBenefit(),
 		SamplesPerCode:           20,
+		Effort:                   500_000,
 	}
 }
 
@@ -106,6 +110,9 @@ func (o Options) Validate() []error {
 	}
 	if o.InFlight.Total < 1 || o.InFlight.PerNode < 1 || o.InFlight.PerOwner < 1 {
 		errs = append(errs, fmt.Errorf("inFlight: every value must be 1 or more, got %+v", o.InFlight))
+	}
+	if o.Effort < 0 {
+		errs = append(errs, fmt.Errorf("effort: %d is negative", o.Effort))
 	}
 	return errs
 }

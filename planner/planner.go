@@ -25,7 +25,7 @@ type Planner struct{ opts Options }
 // New returns a planner.
 func New(opts Options) *Planner { return &Planner{opts} }
 
-// Plan answers the goals. Cost: in each round at most one landing prediction per
+// Plan answers the goals. Cost: in each round of an attempt at most one landing prediction per
 // pod whose leaving could serve a goal, and two per move.
 func (p *Planner) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
 	c := p.newSearch(s, st, p.asked(s, st, goals, now), now)
@@ -53,8 +53,10 @@ type search struct {
 	triedIn []int32
 	round   int32
 	wave    *wave
-	steers  bool               // moves that need hints are looked for
+	steers  bool // moves that need hints are looked for
+	aim     aim
 	hinted  [][]cluster.NodeID // nodes hinted in each wave
+	stuck   []int              // by goal: attempts that left it unmet
 	buf     []candidate
 	spots   []cluster.NodeID // scratch of countAcceptable
 	lacking []int64
@@ -76,28 +78,11 @@ func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []p
 	schedulers := p.opts.Shadow.States(s, p.opts.Placement.Profiles, st.Schedulers)
 	c := &search{
 		scene: p.newScene(s, goals, schedulers), p: p, st: st, now: now, schedulers: schedulers, hour: ledger.LastHour(st, now),
-		refused: newRefusals(), moved: make([]bool, len(s.Pods)), triedIn: make([]int32, len(s.Pods)),
+		refused: newRefusals(), moved: make([]bool, len(s.Pods)), triedIn: make([]int32, len(s.Pods)), stuck: make([]int, len(goals)),
 	}
 	c.limits = newLimits(s, p.opts.Limits, c.hour)
 	c.verdict = newVerdicts(s, c.world, st, &p.opts, now)
 	return c
-}
-
-// run finds the moves, in waves. What limits allow goes to moves that need no
-// hints on nodes first. Where moves have become needless it goes on without them,
-// unless that ends farther from a goal.
-func (c *search) run() {
-	c.wave = newWave(c.scene.clone(), newLost(), 1)
-	c.pass()
-	if c.countNeedless()*worthwhile < len(c.moves) {
-		return
-	}
-	first := c.outcome()
-	c.replay()
-	c.pass()
-	if c.dropLast(); c.worseThan(first) {
-		c.restore(first)
-	}
 }
 
 // worthwhile: what concerns fewer than one in so many moves is not worth looking at
@@ -107,10 +92,13 @@ func (c *search) run() {
 // it is about each of them.
 const worthwhile = 200
 
-// pass serves the goals, those first that need no hints.
+// pass serves the goals, first by moves that need no hints, and of these by the
+// ones that serve most at once.
 func (c *search) pass() {
 	for _, c.steers = range c.phases() {
-		c.rounds()
+		for c.aim = range aims {
+			c.rounds()
+		}
 	}
 	c.closeWave()
 }
@@ -129,7 +117,7 @@ func (c *search) rounds() {
 	for again := true; again; {
 		c.round++
 		was := len(c.moves)
-		c.serveAll(c.goals.byNeed())
+		c.serveAll(c.goals.byNeed(c.stuck))
 		_, spent := c.limits.spent()
 		again = len(c.moves) > was && (len(c.moves)-was)*worthwhile >= len(c.moves) && !spent
 	}
@@ -215,6 +203,9 @@ func (c *search) best(g int) answer {
 // lands well. Where it may later, with hints, no reason is given yet.
 func (c *search) try(pod cluster.PodID, g int) (answer, plan.Reason) {
 	if reason, no := c.check(pod); no {
+		return refused, reason
+	}
+	if reason, no := c.spentEffort(); no {
 		return refused, reason
 	}
 	a, reason := c.join(pod, g)

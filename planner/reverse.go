@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // replay takes back every move without which all goals stand as well at
@@ -64,14 +65,25 @@ type outcome struct {
 	hinted  [][]cluster.NodeID
 	refused *refusals
 	excess  []int64 // by goal
+	// left sums the shares of the goals' excess at first, times their weights.
+	left float64
 }
 
 func (c *search) outcome() outcome {
-	o := outcome{c.moves, c.hinted, &refusals{maps.Clone(c.refused.byPod)}, make([]int64, len(c.goals.list))}
+	o := outcome{c.moves, c.hinted, &refusals{maps.Clone(c.refused.byPod)}, make([]int64, len(c.goals.list)), 0}
 	for g := range o.excess {
 		o.excess[g] = c.goals.excess(g)
+		if goal := &c.goals.list[g]; !goal.Constraint {
+			o.left += float64(goal.Weight * float64(o.excess[g]) / float64(c.goals.initial[g]))
+		}
 	}
 	return o
+}
+
+// better: less excess is left, or as much with fewer evictions.
+func (o outcome) better(than outcome) bool {
+	a, b := plan.Round(o.left), plan.Round(than.left)
+	return a < b || a == b && len(o.moves) < len(than.moves)
 }
 
 // worseThan reports whether a requested goal is farther from being met.

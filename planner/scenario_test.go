@@ -146,12 +146,18 @@ func text(p plan.Plan) string {
 			fmt.Fprintf(&b, "strategy %s: %d of %d goals unmet, not asked for\n", st.Name, st.Unmet, st.Goals)
 		}
 	}
+	if p.CutShort != "" {
+		fmt.Fprintf(&b, "cut short: %s\n", p.CutShort)
+	}
 	fmt.Fprintf(&b, "bound: %d evictions, residual %v\n", p.Bound.MinEvictions, p.Bound.Residual)
 	if p.Bound.MinForPlan != p.Bound.MinEvictions {
 		fmt.Fprintf(&b, "bound of this plan: %d evictions\n", p.Bound.MinForPlan)
 	}
 	for _, id := range slices.Sorted(maps.Keys(p.Bound.ResidualByGoal)) {
 		fmt.Fprintf(&b, "stays of %s: %v\n", id, p.Bound.ResidualByGoal[id])
+	}
+	for _, x := range p.Bound.BlockedBy {
+		fmt.Fprintf(&b, "blocked: %s: %s\n", x.Code, x.Detail)
 	}
 	return b.String()
 }

@@ -15,13 +15,15 @@ type scene struct {
 	ready []bool // by node
 	world *placement.World
 	goals *tracker
+	// predictions counts the landings that were foretold, in all clones together.
+	predictions *int
 }
 
 // newScene is the cluster as the snapshot has it.
 func (p *Planner) newScene(s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState) *scene {
 	o := p.opts.Placement
 	o.Profiles = p.opts.Shadow.Profiles(o.Profiles, schedulers)
-	c := &scene{s, &p.opts, newSteering(s, &p.opts), make([]bool, len(s.Nodes)), placement.NewWorld(s, o), newTracker(s, goals)}
+	c := &scene{s, &p.opts, newSteering(s, &p.opts), make([]bool, len(s.Nodes)), placement.NewWorld(s, o), newTracker(s, goals), new(int)}
 	for i := range s.Nodes {
 		c.ready[i] = s.Nodes[i].Ready
 	}

@@ -8,9 +8,9 @@ import (
 )
 
 // bruteFewest finds the fewest moves by trying all move sequences level by level.
-func bruteFewest(counts, leaving []int, s int) (int, bool) {
-	type node struct{ counts, leaving []int }
-	level := []node{{counts, leaving}}
+func bruteFewest(counts, leaving, arriving []int, s int) (int, bool) {
+	type node struct{ counts, leaving, arriving []int }
+	level := []node{{counts, leaving, arriving}}
 	for depth := 0; depth <= 6; depth++ {
 		seen := map[string]bool{}
 		var next []node
@@ -20,17 +20,18 @@ func bruteFewest(counts, leaving []int, s int) (int, bool) {
 			}
 			for a := range n.counts {
 				for b := range n.counts {
-					if a == b || n.counts[a] == 0 || n.leaving[a] == 0 {
+					if a == b || n.counts[a] == 0 || n.leaving[a] == 0 || n.arriving[b] == 0 {
 						continue
 					}
-					c, l := slices.Clone(n.counts), slices.Clone(n.leaving)
+					c, l, in := slices.Clone(n.counts), slices.Clone(n.leaving), slices.Clone(n.arriving)
 					c[a]--
 					c[b]++
 					l[a]--
-					key := string(rune('0'+depth)) + keyOf(c) + "|" + keyOf(l)
+					in[b]--
+					key := string(rune('0'+depth)) + keyOf(c) + "|" + keyOf(l) + "|" + keyOf(in)
 					if !seen[key] {
 						seen[key] = true
-						next = append(next, node{c, l})
+						next = append(next, node{c, l, in})
 					}
 				}
 			}
@@ -52,7 +53,7 @@ func TestFewestMovesIsWhatExhaustiveSearchFinds(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		counts := rapid.SliceOfN(rapid.IntRange(0, 4), 2, 4).Draw(t, "counts")
 		s := rapid.IntRange(1, 3).Draw(t, "s")
-		want, ok := bruteFewest(counts, counts, s)
+		want, ok := bruteFewest(counts, counts, []int{9, 9, 9, 9}, s)
 		if !ok {
 			t.Skip("more than six moves")
 		}
@@ -65,16 +66,17 @@ func TestFewestMovesIsWhatExhaustiveSearchFinds(t *testing.T) {
 func TestFewestMovesWithPinnedPods(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(2, 3).Draw(t, "n")
-		counts, leaving := make([]int, n), make([]int, n)
+		counts, leaving, arriving := make([]int, n), make([]int, n), make([]int, n)
 		for i := range counts {
 			counts[i] = rapid.IntRange(0, 4).Draw(t, "count")
 			leaving[i] = rapid.IntRange(0, counts[i]).Draw(t, "leaving")
+			arriving[i] = rapid.IntRange(0, 5).Draw(t, "arriving")
 		}
 		s := rapid.IntRange(1, 2).Draw(t, "s")
-		got, ok := fewestMovesOf(counts, leaving, s)
-		want, wantOK := bruteFewest(counts, leaving, s)
+		got, ok := fewestMovesOf(counts, leaving, arriving, s)
+		want, wantOK := bruteFewest(counts, leaving, arriving, s)
 		if ok != wantOK || ok && got != want {
-			t.Fatalf("fewestMovesOf(%v, %v, %d) = %d %v, exhaustive search finds %d %v", counts, leaving, s, got, ok, want, wantOK)
+			t.Fatalf("fewestMovesOf(%v, %v, %v, %d) = %d %v, exhaustive search finds %d %v", counts, leaving, arriving, s, got, ok, want, wantOK)
 		}
 	})
 }
@@ -92,4 +94,32 @@ func TestEveryUsefulMoveLowersTheCountByOne(t *testing.T) {
 	if spread(counts) > 1 {
 		t.Fatalf("%v is not even", counts)
 	}
+}
+
+// TestOnlyFullDomainsGive: however counts change, domains that are not above m1 bring
+// a group no nearer to its limit.
+func TestOnlyFullDomainsGive(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		counts := rapid.SliceOfN(rapid.IntRange(0, 6), 2, 5).Draw(t, "counts")
+		s := rapid.IntRange(1, 3).Draw(t, "s")
+		k := &skew{counts: slices.Clone(counts), limit: s, moves: fewestMoves(counts, s)}
+		if k.moves == 0 {
+			t.Skip("met")
+		}
+		m1, given := k.leastFull(), 0
+		for range rapid.IntRange(1, 12).Draw(t, "moves") {
+			from, to := rapid.IntRange(0, len(counts)-1).Draw(t, "from"), rapid.IntRange(0, len(counts)-1).Draw(t, "to")
+			if from == to || k.counts[from] == 0 {
+				continue
+			}
+			k.counts[from]--
+			k.counts[to]++
+			if counts[from] > m1 {
+				given++
+			}
+		}
+		if gone := k.moves - fewestMoves(k.counts, s); gone > given {
+			t.Fatalf("%v becomes %v, %d moves nearer to %d, by %d moves out of domains above %d", counts, k.counts, gone, s, given, m1)
+		}
+	})
 }

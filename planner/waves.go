@@ -95,6 +95,9 @@ func (c *search) join(pod cluster.PodID, g int) (answer, plan.Reason) {
 		return a, reason
 	}
 	m := step{pod: pod, from: c.world.NodeOf(pod), landing: l, goal: g}
+	if c.aim < anyGoal && !c.goals.servesAll(pod, m.from, l.to) {
+		return refused, plan.Reason{} // a later aim takes it
+	}
 	if len(l.hinted) > len(w.hinted) && len(w.steps) > 0 {
 		if !c.rehint(append(slices.Clone(w.steps), m), l.hinted) {
 			return later, plan.Reason{}

@@ -25,6 +25,9 @@ func (t *table) bound(p plan.Plan) {
 	if more := p.Bound.MinEvictions - len(p.Moves); more > 0 && !level(p) {
 		t.line("  To level what can be levelled takes at least %s, which limits or budgets forbid or which would not help.", count(more, "more eviction"))
 	}
+	if p.CutShort != "" {
+		t.line("  The search was cut short: %s.", safe(p.CutShort))
+	}
 	if left := t.residuals(p); left != "" {
 		t.line("  No permitted eviction removes %s.", left)
 	}

@@ -1,0 +1,37 @@
+package placement
+
+import "github.com/evenkeel-project/evenkeel/cluster"
+
+// CouldRun says of each node whether a replacement of the pod could run there beside
+// so many pods that request so much, whatever else there is: whether the filters that
+// no other pod changes let it, of readiness, selectors, taints, volumes and declared
+// features, and that of resources. Ports, limits of volumes, spread and affinity among
+// pods are not asked. True where it is not known.
+func (w *World) CouldRun(p cluster.PodID) func(n cluster.NodeID, held *cluster.Resources, pods int64) bool {
+	if _, ok := w.Supported(p); !ok {
+		return func(cluster.NodeID, *cluster.Resources, int64) bool { return true }
+	}
+	in := w.incomingOf(p)
+	return func(n cluster.NodeID, held *cluster.Resources, pods int64) bool {
+		return in.canRun[n] && in.noClaim == "" && passes(in.bindOK, n) && passes(in.zoneOK, n) && passes(in.featuresOK, n) &&
+			holds(&w.snap.Nodes[n], in.asked, held, pods)
+	}
+}
+
+func passes(ok []bool, n cluster.NodeID) bool { return ok == nil || ok[n] }
+
+// holds reports whether a node has room for what is asked; nil: nothing is.
+func holds(n *cluster.Node, asked, held *cluster.Resources, pods int64) bool {
+	if asked == nil {
+		return true
+	}
+	if pods+1 > n.AllowedPods {
+		return false
+	}
+	for _, name := range asked.Names() {
+		if size := asked.Get(name); size > 0 && held.Get(name)+size > n.Allocatable.Get(name) {
+			return false
+		}
+	}
+	return true
+}

@@ -1,0 +1,91 @@
+package planner
+
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/planner/cover"
+)
+
+// demand is what goals need of evictions, as far as it adds up: counts for
+// cover.Fewest, amounts for cover.Priced.
+type demand struct {
+	nodes, groups []int
+	needs         []float64
+	pods          map[cluster.PodID]*share
+	order         []cluster.PodID // of pods, as they came
+	// alone: only counts are added up, since there are too many pods.
+	alone bool
+	sums  [2]int // of nodes, of groups
+}
+
+// share is what a pod's leaving brings to a demand.
+type share struct {
+	at   cover.Pod
+	half []cover.Share
+}
+
+// mostShares bounds the pods of a demand; beyond it the two kinds of needs combine by
+// max alone.
+const mostShares = 50_000
+
+func newDemand(pods int) *demand {
+	return &demand{pods: map[cluster.PodID]*share{}, alone: pods > mostShares}
+}
+
+func (d *demand) of(pod cluster.PodID) *share {
+	x := d.pods[pod]
+	if x == nil {
+		x = &share{at: cover.Pod{Node: -1, Group: -1}}
+		d.pods[pod] = x
+		d.order = append(d.order, pod)
+	}
+	return x
+}
+
+// node adds that so many pods of a node must leave.
+func (d *demand) node(evictions int) {
+	d.nodes = append(d.nodes, evictions)
+	d.sums[0] += evictions
+}
+
+// amount adds that pods of the node added last must leave which request so much.
+func (d *demand) amount(amount int64, pods []sized) {
+	if d.alone || amount <= 0 {
+		return
+	}
+	for _, p := range pods {
+		x := d.of(p.id)
+		x.at.Node = int32(len(d.nodes) - 1)
+		x.half = append(x.half, cover.Share{Need: int32(len(d.needs)), Of: min(1, float64(p.size)/float64(amount))})
+	}
+	d.needs = append(d.needs, 1)
+}
+
+// group adds that so many of these pods must move.
+func (d *demand) group(evictions int, pods []cluster.PodID) {
+	d.sums[1] += evictions
+	if d.alone || evictions <= 0 {
+		return
+	}
+	for _, id := range pods {
+		x := d.of(id)
+		x.at.Group = int32(len(d.groups))
+		x.half = append(x.half, cover.Share{Need: int32(len(d.needs)), Of: 1})
+	}
+	d.groups = append(d.groups, evictions)
+	d.needs = append(d.needs, float64(evictions))
+}
+
+// fewest evictions meet the demand; most are known to.
+func (d *demand) fewest(most int) int {
+	if d.alone {
+		return max(d.sums[0], d.sums[1])
+	}
+	var shares cover.Shares
+	pods := make([]cover.Pod, 0, len(d.order))
+	for _, id := range d.order {
+		x := d.pods[id]
+		pods = append(pods, x.at)
+		shares.Add(x.half...)
+	}
+	return max(cover.Fewest(d.nodes, d.groups, pods), cover.Priced(d.needs, &shares, most))
+}

@@ -1,0 +1,133 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement"
+)
+
+// reach says where replacements could stand under any plan, however many other pods
+// leave: what it denies is proven. It asks the filters that no other pod changes; and
+// whether a node could hold the pod, and the goals about it bear it, once every pod
+// that may leave has left. A goal is not worse off as long as its node holds no more
+// than its limit, or than it held at first.
+type reach struct {
+	c *search
+	// start are the goals as they were.
+	start *tracker
+	stay  []held // by node
+	all   []cluster.NodeID
+	// last is the pod that was asked about last, and could what is known of it.
+	last  cluster.PodID
+	could func(cluster.NodeID, *cluster.Resources, int64) bool
+}
+
+// held is what the pods request that stay on a node whatever the plan.
+type held struct {
+	known     bool
+	requested cluster.Resources
+	pods      int64
+}
+
+func (c *search) newReach(start *tracker) *reach {
+	r := &reach{c: c, start: start, stay: make([]held, len(c.s.Nodes))}
+	for i := range c.s.Nodes {
+		r.all = append(r.all, cluster.NodeID(i))
+	}
+	return r
+}
+
+// leaves reports whether the pod may leave at all.
+func (r *reach) leaves(pod cluster.PodID) bool {
+	_, refused := r.c.verdict.of(pod)
+	return !refused
+}
+
+// byDomain are the nodes of each domain of a group, and those in none.
+func (r *reach) byDomain(k *skew) (in [][]cluster.NodeID, outside []cluster.NodeID) {
+	in = make([][]cluster.NodeID, len(k.counts))
+	for _, n := range r.all {
+		if z, counted := k.domain(n); counted {
+			in[z] = append(in[z], n)
+		} else {
+			outside = append(outside, n)
+		}
+	}
+	return in, outside
+}
+
+// of is what CouldRun says of the pod.
+func (r *reach) of(pod cluster.PodID) func(cluster.NodeID, *cluster.Resources, int64) bool {
+	if r.could == nil || r.last != pod {
+		r.last, r.could = pod, r.c.world.CouldRun(pod)
+	}
+	return r.could
+}
+
+// anywhere reports whether the pod could end on another node.
+func (r *reach) anywhere(pod cluster.PodID) bool { return r.among(pod, r.all) }
+
+// among reports whether the pod could end on one of these nodes, other than its own.
+func (r *reach) among(pod cluster.PodID, nodes []cluster.NodeID) bool {
+	from, could := r.c.s.Pods[pod].Node, r.of(pod)
+	for _, n := range nodes {
+		if n == from || !r.c.ready[n] {
+			continue
+		}
+		// Most nodes can take it as they are, so that nobody need ask who could leave.
+		now := held{true, r.c.s.Nodes[n].Requested, int64(len(r.c.s.Nodes[n].Pods))}
+		if could(n, &now.requested, now.pods) && r.bears(pod, n, &now) {
+			return true
+		}
+		if least := r.staying(n); could(n, &least.requested, least.pods) && r.bears(pod, n, least) {
+			return true
+		}
+	}
+	return false
+}
+
+// bears reports whether no goal about the node is worse off than at first when the
+// pod stands there beside those.
+func (r *reach) bears(pod cluster.PodID, n cluster.NodeID, beside *held) bool {
+	for name, room := range r.start.headroom {
+		size := r.c.s.Pods[pod].Requests.Get(name)
+		if size > 0 && room[n] != unbounded && beside.requested.Get(name)+size > r.c.s.Nodes[n].Requested.Get(name)+max(0, room[n]) {
+			return false
+		}
+	}
+	return true
+}
+
+func (r *reach) staying(n cluster.NodeID) *held {
+	at := &r.stay[n]
+	if at.known {
+		return at
+	}
+	at.known = true
+	for _, id := range r.c.s.Nodes[n].Pods {
+		if p := &r.c.s.Pods[id]; !p.Terminating && !r.leaves(id) {
+			at.pods++
+			at.requested.Add(p.Requests)
+		}
+	}
+	return at
+}
+
+// runs reports whether the pod could run on another node, of these, were it
+// empty; selects, whether it could but for its volumes.
+func (r *reach) runs(pod cluster.PodID, nodes []cluster.NodeID) bool {
+	could, none := r.of(pod), cluster.Resources{}
+	return r.other(pod, nodes, func(n cluster.NodeID) bool { return could(n, &none, 0) })
+}
+
+func (r *reach) selects(pod cluster.PodID, nodes []cluster.NodeID) bool {
+	runs := placement.Runs(r.c.s.Pods[pod].Object)
+	return r.other(pod, nodes, func(n cluster.NodeID) bool { return runs(&r.c.s.Nodes[n]) })
+}
+
+func (r *reach) other(pod cluster.PodID, nodes []cluster.NodeID, pass func(cluster.NodeID) bool) bool {
+	return slices.ContainsFunc(nodes, func(n cluster.NodeID) bool {
+		return n != r.c.s.Pods[pod].Node && r.c.ready[n] && pass(n)
+	})
+}
