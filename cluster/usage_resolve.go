@@ -25,11 +25,15 @@ const (
 // Load is what a Usage says, by node and pod, brought from the time of its samples
 // to that of the snapshot:
 //
-//   - a pod that was measured and has left its node since is taken from it;
-//   - a pod that was bound after its node was measured is added to it, with what
-//     it probably uses: the mean of the other pods of its workload or, where none
-//     is known, its requests as scores count them (100m and 200Mi for a container
-//     that gives none).
+//   - a pod that was measured and has left its node since is taken from it, and one
+//     that was measured and came lately is added to it, as far as the node's
+//     statistic over the window holds the one still and the other not yet;
+//   - a pod that was bound after its node was measured, or so shortly before that
+//     nobody has measured it yet, is added with what it probably uses: the mean of
+//     the other pods of its workload or, where none is known, its requests as scores
+//     count them (100m and 200Mi for a container that gives none).
+//
+// A pod whose newest sample is well behind its node's is unknown.
 //
 // An amount below nothing, or beyond any machine, is unknown, and so is a node that
 // is listed twice. Nothing is known of a resource that the Usage does not name.
@@ -171,54 +175,116 @@ func (r *resolver) forget(n NodeID) {
 func (r *resolver) pods() {
 	for i := range r.u.Pods {
 		m := &r.u.Pods[i]
-		p := r.standing(m)
+		p, gone := r.standing(m)
 		for name, amount := range m.Used {
 			c := r.column(name)
 			switch {
 			case !plausible(amount):
-			case p == nil:
-				r.leaves(c, m.Node, amount)
-			case c.known[p.ID] == Unknown:
+			case gone:
+				r.leaves(c, m, amount)
+			case p != nil && c.known[p.ID] == Unknown:
 				c.use[p.ID], c.known[p.ID] = amount, Measured
 				if m.Estimated {
 					c.known[p.ID] = Estimated
 				}
-				if r.boundSince(p) && c.used[p.Node] != unknownAmount {
-					c.used[p.Node] += amount // its node was measured without it
+				if c.used[p.Node] != unknownAmount {
+					c.used[p.Node] += amount - r.part(amount, p.Node, boundAt(p.Object), r.l.at[p.Node])
 				}
 			}
 		}
 	}
 }
 
-// standing is the pod that was measured; nil when it has left its node. A source
-// that does not know UIDs may speak of another pod of the same name.
-func (r *resolver) standing(m *PodUsage) *Pod {
-	var p *Pod
+// behindAtMost is how far a pod's newest sample may be behind its node's: sources
+// leave one out now and then.
+const behindAtMost = time.Minute
+
+// standing is the pod that was measured, or nil. gone says that it has left its node;
+// else the sample is too old to say anything. A source that does not know UIDs may
+// speak of another pod of the same name.
+func (r *resolver) standing(m *PodUsage) (p *Pod, gone bool) {
 	if m.UID != "" {
 		p = r.s.PodByUID(m.UID)
 	} else if p = r.s.PodByKey(m.Namespace + "/" + m.Name); p != nil && p.Node != NoNode {
-		if m.Node != "" && r.s.Nodes[p.Node].Name != m.Node || r.boundSince(p) {
-			return nil
+		if m.Node != "" && r.s.Nodes[p.Node].Name != m.Node || r.boundAfter(p, 0) {
+			return nil, true
 		}
 	}
 	if p == nil || p.Node == NoNode || p.Terminal {
-		return nil
+		return nil, true
 	}
-	return p
+	if at := r.l.at[p.Node]; !m.At.IsZero() && at.Sub(m.At) > behindAtMost {
+		return nil, false
+	}
+	return p, false
 }
 
-func (r *resolver) leaves(c *column, node string, amount int64) {
-	if n := r.s.NodeByName(node); n != nil && c.used[n.ID] != unknownAmount {
-		c.used[n.ID] = max(0, c.used[n.ID]-amount)
+// leaves takes from a node what a pod used there that has left.
+func (r *resolver) leaves(c *column, m *PodUsage, amount int64) {
+	n := r.s.NodeByName(m.Node)
+	if n == nil || c.used[n.ID] == unknownAmount {
+		return
 	}
+	to := m.At
+	if to.IsZero() {
+		to = r.l.at[n.ID]
+	}
+	c.used[n.ID] = max(0, c.used[n.ID]-r.part(amount, n.ID, time.Time{}, to))
 }
 
-// boundSince: after its node was measured. A node that was not measured knows no
-// such pods.
-func (r *resolver) boundSince(p *Pod) bool {
+// part is how much of what a pod used stands in its node's statistic, when it was
+// there from one time to another. A percentile or maximum holds it as soon as
+// enough samples do; a mean holds its share of them; the latest sample all of it or
+// nothing. A node that is not known holds nothing.
+func (r *resolver) part(amount int64, n NodeID, from, to time.Time) int64 {
+	at, window := r.l.at[n], time.Duration(r.u.WindowSeconds*float64(time.Second))
+	enough, all := 0.0, true
+	switch r.u.Statistic {
+	case "p90":
+		enough = 0.1
+	case "p95":
+		enough = 0.05
+	case "max", "std":
+	case "mean":
+		all = false
+	default:
+		window /= time.Duration(max(1, r.u.Samples)) // the time that the latest stands for
+	}
+	if at.IsZero() || from.After(at) {
+		return 0
+	}
+	if !to.Before(at) && !from.After(at.Add(-window)) {
+		return amount
+	}
+	if window <= 0 {
+		return 0
+	}
+	if oldest := at.Add(-window); from.Before(oldest) {
+		from = oldest
+	}
+	share := float64(to.Sub(from)) / float64(window)
+	switch {
+	case share <= enough:
+		return 0
+	case all:
+		return amount
+	}
+	return int64(share * float64(amount))
+}
+
+// settling is how long after its binding a pod may go without a sample: it starts,
+// and a rate needs two scrapes.
+const settling = time.Minute
+
+// boundSince: after its node was measured, or so shortly before that it may not have
+// been itself.
+func (r *resolver) boundSince(p *Pod) bool { return r.boundAfter(p, settling) }
+
+// boundAfter the time of the node's sample, less some. A node that was not measured
+// knows no such pods.
+func (r *resolver) boundAfter(p *Pod, less time.Duration) bool {
 	at := r.l.at[p.Node]
-	return !at.IsZero() && boundAt(p.Object).After(at)
+	return !at.IsZero() && boundAt(p.Object).After(at.Add(-less))
 }
 
 // boundAt is when the pod was bound, as far as its status tells.

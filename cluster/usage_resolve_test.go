@@ -171,6 +171,60 @@ func TestUsageIsBroughtToTheSnapshot(t *testing.T) {
 	}
 }
 
+// TestStatisticsOverAWindow: n1 was measured over the last 5 minutes, of which a1 was
+// there for so long, or has been gone for so long.
+func TestStatisticsOverAWindow(t *testing.T) {
+	for _, c := range []struct {
+		statistic  string
+		came, left time.Duration
+		want       string
+	}{
+		{"latest", 10 * time.Second, 0, "n1 1000(0) a1 400 measured"}, // in the newest of 20 samples
+		{"latest", 0, 10 * time.Second, "n1 600(0)"},
+		{"latest", 0, 20 * time.Second, "n1 1000(0)"}, // the newest is without it
+		{"p90", 10 * time.Second, 0, "n1 1400(0) a1 400 measured"},
+		{"p90", time.Minute, 0, "n1 1000(0) a1 400 measured"},
+		{"p90", 0, 4 * time.Minute, "n1 600(0)"},
+		{"p90", 0, 290 * time.Second, "n1 1000(0)"},
+		{"p95", 0, 280 * time.Second, "n1 600(0)"},
+		{"max", 0, 299 * time.Second, "n1 600(0)"},
+		{"max", 0, 10 * time.Minute, "n1 1000(0)"},
+		{"mean", time.Minute, 0, "n1 1320(0) a1 400 measured"},
+		{"mean", time.Hour, 0, "n1 1000(0) a1 400 measured"},
+		{"mean", 0, 4 * time.Minute, "n1 920(0)"},
+	} {
+		u := newUsed("prometheus", "n1")
+		u.o.Usage.Statistic, u.o.Usage.WindowSeconds, u.o.Usage.Samples = c.statistic, 300, 20
+		u.node("n1", 1000)
+		u.measured("a1", "uid-a1", "n1", 400)
+		if c.left > 0 {
+			u.o.Usage.Pods[0].At = sampled.Add(-c.left)
+		} else {
+			u.pod("a", "a1", "n1", 100, -c.came)
+		}
+		if got := picture(u.snapshot(t)); got != c.want {
+			t.Errorf("%s, came %s before, left %s before: %s, want %s", c.statistic, c.came, c.left, got, c.want)
+		}
+	}
+}
+
+// TestOldSamplesOfPods say nothing of pods that are still there, and those that are new
+// may have none.
+func TestOldSamplesOfPods(t *testing.T) {
+	u := newUsed("metricsServer", "n1")
+	u.pod("a", "a1", "n1", 100, -time.Hour)
+	u.pod("b", "b1", "n1", 100, -time.Hour)
+	u.pod("c", "c1", "n1", 100, -50*time.Second)
+	u.pod("d", "d1", "n1", 100, -70*time.Second)
+	u.node("n1", 1000)
+	u.measured("a1", "uid-a1", "n1", 400)
+	u.measured("b1", "uid-b1", "n1", 400)
+	u.o.Usage.Pods[0].At, u.o.Usage.Pods[1].At = sampled.Add(-50*time.Second), sampled.Add(-70*time.Second)
+	if got := picture(u.snapshot(t)); got != "n1 1100(100) a1 400 measured b1 100 unknown c1 100 since d1 100 unknown" {
+		t.Error(got)
+	}
+}
+
 func TestLoadWatcherKnowsNodesOnly(t *testing.T) {
 	u := newUsed("loadWatcher", "n1")
 	u.pod("a", "a1", "n1", 300, -time.Hour)
