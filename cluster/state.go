@@ -11,6 +11,7 @@ import (
 const (
 	ownGroup     = "evenkeel.io/"
 	plannerState = "PlannerState"
+	usage        = "Usage"
 )
 
 func (o *Objects) addState(raw []byte, at string) error {
@@ -22,5 +23,17 @@ func (o *Objects) addState(raw []byte, at string) error {
 		return fmt.Errorf("%s: reading the PlannerState: %w", at, err)
 	}
 	o.PlannerState = b.Bytes()
+	return nil
+}
+
+func (o *Objects) addUsage(raw []byte, at string) error {
+	if o.Usage != nil {
+		return fmt.Errorf("%s: a second Usage; there can be one", at)
+	}
+	var u Usage
+	if err := json.Unmarshal(raw, &u); err != nil {
+		return fmt.Errorf("%s: reading the Usage: %w", at, unreadable(raw, err))
+	}
+	o.Usage = &u
 	return nil
 }

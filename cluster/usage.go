@@ -21,6 +21,9 @@ type Usage struct {
 	Pods      []PodUsage  `json:"pods"`
 	// Marks say which nodes have been above a level, and for how many samples.
 	Marks []Mark `json:"marks,omitempty"`
+	// NodesOnly says that the source knows nothing of pods; what they use is then
+	// estimated. Otherwise a pod that is not listed is unknown.
+	NodesOnly bool `json:"nodesOnly,omitempty"`
 	// Problems are bad answers of the source, in words, bounded.
 	Problems []string `json:"problems,omitempty"`
 }
@@ -45,7 +48,10 @@ type PodUsage struct {
 	// UID is empty where the source does not know it.
 	UID string `json:"uid,omitempty"`
 	// Node is where the pod stood when the sample was taken.
-	Node string           `json:"node"`
+	Node string `json:"node"`
+	// At is the time of its newest sample; zero: that of its node. A pod that has left
+	// stays listed as long as samples with it are in the window.
+	At   time.Time        `json:"at,omitzero"`
 	Used map[string]int64 `json:"used"`
 	// Estimated says that the source knows nodes only: the pod's part of its node's
 	// usage, by requests.

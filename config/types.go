@@ -18,7 +18,7 @@ type Config struct {
 	TimeZone     string     `json:"timeZone"`
 	NodeSelector string     `json:"nodeSelector"`
 	Namespaces   Namespaces `json:"namespaces"`
-	Load         LoadSource `json:"load" built:"no"`
+	Load         LoadSource `json:"load"`
 	Hints        Hints      `json:"hints" built:"no"`
 	Strategies   []Strategy `json:"strategies"`
 	Impact       Impact     `json:"impact"`

@@ -102,6 +102,8 @@ func (p *proof) binding(g int, id cluster.PodID) string {
 	switch {
 	case p.reach.among(id, others):
 		return ""
+	case p.pressed(id, others):
+		return "" // words of the pressure hint say it
 	case p.reach.runs(id, others):
 		return "too large for any other node, even when every pod that may leave has left"
 	case p.reach.selects(id, others):
@@ -110,9 +112,20 @@ func (p *proof) binding(g int, id cluster.PodID) string {
 	return "kept from every other node by selectors, affinity, taints or cordons"
 }
 
+// pressed reports whether a pod could run on one of these nodes were it not for the
+// pressure hint there.
+func (p *proof) pressed(id cluster.PodID, nodes []cluster.NodeID) bool {
+	could, none := p.reach.of(id), cluster.Resources{}
+	return slices.ContainsFunc(nodes, func(n cluster.NodeID) bool {
+		return n != p.s.Pods[id].Node && p.s.Nodes[n].Ready && p.goals.pressed[n] && could(n, &none, 0)
+	})
+}
+
 // keptBy are words for what an operator can change.
 var keptBy = map[plan.Code]string{
 	plan.NoTargetFits:        "without a node that takes them and leaves no goal worse",
+	plan.NodesPressed:        "without a node that takes them but those that carry the pressure hint",
+	plan.UsageUnknown:        "of unknown use",
 	plan.WouldReturn:         "likely to come back, or to land where that helps as little",
 	plan.UncertainLanding:    "not sure enough to land where that helps",
 	plan.PlacementUnknown:    "of a kind whose landing cannot be foretold",

@@ -113,7 +113,8 @@ func (p *proof) stays(g plan.Goal, share, v float64) {
 	}
 }
 
-// sized is a pod with what it requests of a resource.
+// sized is a pod with what it requests of a resource or, for goals by load, is known
+// to use.
 type sized struct {
 	size int64
 	id   cluster.PodID
@@ -123,7 +124,7 @@ type sized struct {
 func (p *proof) bySize(b *below) []sized {
 	var pods []sized
 	for _, id := range p.s.Nodes[b.node].Pods {
-		if size := p.s.Pods[id].Requests.Get(b.resource); size > 0 {
+		if size := b.amounts.Of(id, b.node); size > 0 {
 			pods = append(pods, sized{size, id})
 		}
 	}

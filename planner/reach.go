@@ -88,9 +88,14 @@ func (r *reach) among(pod cluster.PodID, nodes []cluster.NodeID) bool {
 }
 
 // bears reports whether no goal about the node is worse off than at first when the
-// pod stands there beside those.
+// pod stands there beside those. Goals by load, and those that count selected pods,
+// deny nothing here: what they would hold at least is not worked out.
 func (r *reach) bears(pod cluster.PodID, n cluster.NodeID, beside *held) bool {
-	for name, room := range r.start.headroom {
+	for a, room := range r.start.headroom {
+		if a.Measure.ByLoad || a.Measure.Pods != nil {
+			continue
+		}
+		name := a.Measure.Resource
 		size := r.c.s.Pods[pod].Requests.Get(name)
 		if size > 0 && room[n] != unbounded && beside.requested.Get(name)+size > r.c.s.Nodes[n].Requested.Get(name)+max(0, room[n]) {
 			return false

@@ -12,7 +12,7 @@ type scene struct {
 	s     *cluster.Snapshot
 	opts  *Options
 	steer *steering
-	ready []bool // by node
+	ready []bool // by node: Ready, and not under pressure
 	world *placement.World
 	goals *tracker
 	// predictions counts the landings that were foretold, in all clones together.
@@ -24,8 +24,9 @@ func (p *Planner) newScene(s *cluster.Snapshot, goals []plan.Goal, schedulers []
 	o := p.opts.Placement
 	o.Profiles = p.opts.Shadow.Profiles(o.Profiles, schedulers)
 	c := &scene{s, &p.opts, newSteering(s, &p.opts), make([]bool, len(s.Nodes)), placement.NewWorld(s, o), newTracker(s, goals), new(int)}
+	c.goals.pressed = p.opts.Pressure.pressed(s)
 	for i := range s.Nodes {
-		c.ready[i] = s.Nodes[i].Ready
+		c.ready[i] = s.Nodes[i].Ready && !c.goals.pressed[i]
 	}
 	return c
 }
