@@ -29,6 +29,7 @@ func (c *Config) check(e *mistakes) {
 	}
 	loc := zone(e, "timeZone", c.TimeZone)
 	c.checkScope(e)
+	c.checkLoad(e)
 	c.checkStrategies(e, loc)
 	c.checkGuards(e)
 	c.checkWindows(e, loc)

@@ -41,25 +41,6 @@ type Namespaces struct {
 	Selector string   `json:"selector"`
 }
 
-// LoadSource says where usage comes from.
-type LoadSource struct {
-	Source      string     `json:"source"`
-	Statistic   string     `json:"statistic"`
-	Window      Duration   `json:"window"`
-	MaxAge      Duration   `json:"maxAge"`
-	MinCoverage float64    `json:"minCoverage"`
-	Prometheus  Prometheus `json:"prometheus"`
-}
-
-// Prometheus is a source of usage.
-type Prometheus struct {
-	URL       string            `json:"url"`
-	Preset    string            `json:"preset"`
-	Queries   map[string]string `json:"queries"`
-	NodeLabel string            `json:"nodeLabel"`
-	Timeout   Duration          `json:"timeout"`
-}
-
 // Hints are pressure labels and taints on nodes.
 type Hints struct {
 	Enabled       bool       `json:"enabled"`
