@@ -8,7 +8,7 @@ package writer
 
 import (
 	"context"
-		"errors"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
