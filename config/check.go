@@ -35,6 +35,7 @@ func (c *Config) check(e *mistakes) {
 	c.checkEvictor(e)
 	c.checkSafety(e)
 	c.checkPlacement(e)
+	c.checkHints(e)
 }
 
 func zone(e *mistakes, path, name string) *time.Location {

@@ -54,7 +54,7 @@ func oneFile(cmd *cobra.Command, args []string) error {
 }
 
 func newConfig(g *global) *cobra.Command {
-	c := &cobra.Command{Use: "config", Short: "Check a configuration, or print one", Args: noValues,
+	c := &cobra.Command{Use: "config", Short: "Check a configuration, print or convert one", Args: noValues,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	c.AddCommand(&cobra.Command{
 		Use: "check FILE", Short: "Report every mistake in a configuration", Args: oneFile,
@@ -72,7 +72,7 @@ func newConfig(g *global) *cobra.Command {
 			_, err := cmd.OutOrStdout().Write(evenkeel.DefaultConfig)
 			return err
 		},
-	}, newConfigScheduler(g))
+	}, newConfigScheduler(g), newConfigConvert())
 	return c
 }
 
