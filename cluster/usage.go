@@ -21,6 +21,9 @@ type Usage struct {
 	Pods      []PodUsage  `json:"pods"`
 	// Marks say which nodes have been above a level, and for how many samples.
 	Marks []Mark `json:"marks,omitempty"`
+	// NodesOnly says that the source knows nothing of pods; what they use is then
+	// estimated. Otherwise a pod that is not listed is unknown.
+	NodesOnly bool `json:"nodesOnly,omitempty"`
 	// Problems are bad answers of the source, in words, bounded.
 	Problems []string `json:"problems,omitempty"`
 }
@@ -67,6 +70,9 @@ type Mark struct {
 	Samples int `json:"samples"`
 	// Of is how many the watch wants.
 	Of int `json:"of"`
+	// Value is the newest measurement, in the units of the level: a fraction of
+	// allocatable for cpu and memory. 0: it is not told.
+	Value float64 `json:"value,omitempty"`
 	// Since is the first of the consecutive samples.
 	Since time.Time `json:"since"`
 	// Fresh says that counting began anew, with the process: nothing before is known.
