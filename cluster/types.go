@@ -54,6 +54,8 @@ type Objects struct {
 	// StateUnknown says why the PlannerState could not be read; empty: it could, or
 	// there is none.
 	StateUnknown string
+	// Usage is what nodes and pods really use; nil: that is not known.
+	Usage *Usage
 	// Redacted says that Redact was applied.
 	Redacted bool
 }
