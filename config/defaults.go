@@ -24,8 +24,7 @@ func Default() *Config {
 	return &Config{
 		APIVersion: Version, Kind: Kind, DryRun: true, TimeZone: "Etc/UTC",
 		Namespaces: Namespaces{Include: []string{}, Exclude: []string{"kube-system"}},
-		Load: LoadSource{Source: "requests", Statistic: "p90", Window: 5 * minute, MaxAge: 3 * minute, MinCoverage: 0.9,
-			Prometheus: Prometheus{Preset: "nodeExporter", Queries: map[string]string{}, NodeLabel: "instance", Timeout: minute / 6}},
+		Load:       defaultLoad(),
 		Hints: Hints{Label: HintLabel{"evenkeel.io/pressure", "true"}, Taint: HintTaint{false, "evenkeel.io/pressure"},
 			MaxHintedFrac: 0.34, TTL: 10 * minute, Rules: []HintRule{}},
 		Strategies: []Strategy{},
@@ -43,6 +42,17 @@ func Default() *Config {
 			VerifyTimeout: 5 * minute, Steer: string(hints.None), SteerMaxFrac: 0.67, SteerTTL: 10 * minute, Backoff: Backoff{10 * minute, 24 * 60 * minute},
 			Breaker: Breaker{0.3, plan.Absolute(10), 0.2, 0.2, 10 * minute}},
 		Benefit: Benefit{0.25, 10, 24 * 60 * minute},
+	}
+}
+
+func defaultLoad() LoadSource {
+	minute, timeout := Duration(time.Minute), Duration(10*time.Second)
+	return LoadSource{
+		Source: "requests", Interval: minute / 2, Statistic: "p90", Window: 5 * minute, MaxAge: 3 * minute, MinCoverage: 0.9,
+		MetricsServer: MetricsServer{Timeout: timeout},
+		Prometheus: Prometheus{Preset: "nodeExporter", RateWindow: 2 * minute, Queries: map[string]string{}, PodQueries: map[string]string{},
+			Freshness: map[string]string{}, NodeLabel: "instance", Timeout: timeout},
+		LoadWatcher: LoadWatcher{Timeout: timeout},
 	}
 }
 

@@ -18,7 +18,7 @@ type Config struct {
 	TimeZone     string     `json:"timeZone"`
 	NodeSelector string     `json:"nodeSelector"`
 	Namespaces   Namespaces `json:"namespaces"`
-	Load         LoadSource `json:"load" built:"no"`
+	Load         LoadSource `json:"load"`
 	Hints        Hints      `json:"hints" built:"no"`
 	Strategies   []Strategy `json:"strategies"`
 	Impact       Impact     `json:"impact"`
@@ -39,25 +39,6 @@ type Namespaces struct {
 	Include  []string `json:"include"`
 	Exclude  []string `json:"exclude"`
 	Selector string   `json:"selector"`
-}
-
-// LoadSource says where usage comes from.
-type LoadSource struct {
-	Source      string     `json:"source"`
-	Statistic   string     `json:"statistic"`
-	Window      Duration   `json:"window"`
-	MaxAge      Duration   `json:"maxAge"`
-	MinCoverage float64    `json:"minCoverage"`
-	Prometheus  Prometheus `json:"prometheus"`
-}
-
-// Prometheus is a source of usage.
-type Prometheus struct {
-	URL       string            `json:"url"`
-	Preset    string            `json:"preset"`
-	Queries   map[string]string `json:"queries"`
-	NodeLabel string            `json:"nodeLabel"`
-	Timeout   Duration          `json:"timeout"`
 }
 
 // Hints are pressure labels and taints on nodes.

@@ -1,0 +1,229 @@
+package load
+
+import (
+	"slices"
+	"time"
+)
+
+// Available is the resource of which a node has left what the kubelet's eviction
+// signal of that name says: its capacity less its working set, in bytes. It is
+// known where the source knows working sets, or where a query of that name asks
+// for it.
+const Available = "memory.available"
+
+// RulePrefix begins the names of what is asked for rules of hints: numbers of
+// whatever unit the rule is in, kept in millionths.
+const RulePrefix = "rule:"
+
+// Value is one number that a source gave about a node.
+type Value struct {
+	// Node is how the source names it.
+	Node string
+	V    float64
+	At   time.Time
+}
+
+// PodValue is one number about a pod.
+type PodValue struct {
+	Namespace, Name string
+	// Node is where the pod stood, as the source names it; empty where it does not.
+	Node string
+	V    float64
+	At   time.Time
+}
+
+// Gather puts a sample together of what a source gave, leaves out what cannot be
+// believed, and says so. It is good for one sample.
+type Gather struct {
+	index    *Index
+	nodes    []Node
+	now      time.Time
+	maxAge   time.Duration
+	readings []Reading // by node
+	pods     map[string]Reading
+	findings findings
+	names    map[string]string // where pods stood, as found before
+	podMost  map[string]float64
+}
+
+// NewGather begins a sample taken now. What was measured more than maxAge ago is
+// stale.
+func NewGather(nodes []Node, now time.Time, maxAge time.Duration) *Gather {
+	g := &Gather{index: NewIndex(nodes), nodes: nodes, now: now, maxAge: maxAge, readings: make([]Reading, len(nodes)),
+		pods: map[string]Reading{}, names: map[string]string{}, podMost: map[string]float64{}}
+	for _, n := range nodes {
+		g.podMost["cpu"] = max(g.podMost["cpu"], float64(n.Capacity.MilliCPU))
+		g.podMost["memory"] = max(g.podMost["memory"], float64(n.Capacity.MemoryBytes))
+	}
+	return g
+}
+
+// Nodes takes in what was said about one resource of nodes. A node named twice is
+// left out, whatever was said; a value that is left out is a problem, and so is a
+// node without one.
+func (g *Gather) Nodes(resource string, unit Unit, values []Value) {
+	if len(values) == 0 {
+		g.Problem(Empty, resource+": the answer has no values")
+		return
+	}
+	if unit.ratio() && g.percentages(resource, values) {
+		return
+	}
+	said := make([]int, len(g.nodes)) // how often each node was named
+	at := make([]int, len(g.nodes))   // by which value
+	for i, v := range values {
+		switch found := g.index.Find(v.Node); len(found) {
+		case 0:
+			g.findings.add(UnknownNode, resource+": no node of the cluster is called", v.Node)
+		case 1:
+			said[found[0]]++
+			at[found[0]] = i
+		default:
+			g.findings.add(Ambiguous, resource+": more than one node is called", v.Node)
+		}
+	}
+	for n, times := range said {
+		switch {
+		case times == 0:
+			g.findings.add(Missing, resource+": nothing is said about", g.nodes[n].Name)
+		case times > 1:
+			g.findings.add(Ambiguous, resource+": more than one value for", g.nodes[n].Name)
+		default:
+			g.node(n, resource, unit, values[at[n]])
+		}
+	}
+}
+
+func (g *Gather) node(n int, resource string, unit Unit, v Value) {
+	name, capacity := g.nodes[n].Name, float64(g.nodes[n].Capacity.Get(resource))
+	if resource == Available {
+		capacity = float64(g.nodes[n].Capacity.MemoryBytes)
+	}
+	kind, what := unit.doubt(v.V, capacity)
+	if kind == "" {
+		kind, what = g.age(v.At)
+	}
+	if kind != "" {
+		g.findings.add(kind, resource+": "+what, name)
+		return
+	}
+	r := &g.readings[n]
+	if r.Used == nil {
+		r.Used = map[string]int64{}
+		r.At = v.At
+	}
+	if v.At.Before(r.At) {
+		r.At = v.At
+	}
+	r.Used[resource] = unit.amount(v.V, capacity)
+}
+
+// WorkingSets says that the memory gathered is working sets: what is available is
+// then known as well.
+func (g *Gather) WorkingSets() {
+	for n := range g.readings {
+		used, known := g.readings[n].Used["memory"]
+		if capacity := g.nodes[n].Capacity.MemoryBytes; known && capacity > 0 {
+			g.readings[n].Used[Available] = max(capacity-used, 0)
+		}
+	}
+}
+
+// Pods takes in what was said about one resource of pods, cpu in cores or memory
+// in bytes. A pod named twice is left out. Pods that the cluster does not know are
+// no problem: they come and go.
+func (g *Gather) Pods(resource string, unit Unit, values []PodValue) {
+	if len(values) == 0 {
+		g.Problem(Empty, resource+" of pods: the answer has no values")
+		return
+	}
+	seen := make(map[string]bool, len(values))
+	for _, v := range values {
+		key := v.Namespace + "/" + v.Name
+		if seen[key] {
+			if r, ok := g.pods[key]; ok {
+				delete(r.Used, resource)
+			}
+			g.findings.add(Ambiguous, resource+" of pods: more than one value for", key)
+			continue
+		}
+		seen[key] = true
+		if v.Namespace == "" || v.Name == "" {
+			g.findings.add(Implausible, resource+" of pods: without a namespace or a name", key)
+			continue
+		}
+		kind, what := unit.doubt(v.V, g.podMost[resource])
+		if kind == "" {
+			kind, what = g.age(v.At)
+		}
+		if kind != "" {
+			g.findings.add(kind, resource+" of pods: "+what, key)
+			continue
+		}
+		g.pod(key, resource, unit.amount(v.V, 0), v)
+	}
+}
+
+func (g *Gather) pod(key, resource string, amount int64, v PodValue) {
+	r, ok := g.pods[key]
+	if !ok {
+		r = Reading{At: v.At, Used: make(map[string]int64, 2)}
+	}
+	if v.At.Before(r.At) {
+		r.At = v.At
+	}
+	if r.Node == "" && v.Node != "" {
+		r.Node = g.nodeOf(v.Node)
+	}
+	r.Used[resource] = amount
+	g.pods[key] = r
+}
+
+// nodeOf is where a pod stood; empty where that cannot be told.
+func (g *Gather) nodeOf(text string) string {
+	name, ok := g.names[text]
+	if !ok {
+		if found := g.index.Find(text); len(found) == 1 {
+			name = g.nodes[found[0]].Name
+		}
+		g.names[text] = name
+	}
+	return name
+}
+
+// Problem adds one in words of the caller, which hold no secrets.
+func (g *Gather) Problem(kind ProblemKind, detail string) {
+	g.findings.said = append(g.findings.said, Problem{Kind: kind, Detail: clean(detail, maxDetail)})
+}
+
+// Sample is what can be believed. Problems are in order of kind and text.
+func (g *Gather) Sample() Sample {
+	s := Sample{Taken: g.now, Nodes: make(map[string]Reading, len(g.nodes)), Pods: g.pods, Problems: g.findings.problems()}
+	for n, r := range g.readings {
+		if len(r.Used) > 0 {
+			s.Nodes[g.nodes[n].Name] = r
+		}
+	}
+	for key, r := range s.Pods {
+		if len(r.Used) == 0 {
+			delete(s.Pods, key)
+		}
+	}
+	return s
+}
+
+// Coverage is the share of these nodes of which all the resources are known; 1
+// when there are no nodes.
+func Coverage(s Sample, nodes []Node, resources ...string) float64 {
+	if len(nodes) == 0 {
+		return 1
+	}
+	known := 0
+	for _, n := range nodes {
+		used := s.Nodes[n.Name].Used
+		if used != nil && !slices.ContainsFunc(resources, func(r string) bool { _, ok := used[r]; return !ok }) {
+			known++
+		}
+	}
+	return float64(known) / float64(len(nodes))
+}
