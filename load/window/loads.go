@@ -62,3 +62,19 @@ func (w *Windows) Coverage(now time.Time, nodes int) float64 {
 	}
 	return float64(known) / float64(nodes)
 }
+
+// SampledAt is when the newest measurement of any node was made; zero while there is
+// none.
+func (w *Windows) SampledAt() time.Time {
+	newest := int64(0)
+	for _, n := range w.nodes {
+		newest = max(newest, n.at)
+	}
+	if newest == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(newest).UTC()
+}
+
+// Taken is when the newest sample was; zero before the first.
+func (w *Windows) Taken() time.Time { return w.taken }
