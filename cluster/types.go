@@ -179,6 +179,8 @@ type Snapshot struct {
 	Budgets     []Budget
 	Services    []Service
 	Objects     *Objects // everything it was built from, read-only
+	// Load is Objects.Usage by node and pod; nil where there is none.
+	Load *Load
 	// UnknownNodePods counts pods that are bound to nodes which are not here.
 	UnknownNodePods int
 	// Unattempted is, by schedulerName, the longest-waiting pod that no scheduler
