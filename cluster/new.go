@@ -45,6 +45,9 @@ func New(o *Objects) (*Snapshot, error) {
 		b.s.TakenAt = newest(o)
 	}
 	b.s.TakenAt = b.s.TakenAt.UTC()
+	if o.Usage != nil {
+		b.s.Load = b.s.resolve(o.Usage)
+	}
 	return b.s, b.err()
 }
 

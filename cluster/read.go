@@ -273,6 +273,9 @@ func (o *Objects) add(raw []byte, at string, fallback header, depth int) error {
 	if strings.HasPrefix(h.APIVersion, ownGroup) && h.Kind == plannerState {
 		return o.addState(raw, at)
 	}
+	if strings.HasPrefix(h.APIVersion, ownGroup) && h.Kind == usage {
+		return o.addUsage(raw, at)
+	}
 	k, ok := kindByName[h.APIVersion+" "+h.Kind]
 	if !ok {
 		if o.Skipped == nil {

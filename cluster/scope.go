@@ -6,7 +6,8 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Scope says which nodes and namespaces may be worked on. What is out of scope
+// Scope says which nodes and namespaces may be worked on, and how far their measured
+// usage is believed. What is out of scope
 // still counts: its pods occupy nodes and domains.
 type Scope struct {
 	// Nodes selects by node label; nil selects all.
@@ -16,6 +17,8 @@ type Scope struct {
 	Exclude []string
 	// Namespaces selects namespaces by label; nil selects all.
 	Namespaces labels.Selector
+	// Load says when measured usage of these nodes is believed.
+	Load Trust
 }
 
 // HasNode reports whether the node is in scope.

@@ -11,6 +11,8 @@ import (
 const (
 	ownGroup     = "evenkeel.io/"
 	plannerState = "PlannerState"
+	usage        = "Usage"
+	usageVersion = "evenkeel.io/v1alpha1"
 )
 
 func (o *Objects) addState(raw []byte, at string) error {
@@ -22,5 +24,20 @@ func (o *Objects) addState(raw []byte, at string) error {
 		return fmt.Errorf("%s: reading the PlannerState: %w", at, err)
 	}
 	o.PlannerState = b.Bytes()
+	return nil
+}
+
+func (o *Objects) addUsage(raw []byte, at string) error {
+	if o.Usage != nil {
+		return fmt.Errorf("%s: a second Usage; there can be one", at)
+	}
+	var u Usage
+	if err := json.Unmarshal(raw, &u); err != nil {
+		return fmt.Errorf("%s: reading the Usage: %w", at, unreadable(raw, err))
+	}
+	if u.APIVersion != usageVersion {
+		return fmt.Errorf("%s: a Usage of version %s, which means nothing here (want %s)", at, u.APIVersion, usageVersion)
+	}
+	o.Usage = &u
 	return nil
 }

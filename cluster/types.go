@@ -54,6 +54,8 @@ type Objects struct {
 	// StateUnknown says why the PlannerState could not be read; empty: it could, or
 	// there is none.
 	StateUnknown string
+	// Usage is what nodes and pods really use; nil: that is not known.
+	Usage *Usage
 	// Redacted says that Redact was applied.
 	Redacted bool
 }
@@ -177,6 +179,8 @@ type Snapshot struct {
 	Budgets     []Budget
 	Services    []Service
 	Objects     *Objects // everything it was built from, read-only
+	// Load is Objects.Usage by node and pod; nil where there is none.
+	Load *Load
 	// UnknownNodePods counts pods that are bound to nodes which are not here.
 	UnknownNodePods int
 	// Unattempted is, by schedulerName, the longest-waiting pod that no scheduler

@@ -21,6 +21,9 @@ type Usage struct {
 	Pods      []PodUsage  `json:"pods"`
 	// Marks say which nodes have been above a level, and for how many samples.
 	Marks []Mark `json:"marks,omitempty"`
+	// NodesOnly says that the source knows nothing of pods; what they use is then
+	// estimated. Otherwise a pod that is not listed is unknown.
+	NodesOnly bool `json:"nodesOnly,omitempty"`
 	// Problems are bad answers of the source, in words, bounded.
 	Problems []string `json:"problems,omitempty"`
 }

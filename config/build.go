@@ -25,6 +25,7 @@ import (
 // Scope is what the configuration lets Evenkeel work on.
 func (c *Config) Scope() cluster.Scope {
 	s := cluster.Scope{Include: c.Namespaces.Include, Exclude: c.Namespaces.Exclude}
+	s.Load = cluster.Trust{MaxAge: time.Duration(c.Load.MaxAge), MinCoverage: c.Load.MinCoverage}
 	s.Nodes, s.Namespaces = selector(c.NodeSelector), selector(c.Namespaces.Selector)
 	return s
 }
@@ -126,6 +127,7 @@ func (c *Config) Planner() planner.Options {
 	o.Limits = planner.Limits{PerPass: l.PerPass, PerNode: l.PerNode, PerNamespace: l.PerNamespace, PerOwner: l.PerOwner, PerZone: l.PerZone, PerHour: planner.PerHour(l.PerHour)}
 	f := c.Evictor.InFlight
 	o.InFlight = planner.InFlight{Total: f.Total.Of(0), PerNode: f.PerNode.Of(0), PerOwner: f.PerOwner.Of(0)}
+	o.Pressure = planner.PressureHint{LabelKey: c.Hints.Label.Key, LabelValue: c.Hints.Label.Value, TaintKey: c.Hints.Taint.Key}
 	o.Breaker, o.Benefit = c.Breaker(), c.Benefits()
 	o.Steer, o.SteerMaxFrac = hints.Kind(c.Evictor.Steer), c.Evictor.SteerMaxFrac
 	for _, s := range c.Build() {

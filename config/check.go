@@ -16,6 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/spelling"
 	"github.com/evenkeel-project/evenkeel/strategies"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
+	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
 )
 
 // check reports what is well-formed but makes no sense.
@@ -99,7 +100,7 @@ func (c *Config) checkType(e *mistakes, path string, s Strategy) {
 		e.field(path+".type", "unknown strategy %q%s (want one of %s)", s.Type, spelling.DidYouMean(s.Type, types), strings.Join(types, ", "))
 		return
 	}
-	_, errs := strategies.New(s.Name, s.Type, s.Args, c.Scope())
+	st, errs := strategies.New(s.Name, s.Type, s.Args, c.Scope())
 	for _, err := range errs {
 		at := path + ".args"
 		if err.Path != "" {
@@ -107,7 +108,13 @@ func (c *Config) checkType(e *mistakes, path string, s Strategy) {
 		}
 		e.field(at, "%s", err.Message)
 	}
+	if l, ok := st.(*nodeload.Load); ok && l.ByLoad() && c.Load.Source == requestsOnly {
+		e.field(path+".args.basis", "load needs a source of usage, and load.source is %s (want metricsServer, prometheus or loadWatcher there)", requestsOnly)
+	}
 }
+
+// requestsOnly is the source of usage where there is none.
+const requestsOnly = "requests"
 
 // minStaleness is longer than a watch takes that ends as it should and begins
 // anew, on a server that is busy.

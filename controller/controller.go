@@ -117,7 +117,7 @@ func Goals(s *cluster.Snapshot, all []config.Scheduled, due []string) []plan.Goa
 	var goals []plan.Goal
 	for _, st := range all {
 		for _, g := range st.Strategy.Goals(s) {
-			g.Constraint = due != nil && !slices.Contains(due, st.Name)
+			g.Constraint = g.Constraint || due != nil && !slices.Contains(due, st.Name)
 			goals = append(goals, g)
 		}
 	}

@@ -31,6 +31,8 @@ type Historian interface {
 // Node is how a node may be named in answers, and what its ratios are of.
 type Node struct {
 	Name string
+	// UID tells it from another machine of the same name; sources do not need it.
+	UID string
 	// InternalIPs are its addresses, and Hostname its label kubernetes.io/hostname.
 	InternalIPs []string
 	Hostname    string

@@ -19,6 +19,16 @@ const (
 	PodGone GoalKind = "PodGone"
 )
 
+// Basis says what the use of a node is.
+type Basis string
+
+const (
+	// Requests are what pods ask the scheduler for.
+	Requests Basis = "requests"
+	// Load is what is really used, as measured.
+	Load Basis = "load"
+)
+
 // Goal is a wish of a strategy about the state of the cluster. Strategies state
 // also the goals that are met today: the planner may not worsen them.
 type Goal struct {
@@ -28,6 +38,8 @@ type Goal struct {
 	Subject  ObjectRef `json:"subject"`
 	// Resource is set for NodeBelow.
 	Resource string `json:"resource,omitempty"`
+	// Basis is Load for a NodeBelow by what is used; empty: by requests.
+	Basis Basis `json:"basis,omitempty"`
 	// TopologyKey is set for SkewAtMost.
 	TopologyKey string `json:"topologyKey,omitempty"`
 	// Limit is a fraction 0..1 for NodeBelow, a count of pods for SkewAtMost.
@@ -43,6 +55,11 @@ type Goal struct {
 	// Constraint marks a goal of a strategy that is enabled but not due: it
 	// may not be worsened, and nothing is moved for it.
 	Constraint bool `json:"-"`
+	// Waits says why a goal with excess is a Constraint although its strategy may be
+	// due: that has to be seen for longer. Empty when nothing is awaited.
+	Waits string `json:"-"`
+	// Amounts are what NodeBelow counts; nil: the requests of all pods.
+	Amounts *cluster.Amounts `json:"-"`
 	// Node is the subject of NodeBelow and NodeEmpty.
 	Node cluster.NodeID `json:"-"`
 	// Pods is the group of SkewAtMost (bound or not; terminal pods left out),

@@ -159,9 +159,11 @@ type Input struct {
 // State is the cluster before or after the plan, as far as goals look at it.
 type State struct {
 	Nodes       []NodeState             `json:"nodes"`
-	Utilization map[string]Distribution `json:"utilization"`
-	Excess      map[string]float64      `json:"excess"` // by goal id
-	Workloads   []WorkloadState         `json:"workloads"`
+	Utilization map[string]Distribution `json:"utilization"` // by requests
+	// Used is by load, over the nodes of which it is known; absent when of none.
+	Used      map[string]Distribution `json:"used,omitempty"`
+	Excess    map[string]float64      `json:"excess"` // by goal id
+	Workloads []WorkloadState         `json:"workloads"`
 }
 
 // NodeState is one node's requested and used fractions of allocatable.

@@ -69,8 +69,10 @@ const (
 // Why the replacement would not help.
 const (
 	NotNeeded        Code = "NotNeeded"
+	UsageUnknown     Code = "UsageUnknown"
 	PlacementUnknown Code = "PlacementUnknown"
 	NoTargetFits     Code = "NoTargetFits"
+	NodesPressed     Code = "NodesPressed"
 	WouldReturn      Code = "WouldReturn"
 	UncertainLanding Code = "UncertainLanding"
 )

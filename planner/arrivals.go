@@ -1,19 +1,23 @@
 package planner
 
-import "github.com/evenkeel-project/evenkeel/cluster"
+import (
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
 
 // unbounded is the headroom of a node that no goal is about.
 const unbounded = int64(1) << 62
 
 // bound notes how much more the goal lets its node take.
 func (t *tracker) bound(b *below) {
-	room := t.headroom[b.resource]
+	room := t.headroom[b.amounts]
 	if room == nil {
 		room = make([]int64, len(t.s.Nodes))
 		for i := range room {
 			room[i] = unbounded
 		}
-		t.headroom[b.resource] = room
+		t.headroom[b.amounts] = room
 	}
 	room[b.node] = min(room[b.node], b.limit-b.used)
 }
@@ -25,8 +29,11 @@ type arrivals struct {
 	from cluster.NodeID
 	// better: the leaving serves a goal; worse: it harms one, wherever it goes.
 	better, worse bool
-	needs         []need
-	groups        []group
+	// byLoad: the leaving serves goals that are about these, which counts only where
+	// the use of the new place is known.
+	byLoad []*cluster.Amounts
+	needs  []need
+	groups []group
 }
 
 // need is what the pod takes of a resource that goals are about.
@@ -46,12 +53,19 @@ func (t *tracker) arrivals(pod cluster.PodID, from cluster.NodeID) arrivals {
 	if from != cluster.NoNode {
 		for _, i := range t.byNode[from] {
 			before, after := t.at[i].excess(), t.at[i].with(pod, from, cluster.NoNode)
-			a.better = a.better || after < before && !t.list[i].Constraint
 			a.worse = a.worse || after > before
+			if after >= before || t.list[i].Constraint {
+				continue
+			}
+			if b, ok := t.at[i].(*below); ok && b.amounts.Measure.ByLoad {
+				a.byLoad = append(a.byLoad, b.amounts)
+			} else {
+				a.better = true
+			}
 		}
 	}
-	for r, room := range t.headroom {
-		if amount := t.s.Pods[pod].Requests.Get(r); amount > 0 {
+	for amounts, room := range t.headroom {
+		if amount := amounts.Of(pod, cluster.NoNode); amount > 0 {
 			a.needs = append(a.needs, need{amount, room})
 		}
 	}
@@ -103,7 +117,7 @@ func (a *arrivals) helps(n cluster.NodeID) bool {
 	if n == a.from {
 		return false
 	}
-	if a.better {
+	if a.better || slices.ContainsFunc(a.byLoad, func(x *cluster.Amounts) bool { return knows(x, n) }) {
 		return true
 	}
 	for i := range a.groups {

@@ -104,6 +104,9 @@ const maxProblems = 20
 // when something of it cannot be read.
 func (c *search) inputs() []plan.Input {
 	in := []plan.Input{requestsInput(c.s, c.now)}
+	if load, known := c.loadInput(); known {
+		in = append(in, load)
+	}
 	if nodes := c.nodesInput(in[0].Age); len(nodes.Problems) > 0 {
 		in = append(in, nodes)
 	}

@@ -5,26 +5,21 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// below measures NodeBelow: requested amount over the limit, in milliCPU or bytes.
+// below measures NodeBelow: the amount over the limit, in milliCPU, bytes, or, of
+// ratios, millionths.
 type below struct {
-	s                  *cluster.Snapshot
+	amounts            *cluster.Amounts
 	node               cluster.NodeID
-	resource           string
 	used, limit, total int64
 }
 
 // rounding lets a fraction such as 0.9 of 10000m be 9000m, not 8999m.
 const rounding = 1e-6
 
-func newBelow(s *cluster.Snapshot, g plan.Goal) *below {
-	total := s.Nodes[g.Node].Allocatable.Get(g.Resource)
-	b := &below{s, g.Node, g.Resource, 0, int64(g.Limit*float64(total) + rounding), total}
-	for _, id := range s.Nodes[g.Node].Pods {
-		if p := &s.Pods[id]; !p.Terminal {
-			b.used += p.Requests.Get(g.Resource)
-		}
-	}
-	return b
+func newBelow(g plan.Goal, amounts *cluster.Amounts) *below {
+	total := amounts.Total(g.Node)
+	used, _, _ := amounts.Node(g.Node)
+	return &below{amounts, g.Node, used, int64(g.Limit*float64(total) + rounding), total}
 }
 
 func (b *below) clone() measure {
@@ -41,14 +36,13 @@ func (b *below) with(pod cluster.PodID, from, to cluster.NodeID) int64 {
 func (b *below) move(pod cluster.PodID, from, to cluster.NodeID) { b.used += b.change(pod, from, to) }
 
 func (b *below) change(pod cluster.PodID, from, to cluster.NodeID) int64 {
-	req := b.s.Pods[pod].Requests.Get(b.resource)
 	switch {
 	case from == to:
 		return 0
 	case from == b.node:
-		return -req
+		return -b.amounts.Of(pod, from)
 	case to == b.node:
-		return req
+		return b.amounts.Of(pod, to)
 	}
 	return 0
 }

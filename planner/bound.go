@@ -76,7 +76,7 @@ func (c *search) coverLargestFirst(b *below, amount, part int64) (all, some int,
 	}
 	var pods []pod
 	for _, id := range c.s.Nodes[b.node].Pods {
-		if size := c.s.Pods[id].Requests.Get(b.resource); size > 0 {
+		if size := b.amounts.Of(id, b.node); size > 0 {
 			pods = append(pods, pod{size, id})
 		}
 	}

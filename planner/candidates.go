@@ -63,6 +63,9 @@ func (c *search) size(g plan.Goal, p *cluster.Pod) float64 {
 	}
 	var size float64
 	alloc := c.s.Nodes[g.Node].Allocatable
+	if g.Basis == plan.Load {
+		return c.loadSize(g, p)
+	}
 	for _, r := range alloc.Names() {
 		if total := alloc.Get(r); total > 0 {
 			size += float64(p.Requests.Get(r)) / float64(total)

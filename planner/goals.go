@@ -43,10 +43,11 @@ type tracker struct {
 	initial []int64
 	byNode  [][]int32 // goals about a node
 	byPod   [][]int32 // goals about a group that the pod is in
-	// headroom is, by resource and node, how much more may be requested there
-	// before a goal about the node is worse off; nil where no goal is about the
-	// resource.
-	headroom map[string][]int64
+	// headroom is, for each way to count and by node, how much more may come there
+	// before a goal about the node is worse off.
+	headroom map[*cluster.Amounts][]int64
+	// pressed are the nodes under pressure; nil: nobody asks.
+	pressed []bool
 }
 
 // measure is one goal's distance, in integers of its own unit.
@@ -65,8 +66,8 @@ type measure interface {
 
 func newTracker(s *cluster.Snapshot, goals []plan.Goal) *tracker {
 	t := &tracker{s: s, list: goals, at: make([]measure, len(goals)), initial: make([]int64, len(goals)),
-		byNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32, len(s.Pods)), headroom: map[string][]int64{}}
-	domains := domainIndex{}
+		byNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32, len(s.Pods)), headroom: map[*cluster.Amounts][]int64{}}
+	domains, requests := domainIndex{}, requested{}
 	for i, g := range goals {
 		switch g.Kind {
 		case plan.SkewAtMost:
@@ -75,7 +76,7 @@ func newTracker(s *cluster.Snapshot, goals []plan.Goal) *tracker {
 				t.byPod[p] = append(t.byPod[p], int32(i))
 			}
 		case plan.NodeBelow:
-			t.at[i] = newBelow(s, g)
+			t.at[i] = newBelow(g, requests.of(s, g))
 			t.byNode[g.Node] = append(t.byNode[g.Node], int32(i))
 			t.bound(t.at[i].(*below))
 		default:
@@ -89,7 +90,7 @@ func newTracker(s *cluster.Snapshot, goals []plan.Goal) *tracker {
 // clone is a tracker that follows other moves from here on.
 func (t *tracker) clone() *tracker {
 	c := *t
-	c.headroom = make(map[string][]int64, len(t.headroom))
+	c.headroom = make(map[*cluster.Amounts][]int64, len(t.headroom))
 	for r, room := range t.headroom {
 		c.headroom[r] = slices.Clone(room)
 	}
@@ -105,13 +106,12 @@ func (t *tracker) reported(i int) float64 { return t.at[i].reported() }
 
 func (t *tracker) move(pod cluster.PodID, from, to cluster.NodeID) {
 	t.each(pod, from, to, func(i int) bool { t.at[i].move(pod, from, to); return true })
-	for r, room := range t.headroom {
-		amount := t.s.Pods[pod].Requests.Get(r)
+	for amounts, room := range t.headroom {
 		if from != cluster.NoNode && room[from] != unbounded {
-			room[from] += amount
+			room[from] += amounts.Of(pod, from)
 		}
 		if to != cluster.NoNode && room[to] != unbounded {
-			room[to] -= amount
+			room[to] -= amounts.Of(pod, to)
 		}
 	}
 }
@@ -140,7 +140,7 @@ func (t *tracker) each(pod cluster.PodID, from, to cluster.NodeID, f func(i int)
 func (t *tracker) served(pod cluster.PodID, from, to cluster.NodeID) []int {
 	var out []int
 	t.each(pod, from, to, func(i int) bool {
-		if !t.list[i].Constraint && t.at[i].with(pod, from, to) < t.at[i].excess() {
+		if !t.list[i].Constraint && t.at[i].with(pod, from, to) < t.at[i].excess() && t.vouched(i, to) {
 			out = append(out, i)
 		}
 		return true
@@ -165,9 +165,10 @@ func (t *tracker) byNeed() []int {
 	return out
 }
 
-// drained puts goals of nodes that are to be drained first before others.
+// drained puts goals of nodes that are to be drained first, or are under pressure,
+// before others.
 func (t *tracker) drained(i int) int {
-	if g := t.list[i]; g.Kind == plan.NodeBelow && annotation.OfNode(&t.s.Nodes[g.Node]).DrainFirst {
+	if g := t.list[i]; g.Kind == plan.NodeBelow && (t.pressed != nil && t.pressed[g.Node] || annotation.OfNode(&t.s.Nodes[g.Node]).DrainFirst) {
 		return 0
 	}
 	return 1

@@ -35,6 +35,8 @@ type Options struct {
 	Steer hints.Kind
 	// SteerMaxFrac is the largest share of the nodes that may be hinted at once.
 	SteerMaxFrac float64
+	// Pressure is how nodes under pressure are told from others.
+	Pressure PressureHint
 	// UtilizationLimit separates failure categories 3 and 4.
 	UtilizationLimit float64
 	// Breaker says when the breaker, once it has tripped, may close again.

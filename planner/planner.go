@@ -150,6 +150,7 @@ func (c *search) serveAll(todo []int) {
 // serve moves pods for one goal until it is met or nothing helps. It reports
 // whether the goal waits for the next wave.
 func (c *search) serve(g int) (waits bool) {
+	c.refuseUnknown(g)
 	for c.goals.excess(g) > 0 {
 		if reason, spent := c.limits.spent(); spent {
 			c.refuseAll(g, reason)

@@ -13,15 +13,18 @@ type scene struct {
 	opts  *Options
 	steer *steering
 	ready []bool // by node
-	world *placement.World
-	goals *tracker
+	// pressed are the nodes under pressure.
+	pressed []bool
+	world   *placement.World
+	goals   *tracker
 }
 
 // newScene is the cluster as the snapshot has it.
 func (p *Planner) newScene(s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState) *scene {
 	o := p.opts.Placement
 	o.Profiles = p.opts.Shadow.Profiles(o.Profiles, schedulers)
-	c := &scene{s, &p.opts, newSteering(s, &p.opts), make([]bool, len(s.Nodes)), placement.NewWorld(s, o), newTracker(s, goals)}
+	c := &scene{s, &p.opts, newSteering(s, &p.opts), make([]bool, len(s.Nodes)), p.opts.Pressure.pressed(s), placement.NewWorld(s, o), newTracker(s, goals)}
+	c.goals.pressed = c.pressed
 	for i := range s.Nodes {
 		c.ready[i] = s.Nodes[i].Ready
 	}

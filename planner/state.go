@@ -24,6 +24,7 @@ func (c *search) state() plan.State {
 	for _, r := range reported {
 		st.Utilization[r] = c.distribution(r)
 	}
+	c.addUses(&st)
 	for i, g := range c.goals.list {
 		if g.ID != "" {
 			st.Excess[g.ID] = c.goals.reported(i)
@@ -46,21 +47,28 @@ func (c *search) nodeState(n *cluster.Node) plan.NodeState {
 // distribution summarises the fractions requested; the mean is total requested
 // over total allocatable, and the deviation is of nodes from it.
 func (c *search) distribution(resource string) plan.Distribution {
-	var used, total, most, squares float64
+	var used, total float64
 	fracs := []float64{}
 	for i := range c.s.Nodes {
 		if t := float64(c.s.Nodes[i].Allocatable.Get(resource)); t > 0 {
 			req := c.world.Requested(c.s.Nodes[i].ID)
 			u := float64(req.Get(resource))
-			used, total, most = used+u, total+t, max(most, u/t)
+			used, total = used+u, total+t
 			fracs = append(fracs, u/t)
 		}
 	}
 	if total == 0 {
 		return plan.Distribution{}
 	}
-	mean := used / total
+	return distributed(fracs, used/total)
+}
+
+// distributed summarises fractions around their mean, which large nodes weigh more
+// in.
+func distributed(fracs []float64, mean float64) plan.Distribution {
+	var most, squares float64
 	for _, f := range fracs {
+		most = max(most, f)
 		squares += (f - mean) * (f - mean)
 	}
 	return plan.Distribution{Max: plan.Round(most), Mean: plan.Round(mean), StdDev: plan.Round(math.Sqrt(squares / float64(len(fracs))))}

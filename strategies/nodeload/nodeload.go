@@ -2,8 +2,8 @@
 // at or below a target fraction of its allocatable, given as such or as a
 // deviation from the mean of all nodes.
 //
-// It decides what is too much on a node. It never picks the pods that leave.
-// Utilization is what pods request; use by measured load is not built yet.
+// It decides what is too much on a node: by what pods request, or by what they and
+// everything else there really use. It never picks the pods that leave.
 package nodeload
 
 import (
@@ -11,6 +11,8 @@ import (
 	"maps"
 	"slices"
 	"strings"
+
+	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -20,61 +22,118 @@ import (
 
 // Args are the arguments of the strategy: exactly one of Target and Deviation.
 type Args struct {
+	// Basis is requests or load.
 	Basis     string             `json:"basis"`
 	Target    map[string]float64 `json:"target"`
 	Deviation map[string]float64 `json:"deviation"`
-	For       int                `json:"for"`
+	// For is how many consecutive samples a node must have been above the level for
+	// anything to be moved.
+	For int `json:"for"`
+	// Selector is a label selector of the pods that count; all when empty, and what
+	// else uses the node.
+	Selector string `json:"selector"`
 }
 
 // Load is the strategy with its arguments.
 type Load struct {
-	name  string
-	args  Args
-	scope cluster.Scope
+	name     string
+	args     Args
+	scope    cluster.Scope
+	selector labels.Selector // nil: all
 }
 
 // New reads the arguments; every mistake is reported.
 func New(name string, raw []byte, scope cluster.Scope) (*Load, []arg.Error) {
-	a := Args{Basis: "requests", For: 1}
+	a := Args{Basis: string(plan.Requests), For: 1}
 	errs := arg.Decode(raw, &a)
-	switch a.Basis {
-	case "requests":
-	case "load":
-		errs = append(errs, arg.Error{Path: "basis", Message: "load is not built yet in this version (want requests)"})
-	default:
-		errs = append(errs, arg.Error{Path: "basis", Message: fmt.Sprintf("%q is unknown (want requests)", a.Basis)})
+	l := &Load{name: name, args: a, scope: scope}
+	if a.Basis != string(plan.Requests) && a.Basis != string(plan.Load) {
+		errs = append(errs, arg.Error{Path: "basis", Message: fmt.Sprintf("%q is unknown (want requests or load)", a.Basis)})
 	}
-	if a.For != 1 {
-		errs = append(errs, arg.Error{Path: "for", Message: "counting samples is not built yet in this version (leave it at its default, 1)"})
+	switch {
+	case a.For < 1:
+		errs = append(errs, arg.Error{Path: "for", Message: fmt.Sprintf("%d is too small (want 1 or more samples)", a.For)})
+	case a.For > 1 && !l.ByLoad():
+		errs = append(errs, arg.Error{Path: "for", Message: "counts samples of load, and requests have none (want basis: load, or for: 1)"})
 	}
 	if (len(a.Target) == 0) == (len(a.Deviation) == 0) {
 		errs = append(errs, arg.Error{Message: "want either target or deviation, with at least one resource, such as target: {cpu: 0.80}"})
 	}
-	errs = append(errs, checkFractions("target", a.Target)...)
-	return &Load{name, a, scope}, append(errs, checkFractions("deviation", a.Deviation)...)
+	sel, err := labels.Parse(a.Selector)
+	switch {
+	case err != nil:
+		errs = append(errs, arg.Error{Path: "selector", Message: fmt.Sprintf("%q is not a label selector: %v", a.Selector, err)})
+	case !sel.Empty():
+		l.selector = sel
+	}
+	errs = append(errs, l.checkFractions("target", a.Target)...)
+	return l, append(errs, l.checkFractions("deviation", a.Deviation)...)
 }
 
-func checkFractions(field string, m map[string]float64) []arg.Error {
+func (l *Load) checkFractions(field string, m map[string]float64) []arg.Error {
 	var errs []arg.Error
 	for _, r := range slices.Sorted(maps.Keys(m)) {
 		path := field + "." + r
-		errs = append(errs, arg.Resource(path, r)...)
+		if !l.ByLoad() { // a source may measure what it likes
+			errs = append(errs, arg.Resource(path, r)...)
+		}
 		errs = append(errs, arg.Fraction(path, m[r])...)
 	}
 	return errs
 }
 
+// ByLoad says whether the strategy needs a source of usage.
+func (l *Load) ByLoad() bool { return l.args.Basis == string(plan.Load) }
+
+// Watch is a level that must be watched, sample by sample, between passes; its
+// marks carry Name.
+type Watch struct {
+	Name, Resource string
+	// Target is the level, as a fraction; or, where it is 0, Deviation how far above
+	// the mean over the nodes in scope.
+	Target, Deviation float64
+	// For is how many consecutive samples make a node hot.
+	For int
+}
+
+// Watches are what must be watched for the strategy, by resource. There are none
+// where one sample is enough.
+func (l *Load) Watches() []Watch {
+	var out []Watch
+	if l.args.For > 1 {
+		for _, r := range l.resources() {
+			out = append(out, Watch{l.name, r, l.args.Target[r], l.args.Deviation[r], l.args.For})
+		}
+	}
+	return out
+}
+
+// resources are those of which there is a target or deviation, sorted.
+func (l *Load) resources() []string {
+	out := append(slices.Collect(maps.Keys(l.args.Target)), slices.Collect(maps.Keys(l.args.Deviation))...)
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // Goals returns one NodeBelow per ready node in scope and resource, met or not. A
-// node that people exclude is not in scope.
+// node that people exclude is not in scope. By load there is one for each node of
+// which the usage is known, and none at all while that is known of too few nodes.
 func (l *Load) Goals(s *cluster.Snapshot) []plan.Goal {
-	var goals []plan.Goal
-	nodes := l.inScope(s)
-	limits := l.limits(nodes)
-	goals = slices.Grow(goals, len(limits)*len(nodes))
-	for _, resource := range slices.Sorted(maps.Keys(limits)) {
+	nodes, amounts := l.inScope(s), map[string]*cluster.Amounts{}
+	for _, r := range l.resources() {
+		a := s.Amounts(cluster.Measure{ByLoad: l.ByLoad(), Resource: r, Pods: l.selector}, l.scope.Load)
+		if l.ByLoad() && !a.Enough(l.scope) {
+			return nil
+		}
+		amounts[r] = a
+	}
+	goals := make([]plan.Goal, 0, len(amounts)*len(nodes))
+	hot := l.marks(s)
+	for _, r := range l.resources() {
+		limit, ok := l.limit(nodes, amounts[r])
 		for _, n := range nodes {
-			if n.Allocatable.Get(resource) > 0 {
-				goals = append(goals, l.goal(n, resource, limits[resource]))
+			if used, sure, known := amounts[r].Node(n.ID); ok && known && amounts[r].Total(n.ID) > 0 {
+				goals = append(goals, l.goal(n, amounts[r], limit, used, sure, hot))
 			}
 		}
 	}
@@ -83,9 +142,16 @@ func (l *Load) Goals(s *cluster.Snapshot) []plan.Goal {
 
 // Needs is what Goals looks for.
 func (l *Load) Needs() string {
-	resources := slices.Sorted(maps.Keys(l.args.Target))
-	resources = append(resources, slices.Sorted(maps.Keys(l.args.Deviation))...)
-	return "a Ready node with " + strings.Join(resources, " or ") + ", in scope and not excluded"
+	what := strings.Join(l.resources(), " or ")
+	out := "a Ready node with " + what + ", in scope and not excluded"
+	if !l.ByLoad() {
+		return out
+	}
+	out += ", and to know how much of it is used"
+	if t := l.scope.Load; t.MinCoverage > 0 {
+		out += fmt.Sprintf(" on %v of the nodes in scope (load.minCoverage)", t.MinCoverage)
+	}
+	return out
 }
 
 func (l *Load) inScope(s *cluster.Snapshot) []*cluster.Node {
@@ -98,34 +164,52 @@ func (l *Load) inScope(s *cluster.Snapshot) []*cluster.Node {
 	return nodes
 }
 
-func (l *Load) goal(n *cluster.Node, resource string, limit float64) plan.Goal {
-	used := float64(n.Requested.Get(resource)) / float64(n.Allocatable.Get(resource))
-	return plan.Goal{
-		Strategy: l.name, Kind: plan.NodeBelow, Resource: resource, Limit: limit, Weight: 1, Node: n.ID,
+func (l *Load) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used, sure int64, hot marks) plan.Goal {
+	total, resource := float64(a.Total(n.ID)), a.Measure.Resource
+	g := plan.Goal{
+		Strategy: l.name, Kind: plan.NodeBelow, Resource: resource, Limit: limit, Weight: 1, Node: n.ID, Amounts: a,
 		Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: n.Name, UID: string(n.Object.UID)},
-		Reason: plan.Reason{Code: plan.NodeOverUtilized, Message: fmt.Sprintf(
-			"pods on %s request %.1f %% of its %s, above %.1f %%", n.Name, 100*used, resource, 100*limit)},
 	}
+	who := "pods on " + n.Name
+	if l.selector != nil {
+		who = "pods on " + n.Name + " that are " + l.selector.String()
+	}
+	does := "request"
+	if l.ByLoad() {
+		g.Basis = plan.Load
+		if does = "use"; l.selector == nil {
+			who, does = n.Name, "uses"
+		}
+		if over := limit*total + rounding; float64(used) > over {
+			g.Waits = l.waits(hot[place{n.Name, resource}], float64(sure) > over)
+			g.Constraint = g.Waits != ""
+		}
+	}
+	g.Reason = plan.Reason{Code: plan.NodeOverUtilized, Message: fmt.Sprintf(
+		"%s %s %.1f %% of its %s, above %.1f %%", who, does, 100*float64(used)/total, resource, 100*limit)}
+	return g
 }
 
-// limits are the fractions to stay below. The mean is total requested over
-// total allocatable, so that a large node weighs as much as it carries.
-func (l *Load) limits(nodes []*cluster.Node) map[string]float64 {
+// rounding lets a fraction such as 0.9 of 10000m be 9000m.
+const rounding = 1e-6
+
+// limit is the fraction to stay below. The mean is total used over total
+// allocatable, so that a large node weighs as much as it carries.
+func (l *Load) limit(nodes []*cluster.Node, a *cluster.Amounts) (float64, bool) {
+	resource := a.Measure.Resource
 	if len(l.args.Target) > 0 {
-		return l.args.Target
+		return l.args.Target[resource], true
 	}
-	limits := make(map[string]float64, len(l.args.Deviation))
-	for resource, deviation := range l.args.Deviation {
-		var used, total int64
-		for _, n := range nodes {
-			if has := n.Allocatable.Get(resource); has > 0 {
-				used += n.Requested.Get(resource)
-				total += has
-			}
-		}
-		if total > 0 {
-			limits[resource] = min(1, float64(used)/float64(total)+deviation)
+	var sum, total float64
+	for _, n := range nodes {
+		used, _, known := a.Node(n.ID)
+		if has := a.Total(n.ID); known && has > 0 {
+			sum += float64(used)
+			total += float64(has)
 		}
 	}
-	return limits
+	if total == 0 {
+		return 0, false
+	}
+	return min(1, sum/total+l.args.Deviation[resource]), true
 }

@@ -1,0 +1,294 @@
+package cluster
+
+import (
+	"math/bits"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Knowledge says how it is known what a pod uses.
+type Knowledge uint8
+
+const (
+	// Unknown: nobody has measured the pod.
+	Unknown Knowledge = iota
+	// Since: it was bound after its node was measured.
+	Since
+	// Estimated: the source knows nodes only; it is the pod's part, by requests.
+	Estimated
+	// Measured: the source has measured the pod.
+	Measured
+)
+
+// Load is what a Usage says, by node and pod, brought from the time of its samples
+// to that of the snapshot:
+//
+//   - a pod that was measured and has left its node since is taken from it;
+//   - a pod that was bound after its node was measured is added to it, with what
+//     it probably uses: the mean of the other pods of its workload or, where none
+//     is known, its requests as scores count them (100m and 200Mi for a container
+//     that gives none).
+//
+// An amount below nothing, or beyond any machine, is unknown, and so is a node that
+// is listed twice. Nothing is known of a resource that the Usage does not name.
+type Load struct {
+	Usage   *Usage
+	names   []string
+	columns map[string]*column
+	at      []time.Time // by node; zero: not measured
+}
+
+// column is one resource.
+type column struct {
+	used  []int64 // by node, with what was added; unknownAmount: unknown
+	added []int64 // by node, of that: probable use of pods that nobody has measured
+	known []Knowledge
+	use   []int64 // by pod: what it uses, or probably uses
+}
+
+const unknownAmount = int64(-1)
+
+// RatioTotal is all of a node's resource that is neither cpu nor memory: such
+// usage is a ratio in millionths.
+const RatioTotal = int64(1_000_000)
+
+// mostUsed is more than any machine has, in milliCPU or bytes (1Pi).
+const mostUsed = int64(1) << 50
+
+func plausible(n int64) bool { return n >= 0 && n <= mostUsed }
+
+// Resources lists the resources of which anything is known, sorted.
+func (l *Load) Resources() []string {
+	if l == nil {
+		return nil
+	}
+	return l.names
+}
+
+// At is when the node was measured; zero when it was not.
+func (l *Load) At(n NodeID) time.Time {
+	if l == nil {
+		return time.Time{}
+	}
+	return l.at[n]
+}
+
+// Used is what a node uses of a resource as the snapshot has it, and how much of
+// that is only probable; false when it is not known.
+func (l *Load) Used(n NodeID, resource string) (used, probable int64, known bool) {
+	if l == nil || l.columns[resource] == nil || l.columns[resource].used[n] == unknownAmount {
+		return 0, 0, false
+	}
+	c := l.columns[resource]
+	return c.used[n], c.added[n], true
+}
+
+// Pod is what a pod uses of a resource, or probably uses, and how that is known.
+func (l *Load) Pod(p PodID, resource string) (int64, Knowledge) {
+	if l == nil || l.columns[resource] == nil {
+		return 0, Unknown
+	}
+	c := l.columns[resource]
+	return c.use[p], c.known[p]
+}
+
+// resolver brings a Usage to the time of a snapshot.
+type resolver struct {
+	s *Snapshot
+	u *Usage
+	l *Load
+}
+
+func (s *Snapshot) resolve(u *Usage) *Load {
+	r := &resolver{s, u, &Load{Usage: u, columns: map[string]*column{}, at: make([]time.Time, len(s.Nodes))}}
+	r.nodes()
+	r.pods()
+	for _, name := range r.l.names {
+		c := r.l.columns[name]
+		if u.onlyNodes() {
+			r.apportion(c, name)
+		}
+		r.newcomers(c, name)
+	}
+	return r.l
+}
+
+// column of a resource, unknown everywhere at first.
+func (r *resolver) column(name string) *column {
+	c := r.l.columns[name]
+	if c == nil {
+		c = &column{make([]int64, len(r.s.Nodes)), make([]int64, len(r.s.Nodes)), make([]Knowledge, len(r.s.Pods)), make([]int64, len(r.s.Pods))}
+		for i := range c.used {
+			c.used[i] = unknownAmount
+		}
+		r.l.columns[name] = c
+		r.l.names = append(r.l.names, name)
+		slices.Sort(r.l.names)
+	}
+	return c
+}
+
+func (r *resolver) nodes() {
+	seen := make([]bool, len(r.s.Nodes))
+	for i := range r.u.Nodes {
+		m := &r.u.Nodes[i]
+		n := r.s.NodeByName(m.Name)
+		if n == nil {
+			continue
+		}
+		for name, amount := range m.Used {
+			c := r.column(name)
+			switch {
+			case seen[n.ID] || !plausible(amount):
+				c.used[n.ID] = unknownAmount
+			default:
+				c.used[n.ID] = amount
+			}
+		}
+		if seen[n.ID] {
+			r.forget(n.ID)
+			continue
+		}
+		seen[n.ID] = true
+		if r.l.at[n.ID] = m.At; m.At.IsZero() {
+			r.l.at[n.ID] = r.u.SampledAt
+		}
+	}
+}
+
+// forget makes a node unknown of which two different things are said.
+func (r *resolver) forget(n NodeID) {
+	for _, c := range r.l.columns {
+		c.used[n] = unknownAmount
+	}
+	r.l.at[n] = time.Time{}
+}
+
+// pods takes over what was measured of pods that are still there, and takes from
+// their nodes what those used that are not.
+func (r *resolver) pods() {
+	for i := range r.u.Pods {
+		m := &r.u.Pods[i]
+		p := r.standing(m)
+		for name, amount := range m.Used {
+			c := r.column(name)
+			switch {
+			case !plausible(amount):
+			case p == nil:
+				r.leaves(c, m.Node, amount)
+			case c.known[p.ID] == Unknown:
+				c.use[p.ID], c.known[p.ID] = amount, Measured
+				if m.Estimated {
+					c.known[p.ID] = Estimated
+				}
+				if r.boundSince(p) && c.used[p.Node] != unknownAmount {
+					c.used[p.Node] += amount // its node was measured without it
+				}
+			}
+		}
+	}
+}
+
+// standing is the pod that was measured; nil when it has left its node. A source
+// that does not know UIDs may speak of another pod of the same name.
+func (r *resolver) standing(m *PodUsage) *Pod {
+	var p *Pod
+	if m.UID != "" {
+		p = r.s.PodByUID(m.UID)
+	} else if p = r.s.PodByKey(m.Namespace + "/" + m.Name); p != nil && p.Node != NoNode {
+		if m.Node != "" && r.s.Nodes[p.Node].Name != m.Node || r.boundSince(p) {
+			return nil
+		}
+	}
+	if p == nil || p.Node == NoNode || p.Terminal {
+		return nil
+	}
+	return p
+}
+
+func (r *resolver) leaves(c *column, node string, amount int64) {
+	if n := r.s.NodeByName(node); n != nil && c.used[n.ID] != unknownAmount {
+		c.used[n.ID] = max(0, c.used[n.ID]-amount)
+	}
+}
+
+// boundSince: after its node was measured. A node that was not measured knows no
+// such pods.
+func (r *resolver) boundSince(p *Pod) bool {
+	at := r.l.at[p.Node]
+	return !at.IsZero() && boundAt(p.Object).After(at)
+}
+
+// boundAt is when the pod was bound, as far as its status tells.
+func boundAt(p *corev1.Pod) time.Time {
+	for i := range p.Status.Conditions {
+		if c := &p.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue && !c.LastTransitionTime.IsZero() {
+			return c.LastTransitionTime.Time
+		}
+	}
+	if p.Status.StartTime != nil {
+		return p.Status.StartTime.Time
+	}
+	return p.CreationTimestamp.Time
+}
+
+// onlyNodes: nothing can be known of pods but their part of a node.
+func (u *Usage) onlyNodes() bool {
+	return len(u.Pods) == 0 && (u.NodesOnly || u.Source == "loadWatcher")
+}
+
+// apportion gives each pod its part of what its node was measured to use, by its
+// requests as scores count them, all of the node's usage taken as that of pods.
+func (r *resolver) apportion(c *column, name string) {
+	for i := range r.s.Nodes {
+		n := &r.s.Nodes[i]
+		if c.used[i] == unknownAmount {
+			continue
+		}
+		var sum int64
+		for _, id := range n.Pods {
+			if p := &r.s.Pods[id]; !r.boundSince(p) {
+				sum += p.NonZero.Get(name)
+			}
+		}
+		for _, id := range n.Pods {
+			p := &r.s.Pods[id]
+			if asks := p.NonZero.Get(name); asks > 0 && !r.boundSince(p) {
+				hi, lo := bits.Mul64(uint64(c.used[i]), uint64(asks))
+				part, _ := bits.Div64(hi, lo, uint64(sum)) // asks <= sum, so it fits
+				c.use[id], c.known[id] = int64(part), Estimated
+			}
+		}
+	}
+}
+
+// newcomers get what they probably use, and so do their nodes.
+func (r *resolver) newcomers(c *column, name string) {
+	type mean struct{ sum, pods int64 }
+	of := make([]mean, len(r.s.Workloads))
+	for i := range r.s.Pods {
+		if p := &r.s.Pods[i]; c.known[i] != Unknown && p.Workload != NoWorkload {
+			of[p.Workload].sum += c.use[i]
+			of[p.Workload].pods++
+		}
+	}
+	for i := range r.s.Pods {
+		p := &r.s.Pods[i]
+		if c.known[i] != Unknown || p.Terminal {
+			continue
+		}
+		c.use[i] = p.NonZero.Get(name)
+		if p.Workload != NoWorkload && of[p.Workload].pods > 0 {
+			c.use[i] = of[p.Workload].sum / of[p.Workload].pods
+		}
+		if p.Node != NoNode && r.boundSince(p) {
+			c.known[i] = Since
+			if c.used[p.Node] != unknownAmount {
+				c.used[p.Node] += c.use[i]
+				c.added[p.Node] += c.use[i]
+			}
+		}
+	}
+}

@@ -1,0 +1,115 @@
+package planner
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// use is what nodes use of one resource as the search stands; none of a node of
+// which it is not known.
+type use struct {
+	resource string
+	of       map[cluster.NodeID]float64 // as a fraction of all it has
+	used     float64                    // of these, in all
+	total    float64
+}
+
+// uses says what is known of use, by resource.
+func (c *search) uses() []use {
+	var out []use
+	for _, r := range c.s.Load.Resources() {
+		a := c.s.Amounts(cluster.Measure{ByLoad: true, Resource: r}, c.p.opts.Guards.Scope.Load)
+		change := map[cluster.NodeID]int64{}
+		for _, m := range c.moves {
+			change[m.from] -= a.Of(m.pod, m.from)
+			change[m.landing.to] += a.Of(m.pod, m.landing.to)
+		}
+		u := use{resource: r, of: map[cluster.NodeID]float64{}}
+		for i := range c.s.Nodes {
+			n := cluster.NodeID(i)
+			used, _, known := a.Node(n)
+			if total := a.Total(n); known && total > 0 {
+				now := float64(max(0, used+change[n]))
+				u.of[n] = now / float64(total)
+				u.used, u.total = u.used+now, u.total+float64(total)
+			}
+		}
+		if len(u.of) > 0 {
+			out = append(out, u)
+		}
+	}
+	return out
+}
+
+// addUses puts use beside requests.
+func (c *search) addUses(st *plan.State) {
+	for _, u := range c.uses() {
+		fracs := make([]float64, 0, len(u.of))
+		for i := range st.Nodes {
+			f, known := u.of[cluster.NodeID(i)]
+			if !known {
+				continue
+			}
+			if st.Nodes[i].Used == nil {
+				st.Nodes[i].Used = map[string]float64{}
+			}
+			st.Nodes[i].Used[u.resource] = plan.Round(f)
+			fracs = append(fracs, f)
+		}
+		if st.Used == nil {
+			st.Used = map[string]plan.Distribution{}
+		}
+		st.Used[u.resource] = distributed(fracs, u.used/u.total)
+	}
+}
+
+// loadInput says where usage comes from, how old it is, of how many nodes in scope
+// it is known, and what nobody acts on for want of it.
+func (c *search) loadInput() (plan.Input, bool) {
+	l, scope := c.s.Load, c.p.opts.Guards.Scope
+	if l == nil {
+		return plan.Input{}, false
+	}
+	in := plan.Input{Source: l.Usage.Source, Age: c.now.Sub(l.Usage.SampledAt).Round(time.Second).String(), Coverage: 1, Problems: []string{}}
+	if in.Source == "" {
+		in.Source = "load"
+	}
+	if len(l.Resources()) == 0 {
+		in.Coverage = 0
+	}
+	for _, r := range l.Resources() {
+		a := c.s.Amounts(cluster.Measure{ByLoad: true, Resource: r}, scope.Load)
+		known, all := a.Coverage(scope)
+		if all > 0 {
+			in.Coverage = min(in.Coverage, plan.Round(float64(known)/float64(all)))
+		}
+		switch {
+		case !a.Enough(scope):
+			in.Problems = append(in.Problems, fmt.Sprintf("use of %s is known of %d of %d nodes in scope, fewer than load.minCoverage %v asks for: no strategy acts on it", r, known, all, scope.Load.MinCoverage))
+		case known < all:
+			in.Problems = append(in.Problems, fmt.Sprintf("use of %s is known of %d of %d nodes in scope: of the others no strategy asks anything", r, known, all))
+		}
+	}
+	in.Problems = append(in.Problems, c.waiting()...)
+	in.Problems = append(in.Problems, l.Usage.Problems...)
+	if extra := len(in.Problems) - maxProblems; extra > 0 {
+		in.Problems = append(in.Problems[:maxProblems:maxProblems], fmt.Sprintf("... and %d more", extra))
+	}
+	return in, true
+}
+
+// waiting says of goals with excess why nothing is moved for them yet.
+func (c *search) waiting() []string {
+	var out []string
+	for _, g := range c.goals.list {
+		if g.Waits != "" {
+			out = append(out, fmt.Sprintf("strategy %s waits for %s, which is %s (%s)", g.Strategy, g.Subject.Name, g.Waits, g.Resource))
+		}
+	}
+	slices.Sort(out)
+	return out
+}

@@ -1,0 +1,44 @@
+package nodeload
+
+import (
+	"fmt"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
+
+// marks say where nodes stand about the levels of this strategy.
+type marks map[place]*cluster.Mark
+
+type place struct{ node, resource string }
+
+func (l *Load) marks(s *cluster.Snapshot) marks {
+	out := marks{}
+	if s.Load == nil {
+		return out
+	}
+	for i := range s.Load.Usage.Marks {
+		if m := &s.Load.Usage.Marks[i]; m.Watch == l.name {
+			out[place{m.Node, m.Resource}] = m
+		}
+	}
+	return out
+}
+
+// waits says why nothing is moved off a node yet that is above its limit; empty
+// when it may be. Two things keep it: only what pods that nobody has measured
+// probably use brings it above, and it has not been above for long enough.
+func (l *Load) waits(m *cluster.Mark, surely bool) string {
+	switch {
+	case !surely:
+		return "above its target only with what pods probably use that came after the last sample"
+	case l.args.For == 1 || m != nil && m.Hot:
+		return ""
+	case m == nil:
+		return fmt.Sprintf("above its target in 0 of %d samples in a row", l.args.For)
+	}
+	again := ""
+	if m.Fresh {
+		again = ", counted since this process began"
+	}
+	return fmt.Sprintf("above its target in %d of %d samples in a row%s", m.Samples, l.args.For, again)
+}
