@@ -61,15 +61,17 @@ type Counts struct {
 type Keeper struct {
 	// Nodes are those of the cluster as a watch shows them; read-only.
 	Nodes func() []*corev1.Node
-	// Usage is what is known now; nil while nothing is.
-	Usage   func(now time.Time) *cluster.Usage
+	// Usage is what is known now; nil, or without nodes, while nothing is.
+	Usage   func() *cluster.Usage
 	Writer  Writer
 	Clock   clock.WithTicker
 	Log     *slog.Logger
 	Counted func(Counts)
 
-	mu   sync.Mutex
-	opts Options
+	mu      sync.Mutex
+	opts    Options
+	next    Options
+	running bool
 
 	seen pressure.Seen
 	said map[string]string // what was said last, by subject
@@ -77,11 +79,15 @@ type Keeper struct {
 	till time.Time // nothing is written before
 }
 
-// Configure sets what holds from the next look on.
+// Configure sets what holds from the next look on. That a dry run is over, or begins,
+// holds from the next Run on: those who write have a Lease of their own.
 func (k *Keeper) Configure(o Options) {
 	k.mu.Lock()
 	defer k.mu.Unlock()
-	k.opts = o
+	k.next = o
+	if o.DryRun == k.opts.DryRun || !k.running {
+		k.opts = o
+	}
 }
 
 func (k *Keeper) options() Options {
@@ -90,11 +96,20 @@ func (k *Keeper) options() Options {
 	return k.opts
 }
 
+// term begins a term of office, or ends it.
+func (k *Keeper) term(runs bool) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	k.opts, k.running = k.next, runs
+}
+
 // Run looks at each sample, and at least as often as Every, until ctx ends. What
 // stands then, stays until it expires: whoever leads next goes on with it.
 func (k *Keeper) Run(ctx context.Context, sampled <-chan struct{}) {
 	// What a former term of office saw may be long ago; what is on the nodes counts.
 	k.seen, k.said, k.rest, k.till = pressure.Seen{}, map[string]string{}, 0, time.Time{}
+	k.term(true)
+	defer k.term(false)
 	tick := k.Clock.NewTicker(Every)
 	defer tick.Stop()
 	for ctx.Err() == nil {
@@ -114,7 +129,7 @@ func (k *Keeper) Look(ctx context.Context) {
 	}
 	o, now := k.options(), k.Clock.Now()
 	nodes := k.Nodes()
-	d := o.Decide(nodes, k.Usage(now), k.seen, now)
+	d := o.Decide(nodes, k.Usage(), k.seen, now)
 	c := Counts{ByRule: map[string]int{}, Held: len(d.Held), Capped: len(d.Capped), Foreign: len(foreignNodes(d)), Unknown: d.Unknown}
 	for _, r := range o.Rules {
 		c.ByRule[r.Name] = 0

@@ -183,7 +183,8 @@ func renew(n *corev1.Node) {
 	n.ResourceVersion = strconv.Itoa(v + 1)
 }
 
-func (w *town) usage(now time.Time) *cluster.Usage {
+func (w *town) usage() *cluster.Usage {
+	now := w.clock.Now()
 	if w.down {
 		return &cluster.Usage{}
 	}
@@ -361,7 +362,7 @@ func TestRunLooksAtEachSample(t *testing.T) {
 		k := &keeper.Keeper{Clock: clock.RealClock{}, Log: slog.New(slog.DiscardHandler), Nodes: func() []*corev1.Node {
 			looks = append(looks, time.Since(begun))
 			return nil
-		}, Usage: func(time.Time) *cluster.Usage { return nil }}
+		}, Usage: func() *cluster.Usage { return nil }}
 		ctx, cancel := context.WithCancel(t.Context())
 		sampled := make(chan struct{})
 		ended := make(chan struct{})
@@ -375,6 +376,31 @@ func TestRunLooksAtEachSample(t *testing.T) {
 		<-ended
 		if want := []time.Duration{0, 3 * time.Second, keeper.Every}; !slices.Equal(looks, want) {
 			t.Errorf("looked at %v, want %v", looks, want)
+		}
+	})
+}
+
+// TestADryRunDoesNotTurnIntoWritesInItsMiddle: it holds the Lease of dry runs.
+func TestADryRunDoesNotTurnIntoWritesInItsMiddle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, byBoth, named("n1"), named("n2"))
+		w.Clock, w.hot = clock.RealClock{}, map[string]float64{"n1": 0.9}
+		live := pressure.Options{Label: "status=presure", MaxHintedFrac: 1, TTL: time.Hour, Rules: []pressure.Rule{{Name: "cpu", Resource: "cpu", Enter: 0.8}}}
+		w.clock.SetTime(time.Now())
+		w.Configure(keeper.Options{Options: live, DryRun: true})
+		for _, want := range []int{0, 1} {
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan struct{})
+			go func() { defer close(ended); w.Run(ctx, nil) }()
+			synctest.Wait()
+			w.Configure(keeper.Options{Options: live})
+			time.Sleep(2 * keeper.Every)
+			synctest.Wait()
+			cancel()
+			<-ended
+			if len(w.requests) != want {
+				t.Errorf("%v, want %d", w.requests, want)
+			}
 		}
 	})
 }
