@@ -19,6 +19,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/approval"
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/metrics"
@@ -49,7 +50,7 @@ func newRun(g *global) *cobra.Command {
 	fl.StringVarP(&f.output, "output", "o", "", "report as table, wide, yaml, or json, one line each (default: table with --once, else json)")
 	fl.DurationVar(&f.leaseTimeout, "lease-timeout", 2*time.Minute, "with --once: how long to wait for the Lease")
 	leaseNamespace(fl, &f.namespace)
-	fl.StringVar(&f.bind, "bind-address", ":8080", "where /livez, /readyz and /metrics are served, without --once")
+	fl.StringVar(&f.bind, "bind-address", ":8080", "where /livez, /readyz, /metrics and, with hints, /status and /nodes are served, without --once")
 	return c
 }
 
@@ -94,8 +95,9 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	o := observe.New(client, clock.RealClock{})
 	defer func() { endWatching(); o.Shutdown() }()
 	var shadow *controller.Shadow
-	if !f.once { // one pass sees no bindings to speak of
-		set.wanted.take(conf)
+	if !f.once { // one pass sees no bindings to speak of, and does not stay to keep hints
+		set.hints = newPressureHints(client, o, m, log, nothingKnown, nil)
+		set.atOnce(conf)
 		shadow = newShadow(&set.wanted, o, m, log)
 	}
 	o.Start(watching)
@@ -112,8 +114,8 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	if !f.once {
 		defer files.start(watching)()
 		log.Info("running", "mode", c.Mode, "cluster", host(rc), "namespace", f.namespace, "config", conf.Hash(), "strategies", names)
-		return f.serve(cmd.Context(), log, o, m, func(ctx context.Context) error {
-			return beside(ctx, shadow, func(ctx context.Context) error { return lead(ctx, set.lease, c) })
+		return f.serve(cmd.Context(), log, o, m, set.hints, func(ctx context.Context) error {
+			return beside(ctx, shadow, func(ctx context.Context) error { return lead(ctx, set.lease, c, set.hints) })
 		})
 	}
 	wait, cancel := context.WithTimeout(cmd.Context(), g.patience)
@@ -131,10 +133,10 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 // lead runs the controller while this process leads. Dry runs have a Lease of their
 // own, so that they are in the way of nobody who evicts; when a new configuration
 // turns the one into the other, the Lease changes.
-func lead(ctx context.Context, lease *controller.Lease, c *controller.Controller) error {
+func lead(ctx context.Context, lease *controller.Lease, c *controller.Controller, hints *pressureHints) error {
 	for ctx.Err() == nil {
 		lease.DryRun = c.Mode != plan.Live
-		if err := lease.Lead(ctx, 0, func(ctx context.Context) error { return working(ctx, c) }); err != nil {
+		if err := lease.Lead(ctx, 0, func(ctx context.Context) error { return hints.while(ctx, c, working) }); err != nil {
 			return err
 		}
 	}
@@ -199,7 +201,7 @@ func once(ctx context.Context, c *controller.Controller, due []string) error {
 // configuration is watched where the program keeps running.
 func (f *runFlags) configuration(files *watched, m *metrics.Metrics, log *slog.Logger, s *settings) (*config.Config, <-chan func(*controller.Controller), error) {
 	if !f.once {
-		return files.configured(f.config, m, log, s.wanted.take, s.apply)
+		return files.configured(f.config, m, log, s.atOnce, s.apply)
 	}
 	conf, err := loadConfig(f.config)
 	return conf, nil, err
@@ -224,8 +226,11 @@ func (f *runFlags) controller(out io.Writer, log *slog.Logger, o *observe.Observ
 	}
 }
 
+// nothingKnown is the usage while nothing measures it.
+func nothingKnown() *cluster.Usage { return nil }
+
 // serve runs the web server beside work; the first to fail ends both.
-func (f *runFlags) serve(ctx context.Context, log *slog.Logger, o *observe.Observer, m *metrics.Metrics, work func(context.Context) error) error {
+func (f *runFlags) serve(ctx context.Context, log *slog.Logger, o *observe.Observer, m *metrics.Metrics, hinted web.Hinted, work func(context.Context) error) error {
 	l, err := net.Listen("tcp", f.bind)
 	if err != nil {
 		return fmt.Errorf("listening for health checks: %w; set --bind-address", err)
@@ -235,7 +240,7 @@ func (f *runFlags) serve(ctx context.Context, log *slog.Logger, o *observe.Obser
 	defer cancel(nil)
 	served := make(chan error, 1)
 	go func() {
-		err := web.Serve(ctx, l, o.Synced, m.Registry)
+		err := web.Serve(ctx, l, o.Synced, m.Registry, web.Nodes(hinted)...)
 		cancel(err)
 		served <- err
 	}()
