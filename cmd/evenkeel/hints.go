@@ -44,13 +44,17 @@ func newHints(g *global) *cobra.Command {
 		}})
 	}
 	sub("list", "List the hints that Evenkeel put on nodes", listHints)
-	sub("gc", "Take away hints after they have expired, never before", func(cmd *cobra.Command, h *hinter) error {
-		return h.takeAway(cmd, func(expires time.Time) bool { return !expires.IsZero() && h.now.After(expires) })
-	})
-	sub("clear", "Take all hints away now, to uninstall; while a controller runs it may put them on again", func(cmd *cobra.Command, h *hinter) error {
-		return h.takeAway(cmd, func(time.Time) bool { return true })
-	})
+	sub("gc", "Take away hints after they have expired, never before", collectHints)
+	sub("clear", "Take all hints away now, to uninstall; while a controller runs it may put them on again", clearHints)
 	return c
+}
+
+func collectHints(cmd *cobra.Command, h *hinter) error {
+	return h.takeAway(cmd, func(expires time.Time) bool { return !expires.IsZero() && h.now.After(expires) })
+}
+
+func clearHints(cmd *cobra.Command, h *hinter) error {
+	return h.takeAway(cmd, func(time.Time) bool { return true })
 }
 
 // hinter is a look at the hints of a cluster.

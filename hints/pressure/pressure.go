@@ -86,7 +86,7 @@ func Of(n *corev1.Node) (Hint, bool) {
 // to put, the node has no hint of ours.
 func Put(n *corev1.Node, want Hint) (*corev1.Node, bool) {
 	old, _ := Of(n)
-	out := n.DeepCopy()
+	out := editable(n)
 	if old.Label != want.Label {
 		takeLabel(out, old.Label)
 	}
@@ -118,11 +118,19 @@ func Take(n *corev1.Node) (*corev1.Node, bool) {
 	if !ours {
 		return n, false
 	}
-	out := n.DeepCopy()
+	out := editable(n)
 	takeLabel(out, old.Label)
 	takeTaint(out, old.Taint)
 	delete(out.Annotations, Key)
 	return out, true
+}
+
+// editable is a copy that shares nothing of what hints consist of. The rest, such as
+// the images on the node, is most of it and is not copied.
+func editable(n *corev1.Node) *corev1.Node {
+	out := *n
+	out.Labels, out.Annotations, out.Spec.Taints = maps.Clone(n.Labels), maps.Clone(n.Annotations), slices.Clone(n.Spec.Taints)
+	return &out
 }
 
 // record is the annotation: times in seconds, since it is read by people too.
