@@ -191,6 +191,10 @@ func (g *Gather) nodeOf(text string) string {
 	return name
 }
 
+// Found adds what is wrong with one of many, which all share what is wrong: such
+// as "cpu: a histogram for" and n1.
+func (g *Gather) Found(kind ProblemKind, what, name string) { g.findings.add(kind, what, name) }
+
 // Problem adds one in words of the caller, which hold no secrets.
 func (g *Gather) Problem(kind ProblemKind, detail string) {
 	g.findings.said = append(g.findings.said, Problem{Kind: kind, Detail: clean(detail, maxDetail)})

@@ -1,0 +1,226 @@
+// Package fetch makes HTTP clients for servers whose answers are not trusted.
+//
+// It decides how long an answer may be, that redirects are not followed, and what
+// is shown to the server: files with tokens and certificates are read anew for
+// every request. It never looks into an answer.
+package fetch
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/load"
+)
+
+// MaxBytes bounds an answer. 150,000 pods with their namespaces are 15 to 25 MB.
+const MaxBytes = 64 << 20
+
+// Options say how to talk to a server. All are optional.
+type Options struct {
+	// TokenFile holds a bearer token.
+	TokenFile string
+	// CAFile holds the authorities that may vouch for the server; the system's when
+	// empty.
+	CAFile string
+	// CertFile and KeyFile are what is shown to a server that asks.
+	CertFile, KeyFile  string
+	InsecureSkipVerify bool
+	// MaxBytes is 64 MiB when 0.
+	MaxBytes int64
+}
+
+// New makes a client, and reads the files once to see that they can be used.
+func New(o Options) (*http.Client, error) {
+	if o.MaxBytes == 0 {
+		o.MaxBytes = MaxBytes
+	}
+	t := &transport{opts: o}
+	if _, err := t.current(); err != nil {
+		return nil, err
+	}
+	if _, err := t.token(); err != nil {
+		return nil, err
+	}
+	return &http.Client{Transport: t}, nil
+}
+
+// transport is safe for use by several at once.
+type transport struct {
+	opts Options
+
+	mu    sync.Mutex
+	files []byte // what inner was made from
+	inner *http.Transport
+}
+
+// RoundTrip asks once. A redirect is an error here rather than in the client, for
+// that one's error holds the address it was sent to, with whatever is in it.
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	inner, err := t.current()
+	if err != nil {
+		return nil, err
+	}
+	token, err := t.token()
+	if err != nil {
+		return nil, err
+	}
+	r = r.Clone(r.Context())
+	r.Header.Set("User-Agent", "evenkeel")
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := inner.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+		resp.Body.Close()
+		return nil, badAnswer(fmt.Sprintf("answers %d, a redirect to %s; redirects are not followed", resp.StatusCode, host(resp.Header.Get("Location"))))
+	}
+	if resp.ContentLength > t.opts.MaxBytes {
+		resp.Body.Close()
+		return nil, tooLarge(t.opts.MaxBytes)
+	}
+	resp.Body = &limited{ReadCloser: resp.Body, left: t.opts.MaxBytes, most: t.opts.MaxBytes}
+	return resp, nil
+}
+
+// CloseIdleConnections lets go of connections.
+func (t *transport) CloseIdleConnections() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.inner.CloseIdleConnections()
+}
+
+func host(location string) string {
+	u, err := url.Parse(location)
+	if err != nil || u.Host == "" {
+		return "another page"
+	}
+	return u.Host
+}
+
+// current is a transport for what the files hold now.
+func (t *transport) current() (*http.Transport, error) {
+	var parts [3][]byte
+	for i, file := range []string{t.opts.CAFile, t.opts.CertFile, t.opts.KeyFile} {
+		if file == "" {
+			continue
+		}
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("reading what to trust or to show: %w", err)
+		}
+		parts[i] = b
+	}
+	files := bytes.Join(parts[:], []byte{0})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.inner != nil && bytes.Equal(files, t.files) {
+		return t.inner, nil
+	}
+	conf, err := t.tls(parts[0], parts[1], parts[2])
+	if err != nil {
+		return nil, err
+	}
+	if t.inner != nil {
+		t.inner.CloseIdleConnections()
+	}
+	t.files = files
+	t.inner = &http.Transport{
+		Proxy: http.ProxyFromEnvironment, TLSClientConfig: conf, ForceAttemptHTTP2: true, IdleConnTimeout: 90 * time.Second, MaxIdleConnsPerHost: 8,
+		DialContext: (&net.Dialer{Timeout: 10 * time.Second}).DialContext, TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: 1 << 20,
+	}
+	return t.inner, nil
+}
+
+func (t *transport) tls(ca, cert, key []byte) (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: t.opts.InsecureSkipVerify} //nolint:gosec // the user's choice
+	if t.opts.CAFile != "" {
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(ca) {
+			return nil, fmt.Errorf("%s holds no certificate (want PEM)", t.opts.CAFile)
+		}
+	}
+	if t.opts.CertFile != "" || t.opts.KeyFile != "" {
+		pair, err := tls.X509KeyPair(cert, key)
+		if err != nil {
+			return nil, fmt.Errorf("%s and %s cannot be used: %w", t.opts.CertFile, t.opts.KeyFile, err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}
+
+func (t *transport) token() (string, error) {
+	if t.opts.TokenFile == "" {
+		return "", nil
+	}
+	b, err := os.ReadFile(t.opts.TokenFile)
+	if err != nil {
+		return "", fmt.Errorf("reading the token: %w", err)
+	}
+	token := strings.TrimSpace(string(b))
+	if token == "" || strings.ContainsAny(token, " \t\r\n") {
+		return "", fmt.Errorf("%s holds no token (want one word)", t.opts.TokenFile)
+	}
+	return token, nil
+}
+
+// limited is a body that is an error where it is longer than it may be. It counts
+// what is read, after decompression.
+type limited struct {
+	io.ReadCloser
+	left, most int64
+}
+
+func (l *limited) Read(p []byte) (int, error) {
+	if int64(len(p)) > l.left+1 {
+		p = p[:l.left+1]
+	}
+	n, err := l.ReadCloser.Read(p)
+	if l.left -= int64(n); l.left < 0 {
+		return n, tooLarge(l.most)
+	}
+	return n, err
+}
+
+// badAnswer is an error about an answer rather than about getting one.
+type badAnswer string
+
+func (e badAnswer) Error() string { return string(e) }
+
+func tooLarge(most int64) error {
+	return badAnswer(fmt.Sprintf("the answer is larger than %d MiB", most>>20))
+}
+
+// Problem says in one line why there is no answer, without what was asked.
+func Problem(err error, deadline time.Duration) load.Problem {
+	var bad badAnswer
+	var outer *url.Error
+	var timeout net.Error
+	switch {
+	case errors.As(err, &bad):
+		return load.Problem{Kind: load.BadAnswer, Detail: string(bad)}
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return load.Problem{Kind: load.Unreachable, Detail: fmt.Sprintf("no answer within %s", deadline)}
+	case errors.As(err, &outer):
+		err = outer.Err
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return load.Problem{Kind: load.BadAnswer, Detail: "the answer breaks off"}
+	}
+	return load.Problem{Kind: load.Unreachable, Detail: err.Error()}
+}
