@@ -1,5 +1,5 @@
-// Package web serves health and metrics over HTTP. It decides nothing about the
-// cluster and accepts no request that changes anything.
+// Package web serves health, metrics and what nodes use over HTTP. It decides nothing
+// about the cluster and accepts no request that changes anything.
 package web
 
 import (
@@ -14,10 +14,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Serve answers /livez, /readyz and /metrics on the listener until ctx ends.
-func Serve(ctx context.Context, l net.Listener, ready func() bool, registry *prometheus.Registry) error {
+// Page is one more address that is served.
+type Page struct {
+	// Pattern is as http.ServeMux has it, such as "GET /watcher".
+	Pattern string
+	Handler http.Handler
+}
+
+// Serve answers /livez, /readyz, /metrics and the pages on the listener until ctx ends.
+func Serve(ctx context.Context, l net.Listener, ready func() bool, registry *prometheus.Registry, pages ...Page) error {
 	srv := &http.Server{
-		Handler:           Handler(ready, registry),
+		Handler:           Handler(ready, registry, pages...),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
 		WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 14,
 	}
@@ -40,8 +47,11 @@ func Serve(ctx context.Context, l net.Listener, ready func() bool, registry *pro
 }
 
 // Handler answers /livez always, /readyz once the cluster is seen, leader or not.
-func Handler(ready func() bool, registry *prometheus.Registry) http.Handler {
+func Handler(ready func() bool, registry *prometheus.Registry, pages ...Page) http.Handler {
 	mux := http.NewServeMux()
+	for _, p := range pages {
+		mux.Handle(p.Pattern, p.Handler)
+	}
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		if !ready() {

@@ -31,6 +31,9 @@ func (r *ring[T]) last() (T, bool) {
 	return r.buf[(r.head+len(r.buf)-1)%len(r.buf)], true
 }
 
+// first is the oldest of at least one.
+func (r *ring[T]) first() T { return r.buf[r.head%len(r.buf)] }
+
 // each goes through the values, oldest first.
 func (r *ring[T]) each(f func(T)) {
 	for i := range r.buf {

@@ -337,6 +337,9 @@ func TestLoadsAreInPercentOfCapacity(t *testing.T) {
 	for minutes, want := range map[int]window.Load{
 		5: {Latest: 50, Mean: 50, Std: 0}, 10: {Latest: 50, Mean: 37.5, Std: 12.5}, 15: {Latest: 50, Mean: 100.0 / 3, Std: 11.785113},
 	} {
+		if w.Span(now) != 15*time.Minute {
+			t.Fatalf("samples go back %s", w.Span(now))
+		}
 		got := w.Loads(now, time.Duration(minutes)*time.Minute)
 		if len(got) != 1 || got[0].Node != "a" || !got[0].At.Equal(now) || len(got[0].Of) != 1 {
 			t.Fatalf("%d min: %+v", minutes, got)
