@@ -36,6 +36,7 @@ func (c *Config) check(e *mistakes) {
 	c.checkEvictor(e)
 	c.checkSafety(e)
 	c.checkPlacement(e)
+	c.checkWeb(e)
 }
 
 func zone(e *mistakes, path, name string) *time.Location {
