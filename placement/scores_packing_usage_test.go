@@ -23,6 +23,8 @@ import (
 // shown are windows that are served as a load-watcher would.
 type shown struct{ *loadwindow.Windows }
 
+func (shown) Served() bool { return true }
+
 func (shown) Source() string { return "metricsServer" }
 
 func (s shown) Loads() ([]loadwindow.NodeLoads, time.Duration, time.Time) {

@@ -12,6 +12,8 @@ import (
 
 // Loads knows what nodes use.
 type Loads interface {
+	// Served says whether clients may know: if not, nothing is found here.
+	Served() bool
 	// Source names where that comes from.
 	Source() string
 	// Loads are those of nodes whose usage is known, over which time, and when.
@@ -23,13 +25,22 @@ type Loads interface {
 // answer is 500, which its clients take for no data; a host that is not in the answer
 // is 404.
 func Watcher(l Loads) []Page {
+	page := func(pattern string, f http.HandlerFunc) Page {
+		return Page{pattern, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !l.Served() {
+				http.NotFound(w, r)
+				return
+			}
+			f(w, r)
+		})}
+	}
 	return []Page{
-		{"GET /watcher", http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { watch(w, l, r.URL.Query().Get("host")) })},
-		{"GET /watcher/health", http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		page("GET /watcher", func(w http.ResponseWriter, r *http.Request) { watch(w, l, r.URL.Query().Get("host")) }),
+		page("GET /watcher/health", func(w http.ResponseWriter, _ *http.Request) {
 			if loads, _, _ := l.Loads(); len(loads) == 0 {
 				http.Error(w, noLoads, http.StatusServiceUnavailable)
 			}
-		})},
+		}),
 	}
 }
 

@@ -17,6 +17,8 @@ import (
 
 type known []window.NodeLoads
 
+func (k known) Served() bool { return k == nil || k[0].Node != "off" }
+
 func (known) Source() string { return "metricsServer" }
 
 func (k known) Loads() ([]window.NodeLoads, time.Duration, time.Time) {
@@ -70,7 +72,9 @@ func TestWatcherWithoutData(t *testing.T) {
 			t.Errorf("%s: %d, want %d", path, code, want)
 		}
 	}
-	if code, _ := get(t, web.Handler(func() bool { return true }, metrics.New("v1", "abc").Registry), "GET", "/watcher"); code != 404 {
-		t.Errorf("where it is off: %d", code)
+	for _, path := range []string{"/watcher", "/watcher?host=off", "/watcher/health"} {
+		if code, _ := get(t, served(known{{Node: "off"}}), "GET", path); code != 404 {
+			t.Errorf("%s where it is off: %d", path, code)
+		}
 	}
 }

@@ -104,6 +104,11 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 		m.Leading(leads)
 		log.Info("leadership", "leads", leads, "namespace", f.namespace)
 	}}
+	loads, err := newMeasuring(conf, o, rc, log, m.Load)
+	if err != nil {
+		return err
+	}
+	set.loads.Store(loads)
 	c := f.controller(cmd.OutOrStdout(), log, o, m, format)
 	c.Reloads, c.Refused, c.Shadow = changes, files.refused, shadow
 	c.Approvals = approval.New(client, f.namespace)
@@ -112,16 +117,24 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	if !f.once {
 		defer files.start(watching)()
 		log.Info("running", "mode", c.Mode, "cluster", host(rc), "namespace", f.namespace, "config", conf.Hash(), "strategies", names)
-		return f.serve(cmd.Context(), log, o, m, func(ctx context.Context) error {
-			return beside(ctx, shadow, func(ctx context.Context) error { return lead(ctx, set.lease, c) })
+		return f.serve(cmd.Context(), log, o, m, loads, func(ctx context.Context) error {
+			return loads.beside(ctx, func(ctx context.Context) error {
+				return beside(ctx, shadow, func(ctx context.Context) error { return lead(ctx, set.lease, c) })
+			})
 		})
+	}
+	if err := loads.countable(); err != nil {
+		return err
 	}
 	wait, cancel := context.WithTimeout(cmd.Context(), g.patience)
 	defer cancel()
 	if err := o.WaitForSync(wait); err != nil {
 		return fmt.Errorf("looking at the cluster at %s: %w", host(rc), err)
 	}
-	work := func(ctx context.Context) error { return once(ctx, c, names) }
+	loads.once(cmd.Context())
+	work := func(ctx context.Context) error {
+		return loads.beside(ctx, func(ctx context.Context) error { return once(ctx, c, names) })
+	}
 	if conf.DryRun {
 		return work(cmd.Context()) // nothing is evicted, so nobody is in the way
 	}
@@ -199,7 +212,7 @@ func once(ctx context.Context, c *controller.Controller, due []string) error {
 // configuration is watched where the program keeps running.
 func (f *runFlags) configuration(files *watched, m *metrics.Metrics, log *slog.Logger, s *settings) (*config.Config, <-chan func(*controller.Controller), error) {
 	if !f.once {
-		return files.configured(f.config, m, log, s.wanted.take, s.apply)
+		return files.configured(f.config, m, log, s.atOnce, s.apply)
 	}
 	conf, err := loadConfig(f.config)
 	return conf, nil, err
@@ -225,7 +238,7 @@ func (f *runFlags) controller(out io.Writer, log *slog.Logger, o *observe.Observ
 }
 
 // serve runs the web server beside work; the first to fail ends both.
-func (f *runFlags) serve(ctx context.Context, log *slog.Logger, o *observe.Observer, m *metrics.Metrics, work func(context.Context) error) error {
+func (f *runFlags) serve(ctx context.Context, log *slog.Logger, o *observe.Observer, m *metrics.Metrics, loads *measuring, work func(context.Context) error) error {
 	l, err := net.Listen("tcp", f.bind)
 	if err != nil {
 		return fmt.Errorf("listening for health checks: %w; set --bind-address", err)
@@ -235,7 +248,7 @@ func (f *runFlags) serve(ctx context.Context, log *slog.Logger, o *observe.Obser
 	defer cancel(nil)
 	served := make(chan error, 1)
 	go func() {
-		err := web.Serve(ctx, l, o.Synced, m.Registry)
+		err := web.Serve(ctx, l, o.Synced, m.Registry, web.Watcher(loads)...)
 		cancel(err)
 		served <- err
 	}()

@@ -4,6 +4,7 @@ import (
 	"context"
 	"log/slog"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"k8s.io/client-go/kubernetes"
@@ -35,6 +36,8 @@ type settings struct {
 	record func()
 	// wanted are the bindings that are looked at beside the passes.
 	wanted wanted
+	// loads asks the source of usage; nil before the observer is there.
+	loads atomic.Pointer[measuring]
 	// before evicted last: the pace goes on where it stopped.
 	before *evictor.Live
 }
@@ -48,6 +51,14 @@ func (s *settings) connect(watching context.Context, g *global, client kubernete
 	s.events = evictor.Recorded{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: namespace, UID: o.UIDOf}
 	s.record = onceWarned(s.log, "no events will be written", func() error { return broadcaster.StartRecordingToSinkWithContext(watching) })
 	return broadcaster.Shutdown
+}
+
+// atOnce takes over what passes do not wait for, also where another process leads.
+func (s *settings) atOnce(conf *config.Config) {
+	s.wanted.take(conf)
+	if loads := s.loads.Load(); loads != nil {
+		loads.take(conf)
+	}
 }
 
 // apply sets everything in c that depends on the configuration.

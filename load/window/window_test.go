@@ -130,13 +130,16 @@ func TestRulesMayBeNegative(t *testing.T) {
 }
 
 // TestDeviationIsFromTotals: a small node does not count as much as a large one, and
-// a node whose last measurement is too old does not count at all.
+// a node whose last measurement is too old does not count at all, nor one that is out
+// of scope.
 func TestDeviationIsFromTotals(t *testing.T) {
 	w := window.New(options(window.Watch{Name: "level", Resource: "cpu", Enter: 0.10, Leave: 0.05, Deviation: true, For: 1}))
 	large := machine("large")
 	large.Allocatable.MilliCPU = 9000
-	nodes := []load.Node{large, machine("small"), machine("stale")}
-	s := sample(600, map[string]int64{"large": 4500, "small": 601})
+	idle := machine("idle")
+	idle.OutOfScope = true
+	nodes := []load.Node{large, machine("small"), machine("stale"), idle}
+	s := sample(600, map[string]int64{"large": 4500, "small": 601, "idle": 0})
 	s.Nodes["stale"] = load.Reading{At: at(0), Used: map[string]int64{"cpu": 1000}}
 	w.Add(s, nodes, nil)
 	// mean (4500+601)/10000 = 0.5101, not (0.5+0.601)/2 = 0.5505: the level is 0.6101

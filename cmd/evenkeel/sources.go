@@ -1,0 +1,44 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/load"
+	"github.com/evenkeel-project/evenkeel/load/fetch"
+	"github.com/evenkeel-project/evenkeel/load/metricsserver"
+	"github.com/evenkeel-project/evenkeel/load/prometheus"
+)
+
+// sourceOf makes the source that a checked configuration names.
+func sourceOf(conf *config.Config, rc *rest.Config) (load.Source, error) {
+	l := conf.Load
+	source, err := load.Source(nil), error(nil)
+	switch l.Source {
+	case "metricsServer":
+		source, err = metricsserver.New(rc, metricsserver.Options{Timeout: time.Duration(l.MetricsServer.Timeout), MaxAge: time.Duration(l.MaxAge), Now: time.Now})
+	case "prometheus":
+		source, err = prometheusOf(conf)
+	default:
+		err = fmt.Errorf("load.source %s is not built yet", l.Source)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("load.%s: %w", l.Source, err)
+	}
+	return source, nil
+}
+
+func prometheusOf(conf *config.Config) (load.Source, error) {
+	p := conf.Load.Prometheus
+	client, err := fetch.New(fetch.Options{TokenFile: p.TokenFile, CAFile: p.CAFile, CertFile: p.CertFile, KeyFile: p.KeyFile, InsecureSkipVerify: p.InsecureSkipVerify})
+	if err != nil {
+		return nil, err
+	}
+	return prometheus.New(prometheus.Options{
+		URL: p.URL, Preset: prometheus.Preset(p.Preset), RateWindow: time.Duration(p.RateWindow), Queries: p.Queries, PodQueries: p.PodQueries, Freshness: p.Freshness,
+		NodeLabel: p.NodeLabel, Timeout: time.Duration(p.Timeout), MaxAge: time.Duration(conf.Load.MaxAge), Client: client, Now: time.Now,
+	})
+}
