@@ -39,16 +39,27 @@ func metricsAPI(cpu map[string]string) *fault {
 
 // measured runs a command line in a directory with a kubeconfig of that server, and
 // measured.yaml with that `for`.
-func measured(t *testing.T, f *fault, samples string, args ...string) (dir string, got answer) {
+func measured(t *testing.T, f *fault, samples, line string) (dir string, got answer) {
 	t.Helper()
 	alone(t)
-	r := badInput{args: args, server: f}
+	r := badInput{server: f}
 	dir = r.prepare(t)
 	r.serve(t, dir)
 	if err := os.WriteFile(filepath.Join(dir, "measured.yaml"), []byte(strings.ReplaceAll(byLoad, "FOR", samples)), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return dir, invoke(t, connectTimeout, r.commandLine(dir), "")
+	return dir, invoke(t, connectTimeout, inDir(dir, line), "")
+}
+
+// inDir are the words of a line; files are in dir.
+func inDir(dir, line string) []string {
+	args := strings.Fields(line)
+	for i, a := range args {
+		if strings.HasSuffix(a, ".yaml") || strings.HasSuffix(a, ".json") {
+			args[i] = filepath.Join(dir, a)
+		}
+	}
+	return args
 }
 
 // input is what a plan says of a source.
@@ -70,7 +81,7 @@ func input(t *testing.T, planned, source string) plan.Input {
 // TestPlanTakesASample of a live cluster, and saves it with what was planned on.
 func TestPlanTakesASample(t *testing.T) {
 	f := metricsAPI(map[string]string{"n1": "9", "n2": "1", "n3": "500m"})
-	dir, got := measured(t, f, "2", "plan", "--kubeconfig", "kubeconfig.yaml", "--config", "measured.yaml", "--save-input", "saved.json", "-o", "json")
+	dir, got := measured(t, f, "2", "plan --kubeconfig kubeconfig.yaml --config measured.yaml --save-input saved.json -o json")
 	if got.exit != 0 {
 		t.Fatalf("exit %d: %s", got.exit, got.stderr)
 	}
@@ -78,7 +89,7 @@ func TestPlanTakesASample(t *testing.T) {
 	said := strings.Join(in.Problems, "\n")
 	for _, want := range []string{
 		"for a metricsServer remembers nothing: 1 of the 2 in a row that are wanted at most",
-		"there is one sample in the window of 5m, and no p90 of it: the latest is taken",
+		"there is one sample in the window of 5m0s, and no p90 of it: the latest is taken",
 		"strategy hot waits for n1, which is above its target in 1 of 2 samples in a row, counted since this process began (cpu)",
 	} {
 		if !strings.Contains(said, want) {
@@ -97,15 +108,14 @@ func TestPlanTakesASample(t *testing.T) {
 		len(u.Pods) != 1 || u.Pods[0].Node != "n3" || u.Pods[0].UID == "" || u.Pods[0].Used["cpu"] != 700 {
 		t.Errorf("saved: %+v", u)
 	}
-	again := (&badInput{args: []string{"plan", "-f", "saved.json", "--config", "measured.yaml", "-o", "json"}}).commandLine(dir)
-	if replayed := invoke(t, connectTimeout, again, ""); replayed.stdout != got.stdout {
+	if replayed := invoke(t, connectTimeout, inDir(dir, "plan -f saved.json --config measured.yaml -o json"), ""); replayed.stdout != got.stdout {
 		t.Errorf("another plan on what was saved:\n%s%s\nfirst:\n%s", replayed.stdout, replayed.stderr, got.stdout)
 	}
 }
 
 // TestASourceThatIsDownMovesNothing, and the plan says so.
 func TestASourceThatIsDownMovesNothing(t *testing.T) {
-	_, got := measured(t, &fault{}, "1", "plan", "--kubeconfig", "kubeconfig.yaml", "--config", "measured.yaml", "-o", "json")
+	_, got := measured(t, &fault{}, "1", "plan --kubeconfig kubeconfig.yaml --config measured.yaml -o json")
 	in := input(t, got.stdout, "metricsServer")
 	if said := strings.Join(in.Problems, "\n"); got.exit != 0 || !strings.Contains(said, "no answer since") || !strings.Contains(said, "is metrics-server installed?") || in.Coverage != 0 || in.Age != "never" {
 		t.Errorf("exit %d, %+v\n%s", got.exit, in, got.stderr)
@@ -114,7 +124,7 @@ func TestASourceThatIsDownMovesNothing(t *testing.T) {
 
 // TestOnePassCountsNoSamples where nobody remembers any.
 func TestOnePassCountsNoSamples(t *testing.T) {
-	_, got := measured(t, metricsAPI(map[string]string{"n1": "9"}), "3", "run", "--once", "--kubeconfig", "kubeconfig.yaml", "--config", "measured.yaml")
+	_, got := measured(t, metricsAPI(map[string]string{"n1": "9"}), "3", "run --once --kubeconfig kubeconfig.yaml --config measured.yaml")
 	if want := "hot wants 3 samples of cpu in a row (for), and one pass takes one: a metricsServer remembers nothing (want load.source: prometheus, for: 1, or run without --once)"; got.exit != 1 || !strings.Contains(got.stderr, want) {
 		t.Errorf("exit %d: %s", got.exit, got.stderr)
 	}
