@@ -37,6 +37,7 @@ func (c *Config) check(e *mistakes) {
 	c.checkSafety(e)
 	c.checkPlacement(e)
 	c.checkWeb(e)
+	c.checkHints(e)
 }
 
 func zone(e *mistakes, path, name string) *time.Location {

@@ -35,14 +35,35 @@ func (c *Config) LoadWindows() window.Options {
 	if c.Web.Watcher {
 		o.KeepNodes = watcherWindow
 	}
+	o.Watches = c.Counted()
+	for _, r := range c.HintRules() {
+		o.Watches = append(o.Watches, window.Watch{Name: r.Watch(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave, Below: r.Below, For: r.For})
+	}
+	return o
+}
+
+// Counted are the levels that strategies want watched, for they count samples.
+func (c *Config) Counted() []window.Watch {
+	var out []window.Watch
 	for _, s := range c.Build() {
 		if l, ok := s.Strategy.(*nodeload.Load); ok {
 			for _, w := range l.Watches() {
-				o.Watches = append(o.Watches, watchOf(w))
+				out = append(out, watchOf(w))
 			}
 		}
 	}
-	return o
+	return out
+}
+
+// RuleQueries are the queries of rules of hints, by the name of the rule.
+func (c *Config) RuleQueries() map[string]string {
+	out := map[string]string{}
+	for _, r := range c.HintRules() {
+		if r.Query != "" {
+			out[r.Name] = r.Query
+		}
+	}
+	return out
 }
 
 // watchOf: what is measured moves a node out as it moved it in.

@@ -2,7 +2,6 @@ package observe
 
 import (
 	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/load/window"
@@ -24,15 +23,6 @@ func (o *Observer) used() *cluster.Usage {
 		return nil
 	}
 	return usage()
-}
-
-// Nodes are the nodes as last seen; read-only, in any order.
-func (o *Observer) Nodes() []*corev1.Node {
-	nodes, err := o.factory.Core().V1().Nodes().Lister().List(labels.Everything())
-	if err != nil {
-		return nil // the lister reads memory; it has no way to fail
-	}
-	return nodes
 }
 
 // Place says where a pod (namespace/name) stands; false when it is not there, has

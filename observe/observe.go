@@ -249,6 +249,15 @@ func (o *Observer) Node(name string) *corev1.Node {
 	return n
 }
 
+// Nodes are all nodes as last seen; read-only.
+func (o *Observer) Nodes() []*corev1.Node {
+	nodes, err := o.factory.Core().V1().Nodes().Lister().List(labels.Everything())
+	if err != nil {
+		return nil // the lister reads memory; it has no way to fail
+	}
+	return nodes
+}
+
 func (o *Observer) pods() cache.SharedIndexInformer { return o.factory.Core().V1().Pods().Informer() }
 
 // Objects are all objects as last seen, with the time, the server's version, and

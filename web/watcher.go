@@ -24,9 +24,9 @@ type Loads interface {
 // /watcher/health. A node whose usage is not known is left out. Where none is known the
 // answer is 500, which its clients take for no data; a host that is not in the answer
 // is 404.
-func Watcher(l Loads) []Page {
-	page := func(pattern string, f http.HandlerFunc) Page {
-		return Page{pattern, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+func Watcher(l Loads) []Route {
+	page := func(pattern string, f http.HandlerFunc) Route {
+		return Route{pattern, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !l.Served() {
 				http.NotFound(w, r)
 				return
@@ -34,7 +34,7 @@ func Watcher(l Loads) []Page {
 			f(w, r)
 		})}
 	}
-	return []Page{
+	return []Route{
 		page("GET /watcher", func(w http.ResponseWriter, r *http.Request) { watch(w, l, r.URL.Query().Get("host")) }),
 		page("GET /watcher/health", func(w http.ResponseWriter, _ *http.Request) {
 			if loads, _, _ := l.Loads(); len(loads) == 0 {

@@ -14,17 +14,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Page is one more address that is served.
-type Page struct {
-	// Pattern is as http.ServeMux has it, such as "GET /watcher".
+// Route is a further pattern, as http.ServeMux takes it, and what answers.
+type Route struct {
 	Pattern string
 	Handler http.Handler
 }
 
-// Serve answers /livez, /readyz, /metrics and the pages on the listener until ctx ends.
-func Serve(ctx context.Context, l net.Listener, ready func() bool, registry *prometheus.Registry, pages ...Page) error {
+// Serve answers /livez, /readyz, /metrics and further routes on the listener until
+// ctx ends.
+func Serve(ctx context.Context, l net.Listener, ready func() bool, registry *prometheus.Registry, more ...Route) error {
 	srv := &http.Server{
-		Handler:           Handler(ready, registry, pages...),
+		Handler:           Handler(ready, registry, more...),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
 		WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 14,
 	}
@@ -47,11 +47,8 @@ func Serve(ctx context.Context, l net.Listener, ready func() bool, registry *pro
 }
 
 // Handler answers /livez always, /readyz once the cluster is seen, leader or not.
-func Handler(ready func() bool, registry *prometheus.Registry, pages ...Page) http.Handler {
+func Handler(ready func() bool, registry *prometheus.Registry, more ...Route) http.Handler {
 	mux := http.NewServeMux()
-	for _, p := range pages {
-		mux.Handle(p.Pattern, p.Handler)
-	}
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
 		if !ready() {
@@ -61,5 +58,8 @@ func Handler(ready func() bool, registry *prometheus.Registry, pages ...Page) ht
 		fmt.Fprintln(w, "ok")
 	})
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 20 * time.Second}))
+	for _, r := range more {
+		mux.Handle(r.Pattern, r.Handler)
+	}
 	return mux
 }

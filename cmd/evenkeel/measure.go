@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"maps"
 	"reflect"
 	"sync"
 	"time"
@@ -35,12 +36,14 @@ type measuring struct {
 	source  load.Source
 	monitor *monitor.Monitor // nil: no source is asked
 	changed chan struct{}    // closed when there is another monitor
+	// sampled gets a value whenever usage may have changed.
+	sampled chan struct{}
 }
 
 // newMeasuring refuses a source that cannot be asked. From now on snapshots hold what
 // it measures.
 func newMeasuring(conf *config.Config, o *observe.Observer, rc *rest.Config, log *slog.Logger, record func() monitor.Recorder) (*measuring, error) {
-	m := &measuring{observer: o, rest: rc, log: log, record: record, changed: make(chan struct{})}
+	m := &measuring{observer: o, rest: rc, log: log, record: record, changed: make(chan struct{}), sampled: make(chan struct{}, 1)}
 	if err := m.change(conf); err != nil {
 		return nil, err
 	}
@@ -63,7 +66,7 @@ func (m *measuring) change(conf *config.Config) error {
 	before := m.conf
 	m.conf = conf
 	o := conf.LoadWindows()
-	if before != nil && reflect.DeepEqual(before.Load, conf.Load) && o.KeepNodes == before.LoadWindows().KeepNodes {
+	if before != nil && reflect.DeepEqual(before.Load, conf.Load) && maps.Equal(before.RuleQueries(), conf.RuleQueries()) && o.KeepNodes == before.LoadWindows().KeepNodes {
 		if m.monitor != nil {
 			m.monitor.Watch(o.Watches)
 		}
@@ -103,6 +106,14 @@ func (m *measuring) usage() *cluster.Usage {
 	return nil
 }
 
+// nodes is usage without pods, for hints.
+func (m *measuring) nodes() *cluster.Usage {
+	if now, _ := m.current(); now != nil {
+		return now.Nodes()
+	}
+	return nil
+}
+
 // once takes one sample, with what the source remembers.
 func (m *measuring) once(ctx context.Context) {
 	if now, _ := m.current(); now != nil {
@@ -124,15 +135,31 @@ func (m *measuring) run(ctx context.Context) {
 		now, changed := m.current()
 		sampling, end := context.WithCancel(ctx)
 		var wg sync.WaitGroup
+		var sampled <-chan struct{}
 		if now != nil {
+			sampled = now.Sampled()
 			wg.Go(func() { now.Run(sampling) })
 		}
-		select {
-		case <-ctx.Done():
-		case <-changed:
-		}
+		m.pass(ctx, sampled, changed)
 		end()
 		wg.Wait()
+	}
+}
+
+// pass passes on that there is a sample, until there is another monitor.
+func (m *measuring) pass(ctx context.Context, sampled, changed <-chan struct{}) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+			return
+		case <-sampled:
+			select {
+			case m.sampled <- struct{}{}:
+			default: // the one before is still to be looked at
+			}
+		}
 	}
 }
 
@@ -145,7 +172,7 @@ func (m *measuring) countable() error {
 		return nil
 	}
 	var errs []error
-	for _, w := range m.conf.LoadWindows().Watches {
+	for _, w := range m.conf.Counted() {
 		if w.For > 1 {
 			errs = append(errs, fmt.Errorf("%s wants %d samples of %s in a row (for), and one pass takes one: a %s remembers nothing (want load.source: prometheus, for: 1, or run without --once)", w.Name, w.For, w.Resource, m.conf.Load.Source))
 		}

@@ -49,7 +49,7 @@ func newRun(g *global) *cobra.Command {
 	fl.StringVarP(&f.output, "output", "o", "", "report as table, wide, yaml, or json, one line each (default: table with --once, else json)")
 	fl.DurationVar(&f.leaseTimeout, "lease-timeout", 2*time.Minute, "with --once: how long to wait for the Lease")
 	leaseNamespace(fl, &f.namespace)
-	fl.StringVar(&f.bind, "bind-address", ":8080", "where /livez, /readyz and /metrics are served, without --once")
+	fl.StringVar(&f.bind, "bind-address", ":8080", "where /livez, /readyz, /metrics and, with hints, /status and /nodes are served, without --once")
 	return c
 }
 
@@ -93,9 +93,13 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	watching, endWatching := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	o := observe.New(client, clock.RealClock{})
 	defer func() { endWatching(); o.Shutdown() }()
+	if set.loads, err = newMeasuring(conf, o, rc, log, m.Load); err != nil {
+		return err
+	}
 	var shadow *controller.Shadow
-	if !f.once { // one pass sees no bindings to speak of
-		set.wanted.take(conf)
+	if !f.once { // one pass sees no bindings to speak of, and does not stay to keep hints
+		set.hints = newPressureHints(client, o, m, log, set.loads.nodes, set.loads.sampled)
+		set.atOnce(conf)
 		shadow = newShadow(&set.wanted, o, m, log)
 	}
 	o.Start(watching)
@@ -104,11 +108,6 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 		m.Leading(leads)
 		log.Info("leadership", "leads", leads, "namespace", f.namespace)
 	}}
-	loads, err := newMeasuring(conf, o, rc, log, m.Load)
-	if err != nil {
-		return err
-	}
-	set.loads.Store(loads)
 	c := f.controller(cmd.OutOrStdout(), log, o, m, format)
 	c.Reloads, c.Refused, c.Shadow = changes, files.refused, shadow
 	c.Approvals = approval.New(client, f.namespace)
@@ -117,13 +116,13 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	if !f.once {
 		defer files.start(watching)()
 		log.Info("running", "mode", c.Mode, "cluster", host(rc), "namespace", f.namespace, "config", conf.Hash(), "strategies", names)
-		return f.serve(cmd.Context(), log, o, m, loads, func(ctx context.Context) error {
-			return loads.beside(ctx, func(ctx context.Context) error {
-				return beside(ctx, shadow, func(ctx context.Context) error { return lead(ctx, set.lease, c) })
+		return f.serve(cmd.Context(), log, o, m, append(web.Watcher(set.loads), web.Nodes(set.hints)...), func(ctx context.Context) error {
+			return set.loads.beside(ctx, func(ctx context.Context) error {
+				return beside(ctx, shadow, func(ctx context.Context) error { return lead(ctx, set.lease, c, set.hints) })
 			})
 		})
 	}
-	if err := loads.countable(); err != nil {
+	if err := set.loads.countable(); err != nil {
 		return err
 	}
 	wait, cancel := context.WithTimeout(cmd.Context(), g.patience)
@@ -131,9 +130,9 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	if err := o.WaitForSync(wait); err != nil {
 		return fmt.Errorf("looking at the cluster at %s: %w", host(rc), err)
 	}
-	loads.once(cmd.Context())
+	set.loads.once(cmd.Context())
 	work := func(ctx context.Context) error {
-		return loads.beside(ctx, func(ctx context.Context) error { return once(ctx, c, names) })
+		return set.loads.beside(ctx, func(ctx context.Context) error { return once(ctx, c, names) })
 	}
 	if conf.DryRun {
 		return work(cmd.Context()) // nothing is evicted, so nobody is in the way
@@ -144,10 +143,10 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 // lead runs the controller while this process leads. Dry runs have a Lease of their
 // own, so that they are in the way of nobody who evicts; when a new configuration
 // turns the one into the other, the Lease changes.
-func lead(ctx context.Context, lease *controller.Lease, c *controller.Controller) error {
+func lead(ctx context.Context, lease *controller.Lease, c *controller.Controller, hints *pressureHints) error {
 	for ctx.Err() == nil {
 		lease.DryRun = c.Mode != plan.Live
-		if err := lease.Lead(ctx, 0, func(ctx context.Context) error { return working(ctx, c) }); err != nil {
+		if err := lease.Lead(ctx, 0, func(ctx context.Context) error { return hints.while(ctx, c, working) }); err != nil {
 			return err
 		}
 	}
@@ -238,7 +237,7 @@ func (f *runFlags) controller(out io.Writer, log *slog.Logger, o *observe.Observ
 }
 
 // serve runs the web server beside work; the first to fail ends both.
-func (f *runFlags) serve(ctx context.Context, log *slog.Logger, o *observe.Observer, m *metrics.Metrics, loads *measuring, work func(context.Context) error) error {
+func (f *runFlags) serve(ctx context.Context, log *slog.Logger, o *observe.Observer, m *metrics.Metrics, routes []web.Route, work func(context.Context) error) error {
 	l, err := net.Listen("tcp", f.bind)
 	if err != nil {
 		return fmt.Errorf("listening for health checks: %w; set --bind-address", err)
@@ -248,7 +247,7 @@ func (f *runFlags) serve(ctx context.Context, log *slog.Logger, o *observe.Obser
 	defer cancel(nil)
 	served := make(chan error, 1)
 	go func() {
-		err := web.Serve(ctx, l, o.Synced, m.Registry, web.Watcher(loads)...)
+		err := web.Serve(ctx, l, o.Synced, m.Registry, routes...)
 		cancel(err)
 		served <- err
 	}()

@@ -58,6 +58,10 @@ const (
 type pod struct {
 	namespace, name, uid, node string
 	used                       ring[cell]
+	// sample is the number of the last that measured it.
+	sample uint32
+	// left: it stands there no more. What it used is still in its node's window.
+	left bool
 }
 
 // add takes a measurement in, unless it is the one before.

@@ -181,7 +181,7 @@ func TestStatisticsOverTheWindow(t *testing.T) {
 		if diff := cmp.Diff([]cluster.NodeUsage{node}, u.Nodes); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", statistic, diff)
 		}
-		pod := cluster.PodUsage{Namespace: "shop", Name: "web", Node: "a", Used: map[string]int64{"cpu": want, "memory": want * 4096}}
+		pod := cluster.PodUsage{Namespace: "shop", Name: "web", Node: "a", At: at(360), Used: map[string]int64{"cpu": want, "memory": want * 4096}}
 		if diff := cmp.Diff([]cluster.PodUsage{pod}, u.Pods); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", statistic, diff)
 		}
@@ -249,18 +249,21 @@ func TestOtherMachinesAndPodsOfTheSameName(t *testing.T) {
 	if u.Nodes[0].Used["cpu"] != 100 || len(u.Marks) != 0 {
 		t.Errorf("a machine that came back as another: %+v, marks %+v", u.Nodes, u.Marks)
 	}
-	if u.Pods[0].Used["cpu"] != 100 || u.Pods[0].UID != "2" {
+	if len(u.Pods) != 2 || u.Pods[0].Used["cpu"] != 900 || u.Pods[0].UID != "1" || !u.Pods[0].At.Equal(at(0)) || u.Pods[1].Used["cpu"] != 100 || u.Pods[1].UID != "2" {
 		t.Errorf("a pod that came back as another: %+v", u.Pods)
 	}
 	place = window.Place{Node: "a", UID: "3", Created: at(61)}
 	w.Add(pod(60, 700), again, where) // measured before pod 3 came to be
-	if u := w.Usage(at(60)); u.Pods[0].UID != "2" || u.Pods[0].Used["cpu"] != 100 {
+	if u := w.Usage(at(60)); len(u.Pods) != 2 || u.Pods[1].UID != "2" || u.Pods[1].Used["cpu"] != 100 {
 		t.Errorf("what was measured of the one before: %+v", u.Pods)
 	}
 	here = false
 	w.Add(pod(90, 700), machines("b"), where)
 	if u := w.Usage(at(90)); len(u.Nodes) != 0 {
 		t.Errorf("a node that is gone: %+v", u.Nodes)
+	}
+	if u := w.Usage(at(280)); len(u.Pods) != 2 { // they have left, and the window, which ends at 90 s, holds them
+		t.Errorf("pods that have left within the window: %+v", u.Pods)
 	}
 	w.Add(load.Sample{Taken: at(400)}, again, where)
 	if u := w.Usage(at(91)); len(u.Pods) != 0 {
