@@ -14,13 +14,13 @@ type Web struct {
 }
 
 func (c *Config) checkWeb(e *mistakes) {
-	if c.Web.Watcher && c.Load.Source == requestsOnly {
-		e.field("web.watcher", "serves what a source of usage measures, and load.source is %s (want metricsServer, prometheus or loadWatcher there)", requestsOnly)
+	if c.Web.Watcher && c.Load.Source == SourceRequests {
+		e.field("web.watcher", "serves what a source of usage measures, and load.source is %s (want metricsServer, prometheus or loadWatcher there)", SourceRequests)
 	}
 }
 
 // Measures says whether a source of usage is asked.
-func (c *Config) Measures() bool { return c.Load.Source != requestsOnly }
+func (c *Config) Measures() bool { return c.Load.Source != SourceRequests }
 
 // watcherWindow is the longest that is served to clients of a load-watcher.
 const watcherWindow = 15 * time.Minute

@@ -9,6 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/load"
 	"github.com/evenkeel-project/evenkeel/load/fetch"
+	"github.com/evenkeel-project/evenkeel/load/loadwatcher"
 	"github.com/evenkeel-project/evenkeel/load/metricsserver"
 	"github.com/evenkeel-project/evenkeel/load/prometheus"
 )
@@ -18,12 +19,14 @@ func sourceOf(conf *config.Config, rc *rest.Config) (load.Source, error) {
 	l := conf.Load
 	source, err := load.Source(nil), error(nil)
 	switch l.Source {
-	case "metricsServer":
+	case config.SourceMetricsServer:
 		source, err = metricsserver.New(rc, metricsserver.Options{Timeout: time.Duration(l.MetricsServer.Timeout), MaxAge: time.Duration(l.MaxAge), Now: time.Now})
-	case "prometheus":
+	case config.SourcePrometheus:
 		source, err = prometheusOf(conf)
+	case config.SourceLoadWatcher:
+		source, err = watcherOf(conf)
 	default:
-		err = fmt.Errorf("load.source %s is not built yet", l.Source)
+		err = fmt.Errorf("%s is no source of usage", l.Source)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("load.%s: %w", l.Source, err)
@@ -41,4 +44,13 @@ func prometheusOf(conf *config.Config) (load.Source, error) {
 		URL: p.URL, Preset: prometheus.Preset(p.Preset), RateWindow: time.Duration(p.RateWindow), Queries: p.Queries, PodQueries: p.PodQueries, Freshness: p.Freshness, Rules: conf.RuleQueries(),
 		NodeLabel: p.NodeLabel, Timeout: time.Duration(p.Timeout), MaxAge: time.Duration(conf.Load.MaxAge), Client: client, Now: time.Now,
 	})
+}
+
+func watcherOf(conf *config.Config) (load.Source, error) {
+	l := conf.Load.LoadWatcher
+	client, err := fetch.New(fetch.Options{TokenFile: l.TokenFile, CAFile: l.CAFile})
+	if err != nil {
+		return nil, err
+	}
+	return loadwatcher.New(loadwatcher.Options{URL: l.URL, Timeout: time.Duration(l.Timeout), MaxAge: time.Duration(conf.Load.MaxAge), Client: client, Now: time.Now})
 }

@@ -27,10 +27,10 @@ func decodeJSON(body []byte, kind string) ([]metrics, error) {
 	for _, x := range list.Items {
 		m := metrics{namespace: x.Namespace, name: x.Name, at: x.Timestamp.UTC(), window: x.Window.Duration}
 		if kind == nodeList {
-			m.containers = []used{of(x.Usage)}
+			m.add(of(x.Usage))
 		}
 		for _, c := range x.Containers {
-			m.containers = append(m.containers, of(c.Usage))
+			m.add(of(c.Usage))
 		}
 		out = append(out, m)
 	}
@@ -39,7 +39,7 @@ func decodeJSON(body []byte, kind string) ([]metrics, error) {
 
 func of(list corev1.ResourceList) (u used) {
 	for name, q := range list {
-		u.set(string(name), &q)
+		u.set(string(name), q.AsApproximateFloat64())
 	}
 	return u
 }

@@ -140,12 +140,11 @@ func (s *Source) nodes(g *load.Gather, items []metrics) {
 		if !s.fits(g, "nodes", n) {
 			continue
 		}
-		sum := n.sum()
-		if sum.hasCPU {
-			cpu = append(cpu, load.Value{Node: n.name, V: sum.cpu, At: n.at})
+		if n.sum.hasCPU {
+			cpu = append(cpu, load.Value{Node: n.name, V: n.sum.cpu, At: n.at})
 		}
-		if sum.hasMemory {
-			memory = append(memory, load.Value{Node: n.name, V: sum.memory, At: n.at})
+		if n.sum.hasMemory {
+			memory = append(memory, load.Value{Node: n.name, V: n.sum.memory, At: n.at})
 		}
 	}
 	g.Nodes("cpu", load.Cores, cpu)
@@ -174,26 +173,13 @@ func (s *Source) pods(g *load.Gather, items []metrics) {
 		if !s.fits(g, "pods", p) {
 			continue
 		}
-		sum := p.sum()
-		if sum.hasCPU {
-			cpu = append(cpu, load.PodValue{Namespace: p.namespace, Name: p.name, V: sum.cpu, At: p.at})
+		if p.sum.hasCPU {
+			cpu = append(cpu, load.PodValue{Namespace: p.namespace, Name: p.name, V: p.sum.cpu, At: p.at})
 		}
-		if sum.hasMemory {
-			memory = append(memory, load.PodValue{Namespace: p.namespace, Name: p.name, V: sum.memory, At: p.at})
+		if p.sum.hasMemory {
+			memory = append(memory, load.PodValue{Namespace: p.namespace, Name: p.name, V: p.sum.memory, At: p.at})
 		}
 	}
 	g.Pods("cpu", load.Cores, cpu)
 	g.Pods("memory", load.Bytes, memory)
-}
-
-// sum is what all containers use; unknown where it is unknown of one.
-func (m *metrics) sum() used {
-	total := used{hasCPU: len(m.containers) > 0, hasMemory: len(m.containers) > 0}
-	for _, c := range m.containers {
-		total.cpu += c.cpu
-		total.memory += c.memory
-		total.hasCPU = total.hasCPU && c.hasCPU
-		total.hasMemory = total.hasMemory && c.hasMemory
-	}
-	return total
 }

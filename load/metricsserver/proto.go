@@ -16,8 +16,10 @@ type metrics struct {
 	namespace, name string
 	at              time.Time
 	window          time.Duration
-	// containers are a pod's; a node's usage is one.
-	containers []used
+	// sum is what a node, or all containers of a pod, use; unknown where it is
+	// unknown of one.
+	sum        used
+	containers int
 }
 
 // used is in cores and bytes, as far as known.
@@ -26,13 +28,22 @@ type used struct {
 	hasCPU, hasMemory bool
 }
 
-func (u *used) set(name string, q *resource.Quantity) {
+func (u *used) set(name string, v float64) {
 	switch name {
 	case "cpu":
-		u.cpu, u.hasCPU = q.AsApproximateFloat64(), true
+		u.cpu, u.hasCPU = v, true
 	case "memory":
-		u.memory, u.hasMemory = q.AsApproximateFloat64(), true
+		u.memory, u.hasMemory = v, true
 	}
+}
+
+func (m *metrics) add(u used) {
+	first := m.containers == 0
+	m.containers++
+	m.sum.cpu += u.cpu
+	m.sum.memory += u.memory
+	m.sum.hasCPU = u.hasCPU && (first || m.sum.hasCPU)
+	m.sum.hasMemory = u.hasMemory && (first || m.sum.hasMemory)
 }
 
 // magic begins every object that an API server sends as protobuf; a
@@ -134,13 +145,13 @@ func item(b []byte, pod bool) (m metrics, err error) {
 				}
 				return nil
 			})
-			m.containers = append(m.containers, c)
+			m.add(c)
 			return err
 		}
 		return nil
 	})
 	if !pod {
-		m.containers = []used{node}
+		m.add(node)
 	}
 	return m, err
 }
@@ -165,16 +176,32 @@ func resourceEntry(b []byte, into *used) error {
 	if err != nil {
 		return err
 	}
-	if len(amount) == 0 { // which is how a Quantity of 0 may be written
-		into.set(string(name), &resource.Quantity{})
-		return nil
-	}
-	q, err := resource.ParseQuantity(string(amount))
+	v, err := quantity(amount)
 	if err != nil {
-		return fmt.Errorf("%.40q is no quantity", amount)
+		return err
 	}
-	into.set(string(name), &q)
+	into.set(string(name), v)
 	return nil
+}
+
+// suffixes of the quantities that metrics-server writes.
+var suffixes = map[string]float64{"": 1, "n": 1e-9, "u": 1e-6, "m": 1e-3, "k": 1e3, "Ki": 1 << 10, "Mi": 1 << 20, "Gi": 1 << 30}
+
+// quantity reads whole numbers with a suffix itself, and leaves the rest to the
+// library. Nothing at all is how a Quantity of 0 may be written.
+func quantity(text []byte) (float64, error) {
+	n, i := int64(0), 0
+	for ; i < len(text) && i < 18 && text[i] >= '0' && text[i] <= '9'; i++ {
+		n = 10*n + int64(text[i]-'0')
+	}
+	if factor, ok := suffixes[string(text[i:])]; ok && (i > 0 || len(text) == 0) {
+		return float64(n) * factor, nil
+	}
+	q, err := resource.ParseQuantity(string(text))
+	if err != nil || !bytes.ContainsAny(text, "0123456789") { // the library takes Ki alone for 0
+		return 0, fmt.Errorf("%.40q is no quantity", text)
+	}
+	return q.AsApproximateFloat64(), nil
 }
 
 // fields calls f for each field, with its bytes or its number.
