@@ -16,10 +16,10 @@ const module = "github.com/evenkeel-project/evenkeel"
 
 // pure packages are functions of their input: a snapshot that was saved must
 // give the same plan anywhere, at any time.
-var pure = []string{"annotation", "cluster", "plan", "placement", "strategies", "planner", "report", "schedule", "spelling", "hints"}
+var pure = []string{"annotation", "cluster", "plan", "placement", "strategies", "planner", "report", "schedule", "spelling", "hints", "load"}
 
 // impure are packages inside of pure ones that call an API.
-var impure = []string{"hints/writer", "hints/keeper"}
+var impure = []string{"hints/writer", "hints/keeper", "load/fetch", "load/loadwatcher", "load/metricsserver", "load/monitor", "load/prometheus", "load/promql"}
 
 func isPure(pkg string) bool {
 	in := func(p string) bool { return within(pkg, p) }
@@ -61,6 +61,11 @@ var bans = []struct {
 	{"evictor", module + "/planner", nil, "the evictor carries out; rechecking is the controller's"},
 	{"report", module + "/planner", nil, "a report shows a plan, whoever made it"},
 	{"observe", module + "/plan", nil, "observing judges nothing"},
+	{"load", module + "/plan", nil, "a source knows what is used, not what is too much"},
+	{"load", module + "/hints", nil, "as above"},
+	{"load", module + "/strategies", nil, "as above"},
+	{"load/promql", "net/http", nil, "a query is read without asking anybody"},
+	{"", "github.com/prometheus/prometheus", []string{"load/promql"}, "its parser is all that is needed of a server, in one place"},
 	{"planner/witness", module + "/planner", nil, "the witness repeats no mistake of those whose plans it judges"},
 	{"planner/witness", module + "/placement", nil, "as above"},
 	{"planner/witness", module + "/strategies", nil, "as above"},

@@ -48,7 +48,10 @@ type PodUsage struct {
 	// UID is empty where the source does not know it.
 	UID string `json:"uid,omitempty"`
 	// Node is where the pod stood when the sample was taken.
-	Node string           `json:"node"`
+	Node string `json:"node"`
+	// At is the time of its newest sample; zero: that of its node. A pod that has left
+	// stays listed as long as samples with it are in the window.
+	At   time.Time        `json:"at,omitzero"`
 	Used map[string]int64 `json:"used"`
 	// Estimated says that the source knows nodes only: the pod's part of its node's
 	// usage, by requests.

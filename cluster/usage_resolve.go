@@ -4,8 +4,6 @@ import (
 	"math/bits"
 	"slices"
 	"time"
-
-	corev1 "k8s.io/api/core/v1"
 )
 
 // Knowledge says how it is known what a pod uses.
@@ -25,11 +23,15 @@ const (
 // Load is what a Usage says, by node and pod, brought from the time of its samples
 // to that of the snapshot:
 //
-//   - a pod that was measured and has left its node since is taken from it;
-//   - a pod that was bound after its node was measured is added to it, with what
-//     it probably uses: the mean of the other pods of its workload or, where none
-//     is known, its requests as scores count them (100m and 200Mi for a container
-//     that gives none).
+//   - a pod that was measured and has left its node since is taken from it, and one
+//     that was measured and came lately is added to it, as far as the node's
+//     statistic over the window holds the one still and the other not yet;
+//   - a pod that was bound after its node was measured, or so shortly before that
+//     nobody has measured it yet, is added with what it probably uses: the mean of
+//     the other pods of its workload or, where none is known, its requests as scores
+//     count them (100m and 200Mi for a container that gives none).
+//
+// A pod whose newest sample is well behind its node's is unknown.
 //
 // An amount below nothing, or beyond any machine, is unknown, and so is a node that
 // is listed twice. Nothing is known of a resource that the Usage does not name.
@@ -171,67 +173,48 @@ func (r *resolver) forget(n NodeID) {
 func (r *resolver) pods() {
 	for i := range r.u.Pods {
 		m := &r.u.Pods[i]
-		p := r.standing(m)
+		p, gone := r.standing(m)
 		for name, amount := range m.Used {
 			c := r.column(name)
 			switch {
 			case !plausible(amount):
-			case p == nil:
-				r.leaves(c, m.Node, amount)
-			case c.known[p.ID] == Unknown:
+			case gone:
+				r.leaves(c, m, amount)
+			case p != nil && c.known[p.ID] == Unknown:
 				c.use[p.ID], c.known[p.ID] = amount, Measured
 				if m.Estimated {
 					c.known[p.ID] = Estimated
 				}
-				if r.boundSince(p) && c.used[p.Node] != unknownAmount {
-					c.used[p.Node] += amount // its node was measured without it
+				if c.used[p.Node] != unknownAmount {
+					c.used[p.Node] += amount - r.part(amount, p.Node, boundAt(p.Object), r.l.at[p.Node])
 				}
 			}
 		}
 	}
 }
 
-// standing is the pod that was measured; nil when it has left its node. A source
-// that does not know UIDs may speak of another pod of the same name.
-func (r *resolver) standing(m *PodUsage) *Pod {
-	var p *Pod
+// behindAtMost is how far a pod's newest sample may be behind its node's: sources
+// leave one out now and then.
+const behindAtMost = time.Minute
+
+// standing is the pod that was measured, or nil. gone says that it has left its node;
+// else the sample is too old to say anything. A source that does not know UIDs may
+// speak of another pod of the same name.
+func (r *resolver) standing(m *PodUsage) (p *Pod, gone bool) {
 	if m.UID != "" {
 		p = r.s.PodByUID(m.UID)
 	} else if p = r.s.PodByKey(m.Namespace + "/" + m.Name); p != nil && p.Node != NoNode {
-		if m.Node != "" && r.s.Nodes[p.Node].Name != m.Node || r.boundSince(p) {
-			return nil
+		if m.Node != "" && r.s.Nodes[p.Node].Name != m.Node || r.boundAfter(p, 0) {
+			return nil, true
 		}
 	}
 	if p == nil || p.Node == NoNode || p.Terminal {
-		return nil
+		return nil, true
 	}
-	return p
-}
-
-func (r *resolver) leaves(c *column, node string, amount int64) {
-	if n := r.s.NodeByName(node); n != nil && c.used[n.ID] != unknownAmount {
-		c.used[n.ID] = max(0, c.used[n.ID]-amount)
+	if at := r.l.at[p.Node]; !m.At.IsZero() && at.Sub(m.At) > behindAtMost {
+		return nil, false
 	}
-}
-
-// boundSince: after its node was measured. A node that was not measured knows no
-// such pods.
-func (r *resolver) boundSince(p *Pod) bool {
-	at := r.l.at[p.Node]
-	return !at.IsZero() && boundAt(p.Object).After(at)
-}
-
-// boundAt is when the pod was bound, as far as its status tells.
-func boundAt(p *corev1.Pod) time.Time {
-	for i := range p.Status.Conditions {
-		if c := &p.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue && !c.LastTransitionTime.IsZero() {
-			return c.LastTransitionTime.Time
-		}
-	}
-	if p.Status.StartTime != nil {
-		return p.Status.StartTime.Time
-	}
-	return p.CreationTimestamp.Time
+	return p, false
 }
 
 // onlyNodes: nothing can be known of pods but their part of a node.

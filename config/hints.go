@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
+	"github.com/evenkeel-project/evenkeel/load"
 )
 
 // Hints are pressure labels and taints on nodes.
@@ -89,7 +90,7 @@ func (c *Config) WritesHints() bool { return c.Hints.Enabled && !c.DryRun }
 func (h Hints) rule(r HintRule) pressure.Rule {
 	out := pressure.Rule{Name: r.Name, Resource: r.Resource, Query: r.PromQL, For: r.For}
 	if out.Query != "" {
-		out.Resource = out.Watch() // a resource of its own
+		out.Resource = load.RulePrefix + r.Name // a resource of its own
 	}
 	if out.For == 0 {
 		out.For = h.For

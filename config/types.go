@@ -29,6 +29,7 @@ type Config struct {
 	Evictor      Evictor    `json:"evictor"`
 	Benefit      Benefit    `json:"benefit"`
 	Placement    Placement  `json:"placement"`
+	Web          Web        `json:"web"`
 
 	profiles map[string]placement.Profile // by schedulerName
 	rules    []pressure.Rule              // of hints

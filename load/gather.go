@@ -137,46 +137,45 @@ func (g *Gather) Pods(resource string, unit Unit, values []PodValue) {
 		g.Problem(Empty, resource+" of pods: the answer has no values")
 		return
 	}
-	seen := make(map[string]bool, len(values))
+	if len(g.pods) == 0 {
+		g.pods = make(map[string]Reading, len(values))
+	}
+	out := map[string]bool{} // pods that are left out
 	for _, v := range values {
 		key := v.Namespace + "/" + v.Name
-		if seen[key] {
-			if r, ok := g.pods[key]; ok {
-				delete(r.Used, resource)
-			}
+		r, known := g.pods[key]
+		if _, twice := r.Used[resource]; twice || out[key] {
 			g.findings.add(Ambiguous, resource+" of pods: more than one value for", key)
-			continue
-		}
-		seen[key] = true
-		if v.Namespace == "" || v.Name == "" {
-			g.findings.add(Implausible, resource+" of pods: without a namespace or a name", key)
+			delete(r.Used, resource)
+			out[key] = true
 			continue
 		}
 		kind, what := unit.doubt(v.V, g.podMost[resource])
 		if kind == "" {
 			kind, what = g.age(v.At)
 		}
+		if v.Namespace == "" || v.Name == "" {
+			kind, what = Implausible, "without a namespace or a name"
+		}
 		if kind != "" {
 			g.findings.add(kind, resource+" of pods: "+what, key)
+			out[key] = true
 			continue
 		}
-		g.pod(key, resource, unit.amount(v.V, 0), v)
+		if !known {
+			r = Reading{At: v.At, Used: make(map[string]int64, 2)}
+		}
+		r.Used[resource] = unit.amount(v.V, 0)
+		if older, node := v.At.Before(r.At), r.Node == "" && v.Node != ""; !known || older || node {
+			if older {
+				r.At = v.At
+			}
+			if node {
+				r.Node = g.nodeOf(v.Node)
+			}
+			g.pods[key] = r
+		}
 	}
-}
-
-func (g *Gather) pod(key, resource string, amount int64, v PodValue) {
-	r, ok := g.pods[key]
-	if !ok {
-		r = Reading{At: v.At, Used: make(map[string]int64, 2)}
-	}
-	if v.At.Before(r.At) {
-		r.At = v.At
-	}
-	if r.Node == "" && v.Node != "" {
-		r.Node = g.nodeOf(v.Node)
-	}
-	r.Used[resource] = amount
-	g.pods[key] = r
 }
 
 // nodeOf is where a pod stood; empty where that cannot be told.
@@ -190,6 +189,10 @@ func (g *Gather) nodeOf(text string) string {
 	}
 	return name
 }
+
+// Found adds what is wrong with one of many, which all share what is wrong: such
+// as "cpu: a histogram for" and n1.
+func (g *Gather) Found(kind ProblemKind, what, name string) { g.findings.add(kind, what, name) }
 
 // Problem adds one in words of the caller, which hold no secrets.
 func (g *Gather) Problem(kind ProblemKind, detail string) {

@@ -37,6 +37,7 @@ type Metrics struct {
 	held         *prometheus.GaugeVec
 	benefit      *prometheus.GaugeVec
 	weighed      *prometheus.GaugeVec
+	loads        *loads // nil where no source of usage is asked
 }
 
 // New makes the metrics; version and configHash are shown as labels of 1.

@@ -32,8 +32,10 @@ type GoalView struct {
 	Goal Goal `json:"goal"`
 	// Serves: the pod's leaving would bring the goal nearer.
 	Serves bool `json:"serves"`
-	// Constraint: its strategy is not due; nothing is moved for it.
+	// Constraint: its strategy is not due, or it Waits; nothing is moved for it.
 	Constraint bool `json:"constraint"`
+	// Waits says what has to be seen for longer before anything is moved for it.
+	Waits string `json:"waits,omitempty"`
 	// After is the excess once the whole plan is carried out.
 	After float64 `json:"after"`
 }

@@ -87,7 +87,7 @@ func (e *Explainer) about(subject plan.ObjectRef) plan.Explanation {
 func (e *Explainer) goal(g int, serves bool) plan.GoalView {
 	goal := e.start.goals.list[g]
 	goal.Excess = e.start.goals.reported(g)
-	return plan.GoalView{Goal: goal, Serves: serves, Constraint: goal.Constraint, After: e.done.goals.reported(g)}
+	return plan.GoalView{Goal: goal, Serves: serves, Constraint: goal.Constraint, Waits: goal.Waits, After: e.done.goals.reported(g)}
 }
 
 func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {

@@ -73,7 +73,7 @@ func residual(g plan.Goal, v float64) string {
 	what := safe(g.Subject.Name)
 	switch g.Kind {
 	case plan.NodeBelow:
-		return safe(g.ID) + ": " + safe(g.Resource) + " of " + what + ", " + percent(v) + " over"
+		return safe(g.ID) + ": " + resourceOf(g) + " of " + what + ", " + percent(v) + " over"
 	case plan.SkewAtMost:
 		return safe(g.ID) + ": " + what + ", " + count(int(v), "pod") + " over"
 	}

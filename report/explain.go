@@ -140,6 +140,8 @@ func (t *table) goalViews(goals []plan.GoalView, ofPod bool, none string) {
 
 func helpText(v plan.GoalView) string {
 	switch {
+	case v.Waits != "":
+		return "not asked for yet: " + safe(v.Waits)
 	case v.Constraint:
 		return "not asked for: the strategy is not due"
 	case v.Serves:

@@ -144,7 +144,7 @@ func hotNodes() plan.Plan {
 	last.CategoryCertain = true
 	p.Before.Workloads, p.After.Workloads = append(p.Before.Workloads, last), append(p.After.Workloads, last)
 	p.Goals = []plan.Goal{
-		{ID: "g1", Strategy: "hot-nodes", Kind: plan.NodeBelow, Resource: "cpu", Limit: .8, Weight: 1, Excess: .125, Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: "node-07"}},
+		{ID: "g1", Strategy: "hot-nodes", Kind: plan.NodeBelow, Basis: plan.Load, Resource: "cpu", Limit: .8, Weight: 1, Excess: .125, Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: "node-07"}},
 		{ID: "g2", Strategy: "drain", Kind: plan.NodeEmpty, Weight: 1, Excess: 3, Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: "node-08"}},
 		{ID: "g3", Strategy: "old", Kind: plan.PodGone, Weight: 1, Excess: 1, Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web-1"}},
 	}

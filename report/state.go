@@ -1,6 +1,7 @@
 package report
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -25,13 +26,22 @@ func (t *table) resources(p plan.Plan) []string {
 	return append(append([]string{}, resources...), sortedKeys(extra)...)
 }
 
-// nodes writes requests before and after. A cluster too large for the table is
+// nodes writes requests before and after, and use where it is known. A cluster too large for the table is
 // shown by the nodes that change or that a goal is about.
 func (t *table) nodes(p plan.Plan) {
 	names := t.resources(p)
 	heads := append([]string{"NODE", "ZONE"}, nowAfter(names)...)
+	title := "Nodes: share of allocatable that pods request"
+	used := usedResources(p)
+	if len(used) > 0 {
+		title += ", and that is used"
+	}
 	if t.wide {
-		heads = append(heads, ">CPU USED NOW", ">CPU USED AFTER", ">MEMORY USED NOW", ">MEMORY USED AFTER")
+		used = union(resources, used)
+	}
+	for _, r := range used {
+		name := strings.ToUpper(safe(r))
+		heads = append(heads, ">"+name+" USED NOW", ">"+name+" USED AFTER")
 	}
 	after := map[string]plan.NodeState{}
 	for _, n := range p.After.Nodes {
@@ -45,16 +55,36 @@ func (t *table) nodes(p plan.Plan) {
 		}
 		cells := []string{safe(n.Name), orDash(safe(n.Zone))}
 		cells = append(cells, pairs(names, n.Requested, after[n.Name].Requested)...)
-		if t.wide {
-			cells = append(cells, pairs(resources, n.Used, after[n.Name].Used)...)
-		}
+		cells = append(cells, pairs(used, n.Used, after[n.Name].Used)...)
 		g.row(cells...)
 	}
 	quiet := total - len(g.rows)
-	t.section("Nodes: share of allocatable that pods request", g, maxLines)
+	t.section(title, g, maxLines)
 	if quiet > 0 && len(g.rows) > 0 {
 		t.line("  %s not touched (-o wide shows all)", count(quiet, "node"))
 	}
+}
+
+// usedResources are those of which the use of a node is known, sorted.
+func usedResources(p plan.Plan) []string {
+	known := map[string]bool{}
+	for _, n := range p.Before.Nodes {
+		for r := range n.Used {
+			known[r] = true
+		}
+	}
+	return sortedKeys(known)
+}
+
+// union is a and what b has more.
+func union(a, b []string) []string {
+	out := slices.Clone(a)
+	for _, x := range b {
+		if !slices.Contains(out, x) {
+			out = append(out, x)
+		}
+	}
+	return out
 }
 
 func touchedNodes(p plan.Plan) map[string]bool {

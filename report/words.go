@@ -60,7 +60,7 @@ func goalText(g plan.Goal) string {
 	what := safe(g.Subject.String())
 	switch g.Kind {
 	case plan.NodeBelow:
-		return fmt.Sprintf("%s of %s at most %s", safe(g.Resource), what, percent(g.Limit))
+		return fmt.Sprintf("%s of %s at most %s", resourceOf(g), what, percent(g.Limit))
 	case plan.SkewAtMost:
 		return fmt.Sprintf("%s: at most %s apart over %s", what, count(int(g.Limit), "pod"), safe(g.TopologyKey))
 	case plan.NodeEmpty:
@@ -69,6 +69,14 @@ func goalText(g plan.Goal) string {
 		return what + " gone"
 	}
 	return safe(string(g.Kind)) + " " + what
+}
+
+// resourceOf is the resource of a goal, by load said as such.
+func resourceOf(g plan.Goal) string {
+	if g.Basis == plan.Load {
+		return safe(g.Resource) + " used"
+	}
+	return safe(g.Resource)
 }
 
 // excess words how far a goal is from its limit, in the goal's own unit.

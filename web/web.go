@@ -1,5 +1,5 @@
-// Package web serves health and metrics over HTTP. It decides nothing about the
-// cluster and accepts no request that changes anything.
+// Package web serves health, metrics and what nodes use over HTTP. It decides nothing
+// about the cluster and accepts no request that changes anything.
 package web
 
 import (

@@ -19,7 +19,6 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/approval"
-	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/metrics"
@@ -94,9 +93,12 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	watching, endWatching := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	o := observe.New(client, clock.RealClock{})
 	defer func() { endWatching(); o.Shutdown() }()
+	if set.loads, err = newMeasuring(conf, o, rc, log, m.Load); err != nil {
+		return err
+	}
 	var shadow *controller.Shadow
 	if !f.once { // one pass sees no bindings to speak of, and does not stay to keep hints
-		set.hints = newPressureHints(client, o, m, log, nothingKnown, nil)
+		set.hints = newPressureHints(client, o, m, log, set.loads.nodes, set.loads.sampled)
 		set.atOnce(conf)
 		shadow = newShadow(&set.wanted, o, m, log)
 	}
@@ -114,16 +116,24 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	if !f.once {
 		defer files.start(watching)()
 		log.Info("running", "mode", c.Mode, "cluster", host(rc), "namespace", f.namespace, "config", conf.Hash(), "strategies", names)
-		return f.serve(cmd.Context(), log, o, m, set.hints, func(ctx context.Context) error {
-			return beside(ctx, shadow, func(ctx context.Context) error { return lead(ctx, set.lease, c, set.hints) })
+		return f.serve(cmd.Context(), log, o, m, append(web.Watcher(set.loads), web.Nodes(set.hints)...), func(ctx context.Context) error {
+			return set.loads.beside(ctx, func(ctx context.Context) error {
+				return beside(ctx, shadow, func(ctx context.Context) error { return lead(ctx, set.lease, c, set.hints) })
+			})
 		})
+	}
+	if err := set.loads.countable(); err != nil {
+		return err
 	}
 	wait, cancel := context.WithTimeout(cmd.Context(), g.patience)
 	defer cancel()
 	if err := o.WaitForSync(wait); err != nil {
 		return fmt.Errorf("looking at the cluster at %s: %w", host(rc), err)
 	}
-	work := func(ctx context.Context) error { return once(ctx, c, names) }
+	set.loads.once(cmd.Context())
+	work := func(ctx context.Context) error {
+		return set.loads.beside(ctx, func(ctx context.Context) error { return once(ctx, c, names) })
+	}
 	if conf.DryRun {
 		return work(cmd.Context()) // nothing is evicted, so nobody is in the way
 	}
@@ -226,11 +236,8 @@ func (f *runFlags) controller(out io.Writer, log *slog.Logger, o *observe.Observ
 	}
 }
 
-// nothingKnown is the usage while nothing measures it.
-func nothingKnown() *cluster.Usage { return nil }
-
 // serve runs the web server beside work; the first to fail ends both.
-func (f *runFlags) serve(ctx context.Context, log *slog.Logger, o *observe.Observer, m *metrics.Metrics, hinted web.Hinted, work func(context.Context) error) error {
+func (f *runFlags) serve(ctx context.Context, log *slog.Logger, o *observe.Observer, m *metrics.Metrics, routes []web.Route, work func(context.Context) error) error {
 	l, err := net.Listen("tcp", f.bind)
 	if err != nil {
 		return fmt.Errorf("listening for health checks: %w; set --bind-address", err)
@@ -240,7 +247,7 @@ func (f *runFlags) serve(ctx context.Context, log *slog.Logger, o *observe.Obser
 	defer cancel(nil)
 	served := make(chan error, 1)
 	go func() {
-		err := web.Serve(ctx, l, o.Synced, m.Registry, web.Nodes(hinted)...)
+		err := web.Serve(ctx, l, o.Synced, m.Registry, routes...)
 		cancel(err)
 		served <- err
 	}()

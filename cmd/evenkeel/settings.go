@@ -35,6 +35,8 @@ type settings struct {
 	record func()
 	// wanted are the bindings that are looked at beside the passes.
 	wanted wanted
+	// loads asks the source of usage.
+	loads *measuring
 	// hints are kept where the program keeps running; nil: they are not.
 	hints *pressureHints
 	// before evicted last: the pace goes on where it stopped.
@@ -57,6 +59,9 @@ func (s *settings) atOnce(conf *config.Config) {
 	s.wanted.take(conf)
 	if s.hints != nil {
 		s.hints.take(conf)
+	}
+	if s.loads != nil {
+		s.loads.take(conf)
 	}
 }
 

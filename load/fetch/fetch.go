@@ -89,11 +89,31 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 		resp.Body.Close()
 		return nil, badAnswer(fmt.Sprintf("answers %d, a redirect to %s; redirects are not followed", resp.StatusCode, host(resp.Header.Get("Location"))))
 	}
-	if resp.ContentLength > t.opts.MaxBytes {
-		resp.Body.Close()
-		return nil, tooLarge(t.opts.MaxBytes)
+	return bound(resp, t.opts.MaxBytes)
+}
+
+// Bounded makes answers that are larger than most bytes errors.
+func Bounded(inner http.RoundTripper, most int64) http.RoundTripper { return bounded{inner, most} }
+
+type bounded struct {
+	http.RoundTripper
+	most int64
+}
+
+func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := b.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, err
 	}
-	resp.Body = &limited{ReadCloser: resp.Body, left: t.opts.MaxBytes, most: t.opts.MaxBytes}
+	return bound(resp, b.most)
+}
+
+func bound(resp *http.Response, most int64) (*http.Response, error) {
+	if resp.ContentLength > most {
+		resp.Body.Close()
+		return nil, tooLarge(most)
+	}
+	resp.Body = &limited{ReadCloser: resp.Body, left: most, most: most}
 	return resp, nil
 }
 

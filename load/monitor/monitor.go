@@ -71,6 +71,7 @@ type Monitor struct {
 	windows *window.Windows
 	// asked is when the source was asked first, and samples counts its answers.
 	asked   time.Time
+	begun   time.Time // the newest attempt
 	samples int
 	// history says why the windows began empty; empty: with what the source remembers.
 	history string
@@ -88,29 +89,34 @@ func New(o window.Options, s load.Source, c Cluster, k clock.WithTicker, log *sl
 		sampled: make(chan struct{}, 1), opts: o, windows: window.New(o)}
 }
 
-// Run samples until ctx ends. What the source remembers comes first.
+// Run samples until ctx ends: at once, or, after Once, when the next sample is due.
 func (m *Monitor) Run(ctx context.Context) {
-	for ctx.Err() == nil {
-		begun := m.clock.Now()
-		m.Once(ctx)
-		timer := m.clock.NewTimer(begun.Add(m.rest()).Sub(m.clock.Now()))
+	for {
+		timer := m.clock.NewTimer(m.rest())
 		select {
 		case <-ctx.Done():
 		case <-timer.C():
 		}
-		timer.Stop()
+		if timer.Stop(); ctx.Err() != nil {
+			return
+		}
+		m.Once(ctx)
 	}
 }
 
-// rest is the time from one attempt to the next. It doubles while there is no answer.
+// rest is the time to the next attempt. From one to the next it doubles while there is
+// no answer.
 func (m *Monitor) rest() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
+	if m.begun.IsZero() {
+		return 0
+	}
 	d := m.opts.Interval
 	for i := 1; i < m.failures && d < mostRest; i++ {
 		d = min(2*d, mostRest)
 	}
-	return d
+	return m.begun.Add(d).Sub(m.clock.Now())
 }
 
 // Once takes one sample; not while Run does. Before the first one is taken in, and the first one after a
@@ -140,7 +146,7 @@ func (m *Monitor) Once(ctx context.Context) {
 func (m *Monitor) asks(now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.asked.IsZero() {
+	if m.begun = now; m.asked.IsZero() {
 		m.asked = now
 	}
 }

@@ -297,8 +297,8 @@ func TestUsageOfAMoment(t *testing.T) {
 		if again := m.Usage(); len(again.Marks) != 0 {
 			t.Errorf("with nothing watched: %+v", again)
 		}
-		if loads, now := m.Loads(5 * time.Minute); len(loads) != 1 || loads[0].Of["cpu"].Mean != 90 || !now.Equal(time.Now()) {
-			t.Errorf("loads %+v at %s", loads, now)
+		if loads, over, now := m.Loads(); len(loads) != 1 || loads[0].Of["cpu"].Mean != 90 || over != 5*time.Minute || !now.Equal(time.Now()) {
+			t.Errorf("loads %+v over %s at %s", loads, over, now)
 		}
 	})
 }

@@ -39,12 +39,19 @@ func (m *Monitor) Nodes() *cluster.Usage {
 	return m.complete(m.windows.Nodes(now), now)
 }
 
-// Loads are those of the nodes over the last d, in percent of capacity.
-func (m *Monitor) Loads(d time.Duration) (loads []window.NodeLoads, now time.Time) {
+// Loads are those of the nodes over the last 5, 10 or 15 minutes, whichever is long
+// enough for all samples that are kept, or else the longest; in percent of capacity.
+func (m *Monitor) Loads() (loads []window.NodeLoads, over time.Duration, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now = m.clock.Now()
-	return m.windows.Loads(now, d), now
+	span := m.windows.Span(now)
+	for _, over = range [...]time.Duration{5 * time.Minute, 10 * time.Minute, 15 * time.Minute} {
+		if over >= span {
+			break
+		}
+	}
+	return m.windows.Loads(now, over), over, now
 }
 
 // Source is the name of what is asked.

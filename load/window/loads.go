@@ -49,6 +49,23 @@ func (w *Windows) Loads(now time.Time, d time.Duration) []NodeLoads {
 	return out
 }
 
+// Span is how far back the samples go of nodes that are known.
+func (w *Windows) Span(now time.Time) time.Duration {
+	oldest, newest := int64(0), int64(0)
+	for _, n := range w.nodes {
+		if !w.current(n.at, now) {
+			continue
+		}
+		newest = max(newest, n.at)
+		for _, of := range n.used {
+			if first := of.first().at; oldest == 0 || first < oldest {
+				oldest = first
+			}
+		}
+	}
+	return time.Duration(newest-oldest) * time.Millisecond
+}
+
 // Coverage is the share of nodes whose usage is known; 0 without nodes.
 func (w *Windows) Coverage(now time.Time, nodes int) float64 {
 	known := 0

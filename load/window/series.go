@@ -31,6 +31,9 @@ func (r *ring[T]) last() (T, bool) {
 	return r.buf[(r.head+len(r.buf)-1)%len(r.buf)], true
 }
 
+// first is the oldest of at least one.
+func (r *ring[T]) first() T { return r.buf[r.head%len(r.buf)] }
+
 // each goes through the values, oldest first.
 func (r *ring[T]) each(f func(T)) {
 	for i := range r.buf {
@@ -55,6 +58,10 @@ const (
 type pod struct {
 	namespace, name, uid, node string
 	used                       ring[cell]
+	// sample is the number of the last that measured it.
+	sample uint32
+	// left: it stands there no more. What it used is still in its node's window.
+	left bool
 }
 
 // add takes a measurement in, unless it is the one before.

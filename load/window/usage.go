@@ -22,7 +22,9 @@ const detailsPerKind = 3
 
 // Usage is what nodes and pods use, and where nodes stand about what is watched:
 // nodes, pods and marks in order of their names. What has not been measured within
-// MaxAge of now is left out, which means that it is unknown.
+// MaxAge of now is left out, which means that it is unknown. Pods that have left are
+// listed as long as they were measured within the window: their nodes' statistics hold
+// what they used.
 func (w *Windows) Usage(now time.Time) *cluster.Usage {
 	u := w.Nodes(now)
 	u.Pods = w.podUsage(now)
@@ -108,10 +110,11 @@ func (w *Windows) podUsage(now time.Time) []cluster.PodUsage {
 	pods := w.ordered()
 	out := make([]cluster.PodUsage, 0, len(pods))
 	expired, oldest := w.tenths(now.Add(-w.opts.MaxAge)), w.tenths(w.taken.Add(-w.opts.Window))
+	latest := w.tenths(now.Add(aheadAtMost))
 	var cpu, pages []int64
 	for _, p := range pods {
 		last, ok := p.used.last()
-		if !ok || last.at < expired {
+		if !ok || last.at > latest || last.at < expired && !(p.left && last.at > oldest) {
 			continue
 		}
 		cpu, pages = cpu[:0], pages[:0]
@@ -133,9 +136,13 @@ func (w *Windows) podUsage(now time.Time) []cluster.PodUsage {
 		if len(pages) > 0 && last.pages != unknown {
 			used["memory"] = w.opts.Statistic.of(pages) * pageBytes
 		}
-		out = append(out, cluster.PodUsage{Namespace: p.namespace, Name: p.name, UID: p.uid, Node: p.node, Used: used})
+		out = append(out, cluster.PodUsage{Namespace: p.namespace, Name: p.name, UID: p.uid, Node: p.node, At: w.timeOf(last.at), Used: used})
 	}
 	return out
+}
+
+func (w *Windows) timeOf(tenths uint32) time.Time {
+	return w.base.Add(time.Duration(tenths) * 100 * time.Millisecond).UTC()
 }
 
 // problems says what could not be used: a few of each kind.

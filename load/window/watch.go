@@ -29,8 +29,8 @@ type Watch struct {
 	Enter, Leave float64
 	// Below: beyond means less than, as for memory that is available.
 	Below bool
-	// Deviation: Enter and Leave are so far above the mean of all nodes that are
-	// known, which is their total used by their total allocatable.
+	// Deviation: Enter and Leave are so far above the mean of all nodes in scope that
+	// are known, which is their total used by their total allocatable.
 	Deviation bool
 	// For is how many in a row; less than 1 means 1.
 	For int
@@ -104,12 +104,12 @@ func amount(r *cluster.Resources, resource string) int64 {
 	return 1_000_000
 }
 
-// mean is the total used by the total there is, over nodes that are known.
+// mean is the total used by the total there is, over nodes in scope that are known.
 func (w *Windows) mean(resource string, nodes []load.Node) (float64, bool) {
 	used, total, oldest := 0.0, 0.0, w.taken.Add(-w.opts.MaxAge).UnixMilli()
 	for i := range nodes {
 		n := w.nodes[nodes[i].Name]
-		if n == nil || n.used[resource] == nil {
+		if n == nil || n.used[resource] == nil || nodes[i].OutOfScope {
 			continue
 		}
 		if last, ok := n.used[resource].last(); ok && last.at >= oldest {

@@ -56,8 +56,9 @@ type Windows struct {
 	pods  map[string]*pod
 	// order is pods by namespace and name; nil when it has to be made anew.
 	order []*pod
-	// taken is when the newest sample was.
+	// taken is when the newest sample was, and samples counts them.
 	taken    time.Time
+	samples  uint32
 	base     time.Time // times of pods count from here
 	problems []load.Problem
 }
@@ -83,6 +84,7 @@ func (w *Windows) Add(s load.Sample, nodes []load.Node, place func(pod string) (
 		w.taken = s.Taken
 	}
 	w.problems = s.Problems
+	w.samples++
 	w.keep(nodes)
 	measured := make([]bool, len(nodes))
 	for i := range nodes {
@@ -162,31 +164,38 @@ func (w *Windows) addPods(s load.Sample, place func(string) (Place, bool)) {
 			p = w.newPod(p, key, at)
 		}
 		p.add(w.tenths(r.At), r.Used, limit)
+		p.sample = w.samples
 	}
-	w.sweep()
+	w.sweep(place)
 }
 
-// newPod begins anew for a pod of that name: the one before stood elsewhere, or was
-// another.
+// newPod begins anew for a pod of that name. One before stood elsewhere, or was
+// another: it has left.
 func (w *Windows) newPod(before *pod, key string, at Place) *pod {
-	if before != nil {
-		before.uid, before.node, before.used = at.UID, at.Node, ring[cell]{}
-		return before
-	}
 	key = strings.Clone(key) // it may be part of a whole answer
+	if before != nil {
+		before.left = true
+		w.pods[key+" "+before.uid+" "+before.node] = before
+	}
 	namespace, name, _ := strings.Cut(key, "/")
 	p := &pod{namespace: namespace, name: name, uid: at.UID, node: at.Node}
 	w.pods[key], w.order = p, nil
 	return p
 }
 
-// sweep forgets pods that have not been measured for long.
-func (w *Windows) sweep() {
+// sweep forgets pods that have not been measured for long, and looks for those that
+// the last sample did not measure.
+func (w *Windows) sweep(place func(string) (Place, bool)) {
 	oldest := w.tenths(w.taken.Add(-max(w.opts.Window, w.opts.MaxAge)))
 	for key, p := range w.pods {
 		if last, ok := p.used.last(); !ok || last.at < oldest {
 			delete(w.pods, key)
 			w.order = nil
+			continue
+		}
+		if !p.left && p.sample != w.samples && place != nil {
+			at, here := place(key)
+			p.left = !here || at.UID != p.uid || at.Node != p.node
 		}
 	}
 }
@@ -205,7 +214,7 @@ func (w *Windows) ordered() []*pod {
 			w.order = append(w.order, p)
 		}
 		slices.SortFunc(w.order, func(a, b *pod) int {
-			return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.name, b.name))
+			return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.name, b.name), strings.Compare(a.uid, b.uid), strings.Compare(a.node, b.node))
 		})
 	}
 	return w.order

@@ -130,13 +130,16 @@ func TestRulesMayBeNegative(t *testing.T) {
 }
 
 // TestDeviationIsFromTotals: a small node does not count as much as a large one, and
-// a node whose last measurement is too old does not count at all.
+// a node whose last measurement is too old does not count at all, nor one that is out
+// of scope.
 func TestDeviationIsFromTotals(t *testing.T) {
 	w := window.New(options(window.Watch{Name: "level", Resource: "cpu", Enter: 0.10, Leave: 0.05, Deviation: true, For: 1}))
 	large := machine("large")
 	large.Allocatable.MilliCPU = 9000
-	nodes := []load.Node{large, machine("small"), machine("stale")}
-	s := sample(600, map[string]int64{"large": 4500, "small": 601})
+	idle := machine("idle")
+	idle.OutOfScope = true
+	nodes := []load.Node{large, machine("small"), machine("stale"), idle}
+	s := sample(600, map[string]int64{"large": 4500, "small": 601, "idle": 0})
 	s.Nodes["stale"] = load.Reading{At: at(0), Used: map[string]int64{"cpu": 1000}}
 	w.Add(s, nodes, nil)
 	// mean (4500+601)/10000 = 0.5101, not (0.5+0.601)/2 = 0.5505: the level is 0.6101
@@ -178,7 +181,7 @@ func TestStatisticsOverTheWindow(t *testing.T) {
 		if diff := cmp.Diff([]cluster.NodeUsage{node}, u.Nodes); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", statistic, diff)
 		}
-		pod := cluster.PodUsage{Namespace: "shop", Name: "web", Node: "a", Used: map[string]int64{"cpu": want, "memory": want * 4096}}
+		pod := cluster.PodUsage{Namespace: "shop", Name: "web", Node: "a", At: at(360), Used: map[string]int64{"cpu": want, "memory": want * 4096}}
 		if diff := cmp.Diff([]cluster.PodUsage{pod}, u.Pods); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", statistic, diff)
 		}
@@ -246,18 +249,21 @@ func TestOtherMachinesAndPodsOfTheSameName(t *testing.T) {
 	if u.Nodes[0].Used["cpu"] != 100 || len(u.Marks) != 0 {
 		t.Errorf("a machine that came back as another: %+v, marks %+v", u.Nodes, u.Marks)
 	}
-	if u.Pods[0].Used["cpu"] != 100 || u.Pods[0].UID != "2" {
+	if len(u.Pods) != 2 || u.Pods[0].Used["cpu"] != 900 || u.Pods[0].UID != "1" || !u.Pods[0].At.Equal(at(0)) || u.Pods[1].Used["cpu"] != 100 || u.Pods[1].UID != "2" {
 		t.Errorf("a pod that came back as another: %+v", u.Pods)
 	}
 	place = window.Place{Node: "a", UID: "3", Created: at(61)}
 	w.Add(pod(60, 700), again, where) // measured before pod 3 came to be
-	if u := w.Usage(at(60)); u.Pods[0].UID != "2" || u.Pods[0].Used["cpu"] != 100 {
+	if u := w.Usage(at(60)); len(u.Pods) != 2 || u.Pods[1].UID != "2" || u.Pods[1].Used["cpu"] != 100 {
 		t.Errorf("what was measured of the one before: %+v", u.Pods)
 	}
 	here = false
 	w.Add(pod(90, 700), machines("b"), where)
 	if u := w.Usage(at(90)); len(u.Nodes) != 0 {
 		t.Errorf("a node that is gone: %+v", u.Nodes)
+	}
+	if u := w.Usage(at(280)); len(u.Pods) != 2 { // they have left, and the window, which ends at 90 s, holds them
+		t.Errorf("pods that have left within the window: %+v", u.Pods)
 	}
 	w.Add(load.Sample{Taken: at(400)}, again, where)
 	if u := w.Usage(at(91)); len(u.Pods) != 0 {
@@ -337,6 +343,9 @@ func TestLoadsAreInPercentOfCapacity(t *testing.T) {
 	for minutes, want := range map[int]window.Load{
 		5: {Latest: 50, Mean: 50, Std: 0}, 10: {Latest: 50, Mean: 37.5, Std: 12.5}, 15: {Latest: 50, Mean: 100.0 / 3, Std: 11.785113},
 	} {
+		if w.Span(now) != 15*time.Minute {
+			t.Fatalf("samples go back %s", w.Span(now))
+		}
 		got := w.Loads(now, time.Duration(minutes)*time.Minute)
 		if len(got) != 1 || got[0].Node != "a" || !got[0].At.Equal(now) || len(got[0].Of) != 1 {
 			t.Fatalf("%d min: %+v", minutes, got)

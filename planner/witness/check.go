@@ -21,6 +21,7 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation 
 	}
 	r.limits(p)
 	r.hour(p)
+	r.load(p)
 	r.consistent(p)
 	return r.found
 }

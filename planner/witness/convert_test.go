@@ -1,6 +1,9 @@
 package witness_test
 
 import (
+	"encoding/json"
+	"maps"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -34,6 +37,22 @@ func rules(t testing.TB, c *config.Config) witness.Rules {
 		t.Fatal(err)
 	}
 	r.Allow, r.Deny = windows(t, c.Windows.Allow, r.Location), windows(t, c.Windows.Deny, r.Location)
+	r.MaxAge, r.MinCoverage = time.Duration(c.Load.MaxAge), c.Load.MinCoverage
+	for _, s := range c.Strategies {
+		var args struct {
+			Basis  string
+			Target map[string]float64
+			For    int
+		}
+		if err := json.Unmarshal(s.Args, &args); s.Type == "NodeLoad" && args.Basis == "load" {
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, resource := range slices.Sorted(maps.Keys(args.Target)) {
+				r.Loads = append(r.Loads, witness.Load{Strategy: s.Name, Resource: resource, Target: args.Target[resource], For: args.For})
+			}
+		}
+	}
 	return r
 }
 

@@ -40,6 +40,11 @@ type Rules struct {
 	Past plan.PlannerState
 
 	Allow, Deny []Window
+	// Loads are the strategies by measured load, which is believed up to MaxAge, and
+	// of MinCoverage of the nodes in scope or more.
+	Loads       []Load
+	MaxAge      time.Duration
+	MinCoverage float64
 	// Location is the time zone of windows that name none.
 	Location *time.Location
 }

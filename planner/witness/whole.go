@@ -86,7 +86,11 @@ func (r *replay) helpers(g plan.Goal) []string {
 	var out []string
 	if g.Kind == plan.NodeBelow {
 		for k, p := range r.pods {
-			if p.Spec.NodeName == g.Subject.Name && !ended(p) && requests(p, g.Resource) {
+			takes := requests(p, g.Resource)
+			if g.Basis == plan.Load {
+				takes = usesOf(r.o, p, g.Resource)
+			}
+			if p.Spec.NodeName == g.Subject.Name && !ended(p) && takes {
 				out = append(out, k)
 			}
 		}

@@ -1,0 +1,312 @@
+package cluster
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+var sampled = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+
+// used makes a cluster of nodes of 10 cores and 10Gi, taken half a minute after
+// the sample.
+type used struct{ o *Objects }
+
+func newUsed(source string, nodes ...string) *used {
+	u := &used{&Objects{TakenAt: sampled.Add(30 * time.Second), Usage: &Usage{Source: source, SampledAt: sampled}}}
+	for _, name := range nodes {
+		list := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10"), corev1.ResourceMemory: resource.MustParse("10Gi")}
+		u.o.Nodes = append(u.o.Nodes, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{Allocatable: list,
+			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}})
+	}
+	return u
+}
+
+// pod adds a pod of ReplicaSet app that asks for milliCPU, bound so long after the
+// sample.
+func (u *used) pod(app, name, node string, milliCPU int64, after time.Duration) *corev1.Pod {
+	yes := true
+	if !slices.ContainsFunc(u.o.ReplicaSets, func(r *appsv1.ReplicaSet) bool { return r.Name == app }) {
+		u.o.ReplicaSets = append(u.o.ReplicaSets, &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: app, UID: types.UID("rs-" + app)}})
+	}
+	start := metav1.NewTime(sampled.Add(after))
+	c := corev1.Container{Name: "c"}
+	if milliCPU > 0 {
+		c.Resources.Requests = corev1.ResourceList{corev1.ResourceCPU: *resource.NewMilliQuantity(milliCPU, resource.DecimalSI)}
+	}
+	p := &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID("uid-" + name), Labels: map[string]string{"app": app},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: app, UID: types.UID("rs-" + app), Controller: &yes}}},
+		Spec:   corev1.PodSpec{NodeName: node, Containers: []corev1.Container{c}},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start}}
+	u.o.Pods = append(u.o.Pods, p)
+	return p
+}
+
+func (u *used) node(name string, cpu int64) {
+	u.o.Usage.Nodes = append(u.o.Usage.Nodes, NodeUsage{Name: name, At: sampled, Used: map[string]int64{"cpu": cpu}})
+}
+
+func (u *used) measured(name, uid, node string, cpu int64) {
+	u.o.Usage.Pods = append(u.o.Usage.Pods, PodUsage{Namespace: "shop", Name: name, UID: uid, Node: node, Used: map[string]int64{"cpu": cpu}})
+}
+
+func (u *used) snapshot(t *testing.T) *Snapshot {
+	t.Helper()
+	s, err := New(u.o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// picture is what is known of cpu: nodes as used(probable), pods as use and how it
+// is known.
+func picture(s *Snapshot) string {
+	var b strings.Builder
+	for i := range s.Nodes {
+		used, probable, known := s.Load.Used(NodeID(i), "cpu")
+		if !known {
+			fmt.Fprintf(&b, "%s ? ", s.Nodes[i].Name)
+			continue
+		}
+		fmt.Fprintf(&b, "%s %d(%d) ", s.Nodes[i].Name, used, probable)
+	}
+	for i := range s.Pods {
+		use, known := s.Load.Pod(PodID(i), "cpu")
+		fmt.Fprintf(&b, "%s %d %s ", s.Pods[i].Object.Name, use, [...]string{"unknown", "since", "estimated", "measured"}[known])
+	}
+	return strings.TrimSpace(b.String())
+}
+
+func TestUsageIsBroughtToTheSnapshot(t *testing.T) {
+	before, after := -time.Hour, 10*time.Second
+	for _, c := range []struct {
+		what string
+		make func(u *used)
+		want string
+	}{
+		{"as it was measured", func(u *used) {
+			u.pod("a", "a1", "n1", 100, before)
+			u.node("n1", 3000)
+			u.measured("a1", "uid-a1", "n1", 700)
+		}, "n1 3000(0) n2 ? a1 700 measured"},
+		{"bound since: the mean of its workload", func(u *used) {
+			u.pod("a", "a1", "n1", 100, before)
+			u.pod("a", "a2", "n1", 100, before)
+			u.pod("a", "a3", "n2", 100, after)
+			u.node("n1", 3000)
+			u.node("n2", 500)
+			u.measured("a1", "uid-a1", "n1", 700)
+			u.measured("a2", "uid-a2", "n1", 900)
+		}, "n1 3000(0) n2 1300(800) a1 700 measured a2 900 measured a3 800 since"},
+		{"bound since, nobody of its workload known: its requests, 100m where it has none", func(u *used) {
+			u.pod("a", "a1", "n1", 250, after)
+			u.pod("b", "b1", "n1", 0, after)
+			u.node("n1", 3000)
+		}, "n1 3350(350) n2 ? a1 250 since b1 100 since"},
+		{"measured, but after its node: added, and certain", func(u *used) {
+			u.pod("a", "a1", "n1", 100, after)
+			u.node("n1", 3000)
+			u.measured("a1", "uid-a1", "n1", 700)
+		}, "n1 3700(0) n2 ? a1 700 measured"},
+		{"left since, also as another pod of the same name", func(u *used) {
+			u.pod("a", "a1", "n2", 100, before).UID = "new"
+			u.node("n1", 3000)
+			u.node("n2", 1000)
+			u.measured("a1", "uid-a1", "n1", 700)
+			u.measured("a2", "uid-a2", "n1", 800)
+			u.measured("a3", "uid-a3", "n9", 800)
+			u.measured("a4", "uid-a4", "", 800)
+		}, "n1 1500(0) n2 1000(0) a1 100 unknown"},
+		{"without UIDs, names on the node count", func(u *used) {
+			u.pod("a", "a1", "n1", 100, before)
+			u.pod("a", "a2", "n2", 100, before)
+			u.pod("a", "a3", "n1", 100, after)
+			u.node("n1", 3000)
+			u.node("n2", 1000)
+			u.measured("a1", "", "n1", 700)
+			u.measured("a2", "", "n1", 800)
+			u.measured("a3", "", "n1", 300)
+		}, "n1 2600(700) n2 1000(0) a1 700 measured a2 700 unknown a3 700 since"},
+		{"ended since", func(u *used) {
+			u.pod("a", "a1", "n1", 100, before).Status.Phase = corev1.PodSucceeded
+			u.node("n1", 600)
+			u.measured("a1", "uid-a1", "n1", 700)
+		}, "n1 0(0) n2 ? a1 0 unknown"},
+		{"nodes only: parts by requests, nothing of newcomers", func(u *used) {
+			u.o.Usage.NodesOnly = true
+			u.pod("a", "a1", "n1", 300, before)
+			u.pod("b", "b1", "n1", 600, before)
+			u.pod("c", "c1", "n1", 500, after)
+			u.node("n1", 3000)
+		}, "n1 3500(500) n2 ? a1 1000 estimated b1 2000 estimated c1 500 since"},
+		{"no pods from a source that knows them: unknown", func(u *used) {
+			u.pod("a", "a1", "n1", 300, before)
+			u.node("n1", 3000)
+		}, "n1 3000(0) n2 ? a1 300 unknown"},
+		{"implausible amounts, and a node twice", func(u *used) {
+			u.pod("a", "a1", "n1", 300, before)
+			u.pod("a", "a2", "n2", 300, before)
+			u.node("n1", -1)
+			u.node("n2", 3000)
+			u.node("n2", 100)
+			u.measured("a1", "uid-a1", "n1", mostUsed+1)
+		}, "n1 ? n2 ? a1 300 unknown a2 300 unknown"},
+	} {
+		u := newUsed("metricsServer", "n1", "n2")
+		c.make(u)
+		if got := picture(u.snapshot(t)); got != c.want {
+			t.Errorf("%s:\n got %s\nwant %s", c.what, got, c.want)
+		}
+	}
+}
+
+// TestStatisticsOverAWindow: n1 was measured over the last 5 minutes, of which a1 was
+// there for so long, or has been gone for so long.
+func TestStatisticsOverAWindow(t *testing.T) {
+	for _, c := range []struct {
+		statistic  string
+		came, left time.Duration
+		want       string
+	}{
+		{"latest", 10 * time.Second, 0, "n1 1000(0) a1 400 measured"}, // in the newest of 20 samples
+		{"latest", 0, 10 * time.Second, "n1 600(0)"},
+		{"latest", 0, 20 * time.Second, "n1 1000(0)"}, // the newest is without it
+		{"p90", 10 * time.Second, 0, "n1 1400(0) a1 400 measured"},
+		{"p90", time.Minute, 0, "n1 1000(0) a1 400 measured"},
+		{"p90", 0, 4 * time.Minute, "n1 600(0)"},
+		{"p90", 0, 290 * time.Second, "n1 1000(0)"},
+		{"p95", 0, 280 * time.Second, "n1 600(0)"},
+		{"max", 0, 299 * time.Second, "n1 600(0)"},
+		{"max", 0, 10 * time.Minute, "n1 1000(0)"},
+		{"mean", time.Minute, 0, "n1 1320(0) a1 400 measured"},
+		{"mean", time.Hour, 0, "n1 1000(0) a1 400 measured"},
+		{"mean", 0, 4 * time.Minute, "n1 920(0)"},
+	} {
+		u := newUsed("prometheus", "n1")
+		u.o.Usage.Statistic, u.o.Usage.WindowSeconds, u.o.Usage.Samples = c.statistic, 300, 20
+		u.node("n1", 1000)
+		u.measured("a1", "uid-a1", "n1", 400)
+		if c.left > 0 {
+			u.o.Usage.Pods[0].At = sampled.Add(-c.left)
+		} else {
+			u.pod("a", "a1", "n1", 100, -c.came)
+		}
+		if got := picture(u.snapshot(t)); got != c.want {
+			t.Errorf("%s, came %s before, left %s before: %s, want %s", c.statistic, c.came, c.left, got, c.want)
+		}
+	}
+}
+
+// TestOldSamplesOfPods say nothing of pods that are still there, and those that are new
+// may have none.
+func TestOldSamplesOfPods(t *testing.T) {
+	u := newUsed("metricsServer", "n1")
+	u.pod("a", "a1", "n1", 100, -time.Hour)
+	u.pod("b", "b1", "n1", 100, -time.Hour)
+	u.pod("c", "c1", "n1", 100, -50*time.Second)
+	u.pod("d", "d1", "n1", 100, -70*time.Second)
+	u.node("n1", 1000)
+	u.measured("a1", "uid-a1", "n1", 400)
+	u.measured("b1", "uid-b1", "n1", 400)
+	u.o.Usage.Pods[0].At, u.o.Usage.Pods[1].At = sampled.Add(-50*time.Second), sampled.Add(-70*time.Second)
+	if got := picture(u.snapshot(t)); got != "n1 1100(100) a1 400 measured b1 100 unknown c1 100 since d1 100 unknown" {
+		t.Error(got)
+	}
+}
+
+func TestLoadWatcherKnowsNodesOnly(t *testing.T) {
+	u := newUsed("loadWatcher", "n1")
+	u.pod("a", "a1", "n1", 300, -time.Hour)
+	u.node("n1", 1200)
+	if got := picture(u.snapshot(t)); got != "n1 1200(0) a1 1200 estimated" {
+		t.Error(got)
+	}
+}
+
+func TestAmounts(t *testing.T) {
+	u := newUsed("metricsServer", "n1", "n2", "n3", "n4")
+	u.pod("a", "a1", "n1", 100, -time.Hour)
+	u.pod("b", "b1", "n1", 200, -time.Hour)
+	u.pod("b", "b2", "n2", 200, -time.Hour) // unknown
+	u.pod("b", "b3", "n3", 200, time.Second)
+	for _, n := range []string{"n1", "n2", "n3", "n4"} {
+		u.node(n, 1000)
+	}
+	u.o.Usage.Nodes[3].At = sampled.Add(-10 * time.Minute)
+	u.measured("a1", "uid-a1", "n1", 400)
+	u.measured("b1", "uid-b1", "n1", 500)
+	s := u.snapshot(t)
+	onlyB, err := labels.Parse("app=b")
+	if err != nil {
+		t.Fatal(err)
+	}
+	trust := Trust{MaxAge: 3 * time.Minute, MinCoverage: 0.75}
+	for _, c := range []struct {
+		what  string
+		m     Measure
+		t     Trust
+		nodes string // used/sure
+		pods  string // at home/elsewhere of a1 b1 b2 b3
+		known int
+	}{
+		{"requests", Measure{Resource: "cpu"}, trust, "300/300 200/200 200/200 0/0", "100/100 200/200 200/200 200/200", 4},
+		{"requests of some", Measure{Resource: "cpu", Pods: onlyB}, trust, "200/200 200/200 200/200 0/0", "0/0 200/200 200/200 200/200", 4},
+		{"load", Measure{ByLoad: true, Resource: "cpu"}, trust, "1000/1000 1000/1000 1500/1000 ?", "400/400 500/500 0/500 0/500", 3},
+		{"load of any age", Measure{ByLoad: true, Resource: "cpu"}, Trust{}, "1000/1000 1000/1000 1500/1000 1000/1000", "400/400 500/500 0/500 0/500", 4},
+		{"load of some: unknown where one of them is", Measure{ByLoad: true, Resource: "cpu", Pods: onlyB}, trust, "500/500 ? 500/0 ?", "0/0 500/500 0/500 0/500", 2},
+		{"load of what nobody measures", Measure{ByLoad: true, Resource: "memory"}, trust, "? ? ? ?", "0/0 0/0 0/0 0/0", 0},
+	} {
+		a := s.Amounts(c.m, c.t)
+		var nodes, pods []string
+		for i := range s.Nodes {
+			used, sure, known := a.Node(NodeID(i))
+			if !known {
+				nodes = append(nodes, "?")
+				continue
+			}
+			nodes = append(nodes, fmt.Sprintf("%d/%d", used, sure))
+		}
+		for i := range s.Pods {
+			pods = append(pods, fmt.Sprintf("%d/%d", a.Of(PodID(i), s.Pods[i].Node), a.Of(PodID(i), NoNode)))
+		}
+		if got := strings.Join(nodes, " "); got != c.nodes {
+			t.Errorf("%s: nodes %s, want %s", c.what, got, c.nodes)
+		}
+		if got := strings.Join(pods, " "); got != c.pods {
+			t.Errorf("%s: pods %s, want %s", c.what, got, c.pods)
+		}
+		known, all := a.Coverage(Scope{})
+		if known != c.known || all != 4 {
+			t.Errorf("%s: %d of %d nodes are known, want %d of 4", c.what, known, all, c.known)
+		}
+		if got := a.Enough(Scope{Load: c.t}); got != (c.known >= 3) {
+			t.Errorf("%s: enough is %v with %d of 4", c.what, got, c.known)
+		}
+	}
+}
+
+// TestUsageIsRead: a Usage among the documents of a snapshot is taken in once.
+func TestUsageIsRead(t *testing.T) {
+	doc := `{"apiVersion":"evenkeel.io/v1alpha1","kind":"Usage","source":"prometheus","nodes":[{"name":"n1","used":{"cpu":%s}}]}`
+	o := &Objects{}
+	if err := Read(strings.NewReader(fmt.Sprintf(doc, "100")), "f", o); err != nil || o.Usage.Source != "prometheus" || o.Usage.Nodes[0].Used["cpu"] != 100 {
+		t.Fatalf("%+v: %v", o.Usage, err)
+	}
+	if err := Read(strings.NewReader(fmt.Sprintf(doc, "100")), "f", o); err == nil || !strings.Contains(err.Error(), "a second Usage") {
+		t.Errorf("a second one: %v", err)
+	}
+	if err := Read(strings.NewReader(fmt.Sprintf(doc, "0.5")), "g", &Objects{}); err == nil || !strings.Contains(err.Error(), "g, document 1: reading the Usage") {
+		t.Errorf("a fraction of a milliCPU: %v", err)
+	}
+}

@@ -1,0 +1,88 @@
+package cluster
+
+import (
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// leaves takes from a node what a pod used there that has left.
+func (r *resolver) leaves(c *column, m *PodUsage, amount int64) {
+	n := r.s.NodeByName(m.Node)
+	if n == nil || c.used[n.ID] == unknownAmount {
+		return
+	}
+	to := m.At
+	if to.IsZero() {
+		to = r.l.at[n.ID]
+	}
+	c.used[n.ID] = max(0, c.used[n.ID]-r.part(amount, n.ID, time.Time{}, to))
+}
+
+// part is how much of what a pod used stands in its node's statistic, when it was
+// there from one time to another. A percentile or maximum holds it as soon as
+// enough samples do; a mean holds its share of them; the latest sample all of it or
+// nothing. A node that is not known holds nothing.
+func (r *resolver) part(amount int64, n NodeID, from, to time.Time) int64 {
+	at, window := r.l.at[n], time.Duration(r.u.WindowSeconds*float64(time.Second))
+	enough, all := 0.0, true
+	switch r.u.Statistic {
+	case "p90":
+		enough = 0.1
+	case "p95":
+		enough = 0.05
+	case "max", "std":
+	case "mean":
+		all = false
+	default:
+		window /= time.Duration(max(1, r.u.Samples)) // the time that the latest stands for
+	}
+	if at.IsZero() || from.After(at) {
+		return 0
+	}
+	if !to.Before(at) && !from.After(at.Add(-window)) {
+		return amount
+	}
+	if window <= 0 {
+		return 0
+	}
+	if oldest := at.Add(-window); from.Before(oldest) {
+		from = oldest
+	}
+	share := float64(to.Sub(from)) / float64(window)
+	switch {
+	case share <= enough:
+		return 0
+	case all:
+		return amount
+	}
+	return int64(share * float64(amount))
+}
+
+// settling is how long after its binding a pod may go without a sample: it starts,
+// and a rate needs two scrapes.
+const settling = time.Minute
+
+// boundSince: after its node was measured, or so shortly before that it may not have
+// been itself.
+func (r *resolver) boundSince(p *Pod) bool { return r.boundAfter(p, settling) }
+
+// boundAfter the time of the node's sample, less some. A node that was not measured
+// knows no such pods.
+func (r *resolver) boundAfter(p *Pod, less time.Duration) bool {
+	at := r.l.at[p.Node]
+	return !at.IsZero() && boundAt(p.Object).After(at.Add(-less))
+}
+
+// boundAt is when the pod was bound, as far as its status tells.
+func boundAt(p *corev1.Pod) time.Time {
+	for i := range p.Status.Conditions {
+		if c := &p.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue && !c.LastTransitionTime.IsZero() {
+			return c.LastTransitionTime.Time
+		}
+	}
+	if p.Status.StartTime != nil {
+		return p.Status.StartTime.Time
+	}
+	return p.CreationTimestamp.Time
+}

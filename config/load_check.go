@@ -1,0 +1,117 @@
+package config
+
+import (
+	"fmt"
+	"net/url"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/load/prometheus"
+	"github.com/evenkeel-project/evenkeel/spelling"
+)
+
+// Sources of usage. With SourceRequests nothing is asked.
+const (
+	SourceRequests      = "requests"
+	SourceMetricsServer = "metricsServer"
+	SourcePrometheus    = "prometheus"
+	SourceLoadWatcher   = "loadWatcher"
+)
+
+var (
+	loadSources = []string{SourceRequests, SourceMetricsServer, SourcePrometheus, SourceLoadWatcher}
+	statistics  = []string{"latest", "mean", "p90", "p95", "max"}
+)
+
+// The shortest times that make sense. Nobody measures more often than every few
+// seconds, and asking a large cluster costs a CPU most of a second.
+const (
+	minInterval = 5 * time.Second
+	minTimeout  = 100 * time.Millisecond
+	maxWindow   = time.Hour
+)
+
+func (c *Config) checkLoad(e *mistakes) {
+	l := c.Load
+	oneOf := func(path, got, what string, want []string) {
+		if !slices.Contains(want, got) {
+			e.field(path, "unknown %s %q%s (want one of %s)", what, got, spelling.DidYouMean(got, want), strings.Join(want, ", "))
+		}
+	}
+	oneOf("load.source", l.Source, "source", loadSources)
+	oneOf("load.statistic", l.Statistic, "statistic", statistics)
+	if l.Interval < Duration(minInterval) {
+		e.field("load.interval", "%s is too short for anything to be measured anew (want %s or more)", l.Interval, Duration(minInterval))
+	}
+	if l.Window < l.Interval || l.Window > Duration(maxWindow) {
+		e.field("load.window", "%s holds no samples that are worth it (want from load.interval, %s, to %s)", l.Window, l.Interval, Duration(maxWindow))
+	}
+	if l.MaxAge < l.Interval {
+		e.field("load.maxAge", "%s is less than load.interval: what is known would be stale before anything newer is (want %s or more)", l.MaxAge, l.Interval)
+	}
+	fraction(e, "load.minCoverage", l.MinCoverage)
+	for path, d := range map[string]Duration{
+		"load.metricsServer.timeout": l.MetricsServer.Timeout, "load.prometheus.timeout": l.Prometheus.Timeout, "load.loadWatcher.timeout": l.LoadWatcher.Timeout,
+	} {
+		if d < Duration(minTimeout) {
+			e.field(path, "%s is too short for an answer (want %s or more)", d, Duration(minTimeout))
+		}
+	}
+	c.checkPrometheus(e)
+	address(e, "load.loadWatcher.url", l.LoadWatcher.URL, l.Source == SourceLoadWatcher, "http://load-watcher.monitoring:2020")
+}
+
+func (c *Config) checkPrometheus(e *mistakes) {
+	p := c.Load.Prometheus
+	address(e, "load.prometheus.url", p.URL, c.Load.Source == SourcePrometheus, "http://prometheus.monitoring:9090")
+	var presets []string
+	for _, name := range prometheus.Presets() {
+		presets = append(presets, string(name))
+	}
+	if !slices.Contains(presets, p.Preset) {
+		e.field("load.prometheus.preset", "unknown preset %q%s (want one of %s)", p.Preset, spelling.DidYouMean(p.Preset, presets), strings.Join(presets, ", "))
+	} else if p.Preset == string(prometheus.None) && len(p.Queries) == 0 && c.Load.Source == SourcePrometheus {
+		e.field("load.prometheus.preset", "none needs queries of your own (want load.prometheus.queries: {cpu: ...})")
+	}
+	if p.RateWindow < Duration(10*time.Second) || p.RateWindow > c.Load.MaxAge {
+		e.field("load.prometheus.rateWindow", "%s makes no rates of now (want from 10s to load.maxAge, %s)", p.RateWindow, c.Load.MaxAge)
+	}
+	if (p.CertFile == "") != (p.KeyFile == "") {
+		e.field("load.prometheus", "certFile and keyFile go together (want both or neither)")
+	}
+	o := prometheus.Options{Queries: p.Queries, PodQueries: p.PodQueries, Freshness: p.Freshness, NodeLabel: p.NodeLabel, Rules: map[string]string{}}
+	at := map[string]string{} // where the rules stand
+	for i, r := range c.Hints.Rules {
+		if r.PromQL != "" {
+			o.Rules[r.Name], at["rules."+r.Name] = r.PromQL, fmt.Sprintf("hints.rules[%d].promql", i)
+		}
+	}
+	for _, m := range o.Check() {
+		if rule, ok := at[m.Path]; ok {
+			e.field(rule, "%s", m.Message)
+			continue
+		}
+		e.field("load.prometheus."+m.Path, "%s", m.Message)
+	}
+}
+
+// address checks where a server is. It is not shown: somebody may have put a
+// password into it.
+func address(e *mistakes, path, text string, needed bool, example string) {
+	if text == "" {
+		if needed {
+			e.field(path, "is missing (want an address, such as %s)", example)
+		}
+		return
+	}
+	u, err := url.Parse(text)
+	switch {
+	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
+		e.field(path, "is not the address of a server (want one such as %s)", example)
+	case u.User != nil:
+		e.field(path, "holds a user or a password, which anybody may read here (put a token into a file, and name that in tokenFile)")
+	case u.RawQuery != "" || u.Fragment != "":
+		e.field(path, "has more than an address and a path (want one such as %s)", example)
+	}
+}

@@ -1,0 +1,252 @@
+package prometheus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/api"
+
+	"github.com/evenkeel-project/evenkeel/load"
+	"github.com/evenkeel-project/evenkeel/load/fetch"
+)
+
+// Source is a Prometheus. It asks the API server nothing.
+type Source struct {
+	opts   Options
+	asks   []ask
+	client api.Client
+}
+
+// inFlight bounds the queries that are asked at once.
+const inFlight = 4
+
+// New checks the options.
+func New(o Options) (*Source, error) {
+	asks, err := o.asks()
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(asks, func(a ask) bool { return !a.pods }) {
+		return nil, errors.New("there is nothing to ask about nodes: neither a preset nor queries")
+	}
+	client, err := api.NewClient(api.Config{Address: o.URL, Client: o.Client})
+	if err != nil {
+		return nil, errors.New("the address of Prometheus is not a URL") // which may hold a password
+	}
+	return &Source{o, asks, client}, nil
+}
+
+// Sample asks every query once, of which there are two for each resource of nodes
+// (what, and when it was measured) and one for each of pods. With the error, the
+// sample holds its problems.
+func (s *Source) Sample(ctx context.Context, nodes []load.Node) (load.Sample, error) {
+	now := s.opts.Now()
+	replies := s.all(ctx, s.asks, func(text string) url.Values {
+		return url.Values{"query": {text}, "time": {unix(now)}, "lookback_delta": {unixDuration(s.opts.MaxAge)}}
+	}, "/api/v1/query", "vector")
+	g := load.NewGather(nodes, now, s.opts.MaxAge)
+	usable := false
+	for _, a := range s.asks {
+		usable = s.gather(g, a, replies[a.promql], replies[a.freshness]) || usable
+	}
+	sample := g.Sample()
+	if !usable {
+		return sample, fmt.Errorf("asking Prometheus: %s", sample.Problems[0].Detail)
+	}
+	return sample, nil
+}
+
+// gather takes in what was answered; false when nodes are not told about.
+func (s *Source) gather(g *load.Gather, a ask, values, times reply) bool {
+	about := a.resource
+	if a.pods {
+		about += " of pods"
+	}
+	for _, r := range []reply{values, times} {
+		if r.problem != nil {
+			g.Problem(r.problem.Kind, about+": "+r.problem.Detail)
+			return false
+		}
+	}
+	if a.pods {
+		g.Pods(a.resource, a.unit, podValues(g, about, values.samples))
+		return false
+	}
+	named, labelled := nodeValues(g, about, values.samples)
+	if !labelled {
+		g.Problem(load.BadAnswer, fmt.Sprintf("%s: no value has the label %s, which should name the node", about, s.opts.NodeLabel))
+		return false
+	}
+	g.Nodes(a.resource, a.unit, dated(g, a, named, times.samples))
+	if s.opts.Preset == Kubelet && a.resource == "memory" && a.unit == load.Bytes && s.opts.Queries[load.Available] == "" {
+		g.WorkingSets()
+	}
+	return len(named) > 0
+}
+
+// podValues leaves histograms out.
+func podValues(g *load.Gather, about string, samples []sample) []load.PodValue {
+	out := make([]load.PodValue, 0, len(samples))
+	for _, x := range samples {
+		if x.histogram {
+			g.Found(load.Implausible, about+": a histogram for", x.labels[0]+"/"+x.labels[1])
+			continue
+		}
+		out = append(out, load.PodValue{Namespace: x.labels[0], Name: x.labels[1], V: x.v, At: x.at})
+	}
+	return out
+}
+
+// nodeValues leaves histograms out; false when there are values and none says of
+// which node it is.
+func nodeValues(g *load.Gather, about string, samples []sample) ([]load.Value, bool) {
+	out := make([]load.Value, 0, len(samples))
+	labelled := len(samples) == 0
+	for _, x := range samples {
+		labelled = labelled || x.labels[0] != ""
+		if x.histogram {
+			g.Found(load.Implausible, about+": a histogram for", x.labels[0])
+			continue
+		}
+		out = append(out, load.Value{Node: x.labels[0], V: x.v, At: x.at})
+	}
+	return out, labelled
+}
+
+// dated gives values the time at which they were measured, by the label that they
+// share with the answer about it.
+func dated(g *load.Gather, a ask, values []load.Value, times []sample) []load.Value {
+	at := make(map[string]time.Time, len(times))
+	for _, t := range times {
+		switch old, twice := at[t.labels[0]]; {
+		case !(t.v >= 0 && t.v <= farthest):
+			g.Found(load.Implausible, a.resource+": no time of measurement for", t.labels[0])
+			at[t.labels[0]] = time.Time{} // stale, whatever comes next
+		case !twice || seconds(t.v).Before(old):
+			at[t.labels[0]] = seconds(t.v)
+		}
+	}
+	out := values[:0]
+	for _, v := range values {
+		measured, known := at[v.Node]
+		if !known && a.dated {
+			g.Found(load.Stale, a.resource+": nothing tells when it was measured for", v.Node)
+			continue
+		}
+		if known {
+			v.At = measured
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func seconds(v float64) time.Time { return time.UnixMilli(int64(v * 1000)).UTC() }
+
+// reply is the answer to one query, or why there is none.
+type reply struct {
+	samples []sample
+	problem *load.Problem
+}
+
+// all asks each distinct query once, several at a time.
+func (s *Source) all(ctx context.Context, asks []ask, form func(string) url.Values, path, want string) map[string]reply {
+	labels := map[string][]string{}
+	for _, a := range asks {
+		labels[a.promql] = []string{s.opts.NodeLabel}
+		if a.pods {
+			labels[a.promql] = []string{"namespace", "pod"}
+		} else if a.freshness != "" {
+			labels[a.freshness] = []string{s.opts.NodeLabel}
+		}
+	}
+	out := map[string]reply{}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	turn := make(chan struct{}, inFlight)
+	for text, keep := range labels {
+		wg.Go(func() {
+			turn <- struct{}{}
+			defer func() { <-turn }()
+			samples, problem := s.query(ctx, path, form(text), keep, want)
+			mu.Lock()
+			defer mu.Unlock()
+			out[text] = reply{samples, problem}
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// query asks once. The error is looked at first: an answer can come with one, in
+// part.
+func (s *Source) query(ctx context.Context, path string, form url.Values, labels []string, want string) ([]sample, *load.Problem) {
+	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
+	defer cancel()
+	form.Set("timeout", unixDuration(s.opts.Timeout))
+	status, body, err := s.post(ctx, path, form)
+	if err != nil {
+		p := fetch.Problem(err, s.opts.Timeout)
+		return nil, &p
+	}
+	bad := func(kind load.ProblemKind, format string, args ...any) ([]sample, *load.Problem) {
+		return nil, &load.Problem{Kind: kind, Detail: fmt.Sprintf(format, args...)}
+	}
+	a, err := decode(body, labels)
+	switch {
+	case err == nil && a.status == "error":
+		return bad(load.BadAnswer, "answers %d, %s: %s", status, a.errorType, a.message)
+	case status >= 500:
+		return bad(load.Unreachable, "answers %d", status)
+	case status < 200 || status > 299:
+		return bad(load.BadAnswer, "answers %d", status)
+	case err != nil:
+		return bad(load.BadAnswer, "%v", err)
+	case a.status != "success":
+		return bad(load.BadAnswer, "the answer has the status %q (want success)", a.status)
+	case len(a.warnings) > 0:
+		return bad(load.BadAnswer, "the answer may be partial: %s", strings.Join(a.warnings, "; "))
+	case a.resultType != want:
+		return bad(load.BadAnswer, "gives a %s (want a %s)", a.resultType, want)
+	}
+	return a.samples, nil
+}
+
+// post sends a query in the body, and in the address where that is refused: some
+// that stand before a Prometheus let read-only users GET alone.
+func (s *Source) post(ctx context.Context, path string, form url.Values) (int, []byte, error) {
+	u := s.client.URL(path, nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), strings.NewReader(form.Encode()))
+	if err != nil {
+		return 0, nil, errors.New("the address of Prometheus is not a URL")
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header["Idempotency-Key"] = nil // so that a connection that was closed meanwhile is tried anew
+	resp, body, err := s.client.Do(ctx, r)
+	if err != nil {
+		return 0, nil, err
+	}
+	switch resp.StatusCode {
+	case http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+		u.RawQuery = form.Encode()
+		if r, err = http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil); err != nil {
+			return 0, nil, err
+		}
+		if resp, body, err = s.client.Do(ctx, r); err != nil {
+			return 0, nil, err
+		}
+	}
+	return resp.StatusCode, body, nil
+}
+
+func unix(t time.Time) string { return strconv.FormatFloat(float64(t.UnixMilli())/1000, 'f', 3, 64) }
+
+func unixDuration(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }

@@ -1,0 +1,214 @@
+package planner_test
+
+import (
+	"encoding/json"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/simtest"
+)
+
+const byLoad = `apiVersion: evenkeel.io/v1alpha1
+kind: RebalanceConfig
+load: {source: metricsServer, minCoverage: 0.5}
+strategies:
+- {name: zones, type: ZoneSpread, schedule: "0 * * * *"}
+- {name: hot, type: NodeLoad, schedule: "*/10 * * * *", args: {basis: load, deviation: {cpu: 0.05, memory: 0.1}}}
+`
+
+// unequal is a crowded cluster with use, every third node of which is twice as large.
+func unequal(seed uint64) *cluster.Objects {
+	r := rand.New(rand.NewPCG(seed, 4))
+	o := simtest.Crowded(r, 15, 15, 8)
+	for i := 0; i < len(o.Nodes); i += 3 {
+		o.Nodes[i].Status.Allocatable["cpu"] = resource.MustParse("20")
+		o.Nodes[i].Status.Allocatable["memory"] = resource.MustParse("80Gi")
+	}
+	simtest.Use(r, o)
+	return o
+}
+
+func loadedByLoad(t testing.TB) *config.Config {
+	t.Helper()
+	conf, err := config.Load("c", []byte(byLoad))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return conf
+}
+
+// TestPlansByLoadKeepTheirPromises: no goal is worse after the plan, the bound holds,
+// and what nodes use afterwards is what they used with the pods' own use moved.
+func TestPlansByLoadKeepTheirPromises(t *testing.T) {
+	moves, byUse, ratios := 0, 0, 0
+	for seed := range uint64(40) {
+		o := unequal(seed)
+		s, p := made(t, o, loadedByLoad(t))
+		checkWaves(t, seed, s, p)
+		for id, before := range p.Before.Excess {
+			if p.After.Excess[id] > before {
+				t.Errorf("seed %d: goal %s is worse after the plan", seed, id)
+			}
+			if p.After.Excess[id] < p.Bound.ResidualByGoal[id] {
+				t.Errorf("seed %d: goal %s ends below what is proven to stay", seed, id)
+			}
+		}
+		if n := len(p.Moves); n < p.Bound.MinForPlan {
+			t.Errorf("seed %d: %d moves, proven minimum %d", seed, n, p.Bound.MinForPlan)
+		}
+		checkUse(t, seed, s, p)
+		moves += len(p.Moves)
+		for _, m := range p.Moves {
+			if m.Strategy == "hot" {
+				byUse++
+			}
+		}
+		if p.Bound.MinForPlan > 0 && float64(len(p.Moves)) <= 1.1*float64(p.Bound.MinForPlan) {
+			ratios++
+		}
+	}
+	t.Logf("%d moves, %d of them by load; %d of 40 plans within 1.1 of the bound", moves, byUse, ratios)
+	if byUse < 40 {
+		t.Errorf("%d moves by load prove too little", byUse)
+	}
+}
+
+// checkUse adds up anew what each node uses of cpu, pod by pod.
+func checkUse(t *testing.T, seed uint64, s *cluster.Snapshot, p plan.Plan) {
+	t.Helper()
+	before, after := map[string]plan.NodeState{}, map[string]plan.NodeState{}
+	for i := range p.Before.Nodes {
+		before[p.Before.Nodes[i].Name], after[p.Before.Nodes[i].Name] = p.Before.Nodes[i], p.After.Nodes[i]
+	}
+	change := map[string]float64{}
+	for _, m := range p.Moves {
+		use, known := int64(0), false
+		for _, u := range s.Objects.Usage.Pods {
+			if u.UID == m.Pod.UID {
+				use, known = u.Used["cpu"], true
+			}
+		}
+		if !known {
+			if m.Strategy == "hot" {
+				t.Errorf("seed %d: step %d evicts for its use a pod that nobody measured", seed, m.Step)
+			}
+			return // what it probably uses is another test's matter
+		}
+		change[m.From] -= float64(use)
+		change[m.To] += float64(use)
+	}
+	for name, was := range before {
+		size := float64(s.NodeByName(name).Allocatable.MilliCPU)
+		got, known := after[name].Used["cpu"]
+		if _, was := was.Used["cpu"]; known != was {
+			t.Errorf("seed %d: the use of %s is known %v, afterwards %v", seed, name, was, known)
+		}
+		if want := was.Used["cpu"] + change[name]/size; known && math.Abs(got-want) > 2e-4 {
+			t.Errorf("seed %d: %s uses %v afterwards, want %v", seed, name, got, want)
+		}
+	}
+}
+
+// TestOrderOfUsageDoesNotMatter: the same Usage shuffled gives the same bytes.
+func TestOrderOfUsageDoesNotMatter(t *testing.T) {
+	for seed := range uint64(5) {
+		o := unequal(seed)
+		_, first := made(t, o, loadedByLoad(t))
+		r, u := rand.New(rand.NewPCG(seed, 5)), o.Usage
+		r.Shuffle(len(u.Nodes), func(i, j int) { u.Nodes[i], u.Nodes[j] = u.Nodes[j], u.Nodes[i] })
+		r.Shuffle(len(u.Pods), func(i, j int) { u.Pods[i], u.Pods[j] = u.Pods[j], u.Pods[i] })
+		_, second := made(t, o, loadedByLoad(t))
+		a, _ := json.Marshal(first)
+		b, _ := json.Marshal(second)
+		if string(a) != string(b) {
+			t.Fatalf("seed %d: shuffled usage gives another plan", seed)
+		}
+	}
+}
+
+// TestOnceIsEnough: a plan made on the cluster that a plan leaves behind, measured
+// anew, moves nothing back.
+func TestOnceIsEnough(t *testing.T) {
+	moved := 0
+	for seed := range uint64(20) {
+		o := unequal(seed)
+		s, p := made(t, o, loadedByLoad(t))
+		home := map[string]string{}
+		use := map[string]cluster.PodUsage{}
+		for _, u := range o.Usage.Pods {
+			use[u.UID] = u
+		}
+		for _, m := range p.Moves {
+			pod := s.PodByUID(m.Pod.UID).Object
+			home[string(pod.UID)] = m.From
+			pod.Spec.NodeName = m.To
+			moveUse(o.Usage, use[m.Pod.UID], m)
+		}
+		moved += len(p.Moves)
+		_, again := made(t, o, loadedByLoad(t))
+		for _, m := range again.Moves {
+			if home[m.Pod.UID] == m.To {
+				t.Errorf("seed %d: %s goes back to %s", seed, m.Pod, m.To)
+			}
+		}
+	}
+	if moved < 40 {
+		t.Errorf("%d moves prove too little", moved)
+	}
+}
+
+func moveUse(u *cluster.Usage, p cluster.PodUsage, m plan.Move) {
+	for i := range u.Nodes {
+		for name, n := range p.Used {
+			switch u.Nodes[i].Name {
+			case m.From:
+				u.Nodes[i].Used[name] -= n
+			case m.To:
+				u.Nodes[i].Used[name] += n
+			}
+		}
+	}
+	for i := range u.Pods {
+		if u.Pods[i].UID == m.Pod.UID {
+			u.Pods[i].Node = m.To
+		}
+	}
+}
+
+// TestByLoadFewPodsMove: with nothing in the way, the median plan takes at most 1.1
+// times as many evictions as any plan needs that reaches as much.
+func TestByLoadFewPodsMove(t *testing.T) {
+	text := `apiVersion: evenkeel.io/v1alpha1
+kind: RebalanceConfig
+load: {source: metricsServer, minCoverage: 0.5}
+strategies:
+- {name: hot, type: NodeLoad, schedule: "*/10 * * * *", args: {basis: load, deviation: {cpu: 0.15}}}
+limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited}
+`
+	conf, err := config.Load("c", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var ratios []float64
+	moves := 0
+	for seed := range uint64(40) {
+		_, p := made(t, unequal(seed), conf)
+		moves += len(p.Moves)
+		if p.Bound.MinForPlan > 0 {
+			ratios = append(ratios, float64(len(p.Moves))/float64(p.Bound.MinForPlan))
+		}
+	}
+	slices.Sort(ratios)
+	median := ratios[len(ratios)/2]
+	t.Logf("%d moves; of the proven minimum: median %.2f, most %.2f", moves, median, ratios[len(ratios)-1])
+	if moves < 200 || median > 1.1 {
+		t.Errorf("%d moves, %.2f of the proven minimum at the median (want 200 or more, at most 1.1)", moves, median)
+	}
+}

@@ -1,0 +1,154 @@
+package nodeload
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
+
+func TestMistakes(t *testing.T) {
+	for in, want := range map[string]string{
+		`{"target":{"cpu":0.8}}`:                               "",
+		`{"basis":"load","for":3,"target":{"cpu":0.8}}`:        "",
+		`{"basis":"load","deviation":{"pressure":0.1}}`:        "",
+		`{"basis":"load","selector":"a=b","target":{"cpu":1}}`: "",
+		`{"basis":"usage","target":{"cpu":0.8}}`:               `basis: "usage" is unknown (want requests or load)`,
+		`{"for":2,"target":{"cpu":0.8}}`:                       "for: counts samples of load, and requests have none (want basis: load, or for: 1)",
+		`{"basis":"load","for":0,"target":{"cpu":0.8}}`:        "for: 0 is too small (want 1 or more samples)",
+		`{"target":{"pressure":0.8}}`:                          `target.pressure: unknown resource "pressure" (want cpu, memory, ephemeral-storage or an extended resource such as example.com/gpu)`,
+		`{"selector":"=x","target":{"cpu":0.8}}`:               `selector: "=x" is not a label selector: found '=', expected: !, identifier, or 'end of string'`,
+		`{"basis":"load"}`:                                     "want either target or deviation, with at least one resource, such as target: {cpu: 0.80}",
+	} {
+		_, errs := New("hot", []byte(in), cluster.Scope{})
+		var got []string
+		for _, err := range errs {
+			got = append(got, err.Error())
+		}
+		if text := strings.Join(got, "; "); text != want {
+			t.Errorf("%s: %q, want %q", in, text, want)
+		}
+	}
+}
+
+var taken = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+
+// snapshot has nodes n1 (4 cores), n2 and n3 (16 cores each), measured as given, a
+// minute ago.
+func snapshot(t *testing.T, marks []cluster.Mark, used ...map[string]int64) *cluster.Snapshot {
+	t.Helper()
+	o := &cluster.Objects{TakenAt: taken, Usage: &cluster.Usage{Source: "prometheus", SampledAt: taken.Add(-time.Minute), Marks: marks}}
+	for i, cores := range []string{"4", "16", "16"} {
+		name := fmt.Sprintf("n%d", i+1)
+		o.Nodes = append(o.Nodes, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{
+			Allocatable: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cores), corev1.ResourceMemory: resource.MustParse("8Gi")},
+			Conditions:  []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}})
+		if i < len(used) && used[i] != nil {
+			o.Usage.Nodes = append(o.Usage.Nodes, cluster.NodeUsage{Name: name, At: taken.Add(-time.Minute), Used: used[i]})
+		}
+	}
+	s, err := cluster.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+func cpu(n int64) map[string]int64 { return map[string]int64{"cpu": n} }
+
+// stated are the goals in words.
+func stated(t *testing.T, args string, s *cluster.Snapshot) []string {
+	t.Helper()
+	l, errs := New("hot", []byte(args), cluster.Scope{Load: cluster.Trust{MaxAge: 3 * time.Minute, MinCoverage: 0.6}})
+	if len(errs) > 0 {
+		t.Fatal(errs)
+	}
+	var out []string
+	for _, g := range l.Goals(s) {
+		text := fmt.Sprintf("%s %s %s %.3f", g.Subject.Name, g.Basis, g.Resource, g.Limit)
+		if g.Constraint || g.Waits != "" {
+			text += fmt.Sprintf(" constraint %v: %s", g.Constraint, g.Waits)
+		}
+		out = append(out, text)
+	}
+	return out
+}
+
+func TestGoalsByLoad(t *testing.T) {
+	mark := func(node string, hot bool, samples int, fresh bool) cluster.Mark {
+		return cluster.Mark{Watch: "hot", Node: node, Resource: "cpu", Hot: hot, Samples: samples, Of: 3, Fresh: fresh}
+	}
+	for _, c := range []struct {
+		what, args string
+		s          *cluster.Snapshot
+		want       []string
+	}{
+		{"a node that is not known has no goal", `{"basis":"load","target":{"cpu":0.8}}`,
+			snapshot(t, nil, cpu(3900), cpu(100)), []string{"n1 load cpu 0.800", "n2 load cpu 0.800"}},
+		{"too few are known", `{"basis":"load","target":{"cpu":0.8}}`, snapshot(t, nil, cpu(3900)), nil},
+		{"of one resource of two too few are known", `{"basis":"load","target":{"cpu":0.8,"memory":0.8}}`, snapshot(t, nil, cpu(3900), cpu(100), cpu(100)), nil},
+		{"the mean is of what is known, by size: 7200 of 20000", `{"basis":"load","deviation":{"cpu":0.1}}`,
+			snapshot(t, nil, cpu(4000), cpu(3200)), []string{"n1 load cpu 0.460", "n2 load cpu 0.460"}},
+		{"a ratio by any name", `{"basis":"load","target":{"pressure":0.5}}`,
+			snapshot(t, nil, map[string]int64{"pressure": 600_000}, map[string]int64{"pressure": 0}), []string{"n1 load pressure 0.500", "n2 load pressure 0.500"}},
+		{"no usage", `{"basis":"load","target":{"cpu":0.8}}`, snapshot(t, nil), nil},
+		{"by requests nothing of it matters", `{"target":{"cpu":0.8}}`, snapshot(t, nil), []string{"n1  cpu 0.800", "n2  cpu 0.800", "n3  cpu 0.800"}},
+		{"not for long enough", `{"basis":"load","for":3,"target":{"cpu":0.5}}`,
+			snapshot(t, []cluster.Mark{mark("n1", true, 3, false), mark("n2", false, 2, true), {Watch: "other", Node: "n3", Resource: "cpu", Hot: true}}, cpu(3900), cpu(9000), cpu(9000)),
+			[]string{"n1 load cpu 0.500",
+				"n2 load cpu 0.500 constraint true: above its target in 2 of 3 samples in a row, counted since this process began",
+				"n3 load cpu 0.500 constraint true: above its target in 0 of 3 samples in a row"}},
+		{"at the target nothing is awaited", `{"basis":"load","for":3,"target":{"cpu":0.5}}`, snapshot(t, nil, cpu(2000), cpu(8000), cpu(8000)),
+			[]string{"n1 load cpu 0.500", "n2 load cpu 0.500", "n3 load cpu 0.500"}},
+	} {
+		if got := stated(t, c.args, c.s); !slices.Equal(got, c.want) {
+			t.Errorf("%s:\n got %s\nwant %s", c.what, strings.Join(got, "\n     "), strings.Join(c.want, "\n     "))
+		}
+	}
+}
+
+// TestProbableUseMovesNothing: a pod that came after the sample brings n1 above its
+// target, as far as one can guess.
+func TestProbableUseMovesNothing(t *testing.T) {
+	s := snapshot(t, nil, cpu(1900), cpu(0), cpu(0))
+	o := *s.Objects
+	start := metav1.NewTime(taken)
+	o.Pods = []*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "new"},
+		Spec:   corev1.PodSpec{NodeName: "n1", Containers: []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("200m")}}}}},
+		Status: corev1.PodStatus{StartTime: &start}}}
+	s, err := cluster.New(&o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := stated(t, `{"basis":"load","target":{"cpu":0.5}}`, s)
+	want := "n1 load cpu 0.500 constraint true: above its target only with what pods probably use that came after the last sample"
+	if len(got) != 3 || got[0] != want || strings.Contains(got[1], "constraint") {
+		t.Errorf("%q", got)
+	}
+}
+
+func TestWatches(t *testing.T) {
+	of := func(args string) string {
+		l, errs := New("hot", []byte(args), cluster.Scope{})
+		if len(errs) > 0 {
+			t.Fatal(errs)
+		}
+		return fmt.Sprint(l.Watches())
+	}
+	if got := of(`{"basis":"load","for":2,"target":{"memory":0.7,"cpu":0.8}}`); got != "[{hot cpu 0.8 0 2} {hot memory 0.7 0 2}]" {
+		t.Error(got)
+	}
+	if got := of(`{"basis":"load","for":2,"deviation":{"cpu":0.1}}`); got != "[{hot cpu 0 0.1 2}]" {
+		t.Error(got)
+	}
+	if got := of(`{"basis":"load","target":{"cpu":0.8}}`); got != "[]" {
+		t.Error(got)
+	}
+}
