@@ -16,10 +16,10 @@ const module = "github.com/evenkeel-project/evenkeel"
 
 // pure packages are functions of their input: a snapshot that was saved must
 // give the same plan anywhere, at any time.
-var pure = []string{"annotation", "cluster", "plan", "placement", "strategies", "planner", "report", "schedule", "spelling", "hints"}
+var pure = []string{"annotation", "cluster", "plan", "placement", "strategies", "planner", "report", "schedule", "spelling", "hints", "load"}
 
 // impure are packages inside of pure ones that call an API.
-var impure = []string{"hints/writer"}
+var impure = []string{"hints/writer", "hints/keeper", "load/fetch", "load/loadwatcher", "load/metricsserver", "load/monitor", "load/prometheus", "load/promql"}
 
 func isPure(pkg string) bool {
 	in := func(p string) bool { return within(pkg, p) }
@@ -51,7 +51,7 @@ var bans = []struct {
 	{"", "sigs.k8s.io/controller-runtime", nil, "267 packages that are not needed"},
 	{"", module + "/config", []string{"controller", "cmd", "config"}, "what a key means is a matter of the package that owns the option"},
 	{"hints", module + "/plan", nil, "a hint is known before anything is planned"},
-	{"hints", module + "/cluster", nil, "a hint is read off a node alone"},
+	{"hints", module + "/cluster", []string{"hints/pressure", "hints/keeper"}, "a steering hint is read off a node alone"},
 	{"cluster", module + "/plan", nil, "cluster is the lowest layer"},
 	{"annotation", module + "/plan", nil, "what people ask for is known before anything is planned"},
 	{"plan", module + "/planner", nil, "plans are data; they know nobody who makes them"},

@@ -49,8 +49,8 @@ const (
 type place struct {
 	what  string
 	names []string
-	// reserved are keys that hints and steering of later versions set: they ask
-	// for nothing, and nobody is told to write them.
+	// reserved are keys of hints, which Evenkeel itself writes: they ask for
+	// nothing, and nobody is told to write them.
 	reserved []string
 }
 

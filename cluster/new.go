@@ -147,13 +147,14 @@ func (b *builder) nodes() {
 		id := NodeID(len(b.s.Nodes))
 		b.s.nodeByName[n.Name] = id
 		b.s.Nodes = append(b.s.Nodes, Node{
-			ID: id, Object: n, Name: n.Name, Ready: nodeReady(n),
+			ID: id, Object: n, Name: n.Name, Ready: NodeReady(n),
 			Allocatable: ResourcesOf(n.Status.Allocatable), AllowedPods: n.Status.Allocatable.Pods().Value(),
 		})
 	}
 }
 
-func nodeReady(n *corev1.Node) bool {
+// NodeReady reports whether the node says that it is.
+func NodeReady(n *corev1.Node) bool {
 	for i := range n.Status.Conditions {
 		if c := &n.Status.Conditions[i]; c.Type == corev1.NodeReady {
 			return c.Status == corev1.ConditionTrue

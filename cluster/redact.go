@@ -3,6 +3,7 @@ package cluster
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -17,7 +18,7 @@ var kept = []string{"evenkeel.io/", "descheduler.alpha.kubernetes.io/", "cluster
 // decision reads. Names and labels stay: decisions go by them. The same plan
 // comes out.
 func Redact(o *Objects) *Objects {
-	out := &Objects{TakenAt: o.TakenAt, ServerVersion: o.ServerVersion, ClusterUID: o.ClusterUID, PlannerState: o.PlannerState, StateUnknown: o.StateUnknown, Redacted: true}
+	out := &Objects{TakenAt: o.TakenAt, ServerVersion: o.ServerVersion, ClusterUID: o.ClusterUID, Usage: redactUsage(o.Usage), PlannerState: o.PlannerState, StateUnknown: o.StateUnknown, Redacted: true}
 	for _, k := range kinds {
 		// Objects of a kind are copied and handed back through its own list.
 		_ = k.each(o, func(x object) error {
@@ -28,6 +29,25 @@ func Redact(o *Objects) *Objects {
 		})
 	}
 	return out
+}
+
+// redactUsage leaves of problems what kind they are: a source may name addresses.
+func redactUsage(u *Usage) *Usage {
+	if u == nil {
+		return nil
+	}
+	out := *u
+	out.Problems = nil
+	for _, p := range u.Problems {
+		kind, _, found := strings.Cut(p, ": ")
+		if found {
+			kind += " (redacted)"
+		}
+		if !slices.Contains(out.Problems, kind) {
+			out.Problems = append(out.Problems, kind)
+		}
+	}
+	return &out
 }
 
 func redact(x object) {

@@ -12,6 +12,7 @@ const (
 	ownGroup     = "evenkeel.io/"
 	plannerState = "PlannerState"
 	usage        = "Usage"
+	usageVersion = "evenkeel.io/v1alpha1"
 )
 
 func (o *Objects) addState(raw []byte, at string) error {
@@ -33,6 +34,9 @@ func (o *Objects) addUsage(raw []byte, at string) error {
 	var u Usage
 	if err := json.Unmarshal(raw, &u); err != nil {
 		return fmt.Errorf("%s: reading the Usage: %w", at, unreadable(raw, err))
+	}
+	if u.APIVersion != usageVersion {
+		return fmt.Errorf("%s: a Usage of version %s, which means nothing here (want %s)", at, u.APIVersion, usageVersion)
 	}
 	o.Usage = &u
 	return nil

@@ -74,6 +74,9 @@ type Mark struct {
 	Samples int `json:"samples"`
 	// Of is how many the watch wants.
 	Of int `json:"of"`
+	// Value is the newest measurement, in the units of the level: a fraction of
+	// allocatable for cpu and memory. 0: it is not told.
+	Value float64 `json:"value,omitempty"`
 	// Since is the first of the consecutive samples.
 	Since time.Time `json:"since"`
 	// Fresh says that counting began anew, with the process: nothing before is known.

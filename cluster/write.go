@@ -60,10 +60,15 @@ func (o *Objects) annotations() map[string]string {
 	return a
 }
 
-// each calls f with all that is written, the planner's state last.
+// each calls f with all that is written, usage and the planner's state last.
 func (o *Objects) each(f func(any) error) error {
 	for _, k := range kinds {
 		if err := k.each(o, func(x object) error { return f(x) }); err != nil {
+			return err
+		}
+	}
+	if o.Usage != nil {
+		if err := f(o.Usage); err != nil {
 			return err
 		}
 	}

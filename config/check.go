@@ -37,6 +37,8 @@ func (c *Config) check(e *mistakes) {
 	c.checkEvictor(e)
 	c.checkSafety(e)
 	c.checkPlacement(e)
+	c.checkWeb(e)
+	c.checkHints(e)
 }
 
 func zone(e *mistakes, path, name string) *time.Location {
@@ -108,13 +110,10 @@ func (c *Config) checkType(e *mistakes, path string, s Strategy) {
 		}
 		e.field(at, "%s", err.Message)
 	}
-	if l, ok := st.(*nodeload.Load); ok && l.ByLoad() && c.Load.Source == requestsOnly {
-		e.field(path+".args.basis", "load needs a source of usage, and load.source is %s (want metricsServer, prometheus or loadWatcher there)", requestsOnly)
+	if l, ok := st.(*nodeload.Load); ok && l.ByLoad() && c.Load.Source == SourceRequests {
+		e.field(path+".args.basis", "load needs a source of usage, and load.source is %s (want metricsServer, prometheus or loadWatcher there)", SourceRequests)
 	}
 }
-
-// requestsOnly is the source of usage where there is none.
-const requestsOnly = "requests"
 
 // minStaleness is longer than a watch takes that ends as it should and begins
 // anew, on a server that is busy.

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -19,7 +20,7 @@ type Config struct {
 	NodeSelector string     `json:"nodeSelector"`
 	Namespaces   Namespaces `json:"namespaces"`
 	Load         LoadSource `json:"load"`
-	Hints        Hints      `json:"hints" built:"no"`
+	Hints        Hints      `json:"hints"`
 	Strategies   []Strategy `json:"strategies"`
 	Impact       Impact     `json:"impact"`
 	Guards       Guards     `json:"guards"`
@@ -28,8 +29,10 @@ type Config struct {
 	Evictor      Evictor    `json:"evictor"`
 	Benefit      Benefit    `json:"benefit"`
 	Placement    Placement  `json:"placement"`
+	Web          Web        `json:"web"`
 
 	profiles map[string]placement.Profile // by schedulerName
+	rules    []pressure.Rule              // of hints
 	files    []string                     // digests of the files that are named
 	named    []string                     // their paths
 }
@@ -39,40 +42,6 @@ type Namespaces struct {
 	Include  []string `json:"include"`
 	Exclude  []string `json:"exclude"`
 	Selector string   `json:"selector"`
-}
-
-// Hints are pressure labels and taints on nodes.
-type Hints struct {
-	Enabled       bool       `json:"enabled"`
-	Label         HintLabel  `json:"label"`
-	Taint         HintTaint  `json:"taint"`
-	MaxHintedFrac float64    `json:"maxHintedFrac"`
-	TTL           Duration   `json:"ttl"`
-	Rules         []HintRule `json:"rules"`
-}
-
-// HintLabel is the label of a hinted node.
-type HintLabel struct {
-	Key   string `json:"key"`
-	Value string `json:"value"`
-}
-
-// HintTaint is the taint of a hinted node.
-type HintTaint struct {
-	Enabled bool   `json:"enabled"`
-	Key     string `json:"key"`
-}
-
-// HintRule says when a node is under pressure.
-type HintRule struct {
-	Name       string   `json:"name"`
-	Resource   string   `json:"resource"`
-	PromQL     string   `json:"promql"`
-	Above      *float64 `json:"above"`
-	Below      *float64 `json:"below"`
-	ClearAbove *float64 `json:"clearAbove"`
-	ClearBelow *float64 `json:"clearBelow"`
-	For        int      `json:"for"`
 }
 
 // Strategy is one strategy with its schedule. Args are JSON.

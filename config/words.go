@@ -1,13 +1,20 @@
 package config
 
 import (
+	"math"
 	"reflect"
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
 )
 
-func number(f float64) string { return strconv.FormatFloat(f, 'g', -1, 64) }
+// number writes bytes and the like out, and only what is larger with an exponent.
+func number(f float64) string {
+	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
+		return strconv.FormatFloat(f, 'f', -1, 64)
+	}
+	return strconv.FormatFloat(f, 'g', -1, 64)
+}
 
 // wanted says in words what a type takes.
 func wanted(t reflect.Type) string {

@@ -31,6 +31,10 @@ type Historian interface {
 // Node is how a node may be named in answers, and what its ratios are of.
 type Node struct {
 	Name string
+	// UID tells it from another machine of the same name; sources do not need it.
+	UID string
+	// OutOfScope: its usage counts for no mean of nodes; sources do not need it.
+	OutOfScope bool
 	// InternalIPs are its addresses, and Hostname its label kubernetes.io/hostname.
 	InternalIPs []string
 	Hostname    string

@@ -31,11 +31,13 @@ type Metrics struct {
 	hitRate      *prometheus.GaugeVec
 	info         *prometheus.GaugeVec
 	reloads      *reloads
+	hints        *pressureHints
 	paused       prometheus.Gauge
 	breaker      prometheus.Gauge
 	held         *prometheus.GaugeVec
 	benefit      *prometheus.GaugeVec
 	weighed      *prometheus.GaugeVec
+	loads        *loads // nil where no source of usage is asked
 }
 
 // New makes the metrics; version and configHash are shown as labels of 1.
@@ -64,7 +66,7 @@ func New(version, configHash string) *Metrics {
 	m.info = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_build_info", Help: "1, with version and hash of the configuration.",
 		ConstLabels: prometheus.Labels{"version": version}}, []string{"config_hash"})
 	m.Configured(configHash)
-	m.reloads = newReloads(m.Registry)
+	m.reloads, m.hints = newReloads(m.Registry), newPressureHints(m.Registry)
 	m.Registry.MustRegister(m.info, m.passes, m.passSeconds, m.lastPass, m.skipped, m.planned, m.minEvictions, m.excess, m.rejected,
 		m.outcomes, m.landings, m.leader, m.shadow, m.hitRate, m.paused, m.breaker, m.held, m.benefit, m.weighed, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m

@@ -43,12 +43,23 @@ func (s *siblings) keep(x any) (any, error) {
 		m.SetAnnotations(keepAnnotations(m.GetAnnotations()))
 	case *corev1.Node:
 		delete(o.Annotations, corev1.LastAppliedConfigAnnotation)
-		o.Status.DaemonEndpoints, o.Status.NodeInfo, o.Status.Addresses = corev1.NodeDaemonEndpoints{}, corev1.NodeSystemInfo{}, nil
+		o.Status.DaemonEndpoints, o.Status.NodeInfo, o.Status.Addresses = corev1.NodeDaemonEndpoints{}, corev1.NodeSystemInfo{}, keepAddresses(o.Status.Addresses)
 		o.Status.VolumesInUse, o.Status.VolumesAttached, o.Status.Config = nil, nil, nil
 		s.amounts.one(&o.Status.Capacity, &o.Status.Allocatable)
 		s.images.one(o.Status.Images)
 	}
 	return x, nil
+}
+
+// keepAddresses keeps those by which sources of usage may call a node.
+func keepAddresses(all []corev1.NodeAddress) []corev1.NodeAddress {
+	var kept []corev1.NodeAddress
+	for _, a := range all {
+		if a.Type == corev1.NodeInternalIP {
+			kept = append(kept, a)
+		}
+	}
+	return kept
 }
 
 // keepAnnotations keeps what people and other programs ask for.

@@ -41,6 +41,7 @@ type Observer struct {
 	changed chan struct{}
 	version string
 	uid     string
+	usage   func() *cluster.Usage // see Measured
 }
 
 // New makes an observer; nothing is watched before Start.
@@ -249,11 +250,22 @@ func (o *Observer) Node(name string) *corev1.Node {
 	return n
 }
 
+// Nodes are all nodes as last seen; read-only.
+func (o *Observer) Nodes() []*corev1.Node {
+	nodes, err := o.factory.Core().V1().Nodes().Lister().List(labels.Everything())
+	if err != nil {
+		return nil // the lister reads memory; it has no way to fail
+	}
+	return nodes
+}
+
 func (o *Observer) pods() cache.SharedIndexInformer { return o.factory.Core().V1().Pods().Informer() }
 
-// Objects are all objects as last seen, with the time and the server's version.
+// Objects are all objects as last seen, with the time, the server's version, and
+// what is measured.
 func (o *Observer) Objects() *cluster.Objects {
-	out := &cluster.Objects{TakenAt: o.clock.Now().UTC()}
+	usage := o.used()
+	out := &cluster.Objects{TakenAt: o.clock.Now().UTC(), Usage: usage}
 	for _, w := range o.watched {
 		for _, x := range w.informer.GetStore().List() {
 			w.add(out, x)

@@ -44,7 +44,7 @@ func PackingProfile(t TargetLoadPacking) Profile {
 
 // packing is what TargetLoadPacking knows of the nodes.
 type packing struct {
-	known bool // the snapshot has any NodeMetrics
+	known bool // the snapshot has any NodeMetrics, or Usage
 	nodes []packedNode
 	// args are those of the first packing profile by name, for what is expected
 	// of pods that other schedulers bind: each scheduler sees all pods.
@@ -80,7 +80,31 @@ func newPacking(s *cluster.Snapshot) *packing {
 		x.measured, x.usedMilliCPU, x.end = true, cpu.MilliValue(), m.Timestamp.Time
 		k.known = true
 	}
+	if !k.known && s.Objects.Usage != nil {
+		k.use(s, s.Objects.Usage)
+	}
 	return k
+}
+
+// use takes what a source of usage measured. All of it ends with the oldest of the
+// newest measurements, as what GET /watcher serves does.
+func (k *packing) use(s *cluster.Snapshot, u *cluster.Usage) {
+	var end time.Time
+	for i := range u.Nodes {
+		if at := u.Nodes[i].At; end.IsZero() || at.Before(end) {
+			end = at
+		}
+	}
+	for i := range u.Nodes {
+		node := s.NodeByName(u.Nodes[i].Name)
+		milliCPU, has := u.Nodes[i].Used[string(corev1.ResourceCPU)]
+		if node == nil || !has || milliCPU < 0 || k.nodes[node.ID].capacityMilliCPU <= 0 {
+			continue
+		}
+		x := &k.nodes[node.ID]
+		x.measured, x.usedMilliCPU, x.end = true, milliCPU, end
+		k.known = true
+	}
 }
 
 // shift adds or takes away a pod's expected milliCPU, unless its usage is in the

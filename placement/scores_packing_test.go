@@ -124,7 +124,7 @@ func TestPackingNeedsMeasurements(t *testing.T) {
 	b.node("a", "za")
 	b.app("x", 100, nil, "a")
 	w := b.worldOf(t, PackingProfile(DefaultPacking()))
-	if why, ok := w.Supported(id(t, w, "x-0")); ok || !strings.Contains(why, "no NodeMetrics") {
+	if why, ok := w.Supported(id(t, w, "x-0")); ok || !strings.Contains(why, "neither NodeMetrics nor Usage") {
 		t.Errorf("supported: %q", why)
 	}
 }

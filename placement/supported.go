@@ -56,7 +56,7 @@ func (w *World) profileUnknown(p *profile, scheduler string) string {
 	case p.off[TaintToleration] && w.unready != "":
 		return fmt.Sprintf("it is scheduled by %q: it ignores taints, and what it does with node %s, which is not ready, is not modelled", scheduler, w.unready)
 	case p.Packing != nil && !w.packing.known:
-		return fmt.Sprintf("it is scheduled by %q: it scores by measured usage, and the snapshot has no NodeMetrics", scheduler)
+		return fmt.Sprintf("it is scheduled by %q: it scores by measured usage, and the snapshot has neither NodeMetrics nor Usage of a node", scheduler)
 	}
 	return ""
 }

@@ -75,6 +75,9 @@ func (c *search) loadInput() (plan.Input, bool) {
 		return plan.Input{}, false
 	}
 	in := plan.Input{Source: l.Usage.Source, Age: c.now.Sub(l.Usage.SampledAt).Round(time.Second).String(), Coverage: 1, Problems: []string{}}
+	if l.Usage.SampledAt.IsZero() {
+		in.Age = "never"
+	}
 	if in.Source == "" {
 		in.Source = "load"
 	}

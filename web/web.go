@@ -1,5 +1,5 @@
-// Package web serves health and metrics over HTTP. It decides nothing about the
-// cluster and accepts no request that changes anything.
+// Package web serves health, metrics and what nodes use over HTTP. It decides nothing
+// about the cluster and accepts no request that changes anything.
 package web
 
 import (
@@ -14,10 +14,17 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// Serve answers /livez, /readyz and /metrics on the listener until ctx ends.
-func Serve(ctx context.Context, l net.Listener, ready func() bool, registry *prometheus.Registry) error {
+// Route is a further pattern, as http.ServeMux takes it, and what answers.
+type Route struct {
+	Pattern string
+	Handler http.Handler
+}
+
+// Serve answers /livez, /readyz, /metrics and further routes on the listener until
+// ctx ends.
+func Serve(ctx context.Context, l net.Listener, ready func() bool, registry *prometheus.Registry, more ...Route) error {
 	srv := &http.Server{
-		Handler:           Handler(ready, registry),
+		Handler:           Handler(ready, registry, more...),
 		ReadHeaderTimeout: 5 * time.Second, ReadTimeout: 10 * time.Second,
 		WriteTimeout: 30 * time.Second, IdleTimeout: time.Minute, MaxHeaderBytes: 1 << 14,
 	}
@@ -40,7 +47,7 @@ func Serve(ctx context.Context, l net.Listener, ready func() bool, registry *pro
 }
 
 // Handler answers /livez always, /readyz once the cluster is seen, leader or not.
-func Handler(ready func() bool, registry *prometheus.Registry) http.Handler {
+func Handler(ready func() bool, registry *prometheus.Registry, more ...Route) http.Handler {
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /livez", func(w http.ResponseWriter, _ *http.Request) { fmt.Fprintln(w, "ok") })
 	mux.HandleFunc("GET /readyz", func(w http.ResponseWriter, _ *http.Request) {
@@ -51,5 +58,8 @@ func Handler(ready func() bool, registry *prometheus.Registry) http.Handler {
 		fmt.Fprintln(w, "ok")
 	})
 	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: 4, Timeout: 20 * time.Second}))
+	for _, r := range more {
+		mux.Handle(r.Pattern, r.Handler)
+	}
 	return mux
 }

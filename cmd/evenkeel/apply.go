@@ -13,6 +13,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/approval"
@@ -95,7 +96,7 @@ func (f *applyFlags) run(cmd *cobra.Command, g *global, path string) error {
 		fmt.Fprintln(cmd.ErrOrStderr(), "evenkeel: nobody took the plan, and nobody holds the Lease any more; it is carried out here")
 	}
 	warnWithoutLease(cmd, client, f.namespace)
-	return f.carryOut(cmd, g, log, client, host(rc), conf, lease, p, by, format)
+	return f.carryOut(cmd, g, log, client, rc, conf, lease, p, by, format)
 }
 
 // check refuses flags that make no sense.
@@ -182,7 +183,7 @@ func (f *applyFlags) handOver(ctx context.Context, client kubernetes.Interface, 
 }
 
 // carryOut carries the plan out here, as leader.
-func (f *applyFlags) carryOut(cmd *cobra.Command, g *global, log *slog.Logger, client kubernetes.Interface, where string, conf *config.Config, lease *controller.Lease, p plan.Plan, by plan.Approval, format report.Format) error {
+func (f *applyFlags) carryOut(cmd *cobra.Command, g *global, log *slog.Logger, client kubernetes.Interface, rc *rest.Config, conf *config.Config, lease *controller.Lease, p plan.Plan, by plan.Approval, format report.Format) error {
 	watching, end := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	o := observe.New(client, clock.RealClock{})
 	defer func() { end(); o.Shutdown() }()
@@ -190,24 +191,34 @@ func (f *applyFlags) carryOut(cmd *cobra.Command, g *global, log *slog.Logger, c
 	wait, cancel := context.WithTimeout(cmd.Context(), g.patience)
 	defer cancel()
 	if err := o.WaitForSync(wait); err != nil {
-		return fmt.Errorf("looking at the cluster at %s: %w", where, err)
+		return fmt.Errorf("looking at the cluster at %s: %w", host(rc), err)
+	}
+	counts := metrics.New(version, conf.Hash())
+	loads, err := newMeasuring(conf, o, rc, log, counts.Load)
+	if err != nil {
+		return err
 	}
 	set := &settings{log: log, lease: lease}
 	defer set.connect(watching, g, client, o, f.namespace)()
-	c := (&runFlags{}).controller(cmd.OutOrStdout(), log, o, metrics.New(version, conf.Hash()), format)
+	c := (&runFlags{}).controller(cmd.OutOrStdout(), log, o, counts, format)
 	set.apply(c, conf)
 	if conf.DryRun {
 		set.evict(c, conf)
 	}
+	loads.once(cmd.Context())
 	return lease.Lead(cmd.Context(), f.leaseTimeout, func(ctx context.Context) error {
-		r, err := c.Apply(ctx, p, by)
-		if err != nil {
-			err = fmt.Errorf("nothing was evicted: %w", err)
-		} else {
-			err = failed(r)
-		}
-		return errors.Join(err, c.Unclosed())
+		return loads.beside(ctx, func(ctx context.Context) error { return carried(ctx, c, p, by) })
 	})
+}
+
+func carried(ctx context.Context, c *controller.Controller, p plan.Plan, by plan.Approval) error {
+	r, err := c.Apply(ctx, p, by)
+	if err != nil {
+		err = fmt.Errorf("nothing was evicted: %w", err)
+	} else {
+		err = failed(r)
+	}
+	return errors.Join(err, c.Unclosed())
 }
 
 // failed is an error when something kept the plan from being carried out to its

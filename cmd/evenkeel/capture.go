@@ -9,7 +9,7 @@ import (
 )
 
 func newCapture(g *global) *cobra.Command {
-	var output string
+	var output, configFile string
 	var redact bool
 	c := &cobra.Command{
 		Use: "capture", Short: "Write the live cluster as a snapshot for plan -f", Args: noValues,
@@ -20,7 +20,11 @@ func newCapture(g *global) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o, err := g.live(cmd, client, conf)
+			named, err := loadConfig(configFile)
+			if err != nil {
+				return err
+			}
+			o, err := g.live(cmd, client, conf, named)
 			if err != nil {
 				return err
 			}
@@ -38,6 +42,7 @@ func newCapture(g *global) *cobra.Command {
 		},
 	}
 	c.Flags().StringVarP(&output, "output", "o", "-", "file to write; .yaml writes YAML, anything else JSON")
+	c.Flags().StringVar(&configFile, "config", "", "configuration file; with what the source of usage in it measures (default: the shipped one, which has none)")
 	c.Flags().BoolVar(&redact, "redact", false, "leave out what could be confidential and no decision needs")
 	return c
 }

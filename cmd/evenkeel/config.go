@@ -54,7 +54,7 @@ func oneFile(cmd *cobra.Command, args []string) error {
 }
 
 func newConfig(g *global) *cobra.Command {
-	c := &cobra.Command{Use: "config", Short: "Check a configuration, or print one", Args: noValues,
+	c := &cobra.Command{Use: "config", Short: "Check a configuration, print or convert one", Args: noValues,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	c.AddCommand(&cobra.Command{
 		Use: "check FILE", Short: "Report every mistake in a configuration", Args: oneFile,
@@ -72,7 +72,7 @@ func newConfig(g *global) *cobra.Command {
 			_, err := cmd.OutOrStdout().Write(evenkeel.DefaultConfig)
 			return err
 		},
-	}, newConfigScheduler(g))
+	}, newConfigScheduler(g), newConfigConvert())
 	return c
 }
 
@@ -82,10 +82,16 @@ func describe(out io.Writer, name string, conf *config.Config) {
 	if conf.DryRun {
 		mode = "it evicts nothing (dryRun: true)"
 	}
-	switch n := len(conf.Strategies); n {
-	case 0:
+	switch n, rules := len(conf.Strategies), len(conf.HintRules()); {
+	case n == 0 && rules > 0:
+		how := "it hints nodes"
+		if conf.DryRun {
+			how = "it says which nodes it would hint (dryRun: true)"
+		}
+		fmt.Fprintf(out, "%s is valid: no strategies, so that nothing is evicted; by %s %s.\n", name, counted(rules, "rule"), how)
+	case n == 0:
 		fmt.Fprintf(out, "%s is valid, but has no strategies: nothing will ever be done.\n", name)
-	case 1:
+	case n == 1:
 		fmt.Fprintf(out, "%s is valid: 1 strategy, %s.\n", name, mode)
 	default:
 		fmt.Fprintf(out, "%s is valid: %d strategies, %s.\n", name, n, mode)
@@ -99,4 +105,11 @@ func describe(out io.Writer, name string, conf *config.Config) {
 	for _, l := range conf.NotEnforced() {
 		fmt.Fprintln(out, "  "+l)
 	}
+}
+
+func counted(n int, what string) string {
+	if n == 1 {
+		return "1 " + what
+	}
+	return fmt.Sprintf("%d %ss", n, what)
 }

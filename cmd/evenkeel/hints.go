@@ -2,23 +2,29 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
+	"slices"
+	"strconv"
 	"strings"
 	"text/tabwriter"
 	"time"
 
 	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
 )
 
 func newHints(g *global) *cobra.Command {
 	c := &cobra.Command{
-		Use: "hints", Short: "List or take away the hints that steer the scheduler", Args: noValues,
-		Long: "While a wave is carried out, nodes may carry a hint that keeps replacements off them (evictor.steer).\nThe pass that wrote it takes it away; these commands are for when that process was killed.",
+		Use: "hints", Short: "List or take away the hints that Evenkeel puts on nodes", Args: noValues,
+		Long: "While a wave is carried out, nodes may carry a hint that keeps replacements off them (evictor.steer); the\npass that wrote it takes it away. Nodes under pressure carry one as long as they are (hints.enabled); the\nleader takes it away. These commands are for when that process was killed, and to uninstall.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	sub := func(use, short string, do func(cmd *cobra.Command, h *hinter) error) {
@@ -30,21 +36,25 @@ func newHints(g *global) *cobra.Command {
 			}
 			ctx, cancel := context.WithTimeout(cmd.Context(), g.patience)
 			defer cancel()
-			h := &hinter{ctx, writer.New(client, clock.RealClock{}, nil), time.Now(), nil}
-			if h.found, err = h.w.List(ctx); err != nil {
+			h := &hinter{ctx: ctx, w: writer.New(client, clock.RealClock{}, nil), now: time.Now()}
+			if err := h.look(); err != nil {
 				return fmt.Errorf("looking at %s: %w", host(conf), forbidden("list nodes", err))
 			}
 			return do(cmd, h)
 		}})
 	}
 	sub("list", "List the hints that Evenkeel put on nodes", listHints)
-	sub("gc", "Take away hints after they have expired, never before", func(cmd *cobra.Command, h *hinter) error {
-		return h.takeAway(cmd, func(x hints.Hint) bool { return x.Expired(h.now) })
-	})
-	sub("clear", "Take all hints away now, to uninstall; while a pass runs its replacements may land anywhere", func(cmd *cobra.Command, h *hinter) error {
-		return h.takeAway(cmd, func(hints.Hint) bool { return true })
-	})
+	sub("gc", "Take away hints after they have expired, never before", collectHints)
+	sub("clear", "Take all hints away now, to uninstall; while a controller runs it may put them on again", clearHints)
 	return c
+}
+
+func collectHints(cmd *cobra.Command, h *hinter) error {
+	return h.takeAway(cmd, func(expires time.Time) bool { return !expires.IsZero() && h.now.After(expires) })
+}
+
+func clearHints(cmd *cobra.Command, h *hinter) error {
+	return h.takeAway(cmd, func(time.Time) bool { return true })
 }
 
 // hinter is a look at the hints of a cluster.
@@ -52,7 +62,41 @@ type hinter struct {
 	ctx   context.Context
 	w     *writer.Writer
 	now   time.Time
-	found []hints.Hint
+	found []standing
+}
+
+// standing is a hint on a node, of either sort.
+type standing struct {
+	node, kind, by string
+	expires        time.Time
+	steers         bool
+}
+
+// look reads the hints on all nodes.
+func (h *hinter) look() error {
+	nodes, err := h.w.Nodes(h.ctx)
+	if err != nil {
+		return err
+	}
+	for i := range nodes {
+		n := &nodes[i]
+		if x, ours := hints.Of(n); ours {
+			h.found = append(h.found, standing{n.Name, string(x.Kind), x.Run, x.Expires, true})
+		}
+		if x, ours := pressure.Of(n); ours {
+			h.found = append(h.found, standing{n.Name, "pressure", because(x), x.Expires, false})
+		}
+	}
+	return nil
+}
+
+// because says why a node is said to be under pressure, and how.
+func because(x pressure.Hint) string {
+	if x.Rule == "" {
+		return "a record that cannot be read"
+	}
+	value := strconv.FormatFloat(x.Value, 'f', -1, 64)
+	return fmt.Sprintf("%s (%s at %s; %s)", strings.Join(x.Rules(), ", "), x.Rule, value, x.What())
 }
 
 func listHints(cmd *cobra.Command, h *hinter) error {
@@ -62,46 +106,73 @@ func listHints(cmd *cobra.Command, h *hinter) error {
 		return nil
 	}
 	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "NODE\tKIND\tRUN\tEXPIRES")
+	fmt.Fprintln(tw, "NODE\tKIND\tRUN OR RULES\tEXPIRES")
 	for _, x := range h.found {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", x.Node, x.Kind, x.Run, h.expiry(x))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", x.node, x.kind, x.by, h.expiry(x.expires))
 	}
 	return tw.Flush()
 }
 
-func (h *hinter) expiry(x hints.Hint) string {
+func (h *hinter) expiry(at time.Time) string {
 	switch {
-	case x.Expires.IsZero():
+	case at.IsZero():
 		return "unreadable; hints clear takes it away"
-	case x.Expired(h.now):
-		return x.Expires.UTC().Format(time.RFC3339) + " (expired)"
+	case h.now.After(at):
+		return at.UTC().Format(time.RFC3339) + " (expired)"
 	}
-	return fmt.Sprintf("%s (in %s)", x.Expires.UTC().Format(time.RFC3339), x.Expires.Sub(h.now).Round(time.Second))
+	return fmt.Sprintf("%s (in %s)", at.UTC().Format(time.RFC3339), at.Sub(h.now).Round(time.Second))
 }
 
-// takeAway takes the hints off for which `which` holds, and says of the others
+// takeAway takes the hints off for whose expiry `which` holds, and says of the others
 // why they stay.
-func (h *hinter) takeAway(cmd *cobra.Command, which func(hints.Hint) bool) error {
-	var nodes []string
+func (h *hinter) takeAway(cmd *cobra.Command, which func(expires time.Time) bool) error {
+	var steered []string
+	var pressed []writer.Edit
 	for _, x := range h.found {
-		if which(x) {
-			nodes = append(nodes, x.Node)
+		switch {
+		case !which(x.expires):
+		case x.steers:
+			steered = append(steered, x.node)
+		default:
+			pressed = append(pressed, writer.Edit{Node: x.node, Change: func(n *corev1.Node) *corev1.Node { return relieved(n, which) }})
 		}
 	}
-	out := cmd.OutOrStdout()
-	taken, err := h.w.Take(h.ctx, nodes, which)
+	taken, err := h.w.Take(h.ctx, steered, func(x hints.Hint) bool { return which(x.Expires) })
+	for _, r := range h.w.Edit(h.ctx, pressed) {
+		switch {
+		case r.Err != nil:
+			err = errors.Join(err, fmt.Errorf("taking the hint off node %s: %w", r.Node, r.Err))
+		case r.Wrote && !slices.Contains(taken, r.Node):
+			taken = append(taken, r.Node)
+		}
+	}
+	slices.Sort(taken)
+	h.report(cmd.OutOrStdout(), taken, which)
+	return forbidden("patch nodes", err)
+}
+
+// relieved is the node as it is now without its pressure hint, if that may still go:
+// it may have been renewed since it was listed.
+func relieved(n *corev1.Node, which func(expires time.Time) bool) *corev1.Node {
+	if x, ours := pressure.Of(n); !ours || !which(x.Expires) {
+		return n
+	}
+	out, _ := pressure.Take(n)
+	return out
+}
+
+func (h *hinter) report(out io.Writer, taken []string, which func(expires time.Time) bool) {
 	if len(taken) > 0 {
 		fmt.Fprintf(out, "Took the hint off %s.\n", strings.Join(taken, ", "))
 	}
 	for _, x := range h.found {
-		if !which(x) {
-			fmt.Fprintf(out, "The hint on %s stays; it expires %s.\n", x.Node, h.expiry(x))
+		if !which(x.expires) {
+			fmt.Fprintf(out, "The hint on %s stays; it expires %s.\n", x.node, h.expiry(x.expires))
 		}
 	}
 	if len(h.found) == 0 {
 		fmt.Fprintln(out, "No node carries a hint of Evenkeel's.")
 	}
-	return forbidden("patch nodes", err)
 }
 
 // forbidden names a permission that is missing.

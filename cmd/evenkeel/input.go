@@ -16,6 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/memory"
+	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
 )
@@ -25,6 +26,8 @@ import (
 type inputFlags struct {
 	files     []string
 	namespace string
+	// conf says which source of usage is asked about a cluster; nil: none.
+	conf *config.Config
 }
 
 func (f *inputFlags) add(fl *pflag.FlagSet) {
@@ -56,7 +59,7 @@ func (f *inputFlags) objects(cmd *cobra.Command, g *global) (*cluster.Objects, e
 	if err != nil {
 		return nil, fmt.Errorf("%w; or give -f FILE to look at a snapshot", err)
 	}
-	o, err := g.live(cmd, client, conf)
+	o, err := g.live(cmd, client, conf, f.conf)
 	if err != nil {
 		return nil, err
 	}
@@ -108,11 +111,19 @@ func (f *inputFlags) state(s *cluster.Snapshot) (plan.PlannerState, error) {
 	return st, nil
 }
 
-// live reads the whole cluster once.
-func (g *global) live(cmd *cobra.Command, client kubernetes.Interface, conf *rest.Config) (*cluster.Objects, error) {
-	o, err := g.observed(cmd.Context(), client, conf)
+// live reads the whole cluster once, with one sample of the source of usage that conf
+// names, and what that remembers; nil: none is asked.
+func (g *global) live(cmd *cobra.Command, client kubernetes.Interface, rc *rest.Config, conf *config.Config) (*cluster.Objects, error) {
+	o, err := g.observed(cmd.Context(), client, rc)
 	if err != nil {
 		return nil, err
+	}
+	if conf != nil {
+		loads, err := newMeasuring(conf, o, rc, g.logger(cmd), metrics.New(version, conf.Hash()).Load)
+		if err != nil {
+			return nil, err
+		}
+		loads.once(cmd.Context())
 	}
 	return o.Objects(), nil
 }
@@ -149,6 +160,7 @@ func (f *judgeFlags) parse(cmd *cobra.Command) (judge, error) {
 	if err != nil {
 		return judge{}, err
 	}
+	f.input.conf = conf
 	j := judge{format: format, conf: conf, strategies: conf.Build()}
 	j.due, err = due(cmd, j.strategies, f.strategies)
 	return j, err

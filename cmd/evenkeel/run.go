@@ -49,7 +49,7 @@ func newRun(g *global) *cobra.Command {
 	fl.StringVarP(&f.output, "output", "o", "", "report as table, wide, yaml, or json, one line each (default: table with --once, else json)")
 	fl.DurationVar(&f.leaseTimeout, "lease-timeout", 2*time.Minute, "with --once: how long to wait for the Lease")
 	leaseNamespace(fl, &f.namespace)
-	fl.StringVar(&f.bind, "bind-address", ":8080", "where /livez, /readyz and /metrics are served, without --once")
+	fl.StringVar(&f.bind, "bind-address", ":8080", "where /livez, /readyz, /metrics and, with hints, /status and /nodes are served, without --once")
 	return c
 }
 
@@ -93,9 +93,13 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	watching, endWatching := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	o := observe.New(client, clock.RealClock{})
 	defer func() { endWatching(); o.Shutdown() }()
+	if set.loads, err = newMeasuring(conf, o, rc, log, m.Load); err != nil {
+		return err
+	}
 	var shadow *controller.Shadow
-	if !f.once { // one pass sees no bindings to speak of
-		set.wanted.take(conf)
+	if !f.once { // one pass sees no bindings to speak of, and does not stay to keep hints
+		set.hints = newPressureHints(client, o, m, log, set.loads.nodes, set.loads.sampled)
+		set.atOnce(conf)
 		shadow = newShadow(&set.wanted, o, m, log)
 	}
 	o.Start(watching)
@@ -112,16 +116,24 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	if !f.once {
 		defer files.start(watching)()
 		log.Info("running", "mode", c.Mode, "cluster", host(rc), "namespace", f.namespace, "config", conf.Hash(), "strategies", names)
-		return f.serve(cmd.Context(), log, o, m, func(ctx context.Context) error {
-			return beside(ctx, shadow, func(ctx context.Context) error { return lead(ctx, set.lease, c) })
+		return f.serve(cmd.Context(), log, o, m, append(web.Watcher(set.loads), web.Nodes(set.hints)...), func(ctx context.Context) error {
+			return set.loads.beside(ctx, func(ctx context.Context) error {
+				return beside(ctx, shadow, func(ctx context.Context) error { return lead(ctx, set.lease, c, set.hints) })
+			})
 		})
+	}
+	if err := set.loads.countable(); err != nil {
+		return err
 	}
 	wait, cancel := context.WithTimeout(cmd.Context(), g.patience)
 	defer cancel()
 	if err := o.WaitForSync(wait); err != nil {
 		return fmt.Errorf("looking at the cluster at %s: %w", host(rc), err)
 	}
-	work := func(ctx context.Context) error { return once(ctx, c, names) }
+	set.loads.once(cmd.Context())
+	work := func(ctx context.Context) error {
+		return set.loads.beside(ctx, func(ctx context.Context) error { return once(ctx, c, names) })
+	}
 	if conf.DryRun {
 		return work(cmd.Context()) // nothing is evicted, so nobody is in the way
 	}
@@ -131,10 +143,10 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 // lead runs the controller while this process leads. Dry runs have a Lease of their
 // own, so that they are in the way of nobody who evicts; when a new configuration
 // turns the one into the other, the Lease changes.
-func lead(ctx context.Context, lease *controller.Lease, c *controller.Controller) error {
+func lead(ctx context.Context, lease *controller.Lease, c *controller.Controller, hints *pressureHints) error {
 	for ctx.Err() == nil {
 		lease.DryRun = c.Mode != plan.Live
-		if err := lease.Lead(ctx, 0, func(ctx context.Context) error { return working(ctx, c) }); err != nil {
+		if err := lease.Lead(ctx, 0, func(ctx context.Context) error { return hints.while(ctx, c, working) }); err != nil {
 			return err
 		}
 	}
@@ -199,7 +211,7 @@ func once(ctx context.Context, c *controller.Controller, due []string) error {
 // configuration is watched where the program keeps running.
 func (f *runFlags) configuration(files *watched, m *metrics.Metrics, log *slog.Logger, s *settings) (*config.Config, <-chan func(*controller.Controller), error) {
 	if !f.once {
-		return files.configured(f.config, m, log, s.wanted.take, s.apply)
+		return files.configured(f.config, m, log, s.atOnce, s.apply)
 	}
 	conf, err := loadConfig(f.config)
 	return conf, nil, err
@@ -225,7 +237,7 @@ func (f *runFlags) controller(out io.Writer, log *slog.Logger, o *observe.Observ
 }
 
 // serve runs the web server beside work; the first to fail ends both.
-func (f *runFlags) serve(ctx context.Context, log *slog.Logger, o *observe.Observer, m *metrics.Metrics, work func(context.Context) error) error {
+func (f *runFlags) serve(ctx context.Context, log *slog.Logger, o *observe.Observer, m *metrics.Metrics, routes []web.Route, work func(context.Context) error) error {
 	l, err := net.Listen("tcp", f.bind)
 	if err != nil {
 		return fmt.Errorf("listening for health checks: %w; set --bind-address", err)
@@ -235,7 +247,7 @@ func (f *runFlags) serve(ctx context.Context, log *slog.Logger, o *observe.Obser
 	defer cancel(nil)
 	served := make(chan error, 1)
 	go func() {
-		err := web.Serve(ctx, l, o.Synced, m.Registry)
+		err := web.Serve(ctx, l, o.Synced, m.Registry, routes...)
 		cancel(err)
 		served <- err
 	}()

@@ -96,7 +96,7 @@ func readPolicy(path string, stdin io.Reader) (name string, data []byte, err err
 	}
 	data, err = io.ReadAll(io.LimitReader(in, maxPolicyBytes+1))
 	if err == nil && len(data) > maxPolicyBytes {
-		err = errors.New(name + " is too large for a Policy")
+		err = errors.New(name + " is too large")
 	}
 	return name, data, err
 }

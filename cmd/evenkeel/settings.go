@@ -35,6 +35,10 @@ type settings struct {
 	record func()
 	// wanted are the bindings that are looked at beside the passes.
 	wanted wanted
+	// loads asks the source of usage.
+	loads *measuring
+	// hints are kept where the program keeps running; nil: they are not.
+	hints *pressureHints
 	// before evicted last: the pace goes on where it stopped.
 	before *evictor.Live
 }
@@ -50,10 +54,22 @@ func (s *settings) connect(watching context.Context, g *global, client kubernete
 	return broadcaster.Shutdown
 }
 
+// atOnce is told of every new configuration before any pass is.
+func (s *settings) atOnce(conf *config.Config) {
+	s.wanted.take(conf)
+	if s.hints != nil {
+		s.hints.take(conf)
+	}
+	if s.loads != nil {
+		s.loads.take(conf)
+	}
+}
+
 // apply sets everything in c that depends on the configuration.
 func (s *settings) apply(c *controller.Controller, conf *config.Config) {
 	s.observer.BoundStaleness(time.Duration(conf.Guards.MaxStaleness))
 	c.Planner, c.Strategies, c.ConfigHash = planner.New(conf.Planner()), conf.Build(), conf.Hash()
+	s.hints.configure(conf)
 	c.Memory, c.Ledger, c.Breaker, c.Benefits = s.memory, conf.Ledger(), conf.Breaker(), conf.Benefits()
 	if conf.DryRun {
 		c.Mode, c.Evictor, c.AtOnce, c.Hinter, c.Events = plan.DryRun, evictor.NewDryRun(), 0, nil, nil

@@ -8,7 +8,6 @@ package writer
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -61,7 +60,7 @@ var ErrNotSeen = errors.New("the hint is written, but the watch of nodes does no
 // Put puts the hints on their nodes. After an error some of them may stand.
 func (w *Writer) Put(ctx context.Context, list []hints.Hint) error {
 	return each(ctx, list, func(ctx context.Context, h hints.Hint) error {
-		if err := w.change(ctx, h.Node, func(n *corev1.Node) (*corev1.Node, error) { return put(n, h) }); err != nil {
+		if err := w.change(ctx, h.Node, nil, func(n *corev1.Node) (*corev1.Node, error) { return put(n, h) }); err != nil {
 			return fmt.Errorf("hinting node %s: %w", h.Node, err)
 		}
 		shown := func() bool {
@@ -131,7 +130,7 @@ func (w *Writer) Take(ctx context.Context, nodes []string, which func(hints.Hint
 // take is Take for one node. It reports whether there was a hint to take.
 func (w *Writer) take(ctx context.Context, name string, which func(hints.Hint) bool) (bool, error) {
 	wrote := false
-	err := w.change(ctx, name, func(n *corev1.Node) (*corev1.Node, error) {
+	err := w.change(ctx, name, nil, func(n *corev1.Node) (*corev1.Node, error) {
 		h, ours := hints.Of(n)
 		if wrote = ours && which(h); !wrote {
 			return n, nil
@@ -145,35 +144,17 @@ func (w *Writer) take(ctx context.Context, name string, which func(hints.Hint) b
 	return wrote && err == nil, err
 }
 
-// List reads all nodes and returns the hints on them, by node.
-func (w *Writer) List(ctx context.Context) ([]hints.Hint, error) {
-	out := []hints.Hint{}
-	opts := metav1.ListOptions{Limit: 500}
-	for {
-		page, err := w.client.CoreV1().Nodes().List(ctx, opts)
-		if err != nil {
-			return nil, fmt.Errorf("listing nodes: %w", err)
-		}
-		for i := range page.Items {
-			if h, ours := hints.Of(&page.Items[i]); ours {
-				out = append(out, h)
-			}
-		}
-		if opts.Continue = page.Continue; opts.Continue == "" {
-			return out, nil
-		}
-	}
-}
-
 // change reads a node, edits it and writes the difference, anew from the read
-// when somebody else wrote in between or the answer was lost.
-func (w *Writer) change(ctx context.Context, name string, edit func(*corev1.Node) (*corev1.Node, error)) error {
+// when somebody else wrote in between or the answer was lost. A node that was seen
+// already is not read for the first try.
+func (w *Writer) change(ctx context.Context, name string, seen *corev1.Node, edit func(*corev1.Node) (*corev1.Node, error)) error {
 	pause := firstPause
 	for try := 1; ; try++ {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		err := w.once(ctx, name, edit)
+		err := w.once(ctx, name, seen, edit)
+		seen = nil
 		if err == nil || !passing(err) {
 			return err
 		}
@@ -203,13 +184,15 @@ var errFinal = errors.New("it cannot be hinted")
 
 // once is one try. Its own deadline, not the end of ctx, ends the calls: one
 // given up half way could still take effect after the hints were taken away.
-func (w *Writer) once(ctx context.Context, name string, edit func(*corev1.Node) (*corev1.Node, error)) error {
+func (w *Writer) once(ctx context.Context, name string, n *corev1.Node, edit func(*corev1.Node) (*corev1.Node, error)) error {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
 	api := w.client.CoreV1().Nodes()
-	n, err := api.Get(call, name, metav1.GetOptions{})
-	if err != nil {
-		return err
+	if n == nil {
+		var err error
+		if n, err = api.Get(call, name, metav1.GetOptions{}); err != nil {
+			return err
+		}
 	}
 	want, err := edit(n)
 	if err != nil {
@@ -245,32 +228,6 @@ func (w *Writer) sleep(ctx context.Context, d time.Duration) bool {
 	case <-t.C():
 		return true
 	}
-}
-
-// patch is the difference in what we write. It carries the version that was
-// read: the API server refuses it with a conflict once that has changed. A list
-// of taints is replaced as a whole, and is left out when it stays.
-func patch(was, now *corev1.Node) ([]byte, error) {
-	notes := map[string]any{}
-	for _, key := range []string{hints.Run, hints.Expires, hints.As} {
-		notes[key] = orNull(now.Annotations, key)
-	}
-	meta := map[string]any{"resourceVersion": was.ResourceVersion, "annotations": notes}
-	if was.Labels[hints.Key] != now.Labels[hints.Key] {
-		meta["labels"] = map[string]any{hints.Key: orNull(now.Labels, hints.Key)}
-	}
-	doc := map[string]any{"metadata": meta}
-	if !slices.EqualFunc(was.Spec.Taints, now.Spec.Taints, func(a, b corev1.Taint) bool { return a.MatchTaint(&b) && a.Value == b.Value }) {
-		doc["spec"] = map[string]any{"taints": now.Spec.Taints}
-	}
-	return json.Marshal(doc)
-}
-
-func orNull(m map[string]string, key string) any {
-	if v, ok := m[key]; ok {
-		return v
-	}
-	return nil
 }
 
 // each calls f for every item, a few at a time. It begins no more after the

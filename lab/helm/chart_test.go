@@ -147,6 +147,8 @@ func TestRefusals(t *testing.T) {
 		{"/replicas", []string{"--set", "replicas=-1"}},
 		{"/image/pullPolicy", []string{"--set", "image.pullPolicy=Sometimes"}},
 		{"has no schedule", []string{"--set", "kind=CronJob", "--set-json", `config.strategies=[{"name":"a","type":"ZoneSpread"}]`}},
+		{"kind Deployment", []string{"--set", "kind=CronJob", "--set", "config.hints.enabled=true"}},
+		{"/config/hints/enabled", []string{"--set-string", "config.hints.enabled=yes"}},
 		{"is empty", []string{"--set", "kind=CronJob", "--set-json", `config.strategies=[]`}},
 	} {
 		out, errs, err := helm(t, append([]string{"template", "ek", chart}, c.args...)...)
@@ -187,7 +189,7 @@ func rules(t *testing.T, manifests string) []string {
 }
 
 // Eviction, and writing down that it is made, are the only permissions that dryRun
-// adds, the patching of nodes the only one that steering adds, and nothing broad
+// adds, the patching of nodes the only one that steering and hints add, and nothing broad
 // is granted.
 func TestPermissions(t *testing.T) {
 	dry, live := rules(t, render(t)), rules(t, render(t, "--set", "config.dryRun=false"))
@@ -204,7 +206,11 @@ func TestPermissions(t *testing.T) {
 	if added := slices.DeleteFunc(slices.Clone(steers), func(r string) bool { return slices.Contains(live, r) }); !reflect.DeepEqual(added, []string{patch}) {
 		t.Errorf("steer=taint adds %v", added)
 	}
-	for _, none := range [][]string{{"config.evictor.steer=taint"}, {"config.dryRun=false", "config.evictor.steer=null"}, {"config.dryRun=false", "config.evictor=null"}} {
+	hints := rules(t, render(t, "--set", "config.dryRun=false", "--set", "config.hints.enabled=true"))
+	if !reflect.DeepEqual(hints, steers) {
+		t.Errorf("hints.enabled grants %v, steering %v", hints, steers)
+	}
+	for _, none := range [][]string{{"config.hints.enabled=true"}, {"config.dryRun=false", "config.hints=null"}, {"config.evictor.steer=taint"}, {"config.dryRun=false", "config.evictor.steer=null"}, {"config.dryRun=false", "config.evictor=null"}} {
 		if got := rules(t, render(t, "--set", strings.Join(none, ","))); slices.Contains(got, patch) {
 			t.Errorf("%v lets the account patch nodes", none)
 		}

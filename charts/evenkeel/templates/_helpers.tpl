@@ -130,10 +130,20 @@ spec:
 {{- if eq (toString .Values.config.dryRun) "false" -}}true{{- end -}}
 {{- end }}
 
-{{/* True only when nodes may be hinted: by a live release whose steer is neither unset nor none. */}}
+{{/* True only when waves are steered: by a live release whose steer is neither unset nor none. */}}
 {{- define "evenkeel.steers" -}}
 {{- $steer := dig "evictor" "steer" "none" .Values.config -}}
 {{- if and (include "evenkeel.evicts" .) (has (toString $steer) (list "label" "taint")) -}}true{{- end -}}
+{{- end }}
+
+{{/* True where config.hints.enabled is. */}}
+{{- define "evenkeel.hints" -}}
+{{- if eq (toString (dig "hints" "enabled" false .Values.config)) "true" -}}true{{- end -}}
+{{- end }}
+
+{{/* True only when nodes may be written. */}}
+{{- define "evenkeel.patches" -}}
+{{- if or (include "evenkeel.steers" .) (and (include "evenkeel.evicts" .) (include "evenkeel.hints" .)) -}}true{{- end -}}
 {{- end }}
 
 {{/* The ConfigMaps in which it is remembered what was evicted; the program knows

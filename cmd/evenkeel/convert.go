@@ -1,0 +1,41 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"net/url"
+
+	"github.com/spf13/cobra"
+
+	"github.com/evenkeel-project/evenkeel/config"
+)
+
+func newConfigConvert() *cobra.Command {
+	var o config.ConvertOptions
+	c := &cobra.Command{
+		Use: "convert FILE", Short: "Make a configuration from dynamicScheduler's rule.yaml", Args: oneFile,
+		Long: "Prints a commented config.yaml that puts the same label on the same nodes as dynamicScheduler with this\n" +
+			"rule.yaml, and says what is different. Read it, save it, and check it with `evenkeel config check`.",
+		Example: "  evenkeel config convert rule.yaml --prometheus-url http://prometheus.monitoring:9090 > config.yaml",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			if o.PrometheusURL != "" {
+				u, err := url.Parse(o.PrometheusURL)
+				if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.User != nil {
+					return fmt.Errorf("--prometheus-url: %q is not an address (want such as http://prometheus.monitoring:9090)", o.PrometheusURL)
+				}
+			}
+			name, data, err := readPolicy(args[0], cmd.InOrStdin())
+			if err != nil {
+				return fmt.Errorf("reading what to convert: %w", err)
+			}
+			text, err := config.Convert(name, data, o)
+			if err != nil {
+				return err
+			}
+			_, err = io.WriteString(cmd.OutOrStdout(), text)
+			return err
+		},
+	}
+	c.Flags().StringVar(&o.PrometheusURL, "prometheus-url", "", "where the queries are asked: what stood after dynamicScheduler's -prom")
+	return c
+}

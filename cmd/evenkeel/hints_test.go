@@ -1,0 +1,171 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/fake"
+	"k8s.io/utils/clock"
+	testclock "k8s.io/utils/clock/testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/hints/keeper"
+	"github.com/evenkeel-project/evenkeel/hints/pressure"
+	"github.com/evenkeel-project/evenkeel/hints/writer"
+)
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// killed is a cluster whose keeper hinted n1 at noon, for five minutes, and was
+// killed; n2 carries the hint of a wave, n3 a label of somebody else.
+func killed(t *testing.T) *fake.Clientset {
+	t.Helper()
+	client := fake.NewClientset(
+		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}, Spec: corev1.NodeSpec{Taints: []corev1.Taint{{Key: "other", Effect: corev1.TaintEffectNoSchedule}}}},
+		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n2"}},
+		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n3", Labels: map[string]string{"status": "presure"}}},
+	)
+	w := writer.New(client, clock.RealClock{}, nil)
+	if err := w.Put(t.Context(), []hints.Hint{{Node: "n2", Kind: hints.Taint, Run: "r1", Expires: noon.Add(time.Hour)}}); err != nil {
+		t.Fatal(err)
+	}
+	k := &keeper.Keeper{
+		Writer: w, Clock: testclock.NewFakeClock(noon), Log: slog.New(slog.DiscardHandler), Nodes: func() []*corev1.Node { return nodesOf(t, client) },
+		Usage: func() *cluster.Usage {
+			return &cluster.Usage{
+				Nodes: []cluster.NodeUsage{{Name: "n1", At: noon, Used: map[string]int64{"cpu": 1}}},
+				Marks: []cluster.Mark{{Watch: "hints/cpu", Node: "n1", Resource: "cpu", Hot: true, Value: 0.9125}},
+			}
+		},
+	}
+	k.Configure(keeper.Options{Options: pressure.Options{Label: "status=presure", Taint: pressure.Key, MaxHintedFrac: 1, TTL: 5 * time.Minute, Rules: []pressure.Rule{{Name: "cpu", Resource: "cpu", Enter: 0.8, Leave: 0.7}}}})
+	k.Look(t.Context())
+	return client
+}
+
+func nodesOf(t *testing.T, client *fake.Clientset) []*corev1.Node {
+	t.Helper()
+	list, err := client.CoreV1().Nodes().List(context.Background(), metav1.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out []*corev1.Node
+	for i := range list.Items {
+		out = append(out, &list.Items[i])
+	}
+	return out
+}
+
+// hinted lists what stands on the nodes that looks like a hint.
+func hinted(t *testing.T, client *fake.Clientset) string {
+	t.Helper()
+	var out []string
+	for _, n := range nodesOf(t, client) {
+		for k, v := range n.Labels {
+			out = append(out, fmt.Sprintf("%s %s=%s", n.Name, k, v))
+		}
+		for _, x := range n.Spec.Taints {
+			out = append(out, n.Name+" "+x.Key)
+		}
+		for k := range n.Annotations {
+			out = append(out, n.Name+" ("+k+")")
+		}
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}
+
+// hintsAt runs a hints command at a time.
+func hintsAt(t *testing.T, client *fake.Clientset, at time.Time, do func(*cobra.Command, *hinter) error) string {
+	t.Helper()
+	h := &hinter{ctx: t.Context(), w: writer.New(client, clock.RealClock{}, nil), now: at}
+	if err := h.look(); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	cmd := &cobra.Command{}
+	cmd.SetOut(&out)
+	if err := do(cmd, h); err != nil {
+		t.Error(err)
+	}
+	return out.String()
+}
+
+const (
+	foreign = "n1 other, n3 status=presure"
+	pressed = "n1 (evenkeel.io/pressure), n1 evenkeel.io/pressure, n1 other, n1 status=presure"
+	steered = "n2 (evenkeel.io/steer-expires), n2 (evenkeel.io/steer-kind), n2 (evenkeel.io/steer-run), n2 evenkeel.io/steer"
+)
+
+// TestHintsOfAKilledProcess are listed, stay until they expire, and are gone after
+// `hints gc`; those of others stay.
+func TestHintsOfAKilledProcess(t *testing.T) {
+	client := killed(t)
+	got := hintsAt(t, client, noon.Add(time.Minute), listHints)
+	for _, want := range []string{
+		"n1    pressure  cpu (cpu at 0.9125; label status=presure, taint evenkeel.io/pressure)  2026-01-01T12:05:00Z (in 4m0s)",
+		"n2    taint     r1 ",
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("list says %q, want %q", got, want)
+		}
+	}
+	if got := hintsAt(t, client, noon.Add(4*time.Minute), collectHints); !strings.Contains(got, "The hint on n1 stays; it expires 2026-01-01T12:05:00Z (in 1m0s).") {
+		t.Errorf("gc at 4 minutes says %q", got)
+	}
+	if got, want := hinted(t, client), pressed+", "+steered+", n3 status=presure"; got != want {
+		t.Errorf("at 4 minutes %s, want %s", got, want)
+	}
+	if got := hintsAt(t, client, noon.Add(6*time.Minute), collectHints); !strings.Contains(got, "Took the hint off n1.") {
+		t.Errorf("gc at 6 minutes says %q", got)
+	}
+	if got, want := hinted(t, client), "n1 other, "+steered+", n3 status=presure"; got != want {
+		t.Errorf("at 6 minutes %s, want %s", got, want)
+	}
+}
+
+// TestClearTakesAllHintsAway, of both sorts and whenever they expire.
+func TestClearTakesAllHintsAway(t *testing.T) {
+	client := killed(t)
+	if got := hintsAt(t, client, noon, clearHints); !strings.Contains(got, "Took the hint off n1, n2.") {
+		t.Errorf("clear says %q", got)
+	}
+	if got := hinted(t, client); got != foreign {
+		t.Errorf("left: %s, want %s", got, foreign)
+	}
+	if got := hintsAt(t, client, noon, listHints); got != "No node carries a hint of Evenkeel's.\n" {
+		t.Errorf("list says %q", got)
+	}
+}
+
+// TestWhoIsHinted: every process tells, also one that does not lead, and by what
+// stands on the nodes.
+func TestWhoIsHinted(t *testing.T) {
+	client := killed(t)
+	p := &pressureHints{nodes: func() []*corev1.Node { return nodesOf(t, client) }}
+	if _, _, on := p.Hinted(); on {
+		t.Error("without a configuration there are hints")
+	}
+	conf := config.Default()
+	p.take(conf)
+	if _, _, on := p.Hinted(); on {
+		t.Error("hints that are not enabled are told of")
+	}
+	conf = config.Default()
+	conf.Hints.Enabled, conf.Hints.Label = true, config.HintLabel{Key: "status", Value: "presure"}
+	p.take(conf)
+	if nodes, value, on := p.Hinted(); !slices.Equal(nodes, []string{"n1", "n3"}) || value != "presure" || !on {
+		t.Errorf("%v %s %t", nodes, value, on)
+	}
+}

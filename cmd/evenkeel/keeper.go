@@ -1,0 +1,77 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"sync"
+	"sync/atomic"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/hints/keeper"
+	"github.com/evenkeel-project/evenkeel/hints/pressure"
+	"github.com/evenkeel-project/evenkeel/hints/writer"
+	"github.com/evenkeel-project/evenkeel/metrics"
+	"github.com/evenkeel-project/evenkeel/observe"
+)
+
+// pressureHints are the pressure hints of a program that keeps running: whoever leads
+// keeps them, and everybody tells which nodes carry one.
+type pressureHints struct {
+	keeper *keeper.Keeper
+	// sampled has a value whenever usage may have changed; nil: never.
+	sampled <-chan struct{}
+	nodes   func() []*corev1.Node
+	conf    atomic.Pointer[config.Config]
+}
+
+// newPressureHints keeps hints by usage, which is nil, or has no nodes, while nothing
+// is known.
+func newPressureHints(client kubernetes.Interface, o *observe.Observer, m *metrics.Metrics, log *slog.Logger, usage func() *cluster.Usage, sampled <-chan struct{}) *pressureHints {
+	return &pressureHints{sampled: sampled, nodes: o.Nodes, keeper: &keeper.Keeper{
+		Nodes: o.Nodes, Usage: usage, Writer: writer.New(client, clock.RealClock{}, nil), Clock: clock.RealClock{}, Log: log,
+		Counted: func(c keeper.Counts) { m.Hints(metrics.HintCounts(c)) },
+	}}
+}
+
+// take is told of every configuration at once: what is told of nodes does not depend
+// on passes.
+func (p *pressureHints) take(conf *config.Config) { p.conf.Store(conf) }
+
+// configure is told of it between passes.
+func (p *pressureHints) configure(conf *config.Config) {
+	if p != nil {
+		p.keeper.Configure(keeper.Options{Options: conf.Pressure(), DryRun: conf.DryRun})
+	}
+}
+
+// while keeps hints while work runs.
+func (p *pressureHints) while(ctx context.Context, c *controller.Controller, work func(context.Context, *controller.Controller) error) error {
+	keeping, end := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() { p.keeper.Run(keeping, p.sampled) })
+	defer func() { end(); wg.Wait() }()
+	return work(ctx, c)
+}
+
+// Hinted implements web.Hinted. A node with the label carries the hint, whoever wrote
+// it: that is what pods avoid.
+func (p *pressureHints) Hinted() (nodes []string, value string, on bool) {
+	conf := p.conf.Load()
+	if conf == nil || !conf.Hints.Enabled {
+		return nil, "", false
+	}
+	label := conf.Hints.Label
+	for _, n := range p.nodes() {
+		_, ours := pressure.Of(n)
+		if there, labelled := n.Labels[label.Key]; ours || labelled && there == label.Value {
+			nodes = append(nodes, n.Name)
+		}
+	}
+	return nodes, label.Value, true
+}

@@ -1,0 +1,230 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"maps"
+	"reflect"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/annotation"
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/load"
+	"github.com/evenkeel-project/evenkeel/load/monitor"
+	"github.com/evenkeel-project/evenkeel/load/window"
+	"github.com/evenkeel-project/evenkeel/observe"
+)
+
+// measuring asks the source of usage that the newest configuration names, also where
+// another process leads: who takes over has windows of its own. It is safe for
+// concurrent use.
+type measuring struct {
+	observer *observe.Observer
+	rest     *rest.Config
+	log      *slog.Logger
+	record   func() monitor.Recorder
+
+	mu      sync.Mutex
+	conf    *config.Config
+	source  load.Source
+	monitor *monitor.Monitor // nil: no source is asked
+	changed chan struct{}    // closed when there is another monitor
+	// sampled gets a value whenever usage may have changed.
+	sampled chan struct{}
+}
+
+// newMeasuring refuses a source that cannot be asked. From now on snapshots hold what
+// it measures.
+func newMeasuring(conf *config.Config, o *observe.Observer, rc *rest.Config, log *slog.Logger, record func() monitor.Recorder) (*measuring, error) {
+	m := &measuring{observer: o, rest: rc, log: log, record: record, changed: make(chan struct{}), sampled: make(chan struct{}, 1)}
+	if err := m.change(conf); err != nil {
+		return nil, err
+	}
+	o.Measured(m.usage)
+	return m, nil
+}
+
+// take takes a new configuration over. A source that cannot be asked leaves usage
+// unknown.
+func (m *measuring) take(conf *config.Config) {
+	if err := m.change(conf); err != nil {
+		m.log.Error("the source of usage cannot be asked; usage is unknown", "error", err)
+	}
+}
+
+// change keeps the windows as long as the source and they stay the same.
+func (m *measuring) change(conf *config.Config) error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	before := m.conf
+	m.conf = conf
+	o := conf.LoadWindows()
+	if before != nil && reflect.DeepEqual(before.Load, conf.Load) && maps.Equal(before.RuleQueries(), conf.RuleQueries()) && o.KeepNodes == before.LoadWindows().KeepNodes {
+		if m.monitor != nil {
+			m.monitor.Watch(o.Watches)
+		}
+		return nil
+	}
+	close(m.changed)
+	m.changed = make(chan struct{})
+	if m.source, m.monitor = nil, nil; !conf.Measures() {
+		return nil
+	}
+	source, err := sourceOf(conf, m.rest)
+	if err != nil {
+		source = broken{err}
+	}
+	m.source, m.monitor = source, monitor.New(o, source, m, clock.RealClock{}, m.log, m.record())
+	return err
+}
+
+// broken is a source that cannot be asked.
+type broken struct{ err error }
+
+func (b broken) Sample(context.Context, []load.Node) (load.Sample, error) {
+	return load.Sample{}, b.err
+}
+
+func (m *measuring) current() (*monitor.Monitor, <-chan struct{}) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.monitor, m.changed
+}
+
+// usage is what is known now; nil where no source is asked.
+func (m *measuring) usage() *cluster.Usage {
+	if now, _ := m.current(); now != nil {
+		return now.Usage()
+	}
+	return nil
+}
+
+// nodes is usage without pods, for hints.
+func (m *measuring) nodes() *cluster.Usage {
+	if now, _ := m.current(); now != nil {
+		return now.Nodes()
+	}
+	return nil
+}
+
+// once takes one sample, with what the source remembers.
+func (m *measuring) once(ctx context.Context) {
+	if now, _ := m.current(); now != nil {
+		now.Once(ctx)
+	}
+}
+
+// beside samples while work runs.
+func (m *measuring) beside(ctx context.Context, work func(context.Context) error) error {
+	sampling, end := context.WithCancel(ctx)
+	var wg sync.WaitGroup
+	wg.Go(func() { m.run(sampling) })
+	defer func() { end(); wg.Wait() }()
+	return work(ctx)
+}
+
+func (m *measuring) run(ctx context.Context) {
+	for ctx.Err() == nil {
+		now, changed := m.current()
+		sampling, end := context.WithCancel(ctx)
+		var wg sync.WaitGroup
+		var sampled <-chan struct{}
+		if now != nil {
+			sampled = now.Sampled()
+			wg.Go(func() { now.Run(sampling) })
+		}
+		m.pass(ctx, sampled, changed)
+		end()
+		wg.Wait()
+	}
+}
+
+// pass passes on that there is a sample, until there is another monitor.
+func (m *measuring) pass(ctx context.Context, sampled, changed <-chan struct{}) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-changed:
+			return
+		case <-sampled:
+			select {
+			case m.sampled <- struct{}{}:
+			default: // the one before is still to be looked at
+			}
+		}
+	}
+}
+
+// countable refuses a configuration for one pass that wants several samples in a row
+// of a source that remembers none: such a pass would never act.
+func (m *measuring) countable() error {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if _, remembers := m.source.(load.Historian); remembers || m.source == nil {
+		return nil
+	}
+	var errs []error
+	for _, w := range m.conf.Counted() {
+		if w.For > 1 {
+			errs = append(errs, fmt.Errorf("%s wants %d samples of %s in a row (for), and one pass takes one: a %s remembers nothing (want load.source: prometheus, for: 1, or run without --once)", w.Name, w.For, w.Resource, m.conf.Load.Source))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// LoadNodes implements monitor.Cluster: all nodes, whether they are in scope or not.
+func (m *measuring) LoadNodes() []load.Node {
+	m.mu.Lock()
+	scope := m.conf.Scope()
+	m.mu.Unlock()
+	var out []load.Node
+	for _, n := range m.observer.Nodes() {
+		at := cluster.Node{Name: n.Name, Object: n, Ready: cluster.NodeReady(n)}
+		x := load.Node{
+			Name: n.Name, UID: string(n.UID), Hostname: n.Labels["kubernetes.io/hostname"],
+			Capacity: cluster.ResourcesOf(n.Status.Capacity), Allocatable: cluster.ResourcesOf(n.Status.Allocatable),
+			OutOfScope: !at.Ready || !scope.HasNode(&at) || len(annotation.OfNode(&at).Exclude) > 0,
+		}
+		for _, a := range n.Status.Addresses {
+			if a.Type == "InternalIP" {
+				x.InternalIPs = append(x.InternalIPs, a.Address)
+			}
+		}
+		out = append(out, x)
+	}
+	return out
+}
+
+// Place implements monitor.Cluster.
+func (m *measuring) Place(pod string) (window.Place, bool) { return m.observer.Place(pod) }
+
+// Served implements web.Loads.
+func (m *measuring) Served() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.monitor != nil && m.conf.Web.Watcher
+}
+
+// Source implements web.Loads.
+func (m *measuring) Source() string {
+	if now, _ := m.current(); now != nil {
+		return now.Source()
+	}
+	return ""
+}
+
+// Loads implements web.Loads.
+func (m *measuring) Loads() ([]window.NodeLoads, time.Duration, time.Time) {
+	if now, _ := m.current(); now != nil {
+		return now.Loads()
+	}
+	return nil, 0, time.Time{}
+}

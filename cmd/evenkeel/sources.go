@@ -1,0 +1,56 @@
+package main
+
+import (
+	"fmt"
+	"time"
+
+	"k8s.io/client-go/rest"
+
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/load"
+	"github.com/evenkeel-project/evenkeel/load/fetch"
+	"github.com/evenkeel-project/evenkeel/load/loadwatcher"
+	"github.com/evenkeel-project/evenkeel/load/metricsserver"
+	"github.com/evenkeel-project/evenkeel/load/prometheus"
+)
+
+// sourceOf makes the source that a checked configuration names.
+func sourceOf(conf *config.Config, rc *rest.Config) (load.Source, error) {
+	l := conf.Load
+	source, err := load.Source(nil), error(nil)
+	switch l.Source {
+	case config.SourceMetricsServer:
+		source, err = metricsserver.New(rc, metricsserver.Options{Timeout: time.Duration(l.MetricsServer.Timeout), MaxAge: time.Duration(l.MaxAge), Now: time.Now})
+	case config.SourcePrometheus:
+		source, err = prometheusOf(conf)
+	case config.SourceLoadWatcher:
+		source, err = watcherOf(conf)
+	default:
+		err = fmt.Errorf("%s is no source of usage", l.Source)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("load.%s: %w", l.Source, err)
+	}
+	return source, nil
+}
+
+func prometheusOf(conf *config.Config) (load.Source, error) {
+	p := conf.Load.Prometheus
+	client, err := fetch.New(fetch.Options{TokenFile: p.TokenFile, CAFile: p.CAFile, CertFile: p.CertFile, KeyFile: p.KeyFile, InsecureSkipVerify: p.InsecureSkipVerify})
+	if err != nil {
+		return nil, err
+	}
+	return prometheus.New(prometheus.Options{
+		URL: p.URL, Preset: prometheus.Preset(p.Preset), RateWindow: time.Duration(p.RateWindow), Queries: p.Queries, PodQueries: p.PodQueries, Freshness: p.Freshness, Rules: conf.RuleQueries(),
+		NodeLabel: p.NodeLabel, Timeout: time.Duration(p.Timeout), MaxAge: time.Duration(conf.Load.MaxAge), Client: client, Now: time.Now,
+	})
+}
+
+func watcherOf(conf *config.Config) (load.Source, error) {
+	l := conf.Load.LoadWatcher
+	client, err := fetch.New(fetch.Options{TokenFile: l.TokenFile, CAFile: l.CAFile})
+	if err != nil {
+		return nil, err
+	}
+	return loadwatcher.New(loadwatcher.Options{URL: l.URL, Timeout: time.Duration(l.Timeout), MaxAge: time.Duration(conf.Load.MaxAge), Client: client, Now: time.Now})
+}

@@ -1,0 +1,203 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/evenkeel-project/evenkeel/hints/pressure"
+	"github.com/evenkeel-project/evenkeel/load/promql"
+	"github.com/evenkeel-project/evenkeel/spelling"
+)
+
+// memoryAvailable is what is left of a node's memory, in bytes, as the kubelet
+// counts it: its capacity without the working set.
+const memoryAvailable = "memory.available"
+
+// minTTL is as long as a look for hints that have expired may take to come.
+const minTTL = 10 * time.Second
+
+func (c *Config) checkHints(e *mistakes) {
+	h := &c.Hints
+	if h.Label.Key != "" {
+		hintKey(e, "hints.label.key", h.Label.Key)
+		if h.Label.Value == "" || len(validation.IsValidLabelValue(h.Label.Value)) > 0 {
+			e.field("hints.label.value", "%q is not the value of a label (want letters, digits, dashes, dots and underscores)", h.Label.Value)
+		}
+	}
+	hintKey(e, "hints.taint.key", h.Taint.Key)
+	for i, key := range h.SkipTaints {
+		if len(validation.IsQualifiedName(key)) > 0 {
+			e.field(fmt.Sprintf("hints.skipTaints[%d]", i), "%q is not the key of a taint (such as node-role.kubernetes.io/control-plane)", key)
+		}
+	}
+	fraction(e, "hints.maxHintedFrac", h.MaxHintedFrac)
+	if h.TTL < Duration(minTTL) {
+		e.field("hints.ttl", "%s is too short to be renewed in time (want %s or more)", h.TTL, Duration(minTTL))
+	}
+	if h.For < 1 {
+		e.field("hints.for", "%d is too small (want 1 or more samples in a row)", h.For)
+	}
+	if h.ClearMargin != 0 {
+		fraction(e, "hints.clearMargin", h.ClearMargin)
+	}
+	c.checkRules(e)
+	if h.Enabled {
+		c.checkEnabled(e)
+	}
+}
+
+// checkEnabled checks what only matters where hints are wanted.
+func (c *Config) checkEnabled(e *mistakes) {
+	h := &c.Hints
+	if h.Label.Key == "" && !h.Taint.Enabled {
+		e.field("hints.enabled", "there is nothing to put on nodes (want hints.label.key, or hints.taint.enabled: true)")
+	}
+	if len(h.Rules) == 0 && h.RulesFile == "" {
+		e.field("hints.enabled", "there are no rules (want hints.rules, such as [{name: cpu, resource: cpu, above: 0.80}])")
+	}
+	switch {
+	case c.Load.Source == "requests":
+		e.field("hints.enabled", "load.source is requests: nothing is measured (want metricsServer, prometheus or loadWatcher)")
+	case c.Load.Source != "prometheus" && h.RulesFile != "":
+		e.field("hints.rulesFile", "its rules are queries, which load.source: %s cannot answer (want prometheus)", c.Load.Source)
+	}
+	for i, r := range h.Rules {
+		path := fmt.Sprintf("hints.rules[%d]", i)
+		switch {
+		case c.Load.Source == "requests":
+		case r.PromQL != "" && c.Load.Source != "prometheus":
+			e.field(path+".promql", "load.source: %s cannot answer it (want prometheus, or resource: cpu or memory)", c.Load.Source)
+		case r.Resource == memoryAvailable && c.Load.Source == "loadWatcher":
+			e.field(path+".resource", "load.source: loadWatcher does not tell it (want metricsServer or prometheus)")
+		}
+	}
+}
+
+// hintKey: labels and taints of others are not for us to write, and under our own
+// prefix every key has one meaning.
+func hintKey(e *mistakes, path, key string) {
+	prefix, _, _ := strings.Cut(key, "/")
+	switch {
+	case len(validation.IsQualifiedName(key)) > 0:
+		e.field(path, "%q is not a key (such as %s)", key, pressure.Key)
+	case prefix == "evenkeel.io" && key != pressure.Key:
+		e.field(path, "%s means something else, or nothing (want %s, or a key without this prefix)", key, pressure.Key)
+	case prefix != key && (strings.HasSuffix("."+prefix, ".kubernetes.io") || strings.HasSuffix("."+prefix, ".k8s.io")):
+		e.field(path, "%s belongs to Kubernetes (want a key of your own, or %s)", key, pressure.Key)
+	}
+}
+
+// checkRules checks the rules and makes them what they are used as.
+func (c *Config) checkRules(e *mistakes) {
+	names := map[string]string{}
+	add := func(r pressure.Rule, path string) string {
+		if first, twice := names[r.Name]; twice && r.Name != "" {
+			return first
+		}
+		names[r.Name] = path
+		c.rules = append(c.rules, r)
+		return ""
+	}
+	c.rules = nil
+	for i, r := range c.Hints.Rules {
+		path := fmt.Sprintf("hints.rules[%d]", i)
+		if !ruleName(r.Name) {
+			e.field(path+".name", "%q cannot name a rule (want letters, digits, dashes, dots and underscores, at most 63)", r.Name)
+		}
+		c.checkMeasured(e, path, r)
+		checkLevels(e, path, r)
+		if r.For < 0 || r.For == 0 && e.at[path+".for"] != nil {
+			e.field(path+".for", "%d is too small (want 1 or more samples in a row)", r.For)
+		}
+		if first := add(c.Hints.rule(r), path); first != "" {
+			e.field(path+".name", "%s is the name of %s already", r.Name, first)
+		}
+	}
+	if c.Hints.RulesFile == "" {
+		return
+	}
+	path, data, ok := c.beside(e, "hints.rulesFile", c.Hints.RulesFile)
+	if !ok {
+		return
+	}
+	file, err := loadRuleFile(path, data, c.Load.Prometheus.NodeLabel)
+	if err != nil {
+		e.more = append(e.more, err)
+		return
+	}
+	for _, r := range file.rules() {
+		if first := add(c.Hints.rule(r), "hints.rulesFile"); first != "" {
+			e.field("hints.rulesFile", "%s is the name of %s already", r.Name, first)
+		}
+	}
+}
+
+func ruleName(name string) bool { return name != "" && len(validation.IsValidLabelValue(name)) == 0 }
+
+// checkMeasured checks what a rule compares.
+func (c *Config) checkMeasured(e *mistakes, path string, r HintRule) {
+	known := []string{"cpu", "memory", memoryAvailable}
+	for name := range c.Load.Prometheus.Queries {
+		known = append(known, name)
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
+	switch {
+	case r.PromQL != "" && r.Resource != "":
+		e.field(path+".promql", "want either resource or promql")
+	case r.PromQL != "":
+		if err := checkQuery(r.PromQL, c.Load.Prometheus.NodeLabel); err != nil {
+			e.field(path+".promql", "%v", err)
+		}
+	case e.unread[path+".promql"]:
+	case r.Resource == "":
+		e.field(path, "want resource (%s) or promql", strings.Join(known, ", "))
+	case !slices.Contains(known, r.Resource):
+		e.field(path+".resource", "unknown resource %q%s (want one of %s, or promql)", r.Resource, spelling.DidYouMean(r.Resource, known), strings.Join(known, ", "))
+	}
+}
+
+func checkQuery(text, nodeLabel string) error {
+	q, err := promql.Parse(text)
+	if err != nil {
+		return err
+	}
+	return q.Keeps(nodeLabel)
+}
+
+// checkLevels checks the levels of a rule. Those of cpu and memory are fractions of
+// allocatable; of anything else, whatever is measured.
+func checkLevels(e *mistakes, path string, r HintRule) {
+	level, clear, name, clears, other, otherClears := r.Above, r.ClearBelow, "above", "clearBelow", r.Below, r.ClearAbove
+	if r.Below != nil {
+		level, clear, name, clears, other, otherClears = r.Below, r.ClearAbove, "below", "clearAbove", r.Above, r.ClearBelow
+	}
+	switch {
+	case e.unread[path+".above"] || e.unread[path+".below"]:
+		return
+	case level == nil:
+		e.field(path, "want above or below")
+		return
+	case other != nil:
+		e.field(path, "want either above or below; for both write two rules")
+		return
+	case otherClears != nil:
+		e.field(path, "%s goes with %s", map[string]string{"above": "clearAbove", "below": "clearBelow"}[name], map[string]string{"above": "below", "below": "above"}[name])
+	}
+	if r.Resource == "cpu" || r.Resource == "memory" {
+		fraction(e, path+"."+name, *level)
+		if clear != nil {
+			fraction(e, path+"."+clears, *clear)
+		}
+	}
+	if r.Resource == memoryAvailable && *level < 1<<20 {
+		e.field(path+"."+name, "%s is less than a MiB (want bytes, such as 1073741824 for 1 GiB)", number(*level))
+	}
+	if clear != nil && (name == "above" && *clear > *level || name == "below" && *clear < *level) {
+		e.field(path+"."+clears, "%s is beyond %s: %s already (want it on the other side, so that the hint does not come and go)", number(*clear), name, number(*level))
+	}
+}

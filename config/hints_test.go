@@ -1,0 +1,131 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/hints/pressure"
+	"github.com/evenkeel-project/evenkeel/internal/golden"
+)
+
+const byPrometheus = minimal + "load: {source: prometheus, prometheus: {url: http://prometheus:9090}}\n"
+
+func load(t *testing.T, text string) *config.Config {
+	t.Helper()
+	c, err := config.Load("config.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// TestLevelsOfRules: what is named, and what applies where nothing is.
+func TestLevelsOfRules(t *testing.T) {
+	c := load(t, byPrometheus+`hints:
+  enabled: true
+  for: 2
+  taint: {enabled: true}
+  rules:
+  - {name: cpu, resource: cpu, above: 0.80, clearBelow: 0.70, for: 3}
+  - {name: plain, resource: memory, above: 0.80}
+  - {name: seventy, promql: "avg by (instance) (x) * 100", above: 70, clearBelow: 60}
+  - {name: negative, promql: "x", above: -10}
+  - {name: available, resource: memory.available, below: 1073741824}
+`)
+	want := []pressure.Rule{
+		{Name: "cpu", Resource: "cpu", Enter: 0.8, Leave: 0.7, For: 3},
+		{Name: "plain", Resource: "memory", Enter: 0.8, Leave: 0.8 - 0.8*0.1, For: 2},
+		{Name: "seventy", Resource: "rule:seventy", Query: "avg by (instance) (x) * 100", Enter: 70, Leave: 60, For: 2},
+		{Name: "negative", Resource: "rule:negative", Query: "x", Enter: -10, Leave: -11, For: 2},
+		{Name: "available", Resource: "memory.available", Enter: 1 << 30, Leave: (1 << 30) * 1.1, Below: true, For: 2},
+	}
+	if d := cmp.Diff(want, c.HintRules(), cmp.Comparer(near)); d != "" {
+		t.Error(d)
+	}
+	o := c.Pressure()
+	if o.Label != "evenkeel.io/pressure=true" || o.Taint != "evenkeel.io/pressure" || len(o.SkipTaints) != 2 || c.WritesHints() {
+		t.Errorf("%+v, writes %t", o, c.WritesHints())
+	}
+	off := load(t, byPrometheus+"hints: {rules: [{name: cpu, resource: cpu, above: 0.8}]}\n")
+	if len(off.HintRules()) > 0 || len(off.Pressure().Rules) > 0 {
+		t.Error("hints that are not enabled have rules")
+	}
+}
+
+func near(a, b float64) bool { return a-b < 1e-6 && b-a < 1e-6 }
+
+const ruleYAML = `PromJob: {Name: "nodes"}
+Rulename:
+  Node_mem:
+    Promsql: "(1 - (node_memory_MemAvailable_bytes{job='nodes'} / (node_memory_MemTotal_bytes{job='nodes'})))* 100"
+    Threshold: "85"
+  Node_cpu1:
+    Promsql: "(1-(sum(increase(node_cpu_seconds_total{job='nodes',mode='idle'}[1m]))by(instance))/(sum(increase(node_cpu_seconds_total{job='nodes'}[1m]))by(instance)))*100"
+    Threshold: 70
+`
+
+// TestRulesFile: the thresholds of a rule.yaml are in the unit of its queries, and
+// strict; the file is one of those whose changes are noticed.
+func TestRulesFile(t *testing.T) {
+	dir := t.TempDir()
+	write := func(name, text string) string {
+		path := filepath.Join(dir, name)
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		return path
+	}
+	rules := write("rule.yaml", ruleYAML)
+	file := write("config.yaml", byPrometheus+"hints: {enabled: true, label: {key: status, value: presure}, rulesFile: rule.yaml}\n")
+	c, err := config.LoadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := c.HintRules()
+	if len(got) != 2 || got[0].Name != "Node_cpu1" || got[0].Enter != 70 || got[0].Leave != 63 || got[1].Enter != 85 || !strings.HasSuffix(got[1].Query, "* 100") {
+		t.Errorf("%+v", got)
+	}
+	if d := cmp.Diff([]string{rules}, c.Named()); d != "" {
+		t.Error(d)
+	}
+	write("rule.yaml", strings.Replace(ruleYAML, "70", "75", 1))
+	again, err := config.LoadFile(file)
+	if err != nil || again.Hash() == c.Hash() {
+		t.Errorf("%v; another threshold has the same hash", err)
+	}
+}
+
+// TestFilesOfOthers: each pair of files is a rule.yaml, or something else, and what
+// `config convert` says or makes of it. What it makes is a valid configuration.
+func TestFilesOfOthers(t *testing.T) {
+	const file = "testdata/convert/convert.txtar"
+	a, err := txtar.ParseFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := 0; i+1 < len(a.Files); i += 2 {
+		in, want := a.Files[i], a.Files[i+1]
+		t.Run(in.Name, func(t *testing.T) {
+			got, err := config.Convert("dir/rule.yaml", in.Data, config.ConvertOptions{PrometheusURL: "http://prometheus:9090"})
+			if err != nil {
+				got = err.Error() + "\n"
+			} else if _, err := config.Load("converted", []byte(got)); err != nil {
+				t.Errorf("what it makes is not valid: %v\n%s", err, got)
+			}
+			if golden.Update() {
+				a.Files[i+1].Data = []byte(got)
+			} else if d := cmp.Diff(string(want.Data), got); d != "" {
+				t.Error(d)
+			}
+		})
+	}
+	if golden.Update() {
+		golden.Write(t, file, txtar.Format(a))
+	}
+}

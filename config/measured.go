@@ -1,0 +1,76 @@
+package config
+
+import (
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/load/window"
+	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
+)
+
+// Web is what is served beside health and metrics.
+type Web struct {
+	// Watcher serves what nodes use as a load-watcher does.
+	Watcher bool `json:"watcher"`
+}
+
+func (c *Config) checkWeb(e *mistakes) {
+	if c.Web.Watcher && c.Load.Source == SourceRequests {
+		e.field("web.watcher", "serves what a source of usage measures, and load.source is %s (want metricsServer, prometheus or loadWatcher there)", SourceRequests)
+	}
+}
+
+// Measures says whether a source of usage is asked.
+func (c *Config) Measures() bool { return c.Load.Source != SourceRequests }
+
+// watcherWindow is the longest that is served to clients of a load-watcher.
+const watcherWindow = 15 * time.Minute
+
+// LoadWindows say what is kept of samples, what is made of them, and which levels are
+// watched.
+func (c *Config) LoadWindows() window.Options {
+	o := window.Options{
+		Source: c.Load.Source, Statistic: window.Statistic(c.Load.Statistic), Window: time.Duration(c.Load.Window),
+		MaxAge: time.Duration(c.Load.MaxAge), Interval: time.Duration(c.Load.Interval),
+	}
+	if c.Web.Watcher {
+		o.KeepNodes = watcherWindow
+	}
+	o.Watches = c.Counted()
+	for _, r := range c.HintRules() {
+		o.Watches = append(o.Watches, window.Watch{Name: r.Watch(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave, Below: r.Below, For: r.For})
+	}
+	return o
+}
+
+// Counted are the levels that strategies want watched, for they count samples.
+func (c *Config) Counted() []window.Watch {
+	var out []window.Watch
+	for _, s := range c.Build() {
+		if l, ok := s.Strategy.(*nodeload.Load); ok {
+			for _, w := range l.Watches() {
+				out = append(out, watchOf(w))
+			}
+		}
+	}
+	return out
+}
+
+// RuleQueries are the queries of rules of hints, by the name of the rule.
+func (c *Config) RuleQueries() map[string]string {
+	out := map[string]string{}
+	for _, r := range c.HintRules() {
+		if r.Query != "" {
+			out[r.Name] = r.Query
+		}
+	}
+	return out
+}
+
+// watchOf: what is measured moves a node out as it moved it in.
+func watchOf(w nodeload.Watch) window.Watch {
+	level, deviation := w.Target, false
+	if level == 0 {
+		level, deviation = w.Deviation, true
+	}
+	return window.Watch{Name: w.Name, Resource: w.Resource, Enter: level, Leave: level, Deviation: deviation, For: w.For}
+}

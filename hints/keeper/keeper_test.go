@@ -1,0 +1,406 @@
+package keeper_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	"k8s.io/utils/clock"
+	testclock "k8s.io/utils/clock/testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/hints/keeper"
+	"github.com/evenkeel-project/evenkeel/hints/pressure"
+	"github.com/evenkeel-project/evenkeel/hints/writer"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// town is a keeper, a fake API server that minds resource versions, and what is
+// measured.
+type town struct {
+	*keeper.Keeper
+	t        *testing.T
+	client   *fake.Clientset
+	clock    *testclock.FakeClock
+	log      bytes.Buffer
+	counts   keeper.Counts
+	mu       sync.Mutex
+	requests []string
+	before   func() // called before each patch is looked at
+	refuse   error
+	hot      map[string]float64 // cpu of nodes above the level
+	cool     []string
+	down     bool
+}
+
+func newTown(t *testing.T, o pressure.Options, nodes ...*corev1.Node) *town {
+	t.Helper()
+	var list []runtime.Object
+	for _, n := range nodes {
+		n.ResourceVersion = "1"
+		list = append(list, n)
+	}
+	w := &town{t: t, client: fake.NewClientset(list...), clock: testclock.NewFakeClock(noon), hot: map[string]float64{}}
+	w.client.PrependReactor("*", "nodes", w.serve)
+	o.Rules = []pressure.Rule{{Name: "cpu", Resource: "cpu", Enter: 0.8, Leave: 0.7, For: 1}}
+	if o.TTL == 0 {
+		o.TTL = 10 * time.Minute
+	}
+	if o.MaxHintedFrac == 0 {
+		o.MaxHintedFrac = 1
+	}
+	w.Keeper = &keeper.Keeper{
+		Nodes: w.nodes, Usage: w.usage, Clock: w.clock, Log: slog.New(slog.NewTextHandler(&w.log, nil)),
+		Writer: writer.New(w.client, clock.RealClock{}, nil), Counted: func(c keeper.Counts) { w.counts = c },
+	}
+	w.Configure(keeper.Options{Options: o})
+	return w
+}
+
+var byBoth = pressure.Options{Label: "status=presure", Taint: pressure.Key}
+
+func named(name string) *corev1.Node {
+	return &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}}
+}
+
+// serve refuses patches of old versions, and gives every write a new one.
+func (w *town) serve(a clienttesting.Action) (bool, runtime.Object, error) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	switch x := a.(type) {
+	case clienttesting.PatchAction:
+		w.requests = append(w.requests, "PATCH "+x.GetName())
+		if w.before != nil {
+			w.before()
+		}
+		if w.refuse != nil {
+			return true, nil, w.refuse
+		}
+		var doc corev1.Node
+		if err := json.Unmarshal(x.GetPatch(), &doc); err != nil {
+			w.t.Error(err)
+		}
+		if doc.ResourceVersion != w.node(x.GetName()).ResourceVersion {
+			return true, nil, apierrors.NewConflict(schema.GroupResource{Resource: "nodes"}, x.GetName(), errors.New("the object has been modified"))
+		}
+		n, err := patched(w.node(x.GetName()), x.GetPatch())
+		if err != nil {
+			w.t.Error(err)
+		}
+		return true, n, w.client.Tracker().Update(corev1.SchemeGroupVersion.WithResource("nodes"), n, "")
+	case clienttesting.GetAction:
+		w.requests = append(w.requests, "GET "+x.GetName())
+	case clienttesting.ListAction:
+		w.requests = append(w.requests, "LIST")
+	}
+	return false, nil, nil
+}
+
+// patched is a merge patch on the parts that hints consist of, and a new version.
+func patched(n *corev1.Node, patch []byte) (*corev1.Node, error) {
+	var p struct {
+		Metadata struct{ Labels, Annotations map[string]*string }
+		Spec     *struct{ Taints []corev1.Taint }
+	}
+	if err := json.Unmarshal(patch, &p); err != nil {
+		return nil, err
+	}
+	out := n.DeepCopy()
+	merge := func(into *map[string]string, diff map[string]*string) {
+		for k, v := range diff {
+			if v == nil {
+				delete(*into, k)
+				continue
+			}
+			if *into == nil {
+				*into = map[string]string{}
+			}
+			(*into)[k] = *v
+		}
+	}
+	merge(&out.Labels, p.Metadata.Labels)
+	merge(&out.Annotations, p.Metadata.Annotations)
+	if p.Spec != nil {
+		out.Spec.Taints = p.Spec.Taints
+	}
+	renew(out)
+	return out, nil
+}
+
+func (w *town) node(name string) *corev1.Node {
+	o, err := w.client.Tracker().Get(corev1.SchemeGroupVersion.WithResource("nodes"), "", name)
+	if err != nil {
+		return nil
+	}
+	return o.(*corev1.Node)
+}
+
+func (w *town) nodes() []*corev1.Node {
+	o, err := w.client.Tracker().List(corev1.SchemeGroupVersion.WithResource("nodes"), corev1.SchemeGroupVersion.WithKind("Node"), "")
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	list := o.(*corev1.NodeList)
+	var out []*corev1.Node
+	for i := range list.Items {
+		out = append(out, &list.Items[i])
+	}
+	return out
+}
+
+func (w *town) edit(name string, f func(*corev1.Node)) {
+	n := w.node(name).DeepCopy()
+	f(n)
+	renew(n)
+	if err := w.client.Tracker().Update(corev1.SchemeGroupVersion.WithResource("nodes"), n, ""); err != nil {
+		w.t.Error(err)
+	}
+}
+
+func renew(n *corev1.Node) {
+	v, _ := strconv.Atoi(n.ResourceVersion)
+	n.ResourceVersion = strconv.Itoa(v + 1)
+}
+
+func (w *town) usage() *cluster.Usage {
+	now := w.clock.Now()
+	if w.down {
+		return &cluster.Usage{}
+	}
+	u := &cluster.Usage{SampledAt: now}
+	for name, v := range w.hot {
+		u.Nodes = append(u.Nodes, cluster.NodeUsage{Name: name, At: now, Used: map[string]int64{"cpu": 1}})
+		u.Marks = append(u.Marks, cluster.Mark{Watch: "hints/cpu", Node: name, Resource: "cpu", Hot: true, Value: v})
+	}
+	for _, name := range w.cool {
+		u.Nodes = append(u.Nodes, cluster.NodeUsage{Name: name, At: now, Used: map[string]int64{"cpu": 1}})
+	}
+	return u
+}
+
+// look is a look after d, and returns the requests that it made.
+func (w *town) look(d time.Duration) []string {
+	w.clock.Step(d)
+	w.requests = nil
+	w.Look(w.t.Context())
+	return w.requests
+}
+
+func (w *town) taints(name string) (out []string) {
+	for _, t := range w.node(name).Spec.Taints {
+		out = append(out, t.ToString())
+	}
+	slices.Sort(out)
+	return out
+}
+
+// TestThreeUnchangedSamplesWriteNothing: one write for each hinted node, without
+// reading it first, and none for what stays as it is.
+func TestThreeUnchangedSamplesWriteNothing(t *testing.T) {
+	w := newTown(t, byBoth, named("n1"), named("n2"), named("n3"))
+	w.hot = map[string]float64{"n1": 0.9, "n3": 0.95}
+	w.cool = []string{"n2"}
+	got := w.look(0)
+	if slices.Sort(got); !slices.Equal(got, []string{"PATCH n1", "PATCH n3"}) {
+		t.Errorf("the first sample made %v", got)
+	}
+	for i := range 3 {
+		if got := w.look(time.Minute); len(got) > 0 {
+			t.Errorf("unchanged sample %d made %v", i+1, got)
+		}
+	}
+	if n := w.node("n1"); n.Labels["status"] != "presure" || w.node("n2").Labels != nil {
+		t.Errorf("n1 has %v, n2 %v", n.Labels, w.node("n2").Labels)
+	}
+	if w.counts.ByRule["cpu"] != 2 || w.counts.Written != 0 {
+		t.Errorf("counted %+v", w.counts)
+	}
+}
+
+// TestAForeignTaintSurvives that somebody writes between our look and our write, when
+// the hint is put, renewed and taken away.
+func TestAForeignTaintSurvives(t *testing.T) {
+	w := newTown(t, byBoth, named("n1"), named("n2"))
+	w.hot, w.cool = map[string]float64{"n1": 0.9}, []string{"n2"}
+	writes := 0
+	w.before = func() {
+		if writes++; writes%2 == 1 {
+			w.edit("n1", func(n *corev1.Node) {
+				n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: fmt.Sprint("other-", writes), Effect: corev1.TaintEffectNoSchedule})
+			})
+		}
+	}
+	again := []string{"PATCH n1", "GET n1", "PATCH n1"}
+	if got := w.look(0); !slices.Equal(got, again) {
+		t.Errorf("putting it made %v", got)
+	}
+	if got := w.look(6 * time.Minute); !slices.Equal(got, again) {
+		t.Errorf("renewing it made %v", got)
+	}
+	if got, want := w.taints("n1"), []string{"evenkeel.io/pressure:PreferNoSchedule", "other-1:NoSchedule", "other-3:NoSchedule"}; !slices.Equal(got, want) {
+		t.Errorf("taints %v, want %v", got, want)
+	}
+	w.hot, w.cool = nil, []string{"n1", "n2"}
+	if got := w.look(time.Minute); !slices.Equal(got, again) {
+		t.Errorf("taking it away made %v", got)
+	}
+	if got, want := w.taints("n1"), []string{"other-1:NoSchedule", "other-3:NoSchedule", "other-5:NoSchedule"}; !slices.Equal(got, want) || len(w.node("n1").Annotations)+len(w.node("n1").Labels) > 0 {
+		t.Errorf("taints %v, want %v; %v %v", got, want, w.node("n1").Annotations, w.node("n1").Labels)
+	}
+}
+
+// TestASourceThatGoesDown: with a time to live of 5 minutes hints are kept at 4
+// minutes and gone at 6; no node gets one meanwhile.
+func TestASourceThatGoesDown(t *testing.T) {
+	o := byBoth
+	o.TTL = 5 * time.Minute
+	w := newTown(t, o, named("n1"), named("n2"))
+	w.hot, w.cool = map[string]float64{"n1": 0.9}, []string{"n2"}
+	w.look(0)
+	w.look(2 * time.Minute)
+	w.down = true
+	for range 24 { // to 4 minutes
+		w.look(10 * time.Second)
+	}
+	if w.node("n1").Labels["status"] != "presure" || len(w.taints("n1")) != 1 || w.counts.Held != 1 {
+		t.Errorf("at 4 minutes n1 has %v %v, counted %+v", w.node("n1").Labels, w.taints("n1"), w.counts)
+	}
+	for range 12 {
+		w.look(10 * time.Second)
+	}
+	if n := w.node("n1"); len(n.Labels)+len(n.Annotations)+len(w.taints("n1")) > 0 {
+		t.Errorf("at 6 minutes n1 has %v %v %v", n.Labels, n.Annotations, w.taints("n1"))
+	}
+	if got := strings.Count(w.log.String(), "nothing is known of hinted nodes"); got != 1 {
+		t.Errorf("said %d times that nothing is known\n%s", got, w.log.String())
+	}
+}
+
+// TestADryRunWritesNothing, and says each thing once.
+func TestADryRunWritesNothing(t *testing.T) {
+	w := newTown(t, byBoth, named("n1"), named("n2"))
+	w.Configure(keeper.Options{DryRun: true, Options: pressure.Options{
+		Label: "status=presure", MaxHintedFrac: 1, TTL: time.Minute,
+		Rules: []pressure.Rule{{Name: "cpu", Resource: "cpu", Enter: 0.8, Leave: 0.7}},
+	}})
+	w.hot = map[string]float64{"n1": 0.9}
+	for range 3 {
+		if got := w.look(10 * time.Second); len(got) > 0 {
+			t.Errorf("made %v", got)
+		}
+	}
+	if got := strings.Count(w.log.String(), "dry run: a pressure hint is written"); got != 1 || w.counts.ByRule["cpu"] != 1 {
+		t.Errorf("said %d times; counted %+v\n%s", got, w.counts, w.log.String())
+	}
+}
+
+// TestAMissingPermissionIsSaidOnce, and not asked about at every look.
+func TestAMissingPermissionIsSaidOnce(t *testing.T) {
+	w := newTown(t, byBoth, named("n1"), named("n2"))
+	w.hot = map[string]float64{"n1": 0.9, "n2": 0.9}
+	w.refuse = apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "n1", errors.New("no"))
+	asked := 0
+	for range 30 { // five minutes
+		asked += len(w.look(10 * time.Second))
+	}
+	if asked != 2*4 { // at 10, 30, 70 and 150 s
+		t.Errorf("asked %d times, want 8", asked)
+	}
+	if got := strings.Count(w.log.String(), "permission to patch nodes is missing"); got != 1 {
+		t.Errorf("said %d times\n%s", got, w.log.String())
+	}
+	w.refuse = nil
+	for range 31 {
+		w.look(10 * time.Second)
+	}
+	if w.counts.ByRule["cpu"] != 2 || w.node("n1").Labels["status"] != "presure" {
+		t.Errorf("with the permission %+v", w.counts)
+	}
+}
+
+// TestWithoutRulesOnlyExpiredHintsGo: hints that are turned off are not renewed, and
+// those of another release are left while they live.
+func TestWithoutRulesOnlyExpiredHintsGo(t *testing.T) {
+	w := newTown(t, byBoth, named("n1"), named("n2"))
+	w.hot = map[string]float64{"n1": 0.9}
+	w.look(0)
+	w.Configure(keeper.Options{})
+	if got := w.look(9 * time.Minute); len(got) > 0 || w.node("n1").Labels["status"] != "presure" {
+		t.Errorf("before it expires: %v", got)
+	}
+	if got := w.look(2 * time.Minute); !slices.Equal(got, []string{"PATCH n1"}) || len(w.node("n1").Labels) > 0 {
+		t.Errorf("after it expires: %v, %v", got, w.node("n1").Labels)
+	}
+}
+
+// TestRunLooksAtEachSample, and in between.
+func TestRunLooksAtEachSample(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var looks []time.Duration
+		begun := time.Now()
+		k := &keeper.Keeper{Clock: clock.RealClock{}, Log: slog.New(slog.DiscardHandler), Nodes: func() []*corev1.Node {
+			looks = append(looks, time.Since(begun))
+			return nil
+		}, Usage: func() *cluster.Usage { return nil }}
+		ctx, cancel := context.WithCancel(t.Context())
+		sampled := make(chan struct{})
+		ended := make(chan struct{})
+		go func() { defer close(ended); k.Run(ctx, sampled) }()
+		synctest.Wait()
+		time.Sleep(3 * time.Second)
+		sampled <- struct{}{}
+		time.Sleep(keeper.Every)
+		synctest.Wait()
+		cancel()
+		<-ended
+		if want := []time.Duration{0, 3 * time.Second, keeper.Every}; !slices.Equal(looks, want) {
+			t.Errorf("looked at %v, want %v", looks, want)
+		}
+	})
+}
+
+// TestADryRunDoesNotTurnIntoWritesInItsMiddle: it holds the Lease of dry runs.
+func TestADryRunDoesNotTurnIntoWritesInItsMiddle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTown(t, byBoth, named("n1"), named("n2"))
+		w.Clock, w.hot = clock.RealClock{}, map[string]float64{"n1": 0.9}
+		live := pressure.Options{Label: "status=presure", MaxHintedFrac: 1, TTL: time.Hour, Rules: []pressure.Rule{{Name: "cpu", Resource: "cpu", Enter: 0.8}}}
+		w.clock.SetTime(time.Now())
+		w.Configure(keeper.Options{Options: live, DryRun: true})
+		for _, want := range []int{0, 1} {
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan struct{})
+			go func() { defer close(ended); w.Run(ctx, nil) }()
+			synctest.Wait()
+			w.Configure(keeper.Options{Options: live})
+			time.Sleep(2 * keeper.Every)
+			synctest.Wait()
+			cancel()
+			<-ended
+			if len(w.requests) != want {
+				t.Errorf("%v, want %d", w.requests, want)
+			}
+		}
+	})
+}

@@ -1,0 +1,78 @@
+package keeper
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/hints/pressure"
+)
+
+// news reports whether text is not what was said last about a subject. Looks come
+// every few seconds, and what stays as it is, is said once.
+func (k *Keeper) news(subject, text string) bool {
+	if k.said[subject] == text {
+		return false
+	}
+	k.said[subject] = text
+	return text != ""
+}
+
+// say tells what keeps nodes from being hinted, or hints from being judged.
+func (k *Keeper) say(o Options, d pressure.Decision) {
+	var foreign []string
+	for _, f := range d.Foreign {
+		foreign = append(foreign, f.Node+": "+f.What)
+	}
+	if k.news("foreign", strings.Join(foreign, "\n")) {
+		k.Log.Warn("labels or taints under the keys of hints are somebody else's and are left alone", "count", len(foreign), "nodes", few(foreign))
+	}
+	if k.news("held", strings.Join(d.Held, " ")) {
+		k.Log.Warn("nothing is known of hinted nodes; their hints stay until they expire", "count", len(d.Held), "nodes", few(d.Held))
+	}
+	if k.news("capped", strings.Join(d.Capped, " ")) {
+		k.Log.Info("more nodes are hot than may be hinted; the hottest are", "maxHintedFrac", o.MaxHintedFrac, "count", len(d.Capped), "without", few(d.Capped))
+	}
+}
+
+// wouldWrite is write for a dry run.
+func (k *Keeper) wouldWrite(changes []pressure.Change) {
+	now := map[string]string{}
+	for _, c := range changes {
+		text := "none"
+		if c.Hint != nil {
+			text = fmt.Sprint(c.Hint.Rules(), c.Hint.What())
+		}
+		now[c.Node] = text
+	}
+	for _, c := range changes {
+		if k.news("would "+c.Node, now[c.Node]) {
+			k.tell("dry run: ", c.Node, c.Hint)
+		}
+	}
+	maps.DeleteFunc(k.said, func(subject, _ string) bool {
+		node, would := strings.CutPrefix(subject, "would ")
+		return would && now[node] == ""
+	})
+}
+
+// tell says what becomes of a node; mood tells a dry run from what is done.
+func (k *Keeper) tell(mood, node string, h *pressure.Hint) {
+	if h == nil {
+		k.Log.Info(mood+"the pressure hint goes", "node", node)
+		return
+	}
+	k.Log.Info(mood+"a pressure hint is written", "node", node, "rules", h.Rules(), "value", h.Value, "hint", h.What(), "expires", h.Expires.UTC())
+}
+
+// complain says which nodes could not be written, once for each reason.
+func (k *Keeper) complain(failures map[string][]string) {
+	var text []string
+	for _, reason := range slices.Sorted(maps.Keys(failures)) {
+		text = append(text, few(failures[reason])+": "+reason)
+	}
+	if k.news("failed", strings.Join(text, "; ")) {
+		k.Log.Error("pressure hints could not be written; it is tried again", "error", strings.Join(text, "; "))
+	}
+}

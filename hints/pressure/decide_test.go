@@ -1,0 +1,261 @@
+package pressure_test
+
+import (
+	"bufio"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/rogpeppe/go-internal/txtar"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/hints/pressure"
+	"github.com/evenkeel-project/evenkeel/internal/golden"
+)
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// TestStories tells what happens on nodes over time; each file is one story. The
+// format:
+//
+//	options            YAML, pressure.Options
+//	nodes              YAML, a list of nodes
+//	story              lines: a time, and what is measured then: NODE RULE VALUE, where
+//	                   a trailing ! is a hot mark and ? one that was just begun; "down"
+//	                   where nothing is known; "node NAME: ..." edits a node
+//	want               what is written at each time, and what stands then
+func TestStories(t *testing.T) {
+	files, err := filepath.Glob("testdata/*.txtar")
+	if err != nil || len(files) < 8 {
+		t.Fatalf("%d stories: %v", len(files), err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
+			a, err := txtar.ParseFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(a.Comment) == 0 {
+				t.Error("does not say what it shows")
+			}
+			s := newStory(t, a)
+			got := s.tell()
+			for i, f := range a.Files {
+				if f.Name != "want" {
+					continue
+				}
+				if golden.Update() {
+					a.Files[i].Data = []byte(got)
+					golden.Write(t, file, txtar.Format(a))
+				} else if d := cmp.Diff(string(f.Data), got); d != "" {
+					t.Errorf("%s%s", a.Comment, d)
+				}
+			}
+		})
+	}
+}
+
+type story struct {
+	t     *testing.T
+	opts  pressure.Options
+	nodes map[string]*corev1.Node
+	lines []string
+	seen  pressure.Seen
+	out   strings.Builder
+}
+
+func newStory(t *testing.T, a *txtar.Archive) *story {
+	s := &story{t: t, nodes: map[string]*corev1.Node{}, seen: pressure.Seen{}}
+	s.opts = pressure.Options{MaxHintedFrac: 1, TTL: 10 * time.Minute, SkipTaints: []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"}}
+	for _, f := range a.Files {
+		switch f.Name {
+		case "options":
+			s.options(f.Data)
+		case "nodes":
+			var list []*corev1.Node
+			if err := yaml.UnmarshalStrict(f.Data, &list); err != nil {
+				t.Fatal(err)
+			}
+			for _, n := range list {
+				if n.Status.Allocatable == nil {
+					n.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("4"), "memory": resource.MustParse("4Gi")}
+				}
+				s.nodes[n.Name] = n
+			}
+		case "story":
+			s.lines = strings.Split(strings.TrimSpace(string(f.Data)), "\n")
+		}
+	}
+	return s
+}
+
+// options reads those of a story: durations are words there.
+func (s *story) options(text []byte) {
+	var o struct {
+		Label, Taint, TTL string
+		Frac              float64
+		Rules             []pressure.Rule
+	}
+	if err := yaml.UnmarshalStrict(text, &o); err != nil {
+		s.t.Fatal(err)
+	}
+	s.opts.Label, s.opts.Taint, s.opts.Rules = o.Label, o.Taint, o.Rules
+	if o.Frac > 0 {
+		s.opts.MaxHintedFrac = o.Frac
+	}
+	if o.TTL != "" {
+		d, err := time.ParseDuration(o.TTL)
+		if err != nil {
+			s.t.Fatal(err)
+		}
+		s.opts.TTL = d
+	}
+}
+
+func (s *story) tell() string {
+	for _, line := range s.lines {
+		at, what, found := strings.Cut(strings.TrimSpace(line), " ")
+		d, err := time.ParseDuration(at)
+		if err != nil || !found {
+			s.t.Fatalf("%q: %v", line, err)
+		}
+		now := noon.Add(d)
+		if name, edit, ok := strings.Cut(strings.TrimPrefix(what, "node "), ": "); ok {
+			s.edit(name, edit)
+			continue
+		}
+		usage := s.usage(what, now)
+		d1 := s.opts.Decide(slices.Collect(maps.Values(s.nodes)), usage, s.seen, now)
+		fmt.Fprintf(&s.out, "%s %s\n", at, what)
+		s.carryOut(d1)
+		for _, f := range d1.Foreign {
+			fmt.Fprintf(&s.out, "  %s: somebody else's %s stays\n", f.Node, f.What)
+		}
+		for _, name := range d1.Capped {
+			fmt.Fprintf(&s.out, "  %s: hot, but not among the hottest\n", name)
+		}
+		for _, name := range d1.Held {
+			fmt.Fprintf(&s.out, "  %s: held\n", name)
+		}
+		s.stands()
+	}
+	return s.out.String()
+}
+
+// carryOut makes the changes, and checks that they are all that was to do.
+func (s *story) carryOut(d pressure.Decision) {
+	for _, c := range d.Changes {
+		n := s.nodes[c.Node]
+		var out *corev1.Node
+		var changed bool
+		if c.Hint == nil {
+			out, changed = pressure.Take(n)
+			fmt.Fprintf(&s.out, "  write %s: no hint\n", c.Node)
+		} else {
+			out, changed = pressure.Put(n, *c.Hint)
+			h, _ := pressure.Of(out)
+			fmt.Fprintf(&s.out, "  write %s: %s\n", c.Node, out.Annotations[pressure.Key])
+			if h.What() == "" {
+				s.t.Errorf("%s is written without a hint", c.Node)
+			}
+		}
+		if !changed {
+			s.t.Errorf("%s is to be written and does not change", c.Node)
+		}
+		s.nodes[c.Node] = out
+	}
+	var want []pressure.Hint
+	for _, name := range slices.Sorted(maps.Keys(s.nodes)) {
+		if h, ours := pressure.Of(s.nodes[name]); ours {
+			want = append(want, h)
+		}
+	}
+	if diff := cmp.Diff(want, d.Hinted); diff != "" {
+		s.t.Errorf("what is said to stand differs from what does (-stands +said):\n%s", diff)
+	}
+}
+
+func (s *story) stands() {
+	for _, name := range slices.Sorted(maps.Keys(s.nodes)) {
+		n := s.nodes[name]
+		var has []string
+		for _, k := range slices.Sorted(maps.Keys(n.Labels)) {
+			has = append(has, k+"="+n.Labels[k])
+		}
+		for _, t := range n.Spec.Taints {
+			has = append(has, t.ToString())
+		}
+		if len(has) > 0 {
+			fmt.Fprintf(&s.out, "  %s %s\n", name, strings.Join(has, " "))
+		}
+	}
+}
+
+// edit is what somebody else does to a node: label K=V, taint K, annotate K=V, cordon.
+func (s *story) edit(name, what string) {
+	n := s.nodes[name].DeepCopy()
+	verb, arg, _ := strings.Cut(what, " ")
+	k, v, _ := strings.Cut(arg, "=")
+	switch verb {
+	case "label":
+		metav1.SetMetaDataLabel(&n.ObjectMeta, k, v)
+	case "unlabel":
+		delete(n.Labels, k)
+	case "annotate":
+		metav1.SetMetaDataAnnotation(&n.ObjectMeta, k, v)
+	case "taint":
+		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: arg, Effect: corev1.TaintEffectNoSchedule})
+	case "cordon":
+		n.Spec.Unschedulable = true
+	default:
+		s.t.Fatalf("unknown edit %q", what)
+	}
+	s.nodes[name] = n
+}
+
+// usage is what a line says was measured.
+func (s *story) usage(what string, now time.Time) *cluster.Usage {
+	if what == "down" {
+		return nil
+	}
+	u := &cluster.Usage{SampledAt: now}
+	used := map[string]map[string]int64{}
+	words := bufio.NewScanner(strings.NewReader(what))
+	words.Split(bufio.ScanWords)
+	for words.Scan() {
+		node := words.Text()
+		words.Scan()
+		name := words.Text()
+		i := slices.IndexFunc(s.opts.Rules, func(r pressure.Rule) bool { return r.Name == name })
+		words.Scan()
+		text := words.Text()
+		v, err := strconv.ParseFloat(strings.TrimRight(text, "!?"), 64)
+		if err != nil || i < 0 {
+			s.t.Fatalf("%q: %v", what, err)
+		}
+		r := s.opts.Rules[i]
+		if used[node] == nil {
+			used[node] = map[string]int64{}
+		}
+		used[node][r.Resource] = int64(v * 1e6)
+		m := cluster.Mark{Watch: r.Watch(), Node: node, Resource: r.Resource, Of: 1, Value: v}
+		m.Hot, m.Fresh = strings.HasSuffix(text, "!"), strings.HasSuffix(text, "?")
+		if m.Hot || m.Fresh {
+			u.Marks = append(u.Marks, m)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(used)) {
+		u.Nodes = append(u.Nodes, cluster.NodeUsage{Name: name, At: now, Used: used[name]})
+	}
+	return u
+}

@@ -1,0 +1,67 @@
+package writer
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+)
+
+// Edit is how a node should be changed.
+type Edit struct {
+	Node string
+	// Seen is the node as a watch shows it, so that the first try needs no read: if
+	// that is old, the write is refused and the node is read. Nil: it is read.
+	Seen *corev1.Node
+	// Change returns the node as it should be, or n itself to leave it. It may be
+	// called again with a newer node.
+	Change func(n *corev1.Node) *corev1.Node
+}
+
+// Result is what became of an edit.
+type Result struct {
+	Node string
+	// Wrote is false where nothing was to do, also since the node is gone.
+	Wrote bool
+	Err   error
+}
+
+// Edit carries out edits, and returns a result for each, by node. One that fails does
+// not keep the others; once ctx has ended no more are begun.
+func (w *Writer) Edit(ctx context.Context, list []Edit) []Result {
+	var mu sync.Mutex
+	done := map[string]Result{}
+	untried := each(ctx, list, func(ctx context.Context, e Edit) error {
+		r := w.edit(ctx, e)
+		mu.Lock()
+		defer mu.Unlock()
+		done[e.Node] = r
+		return nil
+	})
+	out := make([]Result, 0, len(list))
+	for _, e := range list {
+		r, tried := done[e.Node]
+		if !tried {
+			r = Result{Node: e.Node, Err: untried}
+		}
+		out = append(out, r)
+	}
+	slices.SortFunc(out, func(a, b Result) int { return strings.Compare(a.Node, b.Node) })
+	return out
+}
+
+func (w *Writer) edit(ctx context.Context, e Edit) Result {
+	wrote := false
+	err := w.change(ctx, e.Node, e.Seen, func(n *corev1.Node) (*corev1.Node, error) {
+		out := e.Change(n)
+		wrote = out != n
+		return out, nil
+	})
+	if apierrors.IsNotFound(err) {
+		return Result{Node: e.Node}
+	}
+	return Result{Node: e.Node, Wrote: wrote && err == nil, Err: err}
+}

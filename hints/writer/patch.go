@@ -1,0 +1,45 @@
+package writer
+
+import (
+	"encoding/json"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// patch is the difference between two nodes in labels, annotations and taints, of
+// which hints consist. It carries the version that was read: the API server refuses
+// it with a conflict once that has changed. A list of taints is replaced as a whole,
+// and is left out when it stays.
+func patch(was, now *corev1.Node) ([]byte, error) {
+	meta := map[string]any{"resourceVersion": was.ResourceVersion}
+	for field, diff := range map[string]map[string]any{
+		"annotations": difference(was.Annotations, now.Annotations),
+		"labels":      difference(was.Labels, now.Labels),
+	} {
+		if len(diff) > 0 {
+			meta[field] = diff
+		}
+	}
+	doc := map[string]any{"metadata": meta}
+	if !slices.EqualFunc(was.Spec.Taints, now.Spec.Taints, func(a, b corev1.Taint) bool { return a.MatchTaint(&b) && a.Value == b.Value }) {
+		doc["spec"] = map[string]any{"taints": now.Spec.Taints}
+	}
+	return json.Marshal(doc)
+}
+
+// difference is what to set, and nil for what to take away.
+func difference(was, now map[string]string) map[string]any {
+	diff := map[string]any{}
+	for key := range was {
+		if _, stays := now[key]; !stays {
+			diff[key] = nil
+		}
+	}
+	for key, value := range now {
+		if old, stood := was[key]; !stood || old != value {
+			diff[key] = value
+		}
+	}
+	return diff
+}

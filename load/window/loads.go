@@ -1,0 +1,97 @@
+package window
+
+import (
+	"maps"
+	"slices"
+	"time"
+)
+
+// Load is what one resource of a node came to over a window, in percent of the
+// node's capacity.
+type Load struct{ Latest, Mean, Std float64 }
+
+// NodeLoads are the loads of a node, by resource: cpu and memory, as far as they
+// are known.
+type NodeLoads struct {
+	Node string
+	At   time.Time
+	Of   map[string]Load
+}
+
+// Loads are those of every node that is known, over the last d; by name. They are
+// numbers always: a node whose capacity is not known is left out.
+func (w *Windows) Loads(now time.Time, d time.Duration) []NodeLoads {
+	out := []NodeLoads{}
+	var values []int64
+	for _, name := range slices.Sorted(maps.Keys(w.nodes)) {
+		n := w.nodes[name]
+		x := NodeLoads{Node: name, Of: map[string]Load{}}
+		newest := int64(0)
+		for _, resource := range []string{"cpu", "memory"} {
+			of, capacity := n.used[resource], amount(&n.capacity, resource)
+			if of == nil || capacity <= 0 {
+				continue
+			}
+			last, ok := of.last()
+			if !ok || !w.current(last.at, now) {
+				continue
+			}
+			values = w.within(of, d, values[:0])
+			percent := 100 / float64(capacity)
+			x.Of[resource] = Load{Latest: float64(last.v) * percent, Mean: mean(values) * percent, Std: deviation(values) * percent}
+			newest = max(newest, last.at)
+		}
+		if len(x.Of) > 0 {
+			x.At = time.UnixMilli(newest).UTC()
+			out = append(out, x)
+		}
+	}
+	return out
+}
+
+// Span is how far back the samples go of nodes that are known.
+func (w *Windows) Span(now time.Time) time.Duration {
+	oldest, newest := int64(0), int64(0)
+	for _, n := range w.nodes {
+		if !w.current(n.at, now) {
+			continue
+		}
+		newest = max(newest, n.at)
+		for _, of := range n.used {
+			if first := of.first().at; oldest == 0 || first < oldest {
+				oldest = first
+			}
+		}
+	}
+	return time.Duration(newest-oldest) * time.Millisecond
+}
+
+// Coverage is the share of nodes whose usage is known; 0 without nodes.
+func (w *Windows) Coverage(now time.Time, nodes int) float64 {
+	known := 0
+	for _, n := range w.nodes {
+		if w.current(n.at, now) {
+			known++
+		}
+	}
+	if nodes == 0 {
+		return 0
+	}
+	return float64(known) / float64(nodes)
+}
+
+// SampledAt is when the newest measurement of any node was made; zero while there is
+// none.
+func (w *Windows) SampledAt() time.Time {
+	newest := int64(0)
+	for _, n := range w.nodes {
+		newest = max(newest, n.at)
+	}
+	if newest == 0 {
+		return time.Time{}
+	}
+	return time.UnixMilli(newest).UTC()
+}
+
+// Taken is when the newest sample was; zero before the first.
+func (w *Windows) Taken() time.Time { return w.taken }

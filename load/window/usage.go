@@ -1,0 +1,167 @@
+package window
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/load"
+)
+
+// Kind and APIVersion are those of Usage in a snapshot.
+const (
+	APIVersion = "evenkeel.io/v1alpha1"
+	Kind       = "Usage"
+)
+
+// detailsPerKind bounds how many problems of one kind are named.
+const detailsPerKind = 3
+
+// Usage is what nodes and pods use, and where nodes stand about what is watched:
+// nodes, pods and marks in order of their names. What has not been measured within
+// MaxAge of now is left out, which means that it is unknown. Pods that have left are
+// listed as long as they were measured within the window: their nodes' statistics hold
+// what they used.
+func (w *Windows) Usage(now time.Time) *cluster.Usage {
+	u := w.Nodes(now)
+	u.Pods = w.podUsage(now)
+	return u
+}
+
+// Nodes is Usage without pods, which is most of the work.
+func (w *Windows) Nodes(now time.Time) *cluster.Usage {
+	u := &cluster.Usage{
+		APIVersion: APIVersion, Kind: Kind, Source: w.opts.Source,
+		Statistic: string(w.opts.Statistic), WindowSeconds: w.opts.Window.Seconds(),
+		Nodes: []cluster.NodeUsage{}, Pods: []cluster.PodUsage{},
+	}
+	names := slices.Sorted(maps.Keys(w.nodes))
+	for _, name := range names {
+		x, samples := w.nodeUsage(w.nodes[name], now)
+		if samples == 0 {
+			continue
+		}
+		u.Nodes = append(u.Nodes, x)
+		u.Samples = max(u.Samples, samples)
+		if x.At.After(u.SampledAt) {
+			u.SampledAt = x.At
+		}
+	}
+	u.Marks = w.marks(names, now)
+	u.Problems = problems(w.problems)
+	if u.Samples == 1 && w.opts.Statistic != Latest {
+		u.Statistic = string(Latest)
+		u.Problems = append(u.Problems, fmt.Sprintf("there is one sample in the window of %s, and no %s of it: the latest is taken", w.opts.Window, w.opts.Statistic))
+	}
+	return u
+}
+
+// current: measured not too long ago, and not in the future. At is in Unix
+// milliseconds.
+func (w *Windows) current(at int64, now time.Time) bool {
+	age := now.UnixMilli() - at
+	return age <= w.opts.MaxAge.Milliseconds() && age >= -aheadAtMost.Milliseconds()
+}
+
+// nodeUsage is what a node uses, and over how many samples; 0 when that is unknown.
+func (w *Windows) nodeUsage(n *node, now time.Time) (cluster.NodeUsage, int) {
+	u := cluster.NodeUsage{Name: n.name, Used: map[string]int64{}}
+	samples, newest := 0, int64(0)
+	var values []int64
+	for resource, of := range n.used {
+		last, ok := of.last()
+		if !ok || !w.current(last.at, now) {
+			continue
+		}
+		values = w.within(of, w.opts.Window, values[:0])
+		samples, newest = max(samples, len(values)), max(newest, last.at)
+		if len(values) > 1 {
+			if u.Deviation == nil {
+				u.Deviation = map[string]int64{}
+			}
+			u.Deviation[resource] = int64(math.Round(deviation(values)))
+		}
+		u.Used[resource] = w.opts.Statistic.of(values)
+	}
+	u.At = time.UnixMilli(newest).UTC()
+	return u, samples
+}
+
+// within appends the values in the window that ends with the newest sample, and the
+// last in any case.
+func (w *Windows) within(of *ring[point], d time.Duration, values []int64) []int64 {
+	oldest := w.taken.Add(-d).UnixMilli()
+	of.each(func(p point) {
+		if p.at > oldest {
+			values = append(values, p.v)
+		}
+	})
+	if len(values) == 0 {
+		last, _ := of.last()
+		values = append(values, last.v)
+	}
+	return values
+}
+
+func (w *Windows) podUsage(now time.Time) []cluster.PodUsage {
+	pods := w.ordered()
+	out := make([]cluster.PodUsage, 0, len(pods))
+	expired, oldest := w.tenths(now.Add(-w.opts.MaxAge)), w.tenths(w.taken.Add(-w.opts.Window))
+	latest := w.tenths(now.Add(aheadAtMost))
+	var cpu, pages []int64
+	for _, p := range pods {
+		last, ok := p.used.last()
+		if !ok || last.at > latest || last.at < expired && !(p.left && last.at > oldest) {
+			continue
+		}
+		cpu, pages = cpu[:0], pages[:0]
+		p.used.each(func(c cell) {
+			if c.at <= oldest && c.at != last.at {
+				return
+			}
+			if c.milliCPU != unknown {
+				cpu = append(cpu, int64(c.milliCPU))
+			}
+			if c.pages != unknown {
+				pages = append(pages, int64(c.pages))
+			}
+		})
+		used := make(map[string]int64, 2)
+		if len(cpu) > 0 && last.milliCPU != unknown {
+			used["cpu"] = w.opts.Statistic.of(cpu)
+		}
+		if len(pages) > 0 && last.pages != unknown {
+			used["memory"] = w.opts.Statistic.of(pages) * pageBytes
+		}
+		out = append(out, cluster.PodUsage{Namespace: p.namespace, Name: p.name, UID: p.uid, Node: p.node, At: w.timeOf(last.at), Used: used})
+	}
+	return out
+}
+
+func (w *Windows) timeOf(tenths uint32) time.Time {
+	return w.base.Add(time.Duration(tenths) * 100 * time.Millisecond).UTC()
+}
+
+// problems says what could not be used: a few of each kind.
+func problems(all []load.Problem) []string {
+	var out []string
+	kinds := map[load.ProblemKind][]string{}
+	for _, p := range all {
+		kinds[p.Kind] = append(kinds[p.Kind], p.Detail)
+	}
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		details := kinds[kind]
+		slices.Sort(details)
+		for i, d := range details {
+			if i == detailsPerKind {
+				out = append(out, fmt.Sprintf("%s: ... and %d more", kind, len(details)-i))
+				break
+			}
+			out = append(out, fmt.Sprintf("%s: %s", kind, d))
+		}
+	}
+	return out
+}

@@ -1,0 +1,157 @@
+package planner_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/hints/pressure"
+	"github.com/evenkeel-project/evenkeel/load"
+	"github.com/evenkeel-project/evenkeel/load/window"
+	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+)
+
+// barePods is a cluster whose n1 is busy and asks for little: the scheduler likes it
+// best. Nobody would replace its pods.
+const barePods = `
+-- config.yaml --
+apiVersion: evenkeel.io/v1alpha1
+kind: RebalanceConfig
+load: {source: metricsServer}
+hints:
+  enabled: true
+  label: {key: status, value: presure}
+  rules: [{name: cpu, resource: cpu, above: 0.80, clearBelow: 0.70, for: 2}]
+strategies:
+- {name: hot, type: NodeLoad, schedule: "*/10 * * * *", args: {basis: load, target: {cpu: 0.60}}}
+-- objects.yaml --
+apiVersion: v1
+kind: List
+metadata: {annotations: {evenkeel.io/taken-at: "2026-01-02T00:00:00Z", evenkeel.io/server-version: "1.37"}}
+items:
+- apiVersion: v1
+  kind: Namespace
+  metadata: {name: shop, uid: ns}
+`
+
+const bareNode = `- apiVersion: v1
+  kind: Node
+  metadata: {name: %[1]s, uid: %[1]s, creationTimestamp: "2026-01-01T00:00:00Z", labels: {kubernetes.io/hostname: %[1]s}}
+  status: {allocatable: {cpu: "10", memory: "10Gi", pods: "110"}, capacity: {cpu: "10", memory: "10Gi", pods: "110"}, conditions: [{type: Ready, status: "True"}]}
+`
+
+const barePod = `- apiVersion: v1
+  kind: Pod
+  metadata: {namespace: shop, name: %[1]s, uid: %[1]s, creationTimestamp: "2026-01-01T00:00:00Z", labels: {app: bare}}
+  spec:
+    nodeName: %[2]s
+    affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 100, preference: {matchExpressions: [{key: status, operator: NotIn, values: [presure]}]}}]}}
+    containers: [{name: c, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: %[3]s, memory: %[4]s}}}]
+  status: {phase: Running, startTime: "2026-01-01T00:00:00Z", conditions: [{type: Ready, status: "True"}]}
+`
+
+// TestBarePodsAreHelpedByHintsOnly, from what is measured to where the next pod goes:
+// the case that dynamicScheduler is for. Pods that nobody replaces are never evicted;
+// the node gets its hint after the second sample, and a new pod goes elsewhere.
+func TestBarePodsAreHelpedByHintsOnly(t *testing.T) {
+	text := barePods
+	for _, n := range []string{"n1", "n2", "n3"} {
+		text += fmt.Sprintf(bareNode, n)
+	}
+	for i := range 4 {
+		text += fmt.Sprintf(barePod, fmt.Sprint("busy-", i), "n1", "100m", "100Mi") + fmt.Sprintf(barePod, fmt.Sprint("idle-", i), []string{"n2", "n3"}[i%2], "1500m", "1500Mi")
+	}
+	text += fmt.Sprintf(barePod, "new", `""`, "100m", "100Mi")
+	a := txtar.Parse([]byte(text))
+	s, _, conf := opened(t, a)
+	usage := measured(conf, s)
+
+	nodes := []*corev1.Node{}
+	for i := range s.Nodes {
+		nodes = append(nodes, s.Nodes[i].Object)
+	}
+	seen := pressure.Seen{}
+	if d := conf.Pressure().Decide(nodes, usage(1), seen, s.TakenAt); len(d.Changes) > 0 {
+		t.Errorf("after one sample of two: %+v", d.Changes)
+	}
+	d := conf.Pressure().Decide(nodes, usage(2), seen, s.TakenAt)
+	if len(d.Changes) != 1 || d.Changes[0].Node != "n1" {
+		t.Fatalf("changes %+v, want a hint on n1", d.Changes)
+	}
+	if got := newPod(t, s); !slices.Equal(got, []string{"n1"}) {
+		t.Errorf("without the hint the new pod goes to %v, want n1: what is asked for is least there", got)
+	}
+	hinted, _, _ := opened(t, a)
+	for i := range hinted.Nodes {
+		if n := &hinted.Nodes[i]; n.Name == "n1" {
+			out, _ := pressure.Put(n.Object, *d.Changes[0].Hint)
+			*n.Object = *out
+		}
+	}
+	if got := newPod(t, hinted); slices.Contains(got, "n1") {
+		t.Errorf("with the hint the new pod still goes to %v", got)
+	}
+	noEvictions(t, hinted, conf)
+}
+
+// measured is what so many samples come to: n1 uses nine tenths of its cpu.
+func measured(conf *config.Config, s *cluster.Snapshot) func(samples int) *cluster.Usage {
+	var watches []window.Watch
+	for _, r := range conf.HintRules() {
+		watches = append(watches, window.Watch{Name: r.Watch(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave, Below: r.Below, For: r.For})
+	}
+	return func(samples int) *cluster.Usage {
+		w := window.New(window.Options{Source: "metricsServer", Statistic: window.Latest, Window: 5 * time.Minute, MaxAge: 3 * time.Minute, Interval: time.Minute, Watches: watches})
+		for i := range samples {
+			at := s.TakenAt.Add(time.Duration(i-samples+1) * time.Minute)
+			sample := load.Sample{Taken: at, Nodes: map[string]load.Reading{}}
+			var nodes []load.Node
+			for n, used := range map[string]int64{"n1": 9000, "n2": 500, "n3": 500} {
+				sample.Nodes[n] = load.Reading{At: at, Used: map[string]int64{"cpu": used}}
+				nodes = append(nodes, load.Node{Name: n, Allocatable: cluster.Resources{MilliCPU: 10000, MemoryBytes: 10 << 30}, Capacity: cluster.Resources{MilliCPU: 10000, MemoryBytes: 10 << 30}})
+			}
+			w.Add(sample, nodes, nil)
+		}
+		return w.Usage(s.TakenAt)
+	}
+}
+
+// newPod is where the scheduler would put the pod that waits.
+func newPod(t *testing.T, s *cluster.Snapshot) []string {
+	t.Helper()
+	for i := range s.Pods {
+		if s.Pods[i].Object.Name == "new" {
+			var names []string
+			for _, n := range placement.NewWorld(s, placement.Options{}).Predict(s.Pods[i].ID).Gone.Winners {
+				names = append(names, s.Nodes[n].Name)
+			}
+			return names
+		}
+	}
+	t.Fatal("there is no new pod")
+	return nil
+}
+
+// noEvictions plans with the usage of two samples.
+func noEvictions(t *testing.T, s *cluster.Snapshot, conf *config.Config) {
+	t.Helper()
+	objects := *s.Objects
+	objects.Usage = measured(conf, s)(2)
+	again, err := cluster.New(&objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := planner.New(conf.Planner()).Plan(again, plan.PlannerState{}, controller.Goals(again, conf.Build(), nil), again.TakenAt)
+	if len(p.Goals) == 0 || len(p.Moves) > 0 || p.Rejections.Counts[plan.BarePod] != 4 {
+		t.Errorf("goals %v, moves %v, stays %v; want the goal to take load off n1, no move, and four pods that nobody would replace", p.Goals, p.Moves, p.Rejections.Counts)
+	}
+}

@@ -1,0 +1,98 @@
+package web
+
+import (
+	"bytes"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/load/loadwatcher"
+	"github.com/evenkeel-project/evenkeel/load/window"
+)
+
+// Loads knows what nodes use.
+type Loads interface {
+	// Served says whether clients may know: if not, nothing is found here.
+	Served() bool
+	// Source names where that comes from.
+	Source() string
+	// Loads are those of nodes whose usage is known, over which time, and when.
+	Loads() (loads []window.NodeLoads, over time.Duration, now time.Time)
+}
+
+// Watcher are the pages of a load-watcher: GET /watcher, /watcher?host=NAME and
+// /watcher/health. A node whose usage is not known is left out. Where none is known the
+// answer is 500, which its clients take for no data; a host that is not in the answer
+// is 404.
+func Watcher(l Loads) []Route {
+	page := func(pattern string, f http.HandlerFunc) Route {
+		return Route{pattern, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+			if !l.Served() {
+				http.NotFound(w, r)
+				return
+			}
+			f(w, r)
+		})}
+	}
+	return []Route{
+		page("GET /watcher", func(w http.ResponseWriter, r *http.Request) { watch(w, l, r.URL.Query().Get("host")) }),
+		page("GET /watcher/health", func(w http.ResponseWriter, _ *http.Request) {
+			if loads, _, _ := l.Loads(); len(loads) == 0 {
+				http.Error(w, noLoads, http.StatusServiceUnavailable)
+			}
+		}),
+	}
+}
+
+const noLoads = "the usage of no node is known"
+
+func watch(w http.ResponseWriter, l Loads, host string) {
+	a := answer(l)
+	if len(a.Data.Nodes) == 0 {
+		http.Error(w, noLoads, http.StatusInternalServerError)
+		return
+	}
+	if host != "" {
+		n, known := a.Data.Nodes[host]
+		if !known {
+			http.Error(w, "the usage of this host is not known", http.StatusNotFound)
+			return
+		}
+		a.Data.Nodes = map[string]loadwatcher.NodeMetrics{host: n}
+	}
+	var body bytes.Buffer
+	if err := loadwatcher.Encode(&body, a); err != nil {
+		http.Error(w, "the answer cannot be written", http.StatusInternalServerError)
+		return
+	}
+	w.Header().Set("Content-Type", "application/json")
+	_, _ = w.Write(body.Bytes()) // a client that has left is nobody's trouble
+}
+
+// answer ends with the oldest of the newest measurements: clients add what pods use
+// that were bound since, and would miss some otherwise.
+func answer(l Loads) loadwatcher.Answer {
+	loads, over, now := l.Loads()
+	end := now
+	a := loadwatcher.Answer{Timestamp: now.Unix(), Source: l.Source(), Data: loadwatcher.Data{Nodes: make(map[string]loadwatcher.NodeMetrics, len(loads))}}
+	for _, n := range loads {
+		if n.At.Before(end) {
+			end = n.At
+		}
+		var m []loadwatcher.Metric
+		for _, of := range []struct {
+			resource string
+			kind     loadwatcher.Type
+		}{{"cpu", loadwatcher.CPU}, {"memory", loadwatcher.Memory}} {
+			if x, known := n.Of[of.resource]; known {
+				// Clients that take the last of what they know take the mean.
+				m = append(m, loadwatcher.Metric{Type: of.kind, Operator: loadwatcher.Latest, Value: x.Latest},
+					loadwatcher.Metric{Type: of.kind, Operator: loadwatcher.Average, Value: x.Mean},
+					loadwatcher.Metric{Type: of.kind, Operator: loadwatcher.Deviation, Value: x.Std})
+			}
+		}
+		a.Data.Nodes[n.Node] = loadwatcher.NodeMetrics{Metrics: m}
+	}
+	a.Window = loadwatcher.Window{Duration: strconv.Itoa(int(over.Minutes())) + "m", Start: end.Add(-over).Unix(), End: end.Unix()}
+	return a
+}

@@ -1,0 +1,80 @@
+package web_test
+
+import (
+	"math"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/evenkeel-project/evenkeel/load/loadwatcher"
+	"github.com/evenkeel-project/evenkeel/load/window"
+	"github.com/evenkeel-project/evenkeel/metrics"
+	"github.com/evenkeel-project/evenkeel/web"
+)
+
+type known []window.NodeLoads
+
+func (k known) Served() bool { return k == nil || k[0].Node != "off" }
+
+func (known) Source() string { return "metricsServer" }
+
+func (k known) Loads() ([]window.NodeLoads, time.Duration, time.Time) {
+	return k, 15 * time.Minute, time.Unix(10_000, 0)
+}
+
+func served(k known) http.Handler {
+	return web.Handler(func() bool { return true }, metrics.New("v1", "abc").Registry, web.Watcher(k)...)
+}
+
+func nodes() known {
+	return known{
+		{Node: "n1", At: time.Unix(9_990, 0), Of: map[string]window.Load{"cpu": {Latest: 12.5, Mean: 10, Std: 2}, "memory": {Latest: 40, Mean: 41, Std: 0}}},
+		{Node: "n2", At: time.Unix(9_960, 0), Of: map[string]window.Load{"memory": {Latest: 50, Mean: math.NaN(), Std: 1}}},
+	}
+}
+
+func TestWatcherSpeaksAsALoadWatcherDoes(t *testing.T) {
+	code, body := get(t, served(nodes()), "GET", "/watcher")
+	want := `{"timestamp":10000,"window":{"duration":"15m","start":9060,"end":9960},"source":"metricsServer","data":{"NodeMetricsMap":{` +
+		`"n1":{"metrics":[{"name":"","type":"CPU","operator":"Latest","rollup":"","value":12.5},{"name":"","type":"CPU","operator":"AVG","rollup":"","value":10},{"name":"","type":"CPU","operator":"STD","rollup":"","value":2},` +
+		`{"name":"","type":"Memory","operator":"Latest","rollup":"","value":40},{"name":"","type":"Memory","operator":"AVG","rollup":"","value":41},{"name":"","type":"Memory","operator":"STD","rollup":"","value":0}],"tags":{},"metadata":{"dataCenter":""}},` +
+		`"n2":{"metrics":[{"name":"","type":"Memory","operator":"Latest","rollup":"","value":50},{"name":"","type":"Memory","operator":"STD","rollup":"","value":1}],"tags":{},"metadata":{"dataCenter":""}}}}}`
+	if diff := cmp.Diff(want, strings.TrimSpace(body)); diff != "" || code != 200 {
+		t.Errorf("%d (-want +got):\n%s", code, diff)
+	}
+	if _, err := loadwatcher.Decode([]byte(body)); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestWatcherAnswersForOneHost(t *testing.T) {
+	code, body := get(t, served(nodes()), "GET", "/watcher?host=n2")
+	a, err := loadwatcher.Decode([]byte(body))
+	if err != nil || code != 200 || len(a.Data.Nodes) != 1 || len(a.Data.Nodes["n2"].Metrics) != 2 {
+		t.Errorf("%d, %v, %s", code, err, body)
+	}
+	for path, want := range map[string]int{"/watcher?host=n3": 404, "/watcher/health": 200} {
+		if code, _ := get(t, served(nodes()), "GET", path); code != want {
+			t.Errorf("%s: %d, want %d", path, code, want)
+		}
+	}
+	if code, _ := get(t, served(nodes()), "POST", "/watcher"); code != 405 {
+		t.Errorf("POST: %d", code)
+	}
+}
+
+func TestWatcherWithoutData(t *testing.T) {
+	for path, want := range map[string]int{"/watcher": 500, "/watcher?host=n1": 500, "/watcher/health": 503} {
+		if code, _ := get(t, served(nil), "GET", path); code != want {
+			t.Errorf("%s: %d, want %d", path, code, want)
+		}
+	}
+	for _, path := range []string{"/watcher", "/watcher?host=off", "/watcher/health"} {
+		if code, _ := get(t, served(known{{Node: "off"}}), "GET", path); code != 404 {
+			t.Errorf("%s where it is off: %d", path, code)
+		}
+	}
+}
