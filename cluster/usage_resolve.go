@@ -3,6 +3,7 @@ package cluster
 import (
 	"math/bits"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -141,6 +142,9 @@ func (r *resolver) nodes() {
 			continue
 		}
 		for name, amount := range m.Used {
+			if !partOfNode(name) {
+				continue
+			}
 			c := r.column(name)
 			switch {
 			case seen[n.ID] || !plausible(amount):
@@ -158,6 +162,12 @@ func (r *resolver) nodes() {
 			r.l.at[n.ID] = r.u.SampledAt
 		}
 	}
+}
+
+// partOfNode: what is used of the whole, unlike what is left of it (memory.available)
+// and what rules of hints ask for, which only those know the meaning of.
+func partOfNode(name string) bool {
+	return name != "memory.available" && !strings.HasPrefix(name, "rule:")
 }
 
 // forget makes a node unknown of which two different things are said.

@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -230,6 +231,17 @@ func TestLoadWatcherKnowsNodesOnly(t *testing.T) {
 	u.pod("a", "a1", "n1", 300, -time.Hour)
 	u.node("n1", 1200)
 	if got := picture(u.snapshot(t)); got != "n1 1200(0) a1 1200 estimated" {
+		t.Error(got)
+	}
+}
+
+// TestOnlyPartsOfANodeAreUse: what is left, and what rules of hints ask for, is no
+// share of a node.
+func TestOnlyPartsOfANodeAreUse(t *testing.T) {
+	u := newUsed("prometheus", "n1")
+	u.node("n1", 1200)
+	maps.Copy(u.o.Usage.Nodes[0].Used, map[string]int64{"memory.available": 1 << 30, "rule:frost": -1, "disk": 400_000})
+	if got := strings.Join(u.snapshot(t).Load.Resources(), " "); got != "cpu disk" {
 		t.Error(got)
 	}
 }

@@ -80,7 +80,8 @@ func (c *Config) checkPrometheus(e *mistakes) {
 	if (p.CertFile == "") != (p.KeyFile == "") {
 		e.field("load.prometheus", "certFile and keyFile go together (want both or neither)")
 	}
-	o := prometheus.Options{Queries: p.Queries, PodQueries: p.PodQueries, Freshness: p.Freshness, NodeLabel: p.NodeLabel, Rules: map[string]string{}}
+	o := c.prometheus()
+	o.Rules = map[string]string{}
 	at := map[string]string{} // where the rules stand
 	for i, r := range c.Hints.Rules {
 		if r.PromQL != "" {
@@ -94,6 +95,12 @@ func (c *Config) checkPrometheus(e *mistakes) {
 		}
 		e.field("load.prometheus."+m.Path, "%s", m.Message)
 	}
+}
+
+// prometheus is what is asked of one.
+func (c *Config) prometheus() prometheus.Options {
+	p := c.Load.Prometheus
+	return prometheus.Options{Preset: prometheus.Preset(p.Preset), Queries: p.Queries, PodQueries: p.PodQueries, Freshness: p.Freshness, NodeLabel: p.NodeLabel}
 }
 
 // address checks where a server is. It is not shown: somebody may have put a

@@ -32,6 +32,7 @@ func (c *Config) LoadWindows() window.Options {
 		Source: c.Load.Source, Statistic: window.Statistic(c.Load.Statistic), Window: time.Duration(c.Load.Window),
 		MaxAge: time.Duration(c.Load.MaxAge), Interval: time.Duration(c.Load.Interval),
 	}
+	o.NodesOnly = c.Load.Source == SourceLoadWatcher || c.Load.Source == SourcePrometheus && !c.prometheus().AsksPods()
 	if c.Web.Watcher {
 		o.KeepNodes = watcherWindow
 	}

@@ -3,6 +3,7 @@ package load
 import (
 	"maps"
 	"slices"
+	"strings"
 	"time"
 )
 
@@ -15,6 +16,9 @@ const Available = "memory.available"
 // RulePrefix begins the names of what is asked for rules of hints: numbers of
 // whatever unit the rule is in, kept in millionths.
 const RulePrefix = "rule:"
+
+// Signed says whether what a source measures of a resource may be less than nothing.
+func Signed(resource string) bool { return strings.HasPrefix(resource, RulePrefix) }
 
 // Value is one number that a source gave about a node.
 type Value struct {

@@ -127,6 +127,21 @@ func (o Options) asked() map[string]ask {
 	return out
 }
 
+// AsksPods says whether anything is asked about pods.
+func (o Options) AsksPods() bool {
+	for _, a := range o.Preset.podAsks() {
+		if _, replaced := o.PodQueries[a.resource]; !replaced {
+			return true
+		}
+	}
+	for _, text := range o.PodQueries {
+		if strings.TrimSpace(text) != "" {
+			return true
+		}
+	}
+	return false
+}
+
 // asks are all there is to ask, nodes first; what is to be asked about freshness
 // is filled in.
 func (o Options) asks() ([]ask, error) {

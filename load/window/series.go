@@ -41,6 +41,13 @@ func (r *ring[T]) each(f func(T)) {
 	}
 }
 
+// series are the values of a resource of a node.
+type series struct {
+	ring[point]
+	// sample is the number of the one that brought the newest.
+	sample uint32
+}
+
 // point is a value of a node, at in Unix milliseconds.
 type point struct{ at, v int64 }
 

@@ -36,7 +36,7 @@ func (w *Windows) Nodes(now time.Time) *cluster.Usage {
 	u := &cluster.Usage{
 		APIVersion: APIVersion, Kind: Kind, Source: w.opts.Source,
 		Statistic: string(w.opts.Statistic), WindowSeconds: w.opts.Window.Seconds(),
-		Nodes: []cluster.NodeUsage{}, Pods: []cluster.PodUsage{},
+		Nodes: []cluster.NodeUsage{}, Pods: []cluster.PodUsage{}, NodesOnly: w.opts.NodesOnly,
 	}
 	names := slices.Sorted(maps.Keys(w.nodes))
 	for _, name := range names {
@@ -92,7 +92,7 @@ func (w *Windows) nodeUsage(n *node, now time.Time) (cluster.NodeUsage, int) {
 
 // within appends the values in the window that ends with the newest sample, and the
 // last in any case.
-func (w *Windows) within(of *ring[point], d time.Duration, values []int64) []int64 {
+func (w *Windows) within(of *series, d time.Duration, values []int64) []int64 {
 	oldest := w.taken.Add(-d).UnixMilli()
 	of.each(func(p point) {
 		if p.at > oldest {

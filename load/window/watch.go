@@ -49,8 +49,8 @@ type state struct {
 	certain bool
 }
 
-// judge moves the marks of nodes that were measured.
-func (w *Windows) judge(nodes []load.Node, measured []bool) {
+// judge moves the marks of nodes that the newest sample measured.
+func (w *Windows) judge(nodes []load.Node) {
 	for i := range w.opts.Watches {
 		watch := &w.opts.Watches[i]
 		over := 0.0
@@ -61,30 +61,27 @@ func (w *Windows) judge(nodes []load.Node, measured []bool) {
 			}
 		}
 		for j := range nodes {
-			if !measured[j] {
+			n := w.nodes[nodes[j].Name]
+			if n == nil {
 				continue
 			}
-			n := w.nodes[nodes[j].Name]
-			if v, ok := n.measured(watch.Resource); ok {
+			if at, v, ok := w.measured(n, watch.Resource); ok {
 				n.marks[i].value = v
-				n.marks[i].step(watch, n.at, v-over, w.opts.MaxAge.Milliseconds())
+				n.marks[i].step(watch, at, v-over, w.opts.MaxAge.Milliseconds())
 			}
 		}
 	}
 }
 
-// measured is the value of the newest measurement, in the units of a watch.
-func (n *node) measured(resource string) (float64, bool) {
+// measured is what the newest sample measured anew, and when, in the units of a watch.
+func (w *Windows) measured(n *node, resource string) (at int64, v float64, ok bool) {
 	of := n.used[resource]
-	if of == nil {
-		return 0, false
+	if of == nil || of.sample != w.samples {
+		return 0, 0, false
 	}
-	last, ok := of.last()
-	if !ok || last.at != n.at {
-		return 0, false
-	}
+	last, _ := of.last()
 	total := amount(&n.allocatable, resource)
-	return float64(last.v) / float64(total), total > 0
+	return last.at, float64(last.v) / float64(total), total > 0
 }
 
 // available is in bytes, and its levels are as well.

@@ -33,6 +33,8 @@ type Options struct {
 	// KeepNodes is how long samples of nodes are kept for Loads, if longer than
 	// Window.
 	KeepNodes time.Duration
+	// NodesOnly: the source is not asked about pods.
+	NodesOnly bool
 	// MaxAge is how old the newest sample of a node or pod may be: without a newer
 	// one its usage is unknown.
 	MaxAge time.Duration
@@ -69,10 +71,10 @@ func New(o Options) *Windows {
 }
 
 // Add takes a sample in; samples come in the order in which they were taken, and one
-// that was taken much before the last begins anew. Nodes are those of the cluster: others are forgotten. A reading that was measured when
-// the one before was, is the same measurement and counts once. place says where a
-// pod stands, or that it is not there, and is then left out; nil where the sample
-// itself says.
+// that was taken much before the last begins anew. Nodes are those of the cluster: others are
+// forgotten. What was measured of a resource when it was the time before, is the same
+// measurement and counts once. place says where a pod stands, or that it is not there,
+// and is then left out; nil where the sample itself says.
 func (w *Windows) Add(s load.Sample, nodes []load.Node, place func(pod string) (Place, bool)) {
 	if s.Taken.Before(w.taken.Add(-aheadAtMost)) { // our clock was set back: nothing kept can be told from what comes
 		*w = *New(w.opts)
@@ -86,12 +88,12 @@ func (w *Windows) Add(s load.Sample, nodes []load.Node, place func(pod string) (
 	w.problems = s.Problems
 	w.samples++
 	w.keep(nodes)
-	measured := make([]bool, len(nodes))
 	for i := range nodes {
-		r, ok := s.Nodes[nodes[i].Name]
-		measured[i] = ok && w.addNode(&nodes[i], r, s.Taken)
+		if r, ok := s.Nodes[nodes[i].Name]; ok {
+			w.addNode(&nodes[i], r, s.Taken.Add(aheadAtMost))
+		}
 	}
-	w.judge(nodes, measured)
+	w.judge(nodes)
 	w.addPods(s, place)
 }
 
@@ -108,34 +110,37 @@ func (w *Windows) keep(nodes []load.Node) {
 	}
 }
 
-// addNode reports whether the reading is a new measurement.
-func (w *Windows) addNode(n *load.Node, r load.Reading, taken time.Time) bool {
-	if r.At.IsZero() || r.At.After(taken.Add(aheadAtMost)) {
-		return false
-	}
+// addNode takes in what was measured anew, each resource at its own time. What was
+// measured later than latest is left out.
+func (w *Windows) addNode(n *load.Node, r load.Reading, latest time.Time) {
 	x := w.nodes[n.Name]
 	if x == nil {
-		x = &node{name: n.Name, uid: n.UID, used: map[string]*ring[point]{}, marks: make([]state, len(w.opts.Watches))}
-		w.nodes[n.Name] = x
+		x = &node{name: n.Name, uid: n.UID, used: map[string]*series{}, marks: make([]state, len(w.opts.Watches))}
 	}
 	x.capacity, x.allocatable = n.Capacity, n.Allocatable
-	at := r.At.UnixMilli()
-	if at <= x.at {
-		return false
-	}
-	x.at = at
 	for resource, v := range r.Used {
-		if v < 0 && (resource == "cpu" || resource == "memory") {
+		at := r.At
+		if own, ok := r.Times[resource]; ok {
+			at = own
+		}
+		if at.IsZero() || at.After(latest) || v < 0 && !load.Signed(resource) {
 			continue
 		}
 		of := x.used[resource]
 		if of == nil {
-			of = &ring[point]{}
+			of = &series{}
 			x.used[resource] = of
 		}
-		of.push(point{at, v}, w.fit(max(w.opts.Window, w.opts.KeepNodes)))
+		if last, ok := of.last(); ok && at.UnixMilli() <= last.at {
+			continue
+		}
+		of.sample = w.samples
+		of.push(point{at.UnixMilli(), v}, w.fit(max(w.opts.Window, w.opts.KeepNodes)))
+		w.nodes[n.Name] = x
 	}
-	return true
+	if at := r.At.UnixMilli(); !r.At.IsZero() && !r.At.After(latest) {
+		x.at = max(x.at, at)
+	}
 }
 
 // fit is how many samples a window holds.
@@ -224,7 +229,7 @@ func (w *Windows) ordered() []*pod {
 type node struct {
 	name, uid             string
 	capacity, allocatable cluster.Resources
-	at                    int64 // the newest measurement
-	used                  map[string]*ring[point]
+	at                    int64 // when all of it was measured last, or later
+	used                  map[string]*series
 	marks                 []state // by watch
 }

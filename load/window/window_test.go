@@ -229,6 +229,40 @@ func TestAResourceAlone(t *testing.T) {
 	}
 }
 
+// TestEachResourceHasItsTime: cpu is measured every 30 s, and pushed is once a minute;
+// neither hides what is new of the other, nor counts twice.
+func TestEachResourceHasItsTime(t *testing.T) {
+	w := window.New(options(
+		window.Watch{Name: "cpu", Resource: "cpu", Enter: 0.70, Leave: 0.60, For: 3},
+		window.Watch{Name: "left", Resource: "memory.available", Enter: gib, Leave: 2 * gib, Below: true, For: 3},
+	))
+	var got []string
+	for i := range 5 {
+		pushed := at(60 * (i / 2)) // newer than cpu at no time
+		w.Add(load.Sample{Taken: at(30 * i), Nodes: map[string]load.Reading{"a": {
+			At: at(30 * i), Times: map[string]time.Time{"memory.available": pushed},
+			Used: map[string]int64{"cpu": 700 + int64(i), "memory.available": gib - int64(i)}}}}, machines("a"), nil)
+		for _, m := range w.Usage(at(30 * i)).Marks {
+			got = append(got, fmt.Sprintf("%s %d/%d", m.Watch, m.Samples, m.Of))
+		}
+	}
+	want := "cpu 0/3 left 0/3 cpu 1/3 left 0/3 cpu 2/3 left 1/3 cpu 3/3 left 1/3 cpu 3/3 left 2/3"
+	if text := strings.Join(got, " "); text != want {
+		t.Errorf("got  %s\nwant %s", text, want)
+	}
+
+	// What is pushed later than cpu was measured is new all the same.
+	w = window.New(options(window.Watch{Name: "left", Resource: "memory.available", Enter: gib, Leave: 2 * gib, Below: true, For: 2}))
+	for i := range 2 {
+		w.Add(load.Sample{Taken: at(30 + 30*i), Nodes: map[string]load.Reading{"a": {
+			At: at(0), Times: map[string]time.Time{"memory.available": at(30 + 30*i)},
+			Used: map[string]int64{"cpu": 100, "memory.available": gib / 2}}}}, machines("a"), nil)
+	}
+	if m := w.Usage(at(60)).Marks; len(m) != 1 || !m[0].Hot {
+		t.Errorf("%+v", m)
+	}
+}
+
 func TestOtherMachinesAndPodsOfTheSameName(t *testing.T) {
 	watch := window.Watch{Name: "w", Resource: "cpu", Enter: 0.5, Leave: 0.4, For: 1}
 	w := window.New(options(watch))

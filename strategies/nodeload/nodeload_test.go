@@ -25,6 +25,7 @@ func TestMistakes(t *testing.T) {
 		`{"basis":"load","for":0,"target":{"cpu":0.8}}`:        "for: 0 is too small (want 1 or more samples)",
 		`{"target":{"pressure":0.8}}`:                          `target.pressure: unknown resource "pressure" (want cpu, memory, ephemeral-storage or an extended resource such as example.com/gpu)`,
 		`{"selector":"=x","target":{"cpu":0.8}}`:               `selector: "=x" is not a label selector: found '=', expected: !, identifier, or 'end of string'`,
+		`{"basis":"load","target":{"memory.available":0.1}}`:   "target.memory.available: is what is left, not what is used (want memory, or a rule of hints with below)",
 		`{"basis":"load"}`:                                     "want either target or deviation, with at least one resource, such as target: {cpu: 0.80}",
 	} {
 		_, errs := New("hot", []byte(in), cluster.Scope{})
