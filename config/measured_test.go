@@ -51,7 +51,7 @@ func TestSourcesThatKnowNodesOnly(t *testing.T) {
 		`{source: prometheus, prometheus: {url: http://p, podQueries: {cpu: "", memory: ""}}}`:                                               true,
 		`{source: prometheus, prometheus: {url: http://p, podQueries: {cpu: ""}}}`:                                                           false,
 		`{source: prometheus, prometheus: {url: http://p, preset: none, queries: {cpu: c}}}`:                                                 true,
-		`{source: prometheus, prometheus: {url: http://p, preset: none, queries: {cpu: c}, podQueries: {cpu: sum by (namespace, pod) (c)}}}`: false,
+		`{source: prometheus, prometheus: {url: http://p, preset: none, queries: {cpu: c}, podQueries: {cpu: "sum by (namespace, pod) (c)"}}}`: false,
 	} {
 		c, err := config.Load("config.yaml", []byte(head+load+"\n"))
 		if err != nil {

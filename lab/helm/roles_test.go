@@ -61,6 +61,26 @@ func TestWhoeverAppliesBesideADryRunMayDoWhatARunMayThatEvicts(t *testing.T) {
 	}
 }
 
+// TestOnlyMetricsServerIsReadThroughTheAPI: other sources of usage are asked by
+// address.
+func TestOnlyMetricsServerIsReadThroughTheAPI(t *testing.T) {
+	before := named(t, render(t))
+	for source, more := range map[string][]string{
+		"metricsServer": {"metrics.k8s.io/nodes list", "metrics.k8s.io/pods list"},
+		"prometheus":    nil, "loadWatcher": nil,
+	} {
+		var got []string
+		for _, p := range named(t, render(t, "--set", "config.load.source="+source)) {
+			if !slices.Contains(before, p) {
+				got = append(got, p)
+			}
+		}
+		if !slices.Equal(got, more) {
+			t.Errorf("%s adds %v, want %v", source, got, more)
+		}
+	}
+}
+
 // TestTheReadmeNamesEveryPermission of the chart, by the resource or, where it is
 // limited to names, by these.
 func TestTheReadmeNamesEveryPermission(t *testing.T) {

@@ -141,6 +141,11 @@ spec:
 {{- if eq (toString (dig "hints" "enabled" false .Values.config)) "true" -}}true{{- end -}}
 {{- end }}
 
+{{/* True where usage is read from metrics-server. */}}
+{{- define "evenkeel.metrics" -}}
+{{- if eq (toString (dig "load" "source" "requests" .Values.config)) "metricsServer" -}}true{{- end -}}
+{{- end }}
+
 {{/* True only when nodes may be written. */}}
 {{- define "evenkeel.patches" -}}
 {{- if or (include "evenkeel.steers" .) (and (include "evenkeel.evicts" .) (include "evenkeel.hints" .)) -}}true{{- end -}}
