@@ -20,8 +20,17 @@ const (
 // sent its pods: the next attempt serves those goals first. The best one counts.
 func (c *search) run() {
 	c.wave = newWave(c.scene.clone(), newLost(), 1)
+	pull := c.pull()
 	c.attempt()
 	best, vain, last := c.outcome(), 0, 0
+	if c.noteStuck() && *c.predictions+2*pull*(len(c.moves)+1) <= c.mostAgain() {
+		c.again()
+		c.steepest()
+		c.attempt()
+		if o := c.outcome(); o.better(best) {
+			best = o
+		}
+	}
 	for range mostAttempts - 1 {
 		spent := *c.predictions
 		if !c.noteStuck() || vain == attemptsInVain || 2*spent-last > c.mostAgain() {

@@ -94,7 +94,7 @@ func (p *proof) binding(g int, id cluster.PodID) string {
 			return ""
 		}
 		here = p.goals.list[g].Domains[from]
-		nodes, _ := p.reach.byDomain(k)
+		nodes := p.reach.byDomain(k).in
 		others = slices.Concat(append(nodes[:from:from], nodes[from+1:]...)...)
 	} else if zone := p.limits.zone[p.s.Pods[id].Node]; zone != "" {
 		here = zone

@@ -18,6 +18,8 @@ type reach struct {
 	start *tracker
 	stay  []held // by node
 	all   []cluster.NodeID
+	// sorted are the nodes by the domains asked about last.
+	sorted byDomain
 	// last is the pod that was asked about last, and could what is known of it.
 	last  cluster.PodID
 	could func(cluster.NodeID, *cluster.Resources, int64) bool
@@ -44,17 +46,28 @@ func (r *reach) leaves(pod cluster.PodID) bool {
 	return !refused
 }
 
-// byDomain are the nodes of each domain of a group, and those in none.
-func (r *reach) byDomain(k *skew) (in [][]cluster.NodeID, outside []cluster.NodeID) {
-	in = make([][]cluster.NodeID, len(k.counts))
+// byDomain are the nodes of each domain of groups that count the same ones, and those
+// in none.
+type byDomain struct {
+	k       *skew
+	in      [][]cluster.NodeID
+	outside []cluster.NodeID
+}
+
+// byDomain sorts the nodes for a group. Nearly all groups count the same domains.
+func (r *reach) byDomain(k *skew) *byDomain {
+	if was := r.sorted.k; was != nil && was.domains == k.domains && len(was.counts) == len(k.counts) && slices.Equal(was.slot, k.slot) {
+		return &r.sorted
+	}
+	r.sorted = byDomain{k: k, in: make([][]cluster.NodeID, len(k.counts))}
 	for _, n := range r.all {
 		if z, counted := k.domain(n); counted {
-			in[z] = append(in[z], n)
+			r.sorted.in[z] = append(r.sorted.in[z], n)
 		} else {
-			outside = append(outside, n)
+			r.sorted.outside = append(r.sorted.outside, n)
 		}
 	}
-	return in, outside
+	return &r.sorted
 }
 
 // of is what CouldRun says of the pod.

@@ -1,0 +1,208 @@
+package planner
+
+import (
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// groups adds the fewest moves of disjoint groups and counts as residual
+// what too few pods that could change domain leave. One eviction brings a group nearer by one
+// move at most, which bounds a plan that goes part of the way. It claims nothing
+// for a group whose total may change: a pod of its workloads is Pending or
+// terminating, or may come in from where the goal does not count.
+func (p *proof) groups() {
+	used, whole := make([]bool, len(p.s.Pods)), wholeness{}
+	for g, goal := range p.goals.list {
+		k, ok := p.start.at[g].(*skew)
+		if !ok || goal.Constraint || k.excess() == 0 || !p.settled(goal, used, whole) {
+			continue
+		}
+		left := p.goals.excess(g)
+		limit, moves, able := k.limit, k.moves, mobile{}
+		if who := !p.full.alone || !p.planned.alone && left < k.excess(); who || !p.meets(k, goal) {
+			var open bool
+			if able, open = p.able(k, goal); open {
+				continue
+			}
+			limit, moves = k.reachable(able.leaving, able.arriving)
+		}
+		for _, id := range goal.Pods {
+			used[id] = true
+		}
+		p.full.group(moves, able.pods)
+		if left > 0 {
+			moves = int(k.excess() - left)
+		}
+		p.planned.group(moves, able.givers(k))
+		if was := spread(k.counts) - k.limit; was > 0 {
+			p.stays(goal, float64(limit-k.limit)/float64(was), float64(limit-k.limit))
+		}
+	}
+}
+
+// wholeness says of workloads whether all their pods are bound and stay.
+type wholeness map[cluster.WorkloadID]bool
+
+func (x wholeness) of(s *cluster.Snapshot, w cluster.WorkloadID) bool {
+	whole, known := x[w]
+	if !known {
+		whole = !slices.ContainsFunc(s.Workloads[w].Pods, func(id cluster.PodID) bool {
+			return s.Pods[id].Node == cluster.NoNode || s.Pods[id].Terminating
+		})
+		x[w] = whole
+	}
+	return whole
+}
+
+func (p *proof) settled(g plan.Goal, used []bool, whole wholeness) bool {
+	last := cluster.NoWorkload // nearly always that of all
+	for _, id := range g.Pods {
+		w := p.s.Pods[id].Workload
+		if used[id] || w != cluster.NoWorkload && w != last && !whole.of(p.s, w) {
+			return false
+		}
+		last = w
+	}
+	return true
+}
+
+// mobile are the pods of a group that could change domain, and how many could leave
+// and enter each.
+type mobile struct {
+	pods              []cluster.PodID
+	domains           []int // of pods
+	leaving, arriving []int
+}
+
+// able finds the pods of a group that could change domain. open says that one could
+// come from where the goal does not count, or go there.
+func (p *proof) able(k *skew, g plan.Goal) (m mobile, open bool) {
+	nodes := p.reach.byDomain(k)
+	m.leaving, m.arriving = make([]int, len(k.counts)), make([]int, len(k.counts))
+	for _, id := range g.Pods {
+		from, counted := k.domain(p.s.Pods[id].Node)
+		if p.s.Pods[id].Terminal || !p.reach.leaves(id) {
+			continue
+		}
+		if !counted || p.reach.among(id, nodes.outside) {
+			return m, true
+		}
+		if p.enters(nodes.in, id, from, m.arriving) {
+			m.pods, m.domains = append(m.pods, id), append(m.domains, from)
+			m.leaving[from]++
+		}
+	}
+	return m, false
+}
+
+// meets reports whether the first few pods that could change domain suffice to meet
+// the group's limit with the fewest moves that there are. More of them would change
+// nothing, so that where nobody asks which they are the others need not be looked at.
+// It says so only where no pod could come from where the goal does not count, or go
+// there.
+func (p *proof) meets(k *skew, g plan.Goal) bool {
+	nodes := p.reach.byDomain(k)
+	if len(nodes.outside) > 0 || slices.ContainsFunc(g.Pods, func(id cluster.PodID) bool {
+		_, counted := k.domain(p.s.Pods[id].Node)
+		return !counted
+	}) {
+		return false
+	}
+	leaving, arriving, least, found := make([]int, len(k.counts)), make([]int, len(k.counts)), slices.Min(k.counts), 0
+	for _, id := range g.Pods {
+		from, _ := k.domain(p.s.Pods[id].Node)
+		if leaving[from] >= k.counts[from]-least || p.s.Pods[id].Terminal || !p.reach.leaves(id) || !p.enters(nodes.in, id, from, arriving) {
+			continue
+		}
+		leaving[from]++
+		if found++; found < k.moves {
+			continue
+		}
+		if n, ok := fewestMovesOf(k.counts, leaving, arriving, k.limit); ok && n == k.moves {
+			return true
+		}
+	}
+	return false
+}
+
+// enters counts the domains that the pod could move to, and reports whether there
+// are any.
+func (p *proof) enters(nodes [][]cluster.NodeID, id cluster.PodID, from int, arriving []int) (any bool) {
+	for z := range nodes {
+		if z != from && p.reach.among(id, nodes[z]) {
+			arriving[z]++
+			any = true
+		}
+	}
+	return any
+}
+
+// givers are the pods of which any plan must move as many as it brings the group
+// nearer: those in domains above m1, the least count to which the emptiest can rise
+// so that fewer than F pods stand above it and the limit, F being the fewest moves.
+//
+// Let c' be the counts after a plan, and c* those where the limit is met by the
+// fewest further moves. From c to c*, domains above m1 give at least F pods: where c*
+// has its emptiest below m1, at least F pods stand too high, all of them above m1; and
+// else the others keep what they have, since no domain may fall below the emptiest,
+// and F pods must arrive. F(c') of them go after the plan, so F - F(c') go in it.
+func (m mobile) givers(k *skew) (out []cluster.PodID) {
+	m1 := k.leastFull()
+	for i, id := range m.pods {
+		if k.counts[m.domains[i]] > m1 {
+			out = append(out, id)
+		}
+	}
+	return out
+}
+
+// leastFull is m1 of givers; below every count where the limit is less than 1.
+func (k *skew) leastFull() int {
+	m := slices.Min(k.counts)
+	if k.limit < 1 {
+		return m - 1
+	}
+	for ; ; m++ {
+		out := 0
+		for _, c := range k.counts {
+			out += max(0, c-m-k.limit)
+		}
+		if out < k.moves {
+			return m
+		}
+	}
+}
+
+// reachable is the least skew, not below the limit, that can be met when only so many
+// pods leave and enter each domain, and the fewest moves that meet it.
+func (k *skew) reachable(leaving, arriving []int) (limit, moves int) {
+	for s := k.limit; s < spread(k.counts); s++ {
+		if n, ok := fewestMovesOf(k.counts, leaving, arriving, s); ok {
+			return s, n
+		}
+	}
+	return spread(k.counts), 0
+}
+
+// fewestMovesOf is fewestMoves with at most leaving[z] pods leaving domain z, and
+// arriving[z] entering it.
+func fewestMovesOf(counts, leaving, arriving []int, s int) (int, bool) {
+	best, found := 0, false
+	for m := slices.Min(counts); m <= slices.Max(counts); m++ {
+		out, in, spare, room, ok := 0, 0, 0, 0, true
+		for z, c := range counts {
+			give, take := max(0, c-m-s), max(0, m-c)
+			ok = ok && give <= leaving[z] && take <= arriving[z]
+			out += give
+			in += take
+			spare += max(0, min(leaving[z], c-m))
+			room += max(0, min(arriving[z], m+s-c))
+		}
+		if n := max(out, in); ok && spare >= in && room >= out && (!found || n < best) {
+			best, found = n, true
+		}
+	}
+	return best, found
+}
