@@ -45,12 +45,12 @@ func TestLoadWindows(t *testing.T) {
 func TestSourcesThatKnowNodesOnly(t *testing.T) {
 	const head = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nload: "
 	for load, want := range map[string]bool{
-		"{source: metricsServer}":                                                                                                            false,
-		"{source: loadWatcher, loadWatcher: {url: http://w}}":                                                                                true,
-		"{source: prometheus, prometheus: {url: http://p}}":                                                                                  false,
-		`{source: prometheus, prometheus: {url: http://p, podQueries: {cpu: "", memory: ""}}}`:                                               true,
-		`{source: prometheus, prometheus: {url: http://p, podQueries: {cpu: ""}}}`:                                                           false,
-		`{source: prometheus, prometheus: {url: http://p, preset: none, queries: {cpu: c}}}`:                                                 true,
+		"{source: metricsServer}":                                                                                                              false,
+		"{source: loadWatcher, loadWatcher: {url: http://w}}":                                                                                  true,
+		"{source: prometheus, prometheus: {url: http://p}}":                                                                                    false,
+		`{source: prometheus, prometheus: {url: http://p, podQueries: {cpu: "", memory: ""}}}`:                                                 true,
+		`{source: prometheus, prometheus: {url: http://p, podQueries: {cpu: ""}}}`:                                                             false,
+		`{source: prometheus, prometheus: {url: http://p, preset: none, queries: {cpu: c}}}`:                                                   true,
 		`{source: prometheus, prometheus: {url: http://p, preset: none, queries: {cpu: c}, podQueries: {cpu: "sum by (namespace, pod) (c)"}}}`: false,
 	} {
 		c, err := config.Load("config.yaml", []byte(head+load+"\n"))
