@@ -14,11 +14,13 @@ import (
 // keep drops what no decision looks at before an object is stored: most of a
 // pod's bytes are its containers' settings and the history of its writers. What
 // is left makes the same plan. An informer that lists anew has every object kept
-// twice; the second time it is left alone. That it was kept before is told by a
-// list of its writers that is there and empty: no server sends one.
+// twice, page by page and then, in a copy, before it is stored; the second time only
+// what it shares is looked at, since the first copies may be gone. That it was kept
+// before is told by a list of its writers that is there and empty: no server sends one.
 func (s *siblings) keep(x any) (any, error) {
 	if o, ok := x.(metav1.Object); ok {
 		if w := o.GetManagedFields(); w != nil && len(w) == 0 {
+			s.share(x)
 			return x, nil
 		}
 		o.SetManagedFields([]metav1.ManagedFieldsEntry{})
@@ -30,11 +32,9 @@ func (s *siblings) keep(x any) (any, error) {
 	case *corev1.Pod:
 		o.Annotations, o.GenerateName = keepAnnotations(o.Annotations), ""
 		s.keepStatus(o)
-		s.pods.share(o)
 	case *appsv1.ReplicaSet:
 		o.Annotations = keepAnnotations(o.Annotations)
 		keepLabels(&o.ObjectMeta, o.Spec.Selector, &o.Spec.Template)
-		s.sets.share(o)
 	case *appsv1.Deployment:
 		o.Annotations = keepAnnotations(o.Annotations)
 		keepLabels(&o.ObjectMeta, o.Spec.Selector, &o.Spec.Template)
@@ -48,7 +48,18 @@ func (s *siblings) keep(x any) (any, error) {
 		s.amounts.one(&o.Status.Capacity, &o.Status.Allocatable)
 		s.images.one(o.Status.Images)
 	}
+	s.share(x)
 	return x, nil
+}
+
+// share lets pods and ReplicaSets share what is equal among those of a controller.
+func (s *siblings) share(x any) {
+	switch o := x.(type) {
+	case *corev1.Pod:
+		s.pods.share(o)
+	case *appsv1.ReplicaSet:
+		s.sets.share(o)
+	}
 }
 
 // keepAnnotations keeps what people and other programs ask for.
