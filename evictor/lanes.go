@@ -27,7 +27,7 @@ type lanes struct {
 	mu          sync.Mutex
 	limit, busy int
 	// cut is when the limit was last lowered. Calls begun before say nothing new.
-	cut     time.Time
+	cut time.Time
 	// busyOnce: an answer was not quick; quickly counts those that were since the
 	// limit was last changed.
 	busyOnce bool
