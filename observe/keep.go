@@ -14,10 +14,9 @@ import (
 // keep drops what no decision looks at before an object is stored: most of a
 // pod's bytes are its containers' settings and the history of its writers. What
 // is left makes the same plan. An informer that lists anew has every object kept
-// twice: as part of a page, and as the copy that is stored. The second time it only
-// shares, for those that it shared with may have gone with their page. That it was
-// kept before is told by a list of its writers that is there and empty: no server
-// sends one.
+// twice, page by page and then, in a copy, before it is stored; the second time only
+// what it shares is looked at, since the first copies may be gone. That it was kept
+// before is told by a list of its writers that is there and empty: no server sends one.
 func (s *siblings) keep(x any) (any, error) {
 	if o, ok := x.(metav1.Object); ok {
 		if w := o.GetManagedFields(); w != nil && len(w) == 0 {
@@ -53,6 +52,7 @@ func (s *siblings) keep(x any) (any, error) {
 	return x, nil
 }
 
+// share lets pods and ReplicaSets share what is equal among those of a controller.
 func (s *siblings) share(x any) {
 	switch o := x.(type) {
 	case *corev1.Pod:

@@ -13,6 +13,7 @@ const (
 	mostAttempts   = 6
 	againEffort    = 4_000_000
 	attemptsInVain = 2
+	mostBeginnings = 8
 )
 
 // run finds the moves, in waves. What an attempt leaves unmet often is so because
@@ -23,14 +24,7 @@ func (c *search) run() {
 	pull := c.pull()
 	c.attempt()
 	best, vain, last := c.outcome(), 0, 0
-	if c.noteStuck() && *c.predictions+2*pull*(len(c.moves)+1) <= c.mostAgain() {
-		c.again()
-		c.steepest()
-		c.attempt()
-		if o := c.outcome(); o.better(best) {
-			best = o
-		}
-	}
+	c.steepestAttempts(pull, &best)
 	for range mostAttempts - 1 {
 		spent := *c.predictions
 		if !c.noteStuck() || vain == attemptsInVain || 2*spent-last > c.mostAgain() {

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"cmp"
+	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
@@ -9,23 +10,28 @@ import (
 // steepest makes, again and again, the move after which the least excess is left, of
 // all that there are. Serving goal after goal can end where no move helps and yet
 // excess is left; this way ends there less often, and costs a prediction for each
-// pod of an unmet goal and move. It fits clusters of some ten nodes.
-func (c *search) steepest() {
+// pod of an unmet goal and move. It fits clusters of some ten nodes. It does not begin
+// with these pods, and returns the one that it begins with; -1: there is none.
+func (c *search) steepest(notFirst []cluster.PodID) cluster.PodID {
+	first := cluster.PodID(-1)
 	c.steers, c.aim = false, anyGoal
 	for {
 		if _, spent := c.limits.spent(); spent {
-			return
+			return first
 		}
-		m, waits := c.steepestMove()
+		m, waits := c.steepestMove(notFirst)
 		switch {
 		case m.pod < 0:
-			return
+			return first
 		case !waits:
 			if a, _ := c.join(m.pod, m.goal); a != joined {
-				return
+				return first
+			}
+			if first < 0 {
+				first, notFirst = m.pod, nil
 			}
 		case len(c.wave.steps) == 0:
-			return
+			return first
 		default:
 			c.closeWave()
 		}
@@ -47,13 +53,13 @@ func (a downhill) compare(b downhill) int {
 
 // steepestMove finds the best move, the pod being -1 where there is none. waits says
 // that it is for the next wave.
-func (c *search) steepestMove() (best downhill, waits bool) {
+func (c *search) steepestMove(not []cluster.PodID) (best downhill, waits bool) {
 	best.pod = -1
 	c.round++
 	for _, g := range c.goals.byNeed(c.stuck) {
 		for _, pod := range c.podsOf(g) {
 			from := c.world.NodeOf(pod)
-			if c.moved[pod] || c.triedIn[pod] == c.round || from == cluster.NoNode || !c.goals.couldServe(g, pod, from) {
+			if c.moved[pod] || c.triedIn[pod] == c.round || slices.Contains(not, pod) || from == cluster.NoNode || !c.goals.couldServe(g, pod, from) {
 				continue
 			}
 			c.triedIn[pod] = c.round
@@ -86,6 +92,26 @@ func (t *tracker) change(pod cluster.PodID, from, to cluster.NodeID) (sum float6
 		return true
 	})
 	return sum
+}
+
+// steepestAttempts tries this way, each time from another beginning.
+func (c *search) steepestAttempts(pull int, best *outcome) {
+	var firsts []cluster.PodID
+	for range mostBeginnings {
+		if !c.noteStuck() || *c.predictions+2*pull*(len(best.moves)+1) > c.mostAgain()/2 {
+			return
+		}
+		c.again()
+		first := c.steepest(firsts)
+		c.attempt()
+		if o := c.outcome(); o.better(*best) {
+			*best = o
+		}
+		if first < 0 {
+			return
+		}
+		firsts = append(firsts, first)
+	}
 }
 
 // pull is how many pods there are of goals that are unmet.
