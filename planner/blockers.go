@@ -87,13 +87,13 @@ func (p *proof) binding(g int, id cluster.PodID) string {
 	if !p.reach.leaves(id) {
 		return ""
 	}
-	others, here := p.reach.all, "this node"
+	others, here, place := p.reach.all, "this node", "node"
 	if k, ok := p.start.at[g].(*skew); ok {
 		from, counted := k.domain(p.s.Pods[id].Node)
 		if !counted {
 			return ""
 		}
-		here = p.goals.list[g].Domains[from]
+		here, place = p.goals.list[g].Domains[from], "domain"
 		nodes := p.reach.byDomain(k).in
 		others = slices.Concat(append(nodes[:from:from], nodes[from+1:]...)...)
 	} else if zone := p.limits.zone[p.s.Pods[id].Node]; zone != "" {
@@ -103,11 +103,11 @@ func (p *proof) binding(g int, id cluster.PodID) string {
 	case p.reach.among(id, others):
 		return ""
 	case p.reach.runs(id, others):
-		return "too large for any other node, even when every pod that may leave has left"
+		return "too large for any other " + place + ", even when every pod that may leave has left"
 	case p.reach.selects(id, others):
 		return "pinned by PersistentVolumes in " + here
 	}
-	return "kept from every other node by selectors, affinity, taints or cordons"
+	return "kept from every other " + place + " by selectors, affinity, taints or cordons"
 }
 
 // keptBy are words for what an operator can change.
