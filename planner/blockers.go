@@ -103,11 +103,11 @@ func (p *proof) binding(g int, id cluster.PodID) string {
 	case p.reach.among(id, others):
 		return ""
 	case p.reach.runs(id, others):
-		return "too large for any other " + place + ", even when every pod that may leave has left"
-	case p.reach.selects(id, others):
+		return "too large for any other " + place + " or its goals, even when every pod that may leave has left"
+	case p.reach.selects(id, others) && cluster.Claims(p.s.Pods[id].Object):
 		return "pinned by PersistentVolumes in " + here
 	}
-	return "kept from every other " + place + " by selectors, affinity, taints or cordons"
+	return "kept from every other " + place + " by selectors, affinity, taints, cordons or features of nodes"
 }
 
 // keptBy are words for what an operator can change.
