@@ -1,6 +1,8 @@
 package cluster
 
 import (
+	"slices"
+
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -53,4 +55,10 @@ func PlacedContainer(c *corev1.Container) corev1.Container {
 		}
 	}
 	return out
+}
+
+// Claims reports whether a pod has a volume of a PersistentVolumeClaim, its own or one
+// that is made for it.
+func Claims(p *corev1.Pod) bool {
+	return slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil })
 }

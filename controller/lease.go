@@ -44,7 +44,7 @@ type Lease struct {
 	Clock clock.PassiveClock
 
 	renewed atomic.Pointer[time.Time] // when the last renewal that succeeded began
-	refused atomic.Pointer[error]     // what the last try was forbidden; nil: nothing
+	refused atomic.Pointer[refusal]   // what the last try was forbidden; nil: nothing
 }
 
 // Held says why this process may not act as leader now; nil when it may. It goes
@@ -98,12 +98,19 @@ func (l *Lease) clock() clock.PassiveClock {
 	return l.Clock
 }
 
+// refusal is a permission that is missing, since the first of the tries in a row.
+type refusal struct {
+	since time.Time
+	err   error
+}
+
 // noted notes when the Lease was last written, and what was forbidden.
 type noted struct {
 	resourcelock.Interface
 	lease *Lease
-	// denied is told of the first refusal: to try again would not help.
-	denied chan error
+	// denied is told of a permission that has been missing for patience.
+	denied   chan error
+	patience time.Duration
 }
 
 // Get implements resourcelock.Interface.
@@ -121,10 +128,16 @@ func (n noted) forbidden(verb string, err error) {
 		}
 		return
 	}
-	err = fmt.Errorf("permission to %s leases.coordination.k8s.io is missing in namespace %s; grant it to this account: %w", verb, n.lease.Namespace, err)
-	n.lease.refused.Store(&err)
+	r := refusal{n.lease.clock().Now(), fmt.Errorf("permission to %s leases.coordination.k8s.io is missing in namespace %s; grant it to this account: %w", verb, n.lease.Namespace, err)}
+	if was := n.lease.refused.Load(); was != nil {
+		r.since = was.since
+	}
+	n.lease.refused.Store(&r)
+	if n.lease.clock().Since(r.since) < n.patience {
+		return
+	}
 	select {
-	case n.denied <- err:
+	case n.denied <- r.err:
 	default: // one is enough
 	}
 }
@@ -155,14 +168,21 @@ func (n noted) note(verb string, r resourcelock.LeaderElectionRecord, write func
 
 // Lead waits for the Lease, runs work while it holds, and releases it only
 // after work has returned. It returns work's error; or one that names the holder
-// when the Lease was not to be had within wait (0: waits until ctx ends); or, at
-// once, one that names the permission that is missing.
+// when the Lease was not to be had within wait (0: waits until ctx ends); or one that
+// names the permission that is missing: at once, but where it waits without end, only
+// when it has been missing for as long as a leader would go on without it, since roles
+// that are being replaced are missing for a moment.
 func (l *Lease) Lead(ctx context.Context, wait time.Duration, work func(ctx context.Context) error) error {
+	patience := time.Duration(0)
+	if wait == 0 {
+		patience = renewDeadline
+	}
+	l.refused.Store(nil)
 	lock := noted{&resourcelock.LeaseLock{
 		LeaseMeta:  metav1.ObjectMeta{Namespace: l.Namespace, Name: l.name()},
 		Client:     l.Client.CoordinationV1(),
 		LockConfig: resourcelock.ResourceLockConfig{Identity: l.Identity},
-	}, l, make(chan error, 1)}
+	}, l, make(chan error, 1), patience}
 	// The elector ends by its own context, which outlives work: work is stopped
 	// first, then the Lease is released.
 	elect, release := context.WithCancel(context.WithoutCancel(ctx))
@@ -220,7 +240,7 @@ func (l *Lease) whileLeading(ctx context.Context, lost <-chan struct{}, work fun
 	if gone.Load() && ctx.Err() == nil {
 		lost := fmt.Errorf("lost the Lease %s/%s", l.Namespace, l.name())
 		if why := l.refused.Load(); why != nil {
-			lost = fmt.Errorf("%w: %w", lost, *why)
+			lost = fmt.Errorf("%w: %w", lost, why.err)
 		}
 		return errors.Join(err, lost)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -60,23 +61,51 @@ func TestTheLeaseIsHeldOnlyWhileItIsRenewed(t *testing.T) {
 func forbids(verb string) *fake.Clientset {
 	c := fake.NewClientset()
 	c.PrependReactor(verb, "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, apierrors.NewForbidden(schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}, "evenkeel", errors.New("no"))
+		return true, nil, forbidden()
 	})
 	return c
 }
 
-// TestALeaseThatIsForbiddenIsFinalAtOnce, however long one would wait, and says
-// which permission is missing.
-func TestALeaseThatIsForbiddenIsFinalAtOnce(t *testing.T) {
+func forbidden() error {
+	return apierrors.NewForbidden(schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}, "evenkeel", errors.New("no"))
+}
+
+// TestALeaseThatIsForbiddenIsFinal and says which permission is missing: at once where
+// one waits for a time; and where one waits without end, when it has been missing for
+// as long as a leader goes on without it.
+func TestALeaseThatIsForbiddenIsFinal(t *testing.T) {
 	for _, verb := range []string{"get", "create"} {
-		for _, wait := range []time.Duration{0, time.Hour} {
-			ctx, cancel := context.WithTimeout(t.Context(), 10*time.Second)
-			l := &controller.Lease{Client: forbids(verb), Namespace: "ops", Identity: "a", Leading: func(bool) { t.Error("it leads") }}
-			err := l.Lead(ctx, wait, func(context.Context) error { return nil })
-			if want := "taking the Lease ops/evenkeel: permission to " + verb + " leases.coordination.k8s.io is missing in namespace ops; "; err == nil || !strings.HasPrefix(err.Error(), want) || ctx.Err() != nil {
-				t.Errorf("%s, waiting %s: %v, want %s", verb, wait, err, want)
-			}
-			cancel()
+		for wait, after := range map[time.Duration]time.Duration{0: 10 * time.Second, time.Hour: 0} {
+			synctest.Test(t, func(t *testing.T) {
+				began := time.Now()
+				l := &controller.Lease{Client: forbids(verb), Namespace: "ops", Identity: "a", Leading: func(bool) { t.Error("it leads") }}
+				err := l.Lead(t.Context(), wait, func(context.Context) error { return nil })
+				if want := "taking the Lease ops/evenkeel: permission to " + verb + " leases.coordination.k8s.io is missing in namespace ops; "; err == nil || !strings.HasPrefix(err.Error(), want) {
+					t.Errorf("%s, waiting %s: %v, want %s", verb, wait, err, want)
+				}
+				if took := time.Since(began); took < after || took > after+10*time.Second {
+					t.Errorf("%s, waiting %s: final after %s, want %s", verb, wait, took, after)
+				}
+			})
 		}
 	}
+}
+
+// TestAStandbyOutlivesARoleThatIsReplaced.
+func TestAStandbyOutlivesARoleThatIsReplaced(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		c := fake.NewClientset()
+		c.PrependReactor("get", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+			if time.Since(began) > 5*time.Second {
+				return false, nil, nil
+			}
+			return true, nil, forbidden()
+		})
+		leads := false
+		l := &controller.Lease{Client: c, Namespace: "ops", Identity: "a", Leading: func(now bool) { leads = leads || now }}
+		if err := l.Lead(t.Context(), 0, func(context.Context) error { return nil }); err != nil || !leads {
+			t.Errorf("leads %t: %v", leads, err)
+		}
+	})
 }

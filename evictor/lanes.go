@@ -86,7 +86,7 @@ func (l *lanes) learn(began, answered time.Time, throttled bool) {
 		if began.After(l.cut) {
 			l.limit, l.cut, l.quickly = max(fewestLanes, l.limit/2), answered, 0
 		}
-	case took < quick:
+	case took < quick && began.After(l.cut):
 		if l.quickly++; !l.busyOnce || l.quickly >= l.limit {
 			l.limit, l.quickly = min(mostLanes, l.limit+1), 0
 			l.admit()

@@ -55,8 +55,12 @@ func TestLanesFollowTheAnswers(t *testing.T) {
 	if l.limit != fewestLanes {
 		t.Errorf("%d lanes, want no fewer than %d", l.limit, fewestLanes)
 	}
+	answer(0, 0, false) // began before the lanes were lowered
+	if l.limit != fewestLanes || l.quickly != 0 {
+		t.Errorf("a quick answer from before the last cut counts")
+	}
 	for range mostLanes * mostLanes {
-		answer(0, 0, false)
+		answer(200*time.Second, 0, false)
 	}
 	if l.limit != mostLanes {
 		t.Errorf("%d lanes, want no more than %d", l.limit, mostLanes)

@@ -17,7 +17,20 @@ func stored(b *testing.B, o *Observer, objects *cluster.Objects) {
 	b.Helper()
 	keep := newSiblings().keep
 	for _, w := range o.watched {
-		add := func(x any) {
+		var list []any
+		switch w.resource {
+		case "nodes":
+			list = all(objects.Nodes)
+		case "pods":
+			list = all(objects.Pods)
+		case "replicasets":
+			list = all(objects.ReplicaSets)
+		case "deployments":
+			list = all(objects.Deployments)
+		case "namespaces":
+			list = all(objects.Namespaces)
+		}
+		for _, x := range list {
 			kept, err := keep(x)
 			if err == nil {
 				err = w.informer.GetStore().Add(kept)
@@ -26,29 +39,15 @@ func stored(b *testing.B, o *Observer, objects *cluster.Objects) {
 				b.Fatal(err)
 			}
 		}
-		switch w.resource {
-		case "nodes":
-			for _, x := range objects.Nodes {
-				add(x)
-			}
-		case "pods":
-			for _, x := range objects.Pods {
-				add(x)
-			}
-		case "replicasets":
-			for _, x := range objects.ReplicaSets {
-				add(x)
-			}
-		case "deployments":
-			for _, x := range objects.Deployments {
-				add(x)
-			}
-		case "namespaces":
-			for _, x := range objects.Namespaces {
-				add(x)
-			}
-		}
 	}
+}
+
+func all[T any](list []T) []any {
+	out := make([]any, len(list))
+	for i, x := range list {
+		out[i] = x
+	}
+	return out
 }
 
 // BenchmarkSnapshot makes a snapshot of what informers hold of 5,000 nodes and

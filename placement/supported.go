@@ -77,7 +77,7 @@ func (w *World) filterUnknown(p *cluster.Pod) string {
 func concerns(f Filter, p *corev1.Pod) bool {
 	switch f {
 	case VolumeBinding:
-		return slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil })
+		return cluster.Claims(p)
 	case "DynamicResources":
 		return len(p.Spec.ResourceClaims) > 0
 	case "NodeName": // a replacement names no node

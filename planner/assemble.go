@@ -29,8 +29,8 @@ func (p *Planner) assemble(c *search, before plan.State, start *tracker) plan.Pl
 		Inputs:     c.inputs(),
 		Holds:      c.holds(),
 	}
-	if n := out.Rejections.Counts[plan.EffortSpent]; n > 0 {
-		out.CutShort = fmt.Sprintf("limits.effort lets a plan foretell %s; %s not tried to the end", landingsWord(p.opts.Effort), podsWere(n))
+	if _, spent := c.spentEffort(); spent {
+		out.CutShort = fmt.Sprintf("limits.effort lets a plan foretell %s; %s not tried to the end", landingsWord(p.opts.Effort), podsWere(out.Rejections.Counts[plan.EffortSpent]))
 	}
 	for i, nodes := range c.hinted {
 		if len(nodes) > 0 {

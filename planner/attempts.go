@@ -69,6 +69,7 @@ func (c *search) again() {
 func (c *search) attempt() {
 	c.pass()
 	if n := c.countNeedless(); n == 0 || n*worthwhile < len(c.moves) {
+		c.dropLast()
 		return
 	}
 	first := c.outcome()

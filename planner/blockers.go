@@ -87,13 +87,13 @@ func (p *proof) binding(g int, id cluster.PodID) string {
 	if !p.reach.leaves(id) {
 		return ""
 	}
-	others, here := p.reach.all, "this node"
+	others, here, place := p.reach.all, "this node", "node"
 	if k, ok := p.start.at[g].(*skew); ok {
 		from, counted := k.domain(p.s.Pods[id].Node)
 		if !counted {
 			return ""
 		}
-		here = p.goals.list[g].Domains[from]
+		here, place = p.goals.list[g].Domains[from], "domain"
 		nodes := p.reach.byDomain(k).in
 		others = slices.Concat(append(nodes[:from:from], nodes[from+1:]...)...)
 	} else if zone := p.limits.zone[p.s.Pods[id].Node]; zone != "" {
@@ -105,11 +105,11 @@ func (p *proof) binding(g int, id cluster.PodID) string {
 	case p.pressed(id, others):
 		return "" // words of the pressure hint say it
 	case p.reach.runs(id, others):
-		return "too large for any other node, even when every pod that may leave has left"
-	case p.reach.selects(id, others):
+		return "too large for any other " + place + " or its goals, even when every pod that may leave has left"
+	case p.reach.selects(id, others) && cluster.Claims(p.s.Pods[id].Object):
 		return "pinned by PersistentVolumes in " + here
 	}
-	return "kept from every other node by selectors, affinity, taints or cordons"
+	return "kept from every other " + place + " by selectors, affinity, taints, cordons or features of nodes"
 }
 
 // pressed reports whether a pod could run on one of these nodes were it not for the

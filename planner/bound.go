@@ -108,7 +108,7 @@ func (p *proof) counts(pod cluster.PodID) bool {
 // stays notes a share of a goal's excess, in the goal's unit v, as residual.
 func (p *proof) stays(g plan.Goal, share, v float64) {
 	if share > 0 {
-		p.residual += g.Weight * share
+		p.residual += float64(g.Weight * share)
 		p.byGoal[g.ID] = plan.Round(v)
 	}
 }

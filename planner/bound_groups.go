@@ -31,7 +31,11 @@ func (p *proof) groups() {
 		for _, id := range goal.Pods {
 			used[id] = true
 		}
-		p.full.group(moves, able.pods)
+		movers := able.pods
+		if limit == k.limit {
+			movers = able.givers(k)
+		}
+		p.full.group(moves, movers)
 		if left > 0 {
 			moves = int(k.excess() - left)
 		}

@@ -122,14 +122,15 @@ func (c *search) recheck(start *scene, w *away, m plan.Move) (plan.Move, plan.Ou
 	if !w.room(c, p.ID) {
 		return drop(plan.Dropped, plan.PremiseChanged, "fewer pods may be away at once than when the plan was made")
 	}
-	l, r, good := start.land(p.ID)
+	first, r, good := start.land(p.ID)
+	l := first
 	if good && w.total > 0 {
 		l, r, good = c.land(p.ID)
 	}
 	if !good {
 		return drop(plan.Dropped, plan.PremiseChanged, fmt.Sprintf("%s: %s", r.Code, r.Message))
 	}
-	fresh := c.refresh(start, p, m, &l)
+	fresh := c.refresh(start, &first, p, m, &l)
 	c.apply(step{pod: p.ID, from: p.Node, landing: l})
 	w.add(c, p.ID)
 	if !counted {
@@ -151,7 +152,7 @@ func (c *search) reserved(m plan.Move) bool {
 // refresh puts the new prediction into the move; what it is for stays. Nobody
 // knows in which order the replacements of a wave are placed: the nodes that are
 // acceptable when this one is the first are so too.
-func (c *search) refresh(start *scene, p *cluster.Pod, m plan.Move, l *landing) plan.Move {
+func (c *search) refresh(start *scene, first *landing, p *cluster.Pod, m plan.Move, l *landing) plan.Move {
 	s := c.s
 	m.Pod, m.Owner, m.GracePeriodSeconds = podRef(p), ownerRef(s, p), c.graceOf(p)
 	m.NotAfter, m.Read = c.verdict.notAfter(p), annotation.Read(p.Object)
@@ -160,7 +161,7 @@ func (c *search) refresh(start *scene, p *cluster.Pod, m plan.Move, l *landing) 
 	m.To, m.Acceptable.Nodes = s.Nodes[l.to].Name, len(acceptable)
 	m.PGood, m.PReturn, m.PPending = l.pGood, l.pReturn, l.pPending
 	m.AcceptableNodes = nil
-	either := append(acceptable, start.acceptable(p.ID, l)...)
+	either := append(acceptable, start.acceptable(p.ID, first)...)
 	slices.Sort(either)
 	for _, n := range slices.Compact(either) {
 		m.AcceptableNodes = append(m.AcceptableNodes, s.Nodes[n].Name)

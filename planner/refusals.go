@@ -21,7 +21,12 @@ type refusal struct {
 
 func newRefusals() *refusals { return &refusals{map[cluster.PodID]refusal{}} }
 
+// add notes why a pod stays. That nothing more was tried does not take the place of what
+// was found when it was.
 func (r *refusals) add(pod cluster.PodID, strategy string, reason plan.Reason) {
+	if _, known := r.byPod[pod]; known && reason.Code == plan.EffortSpent {
+		return
+	}
 	r.byPod[pod] = refusal{strategy, reason}
 }
 

@@ -146,6 +146,8 @@ func (c *scene) place(pod cluster.PodID) (landing, plan.Reason, bool) {
 	steered, why := steer([]*scene{c}, pod, nil)
 	if why != "" {
 		reason.Message += "; not steered: " + why
+		again, _, _ := c.land(pod) // what was predicted with hints took its place
+		l.predicted = again.predicted
 		return l, reason, false
 	}
 	return steered, plan.Reason{}, true

@@ -140,7 +140,10 @@ func (c *search) landInWave(pod cluster.PodID) (landing, plan.Reason, answer) {
 	}
 	if ok {
 		l.hinted = w.hinted
-		l.steered = len(w.hinted) > 0 && c.needsHints(pod)
+		if l.steered = len(w.hinted) > 0 && c.needsHints(pod); len(w.hinted) > 0 {
+			again, _, _ := c.land(pod) // what was predicted without hints took its place
+			l.predicted = again.predicted
+		}
 		return l, plan.Reason{}, joined
 	}
 	if !c.steers || !steerable(reason.Code) {

@@ -23,7 +23,11 @@ func (t *table) bound(p plan.Plan) {
 		t.line("  No eviction is planned.")
 	}
 	if more := p.Bound.MinEvictions - len(p.Moves); more > 0 && !level(p) {
-		t.line("  To level what can be levelled takes at least %s, which limits or budgets forbid or which would not help.", count(more, "more eviction"))
+		why := "which limits or budgets forbid or which would not help"
+		if p.CutShort != "" {
+			why = "some of which may not have been tried"
+		}
+		t.line("  To level what can be levelled takes at least %s, %s.", count(more, "more eviction"), why)
 	}
 	if p.CutShort != "" {
 		t.line("  The search was cut short: %s.", safe(p.CutShort))

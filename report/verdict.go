@@ -27,6 +27,9 @@ func (t *table) verdict(p plan.Plan, subject, effect string) {
 	if held(p) != "" {
 		color = yellow
 	}
+	if p.CutShort != "" {
+		text, color = text+"; the search was cut short", yellow
+	}
 	if effect != "" {
 		text += "; " + effect
 	}

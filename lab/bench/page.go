@@ -102,7 +102,7 @@ func peerPage(folder string, cells []Cell) (string, error) {
 	for _, t := range targets {
 		fmt.Fprintf(&b, "- Target (%s): %s.\n", t.Name, t.Words)
 	}
-	fmt.Fprintf(&b, "\nMeasured on: %s.\n", strings.Join(distinct(cells, func(c Cell) string { return c.Machine }), "; "))
+	fmt.Fprintf(&b, "\nMeasured on: %s.\n", strings.Join(distinct(cells, func(c Cell) string { return cmp.Or(c.Machine, "a machine that was not noted") }), "; "))
 	fmt.Fprintf(&b, "Builds (start of the SHA-256): %s.\n", strings.Join(distinct(cells, func(c Cell) string { return c.Program + " " + c.Build }), ", "))
 	for _, f := range figures {
 		table := f.table(cells)

@@ -60,7 +60,7 @@ func Unknown(name string, profiles map[string]placement.Profile) bool {
 func Judge(s *cluster.Snapshot, id cluster.PodID, earlier map[string]bool) (hit, told bool) {
 	p := &s.Pods[id]
 	at := boundAt(p.Object)
-	if p.Node == cluster.NoNode || p.Terminating || at.IsZero() || claims(p.Object) {
+	if p.Node == cluster.NoNode || p.Terminating || at.IsZero() || cluster.Claims(p.Object) {
 		return false, false
 	}
 	name := SchedulerName(p.Object)
@@ -85,10 +85,6 @@ func boundAt(p *corev1.Pod) time.Time {
 		}
 	}
 	return p.CreationTimestamp.Time // made with its node
-}
-
-func claims(p *corev1.Pod) bool {
-	return slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil })
 }
 
 // States are the schedulers without a profile, by name: those whose pods stand in
