@@ -20,6 +20,14 @@ func (t *tracker) bound(b *below) {
 		t.headroom[b.amounts] = room
 	}
 	room[b.node] = min(room[b.node], b.limit-b.used)
+	if b.amounts.Measure.ByLoad && t.known[b.amounts] == nil {
+		t.known[b.amounts] = make([]int64, len(t.s.Nodes))
+		for i := range t.known[b.amounts] {
+			if knows(b.amounts, cluster.NodeID(i)) {
+				t.known[b.amounts][i] = unbounded
+			}
+		}
+	}
 }
 
 // arrivals judges every node as the place of a pod that leaves another: whether
@@ -29,8 +37,8 @@ type arrivals struct {
 	from cluster.NodeID
 	// better: the leaving serves a goal; worse: it harms one, wherever it goes.
 	better, worse bool
-	// byLoad: the leaving serves goals that are about these, which counts only where
-	// the use of the new place is known.
+	// byLoad: the leaving serves goals that count these, which is true only of places
+	// of which the use is known.
 	byLoad []*cluster.Amounts
 	needs  []need
 	groups []group
@@ -62,6 +70,13 @@ func (t *tracker) arrivals(pod cluster.PodID, from cluster.NodeID) arrivals {
 			} else {
 				a.better = true
 			}
+		}
+	}
+	if !a.better && len(t.byPod[pod]) == 0 {
+		// Then that is all it is good for, and other places are no better than full ones.
+		for _, amounts := range a.byLoad {
+			a.better = true
+			a.needs = append(a.needs, need{1, t.known[amounts]})
 		}
 	}
 	for amounts, room := range t.headroom {

@@ -46,6 +46,9 @@ type tracker struct {
 	// headroom is, for each way to count and by node, how much more may come there
 	// before a goal about the node is worse off.
 	headroom map[*cluster.Amounts][]int64
+	// known is, for what is counted by load and by node, unbounded where it is known
+	// how much is used, and else 0.
+	known map[*cluster.Amounts][]int64
 	// pressed are the nodes under pressure; nil: nobody asks.
 	pressed []bool
 }
@@ -66,7 +69,7 @@ type measure interface {
 
 func newTracker(s *cluster.Snapshot, goals []plan.Goal) *tracker {
 	t := &tracker{s: s, list: goals, at: make([]measure, len(goals)), initial: make([]int64, len(goals)),
-		byNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32, len(s.Pods)), headroom: map[*cluster.Amounts][]int64{}}
+		byNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32, len(s.Pods)), headroom: map[*cluster.Amounts][]int64{}, known: map[*cluster.Amounts][]int64{}}
 	domains, requests := domainIndex{}, requested{}
 	for i, g := range goals {
 		switch g.Kind {

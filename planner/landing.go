@@ -58,7 +58,7 @@ func (c *scene) land(pod cluster.PodID) (landing, plan.Reason, bool) {
 // accepts reports whether a replacement may stand on n. A pod may tolerate a node
 // that is not Ready, but does not run there; one under pressure has enough.
 func (c *scene) accepts(places *arrivals, n cluster.NodeID) bool {
-	return n != places.from && c.ready[n] && !c.pressed[n] && places.serve(n)
+	return n != places.from && c.ready[n] && places.serve(n)
 }
 
 // acceptable lists the nodes that a landing may end on.

@@ -45,7 +45,7 @@ func (h PressureHint) pressed(s *cluster.Snapshot) []bool {
 func (c *scene) onlyPressed(places *arrivals, pr placement.Prediction) (plan.Reason, bool) {
 	n := 0
 	for id := range pr.Gone.Fitting.All() {
-		if id != places.from && c.ready[id] && places.serve(id) {
+		if id != places.from && c.s.Nodes[id].Ready && c.goals.pressed[id] && places.serve(id) {
 			n++
 		}
 	}

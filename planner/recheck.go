@@ -129,7 +129,7 @@ func (c *search) recheck(start *scene, w *away, m plan.Move) (plan.Move, plan.Ou
 	if !good {
 		return drop(plan.Dropped, plan.PremiseChanged, fmt.Sprintf("%s: %s", r.Code, r.Message))
 	}
-	fresh := c.refresh(p, m, &l)
+	fresh := c.refresh(start, p, m, &l)
 	c.apply(step{pod: p.ID, from: p.Node, landing: l})
 	w.add(c, p.ID)
 	if !counted {
@@ -148,8 +148,10 @@ func (c *search) reserved(m plan.Move) bool {
 	})
 }
 
-// refresh puts the new prediction into the move; what it is for stays.
-func (c *search) refresh(p *cluster.Pod, m plan.Move, l *landing) plan.Move {
+// refresh puts the new prediction into the move; what it is for stays. Nobody
+// knows in which order the replacements of a wave are placed: the nodes that are
+// acceptable when this one is the first are so too.
+func (c *search) refresh(start *scene, p *cluster.Pod, m plan.Move, l *landing) plan.Move {
 	s := c.s
 	m.Pod, m.Owner, m.GracePeriodSeconds = podRef(p), ownerRef(s, p), c.graceOf(p)
 	m.NotAfter, m.Read = c.verdict.notAfter(p), annotation.Read(p.Object)
@@ -158,7 +160,9 @@ func (c *search) refresh(p *cluster.Pod, m plan.Move, l *landing) plan.Move {
 	m.To, m.Acceptable.Nodes = s.Nodes[l.to].Name, len(acceptable)
 	m.PGood, m.PReturn, m.PPending = l.pGood, l.pReturn, l.pPending
 	m.AcceptableNodes = nil
-	for _, n := range acceptable {
+	either := append(acceptable, start.acceptable(p.ID, l)...)
+	slices.Sort(either)
+	for _, n := range slices.Compact(either) {
 		m.AcceptableNodes = append(m.AcceptableNodes, s.Nodes[n].Name)
 	}
 	return m

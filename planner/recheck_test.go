@@ -1,6 +1,11 @@
 package planner_test
 
 import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -98,4 +103,59 @@ func TestRecheckDropsWhatRests(t *testing.T) {
 	if ok, _ := p.Recheck(s, st, goals, made, 1, s.TakenAt.Add(time.Minute)); len(ok) != 2 {
 		t.Errorf("after the rest %d hold", len(ok))
 	}
+}
+
+// TestRecheckKnowsNoOrderWithinAWave: of two pods that leave one node, each may take
+// either of two nodes that have room for one: what is foretold of the other must not
+// count a landing as a wrong one.
+func TestRecheckKnowsNoOrderWithinAWave(t *testing.T) {
+	s, p, goals, made := twoForTwoPlaces(t)
+	ok, dropped := p.Recheck(s, plan.PlannerState{}, goals, made, 1, s.TakenAt)
+	if len(ok) != 2 || len(dropped) != 0 {
+		t.Fatalf("%d hold, dropped %+v", len(ok), dropped)
+	}
+	for _, m := range ok {
+		if !slices.Equal(m.AcceptableNodes, []string{"a", "b"}) {
+			t.Errorf("%s may stand on %v", m.Pod.Name, m.AcceptableNodes)
+		}
+	}
+}
+
+func twoForTwoPlaces(t *testing.T) (*cluster.Snapshot, *planner.Planner, []plan.Goal, plan.Plan) {
+	t.Helper()
+	var y strings.Builder
+	for _, n := range []string{"a", "b", "hot"} {
+		fmt.Fprintf(&y, "---\n{apiVersion: v1, kind: Node, metadata: {name: %s}, status: {allocatable: {cpu: 1000m, memory: 10Gi, pods: 10}, conditions: [{type: Ready, status: \"True\"}]}}\n", n)
+	}
+	pod := func(app, name, node string) {
+		fmt.Fprintf(&y, "---\n{apiVersion: v1, kind: Pod, metadata: {name: %s, namespace: d, uid: %s, labels: {app: %s}, ownerReferences: [{apiVersion: apps/v1, kind: ReplicaSet, name: %s, uid: %s, controller: true}]}, spec: {nodeName: %s, containers: [{name: c, image: c, resources: {requests: {cpu: 400m, memory: 1Gi}}}]}, status: {phase: Running, conditions: [{type: Ready, status: \"True\"}]}}\n", name, name, app, app, app, node)
+	}
+	for _, app := range []string{"x", "y"} {
+		fmt.Fprintf(&y, "---\n{apiVersion: apps/v1, kind: ReplicaSet, metadata: {name: %s, namespace: d, uid: %s}, spec: {replicas: 2, selector: {matchLabels: {app: %s}}, template: {metadata: {labels: {app: %s}}, spec: {containers: [{name: c, image: c, resources: {requests: {cpu: 400m, memory: 1Gi}}}]}}}}\n", app, app, app, app)
+		pod(app, app+"-1", "hot")
+		pod(app, app+"-2", "hot")
+	}
+	path := filepath.Join(t.TempDir(), "s.yaml")
+	if err := os.WriteFile(path, []byte(y.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	o, err := cluster.ReadFiles([]string{path}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := cluster.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n- {name: hot, type: NodeLoad, schedule: \"0 * * * *\", args: {target: {cpu: 0.8}}}\nguards: {minPodAge: 0s}\nlimits: {perNamespace: unlimited, perZone: unlimited}\n"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := planner.New(conf.Planner())
+	goals := controller.Goals(s, conf.Build(), nil)
+	made := p.Plan(s, plan.PlannerState{}, goals, s.TakenAt)
+	if len(made.Moves) != 2 || made.Moves[1].Wave != 1 {
+		t.Fatalf("want two moves in one wave: %+v\n%+v", made.Moves, made.Rejections)
+	}
+	return s, p, goals, made
 }

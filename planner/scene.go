@@ -12,21 +12,19 @@ type scene struct {
 	s     *cluster.Snapshot
 	opts  *Options
 	steer *steering
-	ready []bool // by node
-	// pressed are the nodes under pressure.
-	pressed []bool
-	world   *placement.World
-	goals   *tracker
+	ready []bool // by node: Ready, and not under pressure
+	world *placement.World
+	goals *tracker
 }
 
 // newScene is the cluster as the snapshot has it.
 func (p *Planner) newScene(s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState) *scene {
 	o := p.opts.Placement
 	o.Profiles = p.opts.Shadow.Profiles(o.Profiles, schedulers)
-	c := &scene{s, &p.opts, newSteering(s, &p.opts), make([]bool, len(s.Nodes)), p.opts.Pressure.pressed(s), placement.NewWorld(s, o), newTracker(s, goals)}
-	c.goals.pressed = c.pressed
+	c := &scene{s, &p.opts, newSteering(s, &p.opts), make([]bool, len(s.Nodes)), placement.NewWorld(s, o), newTracker(s, goals)}
+	c.goals.pressed = p.opts.Pressure.pressed(s)
 	for i := range s.Nodes {
-		c.ready[i] = s.Nodes[i].Ready
+		c.ready[i] = s.Nodes[i].Ready && !c.goals.pressed[i]
 	}
 	return c
 }

@@ -217,7 +217,7 @@ func (c *scene) unhelpful(pod cluster.PodID, all bool) []cluster.NodeID {
 		nodes = union(nodes, slices.DeleteFunc(slices.Clone(pr.Gone.Feasible), func(n cluster.NodeID) bool { return c.steer.refused[n] != "" }))
 	}
 	places := c.goals.arrivals(pod, from)
-	return slices.DeleteFunc(nodes, func(n cluster.NodeID) bool { return n != from && !c.pressed[n] && places.serve(n) })
+	return slices.DeleteFunc(nodes, func(n cluster.NodeID) bool { return n != from && !c.goals.pressed[n] && places.serve(n) })
 }
 
 func hint(states []*scene, nodes []cluster.NodeID) {
