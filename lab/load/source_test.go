@@ -1,0 +1,78 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+)
+
+// interval is how often the program samples.
+const interval = 10 * time.Second
+
+// source is where the program learns of usage.
+type source struct {
+	name string
+	// config is the section load, in YAML.
+	config func() string
+	// cpu asks the source itself what nodes use, in cores.
+	cpu func(context.Context) (map[string]float64, error)
+}
+
+// kubeletCPU is what the nodes use by the counters that Prometheus scraped.
+const kubeletCPU = `max by (instance) (rate(node_cpu_usage_seconds_total[20s]))`
+
+// sources are all that the scenarios run with.
+func sources() []source {
+	return []source{
+		{"metricsServer", func() string {
+			return fmt.Sprintf("load: {source: metricsServer, interval: %s, statistic: latest, window: 1m, maxAge: 1m}\n", interval)
+		}, func(ctx context.Context) (map[string]float64, error) { return bed.MeasuredCPU(ctx) }},
+		{"prometheus", func() string {
+			return fmt.Sprintf("load: {source: prometheus, interval: %s, statistic: latest, window: 1m, maxAge: 1m, prometheus: {url: %q, preset: kubelet, rateWindow: 20s}}\n", interval, bed.Prometheus)
+		}, func(ctx context.Context) (map[string]float64, error) { return bed.Query(ctx, kubeletCPU) }},
+	}
+}
+
+// withEach runs a scenario with each source, one after the other.
+func withEach(t *testing.T, do func(*testing.T, source)) {
+	t.Helper()
+	for _, s := range sources() {
+		t.Run(s.name, func(t *testing.T) { do(t, s) })
+	}
+}
+
+// patience is for what the source has to measure first: two scrapes of 10 s each, and
+// a slow machine.
+const patience = 4 * time.Minute
+
+// awaitCPU waits until the source says that each node uses so many cores, give or take
+// a tenth of a core and a fiftieth.
+func (s source) awaitCPU(t *testing.T, want map[string]float64) {
+	t.Helper()
+	var last map[string]float64
+	if err := seed.Until(t.Context(), patience, func() (bool, error) {
+		got, err := s.cpu(t.Context())
+		if err != nil {
+			return false, err
+		}
+		last = got
+		for node, cores := range want {
+			if v, known := got[node]; !known || math.Abs(v-cores) > 0.1+cores/50 {
+				return false, nil
+			}
+		}
+		return true, nil
+	}); err != nil {
+		t.Fatalf("%s never said that nodes use %v; it says %v (%v)", s.name, want, last, err)
+	}
+}
+
+// kubeName makes a name of a test's.
+func kubeName(t *testing.T) string {
+	return strings.ToLower(strings.NewReplacer("/", "-", "_", "-", "#", "-").Replace(t.Name()))
+}
