@@ -34,8 +34,9 @@ type NodeUsage struct {
 	Name string `json:"name"`
 	// At is the time of the newest sample of this node.
 	At time.Time `json:"at"`
-	// Used is by resource: cpu in milliCPU, memory in bytes; anything else is a
-	// ratio of the whole node, in millionths.
+	// Used is by resource: cpu in milliCPU, memory and memory.available in bytes; what
+	// a rule of a hint asks for, named rule: and the rule, in millionths of its own
+	// unit; anything else is a ratio of the whole node, in millionths.
 	Used map[string]int64 `json:"used"`
 	// Deviation is the standard deviation over the window, in the same units.
 	Deviation map[string]int64 `json:"deviation,omitempty"`

@@ -1,6 +1,7 @@
 package load
 
 import (
+	"maps"
 	"slices"
 	"time"
 )
@@ -109,13 +110,9 @@ func (g *Gather) node(n int, resource string, unit Unit, v Value) {
 	}
 	r := &g.readings[n]
 	if r.Used == nil {
-		r.Used = map[string]int64{}
-		r.At = v.At
+		r.Used, r.Times = map[string]int64{}, map[string]time.Time{}
 	}
-	if v.At.Before(r.At) {
-		r.At = v.At
-	}
-	r.Used[resource] = unit.amount(v.V, capacity)
+	r.Used[resource], r.Times[resource] = unit.amount(v.V, capacity), v.At
 }
 
 // WorkingSets says that the memory gathered is working sets: what is available is
@@ -125,6 +122,7 @@ func (g *Gather) WorkingSets() {
 		used, known := g.readings[n].Used["memory"]
 		if capacity := g.nodes[n].Capacity.MemoryBytes; known && capacity > 0 {
 			g.readings[n].Used[Available] = max(capacity-used, 0)
+			g.readings[n].Times[Available] = g.readings[n].Times["memory"]
 		}
 	}
 }
@@ -204,7 +202,7 @@ func (g *Gather) Sample() Sample {
 	s := Sample{Taken: g.now, Nodes: make(map[string]Reading, len(g.nodes)), Pods: g.pods, Problems: g.findings.problems()}
 	for n, r := range g.readings {
 		if len(r.Used) > 0 {
-			s.Nodes[g.nodes[n].Name] = r
+			s.Nodes[g.nodes[n].Name] = timed(r)
 		}
 	}
 	for key, r := range s.Pods {
@@ -213,6 +211,25 @@ func (g *Gather) Sample() Sample {
 		}
 	}
 	return s
+}
+
+// timed sets the time of a reading of which each resource has its own.
+func timed(r Reading) Reading {
+	for _, main := range []bool{true, false} {
+		for resource, at := range r.Times {
+			if main == (resource == "cpu" || resource == "memory") && (r.At.IsZero() || at.Before(r.At)) {
+				r.At = at
+			}
+		}
+		if !r.At.IsZero() {
+			break
+		}
+	}
+	maps.DeleteFunc(r.Times, func(_ string, at time.Time) bool { return at.Equal(r.At) })
+	if len(r.Times) == 0 {
+		r.Times = nil
+	}
+	return r
 }
 
 // Coverage is the share of these nodes of which all the resources are known; 1

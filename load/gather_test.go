@@ -111,8 +111,8 @@ func TestReadingsAreAsOldAsTheirOldestPart(t *testing.T) {
 	g.Pods("cpu", Cores, []PodValue{{"a", "p", "n1:9100", 1, noon.Add(-50 * time.Second)}})
 	g.Pods("memory", Bytes, []PodValue{{"a", "p", "", 1, noon}})
 	s := g.Sample()
-	if got := noon.Sub(s.Nodes["n1"].At); got != 40*time.Second {
-		t.Errorf("%s", got)
+	if got := s.Nodes["n1"]; noon.Sub(got.At) != 40*time.Second || len(got.Times) != 1 || noon.Sub(got.Times["cpu"]) != 2*time.Second {
+		t.Errorf("%+v", got)
 	}
 	want := Reading{At: noon.Add(-50 * time.Second), Node: "n1", Used: map[string]int64{"cpu": 1000, "memory": 1}}
 	if d := cmp.Diff(want, s.Pods["a/p"]); d != "" {

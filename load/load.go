@@ -55,13 +55,18 @@ type Sample struct {
 
 // Reading is what one node or pod uses.
 type Reading struct {
-	// At is when the source measured it, which can be well before it was asked.
+	// At is when the source measured cpu and memory, the older of the two, which can
+	// be well before it was asked; without them, the oldest of the rest.
 	At time.Time
+	// Times are of those resources that were measured at another time than At; nil
+	// where there are none.
+	Times map[string]time.Time
 	// Node is where a pod stood; empty in readings of nodes, and where the source
 	// does not say.
 	Node string
-	// Used is by resource: cpu in milliCPU, memory in bytes; anything else is a
-	// ratio of the whole node, in millionths.
+	// Used is by resource: cpu in milliCPU, memory and memory.available in bytes; what
+	// a rule of a hint asks for, named rule: and the rule, in millionths of its own
+	// unit; anything else is a ratio of the whole node, in millionths.
 	Used map[string]int64
 }
 

@@ -138,7 +138,7 @@ func TestPushedValuesAreAsOldAsTheirPush(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]load.Reading{
-		"n1": {At: noon.Add(-10 * time.Second), Used: map[string]int64{load.Available: 812 << 20, "disk": 500000, "rule:mem": 812 << 20 * 1e6}},
+		"n1": {At: noon.Add(-10 * time.Second), Times: map[string]time.Time{"disk": noon}, Used: map[string]int64{load.Available: 812 << 20, "disk": 500000, "rule:mem": 812 << 20 * 1e6}},
 		"n2": {At: noon, Used: map[string]int64{"disk": 500000}},
 	}
 	if d := cmp.Diff(want, got.Nodes); d != "" {
