@@ -74,7 +74,7 @@ func (c *Config) checkPrometheus(e *mistakes) {
 	} else if p.Preset == string(prometheus.None) && len(p.Queries) == 0 && c.Load.Source == SourcePrometheus {
 		e.field("load.prometheus.preset", "none needs queries of your own (want load.prometheus.queries: {cpu: ...})")
 	}
-	if p.RateWindow < Duration(10*time.Second) || p.RateWindow > c.Load.MaxAge {
+	if c.Load.Source == SourcePrometheus && (p.RateWindow < Duration(10*time.Second) || p.RateWindow > c.Load.MaxAge) {
 		e.field("load.prometheus.rateWindow", "%s makes no rates of now (want from 10s to load.maxAge, %s)", p.RateWindow, c.Load.MaxAge)
 	}
 	if (p.CertFile == "") != (p.KeyFile == "") {

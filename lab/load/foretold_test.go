@@ -2,6 +2,7 @@ package load
 
 import (
 	"encoding/json"
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -10,18 +11,25 @@ import (
 	"testing"
 )
 
+// foretell is the path of the program that says where package placement sees a pod go.
+var foretell string
+
+func buildForetell(dir string) error {
+	foretell = filepath.Join(dir, "foretell")
+	build := exec.Command("go", "build", "-o", foretell, "./foretell")
+	build.Dir = "../oracle"
+	if out, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("building foretell: %w\n%s", err, out)
+	}
+	return nil
+}
+
 // asForetold captures the cluster, takes the pods out that were added, and puts them
 // back one by one in the order in which they were bound: each must stand on a node
 // that wins it by then. They were added when nothing else changed.
 func asForetold(t *testing.T, ns string, added []string) {
 	t.Helper()
 	dir := t.TempDir()
-	foretell := filepath.Join(dir, "foretell")
-	build := exec.Command("go", "build", "-o", foretell, "./foretell")
-	build.Dir = "../oracle"
-	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building foretell: %v\n%s", err, out)
-	}
 	snapshot := filepath.Join(dir, "snapshot.json")
 	if _, code := evenkeel(t, "capture", "-o", snapshot); code != 0 {
 		t.Fatalf("capture: exit %d", code)

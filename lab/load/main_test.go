@@ -46,6 +46,9 @@ func run(m *testing.M) int {
 		return fail(err)
 	}
 	defer os.RemoveAll(dir)
+	if err := buildForetell(dir); err != nil {
+		return fail(err)
+	}
 	bed, err = loadbed.Start(context.Background(), dir, tools, controlplane.Options{Users: []controlplane.User{program}, AuditPolicy: []byte(auditPolicy), Progress: stderr})
 	if err != nil {
 		return fail(err)

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -16,7 +17,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
@@ -69,6 +69,7 @@ func (b *buffer) String() string {
 type process struct {
 	config, url    string
 	stdout, stderr buffer
+	ended          chan struct{}
 }
 
 // kubeconfig is the program's own.
@@ -81,8 +82,7 @@ func kubeconfig(t *testing.T) string {
 	return path
 }
 
-// start runs the program until the test ends, and waits until it knows what all nodes
-// use.
+// start runs the program until the test ends.
 func start(t *testing.T, ns, config string) *process {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -90,17 +90,21 @@ func start(t *testing.T, ns, config string) *process {
 		t.Fatal(err)
 	}
 	l.Close()
-	p := &process{config: config, url: "http://" + l.Addr().String()}
+	p := &process{config: config, url: "http://" + l.Addr().String(), ended: make(chan struct{})}
 	cmd := exec.Command(testbed.Evenkeel, "run", "--config", config, "--bind-address", l.Addr().String(), "--lease-namespace", ns, "--kubeconfig", kubeconfig(t))
 	cmd.Stdout, cmd.Stderr = &p.stdout, &p.stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
+	go func() {
+		_ = cmd.Wait()
+		close(p.ended)
+	}()
 	t.Cleanup(func() {
 		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
 			t.Errorf("the program ended by itself: %v", err)
 		}
-		_ = cmd.Wait()
+		<-p.ended
 		if t.Failed() {
 			t.Logf("evenkeel run:\n%s\n%s", p.stdout.String(), p.stderr.String())
 		}
@@ -108,16 +112,23 @@ func start(t *testing.T, ns, config string) *process {
 	return p
 }
 
+// await waits for something to become true while the program runs.
+func (p *process) await(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	await(t, what, func() bool {
+		select {
+		case <-p.ended:
+			t.Fatalf("the program ended by itself, before %s", what)
+		default:
+		}
+		return is()
+	})
+}
+
 // awaitMetric waits until /metrics has a line with this beginning.
 func (p *process) awaitMetric(t *testing.T, line string) {
 	t.Helper()
-	var last string
-	if err := seed.Until(t.Context(), patience, func() (bool, error) {
-		last = get(p.url + "/metrics")
-		return strings.Contains(last, "\n"+line), nil
-	}); err != nil {
-		t.Fatalf("no metric %q: %v\n%s", line, err, last)
-	}
+	p.await(t, "/metrics has "+line, func() bool { return strings.Contains(get(p.url+"/metrics"), "\n"+line) })
 }
 
 // get is the body of an answer; empty where there is none.
@@ -146,9 +157,7 @@ func (p *process) reports() (out []report) {
 // awaitReports waits until there are so many reports.
 func (p *process) awaitReports(t *testing.T, n int) []report {
 	t.Helper()
-	if err := seed.Until(t.Context(), patience, func() (bool, error) { return len(p.reports()) >= n, nil }); err != nil {
-		t.Fatalf("%d reports, want %d: %v", len(p.reports()), n, err)
-	}
+	p.await(t, fmt.Sprintf("there are %d reports", n), func() bool { return len(p.reports()) >= n })
 	return p.reports()
 }
 

@@ -156,4 +156,3 @@ func (b *Bed) SetUse(ctx context.Context, namespace, app string, milliCPU, memor
 	}
 	return nil
 }
-
