@@ -7,8 +7,6 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
 // interval is how often the program samples.
@@ -55,7 +53,13 @@ const patience = 4 * time.Minute
 func (s source) awaitCPU(t *testing.T, want map[string]float64) {
 	t.Helper()
 	var last map[string]float64
-	if err := seed.Until(t.Context(), patience, func() (bool, error) {
+	said := func() string { return fmt.Sprintf("%s says that nodes use %v", s.name, want) }
+	t.Cleanup(func() {
+		if t.Failed() {
+			t.Logf("%s: last %v", said(), last)
+		}
+	})
+	poll(t, said(), func() (bool, error) {
 		got, err := s.cpu(t.Context())
 		if err != nil {
 			return false, err
@@ -67,9 +71,7 @@ func (s source) awaitCPU(t *testing.T, want map[string]float64) {
 			}
 		}
 		return true, nil
-	}); err != nil {
-		t.Fatalf("%s never said that nodes use %v; it says %v (%v)", s.name, want, last, err)
-	}
+	})
 }
 
 // kubeName makes a name of a test's.

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/wait"
 
 	"github.com/evenkeel-project/evenkeel/lab/loadbed"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
@@ -88,12 +89,24 @@ func tainted(n *corev1.Node) bool {
 	})
 }
 
+// poll asks again and again, but not so often that a slow machine has little else to
+// do. The last error is given when time is up.
+func poll(t *testing.T, what string, ask func() (bool, error)) {
+	t.Helper()
+	var last error
+	if err := wait.PollUntilContextTimeout(t.Context(), 500*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+		var ok bool
+		ok, last = ask()
+		return ok && last == nil, nil
+	}); err != nil {
+		t.Fatalf("waiting until %s: %v (%v)", what, err, last)
+	}
+}
+
 // await waits for something to become true.
 func await(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	if err := seed.Until(t.Context(), patience, func() (bool, error) { return is(), nil }); err != nil {
-		t.Fatalf("waiting until %s: %v", what, err)
-	}
+	poll(t, what, func() (bool, error) { return is(), nil })
 }
 
 // podsByNode counts an app's pods that are bound and not terminating.
@@ -166,7 +179,7 @@ func grow(t *testing.T, ns, app string, pods int) (added []string) {
 	t.Helper()
 	known := map[string]bool{}
 	for i := range pods {
-		if err := seed.Until(t.Context(), patience, func() (bool, error) {
+		poll(t, "scaling up works", func() (bool, error) {
 			s, err := bed.Client.AppsV1().Deployments(ns).GetScale(t.Context(), app, metav1.GetOptions{})
 			if err != nil {
 				return false, err
@@ -177,9 +190,7 @@ func grow(t *testing.T, ns, app string, pods int) (added []string) {
 				return false, nil
 			}
 			return err == nil, err
-		}); err != nil {
-			t.Fatal(err)
-		}
+		})
 		await(t, fmt.Sprintf("pod %d of %s is bound", i+1, app), func() bool {
 			list, err := bed.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: "app=" + app})
 			for _, p := range list.Items {
