@@ -72,7 +72,7 @@ load-tools: metrics-server ## bin/metrics-server, load-watcher's client, and Deb
 	echo "fetching $(DEBIAN) (27 MB) with apt-get download, to unpack them in $(BIN)/debian; nothing is installed"; \
 	mkdir -p $(BIN)/debian && cd $(BIN)/debian && rm -f *.deb && \
 	{ apt-get download $(DEBIAN) || { apt-get update && apt-get download $(DEBIAN); } || { echo "the packages cannot be fetched: is there a network, and a Debian in /etc/apt?"; exit 1; }; } && \
-	for deb in *.deb; do dpkg -x $$deb . && rm $$deb; done
+	for deb in *.deb; do dpkg -x $$deb . && rm $$deb; done && rm -rf etc lib var usr/lib usr/share # examples in Go among it
 
 LOADENV = EVENKEEL_WATCHERCLIENT=$(BIN)/watcherclient EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok EVENKEEL_METRICS_SERVER=$(BIN)/metrics-server EVENKEEL_PROMETHEUS=$(BIN)/debian/usr/bin/prometheus EVENKEEL_PUSHGATEWAY=$(BIN)/debian/usr/bin/prometheus-pushgateway EVENKEEL_NODE_EXPORTER=$(BIN)/debian/usr/bin/prometheus-node-exporter
 .PHONY: test-load
