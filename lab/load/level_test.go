@@ -24,13 +24,19 @@ func worker(places ...[]string) seed.App {
 	return a
 }
 
+// breath is what even an empty node uses: metrics-server says nothing of one that uses
+// nothing at all.
+func breath(nodes ...string) seed.App {
+	return seed.App{Name: "breath", MilliCPU: 10, MemoryMi: 16, On: nodes, GraceSeconds: 1, Annotations: loadbed.Use(10, 16)}
+}
+
 // TestANewEmptyNodeFills: four nodes at 40 % and a fifth that is empty, 32 % on average:
 // one pod leaves each, for that one.
 func TestANewEmptyNodeFills(t *testing.T) {
 	withEach(t, func(t *testing.T, s source) {
 		oneIsEnough(t, s)
-		ns := scenario(t, []seed.App{worker(on("n1", 8), on("n2", 8), on("n3", 8), on("n4", 8))})
 		addNode(t, loadbed.Node{Name: "fresh", Address: "10.0.1.1"})
+		ns := scenario(t, []seed.App{worker(on("n1", 8), on("n2", 8), on("n3", 8), on("n4", 8)), breath("fresh")})
 		s.awaitCPU(t, map[string]float64{"n1": 4, "n2": 4, "n3": 4, "n4": 4, "fresh": 0})
 		r := once(t, ns, configFile(t, s.config()+byDeviation))
 		granted, refused := evicted(t, ns)

@@ -18,7 +18,7 @@ func TestLoadWatchersOwnClientReadsUs(t *testing.T) {
 	if client == "" {
 		t.Fatal("EVENKEEL_WATCHERCLIENT is not set; `make load-tools` builds bin/watcherclient")
 	}
-	ns := scenario(t, []seed.App{{Name: "busy", MilliCPU: 100, MemoryMi: 64, On: on("n1", 4), GraceSeconds: 30, Annotations: loadbed.Use(500, 1024)}})
+	ns := scenario(t, []seed.App{{Name: "busy", MilliCPU: 100, MemoryMi: 64, On: on("n1", 4), GraceSeconds: 30, Annotations: loadbed.Use(500, 1024)}, breath("n2", "n3", "n4")})
 	s := sources()[0]
 	s.awaitCPU(t, map[string]float64{"n1": 2})
 	p := start(t, ns, configFile(t, s.config()+"web: {watcher: true}\n"))
