@@ -7,13 +7,16 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// byDeviation has nodes at most 5 % above the mean of all.
-const byDeviation = `
+// byDeviation has nodes at most so far above the mean of all. Rates over four scrapes
+// are off by some percent: the scenarios leave two points of room on both sides.
+func byDeviation(deviation string) string {
+	return `
 strategies:
-- {name: level, type: NodeLoad, schedule: "0 * * * *", args: {basis: load, deviation: {cpu: 0.05}}}
+- {name: level, type: NodeLoad, schedule: "0 * * * *", args: {basis: load, deviation: {cpu: ` + deviation + `}}}
 limits: {perNamespace: 100%}
 evictor: {perMinute: unlimited}
 `
+}
 
 // worker is an app whose pods use a twentieth of a small node and request a hundredth.
 func worker(places ...[]string) seed.App {
@@ -38,7 +41,7 @@ func TestANewEmptyNodeFills(t *testing.T) {
 		addNode(t, loadbed.Node{Name: "fresh", Address: "10.0.1.1"})
 		ns := scenario(t, []seed.App{worker(on("n1", 8), on("n2", 8), on("n3", 8), on("n4", 8)), breath("fresh")})
 		s.awaitCPU(t, map[string]float64{"n1": 4, "n2": 4, "n3": 4, "n4": 4, "fresh": 0})
-		r := once(t, ns, configFile(t, s.config()+byDeviation))
+		r := once(t, ns, configFile(t, s.config()+byDeviation("0.06")))
 		granted, refused := evicted(t, ns)
 		if len(granted) != 4 || refused != 0 || r.Plan.Bound.MinEvictions != 4 {
 			t.Errorf("%d evictions and %d refused, want 4 and none; at least %d are needed", len(granted), refused, r.Plan.Bound.MinEvictions)
@@ -50,21 +53,21 @@ func TestANewEmptyNodeFills(t *testing.T) {
 	})
 }
 
-// TestUnequalNodesLevelByShare: n1 uses 5 of 10 cores, wide 6.5 of 20, the others 2 of
-// 10; 29.2 % on average. wide uses most, but n1 is fullest: four of its pods leave, and
+// TestUnequalNodesLevelByShare: n1 uses 5 of 10 cores, wide 5.5 of 20, the others 2 of
+// 10; 27.5 % on average. wide uses most, but n1 is fullest: four of its pods leave, and
 // none of wide's.
 func TestUnequalNodesLevelByShare(t *testing.T) {
 	withEach(t, func(t *testing.T, s source) {
 		oneIsEnough(t, s)
 		addNode(t, loadbed.Node{Name: "wide", CPU: 20, Address: "10.0.1.2"})
-		ns := scenario(t, []seed.App{worker(on("n1", 10), on("n2", 4), on("n3", 4), on("n4", 4), on("wide", 13))})
-		s.awaitCPU(t, map[string]float64{"n1": 5, "n2": 2, "n3": 2, "n4": 2, "wide": 6.5})
-		r := once(t, ns, configFile(t, s.config()+byDeviation))
+		ns := scenario(t, []seed.App{worker(on("n1", 10), on("n2", 4), on("n3", 4), on("n4", 4), on("wide", 11))})
+		s.awaitCPU(t, map[string]float64{"n1": 5, "n2": 2, "n3": 2, "n4": 2, "wide": 5.5})
+		r := once(t, ns, configFile(t, s.config()+byDeviation("0.05")))
 		granted, refused := evicted(t, ns)
 		if len(granted) != 4 || refused != 0 || r.Plan.Bound.MinEvictions != 4 {
 			t.Errorf("%d evictions and %d refused, want 4 and none; at least %d are needed", len(granted), refused, r.Plan.Bound.MinEvictions)
 		}
-		if there := podsByNode(t, ns, "worker"); there["n1"] != 6 || there["wide"] < 13 {
+		if there := podsByNode(t, ns, "worker"); there["n1"] != 6 || there["wide"] < 11 {
 			t.Errorf("pods by node: %v; want 6 on n1 and none off wide", there)
 		}
 	})
