@@ -2,6 +2,7 @@ package load
 
 import (
 	"testing"
+	"time"
 
 	"github.com/evenkeel-project/evenkeel/lab/loadbed"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
@@ -17,6 +18,9 @@ limits: {perNamespace: 100%}
 evictor: {perMinute: unlimited}
 `
 }
+
+// settled is as far back as rates look, and a scrape more: what was before is forgotten.
+const settled = 25 * time.Second
 
 // worker is an app whose pods use a twentieth of a small node and request a hundredth.
 func worker(places ...[]string) seed.App {
@@ -40,7 +44,8 @@ func TestANewEmptyNodeFills(t *testing.T) {
 		oneIsEnough(t, s)
 		addNode(t, loadbed.Node{Name: "fresh", Address: "10.0.1.1"})
 		ns := scenario(t, []seed.App{worker(on("n1", 8), on("n2", 8), on("n3", 8), on("n4", 8)), breath("fresh")})
-		s.awaitCPU(t, map[string]float64{"n1": 4, "n2": 4, "n3": 4, "n4": 4, "fresh": 0})
+		s.awaitSteadyCPU(t, map[string]float64{"n1": 4, "n2": 4, "n3": 4, "n4": 4, "fresh": 0}, settled)
+		s.awaitPods(t, ns, 33)
 		r := once(t, ns, configFile(t, s.config()+byDeviation("0.06")))
 		granted, refused := evicted(t, ns)
 		if len(granted) != 4 || refused != 0 || r.Plan.Bound.MinEvictions != 4 {
@@ -61,7 +66,8 @@ func TestUnequalNodesLevelByShare(t *testing.T) {
 		oneIsEnough(t, s)
 		addNode(t, loadbed.Node{Name: "wide", CPU: 20, Address: "10.0.1.2"})
 		ns := scenario(t, []seed.App{worker(on("n1", 10), on("n2", 4), on("n3", 4), on("n4", 4), on("wide", 11))})
-		s.awaitCPU(t, map[string]float64{"n1": 5, "n2": 2, "n3": 2, "n4": 2, "wide": 5.5})
+		s.awaitSteadyCPU(t, map[string]float64{"n1": 5, "n2": 2, "n3": 2, "n4": 2, "wide": 5.5}, settled)
+		s.awaitPods(t, ns, 33)
 		r := once(t, ns, configFile(t, s.config()+byDeviation("0.05")))
 		granted, refused := evicted(t, ns)
 		if len(granted) != 4 || refused != 0 || r.Plan.Bound.MinEvictions != 4 {

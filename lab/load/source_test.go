@@ -52,7 +52,14 @@ const patience = 4 * time.Minute
 // a tenth of a core and a fiftieth.
 func (s source) awaitCPU(t *testing.T, want map[string]float64) {
 	t.Helper()
+	s.awaitSteadyCPU(t, want, 0)
+}
+
+// awaitSteadyCPU waits until it has said so for a while.
+func (s source) awaitSteadyCPU(t *testing.T, want map[string]float64, steady time.Duration) {
+	t.Helper()
 	var last map[string]float64
+	var since time.Time
 	said := func() string { return fmt.Sprintf("%s says that nodes use %v", s.name, want) }
 	t.Cleanup(func() {
 		if t.Failed() {
@@ -67,10 +74,28 @@ func (s source) awaitCPU(t *testing.T, want map[string]float64) {
 		last = got
 		for node, cores := range want {
 			if v, known := got[node]; !known || math.Abs(v-cores) > 0.1+cores/50 {
+				since = time.Time{}
 				return false, nil
 			}
 		}
-		return true, nil
+		if since.IsZero() {
+			since = time.Now()
+		}
+		return time.Since(since) >= steady, nil
+	})
+}
+
+// awaitPods waits until the source has measured so many pods of a namespace: one that
+// was not measured stays.
+func (s source) awaitPods(t *testing.T, ns string, want int) {
+	t.Helper()
+	poll(t, fmt.Sprintf("%s has measured %d pods of %s", s.name, want, ns), func() (bool, error) {
+		if s.name == "metricsServer" {
+			got, err := bed.MeasuredPods(t.Context(), ns)
+			return got == want, err
+		}
+		got, err := bed.Query(t.Context(), fmt.Sprintf(`count(rate(pod_cpu_usage_seconds_total{namespace=%q}[20s]))`, ns))
+		return got[""] == float64(want), err
 	})
 }
 

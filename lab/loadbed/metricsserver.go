@@ -96,3 +96,16 @@ func (b *Bed) MeasuredCPU(ctx context.Context) (map[string]float64, error) {
 	}
 	return out, nil
 }
+
+// MeasuredPods is of how many pods of a namespace metrics-server knows what they use.
+func (b *Bed) MeasuredPods(ctx context.Context, namespace string) (int, error) {
+	body, err := b.get(ctx, "/apis/metrics.k8s.io/v1beta1/namespaces/"+namespace+"/pods")
+	if err != nil {
+		return 0, fmt.Errorf("asking metrics-server: %w", err)
+	}
+	var list struct {
+		Items []struct{} `json:"items"`
+	}
+	err = json.Unmarshal(body, &list)
+	return len(list.Items), err
+}
