@@ -57,6 +57,28 @@ test-lab-long: lab ## the same with every repetition of the seed scenario (20 of
 test-landings: lab ## 500 placements and a pass of 200 moves on 300 nodes: did pods land where foretold?
 	cd lab && EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./landings
 
+# What measures usage in test-load. metrics-server is built with the versions that its
+# module pins; Prometheus' programs are Debian's, unpacked and not installed.
+.PHONY: metrics-server
+metrics-server: ## bin/metrics-server
+	cd lab/metricsserver && go build -ldflags "-s -w" -o $(BIN)/metrics-server sigs.k8s.io/metrics-server/cmd/metrics-server
+
+DEBIAN := prometheus prometheus-pushgateway prometheus-node-exporter
+.PHONY: load-tools
+load-tools: metrics-server ## bin/metrics-server, load-watcher's client, and Debian's Prometheus, Pushgateway and node_exporter below bin/debian
+	cd lab/watcherclient && go build -o $(BIN)/watcherclient .
+	@if ls $(DEBIAN:%=$(BIN)/debian/usr/bin/%) >/dev/null 2>&1; then exit 0; fi; \
+	for tool in apt-get dpkg; do command -v $$tool >/dev/null || { echo "test-load needs $(DEBIAN) of Debian, and there is no $$tool here: put their programs into $(BIN)/debian/usr/bin yourself"; exit 1; }; done; \
+	echo "fetching $(DEBIAN) (27 MB) with apt-get download, to unpack them in $(BIN)/debian; nothing is installed"; \
+	mkdir -p $(BIN)/debian && cd $(BIN)/debian && rm -f *.deb && \
+	{ apt-get download $(DEBIAN) || { apt-get update && apt-get download $(DEBIAN); } || { echo "the packages cannot be fetched: is there a network, and a Debian in /etc/apt?"; exit 1; }; } && \
+	for deb in *.deb; do dpkg -x $$deb . && rm $$deb; done && rm -rf etc lib var usr/lib usr/share # examples in Go among it
+
+LOADENV = EVENKEEL_WATCHERCLIENT=$(BIN)/watcherclient EVENKEEL_BIN=$(BIN)/evenkeel EVENKEEL_KWOK=$(BIN)/kwok EVENKEEL_METRICS_SERVER=$(BIN)/metrics-server EVENKEEL_PROMETHEUS=$(BIN)/debian/usr/bin/prometheus EVENKEEL_PUSHGATEWAY=$(BIN)/debian/usr/bin/prometheus-pushgateway EVENKEEL_NODE_EXPORTER=$(BIN)/debian/usr/bin/prometheus-node-exporter
+.PHONY: test-load
+test-load: lab load-tools ## hints and balancing by load with a real metrics-server and a real Prometheus; LOAD=-short for less
+	cd lab && $(LOADENV) go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 40m -v $(LOAD) ./load
+
 .PHONY: budgets
 budgets: ## 2,000 random budgets against the real server (several minutes)
 	cd lab && go test -ldflags "-s -w $(LABFLAGS)" -count=1 -timeout 60m -v ./budgets

@@ -74,7 +74,8 @@ func (c *Config) checkPrometheus(e *mistakes) {
 	} else if p.Preset == string(prometheus.None) && len(p.Queries) == 0 && c.Load.Source == SourcePrometheus {
 		e.field("load.prometheus.preset", "none needs queries of your own (want load.prometheus.queries: {cpu: ...})")
 	}
-	if p.RateWindow < Duration(10*time.Second) || p.RateWindow > c.Load.MaxAge {
+	unasked := c.Load.Source != SourcePrometheus && p.RateWindow == defaultLoad().Prometheus.RateWindow // nobody wrote it, and nobody uses it
+	if !unasked && (p.RateWindow < Duration(10*time.Second) || p.RateWindow > c.Load.MaxAge) {
 		e.field("load.prometheus.rateWindow", "%s makes no rates of now (want from 10s to load.maxAge, %s)", p.RateWindow, c.Load.MaxAge)
 	}
 	if (p.CertFile == "") != (p.KeyFile == "") {

@@ -61,3 +61,11 @@ func TestSourcesThatKnowNodesOnly(t *testing.T) {
 		}
 	}
 }
+
+// TestAShortMaxAgeWithoutPrometheus: the window of rates, which nobody wrote and nobody
+// takes, is longer than what is used of metrics-server.
+func TestAShortMaxAgeWithoutPrometheus(t *testing.T) {
+	if _, err := config.Load("config.yaml", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nload: {source: metricsServer, maxAge: 1m}\n")); err != nil {
+		t.Error(err)
+	}
+}

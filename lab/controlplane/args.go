@@ -22,7 +22,7 @@ func (c *Cluster) etcdArgs() []string {
 }
 
 func (c *Cluster) apiServerArgs() []string {
-	return []string{
+	return append([]string{
 		fmt.Sprintf("--etcd-servers=http://127.0.0.1:%d", c.ports.etcd),
 		fmt.Sprintf("--secure-port=%d", c.ports.apiServer), "--bind-address=127.0.0.1", "--advertise-address=127.0.0.1",
 		"--cert-dir=" + c.path("certs"), "--service-cluster-ip-range=10.0.0.0/16",
@@ -33,7 +33,7 @@ func (c *Cluster) apiServerArgs() []string {
 		"--disable-admission-plugins=TaintNodesByCondition",
 		"--endpoint-reconciler-type=none", "--allow-privileged=true",
 		"--audit-policy-file=" + c.path("audit-policy.yaml"), "--audit-log-path=" + c.path("audit.log"),
-	}
+	}, c.aggregationArgs()...)
 }
 
 func (c *Cluster) schedulerArgs() []string {

@@ -64,3 +64,9 @@ func (c *Cluster) ServiceAccountKubeconfig(ctx context.Context, namespace, name 
 
 // AuditLog is the path of the audit log.
 func (c *Cluster) AuditLog() string { return c.path("audit.log") }
+
+// UserKubeconfig writes a kubeconfig for one of Options.Users.
+func (c *Cluster) UserKubeconfig(u User) (string, error) {
+	path := c.path("kubeconfig-user-" + u.Name)
+	return path, c.writeKubeconfigFor(path, u.Token, "")
+}

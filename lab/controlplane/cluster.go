@@ -24,6 +24,12 @@ type Options struct {
 	Kwok string
 	// WithoutKwok leaves kwok out: nodes and pods are as the caller writes them.
 	WithoutKwok bool
+	// Usage has kwok simulate what pods use, by their annotations (see UsageCPU), and
+	// serve it as a kubelet does.
+	Usage bool
+	// Aggregation lets servers of other APIs, such as metrics-server, stand behind
+	// the API server.
+	Aggregation bool
 	// Controllers are those to run; empty: the ones that move pods, accounts and
 	// namespaces along.
 	Controllers []string
@@ -61,6 +67,7 @@ type Cluster struct {
 	adminToken  string
 	controllers []string
 	managerArgs []string
+	aggregation bool
 	command     []string
 	processes   map[string]*Process
 	ports       ports
@@ -82,7 +89,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, fmt.Errorf("making a folder for the lab: %w", err)
 	}
 	c := &Cluster{dir: dir, Kubeconfig: filepath.Join(dir, "kubeconfig"), failed: make(chan error, 16), etcdEnded: make(chan struct{}),
-		controllers: controllers, managerArgs: o.ControllerManagerFlags, command: o.Command, processes: map[string]*Process{}}
+		controllers: controllers, managerArgs: o.ControllerManagerFlags, aggregation: o.Aggregation, command: o.Command, processes: map[string]*Process{}}
 	if len(o.Controllers) > 0 {
 		c.controllers = o.Controllers
 	}

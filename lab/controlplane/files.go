@@ -14,6 +14,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"k8s.io/client-go/tools/clientcmd"
@@ -71,14 +72,23 @@ func (c *Cluster) writeFiles(o Options) error {
 	for _, u := range o.Users {
 		tokens += fmt.Sprintf("%s,%s,%s,%s\n", u.Token, u.Name, u.Name, u.Group)
 	}
-	var errs []error
-	for name, data := range map[string][]byte{
+	files := map[string][]byte{
 		"sa.key":            pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: der}),
 		"tokens.csv":        []byte(tokens),
 		"audit-policy.yaml": policy,
 		"scheduler.yaml":    scheduler,
 		"stages.yaml":       stages,
-	} {
+	}
+	if o.Usage {
+		files["stages.yaml"] = append(append(slices.Clone(stages), "\n---\n"...), usage...)
+	}
+	if o.Aggregation {
+		if err := aggregationFiles(files); err != nil {
+			return fmt.Errorf("making certificates for the aggregation layer: %w", err)
+		}
+	}
+	var errs []error
+	for name, data := range files {
 		errs = append(errs, os.WriteFile(c.path(name), data, 0o600))
 	}
 	return errors.Join(errs...)

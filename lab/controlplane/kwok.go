@@ -23,3 +23,7 @@ func (c *Cluster) runKwok(ctx context.Context, path string) error {
 		"--manage-all-nodes=false", "--manage-nodes-with-annotation-selector=" + NodeAnnotation + "=fake",
 		fmt.Sprintf("--server-address=127.0.0.1:%d", c.ports.kwok)})
 }
+
+// KwokPort is where kwok serves what a kubelet would, and the list of all that it
+// serves for Prometheus (/discovery/prometheus).
+func (c *Cluster) KwokPort() int { return c.ports.kwok }

@@ -46,6 +46,13 @@ type Process struct {
 // nil when there is no such process.
 func (c *Cluster) Component(name string) *Process { return c.processes[name] }
 
+// Spawn starts another process beside the components. It ends with the cluster, and
+// its own end before is a failure. Its output is what failures quote.
+func (c *Cluster) Spawn(name string, argv ...string) (*Process, error) {
+	err := c.spawn(c.lifetime, name, argv)
+	return c.processes[name], err
+}
+
 // spawn starts a process whose end before Stop is a failure.
 func (c *Cluster) spawn(ctx context.Context, name string, argv []string) error {
 	p := &Process{argv: argv, log: c.path(name + "-process.log"), c: c, ctx: ctx}

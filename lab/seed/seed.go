@@ -16,7 +16,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
-	"k8s.io/apimachinery/pkg/util/wait"
 	"k8s.io/client-go/kubernetes"
 )
 
@@ -70,6 +69,10 @@ type App struct {
 	ZoneSkew int32
 	// Prefers are nodes that its pods would much rather be on.
 	Prefers []string
+	// Avoids is a label with which nodes are none that its pods would rather be on.
+	Avoids map[string]string
+	// Annotations are those of its pods, also of later ones.
+	Annotations map[string]string
 }
 
 // Zones is three zones with one node each, 70/70/10 % requested by a, b and c,
@@ -119,7 +122,7 @@ func (a App) create(ctx context.Context, client kubernetes.Interface, ns string)
 	for i, node := range a.On {
 		bound := *spec.DeepCopy()
 		bound.NodeName = node
-		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-seed-%d", a.Name, i), Labels: hashed}, Spec: bound}
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-seed-%d", a.Name, i), Labels: hashed, Annotations: a.Annotations}, Spec: bound}
 		if _, err := client.CoreV1().Pods(ns).Create(ctx, p, metav1.CreateOptions{}); err != nil {
 			return err
 		}
@@ -130,7 +133,7 @@ func (a App) create(ctx context.Context, client kubernetes.Interface, ns string)
 	rs := &appsv1.ReplicaSet{
 		ObjectMeta: metav1.ObjectMeta{Name: a.Name + "-seed", Labels: hashed, Annotations: map[string]string{"deployment.kubernetes.io/revision": "1"}},
 		Spec: appsv1.ReplicaSetSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: hashed},
-			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: hashed}, Spec: spec}},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: hashed, Annotations: a.Annotations}, Spec: spec}},
 	}
 	if _, err := client.AppsV1().ReplicaSets(ns).Create(ctx, rs, metav1.CreateOptions{}); err != nil {
 		return err
@@ -146,7 +149,7 @@ func (a App) create(ctx context.Context, client kubernetes.Interface, ns string)
 	d := &appsv1.Deployment{
 		ObjectMeta: metav1.ObjectMeta{Name: a.Name, Labels: labels},
 		Spec: appsv1.DeploymentSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
-			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: spec}},
+			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels, Annotations: a.Annotations}, Spec: spec}},
 	}
 	if _, err := client.AppsV1().Deployments(ns).Create(ctx, d, metav1.CreateOptions{}); err != nil {
 		return err
@@ -201,14 +204,21 @@ func (a App) spec() corev1.PodSpec {
 			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.Name}}}}
 	}
 	if len(a.Prefers) > 0 {
-		spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{
-			Weight: 100, Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{
-				{Key: "kubernetes.io/hostname", Operator: corev1.NodeSelectorOpIn, Values: a.Prefers}}}}}}}
+		spec.Affinity = rather(corev1.NodeSelectorRequirement{Key: "kubernetes.io/hostname", Operator: corev1.NodeSelectorOpIn, Values: a.Prefers})
+	}
+	for key, value := range a.Avoids {
+		spec.Affinity = rather(corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpNotIn, Values: []string{value}})
 	}
 	if a.EmptyDir {
 		spec.Volumes = []corev1.Volume{{Name: "cache", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
 	}
 	return spec
+}
+
+// rather is soft node affinity.
+func rather(r corev1.NodeSelectorRequirement) *corev1.Affinity {
+	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{
+		Weight: 100, Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{r}}}}}}
 }
 
 // settled waits until the Deployment has exactly the seeded pods, all Ready.
@@ -237,59 +247,4 @@ func (a App) settled(ctx context.Context, client kubernetes.Interface, ns string
 		return fmt.Errorf("pods stand on %v, want %v", on, want)
 	}
 	return nil
-}
-
-// Until polls until ask says yes; its last error is given when time is up.
-func Until(ctx context.Context, limit time.Duration, ask func() (bool, error)) error {
-	var last error
-	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, limit, true, func(context.Context) (bool, error) {
-		ok, err := ask()
-		last = err
-		return ok && err == nil, nil
-	})
-	if err != nil && last != nil {
-		return last
-	}
-	return err
-}
-
-// Spread counts an app's pods that are not terminating, by zone.
-func Spread(ctx context.Context, client kubernetes.Interface, ns, app string) (map[string]int, error) {
-	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
-	if err != nil {
-		return nil, err
-	}
-	zone := map[string]string{}
-	counts := map[string]int{}
-	for _, n := range nodes.Items {
-		zone[n.Name] = n.Labels[ZoneKey]
-		counts[n.Labels[ZoneKey]] = 0
-	}
-	pods, err := client.CoreV1().Pods(ns).List(ctx, metav1.ListOptions{LabelSelector: "app=" + app})
-	if err != nil {
-		return nil, err
-	}
-	for _, p := range pods.Items {
-		if p.DeletionTimestamp == nil && p.Spec.NodeName != "" {
-			counts[zone[p.Spec.NodeName]]++
-		}
-	}
-	return counts, nil
-}
-
-// Reset deletes a namespace and waits until its pods are gone; the rest follows
-// by itself. Nothing can be created in a namespace that is being deleted.
-func Reset(ctx context.Context, client kubernetes.Interface, ns string) error {
-	if err := client.CoreV1().Namespaces().Delete(ctx, ns, metav1.DeleteOptions{}); err != nil {
-		return err
-	}
-	now := int64(0)
-	return Until(ctx, time.Minute, func() (bool, error) {
-		pods := client.CoreV1().Pods(ns)
-		if err := pods.DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{}); err != nil {
-			return false, err
-		}
-		left, err := pods.List(ctx, metav1.ListOptions{})
-		return err == nil && len(left.Items) == 0, err
-	})
 }

@@ -203,37 +203,6 @@ func TestNobodyAnswers(t *testing.T) {
 	}
 }
 
-// BenchmarkSample is one sample of 5,000 nodes and 150,000 pods of two containers
-// and five labels.
-func BenchmarkSample(b *testing.B) {
-	var ofNodes v1beta1.NodeMetricsList
-	var all []load.Node
-	for i := range 5000 {
-		name := fmt.Sprintf("node-%04d.example.com", i)
-		all = append(all, nodes(name)...)
-		ofNodes.Items = append(ofNodes.Items, nodeMetrics(name, 0, 15*time.Second, usage("1500000001n", "7000000Ki")))
-	}
-	var ofPods v1beta1.PodMetricsList
-	for i := range 150000 {
-		p := podMetrics(fmt.Sprintf("service-%d-7d9f8b6c5-x%05d", i/20, i), usage("137201532n", "342109Ki"), usage("1532n", "2109Ki"))
-		p.Labels = map[string]string{"app.kubernetes.io/name": "service", "app.kubernetes.io/instance": "service-1", "pod-template-hash": "7d9f8b6c5", "team": "shop", "tier": "web"}
-		ofPods.Items = append(ofPods.Items, p)
-	}
-	a := &api{contentType: runtime.ContentTypeProtobuf, nodes: encoded(b, runtime.ContentTypeProtobuf, &ofNodes), pods: encoded(b, runtime.ContentTypeProtobuf, &ofPods)}
-	s := source(b, a)
-	b.ReportAllocs()
-	b.ReportMetric(float64(len(a.pods))/1e6, "MB")
-	before := cpuSeconds(b)
-	b.ResetTimer()
-	for b.Loop() {
-		got, err := s.Sample(b.Context(), all)
-		if err != nil || len(got.Nodes) != 5000 || len(got.Pods) != 150000 {
-			b.Fatal(err, len(got.Nodes), len(got.Pods))
-		}
-	}
-	b.ReportMetric((cpuSeconds(b)-before)/float64(b.N), "cpu-s/op")
-}
-
 // cpuSeconds is what this process has used, the server in it included.
 func cpuSeconds(tb testing.TB) float64 {
 	var u syscall.Rusage

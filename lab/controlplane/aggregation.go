@@ -1,0 +1,94 @@
+package controlplane
+
+import (
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/x509"
+	"crypto/x509/pkix"
+	"encoding/pem"
+	"fmt"
+	"math/big"
+	"time"
+)
+
+// proxyName is the name under which the API server passes requests on to the servers
+// behind it.
+const proxyName = "front-proxy-client"
+
+// aggregationArgs make the API server pass requests on, and publish how it does.
+func (c *Cluster) aggregationArgs() []string {
+	if !c.aggregation {
+		return nil
+	}
+	return []string{
+		"--client-ca-file=" + c.path("client-ca.crt"),
+		"--requestheader-client-ca-file=" + c.path("proxy-ca.crt"), "--requestheader-allowed-names=" + proxyName,
+		"--requestheader-extra-headers-prefix=X-Remote-Extra-", "--requestheader-group-headers=X-Remote-Group", "--requestheader-username-headers=X-Remote-User",
+		"--proxy-client-cert-file=" + c.path("proxy.crt"), "--proxy-client-key-file=" + c.path("proxy.key"),
+	}
+}
+
+func aggregationFiles(files map[string][]byte) error {
+	clients, err := newAuthority("lab-clients")
+	if err != nil {
+		return err
+	}
+	proxies, err := newAuthority("lab-front-proxy")
+	if err != nil {
+		return err
+	}
+	files["client-ca.crt"], files["proxy-ca.crt"] = clients.PEM(), proxies.PEM()
+	files["proxy.crt"], files["proxy.key"], err = proxies.Issue(proxyName)
+	return err
+}
+
+// Authority signs certificates for the lab.
+type Authority struct {
+	cert *x509.Certificate
+	key  *ecdsa.PrivateKey
+}
+
+// newAuthority makes a certificate authority of its own.
+func newAuthority(name string) (*Authority, error) {
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, err
+	}
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true,
+		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
+	if err != nil {
+		return nil, err
+	}
+	c, err = x509.ParseCertificate(der)
+	return &Authority{c, key}, err
+}
+
+// NewAuthority makes a certificate authority for what runs beside the API server.
+func NewAuthority() (*Authority, error) { return newAuthority("lab-servers") }
+
+// PEM is the authority's own certificate.
+func (a *Authority) PEM() []byte {
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
+}
+
+// Issue makes a certificate and its key, for a client of that name or a server under
+// those names.
+func (a *Authority) Issue(name string, servers ...string) (cert, key []byte, err error) {
+	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		return nil, nil, err
+	}
+	c := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, DNSNames: servers, KeyUsage: x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour)}
+	der, err := x509.CreateCertificate(rand.Reader, c, a.cert, &k.PublicKey, a.key)
+	if err != nil {
+		return nil, nil, fmt.Errorf("signing the certificate of %s: %w", name, err)
+	}
+	private, err := x509.MarshalECPrivateKey(k)
+	if err != nil {
+		return nil, nil, err
+	}
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}), nil
+}

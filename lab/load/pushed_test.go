@@ -1,0 +1,101 @@
+package load
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/lab/loadbed"
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+)
+
+// pushedMetric is MiB of memory that is available, as a script on each node pushes it.
+const pushedMetric = "k8_node_cgroups_mem_available"
+
+// TestPushedMemoryHintsWhileItIsFresh: 812 MiB are below 1024, so n1 is hinted. When
+// nobody pushes any more, the Pushgateway serves 812 for ever, and the hint expires all
+// the same.
+func TestPushedMemoryHintsWhileItIsFresh(t *testing.T) {
+	ns := scenario(t, nil)
+	push := func() {
+		for i := 1; i <= nodes; i++ {
+			mib := 4096.0
+			if i == 1 {
+				mib = 812
+			}
+			if err := bed.Push(t.Context(), "cgroups", fmt.Sprintf("n%d", i), pushedMetric, mib); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	scraped := func() bool {
+		got, err := bed.Query(t.Context(), pushedMetric)
+		return err == nil && got["n1"] == 812 && len(got) == nodes
+	}
+	push()
+	await(t, "Prometheus has what was pushed", scraped)
+	p := start(t, ns, configFile(t, fmt.Sprintf(`
+load: {source: prometheus, interval: 5s, statistic: latest, window: 1m, maxAge: 30s,
+  prometheus: {url: %q, preset: none, rateWindow: 20s, queries: {memory.available: "%s * 1048576"}}}
+hints: {enabled: true, ttl: 1m, taint: {enabled: true}, rules: [{name: memory-available, resource: memory.available, below: 1073741824, clearAbove: 1610612736, for: 1}]}
+`, bed.Prometheus, pushedMetric)))
+	last := time.Now()
+	p.await(t, "n1 is hinted", func() bool {
+		push()
+		last = time.Now()
+		return tainted(node(t, "n1"))
+	})
+	if tainted(node(t, "n2")) {
+		t.Error("n2 has 4096 MiB, and the hint")
+	}
+	p.await(t, "the hint expires", func() bool { return !tainted(node(t, "n1")) })
+	took := time.Since(last)
+	t.Logf("the hint went %s after the last push", took.Round(time.Second))
+	if took < 55*time.Second || took > 2*time.Minute {
+		t.Errorf("the hint went %s after the last push; want about 1m, its ttl", took)
+	}
+	if !scraped() {
+		t.Error("the Pushgateway does not serve 812 any more; the test shows nothing")
+	}
+	p.awaitMetric(t, `evenkeel_load_problems_total{kind="Stale"}`)
+}
+
+// TestARealNodeExporter: what a node_exporter says of this machine is taken for the one
+// node that has its address, and for no other.
+func TestARealNodeExporter(t *testing.T) {
+	addNode(t, loadbed.Node{Name: "here", Address: "127.0.0.1"})
+	ns := scenario(t, []seed.App{})
+	await(t, "Prometheus has rates of the node_exporter", func() bool {
+		got, err := bed.Query(t.Context(), `sum by (instance) (rate(node_cpu_seconds_total[20s]))`)
+		return err == nil && got[bed.NodeExporter] > 0
+	})
+	config := configFile(t, fmt.Sprintf(`
+load: {source: prometheus, interval: 5s, statistic: latest, window: 1m, maxAge: 1m, prometheus: {url: %q, preset: nodeExporter, rateWindow: 20s}}
+strategies:
+- {name: hot, type: NodeLoad, schedule: "0 * * * *", args: {basis: load, target: {cpu: 0.60}}}
+`, bed.Prometheus))
+	stdout, code := evenkeel(t, "plan", "-o", "json", "--config", config, "--lease-namespace", ns)
+	var plan struct {
+		Moves  []any
+		Before struct {
+			Nodes []struct {
+				Name string
+				Used map[string]float64
+			}
+		}
+	}
+	if err := json.Unmarshal([]byte(stdout), &plan); err != nil || code != 0 {
+		t.Fatalf("exit %d: %v", code, err)
+	}
+	for _, n := range plan.Before.Nodes {
+		_, cpu := n.Used["cpu"]
+		_, memory := n.Used["memory"]
+		if known := n.Name == "here"; cpu != known || memory != known {
+			t.Errorf("%s: used %v; want cpu and memory of here, and nothing of others", n.Name, n.Used)
+		}
+	}
+	if len(plan.Before.Nodes) != nodes+1 || len(plan.Moves) != 0 {
+		t.Errorf("%d nodes, want %d; %d moves, want none", len(plan.Before.Nodes), nodes+1, len(plan.Moves))
+	}
+}

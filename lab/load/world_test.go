@@ -1,0 +1,206 @@
+package load
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/apimachinery/pkg/util/wait"
+
+	"github.com/evenkeel-project/evenkeel/lab/loadbed"
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+)
+
+// scenario seeds apps into a namespace of their own, which is gone afterwards, hints
+// on nodes as well.
+func scenario(t *testing.T, apps []seed.App) (ns string) {
+	t.Helper()
+	ns = kubeName(t)
+	ns = ns[:min(len(ns), 60)]
+	t.Cleanup(func() {
+		if err := seed.Reset(context.Background(), bed.Client, ns); err != nil {
+			t.Errorf("deleting namespace %s: %v", ns, err)
+		}
+		if err := bare(context.Background()); err != nil {
+			t.Errorf("taking hints off nodes: %v", err)
+		}
+	})
+	if err := seed.Apps(t.Context(), bed.Client, ns, apps); err != nil {
+		t.Fatal(err)
+	}
+	return ns
+}
+
+// bare takes every hint off every node.
+func bare(ctx context.Context) error {
+	patch := []byte(`{"metadata":{"labels":{"evenkeel.io/pressure":null,"status":null},"annotations":{"evenkeel.io/pressure":null}},"spec":{"taints":null}}`)
+	for i := 1; i <= nodes; i++ {
+		if _, err := bed.Client.CoreV1().Nodes().Patch(ctx, fmt.Sprintf("n%d", i), types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// addNode adds a node for the length of a test.
+func addNode(t *testing.T, n loadbed.Node) {
+	t.Helper()
+	t.Cleanup(func() {
+		if err := bed.Client.CoreV1().Nodes().Delete(context.Background(), n.Name, metav1.DeleteOptions{}); err != nil {
+			t.Error(err)
+		}
+	})
+	if err := bed.AddNode(t.Context(), n); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// on is so many pods on a node.
+func on(node string, pods int) []string { return slices.Repeat([]string{node}, pods) }
+
+func setUse(t *testing.T, ns, app string, milliCPU int64) {
+	t.Helper()
+	if err := bed.SetUse(t.Context(), ns, app, milliCPU, 64); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func node(t *testing.T, name string) *corev1.Node {
+	t.Helper()
+	n, err := bed.Client.CoreV1().Nodes().Get(t.Context(), name, metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n
+}
+
+// tainted: the node carries the hint as a taint.
+func tainted(n *corev1.Node) bool {
+	return slices.ContainsFunc(n.Spec.Taints, func(taint corev1.Taint) bool {
+		return taint.Key == "evenkeel.io/pressure" && taint.Effect == corev1.TaintEffectPreferNoSchedule
+	})
+}
+
+// poll asks again and again, but not so often that a slow machine has little else to
+// do. The last error is given when time is up.
+func poll(t *testing.T, what string, ask func() (bool, error)) {
+	t.Helper()
+	var last error
+	if err := wait.PollUntilContextTimeout(t.Context(), 500*time.Millisecond, patience, true, func(context.Context) (bool, error) {
+		var ok bool
+		ok, last = ask()
+		return ok && last == nil, nil
+	}); err != nil {
+		t.Fatalf("waiting until %s: %v (%v)", what, err, last)
+	}
+}
+
+// await waits for something to become true.
+func await(t *testing.T, what string, is func() bool) {
+	t.Helper()
+	poll(t, what, func() (bool, error) { return is(), nil })
+}
+
+// podsByNode counts an app's pods that are bound and not terminating.
+func podsByNode(t *testing.T, ns, app string) map[string]int {
+	t.Helper()
+	pods, err := bed.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: "app=" + app})
+	if err != nil {
+		t.Fatal(err)
+	}
+	out := map[string]int{}
+	for _, p := range pods.Items {
+		if p.DeletionTimestamp == nil && p.Spec.NodeName != "" {
+			out[p.Spec.NodeName]++
+		}
+	}
+	return out
+}
+
+// evicted counts evictions in the audit log that were granted, and those that were
+// refused.
+func evicted(t *testing.T, ns string) (granted []string, refused int) {
+	t.Helper()
+	events, err := bed.Evictions(ns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		if e.ResponseStatus != nil && e.ResponseStatus.Code == 201 {
+			granted = append(granted, e.ObjectRef.Name)
+		} else {
+			refused++
+		}
+	}
+	return granted, refused
+}
+
+// requests counts what the program asked of the API server, since a moment.
+func requests(t *testing.T, since time.Time, verb, group, resource string) (n int) {
+	t.Helper()
+	events, err := bed.Audit()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range events {
+		if e.User.Username == program.Name && e.Verb == verb && e.ObjectRef != nil && e.ObjectRef.APIGroup == group && e.ObjectRef.Resource == resource && e.StageTimestamp.After(since) {
+			n++
+		}
+	}
+	return n
+}
+
+// budget allows one pod of an app to be away.
+func budget(t *testing.T, ns, app string) {
+	t.Helper()
+	one := intstr.FromInt32(1)
+	api := bed.Client.PolicyV1().PodDisruptionBudgets(ns)
+	if _, err := api.Create(t.Context(), &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: app},
+		Spec: policyv1.PodDisruptionBudgetSpec{MaxUnavailable: &one, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}}}, metav1.CreateOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	await(t, "the budget allows one", func() bool {
+		b, err := api.Get(t.Context(), app, metav1.GetOptions{})
+		return err == nil && b.Status.ObservedGeneration == b.Generation && b.Status.DisruptionsAllowed == 1
+	})
+}
+
+// grow scales an app up one by one and returns the new pods, in the order in which they
+// were bound.
+func grow(t *testing.T, ns, app string, pods int) (added []string) {
+	t.Helper()
+	known := map[string]bool{}
+	for i := range pods {
+		poll(t, "scaling up works", func() (bool, error) {
+			s, err := bed.Client.AppsV1().Deployments(ns).GetScale(t.Context(), app, metav1.GetOptions{})
+			if err != nil {
+				return false, err
+			}
+			s.Spec.Replicas = int32(i + 1)
+			_, err = bed.Client.AppsV1().Deployments(ns).UpdateScale(t.Context(), app, s, metav1.UpdateOptions{})
+			if apierrors.IsConflict(err) {
+				return false, nil
+			}
+			return err == nil, err
+		})
+		await(t, fmt.Sprintf("pod %d of %s is bound", i+1, app), func() bool {
+			list, err := bed.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: "app=" + app})
+			for _, p := range list.Items {
+				if p.Spec.NodeName != "" && !known[p.Name] {
+					known[p.Name] = true
+					added = append(added, p.Name)
+				}
+			}
+			return err == nil && len(added) == i+1
+		})
+	}
+	return added
+}

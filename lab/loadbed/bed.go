@@ -1,0 +1,158 @@
+package loadbed
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"path/filepath"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+)
+
+// Tools are the paths of the programs. One that is empty is not started.
+type Tools struct{ Kwok, MetricsServer, Prometheus, Pushgateway, NodeExporter string }
+
+// FromEnvironment reads the paths of the tools; which variables are missing is the
+// error.
+func FromEnvironment() (Tools, error) {
+	var t Tools
+	var errs []error
+	for name, into := range map[string]*string{"EVENKEEL_KWOK": &t.Kwok, "EVENKEEL_METRICS_SERVER": &t.MetricsServer,
+		"EVENKEEL_PROMETHEUS": &t.Prometheus, "EVENKEEL_PUSHGATEWAY": &t.Pushgateway, "EVENKEEL_NODE_EXPORTER": &t.NodeExporter} {
+		*into = os.Getenv(name)
+		if _, err := os.Stat(*into); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+		}
+	}
+	return t, errors.Join(errs...)
+}
+
+// Bed is a lab with sources of usage.
+type Bed struct {
+	*controlplane.Cluster
+	// Prometheus and Pushgateway are addresses (http://...); NodeExporter is the
+	// instance (host:port) under which Prometheus knows it.
+	Prometheus, Pushgateway, NodeExporter string
+
+	dir string
+}
+
+// patience is how long a program may take to come up on a slow machine.
+const patience = 2 * time.Minute
+
+// Start starts a lab and what measures in it. Its files are below dir.
+func Start(ctx context.Context, dir string, tools Tools, o controlplane.Options) (*Bed, error) {
+	o.Kwok, o.Usage, o.Aggregation = tools.Kwok, true, true
+	c, err := controlplane.Start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	b := &Bed{Cluster: c, dir: dir}
+	say := func(what string) {
+		if o.Progress != nil {
+			fmt.Fprintln(o.Progress, "lab: "+what)
+		}
+	}
+	for _, step := range []struct {
+		what string
+		do   func(context.Context, string) error
+		path string
+	}{
+		{"metrics-server", b.startMetricsServer, tools.MetricsServer},
+		{"Pushgateway", b.startPushgateway, tools.Pushgateway},
+		{"node_exporter", b.startNodeExporter, tools.NodeExporter},
+		{"Prometheus", b.startPrometheus, tools.Prometheus},
+	} {
+		if step.path == "" {
+			continue
+		}
+		if err := step.do(ctx, step.path); err != nil {
+			c.Stop()
+			return nil, fmt.Errorf("starting %s: %w", step.what, err)
+		}
+		say(step.what + " is up")
+	}
+	return b, nil
+}
+
+// write makes a file of the bed and returns its path.
+func (b *Bed) write(name string, data []byte) (string, error) {
+	path := filepath.Join(b.dir, name)
+	return path, os.WriteFile(path, data, 0o600)
+}
+
+// freePort finds a port that nobody has.
+func freePort() (int, error) {
+	l, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return 0, fmt.Errorf("looking for a free port: %w", err)
+	}
+	defer l.Close()
+	return l.Addr().(*net.TCPAddr).Port, nil
+}
+
+// Node is a fake node.
+type Node struct {
+	Name     string
+	CPU      int64 // cores; 10 when 0
+	MemoryGi int64 // 10 when 0
+	// Address is its InternalIP. metrics-server reaches it by another.
+	Address string
+}
+
+// AddNode creates a Ready node whose kubelet kwok plays.
+func (b *Bed) AddNode(ctx context.Context, n Node) error {
+	if n.CPU == 0 {
+		n.CPU = 10
+	}
+	if n.MemoryGi == 0 {
+		n.MemoryGi = 10
+	}
+	has := corev1.ResourceList{"cpu": *resource.NewQuantity(n.CPU, resource.DecimalSI), "memory": *resource.NewQuantity(n.MemoryGi<<30, resource.BinarySI),
+		"pods": resource.MustParse("110"), "ephemeral-storage": resource.MustParse("100Gi")}
+	now := metav1.Now()
+	node := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: n.Name,
+			Annotations: map[string]string{controlplane.NodeAnnotation: "fake", "metrics.k8s.io/resource-metrics-path": "/metrics/nodes/" + n.Name + "/metrics/resource"},
+			Labels:      map[string]string{seed.ZoneKey: "zone-1", "kubernetes.io/hostname": n.Name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}},
+		Status: corev1.NodeStatus{Capacity: has, Allocatable: has,
+			Addresses:       []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: n.Address}, {Type: corev1.NodeExternalIP, Address: "127.0.0.1"}},
+			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: int32(b.KwokPort())}},
+			Conditions:      []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", LastHeartbeatTime: now, LastTransitionTime: now}}},
+	}
+	if _, err := b.Client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("creating node %s: %w", n.Name, err)
+	}
+	return nil
+}
+
+// Use are the annotations of pods that use so much, in each container.
+func Use(milliCPU, memoryMi int64) map[string]string {
+	return map[string]string{controlplane.UsageCPU: fmt.Sprintf("%dm", milliCPU), controlplane.UsageMemory: fmt.Sprintf("%dMi", memoryMi)}
+}
+
+// SetUse changes what the running pods of an app use, not what later ones will.
+func (b *Bed) SetUse(ctx context.Context, namespace, app string, milliCPU, memoryMi int64) error {
+	api := b.Client.CoreV1().Pods(namespace)
+	pods, err := api.List(ctx, metav1.ListOptions{LabelSelector: "app=" + app})
+	if err != nil {
+		return err
+	}
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"%dm",%q:"%dMi"}}}`, controlplane.UsageCPU, milliCPU, controlplane.UsageMemory, memoryMi)
+	for _, p := range pods.Items {
+		if _, err := api.Patch(ctx, p.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("setting what pod %s uses: %w", p.Name, err)
+		}
+	}
+	return nil
+}

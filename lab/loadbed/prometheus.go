@@ -1,0 +1,130 @@
+package loadbed
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+)
+
+// Scraped is how often Prometheus asks.
+const Scraped = 5 * time.Second
+
+func (b *Bed) startPushgateway(ctx context.Context, path string) error {
+	address, err := b.listening(ctx, "pushgateway", "/-/ready", path)
+	b.Pushgateway = "http://" + address
+	return err
+}
+
+func (b *Bed) startNodeExporter(ctx context.Context, path string) error {
+	address, err := b.listening(ctx, "node-exporter", "/", path, "--collector.disable-defaults", "--collector.cpu", "--collector.meminfo")
+	b.NodeExporter = address
+	return err
+}
+
+// listening runs a program of Prometheus' kind on a port of its own, and waits until
+// it answers.
+func (b *Bed) listening(ctx context.Context, name, ready, path string, args ...string) (address string, err error) {
+	port, err := freePort()
+	if err != nil {
+		return "", err
+	}
+	address = fmt.Sprintf("127.0.0.1:%d", port)
+	if _, err := b.Spawn(name, append([]string{path, "--web.listen-address=" + address}, args...)...); err != nil {
+		return "", err
+	}
+	return address, seed.Until(ctx, patience, func() (bool, error) {
+		_, err := fetch(ctx, http.MethodGet, "http://"+address+ready, nil)
+		return err == nil, err
+	})
+}
+
+// scrapes is what Prometheus asks: every node that kwok plays, under the node's name;
+// the Pushgateway, which names jobs and instances itself; and the node_exporter, under
+// its address.
+const scrapes = `global: {scrape_interval: %[1]s, scrape_timeout: %[1]s, evaluation_interval: %[1]s}
+scrape_configs:
+- job_name: kubelet
+  http_sd_configs: [{url: "http://127.0.0.1:%[2]d/discovery/prometheus", refresh_interval: 5s}]
+  relabel_configs:
+  - {source_labels: [__metrics_path__], regex: "/metrics/nodes/([^/]+)/metrics/resource", target_label: instance}
+- job_name: pushgateway
+  honor_labels: true
+  static_configs: [{targets: [%[3]q]}]
+- job_name: node
+  static_configs: [{targets: [%[4]q]}]
+`
+
+func (b *Bed) startPrometheus(ctx context.Context, path string) error {
+	conf, err1 := b.write("prometheus.yml", fmt.Appendf(nil, scrapes, Scraped, b.KwokPort(), strings.TrimPrefix(b.Pushgateway, "http://"), b.NodeExporter))
+	data := filepath.Join(b.dir, "prometheus")
+	if err := errors.Join(err1, os.MkdirAll(data, 0o700)); err != nil {
+		return err
+	}
+	address, err := b.listening(ctx, "prometheus", "/-/ready", path, "--config.file="+conf, "--storage.tsdb.path="+data, "--log.level=warn")
+	b.Prometheus = "http://" + address
+	return err
+}
+
+// Push gives the Pushgateway one metric of a node.
+func (b *Bed) Push(ctx context.Context, job, instance, metric string, value float64) error {
+	_, err := fetch(ctx, http.MethodPut, fmt.Sprintf("%s/metrics/job/%s/instance/%s", b.Pushgateway, job, instance), fmt.Appendf(nil, "# TYPE %s gauge\n%s %g\n", metric, metric, value))
+	return err
+}
+
+// Query is what Prometheus answers to an instant query, by the label instance.
+func (b *Bed) Query(ctx context.Context, promql string) (map[string]float64, error) {
+	body, err := fetch(ctx, http.MethodGet, b.Prometheus+"/api/v1/query?query="+url.QueryEscape(promql), nil)
+	if err != nil {
+		return nil, err
+	}
+	var answer struct {
+		Data struct {
+			Result []struct {
+				Metric map[string]string
+				Value  [2]any
+			}
+		}
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return nil, err
+	}
+	out := map[string]float64{}
+	for _, r := range answer.Data.Result {
+		text, _ := r.Value[1].(string)
+		if out[r.Metric["instance"]], err = strconv.ParseFloat(text, 64); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func fetch(ctx context.Context, method, url string, body []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Body.Close()
+	data, err := io.ReadAll(r.Body)
+	if err == nil && r.StatusCode/100 != 2 {
+		err = fmt.Errorf("%s: %s: %s", url, r.Status, data)
+	}
+	return data, err
+}

@@ -1,0 +1,65 @@
+package seed
+
+import (
+	"context"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/client-go/kubernetes"
+)
+
+// Until polls until ask says yes; its last error is given when time is up.
+func Until(ctx context.Context, limit time.Duration, ask func() (bool, error)) error {
+	var last error
+	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, limit, true, func(context.Context) (bool, error) {
+		ok, err := ask()
+		last = err
+		return ok && err == nil, nil
+	})
+	if err != nil && last != nil {
+		return last
+	}
+	return err
+}
+
+// Spread counts an app's pods that are not terminating, by zone.
+func Spread(ctx context.Context, client kubernetes.Interface, ns, app string) (map[string]int, error) {
+	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return nil, err
+	}
+	zone := map[string]string{}
+	counts := map[string]int{}
+	for _, n := range nodes.Items {
+		zone[n.Name] = n.Labels[ZoneKey]
+		counts[n.Labels[ZoneKey]] = 0
+	}
+	pods, err := client.CoreV1().Pods(ns).List(ctx, metav1.ListOptions{LabelSelector: "app=" + app})
+	if err != nil {
+		return nil, err
+	}
+	for _, p := range pods.Items {
+		if p.DeletionTimestamp == nil && p.Spec.NodeName != "" {
+			counts[zone[p.Spec.NodeName]]++
+		}
+	}
+	return counts, nil
+}
+
+// Reset deletes a namespace and waits until its pods are gone; the rest follows
+// by itself. Nothing can be created in a namespace that is being deleted.
+func Reset(ctx context.Context, client kubernetes.Interface, ns string) error {
+	if err := client.CoreV1().Namespaces().Delete(ctx, ns, metav1.DeleteOptions{}); err != nil {
+		return err
+	}
+	now := int64(0)
+	return Until(ctx, time.Minute, func() (bool, error) {
+		pods := client.CoreV1().Pods(ns)
+		if err := pods.DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{}); err != nil {
+			return false, err
+		}
+		left, err := pods.List(ctx, metav1.ListOptions{})
+		return err == nil && len(left.Items) == 0, err
+	})
+}

@@ -1,0 +1,47 @@
+// Command watcherclient reads a load-watcher's server as trimaran's plugins do, with
+// load-watcher's own client, and prints what it understood: each node, its metrics by
+// type and operator, and the end of the window.
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+
+	"github.com/paypal/load-watcher/pkg/watcher/api"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "watcherclient:", err)
+		os.Exit(1)
+	}
+}
+
+// read is what is printed: percent by node and by type and operator.
+type read struct {
+	End   int64
+	Nodes map[string]map[string]float64
+}
+
+func run(args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("want: watcherclient URL")
+	}
+	client, err := api.NewServiceClient(args[0])
+	if err != nil {
+		return err
+	}
+	got, err := client.GetLatestWatcherMetrics()
+	if err != nil {
+		return fmt.Errorf("reading %s: %w", args[0], err)
+	}
+	out := read{got.Window.End, map[string]map[string]float64{}}
+	for name, node := range got.Data.NodeMetricsMap {
+		out.Nodes[name] = map[string]float64{}
+		for _, m := range node.Metrics {
+			out.Nodes[name][m.Type+" "+m.Operator] = m.Value
+		}
+	}
+	return json.NewEncoder(os.Stdout).Encode(out)
+}
