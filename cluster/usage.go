@@ -32,7 +32,8 @@ type Usage struct {
 // Used, is unknown.
 type NodeUsage struct {
 	Name string `json:"name"`
-	// At is the time of the newest sample of this node.
+	// At is when cpu and memory were measured last, the older of the two; without
+	// them, the oldest of the rest.
 	At time.Time `json:"at"`
 	// Used is by resource: cpu in milliCPU, memory and memory.available in bytes; what
 	// a rule of a hint asks for, named rule: and the rule, in millionths of its own
@@ -79,6 +80,9 @@ type Mark struct {
 	Value float64 `json:"value,omitempty"`
 	// Since is the first of the consecutive samples.
 	Since time.Time `json:"since"`
+	// At is when Value was measured, which can be before the node's newest sample of
+	// another resource; zero: then.
+	At time.Time `json:"at,omitzero"`
 	// Fresh says that counting began anew, with the process: nothing before is known.
 	Fresh bool `json:"fresh,omitempty"`
 }

@@ -33,6 +33,9 @@ type Node struct {
 	Name string
 	// UID tells it from another machine of the same name; sources do not need it.
 	UID string
+	// Created is when the node came to be: what was measured before is of another
+	// machine of that name. Zero: that is not known; sources do not need it.
+	Created time.Time
 	// OutOfScope: its usage counts for no mean of nodes; sources do not need it.
 	OutOfScope bool
 	// InternalIPs are its addresses, and Hostname its label kubernetes.io/hostname.

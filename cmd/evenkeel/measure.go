@@ -189,7 +189,7 @@ func (m *measuring) LoadNodes() []load.Node {
 	for _, n := range m.observer.Nodes() {
 		at := cluster.Node{Name: n.Name, Object: n, Ready: cluster.NodeReady(n)}
 		x := load.Node{
-			Name: n.Name, UID: string(n.UID), Hostname: n.Labels["kubernetes.io/hostname"],
+			Name: n.Name, UID: string(n.UID), Created: n.CreationTimestamp.Time, Hostname: n.Labels["kubernetes.io/hostname"],
 			Capacity: cluster.ResourcesOf(n.Status.Capacity), Allocatable: cluster.ResourcesOf(n.Status.Allocatable),
 			OutOfScope: !at.Ready || !scope.HasNode(&at) || len(annotation.OfNode(&at).Exclude) > 0,
 		}

@@ -111,7 +111,8 @@ func (w *Windows) keep(nodes []load.Node) {
 }
 
 // addNode takes in what was measured anew, each resource at its own time. What was
-// measured later than latest is left out.
+// measured later than latest, or before there was such a node, is left out: a source
+// remembers a machine of the same name, and tells of it for a while.
 func (w *Windows) addNode(n *load.Node, r load.Reading, latest time.Time) {
 	x := w.nodes[n.Name]
 	if x == nil {
@@ -123,7 +124,7 @@ func (w *Windows) addNode(n *load.Node, r load.Reading, latest time.Time) {
 		if own, ok := r.Times[resource]; ok {
 			at = own
 		}
-		if at.IsZero() || at.After(latest) || v < 0 && !load.Signed(resource) {
+		if at.IsZero() || at.After(latest) || at.Before(n.Created) || v < 0 && !load.Signed(resource) {
 			continue
 		}
 		of := x.used[resource]
@@ -138,7 +139,7 @@ func (w *Windows) addNode(n *load.Node, r load.Reading, latest time.Time) {
 		of.push(point{at.UnixMilli(), v}, w.fit(max(w.opts.Window, w.opts.KeepNodes)))
 		w.nodes[n.Name] = x
 	}
-	if at := r.At.UnixMilli(); !r.At.IsZero() && !r.At.After(latest) {
+	if at := r.At.UnixMilli(); !r.At.IsZero() && !r.At.After(latest) && !r.At.Before(n.Created) {
 		x.at = max(x.at, at)
 	}
 }
