@@ -65,6 +65,9 @@ func (c *Config) checkEnabled(e *mistakes) {
 	case c.Load.Source != "prometheus" && h.RulesFile != "":
 		e.field("hints.rulesFile", "its rules are queries, which load.source: %s cannot answer (want prometheus)", c.Load.Source)
 	}
+	if least := 2 * c.Load.Interval; h.TTL < least && h.TTL >= Duration(minTTL) {
+		e.field("hints.ttl", "%s is over before load.interval, %s, has come twice: hints would come and go (want %s or more)", h.TTL, c.Load.Interval, least)
+	}
 	for i, r := range h.Rules {
 		path := fmt.Sprintf("hints.rules[%d]", i)
 		switch {
