@@ -142,7 +142,7 @@ func (k *Keeper) Look(ctx context.Context) {
 	case o.DryRun:
 		k.wouldWrite(d.Changes)
 	case len(d.Changes) > 0 && !now.Before(k.till):
-		c.Written, c.Failed = k.write(ctx, nodes, d.Changes)
+		c.Written, c.Failed = k.write(ctx, nodes, d.Changes, o.TTL)
 	}
 	if k.Counted != nil {
 		k.Counted(c)
@@ -150,7 +150,7 @@ func (k *Keeper) Look(ctx context.Context) {
 }
 
 // write makes the changes and returns how many went well and how many did not.
-func (k *Keeper) write(ctx context.Context, nodes []*corev1.Node, changes []pressure.Change) (written, failed int) {
+func (k *Keeper) write(ctx context.Context, nodes []*corev1.Node, changes []pressure.Change, ttl time.Duration) (written, failed int) {
 	seen := make(map[string]*corev1.Node, len(nodes))
 	for _, n := range nodes {
 		seen[n.Name] = n
@@ -159,7 +159,7 @@ func (k *Keeper) write(ctx context.Context, nodes []*corev1.Node, changes []pres
 	wanted := map[string]*pressure.Hint{}
 	for _, c := range changes {
 		wanted[c.Node] = c.Hint
-		edits = append(edits, writer.Edit{Node: c.Node, Seen: seen[c.Node], Change: edit(c.Hint)})
+		edits = append(edits, writer.Edit{Node: c.Node, Seen: seen[c.Node], Change: edit(seen[c.Node], c.Hint, ttl)})
 	}
 	call, cancel := context.WithTimeout(ctx, writeTime)
 	defer cancel()
@@ -182,12 +182,16 @@ func (k *Keeper) write(ctx context.Context, nodes []*corev1.Node, changes []pres
 }
 
 // edit makes a node carry the hint, or none: the node may be newer than the one that
-// was judged.
-func edit(h *pressure.Hint) func(*corev1.Node) *corev1.Node {
+// was judged. Where our watch was behind what we wrote a moment ago, the hint stands.
+func edit(judged *corev1.Node, h *pressure.Hint, ttl time.Duration) func(*corev1.Node) *corev1.Node {
 	return func(n *corev1.Node) *corev1.Node {
 		if h == nil {
 			out, _ := pressure.Take(n)
 			return out
+		}
+		there, ours := pressure.Of(n)
+		if ours && n.ResourceVersion != judged.ResourceVersion && there.Says(*h) && there.Expires.After(h.Expires.Add(-ttl/2)) {
+			return n
 		}
 		out, _ := pressure.Put(n, *h)
 		return out
