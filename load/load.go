@@ -52,6 +52,9 @@ type Sample struct {
 	// Nodes are by name, Pods by namespace/name.
 	Nodes map[string]Reading
 	Pods  map[string]Reading
+	// PodsLag is how long before its time a pod may have been measured, where the
+	// source does not tell: it may then be another of that name that was.
+	PodsLag time.Duration
 	// Problems are what could not be used.
 	Problems []Problem
 }

@@ -161,7 +161,7 @@ func (w *Windows) addPods(s load.Sample, place func(string) (Place, bool)) {
 		at := Place{Node: r.Node}
 		if place != nil {
 			var here bool
-			if at, here = place(key); !here || r.At.Before(at.Created) {
+			if at, here = place(key); !here || r.At.Before(at.Created) || w.another(key, at.UID) && r.At.Add(-s.PodsLag).Before(at.Created) {
 				continue
 			}
 		}
@@ -173,6 +173,12 @@ func (w *Windows) addPods(s load.Sample, place func(string) (Place, bool)) {
 		p.sample = w.samples
 	}
 	w.sweep(place)
+}
+
+// another reports whether there was a pod of that name before this one.
+func (w *Windows) another(key, uid string) bool {
+	p := w.pods[key]
+	return p != nil && p.uid != uid
 }
 
 // newPod begins anew for a pod of that name. One before stood elsewhere, or was

@@ -393,6 +393,33 @@ func TestWatchesThatStayKeepTheirCounts(t *testing.T) {
 	}
 }
 
+// TestWhatMayBeOfThePodBefore: a source that does not tell when it measured a pod speaks
+// for a while of the one of that name that was there before.
+func TestWhatMayBeOfThePodBefore(t *testing.T) {
+	w := window.New(options())
+	place := window.Place{Node: "a", UID: "1", Created: at(-10)}
+	add := func(seconds int) []cluster.PodUsage {
+		s := one(seconds, 100)
+		s.PodsLag = time.Minute
+		s.Pods = map[string]load.Reading{"db/0": {At: at(seconds), Used: map[string]int64{"cpu": 900}}}
+		w.Add(s, machines("a"), func(string) (window.Place, bool) { return place, true })
+		return w.Usage(at(seconds)).Pods
+	}
+	if got := add(0); len(got) != 1 || got[0].UID != "1" {
+		t.Errorf("a new pod, and none before it: %+v", got)
+	}
+	place = window.Place{Node: "a", UID: "2", Created: at(10)}
+	if got := add(30); len(got) != 1 || got[0].UID != "1" {
+		t.Errorf("20 s after another came: %+v", got)
+	}
+	if got := add(90); len(got) != 2 || got[1].UID != "2" {
+		t.Errorf("80 s after: %+v", got)
+	}
+	if got := add(95); len(got) != 2 || !got[1].At.Equal(at(95)) {
+		t.Errorf("once it is known: %+v", got)
+	}
+}
+
 func TestLoadsAreInPercentOfCapacity(t *testing.T) {
 	o := options()
 	o.KeepNodes = 15 * time.Minute
