@@ -39,6 +39,9 @@ type NodeUsage struct {
 	// a rule of a hint asks for, named rule: and the rule, in millionths of its own
 	// unit; anything else is a ratio of the whole node, in millionths.
 	Used map[string]int64 `json:"used"`
+	// SpanSeconds is how much of the window its samples fill: less in a new process,
+	// and for a new node. 0: all of it.
+	SpanSeconds float64 `json:"spanSeconds,omitempty"`
 	// Deviation is the standard deviation over the window, in the same units.
 	Deviation map[string]int64 `json:"deviation,omitempty"`
 }

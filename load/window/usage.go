@@ -80,6 +80,9 @@ func (w *Windows) nodeUsage(n *node, now time.Time) (cluster.NodeUsage, int) {
 		}
 		values = w.within(of, w.opts.Window, values[:0])
 		samples = max(samples, len(values))
+		if resource == "cpu" || resource == "memory" {
+			u.SpanSeconds = max(u.SpanSeconds, w.span(of, len(values)).Seconds())
+		}
 		switch at := &u.At; {
 		case resource != "cpu" && resource != "memory":
 			rest = older(rest, last.at)
@@ -94,6 +97,9 @@ func (w *Windows) nodeUsage(n *node, now time.Time) (cluster.NodeUsage, int) {
 		}
 		u.Used[resource] = w.opts.Statistic.of(values)
 	}
+	if u.SpanSeconds >= (w.opts.Window - w.opts.Interval/2).Seconds() {
+		u.SpanSeconds = 0 // all of it, but for how regularly samples come
+	}
 	if u.At.IsZero() {
 		u.At = time.UnixMilli(rest).UTC()
 	}
@@ -106,6 +112,22 @@ func older(a, b int64) int64 {
 		return b
 	}
 	return min(a, b)
+}
+
+// span is how much of the window so many samples fill, each of which stands for the
+// time to the next.
+func (w *Windows) span(of *series, samples int) time.Duration {
+	if samples == 1 {
+		return min(w.opts.Interval, w.opts.Window)
+	}
+	oldest, first := w.taken.Add(-w.opts.Window).UnixMilli(), int64(0)
+	of.each(func(p point) {
+		if p.at > oldest && first == 0 {
+			first = p.at
+		}
+	})
+	last, _ := of.last()
+	return min(time.Duration(last.at-first)*time.Millisecond*time.Duration(samples)/time.Duration(samples-1), w.opts.Window)
 }
 
 // within appends the values in the window that ends with the newest sample, and the

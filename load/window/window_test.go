@@ -281,6 +281,17 @@ func TestWhatWasMeasuredBeforeANodeWasCreated(t *testing.T) {
 	}
 }
 
+// TestWhatSamplesFillOfTheWindow: each stands for the time to the next.
+func TestWhatSamplesFillOfTheWindow(t *testing.T) {
+	w := window.New(options())
+	for i, want := range []float64{30, 60, 90, 120, 150, 180, 210, 240, 270, 0, 0, 0} {
+		w.Add(one(30*i, 100), machines("a"), nil)
+		if got := w.Usage(at(30 * i)).Nodes[0].SpanSeconds; got != want {
+			t.Errorf("%d samples fill %v s, want %v", i+1, got, want)
+		}
+	}
+}
+
 // TestTheTimeOfANode is that of cpu and memory, however lately something else was
 // measured: pods that came since are not in them.
 func TestTheTimeOfANode(t *testing.T) {
