@@ -77,7 +77,7 @@ type step struct {
 func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *search {
 	schedulers := p.opts.Shadow.States(s, p.opts.Placement.Profiles, st.Schedulers)
 	c := &search{
-		scene: p.newScene(s, goals, schedulers), p: p, st: st, now: now, schedulers: schedulers, hour: ledger.LastHour(st, now),
+		scene: p.newScene(s, goals, schedulers, now), p: p, st: st, now: now, schedulers: schedulers, hour: ledger.LastHour(st, now),
 		refused: newRefusals(), moved: make([]bool, len(s.Pods)), triedIn: make([]int32, len(s.Pods)), stuck: make([]int, len(goals)),
 	}
 	c.limits = newLimits(s, p.opts.Limits, c.hour)
