@@ -55,6 +55,8 @@ type search struct {
 	wave    *wave
 	steers  bool // moves that need hints are looked for
 	aim     aim
+	alone   bool               // goals that are served first are served by themselves first
+	onlySo  bool               // only these are served now
 	hinted  [][]cluster.NodeID // nodes hinted in each wave
 	stuck   []int              // by goal: attempts that left it unmet
 	buf     []candidate
@@ -95,9 +97,11 @@ const worthwhile = 200
 // pass serves the goals, first by moves that need no hints, and of these by the
 // ones that serve most at once.
 func (c *search) pass() {
-	for _, c.steers = range c.phases() {
-		for c.aim = range aims {
-			c.rounds()
+	for _, c.onlySo = range c.turns() {
+		for _, c.steers = range c.phases() {
+			for c.aim = range aims {
+				c.rounds()
+			}
 		}
 	}
 	c.closeWave()
@@ -117,7 +121,7 @@ func (c *search) rounds() {
 	for again := true; again; {
 		c.round++
 		was := len(c.moves)
-		c.serveAll(c.goals.byNeed(c.stuck))
+		c.serveAll(c.todo())
 		_, spent := c.limits.spent()
 		again = len(c.moves) > was && (len(c.moves)-was)*worthwhile >= len(c.moves) && !spent
 	}

@@ -27,6 +27,7 @@ func (p *Planner) newScene(s *cluster.Snapshot, goals []plan.Goal, schedulers []
 	o.Profiles = p.opts.Shadow.Profiles(o.Profiles, schedulers)
 	c := &scene{s, &p.opts, newSteering(s, &p.opts), make([]bool, len(s.Nodes)), placement.NewWorld(s, o), newTracker(s, goals), new(int)}
 	c.goals.pressed = p.opts.Pressure.pressed(s, now)
+	c.goals.first = c.goals.servedFirst()
 	for i := range s.Nodes {
 		c.ready[i] = s.Nodes[i].Ready && !c.goals.pressed[i]
 	}
