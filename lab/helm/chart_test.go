@@ -147,7 +147,6 @@ func TestRefusals(t *testing.T) {
 		{"/replicas", []string{"--set", "replicas=-1"}},
 		{"/image/pullPolicy", []string{"--set", "image.pullPolicy=Sometimes"}},
 		{"has no schedule", []string{"--set", "kind=CronJob", "--set-json", `config.strategies=[{"name":"a","type":"ZoneSpread"}]`}},
-		{"kind Deployment", []string{"--set", "kind=CronJob", "--set", "config.hints.enabled=true"}},
 		{"/config/hints/enabled", []string{"--set-string", "config.hints.enabled=yes"}},
 		{"is made from config", []string{"--set-string", `extraFiles.config\.yaml=x`}},
 		{"a/b", []string{"--set-string", "extraFiles.a/b=x"}},
