@@ -54,6 +54,8 @@ type tracker struct {
 	elsewhere map[*cluster.Amounts][]int64
 	// pressed are the nodes under pressure; nil: nobody asks.
 	pressed []bool
+	// first are, by goal, those that are served before all others; see servedFirst.
+	first []bool
 }
 
 // measure is one goal's distance, in integers of its own unit.

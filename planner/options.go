@@ -37,8 +37,6 @@ type Options struct {
 	SteerMaxFrac float64
 	// Pressure is how nodes under pressure are told from others.
 	Pressure PressureHint
-	// UtilizationLimit separates failure categories 3 and 4.
-	UtilizationLimit float64
 	// Breaker says when the breaker, once it has tripped, may close again.
 	Breaker breaker.Options
 	// Benefit says when a strategy is held that does not pay off.
@@ -90,7 +88,6 @@ func DefaultOptions() Options {
 		Steer:                    hints.None,
 		SteerMaxFrac:             0.67,
 		MaxUnavailableWithoutPDB: 1,
-		UtilizationLimit:         0.9,
 		Breaker:                  breaker.DefaultOptions(),
 		Benefit:                  ledger.DefaultBenefit(),
 		SamplesPerCode:           20,

@@ -8,6 +8,7 @@ package keeper
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -103,27 +104,61 @@ func (k *Keeper) term(runs bool) {
 	k.opts, k.running = k.next, runs
 }
 
+// begin begins a term of office. What a former one saw may be long ago; what is on
+// the nodes counts.
+func (k *Keeper) begin() {
+	k.seen, k.said, k.rest, k.till = pressure.Seen{}, map[string]string{}, 0, time.Time{}
+	k.term(true)
+}
+
+func (k *Keeper) runs() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.running
+}
+
+// First looks once before Run does, for a pass that is to begin with what it makes of
+// the hints: it waits a moment until Nodes shows what was written. The error says that
+// some of it could not be; Run tries again.
+func (k *Keeper) First(ctx context.Context) error {
+	k.begin()
+	c, changes := k.look(ctx)
+	if c.Failed > 0 {
+		return fmt.Errorf("pressure hints could not be written to %d of %d nodes; the log says why", c.Failed, c.Failed+c.Written)
+	}
+	if c.Written > 0 {
+		k.await(ctx, changes)
+	}
+	return nil
+}
+
 // Run looks at each sample, and at least as often as Every, until ctx ends. What
 // stands then, stays until it expires: whoever leads next goes on with it.
 func (k *Keeper) Run(ctx context.Context, sampled <-chan struct{}) {
-	// What a former term of office saw may be long ago; what is on the nodes counts.
-	k.seen, k.said, k.rest, k.till = pressure.Seen{}, map[string]string{}, 0, time.Time{}
-	k.term(true)
+	if !k.runs() {
+		k.begin()
+		k.Look(ctx)
+	}
 	defer k.term(false)
 	tick := k.Clock.NewTicker(Every)
 	defer tick.Stop()
-	for ctx.Err() == nil {
-		k.Look(ctx)
+	for {
 		select {
 		case <-ctx.Done():
+			return
 		case <-sampled:
 		case <-tick.C():
+		}
+		if ctx.Err() == nil {
+			k.Look(ctx)
 		}
 	}
 }
 
 // Look makes the nodes' hints what they should be now.
-func (k *Keeper) Look(ctx context.Context) {
+func (k *Keeper) Look(ctx context.Context) { k.look(ctx) }
+
+func (k *Keeper) look(ctx context.Context) (Counts, []pressure.Change) {
 	if k.seen == nil {
 		k.seen, k.said = pressure.Seen{}, map[string]string{}
 	}
@@ -147,6 +182,7 @@ func (k *Keeper) Look(ctx context.Context) {
 	if k.Counted != nil {
 		k.Counted(c)
 	}
+	return c, d.Changes
 }
 
 // write makes the changes and returns how many went well and how many did not.
