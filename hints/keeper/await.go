@@ -37,7 +37,7 @@ func shows(nodes []*corev1.Node, changes []pressure.Change) bool {
 		wanted[c.Node] = c.Hint
 	}
 	for _, n := range nodes {
-		if h, changed := wanted[n.Name]; changed && edit(h)(n) != n {
+		if h, changed := wanted[n.Name]; changed && edit(n, h, 0)(n) != n {
 			return false
 		}
 	}
