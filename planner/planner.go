@@ -57,6 +57,7 @@ type search struct {
 	aim     aim
 	hinted  [][]cluster.NodeID // nodes hinted in each wave
 	stuck   []int              // by goal: attempts that left it unmet
+	still   []int              // unmet goals of which every pod was tried again at the end
 	buf     []candidate
 	spots   []cluster.NodeID // scratch of countAcceptable
 	lacking []int64
