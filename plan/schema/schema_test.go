@@ -52,7 +52,7 @@ const design = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"Plan","id":"3f9c","
    "held":0.5,"heldBy":[{"goal":"g1","by":"scheduler","excess":1,"reasons":{"WouldReturn":2},"detail":"d stays skewed"}]},
  "inputs":[{"source":"prometheus","age":"42s","coverage":1.0,"problems":[]}]}`
 
-const designRun = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"RunReport","runID":"r1","mode":"dryRun","started":"2026-01-01T00:00:00Z","finished":"2026-01-01T00:00:09Z","plan":` + design + `,
+const designRun = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"RunReport","runID":"r1","mode":"dryRun","started":"2026-01-01T00:00:00Z","finished":"2026-01-01T00:00:09Z","plan":` + design + `,"rest":` + design + `,
  "outcomes":[{"step":1,"pod":{"namespace":"shop","name":"d-x1","uid":"u1"},"outcome":"evicted","reason":{"code":"LandedElsewhere","message":"n2 was foretold"},"replacement":{"name":"d-y1","uid":"u9"},
    "landed":"n1","asForetold":true,"readyAfter":"4s"}],
  "stopped":null}`
@@ -144,7 +144,7 @@ func TestEnumsAreWhole(t *testing.T) {
 
 // optional are the fields that a valid document may lack, by their path with
 // indexes left out. Everything else is required.
-var optional = []string{"takenAtNewest", "uid", "node", "strategy@samples", "apiVersion@owner", "apiVersion@subject", "namespace@subject", "used", "replacement", "landed", "readyAfter", "namespace@replacement", "held", "heldBy"}
+var optional = []string{"takenAtNewest", "uid", "node", "strategy@samples", "apiVersion@owner", "apiVersion@subject", "namespace@subject", "used", "replacement", "landed", "readyAfter", "namespace@replacement", "held", "heldBy", "rest"}
 
 // free are the objects whose keys are data.
 var free = []string{"counts", "requested", "used", "utilization", "excess", "zones", "residualByGoal", "reasons"}
