@@ -160,6 +160,8 @@ const (
 	// HeldByPlaces: pods may leave, and no node takes one without making another goal
 	// worse.
 	HeldByPlaces Holder = "places"
+	// HeldByFloor: what is too much is so little that no eviction is worth it.
+	HeldByFloor Holder = "floor"
 	// HeldByGuards: guards and budgets let none of the pods go that would help.
 	HeldByGuards Holder = "guards"
 )

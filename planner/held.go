@@ -77,13 +77,15 @@ func (p *proof) refusal(id cluster.PodID) (plan.Code, bool) {
 
 // holder is who holds a goal: the scheduler as soon as one of its pods has a place that
 // would serve it and the scheduler prefers another; else places, where a pod may leave
-// and there is none; else guards.
+// and there is none; else the floor, where no eviction is worth it; else guards.
 func holder(codes map[plan.Code]int) plan.Holder {
 	switch {
 	case codes[plan.WouldReturn]+codes[plan.UncertainLanding]+codes[plan.PlacementUnknown] > 0:
 		return plan.HeldByScheduler
 	case codes[plan.NoTargetFits]+codes[plan.NodesPressed] > 0:
 		return plan.HeldByPlaces
+	case codes[plan.BenefitTooSmall] > 0:
+		return plan.HeldByFloor
 	}
 	return plan.HeldByGuards
 }

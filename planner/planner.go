@@ -230,5 +230,8 @@ func (c *search) check(pod cluster.PodID) (plan.Reason, bool) {
 	if why, fails := guard.JobFails(c.s, p, c.limits.planned.owner(p.Workload)); fails {
 		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true
 	}
+	if reason, no := c.tooLittle(pod); no {
+		return reason, true
+	}
 	return c.limits.refuse(pod)
 }

@@ -54,3 +54,26 @@ func TestAPassLeavesItsReplacementsAlone(t *testing.T) {
 		t.Errorf("%d moves, want those of older pods, 2", len(got.Moves))
 	}
 }
+
+// TestAReplacementStaysForAWhile: a pod that started after one of its workload was
+// evicted is not moved on before the first back-off is over.
+func TestAReplacementStaysForAWhile(t *testing.T) {
+	s, p, goals, made := twoApart(t, "{}")
+	start := s.Pods[0].Object.Status.StartTime.Time
+	for _, c := range []struct {
+		evicted, age time.Duration // of the eviction, since the pods started; of the pods
+		moves        int
+	}{
+		{-time.Second, 9 * time.Minute, 0},
+		{500 * time.Millisecond, 9 * time.Minute, 0}, // times of pods are whole seconds
+		{-time.Second, 10 * time.Minute, 2},
+		{time.Second, 9 * time.Minute, 2}, // they were there before
+	} {
+		st := evicted(made.Moves[0], 1, start)
+		st.Evictions[0].Last = start.Add(c.evicted)
+		got := p.Plan(s, st, goals, start.Add(c.age))
+		if len(got.Moves) != c.moves || (got.Rejections.Counts[plan.BackedOff] == 0) != (c.moves > 0) {
+			t.Errorf("evicted %s after they started, %s old: %d moves, %v; want %d", c.evicted, c.age, len(got.Moves), got.Rejections.Counts, c.moves)
+		}
+	}
+}

@@ -48,7 +48,7 @@ func (t *table) bound(p plan.Plan) {
 // held says what no single further eviction removes, by who holds it, and names the
 // first goals of each.
 func (t *table) held(p plan.Plan) {
-	for _, by := range [...]plan.Holder{plan.HeldByScheduler, plan.HeldByPlaces, plan.HeldByGuards} {
+	for _, by := range [...]plan.Holder{plan.HeldByScheduler, plan.HeldByPlaces, plan.HeldByFloor, plan.HeldByGuards} {
 		var of []plan.Held
 		for _, h := range p.Bound.HeldBy {
 			if h.By == by {
@@ -71,7 +71,7 @@ func (t *table) held(p plan.Plan) {
 
 // holders are words for people; by guards, budgets too.
 var holders = map[plan.Holder]string{
-	plan.HeldByScheduler: "the scheduler", plan.HeldByPlaces: "what nodes have room for", plan.HeldByGuards: "guards and budgets",
+	plan.HeldByScheduler: "the scheduler", plan.HeldByPlaces: "what nodes have room for", plan.HeldByFloor: "being too little to evict for", plan.HeldByGuards: "guards and budgets",
 }
 
 // level: every goal is met after the plan.

@@ -115,7 +115,7 @@ func TestEnumsAreWhole(t *testing.T) {
 			t.Errorf("%s: %v", k, err)
 		}
 	}
-	for _, h := range []plan.Holder{plan.HeldByScheduler, plan.HeldByPlaces, plan.HeldByGuards} {
+	for _, h := range []plan.Holder{plan.HeldByScheduler, plan.HeldByPlaces, plan.HeldByFloor, plan.HeldByGuards} {
 		text := strings.Replace(design, `"by":"scheduler"`, `"by":"`+string(h)+`"`, 1)
 		if err := planSchema.Validate(decode(t, []byte(text))); err != nil {
 			t.Errorf("%s: %v", h, err)
