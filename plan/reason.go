@@ -69,6 +69,7 @@ const (
 // Why the replacement would not help.
 const (
 	NotNeeded        Code = "NotNeeded"
+	BenefitTooSmall  Code = "BenefitTooSmall"
 	UsageUnknown     Code = "UsageUnknown"
 	PlacementUnknown Code = "PlacementUnknown"
 	NoTargetFits     Code = "NoTargetFits"

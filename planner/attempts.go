@@ -41,6 +41,7 @@ func (c *search) run() {
 		}
 	}
 	c.restore(best)
+	c.settle()
 }
 
 // noteStuck counts the goals that are unmet, and reports whether there are any.

@@ -59,6 +59,7 @@ type search struct {
 	onlySo  bool               // only these are served now
 	hinted  [][]cluster.NodeID // nodes hinted in each wave
 	stuck   []int              // by goal: attempts that left it unmet
+	still   []int              // unmet goals of which every pod was tried again at the end
 	buf     []candidate
 	spots   []cluster.NodeID // scratch of countAcceptable
 	lacking []int64
@@ -232,6 +233,9 @@ func (c *search) check(pod cluster.PodID) (plan.Reason, bool) {
 	p := &c.s.Pods[pod]
 	if why, fails := guard.JobFails(c.s, p, c.limits.planned.owner(p.Workload)); fails {
 		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true
+	}
+	if reason, no := c.tooLittle(pod); no {
+		return reason, true
 	}
 	return c.limits.refuse(pod)
 }
