@@ -60,7 +60,7 @@ func (c *search) again() {
 		made = append(made, m.step)
 	}
 	c.rewind(made)
-	c.refused = newRefusals()
+	c.refused = newRefusals(len(c.s.Pods))
 }
 
 // attempt serves the goals. What limits allow goes to moves that need no hints on

@@ -53,7 +53,7 @@ func (c *search) refuseUnknown(g int) {
 		return
 	}
 	for _, id := range c.podsOf(g) {
-		if _, known := c.refused.byPod[id]; known || c.moved[id] {
+		if c.refused.has(id) || c.moved[id] {
 			continue
 		}
 		if why, unknown := c.usageUnknown(b, id); unknown {

@@ -123,7 +123,7 @@ func (t *tracker) afterLeaving(g int, pod cluster.PodID, from cluster.NodeID) in
 func (t *tracker) gain(pod cluster.PodID, from cluster.NodeID) float64 {
 	var sum float64
 	t.each(pod, from, cluster.NoNode, func(i int) bool {
-		if g := t.list[i]; !g.Constraint {
+		if g := &t.list[i]; !g.Constraint {
 			if removed := t.excess(i) - t.afterLeaving(i, pod, from); removed > 0 {
 				sum += g.Weight * float64(removed) / float64(t.initial[i])
 			}

@@ -51,6 +51,8 @@ type tracker struct {
 	known map[*cluster.Amounts][]int64
 	// pressed are the nodes under pressure; nil: nobody asks.
 	pressed []bool
+	// asked is what people ask for nodes.
+	asked *annotation.Memory
 }
 
 // measure is one goal's distance, in integers of its own unit.
@@ -69,7 +71,7 @@ type measure interface {
 
 func newTracker(s *cluster.Snapshot, goals []plan.Goal) *tracker {
 	t := &tracker{s: s, list: goals, at: make([]measure, len(goals)), initial: make([]int64, len(goals)),
-		byNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32, len(s.Pods)), headroom: map[*cluster.Amounts][]int64{}, known: map[*cluster.Amounts][]int64{}}
+		byNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32, len(s.Pods)), headroom: map[*cluster.Amounts][]int64{}, known: map[*cluster.Amounts][]int64{}, asked: annotation.NewMemory()}
 	domains, requests := domainIndex{}, requested{}
 	for i, g := range goals {
 		switch g.Kind {
@@ -156,23 +158,30 @@ func (t *tracker) served(pod cluster.PodID, from, to cluster.NodeID) []int {
 // attempts left unmet, then those with more to do relative to what is allowed, then in
 // goal order.
 func (t *tracker) byNeed(stuck []int) []int {
-	var out []int
-	for i, g := range t.list {
-		if !g.Constraint && t.excess(i) > 0 {
-			out = append(out, i)
+	type needy struct {
+		goal, drained, stuck, kind int
+		weight, excess             float64
+	}
+	var all []needy
+	for i := range t.list {
+		if g := &t.list[i]; !g.Constraint && t.excess(i) > 0 {
+			all = append(all, needy{i, t.drained(i), stuck[i], kindOrder(g.Kind), g.Weight, t.reported(i)})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b int) int {
-		ga, gb := t.list[a], t.list[b]
-		return cmp.Or(cmp.Compare(gb.Weight, ga.Weight), cmp.Compare(t.drained(a), t.drained(b)), cmp.Compare(stuck[b], stuck[a]), cmp.Compare(kindOrder(ga.Kind), kindOrder(gb.Kind)), cmp.Compare(t.reported(b), t.reported(a)))
+	slices.SortFunc(all, func(a, b needy) int {
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.drained, b.drained), cmp.Compare(b.stuck, a.stuck), cmp.Compare(a.kind, b.kind), cmp.Compare(b.excess, a.excess), cmp.Compare(a.goal, b.goal))
 	})
+	out := make([]int, len(all))
+	for i := range all {
+		out[i] = all[i].goal
+	}
 	return out
 }
 
 // drained puts goals of nodes that are to be drained first, or are under pressure,
 // before others.
 func (t *tracker) drained(i int) int {
-	if g := t.list[i]; g.Kind == plan.NodeBelow && (t.pressed != nil && t.pressed[g.Node] || annotation.OfNode(&t.s.Nodes[g.Node]).DrainFirst) {
+	if g := &t.list[i]; g.Kind == plan.NodeBelow && (t.pressed != nil && t.pressed[g.Node] || t.asked.OfNode(t.s, g.Node).DrainFirst) {
 		return 0
 	}
 	return 1

@@ -78,7 +78,7 @@ func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []p
 	schedulers := p.opts.Shadow.States(s, p.opts.Placement.Profiles, st.Schedulers)
 	c := &search{
 		scene: p.newScene(s, goals, schedulers), p: p, st: st, now: now, schedulers: schedulers, hour: ledger.LastHour(st, now),
-		refused: newRefusals(), moved: make([]bool, len(s.Pods)), triedIn: make([]int32, len(s.Pods)), stuck: make([]int, len(goals)),
+		refused: newRefusals(len(s.Pods)), moved: make([]bool, len(s.Pods)), triedIn: make([]int32, len(s.Pods)), stuck: make([]int, len(goals)),
 	}
 	c.limits = newLimits(s, p.opts.Limits, c.hour)
 	c.verdict = newVerdicts(s, c.world, st, &p.opts, now)

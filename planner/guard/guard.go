@@ -32,11 +32,17 @@ func (in Input) asked() annotation.Pod {
 	if in.requests != nil {
 		return *in.requests
 	}
-	var known *annotation.Memory
-	if in.Memory != nil {
-		known = in.Memory.Asked
+	return in.known().OfPod(in.Snapshot, in.Pod, in.Options.TimeZone)
+}
+
+// node is what people ask for the pod's node.
+func (in Input) node() *annotation.Node { return in.known().OfNode(in.Snapshot, in.Pod.Node) }
+
+func (in Input) known() *annotation.Memory {
+	if in.Memory == nil {
+		return nil
 	}
-	return known.OfPod(in.Snapshot, in.Pod, in.Options.TimeZone)
+	return in.Memory.Asked
 }
 
 // read prepares what several rules look at.
