@@ -35,7 +35,7 @@ func (t *tracker) vouched(i int, n cluster.NodeID) bool {
 }
 
 // loadSize is size by what the pod uses of the resources that load goals count.
-func (c *search) loadSize(g plan.Goal, p *cluster.Pod) float64 {
+func (c *search) loadSize(g *plan.Goal, p *cluster.Pod) float64 {
 	var size float64
 	for _, i := range c.goals.byNode[g.Node] {
 		if b, ok := c.goals.at[i].(*below); ok && b.amounts.Measure.ByLoad && b.total > 0 {

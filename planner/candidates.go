@@ -26,7 +26,7 @@ type candidate struct {
 // good until the next call.
 func (c *search) candidates(g int) []candidate {
 	out := c.buf[:0]
-	goal := c.goals.list[g]
+	goal := &c.goals.list[g]
 	consider := func(id cluster.PodID) {
 		if c.moved[id] || c.triedIn[id] == c.round {
 			return
@@ -39,7 +39,7 @@ func (c *search) candidates(g int) []candidate {
 			return
 		}
 		p := &c.s.Pods[id]
-		out = append(out, candidate{id, c.verdict.rank(id), c.goals.gain(id, from), c.size(goal, p), cost(p)})
+		out = append(out, candidate{id, c.verdict.rank(id), c.goals.gain(id, from), c.size(goal, p), c.costOf(p)})
 	}
 	for _, id := range c.podsOf(g) {
 		consider(id)
@@ -60,14 +60,22 @@ func (c *search) podsOf(g int) []cluster.PodID {
 	return c.goals.list[g].Pods
 }
 
-func (c *search) size(g plan.Goal, p *cluster.Pod) float64 {
+func (c *search) size(g *plan.Goal, p *cluster.Pod) float64 {
 	if g.Kind != plan.NodeBelow {
 		return 0
 	}
-	var size float64
-	alloc := c.s.Nodes[g.Node].Allocatable
 	if g.Basis == plan.Load {
 		return c.loadSize(g, p)
+	}
+	var size float64
+	alloc := &c.s.Nodes[g.Node].Allocatable
+	if len(alloc.Extended) == 0 { // nearly always, and asked of every candidate; in the order of names
+		for _, x := range [...][2]int64{{p.Requests.MilliCPU, alloc.MilliCPU}, {p.Requests.EphemeralStorageByte, alloc.EphemeralStorageByte}, {p.Requests.MemoryBytes, alloc.MemoryBytes}} {
+			if x[1] > 0 {
+				size += float64(x[0]) / float64(x[1])
+			}
+		}
+		return size
 	}
 	for _, r := range alloc.Names() {
 		if total := alloc.Get(r); total > 0 {
@@ -75,6 +83,17 @@ func (c *search) size(g plan.Goal, p *cluster.Pod) float64 {
 		}
 	}
 	return size
+}
+
+// costOf is cost, found once per pod.
+func (c *search) costOf(p *cluster.Pod) float64 {
+	if c.costs == nil {
+		c.costs = make([]float64, len(c.s.Pods))
+	}
+	if c.costs[p.ID] == 0 {
+		c.costs[p.ID] = cost(p)
+	}
+	return c.costs[p.ID]
 }
 
 // younger orders by start time, latest first: a young pod has less warmed-up

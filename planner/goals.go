@@ -14,8 +14,7 @@ import (
 // number sorts goals into a stable order, fills in their excess and gives those
 // with excess the names g1, g2, ...
 func number(s *cluster.Snapshot, goals []plan.Goal) []plan.Goal {
-	goals = slices.Clone(goals)
-	slices.SortStableFunc(goals, func(a, b plan.Goal) int { return strings.Compare(key(a), key(b)) })
+	goals = byKey(goals)
 	t := newTracker(s, goals)
 	n := 0
 	for i := range goals {
@@ -26,6 +25,24 @@ func number(s *cluster.Snapshot, goals []plan.Goal) []plan.Goal {
 		}
 	}
 	return goals
+}
+
+// byKey sorts goals by their keys, each made once.
+func byKey(goals []plan.Goal) []plan.Goal {
+	type keyed struct {
+		key string
+		at  int
+	}
+	order := make([]keyed, len(goals))
+	for i := range goals {
+		order[i] = keyed{key(goals[i]), i}
+	}
+	slices.SortFunc(order, func(a, b keyed) int { return cmp.Or(strings.Compare(a.key, b.key), cmp.Compare(a.at, b.at)) })
+	out := make([]plan.Goal, len(goals))
+	for i, x := range order {
+		out[i] = goals[x.at]
+	}
+	return out
 }
 
 // key identifies a goal across snapshots.

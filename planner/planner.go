@@ -60,6 +60,7 @@ type search struct {
 	buf     []candidate
 	spots   []cluster.NodeID // scratch of countAcceptable
 	lacking []int64
+	costs   []float64 // by pod; 0: not known yet
 }
 
 // step is an accepted move inside the search.
@@ -82,6 +83,7 @@ func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []p
 	}
 	c.limits = newLimits(s, p.opts.Limits, c.hour)
 	c.verdict = newVerdicts(s, c.world, st, &p.opts, now)
+	c.goals.asked = c.verdict.guard.Asked
 	return c
 }
 

@@ -108,11 +108,16 @@ var Rules = []Rule{
 // Check returns the first refusal, or false when the pod may leave.
 func Check(in Input) (plan.Reason, bool) {
 	in = in.read()
-	for _, r := range Rules {
+	passed := in.passed()
+	for i, r := range Rules {
+		if passed&looksAt[i] != 0 {
+			continue
+		}
 		if msg, refused := r.Check(in); refused {
 			return plan.Reason{Code: r.Code, Message: msg}, true
 		}
 	}
+	in.pass()
 	return plan.Reason{}, false
 }
 
