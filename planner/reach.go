@@ -96,7 +96,9 @@ func (r *reach) of(pod cluster.PodID) func(cluster.NodeID, *cluster.Resources, i
 func (r *reach) anywhere(pod cluster.PodID) bool { return r.at(&r.homes, pod, r.all) }
 
 // enters reports whether the pod, which may leave, could end in a domain, on another node.
-func (r *reach) enters(d *byDomain, z int, pod cluster.PodID) bool { return r.at(&d.homes[z], pod, d.in[z]) }
+func (r *reach) enters(d *byDomain, z int, pod cluster.PodID) bool {
+	return r.at(&d.homes[z], pod, d.in[z])
+}
 
 // at is among for lists that are asked about often, found once for each class of pods:
 // pods of a class request the same, and where each may stand differs by its own node alone.
