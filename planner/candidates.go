@@ -123,6 +123,17 @@ func (t *tracker) afterLeaving(g int, pod cluster.PodID, from cluster.NodeID) in
 	if !ok {
 		return t.excess(g)
 	}
+	return k.afterLeaving(a)
+}
+
+// afterLeaving is what moves there are once a pod has left a domain for the emptiest.
+func (k *skew) afterLeaving(a int) int64 {
+	if k.after == nil {
+		k.after = make([]int32, len(k.counts))
+	}
+	if k.after[a] > 0 {
+		return int64(k.after[a] - 1)
+	}
 	emptiest := 0
 	for i, c := range k.counts {
 		if c < k.counts[emptiest] {
@@ -134,6 +145,7 @@ func (t *tracker) afterLeaving(g int, pod cluster.PodID, from cluster.NodeID) in
 	n := fewestMoves(k.counts, k.limit)
 	k.counts[a]++
 	k.counts[emptiest]--
+	k.after[a] = int32(n) + 1
 	return int64(n)
 }
 

@@ -62,7 +62,7 @@ type tracker struct {
 	byPod   [][]int32 // goals about a group that the pod is in
 	// headroom is, for each way to count and by node, how much more may come there
 	// before a goal about the node is worse off.
-	headroom map[*cluster.Amounts][]int64
+	headroom []headroom
 	// known is, for what is counted by load and by node, unbounded where it is known
 	// how much is used, and else 0.
 	known map[*cluster.Amounts][]int64
@@ -88,7 +88,7 @@ type measure interface {
 
 func newTracker(s *cluster.Snapshot, goals []plan.Goal) *tracker {
 	t := &tracker{s: s, list: goals, at: make([]measure, len(goals)), initial: make([]int64, len(goals)),
-		byNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32, len(s.Pods)), headroom: map[*cluster.Amounts][]int64{}, known: map[*cluster.Amounts][]int64{}, asked: annotation.NewMemory()}
+		byNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32, len(s.Pods)), known: map[*cluster.Amounts][]int64{}, asked: annotation.NewMemory()}
 	domains, requests := domainIndex{}, requested{}
 	for i, g := range goals {
 		switch g.Kind {
@@ -112,9 +112,9 @@ func newTracker(s *cluster.Snapshot, goals []plan.Goal) *tracker {
 // clone is a tracker that follows other moves from here on.
 func (t *tracker) clone() *tracker {
 	c := *t
-	c.headroom = make(map[*cluster.Amounts][]int64, len(t.headroom))
-	for r, room := range t.headroom {
-		c.headroom[r] = slices.Clone(room)
+	c.headroom = slices.Clone(t.headroom)
+	for i := range c.headroom {
+		c.headroom[i].room = slices.Clone(c.headroom[i].room)
 	}
 	c.at = make([]measure, len(t.at))
 	for i, m := range t.at {
@@ -128,7 +128,8 @@ func (t *tracker) reported(i int) float64 { return t.at[i].reported() }
 
 func (t *tracker) move(pod cluster.PodID, from, to cluster.NodeID) {
 	t.each(pod, from, to, func(i int) bool { t.at[i].move(pod, from, to); return true })
-	for amounts, room := range t.headroom {
+	for i := range t.headroom {
+		amounts, room := t.headroom[i].amounts, t.headroom[i].room
 		if from != cluster.NoNode && room[from] != unbounded {
 			room[from] += amounts.Of(pod, from)
 		}

@@ -47,6 +47,7 @@ type search struct {
 	hour       ledger.Hour
 	verdict    *verdicts
 	refused    *refusals
+	stays      unmoved
 	moves      []wavedStep
 	moved      []bool // by pod
 	// triedIn is, by pod, the round in which no place was found for it.
@@ -59,8 +60,7 @@ type search struct {
 	stuck   []int              // by goal: attempts that left it unmet
 	buf     []candidate
 	spots   []cluster.NodeID // scratch of countAcceptable
-	lacking []int64
-	costs   []float64 // by pod; 0: not known yet
+	costs   []float64        // by pod; 0: not known yet
 }
 
 // step is an accepted move inside the search.

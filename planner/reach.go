@@ -152,7 +152,8 @@ func (r *reach) takes(pod cluster.PodID, n cluster.NodeID, could func(cluster.No
 // pod stands there beside those. Goals by load, and those that count selected pods,
 // deny nothing here: what they would hold at least is not worked out.
 func (r *reach) bears(pod cluster.PodID, n cluster.NodeID, beside *held) bool {
-	for a, room := range r.start.headroom {
+	for i := range r.start.headroom {
+		a, room := r.start.headroom[i].amounts, r.start.headroom[i].room
 		if a.Measure.ByLoad || a.Measure.Pods != nil {
 			continue
 		}

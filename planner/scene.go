@@ -17,13 +17,15 @@ type scene struct {
 	goals *tracker
 	// predictions counts the landings that were foretold, in all clones together.
 	predictions *int
+	// shifts counts the moves that were made and taken back.
+	shifts int
 }
 
 // newScene is the cluster as the snapshot has it.
 func (p *Planner) newScene(s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState) *scene {
 	o := p.opts.Placement
 	o.Profiles = p.opts.Shadow.Profiles(o.Profiles, schedulers)
-	c := &scene{s, &p.opts, newSteering(s, &p.opts), make([]bool, len(s.Nodes)), placement.NewWorld(s, o), newTracker(s, goals), new(int)}
+	c := &scene{s, &p.opts, newSteering(s, &p.opts), make([]bool, len(s.Nodes)), placement.NewWorld(s, o), newTracker(s, goals), new(int), 0}
 	c.goals.pressed = p.opts.Pressure.pressed(s)
 	for i := range s.Nodes {
 		c.ready[i] = s.Nodes[i].Ready && !c.goals.pressed[i]
@@ -39,11 +41,13 @@ func (c *scene) clone() *scene {
 }
 
 func (c *scene) apply(m step) {
+	c.shifts++
 	c.world.Move(m.pod, m.landing.to)
 	c.goals.move(m.pod, m.from, m.landing.to)
 }
 
 func (c *scene) undo(m step) {
+	c.shifts++
 	c.world.Move(m.pod, m.from)
 	c.goals.move(m.pod, m.landing.to, m.from)
 }

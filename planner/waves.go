@@ -128,6 +128,10 @@ func (c *search) both() []*scene {
 // hold in the next one.
 func (c *search) landInWave(pod cluster.PodID) (landing, plan.Reason, answer) {
 	w := c.wave
+	if why, known := c.stays.of(c, pod); known {
+		*c.predictions++ // as much effort as before: plans do not depend on what is remembered
+		return landing{}, why, refused
+	}
 	l, reason, ok := c.land(pod)
 	own := !ok
 	if ok && len(w.steps) > 0 {
@@ -147,6 +151,9 @@ func (c *search) landInWave(pod cluster.PodID) (landing, plan.Reason, answer) {
 		return l, plan.Reason{}, joined
 	}
 	if !c.steers || !steerable(reason.Code) {
+		if own {
+			c.stays.add(c, pod, reason)
+		}
 		return l, reason, refused
 	}
 	l, why := steer(c.both(), pod, w.hinted)
