@@ -20,6 +20,7 @@ const (
 // earlier moves, for others, took away the places to which the scheduler would have
 // sent its pods: the next attempt serves those goals first. The best one counts.
 func (c *search) run() {
+	defer c.goAhead()()
 	c.wave = newWave(c.scene.clone(), newLost(), 1)
 	pull := c.pull()
 	c.attempt()
