@@ -185,7 +185,7 @@ func (a *arrivals) count(nodes []cluster.NodeID, ready []bool) (count int) {
 		if !ready[n] { // hardly ever
 			fits = 0
 		}
-		count += fits & int(marks&marks>>1)
+		count += fits & int(marks&harmless) & int(marks>>1)
 	}
 	return count
 }
