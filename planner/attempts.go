@@ -20,6 +20,7 @@ const (
 // earlier moves, for others, took away the places to which the scheduler would have
 // sent its pods: the next attempt serves those goals first. The best one counts.
 func (c *search) run() {
+	defer c.goAhead()()
 	c.wave = newWave(c.scene.clone(), newLost(), 1)
 	pull := c.pull()
 	c.attempt()
@@ -62,7 +63,7 @@ func (c *search) again() {
 		made = append(made, m.step)
 	}
 	c.rewind(made)
-	c.refused = newRefusals()
+	c.refused = newRefusals(len(c.s.Pods))
 }
 
 // attempt serves the goals. What limits allow goes to moves that need no hints on

@@ -36,7 +36,7 @@ func (p *proof) blockers() []plan.Blocker {
 			if !p.s.Pods[id].Terminal {
 				all++
 			}
-			if r, ok := p.refused.byPod[id]; ok {
+			if r, ok := p.refused.of(id); ok {
 				counts[p.cause(g, id, r.reason.Code)]++
 			}
 		}

@@ -67,7 +67,7 @@ func (p *proof) refusal(id cluster.PodID) (plan.Code, bool) {
 		_, reason, lands := p.land(id)
 		return reason.Code, !lands
 	}
-	r, refused := p.refused.byPod[id]
+	r, refused := p.refused.of(id)
 	switch r.reason.Code {
 	case plan.LimitPerPass, plan.LimitPerNode, plan.LimitPerNamespace, plan.LimitPerOwner, plan.LimitPerZone, plan.LimitPerHour, plan.EffortSpent:
 		return "", false // another pass has room for it

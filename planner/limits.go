@@ -62,8 +62,21 @@ func newLimits(s *cluster.Snapshot, opts Limits, hour ledger.Hour) *limits {
 	l := &limits{s: s, opts: opts, hour: hour, zone: zonesOf(s), total: newPopulation(s), planned: newPopulation(s), before: newPopulation(s)}
 	for i := range s.Pods {
 		if p := &s.Pods[i]; p.Node != cluster.NoNode && !p.Terminal {
-			l.total.add(s, l.zone, p, 1)
+			l.total.all++
+			l.total.node[p.Node]++
+			if p.Workload != cluster.NoWorkload {
+				l.total.workload[p.Workload]++
+				continue
+			}
+			l.total.bare++
+			l.total.namespace[p.Object.Namespace]++
 		}
+	}
+	for n, pods := range l.total.node {
+		l.total.zone[l.zone[n]] += pods
+	}
+	for w, pods := range l.total.workload {
+		l.total.namespace[s.Workloads[w].Namespace] += pods
 	}
 	return l
 }

@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -71,7 +70,7 @@ type outcome struct {
 }
 
 func (c *search) outcome() outcome {
-	o := outcome{c.moves, c.hinted, &refusals{maps.Clone(c.refused.byPod)}, make([]int64, len(c.goals.list)), 0, 0}
+	o := outcome{c.moves, c.hinted, c.refused.clone(), make([]int64, len(c.goals.list)), 0, 0}
 	for g := range o.excess {
 		o.excess[g] = c.goals.excess(g)
 		if goal := &c.goals.list[g]; !goal.Constraint {
