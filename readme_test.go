@@ -53,10 +53,55 @@ func TestSteeringExampleSteers(t *testing.T) {
 	}
 }
 
+// TestBusyNodeExample: by load one large pod leaves the busy node; by requests nothing is
+// wrong with it. The report of the README is the one of that plan.
+func TestBusyNodeExample(t *testing.T) {
+	c, err := config.LoadFile("examples/by-load.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := planOf(t, "examples/busy-node.yaml", c)
+	if len(p.Moves) != 1 || p.Moves[0].Pod.Name != "big-6c8f-00" || !c.DryRun {
+		t.Errorf("dryRun %t, moves %+v; want one, of big-6c8f-00", c.DryRun, p.Moves)
+	}
+	var b bytes.Buffer
+	if err := report.Plan(&b, report.Table, p); err != nil {
+		t.Fatal(err)
+	}
+	readme, err := os.ReadFile("README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, section, _ := strings.Cut(string(readme), "Of the report:\n\n```\n")
+	excerpt, _, _ := strings.Cut(section, "```")
+	if excerpt == "" {
+		t.Error("README.md shows nothing of the report")
+	}
+	for line := range strings.Lines(excerpt) {
+		if !strings.Contains(b.String(), line) {
+			t.Errorf("README.md shows a line that is not in the report: %s", line)
+		}
+	}
+	c, err = config.Load("config.yaml", evenkeel.DefaultConfig)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, m := range planOf(t, "examples/busy-node.yaml", c).Moves {
+		if m.Reason.Code == plan.NodeOverUtilized {
+			t.Errorf("by requests: %+v; want no move for a node", m)
+		}
+	}
+}
+
 // planOfExample is the plan for the cluster that the README shows.
 func planOfExample(t *testing.T, c *config.Config) plan.Plan {
 	t.Helper()
-	objects, err := cluster.ReadFiles([]string{"examples/three-zones.yaml"}, nil)
+	return planOf(t, "examples/three-zones.yaml", c)
+}
+
+func planOf(t *testing.T, file string, c *config.Config) plan.Plan {
+	t.Helper()
+	objects, err := cluster.ReadFiles([]string{file}, nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -19,6 +19,9 @@ type Scope struct {
 	Namespaces labels.Selector
 	// Load says when measured usage of these nodes is believed.
 	Load Trust
+	// UtilizationLimit is how busy the pods may be that survive the failure of a zone,
+	// as a fraction of their capacity: it separates failure categories 3 and 4.
+	UtilizationLimit float64
 }
 
 // HasNode reports whether the node is in scope.

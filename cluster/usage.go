@@ -32,12 +32,16 @@ type Usage struct {
 // Used, is unknown.
 type NodeUsage struct {
 	Name string `json:"name"`
-	// At is the time of the newest sample of this node.
+	// At is when cpu and memory were measured last, the older of the two; without
+	// them, the oldest of the rest.
 	At time.Time `json:"at"`
 	// Used is by resource: cpu in milliCPU, memory and memory.available in bytes; what
 	// a rule of a hint asks for, named rule: and the rule, in millionths of its own
 	// unit; anything else is a ratio of the whole node, in millionths.
 	Used map[string]int64 `json:"used"`
+	// SpanSeconds is how much of the window its samples fill: less in a new process,
+	// and for a new node. 0: all of it.
+	SpanSeconds float64 `json:"spanSeconds,omitempty"`
 	// Deviation is the standard deviation over the window, in the same units.
 	Deviation map[string]int64 `json:"deviation,omitempty"`
 }
@@ -79,6 +83,9 @@ type Mark struct {
 	Value float64 `json:"value,omitempty"`
 	// Since is the first of the consecutive samples.
 	Since time.Time `json:"since"`
+	// At is when Value was measured, which can be before the node's newest sample of
+	// another resource; zero: then.
+	At time.Time `json:"at,omitzero"`
 	// Fresh says that counting began anew, with the process: nothing before is known.
 	Fresh bool `json:"fresh,omitempty"`
 }

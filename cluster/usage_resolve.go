@@ -38,6 +38,7 @@ const (
 // is listed twice. Nothing is known of a resource that the Usage does not name.
 type Load struct {
 	Usage   *Usage
+	span    []time.Duration // by node: what its samples fill of the window
 	names   []string
 	columns map[string]*column
 	at      []time.Time // by node; zero: not measured
@@ -105,7 +106,7 @@ type resolver struct {
 }
 
 func (s *Snapshot) resolve(u *Usage) *Load {
-	r := &resolver{s, u, &Load{Usage: u, columns: map[string]*column{}, at: make([]time.Time, len(s.Nodes))}}
+	r := &resolver{s, u, &Load{Usage: u, columns: map[string]*column{}, at: make([]time.Time, len(s.Nodes)), span: make([]time.Duration, len(s.Nodes))}}
 	r.nodes()
 	r.pods()
 	for _, name := range r.l.names {
@@ -158,6 +159,9 @@ func (r *resolver) nodes() {
 			continue
 		}
 		seen[n.ID] = true
+		if r.l.span[n.ID] = seconds(r.u.WindowSeconds); m.SpanSeconds > 0 {
+			r.l.span[n.ID] = min(r.l.span[n.ID], seconds(m.SpanSeconds))
+		}
 		if r.l.at[n.ID] = m.At; m.At.IsZero() {
 			r.l.at[n.ID] = r.u.SampledAt
 		}

@@ -209,6 +209,38 @@ func TestStatisticsOverAWindow(t *testing.T) {
 	}
 }
 
+// TestWindowsThatAreNotFull: of 15 minutes there are two samples, of the last minute.
+// They are all there is of a statistic.
+func TestWindowsThatAreNotFull(t *testing.T) {
+	for _, c := range []struct {
+		statistic  string
+		came, left time.Duration
+		want       string
+	}{
+		{"mean", 10 * time.Minute, 0, "n1 1000(0) a1 400 measured"},
+		{"mean", 30 * time.Second, 0, "n1 1200(0) a1 400 measured"},
+		{"mean", 0, 30 * time.Second, "n1 800(0)"},
+		{"mean", 0, 2 * time.Minute, "n1 1000(0)"},
+		{"p90", 10 * time.Second, 0, "n1 1000(0) a1 400 measured"},
+		{"latest", 0, 30 * time.Second, "n1 1000(0)"},
+		{"latest", 0, 10 * time.Second, "n1 600(0)"},
+	} {
+		u := newUsed("metricsServer", "n1")
+		u.o.Usage.Statistic, u.o.Usage.WindowSeconds, u.o.Usage.Samples = c.statistic, 900, 2
+		u.node("n1", 1000)
+		u.o.Usage.Nodes[0].SpanSeconds = 60
+		u.measured("a1", "uid-a1", "n1", 400)
+		if c.left > 0 {
+			u.o.Usage.Pods[0].At = sampled.Add(-c.left)
+		} else {
+			u.pod("a", "a1", "n1", 100, -c.came)
+		}
+		if got := picture(u.snapshot(t)); got != c.want {
+			t.Errorf("%s, came %s before, left %s before: %s, want %s", c.statistic, c.came, c.left, got, c.want)
+		}
+	}
+}
+
 // TestOldSamplesOfPods say nothing of pods that are still there, and those that are new
 // may have none.
 func TestOldSamplesOfPods(t *testing.T) {

@@ -22,9 +22,10 @@ func (r *resolver) leaves(c *column, m *PodUsage, amount int64) {
 // part is how much of what a pod used stands in its node's statistic, when it was
 // there from one time to another. A percentile or maximum holds it as soon as
 // enough samples do; a mean holds its share of them; the latest sample all of it or
-// nothing. A node that is not known holds nothing.
+// nothing. A node that is not known holds nothing. The window is as long as its samples
+// fill it: all of the first samples of a new process may hold a pod of a minute ago.
 func (r *resolver) part(amount int64, n NodeID, from, to time.Time) int64 {
-	at, window := r.l.at[n], time.Duration(r.u.WindowSeconds*float64(time.Second))
+	at, window := r.l.at[n], r.l.span[n]
 	enough, all := 0.0, true
 	switch r.u.Statistic {
 	case "p90":
@@ -58,6 +59,8 @@ func (r *resolver) part(amount int64, n NodeID, from, to time.Time) int64 {
 	}
 	return int64(share * float64(amount))
 }
+
+func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
 // settling is how long after its binding a pod may go without a sample: it starts,
 // and a rate needs two scrapes.

@@ -26,6 +26,7 @@ import (
 func (c *Config) Scope() cluster.Scope {
 	s := cluster.Scope{Include: c.Namespaces.Include, Exclude: c.Namespaces.Exclude}
 	s.Load = cluster.Trust{MaxAge: time.Duration(c.Load.MaxAge), MinCoverage: c.Load.MinCoverage}
+	s.UtilizationLimit = c.Impact.UtilizationLimit
 	s.Nodes, s.Namespaces = selector(c.NodeSelector), selector(c.Namespaces.Selector)
 	return s
 }
@@ -122,7 +123,6 @@ func (c *Config) Planner() planner.Options {
 	o.Shadow = shadow.Options(c.Placement.Shadow)
 	o.MinConfidence = c.Guards.MinConfidence
 	o.MaxUnavailableWithoutPDB = c.Guards.MaxUnavailableWithoutPDB
-	o.UtilizationLimit = c.Impact.UtilizationLimit
 	l := c.Limits
 	o.Limits = planner.Limits{PerPass: l.PerPass, PerNode: l.PerNode, PerNamespace: l.PerNamespace, PerOwner: l.PerOwner, PerZone: l.PerZone, PerHour: planner.PerHour(l.PerHour)}
 	o.Effort = l.Effort.Of(0)

@@ -90,7 +90,7 @@ func convertRules(name string, data []byte, o ConvertOptions) (string, error) {
 	var out strings.Builder
 	fmt.Fprintf(&out, rulesHead, lastOf(name), quoted(o.PrometheusURL), todo)
 	for _, r := range f.rules() {
-		fmt.Fprintf(&out, "  - name: %s\n    promql: %s\n    above: %s\n", r.Name, quoted(r.PromQL), number(*r.Above))
+		fmt.Fprintf(&out, "  - name: %s\n    promql: %s\n    above: %s\n", word(r.Name), quoted(r.PromQL), number(*r.Above))
 	}
 	out.WriteString("strategies: []                  # it evicted nothing; see config default\n")
 	return out.String(), nil

@@ -86,6 +86,11 @@ func (c *Config) Pressure() pressure.Options {
 // WritesHints reports whether nodes are to be written for hints.
 func (c *Config) WritesHints() bool { return c.Hints.Enabled && !c.DryRun }
 
+// asks reports whether rules have queries of their own.
+func (h Hints) asks() bool {
+	return h.Enabled && (h.RulesFile != "" || slices.ContainsFunc(h.Rules, func(r HintRule) bool { return r.PromQL != "" }))
+}
+
 // rule is a rule with what applies where it does not say.
 func (h Hints) rule(r HintRule) pressure.Rule {
 	out := pressure.Rule{Name: r.Name, Resource: r.Resource, Query: r.PromQL, For: r.For}

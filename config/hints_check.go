@@ -65,6 +65,9 @@ func (c *Config) checkEnabled(e *mistakes) {
 	case c.Load.Source != "prometheus" && h.RulesFile != "":
 		e.field("hints.rulesFile", "its rules are queries, which load.source: %s cannot answer (want prometheus)", c.Load.Source)
 	}
+	if least := 2 * c.Load.Interval; h.TTL < least && h.TTL >= Duration(minTTL) {
+		e.field("hints.ttl", "%s is over before load.interval, %s, has come twice: hints would come and go (want %s or more)", h.TTL, c.Load.Interval, least)
+	}
 	for i, r := range h.Rules {
 		path := fmt.Sprintf("hints.rules[%d]", i)
 		switch {
@@ -170,7 +173,8 @@ func checkQuery(text, nodeLabel string) error {
 }
 
 // checkLevels checks the levels of a rule. Those of cpu and memory are fractions of
-// allocatable; of anything else, whatever is measured.
+// allocatable, and those of queries of load.prometheus ratios; of memory.available
+// they are bytes, and of promql whatever is measured.
 func checkLevels(e *mistakes, path string, r HintRule) {
 	level, clear, name, clears, other, otherClears := r.Above, r.ClearBelow, "above", "clearBelow", r.Below, r.ClearAbove
 	if r.Below != nil {
@@ -188,7 +192,7 @@ func checkLevels(e *mistakes, path string, r HintRule) {
 	case otherClears != nil:
 		e.field(path, "%s goes with %s", map[string]string{"above": "clearAbove", "below": "clearBelow"}[name], map[string]string{"above": "below", "below": "above"}[name])
 	}
-	if r.Resource == "cpu" || r.Resource == "memory" {
+	if r.Resource != "" && r.Resource != memoryAvailable {
 		fraction(e, path+"."+name, *level)
 		if clear != nil {
 			fraction(e, path+"."+clears, *clear)

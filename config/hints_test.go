@@ -129,3 +129,21 @@ func TestFilesOfOthers(t *testing.T) {
 		golden.Write(t, file, txtar.Format(a))
 	}
 }
+
+// TestRulesAreEnoughToAsk: who wants hints by queries alone need not ask for what nodes
+// and pods use.
+func TestRulesAreEnoughToAsk(t *testing.T) {
+	const head = `apiVersion: evenkeel.io/v1alpha1
+kind: RebalanceConfig
+load: {source: prometheus, prometheus: {url: "http://prometheus:9090", preset: none}}
+`
+	for hints, ok := range map[string]bool{
+		`hints: {enabled: true, rules: [{name: a, promql: up, above: 1}]}`:      true,
+		`hints: {enabled: false, rules: [{name: a, promql: up, above: 1}]}`:     false,
+		`hints: {enabled: true, rules: [{name: a, resource: cpu, above: 0.5}]}`: false,
+	} {
+		if _, err := config.Load("c", []byte(head+hints)); (err == nil) != ok {
+			t.Errorf("%s: %v", hints, err)
+		}
+	}
+}

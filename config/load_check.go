@@ -71,7 +71,7 @@ func (c *Config) checkPrometheus(e *mistakes) {
 	}
 	if !slices.Contains(presets, p.Preset) {
 		e.field("load.prometheus.preset", "unknown preset %q%s (want one of %s)", p.Preset, spelling.DidYouMean(p.Preset, presets), strings.Join(presets, ", "))
-	} else if p.Preset == string(prometheus.None) && len(p.Queries) == 0 && c.Load.Source == SourcePrometheus {
+	} else if p.Preset == string(prometheus.None) && len(p.Queries) == 0 && c.Load.Source == SourcePrometheus && !c.Hints.asks() {
 		e.field("load.prometheus.preset", "none needs queries of your own (want load.prometheus.queries: {cpu: ...})")
 	}
 	unasked := c.Load.Source != SourcePrometheus && p.RateWindow == defaultLoad().Prometheus.RateWindow // nobody wrote it, and nobody uses it

@@ -176,7 +176,8 @@ func expression(r corev1.NodeSelectorRequirement) string {
 	return fmt.Sprintf("{key: %s, operator: %s, values: [%s]}", word(r.Key), r.Operator, strconv.Quote(r.Values[0]))
 }
 
-// word quotes a label key that YAML could take for anything but a string.
+// word quotes a label key, or the name of a rule, that YAML could take for anything but
+// a string.
 func word(key string) string {
 	if strings.ContainsAny(key, "/.-") && key[0] > '9' {
 		return key

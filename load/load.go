@@ -33,6 +33,9 @@ type Node struct {
 	Name string
 	// UID tells it from another machine of the same name; sources do not need it.
 	UID string
+	// Created is when the node came to be: what was measured before is of another
+	// machine of that name. Zero: that is not known; sources do not need it.
+	Created time.Time
 	// OutOfScope: its usage counts for no mean of nodes; sources do not need it.
 	OutOfScope bool
 	// InternalIPs are its addresses, and Hostname its label kubernetes.io/hostname.
@@ -49,6 +52,9 @@ type Sample struct {
 	// Nodes are by name, Pods by namespace/name.
 	Nodes map[string]Reading
 	Pods  map[string]Reading
+	// PodsLag is how long before its time a pod may have been measured, where the
+	// source does not tell: it may then be another of that name that was.
+	PodsLag time.Duration
 	// Problems are what could not be used.
 	Problems []Problem
 }

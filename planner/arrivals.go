@@ -9,8 +9,8 @@ import (
 // unbounded is the headroom of a node that no goal is about.
 const unbounded = int64(1) << 62
 
-// bound notes how much more the goal lets its node take.
-func (t *tracker) bound(b *below) {
+// bound notes how much more the goal lets its node take; limit is that of the goal.
+func (t *tracker) bound(b *below, limit float64) {
 	room := t.headroom[b.amounts]
 	if room == nil {
 		room = make([]int64, len(t.s.Nodes))
@@ -20,13 +20,8 @@ func (t *tracker) bound(b *below) {
 		t.headroom[b.amounts] = room
 	}
 	room[b.node] = min(room[b.node], b.limit-b.used)
-	if b.amounts.Measure.ByLoad && t.known[b.amounts] == nil {
-		t.known[b.amounts] = make([]int64, len(t.s.Nodes))
-		for i := range t.known[b.amounts] {
-			if knows(b.amounts, cluster.NodeID(i)) {
-				t.known[b.amounts][i] = unbounded
-			}
-		}
+	if b.amounts.Measure.ByLoad {
+		t.boundByLoad(b, limit)
 	}
 }
 
@@ -40,6 +35,8 @@ type arrivals struct {
 	// byLoad: the leaving serves goals that count these, which is true only of places
 	// of which the use is known.
 	byLoad []*cluster.Amounts
+	// spare is what such a place must have left where no goal is about it.
+	spare  []need
 	needs  []need
 	groups []group
 }
@@ -72,12 +69,16 @@ func (t *tracker) arrivals(pod cluster.PodID, from cluster.NodeID) arrivals {
 			}
 		}
 	}
+	if len(a.byLoad) > 0 {
+		a.spare = t.spare(pod)
+	}
 	if !a.better && len(t.byPod[pod]) == 0 {
 		// Then that is all it is good for, and other places are no better than full ones.
 		for _, amounts := range a.byLoad {
 			a.better = true
 			a.needs = append(a.needs, need{1, t.known[amounts]})
 		}
+		a.needs = append(a.needs, a.spare...)
 	}
 	for amounts, room := range t.headroom {
 		if amount := amounts.Of(pod, cluster.NoNode); amount > 0 {
@@ -156,7 +157,7 @@ func (a *arrivals) helps(n cluster.NodeID) bool {
 	if n == a.from {
 		return false
 	}
-	if a.better || slices.ContainsFunc(a.byLoad, func(x *cluster.Amounts) bool { return knows(x, n) }) {
+	if a.better || slices.ContainsFunc(a.byLoad, func(x *cluster.Amounts) bool { return knows(x, n) }) && has(a.spare, n) {
 		return true
 	}
 	for i := range a.groups {

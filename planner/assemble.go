@@ -116,8 +116,10 @@ func (c *search) inputs() []plan.Input {
 	if stated := c.strategiesInput(in[0].Age); len(stated.Problems) > 0 {
 		in = append(in, stated)
 	}
-	if left := leftHints(c.s, c.now); left != "" {
-		in = append(in, plan.Input{Source: "hints", Age: in[0].Age, Coverage: 1, Problems: []string{left}})
+	for _, left := range [...]string{leftHints(c.s, c.now), expiredHints(c.s, c.now)} {
+		if left != "" {
+			in = append(in, plan.Input{Source: "hints", Age: in[0].Age, Coverage: 1, Problems: []string{left}})
+		}
 	}
 	if why := c.s.Objects.StateUnknown; why != "" {
 		in = append(in, plan.Input{Source: "memory", Age: in[0].Age, Problems: []string{"back-offs and hourly counts of evictions are not known, and none is assumed: " + why}})

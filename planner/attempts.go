@@ -24,6 +24,7 @@ func (c *search) run() {
 	pull := c.pull()
 	c.attempt()
 	best, vain, last := c.outcome(), 0, 0
+	c.aloneAttempt(&best)
 	c.steepestAttempts(pull, &best)
 	for range mostAttempts - 1 {
 		spent := *c.predictions

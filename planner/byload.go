@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -28,10 +29,44 @@ func knows(a *cluster.Amounts, n cluster.NodeID) bool {
 }
 
 // vouched says whether goal i can be served by a pod's going to a node: nobody can
-// say of one whose use is unknown that it stays below.
-func (t *tracker) vouched(i int, n cluster.NodeID) bool {
+// say of one whose use is unknown that it stays below, and one that no goal is about,
+// since it is excluded or out of scope, is not to be overloaded instead.
+func (t *tracker) vouched(i int, pod cluster.PodID, n cluster.NodeID) bool {
 	b, ok := t.at[i].(*below)
-	return !ok || !b.amounts.Measure.ByLoad || n == cluster.NoNode || knows(b.amounts, n)
+	return !ok || !b.amounts.Measure.ByLoad || n == cluster.NoNode || knows(b.amounts, n) && has(t.spare(pod), n)
+}
+
+// boundByLoad notes which nodes are known, and how much more may come to those that no
+// goal is about.
+func (t *tracker) boundByLoad(b *below, limit float64) {
+	if t.known[b.amounts] == nil {
+		known, room := make([]int64, len(t.s.Nodes)), make([]int64, len(t.s.Nodes))
+		for i := range t.s.Nodes {
+			room[i] = unbounded
+			if used, _, ok := b.amounts.Node(cluster.NodeID(i)); ok {
+				known[i] = unbounded
+				room[i] = int64(limit*float64(b.amounts.Total(cluster.NodeID(i)))+rounding) - used
+			}
+		}
+		t.known[b.amounts], t.elsewhere[b.amounts] = known, room
+	}
+	t.elsewhere[b.amounts][b.node] = unbounded // its goal says so
+}
+
+// spare is what a pod takes, by load, of nodes that no goal is about.
+func (t *tracker) spare(pod cluster.PodID) []need {
+	var out []need
+	for amounts, room := range t.elsewhere {
+		if amount := amounts.Of(pod, cluster.NoNode); amount > 0 {
+			out = append(out, need{amount, room})
+		}
+	}
+	return out
+}
+
+// has reports whether a node has room for all of that.
+func has(needs []need, n cluster.NodeID) bool {
+	return !slices.ContainsFunc(needs, func(x need) bool { return x.amount > x.room[n] })
 }
 
 // loadSize is size by what the pod uses of the resources that load goals count.

@@ -49,8 +49,13 @@ type tracker struct {
 	// known is, for what is counted by load and by node, unbounded where it is known
 	// how much is used, and else 0.
 	known map[*cluster.Amounts][]int64
+	// elsewhere is, for what is counted by load and by node, how much more may come to
+	// a node that no goal is about before it is above the limit of the others.
+	elsewhere map[*cluster.Amounts][]int64
 	// pressed are the nodes under pressure; nil: nobody asks.
 	pressed []bool
+	// first are, by goal, those that are served before all others; see servedFirst.
+	first []bool
 }
 
 // measure is one goal's distance, in integers of its own unit.
@@ -69,7 +74,7 @@ type measure interface {
 
 func newTracker(s *cluster.Snapshot, goals []plan.Goal) *tracker {
 	t := &tracker{s: s, list: goals, at: make([]measure, len(goals)), initial: make([]int64, len(goals)),
-		byNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32, len(s.Pods)), headroom: map[*cluster.Amounts][]int64{}, known: map[*cluster.Amounts][]int64{}}
+		byNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32, len(s.Pods)), headroom: map[*cluster.Amounts][]int64{}, known: map[*cluster.Amounts][]int64{}, elsewhere: map[*cluster.Amounts][]int64{}}
 	domains, requests := domainIndex{}, requested{}
 	for i, g := range goals {
 		switch g.Kind {
@@ -81,7 +86,7 @@ func newTracker(s *cluster.Snapshot, goals []plan.Goal) *tracker {
 		case plan.NodeBelow:
 			t.at[i] = newBelow(g, requests.of(s, g))
 			t.byNode[g.Node] = append(t.byNode[g.Node], int32(i))
-			t.bound(t.at[i].(*below))
+			t.bound(t.at[i].(*below), g.Limit)
 		default:
 			panic("planner: no measure for goal kind " + string(g.Kind))
 		}
@@ -93,10 +98,7 @@ func newTracker(s *cluster.Snapshot, goals []plan.Goal) *tracker {
 // clone is a tracker that follows other moves from here on.
 func (t *tracker) clone() *tracker {
 	c := *t
-	c.headroom = make(map[*cluster.Amounts][]int64, len(t.headroom))
-	for r, room := range t.headroom {
-		c.headroom[r] = slices.Clone(room)
-	}
+	c.headroom, c.elsewhere = cloned(t.headroom), cloned(t.elsewhere)
 	c.at = make([]measure, len(t.at))
 	for i, m := range t.at {
 		c.at[i] = m.clone()
@@ -104,12 +106,25 @@ func (t *tracker) clone() *tracker {
 	return &c
 }
 
+func cloned(rooms map[*cluster.Amounts][]int64) map[*cluster.Amounts][]int64 {
+	out := make(map[*cluster.Amounts][]int64, len(rooms))
+	for a, room := range rooms {
+		out[a] = slices.Clone(room)
+	}
+	return out
+}
+
 func (t *tracker) excess(i int) int64     { return t.at[i].excess() }
 func (t *tracker) reported(i int) float64 { return t.at[i].reported() }
 
 func (t *tracker) move(pod cluster.PodID, from, to cluster.NodeID) {
 	t.each(pod, from, to, func(i int) bool { t.at[i].move(pod, from, to); return true })
-	for amounts, room := range t.headroom {
+	follow(t.headroom, pod, from, to)
+	follow(t.elsewhere, pod, from, to)
+}
+
+func follow(rooms map[*cluster.Amounts][]int64, pod cluster.PodID, from, to cluster.NodeID) {
+	for amounts, room := range rooms {
 		if from != cluster.NoNode && room[from] != unbounded {
 			room[from] += amounts.Of(pod, from)
 		}
@@ -143,7 +158,7 @@ func (t *tracker) each(pod cluster.PodID, from, to cluster.NodeID, f func(i int)
 func (t *tracker) served(pod cluster.PodID, from, to cluster.NodeID) []int {
 	var out []int
 	t.each(pod, from, to, func(i int) bool {
-		if !t.list[i].Constraint && t.at[i].with(pod, from, to) < t.at[i].excess() && t.vouched(i, to) {
+		if !t.list[i].Constraint && t.at[i].with(pod, from, to) < t.at[i].excess() && t.vouched(i, pod, to) {
 			out = append(out, i)
 		}
 		return true

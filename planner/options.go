@@ -38,8 +38,6 @@ type Options struct {
 	SteerMaxFrac float64
 	// Pressure is how nodes under pressure are told from others.
 	Pressure PressureHint
-	// UtilizationLimit separates failure categories 3 and 4.
-	UtilizationLimit float64
 	// Breaker says when the breaker, once it has tripped, may close again.
 	Breaker breaker.Options
 	// Stay is how long a pod that came in place of an evicted one is not evicted again.
@@ -93,7 +91,6 @@ func DefaultOptions() Options {
 		Steer:                    hints.None,
 		SteerMaxFrac:             0.67,
 		MaxUnavailableWithoutPDB: 1,
-		UtilizationLimit:         0.9,
 		Stay:                     10 * time.Minute,
 		Breaker:                  breaker.DefaultOptions(),
 		Benefit:                  ledger.DefaultBenefit(),

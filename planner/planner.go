@@ -55,6 +55,8 @@ type search struct {
 	wave    *wave
 	steers  bool // moves that need hints are looked for
 	aim     aim
+	alone   bool               // goals that are served first are served by themselves first
+	onlySo  bool               // only these are served now
 	hinted  [][]cluster.NodeID // nodes hinted in each wave
 	stuck   []int              // by goal: attempts that left it unmet
 	still   []int              // unmet goals of which every pod was tried again at the end
@@ -78,7 +80,7 @@ type step struct {
 func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *search {
 	schedulers := p.opts.Shadow.States(s, p.opts.Placement.Profiles, st.Schedulers)
 	c := &search{
-		scene: p.newScene(s, goals, schedulers), p: p, st: st, now: now, schedulers: schedulers, hour: ledger.LastHour(st, now),
+		scene: p.newScene(s, goals, schedulers, now), p: p, st: st, now: now, schedulers: schedulers, hour: ledger.LastHour(st, now),
 		refused: newRefusals(), moved: make([]bool, len(s.Pods)), triedIn: make([]int32, len(s.Pods)), stuck: make([]int, len(goals)),
 	}
 	c.limits = newLimits(s, p.opts.Limits, c.hour)
@@ -96,9 +98,11 @@ const worthwhile = 200
 // pass serves the goals, first by moves that need no hints, and of these by the
 // ones that serve most at once.
 func (c *search) pass() {
-	for _, c.steers = range c.phases() {
-		for c.aim = range aims {
-			c.rounds()
+	for _, c.onlySo = range c.turns() {
+		for _, c.steers = range c.phases() {
+			for c.aim = range aims {
+				c.rounds()
+			}
 		}
 	}
 	c.closeWave()
@@ -118,7 +122,7 @@ func (c *search) rounds() {
 	for again := true; again; {
 		c.round++
 		was := len(c.moves)
-		c.serveAll(c.goals.byNeed(c.stuck))
+		c.serveAll(c.todo())
 		_, spent := c.limits.spent()
 		again = len(c.moves) > was && (len(c.moves)-was)*worthwhile >= len(c.moves) && !spent
 	}

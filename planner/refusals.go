@@ -32,11 +32,18 @@ func (r *refusals) add(pod cluster.PodID, strategy string, reason plan.Reason) {
 
 func (r *refusals) remove(pod cluster.PodID) { delete(r.byPod, pod) }
 
+// ofLimits are the codes of refusals that go by how many moves there are.
+var ofLimits = []plan.Code{plan.LimitPerPass, plan.LimitPerNode, plan.LimitPerNamespace, plan.LimitPerOwner, plan.LimitPerZone, plan.LimitPerHour}
+
+// byLimit reports whether a limit keeps the pod.
+func (r *refusals) byLimit(pod cluster.PodID) bool {
+	x, known := r.byPod[pod]
+	return known && slices.Contains(ofLimits, x.reason.Code)
+}
+
 // forgetLimits forgets the refusals that went by how many moves there were.
 func (r *refusals) forgetLimits() {
-	maps.DeleteFunc(r.byPod, func(_ cluster.PodID, x refusal) bool {
-		return slices.Contains([]plan.Code{plan.LimitPerPass, plan.LimitPerNode, plan.LimitPerNamespace, plan.LimitPerOwner, plan.LimitPerZone, plan.LimitPerHour}, x.reason.Code)
-	})
+	maps.DeleteFunc(r.byPod, func(_ cluster.PodID, x refusal) bool { return slices.Contains(ofLimits, x.reason.Code) })
 }
 
 // refuseAll gives the reason to all pods that could serve the goal and have none.

@@ -65,23 +65,32 @@ type outcome struct {
 	hinted  [][]cluster.NodeID
 	refused *refusals
 	excess  []int64 // by goal
-	// left sums the shares of the goals' excess at first, times their weights.
-	left float64
+	// left sums the shares of the goals' excess at first, times their weights; first
+	// the same of those that are served first.
+	left, first float64
 }
 
 func (c *search) outcome() outcome {
-	o := outcome{c.moves, c.hinted, &refusals{maps.Clone(c.refused.byPod)}, make([]int64, len(c.goals.list)), 0}
+	o := outcome{c.moves, c.hinted, &refusals{maps.Clone(c.refused.byPod)}, make([]int64, len(c.goals.list)), 0, 0}
 	for g := range o.excess {
 		o.excess[g] = c.goals.excess(g)
 		if goal := &c.goals.list[g]; !goal.Constraint {
-			o.left += float64(goal.Weight * float64(o.excess[g]) / float64(c.goals.initial[g]))
+			share := float64(goal.Weight * float64(o.excess[g]) / float64(c.goals.initial[g]))
+			o.left += share
+			if c.goals.first[g] {
+				o.first += share
+			}
 		}
 	}
 	return o
 }
 
-// better: less excess is left, or as much with fewer evictions.
+// better: less excess is left of what is served first, or else of all, or as much with
+// fewer evictions.
 func (o outcome) better(than outcome) bool {
+	if a, b := plan.Round(o.first), plan.Round(than.first); a != b {
+		return a < b
+	}
 	a, b := plan.Round(o.left), plan.Round(than.left)
 	return a < b || a == b && len(o.moves) < len(than.moves)
 }

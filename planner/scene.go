@@ -1,6 +1,8 @@
 package planner
 
 import (
+	"time"
+
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -20,11 +22,12 @@ type scene struct {
 }
 
 // newScene is the cluster as the snapshot has it.
-func (p *Planner) newScene(s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState) *scene {
+func (p *Planner) newScene(s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState, now time.Time) *scene {
 	o := p.opts.Placement
 	o.Profiles = p.opts.Shadow.Profiles(o.Profiles, schedulers)
 	c := &scene{s, &p.opts, newSteering(s, &p.opts), make([]bool, len(s.Nodes)), placement.NewWorld(s, o), newTracker(s, goals), new(int)}
-	c.goals.pressed = p.opts.Pressure.pressed(s)
+	c.goals.pressed = p.opts.Pressure.pressed(s, now)
+	c.goals.first = c.goals.servedFirst()
 	for i := range s.Nodes {
 		c.ready[i] = s.Nodes[i].Ready && !c.goals.pressed[i]
 	}

@@ -8,7 +8,7 @@ import (
 )
 
 // steepest makes, again and again, the move after which the least excess is left, of
-// all that there are. Serving goal after goal can end where no move helps and yet
+// all that there are, or of those for goals that are served first. Serving goal after goal can end where no move helps and yet
 // excess is left; this way ends there less often, and costs a prediction for each
 // pod of an unmet goal and move. It fits clusters of some ten nodes. It does not begin
 // with these pods, and returns the one that it begins with; -1: there is none.
@@ -40,15 +40,16 @@ func (c *search) steepest(notFirst []cluster.PodID) cluster.PodID {
 
 // downhill is a move with what it does to the excess that is left: less is better.
 type downhill struct {
-	pod  cluster.PodID
-	goal int
-	rank int
-	left float64
-	cost float64
+	pod   cluster.PodID
+	goal  int
+	order int
+	rank  int
+	left  float64
+	cost  float64
 }
 
 func (a downhill) compare(b downhill) int {
-	return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(a.left, b.left), cmp.Compare(a.cost, b.cost), cmp.Compare(a.pod, b.pod))
+	return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.rank, b.rank), cmp.Compare(a.left, b.left), cmp.Compare(a.cost, b.cost), cmp.Compare(a.pod, b.pod))
 }
 
 // steepestMove finds the best move, the pod being -1 where there is none. waits says
@@ -73,7 +74,7 @@ func (c *search) steepestMove(not []cluster.PodID) (best downhill, waits bool) {
 			if a == refused {
 				continue
 			}
-			m := downhill{pod, g, c.verdict.rank(pod), c.goals.change(pod, from, l.to), cost(&c.s.Pods[pod])}
+			m := downhill{pod, g, c.goals.order(g), c.verdict.rank(pod), c.goals.change(pod, from, l.to), cost(&c.s.Pods[pod])}
 			if best.pod < 0 || m.compare(best) < 0 {
 				best, waits = m, a == later || !c.wave.room(c, pod)
 			}

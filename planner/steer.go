@@ -90,11 +90,16 @@ func leftHints(s *cluster.Snapshot, now time.Time) string {
 	if len(nodes) == 0 {
 		return ""
 	}
+	return fmt.Sprintf("%s still hinted by a run that has ended, and pods avoid them (%s): run `evenkeel hints clear`", nodesWord(len(nodes)), few(nodes))
+}
+
+// few names at most maxProblems.
+func few(nodes []string) string {
 	names := strings.Join(nodes[:min(len(nodes), maxProblems)], ", ")
 	if more := len(nodes) - maxProblems; more > 0 {
 		names += fmt.Sprintf(", and %d more", more)
 	}
-	return fmt.Sprintf("%s still hinted by a run that has ended, and pods avoid them (%s): run `evenkeel hints clear`", nodesWord(len(nodes)), names)
+	return names
 }
 
 // open reports whether pods without tolerations can go to the node.

@@ -134,7 +134,7 @@ func (v *verdicts) rank(pod cluster.PodID) int {
 	switch asked := v.guard.Asked.OfPod(v.s, p, v.opts.Guards.TimeZone); {
 	case len(asked.PreferNot) > 0:
 		known.rank = 1
-	case asked.Prefer, p.Node != cluster.NoNode && (annotation.OfNode(&v.s.Nodes[p.Node]).DrainFirst || v.opts.Pressure.on(v.s.Nodes[p.Node].Object)):
+	case asked.Prefer, p.Node != cluster.NoNode && (annotation.OfNode(&v.s.Nodes[p.Node]).DrainFirst || v.opts.Pressure.on(v.s.Nodes[p.Node].Object, v.now)):
 		known.rank = -1
 	}
 	known.ranked = true

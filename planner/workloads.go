@@ -17,25 +17,25 @@ func (c *search) workloads() []plan.WorkloadState {
 			zones[z] = true
 		}
 	}
-	out := []plan.WorkloadState{}
+	out, busy := []plan.WorkloadState{}, plan.NewBurdens(c.s, c.p.opts.Guards.Scope)
 	for i := range c.s.Workloads {
 		w := &c.s.Workloads[i]
 		if w.Kind == "DaemonSet" || w.Kind == "Node" {
 			continue
 		}
-		if st, ok := c.workload(w, zones); ok {
+		if st, ok := c.workload(w, zones, busy); ok {
 			out = append(out, st)
 		}
 	}
 	return out
 }
 
-func (c *search) workload(w *cluster.Workload, zones map[string]bool) (plan.WorkloadState, bool) {
+func (c *search) workload(w *cluster.Workload, zones map[string]bool, busy plan.Burdens) (plan.WorkloadState, bool) {
 	st := plan.WorkloadState{Namespace: w.Namespace, Kind: w.Kind, Name: w.Name, Zones: map[string]int{}}
 	for z := range zones {
 		st.Zones[z] = 0
 	}
-	total, most := 0, 0
+	pods, most := make([]cluster.PodID, 0, len(w.Pods)), 0
 	for _, id := range w.Pods {
 		n := c.world.NodeOf(id)
 		if n == cluster.NoNode || c.s.Pods[id].Terminating {
@@ -43,7 +43,7 @@ func (c *search) workload(w *cluster.Workload, zones map[string]bool) (plan.Work
 		}
 		z := c.limits.zone[n]
 		st.Zones[z]++
-		total++
+		pods = append(pods, id)
 		most = max(most, st.Zones[z])
 	}
 	least := most
@@ -51,9 +51,9 @@ func (c *search) workload(w *cluster.Workload, zones map[string]bool) (plan.Work
 		least = min(least, n)
 	}
 	st.Skew = most - least
-	st.FailureCategory, st.CategoryCertain = plan.FailureCategory(total, most)
+	st.FailureCategory, st.CategoryCertain = busy.Category(pods, most)
 	if st.Zones[noZone] > 0 {
-		st.CategoryCertain = false
+		st.FailureCategory, st.CategoryCertain = min(st.FailureCategory, 3), false
 	}
-	return st, total > 0
+	return st, len(pods) > 0
 }

@@ -2,9 +2,11 @@ package main
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
@@ -47,6 +49,33 @@ func (p *pressureHints) take(conf *config.Config) { p.conf.Store(conf) }
 func (p *pressureHints) configure(conf *config.Config) {
 	if p != nil {
 		p.keeper.Configure(keeper.Options{Options: conf.Pressure(), DryRun: conf.DryRun})
+	}
+}
+
+// once begins with hints and keeps them while work runs, for a program that ends with
+// it. Where hints are off, only those go that have expired, and it is no fault where
+// they cannot.
+func (p *pressureHints) once(ctx context.Context, c *controller.Controller, conf *config.Config, work func(context.Context, *controller.Controller) error) error {
+	unwritten := p.keeper.First(ctx)
+	if !conf.Hints.Enabled {
+		unwritten = nil
+	}
+	return errors.Join(p.while(ctx, c, work), unwritten)
+}
+
+// outlived warns where the hints that are written now expire before the next pass that
+// this configuration has due renews them or takes them away.
+func outlived(conf *config.Config, now time.Time, log *slog.Logger) {
+	var next time.Time
+	for _, s := range conf.Build() {
+		if at := s.Schedule.Next(now); !at.IsZero() && (next.IsZero() || at.Before(next)) {
+			next = at
+		}
+	}
+	ttl := time.Duration(conf.Hints.TTL)
+	if rest := next.Sub(now); conf.Hints.Enabled && !next.IsZero() && rest > ttl/2 {
+		log.Warn("pressure hints may expire before they are renewed, and then stand until a later pass: set hints.ttl to at least twice the time between passes, or run without --once",
+			"ttl", ttl, "next", next.UTC(), "in", rest.Round(time.Second))
 	}
 }
 

@@ -172,10 +172,16 @@ func (m *measuring) countable() error {
 		return nil
 	}
 	var errs []error
-	for _, w := range m.conf.Counted() {
-		if w.For > 1 {
-			errs = append(errs, fmt.Errorf("%s wants %d samples of %s in a row (for), and one pass takes one: a %s remembers nothing (want load.source: prometheus, for: 1, or run without --once)", w.Name, w.For, w.Resource, m.conf.Load.Source))
+	refuse := func(name string, samples int, resource string) {
+		if samples > 1 {
+			errs = append(errs, fmt.Errorf("%s wants %d samples of %s in a row (for), and one pass takes one: a %s remembers nothing (want load.source: prometheus, for: 1, or run without --once)", name, samples, resource, m.conf.Load.Source))
 		}
+	}
+	for _, w := range m.conf.Counted() {
+		refuse(w.Name, w.For, w.Resource)
+	}
+	for _, r := range m.conf.HintRules() {
+		refuse("hints rule "+r.Name, r.For, r.Resource)
 	}
 	return errors.Join(errs...)
 }
@@ -189,7 +195,7 @@ func (m *measuring) LoadNodes() []load.Node {
 	for _, n := range m.observer.Nodes() {
 		at := cluster.Node{Name: n.Name, Object: n, Ready: cluster.NodeReady(n)}
 		x := load.Node{
-			Name: n.Name, UID: string(n.UID), Hostname: n.Labels["kubernetes.io/hostname"],
+			Name: n.Name, UID: string(n.UID), Created: n.CreationTimestamp.Time, Hostname: n.Labels["kubernetes.io/hostname"],
 			Capacity: cluster.ResourcesOf(n.Status.Capacity), Allocatable: cluster.ResourcesOf(n.Status.Allocatable),
 			OutOfScope: !at.Ready || !scope.HasNode(&at) || len(annotation.OfNode(&at).Exclude) > 0,
 		}

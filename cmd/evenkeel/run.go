@@ -96,9 +96,9 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	if set.loads, err = newMeasuring(conf, o, rc, log, m.Load); err != nil {
 		return err
 	}
+	set.hints = newPressureHints(client, o, m, log, set.loads.nodes, set.loads.sampled)
 	var shadow *controller.Shadow
-	if !f.once { // one pass sees no bindings to speak of, and does not stay to keep hints
-		set.hints = newPressureHints(client, o, m, log, set.loads.nodes, set.loads.sampled)
+	if !f.once { // one pass sees no bindings to speak of
 		set.atOnce(conf)
 		shadow = newShadow(&set.wanted, o, m, log)
 	}
@@ -131,8 +131,10 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 		return fmt.Errorf("looking at the cluster at %s: %w", host(rc), err)
 	}
 	set.loads.once(cmd.Context())
+	outlived(conf, time.Now(), log)
+	pass := func(ctx context.Context, c *controller.Controller) error { return once(ctx, c, names) }
 	work := func(ctx context.Context) error {
-		return set.loads.beside(ctx, func(ctx context.Context) error { return once(ctx, c, names) })
+		return set.loads.beside(ctx, func(ctx context.Context) error { return set.hints.once(ctx, c, conf, pass) })
 	}
 	if conf.DryRun {
 		return work(cmd.Context()) // nothing is evicted, so nobody is in the way

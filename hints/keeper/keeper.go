@@ -8,6 +8,7 @@ package keeper
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"slices"
 	"strings"
@@ -103,27 +104,61 @@ func (k *Keeper) term(runs bool) {
 	k.opts, k.running = k.next, runs
 }
 
+// begin begins a term of office. What a former one saw may be long ago; what is on
+// the nodes counts.
+func (k *Keeper) begin() {
+	k.seen, k.said, k.rest, k.till = pressure.Seen{}, map[string]string{}, 0, time.Time{}
+	k.term(true)
+}
+
+func (k *Keeper) runs() bool {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	return k.running
+}
+
+// First looks once before Run does, for a pass that is to begin with what it makes of
+// the hints: it waits a moment until Nodes shows what was written. The error says that
+// some of it could not be; Run tries again.
+func (k *Keeper) First(ctx context.Context) error {
+	k.begin()
+	c, changes := k.look(ctx)
+	if c.Failed > 0 {
+		return fmt.Errorf("pressure hints could not be written to %d of %d nodes; the log says why", c.Failed, c.Failed+c.Written)
+	}
+	if c.Written > 0 {
+		k.await(ctx, changes)
+	}
+	return nil
+}
+
 // Run looks at each sample, and at least as often as Every, until ctx ends. What
 // stands then, stays until it expires: whoever leads next goes on with it.
 func (k *Keeper) Run(ctx context.Context, sampled <-chan struct{}) {
-	// What a former term of office saw may be long ago; what is on the nodes counts.
-	k.seen, k.said, k.rest, k.till = pressure.Seen{}, map[string]string{}, 0, time.Time{}
-	k.term(true)
+	if !k.runs() {
+		k.begin()
+		k.Look(ctx)
+	}
 	defer k.term(false)
 	tick := k.Clock.NewTicker(Every)
 	defer tick.Stop()
-	for ctx.Err() == nil {
-		k.Look(ctx)
+	for {
 		select {
 		case <-ctx.Done():
+			return
 		case <-sampled:
 		case <-tick.C():
+		}
+		if ctx.Err() == nil {
+			k.Look(ctx)
 		}
 	}
 }
 
 // Look makes the nodes' hints what they should be now.
-func (k *Keeper) Look(ctx context.Context) {
+func (k *Keeper) Look(ctx context.Context) { k.look(ctx) }
+
+func (k *Keeper) look(ctx context.Context) (Counts, []pressure.Change) {
 	if k.seen == nil {
 		k.seen, k.said = pressure.Seen{}, map[string]string{}
 	}
@@ -142,15 +177,16 @@ func (k *Keeper) Look(ctx context.Context) {
 	case o.DryRun:
 		k.wouldWrite(d.Changes)
 	case len(d.Changes) > 0 && !now.Before(k.till):
-		c.Written, c.Failed = k.write(ctx, nodes, d.Changes)
+		c.Written, c.Failed = k.write(ctx, nodes, d.Changes, o.TTL)
 	}
 	if k.Counted != nil {
 		k.Counted(c)
 	}
+	return c, d.Changes
 }
 
 // write makes the changes and returns how many went well and how many did not.
-func (k *Keeper) write(ctx context.Context, nodes []*corev1.Node, changes []pressure.Change) (written, failed int) {
+func (k *Keeper) write(ctx context.Context, nodes []*corev1.Node, changes []pressure.Change, ttl time.Duration) (written, failed int) {
 	seen := make(map[string]*corev1.Node, len(nodes))
 	for _, n := range nodes {
 		seen[n.Name] = n
@@ -159,7 +195,7 @@ func (k *Keeper) write(ctx context.Context, nodes []*corev1.Node, changes []pres
 	wanted := map[string]*pressure.Hint{}
 	for _, c := range changes {
 		wanted[c.Node] = c.Hint
-		edits = append(edits, writer.Edit{Node: c.Node, Seen: seen[c.Node], Change: edit(c.Hint)})
+		edits = append(edits, writer.Edit{Node: c.Node, Seen: seen[c.Node], Change: edit(seen[c.Node], c.Hint, ttl)})
 	}
 	call, cancel := context.WithTimeout(ctx, writeTime)
 	defer cancel()
@@ -182,12 +218,16 @@ func (k *Keeper) write(ctx context.Context, nodes []*corev1.Node, changes []pres
 }
 
 // edit makes a node carry the hint, or none: the node may be newer than the one that
-// was judged.
-func edit(h *pressure.Hint) func(*corev1.Node) *corev1.Node {
+// was judged. Where our watch was behind what we wrote a moment ago, the hint stands.
+func edit(judged *corev1.Node, h *pressure.Hint, ttl time.Duration) func(*corev1.Node) *corev1.Node {
 	return func(n *corev1.Node) *corev1.Node {
 		if h == nil {
 			out, _ := pressure.Take(n)
 			return out
+		}
+		there, ours := pressure.Of(n)
+		if ours && n.ResourceVersion != judged.ResourceVersion && there.Says(*h) && there.Expires.After(h.Expires.Add(-ttl/2)) {
+			return n
 		}
 		out, _ := pressure.Put(n, *h)
 		return out

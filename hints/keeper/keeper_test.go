@@ -238,6 +238,26 @@ func TestThreeUnchangedSamplesWriteNothing(t *testing.T) {
 	}
 }
 
+// TestAWatchThatIsBehind does not show what was written a moment ago: it is not written
+// again.
+func TestAWatchThatIsBehind(t *testing.T) {
+	w := newTown(t, byBoth, named("n1"), named("n2"))
+	w.hot = map[string]float64{"n1": 0.9}
+	before := w.nodes()
+	w.Nodes = func() []*corev1.Node { return before }
+	w.look(0)
+	stands := w.node("n1").Annotations[pressure.Key]
+	if got := w.look(time.Second); !slices.Equal(got, []string{"PATCH n1", "GET n1"}) || stands == "" || w.node("n1").Annotations[pressure.Key] != stands {
+		t.Errorf("made %v of %s", got, stands)
+	}
+	w.hot["n1"] = 0.99 // what changed since is written
+	w.Configure(keeper.Options{Options: pressure.Options{Label: "status=presure", MaxHintedFrac: 1, TTL: 10 * time.Minute,
+		Rules: []pressure.Rule{{Name: "cpu", Resource: "cpu", Enter: 0.8, Leave: 0.7, For: 1}}}})
+	if got := w.look(time.Second); !slices.Equal(got, []string{"PATCH n1", "GET n1", "PATCH n1"}) || len(w.taints("n1")) > 0 {
+		t.Errorf("without a taint: made %v", got)
+	}
+}
+
 // TestAForeignTaintSurvives that somebody writes between our look and our write, when
 // the hint is put, renewed and taken away.
 func TestAForeignTaintSurvives(t *testing.T) {

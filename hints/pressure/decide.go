@@ -140,7 +140,7 @@ func (d *decider) node(n *corev1.Node) (candidate, bool) {
 	}
 	switch {
 	case len(hot) > 0:
-		at := d.used[n.Name].At
+		at := d.measured(n.Name, hot)
 		d.seen[n.Name] = at
 		return candidate{n, old, ours, hot, at.Add(d.TTL)}, true
 	case len(unknown) == len(d.Rules):
@@ -152,6 +152,22 @@ func (d *decider) node(n *corev1.Node) (candidate, bool) {
 		d.keep(n, old, false)
 	}
 	return candidate{}, false
+}
+
+// measured is when a node was measured last by a rule that holds: what else is
+// measured of it later says nothing of that rule.
+func (d *decider) measured(node string, hot []reason) time.Time {
+	var last time.Time
+	for _, r := range hot {
+		at := r.at
+		if at.IsZero() {
+			at = d.used[node].At
+		}
+		if at.After(last) {
+			last = at
+		}
+	}
+	return last
 }
 
 // hold keeps the hint of a node about which not enough is known, as long as it may
@@ -206,6 +222,7 @@ type reason struct {
 	rule  string
 	value float64
 	heat  float64
+	at    time.Time // of the measurement; zero: that of the node
 }
 
 // stand says which rules hold for a node, hottest first, and about which of them
@@ -223,7 +240,7 @@ func (d *decider) stand(n *corev1.Node) (hot []reason, unknown []string) {
 			unknown = append(unknown, r.Name)
 		case m.Hot:
 			v := value(m, used.Used[r.Resource], n)
-			hot = append(hot, reason{r.Name, v, r.Heat(v)})
+			hot = append(hot, reason{r.Name, v, r.Heat(v), m.At})
 		}
 	}
 	slices.SortFunc(hot, func(a, b reason) int {
@@ -242,6 +259,8 @@ func value(m cluster.Mark, used int64, n *corev1.Node) float64 {
 	}
 	total := int64(1_000_000)
 	switch m.Resource {
+	case "memory.available": // its levels are bytes, too
+		total = 1
 	case string(corev1.ResourceCPU):
 		total = n.Status.Allocatable.Cpu().MilliValue()
 	case string(corev1.ResourceMemory):

@@ -31,7 +31,8 @@ var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 //	options            YAML, pressure.Options
 //	nodes              YAML, a list of nodes
 //	story              lines: a time, and what is measured then: NODE RULE VALUE, where
-//	                   a trailing ! is a hot mark and ? one that was just begun; "down"
+//	                   a trailing ! is a hot mark and ? one that was just begun, and
+//	                   @2m says that this was measured so long ago; "down"
 //	                   where nothing is known; "node NAME: ..." edits a node
 //	want               what is written at each time, and what stands then
 func TestStories(t *testing.T) {
@@ -238,7 +239,7 @@ func (s *story) usage(what string, now time.Time) *cluster.Usage {
 		name := words.Text()
 		i := slices.IndexFunc(s.opts.Rules, func(r pressure.Rule) bool { return r.Name == name })
 		words.Scan()
-		text := words.Text()
+		text, ago, dated := strings.Cut(words.Text(), "@")
 		v, err := strconv.ParseFloat(strings.TrimRight(text, "!?"), 64)
 		if err != nil || i < 0 {
 			s.t.Fatalf("%q: %v", what, err)
@@ -249,6 +250,9 @@ func (s *story) usage(what string, now time.Time) *cluster.Usage {
 		}
 		used[node][r.Resource] = int64(v * 1e6)
 		m := cluster.Mark{Watch: r.Watch(), Node: node, Resource: r.Resource, Of: 1, Value: v}
+		if d, err := time.ParseDuration(ago); dated && err == nil {
+			m.At = now.Add(-d)
+		}
 		m.Hot, m.Fresh = strings.HasSuffix(text, "!"), strings.HasSuffix(text, "?")
 		if m.Hot || m.Fresh {
 			u.Marks = append(u.Marks, m)

@@ -53,6 +53,12 @@ func (h Hint) Rules() []string {
 	return append([]string{h.Rule}, h.Also...)
 }
 
+// Says reports whether two hints say the same, by the same label and taint, whenever
+// they were written.
+func (h Hint) Says(other Hint) bool {
+	return h.Label == other.Label && h.Taint == other.Taint && sameRules(h.Rules(), other.Rules())
+}
+
 // What names the label and the taint.
 func (h Hint) What() string {
 	var out []string

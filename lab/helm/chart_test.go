@@ -147,8 +147,11 @@ func TestRefusals(t *testing.T) {
 		{"/replicas", []string{"--set", "replicas=-1"}},
 		{"/image/pullPolicy", []string{"--set", "image.pullPolicy=Sometimes"}},
 		{"has no schedule", []string{"--set", "kind=CronJob", "--set-json", `config.strategies=[{"name":"a","type":"ZoneSpread"}]`}},
-		{"kind Deployment", []string{"--set", "kind=CronJob", "--set", "config.hints.enabled=true"}},
 		{"/config/hints/enabled", []string{"--set-string", "config.hints.enabled=yes"}},
+		{"is made from config", []string{"--set-string", `extraFiles.config\.yaml=x`}},
+		{"a/b", []string{"--set-string", "extraFiles.a/b=x"}},
+		{"/extraVolumes/0/name", []string{"--set-json", `extraVolumes=[{"name":"config","emptyDir":{}}]`}},
+		{"/extraVolumeMounts/0/mountPath", []string{"--set-json", `extraVolumeMounts=[{"name":"a","mountPath":"token"}]`}},
 		{"is empty", []string{"--set", "kind=CronJob", "--set-json", `config.strategies=[]`}},
 	} {
 		out, errs, err := helm(t, append([]string{"template", "ek", chart}, c.args...)...)
@@ -317,6 +320,39 @@ func TestConfigIsCarriedOver(t *testing.T) {
 	// The program takes it over while it runs: nothing is restarted for it.
 	if !reflect.DeepEqual(pods(t, plain), pods(t, changed)) {
 		t.Error("a changed configuration replaces the pods")
+	}
+}
+
+// What the configuration names by file can be given to both kinds of pod: beside
+// config.yaml, or from a Secret.
+func TestFilesAreMounted(t *testing.T) {
+	values := filepath.Join(t.TempDir(), "values.yaml")
+	rules := "  PromJob: {Name: node}\n\nRulename:\n  Node_cpu1: {Promsql: \"up{job='J'}\", Threshold: 70}\n"
+	text, err := yaml.Marshal(object{
+		"extraFiles":        object{"rule.yaml": rules, "ca.crt": "-----BEGIN CERTIFICATE-----\n"},
+		"extraVolumes":      []object{{"name": "prometheus", "secret": object{"secretName": "prometheus-token"}}},
+		"extraVolumeMounts": []object{{"name": "prometheus", "mountPath": "/var/run/prometheus", "readOnly": true}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(values, text, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range []string{"Deployment", "CronJob"} {
+		out := render(t, "--values", values, "--set", "kind="+kind)
+		data := at(t, objects(t, out, "ConfigMap")[0], "data").(object)
+		if data["rule.yaml"] != rules || data["ca.crt"] != "-----BEGIN CERTIFICATE-----\n" || len(data) != 3 {
+			t.Errorf("%s: the ConfigMap has %v", kind, data)
+		}
+		for _, pod := range pods(t, out) {
+			if got := at(t, pod, "spec", "volumes", 1, "secret", "secretName"); got != "prometheus-token" {
+				t.Errorf("%s: the second volume is of %v", kind, got)
+			}
+			if got := at(t, pod, "spec", "containers", 0, "volumeMounts", 1, "mountPath"); got != "/var/run/prometheus" {
+				t.Errorf("%s: the second volume is mounted to %v", kind, got)
+			}
+		}
 	}
 }
 

@@ -51,10 +51,12 @@ func documented(t *testing.T, page string) string {
 }
 
 // TestWhoeverAppliesBesideADryRunMayDoWhatARunMayThatEvicts: apply then carries the
-// plan out with the rights of its caller.
+// plan out with the rights of its caller, and measures with them. It does so whatever
+// the source of usage: only metrics-server takes more rights.
 func TestWhoeverAppliesBesideADryRunMayDoWhatARunMayThatEvicts(t *testing.T) {
 	may := named(t, documented(t, "../../docs/reference/apply.md"))
-	for _, needed := range append(named(t, render(t, "--set", "config.dryRun=false")), "coordination.k8s.io/leases/evenkeel-dry-run get") {
+	chart := named(t, render(t, "--set", "config.dryRun=false", "--set", "config.load.source=metricsServer"))
+	for _, needed := range append(chart, "coordination.k8s.io/leases/evenkeel-dry-run get") {
 		if !slices.Contains(may, needed) {
 			t.Errorf("docs/reference/apply.md does not grant %s", needed)
 		}

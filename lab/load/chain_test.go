@@ -22,11 +22,12 @@ Rulename:
     Threshold: 70
 `
 
-// hourly is due within two minutes, and then not for an hour.
+// hourly is due within two minutes, and then not for an hour. Pods use a core each, so
+// that 5 of them are half a core below the target: what is measured is not that far off.
 func hourly(now time.Time) string {
 	return fmt.Sprintf(`
 strategies:
-- {name: hourly, type: NodeLoad, schedule: "%d * * * *", args: {basis: load, target: {cpu: 0.50}}}
+- {name: hourly, type: NodeLoad, schedule: "%d * * * *", args: {basis: load, target: {cpu: 0.55}}}
 limits: {perNamespace: 100%%}
 `, now.Add(90*time.Second).UTC().Minute())
 }
@@ -64,7 +65,7 @@ func TestHintsAndHourlyBalanceTogether(t *testing.T) {
 	})
 	granted, refused := evicted(t, ns)
 	if len(granted) != 3 || refused != 0 {
-		t.Errorf("%d evictions and %d refused; want 3, for 8 of 10 cores are used and 5 are wanted, and no refusal by the budget", len(granted), refused)
+		t.Errorf("%d evictions and %d refused; want 3, for 8 of 10 cores are used and 5.5 are wanted, and no refusal by the budget", len(granted), refused)
 	}
 	p.await(t, "the label goes with the load", func() bool { return node(t, "n1").Labels["status"] == "" })
 	hotNodes(t, p)

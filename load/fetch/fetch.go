@@ -85,14 +85,10 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
-		resp.Body.Close()
-		return nil, badAnswer(fmt.Sprintf("answers %d, a redirect to %s; redirects are not followed", resp.StatusCode, host(resp.Header.Get("Location"))))
-	}
-	return bound(resp, t.opts.MaxBytes)
+	return checked(resp, t.opts.MaxBytes)
 }
 
-// Bounded makes answers that are larger than most bytes errors.
+// Bounded makes redirects, and answers that are larger than most bytes, errors.
 func Bounded(inner http.RoundTripper, most int64) http.RoundTripper { return bounded{inner, most} }
 
 type bounded struct {
@@ -105,10 +101,14 @@ func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return bound(resp, b.most)
+	return checked(resp, b.most)
 }
 
-func bound(resp *http.Response, most int64) (*http.Response, error) {
+func checked(resp *http.Response, most int64) (*http.Response, error) {
+	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+		resp.Body.Close()
+		return nil, badAnswer(fmt.Sprintf("answers %d, a redirect to %s; redirects are not followed", resp.StatusCode, host(resp.Header.Get("Location"))))
+	}
 	if resp.ContentLength > most {
 		resp.Body.Close()
 		return nil, tooLarge(most)

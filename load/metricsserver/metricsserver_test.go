@@ -191,6 +191,21 @@ func TestWhyThereIsNoAnswer(t *testing.T) {
 	}
 }
 
+// TestNoRedirectIsFollowed: the account's token would go along.
+func TestNoRedirectIsFollowed(t *testing.T) {
+	var elsewhere atomic.Int32
+	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
+	defer other.Close()
+	s := source(t, http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	got, err := s.Sample(t.Context(), nodes("n1"))
+	if err == nil || len(got.Problems) == 0 || got.Problems[0].Kind != load.BadAnswer || !strings.Contains(got.Problems[0].Detail, "redirects are not followed") {
+		t.Errorf("%v, %v", err, got.Problems)
+	}
+	if n := elsewhere.Load(); n > 0 {
+		t.Errorf("%d requests went there", n)
+	}
+}
+
 func TestNobodyAnswers(t *testing.T) {
 	done := make(chan struct{})
 	s := source(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-done }))

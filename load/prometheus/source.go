@@ -58,6 +58,9 @@ func (s *Source) Sample(ctx context.Context, nodes []load.Node) (load.Sample, er
 		usable = s.gather(g, a, replies[a.promql], replies[a.freshness]) || usable
 	}
 	sample := g.Sample()
+	// It answers with the time of the question: rates look back, and series of a pod
+	// that is gone are told of for a while.
+	sample.PodsLag = s.opts.MaxAge
 	if !usable {
 		return sample, fmt.Errorf("asking Prometheus: %s", sample.Problems[0].Detail)
 	}

@@ -84,7 +84,7 @@ func TestNodesAreTakenFromRatios(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := load.Sample{Taken: noon, Pods: map[string]load.Reading{}, Nodes: map[string]load.Reading{
+	want := load.Sample{Taken: noon, PodsLag: 3 * time.Minute, Pods: map[string]load.Reading{}, Nodes: map[string]load.Reading{
 		"n1": {At: noon.Add(-10 * time.Second), Used: map[string]int64{"cpu": 2000, "memory": 1 << 30}},
 		"n2": {At: noon.Add(-20 * time.Second), Used: map[string]int64{"cpu": 1000, "memory": 8 << 30}},
 	}}

@@ -125,7 +125,7 @@ func dropsBinary(e *parser.BinaryExpr, label string) string {
 }
 
 // Percent tells whether the query as a whole is made a percentage: its last step
-// is a multiplication by 100.
+// is a multiplication by 100, or takes something from 100.
 func (q Query) Percent() bool {
 	e := q.expr
 	for {
@@ -137,7 +137,7 @@ func (q Query) Percent() bool {
 		case *parser.StepInvariantExpr:
 			e = x.Expr
 		case *parser.BinaryExpr:
-			return x.Op == parser.MUL && (hundred(x.LHS) || hundred(x.RHS))
+			return x.Op == parser.MUL && (hundred(x.LHS) || hundred(x.RHS)) || x.Op == parser.SUB && hundred(x.LHS)
 		default:
 			return false
 		}

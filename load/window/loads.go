@@ -14,8 +14,9 @@ type Load struct{ Latest, Mean, Std float64 }
 // are known.
 type NodeLoads struct {
 	Node string
-	At   time.Time
-	Of   map[string]Load
+	// At is when they were measured last, the older of the two.
+	At time.Time
+	Of map[string]Load
 }
 
 // Loads are those of every node that is known, over the last d; by name. They are
@@ -26,7 +27,7 @@ func (w *Windows) Loads(now time.Time, d time.Duration) []NodeLoads {
 	for _, name := range slices.Sorted(maps.Keys(w.nodes)) {
 		n := w.nodes[name]
 		x := NodeLoads{Node: name, Of: map[string]Load{}}
-		newest := int64(0)
+		oldest := int64(0)
 		for _, resource := range []string{"cpu", "memory"} {
 			of, capacity := n.used[resource], amount(&n.capacity, resource)
 			if of == nil || capacity <= 0 {
@@ -39,10 +40,10 @@ func (w *Windows) Loads(now time.Time, d time.Duration) []NodeLoads {
 			values = w.within(of, d, values[:0])
 			percent := 100 / float64(capacity)
 			x.Of[resource] = Load{Latest: float64(last.v) * percent, Mean: mean(values) * percent, Std: deviation(values) * percent}
-			newest = max(newest, last.at)
+			oldest = older(oldest, last.at)
 		}
 		if len(x.Of) > 0 {
-			x.At = time.UnixMilli(newest).UTC()
+			x.At = time.UnixMilli(oldest).UTC()
 			out = append(out, x)
 		}
 	}

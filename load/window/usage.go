@@ -66,10 +66,12 @@ func (w *Windows) current(at int64, now time.Time) bool {
 	return age <= w.opts.MaxAge.Milliseconds() && age >= -aheadAtMost.Milliseconds()
 }
 
-// nodeUsage is what a node uses, and over how many samples; 0 when that is unknown.
+// nodeUsage is what a node uses, and over how many samples; 0 when that is unknown. Its
+// time is that of cpu and memory, the older of the two, as in a reading: pods that were
+// bound since are not in it, however lately something else was measured.
 func (w *Windows) nodeUsage(n *node, now time.Time) (cluster.NodeUsage, int) {
 	u := cluster.NodeUsage{Name: n.name, Used: map[string]int64{}}
-	samples, newest := 0, int64(0)
+	samples, rest := 0, int64(0)
 	var values []int64
 	for resource, of := range n.used {
 		last, ok := of.last()
@@ -77,7 +79,16 @@ func (w *Windows) nodeUsage(n *node, now time.Time) (cluster.NodeUsage, int) {
 			continue
 		}
 		values = w.within(of, w.opts.Window, values[:0])
-		samples, newest = max(samples, len(values)), max(newest, last.at)
+		samples = max(samples, len(values))
+		if resource == "cpu" || resource == "memory" {
+			u.SpanSeconds = max(u.SpanSeconds, w.span(of, len(values)).Seconds())
+		}
+		switch at := &u.At; {
+		case resource != "cpu" && resource != "memory":
+			rest = older(rest, last.at)
+		case at.IsZero() || last.at < at.UnixMilli():
+			*at = time.UnixMilli(last.at).UTC()
+		}
 		if len(values) > 1 {
 			if u.Deviation == nil {
 				u.Deviation = map[string]int64{}
@@ -86,8 +97,37 @@ func (w *Windows) nodeUsage(n *node, now time.Time) (cluster.NodeUsage, int) {
 		}
 		u.Used[resource] = w.opts.Statistic.of(values)
 	}
-	u.At = time.UnixMilli(newest).UTC()
+	if u.SpanSeconds >= (w.opts.Window - w.opts.Interval/2).Seconds() {
+		u.SpanSeconds = 0 // all of it, but for how regularly samples come
+	}
+	if u.At.IsZero() {
+		u.At = time.UnixMilli(rest).UTC()
+	}
 	return u, samples
+}
+
+// older of two times; 0 is none.
+func older(a, b int64) int64 {
+	if a == 0 {
+		return b
+	}
+	return min(a, b)
+}
+
+// span is how much of the window so many samples fill, each of which stands for the
+// time to the next.
+func (w *Windows) span(of *series, samples int) time.Duration {
+	if samples == 1 {
+		return min(w.opts.Interval, w.opts.Window)
+	}
+	oldest, first := w.taken.Add(-w.opts.Window).UnixMilli(), int64(0)
+	of.each(func(p point) {
+		if p.at > oldest && first == 0 {
+			first = p.at
+		}
+	})
+	last, _ := of.last()
+	return min(time.Duration(last.at-first)*time.Millisecond*time.Duration(samples)/time.Duration(samples-1), w.opts.Window)
 }
 
 // within appends the values in the window that ends with the newest sample, and the

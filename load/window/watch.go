@@ -172,7 +172,7 @@ func (w *Windows) marks(names []string, now time.Time) []cluster.Mark {
 			if s.at == 0 || !w.current(s.at, now) || !s.hot && s.count == 0 && s.certain {
 				continue
 			}
-			m := cluster.Mark{Watch: watch.Name, Node: name, Resource: watch.Resource, Hot: s.hot, Samples: s.count, Of: watch.of(), Value: s.value, Fresh: !s.certain}
+			m := cluster.Mark{Watch: watch.Name, Node: name, Resource: watch.Resource, Hot: s.hot, Samples: s.count, Of: watch.of(), Value: s.value, At: time.UnixMilli(s.at).UTC(), Fresh: !s.certain}
 			if s.hot || s.count > 0 {
 				m.Since = time.UnixMilli(s.since).UTC()
 			}

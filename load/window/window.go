@@ -111,7 +111,8 @@ func (w *Windows) keep(nodes []load.Node) {
 }
 
 // addNode takes in what was measured anew, each resource at its own time. What was
-// measured later than latest is left out.
+// measured later than latest, or before there was such a node, is left out: a source
+// remembers a machine of the same name, and tells of it for a while.
 func (w *Windows) addNode(n *load.Node, r load.Reading, latest time.Time) {
 	x := w.nodes[n.Name]
 	if x == nil {
@@ -123,7 +124,7 @@ func (w *Windows) addNode(n *load.Node, r load.Reading, latest time.Time) {
 		if own, ok := r.Times[resource]; ok {
 			at = own
 		}
-		if at.IsZero() || at.After(latest) || v < 0 && !load.Signed(resource) {
+		if at.IsZero() || at.After(latest) || at.Before(n.Created) || v < 0 && !load.Signed(resource) {
 			continue
 		}
 		of := x.used[resource]
@@ -138,7 +139,7 @@ func (w *Windows) addNode(n *load.Node, r load.Reading, latest time.Time) {
 		of.push(point{at.UnixMilli(), v}, w.fit(max(w.opts.Window, w.opts.KeepNodes)))
 		w.nodes[n.Name] = x
 	}
-	if at := r.At.UnixMilli(); !r.At.IsZero() && !r.At.After(latest) {
+	if at := r.At.UnixMilli(); !r.At.IsZero() && !r.At.After(latest) && !r.At.Before(n.Created) {
 		x.at = max(x.at, at)
 	}
 }
@@ -160,7 +161,7 @@ func (w *Windows) addPods(s load.Sample, place func(string) (Place, bool)) {
 		at := Place{Node: r.Node}
 		if place != nil {
 			var here bool
-			if at, here = place(key); !here || r.At.Before(at.Created) {
+			if at, here = place(key); !here || r.At.Before(at.Created) || w.another(key, at.UID) && r.At.Add(-s.PodsLag).Before(at.Created) {
 				continue
 			}
 		}
@@ -172,6 +173,12 @@ func (w *Windows) addPods(s load.Sample, place func(string) (Place, bool)) {
 		p.sample = w.samples
 	}
 	w.sweep(place)
+}
+
+// another reports whether there was a pod of that name before this one.
+func (w *Windows) another(key, uid string) bool {
+	p := w.pods[key]
+	return p != nil && p.uid != uid
 }
 
 // newPod begins anew for a pod of that name. One before stood elsewhere, or was

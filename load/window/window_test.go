@@ -263,6 +263,52 @@ func TestEachResourceHasItsTime(t *testing.T) {
 	}
 }
 
+// TestWhatWasMeasuredBeforeANodeWasCreated is of another machine of that name, also in
+// what a source remembers.
+func TestWhatWasMeasuredBeforeANodeWasCreated(t *testing.T) {
+	w := window.New(options(window.Watch{Name: "w", Resource: "cpu", Enter: 0.5, Leave: 0.4, For: 3}))
+	nodes := machines("a")
+	nodes[0].Created = at(45)
+	for i := range 2 {
+		w.Add(one(30*i, 900), nodes, nil)
+	}
+	if u := w.Usage(at(50)); len(u.Nodes) != 0 || len(u.Marks) != 0 || !w.SampledAt().IsZero() {
+		t.Errorf("the machine before: %+v, marks %+v", u.Nodes, u.Marks)
+	}
+	w.Add(one(60, 900), nodes, nil)
+	if u := w.Usage(at(60)); len(u.Nodes) != 1 || u.Samples != 1 || len(u.Marks) != 1 || u.Marks[0].Hot || u.Marks[0].Samples != 1 {
+		t.Errorf("its first measurement: %+v, marks %+v", u.Nodes, u.Marks)
+	}
+}
+
+// TestWhatSamplesFillOfTheWindow: each stands for the time to the next.
+func TestWhatSamplesFillOfTheWindow(t *testing.T) {
+	w := window.New(options())
+	for i, want := range []float64{30, 60, 90, 120, 150, 180, 210, 240, 270, 0, 0, 0} {
+		w.Add(one(30*i, 100), machines("a"), nil)
+		if got := w.Usage(at(30 * i)).Nodes[0].SpanSeconds; got != want {
+			t.Errorf("%d samples fill %v s, want %v", i+1, got, want)
+		}
+	}
+}
+
+// TestTheTimeOfANode is that of cpu and memory, however lately something else was
+// measured: pods that came since are not in them.
+func TestTheTimeOfANode(t *testing.T) {
+	w := window.New(options())
+	s := load.Sample{Taken: at(60), Nodes: map[string]load.Reading{
+		"a": {At: at(0), Used: map[string]int64{"cpu": 1, "memory": 2, "rule:load5": 3}, Times: map[string]time.Time{"memory": at(30), "rule:load5": at(60)}},
+		"b": {At: at(10), Used: map[string]int64{"disk": 1, "rule:load5": 3}, Times: map[string]time.Time{"rule:load5": at(60)}},
+	}}
+	w.Add(s, machines("a", "b"), nil)
+	if u := w.Usage(at(60)); len(u.Nodes) != 2 || !u.Nodes[0].At.Equal(at(0)) || !u.Nodes[1].At.Equal(at(10)) {
+		t.Errorf("%+v", u.Nodes)
+	}
+	if l := w.Loads(at(60), time.Hour); len(l) != 1 || !l[0].At.Equal(at(0)) {
+		t.Errorf("what is served: %+v", l)
+	}
+}
+
 func TestOtherMachinesAndPodsOfTheSameName(t *testing.T) {
 	watch := window.Watch{Name: "w", Resource: "cpu", Enter: 0.5, Leave: 0.4, For: 1}
 	w := window.New(options(watch))
@@ -350,11 +396,38 @@ func TestWatchesThatStayKeepTheirCounts(t *testing.T) {
 	w.Watch([]window.Watch{kept, changed})
 	w.Add(one(30, 900), machines("a"), nil)
 	want := []cluster.Mark{
-		{Watch: "kept", Node: "a", Resource: "cpu", Hot: true, Samples: 2, Of: 2, Value: 0.9, Since: at(0)},
-		{Watch: "gone", Node: "a", Resource: "cpu", Samples: 1, Of: 2, Value: 0.9, Since: at(30), Fresh: true},
+		{Watch: "kept", Node: "a", Resource: "cpu", Hot: true, Samples: 2, Of: 2, Value: 0.9, Since: at(0), At: at(30)},
+		{Watch: "gone", Node: "a", Resource: "cpu", Samples: 1, Of: 2, Value: 0.9, Since: at(30), At: at(30), Fresh: true},
 	}
 	if diff := cmp.Diff(want, w.Usage(at(30)).Marks); diff != "" {
 		t.Error(diff)
+	}
+}
+
+// TestWhatMayBeOfThePodBefore: a source that does not tell when it measured a pod speaks
+// for a while of the one of that name that was there before.
+func TestWhatMayBeOfThePodBefore(t *testing.T) {
+	w := window.New(options())
+	place := window.Place{Node: "a", UID: "1", Created: at(-10)}
+	add := func(seconds int) []cluster.PodUsage {
+		s := one(seconds, 100)
+		s.PodsLag = time.Minute
+		s.Pods = map[string]load.Reading{"db/0": {At: at(seconds), Used: map[string]int64{"cpu": 900}}}
+		w.Add(s, machines("a"), func(string) (window.Place, bool) { return place, true })
+		return w.Usage(at(seconds)).Pods
+	}
+	if got := add(0); len(got) != 1 || got[0].UID != "1" {
+		t.Errorf("a new pod, and none before it: %+v", got)
+	}
+	place = window.Place{Node: "a", UID: "2", Created: at(10)}
+	if got := add(30); len(got) != 1 || got[0].UID != "1" {
+		t.Errorf("20 s after another came: %+v", got)
+	}
+	if got := add(90); len(got) != 2 || got[1].UID != "2" {
+		t.Errorf("80 s after: %+v", got)
+	}
+	if got := add(95); len(got) != 2 || !got[1].At.Equal(at(95)) {
+		t.Errorf("once it is known: %+v", got)
 	}
 }
 

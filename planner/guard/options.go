@@ -83,7 +83,7 @@ type Options struct {
 // DefaultOptions are the values of the shipped configuration.
 func DefaultOptions() Options {
 	o := Options{
-		Scope:             cluster.Scope{Exclude: []string{"kube-system"}},
+		Scope:             cluster.Scope{Exclude: []string{"kube-system"}, UtilizationLimit: 0.9},
 		MinReplicas:       2,
 		MinPodAge:         5 * time.Minute,
 		SchedulerTimeout:  time.Minute,

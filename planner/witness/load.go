@@ -65,8 +65,9 @@ func (r *replay) loadMove(rule Load, g gauge, m plan.Move, enough bool) {
 			r.object(m, LoadNotYet, "%s is not above its target for %d samples in a row", m.From, rule.For)
 		}
 	}
-	// A goal about the new node is not made worse, whatever the move is for.
-	if n := r.nodes[m.To]; to && enough && use > 0 && r.loadScope(n) {
+	// A goal about the new node is not made worse, whatever the move is for; and no node
+	// without one is overloaded for this strategy.
+	if n := r.nodes[m.To]; to && enough && use > 0 && (r.loadScope(n) || m.Strategy == rule.Strategy) {
 		if limit := rule.Target * float64(total(n, rule.Resource)); float64(g.used[m.To]+use) > limit+1 {
 			r.object(m, LoadTooHigh, "%s would use %d of %s, above %.0f", m.To, g.used[m.To]+use, rule.Resource, limit)
 		}

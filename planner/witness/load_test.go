@@ -3,6 +3,7 @@ package witness_test
 import (
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"strings"
 	"testing"
 
@@ -89,6 +90,16 @@ func TestLoadTampering(t *testing.T) {
 		}},
 		{"its new node is full", witness.LoadTooHigh, func(o *cluster.Objects, m plan.Move) {
 			editUse(o, m.To, func(n *cluster.NodeUsage) { n.Used = map[string]int64{"cpu": 1 << 40} })
+		}},
+		{"its new node is full, and no goal is about it", witness.LoadTooHigh, func(o *cluster.Objects, m plan.Move) {
+			editUse(o, m.To, func(n *cluster.NodeUsage) { n.Used = map[string]int64{"cpu": 1 << 40} })
+			o.Nodes = slices.Clone(o.Nodes)
+			for i, n := range o.Nodes {
+				if n.Name == m.To {
+					o.Nodes[i] = n.DeepCopy()
+					o.Nodes[i].Annotations = map[string]string{"evenkeel.io/exclude": "true"}
+				}
+			}
 		}},
 		{"its node has not been above for long", witness.LoadNotYet, func(o *cluster.Objects, m plan.Move) { o.Usage.Marks = nil }},
 	} {

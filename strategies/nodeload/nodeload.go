@@ -66,6 +66,9 @@ func New(name string, raw []byte, scope cluster.Scope) (*Load, []arg.Error) {
 	case !sel.Empty():
 		l.selector = sel
 	}
+	if a.For > 1 && l.selector != nil {
+		errs = append(errs, arg.Error{Path: "for", Message: "counts samples of whole nodes, and selector counts some of their pods; both together are not built yet (want for: 1, or no selector)"})
+	}
 	errs = append(errs, l.checkFractions("target", a.Target)...)
 	return l, append(errs, l.checkFractions("deviation", a.Deviation)...)
 }

@@ -16,17 +16,18 @@ import (
 
 func TestMistakes(t *testing.T) {
 	for in, want := range map[string]string{
-		`{"target":{"cpu":0.8}}`:                               "",
-		`{"basis":"load","for":3,"target":{"cpu":0.8}}`:        "",
-		`{"basis":"load","deviation":{"pressure":0.1}}`:        "",
-		`{"basis":"load","selector":"a=b","target":{"cpu":1}}`: "",
-		`{"basis":"usage","target":{"cpu":0.8}}`:               `basis: "usage" is unknown (want requests or load)`,
-		`{"for":2,"target":{"cpu":0.8}}`:                       "for: counts samples of load, and requests have none (want basis: load, or for: 1)",
-		`{"basis":"load","for":0,"target":{"cpu":0.8}}`:        "for: 0 is too small (want 1 or more samples)",
-		`{"target":{"pressure":0.8}}`:                          `target.pressure: unknown resource "pressure" (want cpu, memory, ephemeral-storage or an extended resource such as example.com/gpu)`,
-		`{"selector":"=x","target":{"cpu":0.8}}`:               `selector: "=x" is not a label selector: found '=', expected: !, identifier, or 'end of string'`,
-		`{"basis":"load","target":{"memory.available":0.1}}`:   "target.memory.available: is what is left, not what is used (want memory, or a rule of hints with below)",
-		`{"basis":"load"}`:                                     "want either target or deviation, with at least one resource, such as target: {cpu: 0.80}",
+		`{"target":{"cpu":0.8}}`:                                       "",
+		`{"basis":"load","for":3,"target":{"cpu":0.8}}`:                "",
+		`{"basis":"load","deviation":{"pressure":0.1}}`:                "",
+		`{"basis":"load","selector":"a=b","target":{"cpu":1}}`:         "",
+		`{"basis":"usage","target":{"cpu":0.8}}`:                       `basis: "usage" is unknown (want requests or load)`,
+		`{"for":2,"target":{"cpu":0.8}}`:                               "for: counts samples of load, and requests have none (want basis: load, or for: 1)",
+		`{"basis":"load","for":0,"target":{"cpu":0.8}}`:                "for: 0 is too small (want 1 or more samples)",
+		`{"target":{"pressure":0.8}}`:                                  `target.pressure: unknown resource "pressure" (want cpu, memory, ephemeral-storage or an extended resource such as example.com/gpu)`,
+		`{"selector":"=x","target":{"cpu":0.8}}`:                       `selector: "=x" is not a label selector: found '=', expected: !, identifier, or 'end of string'`,
+		`{"basis":"load","target":{"memory.available":0.1}}`:           "target.memory.available: is what is left, not what is used (want memory, or a rule of hints with below)",
+		`{"basis":"load","for":2,"selector":"a=b","target":{"cpu":1}}`: "for: counts samples of whole nodes, and selector counts some of their pods; both together are not built yet (want for: 1, or no selector)",
+		`{"basis":"load"}`:                                             "want either target or deviation, with at least one resource, such as target: {cpu: 0.80}",
 	} {
 		_, errs := New("hot", []byte(in), cluster.Scope{})
 		var got []string

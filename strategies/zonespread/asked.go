@@ -38,9 +38,9 @@ func (z *Spread) asked(s *cluster.Snapshot, one []*cluster.Pod) (key string, ske
 const missedWeight = 2
 
 // urgency is the weight of a group's goal, with words when its zone SLO is
-// missed. Category 4 cannot be told from 3 without usage, so that an SLO of 4
-// counts as missed until it can.
-func urgency(s *cluster.Snapshot, pods []cluster.PodID, slo int) (weight float64, missed string) {
+// missed. Category 4 cannot be told from 3 where usage is not known, so that an SLO of
+// 4 counts as missed until it is.
+func urgency(s *cluster.Snapshot, busy func() plan.Burdens, pods []cluster.PodID, slo int) (weight float64, missed string) {
 	if slo == 0 {
 		return 1, ""
 	}
@@ -50,7 +50,7 @@ func urgency(s *cluster.Snapshot, pods []cluster.PodID, slo int) (weight float64
 		count[zone]++
 		most = max(most, count[zone])
 	}
-	category, _ := plan.FailureCategory(len(pods), most)
+	category, _ := busy().Category(pods, most)
 	if category >= slo {
 		return 1, ""
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // domains are the values of topology keys and who can reach them, worked out
@@ -20,6 +21,7 @@ type domains struct {
 	s     *cluster.Snapshot
 	scope cluster.Scope
 	axes  map[string]*axis
+	busy  func() plan.Burdens // made when first asked for
 }
 
 // axis is one topology key.

@@ -9,6 +9,7 @@ package zonespread
 import (
 	"fmt"
 	"strconv"
+	"sync"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -50,7 +51,7 @@ func New(name string, raw []byte, scope cluster.Scope) (*Spread, []arg.Error) {
 // domains, met or not.
 func (z *Spread) Goals(s *cluster.Snapshot) []plan.Goal {
 	var goals []plan.Goal
-	d := &domains{s, z.scope, map[string]*axis{}}
+	d := &domains{s, z.scope, map[string]*axis{}, sync.OnceValue(func() plan.Burdens { return plan.NewBurdens(s, z.scope) })}
 	add := func(subject plan.ObjectRef, pods []cluster.PodID) {
 		if g, ok := z.goal(d, subject, pods); ok {
 			goals = append(goals, g)
@@ -97,7 +98,7 @@ func (z *Spread) goal(d *domains, subject plan.ObjectRef, all []cluster.PodID) (
 	if len(r.values) < 2 {
 		return plan.Goal{}, false
 	}
-	weight, missed := urgency(d.s, pods, slo)
+	weight, missed := urgency(d.s, d.busy, pods, slo)
 	return plan.Goal{
 		Strategy: z.name, Kind: plan.SkewAtMost, Subject: subject, TopologyKey: key,
 		Limit: float64(skew), Weight: weight, Pods: pods, Domains: r.values,

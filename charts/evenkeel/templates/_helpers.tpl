@@ -103,10 +103,16 @@ spec:
     - name: config
       mountPath: /etc/evenkeel
       readOnly: true
+    {{- with $root.Values.extraVolumeMounts }}
+    {{- toYaml . | nindent 4 }}
+    {{- end }}
   volumes:
   - name: config
     configMap:
       name: {{ include "evenkeel.fullname" $root }}
+  {{- with $root.Values.extraVolumes }}
+  {{- toYaml . | nindent 2 }}
+  {{- end }}
   {{- with $root.Values.nodeSelector }}
   nodeSelector:
     {{- toYaml . | nindent 4 }}

@@ -1,0 +1,85 @@
+package main
+
+import (
+	"log/slog"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/config"
+)
+
+const hintsOnce = configHead + `dryRun: DRYRUN
+load: {source: metricsServer}
+hints: {enabled: true, rules: [{name: hot, resource: cpu, above: 0.80, for: FOR}]}
+strategies:
+- {name: zones, type: ZoneSpread, schedule: "@hourly"}
+`
+
+// hintedOnce makes one pass in a cluster whose n1 uses nearly all of its cpu, and where
+// no node may be patched.
+func hintedOnce(t *testing.T, dryRun, samples string) (got answer, patched []string) {
+	t.Helper()
+	alone(t)
+	f := metricsAPI(map[string]string{"n1": "9", "n2": "1", "n3": "1"})
+	f.paths["/api/v1/nodes/"] = func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodPatch {
+			patched = append(patched, strings.TrimPrefix(r.URL.Path, "/api/v1/nodes/"))
+		}
+		refuse(403, "Forbidden", `nodes "n1" is forbidden: User "a" cannot patch resource "nodes"`)(w, r)
+	}
+	r := badInput{server: f}
+	dir := r.prepare(t)
+	r.serve(t, dir)
+	conf := strings.NewReplacer("DRYRUN", dryRun, "FOR", samples).Replace(hintsOnce)
+	if err := os.WriteFile(filepath.Join(dir, "hinted.yaml"), []byte(conf), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return invoke(t, connectTimeout, inDir(dir, "run --once --kubeconfig kubeconfig.yaml --config hinted.yaml --lease-timeout 10s"), ""), patched
+}
+
+// TestOnePassKeepsHints: it says in a dry run what it would write, else writes, and a
+// pass that could not write says so in the end.
+func TestOnePassKeepsHints(t *testing.T) {
+	got, patched := hintedOnce(t, "true", "1")
+	if got.exit != 0 || len(patched) > 0 || !strings.Contains(got.stderr, "dry run: a pressure hint is written") || strings.Count(got.stderr, "node=n1") != 1 {
+		t.Errorf("dry run: exit %d, patched %v\n%s", got.exit, patched, got.stderr)
+	}
+	if !strings.Contains(got.stderr, "pressure hints may expire before they are renewed") {
+		t.Errorf("hints of 10 minutes with a pass each hour: %s", got.stderr)
+	}
+	got, patched = hintedOnce(t, "false", "1")
+	if got.exit != 1 || len(patched) == 0 || patched[0] != "n1" || !strings.Contains(got.stderr, "pressure hints could not be written to 1 of 1 nodes") || !strings.Contains(got.stderr, "permission to patch nodes is missing") {
+		t.Errorf("exit %d, patched %v\n%s", got.exit, patched, got.stderr)
+	}
+	got, patched = hintedOnce(t, "false", "2")
+	if want := "hints rule hot wants 2 samples of cpu in a row (for), and one pass takes one: a metricsServer remembers nothing"; got.exit != 1 || len(patched) > 0 || !strings.Contains(got.stderr, want) {
+		t.Errorf("exit %d, patched %v\n%s", got.exit, patched, got.stderr)
+	}
+}
+
+// TestHintsAreToOutliveThePause between two passes of any strategy, twice over.
+func TestHintsAreToOutliveThePause(t *testing.T) {
+	for text, warns := range map[string]bool{
+		`hints: {enabled: true, ttl: 19m}`:  true,
+		`hints: {enabled: true, ttl: 20m}`:  false,
+		`hints: {enabled: false, ttl: 10m}`: false,
+	} {
+		conf, err := config.Load("config.yaml", []byte(configHead+`load: {source: metricsServer}
+strategies:
+- {name: zones, type: ZoneSpread, schedule: "@hourly"}
+- {name: more, type: ZoneSpread, schedule: "*/10 * * * *"}
+`+strings.Replace(text, "enabled: true", "enabled: true, rules: [{name: hot, resource: cpu, above: 0.8}]", 1)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var said strings.Builder
+		outlived(conf, time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), slog.New(slog.NewTextHandler(&said, nil)))
+		if (said.Len() > 0) != warns {
+			t.Errorf("%s: %q", text, said.String())
+		}
+	}
+}

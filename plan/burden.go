@@ -1,0 +1,82 @@
+package plan
+
+import (
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
+
+// Burdens say how busy the pods of a workload are, as far as that is measured. They go
+// by cpu: the survivors of a zone take over the work of those that are lost, and cpu
+// follows the work. Memory mostly does not.
+type Burdens struct {
+	s       *cluster.Snapshot
+	amounts *cluster.Amounts // nil: nothing is measured
+	limit   float64
+}
+
+// NewBurdens goes by the usage of a snapshot. In scope, Load says when it is believed,
+// and UtilizationLimit how busy pods may be.
+func NewBurdens(s *cluster.Snapshot, scope cluster.Scope) Burdens {
+	b := Burdens{s: s, limit: scope.UtilizationLimit}
+	if slices.Contains(s.Load.Resources(), cpu) {
+		b.amounts = s.Amounts(cluster.Measure{ByLoad: true, Resource: cpu}, scope.Load)
+	}
+	return b
+}
+
+const cpu = string(corev1.ResourceCPU)
+
+// Category is the failure category of these pods when so many of them are lost. Where it
+// goes by usage it is certain if that of each of them is measured; else it is 3.
+func (b Burdens) Category(pods []cluster.PodID, lost int) (category int, certain bool) {
+	if category, certain = FailureCategory(len(pods), lost); certain {
+		return category, true
+	}
+	busy, known := b.of(pods)
+	if !known {
+		return 3, false
+	}
+	return FailureCategoryAt(len(pods), lost, busy, b.limit), true
+}
+
+// of is what the pods use in all, as a fraction of all that they may.
+func (b Burdens) of(pods []cluster.PodID) (frac float64, known bool) {
+	if b.amounts == nil {
+		return 0, false
+	}
+	var used, may int64
+	for _, id := range pods {
+		p := &b.s.Pods[id]
+		if p.Node == cluster.NoNode || b.amounts.Pod(id) != cluster.Measured {
+			return 0, false
+		}
+		has := capacity(p)
+		if _, _, fresh := b.amounts.Node(p.Node); !fresh || has == 0 {
+			return 0, false
+		}
+		used, may = used+b.amounts.Of(id, p.Node), may+has
+	}
+	return float64(used) / float64(max(1, may)), may > 0
+}
+
+// capacity is the cpu that a pod may use: its limit; where a container has none, what
+// the pod requests, which is all that it is sure to get. 0: nothing is said.
+func capacity(p *cluster.Pod) (milli int64) {
+	spec := &p.Object.Spec
+	if spec.Resources != nil {
+		if of, limited := spec.Resources.Limits[corev1.ResourceCPU]; limited {
+			return of.MilliValue()
+		}
+	}
+	for i := range spec.Containers {
+		of, limited := spec.Containers[i].Resources.Limits[corev1.ResourceCPU]
+		if !limited {
+			return p.Requests.Get(cpu)
+		}
+		milli += of.MilliValue()
+	}
+	return milli
+}
