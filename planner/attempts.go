@@ -40,6 +40,7 @@ func (c *search) run() {
 		}
 	}
 	c.restore(best)
+	c.takeSteps()
 }
 
 // noteStuck counts the goals that are unmet, and reports whether there are any.

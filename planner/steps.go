@@ -1,0 +1,272 @@
+package planner
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// Where no single move helps any more, and goals are unmet, the search looks for steps
+// of two: q leaves a node, though that serves no goal, and p, whose leaving serves one,
+// lands where q stood. Each half is safe by itself:
+//
+//	wave k     q leaves t    its replacement harms no goal wherever it is likely to land
+//	wave k+1   p leaves h    its replacement is foretold on t, since q is gone from it
+//
+// A step cut after its first half has harmed no goal, broken no budget, and cost an
+// eviction. It is a swap where q lands on h. Steps of three are not looked for: each
+// further pod multiplies both the search and what an eviction in vain costs.
+
+// stepFloor is what each eviction of a step must bring: a share of a goal's excess at
+// first, times its weight. A step of two evictions takes away a tenth of what one goal
+// was over, or brings one pod of a group to another domain, which is the least that a
+// group can gain. Single moves pay once for what they bring, so that none is asked of
+// them.
+const stepFloor = 0.05
+
+// What bounds the search for steps. stepEffort is shared out over the nodes, as
+// againEffort is, since the cost of a prediction grows with them: 5,000 tries on up to
+// 200 nodes, 200 on 5,000.
+const (
+	stepEffort  = 1_000_000
+	mostTries   = 5_000
+	mostMovers  = 8 // pods of one goal that others may make room for
+	mostTargets = 8 // nodes for each of them, those that lack least first
+	mostAside   = 4 // pods of each such node
+	stepRounds  = 3 // times that single moves and steps take turns
+)
+
+// makers makes steps.
+type makers struct {
+	*search
+	tries int
+	// asides are where replacements of pods that would make room go, as things stand;
+	// nil: nowhere that does no harm.
+	asides map[cluster.PodID]*landing
+}
+
+// aside is a step of two: q makes room on node t for p, which serves goal g.
+type aside struct {
+	q, p   cluster.PodID
+	t      cluster.NodeID
+	g      int
+	served []int   // by p
+	value  float64 // goals' worth of excess that it takes away
+	cost   float64
+}
+
+func (a aside) compare(b aside) int {
+	return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.cost, b.cost), cmp.Compare(a.p, b.p), cmp.Compare(a.t, b.t), cmp.Compare(a.q, b.q))
+}
+
+// takeSteps goes on, by steps, where single moves have come to their end, and by the
+// single moves that become possible by them.
+func (c *search) takeSteps() {
+	if c.p.opts.NoSteps || !c.noteStuck() || c.leftOfPass() < 2 {
+		return
+	}
+	before := c.outcome()
+	m := &makers{search: c, tries: min(mostTries, stepEffort/max(1, len(c.s.Nodes)))}
+	c.steers, c.aim = false, anyGoal
+	c.resume()
+	for range stepRounds {
+		if !m.serveAll() {
+			break
+		}
+		if len(c.s.Nodes) > mostNodesAgain {
+			break
+		}
+		was := len(c.moves)
+		c.rounds()
+		c.closeWave()
+		if len(c.moves) == was {
+			break
+		}
+	}
+	c.closeWave()
+	c.dropSteps()
+	if c.worseThan(before) {
+		c.restore(before)
+	}
+}
+
+// mostNodesAgain: in larger clusters looking at every pod of unmet goals again, for
+// the few places that steps have made, costs as much as the search before them.
+const mostNodesAgain = 200
+
+// leftOfPass is how many evictions the limits of the whole pass still allow.
+func (c *search) leftOfPass() int {
+	return min(c.limits.ofPass().left(), c.limits.hourlyOfCluster().left())
+}
+
+// resume goes on after the moves there are, which all have their replacements, with a
+// new wave.
+func (c *search) resume() {
+	gone, last := newLost(), 0
+	for _, m := range c.moves {
+		gone.add(c, m.pod)
+		last = m.wave
+	}
+	c.wave = newWave(c.wave.start, gone, last+1)
+}
+
+// serveAll looks for steps for each unmet goal, in order of need. It reports whether
+// it has made any.
+func (m *makers) serveAll() (some bool) {
+	for _, g := range m.goals.byNeed(m.stuck) {
+		for m.goals.excess(g) > 0 && m.tries > 0 && m.leftOfPass() >= 2 {
+			best, found := m.best(g)
+			if !found || !m.make(best) {
+				break
+			}
+			some = true
+		}
+	}
+	return some
+}
+
+// best finds the step that brings most, of those looked at for one goal.
+func (m *makers) best(g int) (best aside, found bool) {
+	m.asides = map[cluster.PodID]*landing{}
+	for _, p := range m.movers(g) {
+		for _, o := range m.openings(p) {
+			if m.tries <= 0 {
+				return best, found
+			}
+			if a, ok := m.judge(o, g); ok && (!found || a.compare(best) < 0) {
+				best, found = a, true
+			}
+		}
+	}
+	return best, found
+}
+
+// movers are pods whose leaving would serve a goal, and that may leave.
+func (m *makers) movers(g int) []cluster.PodID {
+	m.round++ // all of them were looked at already
+	var out []cluster.PodID
+	for _, cand := range m.candidates(g) {
+		if len(out) == mostMovers {
+			break
+		}
+		if _, no := m.check(cand.pod); !no {
+			out = append(out, cand.pod)
+		}
+	}
+	return out
+}
+
+// judge foretells both halves of a step.
+func (m *makers) judge(o opening, g int) (aside, bool) {
+	q := m.asideOf(o.q)
+	if q == nil || !m.bothMay(o.q, o.p) {
+		return aside{}, false
+	}
+	first := step{pod: o.q, from: o.t, landing: *q}
+	value := -m.goals.change(o.q, o.t, q.to)
+	from := m.world.NodeOf(o.p)
+	m.apply(first)
+	m.tries--
+	l, _, ok := m.land(o.p)
+	if ok = ok && l.to == o.t; ok {
+		value -= m.goals.change(o.p, from, l.to)
+	}
+	paysOff := ok && m.paysOff(l.served, value)
+	m.undo(first)
+	return aside{o.q, o.p, o.t, g, l.served, value, cost(&m.s.Pods[o.q]) + cost(&m.s.Pods[o.p])}, paysOff
+}
+
+// paysOff says whether what a step brings is worth its evictions.
+func (m *makers) paysOff(served []int, value float64) bool {
+	return value >= 2*stepFloor || slices.ContainsFunc(served, func(g int) bool { return m.goals.list[g].Kind == plan.SkewAtMost })
+}
+
+// asideOf is where the replacement of a pod would go that makes room, as things stand.
+func (m *makers) asideOf(q cluster.PodID) *landing {
+	l, known := m.asides[q]
+	if !known {
+		m.tries--
+		if x, _, ok := m.landAside(q); ok {
+			l = &x
+		}
+		m.asides[q] = l
+	}
+	return l
+}
+
+// bothMay asks the limits about both.
+func (m *makers) bothMay(q, p cluster.PodID) bool {
+	if _, no := m.check(q); no {
+		return false
+	}
+	m.limits.count(q)
+	_, no := m.check(p)
+	m.limits.uncount(q)
+	return !no
+}
+
+// make makes a step: q in the wave under way, or the next one, and p in the one after.
+// Where something is in the way that was not foreseen, nothing is made.
+func (m *makers) make(a aside) bool {
+	c := m.search
+	if len(c.wave.hinted) > 0 || !c.joinAside(a) {
+		c.closeWave()
+		if !c.joinAside(a) {
+			return false
+		}
+	}
+	c.closeWave()
+	if joins, _ := c.join(a.p, a.g); joins == joined {
+		return true
+	}
+	c.takeBack()
+	return false
+}
+
+// joinAside lets the first half of a step join the wave under way.
+func (c *search) joinAside(a aside) bool {
+	if !c.wave.room(c, a.q) {
+		return false
+	}
+	l, _, ok := c.landAside(a.q)
+	if ok && len(c.wave.steps) > 0 {
+		_, _, ok = c.wave.start.landAside(a.q)
+	}
+	if !ok {
+		return false
+	}
+	l.served, l.acceptable = a.served, len(c.acceptableAside(a.q, &l))
+	l.predicted = placement.Prediction{}
+	st := step{pod: a.q, from: a.t, landing: l, goal: a.g, room: &roomFor{a.p, a.t}}
+	st.most = c.goals.servedMost(a.p, c.world.NodeOf(a.p), a.served)
+	c.apply(st)
+	c.wave.steps = append(c.wave.steps, st)
+	c.accept(st)
+	return true
+}
+
+// takeBack takes back the last move, of a wave that is closed.
+func (c *search) takeBack() {
+	m := c.moves[len(c.moves)-1]
+	c.dropMove()
+	c.wave.start.undo(m.step)
+	c.undo(m.step)
+	c.resume()
+}
+
+// roomFor says for which pod a move makes room, and where.
+type roomFor struct {
+	pod cluster.PodID
+	on  cluster.NodeID
+}
+
+// makesRoom describes a move that only makes room.
+func (c *search) makesRoom(m *plan.Move, st step) {
+	p := podRef(&c.s.Pods[st.room.pod])
+	m.MakesRoomFor = &p
+	m.Reason = plan.Reason{Code: plan.MakesRoom, Message: fmt.Sprintf("%s can move to %s, which serves %s, once it has left", p, c.s.Nodes[st.room.on].Name, m.Goals[0])}
+}
