@@ -21,23 +21,25 @@ import (
 // eviction. It is a swap where q lands on h. Steps of three are not looked for: each
 // further pod multiplies both the search and what an eviction in vain costs.
 
-// stepFloor is what each eviction of a step must bring: a share of a goal's excess at
-// first, times its weight. A step of two evictions takes away a tenth of what one goal
-// was over, or brings one pod of a group to another domain, which is the least that a
-// group can gain. Single moves pay once for what they bring, so that none is asked of
-// them.
-const stepFloor = 0.05
+// stepFloor is what each eviction of a step must bring: a share of the node that is over
+// its target. A step of two evictions takes away at least one percent of a node, or
+// brings one pod of a group to another domain, which is the least that a group can gain.
+// It does not go by what there was at first, so that the same step is worth as much to a
+// plan on the result. Single moves pay once for what they bring; none is asked of them.
+const stepFloor = 0.005
 
-// What bounds the search for steps. stepEffort is shared out over the nodes, as
-// againEffort is, since the cost of a prediction grows with them: 5,000 tries on up to
-// 200 nodes, 200 on 5,000.
+// What bounds the search for steps: a fortieth of the predictions before it, so that it
+// takes a few percent of the time, but more where all of it is soon done: stepEffort is
+// shared out over the nodes, as againEffort is, since the cost of a prediction grows
+// with them. That is 5,000 tries on up to 40 nodes and 400 on 500.
 const (
-	stepEffort  = 1_000_000
+	stepEffort  = 200_000
+	stepShare   = 40
 	mostTries   = 5_000
 	mostMovers  = 8 // pods of one goal that others may make room for
 	mostTargets = 8 // nodes for each of them, those that lack least first
 	mostAside   = 4 // pods of each such node
-	stepRounds  = 3 // times that single moves and steps take turns
+	stepRounds  = 8 // times that single moves and steps take turns, where any is made
 )
 
 // makers makes steps.
@@ -70,21 +72,16 @@ func (c *search) takeSteps() {
 		return
 	}
 	before := c.outcome()
-	m := &makers{search: c, tries: min(mostTries, stepEffort/max(1, len(c.s.Nodes)))}
+	m := &makers{search: c, tries: min(mostTries, max(stepEffort/max(1, len(c.s.Nodes)), *c.predictions/stepShare))}
 	c.steers, c.aim = false, anyGoal
 	c.resume()
 	for range stepRounds {
 		if !m.serveAll() {
 			break
 		}
-		if len(c.s.Nodes) > mostNodesAgain {
-			break
-		}
-		was := len(c.moves)
-		c.rounds()
-		c.closeWave()
-		if len(c.moves) == was {
-			break
+		if len(c.s.Nodes) <= mostNodesAgain {
+			c.closeWave()
+			c.rounds()
 		}
 	}
 	c.closeWave()
@@ -172,17 +169,20 @@ func (m *makers) judge(o opening, g int) (aside, bool) {
 	m.apply(first)
 	m.tries--
 	l, _, ok := m.land(o.p)
-	if ok = ok && l.to == o.t; ok {
+	ok = ok && l.to == o.t && m.paysOff(o.p, from, l)
+	if ok {
 		value -= m.goals.change(o.p, from, l.to)
 	}
-	paysOff := ok && m.paysOff(l.served, value)
 	m.undo(first)
-	return aside{o.q, o.p, o.t, g, l.served, value, cost(&m.s.Pods[o.q]) + cost(&m.s.Pods[o.p])}, paysOff
+	return aside{o.q, o.p, o.t, g, l.served, value, cost(&m.s.Pods[o.q]) + cost(&m.s.Pods[o.p])}, ok
 }
 
-// paysOff says whether what a step brings is worth its evictions.
-func (m *makers) paysOff(served []int, value float64) bool {
-	return value >= 2*stepFloor || slices.ContainsFunc(served, func(g int) bool { return m.goals.list[g].Kind == plan.SkewAtMost })
+// paysOff says whether what the second half of a step brings is worth two evictions.
+func (m *makers) paysOff(p cluster.PodID, from cluster.NodeID, l landing) bool {
+	return slices.ContainsFunc(l.served, func(g int) bool {
+		b, ok := m.goals.at[g].(*below)
+		return !ok || float64(b.excess()-b.with(p, from, l.to)) >= 2*stepFloor*float64(b.total)
+	})
 }
 
 // asideOf is where the replacement of a pod would go that makes room, as things stand.

@@ -3,6 +3,7 @@ package planner
 import (
 	"cmp"
 	"slices"
+	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
@@ -98,12 +99,23 @@ func lacks(wants []want, n cluster.NodeID) (most float64) {
 	return most
 }
 
+// settledFor is how long a pod must have run before it makes room for another. What this
+// pass moves, the next one does not move again for the sake of others, so that passes do
+// not go on for ever by steps that undo one another's landings.
+const settledFor = time.Hour
+
+// settled reports whether a pod has run for long enough; where nobody knows, it has not.
+func (c *search) settled(pod cluster.PodID) bool {
+	start := c.s.Pods[pod].Object.Status.StartTime
+	return start != nil && c.now.Sub(start.Time) >= settledFor
+}
+
 // leavers are pods that would leave enough behind, and may leave: the least disruptive
 // first, and of those the smallest.
 func (m *makers) leavers(t cluster.NodeID, wants []want) []cluster.PodID {
 	var out []candidate
 	for _, q := range m.s.Nodes[t].Pods {
-		if m.moved[q] || m.world.NodeOf(q) != t || m.verdict.rank(q) > 0 {
+		if m.moved[q] || m.world.NodeOf(q) != t || m.verdict.rank(q) > 0 || !m.settled(q) {
 			continue
 		}
 		enough, size := true, 0.0

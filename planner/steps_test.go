@@ -4,6 +4,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	corev1 "k8s.io/api/core/v1"
@@ -157,5 +158,33 @@ func TestExplainSaysForWhomRoomIsMade(t *testing.T) {
 	got := x.Pods[0]
 	if got.Moved == nil || got.Moved.MakesRoomFor == nil || got.Verdict.Code != plan.MakesRoom || !strings.Contains(got.Verdict.Message, "shop/api-6c8f-00 can move to n2") {
 		t.Errorf("%+v", got.Verdict)
+	}
+}
+
+// TestAPodThatHasJustComeMakesNoRoom: what the last pass moved is not moved again for the
+// sake of another.
+func TestAPodThatHasJustComeMakesNoRoom(t *testing.T) {
+	r := makesRoom(t)
+	for _, c := range []struct {
+		age   time.Duration
+		moves int
+	}{{time.Hour - time.Second, 0}, {time.Hour, 2}} {
+		o := *r.objects
+		o.Pods = slices.Clone(o.Pods)
+		for i, p := range o.Pods {
+			if p.Name == "cache-6c8f-00" {
+				p = p.DeepCopy()
+				started := metav1.NewTime(o.TakenAt.Add(-c.age))
+				p.Status.StartTime = &started
+				o.Pods[i] = p
+			}
+		}
+		s, err := cluster.New(&o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := r.planner.Plan(s, plan.PlannerState{}, controller.Goals(s, r.conf.Build(), nil), s.TakenAt); len(p.Moves) != c.moves {
+			t.Errorf("the cache runs for %s: %d moves, want %d", c.age, len(p.Moves), c.moves)
+		}
 	}
 }
