@@ -198,11 +198,8 @@ func (m *makers) asideOf(q cluster.PodID) *landing {
 	return l
 }
 
-// bothMay asks the limits about both.
+// bothMay asks the limits about p once q has gone, which may go by itself.
 func (m *makers) bothMay(q, p cluster.PodID) bool {
-	if _, no := m.check(q); no {
-		return false
-	}
 	m.limits.count(q)
 	_, no := m.check(p)
 	m.limits.uncount(q)
