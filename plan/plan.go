@@ -77,6 +77,10 @@ type Move struct {
 	Reason     Reason     `json:"reason"`
 	Benefit    float64    `json:"benefit"`
 	Cost       float64    `json:"cost"`
+	// MakesRoomFor is a pod that moves to From in a later wave, once this one has left
+	// it. It is that move that serves the Goals; this one serves none by itself, and is
+	// in vain without the other. Nil for moves that serve their goals themselves.
+	MakesRoomFor *PodRef `json:"makesRoomFor,omitempty"`
 
 	// AcceptableNodes names the acceptable nodes, for verification.
 	AcceptableNodes []string `json:"-"`

@@ -14,6 +14,7 @@ type Reason struct {
 const (
 	NodeOverUtilized Code = "NodeOverUtilized"
 	ZoneSkewed       Code = "ZoneSkewed"
+	MakesRoom        Code = "MakesRoom"
 )
 
 // Why a pod may not leave (guards).

@@ -76,6 +76,9 @@ func (c *search) move(st wavedStep) plan.Move {
 		m.Goals = append(m.Goals, c.goals.list[i].ID)
 	}
 	m.Strategy, m.Reason = c.goals.list[st.most].Strategy, c.goals.list[st.most].Reason
+	if st.room != nil {
+		c.makesRoom(&m, st.step)
+	}
 	return m
 }
 

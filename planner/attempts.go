@@ -20,7 +20,7 @@ const (
 // earlier moves, for others, took away the places to which the scheduler would have
 // sent its pods: the next attempt serves those goals first. The best one counts.
 func (c *search) run() {
-	defer c.goAhead()()
+	stop := c.goAhead() // steps are looked for without
 	c.wave = newWave(c.scene.clone(), newLost(), 1)
 	pull := c.pull()
 	c.attempt()
@@ -43,6 +43,10 @@ func (c *search) run() {
 	}
 	c.restore(best)
 	c.settle()
+	stop()
+	if c.takeSteps() {
+		c.settle()
+	}
 }
 
 // noteStuck counts the goals that are unmet, and reports whether there are any.

@@ -47,6 +47,9 @@ type Options struct {
 	// Effort is how many landings a plan may foretell; 0: any number. After that the
 	// plan is the best so far, see plan.Plan.CutShort.
 	Effort int
+	// NoSteps: only single moves are made, each of which serves a goal by itself; pods
+	// are not moved to make room for others.
+	NoSteps bool
 	// Strategies are all that are enabled, in order, so that one without a goal
 	// can be told from one whose goals are met.
 	Strategies []StrategyInfo

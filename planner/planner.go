@@ -77,6 +77,8 @@ type step struct {
 	// and most the goal that it serves most, as things stand before it.
 	gain float64
 	most int
+	// room is set where it only makes room for another.
+	room *roomFor
 }
 
 func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *search {
