@@ -31,11 +31,12 @@ const stepFloor = 0.005
 // What bounds the search for steps: a fortieth of the predictions before it, so that it
 // takes a few percent of the time, but more where all of it is soon done: stepEffort is
 // shared out over the nodes, as againEffort is, since the cost of a prediction grows
-// with them. That is 5,000 tries on up to 40 nodes and 400 on 500.
+// with them. That is 10,000 tries on up to 200 nodes and 4,000 on 500: with fewer a plan
+// on the result finds steps that this one had no tries left for.
 const (
-	stepEffort  = 200_000
+	stepEffort  = 2_000_000
 	stepShare   = 40
-	mostTries   = 5_000
+	mostTries   = 10_000
 	mostMovers  = 8 // pods of one goal that others may make room for
 	mostTargets = 8 // nodes for each of them, those that lack least first
 	mostAside   = 4 // pods of each such node
