@@ -29,7 +29,7 @@ func words(s ...string) []any {
 func shape(t reflect.Type, have node) node {
 	switch t {
 	case reflect.TypeFor[config.Duration]():
-		return leaf(have, node{"type": words("string", "integer"), "pattern": `^(0|([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+)$`, "minimum": 0.0, "maximum": 0.0})
+		return leaf(have, node{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$`})
 	case reflect.TypeFor[plan.Count]():
 		return leaf(have, node{"type": words("integer", "string"), "pattern": "^([0-9]+%?|unlimited)$", "minimum": 0.0})
 	case reflect.TypeFor[json.RawMessage]():
@@ -82,7 +82,7 @@ func under(n node, key string) node {
 // leaf is what the type says, and what was added by hand.
 func leaf(have, typed node) node {
 	for key, v := range have {
-		if key != "type" {
+		if _, ours := typed[key]; !ours {
 			typed[key] = v
 		}
 	}

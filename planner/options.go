@@ -38,6 +38,9 @@ type Options struct {
 	SteerMaxFrac float64
 	// Pressure is how nodes under pressure are told from others.
 	Pressure PressureHint
+	// HintsNodes says that nodes under pressure are hinted, for which no strategy is
+	// needed: a configuration without any then has something to do.
+	HintsNodes bool
 	// Breaker says when the breaker, once it has tripped, may close again.
 	Breaker breaker.Options
 	// Stay is how long a pod that came in place of an evicted one is not evicted again.

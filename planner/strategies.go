@@ -41,7 +41,7 @@ func (c *search) strategies() []plan.StrategyState {
 func (c *search) strategiesInput(age string) plan.Input {
 	in := plan.Input{Source: "strategies", Age: age, Coverage: 1, Problems: []string{}}
 	stated := c.strategies()
-	if len(stated) == 0 {
+	if len(stated) == 0 && !c.p.opts.HintsNodes {
 		in.Problems = append(in.Problems, "the configuration has no strategy")
 	}
 	for i, info := range c.p.opts.Strategies {

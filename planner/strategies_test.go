@@ -1,6 +1,7 @@
 package planner_test
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -82,6 +83,17 @@ func TestNoGoalIsSaid(t *testing.T) {
 			}
 			followsSchema(t, p)
 		})
+	}
+}
+
+// TestHintsNeedNoStrategy: whoever wants hints and no evictions has left out nothing.
+func TestHintsNeedNoStrategy(t *testing.T) {
+	const hints = "load: {source: metricsServer}\nhints: {enabled: %t, rules: [{name: cpu, resource: cpu, above: 0.8}]}\nstrategies: []"
+	for enabled, want := range map[bool]bool{true: false, false: true} {
+		p := example(t, head+fmt.Sprintf(hints, enabled), nil, nil)
+		if got := slices.Contains(problems(p), "strategies: the configuration has no strategy"); got != want {
+			t.Errorf("hints.enabled %t: said to have no strategy: %t", enabled, got)
+		}
 	}
 }
 

@@ -129,6 +129,20 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+// hinted are values with a rule for hints, and a number of samples that it wants.
+func hinted(values string, samples int) []string {
+	more := ""
+	if samples > 0 {
+		more = fmt.Sprintf(`,"for":%d`, samples)
+	}
+	return []string{"--set", "config.hints.enabled=true," + values, "--set-json", `config.hints.rules=[{"name":"cpu","resource":"cpu","above":0.8` + more + `}]`}
+}
+
+// byLoad is a strategy that goes by usage and wants a number of samples.
+func byLoad(samples int) string {
+	return fmt.Sprintf(`config.strategies=[{"name":"hot","type":"NodeLoad","schedule":"@hourly","args":{"basis":"load","target":{"cpu":0.8},"for":%d}}]`, samples)
+}
+
 func TestRefusals(t *testing.T) {
 	strategy := func(schedule string) []string {
 		return []string{"--set-json", fmt.Sprintf(`config.strategies=[{"name":"a","type":"ZoneSpread","schedule":%q}]`, schedule)}
@@ -153,6 +167,21 @@ func TestRefusals(t *testing.T) {
 		{"/extraVolumes/0/name", []string{"--set-json", `extraVolumes=[{"name":"config","emptyDir":{}}]`}},
 		{"/extraVolumeMounts/0/mountPath", []string{"--set-json", `extraVolumeMounts=[{"name":"a","mountPath":"token"}]`}},
 		{"is empty", []string{"--set", "kind=CronJob", "--set-json", `config.strategies=[]`}},
+		{"'hint' not allowed", []string{"--set", "config.hint.enabled=true"}},
+		{"'ulr' not allowed", []string{"--set", "config.load.prometheus.ulr=x"}},
+		{"'minReplica' not allowed", []string{"--set", "config.guards.minReplica=3"}},
+		{"'topologyKey' not allowed", []string{"--set-json", `config.strategies=[{"name":"a","type":"ZoneSpread","topologyKey":"a"}]`}},
+		{"/config/load/interval", []string{"--set", "config.load.interval=30"}},
+		{"/config/limits/perPass", []string{"--set", "config.limits.perPass=some"}},
+		{"config.load.prometheus.url is empty", []string{"--set", "config.load.source=prometheus"}},
+		{"config.load.loadWatcher.url is empty", []string{"--set", "config.load.source=loadWatcher"}},
+		{"config.hints.rulesFile is rule.yaml, which", []string{"--set", "config.hints.rulesFile=rule.yaml"}},
+		{"config.hints.rulesFile is rule.yaml, which", []string{"--set", "config.hints.rulesFile=rule.yaml", "--set-json", `extraVolumeMounts=[{"name":"a","mountPath":"/etc/even"}]`}},
+		{"config.placement.schedulerConfig is /etc/evenkeel/s.yaml, which", []string{"--set", "config.placement.schedulerConfig=/etc/evenkeel/s.yaml"}},
+		{"config.placement.profiles[0].policy is p.json, which", []string{"--set-json", `config.placement.profiles=[{"schedulerName":"a","score":"policy","policy":"p.json"}]`}},
+		{"config.hints.rules: cpu wants several samples", hinted("kind=CronJob,config.load.source=metricsServer", 3)},
+		{"config.hints.rules: cpu wants several samples", hinted("kind=CronJob,config.hints.for=2,config.load.source=loadWatcher,config.load.loadWatcher.url=http://a:2020", 0)},
+		{"config.strategies: hot wants several samples", []string{"--set", "kind=CronJob,config.load.source=metricsServer", "--set-json", byLoad(2)}},
 	} {
 		out, errs, err := helm(t, append([]string{"template", "ek", chart}, c.args...)...)
 		if err == nil {
@@ -166,6 +195,20 @@ func TestRefusals(t *testing.T) {
 func TestAccepted(t *testing.T) {
 	for _, schedule := range []string{"*/10 * * * *", "0 8-18/2 * * 1-5", "@hourly", "0 0 1 JAN mon", "0,30 * * * *"} {
 		render(t, "--set-json", fmt.Sprintf(`config.strategies=[{"name":"a","type":"ZoneSpread","schedule":%q}]`, schedule))
+	}
+	prometheus := "config.load.source=prometheus,config.load.prometheus.url=http://prometheus:9090"
+	for _, args := range [][]string{
+		hinted("config.load.source=metricsServer", 3),
+		hinted("kind=CronJob,config.load.source=metricsServer", 1),
+		hinted("kind=CronJob,"+prometheus, 3), // which remembers
+		{"--set", "kind=CronJob,config.load.source=metricsServer", "--set-json", byLoad(1)},
+		{"--set", "kind=CronJob," + prometheus, "--set-json", byLoad(3)},
+		{"--set", "config.hints.rulesFile=./rule.yaml,extraFiles.rule\\.yaml=a"},
+		{"--set", "config.hints.rulesFile=/etc/evenkeel/rule.yaml,extraFiles.rule\\.yaml=a"},
+		{"--set", "config.hints.rulesFile=/rules/a/rule.yaml", "--set-json", `extraVolumeMounts=[{"name":"a","mountPath":"/rules"}]`},
+		{"--set", "config.limits.perPass=unlimited,config.limits.perNode=10%,config.guards.priorityBelow=1000,config.evictor.gracePeriodSeconds=30"},
+	} {
+		render(t, args...)
 	}
 	if _, errs, err := helm(t, "template", "ek", chart, "--kube-version", "1.26.0"); err == nil || !strings.Contains(errs, "1.26") {
 		t.Errorf("Kubernetes 1.26 is not refused: %s", errs)
@@ -217,6 +260,13 @@ func TestPermissions(t *testing.T) {
 		if got := rules(t, render(t, "--set", strings.Join(none, ","))); slices.Contains(got, patch) {
 			t.Errorf("%v lets the account patch nodes", none)
 		}
+	}
+	only := rules(t, render(t, append(hinted("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json", "config.strategies=[]")...))
+	if slices.Contains(only, evict) || !slices.Contains(only, patch) || !slices.Contains(only, "/configmaps update") {
+		t.Errorf("hints without strategies grant %v", only)
+	}
+	if nothing := rules(t, render(t, "--set", "config.dryRun=false,config.evictor.steer=taint", "--set-json", "config.strategies=[]")); slices.Contains(nothing, evict) || slices.Contains(nothing, patch) {
+		t.Errorf("without strategies %v is granted", nothing)
 	}
 	for _, r := range steers {
 		for _, never := range []string{"*", "secrets", "nodes/proxy", "delete", "impersonate", "escalate", "bind"} {
@@ -402,7 +452,21 @@ func TestNotesSayWhetherItEvicts(t *testing.T) {
 	if text := notes(); !strings.Contains(text, "DRY RUN") || !strings.Contains(text, "--set config.dryRun=false") || strings.Contains(text, "EVICTS") {
 		t.Errorf("notes of a dry run: %s", text)
 	}
-	if text := notes("--set", "config.dryRun=false"); !strings.Contains(text, "EVICTS") || strings.Contains(text, "DRY RUN") {
+	if text := notes("--set", "config.dryRun=false"); !strings.Contains(text, "EVICTS") || strings.Contains(text, "DRY RUN") || strings.Contains(text, "uninstall") {
 		t.Errorf("notes of a live release: %s", text)
+	}
+	only := append(hinted("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json", "config.strategies=[]")
+	text := notes(only...)
+	if !strings.Contains(text, "HINTS NODES") || strings.Contains(text, "EVICTS") || strings.Contains(text, "DRY RUN") {
+		t.Errorf("notes of a release that only hints: %s", text)
+	}
+	if stop, clears, gone := strings.Index(text, "--replicas=0"), strings.Index(text, "evenkeel hints clear"), strings.Index(text, "helm uninstall ek"); stop < 0 || clears < stop || gone < clears {
+		t.Errorf("what to do before it is uninstalled, in which order: %s", text)
+	}
+	if text := notes("--set", "config.dryRun=false", "--set-json", "config.strategies=[]"); !strings.Contains(text, "NOTHING TO DO") {
+		t.Errorf("notes of a release that does nothing: %s", text)
+	}
+	if text := notes(hinted("kind=CronJob,config.dryRun=false,config.load.source=metricsServer", 1)...); !strings.Contains(text, "EVICTS") || !strings.Contains(text, "cronJob.suspend=true") || !strings.Contains(text, "evenkeel hints clear") {
+		t.Errorf("notes of jobs that hint: %s", text)
 	}
 }

@@ -72,7 +72,7 @@ func TestOnlyMetricsServerIsReadThroughTheAPI(t *testing.T) {
 		"prometheus":    nil, "loadWatcher": nil,
 	} {
 		var got []string
-		for _, p := range named(t, render(t, "--set", "config.load.source="+source)) {
+		for _, p := range named(t, render(t, "--set", "config.load.source="+source+",config.load.prometheus.url=http://a,config.load.loadWatcher.url=http://a")) {
 			if !slices.Contains(before, p) {
 				got = append(got, p)
 			}

@@ -131,9 +131,14 @@ spec:
 {{- toYaml .Values.config -}}
 {{- end }}
 
-{{/* True only when pods may be evicted: an unset dryRun is a dry run. */}}
-{{- define "evenkeel.evicts" -}}
+{{/* True where something may be done: an unset dryRun is a dry run. */}}
+{{- define "evenkeel.live" -}}
 {{- if eq (toString .Values.config.dryRun) "false" -}}true{{- end -}}
+{{- end }}
+
+{{/* True only when pods may be evicted: without strategies none is. */}}
+{{- define "evenkeel.evicts" -}}
+{{- if and (include "evenkeel.live" .) .Values.config.strategies -}}true{{- end -}}
 {{- end }}
 
 {{/* True only when waves are steered: by a live release whose steer is neither unset nor none. */}}
@@ -154,11 +159,62 @@ spec:
 
 {{/* True only when nodes may be written. */}}
 {{- define "evenkeel.patches" -}}
-{{- if or (include "evenkeel.steers" .) (and (include "evenkeel.evicts" .) (include "evenkeel.hints" .)) -}}true{{- end -}}
+{{- if or (include "evenkeel.steers" .) (and (include "evenkeel.live" .) (include "evenkeel.hints" .)) -}}true{{- end -}}
 {{- end }}
 
 {{/* The ConfigMaps in which it is remembered what was evicted; the program knows
 them by these names. */}}
 {{- define "evenkeel.memory" -}}
 {{- range $i := until 16 }}evenkeel-memory-{{ printf "%02d" $i }}, {{ end }}evenkeel-memory-cluster
+{{- end }}
+
+{{/* What the program would refuse, or could never act on, said before it is installed. */}}
+{{- define "evenkeel.check" -}}
+{{- $config := .Values.config -}}
+{{- $source := toString (dig "load" "source" "requests" $config) -}}
+{{- if and (eq $source "prometheus") (not (dig "load" "prometheus" "url" "" $config)) -}}
+{{- fail "config.load.source is prometheus, and config.load.prometheus.url is empty (want such as http://prometheus.monitoring:9090)" -}}
+{{- end -}}
+{{- if and (eq $source "loadWatcher") (not (dig "load" "loadWatcher" "url" "" $config)) -}}
+{{- fail "config.load.source is loadWatcher, and config.load.loadWatcher.url is empty (want such as http://load-watcher.monitoring:2020)" -}}
+{{- end -}}
+{{- include "evenkeel.file" (dict "root" . "key" "config.hints.rulesFile" "file" (dig "hints" "rulesFile" "" $config)) -}}
+{{- include "evenkeel.file" (dict "root" . "key" "config.placement.schedulerConfig" "file" (dig "placement" "schedulerConfig" "" $config)) -}}
+{{- $root := . -}}
+{{- range $i, $p := dig "placement" "profiles" list $config -}}
+{{- include "evenkeel.file" (dict "root" $root "key" (printf "config.placement.profiles[%d].policy" $i) "file" ($p.policy | default "")) -}}
+{{- end -}}
+{{- if and (eq .Values.kind "CronJob") (has $source (list "metricsServer" "loadWatcher")) -}}
+{{- range $s := $config.strategies -}}
+{{- if and (eq (toString ($s.args | default dict).basis) "load") (gt (int ($s.args | default dict).for) 1) -}}
+{{- include "evenkeel.oneSample" (dict "what" (printf "config.strategies: %s" $s.name) "source" $source) -}}
+{{- end -}}
+{{- end -}}
+{{- range $r := eq (include "evenkeel.hints" .) "true" | ternary (dig "hints" "rules" list $config) list -}}
+{{- if gt (int ($r.for | default (dig "hints" "for" 1 $config))) 1 -}}
+{{- include "evenkeel.oneSample" (dict "what" (printf "config.hints.rules: %s" $r.name) "source" $source) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end }}
+
+{{- define "evenkeel.oneSample" -}}
+{{- fail (printf "%s wants several samples in a row (for), and a job takes one: %s remembers none between them (want kind Deployment, config.load.source: prometheus, or for: 1)" .what .source) -}}
+{{- end }}
+
+{{/* A file that the configuration names, beside config.yaml unless its name is a full
+one, is in extraFiles or below something of extraVolumeMounts. */}}
+{{- define "evenkeel.file" -}}
+{{- if .file -}}
+{{- $path := hasPrefix "/" .file | ternary .file (printf "/etc/evenkeel/%s" .file) | clean -}}
+{{- $found := hasKey (.root.Values.extraFiles | default dict) (trimPrefix "/etc/evenkeel/" $path) -}}
+{{- range .root.Values.extraVolumeMounts -}}
+{{- if or (eq $path .mountPath) (hasPrefix (printf "%s/" (trimSuffix "/" .mountPath)) $path) -}}
+{{- $found = true -}}
+{{- end -}}
+{{- end -}}
+{{- if not $found -}}
+{{- fail (printf "%s is %s, which the pods do not have (want it among extraFiles, such as --set-file 'extraFiles.%s=%s', or mounted by extraVolumeMounts)" .key .file (base $path | replace "." "\\.") (base $path)) -}}
+{{- end -}}
+{{- end -}}
 {{- end }}
