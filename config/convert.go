@@ -61,6 +61,11 @@ const rulesHead = `# Made by ` + "`evenkeel config convert`" + ` from dynamicSch
 # Otherwise: a node stays hot until it is clearMargin below the threshold; not more
 # than maxHintedFrac of the nodes carry the label, the hottest; when Prometheus is down
 # labels stay for ttl and then go; a label that somebody else wrote is left alone.
+# Nodes are looked at every load.interval, 30s (there 10 s), and /status, /nodes and
+# /metrics are on port 8080 (there 9000).
+# What dynamicScheduler wrote is somebody else's, too, and stays for ever. So stop it,
+# and take its labels away, before this labels nodes (dryRun: false):
+#   kubectl label nodes -l status=presure status-
 apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
 dryRun: true                    # says which nodes would be labelled; false labels them

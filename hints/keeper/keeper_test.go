@@ -258,6 +258,24 @@ func TestAWatchThatIsBehind(t *testing.T) {
 	}
 }
 
+// TestLabelsOfAStoppedProgram are left alone, and the log says how they go; of another
+// value it does not, for that may mean anything.
+func TestLabelsOfAStoppedProgram(t *testing.T) {
+	for there, want := range map[string]bool{"presure": true, "spare": false} {
+		n := named("n1")
+		n.Labels = map[string]string{"status": there}
+		w := newTown(t, byBoth, n)
+		w.hot["n1"] = 0.95
+		w.look(0)
+		if w.node("n1").Labels["status"] != there || !strings.Contains(w.log.String(), "are left alone") {
+			t.Errorf("%s: %v, and said:\n%s", there, w.node("n1").Labels, &w.log)
+		}
+		if got := strings.Contains(w.log.String(), `ifNobodyWritesThem="kubectl label nodes -l status=presure status-"`); got != want {
+			t.Errorf("%s: how it goes is said: %t\n%s", there, got, &w.log)
+		}
+	}
+}
+
 // TestAForeignTaintSurvives that somebody writes between our look and our write, when
 // the hint is put, renewed and taken away.
 func TestAForeignTaintSurvives(t *testing.T) {

@@ -26,7 +26,7 @@ func (k *Keeper) say(o Options, d pressure.Decision) {
 		foreign = append(foreign, f.Node+": "+f.What)
 	}
 	if k.news("foreign", strings.Join(foreign, "\n")) {
-		k.Log.Warn("labels or taints under the keys of hints are somebody else's and are left alone", "count", len(foreign), "nodes", few(foreign))
+		k.Log.Warn("labels or taints under the keys of hints are somebody else's and are left alone", append([]any{"count", len(foreign), "nodes", few(foreign)}, remedy(o.Label, d.Foreign)...)...)
 	}
 	if k.news("held", strings.Join(d.Held, " ")) {
 		k.Log.Warn("nothing is known of hinted nodes; their hints stay until they expire", "count", len(d.Held), "nodes", few(d.Held))
@@ -34,6 +34,16 @@ func (k *Keeper) say(o Options, d pressure.Decision) {
 	if k.news("capped", strings.Join(d.Capped, " ")) {
 		k.Log.Info("more nodes are hot than may be hinted; the hottest are", "maxHintedFrac", o.MaxHintedFrac, "count", len(d.Capped), "without", few(d.Capped))
 	}
+}
+
+// remedy is how labels go that a program left which is not run any more: nobody else
+// takes them away. Of other values than ours nothing is said, for they may mean anything.
+func remedy(label string, foreign []pressure.Foreign) []any {
+	if !slices.ContainsFunc(foreign, func(f pressure.Foreign) bool { return f.What == "label "+label }) {
+		return nil
+	}
+	key, _, _ := strings.Cut(label, "=")
+	return []any{"ifNobodyWritesThem", fmt.Sprintf("kubectl label nodes -l %s %s-", label, key)}
 }
 
 // wouldWrite is write for a dry run.
