@@ -55,6 +55,9 @@ type Sample struct {
 	// PodsLag is how long before its time a pod may have been measured, where the
 	// source does not tell: it may then be another of that name that was.
 	PodsLag time.Duration
+	// Remembered: the source was asked for it later. Of pods that stood there then and
+	// have left, nothing may be known.
+	Remembered bool
 	// Problems are what could not be used.
 	Problems []Problem
 }

@@ -242,6 +242,9 @@ func (m *Monitor) remembered(ctx context.Context, nodes []load.Node, until time.
 	samples = slices.DeleteFunc(samples, func(s load.Sample) bool {
 		return !s.Taken.After(since) || s.Taken.After(until.Add(-m.opts.Interval/2))
 	})
+	for i := range samples {
+		samples[i].Remembered = true
+	}
 	m.log.Info("took over what the source of usage remembers", "samples", len(samples), "since", since)
 	return samples
 }

@@ -267,6 +267,33 @@ func TestTheSourceRemembers(t *testing.T) {
 	})
 }
 
+// TestRelievedBeforeItBegan: the pass before evicted a pod of 360 milliCPU, of which this
+// process never hears. The window that is read back holds it, and the snapshot leaves
+// the difference to the newest measurement in doubt, until the window is its own.
+func TestRelievedBeforeItBegan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &historian{meter: meter{cpu: 500}}
+		for age := 10; age > 0; age-- {
+			s.past = append(s.past, at(time.Now().Add(-time.Duration(age)*step), 860))
+		}
+		m, _ := watch(s)
+		m.Once(t.Context())
+		if n := m.Usage().Nodes[0]; n.Used["cpu"] < 800 || n.Newest["cpu"] != 500 {
+			t.Errorf("at once: %+v", n)
+		}
+		for range 9 {
+			if m.Usage().Nodes[0].Newest["cpu"] != 500 {
+				t.Fatalf("while the window reaches back: %+v", m.Usage().Nodes[0])
+			}
+			pass(step)
+			m.Once(t.Context())
+		}
+		if n := m.Usage().Nodes[0]; n.Used["cpu"] != 500 || n.Newest != nil {
+			t.Errorf("with a window of its own: %+v", n)
+		}
+	})
+}
+
 func TestASourceThatCannotSayWhatItRemembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, _ := watch(&historian{meter: meter{cpu: 900}, lost: errors.New("too many samples")})
