@@ -24,7 +24,7 @@ type Source interface {
 // Historian is a source that knows what was: a new process need not count anew.
 type Historian interface {
 	// History returns the samples from since on, oldest first, at most as many as
-	// fit the step.
+	// fit the step. With samples, the error says what is not in them.
 	History(ctx context.Context, nodes []Node, since time.Time, step time.Duration) ([]Sample, error)
 }
 

@@ -294,6 +294,27 @@ func TestRelievedBeforeItBegan(t *testing.T) {
 	})
 }
 
+// TestASourceThatSaysInPartWhatItRemembers: what it says is taken over, and what it
+// does not is told for as long as the windows would have held it.
+func TestASourceThatSaysInPartWhatItRemembers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Now()
+		s := &historian{meter: meter{cpu: 900}, past: []load.Sample{at(now.Add(-2*step), 900), at(now.Add(-step), 900)}, lost: errors.New("memory: answers 503")}
+		m, _ := watch(s)
+		m.Once(t.Context())
+		u := m.Usage()
+		if u.Samples != 3 || !hot(u) {
+			t.Errorf("%+v", u)
+		}
+		says(t, u, "not all that metricsServer remembers could be read, and the rest is counted since 2000-01-01T00:00:00Z: memory: answers 503")
+		for range 11 {
+			pass(step)
+			m.Once(t.Context())
+		}
+		says(t, m.Usage(), "")
+	})
+}
+
 func TestASourceThatCannotSayWhatItRemembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, _ := watch(&historian{meter: meter{cpu: 900}, lost: errors.New("too many samples")})

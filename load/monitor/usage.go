@@ -72,6 +72,9 @@ func (m *Monitor) trouble(now time.Time) []string {
 	case m.samples == 0:
 		out = append(out, "it has not answered yet")
 	}
+	if m.partly != "" && m.history == "" && now.Before(m.partlyAt.Add(m.reach())) {
+		out = append(out, fmt.Sprintf("not all that %s remembers could be read, and the rest is counted since %s: %s", m.opts.Source, m.partlyAt.UTC().Format(time.RFC3339), m.partly))
+	}
 	if most := m.most(); most > 1 && m.history != "" && m.samples < most {
 		out = append(out, fmt.Sprintf("samples are counted since %s, for %s: %d of the %d in a row that are wanted at most", m.asked.UTC().Format(time.RFC3339), m.history, m.samples, most))
 	}
