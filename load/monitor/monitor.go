@@ -84,6 +84,10 @@ type Monitor struct {
 	failures    int
 	last        *cluster.Usage // made at lastAt
 	lastAt      time.Time
+	// loads were made at loadsAt, over loadsOver, and hold until loadsUntil; nil: none.
+	loads               []window.NodeLoads
+	loadsOver           time.Duration
+	loadsAt, loadsUntil time.Time
 }
 
 // New makes a monitor that has asked nothing yet.
@@ -209,7 +213,7 @@ func (m *Monitor) takes(samples []load.Sample, nodes []load.Node) {
 	if m.failures > 0 {
 		m.log.Info("the source of usage answers again", "after", m.clock.Now().Sub(m.failedSince))
 	}
-	m.failed, m.failures, m.last = nil, 0, nil
+	m.failed, m.failures, m.last, m.loads = nil, 0, nil, nil
 	for _, s := range samples {
 		m.windows.Add(s, nodes, m.cluster.Place)
 		m.samples++

@@ -345,6 +345,25 @@ func TestUsageOfAMoment(t *testing.T) {
 		if again := m.Usage(); len(again.Marks) != 0 {
 			t.Errorf("with nothing watched: %+v", again)
 		}
+		once, _, _ := m.Loads()
+		pass(time.Second)
+		if again, _, now := m.Loads(); &again[0] != &once[0] || !now.Equal(time.Now()) {
+			t.Error("loads are made anew a second later")
+		}
+		m.Once(t.Context())
+		if again, _, _ := m.Loads(); &again[0] == &once[0] {
+			t.Error("loads are not made anew with a sample")
+		}
+		measured, _, _ := m.Loads()
+		pass(3*time.Minute - time.Second)
+		if kept, _, _ := m.Loads(); len(kept) != 1 || !kept[0].At.Equal(measured[0].At) {
+			t.Errorf("just not too old: %+v", kept)
+		}
+		pass(time.Second + time.Millisecond)
+		if gone, _, _ := m.Loads(); len(gone) != 0 {
+			t.Errorf("too old, though made anew lately: %+v", gone)
+		}
+		m.Once(t.Context())
 		if loads, over, now := m.Loads(); len(loads) != 1 || loads[0].Of["cpu"].Mean != 90 || over != 5*time.Minute || !now.Equal(time.Now()) {
 			t.Errorf("loads %+v over %s at %s", loads, over, now)
 		}

@@ -41,17 +41,34 @@ func (m *Monitor) Nodes() *cluster.Usage {
 
 // Loads are those of the nodes over the last 5, 10 or 15 minutes, whichever is long
 // enough for all samples that are kept, or else the longest; in percent of capacity.
+//
+// Anybody may ask, as often as they like: between samples they are made anew only where
+// a node may have become unknown. They are read-only.
 func (m *Monitor) Loads() (loads []window.NodeLoads, over time.Duration, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now = m.clock.Now()
-	span := m.windows.Span(now)
+	if m.loads == nil || now.Before(m.loadsAt) || !now.Before(m.loadsUntil) {
+		m.load(now)
+	}
+	return m.loads, m.loadsOver, now
+}
+
+// load makes loads, which hold until one of their measurements is too old, or the next
+// sample.
+func (m *Monitor) load(now time.Time) {
+	span, over := m.windows.Span(now), time.Duration(0)
 	for _, over = range [...]time.Duration{5 * time.Minute, 10 * time.Minute, 15 * time.Minute} {
 		if over >= span {
 			break
 		}
 	}
-	return m.windows.Loads(now, over), over, now
+	m.loads, m.loadsOver, m.loadsAt, m.loadsUntil = m.windows.Loads(now, over), over, now, now.Add(remade)
+	for i := range m.loads {
+		if old := m.loads[i].At.Add(m.opts.MaxAge); old.Before(m.loadsUntil) {
+			m.loadsUntil = old
+		}
+	}
 }
 
 // Source is the name of what is asked.
