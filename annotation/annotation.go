@@ -161,18 +161,65 @@ func carriers(s *cluster.Snapshot, p *cluster.Pod) []object {
 	return out
 }
 
-// Memory keeps which owners carry requests, for all pods below them. It holds for one
-// snapshot.
-type Memory struct{ above map[metav1.Object]bool }
+// Memory keeps which pods and owners carry requests, and what nodes ask for. It holds
+// for one snapshot. Most have none, and a planner asks about all of them, several times.
+type Memory struct {
+	above map[metav1.Object]bool
+	pods  []byte // by pod: not known yet, or one of these
+	nodes []*Node
+}
+
+const (
+	asksNothing = iota + 1
+	asksSomething
+)
 
 // NewMemory remembers nothing yet.
-func NewMemory() *Memory { return &Memory{map[metav1.Object]bool{}} }
+func NewMemory() *Memory { return &Memory{above: map[metav1.Object]bool{}} }
 
 // asks reports whether any key that means something stands on a pod, what is above
-// it, or its namespace. Most pods have none, and a planner asks about all of them.
+// it, or its namespace.
 func (m *Memory) asks(s *cluster.Snapshot, p *cluster.Pod) bool {
-	return known(p.Object) || m.asksAbove(s, p)
+	return m.carries(s, p) || m.asksAbove(s, p)
 }
+
+// carries reports whether such a key stands on the pod itself.
+func (m *Memory) carries(s *cluster.Snapshot, p *cluster.Pod) bool {
+	if m == nil {
+		return known(p.Object)
+	}
+	if m.pods == nil {
+		m.pods = make([]byte, len(s.Pods))
+	}
+	seen := &m.pods[p.ID]
+	if *seen == 0 {
+		if *seen = asksNothing; known(p.Object) {
+			*seen = asksSomething
+		}
+	}
+	return *seen == asksSomething
+}
+
+// OfNode is OfNode, read once for each node of the snapshot. Nobody may change it.
+func (m *Memory) OfNode(s *cluster.Snapshot, id cluster.NodeID) *Node {
+	if m == nil {
+		r := OfNode(&s.Nodes[id])
+		return &r
+	}
+	if m.nodes == nil {
+		m.nodes = make([]*Node, len(s.Nodes))
+	}
+	if m.nodes[id] == nil {
+		if r := OfNode(&s.Nodes[id]); len(r.Exclude)+len(r.Problems) > 0 || r.DrainFirst {
+			m.nodes[id] = &r
+		} else {
+			m.nodes[id] = &noRequests
+		}
+	}
+	return m.nodes[id]
+}
+
+var noRequests Node
 
 func (m *Memory) asksAbove(s *cluster.Snapshot, p *cluster.Pod) bool {
 	if m == nil || len(p.Owners) == 0 {

@@ -12,11 +12,16 @@ import (
 // Problems lists every request in the snapshot that cannot be read, each once,
 // sorted. O(pods x keys).
 func Problems(s *cluster.Snapshot, loc *time.Location) []Problem {
+	return NewMemory().Problems(s, loc)
+}
+
+// Problems is Problems with what is remembered.
+func (m *Memory) Problems(s *cluster.Snapshot, loc *time.Location) []Problem {
 	if loc == nil {
 		loc = time.UTC
 	}
 	var out []Problem
-	seen, memory := map[metav1.Object]bool{}, NewMemory()
+	seen := map[metav1.Object]bool{}
 	add := func(o object) {
 		if seen[o.meta] || len(o.meta.GetAnnotations())+len(o.meta.GetLabels()) == 0 {
 			return
@@ -26,14 +31,14 @@ func Problems(s *cluster.Snapshot, loc *time.Location) []Problem {
 	}
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		if known(p.Object) {
+		if m.carries(s, p) {
 			own := object{"pod " + p.Object.Namespace + "/" + p.Object.Name, p.Object}
 			out = append(out, problemsOf(own, loc)...)
 			var foreign Pod
 			foreign.foreign(own)
 			out = append(out, foreign.Problems...)
 		}
-		if !memory.asksAbove(s, p) {
+		if !m.asksAbove(s, p) {
 			continue
 		}
 		for _, o := range carriers(s, p)[1:] {
@@ -41,7 +46,7 @@ func Problems(s *cluster.Snapshot, loc *time.Location) []Problem {
 		}
 	}
 	for i := range s.Nodes {
-		out = append(out, OfNode(&s.Nodes[i]).Problems...)
+		out = append(out, m.OfNode(s, cluster.NodeID(i)).Problems...)
 	}
 	sortProblems(out)
 	return slices.Compact(out)

@@ -81,5 +81,5 @@ func malformed(moves []plan.Move) string {
 		}
 		pods[m.Pod.UID], waves = true, m.Wave
 	}
-	return ""
+	return brokenStep(moves)
 }

@@ -43,8 +43,11 @@ type Recorder interface {
 
 // Controller runs passes with one configuration.
 type Controller struct {
-	Observer   Observer
-	Planner    Planner
+	Observer Observer
+	Planner  Planner
+	// Again plans for what a pass has left where not all came as planned; nil: that is
+	// left to the next pass.
+	Again      Replanner
 	Evictor    evictor.Evictor
 	Strategies []config.Scheduled
 	Mode       plan.Mode
@@ -125,7 +128,7 @@ func Goals(s *cluster.Snapshot, all []config.Scheduled, due []string) []plan.Goa
 }
 
 // RunOnce is one pass: observe, state goals, plan, and wave by wave look again,
-// evict, verify. The error says why nothing could be planned; the report, which is
+// evict, verify; once more where not all came as planned. The error says why nothing could be planned; the report, which is
 // handed over in any case, says so too. Unclosed tells what is left behind.
 func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport, error) {
 	report := c.newReport()
@@ -157,6 +160,7 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 	}
 	report.Stopped = c.carryOut(ctx, log, &report, due)
 	c.weigh(ctx, log, &report, planner.Standing{Snapshot: snapshot, Goals: goals}, due)
+	c.rest(ctx, log, &report, due)
 	return c.finish(ctx, log, report), nil
 }
 

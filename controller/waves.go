@@ -32,6 +32,10 @@ func (c *Controller) carryOut(ctx context.Context, log *slog.Logger, report *pla
 func (c *Controller) wave(ctx context.Context, log *slog.Logger, report *plan.RunReport, due []string, wave int) *plan.Reason {
 	rest := report.Plan
 	rest.Moves = movesOf(report.Plan, wave)
+	if c.Mode == plan.Live {
+		moves, dropped := withRoom(report, rest.Moves)
+		rest.Moves, report.Outcomes = moves, append(report.Outcomes, dropped...)
+	}
 	for first := wave == 1; len(rest.Moves) > 0; first = false {
 		if ctx.Err() != nil {
 			return &plan.Reason{Code: plan.Interrupted, Message: "told to stop before wave " + itoa(wave)}

@@ -127,7 +127,7 @@ func (m *Metrics) Pass(r plan.RunReport) {
 		m.holds(r)
 	}
 	strategy := map[int]string{}
-	for _, mv := range r.Plan.Moves {
+	for _, mv := range r.Moves() {
 		strategy[mv.Step] = mv.Strategy
 	}
 	for _, o := range r.Outcomes {

@@ -9,10 +9,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// alike reports that two pods have the same key (appendKey). False may be wrong: what
+// alike reports that a pod has the same key (appendKey) as the pods of a class. False may be wrong: what
 // few pods have is not compared. Most pods are like another one of their controller,
 // and to compare them costs a fraction of making a key.
-func alike(a, b *cluster.Pod) bool {
+func alike(a *cluster.Pod, c *class) bool {
+	if !c.simple {
+		return false
+	}
+	b := c.sample
 	x, y := &a.Object.Spec, &b.Object.Spec
 	return a.Object.Namespace == b.Object.Namespace && sameController(a.Controller, b.Controller) && maps.Equal(a.Object.Labels, b.Object.Labels) &&
 		equalResources(a.Requests, b.Requests) && equalResources(a.NonZero, b.NonZero) &&
@@ -20,7 +24,7 @@ func alike(a, b *cluster.Pod) bool {
 		maps.Equal(x.NodeSelector, y.NodeSelector) && x.Affinity == nil && y.Affinity == nil && x.Resources == nil && y.Resources == nil &&
 		slices.EqualFunc(x.Tolerations, y.Tolerations, sameToleration) &&
 		slices.EqualFunc(x.TopologySpreadConstraints, y.TopologySpreadConstraints, sameConstraint) &&
-		simple(x) && simple(y) && sameImages(x.InitContainers, y.InitContainers) && sameImages(x.Containers, y.Containers)
+		simple(x) && sameImages(x.InitContainers, y.InitContainers) && sameImages(x.Containers, y.Containers)
 }
 
 func sameController(a, b *metav1.OwnerReference) bool {

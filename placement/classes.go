@@ -30,6 +30,9 @@ type class struct {
 	spread    []*counter // counters of topology spread that count its pods
 	affinity  []*counter // counters of inter-pod affinity that count its pods
 	in        *incoming  // what holds when one of its pods is scheduled; built on demand
+	clear     bool       // neither its owner nor what its pods ask for is in the way of foretelling
+	simple    bool       // see alike
+	wants     *cluster.Resources
 }
 
 // topology maps each node to its domain of one topology key.
@@ -112,7 +115,7 @@ func (w *World) group() {
 			continue
 		}
 		if p.Workload != cluster.NoWorkload {
-			if c := latest[p.Workload]; c != nil && w.packing == nil && alike(p, c.sample) {
+			if c := latest[p.Workload]; c != nil && w.packing == nil && alike(p, c) {
 				c.pods = append(c.pods, p.ID)
 				w.classOf[i] = c
 				continue
@@ -146,7 +149,7 @@ func (w *World) newClass(p *cluster.Pod) *class {
 	c := &class{
 		namespace: p.Object.Namespace, labels: labels.Set(p.Object.Labels), sample: p,
 		profile: w.profileOf(p.Object.Spec.SchedulerName), priority: priorityOf(p.Object),
-		ports: hostPorts(&p.Object.Spec), disks: exclusiveDisks(&p.Object.Spec),
+		simple: simple(&p.Object.Spec), ports: hostPorts(&p.Object.Spec), disks: exclusiveDisks(&p.Object.Spec),
 	}
 	if w.packing != nil {
 		c.demand = w.demandOf(p)

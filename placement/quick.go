@@ -39,6 +39,7 @@ type quick struct {
 	numbers []numbers  // by place
 	base    []uint8    // by place, 0..200: the shares of cpu and memory that are free, in percent
 	bases   [256]int32 // how many nodes have each base
+	based   [][]uint64 // by base, which nodes have it, as bits
 	top     int        // no node has a greater base
 	ample   []uint64   // places that have what most pods ask for, as bits
 	usable  bool       // whether the numbers are exact

@@ -33,6 +33,7 @@ type harvest struct {
 	floor             []int32 // by group, the least mark that was looked at
 	counts            []int32 // of nodes by mark; scratch of sort
 	roll              []uint64
+	mine, picked      []uint64 // the places of the group, and those that are looked at, as bits
 }
 
 // firstQuota windows' worth of a group's nodes are looked at to begin with, and
@@ -119,26 +120,67 @@ func (q *quick) more(g int) {
 		h.quota[g] = (1 + firstQuota*q.field.count/q.size) / quotaGrows
 	}
 	h.quota[g] = (h.quota[g] + 1) * quotaGrows
-	q.survey(g)
-	if h.floor[g] = min(h.floorOf(h.quota[g])-int32(h.slack), h.floor[g]-1); h.floor[g] <= 0 {
-		h.floor[g], s.open = 0, none
+	if q.in.fixed.images == nil {
+		q.surveyByBase(g)
 	} else {
-		s.open = h.bound(h.floor[g] - 1)
-	}
-	s.raw, s.parts = s.raw[:0], s.parts[:0]
-	floor := uint64(h.floor[g])
-	for _, x := range h.roll {
-		if x&0xffff >= floor {
-			s.raw = append(s.raw, int32(x>>16&0xffffff))
-			s.parts = append(s.parts, int32(x>>40))
-		}
+		q.survey(g)
 	}
 	q.score(s.parts)
 	s.sort(&h.counts)
 }
 
+// lower lets the group be looked at down to where so many nodes are, as far as marks tell.
+func (h *harvest) lower(g int, s *source, reached int32) {
+	if h.floor[g] = min(reached-int32(h.slack), h.floor[g]-1); h.floor[g] <= 0 {
+		h.floor[g], s.open = 0, none
+	} else {
+		s.open = h.bound(h.floor[g] - 1)
+	}
+}
+
+// surveyByBase is survey where marks go by bases alone: it looks at no node but those
+// that it picks.
+func (q *quick) surveyByBase(g int) {
+	h, f, s, wanted, base := &q.harvest, &q.field, &q.sources[g], q.harvest.quota[g], q.best()
+	mine := append(h.mine[:0], q.sight.land.bits[g]...)
+	picked := append(h.picked[:0], mine...)
+	clear(picked)
+	h.mine, h.picked = mine, picked
+	for i := range mine {
+		mine[i] &= f.fits[i] &^ q.marked[i]
+	}
+	for ; base > 0; base-- {
+		if q.bases[base] == 0 {
+			continue
+		}
+		for i, word := range q.based[base] {
+			wanted -= bits.OnesCount64(word & mine[i])
+		}
+		if wanted <= 0 {
+			break
+		}
+	}
+	h.lower(g, s, int32(base)*h.ratio)
+	for b := q.best(); b >= 0 && int32(b)*h.ratio >= h.floor[g]; b-- {
+		if q.bases[b] == 0 {
+			continue
+		}
+		for i, word := range q.based[b] {
+			picked[i] |= word
+		}
+	}
+	s.raw, s.parts = s.raw[:0], s.parts[:0]
+	for i, word := range picked {
+		fits, low := f.fits[i], int32(i<<6)
+		for left := word & mine[i]; left != 0; left &= left - 1 {
+			s.raw = append(s.raw, f.before[i]+int32(bits.OnesCount64(fits&(left&-left-1))))
+			s.parts = append(s.parts, low+int32(bits.TrailingZeros64(left)))
+		}
+	}
+}
+
 // survey lists the feasible nodes of a group, special ones left out, in the order of
-// the walk, with their numbers, places and marks, and counts them by mark.
+// the walk, with their numbers and places, and counts them by mark.
 func (q *quick) survey(g int) {
 	h, f, images := &q.harvest, &q.field, q.in.fixed.images
 	h.roll, h.counts = h.roll[:0], sized(h.counts, h.span)
@@ -155,6 +197,16 @@ func (q *quick) survey(g int) {
 			h.counts[mark]++
 			number := int(f.before[i]) + bits.OnesCount64(fits&(bit-1))
 			h.roll = append(h.roll, uint64(place)<<40|uint64(number)<<16|uint64(mark))
+		}
+	}
+	s := &q.sources[g]
+	h.lower(g, s, h.floorOf(h.quota[g]))
+	s.raw, s.parts = s.raw[:0], s.parts[:0]
+	floor := uint64(h.floor[g])
+	for _, x := range h.roll {
+		if x&0xffff >= floor {
+			s.raw = append(s.raw, int32(x>>16&0xffffff))
+			s.parts = append(s.parts, int32(x>>40))
 		}
 	}
 }

@@ -46,7 +46,14 @@ func (w *World) quickOf() *quick {
 	q := &quick{w: w, place: make([]int32, n), numbers: make([]numbers, n), free: make([]free, n), base: make([]uint8, n), ample: make([]uint64, (n+63)/64), usable: true, leastMilliCPU: maxAllocatable, leastBytes: maxAllocatable, odds: make([]float64, n), won: make([]uint64, (n+63)/64), marked: make([]uint64, (n+63)/64)}
 	w.quick = q
 	q.field = field{at: make([]int32, 2*n), fits: make([]uint64, (n+63)/64), before: make([]int32, (n+63)/64)}
-	q.bases[0] = int32(n)
+	q.bases[0], q.based = int32(n), make([][]uint64, 2*maxScore+1)
+	all := make([]uint64, len(q.based)*len(q.won))
+	for base := range q.based {
+		q.based[base] = all[base*len(q.won) : (base+1)*len(q.won)]
+	}
+	for place := range n {
+		q.based[0][place>>6] |= 1 << (place & 63)
+	}
 	for place, n := range w.walked() {
 		q.place[n] = int32(place)
 		l := &w.load[n]
@@ -72,12 +79,16 @@ func (q *quick) look(n cluster.NodeID) {
 	}
 	q.assumes = q.assumes || l.milliCPU != l.nonZeroMilliCPU || l.memory != l.nonZeroBytes
 	base := uint8(freePart(x.leftMilliCPU, x.perMilliCPU) + freePart(x.leftBytes, x.perByte))
-	q.bases[q.base[place]]--
-	q.bases[base]++
-	q.base[place], q.top = base, max(q.top, int(base))
+	bit := uint64(1) << (place & 63)
+	if was := q.base[place]; was != base {
+		q.bases[was]--
+		q.bases[base]++
+		q.based[was][place>>6] &^= bit
+		q.based[base][place>>6] |= bit
+		q.base[place], q.top = base, max(q.top, int(base))
+	}
 	x.lean = 50 * (min(float64(l.milliCPU)/float64(l.allocatableMilliCPU), 1) - min(float64(l.memory)/float64(l.allocatableBytes), 1))
 	x.balance = balance(l.milliCPU, l.allocatableMilliCPU, l.memory, l.allocatableBytes)
-	bit := uint64(1) << (place & 63)
 	if q.ample[place>>6] &^= bit; has.milliCPU >= q.mostMilliCPU/amplePart && has.bytes >= q.mostBytes/amplePart {
 		q.ample[place>>6] |= bit
 	}

@@ -1,5 +1,7 @@
 package placement
 
+import "math/bits"
+
 // share is what every node of some levels has over every set of nodes; the levels
 // follow each other in cover.shareLevels, as kind and level, up to end.
 type share struct {
@@ -16,10 +18,8 @@ func (q *quick) everySet(weight float64) {
 	q.fillWindow()
 	rest := q.dealSets()
 	for i, word := range q.won {
-		for n := i << 6; word != 0; n, word = n+1, word>>1 {
-			if word&1 != 0 {
-				q.odds[n] *= 1 - weight
-			}
+		for ; word != 0; word &= word - 1 {
+			q.odds[i<<6+bits.TrailingZeros64(word)] *= 1 - weight
 		}
 	}
 	c, from := &q.cover, 0

@@ -21,9 +21,13 @@ var assumedRequests = corev1.ResourceList{
 // newcomer, though it counts them for the pods that stand.
 func requestsOf(p *corev1.Pod) (request, assumed cluster.Resources) {
 	opts := resource.PodResourcesOptions{}
-	request = cluster.ResourcesOf(resource.PodRequests(p, opts))
 	opts.NonMissingContainerRequests, opts.SkipPodLevelResources = assumedRequests, true
-	return request, cluster.ResourcesOf(resource.PodRequests(p, opts))
+	return asks(p), cluster.ResourcesOf(resource.PodRequests(p, opts))
+}
+
+// asks is what a new pod with this spec requests.
+func asks(p *corev1.Pod) cluster.Resources {
+	return cluster.ResourcesOf(resource.PodRequests(p, resource.PodResourcesOptions{}))
 }
 
 // resizedSince says of a pod whose spec was changed after it was made, as by a
@@ -35,9 +39,12 @@ func (w *World) resizedSince(p *cluster.Pod) string {
 	if p.Object.Generation <= 1 || !ok || o.template == nil {
 		return ""
 	}
-	has, _ := requestsOf(p.Object)
-	wants, _ := requestsOf(&corev1.Pod{Spec: *o.template})
-	if equalResources(has, wants) {
+	c := w.classOf[p.ID]
+	if c.wants == nil {
+		wants := asks(&corev1.Pod{Spec: *o.template})
+		c.wants = &wants
+	}
+	if equalResources(asks(p.Object), *c.wants) {
 		return ""
 	}
 	return "it was changed after it was made, and its template asks for other resources"

@@ -13,13 +13,23 @@ import (
 // a sentence that says why.
 func (w *World) Supported(p cluster.PodID) (why string, ok bool) {
 	pod := &w.snap.Pods[p]
-	for _, check := range []func(*cluster.Pod) string{
-		w.serverUnknown, w.schedulerUnknown, w.filterUnknown, claimsUnknown, resizeUnknown, w.resizedSince, w.ownerUnknown, w.affinityUnknown, w.volumesUnknown,
+	for _, check := range [...]func(*World, *cluster.Pod) string{
+		(*World).serverUnknown, (*World).schedulerUnknown, (*World).filterUnknown, claimsUnknown, resizeUnknown, (*World).resizedSince,
 	} {
-		if why := check(pod); why != "" {
+		if why := check(w, pod); why != "" {
 			return why, false
 		}
 	}
+	c := w.classOf[p]
+	if c.clear {
+		return "", true
+	}
+	for _, check := range [...]func(*World, *cluster.Pod) string{(*World).ownerUnknown, (*World).affinityUnknown, (*World).volumesUnknown} {
+		if why := check(w, pod); why != "" {
+			return why, false
+		}
+	}
+	c.clear = true
 	return "", true
 }
 
@@ -86,7 +96,7 @@ func concerns(f Filter, p *corev1.Pod) bool {
 	return true
 }
 
-func claimsUnknown(p *cluster.Pod) string {
+func claimsUnknown(_ *World, p *cluster.Pod) string {
 	if len(p.Object.Spec.ResourceClaims) > 0 || p.Object.Status.ExtendedResourceClaimStatus != nil {
 		return "it uses resource claims, which are not modelled yet"
 	}
@@ -95,7 +105,7 @@ func claimsUnknown(p *cluster.Pod) string {
 
 // resizeUnknown refuses pods whose requests differ between the pod that stands
 // and its replacement.
-func resizeUnknown(p *cluster.Pod) string {
+func resizeUnknown(_ *World, p *cluster.Pod) string {
 	for _, c := range p.Object.Status.Conditions {
 		if c.Status == corev1.ConditionTrue && (c.Type == corev1.PodResizePending || c.Type == corev1.PodResizeInProgress) {
 			return "it is being resized in place"

@@ -77,6 +77,10 @@ type Move struct {
 	Reason     Reason     `json:"reason"`
 	Benefit    float64    `json:"benefit"`
 	Cost       float64    `json:"cost"`
+	// MakesRoomFor is a pod that moves to From in a later wave, once this one has left
+	// it. It is that move that serves the Goals; this one serves none by itself, and is
+	// in vain without the other. Nil for moves that serve their goals themselves.
+	MakesRoomFor *PodRef `json:"makesRoomFor,omitempty"`
 
 	// AcceptableNodes names the acceptable nodes, for verification.
 	AcceptableNodes []string `json:"-"`
@@ -143,6 +147,39 @@ type Bound struct {
 	// ResidualByGoal is that excess in the unit of each goal, by goal id.
 	ResidualByGoal map[string]float64 `json:"residualByGoal"`
 	BlockedBy      []Blocker          `json:"blockedBy"`
+	// Held sums, over goals, the share of the excess beyond Residual that no single
+	// further eviction removes as this plan leaves things, times the weight. HeldBy says
+	// why, by goal.
+	Held   float64 `json:"held,omitempty"`
+	HeldBy []Held  `json:"heldBy,omitempty"`
+}
+
+// Holder says what holds excess that nothing proves to be out of reach.
+type Holder string
+
+const (
+	// HeldByScheduler: a pod has a place that would serve the goal, and the scheduler
+	// would likelier put its replacement somewhere else.
+	HeldByScheduler Holder = "scheduler"
+	// HeldByPlaces: pods may leave, and no node takes one without making another goal
+	// worse.
+	HeldByPlaces Holder = "places"
+	// HeldByFloor: what is too much is so little that no eviction is worth it.
+	HeldByFloor Holder = "floor"
+	// HeldByGuards: guards and budgets let none of the pods go that would help.
+	HeldByGuards Holder = "guards"
+)
+
+// Held is excess of a goal that no single further eviction lowers as the plan leaves
+// the cluster, though nothing proves that no plan could.
+type Held struct {
+	Goal string `json:"goal"`
+	By   Holder `json:"by"`
+	// Excess is in the unit of the goal, beyond what Bound.ResidualByGoal says.
+	Excess float64 `json:"excess"`
+	// Reasons count the pods that could serve the goal, by why each stays.
+	Reasons map[Code]int `json:"reasons"`
+	Detail  string       `json:"detail"`
 }
 
 // Blocker names what keeps excess in place.

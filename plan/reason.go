@@ -14,6 +14,7 @@ type Reason struct {
 const (
 	NodeOverUtilized Code = "NodeOverUtilized"
 	ZoneSkewed       Code = "ZoneSkewed"
+	MakesRoom        Code = "MakesRoom"
 )
 
 // Why a pod may not leave (guards).
@@ -69,6 +70,7 @@ const (
 // Why the replacement would not help.
 const (
 	NotNeeded        Code = "NotNeeded"
+	BenefitTooSmall  Code = "BenefitTooSmall"
 	UsageUnknown     Code = "UsageUnknown"
 	PlacementUnknown Code = "PlacementUnknown"
 	NoTargetFits     Code = "NoTargetFits"

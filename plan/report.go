@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"slices"
 	"time"
 )
 
@@ -21,6 +22,9 @@ type RunReport struct {
 	Started    time.Time `json:"started"`
 	Finished   time.Time `json:"finished"`
 	Plan       Plan      `json:"plan"`
+	// Rest was planned later in the same pass, since not all of Plan came as planned:
+	// moves no longer held when their turn came, or replacements landed elsewhere. Its steps and waves go on from those of Plan; nil for none.
+	Rest *Plan `json:"rest,omitempty"`
 	// Approval says who had a saved plan carried out; nil for the plan of a pass.
 	Approval *Approval `json:"approval,omitempty"`
 	Outcomes []Outcome `json:"outcomes"`
@@ -32,6 +36,14 @@ type RunReport struct {
 	// Inputs are files of this process whose newest content was refused; the one
 	// before is in effect. Age is since when, Problems say why.
 	Inputs []Input `json:"inputs,omitempty"`
+}
+
+// Moves are those of both plans of the pass.
+func (r *RunReport) Moves() []Move {
+	if r.Rest == nil {
+		return r.Plan.Moves
+	}
+	return slices.Concat(r.Plan.Moves, r.Rest.Moves)
 }
 
 // Approval says who had a saved plan carried out, and when.

@@ -24,5 +24,5 @@ func (p *Planner) Admit(s *cluster.Snapshot, st plan.PlannerState, pl plan.Plan,
 		}
 		c.limits.count(pod.ID)
 	}
-	return dropped
+	return wholeSteps(pl, dropped)
 }

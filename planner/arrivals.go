@@ -9,16 +9,35 @@ import (
 // unbounded is the headroom of a node that no goal is about.
 const unbounded = int64(1) << 62
 
+// headroom is, for a way to count and by node, how much more may come there before a
+// goal about the node is worse off.
+type headroom struct {
+	amounts *cluster.Amounts
+	room    []int64
+}
+
+// follow keeps it right when a pod moves.
+func (h headroom) follow(pod cluster.PodID, from, to cluster.NodeID) {
+	if from != cluster.NoNode && h.room[from] != unbounded {
+		h.room[from] += h.amounts.Of(pod, from)
+	}
+	if to != cluster.NoNode && h.room[to] != unbounded {
+		h.room[to] -= h.amounts.Of(pod, to)
+	}
+}
+
 // bound notes how much more the goal lets its node take; limit is that of the goal.
 func (t *tracker) bound(b *below, limit float64) {
-	room := t.headroom[b.amounts]
-	if room == nil {
-		room = make([]int64, len(t.s.Nodes))
+	at := slices.IndexFunc(t.headroom, func(h headroom) bool { return h.amounts == b.amounts })
+	if at < 0 {
+		room := make([]int64, len(t.s.Nodes))
 		for i := range room {
 			room[i] = unbounded
 		}
-		t.headroom[b.amounts] = room
+		at = len(t.headroom)
+		t.headroom = append(t.headroom, headroom{b.amounts, room})
 	}
+	room := t.headroom[at].room
 	room[b.node] = min(room[b.node], b.limit-b.used)
 	if b.amounts.Measure.ByLoad {
 		t.boundByLoad(b, limit)
@@ -49,9 +68,19 @@ type need struct {
 
 // group is what arriving in each domain does to one goal.
 type group struct {
-	k             *skew
-	better, worse []bool // by position in the goal's counts; last: in none of them
+	of    []int32 // by node, its domain
+	marks []mark  // by domain and one; the first is that of nodes in none
 }
+
+// mark says that a group's goal is not worse off, and that it is better off.
+type mark uint8
+
+const (
+	harmless mark = 1 << iota
+	helpful
+)
+
+func (g *group) at(n cluster.NodeID) mark { return g.marks[g.of[n]+1] }
 
 func (t *tracker) arrivals(pod cluster.PodID, from cluster.NodeID) arrivals {
 	a := arrivals{from: from}
@@ -80,9 +109,9 @@ func (t *tracker) arrivals(pod cluster.PodID, from cluster.NodeID) arrivals {
 		}
 		a.needs = append(a.needs, a.spare...)
 	}
-	for amounts, room := range t.headroom {
-		if amount := amounts.Of(pod, cluster.NoNode); amount > 0 {
-			a.needs = append(a.needs, need{amount, room})
+	for i := range t.headroom {
+		if amount := t.headroom[i].amounts.Of(pod, cluster.NoNode); amount > 0 {
+			a.needs = append(a.needs, need{amount, t.headroom[i].room})
 		}
 	}
 	for _, i := range t.byPod[pod] {
@@ -94,8 +123,8 @@ func (t *tracker) arrivals(pod cluster.PodID, from cluster.NodeID) arrivals {
 func (t *tracker) group(i int, from cluster.NodeID) group {
 	k := t.at[i].(*skew)
 	n := len(k.counts)
-	flags := make([]bool, 2*n+2)
-	g := group{k, flags[:n+1], flags[n+1:]}
+	var buf [16]mark
+	bySlot := append(buf[:0], make([]mark, n+1)...)
 	before, leaves := k.excess(), -1
 	if at, ok := k.domain(from); ok {
 		leaves = at
@@ -109,47 +138,67 @@ func (t *tracker) group(i int, from cluster.NodeID) group {
 		if z < n {
 			k.counts[z]--
 		}
-		g.better[z], g.worse[z] = after < before && !t.list[i].Constraint, after > before
+		if after <= before {
+			bySlot[z] |= harmless
+		}
+		if after < before && !t.list[i].Constraint {
+			bySlot[z] |= helpful
+		}
 	}
 	if leaves >= 0 {
 		k.counts[leaves]++
 	}
-	return g
-}
-
-func (g *group) at(n cluster.NodeID) int {
-	if z, ok := g.k.domain(n); ok {
-		return z
+	g := group{k.domains.of, make([]mark, len(k.slot)+1)}
+	g.marks[0] = bySlot[n]
+	for domain, slot := range k.slot {
+		if g.marks[domain+1] = bySlot[n]; slot != noDomain {
+			g.marks[domain+1] = bySlot[slot]
+		}
 	}
-	return len(g.k.counts)
+	return g
 }
 
 // serve reports whether the pod's standing on n improves at least one requested
 // goal and worsens none, constraints included.
 func (a *arrivals) serve(n cluster.NodeID) bool { return !a.harms(n) && a.helps(n) }
 
-// weighAll makes the number of each node that serve does not hold for negative.
-func (a *arrivals) weighAll(nodes []cluster.NodeID, lacking []int64) {
-	if a.worse || !a.better && len(a.groups) == 0 {
-		for i := range lacking {
-			lacking[i] = -1
+// count is how many of these nodes serve holds for, of those that are ready. It has no
+// branches for each: which nodes have room follows no pattern.
+func (a *arrivals) count(nodes []cluster.NodeID, ready []bool) (count int) {
+	if a.worse || !a.better && len(a.groups)+len(a.byLoad) == 0 {
+		return 0
+	}
+	if len(a.needs) == 0 || len(a.needs) > 2 || len(a.groups) > 1 || len(a.byLoad) > 0 {
+		for _, n := range nodes {
+			if ready[n] && a.serve(n) && n != a.from {
+				count++
+			}
 		}
-		return
+		return count
 	}
-	for k := range a.needs { // without branches: which nodes have room follows no pattern
-		x := &a.needs[k]
-		for i, n := range nodes {
-			lacking[i] |= x.room[n] - x.amount
+	one, two := a.needs[0], a.needs[len(a.needs)-1]
+	always := harmless | helpful
+	var g group
+	if len(a.groups) > 0 {
+		if g, always = a.groups[0], 0; a.better {
+			always = helpful
 		}
 	}
-	if len(a.groups) == 0 {
-		return
-	}
-	for i, n := range nodes {
-		if lacking[i] >= 0 && !a.serve(n) {
-			lacking[i] = -1
+	for _, n := range nodes {
+		if n == a.from {
+			continue
 		}
+		marks := always
+		if len(g.of) > 0 {
+			marks |= g.at(n)
+		}
+		fits := 1 - int(uint64((one.room[n]-one.amount)|(two.room[n]-two.amount))>>63)
+		if !ready[n] { // hardly ever
+			fits = 0
+		}
+		count += fits & int(marks&harmless) & int(marks>>1)
 	}
+	return count
 }
 
 // helps reports whether it improves a requested goal.
@@ -161,7 +210,7 @@ func (a *arrivals) helps(n cluster.NodeID) bool {
 		return true
 	}
 	for i := range a.groups {
-		if g := &a.groups[i]; g.better[g.at(n)] {
+		if a.groups[i].at(n)&helpful != 0 {
 			return true
 		}
 	}
@@ -179,7 +228,7 @@ func (a *arrivals) harms(n cluster.NodeID) bool {
 		}
 	}
 	for i := range a.groups {
-		if g := &a.groups[i]; g.worse[g.at(n)] {
+		if a.groups[i].at(n)&harmless == 0 {
 			return true
 		}
 	}

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -77,6 +76,9 @@ func (c *search) move(st wavedStep) plan.Move {
 		m.Goals = append(m.Goals, c.goals.list[i].ID)
 	}
 	m.Strategy, m.Reason = c.goals.list[st.most].Strategy, c.goals.list[st.most].Reason
+	if st.room != nil {
+		c.makesRoom(&m, st.step)
+	}
 	return m
 }
 
@@ -124,7 +126,7 @@ func (c *search) inputs() []plan.Input {
 	if why := c.s.Objects.StateUnknown; why != "" {
 		in = append(in, plan.Input{Source: "memory", Age: in[0].Age, Problems: []string{"back-offs and hourly counts of evictions are not known, and none is assumed: " + why}})
 	}
-	problems := annotation.Problems(c.s, c.p.opts.Guards.TimeZone)
+	problems := c.verdict.guard.Asked.Problems(c.s, c.p.opts.Guards.TimeZone)
 	if len(problems) == 0 {
 		return in
 	}

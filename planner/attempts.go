@@ -20,6 +20,7 @@ const (
 // earlier moves, for others, took away the places to which the scheduler would have
 // sent its pods: the next attempt serves those goals first. The best one counts.
 func (c *search) run() {
+	stop := c.goAhead() // steps are looked for without
 	c.wave = newWave(c.scene.clone(), newLost(), 1)
 	pull := c.pull()
 	c.attempt()
@@ -41,6 +42,11 @@ func (c *search) run() {
 		}
 	}
 	c.restore(best)
+	c.settle()
+	stop()
+	if c.takeSteps() {
+		c.settle()
+	}
 }
 
 // noteStuck counts the goals that are unmet, and reports whether there are any.
@@ -61,7 +67,7 @@ func (c *search) again() {
 		made = append(made, m.step)
 	}
 	c.rewind(made)
-	c.refused = newRefusals()
+	c.refused = newRefusals(len(c.s.Pods))
 }
 
 // attempt serves the goals. What limits allow goes to moves that need no hints on

@@ -36,7 +36,7 @@ func (p *proof) blockers() []plan.Blocker {
 			if !p.s.Pods[id].Terminal {
 				all++
 			}
-			if r, ok := p.refused.byPod[id]; ok {
+			if r, ok := p.refused.of(id); ok {
 				counts[p.cause(g, id, r.reason.Code)]++
 			}
 		}
@@ -125,6 +125,7 @@ func (p *proof) pressed(id cluster.PodID, nodes []cluster.NodeID) bool {
 var keptBy = map[plan.Code]string{
 	plan.NoTargetFits:        "without a node that takes them and leaves no goal worse",
 	plan.NodesPressed:        "without a node that takes them but those that carry the pressure hint",
+	plan.BenefitTooSmall:     "not worth an eviction: what is above the limit is too little",
 	plan.UsageUnknown:        "of unknown use",
 	plan.WouldReturn:         "likely to come back, or to land where that helps as little",
 	plan.UncertainLanding:    "not sure enough to land where that helps",
@@ -140,7 +141,7 @@ var keptBy = map[plan.Code]string{
 	plan.LimitPerOwner:       "beyond limits.perOwner",
 	plan.LimitPerZone:        "beyond limits.perZone",
 	plan.LimitPerHour:        "beyond limits.perHour",
-	plan.BackedOff:           "of workloads that rest after a bad landing",
+	plan.BackedOff:           "of workloads that rest after a bad landing, or came in place of evicted pods just now",
 	plan.DoNotDisrupt:        "not to be disrupted, by request",
 	plan.EvictNever:          "never to be evicted, by request",
 	plan.PreferNoEviction:    "better not evicted, by request",

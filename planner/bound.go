@@ -33,10 +33,12 @@ func (c *search) bound(start *tracker) plan.Bound {
 	p := &proof{c, start, c.newReach(start), newDemand(all), newDemand(some), 0, map[string]float64{}}
 	p.nodes()
 	p.groups()
-	return plan.Bound{
+	b := plan.Bound{
 		MinEvictions: p.full.fewest(p.full.sums[0] + p.full.sums[1]), MinForPlan: p.planned.fewest(len(c.moves)),
 		Residual: plan.Round(p.residual), ResidualByGoal: p.byGoal, BlockedBy: p.blockers(),
 	}
+	b.Held, b.HeldBy = p.held()
+	return b
 }
 
 // concerned counts the pods that goals with excess are about, and of these those of

@@ -93,7 +93,7 @@ func (p *proof) able(k *skew, g plan.Goal) (m mobile, open bool) {
 		if !counted || p.reach.among(id, nodes.outside) {
 			return m, true
 		}
-		if p.enters(nodes.in, id, from, m.arriving) {
+		if p.enters(nodes, id, from, m.arriving) {
 			m.pods, m.domains = append(m.pods, id), append(m.domains, from)
 			m.leaving[from]++
 		}
@@ -117,7 +117,7 @@ func (p *proof) meets(k *skew, g plan.Goal) bool {
 	leaving, arriving, least, found := make([]int, len(k.counts)), make([]int, len(k.counts)), slices.Min(k.counts), 0
 	for _, id := range g.Pods {
 		from, _ := k.domain(p.s.Pods[id].Node)
-		if leaving[from] >= k.counts[from]-least || p.s.Pods[id].Terminal || !p.reach.leaves(id) || !p.enters(nodes.in, id, from, arriving) {
+		if leaving[from] >= k.counts[from]-least || p.s.Pods[id].Terminal || !p.reach.leaves(id) || !p.enters(nodes, id, from, arriving) {
 			continue
 		}
 		leaving[from]++
@@ -133,9 +133,9 @@ func (p *proof) meets(k *skew, g plan.Goal) bool {
 
 // enters counts the domains that the pod could move to, and reports whether there
 // are any.
-func (p *proof) enters(nodes [][]cluster.NodeID, id cluster.PodID, from int, arriving []int) (any bool) {
-	for z := range nodes {
-		if z != from && p.reach.among(id, nodes[z]) {
+func (p *proof) enters(nodes *byDomain, id cluster.PodID, from int, arriving []int) (any bool) {
+	for z := range nodes.in {
+		if z != from && p.reach.enters(nodes, z, id) {
 			arriving[z]++
 			any = true
 		}

@@ -70,7 +70,7 @@ func has(needs []need, n cluster.NodeID) bool {
 }
 
 // loadSize is size by what the pod uses of the resources that load goals count.
-func (c *search) loadSize(g plan.Goal, p *cluster.Pod) float64 {
+func (c *search) loadSize(g *plan.Goal, p *cluster.Pod) float64 {
 	var size float64
 	for _, i := range c.goals.byNode[g.Node] {
 		if b, ok := c.goals.at[i].(*below); ok && b.amounts.Measure.ByLoad && b.total > 0 {
@@ -88,7 +88,7 @@ func (c *search) refuseUnknown(g int) {
 		return
 	}
 	for _, id := range c.podsOf(g) {
-		if _, known := c.refused.byPod[id]; known || c.moved[id] {
+		if c.refused.has(id) || c.moved[id] {
 			continue
 		}
 		if why, unknown := c.usageUnknown(b, id); unknown {

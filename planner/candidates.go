@@ -26,7 +26,7 @@ type candidate struct {
 // good until the next call.
 func (c *search) candidates(g int) []candidate {
 	out := c.buf[:0]
-	goal := c.goals.list[g]
+	goal := &c.goals.list[g]
 	consider := func(id cluster.PodID) {
 		if c.moved[id] || c.triedIn[id] == c.round {
 			return
@@ -39,7 +39,7 @@ func (c *search) candidates(g int) []candidate {
 			return
 		}
 		p := &c.s.Pods[id]
-		out = append(out, candidate{id, c.verdict.rank(id), c.goals.gain(id, from), c.size(goal, p), cost(p)})
+		out = append(out, candidate{id, c.verdict.rank(id), c.goals.gain(id, from), c.size(goal, p), c.costOf(p)})
 	}
 	for _, id := range c.podsOf(g) {
 		consider(id)
@@ -60,14 +60,22 @@ func (c *search) podsOf(g int) []cluster.PodID {
 	return c.goals.list[g].Pods
 }
 
-func (c *search) size(g plan.Goal, p *cluster.Pod) float64 {
+func (c *search) size(g *plan.Goal, p *cluster.Pod) float64 {
 	if g.Kind != plan.NodeBelow {
 		return 0
 	}
-	var size float64
-	alloc := c.s.Nodes[g.Node].Allocatable
 	if g.Basis == plan.Load {
 		return c.loadSize(g, p)
+	}
+	var size float64
+	alloc := &c.s.Nodes[g.Node].Allocatable
+	if len(alloc.Extended) == 0 { // nearly always, and asked of every candidate; in the order of names
+		for _, x := range [...][2]int64{{p.Requests.MilliCPU, alloc.MilliCPU}, {p.Requests.EphemeralStorageByte, alloc.EphemeralStorageByte}, {p.Requests.MemoryBytes, alloc.MemoryBytes}} {
+			if x[1] > 0 {
+				size += float64(x[0]) / float64(x[1])
+			}
+		}
+		return size
 	}
 	for _, r := range alloc.Names() {
 		if total := alloc.Get(r); total > 0 {
@@ -75,6 +83,17 @@ func (c *search) size(g plan.Goal, p *cluster.Pod) float64 {
 		}
 	}
 	return size
+}
+
+// costOf is cost, found once per pod.
+func (c *search) costOf(p *cluster.Pod) float64 {
+	if c.costs == nil {
+		c.costs = make([]float64, len(c.s.Pods))
+	}
+	if c.costs[p.ID] == 0 {
+		c.costs[p.ID] = cost(p)
+	}
+	return c.costs[p.ID]
 }
 
 // younger orders by start time, latest first: a young pod has less warmed-up
@@ -104,6 +123,17 @@ func (t *tracker) afterLeaving(g int, pod cluster.PodID, from cluster.NodeID) in
 	if !ok {
 		return t.excess(g)
 	}
+	return k.afterLeaving(a)
+}
+
+// afterLeaving is what moves there are once a pod has left a domain for the emptiest.
+func (k *skew) afterLeaving(a int) int64 {
+	if k.after == nil {
+		k.after = make([]int32, len(k.counts))
+	}
+	if k.after[a] > 0 {
+		return int64(k.after[a] - 1)
+	}
 	emptiest := 0
 	for i, c := range k.counts {
 		if c < k.counts[emptiest] {
@@ -115,6 +145,7 @@ func (t *tracker) afterLeaving(g int, pod cluster.PodID, from cluster.NodeID) in
 	n := fewestMoves(k.counts, k.limit)
 	k.counts[a]++
 	k.counts[emptiest]--
+	k.after[a] = int32(n) + 1
 	return int64(n)
 }
 
@@ -123,7 +154,7 @@ func (t *tracker) afterLeaving(g int, pod cluster.PodID, from cluster.NodeID) in
 func (t *tracker) gain(pod cluster.PodID, from cluster.NodeID) float64 {
 	var sum float64
 	t.each(pod, from, cluster.NoNode, func(i int) bool {
-		if g := t.list[i]; !g.Constraint {
+		if g := &t.list[i]; !g.Constraint {
 			if removed := t.excess(i) - t.afterLeaving(i, pod, from); removed > 0 {
 				sum += g.Weight * float64(removed) / float64(t.initial[i])
 			}

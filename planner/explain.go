@@ -116,7 +116,7 @@ func (e *Explainer) judge(p *cluster.Pod, x *plan.PodExplanation) {
 	if !wanted {
 		x.Landing.Verdict = plan.Reason{} // no place helps where no help is wanted
 	}
-	r, refused := e.done.refused.byPod[p.ID]
+	r, refused := e.done.refused.of(p.ID)
 	guarded := slices.IndexFunc(x.Guards, func(c plan.Check) bool { return !c.Allows })
 	switch {
 	case refused:

@@ -14,8 +14,7 @@ import (
 // number sorts goals into a stable order, fills in their excess and gives those
 // with excess the names g1, g2, ...
 func number(s *cluster.Snapshot, goals []plan.Goal) []plan.Goal {
-	goals = slices.Clone(goals)
-	slices.SortStableFunc(goals, func(a, b plan.Goal) int { return strings.Compare(key(a), key(b)) })
+	goals = byKey(goals)
 	t := newTracker(s, goals)
 	n := 0
 	for i := range goals {
@@ -26,6 +25,24 @@ func number(s *cluster.Snapshot, goals []plan.Goal) []plan.Goal {
 		}
 	}
 	return goals
+}
+
+// byKey sorts goals by their keys, each made once.
+func byKey(goals []plan.Goal) []plan.Goal {
+	type keyed struct {
+		key string
+		at  int
+	}
+	order := make([]keyed, len(goals))
+	for i := range goals {
+		order[i] = keyed{key(goals[i]), i}
+	}
+	slices.SortFunc(order, func(a, b keyed) int { return cmp.Or(strings.Compare(a.key, b.key), cmp.Compare(a.at, b.at)) })
+	out := make([]plan.Goal, len(goals))
+	for i, x := range order {
+		out[i] = goals[x.at]
+	}
+	return out
 }
 
 // key identifies a goal across snapshots.
@@ -45,7 +62,7 @@ type tracker struct {
 	byPod   [][]int32 // goals about a group that the pod is in
 	// headroom is, for each way to count and by node, how much more may come there
 	// before a goal about the node is worse off.
-	headroom map[*cluster.Amounts][]int64
+	headroom []headroom
 	// known is, for what is counted by load and by node, unbounded where it is known
 	// how much is used, and else 0.
 	known map[*cluster.Amounts][]int64
@@ -56,6 +73,8 @@ type tracker struct {
 	pressed []bool
 	// first are, by goal, those that are served before all others; see servedFirst.
 	first []bool
+	// asked is what people ask for nodes.
+	asked *annotation.Memory
 }
 
 // measure is one goal's distance, in integers of its own unit.
@@ -74,7 +93,7 @@ type measure interface {
 
 func newTracker(s *cluster.Snapshot, goals []plan.Goal) *tracker {
 	t := &tracker{s: s, list: goals, at: make([]measure, len(goals)), initial: make([]int64, len(goals)),
-		byNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32, len(s.Pods)), headroom: map[*cluster.Amounts][]int64{}, known: map[*cluster.Amounts][]int64{}, elsewhere: map[*cluster.Amounts][]int64{}}
+		byNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32, len(s.Pods)), known: map[*cluster.Amounts][]int64{}, elsewhere: map[*cluster.Amounts][]int64{}, asked: annotation.NewMemory()}
 	domains, requests := domainIndex{}, requested{}
 	for i, g := range goals {
 		switch g.Kind {
@@ -98,7 +117,11 @@ func newTracker(s *cluster.Snapshot, goals []plan.Goal) *tracker {
 // clone is a tracker that follows other moves from here on.
 func (t *tracker) clone() *tracker {
 	c := *t
-	c.headroom, c.elsewhere = cloned(t.headroom), cloned(t.elsewhere)
+	c.headroom = slices.Clone(t.headroom)
+	for i := range c.headroom {
+		c.headroom[i].room = slices.Clone(c.headroom[i].room)
+	}
+	c.elsewhere = cloned(t.elsewhere)
 	c.at = make([]measure, len(t.at))
 	for i, m := range t.at {
 		c.at[i] = m.clone()
@@ -119,18 +142,11 @@ func (t *tracker) reported(i int) float64 { return t.at[i].reported() }
 
 func (t *tracker) move(pod cluster.PodID, from, to cluster.NodeID) {
 	t.each(pod, from, to, func(i int) bool { t.at[i].move(pod, from, to); return true })
-	follow(t.headroom, pod, from, to)
-	follow(t.elsewhere, pod, from, to)
-}
-
-func follow(rooms map[*cluster.Amounts][]int64, pod cluster.PodID, from, to cluster.NodeID) {
-	for amounts, room := range rooms {
-		if from != cluster.NoNode && room[from] != unbounded {
-			room[from] += amounts.Of(pod, from)
-		}
-		if to != cluster.NoNode && room[to] != unbounded {
-			room[to] -= amounts.Of(pod, to)
-		}
+	for i := range t.headroom {
+		t.headroom[i].follow(pod, from, to)
+	}
+	for amounts, room := range t.elsewhere {
+		headroom{amounts, room}.follow(pod, from, to)
 	}
 }
 
@@ -171,23 +187,30 @@ func (t *tracker) served(pod cluster.PodID, from, to cluster.NodeID) []int {
 // attempts left unmet, then those with more to do relative to what is allowed, then in
 // goal order.
 func (t *tracker) byNeed(stuck []int) []int {
-	var out []int
-	for i, g := range t.list {
-		if !g.Constraint && t.excess(i) > 0 {
-			out = append(out, i)
+	type needy struct {
+		goal, drained, stuck, kind int
+		weight, excess             float64
+	}
+	var all []needy
+	for i := range t.list {
+		if g := &t.list[i]; !g.Constraint && t.excess(i) > 0 {
+			all = append(all, needy{i, t.drained(i), stuck[i], kindOrder(g.Kind), g.Weight, t.reported(i)})
 		}
 	}
-	slices.SortStableFunc(out, func(a, b int) int {
-		ga, gb := t.list[a], t.list[b]
-		return cmp.Or(cmp.Compare(gb.Weight, ga.Weight), cmp.Compare(t.drained(a), t.drained(b)), cmp.Compare(stuck[b], stuck[a]), cmp.Compare(kindOrder(ga.Kind), kindOrder(gb.Kind)), cmp.Compare(t.reported(b), t.reported(a)))
+	slices.SortFunc(all, func(a, b needy) int {
+		return cmp.Or(cmp.Compare(b.weight, a.weight), cmp.Compare(a.drained, b.drained), cmp.Compare(b.stuck, a.stuck), cmp.Compare(a.kind, b.kind), cmp.Compare(b.excess, a.excess), cmp.Compare(a.goal, b.goal))
 	})
+	out := make([]int, len(all))
+	for i := range all {
+		out[i] = all[i].goal
+	}
 	return out
 }
 
 // drained puts goals of nodes that are to be drained first, or are under pressure,
 // before others.
 func (t *tracker) drained(i int) int {
-	if g := t.list[i]; g.Kind == plan.NodeBelow && (t.pressed != nil && t.pressed[g.Node] || annotation.OfNode(&t.s.Nodes[g.Node]).DrainFirst) {
+	if g := &t.list[i]; g.Kind == plan.NodeBelow && (t.pressed != nil && t.pressed[g.Node] || t.asked.OfNode(t.s, g.Node).DrainFirst) {
 		return 0
 	}
 	return 1

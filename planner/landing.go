@@ -30,7 +30,7 @@ type landing struct {
 func (c *scene) land(pod cluster.PodID) (landing, plan.Reason, bool) {
 	from := c.world.NodeOf(pod)
 	*c.predictions++
-	pr := c.world.PredictOdds(pod)
+	pr := c.foretell(pod)
 	if pr.SupportedWhy != "" {
 		return landing{}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.SupportedWhy}, false
 	}
@@ -74,19 +74,11 @@ func (c *scene) acceptable(pod cluster.PodID, l *landing) []cluster.NodeID {
 	return out
 }
 
-// countAcceptable is how many nodes a landing may end on. It goes over all nodes on
-// which the replacement fits once for each thing that is asked of them.
-func (c *search) countAcceptable(pod cluster.PodID, l *landing) (count int) {
+// countAcceptable is how many nodes a landing may end on.
+func (c *search) countAcceptable(pod cluster.PodID, l *landing) int {
 	places := c.goals.arrivals(pod, c.world.NodeOf(pod))
 	c.spots = l.predicted.Gone.Fitting.Append(c.spots[:0])
-	c.lacking = append(c.lacking[:0], make([]int64, len(c.spots))...)
-	places.weighAll(c.spots, c.lacking)
-	for i, n := range c.spots {
-		if c.lacking[i] >= 0 && n != places.from && c.ready[n] {
-			count++
-		}
-	}
-	return count
+	return places.count(c.spots, c.ready)
 }
 
 func anyOf(nodes placement.NodeSet, good func(cluster.NodeID) bool) bool {

@@ -19,6 +19,9 @@ type limits struct {
 	zone    []string    // of each node
 	total   population
 	planned population
+	// before are evictions of this pass by a plan before this one: limits of a pass
+	// count them, and those of an hour have them in hour.
+	before population
 }
 
 // population counts pods by what limits are about.
@@ -56,11 +59,24 @@ func (p *population) add(s *cluster.Snapshot, zone []string, pod *cluster.Pod, d
 }
 
 func newLimits(s *cluster.Snapshot, opts Limits, hour ledger.Hour) *limits {
-	l := &limits{s: s, opts: opts, hour: hour, zone: zonesOf(s), total: newPopulation(s), planned: newPopulation(s)}
+	l := &limits{s: s, opts: opts, hour: hour, zone: zonesOf(s), total: newPopulation(s), planned: newPopulation(s), before: newPopulation(s)}
 	for i := range s.Pods {
 		if p := &s.Pods[i]; p.Node != cluster.NoNode && !p.Terminal {
-			l.total.add(s, l.zone, p, 1)
+			l.total.all++
+			l.total.node[p.Node]++
+			if p.Workload != cluster.NoWorkload {
+				l.total.workload[p.Workload]++
+				continue
+			}
+			l.total.bare++
+			l.total.namespace[p.Object.Namespace]++
 		}
+	}
+	for n, pods := range l.total.node {
+		l.total.zone[l.zone[n]] += pods
+	}
+	for w, pods := range l.total.workload {
+		l.total.namespace[s.Workloads[w].Namespace] += pods
 	}
 	return l
 }
@@ -74,7 +90,7 @@ func (l *limits) spent() (plan.Reason, bool) {
 }
 
 func (l *limits) ofPass() allowance {
-	return allowance{plan.LimitPerPass, l.opts.PerPass, l.total.all, l.planned.all, "limits.perPass", "", 0, ""}
+	return allowance{plan.LimitPerPass, l.opts.PerPass, l.total.all, l.planned.all + l.before.all, "limits.perPass", "", 0, ""}
 }
 
 func (l *limits) hourlyOfCluster() allowance {
@@ -169,10 +185,10 @@ func (l *limits) allowances(pod cluster.PodID) [8]allowance {
 	ns, zone := p.Object.Namespace, l.zone[p.Node]
 	return [...]allowance{
 		l.ofPass(),
-		{plan.LimitPerNode, l.opts.PerNode, l.total.node[p.Node], l.planned.node[p.Node], "limits.perNode", l.s.Nodes[p.Node].Name, 0, ""},
-		{plan.LimitPerNamespace, l.opts.PerNamespace, l.total.namespace[ns], l.planned.namespace[ns], "limits.perNamespace", ns, 0, ""},
-		{plan.LimitPerOwner, l.opts.PerOwner, l.total.owner(p.Workload), l.planned.owner(p.Workload), "limits.perOwner", "", 0, ""},
-		{plan.LimitPerZone, l.opts.PerZone, l.total.zone[zone], l.planned.zone[zone], "limits.perZone", zone, 0, ""},
+		{plan.LimitPerNode, l.opts.PerNode, l.total.node[p.Node], l.planned.node[p.Node] + l.before.node[p.Node], "limits.perNode", l.s.Nodes[p.Node].Name, 0, ""},
+		{plan.LimitPerNamespace, l.opts.PerNamespace, l.total.namespace[ns], l.planned.namespace[ns] + l.before.namespace[ns], "limits.perNamespace", ns, 0, ""},
+		{plan.LimitPerOwner, l.opts.PerOwner, l.total.owner(p.Workload), l.planned.owner(p.Workload) + l.before.owner(p.Workload), "limits.perOwner", "", 0, ""},
+		{plan.LimitPerZone, l.opts.PerZone, l.total.zone[zone], l.planned.zone[zone] + l.before.zone[zone], "limits.perZone", zone, 0, ""},
 		l.hourlyOfOwner(p),
 		{plan.LimitPerHour, l.opts.PerHour.Namespace, 0, l.planned.namespace[ns], "limits.perHour.namespace", ns, l.hour.Namespace[ns], ""},
 		l.hourlyOfCluster(),

@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/placement"
@@ -39,11 +40,16 @@ type Options struct {
 	Pressure PressureHint
 	// Breaker says when the breaker, once it has tripped, may close again.
 	Breaker breaker.Options
+	// Stay is how long a pod that came in place of an evicted one is not evicted again.
+	Stay time.Duration
 	// Benefit says when a strategy is held that does not pay off.
 	Benefit ledger.BenefitOptions
 	// Effort is how many landings a plan may foretell; 0: any number. After that the
 	// plan is the best so far, see plan.Plan.CutShort.
 	Effort int
+	// NoSteps: only single moves are made, each of which serves a goal by itself; pods
+	// are not moved to make room for others.
+	NoSteps bool
 	// Strategies are all that are enabled, in order, so that one without a goal
 	// can be told from one whose goals are met.
 	Strategies []StrategyInfo
@@ -88,6 +94,7 @@ func DefaultOptions() Options {
 		Steer:                    hints.None,
 		SteerMaxFrac:             0.67,
 		MaxUnavailableWithoutPDB: 1,
+		Stay:                     10 * time.Minute,
 		Breaker:                  breaker.DefaultOptions(),
 		Benefit:                  ledger.DefaultBenefit(),
 		SamplesPerCode:           20,

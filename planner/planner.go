@@ -47,6 +47,7 @@ type search struct {
 	hour       ledger.Hour
 	verdict    *verdicts
 	refused    *refusals
+	stays      unmoved
 	moves      []wavedStep
 	moved      []bool // by pod
 	// triedIn is, by pod, the round in which no place was found for it.
@@ -59,9 +60,11 @@ type search struct {
 	onlySo  bool               // only these are served now
 	hinted  [][]cluster.NodeID // nodes hinted in each wave
 	stuck   []int              // by goal: attempts that left it unmet
+	still   []int              // unmet goals of which every pod was tried again at the end
 	buf     []candidate
 	spots   []cluster.NodeID // scratch of countAcceptable
-	lacking []int64
+	costs   []float64        // by pod; 0: not known yet
+	next    cluster.PodID    // the candidate after this one; -1: not known
 }
 
 // step is an accepted move inside the search.
@@ -74,16 +77,19 @@ type step struct {
 	// and most the goal that it serves most, as things stand before it.
 	gain float64
 	most int
+	// room is set where it only makes room for another.
+	room *roomFor
 }
 
 func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *search {
 	schedulers := p.opts.Shadow.States(s, p.opts.Placement.Profiles, st.Schedulers)
 	c := &search{
 		scene: p.newScene(s, goals, schedulers, now), p: p, st: st, now: now, schedulers: schedulers, hour: ledger.LastHour(st, now),
-		refused: newRefusals(), moved: make([]bool, len(s.Pods)), triedIn: make([]int32, len(s.Pods)), stuck: make([]int, len(goals)),
+		refused: newRefusals(len(s.Pods)), moved: make([]bool, len(s.Pods)), triedIn: make([]int32, len(s.Pods)), stuck: make([]int, len(goals)),
 	}
 	c.limits = newLimits(s, p.opts.Limits, c.hour)
 	c.verdict = newVerdicts(s, c.world, st, &p.opts, now)
+	c.goals.asked = c.verdict.guard.Asked
 	return c
 }
 
@@ -186,6 +192,7 @@ func (c *search) best(g int) answer {
 		if waits != nil && (cand.rank != waits.rank || cand.benefit < waits.benefit) {
 			break
 		}
+		c.next = c.afterwards(all[i+1:])
 		a, reason := c.try(cand.pod, g)
 		switch {
 		case a == joined:
@@ -202,6 +209,20 @@ func (c *search) best(g int) answer {
 		return later
 	}
 	return refused
+}
+
+// afterwards is the first of these candidates whose landing would be asked for; -1: none,
+// or nobody wants to know.
+func (c *search) afterwards(list []candidate) cluster.PodID {
+	for i := range list {
+		if c.ahead == nil {
+			break
+		}
+		if _, stays := c.verdict.of(list[i].pod); !stays {
+			return list[i].pod
+		}
+	}
+	return -1
 }
 
 // try lets a pod join the wave under way if it may leave and its replacement
@@ -232,6 +253,9 @@ func (c *search) check(pod cluster.PodID) (plan.Reason, bool) {
 	p := &c.s.Pods[pod]
 	if why, fails := guard.JobFails(c.s, p, c.limits.planned.owner(p.Workload)); fails {
 		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true
+	}
+	if reason, no := c.tooLittle(pod); no {
+		return reason, true
 	}
 	return c.limits.refuse(pod)
 }

@@ -23,6 +23,19 @@ type reach struct {
 	// last is the pod that was asked about last, and could what is known of it.
 	last  cluster.PodID
 	could func(cluster.NodeID, *cluster.Resources, int64) bool
+	// homes are, by class of pods, what is known of all nodes.
+	homes []home
+}
+
+// home is where pods of a class could end: the first two nodes of a list, so that one
+// is left for a pod that stands on the other.
+type home struct {
+	known bool
+	nodes [2]cluster.NodeID
+}
+
+func (h *home) beside(from cluster.NodeID) bool {
+	return h.nodes[0] != cluster.NoNode && h.nodes[0] != from || h.nodes[1] != cluster.NoNode && h.nodes[1] != from
 }
 
 // held is what the pods request that stay on a node whatever the plan.
@@ -52,6 +65,7 @@ type byDomain struct {
 	k       *skew
 	in      [][]cluster.NodeID
 	outside []cluster.NodeID
+	homes   [][]home // by domain and class
 }
 
 // byDomain sorts the nodes for a group. Nearly all groups count the same domains.
@@ -59,7 +73,7 @@ func (r *reach) byDomain(k *skew) *byDomain {
 	if was := r.sorted.k; was != nil && was.domains == k.domains && len(was.counts) == len(k.counts) && slices.Equal(was.slot, k.slot) {
 		return &r.sorted
 	}
-	r.sorted = byDomain{k: k, in: make([][]cluster.NodeID, len(k.counts))}
+	r.sorted = byDomain{k: k, in: make([][]cluster.NodeID, len(k.counts)), homes: make([][]home, len(k.counts))}
 	for _, n := range r.all {
 		if z, counted := k.domain(n); counted {
 			r.sorted.in[z] = append(r.sorted.in[z], n)
@@ -78,33 +92,68 @@ func (r *reach) of(pod cluster.PodID) func(cluster.NodeID, *cluster.Resources, i
 	return r.could
 }
 
-// anywhere reports whether the pod could end on another node.
-func (r *reach) anywhere(pod cluster.PodID) bool { return r.among(pod, r.all) }
+// anywhere reports whether the pod, which may leave, could end on another node.
+func (r *reach) anywhere(pod cluster.PodID) bool { return r.at(&r.homes, pod, r.all) }
+
+// enters reports whether the pod, which may leave, could end in a domain, on another node.
+func (r *reach) enters(d *byDomain, z int, pod cluster.PodID) bool {
+	return r.at(&d.homes[z], pod, d.in[z])
+}
+
+// at is among for lists that are asked about often, found once for each class of pods:
+// pods of a class request the same, and where each may stand differs by its own node alone.
+func (r *reach) at(homes *[]home, pod cluster.PodID, nodes []cluster.NodeID) bool {
+	class := r.c.world.ClassOf(pod)
+	if class < 0 {
+		return r.among(pod, nodes)
+	}
+	if *homes == nil {
+		*homes = make([]home, r.c.world.Classes())
+	}
+	h := &(*homes)[class]
+	if !h.known {
+		*h = home{true, [2]cluster.NodeID{cluster.NoNode, cluster.NoNode}}
+		could, found := r.of(pod), 0
+		for _, n := range nodes {
+			if r.c.ready[n] && r.takes(pod, n, could) {
+				h.nodes[found] = n
+				if found++; found == len(h.nodes) {
+					break
+				}
+			}
+		}
+	}
+	return h.beside(r.c.s.Pods[pod].Node)
+}
 
 // among reports whether the pod could end on one of these nodes, other than its own.
 func (r *reach) among(pod cluster.PodID, nodes []cluster.NodeID) bool {
 	from, could := r.c.s.Pods[pod].Node, r.of(pod)
 	for _, n := range nodes {
-		if n == from || !r.c.ready[n] {
-			continue
-		}
-		// Most nodes can take it as they are, so that nobody need ask who could leave.
-		now := held{true, r.c.s.Nodes[n].Requested, int64(len(r.c.s.Nodes[n].Pods))}
-		if could(n, &now.requested, now.pods) && r.bears(pod, n, &now) {
-			return true
-		}
-		if least := r.staying(n); could(n, &least.requested, least.pods) && r.bears(pod, n, least) {
+		if n != from && r.c.ready[n] && r.takes(pod, n, could) {
 			return true
 		}
 	}
 	return false
 }
 
+// takes reports whether a node could hold the pod. Most can as they are, so that nobody
+// need ask who could leave.
+func (r *reach) takes(pod cluster.PodID, n cluster.NodeID, could func(cluster.NodeID, *cluster.Resources, int64) bool) bool {
+	now := held{true, r.c.s.Nodes[n].Requested, int64(len(r.c.s.Nodes[n].Pods))}
+	if could(n, &now.requested, now.pods) && r.bears(pod, n, &now) {
+		return true
+	}
+	least := r.staying(n)
+	return could(n, &least.requested, least.pods) && r.bears(pod, n, least)
+}
+
 // bears reports whether no goal about the node is worse off than at first when the
 // pod stands there beside those. Goals by load, and those that count selected pods,
 // deny nothing here: what they would hold at least is not worked out.
 func (r *reach) bears(pod cluster.PodID, n cluster.NodeID, beside *held) bool {
-	for a, room := range r.start.headroom {
+	for i := range r.start.headroom {
+		a, room := r.start.headroom[i].amounts, r.start.headroom[i].room
 		if a.Measure.ByLoad || a.Measure.Pods != nil {
 			continue
 		}

@@ -122,12 +122,12 @@ func (c *search) recheck(start *scene, w *away, m plan.Move) (plan.Move, plan.Ou
 	if !w.room(c, p.ID) {
 		return drop(plan.Dropped, plan.PremiseChanged, "fewer pods may be away at once than when the plan was made")
 	}
-	first, r, good := start.land(p.ID)
-	l := first
-	if good && w.total > 0 {
-		l, r, good = c.land(p.ID)
-	}
-	if !good {
+	first, l, r, good := c.relanding(start, w, m, p)
+	switch {
+	case good:
+	case r.Code == plan.NotNeeded:
+		return drop(plan.Dropped, r.Code, r.Message)
+	default:
 		return drop(plan.Dropped, plan.PremiseChanged, fmt.Sprintf("%s: %s", r.Code, r.Message))
 	}
 	fresh := c.refresh(start, &first, p, m, &l)
@@ -157,11 +157,11 @@ func (c *search) refresh(start *scene, first *landing, p *cluster.Pod, m plan.Mo
 	m.Pod, m.Owner, m.GracePeriodSeconds = podRef(p), ownerRef(s, p), c.graceOf(p)
 	m.NotAfter, m.Read = c.verdict.notAfter(p), annotation.Read(p.Object)
 	m.Goals = slices.Clone(m.Goals)
-	acceptable := c.acceptable(p.ID, l)
+	acceptable := c.places(m, p.ID, l)
 	m.To, m.Acceptable.Nodes = s.Nodes[l.to].Name, len(acceptable)
 	m.PGood, m.PReturn, m.PPending = l.pGood, l.pReturn, l.pPending
 	m.AcceptableNodes = nil
-	either := append(acceptable, start.acceptable(p.ID, first)...)
+	either := append(acceptable, start.places(m, p.ID, first)...)
 	slices.Sort(either)
 	for _, n := range slices.Compact(either) {
 		m.AcceptableNodes = append(m.AcceptableNodes, s.Nodes[n].Name)

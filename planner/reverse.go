@@ -1,7 +1,6 @@
 package planner
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -14,11 +13,16 @@ import (
 // depended on it.
 func (c *search) replay() {
 	var needed []step
-	for _, m := range c.moves {
-		if c.needless(m.step) {
-			c.undo(m.step)
-		} else {
-			needed = append(needed, m.step)
+	for i := 0; i < len(c.moves); i++ {
+		switch {
+		case !c.needlessAt(i):
+			needed = append(needed, c.moves[i].step)
+		case c.firstHalf(i):
+			c.undo(c.moves[i+1].step)
+			c.undo(c.moves[i].step)
+			i++
+		default:
+			c.undo(c.moves[i].step)
 		}
 	}
 	c.rewind(needed)
@@ -28,8 +32,8 @@ func (c *search) replay() {
 }
 
 func (c *search) countNeedless() (count int) {
-	for _, m := range c.moves {
-		if c.needless(m.step) {
+	for i := range c.moves {
+		if c.needlessAt(i) {
 			count++
 		}
 	}
@@ -71,7 +75,7 @@ type outcome struct {
 }
 
 func (c *search) outcome() outcome {
-	o := outcome{c.moves, c.hinted, &refusals{maps.Clone(c.refused.byPod)}, make([]int64, len(c.goals.list)), 0, 0}
+	o := outcome{c.moves, c.hinted, c.refused.clone(), make([]int64, len(c.goals.list)), 0, 0}
 	for g := range o.excess {
 		o.excess[g] = c.goals.excess(g)
 		if goal := &c.goals.list[g]; !goal.Constraint {
@@ -123,16 +127,11 @@ func (c *search) restore(o outcome) {
 
 // dropLast takes back needless moves at the end, on which no other depends.
 func (c *search) dropLast() {
-	for n := len(c.moves) - 1; n >= 0 && c.needless(c.moves[n].step); n-- {
+	for n := len(c.moves) - 1; n >= 0 && c.needlessAt(n); n-- {
 		m := c.moves[n]
 		c.undo(m.step)
 		c.wave.start.undo(m.step)
-		c.limits.uncount(m.pod)
-		c.moved[m.pod] = false
-		c.moves = c.moves[:n]
-		if n == 0 || c.moves[n-1].wave < m.wave {
-			c.hinted = c.hinted[:m.wave-1]
-		}
+		c.dropMove()
 	}
 }
 
@@ -142,6 +141,17 @@ func (c *search) rejoin(moves []step) (rest []step) {
 	for i, m := range moves {
 		if c.wave.full() {
 			rest = append(rest, moves[i:]...)
+			break
+		}
+		if m.room != nil {
+			switch c.rejoinAside(m) {
+			case joined:
+				rest = append(rest, moves[i+1:]...)
+			case later:
+				rest = append(rest, moves[i:]...)
+			default:
+				continue // the other half is judged by itself
+			}
 			break
 		}
 		switch a, reason := c.try(m.pod, m.goal); {

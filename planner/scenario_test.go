@@ -156,6 +156,9 @@ func text(p plan.Plan) string {
 	for _, id := range slices.Sorted(maps.Keys(p.Bound.ResidualByGoal)) {
 		fmt.Fprintf(&b, "stays of %s: %v\n", id, p.Bound.ResidualByGoal[id])
 	}
+	for _, h := range p.Bound.HeldBy {
+		fmt.Fprintf(&b, "held of %s: %v by %s: %s\n", h.Goal, h.Excess, h.By, h.Detail)
+	}
 	for _, x := range p.Bound.BlockedBy {
 		fmt.Fprintf(&b, "blocked: %s: %s\n", x.Code, x.Detail)
 	}

@@ -19,13 +19,19 @@ type scene struct {
 	goals *tracker
 	// predictions counts the landings that were foretold, in all clones together.
 	predictions *int
+	// shifts counts the moves that were made and taken back.
+	shifts int
+	// ahead foretells beside the search; nil: nobody does. leads: its replica follows
+	// the moves of this scene.
+	ahead *ahead
+	leads bool
 }
 
 // newScene is the cluster as the snapshot has it.
 func (p *Planner) newScene(s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState, now time.Time) *scene {
 	o := p.opts.Placement
 	o.Profiles = p.opts.Shadow.Profiles(o.Profiles, schedulers)
-	c := &scene{s, &p.opts, newSteering(s, &p.opts), make([]bool, len(s.Nodes)), placement.NewWorld(s, o), newTracker(s, goals), new(int)}
+	c := &scene{s, &p.opts, newSteering(s, &p.opts), make([]bool, len(s.Nodes)), placement.NewWorld(s, o), newTracker(s, goals), new(int), 0, nil, false}
 	c.goals.pressed = p.opts.Pressure.pressed(s, now)
 	c.goals.first = c.goals.servedFirst()
 	for i := range s.Nodes {
@@ -37,16 +43,24 @@ func (p *Planner) newScene(s *cluster.Snapshot, goals []plan.Goal, schedulers []
 // clone is a scene that other moves can be made in.
 func (c *scene) clone() *scene {
 	other := *c
-	other.world, other.goals = c.world.Clone(), c.goals.clone()
+	other.world, other.goals, other.leads = c.world.Clone(), c.goals.clone(), false
 	return &other
 }
 
 func (c *scene) apply(m step) {
-	c.world.Move(m.pod, m.landing.to)
+	c.shift(m.pod, m.landing.to)
 	c.goals.move(m.pod, m.from, m.landing.to)
 }
 
 func (c *scene) undo(m step) {
-	c.world.Move(m.pod, m.from)
+	c.shift(m.pod, m.from)
 	c.goals.move(m.pod, m.landing.to, m.from)
+}
+
+func (c *scene) shift(pod cluster.PodID, to cluster.NodeID) {
+	c.shifts++
+	c.world.Move(pod, to)
+	if c.leads && c.ahead != nil {
+		c.ahead.follow(pod, to)
+	}
 }

@@ -57,6 +57,9 @@ type skew struct {
 	counts  []int
 	limit   int
 	moves   int // fewest moves that meet the limit
+	// after is, by position in counts, the fewest once a pod has left it for the emptiest
+	// domain, and one; 0: not known.
+	after []int32
 }
 
 func newSkew(s *cluster.Snapshot, g plan.Goal, d *domains) *skew {
@@ -82,7 +85,7 @@ func newSkew(s *cluster.Snapshot, g plan.Goal, d *domains) *skew {
 
 func (k *skew) clone() measure {
 	c := *k
-	c.counts = slices.Clone(k.counts)
+	c.counts, c.after = slices.Clone(k.counts), nil
 	return &c
 }
 
@@ -106,6 +109,7 @@ func (k *skew) with(_ cluster.PodID, from, to cluster.NodeID) int64 {
 func (k *skew) move(_ cluster.PodID, from, to cluster.NodeID) {
 	k.shift(from, to)
 	k.moves = fewestMoves(k.counts, k.limit)
+	clear(k.after)
 }
 
 func (k *skew) shift(from, to cluster.NodeID) {

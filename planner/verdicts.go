@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -71,8 +70,13 @@ func (v *verdicts) judge(pod cluster.PodID) (plan.Reason, bool) {
 	return v.overBudget(p)
 }
 
-// resting says that the pod's workload rests, since when, until when, and why.
+// resting says that the pod's workload rests, since when, until when, and why; or that
+// the pod has just come in place of one that was evicted: whatever moves loads to and
+// fro meanwhile, nobody's replica is moved on at every pass.
 func (v *verdicts) resting(p *cluster.Pod) (plan.Reason, bool) {
+	if r, came := v.justCame(p); came {
+		return r, true
+	}
 	if len(v.st.Backoffs) == 0 {
 		return plan.Reason{}, false
 	}
@@ -87,6 +91,15 @@ func (v *verdicts) resting(p *cluster.Pod) (plan.Reason, bool) {
 	}
 	return plan.Reason{Code: plan.BackedOff, Message: fmt.Sprintf("%s %s rests from %s until %s: its pods did not settle %s for %s: %s",
 		w.Kind, w.Name, b.Since.UTC().Format(time.RFC3339), b.Until.UTC().Format(time.RFC3339), passes, b.Reason.Code, b.Reason.Message)}, true
+}
+
+func (v *verdicts) justCame(p *cluster.Pod) (plan.Reason, bool) {
+	start := p.Object.Status.StartTime
+	if start == nil || len(v.st.Evictions) == 0 || v.now.Sub(start.Time) >= v.opts.Stay || !ledger.Replaces(v.st, workloadRef(v.s, p), start.Time) {
+		return plan.Reason{}, false
+	}
+	return plan.Reason{Code: plan.BackedOff, Message: fmt.Sprintf("it started %s ago, after a pod of its workload had been evicted; such a pod stays for %s (evictor.backoff.initial)",
+		v.now.Sub(start.Time).Round(time.Second), v.opts.Stay)}, true
 }
 
 func (v *verdicts) input(p *cluster.Pod) guard.Input {
@@ -120,7 +133,7 @@ func (v *verdicts) rank(pod cluster.PodID) int {
 	switch asked := v.guard.Asked.OfPod(v.s, p, v.opts.Guards.TimeZone); {
 	case len(asked.PreferNot) > 0:
 		known.rank = 1
-	case asked.Prefer, p.Node != cluster.NoNode && (annotation.OfNode(&v.s.Nodes[p.Node]).DrainFirst || v.opts.Pressure.on(v.s.Nodes[p.Node].Object, v.now)):
+	case asked.Prefer, p.Node != cluster.NoNode && (v.guard.Asked.OfNode(v.s, p.Node).DrainFirst || v.opts.Pressure.on(v.s.Nodes[p.Node].Object, v.now)):
 		known.rank = -1
 	}
 	known.ranked = true

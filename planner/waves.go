@@ -128,8 +128,14 @@ func (c *search) both() []*scene {
 // hold in the next one.
 func (c *search) landInWave(pod cluster.PodID) (landing, plan.Reason, answer) {
 	w := c.wave
+	if why, known := c.stays.of(c, pod); known {
+		*c.predictions++ // as much effort as before: plans do not depend on what is remembered
+		return landing{}, why, refused
+	}
+	c.ahead.expect(c, pod)
 	l, reason, ok := c.land(pod)
 	own := !ok
+	c.ahead.hear(w.start, ok)
 	if ok && len(w.steps) > 0 {
 		if _, r, holds := w.start.land(pod); !holds {
 			if !c.steers || !steerable(r.Code) {
@@ -147,6 +153,9 @@ func (c *search) landInWave(pod cluster.PodID) (landing, plan.Reason, answer) {
 		return l, plan.Reason{}, joined
 	}
 	if !c.steers || !steerable(reason.Code) {
+		if own {
+			c.stays.add(c, pod, reason)
+		}
 		return l, reason, refused
 	}
 	l, why := steer(c.both(), pod, w.hinted)

@@ -35,6 +35,7 @@ func (t *table) bound(p plan.Plan) {
 	if left := t.residuals(p); left != "" {
 		t.line("  No permitted eviction removes %s.", left)
 	}
+	t.held(p)
 	g := columns("WHAT BLOCKS IT", "DETAIL")
 	for _, b := range p.Bound.BlockedBy {
 		g.row(safe(string(b.Code)), safe(b.Detail))
@@ -42,6 +43,35 @@ func (t *table) bound(p plan.Plan) {
 	if len(g.rows) > 0 {
 		t.lines = append(t.lines, g.lines()...)
 	}
+}
+
+// held says what no single further eviction removes, by who holds it, and names the
+// first goals of each.
+func (t *table) held(p plan.Plan) {
+	for _, by := range [...]plan.Holder{plan.HeldByScheduler, plan.HeldByPlaces, plan.HeldByFloor, plan.HeldByGuards} {
+		var of []plan.Held
+		for _, h := range p.Bound.HeldBy {
+			if h.By == by {
+				of = append(of, h)
+			}
+		}
+		if len(of) == 0 {
+			continue
+		}
+		t.line("  Held by %s, so that no single further eviction helps: %s.", holders[by], count(len(of), "goal"))
+		for i, h := range of {
+			if !t.wide && i == maxResiduals {
+				t.line("    ... and %d more (-o wide shows all)", len(of)-i)
+				break
+			}
+			t.line("    %s", safe(h.Detail))
+		}
+	}
+}
+
+// holders are words for people; by guards, budgets too.
+var holders = map[plan.Holder]string{
+	plan.HeldByScheduler: "the scheduler", plan.HeldByPlaces: "what nodes have room for", plan.HeldByFloor: "being too little to evict for", plan.HeldByGuards: "guards and budgets",
 }
 
 // level: every goal is met after the plan.

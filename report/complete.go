@@ -25,6 +25,10 @@ func complete(p plan.Plan) plan.Plan {
 
 func completeRun(r plan.RunReport) plan.RunReport {
 	r.Plan = complete(r.Plan)
+	if r.Rest != nil {
+		rest := complete(*r.Rest)
+		r.Rest = &rest
+	}
 	r.Outcomes = filled(r.Outcomes)
 	return r
 }

@@ -87,6 +87,9 @@ func (t *table) explainPod(p plan.PodExplanation) {
 
 // helpfulPlaces says where a move's replacement goes, and how surely that helps.
 func helpfulPlaces(m *plan.Move) string {
+	if m.MakesRoomFor != nil {
+		return harmlessPlaces(m)
+	}
 	if m.Acceptable.Nodes == 1 {
 		return fmt.Sprintf("%s, the one node where it helps, with %s.", safe(m.To), percent(m.PGood))
 	}

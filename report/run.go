@@ -36,6 +36,10 @@ func (t *table) run(r plan.RunReport) {
 	t.outcomes(r)
 	t.line("")
 	t.plan(r.Plan, "Plan", "")
+	if r.Rest != nil {
+		t.line("")
+		t.plan(*r.Rest, "Planned again, since not all came as planned", "")
+	}
 }
 
 func countOf(r plan.RunReport, kind plan.OutcomeKind) int {
@@ -85,7 +89,7 @@ func (t *table) runVerdict(r plan.RunReport) {
 			elsewhere++
 		}
 	}
-	planned := len(r.Plan.Moves)
+	planned := len(r.Moves())
 	if r.Mode == plan.DryRun {
 		unless, color := "", green
 		if codes := held(r.Plan); codes != "" {

@@ -151,8 +151,9 @@ func hotNodes() plan.Plan {
 	p.Moves = []plan.Move{{Pod: plan.PodRef{Namespace: "shop", Name: "web-1", UID: "u"}, Owner: plan.ObjectRef{Kind: "ReplicaSet", Name: "web"}, Goals: []string{"g1", "g3"},
 		From: "node-07", To: "node-21", Acceptable: plan.Acceptable{Nodes: 29}, PGood: .9923, PReturn: .0077, Strategy: "hot-nodes", Step: 1, Wave: 1, Steer: "none",
 		Reason: plan.Reason{Code: plan.NodeOverUtilized, Message: "node-07 requests 92.5% of its cpu; 80% wanted"}, Benefit: .1, Cost: 1.25}}
-	p.After.Excess = map[string]float64{"g1": .025, "g2": 3, "g3": 0}
-	p.Bound = plan.Bound{MinEvictions: 4, MinForPlan: 1, Residual: .2, ResidualByGoal: map[string]float64{"g1": .025}}
+	p.After.Excess = map[string]float64{"g1": .045, "g2": 3, "g3": 0}
+	p.Bound = plan.Bound{MinEvictions: 4, MinForPlan: 1, Residual: .2, ResidualByGoal: map[string]float64{"g1": .025}, Held: .16, HeldBy: []plan.Held{{Goal: "g1", By: plan.HeldByScheduler, Excess: .02,
+		Reasons: map[plan.Code]int{plan.WouldReturn: 4}, Detail: "node-07 stays above 0.80 of its cpu (g1): WouldReturn 4; replacements are too likely to return to node-07 (4)"}}}
 	return p
 }
 

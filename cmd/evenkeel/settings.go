@@ -68,7 +68,8 @@ func (s *settings) atOnce(conf *config.Config) {
 // apply sets everything in c that depends on the configuration.
 func (s *settings) apply(c *controller.Controller, conf *config.Config) {
 	s.observer.BoundStaleness(time.Duration(conf.Guards.MaxStaleness))
-	c.Planner, c.Strategies, c.ConfigHash = planner.New(conf.Planner()), conf.Build(), conf.Hash()
+	p := planner.New(conf.Planner())
+	c.Planner, c.Again, c.Strategies, c.ConfigHash = p, p, conf.Build(), conf.Hash()
 	s.hints.configure(conf)
 	c.Memory, c.Ledger, c.Breaker, c.Benefits = s.memory, conf.Ledger(), conf.Breaker(), conf.Benefits()
 	if conf.DryRun {

@@ -254,6 +254,7 @@ func (r *trial) evenkeel(ctx context.Context, config, kube string) (map[string]i
 	}
 	var report struct {
 		Plan     told
+		Rest     told // planned later in the same pass; nearly always empty
 		Outcomes []outcome
 	}
 	if broken := json.Unmarshal(printed, &report); broken != nil {
@@ -261,7 +262,7 @@ func (r *trial) evenkeel(ctx context.Context, config, kube string) (map[string]i
 	}
 	report.Plan.Outcomes = report.Outcomes
 	waves := map[string]int{}
-	for _, m := range report.Plan.Moves {
+	for _, m := range append(report.Plan.Moves, report.Rest.Moves...) {
 		waves[m.Pod.Namespace+"/"+m.Pod.Name] = m.Wave
 	}
 	return waves, &report.Plan, u, err

@@ -48,10 +48,11 @@ const design = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"Plan","id":"3f9c","
  "after":{"nodes":[{"name":"n1","zone":"z1","requested":{"cpu":0.9}}],"utilization":{"cpu":{"max":0.9,"mean":0.5,"stddev":0.1}},
    "excess":{"g1":0},
    "workloads":[{"namespace":"shop","kind":"Deployment","name":"d","zones":{"z1":2,"z2":2,"z3":2},"skew":0,"failureCategory":3,"categoryCertain":false}]},
- "bound":{"minEvictions":2,"minForPlan":2,"residual":0.5,"residualByGoal":{"g1":1},"blockedBy":[{"code":"BlockedByPDB","detail":"shop/d"}]},
+ "bound":{"minEvictions":2,"minForPlan":2,"residual":0.5,"residualByGoal":{"g1":1},"blockedBy":[{"code":"BlockedByPDB","detail":"shop/d"}],
+   "held":0.5,"heldBy":[{"goal":"g1","by":"scheduler","excess":1,"reasons":{"WouldReturn":2},"detail":"d stays skewed"}]},
  "inputs":[{"source":"prometheus","age":"42s","coverage":1.0,"problems":[]}]}`
 
-const designRun = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"RunReport","runID":"r1","mode":"dryRun","started":"2026-01-01T00:00:00Z","finished":"2026-01-01T00:00:09Z","plan":` + design + `,
+const designRun = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"RunReport","runID":"r1","mode":"dryRun","started":"2026-01-01T00:00:00Z","finished":"2026-01-01T00:00:09Z","plan":` + design + `,"rest":` + design + `,
  "outcomes":[{"step":1,"pod":{"namespace":"shop","name":"d-x1","uid":"u1"},"outcome":"evicted","reason":{"code":"LandedElsewhere","message":"n2 was foretold"},"replacement":{"name":"d-y1","uid":"u9"},
    "landed":"n1","asForetold":true,"readyAfter":"4s"}],
  "stopped":null}`
@@ -114,6 +115,12 @@ func TestEnumsAreWhole(t *testing.T) {
 			t.Errorf("%s: %v", k, err)
 		}
 	}
+	for _, h := range []plan.Holder{plan.HeldByScheduler, plan.HeldByPlaces, plan.HeldByFloor, plan.HeldByGuards} {
+		text := strings.Replace(design, `"by":"scheduler"`, `"by":"`+string(h)+`"`, 1)
+		if err := planSchema.Validate(decode(t, []byte(text))); err != nil {
+			t.Errorf("%s: %v", h, err)
+		}
+	}
 	for _, k := range []plan.OutcomeKind{plan.Evicted, plan.WouldEvict, plan.Blocked, plan.Gone, plan.Unknown, plan.Dropped} {
 		text := strings.Replace(designRun, `"outcome":"evicted"`, `"outcome":"`+string(k)+`"`, 1)
 		if err := runSchema.Validate(decode(t, []byte(text))); err != nil {
@@ -137,10 +144,10 @@ func TestEnumsAreWhole(t *testing.T) {
 
 // optional are the fields that a valid document may lack, by their path with
 // indexes left out. Everything else is required.
-var optional = []string{"takenAtNewest", "uid", "node", "strategy@samples", "apiVersion@owner", "apiVersion@subject", "namespace@subject", "used", "replacement", "landed", "readyAfter", "namespace@replacement"}
+var optional = []string{"takenAtNewest", "uid", "node", "strategy@samples", "apiVersion@owner", "apiVersion@subject", "namespace@subject", "used", "replacement", "landed", "readyAfter", "namespace@replacement", "held", "heldBy", "rest"}
 
 // free are the objects whose keys are data.
-var free = []string{"counts", "requested", "used", "utilization", "excess", "zones", "residualByGoal"}
+var free = []string{"counts", "requested", "used", "utilization", "excess", "zones", "residualByGoal", "reasons"}
 
 // TestMutantsAreRefused removes, adds and retypes every field in turn.
 func TestMutantsAreRefused(t *testing.T) {

@@ -44,7 +44,7 @@ var (
 			return "namespace " + ns + " is not in the snapshot, so what it asks for is not known", true
 		}
 		problems := slices.Clone(in.asked().Problems)
-		for _, p := range annotation.OfNode(&in.Snapshot.Nodes[in.Pod.Node]).Problems {
+		for _, p := range in.node().Problems {
 			if p.Key != annotation.Exclude && p.Key != annotation.DrainFirst {
 				problems = append(problems, p)
 			}
@@ -57,7 +57,10 @@ var (
 			return "", false
 		}
 		not := in.asked().PreferNot
-		return joined(not) + ", and guards.noEvictionPolicy is " + string(Mandatory), len(not) > 0
+		if len(not) == 0 {
+			return "", false
+		}
+		return joined(not) + ", and guards.noEvictionPolicy is " + string(Mandatory), true
 	}}
 
 	// Another program migrates the pod in its own way.

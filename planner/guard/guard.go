@@ -32,11 +32,17 @@ func (in Input) asked() annotation.Pod {
 	if in.requests != nil {
 		return *in.requests
 	}
-	var known *annotation.Memory
-	if in.Memory != nil {
-		known = in.Memory.Asked
+	return in.known().OfPod(in.Snapshot, in.Pod, in.Options.TimeZone)
+}
+
+// node is what people ask for the pod's node.
+func (in Input) node() *annotation.Node { return in.known().OfNode(in.Snapshot, in.Pod.Node) }
+
+func (in Input) known() *annotation.Memory {
+	if in.Memory == nil {
+		return nil
 	}
-	return known.OfPod(in.Snapshot, in.Pod, in.Options.TimeZone)
+	return in.Memory.Asked
 }
 
 // read prepares what several rules look at.
@@ -102,11 +108,16 @@ var Rules = []Rule{
 // Check returns the first refusal, or false when the pod may leave.
 func Check(in Input) (plan.Reason, bool) {
 	in = in.read()
-	for _, r := range Rules {
+	passed := in.passed()
+	for i, r := range Rules {
+		if passed&looksAt[i] != 0 {
+			continue
+		}
 		if msg, refused := r.Check(in); refused {
 			return plan.Reason{Code: r.Code, Message: msg}, true
 		}
 	}
+	in.pass()
 	return plan.Reason{}, false
 }
 

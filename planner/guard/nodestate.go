@@ -3,7 +3,6 @@ package guard
 import (
 	"fmt"
 
-	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -49,7 +48,7 @@ func DisruptedBy(n *cluster.Node) string {
 }
 
 var nodeExcluded = Rule{plan.NodeExcluded, func(in Input) (string, bool) {
-	for _, src := range annotation.OfNode(&in.Snapshot.Nodes[in.Pod.Node]).Exclude {
+	for _, src := range in.node().Exclude {
 		return src.String(), true
 	}
 	return "", false

@@ -24,12 +24,12 @@ var revisionWouldChange = Rule{plan.RevisionWouldChange, func(in Input) (string,
 	has := in.Pod.Object.Labels[appsv1.ControllerRevisionHashLabelKey]
 	next := nextRevision(o, in.Pod.Object.Name)
 	switch {
-	case next == "":
+	case next == "", has == next:
 		return "", false
 	case has == "":
 		return "its revision is not known (label " + appsv1.ControllerRevisionHashLabelKey + "), and it would come back as " + next, true
 	}
-	return fmt.Sprintf("it is of revision %s and would come back as %s", has, next), has != next
+	return fmt.Sprintf("it is of revision %s and would come back as %s", has, next), true
 }}
 
 // nextRevision is the revision from which the pod would be made again; "" when

@@ -78,13 +78,15 @@ type setsKey struct {
 // Deployments.
 func replicaSetsOf(s *cluster.Snapshot, w *cluster.Workload, owners []metav1.Object) int {
 	sets, of := map[string]bool{}, above(owners)
+	last := "" // nearly always the only one
 	for _, id := range w.Pods {
 		p := &s.Pods[id]
-		if p.Terminating || p.Controller == nil || p.Controller.Kind != "ReplicaSet" {
+		if p.Terminating || p.Controller == nil || p.Controller.Kind != "ReplicaSet" || p.Controller.Name == last && len(sets) > 0 {
 			continue
 		}
 		if above(p.Owners) == of {
-			sets[p.Controller.Name] = true
+			last = p.Controller.Name
+			sets[last] = true
 		}
 	}
 	return len(sets)

@@ -5,5 +5,8 @@ import "github.com/evenkeel-project/evenkeel/plan"
 // A pod that has ended holds no resources; the Eviction API would delete it
 // without asking any budget.
 var podTerminal = Rule{plan.PodTerminal, func(in Input) (string, bool) {
-	return "the pod has ended (" + string(in.Pod.Object.Status.Phase) + ")", in.Pod.Terminal
+	if !in.Pod.Terminal {
+		return "", false
+	}
+	return "the pod has ended (" + string(in.Pod.Object.Status.Phase) + ")", true
 }}

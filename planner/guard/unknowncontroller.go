@@ -32,8 +32,10 @@ var unknownController = Rule{plan.UnknownController, func(in Input) (string, boo
 	if by := jobManager(in.Pod.Owners); by != "" && !slices.Contains(in.Options.Controllers, kind) {
 		return fmt.Sprintf("how %s replaces the pods of Job %s is not known (spec.managedBy; guards.controllers may name %s)", by, c.Name, kind), true
 	}
-	msg := fmt.Sprintf("how %s replaces pods is not known (guards.controllers may name it)", strings.TrimPrefix(kind, "/"))
-	return msg, !replaces[kind] && !slices.Contains(in.Options.Controllers, kind)
+	if replaces[kind] || slices.Contains(in.Options.Controllers, kind) {
+		return "", false
+	}
+	return fmt.Sprintf("how %s replaces pods is not known (guards.controllers may name it)", strings.TrimPrefix(kind, "/")), true
 }}
 
 // jobManager is who manages the pod's Job where that is not the Job controller.

@@ -54,6 +54,11 @@ type Memory struct {
 	ends      map[string]time.Time
 	sets      map[setsKey]int
 	workloads map[cluster.WorkloadID]numbers
+	// free are nodes, and by workload pods, of which no rule refuses all pods.
+	free struct {
+		nodes []bool
+		kin   []kin
+	}
 }
 
 // numbers of a workload's pods: those that stay, and those of them that are available.
@@ -61,7 +66,7 @@ type numbers struct{ staying, available int }
 
 // NewMemory remembers nothing yet.
 func NewMemory() *Memory {
-	return &Memory{annotation.NewMemory(), map[string]string{}, map[string]time.Time{}, map[setsKey]int{}, map[cluster.WorkloadID]numbers{}}
+	return &Memory{Asked: annotation.NewMemory(), openings: map[string]string{}, ends: map[string]time.Time{}, sets: map[setsKey]int{}, workloads: map[cluster.WorkloadID]numbers{}}
 }
 
 // numbers counts the pods of a workload.

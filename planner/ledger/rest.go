@@ -81,6 +81,19 @@ func Resting(st plan.PlannerState, w plan.ObjectRef, now time.Time) (plan.Backof
 	return st.Backoffs[i], true
 }
 
+// Replaces reports whether a pod of the workload that started then may have come in
+// place of one that was evicted within the hour: it started no earlier than one was
+// asked to go. Times of pods are whole seconds.
+func Replaces(st plan.PlannerState, w plan.ObjectRef, started time.Time) bool {
+	i, _ := slices.BinarySearchFunc(st.Evictions, plan.EvictionCount{Workload: w}, byWorkload)
+	for ; i < len(st.Evictions) && st.Evictions[i].Workload == w; i++ {
+		if last := st.Evictions[i].Last; !last.IsZero() && !last.Truncate(time.Second).After(started) {
+			return true
+		}
+	}
+	return false
+}
+
 // Hour are the evictions that count at one time.
 type Hour struct {
 	Cluster   int

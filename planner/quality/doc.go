@@ -2,6 +2,6 @@
 // bound, against the best there is, and against planning again on the result.
 //
 // It decides nothing and is not part of the program. The short form runs with
-// all tests and asserts what holds; the long form (make quality) asserts what is
-// wanted.
+// all tests on a few clusters, most of them small; the long form (make quality) on
+// hundreds. Both assert what is wanted.
 package quality

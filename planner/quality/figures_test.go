@@ -5,6 +5,8 @@ import (
 	"maps"
 	"slices"
 	"testing"
+
+	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 func at(sorted []float64, share float64) float64 {
@@ -46,8 +48,12 @@ func show(t *testing.T, all []figure) {
 	table("evictions / bound", figure.ratio)
 	table("evictions / bound that the plan states", func(f figure) float64 { return float64(f.evictions) / float64(max(1, f.stated)) })
 	table("evictions - bound", func(f figure) float64 { return float64(f.evictions - f.bound) })
+	table("excess proven out of reach", func(f figure) float64 { return f.proven })
+	for _, by := range []plan.Holder{plan.HeldByScheduler, plan.HeldByPlaces, plan.HeldByFloor, plan.HeldByGuards} {
+		table("excess held by "+string(by), func(f figure) float64 { return f.held[by] })
+	}
 	table("excess beyond the certificate", func(f figure) float64 { return f.beyond })
-	table("... beyond what could run elsewhere", func(f figure) float64 { return f.plain })
+	table("excess beyond what could run elsewhere", func(f figure) float64 { return f.plain })
 	table("seconds", func(f figure) float64 { return f.took.Seconds() })
 	unmet := map[string]float64{}
 	for _, f := range all {
@@ -57,7 +63,7 @@ func show(t *testing.T, all []figure) {
 	}
 	for _, k := range slices.Sorted(maps.Keys(unmet)) {
 		if unmet[k] > 0 {
-			t.Logf("beyond the certificate, by goal and what most of its pods met: %-32s %8.2f", k, unmet[k])
+			t.Logf("not proven, by goal and what most of its pods met: %-32s %8.2f", k, unmet[k])
 		}
 	}
 	worst := func(name string, of func(figure) float64) {

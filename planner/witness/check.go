@@ -23,6 +23,7 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation 
 	r.hour(p)
 	r.load(p)
 	r.consistent(p)
+	r.steps(p)
 	return r.found
 }
 

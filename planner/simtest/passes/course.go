@@ -37,6 +37,8 @@ type Scenario struct {
 	// Surprise is the share of replacements that land on any node that has room,
 	// whatever is foretold.
 	Surprise float64
+	// OnePlan: a pass does not plan again where not all came as planned.
+	OnePlan bool
 }
 
 // Noise varies, at every pass, what pods request, by up to a fraction up or down

@@ -86,14 +86,43 @@ func (c *Course) carryOut(p *planner.Planner, s *cluster.Snapshot, pl plan.Plan,
 		}
 	}
 	c.state = ledger.Reserve(c.state, run, pl.Moves, c.now)
-	var outcomes []plan.Outcome
+	outcomes, fell := c.waves(p, s, pl, out)
+	c.state, _ = ledger.Settle(c.state, run.RunID, outcomes, c.now, c.conf.Ledger())
+	if fell+out.Strayed > 0 && !c.OnePlan {
+		c.rest(p, run, pl, out)
+	}
+	c.state = ledger.Close(c.state, run.RunID)
+}
+
+// waves carries out a plan, and counts the moves that no longer held.
+func (c *Course) waves(p *planner.Planner, s *cluster.Snapshot, pl plan.Plan, out *Pass) (outcomes []plan.Outcome, fell int) {
 	for wave := 1; wave <= pl.Moves[len(pl.Moves)-1].Wave; wave++ {
 		if wave > 1 {
 			s = c.snapshot()
 		}
 		moves, dropped := p.Recheck(s, c.state, c.goals(s), pl, wave, c.now)
+		fell += len(dropped)
 		outcomes = append(append(outcomes, dropped...), c.evict(s, moves, out)...)
 	}
+	return outcomes, fell
+}
+
+// rest plans once more where not all came as planned, as a run does.
+func (c *Course) rest(p *planner.Planner, run plan.OpenRun, pl plan.Plan, out *Pass) {
+	var done []plan.Move
+	for _, m := range pl.Moves {
+		if c.life[m.Pod.UID] == nil { // its pod is gone
+			done = append(done, m)
+		}
+	}
+	s := c.snapshot()
+	again := p.Rest(s, c.state, c.goals(s), done, c.now, c.now)
+	if len(again.Moves) == 0 {
+		return
+	}
+	run.RunID += " again"
+	c.state = ledger.Reserve(c.state, run, again.Moves, c.now)
+	outcomes, _ := c.waves(p, s, again, out)
 	c.state, _ = ledger.Settle(c.state, run.RunID, outcomes, c.now, c.conf.Ledger())
 	c.state = ledger.Close(c.state, run.RunID)
 }

@@ -27,6 +27,7 @@ func (r Record) total(of func(Pass) int) (n int) {
 //	evictionsToChurn  evictions beside pods that churn had placed, both after the first quarter
 //	skewedAtEnd  skewed groups for each node, mean of the passes at full hours of the last quarter
 //	lateToEarly  evictions an hour in the last half beside those of the first two hours
+//	late         evictions of all passes but the first, beside all
 //	pending      most pods that were Pending after a pass
 func (r Record) Figures() map[string]float64 {
 	evictions := float64(max(1, r.Evictions()))
@@ -34,6 +35,7 @@ func (r Record) Figures() map[string]float64 {
 		"again":     float64(r.total(func(p Pass) int { return p.Again })) / evictions,
 		"againSoon": float64(r.total(func(p Pass) int { return p.AgainSoon })),
 		"rested":    float64(r.total(func(p Pass) int { return p.Rested })),
+		"late":      1 - float64(r.Passes[0].Evictions)/evictions,
 		"strayed":   float64(r.total(func(p Pass) int { return p.Strayed })) / evictions,
 	}
 	settled := Record{Passes: r.Passes[len(r.Passes)/4:]}

@@ -33,6 +33,7 @@ type file struct {
 	// Churn is per hour and Deployment, or node.
 	Churn    Churn
 	Surprise float64
+	OnePlan  bool
 	Want     map[string]float64
 	// Today is what holds where it is not yet what is wanted.
 	Today map[string]float64
@@ -124,7 +125,7 @@ func (f file) size() int {
 
 func (f file) scenario(seed uint64) Scenario {
 	apps := float64(f.Pods) / 20
-	return Scenario{Nodes: f.Nodes, Pods: f.Pods, Seed: seed, Passes: f.Passes, EveryMinutes: f.EveryMinutes, Noise: f.Noise, Surprise: f.Surprise,
+	return Scenario{Nodes: f.Nodes, Pods: f.Pods, Seed: seed, Passes: f.Passes, EveryMinutes: f.EveryMinutes, Noise: f.Noise, Surprise: f.Surprise, OnePlan: f.OnePlan,
 		Churn: Churn{Rollouts: f.Churn.Rollouts * apps, Scalings: f.Churn.Scalings * apps, Joins: f.Churn.Joins * float64(f.Nodes), Leaves: f.Churn.Leaves * float64(f.Nodes)}}
 }
 

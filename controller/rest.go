@@ -1,0 +1,92 @@
+package controller
+
+import (
+	"context"
+	"log/slog"
+	"slices"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+)
+
+// Replanner plans for what a pass has left since not all of it came as planned.
+type Replanner interface {
+	Rest(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, done []plan.Move, began, now time.Time) plan.Plan
+}
+
+// rest (docs/adr/0008) plans once more in a pass not all of which came as planned, and carries that out
+// too: what is missing would otherwise be what the next pass begins by evicting for.
+// Limits count over both plans, and there is no third. Nothing is planned anew for
+// somebody who approved a plan, in a dry run, and after a stop.
+func (c *Controller) rest(ctx context.Context, log *slog.Logger, report *plan.RunReport, due []string) {
+	if c.Again == nil || c.Mode != plan.Live || report.Stopped != nil || ctx.Err() != nil || c.held() != nil || !slices.ContainsFunc(report.Outcomes, fellShort) {
+		return
+	}
+	s, err := c.Observer.Snapshot(ctx)
+	if err != nil {
+		log.Warn("what this pass has left is for the next", "error", err)
+		return
+	}
+	goals := Goals(s, c.Strategies, due)
+	p := c.Again.Rest(s, c.state, goals, carriedOut(report), report.Started, s.TakenAt)
+	log.Info("planned again", "moves", len(p.Moves), "provenMinimum", p.Bound.MinForPlan)
+	if len(p.Moves) == 0 {
+		return
+	}
+	p = after(report.Plan, p)
+	part := *report
+	part.Plan, report.Rest = p, &p
+	part.Stopped = c.carryOut(ctx, log, &part, due)
+	c.weigh(ctx, log, &part, planner.Standing{Snapshot: s, Goals: goals}, due)
+	report.Outcomes, report.Stopped = part.Outcomes, part.Stopped
+}
+
+// fellShort reports whether a move was not tried because it no longer held, or whether
+// its replacement landed where that was not accepted. What budgets forbid is not planned
+// anew: they will not have more to give so soon.
+func fellShort(o plan.Outcome) bool {
+	switch o.Outcome {
+	case plan.Gone:
+		return true
+	case plan.Evicted:
+		return o.Landed != "" && !o.AsForetold
+	case plan.Dropped:
+		return o.Reason.Code != plan.HintNotWritten && !byBudget(o)
+	}
+	return false
+}
+
+// carriedOut are the moves of the plan whose pods are gone, or may be.
+func carriedOut(report *plan.RunReport) (done []plan.Move) {
+	gone := map[int]bool{}
+	for _, o := range report.Outcomes {
+		gone[o.Step] = gone[o.Step] || o.Outcome == plan.Evicted || o.Outcome == plan.Unknown
+	}
+	for _, m := range report.Plan.Moves {
+		if gone[m.Step] {
+			done = append(done, m)
+		}
+	}
+	return done
+}
+
+// after numbers the steps and waves of a plan on from those of another, so that each
+// says which move of the pass it is.
+func after(first, p plan.Plan) plan.Plan {
+	steps, waves := 0, 0
+	for _, m := range first.Moves {
+		steps, waves = max(steps, m.Step), max(waves, m.Wave)
+	}
+	p.Moves, p.Hints = slices.Clone(p.Moves), slices.Clone(p.Hints)
+	for i := range p.Moves {
+		p.Moves[i].Step += steps
+		p.Moves[i].Wave += waves
+	}
+	for i := range p.Hints {
+		p.Hints[i].Wave += waves
+	}
+	p.ID = plan.ContentID(p)
+	return p
+}

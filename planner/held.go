@@ -1,0 +1,149 @@
+package planner
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// held says of unmet goals what keeps the excess that no proof explains. It claims
+// something only of goals that settle has gone through: each of their pods that could
+// serve them was refused as the plan leaves the cluster, by guards, by the landing
+// model or by other goals. That no single eviction helps is less than that no plan
+// does: two moves together might.
+func (p *proof) held() (all float64, out []plan.Held) {
+	for _, g := range slices.Sorted(slices.Values(p.still)) {
+		goal := p.goals.list[g]
+		left := p.goals.reported(g) - p.byGoal[goal.ID]
+		if p.goals.excess(g) == 0 || left <= 0 || goal.Excess <= 0 {
+			continue
+		}
+		h := plan.Held{Goal: goal.ID, Excess: plan.Round(left), Reasons: map[plan.Code]int{}}
+		var stray []cluster.PodID
+		if !p.refusals(g, h.Reasons, &stray) {
+			continue
+		}
+		h.By = holder(h.Reasons)
+		words := len(out) < mostBlockers || p.p.opts.SamplesPerCode < 0
+		if h.Detail = p.heldWords(g, h); len(stray) > 0 && words {
+			h.Detail += p.whither(g, stray)
+		}
+		all += float64(goal.Weight * left / goal.Excess)
+		out = append(out, h)
+	}
+	return plan.Round(all), out
+}
+
+// refusals counts why the pods that could serve a goal stay, and lists those that the
+// scheduler would place where that does not help. It reports whether each has a reason
+// that stands until something else changes.
+func (p *proof) refusals(g int, codes map[plan.Code]int, stray *[]cluster.PodID) bool {
+	for _, id := range p.podsOf(g) {
+		from := p.world.NodeOf(id)
+		if from == cluster.NoNode || p.s.Pods[id].Terminal || !p.goals.couldServe(g, id, from) {
+			continue
+		}
+		code, stays := p.refusal(id)
+		if !stays {
+			return false
+		}
+		codes[code]++
+		if code == plan.WouldReturn || code == plan.UncertainLanding {
+			*stray = append(*stray, id)
+		}
+	}
+	return true
+}
+
+// refusal is why a pod stays where the plan leaves it, and whether there is such a
+// reason. A pod that the plan moves is asked as if it could move again.
+func (p *proof) refusal(id cluster.PodID) (plan.Code, bool) {
+	if p.moved[id] {
+		_, reason, lands := p.land(id)
+		return reason.Code, !lands
+	}
+	r, refused := p.refused.of(id)
+	switch r.reason.Code {
+	case plan.LimitPerPass, plan.LimitPerNode, plan.LimitPerNamespace, plan.LimitPerOwner, plan.LimitPerZone, plan.LimitPerHour, plan.EffortSpent:
+		return "", false // another pass has room for it
+	}
+	return r.reason.Code, refused
+}
+
+// holder is who holds a goal: the scheduler as soon as one of its pods has a place that
+// would serve it and the scheduler prefers another; else places, where a pod may leave
+// and there is none; else the floor, where no eviction is worth it; else guards.
+func holder(codes map[plan.Code]int) plan.Holder {
+	switch {
+	case codes[plan.WouldReturn]+codes[plan.UncertainLanding]+codes[plan.PlacementUnknown] > 0:
+		return plan.HeldByScheduler
+	case codes[plan.NoTargetFits]+codes[plan.NodesPressed] > 0:
+		return plan.HeldByPlaces
+	case codes[plan.BenefitTooSmall] > 0:
+		return plan.HeldByFloor
+	}
+	return plan.HeldByGuards
+}
+
+// heldWords says why the pods stay that could serve the goal, most frequent first.
+func (p *proof) heldWords(g int, h plan.Held) string {
+	codes := slices.SortedFunc(maps.Keys(h.Reasons), func(a, b plan.Code) int {
+		return cmp.Or(cmp.Compare(h.Reasons[b], h.Reasons[a]), strings.Compare(string(a), string(b)))
+	})
+	var each []string
+	for _, code := range codes {
+		each = append(each, fmt.Sprintf("%s %d", code, h.Reasons[code]))
+	}
+	return fmt.Sprintf("%s (%s): %s", stays(p.goals.list[g]), h.Goal, strings.Join(each, ", "))
+}
+
+// whither says where the replacements of these pods are too likely to land, the most
+// frequent place first: the domain where the goal is about a group, else the node.
+func (p *proof) whither(g int, pods []cluster.PodID) string {
+	counts := map[string]int{}
+	for _, id := range pods {
+		from := p.world.NodeOf(id)
+		places := p.goals.arrivals(id, from)
+		to := p.world.PredictOdds(id).LikeliestOf(func(n cluster.NodeID) bool { return !p.accepts(&places, n) })
+		if to == cluster.NoNode {
+			continue
+		}
+		verb := "land in "
+		if p.place(g, to) == p.place(g, from) {
+			verb = "return to "
+		} else if p.goals.list[g].Kind == plan.NodeBelow {
+			verb = "land on "
+		}
+		counts[verb+p.place(g, to)]++
+	}
+	places := slices.SortedFunc(maps.Keys(counts), func(a, b string) int {
+		return cmp.Or(cmp.Compare(counts[b], counts[a]), strings.Compare(a, b))
+	})
+	var words []string
+	for i, x := range places {
+		if i == maxNamed {
+			words = append(words, "and so on")
+			break
+		}
+		words = append(words, fmt.Sprintf("%s (%d)", x, counts[x]))
+	}
+	if len(words) == 0 {
+		return ""
+	}
+	return "; replacements are too likely to " + strings.Join(words, ", ")
+}
+
+// place names a node as the goal sees it.
+func (p *proof) place(g int, n cluster.NodeID) string {
+	if k, ok := p.goals.at[g].(*skew); ok {
+		if i, counted := k.domain(n); counted {
+			return p.goals.list[g].Domains[i]
+		}
+	}
+	return p.s.Nodes[n].Name
+}

@@ -1,0 +1,48 @@
+package planner
+
+import (
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/ledger"
+)
+
+// Rest plans for what a pass has left, since not all came as planned: done are
+// the moves that were carried out, or may have been, since began. They count against the
+// limits of the pass as if both plans were one. What came up since then stays: no
+// replacement is moved on by the pass that made it.
+func (p *Planner) Rest(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, done []plan.Move, began, now time.Time) plan.Plan {
+	later := *p
+	if age := now.Sub(began) + time.Second; age > later.opts.Guards.MinPodAge { // times of pods are whole seconds
+		later.opts.Guards.MinPodAge = age
+	}
+	c := later.newSearch(s, st, later.asked(s, st, goals, now), now)
+	c.limits.done(done)
+	before, start := c.state(), c.goals.clone()
+	c.run()
+	return later.assemble(c, before, start)
+}
+
+// done counts evictions of pods that are no longer there.
+func (l *limits) done(moves []plan.Move) {
+	workloads := map[plan.ObjectRef]cluster.WorkloadID{}
+	for i := range l.s.Workloads {
+		w := &l.s.Workloads[i]
+		workloads[plan.ObjectRef{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name}] = cluster.WorkloadID(i)
+	}
+	for _, m := range moves {
+		b := &l.before
+		b.all++
+		b.namespace[m.Pod.Namespace]++
+		if n := l.s.NodeByName(m.From); n != nil {
+			b.node[n.ID]++
+			b.zone[l.zone[n.ID]]++
+		}
+		if w, known := workloads[ledger.WorkloadOf(m)]; known {
+			b.workload[w]++
+		} else {
+			b.bare++
+		}
+	}
+}

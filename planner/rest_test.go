@@ -1,0 +1,79 @@
+package planner_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// TestTheRestOfAPassCountsWhatItDid: limits of a pass count the evictions of its first
+// plan, by all that they are about; those of an hour count them once, as remembered.
+func TestTheRestOfAPassCountsWhatItDid(t *testing.T) {
+	for _, c := range []struct {
+		limits string
+		done   int
+		moves  int
+		code   plan.Code
+	}{
+		{"{perPass: 3, perNamespace: unlimited, perOwner: unlimited}", 0, 2, ""},
+		{"{perPass: 3, perNamespace: unlimited, perOwner: unlimited}", 2, 1, plan.LimitPerPass},
+		{"{perPass: 3, perNamespace: unlimited, perOwner: unlimited}", 3, 0, plan.LimitPerPass},
+		{"{perNode: 3, perNamespace: unlimited, perOwner: unlimited}", 2, 1, plan.LimitPerNode},
+		{"{perOwner: 3, perNamespace: unlimited}", 2, 1, plan.LimitPerOwner},
+		{"{perNamespace: 3, perOwner: unlimited}", 2, 1, plan.LimitPerNamespace},
+		{"{perZone: 3, perNamespace: unlimited, perOwner: unlimited}", 2, 1, plan.LimitPerZone},
+		{"{perHour: {owner: 4, namespace: 4, cluster: 4}, perNamespace: unlimited, perOwner: unlimited}", 2, 2, ""},
+		{"{perHour: {owner: 3}, perNamespace: unlimited, perOwner: unlimited}", 2, 1, plan.LimitPerHour},
+	} {
+		s, p, goals, made := twoApart(t, c.limits)
+		gone := slices.Repeat(made.Moves[:1], c.done)
+		for i := range gone {
+			gone[i].Pod.Name, gone[i].Pod.UID = "gone", "gone"
+		}
+		st := plan.PlannerState{}
+		if c.done > 0 {
+			st = evicted(made.Moves[0], c.done, s.TakenAt)
+		}
+		got := p.Rest(s, st, goals, gone, s.TakenAt, s.TakenAt)
+		if len(got.Moves) != c.moves || c.code != "" && got.Rejections.Counts[c.code] == 0 {
+			t.Errorf("%s after %d: %d moves, want %d; %v", c.limits, c.done, len(got.Moves), c.moves, got.Rejections.Counts)
+		}
+	}
+}
+
+// TestAPassLeavesItsReplacementsAlone: pods that came up since it began stay.
+func TestAPassLeavesItsReplacementsAlone(t *testing.T) {
+	s, p, goals, _ := twoApart(t, "{}")
+	began := s.Pods[0].Object.Status.StartTime.Add(-time.Second)
+	if got := p.Rest(s, plan.PlannerState{}, goals, nil, began, s.TakenAt); len(got.Moves) > 0 || got.Rejections.Counts[plan.PodTooYoung] == 0 {
+		t.Errorf("%d moves, %v", len(got.Moves), got.Rejections.Counts)
+	}
+	if got := p.Rest(s, plan.PlannerState{}, goals, nil, began.Add(3*time.Second), s.TakenAt); len(got.Moves) != 2 {
+		t.Errorf("%d moves, want those of older pods, 2", len(got.Moves))
+	}
+}
+
+// TestAReplacementStaysForAWhile: a pod that started after one of its workload was
+// evicted is not moved on before the first back-off is over.
+func TestAReplacementStaysForAWhile(t *testing.T) {
+	s, p, goals, made := twoApart(t, "{}")
+	start := s.Pods[0].Object.Status.StartTime.Time
+	for _, c := range []struct {
+		evicted, age time.Duration // of the eviction, since the pods started; of the pods
+		moves        int
+	}{
+		{-time.Second, 9 * time.Minute, 0},
+		{500 * time.Millisecond, 9 * time.Minute, 0}, // times of pods are whole seconds
+		{-time.Second, 10 * time.Minute, 2},
+		{time.Second, 9 * time.Minute, 2}, // they were there before
+	} {
+		st := evicted(made.Moves[0], 1, start)
+		st.Evictions[0].Last = start.Add(c.evicted)
+		got := p.Plan(s, st, goals, start.Add(c.age))
+		if len(got.Moves) != c.moves || (got.Rejections.Counts[plan.BackedOff] == 0) != (c.moves > 0) {
+			t.Errorf("evicted %s after they started, %s old: %d moves, %v; want %d", c.evicted, c.age, len(got.Moves), got.Rejections.Counts, c.moves)
+		}
+	}
+}

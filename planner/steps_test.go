@@ -1,0 +1,190 @@
+package planner_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/planner/simtest"
+)
+
+// room is the scenario in which a cache makes room for api.
+type room struct {
+	objects *cluster.Objects
+	conf    *config.Config
+	planner *planner.Planner
+	plan    plan.Plan
+}
+
+func makesRoom(t *testing.T) room {
+	t.Helper()
+	a, err := txtar.ParseFile("testdata/scenarios/step-makes-room.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, st, conf := opened(t, a)
+	p := planner.New(conf.Planner())
+	made := p.Plan(s, st, controller.Goals(s, conf.Build(), nil), s.TakenAt)
+	if len(made.Moves) != 2 || made.Moves[0].MakesRoomFor == nil || *made.Moves[0].MakesRoomFor != made.Moves[1].Pod {
+		t.Fatalf("want one step: %+v", made.Moves)
+	}
+	return room{s.Objects, conf, p, made}
+}
+
+// recheck judges a wave on a cluster that has changed.
+func (r room) recheck(t *testing.T, wave int, change func(o *cluster.Objects)) ([]plan.Move, []plan.Outcome) {
+	t.Helper()
+	o := *r.objects
+	o.Pods = slices.Clone(o.Pods)
+	change(&o)
+	s, err := cluster.New(&o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return r.planner.Recheck(s, plan.PlannerState{}, controller.Goals(s, r.conf.Build(), nil), r.plan, wave, s.TakenAt)
+}
+
+func without(o *cluster.Objects, name string) {
+	o.Pods = slices.DeleteFunc(o.Pods, func(p *corev1.Pod) bool { return strings.HasPrefix(p.Name, name) })
+}
+
+func closed(name string) *policyv1.PodDisruptionBudget {
+	return &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name},
+		Spec:   policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": name}}},
+		Status: policyv1.PodDisruptionBudgetStatus{CurrentHealthy: 1, DesiredHealthy: 1, ExpectedPods: 1}}
+}
+
+// TestTheFirstHalfOfAStepIsNotMadeForNothing: before the cache is evicted, api must
+// still be there, free to go, and able to go only if the cache leaves.
+func TestTheFirstHalfOfAStepIsNotMadeForNothing(t *testing.T) {
+	r := makesRoom(t)
+	if ok, dropped := r.recheck(t, 1, func(*cluster.Objects) {}); len(ok) != 1 || ok[0].To != "n3" || !slices.Equal(ok[0].AcceptableNodes, []string{"n3"}) || ok[0].MakesRoomFor == nil {
+		t.Errorf("nothing has changed: %+v, dropped %+v", ok, dropped)
+	}
+	for _, c := range []struct {
+		what   string
+		code   plan.Code
+		says   string
+		change func(o *cluster.Objects)
+	}{
+		{"api is gone", plan.PremiseChanged, "shop/api-6c8f-00, for which it was to make room, is gone", func(o *cluster.Objects) { without(o, "api") }},
+		{"api's budget has closed", plan.PremiseChanged, "BlockedByPDB: shop/api-6c8f-00, for which it was to make room, may not leave: pdb shop/api allows 0", func(o *cluster.Objects) {
+			o.PodDisruptionBudgets = append(o.PodDisruptionBudgets, closed("api"))
+		}},
+		{"there is room", plan.NotNeeded, "there is room for shop/api-6c8f-00 without its leaving", func(o *cluster.Objects) { without(o, "base-2") }},
+		{"api could not land there even then", plan.PremiseChanged, "shop/api-6c8f-00 could not move to n2 even then: its replacement fits on no other node", func(o *cluster.Objects) {
+			for i, p := range o.Pods {
+				if p.Name == "base-2" {
+					p = p.DeepCopy()
+					p.Spec.Containers[0].Resources.Requests[corev1.ResourceCPU] = *o.Nodes[0].Status.Allocatable.Cpu()
+					o.Pods[i] = p
+				}
+			}
+		}},
+		{"n1 is not over its target any more", plan.PremiseChanged, "could not move to n2 even then", func(o *cluster.Objects) { without(o, "base-1") }},
+	} {
+		ok, dropped := r.recheck(t, 1, c.change)
+		if len(ok) != 0 || len(dropped) != 1 || dropped[0].Outcome != plan.Dropped || dropped[0].Reason.Code != c.code || !strings.Contains(dropped[0].Reason.Message, c.says) {
+			t.Errorf("%s: %d moves hold, dropped %+v", c.what, len(ok), dropped)
+		}
+	}
+}
+
+// TestTheSecondHalfOfAStepWaitsForRoom: as long as the cache stands where it stood api
+// stays, and it goes once the cache's replacement stands where it was foretold.
+func TestTheSecondHalfOfAStepWaitsForRoom(t *testing.T) {
+	r := makesRoom(t)
+	if ok, dropped := r.recheck(t, 2, func(*cluster.Objects) {}); len(ok) != 0 || len(dropped) != 1 || dropped[0].Reason.Code != plan.PremiseChanged {
+		t.Errorf("the cache has not moved: %+v, %+v", ok, dropped)
+	}
+	ok, dropped := r.recheck(t, 2, func(o *cluster.Objects) { *o = *simtest.Landed(o, r.plan.Moves[:1]) })
+	if len(ok) != 1 || ok[0].To != "n2" {
+		t.Errorf("the cache has moved: %+v, %+v", ok, dropped)
+	}
+}
+
+// TestAdmissionTakesStepsAsAWhole: a limit that lets only one of them go lets neither.
+func TestAdmissionTakesStepsAsAWhole(t *testing.T) {
+	r := makesRoom(t)
+	s, err := cluster.New(r.objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := r.conf.Planner()
+	opts.Limits.PerPass = plan.Absolute(1)
+	dropped := planner.New(opts).Admit(s, plan.PlannerState{}, r.plan, s.TakenAt)
+	if len(dropped) != 2 || dropped[0].Reason.Code != plan.LimitPerPass || dropped[1].Step != 1 || dropped[1].Reason.Message != "shop/api-6c8f-00, which it is of no use without, is not moved: LimitPerPass" {
+		t.Errorf("%+v", dropped)
+	}
+	if dropped := r.planner.Admit(s, plan.PlannerState{}, r.plan, s.TakenAt); len(dropped) != 0 {
+		t.Errorf("within the limits: %+v", dropped)
+	}
+}
+
+// TestOnlySingleMovesWithoutSteps: a pod that serves nothing by itself can be left alone.
+func TestOnlySingleMovesWithoutSteps(t *testing.T) {
+	r := makesRoom(t)
+	s, err := cluster.New(r.objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := r.conf.Planner()
+	opts.NoSteps = true
+	if p := planner.New(opts).Plan(s, plan.PlannerState{}, controller.Goals(s, r.conf.Build(), nil), s.TakenAt); len(p.Moves) != 0 {
+		t.Errorf("%+v", p.Moves)
+	}
+}
+
+// TestExplainSaysForWhomRoomIsMade: the pod that serves nothing by itself is explained
+// by the one that it makes room for.
+func TestExplainSaysForWhomRoomIsMade(t *testing.T) {
+	r := makesRoom(t)
+	s, err := cluster.New(r.objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	x := r.planner.Explain(s, plan.PlannerState{}, controller.Goals(s, r.conf.Build(), nil), s.TakenAt).Pod(s.PodByKey("shop/cache-6c8f-00").ID)
+	got := x.Pods[0]
+	if got.Moved == nil || got.Moved.MakesRoomFor == nil || got.Verdict.Code != plan.MakesRoom || !strings.Contains(got.Verdict.Message, "shop/api-6c8f-00 can move to n2") {
+		t.Errorf("%+v", got.Verdict)
+	}
+}
+
+// TestAPodThatHasJustComeMakesNoRoom: what the last pass moved is not moved again for the
+// sake of another.
+func TestAPodThatHasJustComeMakesNoRoom(t *testing.T) {
+	r := makesRoom(t)
+	for _, c := range []struct {
+		age   time.Duration
+		moves int
+	}{{time.Hour - time.Second, 0}, {time.Hour, 2}} {
+		o := *r.objects
+		o.Pods = slices.Clone(o.Pods)
+		for i, p := range o.Pods {
+			if p.Name == "cache-6c8f-00" {
+				p = p.DeepCopy()
+				started := metav1.NewTime(o.TakenAt.Add(-c.age))
+				p.Status.StartTime = &started
+				o.Pods[i] = p
+			}
+		}
+		s, err := cluster.New(&o)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if p := r.planner.Plan(s, plan.PlannerState{}, controller.Goals(s, r.conf.Build(), nil), s.TakenAt); len(p.Moves) != c.moves {
+			t.Errorf("the cache runs for %s: %d moves, want %d", c.age, len(p.Moves), c.moves)
+		}
+	}
+}
