@@ -21,6 +21,7 @@ func (c *search) strategies() []plan.StrategyState {
 	for _, info := range c.p.opts.Strategies {
 		out = append(out, plan.StrategyState{Name: info.Name})
 	}
+	nodes := map[string]map[string]bool{} // those that wait, by strategy
 	for _, g := range c.goals.list {
 		i := slices.IndexFunc(out, func(st plan.StrategyState) bool { return st.Name == g.Strategy })
 		if i < 0 {
@@ -31,9 +32,26 @@ func (c *search) strategies() []plan.StrategyState {
 		if g.Excess > 0 {
 			out[i].Unmet++
 		}
-		out[i].Asked = out[i].Asked || !g.Constraint
+		out[i].Asked = out[i].Asked || !g.Constraint || g.Waits != ""
+		if g.Waits != "" {
+			waits(&out[i], g, nodes)
+		}
 	}
 	return out
+}
+
+// waits counts a goal for which nothing is moved yet, by node.
+func waits(st *plan.StrategyState, g plan.Goal, nodes map[string]map[string]bool) {
+	known := nodes[g.Strategy]
+	if known == nil {
+		known = map[string]bool{}
+		nodes[g.Strategy] = known
+		st.Waits = g.Waits
+	}
+	known[g.Subject.Name] = true
+	if st.Waiting = len(known); st.Waits != g.Waits {
+		st.Waits = ""
+	}
 }
 
 // strategiesInput names the strategies that state no goal, with what they need.

@@ -13,6 +13,8 @@ func (t *table) verdict(p plan.Plan, subject, effect string) {
 	met, nearer := reached(p)
 	color, text := green, ""
 	switch {
+	case len(p.Goals) == 0 && len(p.Moves) == 0 && waiting(p.Strategies) != "":
+		text, color = "nothing to do yet: "+waiting(p.Strategies), yellow
 	case len(p.Goals) == 0 && len(p.Moves) == 0:
 		text, color = nothingToDo(p.Strategies, p.Holds)
 	case len(p.Moves) == 0:
@@ -24,6 +26,9 @@ func (t *table) verdict(p plan.Plan, subject, effect string) {
 		}
 		text = fmt.Sprintf("%s %s; proven minimum %d", count(len(p.Moves), "eviction"), brings(len(p.Moves), met, nearer, len(p.Goals)), p.Bound.MinForPlan)
 	}
+	if more := waiting(p.Strategies); more != "" && len(p.Goals)+len(p.Moves) > 0 {
+		text, color = text+"; not asked for yet: "+more, yellow
+	}
 	if held(p) != "" {
 		color = yellow
 	}
@@ -34,6 +39,27 @@ func (t *table) verdict(p plan.Plan, subject, effect string) {
 		text += "; " + effect
 	}
 	t.line("%s", t.paint(color, subject+": "+text+"."))
+}
+
+// waiting says which nodes are too full and have not been for long enough, by
+// strategy; empty when there are none.
+func waiting(all []plan.StrategyState) string {
+	var out []string
+	for _, st := range all {
+		if st.Waiting == 0 {
+			continue
+		}
+		why := safe(st.Waits)
+		if why == "" {
+			why = "above its target, and not for long enough or not for certain"
+		}
+		is := " is "
+		if st.Waiting > 1 {
+			is, why = " are ", strings.Replace(why, "its target", "their targets", 1)
+		}
+		out = append(out, count(st.Waiting, "node")+is+why+" ("+safe(st.Name)+")")
+	}
+	return strings.Join(out, ", ")
 }
 
 // reached counts the goals that the plan meets, and those that it brings nearer

@@ -88,6 +88,7 @@ func TestPlanTakesASample(t *testing.T) {
 	in := input(t, got.stdout, "metricsServer")
 	said := strings.Join(in.Problems, "\n")
 	for _, want := range []string{
+		"this command takes one sample, and strategy hot wants 2 in a row (for): it never moves anything here (want `evenkeel run`, load.source: prometheus, or for: 1)",
 		"for a metricsServer remembers nothing: 1 of the 2 in a row that are wanted at most",
 		"there is one sample in the window of 5m0s, and no p90 of it: the latest is taken",
 		"strategy hot waits for n1, which is above its target in 1 of 2 samples in a row, counted since this process began (cpu)",
