@@ -62,6 +62,9 @@ type StrategyState struct {
 	// as it is the same for all of them.
 	Waiting int    `json:"waiting,omitempty"`
 	Waits   string `json:"waits,omitempty"`
+	// Unknown says of a strategy by load why it states no goal: what is not known.
+	// Empty otherwise.
+	Unknown string `json:"unknown,omitempty"`
 }
 
 // Move is one pod to evict, and where its replacement is predicted to land.

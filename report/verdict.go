@@ -29,6 +29,9 @@ func (t *table) verdict(p plan.Plan, subject, effect string) {
 	if more := waiting(p.Strategies); more != "" && len(p.Goals)+len(p.Moves) > 0 {
 		text, color = text+"; not asked for yet: "+more, yellow
 	}
+	if more := unknown(p.Strategies, true); more != "" && slices.ContainsFunc(p.Strategies, func(st plan.StrategyState) bool { return st.Goals > 0 }) {
+		text, color = text+"; "+more, yellow
+	}
 	if held(p) != "" {
 		color = yellow
 	}
@@ -60,6 +63,25 @@ func waiting(all []plan.StrategyState) string {
 		out = append(out, count(st.Waiting, "node")+is+why+" ("+safe(st.Name)+")")
 	}
 	return strings.Join(out, ", ")
+}
+
+// unknown says what is not known of that strategies go by, with their names; empty
+// when there is no such strategy.
+func unknown(all []plan.StrategyState, named bool) string {
+	var out []string
+	for _, st := range all {
+		if st.Unknown == "" {
+			continue
+		}
+		why := safe(st.Unknown) + " (below)"
+		if named {
+			why = "of " + safe(st.Name) + " " + why
+		}
+		if !slices.Contains(out, why) {
+			out = append(out, why)
+		}
+	}
+	return strings.Join(out, "; ")
 }
 
 // reached counts the goals that the plan meets, and those that it brings nearer
@@ -118,6 +140,8 @@ func nothingToDo(all []plan.StrategyState, holds []plan.Hold) (text, color strin
 		}
 	}
 	switch {
+	case stated == 0 && unknown(all, false) != "":
+		return unknown(all, false), yellow
 	case stated == 0:
 		return "nothing to do: no strategy states a goal", yellow
 	case goals == 0:

@@ -7,6 +7,23 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
+// TestUnknownIsNotNothing: a strategy that could judge nothing is not one that wants
+// nothing.
+func TestUnknownIsNotNothing(t *testing.T) {
+	type st = plan.StrategyState
+	hot := st{Name: "hot", Unknown: "nothing is known: metricsServer gave no answer"}
+	for want, all := range map[string][]st{
+		"nothing is known: metricsServer gave no answer (below)":                                                     {{Name: "zones"}, hot, {Name: "warm", Unknown: hot.Unknown}},
+		"nothing to do: all 4 goals of zones are met; of hot nothing is known: metricsServer gave no answer (below)": {{Name: "zones", Goals: 4, Asked: true}, {Name: "x", Goals: 1}, hot},
+	} {
+		p := level()
+		p.Strategies = all
+		if got := firstLine(t, p); got != "Plan: "+want+"; nothing is evicted (dry run)." {
+			t.Errorf("%+v:\n%s\nwant\n%s", all, got, want)
+		}
+	}
+}
+
 // TestWaitingIsNotMet: what has to be seen for longer is neither met nor nothing.
 func TestWaitingIsNotMet(t *testing.T) {
 	type st = plan.StrategyState

@@ -121,6 +121,13 @@ func TestASourceThatIsDownMovesNothing(t *testing.T) {
 	if said := strings.Join(in.Problems, "\n"); got.exit != 0 || !strings.Contains(said, "no answer since") || !strings.Contains(said, "is metrics-server installed?") || in.Coverage != 0 || in.Age != "never" {
 		t.Errorf("exit %d, %+v\n%s", got.exit, in, got.stderr)
 	}
+	_, got = measured(t, &fault{}, "1", "run --once --kubeconfig kubeconfig.yaml --config measured.yaml")
+	if want := "strategy hot moved nothing: nothing is known: metricsServer gave no answer; the report's inputs say why"; got.exit != 1 || !strings.Contains(got.stderr, want) {
+		t.Errorf("exit %d: %s", got.exit, got.stderr)
+	}
+	if want := "Plan: nothing is known: metricsServer gave no answer (below)."; !strings.Contains(got.stdout, want) {
+		t.Errorf("the report does not say %q:\n%s", want, got.stdout)
+	}
 }
 
 // TestOnePassCountsNoSamples where nobody remembers any.
