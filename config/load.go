@@ -52,13 +52,15 @@ func Load(name string, data []byte) (*Config, error) {
 	return c, e.err()
 }
 
+var errEmpty = errors.New("the file is empty")
+
 func parse(name string, data []byte) (*yaml.Node, error) {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, more yaml.Node
 	err := d.Decode(&doc)
 	switch {
 	case errors.Is(err, io.EOF):
-		return nil, fmt.Errorf("%s: the file is empty; `evenkeel config default` prints a commented one", name)
+		return nil, fmt.Errorf("%s: %w; `evenkeel config default` prints a commented one", name, errEmpty)
 	case err != nil:
 		return nil, fmt.Errorf("%s: %s", name, broken(err))
 	}

@@ -99,6 +99,9 @@ func (l *Load) Measured() []string {
 	return l.resources()
 }
 
+// Deviates says whether levels are deviations from the mean.
+func (l *Load) Deviates() bool { return len(l.args.Deviation) > 0 }
+
 // Watch is a level that must be watched, sample by sample, between passes; its
 // marks carry Name.
 type Watch struct {
