@@ -29,11 +29,17 @@ func LoadFile(path string) (*Config, error) {
 		return nil, fmt.Errorf("reading the configuration: %w", err)
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	return Read(path, f)
+}
+
+// Read reads r to its end; name is used in errors, and files that the configuration
+// names are looked for beside it.
+func Read(name string, r io.Reader) (*Config, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading the configuration: %w", err)
 	}
-	return Load(path, data)
+	return Load(name, data)
 }
 
 // Load reads a configuration; name is used in errors.

@@ -59,6 +59,7 @@ func (c *Config) checkLoad(e *mistakes) {
 		}
 	}
 	c.checkPrometheus(e)
+	c.noteFiles(e)
 	address(e, "load.loadWatcher.url", l.LoadWatcher.URL, l.Source == SourceLoadWatcher, "http://load-watcher.monitoring:2020")
 }
 

@@ -13,7 +13,7 @@ import (
 // Warnings are what a checked configuration says that makes little sense, or less
 // safe than what is shipped, as seen from now.
 func (c *Config) Warnings(now time.Time) []string {
-	return slices.Concat(c.limitWarnings(), c.windowWarnings(now), c.protectWarnings())
+	return slices.Concat(c.limitWarnings(), c.windowWarnings(now), c.protectWarnings(), c.hintWarnings(), c.secretWarnings())
 }
 
 // limitWarnings tell of limits that let nothing through. They are no mistakes: who
