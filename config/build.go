@@ -20,6 +20,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/shadow"
 	"github.com/evenkeel-project/evenkeel/schedule"
 	"github.com/evenkeel-project/evenkeel/strategies"
+	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
 )
 
 // Scope is what the configuration lets Evenkeel work on.
@@ -133,7 +134,11 @@ func (c *Config) Planner() planner.Options {
 	o.Breaker, o.Benefit, o.Stay = c.Breaker(), c.Benefits(), c.Ledger().Initial
 	o.Steer, o.SteerMaxFrac = hints.Kind(c.Evictor.Steer), c.Evictor.SteerMaxFrac
 	for _, s := range c.Build() {
-		o.Strategies = append(o.Strategies, planner.StrategyInfo{Name: s.Name, Needs: s.Strategy.Needs()})
+		info := planner.StrategyInfo{Name: s.Name, Needs: s.Strategy.Needs()}
+		if l, ok := s.Strategy.(*nodeload.Load); ok {
+			info.ByLoad = l.Measured()
+		}
+		o.Strategies = append(o.Strategies, info)
 	}
 	o.ConfigHash, o.NotEnforced = c.Hash(), c.NotEnforced()
 	return o

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/load/prometheus"
 	"github.com/evenkeel-project/evenkeel/planner/guard"
 	"github.com/evenkeel-project/evenkeel/schedule"
 	"github.com/evenkeel-project/evenkeel/spelling"
@@ -110,8 +111,39 @@ func (c *Config) checkType(e *mistakes, path string, s Strategy) {
 		}
 		e.field(at, "%s", err.Message)
 	}
-	if l, ok := st.(*nodeload.Load); ok && l.ByLoad() && c.Load.Source == SourceRequests {
+	l, ok := st.(*nodeload.Load)
+	switch {
+	case !ok || !l.ByLoad():
+	case c.Load.Source == SourceRequests:
 		e.field(path+".args.basis", "load needs a source of usage, and load.source is %s (want metricsServer, prometheus or loadWatcher there)", SourceRequests)
+	case len(errs) == 0:
+		c.checkResources(e, path+".args", l)
+	}
+}
+
+// checkResources refuses what the source never measures: a strategy of which one
+// resource is unknown does nothing at all.
+func (c *Config) checkResources(e *mistakes, path string, l *nodeload.Load) {
+	known := c.measured()
+	if !slices.Contains(loadSources, c.Load.Source) || c.Load.Source == SourcePrometheus && !slices.Contains(prometheus.Presets(), prometheus.Preset(c.Load.Prometheus.Preset)) {
+		return // a mistake of its own
+	}
+	for _, r := range l.Measured() {
+		if slices.Contains(known, r) {
+			continue
+		}
+		has := strings.Join(known, ", ")
+		if has == "" {
+			has = "nothing"
+		}
+		if c.Load.Source == SourcePrometheus {
+			has += "; more are keys of load.prometheus.queries"
+		}
+		at := path + ".target." + r
+		if l.Deviates() {
+			at = path + ".deviation." + r
+		}
+		e.field(at, "load.source: %s does not measure it%s (it measures %s)", c.Load.Source, spelling.DidYouMean(r, known), has)
 	}
 }
 

@@ -19,7 +19,7 @@ type ConvertOptions struct {
 // Others are told by their kind, and the error says what to do with them. The text is
 // a commented config.yaml.
 func Convert(name string, data []byte, o ConvertOptions) (string, error) {
-	root, err := parse(name, data)
+	root, err := parseRules(name, data)
 	if err != nil {
 		return "", err
 	}

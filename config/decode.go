@@ -1,6 +1,7 @@
 package config
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"reflect"
@@ -184,7 +185,7 @@ func (e *mistakes) scalar(n *yaml.Node, v reflect.Value, path string) {
 	case reflect.Float64:
 		f, err := strconv.ParseFloat(n.Value, 64)
 		if err != nil || n.Tag != "!!int" && n.Tag != "!!float" {
-			bad(arg.MeantFraction(n.Value))
+			bad(cmp.Or(arg.MeantFraction(n.Value), meantBytes(n.Value)))
 			return
 		}
 		v.SetFloat(f)

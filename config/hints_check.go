@@ -160,7 +160,7 @@ func (c *Config) checkMeasured(e *mistakes, path string, r HintRule) {
 	case r.Resource == "":
 		e.field(path, "want resource (%s) or promql", strings.Join(known, ", "))
 	case !slices.Contains(known, r.Resource):
-		e.field(path+".resource", "unknown resource %q%s (want one of %s, or promql)", r.Resource, spelling.DidYouMean(r.Resource, known), strings.Join(known, ", "))
+		e.field(path+".resource", "unknown resource %q%s (want one of %s, a key of load.prometheus.queries, or promql)", r.Resource, spelling.DidYouMean(r.Resource, known), strings.Join(known, ", "))
 	}
 }
 

@@ -1,6 +1,8 @@
 package config
 
 import (
+	"errors"
+	"fmt"
 	"maps"
 	"math"
 	"slices"
@@ -30,7 +32,7 @@ type fileRule struct {
 // loadRuleFile reads a rule.yaml, strictly. Its program takes a threshold that is
 // missing, or misspelt, for 0, which makes every node hot.
 func loadRuleFile(name string, data []byte, nodeLabel string) (*ruleFile, error) {
-	root, err := parse(name, data)
+	root, err := parseRules(name, data)
 	if err != nil {
 		return nil, err
 	}
@@ -38,7 +40,7 @@ func loadRuleFile(name string, data []byte, nodeLabel string) (*ruleFile, error)
 	e := &mistakes{file: name, at: map[string]*yaml.Node{}, unread: map[string]bool{}}
 	e.decode(root, f)
 	if len(f.Rulename) == 0 && len(e.list) == 0 {
-		e.field("Rulename", "is missing, or has no rules (want Rulename: {NAME: {Promsql: ..., Threshold: ...}})")
+		e.field("Rulename", "is missing, or has no rules (want Rulename: {NAME: {Promsql: ..., Threshold: 70}})")
 	}
 	for rule, r := range f.Rulename {
 		path := "Rulename." + rule
@@ -57,6 +59,15 @@ func loadRuleFile(name string, data []byte, nodeLabel string) (*ruleFile, error)
 		}
 	}
 	return f, e.err()
+}
+
+// parseRules is parse, which shows of an empty file what one looks like.
+func parseRules(name string, data []byte) (*yaml.Node, error) {
+	root, err := parse(name, data)
+	if errors.Is(err, errEmpty) {
+		return nil, fmt.Errorf("%s: %w; want Rulename: {NAME: {Promsql: ..., Threshold: 70}}", name, errEmpty)
+	}
+	return root, err
 }
 
 func threshold(text string) (float64, bool) {

@@ -29,11 +29,17 @@ func LoadFile(path string) (*Config, error) {
 		return nil, fmt.Errorf("reading the configuration: %w", err)
 	}
 	defer f.Close()
-	data, err := io.ReadAll(io.LimitReader(f, maxBytes+1))
+	return Read(path, f)
+}
+
+// Read reads r to its end; name is used in errors, and files that the configuration
+// names are looked for beside it.
+func Read(name string, r io.Reader) (*Config, error) {
+	data, err := io.ReadAll(io.LimitReader(r, maxBytes+1))
 	if err != nil {
 		return nil, fmt.Errorf("reading the configuration: %w", err)
 	}
-	return Load(path, data)
+	return Load(name, data)
 }
 
 // Load reads a configuration; name is used in errors.
@@ -52,13 +58,15 @@ func Load(name string, data []byte) (*Config, error) {
 	return c, e.err()
 }
 
+var errEmpty = errors.New("the file is empty")
+
 func parse(name string, data []byte) (*yaml.Node, error) {
 	d := yaml.NewDecoder(bytes.NewReader(data))
 	var doc, more yaml.Node
 	err := d.Decode(&doc)
 	switch {
 	case errors.Is(err, io.EOF):
-		return nil, fmt.Errorf("%s: the file is empty; `evenkeel config default` prints a commented one", name)
+		return nil, fmt.Errorf("%s: %w; `evenkeel config default` prints a commented one", name, errEmpty)
 	case err != nil:
 		return nil, fmt.Errorf("%s: %s", name, broken(err))
 	}

@@ -59,6 +59,7 @@ func (c *Config) checkLoad(e *mistakes) {
 		}
 	}
 	c.checkPrometheus(e)
+	c.noteFiles(e)
 	address(e, "load.loadWatcher.url", l.LoadWatcher.URL, l.Source == SourceLoadWatcher, "http://load-watcher.monitoring:2020")
 }
 
@@ -121,5 +122,7 @@ func address(e *mistakes, path, text string, needed bool, example string) {
 		e.field(path, "holds a user or a password, which anybody may read here (put a token into a file, and name that in tokenFile)")
 	case u.RawQuery != "" || u.Fragment != "":
 		e.field(path, "has more than an address and a path (want one such as %s)", example)
+	case strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/api/v1/query"):
+		e.field(path, "ends in /api/v1/query, which is added to it (want what stands before that, such as %s)", example)
 	}
 }

@@ -1,6 +1,7 @@
 package config
 
 import (
+	"slices"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/load/window"
@@ -21,6 +22,18 @@ func (c *Config) checkWeb(e *mistakes) {
 
 // Measures says whether a source of usage is asked.
 func (c *Config) Measures() bool { return c.Load.Source != SourceRequests }
+
+// measured are the resources of nodes of which the source tells the use, sorted, as
+// strategies count it.
+func (c *Config) measured() []string {
+	switch c.Load.Source {
+	case SourceMetricsServer, SourceLoadWatcher:
+		return []string{"cpu", "memory"}
+	case SourcePrometheus:
+		return slices.DeleteFunc(c.prometheus().Measures(), func(r string) bool { return r == memoryAvailable })
+	}
+	return nil
+}
 
 // watcherWindow is the longest that is served to clients of a load-watcher.
 const watcherWindow = 15 * time.Minute

@@ -35,6 +35,7 @@ type Config struct {
 	rules    []pressure.Rule              // of hints
 	files    []string                     // digests of the files that are named
 	named    []string                     // their paths
+	secrets  []secretFile                 // of the source of usage
 }
 
 // Namespaces are those in scope.

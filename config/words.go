@@ -1,11 +1,13 @@
 package config
 
 import (
+	"fmt"
 	"math"
 	"reflect"
 	"strconv"
 
 	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/api/resource"
 )
 
 // number writes bytes and the like out, and only what is larger with an exponent.
@@ -31,6 +33,16 @@ func wanted(t reflect.Type) string {
 		return "keys and values"
 	}
 	return "a word"
+}
+
+// meantBytes asks for the number of a quantity such as 1Gi, in brackets with a blank
+// before them; empty where it is none.
+func meantBytes(text string) string {
+	q, err := resource.ParseQuantity(text)
+	if err != nil || q.Format != resource.BinarySI {
+		return ""
+	}
+	return fmt.Sprintf(" (did you mean %d?)", q.Value())
 }
 
 // found says in words what stands in the file.

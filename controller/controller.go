@@ -120,7 +120,9 @@ func Goals(s *cluster.Snapshot, all []config.Scheduled, due []string) []plan.Goa
 	var goals []plan.Goal
 	for _, st := range all {
 		for _, g := range st.Strategy.Goals(s) {
-			g.Constraint = g.Constraint || due != nil && !slices.Contains(due, st.Name)
+			if due != nil && !slices.Contains(due, st.Name) {
+				g.Constraint, g.Waits = true, "" // nobody asks for it, however long it lasts
+			}
 			goals = append(goals, g)
 		}
 	}

@@ -68,7 +68,7 @@ func NewGather(nodes []Node, now time.Time, maxAge time.Duration) *Gather {
 // node without one.
 func (g *Gather) Nodes(resource string, unit Unit, values []Value) {
 	if len(values) == 0 {
-		g.Problem(Empty, resource+": the answer has no values")
+		g.Problem(Empty, resource+NoValues)
 		return
 	}
 	if unit.ratio() && g.percentages(resource, values) {
@@ -136,7 +136,7 @@ func (g *Gather) WorkingSets() {
 // no problem: they come and go.
 func (g *Gather) Pods(resource string, unit Unit, values []PodValue) {
 	if len(values) == 0 {
-		g.Problem(Empty, resource+" of pods: the answer has no values")
+		g.Problem(Empty, resource+" of pods"+NoValues)
 		return
 	}
 	if len(g.pods) == 0 {

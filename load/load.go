@@ -90,6 +90,9 @@ type Problem struct {
 // ProblemKind groups problems.
 type ProblemKind string
 
+// NoValues ends what is said of an Empty answer.
+const NoValues = ": the answer has no values"
+
 // Kinds of problems.
 const (
 	Unreachable ProblemKind = "Unreachable" // no answer, or not in time

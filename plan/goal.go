@@ -55,8 +55,8 @@ type Goal struct {
 	// Constraint marks a goal of a strategy that is enabled but not due: it
 	// may not be worsened, and nothing is moved for it.
 	Constraint bool `json:"-"`
-	// Waits says why a goal with excess is a Constraint although its strategy may be
-	// due: that has to be seen for longer. Empty when nothing is awaited.
+	// Waits says why a goal with excess is a Constraint although its strategy is due:
+	// that has to be seen for longer. Empty when nothing is awaited, or asked for.
 	Waits string `json:"-"`
 	// Amounts are what NodeBelow counts; nil: the requests of all pods.
 	Amounts *cluster.Amounts `json:"-"`

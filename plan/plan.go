@@ -57,6 +57,14 @@ type StrategyState struct {
 	// Asked: its goals are asked for in this pass. Those of others are only
 	// not to be worsened. False where it states none.
 	Asked bool `json:"asked"`
+	// Waiting counts the nodes for which nothing is moved yet although a goal of
+	// theirs is not met: that has to be seen for longer. Waits says how long, as far
+	// as it is the same for all of them.
+	Waiting int    `json:"waiting,omitempty"`
+	Waits   string `json:"waits,omitempty"`
+	// Unknown says of a strategy by load why it states no goal: what is not known.
+	// Empty otherwise.
+	Unknown string `json:"unknown,omitempty"`
 }
 
 // Move is one pod to evict, and where its replacement is predicted to land.

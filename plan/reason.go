@@ -70,6 +70,7 @@ const (
 // Why the replacement would not help.
 const (
 	NotNeeded        Code = "NotNeeded"
+	WaitsForSamples  Code = "WaitsForSamples"
 	BenefitTooSmall  Code = "BenefitTooSmall"
 	UsageUnknown     Code = "UsageUnknown"
 	PlacementUnknown Code = "PlacementUnknown"

@@ -124,11 +124,29 @@ func (e *Explainer) judge(p *cluster.Pod, x *plan.PodExplanation) {
 	case guarded >= 0:
 		x.Verdict = plan.Reason{Code: x.Guards[guarded].Code, Message: x.Guards[guarded].Message}
 		x.NotNeeded = notNeeded(wanted)
+	case !wanted && e.awaited(p) != "":
+		x.Verdict = plan.Reason{Code: plan.WaitsForSamples, Message: e.awaited(p)}
 	default:
 		x.Verdict = plan.Reason{Code: plan.NotNeeded, Message: notNeeded(wanted)}
 	}
 	inTheWay := obstacles(x)
 	x.Alone = refused && len(inTheWay) == 1 && inTheWay[0].Code == x.Verdict.Code && x.Landing.Verdict.Code == ""
+}
+
+// awaited names a goal that the pod's leaving would serve and that is not asked for
+// yet; empty when there is none.
+func (e *Explainer) awaited(p *cluster.Pod) (why string) {
+	if p.Node == cluster.NoNode || p.Terminal {
+		return ""
+	}
+	t := e.start.goals
+	t.each(p.ID, p.Node, cluster.NoNode, func(g int) bool {
+		if waits := t.list[g].Waits; waits != "" && t.excess(g) > 0 && t.couldServe(g, p.ID, p.Node) {
+			why = fmt.Sprintf("its leaving would help, and is not asked for yet: %s is %s (%s)", t.list[g].Subject.Name, waits, t.list[g].Resource)
+		}
+		return why == ""
+	})
+	return why
 }
 
 func notNeeded(wanted bool) string {

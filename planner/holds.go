@@ -14,7 +14,7 @@ func (p *Planner) asked(s *cluster.Snapshot, st plan.PlannerState, goals []plan.
 	goals = slices.Clone(goals)
 	for i := range goals {
 		if _, held := ledger.Held(st, goals[i].Strategy, now, p.opts.Benefit); held {
-			goals[i].Constraint = true
+			goals[i].Constraint, goals[i].Waits = true, ""
 		}
 	}
 	return number(s, goals)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -12,6 +13,8 @@ type StrategyInfo struct {
 	Name string
 	// Needs says in words what there must be for it to state a goal.
 	Needs string
+	// ByLoad are the resources of which it needs to know the use; empty: none.
+	ByLoad []string
 }
 
 // strategies counts the goals of each strategy that is enabled, and of those
@@ -21,6 +24,7 @@ func (c *search) strategies() []plan.StrategyState {
 	for _, info := range c.p.opts.Strategies {
 		out = append(out, plan.StrategyState{Name: info.Name})
 	}
+	nodes := map[string]map[string]bool{} // those that wait, by strategy
 	for _, g := range c.goals.list {
 		i := slices.IndexFunc(out, func(st plan.StrategyState) bool { return st.Name == g.Strategy })
 		if i < 0 {
@@ -31,9 +35,55 @@ func (c *search) strategies() []plan.StrategyState {
 		if g.Excess > 0 {
 			out[i].Unmet++
 		}
-		out[i].Asked = out[i].Asked || !g.Constraint
+		out[i].Asked = out[i].Asked || !g.Constraint || g.Waits != ""
+		if g.Waits != "" {
+			waits(&out[i], g, nodes)
+		}
+	}
+	for i, info := range c.p.opts.Strategies {
+		if out[i].Goals == 0 {
+			out[i].Unknown = c.unknown(info)
+		}
 	}
 	return out
+}
+
+// unknown says what a strategy by load would have to know and does not; empty when it
+// knows enough. All of its resources count: whoever cannot tell how full disks are
+// must not fill a node with what leaves another for its cpu.
+func (c *search) unknown(info StrategyInfo) string {
+	l, scope := c.s.Load, c.p.opts.Guards.Scope
+	switch {
+	case len(info.ByLoad) == 0:
+		return ""
+	case l == nil:
+		return "nothing is known: the snapshot holds no usage"
+	case len(l.Resources()) == 0 && l.Usage.SampledAt.IsZero():
+		return "nothing is known: " + sourceName(l.Usage) + " gave no answer"
+	case len(l.Resources()) == 0:
+		return "nothing is known: the last answer of " + sourceName(l.Usage) + " is too old, or says nothing of use"
+	}
+	for _, r := range info.ByLoad {
+		if a := c.s.Amounts(cluster.Measure{ByLoad: true, Resource: r}, scope.Load); !a.Enough(scope) {
+			known, all := a.Coverage(scope)
+			return fmt.Sprintf("too little is known: use of %s is known of %d of %d nodes in scope", r, known, all)
+		}
+	}
+	return ""
+}
+
+// waits counts a goal for which nothing is moved yet, by node.
+func waits(st *plan.StrategyState, g plan.Goal, nodes map[string]map[string]bool) {
+	known := nodes[g.Strategy]
+	if known == nil {
+		known = map[string]bool{}
+		nodes[g.Strategy] = known
+		st.Waits = g.Waits
+	}
+	known[g.Subject.Name] = true
+	if st.Waiting = len(known); st.Waits != g.Waits {
+		st.Waits = ""
+	}
 }
 
 // strategiesInput names the strategies that state no goal, with what they need.

@@ -3,6 +3,7 @@ package planner
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -74,12 +75,9 @@ func (c *search) loadInput() (plan.Input, bool) {
 	if l == nil {
 		return plan.Input{}, false
 	}
-	in := plan.Input{Source: l.Usage.Source, Age: c.now.Sub(l.Usage.SampledAt).Round(time.Second).String(), Coverage: 1, Problems: []string{}}
+	in := plan.Input{Source: sourceName(l.Usage), Age: c.now.Sub(l.Usage.SampledAt).Round(time.Second).String(), Coverage: 1, Problems: []string{}}
 	if l.Usage.SampledAt.IsZero() {
 		in.Age = "never"
-	}
-	if in.Source == "" {
-		in.Source = "load"
 	}
 	if len(l.Resources()) == 0 {
 		in.Coverage = 0
@@ -97,12 +95,36 @@ func (c *search) loadInput() (plan.Input, bool) {
 			in.Problems = append(in.Problems, fmt.Sprintf("use of %s is known of %d of %d nodes in scope: of the others no strategy asks anything", r, known, all))
 		}
 	}
+	in.Problems = append(in.Problems, c.unmeasured()...)
 	in.Problems = append(in.Problems, c.waiting()...)
 	in.Problems = append(in.Problems, l.Usage.Problems...)
 	if extra := len(in.Problems) - maxProblems; extra > 0 {
 		in.Problems = append(in.Problems[:maxProblems:maxProblems], fmt.Sprintf("... and %d more", extra))
 	}
 	return in, true
+}
+
+func sourceName(u *cluster.Usage) string {
+	if u.Source == "" {
+		return "load"
+	}
+	return u.Source
+}
+
+// unmeasured names the resources of which strategies must know and the source, which
+// answers, says nothing at all.
+func (c *search) unmeasured() []string {
+	var out []string
+	l, scope := c.s.Load, c.p.opts.Guards.Scope
+	for _, info := range c.p.opts.Strategies {
+		for _, r := range info.ByLoad {
+			if len(l.Resources()) > 0 && !slices.Contains(l.Resources(), r) {
+				_, all := c.s.Amounts(cluster.Measure{ByLoad: true, Resource: r}, scope.Load).Coverage(scope)
+				out = append(out, fmt.Sprintf("use of %s is known of 0 of %d nodes in scope: strategy %s states no goal, of %s either", r, all, info.Name, strings.Join(info.ByLoad, " or ")))
+			}
+		}
+	}
+	return out
 }
 
 // waiting says of goals with excess why nothing is moved for them yet.

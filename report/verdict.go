@@ -13,6 +13,8 @@ func (t *table) verdict(p plan.Plan, subject, effect string) {
 	met, nearer := reached(p)
 	color, text := green, ""
 	switch {
+	case len(p.Goals) == 0 && len(p.Moves) == 0 && waiting(p.Strategies) != "":
+		text, color = "nothing to do yet: "+waiting(p.Strategies), yellow
 	case len(p.Goals) == 0 && len(p.Moves) == 0:
 		text, color = nothingToDo(p.Strategies, p.Holds)
 	case len(p.Moves) == 0:
@@ -24,6 +26,12 @@ func (t *table) verdict(p plan.Plan, subject, effect string) {
 		}
 		text = fmt.Sprintf("%s %s; proven minimum %d", count(len(p.Moves), "eviction"), brings(len(p.Moves), met, nearer, len(p.Goals)), p.Bound.MinForPlan)
 	}
+	if more := waiting(p.Strategies); more != "" && len(p.Goals)+len(p.Moves) > 0 {
+		text, color = text+"; not asked for yet: "+more, yellow
+	}
+	if more := unknown(p.Strategies, true); more != "" && slices.ContainsFunc(p.Strategies, func(st plan.StrategyState) bool { return st.Goals > 0 }) {
+		text, color = text+"; "+more, yellow
+	}
 	if held(p) != "" {
 		color = yellow
 	}
@@ -34,6 +42,46 @@ func (t *table) verdict(p plan.Plan, subject, effect string) {
 		text += "; " + effect
 	}
 	t.line("%s", t.paint(color, subject+": "+text+"."))
+}
+
+// waiting says which nodes are too full and have not been for long enough, by
+// strategy; empty when there are none.
+func waiting(all []plan.StrategyState) string {
+	var out []string
+	for _, st := range all {
+		if st.Waiting == 0 {
+			continue
+		}
+		why := safe(st.Waits)
+		if why == "" {
+			why = "above its target, and not for long enough or not for certain"
+		}
+		is := " is "
+		if st.Waiting > 1 {
+			is, why = " are ", strings.Replace(why, "its target", "their targets", 1)
+		}
+		out = append(out, count(st.Waiting, "node")+is+why+" ("+safe(st.Name)+")")
+	}
+	return strings.Join(out, ", ")
+}
+
+// unknown says what is not known of that strategies go by, with their names; empty
+// when there is no such strategy.
+func unknown(all []plan.StrategyState, named bool) string {
+	var out []string
+	for _, st := range all {
+		if st.Unknown == "" {
+			continue
+		}
+		why := safe(st.Unknown) + " (below)"
+		if named {
+			why = "of " + safe(st.Name) + " " + why
+		}
+		if !slices.Contains(out, why) {
+			out = append(out, why)
+		}
+	}
+	return strings.Join(out, "; ")
 }
 
 // reached counts the goals that the plan meets, and those that it brings nearer
@@ -92,6 +140,8 @@ func nothingToDo(all []plan.StrategyState, holds []plan.Hold) (text, color strin
 		}
 	}
 	switch {
+	case stated == 0 && unknown(all, false) != "":
+		return unknown(all, false), yellow
 	case stated == 0:
 		return "nothing to do: no strategy states a goal", yellow
 	case goals == 0:

@@ -57,13 +57,17 @@ func newConfig(g *global) *cobra.Command {
 	c := &cobra.Command{Use: "config", Short: "Check a configuration, print or convert one", Args: noValues,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	c.AddCommand(&cobra.Command{
-		Use: "check FILE", Short: "Report every mistake in a configuration", Args: oneFile,
+		Use: "check FILE", Short: "Report every mistake in a configuration (-: standard input)", Args: oneFile,
 		RunE: func(cmd *cobra.Command, args []string) error {
-			conf, err := config.LoadFile(args[0])
+			name, load := args[0], func() (*config.Config, error) { return config.LoadFile(args[0]) }
+			if name == "-" {
+				name, load = "standard input", func() (*config.Config, error) { return config.Read("standard input", cmd.InOrStdin()) }
+			}
+			conf, err := load()
 			if err != nil {
 				return err
 			}
-			describe(cmd.OutOrStdout(), args[0], conf)
+			describe(cmd.OutOrStdout(), name, conf)
 			return nil
 		},
 	}, &cobra.Command{
@@ -82,19 +86,22 @@ func describe(out io.Writer, name string, conf *config.Config) {
 	if conf.DryRun {
 		mode = "it evicts nothing (dryRun: true)"
 	}
-	switch n, rules := len(conf.Strategies), len(conf.HintRules()); {
-	case n == 0 && rules > 0:
-		how := "it hints nodes"
+	hints := ""
+	if rules := len(conf.HintRules()); rules > 0 {
+		hints = "; by " + counted(rules, "rule") + " it hints nodes"
 		if conf.DryRun {
-			how = "it says which nodes it would hint (dryRun: true)"
+			hints = "; by " + counted(rules, "rule") + " it says which nodes it would hint (dryRun: true)"
 		}
-		fmt.Fprintf(out, "%s is valid: no strategies, so that nothing is evicted; by %s %s.\n", name, counted(rules, "rule"), how)
+	}
+	switch n := len(conf.Strategies); {
+	case n == 0 && hints != "":
+		fmt.Fprintf(out, "%s is valid: no strategies, so that nothing is evicted%s.\n", name, hints)
 	case n == 0:
 		fmt.Fprintf(out, "%s is valid, but has no strategies: nothing will ever be done.\n", name)
 	case n == 1:
-		fmt.Fprintf(out, "%s is valid: 1 strategy, %s.\n", name, mode)
+		fmt.Fprintf(out, "%s is valid: 1 strategy, %s%s.\n", name, mode, hints)
 	default:
-		fmt.Fprintf(out, "%s is valid: %d strategies, %s.\n", name, n, mode)
+		fmt.Fprintf(out, "%s is valid: %d strategies, %s%s.\n", name, n, mode, hints)
 	}
 	for _, w := range conf.Warnings(time.Now()) {
 		fmt.Fprintln(out, "Warning: "+w)

@@ -5,6 +5,7 @@ import (
 	"net/http"
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -16,11 +17,11 @@ const hintsOnce = configHead + `dryRun: DRYRUN
 load: {source: metricsServer}
 hints: {enabled: true, rules: [{name: hot, resource: cpu, above: 0.80, for: FOR}]}
 strategies:
-- {name: zones, type: ZoneSpread, schedule: "@hourly"}
+- {name: zones, type: ZoneSpread, schedule: "0 0 1 MONTH *"}
 `
 
 // hintedOnce makes one pass in a cluster whose n1 uses nearly all of its cpu, and where
-// no node may be patched.
+// no node may be patched. The next pass is months away, whenever the test runs.
 func hintedOnce(t *testing.T, dryRun, samples string) (got answer, patched []string) {
 	t.Helper()
 	alone(t)
@@ -34,7 +35,7 @@ func hintedOnce(t *testing.T, dryRun, samples string) (got answer, patched []str
 	r := badInput{server: f}
 	dir := r.prepare(t)
 	r.serve(t, dir)
-	conf := strings.NewReplacer("DRYRUN", dryRun, "FOR", samples).Replace(hintsOnce)
+	conf := strings.NewReplacer("DRYRUN", dryRun, "FOR", samples, "MONTH", strconv.Itoa(int(time.Now().Month()+5)%12+1)).Replace(hintsOnce)
 	if err := os.WriteFile(filepath.Join(dir, "hinted.yaml"), []byte(conf), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -45,13 +46,17 @@ func hintedOnce(t *testing.T, dryRun, samples string) (got answer, patched []str
 // pass that could not write says so in the end.
 func TestOnePassKeepsHints(t *testing.T) {
 	got, patched := hintedOnce(t, "true", "1")
-	if got.exit != 0 || len(patched) > 0 || !strings.Contains(got.stderr, "dry run: a pressure hint is written") || strings.Count(got.stderr, "node=n1") != 1 {
+	if got.exit != 0 || len(patched) > 0 || !strings.Contains(got.stderr, "dry run: a pressure hint would be written") || strings.Count(got.stderr, "node=n1") != 1 {
 		t.Errorf("dry run: exit %d, patched %v\n%s", got.exit, patched, got.stderr)
 	}
-	if !strings.Contains(got.stderr, "pressure hints may expire before they are renewed") {
-		t.Errorf("hints of 10 minutes with a pass each hour: %s", got.stderr)
+	const warned = "pressure hints may expire before they are renewed"
+	if strings.Contains(got.stderr, warned) {
+		t.Errorf("a dry run warns of hints that it does not write: %s", got.stderr)
 	}
 	got, patched = hintedOnce(t, "false", "1")
+	if !strings.Contains(got.stderr, warned) {
+		t.Errorf("hints of 10 minutes with months between passes: %s", got.stderr)
+	}
 	if got.exit != 1 || len(patched) == 0 || patched[0] != "n1" || !strings.Contains(got.stderr, "pressure hints could not be written to 1 of 1 nodes") || !strings.Contains(got.stderr, "permission to patch nodes is missing") {
 		t.Errorf("exit %d, patched %v\n%s", got.exit, patched, got.stderr)
 	}
@@ -64,9 +69,10 @@ func TestOnePassKeepsHints(t *testing.T) {
 // TestHintsAreToOutliveThePause between two passes of any strategy, twice over.
 func TestHintsAreToOutliveThePause(t *testing.T) {
 	for text, warns := range map[string]bool{
-		`hints: {enabled: true, ttl: 19m}`:  true,
-		`hints: {enabled: true, ttl: 20m}`:  false,
-		`hints: {enabled: false, ttl: 10m}`: false,
+		"dryRun: false\nhints: {enabled: true, ttl: 19m}":  true,
+		"dryRun: false\nhints: {enabled: true, ttl: 20m}":  false,
+		"dryRun: false\nhints: {enabled: false, ttl: 10m}": false,
+		"dryRun: true\nhints: {enabled: true, ttl: 19m}":   false,
 	} {
 		conf, err := config.Load("config.yaml", []byte(configHead+`load: {source: metricsServer}
 strategies:

@@ -124,6 +124,11 @@ func (g *global) live(cmd *cobra.Command, client kubernetes.Interface, rc *rest.
 			return nil, err
 		}
 		loads.once(cmd.Context())
+		objects := o.Objects()
+		if u := objects.Usage; u != nil {
+			u.Problems = slices.Concat(loads.neverCounted(conf), u.Problems)
+		}
+		return objects, nil
 	}
 	return o.Objects(), nil
 }

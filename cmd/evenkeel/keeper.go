@@ -64,7 +64,7 @@ func (p *pressureHints) once(ctx context.Context, c *controller.Controller, conf
 }
 
 // outlived warns where the hints that are written now expire before the next pass that
-// this configuration has due renews them or takes them away.
+// this configuration has due renews them or takes them away. A dry run writes none.
 func outlived(conf *config.Config, now time.Time, log *slog.Logger) {
 	var next time.Time
 	for _, s := range conf.Build() {
@@ -73,7 +73,7 @@ func outlived(conf *config.Config, now time.Time, log *slog.Logger) {
 		}
 	}
 	ttl := time.Duration(conf.Hints.TTL)
-	if rest := next.Sub(now); conf.Hints.Enabled && !next.IsZero() && rest > ttl/2 {
+	if rest := next.Sub(now); conf.WritesHints() && !next.IsZero() && rest > ttl/2 {
 		log.Warn("pressure hints may expire before they are renewed, and then stand until a later pass: set hints.ttl to at least twice the time between passes, or run without --once",
 			"ttl", ttl, "next", next.UTC(), "in", rest.Round(time.Second))
 	}

@@ -20,6 +20,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/load/monitor"
 	"github.com/evenkeel-project/evenkeel/load/window"
 	"github.com/evenkeel-project/evenkeel/observe"
+	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
 )
 
 // measuring asks the source of usage that the newest configuration names, also where
@@ -169,11 +170,11 @@ func (m *measuring) pass(ctx context.Context, sampled, changed <-chan struct{}) 
 // countable refuses a configuration for one pass that wants several samples in a row
 // of a source that remembers none: such a pass would never act.
 func (m *measuring) countable() error {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if _, remembers := m.source.(load.Historian); remembers || m.source == nil {
+	if m.counts() {
 		return nil
 	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
 	var errs []error
 	refuse := func(name string, samples int, resource string) {
 		if samples > 1 {
@@ -187,6 +188,30 @@ func (m *measuring) countable() error {
 		refuse("hints rule "+r.Name, r.For, r.Resource)
 	}
 	return errors.Join(errs...)
+}
+
+// counts says whether one look can count samples in a row: with what the source
+// remembers.
+func (m *measuring) counts() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	_, remembers := m.source.(load.Historian)
+	return remembers || m.source == nil
+}
+
+// neverCounted says of each strategy that wants several samples in a row that one look
+// never has them, where the source remembers none.
+func (m *measuring) neverCounted(conf *config.Config) []string {
+	if m.counts() {
+		return nil
+	}
+	var out []string
+	for _, s := range conf.Build() {
+		if l, ok := s.Strategy.(*nodeload.Load); ok && len(l.Watches()) > 0 {
+			out = append(out, fmt.Sprintf("this command takes one sample, and strategy %s wants %d in a row (for): it never moves anything here (want `evenkeel run`, load.source: prometheus, or for: 1)", s.Name, l.Watches()[0].For))
+		}
+	}
+	return out
 }
 
 // LoadNodes implements monitor.Cluster: all nodes, whether they are in scope or not.

@@ -88,6 +88,7 @@ func TestPlanTakesASample(t *testing.T) {
 	in := input(t, got.stdout, "metricsServer")
 	said := strings.Join(in.Problems, "\n")
 	for _, want := range []string{
+		"this command takes one sample, and strategy hot wants 2 in a row (for): it never moves anything here (want `evenkeel run`, load.source: prometheus, or for: 1)",
 		"for a metricsServer remembers nothing: 1 of the 2 in a row that are wanted at most",
 		"there is one sample in the window of 5m0s, and no p90 of it: the latest is taken",
 		"strategy hot waits for n1, which is above its target in 1 of 2 samples in a row, counted since this process began (cpu)",
@@ -119,6 +120,13 @@ func TestASourceThatIsDownMovesNothing(t *testing.T) {
 	in := input(t, got.stdout, "metricsServer")
 	if said := strings.Join(in.Problems, "\n"); got.exit != 0 || !strings.Contains(said, "no answer since") || !strings.Contains(said, "is metrics-server installed?") || in.Coverage != 0 || in.Age != "never" {
 		t.Errorf("exit %d, %+v\n%s", got.exit, in, got.stderr)
+	}
+	_, got = measured(t, &fault{}, "1", "run --once --kubeconfig kubeconfig.yaml --config measured.yaml")
+	if want := "strategy hot moved nothing: nothing is known: metricsServer gave no answer; the report's inputs say why"; got.exit != 1 || !strings.Contains(got.stderr, want) {
+		t.Errorf("exit %d: %s", got.exit, got.stderr)
+	}
+	if want := "Plan: nothing is known: metricsServer gave no answer (below)."; !strings.Contains(got.stdout, want) {
+		t.Errorf("the report does not say %q:\n%s", want, got.stdout)
 	}
 }
 

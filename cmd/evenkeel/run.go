@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"net"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -39,7 +40,7 @@ func newRun(g *global) *cobra.Command {
 	f := &runFlags{}
 	c := &cobra.Command{
 		Use: "run", Short: "Run strategies on their schedules, or once with --once", Args: noValues,
-		Long: "Runs each strategy on its schedule, as leader of a Lease. With --once it makes one pass and exits:\n0 when the pass was made, 1 when something kept it from acting.",
+		Long: "Runs each strategy on its schedule, as leader of a Lease. With --once it makes one pass and exits:\n0 when the pass was made, 1 when something kept it from acting,\nsuch as a strategy by load being due while its source of usage says too little.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
 	}
 	fl := c.Flags()
@@ -207,7 +208,19 @@ func once(ctx context.Context, c *controller.Controller, due []string) error {
 	case r.Stopped != nil && r.Stopped.Code != plan.Interrupted:
 		err = fmt.Errorf("the pass stopped early: %s: %s", r.Stopped.Code, r.Stopped.Message)
 	}
-	return errors.Join(err, c.Unclosed())
+	return errors.Join(err, unjudged(r.Plan.Strategies, due), c.Unclosed())
+}
+
+// unjudged names the strategies that were due and could not act, since what they go by
+// is not known.
+func unjudged(all []plan.StrategyState, due []string) error {
+	var errs []error
+	for _, st := range all {
+		if st.Unknown != "" && slices.Contains(due, st.Name) {
+			errs = append(errs, fmt.Errorf("strategy %s moved nothing: %s; the report's inputs say why", st.Name, st.Unknown))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // configuration is watched where the program keeps running.

@@ -213,7 +213,7 @@ func (k *Keeper) write(ctx context.Context, nodes []*corev1.Node, changes []pres
 			failures[plainly(r.Err)] = append(failures[plainly(r.Err)], r.Node)
 		case r.Wrote:
 			written++
-			k.tell("", r.Node, wanted[r.Node])
+			k.tell(false, r.Node, wanted[r.Node])
 		}
 	}
 	k.restAfter(failed > 0 && written == 0)

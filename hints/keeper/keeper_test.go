@@ -348,7 +348,7 @@ func TestADryRunWritesNothing(t *testing.T) {
 			t.Errorf("made %v", got)
 		}
 	}
-	if got := strings.Count(w.log.String(), "dry run: a pressure hint is written"); got != 1 || w.counts.ByRule["cpu"] != 1 {
+	if got := strings.Count(w.log.String(), "dry run: a pressure hint would be written"); got != 1 || w.counts.ByRule["cpu"] != 1 {
 		t.Errorf("said %d times; counted %+v\n%s", got, w.counts, w.log.String())
 	}
 }

@@ -58,7 +58,7 @@ func (k *Keeper) wouldWrite(changes []pressure.Change) {
 	}
 	for _, c := range changes {
 		if k.news("would "+c.Node, now[c.Node]) {
-			k.tell("dry run: ", c.Node, c.Hint)
+			k.tell(true, c.Node, c.Hint)
 		}
 	}
 	maps.DeleteFunc(k.said, func(subject, _ string) bool {
@@ -67,13 +67,17 @@ func (k *Keeper) wouldWrite(changes []pressure.Change) {
 	})
 }
 
-// tell says what becomes of a node; mood tells a dry run from what is done.
-func (k *Keeper) tell(mood, node string, h *pressure.Hint) {
+// tell says what becomes of a node, or in a dry run would.
+func (k *Keeper) tell(dryRun bool, node string, h *pressure.Hint) {
+	written, goes := "a pressure hint is written", "the pressure hint goes"
+	if dryRun {
+		written, goes = "dry run: a pressure hint would be written", "dry run: the pressure hint would go"
+	}
 	if h == nil {
-		k.Log.Info(mood+"the pressure hint goes", "node", node)
+		k.Log.Info(goes, "node", node)
 		return
 	}
-	k.Log.Info(mood+"a pressure hint is written", "node", node, "rules", h.Rules(), "value", h.Value, "hint", h.What(), "expires", h.Expires.UTC())
+	k.Log.Info(written, "node", node, "rules", h.Rules(), "value", h.Value, "hint", h.What(), "expires", h.Expires.UTC())
 }
 
 // complain says which nodes could not be written, once for each reason.

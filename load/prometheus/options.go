@@ -127,6 +127,16 @@ func (o Options) asked() map[string]ask {
 	return out
 }
 
+// Measures are the resources of nodes that are asked for, without rules; sorted.
+func (o Options) Measures() []string {
+	out := slices.Collect(maps.Keys(o.Queries))
+	for _, a := range o.Preset.asks() {
+		out = append(out, a.resource)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
 // AsksPods says whether anything is asked about pods.
 func (o Options) AsksPods() bool {
 	for _, a := range o.Preset.podAsks() {

@@ -62,9 +62,24 @@ func (s *Source) Sample(ctx context.Context, nodes []load.Node) (load.Sample, er
 	// that is gone are told of for a while.
 	sample.PodsLag = s.opts.MaxAge
 	if !usable {
-		return sample, fmt.Errorf("asking Prometheus: %s", sample.Problems[0].Detail)
+		return sample, fmt.Errorf("asking Prometheus: %s", foremost(sample.Problems))
 	}
 	return sample, nil
+}
+
+// foremost is what is wrong first of all; answers without values are all named, for a
+// query may be wrong, or what it asks for may not be there.
+func foremost(problems []load.Problem) string {
+	if problems[0].Kind != load.Empty {
+		return problems[0].Detail
+	}
+	var about []string
+	for _, p := range problems {
+		if resource, empty := strings.CutSuffix(p.Detail, load.NoValues); empty {
+			about = append(about, resource)
+		}
+	}
+	return strings.Join(about, ", ") + load.NoValues
 }
 
 // gather takes in what was answered; false when nodes are not told about.
@@ -209,6 +224,8 @@ func (s *Source) query(ctx context.Context, path string, form url.Values, labels
 		return bad(load.BadAnswer, "answers %d, %s: %s", status, a.errorType, a.message)
 	case status >= 500:
 		return bad(load.Unreachable, "answers %d", status)
+	case status == http.StatusNotFound:
+		return bad(load.BadAnswer, "answers 404; is this the address of a Prometheus, with its path prefix?")
 	case status < 200 || status > 299:
 		return bad(load.BadAnswer, "answers %d", status)
 	case err != nil:

@@ -202,6 +202,7 @@ func TestBadAnswers(t *testing.T) {
 		"data with an error":  {503, good, load.Unreachable, "answers 503"},
 		"not allowed":         {401, "Unauthorized", load.BadAnswer, "answers 401"},
 		"forbidden":           {403, "Forbidden", load.BadAnswer, "answers 403"},
+		"another server":      {404, "404 page not found", load.BadAnswer, "cpu: answers 404; is this the address of a Prometheus, with its path prefix?"},
 		"a gateway":           {502, "<html>", load.Unreachable, "answers 502"},
 		"no content":          {204, "", load.BadAnswer, "the answer is empty"},
 		"no status":           {200, `{}`, load.BadAnswer, `the status "" (want success)`},
@@ -236,6 +237,17 @@ func TestBadAnswers(t *testing.T) {
 				t.Errorf("%s: %v is used", name, r)
 			}
 		})
+	}
+}
+
+// TestAllEmptyAnswersAreNamed: the first alone would let a user mend one query and
+// leave the next.
+func TestAllEmptyAnswersAreNamed(t *testing.T) {
+	s := source(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = w.Write([]byte(`{"status":"success","data":{"resultType":"vector","result":[]}}`))
+	}), func(o *Options) { o.Preset, o.Queries = None, map[string]string{"cpu": "x", "disk": "y"} })
+	if _, err := s.Sample(t.Context(), pair()); err == nil || err.Error() != "asking Prometheus: cpu, disk: the answer has no values" {
+		t.Errorf("%v", err)
 	}
 }
 

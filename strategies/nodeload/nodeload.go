@@ -91,6 +91,17 @@ func (l *Load) checkFractions(field string, m map[string]float64) []arg.Error {
 // ByLoad says whether the strategy needs a source of usage.
 func (l *Load) ByLoad() bool { return l.args.Basis == string(plan.Load) }
 
+// Measured are the resources of which the use must be known, sorted; none by requests.
+func (l *Load) Measured() []string {
+	if !l.ByLoad() {
+		return nil
+	}
+	return l.resources()
+}
+
+// Deviates says whether levels are deviations from the mean.
+func (l *Load) Deviates() bool { return len(l.args.Deviation) > 0 }
+
 // Watch is a level that must be watched, sample by sample, between passes; its
 // marks carry Name.
 type Watch struct {

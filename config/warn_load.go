@@ -1,0 +1,66 @@
+package config
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/evenkeel-project/evenkeel/load/promql"
+)
+
+// hintWarnings tell of rules that nobody goes by, and of queries that leave out the
+// nodes of which nothing is to be said: such a node is not known, so that its hint
+// stays until it expires.
+func (c *Config) hintWarnings() []string {
+	if n := len(c.rules); n > 0 && !c.Hints.Enabled {
+		what := "the rule there does"
+		if n > 1 {
+			what = fmt.Sprintf("the %d rules there do", n)
+		}
+		return []string{"hints.enabled: is false: " + what + " nothing (want hints.enabled: true)"}
+	}
+	var out []string
+	for _, r := range c.HintRules() {
+		if q, err := promql.Parse(r.Query); r.Query != "" && err == nil {
+			if by := q.Filters(); by != "" {
+				out = append(out, fmt.Sprintf("hints: rule %s: its query has values only where %s holds, so that the other nodes are unknown and keep the hint until it expires; leave out the comparison, or use bool", r.Name, by))
+			}
+		}
+	}
+	return out
+}
+
+// secretFile is a file that a source of usage reads, and where it is named.
+type secretFile struct{ at, path string }
+
+// noteFiles notes the files of the source that is asked.
+func (c *Config) noteFiles(e *mistakes) {
+	p, w := c.Load.Prometheus, c.Load.LoadWatcher
+	c.secrets = nil
+	note := func(source, field, path string) {
+		if path != "" && c.Load.Source == source {
+			field = "load." + source + "." + field
+			c.secrets = append(c.secrets, secretFile{fmt.Sprintf("%s:%d: %s", e.file, e.nearest(field).Line, field), path})
+		}
+	}
+	note(SourcePrometheus, "tokenFile", p.TokenFile)
+	note(SourcePrometheus, "caFile", p.CAFile)
+	note(SourcePrometheus, "certFile", p.CertFile)
+	note(SourcePrometheus, "keyFile", p.KeyFile)
+	note(SourceLoadWatcher, "tokenFile", w.TokenFile)
+	note(SourceLoadWatcher, "caFile", w.CAFile)
+}
+
+// secretWarnings tell of files that cannot be read here. It is no mistake: a
+// configuration is often checked elsewhere than where its secrets are mounted.
+func (c *Config) secretWarnings() []string {
+	var out []string
+	for _, s := range c.secrets {
+		f, err := os.Open(s.path)
+		if err != nil {
+			out = append(out, fmt.Sprintf("%s: cannot be read here: %v; where the program runs the source cannot be asked without it", s.at, err))
+			continue
+		}
+		f.Close()
+	}
+	return out
+}

@@ -1,0 +1,39 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestWarnsOfHintsThatAreNotMeant: rules that nobody goes by, and queries that leave
+// nodes out.
+func TestWarnsOfHintsThatAreNotMeant(t *testing.T) {
+	for hints, want := range map[string]string{
+		`{enabled: false, rules: [{name: a, promql: x, above: 1}, {name: b, promql: x, above: 1}]}`:                     "hints.enabled: is false: the 2 rules there do nothing (want hints.enabled: true)",
+		`{enabled: false, rules: [{name: a, promql: "x > 1", above: 1}]}`:                                               "hints.enabled: is false: the rule there does nothing (want hints.enabled: true)",
+		`{enabled: true, rules: [{name: a, promql: "x > 0.8", above: 0.8}]}`:                                            "hints: rule a: its query has values only where x > 0.8 holds, so that the other nodes are unknown and keep the hint until it expires; leave out the comparison, or use bool",
+		`{enabled: true, rules: [{name: a, promql: "x > bool 0.8", above: 0.5}, {name: b, resource: cpu, above: 0.5}]}`: "",
+		`{}`: "",
+	} {
+		c := load(t, byPrometheus+"hints: "+hints+"\n")
+		if got := strings.Join(c.Warnings(time.Now()), "\n"); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", hints, got, want)
+		}
+	}
+}
+
+// TestWarnsOfFilesThatAreNotThere, of the source that is asked.
+func TestWarnsOfFilesThatAreNotThere(t *testing.T) {
+	there := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(there, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := load(t, minimal+"load:\n  source: prometheus\n  prometheus:\n    url: https://p\n    tokenFile: "+there+"\n    caFile: /no/such/ca.crt\n  loadWatcher: {caFile: /no/such/other.crt}\n")
+	want := "config.yaml:" + "8: load.prometheus.caFile: cannot be read here: open /no/such/ca.crt: no such file or directory; where the program runs the source cannot be asked without it"
+	if got := strings.Join(c.Warnings(time.Now()), "\n"); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}

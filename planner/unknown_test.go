@@ -1,0 +1,42 @@
+package planner_test
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
+
+// TestAResourceThatNobodyMeasures keeps the whole strategy from acting, and is named:
+// a node whose disk is not known must not take what leaves another for its cpu.
+func TestAResourceThatNobodyMeasures(t *testing.T) {
+	conf := head + "load: {source: prometheus, prometheus: {url: 'http://p', queries: {disk: d}}}\nstrategies:\n- {name: hot, type: NodeLoad, schedule: '@hourly', args: {basis: load, target: {cpu: 0.1, disk: 0.8}}}"
+	usage := func(used map[string]int64) func(*cluster.Objects) {
+		return func(o *cluster.Objects) {
+			o.Usage = &cluster.Usage{Source: "prometheus", SampledAt: o.TakenAt}
+			for _, n := range o.Nodes {
+				o.Usage.Nodes = append(o.Usage.Nodes, cluster.NodeUsage{Name: n.Name, At: o.TakenAt, Used: used})
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		change         func(*cluster.Objects)
+		unknown, input string
+	}{
+		"disk":      {usage(map[string]int64{"cpu": 3000}), "too little is known: use of disk is known of 0 of 3 nodes in scope", "prometheus: use of disk is known of 0 of 3 nodes in scope: strategy hot states no goal, of cpu or disk either"},
+		"both":      {usage(map[string]int64{"cpu": 3000, "disk": 1}), "", ""},
+		"none":      {usage(nil), "nothing is known: the last answer of prometheus is too old, or says nothing of use", ""},
+		"no usage":  {nil, "nothing is known: the snapshot holds no usage", ""},
+		"no answer": {func(o *cluster.Objects) { o.Usage = &cluster.Usage{Source: "prometheus"} }, "nothing is known: prometheus gave no answer", ""},
+	} {
+		p := example(t, conf, nil, c.change)
+		if got := p.Strategies[0]; got.Unknown != c.unknown || (got.Goals == 0) != (c.unknown != "") {
+			t.Errorf("%s: %+v", name, got)
+		}
+		if got := problems(p); c.input != "" && !slices.Contains(got, c.input) {
+			t.Errorf("%s: %s", name, strings.Join(got, "\n"))
+		}
+		followsSchema(t, p)
+	}
+}

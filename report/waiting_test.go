@@ -1,0 +1,48 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// TestUnknownIsNotNothing: a strategy that could judge nothing is not one that wants
+// nothing.
+func TestUnknownIsNotNothing(t *testing.T) {
+	type st = plan.StrategyState
+	hot := st{Name: "hot", Unknown: "nothing is known: metricsServer gave no answer"}
+	for want, all := range map[string][]st{
+		"nothing is known: metricsServer gave no answer (below)":                                                     {{Name: "zones"}, hot, {Name: "warm", Unknown: hot.Unknown}},
+		"nothing to do: all 4 goals of zones are met; of hot nothing is known: metricsServer gave no answer (below)": {{Name: "zones", Goals: 4, Asked: true}, {Name: "x", Goals: 1}, hot},
+	} {
+		p := level()
+		p.Strategies = all
+		if got := firstLine(t, p); got != "Plan: "+want+"; nothing is evicted (dry run)." {
+			t.Errorf("%+v:\n%s\nwant\n%s", all, got, want)
+		}
+	}
+}
+
+// TestWaitingIsNotMet: what has to be seen for longer is neither met nor nothing.
+func TestWaitingIsNotMet(t *testing.T) {
+	type st = plan.StrategyState
+	const one = "above its target in 1 of 3 samples in a row"
+	hot := st{Name: "hot", Goals: 4, Unmet: 2, Asked: true, Waiting: 2, Waits: one}
+	for want, all := range map[string][]st{
+		"nothing to do yet: 2 nodes are above their targets in 1 of 3 samples in a row (hot)":                                                               {{Name: "zones", Goals: 1, Asked: true}, hot},
+		"nothing to do yet: 1 node is above its target, and not for long enough or not for certain (hot)":                                                   {{Name: "hot", Goals: 1, Unmet: 1, Asked: true, Waiting: 1}},
+		"nothing to do yet: 2 nodes are above their targets in 1 of 3 samples in a row (hot), 1 node is above its target in 1 of 3 samples in a row (warm)": {hot, {Name: "warm", Goals: 1, Unmet: 1, Asked: true, Waiting: 1, Waits: one}},
+	} {
+		p := level()
+		p.Strategies = all
+		if got := firstLine(t, p); got != "Plan: "+want+"; nothing is evicted (dry run)." {
+			t.Errorf("%+v:\n%s\nwant\n%s", all, got, want)
+		}
+	}
+	p := threeZones()
+	p.Strategies = append(p.Strategies, hot)
+	if got := firstLine(t, p); !strings.Contains(got, "; not asked for yet: 2 nodes are above their targets in 1 of 3 samples in a row (hot); nothing is evicted") {
+		t.Errorf("beside moves: %s", got)
+	}
+}
