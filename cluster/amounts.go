@@ -31,7 +31,7 @@ type Amounts struct {
 	Measure Measure
 	s       *Snapshot
 	// By node; nil: requests of all pods. unknownAmount: unknown.
-	used, sure []int64
+	used, sure, doubt []int64
 	// By pod; nil as above.
 	home, away []int64
 	known      []Knowledge // nil: all are known
@@ -45,7 +45,7 @@ func (s *Snapshot) Amounts(m Measure, t Trust) *Amounts {
 		return a
 	}
 	a.home, a.away = make([]int64, len(s.Pods)), make([]int64, len(s.Pods))
-	a.used, a.sure = make([]int64, len(s.Nodes)), make([]int64, len(s.Nodes))
+	a.used, a.sure, a.doubt = make([]int64, len(s.Nodes)), make([]int64, len(s.Nodes)), make([]int64, len(s.Nodes))
 	if m.ByLoad {
 		a.byLoad(t)
 	} else {
@@ -85,7 +85,8 @@ func (a *Amounts) byLoad(t Trust) {
 		case !known || !a.s.fresh(id, t):
 			a.used[n] = unknownAmount
 		case a.Measure.Pods == nil:
-			a.used[n], a.sure[n] = used, used-probable
+			a.doubt[n] = l.Doubt(id, resource)
+			a.used[n], a.sure[n] = used, used-probable-a.doubt[n]
 		}
 	}
 	for i := range a.s.Pods {
@@ -139,6 +140,15 @@ func (a *Amounts) Node(n NodeID) (used, sure int64, known bool) {
 		return 0, 0, false
 	}
 	return a.used[n], a.sure[n], true
+}
+
+// Doubt is how much of what a node has may have left it unseen. It takes room there,
+// and nothing is moved for it.
+func (a *Amounts) Doubt(n NodeID) int64 {
+	if a.doubt == nil {
+		return 0
+	}
+	return a.doubt[n]
 }
 
 // Total is all that a node can have; 0 when it has none of the resource.

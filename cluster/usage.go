@@ -39,6 +39,12 @@ type NodeUsage struct {
 	// a rule of a hint asks for, named rule: and the rule, in millionths of its own
 	// unit; anything else is a ratio of the whole node, in millionths.
 	Used map[string]int64 `json:"used"`
+	// Newest is the newest measurement where Used may hold pods that left before the
+	// process that measures began, and are not listed: the window then reaches back to
+	// what the source remembered. It is left out where it is the same. Between the two
+	// nobody knows: the lower counts for what has to leave, the higher for what may
+	// come.
+	Newest map[string]int64 `json:"newest,omitempty"`
 	// SpanSeconds is how much of the window its samples fill: less in a new process,
 	// and for a new node. 0: all of it.
 	SpanSeconds float64 `json:"spanSeconds,omitempty"`

@@ -34,6 +34,9 @@ const (
 //
 // A pod whose newest sample is well behind its node's is unknown.
 //
+// Where a Usage gives a newest measurement beside the statistic, the higher of the two
+// is used, and how far they are apart is in doubt.
+//
 // An amount below nothing, or beyond any machine, is unknown, and so is a node that
 // is listed twice. Nothing is known of a resource that the Usage does not name.
 type Load struct {
@@ -48,8 +51,11 @@ type Load struct {
 type column struct {
 	used  []int64 // by node, with what was added; unknownAmount: unknown
 	added []int64 // by node, of that: probable use of pods that nobody has measured
-	known []Knowledge
-	use   []int64 // by pod: what it uses, or probably uses
+	// newest, by node, is the newest measurement where it bounds used, else
+	// unknownAmount; doubt is how much of used may then have left unseen.
+	newest, doubt []int64
+	known         []Knowledge
+	use           []int64 // by pod: what it uses, or probably uses
 }
 
 const unknownAmount = int64(-1)
@@ -89,6 +95,15 @@ func (l *Load) Used(n NodeID, resource string) (used, probable int64, known bool
 	return c.used[n], c.added[n], true
 }
 
+// Doubt is how much of what a node uses may have left it with pods that were never
+// listed: a window that a source remembered holds them still.
+func (l *Load) Doubt(n NodeID, resource string) int64 {
+	if l == nil || l.columns[resource] == nil {
+		return 0
+	}
+	return l.columns[resource].doubt[n]
+}
+
 // Pod is what a pod uses of a resource, or probably uses, and how that is known.
 func (l *Load) Pod(p PodID, resource string) (int64, Knowledge) {
 	if l == nil || l.columns[resource] == nil {
@@ -109,6 +124,7 @@ func (s *Snapshot) resolve(u *Usage) *Load {
 	r := &resolver{s, u, &Load{Usage: u, columns: map[string]*column{}, at: make([]time.Time, len(s.Nodes)), span: make([]time.Duration, len(s.Nodes))}}
 	r.nodes()
 	r.pods()
+	r.doubts()
 	for _, name := range r.l.names {
 		c := r.l.columns[name]
 		if u.onlyNodes() {
@@ -123,9 +139,10 @@ func (s *Snapshot) resolve(u *Usage) *Load {
 func (r *resolver) column(name string) *column {
 	c := r.l.columns[name]
 	if c == nil {
-		c = &column{make([]int64, len(r.s.Nodes)), make([]int64, len(r.s.Nodes)), make([]Knowledge, len(r.s.Pods)), make([]int64, len(r.s.Pods))}
+		nodes := func() []int64 { return make([]int64, len(r.s.Nodes)) }
+		c = &column{nodes(), nodes(), nodes(), nodes(), make([]Knowledge, len(r.s.Pods)), make([]int64, len(r.s.Pods))}
 		for i := range c.used {
-			c.used[i] = unknownAmount
+			c.used[i], c.newest[i] = unknownAmount, unknownAmount
 		}
 		r.l.columns[name] = c
 		r.l.names = append(r.l.names, name)
@@ -152,6 +169,9 @@ func (r *resolver) nodes() {
 				c.used[n.ID] = unknownAmount
 			default:
 				c.used[n.ID] = amount
+				if newest, given := m.Newest[name]; given && plausible(newest) {
+					c.newest[n.ID] = newest
+				}
 			}
 		}
 		if seen[n.ID] {
@@ -199,9 +219,7 @@ func (r *resolver) pods() {
 				if m.Estimated {
 					c.known[p.ID] = Estimated
 				}
-				if c.used[p.Node] != unknownAmount {
-					c.used[p.Node] += amount - r.part(amount, p.Node, boundAt(p.Object), r.l.at[p.Node])
-				}
+				r.came(c, p, amount)
 			}
 		}
 	}

@@ -80,7 +80,11 @@ func picture(s *Snapshot) string {
 			fmt.Fprintf(&b, "%s ? ", s.Nodes[i].Name)
 			continue
 		}
-		fmt.Fprintf(&b, "%s %d(%d) ", s.Nodes[i].Name, used, probable)
+		fmt.Fprintf(&b, "%s %d(%d)", s.Nodes[i].Name, used, probable)
+		if doubt := s.Load.Doubt(NodeID(i), "cpu"); doubt != 0 {
+			fmt.Fprintf(&b, "-%d", doubt)
+		}
+		b.WriteByte(' ')
 	}
 	for i := range s.Pods {
 		use, known := s.Load.Pod(PodID(i), "cpu")
@@ -120,6 +124,25 @@ func TestUsageIsBroughtToTheSnapshot(t *testing.T) {
 			u.node("n1", 3000)
 			u.measured("a1", "uid-a1", "n1", 700)
 		}, "n1 3700(0) n2 ? a1 700 measured"},
+		{"two accounts: the higher, the rest in doubt", func(u *used) {
+			u.node("n1", 8600)
+			u.node("n2", 3000)
+			u.o.Usage.Nodes[0].Newest = map[string]int64{"cpu": 5000}
+			u.o.Usage.Nodes[1].Newest = map[string]int64{"cpu": 4000}
+		}, "n1 8600(0)-3600 n2 4000(0)-1000"},
+		{"two accounts: who left is taken from both, who came is added to both", func(u *used) {
+			u.pod("a", "a1", "n2", 100, after)
+			u.node("n1", 8600)
+			u.node("n2", 3000)
+			u.o.Usage.Nodes[0].Newest = map[string]int64{"cpu": 5000}
+			u.o.Usage.Nodes[1].Newest = map[string]int64{"cpu": 4000}
+			u.measured("a1", "uid-a1", "n2", 700)
+			u.measured("a2", "uid-a2", "n1", 600)
+		}, "n1 8000(0)-3600 n2 4700(0)-1000 a1 700 measured"},
+		{"two accounts: one that is no amount says nothing", func(u *used) {
+			u.node("n1", 3000)
+			u.o.Usage.Nodes[0].Newest = map[string]int64{"cpu": -1}
+		}, "n1 3000(0) n2 ?"},
 		{"left since, also as another pod of the same name", func(u *used) {
 			u.pod("a", "a1", "n2", 100, before).UID = "new"
 			u.node("n1", 3000)

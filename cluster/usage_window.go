@@ -17,6 +17,36 @@ func (r *resolver) leaves(c *column, m *PodUsage, amount int64) {
 		to = r.l.at[n.ID]
 	}
 	c.used[n.ID] = max(0, c.used[n.ID]-r.part(amount, n.ID, time.Time{}, to))
+	if c.newest[n.ID] != unknownAmount {
+		c.newest[n.ID] = max(0, c.newest[n.ID]-r.partOf("latest", amount, n.ID, time.Time{}, to))
+	}
+}
+
+// came adds to a node what of a measured pod is not yet in it.
+func (r *resolver) came(c *column, p *Pod, amount int64) {
+	if c.used[p.Node] == unknownAmount {
+		return
+	}
+	from, at := boundAt(p.Object), r.l.at[p.Node]
+	c.used[p.Node] += amount - r.part(amount, p.Node, from, at)
+	if c.newest[p.Node] != unknownAmount {
+		c.newest[p.Node] += amount - r.partOf("latest", amount, p.Node, from, at)
+	}
+}
+
+// doubts settles what nodes use of which there are two accounts: the higher, of which
+// what the lower lacks may have left.
+func (r *resolver) doubts() {
+	for _, c := range r.l.columns {
+		for n, newest := range c.newest {
+			if newest == unknownAmount || c.used[n] == unknownAmount {
+				continue
+			}
+			higher := max(c.used[n], newest)
+			c.doubt[n] = higher - min(c.used[n], newest)
+			c.used[n] = higher
+		}
+	}
 }
 
 // part is how much of what a pod used stands in its node's statistic, when it was
@@ -25,9 +55,13 @@ func (r *resolver) leaves(c *column, m *PodUsage, amount int64) {
 // nothing. A node that is not known holds nothing. The window is as long as its samples
 // fill it: all of the first samples of a new process may hold a pod of a minute ago.
 func (r *resolver) part(amount int64, n NodeID, from, to time.Time) int64 {
+	return r.partOf(r.u.Statistic, amount, n, from, to)
+}
+
+func (r *resolver) partOf(statistic string, amount int64, n NodeID, from, to time.Time) int64 {
 	at, window := r.l.at[n], r.l.span[n]
 	enough, all := 0.0, true
-	switch r.u.Statistic {
+	switch statistic {
 	case "p90":
 		enough = 0.1
 	case "p95":

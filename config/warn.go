@@ -2,6 +2,8 @@ package config
 
 import (
 	"fmt"
+	"net"
+	"net/url"
 	"slices"
 	"strings"
 	"time"
@@ -13,7 +15,7 @@ import (
 // Warnings are what a checked configuration says that makes little sense, or less
 // safe than what is shipped, as seen from now.
 func (c *Config) Warnings(now time.Time) []string {
-	return slices.Concat(c.limitWarnings(), c.windowWarnings(now), c.protectWarnings())
+	return slices.Concat(c.limitWarnings(), c.windowWarnings(now), c.protectWarnings(), c.TokenWarnings())
 }
 
 // limitWarnings tell of limits that let nothing through. They are no mistakes: who
@@ -51,6 +53,28 @@ func (c *Config) windowWarnings(now time.Time) []string {
 		}
 	}
 	return out
+}
+
+// TokenWarnings tell of a token that is sent where everybody on the way can read it.
+func (c *Config) TokenWarnings() []string {
+	where, file, address := "load.prometheus", c.Load.Prometheus.TokenFile, c.Load.Prometheus.URL
+	switch c.Load.Source {
+	case SourcePrometheus:
+	case SourceLoadWatcher:
+		where, file, address = "load.loadWatcher", c.Load.LoadWatcher.TokenFile, c.Load.LoadWatcher.URL
+	default:
+		return nil
+	}
+	u, err := url.Parse(address)
+	if err != nil || file == "" || u.Scheme != "http" || here(u.Hostname()) {
+		return nil
+	}
+	return []string{where + ".tokenFile: the token is sent to an http:// address, and whoever is on the way can read it; use https:// (with caFile where the authority is your own)"}
+}
+
+// here: what is sent there does not leave this machine.
+func here(host string) bool {
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
 // protectWarnings tell of pods that the default keeps and this configuration does not.

@@ -29,6 +29,29 @@ func TestWarnsOfWindowsThatLeaveNoTime(t *testing.T) {
 	}
 }
 
+func TestWarnsOfTokensInTheClear(t *testing.T) {
+	for text, want := range map[string]string{
+		"source: prometheus, prometheus: {url: \"http://prometheus.monitoring:9090\", tokenFile: /t}":  "load.prometheus.tokenFile: the token is sent to an http:// address",
+		"source: prometheus, prometheus: {url: \"HTTP://10.0.0.1:9090\", tokenFile: /t}":               "load.prometheus.tokenFile: the token is sent to an http:// address",
+		"source: prometheus, prometheus: {url: \"https://prometheus.monitoring:9090\", tokenFile: /t}": "",
+		"source: prometheus, prometheus: {url: \"http://prometheus.monitoring:9090\"}":                 "",
+		"source: prometheus, prometheus: {url: \"http://localhost:9090\", tokenFile: /t}":              "",
+		"source: prometheus, prometheus: {url: \"http://127.0.0.2:9090\", tokenFile: /t}":              "",
+		"source: prometheus, prometheus: {url: \"http://[::1]:9090\", tokenFile: /t}":                  "",
+		"source: metricsServer, prometheus: {url: \"http://x:9090\", tokenFile: /t}":                   "",
+		"source: loadWatcher, loadWatcher: {url: \"http://load-watcher:2020\", tokenFile: /t}":         "load.loadWatcher.tokenFile: the token is sent",
+	} {
+		c, err := config.Load("c.yaml", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies: []\nload: {"+text+"}\n"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := strings.Join(c.Warnings(time.Date(2026, 1, 5, 0, 0, 0, 0, time.UTC)), "; ")
+		if (got == "") != (want == "") || !strings.HasPrefix(got, want) {
+			t.Errorf("%s: %q, want %q", text, got, want)
+		}
+	}
+}
+
 // TestWarnsOfWhatIsValidAndNotMeant: limits that let nothing through, strategies
 // that windows never let act, protection that is less than what is shipped.
 func TestWarnsOfWhatIsValidAndNotMeant(t *testing.T) {

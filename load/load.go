@@ -24,7 +24,7 @@ type Source interface {
 // Historian is a source that knows what was: a new process need not count anew.
 type Historian interface {
 	// History returns the samples from since on, oldest first, at most as many as
-	// fit the step.
+	// fit the step. With samples, the error says what is not in them.
 	History(ctx context.Context, nodes []Node, since time.Time, step time.Duration) ([]Sample, error)
 }
 
@@ -55,6 +55,9 @@ type Sample struct {
 	// PodsLag is how long before its time a pod may have been measured, where the
 	// source does not tell: it may then be another of that name that was.
 	PodsLag time.Duration
+	// Remembered: the source was asked for it later. Of pods that stood there then and
+	// have left, nothing may be known.
+	Remembered bool
 	// Problems are what could not be used.
 	Problems []Problem
 }

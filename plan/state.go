@@ -36,8 +36,8 @@ type EvictionCount struct {
 	Workload ObjectRef `json:"workload"`
 	Minute   time.Time `json:"minute"`
 	Count    int       `json:"count"`
-	// Last is when the last of them was noted down, before it was made; zero: not known.
-	Last time.Time `json:"last,omitzero"`
+	// First is when the first of them was noted down, before it was made; zero: not known.
+	First time.Time `json:"first,omitzero"`
 }
 
 // Backoff is the rest of one workload: none of its pods is evicted before Until.

@@ -11,6 +11,9 @@ type below struct {
 	amounts            *cluster.Amounts
 	node               cluster.NodeID
 	used, limit, total int64
+	// doubt is how much of used may be gone already: it is nothing over the limit, but
+	// takes the room it would take (see tracker.bound).
+	doubt int64
 }
 
 // rounding lets a fraction such as 0.9 of 10000m be 9000m, not 8999m.
@@ -19,7 +22,7 @@ const rounding = 1e-6
 func newBelow(g plan.Goal, amounts *cluster.Amounts) *below {
 	total := amounts.Total(g.Node)
 	used, _, _ := amounts.Node(g.Node)
-	return &below{amounts, g.Node, used, int64(g.Limit*float64(total) + rounding), total}
+	return &below{amounts, g.Node, used, int64(g.Limit*float64(total) + rounding), total, amounts.Doubt(g.Node)}
 }
 
 func (b *below) clone() measure {
@@ -27,10 +30,10 @@ func (b *below) clone() measure {
 	return &c
 }
 
-func (b *below) excess() int64 { return max(0, b.used-b.limit) }
+func (b *below) excess() int64 { return max(0, b.used-b.doubt-b.limit) }
 
 func (b *below) with(pod cluster.PodID, from, to cluster.NodeID) int64 {
-	return max(0, b.used+b.change(pod, from, to)-b.limit)
+	return max(0, b.used+b.change(pod, from, to)-b.doubt-b.limit)
 }
 
 func (b *below) move(pod cluster.PodID, from, to cluster.NodeID) { b.used += b.change(pod, from, to) }

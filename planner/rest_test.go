@@ -65,12 +65,13 @@ func TestAReplacementStaysForAWhile(t *testing.T) {
 		moves        int
 	}{
 		{-time.Second, 9 * time.Minute, 0},
-		{500 * time.Millisecond, 9 * time.Minute, 0}, // times of pods are whole seconds
+		{500 * time.Millisecond, 9 * time.Minute, 2}, // times of pods are whole seconds
+		{-500 * time.Millisecond, 9 * time.Minute, 0},
 		{-time.Second, 10 * time.Minute, 2},
 		{time.Second, 9 * time.Minute, 2}, // they were there before
 	} {
 		st := evicted(made.Moves[0], 1, start)
-		st.Evictions[0].Last = start.Add(c.evicted)
+		st.Evictions[0].First = start.Add(c.evicted)
 		got := p.Plan(s, st, goals, start.Add(c.age))
 		if len(got.Moves) != c.moves || (got.Rejections.Counts[plan.BackedOff] == 0) != (c.moves > 0) {
 			t.Errorf("evicted %s after they started, %s old: %d moves, %v; want %d", c.evicted, c.age, len(got.Moves), got.Rejections.Counts, c.moves)

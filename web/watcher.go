@@ -2,6 +2,7 @@ package web
 
 import (
 	"bytes"
+	"fmt"
 	"net/http"
 	"strconv"
 	"time"
@@ -23,15 +24,23 @@ type Loads interface {
 // Watcher are the pages of a load-watcher: GET /watcher, /watcher?host=NAME and
 // /watcher/health. A node whose usage is not known is left out. Where none is known the
 // answer is 500, which its clients take for no data; a host that is not in the answer
-// is 404.
+// is 404. Of all of them together so many are answered at once as of /metrics, for
+// nobody has to say who they are; others get 503.
 func Watcher(l Loads) []Route {
+	turns := make(chan struct{}, inFlight)
 	page := func(pattern string, f http.HandlerFunc) Route {
 		return Route{pattern, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			if !l.Served() {
 				http.NotFound(w, r)
 				return
 			}
-			f(w, r)
+			select {
+			case turns <- struct{}{}:
+				defer func() { <-turns }()
+				f(w, r)
+			default:
+				http.Error(w, fmt.Sprintf("%d requests are being answered already", inFlight), http.StatusServiceUnavailable)
+			}
 		})}
 	}
 	return []Route{

@@ -66,6 +66,47 @@ func TestWatcherAnswersForOneHost(t *testing.T) {
 	}
 }
 
+// slow answers when it is told to.
+type slow struct {
+	known
+	began, answer chan struct{}
+}
+
+func (s slow) Loads() ([]window.NodeLoads, time.Duration, time.Time) {
+	s.began <- struct{}{}
+	<-s.answer
+	return s.known.Loads()
+}
+
+// TestWatcherAnswersAFewAtOnce, whichever page they ask for.
+func TestWatcherAnswersAFewAtOnce(t *testing.T) {
+	s := slow{nodes(), make(chan struct{}), make(chan struct{})}
+	h := web.Handler(func() bool { return true }, metrics.New("v1", "abc").Registry, web.Watcher(s)...)
+	codes := make(chan int)
+	for i := range 4 {
+		go func() {
+			code, _ := get(t, h, "GET", []string{"/watcher", "/watcher/health"}[i%2])
+			codes <- code
+		}()
+		<-s.began
+	}
+	for _, path := range []string{"/watcher", "/watcher?host=n1", "/watcher/health"} {
+		if code, body := get(t, h, "GET", path); code != 503 || !strings.Contains(body, "4 requests are being answered already") {
+			t.Errorf("%s with four before: %d %s", path, code, body)
+		}
+	}
+	close(s.answer)
+	for range 4 {
+		if code := <-codes; code != 200 {
+			t.Errorf("one of the four: %d", code)
+		}
+	}
+	go func() { <-s.began }()
+	if code, _ := get(t, h, "GET", "/watcher"); code != 200 {
+		t.Errorf("after them: %d", code)
+	}
+}
+
 func TestWatcherWithoutData(t *testing.T) {
 	for path, want := range map[string]int{"/watcher": 500, "/watcher?host=n1": 500, "/watcher/health": 503} {
 		if code, _ := get(t, served(nil), "GET", path); code != want {

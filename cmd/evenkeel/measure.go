@@ -77,6 +77,9 @@ func (m *measuring) change(conf *config.Config) error {
 	if m.source, m.monitor = nil, nil; !conf.Measures() {
 		return nil
 	}
+	for _, w := range conf.TokenWarnings() {
+		m.log.Warn(w)
+	}
 	source, err := sourceOf(conf, m.rest)
 	if err != nil {
 		source = broken{err}

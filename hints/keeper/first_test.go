@@ -37,8 +37,14 @@ func TestThePassSeesWhatFirstWrote(t *testing.T) {
 		ended := make(chan struct{})
 		go func() { defer close(ended); w.Run(ctx, nil) }()
 		synctest.Wait()
+		if w.counts.ByRule["cpu"] != 1 {
+			t.Errorf("counts %+v", w.counts)
+		}
 		cancel()
 		<-ended
+		if len(w.counts.ByRule) != 0 {
+			t.Errorf("counts %+v of what another process keeps by now", w.counts)
+		}
 		if len(w.requests) != 1 || w.log.Len() != said {
 			t.Errorf("requests %v, then said %s", w.requests, w.log.String()[said:])
 		}

@@ -133,13 +133,19 @@ func (k *Keeper) First(ctx context.Context) error {
 }
 
 // Run looks at each sample, and at least as often as Every, until ctx ends. What
-// stands then, stays until it expires: whoever leads next goes on with it.
+// stands then, stays until it expires: whoever leads next goes on with it, and counts
+// it, so that nothing is counted here any more.
 func (k *Keeper) Run(ctx context.Context, sampled <-chan struct{}) {
 	if !k.runs() {
 		k.begin()
 		k.Look(ctx)
 	}
-	defer k.term(false)
+	defer func() {
+		k.term(false)
+		if k.Counted != nil {
+			k.Counted(Counts{})
+		}
+	}()
 	tick := k.Clock.NewTicker(Every)
 	defer tick.Stop()
 	for {

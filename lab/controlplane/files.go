@@ -20,17 +20,19 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 	"k8s.io/klog/v2"
+
+	"github.com/evenkeel-project/evenkeel/lab/freeport"
 )
 
 type ports struct{ etcd, etcdPeer, apiServer, scheduler, controllerManager, kwok int }
 
-// freePorts asks the system for ports that nobody has.
+// freePorts finds ports that nobody has.
 func freePorts() (ports, error) {
 	var p ports
 	for _, into := range []*int{&p.etcd, &p.etcdPeer, &p.apiServer, &p.scheduler, &p.controllerManager, &p.kwok} {
-		l, err := net.Listen("tcp", "127.0.0.1:0")
+		l, err := freeport.Listen()
 		if err != nil {
-			return p, fmt.Errorf("looking for a free port: %w", err)
+			return p, err
 		}
 		defer l.Close() // held until all are found, so that they differ
 		*into = l.Addr().(*net.TCPAddr).Port

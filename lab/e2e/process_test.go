@@ -1,12 +1,12 @@
 package e2e
 
 import (
-	"net"
 	"os"
 	"path/filepath"
 	"syscall"
 	"testing"
 
+	"github.com/evenkeel-project/evenkeel/lab/freeport"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
@@ -16,7 +16,7 @@ var syscallTerm os.Signal = syscall.SIGTERM
 // freePort returns an address that nobody listens on.
 func freePort(t *testing.T) string {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := freeport.Listen()
 	if err != nil {
 		t.Fatal(err)
 	}

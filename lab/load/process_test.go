@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -17,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/lab/freeport"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
@@ -85,7 +85,7 @@ func kubeconfig(t *testing.T) string {
 // start runs the program until the test ends.
 func start(t *testing.T, ns, config string) *process {
 	t.Helper()
-	l, err := net.Listen("tcp", "127.0.0.1:0")
+	l, err := freeport.Listen()
 	if err != nil {
 		t.Fatal(err)
 	}

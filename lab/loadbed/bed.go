@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"os"
 	"path/filepath"
 	"time"
@@ -89,16 +88,6 @@ func Start(ctx context.Context, dir string, tools Tools, o controlplane.Options)
 func (b *Bed) write(name string, data []byte) (string, error) {
 	path := filepath.Join(b.dir, name)
 	return path, os.WriteFile(path, data, 0o600)
-}
-
-// freePort finds a port that nobody has.
-func freePort() (int, error) {
-	l, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return 0, fmt.Errorf("looking for a free port: %w", err)
-	}
-	defer l.Close()
-	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
 // Node is a fake node.

@@ -11,6 +11,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	"github.com/evenkeel-project/evenkeel/lab/freeport"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
@@ -30,7 +31,7 @@ func (b *Bed) startMetricsServer(ctx context.Context, path string) error {
 	}
 	certFile, err1 := b.write("metrics-server.crt", cert)
 	keyFile, err2 := b.write("metrics-server.key", key)
-	port, err3 := freePort()
+	port, err3 := freeport.Get()
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}

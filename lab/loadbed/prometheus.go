@@ -15,6 +15,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/lab/freeport"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
@@ -36,7 +37,7 @@ func (b *Bed) startNodeExporter(ctx context.Context, path string) error {
 // listening runs a program of Prometheus' kind on a port of its own, and waits until
 // it answers.
 func (b *Bed) listening(ctx context.Context, name, ready, path string, args ...string) (address string, err error) {
-	port, err := freePort()
+	port, err := freeport.Get()
 	if err != nil {
 		return "", err
 	}

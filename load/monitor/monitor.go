@@ -75,12 +75,19 @@ type Monitor struct {
 	samples int
 	// history says why the windows began empty; empty: with what the source remembers.
 	history string
+	// partly says what of what the source remembers could not be read at partlyAt.
+	partly   string
+	partlyAt time.Time
 	// failed is why there was no answer, since when, and how often in a row.
 	failed      error
 	failedSince time.Time
 	failures    int
 	last        *cluster.Usage // made at lastAt
 	lastAt      time.Time
+	// loads were made at loadsAt, over loadsOver, and hold until loadsUntil; nil: none.
+	loads               []window.NodeLoads
+	loadsOver           time.Duration
+	loadsAt, loadsUntil time.Time
 }
 
 // New makes a monitor that has asked nothing yet.
@@ -206,7 +213,7 @@ func (m *Monitor) takes(samples []load.Sample, nodes []load.Node) {
 	if m.failures > 0 {
 		m.log.Info("the source of usage answers again", "after", m.clock.Now().Sub(m.failedSince))
 	}
-	m.failed, m.failures, m.last = nil, 0, nil
+	m.failed, m.failures, m.last, m.loads = nil, 0, nil, nil
 	for _, s := range samples {
 		m.windows.Add(s, nodes, m.cluster.Place)
 		m.samples++
@@ -218,49 +225,6 @@ func (m *Monitor) lost(now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.samples == 0 || now.Sub(m.windows.Taken()) > m.opts.MaxAge
-}
-
-// remembered is what the source remembers from before the sample that was just
-// taken, and since the last that was taken in. What it says of the last half interval
-// is what the sample says, and must not count twice.
-func (m *Monitor) remembered(ctx context.Context, nodes []load.Node, until time.Time) []load.Sample {
-	h, remembers := m.source.(load.Historian)
-	if !remembers {
-		m.anew("a " + m.opts.Source + " remembers nothing")
-		return nil
-	}
-	since := m.since(until)
-	asking, cancel := m.deadline(ctx)
-	defer cancel()
-	samples, err := h.History(asking, nodes, since, m.opts.Interval)
-	if err != nil {
-		m.anew("what " + m.opts.Source + " remembers could not be read: " + err.Error())
-		m.log.Warn("samples are counted anew: the source of usage does not say what it remembers", "error", err)
-		return nil
-	}
-	m.anew("")
-	samples = slices.DeleteFunc(samples, func(s load.Sample) bool {
-		return !s.Taken.After(since) || s.Taken.After(until.Add(-m.opts.Interval/2))
-	})
-	m.log.Info("took over what the source of usage remembers", "samples", len(samples), "since", since)
-	return samples
-}
-
-// since is where what is remembered begins to matter.
-func (m *Monitor) since(until time.Time) time.Time {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	since := until.Add(-m.reach())
-	if last := m.windows.Taken(); last.After(since) {
-		return last
-	}
-	return since
-}
-
-func (m *Monitor) anew(why string) {
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.history = why
 }
 
 // reach is how far back samples matter: to the beginning of the windows, and as far

@@ -267,6 +267,54 @@ func TestTheSourceRemembers(t *testing.T) {
 	})
 }
 
+// TestRelievedBeforeItBegan: the pass before evicted a pod of 360 milliCPU, of which this
+// process never hears. The window that is read back holds it, and the snapshot leaves
+// the difference to the newest measurement in doubt, until the window is its own.
+func TestRelievedBeforeItBegan(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := &historian{meter: meter{cpu: 500}}
+		for age := 10; age > 0; age-- {
+			s.past = append(s.past, at(time.Now().Add(-time.Duration(age)*step), 860))
+		}
+		m, _ := watch(s)
+		m.Once(t.Context())
+		if n := m.Usage().Nodes[0]; n.Used["cpu"] < 800 || n.Newest["cpu"] != 500 {
+			t.Errorf("at once: %+v", n)
+		}
+		for range 9 {
+			if m.Usage().Nodes[0].Newest["cpu"] != 500 {
+				t.Fatalf("while the window reaches back: %+v", m.Usage().Nodes[0])
+			}
+			pass(step)
+			m.Once(t.Context())
+		}
+		if n := m.Usage().Nodes[0]; n.Used["cpu"] != 500 || n.Newest != nil {
+			t.Errorf("with a window of its own: %+v", n)
+		}
+	})
+}
+
+// TestASourceThatSaysInPartWhatItRemembers: what it says is taken over, and what it
+// does not is told for as long as the windows would have held it.
+func TestASourceThatSaysInPartWhatItRemembers(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		now := time.Now()
+		s := &historian{meter: meter{cpu: 900}, past: []load.Sample{at(now.Add(-2*step), 900), at(now.Add(-step), 900)}, lost: errors.New("memory: answers 503")}
+		m, _ := watch(s)
+		m.Once(t.Context())
+		u := m.Usage()
+		if u.Samples != 3 || !hot(u) {
+			t.Errorf("%+v", u)
+		}
+		says(t, u, "not all that metricsServer remembers could be read, and the rest is counted since 2000-01-01T00:00:00Z: memory: answers 503")
+		for range 11 {
+			pass(step)
+			m.Once(t.Context())
+		}
+		says(t, m.Usage(), "")
+	})
+}
+
 func TestASourceThatCannotSayWhatItRemembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, _ := watch(&historian{meter: meter{cpu: 900}, lost: errors.New("too many samples")})
@@ -297,6 +345,25 @@ func TestUsageOfAMoment(t *testing.T) {
 		if again := m.Usage(); len(again.Marks) != 0 {
 			t.Errorf("with nothing watched: %+v", again)
 		}
+		once, _, _ := m.Loads()
+		pass(time.Second)
+		if again, _, now := m.Loads(); &again[0] != &once[0] || !now.Equal(time.Now()) {
+			t.Error("loads are made anew a second later")
+		}
+		m.Once(t.Context())
+		if again, _, _ := m.Loads(); &again[0] == &once[0] {
+			t.Error("loads are not made anew with a sample")
+		}
+		measured, _, _ := m.Loads()
+		pass(3*time.Minute - time.Second)
+		if kept, _, _ := m.Loads(); len(kept) != 1 || !kept[0].At.Equal(measured[0].At) {
+			t.Errorf("just not too old: %+v", kept)
+		}
+		pass(time.Second + time.Millisecond)
+		if gone, _, _ := m.Loads(); len(gone) != 0 {
+			t.Errorf("too old, though made anew lately: %+v", gone)
+		}
+		m.Once(t.Context())
 		if loads, over, now := m.Loads(); len(loads) != 1 || loads[0].Of["cpu"].Mean != 90 || over != 5*time.Minute || !now.Equal(time.Now()) {
 			t.Errorf("loads %+v over %s at %s", loads, over, now)
 		}

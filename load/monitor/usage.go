@@ -41,17 +41,34 @@ func (m *Monitor) Nodes() *cluster.Usage {
 
 // Loads are those of the nodes over the last 5, 10 or 15 minutes, whichever is long
 // enough for all samples that are kept, or else the longest; in percent of capacity.
+//
+// Anybody may ask, as often as they like: between samples they are made anew only where
+// a node may have become unknown. They are read-only.
 func (m *Monitor) Loads() (loads []window.NodeLoads, over time.Duration, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now = m.clock.Now()
-	span := m.windows.Span(now)
+	if m.loads == nil || now.Before(m.loadsAt) || !now.Before(m.loadsUntil) {
+		m.load(now)
+	}
+	return m.loads, m.loadsOver, now
+}
+
+// load makes loads, which hold until one of their measurements is too old, or the next
+// sample.
+func (m *Monitor) load(now time.Time) {
+	span, over := m.windows.Span(now), time.Duration(0)
 	for _, over = range [...]time.Duration{5 * time.Minute, 10 * time.Minute, 15 * time.Minute} {
 		if over >= span {
 			break
 		}
 	}
-	return m.windows.Loads(now, over), over, now
+	m.loads, m.loadsOver, m.loadsAt, m.loadsUntil = m.windows.Loads(now, over), over, now, now.Add(remade)
+	for i := range m.loads {
+		if old := m.loads[i].At.Add(m.opts.MaxAge); old.Before(m.loadsUntil) {
+			m.loadsUntil = old
+		}
+	}
 }
 
 // Source is the name of what is asked.
@@ -71,6 +88,9 @@ func (m *Monitor) trouble(now time.Time) []string {
 		out = append(out, fmt.Sprintf("no answer since %s (asked %d times): %v", m.failedSince.UTC().Format(time.RFC3339), m.failures, m.failed))
 	case m.samples == 0:
 		out = append(out, "it has not answered yet")
+	}
+	if m.partly != "" && m.history == "" && now.Before(m.partlyAt.Add(m.reach())) {
+		out = append(out, fmt.Sprintf("not all that %s remembers could be read, and the rest is counted since %s: %s", m.opts.Source, m.partlyAt.UTC().Format(time.RFC3339), m.partly))
 	}
 	if most := m.most(); most > 1 && m.history != "" && m.samples < most {
 		out = append(out, fmt.Sprintf("samples are counted since %s, for %s: %d of the %d in a row that are wanted at most", m.asked.UTC().Format(time.RFC3339), m.history, m.samples, most))

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"net/url"
+	"strings"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/load"
@@ -52,7 +53,24 @@ func (s *Source) History(ctx context.Context, nodes []load.Node, since time.Time
 	if len(out) == 0 {
 		return nil, fmt.Errorf("asking Prometheus for the past: %s", failed)
 	}
-	return out, nil
+	return out, missing(asks, replies)
+}
+
+// missing names the resources of which there is no answer, and why.
+func missing(asks []ask, replies map[string]reply) error {
+	var said []string
+	for _, a := range asks {
+		for _, r := range []reply{replies[a.promql], replies[a.freshness]} {
+			if r.problem != nil {
+				said = append(said, a.resource+": "+r.problem.Detail)
+				break
+			}
+		}
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	return fmt.Errorf("asking Prometheus for the past: %s", strings.Join(said, "; "))
 }
 
 // byStep groups samples by their time.

@@ -344,12 +344,16 @@ func TestHistory(t *testing.T) {
 		}
 		return fmt.Sprintf(`{"metric":{"instance":%q},"values":[%s]}`, instance, strings.Join(out, ","))
 	}
+	ok := true
 	s := source(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !strings.HasSuffix(r.URL.Path, "/query_range") || r.FormValue("step") != "30" || r.FormValue("start") != ago(time.Minute)+".000" {
 			t.Errorf("%s %v", r.URL.Path, r.Form)
 		}
 		result := ""
 		switch q := r.FormValue("query"); {
+		case !ok && strings.Contains(q, "MemTotal"):
+			w.WriteHeader(http.StatusServiceUnavailable)
+			return
 		case strings.Contains(q, "timestamp("):
 			result = steps("n1", ago(65*time.Second), ago(35*time.Second), ago(5*time.Second)) + "," + steps("n2", ago(time.Hour), ago(31*time.Second), ago(time.Second))
 		case strings.Contains(q, "node_cpu"):
@@ -373,6 +377,11 @@ func TestHistory(t *testing.T) {
 	if d := cmp.Diff(want, lines); d != "" {
 		t.Error(d)
 	}
+	ok = false
+	if got, err := s.History(t.Context(), pair(), noon.Add(-time.Minute), 30*time.Second); len(got) != 3 || err == nil || err.Error() != "asking Prometheus for the past: memory: answers 503" {
+		t.Errorf("with a query that fails: %d samples, %v", len(got), err)
+	}
+	ok = true
 	for _, step := range []time.Duration{0, time.Microsecond, time.Millisecond} {
 		if _, err := s.History(t.Context(), pair(), noon.Add(-time.Minute), step); err == nil {
 			t.Errorf("steps of %s", step)

@@ -96,6 +96,12 @@ func (w *Windows) nodeUsage(n *node, now time.Time) (cluster.NodeUsage, int) {
 			u.Deviation[resource] = int64(math.Round(deviation(values)))
 		}
 		u.Used[resource] = w.opts.Statistic.of(values)
+		if last.v != u.Used[resource] && w.remembers(of) {
+			if u.Newest == nil {
+				u.Newest = map[string]int64{}
+			}
+			u.Newest[resource] = last.v
+		}
 	}
 	if u.SpanSeconds >= (w.opts.Window - w.opts.Interval/2).Seconds() {
 		u.SpanSeconds = 0 // all of it, but for how regularly samples come
@@ -104,6 +110,15 @@ func (w *Windows) nodeUsage(n *node, now time.Time) (cluster.NodeUsage, int) {
 		u.At = time.UnixMilli(rest).UTC()
 	}
 	return u, samples
+}
+
+// remembers: the window reaches back to what the source remembered. Pods that stood
+// there then and have left since may never have been listed, so that nothing could be
+// taken from the node for them.
+func (w *Windows) remembers(of *series) bool {
+	oldest, until, found := w.taken.Add(-w.opts.Window).UnixMilli(), w.remembered.UnixMilli(), false
+	of.each(func(p point) { found = found || p.at > oldest && p.at <= until })
+	return found
 }
 
 // older of two times; 0 is none.

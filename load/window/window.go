@@ -59,10 +59,12 @@ type Windows struct {
 	// order is pods by namespace and name; nil when it has to be made anew.
 	order []*pod
 	// taken is when the newest sample was, and samples counts them.
-	taken    time.Time
-	samples  uint32
-	base     time.Time // times of pods count from here
-	problems []load.Problem
+	taken   time.Time
+	samples uint32
+	// remembered is when the newest of those was that the source remembered.
+	remembered time.Time
+	base       time.Time // times of pods count from here
+	problems   []load.Problem
 }
 
 // New makes windows without a sample.
@@ -84,6 +86,9 @@ func (w *Windows) Add(s load.Sample, nodes []load.Node, place func(pod string) (
 	}
 	if s.Taken.After(w.taken) {
 		w.taken = s.Taken
+	}
+	if s.Remembered && s.Taken.After(w.remembered) {
+		w.remembered = s.Taken
 	}
 	w.problems = s.Problems
 	w.samples++

@@ -351,6 +351,35 @@ func TestOtherMachinesAndPodsOfTheSameName(t *testing.T) {
 	}
 }
 
+// TestWhatTheSourceRemembers holds pods that left before anybody listed them: as long
+// as the window reaches back to it, the newest measurement stands beside the statistic.
+func TestWhatTheSourceRemembers(t *testing.T) {
+	w := window.New(options())
+	newest := func(seconds int) string {
+		n := w.Usage(at(seconds)).Nodes[0]
+		return fmt.Sprint(n.Used["cpu"], n.Newest)
+	}
+	for i := range 9 {
+		s := one(30*i, 900)
+		s.Remembered = true
+		w.Add(s, machines("a"), nil)
+	}
+	w.Add(one(270, 500), machines("a"), nil)
+	if got := newest(270); got != "900 map[cpu:500]" {
+		t.Errorf("once asked: %s", got)
+	}
+	for i := 10; i <= 17; i++ {
+		w.Add(one(30*i, 500), machines("a"), nil)
+	}
+	if got := newest(510); got != "540 map[cpu:500]" {
+		t.Errorf("one of what is remembered is left: %s", got)
+	}
+	w.Add(one(540, 490), machines("a"), nil)
+	if got := newest(540); got != "500 map[]" {
+		t.Errorf("all is our own: %s", got)
+	}
+}
+
 func TestOneSampleIsTheLatest(t *testing.T) {
 	w := window.New(options())
 	w.Add(one(0, 500), machines("a"), nil)

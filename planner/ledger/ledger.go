@@ -138,8 +138,8 @@ func count(list []plan.EvictionCount, w plan.ObjectRef, at time.Time, n int) []p
 	if !found {
 		list = slices.Insert(list, i, entry)
 	}
-	if n > 0 && at.After(list[i].Last) {
-		list[i].Last = at.UTC()
+	if n > 0 && (list[i].First.IsZero() || at.Before(list[i].First)) {
+		list[i].First = at.UTC()
 	}
 	if list[i].Count += n; list[i].Count <= 0 {
 		list = slices.Delete(list, i, i+1)

@@ -82,12 +82,13 @@ func Resting(st plan.PlannerState, w plan.ObjectRef, now time.Time) (plan.Backof
 }
 
 // Replaces reports whether a pod of the workload that started then may have come in
-// place of one that was evicted within the hour: it started no earlier than one was
-// asked to go. Times of pods are whole seconds.
+// place of one that was evicted within the hour: it started after the second in which
+// the first was asked to go. Times of pods are whole seconds, so that of a pod of that
+// second nobody knows; it was most likely there before.
 func Replaces(st plan.PlannerState, w plan.ObjectRef, started time.Time) bool {
 	i, _ := slices.BinarySearchFunc(st.Evictions, plan.EvictionCount{Workload: w}, byWorkload)
 	for ; i < len(st.Evictions) && st.Evictions[i].Workload == w; i++ {
-		if last := st.Evictions[i].Last; !last.IsZero() && !last.Truncate(time.Second).After(started) {
+		if first := st.Evictions[i].First; !first.IsZero() && started.After(first.Truncate(time.Second)) {
 			return true
 		}
 	}

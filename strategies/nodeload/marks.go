@@ -25,10 +25,14 @@ func (l *Load) marks(s *cluster.Snapshot) marks {
 }
 
 // waits says why nothing is moved off a node yet that is above its limit; empty
-// when it may be. Two things keep it: only what pods that nobody has measured
-// probably use brings it above, and it has not been above for long enough.
-func (l *Load) waits(m *cluster.Mark, surely bool) string {
+// when it may be. Three things keep it: its newest measurement and its window do not
+// agree that it is above, where pods may have left in between that were never listed;
+// only what pods that nobody has measured probably use brings it above; and it has not
+// been above for long enough.
+func (l *Load) waits(m *cluster.Mark, agreed, surely bool) string {
 	switch {
+	case !agreed:
+		return "above its target by only one of its window, which the source remembered from before pods were listed, and its newest measurement"
 	case !surely:
 		return "above its target only with what pods probably use that came after the last sample"
 	case l.args.For == 1 || m != nil && m.Hot:

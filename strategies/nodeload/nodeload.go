@@ -186,9 +186,12 @@ func (l *Load) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used, su
 		if does = "use"; l.selector == nil {
 			who, does = n.Name, "uses"
 		}
-		if over := limit*total + rounding; float64(used) > over {
-			g.Waits = l.waits(hot[place{n.Name, resource}], float64(sure) > over)
+		if over, least := limit*total+rounding, used-a.Doubt(n.ID); float64(used) > over {
+			g.Waits = l.waits(hot[place{n.Name, resource}], float64(least) > over, float64(sure) > over)
 			g.Constraint = g.Waits != ""
+			if float64(least) > over {
+				used = least
+			}
 		}
 	}
 	g.Reason = plan.Reason{Code: plan.NodeOverUtilized, Message: fmt.Sprintf(

@@ -136,6 +136,28 @@ func TestProbableUseMovesNothing(t *testing.T) {
 	}
 }
 
+// TestTwoAccountsOfANode: what its window and its newest measurement do not agree on
+// moves nothing, and where they do the lower is told.
+func TestTwoAccountsOfANode(t *testing.T) {
+	s := snapshot(t, nil, cpu(3900), cpu(10000), cpu(0))
+	o := *s.Objects
+	o.Usage.Nodes[0].Newest = map[string]int64{"cpu": 1900}
+	o.Usage.Nodes[1].Newest = map[string]int64{"cpu": 9600}
+	s, err := cluster.New(&o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := stated(t, `{"basis":"load","target":{"cpu":0.5}}`, s)
+	want := "n1 load cpu 0.500 constraint true: above its target by only one of its window, which the source remembered from before pods were listed, and its newest measurement"
+	if len(got) != 3 || got[0] != want || got[1] != "n2 load cpu 0.500" {
+		t.Errorf("%q", got)
+	}
+	l, _ := New("hot", []byte(`{"basis":"load","target":{"cpu":0.5}}`), cluster.Scope{})
+	if m := l.Goals(s)[1].Reason.Message; m != "n2 uses 60.0 % of its cpu, above 50.0 %" {
+		t.Error(m)
+	}
+}
+
 func TestWatches(t *testing.T) {
 	of := func(args string) string {
 		l, errs := New("hot", []byte(args), cluster.Scope{})

@@ -144,6 +144,9 @@ func (c *Course) evict(s *cluster.Snapshot, moves []plan.Move, out *Pass) (outco
 	return outcomes
 }
 
+// startup is how long a replacement takes to start.
+const startup = time.Second
+
 // replace puts the replacement of a pod in its place.
 func (c *Course) replace(i int, m plan.Move, s *cluster.Snapshot, to cluster.NodeID, out *Pass) plan.Outcome {
 	old := c.o.Pods[i]
@@ -173,7 +176,7 @@ func (c *Course) replace(i int, m plan.Move, s *cluster.Snapshot, to cluster.Nod
 		out.Strayed++
 		o.Reason = plan.Reason{Code: plan.LandedElsewhere, Message: "it landed on " + o.Landed}
 	}
-	c.o.Pods[i] = bound(&fresh, o.Landed, metav1.NewTime(c.now))
+	c.o.Pods[i] = bound(&fresh, o.Landed, metav1.NewTime(c.now.Add(startup)))
 	return o
 }
 

@@ -1,0 +1,296 @@
+package keeper_test
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	goruntime "runtime"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/serializer"
+	"k8s.io/client-go/rest"
+	"k8s.io/metrics/pkg/apis/metrics/v1beta1"
+	testclock "k8s.io/utils/clock/testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/hints/keeper"
+	"github.com/evenkeel-project/evenkeel/hints/pressure"
+	"github.com/evenkeel-project/evenkeel/hints/writer"
+	"github.com/evenkeel-project/evenkeel/load"
+	"github.com/evenkeel-project/evenkeel/load/fetch"
+	"github.com/evenkeel-project/evenkeel/load/metricsserver"
+	"github.com/evenkeel-project/evenkeel/load/monitor"
+	"github.com/evenkeel-project/evenkeel/load/prometheus"
+	"github.com/evenkeel-project/evenkeel/load/window"
+)
+
+const (
+	manyNodes   = 5_000
+	podsPerNode = 20
+	everyPeriod = 30 * time.Second
+)
+
+// metropolis has 5,000 nodes of 4 cores with 20 pods each, of which every fifth uses
+// nine tenths of its cpu.
+type metropolis struct {
+	nodes []*corev1.Node
+	index map[string]int
+	pods  map[string]window.Place
+	// answers are what a server gives next, by path or query, and asked how often.
+	answers atomic.Pointer[func(r *http.Request) (contentType string, body []byte)]
+	asked   atomic.Int32
+	patched int
+}
+
+func newMetropolis() *metropolis {
+	m := &metropolis{index: map[string]int{}, pods: map[string]window.Place{}}
+	has := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4"), corev1.ResourceMemory: resource.MustParse("8Gi")}
+	for i := range manyNodes {
+		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName(i), UID: "u", CreationTimestamp: metav1.NewTime(noon.Add(-time.Hour)), Labels: map[string]string{"kubernetes.io/hostname": nodeName(i)}},
+			Status: corev1.NodeStatus{Capacity: has, Allocatable: has}}
+		for j := range 20 {
+			n.Labels[fmt.Sprint("example.com/label-", j)] = "x"
+		}
+		m.nodes, m.index[n.Name] = append(m.nodes, n), i
+		for j := range podsPerNode {
+			m.pods["shop/"+podName(i, j)] = window.Place{Node: n.Name, UID: fmt.Sprint(i, "-", j), Created: noon.Add(-time.Hour)}
+		}
+	}
+	return m
+}
+
+func nodeName(i int) string { return fmt.Sprintf("node-%04d.example.com", i) }
+
+func podName(i, j int) string { return fmt.Sprintf("service-%d-7d9f8b6c5-x%05d", i, i*podsPerNode+j) }
+
+func usesMilliCPU(i int) int {
+	if i%5 == 0 {
+		return 3600
+	}
+	return 1500
+}
+
+// LoadNodes is made anew for every sample, as the program does.
+func (m *metropolis) LoadNodes() []load.Node {
+	out := make([]load.Node, 0, len(m.nodes))
+	for _, n := range m.nodes {
+		out = append(out, load.Node{Name: n.Name, UID: string(n.UID), Created: n.CreationTimestamp.Time, Hostname: n.Labels["kubernetes.io/hostname"],
+			Capacity: cluster.ResourcesOf(n.Status.Capacity), Allocatable: cluster.ResourcesOf(n.Status.Allocatable)})
+	}
+	return out
+}
+
+func (m *metropolis) Place(pod string) (window.Place, bool) {
+	p, ok := m.pods[pod]
+	return p, ok
+}
+
+// Edit is a writer whose writes the watch shows at once.
+func (m *metropolis) Edit(_ context.Context, list []writer.Edit) []writer.Result {
+	var out []writer.Result
+	for _, e := range list {
+		m.nodes[m.index[e.Node]] = e.Change(e.Seen)
+		m.patched++
+		out = append(out, writer.Result{Node: e.Node, Wrote: true})
+	}
+	return out
+}
+
+func (m *metropolis) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	m.asked.Add(1)
+	contentType, body := (*m.answers.Load())(r)
+	w.Header().Set("Content-Type", contentType)
+	_, _ = w.Write(body)
+}
+
+func (m *metropolis) Sampled(monitor.Attempt) {}
+
+// asMetricsServer answers with what was measured at a time.
+func (m *metropolis) asMetricsServer(t *testing.T, at time.Time) {
+	quantities := func(milliCPU, mebi int) corev1.ResourceList {
+		return corev1.ResourceList{corev1.ResourceCPU: *resource.NewScaledQuantity(int64(milliCPU)*1_000_000+1, resource.Nano), corev1.ResourceMemory: *resource.NewQuantity(int64(mebi)<<20, resource.BinarySI)}
+	}
+	var nodes v1beta1.NodeMetricsList
+	var pods v1beta1.PodMetricsList
+	stamp, over := metav1.NewTime(at), metav1.Duration{Duration: 15 * time.Second}
+	for i := range manyNodes {
+		nodes.Items = append(nodes.Items, v1beta1.NodeMetrics{ObjectMeta: metav1.ObjectMeta{Name: nodeName(i)}, Timestamp: stamp, Window: over, Usage: quantities(usesMilliCPU(i), 4000)})
+		for j := range podsPerNode {
+			pods.Items = append(pods.Items, v1beta1.PodMetrics{
+				ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: podName(i, j), Labels: map[string]string{"app.kubernetes.io/name": "service", "app.kubernetes.io/instance": "service-1", "pod-template-hash": "7d9f8b6c5", "team": "shop"}},
+				Timestamp:  stamp, Window: over, Containers: []v1beta1.ContainerMetrics{{Name: "main", Usage: quantities(usesMilliCPU(i)/podsPerNode, 150)}, {Name: "proxy", Usage: quantities(5, 20)}}})
+		}
+	}
+	ofNodes, ofPods := protobuf(t, &nodes), protobuf(t, &pods)
+	answer := func(r *http.Request) (string, []byte) {
+		if strings.HasSuffix(r.URL.Path, "/nodes") {
+			return runtime.ContentTypeProtobuf, ofNodes
+		}
+		return runtime.ContentTypeProtobuf, ofPods
+	}
+	m.answers.Store(&answer)
+}
+
+// protobuf is a list as an API server sends it.
+func protobuf(t *testing.T, list runtime.Object) []byte {
+	scheme := runtime.NewScheme()
+	if err := v1beta1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	codecs := serializer.NewCodecFactory(scheme)
+	info, _ := runtime.SerializerInfoForMediaType(codecs.SupportedMediaTypes(), runtime.ContentTypeProtobuf)
+	b, err := runtime.Encode(codecs.EncoderForVersion(info.Serializer, v1beta1.SchemeGroupVersion), list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return b
+}
+
+// asPrometheus answers the queries of the kubelet's preset.
+func (m *metropolis) asPrometheus(_ *testing.T, at time.Time) {
+	vector := func(series func(each func(labels string, v float64))) []byte {
+		var b bytes.Buffer
+		b.WriteString(`{"status":"success","data":{"resultType":"vector","result":[`)
+		comma := ""
+		series(func(labels string, v float64) {
+			fmt.Fprintf(&b, `%s{"metric":{%s},"value":[%d.125,"%v"]}`, comma, labels, at.Unix(), v)
+			comma = ","
+		})
+		b.WriteString(`]}}`)
+		return b.Bytes()
+	}
+	ofNodes := func(v func(i int) float64) []byte {
+		return vector(func(each func(string, float64)) {
+			for i := range manyNodes {
+				each(fmt.Sprintf(`"instance":"%s:10250"`, nodeName(i)), v(i))
+			}
+		})
+	}
+	ofPods := func(v func(i int) float64) []byte {
+		return vector(func(each func(string, float64)) {
+			for i := range manyNodes {
+				for j := range podsPerNode {
+					each(fmt.Sprintf(`"namespace":"shop","pod":"%s"`, podName(i, j)), v(i))
+				}
+			}
+		})
+	}
+	times := ofNodes(func(int) float64 { return float64(at.Unix()) })
+	nodeCPU, nodeMemory := ofNodes(func(i int) float64 { return float64(usesMilliCPU(i)) / 1000 }), ofNodes(func(int) float64 { return 4000 << 20 })
+	podCPU, podMemory := ofPods(func(i int) float64 { return float64(usesMilliCPU(i))/1000/podsPerNode + 1e-7 }), ofPods(func(int) float64 { return 170 << 20 })
+	answer := func(r *http.Request) (string, []byte) {
+		q, body := r.FormValue("query"), nodeMemory
+		switch {
+		case strings.Contains(q, "timestamp("):
+			body = times
+		case strings.Contains(q, "pod_cpu_usage"):
+			body = podCPU
+		case strings.Contains(q, "pod_memory"):
+			body = podMemory
+		case strings.Contains(q, "node_cpu_usage"):
+			body = nodeCPU
+		}
+		return "application/json", body
+	}
+	m.answers.Store(&answer)
+}
+
+// TestOnePeriodOfALargeCluster is all that a sampling period costs at 5,000 nodes and
+// 100,000 pods when nothing changes: asking, reading, windows, marks and hints, with the
+// server in this process included. The best of three counts, with windows that have
+// begun to fill.
+func TestOnePeriodOfALargeCluster(t *testing.T) {
+	if testing.Short() {
+		t.Skip("makes 50 MB of metrics five times over")
+	}
+	for _, c := range []struct {
+		name     string
+		measure  func(m *metropolis, t *testing.T, at time.Time)
+		source   func(url string, now func() time.Time) (load.Source, error)
+		requests int32 // of the API server for metricsServer, of Prometheus for that
+	}{
+		{"metricsServer", (*metropolis).asMetricsServer, func(url string, now func() time.Time) (load.Source, error) {
+			return metricsserver.New(&rest.Config{Host: url}, metricsserver.Options{Timeout: time.Minute, MaxAge: 3 * time.Minute, Now: now})
+		}, 2},
+		{"prometheus", (*metropolis).asPrometheus, func(url string, now func() time.Time) (load.Source, error) {
+			client, err := fetch.New(fetch.Options{})
+			if err != nil {
+				return nil, err
+			}
+			return prometheus.New(prometheus.Options{URL: url, Preset: prometheus.Kubelet, RateWindow: 2 * time.Minute, NodeLabel: "instance", Timeout: time.Minute, MaxAge: 3 * time.Minute, Client: client, Now: now})
+		}, 5},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m, k := newMetropolis(), testclock.NewFakeClock(noon)
+			server := httptest.NewServer(m)
+			defer server.Close()
+			source, err := c.source(server.URL, k.Now)
+			if err != nil {
+				t.Fatal(err)
+			}
+			rules := []pressure.Rule{{Name: "cpu", Resource: "cpu", Enter: 0.8, Leave: 0.7, For: 2}, {Name: "memory", Resource: "memory", Enter: 0.9, Leave: 0.8, For: 2}}
+			o := window.Options{Source: c.name, Statistic: window.P90, Window: 5 * time.Minute, KeepNodes: 15 * time.Minute, MaxAge: 3 * time.Minute, Interval: everyPeriod}
+			for _, r := range rules {
+				o.Watches = append(o.Watches, window.Watch{Name: r.Watch(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave, For: r.For})
+			}
+			log := slog.New(slog.NewTextHandler(io.Discard, nil))
+			mon := monitor.New(o, nowOnly{source}, m, k, log, m)
+			keep := keeper.Keeper{Nodes: func() []*corev1.Node { return m.nodes }, Usage: mon.Nodes, Writer: m, Clock: k, Log: log}
+			keep.Configure(keeper.Options{Options: pressure.Options{Label: "status=presure", MaxHintedFrac: 0.34, TTL: time.Hour, Rules: rules}})
+			best := math.Inf(1)
+			for period := range 5 {
+				k.SetTime(noon.Add(time.Duration(period) * everyPeriod))
+				c.measure(m, t, k.Now().Add(-5*time.Second))
+				m.asked.Store(0)
+				m.patched = 0
+				goruntime.GC()
+				begun := cpuSeconds(t)
+				mon.Once(t.Context())
+				keep.Look(t.Context())
+				spent := cpuSeconds(t) - begun
+				want := 0
+				if period == 1 {
+					want = manyNodes / 5
+				}
+				if m.asked.Load() != c.requests || m.patched != want {
+					t.Fatalf("period %d: %d requests and %d patches, want %d and %d; %v", period, m.asked.Load(), m.patched, c.requests, want, mon.Nodes().Problems)
+				}
+				if period >= 2 {
+					best = min(best, spent)
+				}
+			}
+			if u := mon.Usage(); len(u.Nodes) != manyNodes || len(u.Pods) != manyNodes*podsPerNode || u.Samples != 5 || u.Pods[0].Used["cpu"] == 0 {
+				t.Fatalf("%d nodes, %d pods, %d samples: %v", len(u.Nodes), len(u.Pods), u.Samples, u.Problems)
+			}
+			t.Logf("%d requests, 0 patches, %.2f s of CPU", c.requests, best)
+			if best > 1 {
+				t.Errorf("%.2f s of CPU, want less than 1", best)
+			}
+		})
+	}
+}
+
+// nowOnly is a source that remembers nothing: only what is now is looked at here.
+type nowOnly struct{ load.Source }
+
+// cpuSeconds is what this process has used, garbage collection included.
+func cpuSeconds(t *testing.T) float64 {
+	var u syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
+		t.Fatal(err)
+	}
+	return (time.Duration(u.Utime.Nano()) + time.Duration(u.Stime.Nano())).Seconds()
+}
