@@ -179,6 +179,9 @@ type Snapshot struct {
 	Budgets     []Budget
 	Services    []Service
 	Objects     *Objects // everything it was built from, read-only
+	// Written are nodes as they really stand, by name, where a dry run looks at them as
+	// hints that it does not write would leave them; nil: all are as they stand.
+	Written map[string]*corev1.Node
 	// Load is Objects.Usage by node and pod; nil where there is none.
 	Load *Load
 	// UnknownNodePods counts pods that are bound to nodes which are not here.

@@ -131,6 +131,7 @@ func (c *Config) Planner() planner.Options {
 	o.InFlight = planner.InFlight{Total: f.Total.Of(0), PerNode: f.PerNode.Of(0), PerOwner: f.PerOwner.Of(0)}
 	o.Pressure = planner.PressureHint{LabelKey: c.Hints.Label.Key, LabelValue: c.Hints.Label.Value, TaintKey: c.Hints.Taint.Key}
 	o.HintsNodes = c.Hints.Enabled
+	o.HintRules, o.Foretell = c.Pressure(), c.DryRun && c.Hints.Enabled
 	o.Breaker, o.Benefit, o.Stay = c.Breaker(), c.Benefits(), c.Ledger().Initial
 	o.Steer, o.SteerMaxFrac = hints.Kind(c.Evictor.Steer), c.Evictor.SteerMaxFrac
 	for _, s := range c.Build() {

@@ -25,6 +25,10 @@ type NodeStanding struct {
 	// State says in words why it takes no pods: "cordoned", "not Ready",
 	// "being taken away". Empty when it takes them.
 	State []string `json:"state"`
+	// Used is by resource, as fractions of allocatable, where it is known.
+	Used map[string]float64 `json:"used,omitempty"`
+	// Hint is the pressure hint on it, or what keeps that from there; nil: neither.
+	Hint *PressureHint `json:"hint,omitempty"`
 }
 
 // GoalView is a goal with what it has to do with the subject.

@@ -18,9 +18,11 @@ type Plan struct {
 	Moves         []Move      `json:"moves"`
 	// Hints are the hints on nodes that steer the scheduler, by wave; waves
 	// without are left out.
-	Hints      []WaveHints `json:"hints,omitempty"`
-	Rejections Rejections  `json:"rejections"`
-	Goals      []Goal      `json:"goals"` // those with excess before
+	Hints []WaveHints `json:"hints,omitempty"`
+	// Pressure are the hints on nodes under pressure, by node.
+	Pressure   []PressureHint `json:"pressure,omitempty"`
+	Rejections Rejections     `json:"rejections"`
+	Goals      []Goal         `json:"goals"` // those with excess before
 	// Strategies are all that are enabled, in the order of the configuration.
 	Strategies []StrategyState `json:"strategies"`
 	// Schedulers are those without a profile of which there are pods or counts, by

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
@@ -41,6 +42,11 @@ type Options struct {
 	// HintsNodes says that nodes under pressure are hinted, for which no strategy is
 	// needed: a configuration without any then has something to do.
 	HintsNodes bool
+	// HintRules say which nodes are to carry it; without rules none is.
+	HintRules pressure.Options
+	// Foretell: plans are made as if the hints of HintRules were written (a dry run,
+	// which writes none). See Planner.Foretell.
+	Foretell bool
 	// Breaker says when the breaker, once it has tripped, may close again.
 	Breaker breaker.Options
 	// Stay is how long a pod that came in place of an evicted one is not evicted again.

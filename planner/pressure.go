@@ -62,7 +62,7 @@ func (h PressureHint) pressed(s *cluster.Snapshot, now time.Time) []bool {
 func expiredHints(s *cluster.Snapshot, now time.Time) string {
 	var nodes []string
 	for i := range s.Nodes {
-		if h, ours := pressure.Of(s.Nodes[i].Object); ours && h.Expired(now) {
+		if h, ours := pressure.Of(written(s, &s.Nodes[i])); ours && h.Expired(now) {
 			nodes = append(nodes, s.Nodes[i].Name)
 		}
 	}

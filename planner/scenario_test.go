@@ -104,7 +104,12 @@ func planOf(t *testing.T, a *txtar.Archive) plan.Plan {
 	}
 	opts := conf.Planner()
 	opts.SamplesPerCode = -1
-	return planner.New(opts).Plan(s, st, controller.Goals(s, conf.Build(), due), s.TakenAt)
+	p := planner.New(opts)
+	s, err := p.Foretell(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return p.Plan(s, st, controller.Goals(s, conf.Build(), due), s.TakenAt)
 }
 
 // text is the form of want.plan.
@@ -121,6 +126,22 @@ func text(p plan.Plan) string {
 		for _, problem := range in.Problems {
 			fmt.Fprintf(&b, "input %s: %s\n", in.Source, problem)
 		}
+	}
+	for _, h := range p.Pressure {
+		fmt.Fprintf(&b, "pressure hint on %s: %s", h.Node, h.State)
+		if h.Foretold {
+			b.WriteString(" (foretold)")
+		}
+		if h.Of > 0 {
+			fmt.Fprintf(&b, " %d of %d", h.Samples, h.Of)
+		}
+		if h.Rule != "" {
+			fmt.Fprintf(&b, " by %s at %v", h.Rule, h.Value)
+		}
+		if h.What != "" {
+			fmt.Fprintf(&b, " (%s)", h.What)
+		}
+		b.WriteString("\n")
 	}
 	for _, g := range p.Goals {
 		fmt.Fprintf(&b, "goal %s %s %s: excess %v -> %v\n", g.ID, g.Kind, g.Subject, g.Excess, p.After.Excess[g.ID])

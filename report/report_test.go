@@ -22,7 +22,7 @@ func compare(t *testing.T, name string, got []byte) {
 }
 
 func plans() map[string]plan.Plan {
-	return map[string]plan.Plan{"three-zones": threeZones(), "level": level(), "blocked": blocked(), "hot-nodes": hotNodes(), "hostile": hostile(), "steered": steered(), "shadowed": shadowed(), "held": held()}
+	return map[string]plan.Plan{"three-zones": threeZones(), "level": level(), "blocked": blocked(), "hot-nodes": hotNodes(), "hostile": hostile(), "steered": steered(), "shadowed": shadowed(), "held": held(), "pressed": pressed()}
 }
 
 func TestPlanGolden(t *testing.T) {

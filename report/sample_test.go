@@ -157,6 +157,25 @@ func hotNodes() plan.Plan {
 	return p
 }
 
+// pressed has a hint in every state, as a dry run sees them.
+func pressed() plan.Plan {
+	p := level()
+	since, until := taken.Add(-time.Hour), taken.Add(5*time.Minute)
+	p.Pressure = []plan.PressureHint{
+		{Node: "n1", State: plan.HintStands, Rule: "memory", Value: .875, Also: []string{"cpu"}, Since: since, Expires: until},
+		{Node: "n2", State: plan.HintWanted, Foretold: true, Rule: "load5", Value: 17.25, Since: taken, Expires: until},
+		{Node: "n3", State: plan.HintUnwanted, Foretold: true, Rule: "cpu", Value: .9, Since: since, Expires: until},
+		{Node: "n4", State: plan.HintExpired, Foretold: true, Rule: "cpu", Value: .9, Since: since, Expires: since},
+		{Node: "n4", State: plan.HintForeign, What: "label status=presure", Remove: "kubectl label node n4 status-"},
+		{Node: "n5", State: plan.HintCounting, Rule: "cpu", Value: .8, Samples: 1, Of: 2},
+		{Node: "n6", State: plan.HintCapped},
+		{Node: "n7\x1b", State: plan.HintWanted, Rule: "cpu", Value: .9, Since: taken, Expires: until},
+		{Node: "n8", State: plan.HintUnwanted, Rule: "cpu", Value: .9, Since: since, Expires: until},
+		{Node: "n9", State: plan.HintExpired, Rule: "cpu", Value: .9, Since: since, Expires: since},
+	}
+	return p
+}
+
 // hostile has names that would do harm on a terminal.
 func hostile() plan.Plan {
 	p := threeZones()

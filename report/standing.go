@@ -26,4 +26,18 @@ func (t *table) standing(n *plan.NodeStanding) {
 		text += "is "
 	}
 	t.line("%s", t.paint(color, text+state+"."))
+	var used []string
+	for _, r := range sortedKeys(n.Used) {
+		used = append(used, percent(n.Used[r])+" of its "+safe(r))
+	}
+	if len(used) > 0 {
+		t.line("It uses %s.", strings.Join(used, ", "))
+	}
+	if h := n.Hint; h != nil {
+		because := ""
+		if h.Rule != "" {
+			because = " (" + safe(strings.Join(rulesOf(*h), ", ")) + "; " + safe(h.Rule) + " at " + number(h.Value) + ")"
+		}
+		t.line("Pressure hint%s: %s.", because, stateText(*h))
+	}
 }

@@ -78,6 +78,7 @@ func (t *table) plan(p plan.Plan, subject, effect string) {
 	t.nodes(p)
 	t.zones(p)
 	t.workloads(p)
+	t.pressure(p)
 	t.moves(p)
 	t.rejections(p)
 	t.bound(p)

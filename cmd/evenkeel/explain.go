@@ -58,6 +58,10 @@ func (f *explainFlags) run(cmd *cobra.Command, g *global, name string, find find
 	if err != nil {
 		return err
 	}
+	by := planner.New(j.conf.Planner())
+	if s, err = foretold(by, s); err != nil {
+		return err
+	}
 	explain, err := find(s, name)
 	if err != nil {
 		return err
@@ -66,7 +70,7 @@ func (f *explainFlags) run(cmd *cobra.Command, g *global, name string, find find
 	if err != nil {
 		return err
 	}
-	e := planner.New(j.conf.Planner()).Explain(s, st, j.goals(s), s.TakenAt)
+	e := by.Explain(s, st, j.goals(s), s.TakenAt)
 	return report.Explain(cmd.OutOrStdout(), j.format, explain(e))
 }
 

@@ -27,8 +27,8 @@ func newHints(g *global) *cobra.Command {
 		Long: "While a wave is carried out, nodes may carry a hint that keeps replacements off them (evictor.steer); the\npass that wrote it takes it away. Nodes under pressure carry one as long as they are (hints.enabled); the\nleader takes it away. These commands are for when that process was killed, and to uninstall.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	sub := func(use, short string, do func(cmd *cobra.Command, h *hinter) error) {
-		c.AddCommand(&cobra.Command{Use: use, Short: short, Args: noValues, RunE: func(cmd *cobra.Command, _ []string) error {
+	sub := func(use, short string, do func(cmd *cobra.Command, h *hinter) error) *cobra.Command {
+		one := &cobra.Command{Use: use, Short: short, Args: noValues, RunE: func(cmd *cobra.Command, _ []string) error {
 			g.logger(cmd)
 			client, conf, err := g.client()
 			if err != nil {
@@ -41,9 +41,20 @@ func newHints(g *global) *cobra.Command {
 				return fmt.Errorf("looking at %s: %w", host(conf), forbidden("list nodes", err))
 			}
 			return do(cmd, h)
-		}})
+		}}
+		c.AddCommand(one)
+		return one
 	}
-	sub("list", "List the hints that Evenkeel put on nodes", listHints)
+	var file string
+	list := sub("list", "List the hints on nodes, and what others left where ours would stand", func(cmd *cobra.Command, h *hinter) error {
+		conf, err := loadConfig(file)
+		if err != nil {
+			return err
+		}
+		h.lookForOthers(conf.Hints.Label.Key, conf.Hints.Taint.Key)
+		return listHints(cmd, h)
+	})
+	list.Flags().StringVar(&file, "config", "", "configuration file that names the label and the taint (default: the shipped one)")
 	sub("gc", "Take away hints after they have expired, never before", collectHints)
 	sub("clear", "Take all hints away now, to uninstall; while a controller runs it may put them on again", clearHints)
 	return c
@@ -62,7 +73,10 @@ type hinter struct {
 	ctx   context.Context
 	w     *writer.Writer
 	now   time.Time
+	nodes []corev1.Node
 	found []standing
+	// others are labels and taints of others that mean the same, or are in the way.
+	others []pressure.Foreign
 }
 
 // standing is a hint on a node, of either sort.
@@ -78,6 +92,7 @@ func (h *hinter) look() error {
 	if err != nil {
 		return err
 	}
+	h.nodes = nodes
 	for i := range nodes {
 		n := &nodes[i]
 		if x, ours := hints.Of(n); ours {
@@ -90,25 +105,55 @@ func (h *hinter) look() error {
 	return nil
 }
 
+// formerKey and former are the label that dynamicScheduler leaves on nodes when it is
+// stopped.
+const (
+	formerKey = "status"
+	former    = "label status=presure"
+)
+
+// lookForOthers looks under the keys of the label and the taint.
+func (h *hinter) lookForOthers(labelKey, taintKey string) {
+	for i := range h.nodes {
+		h.others = append(h.others, pressure.ForeignOn(&h.nodes[i], labelKey, taintKey)...)
+		if labelKey == formerKey {
+			continue
+		}
+		for _, f := range pressure.ForeignOn(&h.nodes[i], formerKey, "") {
+			if f.What == former {
+				h.others = append(h.others, f)
+			}
+		}
+	}
+}
+
 // because says why a node is said to be under pressure, and how.
 func because(x pressure.Hint) string {
 	if x.Rule == "" {
 		return "a record that cannot be read"
 	}
 	value := strconv.FormatFloat(x.Value, 'f', -1, 64)
-	return fmt.Sprintf("%s (%s at %s; %s)", strings.Join(x.Rules(), ", "), x.Rule, value, x.What())
+	also := ""
+	if len(x.Also) > 0 {
+		also = ", also " + strings.Join(x.Also, ", ")
+	}
+	return fmt.Sprintf("%s at %s%s (%s)", x.Rule, value, also, x.What())
 }
 
 func listHints(cmd *cobra.Command, h *hinter) error {
 	out := cmd.OutOrStdout()
 	if len(h.found) == 0 {
 		fmt.Fprintln(out, "No node carries a hint of Evenkeel's.")
-		return nil
 	}
 	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "NODE\tKIND\tRUN OR RULES\tEXPIRES")
+	if len(h.found)+len(h.others) > 0 {
+		fmt.Fprintln(tw, "NODE\tKIND\tRUN OR RULES\tEXPIRES")
+	}
 	for _, x := range h.found {
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", x.node, x.kind, x.by, h.expiry(x.expires))
+	}
+	for _, f := range h.others {
+		fmt.Fprintf(tw, "%s\tforeign\t%s\tnever; remove it with: %s\n", f.Node, f.What, f.Remove())
 	}
 	return tw.Flush()
 }

@@ -49,6 +49,9 @@ func TestOnePassKeepsHints(t *testing.T) {
 	if got.exit != 0 || len(patched) > 0 || !strings.Contains(got.stderr, "dry run: a pressure hint would be written") || strings.Count(got.stderr, "node=n1") != 1 {
 		t.Errorf("dry run: exit %d, patched %v\n%s", got.exit, patched, got.stderr)
 	}
+	if want := "would be written (dry run writes none)"; !strings.Contains(got.stdout, want) {
+		t.Errorf("dry run: want %q\n%s", want, got.stdout)
+	}
 	const warned = "pressure hints may expire before they are renewed"
 	if strings.Contains(got.stderr, warned) {
 		t.Errorf("a dry run warns of hints that it does not write: %s", got.stderr)
@@ -59,6 +62,9 @@ func TestOnePassKeepsHints(t *testing.T) {
 	}
 	if got.exit != 1 || len(patched) == 0 || patched[0] != "n1" || !strings.Contains(got.stderr, "pressure hints could not be written to 1 of 1 nodes") || !strings.Contains(got.stderr, "permission to patch nodes is missing") {
 		t.Errorf("exit %d, patched %v\n%s", got.exit, patched, got.stderr)
+	}
+	if want := "not written yet; planned without it"; !strings.Contains(got.stdout, want) {
+		t.Errorf("want %q: what could not be written does not count\n%s", want, got.stdout)
 	}
 	got, patched = hintedOnce(t, "false", "2")
 	if want := "hints rule hot wants 2 samples of cpu in a row (for), and one pass takes one: a metricsServer remembers nothing"; got.exit != 1 || len(patched) > 0 || !strings.Contains(got.stderr, want) {

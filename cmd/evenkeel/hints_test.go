@@ -114,7 +114,7 @@ func TestHintsOfAKilledProcess(t *testing.T) {
 	client := killed(t)
 	got := hintsAt(t, client, noon.Add(time.Minute), listHints)
 	for _, want := range []string{
-		"n1    pressure  cpu (cpu at 0.9125; label status=presure, taint evenkeel.io/pressure)  2026-01-01T12:05:00Z (in 4m0s)",
+		"n1    pressure  cpu at 0.9125 (label status=presure, taint evenkeel.io/pressure:PreferNoSchedule)  2026-01-01T12:05:00Z (in 4m0s)",
 		"n2    taint     r1 ",
 	} {
 		if !strings.Contains(got, want) {
@@ -132,6 +132,39 @@ func TestHintsOfAKilledProcess(t *testing.T) {
 	}
 	if got, want := hinted(t, client), "n1 other, "+steered+", n3 status=presure"; got != want {
 		t.Errorf("at 6 minutes %s, want %s", got, want)
+	}
+}
+
+// TestForeignHintsAreListed with the command that removes them, and never taken away: what
+// dynamicScheduler left whatever the configuration, and what stands under its keys.
+func TestForeignHintsAreListed(t *testing.T) {
+	list := func(client *fake.Clientset, label string) string {
+		return hintsAt(t, client, noon, func(cmd *cobra.Command, h *hinter) error {
+			h.lookForOthers(label, pressure.Key)
+			return listHints(cmd, h)
+		})
+	}
+	const want = "n3    foreign   label status=presure"
+	const command = "never; remove it with: kubectl label node n3 status-\n"
+	for _, label := range []string{"status", "evenkeel.io/pressure"} {
+		if got := list(killed(t), label); strings.Count(got, "foreign") != 1 || !strings.Contains(got, want) || !strings.Contains(got, command) {
+			t.Errorf("%s: list says %q, want %q and %q", label, got, want, command)
+		}
+	}
+	client := fake.NewClientset(&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n3", Labels: map[string]string{"status": "active"}}})
+	if got := list(client, "evenkeel.io/pressure"); got != "No node carries a hint of Evenkeel's.\n" {
+		t.Errorf("list says %q of a label that is no hint", got)
+	}
+	if got := list(client, "status"); !strings.Contains(got, "n3    foreign  label status=active  never; remove it with: kubectl label node n3 status-") {
+		t.Errorf("list says %q of a label under the key of hints", got)
+	}
+}
+
+// TestBecause names each rule once.
+func TestBecause(t *testing.T) {
+	x := pressure.Hint{Rule: "memory", Value: 0.99, Also: []string{"cpu"}, Label: "status=presure", Taint: pressure.Key}
+	if got, want := because(x), "memory at 0.99, also cpu (label status=presure, taint evenkeel.io/pressure:PreferNoSchedule)"; got != want {
+		t.Errorf("%q, want %q", got, want)
 	}
 }
 

@@ -55,12 +55,16 @@ func (f *planFlags) run(cmd *cobra.Command, g *global) error {
 	if err != nil {
 		return err
 	}
+	by := planner.New(j.conf.Planner())
+	if s, err = foretold(by, s); err != nil {
+		return err
+	}
 	st, err := f.input.state(s)
 	if err != nil {
 		return err
 	}
 	observed := time.Now()
-	p := planner.New(j.conf.Planner()).Plan(s, st, j.goals(s), s.TakenAt)
+	p := by.Plan(s, st, j.goals(s), s.TakenAt)
 	log.Debug("planned", "moves", len(p.Moves), "minEvictions", p.Bound.MinEvictions, "observing", observed.Sub(begun), "planning", time.Since(observed))
 	if err := report.Plan(cmd.OutOrStdout(), j.format, p, report.Options{Evicts: !j.conf.DryRun}); err != nil {
 		return err

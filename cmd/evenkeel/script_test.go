@@ -25,11 +25,16 @@ func TestScripts(t *testing.T) {
 		Dir: "testdata/script",
 		Setup: func(e *testscript.Env) error {
 			e.Setenv("HOME", e.WorkDir) // no kubeconfig of whoever runs the tests
-			text, err := os.ReadFile("../../examples/three-zones.yaml")
-			if err != nil {
-				return err
+			for _, name := range []string{"three-zones.yaml", "busy-node.yaml", "by-load.yaml"} {
+				text, err := os.ReadFile("../../examples/" + name)
+				if err != nil {
+					return err
+				}
+				if err := os.WriteFile(e.WorkDir+"/"+name, text, 0o600); err != nil {
+					return err
+				}
 			}
-			return os.WriteFile(e.WorkDir+"/three-zones.yaml", text, 0o600)
+			return nil
 		},
 	})
 }

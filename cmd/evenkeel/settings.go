@@ -73,6 +73,7 @@ func (s *settings) apply(c *controller.Controller, conf *config.Config) {
 	s.hints.configure(conf)
 	c.Memory, c.Ledger, c.Breaker, c.Benefits = s.memory, conf.Ledger(), conf.Breaker(), conf.Benefits()
 	if conf.DryRun {
+		c.Observer = foretelling{s.observer, p}
 		c.Mode, c.Evictor, c.AtOnce, c.Hinter, c.Events = plan.DryRun, evictor.NewDryRun(), 0, nil, nil
 		return
 	}
@@ -82,6 +83,7 @@ func (s *settings) apply(c *controller.Controller, conf *config.Config) {
 // evict sets what evictions need, also where the configuration says dryRun.
 func (s *settings) evict(c *controller.Controller, conf *config.Config) {
 	s.record()
+	c.Observer = s.observer // what is evicted is judged by what stands, and never by what is foretold
 	live := evictor.NewLive(s.client, s.observer, s.observer.WorkloadOf, evictor.Options{
 		GracePeriodSeconds: conf.Evictor.GracePeriodSeconds, PerMinute: conf.PerMinute(),
 		VerifyTimeout: time.Duration(conf.Evictor.VerifyTimeout), Clock: clock.RealClock{}, Log: s.log, Events: s.events, Gate: s.gate,

@@ -1,7 +1,6 @@
 package pressure
 
 import (
-	"fmt"
 	"math"
 	"slices"
 	"time"
@@ -100,23 +99,4 @@ func (d *decider) closed(n *corev1.Node) bool {
 		return slices.Contains(d.SkipTaints, t.Key) && (t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute)
 	})
 	return skipped || n.Spec.Unschedulable || len(annotation.OfNode(&cluster.Node{Name: n.Name, Object: n}).Exclude) > 0
-}
-
-// Foreign is a label or taint that stands where ours would and is not ours.
-type Foreign struct{ Node, What string }
-
-// foreign lists what of others stands under our keys.
-func (d *decider) foreign(n *corev1.Node, old Hint) []Foreign {
-	var out []Foreign
-	if key, _, found := cut(d.Label); found {
-		if there, taken := n.Labels[key]; taken && old.Label != key+"="+there {
-			out = append(out, Foreign{n.Name, fmt.Sprintf("label %s=%s", key, there)})
-		}
-	}
-	for _, t := range n.Spec.Taints {
-		if d.Taint != "" && t.Key == d.Taint && t.Effect == corev1.TaintEffectPreferNoSchedule && !(old.Taint == d.Taint && isOurs(t, d.Taint)) {
-			out = append(out, Foreign{n.Name, "taint " + t.ToString()})
-		}
-	}
-	return out
 }

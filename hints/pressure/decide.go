@@ -123,12 +123,13 @@ func (d *decider) read(usage *cluster.Usage) {
 // node decides about one node. Those that are hot have to be compared with others.
 func (d *decider) node(n *corev1.Node) (candidate, bool) {
 	old, ours := Of(n)
-	if len(d.Rules) == 0 || d.Scope != nil && !d.Scope.Matches(labels.Set(n.Labels)) || n.DeletionTimestamp != nil {
+	if d.outside(n) {
 		// Another release may hint it; only what is over goes.
 		d.keep(n, old, ours && !old.Expired(d.now))
 		return candidate{}, false
 	}
-	d.out.Foreign = append(d.out.Foreign, d.foreign(n, old)...)
+	key, _, _ := cut(d.Label)
+	d.out.Foreign = append(d.out.Foreign, ForeignOn(n, key, d.Taint)...)
 	if d.closed(n) {
 		d.keep(n, old, false)
 		return candidate{}, false
@@ -152,6 +153,11 @@ func (d *decider) node(n *corev1.Node) (candidate, bool) {
 		d.keep(n, old, false)
 	}
 	return candidate{}, false
+}
+
+// outside reports whether no rule is about the node.
+func (d *decider) outside(n *corev1.Node) bool {
+	return len(d.Rules) == 0 || d.Scope != nil && !d.Scope.Matches(labels.Set(n.Labels)) || n.DeletionTimestamp != nil
 }
 
 // measured is when a node was measured last by a rule that holds: what else is

@@ -66,7 +66,7 @@ func (h Hint) What() string {
 		out = append(out, "label "+h.Label)
 	}
 	if h.Taint != "" {
-		out = append(out, "taint "+h.Taint)
+		out = append(out, "taint "+h.Taint+":"+string(corev1.TaintEffectPreferNoSchedule))
 	}
 	return strings.Join(out, ", ")
 }

@@ -49,7 +49,7 @@ func wantPressure(t *testing.T, name string, want bool) {
 func TestPressureHintsOfAKilledProcess(t *testing.T) {
 	scenario(t, seed.Zones([3]int{2, 2, 2}, 0))
 	writePressure(t, "n2", time.Now().Add(time.Hour))
-	if r := evenkeel(t, "hints", "list"); r.code != 0 || !strings.Contains(r.stdout, "n2    pressure  cpu (cpu at 0.9; label status=presure, taint evenkeel.io/pressure)") {
+	if r := evenkeel(t, "hints", "list"); r.code != 0 || !strings.Contains(r.stdout, "n2    pressure  cpu at 0.9 (label status=presure, taint evenkeel.io/pressure:PreferNoSchedule)") {
 		t.Errorf("exit %d; hints list does not show n2", r.code)
 	}
 	if r := evenkeel(t, "hints", "gc"); r.code != 0 || !strings.Contains(r.stdout, "The hint on n2 stays") {

@@ -1,0 +1,41 @@
+package pressure
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Foreign is a label or taint that stands where ours would and is not ours.
+type Foreign struct{ Node, What string }
+
+const (
+	labelWord = "label "
+	taintWord = "taint "
+)
+
+// ForeignOn lists what of others stands on a node under the key of the label and that
+// of the taint; an empty key has none.
+func ForeignOn(n *corev1.Node, labelKey, taintKey string) []Foreign {
+	old, _ := Of(n)
+	var out []Foreign
+	if there, taken := n.Labels[labelKey]; labelKey != "" && taken && old.Label != labelKey+"="+there {
+		out = append(out, Foreign{n.Name, fmt.Sprintf("%s%s=%s", labelWord, labelKey, there)})
+	}
+	for _, t := range n.Spec.Taints {
+		if taintKey != "" && t.Key == taintKey && t.Effect == corev1.TaintEffectPreferNoSchedule && !(old.Taint == taintKey && isOurs(t, taintKey)) {
+			out = append(out, Foreign{n.Name, taintWord + t.ToString()})
+		}
+	}
+	return out
+}
+
+// Remove is the command that takes it away, for a person: we never do.
+func (f Foreign) Remove() string {
+	if label, is := strings.CutPrefix(f.What, labelWord); is {
+		key, _, _ := cut(label)
+		return "kubectl label node " + f.Node + " " + key + "-"
+	}
+	return "kubectl taint node " + f.Node + " " + strings.TrimPrefix(f.What, taintWord) + "-"
+}
