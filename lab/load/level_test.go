@@ -68,10 +68,19 @@ func TestUnequalNodesLevelByShare(t *testing.T) {
 		ns := scenario(t, []seed.App{worker(on("n1", 10), on("n2", 4), on("n3", 4), on("n4", 4), on("wide", 11))})
 		s.awaitSteadyCPU(t, map[string]float64{"n1": 5, "n2": 2, "n3": 2, "n4": 2, "wide": 5.5}, settled)
 		s.awaitPods(t, ns, 33)
-		r := once(t, ns, configFile(t, s.config()+byDeviation("0.05")))
+		config := configFile(t, s.config()+byDeviation("0.05"))
+		r := once(t, ns, config)
 		granted, refused := evicted(t, ns)
-		if len(granted) != 4 || refused != 0 || r.Plan.Bound.MinEvictions != 4 {
-			t.Errorf("%d evictions and %d refused, want 4 and none; at least %d are needed", len(granted), refused, r.Plan.Bound.MinEvictions)
+		if left := 4 - len(granted); left > 0 && len(granted) > 0 {
+			// A sample taken while pods move shows some of them nowhere: what then no
+			// longer holds is dropped, and left to the next pass.
+			t.Logf("%d of 4 evicted; a sample came in between", len(granted))
+			s.awaitSteadyCPU(t, map[string]float64{"n1": 3 + 0.5*float64(left), "wide": 5.5}, settled)
+			once(t, ns, config)
+			granted, refused = evicted(t, ns)
+		}
+		if len(granted) != 4 || refused != 0 || len(r.Plan.Moves) != 4 || r.Plan.Bound.MinEvictions != 4 {
+			t.Errorf("%d evictions and %d refused of %d planned, want 4 and none; at least %d are needed", len(granted), refused, len(r.Plan.Moves), r.Plan.Bound.MinEvictions)
 		}
 		if there := podsByNode(t, ns, "worker"); there["n1"] != 6 || there["wide"] < 11 {
 			t.Errorf("pods by node: %v; want 6 on n1 and none off wide", there)
