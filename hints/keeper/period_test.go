@@ -276,8 +276,8 @@ func TestOnePeriodOfALargeCluster(t *testing.T) {
 				t.Fatalf("%d nodes, %d pods, %d samples: %v", len(u.Nodes), len(u.Pods), u.Samples, u.Problems)
 			}
 			t.Logf("%d requests, 0 patches, %.2f s of CPU", c.requests, best)
-			if best > 1 {
-				t.Errorf("%.2f s of CPU, want less than 1", best)
+			if best > 2 {
+				t.Errorf("%.2f s of CPU, want less than 2", best)
 			}
 		})
 	}

@@ -30,9 +30,9 @@ func large(tb testing.TB) (*api, []load.Node) {
 	return &api{contentType: runtime.ContentTypeProtobuf, nodes: encoded(tb, runtime.ContentTypeProtobuf, &ofNodes), pods: encoded(tb, runtime.ContentTypeProtobuf, &ofPods)}, all
 }
 
-// TestALargeSampleIsTwoRequestsAndLittleWork: less than a second of CPU, the server in
-// this process included. The best of three counts: the first collects the garbage of
-// making the answers.
+// TestALargeSampleIsTwoRequestsAndLittleWork: by itself less than a second of CPU, the
+// server in this process included; twice as much is let pass where other tests share the
+// CPU. The best of three counts: the first collects the garbage of making the answers.
 func TestALargeSampleIsTwoRequestsAndLittleWork(t *testing.T) {
 	if testing.Short() {
 		t.Skip("makes 55 MB of metrics")
@@ -50,8 +50,8 @@ func TestALargeSampleIsTwoRequestsAndLittleWork(t *testing.T) {
 		}
 	}
 	t.Logf("%.2f s of CPU", best)
-	if best > 1 {
-		t.Errorf("%.2f s of CPU, want less than 1", best)
+	if best > 2 {
+		t.Errorf("%.2f s of CPU, want less than 2", best)
 	}
 }
 
