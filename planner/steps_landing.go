@@ -19,7 +19,7 @@ func (c *scene) landAside(pod cluster.PodID) (landing, plan.Reason, bool) {
 	if pr.SupportedWhy != "" {
 		return landing{}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.SupportedWhy}, false
 	}
-	places := c.goals.arrivals(pod, from)
+	places := c.asides(pod, from)
 	good := func(n cluster.NodeID) bool { return c.harmless(&places, n) }
 	l := landing{pGood: plan.Round(pr.Prob(good)), pReturn: plan.Round(pr.ProbOf(from)), pPending: plan.Round(pr.Pending()), predicted: pr}
 	if l.pGood < c.opts.MinConfidence {
@@ -30,9 +30,18 @@ func (c *scene) landAside(pod cluster.PodID) (landing, plan.Reason, bool) {
 	return l, plan.Reason{}, true
 }
 
+// asides are the places of a pod that makes room. It serves no goal by load itself, but
+// whoever it makes room for may: a node that no goal is about is not to be overloaded
+// for that one either.
+func (c *scene) asides(pod cluster.PodID, from cluster.NodeID) arrivals {
+	places := c.goals.arrivals(pod, from)
+	places.spare = c.goals.spare(pod)
+	return places
+}
+
 // harmless reports whether the replacement of a pod that makes room may stand on n.
 func (c *scene) harmless(places *arrivals, n cluster.NodeID) bool {
-	if n == places.from || !c.ready[n] || places.harms(n) {
+	if n == places.from || !c.ready[n] || places.harms(n) || !has(places.spare, n) {
 		return false
 	}
 	for _, known := range c.goals.known {
@@ -56,7 +65,7 @@ func (c *scene) unmeasured(pod cluster.PodID) *cluster.Amounts {
 
 // acceptableAside lists the nodes on which the replacement does no harm.
 func (c *scene) acceptableAside(pod cluster.PodID, l *landing) []cluster.NodeID {
-	places := c.goals.arrivals(pod, c.world.NodeOf(pod))
+	places := c.asides(pod, c.world.NodeOf(pod))
 	var out []cluster.NodeID
 	for n := range l.predicted.Gone.Fitting.All() {
 		if c.harmless(&places, n) {

@@ -188,3 +188,31 @@ func TestAPodThatHasJustComeMakesNoRoom(t *testing.T) {
 		}
 	}
 }
+
+// TestNoRoomIsMadeAtTheCostOfANodeWithoutAGoal: small may go to the excluded n3 as long as
+// that stays below the target of the others.
+func TestNoRoomIsMadeAtTheCostOfANodeWithoutAGoal(t *testing.T) {
+	a, err := txtar.ParseFile("testdata/scenarios/step-excluded-target.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		uses  int64
+		moves int
+	}{{7000, 2}, {7001, 0}} {
+		s, st, conf := opened(t, a)
+		for i := range s.Objects.Usage.Nodes {
+			if n := &s.Objects.Usage.Nodes[i]; n.Name == "n3" {
+				n.Used["cpu"] = c.uses
+			}
+		}
+		s, err := cluster.New(s.Objects)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p := planner.New(conf.Planner()).Plan(s, st, controller.Goals(s, conf.Build(), nil), s.TakenAt)
+		if len(p.Moves) != c.moves || c.moves > 0 && (p.Moves[0].MakesRoomFor == nil || p.Moves[0].To != "n3") {
+			t.Errorf("n3 uses %d: %+v", c.uses, p.Moves)
+		}
+	}
+}

@@ -41,7 +41,8 @@ func WorkloadOf(m plan.Move) plan.ObjectRef {
 
 // Reserve notes evictions that may be asked for from now on: they count as if
 // they had taken place until Settle says that they did not. Moves that are
-// reserved already are left as they are.
+// reserved already are left as they are. The same pod in another step is another
+// eviction: a pass that plans once more may try a pod again whose first one was refused.
 func Reserve(st plan.PlannerState, run plan.OpenRun, moves []plan.Move, now time.Time) plan.PlannerState {
 	st.Runs = slices.Clone(st.Runs)
 	i, known := slices.BinarySearchFunc(st.Runs, run, func(a, b plan.OpenRun) int { return cmp.Compare(a.RunID, b.RunID) })
@@ -52,7 +53,7 @@ func Reserve(st plan.PlannerState, run plan.OpenRun, moves []plan.Move, now time
 	open := &st.Runs[i]
 	open.Reservations = slices.Clone(open.Reservations)
 	for _, m := range moves {
-		if slices.ContainsFunc(open.Reservations, func(r plan.Reservation) bool { return r.Pod.UID == m.Pod.UID }) {
+		if slices.ContainsFunc(open.Reservations, func(r plan.Reservation) bool { return r.Pod.UID == m.Pod.UID && r.Step == m.Step }) {
 			continue
 		}
 		w := WorkloadOf(m)

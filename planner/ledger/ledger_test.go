@@ -58,6 +58,25 @@ func TestReservedEvictionsCountUntilTheyDidNotTakePlace(t *testing.T) {
 	}
 }
 
+// TestAPodThatIsTriedAgainCountsAgain: the second plan of a pass may move a pod whose
+// eviction by the first was refused.
+func TestAPodThatIsTriedAgainCountsAgain(t *testing.T) {
+	run := plan.OpenRun{RunID: "r"}
+	first := move(1, "d")
+	again := first
+	again.Step, again.Wave = 4, 3
+	st := Reserve(plan.PlannerState{}, run, []plan.Move{first}, noon)
+	st, _ = Settle(st, "r", []plan.Outcome{became(first, plan.Blocked, plan.BlockedByPDB)}, noon, opts)
+	st = Reserve(st, run, []plan.Move{again}, noon.Add(time.Second))
+	if h := LastHour(st, noon); h.Cluster != 1 || len(st.Runs[0].Reservations) != 2 {
+		t.Errorf("reserved again: %+v, %+v", h, st.Runs[0].Reservations)
+	}
+	st, _ = Settle(st, "r", []plan.Outcome{became(first, plan.Blocked, plan.BlockedByPDB), became(again, plan.Evicted, plan.WouldReturn)}, noon.Add(time.Minute), opts)
+	if h := LastHour(st, noon); h.Cluster != 1 || h.Workload[WorkloadOf(again)] != 1 || len(st.Backoffs) != 1 {
+		t.Errorf("settled: %+v, back-offs %+v", h, st.Backoffs)
+	}
+}
+
 func TestAnEvictionCountsForAnHour(t *testing.T) {
 	at := noon.Add(59 * time.Second)
 	st, _ := carriedOut(plan.PlannerState{}, at, plan.Evicted, plan.ZoneSkewed)
