@@ -7,6 +7,7 @@ package planner
 // pod was tried once more as things stand at the end, worst first as far as the effort
 // goes: of no others it is claimed that nothing more helps.
 func (c *search) settle() {
+	c.still = nil
 	c.openWave()
 	effort := *c.predictions + c.settleEffort()
 	for {
@@ -22,7 +23,9 @@ func (c *search) settle() {
 		}
 		if len(c.moves) == was {
 			c.closeWave()
-			c.still = todo
+			if _, spent := c.spentEffort(); !spent {
+				c.still = todo // else some may not have been asked again
+			}
 			return
 		}
 	}
