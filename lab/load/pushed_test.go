@@ -65,10 +65,15 @@ hints: {enabled: true, ttl: 1m, taint: {enabled: true}, rules: [{name: memory-av
 // node that has its address, and for no other.
 func TestARealNodeExporter(t *testing.T) {
 	addNode(t, loadbed.Node{Name: "here", Address: "127.0.0.1"})
-	ns := scenario(t, []seed.App{})
+	ns, created := scenario(t, []seed.App{}), float64(time.Now().Unix()+1)
 	await(t, "Prometheus has rates of the node_exporter", func() bool {
 		got, err := bed.Query(t.Context(), `sum by (instance) (rate(node_cpu_seconds_total[20s]))`)
 		return err == nil && got[bed.NodeExporter] > 0
+	})
+	// What was measured before the node was created is not its own.
+	await(t, "Prometheus has asked the node_exporter since", func() bool {
+		got, err := bed.Query(t.Context(), `max by (instance) (timestamp(node_cpu_seconds_total))`)
+		return err == nil && got[bed.NodeExporter] > created
 	})
 	config := configFile(t, fmt.Sprintf(`
 load: {source: prometheus, interval: 5s, statistic: latest, window: 1m, maxAge: 1m, prometheus: {url: %q, preset: nodeExporter, rateWindow: 20s}}
