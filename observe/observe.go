@@ -18,6 +18,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -124,7 +125,8 @@ func (w watched) synced() bool {
 
 // identify asks the server who it is: its version and the cluster's identity.
 func (o *Observer) identify(ctx context.Context) error {
-	body, err := o.client.Discovery().ServerVersionWithContext(ctx)
+	var body *version.Info
+	err := insist(func() (err error) { body, err = o.client.Discovery().ServerVersionWithContext(ctx); return err })
 	if err != nil {
 		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 			return explain("get", "/version", err)
@@ -134,7 +136,11 @@ func (o *Observer) identify(ctx context.Context) error {
 	if body.Major == "" || body.Minor == "" {
 		return errors.New("asking for its version: the answer has no major or no minor" + elsewhere)
 	}
-	ns, err := o.client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+	var ns *corev1.Namespace
+	err = insist(func() (err error) {
+		ns, err = o.client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
+		return err
+	})
 	if err != nil {
 		return explain("get", "namespaces", err)
 	}
