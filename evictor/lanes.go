@@ -13,13 +13,13 @@ import (
 // until it is busy: from there on more at once make each take longer, and give
 // next to nothing. Answers below quick say that there is room for one more, the
 // first that is not that from now on there is one more per round of answers;
-// those above slow say that there are too many. Both are far from callTimeout,
+// those above slow say that there are too many. Both are far from answerTime,
 // after which nobody knows what was done: a server that other things keep busy
 // all of a sudden has to answer in time as many as are under way.
 const (
 	lanesAtFirst, fewestLanes, mostLanes = 32, 4, 64
 
-	quick, slow = callTimeout / 8, callTimeout / 4
+	quick, slow = 500 * time.Millisecond, time.Second
 )
 
 // lanes bounds the calls that are under way.

@@ -7,21 +7,13 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
-
-// callTimeout bounds every call. It is shorter than the time that leader
-// election leaves between the end of one leader and the start of the next (5 s),
-// so that no call of a deposed leader is still under way then.
-const callTimeout = 4 * time.Second
 
 // PodSource is a live view of pods.
 type PodSource interface {
@@ -46,6 +38,9 @@ type Options struct {
 	// Gate is asked right before every eviction whether evictions may still be
 	// made at all; a reason stops the pass. Nil lets every one through.
 	Gate func(ctx context.Context) *plan.Reason
+	// Held is asked while an eviction waits for its answer: a reason says that this
+	// process may act no more, and ends the wait. Nil never does.
+	Held func() *plan.Reason
 }
 
 // Events tells people about evictions. Failing to must not matter.
@@ -273,17 +268,4 @@ func (l *Live) holds(ctx context.Context, m plan.Move, pod *corev1.Pod, err erro
 		return outcomeOf(m, plan.Dropped, plan.PremiseChanged, "the pod's labels, its requests or its controller have changed just now"), false
 	}
 	return attempt{}, true
-}
-
-// ask sends the eviction. Its own deadline, not the pass's end, ends the call:
-// an answer that is on its way should be heard.
-func (l *Live) ask(ctx context.Context, m plan.Move) Verdict {
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
-	defer cancel()
-	uid := types.UID(m.Pod.UID)
-	return Classify(l.api.evict(call, &policyv1.Eviction{
-		TypeMeta:      metav1.TypeMeta{APIVersion: "policy/v1", Kind: "Eviction"},
-		ObjectMeta:    metav1.ObjectMeta{Namespace: m.Pod.Namespace, Name: m.Pod.Name},
-		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}, GracePeriodSeconds: l.opts.GracePeriodSeconds},
-	}))
 }

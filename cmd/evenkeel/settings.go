@@ -86,7 +86,7 @@ func (s *settings) evict(c *controller.Controller, conf *config.Config) {
 	c.Observer = s.observer // what is evicted is judged by what stands, and never by what is foretold
 	live := evictor.NewLive(s.client, s.observer, s.observer.WorkloadOf, evictor.Options{
 		GracePeriodSeconds: conf.Evictor.GracePeriodSeconds, PerMinute: conf.PerMinute(),
-		VerifyTimeout: time.Duration(conf.Evictor.VerifyTimeout), Clock: clock.RealClock{}, Log: s.log, Events: s.events, Gate: s.gate,
+		VerifyTimeout: time.Duration(conf.Evictor.VerifyTimeout), Clock: clock.RealClock{}, Log: s.log, Events: s.events, Gate: s.gate, Held: s.lease.Held,
 	})
 	if s.before != nil {
 		live.Follow(s.before)

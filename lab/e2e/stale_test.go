@@ -87,8 +87,8 @@ func TestAPassWithoutSightEvictsNothing(t *testing.T) {
 }
 
 // TestAPassThatLosesSightStops cuts budgets off as the pass begins. The bound
-// passes while the first pod is read and evicted, neither of which may take more
-// than 4 seconds.
+// passes while the first pod is read, which may not take more than 4 seconds, and
+// evicted.
 func TestAPassThatLosesSightStops(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
 	budgets := &severed{path: "/apis/policy/v1/poddisruptionbudgets"}

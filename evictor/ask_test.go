@@ -1,0 +1,83 @@
+package evictor
+
+import (
+	"context"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// slowly answers evictions after a time, or not at all once the call has ended.
+type slowly struct {
+	*world
+	after time.Duration
+}
+
+func (s slowly) evict(ctx context.Context, e *policyv1.Eviction) error {
+	t := time.NewTimer(s.after)
+	defer t.Stop()
+	select {
+	case <-ctx.Done():
+		return ctx.Err()
+	case <-t.C:
+		return s.world.evict(ctx, e)
+	}
+}
+
+// TestASlowAnswerIsWaitedFor: an admission webhook may take 30 s, and is not waited
+// for by a process that may act no more, nor by one that was told to stop.
+func TestASlowAnswerIsWaitedFor(t *testing.T) {
+	for _, c := range []struct {
+		name            string
+		after           time.Duration
+		lost, told      time.Duration // 0: never
+		evicted         bool
+		gaveUp, atLeast time.Duration
+		says            string
+	}{
+		{"at once", 0, 0, 0, true, 0, 0, ""},
+		{"a slow webhook", 12 * time.Second, 0, 0, true, 12 * time.Second, 12 * time.Second, ""},
+		{"the slowest", 30 * time.Second, 0, 0, true, 30 * time.Second, 30 * time.Second, ""},
+		{"none", time.Hour, 0, 0, false, 35 * time.Second, 34 * time.Second, "waited for 34s; is an admission webhook"},
+		{"the Lease is lost early", time.Hour, time.Second, 0, false, callTimeout, callTimeout, errActsNoMore.Error()},
+		{"the Lease is lost late", time.Hour, 10 * time.Second, 0, false, 10500 * time.Millisecond, 10 * time.Second, errActsNoMore.Error()},
+		{"answered as it is lost", 3 * time.Second, time.Second, 0, true, 3 * time.Second, 3 * time.Second, ""},
+		{"told to stop early", time.Hour, 0, time.Second, false, callTimeout, callTimeout, errActsNoMore.Error()},
+		{"told to stop late", time.Hour, 0, 20 * time.Second, false, 20500 * time.Millisecond, 20 * time.Second, errActsNoMore.Error()},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				w := newWorld(aPod("d1", "u1", "n3"))
+				w.replace = "n1"
+				l := live(w, clock.RealClock{})
+				l.api = slowly{w, c.after}
+				begun := time.Now()
+				ctx, stop := context.WithCancel(t.Context())
+				defer stop()
+				if c.told > 0 {
+					defer time.AfterFunc(c.told, stop).Stop()
+				}
+				l.opts.Held = func() *plan.Reason {
+					if c.lost > 0 && time.Since(begun) >= c.lost {
+						return &plan.Reason{Code: plan.NotLeading}
+					}
+					return nil
+				}
+				r := l.Wave(ctx, []plan.Move{aMove(1, "d1", "u1")}, nil)
+				o, took := one(t, r), time.Since(begun)
+				if (o.Outcome == plan.Evicted) != c.evicted || (r.Stop == nil) != c.evicted || !strings.Contains(o.Reason.Message, c.says) {
+					t.Errorf("%+v, stop %v; want evicted: %v, saying %q", o, r.Stop, c.evicted, c.says)
+				}
+				if took > c.gaveUp || took < c.atLeast {
+					t.Errorf("it took %s, want %s to %s", took, c.atLeast, c.gaveUp)
+				}
+			})
+		})
+	}
+}
