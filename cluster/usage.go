@@ -21,6 +21,9 @@ type Usage struct {
 	Pods      []PodUsage  `json:"pods"`
 	// Marks say which nodes have been above a level, and for how many samples.
 	Marks []Mark `json:"marks,omitempty"`
+	// RateSeconds is over how long a measurement of cpu is itself a mean: it falls only
+	// bit by bit when a pod leaves. 0: it does at once.
+	RateSeconds float64 `json:"rateSeconds,omitempty"`
 	// NodesOnly says that the source knows nothing of pods; what they use is then
 	// estimated. Otherwise a pod that is not listed is unknown.
 	NodesOnly bool `json:"nodesOnly,omitempty"`

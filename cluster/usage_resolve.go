@@ -35,7 +35,8 @@ const (
 // A pod whose newest sample is well behind its node's is unknown.
 //
 // Where a Usage gives a newest measurement beside the statistic, the higher of the two
-// is used, and how far they are apart is in doubt.
+// is used, and how far they are apart is in doubt. So is what a pod used that left so
+// lately that a rate still holds part of it.
 //
 // An amount below nothing, or beyond any machine, is unknown, and so is a node that
 // is listed twice. Nothing is known of a resource that the Usage does not name.
@@ -52,8 +53,9 @@ type column struct {
 	used  []int64 // by node, with what was added; unknownAmount: unknown
 	added []int64 // by node, of that: probable use of pods that nobody has measured
 	// newest, by node, is the newest measurement where it bounds used, else
-	// unknownAmount; doubt is how much of used may then have left unseen.
-	newest, doubt []int64
+	// unknownAmount; lag and newestLag are what of either pods may have taken along that
+	// a rate still holds; doubt is how much of used may have left unseen.
+	newest, lag, newestLag, doubt []int64
 	known         []Knowledge
 	use           []int64 // by pod: what it uses, or probably uses
 }
@@ -140,7 +142,7 @@ func (r *resolver) column(name string) *column {
 	c := r.l.columns[name]
 	if c == nil {
 		nodes := func() []int64 { return make([]int64, len(r.s.Nodes)) }
-		c = &column{nodes(), nodes(), nodes(), nodes(), make([]Knowledge, len(r.s.Pods)), make([]int64, len(r.s.Pods))}
+		c = &column{nodes(), nodes(), nodes(), nodes(), nodes(), nodes(), make([]Knowledge, len(r.s.Pods)), make([]int64, len(r.s.Pods))}
 		for i := range c.used {
 			c.used[i], c.newest[i] = unknownAmount, unknownAmount
 		}
@@ -213,7 +215,7 @@ func (r *resolver) pods() {
 			switch {
 			case !plausible(amount):
 			case gone:
-				r.leaves(c, m, amount)
+				r.leaves(c, name, m, amount)
 			case p != nil && c.known[p.ID] == Unknown:
 				c.use[p.ID], c.known[p.ID] = amount, Measured
 				if m.Estimated {

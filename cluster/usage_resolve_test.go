@@ -232,6 +232,37 @@ func TestStatisticsOverAWindow(t *testing.T) {
 	}
 }
 
+// TestARateHoldsWhatLeftForAWhile: what it still holds of a1 is no reason to move
+// another pod, and no room for one either.
+func TestARateHoldsWhatLeftForAWhile(t *testing.T) {
+	for _, c := range []struct {
+		statistic, resource string
+		left                time.Duration
+		want                string
+	}{
+		{"latest", "cpu", 10 * time.Second, "n1 600(0)"}, // the newest of 20 samples began with it
+		{"latest", "cpu", time.Minute, "n1 1000(0)-400"},
+		{"latest", "cpu", 140 * time.Second, "n1 1000(0)"},
+		{"p90", "cpu", 4 * time.Minute, "n1 600(0)"},
+		{"p90", "cpu", 290 * time.Second, "n1 1000(0)-400"},
+		{"p90", "cpu", 400 * time.Second, "n1 1000(0)"},
+		{"mean", "cpu", 4 * time.Minute, "n1 920(0)-160"},
+		{"mean", "memory", 4 * time.Minute, "n1 1000(0)"}, // of which nobody takes a rate
+	} {
+		u := newUsed("prometheus", "n1")
+		u.o.Usage.Statistic, u.o.Usage.WindowSeconds, u.o.Usage.Samples, u.o.Usage.RateSeconds = c.statistic, 300, 20, 120
+		u.node("n1", 1000)
+		u.measured("a1", "uid-a1", "n1", 400)
+		u.o.Usage.Pods[0].At = sampled.Add(-c.left)
+		if c.resource != "cpu" {
+			u.o.Usage.Pods[0].Used = map[string]int64{c.resource: 400}
+		}
+		if got := picture(u.snapshot(t)); got != c.want {
+			t.Errorf("%s, %s of a pod that left %s before: %s, want %s", c.statistic, c.resource, c.left, got, c.want)
+		}
+	}
+}
+
 // TestWindowsThatAreNotFull: of 15 minutes there are two samples, of the last minute.
 // They are all there is of a statistic.
 func TestWindowsThatAreNotFull(t *testing.T) {

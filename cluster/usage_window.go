@@ -6,8 +6,9 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// leaves takes from a node what a pod used there that has left.
-func (r *resolver) leaves(c *column, m *PodUsage, amount int64) {
+// leaves takes from a node what a pod used there that has left. A rate holds it for a
+// while longer, and nobody can tell how much of it: that much is in doubt.
+func (r *resolver) leaves(c *column, resource string, m *PodUsage, amount int64) {
 	n := r.s.NodeByName(m.Node)
 	if n == nil || c.used[n.ID] == unknownAmount {
 		return
@@ -16,9 +17,18 @@ func (r *resolver) leaves(c *column, m *PodUsage, amount int64) {
 	if to.IsZero() {
 		to = r.l.at[n.ID]
 	}
-	c.used[n.ID] = max(0, c.used[n.ID]-r.part(amount, n.ID, time.Time{}, to))
+	later := to
+	if resource == "cpu" {
+		later = to.Add(seconds(r.u.RateSeconds))
+	}
+	take := func(from []int64, lag []int64, statistic string) {
+		part := r.partOf(statistic, amount, n.ID, time.Time{}, to)
+		from[n.ID] = max(0, from[n.ID]-part)
+		lag[n.ID] += r.partOf(statistic, amount, n.ID, time.Time{}, later) - part
+	}
+	take(c.used, c.lag, r.u.Statistic)
 	if c.newest[n.ID] != unknownAmount {
-		c.newest[n.ID] = max(0, c.newest[n.ID]-r.partOf("latest", amount, n.ID, time.Time{}, to))
+		take(c.newest, c.newestLag, "latest")
 	}
 }
 
@@ -34,17 +44,19 @@ func (r *resolver) came(c *column, p *Pod, amount int64) {
 	}
 }
 
-// doubts settles what nodes use of which there are two accounts: the higher, of which
-// what the lower lacks may have left.
+// doubts settles what nodes use of which there are several accounts: the higher, of
+// which what the lowest lacks may have left.
 func (r *resolver) doubts() {
 	for _, c := range r.l.columns {
-		for n, newest := range c.newest {
-			if newest == unknownAmount || c.used[n] == unknownAmount {
+		for n, used := range c.used {
+			if used == unknownAmount {
 				continue
 			}
-			higher := max(c.used[n], newest)
-			c.doubt[n] = higher - min(c.used[n], newest)
-			c.used[n] = higher
+			higher, lowest := used, used-c.lag[n]
+			if newest := c.newest[n]; newest != unknownAmount {
+				higher, lowest = max(higher, newest), min(lowest, newest-c.newestLag[n])
+			}
+			c.used[n], c.doubt[n] = higher, higher-max(0, lowest)
 		}
 	}
 }

@@ -46,6 +46,9 @@ func (c *Config) LoadWindows() window.Options {
 		MaxAge: time.Duration(c.Load.MaxAge), Interval: time.Duration(c.Load.Interval),
 	}
 	o.NodesOnly = c.Load.Source == SourceLoadWatcher || c.Load.Source == SourcePrometheus && !c.prometheus().AsksPods()
+	if c.Load.Source == SourcePrometheus {
+		o.Rate = time.Duration(c.Load.Prometheus.RateWindow)
+	}
 	if c.Web.Watcher {
 		o.KeepNodes = watcherWindow
 	}

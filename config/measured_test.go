@@ -36,6 +36,10 @@ func TestLoadWindows(t *testing.T) {
 	if err != nil || c.LoadWindows().KeepNodes != 15*time.Minute {
 		t.Errorf("with a watcher nodes are kept for %s, %v", c.LoadWindows().KeepNodes, err)
 	}
+	c, err = config.Load("config.yaml", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nload: {source: prometheus, prometheus: {url: http://p, rateWindow: 90s}}\n"))
+	if err != nil || c.LoadWindows().Rate != 90*time.Second {
+		t.Errorf("a rate is over %s, %v", c.LoadWindows().Rate, err)
+	}
 	if config.Default().Measures() {
 		t.Error("the default asks a source")
 	}

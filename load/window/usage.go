@@ -35,7 +35,7 @@ func (w *Windows) Usage(now time.Time) *cluster.Usage {
 func (w *Windows) Nodes(now time.Time) *cluster.Usage {
 	u := &cluster.Usage{
 		APIVersion: APIVersion, Kind: Kind, Source: w.opts.Source,
-		Statistic: string(w.opts.Statistic), WindowSeconds: w.opts.Window.Seconds(),
+		Statistic: string(w.opts.Statistic), WindowSeconds: w.opts.Window.Seconds(), RateSeconds: w.opts.Rate.Seconds(),
 		Nodes: []cluster.NodeUsage{}, Pods: []cluster.PodUsage{}, NodesOnly: w.opts.NodesOnly,
 	}
 	names := slices.Sorted(maps.Keys(w.nodes))

@@ -38,6 +38,8 @@ type Options struct {
 	// MaxAge is how old the newest sample of a node or pod may be: without a newer
 	// one its usage is unknown.
 	MaxAge time.Duration
+	// Rate is over how long a measurement of cpu is itself a mean; see cluster.Usage.
+	Rate time.Duration
 	// Interval is the time between samples: how many of them fit a window.
 	Interval time.Duration
 	Watches  []Watch

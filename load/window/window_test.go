@@ -20,7 +20,7 @@ const gib = 1 << 30
 func at(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
 
 func options(watches ...window.Watch) window.Options {
-	return window.Options{Source: "prometheus", Statistic: window.P90, Window: 5 * time.Minute, MaxAge: 3 * time.Minute, Interval: 30 * time.Second, Watches: watches}
+	return window.Options{Source: "prometheus", Statistic: window.P90, Window: 5 * time.Minute, MaxAge: 3 * time.Minute, Rate: time.Minute, Interval: 30 * time.Second, Watches: watches}
 }
 
 // machine has 1000 milliCPU and 10 GiB, of which it gives all.
@@ -174,7 +174,7 @@ func TestStatisticsOverTheWindow(t *testing.T) {
 			w.Add(s, machines("a"), nil)
 		}
 		u := w.Usage(at(380))
-		if u.Samples != 10 || !u.SampledAt.Equal(at(360)) || u.Statistic != string(statistic) || u.WindowSeconds != 300 {
+		if u.Samples != 10 || !u.SampledAt.Equal(at(360)) || u.Statistic != string(statistic) || u.WindowSeconds != 300 || u.RateSeconds != 60 {
 			t.Errorf("%s: %d samples, the newest of %s, %s over %v s", statistic, u.Samples, u.SampledAt, u.Statistic, u.WindowSeconds)
 		}
 		node := cluster.NodeUsage{Name: "a", At: at(360), Used: map[string]int64{"cpu": want}, Deviation: map[string]int64{"cpu": 287}}

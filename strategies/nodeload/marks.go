@@ -32,7 +32,7 @@ func (l *Load) marks(s *cluster.Snapshot) marks {
 func (l *Load) waits(m *cluster.Mark, agreed, surely bool) string {
 	switch {
 	case !agreed:
-		return "above its target by only one of its window, which the source remembered from before pods were listed, and its newest measurement"
+		return "above its target only with what may have left it: its window, or a rate that was measured, reaches back to when pods stood there that do no more"
 	case !surely:
 		return "above its target only with what pods probably use that came after the last sample"
 	case l.args.For == 1 || m != nil && m.Hot:

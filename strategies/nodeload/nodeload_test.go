@@ -148,7 +148,7 @@ func TestTwoAccountsOfANode(t *testing.T) {
 		t.Fatal(err)
 	}
 	got := stated(t, `{"basis":"load","target":{"cpu":0.5}}`, s)
-	want := "n1 load cpu 0.500 constraint true: above its target by only one of its window, which the source remembered from before pods were listed, and its newest measurement"
+	want := "n1 load cpu 0.500 constraint true: above its target only with what may have left it: its window, or a rate that was measured, reaches back to when pods stood there that do no more"
 	if len(got) != 3 || got[0] != want || got[1] != "n2 load cpu 0.500" {
 		t.Errorf("%q", got)
 	}
