@@ -32,6 +32,9 @@ func (t *table) verdict(p plan.Plan, subject, effect string) {
 	if more := unknown(p.Strategies, true); more != "" && slices.ContainsFunc(p.Strategies, func(st plan.StrategyState) bool { return st.Goals > 0 }) {
 		text, color = text+"; "+more, yellow
 	}
+	if n := worseOff(p); n > 0 {
+		text, color = fmt.Sprintf("%s; %s would be hit harder by the loss of a zone than now (below)", text, count(n, "workload")), yellow
+	}
 	if held(p) != "" {
 		color = yellow
 	}
@@ -96,6 +99,21 @@ func reached(p plan.Plan) (met, nearer int) {
 		}
 	}
 	return met, nearer
+}
+
+// worseOff counts the workloads that a plan leaves in a worse failure category, which
+// no goal forbids where no ZoneSpread strategy is about them.
+func worseOff(p plan.Plan) int {
+	n, before := 0, map[string]int{}
+	for _, w := range p.Before.Workloads {
+		before[workloadName(w)] = w.FailureCategory
+	}
+	for _, w := range p.After.Workloads {
+		if w.CategoryCertain && w.FailureCategory < before[workloadName(w)] {
+			n++
+		}
+	}
+	return n
 }
 
 // brings says in words what evictions do for goals.

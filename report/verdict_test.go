@@ -90,6 +90,31 @@ func TestWhatEvictionsBring(t *testing.T) {
 	}
 }
 
+// TestWhoIsWorseOffIsSaid: a plan that levels nodes may take a workload's spread over
+// zones from it, where no strategy keeps that.
+func TestWhoIsWorseOffIsSaid(t *testing.T) {
+	p := threeZones()
+	for _, c := range []struct {
+		was, is int
+		want    string
+	}{
+		{3, 2, "; 1 workload would be hit harder by the loss of a zone than now (below)"},
+		{4, 3, "; 1 workload would be hit harder by the loss of a zone than now (below)"},
+		{2, 1, "; 1 workload would be hit harder by the loss of a zone than now (below)"},
+		{2, 3, ""},
+		{2, 2, ""},
+	} {
+		p.Before.Workloads[0].FailureCategory, p.After.Workloads[0].FailureCategory, p.After.Workloads[0].CategoryCertain = c.was, c.is, true
+		if got := firstLine(t, p); got != "Plan: 2 evictions level 1 of 1 goals; proven minimum 2"+c.want+"; nothing is evicted (dry run)." {
+			t.Errorf("from %d to %d: %s", c.was, c.is, got)
+		}
+	}
+	p.Before.Workloads[0].FailureCategory, p.After.Workloads[0].FailureCategory, p.After.Workloads[0].CategoryCertain = 4, 3, false
+	if got := firstLine(t, p); strings.Contains(got, "hit harder") {
+		t.Errorf("3 or 4, which is not known: %s", got)
+	}
+}
+
 // TestHeldPlansSaySoFirst, whether the configuration lets runs evict or not, and
 // so does a run that was held.
 func TestHeldPlansSaySoFirst(t *testing.T) {
