@@ -200,10 +200,12 @@ type Blocker struct {
 
 // Input describes one source of data and its state.
 type Input struct {
-	Source   string   `json:"source"`
-	Age      string   `json:"age"`
-	Coverage float64  `json:"coverage"`
-	Problems []string `json:"problems"`
+	Source string `json:"source"`
+	// Statistic says of a source of load what its figures are: "p90 over 5m".
+	Statistic string   `json:"statistic,omitempty"`
+	Age       string   `json:"age"`
+	Coverage  float64  `json:"coverage"`
+	Problems  []string `json:"problems"`
 }
 
 // State is the cluster before or after the plan, as far as goals look at it.

@@ -1,12 +1,14 @@
 package planner_test
 
 import (
+	"bytes"
 	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
+	"github.com/rogpeppe/go-internal/txtar"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -210,5 +212,29 @@ limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwn
 	t.Logf("%d moves; of the proven minimum: median %.2f, most %.2f", moves, median, ratios[len(ratios)-1])
 	if moves < 200 || median > 1.1 {
 		t.Errorf("%d moves, %.2f of the proven minimum at the median (want 200 or more, at most 1.1)", moves, median)
+	}
+}
+
+// TestTheStatisticIsNamed: people who look at a node's figure must know what it is.
+func TestTheStatisticIsNamed(t *testing.T) {
+	const windows = "  statistic: p90\n  windowSeconds: 300\n"
+	for written, want := range map[string]string{
+		windows: "p90 over 5m", "  statistic: mean\n  windowSeconds: 90\n": "mean over 1m30s",
+		"  statistic: latest\n  windowSeconds: 300\n": "latest", "": "",
+	} {
+		a, err := txtar.ParseFile("testdata/scenarios/load-fewest-pods.txtar")
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range a.Files {
+			a.Files[i].Data = bytes.Replace(a.Files[i].Data, []byte(windows), []byte(written), 1)
+		}
+		in := planOf(t, a).Inputs
+		i := slices.IndexFunc(in, func(in plan.Input) bool {
+			return in.Source != "requests" && in.Coverage > 0 && in.Source != "strategies"
+		})
+		if i < 0 || in[i].Statistic != want {
+			t.Errorf("%q: %+v, want %q", written, in, want)
+		}
 	}
 }

@@ -75,7 +75,7 @@ func (c *search) loadInput() (plan.Input, bool) {
 	if l == nil {
 		return plan.Input{}, false
 	}
-	in := plan.Input{Source: sourceName(l.Usage), Age: c.now.Sub(l.Usage.SampledAt).Round(time.Second).String(), Coverage: 1, Problems: []string{}}
+	in := plan.Input{Source: sourceName(l.Usage), Statistic: statisticOf(l.Usage), Age: c.now.Sub(l.Usage.SampledAt).Round(time.Second).String(), Coverage: 1, Problems: []string{}}
 	if l.Usage.SampledAt.IsZero() {
 		in.Age = "never"
 	}
@@ -109,6 +109,18 @@ func sourceName(u *cluster.Usage) string {
 		return "load"
 	}
 	return u.Source
+}
+
+// statisticOf says what the figures of a Usage are; "" where it does not.
+func statisticOf(u *cluster.Usage) string {
+	window := time.Duration(u.WindowSeconds * float64(time.Second))
+	if u.Statistic == "" || u.Statistic == "latest" || window <= 0 {
+		return u.Statistic
+	}
+	if window%time.Minute == 0 {
+		return fmt.Sprintf("%s over %dm", u.Statistic, window/time.Minute)
+	}
+	return fmt.Sprintf("%s over %s", u.Statistic, window)
 }
 
 // unmeasured names the resources of which strategies must know and the source, which

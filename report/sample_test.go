@@ -113,7 +113,7 @@ func blocked() plan.Plan {
 	p.Bound = plan.Bound{MinEvictions: 0, Residual: 1, ResidualByGoal: map[string]float64{"g1": 2}, BlockedBy: []plan.Blocker{{Code: plan.BlockedByPDB, Detail: "pdb shop/d allows 0 more"}, {Code: plan.TooFewReplicas, Detail: "shop/e has 1 replica"}}}
 	p.Rejections = plan.Rejections{Counts: map[plan.Code]int{plan.BlockedByPDB: 12}, Samples: []plan.Rejection{
 		{Pod: plan.PodRef{Namespace: "shop", Name: "d-6f9c-x1"}, Node: "n3", Strategy: "zones", Reason: plan.Reason{Code: plan.BlockedByPDB, Message: "pdb shop/d allows 0 more"}}}}
-	p.Inputs = append(p.Inputs, plan.Input{Source: "prometheus", Age: "7m3s", Coverage: .666, Problems: []string{"n3 has no sample", "answer older than 3m"}})
+	p.Inputs = append(p.Inputs, plan.Input{Source: "prometheus", Statistic: "p90 over 5m", Age: "7m3s", Coverage: .666, Problems: []string{"n3 has no sample", "answer older than 3m"}})
 	p.NotEnforced = []string{"evictor.breaker.maxFailedFrac: 0.2", "evictor.breaker.maxPendingPods: 10"}
 	return p
 }
@@ -143,6 +143,7 @@ func hotNodes() plan.Plan {
 	last := workload("ReplicaSet", "web", 4, 2, 2, 2)
 	last.CategoryCertain = true
 	p.Before.Workloads, p.After.Workloads = append(p.Before.Workloads, last), append(p.After.Workloads, last)
+	p.Inputs = append(p.Inputs, plan.Input{Source: "metricsServer", Statistic: "latest", Age: "12s", Coverage: 1})
 	p.Goals = []plan.Goal{
 		{ID: "g1", Strategy: "hot-nodes", Kind: plan.NodeBelow, Basis: plan.Load, Resource: "cpu", Limit: .8, Weight: 1, Excess: .125, Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: "node-07"}},
 		{ID: "g2", Strategy: "drain", Kind: plan.NodeEmpty, Weight: 1, Excess: 3, Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: "node-08"}},

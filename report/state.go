@@ -34,7 +34,7 @@ func (t *table) nodes(p plan.Plan) {
 	title := "Nodes: share of allocatable that pods request"
 	used := usedResources(p)
 	if len(used) > 0 {
-		title += ", and that is used"
+		title += ", and that is used" + usedBy(p)
 	}
 	if t.wide {
 		used = union(resources, used)
@@ -63,6 +63,16 @@ func (t *table) nodes(p plan.Plan) {
 	if quiet > 0 && len(g.rows) > 0 {
 		t.line("  %s not touched (-o wide shows all)", count(quiet, "node"))
 	}
+}
+
+// usedBy says what the figures of use are, and of which source.
+func usedBy(p plan.Plan) string {
+	for _, in := range p.Inputs {
+		if in.Statistic != "" {
+			return " (" + safe(in.Statistic) + ", " + safe(in.Source) + ")"
+		}
+	}
+	return ""
 }
 
 // usedResources are those of which the use of a node is known, sorted.

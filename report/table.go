@@ -228,7 +228,11 @@ func (t *table) inputs(p plan.Plan) {
 		if len(in.Problems) > 0 {
 			problems = safe(strings.Join(in.Problems, "; "))
 		}
-		g.row(safe(in.Source), orDash(safe(in.Age)), percent(in.Coverage), problems)
+		source := safe(in.Source)
+		if in.Statistic != "" {
+			source += " (" + safe(in.Statistic) + ")"
+		}
+		g.row(source, orDash(safe(in.Age)), percent(in.Coverage), problems)
 	}
 	title := "Inputs with problems (what they do not say counts as unknown, and moves nothing)"
 	if t.wide {
