@@ -19,6 +19,14 @@ func (c *Config) hintWarnings() []string {
 		return []string{"hints.enabled: is false: " + what + " nothing (want hints.enabled: true)"}
 	}
 	var out []string
+	for _, r := range c.Hints.Rules {
+		switch {
+		case r.Resource == memoryAvailable && r.Above != nil:
+			out = append(out, fmt.Sprintf("hints: rule %s: memory.available is what is left: above hints the nodes that have room, so that pods avoid them (did you mean below?)", r.Name))
+		case (r.Resource == "cpu" || r.Resource == "memory") && r.Below != nil:
+			out = append(out, fmt.Sprintf("hints: rule %s: below hints the nodes that use little %s, so that pods avoid them (did you mean above?)", r.Name, r.Resource))
+		}
+	}
 	for _, r := range c.HintRules() {
 		if q, err := promql.Parse(r.Query); r.Query != "" && err == nil {
 			if by := q.Filters(); by != "" {

@@ -12,10 +12,12 @@ import (
 // nodes out.
 func TestWarnsOfHintsThatAreNotMeant(t *testing.T) {
 	for hints, want := range map[string]string{
-		`{enabled: false, rules: [{name: a, promql: x, above: 1}, {name: b, promql: x, above: 1}]}`:                     "hints.enabled: is false: the 2 rules there do nothing (want hints.enabled: true)",
-		`{enabled: false, rules: [{name: a, promql: "x > 1", above: 1}]}`:                                               "hints.enabled: is false: the rule there does nothing (want hints.enabled: true)",
-		`{enabled: true, rules: [{name: a, promql: "x > 0.8", above: 0.8}]}`:                                            "hints: rule a: its query has values only where x > 0.8 holds, so that the other nodes are unknown and keep the hint until it expires; leave out the comparison, or use bool",
-		`{enabled: true, rules: [{name: a, promql: "x > bool 0.8", above: 0.5}, {name: b, resource: cpu, above: 0.5}]}`: "",
+		`{enabled: false, rules: [{name: a, promql: x, above: 1}, {name: b, promql: x, above: 1}]}`:                             "hints.enabled: is false: the 2 rules there do nothing (want hints.enabled: true)",
+		`{enabled: false, rules: [{name: a, promql: "x > 1", above: 1}]}`:                                                       "hints.enabled: is false: the rule there does nothing (want hints.enabled: true)",
+		`{enabled: true, rules: [{name: a, promql: "x > 0.8", above: 0.8}]}`:                                                    "hints: rule a: its query has values only where x > 0.8 holds, so that the other nodes are unknown and keep the hint until it expires; leave out the comparison, or use bool",
+		`{enabled: true, rules: [{name: a, promql: "x > bool 0.8", above: 0.5}, {name: b, resource: cpu, above: 0.5}]}`:         "",
+		`{enabled: true, rules: [{name: m, resource: memory.available, above: 1073741824}]}`:                                    "hints: rule m: memory.available is what is left: above hints the nodes that have room, so that pods avoid them (did you mean below?)",
+		`{enabled: true, rules: [{name: c, resource: cpu, below: 0.2}, {name: d, resource: memory.available, below: 1048576}]}`: "hints: rule c: below hints the nodes that use little cpu, so that pods avoid them (did you mean above?)",
 		`{}`: "",
 	} {
 		c := load(t, byPrometheus+"hints: "+hints+"\n")
