@@ -59,6 +59,26 @@ type atOnce struct{ clock.RealClock }
 
 func (c atOnce) NewTimer(time.Duration) clock.Timer { return c.RealClock.NewTimer(0) }
 
+// TestAPassThatWasToldToStopIsAnError: a Job whose pod was taken away in the middle is
+// not complete.
+func TestAPassThatWasToldToStopIsAnError(t *testing.T) {
+	for told, want := range map[bool]string{true: "the pass stopped early: Interrupted: told to stop before wave 1", false: ""} {
+		ctx, stop := context.WithCancel(t.Context())
+		defer stop()
+		c := &controller.Controller{Observer: onePod{}, Planner: onePod{}, Evictor: onePod{}, Mode: plan.Live, Clock: atOnce{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+			Recorder: metrics.New("v", "h"), NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {}, Memory: &forgetful{9}}
+		if told {
+			c.NewRunID = func() string { stop(); return "r1" }
+		}
+		if err := once(ctx, c, nil); (err == nil) != (want == "") || err != nil && err.Error() != want {
+			t.Errorf("told to stop: %v: %v, want %q", told, err, want)
+		}
+	}
+	if err := noPass(nil, false); err == nil || noPass(nil, true) != nil || noPass(io.EOF, false) != io.EOF {
+		t.Errorf("before it began: %v", err)
+	}
+}
+
 // TestARunThatStaysOpenIsAnError of whoever ends then, and of nobody else.
 func TestARunThatStaysOpenIsAnError(t *testing.T) {
 	for writes, closed := range map[int]bool{2: false, 3: true} {

@@ -133,14 +133,26 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	}
 	set.loads.once(cmd.Context())
 	outlived(conf, time.Now(), log)
-	pass := func(ctx context.Context, c *controller.Controller) error { return once(ctx, c, names) }
+	begun := false
+	pass := func(ctx context.Context, c *controller.Controller) error { begun = true; return once(ctx, c, names) }
 	work := func(ctx context.Context) error {
 		return set.loads.beside(ctx, func(ctx context.Context) error { return set.hints.once(ctx, c, conf, pass) })
 	}
 	if conf.DryRun {
-		return work(cmd.Context()) // nothing is evicted, so nobody is in the way
+		err = work(cmd.Context()) // nothing is evicted, so nobody is in the way
+	} else {
+		err = set.lease.Lead(cmd.Context(), f.leaseTimeout, work)
 	}
-	return set.lease.Lead(cmd.Context(), f.leaseTimeout, work)
+	return noPass(err, begun)
+}
+
+// noPass is an error where a command that is to make one pass was told to stop before
+// that began: whoever looks at its exit code takes 0 for a pass.
+func noPass(err error, begun bool) error {
+	if err == nil && !begun {
+		return errors.New("told to stop before the pass began: nothing was planned, and nothing evicted")
+	}
+	return err
 }
 
 // lead runs the controller while this process leads. Dry runs have a Lease of their
@@ -205,7 +217,7 @@ func once(ctx context.Context, c *controller.Controller, due []string) error {
 	switch {
 	case err != nil:
 		err = fmt.Errorf("nothing was evicted: %w", err)
-	case r.Stopped != nil && r.Stopped.Code != plan.Interrupted:
+	case r.Stopped != nil:
 		err = fmt.Errorf("the pass stopped early: %s: %s", r.Stopped.Code, r.Stopped.Message)
 	}
 	return errors.Join(err, unjudged(r.Plan.Strategies, due), c.Unclosed())

@@ -150,8 +150,8 @@ func TestATerminatedPassTakesItsHintsAway(t *testing.T) {
 	if err := cmd.Process.Signal(syscallTerm); err != nil {
 		t.Fatal(err)
 	}
-	if err := cmd.Wait(); err != nil {
-		t.Errorf("%v\n%s", err, log)
+	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 1 || !strings.Contains(log.String(), "the pass stopped early: Interrupted") {
+		t.Errorf("%v, want exit 1, since the pass did not come to its end\n%s", err, log)
 	}
 	if took := time.Since(start); took > 10*time.Second {
 		t.Errorf("it took %s to end", took)
