@@ -200,15 +200,22 @@ func (f *applyFlags) carryOut(cmd *cobra.Command, g *global, log *slog.Logger, c
 	}
 	set := &settings{log: log, lease: lease}
 	defer set.connect(watching, g, client, o, f.namespace)()
-	c := (&runFlags{}).controller(cmd.OutOrStdout(), log, o, counts, format)
+	reports := &reports{out: cmd.OutOrStdout(), format: format, log: log}
+	c := newController(reports, log, o, counts)
 	set.apply(c, conf)
 	if conf.DryRun {
 		set.evict(c, conf)
 	}
 	loads.once(cmd.Context())
-	return lease.Lead(cmd.Context(), f.leaseTimeout, func(ctx context.Context) error {
-		return loads.beside(ctx, func(ctx context.Context) error { return carried(ctx, c, p, by) })
+	begun := false
+	err = lease.Lead(cmd.Context(), f.leaseTimeout, func(ctx context.Context) error {
+		begun = true
+		return loads.beside(ctx, func(ctx context.Context) error {
+			err := carried(ctx, c, p, by)
+			return errors.Join(err, reports.failed)
+		})
 	})
+	return unbegun(err, begun)
 }
 
 func carried(ctx context.Context, c *controller.Controller, p plan.Plan, by plan.Approval) error {

@@ -6,6 +6,7 @@ import (
 	"io"
 	"log/slog"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -16,6 +17,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report"
 )
 
 // onePod has one pod moved, whatever the cluster.
@@ -74,8 +76,27 @@ func TestAPassThatWasToldToStopIsAnError(t *testing.T) {
 			t.Errorf("told to stop: %v: %v, want %q", told, err, want)
 		}
 	}
-	if err := noPass(nil, false); err == nil || noPass(nil, true) != nil || noPass(io.EOF, false) != io.EOF {
+	if err := unbegun(nil, false); err == nil || unbegun(nil, true) != nil || !errors.Is(unbegun(io.EOF, false), io.EOF) {
 		t.Errorf("before it began: %v", err)
+	}
+}
+
+// full takes nothing.
+type full struct{}
+
+func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+
+// TestAReportThatIsLostIsAnError, until the next one is written.
+func TestAReportThatIsLostIsAnError(t *testing.T) {
+	var log strings.Builder
+	r := &reports{out: full{}, format: report.JSON, log: slog.New(slog.NewTextHandler(&log, nil))}
+	r.take(plan.RunReport{RunID: "r1"})
+	if r.failed == nil || !errors.Is(r.failed, syscall.ENOSPC) || !strings.Contains(log.String(), "a report is lost") {
+		t.Errorf("%v; %s", r.failed, log.String())
+	}
+	r.out = io.Discard
+	if r.take(plan.RunReport{RunID: "r2"}); r.failed != nil {
+		t.Error(r.failed)
 	}
 }
 

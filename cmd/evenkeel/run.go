@@ -6,7 +6,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -109,7 +108,8 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 		m.Leading(leads)
 		log.Info("leadership", "leads", leads, "namespace", f.namespace)
 	}}
-	c := f.controller(cmd.OutOrStdout(), log, o, m, format)
+	reports := &reports{out: cmd.OutOrStdout(), format: format, log: log}
+	c := newController(reports, log, o, m)
 	c.Reloads, c.Refused, c.Shadow = changes, files.refused, shadow
 	c.Approvals = approval.New(client, f.namespace)
 	set.apply(c, conf)
@@ -134,7 +134,11 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	set.loads.once(cmd.Context())
 	outlived(conf, time.Now(), log)
 	begun := false
-	pass := func(ctx context.Context, c *controller.Controller) error { begun = true; return once(ctx, c, names) }
+	pass := func(ctx context.Context, c *controller.Controller) error {
+		begun = true
+		err := once(ctx, c, names)
+		return errors.Join(err, reports.failed)
+	}
 	work := func(ctx context.Context) error {
 		return set.loads.beside(ctx, func(ctx context.Context) error { return set.hints.once(ctx, c, conf, pass) })
 	}
@@ -143,16 +147,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	} else {
 		err = set.lease.Lead(cmd.Context(), f.leaseTimeout, work)
 	}
-	return noPass(err, begun)
-}
-
-// noPass is an error where a command that is to make one pass was told to stop before
-// that began: whoever looks at its exit code takes 0 for a pass.
-func noPass(err error, begun bool) error {
-	if err == nil && !begun {
-		return errors.New("told to stop before the pass began: nothing was planned, and nothing evicted")
-	}
-	return err
+	return unbegun(err, begun)
 }
 
 // lead runs the controller while this process leads. Dry runs have a Lease of their
@@ -252,15 +247,8 @@ func (f *runFlags) client(files *watched, m *metrics.Metrics, log *slog.Logger, 
 	return g.client()
 }
 
-func (f *runFlags) controller(out io.Writer, log *slog.Logger, o *observe.Observer, m *metrics.Metrics, format report.Format) *controller.Controller {
-	return &controller.Controller{
-		Observer: o, Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID,
-		OnReport: func(r plan.RunReport) {
-			if err := report.Run(out, format, r); err != nil {
-				log.Error("writing the report", "error", err)
-			}
-		},
-	}
+func newController(reports *reports, log *slog.Logger, o *observe.Observer, m *metrics.Metrics) *controller.Controller {
+	return &controller.Controller{Observer: o, Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID, OnReport: reports.take}
 }
 
 // serve runs the web server beside work; the first to fail ends both.
