@@ -90,7 +90,7 @@ func (t *table) runVerdict(r plan.RunReport) {
 		}
 	}
 	planned := len(r.Moves())
-	if r.Mode == plan.DryRun {
+	if r.Mode == plan.DryRun && planned > 0 {
 		unless, color := "", green
 		if codes := held(r.Plan); codes != "" {
 			unless, color = ", were it not held ("+codes+")", yellow
@@ -100,7 +100,8 @@ func (t *table) runVerdict(r plan.RunReport) {
 		return
 	}
 	if planned == 0 {
-		t.line("%s", t.paint(green, "Run: nothing evicted; the plan has no moves."))
+		text, color := stillOpen(r.Plan)
+		t.line("%s", t.paint(color, "Run: nothing evicted; the plan has no moves"+text+"."))
 		return
 	}
 	color := green
@@ -117,6 +118,22 @@ func (t *table) runVerdict(r plan.RunReport) {
 		}
 	}
 	t.line("%s", t.paint(color, text+"."))
+}
+
+// stillOpen says, where nothing is planned, why that does not mean that all is well.
+func stillOpen(p plan.Plan) (text, color string) {
+	color = green
+	met, _ := reached(p)
+	if open := len(p.Goals) - met; open > 0 {
+		text, color = fmt.Sprintf("; %s stay%s unmet", count(open, "goal"), map[bool]string{true: "s"}[open == 1]), yellow
+	}
+	if more := waiting(p.Strategies); more != "" {
+		text, color = text+"; not asked for yet: "+more, yellow
+	}
+	if more := unknown(p.Strategies, true); more != "" {
+		text, color = text+"; "+more, yellow
+	}
+	return text, color
 }
 
 // holding begins the verdict of a run that never began to evict, because it was held.

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/report"
 )
 
 // TestUnknownIsNotNothing: a strategy that could judge nothing is not one that wants
@@ -20,6 +21,29 @@ func TestUnknownIsNotNothing(t *testing.T) {
 		p.Strategies = all
 		if got := firstLine(t, p); got != "Plan: "+want+"; nothing is evicted (dry run)." {
 			t.Errorf("%+v:\n%s\nwant\n%s", all, got, want)
+		}
+	}
+}
+
+// TestARunWithoutMovesSaysWhatIsOpen in its first line: that nothing was planned does
+// not mean that all is well.
+func TestARunWithoutMovesSaysWhatIsOpen(t *testing.T) {
+	unmet := level()
+	unmet.Goals, unmet.After.Excess = threeZones().Goals, map[string]float64{"g1": 2}
+	blind, waits := level(), level()
+	blind.Strategies = []plan.StrategyState{{Name: "hot", Unknown: "nothing is known: metricsServer gave no answer"}}
+	waits.Strategies = []plan.StrategyState{{Name: "hot", Goals: 4, Unmet: 1, Asked: true, Waiting: 1, Waits: "above its target in 1 of 3 samples in a row"}}
+	for want, p := range map[string]plan.Plan{
+		"":                     level(),
+		"; 1 goal stays unmet": unmet,
+		"; of hot nothing is known: metricsServer gave no answer (below)":                  blind,
+		"; not asked for yet: 1 node is above its target in 1 of 3 samples in a row (hot)": waits,
+	} {
+		for _, mode := range []plan.Mode{plan.DryRun, plan.Live} {
+			var b strings.Builder
+			if err := report.Run(&b, report.Table, run(mode, p)); err != nil || !strings.HasPrefix(b.String(), "Run: nothing evicted; the plan has no moves"+want+".\n") {
+				t.Errorf("%s, %v: %s\nwant %s", mode, err, b.String(), want)
+			}
 		}
 	}
 }

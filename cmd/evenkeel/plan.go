@@ -32,7 +32,7 @@ func newPlan(g *global) *cobra.Command {
 	fl := c.Flags()
 	f.add(fl)
 	fl.StringVar(&f.saveInput, "save-input", "", "write what was planned on to this file (JSON), to plan on it again with -f")
-	fl.BoolVar(&f.detailedExitCode, "detailed-exitcode", false, "exit with 2 when moves are planned")
+	fl.BoolVar(&f.detailedExitCode, "detailed-exitcode", false, "exit with 2 when moves are planned, and with 1 when a strategy could judge nothing")
 	return c
 }
 
@@ -69,10 +69,13 @@ func (f *planFlags) run(cmd *cobra.Command, g *global) error {
 	if err := report.Plan(cmd.OutOrStdout(), j.format, p, report.Options{Evicts: !j.conf.DryRun}); err != nil {
 		return err
 	}
-	if f.detailedExitCode && len(p.Moves) > 0 {
+	switch {
+	case !f.detailedExitCode:
+		return nil
+	case len(p.Moves) > 0:
 		return errMoves
 	}
-	return nil
+	return unjudged(p.Strategies, j.due) // 0 is read as: all is level
 }
 
 // save writes a snapshot under another name first, so that a file that is there

@@ -22,7 +22,7 @@ type reports struct {
 
 func (r *reports) take(of plan.RunReport) {
 	if r.failed = report.Run(r.out, r.format, of); r.failed != nil {
-		r.failed = fmt.Errorf("writing the report of run %s: %w; what was evicted stands in the log and in Events", of.RunID, r.failed)
+		r.failed = fmt.Errorf("run %s: %w; what was evicted stands in the log and in Events", of.RunID, r.failed)
 		r.log.Error("a report is lost", "run", of.RunID, "error", r.failed)
 	}
 }
