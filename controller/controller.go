@@ -91,10 +91,11 @@ type Controller struct {
 	// ConfigHash is that of the configuration in effect.
 	ConfigHash string
 
-	state plan.PlannerState
-	told  plan.PlannerState // what Events were last told
-	base  breaker.Base      // what was amiss when the pass began
-	holds *plan.Reason      // why the breaker lets no pass begin
+	state  plan.PlannerState
+	told   plan.PlannerState // what Events were last told
+	base   breaker.Base      // what was amiss when the pass began
+	holds  *plan.Reason      // why the breaker lets no pass begin
+	unread error             // why a dry run goes without what is remembered
 	// lostTrip is one that could not be noted down.
 	lostTrip *plan.Trip
 	// unsaved are the outcomes of passes that have been reported, though that
@@ -152,7 +153,7 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 	c.look(snapshot)
 	begun := c.Clock.Now()
 	goals := Goals(snapshot, c.Strategies, due)
-	report.Plan = c.Planner.Plan(snapshot, c.state, goals, snapshot.TakenAt)
+	report.Plan = c.remembering(c.Planner.Plan(snapshot, c.state, goals, snapshot.TakenAt))
 	log.Info("planned", "strategies", due, "moves", len(report.Plan.Moves), "provenMinimum", report.Plan.Bound.MinForPlan, "mode", c.Mode,
 		"observing", begun.Sub(report.Started), "planning", c.Clock.Now().Sub(begun))
 

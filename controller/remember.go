@@ -47,6 +47,7 @@ const (
 // earlier passes left open; a dry run does without, and says so.
 func (c *Controller) recall(ctx context.Context, log *slog.Logger) error {
 	st, err := c.Memory.Load(ctx)
+	c.unread = err
 	switch {
 	case err != nil && c.Mode == plan.Live:
 		return blocked{plan.MemoryUnavailable, fmt.Errorf("reading what is remembered of former passes: %w", err)}
@@ -73,6 +74,17 @@ func (c *Controller) recall(ctx context.Context, log *slog.Logger) error {
 	}
 	c.unsaved = open
 	return c.recover(ctx, log)
+}
+
+// remembering says in a plan that it was made without what is remembered: it may have
+// moves that a back-off or an hourly limit would hold back.
+func (c *Controller) remembering(p plan.Plan) plan.Plan {
+	if c.unread == nil {
+		return p
+	}
+	p.Inputs = append(slices.Clone(p.Inputs), plan.StateUnknown("0s", c.unread.Error()))
+	p.ID = plan.ContentID(p)
+	return p
 }
 
 // recover reports the passes of processes that ended in the middle of one: this

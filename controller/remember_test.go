@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -113,8 +114,14 @@ func TestWithoutMemoryNothingIsEvicted(t *testing.T) {
 	c, _ = setUp(t, evictor.NewDryRun(), plan.DryRun)
 	for _, m := range []*memory{{}, {unreadable: down}} {
 		c.Memory = m
-		if r, err := c.RunOnce(t.Context(), nil); err != nil || len(r.Outcomes) != 2 || m.saves != 0 {
+		r, err := c.RunOnce(t.Context(), nil)
+		if err != nil || len(r.Outcomes) != 2 || m.saves != 0 {
 			t.Errorf("dry run: %v, %d outcomes, %d writes", err, len(r.Outcomes), m.saves)
+		}
+		if said := slices.ContainsFunc(r.Plan.Inputs, func(in plan.Input) bool {
+			return in.Source == "memory" && strings.HasSuffix(in.Problems[0], ": "+down.Error())
+		}); said != (m.unreadable != nil) || said && plan.ContentID(r.Plan) != r.Plan.ID {
+			t.Errorf("reading fails with %v, and the report says so: %v; %+v", m.unreadable, said, r.Plan.Inputs)
 		}
 	}
 }

@@ -94,3 +94,9 @@ func (st *PlannerState) Sort() {
 		})
 	}
 }
+
+// StateUnknown is the input of a plan that was made without what is remembered of former
+// passes, and why.
+func StateUnknown(age, why string) Input {
+	return Input{Source: "memory", Age: age, Problems: []string{"back-offs and hourly counts of evictions are not known, and none is assumed: " + why}}
+}

@@ -125,7 +125,7 @@ func (c *search) inputs() []plan.Input {
 		}
 	}
 	if why := c.s.Objects.StateUnknown; why != "" {
-		in = append(in, plan.Input{Source: "memory", Age: in[0].Age, Problems: []string{"back-offs and hourly counts of evictions are not known, and none is assumed: " + why}})
+		in = append(in, plan.StateUnknown(in[0].Age, why))
 	}
 	problems := c.verdict.guard.Asked.Problems(c.s, c.p.opts.Guards.TimeZone)
 	if len(problems) == 0 {
