@@ -116,6 +116,9 @@ func (c *search) inputs() []plan.Input {
 	if nodes := c.nodesInput(in[0].Age); len(nodes.Problems) > 0 {
 		in = append(in, nodes)
 	}
+	if others := rivalsInput(c.s, in[0].Age); len(others.Problems) > 0 {
+		in = append(in, others)
+	}
 	if stated := c.strategiesInput(in[0].Age); len(stated.Problems) > 0 {
 		in = append(in, stated)
 	}
