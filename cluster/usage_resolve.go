@@ -56,8 +56,8 @@ type column struct {
 	// unknownAmount; lag and newestLag are what of either pods may have taken along that
 	// a rate still holds; doubt is how much of used may have left unseen.
 	newest, lag, newestLag, doubt []int64
-	known         []Knowledge
-	use           []int64 // by pod: what it uses, or probably uses
+	known                         []Knowledge
+	use                           []int64 // by pod: what it uses, or probably uses
 }
 
 const unknownAmount = int64(-1)
