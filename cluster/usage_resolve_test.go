@@ -241,12 +241,13 @@ func TestARateHoldsWhatLeftForAWhile(t *testing.T) {
 		want                string
 	}{
 		{"latest", "cpu", 10 * time.Second, "n1 600(0)"}, // the newest of 20 samples began with it
-		{"latest", "cpu", time.Minute, "n1 1000(0)-400"},
+		{"latest", "cpu", 15 * time.Second, "n1 1000(0)-400"},
+		{"latest", "cpu", 75 * time.Second, "n1 1000(0)-200"}, // or 60 s, of which a rate over 120 s holds half
 		{"latest", "cpu", 140 * time.Second, "n1 1000(0)"},
 		{"p90", "cpu", 4 * time.Minute, "n1 600(0)"},
 		{"p90", "cpu", 290 * time.Second, "n1 1000(0)-400"},
 		{"p90", "cpu", 400 * time.Second, "n1 1000(0)"},
-		{"mean", "cpu", 4 * time.Minute, "n1 920(0)-160"},
+		{"mean", "cpu", 4 * time.Minute, "n1 920(0)-80"},
 		{"mean", "memory", 4 * time.Minute, "n1 1000(0)"}, // of which nobody takes a rate
 	} {
 		u := newUsed("prometheus", "n1")

@@ -17,19 +17,32 @@ func (r *resolver) leaves(c *column, resource string, m *PodUsage, amount int64)
 	if to.IsZero() {
 		to = r.l.at[n.ID]
 	}
-	later := to
-	if resource == "cpu" {
-		later = to.Add(seconds(r.u.RateSeconds))
-	}
 	take := func(from []int64, lag []int64, statistic string) {
 		part := r.partOf(statistic, amount, n.ID, time.Time{}, to)
 		from[n.ID] = max(0, from[n.ID]-part)
-		lag[n.ID] += r.partOf(statistic, amount, n.ID, time.Time{}, later) - part
+		if resource == "cpu" && r.u.RateSeconds > 0 {
+			lag[n.ID] += max(0, r.atMost(statistic, amount, n.ID, to)-part)
+		}
 	}
 	take(c.used, c.lag, r.u.Statistic)
 	if c.newest[n.ID] != unknownAmount {
 		take(c.newest, c.newestLag, "latest")
 	}
+}
+
+// atMost is how much of what a pod used until a time its node's statistic may hold, of
+// measurements that are rates: of these each holds less of it, down to nothing after the
+// time that it is taken over. The pod may have left one sample later than it was seen.
+func (r *resolver) atMost(statistic string, amount int64, n NodeID, to time.Time) int64 {
+	rate := seconds(r.u.RateSeconds)
+	switch statistic {
+	case "p90", "p95", "max", "std":
+		return r.partOf(statistic, amount, n, time.Time{}, to.Add(rate))
+	case "mean":
+		return r.partOf(statistic, amount, n, time.Time{}, to.Add(rate/2))
+	}
+	left := to.Add(rate + r.l.span[n]/time.Duration(max(1, r.u.Samples))).Sub(r.l.at[n])
+	return int64(min(1, max(0, float64(left)/float64(rate))) * float64(amount))
 }
 
 // came adds to a node what of a measured pod is not yet in it.
