@@ -251,7 +251,9 @@ func (c *search) check(pod cluster.PodID) (plan.Reason, bool) {
 		return reason, true
 	}
 	p := &c.s.Pods[pod]
-	if why, fails := guard.JobFails(c.s, p, c.limits.planned.owner(p.Workload)); fails {
+	// What a plan before this one evicted may not stand in the Job's status yet: that it
+	// counts twice where it does is the better mistake.
+	if why, fails := guard.JobFails(c.s, p, c.limits.planned.owner(p.Workload)+c.limits.before.owner(p.Workload)); fails {
 		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true
 	}
 	if reason, no := c.tooLittle(pod); no {

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
 )
 
 // TestTheRestOfAPassCountsWhatItDid: limits of a pass count the evictions of its first
@@ -76,5 +77,26 @@ func TestAReplacementStaysForAWhile(t *testing.T) {
 		if len(got.Moves) != c.moves || (got.Rejections.Counts[plan.BackedOff] == 0) != (c.moves > 0) {
 			t.Errorf("evicted %s after they started, %s old: %d moves, %v; want %d", c.evicted, c.age, len(got.Moves), got.Rejections.Counts, c.moves)
 		}
+	}
+}
+
+// TestTheRestOfAPassCountsFailuresOfJobs: what its first plan evicted may not stand in
+// the status of the Job yet.
+func TestTheRestOfAPassCountsFailuresOfJobs(t *testing.T) {
+	s, opts, goals := scenarioOf(t, "job-failures-add-up")
+	p := planner.New(opts)
+	made := p.Plan(s, plan.PlannerState{}, goals, s.TakenAt)
+	if len(made.Moves) == 0 {
+		t.Fatal("no move")
+	}
+	if got := p.Rest(s, plan.PlannerState{}, goals, nil, s.TakenAt, s.TakenAt); len(got.Moves) != len(made.Moves) {
+		t.Errorf("%d moves where nothing was evicted, want %d", len(got.Moves), len(made.Moves))
+	}
+	done := slices.Clone(made.Moves)
+	for i := range done {
+		done[i].Pod.Name, done[i].Pod.UID = "gone", "gone"
+	}
+	if got := p.Rest(s, plan.PlannerState{}, goals, done, s.TakenAt, s.TakenAt); len(got.Moves) > 0 || got.Rejections.Counts[plan.JobWouldFail] == 0 {
+		t.Errorf("%d moves, %v", len(got.Moves), got.Rejections.Counts)
 	}
 }
