@@ -34,7 +34,7 @@ func TestASearchThatPanicsLeavesNobodyBehind(t *testing.T) {
 	var goals []plan.Goal
 	for i := range s.Nodes {
 		goals = append(goals, half("cpu", cluster.NodeID(i))...)
-		goals[i].Kind, goals[i].Weight, goals[i].Subject.Name = plan.NodeBelow, 1, s.Nodes[i].Name
+		goals[i].Weight, goals[i].Subject.Name = 1, s.Nodes[i].Name
 	}
 	synctest.Test(t, func(t *testing.T) {
 		c := New(DefaultOptions()).newSearch(s, plan.PlannerState{}, number(s, goals), s.TakenAt)
