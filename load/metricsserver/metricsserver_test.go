@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -216,13 +215,4 @@ func TestNobodyAnswers(t *testing.T) {
 	if d := cmp.Diff(want, got.Problems); d != "" || err == nil {
 		t.Errorf("%v\n%s", err, d)
 	}
-}
-
-// cpuSeconds is what this process has used, the server in it included.
-func cpuSeconds(tb testing.TB) float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		tb.Fatal(err)
-	}
-	return float64(u.Utime.Sec+u.Stime.Sec) + float64(u.Utime.Usec+u.Stime.Usec)/1e6
 }
