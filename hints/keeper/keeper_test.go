@@ -406,9 +406,9 @@ func TestRunLooksAtEachSample(t *testing.T) {
 		ended := make(chan struct{})
 		go func() { defer close(ended); k.Run(ctx, sampled) }()
 		synctest.Wait()
-		time.Sleep(3 * time.Second)
+		time.Sleep(3 * time.Second) // of the bubble, in which nobody waits
 		sampled <- struct{}{}
-		time.Sleep(keeper.Every)
+		time.Sleep(keeper.Every) // of the bubble too
 		synctest.Wait()
 		cancel()
 		<-ended
@@ -432,7 +432,7 @@ func TestADryRunDoesNotTurnIntoWritesInItsMiddle(t *testing.T) {
 			go func() { defer close(ended); w.Run(ctx, nil) }()
 			synctest.Wait()
 			w.Configure(keeper.Options{Options: live})
-			time.Sleep(2 * keeper.Every)
+			time.Sleep(2 * keeper.Every) // of the bubble, in which nobody waits
 			synctest.Wait()
 			cancel()
 			<-ended
