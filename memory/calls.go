@@ -5,21 +5,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
+	"github.com/evenkeel-project/evenkeel/insist"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
-
-// tries is how often a call is made when the API server, or the way to it, is in
-// trouble. Reading may be repeated as it is; writing only after a look.
-const tries = 4
-
-// pause between two tries. A variable, so that tests need not wait.
-var pause = 100 * time.Millisecond
 
 // ErrConflict is the cause of an error when another process wrote what this one
 // has loaded. Two must never write: the caller stops, and loads anew once it is
@@ -28,21 +21,19 @@ var ErrConflict = errors.New("another process has written it since it was loaded
 
 // read gets one ConfigMap; that there is none is no error.
 func (s *Store) read(ctx context.Context, name string) (*stored, plan.PlannerState, error) {
-	for try := 1; ; try++ {
-		cm, err := s.get(ctx, name)
-		switch {
-		case apierrors.IsNotFound(err):
-			return &stored{name: name}, plan.PlannerState{}, nil
-		case err == nil:
-			st, text, err := unpack(cm)
-			if err != nil {
-				return nil, plan.PlannerState{}, unreadable(s.namespace, name, err)
-			}
-			return &stored{name: name, resourceVersion: cm.ResourceVersion, text: text}, st, nil
-		case final(err) || try == tries || !wait(ctx):
-			return nil, plan.PlannerState{}, fmt.Errorf("reading ConfigMap %s/%s: %w%s", s.namespace, name, err, permission(err))
-		}
+	var cm *corev1.ConfigMap
+	err := insist.Read(ctx, func() (err error) { cm, err = s.get(ctx, name); return err })
+	switch {
+	case apierrors.IsNotFound(err):
+		return &stored{name: name}, plan.PlannerState{}, nil
+	case err != nil:
+		return nil, plan.PlannerState{}, fmt.Errorf("reading ConfigMap %s/%s: %w%s", s.namespace, name, err, permission(err))
 	}
+	st, text, err := unpack(cm)
+	if err != nil {
+		return nil, plan.PlannerState{}, unreadable(s.namespace, name, err)
+	}
+	return &stored{name: name, resourceVersion: cm.ResourceVersion, text: text}, st, nil
 }
 
 func (s *Store) get(ctx context.Context, name string) (*corev1.ConfigMap, error) {
@@ -75,14 +66,14 @@ func (s *Store) write(ctx context.Context, c change) error {
 				return nil
 			}
 			return s.conflict(to.name)
-		case final(err):
+		case insist.Final(err):
 			return fmt.Errorf("writing ConfigMap %s/%s: %w%s", s.namespace, to.name, err, permission(err))
 		}
 		to.tried = c.text
 		if to.tried == nil {
 			to.tried = []byte{}
 		}
-		if try == tries || !wait(ctx) {
+		if try == insist.Tries || !insist.Pause(ctx, try) {
 			return fmt.Errorf("writing ConfigMap %s/%s: %w", s.namespace, to.name, err)
 		}
 	}
@@ -127,26 +118,9 @@ func (s *Store) conflict(name string) error {
 	return fmt.Errorf("writing ConfigMap %s/%s: %w; is a second evenkeel running with another Lease namespace or without one?", s.namespace, name, ErrConflict)
 }
 
-// final tells answers that another try does not change.
-func final(err error) bool {
-	return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) || apierrors.IsInvalid(err) || apierrors.IsBadRequest(err) ||
-		apierrors.IsRequestEntityTooLargeError(err) || apierrors.IsMethodNotSupported(err) || apierrors.IsNotFound(err)
-}
-
 func permission(err error) string {
 	if apierrors.IsForbidden(err) {
 		return "; the chart's Role grants get, create and update"
 	}
 	return ""
-}
-
-func wait(ctx context.Context) bool {
-	t := time.NewTimer(pause)
-	defer t.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-t.C:
-		return ctx.Err() == nil
-	}
 }

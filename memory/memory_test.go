@@ -8,12 +8,14 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/evenkeel-project/evenkeel/insist"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/ledger"
 )
@@ -272,26 +274,28 @@ func TestAPartThatCannotBeWrittenLeavesTheOthers(t *testing.T) {
 }
 
 func TestReadingIsRepeatedAFewTimes(t *testing.T) {
-	api := newServer()
-	failed := map[string]int{}
-	api.before = func(_, name string, _ int) error {
-		if failed[name]++; failed[name] < tries {
-			return apierrors.NewInternalError(errors.New("etcd has no leader"))
+	synctest.Test(t, func(t *testing.T) { // nobody waits for its pauses
+		api := newServer()
+		failed := map[string]int{}
+		api.before = func(_, name string, _ int) error {
+			if failed[name]++; failed[name] < insist.Tries {
+				return apierrors.NewInternalError(errors.New("etcd has no leader"))
+			}
+			return nil
 		}
-		return nil
-	}
-	mustLoad(t, New(api.client(), ns))
-	api.calls, api.before = 0, func(string, string, int) error { return apierrors.NewInternalError(errors.New("etcd has no leader")) }
-	if _, err := New(api.client(), ns).Load(t.Context()); err == nil || !strings.Contains(err.Error(), "etcd has no leader") {
-		t.Errorf("got %v", err)
-	}
-	if want := tries * (shards + 1); api.calls != want {
-		t.Errorf("%d calls, want %d", api.calls, want)
-	}
-	ended, cancel := context.WithCancel(t.Context())
-	cancel()
-	api.calls = 0
-	if _, err := New(api.client(), ns).Load(ended); err == nil || api.calls > shards+1 {
-		t.Errorf("told to stop: %v after %d calls", err, api.calls)
-	}
+		mustLoad(t, New(api.client(), ns))
+		api.calls, api.before = 0, func(string, string, int) error { return apierrors.NewInternalError(errors.New("etcd has no leader")) }
+		if _, err := New(api.client(), ns).Load(t.Context()); err == nil || !strings.Contains(err.Error(), "etcd has no leader") {
+			t.Errorf("got %v", err)
+		}
+		if want := insist.Tries * (shards + 1); api.calls != want {
+			t.Errorf("%d calls, want %d", api.calls, want)
+		}
+		ended, cancel := context.WithCancel(t.Context())
+		cancel()
+		api.calls = 0
+		if _, err := New(api.client(), ns).Load(ended); err == nil || api.calls > shards+1 {
+			t.Errorf("told to stop: %v after %d calls", err, api.calls)
+		}
+	})
 }

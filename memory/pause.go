@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/clock"
 
+	"github.com/evenkeel-project/evenkeel/insist"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -48,7 +49,8 @@ type Pauses struct {
 // Read returns the pause that holds now, or nil. What cannot be understood counts as
 // paused, with a reason that says so: unknown never evicts.
 func (p Pauses) Read(ctx context.Context) (*plan.Pause, error) {
-	m, err := p.get(ctx)
+	var m *corev1.ConfigMap
+	err := insist.Read(ctx, func() (err error) { m, err = p.get(ctx); return err }) // one that breaks off says nothing
 	if m == nil || err != nil {
 		return nil, err
 	}
@@ -69,9 +71,6 @@ func (p Pauses) Gate(ctx context.Context) *plan.Reason {
 	all, cancel := context.WithTimeout(ctx, callTime)
 	defer cancel()
 	pause, err := p.Read(all)
-	for try := 1; try < tries && err != nil && !final(err) && wait(all); try++ { // one that breaks off says nothing
-		pause, err = p.Read(all)
-	}
 	switch {
 	case err != nil && ctx.Err() != nil:
 		return &plan.Reason{Code: plan.Interrupted, Message: "told to stop"}

@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strconv"
 	"sync"
-	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -14,11 +12,6 @@ import (
 	"k8s.io/client-go/kubernetes/fake"
 	clienttesting "k8s.io/client-go/testing"
 )
-
-func TestMain(m *testing.M) {
-	pause = time.Microsecond
-	m.Run()
-}
 
 const ns = "ops"
 

@@ -115,3 +115,16 @@ func TestChangedTellsOfTheNextChange(t *testing.T) {
 		t.Error("the pod is not there")
 	}
 }
+
+func TestAMomentsTroubleAtTheStartIsSurvived(t *testing.T) {
+	client := newClient(system())
+	refusals := 2
+	client.PrependReactor("get", "namespaces", func(ktesting.Action) (bool, k8sruntime.Object, error) {
+		refusals--
+		return refusals >= 0, nil, apierrors.NewTooManyRequestsError("later")
+	})
+	o, ctx := started(t, client)
+	if err := o.WaitForSync(ctx); err != nil {
+		t.Fatal(err)
+	}
+}

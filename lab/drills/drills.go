@@ -48,7 +48,7 @@ type drill struct {
 
 func all() []drill {
 	list := []drill{
-		{"faulty-proxy", 100, 2, 90 * time.Minute, faultyPasses},
+		{"faulty-proxy", 100, 3, 90 * time.Minute, faultyPasses},
 		{"kill-9", 60, 1, 90 * time.Minute, killed},
 		{"hour-across-kills", 6, 0, 20 * time.Minute, hour},
 		{"leader-cut-off", 20, 0, 80 * time.Minute, cutOff},

@@ -1,6 +1,7 @@
-package observe
+package insist
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -10,9 +11,7 @@ import (
 	"testing/synctest"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	ktesting "k8s.io/client-go/testing"
 )
 
 func TestWhatIsAskedAgain(t *testing.T) {
@@ -27,12 +26,12 @@ func TestWhatIsAskedAgain(t *testing.T) {
 		"half an answer":     {fmt.Errorf("reading: %w", io.ErrUnexpectedEOF), 4},
 		"forbidden":          {apierrors.NewForbidden(kind, "kube-system", nil), 1},
 		"not found":          {apierrors.NewNotFound(kind, "kube-system"), 1},
-		"nobody listens":     {&url.Error{Op: "Get", Err: syscall.ECONNREFUSED}, 1},
+		"nobody listens":     {&url.Error{Op: "Get", Err: syscall.ECONNREFUSED}, 4},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				asked := 0
-				err := insist(func() error { asked++; return c.err })
+				err := Read(t.Context(), func() error { asked++; return c.err })
 				if !errors.Is(err, c.err) || asked != c.want {
 					t.Errorf("asked %d times, got %v; want %d times and the error itself", asked, err, c.want)
 				}
@@ -41,15 +40,13 @@ func TestWhatIsAskedAgain(t *testing.T) {
 	}
 }
 
-func TestAMomentsTroubleAtTheStartIsSurvived(t *testing.T) {
-	client := newClient(system())
-	refusals := 2
-	client.PrependReactor("get", "namespaces", func(ktesting.Action) (bool, k8sruntime.Object, error) {
-		refusals--
-		return refusals >= 0, nil, apierrors.NewTooManyRequestsError("later")
+func TestItEndsWithTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), firstPause/2)
+		defer cancel()
+		asked := 0
+		if err := Read(ctx, func() error { asked++; return io.EOF }); err != io.EOF || asked != 1 {
+			t.Errorf("asked %d times, got %v; want once and EOF", asked, err)
+		}
 	})
-	o, ctx := started(t, client)
-	if err := o.WaitForSync(ctx); err != nil {
-		t.Fatal(err)
-	}
 }
