@@ -154,7 +154,7 @@ func (a *Amounts) Doubt(n NodeID) int64 {
 // Total is all that a node can have; 0 when it has none of the resource.
 func (a *Amounts) Total(n NodeID) int64 {
 	if r := a.Measure.Resource; a.Measure.ByLoad && !inAmounts(r) {
-		return RatioTotal
+		return ratioTotal
 	}
 	return a.s.Nodes[n].Allocatable.Get(a.Measure.Resource)
 }

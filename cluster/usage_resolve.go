@@ -60,9 +60,9 @@ type column struct {
 
 const unknownAmount = int64(-1)
 
-// RatioTotal is all of a node's resource that is neither cpu nor memory: such
+// ratioTotal is all of a node's resource that is neither cpu nor memory: such
 // usage is a ratio in millionths.
-const RatioTotal = int64(1_000_000)
+const ratioTotal = int64(1_000_000)
 
 // mostUsed is more than any machine has, in milliCPU or bytes (1Pi).
 const mostUsed = int64(1) << 50

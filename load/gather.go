@@ -2,7 +2,6 @@ package load
 
 import (
 	"maps"
-	"slices"
 	"strings"
 	"time"
 )
@@ -234,20 +233,4 @@ func timed(r Reading) Reading {
 		r.Times = nil
 	}
 	return r
-}
-
-// Coverage is the share of these nodes of which all the resources are known; 1
-// when there are no nodes.
-func Coverage(s Sample, nodes []Node, resources ...string) float64 {
-	if len(nodes) == 0 {
-		return 1
-	}
-	known := 0
-	for _, n := range nodes {
-		used := s.Nodes[n.Name].Used
-		if used != nil && !slices.ContainsFunc(resources, func(r string) bool { _, ok := used[r]; return !ok }) {
-			known++
-		}
-	}
-	return float64(known) / float64(len(nodes))
 }

@@ -163,18 +163,3 @@ func TestProblemsAreBoundedAndHoldNoSecrets(t *testing.T) {
 		t.Error(d)
 	}
 }
-
-func TestCoverage(t *testing.T) {
-	s := Sample{Nodes: map[string]Reading{"n1": {Used: map[string]int64{"cpu": 1, "memory": 1}}, "n2": {Used: map[string]int64{"cpu": 1}}, "gone": {Used: map[string]int64{"cpu": 1}}}}
-	for _, c := range []struct {
-		want      float64
-		resources []string
-	}{{2.0 / 3, []string{"cpu"}}, {1.0 / 3, []string{"cpu", "memory"}}, {2.0 / 3, nil}} {
-		if got := Coverage(s, trio(), c.resources...); got != c.want {
-			t.Errorf("%v: %v, want %v", c.resources, got, c.want)
-		}
-	}
-	if got := Coverage(s, nil, "cpu"); got != 1 {
-		t.Errorf("of nothing: %v", got)
-	}
-}

@@ -246,7 +246,7 @@ func (d *decider) stand(n *corev1.Node) (hot []reason, unknown []string) {
 			unknown = append(unknown, r.Name)
 		case m.Hot:
 			v := value(m, used.Used[r.Resource], n)
-			hot = append(hot, reason{r.Name, v, r.Heat(v), m.At})
+			hot = append(hot, reason{r.Name, v, r.heat(v), m.At})
 		}
 	}
 	slices.SortFunc(hot, func(a, b reason) int {
