@@ -3,7 +3,6 @@ package cluster
 import (
 	"math/bits"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -59,10 +58,6 @@ type column struct {
 }
 
 const unknownAmount = int64(-1)
-
-// ratioTotal is all of a node's resource that is neither cpu nor memory: such
-// usage is a ratio in millionths.
-const ratioTotal = int64(1_000_000)
 
 // mostUsed is more than any machine has, in milliCPU or bytes (1Pi).
 const mostUsed = int64(1) << 50
@@ -186,12 +181,6 @@ func (r *resolver) nodes() {
 			r.l.at[n.ID] = r.u.SampledAt
 		}
 	}
-}
-
-// partOfNode: what is used of the whole, unlike what is left of it (memory.available)
-// and what rules of hints ask for, which only those know the meaning of.
-func partOfNode(name string) bool {
-	return name != "memory.available" && !strings.HasPrefix(name, "rule:")
 }
 
 // forget makes a node unknown of which two different things are said.

@@ -8,14 +8,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/load/promql"
 	"github.com/evenkeel-project/evenkeel/spelling"
 )
-
-// memoryAvailable is what is left of a node's memory, in bytes, as the kubelet
-// counts it: its capacity without the working set.
-const memoryAvailable = "memory.available"
 
 // minTTL is as long as a look for hints that have expired may take to come.
 const minTTL = 10 * time.Second
@@ -74,7 +71,7 @@ func (c *Config) checkEnabled(e *mistakes) {
 		case c.Load.Source == "requests":
 		case r.PromQL != "" && c.Load.Source != "prometheus":
 			e.field(path+".promql", "load.source: %s cannot answer it (want prometheus, or resource: cpu or memory)", c.Load.Source)
-		case r.Resource == memoryAvailable && c.Load.Source == "loadWatcher":
+		case r.Resource == cluster.MemoryAvailable && c.Load.Source == "loadWatcher":
 			e.field(path+".resource", "load.source: loadWatcher does not tell it (want metricsServer or prometheus)")
 		}
 	}
@@ -143,7 +140,7 @@ func ruleName(name string) bool { return name != "" && len(validation.IsValidLab
 
 // checkMeasured checks what a rule compares.
 func (c *Config) checkMeasured(e *mistakes, path string, r HintRule) {
-	known := []string{"cpu", "memory", memoryAvailable}
+	known := []string{"cpu", "memory", cluster.MemoryAvailable}
 	for name := range c.Load.Prometheus.Queries {
 		known = append(known, name)
 	}
@@ -192,13 +189,13 @@ func checkLevels(e *mistakes, path string, r HintRule) {
 	case otherClears != nil:
 		e.field(path, "%s goes with %s", map[string]string{"above": "clearAbove", "below": "clearBelow"}[name], map[string]string{"above": "below", "below": "above"}[name])
 	}
-	if r.Resource != "" && r.Resource != memoryAvailable {
+	if r.Resource != "" && r.Resource != cluster.MemoryAvailable {
 		fraction(e, path+"."+name, *level)
 		if clear != nil {
 			fraction(e, path+"."+clears, *clear)
 		}
 	}
-	if r.Resource == memoryAvailable && *level < 1<<20 {
+	if r.Resource == cluster.MemoryAvailable && *level < 1<<20 {
 		e.field(path+"."+name, "%s is less than a MiB (want bytes, such as 1073741824 for 1 GiB)", number(*level))
 	}
 	if clear != nil && (name == "above" && *clear > *level || name == "below" && *clear < *level) {

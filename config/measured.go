@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/load/window"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
 )
@@ -30,7 +31,7 @@ func (c *Config) measured() []string {
 	case SourceMetricsServer, SourceLoadWatcher:
 		return []string{"cpu", "memory"}
 	case SourcePrometheus:
-		return slices.DeleteFunc(c.Prometheus().Measures(), func(r string) bool { return r == memoryAvailable })
+		return slices.DeleteFunc(c.Prometheus().Measures(), func(r string) bool { return r == cluster.MemoryAvailable })
 	}
 	return nil
 }

@@ -133,8 +133,8 @@ func TestASampleIsTwoRequests(t *testing.T) {
 		}
 		stamp := noon.Add(-10 * time.Second)
 		want := load.Sample{Taken: noon, Nodes: map[string]load.Reading{
-			"n1": {At: stamp, Used: map[string]int64{"cpu": 1500, "memory": 7 << 30, load.Available: 1 << 30}},
-			"n4": {At: noon, Used: map[string]int64{"memory": 1 << 30, load.Available: 7 << 30}},
+			"n1": {At: stamp, Used: map[string]int64{"cpu": 1500, "memory": 7 << 30, cluster.MemoryAvailable: 1 << 30}},
+			"n4": {At: noon, Used: map[string]int64{"memory": 1 << 30, cluster.MemoryAvailable: 7 << 30}},
 		}, Pods: map[string]load.Reading{
 			"shop/a": {At: noon.Add(-20 * time.Second), Used: map[string]int64{"cpu": 100, "memory": 65 << 20}},
 			"shop/b": {At: noon.Add(-20 * time.Second), Used: map[string]int64{"memory": 65 << 20}},

@@ -7,7 +7,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/evenkeel-project/evenkeel/load"
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/load/promql"
 )
 
@@ -47,7 +47,7 @@ func TestPresetsArePromQL(t *testing.T) {
 
 func TestOptionsThatCannotBe(t *testing.T) {
 	o := Options{NodeLabel: "instance",
-		Queries:    map[string]string{"cpu": "sum(x)", "memory": "x * 100", "disk": "rate(", load.Available: "x * 100", "a b": "x", "net": "1"},
+		Queries:    map[string]string{"cpu": "sum(x)", "memory": "x * 100", "disk": "rate(", cluster.MemoryAvailable: "x * 100", "a b": "x", "net": "1"},
 		PodQueries: map[string]string{"cpu": "sum by (pod) (x)", "disk": "x", "memory": ""},
 		Rules:      map[string]string{"hot": "100 * x", "cold": "scalar(x)"},
 		Freshness:  map[string]string{"cpu": "sum(x)", "rule:hot": "x", "gone": "x"}}

@@ -107,7 +107,7 @@ func TestPodsAndAvailableMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(map[string]int64{"cpu": 1500, "memory": 7 << 30, load.Available: 1 << 30}, got.Nodes["n1"].Used); d != "" {
+	if d := cmp.Diff(map[string]int64{"cpu": 1500, "memory": 7 << 30, cluster.MemoryAvailable: 1 << 30}, got.Nodes["n1"].Used); d != "" {
 		t.Error(d)
 	}
 	if d := cmp.Diff(map[string]load.Reading{"shop/a": {At: noon, Used: map[string]int64{"cpu": 100, "memory": 1024}}, "shop/b": {At: noon, Used: map[string]int64{"memory": 2048}}}, got.Pods); d != "" {
@@ -129,7 +129,7 @@ func TestPushedValuesAreAsOldAsTheirPush(t *testing.T) {
 	}
 	s := source(t, h, func(o *Options) {
 		o.Preset = None
-		o.Queries = map[string]string{load.Available: "k8_node_cgroups_mem_available * 1048576", "disk": "disk"}
+		o.Queries = map[string]string{cluster.MemoryAvailable: "k8_node_cgroups_mem_available * 1048576", "disk": "disk"}
 		o.Rules = map[string]string{"mem": "k8_node_cgroups_mem_available"}
 	})
 	got, err := s.Sample(t.Context(), pair())
@@ -137,7 +137,7 @@ func TestPushedValuesAreAsOldAsTheirPush(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]load.Reading{
-		"n1": {At: noon.Add(-10 * time.Second), Times: map[string]time.Time{"disk": noon}, Used: map[string]int64{load.Available: 812 << 20, "disk": 500000, "rule:mem": 812 << 20 * 1e6}},
+		"n1": {At: noon.Add(-10 * time.Second), Times: map[string]time.Time{"disk": noon}, Used: map[string]int64{cluster.MemoryAvailable: 812 << 20, "disk": 500000, "rule:mem": 812 << 20 * 1e6}},
 		"n2": {At: noon, Used: map[string]int64{"disk": 500000}},
 	}
 	if d := cmp.Diff(want, got.Nodes); d != "" {
