@@ -240,7 +240,7 @@ func (r *resolver) standing(m *PodUsage) (p *Pod, gone bool) {
 
 // onlyNodes: nothing can be known of pods but their part of a node.
 func (u *Usage) onlyNodes() bool {
-	return len(u.Pods) == 0 && (u.NodesOnly || u.Source == "loadWatcher")
+	return len(u.Pods) == 0 && u.NodesOnly
 }
 
 // apportion gives each pod its part of what its node was measured to use, by its

@@ -280,6 +280,7 @@ func TestOldSamplesOfPods(t *testing.T) {
 
 func TestLoadWatcherKnowsNodesOnly(t *testing.T) {
 	u := newUsed("loadWatcher", "n1")
+	u.o.Usage.NodesOnly = true
 	u.pod("a", "a1", "n1", 300, -time.Hour)
 	u.node("n1", 1200)
 	if got := picture(u.snapshot(t)); got != "n1 1200(0) a1 1200 estimated" {
