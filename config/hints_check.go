@@ -57,9 +57,9 @@ func (c *Config) checkEnabled(e *mistakes) {
 		e.field("hints.enabled", "there are no rules (want hints.rules, such as [{name: cpu, resource: cpu, above: 0.80}])")
 	}
 	switch {
-	case c.Load.Source == "requests":
+	case c.Load.Source == SourceRequests:
 		e.field("hints.enabled", "load.source is requests: nothing is measured (want metricsServer, prometheus or loadWatcher)")
-	case c.Load.Source != "prometheus" && h.RulesFile != "":
+	case c.Load.Source != SourcePrometheus && h.RulesFile != "":
 		e.field("hints.rulesFile", "its rules are queries, which load.source: %s cannot answer (want prometheus)", c.Load.Source)
 	}
 	if least := 2 * c.Load.Interval; h.TTL < least && h.TTL >= Duration(minTTL) {
@@ -68,10 +68,10 @@ func (c *Config) checkEnabled(e *mistakes) {
 	for i, r := range h.Rules {
 		path := fmt.Sprintf("hints.rules[%d]", i)
 		switch {
-		case c.Load.Source == "requests":
-		case r.PromQL != "" && c.Load.Source != "prometheus":
+		case c.Load.Source == SourceRequests:
+		case r.PromQL != "" && c.Load.Source != SourcePrometheus:
 			e.field(path+".promql", "load.source: %s cannot answer it (want prometheus, or resource: cpu or memory)", c.Load.Source)
-		case r.Resource == cluster.MemoryAvailable && c.Load.Source == "loadWatcher":
+		case r.Resource == cluster.MemoryAvailable && c.Load.Source == SourceLoadWatcher:
 			e.field(path+".resource", "load.source: loadWatcher does not tell it (want metricsServer or prometheus)")
 		}
 	}
