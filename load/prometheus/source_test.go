@@ -20,6 +20,8 @@ import (
 
 var _ load.Historian = (*Source)(nil)
 
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
 // pair are two nodes of 4 CPUs and 8 GiB.
 func pair() []load.Node {
 	var out []load.Node
