@@ -173,32 +173,39 @@ func checkQuery(text, nodeLabel string) error {
 // allocatable, and those of queries of load.prometheus ratios; of memory.available
 // they are bytes, and of promql whatever is measured.
 func checkLevels(e *mistakes, path string, r HintRule) {
-	level, clear, name, clears, other, otherClears := r.Above, r.ClearBelow, "above", "clearBelow", r.Below, r.ClearAbove
+	own, other := levels{"above", "clearBelow", r.Above, r.ClearBelow}, levels{"below", "clearAbove", r.Below, r.ClearAbove}
 	if r.Below != nil {
-		level, clear, name, clears, other, otherClears = r.Below, r.ClearAbove, "below", "clearAbove", r.Above, r.ClearBelow
+		own, other = other, own
 	}
 	switch {
 	case e.unread[path+".above"] || e.unread[path+".below"]:
 		return
-	case level == nil:
+	case own.level == nil:
 		e.field(path, "want above or below")
 		return
-	case other != nil:
+	case other.level != nil:
 		e.field(path, "want either above or below; for both write two rules")
 		return
-	case otherClears != nil:
-		e.field(path, "%s goes with %s", map[string]string{"above": "clearAbove", "below": "clearBelow"}[name], map[string]string{"above": "below", "below": "above"}[name])
+	case other.clear != nil:
+		e.field(path, "%s goes with %s", other.clears, other.name)
 	}
+	level, clear := *own.level, own.clear
 	if r.Resource != "" && r.Resource != cluster.MemoryAvailable {
-		fraction(e, path+"."+name, *level)
+		fraction(e, path+"."+own.name, level)
 		if clear != nil {
-			fraction(e, path+"."+clears, *clear)
+			fraction(e, path+"."+own.clears, *clear)
 		}
 	}
-	if r.Resource == cluster.MemoryAvailable && *level < 1<<20 {
-		e.field(path+"."+name, "%s is less than a MiB (want bytes, such as 1073741824 for 1 GiB)", number(*level))
+	if r.Resource == cluster.MemoryAvailable && level < 1<<20 {
+		e.field(path+"."+own.name, "%s is less than a MiB (want bytes, such as 1073741824 for 1 GiB)", number(level))
 	}
-	if clear != nil && (name == "above" && *clear > *level || name == "below" && *clear < *level) {
-		e.field(path+"."+clears, "%s is beyond %s: %s already (want it on the other side, so that the hint does not come and go)", number(*clear), name, number(*level))
+	if clear != nil && (r.Below == nil && *clear > level || r.Below != nil && *clear < level) {
+		e.field(path+"."+own.clears, "%s is beyond %s: %s already (want it on the other side, so that the hint does not come and go)", number(*clear), own.name, number(level))
 	}
+}
+
+// levels are the two of a rule, with the names of their keys.
+type levels struct {
+	name, clears string
+	level, clear *float64
 }
