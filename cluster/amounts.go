@@ -121,12 +121,9 @@ func (a *Amounts) addTo(n NodeID, use int64, known Knowledge) {
 	a.used[n] += use
 }
 
-// futureSkew is how far clocks may differ before a sample from the future is wrong.
-const futureSkew = time.Minute
-
 func (s *Snapshot) fresh(n NodeID, t Trust) bool {
 	age := s.TakenAt.Sub(s.Load.At(n))
-	return age >= -futureSkew && (t.MaxAge <= 0 || age <= t.MaxAge)
+	return age >= -ClockSkew && (t.MaxAge <= 0 || age <= t.MaxAge)
 }
 
 // Node is what a node has, with what is only probable and without; false when it is
@@ -153,14 +150,11 @@ func (a *Amounts) Doubt(n NodeID) int64 {
 
 // Total is all that a node can have; 0 when it has none of the resource.
 func (a *Amounts) Total(n NodeID) int64 {
-	if r := a.Measure.Resource; a.Measure.ByLoad && !inAmounts(r) {
-		return RatioTotal
+	if a.Measure.ByLoad {
+		return WholeOf(&a.s.Nodes[n].Allocatable, a.Measure.Resource)
 	}
 	return a.s.Nodes[n].Allocatable.Get(a.Measure.Resource)
 }
-
-// inAmounts: its usage is an amount, not a ratio.
-func inAmounts(resource string) bool { return resource == "cpu" || resource == "memory" }
 
 // Of is what a pod's standing on a node adds to it: where it stands in the snapshot
 // what is certain to go with it, elsewhere what is likely to come.

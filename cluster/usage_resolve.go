@@ -3,7 +3,6 @@ package cluster
 import (
 	"math/bits"
 	"slices"
-	"strings"
 	"time"
 )
 
@@ -61,10 +60,6 @@ type column struct {
 }
 
 const unknownAmount = int64(-1)
-
-// RatioTotal is all of a node's resource that is neither cpu nor memory: such
-// usage is a ratio in millionths.
-const RatioTotal = int64(1_000_000)
 
 // mostUsed is more than any machine has, in milliCPU or bytes (1Pi).
 const mostUsed = int64(1) << 50
@@ -190,12 +185,6 @@ func (r *resolver) nodes() {
 	}
 }
 
-// partOfNode: what is used of the whole, unlike what is left of it (memory.available)
-// and what rules of hints ask for, which only those know the meaning of.
-func partOfNode(name string) bool {
-	return name != "memory.available" && !strings.HasPrefix(name, "rule:")
-}
-
 // forget makes a node unknown of which two different things are said.
 func (r *resolver) forget(n NodeID) {
 	for _, c := range r.l.columns {
@@ -253,7 +242,7 @@ func (r *resolver) standing(m *PodUsage) (p *Pod, gone bool) {
 
 // onlyNodes: nothing can be known of pods but their part of a node.
 func (u *Usage) onlyNodes() bool {
-	return len(u.Pods) == 0 && (u.NodesOnly || u.Source == "loadWatcher")
+	return len(u.Pods) == 0 && u.NodesOnly
 }
 
 // apportion gives each pod its part of what its node was measured to use, by its

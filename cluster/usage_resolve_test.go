@@ -195,8 +195,22 @@ func TestUsageIsBroughtToTheSnapshot(t *testing.T) {
 	}
 }
 
-// TestStatisticsOverAWindow: n1 was measured over the last 5 minutes, of which a1 was
-// there for so long, or has been gone for so long.
+// windowed is n1, measured over a window, of which a1 was there for so long, or has been
+// gone for so long.
+func windowed(source, statistic string, window time.Duration, samples int, came, left time.Duration) *used {
+	u := newUsed(source, "n1")
+	u.o.Usage.Statistic, u.o.Usage.WindowSeconds, u.o.Usage.Samples = statistic, window.Seconds(), samples
+	u.node("n1", 1000)
+	u.measured("a1", "uid-a1", "n1", 400)
+	if left > 0 {
+		u.o.Usage.Pods[0].At = sampled.Add(-left)
+	} else {
+		u.pod("a", "a1", "n1", 100, -came)
+	}
+	return u
+}
+
+// TestStatisticsOverAWindow of 5 minutes, which samples fill.
 func TestStatisticsOverAWindow(t *testing.T) {
 	for _, c := range []struct {
 		statistic  string
@@ -217,16 +231,7 @@ func TestStatisticsOverAWindow(t *testing.T) {
 		{"mean", time.Hour, 0, "n1 1000(0) a1 400 measured"},
 		{"mean", 0, 4 * time.Minute, "n1 920(0)"},
 	} {
-		u := newUsed("prometheus", "n1")
-		u.o.Usage.Statistic, u.o.Usage.WindowSeconds, u.o.Usage.Samples = c.statistic, 300, 20
-		u.node("n1", 1000)
-		u.measured("a1", "uid-a1", "n1", 400)
-		if c.left > 0 {
-			u.o.Usage.Pods[0].At = sampled.Add(-c.left)
-		} else {
-			u.pod("a", "a1", "n1", 100, -c.came)
-		}
-		if got := picture(u.snapshot(t)); got != c.want {
+		if got := picture(windowed("prometheus", c.statistic, 5*time.Minute, 20, c.came, c.left).snapshot(t)); got != c.want {
 			t.Errorf("%s, came %s before, left %s before: %s, want %s", c.statistic, c.came, c.left, got, c.want)
 		}
 	}
@@ -280,16 +285,8 @@ func TestWindowsThatAreNotFull(t *testing.T) {
 		{"latest", 0, 30 * time.Second, "n1 1000(0)"},
 		{"latest", 0, 10 * time.Second, "n1 600(0)"},
 	} {
-		u := newUsed("metricsServer", "n1")
-		u.o.Usage.Statistic, u.o.Usage.WindowSeconds, u.o.Usage.Samples = c.statistic, 900, 2
-		u.node("n1", 1000)
+		u := windowed("metricsServer", c.statistic, 15*time.Minute, 2, c.came, c.left)
 		u.o.Usage.Nodes[0].SpanSeconds = 60
-		u.measured("a1", "uid-a1", "n1", 400)
-		if c.left > 0 {
-			u.o.Usage.Pods[0].At = sampled.Add(-c.left)
-		} else {
-			u.pod("a", "a1", "n1", 100, -c.came)
-		}
 		if got := picture(u.snapshot(t)); got != c.want {
 			t.Errorf("%s, came %s before, left %s before: %s, want %s", c.statistic, c.came, c.left, got, c.want)
 		}
@@ -315,6 +312,7 @@ func TestOldSamplesOfPods(t *testing.T) {
 
 func TestLoadWatcherKnowsNodesOnly(t *testing.T) {
 	u := newUsed("loadWatcher", "n1")
+	u.o.Usage.NodesOnly = true
 	u.pod("a", "a1", "n1", 300, -time.Hour)
 	u.node("n1", 1200)
 	if got := picture(u.snapshot(t)); got != "n1 1200(0) a1 1200 estimated" {

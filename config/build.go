@@ -162,8 +162,8 @@ func (c *Config) PerMinute() int {
 
 // Hash identifies what the effective configuration makes of a cluster, whatever
 // its comments and the order of its keys, and the files that it names: 12 hex
-// digits. What is served is left out, and so is dryRun: a dry run makes the same plan, and whoever has read
-// that may turn dryRun off and have just it carried out.
+// digits. What is served is left out, and so is dryRun: a dry run makes the same plan, and
+// whoever has read that may turn dryRun off and have just it carried out.
 func (c *Config) Hash() string {
 	shaping := *c
 	shaping.DryRun, shaping.Web = true, Web{}

@@ -47,7 +47,7 @@ func Default() *Config {
 func defaultLoad() LoadSource {
 	minute, timeout := Duration(time.Minute), Duration(10*time.Second)
 	return LoadSource{
-		Source: "requests", Interval: minute / 2, Statistic: "p90", Window: 5 * minute, MaxAge: 3 * minute, MinCoverage: 0.9,
+		Source: SourceRequests, Interval: minute / 2, Statistic: "p90", Window: 5 * minute, MaxAge: 3 * minute, MinCoverage: 0.9,
 		MetricsServer: MetricsServer{Timeout: timeout},
 		Prometheus: Prometheus{Preset: "nodeExporter", RateWindow: 2 * minute, Queries: map[string]string{}, PodQueries: map[string]string{},
 			Freshness: map[string]string{}, NodeLabel: "instance", Timeout: timeout},

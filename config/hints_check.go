@@ -8,14 +8,11 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/load/promql"
 	"github.com/evenkeel-project/evenkeel/spelling"
 )
-
-// memoryAvailable is what is left of a node's memory, in bytes, as the kubelet
-// counts it: its capacity without the working set.
-const memoryAvailable = "memory.available"
 
 // minTTL is as long as a look for hints that have expired may take to come.
 const minTTL = 10 * time.Second
@@ -60,9 +57,9 @@ func (c *Config) checkEnabled(e *mistakes) {
 		e.field("hints.enabled", "there are no rules (want hints.rules, such as [{name: cpu, resource: cpu, above: 0.80}])")
 	}
 	switch {
-	case c.Load.Source == "requests":
+	case c.Load.Source == SourceRequests:
 		e.field("hints.enabled", "load.source is requests: nothing is measured (want metricsServer, prometheus or loadWatcher)")
-	case c.Load.Source != "prometheus" && h.RulesFile != "":
+	case c.Load.Source != SourcePrometheus && h.RulesFile != "":
 		e.field("hints.rulesFile", "its rules are queries, which load.source: %s cannot answer (want prometheus)", c.Load.Source)
 	}
 	if least := 2 * c.Load.Interval; h.TTL < least && h.TTL >= Duration(minTTL) {
@@ -71,10 +68,10 @@ func (c *Config) checkEnabled(e *mistakes) {
 	for i, r := range h.Rules {
 		path := fmt.Sprintf("hints.rules[%d]", i)
 		switch {
-		case c.Load.Source == "requests":
-		case r.PromQL != "" && c.Load.Source != "prometheus":
+		case c.Load.Source == SourceRequests:
+		case r.PromQL != "" && c.Load.Source != SourcePrometheus:
 			e.field(path+".promql", "load.source: %s cannot answer it (want prometheus, or resource: cpu or memory)", c.Load.Source)
-		case r.Resource == memoryAvailable && c.Load.Source == "loadWatcher":
+		case r.Resource == cluster.MemoryAvailable && c.Load.Source == SourceLoadWatcher:
 			e.field(path+".resource", "load.source: loadWatcher does not tell it (want metricsServer or prometheus)")
 		}
 	}
@@ -143,7 +140,7 @@ func ruleName(name string) bool { return name != "" && len(validation.IsValidLab
 
 // checkMeasured checks what a rule compares.
 func (c *Config) checkMeasured(e *mistakes, path string, r HintRule) {
-	known := []string{"cpu", "memory", memoryAvailable}
+	known := []string{"cpu", "memory", cluster.MemoryAvailable}
 	for name := range c.Load.Prometheus.Queries {
 		known = append(known, name)
 	}
@@ -176,32 +173,39 @@ func checkQuery(text, nodeLabel string) error {
 // allocatable, and those of queries of load.prometheus ratios; of memory.available
 // they are bytes, and of promql whatever is measured.
 func checkLevels(e *mistakes, path string, r HintRule) {
-	level, clear, name, clears, other, otherClears := r.Above, r.ClearBelow, "above", "clearBelow", r.Below, r.ClearAbove
+	own, other := levels{"above", "clearBelow", r.Above, r.ClearBelow}, levels{"below", "clearAbove", r.Below, r.ClearAbove}
 	if r.Below != nil {
-		level, clear, name, clears, other, otherClears = r.Below, r.ClearAbove, "below", "clearAbove", r.Above, r.ClearBelow
+		own, other = other, own
 	}
 	switch {
 	case e.unread[path+".above"] || e.unread[path+".below"]:
 		return
-	case level == nil:
+	case own.level == nil:
 		e.field(path, "want above or below")
 		return
-	case other != nil:
+	case other.level != nil:
 		e.field(path, "want either above or below; for both write two rules")
 		return
-	case otherClears != nil:
-		e.field(path, "%s goes with %s", map[string]string{"above": "clearAbove", "below": "clearBelow"}[name], map[string]string{"above": "below", "below": "above"}[name])
+	case other.clear != nil:
+		e.field(path, "%s goes with %s", other.clears, other.name)
 	}
-	if r.Resource != "" && r.Resource != memoryAvailable {
-		fraction(e, path+"."+name, *level)
+	level, clear := *own.level, own.clear
+	if r.Resource != "" && r.Resource != cluster.MemoryAvailable {
+		fraction(e, path+"."+own.name, level)
 		if clear != nil {
-			fraction(e, path+"."+clears, *clear)
+			fraction(e, path+"."+own.clears, *clear)
 		}
 	}
-	if r.Resource == memoryAvailable && *level < 1<<20 {
-		e.field(path+"."+name, "%s is less than a MiB (want bytes, such as 1073741824 for 1 GiB)", number(*level))
+	if r.Resource == cluster.MemoryAvailable && level < 1<<20 {
+		e.field(path+"."+own.name, "%s is less than a MiB (want bytes, such as 1073741824 for 1 GiB)", number(level))
 	}
-	if clear != nil && (name == "above" && *clear > *level || name == "below" && *clear < *level) {
-		e.field(path+"."+clears, "%s is beyond %s: %s already (want it on the other side, so that the hint does not come and go)", number(*clear), name, number(*level))
+	if clear != nil && (r.Below == nil && *clear > level || r.Below != nil && *clear < level) {
+		e.field(path+"."+own.clears, "%s is beyond %s: %s already (want it on the other side, so that the hint does not come and go)", number(*clear), own.name, number(level))
 	}
+}
+
+// levels are the two of a rule, with the names of their keys.
+type levels struct {
+	name, clears string
+	level, clear *float64
 }

@@ -7,11 +7,9 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
-	"github.com/evenkeel-project/evenkeel/internal/golden"
 )
 
 const byPrometheus = minimal + "load: {source: prometheus, prometheus: {url: http://prometheus:9090}}\n"
@@ -104,30 +102,16 @@ func TestRulesFile(t *testing.T) {
 // TestFilesOfOthers: each pair of files is a rule.yaml, or something else, and what
 // `config convert` says or makes of it. What it makes is a valid configuration.
 func TestFilesOfOthers(t *testing.T) {
-	const file = "testdata/convert/convert.txtar"
-	a, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 0; i+1 < len(a.Files); i += 2 {
-		in, want := a.Files[i], a.Files[i+1]
-		t.Run(in.Name, func(t *testing.T) {
-			got, err := config.Convert("dir/rule.yaml", in.Data, config.ConvertOptions{PrometheusURL: "http://prometheus:9090"})
-			if err != nil {
-				got = err.Error() + "\n"
-			} else if _, err := config.Load("converted", []byte(got)); err != nil {
-				t.Errorf("what it makes is not valid: %v\n%s", err, got)
-			}
-			if golden.Update() {
-				a.Files[i+1].Data = []byte(got)
-			} else if d := cmp.Diff(string(want.Data), got); d != "" {
-				t.Error(d)
-			}
-		})
-	}
-	if golden.Update() {
-		golden.Write(t, file, txtar.Format(a))
-	}
+	pairs(t, "testdata/convert/convert.txtar", func(t *testing.T, given []byte) string {
+		got, err := config.Convert("dir/rule.yaml", given, config.ConvertOptions{PrometheusURL: "http://prometheus:9090"})
+		if err != nil {
+			return err.Error() + "\n"
+		}
+		if _, err := config.Load("converted", []byte(got)); err != nil {
+			t.Errorf("what it makes is not valid: %v\n%s", err, got)
+		}
+		return got
+	})
 }
 
 // TestRulesAreEnoughToAsk: who wants hints by queries alone need not ask for what nodes

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/load/prometheus"
+	"github.com/evenkeel-project/evenkeel/load/window"
 	"github.com/evenkeel-project/evenkeel/spelling"
 )
 
@@ -19,10 +20,7 @@ const (
 	SourceLoadWatcher   = "loadWatcher"
 )
 
-var (
-	loadSources = []string{SourceRequests, SourceMetricsServer, SourcePrometheus, SourceLoadWatcher}
-	statistics  = []string{"latest", "mean", "p90", "p95", "max"}
-)
+var loadSources = []string{SourceRequests, SourceMetricsServer, SourcePrometheus, SourceLoadWatcher}
 
 // The shortest times that make sense. Nobody measures more often than every few
 // seconds, and asking a large cluster costs a CPU most of a second.
@@ -40,7 +38,7 @@ func (c *Config) checkLoad(e *mistakes) {
 		}
 	}
 	oneOf("load.source", l.Source, "source", loadSources)
-	oneOf("load.statistic", l.Statistic, "statistic", statistics)
+	oneOf("load.statistic", l.Statistic, "statistic", texts(window.Statistics()))
 	if l.Interval < Duration(minInterval) {
 		e.field("load.interval", "%s is too short for anything to be measured anew (want %s or more)", l.Interval, Duration(minInterval))
 	}
@@ -66,10 +64,7 @@ func (c *Config) checkLoad(e *mistakes) {
 func (c *Config) checkPrometheus(e *mistakes) {
 	p := c.Load.Prometheus
 	address(e, "load.prometheus.url", p.URL, c.Load.Source == SourcePrometheus, "http://prometheus.monitoring:9090")
-	var presets []string
-	for _, name := range prometheus.Presets() {
-		presets = append(presets, string(name))
-	}
+	presets := texts(prometheus.Presets())
 	if !slices.Contains(presets, p.Preset) {
 		e.field("load.prometheus.preset", "unknown preset %q%s (want one of %s)", p.Preset, spelling.DidYouMean(p.Preset, presets), strings.Join(presets, ", "))
 	} else if p.Preset == string(prometheus.None) && len(p.Queries) == 0 && c.Load.Source == SourcePrometheus && !c.Hints.asks() {
@@ -82,7 +77,7 @@ func (c *Config) checkPrometheus(e *mistakes) {
 	if (p.CertFile == "") != (p.KeyFile == "") {
 		e.field("load.prometheus", "certFile and keyFile go together (want both or neither)")
 	}
-	o := c.prometheus()
+	o := c.Prometheus()
 	o.Rules = map[string]string{}
 	at := map[string]string{} // where the rules stand
 	for i, r := range c.Hints.Rules {
@@ -99,10 +94,22 @@ func (c *Config) checkPrometheus(e *mistakes) {
 	}
 }
 
-// prometheus is what is asked of one.
-func (c *Config) prometheus() prometheus.Options {
+// texts are names as somebody writes them.
+func texts[T ~string](names []T) []string {
+	out := make([]string, len(names))
+	for i, n := range names {
+		out[i] = string(n)
+	}
+	return out
+}
+
+// Prometheus is what is asked of one, but for the client that asks it.
+func (c *Config) Prometheus() prometheus.Options {
 	p := c.Load.Prometheus
-	return prometheus.Options{Preset: prometheus.Preset(p.Preset), Queries: p.Queries, PodQueries: p.PodQueries, Freshness: p.Freshness, NodeLabel: p.NodeLabel}
+	return prometheus.Options{
+		URL: p.URL, Preset: prometheus.Preset(p.Preset), RateWindow: time.Duration(p.RateWindow), Queries: p.Queries, PodQueries: p.PodQueries, Freshness: p.Freshness, Rules: c.RuleQueries(),
+		NodeLabel: p.NodeLabel, Timeout: time.Duration(p.Timeout), MaxAge: time.Duration(c.Load.MaxAge),
+	}
 }
 
 // address checks where a server is. It is not shown: somebody may have put a

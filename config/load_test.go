@@ -13,7 +13,6 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/evenkeel-project/evenkeel/config"
-	"github.com/evenkeel-project/evenkeel/internal/golden"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
 	"github.com/evenkeel-project/evenkeel/planner/ledger"
@@ -42,37 +41,17 @@ func TestShippedConfigIsTheDefault(t *testing.T) {
 	}
 }
 
-// TestMistakes reads one file per mistake: the archive's comment is ignored,
-// config.yaml is loaded, want is the whole error.
+// TestMistakes reads one file per mistake and wants the whole error.
 func TestMistakes(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no test data", err)
 	}
 	for _, file := range files {
-		a, err := txtar.ParseFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := 0; i+1 < len(a.Files); i += 2 {
-			in, want := a.Files[i], a.Files[i+1]
-			t.Run(in.Name, func(t *testing.T) {
-				_, err := config.Load("config.yaml", append([]byte(minimal), in.Data...))
-				if err == nil {
-					t.Fatal("accepted")
-				}
-				if golden.Update() {
-					a.Files[i+1].Data = []byte(err.Error() + "\n")
-					return
-				}
-				if d := cmp.Diff(strings.TrimSpace(string(want.Data)), err.Error()); d != "" {
-					t.Error(d)
-				}
-			})
-		}
-		if golden.Update() {
-			golden.Write(t, file, txtar.Format(a))
-		}
+		pairs(t, file, func(t *testing.T, given []byte) string {
+			_, err := config.Load("config.yaml", append([]byte(minimal), given...))
+			return refusal(t, err)
+		})
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/load/window"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
 )
@@ -30,7 +31,7 @@ func (c *Config) measured() []string {
 	case SourceMetricsServer, SourceLoadWatcher:
 		return []string{"cpu", "memory"}
 	case SourcePrometheus:
-		return slices.DeleteFunc(c.prometheus().Measures(), func(r string) bool { return r == memoryAvailable })
+		return slices.DeleteFunc(c.Prometheus().Measures(), func(r string) bool { return r == cluster.MemoryAvailable })
 	}
 	return nil
 }
@@ -45,7 +46,7 @@ func (c *Config) LoadWindows() window.Options {
 		Source: c.Load.Source, Statistic: window.Statistic(c.Load.Statistic), Window: time.Duration(c.Load.Window),
 		MaxAge: time.Duration(c.Load.MaxAge), Interval: time.Duration(c.Load.Interval),
 	}
-	o.NodesOnly = c.Load.Source == SourceLoadWatcher || c.Load.Source == SourcePrometheus && !c.prometheus().AsksPods()
+	o.NodesOnly = c.Load.Source == SourceLoadWatcher || c.Load.Source == SourcePrometheus && !c.Prometheus().AsksPods()
 	if c.Load.Source == SourcePrometheus {
 		o.Rate = time.Duration(c.Load.Prometheus.RateWindow)
 	}

@@ -3,15 +3,12 @@ package config_test
 import (
 	"os"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/rogpeppe/go-internal/txtar"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/config"
-	"github.com/evenkeel-project/evenkeel/internal/golden"
 	"github.com/evenkeel-project/evenkeel/placement"
 )
 
@@ -19,45 +16,18 @@ const schedulerHead = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSch
 
 // TestSchedulerMistakes reads one file per mistake and wants the whole error.
 func TestSchedulerMistakes(t *testing.T) {
-	pairs(t, "mistakes", func(b []byte) error {
-		_, err := config.LoadScheduler("scheduler.yaml", append([]byte(schedulerHead), b...))
-		return err
+	pairs(t, "testdata/scheduler/mistakes.txtar", func(t *testing.T, given []byte) string {
+		_, err := config.LoadScheduler("scheduler.yaml", append([]byte(schedulerHead), given...))
+		return refusal(t, err)
 	})
-	pairs(t, "placement", func(b []byte) error {
-		_, err := config.Load("config.yaml", append([]byte(minimal), b...))
-		return err
+	pairs(t, "testdata/scheduler/placement.txtar", func(t *testing.T, given []byte) string {
+		_, err := config.Load("config.yaml", append([]byte(minimal), given...))
+		return refusal(t, err)
 	})
-	pairs(t, "policy", func(b []byte) error {
-		_, err := config.LoadPolicy("policy.json", b)
-		return err
+	pairs(t, "testdata/scheduler/policy.txtar", func(t *testing.T, given []byte) string {
+		_, err := config.LoadPolicy("policy.json", given)
+		return refusal(t, err)
 	})
-}
-
-func pairs(t *testing.T, name string, load func([]byte) error) {
-	t.Helper()
-	file := filepath.Join("testdata", "scheduler", name+".txtar")
-	a, err := txtar.ParseFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := 0; i+1 < len(a.Files); i += 2 {
-		t.Run(name+"/"+a.Files[i].Name, func(t *testing.T) {
-			err := load(a.Files[i].Data)
-			if err == nil {
-				t.Fatal("accepted")
-			}
-			if golden.Update() {
-				a.Files[i+1].Data = []byte(err.Error() + "\n")
-				return
-			}
-			if d := cmp.Diff(strings.TrimSpace(string(a.Files[i+1].Data)), err.Error()); d != "" {
-				t.Error(d)
-			}
-		})
-	}
-	if golden.Update() {
-		golden.Write(t, file, txtar.Format(a))
-	}
 }
 
 // TestSchedulerProfiles changes the default profile by a file.

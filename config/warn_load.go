@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/load/promql"
 )
 
@@ -21,7 +22,7 @@ func (c *Config) hintWarnings() []string {
 	var out []string
 	for _, r := range c.Hints.Rules {
 		switch {
-		case r.Resource == memoryAvailable && r.Above != nil:
+		case r.Resource == cluster.MemoryAvailable && r.Above != nil:
 			out = append(out, fmt.Sprintf("hints: rule %s: memory.available is what is left: above hints the nodes that have room, so that pods avoid them (did you mean below?)", r.Name))
 		case (r.Resource == "cpu" || r.Resource == "memory") && r.Below != nil:
 			out = append(out, fmt.Sprintf("hints: rule %s: below hints the nodes that use little %s, so that pods avoid them (did you mean above?)", r.Name, r.Resource))

@@ -131,8 +131,9 @@ func Goals(s *cluster.Snapshot, all []config.Scheduled, due []string) []plan.Goa
 }
 
 // RunOnce is one pass: observe, state goals, plan, and wave by wave look again,
-// evict, verify; once more where not all came as planned. The error says why nothing could be planned; the report, which is
-// handed over in any case, says so too. Unclosed tells what is left behind.
+// evict, verify; once more where not all came as planned. The error says why nothing could
+// be planned; the report, which is handed over in any case, says so too. Unclosed tells
+// what is left behind.
 func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport, error) {
 	report := c.newReport()
 	log := c.Log.With("run", report.RunID)

@@ -16,10 +16,10 @@ type Replanner interface {
 	Rest(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, done []plan.Move, began, now time.Time) plan.Plan
 }
 
-// rest (docs/adr/0008) plans once more in a pass not all of which came as planned, and carries that out
-// too: what is missing would otherwise be what the next pass begins by evicting for.
-// Limits count over both plans, and there is no third. Nothing is planned anew for
-// somebody who approved a plan, in a dry run, and after a stop.
+// rest (docs/adr/0008) plans once more in a pass not all of which came as planned, and
+// carries that out too: what is missing would otherwise be what the next pass begins by
+// evicting for. Limits count over both plans, and there is no third. Nothing is planned
+// anew for somebody who approved a plan, in a dry run, and after a stop.
 func (c *Controller) rest(ctx context.Context, log *slog.Logger, report *plan.RunReport, due []string) {
 	if c.Again == nil || c.Mode != plan.Live || report.Stopped != nil || ctx.Err() != nil || c.held() != nil || !slices.ContainsFunc(report.Outcomes, fellShort) {
 		return
@@ -35,7 +35,7 @@ func (c *Controller) rest(ctx context.Context, log *slog.Logger, report *plan.Ru
 	if len(p.Moves) == 0 {
 		return
 	}
-	p = after(report.Plan, p)
+	p = p.NumberedOn(report.Plan)
 	part := *report
 	part.Plan, report.Rest = p, &p
 	part.Stopped = c.carryOut(ctx, log, &part, due)
@@ -70,23 +70,4 @@ func carriedOut(report *plan.RunReport) (done []plan.Move) {
 		}
 	}
 	return done
-}
-
-// after numbers the steps and waves of a plan on from those of another, so that each
-// says which move of the pass it is.
-func after(first, p plan.Plan) plan.Plan {
-	steps, waves := 0, 0
-	for _, m := range first.Moves {
-		steps, waves = max(steps, m.Step), max(waves, m.Wave)
-	}
-	p.Moves, p.Hints = slices.Clone(p.Moves), slices.Clone(p.Hints)
-	for i := range p.Moves {
-		p.Moves[i].Step += steps
-		p.Moves[i].Wave += waves
-	}
-	for i := range p.Hints {
-		p.Hints[i].Wave += waves
-	}
-	p.ID = plan.ContentID(p)
-	return p
 }

@@ -2,23 +2,14 @@ package load
 
 import (
 	"maps"
-	"slices"
 	"strings"
 	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Available is the resource of which a node has left what the kubelet's eviction
-// signal of that name says: its capacity less its working set, in bytes. It is
-// known where the source knows working sets, or where a query of that name asks
-// for it.
-const Available = "memory.available"
-
-// RulePrefix begins the names of what is asked for rules of hints: numbers of
-// whatever unit the rule is in, kept in millionths.
-const RulePrefix = "rule:"
-
 // Signed says whether what a source measures of a resource may be less than nothing.
-func Signed(resource string) bool { return strings.HasPrefix(resource, RulePrefix) }
+func Signed(resource string) bool { return strings.HasPrefix(resource, cluster.RulePrefix) }
 
 // Value is one number that a source gave about a node.
 type Value struct {
@@ -101,7 +92,7 @@ func (g *Gather) Nodes(resource string, unit Unit, values []Value) {
 
 func (g *Gather) node(n int, resource string, unit Unit, v Value) {
 	name, capacity := g.nodes[n].Name, float64(g.nodes[n].Capacity.Get(resource))
-	if resource == Available {
+	if resource == cluster.MemoryAvailable {
 		capacity = float64(g.nodes[n].Capacity.MemoryBytes)
 	}
 	kind, what := unit.doubt(v.V, capacity)
@@ -125,8 +116,8 @@ func (g *Gather) WorkingSets() {
 	for n := range g.readings {
 		used, known := g.readings[n].Used["memory"]
 		if capacity := g.nodes[n].Capacity.MemoryBytes; known && capacity > 0 {
-			g.readings[n].Used[Available] = max(capacity-used, 0)
-			g.readings[n].Times[Available] = g.readings[n].Times["memory"]
+			g.readings[n].Used[cluster.MemoryAvailable] = max(capacity-used, 0)
+			g.readings[n].Times[cluster.MemoryAvailable] = g.readings[n].Times["memory"]
 		}
 	}
 }
@@ -234,20 +225,4 @@ func timed(r Reading) Reading {
 		r.Times = nil
 	}
 	return r
-}
-
-// Coverage is the share of these nodes of which all the resources are known; 1
-// when there are no nodes.
-func Coverage(s Sample, nodes []Node, resources ...string) float64 {
-	if len(nodes) == 0 {
-		return 1
-	}
-	known := 0
-	for _, n := range nodes {
-		used := s.Nodes[n.Name].Used
-		if used != nil && !slices.ContainsFunc(resources, func(r string) bool { _, ok := used[r]; return !ok }) {
-			known++
-		}
-	}
-	return float64(known) / float64(len(nodes))
 }

@@ -56,7 +56,7 @@ func TestWhatIsBelievedAboutNodes(t *testing.T) {
 		"percentages":      {"cpu", Share, said(0.9, 0.7, 71), "", []Problem{{Implausible, "cpu: 71 for 10.0.0.3:9100 is no ratio (want 0..1; is it a percentage?), so none of the 3 values is used"}}},
 		"bytes for shares": {"memory", Share, said(0.5, 1e9, 1e9), "n1=4294967296", []Problem{{Implausible, "memory: far more than the whole (want 0..1) for n2, n3"}}},
 		"a counter reset":  {"cpu", Cores, said(1, 1, 1e6), "n1=1000 n2=1000", []Problem{{Implausible, "cpu: far more than there is on n3"}}},
-		"too many bytes":   {Available, Bytes, said(1<<30, 1<<30, 20<<30), "n1=1073741824 n2=1073741824", []Problem{{Implausible, "memory.available: far more than there is on n3"}}},
+		"too many bytes":   {cluster.MemoryAvailable, Bytes, said(1<<30, 1<<30, 20<<30), "n1=1073741824 n2=1073741824", []Problem{{Implausible, "memory.available: far more than there is on n3"}}},
 		"too large":        {"rule:a", Number, said(1, 1, 1e18), "n1=1000000 n2=1000000", []Problem{{Implausible, "rule:a: too large a number for n3"}}},
 		"nothing":          {"cpu", Share, nil, "", []Problem{{Empty, "cpu: the answer has no values"}}},
 		"one is missing":   {"cpu", Share, said(0.5, 0.5), "n1=2000 n2=2000", []Problem{{Missing, "cpu: nothing is said about n3"}}},
@@ -94,7 +94,7 @@ func TestWorkingSetsTellWhatIsAvailable(t *testing.T) {
 	g.Nodes("memory", Bytes, said(7<<30, 8<<30+5))
 	g.WorkingSets()
 	s := g.Sample()
-	if a, b := s.Nodes["n1"].Used[Available], s.Nodes["n2"].Used[Available]; a != 1<<30 || b != 0 {
+	if a, b := s.Nodes["n1"].Used[cluster.MemoryAvailable], s.Nodes["n2"].Used[cluster.MemoryAvailable]; a != 1<<30 || b != 0 {
 		t.Errorf("%d and %d", a, b)
 	}
 	if _, known := s.Nodes["n3"]; known {
@@ -161,20 +161,5 @@ func TestProblemsAreBoundedAndHoldNoSecrets(t *testing.T) {
 	}
 	if d := cmp.Diff(want, g.Sample().Problems); d != "" {
 		t.Error(d)
-	}
-}
-
-func TestCoverage(t *testing.T) {
-	s := Sample{Nodes: map[string]Reading{"n1": {Used: map[string]int64{"cpu": 1, "memory": 1}}, "n2": {Used: map[string]int64{"cpu": 1}}, "gone": {Used: map[string]int64{"cpu": 1}}}}
-	for _, c := range []struct {
-		want      float64
-		resources []string
-	}{{2.0 / 3, []string{"cpu"}}, {1.0 / 3, []string{"cpu", "memory"}}, {2.0 / 3, nil}} {
-		if got := Coverage(s, trio(), c.resources...); got != c.want {
-			t.Errorf("%v: %v, want %v", c.resources, got, c.want)
-		}
-	}
-	if got := Coverage(s, nil, "cpu"); got != 1 {
-		t.Errorf("of nothing: %v", got)
 	}
 }

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"time"
 	"unicode"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
 // Unit is what a number of a source counts.
@@ -38,8 +40,6 @@ const (
 	percentMost = 100 * mostFrac
 	// belowZero is what subtracting two equal sums can leave.
 	belowZero = -1e-6
-	// ahead is how far a clock may be ahead of ours.
-	ahead = time.Minute
 	// amountMost keeps amounts of nodes of unknown capacity, and numbers, within 63
 	// bits: in millionths they reach 9.2e12, some 8 TiB in bytes.
 	amountMost = 9.2e12
@@ -114,7 +114,7 @@ func (g *Gather) age(at time.Time) (ProblemKind, string) {
 	switch age := g.now.Sub(at); {
 	case age > g.maxAge:
 		return Stale, fmt.Sprintf("measured more than %s ago for", g.maxAge)
-	case age < -ahead:
+	case age < -cluster.ClockSkew:
 		return Stale, "measured in the future for"
 	}
 	return "", ""

@@ -26,6 +26,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/cputime"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/simtest"
@@ -229,7 +230,7 @@ func resident(t *testing.T) string {
 			mb[f[0]], _ = strconv.Atoi(f[1]) // a number, as the kernel writes it
 		}
 	}
-	b, err := json.Marshal(map[string]int{"residentMB": mb["VmRSS:"] >> 10, "peakMB": mb["VmHWM:"] >> 10, "cpuMs": int(cpu(t).Milliseconds())})
+	b, err := json.Marshal(map[string]int{"residentMB": mb["VmRSS:"] >> 10, "peakMB": mb["VmHWM:"] >> 10, "cpuMs": int(cputime.Used(t).Milliseconds())})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -2,13 +2,13 @@ package observe
 
 import (
 	"math/rand/v2"
-	"syscall"
 	"testing"
 	"time"
 
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/cputime"
 	"github.com/evenkeel-project/evenkeel/planner/simtest"
 )
 
@@ -61,7 +61,7 @@ func BenchmarkSnapshot(b *testing.B) {
 	o := New(newClient(system()), clocktesting.NewFakePassiveClock(objects.TakenAt.Add(time.Minute)))
 	stored(b, o, objects)
 	objects = nil
-	begun := cpu(b)
+	begun := cputime.Used(b)
 	b.ReportAllocs()
 	for b.Loop() {
 		s, err := o.Snapshot(b.Context())
@@ -72,15 +72,5 @@ func BenchmarkSnapshot(b *testing.B) {
 			b.Fatalf("%d pods", len(s.Pods))
 		}
 	}
-	b.ReportMetric((cpu(b)-begun).Seconds()/float64(b.N), "cpu-s/op")
-}
-
-// cpu is what the process has used so far.
-func cpu(t testing.TB) time.Duration {
-	t.Helper()
-	var used syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &used); err != nil {
-		t.Fatal(err)
-	}
-	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
+	b.ReportMetric((cputime.Used(b)-begun).Seconds()/float64(b.N), "cpu-s/op")
 }

@@ -2,10 +2,10 @@ package placement_test
 
 import (
 	"math/rand/v2"
-	"syscall"
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/cputime"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/planner/simtest"
 )
@@ -19,16 +19,6 @@ func uneven5000(b *testing.B, pods int) *cluster.Snapshot {
 		b.Fatal(err)
 	}
 	return s
-}
-
-// cpuTime is what the process has used of the processors, in nanoseconds: on a busy
-// machine it says more than the clock.
-func cpuTime(b *testing.B) int64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return u.Utime.Nano() + u.Stime.Nano()
 }
 
 // BenchmarkPredictUneven is one prediction after another pod has moved, as a plan
@@ -46,12 +36,12 @@ func BenchmarkPredictUneven(b *testing.B) {
 	run := func(name string, of func(i int) cluster.PodID) {
 		b.Run(name, func(b *testing.B) {
 			b.ReportAllocs()
-			before := cpuTime(b)
+			before := cputime.Used(b)
 			for b.Loop() {
 				i++
 				step(i, of(i))
 			}
-			b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N), "cpu-ns/op")
+			b.ReportMetric(float64(cputime.Used(b)-before)/float64(b.N), "cpu-ns/op")
 		})
 	}
 	other := func(i int) cluster.PodID { return cluster.PodID(i * 20011 % pods) }
@@ -68,11 +58,11 @@ func BenchmarkNewWorld150000(b *testing.B) {
 	s := uneven5000(b, 150_000)
 	b.Run("new", func(b *testing.B) {
 		b.ReportAllocs()
-		before := cpuTime(b)
+		before := cputime.Used(b)
 		for b.Loop() {
 			placement.NewWorld(s, placement.Options{})
 		}
-		b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N), "cpu-ns/op")
+		b.ReportMetric(float64(cputime.Used(b)-before)/float64(b.N), "cpu-ns/op")
 	})
 	w := placement.NewWorld(s, placement.Options{})
 	for p := range s.Pods {
@@ -82,10 +72,10 @@ func BenchmarkNewWorld150000(b *testing.B) {
 	}
 	b.Run("clone", func(b *testing.B) {
 		b.ReportAllocs()
-		before := cpuTime(b)
+		before := cputime.Used(b)
 		for b.Loop() {
 			w.Clone()
 		}
-		b.ReportMetric(float64(cpuTime(b)-before)/float64(b.N), "cpu-ns/op")
+		b.ReportMetric(float64(cputime.Used(b)-before)/float64(b.N), "cpu-ns/op")
 	})
 }

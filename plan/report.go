@@ -23,7 +23,8 @@ type RunReport struct {
 	Finished   time.Time `json:"finished"`
 	Plan       Plan      `json:"plan"`
 	// Rest was planned later in the same pass, since not all of Plan came as planned:
-	// moves no longer held when their turn came, or replacements landed elsewhere. Its steps and waves go on from those of Plan; nil for none.
+	// moves no longer held when their turn came, or replacements landed elsewhere. Its
+	// steps and waves go on from those of Plan; nil for none.
 	Rest *Plan `json:"rest,omitempty"`
 	// Approval says who had a saved plan carried out; nil for the plan of a pass.
 	Approval *Approval `json:"approval,omitempty"`

@@ -48,7 +48,7 @@ func (c *search) goAhead() (stop func()) {
 			a.done <- struct{}{}
 		}
 	}()
-	c.scene.ahead, c.scene.leads = a, true
+	c.scene.ahead, c.scene.leads, c.wave.start.ahead = a, true, a
 	return func() {
 		a.wait()
 		close(a.jobs)

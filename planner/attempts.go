@@ -16,12 +16,21 @@ const (
 	mostBeginnings = 8
 )
 
-// run finds the moves, in waves. What an attempt leaves unmet often is so because
-// earlier moves, for others, took away the places to which the scheduler would have
-// sent its pods: the next attempt serves those goals first. The best one counts.
+// run finds the moves, in waves.
 func (c *search) run() {
-	stop := c.goAhead() // steps are looked for without
 	c.wave = newWave(c.scene.clone(), newLost(), 1)
+	c.single()
+	if c.takeSteps() {
+		c.settle()
+	}
+}
+
+// single finds the moves that serve a goal by themselves. What an attempt leaves unmet
+// often is so because earlier moves, for others, took away the places to which the
+// scheduler would have sent its pods: the next attempt serves those goals first. The best
+// one counts.
+func (c *search) single() {
+	defer c.goAhead()() // steps are looked for without
 	pull := c.pull()
 	c.attempt()
 	best, vain, last := c.outcome(), 0, 0
@@ -43,10 +52,6 @@ func (c *search) run() {
 	}
 	c.restore(best)
 	c.settle()
-	stop()
-	if c.takeSteps() {
-		c.settle()
-	}
 }
 
 // noteStuck counts the goals that are unmet, and reports whether there are any.

@@ -119,17 +119,21 @@ func (t *tracker) afterLeaving(g int, pod cluster.PodID, from cluster.NodeID) in
 	if !ok {
 		return t.at[g].with(pod, from, cluster.NoNode)
 	}
-	a, ok := k.domain(from)
-	if !ok {
+	if from == cluster.NoNode {
 		return t.excess(g)
 	}
-	return k.afterLeaving(a)
+	return k.afterLeaving(from)
 }
 
-// afterLeaving is what moves there are once a pod has left a domain for the emptiest.
-func (k *skew) afterLeaving(a int) int64 {
+// afterLeaving is what moves there are once a pod has left a node for the emptiest domain.
+// One that stands where the goal does not count adds to what it counts.
+func (k *skew) afterLeaving(from cluster.NodeID) int64 {
 	if k.after == nil {
-		k.after = make([]int32, len(k.counts))
+		k.after = make([]int32, len(k.counts)+1)
+	}
+	a, counted := k.domain(from)
+	if !counted {
+		a = len(k.counts)
 	}
 	if k.after[a] > 0 {
 		return int64(k.after[a] - 1)
@@ -140,11 +144,15 @@ func (k *skew) afterLeaving(a int) int64 {
 			emptiest = i
 		}
 	}
-	k.counts[a]--
 	k.counts[emptiest]++
+	if counted {
+		k.counts[a]--
+	}
 	n := fewestMoves(k.counts, k.limit)
-	k.counts[a]++
 	k.counts[emptiest]--
+	if counted {
+		k.counts[a]++
+	}
 	k.after[a] = int32(n) + 1
 	return int64(n)
 }

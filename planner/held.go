@@ -68,8 +68,7 @@ func (p *proof) refusal(id cluster.PodID) (plan.Code, bool) {
 		return reason.Code, !lands
 	}
 	r, refused := p.refused.of(id)
-	switch r.reason.Code {
-	case plan.LimitPerPass, plan.LimitPerNode, plan.LimitPerNamespace, plan.LimitPerOwner, plan.LimitPerZone, plan.LimitPerHour, plan.EffortSpent:
+	if p.refused.byLimit(id) || r.reason.Code == plan.EffortSpent {
 		return "", false // another pass has room for it
 	}
 	return r.reason.Code, refused

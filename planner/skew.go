@@ -58,7 +58,7 @@ type skew struct {
 	limit   int
 	moves   int // fewest moves that meet the limit
 	// after is, by position in counts, the fewest once a pod has left it for the emptiest
-	// domain, and one; 0: not known.
+	// domain, and one; 0: not known. The last is of pods that stand in no domain of them.
 	after []int32
 }
 

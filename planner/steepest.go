@@ -8,10 +8,11 @@ import (
 )
 
 // steepest makes, again and again, the move after which the least excess is left, of
-// all that there are, or of those for goals that are served first. Serving goal after goal can end where no move helps and yet
-// excess is left; this way ends there less often, and costs a prediction for each
-// pod of an unmet goal and move. It fits clusters of some ten nodes. It does not begin
-// with these pods, and returns the one that it begins with; -1: there is none.
+// all that there are, or of those for goals that are served first. Serving goal after goal
+// can end where no move helps and yet excess is left; this way ends there less often, and
+// costs a prediction for each pod of an unmet goal and move. It fits clusters of some ten
+// nodes. It does not begin with these pods, and returns the one that it begins with; -1:
+// there is none.
 func (c *search) steepest(notFirst []cluster.PodID) cluster.PodID {
 	first := cluster.PodID(-1)
 	c.steers, c.aim = false, anyGoal

@@ -26,8 +26,8 @@ func (t *table) resources(p plan.Plan) []string {
 	return append(append([]string{}, resources...), sortedKeys(extra)...)
 }
 
-// nodes writes requests before and after, and use where it is known. A cluster too large for the table is
-// shown by the nodes that change or that a goal is about.
+// nodes writes requests before and after, and use where it is known. A cluster too large
+// for the table is shown by the nodes that change or that a goal is about.
 func (t *table) nodes(p plan.Plan) {
 	names := t.resources(p)
 	heads := append([]string{"NODE", "ZONE"}, nowAfter(names)...)

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"reflect"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,7 +21,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/load/monitor"
 	"github.com/evenkeel-project/evenkeel/load/window"
 	"github.com/evenkeel-project/evenkeel/observe"
-	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
 )
 
 // measuring asks the source of usage that the newest configuration names, also where
@@ -206,12 +206,10 @@ func (m *measuring) neverCounted(conf *config.Config) []string {
 		return nil
 	}
 	var out []string
-	for _, s := range conf.Build() {
-		if l, ok := s.Strategy.(*nodeload.Load); ok && len(l.Watches()) > 0 {
-			out = append(out, fmt.Sprintf("this command takes one sample, and strategy %s wants %d in a row (for): it never moves anything here (want `evenkeel run`, load.source: prometheus, or for: 1)", s.Name, l.Watches()[0].For))
-		}
+	for _, w := range conf.Counted() { // by strategy, one for each of its resources
+		out = append(out, fmt.Sprintf("this command takes one sample, and strategy %s wants %d in a row (for): it never moves anything here (want `evenkeel run`, load.source: prometheus, or for: 1)", w.Name, w.For))
 	}
-	return out
+	return slices.Compact(out)
 }
 
 // LoadNodes implements monitor.Cluster: all nodes, whether they are in scope or not.

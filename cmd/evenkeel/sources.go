@@ -40,10 +40,9 @@ func prometheusOf(conf *config.Config) (load.Source, error) {
 	if err != nil {
 		return nil, err
 	}
-	return prometheus.New(prometheus.Options{
-		URL: p.URL, Preset: prometheus.Preset(p.Preset), RateWindow: time.Duration(p.RateWindow), Queries: p.Queries, PodQueries: p.PodQueries, Freshness: p.Freshness, Rules: conf.RuleQueries(),
-		NodeLabel: p.NodeLabel, Timeout: time.Duration(p.Timeout), MaxAge: time.Duration(conf.Load.MaxAge), Client: client, Now: time.Now,
-	})
+	o := conf.Prometheus()
+	o.Client, o.Now = client, time.Now
+	return prometheus.New(o)
 }
 
 func watcherOf(conf *config.Config) (load.Source, error) {

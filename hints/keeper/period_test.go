@@ -12,7 +12,6 @@ import (
 	goruntime "runtime"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -29,6 +28,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/keeper"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
+	"github.com/evenkeel-project/evenkeel/internal/cputime"
 	"github.com/evenkeel-project/evenkeel/load"
 	"github.com/evenkeel-project/evenkeel/load/fetch"
 	"github.com/evenkeel-project/evenkeel/load/metricsserver"
@@ -214,7 +214,7 @@ func (m *metropolis) asPrometheus(_ *testing.T, at time.Time) {
 // begun to fill.
 func TestOnePeriodOfALargeCluster(t *testing.T) {
 	if testing.Short() {
-		t.Skip("makes 50 MB of metrics five times over")
+		t.Skip("-short: it makes 50 MB of metrics five times over; `make test-unit` runs it")
 	}
 	for _, c := range []struct {
 		name     string
@@ -257,10 +257,10 @@ func TestOnePeriodOfALargeCluster(t *testing.T) {
 				m.asked.Store(0)
 				m.patched = 0
 				goruntime.GC()
-				begun := cpuSeconds(t)
+				begun := cputime.Used(t)
 				mon.Once(t.Context())
 				keep.Look(t.Context())
-				spent := cpuSeconds(t) - begun
+				spent := (cputime.Used(t) - begun).Seconds()
 				want := 0
 				if period == 1 {
 					want = manyNodes / 5
@@ -285,12 +285,3 @@ func TestOnePeriodOfALargeCluster(t *testing.T) {
 
 // nowOnly is a source that remembers nothing: only what is now is looked at here.
 type nowOnly struct{ load.Source }
-
-// cpuSeconds is what this process has used, garbage collection included.
-func cpuSeconds(t *testing.T) float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		t.Fatal(err)
-	}
-	return (time.Duration(u.Utime.Nano()) + time.Duration(u.Stime.Nano())).Seconds()
-}

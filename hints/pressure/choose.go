@@ -1,6 +1,7 @@
 package pressure
 
 import (
+	"cmp"
 	"math"
 	"slices"
 	"time"
@@ -46,7 +47,7 @@ func (d *decider) choose(hot []candidate) {
 		}
 		return false
 	})
-	slices.SortStableFunc(hot, func(a, b candidate) int { return compare(b.heat(), a.heat()) })
+	slices.SortStableFunc(hot, func(a, b candidate) int { return cmp.Compare(b.heat(), a.heat()) })
 	for i, c := range hot {
 		if i >= free {
 			d.out.Capped = append(d.out.Capped, c.node.Name)

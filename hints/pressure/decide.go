@@ -1,6 +1,7 @@
 package pressure
 
 import (
+	"cmp"
 	"maps"
 	"math"
 	"slices"
@@ -76,7 +77,7 @@ func (o Options) Decide(nodes []*corev1.Node, usage *cluster.Usage, seen Seen, n
 	d := decider{Options: o, seen: seen, now: now, marks: map[string]map[string]cluster.Mark{}, used: map[string]*cluster.NodeUsage{}}
 	d.read(usage)
 	nodes = slices.Clone(nodes)
-	slices.SortFunc(nodes, func(a, b *corev1.Node) int { return compare(a.Name, b.Name) })
+	slices.SortFunc(nodes, func(a, b *corev1.Node) int { return cmp.Compare(a.Name, b.Name) })
 	var hot []candidate
 	here := map[string]bool{}
 	for _, n := range nodes {
@@ -87,8 +88,8 @@ func (o Options) Decide(nodes []*corev1.Node, usage *cluster.Usage, seen Seen, n
 	}
 	d.choose(hot)
 	maps.DeleteFunc(seen, func(name string, _ time.Time) bool { return !here[name] })
-	slices.SortFunc(d.out.Changes, func(a, b Change) int { return compare(a.Node, b.Node) })
-	slices.SortFunc(d.out.Hinted, func(a, b Hint) int { return compare(a.Node, b.Node) })
+	slices.SortFunc(d.out.Changes, func(a, b Change) int { return cmp.Compare(a.Node, b.Node) })
+	slices.SortFunc(d.out.Hinted, func(a, b Hint) int { return cmp.Compare(a.Node, b.Node) })
 	slices.Sort(d.out.Capped)
 	return d.out
 }
@@ -246,14 +247,11 @@ func (d *decider) stand(n *corev1.Node) (hot []reason, unknown []string) {
 			unknown = append(unknown, r.Name)
 		case m.Hot:
 			v := value(m, used.Used[r.Resource], n)
-			hot = append(hot, reason{r.Name, v, r.Heat(v), m.At})
+			hot = append(hot, reason{r.Name, v, r.heat(v), m.At})
 		}
 	}
 	slices.SortFunc(hot, func(a, b reason) int {
-		if a.heat != b.heat {
-			return compare(b.heat, a.heat)
-		}
-		return compare(a.rule, b.rule)
+		return cmp.Or(cmp.Compare(b.heat, a.heat), cmp.Compare(a.rule, b.rule))
 	})
 	return hot, unknown
 }
@@ -263,27 +261,10 @@ func value(m cluster.Mark, used int64, n *corev1.Node) float64 {
 	if m.Value != 0 {
 		return m.Value
 	}
-	total := int64(1_000_000)
-	switch m.Resource {
-	case "memory.available": // its levels are bytes, too
-		total = 1
-	case string(corev1.ResourceCPU):
-		total = n.Status.Allocatable.Cpu().MilliValue()
-	case string(corev1.ResourceMemory):
-		total = n.Status.Allocatable.Memory().Value()
-	}
+	allocatable := cluster.ResourcesOf(n.Status.Allocatable)
+	total := cluster.WholeOf(&allocatable, m.Resource)
 	if total <= 0 {
 		return math.NaN()
 	}
 	return float64(used) / float64(total)
-}
-
-func compare[T int | string | float64](a, b T) int {
-	switch {
-	case a < b:
-		return -1
-	case a > b:
-		return 1
-	}
-	return 0
 }

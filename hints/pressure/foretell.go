@@ -1,6 +1,7 @@
 package pressure
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -84,7 +85,7 @@ func (o Options) Standings(nodes []*corev1.Node, usage *cluster.Usage, labelKey,
 		out = append(out, Standing{Hint: Hint{Node: name}, State: TooMany})
 	}
 	out = append(out, o.counting(byName(nodes), usage, spoken)...)
-	slices.SortStableFunc(out, func(a, b Standing) int { return compare(a.Node, b.Node) })
+	slices.SortStableFunc(out, func(a, b Standing) int { return cmp.Compare(a.Node, b.Node) })
 	return out
 }
 
@@ -127,7 +128,7 @@ func (o Options) counting(nodes map[string]*corev1.Node, usage *cluster.Usage, s
 	for _, s := range best {
 		out = append(out, s)
 	}
-	slices.SortFunc(out, func(a, b Standing) int { return compare(a.Node, b.Node) })
+	slices.SortFunc(out, func(a, b Standing) int { return cmp.Compare(a.Node, b.Node) })
 	return out
 }
 

@@ -25,10 +25,10 @@ const watchPrefix = "hints/"
 // Watch is the name under which the rule's marks are found.
 func (r Rule) Watch() string { return watchPrefix + r.Name }
 
-// Heat is how far a value is beyond the level, as a ratio: 1 at the level, more the
+// heat is how far a value is beyond the level, as a ratio: 1 at the level, more the
 // further beyond, so that rules of different units can be compared. A level of 0 or
 // less has no ratio; there the distance is added to 1.
-func (r Rule) Heat(v float64) float64 {
+func (r Rule) heat(v float64) float64 {
 	switch {
 	case math.IsNaN(v):
 		return 1

@@ -1,100 +1,15 @@
 package helm_test
 
 import (
-	"bytes"
-	"context"
-	"flag"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"reflect"
-	"slices"
 	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
 )
-
-const chart = "../../charts/evenkeel"
-
-var (
-	update = flag.Bool("update", false, "rewrite the golden files")
-	binary string
-)
-
-// TestMain finds helm: EVENKEEL_HELM, or the tool of this module, which go
-// builds once (some minutes) and keeps in its cache.
-func TestMain(m *testing.M) {
-	flag.Parse()
-	binary = os.Getenv("EVENKEEL_HELM")
-	if binary == "" {
-		out, err := exec.Command("go", "tool", "-n", "helm").Output()
-		if err != nil {
-			fmt.Fprintln(os.Stderr, "building helm:", err)
-			os.Exit(1)
-		}
-		binary = strings.TrimSpace(string(out))
-	}
-	os.Exit(m.Run())
-}
-
-// helm runs helm with no configuration of the user's.
-func helm(t *testing.T, args ...string) (stdout, stderr string, err error) {
-	t.Helper()
-	home := t.TempDir()
-	cmd := exec.CommandContext(context.Background(), binary, args...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
-	var out, errs bytes.Buffer
-	cmd.Stdout, cmd.Stderr = &out, &errs
-	err = cmd.Run()
-	return out.String(), errs.String(), err
-}
-
-// render returns the manifests of the chart with the values set, or fails.
-func render(t *testing.T, args ...string) string {
-	t.Helper()
-	out, errs, err := helm(t, append([]string{"template", "ek", chart, "--namespace", "ek-system"}, args...)...)
-	if err != nil {
-		t.Fatalf("helm template %v: %v\n%s", args, err, errs)
-	}
-	return out
-}
-
-type object = map[string]any
-
-// objects parses manifests and keeps those of a kind.
-func objects(t *testing.T, manifests, kind string) []object {
-	t.Helper()
-	var found []object
-	for _, doc := range strings.Split(manifests, "\n---\n") {
-		var o object
-		if err := yaml.UnmarshalStrict([]byte(doc), &o); err != nil {
-			t.Fatalf("%v in\n%s", err, doc)
-		}
-		if o["kind"] == kind {
-			found = append(found, o)
-		}
-	}
-	return found
-}
-
-// at follows a path of field names and list indexes.
-func at(t *testing.T, v any, path ...any) any {
-	t.Helper()
-	for i, step := range path {
-		switch step := step.(type) {
-		case string:
-			v = v.(object)[step]
-		case int:
-			v = v.([]any)[step]
-		}
-		if v == nil {
-			t.Fatalf("nothing at %v", path[:i+1])
-		}
-	}
-	return v
-}
 
 func TestLint(t *testing.T) {
 	for _, kind := range []string{"Deployment", "CronJob"} {
@@ -212,87 +127,6 @@ func TestAccepted(t *testing.T) {
 	}
 	if _, errs, err := helm(t, "template", "ek", chart, "--kube-version", "1.26.0"); err == nil || !strings.Contains(errs, "1.26") {
 		t.Errorf("Kubernetes 1.26 is not refused: %s", errs)
-	}
-}
-
-// rules lists the cluster-wide permissions as "group/resource verb".
-func rules(t *testing.T, manifests string) []string {
-	t.Helper()
-	var list []string
-	for _, role := range append(objects(t, manifests, "ClusterRole"), objects(t, manifests, "Role")...) {
-		for _, rule := range role["rules"].([]any) {
-			for _, group := range at(t, rule, "apiGroups").([]any) {
-				for _, resource := range at(t, rule, "resources").([]any) {
-					for _, verb := range at(t, rule, "verbs").([]any) {
-						list = append(list, fmt.Sprintf("%s/%s %s", group, resource, verb))
-					}
-				}
-			}
-		}
-	}
-	slices.Sort(list)
-	return list
-}
-
-// Eviction, and writing down that it is made, are the only permissions that dryRun
-// adds, the patching of nodes the only one that steering and hints add, and nothing broad
-// is granted.
-func TestPermissions(t *testing.T) {
-	dry, live := rules(t, render(t)), rules(t, render(t, "--set", "config.dryRun=false"))
-	unset := rules(t, render(t, "--set", "config.dryRun=null"))
-	const evict = "/pods/eviction create"
-	if slices.Contains(dry, evict) || slices.Contains(unset, evict) {
-		t.Error("a dry run may evict")
-	}
-	if added := slices.DeleteFunc(slices.Clone(live), func(r string) bool { return slices.Contains(dry, r) }); !reflect.DeepEqual(added, []string{"/configmaps create", "/configmaps update", "/configmaps update", evict}) {
-		t.Errorf("dryRun=false adds %v", added)
-	}
-	const patch = "/nodes patch"
-	steers := rules(t, render(t, "--set", "config.dryRun=false", "--set", "config.evictor.steer=taint"))
-	if added := slices.DeleteFunc(slices.Clone(steers), func(r string) bool { return slices.Contains(live, r) }); !reflect.DeepEqual(added, []string{patch}) {
-		t.Errorf("steer=taint adds %v", added)
-	}
-	hints := rules(t, render(t, "--set", "config.dryRun=false", "--set", "config.hints.enabled=true"))
-	if !reflect.DeepEqual(hints, steers) {
-		t.Errorf("hints.enabled grants %v, steering %v", hints, steers)
-	}
-	for _, none := range [][]string{{"config.hints.enabled=true"}, {"config.dryRun=false", "config.hints=null"}, {"config.evictor.steer=taint"}, {"config.dryRun=false", "config.evictor.steer=null"}, {"config.dryRun=false", "config.evictor=null"}} {
-		if got := rules(t, render(t, "--set", strings.Join(none, ","))); slices.Contains(got, patch) {
-			t.Errorf("%v lets the account patch nodes", none)
-		}
-	}
-	only := rules(t, render(t, append(hinted("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json", "config.strategies=[]")...))
-	if slices.Contains(only, evict) || !slices.Contains(only, patch) || !slices.Contains(only, "/configmaps update") {
-		t.Errorf("hints without strategies grant %v", only)
-	}
-	if nothing := rules(t, render(t, "--set", "config.dryRun=false,config.evictor.steer=taint", "--set-json", "config.strategies=[]")); slices.Contains(nothing, evict) || slices.Contains(nothing, patch) {
-		t.Errorf("without strategies %v is granted", nothing)
-	}
-	for _, r := range steers {
-		for _, never := range []string{"*", "secrets", "nodes/proxy", "delete", "impersonate", "escalate", "bind"} {
-			if strings.Contains(r, never) {
-				t.Errorf("%s is granted", r)
-			}
-		}
-	}
-	for _, rule := range at(t, objects(t, render(t), "Role")[0], "rules").([]any) {
-		verbs := at(t, rule, "verbs").([]any)
-		names, _ := rule.(object)["resourceNames"].([]any)
-		if reflect.DeepEqual(at(t, rule, "resources"), []any{"configmaps"}) {
-			ours := !slices.ContainsFunc(names, func(n any) bool {
-				return n != "evenkeel-pause" && !strings.HasPrefix(n.(string), "evenkeel-memory-")
-			})
-			if len(names) != 18 || !ours || !reflect.DeepEqual(verbs, []any{"get"}) {
-				t.Errorf("in a dry run more than reading what is remembered is granted: %v", rule)
-			}
-			continue
-		}
-		if !slices.Contains(verbs, any("create")) && !reflect.DeepEqual(names, []any{"evenkeel-dry-run"}) {
-			t.Errorf("leases are not limited to one name: %v", rule)
-		}
-	}
-	if out := render(t, "--set", "rbac.create=false"); strings.Contains(out, "rbac.authorization") {
-		t.Error("rbac.create=false makes roles")
 	}
 }
 

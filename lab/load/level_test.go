@@ -93,6 +93,6 @@ func TestUnequalNodesLevelByShare(t *testing.T) {
 func oneIsEnough(t *testing.T, s source) {
 	t.Helper()
 	if testing.Short() && s.name == "prometheus" {
-		t.Skip("`make test-load` runs it with Prometheus as well")
+		t.Skip("-short: shown with metrics-server; `make test-load` shows it with Prometheus as well")
 	}
 }

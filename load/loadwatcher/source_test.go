@@ -54,7 +54,7 @@ func body(t *testing.T, end time.Time, of map[string]NodeMetrics) string {
 func TestPercentagesBecomeAmounts(t *testing.T) {
 	text := body(t, noon.Add(-time.Minute), map[string]NodeMetrics{
 		"n1":            metrics(Metric{Type: CPU, Operator: Latest, Value: 12.5}, Metric{Type: Memory, Operator: Latest, Value: 50}),
-		"10.0.0.2:9100": metrics(Metric{Type: CPU, Operator: Average, Value: 90}, Metric{Type: CPU, Operator: Latest, Value: 25}, Metric{Type: CPU, Operator: Deviation, Value: 70}, Metric{Type: Energy, Operator: Average, Value: 3}),
+		"10.0.0.2:9100": metrics(Metric{Type: CPU, Operator: Average, Value: 90}, Metric{Type: CPU, Operator: Latest, Value: 25}, Metric{Type: CPU, Operator: Deviation, Value: 70}, Metric{Type: "Energy", Operator: Average, Value: 3}),
 		"n3":            metrics(Metric{Type: CPU, Operator: Average, Value: 25}, Metric{Type: CPU, Operator: Average, Value: 25}),
 		"n9":            metrics(Metric{Type: CPU, Operator: Average, Value: 25}),
 	})

@@ -62,25 +62,20 @@ type Metric struct {
 // Type is what a metric is about.
 type Type string
 
-// Types of metrics.
+// Types of metrics. There are others, of which nothing is read.
 const (
-	CPU       Type = "CPU"
-	Memory    Type = "Memory"
-	Bandwidth Type = "Bandwidth"
-	Storage   Type = "Storage"
-	Energy    Type = "Energy"
-	Unnamed   Type = "Unknown"
+	CPU    Type = "CPU"
+	Memory Type = "Memory"
 )
 
 // Operator is what was made of the samples in the window.
 type Operator string
 
-// Operators of metrics.
+// Operators of metrics. Unknown is one, too.
 const (
 	Average   Operator = "AVG"
 	Deviation Operator = "STD"
 	Latest    Operator = "Latest"
-	Undefined Operator = "Unknown"
 )
 
 // errNoNodes says that an answer has no NodeMetricsMap at all: something else

@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/metrics/pkg/apis/metrics/v1beta1"
 
+	"github.com/evenkeel-project/evenkeel/internal/cputime"
 	"github.com/evenkeel-project/evenkeel/load"
 )
 
@@ -35,16 +36,16 @@ func large(tb testing.TB) (*api, []load.Node) {
 // CPU. The best of three counts: the first collects the garbage of making the answers.
 func TestALargeSampleIsTwoRequestsAndLittleWork(t *testing.T) {
 	if testing.Short() {
-		t.Skip("makes 55 MB of metrics")
+		t.Skip("-short: it makes 55 MB of metrics; `make test-unit` runs it")
 	}
 	a, all := large(t)
 	s := source(t, a)
 	best := math.Inf(1)
 	for range 3 {
 		a.requests.Store(0)
-		before := cpuSeconds(t)
+		before := cputime.Used(t)
 		got, err := s.Sample(t.Context(), all)
-		best = min(best, cpuSeconds(t)-before)
+		best = min(best, (cputime.Used(t) - before).Seconds())
 		if err != nil || len(got.Nodes) != 5000 || len(got.Pods) != 150000 || a.requests.Load() != 2 {
 			t.Fatalf("%v; %d nodes, %d pods, %d requests", err, len(got.Nodes), len(got.Pods), a.requests.Load())
 		}
@@ -61,7 +62,7 @@ func BenchmarkSample(b *testing.B) {
 	s := source(b, a)
 	b.ReportAllocs()
 	b.ReportMetric(float64(len(a.pods))/1e6, "MB")
-	before := cpuSeconds(b)
+	before := cputime.Used(b)
 	b.ResetTimer()
 	for b.Loop() {
 		got, err := s.Sample(b.Context(), all)
@@ -69,5 +70,5 @@ func BenchmarkSample(b *testing.B) {
 			b.Fatal(err, len(got.Nodes), len(got.Pods))
 		}
 	}
-	b.ReportMetric((cpuSeconds(b)-before)/float64(b.N), "cpu-s/op")
+	b.ReportMetric((cputime.Used(b)-before).Seconds()/float64(b.N), "cpu-s/op")
 }

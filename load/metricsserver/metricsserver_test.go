@@ -6,7 +6,6 @@ import (
 	"net/http/httptest"
 	"strings"
 	"sync/atomic"
-	"syscall"
 	"testing"
 	"time"
 
@@ -134,8 +133,8 @@ func TestASampleIsTwoRequests(t *testing.T) {
 		}
 		stamp := noon.Add(-10 * time.Second)
 		want := load.Sample{Taken: noon, Nodes: map[string]load.Reading{
-			"n1": {At: stamp, Used: map[string]int64{"cpu": 1500, "memory": 7 << 30, load.Available: 1 << 30}},
-			"n4": {At: noon, Used: map[string]int64{"memory": 1 << 30, load.Available: 7 << 30}},
+			"n1": {At: stamp, Used: map[string]int64{"cpu": 1500, "memory": 7 << 30, cluster.MemoryAvailable: 1 << 30}},
+			"n4": {At: noon, Used: map[string]int64{"memory": 1 << 30, cluster.MemoryAvailable: 7 << 30}},
 		}, Pods: map[string]load.Reading{
 			"shop/a": {At: noon.Add(-20 * time.Second), Used: map[string]int64{"cpu": 100, "memory": 65 << 20}},
 			"shop/b": {At: noon.Add(-20 * time.Second), Used: map[string]int64{"memory": 65 << 20}},
@@ -216,13 +215,4 @@ func TestNobodyAnswers(t *testing.T) {
 	if d := cmp.Diff(want, got.Problems); d != "" || err == nil {
 		t.Errorf("%v\n%s", err, d)
 	}
-}
-
-// cpuSeconds is what this process has used, the server in it included.
-func cpuSeconds(tb testing.TB) float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		tb.Fatal(err)
-	}
-	return float64(u.Utime.Sec+u.Stime.Sec) + float64(u.Utime.Usec+u.Stime.Usec)/1e6
 }

@@ -126,9 +126,9 @@ func (m *Monitor) rest() time.Duration {
 	return m.begun.Add(d).Sub(m.clock.Now())
 }
 
-// Once takes one sample; not while Run does. Before the first one is taken in, and the first one after a
-// silence in which usage became unknown, the windows are filled with what the source
-// remembers. What goes wrong is said by Usage.
+// Once takes one sample; not while Run does. Before the first one is taken in, and the
+// first one after a silence in which usage became unknown, the windows are filled with
+// what the source remembers. What goes wrong is said by Usage.
 func (m *Monitor) Once(ctx context.Context) {
 	nodes, begun := m.cluster.LoadNodes(), m.clock.Now()
 	m.asks(begun)

@@ -7,13 +7,14 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
 	"github.com/prometheus/client_golang/api"
 	v1 "github.com/prometheus/client_golang/api/prometheus/v1"
 	"github.com/prometheus/common/model"
+
+	"github.com/evenkeel-project/evenkeel/internal/cputime"
 )
 
 // podVector is an answer about so many pods.
@@ -154,25 +155,16 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// cpuSeconds is what this process has used.
-func cpuSeconds(tb testing.TB) float64 {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		tb.Fatal(err)
-	}
-	return float64(u.Utime.Sec+u.Stime.Sec) + float64(u.Utime.Usec+u.Stime.Usec)/1e6
-}
-
 func BenchmarkDecode150kPods(b *testing.B) {
 	body := podVector(150000)
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
-	before := cpuSeconds(b)
+	before := cputime.Used(b)
 	for b.Loop() {
 		a, err := decode(body, []string{"namespace", "pod"})
 		if err != nil || len(a.samples) != 150000 {
 			b.Fatal(err)
 		}
 	}
-	b.ReportMetric((cpuSeconds(b)-before)/float64(b.N), "cpu-s/op")
+	b.ReportMetric((cputime.Used(b)-before).Seconds()/float64(b.N), "cpu-s/op")
 }

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/load"
 	"github.com/evenkeel-project/evenkeel/load/promql"
 )
@@ -90,7 +91,7 @@ func (o Options) Check() []Mistake {
 		if len(validation.IsQualifiedName(name)) > 0 {
 			add("queries."+name, "%q cannot name a resource (want letters, digits, dots and dashes, such as disk)", name)
 		}
-		query("queries."+name, o.Queries[name], name != load.Available, o.NodeLabel)
+		query("queries."+name, o.Queries[name], name != cluster.MemoryAvailable, o.NodeLabel)
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Rules)) {
 		query("rules."+name, o.Rules[name], false, o.NodeLabel)
@@ -116,13 +117,13 @@ func (o Options) asked() map[string]ask {
 		switch name {
 		case "cpu", "memory":
 			unit = load.Share
-		case load.Available:
+		case cluster.MemoryAvailable:
 			unit = load.Bytes
 		}
 		out[name] = ask{resource: name, promql: text, unit: unit}
 	}
 	for name, text := range o.Rules {
-		out[load.RulePrefix+name] = ask{resource: load.RulePrefix + name, promql: text, unit: load.Number}
+		out[cluster.RulePrefix+name] = ask{resource: cluster.RulePrefix + name, promql: text, unit: load.Number}
 	}
 	return out
 }

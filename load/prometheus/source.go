@@ -14,6 +14,7 @@ import (
 
 	"github.com/prometheus/client_golang/api"
 
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/load"
 	"github.com/evenkeel-project/evenkeel/load/fetch"
 )
@@ -104,7 +105,7 @@ func (s *Source) gather(g *load.Gather, a ask, values, times reply) bool {
 		return false
 	}
 	g.Nodes(a.resource, a.unit, dated(g, a, named, times.samples))
-	if s.opts.Preset == Kubelet && a.resource == "memory" && a.unit == load.Bytes && s.opts.Queries[load.Available] == "" {
+	if s.opts.Preset == Kubelet && a.resource == "memory" && a.unit == load.Bytes && s.opts.Queries[cluster.MemoryAvailable] == "" {
 		g.WorkingSets()
 	}
 	return len(named) > 0

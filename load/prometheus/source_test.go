@@ -16,10 +16,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/load"
 	"github.com/evenkeel-project/evenkeel/load/fetch"
-	"github.com/evenkeel-project/evenkeel/load/promql"
 )
 
 var _ load.Historian = (*Source)(nil)
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 // pair are two nodes of 4 CPUs and 8 GiB.
 func pair() []load.Node {
@@ -108,7 +109,7 @@ func TestPodsAndAvailableMemory(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(map[string]int64{"cpu": 1500, "memory": 7 << 30, load.Available: 1 << 30}, got.Nodes["n1"].Used); d != "" {
+	if d := cmp.Diff(map[string]int64{"cpu": 1500, "memory": 7 << 30, cluster.MemoryAvailable: 1 << 30}, got.Nodes["n1"].Used); d != "" {
 		t.Error(d)
 	}
 	if d := cmp.Diff(map[string]load.Reading{"shop/a": {At: noon, Used: map[string]int64{"cpu": 100, "memory": 1024}}, "shop/b": {At: noon, Used: map[string]int64{"memory": 2048}}}, got.Pods); d != "" {
@@ -130,7 +131,7 @@ func TestPushedValuesAreAsOldAsTheirPush(t *testing.T) {
 	}
 	s := source(t, h, func(o *Options) {
 		o.Preset = None
-		o.Queries = map[string]string{load.Available: "k8_node_cgroups_mem_available * 1048576", "disk": "disk"}
+		o.Queries = map[string]string{cluster.MemoryAvailable: "k8_node_cgroups_mem_available * 1048576", "disk": "disk"}
 		o.Rules = map[string]string{"mem": "k8_node_cgroups_mem_available"}
 	})
 	got, err := s.Sample(t.Context(), pair())
@@ -138,7 +139,7 @@ func TestPushedValuesAreAsOldAsTheirPush(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]load.Reading{
-		"n1": {At: noon.Add(-10 * time.Second), Times: map[string]time.Time{"disk": noon}, Used: map[string]int64{load.Available: 812 << 20, "disk": 500000, "rule:mem": 812 << 20 * 1e6}},
+		"n1": {At: noon.Add(-10 * time.Second), Times: map[string]time.Time{"disk": noon}, Used: map[string]int64{cluster.MemoryAvailable: 812 << 20, "disk": 500000, "rule:mem": 812 << 20 * 1e6}},
 		"n2": {At: noon, Used: map[string]int64{"disk": 500000}},
 	}
 	if d := cmp.Diff(want, got.Nodes); d != "" {
@@ -279,127 +280,5 @@ func TestReadOnlyProxiesAreAskedByGet(t *testing.T) {
 	}), nil)
 	if got, err := s.Sample(t.Context(), pair()); err != nil || got.Nodes["n1"].Used["cpu"] != 2000 || posts.Load() != 3 {
 		t.Errorf("%v, %v, %d posts", got, err, posts.Load())
-	}
-}
-
-// TestPresetsArePromQL: also with other labels, and each asks for both resources.
-func TestPresetsArePromQL(t *testing.T) {
-	for _, p := range Presets() {
-		for _, label := range []string{"instance", "node"} {
-			o := Options{Preset: p, NodeLabel: label, RateWindow: 90 * time.Second}
-			asks, err := o.asks()
-			if err != nil {
-				t.Fatal(err)
-			}
-			if want := map[Preset]int{None: 0}; p != None && len(asks) != 4 || p == None && len(asks) != want[p] {
-				t.Errorf("%s: %d queries", p, len(asks))
-			}
-			for _, a := range asks {
-				q, err := promql.Parse(a.promql)
-				if err != nil {
-					t.Fatalf("%s: %s: %v", p, a.promql, err)
-				}
-				keeps := []string{label}
-				if a.pods {
-					keeps = []string{"namespace", "pod"}
-				} else if f, err := promql.Parse(a.freshness); err != nil || f.Keeps(label) != nil {
-					t.Errorf("%s: %s: %v", p, a.freshness, err)
-				}
-				if err := q.Keeps(keeps...); err != nil {
-					t.Errorf("%s: %s: %v", p, a.promql, err)
-				}
-				if strings.Contains(a.promql, "(L)") || strings.Contains(a.promql, "[W]") || strings.Contains(a.promql, "rate(") && !strings.Contains(a.promql, "[90s]") {
-					t.Errorf("%s: %s is not filled in", p, a.promql)
-				}
-			}
-		}
-	}
-}
-
-func TestOptionsThatCannotBe(t *testing.T) {
-	o := Options{NodeLabel: "instance",
-		Queries:    map[string]string{"cpu": "sum(x)", "memory": "x * 100", "disk": "rate(", load.Available: "x * 100", "a b": "x", "net": "1"},
-		PodQueries: map[string]string{"cpu": "sum by (pod) (x)", "disk": "x", "memory": ""},
-		Rules:      map[string]string{"hot": "100 * x", "cold": "scalar(x)"},
-		Freshness:  map[string]string{"cpu": "sum(x)", "rule:hot": "x", "gone": "x"}}
-	want := []Mistake{
-		{"freshness.cpu", "its values have no label instance, by which they are told apart, for sum by () drops it"},
-		{"freshness.gone", "there is no query for gone"},
-		{"podQueries.cpu", "its values have no label namespace, by which they are told apart, for sum by (pod) drops it"},
-		{"podQueries.disk", "unknown resource of pods (want cpu or memory)"},
-		{"queries.a b", `"a b" cannot name a resource (want letters, digits, dots and dashes, such as disk)`},
-		{"queries.cpu", "its values have no label instance, by which they are told apart, for sum by () drops it"},
-		{"queries.disk", "is not PromQL: 1:6: unclosed left parenthesis"},
-		{"queries.memory", "gives percent (want a ratio, 0..1; leave out the 100)"},
-		{"queries.net", "gives a scalar (want one value per node or pod: an instant vector)"},
-		{"rules.cold", "gives a scalar (want one value per node or pod: an instant vector)"},
-	}
-	if d := cmp.Diff(want, o.Check()); d != "" {
-		t.Error(d)
-	}
-	if got := (Options{NodeLabel: "a-b"}).Check(); len(got) != 1 || got[0].Path != "nodeLabel" {
-		t.Errorf("%v", got)
-	}
-	if _, err := New(Options{NodeLabel: "instance", Preset: None, PodQueries: map[string]string{"cpu": "x"}}); err == nil {
-		t.Error("a source that asks about no node")
-	}
-	if _, err := New(Options{NodeLabel: "instance", Preset: Kubelet, URL: "http://me:hunter2@\x00"}); err == nil || strings.Contains(err.Error(), "hunter2") {
-		t.Errorf("%v", err)
-	}
-}
-
-func TestHistory(t *testing.T) {
-	steps := func(instance string, values ...string) string {
-		var out []string
-		for i, v := range values {
-			out = append(out, fmt.Sprintf("[%d,%q]", noon.Add(time.Duration(i-len(values)+1)*30*time.Second).Unix(), v))
-		}
-		return fmt.Sprintf(`{"metric":{"instance":%q},"values":[%s]}`, instance, strings.Join(out, ","))
-	}
-	ok := true
-	s := source(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasSuffix(r.URL.Path, "/query_range") || r.FormValue("step") != "30" || r.FormValue("start") != ago(time.Minute)+".000" {
-			t.Errorf("%s %v", r.URL.Path, r.Form)
-		}
-		result := ""
-		switch q := r.FormValue("query"); {
-		case !ok && strings.Contains(q, "MemTotal"):
-			w.WriteHeader(http.StatusServiceUnavailable)
-			return
-		case strings.Contains(q, "timestamp("):
-			result = steps("n1", ago(65*time.Second), ago(35*time.Second), ago(5*time.Second)) + "," + steps("n2", ago(time.Hour), ago(31*time.Second), ago(time.Second))
-		case strings.Contains(q, "node_cpu"):
-			result = steps("n1", "0.25", "0.5", "0.75") + "," + steps("n2", "0.5", "NaN", "0.5")
-		}
-		fmt.Fprintf(w, `{"status":"success","data":{"resultType":"matrix","result":[%s]}}`, result)
-	}), nil)
-	got, err := s.History(t.Context(), pair(), noon.Add(-time.Minute), 30*time.Second)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var lines []string
-	for _, x := range got {
-		for _, n := range []string{"n1", "n2"} {
-			if r, ok := x.Nodes[n]; ok {
-				lines = append(lines, fmt.Sprintf("%s %s %s %d", noon.Sub(x.Taken), n, noon.Sub(r.At), r.Used["cpu"]))
-			}
-		}
-	}
-	want := []string{"1m0s n1 1m5s 1000", "30s n1 35s 2000", "0s n1 5s 3000", "0s n2 1s 2000"}
-	if d := cmp.Diff(want, lines); d != "" {
-		t.Error(d)
-	}
-	ok = false
-	if got, err := s.History(t.Context(), pair(), noon.Add(-time.Minute), 30*time.Second); len(got) != 3 || err == nil || err.Error() != "asking Prometheus for the past: memory: answers 503" {
-		t.Errorf("with a query that fails: %d samples, %v", len(got), err)
-	}
-	ok = true
-	for _, step := range []time.Duration{0, time.Microsecond, time.Millisecond} {
-		if _, err := s.History(t.Context(), pair(), noon.Add(-time.Minute), step); err == nil {
-			t.Errorf("steps of %s", step)
-		}
-	}
-	if _, err := s.History(t.Context(), pair(), noon.Add(time.Minute), time.Minute); err == nil {
-		t.Error("the past begins tomorrow")
 	}
 }

@@ -3,10 +3,10 @@ package window_test
 import (
 	"fmt"
 	"runtime"
-	"syscall"
 	"testing"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/internal/cputime"
 	"github.com/evenkeel-project/evenkeel/load"
 	"github.com/evenkeel-project/evenkeel/load/window"
 )
@@ -64,9 +64,9 @@ func BenchmarkAdd(b *testing.B) {
 		retime(&s, at(30*i))
 		i++
 		b.StartTimer()
-		begun := cpu(b)
+		begun := cputime.Used(b)
 		w.Add(s, nodes, nil)
-		spent += cpu(b) - begun
+		spent += cputime.Used(b) - begun
 	}
 	b.ReportMetric(0, "ns/op") // of a machine that others use as well
 	b.ReportMetric(spent.Seconds()*1000/float64(b.N), "CPU-ms/op")
@@ -83,26 +83,17 @@ func BenchmarkUsage(b *testing.B) {
 		w.Add(s, nodes, nil)
 	}
 	b.Run("all", func(b *testing.B) {
-		begun := cpu(b)
+		begun := cputime.Used(b)
 		for b.Loop() {
 			w.Usage(at(900))
 		}
-		b.ReportMetric((cpu(b)-begun).Seconds()*1000/float64(b.N), "CPU-ms/op")
+		b.ReportMetric((cputime.Used(b)-begun).Seconds()*1000/float64(b.N), "CPU-ms/op")
 	})
 	b.Run("nodes", func(b *testing.B) {
-		begun := cpu(b)
+		begun := cputime.Used(b)
 		for b.Loop() {
 			w.Nodes(at(900))
 		}
-		b.ReportMetric((cpu(b)-begun).Seconds()*1000/float64(b.N), "CPU-ms/op")
+		b.ReportMetric((cputime.Used(b)-begun).Seconds()*1000/float64(b.N), "CPU-ms/op")
 	})
-}
-
-// cpu is the time that this process has computed for, garbage collection included.
-func cpu(b *testing.B) time.Duration {
-	var u syscall.Rusage
-	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
-		b.Fatal(err)
-	}
-	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

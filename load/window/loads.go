@@ -4,6 +4,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
 // Load is what one resource of a node came to over a window, in percent of the
@@ -29,7 +31,7 @@ func (w *Windows) Loads(now time.Time, d time.Duration) []NodeLoads {
 		x := NodeLoads{Node: name, Of: map[string]Load{}}
 		oldest := int64(0)
 		for _, resource := range []string{"cpu", "memory"} {
-			of, capacity := n.used[resource], amount(&n.capacity, resource)
+			of, capacity := n.used[resource], cluster.WholeOf(&n.capacity, resource)
 			if of == nil || capacity <= 0 {
 				continue
 			}

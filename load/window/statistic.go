@@ -8,9 +8,9 @@ import (
 // Statistic is what is made of the samples in a window.
 type Statistic string
 
-// Statistics; the standard deviation stands beside them. Percentiles are interpolated and deviations are those of the whole
-// window, as Prometheus has quantile_over_time and stddev_over_time, so that who
-// looks there sees the same figure.
+// Statistics; the standard deviation stands beside them. Percentiles are interpolated and
+// deviations are those of the whole window, as Prometheus has quantile_over_time and
+// stddev_over_time, so that who looks there sees the same figure.
 const (
 	Latest Statistic = "latest"
 	Mean   Statistic = "mean"

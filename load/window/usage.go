@@ -63,7 +63,7 @@ func (w *Windows) Nodes(now time.Time) *cluster.Usage {
 // milliseconds.
 func (w *Windows) current(at int64, now time.Time) bool {
 	age := now.UnixMilli() - at
-	return age <= w.opts.MaxAge.Milliseconds() && age >= -aheadAtMost.Milliseconds()
+	return age <= w.opts.MaxAge.Milliseconds() && age >= -cluster.ClockSkew.Milliseconds()
 }
 
 // nodeUsage is what a node uses, and over how many samples; 0 when that is unknown. Its
@@ -165,7 +165,7 @@ func (w *Windows) podUsage(now time.Time) []cluster.PodUsage {
 	pods := w.ordered()
 	out := make([]cluster.PodUsage, 0, len(pods))
 	expired, oldest := w.tenths(now.Add(-w.opts.MaxAge)), w.tenths(w.taken.Add(-w.opts.Window))
-	latest := w.tenths(now.Add(aheadAtMost))
+	latest := w.tenths(now.Add(cluster.ClockSkew))
 	var cpu, pages []int64
 	for _, p := range pods {
 		last, ok := p.used.last()

@@ -80,25 +80,8 @@ func (w *Windows) measured(n *node, resource string) (at int64, v float64, ok bo
 		return 0, 0, false
 	}
 	last, _ := of.last()
-	total := amount(&n.allocatable, resource)
+	total := cluster.WholeOf(&n.allocatable, resource)
 	return last.at, float64(last.v) / float64(total), total > 0
-}
-
-// available is in bytes, and its levels are as well.
-const available = "memory.available"
-
-// amount is what a value of a resource is a part of. Others than cpu and memory are
-// in millionths.
-func amount(r *cluster.Resources, resource string) int64 {
-	switch resource {
-	case "cpu":
-		return r.MilliCPU
-	case "memory":
-		return r.MemoryBytes
-	case available:
-		return 1
-	}
-	return 1_000_000
 }
 
 // mean is the total used by the total there is, over nodes in scope that are known.
@@ -111,7 +94,7 @@ func (w *Windows) mean(resource string, nodes []load.Node) (float64, bool) {
 		}
 		if last, ok := n.used[resource].last(); ok && last.at >= oldest {
 			used += float64(last.v)
-			total += float64(amount(&n.allocatable, resource))
+			total += float64(cluster.WholeOf(&n.allocatable, resource))
 		}
 	}
 	return used / total, total > 0

@@ -16,10 +16,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/load"
 )
 
-// aheadAtMost is how far a source's clock may be ahead of ours. What claims to be
-// measured later than that would hide every sample until its time has come.
-const aheadAtMost = time.Minute
-
 // maxKept bounds the samples of one node or pod.
 const maxKept = 1024
 
@@ -80,7 +76,7 @@ func New(o Options) *Windows {
 // measurement and counts once. place says where a pod stands, or that it is not there,
 // and is then left out; nil where the sample itself says.
 func (w *Windows) Add(s load.Sample, nodes []load.Node, place func(pod string) (Place, bool)) {
-	if s.Taken.Before(w.taken.Add(-aheadAtMost)) { // our clock was set back: nothing kept can be told from what comes
+	if s.Taken.Before(w.taken.Add(-cluster.ClockSkew)) { // our clock was set back: nothing kept can be told from what comes
 		*w = *New(w.opts)
 	}
 	if w.base.IsZero() {
@@ -97,7 +93,7 @@ func (w *Windows) Add(s load.Sample, nodes []load.Node, place func(pod string) (
 	w.keep(nodes)
 	for i := range nodes {
 		if r, ok := s.Nodes[nodes[i].Name]; ok {
-			w.addNode(&nodes[i], r, s.Taken.Add(aheadAtMost))
+			w.addNode(&nodes[i], r, s.Taken.Add(cluster.ClockSkew))
 		}
 	}
 	w.judge(nodes)
@@ -162,7 +158,7 @@ func (w *Windows) fit(d time.Duration) int {
 func (w *Windows) addPods(s load.Sample, place func(string) (Place, bool)) {
 	limit := w.fit(w.opts.Window)
 	for key, r := range s.Pods {
-		if r.At.IsZero() || r.At.After(s.Taken.Add(aheadAtMost)) {
+		if r.At.IsZero() || r.At.After(s.Taken.Add(cluster.ClockSkew)) {
 			continue
 		}
 		at := Place{Node: r.Node}

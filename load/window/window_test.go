@@ -48,117 +48,6 @@ func sample(seconds int, cpu map[string]int64) load.Sample {
 
 func one(seconds int, cpu int64) load.Sample { return sample(seconds, map[string]int64{"a": cpu}) }
 
-// TestMarksOverTime: one measurement of node a every 30 s; what is said of it after
-// each. "-": a sample in which it is missing; "=": the last measurement again.
-func TestMarksOverTime(t *testing.T) {
-	cpu := func(enter, leave float64, of int) window.Watch {
-		return window.Watch{Name: "w", Resource: "cpu", Enter: enter, Leave: leave, For: of}
-	}
-	available := window.Watch{Name: "w", Resource: "memory.available", Enter: 1024 << 20, Leave: 1536 << 20, Below: true, For: 1}
-	for _, c := range []struct {
-		name         string
-		watch        window.Watch
-		values, want string
-	}{
-		{"strictly above", cpu(0.70, 0.70, 1), "712 700", "hot cool"},
-		{"hysteresis", cpu(0.70, 0.60, 1), "710 690 610 590", "hot hot hot cool"},
-		{"at the level to leave is cool", cpu(0.70, 0.60, 1), "710 600", "hot cool"},
-		{"no binary fraction decides", cpu(0.29, 0.29, 1), "290 291", "cool hot"},
-		{"in a row", cpu(0.70, 0.60, 3), "710 720 590 710 720 730 650 590", "1/3? 2/3? cool 1/3 2/3 hot hot cool"},
-		{"in between breaks the row", cpu(0.70, 0.60, 2), "500 710 650 710 720", "cool 1/2 cool 1/2 hot"},
-		{"the same measurement counts once", cpu(0.70, 0.60, 3), "710 = = 720 = 730", "1/3? 1/3? 1/3? 2/3? 2/3? hot"},
-		{"missing neither counts nor clears", cpu(0.70, 0.60, 2), "500 710 - 720 - 590", "cool 1/2 1/2 hot hot cool"},
-		{"unknown for long, counted anew", cpu(0.70, 0.60, 2), "710 720 - - - - - - - 730 740", "1/2? hot hot hot hot hot hot hot unknown 1/2? hot"},
-		{"in between after a restart says nothing", cpu(0.70, 0.60, 1), "650 650 590 650", "0/1? 0/1? cool cool"},
-		{"less than", available, "900000000 812 1024 1100 1536", "hot hot hot hot cool"},
-		{"812 MiB is below 1024", available, "851443712", "hot"},
-		{"1024 MiB is not below 1024", available, "1073741824 2147483648", "0/1? cool"},
-	} {
-		t.Run(c.name, func(t *testing.T) {
-			w := window.New(options(c.watch))
-			var got []string
-			last := load.Reading{}
-			for i, v := range strings.Fields(c.values) {
-				s := load.Sample{Taken: at(30 * i), Nodes: map[string]load.Reading{}}
-				switch v {
-				case "-":
-				case "=":
-					s.Nodes["a"] = last
-				default:
-					var n int64
-					if _, err := fmt.Sscan(v, &n); err != nil {
-						t.Fatal(err)
-					}
-					if c.watch.Resource == "memory.available" && n < 10000 {
-						n <<= 20
-					}
-					last = load.Reading{At: at(30 * i), Used: map[string]int64{c.watch.Resource: n}}
-					s.Nodes["a"] = last
-				}
-				w.Add(s, machines("a"), nil)
-				got = append(got, said(w.Usage(at(30*i))))
-			}
-			if diff := cmp.Diff(strings.Fields(c.want), got); diff != "" {
-				t.Errorf("%s (-want +got):\n%s", c.values, diff)
-			}
-		})
-	}
-}
-
-// said is what a usage says of the only node.
-func said(u *cluster.Usage) string {
-	switch {
-	case len(u.Nodes) == 0:
-		return "unknown"
-	case len(u.Marks) == 0:
-		return "cool"
-	case u.Marks[0].Hot:
-		return "hot"
-	}
-	m := u.Marks[0]
-	return fmt.Sprintf("%d/%d%s", m.Samples, m.Of, map[bool]string{true: "?"}[m.Fresh])
-}
-
-// TestRulesMayBeNegative: what a query of a rule gives is a number of any kind, in
-// millionths.
-func TestRulesMayBeNegative(t *testing.T) {
-	w := window.New(options(window.Watch{Name: "hints/frost", Resource: "rule:frost", Enter: -1.5, Leave: 0, Below: true, For: 1}))
-	w.Add(load.Sample{Taken: at(0), Nodes: map[string]load.Reading{"a": {At: at(0), Used: map[string]int64{"rule:frost": -1_500_001}}}}, machines("a"), nil)
-	if m := w.Usage(at(0)).Marks; len(m) != 1 || !m[0].Hot || m[0].Value != -1.500001 {
-		t.Errorf("%+v", m)
-	}
-}
-
-// TestDeviationIsFromTotals: a small node does not count as much as a large one, and
-// a node whose last measurement is too old does not count at all, nor one that is out
-// of scope.
-func TestDeviationIsFromTotals(t *testing.T) {
-	w := window.New(options(window.Watch{Name: "level", Resource: "cpu", Enter: 0.10, Leave: 0.05, Deviation: true, For: 1}))
-	large := machine("large")
-	large.Allocatable.MilliCPU = 9000
-	idle := machine("idle")
-	idle.OutOfScope = true
-	nodes := []load.Node{large, machine("small"), machine("stale"), idle}
-	s := sample(600, map[string]int64{"large": 4500, "small": 601, "idle": 0})
-	s.Nodes["stale"] = load.Reading{At: at(0), Used: map[string]int64{"cpu": 1000}}
-	w.Add(s, nodes, nil)
-	// mean (4500+601)/10000 = 0.5101, not (0.5+0.601)/2 = 0.5505: the level is 0.6101
-	if u := w.Usage(at(600)); len(u.Marks) != 1 || u.Marks[0].Node != "small" || u.Marks[0].Hot {
-		t.Errorf("0.601 and 0.5 with a mean of 0.5101 + 0.10: %+v", u.Marks)
-	}
-	w.Add(sample(630, map[string]int64{"large": 4500, "small": 650}), nodes, nil)
-	u := w.Usage(at(630))
-	var hot []string
-	for _, m := range u.Marks {
-		if m.Hot {
-			hot = append(hot, m.Node)
-		}
-	}
-	if diff := cmp.Diff([]string{"small"}, hot); diff != "" { // (4500+650)/10000 = 0.515: above 0.615
-		t.Error(diff)
-	}
-}
-
 func TestStatisticsOverTheWindow(t *testing.T) {
 	// At 30 s apart, the newest at 360 s: those at 90 to 360 s are in the window.
 	values := []int64{900, 900, 900, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000}
@@ -263,24 +152,6 @@ func TestEachResourceHasItsTime(t *testing.T) {
 	}
 }
 
-// TestWhatWasMeasuredBeforeANodeWasCreated is of another machine of that name, also in
-// what a source remembers.
-func TestWhatWasMeasuredBeforeANodeWasCreated(t *testing.T) {
-	w := window.New(options(window.Watch{Name: "w", Resource: "cpu", Enter: 0.5, Leave: 0.4, For: 3}))
-	nodes := machines("a")
-	nodes[0].Created = at(45)
-	for i := range 2 {
-		w.Add(one(30*i, 900), nodes, nil)
-	}
-	if u := w.Usage(at(50)); len(u.Nodes) != 0 || len(u.Marks) != 0 || !w.SampledAt().IsZero() {
-		t.Errorf("the machine before: %+v, marks %+v", u.Nodes, u.Marks)
-	}
-	w.Add(one(60, 900), nodes, nil)
-	if u := w.Usage(at(60)); len(u.Nodes) != 1 || u.Samples != 1 || len(u.Marks) != 1 || u.Marks[0].Hot || u.Marks[0].Samples != 1 {
-		t.Errorf("its first measurement: %+v, marks %+v", u.Nodes, u.Marks)
-	}
-}
-
 // TestWhatSamplesFillOfTheWindow: each stands for the time to the next.
 func TestWhatSamplesFillOfTheWindow(t *testing.T) {
 	w := window.New(options())
@@ -306,48 +177,6 @@ func TestTheTimeOfANode(t *testing.T) {
 	}
 	if l := w.Loads(at(60), time.Hour); len(l) != 1 || !l[0].At.Equal(at(0)) {
 		t.Errorf("what is served: %+v", l)
-	}
-}
-
-func TestOtherMachinesAndPodsOfTheSameName(t *testing.T) {
-	watch := window.Watch{Name: "w", Resource: "cpu", Enter: 0.5, Leave: 0.4, For: 1}
-	w := window.New(options(watch))
-	place := window.Place{Node: "a", UID: "1", Created: at(-1000)}
-	here := true
-	where := func(string) (window.Place, bool) { return place, here }
-	pod := func(seconds int, cpu int64) load.Sample {
-		s := one(seconds, cpu)
-		s.Pods = map[string]load.Reading{"db/0": {At: at(seconds), Used: map[string]int64{"cpu": cpu}}}
-		return s
-	}
-	w.Add(pod(0, 900), machines("a"), where)
-	again := machines("a")
-	again[0].UID = "another"
-	place = window.Place{Node: "a", UID: "2", Created: at(29)}
-	w.Add(pod(30, 100), again, where)
-	u := w.Usage(at(30))
-	if u.Nodes[0].Used["cpu"] != 100 || len(u.Marks) != 0 {
-		t.Errorf("a machine that came back as another: %+v, marks %+v", u.Nodes, u.Marks)
-	}
-	if len(u.Pods) != 2 || u.Pods[0].Used["cpu"] != 900 || u.Pods[0].UID != "1" || !u.Pods[0].At.Equal(at(0)) || u.Pods[1].Used["cpu"] != 100 || u.Pods[1].UID != "2" {
-		t.Errorf("a pod that came back as another: %+v", u.Pods)
-	}
-	place = window.Place{Node: "a", UID: "3", Created: at(61)}
-	w.Add(pod(60, 700), again, where) // measured before pod 3 came to be
-	if u := w.Usage(at(60)); len(u.Pods) != 2 || u.Pods[1].UID != "2" || u.Pods[1].Used["cpu"] != 100 {
-		t.Errorf("what was measured of the one before: %+v", u.Pods)
-	}
-	here = false
-	w.Add(pod(90, 700), machines("b"), where)
-	if u := w.Usage(at(90)); len(u.Nodes) != 0 {
-		t.Errorf("a node that is gone: %+v", u.Nodes)
-	}
-	if u := w.Usage(at(280)); len(u.Pods) != 2 { // they have left, and the window, which ends at 90 s, holds them
-		t.Errorf("pods that have left within the window: %+v", u.Pods)
-	}
-	w.Add(load.Sample{Taken: at(400)}, again, where)
-	if u := w.Usage(at(91)); len(u.Pods) != 0 {
-		t.Errorf("a pod that is gone for longer than any window: %+v", u.Pods)
 	}
 }
 
@@ -412,51 +241,6 @@ func TestAClockThatIsSetBack(t *testing.T) {
 	u := w.Usage(at(0))
 	if len(u.Nodes) != 1 || u.Nodes[0].Used["cpu"] != 100 {
 		t.Errorf("%+v", u.Nodes)
-	}
-}
-
-func TestWatchesThatStayKeepTheirCounts(t *testing.T) {
-	kept := window.Watch{Name: "kept", Resource: "cpu", Enter: 0.5, Leave: 0.4, For: 2}
-	gone := window.Watch{Name: "gone", Resource: "cpu", Enter: 0.6, Leave: 0.4, For: 2}
-	changed := gone
-	changed.Enter = 0.7
-	w := window.New(options(gone, kept))
-	w.Add(one(0, 900), machines("a"), nil)
-	w.Watch([]window.Watch{kept, changed})
-	w.Add(one(30, 900), machines("a"), nil)
-	want := []cluster.Mark{
-		{Watch: "kept", Node: "a", Resource: "cpu", Hot: true, Samples: 2, Of: 2, Value: 0.9, Since: at(0), At: at(30)},
-		{Watch: "gone", Node: "a", Resource: "cpu", Samples: 1, Of: 2, Value: 0.9, Since: at(30), At: at(30), Fresh: true},
-	}
-	if diff := cmp.Diff(want, w.Usage(at(30)).Marks); diff != "" {
-		t.Error(diff)
-	}
-}
-
-// TestWhatMayBeOfThePodBefore: a source that does not tell when it measured a pod speaks
-// for a while of the one of that name that was there before.
-func TestWhatMayBeOfThePodBefore(t *testing.T) {
-	w := window.New(options())
-	place := window.Place{Node: "a", UID: "1", Created: at(-10)}
-	add := func(seconds int) []cluster.PodUsage {
-		s := one(seconds, 100)
-		s.PodsLag = time.Minute
-		s.Pods = map[string]load.Reading{"db/0": {At: at(seconds), Used: map[string]int64{"cpu": 900}}}
-		w.Add(s, machines("a"), func(string) (window.Place, bool) { return place, true })
-		return w.Usage(at(seconds)).Pods
-	}
-	if got := add(0); len(got) != 1 || got[0].UID != "1" {
-		t.Errorf("a new pod, and none before it: %+v", got)
-	}
-	place = window.Place{Node: "a", UID: "2", Created: at(10)}
-	if got := add(30); len(got) != 1 || got[0].UID != "1" {
-		t.Errorf("20 s after another came: %+v", got)
-	}
-	if got := add(90); len(got) != 2 || got[1].UID != "2" {
-		t.Errorf("80 s after: %+v", got)
-	}
-	if got := add(95); len(got) != 2 || !got[1].At.Equal(at(95)) {
-		t.Errorf("once it is known: %+v", got)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
 )
 
 func (f figure) heldIn() (all float64) {
@@ -63,5 +64,18 @@ func TestTheLastRoundLeavesNothing(t *testing.T) {
 	pl := p.plan()
 	if next := p.after(t, pl).plan(); len(pl.Moves) < 200 || len(next.Moves) > 0 {
 		t.Errorf("%d moves, and on what they lead to %d more", len(pl.Moves), len(next.Moves))
+	}
+}
+
+// TestNothingIsHeldThatAPodFromOutsideServes plans where a group stands skewed over the
+// zones in which its pods can run, and one of them, in a zone where it no longer could,
+// would fill the emptiest.
+func TestNothingIsHeldThatAPodFromOutsideServes(t *testing.T) {
+	p := drawn(t, 307, 5, 25, 120)
+	o := p.options()
+	o.Effort = 213 // more find another plan, in which no such pod is needed
+	pl := planner.New(o).Plan(p.s, plan.PlannerState{}, p.goals(), p.s.TakenAt)
+	if n := disproved(t, p, pl); n > 0 || pl.CutShort != "" {
+		t.Errorf("%d goals are said to be held that an eviction would serve; cut short: %q", n, pl.CutShort)
 	}
 }

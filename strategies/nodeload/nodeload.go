@@ -80,7 +80,7 @@ func (l *Load) checkFractions(field string, m map[string]float64) []arg.Error {
 		switch {
 		case !l.ByLoad(): // a source may measure what it likes
 			errs = append(errs, arg.Resource(path, r)...)
-		case r == "memory.available":
+		case r == cluster.MemoryAvailable:
 			errs = append(errs, arg.Error{Path: path, Message: "is what is left, not what is used (want memory, or a rule of hints with below)"})
 		}
 		errs = append(errs, arg.Fraction(path, m[r])...)

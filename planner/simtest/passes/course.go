@@ -42,8 +42,8 @@ type Scenario struct {
 }
 
 // Noise varies, at every pass, what pods request, by up to a fraction up or down
-// of what their template says, all values as likely. It stands for a measured load,
-// which no strategy goes by yet, in the only place where load is read.
+// of what their template says, all values as likely: a load that varies, in the numbers
+// that NodeLoad by requests goes by.
 type Noise struct {
 	// Pods vary each by itself; Nodes vary with all of their pods alike.
 	Pods, Nodes float64

@@ -96,7 +96,7 @@ func (c *Course) carryOut(p *planner.Planner, s *cluster.Snapshot, pl plan.Plan,
 
 // waves carries out a plan, and counts the moves that no longer held.
 func (c *Course) waves(p *planner.Planner, s *cluster.Snapshot, pl plan.Plan, out *Pass) (outcomes []plan.Outcome, fell int) {
-	for wave := 1; wave <= pl.Moves[len(pl.Moves)-1].Wave; wave++ {
+	for wave := pl.Moves[0].Wave; wave <= pl.Moves[len(pl.Moves)-1].Wave; wave++ {
 		if wave > 1 {
 			s = c.snapshot()
 		}
@@ -116,15 +116,13 @@ func (c *Course) rest(p *planner.Planner, run plan.OpenRun, pl plan.Plan, out *P
 		}
 	}
 	s := c.snapshot()
-	again := p.Rest(s, c.state, c.goals(s), done, c.now, c.now)
+	again := p.Rest(s, c.state, c.goals(s), done, c.now, c.now).NumberedOn(pl)
 	if len(again.Moves) == 0 {
 		return
 	}
-	run.RunID += " again"
 	c.state = ledger.Reserve(c.state, run, again.Moves, c.now)
 	outcomes, _ := c.waves(p, s, again, out)
 	c.state, _ = ledger.Settle(c.state, run.RunID, outcomes, c.now, c.conf.Ledger())
-	c.state = ledger.Close(c.state, run.RunID)
 }
 
 // evict goes move by move. Each replacement lands by the odds of the moment and is

@@ -81,7 +81,7 @@ func course(t *testing.T, a *txtar.Archive) {
 		seeds = f.LongSeeds
 	}
 	if seeds == 0 {
-		t.Skip("the long form runs it")
+		t.Skip("too long for every run: the long form (make simulate) runs it")
 	}
 	if f.ShortPasses > 0 && !*long {
 		f.Passes = f.ShortPasses

@@ -1,0 +1,94 @@
+package helm_test
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"sigs.k8s.io/yaml"
+)
+
+const chart = "../../charts/evenkeel"
+
+var (
+	update = flag.Bool("update", false, "rewrite the golden files")
+	binary string
+)
+
+// TestMain finds helm: EVENKEEL_HELM, or the tool of this module, which go
+// builds once (some minutes) and keeps in its cache.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	binary = os.Getenv("EVENKEEL_HELM")
+	if binary == "" {
+		out, err := exec.Command("go", "tool", "-n", "helm").Output()
+		if err != nil {
+			fmt.Fprintln(os.Stderr, "building helm:", err)
+			os.Exit(1)
+		}
+		binary = strings.TrimSpace(string(out))
+	}
+	os.Exit(m.Run())
+}
+
+// helm runs helm with no configuration of the user's.
+func helm(t *testing.T, args ...string) (stdout, stderr string, err error) {
+	t.Helper()
+	home := t.TempDir()
+	cmd := exec.CommandContext(context.Background(), binary, args...)
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	err = cmd.Run()
+	return out.String(), errs.String(), err
+}
+
+// render returns the manifests of the chart with the values set, or fails.
+func render(t *testing.T, args ...string) string {
+	t.Helper()
+	out, errs, err := helm(t, append([]string{"template", "ek", chart, "--namespace", "ek-system"}, args...)...)
+	if err != nil {
+		t.Fatalf("helm template %v: %v\n%s", args, err, errs)
+	}
+	return out
+}
+
+type object = map[string]any
+
+// objects parses manifests and keeps those of a kind.
+func objects(t *testing.T, manifests, kind string) []object {
+	t.Helper()
+	var found []object
+	for _, doc := range strings.Split(manifests, "\n---\n") {
+		var o object
+		if err := yaml.UnmarshalStrict([]byte(doc), &o); err != nil {
+			t.Fatalf("%v in\n%s", err, doc)
+		}
+		if o["kind"] == kind {
+			found = append(found, o)
+		}
+	}
+	return found
+}
+
+// at follows a path of field names and list indexes.
+func at(t *testing.T, v any, path ...any) any {
+	t.Helper()
+	for i, step := range path {
+		switch step := step.(type) {
+		case string:
+			v = v.(object)[step]
+		case int:
+			v = v.([]any)[step]
+		}
+		if v == nil {
+			t.Fatalf("nothing at %v", path[:i+1])
+		}
+	}
+	return v
+}
