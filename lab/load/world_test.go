@@ -3,6 +3,7 @@ package load
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"slices"
 	"testing"
 	"time"
@@ -143,19 +144,23 @@ func evicted(t *testing.T, ns string) (granted []string, refused int) {
 	return granted, refused
 }
 
-// requests counts what the program asked of the API server, since a moment.
-func requests(t *testing.T, since time.Time, verb, group, resource string) (n int) {
+// requests counts what the program asked of the API server since a moment. refused are
+// those of them that met a newer state of the object, and changed nothing.
+func requests(t *testing.T, since time.Time, verb, group, resource string) (n, refused int) {
 	t.Helper()
 	events, err := bed.Audit()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, e := range events {
-		if e.User.Username == program.Name && e.Verb == verb && e.ObjectRef != nil && e.ObjectRef.APIGroup == group && e.ObjectRef.Resource == resource && e.StageTimestamp.After(since) {
-			n++
+		if e.User.Username != program.Name || e.Verb != verb || e.ObjectRef == nil || e.ObjectRef.APIGroup != group || e.ObjectRef.Resource != resource || !e.StageTimestamp.After(since) {
+			continue
+		}
+		if n++; e.ResponseStatus != nil && e.ResponseStatus.Code == http.StatusConflict {
+			refused++
 		}
 	}
-	return n
+	return n, refused
 }
 
 // budget allows one pod of an app to be away.
