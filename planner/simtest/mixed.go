@@ -52,7 +52,29 @@ func MixedAt(r *rand.Rand, now time.Time) *cluster.Objects {
 	}
 	m.singles()
 	m.protect()
+	m.company()
 	return m.o
+}
+
+// company adds, in one of three clusters, a pod that requires one of a workload on its
+// host. What it draws leaves the rest of the cluster as it is.
+func (m *mixer) company() {
+	r := rand.New(rand.NewPCG(uint64(m.now.Unix()), uint64(len(m.o.Pods))))
+	if len(m.apps) == 0 || r.IntN(3) > 0 {
+		return
+	}
+	a := m.apps[r.IntN(len(m.apps))]
+	if len(a.pods) == 0 || a.pods[0].Spec.NodeName == "" {
+		return
+	}
+	with := a.pods[0]
+	term := corev1.PodAffinityTerm{LabelSelector: &metav1.LabelSelector{MatchLabels: a.labels}, Namespaces: []string{a.ns}, TopologyKey: "kubernetes.io/hostname"}
+	m.o.Pods = append(m.o.Pods, &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{Namespace: "kube-system", Name: "clings", UID: "clings", CreationTimestamp: with.CreationTimestamp, Labels: map[string]string{"clings": "yes"}},
+		Spec: corev1.PodSpec{NodeName: with.Spec.NodeName, SchedulerName: corev1.DefaultSchedulerName, Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/clings:v1"}},
+			Affinity: &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{term}}}},
+		Status: corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}},
+	})
 }
 
 // mixer makes one cluster.

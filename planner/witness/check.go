@@ -122,5 +122,6 @@ func (r *replay) wave(calls []call) {
 	r.disruptions(calls)
 	r.unavailable(calls)
 	r.lastReady(calls)
+	r.beside(calls)
 	r.replace(calls)
 }

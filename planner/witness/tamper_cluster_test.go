@@ -96,6 +96,14 @@ var clusterTampers = []tamper{
 		m.rules.Protect["DegradedWorkloads"] = true
 	})},
 	{"too few are wanted", plan.TooFewReplicas, onDeployment(func(m *made, d *appsv1.Deployment) { m.rules.MinReplicas = int(*d.Spec.Replicas) + 1 })},
+	{"the only one that another requires", plan.RequiredByAffinity, onPod(func(m *made, p *corev1.Pod) {
+		p.Labels["only"] = "me"
+		needs := p.DeepCopy()
+		needs.Name, needs.UID, needs.Labels, needs.OwnerReferences = "needs", "needs", map[string]string{}, nil
+		needs.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
+			{LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"only": "me"}}, TopologyKey: "kubernetes.io/hostname"}}}}
+		m.o.Pods = append(m.o.Pods, needs)
+	})},
 	{"the last of a Service", plan.LastReadyPod, onPod(func(m *made, p *corev1.Pod) {
 		m.rules.Protect["LastReadyPods"] = true
 		p.Labels["only"] = "me"
