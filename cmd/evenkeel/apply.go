@@ -172,6 +172,7 @@ func (f *applyFlags) handOver(ctx context.Context, client kubernetes.Interface, 
 			if r, last = box.Fetch(waiting, p.ID); r != nil {
 				return r, nil
 			}
+			last = forbidden("get configmaps", last)
 			if holder, err := lease.Leader(waiting); err != nil || holder != "" {
 				continue
 			}
