@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -44,7 +45,7 @@ type Lease struct {
 	Clock clock.PassiveClock
 
 	renewed atomic.Pointer[time.Time] // when the last renewal that succeeded began
-	refused atomic.Pointer[refusal]   // what the last try was forbidden; nil: nothing
+	refused atomic.Pointer[refusal]   // what was missing at the last try; nil: nothing
 }
 
 // Held says why this process may not act as leader now; nil when it may. It goes
@@ -68,7 +69,7 @@ func (l *Lease) Leader(ctx context.Context) (string, error) {
 	case apierrors.IsNotFound(err):
 		return "", nil
 	case err != nil:
-		return "", fmt.Errorf("reading the Lease %s/%s: %w", l.Namespace, l.name(), err)
+		return "", fmt.Errorf("reading the Lease %s/%s: %w", l.Namespace, l.name(), cmp.Or(l.final("get", err), err))
 	}
 	return l.Holder(lease), nil
 }
@@ -98,7 +99,21 @@ func (l *Lease) clock() clock.PassiveClock {
 	return l.Clock
 }
 
-// refusal is a permission that is missing, since the first of the tries in a row.
+// final puts what no further try helps against into words that say what to do: a
+// permission or the namespace is missing. nil: it is nothing of that kind.
+func (l *Lease) final(verb string, err error) error {
+	status := apierrors.APIStatus(nil)
+	switch {
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("permission to %s leases.coordination.k8s.io is missing in namespace %s; grant it to this account: %w", verb, l.Namespace, err)
+	case apierrors.IsNotFound(err) && errors.As(err, &status) && status.Status().Details != nil && status.Status().Details.Kind == "namespaces":
+		return fmt.Errorf("there is no namespace %s; create it, or give the one that Evenkeel runs in (--lease-namespace): %w", l.Namespace, err)
+	}
+	return nil
+}
+
+// refusal is a permission or a namespace that is missing, since the first of the tries
+// in a row.
 type refusal struct {
 	since time.Time
 	err   error
@@ -108,7 +123,7 @@ type refusal struct {
 type noted struct {
 	resourcelock.Interface
 	lease *Lease
-	// denied is told of a permission that has been missing for patience.
+	// denied is told of a permission or a namespace that has been missing for patience.
 	denied   chan error
 	patience time.Duration
 }
@@ -116,19 +131,20 @@ type noted struct {
 // Get implements resourcelock.Interface.
 func (n noted) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	r, raw, err := n.Interface.Get(ctx)
-	n.forbidden("get", err)
+	n.refused("get", err)
 	return r, raw, err
 }
 
-// forbidden takes note of a permission that is missing, or that it is not.
-func (n noted) forbidden(verb string, err error) {
-	if !apierrors.IsForbidden(err) {
+// refused takes note of a permission or a namespace that is missing, or that it is not.
+func (n noted) refused(verb string, err error) {
+	why := n.lease.final(verb, err)
+	if why == nil {
 		if err == nil {
 			n.lease.refused.Store(nil)
 		}
 		return
 	}
-	r := refusal{n.lease.clock().Now(), fmt.Errorf("permission to %s leases.coordination.k8s.io is missing in namespace %s; grant it to this account: %w", verb, n.lease.Namespace, err)}
+	r := refusal{n.lease.clock().Now(), why}
 	if was := n.lease.refused.Load(); was != nil {
 		r.since = was.since
 	}
@@ -155,7 +171,7 @@ func (n noted) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) 
 func (n noted) note(verb string, r resourcelock.LeaderElectionRecord, write func() error) error {
 	began := n.lease.clock().Now()
 	err := write()
-	n.forbidden(verb, err)
+	n.refused(verb, err)
 	switch {
 	case err != nil:
 	case r.HolderIdentity == n.lease.Identity:
@@ -169,7 +185,7 @@ func (n noted) note(verb string, r resourcelock.LeaderElectionRecord, write func
 // Lead waits for the Lease, runs work while it holds, and releases it only
 // after work has returned. It returns work's error; or one that names the holder
 // when the Lease was not to be had within wait (0: waits until ctx ends); or one that
-// names the permission that is missing: at once, but where it waits without end, only
+// names the permission or the namespace that is missing: at once, but where it waits without end, only
 // when it has been missing for as long as a leader would go on without it, since roles
 // that are being replaced are missing for a moment.
 func (l *Lease) Lead(ctx context.Context, wait time.Duration, work func(ctx context.Context) error) error {

@@ -109,3 +109,32 @@ func TestAStandbyOutlivesARoleThatIsReplaced(t *testing.T) {
 		}
 	})
 }
+
+// TestALeaseWithoutItsNamespaceIsFinal, as one that is forbidden is, and says what to do.
+func TestALeaseWithoutItsNamespaceIsFinal(t *testing.T) {
+	for wait, after := range map[time.Duration]time.Duration{0: 10 * time.Second, time.Hour: 0} {
+		synctest.Test(t, func(t *testing.T) {
+			began, c := time.Now(), fake.NewClientset()
+			c.PrependReactor("create", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
+				return true, nil, apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ops")
+			})
+			l := &controller.Lease{Client: c, Namespace: "ops", Identity: "a", Leading: func(bool) { t.Error("it leads") }}
+			err := l.Lead(t.Context(), wait, func(context.Context) error { return nil })
+			if want := `taking the Lease ops/evenkeel: there is no namespace ops; create it, or give the one that Evenkeel runs in (--lease-namespace): namespaces "ops" not found`; err == nil || err.Error() != want {
+				t.Errorf("waiting %s: %v, want %s", wait, err, want)
+			}
+			if took := time.Since(began); took < after || took > after+10*time.Second {
+				t.Errorf("waiting %s: final after %s, want %s", wait, took, after)
+			}
+		})
+	}
+}
+
+// TestWhoLeadsMayBeForbidden: who asks is told which permission is missing.
+func TestWhoLeadsMayBeForbidden(t *testing.T) {
+	l := &controller.Lease{Client: forbids("get"), Namespace: "ops"}
+	want := "reading the Lease ops/evenkeel: permission to get leases.coordination.k8s.io is missing in namespace ops; grant it to this account: "
+	if _, err := l.Leader(t.Context()); err == nil || !strings.HasPrefix(err.Error(), want) || !apierrors.IsForbidden(err) {
+		t.Errorf("%v, want %s", err, want)
+	}
+}

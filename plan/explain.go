@@ -9,6 +9,8 @@ type Explanation struct {
 	Kind       string    `json:"kind"` // "Explanation"
 	TakenAt    time.Time `json:"takenAt"`
 	Subject    ObjectRef `json:"subject"`
+	// Holds keep evictions from being made, or a strategy from being planned for.
+	Holds []Hold `json:"holds,omitempty"`
 	// Node is set where the subject is one.
 	Node *NodeStanding `json:"node,omitempty"`
 	// Goals are about the subject itself: a node's, a workload's.

@@ -141,7 +141,7 @@ var keptBy = map[plan.Code]string{
 	plan.LimitPerOwner:       "beyond limits.perOwner",
 	plan.LimitPerZone:        "beyond limits.perZone",
 	plan.LimitPerHour:        "beyond limits.perHour",
-	plan.BackedOff:           "of workloads that rest after a bad landing, or came in place of evicted pods just now",
+	plan.BackedOff:           "of workloads that rest after a bad landing, or came shortly after evictions of their workloads and may replace what was evicted",
 	plan.DoNotDisrupt:        "not to be disrupted, by request",
 	plan.EvictNever:          "never to be evicted, by request",
 	plan.PreferNoEviction:    "better not evicted, by request",

@@ -80,7 +80,7 @@ func (e *Explainer) Workload(id cluster.WorkloadID) plan.Explanation {
 }
 
 func (e *Explainer) about(subject plan.ObjectRef) plan.Explanation {
-	return plan.Explanation{APIVersion: plan.APIVersion, Kind: "Explanation", TakenAt: e.start.s.TakenAt.UTC(), Subject: subject,
+	return plan.Explanation{APIVersion: plan.APIVersion, Kind: "Explanation", TakenAt: e.start.s.TakenAt.UTC(), Subject: subject, Holds: e.start.holds(),
 		Goals: []plan.GoalView{}, Requests: []string{}, Pods: []plan.PodExplanation{}}
 }
 

@@ -71,7 +71,7 @@ func (v *verdicts) judge(pod cluster.PodID) (plan.Reason, bool) {
 }
 
 // resting says that the pod's workload rests, since when, until when, and why; or that
-// the pod has just come in place of one that was evicted: whatever moves loads to and
+// the pod may just have come in place of one that was evicted: whatever moves loads to and
 // fro meanwhile, nobody's replica is moved on at every pass.
 func (v *verdicts) resting(p *cluster.Pod) (plan.Reason, bool) {
 	if r, came := v.justCame(p); came {
@@ -98,7 +98,7 @@ func (v *verdicts) justCame(p *cluster.Pod) (plan.Reason, bool) {
 	if start == nil || len(v.st.Evictions) == 0 || v.now.Sub(start.Time) >= v.opts.Stay || !ledger.Replaces(v.st, workloadRef(v.s, p), start.Time) {
 		return plan.Reason{}, false
 	}
-	return plan.Reason{Code: plan.BackedOff, Message: fmt.Sprintf("it started %s ago, after a pod of its workload had been evicted; such a pod stays for %s (evictor.backoff.initial)",
+	return plan.Reason{Code: plan.BackedOff, Message: fmt.Sprintf("it started %s ago, after a pod of its workload had been evicted, and may be its replacement; such a pod stays for %s (evictor.backoff.initial)",
 		v.now.Sub(start.Time).Round(time.Second), v.opts.Stay)}, true
 }
 

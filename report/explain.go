@@ -27,10 +27,11 @@ func Explain(w io.Writer, format Format, e plan.Explanation, opts ...Options) er
 
 func (t *table) explain(e plan.Explanation) {
 	if e.Subject.Kind == "Pod" && len(e.Pods) == 1 {
-		t.explainPod(e.Pods[0])
+		t.explainPod(e.Pods[0], e.Holds)
 		return
 	}
 	t.line("%s, as of %s.", safe(e.Subject.String()), e.TakenAt.Format(timeLayout))
+	t.holds(e.Holds)
 	t.standing(e.Node)
 	t.goalViews(e.Goals, false, "No goal is about it.")
 	t.requests(e.Requests)
@@ -38,7 +39,7 @@ func (t *table) explain(e plan.Explanation) {
 	if t.wide {
 		for _, p := range e.Pods {
 			t.line("")
-			t.explainPod(p)
+			t.explainPod(p, nil) // said above, once for all
 		}
 	}
 }
@@ -64,15 +65,16 @@ func verdictText(p plan.PodExplanation) string {
 	return "stays: " + reasonText(p.Verdict)
 }
 
-// explainPod answers for one pod: the verdict, then every goal, rule, budget,
-// limit and node behind it.
-func (t *table) explainPod(p plan.PodExplanation) {
+// explainPod answers for one pod: the verdict and what keeps it from being acted on,
+// then every goal, rule, budget, limit and node behind it.
+func (t *table) explainPod(p plan.PodExplanation, holds []plan.Hold) {
 	at := "on no node"
 	if p.Node != "" {
 		at = "on " + safe(p.Node)
 	}
 	t.line("Pod %s %s, of %s.", safe(p.Pod.String()), at, ownerText(p))
 	t.podVerdict(p)
+	t.holds(holds)
 	t.goalViews(p.Goals, true, "It is part of no goal: no strategy looks at it where it is.")
 	t.requests(p.Requests)
 	t.checks("Guards", "guard", p.Guards)

@@ -93,3 +93,20 @@ func spoil(v reflect.Value) {
 		}
 	}
 }
+
+// TestAnExplanationNamesThePause near its head: what would be moved is not moved now.
+func TestAnExplanationNamesThePause(t *testing.T) {
+	for _, e := range []plan.Explanation{explained(), onePod(0), onePod(1)} {
+		e.Holds = []plan.Hold{(&plan.Pause{By: "alice", Reason: "release 42"}).Hold()}
+		for _, f := range []report.Format{report.Table, report.Wide} {
+			var b bytes.Buffer
+			if err := report.Explain(&b, f, e); err != nil {
+				t.Fatal(err)
+			}
+			head, _, _ := strings.Cut(b.String(), "\n\n")
+			if want := "\nNothing is evicted now: evictions are paused by alice: release 42 (Paused)."; !strings.Contains(head, want) || strings.Count(b.String(), want) != 1 {
+				t.Errorf("%s, %s: want once, at the head:%s\n%s", e.Subject.Kind, f, want, b.String())
+			}
+		}
+	}
+}

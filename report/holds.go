@@ -8,8 +8,8 @@ import (
 
 // holds says, under the verdict, what keeps the plan from being carried out, and
 // which strategies are not planned for.
-func (t *table) holds(p plan.Plan) {
-	for _, h := range p.Holds {
+func (t *table) holds(holds []plan.Hold) {
+	for _, h := range holds {
 		text := "Nothing is evicted now: "
 		if h.Strategy != "" {
 			text = "Strategy " + safe(h.Strategy) + " is held: "

@@ -72,7 +72,7 @@ func (t *table) section(title string, g *grid, limit int) {
 // plan writes a whole plan under its verdict.
 func (t *table) plan(p plan.Plan, subject, effect string) {
 	t.verdict(p, subject, effect)
-	t.holds(p)
+	t.holds(p.Holds)
 	t.origin(p)
 	t.goals(p)
 	t.nodes(p)

@@ -38,7 +38,7 @@ func newApply(g *global) *cobra.Command {
 	c := &cobra.Command{
 		Use: "apply PLAN.json", Short: "Have exactly a saved plan carried out", Args: onePlan,
 		Long:    "Carries out a plan that `evenkeel plan -o json` made, also where the configuration says dryRun: you have read it.\nEach move is judged again by a fresh look at the cluster, and dropped when it no longer holds; limits, windows,\nbudgets, back-offs and pauses are obeyed. While `evenkeel run` holds the Lease, the plan is handed to it.\n\nExit code: 0 when a pod was evicted and nothing stopped the plan, or it has no moves; 1 otherwise.",
-		Example: "  evenkeel plan -o json > plan.json\n  evenkeel apply plan.json",
+		Example: "  evenkeel plan --lease-namespace evenkeel -o json > plan.json\n  evenkeel apply plan.json --lease-namespace evenkeel",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, g, args[0]) },
 	}
 	fl := c.Flags()
@@ -46,7 +46,7 @@ func newApply(g *global) *cobra.Command {
 	fl.StringVarP(&f.output, "output", "o", "table", "report as table, wide, json or yaml")
 	fl.DurationVar(&f.leaseTimeout, "lease-timeout", 2*time.Minute, "how long to wait for the Lease where nobody holds it")
 	fl.DurationVar(&f.wait, "wait", 30*time.Minute, "how long to wait for the report of the process that the plan was handed to")
-	leaseNamespace(fl, &f.namespace)
+	fl.StringVar(&f.namespace, "lease-namespace", os.Getenv("POD_NAMESPACE"), "namespace that Evenkeel runs in: of the Lease, of the pause, and of what is remembered; needed outside a pod")
 	return c
 }
 
@@ -75,7 +75,7 @@ func (f *applyFlags) run(cmd *cobra.Command, g *global, path string) error {
 	if err != nil {
 		return err
 	}
-	if !cmd.Flags().Changed("lease-namespace") && os.Getenv("POD_NAMESPACE") == "" {
+	if f.namespace == "" {
 		return errors.New("in which namespace does Evenkeel run? give --lease-namespace: a process that leads, a pause and what is remembered are looked for there and nowhere else")
 	}
 	by := plan.Approval{By: whoami(cmd.Context(), client), At: time.Now().UTC().Truncate(time.Second)}
@@ -107,6 +107,9 @@ func (f *applyFlags) check() (report.Format, error) {
 	}
 	if f.leaseTimeout <= 0 || f.wait <= 0 {
 		return "", errors.New("--lease-timeout and --wait: want more than 0s")
+	}
+	if f.namespace == "" {
+		return format, nil // asked for once the plan and the cluster are there
 	}
 	return format, checkNamespace(f.namespace)
 }
@@ -172,6 +175,7 @@ func (f *applyFlags) handOver(ctx context.Context, client kubernetes.Interface, 
 			if r, last = box.Fetch(waiting, p.ID); r != nil {
 				return r, nil
 			}
+			last = forbidden("get configmaps", last)
 			if holder, err := lease.Leader(waiting); err != nil || holder != "" {
 				continue
 			}

@@ -100,3 +100,17 @@ func TestWhoWaitsNoLongerIsToldThatThePlanStays(t *testing.T) {
 		})
 	}
 }
+
+// TestTheExampleOfApplyIsWhatItWants: outside a pod nothing stands for the namespace, so
+// the help shows no default, and its example gives one.
+func TestTheExampleOfApplyIsWhatItWants(t *testing.T) {
+	t.Setenv("POD_NAMESPACE", "")
+	c := newApply(&global{})
+	if f := c.Flags().Lookup("lease-namespace"); f.DefValue != "" || !strings.Contains(c.Example, "evenkeel apply plan.json --lease-namespace ") {
+		t.Errorf("default %q, example %s", f.DefValue, c.Example)
+	}
+	t.Setenv("POD_NAMESPACE", "ops")
+	if f := newApply(&global{}).Flags().Lookup("lease-namespace"); f.DefValue != "ops" {
+		t.Errorf("in a pod: default %q", f.DefValue)
+	}
+}

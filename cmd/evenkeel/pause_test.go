@@ -101,6 +101,7 @@ func TestPauseAndResume(t *testing.T) {
 
 	// A plan is made all the same, and says so.
 	expect(s.asks(t, "alice", "plan"), "Nothing is evicted now: evictions are paused since "+since+" by alice: release 42 (Paused).", "")
+	expect(s.asks(t, "alice", "explain", "node", "n3"), "Nothing is evicted now: evictions are paused since "+since+" by alice: release 42 (Paused).", "")
 	if got := s.asks(t, "alice", "plan"); !strings.HasPrefix(got.stdout, "Plan: 2 evictions") {
 		t.Errorf("no plan while paused:\n%s", got.stdout)
 	}

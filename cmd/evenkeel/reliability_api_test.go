@@ -4,6 +4,9 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
 const aboutAPI = `An API server, or what stands in its place, may answer anything. The rows are made with
@@ -117,11 +120,19 @@ func leaseRows() []badInput {
 	return []badInput{
 		{input: "Lease: 403", args: noLease, server: at(leases+"/", refuse(403, "Forbidden", "leases is forbidden")), want: "evenkeel: taking the Lease default/evenkeel: permission to get leases.coordination.k8s.io is missing in namespace default; grant it to this account: leases is forbidden"},
 		{input: "Lease: 403 on creating it", args: noLease, server: at(leases, refuse(403, "Forbidden", "leases is forbidden")), want: "evenkeel: taking the Lease default/evenkeel: permission to create leases.coordination.k8s.io is missing in namespace default; grant it to this account: leases is forbidden"},
+		{input: "Lease: its namespace is not there", args: noLease, server: at(leases, noNamespace), want: `evenkeel: taking the Lease default/evenkeel: there is no namespace default; create it, or give the one that Evenkeel runs in (--lease-namespace): namespaces "default" not found`},
 		{input: "Lease: 500", args: noLease, server: at(leases+"/", refuse(500, "InternalError", "etcd is down")), want: "evenkeel: could not take the Lease default/evenkeel within 3s: reading it: etcd is down"},
 		{input: "Lease: a login page", args: noLease, server: at(leases+"/", say(200, "text/html", loginPage)), want: "evenkeel: could not take the Lease default/evenkeel within 3s: reading it: serializer for text/html doesn't exist"},
 		{input: "Lease: no answer", args: noLease, server: at(leases+"/", hang), want: `evenkeel: could not take the Lease default/evenkeel within 3s: reading it: Get "http://SERVER/apis/coordination.k8s.io/v1/namespaces/default/leases/evenkeel": context deadline exceeded`},
 		{input: "Lease: held by another", args: noLease, server: at(leases+"/", say(200, "application/json", held)), want: "evenkeel: the Lease default/evenkeel is held by another and did not come free within 3s"},
 	}
+}
+
+// noNamespace is how an API server refuses what is created in a namespace that is not there.
+func noNamespace(w http.ResponseWriter, _ *http.Request) {
+	err := apierrors.NewNotFound(corev1.Resource("namespaces"), "default")
+	err.ErrStatus.APIVersion, err.ErrStatus.Kind = "v1", "Status"
+	writeJSON(w, http.StatusNotFound, err.ErrStatus)
 }
 
 // connectionRows go wrong before a word is said.
@@ -150,6 +161,7 @@ func otherCommandRows() []badInput {
 		{input: "evenkeel plan: pods: half an answer", args: livePlan, server: at(pods, half), want: "evenkeel: looking at the cluster at http://SERVER: listing pods: the answer breaks off in the middle; is something between cut off?"},
 		{input: "evenkeel plan: nodes: none", args: livePlan, server: at(nodes, say(200, "application/json", `{"apiVersion":"v1","kind":"NodeList","metadata":{"resourceVersion":"1"},"items":[]}`)), want: "evenkeel: the cluster: the snapshot has no Node; include nodes, as in: kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"},
 		{input: "evenkeel plan: version: not a number", args: livePlan, server: at("/version", say(200, "application/json", `{"major": "one", "minor": "latest"}`)), want: `evenkeel: the cluster: server version "one.latest" is not major.minor, such as 1.37`},
+		{input: "evenkeel apply: Lease: 403", args: "apply - --kubeconfig kubeconfig.yaml --lease-namespace default", stdin: somePlan, server: at(leases+"/", refuse(403, "Forbidden", "leases is forbidden")), want: "evenkeel: reading the Lease default/evenkeel: permission to get leases.coordination.k8s.io is missing in namespace default; grant it to this account: leases is forbidden"},
 		{input: "evenkeel capture: pods: 403", args: capture, server: at(pods, forbidden), want: `evenkeel: looking at the cluster at http://SERVER: permission to list and watch pods is missing; grant it to this account: pods is forbidden: User "a" cannot list resource "pods"`},
 		{input: "evenkeel capture: version: a login page", args: capture, server: at("/version", say(200, "text/html", loginPage)), want: "evenkeel: looking at the cluster at http://SERVER: asking for its version: the answer is no version: invalid character '<' looking for beginning of value; is this the address of an API server?"},
 		{input: "evenkeel run: version: 401", args: run + "127.0.0.1:0", server: at("/version", refuse(401, "Unauthorized", "Unauthorized")), want: "evenkeel: looking at the cluster: the API server does not accept the credentials (401 to get /version); is the token or certificate still valid?"},
