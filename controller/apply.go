@@ -9,9 +9,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// Apply has a saved plan carried out: somebody approved just this one. Every limit, window, budget and back-off is asked
-// again, and each move is judged by a fresh look at the cluster; those that no
-// longer hold are dropped. The error says why none could be tried.
+// Apply has a saved plan carried out: somebody approved just this one. Every limit,
+// window, budget and back-off is asked again, and each move is judged by a fresh look at
+// the cluster; those that no longer hold are dropped. The error says why none could be
+// tried.
 func (c *Controller) Apply(ctx context.Context, p plan.Plan, by plan.Approval) (plan.RunReport, error) {
 	report := c.newReport()
 	report.Plan, report.Approval = p, &by

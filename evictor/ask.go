@@ -25,8 +25,9 @@ const (
 	// answered ends the pass, since nobody knows what was done; one that is only slow
 	// should not.
 	answerTime = 30*time.Second + callTimeout
-	// heldStep is how often it is looked, after callTimeout, whether it still may. It
-	// comes out of the second that callTimeout leaves of the 5 s.
+	// heldStep is how often it is looked, after callTimeout, whether it still may. A call
+	// that began in the last moment has callTimeout, one that began before has ended by
+	// then.
 	heldStep = 500 * time.Millisecond
 )
 

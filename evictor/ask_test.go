@@ -81,3 +81,34 @@ func TestASlowAnswerIsWaitedFor(t *testing.T) {
 		})
 	}
 }
+
+// TestSlowAnswersEndWhatTheWaveRestsOn: where each takes 30 s, a lane that comes free
+// after a minute lets no eviction begin: nobody has looked at the cluster since.
+func TestSlowAnswersEndWhatTheWaveRestsOn(t *testing.T) {
+	for after, want := range map[time.Duration]int{30 * time.Second: 5, 3 * time.Second: 6} {
+		atNoon(t, func(t *testing.T) {
+			var moves []plan.Move
+			w := newWorld()
+			for i, name := range []string{"d1", "d2", "d3", "d4", "d5", "d6"} {
+				w.pods[name] = aPod(name, "u"+name, "n3")
+				moves = append(moves, aMove(i+1, name, "u"+name))
+			}
+			w.replace = "n1"
+			l := live(w, clock.RealClock{})
+			l.api, l.lanes.limit = slowly{w, after}, 1 // and fewestLanes once it is seen to be slow
+			r := l.Wave(t.Context(), moves, nil)
+			evicted := 0
+			for _, o := range r.Outcomes {
+				switch {
+				case o.Outcome == plan.Evicted:
+					evicted++
+				case o.Outcome != plan.Dropped || o.Reason.Code != plan.PremiseChanged:
+					t.Errorf("%+v", o)
+				}
+			}
+			if evicted != want || w.asked != want || r.Stop != nil {
+				t.Errorf("answers after %s: %d evicted, asked %d times, stop %v; want %d", after, evicted, w.asked, r.Stop, want)
+			}
+		})
+	}
+}

@@ -19,10 +19,31 @@ const (
 // maxHold in all: what the wave rests on was seen before it.
 type hold struct {
 	clock clock.WithTicker
+	begun time.Time // the wave
 
 	mu    sync.Mutex
 	until time.Time
 	spent time.Duration
+	slow  bool // an answer took longer than callTimeout
+}
+
+// stale is how long after its wave began an eviction may still begin where answers are
+// slow, so that lanes come free late: no later than by its pace and by what the server
+// asks for.
+const stale = freshFor + maxHold
+
+// slowed takes note of how long an answer took.
+func (h *hold) slowed(took time.Duration) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.slow = h.slow || took > callTimeout
+}
+
+// late says that what the wave rests on was seen too long ago.
+func (h *hold) late() bool {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.slow && h.clock.Since(h.begun) > stale
 }
 
 // extend takes note of an answer that asks to come back after d. It returns

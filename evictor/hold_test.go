@@ -3,8 +3,8 @@ package evictor
 import (
 	"context"
 	"encoding/json"
+	"net"
 	"net/http"
-	"net/http/httptest"
 	"strings"
 	"sync"
 	"testing"
@@ -175,39 +175,44 @@ func (s *busyServer) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 func TestRetryAfterOverHTTP(t *testing.T) {
 	const read, evict = "GET /api/v1/namespaces/shop/pods/d1", "POST /api/v1/namespaces/shop/pods/d1/eviction"
 	for reject, want := range map[string][]string{"/eviction": {read, evict, read, evict}, "/pods/d1": {read, read, evict}} {
-		w := newWorld(aPod("d1", "u1", "n3"))
-		w.replace = "n1"
-		s := &busyServer{world: w, reject: reject}
-		server := httptest.NewServer(s)
-		client := kubernetes.NewForConfigOrDie(&restclient.Config{Host: server.URL, QPS: -1})
-		fake := clocktesting.NewFakeClock(noon)
-		l := live(w, fake)
-		l = NewLive(client, w, l.workloadOf, l.opts)
-		done := make(chan Result)
-		go func() { done <- l.Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil) }()
-		r := step(fake, done)
-		server.CloseClientConnections()
-		server.Close()
-		if o := one(t, r); o.Outcome != plan.Evicted || strings.Join(s.requests, ", ") != strings.Join(want, ", ") {
-			t.Errorf("%+v after %v, want %v", o, s.requests, want)
-		}
-		if waited := fake.Since(noon); waited < 5*time.Second || waited > 10*time.Second {
-			t.Errorf("held back for %s, want 5s", waited)
-		}
+		atNoon(t, func(t *testing.T) {
+			w := newWorld(aPod("d1", "u1", "n3"))
+			w.replace = "n1"
+			s := &busyServer{world: w, reject: reject}
+			wire := make(pipes)
+			server := &http.Server{Handler: s}
+			go func() { _ = server.Serve(wire) }() // always ErrServerClosed
+			defer server.Close()
+			client := kubernetes.NewForConfigOrDie(&restclient.Config{Host: "http://busy", Dial: wire.dial, QPS: -1})
+			l := live(w, clock.RealClock{})
+			l = NewLive(client, w, l.workloadOf, l.opts)
+			r := l.Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil)
+			if o := one(t, r); o.Outcome != plan.Evicted || strings.Join(s.requests, ", ") != strings.Join(want, ", ") {
+				t.Errorf("%+v after %v, want %v", o, s.requests, want)
+			}
+			if waited := time.Since(noon); waited != 5*time.Second {
+				t.Errorf("held back for %s, want 5s", waited)
+			}
+		})
 	}
 }
 
-// step lets the clock go on by a second whenever somebody waits for it, until
-// there is a result. A bubble cannot: who waits for a socket is busy to it.
-func step(fake *clocktesting.FakeClock, done <-chan Result) Result {
-	for {
-		select {
-		case r := <-done:
-			return r
-		case <-time.After(time.Millisecond): // the fake clock has no way to wait for waiters
-			if fake.HasWaiters() {
-				fake.Step(time.Second)
-			}
-		}
-	}
+// pipes connect a client with a server in a bubble, to which who waits for a socket is
+// busy.
+type pipes chan net.Conn
+
+func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
+	here, there := net.Pipe()
+	p <- there
+	return here, nil
 }
+
+func (p pipes) Accept() (net.Conn, error) {
+	if c, open := <-p; open {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (p pipes) Close() error   { close(p); return nil }
+func (p pipes) Addr() net.Addr { return &net.UnixAddr{} }

@@ -2,6 +2,7 @@ package evictor
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
 	"sync"
 	"time"
@@ -88,7 +89,7 @@ func (l *Live) Wave(ctx context.Context, moves []plan.Move, bound func()) Result
 	}
 	wave, halt := context.WithCancel(ctx)
 	defer halt()
-	hold := &hold{clock: l.opts.Clock}
+	hold := &hold{clock: l.opts.Clock, begun: l.opts.Clock.Now()}
 	followed := make(chan struct{})
 	go func() { defer close(followed); w.follow(l) }()
 	for i, m := range moves {
@@ -172,7 +173,11 @@ func (l *Live) try(ctx, wave context.Context, h *hold, m plan.Move) (*corev1.Pod
 		if !l.turn(wave, h) {
 			return nil, Verdict{}, outcomeOf(m, plan.Dropped, plan.Interrupted, "not tried: told to stop")
 		}
-		pod, v, a := l.once(ctx, wave, m)
+		if h.late() {
+			l.lanes.leave()
+			return nil, Verdict{}, outcomeOf(m, plan.Dropped, plan.PremiseChanged, fmt.Sprintf("not tried: answers to evictions are slow, and what this one rests on was seen more than %s ago", stale))
+		}
+		pod, v, a := l.once(ctx, wave, h, m)
 		l.lanes.leave()
 		if !v.Throttled {
 			return pod, v, a
@@ -199,7 +204,7 @@ func (l *Live) turn(wave context.Context, h *hold) bool {
 }
 
 // once looks at the pod once more and asks for its eviction.
-func (l *Live) once(ctx, wave context.Context, m plan.Move) (*corev1.Pod, Verdict, attempt) {
+func (l *Live) once(ctx, wave context.Context, h *hold, m plan.Move) (*corev1.Pod, Verdict, attempt) {
 	pod, v, a := l.look(wave, m)
 	if pod == nil {
 		return nil, v, a
@@ -217,7 +222,9 @@ func (l *Live) once(ctx, wave context.Context, m plan.Move) (*corev1.Pod, Verdic
 	}
 	begun := l.opts.Clock.Now()
 	v = l.ask(ctx, m)
-	l.lanes.learn(begun, l.opts.Clock.Now(), v.Throttled)
+	answered := l.opts.Clock.Now()
+	l.lanes.learn(begun, answered, v.Throttled)
+	h.slowed(answered.Sub(begun))
 	return pod, v, attempt{}
 }
 

@@ -32,8 +32,7 @@ const (
 	keyReason = "reason"
 )
 
-// pauseTime bounds every call. It is as short as that of an eviction: both must end
-// before another process can be leader.
+// pauseTime bounds every call: it must end before another process can be leader.
 const pauseTime = 4 * time.Second
 
 // maxText bounds what is told of a text that anybody may have written.

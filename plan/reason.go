@@ -54,6 +54,7 @@ const (
 	JobWouldFail          Code = "JobWouldFail"
 	WorkloadDegraded      Code = "WorkloadDegraded"
 	LastReadyPod          Code = "LastReadyPod"
+	RequiredByAffinity    Code = "RequiredByAffinity"
 
 	SchedulerNotResponding Code = "SchedulerNotResponding"
 )

@@ -17,18 +17,21 @@ import (
 
 // lost is what the waves so far have taken for good. A label that somebody put
 // on a pod by hand is not on its replacement: a Service or budget that selects
-// the pod by it has one pod fewer from then on.
+// the pod by it has one pod fewer from then on. And who requires the pod beside itself
+// does not get the replacement back there.
 type lost struct {
-	behind map[cluster.ServiceID]int
-	budget budget.Taken
+	behind   map[cluster.ServiceID]int
+	budget   budget.Taken
+	required guard.Taken
 }
 
-func newLost() *lost { return &lost{map[cluster.ServiceID]int{}, budget.Taken{}} }
+func newLost() *lost { return &lost{map[cluster.ServiceID]int{}, budget.Taken{}, guard.Taken{}} }
 
 // add counts an eviction whose replacement is Ready.
 func (l *lost) add(c *search, pod cluster.PodID) {
 	p := &c.s.Pods[pod]
 	heir := labels.Set(heirLabels(p))
+	c.verdict.guard.Take(c.s, l.required, pod)
 	if p.Ready {
 		for _, id := range p.Services {
 			if !c.s.Services[id].Selector.Matches(heir) {
@@ -47,6 +50,9 @@ func (l *lost) refuse(c *search, pod cluster.PodID) (plan.Reason, bool) {
 	if id, last := c.lastBehind(l.behind, p); last {
 		return plan.Reason{Code: plan.LastReadyPod, Message: fmt.Sprintf(
 			"it would be the last Ready pod of Service %s: replacements of others do not carry its labels", c.s.Services[id].Object.Name)}, true
+	}
+	if who, last := c.verdict.guard.LastRequired(c.s, l.required, pod); last {
+		return plan.Reason{Code: plan.RequiredByAffinity, Message: who + ", once others have moved"}, true
 	}
 	r, ok := c.verdict.book.Ask(p, l.budget)
 	return r, !ok

@@ -8,6 +8,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/budget"
+	"github.com/evenkeel-project/evenkeel/planner/guard"
 )
 
 // wavedStep is a step with the wave it is in.
@@ -37,6 +38,7 @@ type away struct {
 	owner    map[cluster.WorkloadID]int
 	budget   budget.Taken
 	behind   map[cluster.ServiceID]int // Ready pods taken from behind each Service
+	required guard.Taken
 }
 
 // newWave follows waves that took so much for good.
@@ -45,7 +47,7 @@ func newWave(start *scene, gone *lost, number int) *wave {
 }
 
 func newAway(f InFlight, gone *lost) away {
-	return away{f, 0, map[cluster.NodeID]int{}, map[cluster.WorkloadID]int{}, maps.Clone(gone.budget), maps.Clone(gone.behind)}
+	return away{f, 0, map[cluster.NodeID]int{}, map[cluster.WorkloadID]int{}, maps.Clone(gone.budget), maps.Clone(gone.behind), maps.Clone(gone.required)}
 }
 
 func (w *away) full() bool { return w.total >= w.inFlight.Total }
@@ -61,6 +63,9 @@ func (w *away) room(c *search, pod cluster.PodID) bool {
 	if _, last := c.lastBehind(w.behind, p); last {
 		return false
 	}
+	if _, last := c.verdict.guard.LastRequired(c.s, w.required, pod); last {
+		return false
+	}
 	if len(p.Budgets) > 0 {
 		_, allowed := c.verdict.book.Ask(p, w.budget)
 		return allowed
@@ -74,6 +79,7 @@ func (w *away) add(c *search, pod cluster.PodID) {
 	w.node[p.Node]++
 	w.owner[p.Workload]++
 	c.verdict.book.Take(p, w.budget)
+	c.verdict.guard.Take(c.s, w.required, pod)
 	if p.Ready {
 		for _, id := range p.Services {
 			w.behind[id]++

@@ -25,8 +25,8 @@ import (
 )
 
 const (
-	// callTimeout bounds every call, as evictions are bounded: no call of a
-	// deposed leader is under way when the next one starts.
+	// callTimeout bounds every call: none of a deposed leader is under way when the
+	// next one starts.
 	callTimeout = 4 * time.Second
 	// tries bounds the writes of one node; each starts from a fresh read.
 	tries = 6

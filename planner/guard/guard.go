@@ -101,6 +101,7 @@ var Rules = []Rule{
 	jobWouldFail,
 	workloadDegraded,
 	lastReadyPod,
+	requiredByAffinity,
 	schedulerNotResponding,
 	outsideWindow,
 }

@@ -54,6 +54,7 @@ type Memory struct {
 	ends      map[string]time.Time
 	sets      map[setsKey]int
 	workloads map[cluster.WorkloadID]numbers
+	leans     *leans
 	// free are nodes, and by workload pods, of which no rule refuses all pods.
 	free struct {
 		nodes []bool
