@@ -71,8 +71,8 @@ func (c *Config) checkEnabled(e *mistakes) {
 		case c.Load.Source == SourceRequests:
 		case r.PromQL != "" && c.Load.Source != SourcePrometheus:
 			e.field(path+".promql", "load.source: %s cannot answer it (want prometheus, or resource: cpu or memory)", c.Load.Source)
-		case r.Resource == cluster.MemoryAvailable && c.Load.Source == SourceLoadWatcher:
-			e.field(path+".resource", "load.source: loadWatcher does not tell it (want metricsServer or prometheus)")
+		case r.Resource == cluster.MemoryAvailable && !c.tellsAvailable():
+			e.field(path+".resource", "%s", c.untoldAvailable())
 		}
 	}
 }

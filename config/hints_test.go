@@ -1,8 +1,10 @@
 package config_test
 
 import (
+	"bytes"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -12,7 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 )
 
-const byPrometheus = minimal + "load: {source: prometheus, prometheus: {url: http://prometheus:9090}}\n"
+const byPrometheus = minimal + "load: {source: prometheus, prometheus: {url: http://prometheus:9090, preset: kubelet}}\n"
 
 func load(t *testing.T, text string) *config.Config {
 	t.Helper()
@@ -129,5 +131,23 @@ load: {source: prometheus, prometheus: {url: "http://prometheus:9090", preset: n
 		if _, err := config.Load("c", []byte(head+hints)); (err == nil) != ok {
 			t.Errorf("%s: %v", hints, err)
 		}
+	}
+}
+
+// TestTheExampleGoesWithPrometheus as its comments say, and not without the preset.
+func TestTheExampleGoesWithPrometheus(t *testing.T) {
+	text, err := os.ReadFile("../examples/by-load.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	followed := regexp.MustCompile(`(?m)^  source: metricsServer.*$`).ReplaceAll(text, nil)
+	followed = regexp.MustCompile(`(?m)^  # (source|prometheus): `).ReplaceAll(followed, []byte("  $1: "))
+	c := load(t, string(followed))
+	if c.Load.Source != config.SourcePrometheus || len(c.HintRules()) != 2 {
+		t.Errorf("source %s, rules %v", c.Load.Source, c.HintRules())
+	}
+	without := bytes.Replace(followed, []byte(", preset: kubelet"), nil, 1)
+	if _, err := config.Load("config.yaml", without); err == nil || !strings.Contains(err.Error(), "want load.prometheus.preset: kubelet, or load.prometheus.queries: {memory.available: ...}") {
+		t.Errorf("without the preset: %v", err)
 	}
 }

@@ -1,10 +1,12 @@
 package config
 
 import (
+	"fmt"
 	"slices"
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/load/prometheus"
 	"github.com/evenkeel-project/evenkeel/load/window"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
 )
@@ -34,6 +36,36 @@ func (c *Config) measured() []string {
 		return slices.DeleteFunc(c.Prometheus().Measures(), func(r string) bool { return r == cluster.MemoryAvailable })
 	}
 	return nil
+}
+
+// tellsAvailable says whether the source tells memory.available. Prometheus does by a
+// query, or as what the preset kubelet leaves of the capacity, which needs that preset's
+// own query of memory. Of an unknown source or preset it is not the question.
+func (c *Config) tellsAvailable() bool {
+	p := c.Load.Prometheus
+	switch c.Load.Source {
+	case SourceLoadWatcher:
+		return false
+	case SourcePrometheus:
+		_, own := p.Queries[cluster.MemoryAvailable]
+		_, replaced := p.Queries["memory"]
+		known := slices.Contains(prometheus.Presets(), prometheus.Preset(p.Preset))
+		return own || !known || p.Preset == string(prometheus.Kubelet) && !replaced
+	}
+	return true
+}
+
+// untoldAvailable says what to do where tellsAvailable is false.
+func (c *Config) untoldAvailable() string {
+	const query = "load.prometheus.queries: {memory.available: ...}"
+	p := c.Load.Prometheus
+	switch {
+	case c.Load.Source != SourcePrometheus:
+		return fmt.Sprintf("load.source: %s does not tell it (want metricsServer; or prometheus with preset: kubelet or %s)", c.Load.Source, query)
+	case p.Preset == string(prometheus.Kubelet):
+		return fmt.Sprintf("load.source: prometheus with a query of your own for memory does not tell it (want %s)", query)
+	}
+	return fmt.Sprintf("load.source: prometheus with preset: %s does not tell it (want load.prometheus.preset: kubelet, or %s)", p.Preset, query)
 }
 
 // watcherWindow is the longest that is served to clients of a load-watcher.

@@ -15,7 +15,7 @@ import (
 // Warnings are what a checked configuration says that makes little sense, or less
 // safe than what is shipped, as seen from now.
 func (c *Config) Warnings(now time.Time) []string {
-	return slices.Concat(c.limitWarnings(), c.windowWarnings(now), c.protectWarnings(), c.TokenWarnings(), c.hintWarnings(), c.secretWarnings())
+	return slices.Concat(c.limitWarnings(), c.windowWarnings(now), c.protectWarnings(), c.TokenWarnings(), c.hintWarnings(), c.unusedSource(), c.secretWarnings())
 }
 
 // limitWarnings tell of limits that let nothing through. They are no mistakes: who

@@ -6,6 +6,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/load/promql"
+	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
 )
 
 // hintWarnings tell of rules that nobody goes by, and of queries that leave out the
@@ -36,6 +37,20 @@ func (c *Config) hintWarnings() []string {
 		}
 	}
 	return out
+}
+
+// unusedSource tells of a source that is asked for nobody. Where there are rules of hints
+// that are not enabled, hintWarnings says so.
+func (c *Config) unusedSource() []string {
+	if !c.Measures() || c.Web.Watcher || len(c.rules) > 0 {
+		return nil
+	}
+	for _, s := range c.Build() {
+		if l, ok := s.Strategy.(*nodeload.Load); ok && l.ByLoad() {
+			return nil
+		}
+	}
+	return []string{fmt.Sprintf("load.source: %s is asked, and nothing goes by what it measures: no NodeLoad strategy has basis: load, there are no hints.rules, and web.watcher is false", c.Load.Source)}
 }
 
 // secretFile is a file that a source of usage reads, and where it is named.

@@ -8,6 +8,22 @@ import (
 	"time"
 )
 
+const unused = "load.source: prometheus is asked, and nothing goes by what it measures: no NodeLoad strategy has basis: load, there are no hints.rules, and web.watcher is false"
+
+// TestWarnsOfASourceThatServesNobody.
+func TestWarnsOfASourceThatServesNobody(t *testing.T) {
+	const hot = "strategies: [{name: hot, type: NodeLoad, schedule: '@hourly', args: {target: {cpu: 0.7}, basis: "
+	for more, want := range map[string]string{hot + "load}}]": "", hot + "requests}}]": unused, "web: {watcher: true}": "", "load: {source: requests}": ""} {
+		head := byPrometheus
+		if strings.HasPrefix(more, "load:") {
+			head = minimal
+		}
+		if got := strings.Join(load(t, head+more+"\n").Warnings(time.Now()), "\n"); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", more, got, want)
+		}
+	}
+}
+
 // TestWarnsOfHintsThatAreNotMeant: rules that nobody goes by, and queries that leave
 // nodes out.
 func TestWarnsOfHintsThatAreNotMeant(t *testing.T) {
@@ -18,7 +34,7 @@ func TestWarnsOfHintsThatAreNotMeant(t *testing.T) {
 		`{enabled: true, rules: [{name: a, promql: "x > bool 0.8", above: 0.5}, {name: b, resource: cpu, above: 0.5}]}`:         "",
 		`{enabled: true, rules: [{name: m, resource: memory.available, above: 1073741824}]}`:                                    "hints: rule m: memory.available is what is left: above hints the nodes that have room, so that pods avoid them (did you mean below?)",
 		`{enabled: true, rules: [{name: c, resource: cpu, below: 0.2}, {name: d, resource: memory.available, below: 1048576}]}`: "hints: rule c: below hints the nodes that use little cpu, so that pods avoid them (did you mean above?)",
-		`{}`: "",
+		`{}`: unused,
 	} {
 		c := load(t, byPrometheus+"hints: "+hints+"\n")
 		if got := strings.Join(c.Warnings(time.Now()), "\n"); got != want {
@@ -34,7 +50,7 @@ func TestWarnsOfFilesThatAreNotThere(t *testing.T) {
 		t.Fatal(err)
 	}
 	c := load(t, minimal+"load:\n  source: prometheus\n  prometheus:\n    url: https://p\n    tokenFile: "+there+"\n    caFile: /no/such/ca.crt\n  loadWatcher: {caFile: /no/such/other.crt}\n")
-	want := "config.yaml:" + "8: load.prometheus.caFile: cannot be read here: open /no/such/ca.crt: no such file or directory; where the program runs the source cannot be asked without it"
+	want := unused + "\nconfig.yaml:" + "8: load.prometheus.caFile: cannot be read here: open /no/such/ca.crt: no such file or directory; where the program runs the source cannot be asked without it"
 	if got := strings.Join(c.Warnings(time.Now()), "\n"); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}

@@ -25,6 +25,9 @@ type Plan struct {
 	Goals      []Goal         `json:"goals"` // those with excess before
 	// Strategies are all that are enabled, in the order of the configuration.
 	Strategies []StrategyState `json:"strategies"`
+	// HintsUnknown says why no rule of pressure hints could judge any node; empty where
+	// one could, or there are none.
+	HintsUnknown string `json:"hintsUnknown,omitempty"`
 	// Schedulers are those without a profile of which there are pods or counts, by
 	// name.
 	Schedulers []SchedulerState `json:"schedulers,omitempty"`

@@ -27,7 +27,7 @@ func (p *Planner) assemble(c *search, before plan.State, start *tracker) plan.Pl
 		Schedulers: c.schedulers,
 		Inputs:     c.inputs(),
 		Holds:      c.holds(),
-		Pressure:   c.pressureHints(p),
+		Pressure:   c.pressureHints(p), HintsUnknown: c.hintsUnknown(),
 	}
 	if _, spent := c.spentEffort(); spent {
 		out.CutShort = fmt.Sprintf("limits.effort lets a plan foretell %s; %s not tried to the end", landingsWord(p.opts.Effort), podsWere(out.Rejections.Counts[plan.EffortSpent]))

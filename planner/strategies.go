@@ -56,12 +56,8 @@ func (c *search) unknown(info StrategyInfo) string {
 	switch {
 	case len(info.ByLoad) == 0:
 		return ""
-	case l == nil:
-		return "nothing is known: the snapshot holds no usage"
-	case len(l.Resources()) == 0 && l.Usage.SampledAt.IsZero():
-		return "nothing is known: " + sourceName(l.Usage) + " gave no answer"
 	case len(l.Resources()) == 0:
-		return "nothing is known: the last answer of " + sourceName(l.Usage) + " is too old, or says nothing of use"
+		return silence(l)
 	}
 	for _, r := range info.ByLoad {
 		if a := c.s.Amounts(cluster.Measure{ByLoad: true, Resource: r}, scope.Load); !a.Enough(scope) {
@@ -70,6 +66,35 @@ func (c *search) unknown(info StrategyInfo) string {
 		}
 	}
 	return ""
+}
+
+// silence says why nothing is known of what is used.
+func silence(l *cluster.Load) string {
+	switch {
+	case l == nil:
+		return "nothing is known: the snapshot holds no usage"
+	case l.Usage.SampledAt.IsZero():
+		return "nothing is known: " + sourceName(l.Usage) + " gave no answer"
+	}
+	return "nothing is known: the last answer of " + sourceName(l.Usage) + " is too old, or says nothing of use"
+}
+
+// hintsUnknown says why none of the rules of hints could judge any node; empty where one
+// could, or there are none.
+func (c *search) hintsUnknown() string {
+	rules, l := c.p.opts.HintRules.Rules, c.s.Load
+	if len(rules) == 0 {
+		return ""
+	}
+	if l == nil {
+		return silence(l)
+	}
+	for _, r := range rules {
+		if slices.ContainsFunc(l.Usage.Nodes, func(n cluster.NodeUsage) bool { _, known := n.Used[r.Resource]; return known }) {
+			return ""
+		}
+	}
+	return silence(l)
 }
 
 // waits counts a goal for which nothing is moved yet, by node.
@@ -93,6 +118,9 @@ func (c *search) strategiesInput(age string) plan.Input {
 	stated := c.strategies()
 	if len(stated) == 0 && !c.p.opts.HintsNodes {
 		in.Problems = append(in.Problems, "the configuration has no strategy")
+	}
+	if c.s.Load == nil && c.hintsUnknown() != "" {
+		in.Problems = append(in.Problems, "the rules of hints can judge no node: "+c.hintsUnknown())
 	}
 	for i, info := range c.p.opts.Strategies {
 		if stated[i].Goals == 0 {

@@ -8,6 +8,34 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
+// TestHintsThatJudgeNoNode: what they go by is missing, whatever else is known.
+func TestHintsThatJudgeNoNode(t *testing.T) {
+	conf := head + "load: {source: prometheus, prometheus: {url: 'http://p'}}\nhints: {enabled: true, taint: {enabled: true}, rules: [{name: cpu, resource: cpu, above: 0.9}, {name: io, promql: io, above: 9}]}\nstrategies: []"
+	usage := func(used map[string]int64) func(*cluster.Objects) {
+		return func(o *cluster.Objects) {
+			o.Usage = &cluster.Usage{Source: "prometheus", SampledAt: o.TakenAt, Nodes: []cluster.NodeUsage{{Name: o.Nodes[0].Name, At: o.TakenAt, Used: used}}}
+		}
+	}
+	for name, c := range map[string]struct {
+		change func(*cluster.Objects)
+		want   string
+	}{
+		"one rule":       {usage(map[string]int64{"rule:io": 3}), ""},
+		"another figure": {usage(map[string]int64{"memory": 3000}), "nothing is known: the last answer of prometheus is too old, or says nothing of use"},
+		"no answer":      {func(o *cluster.Objects) { o.Usage = &cluster.Usage{Source: "prometheus"} }, "nothing is known: prometheus gave no answer"},
+		"no usage":       {nil, "nothing is known: the snapshot holds no usage"},
+	} {
+		p := example(t, conf, nil, c.change)
+		if p.HintsUnknown != c.want {
+			t.Errorf("%s: %q, want %q", name, p.HintsUnknown, c.want)
+		}
+		if said := slices.Contains(problems(p), "strategies: the rules of hints can judge no node: "+c.want); said != (c.change == nil) {
+			t.Errorf("%s: inputs say it: %t", name, said)
+		}
+		followsSchema(t, p)
+	}
+}
+
 // TestAResourceThatNobodyMeasures keeps the whole strategy from acting, and is named:
 // a node whose disk is not known must not take what leaves another for its cpu.
 func TestAResourceThatNobodyMeasures(t *testing.T) {

@@ -130,7 +130,7 @@ func stillOpen(p plan.Plan) (text, color string) {
 	if more := waiting(p.Strategies); more != "" {
 		text, color = text+"; not asked for yet: "+more, yellow
 	}
-	if more := unknown(p.Strategies, true); more != "" {
+	if more := unknown(p, true); more != "" {
 		text, color = text+"; "+more, yellow
 	}
 	return text, color

@@ -16,7 +16,7 @@ func (t *table) verdict(p plan.Plan, subject, effect string) {
 	case len(p.Goals) == 0 && len(p.Moves) == 0 && waiting(p.Strategies) != "":
 		text, color = "nothing to do yet: "+waiting(p.Strategies), yellow
 	case len(p.Goals) == 0 && len(p.Moves) == 0:
-		text, color = nothingToDo(p.Strategies, p.Holds)
+		text, color = nothingToDo(p)
 	case len(p.Moves) == 0:
 		color = yellow
 		text = fmt.Sprintf("0 evictions; %d of %d goals stay unmet, for the reasons below", len(p.Goals)-met, len(p.Goals))
@@ -29,7 +29,7 @@ func (t *table) verdict(p plan.Plan, subject, effect string) {
 	if more := waiting(p.Strategies); more != "" && len(p.Goals)+len(p.Moves) > 0 {
 		text, color = text+"; not asked for yet: "+more, yellow
 	}
-	if more := unknown(p.Strategies, true); more != "" && slices.ContainsFunc(p.Strategies, func(st plan.StrategyState) bool { return st.Goals > 0 }) {
+	if more := unknown(p, true); more != "" && slices.ContainsFunc(p.Strategies, func(st plan.StrategyState) bool { return st.Goals > 0 }) {
 		text, color = text+"; "+more, yellow
 	}
 	if n := worseOff(p); n > 0 {
@@ -68,11 +68,11 @@ func waiting(all []plan.StrategyState) string {
 	return strings.Join(out, ", ")
 }
 
-// unknown says what is not known of that strategies go by, with their names; empty
-// when there is no such strategy.
-func unknown(all []plan.StrategyState, named bool) string {
+// unknown says what is not known of that strategies and hints go by, with their names;
+// empty when there is no such strategy, and hints know enough.
+func unknown(p plan.Plan, named bool) string {
 	var out []string
-	for _, st := range all {
+	for _, st := range p.Strategies {
 		if st.Unknown == "" {
 			continue
 		}
@@ -83,6 +83,9 @@ func unknown(all []plan.StrategyState, named bool) string {
 		if !slices.Contains(out, why) {
 			out = append(out, why)
 		}
+	}
+	if why := safe(p.HintsUnknown) + " (below)"; p.HintsUnknown != "" && !slices.Contains(out, why) {
+		out = append(out, "of hints "+why)
 	}
 	return strings.Join(out, "; ")
 }
@@ -133,7 +136,8 @@ func brings(evictions, met, nearer, goals int) string {
 
 // nothingToDo tells goals that are met from goals that nobody states, and from
 // goals that are not met but were not asked for, or whose strategy is held.
-func nothingToDo(all []plan.StrategyState, holds []plan.Hold) (text, color string) {
+func nothingToDo(p plan.Plan) (text, color string) {
+	all, holds := p.Strategies, p.Holds
 	asked, unasked := []string{}, []string{}
 	stated, goals, open := 0, 0, []string{}
 	for _, st := range all {
@@ -158,8 +162,10 @@ func nothingToDo(all []plan.StrategyState, holds []plan.Hold) (text, color strin
 		}
 	}
 	switch {
-	case stated == 0 && unknown(all, false) != "":
-		return unknown(all, false), yellow
+	case stated == 0 && unknown(p, false) != "":
+		return unknown(p, false), yellow
+	case len(all) == 0:
+		return noStrategies(p)
 	case stated == 0:
 		return "nothing to do: no strategy states a goal", yellow
 	case goals == 0:
@@ -177,6 +183,24 @@ func nothingToDo(all []plan.StrategyState, holds []plan.Hold) (text, color strin
 		open[0] = strings.Replace(open[0], " not, and", " not met, and", 1)
 	}
 	return text + "; " + strings.Join(open, "; "), yellow
+}
+
+// noStrategies: without any, a configuration may well hint nodes.
+func noStrategies(p plan.Plan) (text, color string) {
+	wanted := 0
+	for _, h := range p.Pressure {
+		if h.State == plan.HintWanted {
+			wanted++
+		}
+	}
+	if wanted == 0 {
+		return "nothing to do: there are no strategies", yellow
+	}
+	is := "is"
+	if wanted > 1 {
+		is = "are"
+	}
+	return fmt.Sprintf("there are no strategies; %s %s to carry a pressure hint (below)", count(wanted, "node"), is), yellow
 }
 
 func was(n int) string {

@@ -25,6 +25,28 @@ func TestUnknownIsNotNothing(t *testing.T) {
 	}
 }
 
+// TestHintsOfWhichNothingIsKnown are not hints that nobody wants, and without strategies
+// nobody is said to state no goal.
+func TestHintsOfWhichNothingIsKnown(t *testing.T) {
+	type st = plan.StrategyState
+	const silent = "nothing is known: prometheus gave no answer"
+	wanted := plan.PressureHint{Node: "n1", Rule: "cpu", State: plan.HintWanted}
+	for want, p := range map[string]plan.Plan{
+		"nothing to do: there are no strategies":                                {},
+		"there are no strategies; 1 node is to carry a pressure hint (below)":   {Pressure: []plan.PressureHint{wanted, {Node: "n2", Rule: "cpu", State: plan.HintStands}}},
+		"there are no strategies; 2 nodes are to carry a pressure hint (below)": {Pressure: []plan.PressureHint{wanted, wanted}},
+		"of hints " + silent + " (below)":                                       {HintsUnknown: silent, Strategies: []st{{Name: "zones"}}},
+		silent + " (below)":                                                     {HintsUnknown: silent, Strategies: []st{{Name: "hot", Unknown: silent}}},
+		"nothing to do: all 4 goals are met; of hints " + silent + " (below)":   {HintsUnknown: silent, Strategies: []st{{Name: "zones", Goals: 4, Asked: true}}},
+	} {
+		shown := level()
+		shown.Strategies, shown.Pressure, shown.HintsUnknown = p.Strategies, p.Pressure, p.HintsUnknown
+		if got := firstLine(t, shown); got != "Plan: "+want+"; nothing is evicted (dry run)." {
+			t.Errorf("%s\nwant\n%s", got, want)
+		}
+	}
+}
+
 // TestARunWithoutMovesSaysWhatIsOpen in its first line: that nothing was planned does
 // not mean that all is well.
 func TestARunWithoutMovesSaysWhatIsOpen(t *testing.T) {

@@ -72,6 +72,26 @@ func TestOnePassKeepsHints(t *testing.T) {
 	}
 }
 
+// TestHintsAloneWithASilentSource: that no node is known to need one is no success.
+func TestHintsAloneWithASilentSource(t *testing.T) {
+	r := badInput{server: &fault{}}
+	dir := r.prepare(t)
+	r.serve(t, dir)
+	conf := configHead + "dryRun: true\nload: {source: metricsServer}\nhints: {enabled: true, taint: {enabled: true}, rules: [{name: hot, resource: cpu, above: 0.80, for: 1}]}\nstrategies: []\n"
+	if err := os.WriteFile(filepath.Join(dir, "hinted.yaml"), []byte(conf), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	for _, command := range []string{"run --once", "plan --detailed-exitcode"} {
+		got := invoke(t, connectTimeout, inDir(dir, command+" --kubeconfig kubeconfig.yaml --config hinted.yaml"), "")
+		if want := "hints judged no node: nothing is known: metricsServer gave no answer; the report's inputs say why"; got.exit != 1 || !strings.Contains(got.stderr, want) {
+			t.Errorf("%s: exit %d: %s", command, got.exit, got.stderr)
+		}
+		if want := "Plan: of hints nothing is known: metricsServer gave no answer (below)"; !strings.HasPrefix(got.stdout, want) && !strings.Contains(got.stdout, "\n"+want) {
+			t.Errorf("%s: the report does not say %q:\n%s", command, want, got.stdout)
+		}
+	}
+}
+
 // TestHintsAreToOutliveThePause between two passes of any strategy, twice over.
 func TestHintsAreToOutliveThePause(t *testing.T) {
 	for text, warns := range map[string]bool{

@@ -32,7 +32,7 @@ func newPlan(g *global) *cobra.Command {
 	fl := c.Flags()
 	f.add(fl)
 	fl.StringVar(&f.saveInput, "save-input", "", "write what was planned on to this file (JSON), to plan on it again with -f")
-	fl.BoolVar(&f.detailedExitCode, "detailed-exitcode", false, "exit with 2 when moves are planned, and with 1 when a strategy could judge nothing")
+	fl.BoolVar(&f.detailedExitCode, "detailed-exitcode", false, "exit with 2 when moves are planned, and with 1 when a strategy, or the hints, could judge nothing")
 	return c
 }
 
@@ -75,7 +75,7 @@ func (f *planFlags) run(cmd *cobra.Command, g *global) error {
 	case len(p.Moves) > 0:
 		return errMoves
 	}
-	return unjudged(p.Strategies, j.due) // 0 is read as: all is level
+	return unjudged(p, j.due) // 0 is read as: all is level
 }
 
 // save writes a snapshot under another name first, so that a file that is there

@@ -39,7 +39,7 @@ func newRun(g *global) *cobra.Command {
 	f := &runFlags{}
 	c := &cobra.Command{
 		Use: "run", Short: "Run strategies on their schedules, or once with --once", Args: noValues,
-		Long: "Runs each strategy on its schedule, as leader of a Lease. With --once it makes one pass and exits:\n0 when the pass was made, 1 when something kept it from acting,\nsuch as a strategy by load being due while its source of usage says too little.",
+		Long: "Runs each strategy on its schedule, as leader of a Lease. With --once it makes one pass and exits:\n0 when the pass was made, 1 when something kept it from acting,\nsuch as a strategy by load being due, or hints enabled, while the source of usage says too little.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
 	}
 	fl := c.Flags()
@@ -215,17 +215,20 @@ func once(ctx context.Context, c *controller.Controller, due []string) error {
 	case r.Stopped != nil:
 		err = fmt.Errorf("the pass stopped early: %s: %s", r.Stopped.Code, r.Stopped.Message)
 	}
-	return errors.Join(err, unjudged(r.Plan.Strategies, due), c.Unclosed())
+	return errors.Join(err, unjudged(r.Plan, due), c.Unclosed())
 }
 
 // unjudged names the strategies that were due and could not act, since what they go by
-// is not known.
-func unjudged(all []plan.StrategyState, due []string) error {
+// is not known, and hints, which are due in every pass.
+func unjudged(p plan.Plan, due []string) error {
 	var errs []error
-	for _, st := range all {
+	for _, st := range p.Strategies {
 		if st.Unknown != "" && slices.Contains(due, st.Name) {
 			errs = append(errs, fmt.Errorf("strategy %s moved nothing: %s; the report's inputs say why", st.Name, st.Unknown))
 		}
+	}
+	if p.HintsUnknown != "" {
+		errs = append(errs, fmt.Errorf("hints judged no node: %s; the report's inputs say why", p.HintsUnknown))
 	}
 	return errors.Join(errs...)
 }

@@ -48,16 +48,6 @@ type Options struct {
 	DryRun bool
 }
 
-// Counts are for metrics.
-type Counts struct {
-	// ByRule is how many nodes each rule hints, by the rule that is recorded.
-	ByRule map[string]int
-	// Held, Capped, Foreign and Unknown are as in pressure.Decision, in nodes.
-	Held, Capped, Foreign, Unknown int
-	// Written and Failed are writes of this look.
-	Written, Failed int
-}
-
 // Keeper keeps hints. Run it where this process leads.
 type Keeper struct {
 	// Nodes are those of the cluster as a watch shows them; read-only.
@@ -171,28 +161,30 @@ func (k *Keeper) look(ctx context.Context) (Counts, []pressure.Change) {
 	o, now := k.options(), k.Clock.Now()
 	nodes := k.Nodes()
 	d := o.Decide(nodes, k.Usage(), k.seen, now)
-	c := Counts{ByRule: map[string]int{}, Held: len(d.Held), Capped: len(d.Capped), Foreign: len(foreignNodes(d)), Unknown: d.Unknown}
-	for _, r := range o.Rules {
-		c.ByRule[r.Name] = 0
-	}
-	for _, h := range d.Hinted {
-		c.ByRule[h.Rule]++
-	}
+	c := Counts{Held: len(d.Held), Capped: len(d.Capped), Foreign: len(foreignNodes(d)), Unknown: d.Unknown}
 	k.say(o, d)
+	var undone []string
 	switch {
 	case o.DryRun:
 		k.wouldWrite(d.Changes)
-	case len(d.Changes) > 0 && !now.Before(k.till):
-		c.Written, c.Failed = k.write(ctx, nodes, d.Changes, o.TTL)
+	case now.Before(k.till):
+		for _, change := range d.Changes {
+			undone = append(undone, change.Node)
+		}
+	case len(d.Changes) > 0:
+		c.Written, undone = k.write(ctx, nodes, d.Changes, o.TTL)
+		c.Failed = len(undone)
 	}
+	c.ByRule = byRule(o.Rules, d.Hinted, nodes, undone)
 	if k.Counted != nil {
 		k.Counted(c)
 	}
 	return c, d.Changes
 }
 
-// write makes the changes and returns how many went well and how many did not.
-func (k *Keeper) write(ctx context.Context, nodes []*corev1.Node, changes []pressure.Change, ttl time.Duration) (written, failed int) {
+// write makes the changes and returns how many were written, and the nodes that could
+// not be.
+func (k *Keeper) write(ctx context.Context, nodes []*corev1.Node, changes []pressure.Change, ttl time.Duration) (written int, undone []string) {
 	seen := make(map[string]*corev1.Node, len(nodes))
 	for _, n := range nodes {
 		seen[n.Name] = n
@@ -209,18 +201,18 @@ func (k *Keeper) write(ctx context.Context, nodes []*corev1.Node, changes []pres
 	for _, r := range k.Writer.Edit(call, edits) {
 		switch {
 		case r.Err != nil:
-			failed++
+			undone = append(undone, r.Node)
 			failures[plainly(r.Err)] = append(failures[plainly(r.Err)], r.Node)
 		case r.Wrote:
 			written++
 			k.tell(false, r.Node, wanted[r.Node])
 		}
 	}
-	k.restAfter(failed > 0 && written == 0)
+	k.restAfter(len(undone) > 0 && written == 0)
 	if ctx.Err() == nil {
 		k.complain(failures)
 	}
-	return written, failed
+	return written, undone
 }
 
 // edit makes a node carry the hint, or none: the node may be newer than the one that

@@ -179,12 +179,32 @@ func TestAMissingPermissionIsSaidOnce(t *testing.T) {
 	if got := strings.Count(w.log.String(), "permission to patch nodes is missing"); got != 1 {
 		t.Errorf("said %d times\n%s", got, w.log.String())
 	}
+	if n, known := w.counts.ByRule["cpu"]; n != 0 || !known {
+		t.Errorf("without the permission %+v", w.counts)
+	}
 	w.refuse = nil
 	for range 31 {
 		w.look(10 * time.Second)
 	}
 	if w.counts.ByRule["cpu"] != 2 || w.node("n1").Labels["status"] != "presure" {
 		t.Errorf("with the permission %+v", w.counts)
+	}
+}
+
+// TestWhatCouldNotBeWrittenStandsAsItDid, and counts as that: a hint that could not be
+// renewed or taken away is there, one that could not be put is not, at the look that
+// failed and at those that rest.
+func TestWhatCouldNotBeWrittenStandsAsItDid(t *testing.T) {
+	w := newTown(t, byBoth, named("n1"), named("n2"), named("n3"), named("n4"))
+	w.hot, w.cool = map[string]float64{"n1": 0.9, "n2": 0.9}, []string{"n3", "n4"}
+	w.look(0)
+	w.refuse = apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "n1", errors.New("no"))
+	w.hot, w.cool = map[string]float64{"n1": 0.9, "n3": 0.9, "n4": 0.9}, []string{"n2"} // renew one, put two, take one away
+	for i, after := range []time.Duration{6 * time.Minute, 10 * time.Second} {
+		made := w.look(after)
+		if w.counts.ByRule["cpu"] != 2 || w.counts.Failed != 4*(1-i) || len(made) != 4*(1-i) {
+			t.Errorf("look %d made %v and counted %+v", i, made, w.counts)
+		}
 	}
 }
 

@@ -227,6 +227,18 @@ func tooLarge(most int64) error {
 	return badAnswer(fmt.Sprintf("the answer is larger than %d MiB", most>>20))
 }
 
+// Denied says what to do about a status that turns the asker away, as the rest of a
+// sentence; empty for others. tokenFile is the key of the configuration.
+func Denied(status int) string {
+	switch status {
+	case http.StatusUnauthorized:
+		return "; it wants to know who asks: set tokenFile to a file with a token that it takes"
+	case http.StatusForbidden:
+		return "; whoever asks may not: grant that to the account whose token tokenFile holds"
+	}
+	return ""
+}
+
 // Problem says in one line why there is no answer, without what was asked.
 func Problem(err error, deadline time.Duration) load.Problem {
 	var bad badAnswer

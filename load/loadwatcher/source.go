@@ -92,7 +92,7 @@ func (s *Source) ask(ctx context.Context) (Answer, *load.Problem) {
 	case resp.StatusCode > 500:
 		return bad(load.Unreachable, "answers %d", resp.StatusCode)
 	case resp.StatusCode != http.StatusOK:
-		return bad(load.BadAnswer, "answers %d", resp.StatusCode)
+		return bad(load.BadAnswer, "answers %d%s", resp.StatusCode, fetch.Denied(resp.StatusCode))
 	case bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")):
 		return bad(load.BadAnswer, "the answer is a web page; is this the address of a load-watcher?")
 	}

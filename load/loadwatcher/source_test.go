@@ -93,7 +93,7 @@ func TestBadAnswers(t *testing.T) {
 		"no data":      {500, "", load.Problem{Kind: load.Empty, Detail: "the load-watcher has no data (it answers 500)"}},
 		"unknown host": {404, "", load.Problem{Kind: load.Empty, Detail: "the load-watcher has no data (it answers 404)"}},
 		"down":         {503, "", load.Problem{Kind: load.Unreachable, Detail: "answers 503"}},
-		"not allowed":  {401, "", load.Problem{Kind: load.BadAnswer, Detail: "answers 401"}},
+		"not allowed":  {401, "", load.Problem{Kind: load.BadAnswer, Detail: "answers 401; it wants to know who asks: set tokenFile to a file with a token that it takes"}},
 		"a page":       {200, "<html>", load.Problem{Kind: load.BadAnswer, Detail: "the answer is a web page; is this the address of a load-watcher?"}},
 		"half":         {200, good[:60], load.Problem{Kind: load.BadAnswer, Detail: "reading a load-watcher answer: unexpected end of JSON input"}},
 		"a NaN":        {200, strings.Replace(good, "12.5", "NaN", 1), load.Problem{Kind: load.BadAnswer, Detail: "reading a load-watcher answer: invalid character 'N' looking for beginning of value"}},

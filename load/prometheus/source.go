@@ -222,13 +222,13 @@ func (s *Source) query(ctx context.Context, path string, form url.Values, labels
 	a, err := decode(body, labels)
 	switch {
 	case err == nil && a.status == "error":
-		return bad(load.BadAnswer, "answers %d, %s: %s", status, a.errorType, a.message)
+		return bad(load.BadAnswer, "answers %d, %s: %s%s", status, a.errorType, a.message, fetch.Denied(status))
 	case status >= 500:
 		return bad(load.Unreachable, "answers %d", status)
 	case status == http.StatusNotFound:
 		return bad(load.BadAnswer, "answers 404; is this the address of a Prometheus, with its path prefix?")
 	case status < 200 || status > 299:
-		return bad(load.BadAnswer, "answers %d", status)
+		return bad(load.BadAnswer, "answers %d%s", status, fetch.Denied(status))
 	case err != nil:
 		return bad(load.BadAnswer, "%v", err)
 	case a.status != "success":
