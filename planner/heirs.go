@@ -31,7 +31,7 @@ func newLost() *lost { return &lost{map[cluster.ServiceID]int{}, budget.Taken{},
 func (l *lost) add(c *search, pod cluster.PodID) {
 	p := &c.s.Pods[pod]
 	heir := labels.Set(heirLabels(p))
-	c.verdict.guard.Take(c.s, l.required, pod)
+	c.takeRequired(l.required, pod)
 	if p.Ready {
 		for _, id := range p.Services {
 			if !c.s.Services[id].Selector.Matches(heir) {
@@ -51,7 +51,7 @@ func (l *lost) refuse(c *search, pod cluster.PodID) (plan.Reason, bool) {
 		return plan.Reason{Code: plan.LastReadyPod, Message: fmt.Sprintf(
 			"it would be the last Ready pod of Service %s: replacements of others do not carry its labels", c.s.Services[id].Object.Name)}, true
 	}
-	if who, last := c.verdict.guard.LastRequired(c.s, l.required, pod); last {
+	if who, last := c.lastRequired(l.required, pod); last {
 		return plan.Reason{Code: plan.RequiredByAffinity, Message: who + ", once others have moved"}, true
 	}
 	r, ok := c.verdict.book.Ask(p, l.budget)
@@ -70,6 +70,21 @@ func (c *search) lastBehind(taken map[cluster.ServiceID]int, p *cluster.Pod) (cl
 		}
 	}
 	return 0, false
+}
+
+// lastRequired says who would be left without a pod that it requires beside itself, once
+// those taken are gone.
+func (c *search) lastRequired(taken guard.Taken, pod cluster.PodID) (string, bool) {
+	if !c.p.opts.Guards.Protect[guard.ProtectRequired] {
+		return "", false
+	}
+	return c.verdict.guard.LastRequired(c.s, taken, pod)
+}
+
+func (c *search) takeRequired(taken guard.Taken, pod cluster.PodID) {
+	if c.p.opts.Guards.Protect[guard.ProtectRequired] {
+		c.verdict.guard.Take(c.s, taken, pod)
+	}
 }
 
 // heirLabels are those of the pod's replacement: its owner's template's, and what

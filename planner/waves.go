@@ -63,7 +63,7 @@ func (w *away) room(c *search, pod cluster.PodID) bool {
 	if _, last := c.lastBehind(w.behind, p); last {
 		return false
 	}
-	if _, last := c.verdict.guard.LastRequired(c.s, w.required, pod); last {
+	if _, last := c.lastRequired(w.required, pod); last {
 		return false
 	}
 	if len(p.Budgets) > 0 {
@@ -79,7 +79,7 @@ func (w *away) add(c *search, pod cluster.PodID) {
 	w.node[p.Node]++
 	w.owner[p.Workload]++
 	c.verdict.book.Take(p, w.budget)
-	c.verdict.guard.Take(c.s, w.required, pod)
+	c.takeRequired(w.required, pod)
 	if p.Ready {
 		for _, id := range p.Services {
 			w.behind[id]++

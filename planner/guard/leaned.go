@@ -15,6 +15,9 @@ import (
 // A standing pod stays where it is when the one that its required podAffinity asks for
 // goes (IgnoredDuringExecution): it would run on without it.
 var requiredByAffinity = Rule{plan.RequiredByAffinity, func(in Input) (string, bool) {
+	if !in.Options.Protect[ProtectRequired] {
+		return "", false
+	}
 	return in.leans().last(nil, in.Pod.ID)
 }}
 

@@ -14,7 +14,7 @@ type Protection string
 
 // The protections of this version. DaemonSet, mirror and static pods stay
 // whatever the list says: their replacement can only come up where they are.
-// The last three are not in the default list.
+// The last four are not in the default list.
 const (
 	ProtectLocalStorage   Protection = "PodsWithLocalStorage"
 	ProtectDaemonSets     Protection = "DaemonSetPods"
@@ -26,6 +26,7 @@ const (
 	ProtectPVC            Protection = "PodsWithPVC"
 	ProtectWithoutPDB     Protection = "PodsWithoutPDB"
 	ProtectResourceClaims Protection = "PodsWithResourceClaims"
+	ProtectRequired       Protection = "PodsRequiredByAffinity"
 )
 
 // Policy says what a request to rather not evict a pod means.
@@ -39,7 +40,7 @@ const (
 
 // Protections lists every protection, in the order of the documentation.
 func Protections() []Protection {
-	return append(DefaultProtections(), ProtectPVC, ProtectWithoutPDB, ProtectResourceClaims)
+	return append(DefaultProtections(), ProtectPVC, ProtectWithoutPDB, ProtectResourceClaims, ProtectRequired)
 }
 
 // DefaultProtections are those of the shipped configuration.

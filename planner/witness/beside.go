@@ -11,6 +11,9 @@ import (
 // beside: no wave takes the last pod away from one that stays and requires it in its
 // domain.
 func (r *replay) beside(calls []call) {
+	if !r.rules.Protect["PodsRequiredByAffinity"] {
+		return
+	}
 	gone := map[string]bool{}
 	for _, c := range calls {
 		gone[key(c.pod)] = true

@@ -98,6 +98,7 @@ var clusterTampers = []tamper{
 	{"too few are wanted", plan.TooFewReplicas, onDeployment(func(m *made, d *appsv1.Deployment) { m.rules.MinReplicas = int(*d.Spec.Replicas) + 1 })},
 	{"the only one that another requires", plan.RequiredByAffinity, onPod(func(m *made, p *corev1.Pod) {
 		p.Labels["only"] = "me"
+		m.rules.Protect["PodsRequiredByAffinity"] = true
 		needs := p.DeepCopy()
 		needs.Name, needs.UID, needs.Labels, needs.OwnerReferences = "needs", "needs", map[string]string{}, nil
 		needs.Spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
