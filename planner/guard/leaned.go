@@ -74,7 +74,7 @@ func (l *leans) last(taken Taken, pod cluster.PodID) (string, bool) {
 // domain).
 func leansOf(s *cluster.Snapshot) *leans {
 	l, seen, spaces := &leans{of: map[cluster.PodID][]int{}}, map[[2]string]bool{}, namespaces(s)
-	nodes := map[string]map[string][]cluster.NodeID{} // by topology key, by domain
+	nodes, terms := map[string]map[string][]cluster.NodeID{}, map[string]func(*corev1.Pod) bool{} // nodes by topology key, by domain
 	for i := range s.Pods {
 		p := &s.Pods[i]
 		a := p.Object.Spec.Affinity
@@ -84,15 +84,20 @@ func leansOf(s *cluster.Snapshot) *leans {
 		for k := range a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
 			t := &a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution[k]
 			domain, there := s.Nodes[p.Node].Label(t.TopologyKey)
-			at := [2]string{p.Object.Namespace + "/" + t.String(), domain}
+			term := p.Object.Namespace + "/" + t.String()
+			at := [2]string{term, domain}
 			if !there || seen[at] {
 				continue
 			}
-			seen[at] = true
-			matches := satisfies(t, p.Object.Namespace, spaces)
-			if matches == nil || matches(p.Object) {
-				continue
+			matches, known := terms[term]
+			if !known {
+				matches = satisfies(t, p.Object.Namespace, spaces)
+				terms[term] = matches
 			}
+			if matches == nil || matches(p.Object) {
+				continue // others with this term may still require another pod
+			}
+			seen[at] = true
 			if nodes[t.TopologyKey] == nil {
 				nodes[t.TopologyKey] = byDomain(s, t.TopologyKey)
 			}

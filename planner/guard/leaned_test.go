@@ -1,0 +1,53 @@
+package guard
+
+import (
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
+
+// TestWhoRequiresAPodBesideIt: cache and web have the same term, which cache itself
+// satisfies and web does not.
+func TestWhoRequiresAPodBesideIt(t *testing.T) {
+	near := func(space *metav1.LabelSelector) *corev1.Affinity {
+		return &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{
+			{LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "cache"}}, NamespaceSelector: space, TopologyKey: "host"}}}}
+	}
+	pod := func(ns, app, node string, a *corev1.Affinity) *corev1.Pod {
+		return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: app + "-" + node, UID: types.UID(ns + app + node), Labels: map[string]string{"app": app}},
+			Spec: corev1.PodSpec{NodeName: node, Affinity: a}, Status: corev1.PodStatus{Phase: corev1.PodRunning}}
+	}
+	red := &metav1.LabelSelector{MatchLabels: map[string]string{"team": "red"}}
+	for name, c := range map[string]struct {
+		beside []*corev1.Pod
+		says   string // "": nobody requires it
+	}{
+		"nobody":                {nil, ""},
+		"one that requires it":  {[]*corev1.Pod{pod("shop", "web", "n1", near(nil))}, "shop/web-n1 on n1 requires it"},
+		"another would do":      {[]*corev1.Pod{pod("shop", "web", "n1", near(nil)), func() *corev1.Pod { p := pod("shop", "cache", "n1", nil); p.Name, p.UID = "other", "other"; return p }()}, ""},
+		"it stands elsewhere":   {[]*corev1.Pod{pod("shop", "web", "n2", near(nil))}, ""},
+		"of another namespace":  {[]*corev1.Pod{pod("bank", "web", "n1", near(nil))}, ""},
+		"which selects its own": {[]*corev1.Pod{pod("bank", "web", "n1", near(red))}, "bank/web-n1 on n1 requires it"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := &cluster.Objects{Pods: append([]*corev1.Pod{pod("shop", "cache", "n1", near(nil))}, c.beside...)}
+			for _, n := range []string{"n1", "n2"} {
+				o.Nodes = append(o.Nodes, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n, Labels: map[string]string{"host": n}}})
+			}
+			o.Namespaces = []*corev1.Namespace{{ObjectMeta: metav1.ObjectMeta{Name: "shop", Labels: map[string]string{"team": "red"}}}, {ObjectMeta: metav1.ObjectMeta{Name: "bank"}}}
+			s, err := cluster.New(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			why, refused := requiredByAffinity.Check(Input{Snapshot: s, Pod: s.PodByUID("shopcachen1"), Options: &Options{Protect: map[Protection]bool{ProtectRequired: true}}})
+			if refused != (c.says != "") || !strings.HasPrefix(why, c.says) {
+				t.Errorf("%v, %q; want %q", refused, why, c.says)
+			}
+		})
+	}
+}
