@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 // TestNewIsWhatEveryPodSays compares what is shared between pods, and what is
@@ -24,7 +24,7 @@ func TestNewIsWhatEveryPodSays(t *testing.T) {
 	compared, selected := 0, 0
 	for seed := range uint64(150) {
 		r := rand.New(rand.NewPCG(seed, 11))
-		o := simtest.Mixed(r)
+		o := simulation.Mixed(r)
 		for _, p := range o.Pods {
 			askOtherwise(r, p)
 		}

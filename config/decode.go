@@ -11,8 +11,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/evenkeel-project/evenkeel/internal/suggest"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/spelling"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
 )
 
@@ -80,7 +80,7 @@ func (e *mistakes) object(n *yaml.Node, v reflect.Value, path string) {
 	e.pairs(n, path, func(key, val *yaml.Node) {
 		i, known := fields[key.Value]
 		if !known {
-			e.add(key, join(path, key.Value), "unknown key%s", spelling.DidYouMean(key.Value, names))
+			e.add(key, join(path, key.Value), "unknown key%s", suggest.DidYouMean(key.Value, names))
 			return
 		}
 		f := v.Type().Field(i)

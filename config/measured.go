@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/load/prometheus"
-	"github.com/evenkeel-project/evenkeel/load/window"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
+	"github.com/evenkeel-project/evenkeel/usage/prometheus"
+	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
 // Web is what is served beside health and metrics.

@@ -5,8 +5,8 @@ import (
 	"os"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/load/promql"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
+	"github.com/evenkeel-project/evenkeel/usage/promql"
 )
 
 // hintWarnings tell of rules that nobody goes by, and of queries that leave out the

@@ -19,7 +19,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
-	"github.com/evenkeel-project/evenkeel/planner/ledger"
+	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
 // Observer makes snapshots of the cluster.
@@ -79,11 +79,11 @@ type Controller struct {
 	// Resolver looks into those that a process that ended left open.
 	Memory   Memory
 	Resolver Resolver
-	Ledger   ledger.Options
+	Ledger   history.Options
 	// Holder is this process, as the Lease names it.
 	Holder   string
 	Breaker  breaker.Options
-	Benefits ledger.BenefitOptions
+	Benefits history.BenefitOptions
 	// Events tells people what the memory comes to; nil for nobody.
 	Events Events
 	// Approvals are saved plans that somebody wants carried out; nil for none.

@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
-	"github.com/evenkeel-project/evenkeel/planner/ledger"
+	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
 // countSchedulers takes over how well schedulers without a profile are foretold:
@@ -82,7 +82,7 @@ func (c *Controller) weigh(ctx context.Context, log *slog.Logger, report *plan.R
 		return
 	}
 	gains := planner.Gains(before, report.Plan, report.Outcomes, planner.Standing{Snapshot: s, Goals: Goals(s, c.Strategies, due)})
-	c.state = ledger.AddBenefit(c.state, gains, c.names(), c.Clock.Now(), c.Benefits)
+	c.state = history.AddBenefit(c.state, gains, c.names(), c.Clock.Now(), c.Benefits)
 	if c.state.Breaker != nil {
 		return
 	}

@@ -15,7 +15,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
-	"github.com/evenkeel-project/evenkeel/planner/ledger"
+	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
 // memory keeps states as the bytes they are stored as.
@@ -91,7 +91,7 @@ func TestEvictionsAreNotedDownBeforeTheyAreMade(t *testing.T) {
 		t.Errorf("reserved when each wave began: %v, want one eviction each time", e.reserved)
 	}
 	st := m.state(t)
-	if n := ledger.LastHour(st, c.Clock.Now()).Cluster; n != 2 || len(st.Runs) != 0 || len(st.Backoffs) != 0 {
+	if n := history.LastHour(st, c.Clock.Now()).Cluster; n != 2 || len(st.Runs) != 0 || len(st.Backoffs) != 0 {
 		t.Errorf("after the pass: %d evictions, %+v", n, st)
 	}
 }
@@ -143,7 +143,7 @@ func TestWhatCouldNotBeNotedDownIsNotedByTheNextPass(t *testing.T) {
 	if err != nil || r.Stopped == nil || r.Stopped.Code != plan.MemoryUnavailable || len(e.waves) != 1 {
 		t.Fatalf("%v, stopped %+v, %d waves", err, r.Stopped, len(e.waves))
 	}
-	if st := m.state(t); len(st.Runs) != 1 || ledger.LastHour(st, c.Clock.Now()).Cluster != 1 {
+	if st := m.state(t); len(st.Runs) != 1 || history.LastHour(st, c.Clock.Now()).Cluster != 1 {
 		t.Fatalf("the reservation is lost: %+v", st)
 	}
 	m.failing = nil
@@ -152,7 +152,7 @@ func TestWhatCouldNotBeNotedDownIsNotedByTheNextPass(t *testing.T) {
 		t.Fatal(err)
 	}
 	st := m.state(t)
-	if n := ledger.LastHour(st, c.Clock.Now()).Cluster; n != 3 || len(st.Runs) != 0 || len(reports) != 2 || reports[1].RunID != "r2" {
+	if n := history.LastHour(st, c.Clock.Now()).Cluster; n != 3 || len(st.Runs) != 0 || len(reports) != 2 || reports[1].RunID != "r2" {
 		t.Errorf("%d evictions count, want 3; %d runs open; %d reports", n, len(st.Runs), len(reports))
 	}
 }
@@ -199,7 +199,7 @@ func TestTheNextProcessReportsWhatTheLastCouldNot(t *testing.T) {
 	events := &listener{}
 	c.Clock = dead.Clock
 	c.Memory, c.Resolver, c.Holder, c.Events = m, found{}, "next-2", events
-	c.Ledger = ledger.Options{Initial: time.Hour, Max: time.Hour}
+	c.Ledger = history.Options{Initial: time.Hour, Max: time.Hour}
 	c.NewRunID = func() string { return "r2" }
 	var reports []plan.RunReport
 	c.OnReport = func(r plan.RunReport) { reports = append(reports, r) }
@@ -223,7 +223,7 @@ func TestTheNextProcessReportsWhatTheLastCouldNot(t *testing.T) {
 	if len(reports[1].Plan.Moves) != 0 || reports[1].Plan.Rejections.Counts[plan.BackedOff] == 0 {
 		t.Errorf("its pods are moved again: %+v", reports[1].Plan.Moves)
 	}
-	if _, rests := ledger.Resting(st, st.Backoffs[0].Workload, c.Clock.Now()); !rests {
+	if _, rests := history.Resting(st, st.Backoffs[0].Workload, c.Clock.Now()); !rests {
 		t.Errorf("the workload does not rest: %+v", st.Backoffs)
 	}
 }

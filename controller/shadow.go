@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/shadow"
+	"github.com/evenkeel-project/evenkeel/planner/trust"
 )
 
 // Bindings tells of pods that a scheduler has just bound.
@@ -22,7 +22,7 @@ type Bindings interface {
 
 // maxForetold is how long the past counts: beyond it all counts of the scheduler
 // are halved.
-const maxForetold = 2 * shadow.MaxMinBindings
+const maxForetold = 2 * trust.MaxMinBindings
 
 // restFor is how much longer than the last look at a binding the rest after it
 // is: a tenth of one core is spent on looking, however large the cluster.
@@ -88,8 +88,8 @@ func (s *Shadow) judge(ctx context.Context, uid string, earlier []string) {
 	for _, e := range earlier {
 		before[e] = true
 	}
-	hit, told := shadow.Judge(snapshot, p.ID, before)
-	name := shadow.SchedulerName(p.Object)
+	hit, told := trust.Judge(snapshot, p.ID, before)
+	name := trust.SchedulerName(p.Object)
 	s.count(name, hit, told)
 	s.Log.Debug("looked at a binding", "scheduler", name, "pod", p.Object.Namespace+"/"+p.Object.Name, "node", p.Object.Spec.NodeName, "foretold", told, "hit", hit)
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 // stepping carries out the waves of a step: what becomes of the first one is given, and
@@ -31,7 +31,7 @@ type stepping struct {
 
 func (e *stepping) Wave(_ context.Context, moves []plan.Move, _ func()) evictor.Result {
 	e.waves = append(e.waves, moves)
-	e.o.s = snapshotOf(e.t, simtest.Landed(e.o.s.Objects, moves))
+	e.o.s = snapshotOf(e.t, simulation.Landed(e.o.s.Objects, moves))
 	out := plan.Outcome{Outcome: plan.Evicted, Landed: moves[0].To, AsForetold: true}
 	if len(e.waves) == 1 {
 		out = e.first

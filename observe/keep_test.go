@@ -18,7 +18,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 // message is an object as an API server sends it.
@@ -69,8 +69,8 @@ func decoded[T any, P interface {
 
 func sentBy(t *testing.T) (pods, sets [][]byte) {
 	r := rand.New(rand.NewPCG(1, 1))
-	o := simtest.Uneven(r, 250, 5000)
-	simtest.Lifelike(r, o)
+	o := simulation.Uneven(r, 250, 5000)
+	simulation.Lifelike(r, o)
 	return encoded(t, o.Pods), encoded(t, o.ReplicaSets)
 }
 
@@ -146,16 +146,16 @@ strategies:
 	moves := 0
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 21))
-		o := simtest.Mixed(r)
+		o := simulation.Mixed(r)
 		if seed%2 == 0 {
-			o = simtest.Uneven(r, 9, 160)
+			o = simulation.Uneven(r, 9, 160)
 			for _, p := range o.Pods { // a config for each pod, and data on some nodes
 				p.Spec.Volumes = []corev1.Volume{{Name: "s", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: p.Name}}}}
 				if r.IntN(8) == 0 {
 					p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "d", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
 				}
 			}
-			simtest.Lifelike(r, o)
+			simulation.Lifelike(r, o)
 		}
 		want, n := made(o)
 		moves += n
@@ -215,9 +215,9 @@ func TestSiblingsShareWhatIsEqualAndNothingElse(t *testing.T) {
 	shared := 0
 	for seed := range uint64(40) {
 		r := rand.New(rand.NewPCG(seed, 31))
-		o := simtest.Mixed(r)
+		o := simulation.Mixed(r)
 		if seed%2 == 0 {
-			simtest.Lifelike(r, o)
+			simulation.Lifelike(r, o)
 		}
 		together := newSiblings()
 		var last *corev1.Pod
@@ -245,7 +245,7 @@ func TestSiblingsShareWhatIsEqualAndNothingElse(t *testing.T) {
 // lives.
 func TestNothingIsKeptForSiblingsThatAreGone(t *testing.T) {
 	s := newSiblings()
-	o := simtest.Uneven(rand.New(rand.NewPCG(1, 1)), 1000, 24_000)
+	o := simulation.Uneven(rand.New(rand.NewPCG(1, 1)), 1000, 24_000)
 	for _, p := range o.Pods {
 		p.OwnerReferences[0].UID += "x" // a string of its own
 		_, _ = s.keep(p)                // cannot fail
@@ -255,7 +255,7 @@ func TestNothingIsKeptForSiblingsThatAreGone(t *testing.T) {
 	}
 	o = nil
 	runtime.GC()
-	for _, p := range simtest.Uneven(rand.New(rand.NewPCG(1, 1)), 100, 2000).Pods {
+	for _, p := range simulation.Uneven(rand.New(rand.NewPCG(1, 1)), 100, 2000).Pods {
 		p.OwnerReferences[0].UID = "y-" + p.OwnerReferences[0].UID
 		p.Annotations = map[string]string{"evenkeel.io/window": strings.Repeat("x", 10)}
 		_, _ = s.keep(p)

@@ -25,7 +25,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/insist"
+	"github.com/evenkeel-project/evenkeel/internal/retry"
 )
 
 // Observer watches one cluster.
@@ -127,7 +127,7 @@ func (w watched) synced() bool {
 // identify asks the server who it is: its version and the cluster's identity.
 func (o *Observer) identify(ctx context.Context) error {
 	var body *version.Info
-	err := insist.Read(ctx, func() (err error) { body, err = o.client.Discovery().ServerVersionWithContext(ctx); return err })
+	err := retry.Read(ctx, func() (err error) { body, err = o.client.Discovery().ServerVersionWithContext(ctx); return err })
 	if err != nil {
 		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 			return explain("get", "/version", err)
@@ -138,7 +138,7 @@ func (o *Observer) identify(ctx context.Context) error {
 		return errors.New("asking for its version: the answer has no major or no minor" + elsewhere)
 	}
 	var ns *corev1.Namespace
-	err = insist.Read(ctx, func() (err error) {
+	err = retry.Read(ctx, func() (err error) {
 		ns, err = o.client.CoreV1().Namespaces().Get(ctx, metav1.NamespaceSystem, metav1.GetOptions{})
 		return err
 	})

@@ -21,7 +21,7 @@ import (
 
 	"go.uber.org/goleak"
 
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -40,7 +40,7 @@ func started(t *testing.T, client *fake.Clientset) (*Observer, context.Context) 
 }
 
 func TestSnapshotHoldsWhatIsThere(t *testing.T) {
-	objects := simtest.Crowded(rand.New(rand.NewPCG(1, 1)), 3, 2, 4)
+	objects := simulation.Crowded(rand.New(rand.NewPCG(1, 1)), 3, 2, 4)
 	list := []k8sruntime.Object{system()}
 	for _, n := range objects.Nodes {
 		list = append(list, n)

@@ -13,14 +13,14 @@ import (
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	ktesting "k8s.io/client-go/testing"
 
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 // TestAListComesInPages where the server does not stream it to a watch, and of each
 // page only what is kept stays.
 func TestAListComesInPages(t *testing.T) {
-	o := simtest.Uneven(rand.New(rand.NewPCG(1, 1)), 60, 1200)
-	simtest.Lifelike(rand.New(rand.NewPCG(1, 1)), o)
+	o := simulation.Uneven(rand.New(rand.NewPCG(1, 1)), 60, 1200)
+	simulation.Lifelike(rand.New(rand.NewPCG(1, 1)), o)
 	client := newClient(system())
 	var asked []metav1.ListOptions
 	client.PrependReactor("list", "pods", func(a ktesting.Action) (bool, k8sruntime.Object, error) {

@@ -29,7 +29,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/cputime"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 // The size of TestPeakMemory, as nodes/pods, and the address of the process that
@@ -51,8 +51,8 @@ func TestServePeak(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(1, 1))
-	o := simtest.Uneven(r, nodes, pods)
-	simtest.Lifelike(r, o)
+	o := simulation.Uneven(r, nodes, pods)
+	simulation.Lifelike(r, o)
 	lists := map[string][]k8sruntime.Object{}
 	for _, x := range o.Nodes {
 		lists["/api/v1/nodes"] = append(lists["/api/v1/nodes"], x)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/cputime"
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 // stored puts objects where informers keep them.
@@ -56,8 +56,8 @@ func all[T any](list []T) []any {
 // programs are at work.
 func BenchmarkSnapshot(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
-	objects := simtest.Uneven(r, 5000, 150_000)
-	simtest.Lifelike(r, objects)
+	objects := simulation.Uneven(r, 5000, 150_000)
+	simulation.Lifelike(r, objects)
 	o := New(newClient(system()), clocktesting.NewFakePassiveClock(objects.TakenAt.Add(time.Minute)))
 	stored(b, o, objects)
 	objects = nil

@@ -4,7 +4,7 @@ import "time"
 
 // PlannerState is what is remembered between passes, across restarts and from
 // one leader to the next. It holds only what still matters: entries end by
-// themselves (planner/ledger says when). Lists are sorted, so that the same
+// themselves (planner/history says when). Lists are sorted, so that the same
 // memory gives the same bytes.
 type PlannerState struct {
 	APIVersion string `json:"apiVersion"`
@@ -96,7 +96,7 @@ type Trip struct {
 
 // Benefit sums, over the evictions of a strategy, the share of its goals' excess
 // that they were foretold to remove and that they removed. Older ones count for
-// less (planner/ledger).
+// less (planner/history).
 type Benefit struct {
 	Evictions float64 `json:"evictions"`
 	Foretold  float64 `json:"foretold"`

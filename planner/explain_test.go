@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 // TestExplanationsAgreeWithPlans: what is said of each pod is what the plan does
@@ -16,7 +16,7 @@ import (
 // checks.
 func TestExplanationsAgreeWithPlans(t *testing.T) {
 	for seed := range uint64(10) {
-		o := simtest.Crowded(rand.New(rand.NewPCG(seed, 7)), 12, 12, 8)
+		o := simulation.Crowded(rand.New(rand.NewPCG(seed, 7)), 12, 12, 8)
 		conf := loaded(t)
 		s, p := made(t, o, conf)
 		moved, refused := map[string]plan.Move{}, map[string]plan.Code{}

@@ -6,14 +6,14 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/ledger"
+	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
 // asked numbers the goals, those of strategies that are held as constraints.
 func (p *Planner) asked(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) []plan.Goal {
 	goals = slices.Clone(goals)
 	for i := range goals {
-		if _, held := ledger.Held(st, goals[i].Strategy, now, p.opts.Benefit); held {
+		if _, held := history.Held(st, goals[i].Strategy, now, p.opts.Benefit); held {
 			goals[i].Constraint, goals[i].Waits = true, ""
 		}
 	}
@@ -33,7 +33,7 @@ func (c *search) holds() []plan.Hold {
 			out = append(out, plan.Hold{Reason: *r, Since: t.At, Until: t.Until})
 		}
 	}
-	for _, h := range ledger.HeldStrategies(c.st, c.now, c.p.opts.Benefit) {
+	for _, h := range history.HeldStrategies(c.st, c.now, c.p.opts.Benefit) {
 		if slices.ContainsFunc(c.p.opts.Strategies, func(i StrategyInfo) bool { return i.Name == h.Strategy }) {
 			out = append(out, h)
 		}

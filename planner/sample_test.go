@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 // TestLargeClustersArePlannedByOdds: on 240 nodes the scheduler judges 117 at a
@@ -56,7 +56,7 @@ func TestLargeClustersArePlannedByOdds(t *testing.T) {
 // every sample that has one, in whichever zone.
 func wide() *cluster.Objects {
 	r := rand.New(rand.NewPCG(3, 5))
-	return fill(simtest.Crowded(r, 240, 16, 12), func() int64 { return int64(100 * (r.IntN(10) + 50*min(r.IntN(20), 1))) })
+	return fill(simulation.Crowded(r, 240, 16, 12), func() int64 { return int64(100 * (r.IntN(10) + 50*min(r.IntN(20), 1))) })
 }
 
 // sampledFor reports whether more nodes fit than are judged at a time.

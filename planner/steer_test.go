@@ -21,14 +21,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 // atOnce is a cluster whose pods go at once, and where what else runs on the
 // nodes pulls replacements back to where they are too many.
 func atOnce(seed uint64) *cluster.Objects {
 	r := rand.New(rand.NewPCG(seed, 21))
-	o := simtest.Crowded(r, 9, 8, 6)
+	o := simulation.Crowded(r, 9, 8, 6)
 	none := int64(0)
 	for _, p := range o.Pods {
 		p.Spec.TerminationGracePeriodSeconds = &none

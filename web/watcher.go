@@ -7,8 +7,8 @@ import (
 	"strconv"
 	"time"
 
-	"github.com/evenkeel-project/evenkeel/load/loadwatcher"
-	"github.com/evenkeel-project/evenkeel/load/window"
+	"github.com/evenkeel-project/evenkeel/usage/loadwatcher"
+	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
 // Loads knows what nodes use.

@@ -9,9 +9,9 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/evenkeel-project/evenkeel/load/loadwatcher"
-	"github.com/evenkeel-project/evenkeel/load/window"
 	"github.com/evenkeel-project/evenkeel/metrics"
+	"github.com/evenkeel-project/evenkeel/usage/loadwatcher"
+	"github.com/evenkeel-project/evenkeel/usage/window"
 	"github.com/evenkeel-project/evenkeel/web"
 )
 

@@ -15,7 +15,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
-	"github.com/evenkeel-project/evenkeel/memory"
+	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
@@ -63,7 +63,7 @@ func (f *inputFlags) objects(cmd *cobra.Command, g *global) (*cluster.Objects, e
 	if err != nil {
 		return nil, err
 	}
-	return remembering(cmd.Context(), o, recalled{memory.New(client, f.namespace), g.pauses(client, f.namespace), g.logger(cmd)})
+	return remembering(cmd.Context(), o, recalled{state.New(client, f.namespace), g.pauses(client, f.namespace), g.logger(cmd)})
 }
 
 // loader reads what is remembered.

@@ -14,13 +14,13 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
-	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/config"
-	"github.com/evenkeel-project/evenkeel/load"
-	"github.com/evenkeel-project/evenkeel/load/monitor"
-	"github.com/evenkeel-project/evenkeel/load/window"
 	"github.com/evenkeel-project/evenkeel/observe"
+	"github.com/evenkeel-project/evenkeel/usage"
+	"github.com/evenkeel-project/evenkeel/usage/monitor"
+	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
 // measuring asks the source of usage that the newest configuration names, also where
@@ -34,7 +34,7 @@ type measuring struct {
 
 	mu      sync.Mutex
 	conf    *config.Config
-	source  load.Source
+	source  usage.Source
 	monitor *monitor.Monitor // nil: no source is asked
 	changed chan struct{}    // closed when there is another monitor
 	// sampled gets a value whenever usage may have changed.
@@ -92,8 +92,8 @@ func (m *measuring) change(conf *config.Config) error {
 // broken is a source that cannot be asked.
 type broken struct{ err error }
 
-func (b broken) Sample(context.Context, []load.Node) (load.Sample, error) {
-	return load.Sample{}, b.err
+func (b broken) Sample(context.Context, []usage.Node) (usage.Sample, error) {
+	return usage.Sample{}, b.err
 }
 
 func (m *measuring) current() (*monitor.Monitor, <-chan struct{}) {
@@ -195,7 +195,7 @@ func (m *measuring) countable() error {
 func (m *measuring) counts() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	_, remembers := m.source.(load.Historian)
+	_, remembers := m.source.(usage.Historian)
 	return remembers || m.source == nil
 }
 
@@ -213,14 +213,14 @@ func (m *measuring) neverCounted(conf *config.Config) []string {
 }
 
 // LoadNodes implements monitor.Cluster: all nodes, whether they are in scope or not.
-func (m *measuring) LoadNodes() []load.Node {
+func (m *measuring) LoadNodes() []usage.Node {
 	m.mu.Lock()
 	scope := m.conf.Scope()
 	m.mu.Unlock()
-	var out []load.Node
+	var out []usage.Node
 	for _, n := range m.observer.Nodes() {
 		at := cluster.Node{Name: n.Name, Object: n, Ready: cluster.NodeReady(n)}
-		x := load.Node{
+		x := usage.Node{
 			Name: n.Name, UID: string(n.UID), Created: n.CreationTimestamp.Time, Hostname: n.Labels["kubernetes.io/hostname"],
 			Capacity: cluster.ResourcesOf(n.Status.Capacity), Allocatable: cluster.ResourcesOf(n.Status.Allocatable),
 			OutOfScope: !at.Ready || !scope.HasNode(&at) || len(annotation.OfNode(&at).Exclude) > 0,

@@ -13,9 +13,9 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
-	"github.com/evenkeel-project/evenkeel/memory"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -48,7 +48,7 @@ type settings struct {
 func (s *settings) connect(watching context.Context, g *global, client kubernetes.Interface, o *observe.Observer, namespace string) (stop func()) {
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
 	s.client, s.observer = client, o
-	s.memory = remembered{memory.New(client, namespace), g.pauses(client, namespace)}
+	s.memory = remembered{state.New(client, namespace), g.pauses(client, namespace)}
 	s.events = evictor.Recorded{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: namespace, UID: o.UIDOf}
 	s.record = onceWarned(s.log, "no events will be written", func() error { return broadcaster.StartRecordingToSinkWithContext(watching) })
 	return broadcaster.Shutdown
@@ -109,8 +109,8 @@ func (s *settings) gate(ctx context.Context) *plan.Reason {
 // remembered is what passes remember, with the pause that holds. Unlike recalled it
 // fails where the pause cannot be read.
 type remembered struct {
-	*memory.Store
-	pauses memory.Pauses
+	*state.Store
+	pauses state.Pauses
 }
 
 // Load implements controller.Memory.

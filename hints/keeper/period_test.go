@@ -29,12 +29,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
 	"github.com/evenkeel-project/evenkeel/internal/cputime"
-	"github.com/evenkeel-project/evenkeel/load"
-	"github.com/evenkeel-project/evenkeel/load/fetch"
-	"github.com/evenkeel-project/evenkeel/load/metricsserver"
-	"github.com/evenkeel-project/evenkeel/load/monitor"
-	"github.com/evenkeel-project/evenkeel/load/prometheus"
-	"github.com/evenkeel-project/evenkeel/load/window"
+	"github.com/evenkeel-project/evenkeel/usage"
+	"github.com/evenkeel-project/evenkeel/usage/fetch"
+	"github.com/evenkeel-project/evenkeel/usage/metricsserver"
+	"github.com/evenkeel-project/evenkeel/usage/monitor"
+	"github.com/evenkeel-project/evenkeel/usage/prometheus"
+	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
 const (
@@ -84,10 +84,10 @@ func usesMilliCPU(i int) int {
 }
 
 // LoadNodes is made anew for every sample, as the program does.
-func (m *metropolis) LoadNodes() []load.Node {
-	out := make([]load.Node, 0, len(m.nodes))
+func (m *metropolis) LoadNodes() []usage.Node {
+	out := make([]usage.Node, 0, len(m.nodes))
 	for _, n := range m.nodes {
-		out = append(out, load.Node{Name: n.Name, UID: string(n.UID), Created: n.CreationTimestamp.Time, Hostname: n.Labels["kubernetes.io/hostname"],
+		out = append(out, usage.Node{Name: n.Name, UID: string(n.UID), Created: n.CreationTimestamp.Time, Hostname: n.Labels["kubernetes.io/hostname"],
 			Capacity: cluster.ResourcesOf(n.Status.Capacity), Allocatable: cluster.ResourcesOf(n.Status.Allocatable)})
 	}
 	return out
@@ -219,13 +219,13 @@ func TestOnePeriodOfALargeCluster(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		measure  func(m *metropolis, t *testing.T, at time.Time)
-		source   func(url string, now func() time.Time) (load.Source, error)
+		source   func(url string, now func() time.Time) (usage.Source, error)
 		requests int32 // of the API server for metricsServer, of Prometheus for that
 	}{
-		{"metricsServer", (*metropolis).asMetricsServer, func(url string, now func() time.Time) (load.Source, error) {
+		{"metricsServer", (*metropolis).asMetricsServer, func(url string, now func() time.Time) (usage.Source, error) {
 			return metricsserver.New(&rest.Config{Host: url}, metricsserver.Options{Timeout: time.Minute, MaxAge: 3 * time.Minute, Now: now})
 		}, 2},
-		{"prometheus", (*metropolis).asPrometheus, func(url string, now func() time.Time) (load.Source, error) {
+		{"prometheus", (*metropolis).asPrometheus, func(url string, now func() time.Time) (usage.Source, error) {
 			client, err := fetch.New(fetch.Options{})
 			if err != nil {
 				return nil, err
@@ -284,4 +284,4 @@ func TestOnePeriodOfALargeCluster(t *testing.T) {
 }
 
 // nowOnly is a source that remembers nothing: only what is now is looked at here.
-type nowOnly struct{ load.Source }
+type nowOnly struct{ usage.Source }
