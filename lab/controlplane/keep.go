@@ -7,18 +7,17 @@ import (
 	"time"
 )
 
-// Keep ends the components as Stop does, and leaves the data of etcd in a folder
-// from which other labs can start (Options.Etcd). The folder must not exist yet.
-// Stop is still to be called.
+// Keep ends the components like Stop, and copies the data of etcd to a folder from which other labs can start
+// (Options.Etcd). The folder must not exist. The caller must still call Stop.
 func (c *Cluster) Keep(folder string) error {
 	c.cancel()
 	select {
-	case <-c.etcdEnded: // the others linger without it, and write nothing
+	case <-c.etcdEnded: // the other components end more slowly but write nothing without etcd
 	case <-time.After(time.Minute):
-		return errors.New("etcd does not end; its data is not kept")
+		return errors.New("etcd did not end within a minute; its data is not copied")
 	}
 	if err := os.CopyFS(folder, os.DirFS(c.path("etcd"))); err != nil {
-		return fmt.Errorf("keeping the data of etcd: %w", err)
+		return fmt.Errorf("copying the data of etcd: %w", err)
 	}
 	return nil
 }

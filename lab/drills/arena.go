@@ -20,15 +20,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/proxy"
 )
 
-// group is that of the users whose processes are drilled. There are enough of
-// them that each process is a user of its own, whom the audit log names.
+// The group of the users under test. Each process runs as a user of its own, so the audit log shows which process
+// sent a request.
 const (
 	group = "evenkeel-drills"
 	users = 1000
 )
 
-// auditPolicy has every write of ours, with what it says, and every eviction of
-// anybody.
+// auditPolicy logs every write of the users under test with its body, and every eviction by anyone.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -41,7 +40,7 @@ rules:
 - level: None
 `
 
-// arena is the cluster that all drills share.
+// environment is the cluster that all drills share.
 type arena struct {
 	o      Options
 	c      *controlplane.Cluster
@@ -63,13 +62,14 @@ func open(ctx context.Context, o Options) (*arena, error) {
 	}
 	a := &arena{o: o, dir: dir, copies: proxy.NewCopies()}
 	secret := make([]byte, 8)
-	_, _ = rand.Read(secret) // never fails
+	_, _ = rand.Read(secret) // crypto/rand never fails
 	var known []controlplane.User
 	for i := range users {
 		a.tokens = append(a.tokens, fmt.Sprintf("%s-%04d", hex.EncodeToString(secret), i))
 		known = append(known, controlplane.User{Token: a.tokens[i], Name: userName(i), Group: group})
 	}
-	if a.c, err = controlplane.Start(ctx, controlplane.Options{Kwok: o.Kwok, Command: o.Component, Users: known, AuditPolicy: []byte(auditPolicy), Progress: o.Progress}); err != nil {
+	if a.c, err = controlplane.Start(ctx, controlplane.Options{Kwok: o.Kwok, Command: o.Component, Users: known,
+		AuditPolicy: []byte(auditPolicy), Progress: o.Progress}); err != nil {
 		os.RemoveAll(dir)
 		return nil, err
 	}
@@ -106,20 +106,20 @@ func (a *arena) furnish(ctx context.Context) error {
 	}
 	var err error
 	if a.town, err = build(ctx, a.c.Client); err != nil {
-		return fmt.Errorf("building the town: %w", err)
+		return fmt.Errorf("creating the workload: %w", err)
 	}
 	if a.rec, err = record(ctx, a.c.Client); err != nil {
-		return fmt.Errorf("recording: %w", err)
+		return fmt.Errorf("starting the recorder: %w", err)
 	}
 	return nil
 }
 
-// The rights, each a ClusterRole that can be taken away by itself.
+// The permissions. Each is a ClusterRole, so a drill can revoke one alone.
 const (
 	mayRead   = "evenkeel-drills-read"
 	mayEvict  = "evenkeel-drills-evict"
 	mayLead   = "evenkeel-drills-lead"
-	mayRecord = "evenkeel-drills-remember"
+	mayRecord = "evenkeel-drills-state"
 )
 
 func roles() []rbacv1.ClusterRole {
@@ -138,7 +138,7 @@ func roles() []rbacv1.ClusterRole {
 	}
 }
 
-// grant gives a right to all our users and to all ServiceAccounts of drills.
+// grant gives a permission to all users under test and to all ServiceAccounts of the token drill.
 func (a *arena) grant(ctx context.Context, role string) error {
 	_, err := a.c.Client.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: role},
 		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
@@ -151,7 +151,7 @@ func (a *arena) revoke(ctx context.Context, role string) error {
 	return a.c.Client.RbacV1().ClusterRoleBindings().Delete(ctx, role, metav1.DeleteOptions{})
 }
 
-// kubeconfig leads a user through a proxy.
+// kubeconfig writes a kubeconfig that connects a user through a proxy.
 func (a *arena) kubeconfig(name, token, namespace string, p *proxy.Proxy) (string, error) {
 	k := clientcmdapi.NewConfig()
 	k.Clusters["drill"] = &clientcmdapi.Cluster{Server: p.URL(), CertificateAuthorityData: p.CA()}
@@ -162,22 +162,22 @@ func (a *arena) kubeconfig(name, token, namespace string, p *proxy.Proxy) (strin
 	return path, clientcmd.WriteToFile(*k, path)
 }
 
-// namespace makes one for the Lease and the memory of a drill.
+// namespace creates a namespace for the Lease and the state of a drill.
 func (a *arena) namespace(ctx context.Context, name string) error {
 	_, err := a.c.Client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 	return ignoreExists(err)
 }
 
-// component is a part of the control plane.
+// component returns a control plane component that runs as its own process.
 func (a *arena) component(name string) (*controlplane.Process, error) {
 	p := a.c.Component(name)
 	if p == nil {
-		return nil, fmt.Errorf("%s is not a process of its own", name)
+		return nil, fmt.Errorf("component %s does not run as a process of its own", name)
 	}
 	return p, nil
 }
 
-// alive fails once a component has ended by itself.
+// checkComponents returns an error once a component has ended by itself.
 func (a *arena) alive() error {
 	select {
 	case err := <-a.c.Failed():
@@ -187,7 +187,7 @@ func (a *arena) alive() error {
 	return a.failed
 }
 
-// ready waits until the API server answers again.
+// waitUntilReady waits until the API server answers again.
 func (a *arena) ready(ctx context.Context, limit time.Duration) error {
 	ctx, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()

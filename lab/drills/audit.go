@@ -11,17 +11,17 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// auditLog is read piece by piece.
+// auditLog reads the audit log incrementally.
 type auditLog struct {
 	path   string
 	offset int64
 }
 
-// rest reads what was written since the last time, whole lines only.
+// readNew returns the events that were written since the last call. It reads whole lines only.
 func (l *auditLog) rest() ([]auditv1.Event, error) {
 	f, err := os.Open(l.path)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil // made with the first event
+		return nil, nil // the API server creates the file with the first event
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the audit log: %w", err)

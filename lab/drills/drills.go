@@ -16,32 +16,32 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/witness"
 )
 
-// Options say what to run.
+// Options select what to run.
 type Options struct {
-	// Evenkeel and Kwok are paths of programs; Component runs a component of the
-	// control plane (controlplane.Options.Command).
+	// Evenkeel and Kwok are the paths of the programs. Component is the command that runs one control plane component
+	// (see controlplane.Options.Command).
 	Evenkeel, Kwok string
 	Component      []string
-	// Run selects drills by name; nil: all.
+	// Run selects drills by name; nil selects all.
 	Run *regexp.Regexp
-	// Short makes a few repetitions of the cheap drills.
+	// Short runs a few repetitions of the cheap drills only.
 	Short bool
-	// Reps overrides the repetitions of every drill; 0: each its own.
+	// Reps overrides the repetitions of every drill; 0 keeps each drill's own number.
 	Reps int
 	Seed uint64
-	// Results is a file for the rows of drills that have passed; a drill that
-	// stands there is not run again. Empty: none.
+	// Results is the file with the results of drills that passed. A drill that is in the file is not run again.
+	// Empty: no file.
 	Results string
-	// Table takes the table, Progress what happens.
+	// Run writes the table to Table and progress to Progress.
 	Table, Progress io.Writer
-	// Keep leaves the files of processes that violated something here; empty: nowhere.
+	// Keep is the folder for the files of processes that violated a rule; empty: they are not kept.
 	Keep string
 }
 
-// drill is one kind of trouble.
+// drill is one kind of failure.
 type drill struct {
 	name        string
-	reps, short int // repetitions; 0: not in the short form
+	reps, short int // repetitions; short is 0 if the drill is not part of the short form
 	limit       time.Duration
 	run         func(context.Context, *stage) error
 }
@@ -66,7 +66,7 @@ func all() []drill {
 		drill{"growth", 500, 0, 60 * time.Minute, growing})
 }
 
-// Names are the drills, in their order.
+// Names returns the names of all drills in the order in which they run.
 func Names() []string {
 	var names []string
 	for _, d := range all() {
@@ -75,7 +75,7 @@ func Names() []string {
 	return names
 }
 
-// row is the result of a drill.
+// row is the result of one drill.
 type row struct {
 	Name       string
 	Seed       uint64
@@ -91,13 +91,13 @@ type row struct {
 
 func (r row) failed() bool { return len(r.Violations) > 0 }
 
-// ErrViolated says that a drill has failed; the table says which.
-var ErrViolated = errors.New("a drill has failed")
+// ErrViolated means that at least one drill found a violation; the table shows which.
+var ErrViolated = errors.New("at least one drill failed")
 
-// Run runs the drills one after the other on one cluster and writes the table.
+// Run runs the selected drills in turn on one cluster and writes the table.
 func Run(ctx context.Context, o Options) error {
 	if _, err := os.Stat(o.Evenkeel); err != nil {
-		return fmt.Errorf("looking for evenkeel: %w", err)
+		return fmt.Errorf("finding the evenkeel binary: %w", err)
 	}
 	rows, err := readRows(o.Results)
 	if err != nil {
@@ -139,7 +139,7 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// perform runs one drill in a namespace of its own.
+// runDrill runs one drill in a namespace of its own.
 func (a *arena) perform(ctx context.Context, d drill) (row, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.limit)
 	defer cancel()
@@ -158,7 +158,7 @@ func (a *arena) perform(ctx context.Context, d drill) (row, error) {
 	if err := a.namespace(ctx, s.namespace); err != nil {
 		return row{}, err
 	}
-	if _, err := a.audit.rest(); err != nil { // of the drills before
+	if _, err := a.audit.rest(); err != nil { // skip events of earlier drills
 		return row{}, err
 	}
 	a.rec.mark(s.namespace)
@@ -173,7 +173,8 @@ func (a *arena) perform(ctx context.Context, d drill) (row, error) {
 	if err != nil {
 		return row{}, err
 	}
-	r := row{Name: d.name, Seed: a.o.Seed, Reps: s.did, Processes: len(s.processes), Asked: v.Asked, Evictions: v.Evictions, Reports: reports,
+	r := row{Name: d.name, Seed: a.o.Seed, Reps: s.did, Processes: len(s.processes),
+		Asked: v.Asked, Evictions: v.Evictions, Reports: reports,
 		Seconds: int(time.Since(begun).Seconds()), Violations: map[witness.Kind]int{}, Notes: s.notes}
 	for _, x := range v.Violations {
 		r.Violations[x.Kind]++
@@ -183,7 +184,7 @@ func (a *arena) perform(ctx context.Context, d drill) (row, error) {
 	return r, nil
 }
 
-// keep copies what a process wrote when something is held against it.
+// keepFiles copies the files of all processes if there are violations.
 func (s *stage) keep(v witness.Verdict) {
 	if s.o.Keep == "" || len(v.Violations) == 0 {
 		return
@@ -206,7 +207,7 @@ func find(rows []row, name string) (row, bool) {
 	return row{}, false
 }
 
-// readRows are those of drills that passed; failed ones are to be run again.
+// readRows returns the saved results of drills that passed. Failed drills run again.
 func readRows(path string) ([]row, error) {
 	if path == "" {
 		return nil, nil
@@ -220,7 +221,7 @@ func readRows(path string) ([]row, error) {
 		err = json.Unmarshal(b, &rows)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the results of before: %w", err)
+		return nil, fmt.Errorf("reading earlier results: %w", err)
 	}
 	for _, r := range rows {
 		if !r.failed() {

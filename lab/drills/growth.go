@@ -13,9 +13,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/witness"
 )
 
-// A schedule fires at most once a minute. Strategies that fire every 60, 61, 62, ...
-// seconds drift apart, so that from the first minute on one of them is due nearly
-// every second: the shipped binary makes hundreds of passes in minutes.
+// A schedule fires at most once a minute. The drill configures strategies that fire every 60, 61, 62, ... seconds.
+// Their schedules drift apart, and after the first minute one of them is due nearly every second. The binary
+// therefore makes hundreds of passes within minutes.
 const drifting = 60
 
 func driftingSchedules() (out []string) {
@@ -25,22 +25,23 @@ func driftingSchedules() (out []string) {
 	return out
 }
 
-// gogc has the garbage collected whenever the heap has grown by so many percent of
-// what lives: many times in a pass, so that what lives is known at quiet moments.
+// gogc makes the garbage collector run whenever the heap has grown by this percentage of the live heap. Several
+// collections per pass give a reading of the live heap at idle moments.
 const gogc = 20
 
-// growing keeps one process running for many passes, with something to move in many
-// of them, and compares its goroutines and its heap early and late.
+// runGrowth keeps one process running for many passes, most of them with pods to move. It compares the goroutines and
+// the live heap of early and late passes.
 func growing(ctx context.Context, s *stage) error {
 	s.rules.OnePass = false
-	s.rules.Slack += time.Second // its pace holds over hundreds of passes on a machine that is busy with more than that
-	s.rules.PerMinute = 600      // it is passes that are wanted
+	s.rules.Slack += time.Second // allow longer delays: the test machine is busy during hundreds of passes
+	s.rules.PerMinute = 600      // a high pace, because the drill needs many passes
 	s.rules.HourOwner, s.rules.HourNamespace, s.rules.HourCluster = 1000, 4000, 8000
 	if err := s.configure(ctx, driftingSchedules()...); err != nil {
 		return err
 	}
 	s.enough = s.reps / 4
-	p, err := s.start(how{args: []string{"run", "--bind-address", "127.0.0.1:0"}, http2: true, env: []string{fmt.Sprintf("GOGC=%d", gogc)}})
+	p, err := s.start(how{args: []string{"run", "--bind-address", "127.0.0.1:0"}, http2: true,
+		env: []string{fmt.Sprintf("GOGC=%d", gogc)}})
 	if err != nil {
 		return err
 	}
@@ -54,21 +55,21 @@ func growing(ctx context.Context, s *stage) error {
 	samples, err := s.sample(ctx, p, address)
 	stop()
 	if end := <-turned; hands.Err() == nil || err != nil {
-		return fmt.Errorf("watching it grow: %w; unbalancing: %w", err, end)
+		return fmt.Errorf("sampling metrics: %w; unbalancing the workload: %w", err, end)
 	}
 	p.terminate()
 	if !p.wait(ctx, 30*time.Second) {
-		s.violate(witness.Conduct, p.user, "it did not end within 30s of SIGTERM")
+		s.violate(witness.Conduct, p.user, "the process did not end within 30s of SIGTERM")
 	}
 	s.held(p, measure(samples, warmUp(s.reps)))
-	if err := s.town.cordonAllBut(ctx, 0); err != nil { // the hand may have been stopped in the middle
+	if err := s.town.cordonAllBut(ctx, 0); err != nil { // the last unbalancing may have been interrupted
 		return err
 	}
 	return s.town.settle(ctx, settleTime)
 }
 
-// turn unbalances again and again until ctx ends. Between, there is time for passes
-// that find nothing to do.
+// unbalanceRepeatedly unbalances the workload until ctx ends. The pauses leave time for passes that find nothing to
+// do.
 func (s *stage) turn(ctx context.Context) error {
 	for ctx.Err() == nil {
 		if err := s.town.unbalance(ctx, s.rnd); err != nil && ctx.Err() == nil {
@@ -81,12 +82,12 @@ func (s *stage) turn(ctx context.Context) error {
 
 var serving = regexp.MustCompile(`msg="serving [^"]*" address=(\S+)`)
 
-// metricsAddress is where it says that it serves its metrics.
+// metricsAddress returns the metrics URL that the process logs.
 func (p *process) metricsAddress(ctx context.Context) (at string, err error) {
 	err = seed.Until(ctx, time.Minute, func() (bool, error) {
 		m := serving.FindStringSubmatch(p.stderr())
 		if m == nil {
-			return false, fmt.Errorf("it does not say where its metrics are: %s", p.lastLine())
+			return false, fmt.Errorf("the process has not logged its metrics address: %s", p.lastLine())
 		}
 		at = "http://" + m[1] + "/metrics"
 		return true, nil
@@ -94,11 +95,11 @@ func (p *process) metricsAddress(ctx context.Context) (at string, err error) {
 	return at, err
 }
 
-// sample reads the metrics four times a second until all passes are made.
+// collectSamples reads the metrics four times a second until all passes are made.
 func (s *stage) sample(ctx context.Context, p *process, address string) (all []sample, err error) {
 	client := &http.Client{Transport: &http.Transport{}, Timeout: 20 * time.Second}
 	defer client.CloseIdleConnections()
-	file, err := os.Create(strings.TrimSuffix(p.out, ".out") + ".samples") // to be kept when something is wrong
+	file, err := os.Create(strings.TrimSuffix(p.out, ".out") + ".samples") // kept if the drill finds a violation
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +110,7 @@ func (s *stage) sample(ctx context.Context, p *process, address string) (all []s
 		}
 		select {
 		case <-p.ended:
-			return nil, fmt.Errorf("it ended after %d passes: %s", s.did, s.ending(p))
+			return nil, fmt.Errorf("the process ended after %d passes: %s", s.did, s.ending(p))
 		default:
 		}
 		now, err := scrape(ctx, client, address)
@@ -126,11 +127,11 @@ func (s *stage) sample(ctx context.Context, p *process, address string) (all []s
 	return all, s.alive()
 }
 
-// held notes the figures, and a violation for each that is too high.
+// recordGrowth notes the figures and adds a violation for each figure that is too high.
 func (s *stage) held(p *process, f figures) {
 	s.progress("%s", f)
 	s.notes["goroutines early"], s.notes["goroutines late"] = f.early, f.late
-	s.notes["bytes that the live heap grew by with each pass"] = int(f.perPass)
+	s.notes["live heap growth in bytes per pass"] = int(f.perPass)
 	for _, wrong := range f.wrong() {
 		s.violate(witness.Conduct, p.user, "%s (%s)", wrong, f)
 	}

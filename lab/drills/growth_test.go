@@ -26,12 +26,12 @@ evenkeel_passes_total{mode="live",stopped="BreakerOpen"} 2
 		}
 	}
 	if _, err := readSample(strings.NewReader(strings.ReplaceAll(text, "281", "many"))); err == nil {
-		t.Error("many goroutines are a number")
+		t.Error("got no error for a goroutine count that is no number")
 	}
 }
 
-// story is a process of which every pass is seen three times: at work, with
-// more of everything, quiet, and at work. It keeps so many goroutines and bytes of every pass.
+// syntheticSamples returns three samples per pass: busy, idle and busy. Goroutines and live bytes grow by the given
+// amounts per pass.
 func story(passes int, goroutines, bytes float64) (out []sample) {
 	for i := range passes {
 		work := float64(i*7919%1000) * 3000
@@ -60,7 +60,7 @@ func TestWhatGrowsIsFound(t *testing.T) {
 	} {
 		f := measure(story(c.passes, c.goroutines, c.bytes), warmUp(c.passes-1))
 		if f.passes != 0 && math.Abs(f.perPass-c.bytes) > 1 {
-			t.Errorf("%+v: grows by %.1f bytes a pass", c, f.perPass)
+			t.Errorf("%+v: heap grows by %.1f bytes per pass", c, f.perPass)
 		}
 		got := f.wrong()
 		if len(got) != len(c.want) {
@@ -75,7 +75,8 @@ func TestWhatGrowsIsFound(t *testing.T) {
 	}
 }
 
-// TestAnUnfinishedWindowDoesNotCount: its quiet moments may not have come.
+// TestAnUnfinishedWindowDoesNotCount checks that the last window is ignored if it is incomplete: its idle moments may
+// be missing.
 func TestAnUnfinishedWindowDoesNotCount(t *testing.T) {
 	all := append(story(41, 0, 0), sample{passes: 41, goroutines: 300, live: 9e6})
 	if f := measure(all, 10); f.late != 250 || f.perPass != 0 || f.passes != 41 {

@@ -10,16 +10,16 @@ import (
 	"strings"
 )
 
-// sample is what a process's metrics say at one moment.
+// sample holds the metrics of a process at one moment.
 type sample struct {
-	passes     int // that could evict
+	passes     int // passes that were allowed to evict
 	goroutines int
-	live       float64 // bytes that the last collection found in use
+	live       float64 // live heap in bytes after the last garbage collection
 	resident   float64 // bytes
 }
 
 func (s sample) String() string {
-	return fmt.Sprintf("pass %d: %d goroutines, %.2f MB alive, %.1f MB resident", s.passes, s.goroutines, s.live/1e6, s.resident/1e6)
+	return fmt.Sprintf("pass %d: %d goroutines, %.2f MB live, %.1f MB resident", s.passes, s.goroutines, s.live/1e6, s.resident/1e6)
 }
 
 func scrape(ctx context.Context, client *http.Client, address string) (sample, error) {
@@ -38,9 +38,9 @@ func scrape(ctx context.Context, client *http.Client, address string) (sample, e
 	return readSample(r.Body)
 }
 
-// readSample reads the text form of Prometheus. The collector begins anew when the
-// heap is (100+GOGC)% of what its last run found alive, which is therefore known
-// without asking for a collection; the stacks' share in it does not matter here.
+// readSample parses the Prometheus text format. The collector starts its next cycle at (100+GOGC)% of the live heap
+// that its last cycle found. The live heap is therefore known without forcing a collection. The share of the stacks
+// is too small to matter.
 func readSample(in io.Reader) (s sample, err error) {
 	seen := map[string]bool{}
 	for lines := bufio.NewScanner(in); lines.Scan(); {
@@ -68,38 +68,36 @@ func readSample(in io.Reader) (s sample, err error) {
 	}
 	for _, want := range []string{"go_goroutines", "go_memstats_next_gc_bytes", "process_resident_memory_bytes"} {
 		if !seen[want] {
-			return sample{}, fmt.Errorf("reading metrics: there is no %s", want)
+			return sample{}, fmt.Errorf("reading metrics: metric %s is missing", want)
 		}
 	}
 	return s, nil
 }
 
-// window is how many passes are looked at together: among them are moments at which
-// nothing is under way, and those have the fewest goroutines and the smallest heap.
+// windowPasses is the number of passes per window. A window contains idle moments, which have the fewest goroutines
+// and the smallest heap.
 const window = 10
 
-// warmUp is after how many passes it should have stopped growing.
+// warmUp returns the number of passes after which the process should have stopped growing.
 func warmUp(passes int) int { return max(passes/5, window) }
 
-// figures compare a process early and late.
+// figures compare a process early and late in its life.
 type figures struct {
 	passes, from int
 	early, late  int     // goroutines
-	live         float64 // bytes at the end
-	perPass      float64 // bytes by which the live heap grows with every pass
+	live         float64 // live heap in bytes at the end
+	perPass      float64 // growth of the live heap in bytes per pass
 	resident     float64 // bytes at the end
 }
 
 func (f figures) String() string {
-	return fmt.Sprintf("%d passes, from pass %d on: goroutines %d, then %d; live heap grows by %.0f bytes a pass to %.2f MB; %.1f MB resident",
+	return fmt.Sprintf("%d passes, measured from pass %d: goroutines %d, then %d; live heap grows by %.0f bytes per pass to %.2f MB; %.1f MB resident",
 		f.passes, f.from, f.early, f.late, f.perPass, f.live/1e6, f.resident/1e6)
 }
 
-// measure takes the lowest figures of each window after the warm-up; the growth of
-// the heap is the slope of the line through them by least squares. Goroutines are
-// compared between the first and the last third of the windows, to the advantage of
-// the program: a connection, of two goroutines, may come and go, what is left behind
-// adds up.
+// measure uses the minima of each window after the warm-up. The growth of the heap is the slope of a least-squares
+// line through them. Goroutines compare the maximum of the first third of windows with the minimum of the last third.
+// That tolerates a connection with its two goroutines, but a leak adds up and is found.
 func measure(samples []sample, from int) figures {
 	lows := lowest(samples, from)
 	if len(lows) < 2 {
@@ -125,7 +123,7 @@ func slope(lows []sample) float64 {
 	return (n*xy - x*y) / (n*xx - x*x)
 }
 
-// lowest has the lowest figures of each whole window, by its first pass.
+// windowMinima returns the minima of each complete window, keyed by its first pass.
 func lowest(samples []sample, from int) (lows []sample) {
 	for _, s := range samples {
 		if s.passes < from {
@@ -141,30 +139,29 @@ func lowest(samples []sample, from int) (lows []sample) {
 		l.goroutines, l.live, l.resident = min(l.goroutines, s.goroutines), min(l.live, s.live), min(l.resident, s.resident)
 	}
 	if len(samples) > 0 && len(lows) > 0 && samples[len(samples)-1].passes < lows[len(lows)-1].passes+window-1 {
-		lows = lows[:len(lows)-1] // its quiet moments may not have come yet
+		lows = lows[:len(lows)-1] // the last window is incomplete; its idle moments may be missing
 	}
 	return lows
 }
 
-// What the heap may grow by: so many bytes with every pass, or in a run that is too
-// short to tell, so many in all. The lowest figures of windows differ by some 0.3 MB,
-// with the pods that there are and with events, which are kept for minutes; twice
-// that is allowed: over 30 passes 20 kB a pass. Over 400 it would be 1.5 kB.
+// The allowed growth of the live heap is bytesPerPass per pass or bytesInAll for the whole run, whichever is larger.
+// Window minima vary by about 0.3 MB with the number of pods and with cached events. Twice that is allowed: 20 kB per
+// pass over 30 passes, 1.5 kB per pass over 400.
 const (
 	bytesPerPass = 2_000
 	bytesInAll   = 600_000
 )
 
-// wrong says what has grown.
+// problems returns a message for each figure that is too high.
 func (f figures) wrong() (out []string) {
 	if f.passes <= f.from {
-		return []string{"too few passes were seen for a judgement"}
+		return []string{"too few passes to measure growth"}
 	}
 	if f.late > f.early {
-		out = append(out, fmt.Sprintf("%d goroutines were left behind", f.late-f.early))
+		out = append(out, fmt.Sprintf("%d goroutines leaked", f.late-f.early))
 	}
 	if limit := max(bytesPerPass, bytesInAll/float64(f.passes-f.from)); f.perPass > limit {
-		out = append(out, fmt.Sprintf("the heap grows by %.0f bytes a pass, want at most %.0f", f.perPass, limit))
+		out = append(out, fmt.Sprintf("the heap grows by %.0f bytes per pass, want at most %.0f", f.perPass, limit))
 	}
 	return out
 }

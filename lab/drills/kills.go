@@ -9,9 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/witness"
 )
 
-// point is a moment at which a process is killed: the n-th request of a class,
-// when it arrives or when its answer is about to go back, or a time after the
-// start.
+// killPoint is the moment at which a process is killed. It is either the n-th request of a class, on its arrival or
+// before its answer, or a time after the start.
 type point struct {
 	class  proxy.Class
 	n      int
@@ -19,7 +18,7 @@ type point struct {
 	after  time.Duration
 }
 
-// point draws one. Evictions are where counts can be lost; the rest is anywhere.
+// randomKillPoint draws a kill point. Half of them are at evictions, where a count can be lost.
 func (s *stage) point() point {
 	pt := point{n: 1 + s.rnd.IntN(8), moment: proxy.Arrived, after: time.Duration(s.rnd.IntN(40)) * time.Millisecond}
 	if s.rnd.IntN(2) == 0 {
@@ -41,7 +40,7 @@ func (s *stage) point() point {
 	return pt
 }
 
-// arm has a process killed at a point.
+// killAt makes the proxy's hook kill the process at a point.
 func (s *stage) arm(h *how, pt point) {
 	if pt.class == "" {
 		return
@@ -58,7 +57,7 @@ func (s *stage) arm(h *how, pt point) {
 	}
 }
 
-// killed: passes are killed anywhere, and the next process starts at once.
+// killPasses kills passes at random points. The next process starts at once.
 func killed(ctx context.Context, s *stage) error {
 	if err := s.configure(ctx, "0 0 1 1 *"); err != nil {
 		return err
@@ -87,8 +86,7 @@ func (s *stage) killOne(ctx context.Context) error {
 		return err
 	}
 	if pt.class == "" {
-		// A dead process's Lease runs out first; the time counts from when there is
-		// something to kill.
+		// The process first waits until the dead process's Lease expires. The delay counts from then.
 		t := time.AfterFunc(s.leaseLeft()+pt.after, func() { p.kill() })
 		defer t.Stop()
 	}
@@ -100,8 +98,8 @@ func (s *stage) killOne(ctx context.Context) error {
 	return nil
 }
 
-// leaseLeft is how long the Lease of a process that died may be held on: a
-// Lease's duration, since it may have been renewed just before.
+// remainingLease returns how long the Lease of a killed process may still be valid. It assumes that the process
+// renewed the Lease just before it died.
 func (s *stage) leaseLeft() time.Duration {
 	if len(s.processes) < 2 {
 		return 0
@@ -113,8 +111,8 @@ func (s *stage) leaseLeft() time.Duration {
 	return max(0, 15*time.Second-time.Since(p.end))
 }
 
-// hour: the evictions of an hour are counted across kills. The first processes
-// are killed in the middle of a wave; together they may evict hourLimit pods.
+// hourLimit is the number of pods that all processes together may evict within an hour. The first processes are
+// killed in the middle of a wave, so the count must survive kills.
 const hourLimit = 9
 
 func hour(ctx context.Context, s *stage) error {
@@ -123,7 +121,7 @@ func hour(ctx context.Context, s *stage) error {
 		return err
 	}
 	if s.rules.HourCluster == 0 {
-		s.violate(witness.Conduct, "", "this binary has no limits.perHour")
+		s.violate(witness.Conduct, "", "this binary does not support limits.perHour")
 		s.rules.HourCluster = hourLimit
 	}
 	s.enough = hourLimit / 2

@@ -9,12 +9,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/witness"
 )
 
-// cutFor is how long a leader hears nothing: the Lease runs out after 15 s and
-// the other one takes over.
+// cutFor is how long the leader is cut off. The Lease expires after 15 s, so the other replica takes over.
 const cutFor = 25 * time.Second
 
-// replicas2 are two controllers, each behind a proxy of its own. One that ends is
-// started anew, as a kubelet would.
+// replicaPair runs two controllers, each behind a proxy of its own. A controller that ends is restarted, as a kubelet
+// would do.
 type pair struct {
 	s   *stage
 	one [2]*process
@@ -54,7 +53,7 @@ func (d *pair) disarm() {
 	d.armed = false
 }
 
-// keep starts what is not running.
+// restartEnded starts each replica that is not running.
 func (d *pair) keep() error {
 	for i, p := range d.one {
 		if p != nil {
@@ -66,15 +65,15 @@ func (d *pair) keep() error {
 			}
 		}
 		var err error
-		if d.one[i], err = d.s.start(how{args: []string{"run", "--bind-address", "127.0.0.1:0"}, hook: d.hook, http2: i == 0}); err != nil {
+		d.one[i], err = d.s.start(how{args: []string{"run", "--bind-address", "127.0.0.1:0"}, hook: d.hook, http2: i == 0})
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// cutOff: two replicas on a schedule; the one that evicts is cut off in the
-// middle of a wave, again and again.
+// cutOffLeader runs two replicas on a schedule and repeatedly cuts off the evicting one in the middle of a wave.
 func cutOff(ctx context.Context, s *stage) error {
 	s.rules.OnePass = false
 	if err := s.configure(ctx, "* * * * *"); err != nil {
@@ -101,7 +100,7 @@ func cutOff(ctx context.Context, s *stage) error {
 	for _, p := range d.one {
 		p.terminate()
 		if !p.wait(ctx, 30*time.Second) {
-			s.violate(witness.Conduct, p.user, "it did not end within 30s of SIGTERM")
+			s.violate(witness.Conduct, p.user, "the process did not end within 30s of SIGTERM")
 		}
 	}
 	if err := s.town.settle(ctx, settleTime); err != nil {
@@ -110,7 +109,7 @@ func cutOff(ctx context.Context, s *stage) error {
 	return s.clean(ctx)
 }
 
-// cutOnce waits for a pass, in which the leader is cut off, and for its end.
+// cutOnce waits for a pass in which the leader is cut off, and then for the leader's end.
 func (d *pair) cutOnce(ctx context.Context) error {
 	t := time.NewTimer(80 * time.Second)
 	defer t.Stop()
@@ -120,7 +119,7 @@ func (d *pair) cutOnce(ctx context.Context) error {
 		p.proxy.Restore()
 		d.s.did++
 		d.s.progress("%s was cut off", p.user)
-		// A cut leader ends; what it does afterwards is its last chance to do harm.
+		// A leader that is cut off ends. Until then it may still send an eviction that violates a rule.
 		p.waitShort(ctx, 10*time.Second)
 	case <-t.C:
 		d.disarm()
@@ -130,7 +129,7 @@ func (d *pair) cutOnce(ctx context.Context) error {
 	return d.s.alive()
 }
 
-// waitShort waits for its end, and lets it live if that does not come.
+// waitShort waits for the process to end. It does not kill the process after the limit.
 func (p *process) waitShort(ctx context.Context, limit time.Duration) {
 	t := time.NewTimer(limit)
 	defer t.Stop()

@@ -8,12 +8,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/witness"
 )
 
-// maxDelay is the longest that the faulty proxy holds a request back, but for
-// watches that fall silent, which end within it too.
+// maxDelay is the longest time for which the faulty proxy delays a request. Watches that the proxy silences also end
+// within it.
 const maxDelay = 3 * time.Second
 
-// faultyPasses: each pass goes through a proxy that spoils 1 to 30 % of its
-// requests.
+// runFaultyPasses sends each pass through a proxy that disturbs 1 to 30 % of its requests.
 func faultyPasses(ctx context.Context, s *stage) error {
 	s.rules.Slack += maxDelay
 	if err := s.configure(ctx, "0 0 1 1 *"); err != nil {
@@ -39,7 +38,7 @@ func faultyPasses(ctx context.Context, s *stage) error {
 	return s.clean(ctx)
 }
 
-// ending says in a few words how a process ended.
+// exitSummary describes in a few words how a process ended.
 func (s *stage) ending(p *process) string {
 	if p.wasKilled() {
 		return "killed"

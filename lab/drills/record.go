@@ -21,7 +21,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/witness"
 )
 
-// recorder watches the API server directly and keeps every state it is told of.
+// recorder watches the API server directly and keeps every state that the watches report.
 type recorder struct {
 	mu      sync.Mutex
 	leaseIn string
@@ -30,7 +30,7 @@ type recorder struct {
 	gaps    int
 }
 
-// source is one kind of object.
+// source lists and watches one kind of object.
 type source struct {
 	name  string
 	list  func(context.Context, metav1.ListOptions) (runtime.Object, error)
@@ -38,7 +38,8 @@ type source struct {
 }
 
 func sources(c kubernetes.Interface) []source {
-	pods, budgets, apps, nodes, leases := c.CoreV1().Pods(""), c.PolicyV1().PodDisruptionBudgets(""), c.AppsV1().Deployments(""), c.CoreV1().Nodes(), c.CoordinationV1().Leases("")
+	pods, budgets, apps := c.CoreV1().Pods(""), c.PolicyV1().PodDisruptionBudgets(""), c.AppsV1().Deployments("")
+	nodes, leases := c.CoreV1().Nodes(), c.CoordinationV1().Leases("")
 	return []source{
 		{"nodes", func(x context.Context, o metav1.ListOptions) (runtime.Object, error) { return nodes.List(x, o) }, nodes.Watch},
 		{"deployments", func(x context.Context, o metav1.ListOptions) (runtime.Object, error) { return apps.List(x, o) }, apps.Watch},
@@ -48,7 +49,7 @@ func sources(c kubernetes.Interface) []source {
 	}
 }
 
-// record returns once everything is listed; it watches until ctx ends.
+// startRecorder returns after it has listed all objects. It watches until ctx ends.
 func record(ctx context.Context, c kubernetes.Interface) (*recorder, error) {
 	r := &recorder{current: map[string]witness.Change{}}
 	for _, s := range sources(c) {
@@ -61,8 +62,7 @@ func record(ctx context.Context, c kubernetes.Interface) (*recorder, error) {
 	return r, nil
 }
 
-// mark forgets what led to the present states, and from now on keeps the Leases
-// of one namespace.
+// reset discards all but the current states. From then on the recorder keeps the Leases of one namespace only.
 func (r *recorder) mark(namespace string) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -100,7 +100,7 @@ func (r *recorder) relist(ctx context.Context, s source) (string, error) {
 	return at, nil
 }
 
-// vanished notes objects that went while nobody watched.
+// recordDeleted records the objects that were deleted while no watch was open.
 func (r *recorder) vanished(kind string, there map[string]bool, at int64) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,8 +113,8 @@ func (r *recorder) vanished(kind string, there map[string]bool, at int64) {
 	}
 }
 
-// follow watches on from a version. A version that the server no longer knows is
-// a gap, which makes the recording worthless as a witness, and is counted.
+// follow keeps watching from a resource version. If the server no longer knows the version, the recording has a gap
+// and cannot prove anything; the gap is counted.
 func (r *recorder) follow(ctx context.Context, s source, at string) {
 	for ctx.Err() == nil {
 		if at == "" {
@@ -156,7 +156,7 @@ func (r *recorder) drain(s source, w watch.Interface, at string) string {
 	return at
 }
 
-// note keeps a state.
+// recordState stores one state of an object.
 func (r *recorder) note(kind string, o runtime.Object, gone bool) string {
 	m, err := meta.Accessor(o)
 	if err != nil {
@@ -193,12 +193,13 @@ func changeOf(o runtime.Object) witness.Change {
 		return witness.Change{Pod: podOf(o)}
 	case *policyv1.PodDisruptionBudget:
 		b := &witness.Budget{Namespace: o.Namespace, Name: o.Name, MinAvailable: o.Spec.MinAvailable, MaxUnavailable: o.Spec.MaxUnavailable}
-		b.Selector, _ = metav1.LabelSelectorAsSelector(o.Spec.Selector) // the API server has checked it
+		b.Selector, _ = metav1.LabelSelectorAsSelector(o.Spec.Selector) // the API server has validated the selector
 		return witness.Change{Budget: b}
 	case *appsv1.Deployment:
 		return witness.Change{Workload: &witness.Workload{Namespace: o.Namespace, App: o.Name, Replicas: int(*o.Spec.Replicas)}}
 	case *corev1.Node:
-		return witness.Change{Node: &witness.Node{Name: o.Name, Zone: o.Labels[seed.ZoneKey], Excluded: o.Annotations["evenkeel.io/exclude"] == "true"}}
+		return witness.Change{Node: &witness.Node{Name: o.Name, Zone: o.Labels[seed.ZoneKey],
+			Excluded: o.Annotations["evenkeel.io/exclude"] == "true"}}
 	case *coordinationv1.Lease:
 		l := &witness.Lease{}
 		if o.Spec.HolderIdentity != nil {
@@ -216,8 +217,8 @@ func changeOf(o runtime.Object) witness.Change {
 }
 
 func podOf(p *corev1.Pod) *witness.Pod {
-	w := &witness.Pod{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Spec.NodeName, App: p.Labels["app"], Labels: p.Labels,
-		Terminating: p.DeletionTimestamp != nil, Protected: protected(p)}
+	w := &witness.Pod{Namespace: p.Namespace, Name: p.Name, UID: string(p.UID), Node: p.Spec.NodeName,
+		App: p.Labels["app"], Labels: p.Labels, Terminating: p.DeletionTimestamp != nil, Protected: protected(p)}
 	for _, c := range p.Status.Conditions {
 		switch {
 		case c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue:
@@ -229,8 +230,8 @@ func podOf(p *corev1.Pod) *witness.Pod {
 	return w
 }
 
-// protected says why nobody may move a pod. Baits carry the reason in a label,
-// where it cannot be seen on the pod itself.
+// protectionReason returns why a pod must not be evicted; empty if it may be. Protected workloads carry the reason in
+// a label, because some reasons do not show on the pod.
 func protected(p *corev1.Pod) string {
 	owner := metav1.GetControllerOf(p)
 	switch {
@@ -243,7 +244,7 @@ func protected(p *corev1.Pod) string {
 	case p.Annotations["evenkeel.io/do-not-disrupt"] == "true":
 		return "do-not-disrupt"
 	case p.Labels[baitLabel] != "":
-		return "it is bait: " + p.Labels[baitLabel]
+		return "it is protected: " + p.Labels[baitLabel]
 	}
 	return ""
 }

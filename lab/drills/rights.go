@@ -15,11 +15,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/witness"
 )
 
-// tokenNamespace is that of the drill with ServiceAccounts.
+// tokenNamespace is the namespace of the drill with ServiceAccounts.
 const tokenNamespace = "drill-token"
 
-// slowly lets a pass last long enough to lose something in its middle: the API
-// server believes a token for 10 s after it was checked.
+// configureSlowPass makes a pass last long enough to lose a permission in its middle. The API server caches a token
+// review for 10 s.
 func (s *stage) slowly(ctx context.Context) error {
 	if s.o.Short {
 		return s.configure(ctx, "0 0 1 1 *")
@@ -28,8 +28,7 @@ func (s *stage) slowly(ctx context.Context) error {
 	return s.configure(ctx, "0 0 1 1 *")
 }
 
-// tokenGone: the pod that a ServiceAccount token is bound to is deleted in the
-// middle of a pass.
+// deleteTokenPods deletes, in the middle of a pass, the pod that the process's ServiceAccount token is bound to.
 func tokenGone(ctx context.Context, s *stage) error {
 	if err := s.slowly(ctx); err != nil {
 		return err
@@ -56,10 +55,11 @@ func (s *stage) tokenOnce(ctx context.Context, i int) error {
 	return <-failed
 }
 
-// boundToken makes a ServiceAccount, a pod, and a token that ends with the pod.
+// boundToken creates a ServiceAccount, a pod, and a token that expires with the pod.
 func (s *stage) boundToken(ctx context.Context, name string) (string, error) {
 	api := s.c.Client.CoreV1()
-	if _, err := api.ServiceAccounts(s.namespace).Create(ctx, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if _, err := api.ServiceAccounts(s.namespace).Create(ctx, account, metav1.CreateOptions{}); err != nil {
 		return "", err
 	}
 	bare := podTemplate(app{name: name, milliCPU: 10})
@@ -85,8 +85,7 @@ func (s *stage) boundToken(ctx context.Context, name string) (string, error) {
 	return t.Status.Token, nil
 }
 
-// permissionGone: a right is taken away in the middle of a pass, and given back
-// for the next.
+// revokePermissions revokes a permission in the middle of a pass and grants it again for the next one.
 func permissionGone(ctx context.Context, s *stage) error {
 	if err := s.slowly(ctx); err != nil {
 		return err
@@ -97,15 +96,15 @@ func permissionGone(ctx context.Context, s *stage) error {
 
 func (s *stage) rightOnce(ctx context.Context, right string) error {
 	failed := make(chan error, 1)
-	n := 2 + s.rnd.IntN(2) // the one before it takes place
+	n := 2 + s.rnd.IntN(2) // at least one eviction succeeds before the permission is revoked
 	p, err := s.interrupted(ctx, how{}, n, func() { failed <- s.revoke(ctx, right) })
 	if p == nil {
 		return err
 	}
 	s.progress("%s revoked at eviction %d: %s", strings.TrimPrefix(right, "evenkeel-drills-"), n, s.ending(p))
-	// Without the right to evict a pass cannot end as if nothing were wrong.
+	// A pass without the permission to evict must not end with exit code 0.
 	if right == mayEvict && p.cmd.ProcessState.ExitCode() != 1 {
-		s.violate(witness.Conduct, p.user, "it exited with %d though it was not allowed to evict", p.cmd.ProcessState.ExitCode())
+		s.violate(witness.Conduct, p.user, "the process exited with %d although it had no permission to evict", p.cmd.ProcessState.ExitCode())
 	}
 	return errors.Join(<-failed, s.grant(ctx, right))
 }

@@ -15,8 +15,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/witness"
 )
 
-// stage is where one drill takes place: a namespace for the Lease and the memory,
-// a seed, and what was done so far.
+// drillRun is one run of a drill: a namespace for the Lease and the state, a seed, and what happened so far.
 type stage struct {
 	*arena
 	name, namespace string
@@ -27,34 +26,37 @@ type stage struct {
 	users           map[string]bool
 	processes       []*process
 	wrong           []witness.Violation
-	did             int // repetitions that did what they were for
+	did             int // repetitions in which the failure occurred
 	notes           map[string]int
-	// enough is how many evictions make the drill mean something.
+	// minEvictions is the number of evictions below which the drill proves nothing.
 	enough int
 }
 
 const verifyTimeout = 20 * time.Second
 
-// rules as they are written into the configuration, too.
+// defaultRules returns the limits that the configuration of every drill contains.
 func defaultRules() witness.Rules {
 	return witness.Rules{
 		PerPass: 12, PerNode: 5, PerNamespace: 10, PerOwner: 2, PerZone: 10,
 		HourOwner: 400, HourNamespace: 1000, HourCluster: 2000,
 		FlightTotal: 6, FlightNode: 3, FlightOwner: 1,
-		PerMinute: 120, Slack: 300 * time.Millisecond, Watched: verifyTimeout + 30*time.Second, MaxUnavailable: 1, OnePass: true,
+		PerMinute: 120, Slack: 300 * time.Millisecond, Watched: verifyTimeout + 30*time.Second,
+		MaxUnavailable: 1, OnePass: true,
 	}
 }
 
-// configText writes the rules down. Sections that a version does not have yet
-// can be left out. There is a strategy for each schedule.
+// configText returns the configuration for the rules, with one strategy per schedule. Sections in without are left
+// out, for binaries that do not support them.
 func configText(r witness.Rules, without map[string]bool, schedules ...string) string {
 	var b strings.Builder
 	b.WriteString("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ndryRun: false\nguards: {minPodAge: 0s}\n")
-	fmt.Fprintf(&b, "limits:\n  perPass: %d\n  perNode: %d\n  perNamespace: %d\n  perOwner: %d\n  perZone: %d\n", r.PerPass, r.PerNode, r.PerNamespace, r.PerOwner, r.PerZone)
+	fmt.Fprintf(&b, "limits:\n  perPass: %d\n  perNode: %d\n  perNamespace: %d\n  perOwner: %d\n  perZone: %d\n",
+		r.PerPass, r.PerNode, r.PerNamespace, r.PerOwner, r.PerZone)
 	if !without["perHour"] {
 		fmt.Fprintf(&b, "  perHour: {owner: %d, namespace: %d, cluster: %d}\n", r.HourOwner, r.HourNamespace, r.HourCluster)
 	}
-	fmt.Fprintf(&b, "evictor:\n  perMinute: %d\n  inFlight: {total: %d, perNode: %d, perOwner: %d}\n  verifyTimeout: %s\n", r.PerMinute, r.FlightTotal, r.FlightNode, r.FlightOwner, verifyTimeout)
+	fmt.Fprintf(&b, "evictor:\n  perMinute: %d\n  inFlight: {total: %d, perNode: %d, perOwner: %d}\n  verifyTimeout: %s\n",
+		r.PerMinute, r.FlightTotal, r.FlightNode, r.FlightOwner, verifyTimeout)
 	if !without["backoff"] {
 		b.WriteString("  backoff: {initial: 1s, max: 4s}\n")
 	}
@@ -68,8 +70,7 @@ func configText(r witness.Rules, without map[string]bool, schedules ...string) s
 	return b.String()
 }
 
-// configure writes the drill's configuration. What the program does not know is
-// left out and noted.
+// configure writes the drill's configuration. It leaves out and notes sections that the binary does not support.
 func (s *stage) configure(ctx context.Context, schedules ...string) error {
 	s.config = filepath.Join(s.dir, s.name+".yaml")
 	without := map[string]bool{}
@@ -85,7 +86,7 @@ func (s *stage) configure(ctx context.Context, schedules ...string) error {
 		for _, key := range []string{"perHour", "backoff", "breaker"} {
 			if strings.Contains(string(out), key) && !without[key] {
 				without[key], dropped = true, true
-				s.notes["config without "+key+", which this binary does not have"]++
+				s.notes["config without "+key+", which this binary does not support"]++
 			}
 		}
 		if !dropped {
@@ -97,19 +98,18 @@ func (s *stage) configure(ctx context.Context, schedules ...string) error {
 	}
 }
 
-// once are the arguments of a single pass.
+// singlePassArgs returns the arguments for a single pass.
 func once(leaseTimeout time.Duration) []string {
 	return []string{"run", "--once", "--lease-timeout", leaseTimeout.String()}
 }
 
-// passLimit bounds one pass: waiting for the Lease, a dozen evictions and what
-// verification may take.
+// passLimit is the time limit of one pass: waiting for the Lease, about 12 evictions, and their verification.
 const passLimit = 3 * time.Minute
 
-// finish waits for a pass and notes how it ended.
+// waitForPass waits for a pass and notes how it ended.
 func (s *stage) finish(ctx context.Context, p *process) {
 	if !p.wait(ctx, passLimit) {
-		s.violate(witness.Conduct, p.user, "it did not end within %s: %s", passLimit, p.lastLine())
+		s.violate(witness.Conduct, p.user, "the process did not end within %s: %s", passLimit, p.lastLine())
 	}
 	if !p.wasKilled() {
 		s.notes[fmt.Sprintf("exit %d", p.cmd.ProcessState.ExitCode())]++
@@ -123,8 +123,7 @@ func (s *stage) violate(k witness.Kind, user, format string, args ...any) {
 	s.wrong = append(s.wrong, witness.Violation{Kind: k, At: time.Now(), User: user, What: fmt.Sprintf(format, args...)})
 }
 
-// clean is a pass without trouble: what a dead process left undone is reported
-// here at the latest.
+// runCleanPass runs a pass without faults. It must report whatever a killed process left unreported.
 func (s *stage) clean(ctx context.Context) error {
 	if s.o.Short && !s.anyKilled() {
 		return nil
@@ -135,16 +134,16 @@ func (s *stage) clean(ctx context.Context) error {
 	}
 	s.finish(ctx, p)
 	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
-		s.violate(witness.Conduct, p.user, "the pass without trouble exited with %d: %s", code, p.lastLine())
+		s.violate(witness.Conduct, p.user, "the pass without faults exited with %d: %s", code, p.lastLine())
 	}
 	return nil
 }
 
 func (s *stage) anyKilled() bool { return slices.ContainsFunc(s.processes, (*process).wasKilled) }
 
-// judge ends what still runs and asks the witness.
+// verify ends the processes that still run and verifies everything that they did.
 func (s *stage) judge(ctx context.Context) (witness.Verdict, int, error) {
-	pause(ctx, time.Second) // the audit log and the watches are a moment behind
+	pause(ctx, time.Second) // the audit log and the watches lag behind by a moment
 	var reports []witness.Report
 	wrong := s.wrong
 	for _, p := range s.processes {
@@ -157,7 +156,8 @@ func (s *stage) judge(ctx context.Context) (witness.Verdict, int, error) {
 		return witness.Verdict{}, 0, err
 	}
 	changes, gaps := s.rec.all()
-	c := witness.Case{Changes: changes, Events: events, Reports: reports, Rules: s.rules, Ours: func(u string) bool { return s.users[u] }, Namespace: s.namespace}
+	c := witness.Case{Changes: changes, Events: events, Reports: reports, Rules: s.rules,
+		Ours: func(u string) bool { return s.users[u] }, Namespace: s.namespace}
 	v := c.Judge()
 	v.Violations = append(wrong, v.Violations...)
 	late := func(k witness.Kind, format string, args ...any) {
@@ -167,10 +167,10 @@ func (s *stage) judge(ctx context.Context) (witness.Verdict, int, error) {
 		late(witness.Unseen, "the recording has %d gaps", gaps)
 	}
 	if v.Evictions < s.enough {
-		late(witness.Unseen, "only %d evictions took place; with less than %d the drill shows nothing", v.Evictions, s.enough)
+		late(witness.Unseen, "only %d evictions took place; the drill needs at least %d", v.Evictions, s.enough)
 	}
 	if s.did < s.reps {
-		late(witness.Unseen, "only %d of %d repetitions came about", s.did, s.reps)
+		late(witness.Unseen, "only %d of %d repetitions took place", s.did, s.reps)
 	}
 	return v, len(reports), nil
 }

@@ -11,13 +11,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/witness"
 )
 
-// stopFor is how long a component is away; shortStop is that of the short form.
+// stopFor is how long a component is stopped; shortStop is the value in the short form.
 const (
 	stopFor   = 30 * time.Second
 	shortStop = 5 * time.Second
 )
 
-// onEviction calls f once, in a goroutine of its own, at the n-th request to evict.
+// onEviction returns a hook that calls f once, at the n-th request to evict.
 func onEviction(n int, f func()) (func(*process, proxy.Class, int, proxy.Moment), *atomic.Bool) {
 	fired := &atomic.Bool{}
 	return func(_ *process, c proxy.Class, k int, m proxy.Moment) {
@@ -27,8 +27,8 @@ func onEviction(n int, f func()) (func(*process, proxy.Class, int, proxy.Moment)
 	}, fired
 }
 
-// again unbalances the town and tries once, until all repetitions have done what
-// they are for or too many tries have not; then it makes a clean pass.
+// repeat unbalances the workload and calls attempt until all repetitions have taken place or too many attempts failed
+// to trigger the fault. Then it runs a clean pass.
 func (s *stage) again(ctx context.Context, attempt func(try int) error) error {
 	s.enough = s.reps
 	for try := 0; s.did < s.reps && try < 3*s.reps; try++ {
@@ -42,8 +42,8 @@ func (s *stage) again(ctx context.Context, attempt func(try int) error) error {
 	return s.clean(ctx)
 }
 
-// interrupted makes a pass with f called at its n-th request to evict; nil when
-// the pass did not ask so often.
+// runInterrupted runs a pass and calls f at its n-th request to evict. It returns nil if the pass sends fewer
+// requests.
 func (s *stage) interrupted(ctx context.Context, h how, n int, f func()) (*process, error) {
 	hook, fired := onEviction(n, f)
 	h.args, h.hook = once(time.Minute), hook
@@ -60,8 +60,8 @@ func (s *stage) interrupted(ctx context.Context, h how, n int, f func()) (*proce
 	return p, nil
 }
 
-// stopped returns a drill in which one component stops in the middle of a wave:
-// frozen in odd repetitions, killed and started again in even ones.
+// stopComponent returns a drill that stops one component in the middle of a wave. It freezes the component in one
+// repetition, and kills and restarts it in the next.
 func stopped(name string) func(context.Context, *stage) error {
 	return func(ctx context.Context, s *stage) error {
 		s.rules.Slack += 2 * time.Second
@@ -102,15 +102,15 @@ func (s *stage) stopOnce(ctx context.Context, name string) error {
 	if err := <-back; err != nil {
 		return fmt.Errorf("stopping %s: %w", name, err)
 	}
-	s.progress("%s was away for %s; %s", name, long, s.ending(p))
+	s.progress("%s was stopped for %s; %s", name, long, s.ending(p))
 	if err := s.ready(ctx, time.Minute); err != nil {
 		return err
 	}
 	if err := s.town.settle(ctx, settleTime); err != nil {
-		s.violate(witness.Conduct, "", "after %s was away: %v", name, err)
+		s.violate(witness.Conduct, "", "after %s was stopped: %v", name, err)
 	}
 	return s.alive()
 }
 
-// components are those that are stopped.
+// components lists the components that drills stop.
 var components = []string{controlplane.Etcd, controlplane.Scheduler, controlplane.ControllerManager}

@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/witness"
 )
 
-// writeTable writes one line for each drill, with what was found of each kind.
+// writeTable writes one line per drill with the number of violations of each kind.
 func writeTable(out io.Writer, rows []row) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	kinds := make([]string, len(witness.Kinds))
@@ -34,6 +34,6 @@ func writeTable(out io.Writer, rows []row) {
 		}
 	}
 	if slices.ContainsFunc(rows, row.failed) {
-		fmt.Fprintln(out, "FAILED: there are violations; each is above, with the time and the process.")
+		fmt.Fprintln(out, "FAILED: there are violations; each is printed above with its time and process.")
 	}
 }

@@ -25,30 +25,30 @@ const (
 	zoneCount    = 3
 	nodesPerZone = 2
 	replicas     = 6
-	baitLabel    = "lab.evenkeel.io/bait"
+	baitLabel    = "lab.evenkeel.io/protected"
 )
 
-var townNamespaces = []string{"town-a", "town-b"}
+var townNamespaces = []string{"workload-a", "workload-b"}
 
-// app is a Deployment of the town.
+// app is a Deployment of the workload.
 type app struct {
 	namespace, name string
 	replicas        int32
 	milliCPU        int64
 	budget          *policyv1.PodDisruptionBudgetSpec
-	bait            string // why nobody may move its pods
+	bait            string // why its pods must not be evicted; empty if they may be
 	podNotes        map[string]string
 	notes           map[string]string
 }
 
-// town is what runs in the cluster: Deployments that are piled up in one zone
-// again and again, and bait that must stay where it is.
+// workload is what runs in the cluster: Deployments whose pods are repeatedly crowded into one zone, and protected
+// pods that must not be evicted.
 type town struct {
 	client kubernetes.Interface
 	apps   []app
 }
 
-// budget of at least, or of at most so many away; either may be empty.
+// budgetSpec returns a budget with minAvailable or maxUnavailable; the other one is empty.
 func budget(minAvailable, maxUnavailable string) *policyv1.PodDisruptionBudgetSpec {
 	s := &policyv1.PodDisruptionBudgetSpec{}
 	if minAvailable != "" {
@@ -65,20 +65,24 @@ func budget(minAvailable, maxUnavailable string) *policyv1.PodDisruptionBudgetSp
 func townApps(now time.Time) []app {
 	closed := fmt.Sprintf("0 %d * * * 1h Etc/UTC", (now.UTC().Hour()+12)%24)
 	var apps []app
-	budgets := []*policyv1.PodDisruptionBudgetSpec{nil, budget("", "1"), budget("80%", ""), nil, budget("", "34%"), budget("5", ""), budget("6", ""), nil}
+	budgets := []*policyv1.PodDisruptionBudgetSpec{nil, budget("", "1"), budget("80%", ""), nil,
+		budget("", "34%"), budget("5", ""), budget("6", ""), nil}
 	for i, b := range budgets {
 		apps = append(apps, app{namespace: townNamespaces[i%2], name: fmt.Sprintf("d%d", i), replicas: replicas, milliCPU: 300, budget: b})
 	}
 	return append(apps,
 		app{namespace: metav1.NamespaceSystem, name: "system", replicas: 4, milliCPU: 100, bait: "kube-system"},
-		app{namespace: "town-a", name: "guarded", replicas: 4, milliCPU: 100, bait: "do-not-disrupt", podNotes: map[string]string{"evenkeel.io/do-not-disrupt": "true"}},
-		app{namespace: "town-b", name: "never", replicas: 4, milliCPU: 100, bait: "evict-never", notes: map[string]string{"evenkeel.io/evict": "never"}},
-		app{namespace: "town-a", name: "closed", replicas: 4, milliCPU: 100, bait: "window", podNotes: map[string]string{"evenkeel.io/window": closed}},
-		app{namespace: "town-b", name: "single", replicas: 1, milliCPU: 100, bait: "min-replicas"},
+		app{namespace: "workload-a", name: "guarded", replicas: 4, milliCPU: 100, bait: "do-not-disrupt",
+			podNotes: map[string]string{"evenkeel.io/do-not-disrupt": "true"}},
+		app{namespace: "workload-b", name: "never", replicas: 4, milliCPU: 100, bait: "evict-never",
+			notes: map[string]string{"evenkeel.io/evict": "never"}},
+		app{namespace: "workload-a", name: "closed", replicas: 4, milliCPU: 100, bait: "window",
+			podNotes: map[string]string{"evenkeel.io/window": closed}},
+		app{namespace: "workload-b", name: "single", replicas: 1, milliCPU: 100, bait: "min-replicas"},
 	)
 }
 
-// build makes nodes, apps and bait; the bait piles up in zone-1.
+// createWorkload creates nodes, apps and protected pods. The protected pods all start in zone-1.
 func build(ctx context.Context, client kubernetes.Interface) (*town, error) {
 	t := &town{client, townApps(time.Now())}
 	if err := seed.Nodes(ctx, client, zoneCount, nodesPerZone); err != nil {
@@ -103,7 +107,7 @@ func build(ctx context.Context, client kubernetes.Interface) (*town, error) {
 	if err := t.settle(ctx, settleTime); err != nil {
 		return nil, err
 	}
-	// n6 is in zone-3. Its pods stay, though they count.
+	// n6 is in zone-3. Its pods must stay, but they count for the zone.
 	if err := t.patchNode(ctx, "n6", `{"metadata":{"annotations":{"evenkeel.io/exclude":"true"}}}`); err != nil {
 		return nil, err
 	}
@@ -155,14 +159,15 @@ func (t *town) create(ctx context.Context, a app) error {
 	}
 	spec := *a.budget
 	spec.Selector = selector
-	_, err := t.client.PolicyV1().PodDisruptionBudgets(a.namespace).Create(ctx, &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: a.name}, Spec: spec}, metav1.CreateOptions{})
+	pdb := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: a.name}, Spec: spec}
+	_, err := t.client.PolicyV1().PodDisruptionBudgets(a.namespace).Create(ctx, pdb, metav1.CreateOptions{})
 	return err
 }
 
-// loners are a DaemonSet and two pods of nobody, bait all of them.
+// createUncontrolled creates a DaemonSet and two pods without an owner. All of them are protected.
 func (t *town) loners(ctx context.Context) error {
 	each := podTemplate(app{name: "each", milliCPU: 50, bait: "daemonset"})
-	if _, err := t.client.AppsV1().DaemonSets("town-a").Create(ctx, &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "each"},
+	if _, err := t.client.AppsV1().DaemonSets("workload-a").Create(ctx, &appsv1.DaemonSet{ObjectMeta: metav1.ObjectMeta{Name: "each"},
 		Spec: appsv1.DaemonSetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "each"}}, Template: each}}, metav1.CreateOptions{}); err != nil {
 		return err
 	}
@@ -170,7 +175,7 @@ func (t *town) loners(ctx context.Context) error {
 		bare := podTemplate(app{name: "bare", milliCPU: 100, bait: "bare"})
 		p := &corev1.Pod{ObjectMeta: bare.ObjectMeta, Spec: bare.Spec}
 		p.Name = fmt.Sprintf("bare-%d", i)
-		if _, err := t.client.CoreV1().Pods("town-b").Create(ctx, p, metav1.CreateOptions{}); err != nil {
+		if _, err := t.client.CoreV1().Pods("workload-b").Create(ctx, p, metav1.CreateOptions{}); err != nil {
 			return err
 		}
 	}
@@ -182,7 +187,7 @@ func (t *town) patchNode(ctx context.Context, name, patch string) error {
 	return err
 }
 
-// cordonAllBut leaves one zone open, or with 0 all.
+// cordonAllBut cordons all zones but one; zone 0 uncordons all.
 func (t *town) cordonAllBut(ctx context.Context, zone int) error {
 	for i := range zoneCount * nodesPerZone {
 		closed := zone != 0 && i%zoneCount+1 != zone
@@ -193,7 +198,7 @@ func (t *town) cordonAllBut(ctx context.Context, zone int) error {
 	return nil
 }
 
-// unbalance piles half of the apps up in one zone.
+// unbalance crowds half of the apps into one zone.
 func (t *town) unbalance(ctx context.Context, rnd *rand.Rand) error {
 	zone := rnd.IntN(zoneCount) + 1
 	var piled []app
@@ -215,7 +220,7 @@ func (t *town) unbalance(ctx context.Context, rnd *rand.Rand) error {
 	return t.settle(ctx, settleTime)
 }
 
-// clear deletes the pods of apps that are outside of a zone.
+// deletePodsOutside deletes the pods of apps that run outside of a zone.
 func (t *town) clear(ctx context.Context, apps []app, zone int) error {
 	now := int64(0)
 	for _, a := range apps {
@@ -228,7 +233,8 @@ func (t *town) clear(ctx context.Context, apps []app, zone int) error {
 			if _, err := fmt.Sscanf(p.Spec.NodeName, "n%d", &n); err == nil && (n-1)%zoneCount+1 == zone {
 				continue
 			}
-			if err := t.client.CoreV1().Pods(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil && !apierrors.IsNotFound(err) {
+			err := t.client.CoreV1().Pods(p.Namespace).Delete(ctx, p.Name, metav1.DeleteOptions{GracePeriodSeconds: &now})
+			if err != nil && !apierrors.IsNotFound(err) {
 				return err
 			}
 		}
@@ -236,19 +242,17 @@ func (t *town) clear(ctx context.Context, apps []app, zone int) error {
 	return nil
 }
 
-// settleTime is longer than the two minutes for which a budget counts a pod as gone
-// whose eviction the API server took note of and then did not carry out, as when the
-// client ends in the middle of its request.
+// settleTime exceeds two minutes on purpose. If a client ends in the middle of an eviction request, the budget counts
+// the pod as disrupted for two minutes although it was not evicted.
 const settleTime = 3 * time.Minute
 
-// settle waits until every pod is Ready, nothing terminates, and the budgets
-// have seen it.
+// waitUntilStable waits until every pod is Ready, none is terminating, and the status of every budget is up to date.
 func (t *town) settle(ctx context.Context, limit time.Duration) error {
 	err := seed.Until(ctx, limit, func() (bool, error) {
 		return true, errors.Join(t.deploymentsSettled(ctx), t.podsSettled(ctx), t.budgetsSettled(ctx))
 	})
 	if err != nil {
-		return fmt.Errorf("waiting for the town to settle: %w", err)
+		return fmt.Errorf("waiting for a stable workload: %w", err)
 	}
 	return nil
 }
@@ -259,7 +263,8 @@ func (t *town) deploymentsSettled(ctx context.Context) error {
 		return err
 	}
 	for _, d := range list.Items {
-		if s := d.Status; s.ObservedGeneration < d.Generation || s.ReadyReplicas != *d.Spec.Replicas || s.Replicas != *d.Spec.Replicas || s.UpdatedReplicas != *d.Spec.Replicas || s.UnavailableReplicas > 0 {
+		s, want := d.Status, *d.Spec.Replicas
+		if s.ObservedGeneration < d.Generation || s.ReadyReplicas != want || s.Replicas != want || s.UpdatedReplicas != want || s.UnavailableReplicas > 0 {
 			return fmt.Errorf("%s/%s has %d of %d pods ready", d.Namespace, d.Name, s.ReadyReplicas, *d.Spec.Replicas)
 		}
 	}
@@ -271,7 +276,9 @@ func (t *town) podsSettled(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	i := slices.IndexFunc(list.Items, func(p corev1.Pod) bool { return p.DeletionTimestamp != nil || p.Status.Phase != corev1.PodRunning })
+	i := slices.IndexFunc(list.Items, func(p corev1.Pod) bool {
+		return p.DeletionTimestamp != nil || p.Status.Phase != corev1.PodRunning
+	})
 	if i >= 0 {
 		return fmt.Errorf("%s/%s is %s or terminating", list.Items[i].Namespace, list.Items[i].Name, list.Items[i].Status.Phase)
 	}
@@ -285,7 +292,7 @@ func (t *town) budgetsSettled(ctx context.Context) error {
 	}
 	for _, b := range list.Items {
 		if s := b.Status; s.ObservedGeneration < b.Generation || s.CurrentHealthy != s.ExpectedPods || s.ExpectedPods == 0 {
-			return fmt.Errorf("budget %s/%s sees %d of %d healthy", b.Namespace, b.Name, s.CurrentHealthy, s.ExpectedPods)
+			return fmt.Errorf("budget %s/%s counts %d of %d pods as healthy", b.Namespace, b.Name, s.CurrentHealthy, s.ExpectedPods)
 		}
 	}
 	return nil

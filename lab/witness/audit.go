@@ -9,31 +9,31 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// Eviction is a request to evict, as the API server noted it.
+// Eviction is a request to evict a pod, as the audit log of the API server records it.
 type Eviction struct {
-	At, Done             time.Time // received, answered
+	At, Done             time.Time // when the API server received and answered the request
 	User                 string
-	Namespace, Name, UID string // UID: the precondition; empty without one
+	Namespace, Name, UID string // UID is the precondition of the request; empty if it has none
 	Code                 int32
 }
 
-// accepted reports whether the API server said that it evicts.
+// accepted reports whether the API server accepted the eviction.
 func (e Eviction) accepted() bool { return e.Code >= 200 && e.Code < 300 }
 
-// unsure reports whether the pod may be evicted all the same: the request was
-// cut off, or failed on the server's side after it had begun.
+// outcomeUnknown reports whether the pod may be evicted although the request failed: the connection broke, or the
+// server failed after it had begun.
 func (e Eviction) unsure() bool { return e.Code == 0 || e.Code >= 499 }
 
-// log is the audit log, read.
+// auditLog holds what the audit log says about the users under test.
 type log struct {
 	evictions []Eviction
-	// holders are the users that wrote themselves into the Lease, by identity.
+	// holders maps the identity in the Lease to the user that wrote it.
 	holders map[string]string
 	foreign []Violation
 }
 
-// readLog sorts the requests of our users: evictions, what belongs to us (Leases
-// and ConfigMaps of one namespace, events), and what is none of our business.
+// readLog sorts the writes of the users under test. It collects evictions and Lease holders and ignores expected
+// writes: events, and the ConfigMaps of one namespace. Every other write is a violation.
 func readLog(events []auditv1.Event, ours func(string) bool, namespace string) log {
 	l := log{holders: map[string]string{}}
 	for _, e := range events {
@@ -50,8 +50,8 @@ func readLog(events []auditv1.Event, ours func(string) bool, namespace string) l
 				l.holders[x] = e.User.Username
 			}
 		case r.Resource == "configmaps" && r.Namespace == namespace, r.Resource == "events":
-		case code(e) >= 400: // refused: nothing was touched
-		case r.APIGroup == "authorization.k8s.io": // asks what it may do
+		case code(e) >= 400: // refused: the write changed nothing
+		case r.APIGroup == "authorization.k8s.io": // a query of its own permissions changes nothing
 		default:
 			l.foreign = append(l.foreign, Violation{Kind: Foreign, User: e.User.Username, At: e.RequestReceivedTimestamp.Time,
 				What: fmt.Sprintf("%s %s/%s %s/%s", e.Verb, r.Resource, r.Subresource, r.Namespace, r.Name)})

@@ -9,12 +9,11 @@ import (
 
 // Change is a state that an object took. Exactly one of the pointers is set.
 type Change struct {
-	// Revision is the object's resourceVersion. One etcd counts for all objects,
-	// so revisions put all changes into the order in which they happened.
+	// Revision is the object's resourceVersion. All objects share one etcd counter, so revisions order all changes.
 	Revision int64
-	// Seen is when the witness's watch told of it.
+	// Seen is when the recorder's watch reported the change.
 	Seen time.Time
-	// Gone: the object was deleted in this state.
+	// Gone reports that the object was deleted in this state.
 	Gone bool
 
 	Pod      *Pod
@@ -24,18 +23,17 @@ type Change struct {
 	Lease    *Lease
 }
 
-// Pod is what matters about a pod.
+// Pod holds the fields of a pod that the verifier needs.
 type Pod struct {
 	Namespace, Name, UID, Node string
-	// App is the value of the label that names the workload; empty when no
-	// workload of the drill owns the pod.
+	// App is the label that names the workload. It is empty if no workload of the drill owns the pod.
 	App    string
 	Labels labels.Set
-	// Ready counts as healthy: not terminating, and the condition Ready is True.
+	// Ready means that the budget counts the pod as healthy: its condition Ready is True and it is not terminating.
 	Ready, Terminating bool
-	// ByEviction: the API server noted that an eviction disrupts the pod.
+	// ByEviction means that the API server set the DisruptionTarget condition for an eviction.
 	ByEviction bool
-	// Protected says why the pod must stay, whatever node it is on; else empty.
+	// Protected is the reason why the pod must not be evicted from any node; empty if it may be.
 	Protected string
 }
 
@@ -48,8 +46,8 @@ type Budget struct {
 	MinAvailable, MaxUnavailable *intstr.IntOrString
 }
 
-// desired is how many of so many expected pods must stay healthy. Shares are
-// rounded up, as the disruption controller does.
+// requiredHealthy returns how many of the expected pods must stay healthy. Percentages are rounded up, as in the
+// disruption controller.
 func (b Budget) desired(expected int) int {
 	switch {
 	case b.MaxUnavailable != nil:
@@ -74,14 +72,14 @@ type Workload struct {
 	Replicas       int
 }
 
-// Node is a node with what makes it special.
+// Node is a node with the properties that evictions depend on.
 type Node struct {
 	Name, Zone string
-	// Excluded: people asked that nobody moves its pods.
+	// Excluded means that an annotation excludes the node: its pods must not be evicted.
 	Excluded bool
 }
 
-// Lease is the Lease that processes compete for.
+// Lease is the state of the leader election Lease.
 type Lease struct {
 	Holder   string
 	Renewed  time.Time

@@ -1,8 +1,6 @@
-// Package witness judges what a rebalancer did, from what the API server noted
-// (the audit log), from every state of pods, budgets, workloads, nodes and the
-// Lease that a watch of its own saw, and from the reports that the rebalancer
-// wrote.
+// Package auditverifier checks what a rebalancer did. It compares three sources: the audit log of the API server, a
+// recording of every state of pods, budgets, workloads, nodes and the Lease, and the reports of the rebalancer.
 //
-// It counts everything itself and takes nothing from the program that it judges
-// but the claims it checks. It never talks to a cluster.
+// It counts everything itself. It takes nothing from the program under test except the claims that it checks. It
+// never talks to a cluster.
 package witness

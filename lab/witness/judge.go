@@ -9,27 +9,27 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// Kind of a violation.
+// Kind is the kind of a violation.
 type Kind string
 
-// What can be wrong.
+// The kinds of violation.
 const (
-	BudgetExceeded Kind = "budget"     // fewer healthy pods than a budget wants, by an eviction of ours
-	LimitExceeded  Kind = "limit"      // more evictions than a limit, the pace or a cap in flight allows
-	Twice          Kind = "twice"      // one pod evicted twice
-	Touched        Kind = "protected"  // an eviction of a pod that must stay
-	Foreign        Kind = "foreign"    // a write to anything that is not ours
-	NotLeading     Kind = "leader"     // an eviction without the Lease
-	Unreported     Kind = "unreported" // an eviction that stands in no report
-	FalseClaim     Kind = "false"      // a report of an eviction that did not happen
-	Conduct        Kind = "conduct"    // a process crashed, hung, or ended as it should not
-	Unseen         Kind = "unseen"     // the witness itself missed something, or the drill did not work
+	BudgetExceeded Kind = "budget"     // an eviction left fewer healthy pods than a budget requires
+	LimitExceeded  Kind = "limit"      // more evictions than a limit, the pace or an in-flight limit allows
+	Twice          Kind = "twice"      // one pod was evicted twice
+	Touched        Kind = "protected"  // a protected pod was evicted
+	Foreign        Kind = "foreign"    // a write to an object that the program must not change
+	NotLeading     Kind = "leader"     // an eviction by a process that did not hold the Lease
+	Unreported     Kind = "unreported" // no report contains an eviction that happened
+	FalseClaim     Kind = "false"      // a report contains an eviction that did not happen
+	Conduct        Kind = "conduct"    // a process crashed, hung or ended with an unexpected exit code
+	Unseen         Kind = "unseen"     // the recording is incomplete, or the drill did not do what it is for
 )
 
-// Kinds are all kinds, in the order of tables.
+// Kinds lists all kinds in the order of the columns in tables.
 var Kinds = []Kind{BudgetExceeded, LimitExceeded, Twice, Touched, Foreign, NotLeading, Unreported, FalseClaim, Conduct, Unseen}
 
-// Violation is one thing that should not have happened.
+// Violation is one broken rule.
 type Violation struct {
 	Kind Kind
 	At   time.Time
@@ -41,46 +41,46 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s %s %s: %s", v.Kind, v.At.UTC().Format("15:04:05.000"), v.User, v.What)
 }
 
-// Rules are the limits that were configured. Zero means that there is none.
+// Rules are the configured limits. Zero means no limit.
 type Rules struct {
 	PerPass, PerNode, PerNamespace, PerOwner, PerZone int
 	HourOwner, HourNamespace, HourCluster             int
 	FlightTotal, FlightNode, FlightOwner              int
-	// PerMinute is the pace: evenly spaced evictions, none saved up.
+	// PerMinute is the pace: evictions are evenly spaced, and unused slots are not saved up.
 	PerMinute int
-	// Slack is how late a request may arrive at the API server: the pace is kept
-	// where it is sent.
+	// Slack is the allowed delay of a request. The client keeps the pace, but the verifier sees the arrival at the
+	// API server.
 	Slack time.Duration
-	// Watched is how long an eviction counts as in flight when its replacement is
-	// not seen: the time for verification and the grace period.
+	// FlightTimeout is how long an eviction without a visible replacement counts as in flight: the verification
+	// timeout plus the grace period.
 	Watched time.Duration
-	// MaxUnavailable is for workloads without a budget.
+	// MaxUnavailable applies to workloads without a budget.
 	MaxUnavailable int
-	// OnePass: every process makes one pass. Otherwise the times of its reports
-	// tell a process's passes apart.
+	// OnePass means that every process makes one pass. Otherwise the times of the reports separate a process's
+	// passes.
 	OnePass bool
 }
 
-// Case is everything that is known about a drill.
+// Evidence is everything that is known about a drill.
 type Case struct {
 	Changes []Change
 	Events  []auditv1.Event
 	Reports []Report
 	Rules   Rules
-	// Ours tells our users.
+	// Ours reports whether a user belongs to the program under test.
 	Ours func(user string) bool
-	// Namespace is where we may write Leases and ConfigMaps.
+	// Namespace is the only namespace in which the program may write Leases and ConfigMaps.
 	Namespace string
 }
 
-// Verdict is what came out.
+// Result is the outcome of a verification.
 type Verdict struct {
-	// Evictions that took place, and requests to evict that were made.
+	// Evictions counts evictions that took place; Requested counts requests to evict.
 	Evictions, Asked int
 	Violations       []Violation
 }
 
-// Count counts the violations of one kind.
+// Count returns the number of violations of one kind.
 func (v Verdict) Count(k Kind) int {
 	n := 0
 	for _, x := range v.Violations {
@@ -91,7 +91,7 @@ func (v Verdict) Count(k Kind) int {
 	return n
 }
 
-// Judge looks at everything.
+// Verify checks every eviction, write and report against the rules.
 func (c Case) Judge() Verdict {
 	l := readLog(c.Events, c.Ours, c.Namespace)
 	slices.SortStableFunc(c.Changes, func(a, b Change) int { return cmp.Compare(a.Revision, b.Revision) })
@@ -110,7 +110,8 @@ func (c Case) Judge() Verdict {
 	return v
 }
 
-// carriedOut are the evictions that took place, each pod once.
+// completedEvictions returns the evictions that took place, each pod once, and a violation for each pod that was
+// evicted twice.
 func (c Case) carriedOut(all []Eviction) ([]*carried, []Violation) {
 	byName, disrupted := map[string]string{}, map[string]bool{}
 	for _, ch := range c.Changes {
@@ -130,9 +131,11 @@ func (c Case) carriedOut(all []Eviction) ([]*carried, []Violation) {
 		}
 		switch {
 		case e.accepted() && seen[e.UID]:
-			wrong = append(wrong, Violation{Kind: Twice, At: e.At, User: e.User, What: fmt.Sprintf("%s/%s (%s) was evicted before", e.Namespace, e.Name, e.UID)})
+			wrong = append(wrong, Violation{Kind: Twice, At: e.At, User: e.User,
+				What: fmt.Sprintf("%s/%s (%s) was evicted before", e.Namespace, e.Name, e.UID)})
 		case seen[e.UID]:
-		case e.accepted(), e.unsure() && disrupted[e.UID] && !slices.ContainsFunc(all[i+1:], func(o Eviction) bool { return o.UID == e.UID && o.accepted() }):
+		case e.accepted(), e.unsure() && disrupted[e.UID] &&
+			!slices.ContainsFunc(all[i+1:], func(o Eviction) bool { return o.UID == e.UID && o.accepted() }):
 			seen[e.UID] = true
 			out = append(out, &carried{Eviction: e})
 		}
@@ -140,16 +143,15 @@ func (c Case) carriedOut(all []Eviction) ([]*carried, []Violation) {
 	return out, wrong
 }
 
-// carried is an eviction that took place, with what the recording says of it.
+// completedEviction is an eviction that took place, with the state of the pod from the recording.
 type carried struct {
 	Eviction
-	pod  *Pod // as it was before; nil: the recording does not show it
+	pod  *Pod // state before the eviction; nil if the recording does not show it
 	zone string
 }
 
-// reportedTwice are the runs of which two reports both say that they are the
-// first. A process that ended before it could close its run is reported by the
-// next once more, which must say so.
+// duplicateReports finds runs that two reports claim without a recovery mark. If a process ends before it closes its
+// run, the next process reports the run again and must mark that report as a recovery.
 func (c Case) reportedTwice() []Violation {
 	var out []Violation
 	first := map[string]string{}
@@ -158,22 +160,23 @@ func (c Case) reportedTwice() []Violation {
 			continue
 		}
 		if user, before := first[r.RunID]; before && r.RunID != "" {
-			out = append(out, Violation{Kind: FalseClaim, At: r.Finished, User: r.User, What: fmt.Sprintf("run %s was reported by %s before, and this report does not say that it is a recovery", r.RunID, user)})
+			out = append(out, Violation{Kind: FalseClaim, At: r.Finished, User: r.User,
+				What: fmt.Sprintf("%s already reported run %s, and this report is not marked as a recovery", user, r.RunID)})
 		}
 		first[r.RunID] = r.User
 	}
 	return out
 }
 
-// claims compares evictions and reports, both ways.
+// checkReports compares evictions with reports in both directions.
 func (c Case) claims(asked []Eviction, done []*carried) []Violation {
 	var out []Violation
-	reported := map[string]string{} // UID of pods that a report calls evicted or unknown -> run
+	reported := map[string]string{} // UID of a pod that a report calls evicted or unknown -> run
 	happened := map[string]bool{}
 	for _, e := range done {
 		happened[e.UID] = true
 	}
-	claimed := map[string]string{} // UID -> run that says evicted
+	claimed := map[string]string{} // UID -> run that reports it as evicted
 	out = append(out, c.reportedTwice()...)
 	for _, r := range c.Reports {
 		for _, o := range r.Outcomes {
@@ -187,9 +190,9 @@ func (c Case) claims(asked []Eviction, done []*carried) []Violation {
 			what := ""
 			switch run, before := claimed[o.Pod.UID]; {
 			case !happened[o.Pod.UID]:
-				what = fmt.Sprintf("run %s says that %s/%s (%s) was evicted; the audit log does not", r.RunID, o.Pod.Namespace, o.Pod.Name, o.Pod.UID)
+				what = fmt.Sprintf("run %s reports %s/%s (%s) as evicted; the audit log has no such eviction", r.RunID, o.Pod.Namespace, o.Pod.Name, o.Pod.UID)
 			case before && run != r.RunID:
-				what = fmt.Sprintf("runs %s and %s both say that they evicted %s/%s (%s)", run, r.RunID, o.Pod.Namespace, o.Pod.Name, o.Pod.UID)
+				what = fmt.Sprintf("runs %s and %s both report that they evicted %s/%s (%s)", run, r.RunID, o.Pod.Namespace, o.Pod.Name, o.Pod.UID)
 			}
 			if what != "" {
 				out = append(out, Violation{Kind: FalseClaim, At: r.Finished, User: r.User, What: what})
@@ -199,7 +202,8 @@ func (c Case) claims(asked []Eviction, done []*carried) []Violation {
 	}
 	for _, e := range done {
 		if reported[e.UID] == "" {
-			out = append(out, Violation{Kind: Unreported, At: e.At, User: e.User, What: fmt.Sprintf("%s/%s (%s) was evicted; no report says so", e.Namespace, e.Name, e.UID)})
+			out = append(out, Violation{Kind: Unreported, At: e.At, User: e.User,
+				What: fmt.Sprintf("%s/%s (%s) was evicted, but no report contains it", e.Namespace, e.Name, e.UID)})
 		}
 	}
 	return out

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// limits counts the evictions of each pass, hour and minute.
+// checkLimits counts the evictions of each pass, hour and minute.
 func (c Case) limits(done []*carried) []Violation {
 	done = slices.Clone(done)
 	slices.SortStableFunc(done, func(a, b *carried) int { return a.At.Compare(b.At) })
@@ -16,7 +16,7 @@ func (c Case) limits(done []*carried) []Violation {
 	return append(out, c.pace(done)...)
 }
 
-// perPass counts within each pass.
+// checkPerPass counts the evictions of each pass.
 func (c Case) perPass(done []*carried) []Violation {
 	var out []Violation
 	counts := map[string]int{}
@@ -26,36 +26,36 @@ func (c Case) perPass(done []*carried) []Violation {
 			name, at string
 			limit    int
 		}{
-			{"perPass", "", c.Rules.PerPass}, {"perNode", e.pod.Node, c.Rules.PerNode}, {"perNamespace", e.Namespace, c.Rules.PerNamespace},
+			{"perPass", "", c.Rules.PerPass}, {"perNode", e.pod.Node, c.Rules.PerNode},
+			{"perNamespace", e.Namespace, c.Rules.PerNamespace},
 			{"perOwner", e.pod.workload(), c.Rules.PerOwner}, {"perZone", e.zone, c.Rules.PerZone},
 		} {
 			key := pass + " " + x.name + " " + x.at
 			if counts[key]++; x.limit > 0 && counts[key] == x.limit+1 {
-				out = append(out, Violation{Kind: LimitExceeded, At: e.At, User: e.User, What: fmt.Sprintf("limits.%s: more than %d %s in one pass", x.name, x.limit, x.at)})
+				out = append(out, Violation{Kind: LimitExceeded, At: e.At, User: e.User,
+					What: fmt.Sprintf("limits.%s: more than %d evictions %s in one pass", x.name, x.limit, x.at)})
 			}
 		}
 	}
 	return out
 }
 
-// passOf names the pass of an eviction: the process, or the report of that
-// process in whose time it falls. What falls into no report, such as the pass in
-// which a process was killed, is one pass together with what follows the report
-// before.
+// passKey names the pass of an eviction: the process, or the report whose pass contains the eviction. Evictions after
+// the last report of a process, such as in the pass in which it was killed, form one pass.
 func (c Case) passOf(e *carried) string {
 	if c.Rules.OnePass {
 		return e.User
 	}
 	n := 0
 	for _, r := range c.Reports {
-		if r.User == e.User && r.Recovery == nil && r.Finished.Before(e.At) { // a recovery ends no pass of its own
+		if r.User == e.User && r.Recovery == nil && r.Finished.Before(e.At) { // a recovery does not end a pass of this process
 			n++
 		}
 	}
 	return e.User + "#" + strconv.Itoa(n)
 }
 
-// perHour slides an hour over the evictions of all processes.
+// checkPerHour counts the evictions of all processes in a sliding hour.
 func (c Case) perHour(done []*carried) []Violation {
 	var out []Violation
 	for _, x := range []struct {
@@ -72,14 +72,15 @@ func (c Case) perHour(done []*carried) []Violation {
 			k := x.key(e)
 			times[k] = append(times[k], e.At)
 			if n := within(times[k], time.Hour); x.limit > 0 && n > x.limit {
-				out = append(out, Violation{Kind: LimitExceeded, At: e.At, User: e.User, What: fmt.Sprintf("limits.perHour.%s: %d %s within an hour, %d may be", x.name, n, k, x.limit)})
+				out = append(out, Violation{Kind: LimitExceeded, At: e.At, User: e.User,
+					What: fmt.Sprintf("limits.perHour.%s: %d evictions %s within an hour; the limit is %d", x.name, n, k, x.limit)})
 			}
 		}
 	}
 	return out
 }
 
-// within counts the times in the span that ends with the last.
+// countWithin returns how many of the times lie within the span that ends at the last one.
 func within(times []time.Time, span time.Duration) int {
 	n := 0
 	for _, t := range slices.Backward(times) {
@@ -91,9 +92,8 @@ func within(times []time.Time, span time.Duration) int {
 	return n
 }
 
-// pace: k evictions of one process take at least k-1 intervals, but for the time
-// that requests spend on their way; and all processes together keep to the number
-// per minute.
+// checkPace checks that k evictions of one process take at least k-1 intervals, minus the allowed delay of requests.
+// All processes together must also keep to the limit per minute.
 func (c Case) pace(done []*carried) []Violation {
 	if c.Rules.PerMinute == 0 {
 		return nil
@@ -104,14 +104,16 @@ func (c Case) pace(done []*carried) []Violation {
 	for _, e := range done {
 		for i, first := range byUser[e.User] {
 			if k := len(byUser[e.User]) - i; e.At.Sub(first.At) < time.Duration(k)*interval-c.Rules.Slack {
-				out = append(out, Violation{Kind: LimitExceeded, At: e.At, User: e.User, What: fmt.Sprintf("perMinute: %d evictions within %s", k+1, e.At.Sub(first.At).Round(time.Millisecond))})
+				out = append(out, Violation{Kind: LimitExceeded, At: e.At, User: e.User,
+					What: fmt.Sprintf("perMinute: %d evictions within %s", k+1, e.At.Sub(first.At).Round(time.Millisecond))})
 				break
 			}
 		}
 		byUser[e.User] = append(byUser[e.User], e)
 		all = append(all, e.At)
 		if n := within(all, time.Minute-c.Rules.Slack-interval); n > c.Rules.PerMinute {
-			out = append(out, Violation{Kind: LimitExceeded, At: e.At, User: e.User, What: fmt.Sprintf("perMinute: %d evictions of all processes within a minute", n)})
+			out = append(out, Violation{Kind: LimitExceeded, At: e.At, User: e.User,
+				What: fmt.Sprintf("perMinute: %d evictions of all processes within a minute", n)})
 		}
 	}
 	return out

@@ -5,8 +5,7 @@ import (
 	"time"
 )
 
-// replay goes through all changes in their order and looks at each eviction in
-// the moment it took place.
+// replay applies all changes in order and checks each eviction against the state just before it.
 type replay struct {
 	rules     Rules
 	holders   map[string]string // identity in the Lease -> user
@@ -16,14 +15,14 @@ type replay struct {
 	nodes     map[string]Node
 	lease     *Lease
 
-	waiting map[string]*carried // evictions whose effect was not seen yet, by UID
+	waiting map[string]*carried // evictions whose effect is not seen yet, by UID
 	flying  []flight
 	done    []*carried
 
 	violations []Violation
 }
 
-// flight is an eviction whose replacement was not seen Ready yet.
+// flight is an eviction whose replacement is not Ready yet.
 type flight struct {
 	*carried
 	since time.Time
@@ -66,7 +65,7 @@ func set[V any](m map[string]V, key string, v V, gone bool) {
 	m[key] = v
 }
 
-// evicted judges an eviction: r is the cluster just before, ch the pod's end.
+// checkEviction checks one eviction. r is the cluster just before it; ch is the change that ended the pod.
 func (r *replay) evicted(e *carried, ch Change) {
 	before, known := r.pods[ch.Pod.UID]
 	if !known {
@@ -90,7 +89,7 @@ func (r *replay) evicted(e *carried, ch Change) {
 	r.inFlight(e, fail)
 }
 
-// budgetsAfter counts who is healthy without the victim.
+// checkBudgets counts the healthy pods without the victim and compares them with every budget that selects it.
 func (r *replay) budgetsAfter(victim Pod, fail func(Kind, string, ...any)) {
 	covered := false
 	for _, b := range r.budgets {
@@ -112,7 +111,7 @@ func (r *replay) budgetsAfter(victim Pod, fail func(Kind, string, ...any)) {
 			}
 		}
 		if want := b.desired(expected); healthy < want {
-			fail(BudgetExceeded, "budget %s/%s wants %d of %d healthy; %d are left", b.Namespace, b.Name, want, expected, healthy)
+			fail(BudgetExceeded, "budget %s/%s requires %d of %d pods healthy; %d are left", b.Namespace, b.Name, want, expected, healthy)
 		}
 	}
 	w, ok := r.workloads[victim.workload()]
@@ -120,11 +119,12 @@ func (r *replay) budgetsAfter(victim Pod, fail func(Kind, string, ...any)) {
 		return
 	}
 	if left := r.ready(w, victim.UID); w.Replicas-left > r.rules.MaxUnavailable {
-		fail(BudgetExceeded, "%s has no budget and %d of %d pods left; at most %d may be away", victim.workload(), left, w.Replicas, r.rules.MaxUnavailable)
+		fail(BudgetExceeded, "%s has no budget and %d of %d pods left; at most %d may be unavailable",
+			victim.workload(), left, w.Replicas, r.rules.MaxUnavailable)
 	}
 }
 
-// ready counts the healthy pods of a workload but one.
+// readyPods counts the healthy pods of a workload, except one UID.
 func (r *replay) ready(w Workload, but string) int {
 	n := 0
 	for _, p := range r.pods {
@@ -135,21 +135,20 @@ func (r *replay) ready(w Workload, but string) int {
 	return n
 }
 
-// leading checks that the Lease was the user's, and not run out, when the
-// request arrived.
+// checkLeader checks that the user held the Lease, unexpired, when the request arrived.
 func (r *replay) leading(e *carried, fail func(Kind, string, ...any)) {
 	switch {
 	case r.lease == nil || r.lease.Holder == "":
-		fail(NotLeading, "nobody held the Lease")
+		fail(NotLeading, "no process held the Lease")
 	case r.holders[r.lease.Holder] != e.User:
-		fail(NotLeading, "the Lease was held by %s (%s)", r.lease.Holder, r.holders[r.lease.Holder])
+		fail(NotLeading, "%s (%s) held the Lease", r.lease.Holder, r.holders[r.lease.Holder])
 	case e.At.After(r.lease.Renewed.Add(r.lease.Duration)):
-		fail(NotLeading, "the Lease had run out at %s", r.lease.Renewed.Add(r.lease.Duration).UTC().Format("15:04:05.000"))
+		fail(NotLeading, "the Lease had expired at %s", r.lease.Renewed.Add(r.lease.Duration).UTC().Format("15:04:05.000"))
 	}
 }
 
-// land forgets the flights that have ended: the victim is gone and its workload
-// has all pods Ready again, or nobody watches any more.
+// removeLanded removes the evictions that are no longer in flight: the victim is gone and its workload has all pods
+// Ready again, or the timeout has passed.
 func (r *replay) land(now time.Time) {
 	kept := r.flying[:0]
 	for _, f := range r.flying {
@@ -163,7 +162,7 @@ func (r *replay) land(now time.Time) {
 	r.flying = kept
 }
 
-// inFlight counts the pods that are away at once; e is among them.
+// checkInFlight counts the evictions in flight at this moment, including e.
 func (r *replay) inFlight(e *carried, fail func(Kind, string, ...any)) {
 	node, owner := 0, 0
 	for _, f := range r.flying {
@@ -176,7 +175,7 @@ func (r *replay) inFlight(e *carried, fail func(Kind, string, ...any)) {
 	}
 	over := func(name string, n, limit int) {
 		if limit > 0 && n > limit {
-			fail(LimitExceeded, "inFlight.%s: %d are away at once, %d may be", name, n, limit)
+			fail(LimitExceeded, "inFlight.%s: %d evictions in flight; the limit is %d", name, n, limit)
 		}
 	}
 	over("total", len(r.flying), r.rules.FlightTotal)
@@ -184,11 +183,12 @@ func (r *replay) inFlight(e *carried, fail func(Kind, string, ...any)) {
 	over("perOwner", owner, r.rules.FlightOwner)
 }
 
-// unseen are the evictions that the audit log tells of and the recording does not.
+// evictionsWithoutChange returns the evictions in the audit log whose effect the recording does not show.
 func (r *replay) unseen() []Violation {
 	var out []Violation
 	for _, e := range r.waiting {
-		out = append(out, Violation{Kind: Unseen, At: e.At, User: e.User, What: fmt.Sprintf("%s/%s (%s) was evicted; the recording does not show its end", e.Namespace, e.Name, e.UID)})
+		out = append(out, Violation{Kind: Unseen, At: e.At, User: e.User,
+			What: fmt.Sprintf("%s/%s (%s) was evicted; the recording does not show that it ended", e.Namespace, e.Name, e.UID)})
 	}
 	return out
 }

@@ -8,14 +8,14 @@ import (
 	"time"
 )
 
-// Report is a RunReport as far as it is checked.
+// Report holds the fields of a RunReport that the verifier checks.
 type Report struct {
-	// User is the one whose process wrote it.
+	// User is the user of the process that wrote the report.
 	User              string `json:"-"`
 	RunID             string `json:"runID"`
 	Started, Finished time.Time
 	Outcomes          []Outcome
-	// Recovery is set where a process reports the run of another.
+	// Recovery is set if the process reports the run of another process.
 	Recovery *struct{ Holder string }
 	Stopped  *struct{ Code, Message string }
 }
@@ -27,9 +27,8 @@ type Outcome struct {
 	Reason  struct{ Code, Message string }
 }
 
-// ReadReports reads what a process wrote to its standard output. A document that
-// is cut off at the end belongs to a process that was killed; whole says whether
-// there is none.
+// ReadReports reads the reports that a process wrote to its standard output. whole is false if the last document is
+// incomplete, as after a kill.
 func ReadReports(user, out string) (reports []Report, whole bool, err error) {
 	d := json.NewDecoder(strings.NewReader(out))
 	for {

@@ -15,8 +15,8 @@ import (
 
 var noon = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
 
-// tale is a drill that never took place: six pods of d on three nodes, one of
-// them evicted by the rules, replaced and reported. Tests forge it.
+// forgedDrill is the evidence of an invented drill: six pods of workload d on three nodes, and no violations. Tests
+// forge it to add one.
 type tale struct {
 	Case
 	revision int64
@@ -35,7 +35,8 @@ func pod(name, node string) Pod {
 
 func (t *tale) stands(p Pod) { t.change(Change{Pod: &p}) }
 
-// ends has a pod terminate by an eviction, be replaced by one that is Ready, and go.
+// terminateAndReplace lets an eviction terminate a pod, adds a Ready replacement if one is named, and removes the
+// pod.
 func (t *tale) ends(p Pod, replacement string) {
 	p.Ready, p.Terminating, p.ByEviction = false, true, true
 	t.change(Change{Pod: &p})
@@ -47,7 +48,8 @@ func (t *tale) ends(p Pod, replacement string) {
 
 func (t *tale) audit(user, verb, resource, sub, ns, name string, code int32, body string) {
 	e := auditv1.Event{Stage: auditv1.StageResponseComplete, Verb: verb, RequestReceivedTimestamp: metav1.NewMicroTime(t.now),
-		ObjectRef: &auditv1.ObjectReference{Resource: resource, Subresource: sub, Namespace: ns, Name: name}, ResponseStatus: &metav1.Status{Code: code}}
+		ObjectRef:      &auditv1.ObjectReference{Resource: resource, Subresource: sub, Namespace: ns, Name: name},
+		ResponseStatus: &metav1.Status{Code: code}}
 	e.User.Username = user
 	if body != "" {
 		e.RequestObject = &runtime.Unknown{Raw: []byte(body)}
@@ -56,7 +58,8 @@ func (t *tale) audit(user, verb, resource, sub, ns, name string, code int32, bod
 }
 
 func (t *tale) asked(user string, p Pod, code int32) {
-	t.audit(user, "create", "pods", "eviction", p.Namespace, p.Name, code, fmt.Sprintf(`{"deleteOptions":{"preconditions":{"uid":%q}}}`, p.UID))
+	t.audit(user, "create", "pods", "eviction", p.Namespace, p.Name, code,
+		fmt.Sprintf(`{"deleteOptions":{"preconditions":{"uid":%q}}}`, p.UID))
 }
 
 func (t *tale) leads(user string) {
@@ -74,19 +77,19 @@ func (t *tale) reported(run, user, outcome string, pods ...Pod) {
 	t.Reports = append(t.Reports, r)
 }
 
-// recovery marks the last report as one of somebody else's run.
+// markRecovery marks the last report as a report about another process's run.
 func (t *tale) recovery(holder string) {
 	t.Reports[len(t.Reports)-1].Recovery = &struct{ Holder string }{"host_" + holder}
 }
 
-// evicts is a whole eviction by the rules.
+// evict adds a whole eviction that obeys the rules.
 func (t *tale) evicts(user string, p Pod) {
 	t.now = t.now.Add(time.Second)
 	t.asked(user, p, 201)
 	t.ends(p, p.Name+"-next")
 }
 
-// runs is a pass of ek-1 that evicts pods by the rules and reports them.
+// runPass adds a pass of ek-1 that evicts pods by the rules and reports them.
 func (t *tale) runs(run string, pods ...Pod) {
 	for _, p := range pods {
 		t.evicts("ek-1", p)
@@ -94,7 +97,7 @@ func (t *tale) runs(run string, pods ...Pod) {
 	t.reported(run, "ek-1", "evicted", pods...)
 }
 
-// overlaps evicts a pod whose replacement does not come, and another meanwhile.
+// evictOverlapping evicts a pod that gets no replacement, and then another one.
 func (t *tale) overlaps(p, q Pod) {
 	t.Rules.MaxUnavailable = 0
 	t.change(Change{Gone: true, Budget: &Budget{Namespace: "shop", Name: "d", Selector: labels.Nothing()}})
@@ -116,7 +119,8 @@ func newTale() *tale {
 	}
 	t.change(Change{Workload: &Workload{Namespace: "shop", App: "d", Replicas: 6}})
 	five := intstr.FromInt32(5)
-	t.change(Change{Budget: &Budget{Namespace: "shop", Name: "d", Selector: labels.SelectorFromSet(labels.Set{"app": "d"}), MinAvailable: &five}})
+	t.change(Change{Budget: &Budget{Namespace: "shop", Name: "d",
+		Selector: labels.SelectorFromSet(labels.Set{"app": "d"}), MinAvailable: &five}})
 	for i := range 6 {
 		t.stands(pod(fmt.Sprintf("d%d", i), fmt.Sprintf("n%d", i%3+1)))
 	}

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// only wants violations of one kind, at least one; none for "".
+// expectOnly fails unless the result has violations of kind k and of no other kind. With an empty k it wants none.
 func only(t *testing.T, v Verdict, k Kind) {
 	t.Helper()
 	n := 0
@@ -16,11 +16,11 @@ func only(t *testing.T, v Verdict, k Kind) {
 		if x.Kind == k {
 			n++
 		} else {
-			t.Errorf("found %s", x)
+			t.Errorf("unexpected violation: %s", x)
 		}
 	}
 	if k != "" && n == 0 {
-		t.Errorf("no violation of kind %s was found", k)
+		t.Errorf("got no violation of kind %s", k)
 	}
 }
 
@@ -31,11 +31,11 @@ func TestAnHonestDrillHasNoViolations(t *testing.T) {
 	v := x.Judge()
 	only(t, v, "")
 	if v.Evictions != 2 || v.Asked != 2 {
-		t.Errorf("%d evictions of %d asked for, want 2 of 2", v.Evictions, v.Asked)
+		t.Errorf("got %d evictions of %d requested, want 2 of 2", v.Evictions, v.Asked)
 	}
 }
 
-// TestForgeries: each changes the honest drill in one way, which must be found.
+// TestForgeries changes the honest drill in one way per case. The verifier must find each change.
 func TestForgeries(t *testing.T) {
 	a, b, c, d := pod("d0", "n1"), pod("d1", "n2"), pod("d2", "n3"), pod("d3", "n1")
 	for _, f := range []struct {
@@ -51,8 +51,9 @@ func TestForgeries(t *testing.T) {
 			x.runs("run-1", a)
 		}},
 		{"budget in percent", BudgetExceeded, func(x *tale) {
-			p := intstr.FromString("84%") // of 6: 5.04, so 6
-			x.change(Change{Budget: &Budget{Namespace: "shop", Name: "d", Selector: labels.SelectorFromSet(labels.Set{"app": "d"}), MinAvailable: &p}})
+			p := intstr.FromString("84%") // of 6: 5.04, rounded up to 6
+			x.change(Change{Budget: &Budget{Namespace: "shop", Name: "d",
+				Selector: labels.SelectorFromSet(labels.Set{"app": "d"}), MinAvailable: &p}})
 			x.runs("run-1", a)
 		}},
 		{"no budget", BudgetExceeded, func(x *tale) {
@@ -97,7 +98,7 @@ func TestForgeries(t *testing.T) {
 			x.evicts("ek-1", b)
 			x.reported("run-1", "ek-1", "evicted", a, b)
 		}},
-		{"in flight in all", LimitExceeded, func(x *tale) {
+		{"in flight in total", LimitExceeded, func(x *tale) {
 			x.Rules.FlightTotal, x.Rules.FlightNode, x.Rules.FlightOwner = 1, 0, 0
 			x.overlaps(a, b)
 		}},
@@ -116,7 +117,7 @@ func TestForgeries(t *testing.T) {
 		}},
 		{"protected pod", Touched, func(x *tale) {
 			p := a
-			p.Protected = "it is bait"
+			p.Protected = "it is protected"
 			x.stands(p)
 			x.evicts("ek-1", p)
 			x.reported("run-1", "ek-1", "evicted", a)
@@ -156,7 +157,7 @@ func TestForgeries(t *testing.T) {
 			x.asked("ek-1", a, 429)
 			x.reported("run-1", "ek-1", "evicted", a)
 		}},
-		{"claimed by somebody else's eviction", FalseClaim, func(x *tale) {
+		{"claims another user's eviction", FalseClaim, func(x *tale) {
 			x.evicts("ann", a)
 			x.reported("run-1", "ek-1", "evicted", a)
 		}},
@@ -164,18 +165,18 @@ func TestForgeries(t *testing.T) {
 			x.runs("run-1", a)
 			x.reported("run-2", "ek-2", "evicted", a)
 		}},
-		{"reported twice without a word", FalseClaim, func(x *tale) {
+		{"reported twice without a recovery mark", FalseClaim, func(x *tale) {
 			x.evicts("ek-1", a)
 			x.reported("run-1", "ek-1", "evicted", a)
 			x.reported("run-1", "ek-2", "evicted", a)
 		}},
-		{"recovered by another name", FalseClaim, func(x *tale) {
+		{"recovered under another run ID", FalseClaim, func(x *tale) {
 			x.evicts("ek-1", a)
 			x.reported("run-1", "ek-1", "evicted", a)
 			x.reported("run-2", "ek-2", "evicted", a)
 			x.recovery("ek-1")
 		}},
-		{"a recovery gives no second pass", LimitExceeded, func(x *tale) {
+		{"a recovery does not start a second pass", LimitExceeded, func(x *tale) {
 			x.Rules.PerPass, x.Rules.OnePass = 1, false
 			x.evicts("ek-1", a)
 			x.reported("run-0", "ek-1", "dropped", c)
@@ -195,13 +196,13 @@ func TestForgeries(t *testing.T) {
 			v := x.Judge()
 			only(t, v, f.kind)
 			if v.Count(f.kind) != 1 {
-				t.Errorf("%d violations, want one: %v", v.Count(f.kind), v.Violations)
+				t.Errorf("got %d violations, want one: %v", v.Count(f.kind), v.Violations)
 			}
 		})
 	}
 }
 
-// TestHonestTroublesAreNoViolations: what looks wrong and is not.
+// TestHonestTroublesAreNoViolations covers situations that look wrong but break no rule.
 func TestHonestTroublesAreNoViolations(t *testing.T) {
 	a, b, d := pod("d0", "n1"), pod("d1", "n2"), pod("d3", "n1")
 	for _, f := range []struct {
@@ -216,12 +217,12 @@ func TestHonestTroublesAreNoViolations(t *testing.T) {
 			x.asked("ek-1", a, 500)
 			x.reported("run-1", "ek-1", "unknown", a)
 		}},
-		{"an eviction that the server carried out and failed to answer", func(x *tale) {
+		{"an eviction that the server executed without an answer", func(x *tale) {
 			x.asked("ek-1", a, 504)
 			x.ends(a, "next")
 			x.reported("run-1", "ek-1", "evicted", a)
 		}},
-		{"two away from different nodes", func(x *tale) {
+		{"two in flight from different nodes", func(x *tale) {
 			x.Rules.FlightTotal, x.Rules.FlightNode, x.Rules.FlightOwner = 2, 1, 2
 			x.overlaps(a, b)
 		}},
@@ -232,11 +233,11 @@ func TestHonestTroublesAreNoViolations(t *testing.T) {
 			x.reported("run-1", "ek-2", "evicted", a)
 			x.reported("run-2", "ek-2", "evicted", b)
 		}},
-		{"a run that its process reported and could not close", func(x *tale) {
+		{"a run that its process reported but could not close", func(x *tale) {
 			x.runs("run-1", a)
 			x.reported("run-1", "ek-2", "evicted", a)
 			x.recovery("ek-1")
-			x.reported("run-1", "ek-3", "unknown", a) // nor could the next
+			x.reported("run-1", "ek-3", "unknown", a) // the recovering process could not close the run either
 			x.recovery("ek-1")
 		}},
 		{"two passes of one controller", func(x *tale) {
@@ -245,7 +246,7 @@ func TestHonestTroublesAreNoViolations(t *testing.T) {
 			x.now = x.now.Add(2 * time.Second)
 			x.runs("run-2", d)
 		}},
-		{"somebody else's doings", func(x *tale) {
+		{"writes of other users", func(x *tale) {
 			x.evicts("ann", a)
 			x.audit("ann", "delete", "pods", "", "shop", "d5", 200, "")
 		}},
@@ -276,7 +277,7 @@ func TestReadReports(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			r, w, err := ReadReports("ek-1", c.out)
 			if len(r) != c.n || w != c.whole || (err == nil) != c.ok {
-				t.Errorf("%d reports, whole %t, %v", len(r), w, err)
+				t.Errorf("got %d reports, whole %t, error %v", len(r), w, err)
 			}
 			if len(r) > 0 && (r[0].User != "ek-1" || r[0].Outcomes[0].Pod.UID != "u" || r[0].Outcomes[0].Reason.Code != "C") {
 				t.Errorf("read %+v", r[0])
