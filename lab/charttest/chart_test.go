@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// eventually asks again until done says so, and fails with what it said last.
+// eventually polls done until it returns true. After a minute it fails with the last state.
 func eventually(ctx context.Context, t *testing.T, what string, done func() (bool, string)) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(ctx, time.Minute)
@@ -32,8 +32,8 @@ func eventually(ctx context.Context, t *testing.T, what string, done func() (boo
 	}
 }
 
-// podAdmitted waits for a pod made by a controller of the given kind. A pod that
-// Pod Security refuses is never made; the refusal is an event then.
+// podAdmitted waits for a pod whose owner has the given kind. If Pod Security rejects the pod, it is never created;
+// the timeout then reports the events.
 func (r release) podAdmitted(ctx context.Context, t *testing.T, ownerKind string) corev1.Pod {
 	t.Helper()
 	var found corev1.Pod
@@ -61,14 +61,14 @@ func (r release) podAdmitted(ctx context.Context, t *testing.T, ownerKind string
 	return found
 }
 
-// uninstall removes the release and waits until nothing of it is left.
+// uninstall removes the release and waits until none of its objects is left.
 func (r release) uninstall(ctx context.Context, t *testing.T) {
 	t.Helper()
 	if len(r.leftovers(ctx, t)) == 0 {
-		t.Fatal("nothing of the release is found before it is uninstalled: the search finds nothing")
+		t.Fatal("found no objects of the release before uninstalling it, so the search does not work")
 	}
 	r.helm(t, "uninstall", r.name)
-	eventually(ctx, t, "everything of the release to go", func() (bool, string) {
+	eventually(ctx, t, "the objects of the release to be deleted", func() (bool, string) {
 		left := r.leftovers(ctx, t)
 		return len(left) == 0, strings.Join(left, ", ")
 	})
@@ -76,7 +76,7 @@ func (r release) uninstall(ctx context.Context, t *testing.T) {
 
 var evict = authorizationv1.ResourceAttributes{Namespace: "shop", Verb: "create", Resource: "pods", Subresource: "eviction"}
 
-// rights checks what the ServiceAccount may and may not do.
+// rights checks the permissions of the ServiceAccount.
 func (r release) rights(ctx context.Context, t *testing.T, mayEvict bool) {
 	t.Helper()
 	lease := func(namespace, verb, name string) authorizationv1.ResourceAttributes {
@@ -119,7 +119,8 @@ func (r release) rights(ctx context.Context, t *testing.T, mayEvict bool) {
 		{false, authorizationv1.ResourceAttributes{Verb: "get", Resource: "nodes", Subresource: "proxy"}},
 	} {
 		if got := r.may(ctx, t, c.what); got != c.want {
-			t.Errorf("%s %s/%s %s in %q: allowed %v, want %v", c.what.Verb, c.what.Resource, c.what.Subresource, c.what.Name, c.what.Namespace, got, c.want)
+			t.Errorf("%s %s/%s %s in %q: allowed %v, want %v",
+				c.what.Verb, c.what.Resource, c.what.Subresource, c.what.Name, c.what.Namespace, got, c.want)
 		}
 	}
 }
@@ -147,7 +148,7 @@ func TestInstallAsCronJob(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(crons.Items) != 2 {
-		t.Fatalf("%d CronJobs, want one per schedule", len(crons.Items))
+		t.Fatalf("got %d CronJobs, want one per schedule (2)", len(crons.Items))
 	}
 	cron := crons.Items[0]
 	job := &batchv1.Job{Spec: cron.Spec.JobTemplate.Spec}
@@ -158,18 +159,18 @@ func TestInstallAsCronJob(t *testing.T) {
 	}
 	pod := r.podAdmitted(ctx, t, "Job")
 	if args := strings.Join(pod.Spec.Containers[0].Args, " "); !strings.HasPrefix(args, "run --once --strategy ") {
-		t.Errorf("the job runs %q", args)
+		t.Errorf("the job has arguments %q, want a single pass of one strategy", args)
 	}
 	r.uninstall(ctx, t)
 }
 
-// A pod that the restricted level refuses is seen to be refused, so that the
-// tests above mean something.
+// TestRestrictedLevelIsOn checks that the restricted level rejects a pod; otherwise the tests above would prove
+// nothing.
 func TestRestrictedLevelIsOn(t *testing.T) {
 	ctx := t.Context()
 	r := newRelease("keel", "ek-refused")
 	r.install(ctx, t, "--set", "securityContext.allowPrivilegeEscalation=true")
-	eventually(ctx, t, "the refusal", func() (bool, string) {
+	eventually(ctx, t, "an event about the rejected pod", func() (bool, string) {
 		events, err := r.client.CoreV1().Events(r.namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return false, err.Error()
@@ -179,7 +180,7 @@ func TestRestrictedLevelIsOn(t *testing.T) {
 				return true, ""
 			}
 		}
-		return false, "no event names PodSecurity"
+		return false, "no event mentions PodSecurity"
 	})
 	r.uninstall(ctx, t)
 }

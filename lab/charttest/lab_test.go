@@ -28,7 +28,7 @@ func newRelease(name, namespace string) release {
 	return release{name: name, namespace: namespace, kubeconfig: lab.Kubeconfig, client: lab.Client}
 }
 
-// seedThreeZones puts D at 1/1/4 into the namespace shop, anew.
+// seedThreeZones creates Deployment d in namespace shop with 1, 1 and 4 pods per zone.
 func seedThreeZones(ctx context.Context, t *testing.T, client kubernetes.Interface) {
 	t.Helper()
 	const graceSeconds = 30

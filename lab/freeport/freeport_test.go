@@ -2,7 +2,7 @@ package freeport
 
 import "testing"
 
-// TestPortsAreNotThoseOfConnections: nobody who connects can take one.
+// TestPortsAreNotThoseOfConnections checks that ports are outside of the ephemeral port range.
 func TestPortsAreNotThoseOfConnections(t *testing.T) {
 	for range 50 {
 		port, err := Get()
@@ -10,7 +10,7 @@ func TestPortsAreNotThoseOfConnections(t *testing.T) {
 			t.Fatal(err)
 		}
 		if port < lowest || port >= beyond {
-			t.Fatalf("port %d", port)
+			t.Fatalf("got port %d, want one in [%d, %d)", port, lowest, beyond)
 		}
 	}
 }

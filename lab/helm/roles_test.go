@@ -10,8 +10,7 @@ import (
 	"testing"
 )
 
-// granted goes through the permissions as "group/resource" and verb, with the names that
-// each is limited to.
+// granted calls f for each permission with "group/resource", the verb, and the resource names that it is limited to.
 func granted(t *testing.T, manifests string, f func(what, verb string, names []any)) {
 	t.Helper()
 	for _, role := range append(objects(t, manifests, "ClusterRole"), objects(t, manifests, "Role")...) {
@@ -28,7 +27,7 @@ func granted(t *testing.T, manifests string, f func(what, verb string, names []a
 	}
 }
 
-// rules lists the permissions as "group/resource verb", in order.
+// rules lists the permissions as "group/resource verb", sorted.
 func rules(t *testing.T, manifests string) (list []string) {
 	t.Helper()
 	granted(t, manifests, func(what, verb string, _ []any) { list = append(list, what+" "+verb) })
@@ -36,8 +35,7 @@ func rules(t *testing.T, manifests string) (list []string) {
 	return list
 }
 
-// named lists permissions as "group/resource[/name] verb", one for each name that
-// they are limited to.
+// named lists the permissions as "group/resource[/name] verb", one for each resource name.
 func named(t *testing.T, manifests string) (list []string) {
 	t.Helper()
 	granted(t, manifests, func(what, verb string, names []any) {
@@ -51,17 +49,17 @@ func named(t *testing.T, manifests string) (list []string) {
 	return list
 }
 
-// Eviction, and writing down that it is made, are the only permissions that dryRun
-// adds, the patching of nodes the only one that steering and hints add, and nothing broad
-// is granted.
+// TestPermissions checks that evicting and recording evictions are the only permissions that dryRun=false adds.
+// Patching nodes is the only one that steering and hints add. No permission is broad.
 func TestPermissions(t *testing.T) {
 	dry, live := rules(t, render(t)), rules(t, render(t, "--set", "config.dryRun=false"))
 	unset := rules(t, render(t, "--set", "config.dryRun=null"))
 	const evict = "/pods/eviction create"
 	if slices.Contains(dry, evict) || slices.Contains(unset, evict) {
-		t.Error("a dry run may evict")
+		t.Error("a dry run has permission to evict")
 	}
-	if added := slices.DeleteFunc(slices.Clone(live), func(r string) bool { return slices.Contains(dry, r) }); !reflect.DeepEqual(added, []string{"/configmaps create", "/configmaps update", "/configmaps update", evict}) {
+	added := slices.DeleteFunc(slices.Clone(live), func(r string) bool { return slices.Contains(dry, r) })
+	if !reflect.DeepEqual(added, []string{"/configmaps create", "/configmaps update", "/configmaps update", evict}) {
 		t.Errorf("dryRun=false adds %v", added)
 	}
 	const patch = "/nodes patch"
@@ -73,22 +71,24 @@ func TestPermissions(t *testing.T) {
 	if !reflect.DeepEqual(hints, steers) {
 		t.Errorf("hints.enabled grants %v, steering %v", hints, steers)
 	}
-	for _, none := range [][]string{{"config.hints.enabled=true"}, {"config.dryRun=false", "config.hints=null"}, {"config.evictor.steer=taint"}, {"config.dryRun=false", "config.evictor.steer=null"}, {"config.dryRun=false", "config.evictor=null"}} {
+	for _, none := range [][]string{{"config.hints.enabled=true"}, {"config.dryRun=false", "config.hints=null"},
+		{"config.evictor.steer=taint"}, {"config.dryRun=false", "config.evictor.steer=null"}, {"config.dryRun=false", "config.evictor=null"}} {
 		if got := rules(t, render(t, "--set", strings.Join(none, ","))); slices.Contains(got, patch) {
-			t.Errorf("%v lets the account patch nodes", none)
+			t.Errorf("%v grants permission to patch nodes", none)
 		}
 	}
 	only := rules(t, render(t, append(hinted("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json", "config.strategies=[]")...))
 	if slices.Contains(only, evict) || !slices.Contains(only, patch) || !slices.Contains(only, "/configmaps update") {
 		t.Errorf("hints without strategies grant %v", only)
 	}
-	if nothing := rules(t, render(t, "--set", "config.dryRun=false,config.evictor.steer=taint", "--set-json", "config.strategies=[]")); slices.Contains(nothing, evict) || slices.Contains(nothing, patch) {
-		t.Errorf("without strategies %v is granted", nothing)
+	nothing := rules(t, render(t, "--set", "config.dryRun=false,config.evictor.steer=taint", "--set-json", "config.strategies=[]"))
+	if slices.Contains(nothing, evict) || slices.Contains(nothing, patch) {
+		t.Errorf("without strategies the account has permissions %v", nothing)
 	}
 	for _, r := range steers {
 		for _, never := range []string{"*", "secrets", "nodes/proxy", "delete", "impersonate", "escalate", "bind"} {
 			if strings.Contains(r, never) {
-				t.Errorf("%s is granted", r)
+				t.Errorf("permission %s is too broad", r)
 			}
 		}
 	}
@@ -100,20 +100,20 @@ func TestPermissions(t *testing.T) {
 				return n != "evenkeel-pause" && !strings.HasPrefix(n.(string), "evenkeel-memory-")
 			})
 			if len(names) != 18 || !ours || !reflect.DeepEqual(verbs, []any{"get"}) {
-				t.Errorf("in a dry run more than reading what is remembered is granted: %v", rule)
+				t.Errorf("a dry run has more than read permission for the state: %v", rule)
 			}
 			continue
 		}
 		if !slices.Contains(verbs, any("create")) && !reflect.DeepEqual(names, []any{"evenkeel-dry-run"}) {
-			t.Errorf("leases are not limited to one name: %v", rule)
+			t.Errorf("permission for Leases is not limited to one name: %v", rule)
 		}
 	}
 	if out := render(t, "--set", "rbac.create=false"); strings.Contains(out, "rbac.authorization") {
-		t.Error("rbac.create=false makes roles")
+		t.Error("rbac.create=false renders roles")
 	}
 }
 
-// documented are the YAML blocks of a page that make roles.
+// documented returns the YAML blocks of a page that define roles.
 func documented(t *testing.T, page string) string {
 	t.Helper()
 	text, err := os.ReadFile(page)
@@ -129,9 +129,9 @@ func documented(t *testing.T, page string) string {
 	return strings.Join(out, "\n---\n")
 }
 
-// TestWhoeverAppliesBesideADryRunMayDoWhatARunMayThatEvicts: apply then carries the
-// plan out with the rights of its caller, and measures with them. It does so whatever
-// the source of usage: only metrics-server takes more rights.
+// TestWhoeverAppliesBesideADryRunMayDoWhatARunMayThatEvicts checks the documented role for apply. Apply executes the
+// plan with its caller's permissions, so the role needs the permissions of a run that evicts. It includes
+// metrics-server, the only source of usage that needs more.
 func TestWhoeverAppliesBesideADryRunMayDoWhatARunMayThatEvicts(t *testing.T) {
 	may := named(t, documented(t, "../../docs/reference/apply.md"))
 	chart := named(t, render(t, "--set", "config.dryRun=false", "--set", "config.load.source=metricsServer"))
@@ -142,8 +142,8 @@ func TestWhoeverAppliesBesideADryRunMayDoWhatARunMayThatEvicts(t *testing.T) {
 	}
 }
 
-// TestOnlyMetricsServerIsReadThroughTheAPI: other sources of usage are asked by
-// address.
+// TestOnlyMetricsServerIsReadThroughTheAPI checks that only metrics-server needs API permissions. The other sources
+// have an address of their own.
 func TestOnlyMetricsServerIsReadThroughTheAPI(t *testing.T) {
 	before := named(t, render(t))
 	for source, more := range map[string][]string{
@@ -151,7 +151,8 @@ func TestOnlyMetricsServerIsReadThroughTheAPI(t *testing.T) {
 		"prometheus":    nil, "loadWatcher": nil,
 	} {
 		var got []string
-		for _, p := range named(t, render(t, "--set", "config.load.source="+source+",config.load.prometheus.url=http://a,config.load.loadWatcher.url=http://a")) {
+		values := "config.load.source=" + source + ",config.load.prometheus.url=http://a,config.load.loadWatcher.url=http://a"
+		for _, p := range named(t, render(t, "--set", values)) {
 			if !slices.Contains(before, p) {
 				got = append(got, p)
 			}
@@ -162,8 +163,8 @@ func TestOnlyMetricsServerIsReadThroughTheAPI(t *testing.T) {
 	}
 }
 
-// TestTheReadmeNamesEveryPermission of the chart, by the resource or, where it is
-// limited to names, by these.
+// TestTheReadmeNamesEveryPermission checks that the chart's README has a row for every permission, by resource or by
+// resource name.
 func TestTheReadmeNamesEveryPermission(t *testing.T) {
 	text, err := os.ReadFile(chart + "/README.md")
 	if err != nil {
@@ -171,7 +172,7 @@ func TestTheReadmeNamesEveryPermission(t *testing.T) {
 	}
 	_, table, found := strings.Cut(string(text), "## What it may do")
 	if !found {
-		t.Fatal("the README does not say what the chart may do")
+		t.Fatal("the README has no section \"What it may do\"")
 	}
 	all := append(named(t, render(t)), named(t, render(t, "--set", "config.dryRun=false", "--set", "config.evictor.steer=label"))...)
 	for _, p := range all {
@@ -181,7 +182,7 @@ func TestTheReadmeNamesEveryPermission(t *testing.T) {
 		case len(parts) == 3 && strings.HasPrefix(parts[2], "evenkeel-memory-"):
 			parts[2] = "evenkeel-memory-..."
 		case verb == "list" || verb == "watch" || verb == "get" && len(parts) == 2:
-			continue // what is read is told in groups
+			continue // the README lists read permissions in groups
 		}
 		subject, row := parts[len(parts)-1], ""
 		for _, line := range strings.Split(table, "\n") {
@@ -190,7 +191,7 @@ func TestTheReadmeNamesEveryPermission(t *testing.T) {
 			}
 		}
 		if row == "" {
-			t.Errorf("the README has no row for %s", p)
+			t.Errorf("the README has no row for permission %s", p)
 		}
 	}
 }

@@ -6,10 +6,10 @@ import (
 	"testing"
 )
 
-// bins are placements by how likely their groups of nodes were.
+// bins group placements by the predicted probability of their node group.
 type bins struct {
 	at       [5]bin
-	possible int // nodes, summed over placements
+	possible int // number of possible nodes, summed over placements
 }
 
 type bin struct {
@@ -26,23 +26,24 @@ func (b *bins) add(p placed) {
 	b.possible += len(p.odds)
 }
 
-const alpha = 0.01 // of the 99 % intervals
+const alpha = 0.01 // for 99 % intervals
 
 func (b *bins) table() string {
 	var out strings.Builder
-	fmt.Fprintln(&out, "foretold     placements  hits foretold  99 % interval  hits")
+	fmt.Fprintln(&out, "predicted    placements  predicted hits 99 % interval  hits")
 	for i, x := range b.at {
 		mean := 0.0
 		for _, p := range x.odds {
 			mean += p
 		}
 		low, high := interval(x.odds, alpha)
-		fmt.Fprintf(&out, "%.1f to %.1f   %10d  %13.1f  %5d to %4d  %5d\n", float64(i)/float64(len(b.at)), float64(i+1)/float64(len(b.at)), len(x.odds), mean, low, high, x.hits)
+		fmt.Fprintf(&out, "%.1f to %.1f   %10d  %13.1f  %5d to %4d  %5d\n",
+			float64(i)/float64(len(b.at)), float64(i+1)/float64(len(b.at)), len(x.odds), mean, low, high, x.hits)
 	}
 	return out.String()
 }
 
-// outside names the bins with too few or too many hits.
+// outside returns the bins with too few or too many hits.
 func (b *bins) outside() (out []string) {
 	for i, x := range b.at {
 		if low, high := interval(x.odds, alpha); x.hits < low || x.hits > high {
@@ -52,7 +53,7 @@ func (b *bins) outside() (out []string) {
 	return out
 }
 
-// check sees to it that there was something to be wrong about.
+// check fails if the placements are too few or too certain to test the predictions.
 func (b *bins) check(t *testing.T, s trial) {
 	t.Helper()
 	for i, x := range b.at {
@@ -61,6 +62,6 @@ func (b *bins) check(t *testing.T, s trial) {
 		}
 	}
 	if b.possible < 2*s.placements {
-		t.Errorf("%d placements had %d possible nodes in all; nearly every one was certain", s.placements, b.possible)
+		t.Errorf("%d placements had only %d possible nodes in total, so nearly every landing was certain", s.placements, b.possible)
 	}
 }

@@ -2,9 +2,9 @@ package landings
 
 import "testing"
 
-// hits is the exact distribution of how many of some independent events happen:
-// out[k] is the probability that k of them do. Where all are equally likely it is
-// the binomial one; elsewhere it is narrower than that of their mean.
+// hits returns the exact distribution of the number of hits among independent events: out[k] is the probability of k
+// hits. With equal probabilities it is binomial; otherwise it is narrower than the binomial distribution with their
+// mean.
 func hits(odds []float64) []float64 {
 	out := []float64{1}
 	for _, p := range odds {
@@ -18,8 +18,8 @@ func hits(odds []float64) []float64 {
 	return out
 }
 
-// interval holds the number of hits with at least the probability 1-alpha: no
-// more than alpha/2 lies below it, and no more above.
+// interval returns bounds that contain the number of hits with probability 1-alpha or more. At most alpha/2 lies
+// below low, and at most alpha/2 above high.
 func interval(odds []float64, alpha float64) (low, high int) {
 	dist := hits(odds)
 	high = len(dist) - 1
@@ -32,8 +32,7 @@ func interval(odds []float64, alpha float64) (low, high int) {
 	return low, high
 }
 
-// TestIntervalsAreThoseOfTables looks at binomial quantiles from tables: of 10
-// and of 100 even chances, and of 20 at a tenth.
+// TestIntervalsAreThoseOfTables compares with tabulated binomial quantiles.
 func TestIntervalsAreThoseOfTables(t *testing.T) {
 	for _, c := range []struct {
 		n         int
@@ -52,24 +51,24 @@ func TestIntervalsAreThoseOfTables(t *testing.T) {
 			odds[i] = c.p
 		}
 		if low, high := interval(odds, c.alpha); low != c.low || high != c.high {
-			t.Errorf("%d times %.1f: %d to %d, want %d to %d", c.n, c.p, low, high, c.low, c.high)
+			t.Errorf("interval of %d events with probability %.1f is %d to %d, want %d to %d", c.n, c.p, low, high, c.low, c.high)
 		}
 	}
 }
 
-// TestUnequalOddsNarrowTheInterval: events that are certain add no spread.
+// TestUnequalOddsNarrowTheInterval checks that certain events add no spread.
 func TestUnequalOddsNarrowTheInterval(t *testing.T) {
 	var odds []float64
 	for range 10 {
 		odds = append(odds, 0, 1)
 	}
 	if low, high := interval(odds, 0.01); low != 10 || high != 10 {
-		t.Errorf("%d to %d, want exactly 10", low, high)
+		t.Errorf("interval is %d to %d, want exactly 10", low, high)
 	}
 }
 
-// TestWrongOddsFallOutside: of 120 events in a bin, odds that are wrong by 0.15
-// are found out, and right ones pass.
+// TestWrongOddsFallOutside checks that 120 events reveal probabilities that are wrong by 0.15, and accept correct
+// ones.
 func TestWrongOddsFallOutside(t *testing.T) {
 	for _, c := range []struct {
 		truth float64
@@ -80,7 +79,7 @@ func TestWrongOddsFallOutside(t *testing.T) {
 			b.add(placed{group: 0.5, hit: float64(i) < 120*c.truth, odds: map[string]float64{"n1": 0.5, "n2": 0.5}})
 		}
 		if got := b.outside(); len(got) != c.want {
-			t.Errorf("foretold 0.5, happens in %.2f: bins outside %v, want %d", c.truth, got, c.want)
+			t.Errorf("predicted 0.5, true frequency %.2f: bins outside %v, want %d", c.truth, got, c.want)
 		}
 	}
 }

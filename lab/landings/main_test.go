@@ -26,18 +26,16 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// furnished is the namespace of the last test that furnished the cluster.
+// furnished is the namespace of the last test that created workloads.
 var furnished string
 
-// furnish makes sure of the nodes and puts apps into a namespace, the only one
-// with pods.
+// furnish creates the nodes and creates apps in a namespace. No other namespace has pods.
 func furnish(t *testing.T, ns string, nodes int, apps []seed.App) {
 	t.Helper()
 	if err := seed.Nodes(t.Context(), lab.Client, zones, nodes/zones); err != nil {
 		t.Fatal(err)
 	}
-	// Started anew the scheduler walks the nodes in the order of their names, as
-	// it does after any of its restarts.
+	// After a restart, the scheduler visits the nodes in the order of their names.
 	if err := lab.Reschedule(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
@@ -58,8 +56,7 @@ func furnish(t *testing.T, ns string, nodes int, apps []seed.App) {
 	t.Logf("%d nodes in %d zones, %d Deployments with %d pods, seeded in %.0f s", nodes, zones, len(apps), pods, time.Since(begun).Seconds())
 }
 
-// evenkeel runs the program as the cluster's administrator and returns what it
-// prints.
+// evenkeel runs the program as the cluster's administrator and returns its standard output.
 func evenkeel(t *testing.T, args ...string) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)

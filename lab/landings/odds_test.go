@@ -18,9 +18,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// trial is how many pods are placed, where. Up to 100 nodes the scheduler judges
-// all of them, and none without a probability may be taken. Of more it judges a
-// sample, taken by parallel workers, whose edge is not quite where it is foretold.
+// trial is the size of the test. With up to 100 nodes the scheduler evaluates all of them, so a landing on a node
+// with probability 0 is an error. With more nodes it evaluates a sample. Parallel workers take that sample, so its
+// end is not exactly predictable.
 type trial struct{ nodes, apps, podsPerApp, placements, leastPerBin, unforeseen int }
 
 func theTrial() trial {
@@ -30,14 +30,13 @@ func theTrial() trial {
 	return trial{nodes: 300, apps: 40, podsPerApp: 30, placements: 500, leastPerBin: 20, unforeseen: 50}
 }
 
-// TestRealPlacementsAreAsLikelyAsForetold evicts pods one at a time and sees
-// where the real scheduler process puts the replacements. Before each eviction
-// it asks explain how likely each node is, and draws a group of nodes. By how
-// likely the groups are, the placements go into five bins; in each, the number
-// of pods that landed in their group must lie inside the exact 99 % interval.
+// TestRealPlacementsAreAsLikelyAsForetold evicts pods one at a time and observes where the real scheduler binds the
+// replacements. Before each eviction it reads the probability of each node from explain and draws a random group of
+// nodes. Five bins collect the placements by the probability of their group. In each bin, the number of pods that
+// landed in their group must lie inside the exact 99 % interval.
 //
-// Of predictions that are right, one run in 25 has a bin outside. So a run with
-// such a bin is repeated once, on what the first has left of the cluster.
+// With correct predictions, one run in 25 has a bin outside of its interval. Such a run is therefore repeated once,
+// on the cluster as the first run leaves it.
 func TestRealPlacementsAreAsLikelyAsForetold(t *testing.T) {
 	const ns = "odds"
 	s, rnd := theTrial(), rand.New(rand.NewPCG(1, 1))
@@ -52,13 +51,13 @@ func TestRealPlacementsAreAsLikelyAsForetold(t *testing.T) {
 			b.add(p)
 			if p.odds[p.landed] == 0 {
 				unforeseen++
-				t.Logf("placement %d: on %s, which had no probability: %s", i, p.landed, p)
+				t.Logf("placement %d landed on %s, whose probability was 0: %s", i, p.landed, p)
 			}
 		}
-		t.Logf("%d placements by kube-scheduler on %d nodes, one at a time, in %.0f s; %.1f nodes possible on average, %d landed on others\n%s",
+		t.Logf("%d placements by kube-scheduler on %d nodes, one at a time, in %.0f s; %.1f possible nodes on average; %d landed on an impossible node\n%s",
 			s.placements, s.nodes, time.Since(begun).Seconds(), float64(b.possible)/float64(s.placements), unforeseen, b.table())
 		if unforeseen > s.unforeseen {
-			t.Errorf("%d pods landed where it was foretold to be impossible, want at most %d", unforeseen, s.unforeseen)
+			t.Errorf("%d pods landed on a node with predicted probability 0, want at most %d", unforeseen, s.unforeseen)
 		}
 		outside := b.outside()
 		if len(outside) == 0 {
@@ -72,18 +71,18 @@ func TestRealPlacementsAreAsLikelyAsForetold(t *testing.T) {
 	}
 }
 
-// uneven puts pods on random nodes, more on some than on others. Requests are of
-// few sizes, so that nodes tie. Most pods go at once when they are evicted,
-// those of every fifth Deployment take a second.
+// uneven distributes pods unevenly over random nodes. There are few request sizes, so nodes tie. Most evicted pods
+// end at once; those of every fifth Deployment take a second.
 func uneven(s trial, rnd *rand.Rand) []seed.App {
 	var apps []seed.App
 	for a := range s.apps {
-		app := seed.App{Name: fmt.Sprintf("app%d", a), MilliCPU: int64(250 * (1 + a%4)), MemoryMi: int64(256 * (1 + a%3)), WithoutService: a%4 < 2}
+		app := seed.App{Name: fmt.Sprintf("app%d", a), MilliCPU: int64(250 * (1 + a%4)), MemoryMi: int64(256 * (1 + a%3)),
+			WithoutService: a%4 < 2}
 		if a%5 == 0 {
 			app.GraceSeconds = 30
 		}
 		for range s.podsPerApp {
-			// The greater of two draws: node k has about k times as many as n1.
+			// The maximum of two draws: node k gets about k times as many pods as n1.
 			app.On = append(app.On, fmt.Sprintf("n%d", 1+max(rnd.IntN(s.nodes), rnd.IntN(s.nodes))))
 		}
 		apps = append(apps, app)
@@ -91,8 +90,8 @@ func uneven(s trial, rnd *rand.Rand) []seed.App {
 	return apps
 }
 
-// placed is one pod's replacement: how likely its group of nodes was, and
-// whether it landed there.
+// placed is the landing of one replacement, with the probability of its node group and whether the pod landed in the
+// group.
 type placed struct {
 	victim, from, landed string
 	odds                 map[string]float64
@@ -101,10 +100,10 @@ type placed struct {
 }
 
 func (p placed) String() string {
-	return fmt.Sprintf("%s on %s; foretold %v", p.victim, p.from, p.odds)
+	return fmt.Sprintf("%s on %s; predicted %v", p.victim, p.from, p.odds)
 }
 
-// place evicts a random pod of an app and waits until things are at rest again.
+// place evicts a random pod of an app and waits until its replacement is bound and the pod is gone.
 func place(t *testing.T, ns, app string, replicas int, config string, rnd *rand.Rand) placed {
 	t.Helper()
 	before := podsOf(t, ns, app)
@@ -112,8 +111,9 @@ func place(t *testing.T, ns, app string, replicas int, config string, rnd *rand.
 	p := placed{victim: victim.Name, from: victim.Spec.NodeName, odds: foretold(t, ns+"/"+victim.Name, config)}
 	var group map[string]bool
 	group, p.group = draw(p.odds, rnd)
-	if err := lab.Client.PolicyV1().Evictions(ns).Evict(t.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: victim.Name, Namespace: ns},
-		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &victim.UID}}}); err != nil {
+	eviction := &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Name: victim.Name, Namespace: ns},
+		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &victim.UID}}}
+	if err := lab.Client.PolicyV1().Evictions(ns).Evict(t.Context(), eviction); err != nil {
 		t.Fatalf("evicting %s: %v", victim.Name, err)
 	}
 	known := map[types.UID]bool{}
@@ -123,7 +123,8 @@ func place(t *testing.T, ns, app string, replicas int, config string, rnd *rand.
 	if err := seed.Until(t.Context(), time.Minute, func() (bool, error) {
 		now := podsOf(t, ns, app)
 		i := slices.IndexFunc(now, func(x corev1.Pod) bool { return !known[x.UID] })
-		if i < 0 || len(now) != replicas || now[i].Spec.NodeName == "" || slices.ContainsFunc(now, func(x corev1.Pod) bool { return x.UID == victim.UID }) {
+		remains := slices.ContainsFunc(now, func(x corev1.Pod) bool { return x.UID == victim.UID })
+		if i < 0 || len(now) != replicas || now[i].Spec.NodeName == "" || remains {
 			return false, fmt.Errorf("no replacement of %s is bound", victim.Name)
 		}
 		p.landed = now[i].Spec.NodeName
@@ -145,7 +146,7 @@ func podsOf(t *testing.T, ns, app string) []corev1.Pod {
 	return list.Items
 }
 
-// foretold is the probability of each possible node.
+// foretold returns the predicted probability of each possible node.
 func foretold(t *testing.T, pod, config string) map[string]float64 {
 	t.Helper()
 	var doc struct {
@@ -161,11 +162,11 @@ func foretold(t *testing.T, pod, config string) map[string]float64 {
 	}
 	out := evenkeel(t, "explain", "pod", pod, "--config", config, "-o", "json")
 	if err := json.Unmarshal(out, &doc); err != nil || len(doc.Pods) != 1 {
-		t.Fatalf("%v in %s", err, out)
+		t.Fatalf("parsing the output of explain: %v in %s", err, out)
 	}
 	l := doc.Pods[0].Landing
 	if l.Unknown != "" {
-		t.Fatalf("nothing is foretold of %s: %s", pod, l.Unknown)
+		t.Fatalf("explain has no prediction for %s: %s", pod, l.Unknown)
 	}
 	odds, sum := map[string]float64{}, 0.0
 	for _, n := range l.Nodes {
@@ -174,14 +175,14 @@ func foretold(t *testing.T, pod, config string) map[string]float64 {
 			sum += n.Probability
 		}
 	}
-	// Four places are printed.
+	// explain prints probabilities with four decimal places.
 	if diff := sum - 1; diff > 0.02 || diff < -0.02 {
 		t.Fatalf("the probabilities of %s sum to %.3f", pod, sum)
 	}
 	return odds
 }
 
-// draw picks a group of nodes that is about as likely as a number drawn first.
+// draw picks a random group of nodes whose total probability is close to a random number.
 func draw(odds map[string]float64, rnd *rand.Rand) (group map[string]bool, sum float64) {
 	group = map[string]bool{}
 	names := make([]string, 0, len(odds))

@@ -21,16 +21,15 @@ func look(t *testing.T, ns string) []corev1.Pod {
 	return list.Items
 }
 
-// seen is where replacements landed, found out without a word of the report.
+// seen counts where replacements landed, without using the report.
 type seen struct {
 	tally
 	landed map[types.UID]string // victim -> node of its replacement
 }
 
-// witness pairs victims and replacements: of one workload only one pod is away
-// at a time, so its first new pod stands for its first victim in the audit log.
-// A place is acceptable when it is not the source, and its node ends within the
-// target; nodes that take pods only get fuller.
+// witness pairs victims with replacements. At most one pod of a workload is in flight, so its first new pod replaces
+// its first victim in the audit log. A landing is acceptable if its node is not the source and ends within the
+// target. Nodes that receive pods only get fuller, so the final state decides.
 func witness(t *testing.T, ns string, before, after []corev1.Pod) seen {
 	t.Helper()
 	known, was := map[types.UID]bool{}, map[string]*corev1.Pod{}
@@ -52,12 +51,12 @@ func witness(t *testing.T, ns string, before, after []corev1.Pod) seen {
 	for _, name := range evictedPods(t, ns) {
 		victim := was[name]
 		if victim == nil {
-			t.Fatalf("%s was evicted, which was not there before", name)
+			t.Fatalf("pod %s was evicted but is not in the list from before the pass", name)
 		}
 		app := victim.Labels["app"]
 		s.evicted++
 		if len(fresh[app]) == 0 {
-			t.Errorf("%s has no replacement", name)
+			t.Errorf("evicted pod %s has no replacement", name)
 			continue
 		}
 		on := fresh[app][0].Spec.NodeName
@@ -73,7 +72,7 @@ func witness(t *testing.T, ns string, before, after []corev1.Pod) seen {
 	return s
 }
 
-// evictedPods are the accepted evictions of the audit log, in order.
+// evictedPods returns the pods of accepted evictions in the audit log, in order.
 func evictedPods(t *testing.T, ns string) (names []string) {
 	t.Helper()
 	events, err := lab.Evictions(ns)
@@ -91,7 +90,7 @@ func evictedPods(t *testing.T, ns string) (names []string) {
 	return names
 }
 
-// compare holds the report to what was seen.
+// compare checks that the report agrees with the API server.
 func (s *seen) compare(t *testing.T, r *report) {
 	t.Helper()
 	for _, o := range r.Outcomes {
@@ -99,11 +98,12 @@ func (s *seen) compare(t *testing.T, r *report) {
 			continue
 		}
 		if on, ok := s.landed[types.UID(o.Pod.UID)]; !ok || on != o.Landed {
-			t.Errorf("the report says that the replacement of %s landed on %q, the API server that it is on %q", o.Pod.Name, o.Landed, on)
+			t.Errorf("the replacement of %s landed on %q according to the report, on %q according to the API server",
+				o.Pod.Name, o.Landed, on)
 		}
 		delete(s.landed, types.UID(o.Pod.UID))
 	}
 	for uid := range s.landed {
-		t.Errorf("a pod was evicted of which the report does not tell: %s", uid)
+		t.Errorf("the report does not contain evicted pod %s", uid)
 	}
 }

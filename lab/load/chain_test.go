@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// ruleFile is dynamicScheduler's, on what the lab's nodes expose.
+// ruleFile is a rule file of dynamicScheduler with queries for the lab's nodes.
 const ruleFile = `PromJob: {Name: "kubelet"}
 Rulename:
   Node_cpu1:
@@ -22,8 +22,8 @@ Rulename:
     Threshold: 70
 `
 
-// hourly is due within two minutes, and then not for an hour. Pods use a core each, so
-// that 5 of them are half a core below the target: what is measured is not that far off.
+// hourly is a strategy that is due within two minutes, and then not for an hour. Each pod uses one core, so 5 pods
+// stay half a core below the target: more than the measurement error.
 func hourly(now time.Time) string {
 	return fmt.Sprintf(`
 strategies:
@@ -32,13 +32,14 @@ limits: {perNamespace: 100%%}
 `, now.Add(90*time.Second).UTC().Minute())
 }
 
-// TestHintsAndHourlyBalanceTogether: dynamicScheduler's rules label a node that is busy
-// and idle by requests; pods with soft affinity stay away from it; the hourly pass takes
-// off it what is too much, one by one as the budget says; and nothing comes back.
+// TestHintsAndHourlyBalanceTogether checks hints and a strategy together. A rule of dynamicScheduler labels a busy
+// node with low requests. Pods with soft affinity then avoid the node. The hourly pass evicts the excess one by one,
+// as the budget allows, and no pod comes back.
 func TestHintsAndHourlyBalanceTogether(t *testing.T) {
 	soft := map[string]string{"status": "presure"}
 	ns := scenario(t, []seed.App{
-		{Name: "busy", MilliCPU: 100, MemoryMi: 64, On: on("n1", 8), GraceSeconds: 30, Avoids: soft, Annotations: loadbed.Use(1000, 64)},
+		{Name: "busy", MilliCPU: 100, MemoryMi: 64, On: on("n1", 8), GraceSeconds: 30, Avoids: soft,
+			Annotations: loadbed.Use(1000, 64)},
 		{Name: "new", MilliCPU: 10, MemoryMi: 16, GraceSeconds: 1, Avoids: soft},
 	})
 	budget(t, ns, "busy")
@@ -55,7 +56,7 @@ func TestHintsAndHourlyBalanceTogether(t *testing.T) {
 
 	added := grow(t, ns, "new", 12)
 	if there := podsByNode(t, ns, "new"); there["n1"] != 0 {
-		t.Errorf("new pods by node: %v; want none on n1", there)
+		t.Errorf("new pods by node: %v, want none on n1", there)
 	}
 	asForetold(t, ns, added)
 
@@ -65,23 +66,24 @@ func TestHintsAndHourlyBalanceTogether(t *testing.T) {
 	})
 	granted, refused := evicted(t, ns)
 	if len(granted) != 3 || refused != 0 {
-		t.Errorf("%d evictions and %d refused; want 3, for 8 of 10 cores are used and 5.5 are wanted, and no refusal by the budget", len(granted), refused)
+		t.Errorf("%d evictions, %d refused; want 3 (8 of 10 cores used, target 5.5) and none refused", len(granted), refused)
 	}
-	p.await(t, "the label goes with the load", func() bool { return node(t, "n1").Labels["status"] == "" })
+	p.await(t, "the label is removed", func() bool { return node(t, "n1").Labels["status"] == "" })
 	hotNodes(t, p)
 	s.awaitCPU(t, map[string]float64{"n1": 5})
 	if there := podsByNode(t, ns, "busy"); there["n1"] != 5 || there["n2"]+there["n3"]+there["n4"] != 3 {
-		t.Errorf("pods by node: %v; want 5 on n1, and the other 3 elsewhere", there)
+		t.Errorf("pods by node: %v, want 5 on n1 and 3 elsewhere", there)
 	}
-	// Nothing comes back: planning at once finds nothing to do.
-	stdout, code := evenkeel(t, "plan", "-o", "json", "--config", configFile(t, s.config()+hints+hourly(time.Now())), "--lease-namespace", ns)
+	// Planning again finds nothing to do, so no pod has come back.
+	again := configFile(t, s.config()+hints+hourly(time.Now()))
+	stdout, code := evenkeel(t, "plan", "-o", "json", "--config", again, "--lease-namespace", ns)
 	var plan struct{ Moves []any }
 	if err := json.Unmarshal([]byte(stdout), &plan); err != nil || code != 0 || len(plan.Moves) != 0 {
 		t.Errorf("planning again: exit %d, %d moves (%v)", code, len(plan.Moves), err)
 	}
 }
 
-// hotNodes checks what dynamicScheduler's clients are told.
+// hotNodes checks the answers for dynamicScheduler's clients.
 func hotNodes(t *testing.T, p *process, names ...string) {
 	t.Helper()
 	want := fmt.Sprintf(`{"type":"Label type=presure Nodes","num":%d,"node_names":[%s]}`, len(names), quoted(names))

@@ -11,22 +11,22 @@ import (
 	"testing"
 )
 
-// foretell is the path of the program that says where package placement sees a pod go.
+// predictBinary is the path of the program that predicts where a pod lands.
 var foretell string
 
 func buildForetell(dir string) error {
-	foretell = filepath.Join(dir, "foretell")
-	build := exec.Command("go", "build", "-o", foretell, "./foretell")
+	foretell = filepath.Join(dir, "predict")
+	build := exec.Command("go", "build", "-o", foretell, "./predict")
 	build.Dir = "../oracle"
 	if out, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("building foretell: %w\n%s", err, out)
+		return fmt.Errorf("building predict: %w\n%s", err, out)
 	}
 	return nil
 }
 
-// asForetold captures the cluster, takes the pods out that were added, and puts them
-// back one by one in the order in which they were bound: each must stand on a node
-// that wins it by then. They were added when nothing else changed.
+// checkPredictions captures the cluster, removes the added pods, and adds them again in the order in which they were
+// bound. Each must be on a node that the prediction names at that point. Nothing else may have changed while they
+// were added.
 func asForetold(t *testing.T, ns string, added []string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -43,15 +43,15 @@ func asForetold(t *testing.T, ns string, added []string) {
 		})
 		won, err := exec.CommandContext(t.Context(), foretell, writeList(t, dir, part), ns+"/"+pod).CombinedOutput()
 		if err != nil {
-			t.Fatalf("foretelling %s: %v: %s", pod, err, won)
+			t.Fatalf("predicting the node of %s: %v: %s", pod, err, won)
 		}
 		if stands := standsOn(whole, ns+"/"+pod); slices.Contains(strings.Fields(string(won)), stands) {
 			hits++
 		} else {
-			t.Errorf("pod %d, %s, is on %s; foretold was %q", i+1, pod, stands, strings.Fields(string(won)))
+			t.Errorf("pod %d (%s) is on node %s, predicted nodes are %q", i+1, pod, stands, strings.Fields(string(won)))
 		}
 	}
-	t.Logf("%d of %d pods stand where they were foretold", hits, len(added))
+	t.Logf("%d of %d pods are on a predicted node", hits, len(added))
 }
 
 // list is a captured cluster.
@@ -69,7 +69,7 @@ func readList(t *testing.T, path string) (l list) {
 		err = json.Unmarshal(data, &l)
 	}
 	if err != nil || len(l.Items) == 0 {
-		t.Fatalf("reading what was captured: %v, %d items", err, len(l.Items))
+		t.Fatalf("reading the snapshot: %v, %d items", err, len(l.Items))
 	}
 	return l
 }
@@ -95,7 +95,7 @@ type object struct {
 
 func identity(raw json.RawMessage) (kind, key string) {
 	var o object
-	_ = json.Unmarshal(raw, &o) // it was JSON a moment ago
+	_ = json.Unmarshal(raw, &o) // the same bytes have been parsed before
 	return o.Kind, o.Metadata.Namespace + "/" + o.Metadata.Name
 }
 

@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// byDeviation has nodes at most so far above the mean of all. Rates over four scrapes
-// are off by some percent: the scenarios leave two points of room on both sides.
+// byDeviation is a strategy that keeps nodes at most this far above the mean. Rates over four scrapes have an error
+// of a few percent, so the scenarios leave two points of room on both sides.
 func byDeviation(deviation string) string {
 	return `
 strategies:
@@ -19,10 +19,10 @@ evictor: {perMinute: unlimited}
 `
 }
 
-// settled is as far back as rates look, and a scrape more: what was before is forgotten.
+// settled is the rate window plus one scrape interval. After that time, rates contain no earlier usage.
 const settled = 25 * time.Second
 
-// worker is an app whose pods use a twentieth of a small node and request a hundredth.
+// worker returns an app whose pods use 5 % of a small node and request 1 %.
 func worker(places ...[]string) seed.App {
 	a := seed.App{Name: "worker", MilliCPU: 100, MemoryMi: 64, GraceSeconds: 30, Annotations: loadbed.Use(500, 64)}
 	for _, p := range places {
@@ -31,14 +31,13 @@ func worker(places ...[]string) seed.App {
 	return a
 }
 
-// breath is what even an empty node uses: metrics-server says nothing of one that uses
-// nothing at all.
+// breath returns an app that makes every node use something: metrics-server has no metrics of a node without usage.
 func breath(nodes ...string) seed.App {
 	return seed.App{Name: "breath", MilliCPU: 10, MemoryMi: 16, On: nodes, GraceSeconds: 1, Annotations: loadbed.Use(10, 16)}
 }
 
-// TestANewEmptyNodeFills: four nodes at 40 % and a fifth that is empty, 32 % on average:
-// one pod leaves each, for that one.
+// TestANewEmptyNodeFills has four nodes at 40 % and an empty fifth one, 32 % on average. One pod must leave each full
+// node for the empty one.
 func TestANewEmptyNodeFills(t *testing.T) {
 	withEach(t, func(t *testing.T, s source) {
 		oneIsEnough(t, s)
@@ -49,18 +48,17 @@ func TestANewEmptyNodeFills(t *testing.T) {
 		r := once(t, ns, configFile(t, s.config()+byDeviation("0.06")))
 		granted, refused := evicted(t, ns)
 		if len(granted) != 4 || refused != 0 || r.Plan.Bound.MinEvictions != 4 {
-			t.Errorf("%d evictions and %d refused, want 4 and none; at least %d are needed", len(granted), refused, r.Plan.Bound.MinEvictions)
+			t.Errorf("%d evictions, %d refused, want 4 and none; the lower bound is %d, want 4", len(granted), refused, r.Plan.Bound.MinEvictions)
 		}
 		if there := podsByNode(t, ns, "worker"); there["fresh"] != 4 {
-			t.Errorf("pods by node: %v; want 4 on the new node", there)
+			t.Errorf("pods by node: %v, want 4 on the new node", there)
 		}
 		s.awaitCPU(t, map[string]float64{"n1": 3.5, "n2": 3.5, "n3": 3.5, "n4": 3.5, "fresh": 2})
 	})
 }
 
-// TestUnequalNodesLevelByShare: n1 uses 5 of 10 cores, wide 5.5 of 20, the others 2 of
-// 10; 27.5 % on average. wide uses most, but n1 is fullest: four of its pods leave, and
-// none of wide's.
+// TestUnequalNodesLevelByShare has n1 at 5 of 10 cores, wide at 5.5 of 20, and the others at 2 of 10; 27.5 % on
+// average. Node wide uses most cores, but n1 has the highest share: four of its pods must leave, and none of wide's.
 func TestUnequalNodesLevelByShare(t *testing.T) {
 	withEach(t, func(t *testing.T, s source) {
 		oneIsEnough(t, s)
@@ -72,27 +70,27 @@ func TestUnequalNodesLevelByShare(t *testing.T) {
 		r := once(t, ns, config)
 		granted, refused := evicted(t, ns)
 		if left := 4 - len(granted); left > 0 && len(granted) > 0 {
-			// A sample taken while pods move shows some of them nowhere: what then no
-			// longer holds is dropped, and left to the next pass.
-			t.Logf("%d of 4 evicted; a sample came in between", len(granted))
+			// A sample taken while pods move misses some of them. The program then drops moves that no longer help,
+			// and the next pass makes them.
+			t.Logf("%d of 4 evicted, because a sample was taken in between", len(granted))
 			s.awaitSteadyCPU(t, map[string]float64{"n1": 3 + 0.5*float64(left), "wide": 5.5}, settled)
 			once(t, ns, config)
 			granted, refused = evicted(t, ns)
 		}
 		if len(granted) != 4 || refused != 0 || len(r.Plan.Moves) != 4 || r.Plan.Bound.MinEvictions != 4 {
-			t.Errorf("%d evictions and %d refused of %d planned, want 4 and none; at least %d are needed", len(granted), refused, len(r.Plan.Moves), r.Plan.Bound.MinEvictions)
+			t.Errorf("%d evictions, %d refused of %d planned, want 4 and none; the lower bound is %d, want 4",
+				len(granted), refused, len(r.Plan.Moves), r.Plan.Bound.MinEvictions)
 		}
 		if there := podsByNode(t, ns, "worker"); there["n1"] != 6 || there["wide"] < 11 {
-			t.Errorf("pods by node: %v; want 6 on n1 and none off wide", there)
+			t.Errorf("pods by node: %v, want 6 on n1 and at least 11 on wide", there)
 		}
 	})
 }
 
-// oneIsEnough leaves Prometheus out of the short set: how usage is learned of is shown
-// with both elsewhere.
+// oneIsEnough skips Prometheus in the short set, because other short tests cover both sources.
 func oneIsEnough(t *testing.T, s source) {
 	t.Helper()
 	if testing.Short() && s.name == "prometheus" {
-		t.Skip("-short: shown with metrics-server; `make test-load` shows it with Prometheus as well")
+		t.Skip("-short runs this with metrics-server only; run `make test-load` for Prometheus")
 	}
 }

@@ -14,10 +14,10 @@ import (
 // bed is the lab that all tests of this package share.
 var bed *loadbed.Bed
 
-// program is who the program under test is to the API server.
+// program is the API server's user for the program under test.
 var program = controlplane.User{Token: "evenkeel-token", Name: "evenkeel", Group: "system:masters"}
 
-// auditPolicy has every request of the program, and every eviction of anybody.
+// auditPolicy logs every request of the program, and every eviction by anyone.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -32,14 +32,14 @@ rules:
 func TestMain(m *testing.M) { os.Exit(run(m)) }
 
 func run(m *testing.M) int {
-	stderr := os.Stderr // the lab's components get another one
+	stderr := os.Stderr // the lab redirects os.Stderr for its components
 	fail := func(err error) int {
 		fmt.Fprintln(stderr, "load:", err)
 		return 1
 	}
 	tools, err := loadbed.FromEnvironment()
 	if err != nil || testbed.Evenkeel == "" {
-		return fail(fmt.Errorf("run `make test-load`, which builds or fetches what is needed and says where it is: %w", err))
+		return fail(fmt.Errorf("programs are missing; run `make test-load`, which builds them and sets the variables: %w", err))
 	}
 	dir, err := os.MkdirTemp("", "evenkeel-load-")
 	if err != nil {
@@ -49,7 +49,8 @@ func run(m *testing.M) int {
 	if err := buildForetell(dir); err != nil {
 		return fail(err)
 	}
-	bed, err = loadbed.Start(context.Background(), dir, tools, controlplane.Options{Users: []controlplane.User{program}, AuditPolicy: []byte(auditPolicy), Progress: stderr})
+	o := controlplane.Options{Users: []controlplane.User{program}, AuditPolicy: []byte(auditPolicy), Progress: stderr}
+	bed, err = loadbed.Start(context.Background(), dir, tools, o)
 	if err != nil {
 		return fail(err)
 	}
@@ -60,12 +61,13 @@ func run(m *testing.M) int {
 		os.Exit(fail(err))
 	}()
 	for i := 1; i <= nodes; i++ {
-		if err := bed.AddNode(context.Background(), loadbed.Node{Name: fmt.Sprintf("n%d", i), Address: fmt.Sprintf("10.0.0.%d", i)}); err != nil {
+		n := loadbed.Node{Name: fmt.Sprintf("n%d", i), Address: fmt.Sprintf("10.0.0.%d", i)}
+		if err := bed.AddNode(context.Background(), n); err != nil {
 			return fail(err)
 		}
 	}
 	return m.Run()
 }
 
-// nodes are there for every test, alike: n1 to n4, of 10 CPU and 10Gi each.
+// nodes is the number of identical nodes that all tests share: n1 to n4 with 10 CPU and 10Gi each.
 const nodes = 4

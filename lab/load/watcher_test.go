@@ -11,14 +11,16 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// TestLoadWatchersOwnClientReadsUs: what trimaran's plugins read with is the client of
-// load-watcher. It understands from /watcher what the source says.
+// TestLoadWatchersOwnClientReadsUs reads /watcher with load-watcher's own client, which the trimaran plugins use. The
+// client must return what the source shows.
 func TestLoadWatchersOwnClientReadsUs(t *testing.T) {
 	client := os.Getenv("EVENKEEL_WATCHERCLIENT")
 	if client == "" {
 		t.Fatal("EVENKEEL_WATCHERCLIENT is not set; `make load-tools` builds bin/watcherclient")
 	}
-	ns := scenario(t, []seed.App{{Name: "busy", MilliCPU: 100, MemoryMi: 64, On: on("n1", 4), GraceSeconds: 30, Annotations: loadbed.Use(500, 1024)}, breath("n2", "n3", "n4")})
+	busy := seed.App{Name: "busy", MilliCPU: 100, MemoryMi: 64, On: on("n1", 4), GraceSeconds: 30,
+		Annotations: loadbed.Use(500, 1024)}
+	ns := scenario(t, []seed.App{busy, breath("n2", "n3", "n4")})
 	s := sources()[0]
 	s.awaitCPU(t, map[string]float64{"n1": 2})
 	p := start(t, ns, configFile(t, s.config()+"web: {watcher: true}\n"))
@@ -29,10 +31,10 @@ func TestLoadWatchersOwnClientReadsUs(t *testing.T) {
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("the client reads %v", got.Nodes)
+			t.Logf("the client's last result: %v", got.Nodes)
 		}
 	})
-	// What was measured while the pods started is within the window at first.
+	// At first the window still contains usage from the start of the pods.
 	p.await(t, "the client reads a fifth of the CPU and two fifths of the memory of n1", func() bool {
 		out, err := exec.CommandContext(t.Context(), client, p.url).Output()
 		if err != nil || json.Unmarshal(out, &got) != nil || len(got.Nodes) != nodes {
@@ -42,11 +44,11 @@ func TestLoadWatchersOwnClientReadsUs(t *testing.T) {
 		return near(n1, "CPU Latest", 20) && near(n1, "CPU AVG", 20) && near(n1, "Memory Latest", 40) && near(n1, "Memory AVG", 40)
 	})
 	if got.End == 0 {
-		t.Error("the window has no end")
+		t.Error("the client's result has no end of the window")
 	}
 }
 
-// near tells whether a value is there, and at most 2 % of the node away from percent.
+// near reports whether a value exists and differs from percent by at most 2 points.
 func near(values map[string]float64, name string, percent float64) bool {
 	v, known := values[name]
 	return known && math.Abs(v-percent) <= 2

@@ -20,8 +20,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// scenario seeds apps into a namespace of their own, which is gone afterwards, hints
-// on nodes as well.
+// scenario creates apps in a new namespace. It deletes the namespace and removes hints from nodes when the test ends.
 func scenario(t *testing.T, apps []seed.App) (ns string) {
 	t.Helper()
 	ns = kubeName(t)
@@ -31,7 +30,7 @@ func scenario(t *testing.T, apps []seed.App) (ns string) {
 			t.Errorf("deleting namespace %s: %v", ns, err)
 		}
 		if err := bare(context.Background()); err != nil {
-			t.Errorf("taking hints off nodes: %v", err)
+			t.Errorf("removing hints from nodes: %v", err)
 		}
 	})
 	if err := seed.Apps(t.Context(), bed.Client, ns, apps); err != nil {
@@ -40,18 +39,20 @@ func scenario(t *testing.T, apps []seed.App) (ns string) {
 	return ns
 }
 
-// bare takes every hint off every node.
+// bare removes all hints from all nodes.
 func bare(ctx context.Context) error {
-	patch := []byte(`{"metadata":{"labels":{"evenkeel.io/pressure":null,"status":null},"annotations":{"evenkeel.io/pressure":null}},"spec":{"taints":null}}`)
+	patch := []byte(`{"metadata":{"labels":{"evenkeel.io/pressure":null,"status":null},` +
+		`"annotations":{"evenkeel.io/pressure":null}},"spec":{"taints":null}}`)
 	for i := 1; i <= nodes; i++ {
-		if _, err := bed.Client.CoreV1().Nodes().Patch(ctx, fmt.Sprintf("n%d", i), types.MergePatchType, patch, metav1.PatchOptions{}); err != nil {
+		_, err := bed.Client.CoreV1().Nodes().Patch(ctx, fmt.Sprintf("n%d", i), types.MergePatchType, patch, metav1.PatchOptions{})
+		if err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// addNode adds a node for the length of a test.
+// addNode adds a node until the test ends.
 func addNode(t *testing.T, n loadbed.Node) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -64,7 +65,7 @@ func addNode(t *testing.T, n loadbed.Node) {
 	}
 }
 
-// on is so many pods on a node.
+// on returns a node name repeated once per pod.
 func on(node string, pods int) []string { return slices.Repeat([]string{node}, pods) }
 
 func setUse(t *testing.T, ns, app string, milliCPU int64) {
@@ -83,15 +84,15 @@ func node(t *testing.T, name string) *corev1.Node {
 	return n
 }
 
-// tainted: the node carries the hint as a taint.
+// tainted reports whether the node has a hint as a taint.
 func tainted(n *corev1.Node) bool {
 	return slices.ContainsFunc(n.Spec.Taints, func(taint corev1.Taint) bool {
 		return taint.Key == "evenkeel.io/pressure" && taint.Effect == corev1.TaintEffectPreferNoSchedule
 	})
 }
 
-// poll asks again and again, but not so often that a slow machine has little else to
-// do. The last error is given when time is up.
+// poll calls ask every half second until it returns true without an error. It fails with the last error after the
+// timeout.
 func poll(t *testing.T, what string, ask func() (bool, error)) {
 	t.Helper()
 	var last error
@@ -104,7 +105,7 @@ func poll(t *testing.T, what string, ask func() (bool, error)) {
 	}
 }
 
-// await waits for something to become true.
+// await waits until is returns true.
 func await(t *testing.T, what string, is func() bool) {
 	t.Helper()
 	poll(t, what, func() (bool, error) { return is(), nil })
@@ -126,8 +127,7 @@ func podsByNode(t *testing.T, ns, app string) map[string]int {
 	return out
 }
 
-// evicted counts evictions in the audit log that were granted, and those that were
-// refused.
+// evicted returns the names of the accepted evictions in the audit log and the number of refused ones.
 func evicted(t *testing.T, ns string) (granted []string, refused int) {
 	t.Helper()
 	events, err := bed.Evictions(ns)
@@ -144,8 +144,8 @@ func evicted(t *testing.T, ns string) (granted []string, refused int) {
 	return granted, refused
 }
 
-// requests counts what the program asked of the API server since a moment. refused are
-// those of them that met a newer state of the object, and changed nothing.
+// requests counts the program's requests since a time. refused counts those that failed with a conflict and changed
+// nothing.
 func requests(t *testing.T, since time.Time, verb, group, resource string) (n, refused int) {
 	t.Helper()
 	events, err := bed.Audit()
@@ -153,7 +153,8 @@ func requests(t *testing.T, since time.Time, verb, group, resource string) (n, r
 		t.Fatal(err)
 	}
 	for _, e := range events {
-		if e.User.Username != program.Name || e.Verb != verb || e.ObjectRef == nil || e.ObjectRef.APIGroup != group || e.ObjectRef.Resource != resource || !e.StageTimestamp.After(since) {
+		if e.User.Username != program.Name || e.Verb != verb || e.ObjectRef == nil ||
+			e.ObjectRef.APIGroup != group || e.ObjectRef.Resource != resource || !e.StageTimestamp.After(since) {
 			continue
 		}
 		if n++; e.ResponseStatus != nil && e.ResponseStatus.Code == http.StatusConflict {
@@ -163,13 +164,15 @@ func requests(t *testing.T, since time.Time, verb, group, resource string) (n, r
 	return n, refused
 }
 
-// budget allows one pod of an app to be away.
+// budget creates a PodDisruptionBudget that allows one disruption of an app.
 func budget(t *testing.T, ns, app string) {
 	t.Helper()
 	one := intstr.FromInt32(1)
 	api := bed.Client.PolicyV1().PodDisruptionBudgets(ns)
-	if _, err := api.Create(t.Context(), &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: app},
-		Spec: policyv1.PodDisruptionBudgetSpec{MaxUnavailable: &one, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}}}, metav1.CreateOptions{}); err != nil {
+	spec := policyv1.PodDisruptionBudgetSpec{MaxUnavailable: &one,
+		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}}
+	pdb := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: app}, Spec: spec}
+	if _, err := api.Create(t.Context(), pdb, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	await(t, "the budget allows one", func() bool {
@@ -178,8 +181,7 @@ func budget(t *testing.T, ns, app string) {
 	})
 }
 
-// grow scales an app up one by one and returns the new pods, in the order in which they
-// were bound.
+// grow scales an app up one by one and returns the new pods in the order in which they were bound.
 func grow(t *testing.T, ns, app string, pods int) (added []string) {
 	t.Helper()
 	known := map[string]bool{}

@@ -18,11 +18,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// Tools are the paths of the programs. One that is empty is not started.
+// Tools are the paths of the programs. A program with an empty path is not started.
 type Tools struct{ Kwok, MetricsServer, Prometheus, Pushgateway, NodeExporter string }
 
-// FromEnvironment reads the paths of the tools; which variables are missing is the
-// error.
+// FromEnvironment reads the paths from environment variables. The error lists every variable that names no file.
 func FromEnvironment() (Tools, error) {
 	var t Tools
 	var errs []error
@@ -36,20 +35,20 @@ func FromEnvironment() (Tools, error) {
 	return t, errors.Join(errs...)
 }
 
-// Bed is a lab with sources of usage.
+// Stack is a lab with sources of resource usage.
 type Bed struct {
 	*controlplane.Cluster
-	// Prometheus and Pushgateway are addresses (http://...); NodeExporter is the
-	// instance (host:port) under which Prometheus knows it.
+	// Prometheus and Pushgateway are addresses (http://...). NodeExporter is the instance label (host:port) of the
+	// node_exporter in Prometheus.
 	Prometheus, Pushgateway, NodeExporter string
 
 	dir string
 }
 
-// patience is how long a program may take to come up on a slow machine.
+// startTimeout is how long a program may take to start on a slow machine.
 const patience = 2 * time.Minute
 
-// Start starts a lab and what measures in it. Its files are below dir.
+// Start starts a lab and the usage sources in it. Their files are in dir.
 func Start(ctx context.Context, dir string, tools Tools, o controlplane.Options) (*Bed, error) {
 	o.Kwok, o.Usage, o.Aggregation = tools.Kwok, true, true
 	c, err := controlplane.Start(ctx, o)
@@ -84,22 +83,22 @@ func Start(ctx context.Context, dir string, tools Tools, o controlplane.Options)
 	return b, nil
 }
 
-// write makes a file of the bed and returns its path.
+// writeFile writes a file to the stack's folder and returns its path.
 func (b *Bed) write(name string, data []byte) (string, error) {
 	path := filepath.Join(b.dir, name)
 	return path, os.WriteFile(path, data, 0o600)
 }
 
-// Node is a fake node.
+// Node describes a fake node.
 type Node struct {
 	Name     string
-	CPU      int64 // cores; 10 when 0
-	MemoryGi int64 // 10 when 0
-	// Address is its InternalIP. metrics-server reaches it by another.
+	CPU      int64 // cores; 0 means 10
+	MemoryGi int64 // GiB; 0 means 10
+	// Address is the node's InternalIP. metrics-server connects to its ExternalIP instead.
 	Address string
 }
 
-// AddNode creates a Ready node whose kubelet kwok plays.
+// AddNode creates a Ready node whose kubelet kwok simulates.
 func (b *Bed) AddNode(ctx context.Context, n Node) error {
 	if n.CPU == 0 {
 		n.CPU = 10
@@ -107,17 +106,22 @@ func (b *Bed) AddNode(ctx context.Context, n Node) error {
 	if n.MemoryGi == 0 {
 		n.MemoryGi = 10
 	}
-	has := corev1.ResourceList{"cpu": *resource.NewQuantity(n.CPU, resource.DecimalSI), "memory": *resource.NewQuantity(n.MemoryGi<<30, resource.BinarySI),
-		"pods": resource.MustParse("110"), "ephemeral-storage": resource.MustParse("100Gi")}
+	has := corev1.ResourceList{"cpu": *resource.NewQuantity(n.CPU, resource.DecimalSI),
+		"memory": *resource.NewQuantity(n.MemoryGi<<30, resource.BinarySI),
+		"pods":   resource.MustParse("110"), "ephemeral-storage": resource.MustParse("100Gi")}
 	now := metav1.Now()
 	node := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: n.Name,
-			Annotations: map[string]string{controlplane.NodeAnnotation: "fake", "metrics.k8s.io/resource-metrics-path": "/metrics/nodes/" + n.Name + "/metrics/resource"},
-			Labels:      map[string]string{seed.ZoneKey: "zone-1", "kubernetes.io/hostname": n.Name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}},
+			Annotations: map[string]string{controlplane.NodeAnnotation: "fake",
+				"metrics.k8s.io/resource-metrics-path": "/metrics/nodes/" + n.Name + "/metrics/resource"},
+			Labels: map[string]string{seed.ZoneKey: "zone-1", "kubernetes.io/hostname": n.Name,
+				"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}},
 		Status: corev1.NodeStatus{Capacity: has, Allocatable: has,
-			Addresses:       []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: n.Address}, {Type: corev1.NodeExternalIP, Address: "127.0.0.1"}},
+			Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: n.Address},
+				{Type: corev1.NodeExternalIP, Address: "127.0.0.1"}},
 			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: int32(b.KwokPort())}},
-			Conditions:      []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", LastHeartbeatTime: now, LastTransitionTime: now}}},
+			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady",
+				LastHeartbeatTime: now, LastTransitionTime: now}}},
 	}
 	if _, err := b.Client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		return fmt.Errorf("creating node %s: %w", n.Name, err)
@@ -125,22 +129,27 @@ func (b *Bed) AddNode(ctx context.Context, n Node) error {
 	return nil
 }
 
-// Use are the annotations of pods that use so much, in each container.
+// UsageAnnotations returns the annotations of a pod that make each of its containers use the given amounts.
 func Use(milliCPU, memoryMi int64) map[string]string {
-	return map[string]string{controlplane.UsageCPU: fmt.Sprintf("%dm", milliCPU), controlplane.UsageMemory: fmt.Sprintf("%dMi", memoryMi)}
+	return map[string]string{
+		controlplane.UsageCPU:    fmt.Sprintf("%dm", milliCPU),
+		controlplane.UsageMemory: fmt.Sprintf("%dMi", memoryMi),
+	}
 }
 
-// SetUse changes what the running pods of an app use, not what later ones will.
+// SetUsage changes the usage of an app's running pods. Later pods are not affected.
 func (b *Bed) SetUse(ctx context.Context, namespace, app string, milliCPU, memoryMi int64) error {
 	api := b.Client.CoreV1().Pods(namespace)
 	pods, err := api.List(ctx, metav1.ListOptions{LabelSelector: "app=" + app})
 	if err != nil {
 		return err
 	}
-	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"%dm",%q:"%dMi"}}}`, controlplane.UsageCPU, milliCPU, controlplane.UsageMemory, memoryMi)
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"%dm",%q:"%dMi"}}}`,
+		controlplane.UsageCPU, milliCPU, controlplane.UsageMemory, memoryMi)
 	for _, p := range pods.Items {
-		if _, err := api.Patch(ctx, p.Name, types.MergePatchType, patch, metav1.PatchOptions{}); err != nil && !apierrors.IsNotFound(err) {
-			return fmt.Errorf("setting what pod %s uses: %w", p.Name, err)
+		_, err := api.Patch(ctx, p.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("setting the usage of pod %s: %w", p.Name, err)
 		}
 	}
 	return nil

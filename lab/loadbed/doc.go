@@ -1,7 +1,6 @@
-// Package loadbed puts the software that measures usage beside a lab: metrics-server,
-// Prometheus, a Pushgateway and a node_exporter, as they are shipped. What fake pods use
-// is what their annotations say.
+// Package usagestack runs released usage sources beside a lab: metrics-server, Prometheus, a Pushgateway and a
+// node_exporter. Annotations define what the fake pods use.
 //
-// It decides how those are started and wired. It never decides what is measured, and
-// asks nothing of the program under test.
+// The package decides how the sources are started and connected. It does not decide what is measured, and it does not
+// use the program under test.
 package loadbed

@@ -15,11 +15,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// serverName is how the API server knows metrics-server.
+// serverName is the name under which the API server connects to metrics-server.
 const serverName = "metrics-server.kube-system.svc"
 
-// startMetricsServer runs metrics-server behind the API server. It asks all nodes every
-// 10 s, more often than which it refuses to.
+// startMetricsServer runs metrics-server as an aggregated API server. It scrapes all nodes every 10 s, the shortest
+// interval that it accepts.
 func (b *Bed) startMetricsServer(ctx context.Context, path string) error {
 	authority, err := controlplane.NewAuthority()
 	if err != nil {
@@ -35,8 +35,10 @@ func (b *Bed) startMetricsServer(ctx context.Context, path string) error {
 	if err := errors.Join(err1, err2, err3); err != nil {
 		return err
 	}
-	if _, err := b.Spawn("metrics-server", path, "--kubeconfig="+b.Kubeconfig, "--authentication-kubeconfig="+b.Kubeconfig, "--authorization-kubeconfig="+b.Kubeconfig,
-		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port), "--tls-cert-file="+certFile, "--tls-private-key-file="+keyFile,
+	if _, err := b.Spawn("metrics-server", path, "--kubeconfig="+b.Kubeconfig,
+		"--authentication-kubeconfig="+b.Kubeconfig, "--authorization-kubeconfig="+b.Kubeconfig,
+		"--bind-address=127.0.0.1", fmt.Sprintf("--secure-port=%d", port),
+		"--tls-cert-file="+certFile, "--tls-private-key-file="+keyFile,
 		"--kubelet-preferred-address-types=ExternalIP", "--kubelet-use-node-status-port", "--kubelet-insecure-tls",
 		"--metric-resolution=10s", "--kubelet-request-timeout=8s"); err != nil {
 		return err
@@ -50,11 +52,11 @@ func (b *Bed) startMetricsServer(ctx context.Context, path string) error {
 	})
 }
 
-// register has the API server pass metrics.k8s.io on to this machine.
+// register makes the API server forward metrics.k8s.io to this machine.
 func (b *Bed) register(ctx context.Context, port int, ca []byte) error {
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "metrics-server", Namespace: "kube-system"},
 		Spec: corev1.ServiceSpec{Type: corev1.ServiceTypeExternalName, ExternalName: "localhost"}}
-	if err := seed.Until(ctx, patience, func() (bool, error) { // kube-system comes a little later than the API server
+	if err := seed.Until(ctx, patience, func() (bool, error) { // kube-system is created a little later than the API server answers
 		_, err := b.Client.CoreV1().Services("kube-system").Create(ctx, service, metav1.CreateOptions{})
 		return err == nil, err
 	}); err != nil {
@@ -72,18 +74,18 @@ func (b *Bed) get(ctx context.Context, path string) ([]byte, error) {
 	return b.Client.Discovery().RESTClient().Get().AbsPath(path).SetHeader("Accept", "application/json").DoRaw(ctx)
 }
 
-// nodeMetrics is what the metrics API says of a node.
+// nodeMetrics is a NodeMetrics object of the metrics API.
 type nodeMetrics struct {
 	Metadata metav1.ObjectMeta   `json:"metadata"`
 	Usage    corev1.ResourceList `json:"usage"`
 }
 
-// MeasuredCPU is what metrics-server says that nodes use, in cores; a node of which it
-// says nothing is left out.
+// MeasuredCPU returns the CPU usage of nodes in cores, according to metrics-server. Nodes without metrics are left
+// out.
 func (b *Bed) MeasuredCPU(ctx context.Context) (map[string]float64, error) {
 	body, err := b.get(ctx, "/apis/metrics.k8s.io/v1beta1/nodes")
 	if err != nil {
-		return nil, fmt.Errorf("asking metrics-server: %w", err)
+		return nil, fmt.Errorf("querying metrics-server: %w", err)
 	}
 	var list struct {
 		Items []nodeMetrics `json:"items"`
@@ -98,11 +100,11 @@ func (b *Bed) MeasuredCPU(ctx context.Context) (map[string]float64, error) {
 	return out, nil
 }
 
-// MeasuredPods is of how many pods of a namespace metrics-server knows what they use.
+// MeasuredPods returns the number of pods of a namespace for which metrics-server has metrics.
 func (b *Bed) MeasuredPods(ctx context.Context, namespace string) (int, error) {
 	body, err := b.get(ctx, "/apis/metrics.k8s.io/v1beta1/namespaces/"+namespace+"/pods")
 	if err != nil {
-		return 0, fmt.Errorf("asking metrics-server: %w", err)
+		return 0, fmt.Errorf("querying metrics-server: %w", err)
 	}
 	var list struct {
 		Items []struct{} `json:"items"`

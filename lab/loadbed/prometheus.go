@@ -19,7 +19,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// Scraped is how often Prometheus asks.
+// ScrapeInterval is the scrape interval of Prometheus.
 const Scraped = 5 * time.Second
 
 func (b *Bed) startPushgateway(ctx context.Context, path string) error {
@@ -29,13 +29,13 @@ func (b *Bed) startPushgateway(ctx context.Context, path string) error {
 }
 
 func (b *Bed) startNodeExporter(ctx context.Context, path string) error {
-	address, err := b.listening(ctx, "node-exporter", "/", path, "--collector.disable-defaults", "--collector.cpu", "--collector.meminfo")
+	address, err := b.listening(ctx, "node-exporter", "/", path,
+		"--collector.disable-defaults", "--collector.cpu", "--collector.meminfo")
 	b.NodeExporter = address
 	return err
 }
 
-// listening runs a program of Prometheus' kind on a port of its own, and waits until
-// it answers.
+// startListening runs a program of the Prometheus project on a free port and waits until it answers.
 func (b *Bed) listening(ctx context.Context, name, ready, path string, args ...string) (address string, err error) {
 	port, err := freeport.Get()
 	if err != nil {
@@ -51,9 +51,8 @@ func (b *Bed) listening(ctx context.Context, name, ready, path string, args ...s
 	})
 }
 
-// scrapes is what Prometheus asks: every node that kwok plays, under the node's name;
-// the Pushgateway, which names jobs and instances itself; and the node_exporter, under
-// its address.
+// scrapeConfig makes Prometheus scrape every simulated node under the node's name, the Pushgateway with the job and
+// instance that it serves, and the node_exporter under its address.
 const scrapes = `global: {scrape_interval: %[1]s, scrape_timeout: %[1]s, evaluation_interval: %[1]s}
 scrape_configs:
 - job_name: kubelet
@@ -68,23 +67,26 @@ scrape_configs:
 `
 
 func (b *Bed) startPrometheus(ctx context.Context, path string) error {
-	conf, err1 := b.write("prometheus.yml", fmt.Appendf(nil, scrapes, Scraped, b.KwokPort(), strings.TrimPrefix(b.Pushgateway, "http://"), b.NodeExporter))
+	pushgateway := strings.TrimPrefix(b.Pushgateway, "http://")
+	conf, err1 := b.write("prometheus.yml", fmt.Appendf(nil, scrapes, Scraped, b.KwokPort(), pushgateway, b.NodeExporter))
 	data := filepath.Join(b.dir, "prometheus")
 	if err := errors.Join(err1, os.MkdirAll(data, 0o700)); err != nil {
 		return err
 	}
-	address, err := b.listening(ctx, "prometheus", "/-/ready", path, "--config.file="+conf, "--storage.tsdb.path="+data, "--log.level=warn")
+	address, err := b.listening(ctx, "prometheus", "/-/ready", path,
+		"--config.file="+conf, "--storage.tsdb.path="+data, "--log.level=warn")
 	b.Prometheus = "http://" + address
 	return err
 }
 
-// Push gives the Pushgateway one metric of a node.
+// Push sends one metric of a node to the Pushgateway.
 func (b *Bed) Push(ctx context.Context, job, instance, metric string, value float64) error {
-	_, err := fetch(ctx, http.MethodPut, fmt.Sprintf("%s/metrics/job/%s/instance/%s", b.Pushgateway, job, instance), fmt.Appendf(nil, "# TYPE %s gauge\n%s %g\n", metric, metric, value))
+	_, err := fetch(ctx, http.MethodPut, fmt.Sprintf("%s/metrics/job/%s/instance/%s", b.Pushgateway, job, instance),
+		fmt.Appendf(nil, "# TYPE %s gauge\n%s %g\n", metric, metric, value))
 	return err
 }
 
-// Query is what Prometheus answers to an instant query, by the label instance.
+// Query runs an instant query on Prometheus. The result is keyed by the label instance.
 func (b *Bed) Query(ctx context.Context, promql string) (map[string]float64, error) {
 	body, err := fetch(ctx, http.MethodGet, b.Prometheus+"/api/v1/query?query="+url.QueryEscape(promql), nil)
 	if err != nil {

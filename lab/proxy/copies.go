@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// Copies are lists as they were answered some time ago. Several proxies may
-// share them.
+// ListCache keeps earlier list responses. Several proxies may share one.
 type Copies struct {
 	mu sync.Mutex
 	m  map[string][]answer
@@ -19,13 +18,13 @@ type answer struct {
 	body   []byte
 }
 
-// keep so many of each list; the oldest go first.
+// maxResponses is the number of responses kept per list; the oldest is dropped first.
 const keepCopies = 12
 
-// NewCopies has none.
+// NewListCache returns an empty cache.
 func NewCopies() *Copies { return &Copies{m: map[string][]answer{}} }
 
-// key is the same for lists that differ in the version they ask for.
+// cacheKey is equal for list requests that differ only in resource version, limit or timeout.
 func key(r *http.Request) string {
 	q := r.URL.Query()
 	for _, k := range []string{"resourceVersion", "resourceVersionMatch", "limit", "timeoutSeconds"} {
@@ -44,7 +43,7 @@ func (c *Copies) put(r *http.Request, header http.Header, body []byte) {
 	}
 }
 
-// old is the oldest copy that is not older than max.
+// oldest returns the oldest response that is not older than max.
 func (c *Copies) old(r *http.Request, max time.Duration) (answer, bool) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

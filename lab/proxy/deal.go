@@ -10,8 +10,8 @@ import (
 	"time"
 )
 
-// doom sees to it that a watch that lapsed is followed by a list, not by a stream,
-// and that the list is stale.
+// forceStaleList continues the fault of an expired watch. The client must list next, so a streaming list is refused,
+// and the list it gets is stale.
 func (p *Proxy) doom(f fault, c Class, r *http.Request) fault {
 	path := r.URL.Path
 	switch {
@@ -26,7 +26,7 @@ func (p *Proxy) doom(f fault, c Class, r *http.Request) fault {
 	return f
 }
 
-// deal lets the fault happen.
+// inject applies the fault to the request.
 func (p *Proxy) deal(w *gated, r *http.Request, c Class, f fault, d time.Duration) {
 	switch f {
 	case late:
@@ -34,19 +34,19 @@ func (p *Proxy) deal(w *gated, r *http.Request, c Class, f fault, d time.Duratio
 			panic(http.ErrAbortHandler)
 		}
 	case broken:
-		status(w, http.StatusInternalServerError, "InternalError", "the proxy's error")
+		status(w, http.StatusInternalServerError, "InternalError", "injected by the proxy")
 		return
 	case throttled, throttledR:
 		if f == throttledR {
 			w.Header().Set("Retry-After", "1")
 		}
-		status(w, http.StatusTooManyRequests, "TooManyRequests", "the proxy asks to slow down")
+		status(w, http.StatusTooManyRequests, "TooManyRequests", "injected by the proxy: too many requests")
 		return
 	case lapsed:
-		status(w, http.StatusGone, "Expired", "the proxy says that the version is too old")
+		status(w, http.StatusGone, "Expired", "injected by the proxy: the resource version is too old")
 		return
 	case noWatches:
-		status(w, http.StatusBadRequest, "BadRequest", "the proxy has no streaming lists")
+		status(w, http.StatusBadRequest, "BadRequest", "injected by the proxy: streaming lists are not supported")
 		return
 	case reset:
 		panic(http.ErrAbortHandler)
@@ -72,7 +72,7 @@ func (p *Proxy) deal(w *gated, r *http.Request, c Class, f fault, d time.Duratio
 	p.pass(w, r, c)
 }
 
-// pass forwards; lists are copied on their way back.
+// forwardRequest forwards a request and caches list responses.
 func (p *Proxy) pass(w *gated, r *http.Request, c Class) {
 	if c != List || p.o.Copies == nil {
 		p.forward.ServeHTTP(w, r)
@@ -86,8 +86,7 @@ func (p *Proxy) pass(w *gated, r *http.Request, c Class) {
 	send(w, rec.Code, rec.Header(), rec.Body.Bytes())
 }
 
-// done has the server carry the request out, also when the client has gone, and
-// then spoils the answer.
+// forwardThenFail lets the server complete the request, even if the client has gone, and then damages the response.
 func (p *Proxy) done(w *gated, r *http.Request, f fault) {
 	body, err := io.ReadAll(r.Body)
 	if err != nil {
@@ -101,7 +100,7 @@ func (p *Proxy) done(w *gated, r *http.Request, f fault) {
 	p.forward.ServeHTTP(rec, sent)
 	switch f {
 	case brokenDone:
-		status(w, http.StatusInternalServerError, "InternalError", "the proxy's error, after the request was carried out")
+		status(w, http.StatusInternalServerError, "InternalError", "injected by the proxy after the server completed the request")
 	case half:
 		h := rec.Header().Clone()
 		h.Set("Content-Length", fmt.Sprint(rec.Body.Len()))

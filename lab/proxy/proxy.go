@@ -18,31 +18,31 @@ import (
 	"sync"
 )
 
-// Moment is when a hook is called.
+// Moment is the time at which the proxy calls a hook.
 type Moment string
 
-// A request has arrived; its answer has.
+// Arrived is before the request is forwarded; Answered is before its response goes back.
 const (
 	Arrived  Moment = "arrived"
 	Answered Moment = "answered"
 )
 
-// Options say what a proxy is.
+// Options configure a proxy.
 type Options struct {
-	// Target is the API server, CA its certificate authority (PEM).
+	// Target is the address of the API server. CA is its certificate authority in PEM.
 	Target string
 	CA     []byte
 	Seed   uint64
 	Faults Faults
 	HTTP2  bool
-	// Copies are filled and used for stale lists; nil: none are stale.
+	// ListCache provides stale lists and is filled by the proxy; nil disables stale lists.
 	Copies *Copies
-	// Hook is told of every request, before it is forwarded, and again before its
-	// answer goes back. n counts the requests of the class, from 1.
+	// Hook is called for every request before it is forwarded, and again before its response goes back. n counts the
+	// requests of the class, starting at 1.
 	Hook func(c Class, n int, m Moment)
 }
 
-// Proxy is a TLS server of its own in front of the API server.
+// Proxy is a TLS server in front of the API server.
 type Proxy struct {
 	o       Options
 	srv     *httptest.Server
@@ -54,26 +54,28 @@ type Proxy struct {
 	counts map[Class]int
 	dealt  map[string]int
 	doomed map[string]bool // paths whose next list is stale
-	gate   chan struct{}   // open while it is closed
+	gate   chan struct{}   // closed while requests may pass
 	refuse bool
 }
 
-// Start serves until Close.
+// Start starts a proxy that serves until Close.
 func Start(o Options) (*Proxy, error) {
 	target, err := url.Parse(o.Target)
 	if err != nil {
-		return nil, fmt.Errorf("reading the API server's address: %w", err)
+		return nil, fmt.Errorf("parsing the API server's address: %w", err)
 	}
 	pool := x509.NewCertPool()
 	if len(o.CA) > 0 && !pool.AppendCertsFromPEM(o.CA) {
-		return nil, errors.New("reading the API server's certificate authority: no certificate in it")
+		return nil, errors.New("parsing the API server's certificate authority: it contains no certificate")
 	}
 	open := make(chan struct{})
 	close(open)
-	p := &Proxy{o: o, rnd: rand.New(rand.NewPCG(o.Seed, 5)), counts: map[Class]int{}, dealt: map[string]int{}, doomed: map[string]bool{}, gate: open}
+	p := &Proxy{o: o, rnd: rand.New(rand.NewPCG(o.Seed, 5)), gate: open,
+		counts: map[Class]int{}, dealt: map[string]int{}, doomed: map[string]bool{}}
 	quiet := stdlog.New(io.Discard, "", 0)
 	p.forward = &httputil.ReverseProxy{
-		Transport:     &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true, DisableCompression: true, MaxIdleConnsPerHost: 64},
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true,
+			DisableCompression: true, MaxIdleConnsPerHost: 64},
 		FlushInterval: -1, ErrorLog: quiet,
 		Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
@@ -85,17 +87,17 @@ func Start(o Options) (*Proxy, error) {
 	return p, nil
 }
 
-// URL is where it listens, CA the authority to trust (PEM).
+// URL returns the address of the proxy.
 func (p *Proxy) URL() string { return p.srv.URL }
 
-// CA is the certificate authority to trust.
+// CA returns the certificate authority of the proxy in PEM.
 func (p *Proxy) CA() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.srv.Certificate().Raw})
 }
 
-// Close ends it and every connection.
+// Close stops the proxy and closes every connection.
 func (p *Proxy) Close() {
-	p.Cut(true) // so that nothing waits for the gate
+	p.Cut(true) // releases requests that wait at the gate
 	p.Restore()
 	p.conns.closeAll()
 	p.srv.Close()
@@ -104,8 +106,8 @@ func (p *Proxy) Close() {
 	}
 }
 
-// Cut lets nothing through any more, in either direction. With refuse,
-// connections end and new requests too; without, everybody waits.
+// Cut stops all traffic in both directions. With refuse, it closes connections and rejects new requests; otherwise
+// requests wait until Restore.
 func (p *Proxy) Cut(refuse bool) {
 	p.mu.Lock()
 	p.refuse = refuse
@@ -120,7 +122,7 @@ func (p *Proxy) Cut(refuse bool) {
 	}
 }
 
-// Restore lets everything through again.
+// Restore lets traffic pass again.
 func (p *Proxy) Restore() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,7 +134,7 @@ func (p *Proxy) Restore() {
 	}
 }
 
-// Dealt counts what befell requests: "class fault".
+// FaultCounts returns the number of injected faults, keyed by "class fault".
 func (p *Proxy) Dealt() map[string]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -143,7 +145,7 @@ func (p *Proxy) Dealt() map[string]int {
 	return out
 }
 
-// passes waits while the proxy is cut; false: the request must end.
+// waitWhileCut waits while the proxy is cut. It returns false if the request must be aborted.
 func (p *Proxy) passes(ctx context.Context) bool {
 	p.mu.Lock()
 	gate, refuse := p.gate, p.refuse
@@ -170,7 +172,7 @@ func (p *Proxy) hook(c Class, n int, m Moment) {
 	}
 }
 
-// ServeHTTP deals with one request.
+// ServeHTTP handles one request.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := classify(r)
 	p.mu.Lock()
@@ -186,7 +188,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		panic(http.ErrAbortHandler)
 	}
 	p.hook(c, n, Arrived)
-	if !p.passes(r.Context()) { // the hook may have cut it
+	if !p.passes(r.Context()) { // the hook may have cut the proxy
 		panic(http.ErrAbortHandler)
 	}
 	g := &gated{ResponseWriter: w, p: p, ctx: r.Context(), answered: sync.OnceFunc(func() { p.hook(c, n, Answered) })}

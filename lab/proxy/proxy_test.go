@@ -16,7 +16,7 @@ import (
 	"time"
 )
 
-// behind starts a server, a proxy before it, and a client of the proxy.
+// startBehindProxy starts a server, a proxy in front of it, and a client of the proxy.
 func behind(t *testing.T, o Options, h http.HandlerFunc) (*Proxy, *http.Client) {
 	t.Helper()
 	srv := httptest.NewTLSServer(h)
@@ -53,23 +53,23 @@ func TestCredentialsAreTheClients(t *testing.T) {
 	}
 	defer res.Body.Close()
 	if b, _ := io.ReadAll(res.Body); string(b) != "Bearer x" {
-		t.Errorf("the server got %q", b)
+		t.Errorf("the server received Authorization %q, want the client's", b)
 	}
 }
 
-// TestFaults: what each fault does to the client, and whether the server has
-// carried the request out.
+// TestFaults checks for each fault what the client gets and whether the request reaches the server.
 func TestFaults(t *testing.T) {
 	for _, c := range []struct {
 		fault   fault
 		code    int
 		reached int32
-		broken  bool // the client gets no whole answer
+		broken  bool // the client gets no complete response
 		retry   string
 	}{
 		{none, 200, 1, false, ""}, {late, 200, 1, false, ""}, {broken, 500, 0, false, ""}, {brokenDone, 500, 1, false, ""},
 		{throttled, 429, 0, false, ""}, {throttledR, 429, 0, false, "1"},
-		{reset, 0, 0, true, ""}, {resetDone, 0, 1, true, ""}, {half, 200, 1, true, ""}, {noWatches, 400, 0, false, ""}, {lapsed, 410, 0, false, ""},
+		{reset, 0, 0, true, ""}, {resetDone, 0, 1, true, ""}, {half, 200, 1, true, ""},
+		{noWatches, 400, 0, false, ""}, {lapsed, 410, 0, false, ""},
 	} {
 		for _, h2 := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s h2=%t", c.fault, h2), func(t *testing.T) {
@@ -94,7 +94,8 @@ func TestFaults(t *testing.T) {
 					}
 				}
 				if code != c.code || whole == c.broken || reached.Load() != c.reached {
-					t.Errorf("code %d, whole %t, the server was reached %d times; want %d, %t, %d", code, whole, reached.Load(), c.code, !c.broken, c.reached)
+					t.Errorf("got code %d, complete %t, server reached %d times; want %d, %t, %d",
+						code, whole, reached.Load(), c.code, !c.broken, c.reached)
 				}
 			})
 		}
@@ -103,7 +104,8 @@ func TestFaults(t *testing.T) {
 
 func TestStaleLists(t *testing.T) {
 	var n atomic.Int32
-	p, c := behind(t, Options{Copies: NewCopies(), Faults: Faults{StaleFor: time.Minute}}, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, n.Add(1)) })
+	p, c := behind(t, Options{Copies: NewCopies(), Faults: Faults{StaleFor: time.Minute}},
+		func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, n.Add(1)) })
 	list := p.URL() + "/api/v1/pods?resourceVersion=0"
 	for _, want := range []string{"1", "2"} {
 		if _, body, err := get(c, list); body != want || err != nil {
@@ -111,33 +113,35 @@ func TestStaleLists(t *testing.T) {
 		}
 	}
 	r := httptest.NewRequest(http.MethodGet, list+"&limit=500", nil)
-	r.Header.Set("Accept-Encoding", "gzip") // as the client above sends it
+	r.Header.Set("Accept-Encoding", "gzip") // the client above sends this header
 	w := httptest.NewRecorder()
 	p.deal(&gated{ResponseWriter: w, p: p, ctx: r.Context(), answered: func() {}}, r, List, stale, 0)
 	if w.Body.String() != "1" {
 		t.Errorf("got %q, want the first answer", w.Body)
 	}
-	for range 200 { // a list without a version must be true
-		if f, _ := (Faults{Rate: 1}).draw(rand.New(rand.NewPCG(uint64(n.Add(1)), 0)), List, httptest.NewRequest(http.MethodGet, "/api/v1/pods", nil)); f == stale {
-			t.Fatal("a list without a version is stale")
+	for range 200 { // a list without a resource version must be current
+		rnd, r := rand.New(rand.NewPCG(uint64(n.Add(1)), 0)), httptest.NewRequest(http.MethodGet, "/api/v1/pods", nil)
+		if f, _ := (Faults{Rate: 1}).draw(rnd, List, r); f == stale {
+			t.Fatal("got a stale list for a request without a resource version")
 		}
 	}
 }
 
-// TestALapsedWatchIsFollowedByAStaleList: the client is made to list, and the
-// list is the one of before.
+// TestALapsedWatchIsFollowedByAStaleList checks that the client must list after an expired watch, and gets an
+// outdated list.
 func TestALapsedWatchIsFollowedByAStaleList(t *testing.T) {
 	var n atomic.Int32
-	p, c := behind(t, Options{Copies: NewCopies(), Faults: Faults{StaleFor: time.Minute}}, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, n.Add(1)) })
+	p, c := behind(t, Options{Copies: NewCopies(), Faults: Faults{StaleFor: time.Minute}},
+		func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, n.Add(1)) })
 	list := p.URL() + "/api/v1/pods?resourceVersion=0"
 	if _, body, err := get(c, list); body != "1" || err != nil {
 		t.Fatalf("got %q, %v", body, err)
 	}
 	p.doom(lapsed, Watch, httptest.NewRequest(http.MethodGet, "/api/v1/pods?watch=true&resourceVersion=7", nil))
 	if code, _, err := get(c, p.URL()+"/api/v1/pods?watch=true&sendInitialEvents=true"); code != 400 || err != nil {
-		t.Errorf("the stream is answered %d, %v; want it refused", code, err)
+		t.Errorf("the streaming list got status %d, error %v; want status 400", code, err)
 	}
-	for _, want := range []string{"1", "2"} { // stale once, then true
+	for _, want := range []string{"1", "2"} { // stale once, then current
 		if _, body, err := get(c, list); body != want || err != nil {
 			t.Errorf("got %q, %v, want %s", body, err, want)
 		}
@@ -153,16 +157,15 @@ func TestRate(t *testing.T) {
 			hits++
 		}
 		if x, _ := f.draw(rnd, Event, r); x != none {
-			t.Fatal("an event was spoilt")
+			t.Fatal("got a fault for an event, whose rate is 0")
 		}
 	}
 	if hits < 2800 || hits > 3200 {
-		t.Errorf("%d of 10000 spoilt, want about 3000", hits)
+		t.Errorf("%d of 10000 requests have a fault, want about 3000", hits)
 	}
 }
 
-// TestCut: while it is cut nothing reaches the server and no answer comes back,
-// also one that was under way.
+// TestCut checks that a cut proxy forwards no request and no response, including one in progress.
 func TestCut(t *testing.T) {
 	var reached atomic.Int32
 	under, goOn := make(chan struct{}), make(chan struct{})
@@ -186,27 +189,28 @@ func TestCut(t *testing.T) {
 	go func() { _, b, err := get(c, p.URL()+"/next"); next <- answer{b, err} }()
 	select {
 	case a := <-slow:
-		t.Fatalf("an answer came through: %+v", a)
+		t.Fatalf("a response passed the cut proxy: %+v", a)
 	case a := <-next:
-		t.Fatalf("an answer came through: %+v", a)
-	case <-time.After(100 * time.Millisecond): // that nothing happens can only be waited for
+		t.Fatalf("a response passed the cut proxy: %+v", a)
+	case <-time.After(100 * time.Millisecond): // the absence of traffic can only be observed by waiting
 	}
 	if reached.Load() != 1 {
-		t.Errorf("the server was reached %d times, want once", reached.Load())
+		t.Errorf("%d requests reached the server, want 1", reached.Load())
 	}
 	p.Restore()
 	if a, b := <-slow, <-next; a.body != "yes" || b.body != "yes" {
-		t.Errorf("after the cut: %+v, %+v", a, b)
+		t.Errorf("responses after Restore: %+v, %+v", a, b)
 	}
 	p.Cut(true)
 	if _, _, err := get(c, p.URL()+"/refused"); err == nil {
-		t.Error("a request went through a proxy that refuses")
+		t.Error("a request passed a proxy that is cut with refuse")
 	}
 }
 
 func TestHooksSeeEveryRequestTwice(t *testing.T) {
 	seen := make(chan string, 8)
-	p, c := behind(t, Options{Hook: func(c Class, n int, m Moment) { seen <- fmt.Sprint(c, n, m) }}, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "yes") })
+	p, c := behind(t, Options{Hook: func(c Class, n int, m Moment) { seen <- fmt.Sprint(c, n, m) }},
+		func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "yes") })
 	for range 2 {
 		if _, _, err := get(c, p.URL()+"/api/v1/pods"); err != nil {
 			t.Fatal(err)
@@ -242,7 +246,7 @@ func TestClassify(t *testing.T) {
 		{"PATCH", "/api/v1/nodes/n1", Other},
 	} {
 		if got := classify(httptest.NewRequest(c.method, c.url, nil)); got != c.want {
-			t.Errorf("%s %s is %s, want %s", c.method, c.url, got, c.want)
+			t.Errorf("%s %s has class %s, want %s", c.method, c.url, got, c.want)
 		}
 	}
 }

@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// gated is an answer that goes through while the proxy is not cut.
+// gatedWriter is a response writer that blocks while the proxy is cut.
 type gated struct {
 	http.ResponseWriter
 	p        *Proxy
 	ctx      context.Context
 	answered func()
-	// silentFrom is when the answer falls silent; zero: never.
+	// silentFrom is the time from which the writer drops data; zero means never.
 	silentFrom time.Time
 }
 
@@ -42,16 +42,17 @@ func (g *gated) Write(b []byte) (int, error) {
 	return g.ResponseWriter.Write(b)
 }
 
-// Flush sends what was written.
+// Flush sends buffered data.
 func (g *gated) Flush() {
 	if f, ok := g.ResponseWriter.(http.Flusher); ok {
 		f.Flush()
 	}
 }
 
-// status answers as an API server does.
+// writeStatus writes a Status object like an API server.
 func status(w http.ResponseWriter, code int, reason, message string) {
-	b, _ := json.Marshal(map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": code, "reason": reason, "message": message})
+	b, _ := json.Marshal(map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Failure",
+		"code": code, "reason": reason, "message": message})
 	h := w.Header().Clone()
 	h.Set("Content-Type", "application/json")
 	send(w, code, h, b)
@@ -66,14 +67,14 @@ func send(w http.ResponseWriter, code int, header http.Header, body []byte) {
 	}
 }
 
-// conns knows its open connections, to end them all at once.
+// connTracker is a listener that can close all its connections at once.
 type conns struct {
 	net.Listener
 	mu   sync.Mutex
 	open map[net.Conn]bool
 }
 
-// Accept takes the next connection.
+// Accept waits for the next connection.
 func (l *conns) Accept() (net.Conn, error) {
 	c, err := l.Listener.Accept()
 	if err != nil {
@@ -103,7 +104,7 @@ type conn struct {
 	l *conns
 }
 
-// Close ends the connection.
+// Close closes the connection.
 func (c *conn) Close() error {
 	c.l.mu.Lock()
 	delete(c.l.open, c)

@@ -10,14 +10,13 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Apps creates the namespace and the apps in it, one after the other, and waits
-// until every pod is Ready where it should be and every Deployment is content.
+// Apps creates a namespace and its apps one after the other. It waits until every pod is Ready on its node and every
+// Deployment has all its pods.
 func Apps(ctx context.Context, client kubernetes.Interface, namespace string, apps []App) error {
 	return ManyApps(ctx, client, namespace, apps, 1)
 }
 
-// ManyApps is Apps with so many created at a time. Which pod is older than which
-// is then a matter of chance.
+// ManyApps is like Apps but creates several apps in parallel, so the age order of pods is random.
 func ManyApps(ctx context.Context, client kubernetes.Interface, namespace string, apps []App, atOnce int) error {
 	if err := openNamespace(ctx, client, namespace); err != nil {
 		return fmt.Errorf("creating namespace %s: %w", namespace, err)

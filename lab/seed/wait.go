@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Until polls until ask says yes; its last error is given when time is up.
+// Until polls until ask returns true without an error. After the limit it returns the last error of ask.
 func Until(ctx context.Context, limit time.Duration, ask func() (bool, error)) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, limit, true, func(context.Context) (bool, error) {
@@ -23,7 +23,7 @@ func Until(ctx context.Context, limit time.Duration, ask func() (bool, error)) e
 	return err
 }
 
-// Spread counts an app's pods that are not terminating, by zone.
+// Spread returns the number of an app's pods per zone, without terminating ones.
 func Spread(ctx context.Context, client kubernetes.Interface, ns, app string) (map[string]int, error) {
 	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -47,8 +47,7 @@ func Spread(ctx context.Context, client kubernetes.Interface, ns, app string) (m
 	return counts, nil
 }
 
-// Reset deletes a namespace and waits until its pods are gone; the rest follows
-// by itself. Nothing can be created in a namespace that is being deleted.
+// Reset deletes a namespace and waits until its pods are gone. The namespace itself may take longer to disappear.
 func Reset(ctx context.Context, client kubernetes.Interface, ns string) error {
 	if err := client.CoreV1().Namespaces().Delete(ctx, ns, metav1.DeleteOptions{}); err != nil {
 		return err

@@ -1,6 +1,5 @@
-// Command watcherclient reads a load-watcher's server as trimaran's plugins do, with
-// load-watcher's own client, and prints what it understood: each node, its metrics by
-// type and operator, and the end of the window.
+// Command watcherclient reads a load-watcher server with load-watcher's own client, like the trimaran scheduler
+// plugins. It prints the metrics of each node by type and operator, and the end of the window.
 package main
 
 import (
@@ -18,7 +17,7 @@ func main() {
 	}
 }
 
-// read is what is printed: percent by node and by type and operator.
+// read is the output: percentages by node and by metric type and operator.
 type read struct {
 	End   int64
 	Nodes map[string]map[string]float64
@@ -26,7 +25,7 @@ type read struct {
 
 func run(args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("want: watcherclient URL")
+		return fmt.Errorf("usage: watcherclient URL")
 	}
 	client, err := api.NewServiceClient(args[0])
 	if err != nil {

@@ -29,8 +29,8 @@ strategies:
   args: {topologyKey: topology.kubernetes.io/zone, maxSkew: 1, by: owner}
 `
 
-// demo levels the seed scenario and fails unless Deployment d ends at 2/2/2. On a
-// terminal the cluster stays up, and so does the configuration to try it with.
+// demo rebalances the seed scenario and fails unless Deployment d ends at 2/2/2. On a terminal, the cluster and the
+// configuration stay available until Ctrl-C.
 func demo(ctx context.Context, kwok, evenkeel string, stderr *os.File) error {
 	config, remove, err := demoFile()
 	if err != nil {
@@ -52,7 +52,7 @@ func demo(ctx context.Context, kwok, evenkeel string, stderr *os.File) error {
 	return hold(ctx, c, stderr)
 }
 
-// demoFile writes the demo's configuration.
+// demoFile writes the demo's configuration to a temporary file.
 func demoFile() (path string, remove func(), err error) {
 	dir, err := os.MkdirTemp("", "evenkeel-demo-")
 	if err != nil {
@@ -67,7 +67,7 @@ func demoFile() (path string, remove func(), err error) {
 	return path, remove, nil
 }
 
-// tryNext are commands for another terminal, while the cluster is up.
+// tryNext returns commands to try in another terminal while the cluster is up.
 func tryNext(evenkeel, kubeconfig, config string) string {
 	out := "\nTry next, in another terminal:\n\n"
 	for _, command := range []string{"plan -o wide", "explain workload deployment/" + namespace + "/d", "explain node n3"} {
@@ -105,12 +105,12 @@ func show(ctx context.Context, c *controlplane.Cluster, evenkeel, config string,
 		return err
 	}
 	if want := map[string]int{"zone-1": 2, "zone-2": 2, "zone-3": 2}; !maps.Equal(after, want) {
-		return fmt.Errorf("pods of d stand at %v, want %v", after, want)
+		return fmt.Errorf("pods of d per zone: %v, want %v", after, want)
 	}
 	return nil
 }
 
-// tell prints where the pods of d stand, as the API server says.
+// tell prints the number of pods of d per zone, read from the API server.
 func tell(ctx context.Context, c *controlplane.Cluster, when string) (map[string]int, error) {
 	s, err := seed.Spread(ctx, c.Client, namespace, "d")
 	if err != nil {
@@ -120,11 +120,12 @@ func tell(ctx context.Context, c *controlplane.Cluster, when string) (map[string
 	if err != nil {
 		return nil, err
 	}
-	fmt.Printf("\n%s: pods of Deployment d in zone-1/zone-2/zone-3: %d/%d/%d; evictions in the audit log: %d\n", when, s["zone-1"], s["zone-2"], s["zone-3"], len(evictions))
+	fmt.Printf("\n%s: pods of Deployment d in zone-1/zone-2/zone-3: %d/%d/%d; evictions in the audit log: %d\n",
+		when, s["zone-1"], s["zone-2"], s["zone-3"], len(evictions))
 	return s, nil
 }
 
-// watched ends, with the cause, when a component does.
+// watched returns a context that ends when a component ends, with the component's error as its cause.
 func watched(ctx context.Context, c *controlplane.Cluster) context.Context {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {

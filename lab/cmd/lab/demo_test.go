@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestWhatTheDemoOffersToTry needs the configuration, for as long as the cluster
-// is up.
+// TestWhatTheDemoOffersToTry checks that the configuration file exists until it is removed, and that the suggested
+// commands name it.
 func TestWhatTheDemoOffersToTry(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	config, remove, err := demoFile()
@@ -23,18 +23,18 @@ func TestWhatTheDemoOffersToTry(t *testing.T) {
 		}
 	}
 	if len(commands) != 3 || !strings.Contains(commands[0], " plan ") || !strings.Contains(commands[1], " explain ") {
-		t.Errorf("%q", commands)
+		t.Errorf("got commands %q, want plan and two explain commands", commands)
 	}
 	for _, c := range commands {
 		if !strings.HasSuffix(c, " --kubeconfig k.yaml --config "+config) {
-			t.Errorf("%s: does not name the cluster and the configuration", c)
+			t.Errorf("command %q lacks the kubeconfig or the configuration", c)
 		}
 	}
 	if text, err := os.ReadFile(config); err != nil || string(text) != demoConfig {
-		t.Errorf("%v: %s", err, text)
+		t.Errorf("reading the configuration: %v, got:\n%s", err, text)
 	}
 	remove()
 	if _, err := os.Stat(config); !errors.Is(err, fs.ErrNotExist) {
-		t.Errorf("left behind: %v", err)
+		t.Errorf("the configuration file still exists after remove: %v", err)
 	}
 }

@@ -1,5 +1,5 @@
-// Command foretell says where package placement sees a pod go. The lab's tests
-// compare it with where the real kube-scheduler put the pod. It decides nothing.
+// Command predict prints the nodes on which package placement expects a pod to land. The lab's tests compare them
+// with the choice of the real kube-scheduler.
 package main
 
 import (
@@ -13,17 +13,16 @@ import (
 
 func main() {
 	if err := run(os.Args[1:]); err != nil {
-		fmt.Fprintln(os.Stderr, "foretell:", err)
+		fmt.Fprintln(os.Stderr, "predict:", err)
 		os.Exit(1)
 	}
 }
 
-// run takes a snapshot, a pod (NAMESPACE/NAME) and maybe a scheduler's
-// configuration. It takes the pod off its node and prints the nodes that would
-// win, one a line.
+// run takes the arguments: a snapshot, a pod (NAMESPACE/NAME) and optionally a scheduler configuration. It removes
+// the pod from its node and prints the nodes that would win, one per line.
 func run(args []string) error {
 	if len(args) < 2 || len(args) > 3 {
-		return fmt.Errorf("want: foretell SNAPSHOT NAMESPACE/NAME [SCHEDULER-CONFIG]")
+		return fmt.Errorf("usage: predict SNAPSHOT NAMESPACE/NAME [SCHEDULER-CONFIG]")
 	}
 	o, err := cluster.ReadFiles(args[:1], nil)
 	if err != nil {
@@ -40,7 +39,7 @@ func run(args []string) error {
 	}
 	pod := s.PodByKey(args[1])
 	if pod == nil {
-		return fmt.Errorf("no pod %s", args[1])
+		return fmt.Errorf("pod %s is not in the snapshot", args[1])
 	}
 	var opts placement.Options
 	if len(args) == 3 {

@@ -9,8 +9,8 @@ import (
 	"os/exec"
 )
 
-// Question is one line of the language between asker and child: a cluster to
-// load, which is not answered, or else a pod of it to replace.
+// Question is one request to a scheduler process: a cluster to load, which gets no answer, or the index of a pod to
+// replace.
 type Question struct {
 	Load *Objects `json:",omitempty"`
 	Pod  int
@@ -52,13 +52,13 @@ func (c *Child) Stop() error {
 	return c.cmd.Wait()
 }
 
-// Load is that of Scheduler.
+// Load is like Scheduler.Load.
 func (c *Child) Load(o *Objects) error { return c.questions.Encode(Question{Load: o}) }
 
-// Replace is that of Scheduler.
+// Replace is like Scheduler.Replace.
 func (c *Child) Replace(_ context.Context, pod int, gone bool) (map[string]Verdict, error) {
 	if err := c.questions.Encode(Question{Pod: pod, Gone: gone}); err != nil {
-		return nil, fmt.Errorf("asking: %w", err)
+		return nil, fmt.Errorf("sending the request: %w", err)
 	}
 	var out map[string]Verdict
 	if err := c.answers.Decode(&out); err != nil {

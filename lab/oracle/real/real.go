@@ -1,7 +1,6 @@
-// Package real asks the real kube-scheduler: the plugins of a profile, over
-// objects that are put straight into the stores of its informers. It knows
-// nothing of what it is compared with, and compiles against every version of the
-// scheduler that is asked. It starts no server and changes nothing.
+// Package real runs the plugins of the real kube-scheduler on objects that are put directly into its informer stores.
+// It does not depend on the code that it is compared with, and it compiles with every scheduler version under test.
+// It starts no server and changes nothing.
 package real
 
 import (
@@ -28,18 +27,18 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 )
 
-// left are the plugins of the default profile that are not asked: claims for
-// devices are not foretold, and nothing is preempted.
+// skippedPlugins are the plugins of the default profile that do not run: the predictor covers neither device claims
+// nor preemption.
 var left = []string{"DynamicResources", "DefaultPreemption"}
 
-// Verdict is what the scheduler's plugins say about one node.
+// Verdict is the result of the scheduler's plugins for one node.
 type Verdict struct {
 	Feasible bool
 	Scores   map[string]int64 // weighted
 	Total    int64
 }
 
-// Objects are a cluster.
+// Objects are the objects of a cluster.
 type Objects struct {
 	Nodes                  []*corev1.Node
 	Pods                   []*corev1.Pod
@@ -57,7 +56,7 @@ type Objects struct {
 	CSIStorageCapacities   []*storagev1.CSIStorageCapacity
 }
 
-// Scheduler is a profile of the real scheduler.
+// Scheduler runs one profile of the real scheduler.
 type Scheduler struct {
 	fw        framework.Framework
 	inf       informers.SharedInformerFactory
@@ -66,11 +65,10 @@ type Scheduler struct {
 	o         *Objects
 }
 
-// standingPods is the scheduler's view of nodes and pods; it is replaced for
-// every case.
+// standingPods is the scheduler's view of nodes and pods; it is replaced for every case.
 type standingPods struct{ *schedulercache.Snapshot }
 
-// nominator knows the pods that wait for a node.
+// nominator knows the pods that are nominated to a node.
 type nominator struct {
 	fwk.PodNominator
 	byNode map[string][]fwk.PodInfo
@@ -86,7 +84,7 @@ func (n *nominator) NominatedPodsForNode(node string) (out []fwk.PodInfo) {
 	return out
 }
 
-// New makes a scheduler of the default profile that knows no cluster yet.
+// New returns a scheduler with the default profile and without a cluster.
 func New(ctx context.Context) (*Scheduler, error) {
 	cfg, err := latest.Default()
 	if err != nil {
@@ -95,7 +93,7 @@ func New(ctx context.Context) (*Scheduler, error) {
 	return NewOf(ctx, cfg.Profiles[0])
 }
 
-// NewOf is New for another profile.
+// NewOf is like New with another profile.
 func NewOf(ctx context.Context, profile config.KubeSchedulerProfile) (*Scheduler, error) {
 	metrics.Register()
 	profile.Plugins.MultiPoint.Enabled = slices.DeleteFunc(profile.Plugins.MultiPoint.Enabled, func(p config.Plugin) bool {
@@ -112,7 +110,7 @@ func NewOf(ctx context.Context, profile config.KubeSchedulerProfile) (*Scheduler
 	return s, err
 }
 
-// fill replaces what an informer knows.
+// fill replaces the content of an informer.
 func fill[T any](inf cache.SharedIndexInformer, list []T) error {
 	all := make([]any, len(list))
 	for i := range list {
@@ -121,7 +119,7 @@ func fill[T any](inf cache.SharedIndexInformer, list []T) error {
 	return inf.GetIndexer().Replace(all, "1")
 }
 
-// Fill makes the objects of a cluster known to informers that are not started.
+// Fill puts the objects of a cluster into informers that are not started.
 func Fill(inf informers.SharedInformerFactory, o *Objects) error {
 	core, apps, storage := inf.Core().V1(), inf.Apps().V1(), inf.Storage().V1()
 	return errors.Join(
@@ -141,7 +139,7 @@ func Fill(inf informers.SharedInformerFactory, o *Objects) error {
 	)
 }
 
-// Load makes the objects of a cluster known, in place of those before.
+// Load replaces the objects of the cluster.
 func (s *Scheduler) Load(o *Objects) error {
 	s.o = o
 	if err := Fill(s.inf, o); err != nil {
@@ -162,8 +160,8 @@ func (s *Scheduler) Load(o *Objects) error {
 	return nil
 }
 
-// Replace asks where the replacement of a pod of the loaded cluster may go, the
-// pod terminating or gone. The verdicts are by name of node.
+// Replace returns a verdict for each node name: where the replacement of a pod may go while the pod is terminating,
+// or after it is gone.
 func (s *Scheduler) Replace(ctx context.Context, pod int, gone bool) (map[string]Verdict, error) {
 	o, victim := s.o, s.o.Pods[pod]
 	s.nodes.Snapshot = schedulercache.NewSnapshot(standing(o, victim, gone), o.Nodes)
@@ -232,7 +230,7 @@ func (s *Scheduler) score(ctx context.Context, state fwk.CycleState, pod *corev1
 	return nil
 }
 
-// standing lists the bound pods, the victim terminating or left out.
+// standing returns the bound pods. The victim is marked as terminating or left out.
 func standing(o *Objects, victim *corev1.Pod, gone bool) (out []*corev1.Pod) {
 	for _, p := range o.Pods {
 		switch {
@@ -248,7 +246,7 @@ func standing(o *Objects, victim *corev1.Pod, gone bool) (out []*corev1.Pod) {
 	return out
 }
 
-// Newcomer is the pod that replaces the victim.
+// Newcomer returns the pod that replaces the victim.
 func Newcomer(victim *corev1.Pod) *corev1.Pod {
 	p := victim.DeepCopy()
 	p.Name, p.UID, p.Spec.NodeName = "newcomer", "newcomer", ""
@@ -256,7 +254,7 @@ func Newcomer(victim *corev1.Pod) *corev1.Pod {
 	return p
 }
 
-// EphemeralClaims are the claims that a controller makes for a new pod.
+// EphemeralClaims returns the claims that the controller creates for a new pod's ephemeral volumes.
 func EphemeralClaims(classes []*storagev1.StorageClass, p *corev1.Pod) (out []*corev1.PersistentVolumeClaim) {
 	yes := true
 	for i := range p.Spec.Volumes {
