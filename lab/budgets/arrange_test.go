@@ -12,7 +12,7 @@ import (
 	"k8s.io/client-go/util/retry"
 )
 
-// grace keeps an evicted pod there, terminating: no kubelet ends it.
+// grace keeps an evicted pod in state terminating: there is no kubelet that ends it.
 var grace = int64(3600)
 
 func openNamespace(ctx context.Context, name string) error {
@@ -26,8 +26,8 @@ func openNamespace(ctx context.Context, name string) error {
 	return nil
 }
 
-// arrange creates owners, then pods, then budgets: when the controller first
-// counts a budget, it has usually seen the rest.
+// arrange creates owners, then pods, then budgets. In this order the controller usually knows owners and pods when it
+// first counts a budget.
 func (c *casePlan) arrange(ctx context.Context) error {
 	refs := make([]*metav1.OwnerReference, len(c.owners))
 	for i, o := range c.owners {
@@ -129,7 +129,7 @@ func (c *casePlan) createBudget(ctx context.Context, plan budgetPlan) error {
 	return err
 }
 
-// disturb makes of a settled case what its flavour says.
+// disturb changes a settled case according to its flavour.
 func (c *casePlan) disturb(ctx context.Context) error {
 	switch c.flavour {
 	case marked:
@@ -153,7 +153,7 @@ func (c *casePlan) disturb(ctx context.Context) error {
 	return nil
 }
 
-// changeSpec makes any change of the amount, so that the generation rises.
+// changeSpec changes the amount, so that the generation increases.
 func changeSpec(spec *policyv1.PodDisruptionBudgetSpec) {
 	amount := intstr.FromInt32(3)
 	of := &spec.MaxUnavailable
@@ -178,14 +178,14 @@ func (c *casePlan) eachBudget(ctx context.Context, change func(*policyv1.PodDisr
 			_, err = api.Update(ctx, b, metav1.UpdateOptions{})
 			return err
 		}); err != nil {
-			return fmt.Errorf("changing budget %s: %w", plan.name, err)
+			return fmt.Errorf("updating budget %s: %w", plan.name, err)
 		}
 	}
 	return nil
 }
 
-// mark notes some pods as let go, as the eviction handler does before it deletes
-// a pod; here the deletion never comes.
+// mark records some pods as disrupted, as the eviction handler does before it deletes a pod. Here the deletion never
+// follows.
 func (c *casePlan) mark(ctx context.Context) error {
 	api := client.PolicyV1().PodDisruptionBudgets(c.namespace)
 	for _, plan := range c.budgets {

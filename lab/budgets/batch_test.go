@@ -20,12 +20,12 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// batch is a number of cases that share a snapshot.
+// batch is a set of cases that share a snapshot.
 type batch struct {
 	name  string
 	cases []*casePlan
-	now   time.Time // of the snapshot
-	// As the snapshot has them, by namespace/name.
+	now   time.Time // time of the snapshot
+	// State in the snapshot, by namespace/name.
 	pods    map[string]*corev1.Pod
 	budgets map[string]*policyv1.PodDisruptionBudget
 }
@@ -39,7 +39,7 @@ func (b *batch) namespaces() []string {
 	return slices.Compact(out)
 }
 
-// run arranges the cases, opens a book on the snapshot, and compares.
+// run creates the cases, opens a book on the snapshot, and compares each case.
 func (b *batch) run(ctx context.Context, workers int, into *tally) error {
 	for _, ns := range b.namespaces() {
 		if err := openNamespace(ctx, ns); err != nil {
@@ -74,7 +74,7 @@ func (b *batch) run(ctx context.Context, workers int, into *tally) error {
 	return each(func(c *casePlan) error { return c.compare(ctx, b, into) })
 }
 
-// open takes the snapshot, has the late conflicts, and opens the book.
+// open takes the snapshot, causes the conflicts that come after it, and opens the book.
 func (b *batch) open(ctx context.Context, each func(func(*casePlan) error) error) error {
 	path, countPath := filepath.Join(book.dir, b.name+".json"), filepath.Join(book.dir, b.counts()+".json")
 	b.now = time.Now()
@@ -108,10 +108,10 @@ func (b *batch) open(ctx context.Context, each func(func(*casePlan) error) error
 	return errors.Join(err1, err2)
 }
 
-// counts names the book that goes by the pods alone.
+// counts names the book that ignores the budgets' status and counts pods only.
 func (b *batch) counts() string { return b.name + "-counts" }
 
-// snapshot lists what the batch's namespaces hold.
+// snapshot lists all objects in the batch's namespaces.
 func (b *batch) snapshot(ctx context.Context) ([]runtime.Object, error) {
 	b.pods, b.budgets = map[string]*corev1.Pod{}, map[string]*policyv1.PodDisruptionBudget{}
 	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
@@ -145,7 +145,7 @@ func (b *batch) snapshot(ctx context.Context) ([]runtime.Object, error) {
 	return lists, errors.Join(errs...)
 }
 
-// writeList writes what kubectl would print of the lists.
+// writeList writes the lists to a file in the format of kubectl get -o json.
 func writeList(path string, lists []runtime.Object) error {
 	all := struct {
 		APIVersion string            `json:"apiVersion"`

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// batchSize keeps a batch short beside the two minutes for which the controller
-// remembers a pod that was let go.
+// batchSize keeps the time of a batch short compared with the two minutes after which the controller forgets a
+// disrupted pod.
 const batchSize = 50
 
-// TestBudgets compares our countdown with the server over random cases. Nothing
-// is removed: the pods are few, and the control plane ends with the test.
+// TestBudgets compares the book's answers with the API server over random cases. It does not clean up, because the
+// control plane ends with the test.
 func TestBudgets(t *testing.T) {
 	seed, n := *seedFlag, *cases
 	if n == 0 {
@@ -58,24 +58,24 @@ func batches(seed uint64, n int) []*batch {
 	return out
 }
 
-// report prints the table, and fails for every answer that must not be.
+// report prints the table and fails for every answer that must not occur.
 func report(t *testing.T, into *tally, took time.Duration) {
 	t.Logf("in %s:\n%s", took.Round(time.Second), into)
-	fail(t, "counted otherwise than the controller", into.differ)
-	fail(t, "we allow, the server refuses", into.allowed)
-	fail(t, "we refuse, the server allows, and no documented case explains it", into.unaligned)
+	fail(t, "count differs from the controller's", into.differ)
+	fail(t, "Evenkeel allows, the server refuses", into.allowed)
+	fail(t, "Evenkeel refuses, the server allows, and no documented case applies", into.unaligned)
 	if into.allow == 0 || into.refuse == 0 {
-		t.Errorf("nothing was allowed or nothing refused by both: the comparison shows nothing")
+		t.Errorf("no eviction was allowed by both, or none was refused by both, so the comparison proves nothing")
 	}
 }
 
-// fail tells the first few of the answers that must not be.
+// fail reports the first few stories of one kind.
 func fail(t *testing.T, kind string, stories []string) {
 	told := *told
 	for _, s := range stories[:min(told, len(stories))] {
 		t.Errorf("%s: %s", kind, s)
 	}
 	if more := len(stories) - told; more > 0 {
-		t.Errorf("%s: and %d more", kind, more)
+		t.Errorf("%s: %d more not shown", kind, more)
 	}
 }

@@ -33,8 +33,8 @@ type response struct {
 	Error   string `json:"error"`
 }
 
-// child is the program of the root module that answers for planner/eligibility/budget: the
-// lab's module does not depend on the root module, whose pins differ.
+// child is a running budgetcheck, a program of the root module that answers for planner/eligibility/budget. The lab's
+// module cannot import the root module, because the two pin different versions.
 type child struct {
 	mu  sync.Mutex
 	dir string
@@ -82,7 +82,7 @@ func (c *child) do(r request) (response, error) {
 		return response{}, err
 	}
 	if _, err := c.in.Write(append(line, '\n')); err != nil {
-		return response{}, fmt.Errorf("asking budgetcheck: %w", err)
+		return response{}, fmt.Errorf("sending a request to budgetcheck: %w", err)
 	}
 	if !c.out.Scan() {
 		return response{}, fmt.Errorf("budgetcheck ended: %w", errors.Join(c.out.Err(), io.EOF))

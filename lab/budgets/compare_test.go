@@ -8,13 +8,13 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 )
 
-// attempt is one eviction asked of both.
+// attempt is one eviction with the book's and the server's answers.
 type attempt struct {
 	pod    podPlan
 	ours   response
 	server verdict
 	dryRun bool
-	// charged: our book counted it against the budget.
+	// charged reports whether the book counted the eviction against the budget.
 	charged bool
 }
 
@@ -29,25 +29,24 @@ func (a attempt) String() string {
 	if a.dryRun {
 		dry = ", dry run"
 	}
-	return fmt.Sprintf("%s (%s%s): we: %s; server: %s; charged %v", a.pod.name, a.pod.state, dry,
+	return fmt.Sprintf("%s (%s%s): Evenkeel %s; server %s; charged %v", a.pod.name, a.pod.state, dry,
 		of(a.ours.Allowed, a.ours.Code, a.ours.Message), of(a.server.allowed, "", a.server.said), a.charged)
 }
 
-// trial is a case being compared.
+// trial is the comparison of one case.
 type trial struct {
 	*casePlan
 	batch   *batch
 	into    *tally
 	taken   int
 	history []attempt
-	// returns counts, by budget, the disruptions that our book has charged and
-	// that the server gives back or has not lost.
+	// returns counts, by budget, the disruptions that the book has charged but the server gives back or never
+	// counted.
 	returns map[string]int
 }
 
-// compare evicts the case's pods in its order. What we refuse is first asked for
-// as a dry run, since we would not do it and the countdown must not be disturbed;
-// a second round evicts those really, as somebody else might.
+// compare evicts the case's pods in random order. If the book refuses an eviction, the server first gets a dry run,
+// so the state does not change. A second round then evicts those pods really, as another client might.
 func (c *casePlan) compare(ctx context.Context, b *batch, into *tally) error {
 	if err := c.counted(b, into); err != nil {
 		return err
@@ -72,7 +71,7 @@ func (c *casePlan) compare(ctx context.Context, b *batch, into *tally) error {
 	return nil
 }
 
-// try asks our book, then the server, and notes how the two compare.
+// try asks the book, then the server, and records how the answers compare.
 func (t *trial) try(ctx context.Context, p podPlan, really bool) (attempt, error) {
 	key := t.namespace + "/" + p.name
 	a := attempt{pod: p}
@@ -109,14 +108,13 @@ func (t *trial) take(key string) (charged bool, err error) {
 	return charged, err
 }
 
-// loses says whether the server counts one healthy pod less, for good and at
-// once, after the eviction of p.
+// loses reports whether the eviction of p immediately and permanently costs the server one healthy pod.
 func (t *trial) loses(p podPlan) bool {
 	return p.state == ready && !t.going(p)
 }
 
-// going: the pod was let go before the snapshot and is still there, so that the
-// controller does not count it as healthy.
+// going reports whether the pod was disrupted before the snapshot and still exists, so that the controller does not
+// count it as healthy.
 func (t *trial) going(p podPlan) bool {
 	b := t.budgetOf(p)
 	if b == nil {
@@ -126,7 +124,7 @@ func (t *trial) going(p podPlan) bool {
 	return noted && at.Add(confirmWithin).After(t.batch.now)
 }
 
-// budgetOf is the only budget of a pod as the snapshot has it, or nil.
+// budgetOf returns the only budget of a pod in the snapshot; nil for none or several.
 func (t *trial) budgetOf(p podPlan) *policyv1.PodDisruptionBudget {
 	var found *policyv1.PodDisruptionBudget
 	for _, plan := range t.budgets {
@@ -156,7 +154,7 @@ func (t *trial) note(a attempt) {
 	}
 }
 
-// tell describes the case up to the attempt, for people.
+// tell describes the case up to the attempt.
 func (t *trial) tell(a attempt) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "case %d (%s, settled between: %v) of seed %d\n", t.index, t.flavour, t.settle, t.into.seed)
@@ -165,11 +163,11 @@ func (t *trial) tell(a attempt) string {
 	}
 	for _, plan := range t.budgets {
 		b := t.batch.budgets[t.namespace+"/"+plan.name]
-		fmt.Fprintf(&s, "  budget %s (%s): min %v max %v policy %s generation %d status %s\n", plan.name, plan.selector, b.Spec.MinAvailable, b.Spec.MaxUnavailable,
-			policyOf(b), b.Generation, statusOf(b))
+		fmt.Fprintf(&s, "  budget %s (%s): min %v max %v policy %s generation %d status %s\n",
+			plan.name, plan.selector, b.Spec.MinAvailable, b.Spec.MaxUnavailable, policyOf(b), b.Generation, statusOf(b))
 	}
 	for _, p := range t.pods {
-		fmt.Fprintf(&s, "  pod %s: %s, owner %d, labels %v, let go %d s before\n", p.name, p.state, p.owner, p.labels, p.disrupted)
+		fmt.Fprintf(&s, "  pod %s: %s, owner %d, labels %v, disrupted %d s before\n", p.name, p.state, p.owner, p.labels, p.disrupted)
 	}
 	for _, h := range t.history {
 		fmt.Fprintf(&s, "  before: %s\n", h)

@@ -8,11 +8,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// plenty is more than any case's pods.
+// plenty is more than the pods of any case.
 const plenty = 1000
 
-// generous replaces what the controller has written by a status that allows
-// everything: a book on it goes by the pods and their owners alone.
+// generous replaces the controller's status by one that allows everything. A book on it counts only the pods and
+// their owners.
 func generous(lists []runtime.Object) []runtime.Object {
 	out := slices.Clone(lists)
 	for i, l := range out {
@@ -31,9 +31,8 @@ func generous(lists []runtime.Object) []runtime.Object {
 	return out
 }
 
-// counted compares what our book makes of the pods alone with what the controller
-// has made of them, where it has seen them all. Without it, an allowance counted
-// too high would hide behind the status, which is always the stricter then.
+// counted compares the book's count of the pods alone with the controller's, if the controller has seen all of them.
+// Without this check, a count that is too high would stay hidden behind the stricter status.
 func (c *casePlan) counted(b *batch, into *tally) error {
 	if c.flavour.frozen() || c.flavour == rescaled {
 		return nil
@@ -49,7 +48,8 @@ func (c *casePlan) counted(b *batch, into *tally) error {
 		}
 		if !slices.Equal(got, want) {
 			t := &trial{casePlan: c, batch: b, into: into}
-			into.miscounts(t.tell(attempt{}) + fmt.Sprintf("\n  pods that %s lets go, by its pods alone: we say %v, the controller %v", plan.name, got, want))
+			into.miscounts(t.tell(attempt{}) + fmt.Sprintf("\n  pods that budget %s lets go, without its status: Evenkeel %v, controller %v",
+				plan.name, got, want))
 			continue
 		}
 		into.counts()
@@ -57,8 +57,8 @@ func (c *casePlan) counted(b *batch, into *tally) error {
 	return nil
 }
 
-// countBudget lists the pods that may go: each that is not Ready by itself, and
-// the Ready ones one after the other until no more are allowed.
+// countBudget returns the pods that the book and the controller let go: each pod that is not Ready on its own, and
+// Ready ones in turn until no more are allowed.
 func (c *casePlan) countBudget(b *batch, pdb *policyv1.PodDisruptionBudget) (got, want []string, err error) {
 	s := pdb.Status
 	left := int(s.DisruptionsAllowed)
@@ -71,8 +71,8 @@ func (c *casePlan) countBudget(b *batch, pdb *policyv1.PodDisruptionBudget) (got
 		}
 		q := request{Op: "ask", Book: b.counts(), Pod: c.namespace + "/" + p.name, Taken: pdb.Name}
 		charged, may := p.state.ready(), left > 0
-		if !charged { // each asked for by itself
-			if s.ObservedGeneration != pdb.Generation { // the rest of the status is older
+		if !charged { // each pod that is not Ready is asked for separately
+			if s.ObservedGeneration != pdb.Generation { // the rest of the status is out of date
 				continue
 			}
 			q.Taken += "/" + p.name
@@ -100,15 +100,15 @@ func (c *casePlan) countBudget(b *batch, pdb *policyv1.PodDisruptionBudget) (got
 	return got, want, nil
 }
 
-// elsewhere says whether the budget depends on a scale that only the server knows.
+// elsewhere reports whether the budget depends on a scale that only the server can read.
 func (c *casePlan) elsewhere(b *policyv1.PodDisruptionBudget) bool {
 	return scaled(b) && slices.ContainsFunc(c.pods, func(p podPlan) bool {
-		return p.owner >= 0 && selects(b, p) && slices.Contains([]ownerKind{scalable, unscalable, unserved}, c.owners[p.owner].kind)
+		custom := []ownerKind{scalable, unscalable, unserved}
+		return p.owner >= 0 && selects(b, p) && slices.Contains(custom, c.owners[p.owner].kind)
 	})
 }
 
-// expired says whether the controller is about to count a pod again that was let
-// go two minutes ago.
+// expired reports whether the controller is about to count a pod as healthy again that was disrupted two minutes ago.
 func expired(b *batch, pdb *policyv1.PodDisruptionBudget) bool {
 	for _, at := range pdb.Status.DisruptedPods {
 		if !at.Add(confirmWithin).After(b.now) {

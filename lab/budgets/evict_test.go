@@ -21,8 +21,7 @@ type verdict struct {
 	said    string
 }
 
-// evict asks the Eviction API once. Any answer that is neither a success nor a
-// budget's refusal is an error.
+// evict sends one eviction. Any answer other than success or a refusal because of a budget is an error.
 func evict(ctx context.Context, pod *corev1.Pod, dryRun bool) (verdict, error) {
 	err := post(ctx, pod.Namespace, pod.Name, pod.UID, dryRun)
 	if err == nil {
@@ -34,7 +33,8 @@ func evict(ctx context.Context, pod *corev1.Pod, dryRun bool) (verdict, error) {
 	}
 	s := status.Status()
 	switch {
-	case apierrors.HasStatusCause(err, policyv1.DisruptionBudgetCause) && (s.Code == http.StatusTooManyRequests || s.Code == http.StatusForbidden):
+	case apierrors.HasStatusCause(err, policyv1.DisruptionBudgetCause) &&
+		(s.Code == http.StatusTooManyRequests || s.Code == http.StatusForbidden):
 		return verdict{said: fmt.Sprintf("%d %s", s.Code, causes(s))}, nil
 	case s.Code == http.StatusInternalServerError && strings.Contains(s.Message, "more than one PodDisruptionBudget"):
 		return verdict{said: "500 " + s.Message}, nil
@@ -50,11 +50,12 @@ func causes(s metav1.Status) string {
 	return strings.Join(out, "; ")
 }
 
-// post does not let the client repeat a refusal with Retry-After by itself.
+// post sends an eviction and does not retry refusals with Retry-After.
 func post(ctx context.Context, ns, name string, uid types.UID, dryRun bool) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	e := &policyv1.Eviction{TypeMeta: metav1.TypeMeta{APIVersion: "policy/v1", Kind: "Eviction"}, ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name},
+	e := &policyv1.Eviction{TypeMeta: metav1.TypeMeta{APIVersion: "policy/v1", Kind: "Eviction"},
+		ObjectMeta:    metav1.ObjectMeta{Namespace: ns, Name: name},
 		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}}}
 	if dryRun {
 		e.DeleteOptions.DryRun = []string{metav1.DryRunAll}
@@ -63,9 +64,8 @@ func post(ctx context.Context, ns, name string, uid types.UID, dryRun bool) erro
 		MaxRetries(0).Body(e).Do(ctx).Error()
 }
 
-// conflict has an eviction refused for its UID where the budget allows it: the
-// budget is spent all the same. It returns the budget, or nothing when the case
-// has no pod for it.
+// conflict sends an eviction with a wrong UID to a pod whose budget allows it. The server refuses the eviction but
+// has already charged the budget. It returns the budget; empty if the case has no pod for it.
 func (c *casePlan) conflict(ctx context.Context) (spent string, err error) {
 	for _, plan := range c.budgets {
 		b, err := client.PolicyV1().PodDisruptionBudgets(c.namespace).Get(ctx, plan.name, metav1.GetOptions{})
@@ -81,7 +81,7 @@ func (c *casePlan) conflict(ctx context.Context) (spent string, err error) {
 			}
 			err := post(ctx, c.namespace, p.name, noUID, false)
 			if !apierrors.IsConflict(err) {
-				return "", fmt.Errorf("evicting %s with another UID: want a conflict, got %w", p.name, err)
+				return "", fmt.Errorf("evicting %s with a wrong UID: want a conflict, got %w", p.name, err)
 			}
 			return c.namespace + "/" + plan.name, nil
 		}

@@ -12,31 +12,31 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// The documented cases: why we may refuse what the server allows.
-// docs/reference/budgets.md lists them with their counts.
+// The documented cases in which Evenkeel may refuse what the server allows. docs/reference/budgets.md lists them with
+// their counts.
 const (
-	askedNoBudget  = "the server asks no budget for a pod that is pending, ended or terminating"
-	unreadyGoes    = "the pod is not Ready, and the server lets it go by a status that is out of date"
-	keptAsSpent    = "the budget is taken as spent after an eviction that was refused for its UID"
-	letGoBefore    = "the pod was let go within two minutes and is still there"
-	ranOut         = "a pod was let go, is still there, and the two minutes ended after the snapshot"
-	statusNotOwn   = "the status allows more than the pods give by the controller's rules"
-	givenBack      = "a pod was charged that costs the server nothing, or not at once"
-	oneAtATime     = "only the server knows the scale of its controller: one goes at a time"
-	controllerLeft = "a pod that goes at once took its controller, and what it expects, out of the count"
+	askedNoBudget  = "the server checks no budget for a pod that is pending, terminating or has ended"
+	unreadyGoes    = "the pod is not Ready, and the server allows it because of an outdated status"
+	keptAsSpent    = "the budget counts as spent after an eviction that was refused because of its UID"
+	letGoBefore    = "the pod was disrupted less than two minutes ago and still exists"
+	ranOut         = "a disrupted pod still exists, and its two minutes ended after the snapshot"
+	statusNotOwn   = "the status allows more than the pods do by the controller's rules"
+	givenBack      = "a pod was charged that costs the server nothing, or not yet"
+	oneAtATime     = "only the server can read the controller's scale, so one pod is evicted at a time"
+	controllerLeft = "a pod ended at once, so its controller no longer counts as expected"
 )
 
-// confirmWithin is how long the controller waits for a pod that was let go.
+// confirmWithin is how long the controller waits for the deletion of a disrupted pod.
 const confirmWithin = 2 * time.Minute
 
-// explain names the documented case, or returns "".
+// explain returns the documented case that applies, or "".
 func (t *trial) explain(a attempt) string {
 	p := a.pod
 	b := t.budgetOf(p)
 	switch {
 	case p.state != ready && p.state != unready && p.state != unknown:
 		return askedNoBudget
-	case b == nil: // none, or several, which the server refuses
+	case b == nil: // no budget, or several, which the server refuses
 		return ""
 	case t.flavour == conflictAfter && strings.Contains(a.ours.Message, "spent"):
 		return keptAsSpent
@@ -55,19 +55,21 @@ func (t *trial) explain(a attempt) string {
 		return controllerLeft
 	case t.ranOut(b):
 		return ranOut
-	case scaled(b) && slices.ContainsFunc(t.pods, func(p podPlan) bool { return p.owner >= 0 && selects(b, p) && t.owners[p.owner].kind == scalable }):
+	case scaled(b) && slices.ContainsFunc(t.pods, func(p podPlan) bool {
+		return p.owner >= 0 && selects(b, p) && t.owners[p.owner].kind == scalable
+	}):
 		return oneAtATime
 	}
 	return ""
 }
 
-// scaled says whether the budget depends on what its pods' controllers desire.
+// scaled reports whether the budget depends on the desired replicas of its pods' controllers.
 func scaled(b *policyv1.PodDisruptionBudget) bool {
 	return b.Spec.MaxUnavailable != nil || b.Spec.MinAvailable != nil && b.Spec.MinAvailable.Type == intstr.String
 }
 
-// rescaled says whether an owner that the budget depends on has got other
-// replicas since the status was written.
+// rescaled reports whether the replicas of an owner that the budget depends on have changed since the status was
+// written.
 func (t *trial) rescaled(b *policyv1.PodDisruptionBudget) bool {
 	if !scaled(b) || t.flavour != rescaled && t.flavour != rescaledAway {
 		return false
@@ -77,8 +79,8 @@ func (t *trial) rescaled(b *policyv1.PodDisruptionBudget) bool {
 	})
 }
 
-// ranOut says whether a pod of the budget was let go so long ago that the
-// controller counts it again by now, while the snapshot did not.
+// ranOut reports whether the two minutes of a disrupted pod ended between the snapshot and now, so that the
+// controller counts the pod again.
 func (t *trial) ranOut(b *policyv1.PodDisruptionBudget) bool {
 	for _, at := range b.Status.DisruptedPods {
 		if end := at.Add(confirmWithin); end.After(t.batch.now) && !end.After(time.Now()) {
@@ -88,8 +90,8 @@ func (t *trial) ranOut(b *policyv1.PodDisruptionBudget) bool {
 	return false
 }
 
-// left says whether a pod of the budget other than p has gone at once, and the
-// budget depends on the controllers of its pods.
+// left reports whether another pod of the budget ended at once, and the budget depends on the controllers of its
+// pods.
 func (t *trial) left(b *policyv1.PodDisruptionBudget, p podPlan) bool {
 	return scaled(b) && slices.ContainsFunc(t.history, func(h attempt) bool {
 		atOnce := h.pod.state == pendingUnbound || h.pod.state.phase() == "Failed" || h.pod.state.phase() == "Succeeded"
@@ -103,14 +105,14 @@ type tally struct {
 	seed      uint64
 	cases     int
 	flavours  map[flavour]int
-	allow     int // both
-	refuse    int // both
+	allow     int // both allow
+	refuse    int // both refuse
 	byCode    map[string]int
-	refused   map[string]int // we refuse, the server allows: by documented case
-	allowed   []string       // we allow, the server refuses
-	unaligned []string       // we refuse, the server allows, and nothing explains it
-	counted   int            // budgets whose allowance, by the pods alone, is the controller's
-	differ    []string       // those whose is not
+	refused   map[string]int // Evenkeel refuses, the server allows: by documented case
+	allowed   []string       // Evenkeel allows, the server refuses
+	unaligned []string       // Evenkeel refuses, the server allows, and no documented case applies
+	counted   int            // budgets for which the count of the pods equals the controller's
+	differ    []string       // budgets for which it differs
 }
 
 func newTally(seed uint64) *tally {
@@ -140,7 +142,7 @@ func (t *tally) counts()                { t.locked(func() { t.counted++ }) }
 func (t *tally) miscounts(story string) { t.locked(func() { t.differ = append(t.differ, story) }) }
 func (t *tally) weRefuse(why string)    { t.locked(func() { t.refused[why]++ }) }
 
-// String is the table of the comparison.
+// String returns the table of the comparison.
 func (t *tally) String() string {
 	var s strings.Builder
 	row := func(what string, n int) { fmt.Fprintf(&s, "%7d  %s\n", n, what) }
@@ -153,19 +155,19 @@ func (t *tally) String() string {
 	for _, f := range slices.Sorted(maps.Keys(t.flavours)) {
 		row("  "+string(f), t.flavours[f])
 	}
-	row("budgets counted by their pods alone as the controller counts them", t.counted)
-	row("budgets counted otherwise", len(t.differ))
+	row("budgets whose pod count equals the controller's", t.counted)
+	row("budgets whose pod count differs", len(t.differ))
 	row("verdicts compared", t.allow+t.refuse+documented+len(t.allowed)+len(t.unaligned))
 	row("both allow", t.allow)
 	row("both refuse", t.refuse)
 	for _, code := range slices.Sorted(maps.Keys(t.byCode)) {
 		row("  "+code, t.byCode[code])
 	}
-	row("we allow, the server refuses", len(t.allowed))
-	row("we refuse, the server allows: documented", documented)
+	row("Evenkeel allows, the server refuses", len(t.allowed))
+	row("Evenkeel refuses, the server allows: documented", documented)
 	for _, why := range slices.Sorted(maps.Keys(t.refused)) {
 		row("  "+why, t.refused[why])
 	}
-	row("we refuse, the server allows: unexplained", len(t.unaligned))
+	row("Evenkeel refuses, the server allows: unexplained", len(t.unaligned))
 	return s.String()
 }

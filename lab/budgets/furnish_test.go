@@ -21,8 +21,7 @@ import (
 
 const (
 	nodeName = "n1"
-	// frozen labels the budgets whose status the disruption controller may not
-	// write.
+	// frozen is a label of budgets whose status the disruption controller may not write.
 	frozen = "budgets.lab.evenkeel.io/frozen"
 	group  = "lab.evenkeel.io"
 )
@@ -32,9 +31,10 @@ var (
 	gadgets = schema.GroupVersionResource{Group: group, Version: "v1", Resource: "gadgets"}
 )
 
-// furnish makes what all cases share.
+// furnish creates what all cases share.
 func furnish(ctx context.Context, controllers *rest.Config) error {
-	has := corev1.ResourceList{"cpu": resource.MustParse("1000"), "memory": resource.MustParse("1000Gi"), "pods": resource.MustParse("100000")}
+	has := corev1.ResourceList{"cpu": resource.MustParse("1000"), "memory": resource.MustParse("1000Gi"),
+		"pods": resource.MustParse("100000")}
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName}, Status: corev1.NodeStatus{Capacity: has, Allocatable: has,
 		Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}}
 	if _, err := client.CoreV1().Nodes().Create(ctx, n, metav1.CreateOptions{}); err != nil {
@@ -44,26 +44,29 @@ func furnish(ctx context.Context, controllers *rest.Config) error {
 		return fmt.Errorf("creating custom kinds: %w", err)
 	}
 	if err := freezer(ctx, controllers); err != nil {
-		return fmt.Errorf("keeping the controller from frozen budgets: %w", err)
+		return fmt.Errorf("creating the policy for frozen budgets: %w", err)
 	}
 	return nil
 }
 
-// customKinds defines Widget, which has a scale, and Gadget, which has none.
+// customKinds defines the kinds Widget, which has a scale subresource, and Gadget, which has none.
 func customKinds(ctx context.Context) error {
 	crds := schema.GroupVersionResource{Group: "apiextensions.k8s.io", Version: "v1", Resource: "customresourcedefinitions"}
 	for plural, kind := range map[string]string{"widgets": "Widget", "gadgets": "Gadget"} {
 		version := map[string]any{"name": "v1", "served": true, "storage": true,
 			"schema": map[string]any{"openAPIV3Schema": map[string]any{"type": "object", "x-kubernetes-preserve-unknown-fields": true}}}
 		if kind == "Widget" {
-			version["subresources"] = map[string]any{"scale": map[string]any{"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}}
+			version["subresources"] = map[string]any{"scale": map[string]any{
+				"specReplicasPath": ".spec.replicas", "statusReplicasPath": ".status.replicas"}}
 			version["schema"] = map[string]any{"openAPIV3Schema": map[string]any{"type": "object", "properties": map[string]any{
 				"spec":   map[string]any{"type": "object", "properties": map[string]any{"replicas": map[string]any{"type": "integer"}}},
 				"status": map[string]any{"type": "object", "properties": map[string]any{"replicas": map[string]any{"type": "integer"}}}}}}
 		}
 		crd := &unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition", "metadata": map[string]any{"name": plural + "." + group},
-			"spec": map[string]any{"group": group, "scope": "Namespaced", "names": map[string]any{"plural": plural, "kind": kind}, "versions": []any{version}}}}
+			"apiVersion": "apiextensions.k8s.io/v1", "kind": "CustomResourceDefinition",
+			"metadata": map[string]any{"name": plural + "." + group},
+			"spec": map[string]any{"group": group, "scope": "Namespaced", "versions": []any{version},
+				"names": map[string]any{"plural": plural, "kind": kind}}}}
 		if _, err := objects.Resource(crds).Create(ctx, crd, metav1.CreateOptions{}); err != nil {
 			return err
 		}
@@ -75,15 +78,19 @@ func customKinds(ctx context.Context) error {
 	})
 }
 
-// freezer refuses the controllers' writes to the status of frozen budgets, and
-// waits until it does. The eviction handler writes as another user.
+// freezer creates an admission policy that denies the controllers' writes to the status of frozen budgets, and waits
+// until it works. The eviction handler writes as another user.
 func freezer(ctx context.Context, controllers *rest.Config) error {
 	const name, isFrozen = "frozen-budgets", "this budget is frozen"
-	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: admissionv1.ValidatingAdmissionPolicySpec{
-		MatchConstraints: &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
-			Operations: []admissionv1.OperationType{admissionv1.Update},
-			Rule:       admissionv1.Rule{APIGroups: []string{"policy"}, APIVersions: []string{"v1"}, Resources: []string{"poddisruptionbudgets/status"}}}}}},
-		Validations: []admissionv1.Validation{{Expression: fmt.Sprintf("request.userInfo.username != 'admin' || !has(object.metadata.labels) || !('%s' in object.metadata.labels)", frozen), Message: isFrozen}}}}
+	updates := admissionv1.RuleWithOperations{Operations: []admissionv1.OperationType{admissionv1.Update},
+		Rule: admissionv1.Rule{APIGroups: []string{"policy"}, APIVersions: []string{"v1"}, Resources: []string{"poddisruptionbudgets/status"}}}
+	expression := fmt.Sprintf("request.userInfo.username != 'admin' || !has(object.metadata.labels)"+
+		" || !('%s' in object.metadata.labels)", frozen)
+	policy := &admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name},
+		Spec: admissionv1.ValidatingAdmissionPolicySpec{
+			MatchConstraints: &admissionv1.MatchResources{
+				ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: updates}}},
+			Validations: []admissionv1.Validation{{Expression: expression, Message: isFrozen}}}}
 	if _, err := client.AdmissionregistrationV1().ValidatingAdmissionPolicies().Create(ctx, policy, metav1.CreateOptions{}); err != nil {
 		return err
 	}

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// state is what a pod is in when its eviction is asked for.
+// state is the state of a pod when its eviction is requested.
 type state string
 
 const (
@@ -18,15 +18,15 @@ const (
 	unknown          state = "no Ready condition"
 	pending          state = "pending"
 	pendingUnbound   state = "pending, not bound"
-	pendingReady     state = "pending but Ready" // no kubelet says so, the API permits it
+	pendingReady     state = "pending but Ready" // no kubelet reports this, but the API permits it
 	succeeded        state = "succeeded"
 	failed           state = "failed"
-	failedReady      state = "failed but Ready" // likewise
+	failedReady      state = "failed but Ready" // no kubelet reports this, but the API permits it
 	terminating      state = "terminating"
 	terminatingReady state = "terminating and Ready"
 )
 
-// ownerKind is who controls a pod.
+// ownerKind is the kind of a pod's controller.
 type ownerKind string
 
 const (
@@ -49,9 +49,8 @@ const (
 	otherUID           ownerKind = "ReplicaSet of the same name, made anew"
 )
 
-// scaled says whether the disruption controller finds replicas for such pods; a
-// budget that asks for a scale fails to sync when one of its pods has an owner
-// without.
+// scaled reports whether the disruption controller finds replicas for such an owner. A budget that needs a scale
+// fails to sync if the owner of one of its pods has none.
 func (k ownerKind) scaled() bool {
 	switch k {
 	case unscalable, unserved, job, daemonSet, missing, otherUID:
@@ -60,28 +59,26 @@ func (k ownerKind) scaled() bool {
 	return true
 }
 
-// flavour is how a case's budgets come by their status.
+// flavour is how the status of a case's budgets comes about.
 type flavour string
 
 const (
-	// live: the disruption controller keeps the status, as always. Evictions
-	// follow each other at once, or each waits until the controller has seen the
-	// last one.
+	// live: the disruption controller writes the status as usual. Evictions follow each other at once; with
+	// liveSettled, each waits until the controller has observed the last one.
 	live        flavour = "live"
 	liveSettled flavour = "live, settled between"
-	// marked: some pods were let go within two minutes and are still there.
+	// marked: some pods were disrupted within the last two minutes and still exist.
 	marked flavour = "live, with evictions not confirmed"
-	// conflict: an eviction was refused for its UID, and has spent the budget.
+	// conflictBefore, conflictAfter: an eviction with a wrong UID was refused but has charged the budget.
 	conflictBefore flavour = "live, refused eviction before the snapshot"
 	conflictAfter  flavour = "live, refused eviction after the snapshot"
-	// rescaled: replicas were changed after the status was written; the
-	// controller learns of it with the next pod that changes.
+	// rescaled: replicas were changed after the status was written. The controller notices when the next pod changes.
 	rescaled flavour = "live, owners rescaled"
-	// written: the controller cannot write; the status is anything.
+	// written: the controller cannot write; the status is random.
 	written flavour = "controller away, random status"
 	// outdated: the controller cannot write, and the spec has changed since.
 	outdated flavour = "controller away, spec changed"
-	// rescaledAway: the same, and the controller cannot write.
+	// rescaledAway: the controller cannot write, and replicas were changed after the status was written.
 	rescaledAway flavour = "controller away, owners rescaled"
 )
 
@@ -91,16 +88,16 @@ type ownerPlan struct {
 	name     string
 	kind     ownerKind
 	replicas int32
-	// later replaces replicas once the status is written, when rescaled.
+	// later replaces replicas after the status is written, in flavours rescaled and rescaledAway.
 	later int32
 }
 
 type podPlan struct {
 	name   string
-	owner  int // -1: none
+	owner  int // index into owners; -1 for none
 	labels map[string]string
 	state  state
-	// disrupted, in seconds before the snapshot: let go then; 0: not.
+	// disrupted is how many seconds before the snapshot the pod was disrupted; 0 if it was not.
 	disrupted int
 }
 
@@ -108,11 +105,11 @@ type budgetPlan struct {
 	name     string
 	spec     policyv1.PodDisruptionBudgetSpec
 	selector string
-	// status is what is written into a frozen budget.
+	// status is written into a frozen budget.
 	status policyv1.PodDisruptionBudgetStatus
-	// behind: the written status has not observed the spec.
+	// behind means that the written status has not observed the spec.
 	behind bool
-	// crowded: more unconfirmed evictions than the server bears.
+	// crowded means more unconfirmed evictions than the server accepts.
 	crowded bool
 }
 
@@ -123,17 +120,18 @@ type casePlan struct {
 	owners    []ownerPlan
 	pods      []podPlan
 	budgets   []budgetPlan
-	order     []int // of the pods' evictions
+	order     []int // order of the evictions, as indexes into pods
 	settle    bool
 }
 
 func (c *casePlan) label() string { return fmt.Sprintf("c%d", c.index) }
 
-// generate makes case i of a seed; the same two numbers give the same case.
+// generate returns case i of a seed. The same seed and index give the same case.
 func generate(seed uint64, i int, batch string) *casePlan {
 	r := rand.New(rand.NewPCG(seed, uint64(i)))
 	c := &casePlan{index: i, namespace: batch}
-	c.flavour = pick(r, []weighted[flavour]{{live, 30}, {liveSettled, 30}, {marked, 6}, {conflictBefore, 4}, {conflictAfter, 4}, {written, 14}, {outdated, 5}, {rescaledAway, 5}, {rescaled, 6}})
+	c.flavour = pick(r, []weighted[flavour]{{live, 30}, {liveSettled, 30}, {marked, 6}, {conflictBefore, 4}, {conflictAfter, 4},
+		{written, 14}, {outdated, 5}, {rescaledAway, 5}, {rescaled, 6}})
 	c.settle = c.flavour == liveSettled || !c.flavour.frozen() && c.flavour != live && r.IntN(2) == 0
 	c.addOwners(r)
 	c.addPods(r)
@@ -164,13 +162,14 @@ func pick[T any](r *rand.Rand, from []weighted[T]) T {
 func (c *casePlan) addOwners(r *rand.Rand) {
 	for i := range pick(r, []weighted[int]{{0, 8}, {1, 60}, {2, 25}, {3, 7}}) {
 		c.owners = append(c.owners, ownerPlan{name: fmt.Sprintf("%s-o%d", c.label(), i), kind: pick(r, []weighted[ownerKind]{
-			{deployment, 40}, {rollingOut, 8}, {replicaSet, 12}, {ofExtensions, 2}, {foreignReplicaSet, 3}, {orphanReplicaSet, 3}, {statefulSet, 12},
+			{deployment, 40}, {rollingOut, 8}, {replicaSet, 12}, {ofExtensions, 2}, {foreignReplicaSet, 3}, {orphanReplicaSet, 3},
+			{statefulSet, 12},
 			{replicationControl, 5}, {directDeployment, 3}, {scalable, 4}, {unscalable, 2}, {unserved, 2}, {job, 3}, {daemonSet, 2}, {missing, 3}, {otherUID, 2}})})
 	}
 }
 
 func (c *casePlan) addPods(r *rand.Rand) {
-	healthy := r.IntN(3) > 0 // most of such a case's pods are Ready
+	healthy := r.IntN(3) > 0 // most pods of the case are Ready
 	for i := range 1 + r.IntN(8) {
 		p := podPlan{name: fmt.Sprintf("%s-p%d", c.label(), i), owner: -1, state: randomState(r, healthy)}
 		if len(c.owners) > 0 && r.IntN(12) > 0 {
@@ -236,7 +235,7 @@ func (c *casePlan) addBudgets(r *rand.Rand) {
 		selectors = []sel{nobody}
 	case n < 81:
 		selectors = []sel{nil}
-	case n < 85: // everything in a namespace: it needs one of its own
+	case n < 85: // selects everything in a namespace, so the case needs its own
 		selectors = []sel{{}}
 		c.namespace = fmt.Sprintf("%s-%s", c.namespace, c.label())
 	case n < 93:
@@ -260,8 +259,9 @@ func (c *casePlan) randomBudget(r *rand.Rand, name string, s *metav1.LabelSelect
 	}
 	always, healthy := policyv1.AlwaysAllow, policyv1.IfHealthyBudget
 	b.spec.UnhealthyPodEvictionPolicy = pick(r, []weighted[*policyv1.UnhealthyPodEvictionPolicyType]{{nil, 5}, {&healthy, 2}, {&always, 3}})
-	b.status = policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: int32(r.IntN(4)), CurrentHealthy: int32(r.IntN(9)), DesiredHealthy: int32(r.IntN(6)), ExpectedPods: int32(r.IntN(9))}
-	if r.IntN(2) == 0 { // as a controller would have it
+	b.status = policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: int32(r.IntN(4)), CurrentHealthy: int32(r.IntN(9)),
+		DesiredHealthy: int32(r.IntN(6)), ExpectedPods: int32(r.IntN(9))}
+	if r.IntN(2) == 0 { // consistent, as the controller would write it
 		b.status.DisruptionsAllowed = max(0, b.status.CurrentHealthy-b.status.DesiredHealthy)
 	}
 	b.behind, b.crowded = r.IntN(8) == 0, r.IntN(40) == 0

@@ -15,14 +15,13 @@ import (
 
 const noUID = "00000000-0000-0000-0000-000000000000"
 
-// ref makes a controller reference.
+// ref returns a controller reference.
 func ref(apiVersion, kind, name string, uid types.UID) *metav1.OwnerReference {
 	yes := true
 	return &metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: name, UID: uid, Controller: &yes}
 }
 
-// create makes the owner with what is above it, and returns the reference that
-// its pods carry.
+// create creates the owner and its own owners, and returns the reference that its pods carry.
 func (o ownerPlan) create(ctx context.Context, ns string) (*metav1.OwnerReference, error) {
 	switch o.kind {
 	case deployment, rollingOut:
@@ -35,7 +34,7 @@ func (o ownerPlan) create(ctx context.Context, ns string) (*metav1.OwnerReferenc
 			if _, err := o.replicaSet(ctx, ns, o.name+"-old", 2, above); err != nil {
 				return nil, err
 			}
-			// The pods' own ReplicaSet differs from what the Deployment wants.
+			// The replicas of the pods' own ReplicaSet differ from the Deployment's.
 			return o.replicaSet(ctx, ns, o.name+"-rs", o.replicas+1, above)
 		}
 		return o.replicaSet(ctx, ns, o.name+"-rs", o.replicas, above)
@@ -97,7 +96,7 @@ func (o ownerPlan) createOther(ctx context.Context, ns string) (*metav1.OwnerRef
 	case unscalable:
 		return o.custom(ctx, ns, gadgets, "Gadget")
 	}
-	return nil, fmt.Errorf("no such kind of owner: %s", o.kind)
+	return nil, fmt.Errorf("unknown kind of owner: %s", o.kind)
 }
 
 func (o ownerPlan) custom(ctx context.Context, ns string, r schema.GroupVersionResource, kind string) (*metav1.OwnerReference, error) {
@@ -133,7 +132,7 @@ func (o ownerPlan) replicaSet(ctx context.Context, ns, name string, replicas int
 	return ref("apps/v1", "ReplicaSet", name, rs.GetUID()), err
 }
 
-// rescale gives owners their later replicas.
+// rescale sets the later replicas of all owners.
 func (c *casePlan) rescale(ctx context.Context) error {
 	for _, o := range c.owners {
 		patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, o.later)

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/wait"
 )
 
-// settled waits until the disruption controller has seen every change to the
-// case: its budgets say what the pods give, and do so in two looks running.
+// settled waits until the disruption controller has observed every change of the case. The budgets' status must equal
+// the expectation in two consecutive reads.
 func (c *casePlan) settled(ctx context.Context) error {
 	if c.flavour == written {
 		return nil
@@ -39,7 +39,7 @@ func (c *casePlan) settleBudget(ctx context.Context, plan budgetPlan) error {
 		}
 		if looks++; why != "" {
 			why, last = fmt.Sprintf("%s, status %s", why, statusOf(b)), ""
-			if looks%10 == 0 { // it may wait long to retry, or not be told of pods of two budgets
+			if looks%10 == 0 { // the controller may wait long before a retry, or not be notified about pods with two budgets
 				err = poke(ctx, b, looks)
 			}
 			return false, err
@@ -48,7 +48,7 @@ func (c *casePlan) settleBudget(ctx context.Context, plan budgetPlan) error {
 		last = b.ResourceVersion
 		return same, nil
 	}
-	// Not more often: the looks of all workers together would keep the server busy.
+	// More frequent polling by all workers together would keep the server busy.
 	if err := wait.PollUntilContextTimeout(ctx, 150*time.Millisecond, 90*time.Second, true, func(ctx context.Context) (bool, error) {
 		done, err := look(ctx)
 		if err != nil {
@@ -61,14 +61,14 @@ func (c *casePlan) settleBudget(ctx context.Context, plan budgetPlan) error {
 	return nil
 }
 
-// poke has the controller look at a budget again.
+// poke changes an annotation so that the controller processes the budget again.
 func poke(ctx context.Context, b *policyv1.PodDisruptionBudget, n int) error {
 	_, err := client.PolicyV1().PodDisruptionBudgets(b.Namespace).Patch(ctx, b.Name, types.MergePatchType,
 		fmt.Appendf(nil, `{"metadata":{"annotations":{"poked":"%d"}}}`, n), metav1.PatchOptions{})
 	return err
 }
 
-// unsettled says what the controller has not done yet; "" when nothing.
+// unsettled describes what the controller has not done yet; empty if it has done everything.
 func (c *casePlan) unsettled(ctx context.Context, b *policyv1.PodDisruptionBudget) (string, error) {
 	sync := meta.FindStatusCondition(b.Status.Conditions, policyv1.DisruptionAllowedCondition)
 	failed := sync != nil && sync.Reason == policyv1.SyncFailedReason
@@ -77,26 +77,25 @@ func (c *casePlan) unsettled(ctx context.Context, b *policyv1.PodDisruptionBudge
 	case err != nil:
 		return "", err
 	case sync == nil:
-		return "no condition yet", nil
+		return "no sync condition", nil
 	case failed != fails:
 		return fmt.Sprintf("sync failed: %v (%s), want %v", failed, sync.Message, fails), nil
 	case failed:
 		return "", nil
 	case b.Status.ObservedGeneration != b.Generation:
-		return "generation not observed", nil
+		return "the generation is not observed", nil
 	case int(b.Status.CurrentHealthy) != healthy:
-		return fmt.Sprintf("%d healthy, want %d", b.Status.CurrentHealthy, healthy), nil
-	case int(b.Status.ExpectedPods) != expected && c.flavour != rescaled: // there it may be the one or the other
-		return fmt.Sprintf("%d pods expected, want %d", b.Status.ExpectedPods, expected), nil
+		return fmt.Sprintf("status counts %d healthy pods, want %d", b.Status.CurrentHealthy, healthy), nil
+	case int(b.Status.ExpectedPods) != expected && c.flavour != rescaled: // with rescaled owners, both numbers are possible
+		return fmt.Sprintf("status expects %d pods, want %d", b.Status.ExpectedPods, expected), nil
 	}
 	return "", nil
 }
 
-// expect counts, from the pods there now, those that are healthy and those that
-// are expected by the rules of the controller, and says whether a pod's owner has
-// no scale while one is asked for.
+// expect counts the healthy and the expected pods by the controller's rules. fails reports whether the budget needs a
+// scale that a pod's owner does not have.
 func (c *casePlan) expect(ctx context.Context, b *policyv1.PodDisruptionBudget) (healthy, expected int, fails bool, err error) {
-	if b.Spec.Selector == nil { // selects nothing
+	if b.Spec.Selector == nil { // a nil selector selects nothing
 		return 0, 0, false, nil
 	}
 	selector, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
@@ -117,7 +116,7 @@ func (c *casePlan) expect(ctx context.Context, b *policyv1.PodDisruptionBudget) 
 		p := &pods.Items[i]
 		plan, known := plans[p.Name]
 		if !known {
-			return 0, 0, false, fmt.Errorf("pod %s is not of case %d", p.Name, c.index)
+			return 0, 0, false, fmt.Errorf("pod %s does not belong to case %d", p.Name, c.index)
 		}
 		at, going := b.Status.DisruptedPods[p.Name]
 		if going = going && time.Since(at.Time) < confirmWithin; plan.state.ready() && p.DeletionTimestamp == nil && !going {

@@ -10,9 +10,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// TestTheLabBehavesWithoutEvenkeel evicts two pods of zone-3 by hand, one after
-// the other: the scheduler alone brings 1/1/4 to 2/2/2, and the audit log tells
-// of exactly these two. It separates a fault of the lab from one of Evenkeel.
+// TestTheLabBehavesWithoutEvenkeel evicts two pods in zone-3 without Evenkeel, one after the other. The scheduler
+// alone must bring 1/1/4 to 2/2/2, and the audit log must show exactly two evictions. The test separates a fault of
+// the lab from one of Evenkeel.
 func TestTheLabBehavesWithoutEvenkeel(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
 	wantZones(t, ns, "d", 1, 1, 4)
@@ -24,19 +24,18 @@ func TestTheLabBehavesWithoutEvenkeel(t *testing.T) {
 	wantEvictions(t, ns, 2)
 	events, err := lab.Evictions(ns)
 	if err != nil || len(events) != 2 {
-		t.Errorf("%d evictions tried, want 2 (%v)", len(events), err)
+		t.Errorf("%d eviction requests in the audit log, want 2 (%v)", len(events), err)
 	}
 }
 
-// evictOneByHand evicts a pod of d on a node and waits until it is gone and six
-// pods are Ready again.
+// evictOneByHand evicts a pod of d from a node and waits until the pod is gone and six pods are Ready.
 func evictOneByHand(t *testing.T, ns, node string) {
 	t.Helper()
 	ctx := t.Context()
 	api := lab.Client.CoreV1().Pods(ns)
 	list, err := api.List(ctx, metav1.ListOptions{LabelSelector: "app=d", FieldSelector: "spec.nodeName=" + node})
 	if err != nil || len(list.Items) == 0 {
-		t.Fatalf("no pod of d on %s (%v)", node, err)
+		t.Fatalf("node %s has no pod of d (%v)", node, err)
 	}
 	victim := list.Items[0]
 	begun := time.Now()
@@ -65,6 +64,6 @@ func evictOneByHand(t *testing.T, ns, node string) {
 		t.Fatalf("waiting for the replacement of %s: %v", victim.Name, err)
 	}
 	if took := time.Since(begun); took < time.Second {
-		t.Errorf("the victim was gone after %s, want at least a second", took)
+		t.Errorf("the evicted pod was gone after %s, want at least 1s", took)
 	}
 }

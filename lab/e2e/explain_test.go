@@ -15,18 +15,17 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// stuck is a reason for which the pods of d on n3 stay, and what takes it away.
+// blocked is a reason for which the pods of d on n3 are not moved, with a way to remove it.
 type stuck struct {
 	code string
-	// config is added to the strategies; freed is what stands in its place once
-	// the reason is gone. Both empty: the reason is in the cluster.
+	// config is added to the strategies and causes the reason; freed replaces it to remove the reason. If both are
+	// empty, the reason is in the cluster.
 	config, freed string
 	apps          func() []seed.App
 	make, remove  func(t *testing.T, ns string)
 }
 
-// tenReasons are chosen from guards, requests of people, node states, budgets,
-// windows and limits.
+// tenReasons covers guards, annotations, node states, budgets, windows and limits.
 func tenReasons() []stuck {
 	return []stuck{
 		{code: "BlockedByPDB",
@@ -68,14 +67,12 @@ func tenReasons() []stuck {
 	}
 }
 
-// TestExplainNamesWhatHoldsAPod: for ten pods that are stuck for ten reasons,
-// explain names the reason and says that nothing else is in the way; a pass
-// evicts nothing. With the reason taken away explain says that a pod is moved,
-// and a pass moves it.
+// TestExplainNamesWhatHoldsAPod blocks a pod for each of ten reasons. Explain must name the reason as the only one,
+// and a pass must evict nothing. After the reason is removed, explain must report a move, and a pass must make it.
 func TestExplainNamesWhatHoldsAPod(t *testing.T) {
 	for i, s := range tenReasons() {
 		if testing.Short() && i%3 != 0 {
-			continue // four of the ten; the long set has all
+			continue // the short set runs four of the ten reasons
 		}
 		t.Run(s.code, func(t *testing.T) { s.run(t) })
 	}
@@ -94,7 +91,8 @@ func (s stuck) run(t *testing.T) {
 		before = after
 		t.Cleanup(func() { excludeNode(t, "null") })
 	}
-	awaitAnswer(t, ns+"/"+pod, before, s.code+" alone", func(x explanation) bool { return x.Verdict.Code == s.code && x.Alone })
+	alone := func(x explanation) bool { return x.Verdict.Code == s.code && x.Alone }
+	awaitAnswer(t, ns+"/"+pod, before, "only reason "+s.code, alone)
 	evenkeel(t, "run", "--once", "--config", before)
 	wantEvictions(t, ns, 0)
 
@@ -108,7 +106,7 @@ func (s stuck) run(t *testing.T) {
 	wantZones(t, ns, "d", 2, 2, 2)
 }
 
-// moved is a pod of d that would be moved.
+// moved returns the name of a pod of d that would be moved.
 func moved(t *testing.T, ns, config string) string {
 	t.Helper()
 	for _, x := range explained(t, config, "workload", "deployment/"+ns+"/d") {
@@ -116,17 +114,17 @@ func moved(t *testing.T, ns, config string) string {
 			return x.Pod.Name
 		}
 	}
-	t.Fatal("explain says that no pod of d would be moved")
+	t.Fatal("explain reports no move for any pod of d")
 	return ""
 }
 
-// awaitAnswer asks until controllers and informers have caught up.
+// awaitAnswer calls explain until the answer is right, since controllers and informers need time.
 func awaitAnswer(t *testing.T, pod, config, want string, ok func(explanation) bool) {
 	t.Helper()
 	if err := seed.Until(t.Context(), 20*time.Second, func() (bool, error) {
 		x := explained(t, config, "pod", pod)
 		if len(x) != 1 || !ok(x[0]) {
-			return false, fmt.Errorf("explain says %+v, want %s", x, want)
+			return false, fmt.Errorf("explain reports %+v, want %s", x, want)
 		}
 		return true, nil
 	}); err != nil {
@@ -141,7 +139,7 @@ type explanation struct {
 	Moved   *struct{ To string }
 }
 
-// explained asks about a pod, or the pods of a workload.
+// explained returns explain's answer for a pod or for the pods of a workload.
 func explained(t *testing.T, config string, subject ...string) []explanation {
 	t.Helper()
 	r := evenkeel(t, append([]string{"explain", "--config", config, "-o", "json"}, subject...)...)
@@ -150,7 +148,7 @@ func explained(t *testing.T, config string, subject ...string) []explanation {
 	}
 	var doc struct{ Pods []explanation }
 	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
-		t.Fatalf("%v in %s", err, r.stdout)
+		t.Fatalf("parsing the output of explain: %v in %s", err, r.stdout)
 	}
 	return doc.Pods
 }
@@ -167,7 +165,7 @@ func annotate(t *testing.T, ns, key, value string) {
 	patchDeployment(t, ns, fmt.Sprintf(`{"metadata":{"annotations":{%q:%s}}}`, key, value))
 }
 
-// patchDeployment changes d and waits until its controller has seen it.
+// patchDeployment patches d and waits until the Deployment controller has observed the change.
 func patchDeployment(t *testing.T, ns, patch string) {
 	t.Helper()
 	api := lab.Client.AppsV1().Deployments(ns)
@@ -183,11 +181,12 @@ func patchDeployment(t *testing.T, ns, patch string) {
 	}
 }
 
-// excludeNode annotates n3, also after the test has ended.
+// excludeNode sets or removes the exclude annotation of n3. It also works after the end of the test.
 func excludeNode(t *testing.T, value string) {
 	t.Helper()
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{"evenkeel.io/exclude":%s}}}`, value)
-	if _, err := lab.Client.CoreV1().Nodes().Patch(context.Background(), "n3", types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+	nodes := lab.Client.CoreV1().Nodes()
+	if _, err := nodes.Patch(context.Background(), "n3", types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -18,17 +18,16 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// TestPlacementForetellsThePrintedScheduler lets the real kube-scheduler, with a
-// printed configuration, bind pods one by one, and foretells each from the same
-// file: the node that it took must be among the winners. The default profile,
-// asked the same, must be wrong now and then, or the test would show nothing.
+// TestPlacementForetellsThePrintedScheduler runs the real kube-scheduler with a printed configuration. It binds pods
+// one by one and predicts each of them with the same configuration: the chosen node must be among the predicted ones.
+// Predictions with the default profile must be wrong sometimes, otherwise the test would prove nothing.
 func TestPlacementForetellsThePrintedScheduler(t *testing.T) {
 	dir := t.TempDir()
-	foretell := filepath.Join(dir, "foretell")
-	build := exec.Command("go", "build", "-o", foretell, "./foretell")
+	foretell := filepath.Join(dir, "predict")
+	build := exec.Command("go", "build", "-o", foretell, "./predict")
 	build.Dir = "../oracle"
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building foretell: %v\n%s", err, out)
+		t.Fatalf("building predict: %v\n%s", err, out)
 	}
 	fiveMoreNodes(t)
 	printed := evenkeel(t, "config", "scheduler", "--pressure-label", "status=presure")
@@ -51,30 +50,30 @@ func TestPlacementForetellsThePrintedScheduler(t *testing.T) {
 		if slices.Contains(won, pod.Spec.NodeName) {
 			hits++
 		} else {
-			t.Errorf("pod %d, of %s, went to %s, foretold was %v", i, app, pod.Spec.NodeName, won)
+			t.Errorf("pod %d of %s is on node %s, predicted nodes are %v", i, app, pod.Spec.NodeName, won)
 		}
 		if slices.Contains(foretold(t, foretell, snapshot, ns+"/"+pod.Name), pod.Spec.NodeName) {
 			defaultHits++
 		}
 	}
-	t.Logf("%d of %d bindings as foretold, with %.1f of 8 nodes as winners on average; the default profile foretells %d", hits, bindings, float64(winners)/bindings, defaultHits)
+	t.Logf("%d of %d bindings as predicted, with %.1f of 8 nodes predicted on average; the default profile predicts %d",
+		hits, bindings, float64(winners)/bindings, defaultHits)
 	if defaultHits == bindings {
-		t.Error("the default profile foretells the same; the test shows nothing")
+		t.Error("the default profile predicts every binding too, so the test proves nothing")
 	}
 }
 
-// foretold asks which nodes would win a pod that is not bound.
+// foretold returns the predicted nodes of a pod.
 func foretold(t *testing.T, foretell string, args ...string) []string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), foretell, args...).CombinedOutput()
 	if err != nil {
-		t.Fatalf("%v: %s", err, out)
+		t.Fatalf("running predict: %v: %s", err, out)
 	}
 	return strings.Fields(string(out))
 }
 
-// fiveMoreNodes adds n4 to n8, unevenly over the zones; n5 and n7 are under
-// pressure.
+// fiveMoreNodes adds n4 to n8 unevenly to the zones and labels n5 and n7 as under pressure.
 func fiveMoreNodes(t *testing.T) {
 	t.Helper()
 	t.Cleanup(func() {
@@ -102,7 +101,7 @@ func fiveMoreNodes(t *testing.T) {
 	}
 }
 
-// oneMore scales an app up by one and returns the new pod once it is bound.
+// oneMore scales an app up by one and returns the new pod after it is bound.
 func oneMore(t *testing.T, ns, app string) *corev1.Pod {
 	t.Helper()
 	before := uids(t, ns)

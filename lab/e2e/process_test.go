@@ -13,7 +13,7 @@ import (
 
 var syscallTerm os.Signal = syscall.SIGTERM
 
-// freePort returns an address that nobody listens on.
+// freePort returns an address that no process listens on.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := freeport.Listen()
@@ -24,8 +24,7 @@ func freePort(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// TestSavedInputReplaysToTheSameBytes plans on the live cluster and again on
-// what it saved.
+// TestSavedInputReplaysToTheSameBytes plans on the live cluster and again on the input that the first plan saved.
 func TestSavedInputReplaysToTheSameBytes(t *testing.T) {
 	scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
 	config := testbed.ConfigFile(t, zones)
@@ -37,7 +36,7 @@ func TestSavedInputReplaysToTheSameBytes(t *testing.T) {
 	}
 }
 
-// TestRedactedCaptureGivesTheSameMoves leaves out what no decision needs.
+// TestRedactedCaptureGivesTheSameMoves checks that planning on a redacted snapshot still finds moves.
 func TestRedactedCaptureGivesTheSameMoves(t *testing.T) {
 	scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
 	file := filepath.Join(t.TempDir(), "capture.yaml")
@@ -46,6 +45,6 @@ func TestRedactedCaptureGivesTheSameMoves(t *testing.T) {
 	}
 	r := evenkeel(t, "plan", "-f", file, "--config", testbed.ConfigFile(t, zones), "--detailed-exitcode")
 	if r.code != 2 {
-		t.Errorf("exit %d, want 2: moves are planned", r.code)
+		t.Errorf("exit %d, want 2 because moves are planned", r.code)
 	}
 }

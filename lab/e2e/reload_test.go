@@ -40,8 +40,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// rotating is an HTTPS front of the API server that passes the caller's token
-// on, and whose certificate and authority can change.
+// rotating is an HTTPS proxy of the API server that forwards the caller's token. Its certificate and certificate
+// authority can change.
 type rotating struct {
 	*httptest.Server
 	cert atomic.Pointer[tls.Certificate]
@@ -64,7 +64,8 @@ func newRotating(t *testing.T) *rotating {
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }})
 	p.Config.ErrorLog = quiet
 	p.EnableHTTP2 = true
-	p.TLS = &tls.Config{NextProtos: []string{"h2", "http/1.1"}, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return p.cert.Load(), nil }}
+	p.TLS = &tls.Config{NextProtos: []string{"h2", "http/1.1"},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return p.cert.Load(), nil }}
 	p.rotate(t)
 	p.StartTLS()
 	p.TLS.Certificates = nil
@@ -72,7 +73,7 @@ func newRotating(t *testing.T) *rotating {
 	return p
 }
 
-// rotate shows a certificate of a new authority from now on, and returns that.
+// rotate switches to a certificate of a new authority and returns that authority in PEM.
 func (p *rotating) rotate(t *testing.T) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
@@ -89,7 +90,7 @@ func (p *rotating) rotate(t *testing.T) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
-// boundToken is a token that ends when the returned function is called.
+// boundToken returns a token that becomes invalid when revoke is called.
 func boundToken(t *testing.T, ns, name string) (token string, revoke func()) {
 	t.Helper()
 	secrets := lab.Client.CoreV1().Secrets(ns)
@@ -97,8 +98,9 @@ func boundToken(t *testing.T, ns, name string) (token string, revoke func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := lab.Client.CoreV1().ServiceAccounts(ns).CreateToken(t.Context(), "default", &authv1.TokenRequest{
-		Spec: authv1.TokenRequestSpec{BoundObjectRef: &authv1.BoundObjectReference{APIVersion: "v1", Kind: "Secret", Name: name, UID: s.UID}}}, metav1.CreateOptions{})
+	bound := &authv1.BoundObjectReference{APIVersion: "v1", Kind: "Secret", Name: name, UID: s.UID}
+	request := &authv1.TokenRequest{Spec: authv1.TokenRequestSpec{BoundObjectRef: bound}}
+	r, err := lab.Client.CoreV1().ServiceAccounts(ns).CreateToken(t.Context(), "default", request, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,7 +111,7 @@ func boundToken(t *testing.T, ns, name string) (token string, revoke func()) {
 	}
 }
 
-// replaced writes a file under another name first, as a mounted volume does.
+// replaced replaces a file by renaming a new one, like a mounted volume.
 func replaced(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
@@ -151,7 +153,7 @@ func (r *reports) read(out io.Reader) {
 	}
 }
 
-// await waits for a report, for two minutes: passes are made once a minute.
+// await waits two minutes for a matching report; there is one pass per minute.
 func (r *reports) await(t *testing.T, what string, is func(runReport) bool) {
 	t.Helper()
 	if err := seed.Until(t.Context(), 2*time.Minute, func() (bool, error) {
@@ -164,7 +166,7 @@ func (r *reports) await(t *testing.T, what string, is func(runReport) bool) {
 		}
 		return false, nil
 	}); err != nil {
-		t.Fatalf("no report %s: %v; reports: %+v", what, err, r.list)
+		t.Fatalf("no report %s: %v; got reports %+v", what, err, r.list)
 	}
 }
 
@@ -188,14 +190,12 @@ func goroutines(t *testing.T, url string) int {
 			return v
 		}
 	}
-	t.Fatal("no go_goroutines")
+	t.Fatal("the metrics lack go_goroutines")
 	return 0
 }
 
-// TestFilesChangeWhileItRuns: the authority of the server's certificate, the
-// token and the configuration change under a program that leads, first to
-// something that cannot be used. It never stops leading, and evicts in the end,
-// as the last configuration says.
+// TestFilesChangeWhileItRuns changes the certificate authority, the token and the configuration of a leading process,
+// first to unusable content. The process must keep its Lease and finally evict as the last configuration says.
 func TestFilesChangeWhileItRuns(t *testing.T) {
 	long(t)
 	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
@@ -222,7 +222,8 @@ func TestFilesChangeWhileItRuns(t *testing.T) {
 	config := testbed.ConfigFile(t, everyMinute+"dryRun: true\n")
 
 	port := freePort(t)
-	cmd := exec.CommandContext(t.Context(), testbed.Evenkeel, "run", "--config", config, "--kubeconfig", kubeconfig, "--lease-namespace", ns, "--bind-address", port)
+	cmd := exec.CommandContext(t.Context(), testbed.Evenkeel, "run", "--config", config,
+		"--kubeconfig", kubeconfig, "--lease-namespace", ns, "--bind-address", port)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	stdout, err := cmd.StdoutPipe()
@@ -244,17 +245,19 @@ func TestFilesChangeWhileItRuns(t *testing.T) {
 	awaitMetric(t, at, "evenkeel_leader 1")
 	before := goroutines(t, at)
 
-	// What cannot be used: refused, and said.
+	// Unusable files are rejected and reported.
 	replaced(t, ca, "-----BEGIN CERTIFICATE-----\ncut off")
 	replaced(t, config, "dryRun: maybe\n")
 	awaitMetric(t, at, `evenkeel_last_reload_successful{files="credentials"} 0`)
 	awaitMetric(t, at, `evenkeel_last_reload_successful{files="config"} 0`)
-	seen.await(t, "that names both", func(r runReport) bool { return r.problem("config") && r.problem("credentials") && r.Mode == "dryRun" })
+	seen.await(t, "that names both files", func(r runReport) bool {
+		return r.problem("config") && r.problem("credentials") && r.Mode == "dryRun"
+	})
 	if code := statusOf(at + "/readyz"); code != http.StatusOK {
-		t.Errorf("/readyz %d while files are refused", code)
+		t.Errorf("/readyz returns %d while the files are rejected, want 200", code)
 	}
 
-	// Another authority, another token, the old ones gone; all connections cut.
+	// Change the authority and the token, revoke the old token, and close all connections.
 	replaced(t, ca, front.rotate(t))
 	front.CloseClientConnections()
 	awaitMetric(t, at, `evenkeel_reloads_total{files="credentials",result="taken"} 1`)
@@ -265,26 +268,29 @@ func TestFilesChangeWhileItRuns(t *testing.T) {
 	awaitMetric(t, at, `evenkeel_reloads_total{files="credentials",result="taken"} 2`)
 	awaitMetric(t, at, `evenkeel_last_reload_successful{files="credentials"} 1`)
 
-	// And a configuration that evicts.
+	// Finally the configuration turns eviction on.
 	text, err := os.ReadFile(testbed.ConfigFile(t, everyMinute))
 	if err != nil {
 		t.Fatal(err)
 	}
 	replaced(t, config, string(text))
 	awaitMetric(t, at, `evenkeel_last_reload_successful{files="config"} 1`)
-	seen.await(t, "of a live pass that evicted", func(r runReport) bool { return r.Mode == "live" && len(r.Outcomes) == 2 && len(r.Inputs) == 0 })
+	seen.await(t, "of a live pass with two evictions", func(r runReport) bool {
+		return r.Mode == "live" && len(r.Outcomes) == 2 && len(r.Inputs) == 0
+	})
 	wantZones(t, ns, "d", 2, 2, 2)
 	wantEvictions(t, ns, 2)
 	if strings.Contains(stderr.String(), "lost the Lease") || !hasLine(metricsOf(at), "evenkeel_leader 1") {
-		t.Error("it stopped leading")
+		t.Error("the process lost its Lease")
 	}
-	if err := seed.Until(t.Context(), 2*time.Minute, func() (bool, error) { return goroutines(t, at) <= before+10, nil }); err != nil {
-		t.Errorf("%d goroutines, %d before the changes", goroutines(t, at), before)
+	few := func() (bool, error) { return goroutines(t, at) <= before+10, nil }
+	if err := seed.Until(t.Context(), 2*time.Minute, few); err != nil {
+		t.Errorf("%d goroutines after the changes, %d before; want at most 10 more", goroutines(t, at), before)
 	}
 	_ = cmd.Process.Signal(syscallTerm)
 	<-read
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("it did not end cleanly: %v", err)
+		t.Errorf("the process did not exit cleanly: %v", err)
 	}
 }
 

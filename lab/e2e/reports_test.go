@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// locked is a buffer that may be read while a process writes to it.
+// locked is a buffer that can be read while a process writes to it.
 type locked struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
@@ -30,7 +30,7 @@ func (l *locked) String() string {
 	return l.buf.String()
 }
 
-// seenReports are the RunReports that a process has written, one line each.
+// seenReports collects the RunReports that a process writes, one per line.
 type seenReports struct{ locked }
 
 func (s *seenReports) all() (out []passReport) {
@@ -43,7 +43,7 @@ func (s *seenReports) all() (out []passReport) {
 	return out
 }
 
-// await waits for a report, for two minutes: passes are made once a minute.
+// await waits two minutes for a matching report; there is one pass per minute.
 func (s *seenReports) await(t *testing.T, what string, is func(passReport) bool) (found passReport) {
 	t.Helper()
 	if err := seed.Until(t.Context(), 2*time.Minute, func() (bool, error) {

@@ -26,12 +26,12 @@ func reschedule(t *testing.T, config string) {
 	})
 }
 
-// TestPrintedSchedulerConfigLevelsARollingUpdate starts the real kube-scheduler
-// with what `config scheduler` prints, and rolls Deployment d of the seed, which
-// stands 1/2/3: it ends at 2/2/2 every time, with no eviction. With the default
-// weights that is a matter of luck. Pods are replaced one by one and have no grace
-// period: zone-2 is all but full, and while old pods are still there it has no
-// room for a second new one, whatever the weight.
+// TestPrintedSchedulerConfigLevelsARollingUpdate starts the real kube-scheduler with the output of `config
+// scheduler`. It then updates Deployment d, which has 1/2/3 pods per zone. Every update must end at 2/2/2 without an
+// eviction; with the default weights that happens only by chance.
+//
+// Pods are replaced one by one without a grace period. zone-2 is almost full: while old pods exist, it has no room
+// for a second new one, whatever the weights are.
 func TestPrintedSchedulerConfigLevelsARollingUpdate(t *testing.T) {
 	rounds := max(repetitions(), 5)
 	uneven := func(s string) bool { return s != "2/2/2" }
@@ -41,7 +41,7 @@ func TestPrintedSchedulerConfigLevelsARollingUpdate(t *testing.T) {
 	}
 	t.Logf("default weights: %v", before)
 	if !slices.ContainsFunc(before, uneven) {
-		t.Errorf("%d rollouts ended level with the default weights; the test shows nothing", len(before))
+		t.Errorf("%d rollouts ended at 2/2/2 with the default weights, so the test proves nothing", len(before))
 	}
 	printed := evenkeel(t, "config", "scheduler")
 	if printed.code != 0 {
@@ -57,14 +57,16 @@ func TestPrintedSchedulerConfigLevelsARollingUpdate(t *testing.T) {
 	}
 }
 
-// rollouts seeds d at 1/2/3 and rolls it, again and again.
+// rollouts creates d with 1/2/3 pods per zone and updates it, n times. It returns the final pods per zone.
 func rollouts(t *testing.T, n int) (ends []string) {
 	t.Helper()
 	for i := range n {
 		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
 			ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 0))
-			patch := fmt.Sprintf(`{"spec":{"strategy":{"rollingUpdate":{"maxSurge":1,"maxUnavailable":0}},"template":{"metadata":{"annotations":{"rolled":"%d"}}}}}`, i)
-			if _, err := lab.Client.AppsV1().Deployments(ns).Patch(t.Context(), "d", types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+			patch := fmt.Appendf(nil, `{"spec":{"strategy":{"rollingUpdate":{"maxSurge":1,"maxUnavailable":0}},`+
+				`"template":{"metadata":{"annotations":{"rolled":"%d"}}}}}`, i)
+			api := lab.Client.AppsV1().Deployments(ns)
+			if _, err := api.Patch(t.Context(), "d", types.StrategicMergePatchType, patch, metav1.PatchOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			rolledOut(t, ns, "d", 6)
@@ -79,7 +81,7 @@ func rollouts(t *testing.T, n int) (ends []string) {
 	return ends
 }
 
-// rolledOut waits until only new pods are there, all Ready.
+// rolledOut waits until all pods are new and Ready.
 func rolledOut(t *testing.T, ns, app string, want int32) {
 	t.Helper()
 	if err := seed.Until(t.Context(), 2*time.Minute, func() (bool, error) {

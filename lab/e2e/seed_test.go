@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// repetitions of the seed scenario: three in short mode, twenty otherwise.
+// repetitions returns how often the seed scenario runs: three times in short mode, otherwise twenty times.
 func repetitions() int {
 	if testing.Short() {
 		return 3
@@ -25,7 +25,7 @@ func TestTwoMovesLevelAZoneSkew(t *testing.T) {
 			ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
 			p := evenkeel(t, "plan", "--config", config)
 			if !strings.Contains(p.stdout, "Plan: 2 evictions level 1 of 1 goals; proven minimum 2") {
-				t.Error("the plan does not foretell two moves")
+				t.Error("the plan does not show two evictions and a lower bound of 2")
 			}
 			r := evenkeel(t, "run", "--once", "--config", config)
 			if r.code != 0 {
@@ -55,7 +55,7 @@ func TestATieIsNotAReasonToEvict(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 0))
 	r := evenkeel(t, "run", "--once", "--config", testbed.ConfigFile(t, zones))
 	if r.code != 0 || !strings.Contains(r.stdout, "WouldReturn") {
-		t.Errorf("exit %d; no WouldReturn in the report", r.code)
+		t.Errorf("exit %d, or the report lacks WouldReturn", r.code)
 	}
 	wantZones(t, ns, "d", 1, 2, 3)
 	wantEvictions(t, ns, 0)
@@ -66,7 +66,7 @@ func TestDryRunLeavesEveryPod(t *testing.T) {
 	before := uids(t, ns)
 	r := evenkeel(t, "run", "--once", "--config", testbed.ConfigFile(t, zones+"dryRun: true\n"))
 	if r.code != 0 || !strings.Contains(r.stdout, "would be evicted") {
-		t.Errorf("exit %d; the report does not say what would be evicted", r.code)
+		t.Errorf("exit %d, or the report does not list what would be evicted", r.code)
 	}
 	if !maps.Equal(before, uids(t, ns)) {
 		t.Error("the dry run changed pods")
@@ -79,11 +79,11 @@ func TestABudgetAtZeroBlocks(t *testing.T) {
 	pdb(t, ns, "d", 0, 0)
 	r := evenkeel(t, "run", "--once", "--config", testbed.ConfigFile(t, zones))
 	if r.code != 0 || !strings.Contains(r.stdout, "BlockedByPDB") {
-		t.Errorf("exit %d; no BlockedByPDB in the report", r.code)
+		t.Errorf("exit %d, or the report lacks BlockedByPDB", r.code)
 	}
 	events, err := lab.Evictions(ns)
 	if err != nil || len(events) != 0 {
-		t.Errorf("%d evictions tried, want none (%v)", len(events), err)
+		t.Errorf("%d eviction requests in the audit log, want none (%v)", len(events), err)
 	}
 }
 
@@ -98,7 +98,7 @@ func TestABudgetOfOneIsSpentOneAtATime(t *testing.T) {
 	wantEvictions(t, ns, 2)
 	events, err := lab.Evictions(ns)
 	if err != nil || len(events) != 2 {
-		t.Errorf("%d evictions tried, want 2 and no refusal (%v)", len(events), err)
+		t.Errorf("%d eviction requests in the audit log, want 2 and none refused (%v)", len(events), err)
 	}
 }
 
@@ -115,16 +115,16 @@ limits: {perNamespace: 100%}
 `)
 	r := evenkeel(t, "run", "--once", "--config", config)
 	if r.code != 0 || !strings.Contains(r.stdout, "proven minimum 3") {
-		t.Errorf("exit %d, or not a minimum of 3", r.code)
+		t.Errorf("exit %d, or the report lacks the lower bound of 3", r.code)
 	}
 	wantEvictions(t, ns, 3)
 	got, err := seed.Spread(t.Context(), lab.Client, ns, "web")
 	if err != nil || got["zone-1"] != 5 {
-		t.Errorf("pods by zone %v, want 5 in zone-1 (%v)", got, err)
+		t.Errorf("pods by zone: %v, want 5 in zone-1 (%v)", got, err)
 	}
 }
 
-// long leaves a test to the long set.
+// long skips a test in short mode.
 func long(t *testing.T) {
 	t.Helper()
 	if testing.Short() {

@@ -19,7 +19,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// passReport is what tests look at in a RunReport.
+// passReport holds the fields of a RunReport that the tests check.
 type passReport struct {
 	Plan struct {
 		ID         string
@@ -44,21 +44,21 @@ func (r passReport) codes() (out []string) {
 func parseReport(t *testing.T, stdout string) (r passReport) {
 	t.Helper()
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
-		t.Fatalf("no report on stdout: %v", err)
+		t.Fatalf("stdout is not a report: %v", err)
 	}
 	return r
 }
 
-// impatient waits for a replacement for 5 s and the 2 s of grace of the seed.
+// impatient is a configuration that verifies a replacement for 5 s, plus the 2 s grace period of the seed pods.
 const impatient = zones + "evictor: {verifyTimeout: 5s}\n"
 
-// TestAWorkloadThatDoesNotSettleRests: a replacement that stays Pending, never
-// becomes Ready, or comes back to where it was, is seen and reported; the next
-// process leaves the workload alone, though it is as uneven as before.
+// TestAWorkloadThatDoesNotSettleRests covers replacements that stay Pending, never become Ready, or return to their
+// source. The report must show it, and the next process must back off from the workload although it is as unbalanced
+// as before.
 func TestAWorkloadThatDoesNotSettleRests(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		config  string // of the scheduler, which Evenkeel does not know
+		config  string // configuration of the scheduler, unknown to Evenkeel
 		evicted func() error
 		after   func() error
 		want    string
@@ -90,7 +90,8 @@ func TestAWorkloadThatDoesNotSettleRests(t *testing.T) {
 			r = evenkeel(t, once...)
 			again := parseReport(t, r.stdout)
 			if r.code != 0 || len(again.Plan.Moves) != 0 || again.Plan.Rejections.Counts["BackedOff"] == 0 {
-				t.Errorf("the second process: exit %d, %d moves, rejections %v; want no move and BackedOff", r.code, len(again.Plan.Moves), again.Plan.Rejections.Counts)
+				t.Errorf("second process: exit %d, %d moves, rejections %v; want no move and BackedOff",
+					r.code, len(again.Plan.Moves), again.Plan.Rejections.Counts)
 			}
 			wantZones(t, ns, "d", 1, 2, 3)
 			wantEvictions(t, ns, 1)
@@ -98,8 +99,7 @@ func TestAWorkloadThatDoesNotSettleRests(t *testing.T) {
 	}
 }
 
-// emptiest makes the scheduler fill the emptiest node, wherever the other pods
-// of a workload are.
+// emptiest makes the scheduler choose the emptiest node, regardless of other pods of the workload.
 const emptiest = `
 profiles:
 - schedulerName: default-scheduler
@@ -107,8 +107,7 @@ profiles:
     score: {disabled: [{name: "*"}], enabled: [{name: NodeResourcesFit, weight: 1}]}
 `
 
-// atEviction is a way to the API server on which something happens just before
-// the first eviction is asked for.
+// atEviction returns a kubeconfig whose proxy calls do just before the first eviction.
 func atEviction(t *testing.T, do func() error) (kubeconfig string) {
 	t.Helper()
 	var once sync.Once
@@ -124,7 +123,7 @@ func atEviction(t *testing.T, do func() error) (kubeconfig string) {
 	})
 }
 
-// undoing undoes something once: when it is called, or at the end of the test.
+// undoing returns a function that calls undo once. At the latest, undo runs at the end of the test.
 func undoing(t *testing.T, undo func() error) func() {
 	t.Helper()
 	once := sync.OnceFunc(func() {
@@ -139,8 +138,8 @@ func undoing(t *testing.T, undo func() error) func() {
 	return once
 }
 
-// tilt brings Deployment d back to 1/2/3 without an eviction, and waits until all
-// of it is Ready: what would be planned for it is planned again.
+// tilt moves Deployment d back to 1/2/3 without evictions and waits until all its pods are Ready. Without history,
+// the same move would be planned again.
 func tilt(t *testing.T, ns string) {
 	t.Helper()
 	t.Cleanup(func() { cordon(t, false) })
@@ -167,7 +166,7 @@ func tilt(t *testing.T, ns string) {
 			}
 		}
 		if n := len(at["n3"]); n != 3 {
-			return false, fmt.Errorf("%d pods of d on n3, want 3", n)
+			return false, fmt.Errorf("node n3 has %d pods of d, want 3", n)
 		}
 		return true, nil
 	}); err != nil {
@@ -178,8 +177,7 @@ func tilt(t *testing.T, ns string) {
 	wantZones(t, ns, "d", 1, 2, 3)
 }
 
-// wantRest: what would be moved by somebody who remembers nothing is not moved,
-// and explain says that it rests.
+// wantRest checks that a process without history would plan the move, and that explain names the backoff.
 func wantRest(t *testing.T, ns, config string) {
 	t.Helper()
 	var forgetful passReport
@@ -188,11 +186,11 @@ func wantRest(t *testing.T, ns, config string) {
 		t.Fatal(err)
 	}
 	if n := len(forgetful.Plan.Moves); n != 1 {
-		t.Errorf("%d moves are planned where nothing is remembered, want 1: the test shows nothing", n)
+		t.Errorf("%d moves are planned without history, want 1; otherwise the test proves nothing", n)
 	}
 	r = evenkeel(t, "explain", "workload", "deployment/"+ns+"/d", "--config", config, "--lease-namespace", ns)
 	if r.code != 0 || !strings.Contains(r.stdout, "BackedOff") {
-		t.Errorf("explain workload: exit %d; it does not name BackedOff", r.code)
+		t.Errorf("explain workload: exit %d, or the answer lacks BackedOff", r.code)
 	}
 }
 
@@ -202,7 +200,7 @@ func waitingPod(t *testing.T, ns string) {
 	if err := seed.Until(t.Context(), 2*time.Minute, func() (bool, error) {
 		pods, err := lab.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: "app=d"})
 		if err == nil && !slices.ContainsFunc(pods.Items, func(p corev1.Pod) bool { return p.Spec.NodeName == "" }) {
-			err = fmt.Errorf("no pod of d waits for a node")
+			err = fmt.Errorf("every pod of d has a node")
 		}
 		return err == nil, err
 	}); err != nil {
@@ -210,17 +208,18 @@ func waitingPod(t *testing.T, ns string) {
 	}
 }
 
-// standby is a process that makes passes, or stands by to.
+// standby is a running `evenkeel run` process, leading or standby.
 type standby struct {
 	cmd    *exec.Cmd
 	stdout seenReports
 	stderr locked
 }
 
-// startRun starts `evenkeel run`; it is killed at the end of the test.
+// startRun starts `evenkeel run` and kills it at the end of the test.
 func startRun(t *testing.T, kubeconfig, config, ns, bind string) *standby {
 	t.Helper()
-	s := &standby{cmd: exec.Command(testbed.Evenkeel, "run", "--config", config, "--kubeconfig", kubeconfig, "--lease-namespace", ns, "--bind-address", bind)}
+	s := &standby{cmd: exec.Command(testbed.Evenkeel, "run", "--config", config,
+		"--kubeconfig", kubeconfig, "--lease-namespace", ns, "--bind-address", bind)}
 	s.cmd.Stdout, s.cmd.Stderr = &s.stdout, &s.stderr
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -234,7 +233,7 @@ func startRun(t *testing.T, kubeconfig, config, ns, bind string) *standby {
 	return s
 }
 
-// kill ends it as a machine that fails would.
+// kill ends the process without a graceful shutdown, like a failing machine.
 func (s *standby) kill() {
 	if s.cmd.ProcessState == nil {
 		_ = s.cmd.Process.Kill()
@@ -242,9 +241,8 @@ func (s *standby) kill() {
 	}
 }
 
-// TestAWorkloadRestsAcrossAChangeOfLeader kills the leader while it waits for a
-// replacement that stays Pending. Its successor, which stood by, says what became
-// of the eviction and makes no other.
+// TestAWorkloadRestsAcrossAChangeOfLeader kills the leader while it waits for a replacement that stays Pending. The
+// standby takes over, reports the eviction with an unknown outcome, and makes no other.
 func TestAWorkloadRestsAcrossAChangeOfLeader(t *testing.T) {
 	long(t)
 	ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 2))
@@ -262,10 +260,10 @@ func TestAWorkloadRestsAcrossAChangeOfLeader(t *testing.T) {
 	start()
 	tilt(t, ns)
 	awaitMetric(t, "http://"+port, "evenkeel_leader 1")
-	second.stdout.await(t, "that tells of the killed leader's eviction", func(r passReport) bool {
+	second.stdout.await(t, "about the killed leader's eviction", func(r passReport) bool {
 		return slices.Equal(r.codes(), []string{"unknown OutcomeUnknown"}) && r.Stopped != nil && r.Stopped.Code == "Interrupted"
 	})
-	second.stdout.await(t, "of a pass that leaves the workload alone", func(r passReport) bool {
+	second.stdout.await(t, "of a pass that backs off from the workload", func(r passReport) bool {
 		return len(r.Plan.Moves) == 0 && r.Plan.Rejections.Counts["BackedOff"] > 0
 	})
 	wantRest(t, ns, config)

@@ -18,8 +18,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// twoMore are two profiles of the real kube-scheduler that Evenkeel is not told
-// of: fancy places pods as the default does, packed prefers full nodes.
+// twoMore adds two profiles to the real kube-scheduler that Evenkeel does not know: fancy places pods like the
+// default, packed prefers full nodes.
 const twoMore = `
 profiles:
 - schedulerName: default-scheduler
@@ -33,10 +33,9 @@ profiles:
       scoringStrategy: {type: MostAllocated, resources: [{name: cpu, weight: 1}, {name: memory, weight: 1}]}
 `
 
-// TestAnUnknownSchedulerIsTrustedOnceItsBindingsComeTrue: Deployment d stands at
-// 1/1/4 and is placed by the scheduler fancy. Its pods stay while 11 of fancy's
-// bindings were foretold, and go once 12 were; the scheduler packed, of which as
-// many were foretold, is found out.
+// TestAnUnknownSchedulerIsTrustedOnceItsBindingsComeTrue has Deployment d at 1/1/4 with scheduler fancy. Its pods
+// must stay while 11 of fancy's bindings are predicted, and move once 12 are. Scheduler packed gets as many
+// predictions but must stay untrusted.
 func TestAnUnknownSchedulerIsTrustedOnceItsBindingsComeTrue(t *testing.T) {
 	long(t)
 	const wanted = 12
@@ -55,18 +54,19 @@ placement: {shadow: {minBindings: %d, minHitRate: 0.9}}
 	shut := r.await(t, func(p pass) bool {
 		return p.scheduler("fancy").Foretold == wanted-1 && p.scheduler("packed").Foretold == wanted
 	})
-	if s := shut.scheduler("fancy"); s.Pods != 6 || s.Hits != wanted-1 || s.Trusted || len(shut.Plan.Moves) != 0 || shut.Plan.Rejections.Counts["PlacementUnknown"] == 0 {
-		t.Errorf("with %d bindings: %+v, %d moves, %v", wanted-1, s, len(shut.Plan.Moves), shut.Plan.Rejections.Counts)
+	s := shut.scheduler("fancy")
+	if s.Pods != 6 || s.Hits != wanted-1 || s.Trusted || len(shut.Plan.Moves) != 0 || shut.Plan.Rejections.Counts["PlacementUnknown"] == 0 {
+		t.Errorf("after %d bindings: %+v, %d moves, rejections %v", wanted-1, s, len(shut.Plan.Moves), shut.Plan.Rejections.Counts)
 	}
 	if s := shut.scheduler("packed"); s.Hits > wanted/2 || s.Trusted {
-		t.Errorf("packed places pods otherwise: %+v", s)
+		t.Errorf("packed places pods unlike the default and must stay untrusted, got %+v", s)
 	}
 	wantEvictions(t, ns, 0)
 
 	r.watch(t, ns, "fancy", wanted)
 	open := r.await(t, func(p pass) bool { return len(p.Plan.Moves) > 0 })
 	if s := open.scheduler("fancy"); !s.Trusted || s.Hits < wanted || open.scheduler("packed").Trusted {
-		t.Errorf("with %d bindings: %+v", wanted, open.Plan.Schedulers)
+		t.Errorf("after %d bindings: %+v", wanted, open.Plan.Schedulers)
 	}
 	t.Logf("%+v", open.Plan.Schedulers)
 	if err := seed.Until(t.Context(), time.Minute, func() (bool, error) {
@@ -79,11 +79,11 @@ placement: {shadow: {minBindings: %d, minHitRate: 0.9}}
 	awaitMetric(t, r.url, `evenkeel_shadow_hit_ratio{scheduler="fancy"} 1`)
 	_ = r.cmd.Process.Signal(syscallTerm)
 	if err := r.cmd.Wait(); err != nil {
-		t.Errorf("it did not end cleanly: %v", err)
+		t.Errorf("the process did not exit cleanly: %v", err)
 	}
 }
 
-// pass is what a report says of schedulers and moves.
+// pass holds the schedulers and moves of a report.
 type pass struct {
 	Plan struct {
 		Moves      []json.RawMessage
@@ -107,7 +107,7 @@ func (p pass) scheduler(name string) schedulerState {
 	return schedulerState{}
 }
 
-// process is `evenkeel run`, with its reports in a file.
+// process is a running `evenkeel run` that writes its reports to a file.
 type process struct {
 	cmd       *exec.Cmd
 	url, file string
@@ -123,7 +123,8 @@ func running(t *testing.T, ns, config string) *process {
 		t.Fatal(err)
 	}
 	var log strings.Builder
-	r.cmd = exec.CommandContext(t.Context(), testbed.Evenkeel, "run", "--config", config, "--kubeconfig", lab.Kubeconfig, "--lease-namespace", ns, "--bind-address", address)
+	r.cmd = exec.CommandContext(t.Context(), testbed.Evenkeel, "run", "--config", config,
+		"--kubeconfig", lab.Kubeconfig, "--lease-namespace", ns, "--bind-address", address)
 	r.cmd.Stdout, r.cmd.Stderr = out, &log
 	if err := r.cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -140,8 +141,7 @@ func running(t *testing.T, ns, config string) *process {
 	return r
 }
 
-// await returns the first report for which ok holds, of the last one and those to
-// come; there is one a minute.
+// await returns the first matching report among the last one and later ones; there is one per minute.
 func (r *process) await(t *testing.T, ok func(pass) bool) (last pass) {
 	t.Helper()
 	if err := seed.Until(t.Context(), 2*time.Minute, func() (bool, error) {
@@ -151,7 +151,7 @@ func (r *process) await(t *testing.T, ok func(pass) bool) (last pass) {
 		}
 		whole, _, found := cutLast(string(text), "\n")
 		if !found {
-			return false, fmt.Errorf("no report")
+			return false, fmt.Errorf("the process has not written a report")
 		}
 		lines := strings.Split(whole, "\n")
 		last = pass{}
@@ -159,7 +159,7 @@ func (r *process) await(t *testing.T, ok func(pass) bool) (last pass) {
 			return false, err
 		}
 		if !ok(last) {
-			return false, fmt.Errorf("the last report has %+v", last.Plan.Schedulers)
+			return false, fmt.Errorf("the last report has schedulers %+v", last.Plan.Schedulers)
 		}
 		return true, nil
 	}); err != nil {
@@ -175,8 +175,8 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// watch has a scheduler bind one pod after the other until so many of its bindings
-// were foretold. The pods differ in what they prefer, and each goes away again.
+// watch lets a scheduler bind pods one after the other until this number of its bindings are predicted. The pods have
+// different preferences, and each is deleted again.
 func (r *process) watch(t *testing.T, ns, scheduler string, want int) {
 	t.Helper()
 	for range 4 * want {
@@ -185,7 +185,7 @@ func (r *process) watch(t *testing.T, ns, scheduler string, want int) {
 		}
 		before := r.seen(scheduler)
 		name := r.probe(t, ns, scheduler)
-		deadline := time.Now().Add(3 * time.Second) // a binding may be let go
+		deadline := time.Now().Add(3 * time.Second) // the program may skip a binding
 		_ = seed.Until(t.Context(), 5*time.Second, func() (bool, error) {
 			return r.seen(scheduler) > before || time.Now().After(deadline), nil
 		})
@@ -194,7 +194,7 @@ func (r *process) watch(t *testing.T, ns, scheduler string, want int) {
 			t.Fatal(err)
 		}
 	}
-	t.Fatalf("only %d of %d bindings of %s were foretold", r.foretold(scheduler), want, scheduler)
+	t.Fatalf("only %d of %d bindings of %s were predicted", r.foretold(scheduler), want, scheduler)
 }
 
 func (r *process) foretold(scheduler string) int {
@@ -215,18 +215,21 @@ func (r *process) count(scheduler, result string) (n int) {
 	return n
 }
 
-// probe is a small pod that prefers no zone, zone-1 or zone-2, bound.
+// probe creates a small pod that prefers no zone, zone-1 or zone-2, and waits until it is bound.
 func (r *process) probe(t *testing.T, ns, scheduler string) (name string) {
 	t.Helper()
 	r.probes++
 	name = fmt.Sprintf("probe-%03d", r.probes)
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{SchedulerName: scheduler, Containers: []corev1.Container{{
-		Name: "c", Image: "registry.k8s.io/pause:3.10",
-		Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("50m"), "memory": resource.MustParse("20Mi")}}}}}}
+	requests := corev1.ResourceList{"cpu": resource.MustParse("50m"), "memory": resource.MustParse("20Mi")}
+	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: corev1.PodSpec{SchedulerName: scheduler,
+		Containers: []corev1.Container{{Name: "c", Image: "registry.k8s.io/pause:3.10",
+			Resources: corev1.ResourceRequirements{Requests: requests}}}}}
 	if i := r.probes % 4; i > 2 {
-		p.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{
-			Weight: 100, Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{
-				Key: seed.ZoneKey, Operator: corev1.NodeSelectorOpIn, Values: []string{fmt.Sprintf("zone-%d", r.probes/4%2+1)}}}}}}}}
+		zone := corev1.NodeSelectorRequirement{Key: seed.ZoneKey, Operator: corev1.NodeSelectorOpIn,
+			Values: []string{fmt.Sprintf("zone-%d", r.probes/4%2+1)}}
+		preferred := []corev1.PreferredSchedulingTerm{{Weight: 100,
+			Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{zone}}}}
+		p.Spec.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: preferred}}
 	}
 	api := lab.Client.CoreV1().Pods(ns)
 	if _, err := api.Create(t.Context(), p, metav1.CreateOptions{}); err != nil {

@@ -12,15 +12,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// severed lets lists and watches of one kind through, until they are cut.
+// severed lets lists and watches of one kind pass until they are cut off.
 type severed struct {
-	path string // of the kind, in all namespaces
+	path string // path of the kind across all namespaces
 	mu   sync.Mutex
-	at   time.Time // when they were cut; zero before
+	at   time.Time // time of the cut; zero before it
 	ends []context.CancelFunc
 }
 
-// cut ends every watch and refuses all that is asked from now on.
+// cut ends every watch and refuses all later requests for the kind.
 func (s *severed) cut() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -32,7 +32,7 @@ func (s *severed) cut() {
 	}
 }
 
-// past waits until the kind has been cut off for so long.
+// past waits until the kind has been cut off for this long.
 func (s *severed) past(ctx context.Context, d time.Duration) {
 	s.mu.Lock()
 	left := time.Until(s.at.Add(d))
@@ -55,14 +55,14 @@ func (s *severed) refuse(w http.ResponseWriter, r *http.Request) bool {
 	}
 	ctx, end := context.WithCancel(r.Context())
 	s.ends = append(s.ends, end)
-	*r = *r.WithContext(ctx) // the proxy goes on with it
+	*r = *r.WithContext(ctx) // the proxy forwards the request with this context
 	return false
 }
 
 const shortSighted = zones + "guards: {minPodAge: 0s, maxStaleness: 5s}\n"
 
-// TestAPassWithoutSightEvictsNothing cuts pods off between the first look at the
-// cluster and the pass: until the Lease is granted.
+// TestAPassWithoutSightEvictsNothing cuts pods off between the first snapshot and the pass, before the Lease is
+// granted.
 func TestAPassWithoutSightEvictsNothing(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
 	pods := &severed{path: "/api/v1/pods"}
@@ -76,7 +76,7 @@ func TestAPassWithoutSightEvictsNothing(t *testing.T) {
 	r := evenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, shortSighted))
 	for _, want := range []string{"pods are known as of ", "longer than guards.maxStaleness 5s: the answer is 503"} {
 		if r.code != 1 || !strings.Contains(r.stderr, want) || !strings.Contains(r.stdout, want) {
-			t.Errorf("exit %d, want 1 and %q in the error and in the report", r.code, want)
+			t.Errorf("exit %d, want 1 and %q both on stderr and in the report", r.code, want)
 		}
 	}
 	if !strings.Contains(r.stdout, "Run: refused; nothing planned, nothing evicted.\n") || !strings.Contains(r.stdout, "(ClusterViewStale)") {
@@ -86,9 +86,8 @@ func TestAPassWithoutSightEvictsNothing(t *testing.T) {
 	wantEvictions(t, ns, 0)
 }
 
-// TestAPassThatLosesSightStops cuts budgets off as the pass begins. The bound
-// passes while the first pod is read, which may not take more than 4 seconds, and
-// evicted.
+// TestAPassThatLosesSightStops cuts budgets off when the pass begins. The staleness limit passes while the program
+// reads the first pod, for which it has 4 seconds, and evicts it.
 func TestAPassThatLosesSightStops(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
 	budgets := &severed{path: "/apis/policy/v1/poddisruptionbudgets"}
@@ -106,7 +105,7 @@ func TestAPassThatLosesSightStops(t *testing.T) {
 	r := evenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, shortSighted))
 	want := "the pass stopped early: ClusterViewStale: looking at the cluster before wave 2: poddisruptionbudgets are known as of "
 	if r.code != 1 || !strings.Contains(r.stderr, want) {
-		t.Errorf("exit %d, want 1 and %q", r.code, want)
+		t.Errorf("exit %d, want 1 and %q on stderr", r.code, want)
 	}
 	wantEvictions(t, ns, 1)
 }

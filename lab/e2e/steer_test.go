@@ -23,7 +23,7 @@ import (
 
 const byTaint = zones + "evictor: {steer: taint}\n"
 
-// TestASteeredTie: a tie that steer: none leaves alone is broken by a taint.
+// TestASteeredTie checks that a taint breaks a tie between nodes, which steer: none leaves unresolved.
 func TestASteeredTie(t *testing.T) {
 	config := testbed.ConfigFile(t, byTaint)
 	for i := range repetitions() {
@@ -31,7 +31,7 @@ func TestASteeredTie(t *testing.T) {
 			ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 0))
 			r := evenkeel(t, "run", "--once", "--config", config)
 			if r.code != 0 || !strings.Contains(r.stdout, "1 replacement landed as foretold") {
-				t.Errorf("exit %d; the replacement is not seen to land as foretold", r.code)
+				t.Errorf("exit %d, or the report does not say that the replacement landed as predicted", r.code)
 			}
 			wantZones(t, ns, "d", 2, 2, 2)
 			wantEvictions(t, ns, 1)
@@ -40,22 +40,21 @@ func TestASteeredTie(t *testing.T) {
 	}
 }
 
-// TestADryRunShowsHintsAndWritesNone looks at the nodes' versions.
+// TestADryRunShowsHintsAndWritesNone checks that a dry run shows hints but does not change the node.
 func TestADryRunShowsHintsAndWritesNone(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 0))
 	before := node(t, "n3")
 	r := evenkeel(t, "run", "--once", "--config", testbed.ConfigFile(t, byTaint+"dryRun: true\n"))
 	if r.code != 0 || !strings.Contains(r.stdout, "taint  n3") {
-		t.Errorf("exit %d; the report shows no hint on n3", r.code)
+		t.Errorf("exit %d, or the report shows no hint on n3", r.code)
 	}
 	if after := node(t, "n3"); after.ResourceVersion != before.ResourceVersion {
-		t.Error("the dry run wrote to n3")
+		t.Error("the dry run changed node n3")
 	}
 	wantEvictions(t, ns, 0)
 }
 
-// TestSteeringByLabelNeedsPodsThatListen: the label moves nothing for pods
-// without node affinity against it.
+// TestSteeringByLabelNeedsPodsThatListen checks that a label does not steer pods without node affinity for it.
 func TestSteeringByLabelNeedsPodsThatListen(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 0))
 	r := evenkeel(t, "run", "--once", "--config", testbed.ConfigFile(t, zones+"evictor: {steer: label}\n"))
@@ -65,8 +64,8 @@ func TestSteeringByLabelNeedsPodsThatListen(t *testing.T) {
 	wantEvictions(t, ns, 0)
 }
 
-// held runs a pass whose replacement finds no node: all are cordoned just before
-// the eviction. It returns once the replacement waits for a node.
+// held starts a pass whose replacement finds no node, because all nodes are cordoned just before the eviction. It
+// returns when the replacement is pending.
 func held(t *testing.T, ns, config string) (*exec.Cmd, *bytes.Buffer) {
 	t.Helper()
 	t.Cleanup(func() { cordon(t, false) })
@@ -96,7 +95,7 @@ func held(t *testing.T, ns, config string) (*exec.Cmd, *bytes.Buffer) {
 		}
 		waits := slices.ContainsFunc(pods.Items, func(p corev1.Pod) bool { return p.Spec.NodeName == "" })
 		if !waits {
-			return false, fmt.Errorf("no pod of d waits for a node")
+			return false, fmt.Errorf("every pod of d has a node")
 		}
 		return true, nil
 	}); err != nil {
@@ -105,9 +104,8 @@ func held(t *testing.T, ns, config string) (*exec.Cmd, *bytes.Buffer) {
 	return cmd, &log
 }
 
-// TestAKilledPassLeavesHintsThatExpire kills a pass in the middle of a steered
-// wave. Its hint has an expiry; hints gc takes it away after that, not before,
-// and leaves alone a taint that somebody added meanwhile.
+// TestAKilledPassLeavesHintsThatExpire kills a pass in the middle of a steered wave. `hints gc` must remove its hint
+// after the expiry, not before, and must keep a taint that another controller added meanwhile.
 func TestAKilledPassLeavesHintsThatExpire(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 0))
 	cmd, _ := held(t, ns, testbed.ConfigFile(t, zones+"evictor: {steer: taint, steerTTL: 20s}\n"))
@@ -120,28 +118,30 @@ func TestAKilledPassLeavesHintsThatExpire(t *testing.T) {
 	cordon(t, false)
 
 	if time.Now().After(left[0].expires) {
-		t.Fatalf("the hint expired at %s already", left[0].expires)
+		t.Fatalf("the hint already expired at %s", left[0].expires)
 	}
 	if r := evenkeel(t, "hints", "list"); r.code != 0 || !strings.Contains(r.stdout, "n3    taint  "+left[0].run) {
-		t.Errorf("exit %d; hints list does not show n3", r.code)
+		t.Errorf("exit %d, or hints list does not show n3", r.code)
 	}
 	if r := evenkeel(t, "hints", "gc"); r.code != 0 || !strings.Contains(r.stdout, "The hint on n3 stays") {
-		t.Errorf("exit %d; hints gc does not say that the hint stays", r.code)
+		t.Errorf("exit %d, or hints gc does not say that the hint stays", r.code)
 	}
 	wantHints(t, "n3")
 
-	if err := seed.Until(t.Context(), time.Minute, func() (bool, error) { return time.Now().After(left[0].expires), nil }); err != nil {
+	expired := func() (bool, error) { return time.Now().After(left[0].expires), nil }
+	if err := seed.Until(t.Context(), time.Minute, expired); err != nil {
 		t.Fatal(err)
 	}
 	if r := evenkeel(t, "hints", "gc"); r.code != 0 || !strings.Contains(r.stdout, "Took the hint off n3.") {
-		t.Errorf("exit %d; hints gc does not take the hint away", r.code)
+		t.Errorf("exit %d, or hints gc does not remove the hint", r.code)
 	}
 	wantHints(t)
 	wantForeign(t, "n3", "example.org/other")
 	wantZones(t, ns, "d", 2, 2, 2)
 }
 
-// TestATerminatedPassTakesItsHintsAway: on SIGTERM in the middle of a wave.
+// TestATerminatedPassTakesItsHintsAway sends SIGTERM in the middle of a wave. The pass must remove its hints before
+// it ends.
 func TestATerminatedPassTakesItsHintsAway(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 0))
 	cmd, log := held(t, ns, testbed.ConfigFile(t, byTaint))
@@ -151,16 +151,16 @@ func TestATerminatedPassTakesItsHintsAway(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); cmd.ProcessState.ExitCode() != 1 || !strings.Contains(log.String(), "the pass stopped early: Interrupted") {
-		t.Errorf("%v, want exit 1, since the pass did not come to its end\n%s", err, log)
+		t.Errorf("got %v, want exit 1 because the pass was interrupted\n%s", err, log)
 	}
 	if took := time.Since(start); took > 10*time.Second {
-		t.Errorf("it took %s to end", took)
+		t.Errorf("the process took %s to end, want at most 10s", took)
 	}
 	wantHints(t)
 }
 
-// TestTheNextPassTakesOldHintsAway: the successor of a killed process cleans up
-// what has expired, before it looks at the cluster.
+// TestTheNextPassTakesOldHintsAway checks that the next pass removes the expired hints of a killed process before it
+// reads the cluster.
 func TestTheNextPassTakesOldHintsAway(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{2, 2, 2}, 0))
 	writeOldHint(t, "n2")
@@ -175,8 +175,7 @@ func TestTheNextPassTakesOldHintsAway(t *testing.T) {
 	wantHints(t)
 }
 
-// TestForeignTaintsSurvive writes a taint between the read and the write of each
-// of the two writes of a wave.
+// TestForeignTaintsSurvive adds a taint between the read and the write of each of the two node writes of a wave.
 func TestForeignTaintsSurvive(t *testing.T) {
 	ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 0))
 	var writes atomic.Int32
@@ -190,15 +189,15 @@ func TestForeignTaintsSurvive(t *testing.T) {
 	})
 	r := evenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, byTaint), "--lease-namespace", ns)
 	if r.code != 0 || writes.Load() != 4 {
-		t.Errorf("exit %d after %d writes, want 4: two conflicts and two that hold", r.code, writes.Load())
+		t.Errorf("exit %d after %d writes, want 4 writes: two conflicts and two successes", r.code, writes.Load())
 	}
 	wantHints(t)
 	wantForeign(t, "n3", "example.org/write-1", "example.org/write-3")
 	wantZones(t, ns, "d", 2, 2, 2)
 }
 
-// TestSteeringNeedsOnePermission: without it nothing is evicted, and with get
-// and patch on nodes alone it works.
+// TestSteeringNeedsOnePermission checks that a pass without permission to patch nodes evicts nothing, and that this
+// permission is enough.
 func TestSteeringNeedsOnePermission(t *testing.T) {
 	rights := []rbacv1.PolicyRule{
 		leasing, remembering,
@@ -215,7 +214,8 @@ func TestSteeringNeedsOnePermission(t *testing.T) {
 	t.Run("given", func(t *testing.T) {
 		ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 0))
 		patch := rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"nodes"}, Verbs: []string{"patch"}}
-		r := evenkeelAs(t, account(t, ns, append(rights, patch)...), "run", "--once", "--config", testbed.ConfigFile(t, byTaint), "--lease-namespace", ns)
+		kubeconfig := account(t, ns, append(rights, patch)...)
+		r := evenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, byTaint), "--lease-namespace", ns)
 		if r.code != 0 {
 			t.Errorf("exit %d", r.code)
 		}
