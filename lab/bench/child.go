@@ -16,13 +16,12 @@ import (
 	"time"
 )
 
-// The kernel counts CPU time in hundredths of a second (USER_HZ) on every
-// architecture that Go runs on.
+// The kernel counts CPU time in hundredths of a second (USER_HZ) on every architecture that Go supports.
 const tick = 10 * time.Millisecond
 
-// used is what a program took.
+// used is the time and memory that a program used.
 type used struct {
-	Seconds    float64 `json:"seconds"` // from its start to its end
+	Seconds    float64 `json:"seconds"` // wall clock time from start to end
 	CPUSeconds float64 `json:"cpuSeconds"`
 	PeakBytes  int64   `json:"peakBytes"`
 }
@@ -31,25 +30,24 @@ type used struct {
 type child struct {
 	path  string
 	args  []string
-	log   string // where its standard error goes
+	log   string // file for its standard error
 	limit time.Duration
-	// onLine sees each line of the log as it is written; may be nil. It may end
-	// the program.
+	// onLine is called with each line of the log as it is written. It may stop the program. It may be nil.
 	onLine func(c *running, line string)
 }
 
-// running is a program at work.
+// running is a running program.
 type running struct {
 	pid  int
 	stop func()
 	peak atomic.Int64
 }
 
-// run returns what the program printed and took.
+// run runs the program and returns its standard output and what it used.
 func (c child) run(ctx context.Context) ([]byte, used, error) {
 	log, err := os.Create(c.log)
 	if err != nil {
-		return nil, used{}, fmt.Errorf("making the log of %s: %w", filepath.Base(c.path), err)
+		return nil, used{}, fmt.Errorf("creating the log of %s: %w", filepath.Base(c.path), err)
 	}
 	defer log.Close()
 	limited, cancel := context.WithTimeout(ctx, c.limit)
@@ -64,7 +62,7 @@ func (c child) run(ctx context.Context) ([]byte, used, error) {
 	cmd.Cancel = func() error { return cmd.Process.Signal(syscall.SIGTERM) }
 	cmd.WaitDelay = 20 * time.Second
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
-	runtime.LockOSThread() // the death signal is tied to the thread that starts the child
+	runtime.LockOSThread() // the death signal is bound to the thread that starts the child
 	defer runtime.UnlockOSThread()
 	begun := time.Now()
 	if err := cmd.Start(); err != nil {
@@ -84,7 +82,7 @@ func (c child) run(ctx context.Context) ([]byte, used, error) {
 	return out.Bytes(), u, err
 }
 
-// wait watches the program until it ends.
+// wait samples the program's memory until it ends.
 func (r *running) wait(cmd *exec.Cmd) error {
 	ended, watched := make(chan struct{}), make(chan struct{})
 	go func() { defer close(watched); r.watch(ended) }()
@@ -92,9 +90,8 @@ func (r *running) wait(cmd *exec.Cmd) error {
 	return cmd.Wait()
 }
 
-// watch reads the peak of the resident memory again and again. The one that the
-// kernel reports at the end would do only for a small parent: it starts with the
-// parent's own.
+// watch samples the peak resident memory of the program. The peak that the kernel reports at the end includes the
+// parent's memory, so it is too high if the parent is large.
 func (r *running) watch(ended <-chan struct{}) {
 	t := time.NewTicker(2 * tick)
 	defer t.Stop()
@@ -111,14 +108,14 @@ func (r *running) watch(ended <-chan struct{}) {
 func (r *running) look() {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", r.pid))
 	if err != nil {
-		return // it has ended
+		return // the program has ended
 	}
 	if kib := peakOf(string(data)); kib > 0 {
 		r.peak.Store(max(r.peak.Load(), kib<<10))
 	}
 }
 
-// peakOf reads VmHWM (KiB) of /proc/PID/status; 0 when it is not there.
+// peakOf returns VmHWM in KiB from the text of /proc/PID/status; 0 if it is missing.
 func peakOf(status string) int64 {
 	for line := range strings.Lines(status) {
 		if rest, ok := strings.CutPrefix(line, "VmHWM:"); ok {
@@ -129,7 +126,7 @@ func peakOf(status string) int64 {
 	return 0
 }
 
-// cpu is the time the program has used so far.
+// cpu returns the CPU time that the program has used so far.
 func (r *running) cpu() time.Duration {
 	data, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", r.pid))
 	if err != nil {
@@ -138,8 +135,8 @@ func (r *running) cpu() time.Duration {
 	return cpuOf(string(data))
 }
 
-// cpuOf adds user and system time of /proc/PID/stat. The second field is the
-// program's name in parentheses, which may hold anything.
+// cpuOf returns the user and system time from the text of /proc/PID/stat. The second field is the program's name in
+// parentheses, which can contain any character.
 func cpuOf(stat string) time.Duration {
 	_, rest, _ := strings.Cut(stat[max(0, strings.LastIndexByte(stat, ')')):], " ")
 	fields := strings.Fields(rest)
@@ -151,7 +148,7 @@ func cpuOf(stat string) time.Duration {
 	return time.Duration(user+system) * tick
 }
 
-// lines hands on what is written, and each line of it.
+// lines is a writer that also calls a function for each line.
 type lines struct {
 	to   io.Writer
 	each func(line string)

@@ -5,28 +5,28 @@ import (
 	"time"
 )
 
-// leastInWave is how many moves a wave must hold to count.
+// leastInWave is the number of evictions from which a wave counts.
 const leastInWave = 64
 
-// Result is what one program did.
+// Result is the eviction rate of one program.
 type Result struct {
 	Program           string  `json:"program"`
 	ControllerManager string  `json:"controllerManager"`
 	Evictions         int     `json:"evictions"`
 	PerSecond         float64 `json:"evictionsPerSecond"`
-	// Overall is from the first to the last eviction, verification between waves
-	// included; the pass is longer by what comes before and after.
+	// Overall is the rate from the first to the last eviction, including verification between waves. OfPass is the
+	// rate over the whole pass, which also includes the time before and after.
 	Overall float64 `json:"evictionsPerSecondOverall"`
 	OfPass  float64 `json:"evictionsPerSecondOfThePass"`
 	Seconds float64 `json:"seconds"`
 	Waves   []Wave  `json:"waves,omitempty"`
-	// Error is how the program ended, if not well.
+	// Error describes how the program failed; empty if it did not.
 	Error      string `json:"error,omitempty"`
 	LoadBefore string `json:"loadAverageBefore"`
 	LoadAfter  string `json:"loadAverageAfter"`
 }
 
-// Wave is from its first to its last accepted eviction.
+// Wave lasts from its first to its last accepted eviction.
 type Wave struct {
 	Number    int     `json:"number"`
 	Evictions int     `json:"evictions"`
@@ -34,9 +34,8 @@ type Wave struct {
 	PerSecond float64 `json:"evictionsPerSecond"`
 }
 
-// count computes the rates. n evictions from the first to the last have n-1 gaps.
-// With waves, PerSecond is that of all waves of leastInWave evictions or more:
-// their gaps by their time. Without, it is the overall one.
+// count computes the rates. n evictions have n-1 gaps between them. With waves, PerSecond is the number of gaps in
+// all waves of at least leastInWave evictions, divided by their time. Without waves it equals Overall.
 func (r *Result) count(all []eviction, waveOf map[string]int) {
 	r.Evictions = len(all)
 	r.Overall = rate(gaps(all))

@@ -7,8 +7,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/bench/chart"
 )
 
-// drawing is one file of a figure; its name follows that of the figure, and is
-// empty where there is one only.
+// drawing is one file of a figure. Its name follows the figure's name; it is empty if the figure has only one
+// drawing.
 type drawing struct {
 	name, title string
 	chart       interface {
@@ -17,10 +17,10 @@ type drawing struct {
 	}
 }
 
-// overSizes draws what grows with the cluster, a line per program.
+// overSizes draws a measure over cluster sizes with one line per program.
 func overSizes(title, unit string, f func(Cell) float64) func([]Cell) []drawing {
 	return func(cells []Cell) []drawing {
-		l := &chart.Lines{Title: title, X: "nodes, with 20 pods each (both scales logarithmic)", Y: unit}
+		l := &chart.Lines{Title: title, X: "nodes with 20 pods each (both scales logarithmic)", Y: unit}
 		for _, r := range grouped(cells, dry) {
 			least, median, most := r.of(f)
 			l.Add(r[0].Program, chart.Point{X: float64(r[0].Nodes), Bar: chart.Bar{Low: least, Mid: median, High: most}})
@@ -38,7 +38,7 @@ func liveDrawing(cells []Cell) []drawing {
 	return []drawing{{"", c.Title, c}}
 }
 
-// realDrawings have a group per target and a bar per program.
+// realDrawings draws bars: one group per target, one bar per program.
 func realDrawings(cells []Cell) []drawing {
 	var out []drawing
 	for _, line := range realLines {
@@ -56,7 +56,7 @@ func realDrawings(cells []Cell) []drawing {
 	return out
 }
 
-// histograms are those of the first run of each target.
+// histograms draws the histograms of the first run of each target.
 func histograms(cells []Cell) []drawing {
 	var out []drawing
 	done := map[string]bool{}
@@ -65,12 +65,13 @@ func histograms(cells []Cell) []drawing {
 			continue
 		}
 		done[c.Target] = true
-		h := &chart.Chart{Title: "Nodes by CPU requested, target (" + c.Target + ")", X: "CPU requested, % of allocatable: steps of 5 by their lower ends", Y: "nodes", Plain: true}
+		h := &chart.Chart{Title: "Nodes by CPU requested, target (" + c.Target + ")", Y: "nodes", Plain: true,
+			X: "CPU requested, % of allocatable, in steps of 5 (lower ends)"}
 		for i := range c.Start.Histogram {
 			group := fmt.Sprintf("%d", 5*i)
 			h.Set("before", group, exactly(c.Start.Histogram[i]))
-			h.Set("foretold", group, exactly(c.Foretold.Histogram[i]))
-			h.Set("came", group, exactly(c.Rounds[0].After.Histogram[i]))
+			h.Set("predicted", group, exactly(c.Foretold.Histogram[i]))
+			h.Set("actual", group, exactly(c.Rounds[0].After.Histogram[i]))
 		}
 		out = append(out, drawing{c.Target, h.Title, h})
 	}

@@ -19,8 +19,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
 )
 
-// dryRuns measures all dry runs of a size that are still wanted, on one control
-// plane, which they leave as it is.
+// dryRuns measures all outstanding dry runs of a cluster size on one control plane, which they do not change.
 func dryRuns(ctx context.Context, s comparison, stderr *os.File) error {
 	cells, err := s.openCells(dry)
 	if err != nil || len(cells) == 0 {
@@ -37,7 +36,7 @@ func dryRuns(ctx context.Context, s comparison, stderr *os.File) error {
 	}
 	defer c.Stop()
 	if err := settled(ctx, c, s.settings, patience); err != nil {
-		return fmt.Errorf("waiting until the Deployments are content: %w", err)
+		return fmt.Errorf("waiting until all Deployments have their pods: %w", err)
 	}
 	for i, cell := range cells {
 		if err := dryRun(ctx, s, c, &cell, users[i], stderr); err != nil {
@@ -47,7 +46,7 @@ func dryRuns(ctx context.Context, s comparison, stderr *os.File) error {
 	return nil
 }
 
-// openCells are those of a phase and the size at hand that are still wanted.
+// openCells returns the outstanding cells of a phase for the current cluster size.
 func (s comparison) openCells(phase string) ([]Cell, error) {
 	all, err := plannedCells(s)
 	var out []Cell
@@ -64,12 +63,12 @@ func (s comparison) openCells(phase string) ([]Cell, error) {
 	return out, err
 }
 
-// newUser is whom a run acts as: the audit log tells whose a request was.
+// newUser returns the API user of a run, so the audit log shows which run sent a request.
 func newUser(c Cell) controlplane.User {
 	return controlplane.User{Token: rand.Text(), Name: strings.TrimSuffix(c.file(), ".json"), Group: "system:masters"}
 }
 
-// auditPolicy notes every request of the users, and every eviction.
+// auditPolicy logs every request of the users and every eviction.
 func auditPolicy(users []controlplane.User) []byte {
 	var names []string
 	for _, u := range users {
@@ -87,7 +86,7 @@ rules:
 `, strings.Join(names, ", "))
 }
 
-// kubeconfig lets a program act as the user.
+// kubeconfig writes a kubeconfig for the user.
 func kubeconfig(s comparison, c *controlplane.Cluster, u controlplane.User) (string, error) {
 	k := clientcmdapi.NewConfig()
 	k.Clusters["lab"] = &clientcmdapi.Cluster{Server: c.Config.Host, CertificateAuthorityData: c.Config.CAData}
@@ -98,8 +97,8 @@ func kubeconfig(s comparison, c *controlplane.Cluster, u controlplane.User) (str
 	return path, clientcmd.WriteToFile(*k, path)
 }
 
-// dryRun measures one cell. That the program fails is a result; that the lab does
-// is an error.
+// dryRun measures one cell. A failure of the program is stored as a result; a failure of the lab is returned as an
+// error.
 func dryRun(ctx context.Context, s comparison, c *controlplane.Cluster, cell *Cell, u controlplane.User, stderr *os.File) error {
 	t, err := targetNamed(cell.Target)
 	if err != nil {
@@ -138,13 +137,13 @@ func dryRun(ctx context.Context, s comparison, c *controlplane.Cluster, cell *Ce
 		return err
 	}
 	if n := len(accepted(events)); n > 0 {
-		return fmt.Errorf("a dry run has evicted %d pods", n)
+		return fmt.Errorf("a dry run evicted %d pods", n)
 	}
 	cell.Requests = requests(events, u.Name)
 	return cell.store(s.work)
 }
 
-// requests counts those of a user; a watch has several entries in the log.
+// requests counts the requests of a user. The audit log has several entries for a watch; it counts once.
 func requests(events []auditv1.Event, user string) int {
 	seen := map[string]bool{}
 	for _, e := range events {
@@ -155,14 +154,14 @@ func requests(events []auditv1.Event, user string) int {
 	return len(seen)
 }
 
-// outcome is what of the outcome of a move is looked at here.
+// outcome holds the fields of a move's outcome that are evaluated here.
 type outcome struct {
 	Outcome    string
 	Reason     struct{ Code string }
 	AsForetold bool
 }
 
-// tally counts outcomes by kind and reason.
+// tally counts outcomes by kind and reason, and those that landed as predicted.
 func tally(all []outcome) (by map[string]int, asForetold int) {
 	by = map[string]int{}
 	for _, o := range all {
@@ -174,7 +173,7 @@ func tally(all []outcome) (by map[string]int, asForetold int) {
 	return by, asForetold
 }
 
-// told is what of a plan is looked at here.
+// told holds the fields of a plan that are evaluated here.
 type told struct {
 	Moves []struct {
 		Pod      struct{ Namespace, Name string }
@@ -196,13 +195,14 @@ type told struct {
 		}
 		Workloads []struct{ Zones map[string]int }
 	}
-	Outcomes []outcome `json:"-"` // of the report that holds the plan
+	Outcomes []outcome `json:"-"` // from the report that contains the plan
 }
 
 func evenkeelDry(ctx context.Context, s comparison, cell *Cell, p contender, config, kube string) error {
 	args := []string{"plan", "-v", "-o", "json", "--config", config, "--kubeconfig", kube}
 	if p.Dry == "run" {
-		args = []string{"run", "--once", "-o", "json", "--lease-namespace", nsName(0), "--config", config, "--kubeconfig", kube}
+		args = []string{"run", "--once", "-o", "json", "--lease-namespace", nsName(0),
+			"--config", config, "--kubeconfig", kube}
 	}
 	out, u, err := child{path: s.evenkeel, args: args, log: filepath.Join(s.work, p.Name+".log"), limit: s.limit,
 		onLine: func(_ *running, line string) { cell.planned(line) }}.run(ctx)
@@ -211,12 +211,12 @@ func evenkeelDry(ctx context.Context, s comparison, cell *Cell, p contender, con
 		return err
 	}
 	var report struct {
-		told              // of `plan`
+		told              // output of `plan`
 		Plan              told
 		Started, Finished time.Time
 	}
 	if err := json.Unmarshal(out, &report); err != nil {
-		return fmt.Errorf("reading what %s printed: %w", p.Name, err)
+		return fmt.Errorf("parsing the output of %s: %w", p.Name, err)
 	}
 	plan := report.told
 	if p.Dry == "run" {
@@ -228,12 +228,12 @@ func evenkeelDry(ctx context.Context, s comparison, cell *Cell, p contender, con
 		cell.ByStrategy[m.Strategy]++
 	}
 	if cell.PlannerSeconds == 0 {
-		return errors.New("evenkeel does not say how long planning took")
+		return errors.New("the log of evenkeel does not contain the planning time")
 	}
 	return nil
 }
 
-// planned reads the log line of a plan that was made.
+// planned reads the log line that Evenkeel writes after planning.
 func (c *Cell) planned(line string) {
 	if !strings.Contains(line, " msg=planned ") {
 		return

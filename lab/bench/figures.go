@@ -7,31 +7,32 @@ import (
 	"strings"
 )
 
-// figure is a table, perhaps with drawings, made of cells.
+// figure is a table, and optionally drawings, computed from cells.
 type figure struct {
 	name, title string
 	words       string
 	table       func(cells []Cell) string
-	drawings    func(cells []Cell) []drawing // nil: none
+	drawings    func(cells []Cell) []drawing // nil if there are none
 }
 
 var figures = []figure{
-	{"wanted", "What is wanted, and what came", "Medians of what was measured so far.", wantedTable, nil},
-	{"cycle", "Planning: time of a cycle", `From the moment the cluster is known to the end of the cycle: the peer's second
-loop of a dry run (the first is not valid: its copy of the cluster is still being
-filled), Evenkeel's pass. ` + "`evenkeel-plan` is `evenkeel plan`, which also reads the\ncluster; `evenkeel-once` is the controller, `evenkeel run --once`, as dry run.",
+	{"wanted", "Goals and results", "Medians of all measurements so far.", wantedTable, nil},
+	{"cycle", "Planning: time of a cycle", `From a filled cache to the end of the cycle: the second loop of the descheduler in a
+dry run (its cache is not yet filled in the first loop), and Evenkeel's pass. ` + "`evenkeel-plan` is `evenkeel plan`, which also reads the\ncluster; `evenkeel-once` is a dry run of the controller, `evenkeel run --once`.",
 		dryTable("seconds", cycleSeconds), overSizes("Planning: time of a cycle", "seconds", cycleSeconds)},
-	{"planner", "Planning alone", "The planner with the strategies' goals, beside the peer's strategies in its\nsecond loop. Nothing limits either.",
-		plannerTable, overSizes("Planning alone", "seconds", plannerSeconds)},
-	{"cpu", "Planning: CPU", "All CPU time of the process, reading the cluster included; of the peer without its\nfirst loop.",
+	{"planner", "Planning only", "Evenkeel's goals and planner, compared with the descheduler's strategies in its\nsecond loop. No limits apply.",
+		plannerTable, overSizes("Planning only", "seconds", plannerSeconds)},
+	{"cpu", "Planning: CPU", "CPU time of the whole process including reading the cluster; for the descheduler\nwithout its first loop.",
 		dryTable("CPU seconds", cpuSeconds), overSizes("Planning: CPU time", "CPU seconds", cpuSeconds)},
-	{"memory", "Planning: peak memory", "The most that was resident (VmHWM).", dryTable("MiB", peakMiB), overSizes("Planning: peak memory", "MiB", peakMiB)},
-	{"requests", "Planning: API requests", "By the audit log; a watch counts once.", dryTable("requests", requestCount), nil},
-	{"planned", "Planning: evictions planned", "", dryTable("evictions", evictionCount), overSizes("Evictions planned", "evictions", evictionCount)},
-	{"live-memory", "Evicting: peak memory", "The most that was resident while a few pods were evicted; `evenkeel-dry` is the same\nrun, with the same limit, as a dry run.", liveTable, liveDrawing},
-	{"real", "Evicting until quiet", "Each program is started again until it evicts nothing, at most six times; the next\nstart waits until every replacement is Ready.", realTable, realDrawings},
+	{"memory", "Planning: peak memory", "Peak resident memory (VmHWM).",
+		dryTable("MiB", peakMiB), overSizes("Planning: peak memory", "MiB", peakMiB)},
+	{"requests", "Planning: API requests", "Counted in the audit log; a watch counts once.", dryTable("requests", requestCount), nil},
+	{"planned", "Planning: evictions planned", "",
+		dryTable("evictions", evictionCount), overSizes("Evictions planned", "evictions", evictionCount)},
+	{"live-memory", "Evicting: peak memory", "Peak resident memory while a few pods are evicted; `evenkeel-dry` is a dry run with\nthe same limit.", liveTable, liveDrawing},
+	{"real", "Evicting until quiet", "Each program is restarted until it evicts nothing, at most six times. The next start\nwaits until every replacement is Ready.", realTable, realDrawings},
 	{"rounds", "Evicting: every round", "", roundsTable, nil},
-	{"foretold", "What the plan foretold, and what came", "After the first pass. The peer foretells nothing.", foretoldTable, histograms},
+	{"predicted", "The plan's predictions and the results", "After the first pass. The descheduler makes no predictions.", foretoldTable, histograms},
 }
 
 func cycleSeconds(c Cell) float64   { return c.CycleSeconds }
@@ -44,7 +45,7 @@ func evictionCount(c Cell) float64  { return float64(c.Evictions) }
 // runs are the repetitions of one measurement.
 type runs []Cell
 
-// grouped puts repetitions together, in the order in which they were first met.
+// grouped groups repetitions, in the order of their first cell.
 func grouped(cells []Cell, phase string) []runs {
 	var out []runs
 	for _, c := range cells {
@@ -60,7 +61,7 @@ func grouped(cells []Cell, phase string) []runs {
 	return out
 }
 
-// of are the figures of the runs that ended well.
+// of returns the minimum, median and maximum of a measure over the runs that succeeded.
 func (r runs) of(f func(Cell) float64) (least, median, most float64) {
 	var all []float64
 	for _, c := range r {
@@ -76,7 +77,7 @@ func (r runs) of(f func(Cell) float64) (least, median, most float64) {
 	return all[0], (all[(n-1)/2] + all[n/2]) / 2, all[n-1]
 }
 
-// failed says how many runs ended badly.
+// failed returns the number of runs, and how many of them failed.
 func (r runs) failed() string {
 	n := 0
 	for _, c := range r {
@@ -87,10 +88,10 @@ func (r runs) failed() string {
 	if n == 0 {
 		return fmt.Sprint(len(r))
 	}
-	return fmt.Sprintf("%d, %d ended badly", len(r), n)
+	return fmt.Sprintf("%d, %d failed", len(r), n)
 }
 
-// span is "min / median / max".
+// span returns "min / median / max" of a measure.
 func (r runs) span(f func(Cell) float64) string {
 	least, median, most := r.of(f)
 	if math.IsNaN(median) {
@@ -122,7 +123,7 @@ func head(b *strings.Builder, cells ...string) {
 	b.WriteString(strings.Repeat("|---", len(cells)) + "|\n")
 }
 
-// filled is a table, or nothing when there is nothing in it.
+// filled returns a table, or "" if the table has no rows.
 func filled(text string) string {
 	if strings.Count(text, "\n") <= 2 {
 		return ""

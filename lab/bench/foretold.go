@@ -4,25 +4,26 @@ import (
 	"math"
 )
 
-// Foretold compares the state that a plan foretold with the one that came.
+// Foretold compares the cluster state that a plan predicted with the actual one.
 type Foretold struct {
 	Moves        int `json:"moves"`
 	MinEvictions int `json:"minEvictions"`
-	// Certified are the nodes that the plan says cannot come to their target.
+	// Certified counts the nodes for which the plan proves that their target cannot be met.
 	Certified int                `json:"nodesCertified"`
 	Histogram []int              `json:"histogram"`
 	ZoneCPU   map[string]float64 `json:"zoneCPU"`
 	ZonePods  map[string]int     `json:"zonePods"`
-	// HistogramPercent is the share of the nodes that are in another step of the
-	// histogram than foretold, as far as counts tell.
+	// HistogramPercent is the percentage of nodes that are in another step of the histogram than predicted. It uses
+	// counts only.
 	HistogramPercent float64 `json:"histogramOffPercent"`
-	// ZonePercent is by how much the CPU requested in a zone, or its pods, differ
-	// from what was foretold; the worst zone counts.
+	// ZonePercent is the difference in percent between the predicted and the actual requested CPU or number of pods
+	// of a zone, for the worst zone.
 	ZonePercent float64 `json:"zonesOffPercent"`
 }
 
 func foretell(t told, cpuOfNode float64) *Foretold {
-	f := &Foretold{Moves: len(t.Moves), MinEvictions: t.Bound.MinEvictions, Histogram: make([]int, bins), ZoneCPU: map[string]float64{}, ZonePods: map[string]int{}}
+	f := &Foretold{Moves: len(t.Moves), MinEvictions: t.Bound.MinEvictions,
+		Histogram: make([]int, bins), ZoneCPU: map[string]float64{}, ZonePods: map[string]int{}}
 	for _, n := range t.After.Nodes {
 		f.Histogram[bin(n.Requested["cpu"])]++
 		f.ZoneCPU[n.Zone] += n.Requested["cpu"] * cpuOfNode
@@ -42,7 +43,7 @@ func foretell(t told, cpuOfNode float64) *Foretold {
 	return f
 }
 
-// compare fills in how far off the plan was.
+// compare computes the differences to the actual state.
 func (f *Foretold) compare(came *State) {
 	differ, all := 0, 0
 	for i, n := range came.Histogram {
@@ -52,11 +53,12 @@ func (f *Foretold) compare(came *State) {
 	f.HistogramPercent = 100 * float64(differ) / 2 / float64(all)
 	f.ZonePercent = 0
 	for zone := range came.ZoneCPU {
-		f.ZonePercent = max(f.ZonePercent, off(f.ZoneCPU[zone], came.ZoneCPU[zone]), off(float64(f.ZonePods[zone]), float64(came.ZonePods[zone])))
+		f.ZonePercent = max(f.ZonePercent, off(f.ZoneCPU[zone], came.ZoneCPU[zone]),
+			off(float64(f.ZonePods[zone]), float64(came.ZonePods[zone])))
 	}
 }
 
-// off is the difference in percent of what came.
+// off returns the difference in percent of the actual value.
 func off(foretold, came float64) float64 {
 	if came == 0 {
 		return 0

@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// settings are the flags of the command; the steps are processes of their own
-// and get the same.
+// settings are the flags of the command. Each step runs in a separate process with the same flags.
 type settings struct {
 	nodes, pods    int
 	work, out      string
@@ -29,7 +28,7 @@ type settings struct {
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	stderr := os.Stderr // the lab's components get another one
+	stderr := os.Stderr // the lab redirects os.Stderr for its components
 	if err := run(ctx, os.Args[1:], stderr); err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
 		os.Exit(1)
@@ -44,13 +43,13 @@ func run(ctx context.Context, args []string, stderr *os.File) error {
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	fs.IntVar(&s.nodes, "nodes", 500, "fake nodes")
 	fs.IntVar(&s.pods, "pods", 10000, "pods, in Deployments of 20")
-	fs.StringVar(&s.work, "work", "bin/bench-rate", "folder of what is done so far")
-	fs.StringVar(&s.out, "out", "docs/benchmarks", "folder of the results")
+	fs.StringVar(&s.work, "work", "bin/bench-rate", "folder for the results of finished steps")
+	fs.StringVar(&s.out, "out", "docs/benchmarks", "folder for the published results")
 	fs.StringVar(&s.evenkeel, "evenkeel", "bin/evenkeel", "path of evenkeel")
 	fs.StringVar(&s.peer, "peer", "bin/descheduler", "path of the descheduler")
 	fs.StringVar(&s.kwok, "kwok", "bin/kwok", "path of kwok")
-	fs.IntVar(&s.atMost, "at-most", 0, "evictions of each program; 0: as many as it wants")
-	fs.DurationVar(&s.limit, "limit", 30*time.Minute, "time for each program")
+	fs.IntVar(&s.atMost, "at-most", 0, "maximum evictions of each program (0: unlimited)")
+	fs.DurationVar(&s.limit, "limit", 30*time.Minute, "time limit of each program")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
@@ -71,7 +70,7 @@ func run(ctx context.Context, args []string, stderr *os.File) error {
 	}
 }
 
-// programs and managers are what is compared, in the order of the table.
+// programs and managers are the rows of the comparison, in the order of the table.
 var (
 	programs = []string{"peer", "evenkeel"}
 	managers = []string{"default", "tuned"}
@@ -79,7 +78,7 @@ var (
 
 func all(ctx context.Context, s settings, args []string, stderr *os.File) error {
 	if err := os.MkdirAll(s.work, 0o755); err != nil {
-		return fmt.Errorf("making the folder for results: %w", err)
+		return fmt.Errorf("creating the folder for results: %w", err)
 	}
 	steps := []string{"seed"}
 	for _, m := range managers {
@@ -89,7 +88,7 @@ func all(ctx context.Context, s settings, args []string, stderr *os.File) error 
 	}
 	for _, step := range steps {
 		if done(s, step) {
-			fmt.Fprintln(stderr, "bench: done before:", step)
+			fmt.Fprintln(stderr, "bench: already done:", step)
 			continue
 		}
 		fmt.Fprintln(stderr, "bench:", step)
@@ -98,7 +97,7 @@ func all(ctx context.Context, s settings, args []string, stderr *os.File) error 
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 		cmd.WaitDelay = 20 * time.Second
 		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("step %s: %w; run it again to go on from here", step, err)
+			return fmt.Errorf("step %s: %w; run the command again to continue with this step", step, err)
 		}
 	}
 	return publish(s, os.Stdout)
@@ -113,7 +112,7 @@ func done(s settings, step string) bool {
 	return err == nil
 }
 
-// store writes a result in one go, so that a step is done or not.
+// store writes a result atomically, so an interrupted step has no result.
 func store(path string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

@@ -23,28 +23,29 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// managerFlags are the controller-manager's. The lab's own flags let its client
-// do 1000 requests a second; the defaults are 20, and 5 syncs at a time.
+// managerFlags are flags of the controller-manager. The lab's own flags allow 1000 requests per second; the
+// Kubernetes defaults are 20 requests per second and 5 concurrent syncs.
 var managerFlags = map[string][]string{
 	"default": {"--kube-api-qps=20", "--kube-api-burst=30"},
-	"tuned": {"--kube-api-qps=1000", "--kube-api-burst=1000", "--concurrent-replicaset-syncs=50", "--concurrent-deployment-syncs=50",
+	"tuned": {"--kube-api-qps=1000", "--kube-api-burst=1000",
+		"--concurrent-replicaset-syncs=50", "--concurrent-deployment-syncs=50",
 		"--concurrent-serviceaccount-token-syncs=10"},
 }
 
-// measure lets one program work on the cluster and stores what the audit log
-// says.
+// measure runs one program on the cluster and stores the eviction rates from the audit log.
 func measure(ctx context.Context, s settings, program, manager string, stderr *os.File) error {
 	flags, ok := managerFlags[manager]
 	if !ok {
-		return fmt.Errorf("unknown settings %q", manager)
+		return fmt.Errorf("unknown controller-manager settings %q", manager)
 	}
-	c, err := controlplane.Start(ctx, controlplane.Options{Kwok: s.kwok, Etcd: filepath.Join(s.work, "etcd"), ControllerManagerFlags: flags, Progress: stderr})
+	c, err := controlplane.Start(ctx, controlplane.Options{Kwok: s.kwok, Etcd: filepath.Join(s.work, "etcd"),
+		ControllerManagerFlags: flags, Progress: stderr})
 	if err != nil {
 		return err
 	}
 	defer c.Stop()
 	if err := settled(ctx, c, s, patience); err != nil {
-		return fmt.Errorf("waiting until the Deployments are content: %w", err)
+		return fmt.Errorf("waiting until all Deployments have their pods: %w", err)
 	}
 	p := evenkeelProgram
 	if program == "peer" {
@@ -71,10 +72,10 @@ func measure(ctx context.Context, s settings, program, manager string, stderr *o
 	return store(s.result(program+"/"+manager), r)
 }
 
-// patience is for a control plane to take in what it finds.
+// patience is how long a new control plane may take to process the objects that it starts with.
 const patience = 10 * time.Minute
 
-// settled waits until all Deployments have all their pods, none new among them.
+// settled waits until all Deployments have exactly their pods, all Ready.
 func settled(ctx context.Context, c *controlplane.Cluster, s settings, patience time.Duration) error {
 	return seed.Until(ctx, patience, func() (bool, error) {
 		list, err := c.Client.AppsV1().Deployments("").List(ctx, metav1.ListOptions{})
@@ -91,7 +92,7 @@ func settled(ctx context.Context, c *controlplane.Cluster, s settings, patience 
 			return false, err
 		}
 		if len(pods.Items) != s.pods || len(list.Items) != s.pods/perApp {
-			return false, fmt.Errorf("%d pods of %d Deployments", len(pods.Items), len(list.Items))
+			return false, fmt.Errorf("the cluster has %d pods of %d Deployments", len(pods.Items), len(list.Items))
 		}
 		for _, p := range pods.Items {
 			if p.Status.Phase != corev1.PodRunning {
@@ -102,7 +103,7 @@ func settled(ctx context.Context, c *controlplane.Cluster, s settings, patience 
 	})
 }
 
-// eviction is one that the API server accepted.
+// eviction is an eviction that the API server accepted.
 type eviction struct {
 	pod      string // namespace/name
 	answered time.Time
@@ -110,7 +111,8 @@ type eviction struct {
 
 func accepted(events []auditv1.Event) (out []eviction) {
 	for _, e := range events {
-		if e.Verb == "create" && e.ObjectRef != nil && e.ObjectRef.Subresource == "eviction" && e.ResponseStatus != nil && e.ResponseStatus.Code == http.StatusCreated {
+		if e.Verb == "create" && e.ObjectRef != nil && e.ObjectRef.Subresource == "eviction" &&
+			e.ResponseStatus != nil && e.ResponseStatus.Code == http.StatusCreated {
 			out = append(out, eviction{e.ObjectRef.Namespace + "/" + e.ObjectRef.Name, e.StageTimestamp.Time})
 		}
 	}
@@ -134,7 +136,7 @@ func evenkeelProgram(ctx context.Context, s settings, c *controlplane.Cluster, s
 	if s.atMost > 0 {
 		perPass = fmt.Sprint(s.atMost)
 	}
-	// Limits per hour are refused by a program that does not keep them yet.
+	// Older versions of the program reject limits per hour.
 	for _, perHour := range []string{", perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}", ""} {
 		if err := os.WriteFile(config, fmt.Appendf(nil, evenkeelConfig, perPass, perHour), 0o644); err != nil {
 			return nil, err
@@ -178,7 +180,7 @@ kind: DeschedulerPolicy
     balance: {enabled: [LowNodeUtilization]}
 `
 
-// peerProgram makes one round with the descheduler. It has no waves.
+// peerProgram makes one round with the descheduler. It returns no waves.
 func peerProgram(ctx context.Context, s settings, c *controlplane.Cluster, stderr *os.File) (map[string]int, error) {
 	policy, limit := filepath.Join(s.work, "policy.yaml"), ""
 	if s.atMost > 0 {
@@ -191,8 +193,9 @@ func peerProgram(ctx context.Context, s settings, c *controlplane.Cluster, stder
 	if err != nil {
 		return nil, err
 	}
-	_, err = execute(ctx, s, "peer", stderr, s.peer, "--kubeconfig", c.Kubeconfig, "--policy-config-file", policy, "--descheduling-interval", "0",
-		"--client-connection-qps", "1000", "--client-connection-burst", "1000", "--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(port),
+	_, err = execute(ctx, s, "peer", stderr, s.peer, "--kubeconfig", c.Kubeconfig, "--policy-config-file", policy,
+		"--descheduling-interval", "0", "--client-connection-qps", "1000", "--client-connection-burst", "1000",
+		"--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(port),
 		"--cert-dir", filepath.Join(s.work, "peer-certs"))
 	return nil, err
 }
@@ -200,13 +203,13 @@ func peerProgram(ctx context.Context, s settings, c *controlplane.Cluster, stder
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return 0, fmt.Errorf("looking for a free port: %w", err)
+		return 0, fmt.Errorf("finding a free port: %w", err)
 	}
 	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// execute returns the program's output. What it logs goes to a file.
+// execute runs a program and returns its standard output. Standard error goes to a file.
 func execute(ctx context.Context, s settings, name string, stderr *os.File, path string, args ...string) ([]byte, error) {
 	log, err := os.Create(filepath.Join(s.work, name+".log"))
 	if err != nil {
@@ -222,12 +225,12 @@ func execute(ctx context.Context, s settings, name string, stderr *os.File, path
 	cmd.WaitDelay = 20 * time.Second
 	fmt.Fprintln(stderr, "bench:", filepath.Base(path), strings.Join(args, " "))
 	if err := cmd.Run(); err != nil {
-		return out.Bytes(), fmt.Errorf("%s: %w; its log is %s", name, err, log.Name())
+		return out.Bytes(), fmt.Errorf("%s: %w; see its log %s", name, err, log.Name())
 	}
 	return out.Bytes(), nil
 }
 
-// loadAverage is of the last minute: what else the machine was doing.
+// loadAverage returns the machine's load average of the last minute.
 func loadAverage() string {
 	data, _ := os.ReadFile("/proc/loadavg")
 	first, _, _ := strings.Cut(string(data), " ")

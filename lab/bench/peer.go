@@ -13,8 +13,8 @@ import (
 	"time"
 )
 
-// comparison are the flags of `bench peer`; its steps are processes of their own
-// and get the same. nodes, pods and work are those of the size at hand.
+// comparison holds the flags of `bench peer`. Each step runs in a separate process with the same flags. nodes, pods
+// and work belong to the current cluster size.
 type comparison struct {
 	settings
 	dryOn, realOn, liveOn []size
@@ -36,15 +36,16 @@ func parseSizes(text string) ([]size, error) {
 			continue
 		}
 		var z size
-		if n, err := fmt.Sscanf(part, "%d/%d", &z.nodes, &z.pods); n != 2 || err != nil || z.nodes < zones || z.pods < perApp || z.pods%perApp != 0 {
-			return nil, fmt.Errorf("%q is no size (want NODES/PODS, such as 500/10000; pods in multiples of %d)", part, perApp)
+		n, err := fmt.Sscanf(part, "%d/%d", &z.nodes, &z.pods)
+		if n != 2 || err != nil || z.nodes < zones || z.pods < perApp || z.pods%perApp != 0 {
+			return nil, fmt.Errorf("invalid size %q: want NODES/PODS such as 500/10000, with pods in multiples of %d", part, perApp)
 		}
 		out = append(out, z)
 	}
 	return out, nil
 }
 
-// at returns the settings for one size.
+// at returns the settings for one cluster size.
 func (s comparison) at(z size) comparison {
 	s.nodes, s.pods = z.nodes, z.pods
 	s.work = filepath.Join(s.work, fmt.Sprintf("%d-%d", z.nodes, z.pods))
@@ -58,26 +59,26 @@ func compare(ctx context.Context, args []string, stderr *os.File) error {
 		*into, _ = parseSizes(value)
 		fs.Func(name, usage+" (default "+value+")", func(v string) (err error) { *into, err = parseSizes(v); return err })
 	}
-	sizes(&s.dryOn, "dry", "500/10000,2000/40000,5000/100000", "sizes on which planning is measured, NODES/PODS,...")
-	sizes(&s.realOn, "real", "500/10000", "sizes on which evictions are carried out until quiet")
-	sizes(&s.liveOn, "live", "500/10000,2000/40000,5000/100000", "sizes on which a few evictions are carried out, for the memory")
+	sizes(&s.dryOn, "dry", "500/10000,2000/40000,5000/100000", "cluster sizes for planning, NODES/PODS,...")
+	sizes(&s.realOn, "real", "500/10000", "cluster sizes for evicting until a round evicts nothing")
+	sizes(&s.liveOn, "live", "500/10000,2000/40000,5000/100000", "cluster sizes for measuring memory during a few evictions")
 	fs.IntVar(&s.dryRuns, "dry-runs", 5, "repetitions of each dry run")
 	fs.IntVar(&s.realRuns, "real-runs", 3, "repetitions of each real run")
-	fs.IntVar(&s.liveAtMost, "live-evictions", 100, "evictions of each run for the memory")
+	fs.IntVar(&s.liveAtMost, "live-evictions", 100, "evictions of each memory run")
 	fs.StringVar(&s.dryTarget, "dry-target", "a", "target of the dry runs")
 	names := func(into *[]string, name, usage string) {
 		fs.Func(name, usage+" (default all)", func(v string) error { *into = strings.Split(v, ","); return nil })
 	}
-	names(&s.programs, "programs", "only these programs, NAME,...")
-	names(&s.targets, "targets", "only these targets of what is carried out until quiet, NAME,...")
-	fs.StringVar(&s.work, "work", "bin/bench-peer", "folder of what is done so far")
-	fs.StringVar(&s.out, "out", "docs/benchmarks", "folder of the results")
+	names(&s.programs, "programs", "measure only these programs, NAME,...")
+	names(&s.targets, "targets", "measure only these targets of real runs, NAME,...")
+	fs.StringVar(&s.work, "work", "bin/bench-peer", "folder for the results of finished steps")
+	fs.StringVar(&s.out, "out", "docs/benchmarks", "folder for the published results")
 	fs.StringVar(&s.evenkeel, "evenkeel", "bin/evenkeel", "path of evenkeel")
 	fs.StringVar(&s.peer, "peer", "bin/descheduler", "path of the descheduler")
 	fs.StringVar(&s.kwok, "kwok", "bin/kwok", "path of kwok")
-	fs.DurationVar(&s.limit, "limit", 30*time.Minute, "time for each start of a program")
-	fs.BoolVar(&s.retry, "retry", false, "measure again what ended badly")
-	fs.BoolVar(&s.renew, "renew", false, "measure again what another build or configuration did")
+	fs.DurationVar(&s.limit, "limit", 30*time.Minute, "time limit for each start of a program")
+	fs.BoolVar(&s.retry, "retry", false, "repeat failed runs")
+	fs.BoolVar(&s.renew, "renew", false, "repeat runs of another build or configuration")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
@@ -91,11 +92,11 @@ func compare(ctx context.Context, args []string, stderr *os.File) error {
 	case "seed", dry, full, live:
 		return compareStep(ctx, s, fs.Args(), stderr)
 	default:
-		return fmt.Errorf("unknown step %q (want none, publish, or print FIGURE)", step)
+		return fmt.Errorf("unknown step %q; want no step, publish, or print FIGURE", step)
 	}
 }
 
-// compareStep is one process: a control plane can be started once in each.
+// compareStep runs one step in this process. A process can start only one control plane.
 func compareStep(ctx context.Context, s comparison, step []string, stderr *os.File) error {
 	on, err := parseSizes(step[1])
 	if err != nil {
@@ -105,7 +106,7 @@ func compareStep(ctx context.Context, s comparison, step []string, stderr *os.Fi
 	switch step[0] {
 	case "seed":
 		if err := os.MkdirAll(s.work, 0o755); err != nil {
-			return fmt.Errorf("making the folder for results: %w", err)
+			return fmt.Errorf("creating the folder for results: %w", err)
 		}
 		return furnish(ctx, s.settings, stderr)
 	case dry:
@@ -120,13 +121,13 @@ func compareStep(ctx context.Context, s comparison, step []string, stderr *os.Fi
 	return realRun(ctx, s, c, stderr)
 }
 
-// step is how a cell is asked for on the command line.
+// step returns the command line arguments that measure a cell.
 func (c Cell) step() []string {
 	return []string{c.Phase, size{c.Nodes, c.Pods}.String(), c.Target, c.Program, fmt.Sprint(c.Run)}
 }
 
-// plane names the control plane on which a cell is measured: real runs need one
-// each; what leaves the cluster (almost) as it is, is measured on one per size.
+// plane identifies the control plane on which a cell is measured. Each real run needs its own; runs that leave the
+// cluster (almost) unchanged share one per size.
 func (c Cell) plane() string {
 	if c.Phase == full {
 		return strings.Join(c.step(), " ")
@@ -136,7 +137,7 @@ func (c Cell) plane() string {
 
 func parseCell(step []string) (Cell, error) {
 	if len(step) != 5 {
-		return Cell{}, fmt.Errorf("%v is no step", step)
+		return Cell{}, fmt.Errorf("invalid step %v", step)
 	}
 	on, err := parseSizes(step[1])
 	if err != nil {
@@ -147,8 +148,7 @@ func parseCell(step []string) (Cell, error) {
 	return c, err
 }
 
-// compareAll measures what is wanted still. That a step fails keeps none of the
-// others from being measured.
+// compareAll measures all outstanding cells. A failed step does not stop the others.
 func compareAll(ctx context.Context, s comparison, args []string, stderr *os.File) error {
 	cells, err := plannedCells(s)
 	if err != nil {
@@ -179,7 +179,7 @@ func compareAll(ctx context.Context, s comparison, args []string, stderr *os.Fil
 	return errors.Join(append(failed, publishPeer(s, os.Stdout))...)
 }
 
-// furnished makes the cluster of a size, if that has not been done.
+// furnished creates the cluster of a size unless it exists.
 func furnished(ctx context.Context, s comparison, z size, args []string, stderr *os.File) error {
 	at := s.at(z)
 	if done(at.settings, "seed") {
@@ -188,7 +188,7 @@ func furnished(ctx context.Context, s comparison, z size, args []string, stderr 
 	return again(ctx, args, []string{"seed", z.String()}, stderr)
 }
 
-// again runs one step in a process of its own.
+// again runs one step in a separate process.
 func again(ctx context.Context, args, step []string, stderr *os.File) error {
 	fmt.Fprintln(stderr, "bench:", strings.Join(step, " "))
 	cmd := exec.CommandContext(ctx, os.Args[0], slices.Concat([]string{"peer"}, args, step)...)
@@ -196,13 +196,13 @@ func again(ctx context.Context, args, step []string, stderr *os.File) error {
 	cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 	cmd.WaitDelay = 30 * time.Second
 	if err := cmd.Run(); err != nil {
-		return fmt.Errorf("step %s: %w; run it again to go on from here", strings.Join(step, " "), err)
+		return fmt.Errorf("step %s: %w; run the command again to continue with this step", strings.Join(step, " "), err)
 	}
 	return nil
 }
 
-// plannedCells are all that is to be measured, in order: programs take turns, so
-// that whatever else the machine does meets all of them.
+// plannedCells returns all cells to measure, in order. The programs take turns, so that other load on the machine
+// affects all of them.
 func plannedCells(s comparison) ([]Cell, error) {
 	var out []Cell
 	add := func(phase string, on []size, names []target, among []contender, runs int) error {
@@ -234,8 +234,8 @@ func plannedCells(s comparison) ([]Cell, error) {
 		add(full, s.realOn, targets, realContenders, s.realRuns))
 }
 
-// asked reports whether a program and a target are among those named. The target
-// of dry runs has a flag of its own.
+// asked reports whether a program and a target are selected by the flags. Dry runs have a separate flag for the
+// target.
 func (s comparison) asked(phase string, t target, p contender) bool {
 	among := func(names []string, name string) bool { return len(names) == 0 || slices.Contains(names, name) }
 	return among(s.programs, p.Name) && (phase != full || among(s.targets, t.Name))
@@ -244,7 +244,8 @@ func (s comparison) asked(phase string, t target, p contender) bool {
 func (s comparison) newCell(phase string, z size, t target, p contender, run int) (Cell, error) {
 	b, err := fingerprint(s.program(p))
 	o := s.order(phase, p, t)
-	return Cell{Phase: phase, Nodes: z.nodes, Pods: z.pods, Target: t.Name, Program: p.Name, Run: run, Build: b, Policy: o.mark()}, err
+	return Cell{Phase: phase, Nodes: z.nodes, Pods: z.pods, Target: t.Name, Program: p.Name, Run: run,
+		Build: b, Policy: o.mark()}, err
 }
 
 func (s comparison) order(phase string, p contender, t target) order {

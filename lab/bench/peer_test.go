@@ -18,7 +18,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// TestBothGetTheSameTargets: shares for one program, percent for the other.
+// TestBothGetTheSameTargets compares the targets of both configurations: fractions for Evenkeel, percentages for the
+// descheduler.
 func TestBothGetTheSameTargets(t *testing.T) {
 	for _, goal := range targets {
 		var ours struct {
@@ -52,7 +53,8 @@ func TestBothGetTheSameTargets(t *testing.T) {
 			asked = ours.Strategies[1].Args.Deviation
 		}
 		load := theirs.Profiles[0].PluginConfig[3]
-		if load.Name != "LowNodeUtilization" || load.Args.UseDeviationThresholds != goal.Deviation || len(load.Args.TargetThresholds) != len(asked) || len(asked) == 0 {
+		if load.Name != "LowNodeUtilization" || load.Args.UseDeviationThresholds != goal.Deviation ||
+			len(load.Args.TargetThresholds) != len(asked) || len(asked) == 0 {
 			t.Fatalf("(%s): %v against %+v", goal.Name, asked, load)
 		}
 		for r, share := range asked {
@@ -66,7 +68,7 @@ func TestBothGetTheSameTargets(t *testing.T) {
 	}
 }
 
-// TestOnlyTheSecondLoopCounts of what the peer logs.
+// TestOnlyTheSecondLoopCounts parses the descheduler's log and checks its second loop.
 func TestOnlyTheSecondLoopCounts(t *testing.T) {
 	spent := time.Duration(0)
 	l := &loops{cpu: func() time.Duration { spent += time.Second; return spent }}
@@ -99,7 +101,7 @@ func TestWhatEvenkeelSaysOfItsPlanning(t *testing.T) {
 	var c Cell
 	c.planned(`time=2026-01-01T00:00:00.000Z level=INFO msg="holding the Lease" observing=9s planning=9s`)
 	if c.PlannerSeconds != 0 {
-		t.Error("took another line for the plan's")
+		t.Error("parsed a log line that is not about a plan")
 	}
 	c.planned(`time=2026-01-01T00:00:00.000Z level=INFO msg=planned run=x strategies=[] moves=2 observing=500ms planning=1.25s`)
 	if c.PlannerSeconds != 1.25 || c.CycleSeconds != 1.75 {
@@ -116,11 +118,12 @@ func TestWhatTheKernelSaysOfAProcess(t *testing.T) {
 	}
 }
 
-// TestAChildIsMeasured: one that prints, logs, and is ended by a line of its log.
+// TestAChildIsMeasured runs a program that prints, logs, and is stopped by a line of its log.
 func TestAChildIsMeasured(t *testing.T) {
 	var seen []string
 	log := filepath.Join(t.TempDir(), "log")
-	out, u, err := child{path: "/bin/sh", args: []string{"-c", "echo out; echo one >&2; echo two >&2; exec sleep 60"}, log: log, limit: time.Minute,
+	script := "echo out; echo one >&2; echo two >&2; exec sleep 60"
+	out, u, err := child{path: "/bin/sh", args: []string{"-c", script}, log: log, limit: time.Minute,
 		onLine: func(r *running, line string) {
 			if seen = append(seen, line); line == "two" {
 				r.look()
@@ -144,18 +147,21 @@ func TestRequestsOfOneUser(t *testing.T) {
 	}
 }
 
-// TestJudgingACluster of three nodes, one per zone: a Deployment at 3/1/0, which
-// declares that it must be level, one pod Pending and one being deleted.
+// TestJudgingACluster has three nodes, one per zone: a Deployment with 3/1/0 pods and a required spread constraint, a
+// Pending pod, and a pod that is being deleted.
 func TestJudgingACluster(t *testing.T) {
 	var nodes []corev1.Node
 	for _, n := range []string{"1", "2", "3"} {
+		allocatable := corev1.ResourceList{"cpu": resource.MustParse("10"), "memory": resource.MustParse("10Gi")}
 		nodes = append(nodes, corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n" + n, Labels: map[string]string{seed.ZoneKey: "z" + n}},
-			Status: corev1.NodeStatus{Allocatable: corev1.ResourceList{"cpu": resource.MustParse("10"), "memory": resource.MustParse("10Gi")}}})
+			Status: corev1.NodeStatus{Allocatable: allocatable}})
 	}
 	pod := func(name, node string) corev1.Pod {
+		requests := corev1.ResourceList{"cpu": resource.MustParse("2"), "memory": resource.MustParse("1Gi")}
+		spread := corev1.TopologySpreadConstraint{TopologyKey: seed.ZoneKey, WhenUnsatisfiable: corev1.DoNotSchedule}
 		return corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "ns", Name: name, Labels: map[string]string{"app": "d"}},
-			Spec: corev1.PodSpec{NodeName: node, TopologySpreadConstraints: []corev1.TopologySpreadConstraint{{TopologyKey: seed.ZoneKey, WhenUnsatisfiable: corev1.DoNotSchedule}},
-				Containers: []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("2"), "memory": resource.MustParse("1Gi")}}}}}}
+			Spec: corev1.PodSpec{NodeName: node, TopologySpreadConstraints: []corev1.TopologySpreadConstraint{spread},
+				Containers: []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: requests}}}}}
 	}
 	leaving := pod("p5", "n3")
 	leaving.DeletionTimestamp = &metav1.Time{Time: t0}
@@ -164,14 +170,14 @@ func TestJudgingACluster(t *testing.T) {
 	if s.NodesAbove != 1 || s.Skewed != 1 || s.Broken != 1 || s.Pending != 1 || s.Landed != 2 || s.LandedAbove != 1 {
 		t.Errorf("%+v", s)
 	}
-	// Shares of 0.6, 0.2 and 0: mean 0.2667, variance 0.0622.
+	// Fractions of 0.6, 0.2 and 0: mean 0.2667, variance 0.0622.
 	if number(s.CPUMean) != "26.7" || number(s.CPUStdDev) != "24.9" || s.CPUMax != 60 || s.Histogram[12] != 1 || s.Histogram[4] != 1 || s.Histogram[0] != 1 {
 		t.Errorf("%+v", s)
 	}
 	if s.ZoneCPU["z1"] != 6 || s.ZonePods["z2"] != 1 {
 		t.Errorf("zones %v, %v", s.ZoneCPU, s.ZonePods)
 	}
-	// Above the mean by more than 0.02 are still only n1's 0.6.
+	// Only n1 with 0.6 is more than 0.02 above the mean.
 	if s := judge(nodes, pods, targets[1], nil); s.NodesAbove != 1 || s.Landed != 0 {
 		t.Errorf("with a deviation: %+v", s)
 	}

@@ -11,9 +11,8 @@ import (
 	"time"
 )
 
-// loops follows the peer's log. A loop begins with "Resetting pod evictor
-// counters"; when the strategies have run, a dry one says "Restoring evicted pods
-// from cache"; the end is "Number of evictions/requests". (With -v=3.)
+// loops parses the descheduler's log (with -v=3). A loop begins with "Resetting pod evictor counters". In a dry run,
+// "Restoring evicted pods from cache" follows the strategies. "Number of evictions/requests" ends the loop.
 type loops struct {
 	all []loop
 	cpu func() time.Duration
@@ -31,7 +30,7 @@ var (
 	evictedIn  = regexp.MustCompile(` totalEvicted=(\d+)`)
 )
 
-// line takes one line of the log.
+// line parses one line of the log.
 func (l *loops) line(text string) {
 	at, what, ok := logLine(text)
 	if !ok {
@@ -59,34 +58,35 @@ func (l *loops) line(text string) {
 	}
 }
 
-// logLine takes the header off a line of klog, which is
-// "Lmmdd hh:mm:ss.uuuuuu threadid file:line] message" in local time.
+// logLine splits a line of klog into its time and its message. The header is "Lmmdd hh:mm:ss.uuuuuu threadid
+// file:line] " in local time.
 func logLine(text string) (time.Time, string, bool) {
 	head, what, ok := strings.Cut(text, "] ")
 	fields := strings.Fields(head)
 	if !ok || len(fields) != 4 || len(fields[0]) != 5 {
 		return time.Time{}, "", false
 	}
-	// Without its year: only differences are taken.
+	// The year is missing, but only differences are used.
 	at, err := time.Parse("0102 15:04:05.000000", fields[0][1:]+" "+fields[1])
 	return at, what, err == nil
 }
 
-// countedLoop is the first that is valid: in the one before, the peer's copy of
-// the cluster is still being filled.
+// countedLoop is the number of the loop that is measured. In the first loop, the descheduler's cache is still being
+// filled.
 const countedLoop = 2
 
-// peerDry lets the peer go round until the loop that counts has ended.
+// peerDry runs the descheduler until the measured loop has ended.
 func peerDry(ctx context.Context, s comparison, cell *Cell, policy, kube string) error {
 	args, err := s.peerArgs(policy, kube)
 	if err != nil {
 		return err
 	}
-	// The copy is complete long before a second loop that begins so late.
+	// The cache is filled long before a second loop that begins after this interval.
 	interval := max(10*time.Second, time.Duration(s.nodes)*12*time.Millisecond)
 	l := &loops{}
 	var peak int64
-	_, u, err := child{path: s.peer, args: append(args, "--dry-run", "--descheduling-interval", interval.String()),
+	args = append(args, "--dry-run", "--descheduling-interval", interval.String())
+	_, u, err := child{path: s.peer, args: args,
 		log: filepath.Join(s.work, cell.Program+".log"), limit: s.limit,
 		onLine: func(r *running, line string) {
 			l.cpu = r.cpu
@@ -99,7 +99,7 @@ func peerDry(ctx context.Context, s comparison, cell *Cell, policy, kube string)
 		}}.run(ctx)
 	cell.used = u
 	if len(l.all) < countedLoop || l.all[countedLoop-1].ended.IsZero() {
-		return errors.Join(fmt.Errorf("the peer has not ended its loop %d", countedLoop), err)
+		return errors.Join(fmt.Errorf("the descheduler did not finish loop %d", countedLoop), err)
 	}
 	counted := l.all[countedLoop-1]
 	for _, one := range l.all[:countedLoop] {
@@ -107,13 +107,14 @@ func peerDry(ctx context.Context, s comparison, cell *Cell, policy, kube string)
 	}
 	first := l.all[0]
 	cell.PeakBytes, cell.CPUSeconds = peak, (counted.cpuEnded - (first.cpuEnded - first.cpuBegun)).Seconds()
-	cell.CycleSeconds, cell.CycleCPUSeconds = counted.ended.Sub(counted.begun).Seconds(), (counted.cpuEnded - counted.cpuBegun).Seconds()
+	cell.CycleSeconds = counted.ended.Sub(counted.begun).Seconds()
+	cell.CycleCPUSeconds = (counted.cpuEnded - counted.cpuBegun).Seconds()
 	cell.PlannerSeconds = counted.planned.Sub(counted.begun).Seconds()
 	cell.Evictions, cell.ByStrategy = counted.evictions, counted.byStrategy
 	return nil
 }
 
-// peerArgs are the peer's flags but those that say how often it goes round.
+// peerArgs returns the descheduler's flags without the interval.
 func (s comparison) peerArgs(policy, kube string) ([]string, error) {
 	port, err := freePort()
 	return []string{"--kubeconfig", kube, "--policy-config-file", policy, "-v", "3",

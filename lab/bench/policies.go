@@ -11,24 +11,22 @@ import (
 	"text/template"
 )
 
-// target is what both programs are asked for, as data: the texts of their
-// configurations are made of it.
+// target is the target of both programs. Their configurations are generated from it.
 type target struct {
 	Name  string
 	Words string
-	// CPU and Memory are shares of allocatable at which a node is full; 0: does not
-	// matter.
+	// CPU and Memory are the fractions of allocatable above which a node is too full; 0 means no limit.
 	CPU, Memory float64
-	// Deviation makes them distances from the mean of all nodes.
+	// Deviation makes CPU and Memory distances from the mean of all nodes.
 	Deviation bool
-	// Light is the share below which the peer takes a node for a lightly loaded
-	// one; with Deviation its distance below the mean.
+	// Light is the fraction below which the descheduler considers a node underutilized; with Deviation, its distance
+	// below the mean.
 	Light float64
 }
 
 var targets = []target{
-	{Name: "a", Words: "no node above 0.55 of its CPU or memory", CPU: 0.55, Memory: 0.55, Light: 0.20},
-	{Name: "b", Words: "no node further above the mean CPU share than 0.02", CPU: 0.02, Deviation: true, Light: 0.02},
+	{Name: "a", Words: "no node requests more than 0.55 of its CPU or memory", CPU: 0.55, Memory: 0.55, Light: 0.20},
+	{Name: "b", Words: "no node is more than 0.02 above the mean fraction of requested CPU", CPU: 0.02, Deviation: true, Light: 0.02},
 }
 
 func targetNamed(name string) (target, error) {
@@ -37,10 +35,10 @@ func targetNamed(name string) (target, error) {
 			return t, nil
 		}
 	}
-	return target{}, fmt.Errorf("there is no target %q", name)
+	return target{}, fmt.Errorf("unknown target %q", name)
 }
 
-// above is the share of CPU or memory above which a node is full.
+// above returns the fraction above which a node is too full.
 func (t target) above(mean, limit float64) float64 {
 	if t.Deviation {
 		return mean + limit
@@ -56,21 +54,22 @@ func (t target) limits() map[string]float64 {
 	return out
 }
 
-// contender is a program with the strategies it may use.
+// contender is a program with the strategies that it uses.
 type contender struct {
 	Name string
 	Peer bool
-	// Strategies are the peer's.
+	// Strategies are the descheduler's strategies.
 	Strategies []string
-	// Dry is how it is called without evicting.
+	// Dry is the subcommand for a dry run.
 	Dry string
 }
 
-// The peer is measured with load balancing alone and with what it offers for
-// both aims; Evenkeel always has both aims.
+// The descheduler is measured with load balancing only, and with its strategies for both goals. Evenkeel always has
+// both goals.
 var (
-	peerLoad       = contender{Name: "peer-load", Peer: true, Strategies: []string{"LowNodeUtilization"}}
-	peerAll        = contender{Name: "peer-all", Peer: true, Strategies: []string{"RemoveDuplicates", "RemovePodsViolatingTopologySpreadConstraint", "LowNodeUtilization"}}
+	peerLoad = contender{Name: "peer-load", Peer: true, Strategies: []string{"LowNodeUtilization"}}
+	peerAll  = contender{Name: "peer-all", Peer: true,
+		Strategies: []string{"RemoveDuplicates", "RemovePodsViolatingTopologySpreadConstraint", "LowNodeUtilization"}}
 	evenkeelPlan   = contender{Name: "evenkeel-plan", Dry: "plan"}
 	evenkeelOnce   = contender{Name: "evenkeel-once", Dry: "run"}
 	evenkeelRun    = contender{Name: "evenkeel"}
@@ -78,7 +77,7 @@ var (
 
 	dryContenders  = []contender{peerLoad, peerAll, evenkeelPlan, evenkeelOnce}
 	realContenders = []contender{peerLoad, peerAll, evenkeelRun}
-	// A dry run with the same limit is measured beside those that evict a few.
+	// A dry run with the same limit is measured next to the runs that evict a few pods.
 	liveContenders = []contender{peerLoad, peerAll, evenkeelDryRun, evenkeelRun}
 )
 
@@ -88,15 +87,15 @@ func contenderNamed(name string) (contender, error) {
 			return c, nil
 		}
 	}
-	return contender{}, fmt.Errorf("there is no program %q", name)
+	return contender{}, fmt.Errorf("unknown program %q", name)
 }
 
-// order is what a program is told.
+// order is the configuration of a program for one run.
 type order struct {
 	contender
 	target
 	DryRun bool
-	AtMost int // evictions; 0: as many as it wants
+	AtMost int // maximum evictions; 0 means unlimited
 }
 
 var evenkeelText = template.Must(template.New("evenkeel").Parse(`apiVersion: evenkeel.io/v1alpha1
@@ -150,7 +149,7 @@ profiles:
     balance: {enabled: [{{list .Strategies}}]}
 `))
 
-// text is the configuration that the program gets.
+// text returns the configuration file of the program.
 func (o order) text() string {
 	var b bytes.Buffer
 	t := evenkeelText
@@ -163,11 +162,11 @@ func (o order) text() string {
 	return b.String()
 }
 
-// write puts the configuration into a folder and returns its path.
+// write writes the configuration to a folder and returns its path.
 func (o order) write(folder string) (string, error) {
 	path := filepath.Join(folder, fmt.Sprintf("%s-%s.yaml", o.contender.Name, o.target.Name))
 	return path, os.WriteFile(path, []byte(o.text()), 0o644)
 }
 
-// mark tells whether a configuration is the same.
+// mark returns a hash that identifies the configuration.
 func (o order) mark() string { return fmt.Sprintf("%x", sha256.Sum256([]byte(o.text())))[:12] }

@@ -16,31 +16,30 @@ import (
 )
 
 const (
-	// mostRounds ends a run that does not come to rest.
+	// mostRounds limits the rounds of a run that keeps evicting.
 	mostRounds = 6
-	// restAfter is how long replacements may take after the end of a program.
+	// restAfter is how long replacements may take to become Ready after a program has ended.
 	restAfter = 3 * time.Minute
-	// reportSuffix ends the names of the reports that Evenkeel printed.
+	// reportSuffix is the suffix of the files with Evenkeel's reports.
 	reportSuffix = ".report.json"
 )
 
-// Round is one start of the program, and the cluster when all has come to rest
-// after it.
+// Round is one start of the program, with the stable state of the cluster after it.
 type Round struct {
 	Result
 	CPUSeconds float64 `json:"cpuSeconds"`
 	PeakBytes  int64   `json:"peakBytes"`
 	Requests   int     `json:"apiRequests"`
 	After      *State  `json:"after"`
-	// Outcomes count what the program says became of its moves, with the reason;
-	// AsForetold are the replacements that landed where they were expected.
+	// Outcomes counts the outcomes of moves in the report, by reason. AsForetold counts the replacements that landed
+	// as predicted.
 	Outcomes   map[string]int `json:"outcomes,omitempty"`
-	AsForetold int            `json:"asForetold,omitempty"`
-	// Restless says what had not come to rest in time.
-	Restless string `json:"restless,omitempty"`
+	AsForetold int            `json:"landedAsPredicted,omitempty"`
+	// Restless says what was not stable in time; empty if everything was.
+	Restless string `json:"unstable,omitempty"`
 }
 
-// trial is a real run at work.
+// trial is a real run in progress.
 type trial struct {
 	s       comparison
 	c       *controlplane.Cluster
@@ -49,12 +48,12 @@ type trial struct {
 	t       target
 	users   []controlplane.User
 	known   map[string]bool // pods at the start
-	evicted int             // so far, before the cell too
+	evicted int             // evictions so far, including earlier cells
 	stderr  *os.File
 }
 
-// realRun starts the program again and again until it evicts nothing. Each start
-// acts as another user, so that its requests can be told apart.
+// realRun restarts the program until it evicts nothing. Each start has its own user, which separates the requests in
+// the audit log.
 func realRun(ctx context.Context, s comparison, cell Cell, stderr *os.File) error {
 	cell, err := s.again(cell)
 	if err != nil {
@@ -71,8 +70,7 @@ func realRun(ctx context.Context, s comparison, cell Cell, stderr *os.File) erro
 	})
 }
 
-// again is a cell as it is measured now: with the program and the configuration
-// at hand.
+// again returns a cell for the current program and configuration.
 func (s comparison) again(asked Cell) (Cell, error) {
 	p, err := contenderNamed(asked.Program)
 	if err != nil {
@@ -85,8 +83,8 @@ func (s comparison) again(asked Cell) (Cell, error) {
 	return s.newCell(asked.Phase, size{asked.Nodes, asked.Pods}, t, p, asked.Run)
 }
 
-// liveRuns lets each program evict a few pods, all on one control plane: so few
-// leave a cluster of thousands as good as it was.
+// liveRuns lets each program evict a few pods on one control plane. So few evictions hardly change a cluster of
+// thousands of pods.
 func liveRuns(ctx context.Context, s comparison, stderr *os.File) error {
 	cells, err := s.openCells(live)
 	if err != nil || len(cells) == 0 {
@@ -107,7 +105,7 @@ func liveRuns(ctx context.Context, s comparison, stderr *os.File) error {
 	})
 }
 
-// onPlane does something on a control plane with fake kubelets.
+// onPlane starts a control plane with fake kubelets and calls do.
 func onPlane(ctx context.Context, s comparison, users []controlplane.User, stderr *os.File, do func(*controlplane.Cluster) error) error {
 	c, err := controlplane.Start(ctx, controlplane.Options{Kwok: s.kwok, Etcd: filepath.Join(s.work, "etcd"),
 		ControllerManagerFlags: managerFlags["tuned"], Users: users, AuditPolicy: auditPolicy(users), Progress: stderr})
@@ -118,8 +116,8 @@ func onPlane(ctx context.Context, s comparison, users []controlplane.User, stder
 	return do(c)
 }
 
-// carryOut measures one cell, a start of the program per user. That the program
-// fails is a result; that the lab does is an error.
+// carryOut measures one cell with one start of the program per user. A failure of the program is stored as a result;
+// a failure of the lab is returned as an error.
 func carryOut(ctx context.Context, s comparison, c *controlplane.Cluster, cell Cell, users []controlplane.User, stderr *os.File) error {
 	p, err := contenderNamed(cell.Program)
 	if err != nil {
@@ -148,7 +146,7 @@ func carryOut(ctx context.Context, s comparison, c *controlplane.Cluster, cell C
 
 func (r *trial) begin(ctx context.Context) (err error) {
 	if err := settled(ctx, r.c, r.s.settings, patience); err != nil {
-		return fmt.Errorf("waiting until the Deployments are content: %w", err)
+		return fmt.Errorf("waiting until all Deployments have their pods: %w", err)
 	}
 	pods, err := r.c.Client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -178,7 +176,8 @@ func (r *trial) rounds(ctx context.Context) error {
 		}
 		r.cell.Rounds = append(r.cell.Rounds, round)
 		r.add(round)
-		fmt.Fprintf(r.stderr, "bench: round %d: %d evictions in %.0f s; standard deviation %.2f %%, %d nodes above, %d Deployments skewed, %d pods pending\n",
+		fmt.Fprintf(r.stderr, "bench: round %d: %d evictions in %.0f s; standard deviation %.2f %%, "+
+			"%d nodes above target, %d Deployments skewed, %d pods pending\n",
 			i+1, round.Evictions, round.Seconds, round.After.CPUStdDev, round.After.NodesAbove, round.After.Skewed, round.After.Pending)
 		if round.Error != "" {
 			return fmt.Errorf("round %d: %s", i+1, round.Error)
@@ -187,10 +186,10 @@ func (r *trial) rounds(ctx context.Context) error {
 			return nil
 		}
 	}
-	return nil // that it does not come to rest is a result
+	return nil // a run that keeps evicting is a valid result
 }
 
-// add takes a round into the sums of the cell.
+// add adds a round to the totals of the cell.
 func (r *trial) add(round Round) {
 	c := r.cell
 	c.Evictions += round.Evictions
@@ -217,7 +216,7 @@ func (r *trial) round(ctx context.Context, i int, config string) (Round, error) 
 		return out, ctx.Err()
 	}
 	if err != nil {
-		out.Error = err.Error() // what it did until then is still measured
+		out.Error = err.Error() // the evictions before the failure still count
 	}
 	out.LoadAfter = loadAverage()
 	if err := settled(ctx, r.c, r.s.settings, restAfter); err != nil {
@@ -244,21 +243,21 @@ func (r *trial) round(ctx context.Context, i int, config string) (Round, error) 
 	return out, nil
 }
 
-// evenkeel makes one pass; it returns the wave of each pod, and the plan.
+// evenkeel makes one pass. It returns the wave of each pod and the plan.
 func (r *trial) evenkeel(ctx context.Context, config, kube string) (map[string]int, *told, used, error) {
 	printed, u, err := child{path: r.s.evenkeel, log: r.log(), limit: r.s.limit, args: []string{"run", "--once", "-o", "json",
 		"--lease-namespace", nsName(0), "--config", config, "--kubeconfig", kube}}.run(ctx)
-	// The whole report says why moves were refused, and what became of each.
+	// The full report explains the rejections and the outcome of each move.
 	if err := os.WriteFile(strings.TrimSuffix(r.log(), ".log")+reportSuffix, printed, 0o644); err != nil {
-		return nil, nil, u, fmt.Errorf("keeping the report of a run: %w", err)
+		return nil, nil, u, fmt.Errorf("writing the report of a run: %w", err)
 	}
 	var report struct {
 		Plan     told
-		Rest     told // planned later in the same pass; nearly always empty
+		Rest     told // moves that were planned later in the same pass; usually empty
 		Outcomes []outcome
 	}
 	if broken := json.Unmarshal(printed, &report); broken != nil {
-		return nil, nil, u, errors.Join(err, fmt.Errorf("reading what evenkeel printed: %w", broken))
+		return nil, nil, u, errors.Join(err, fmt.Errorf("parsing the output of evenkeel: %w", broken))
 	}
 	report.Plan.Outcomes = report.Outcomes
 	waves := map[string]int{}
@@ -268,8 +267,7 @@ func (r *trial) evenkeel(ctx context.Context, config, kube string) (map[string]i
 	return waves, &report.Plan, u, err
 }
 
-// peer makes one round with the descheduler, which has no waves and foretells
-// nothing.
+// peer makes one round with the descheduler, which has no waves and makes no predictions.
 func (r *trial) peer(ctx context.Context, policy, kube string) (map[string]int, *told, used, error) {
 	args, err := r.s.peerArgs(policy, kube)
 	if err != nil {

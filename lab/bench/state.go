@@ -12,39 +12,38 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// State is what is left of imbalance at one moment, by what pods request.
+// State is the imbalance of the cluster at one moment, by pod requests.
 type State struct {
-	// CPUStdDev is in percent of allocatable, over nodes.
+	// CPUStdDev is the standard deviation over nodes, in percent of allocatable.
 	CPUStdDev float64 `json:"cpuStdDevPercent"`
 	CPUMean   float64 `json:"cpuMeanPercent"`
 	CPUMax    float64 `json:"cpuMaxPercent"`
-	// NodesAbove are above the target in any resource that it names.
+	// NodesAbove counts nodes above the target in any of its resources.
 	NodesAbove int `json:"nodesAbove"`
-	// Skewed are the Deployments whose zones differ by more than one pod; Broken
-	// those of them that declare that they must not.
+	// Skewed counts Deployments whose zones differ by more than one pod. Broken counts those among them with a
+	// required spread constraint.
 	Skewed  int `json:"deploymentsSkewed"`
 	Broken  int `json:"constraintsBroken"`
 	Pending int `json:"pending"`
-	// Histogram counts nodes by CPU share in steps of 5 %; the last is 100 % and
-	// more.
+	// Histogram counts nodes by requested CPU in steps of 5 %; the last step is 100 % and more.
 	Histogram []int `json:"histogram"`
-	// ZoneCPU sums the CPU requested in each zone; ZonePods counts pods.
+	// ZoneCPU is the requested CPU per zone; ZonePods is the number of pods per zone.
 	ZoneCPU  map[string]float64 `json:"zoneCPU"`
 	ZonePods map[string]int     `json:"zonePods"`
-	// Landed are the pods that were not there at the start; LandedAbove those of
-	// them on nodes above the target.
+	// Landed counts pods that did not exist at the start. LandedAbove counts those among them on nodes above the
+	// target.
 	Landed      int `json:"landed"`
 	LandedAbove int `json:"landedAbove"`
 }
 
 const bins = 21
 
-// bin is where a CPU share belongs; shares are exact to a thousandth.
+// bin returns the step of the histogram for a fraction of CPU. It rounds up values within 1e-6 of the next step.
 func bin(share float64) int {
 	return min(bins-1, max(0, int(math.Floor(share*20+1e-6))))
 }
 
-// load is what a node holds.
+// load is a node's allocatable resources and the requests of its pods.
 type load struct {
 	zone      string
 	has, used map[string]float64
@@ -52,7 +51,7 @@ type load struct {
 
 func (l load) share(resource string) float64 { return l.used[resource] / l.has[resource] }
 
-// look reads the cluster. Pods in known were there at the start.
+// look reads the state of the cluster. known holds the pods that existed at the start.
 func look(ctx context.Context, client kubernetes.Interface, t target, known map[string]bool) (*State, error) {
 	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
@@ -70,7 +69,8 @@ func judge(nodes []corev1.Node, pods []corev1.Pod, t target, known map[string]bo
 	for i := range nodes {
 		n := &nodes[i]
 		loads[n.Name] = &load{zone: n.Labels[seed.ZoneKey], used: map[string]float64{},
-			has: map[string]float64{"cpu": n.Status.Allocatable.Cpu().AsApproximateFloat64(), "memory": n.Status.Allocatable.Memory().AsApproximateFloat64()}}
+			has: map[string]float64{"cpu": n.Status.Allocatable.Cpu().AsApproximateFloat64(),
+				"memory": n.Status.Allocatable.Memory().AsApproximateFloat64()}}
 	}
 	s := &State{Histogram: make([]int, bins), ZoneCPU: map[string]float64{}, ZonePods: map[string]int{}}
 	g := groups{nodes: loads, of: map[string]map[string]int{}, must: map[string]bool{}}
@@ -110,7 +110,7 @@ func judge(nodes []corev1.Node, pods []corev1.Pod, t target, known map[string]bo
 	return s
 }
 
-// spread computes the statistics of CPU shares; nodes count alike.
+// spread computes the statistics of the nodes' CPU fractions; every node has the same weight.
 func (s *State) spread(loads map[string]*load) {
 	var sum, squares float64
 	for _, l := range loads {
@@ -141,7 +141,7 @@ func nodesAbove(loads map[string]*load, t target) map[string]bool {
 	return out
 }
 
-// groups are the Deployments by zone, told by the label app.
+// groups counts pods per Deployment and zone. The label app identifies a Deployment.
 type groups struct {
 	nodes map[string]*load
 	of    map[string]map[string]int

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// plannerTable adds how many times faster than the peer each program is. The
-// peer's slower and faster set of strategies are both named.
+// plannerTable shows planning times and how many times faster each program is than the descheduler, for both of its
+// sets of strategies.
 func plannerTable(cells []Cell) string {
 	var b strings.Builder
 	head(&b, "nodes/pods", "program", "seconds: min / median / max", "µs per pod", "times faster than peer-load", "than peer-all", "runs")
@@ -21,15 +21,16 @@ func plannerTable(cells []Cell) string {
 				faster[i] = number(medianOf(theirs, plannerSeconds) / ours)
 			}
 		}
-		row(&b, size{r[0].Nodes, r[0].Pods}.String(), r[0].Program, r.span(plannerSeconds), number(1e6*ours/float64(r[0].Pods)), faster[0], faster[1], r.failed())
+		row(&b, size{r[0].Nodes, r[0].Pods}.String(), r[0].Program, r.span(plannerSeconds),
+			number(1e6*ours/float64(r[0].Pods)), faster[0], faster[1], r.failed())
 	}
 	return filled(b.String())
 }
 
-// liveTable sets the memory of a run that evicts beside that of the others.
+// liveTable compares the memory of runs that evict.
 func liveTable(cells []Cell) string {
 	var b strings.Builder
-	head(&b, "nodes/pods", "program", "evictions", "MiB", "of peer-load's", "of peer-all's", "API requests", "ended well")
+	head(&b, "nodes/pods", "program", "evictions", "MiB", "of peer-load", "of peer-all", "API requests", "succeeded")
 	all := grouped(cells, live)
 	for _, r := range all {
 		var part [2]string
@@ -39,13 +40,13 @@ func liveTable(cells []Cell) string {
 				part[i] = number(medianOf(r, peakMiB) / medianOf(theirs, peakMiB))
 			}
 		}
-		row(&b, size{r[0].Nodes, r[0].Pods}.String(), r[0].Program, fmt.Sprint(r[0].Evictions), number(medianOf(r, peakMiB)), part[0], part[1], fmt.Sprint(r[0].Requests), ended(r[0]))
+		row(&b, size{r[0].Nodes, r[0].Pods}.String(), r[0].Program, fmt.Sprint(r[0].Evictions),
+			number(medianOf(r, peakMiB)), part[0], part[1], fmt.Sprint(r[0].Requests), ended(r[0]))
 	}
 	return filled(b.String())
 }
 
-// alongside are the runs of another program that were measured under the same
-// conditions as those of c; nil when there are none.
+// alongside returns the runs of another program under the same conditions as c; nil if there are none.
 func alongside(all []runs, c Cell, program string) runs {
 	for _, r := range all {
 		if c.Program = program; r[0].same(c) {
@@ -72,7 +73,7 @@ func firstLine(s string) string {
 	return line
 }
 
-// last is the state that a real run left; nil when no round was ended.
+// last returns the state after the last round of a real run; nil if no round has ended.
 func (c Cell) last() *State {
 	if len(c.Rounds) == 0 {
 		return nil
@@ -80,7 +81,7 @@ func (c Cell) last() *State {
 	return c.Rounds[len(c.Rounds)-1].After
 }
 
-// left reads a figure off the state that a real run left.
+// left reads a value from the state after a real run.
 func left(f func(State) float64) func(Cell) float64 {
 	return func(c Cell) float64 {
 		if s := c.last(); s != nil {
@@ -90,7 +91,7 @@ func left(f func(State) float64) func(Cell) float64 {
 	}
 }
 
-// busy counts the rounds that evicted something.
+// busy counts the rounds with evictions.
 func busy(c Cell) float64 {
 	n := 0
 	for _, r := range c.Rounds {
@@ -108,7 +109,7 @@ func landedAbove(s State) float64 {
 	return 100 * float64(s.LandedAbove) / float64(s.Landed)
 }
 
-// ofPlan reads a figure off the first plan; the peer has none.
+// ofPlan reads a value of the first plan; NaN for the descheduler.
 func ofPlan(f func(Foretold) int) func(Cell) float64 {
 	return func(c Cell) float64 {
 		if c.Foretold == nil {
@@ -118,7 +119,7 @@ func ofPlan(f func(Foretold) int) func(Cell) float64 {
 	}
 }
 
-// asForetold is of the evictions of the first round.
+// asForetold returns the percentage of the first round's evictions that landed as predicted.
 func asForetold(c Cell) float64 {
 	if c.Foretold == nil || len(c.Rounds) == 0 || c.Rounds[0].Evictions == 0 {
 		return math.NaN()
@@ -126,7 +127,7 @@ func asForetold(c Cell) float64 {
 	return 100 * float64(c.Rounds[0].AsForetold) / float64(c.Rounds[0].Evictions)
 }
 
-// quiet is 1 when the last round evicted nothing.
+// quiet returns 1 if the last round evicted nothing, otherwise 0.
 func quiet(c Cell) float64 {
 	if n := len(c.Rounds); n > 0 && c.Rounds[n-1].Evictions == 0 {
 		return 1
@@ -134,19 +135,19 @@ func quiet(c Cell) float64 {
 	return 0
 }
 
-// realLines are the lines of the table of real runs.
+// realLines are the rows of the table of real runs.
 var realLines = []struct {
 	name  string
 	value func(Cell) float64
-	drawn string // the name of its drawing; empty: none
-	unit  string // in the drawing
+	drawn string // name of the drawing; empty for none
+	unit  string // unit in the drawing
 }{
 	{"evictions", evictionCount, "evictions", "evictions"},
-	{"rounds that evicted", busy, "", ""},
-	{"quiet in the end (1: yes)", quiet, "", ""},
+	{"rounds with evictions", busy, "", ""},
+	{"last round evicts nothing (1: yes)", quiet, "", ""},
 	{"evictions/s in waves, round 1", func(c Cell) float64 {
 		if len(c.Rounds) == 0 || c.Rounds[0].PerSecond == 0 {
-			return math.NaN() // no wave is large enough to tell
+			return math.NaN() // no wave is large enough
 		}
 		return c.Rounds[0].PerSecond
 	}, "", ""},
@@ -162,16 +163,16 @@ var realLines = []struct {
 	{"API requests", requestCount, "", ""},
 	{"standard deviation of CPU share, %", left(func(s State) float64 { return s.CPUStdDev }), "deviation", "percent of allocatable"},
 	{"nodes above target", left(func(s State) float64 { return float64(s.NodesAbove) }), "above", "nodes"},
-	{"nodes that the plan says must stay above", ofPlan(func(f Foretold) int { return f.Certified }), "", ""},
-	{"fewest evictions (the plan's proven bound)", ofPlan(func(f Foretold) int { return f.MinEvictions }), "", ""},
+	{"nodes whose target is proven unreachable", ofPlan(func(f Foretold) int { return f.Certified }), "", ""},
+	{"lower bound on evictions (from the plan)", ofPlan(func(f Foretold) int { return f.MinEvictions }), "", ""},
 	{"Deployments skewed over zones", left(func(s State) float64 { return float64(s.Skewed) }), "skewed", "Deployments"},
-	{"of these, though declared otherwise", left(func(s State) float64 { return float64(s.Broken) }), "", ""},
+	{"of these, with a required spread constraint", left(func(s State) float64 { return float64(s.Broken) }), "", ""},
 	{"landings above target, %", left(landedAbove), "", ""},
-	{"landed as foretold in round 1, %", asForetold, "", ""},
+	{"landed as predicted in round 1, %", asForetold, "", ""},
 	{"pods Pending", left(func(s State) float64 { return float64(s.Pending) }), "", ""},
 }
 
-// realTable has a part per target and a column per program.
+// realTable has one part per target and one column per program.
 func realTable(cells []Cell) string {
 	var b strings.Builder
 	all := grouped(cells, full)
@@ -201,7 +202,8 @@ func realPart(b *strings.Builder, t target, z size, all []runs) {
 	}
 	fmt.Fprintf(b, "Target (%s): %s; %s nodes/pods. Min / median / max.\n\n", t.Name, t.Words, z)
 	if s := columns[0][0].Start; s != nil {
-		fmt.Fprintf(b, "At the start: mean CPU %.1f %%, standard deviation %.1f %%, %d nodes above target,\n%d Deployments skewed over zones, %d of them though declared otherwise.\n\n",
+		fmt.Fprintf(b, "At the start: mean CPU %.1f %%, standard deviation %.1f %%, %d nodes above target,\n"+
+			"%d Deployments skewed over zones, %d of them with a required spread constraint.\n\n",
 			s.CPUMean, s.CPUStdDev, s.NodesAbove, s.Skewed, s.Broken)
 	}
 	titles := []string{""}
@@ -223,16 +225,18 @@ func realPart(b *strings.Builder, t target, z size, all []runs) {
 	row(b, counts...)
 }
 
-// roundsTable shows each round of the first run of each program.
+// roundsTable shows every round of every real run.
 func roundsTable(cells []Cell) string {
 	var b strings.Builder
-	head(&b, "nodes/pods", "target", "program", "run", "round", "evictions", "seconds", "1/s", "standard deviation, %", "above", "skewed", "Pending", "load average before, after")
+	head(&b, "nodes/pods", "target", "program", "run", "round", "evictions", "seconds", "1/s",
+		"standard deviation, %", "above", "skewed", "Pending", "load average before, after")
 	for _, c := range cells {
 		if c.Phase != full {
 			continue
 		}
 		for i, r := range c.Rounds {
-			row(&b, size{c.Nodes, c.Pods}.String(), c.Target, c.Program, fmt.Sprint(c.Run), fmt.Sprint(i+1), fmt.Sprint(r.Evictions), number(r.Seconds), number(r.Overall),
+			row(&b, size{c.Nodes, c.Pods}.String(), c.Target, c.Program, fmt.Sprint(c.Run), fmt.Sprint(i+1),
+				fmt.Sprint(r.Evictions), number(r.Seconds), number(r.Overall),
 				number(r.After.CPUStdDev), fmt.Sprint(r.After.NodesAbove), fmt.Sprint(r.After.Skewed), fmt.Sprint(r.After.Pending), r.LoadBefore+", "+r.LoadAfter)
 		}
 	}
@@ -241,7 +245,8 @@ func roundsTable(cells []Cell) string {
 
 func foretoldTable(cells []Cell) string {
 	var b strings.Builder
-	head(&b, "nodes/pods", "target", "run", "moves planned", "evicted", "zone totals off by, %", "nodes in another step of the histogram, %", "standard deviation came, %")
+	head(&b, "nodes/pods", "target", "run", "moves planned", "evicted",
+		"largest zone difference, %", "nodes in another step of the histogram, %", "actual standard deviation, %")
 	for _, c := range cells {
 		if c.Phase != full || c.Foretold == nil || len(c.Rounds) == 0 {
 			continue

@@ -9,15 +9,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/oracle/real"
 )
 
-var old = flag.String("oracle.old", "", "binary of cmd/real built from kube-scheduler 1.36, to be asked instead of 1.37")
+var old = flag.String("oracle.old", "", "binary of cmd/real built with kube-scheduler 1.36, to compare with instead of 1.37")
 
-// asked is a scheduler: in this process, or of another version in its own.
+// asked is a real scheduler: in this process, or another version in a process of its own.
 type asked interface {
 	Load(*real.Objects) error
 	Replace(ctx context.Context, pod int, gone bool) (map[string]real.Verdict, error)
 }
 
-// minor is the version of the scheduler that is asked.
+// minor returns the version of the scheduler under comparison.
 func minor() string {
 	if *old != "" {
 		return "1.36"
@@ -25,7 +25,7 @@ func minor() string {
 	return "1.37"
 }
 
-// idle names what a version does not heed, so that it decides nothing there.
+// idle names the features that a version ignores, so that they cannot decide a case.
 var idle = map[string]map[string]bool{"1.36": {
 	"missing drivers": true, "score VolumeBinding": true,
 }}

@@ -10,8 +10,8 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 )
 
-// count notes which features decided the cases of a cluster. What is foretold
-// was found equal to the scheduler's, so it is asked what a feature changes.
+// count records which features decided the cases of a cluster. The predictions were found equal to the scheduler's,
+// so it is enough to check how they change without the feature.
 func (r *run) count(t *testing.T, o *cluster.Objects, w *placement.World, asked []cluster.PodID) {
 	t.Helper()
 	full := make([]placement.Prediction, len(asked))
@@ -46,7 +46,7 @@ func same(a, b placement.State) bool {
 	return slices.Equal(a.Feasible, b.Feasible) && slices.Equal(a.Winners, b.Winners)
 }
 
-// countScores notes the plugins without whose score others would win.
+// countScores records the plugins without whose score other nodes would win.
 func (r *run) countScores(verdicts []placement.NodeVerdict) {
 	for _, gone := range []bool{false, true} {
 		for k, name := range scorePlugins {
@@ -57,7 +57,7 @@ func (r *run) countScores(verdicts []placement.NodeVerdict) {
 	}
 }
 
-// winners are the nodes with the best total, the score of one plugin left out.
+// winners returns the nodes with the best total without the score of one plugin.
 func winners(verdicts []placement.NodeVerdict, gone bool, without int) (out []cluster.NodeID) {
 	best := int64(-1)
 	for _, v := range verdicts {
@@ -80,7 +80,7 @@ func winners(verdicts []placement.NodeVerdict, gone bool, without int) (out []cl
 	return out
 }
 
-// copied copies what features are taken out of.
+// copied returns a copy of the objects that features can be removed from.
 func copied(o *cluster.Objects) *cluster.Objects {
 	c := *o
 	c.Pods = copies(o.Pods, (*corev1.Pod).DeepCopy)

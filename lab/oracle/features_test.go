@@ -11,16 +11,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// feature is something that placement foretells. It decides a case when the
-// feasible nodes or the winners are others without it.
+// feature is a part of the scheduler that placement predicts. It decides a case if removing it changes the feasible
+// nodes or the winners.
 type feature struct {
 	name string
-	// without takes the feature out of a copy of a cluster and tells whether
-	// there was any.
+	// without removes the feature from a copy of a cluster. It returns false if the cluster does not use the feature.
 	without func(*cluster.Objects) bool
 }
 
-// eachSpec calls f with every pod spec and tells whether any call changed it.
+// eachSpec calls f with every pod spec and reports whether any call changed it.
 func eachSpec(f func(*corev1.PodSpec) bool) func(*cluster.Objects) bool {
 	return func(o *cluster.Objects) (any bool) {
 		for _, p := range o.Pods {
@@ -83,7 +82,7 @@ func eachSpread(f func(*corev1.TopologySpreadConstraint) bool) func(*cluster.Obj
 	})
 }
 
-// each calls f with every item and tells whether any call changed it.
+// each calls f with every item and reports whether any call changed it.
 func each[T any](list []T, f func(T) bool) (any bool) {
 	for _, x := range list {
 		any = f(x) || any
@@ -91,7 +90,7 @@ func each[T any](list []T, f func(T) bool) (any bool) {
 	return any
 }
 
-// unmerge takes out what merge added.
+// unmerge removes what merge added.
 func unmerge(t *corev1.PodAffinityTerm, op metav1.LabelSelectorOperator) {
 	t.LabelSelector.MatchExpressions = slices.DeleteFunc(t.LabelSelector.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool {
 		return r.Key == "tier" && r.Operator == op

@@ -12,8 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// app adds an owner of some kind, maybe a Service, and pods on random nodes,
-// some of them terminating or still unbound.
+// app adds an owner, possibly a Service, and pods on random nodes. Some of the pods are terminating or not bound.
 func (g *generator) app(i int) {
 	name, ns := fmt.Sprintf("a%d", i), g.one("ns0", "ns1")
 	l := map[string]string{"app": name}
@@ -29,7 +28,8 @@ func (g *generator) app(i int) {
 	switch g.Intn(4) {
 	case 0:
 		ref.Kind = "StatefulSet"
-		g.o.StatefulSets = append(g.o.StatefulSets, &appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{Selector: sel, Template: tpl}})
+		s := &appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{Selector: sel, Template: tpl}}
+		g.o.StatefulSets = append(g.o.StatefulSets, s)
 	case 1:
 		ref.APIVersion, ref.Kind = "v1", "ReplicationController"
 		g.o.ReplicationControllers = append(g.o.ReplicationControllers, &corev1.ReplicationController{ObjectMeta: meta,
@@ -46,8 +46,8 @@ func (g *generator) app(i int) {
 	}
 	mount := g.mounts(ns, name, &spec)
 	for k := range 1 + g.Intn(6) {
-		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: fmt.Sprintf("%s-%d", name, k), UID: types.UID(fmt.Sprintf("%s-%d", name, k)),
-			Labels: l, OwnerReferences: []metav1.OwnerReference{ref}}, Spec: *spec.DeepCopy(), Status: corev1.PodStatus{Phase: corev1.PodRunning}}
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: fmt.Sprintf("%s-%d", name, k),
+			UID: types.UID(fmt.Sprintf("%s-%d", name, k)), Labels: l, OwnerReferences: []metav1.OwnerReference{ref}}, Spec: *spec.DeepCopy(), Status: corev1.PodStatus{Phase: corev1.PodRunning}}
 		p.Spec.SchedulerName = corev1.DefaultSchedulerName
 		mount(p)
 		switch at := g.o.Nodes[g.Intn(len(g.o.Nodes))].Name; {
@@ -89,7 +89,8 @@ func (g *generator) spec() corev1.PodSpec {
 		spec.NodeSelector = map[string]string{"disk": "ssd"}
 	}
 	for g.chance(0.3) {
-		t := corev1.Toleration{Key: g.one("k1", "k2", corev1.TaintNodeUnschedulable, corev1.TaintNodeNotReady), Operator: "Exists", Effect: corev1.TaintEffect(g.one("", "NoSchedule", "PreferNoSchedule"))}
+		t := corev1.Toleration{Key: g.one("k1", "k2", corev1.TaintNodeUnschedulable, corev1.TaintNodeNotReady), Operator: "Exists",
+			Effect: corev1.TaintEffect(g.one("", "NoSchedule", "PreferNoSchedule"))}
 		if g.chance(0.4) {
 			t.Operator, t.Value = "Equal", g.one("v1", "v2")
 		}
@@ -133,7 +134,7 @@ func (g *generator) container(i int) corev1.Container {
 	return c
 }
 
-// sidecar adds an init container that keeps running, before or after others.
+// sidecar adds an init container that keeps running, before or after the others.
 func (g *generator) sidecar(spec *corev1.PodSpec) {
 	always := corev1.ContainerRestartPolicyAlways
 	c := g.container(9)
@@ -145,7 +146,7 @@ func (g *generator) sidecar(spec *corev1.PodSpec) {
 	spec.InitContainers = append(spec.InitContainers, c)
 }
 
-// podLevel gives the pod resources of its own, for cpu, memory, or both.
+// podLevel sets pod-level requests for cpu, memory, or both.
 func (g *generator) podLevel(spec *corev1.PodSpec) {
 	spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{}}
 	if g.chance(0.7) {
@@ -156,7 +157,7 @@ func (g *generator) podLevel(spec *corev1.PodSpec) {
 	}
 }
 
-// features asks for something that not every node declares.
+// features adds a requirement that not every node declares.
 func (g *generator) features(spec *corev1.PodSpec) {
 	switch g.Intn(3) {
 	case 0:
@@ -166,14 +167,14 @@ func (g *generator) features(spec *corev1.PodSpec) {
 		spec.Containers[0].RestartPolicyRules = []corev1.ContainerRestartRule{{Action: corev1.ContainerRestartRuleActionRestartAllContainers}}
 	default:
 		if minor() == "1.36" {
-			return // its API server knows no mount options
+			return // the API server of 1.36 does not know mount options
 		}
 		spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "m", BindMountOptions: []string{"noexec"}}}
 	}
 }
 
-// mounts gives an app volumes: the same for all its pods, or one claim each, as
-// a StatefulSet does.
+// mounts returns a function that adds volumes to an app's pods: the same volumes for all pods, or one claim per pod
+// as in a StatefulSet.
 func (g *generator) mounts(ns, app string, spec *corev1.PodSpec) func(*corev1.Pod) {
 	var same []corev1.Volume
 	each := false
@@ -181,7 +182,8 @@ func (g *generator) mounts(ns, app string, spec *corev1.PodSpec) func(*corev1.Po
 		same = append(same, g.disk())
 	}
 	if g.on["images"] && g.chance(0.5) {
-		same = append(same, corev1.Volume{Name: "image", VolumeSource: corev1.VolumeSource{Image: &corev1.ImageVolumeSource{Reference: g.one("img0", "img1:v1")}}})
+		image := &corev1.ImageVolumeSource{Reference: g.one("img0", "img1:v1")}
+		same = append(same, corev1.Volume{Name: "image", VolumeSource: corev1.VolumeSource{Image: image}})
 	}
 	if g.on["ephemeral"] && g.chance(0.6) {
 		same = append(same, g.ephemeral())
@@ -213,7 +215,8 @@ func (g *generator) mounts(ns, app string, spec *corev1.PodSpec) func(*corev1.Po
 }
 
 func claimVolume(name, claim string) corev1.Volume {
-	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim}}}
+	source := &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim}
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: source}}
 }
 
 func (g *generator) ephemeral() corev1.Volume {
@@ -224,5 +227,6 @@ func (g *generator) ephemeral() corev1.Volume {
 	if g.chance(0.8) {
 		t.Spec.StorageClassName = &class
 	}
-	return corev1.Volume{Name: "scratch", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{VolumeClaimTemplate: t}}}
+	source := &corev1.EphemeralVolumeSource{VolumeClaimTemplate: t}
+	return corev1.Volume{Name: "scratch", VolumeSource: corev1.VolumeSource{Ephemeral: source}}
 }

@@ -11,9 +11,8 @@ import (
 
 func gi(n int) resource.Quantity { return *resource.NewQuantity(int64(n)<<30, resource.BinarySI) }
 
-// storage deals classes, drivers, records of free storage, and volumes that
-// wait for a claim. No two volumes that wait are of one size, and no node
-// reaches two records of one class: the scheduler would pick any.
+// storage adds classes, drivers, storage capacities, and volumes without a claim. Volumes without a claim differ in
+// size, and no node reaches two capacities of one class; otherwise the scheduler's choice would be arbitrary.
 func (g *generator) storage() {
 	wait, now := storagev1.VolumeBindingWaitForFirstConsumer, storagev1.VolumeBindingImmediate
 	class := func(name, provisioner string, mode *storagev1.VolumeBindingMode) *storagev1.StorageClass {
@@ -79,7 +78,7 @@ func (g *generator) capacity(zone string) {
 	g.o.CSIStorageCapacities = append(g.o.CSIStorageCapacities, c)
 }
 
-// reach is a node affinity to a zone or a node.
+// reach returns a node affinity to zones or nodes.
 func (g *generator) reach() *corev1.VolumeNodeAffinity {
 	key, values := keys[1], []string{g.one("a", "b", "c"), g.one("a", "b", "c")}
 	if g.chance(0.4) {
@@ -90,7 +89,8 @@ func (g *generator) reach() *corev1.VolumeNodeAffinity {
 }
 
 func (g *generator) waitingVolume(i int) {
-	pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("free-%d", i), Labels: map[string]string{"tier": g.one("gold", "tin")}}}
+	pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("free-%d", i),
+		Labels: map[string]string{"tier": g.one("gold", "tin")}}}
 	pv.Spec = corev1.PersistentVolumeSpec{StorageClassName: g.one("local", "local", "fast"), NodeAffinity: g.reach(),
 		Capacity:    corev1.ResourceList{corev1.ResourceStorage: gi(3 + 7*i + g.Intn(6))},
 		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}}
@@ -102,7 +102,7 @@ func (g *generator) waitingVolume(i int) {
 	g.o.PersistentVolumes = append(g.o.PersistentVolumes, pv)
 }
 
-// claim makes a claim of one of the kinds that are on.
+// claim adds a claim with the features that are on.
 func (g *generator) claim(ns, name string) {
 	c := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, Annotations: map[string]string{}},
 		Spec: corev1.PersistentVolumeClaimSpec{AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
@@ -113,7 +113,7 @@ func (g *generator) claim(ns, name string) {
 	class := g.one("fast", "fast", "wide", "local", "local", "old")
 	switch {
 	case g.chance(0.02):
-		class = "now" // never bound: no node takes the pod
+		class = "now" // never bound, so no node accepts the pod
 	case g.chance(0.01):
 		c.Status.Phase = corev1.ClaimLost
 	case g.chance(0.01):
@@ -132,15 +132,16 @@ func (g *generator) claim(ns, name string) {
 	g.o.PersistentVolumeClaims = append(g.o.PersistentVolumeClaims, c)
 }
 
-// reserved makes a volume that waits for this claim and no other.
+// reserved adds a volume that only this claim can use.
 func (g *generator) reserved(c *corev1.PersistentVolumeClaim, class string) {
-	g.o.PersistentVolumes = append(g.o.PersistentVolumes, &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "for-" + c.Namespace + "-" + c.Name},
+	meta := metav1.ObjectMeta{Name: "for-" + c.Namespace + "-" + c.Name}
+	g.o.PersistentVolumes = append(g.o.PersistentVolumes, &corev1.PersistentVolume{ObjectMeta: meta,
 		Spec: corev1.PersistentVolumeSpec{StorageClassName: class, NodeAffinity: g.reach(), AccessModes: c.Spec.AccessModes,
 			Capacity: corev1.ResourceList{corev1.ResourceStorage: gi(g.Intn(60))},
 			ClaimRef: &corev1.ObjectReference{Namespace: c.Namespace, Name: c.Name}}})
 }
 
-// bound gives the claim a volume of its own.
+// bound binds the claim to a new volume.
 func (g *generator) bound(c *corev1.PersistentVolumeClaim, class string) {
 	pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pv-" + c.Namespace + "-" + c.Name, Labels: map[string]string{}},
 		Spec: corev1.PersistentVolumeSpec{StorageClassName: class, Capacity: c.Spec.Resources.Requests, AccessModes: c.Spec.AccessModes,
@@ -166,12 +167,13 @@ func (g *generator) bound(c *corev1.PersistentVolumeClaim, class string) {
 	if g.on["attached"] && g.chance(0.5) {
 		g.o.VolumeAttachments = append(g.o.VolumeAttachments, &storagev1.VolumeAttachment{
 			ObjectMeta: metav1.ObjectMeta{Name: "va-" + pv.Name},
-			Spec: storagev1.VolumeAttachmentSpec{Attacher: g.one("csi.fast", "csi.wide", "ebs.csi.aws.com"), NodeName: g.o.Nodes[g.Intn(len(g.o.Nodes))].Name,
-				Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &pv.Name}}})
+			Spec: storagev1.VolumeAttachmentSpec{Attacher: g.one("csi.fast", "csi.wide", "ebs.csi.aws.com"),
+				NodeName: g.o.Nodes[g.Intn(len(g.o.Nodes))].Name,
+				Source:   storagev1.VolumeAttachmentSource{PersistentVolumeName: &pv.Name}}})
 	}
 }
 
-// disk is a volume of a kind that is named in the pod spec.
+// disk returns a volume of a type that is defined in the pod spec.
 func (g *generator) disk() corev1.Volume {
 	v := corev1.Volume{Name: "disk"}
 	switch g.Intn(6) {
@@ -182,7 +184,8 @@ func (g *generator) disk() corev1.Volume {
 	case 2:
 		v.ISCSI = &corev1.ISCSIVolumeSource{IQN: g.one("i0", "i1"), ReadOnly: g.chance(0.5)}
 	case 3:
-		v.RBD = &corev1.RBDVolumeSource{CephMonitors: []string{g.one("m0", "m1"), g.one("m2", "m3")}, RBDImage: "i", RBDPool: g.one("p", "q"), ReadOnly: g.chance(0.5)}
+		v.RBD = &corev1.RBDVolumeSource{CephMonitors: []string{g.one("m0", "m1"), g.one("m2", "m3")},
+			RBDImage: "i", RBDPool: g.one("p", "q"), ReadOnly: g.chance(0.5)}
 	case 4:
 		v.AzureDisk = &corev1.AzureDiskVolumeSource{DiskName: "z", DataDiskURI: "u"}
 	default:

@@ -14,7 +14,8 @@ func (g *generator) selector() *metav1.LabelSelector {
 	case 2:
 		return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpExists}}}
 	case 3:
-		return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"a0", "a1"}}}}
+		notIn := metav1.LabelSelectorRequirement{Key: "app", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"a0", "a1"}}
+		return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{notIn}}
 	}
 	return &metav1.LabelSelector{MatchLabels: map[string]string{"app": g.one("a0", "a1", "a2", "a3")}}
 }
@@ -36,7 +37,7 @@ func (g *generator) term() corev1.PodAffinityTerm {
 	return t
 }
 
-// merge adds what the API server makes of matchLabelKeys and mismatchLabelKeys.
+// merge adds what the API server derives from matchLabelKeys and mismatchLabelKeys.
 func (g *generator) merge(t *corev1.PodAffinityTerm) {
 	r := metav1.LabelSelectorRequirement{Key: "tier", Operator: metav1.LabelSelectorOpIn, Values: []string{g.labels["tier"]}}
 	switch g.Intn(3) {
@@ -55,32 +56,38 @@ func (g *generator) affinity() *corev1.Affinity {
 	if g.on["terms"] && g.chance(0.5) {
 		a.PodAffinity = &corev1.PodAffinity{}
 		for g.chance(0.35) {
-			a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution = append(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, g.term())
+			required := &a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+			*required = append(*required, g.term())
 		}
 		for g.chance(0.5) {
-			a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution = append(a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution,
+			preferred := &a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution
+			*preferred = append(*preferred,
 				corev1.WeightedPodAffinityTerm{Weight: int32(1 + g.Intn(100)), PodAffinityTerm: g.term()})
 		}
 	}
 	if g.on["terms"] && g.chance(0.5) {
 		a.PodAntiAffinity = &corev1.PodAntiAffinity{}
 		for g.chance(0.35) {
-			a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution = append(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, g.term())
+			required := &a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+			*required = append(*required, g.term())
 		}
 		for g.chance(0.5) {
-			a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution = append(a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution,
+			preferred := &a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution
+			*preferred = append(*preferred,
 				corev1.WeightedPodAffinityTerm{Weight: int32(1 + g.Intn(100)), PodAffinityTerm: g.term()})
 		}
 	}
 	disk := func(v string) corev1.NodeSelectorTerm {
-		return corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "disk", Operator: corev1.NodeSelectorOpIn, Values: []string{v}}}}
+		in := corev1.NodeSelectorRequirement{Key: "disk", Operator: corev1.NodeSelectorOpIn, Values: []string{v}}
+		return corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{in}}
 	}
 	if g.on["affinity"] && g.chance(0.8) {
 		a.NodeAffinity = &corev1.NodeAffinity{}
 		if g.chance(map[bool]float64{true: 0.6, false: 0.4}[g.on["policies"]]) {
 			t := disk(g.one("ssd", "hdd"))
 			if g.chance(0.3) {
-				t.MatchFields = []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{"n00"}}}
+				name := corev1.NodeSelectorRequirement{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{"n00"}}
+				t.MatchFields = []corev1.NodeSelectorRequirement{name}
 			}
 			a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{t}}
 		}
@@ -101,7 +108,8 @@ func (g *generator) spread() (out []corev1.TopologySpreadConstraint) {
 		case g.on["policies"]:
 			c.TopologyKey, c.LabelSelector = keys[1+g.Intn(2)], &metav1.LabelSelector{MatchLabels: map[string]string{"app": g.labels["app"]}}
 		case g.on["spreadKeys"]:
-			c.LabelSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpExists}}}
+			exists := metav1.LabelSelectorRequirement{Key: "tier", Operator: metav1.LabelSelectorOpExists}
+			c.LabelSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{exists}}
 		}
 		if id := c.TopologyKey + string(c.WhenUnsatisfiable); seen[id] {
 			continue

@@ -14,22 +14,23 @@ import (
 
 var keys = []string{corev1.LabelHostname, corev1.LabelTopologyZone, "rack"}
 
-// themes are what a cluster may be rich in. Were everything everywhere, every
-// node would be refused for several reasons, and nothing would be tested.
+// themes are the features that a cluster may use. Each cluster uses only some: if it used all, every node would be
+// infeasible for several reasons, and nothing would be tested.
 var themes = []string{"ports", "disks", "claims", "once", "zones", "reach", "waits", "topologies", "capacity", "limits",
 	"attached", "drivers", "features", "nominated", "sidecars", "podLevel", "overhead", "gpu", "images", "ephemeral",
-	"affinity", "terms", "spread", "taints", "merged", "spread", "affinity", "capacity", "policies", "policies", "spreadKeys", "spreadKeys", "images", "merged"}
+	"affinity", "terms", "spread", "taints", "merged", "spread", "affinity", "capacity", "policies", "policies",
+	"spreadKeys", "spreadKeys", "images", "merged"}
 
-// needs are themes that mean nothing without another one.
+// needs maps a theme to another one that it requires.
 var needs = map[string]string{"once": "claims", "zones": "claims", "reach": "claims", "waits": "claims", "topologies": "waits",
 	"capacity": "waits", "limits": "claims", "attached": "limits", "drivers": "claims", "merged": "terms", "policies": "spread", "spreadKeys": "spread"}
 
-// generator deals one random cluster.
+// generator builds one random cluster.
 type generator struct {
 	*rand.Rand
 	o      cluster.Objects
 	on     map[string]bool
-	labels map[string]string // of the pods of the app that is being made
+	labels map[string]string // labels of the pods of the current app
 }
 
 func (g *generator) chance(p float64) bool     { return g.Float64() < p }
@@ -91,7 +92,7 @@ func (g *generator) node(i int) {
 			Effect: corev1.TaintEffect(g.one("NoSchedule", "PreferNoSchedule", "PreferNoSchedule", "NoExecute"))})
 	}
 	n.Spec.Unschedulable = g.chance(0.03)
-	if i%13 == 5 { // the scheduler goes by the taint alone
+	if i%13 == 5 { // the scheduler considers only the taint
 		n.Status.Conditions[0].Status = "False"
 		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule})
 	}
@@ -104,8 +105,7 @@ func (g *generator) node(i int) {
 	g.o.Nodes = append(g.o.Nodes, n)
 }
 
-// sortedByName returns nodes in the order in which a scheduler that starts lists
-// them.
+// sortedByName returns nodes in the order in which a newly started scheduler lists them.
 func sortedByName(list []*corev1.Node) []*corev1.Node {
 	out := slices.Clone(list)
 	slices.SortFunc(out, func(a, b *corev1.Node) int { return cmp.Compare(a.Name, b.Name) })

@@ -16,17 +16,16 @@ var (
 	first = flag.Int64("oracle.seed", 0, "seed of the first cluster")
 )
 
-// run is what the comparison has seen.
+// run counts the results of the comparison.
 type run struct {
 	cases, verdicts, feasible, mismatches int
 	decided                               map[string]int
 	refused                               map[placement.Filter]int
 }
 
-// TestPlacementEqualsScheduler evicts every pod of random clusters, one at a
-// time, and compares what is foretold of every node with the scheduler's own
-// plugins, for a victim that terminates and for one that is gone. A case is one
-// pod in one of the two states.
+// TestPlacementEqualsScheduler evicts every pod of random clusters, one at a time. It compares the predictions for
+// every node with the scheduler's own plugins, both while the victim terminates and after it is gone. A case is one
+// pod in one of these states.
 func TestPlacementEqualsScheduler(t *testing.T) {
 	want := *cases
 	if testing.Short() {
@@ -41,7 +40,7 @@ func TestPlacementEqualsScheduler(t *testing.T) {
 	r.report(t, max(1, 50*want/50_000))
 }
 
-// report prints how often each feature decided and demands that it did.
+// report prints how often each feature decided a case. Each must have done so often enough.
 func (r *run) report(t *testing.T, least int) {
 	t.Helper()
 	var names []string
@@ -59,9 +58,9 @@ func (r *run) report(t *testing.T, least int) {
 		}
 	}
 	for _, f := range filters {
-		t.Logf("%-40s refused %6d nodes first", f, r.refused[f])
+		t.Logf("%-40s rejected %6d nodes first", f, r.refused[f])
 		if r.refused[f] < least {
-			t.Errorf("%s refused %d nodes, want at least %d", f, r.refused[f], least)
+			t.Errorf("%s rejected %d nodes, want at least %d", f, r.refused[f], least)
 		}
 	}
 }
@@ -119,8 +118,7 @@ func worldOf(t *testing.T, o *cluster.Objects) *placement.World {
 	return placement.NewWorld(snap, placement.Options{})
 }
 
-// differ says where the verdicts, or the prediction, are not what the scheduler
-// finds.
+// differ describes the first difference between the predictions and the scheduler's results; empty for none.
 func (r *run) differ(want map[string]real.Verdict, verdicts []placement.NodeVerdict, pr placement.Prediction, w *placement.World, gone bool) string {
 	nodes := w.Snapshot().Nodes
 	var feasible, winners []cluster.NodeID
@@ -152,27 +150,28 @@ func (r *run) differ(want map[string]real.Verdict, verdicts []placement.NodeVerd
 		state = pr.Gone
 	}
 	if !slices.Equal(state.Feasible, feasible) || !slices.Equal(state.Winners, winners) || state.Best != best {
-		return fmt.Sprintf("foretold %v of %v at %d, the scheduler's are %v of %v at %d", state.Winners, state.Feasible, state.Best, winners, feasible, best)
+		return fmt.Sprintf("predicted winners %v of %v with score %d, scheduler %v of %v with %d",
+			state.Winners, state.Feasible, state.Best, winners, feasible, best)
 	}
 	return ""
 }
 
 func differ(got placement.NodeVerdict, want real.Verdict) string {
 	if (got.RefusedBy == "") != want.Feasible {
-		return fmt.Sprintf("refused by %q (%s), feasible for the scheduler: %v", got.RefusedBy, got.Why, want.Feasible)
+		return fmt.Sprintf("rejected by %q (%s), scheduler says feasible: %v", got.RefusedBy, got.Why, want.Feasible)
 	}
 	for plugin := range want.Scores {
 		if !slices.ContainsFunc(got.Scores, func(s placement.PluginScore) bool { return s.Plugin == plugin }) {
-			return fmt.Sprintf("no score %s, the scheduler has %v", plugin, want.Scores)
+			return fmt.Sprintf("score %s is missing, scheduler has %v", plugin, want.Scores)
 		}
 	}
 	for _, s := range got.Scores {
 		if s.Normalised*s.Weight != want.Scores[s.Plugin] {
-			return fmt.Sprintf("%s scores %d x %d, the scheduler %d", s.Plugin, s.Normalised, s.Weight, want.Scores[s.Plugin])
+			return fmt.Sprintf("score %s is %d x %d, scheduler has %d", s.Plugin, s.Normalised, s.Weight, want.Scores[s.Plugin])
 		}
 	}
 	if got.Total != want.Total {
-		return fmt.Sprintf("total %d, the scheduler's %d (%v)", got.Total, want.Total, want.Scores)
+		return fmt.Sprintf("total score %d, scheduler has %d (%v)", got.Total, want.Total, want.Scores)
 	}
 	return ""
 }

@@ -17,15 +17,14 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/framework"
 )
 
-// rotating is the whole scheduler short of its queue and its calls: it samples
-// nodes, starts each time where it left off, and draws among equals.
+// rotating is the real scheduler without its queue and API calls. It samples nodes, continues where the last sample
+// ended, and chooses randomly among equal nodes.
 type rotating struct {
 	*kubescheduler.Scheduler
 	nodes *schedulercache.Snapshot
 }
 
-// newRotating starts a scheduler that has already placed a random number of
-// pods.
+// newRotating returns a scheduler that has already placed a random number of pods.
 func newRotating(t *testing.T, o *cluster.Objects, seed int64) *rotating {
 	t.Helper()
 	client := fake.NewClientset()
@@ -51,7 +50,7 @@ func newRotating(t *testing.T, o *cluster.Objects, seed int64) *rotating {
 			t.Fatal(err)
 		}
 	}
-	// Pods that may go to few nodes only make the start wander.
+	// Pods with few feasible nodes move the start of the next sample.
 	rnd := rand.New(rand.NewSource(seed))
 	for range rnd.Intn(40) {
 		r.choose(t, real.Newcomer(o.Pods[rnd.Intn(len(o.Pods))]))
@@ -59,16 +58,18 @@ func newRotating(t *testing.T, o *cluster.Objects, seed int64) *rotating {
 	return r
 }
 
-// place returns the node of the victim's replacement, empty for none.
+// place returns the node of the victim's replacement; empty for none.
 func (r *rotating) place(t *testing.T, o *cluster.Objects, victim *corev1.Pod, gone bool) string {
 	t.Helper()
 	now := metav1.Unix(1, 0)
 	leaving := victim.DeepCopy()
 	leaving.DeletionTimestamp = &now
 	log := klog.Background()
-	change, back := func() error { return r.Cache.UpdatePod(log, victim, leaving) }, func() error { return r.Cache.UpdatePod(log, leaving, victim) }
+	change := func() error { return r.Cache.UpdatePod(log, victim, leaving) }
+	back := func() error { return r.Cache.UpdatePod(log, leaving, victim) }
 	if gone {
-		change, back = func() error { return r.Cache.RemovePod(log, victim) }, func() error { return r.Cache.AddPod(log, victim) }
+		change = func() error { return r.Cache.RemovePod(log, victim) }
+		back = func() error { return r.Cache.AddPod(log, victim) }
 	}
 	if err := change(); err != nil {
 		t.Fatal(err)
@@ -89,7 +90,8 @@ func (r *rotating) choose(t *testing.T, pod *corev1.Pod) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got, err := r.SchedulePod(t.Context(), r.Profiles[corev1.DefaultSchedulerName], framework.NewCycleState(), &framework.QueuedPodInfo{PodInfo: info})
+	profile := r.Profiles[corev1.DefaultSchedulerName]
+	got, err := r.SchedulePod(t.Context(), profile, framework.NewCycleState(), &framework.QueuedPodInfo{PodInfo: info})
 	if _, none := err.(*framework.FitError); err != nil && !none {
 		t.Fatal(err)
 	}

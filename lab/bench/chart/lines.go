@@ -18,15 +18,14 @@ type Curve struct {
 	Points []Point
 }
 
-// Lines are curves over sizes, both scales logarithmic: what grows in step with
-// the size is a straight line that rises by one decade per decade.
+// Lines shows curves over sizes on logarithmic scales. Linear growth is a straight line that rises one decade per
+// decade.
 type Lines struct {
 	Title, X, Y string
 	Curves      []Curve
 }
 
-// Add puts a point onto a curve, which is made when it is not there yet. What is
-// not above 0 cannot be drawn and is left out.
+// Add adds a point to a curve. It adds the curve if it does not exist, and ignores points that are not above 0.
 func (l *Lines) Add(curve string, p Point) {
 	i := slices.IndexFunc(l.Curves, func(c Curve) bool { return c.Name == curve })
 	if i < 0 {
@@ -42,7 +41,7 @@ func (l *Lines) Empty() bool {
 	return !slices.ContainsFunc(l.Curves, func(c Curve) bool { return len(c.Points) > 0 })
 }
 
-// Write draws the lines.
+// Write writes the curves as SVG.
 func (l *Lines) Write(w io.Writer) error {
 	d := begin(w, l.Title, l.X, l.Y)
 	d.x, d.y = l.axes()
@@ -64,7 +63,7 @@ func (l *Lines) Write(w io.Writer) error {
 	return d.end()
 }
 
-// sizes are all that a curve has a point for.
+// sizes returns all sizes that any curve has a point for.
 func (l *Lines) sizes() (out []float64) {
 	for _, c := range l.Curves {
 		for _, p := range c.Points {
@@ -93,8 +92,7 @@ func (l *Lines) axes() (x, y axis) {
 	return x, y
 }
 
-// curve draws the line through the medians, and a dot, the range and the value at
-// each.
+// curve draws a line through the medians, with a dot, the range and the value at each point.
 func (d *drawing) curve(c Curve, colour string) {
 	slices.SortFunc(c.Points, func(a, b Point) int { return int(a.X - b.X) })
 	for i, p := range c.Points {
