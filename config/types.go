@@ -31,11 +31,11 @@ type Config struct {
 	Placement    Placement  `json:"placement"`
 	Web          Web        `json:"web"`
 
-	profiles map[string]placement.Profile // by schedulerName
-	rules    []pressure.Rule              // of hints
-	files    []string                     // digests of the files that are named
-	named    []string                     // their paths
-	secrets  []secretFile                 // of the source of usage
+	placementProfiles map[string]placement.Profile // by schedulerName
+	pressureRules    []pressure.Rule              // of hints
+	fileDigests    []string                     // digests of the files that are named
+	referencedFiles    []string                     // their paths
+	secretFiles  []secretFile                 // of the source of usage
 }
 
 // Namespaces are those in scope.
@@ -86,8 +86,8 @@ type Limits struct {
 	PerOwner     plan.Count `json:"perOwner"`
 	PerZone      plan.Count `json:"perZone"`
 	PerHour      PerHour    `json:"perHour"`
-	// Effort is how many landings a plan may foretell; a number or unlimited.
-	Effort plan.Count `json:"effort"`
+	// MaxPredictions is how many landings a plan may foretell; a number or unlimited.
+	MaxPredictions plan.Count `json:"effort"`
 }
 
 // PerHour bounds evictions over the last hour.
