@@ -245,7 +245,7 @@ func (c *Config) checkEvictor(e *decoder) {
 	for path, n := range map[string]interface{ Of(int) int }{
 		"evictor.perMinute": v.PerMinute, "evictor.inFlight.total": v.InFlight.Total,
 		"evictor.inFlight.perNode": v.InFlight.PerNode, "evictor.inFlight.perOwner": v.InFlight.PerOwner,
-		"limits.perHour.owner": h.Owner, "limits.perHour.namespace": h.Namespace, "limits.perHour.cluster": h.Cluster, "limits.effort": c.Limits.MaxPredictions,
+		"limits.perHour.owner": h.Owner, "limits.perHour.namespace": h.Namespace, "limits.perHour.cluster": h.Cluster, "limits.maxPredictions": c.Limits.MaxPredictions,
 	} {
 		if strings.HasSuffix(fmt.Sprint(n), "%") {
 			e.fieldError(path, "a share makes no sense here (want a whole number, or unlimited)")

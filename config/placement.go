@@ -18,7 +18,7 @@ import (
 type Placement struct {
 	SchedulerConfig string             `json:"schedulerConfig"`
 	Profiles        []PlacementProfile `json:"profiles"`
-	Trust          SchedulerTrust             `json:"shadow"`
+	Trust          SchedulerTrust             `json:"trust"`
 }
 
 // SchedulerTrust says when a scheduler without a profile is taken for the default one.
@@ -78,9 +78,9 @@ func (c *Config) checkPlacement(e *decoder) {
 		c.placementProfiles[p.SchedulerName] = c.placementProfile(e, path, p)
 	}
 	if n := c.Placement.Trust.MinBindings; n < 0 || n > trust.MaxMinBindings {
-		e.fieldError("placement.shadow.minBindings", "%d is no number of bindings to wait for (want 1..%d, or 0 to trust no scheduler without a profile)", n, trust.MaxMinBindings)
+		e.fieldError("placement.trust.minBindings", "%d is no number of bindings to wait for (want 1..%d, or 0 to trust no scheduler without a profile)", n, trust.MaxMinBindings)
 	}
-	checkFraction(e, "placement.shadow.minHitRate", c.Placement.Trust.MinHitRate)
+	checkFraction(e, "placement.trust.minHitRate", c.Placement.Trust.MinHitRate)
 }
 
 // ReferencedFiles are the files that the configuration names, also those that could not be

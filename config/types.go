@@ -87,7 +87,7 @@ type Limits struct {
 	PerZone      plan.Count `json:"perZone"`
 	PerHour      PerHour    `json:"perHour"`
 	// MaxPredictions is how many landings a plan may foretell; a number or unlimited.
-	MaxPredictions plan.Count `json:"effort"`
+	MaxPredictions plan.Count `json:"maxPredictions"`
 }
 
 // PerHour bounds evictions over the last hour.

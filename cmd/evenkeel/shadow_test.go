@@ -25,8 +25,8 @@ func TestAChangedConfigurationChangesWhoseBindingsAreLookedAt(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const on, off = "{shadow: {minBindings: 50}}", "{shadow: {minBindings: 0}}"
-	const known = "{shadow: {minBindings: 50}, profiles: [{schedulerName: fancy, score: mostAllocated}]}"
+	const on, off = "{trust: {minBindings: 50}}", "{trust: {minBindings: 0}}"
+	const known = "{trust: {minBindings: 50}, profiles: [{schedulerName: fancy, score: mostAllocated}]}"
 	write(off)
 	var w bindingFilter
 	files := &watchedFiles{}
@@ -40,7 +40,7 @@ func TestAChangedConfigurationChangesWhoseBindingsAreLookedAt(t *testing.T) {
 	for i, step := range []struct {
 		placement string
 		want      bool
-	}{{off, false}, {on, true}, {known, false}, {on, true}, {"{shadow: {minBindings: -1}}", true}, {off, false}} {
+	}{{off, false}, {on, true}, {known, false}, {on, true}, {"{trust: {minBindings: -1}}", true}, {off, false}} {
 		write(step.placement)
 		look()
 		look() // it held still
