@@ -207,5 +207,5 @@ func checkLevels(e *decoder, path string, r HintRule) {
 // ruleLevel are the two of a rule, with the names of their keys.
 type ruleLevel struct {
 	name, clearName string
-	level, clear *float64
+	level, clear    *float64
 }

@@ -105,10 +105,10 @@ func findAlias(n *yaml.Node) *yaml.Node {
 
 // decoder collects what is wrong, and where each field stands.
 type decoder struct {
-	file string
-	errors []positionedError
+	file       string
+	errors     []positionedError
 	fileErrors []error // from the files that this one names
-	nodes   map[string]*yaml.Node
+	nodes      map[string]*yaml.Node
 	// hasTypeError are fields with a value of the wrong form: what was checked next is
 	// their default, which nobody wrote.
 	hasTypeError map[string]bool
@@ -161,7 +161,9 @@ func (e *decoder) nearestNode(path string) *yaml.Node {
 }
 
 func (e *decoder) err() error {
-	slices.SortFunc(e.errors, func(a, b positionedError) int { return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.text, b.text)) })
+	slices.SortFunc(e.errors, func(a, b positionedError) int {
+		return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.text, b.text))
+	})
 	errs := make([]error, 0, len(e.errors))
 	for _, m := range slices.Compact(e.errors) {
 		errs = append(errs, fmt.Errorf("%s:%d: %s", e.file, m.line, m.text))

@@ -18,7 +18,7 @@ import (
 type Placement struct {
 	SchedulerConfig string             `json:"schedulerConfig"`
 	Profiles        []PlacementProfile `json:"profiles"`
-	Trust          SchedulerTrust             `json:"trust"`
+	Trust           SchedulerTrust     `json:"trust"`
 }
 
 // SchedulerTrust says when a scheduler without a profile is taken for the default one.

@@ -31,16 +31,16 @@ const DefaultSpreadWeight = 5
 
 // profileBuilder is one profile in the making.
 type profileBuilder struct {
-	notes     []string // what of a Policy is lost, or differs
-	weights   map[string]int
-	scoresOff []string
-	spreadKeys    []string // topology keys of default constraints
-	requiredTerms  []corev1.NodeSelectorRequirement
-	preferredTerms []corev1.PreferredSchedulingTerm
-	hardPodAffinityWeight      *int
-	strategy  string
-	shape     []shapePoint
-	resources []resourceSpec
+	notes                 []string // what of a Policy is lost, or differs
+	weights               map[string]int
+	scoresOff             []string
+	spreadKeys            []string // topology keys of default constraints
+	requiredTerms         []corev1.NodeSelectorRequirement
+	preferredTerms        []corev1.PreferredSchedulingTerm
+	hardPodAffinityWeight *int
+	strategy              string
+	shape                 []shapePoint
+	resources             []resourceSpec
 }
 
 // PrintScheduler writes a KubeSchedulerConfiguration (v1) with comments, and says

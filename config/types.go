@@ -32,10 +32,10 @@ type Config struct {
 	Web          Web        `json:"web"`
 
 	placementProfiles map[string]placement.Profile // by schedulerName
-	pressureRules    []pressure.Rule              // of hints
-	fileDigests    []string                     // digests of the files that are named
-	referencedFiles    []string                     // their paths
-	secretFiles  []secretFile                 // of the source of usage
+	pressureRules     []pressure.Rule              // of hints
+	fileDigests       []string                     // digests of the files that are named
+	referencedFiles   []string                     // their paths
+	secretFiles       []secretFile                 // of the source of usage
 }
 
 // Namespaces are those in scope.

@@ -70,11 +70,11 @@ func removeAllHints(cmd *cobra.Command, h *hintCommand) error {
 
 // hintCommand is a look at the hints of a cluster.
 type hintCommand struct {
-	ctx   context.Context
-	writer     *writer.Writer
-	now   time.Time
-	nodes []corev1.Node
-	found []nodeHint
+	ctx    context.Context
+	writer *writer.Writer
+	now    time.Time
+	nodes  []corev1.Node
+	found  []nodeHint
 	// foreign are labels and taints of others that mean the same, or are in the way.
 	foreign []pressure.Foreign
 }
@@ -82,8 +82,8 @@ type hintCommand struct {
 // nodeHint is a hint on a node, of either sort.
 type nodeHint struct {
 	node, kind, cause string
-	expires        time.Time
-	steering         bool
+	expires           time.Time
+	steering          bool
 }
 
 // readHints reads the hints on all nodes.

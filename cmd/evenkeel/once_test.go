@@ -23,7 +23,9 @@ import (
 // singleMoveFake has one pod moved, whatever the cluster.
 type singleMoveFake struct{}
 
-func (singleMoveFake) Snapshot(context.Context) (*cluster.Snapshot, error) { return &cluster.Snapshot{}, nil }
+func (singleMoveFake) Snapshot(context.Context) (*cluster.Snapshot, error) {
+	return &cluster.Snapshot{}, nil
+}
 
 func (singleMoveFake) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
 	return plan.Plan{ID: "p", Moves: []plan.Move{{Step: 1, Wave: 1, Pod: plan.PodRef{Namespace: "shop", Name: "d", UID: "u"}}}}
@@ -47,7 +49,9 @@ func (singleMoveFake) Wave(_ context.Context, moves []plan.Move, _ func()) (r ev
 // failingStore can be written as often as said.
 type failingStore struct{ writes int }
 
-func (*failingStore) Load(context.Context) (plan.PlannerState, error) { return plan.PlannerState{}, nil }
+func (*failingStore) Load(context.Context) (plan.PlannerState, error) {
+	return plan.PlannerState{}, nil
+}
 
 func (f *failingStore) Save(context.Context, plan.PlannerState) error {
 	if f.writes--; f.writes < 0 {

@@ -29,7 +29,7 @@ const maxReasonLength = 200
 
 type pauseFlags struct {
 	namespace, reason string
-	duration            time.Duration
+	duration          time.Duration
 }
 
 func newPause(g *globalFlags) *cobra.Command {

@@ -17,8 +17,8 @@ import (
 
 // pauseServer keeps the one ConfigMap, as an API server would.
 type pauseServer struct {
-	mu  sync.Mutex
-	m   *corev1.ConfigMap
+	mu       sync.Mutex
+	m        *corev1.ConfigMap
 	username string // "": it does not say
 }
 
@@ -28,7 +28,7 @@ func (s *pauseServer) paths() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
 		configMapsPath:                         s.handle,
 		configMapsPath + "/" + state.PauseName: s.handle,
-		leases + "/evenkeel":              respondText(200, "application/json", leaseJSON("node-7", time.Now())),
+		leases + "/evenkeel":                   respondText(200, "application/json", leaseJSON("node-7", time.Now())),
 		"/apis/authentication.k8s.io/v1/selfsubjectreviews": func(w http.ResponseWriter, r *http.Request) {
 			if s.username == "" {
 				respondStatus(403, "Forbidden", "no")(w, r)

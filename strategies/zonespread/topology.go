@@ -18,27 +18,27 @@ import (
 // a handful of both, and asking every node for each of them would take a
 // hundred times as long as the rest of a pass.
 type topologyCache struct {
-	snapshot     *cluster.Snapshot
-	scope cluster.Scope
-	topologies  map[string]*topology
-	burdens  func() plan.Burdens // made when first asked for
+	snapshot   *cluster.Snapshot
+	scope      cluster.Scope
+	topologies map[string]*topology
+	burdens    func() plan.Burdens // made when first asked for
 }
 
 // topology is one topology key.
 type topology struct {
-	values []string             // in order
-	valueOfNode     []int32              // by node: which value it has; none without the label
-	nodesOfValue  [][]*cluster.Node    // by value: those in scope
-	reachableByConstraints  map[string]*reachable    // by demands on nodes, of one pod
-	unions  map[[2]*reachable]*reachable // of two that were joined
-	podCount  []int                // scratch, by value: all 0 between calls
+	values                 []string                     // in order
+	valueOfNode            []int32                      // by node: which value it has; none without the label
+	nodesOfValue           [][]*cluster.Node            // by value: those in scope
+	reachableByConstraints map[string]*reachable        // by demands on nodes, of one pod
+	unions                 map[[2]*reachable]*reachable // of two that were joined
+	podCount               []int                        // scratch, by value: all 0 between calls
 }
 
 // reachable is where some pods can run.
 type reachable struct {
-	contains    []bool // by value
-	indexes     []int32
-	values []string // of in; shared by goals
+	contains []bool // by value
+	indexes  []int32
+	values   []string // of in; shared by goals
 }
 
 const noValue = -1

@@ -25,10 +25,10 @@ type watchedFiles struct {
 }
 
 type fileWatcher struct {
-	kind    metrics.Watched
-	run     func(context.Context)
-	checkNow    func()
-	problem func() (time.Time, error)
+	kind     metrics.Watched
+	run      func(context.Context)
+	checkNow func()
+	problem  func() (time.Time, error)
 }
 
 // start looks at the files until stop is called.
