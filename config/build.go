@@ -126,9 +126,9 @@ func (c *Config) PlannerOptions() planner.Options {
 	o.MaxUnavailableWithoutPDB = c.Guards.MaxUnavailableWithoutPDB
 	l := c.Limits
 	o.Limits = planner.Limits{PerPass: l.PerPass, PerNode: l.PerNode, PerNamespace: l.PerNamespace, PerOwner: l.PerOwner, PerZone: l.PerZone, PerHour: planner.PerHour(l.PerHour)}
-	o.Effort = l.MaxPredictions.Of(0)
+	o.Effort = l.MaxPredictions.For(0)
 	f := c.Evictor.InFlight
-	o.InFlight = planner.InFlight{Total: f.Total.Of(0), PerNode: f.PerNode.Of(0), PerOwner: f.PerOwner.Of(0)}
+	o.InFlight = planner.InFlight{Total: f.Total.For(0), PerNode: f.PerNode.For(0), PerOwner: f.PerOwner.For(0)}
 	o.Pressure = planner.PressureHint{LabelKey: c.Hints.Label.Key, LabelValue: c.Hints.Label.Value, TaintKey: c.Hints.Taint.Key}
 	o.HintsNodes = c.Hints.Enabled
 	o.HintRules, o.Foretell = c.PressureOptions(), c.DryRun && c.Hints.Enabled
@@ -153,7 +153,7 @@ func (c *Config) HistoryOptions() history.Options {
 
 // PerMinute is the pace of evictions; 0 means no limit.
 func (c *Config) PerMinute() int {
-	n := c.Evictor.PerMinute.Of(0)
+	n := c.Evictor.PerMinute.For(0)
 	if n == math.MaxInt {
 		return 0
 	}

@@ -30,7 +30,7 @@ func schemaOf(t reflect.Type, have schemaNode) schemaNode {
 	switch t {
 	case reflect.TypeFor[config.Duration]():
 		return mergeLeafSchema(have, schemaNode{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$`})
-	case reflect.TypeFor[plan.Count]():
+	case reflect.TypeFor[plan.CountLimit]():
 		return mergeLeafSchema(have, schemaNode{"type": stringsToAny("integer", "string"), "pattern": "^([0-9]+%?|unlimited)$", "minimum": 0.0})
 	case reflect.TypeFor[json.RawMessage]():
 		return mergeLeafSchema(have, schemaNode{"type": stringsToAny("object", "null")}) // whose keys each strategy knows

@@ -24,7 +24,7 @@ func (e *decoder) decode(root *yaml.Node, into any) {
 
 var (
 	durationType = reflect.TypeFor[Duration]()
-	countType    = reflect.TypeFor[plan.Count]()
+	countType    = reflect.TypeFor[plan.CountLimit]()
 	rawType      = reflect.TypeFor[json.RawMessage]()
 )
 
@@ -242,7 +242,7 @@ func (e *decoder) decodeCount(n *yaml.Node, v reflect.Value, path string) {
 		e.typeError(n, path, "want "+want+"; found %s", describeNode(n))
 		return
 	}
-	c, err := plan.ParseCount(n.Value)
+	c, err := plan.ParseCountLimit(n.Value)
 	switch {
 	case err != nil && whole && !strings.HasPrefix(n.Value, "-"):
 		e.typeError(n, path, "want "+want+"; found %s", describeNode(n))

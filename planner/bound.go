@@ -37,7 +37,7 @@ func (c *search) bound(start *tracker) plan.Bound {
 		MinEvictions: p.full.fewest(p.full.sums[0] + p.full.sums[1]), MinForPlan: p.planned.fewest(len(c.moves)),
 		Residual: plan.Round(p.residual), ResidualByGoal: p.byGoal, BlockedBy: p.blockers(),
 	}
-	b.Held, b.HeldBy = p.held()
+	b.Unmet, b.UnmetGoals = p.held()
 	return b
 }
 

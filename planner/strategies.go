@@ -35,14 +35,14 @@ func (c *search) strategies() []plan.StrategyState {
 		if g.Excess > 0 {
 			out[i].Unmet++
 		}
-		out[i].Asked = out[i].Asked || !g.Constraint || g.Waits != ""
-		if g.Waits != "" {
+		out[i].Due = out[i].Due || !g.Constraint || g.WaitReason != ""
+		if g.WaitReason != "" {
 			waits(&out[i], g, nodes)
 		}
 	}
 	for i, info := range c.p.opts.Strategies {
 		if out[i].Goals == 0 {
-			out[i].Unknown = c.unknown(info)
+			out[i].NoData = c.unknown(info)
 		}
 	}
 	return out
@@ -103,11 +103,11 @@ func waits(st *plan.StrategyState, g plan.Goal, nodes map[string]map[string]bool
 	if known == nil {
 		known = map[string]bool{}
 		nodes[g.Strategy] = known
-		st.Waits = g.Waits
+		st.WaitReason = g.WaitReason
 	}
 	known[g.Subject.Name] = true
-	if st.Waiting = len(known); st.Waits != g.Waits {
-		st.Waits = ""
+	if st.WaitingNodes = len(known); st.WaitReason != g.WaitReason {
+		st.WaitReason = ""
 	}
 }
 

@@ -143,8 +143,8 @@ func (c *search) unmeasured() []string {
 func (c *search) waiting() []string {
 	var out []string
 	for _, g := range c.goals.list {
-		if g.Waits != "" {
-			out = append(out, fmt.Sprintf("strategy %s waits for %s, which is %s (%s)", g.Strategy, g.Subject.Name, g.Waits, g.Resource))
+		if g.WaitReason != "" {
+			out = append(out, fmt.Sprintf("strategy %s waits for %s, which is %s (%s)", g.Strategy, g.Subject.Name, g.WaitReason, g.Resource))
 		}
 	}
 	slices.Sort(out)

@@ -44,10 +44,10 @@ type Strategy struct {
 
 // New reads the arguments; every mistake is reported.
 func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
-	a := Args{Basis: string(plan.Requests), For: 1}
+	a := Args{Basis: string(plan.BasisRequests), For: 1}
 	errs := arg.Decode(raw, &a)
 	l := &Strategy{name: name, args: a, scope: scope}
-	if a.Basis != string(plan.Requests) && a.Basis != string(plan.Load) {
+	if a.Basis != string(plan.BasisRequests) && a.Basis != string(plan.BasisLoad) {
 		errs = append(errs, arg.Error{Path: "basis", Message: fmt.Sprintf("%q is unknown (want requests or load)", a.Basis)})
 	}
 	switch {
@@ -89,7 +89,7 @@ func (l *Strategy) checkFractions(field string, m map[string]float64) []arg.Erro
 }
 
 // UsesLoad says whether the strategy needs a source of usage.
-func (l *Strategy) UsesLoad() bool { return l.args.Basis == string(plan.Load) }
+func (l *Strategy) UsesLoad() bool { return l.args.Basis == string(plan.BasisLoad) }
 
 // MeasuredResources are the resources of which the use must be known, sorted; none by requests.
 func (l *Strategy) MeasuredResources() []string {
@@ -193,13 +193,13 @@ func (l *Strategy) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used
 	}
 	does := "request"
 	if l.UsesLoad() {
-		g.Basis = plan.Load
+		g.Basis = plan.BasisLoad
 		if does = "use"; l.selector == nil {
 			who, does = n.Name, "uses"
 		}
 		if over, least := limit*total+roundingTolerance, used-a.Doubt(n.ID); float64(used) > over {
-			g.Waits = l.waitReason(hot[markKey{n.Name, resource}], float64(least) > over, float64(sure) > over)
-			g.Constraint = g.Waits != ""
+			g.WaitReason = l.waitReason(hot[markKey{n.Name, resource}], float64(least) > over, float64(sure) > over)
+			g.Constraint = g.WaitReason != ""
 			if float64(least) > over {
 				used = least
 			}

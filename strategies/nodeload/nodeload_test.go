@@ -75,8 +75,8 @@ func describeGoals(t *testing.T, args string, s *cluster.Snapshot) []string {
 	var out []string
 	for _, g := range l.Goals(s) {
 		text := fmt.Sprintf("%s %s %s %.3f", g.Subject.Name, g.Basis, g.Resource, g.Limit)
-		if g.Constraint || g.Waits != "" {
-			text += fmt.Sprintf(" constraint %v: %s", g.Constraint, g.Waits)
+		if g.Constraint || g.WaitReason != "" {
+			text += fmt.Sprintf(" constraint %v: %s", g.Constraint, g.WaitReason)
 		}
 		out = append(out, text)
 	}

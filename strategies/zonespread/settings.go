@@ -40,7 +40,7 @@ const missedSLOWeight = 2
 // goalWeight is the weight of a group's goal, with words when its zone SLO is
 // missed. Category 4 cannot be told from 3 where usage is not known, so that an SLO of
 // 4 counts as missed until it is.
-func goalWeight(s *cluster.Snapshot, busy func() plan.Burdens, pods []cluster.PodID, slo int) (weight float64, missed string) {
+func goalWeight(s *cluster.Snapshot, busy func() plan.WorkloadUtilization, pods []cluster.PodID, slo int) (weight float64, missed string) {
 	if slo == 0 {
 		return 1, ""
 	}

@@ -21,7 +21,7 @@ type topologyCache struct {
 	snapshot   *cluster.Snapshot
 	scope      cluster.Scope
 	topologies map[string]*topology
-	burdens    func() plan.Burdens // made when first asked for
+	burdens    func() plan.WorkloadUtilization // made when first asked for
 }
 
 // topology is one topology key.

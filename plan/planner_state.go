@@ -21,13 +21,13 @@ type PlannerState struct {
 	// Pause is set while people want no evictions.
 	Pause *Pause `json:"pause,omitempty"`
 	// Breaker is set while the breaker holds passes.
-	Breaker *Trip `json:"breaker,omitempty"`
+	Breaker *BreakerTrip `json:"breaker,omitempty"`
 	// Benefits are what evictions were foretold to bring and what they brought,
 	// by strategy.
 	Benefits map[string]Benefit `json:"benefits,omitempty"`
 	// Schedulers are the bindings of schedulers without a profile, by
 	// schedulerName; at most MaxSchedulers.
-	Schedulers map[string]Bindings `json:"schedulers,omitempty"`
+	Schedulers map[string]SchedulerBindings `json:"schedulers,omitempty"`
 }
 
 // EvictionCount counts the evictions of a workload in one minute. The workload
@@ -84,8 +84,8 @@ type Pause struct {
 	Reason string    `json:"reason,omitempty"`
 }
 
-// Trip says why the breaker holds passes.
-type Trip struct {
+// BreakerTrip says why the breaker holds passes.
+type BreakerTrip struct {
 	At     time.Time `json:"at"`
 	Reason Reason    `json:"reason"`
 	// Until is the earliest end; the condition must be gone as well.
@@ -99,8 +99,8 @@ type Trip struct {
 // less (planner/history).
 type Benefit struct {
 	Evictions float64 `json:"evictions"`
-	Foretold  float64 `json:"foretold"`
+	Predicted float64 `json:"predicted"`
 	Realised  float64 `json:"realised"`
-	// HeldUntil is set while the strategy is held because it does not pay off.
-	HeldUntil time.Time `json:"heldUntil,omitzero"`
+	// BlockedUntil is set while the strategy is held because it does not pay off.
+	BlockedUntil time.Time `json:"blockedUntil,omitzero"`
 }

@@ -2,9 +2,9 @@ package plan
 
 import "slices"
 
-// NumberedOn numbers the steps and waves of a plan on from those of another of the same pass,
+// ContinueNumbering numbers the steps and waves of a plan on from those of another of the same pass,
 // so that each says which move of the pass it is. It has another ID then.
-func (p Plan) NumberedOn(first Plan) Plan {
+func (p Plan) ContinueNumbering(first Plan) Plan {
 	steps, waves := 0, 0
 	for _, m := range first.Moves {
 		steps, waves = max(steps, m.Step), max(waves, m.Wave)

@@ -9,8 +9,8 @@ import (
 	"slices"
 )
 
-// StateKind is the kind of a PlannerState as a document.
-const StateKind = "PlannerState"
+// PlannerStateKind is the kind of a PlannerState as a document.
+const PlannerStateKind = "PlannerState"
 
 // Compare orders objects by namespace, apiVersion, kind and name. UIDs do not
 // count.
@@ -18,17 +18,17 @@ func (r ObjectRef) Compare(o ObjectRef) int {
 	return cmp.Or(cmp.Compare(r.Namespace, o.Namespace), cmp.Compare(r.APIVersion, o.APIVersion), cmp.Compare(r.Kind, o.Kind), cmp.Compare(r.Name, o.Name))
 }
 
-// ReadState reads a PlannerState as JSON; no text is an empty one. The error says
+// ReadPlannerState reads a PlannerState as JSON; no text is an empty one. The error says
 // what in it cannot be.
-func ReadState(text []byte) (PlannerState, error) {
-	st := PlannerState{APIVersion: APIVersion, Kind: StateKind}
+func ReadPlannerState(text []byte) (PlannerState, error) {
+	st := PlannerState{APIVersion: APIVersion, Kind: PlannerStateKind}
 	if len(text) == 0 {
 		return st, nil
 	}
 	var head struct{ APIVersion, Kind string }
-	if json.Unmarshal(text, &head) == nil && (head.APIVersion != APIVersion || head.Kind != StateKind) {
+	if json.Unmarshal(text, &head) == nil && (head.APIVersion != APIVersion || head.Kind != PlannerStateKind) {
 		st.APIVersion, st.Kind = head.APIVersion, head.Kind
-		return PlannerState{}, fmt.Errorf("reading the PlannerState: %w", st.Check())
+		return PlannerState{}, fmt.Errorf("reading the PlannerState: %w", st.Validate())
 	}
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
@@ -38,17 +38,17 @@ func ReadState(text []byte) (PlannerState, error) {
 	if _, err := d.Token(); err != io.EOF {
 		return PlannerState{}, fmt.Errorf("reading the PlannerState: something stands behind it")
 	}
-	if err := st.Check(); err != nil {
+	if err := st.Validate(); err != nil {
 		return PlannerState{}, fmt.Errorf("reading the PlannerState: %w", err)
 	}
 	st.Sort()
 	return st, nil
 }
 
-// Check says what in a state cannot be.
-func (st *PlannerState) Check() error {
-	if st.APIVersion != APIVersion || st.Kind != StateKind {
-		return fmt.Errorf("it is a %s %s (want %s %s)", st.APIVersion, st.Kind, APIVersion, StateKind)
+// Validate says what in a state cannot be.
+func (st *PlannerState) Validate() error {
+	if st.APIVersion != APIVersion || st.Kind != PlannerStateKind {
+		return fmt.Errorf("it is a %s %s (want %s %s)", st.APIVersion, st.Kind, APIVersion, PlannerStateKind)
 	}
 	for i, e := range st.Evictions {
 		if e.Count < 1 || e.Workload.Name == "" || e.Minute.IsZero() {
@@ -74,8 +74,8 @@ func (st *PlannerState) Check() error {
 		return fmt.Errorf("schedulers: %d are too many (want at most %d)", n, MaxSchedulers)
 	}
 	for name, b := range st.Schedulers {
-		if name == "" || b.Hits < 0 || b.Hits > b.Foretold || b.Foretold > b.Seen {
-			return fmt.Errorf("schedulers[%q]: want 0 <= hits <= foretold <= seen, and a name", name)
+		if name == "" || b.Hits < 0 || b.Hits > b.Predicted || b.Predicted > b.Seen {
+			return fmt.Errorf("schedulers[%q]: want 0 <= hits <= predicted <= seen, and a name", name)
 		}
 	}
 	return nil
@@ -95,8 +95,8 @@ func (st *PlannerState) Sort() {
 	}
 }
 
-// StateUnknown is the input of a plan that was made without what is remembered of former
+// UnknownStateInput is the input of a plan that was made without what is remembered of former
 // passes, and why.
-func StateUnknown(age, why string) Input {
+func UnknownStateInput(age, why string) Input {
 	return Input{Source: "memory", Age: age, Problems: []string{"back-offs and hourly counts of evictions are not known, and none is assumed: " + why}}
 }

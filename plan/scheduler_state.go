@@ -3,22 +3,22 @@ package plan
 // MaxSchedulers bounds of how many schedulers bindings are counted.
 const MaxSchedulers = 16
 
-// Bindings counts bindings of one scheduler that were looked at.
-type Bindings struct {
+// SchedulerBindings counts bindings of one scheduler that were looked at.
+type SchedulerBindings struct {
 	Seen int `json:"seen"`
-	// Foretold are those of which the default profile says enough to be right or
+	// Predicted are those of which the default profile says enough to be right or
 	// wrong about them.
-	Foretold int `json:"foretold"`
+	Predicted int `json:"predicted"`
 	// Hits are those of Foretold that went where the default profile has them go.
 	Hits int `json:"hits"`
 }
 
 // HitRate is the share 0..1 of foretold bindings that came true; 0 of none.
-func (b Bindings) HitRate() float64 {
-	if b.Foretold == 0 {
+func (b SchedulerBindings) HitRate() float64 {
+	if b.Predicted == 0 {
 		return 0
 	}
-	return float64(b.Hits) / float64(b.Foretold)
+	return float64(b.Hits) / float64(b.Predicted)
 }
 
 // SchedulerState is what is known of a scheduler without a profile.
@@ -27,9 +27,9 @@ type SchedulerState struct {
 	// Pods of it that stand in the cluster.
 	Pods int `json:"pods"`
 	// Seen, Foretold and Hits are as in Bindings.
-	Seen     int `json:"seen"`
-	Foretold int `json:"foretold"`
-	Hits     int `json:"hits"`
+	Seen      int `json:"seen"`
+	Predicted int `json:"predicted"`
+	Hits      int `json:"hits"`
 	// HitRate is the share 0..1 of Foretold that came true; nil while none is.
 	HitRate *float64 `json:"hitRate,omitempty"`
 	// Trusted: it is taken for the default profile, so that its pods may move.

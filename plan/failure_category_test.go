@@ -21,7 +21,7 @@ func TestFailureCategories(t *testing.T) {
 		{2, 0.4, 4}, // 0.6
 		{3, 0.5, 3}, // 1.0
 	} {
-		if got := plan.FailureCategoryAt(6, c.lost, c.busy, 0.9); got != c.want {
+		if got := plan.FailureCategoryAtUtilization(6, c.lost, c.busy, 0.9); got != c.want {
 			t.Errorf("%d of 6 lost at %v: category %d, want %d", c.lost, c.busy, got, c.want)
 		}
 	}

@@ -22,10 +22,10 @@ type RunReport struct {
 	Started    time.Time `json:"started"`
 	Finished   time.Time `json:"finished"`
 	Plan       Plan      `json:"plan"`
-	// Rest was planned later in the same pass, since not all of Plan came as planned:
+	// Replan was planned later in the same pass, since not all of Plan came as planned:
 	// moves no longer held when their turn came, or replacements landed elsewhere. Its
 	// steps and waves go on from those of Plan; nil for none.
-	Rest *Plan `json:"rest,omitempty"`
+	Replan *Plan `json:"replan,omitempty"`
 	// Approval says who had a saved plan carried out; nil for the plan of a pass.
 	Approval *Approval `json:"approval,omitempty"`
 	Outcomes []Outcome `json:"outcomes"`
@@ -41,10 +41,10 @@ type RunReport struct {
 
 // Moves are those of both plans of the pass.
 func (r *RunReport) Moves() []Move {
-	if r.Rest == nil {
+	if r.Replan == nil {
 		return r.Plan.Moves
 	}
-	return slices.Concat(r.Plan.Moves, r.Rest.Moves)
+	return slices.Concat(r.Plan.Moves, r.Replan.Moves)
 }
 
 // Approval says who had a saved plan carried out, and when.
@@ -60,14 +60,14 @@ type Recovery struct {
 	Holder string `json:"holder"` // of the Lease, then
 }
 
-// Refused reports whether the pass ended before anything was planned; Plan then
+// EndedBeforePlanning reports whether the pass ended before anything was planned; Plan then
 // says nothing but up to when the cluster was known.
-func (r *RunReport) Refused() bool {
+func (r *RunReport) EndedBeforePlanning() bool {
 	if r.Stopped == nil || len(r.Plan.Moves) > 0 {
 		return false
 	}
 	switch r.Stopped.Code {
-	case ClusterViewStale, MemoryUnavailable, APIError, Interrupted:
+	case ClusterViewStale, StateUnavailable, APIError, Interrupted:
 		return true
 	}
 	return false
@@ -77,22 +77,22 @@ func (r *RunReport) Refused() bool {
 type OutcomeKind string
 
 const (
-	Evicted    OutcomeKind = "evicted"
-	WouldEvict OutcomeKind = "wouldEvict"
-	Blocked    OutcomeKind = "blocked"
-	Gone       OutcomeKind = "gone"
-	Unknown    OutcomeKind = "unknown"
-	Dropped    OutcomeKind = "dropped"
+	Evicted        OutcomeKind = "evicted"
+	WouldEvict     OutcomeKind = "wouldEvict"
+	Blocked        OutcomeKind = "blocked"
+	AlreadyGone    OutcomeKind = "gone"
+	UnknownOutcome OutcomeKind = "unknown"
+	Dropped        OutcomeKind = "dropped"
 )
 
 // Outcome is what became of one move and of its replacement.
 type Outcome struct {
-	Step        int         `json:"step"`
-	Pod         PodRef      `json:"pod"`
-	Outcome     OutcomeKind `json:"outcome"`
-	Reason      Reason      `json:"reason"`
-	Replacement *PodRef     `json:"replacement,omitempty"`
-	Landed      string      `json:"landed,omitempty"`
-	AsForetold  bool        `json:"asForetold"`
-	ReadyAfter  string      `json:"readyAfter,omitempty"`
+	Step              int         `json:"step"`
+	Pod               PodRef      `json:"pod"`
+	Outcome           OutcomeKind `json:"outcome"`
+	Reason            Reason      `json:"reason"`
+	Replacement       *PodRef     `json:"replacement,omitempty"`
+	Landed            string      `json:"landed,omitempty"`
+	LandedAsPredicted bool        `json:"landedAsPredicted"`
+	ReadyAfter        string      `json:"readyAfter,omitempty"`
 }

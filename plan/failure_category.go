@@ -15,10 +15,10 @@ func FailureCategory(total, lost int) (category int, certain bool) {
 	return 3, false
 }
 
-// FailureCategoryAt is the same where it is known how busy the pods are: busy is what
+// FailureCategoryAtUtilization is the same where it is known how busy the pods are: busy is what
 // they use of their capacity, and the survivors take over what the others did. With 2
 // of 6 pods lost, pods at 0.8 are at 1.2 then, and pods at 0.4 at 0.6.
-func FailureCategoryAt(total, lost int, busy, limit float64) int {
+func FailureCategoryAtUtilization(total, lost int, busy, limit float64) int {
 	category, certain := FailureCategory(total, lost)
 	if !certain && Round(busy*float64(total)/float64(total-lost)) <= limit {
 		return 4

@@ -2,10 +2,10 @@ package plan
 
 import "time"
 
-// Hold keeps evictions from being made: all of them while people have paused
+// EvictionBlock keeps evictions from being made: all of them while people have paused
 // them (Paused) or the breaker is open (BreakerOpen), those of one strategy while
-// it does not pay off (NotPayingOff).
-type Hold struct {
+// it does not pay off (StrategyIneffective).
+type EvictionBlock struct {
 	Reason Reason `json:"reason"`
 	// Strategy is set where the hold is of one alone.
 	Strategy string    `json:"strategy,omitempty"`
@@ -14,13 +14,13 @@ type Hold struct {
 	Until time.Time `json:"until,omitzero"`
 }
 
-// In reports whether the pause holds at a time.
-func (p *Pause) In(now time.Time) bool {
+// ActiveAt reports whether the pause holds at a time.
+func (p *Pause) ActiveAt(now time.Time) bool {
 	return p != nil && (p.Until.IsZero() || now.Before(p.Until))
 }
 
-// Hold says that people want no evictions: who, since when, until when, and why.
-func (p *Pause) Hold() Hold {
+// Block says that people want no evictions: who, since when, until when, and why.
+func (p *Pause) Block() EvictionBlock {
 	text := "evictions are paused"
 	if !p.Since.IsZero() {
 		text += " since " + p.Since.UTC().Format(time.RFC3339)
@@ -32,5 +32,5 @@ func (p *Pause) Hold() Hold {
 	if p.Reason != "" {
 		text += ": " + p.Reason
 	}
-	return Hold{Reason: Reason{Code: Paused, Message: text}, Since: p.Since, Until: p.Until}
+	return EvictionBlock{Reason: Reason{Code: Paused, Message: text}, Since: p.Since, Until: p.Until}
 }

@@ -9,19 +9,19 @@ type Explanation struct {
 	Kind       string    `json:"kind"` // "Explanation"
 	TakenAt    time.Time `json:"takenAt"`
 	Subject    ObjectRef `json:"subject"`
-	// Holds keep evictions from being made, or a strategy from being planned for.
-	Holds []Hold `json:"holds,omitempty"`
+	// Blocks keep evictions from being made, or a strategy from being planned for.
+	Blocks []EvictionBlock `json:"blocks,omitempty"`
 	// Node is set where the subject is one.
-	Node *NodeStanding `json:"node,omitempty"`
+	Node *NodeStatus `json:"node,omitempty"`
 	// Goals are about the subject itself: a node's, a workload's.
-	Goals []GoalView `json:"goals"`
+	Goals []GoalStatus `json:"goals"`
 	// Requests are what people ask for the subject, in their words.
 	Requests []string         `json:"requests"`
 	Pods     []PodExplanation `json:"pods"`
 }
 
-// NodeStanding is what a node is, whatever its pods.
-type NodeStanding struct {
+// NodeStatus is what a node is, whatever its pods.
+type NodeStatus struct {
 	Zone    string `json:"zone"`
 	InScope bool   `json:"inScope"`
 	// State says in words why it takes no pods: "cordoned", "not Ready",
@@ -33,17 +33,17 @@ type NodeStanding struct {
 	Hint *PressureHint `json:"hint,omitempty"`
 }
 
-// GoalView is a goal with what it has to do with the subject.
-type GoalView struct {
+// GoalStatus is a goal with what it has to do with the subject.
+type GoalStatus struct {
 	Goal Goal `json:"goal"`
-	// Serves: the pod's leaving would bring the goal nearer.
-	Serves bool `json:"serves"`
+	// EvictionHelps: the pod's leaving would bring the goal nearer.
+	EvictionHelps bool `json:"evictionHelps"`
 	// Constraint: its strategy is not due, or it Waits; nothing is moved for it.
 	Constraint bool `json:"constraint"`
-	// Waits says what has to be seen for longer before anything is moved for it.
-	Waits string `json:"waits,omitempty"`
-	// After is the excess once the whole plan is carried out.
-	After float64 `json:"after"`
+	// WaitReason says what has to be seen for longer before anything is moved for it.
+	WaitReason string `json:"waitReason,omitempty"`
+	// ExcessAfter is the excess once the whole plan is carried out.
+	ExcessAfter float64 `json:"excessAfter"`
 }
 
 // PodExplanation is the answer for one pod.
@@ -51,26 +51,26 @@ type PodExplanation struct {
 	Pod   PodRef    `json:"pod"`
 	Node  string    `json:"node"`
 	Owner ObjectRef `json:"owner"`
-	// Moved is set when the plan moves it.
-	Moved *Move `json:"moved,omitempty"`
+	// Move is set when the plan moves it.
+	Move *Move `json:"move,omitempty"`
 	// Verdict is why it would be moved, or why it stays.
 	Verdict Reason `json:"verdict"`
 	// NotNeeded says why nothing asks for it to leave either, where a guard is
 	// the verdict.
 	NotNeeded string `json:"notNeeded,omitempty"`
-	// Alone: the verdict is all that keeps it; without it the pod would be
+	// OnlyObstacle: the verdict is all that keeps it; without it the pod would be
 	// moved.
-	Alone    bool       `json:"alone"`
-	Goals    []GoalView `json:"goals"`
-	Requests []string   `json:"requests"`
-	Guards   []Check    `json:"guards"`
-	Budgets  []Check    `json:"budgets"`
-	Limits   []Check    `json:"limits"`
-	Landing  Landing    `json:"landing"`
+	OnlyObstacle bool         `json:"onlyObstacle"`
+	Goals        []GoalStatus `json:"goals"`
+	Requests     []string     `json:"requests"`
+	Guards       []RuleResult `json:"guards"`
+	Budgets      []RuleResult `json:"budgets"`
+	Limits       []RuleResult `json:"limits"`
+	Landing      Landing      `json:"landing"`
 }
 
-// Check is one rule and what it says.
-type Check struct {
+// RuleResult is one rule and what it says.
+type RuleResult struct {
 	Code    Code   `json:"code"`
 	Allows  bool   `json:"allows"`
 	Message string `json:"message,omitempty"`
@@ -78,31 +78,31 @@ type Check struct {
 
 // Landing is where the replacement would go, from the cluster as it is.
 type Landing struct {
-	// Unknown says why nothing can be foretold; the rest is then empty.
-	Unknown string `json:"unknown,omitempty"`
+	// UnknownReason says why nothing can be foretold; the rest is then empty.
+	UnknownReason string `json:"unknownReason,omitempty"`
 	// Verdict is why the landing is not good enough; empty when it is.
-	Verdict  Reason  `json:"verdict"`
-	PGood    float64 `json:"pGood"`
-	PReturn  float64 `json:"pReturn"`
-	PPending float64 `json:"pPending"`
+	Verdict            Reason  `json:"verdict"`
+	Confidence         float64 `json:"confidence"`
+	ReturnProbability  float64 `json:"returnProbability"`
+	PendingProbability float64 `json:"pendingProbability"`
 	// Steer is how the scheduler would be steered, by a hint on the nodes
 	// Hinted; empty when it need not be. The probabilities are those with it.
-	Steer  string     `json:"steer,omitempty"`
-	Hinted []string   `json:"hinted,omitempty"`
-	Nodes  []NodeView `json:"nodes"`
+	Steer       string       `json:"steer,omitempty"`
+	HintedNodes []string     `json:"hintedNodes,omitempty"`
+	Nodes       []TargetNode `json:"nodes"`
 }
 
-// NodeView is one node as a target.
-type NodeView struct {
+// TargetNode is one node as a target.
+type TargetNode struct {
 	Name string `json:"name"`
 	Zone string `json:"zone"`
 	// Probability that the replacement lands here.
 	Probability float64 `json:"probability"`
 	// Acceptable: the goals would be served with the replacement here.
 	Acceptable bool `json:"acceptable"`
-	// Worsens is a goal that would be further from being met with the
+	// WorsenedGoal is a goal that would be further from being met with the
 	// replacement here.
-	Worsens *GoalView `json:"worsens,omitempty"`
-	// Why in words: what refuses it, or how it scores.
-	Why string `json:"why"`
+	WorsenedGoal *GoalStatus `json:"worsenedGoal,omitempty"`
+	// Detail in words: what refuses it, or how it scores.
+	Detail string `json:"detail"`
 }
