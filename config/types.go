@@ -85,7 +85,7 @@ type Limits struct {
 	PerNamespace plan.CountLimit `json:"perNamespace"`
 	PerOwner     plan.CountLimit `json:"perOwner"`
 	PerZone      plan.CountLimit `json:"perZone"`
-	PerHour      PerHour       `json:"perHour"`
+	PerHour      PerHour         `json:"perHour"`
 	// MaxPredictions is how many landings a plan may foretell; a number or unlimited.
 	MaxPredictions plan.CountLimit `json:"maxPredictions"`
 }
@@ -112,15 +112,15 @@ type Window struct {
 
 // Evictor says how evictions are carried out.
 type Evictor struct {
-	GracePeriodSeconds *int64        `json:"gracePeriodSeconds"`
+	GracePeriodSeconds *int64          `json:"gracePeriodSeconds"`
 	PerMinute          plan.CountLimit `json:"perMinute"`
-	InFlight           InFlight      `json:"inFlight"`
-	VerifyTimeout      Duration      `json:"verifyTimeout"`
-	Steer              string        `json:"steer"`
-	SteerMaxFrac       float64       `json:"steerMaxFrac"`
-	SteerTTL           Duration      `json:"steerTTL"`
-	Backoff            Backoff       `json:"backoff"`
-	Breaker            Breaker       `json:"breaker"`
+	InFlight           InFlight        `json:"inFlight"`
+	VerifyTimeout      Duration        `json:"verifyTimeout"`
+	Steer              string          `json:"steer"`
+	SteerMaxFrac       float64         `json:"steerMaxFrac"`
+	SteerTTL           Duration        `json:"steerTTL"`
+	Backoff            Backoff         `json:"backoff"`
+	Breaker            Breaker         `json:"breaker"`
 }
 
 // InFlight bounds the pods that are away at once.
@@ -138,11 +138,11 @@ type Backoff struct {
 
 // Breaker is what stops a pass, and holds the next.
 type Breaker struct {
-	MaxUnreadyNodesFrac float64       `json:"maxUnreadyNodesFrac"`
+	MaxUnreadyNodesFrac float64         `json:"maxUnreadyNodesFrac"`
 	MaxPendingPods      plan.CountLimit `json:"maxPendingPods"`
-	MaxFailedFrac       float64       `json:"maxFailedFrac"`
-	MaxBadLandingsFrac  float64       `json:"maxBadLandingsFrac"`
-	Hold                Duration      `json:"hold"`
+	MaxFailedFrac       float64         `json:"maxFailedFrac"`
+	MaxBadLandingsFrac  float64         `json:"maxBadLandingsFrac"`
+	Hold                Duration        `json:"hold"`
 }
 
 // Benefit says when a strategy is held because it does not pay off.
