@@ -26,7 +26,7 @@ import (
 // Scope is what the configuration lets Evenkeel work on.
 func (c *Config) Scope() cluster.Scope {
 	s := cluster.Scope{Include: c.Namespaces.Include, Exclude: c.Namespaces.Exclude}
-	s.Load = cluster.Trust{MaxAge: time.Duration(c.Load.MaxAge), MinCoverage: c.Load.MinCoverage}
+	s.Usage = cluster.UsageRequirements{MaxAge: time.Duration(c.Load.MaxAge), MinCoverage: c.Load.MinCoverage}
 	s.UtilizationLimit = c.Impact.UtilizationLimit
 	s.Nodes, s.Namespaces = parseSelector(c.NodeSelector), parseSelector(c.Namespaces.Selector)
 	return s

@@ -127,7 +127,7 @@ func (c *search) inputs() []plan.Input {
 			in = append(in, plan.Input{Source: "hints", Age: in[0].Age, Coverage: 1, Problems: []string{left}})
 		}
 	}
-	if why := c.s.Objects.StateUnknown; why != "" {
+	if why := c.s.Objects.PlannerStateError; why != "" {
 		in = append(in, plan.UnknownStateInput(in[0].Age, why))
 	}
 	problems := c.verdict.guard.Asked.Problems(c.s, c.p.opts.Guards.TimeZone)

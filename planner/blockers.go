@@ -106,7 +106,7 @@ func (p *proof) binding(g int, id cluster.PodID) string {
 		return "" // words of the pressure hint say it
 	case p.reach.runs(id, others):
 		return "too large for any other " + place + " or its goals, even when every pod that may leave has left"
-	case p.reach.selects(id, others) && cluster.Claims(p.s.Pods[id].Object):
+	case p.reach.selects(id, others) && cluster.HasVolumeClaim(p.s.Pods[id].Object):
 		return "pinned by PersistentVolumes in " + here
 	}
 	return "kept from every other " + place + " by selectors, affinity, taints, cordons or features of nodes"

@@ -76,7 +76,7 @@ type stateLoader interface {
 func addSavedState(ctx context.Context, o *cluster.Objects, m stateLoader) (*cluster.Objects, error) {
 	st, err := m.Load(ctx)
 	if err != nil {
-		o.StateUnknown = err.Error()
+		o.PlannerStateError = err.Error()
 		return o, ctx.Err()
 	}
 	if o.PlannerState, err = json.Marshal(st); err != nil {

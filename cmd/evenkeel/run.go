@@ -84,7 +84,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	if err != nil {
 		return err
 	}
-	client, rc, err := f.client(files, m, log, g, func() { set.observer.Renewed() })
+	client, rc, err := f.client(files, m, log, g, func() { set.observer.CredentialsRenewed() })
 	if err != nil {
 		return err
 	}

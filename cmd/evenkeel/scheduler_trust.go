@@ -41,7 +41,7 @@ func (w *bindingFilter) matches(p *corev1.Pod) bool {
 // newSchedulerTrust watches the bindings that are wanted. The observer must not have been
 // started.
 func newSchedulerTrust(w *bindingFilter, o *observe.Observer, m *metrics.Metrics, log *slog.Logger) *controller.Shadow {
-	return &controller.Shadow{Observer: o, Bindings: o.Bindings(w.matches), Clock: clock.RealClock{}, Log: log, Counted: m.Binding}
+	return &controller.Shadow{Observer: o, Bindings: o.WatchBindings(w.matches), Clock: clock.RealClock{}, Log: log, Counted: m.Binding}
 }
 
 // runWithTrust runs the shadow while work runs, also while another process holds the

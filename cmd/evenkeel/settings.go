@@ -49,7 +49,7 @@ func (s *controllerSettings) connect(watching context.Context, g *globalFlags, c
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
 	s.client, s.observer = client, o
 	s.store = stateWithPause{state.New(client, namespace), g.pauseStore(client, namespace)}
-	s.events = evictor.Recorded{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: namespace, UID: o.UIDOf}
+	s.events = evictor.Recorded{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: namespace, UID: o.WorkloadUID}
 	s.startEvents = onceOrWarn(s.log, "no events will be written", func() error { return broadcaster.StartRecordingToSinkWithContext(watching) })
 	return broadcaster.Shutdown
 }
@@ -67,7 +67,7 @@ func (s *controllerSettings) applyOutsidePass(conf *config.Config) {
 
 // apply sets everything in c that depends on the configuration.
 func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config) {
-	s.observer.BoundStaleness(time.Duration(conf.Guards.MaxStaleness))
+	s.observer.SetMaxStaleness(time.Duration(conf.Guards.MaxStaleness))
 	p := planner.New(conf.PlannerOptions())
 	c.Planner, c.Again, c.Strategies, c.ConfigHash = p, p, conf.BuildStrategies(), conf.Hash()
 	s.hints.configureReconciler(conf)
@@ -84,7 +84,7 @@ func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config
 func (s *controllerSettings) enableEvictions(c *controller.Controller, conf *config.Config) {
 	s.startEvents()
 	c.Observer = s.observer // what is evicted is judged by what stands, and never by what is foretold
-	live := evictor.NewLive(s.client, s.observer, s.observer.WorkloadOf, evictor.Options{
+	live := evictor.NewLive(s.client, s.observer, s.observer.ReplacingOwnerUID, evictor.Options{
 		GracePeriodSeconds: conf.Evictor.GracePeriodSeconds, PerMinute: conf.PerMinute(),
 		VerifyTimeout: time.Duration(conf.Evictor.VerifyTimeout), Clock: clock.RealClock{}, Log: s.log, Events: s.events, Gate: s.evictionGate, Held: s.lease.Held,
 	})

@@ -60,7 +60,7 @@ func Unknown(name string, profiles map[string]placement.Profile) bool {
 func Judge(s *cluster.Snapshot, id cluster.PodID, earlier map[string]bool) (hit, told bool) {
 	p := &s.Pods[id]
 	at := boundAt(p.Object)
-	if p.Node == cluster.NoNode || p.Terminating || at.IsZero() || cluster.Claims(p.Object) {
+	if p.Node == cluster.NoNode || p.Terminating || at.IsZero() || cluster.HasVolumeClaim(p.Object) {
 		return false, false
 	}
 	name := SchedulerName(p.Object)

@@ -138,8 +138,8 @@ func (l *Strategy) resources() []string {
 func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	nodes, amounts := l.nodesInScope(s), map[string]*cluster.Amounts{}
 	for _, r := range l.resources() {
-		a := s.Amounts(cluster.Measure{ByLoad: l.UsesLoad(), Resource: r, Pods: l.selector}, l.scope.Load)
-		if l.UsesLoad() && !a.Enough(l.scope) {
+		a := s.Amounts(cluster.Measure{ByUsage: l.UsesLoad(), Resource: r, Pods: l.selector}, l.scope.Usage)
+		if l.UsesLoad() && !a.CoverageSufficient(l.scope) {
 			return nil
 		}
 		amounts[r] = a
@@ -149,7 +149,7 @@ func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	for _, r := range l.resources() {
 		limit, ok := l.limit(nodes, amounts[r])
 		for _, n := range nodes {
-			if used, sure, known := amounts[r].Node(n.ID); ok && known && amounts[r].Total(n.ID) > 0 {
+			if used, sure, known := amounts[r].NodeUsed(n.ID); ok && known && amounts[r].Total(n.ID) > 0 {
 				goals = append(goals, l.goal(n, amounts[r], limit, used, sure, hot))
 			}
 		}
@@ -165,7 +165,7 @@ func (l *Strategy) Requirements() string {
 		return out
 	}
 	out += ", and to know how much of it is used"
-	if t := l.scope.Load; t.MinCoverage > 0 {
+	if t := l.scope.Usage; t.MinCoverage > 0 {
 		out += fmt.Sprintf(" on %v of the nodes in scope (load.minCoverage)", t.MinCoverage)
 	}
 	return out
@@ -197,7 +197,7 @@ func (l *Strategy) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used
 		if does = "use"; l.selector == nil {
 			who, does = n.Name, "uses"
 		}
-		if over, least := limit*total+roundingTolerance, used-a.Doubt(n.ID); float64(used) > over {
+		if over, least := limit*total+roundingTolerance, used-a.Uncertain(n.ID); float64(used) > over {
 			g.WaitReason = l.waitReason(hot[markKey{n.Name, resource}], float64(least) > over, float64(sure) > over)
 			g.Constraint = g.WaitReason != ""
 			if float64(least) > over {
@@ -222,7 +222,7 @@ func (l *Strategy) limit(nodes []*cluster.Node, a *cluster.Amounts) (float64, bo
 	}
 	var sum, total float64
 	for _, n := range nodes {
-		used, _, known := a.Node(n.ID)
+		used, _, known := a.NodeUsed(n.ID)
 		if has := a.Total(n.ID); known && has > 0 {
 			sum += float64(used)
 			total += float64(has)
