@@ -156,21 +156,21 @@ func requests(events []auditv1.Event, user string) int {
 
 // outcome holds the fields of a move's outcome that are evaluated here.
 type outcome struct {
-	Outcome    string
-	Reason     struct{ Code string }
-	AsForetold bool
+	Outcome           string
+	Reason            struct{ Code string }
+	LandedAsPredicted bool
 }
 
 // tally counts outcomes by kind and reason, and those that landed as predicted.
-func tally(all []outcome) (by map[string]int, asForetold int) {
+func tally(all []outcome) (by map[string]int, landedAsPredicted int) {
 	by = map[string]int{}
 	for _, o := range all {
 		by[o.Outcome+"/"+o.Reason.Code]++
-		if o.AsForetold {
-			asForetold++
+		if o.LandedAsPredicted {
+			landedAsPredicted++
 		}
 	}
-	return by, asForetold
+	return by, landedAsPredicted
 }
 
 // told holds the fields of a plan that are evaluated here.

@@ -31,10 +31,10 @@ type Round struct {
 	PeakBytes  int64   `json:"peakBytes"`
 	Requests   int     `json:"apiRequests"`
 	After      *State  `json:"after"`
-	// Outcomes counts the outcomes of moves in the report, by reason. AsForetold counts the replacements that landed
+	// Outcomes counts the outcomes of moves in the report, by reason. LandedAsPredicted counts the replacements that landed
 	// as predicted.
-	Outcomes   map[string]int `json:"outcomes,omitempty"`
-	AsForetold int            `json:"landedAsPredicted,omitempty"`
+	Outcomes          map[string]int `json:"outcomes,omitempty"`
+	LandedAsPredicted int            `json:"landedAsPredicted,omitempty"`
 	// Restless says what was not stable in time; empty if everything was.
 	Restless string `json:"unstable,omitempty"`
 }
@@ -234,7 +234,7 @@ func (r *trial) round(ctx context.Context, i int, config string) (Round, error) 
 	r.evicted = len(all)
 	out.Requests = requests(events, r.users[i].Name)
 	if plan != nil {
-		out.Outcomes, out.AsForetold = tally(plan.Outcomes)
+		out.Outcomes, out.LandedAsPredicted = tally(plan.Outcomes)
 	}
 	if i == 0 && plan != nil {
 		r.cell.Foretold, r.cell.MinEvictions = foretell(*plan, nodeCPU), plan.Bound.MinEvictions
@@ -253,7 +253,7 @@ func (r *trial) evenkeel(ctx context.Context, config, kube string) (map[string]i
 	}
 	var report struct {
 		Plan     told
-		Rest     told // moves that were planned later in the same pass; usually empty
+		Replan   told // moves that were planned later in the same pass; usually empty
 		Outcomes []outcome
 	}
 	if broken := json.Unmarshal(printed, &report); broken != nil {
@@ -261,7 +261,7 @@ func (r *trial) evenkeel(ctx context.Context, config, kube string) (map[string]i
 	}
 	report.Plan.Outcomes = report.Outcomes
 	waves := map[string]int{}
-	for _, m := range append(report.Plan.Moves, report.Rest.Moves...) {
+	for _, m := range append(report.Plan.Moves, report.Replan.Moves...) {
 		waves[m.Pod.Namespace+"/"+m.Pod.Name] = m.Wave
 	}
 	return waves, &report.Plan, u, err

@@ -119,12 +119,12 @@ func ofPlan(f func(Foretold) int) func(Cell) float64 {
 	}
 }
 
-// asForetold returns the percentage of the first round's evictions that landed as predicted.
-func asForetold(c Cell) float64 {
+// landedAsPredicted returns the percentage of the first round's evictions that landed as predicted.
+func landedAsPredicted(c Cell) float64 {
 	if c.Foretold == nil || len(c.Rounds) == 0 || c.Rounds[0].Evictions == 0 {
 		return math.NaN()
 	}
-	return 100 * float64(c.Rounds[0].AsForetold) / float64(c.Rounds[0].Evictions)
+	return 100 * float64(c.Rounds[0].LandedAsPredicted) / float64(c.Rounds[0].Evictions)
 }
 
 // quiet returns 1 if the last round evicted nothing, otherwise 0.
@@ -168,7 +168,7 @@ var realLines = []struct {
 	{"Deployments skewed over zones", left(func(s State) float64 { return float64(s.Skewed) }), "skewed", "Deployments"},
 	{"of these, with a required spread constraint", left(func(s State) float64 { return float64(s.Broken) }), "", ""},
 	{"landings above target, %", left(landedAbove), "", ""},
-	{"landed as predicted in round 1, %", asForetold, "", ""},
+	{"landed as predicted in round 1, %", landedAsPredicted, "", ""},
 	{"pods Pending", left(func(s State) float64 { return float64(s.Pending) }), "", ""},
 }
 

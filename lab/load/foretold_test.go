@@ -27,7 +27,7 @@ func buildForetell(dir string) error {
 // checkPredictions captures the cluster, removes the added pods, and adds them again in the order in which they were
 // bound. Each must be on a node that the prediction names at that point. Nothing else may have changed while they
 // were added.
-func asForetold(t *testing.T, ns string, added []string) {
+func checkPredictions(t *testing.T, ns string, added []string) {
 	t.Helper()
 	dir := t.TempDir()
 	snapshot := filepath.Join(dir, "snapshot.json")
