@@ -13,8 +13,8 @@ import (
 
 var t0 = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// every returns n evictions at equal distances.
-func every(prefix string, n int, from, apart time.Duration) (out []eviction) {
+// evictionsEvery returns n evictions at equal distances.
+func evictionsEvery(prefix string, n int, from, apart time.Duration) (out []eviction) {
 	for i := range n {
 		out = append(out, eviction{fmt.Sprint(prefix, i), t0.Add(from + time.Duration(i)*apart)})
 	}
@@ -24,26 +24,26 @@ func every(prefix string, n int, from, apart time.Duration) (out []eviction) {
 // TestRatesOfWaves has a wave of 101 evictions 10 ms apart, half a minute of verification, a wave of 65 evictions 25
 // ms apart, and a third wave that is too small to count.
 func TestRatesOfWaves(t *testing.T) {
-	all := slices.Concat(every("a", 101, 0, 10*time.Millisecond), every("b", 65, 31*time.Second, 25*time.Millisecond),
-		every("c", 3, 59*time.Second, time.Second))
+	all := slices.Concat(evictionsEvery("a", 101, 0, 10*time.Millisecond), evictionsEvery("b", 65, 31*time.Second, 25*time.Millisecond),
+		evictionsEvery("c", 3, 59*time.Second, time.Second))
 	waves := map[string]int{}
 	for _, e := range all {
 		waves[e.pod] = int(e.pod[0]-'a') + 1
 	}
 	rand.New(rand.NewPCG(1, 1)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	r := Result{Seconds: 100}
-	r.count(all, waves)
+	r.computeRates(all, waves)
 	if len(r.Waves) != 3 || r.Waves[0].PerSecond != 100 || r.Waves[1].PerSecond != 40 || r.Waves[2].Evictions != 3 {
 		t.Errorf("%+v", r.Waves)
 	}
 	if want := 164 / 2.6; fmt.Sprintf("%.6f", r.PerSecond) != fmt.Sprintf("%.6f", want) {
 		t.Errorf("%g evictions per second in waves, want %g", r.PerSecond, want)
 	}
-	if r.OfPass != 1.69 || r.Overall != 168.0/61 {
-		t.Errorf("%g evictions per second of the pass, %g from first to last", r.OfPass, r.Overall)
+	if r.PassRate != 1.69 || r.OverallRate != 168.0/61 {
+		t.Errorf("%g evictions per second of the pass, %g from first to last", r.PassRate, r.OverallRate)
 	}
 	r = Result{}
-	r.count(all, nil)
+	r.computeRates(all, nil)
 	if r.PerSecond != 168.0/61 || r.Waves != nil {
 		t.Errorf("without waves: %+v", r)
 	}
@@ -54,7 +54,7 @@ func TestOnlyAcceptedEvictionsCount(t *testing.T) {
 		return auditv1.Event{Verb: verb, ObjectRef: &auditv1.ObjectReference{Namespace: "ns0", Name: "p", Subresource: sub},
 			ResponseStatus: &metav1.Status{Code: code}}
 	}
-	got := accepted([]auditv1.Event{event("create", "eviction", 201), event("create", "eviction", 429),
+	got := acceptedEvictions([]auditv1.Event{event("create", "eviction", 201), event("create", "eviction", 429),
 		event("get", "", 200), event("create", "binding", 201), {Verb: "create"}})
 	if len(got) != 1 || got[0].pod != "ns0/p" {
 		t.Errorf("%+v", got)
@@ -68,7 +68,7 @@ func TestTheClusterIsUneven(t *testing.T) {
 		apps[i] = newApp(i, 0.8)
 	}
 	count, cpu := map[string]int{}, map[string]int64{}
-	places := deal(rand.New(rand.NewPCG(1, 1)), apps, 500)
+	places := distributePods(rand.New(rand.NewPCG(1, 1)), apps, 500)
 	for _, p := range places {
 		count[p.node]++
 		cpu[p.node] += p.app.milliCPU

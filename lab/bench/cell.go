@@ -17,9 +17,9 @@ import (
 
 // The phases of the comparison with the descheduler.
 const (
-	dry  = "dry"  // planning only
-	full = "real" // evicting until a round evicts nothing
-	live = "live" // evicting a few pods, to measure the memory
+	dryPhase  = "dry"  // planning only
+	realPhase = "real" // evicting until a round evicts nothing
+	livePhase = "live" // evicting a few pods, to measure the memory
 )
 
 // Cell is one measurement: one program on one cluster, once. It is stored when it is measured.
@@ -34,7 +34,7 @@ type Cell struct {
 	Build  string `json:"build"`
 	Policy string `json:"policy"`
 
-	used
+	resourceUse
 	// CycleSeconds and CycleCPUSeconds measure one cycle with a filled cache: the descheduler's second loop, or
 	// Evenkeel's pass.
 	CycleSeconds    float64 `json:"cycleSeconds,omitempty"`
@@ -50,9 +50,9 @@ type Cell struct {
 	// Loops counts the evictions of each of the descheduler's loops.
 	Loops []int `json:"loops,omitempty"`
 
-	Start    *State    `json:"start,omitempty"`
-	Rounds   []Round   `json:"rounds,omitempty"`
-	Foretold *Foretold `json:"predicted,omitempty"`
+	Start      *State      `json:"start,omitempty"`
+	Rounds     []Round     `json:"rounds,omitempty"`
+	Prediction *Prediction `json:"predicted,omitempty"`
 
 	// Error describes how the program failed; empty if it did not.
 	Error      string `json:"error,omitempty"`
@@ -91,9 +91,9 @@ func machine() string {
 	return fmt.Sprintf("%d cores%s", runtime.NumCPU(), memory)
 }
 
-// wanted reports whether a cell must be measured. A measured cell is measured again only on request: retry repeats
+// mustMeasure reports whether a cell must be measured. A measured cell is measured again only on request: retry repeats
 // failed runs, renew replaces those of another build or configuration.
-func wanted(s comparison, c Cell) (bool, error) {
+func mustMeasure(s comparison, c Cell) (bool, error) {
 	old, err := readCell(filepath.Join(s.work, c.file()))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):

@@ -21,7 +21,7 @@ type settings struct {
 	work, out      string
 	evenkeel, peer string
 	kwok           string
-	atMost         int
+	maxEvictions   int
 	limit          time.Duration
 }
 
@@ -37,7 +37,7 @@ func main() {
 
 func run(ctx context.Context, args []string, stderr *os.File) error {
 	if len(args) > 0 && args[0] == "peer" {
-		return compare(ctx, args[1:], stderr)
+		return runComparison(ctx, args[1:], stderr)
 	}
 	var s settings
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
@@ -48,19 +48,19 @@ func run(ctx context.Context, args []string, stderr *os.File) error {
 	fs.StringVar(&s.evenkeel, "evenkeel", "bin/evenkeel", "path of evenkeel")
 	fs.StringVar(&s.peer, "peer", "bin/descheduler", "path of the descheduler")
 	fs.StringVar(&s.kwok, "kwok", "bin/kwok", "path of kwok")
-	fs.IntVar(&s.atMost, "at-most", 0, "maximum evictions of each program (0: unlimited)")
+	fs.IntVar(&s.maxEvictions, "at-most", 0, "maximum evictions of each program (0: unlimited)")
 	fs.DurationVar(&s.limit, "limit", 30*time.Minute, "time limit of each program")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
-	s.work = filepath.Join(s.work, fmt.Sprintf("%d-%d-%d", s.nodes, s.pods, s.atMost))
+	s.work = filepath.Join(s.work, fmt.Sprintf("%d-%d-%d", s.nodes, s.pods, s.maxEvictions))
 	switch step := fs.Arg(0); step {
 	case "":
-		return all(ctx, s, args, stderr)
+		return runAllSteps(ctx, s, args, stderr)
 	case "publish":
 		return publish(s, os.Stdout)
 	case "seed":
-		return furnish(ctx, s, stderr)
+		return seedCluster(ctx, s, stderr)
 	default:
 		program, manager, ok := strings.Cut(step, "/")
 		if !ok {
@@ -76,7 +76,7 @@ var (
 	managers = []string{"default", "tuned"}
 )
 
-func all(ctx context.Context, s settings, args []string, stderr *os.File) error {
+func runAllSteps(ctx context.Context, s settings, args []string, stderr *os.File) error {
 	if err := os.MkdirAll(s.work, 0o755); err != nil {
 		return fmt.Errorf("creating the folder for results: %w", err)
 	}
@@ -87,7 +87,7 @@ func all(ctx context.Context, s settings, args []string, stderr *os.File) error 
 		}
 	}
 	for _, step := range steps {
-		if done(s, step) {
+		if stepDone(s, step) {
 			fmt.Fprintln(stderr, "bench: already done:", step)
 			continue
 		}
@@ -107,7 +107,7 @@ func (s settings) result(step string) string {
 	return filepath.Join(s.work, strings.ReplaceAll(step, "/", "-")+".json")
 }
 
-func done(s settings, step string) bool {
+func stepDone(s settings, step string) bool {
 	_, err := os.Stat(s.result(step))
 	return err == nil
 }

@@ -44,12 +44,12 @@ func measure(ctx context.Context, s settings, program, manager string, stderr *o
 		return err
 	}
 	defer c.Stop()
-	if err := settled(ctx, c, s, patience); err != nil {
+	if err := waitForDeployments(ctx, c, s, startTimeout); err != nil {
 		return fmt.Errorf("waiting until all Deployments have their pods: %w", err)
 	}
-	p := evenkeelProgram
+	p := runEvenkeel
 	if program == "peer" {
-		p = peerProgram
+		p = runDescheduler
 	}
 	r := Result{Program: program, ControllerManager: manager, LoadBefore: loadAverage()}
 	begun := time.Now()
@@ -65,19 +65,19 @@ func measure(ctx context.Context, s settings, program, manager string, stderr *o
 	if err != nil {
 		return err
 	}
-	r.count(accepted(events), moves)
+	r.computeRates(acceptedEvictions(events), moves)
 	if r.Evictions == 0 {
 		return fmt.Errorf("%s evicted nothing: %s", program, r.Error)
 	}
 	return store(s.result(program+"/"+manager), r)
 }
 
-// patience is how long a new control plane may take to process the objects that it starts with.
-const patience = 10 * time.Minute
+// startTimeout is how long a new control plane may take to process the objects that it starts with.
+const startTimeout = 10 * time.Minute
 
-// settled waits until all Deployments have exactly their pods, all Ready.
-func settled(ctx context.Context, c *controlplane.Cluster, s settings, patience time.Duration) error {
-	return seed.Until(ctx, patience, func() (bool, error) {
+// waitForDeployments waits until all Deployments have exactly their pods, all Ready.
+func waitForDeployments(ctx context.Context, c *controlplane.Cluster, s settings, patience time.Duration) error {
+	return seed.WaitUntil(ctx, patience, func() (bool, error) {
 		list, err := c.Client.AppsV1().Deployments("").List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return false, err
@@ -109,7 +109,7 @@ type eviction struct {
 	answered time.Time
 }
 
-func accepted(events []auditv1.Event) (out []eviction) {
+func acceptedEvictions(events []auditv1.Event) (out []eviction) {
 	for _, e := range events {
 		if e.Verb == "create" && e.ObjectRef != nil && e.ObjectRef.Subresource == "eviction" &&
 			e.ResponseStatus != nil && e.ResponseStatus.Code == http.StatusCreated {
@@ -129,12 +129,12 @@ limits: {perPass: %s, perNode: unlimited, perNamespace: unlimited, perOwner: unl
 evictor: {perMinute: unlimited, inFlight: {total: 512, perNode: unlimited, perOwner: unlimited}}
 `
 
-// evenkeelProgram makes one pass. It returns the wave of each pod.
-func evenkeelProgram(ctx context.Context, s settings, c *controlplane.Cluster, stderr *os.File) (map[string]int, error) {
+// runEvenkeel makes one pass. It returns the wave of each pod.
+func runEvenkeel(ctx context.Context, s settings, c *controlplane.Cluster, stderr *os.File) (map[string]int, error) {
 	config := filepath.Join(s.work, "evenkeel.yaml")
 	perPass := "unlimited"
-	if s.atMost > 0 {
-		perPass = fmt.Sprint(s.atMost)
+	if s.maxEvictions > 0 {
+		perPass = fmt.Sprint(s.maxEvictions)
 	}
 	// Older versions of the program reject limits per hour.
 	for _, perHour := range []string{", perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}", ""} {
@@ -145,7 +145,7 @@ func evenkeelProgram(ctx context.Context, s settings, c *controlplane.Cluster, s
 			break
 		}
 	}
-	out, err := execute(ctx, s, "evenkeel", stderr, s.evenkeel, "run", "--once", "-o", "json", "--lease-namespace", nsName(0),
+	out, err := runLogged(ctx, s, "evenkeel", stderr, s.evenkeel, "run", "--once", "-o", "json", "--lease-namespace", nsName(0),
 		"--bind-address", "127.0.0.1:0", "--kubeconfig", c.Kubeconfig, "--config", config)
 	var report struct {
 		Plan struct {
@@ -180,11 +180,11 @@ kind: DeschedulerPolicy
     balance: {enabled: [LowNodeUtilization]}
 `
 
-// peerProgram makes one round with the descheduler. It returns no waves.
-func peerProgram(ctx context.Context, s settings, c *controlplane.Cluster, stderr *os.File) (map[string]int, error) {
+// runDescheduler makes one round with the descheduler. It returns no waves.
+func runDescheduler(ctx context.Context, s settings, c *controlplane.Cluster, stderr *os.File) (map[string]int, error) {
 	policy, limit := filepath.Join(s.work, "policy.yaml"), ""
-	if s.atMost > 0 {
-		limit = fmt.Sprintf("maxNoOfPodsToEvictTotal: %d\n", s.atMost)
+	if s.maxEvictions > 0 {
+		limit = fmt.Sprintf("maxNoOfPodsToEvictTotal: %d\n", s.maxEvictions)
 	}
 	if err := os.WriteFile(policy, fmt.Appendf(nil, peerPolicy, limit), 0o644); err != nil {
 		return nil, err
@@ -193,7 +193,7 @@ func peerProgram(ctx context.Context, s settings, c *controlplane.Cluster, stder
 	if err != nil {
 		return nil, err
 	}
-	_, err = execute(ctx, s, "peer", stderr, s.peer, "--kubeconfig", c.Kubeconfig, "--policy-config-file", policy,
+	_, err = runLogged(ctx, s, "peer", stderr, s.peer, "--kubeconfig", c.Kubeconfig, "--policy-config-file", policy,
 		"--descheduling-interval", "0", "--client-connection-qps", "1000", "--client-connection-burst", "1000",
 		"--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(port),
 		"--cert-dir", filepath.Join(s.work, "peer-certs"))
@@ -209,8 +209,8 @@ func freePort() (int, error) {
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// execute runs a program and returns its standard output. Standard error goes to a file.
-func execute(ctx context.Context, s settings, name string, stderr *os.File, path string, args ...string) ([]byte, error) {
+// runLogged runs a program and returns its standard output. Standard error goes to a file.
+func runLogged(ctx context.Context, s settings, name string, stderr *os.File, path string, args ...string) ([]byte, error) {
 	log, err := os.Create(filepath.Join(s.work, name+".log"))
 	if err != nil {
 		return nil, err

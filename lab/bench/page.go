@@ -14,7 +14,7 @@ import (
 
 // publishPeer writes all measurements so far: the cells as JSON, and a page with drawings. It also prints the page.
 func publishPeer(s comparison, out io.Writer) error {
-	cells, err := measured(s)
+	cells, err := readCells(s)
 	if err != nil {
 		return err
 	}
@@ -35,9 +35,9 @@ func publishPeer(s comparison, out io.Writer) error {
 	return os.WriteFile(filepath.Join(s.out, "peer.md"), []byte(page), 0o644)
 }
 
-// measured reads all cells in the results folder, small clusters first, whatever this run was asked to measure. For
+// readCells reads all cells in the results folder, small clusters first, whatever this run was asked to measure. For
 // each measurement it returns only the cells of the newest build and configuration.
-func measured(s comparison) ([]Cell, error) {
+func readCells(s comparison) ([]Cell, error) {
 	files, err := filepath.Glob(filepath.Join(s.work, "*", "*-*-*.json"))
 	if err != nil {
 		return nil, err
@@ -53,7 +53,7 @@ func measured(s comparison) ([]Cell, error) {
 		}
 		all = append(all, c)
 	}
-	phases, programs := []string{dry, live, full}, slices.Concat(dryContenders, liveContenders, realContenders)
+	phases, programs := []string{dryPhase, livePhase, realPhase}, slices.Concat(dryContenders, liveContenders, realContenders)
 	place := func(c Cell) int {
 		return slices.IndexFunc(programs, func(p contender) bool { return p.Name == c.Program })
 	}
@@ -61,11 +61,11 @@ func measured(s comparison) ([]Cell, error) {
 		return cmp.Or(slices.Index(phases, a.Phase)-slices.Index(phases, b.Phase), a.Nodes-b.Nodes, a.Pods-b.Pods,
 			strings.Compare(a.Target, b.Target), place(a)-place(b), a.Run-b.Run)
 	})
-	return newest(all), nil
+	return newestBuild(all), nil
 }
 
-// newest removes cells of older builds and of other configurations.
-func newest(all []Cell) (out []Cell) {
+// newestBuild removes cells of older builds and of other configurations.
+func newestBuild(all []Cell) (out []Cell) {
 	for _, c := range all {
 		last := c
 		for _, o := range all {
@@ -97,7 +97,7 @@ func peerPage(folder string, cells []Cell) (string, error) {
 	var b strings.Builder
 	b.WriteString(intro)
 	for _, t := range targets {
-		fmt.Fprintf(&b, "- Target (%s): %s.\n", t.Name, t.Words)
+		fmt.Fprintf(&b, "- Target (%s): %s.\n", t.Name, t.Description)
 	}
 	machines := distinct(cells, func(c Cell) string { return cmp.Or(c.Machine, "unknown machine") })
 	builds := distinct(cells, func(c Cell) string { return c.Program + " " + c.Build })
@@ -109,20 +109,20 @@ func peerPage(folder string, cells []Cell) (string, error) {
 			continue // not measured yet
 		}
 		fmt.Fprintf(&b, "\n## %s\n\n", f.title)
-		if f.words != "" {
-			fmt.Fprintf(&b, "%s\n\n", f.words)
+		if f.description != "" {
+			fmt.Fprintf(&b, "%s\n\n", f.description)
 		}
 		fmt.Fprintf(&b, "Printed by `bin/bench peer print %s`.\n\n%s", f.name, table)
-		if err := draw(&b, folder, f, cells); err != nil {
+		if err := writeDrawings(&b, folder, f, cells); err != nil {
 			return "", err
 		}
 	}
-	b.WriteString(troubles(cells))
+	b.WriteString(failedRuns(cells))
 	return b.String(), nil
 }
 
-// draw writes the drawings of a figure and adds them to the page.
-func draw(page *strings.Builder, folder string, f figure, cells []Cell) error {
+// writeDrawings writes the drawings of a figure and adds them to the page.
+func writeDrawings(page *strings.Builder, folder string, f figure, cells []Cell) error {
 	if f.drawings == nil {
 		return nil
 	}
@@ -155,8 +155,8 @@ func distinct(cells []Cell, f func(Cell) string) []string {
 	return out
 }
 
-// troubles lists the runs that failed.
-func troubles(cells []Cell) string {
+// failedRuns lists the runs that failed.
+func failedRuns(cells []Cell) string {
 	var b strings.Builder
 	for _, c := range cells {
 		if c.Error != "" {

@@ -11,7 +11,7 @@ import (
 // measuredCells returns two runs of the descheduler and three of Evenkeel, one of which failed.
 func measuredCells() []Cell {
 	cell := func(program string, run int, planner float64, err string) Cell {
-		return Cell{Phase: dry, Nodes: 500, Pods: 10000, Target: "a", Program: program, Run: run, PlannerSeconds: planner, Error: err}
+		return Cell{Phase: dryPhase, Nodes: 500, Pods: 10000, Target: "a", Program: program, Run: run, PlannerSeconds: planner, Error: err}
 	}
 	return []Cell{cell("peer-load", 1, 4, ""), cell("evenkeel-plan", 1, 0.5, ""), cell("peer-load", 2, 2, ""),
 		cell("evenkeel-plan", 2, 0.25, ""), cell("evenkeel-plan", 3, 99, "context deadline exceeded")}
@@ -54,10 +54,10 @@ func TestEveryFigureCanBePrinted(t *testing.T) {
 // TestWhatIsMeasuredAgain checks that a measured cell is measured again only on request.
 func TestWhatIsMeasuredAgain(t *testing.T) {
 	s := comparison{settings: settings{work: t.TempDir()}}
-	c := Cell{Phase: dry, Program: "peer-load", Target: "a", Run: 1, Build: "old"}
+	c := Cell{Phase: dryPhase, Program: "peer-load", Target: "a", Run: 1, Build: "old"}
 	ask := func(want bool, why string) {
 		t.Helper()
-		if got, err := wanted(s, c); err != nil || got != want {
+		if got, err := mustMeasure(s, c); err != nil || got != want {
 			t.Errorf("%s: %v, %v", why, got, err)
 		}
 	}
@@ -76,7 +76,7 @@ func TestWhatIsMeasuredAgain(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(s.work, c.file()), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := wanted(s, c); err == nil || errors.Is(err, os.ErrNotExist) {
+	if _, err := mustMeasure(s, c); err == nil || errors.Is(err, os.ErrNotExist) {
 		t.Errorf("unreadable cell: got error %v", err)
 	}
 }
@@ -95,7 +95,7 @@ func TestSizes(t *testing.T) {
 // TestARunThatDoesNotComeToRest checks that a run that keeps evicting is reported like any other.
 func TestARunThatDoesNotComeToRest(t *testing.T) {
 	ended := func(program string, evictions ...int) Cell {
-		c := Cell{Phase: full, Nodes: 60, Pods: 1200, Target: "a", Program: program, Run: 1, Start: &State{}}
+		c := Cell{Phase: realPhase, Nodes: 60, Pods: 1200, Target: "a", Program: program, Run: 1, Start: &State{}}
 		for _, n := range evictions {
 			c.Rounds = append(c.Rounds, Round{Result: Result{Evictions: n}, After: &State{NodesAbove: n}})
 			c.Evictions += n
@@ -113,29 +113,29 @@ func TestARunThatDoesNotComeToRest(t *testing.T) {
 
 // realCell returns a real run on the cluster size of the goals.
 func realCell(target, program string, left State, evictions ...int) Cell {
-	c := Cell{Phase: full, Nodes: 500, Pods: 10000, Target: target, Program: program, Run: 1, Start: &State{Histogram: make([]int, bins)}}
-	left.Histogram = make([]int, bins)
+	c := Cell{Phase: realPhase, Nodes: 500, Pods: 10000, Target: target, Program: program, Run: 1, Start: &State{Histogram: make([]int, histogramBins)}}
+	left.Histogram = make([]int, histogramBins)
 	for _, n := range evictions {
 		c.Rounds = append(c.Rounds, Round{Result: Result{Evictions: n}, After: &left})
 		c.Evictions += n
 	}
 	if !strings.HasPrefix(program, "peer") {
-		c.Foretold = &Foretold{Certified: 3, ZonePercent: 0.5, HistogramPercent: 4, Histogram: make([]int, bins)}
+		c.Prediction = &Prediction{Certified: 3, ZonePercent: 0.5, HistogramPercent: 4, Histogram: make([]int, histogramBins)}
 	}
 	return c
 }
 
 func TestWhatIsWanted(t *testing.T) {
-	table := wantedTable([]Cell{
+	table := goalTable([]Cell{
 		realCell("a", "peer-load", State{Skewed: 20}, 100, 0),
 		realCell("a", "peer-all", State{Skewed: 5}, 10, 0),
 		realCell("a", "evenkeel", State{Skewed: 4, NodesAbove: 10, Landed: 100, LandedAbove: 1}, 80, 0),
 		realCell("b", "evenkeel", State{CPUStdDev: 3.5}, 80, 9),
-		{Phase: live, Nodes: 5000, Pods: 100000, Target: "a", Program: "peer-load", used: used{PeakBytes: 1000 << 20}},
-		{Phase: live, Nodes: 5000, Pods: 100000, Target: "a", Program: "evenkeel-dry", used: used{PeakBytes: 460 << 20}},
-		{Phase: live, Nodes: 5000, Pods: 100000, Target: "a", Program: "evenkeel", used: used{PeakBytes: 400 << 20}},
-		{Phase: dry, Nodes: 5000, Pods: 100000, Target: "a", Program: "peer-all", PlannerSeconds: 20},
-		{Phase: dry, Nodes: 5000, Pods: 100000, Target: "a", Program: "evenkeel-plan", PlannerSeconds: 1.5},
+		{Phase: livePhase, Nodes: 5000, Pods: 100000, Target: "a", Program: "peer-load", resourceUse: resourceUse{PeakBytes: 1000 << 20}},
+		{Phase: livePhase, Nodes: 5000, Pods: 100000, Target: "a", Program: "evenkeel-dry", resourceUse: resourceUse{PeakBytes: 460 << 20}},
+		{Phase: livePhase, Nodes: 5000, Pods: 100000, Target: "a", Program: "evenkeel", resourceUse: resourceUse{PeakBytes: 400 << 20}},
+		{Phase: dryPhase, Nodes: 5000, Pods: 100000, Target: "a", Program: "peer-all", PlannerSeconds: 20},
+		{Phase: dryPhase, Nodes: 5000, Pods: 100000, Target: "a", Program: "evenkeel-plan", PlannerSeconds: 1.5},
 	})
 	for _, want := range []string{
 		"| (a) 500/10000: passes that evict | <= 1 | 1 | yes |",
@@ -170,7 +170,7 @@ func TestOnlyTheNewestBuildIsPublished(t *testing.T) {
 		}
 	}
 	at := func(program, build string, run int) Cell {
-		return Cell{Phase: dry, Nodes: 500, Pods: 10000, Target: "a", Program: program, Run: run, Build: build}
+		return Cell{Phase: dryPhase, Nodes: 500, Pods: 10000, Target: "a", Program: program, Run: run, Build: build}
 	}
 	keep(at("evenkeel-plan", "old", 1), 0)
 	keep(at("evenkeel-plan", "new", 2), 1)
@@ -179,7 +179,7 @@ func TestOnlyTheNewestBuildIsPublished(t *testing.T) {
 	if err := os.WriteFile(odd, []byte("not a cell"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := measured(s)
+	got, err := readCells(s)
 	if err != nil || len(got) != 2 || got[0].Program != "peer-load" || got[1].Run != 2 {
 		t.Errorf("%v, %+v", err, got)
 	}

@@ -34,8 +34,8 @@ func publish(s settings, out io.Writer) error {
 		return fmt.Errorf("creating the folder of benchmarks: %w", err)
 	}
 	name := fmt.Sprintf("rate-%d-%d", s.nodes, s.pods)
-	if s.atMost > 0 {
-		name += fmt.Sprintf("-at-most-%d", s.atMost)
+	if s.maxEvictions > 0 {
+		name += fmt.Sprintf("-at-most-%d", s.maxEvictions)
 	}
 	if err := store(filepath.Join(s.out, name+".json"), results); err != nil {
 		return err
@@ -49,9 +49,9 @@ func table(s settings, results []Result) string {
 	var b strings.Builder
 	command := "`make bench-rate`"
 	fmt.Fprintf(&b, "# Evictions per second: %d nodes, %d pods\n\n", s.nodes, s.pods)
-	if s.atMost > 0 {
-		command = fmt.Sprintf("`make bench-rate BENCH=\"-at-most %d\"`", s.atMost)
-		fmt.Fprintf(&b, "Each program may evict %d pods.\n\n", s.atMost)
+	if s.maxEvictions > 0 {
+		command = fmt.Sprintf("`make bench-rate BENCH=\"-at-most %d\"`", s.maxEvictions)
+		fmt.Fprintf(&b, "Each program may evict %d pods.\n\n", s.maxEvictions)
 	}
 	fmt.Fprintf(&b, `Created by %s with a real control plane and fake nodes. Both programs run one
 after the other from the same start state. "In waves" is the rate from the first to the
@@ -62,12 +62,12 @@ replacement is Ready; the descheduler does not.
 
 | controller-manager | program | evictions | waves | in waves, 1/s | first to last, 1/s | of the pass, 1/s | seconds | load average before, after |
 |---|---|---|---|---|---|---|---|---|
-`, command, leastInWave)
+`, command, minWaveEvictions)
 	peer := map[string]float64{}
 	for _, r := range results {
 		fmt.Fprintf(&b, "| %s | %s | %d | %d | %.1f%s | %.1f | %.1f | %.0f | %s, %s |\n",
 			r.ControllerManager, r.Program, r.Evictions, len(r.Waves), r.PerSecond,
-			times(r.PerSecond, peer[r.ControllerManager]), r.Overall, r.OfPass, r.Seconds, r.LoadBefore, r.LoadAfter)
+			times(r.PerSecond, peer[r.ControllerManager]), r.OverallRate, r.PassRate, r.Seconds, r.LoadBefore, r.LoadAfter)
 		if r.Program == "peer" {
 			peer[r.ControllerManager] = r.PerSecond
 		}

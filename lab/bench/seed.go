@@ -25,17 +25,17 @@ import (
 // fourth Deployment has a required zone spread constraint. 30 % of the nodes have 1.7 times the mean number of pods,
 // 30 % have 0.3 times the mean.
 const (
-	perApp     = 20
-	namespaces = 10
-	zones      = 3
-	nodeCPU    = 10
-	handed     = 9900 // milliCPU per node that pods may request
-	atOnce     = 32
+	perApp         = 20
+	namespaces     = 10
+	zones          = 3
+	nodeCPU        = 10
+	usableMilliCPU = 9900 // milliCPU per node that pods may request
+	parallelism    = 32
 )
 
 var cpuSizes = []int64{100, 200, 250, 300, 400} // milliCPU
 
-func furnish(ctx context.Context, s settings, stderr *os.File) error {
+func seedCluster(ctx context.Context, s settings, stderr *os.File) error {
 	// No controller that creates pods is running.
 	c, err := controlplane.Start(ctx, controlplane.Options{WithoutKwok: true,
 		Controllers: []string{"serviceaccount-controller"}, Progress: stderr})
@@ -44,7 +44,7 @@ func furnish(ctx context.Context, s settings, stderr *os.File) error {
 	}
 	defer c.Stop()
 	begun := time.Now()
-	if err := build(ctx, c.Client, s); err != nil {
+	if err := createObjects(ctx, c.Client, s); err != nil {
 		return err
 	}
 	took := time.Since(begun)
@@ -59,12 +59,12 @@ func furnish(ctx context.Context, s settings, stderr *os.File) error {
 		"seconds": took.Seconds(), "load": loadAverage()})
 }
 
-func build(ctx context.Context, client kubernetes.Interface, s settings) error {
+func createObjects(ctx context.Context, client kubernetes.Interface, s settings) error {
 	rnd := rand.New(rand.NewPCG(1, 1))
-	if err := many(ctx, s.nodes, func(ctx context.Context, i int) error { return node(ctx, client, i) }); err != nil {
+	if err := inParallel(ctx, s.nodes, func(ctx context.Context, i int) error { return createNode(ctx, client, i) }); err != nil {
 		return fmt.Errorf("creating nodes: %w", err)
 	}
-	err := many(ctx, namespaces, func(ctx context.Context, i int) error { return openNamespace(ctx, client, nsName(i)) })
+	err := inParallel(ctx, namespaces, func(ctx context.Context, i int) error { return createNamespace(ctx, client, nsName(i)) })
 	if err != nil {
 		return fmt.Errorf("creating namespaces: %w", err)
 	}
@@ -72,20 +72,20 @@ func build(ctx context.Context, client kubernetes.Interface, s settings) error {
 	for i := range apps {
 		apps[i] = newApp(i, 0.6+0.4*rnd.Float64())
 	}
-	if err := many(ctx, len(apps), func(ctx context.Context, i int) error { return apps[i].create(ctx, client) }); err != nil {
+	if err := inParallel(ctx, len(apps), func(ctx context.Context, i int) error { return apps[i].create(ctx, client) }); err != nil {
 		return fmt.Errorf("creating Deployments: %w", err)
 	}
-	places := deal(rnd, apps, s.nodes)
-	if err := many(ctx, len(places), func(ctx context.Context, i int) error { return places[i].create(ctx, client) }); err != nil {
+	places := distributePods(rnd, apps, s.nodes)
+	if err := inParallel(ctx, len(places), func(ctx context.Context, i int) error { return places[i].create(ctx, client) }); err != nil {
 		return fmt.Errorf("creating pods: %w", err)
 	}
 	return nil
 }
 
-// many calls do for 0 to n-1, several at a time.
-func many(ctx context.Context, n int, do func(context.Context, int) error) error {
+// inParallel calls do for 0 to n-1, several at a time.
+func inParallel(ctx context.Context, n int, do func(context.Context, int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
+	group.SetLimit(parallelism)
 	for i := range n {
 		group.Go(func() error { return do(ctx, i) })
 	}
@@ -95,7 +95,7 @@ func many(ctx context.Context, n int, do func(context.Context, int) error) error
 func nsName(i int) string   { return fmt.Sprintf("ns%d", i) }
 func nodeName(i int) string { return fmt.Sprintf("n%05d", i) }
 
-func node(ctx context.Context, client kubernetes.Interface, i int) error {
+func createNode(ctx context.Context, client kubernetes.Interface, i int) error {
 	has := corev1.ResourceList{"cpu": *resource.NewQuantity(nodeCPU, resource.DecimalSI), "memory": resource.MustParse("40Gi"),
 		"pods": resource.MustParse("110"), "ephemeral-storage": resource.MustParse("100Gi")}
 	_, err := client.CoreV1().Nodes().Create(ctx, &corev1.Node{
@@ -109,12 +109,12 @@ func node(ctx context.Context, client kubernetes.Interface, i int) error {
 	return err
 }
 
-func openNamespace(ctx context.Context, client kubernetes.Interface, name string) error {
+func createNamespace(ctx context.Context, client kubernetes.Interface, name string) error {
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	if _, err := client.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	return seed.Until(ctx, time.Minute, func() (bool, error) {
+	return seed.WaitUntil(ctx, time.Minute, func() (bool, error) {
 		_, err := client.CoreV1().ServiceAccounts(name).Get(ctx, "default", metav1.GetOptions{})
 		return err == nil, nil
 	})
@@ -164,19 +164,19 @@ func (a *app) create(ctx context.Context, client kubernetes.Interface) error {
 	return err
 }
 
-// place is a pod with its node.
-type place struct {
+// podPlacement is a pod with its node.
+type podPlacement struct {
 	app     *app
 	ordinal int
 	node    string
 }
 
-// deal distributes the pods randomly over the nodes.
-func deal(rnd *rand.Rand, apps []*app, nodes int) []place {
-	var all []place
+// distributePods distributes the pods randomly over the nodes.
+func distributePods(rnd *rand.Rand, apps []*app, nodes int) []podPlacement {
+	var all []podPlacement
 	for _, a := range apps {
 		for k := range perApp {
-			all = append(all, place{app: a, ordinal: k})
+			all = append(all, podPlacement{app: a, ordinal: k})
 		}
 	}
 	rnd.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -191,7 +191,7 @@ func deal(rnd *rand.Rand, apps []*app, nodes int) []place {
 			part = 0.3
 		}
 		used := int64(0)
-		for k := math.Round(mean * part); k > 0 && next < len(all) && used+all[next].app.milliCPU <= handed; k-- {
+		for k := math.Round(mean * part); k > 0 && next < len(all) && used+all[next].app.milliCPU <= usableMilliCPU; k-- {
 			used += all[next].app.milliCPU
 			all[next].node = nodeName(n)
 			next++
@@ -204,7 +204,7 @@ func deal(rnd *rand.Rand, apps []*app, nodes int) []place {
 	return all
 }
 
-func (p place) create(ctx context.Context, client kubernetes.Interface) error {
+func (p podPlacement) create(ctx context.Context, client kubernetes.Interface) error {
 	spec := *p.app.spec.DeepCopy()
 	spec.NodeName = p.node
 	pods := client.CoreV1().Pods(p.app.namespace)

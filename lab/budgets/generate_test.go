@@ -9,21 +9,21 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// state is the state of a pod when its eviction is requested.
-type state string
+// podState is the state of a pod when its eviction is requested.
+type podState string
 
 const (
-	ready            state = "ready"
-	unready          state = "unready"
-	unknown          state = "no Ready condition"
-	pending          state = "pending"
-	pendingUnbound   state = "pending, not bound"
-	pendingReady     state = "pending but Ready" // no kubelet reports this, but the API permits it
-	succeeded        state = "succeeded"
-	failed           state = "failed"
-	failedReady      state = "failed but Ready" // no kubelet reports this, but the API permits it
-	terminating      state = "terminating"
-	terminatingReady state = "terminating and Ready"
+	ready            podState = "ready"
+	unready          podState = "unready"
+	unknown          podState = "no Ready condition"
+	pending          podState = "pending"
+	pendingUnbound   podState = "pending, not bound"
+	pendingReady     podState = "pending but Ready" // no kubelet reports this, but the API permits it
+	succeeded        podState = "succeeded"
+	failed           podState = "failed"
+	failedReady      podState = "failed but Ready" // no kubelet reports this, but the API permits it
+	terminating      podState = "terminating"
+	terminatingReady podState = "terminating and Ready"
 )
 
 // ownerKind is the kind of a pod's controller.
@@ -96,7 +96,7 @@ type podPlan struct {
 	name   string
 	owner  int // index into owners; -1 for none
 	labels map[string]string
-	state  state
+	state  podState
 	// disrupted is how many seconds before the snapshot the pod was disrupted; 0 if it was not.
 	disrupted int
 }
@@ -113,7 +113,7 @@ type budgetPlan struct {
 	crowded bool
 }
 
-type casePlan struct {
+type testCase struct {
 	index     int
 	namespace string
 	flavour   flavour
@@ -124,13 +124,13 @@ type casePlan struct {
 	settle    bool
 }
 
-func (c *casePlan) label() string { return fmt.Sprintf("c%d", c.index) }
+func (c *testCase) label() string { return fmt.Sprintf("c%d", c.index) }
 
 // generate returns case i of a seed. The same seed and index give the same case.
-func generate(seed uint64, i int, batch string) *casePlan {
+func generate(seed uint64, i int, batch string) *testCase {
 	r := rand.New(rand.NewPCG(seed, uint64(i)))
-	c := &casePlan{index: i, namespace: batch}
-	c.flavour = pick(r, []weighted[flavour]{{live, 30}, {liveSettled, 30}, {marked, 6}, {conflictBefore, 4}, {conflictAfter, 4},
+	c := &testCase{index: i, namespace: batch}
+	c.flavour = pickWeighted(r, []weighted[flavour]{{live, 30}, {liveSettled, 30}, {marked, 6}, {conflictBefore, 4}, {conflictAfter, 4},
 		{written, 14}, {outdated, 5}, {rescaledAway, 5}, {rescaled, 6}})
 	c.settle = c.flavour == liveSettled || !c.flavour.frozen() && c.flavour != live && r.IntN(2) == 0
 	c.addOwners(r)
@@ -145,7 +145,7 @@ type weighted[T any] struct {
 	w int
 }
 
-func pick[T any](r *rand.Rand, from []weighted[T]) T {
+func pickWeighted[T any](r *rand.Rand, from []weighted[T]) T {
 	sum := 0
 	for _, x := range from {
 		sum += x.w
@@ -159,16 +159,16 @@ func pick[T any](r *rand.Rand, from []weighted[T]) T {
 	panic("unreachable")
 }
 
-func (c *casePlan) addOwners(r *rand.Rand) {
-	for i := range pick(r, []weighted[int]{{0, 8}, {1, 60}, {2, 25}, {3, 7}}) {
-		c.owners = append(c.owners, ownerPlan{name: fmt.Sprintf("%s-o%d", c.label(), i), kind: pick(r, []weighted[ownerKind]{
+func (c *testCase) addOwners(r *rand.Rand) {
+	for i := range pickWeighted(r, []weighted[int]{{0, 8}, {1, 60}, {2, 25}, {3, 7}}) {
+		c.owners = append(c.owners, ownerPlan{name: fmt.Sprintf("%s-o%d", c.label(), i), kind: pickWeighted(r, []weighted[ownerKind]{
 			{deployment, 40}, {rollingOut, 8}, {replicaSet, 12}, {ofExtensions, 2}, {foreignReplicaSet, 3}, {orphanReplicaSet, 3},
 			{statefulSet, 12},
 			{replicationControl, 5}, {directDeployment, 3}, {scalable, 4}, {unscalable, 2}, {unserved, 2}, {job, 3}, {daemonSet, 2}, {missing, 3}, {otherUID, 2}})})
 	}
 }
 
-func (c *casePlan) addPods(r *rand.Rand) {
+func (c *testCase) addPods(r *rand.Rand) {
 	healthy := r.IntN(3) > 0 // most pods of the case are Ready
 	for i := range 1 + r.IntN(8) {
 		p := podPlan{name: fmt.Sprintf("%s-p%d", c.label(), i), owner: -1, state: randomState(r, healthy)}
@@ -176,10 +176,10 @@ func (c *casePlan) addPods(r *rand.Rand) {
 			p.owner = r.IntN(len(c.owners))
 		}
 		if r.IntN(20) > 0 {
-			p.labels = map[string]string{"case": c.label(), "tier": pick(r, []weighted[string]{{"a", 3}, {"b", 1}})}
+			p.labels = map[string]string{"case": c.label(), "tier": pickWeighted(r, []weighted[string]{{"a", 3}, {"b", 1}})}
 		}
 		if c.flavour == marked && r.IntN(3) == 0 {
-			p.disrupted = pick(r, []weighted[int]{{1, 3}, {600, 1}})
+			p.disrupted = pickWeighted(r, []weighted[int]{{1, 3}, {600, 1}})
 		}
 		c.pods = append(c.pods, p)
 	}
@@ -200,16 +200,16 @@ func (c *casePlan) addPods(r *rand.Rand) {
 	}
 }
 
-func randomState(r *rand.Rand, healthy bool) state {
+func randomState(r *rand.Rand, healthy bool) podState {
 	most := 4
 	if healthy {
 		most = 30
 	}
-	return pick(r, []weighted[state]{{ready, most}, {unready, 3}, {unknown, 1}, {pending, 1}, {pendingUnbound, 1}, {succeeded, 1},
+	return pickWeighted(r, []weighted[podState]{{ready, most}, {unready, 3}, {unknown, 1}, {pending, 1}, {pendingUnbound, 1}, {succeeded, 1},
 		{failed, 1}, {terminating, 1}, {terminatingReady, 1}, {pendingReady, 1}, {failedReady, 1}})
 }
 
-func (c *casePlan) addBudgets(r *rand.Rand) {
+func (c *testCase) addBudgets(r *rand.Rand) {
 	mine := map[string]string{"case": c.label()}
 	tier := map[string]string{"case": c.label(), "tier": "a"}
 	in := metav1.LabelSelectorRequirement{Key: "case", Operator: metav1.LabelSelectorOpIn, Values: []string{"none", c.label()}}
@@ -248,7 +248,7 @@ func (c *casePlan) addBudgets(r *rand.Rand) {
 	}
 }
 
-func (c *casePlan) randomBudget(r *rand.Rand, name string, s *metav1.LabelSelector) budgetPlan {
+func (c *testCase) randomBudget(r *rand.Rand, name string, s *metav1.LabelSelector) budgetPlan {
 	b := budgetPlan{name: name, spec: policyv1.PodDisruptionBudgetSpec{Selector: s}, selector: metav1.FormatLabelSelector(s)}
 	amount := c.randomAmount(r)
 	switch n := r.IntN(100); {
@@ -258,7 +258,7 @@ func (c *casePlan) randomBudget(r *rand.Rand, name string, s *metav1.LabelSelect
 		b.spec.MaxUnavailable = &amount
 	}
 	always, healthy := policyv1.AlwaysAllow, policyv1.IfHealthyBudget
-	b.spec.UnhealthyPodEvictionPolicy = pick(r, []weighted[*policyv1.UnhealthyPodEvictionPolicyType]{{nil, 5}, {&healthy, 2}, {&always, 3}})
+	b.spec.UnhealthyPodEvictionPolicy = pickWeighted(r, []weighted[*policyv1.UnhealthyPodEvictionPolicyType]{{nil, 5}, {&healthy, 2}, {&always, 3}})
 	b.status = policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: int32(r.IntN(4)), CurrentHealthy: int32(r.IntN(9)),
 		DesiredHealthy: int32(r.IntN(6)), ExpectedPods: int32(r.IntN(9))}
 	if r.IntN(2) == 0 { // consistent, as the controller would write it
@@ -268,9 +268,9 @@ func (c *casePlan) randomBudget(r *rand.Rand, name string, s *metav1.LabelSelect
 	return b
 }
 
-func (c *casePlan) randomAmount(r *rand.Rand) intstr.IntOrString {
+func (c *testCase) randomAmount(r *rand.Rand) intstr.IntOrString {
 	if r.IntN(2) == 0 {
-		return intstr.FromInt32(int32(pick(r, []weighted[int]{{r.IntN(len(c.pods) + 3), 30}, {0, 3}, {1, 8}, {1000, 1}})))
+		return intstr.FromInt32(int32(pickWeighted(r, []weighted[int]{{r.IntN(len(c.pods) + 3), 30}, {0, 3}, {1, 8}, {1000, 1}})))
 	}
 	odd := []int{0, 1, 10, 15, 20, 25, 30, 33, 34, 40, 45, 49, 50, 51, 60, 66, 67, 75, 80, 85, 90, 99, 100}
 	return intstr.FromString(fmt.Sprintf("%d%%", odd[r.IntN(len(odd))]))

@@ -16,26 +16,26 @@ import (
 )
 
 var (
-	cases    = flag.Int("cases", 0, "number of random cases (0: 2000, or 150 with -short)")
-	seedFlag = flag.Uint64("seed", 0, "seed of the random cases (0: random, or 1 with -short)")
-	only     = flag.Int("only", -1, "run only this case of the seed")
-	told     = flag.Int("told", 8, "how many wrong answers of each kind to print in full")
-	workers  = flag.Int("workers", 48, "number of cases that evict in parallel")
+	caseCount  = flag.Int("cases", 0, "number of random cases (0: 2000, or 150 with -short)")
+	seedFlag   = flag.Uint64("seed", 0, "seed of the random cases (0: random, or 1 with -short)")
+	onlyCase   = flag.Int("only", -1, "run only this case of the seed")
+	maxPrinted = flag.Int("told", 8, "how many wrong answers of each kind to print in full")
+	workers    = flag.Int("workers", 48, "number of cases that evict in parallel")
 )
 
 // The control plane that all tests share, and a program that answers for planner/eligibility/budget.
 var (
-	client  kubernetes.Interface
-	objects dynamic.Interface
-	book    *child
+	client      kubernetes.Interface
+	objects     dynamic.Interface
+	budgetcheck *budgetcheckProcess
 )
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
-// run starts a control plane in which only the disruption controller and the test are active. Owners create and adopt
+// runTests starts a control plane in which only the disruption controller and the test are active. Owners create and adopt
 // nothing, no garbage is collected, and a pod's status stays as the test wrote it. A case is therefore exactly what
 // its seed says, and a difference between two answers is a difference in arithmetic.
-func run(m *testing.M) int {
+func runTests(m *testing.M) int {
 	flag.Parse()
 	stderr := os.Stderr
 	fail := func(err error) int { fmt.Fprintln(stderr, "budgets:", err); return 1 }
@@ -60,13 +60,13 @@ func run(m *testing.M) int {
 	if objects, err = dynamic.NewForConfig(conf); err != nil {
 		return fail(err)
 	}
-	if book, err = startChild(); err != nil {
+	if budgetcheck, err = startBudgetcheck(); err != nil {
 		return fail(err)
 	}
-	defer book.stop()
+	defer budgetcheck.stop()
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	if err := furnish(ctx, c.Config); err != nil {
+	if err := createShared(ctx, c.Config); err != nil {
 		return fail(fmt.Errorf("preparing the cluster: %w", err))
 	}
 	return m.Run()

@@ -32,9 +32,9 @@ func eventually(ctx context.Context, t *testing.T, what string, done func() (boo
 	}
 }
 
-// podAdmitted waits for a pod whose owner has the given kind. If Pod Security rejects the pod, it is never created;
+// waitForPod waits for a pod whose owner has the given kind. If Pod Security rejects the pod, it is never created;
 // the timeout then reports the events.
-func (r release) podAdmitted(ctx context.Context, t *testing.T, ownerKind string) corev1.Pod {
+func (r release) waitForPod(ctx context.Context, t *testing.T, ownerKind string) corev1.Pod {
 	t.Helper()
 	var found corev1.Pod
 	eventually(ctx, t, "a pod of a "+ownerKind, func() (bool, string) {
@@ -74,10 +74,10 @@ func (r release) uninstall(ctx context.Context, t *testing.T) {
 	})
 }
 
-var evict = authorizationv1.ResourceAttributes{Namespace: "shop", Verb: "create", Resource: "pods", Subresource: "eviction"}
+var evictPermission = authorizationv1.ResourceAttributes{Namespace: "shop", Verb: "create", Resource: "pods", Subresource: "eviction"}
 
-// rights checks the permissions of the ServiceAccount.
-func (r release) rights(ctx context.Context, t *testing.T, mayEvict bool) {
+// checkPermissions checks the permissions of the ServiceAccount.
+func (r release) checkPermissions(ctx context.Context, t *testing.T, mayEvict bool) {
 	t.Helper()
 	lease := func(namespace, verb, name string) authorizationv1.ResourceAttributes {
 		return authorizationv1.ResourceAttributes{Namespace: namespace, Verb: verb, Group: "coordination.k8s.io", Resource: "leases", Name: name}
@@ -89,7 +89,7 @@ func (r release) rights(ctx context.Context, t *testing.T, mayEvict bool) {
 		want bool
 		what authorizationv1.ResourceAttributes
 	}{
-		{mayEvict, evict},
+		{mayEvict, evictPermission},
 		{true, memory(r.namespace, "get", "evenkeel-memory-00")},
 		{true, memory(r.namespace, "get", "evenkeel-memory-15")},
 		{true, memory(r.namespace, "get", "evenkeel-memory-cluster")},
@@ -118,7 +118,7 @@ func (r release) rights(ctx context.Context, t *testing.T, mayEvict bool) {
 		{false, authorizationv1.ResourceAttributes{Verb: "patch", Resource: "nodes"}},
 		{false, authorizationv1.ResourceAttributes{Verb: "get", Resource: "nodes", Subresource: "proxy"}},
 	} {
-		if got := r.may(ctx, t, c.what); got != c.want {
+		if got := r.allowed(ctx, t, c.what); got != c.want {
 			t.Errorf("%s %s/%s %s in %q: allowed %v, want %v",
 				c.what.Verb, c.what.Resource, c.what.Subresource, c.what.Name, c.what.Namespace, got, c.want)
 		}
@@ -129,12 +129,12 @@ func TestInstallAsDeployment(t *testing.T) {
 	ctx := t.Context()
 	r := newRelease("keel", "ek-deployment")
 	r.install(ctx, t)
-	r.podAdmitted(ctx, t, "ReplicaSet")
-	r.rights(ctx, t, false)
+	r.waitForPod(ctx, t, "ReplicaSet")
+	r.checkPermissions(ctx, t, false)
 	r.helm(t, "upgrade", r.name, chart, "--reuse-values", "--set", "config.dryRun=false")
-	r.rights(ctx, t, true)
+	r.checkPermissions(ctx, t, true)
 	r.helm(t, "upgrade", r.name, chart, "--reuse-values", "--set", "config.dryRun=true")
-	r.rights(ctx, t, false)
+	r.checkPermissions(ctx, t, false)
 	r.uninstall(ctx, t)
 }
 
@@ -142,7 +142,7 @@ func TestInstallAsCronJob(t *testing.T) {
 	ctx := t.Context()
 	r := newRelease("keel", "ek-cronjob")
 	r.install(ctx, t, "--set", "kind=CronJob", "--set", "cronJob.suspend=true")
-	r.rights(ctx, t, false)
+	r.checkPermissions(ctx, t, false)
 	crons, err := r.client.BatchV1().CronJobs(r.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
@@ -157,7 +157,7 @@ func TestInstallAsCronJob(t *testing.T) {
 	if _, err := r.client.BatchV1().Jobs(r.namespace).Create(ctx, job, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	pod := r.podAdmitted(ctx, t, "Job")
+	pod := r.waitForPod(ctx, t, "Job")
 	if args := strings.Join(pod.Spec.Containers[0].Args, " "); !strings.HasPrefix(args, "run --once --strategy ") {
 		t.Errorf("the job has arguments %q, want a single pass of one strategy", args)
 	}

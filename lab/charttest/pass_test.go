@@ -11,8 +11,8 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// calls returns the requests of the release's ServiceAccount in the audit log.
-func (r release) calls(ctx context.Context, t *testing.T) []auditv1.Event {
+// auditedRequests returns the requests of the release's ServiceAccount in the audit log.
+func (r release) auditedRequests(ctx context.Context, t *testing.T) []auditv1.Event {
 	t.Helper()
 	var found []auditv1.Event
 	eventually(ctx, t, "the audit log to be readable", func() (bool, string) {
@@ -59,12 +59,12 @@ func TestPassWithTheRightsOfTheRelease(t *testing.T) {
 			seedThreeZones(ctx, t, r.client)
 			r.install(ctx, t, "--set", "kind="+kind, "--set", "cronJob.suspend=true",
 				"--set", "config.dryRun=false", "--set", "config.guards.minPodAge=0s")
-			config := r.config(ctx, t)
-			if out, errs, err := r.evenkeel(ctx, t, "config", "check", config); err != nil {
+			config := r.writeConfig(ctx, t)
+			if out, errs, err := r.runEvenkeel(ctx, t, "config", "check", config); err != nil {
 				t.Fatalf("config check: %v\n%s%s", err, out, errs)
 			}
 			args := append(r.podArgs(ctx, t, kind, config), "--kubeconfig", r.kubeconfigOfPods(ctx, t))
-			out, errs, err := r.evenkeel(ctx, t, args...)
+			out, errs, err := r.runEvenkeel(ctx, t, args...)
 			if err != nil {
 				t.Fatalf("evenkeel %v: %v\n%s%s", args, err, out, errs)
 			}
@@ -75,16 +75,16 @@ func TestPassWithTheRightsOfTheRelease(t *testing.T) {
 			if _, err := r.client.CoordinationV1().Leases(r.namespace).Get(ctx, "evenkeel", metav1.GetOptions{}); err != nil {
 				t.Errorf("the pass did not create its Lease: %v", err)
 			}
-			r.checkCalls(ctx, t)
+			r.checkRequests(ctx, t)
 			r.uninstall(ctx, t)
 		})
 	}
 }
 
-// checkCalls compares the audit log with the expected requests of one pass.
-func (r release) checkCalls(ctx context.Context, t *testing.T) {
+// checkRequests compares the audit log with the expected requests of one pass.
+func (r release) checkRequests(ctx context.Context, t *testing.T) {
 	t.Helper()
-	calls := r.calls(ctx, t)
+	calls := r.auditedRequests(ctx, t)
 	evictions, events := 0, 0
 	for _, c := range calls {
 		if c.ResponseStatus == nil {

@@ -76,8 +76,8 @@ func (r release) user() string {
 	return "system:serviceaccount:" + r.namespace + ":" + r.fullname()
 }
 
-// config writes the release's configuration to a file and returns its path.
-func (r release) config(ctx context.Context, t *testing.T) string {
+// writeConfig writes the release's configuration to a file and returns its path.
+func (r release) writeConfig(ctx context.Context, t *testing.T) string {
 	t.Helper()
 	cm, err := r.client.CoreV1().ConfigMaps(r.namespace).Get(ctx, r.fullname(), metav1.GetOptions{})
 	if err != nil {
@@ -100,8 +100,8 @@ func (r release) kubeconfigOfPods(ctx context.Context, t *testing.T) string {
 	return path
 }
 
-// may asks the API server whether the release's ServiceAccount has a permission.
-func (r release) may(ctx context.Context, t *testing.T, a authorizationv1.ResourceAttributes) bool {
+// allowed asks the API server whether the release's ServiceAccount has a permission.
+func (r release) allowed(ctx context.Context, t *testing.T, a authorizationv1.ResourceAttributes) bool {
 	t.Helper()
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: r.user(), ResourceAttributes: &a}}
 	review, err := r.client.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
@@ -111,8 +111,8 @@ func (r release) may(ctx context.Context, t *testing.T, a authorizationv1.Resour
 	return review.Status.Allowed
 }
 
-// evenkeel runs the program with the environment of the release's pods.
-func (r release) evenkeel(ctx context.Context, t *testing.T, args ...string) (stdout, stderr string, err error) {
+// runEvenkeel runs the program with the environment of the release's pods.
+func (r release) runEvenkeel(ctx context.Context, t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	cmd := exec.CommandContext(ctx, testbed.Evenkeel, args...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(),

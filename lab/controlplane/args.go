@@ -7,7 +7,7 @@ import (
 
 // defaultControllers manage pods, accounts and namespaces. The node lifecycle controller is left out, because fake
 // nodes send no heartbeats.
-var controllers = []string{
+var defaultControllers = []string{
 	"deployment-controller", "replicaset-controller", "statefulset-controller", "daemonset-controller",
 	"job-controller", "cronjob-controller", "disruption-controller", "namespace-controller",
 	"garbage-collector-controller", "pod-garbage-collector-controller", "serviceaccount-controller",

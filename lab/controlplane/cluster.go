@@ -83,7 +83,7 @@ func Start(ctx context.Context, o Options) (*Cluster, error) {
 		return nil, fmt.Errorf("creating the lab's folder: %w", err)
 	}
 	c := &Cluster{dir: dir, Kubeconfig: filepath.Join(dir, "kubeconfig"), failed: make(chan error, 16), etcdEnded: make(chan struct{}),
-		controllers: controllers, managerArgs: o.ControllerManagerFlags, aggregation: o.Aggregation, command: o.Command, processes: map[string]*Process{}}
+		controllers: defaultControllers, managerArgs: o.ControllerManagerFlags, aggregation: o.Aggregation, command: o.Command, processes: map[string]*Process{}}
 	if len(o.Controllers) > 0 {
 		c.controllers = o.Controllers
 	}
@@ -121,7 +121,7 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 	}
 	c.run(ctx, Etcd, c.etcdArgs())
 	etcdHealth := fmt.Sprintf("http://127.0.0.1:%d/health", c.ports.etcd)
-	if err := c.await(ctx, 60*time.Second, func() error { return answers(etcdHealth) }); err != nil {
+	if err := c.await(ctx, 60*time.Second, func() error { return checkURL(etcdHealth) }); err != nil {
 		return fmt.Errorf("starting etcd: %w", err)
 	}
 	say("etcd is up")
@@ -138,7 +138,7 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 		}
 	}
 	for name, port := range map[string]int{Scheduler: c.ports.scheduler, ControllerManager: c.ports.controllerManager} {
-		if err := c.await(ctx, 60*time.Second, func() error { return healthy(port) }); err != nil {
+		if err := c.await(ctx, 60*time.Second, func() error { return checkHealth(port) }); err != nil {
 			return fmt.Errorf("starting %s: %w", name, err)
 		}
 	}

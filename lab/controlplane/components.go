@@ -27,7 +27,7 @@ func init() {
 	logs.InitLogs()
 }
 
-func parse(sets cliflag.NamedFlagSets, args []string) error {
+func parseFlags(sets cliflag.NamedFlagSets, args []string) error {
 	all := pflag.NewFlagSet("lab", pflag.ContinueOnError)
 	for _, fs := range sets.FlagSets {
 		all.AddFlagSet(fs)
@@ -72,7 +72,7 @@ func runEtcd(ctx context.Context, args []string) error {
 
 func runAPIServer(ctx context.Context, args []string) error {
 	o := apiserveroptions.NewServerRunOptions()
-	if err := parse(o.Flags(), args); err != nil {
+	if err := parseFlags(o.Flags(), args); err != nil {
 		return err
 	}
 	if err := o.GenericServerRunOptions.ComponentGlobalsRegistry.Set(); err != nil {
@@ -91,7 +91,7 @@ func runAPIServer(ctx context.Context, args []string) error {
 
 func runScheduler(ctx context.Context, args []string) error {
 	o := scheduleroptions.NewOptions()
-	if err := parse(*o.Flags, args); err != nil {
+	if err := parseFlags(*o.Flags, args); err != nil {
 		return err
 	}
 	if err := o.ComponentGlobalsRegistry.Set(); err != nil {
@@ -113,7 +113,7 @@ func runControllerManager(ctx context.Context, args []string) error {
 	aliases := controllermanager.ControllerAliases()
 	sets := o.Flags(known, disabled, aliases)
 	o.ParsedFlags = &sets
-	if err := parse(sets, args); err != nil {
+	if err := parseFlags(sets, args); err != nil {
 		return err
 	}
 	if err := o.ComponentGlobalsRegistry.Set(); err != nil {

@@ -145,10 +145,10 @@ func (c *Cluster) logTail() string {
 	return string(b[max(0, len(b)-2000):])
 }
 
-// healthy checks a component on this machine. It does not verify the component's self-signed certificate.
-func healthy(port int) error { return answers(fmt.Sprintf("https://127.0.0.1:%d/healthz", port)) }
+// checkHealth checks a component on this machine. It does not verify the component's self-signed certificate.
+func checkHealth(port int) error { return checkURL(fmt.Sprintf("https://127.0.0.1:%d/healthz", port)) }
 
-func answers(url string) error {
+func checkURL(url string) error {
 	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
 	client := http.Client{Timeout: 2 * time.Second, Transport: transport}
 	r, err := client.Get(url)

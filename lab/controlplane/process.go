@@ -31,10 +31,10 @@ func RunComponent(ctx context.Context, name string, args []string) error {
 
 // Process is a component in a process of its own. It dies with this process.
 type Process struct {
-	argv []string
-	log  string
-	c    *Cluster
-	ctx  context.Context
+	argv    []string
+	log     string
+	cluster *Cluster
+	ctx     context.Context
 
 	mu     sync.Mutex
 	child  *os.Process
@@ -54,7 +54,7 @@ func (c *Cluster) Spawn(name string, argv ...string) (*Process, error) {
 
 // spawn starts a process. If it ends before Stop, Failed reports it.
 func (c *Cluster) spawn(ctx context.Context, name string, argv []string) error {
-	p := &Process{argv: argv, log: c.path(name + "-process.log"), c: c, ctx: ctx}
+	p := &Process{argv: argv, log: c.path(name + "-process.log"), cluster: c, ctx: ctx}
 	c.processes[name] = p
 	return p.Start()
 }
@@ -72,7 +72,7 @@ func (p *Process) Start() error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	p.killed, p.ended = false, make(chan struct{})
 	ended, started := p.ended, make(chan error, 1)
-	p.c.running.Go(func() {
+	p.cluster.running.Go(func() {
 		defer close(ended)
 		defer log.Close()
 		runtime.LockOSThread() // the death signal is bound to the thread that starts the child
@@ -84,9 +84,9 @@ func (p *Process) Start() error {
 		}
 		stop := context.AfterFunc(p.ctx, func() { _ = cmd.Process.Kill() })
 		defer stop()
-		if err := cmd.Wait(); p.ctx.Err() == nil && !p.wanted() {
+		if err := cmd.Wait(); p.ctx.Err() == nil && !p.isKilled() {
 			tail, _ := os.ReadFile(p.log)
-			p.c.failed <- fmt.Errorf("%v ended: %w\n%s", p.argv[:min(3, len(p.argv))], err, tail[max(0, len(tail)-2000):])
+			p.cluster.failed <- fmt.Errorf("%v ended: %w\n%s", p.argv[:min(3, len(p.argv))], err, tail[max(0, len(tail)-2000):])
 		}
 	})
 	if err := <-started; err != nil {
@@ -96,7 +96,7 @@ func (p *Process) Start() error {
 	return nil
 }
 
-func (p *Process) wanted() bool {
+func (p *Process) isKilled() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.killed

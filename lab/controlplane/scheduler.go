@@ -53,7 +53,7 @@ func (c *Cluster) Reschedule(ctx context.Context, config []byte) error {
 // nothing if the scheduler has already ended.
 func (c *Cluster) StopScheduler() error {
 	if p := c.processes[Scheduler]; p != nil {
-		if p.wanted() {
+		if p.isKilled() {
 			return nil
 		}
 		return p.Kill()
@@ -75,7 +75,7 @@ func (c *Cluster) restarted(ctx context.Context, p *Process) error {
 }
 
 func (c *Cluster) schedulerAnswers(ctx context.Context) error {
-	if err := c.await(ctx, 60*time.Second, func() error { return healthy(c.ports.scheduler) }); err != nil {
+	if err := c.await(ctx, 60*time.Second, func() error { return checkHealth(c.ports.scheduler) }); err != nil {
 		return fmt.Errorf("starting kube-scheduler: %w\n%s", err, c.logTail())
 	}
 	return nil

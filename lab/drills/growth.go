@@ -9,17 +9,17 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/lab/auditverifier"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
-	"github.com/evenkeel-project/evenkeel/lab/witness"
 )
 
 // A schedule fires at most once a minute. The drill configures strategies that fire every 60, 61, 62, ... seconds.
 // Their schedules drift apart, and after the first minute one of them is due nearly every second. The binary
 // therefore makes hundreds of passes within minutes.
-const drifting = 60
+const driftingCount = 60
 
 func driftingSchedules() (out []string) {
-	for i := range drifting {
+	for i := range driftingCount {
 		out = append(out, fmt.Sprintf("@every %ds", 60+i))
 	}
 	return out
@@ -31,7 +31,7 @@ const gogc = 20
 
 // runGrowth keeps one process running for many passes, most of them with pods to move. It compares the goroutines and
 // the live heap of early and late passes.
-func growing(ctx context.Context, s *stage) error {
+func runGrowth(ctx context.Context, s *drillRun) error {
 	s.rules.OnePass = false
 	s.rules.Slack += time.Second // allow longer delays: the test machine is busy during hundreds of passes
 	s.rules.PerMinute = 600      // a high pace, because the drill needs many passes
@@ -39,8 +39,8 @@ func growing(ctx context.Context, s *stage) error {
 	if err := s.configure(ctx, driftingSchedules()...); err != nil {
 		return err
 	}
-	s.enough = s.reps / 4
-	p, err := s.start(how{args: []string{"run", "--bind-address", "127.0.0.1:0"}, http2: true,
+	s.minEvictions = s.reps / 4
+	p, err := s.startProcess(processOptions{args: []string{"run", "--bind-address", "127.0.0.1:0"}, http2: true,
 		env: []string{fmt.Sprintf("GOGC=%d", gogc)}})
 	if err != nil {
 		return err
@@ -51,31 +51,31 @@ func growing(ctx context.Context, s *stage) error {
 	}
 	hands, stop := context.WithCancel(ctx)
 	turned := make(chan error, 1)
-	go func() { turned <- s.turn(hands) }()
-	samples, err := s.sample(ctx, p, address)
+	go func() { turned <- s.unbalanceRepeatedly(hands) }()
+	samples, err := s.collectSamples(ctx, p, address)
 	stop()
 	if end := <-turned; hands.Err() == nil || err != nil {
 		return fmt.Errorf("sampling metrics: %w; unbalancing the workload: %w", err, end)
 	}
 	p.terminate()
 	if !p.wait(ctx, 30*time.Second) {
-		s.violate(witness.Conduct, p.user, "the process did not end within 30s of SIGTERM")
+		s.addViolation(auditverifier.ProcessFailure, p.user, "the process did not end within 30s of SIGTERM")
 	}
-	s.held(p, measure(samples, warmUp(s.reps)))
-	if err := s.town.cordonAllBut(ctx, 0); err != nil { // the last unbalancing may have been interrupted
+	s.recordGrowth(p, measure(samples, warmUp(s.reps)))
+	if err := s.workload.cordonAllBut(ctx, 0); err != nil { // the last unbalancing may have been interrupted
 		return err
 	}
-	return s.town.settle(ctx, settleTime)
+	return s.workload.waitUntilStable(ctx, stableTimeout)
 }
 
 // unbalanceRepeatedly unbalances the workload until ctx ends. The pauses leave time for passes that find nothing to
 // do.
-func (s *stage) turn(ctx context.Context) error {
+func (s *drillRun) unbalanceRepeatedly(ctx context.Context) error {
 	for ctx.Err() == nil {
-		if err := s.town.unbalance(ctx, s.rnd); err != nil && ctx.Err() == nil {
+		if err := s.workload.unbalance(ctx, s.random); err != nil && ctx.Err() == nil {
 			return err
 		}
-		pause(ctx, 20*time.Second)
+		sleep(ctx, 20*time.Second)
 	}
 	return nil
 }
@@ -84,7 +84,7 @@ var serving = regexp.MustCompile(`msg="serving [^"]*" address=(\S+)`)
 
 // metricsAddress returns the metrics URL that the process logs.
 func (p *process) metricsAddress(ctx context.Context) (at string, err error) {
-	err = seed.Until(ctx, time.Minute, func() (bool, error) {
+	err = seed.WaitUntil(ctx, time.Minute, func() (bool, error) {
 		m := serving.FindStringSubmatch(p.stderr())
 		if m == nil {
 			return false, fmt.Errorf("the process has not logged its metrics address: %s", p.lastLine())
@@ -96,7 +96,7 @@ func (p *process) metricsAddress(ctx context.Context) (at string, err error) {
 }
 
 // collectSamples reads the metrics four times a second until all passes are made.
-func (s *stage) sample(ctx context.Context, p *process, address string) (all []sample, err error) {
+func (s *drillRun) collectSamples(ctx context.Context, p *process, address string) (all []sample, err error) {
 	client := &http.Client{Transport: &http.Transport{}, Timeout: 20 * time.Second}
 	defer client.CloseIdleConnections()
 	file, err := os.Create(strings.TrimSuffix(p.out, ".out") + ".samples") // kept if the drill finds a violation
@@ -104,35 +104,35 @@ func (s *stage) sample(ctx context.Context, p *process, address string) (all []s
 		return nil, err
 	}
 	defer file.Close()
-	for said := 0; s.did < s.reps; pause(ctx, 250*time.Millisecond) {
+	for said := 0; s.completed < s.reps; sleep(ctx, 250*time.Millisecond) {
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("after %d passes: %w", s.did, ctx.Err())
+			return nil, fmt.Errorf("after %d passes: %w", s.completed, ctx.Err())
 		}
 		select {
 		case <-p.ended:
-			return nil, fmt.Errorf("the process ended after %d passes: %s", s.did, s.ending(p))
+			return nil, fmt.Errorf("the process ended after %d passes: %s", s.completed, s.exitSummary(p))
 		default:
 		}
 		now, err := scrape(ctx, client, address)
 		if err != nil {
 			return nil, err
 		}
-		all, s.did = append(all, now), min(now.passes, s.reps)
+		all, s.completed = append(all, now), min(now.passes, s.reps)
 		fmt.Fprintln(file, time.Now().UTC().Format(time.TimeOnly), now)
 		if now.passes >= said+50 {
 			said = now.passes
-			s.progress("%s", now)
+			s.logProgress("%s", now)
 		}
 	}
-	return all, s.alive()
+	return all, s.checkComponents()
 }
 
 // recordGrowth notes the figures and adds a violation for each figure that is too high.
-func (s *stage) held(p *process, f figures) {
-	s.progress("%s", f)
+func (s *drillRun) recordGrowth(p *process, f figures) {
+	s.logProgress("%s", f)
 	s.notes["goroutines early"], s.notes["goroutines late"] = f.early, f.late
-	s.notes["live heap growth in bytes per pass"] = int(f.perPass)
-	for _, wrong := range f.wrong() {
-		s.violate(witness.Conduct, p.user, "%s (%s)", wrong, f)
+	s.notes["live heap growth in bytes per pass"] = int(f.growthPerPass)
+	for _, wrong := range f.problems() {
+		s.addViolation(auditverifier.ProcessFailure, p.user, "%s (%s)", wrong, f)
 	}
 }

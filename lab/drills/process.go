@@ -12,25 +12,25 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/lab/auditverifier"
 	"github.com/evenkeel-project/evenkeel/lab/proxy"
-	"github.com/evenkeel-project/evenkeel/lab/witness"
 )
 
 // process is one run of evenkeel with its own user and proxy.
 type process struct {
-	user   string
-	proxy  *proxy.Proxy
-	cmd    *exec.Cmd
-	out    string // path of the standard output; standard error is in the same folder
-	ended  chan struct{}
-	end    time.Time // valid after ended is closed
-	err    error
-	mu     sync.Mutex
-	killed bool
+	user    string
+	proxy   *proxy.Proxy
+	cmd     *exec.Cmd
+	out     string // path of the standard output; standard error is in the same folder
+	ended   chan struct{}
+	endedAt time.Time // valid after ended is closed
+	err     error
+	mu      sync.Mutex
+	killed  bool
 }
 
 // processOptions configure how a process is started.
-type how struct {
+type processOptions struct {
 	args   []string
 	env    []string // added to this process's environment
 	faults proxy.Faults
@@ -42,23 +42,23 @@ type how struct {
 }
 
 // startProcess runs evenkeel behind a new proxy.
-func (s *stage) start(h how) (*process, error) {
-	if err := s.alive(); err != nil {
+func (s *drillRun) startProcess(h processOptions) (*process, error) {
+	if err := s.checkComponents(); err != nil {
 		return nil, err
 	}
 	if h.token == "" {
-		if s.used >= users {
+		if s.usedUsers >= userCount {
 			return nil, errors.New("all test users are used up; raise userCount")
 		}
-		h.user, h.token = userName(s.used), s.tokens[s.used]
-		s.used++
+		h.user, h.token = userName(s.usedUsers), s.tokens[s.usedUsers]
+		s.usedUsers++
 	}
 	if h.config == "" {
 		h.config = s.config
 	}
 	p := &process{user: h.user, ended: make(chan struct{})}
 	s.users[h.user] = true
-	o := proxy.Options{Target: s.c.Config.Host, CA: s.ca, Seed: s.rnd.Uint64(), Faults: h.faults, HTTP2: h.http2, Copies: s.copies}
+	o := proxy.Options{Target: s.cluster.Config.Host, CA: s.ca, Seed: s.random.Uint64(), Faults: h.faults, HTTP2: h.http2, ListCache: s.copies}
 	if h.hook != nil {
 		o.Hook = func(c proxy.Class, n int, m proxy.Moment) { h.hook(p, c, n, m) }
 	}
@@ -72,7 +72,7 @@ func (s *stage) start(h how) (*process, error) {
 		return nil, err
 	}
 	args := append(h.args, "--kubeconfig", kubeconfig, "--config", h.config, "--lease-namespace", s.namespace, "-o", "json")
-	if err := p.run(filepath.Join(s.dir, file), s.o.Evenkeel, h.env, args); err != nil {
+	if err := p.run(filepath.Join(s.dir, file), s.options.Evenkeel, h.env, args); err != nil {
 		p.proxy.Close()
 		return nil, err
 	}
@@ -102,7 +102,7 @@ func (p *process) run(file, program string, env, args []string) error {
 	}
 	go func() {
 		p.err = p.cmd.Wait()
-		p.end = time.Now()
+		p.endedAt = time.Now()
 		p.proxy.Close()
 		close(p.ended)
 	}()
@@ -147,16 +147,16 @@ func (p *process) wasKilled() bool {
 }
 
 // readOutput returns the reports of an ended process, and violations in its output and exit code.
-func (p *process) look() ([]witness.Report, []witness.Violation) {
-	var wrong []witness.Violation
+func (p *process) readOutput() ([]auditverifier.Report, []auditverifier.Violation) {
+	var wrong []auditverifier.Violation
 	bad := func(format string, args ...any) {
-		wrong = append(wrong, witness.Violation{Kind: witness.Conduct, At: time.Now(), User: p.user, What: fmt.Sprintf(format, args...)})
+		wrong = append(wrong, auditverifier.Violation{Kind: auditverifier.ProcessFailure, At: time.Now(), User: p.user, What: fmt.Sprintf(format, args...)})
 	}
 	out, err := os.ReadFile(p.out)
 	if err != nil {
 		bad("%v", err)
 	}
-	reports, whole, err := witness.ReadReports(p.user, string(out))
+	reports, whole, err := auditverifier.ReadReports(p.user, string(out))
 	switch {
 	case err != nil:
 		bad("the output is not JSON: %v", err)

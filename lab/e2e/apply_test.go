@@ -19,8 +19,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// seldom is a configuration whose schedule is almost never due, so no scheduled pass disturbs a test.
-const seldom = `
+// rareSchedule is a configuration whose schedule is almost never due, so no scheduled pass disturbs a test.
+const rareSchedule = `
 strategies:
 - {name: zones, type: ZoneSpread, schedule: "0 0 29 2 *"}
 `
@@ -28,7 +28,7 @@ strategies:
 // savedPlan makes a plan with two moves and saves it.
 func savedPlan(t *testing.T, ns, config string) (path string, id string) {
 	t.Helper()
-	r := evenkeel(t, "plan", "-o", "json", "--config", config, "--lease-namespace", ns)
+	r := runEvenkeel(t, "plan", "-o", "json", "--config", config, "--lease-namespace", ns)
 	var p struct {
 		ID    string
 		Moves []any
@@ -43,8 +43,8 @@ func savedPlan(t *testing.T, ns, config string) (path string, id string) {
 	return path, p.ID
 }
 
-// wantApplied checks the report of a plan that was executed completely.
-func wantApplied(t *testing.T, r passReport, id string) {
+// checkApplied checks the report of a plan that was executed completely.
+func checkApplied(t *testing.T, r passReport, id string) {
 	t.Helper()
 	var evicted int
 	for _, o := range r.Outcomes {
@@ -67,19 +67,19 @@ func TestApplyCarriesOutASavedPlan(t *testing.T) {
 	modes := map[string]struct{ planned, applied string }{"live": {live, live}, "dry run": {dry, dry}, "planned in dry run": {dry, live}}
 	for name, mode := range modes {
 		t.Run(name, func(t *testing.T) {
-			ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-			path, id := savedPlan(t, ns, testbed.ConfigFile(t, seldom+mode.planned))
-			config := testbed.ConfigFile(t, seldom+mode.applied)
-			r := evenkeel(t, "apply", path, "-o", "json", "--config", config, "--lease-namespace", ns)
+			ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+			path, id := savedPlan(t, ns, testbed.ConfigFile(t, rareSchedule+mode.planned))
+			config := testbed.ConfigFile(t, rareSchedule+mode.applied)
+			r := runEvenkeel(t, "apply", path, "-o", "json", "--config", config, "--lease-namespace", ns)
 			if r.code != 0 || !strings.Contains(r.stderr, "there is no Lease evenkeel in namespace "+ns) {
 				t.Errorf("exit %d, or no warning that the Lease does not exist", r.code)
 			}
-			wantApplied(t, parseReport(t, r.stdout), id)
-			wantZones(t, ns, "d", 2, 2, 2)
-			wantEvictions(t, ns, 2)
+			checkApplied(t, parseReport(t, r.stdout), id)
+			checkZones(t, ns, "d", 2, 2, 2)
+			checkEvictions(t, ns, 2)
 
 			// A second apply evicts nothing and reports that the moved pods are gone.
-			r = evenkeel(t, "apply", path, "--config", config, "--lease-namespace", ns)
+			r = runEvenkeel(t, "apply", path, "--config", config, "--lease-namespace", ns)
 			if r.code != 1 || !strings.Contains(r.stdout, "Approved by admin at ") || strings.Contains(r.stderr, "no Lease") {
 				t.Errorf("second apply: exit %d, or the report does not name the approver, or it warns about a missing Lease", r.code)
 			}
@@ -87,52 +87,52 @@ func TestApplyCarriesOutASavedPlan(t *testing.T) {
 				strings.Count(r.stdout, " already gone ") != 2 || strings.Contains(r.stdout, "CONFIDENCE") {
 				t.Error("second apply: stderr does not say that nothing was executed, or the report lacks a reason per step, or it repeats the plan")
 			}
-			wantEvictions(t, ns, 2)
+			checkEvictions(t, ns, 2)
 		})
 	}
 }
 
 // TestApplyHandsThePlanToTheLeader checks that apply itself evicts nothing and prints the leader's report.
 func TestApplyHandsThePlanToTheLeader(t *testing.T) {
-	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-	config, port := testbed.ConfigFile(t, seldom), freePort(t)
+	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	config, port := testbed.ConfigFile(t, rareSchedule), freePort(t)
 	leader := startRun(t, lab.Kubeconfig, config, ns, port)
-	awaitMetric(t, "http://"+port, "evenkeel_leader 1")
+	waitForMetric(t, "http://"+port, "evenkeel_leader 1")
 	path, id := savedPlan(t, ns, config)
 
 	var asked atomic.Int32
-	kubeconfig := proxied(t, func(_ http.ResponseWriter, r *http.Request) bool {
+	kubeconfig := kubeconfigWithProxy(t, func(_ http.ResponseWriter, r *http.Request) bool {
 		if isEviction(r) {
 			asked.Add(1)
 		}
 		return false
 	})
 	// The proxy sends every request as the lab's administrator.
-	r := evenkeelAs(t, kubeconfig, "apply", path, "-o", "json", "--config", config, "--lease-namespace", ns)
+	r := runEvenkeelAs(t, kubeconfig, "apply", path, "-o", "json", "--config", config, "--lease-namespace", ns)
 	if r.code != 0 || !strings.Contains(r.stderr, "holds the Lease; the plan is handed to it") {
 		t.Errorf("exit %d, or stderr does not say that the plan is handed to the leader", r.code)
 	}
 	told := parseReport(t, r.stdout)
-	wantApplied(t, told, id)
-	wantApplied(t, leader.stdout.await(t, "with the approved plan", func(r passReport) bool { return r.Approval != nil }), id)
+	checkApplied(t, told, id)
+	checkApplied(t, leader.stdout.waitFor(t, "with the approved plan", func(r passReport) bool { return r.Approval != nil }), id)
 	if n := asked.Load(); n != 0 {
 		t.Errorf("apply sent %d evictions itself, want none", n)
 	}
-	wantZones(t, ns, "d", 2, 2, 2)
-	wantEvictions(t, ns, 2)
-	leader.wantSame(t, r.stdout)
+	checkZones(t, ns, "d", 2, 2, 2)
+	checkEvictions(t, ns, 2)
+	leader.checkSameReport(t, r.stdout)
 
 	// The leader also refuses a changed plan.
-	r = evenkeel(t, "apply", changed(t, path), "-o", "json", "--config", config, "--lease-namespace", ns)
-	wantStopped(t, r, "PlanRefused")
-	wantEvictions(t, ns, 2)
+	r = runEvenkeel(t, "apply", editedPlan(t, path), "-o", "json", "--config", config, "--lease-namespace", ns)
+	checkStopped(t, r, "PlanRefused")
+	checkEvictions(t, ns, 2)
 }
 
 // TestApplyTakesThePlanBackFromNobody covers a single pass that holds the Lease while apply starts. It accepts no
 // plans, and the Lease becomes free after apply has handed over the plan. Apply must then execute the plan itself.
 func TestApplyTakesThePlanBackFromNobody(t *testing.T) {
-	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-	config := testbed.ConfigFile(t, seldom)
+	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	config := testbed.ConfigFile(t, rareSchedule)
 	path, id := savedPlan(t, ns, config)
 	holder, seconds, now := "one-pass", int32(15), metav1.NowMicro()
 	api := lab.Client.CoordinationV1().Leases(ns)
@@ -142,7 +142,7 @@ func TestApplyTakesThePlanBackFromNobody(t *testing.T) {
 		t.Fatal(err)
 	}
 	var free sync.Once
-	kubeconfig := proxied(t, func(_ http.ResponseWriter, r *http.Request) bool {
+	kubeconfig := kubeconfigWithProxy(t, func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodGet && strings.HasSuffix(r.URL.Path, "/configmaps/evenkeel-approval") {
 			free.Do(func() {
 				*held.Spec.HolderIdentity = ""
@@ -153,25 +153,25 @@ func TestApplyTakesThePlanBackFromNobody(t *testing.T) {
 		}
 		return false
 	})
-	r := evenkeelAs(t, kubeconfig, "apply", path, "-o", "json", "--config", config, "--lease-namespace", ns)
+	r := runEvenkeelAs(t, kubeconfig, "apply", path, "-o", "json", "--config", config, "--lease-namespace", ns)
 	if r.code != 0 || !strings.Contains(r.stderr, "one-pass holds the Lease") || !strings.Contains(r.stderr, "it is carried out here") {
 		t.Errorf("exit %d, or stderr does not say that the plan was handed over and taken back", r.code)
 	}
-	wantApplied(t, parseReport(t, r.stdout), id)
-	wantZones(t, ns, "d", 2, 2, 2)
-	wantEvictions(t, ns, 2)
+	checkApplied(t, parseReport(t, r.stdout), id)
+	checkZones(t, ns, "d", 2, 2, 2)
+	checkEvictions(t, ns, 2)
 }
 
-// wantSame checks that the leader and apply printed the same report.
-func (s *standby) wantSame(t *testing.T, stdout string) {
+// checkSameReport checks that the leader and apply printed the same report.
+func (s *runProcess) checkSameReport(t *testing.T, stdout string) {
 	t.Helper()
 	if !slices.Contains(strings.Split(s.stdout.String(), "\n"), strings.TrimSpace(stdout)) {
 		t.Errorf("apply's report differs from the leader's:\n%s", stdout)
 	}
 }
 
-// changed writes a copy of the plan with another target node for one move.
-func changed(t *testing.T, path string) string {
+// editedPlan writes a copy of the plan with another target node for one move.
+func editedPlan(t *testing.T, path string) string {
 	t.Helper()
 	text, err := os.ReadFile(path)
 	if err != nil {
@@ -191,8 +191,8 @@ func changed(t *testing.T, path string) string {
 	return path
 }
 
-// wantStopped checks that no move of a plan was executed, with the same reason code on stderr and in the report.
-func wantStopped(t *testing.T, r result, code string) {
+// checkStopped checks that no move of a plan was executed, with the same reason code on stderr and in the report.
+func checkStopped(t *testing.T, r result, code string) {
 	t.Helper()
 	got := parseReport(t, r.stdout)
 	if r.code != 1 || !strings.Contains(r.stderr, code) || got.Stopped == nil || got.Stopped.Code != code {
@@ -208,42 +208,42 @@ func wantStopped(t *testing.T, r result, code string) {
 // TestApplyRefusesWhatIsNotThePlan checks that apply refuses an edited plan, and a plan made with another
 // configuration.
 func TestApplyRefusesWhatIsNotThePlan(t *testing.T) {
-	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-	config := testbed.ConfigFile(t, seldom)
+	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	config := testbed.ConfigFile(t, rareSchedule)
 	path, _ := savedPlan(t, ns, config)
 	apply := func(path, config string) result {
-		return evenkeel(t, "apply", path, "-o", "json", "--config", config, "--lease-namespace", ns)
+		return runEvenkeel(t, "apply", path, "-o", "json", "--config", config, "--lease-namespace", ns)
 	}
-	wantStopped(t, apply(changed(t, path), config), "PlanRefused")
-	wantStopped(t, apply(path, testbed.ConfigFile(t, seldom+"limits: {perPass: 7}\n")), "PlanRefused")
-	wantZones(t, ns, "d", 1, 1, 4)
-	wantEvictions(t, ns, 0)
+	checkStopped(t, apply(editedPlan(t, path), config), "PlanRefused")
+	checkStopped(t, apply(path, testbed.ConfigFile(t, rareSchedule+"limits: {perPass: 7}\n")), "PlanRefused")
+	checkZones(t, ns, "d", 1, 1, 4)
+	checkEvictions(t, ns, 0)
 }
 
 // TestApplyObeysAPause checks that apply obeys a pause that began after the plan was made.
 func TestApplyObeysAPause(t *testing.T) {
-	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-	config := testbed.ConfigFile(t, seldom)
+	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	config := testbed.ConfigFile(t, rareSchedule)
 	path, id := savedPlan(t, ns, config)
-	if r := evenkeel(t, "pause", "--reason", "release 42", "--lease-namespace", ns); r.code != 0 {
+	if r := runEvenkeel(t, "pause", "--reason", "release 42", "--lease-namespace", ns); r.code != 0 {
 		t.Fatalf("pause: exit %d", r.code)
 	}
 	apply := []string{"apply", path, "-o", "json", "--config", config, "--lease-namespace", ns}
-	r := evenkeel(t, apply...)
-	wantStopped(t, r, "Paused")
+	r := runEvenkeel(t, apply...)
+	checkStopped(t, r, "Paused")
 	if !strings.Contains(r.stderr, "release 42") {
 		t.Error("stderr does not contain the reason for the pause")
 	}
-	wantZones(t, ns, "d", 1, 1, 4)
-	wantEvictions(t, ns, 0)
-	if r := evenkeel(t, "resume", "--lease-namespace", ns); r.code != 0 {
+	checkZones(t, ns, "d", 1, 1, 4)
+	checkEvictions(t, ns, 0)
+	if r := runEvenkeel(t, "resume", "--lease-namespace", ns); r.code != 0 {
 		t.Fatalf("resume: exit %d", r.code)
 	}
-	r = evenkeel(t, apply...)
+	r = runEvenkeel(t, apply...)
 	if r.code != 0 {
 		t.Errorf("after resume: exit %d", r.code)
 	}
-	wantApplied(t, parseReport(t, r.stdout), id)
-	wantZones(t, ns, "d", 2, 2, 2)
-	wantEvictions(t, ns, 2)
+	checkApplied(t, parseReport(t, r.stdout), id)
+	checkZones(t, ns, "d", 2, 2, 2)
+	checkEvictions(t, ns, 2)
 }

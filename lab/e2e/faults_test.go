@@ -28,8 +28,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// proxied returns a kubeconfig that connects through a proxy. fault answers a request itself if it returns true.
-func proxied(t *testing.T, fault func(http.ResponseWriter, *http.Request) bool) string {
+// kubeconfigWithProxy returns a kubeconfig that connects through a proxy. fault answers a request itself if it returns true.
+func kubeconfigWithProxy(t *testing.T, fault func(http.ResponseWriter, *http.Request) bool) string {
 	t.Helper()
 	transport, err := rest.TransportFor(lab.Config)
 	if err != nil {
@@ -84,9 +84,9 @@ func TestFaultyAPIServer(t *testing.T) {
 		}, "OutcomeUnknown", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
+			ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
 			var asked atomic.Int32
-			kubeconfig := proxied(t, func(w http.ResponseWriter, r *http.Request) bool {
+			kubeconfig := kubeconfigWithProxy(t, func(w http.ResponseWriter, r *http.Request) bool {
 				if !isEviction(r) {
 					return false
 				}
@@ -95,34 +95,34 @@ func TestFaultyAPIServer(t *testing.T) {
 				c.fault(w, r)
 				return true
 			})
-			r := evenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, zones))
+			r := runEvenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, zonesConfig))
 			if r.code != 1 || !strings.Contains(r.stderr, c.want) {
 				t.Errorf("exit %d, want 1 and %s on stderr", r.code, c.want)
 			}
 			if n := asked.Load(); n != c.asked {
 				t.Errorf("the program sent %d evictions, want %d", n, c.asked)
 			}
-			wantZones(t, ns, "d", 1, 1, 4)
-			wantEvictions(t, ns, 0)
+			checkZones(t, ns, "d", 1, 1, 4)
+			checkEvictions(t, ns, 0)
 		})
 	}
 }
 
 // TestAPodCreatedAnewIsNotEvicted replaces the victim by a pod of the same name between planning and eviction.
 func TestAPodCreatedAnewIsNotEvicted(t *testing.T) {
-	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
+	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
 	var swapped atomic.Bool
-	kubeconfig := proxied(t, func(w http.ResponseWriter, r *http.Request) bool {
+	kubeconfig := kubeconfigWithProxy(t, func(w http.ResponseWriter, r *http.Request) bool {
 		// The read just before the eviction still returns the old pod; the eviction then reaches the new one.
 		if isEviction(r) && swapped.CompareAndSwap(false, true) {
 			name := strings.Split(r.URL.Path, "/")[6]
-			if err := namesake(context.Background(), ns, name); err != nil {
+			if err := replaceWithSameName(context.Background(), ns, name); err != nil {
 				t.Error(err)
 			}
 		}
 		return false
 	})
-	r := evenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, zones))
+	r := runEvenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, zonesConfig))
 	if !strings.Contains(r.stdout, "UIDChanged") {
 		t.Error("the report does not contain UIDChanged")
 	}
@@ -135,8 +135,8 @@ func TestAPodCreatedAnewIsNotEvicted(t *testing.T) {
 	}
 }
 
-// namesake deletes a pod at once and creates another pod with the same name.
-func namesake(ctx context.Context, ns, name string) error {
+// replaceWithSameName deletes a pod at once and creates another pod with the same name.
+func replaceWithSameName(ctx context.Context, ns, name string) error {
 	api := lab.Client.CoreV1().Pods(ns)
 	old, err := api.Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
@@ -165,15 +165,15 @@ func TestAnUnreachableServerIsOneClearError(t *testing.T) {
 	if err := clientcmd.WriteToFile(*k, path); err != nil {
 		t.Fatal(err)
 	}
-	r := evenkeelAs(t, path, "run", "--once", "--config", testbed.ConfigFile(t, zones))
+	r := runEvenkeelAs(t, path, "run", "--once", "--config", testbed.ConfigFile(t, zonesConfig))
 	if r.code != 1 || !strings.Contains(r.stderr, "https://127.0.0.1:1") || strings.Count(strings.TrimSpace(r.stderr), "\n") > 0 {
 		t.Errorf("exit %d, want exit 1 and one line that names the server:\n%s", r.code, r.stderr)
 	}
 }
 
-// account creates a ServiceAccount with read permission for everything that the program watches, plus the given
+// createAccount creates a ServiceAccount with read permission for everything that the program watches, plus the given
 // rules. It returns a kubeconfig.
-func account(t *testing.T, ns string, more ...rbacv1.PolicyRule) string {
+func createAccount(t *testing.T, ns string, more ...rbacv1.PolicyRule) string {
 	t.Helper()
 	read := []string{"get", "list", "watch"}
 	rules := append([]rbacv1.PolicyRule{
@@ -211,37 +211,37 @@ func account(t *testing.T, ns string, more ...rbacv1.PolicyRule) string {
 
 // Permissions that a pass needs besides reading and evicting: for the Lease and for the state.
 var (
-	leasing = rbacv1.PolicyRule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"},
+	leaseRule = rbacv1.PolicyRule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"},
 		Verbs: []string{"get", "create", "update"}}
-	remembering = rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"},
+	stateRule = rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"},
 		Verbs: []string{"get", "create", "update"}}
 )
 
 func TestAMissingPermissionIsNamed(t *testing.T) {
 	t.Run("state", func(t *testing.T) {
-		ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-		r := evenkeelAs(t, account(t, ns, leasing), "run", "--once", "--config", testbed.ConfigFile(t, zones), "--lease-namespace", ns)
+		ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+		r := runEvenkeelAs(t, createAccount(t, ns, leaseRule), "run", "--once", "--config", testbed.ConfigFile(t, zonesConfig), "--lease-namespace", ns)
 		if r.code != 1 || !strings.Contains(r.stderr, `cannot get resource "configmaps"`) {
 			t.Errorf("exit %d:\n%s", r.code, r.stderr)
 		}
-		wantZones(t, ns, "d", 1, 1, 4)
+		checkZones(t, ns, "d", 1, 1, 4)
 	})
 	t.Run("evict", func(t *testing.T) {
-		ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-		kubeconfig := account(t, ns, leasing, remembering)
-		r := evenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, zones), "--lease-namespace", ns)
+		ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+		kubeconfig := createAccount(t, ns, leaseRule, stateRule)
+		r := runEvenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, zonesConfig), "--lease-namespace", ns)
 		if r.code != 1 || !strings.Contains(r.stderr, "permission to create pods/eviction is missing") {
 			t.Errorf("exit %d:\n%s", r.code, r.stderr)
 		}
-		wantZones(t, ns, "d", 1, 1, 4)
+		checkZones(t, ns, "d", 1, 1, 4)
 	})
 	t.Run("list", func(t *testing.T) {
-		ns := scenario(t, nil)
+		ns := seedApps(t, nil)
 		kubeconfig, err := lab.ServiceAccountKubeconfig(t.Context(), ns, "default")
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := evenkeelAs(t, kubeconfig, "plan", "--config", testbed.ConfigFile(t, zones))
+		r := runEvenkeelAs(t, kubeconfig, "plan", "--config", testbed.ConfigFile(t, zonesConfig))
 		if r.code != 1 || !strings.Contains(r.stderr, "permission to get namespaces is missing") || r.took > 20*time.Second {
 			t.Errorf("exit %d after %s:\n%s", r.code, r.took, r.stderr)
 		}
@@ -250,8 +250,8 @@ func TestAMissingPermissionIsNamed(t *testing.T) {
 
 // TestOneOfTwoReplicasLeads starts two controllers and stops the leader.
 func TestOneOfTwoReplicasLeads(t *testing.T) {
-	ns := scenario(t, nil)
-	config := testbed.ConfigFile(t, zones)
+	ns := seedApps(t, nil)
+	config := testbed.ConfigFile(t, zonesConfig)
 	start := func() (*exec.Cmd, *bytes.Buffer, string) {
 		port := freePort(t)
 		cmd := exec.CommandContext(t.Context(), testbed.Evenkeel, "run", "--config", config,
@@ -264,10 +264,10 @@ func TestOneOfTwoReplicasLeads(t *testing.T) {
 		return cmd, &log, "http://" + port
 	}
 	first, log1, url1 := start()
-	awaitMetric(t, url1, "evenkeel_leader 1")
+	waitForMetric(t, url1, "evenkeel_leader 1")
 	second, log2, url2 := start()
-	awaitMetric(t, url2, "evenkeel_leader 0")
-	if err := seed.Until(t.Context(), time.Minute, func() (bool, error) {
+	waitForMetric(t, url2, "evenkeel_leader 0")
+	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		r, err := http.Get(url2 + "/readyz")
 		if err != nil {
 			return false, nil
@@ -287,16 +287,16 @@ func TestOneOfTwoReplicasLeads(t *testing.T) {
 	if err := first.Wait(); err != nil {
 		t.Errorf("the first replica did not exit cleanly: %v\n%s", err, log1)
 	}
-	awaitMetric(t, url2, "evenkeel_leader 1")
+	waitForMetric(t, url2, "evenkeel_leader 1")
 	_ = second.Process.Signal(syscallTerm)
 	if err := second.Wait(); err != nil {
 		t.Errorf("the second replica did not exit cleanly: %v\n%s", err, log2)
 	}
 }
 
-func awaitMetric(t *testing.T, url, line string) {
+func waitForMetric(t *testing.T, url, line string) {
 	t.Helper()
-	if err := seed.Until(t.Context(), time.Minute, func() (bool, error) {
+	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		if !hasLine(metricsOf(url), line) {
 			return false, fmt.Errorf("metrics at %[2]s lack the line %[1]q", line, url)
 		}

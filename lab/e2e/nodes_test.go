@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-func node(t *testing.T, name string) *corev1.Node {
+func getNode(t *testing.T, name string) *corev1.Node {
 	t.Helper()
 	n, err := lab.Client.CoreV1().Nodes().Get(context.Background(), name, metav1.GetOptions{})
 	if err != nil {
@@ -25,21 +25,21 @@ func node(t *testing.T, name string) *corev1.Node {
 	return n
 }
 
-// hint is a steering hint on a node, read without the program's own code.
-type hint struct {
+// steeringHint is a steering hint on a node, read without the program's own code.
+type steeringHint struct {
 	run     string
 	expires time.Time
 }
 
-// wantHints checks which nodes have a steering hint, and that each hint has both its taint and its annotation.
-func wantHints(t *testing.T, want ...string) []hint {
+// checkHints checks which nodes have a steering hint, and that each hint has both its taint and its annotation.
+func checkHints(t *testing.T, want ...string) []steeringHint {
 	t.Helper()
 	nodes, err := lab.Client.CoreV1().Nodes().List(context.Background(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var on []string
-	var found []hint
+	var found []steeringHint
 	for i := range nodes.Items {
 		n := &nodes.Items[i]
 		expires, ours := n.Annotations["evenkeel.io/steer-expires"]
@@ -54,7 +54,7 @@ func wantHints(t *testing.T, want ...string) []hint {
 			if err != nil {
 				t.Errorf("%s: %v", n.Name, err)
 			}
-			on, found = append(on, n.Name), append(found, hint{n.Annotations["evenkeel.io/steer-run"], at})
+			on, found = append(on, n.Name), append(found, steeringHint{n.Annotations["evenkeel.io/steer-run"], at})
 		}
 	}
 	if !slices.Equal(on, want) {
@@ -63,9 +63,9 @@ func wantHints(t *testing.T, want ...string) []hint {
 	return found
 }
 
-func wantForeign(t *testing.T, name string, keys ...string) {
+func checkForeignTaints(t *testing.T, name string, keys ...string) {
 	t.Helper()
-	taints := node(t, name).Spec.Taints
+	taints := getNode(t, name).Spec.Taints
 	for _, key := range keys {
 		if !slices.ContainsFunc(taints, func(x corev1.Taint) bool { return x.Key == key }) {
 			t.Errorf("node %s has lost taint %s; its taints are %v", name, key, taints)
@@ -85,9 +85,9 @@ func patchNode(t *testing.T, name string, doc any) {
 	}
 }
 
-// foreign adds a taint to a node like another controller: it reads the node, appends the taint, and retries on a
+// addForeignTaint adds a taint to a node like another controller: it reads the node, appends the taint, and retries on a
 // conflict.
-func foreign(t *testing.T, name, key string) {
+func addForeignTaint(t *testing.T, name, key string) {
 	t.Helper()
 	editTaints(t, name, func(now []corev1.Taint) []corev1.Taint {
 		return append(now, corev1.Taint{Key: key, Effect: corev1.TaintEffectNoSchedule})
@@ -102,7 +102,7 @@ func foreign(t *testing.T, name, key string) {
 func editTaints(t *testing.T, name string, edit func([]corev1.Taint) []corev1.Taint) {
 	t.Helper()
 	if err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		n := node(t, name)
+		n := getNode(t, name)
 		n.Spec.Taints = edit(n.Spec.Taints)
 		_, err := lab.Client.CoreV1().Nodes().Update(context.Background(), n, metav1.UpdateOptions{})
 		return err
@@ -111,7 +111,7 @@ func editTaints(t *testing.T, name string, edit func([]corev1.Taint) []corev1.Ta
 	}
 }
 
-func cordon(t *testing.T, on bool) {
+func setCordoned(t *testing.T, on bool) {
 	t.Helper()
 	for _, name := range []string{"n1", "n2", "n3"} {
 		patchNode(t, name, map[string]any{"spec": map[string]any{"unschedulable": on}})
@@ -120,9 +120,9 @@ func cordon(t *testing.T, on bool) {
 		return
 	}
 	// The node lifecycle code removes its own taint a moment later.
-	if err := seed.Until(context.Background(), 20*time.Second, func() (bool, error) {
+	if err := seed.WaitUntil(context.Background(), 20*time.Second, func() (bool, error) {
 		for _, name := range []string{"n1", "n2", "n3"} {
-			taints := node(t, name).Spec.Taints
+			taints := getNode(t, name).Spec.Taints
 			if slices.ContainsFunc(taints, func(x corev1.Taint) bool { return x.Key == corev1.TaintNodeUnschedulable }) {
 				return false, fmt.Errorf("%s is still tainted as unschedulable", name)
 			}
@@ -133,8 +133,8 @@ func cordon(t *testing.T, on bool) {
 	}
 }
 
-// writeOldHint writes an expired hint, as a process leaves it that was killed long ago.
-func writeOldHint(t *testing.T, name string) {
+// writeExpiredHint writes an expired hint, as a process leaves it that was killed long ago.
+func writeExpiredHint(t *testing.T, name string) {
 	t.Helper()
 	patchNode(t, name, map[string]any{
 		"metadata": map[string]any{"annotations": map[string]string{

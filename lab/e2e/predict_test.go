@@ -29,30 +29,30 @@ func TestPlacementForetellsThePrintedScheduler(t *testing.T) {
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("building predict: %v\n%s", err, out)
 	}
-	fiveMoreNodes(t)
-	printed := evenkeel(t, "config", "scheduler", "--pressure-label", "status=presure")
+	addFiveNodes(t)
+	printed := runEvenkeel(t, "config", "scheduler", "--pressure-label", "status=presure")
 	file, snapshot := filepath.Join(dir, "scheduler.yaml"), filepath.Join(dir, "snapshot.json")
 	if err := os.WriteFile(file, []byte(printed.stdout), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	reschedule(t, printed.stdout)
-	ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 30))
+	ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 30))
 	const bindings = 36
 	var hits, defaultHits, winners int
 	for i := range bindings {
 		app := []string{"a", "d", "a", "d", "d", "b"}[i%6]
-		pod := oneMore(t, ns, app)
-		if r := evenkeel(t, "capture", "-o", snapshot); r.code != 0 {
+		pod := scaleUpByOne(t, ns, app)
+		if r := runEvenkeel(t, "capture", "-o", snapshot); r.code != 0 {
 			t.Fatal(r.stderr)
 		}
-		won := foretold(t, foretell, snapshot, ns+"/"+pod.Name, file)
+		won := predictNodes(t, foretell, snapshot, ns+"/"+pod.Name, file)
 		winners += len(won)
 		if slices.Contains(won, pod.Spec.NodeName) {
 			hits++
 		} else {
 			t.Errorf("pod %d of %s is on node %s, predicted nodes are %v", i, app, pod.Spec.NodeName, won)
 		}
-		if slices.Contains(foretold(t, foretell, snapshot, ns+"/"+pod.Name), pod.Spec.NodeName) {
+		if slices.Contains(predictNodes(t, foretell, snapshot, ns+"/"+pod.Name), pod.Spec.NodeName) {
 			defaultHits++
 		}
 	}
@@ -63,8 +63,8 @@ func TestPlacementForetellsThePrintedScheduler(t *testing.T) {
 	}
 }
 
-// foretold returns the predicted nodes of a pod.
-func foretold(t *testing.T, foretell string, args ...string) []string {
+// predictNodes returns the predicted nodes of a pod.
+func predictNodes(t *testing.T, foretell string, args ...string) []string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), foretell, args...).CombinedOutput()
 	if err != nil {
@@ -73,8 +73,8 @@ func foretold(t *testing.T, foretell string, args ...string) []string {
 	return strings.Fields(string(out))
 }
 
-// fiveMoreNodes adds n4 to n8 unevenly to the zones and labels n5 and n7 as under pressure.
-func fiveMoreNodes(t *testing.T) {
+// addFiveNodes adds n4 to n8 unevenly to the zones and labels n5 and n7 as under pressure.
+func addFiveNodes(t *testing.T) {
 	t.Helper()
 	t.Cleanup(func() {
 		for i := 4; i <= 8; i++ {
@@ -101,12 +101,12 @@ func fiveMoreNodes(t *testing.T) {
 	}
 }
 
-// oneMore scales an app up by one and returns the new pod after it is bound.
-func oneMore(t *testing.T, ns, app string) *corev1.Pod {
+// scaleUpByOne scales an app up by one and returns the new pod after it is bound.
+func scaleUpByOne(t *testing.T, ns, app string) *corev1.Pod {
 	t.Helper()
-	before := uids(t, ns)
+	before := podUIDs(t, ns)
 	api := lab.Client.AppsV1().Deployments(ns)
-	if err := seed.Until(t.Context(), time.Minute, func() (bool, error) {
+	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		s, err := api.GetScale(t.Context(), app, metav1.GetOptions{})
 		if err != nil {
 			return false, err
@@ -118,7 +118,7 @@ func oneMore(t *testing.T, ns, app string) *corev1.Pod {
 		t.Fatal(err)
 	}
 	var found *corev1.Pod
-	if err := seed.Until(t.Context(), time.Minute, func() (bool, error) {
+	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		pods, err := lab.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{})
 		if err != nil {
 			return false, err

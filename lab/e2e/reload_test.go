@@ -40,14 +40,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// rotating is an HTTPS proxy of the API server that forwards the caller's token. Its certificate and certificate
+// rotatingProxy is an HTTPS proxy of the API server that forwards the caller's token. Its certificate and certificate
 // authority can change.
-type rotating struct {
+type rotatingProxy struct {
 	*httptest.Server
 	cert atomic.Pointer[tls.Certificate]
 }
 
-func newRotating(t *testing.T) *rotating {
+func newRotatingProxy(t *testing.T) *rotatingProxy {
 	t.Helper()
 	anonymous := rest.AnonymousClientConfig(lab.Config)
 	transport, err := rest.TransportFor(anonymous)
@@ -59,7 +59,7 @@ func newRotating(t *testing.T) *rotating {
 		t.Fatal(err)
 	}
 	quiet := log.New(io.Discard, "", 0)
-	p := &rotating{}
+	p := &rotatingProxy{}
 	p.Server = httptest.NewUnstartedServer(&httputil.ReverseProxy{Transport: transport, FlushInterval: -1, ErrorLog: quiet,
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }})
 	p.Config.ErrorLog = quiet
@@ -74,7 +74,7 @@ func newRotating(t *testing.T) *rotating {
 }
 
 // rotate switches to a certificate of a new authority and returns that authority in PEM.
-func (p *rotating) rotate(t *testing.T) string {
+func (p *rotatingProxy) rotate(t *testing.T) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -111,8 +111,8 @@ func boundToken(t *testing.T, ns, name string) (token string, revoke func()) {
 	}
 }
 
-// replaced replaces a file by renaming a new one, like a mounted volume.
-func replaced(t *testing.T, path, text string) {
+// replaceFile replaces a file by renaming a new one, like a mounted volume.
+func replaceFile(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -153,10 +153,10 @@ func (r *reports) read(out io.Reader) {
 	}
 }
 
-// await waits two minutes for a matching report; there is one pass per minute.
-func (r *reports) await(t *testing.T, what string, is func(runReport) bool) {
+// waitFor waits two minutes for a matching report; there is one pass per minute.
+func (r *reports) waitFor(t *testing.T, what string, is func(runReport) bool) {
 	t.Helper()
-	if err := seed.Until(t.Context(), 2*time.Minute, func() (bool, error) {
+	if err := seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		for _, one := range r.list {
@@ -170,7 +170,7 @@ func (r *reports) await(t *testing.T, what string, is func(runReport) bool) {
 	}
 }
 
-func (r runReport) problem(source string) bool {
+func (r runReport) hasProblem(source string) bool {
 	for _, in := range r.Inputs {
 		if in.Source == source && len(in.Problems) > 0 {
 			return true
@@ -179,7 +179,7 @@ func (r runReport) problem(source string) bool {
 	return false
 }
 
-func goroutines(t *testing.T, url string) int {
+func goroutineCount(t *testing.T, url string) int {
 	t.Helper()
 	for line := range strings.Lines(metricsOf(url)) {
 		if n, ok := strings.CutPrefix(line, "go_goroutines "); ok {
@@ -197,19 +197,19 @@ func goroutines(t *testing.T, url string) int {
 // TestFilesChangeWhileItRuns changes the certificate authority, the token and the configuration of a leading process,
 // first to unusable content. The process must keep its Lease and finally evict as the last configuration says.
 func TestFilesChangeWhileItRuns(t *testing.T) {
-	long(t)
-	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-	account(t, ns,
-		leasing, remembering,
+	skipIfShort(t)
+	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	createAccount(t, ns,
+		leaseRule, stateRule,
 		rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods/eviction"}, Verbs: []string{"create"}},
 		rbacv1.PolicyRule{APIGroups: []string{"", "events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch", "update"}},
 	)
 	dir := t.TempDir()
 	ca, token, kubeconfig := filepath.Join(dir, "ca.crt"), filepath.Join(dir, "token"), filepath.Join(dir, "kubeconfig")
-	front := newRotating(t)
-	replaced(t, ca, front.rotate(t))
+	front := newRotatingProxy(t)
+	replaceFile(t, ca, front.rotate(t))
 	first, revoke := boundToken(t, ns, "first")
-	replaced(t, token, first)
+	replaceFile(t, token, first)
 	k := clientcmdapi.NewConfig()
 	k.Clusters["p"] = &clientcmdapi.Cluster{Server: front.URL, CertificateAuthority: ca}
 	k.AuthInfos["p"] = &clientcmdapi.AuthInfo{TokenFile: token}
@@ -242,50 +242,50 @@ func TestFilesChangeWhileItRuns(t *testing.T) {
 	read := make(chan struct{})
 	go func() { defer close(read); seen.read(stdout) }()
 	at := "http://" + port
-	awaitMetric(t, at, "evenkeel_leader 1")
-	before := goroutines(t, at)
+	waitForMetric(t, at, "evenkeel_leader 1")
+	before := goroutineCount(t, at)
 
 	// Unusable files are rejected and reported.
-	replaced(t, ca, "-----BEGIN CERTIFICATE-----\ncut off")
-	replaced(t, config, "dryRun: maybe\n")
-	awaitMetric(t, at, `evenkeel_last_reload_successful{files="credentials"} 0`)
-	awaitMetric(t, at, `evenkeel_last_reload_successful{files="config"} 0`)
-	seen.await(t, "that names both files", func(r runReport) bool {
-		return r.problem("config") && r.problem("credentials") && r.Mode == "dryRun"
+	replaceFile(t, ca, "-----BEGIN CERTIFICATE-----\ncut off")
+	replaceFile(t, config, "dryRun: maybe\n")
+	waitForMetric(t, at, `evenkeel_last_reload_successful{files="credentials"} 0`)
+	waitForMetric(t, at, `evenkeel_last_reload_successful{files="config"} 0`)
+	seen.waitFor(t, "that names both files", func(r runReport) bool {
+		return r.hasProblem("config") && r.hasProblem("credentials") && r.Mode == "dryRun"
 	})
-	if code := statusOf(at + "/readyz"); code != http.StatusOK {
+	if code := httpStatus(at + "/readyz"); code != http.StatusOK {
 		t.Errorf("/readyz returns %d while the files are rejected, want 200", code)
 	}
 
 	// Change the authority and the token, revoke the old token, and close all connections.
-	replaced(t, ca, front.rotate(t))
+	replaceFile(t, ca, front.rotate(t))
 	front.CloseClientConnections()
-	awaitMetric(t, at, `evenkeel_reloads_total{files="credentials",result="taken"} 1`)
+	waitForMetric(t, at, `evenkeel_reloads_total{files="credentials",result="taken"} 1`)
 	second, _ := boundToken(t, ns, "second")
-	replaced(t, token, second)
+	replaceFile(t, token, second)
 	revoke()
 	front.CloseClientConnections()
-	awaitMetric(t, at, `evenkeel_reloads_total{files="credentials",result="taken"} 2`)
-	awaitMetric(t, at, `evenkeel_last_reload_successful{files="credentials"} 1`)
+	waitForMetric(t, at, `evenkeel_reloads_total{files="credentials",result="taken"} 2`)
+	waitForMetric(t, at, `evenkeel_last_reload_successful{files="credentials"} 1`)
 
 	// Finally the configuration turns eviction on.
 	text, err := os.ReadFile(testbed.ConfigFile(t, everyMinute))
 	if err != nil {
 		t.Fatal(err)
 	}
-	replaced(t, config, string(text))
-	awaitMetric(t, at, `evenkeel_last_reload_successful{files="config"} 1`)
-	seen.await(t, "of a live pass with two evictions", func(r runReport) bool {
+	replaceFile(t, config, string(text))
+	waitForMetric(t, at, `evenkeel_last_reload_successful{files="config"} 1`)
+	seen.waitFor(t, "of a live pass with two evictions", func(r runReport) bool {
 		return r.Mode == "live" && len(r.Outcomes) == 2 && len(r.Inputs) == 0
 	})
-	wantZones(t, ns, "d", 2, 2, 2)
-	wantEvictions(t, ns, 2)
+	checkZones(t, ns, "d", 2, 2, 2)
+	checkEvictions(t, ns, 2)
 	if strings.Contains(stderr.String(), "lost the Lease") || !hasLine(metricsOf(at), "evenkeel_leader 1") {
 		t.Error("the process lost its Lease")
 	}
-	few := func() (bool, error) { return goroutines(t, at) <= before+10, nil }
-	if err := seed.Until(t.Context(), 2*time.Minute, few); err != nil {
-		t.Errorf("%d goroutines after the changes, %d before; want at most 10 more", goroutines(t, at), before)
+	few := func() (bool, error) { return goroutineCount(t, at) <= before+10, nil }
+	if err := seed.WaitUntil(t.Context(), 2*time.Minute, few); err != nil {
+		t.Errorf("%d goroutines after the changes, %d before; want at most 10 more", goroutineCount(t, at), before)
 	}
 	_ = cmd.Process.Signal(syscallTerm)
 	<-read
@@ -294,7 +294,7 @@ func TestFilesChangeWhileItRuns(t *testing.T) {
 	}
 }
 
-func statusOf(url string) int {
+func httpStatus(url string) int {
 	r, err := http.Get(url)
 	if err != nil {
 		return 0

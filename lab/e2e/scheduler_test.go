@@ -37,18 +37,18 @@ func TestPrintedSchedulerConfigLevelsARollingUpdate(t *testing.T) {
 	uneven := func(s string) bool { return s != "2/2/2" }
 	var before []string
 	for len(before) < 20 && (len(before) < rounds || !slices.ContainsFunc(before, uneven)) {
-		before = append(before, rollouts(t, 1)...)
+		before = append(before, updateRepeatedly(t, 1)...)
 	}
 	t.Logf("default weights: %v", before)
 	if !slices.ContainsFunc(before, uneven) {
 		t.Errorf("%d rollouts ended at 2/2/2 with the default weights, so the test proves nothing", len(before))
 	}
-	printed := evenkeel(t, "config", "scheduler")
+	printed := runEvenkeel(t, "config", "scheduler")
 	if printed.code != 0 {
 		t.Fatal(printed.stderr)
 	}
 	reschedule(t, printed.stdout)
-	after := rollouts(t, rounds)
+	after := updateRepeatedly(t, rounds)
 	t.Logf("printed configuration: %v", after)
 	for _, s := range after {
 		if uneven(s) {
@@ -57,34 +57,34 @@ func TestPrintedSchedulerConfigLevelsARollingUpdate(t *testing.T) {
 	}
 }
 
-// rollouts creates d with 1/2/3 pods per zone and updates it, n times. It returns the final pods per zone.
-func rollouts(t *testing.T, n int) (ends []string) {
+// updateRepeatedly creates d with 1/2/3 pods per zone and updates it, n times. It returns the final pods per zone.
+func updateRepeatedly(t *testing.T, n int) (ends []string) {
 	t.Helper()
 	for i := range n {
 		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
-			ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 0))
+			ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 0))
 			patch := fmt.Appendf(nil, `{"spec":{"strategy":{"rollingUpdate":{"maxSurge":1,"maxUnavailable":0}},`+
 				`"template":{"metadata":{"annotations":{"rolled":"%d"}}}}}`, i)
 			api := lab.Client.AppsV1().Deployments(ns)
 			if _, err := api.Patch(t.Context(), "d", types.StrategicMergePatchType, patch, metav1.PatchOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			rolledOut(t, ns, "d", 6)
-			s, err := seed.Spread(t.Context(), lab.Client, ns, "d")
+			waitForRollout(t, ns, "d", 6)
+			s, err := seed.PodsByZone(t.Context(), lab.Client, ns, "d")
 			if err != nil {
 				t.Fatal(err)
 			}
-			wantEvictions(t, ns, 0)
+			checkEvictions(t, ns, 0)
 			ends = append(ends, fmt.Sprintf("%d/%d/%d", s["zone-1"], s["zone-2"], s["zone-3"]))
 		})
 	}
 	return ends
 }
 
-// rolledOut waits until all pods are new and Ready.
-func rolledOut(t *testing.T, ns, app string, want int32) {
+// waitForRollout waits until all pods are new and Ready.
+func waitForRollout(t *testing.T, ns, app string, want int32) {
 	t.Helper()
-	if err := seed.Until(t.Context(), 2*time.Minute, func() (bool, error) {
+	if err := seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
 		d, err := lab.Client.AppsV1().Deployments(ns).Get(t.Context(), app, metav1.GetOptions{})
 		if err != nil {
 			return false, err

@@ -12,21 +12,21 @@ import (
 )
 
 const (
-	lowest, beyond = 15000, 32768
-	mostTries      = 100
+	minPort, endPort = 15000, 32768
+	maxTries         = 100
 )
 
 // Listen listens on a free port of 127.0.0.1.
 func Listen() (net.Listener, error) {
 	var last error
-	for range mostTries {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", lowest+rand.IntN(beyond-lowest)))
+	for range maxTries {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", minPort+rand.IntN(endPort-minPort)))
 		if err == nil {
 			return l, nil
 		}
 		last = err
 	}
-	return nil, fmt.Errorf("finding a free port below %d: %w", beyond, last)
+	return nil, fmt.Errorf("finding a free port below %d: %w", endPort, last)
 }
 
 // Get returns a port that is not in use.

@@ -9,8 +9,8 @@ func TestPortsAreNotThoseOfConnections(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if port < lowest || port >= beyond {
-			t.Fatalf("got port %d, want one in [%d, %d)", port, lowest, beyond)
+		if port < minPort || port >= endPort {
+			t.Fatalf("got port %d, want one in [%d, %d)", port, minPort, endPort)
 		}
 	}
 }

@@ -44,8 +44,8 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// hinted returns helm arguments with a hint rule, and optionally with the number of samples that it needs.
-func hinted(values string, samples int) []string {
+// hintArgs returns helm arguments with a hint rule, and optionally with the number of samples that it needs.
+func hintArgs(values string, samples int) []string {
 	more := ""
 	if samples > 0 {
 		more = fmt.Sprintf(`,"for":%d`, samples)
@@ -54,8 +54,8 @@ func hinted(values string, samples int) []string {
 		"--set-json", `config.hints.rules=[{"name":"cpu","resource":"cpu","above":0.8` + more + `}]`}
 }
 
-// byLoad returns a helm argument with a strategy that uses measured usage and needs this number of samples.
-func byLoad(samples int) string {
+// loadStrategy returns a helm argument with a strategy that uses measured usage and needs this number of samples.
+func loadStrategy(samples int) string {
 	return fmt.Sprintf(`config.strategies=[{"name":"hot","type":"NodeLoad","schedule":"@hourly",`+
 		`"args":{"basis":"load","target":{"cpu":0.8},"for":%d}}]`, samples)
 }
@@ -99,10 +99,10 @@ func TestRefusals(t *testing.T) {
 			[]string{"--set", "config.placement.schedulerConfig=/etc/evenkeel/s.yaml"}},
 		{"config.placement.profiles[0].policy is p.json, which",
 			[]string{"--set-json", `config.placement.profiles=[{"schedulerName":"a","score":"policy","policy":"p.json"}]`}},
-		{"config.hints.rules: cpu wants several samples", hinted("kind=CronJob,config.load.source=metricsServer", 3)},
-		{"config.hints.rules: cpu wants several samples", hinted(
+		{"config.hints.rules: cpu wants several samples", hintArgs("kind=CronJob,config.load.source=metricsServer", 3)},
+		{"config.hints.rules: cpu wants several samples", hintArgs(
 			"kind=CronJob,config.hints.for=2,config.load.source=loadWatcher,config.load.loadWatcher.url=http://a:2020", 0)},
-		{"config.strategies: hot wants several samples", []string{"--set", "kind=CronJob,config.load.source=metricsServer", "--set-json", byLoad(2)}},
+		{"config.strategies: hot wants several samples", []string{"--set", "kind=CronJob,config.load.source=metricsServer", "--set-json", loadStrategy(2)}},
 	} {
 		out, errs, err := helm(t, append([]string{"template", "ek", chart}, c.args...)...)
 		if err == nil {
@@ -119,11 +119,11 @@ func TestAccepted(t *testing.T) {
 	}
 	prometheus := "config.load.source=prometheus,config.load.prometheus.url=http://prometheus:9090"
 	for _, args := range [][]string{
-		hinted("config.load.source=metricsServer", 3),
-		hinted("kind=CronJob,config.load.source=metricsServer", 1),
-		hinted("kind=CronJob,"+prometheus, 3), // Prometheus has earlier samples
-		{"--set", "kind=CronJob,config.load.source=metricsServer", "--set-json", byLoad(1)},
-		{"--set", "kind=CronJob," + prometheus, "--set-json", byLoad(3)},
+		hintArgs("config.load.source=metricsServer", 3),
+		hintArgs("kind=CronJob,config.load.source=metricsServer", 1),
+		hintArgs("kind=CronJob,"+prometheus, 3), // Prometheus has earlier samples
+		{"--set", "kind=CronJob,config.load.source=metricsServer", "--set-json", loadStrategy(1)},
+		{"--set", "kind=CronJob," + prometheus, "--set-json", loadStrategy(3)},
 		{"--set", "config.hints.rulesFile=./rule.yaml,extraFiles.rule\\.yaml=a"},
 		{"--set", "config.hints.rulesFile=/etc/evenkeel/rule.yaml,extraFiles.rule\\.yaml=a"},
 		{"--set", "config.hints.rulesFile=/rules/a/rule.yaml", "--set-json", `extraVolumeMounts=[{"name":"a","mountPath":"/rules"}]`},
@@ -136,31 +136,31 @@ func TestAccepted(t *testing.T) {
 	}
 }
 
-// pods returns the pod templates of all rendered Deployments and CronJobs.
-func pods(t *testing.T, manifests string) []object {
+// podTemplates returns the pod templates of all rendered Deployments and CronJobs.
+func podTemplates(t *testing.T, manifests string) []object {
 	t.Helper()
 	var found []object
 	for _, d := range objects(t, manifests, "Deployment") {
-		found = append(found, at(t, d, "spec", "template").(object))
+		found = append(found, valueAt(t, d, "spec", "template").(object))
 	}
 	for _, c := range objects(t, manifests, "CronJob") {
-		found = append(found, at(t, c, "spec", "jobTemplate", "spec", "template").(object))
+		found = append(found, valueAt(t, c, "spec", "jobTemplate", "spec", "template").(object))
 	}
 	return found
 }
 
 func TestPodsMeetTheRestrictedLevel(t *testing.T) {
 	for _, kind := range []string{"Deployment", "CronJob"} {
-		for _, pod := range pods(t, render(t, "--set", "kind="+kind)) {
-			container := at(t, pod, "spec", "containers", 0).(object)
+		for _, pod := range podTemplates(t, render(t, "--set", "kind="+kind)) {
+			container := valueAt(t, pod, "spec", "containers", 0).(object)
 			for _, c := range []struct {
 				want, got any
 			}{
-				{true, at(t, pod, "spec", "securityContext", "runAsNonRoot")},
-				{"RuntimeDefault", at(t, pod, "spec", "securityContext", "seccompProfile", "type")},
-				{true, at(t, container, "securityContext", "readOnlyRootFilesystem")},
-				{[]any{"ALL"}, at(t, container, "securityContext", "capabilities", "drop")},
-				{false, at(t, container, "securityContext", "allowPrivilegeEscalation")},
+				{true, valueAt(t, pod, "spec", "securityContext", "runAsNonRoot")},
+				{"RuntimeDefault", valueAt(t, pod, "spec", "securityContext", "seccompProfile", "type")},
+				{true, valueAt(t, container, "securityContext", "readOnlyRootFilesystem")},
+				{[]any{"ALL"}, valueAt(t, container, "securityContext", "capabilities", "drop")},
+				{false, valueAt(t, container, "securityContext", "allowPrivilegeEscalation")},
 			} {
 				if !reflect.DeepEqual(c.want, c.got) {
 					t.Errorf("%s: %v, want %v", kind, c.got, c.want)
@@ -180,11 +180,11 @@ func TestCronJobsGroupBySchedule(t *testing.T) {
 	var got []string
 	names := map[any]bool{}
 	for _, job := range objects(t, out, "CronJob") {
-		spec := at(t, job, "spec").(object)
-		args := at(t, spec, "jobTemplate", "spec", "template", "spec", "containers", 0, "args")
+		spec := valueAt(t, job, "spec").(object)
+		args := valueAt(t, spec, "jobTemplate", "spec", "template", "spec", "containers", 0, "args")
 		got = append(got, fmt.Sprint(spec["schedule"], " ", spec["timeZone"], " ", args))
-		names[at(t, job, "metadata", "name")] = true
-		if spec["concurrencyPolicy"] != "Forbid" || !reflect.DeepEqual(at(t, spec, "jobTemplate", "spec", "backoffLimit"), 0.0) {
+		names[valueAt(t, job, "metadata", "name")] = true
+		if spec["concurrencyPolicy"] != "Forbid" || !reflect.DeepEqual(valueAt(t, spec, "jobTemplate", "spec", "backoffLimit"), 0.0) {
 			t.Errorf("job: %v", spec)
 		}
 	}
@@ -204,12 +204,12 @@ func TestConfigIsCarriedOver(t *testing.T) {
 		t.Fatal(err)
 	}
 	plain, changed := render(t), render(t, "--values", values)
-	text := at(t, objects(t, changed, "ConfigMap")[0], "data", "config.yaml").(string)
+	text := valueAt(t, objects(t, changed, "ConfigMap")[0], "data", "config.yaml").(string)
 	if !strings.Contains(text, "below: 1073741824\n") {
 		t.Errorf("the rendered configuration changes a large number:\n%s", text)
 	}
 	// The program reloads its configuration, so nothing needs a restart.
-	if !reflect.DeepEqual(pods(t, plain), pods(t, changed)) {
+	if !reflect.DeepEqual(podTemplates(t, plain), podTemplates(t, changed)) {
 		t.Error("a changed configuration changes the pod templates")
 	}
 }
@@ -232,15 +232,15 @@ func TestFilesAreMounted(t *testing.T) {
 	}
 	for _, kind := range []string{"Deployment", "CronJob"} {
 		out := render(t, "--values", values, "--set", "kind="+kind)
-		data := at(t, objects(t, out, "ConfigMap")[0], "data").(object)
+		data := valueAt(t, objects(t, out, "ConfigMap")[0], "data").(object)
 		if data["rule.yaml"] != rules || data["ca.crt"] != "-----BEGIN CERTIFICATE-----\n" || len(data) != 3 {
 			t.Errorf("%s: the ConfigMap contains %v", kind, data)
 		}
-		for _, pod := range pods(t, out) {
-			if got := at(t, pod, "spec", "volumes", 1, "secret", "secretName"); got != "prometheus-token" {
+		for _, pod := range podTemplates(t, out) {
+			if got := valueAt(t, pod, "spec", "volumes", 1, "secret", "secretName"); got != "prometheus-token" {
 				t.Errorf("%s: the second volume is Secret %v", kind, got)
 			}
-			if got := at(t, pod, "spec", "containers", 0, "volumeMounts", 1, "mountPath"); got != "/var/run/prometheus" {
+			if got := valueAt(t, pod, "spec", "containers", 0, "volumeMounts", 1, "mountPath"); got != "/var/run/prometheus" {
 				t.Errorf("%s: the second volume is mounted to %v", kind, got)
 			}
 		}
@@ -250,7 +250,7 @@ func TestFilesAreMounted(t *testing.T) {
 // TestConfigIsTheShippedOne checks that the chart's default configuration is the program's.
 func TestConfigIsTheShippedOne(t *testing.T) {
 	var rendered, shipped any
-	if err := yaml.Unmarshal([]byte(at(t, objects(t, render(t), "ConfigMap")[0], "data", "config.yaml").(string)), &rendered); err != nil {
+	if err := yaml.Unmarshal([]byte(valueAt(t, objects(t, render(t), "ConfigMap")[0], "data", "config.yaml").(string)), &rendered); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile("../../config.yaml")
@@ -297,7 +297,7 @@ func TestNotesSayWhetherItEvicts(t *testing.T) {
 	if !strings.Contains(text, "EVICTS") || strings.Contains(text, "DRY RUN") || strings.Contains(text, "uninstall") {
 		t.Errorf("notes of a live release: %s", text)
 	}
-	only := append(hinted("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json", "config.strategies=[]")
+	only := append(hintArgs("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json", "config.strategies=[]")
 	text = notes(only...)
 	if !strings.Contains(text, "HINTS NODES") || strings.Contains(text, "EVICTS") || strings.Contains(text, "DRY RUN") {
 		t.Errorf("notes of a release that only hints: %s", text)
@@ -309,7 +309,7 @@ func TestNotesSayWhetherItEvicts(t *testing.T) {
 	if text := notes("--set", "config.dryRun=false", "--set-json", "config.strategies=[]"); !strings.Contains(text, "NOTHING TO DO") {
 		t.Errorf("notes of a release that does nothing: %s", text)
 	}
-	text = notes(hinted("kind=CronJob,config.dryRun=false,config.load.source=metricsServer", 1)...)
+	text = notes(hintArgs("kind=CronJob,config.dryRun=false,config.load.source=metricsServer", 1)...)
 	if !strings.Contains(text, "EVICTS") || !strings.Contains(text, "cronJob.suspend=true") || !strings.Contains(text, "evenkeel hints clear") {
 		t.Errorf("notes of jobs that hint: %s", text)
 	}

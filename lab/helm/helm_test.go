@@ -16,22 +16,22 @@ import (
 const chart = "../../charts/evenkeel"
 
 var (
-	update = flag.Bool("update", false, "rewrite the golden files")
-	binary string
+	update     = flag.Bool("update", false, "rewrite the golden files")
+	helmBinary string
 )
 
 // TestMain finds helm: EVENKEEL_HELM, or else the tool of this module. Go builds the tool once, which takes some
 // minutes, and caches it.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	binary = os.Getenv("EVENKEEL_HELM")
-	if binary == "" {
+	helmBinary = os.Getenv("EVENKEEL_HELM")
+	if helmBinary == "" {
 		out, err := exec.Command("go", "tool", "-n", "helm").Output()
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "building helm:", err)
 			os.Exit(1)
 		}
-		binary = strings.TrimSpace(string(out))
+		helmBinary = strings.TrimSpace(string(out))
 	}
 	os.Exit(m.Run())
 }
@@ -40,7 +40,7 @@ func TestMain(m *testing.M) {
 func helm(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	home := t.TempDir()
-	cmd := exec.CommandContext(context.Background(), binary, args...)
+	cmd := exec.CommandContext(context.Background(), helmBinary, args...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -76,8 +76,8 @@ func objects(t *testing.T, manifests, kind string) []object {
 	return found
 }
 
-// at returns the value at a path of field names and list indexes.
-func at(t *testing.T, v any, path ...any) any {
+// valueAt returns the value at a path of field names and list indexes.
+func valueAt(t *testing.T, v any, path ...any) any {
 	t.Helper()
 	for i, step := range path {
 		switch step := step.(type) {

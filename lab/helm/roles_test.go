@@ -10,15 +10,15 @@ import (
 	"testing"
 )
 
-// granted calls f for each permission with "group/resource", the verb, and the resource names that it is limited to.
-func granted(t *testing.T, manifests string, f func(what, verb string, names []any)) {
+// eachPermission calls f for each permission with "group/resource", the verb, and the resource names that it is limited to.
+func eachPermission(t *testing.T, manifests string, f func(what, verb string, names []any)) {
 	t.Helper()
 	for _, role := range append(objects(t, manifests, "ClusterRole"), objects(t, manifests, "Role")...) {
 		for _, rule := range role["rules"].([]any) {
 			names, _ := rule.(object)["resourceNames"].([]any)
-			for _, group := range at(t, rule, "apiGroups").([]any) {
-				for _, resource := range at(t, rule, "resources").([]any) {
-					for _, verb := range at(t, rule, "verbs").([]any) {
+			for _, group := range valueAt(t, rule, "apiGroups").([]any) {
+				for _, resource := range valueAt(t, rule, "resources").([]any) {
+					for _, verb := range valueAt(t, rule, "verbs").([]any) {
 						f(fmt.Sprintf("%s/%s", group, resource), verb.(string), names)
 					}
 				}
@@ -27,18 +27,18 @@ func granted(t *testing.T, manifests string, f func(what, verb string, names []a
 	}
 }
 
-// rules lists the permissions as "group/resource verb", sorted.
-func rules(t *testing.T, manifests string) (list []string) {
+// permissions lists the permissions as "group/resource verb", sorted.
+func permissions(t *testing.T, manifests string) (list []string) {
 	t.Helper()
-	granted(t, manifests, func(what, verb string, _ []any) { list = append(list, what+" "+verb) })
+	eachPermission(t, manifests, func(what, verb string, _ []any) { list = append(list, what+" "+verb) })
 	slices.Sort(list)
 	return list
 }
 
-// named lists the permissions as "group/resource[/name] verb", one for each resource name.
-func named(t *testing.T, manifests string) (list []string) {
+// namedPermissions lists the permissions as "group/resource[/name] verb", one for each resource name.
+func namedPermissions(t *testing.T, manifests string) (list []string) {
 	t.Helper()
-	granted(t, manifests, func(what, verb string, names []any) {
+	eachPermission(t, manifests, func(what, verb string, names []any) {
 		for _, name := range names {
 			list = append(list, fmt.Sprintf("%s/%s %s", what, name, verb))
 		}
@@ -52,8 +52,8 @@ func named(t *testing.T, manifests string) (list []string) {
 // TestPermissions checks that evicting and recording evictions are the only permissions that dryRun=false adds.
 // Patching nodes is the only one that steering and hints add. No permission is broad.
 func TestPermissions(t *testing.T) {
-	dry, live := rules(t, render(t)), rules(t, render(t, "--set", "config.dryRun=false"))
-	unset := rules(t, render(t, "--set", "config.dryRun=null"))
+	dry, live := permissions(t, render(t)), permissions(t, render(t, "--set", "config.dryRun=false"))
+	unset := permissions(t, render(t, "--set", "config.dryRun=null"))
 	const evict = "/pods/eviction create"
 	if slices.Contains(dry, evict) || slices.Contains(unset, evict) {
 		t.Error("a dry run has permission to evict")
@@ -63,25 +63,25 @@ func TestPermissions(t *testing.T) {
 		t.Errorf("dryRun=false adds %v", added)
 	}
 	const patch = "/nodes patch"
-	steers := rules(t, render(t, "--set", "config.dryRun=false", "--set", "config.evictor.steer=taint"))
+	steers := permissions(t, render(t, "--set", "config.dryRun=false", "--set", "config.evictor.steer=taint"))
 	if added := slices.DeleteFunc(slices.Clone(steers), func(r string) bool { return slices.Contains(live, r) }); !reflect.DeepEqual(added, []string{patch}) {
 		t.Errorf("steer=taint adds %v", added)
 	}
-	hints := rules(t, render(t, "--set", "config.dryRun=false", "--set", "config.hints.enabled=true"))
+	hints := permissions(t, render(t, "--set", "config.dryRun=false", "--set", "config.hints.enabled=true"))
 	if !reflect.DeepEqual(hints, steers) {
 		t.Errorf("hints.enabled grants %v, steering %v", hints, steers)
 	}
 	for _, none := range [][]string{{"config.hints.enabled=true"}, {"config.dryRun=false", "config.hints=null"},
 		{"config.evictor.steer=taint"}, {"config.dryRun=false", "config.evictor.steer=null"}, {"config.dryRun=false", "config.evictor=null"}} {
-		if got := rules(t, render(t, "--set", strings.Join(none, ","))); slices.Contains(got, patch) {
+		if got := permissions(t, render(t, "--set", strings.Join(none, ","))); slices.Contains(got, patch) {
 			t.Errorf("%v grants permission to patch nodes", none)
 		}
 	}
-	only := rules(t, render(t, append(hinted("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json", "config.strategies=[]")...))
+	only := permissions(t, render(t, append(hintArgs("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json", "config.strategies=[]")...))
 	if slices.Contains(only, evict) || !slices.Contains(only, patch) || !slices.Contains(only, "/configmaps update") {
 		t.Errorf("hints without strategies grant %v", only)
 	}
-	nothing := rules(t, render(t, "--set", "config.dryRun=false,config.evictor.steer=taint", "--set-json", "config.strategies=[]"))
+	nothing := permissions(t, render(t, "--set", "config.dryRun=false,config.evictor.steer=taint", "--set-json", "config.strategies=[]"))
 	if slices.Contains(nothing, evict) || slices.Contains(nothing, patch) {
 		t.Errorf("without strategies the account has permissions %v", nothing)
 	}
@@ -92,10 +92,10 @@ func TestPermissions(t *testing.T) {
 			}
 		}
 	}
-	for _, rule := range at(t, objects(t, render(t), "Role")[0], "rules").([]any) {
-		verbs := at(t, rule, "verbs").([]any)
+	for _, rule := range valueAt(t, objects(t, render(t), "Role")[0], "rules").([]any) {
+		verbs := valueAt(t, rule, "verbs").([]any)
 		names, _ := rule.(object)["resourceNames"].([]any)
-		if reflect.DeepEqual(at(t, rule, "resources"), []any{"configmaps"}) {
+		if reflect.DeepEqual(valueAt(t, rule, "resources"), []any{"configmaps"}) {
 			ours := !slices.ContainsFunc(names, func(n any) bool {
 				return n != "evenkeel-pause" && !strings.HasPrefix(n.(string), "evenkeel-memory-")
 			})
@@ -113,8 +113,8 @@ func TestPermissions(t *testing.T) {
 	}
 }
 
-// documented returns the YAML blocks of a page that define roles.
-func documented(t *testing.T, page string) string {
+// documentedRoles returns the YAML blocks of a page that define roles.
+func documentedRoles(t *testing.T, page string) string {
 	t.Helper()
 	text, err := os.ReadFile(page)
 	if err != nil {
@@ -133,8 +133,8 @@ func documented(t *testing.T, page string) string {
 // plan with its caller's permissions, so the role needs the permissions of a run that evicts. It includes
 // metrics-server, the only source of usage that needs more.
 func TestWhoeverAppliesBesideADryRunMayDoWhatARunMayThatEvicts(t *testing.T) {
-	may := named(t, documented(t, "../../docs/reference/apply.md"))
-	chart := named(t, render(t, "--set", "config.dryRun=false", "--set", "config.load.source=metricsServer"))
+	may := namedPermissions(t, documentedRoles(t, "../../docs/reference/apply.md"))
+	chart := namedPermissions(t, render(t, "--set", "config.dryRun=false", "--set", "config.load.source=metricsServer"))
 	for _, needed := range append(chart, "coordination.k8s.io/leases/evenkeel-dry-run get") {
 		if !slices.Contains(may, needed) {
 			t.Errorf("docs/reference/apply.md does not grant %s", needed)
@@ -145,14 +145,14 @@ func TestWhoeverAppliesBesideADryRunMayDoWhatARunMayThatEvicts(t *testing.T) {
 // TestOnlyMetricsServerIsReadThroughTheAPI checks that only metrics-server needs API permissions. The other sources
 // have an address of their own.
 func TestOnlyMetricsServerIsReadThroughTheAPI(t *testing.T) {
-	before := named(t, render(t))
+	before := namedPermissions(t, render(t))
 	for source, more := range map[string][]string{
 		"metricsServer": {"metrics.k8s.io/nodes list", "metrics.k8s.io/pods list"},
 		"prometheus":    nil, "loadWatcher": nil,
 	} {
 		var got []string
 		values := "config.load.source=" + source + ",config.load.prometheus.url=http://a,config.load.loadWatcher.url=http://a"
-		for _, p := range named(t, render(t, "--set", values)) {
+		for _, p := range namedPermissions(t, render(t, "--set", values)) {
 			if !slices.Contains(before, p) {
 				got = append(got, p)
 			}
@@ -174,7 +174,7 @@ func TestTheReadmeNamesEveryPermission(t *testing.T) {
 	if !found {
 		t.Fatal("the README has no section \"What it may do\"")
 	}
-	all := append(named(t, render(t)), named(t, render(t, "--set", "config.dryRun=false", "--set", "config.evictor.steer=label"))...)
+	all := append(namedPermissions(t, render(t)), namedPermissions(t, render(t, "--set", "config.dryRun=false", "--set", "config.evictor.steer=label"))...)
 	for _, p := range all {
 		what, verb, _ := strings.Cut(p, " ")
 		parts := strings.SplitN(what, "/", 3)

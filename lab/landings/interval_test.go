@@ -2,10 +2,10 @@ package landings
 
 import "testing"
 
-// hits returns the exact distribution of the number of hits among independent events: out[k] is the probability of k
+// hitDistribution returns the exact distribution of the number of hits among independent events: out[k] is the probability of k
 // hits. With equal probabilities it is binomial; otherwise it is narrower than the binomial distribution with their
 // mean.
-func hits(odds []float64) []float64 {
+func hitDistribution(odds []float64) []float64 {
 	out := []float64{1}
 	for _, p := range odds {
 		next := make([]float64, len(out)+1)
@@ -18,10 +18,10 @@ func hits(odds []float64) []float64 {
 	return out
 }
 
-// interval returns bounds that contain the number of hits with probability 1-alpha or more. At most alpha/2 lies
+// hitInterval returns bounds that contain the number of hits with probability 1-alpha or more. At most alpha/2 lies
 // below low, and at most alpha/2 above high.
-func interval(odds []float64, alpha float64) (low, high int) {
-	dist := hits(odds)
+func hitInterval(odds []float64, alpha float64) (low, high int) {
+	dist := hitDistribution(odds)
 	high = len(dist) - 1
 	for below := dist[low]; below <= alpha/2; below += dist[low] {
 		low++
@@ -50,7 +50,7 @@ func TestIntervalsAreThoseOfTables(t *testing.T) {
 		for i := range odds {
 			odds[i] = c.p
 		}
-		if low, high := interval(odds, c.alpha); low != c.low || high != c.high {
+		if low, high := hitInterval(odds, c.alpha); low != c.low || high != c.high {
 			t.Errorf("interval of %d events with probability %.1f is %d to %d, want %d to %d", c.n, c.p, low, high, c.low, c.high)
 		}
 	}
@@ -62,7 +62,7 @@ func TestUnequalOddsNarrowTheInterval(t *testing.T) {
 	for range 10 {
 		odds = append(odds, 0, 1)
 	}
-	if low, high := interval(odds, 0.01); low != 10 || high != 10 {
+	if low, high := hitInterval(odds, 0.01); low != 10 || high != 10 {
 		t.Errorf("interval is %d to %d, want exactly 10", low, high)
 	}
 }
@@ -74,11 +74,11 @@ func TestWrongOddsFallOutside(t *testing.T) {
 		truth float64
 		want  int
 	}{{0.5, 0}, {0.65, 1}, {0.35, 1}} {
-		var b bins
+		var b probabilityBins
 		for i := range 120 {
-			b.add(placed{group: 0.5, hit: float64(i) < 120*c.truth, odds: map[string]float64{"n1": 0.5, "n2": 0.5}})
+			b.add(placement{groupProbability: 0.5, hit: float64(i) < 120*c.truth, probabilities: map[string]float64{"n1": 0.5, "n2": 0.5}})
 		}
-		if got := b.outside(); len(got) != c.want {
+		if got := b.outsideInterval(); len(got) != c.want {
 			t.Errorf("predicted 0.5, true frequency %.2f: bins outside %v, want %d", c.truth, got, c.want)
 		}
 	}

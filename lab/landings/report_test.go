@@ -45,13 +45,13 @@ func (r *report) waves() (n int) {
 	return n
 }
 
-// tally counts where the replacements landed.
-type tally struct {
+// landingCounts counts where the replacements landed.
+type landingCounts struct {
 	evicted, acceptable, returned int
 	other                         map[string]int // moves without an eviction, by outcome and reason
 }
 
-func (x tally) String() string {
+func (x landingCounts) String() string {
 	s := fmt.Sprintf("%d evicted, %d landed on an acceptable node (%.1f %%), %d on their source (%.1f %%)",
 		x.evicted, x.acceptable, x.percent(x.acceptable), x.returned, x.percent(x.returned))
 	if len(x.other) > 0 {
@@ -60,9 +60,9 @@ func (x tally) String() string {
 	return s
 }
 
-func (x tally) percent(n int) float64 { return 100 * float64(n) / float64(max(1, x.evicted)) }
+func (x landingCounts) percent(n int) float64 { return 100 * float64(n) / float64(max(1, x.evicted)) }
 
-func (x tally) check(t *testing.T, moves int) {
+func (x landingCounts) check(t *testing.T, moves int) {
 	t.Helper()
 	if x.evicted < moves*9/10 {
 		t.Errorf("%d of %d moves were executed, want at least 90 %%", x.evicted, moves)
@@ -75,8 +75,8 @@ func (x tally) check(t *testing.T, moves int) {
 	}
 }
 
-// count counts the outcomes of the report and logs every landing that was not predicted.
-func (r *report) count(t *testing.T) tally {
+// tally counts the outcomes of the report and logs every landing that was not predicted.
+func (r *report) tally(t *testing.T) landingCounts {
 	t.Helper()
 	if r.Stopped != nil {
 		t.Errorf("the pass stopped early: %s: %s", r.Stopped.Code, r.Stopped.Message)
@@ -85,7 +85,7 @@ func (r *report) count(t *testing.T) tally {
 	for _, m := range r.Plan.Moves {
 		by[m.Step] = m
 	}
-	x := tally{other: map[string]int{}}
+	x := landingCounts{other: map[string]int{}}
 	var good, back, nodes float64
 	likeliest := 0
 	for _, o := range r.Outcomes {

@@ -6,17 +6,17 @@ import (
 	"testing"
 	"time"
 
-	"github.com/evenkeel-project/evenkeel/lab/loadbed"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/usagestack"
 )
 
-// hinted is a configuration that taints nodes above 70 % CPU at the first sample. The taint lives so long that no
+// hintConfig is a configuration that taints nodes above 70 % CPU at the first sample. The taint lives so long that no
 // test renews it.
-const hinted = "hints: {enabled: true, ttl: 1h, taint: {enabled: true}," +
+const hintConfig = "hints: {enabled: true, ttl: 1h, taint: {enabled: true}," +
 	" rules: [{name: cpu, resource: cpu, above: 0.70, clearBelow: 0.30, for: 1}]}\n"
 
-// byLoad is a configuration with a strategy that moves pods off nodes above 60 % CPU every minute.
-const byLoad = `
+// loadStrategy is a configuration with a strategy that moves pods off nodes above 60 % CPU every minute.
+const loadStrategy = `
 strategies:
 - {name: hot, type: NodeLoad, schedule: "* * * * *", args: {basis: load, target: {cpu: 0.60}, for: 1}}
 limits: {perNamespace: 100%}
@@ -26,12 +26,12 @@ limits: {perNamespace: 100%}
 // use 5 %. The other nodes are at 10 %.
 func busyApps() []seed.App {
 	return []seed.App{
-		{Name: "big", MilliCPU: 100, MemoryMi: 64, On: on("n1", 2), GraceSeconds: 30,
-			Annotations: loadbed.Use(2500, 64)},
-		{Name: "small", MilliCPU: 100, MemoryMi: 64, On: on("n1", 6), GraceSeconds: 30,
-			Annotations: loadbed.Use(500, 64)},
-		{Name: "quiet", MilliCPU: 100, MemoryMi: 64, On: []string{"n2", "n3", "n4"}, GraceSeconds: 30,
-			Annotations: loadbed.Use(1000, 64)},
+		{Name: "big", MilliCPU: 100, MemoryMi: 64, Nodes: podsOn("n1", 2), GraceSeconds: 30,
+			Annotations: usagestack.UsageAnnotations(2500, 64)},
+		{Name: "small", MilliCPU: 100, MemoryMi: 64, Nodes: podsOn("n1", 6), GraceSeconds: 30,
+			Annotations: usagestack.UsageAnnotations(500, 64)},
+		{Name: "quiet", MilliCPU: 100, MemoryMi: 64, Nodes: []string{"n2", "n3", "n4"}, GraceSeconds: 30,
+			Annotations: usagestack.UsageAnnotations(1000, 64)},
 		{Name: "plain", MilliCPU: 10, MemoryMi: 16, GraceSeconds: 1},
 	}
 }
@@ -39,65 +39,65 @@ func busyApps() []seed.App {
 // TestABusyNodeThatIsIdleByRequests checks a busy node whose requests are low. It gets a hint within two samples, new
 // pods land elsewhere as predicted, and only the one large pod is evicted. The hint is removed when the load is gone.
 func TestABusyNodeThatIsIdleByRequests(t *testing.T) {
-	withEach(t, func(t *testing.T, s source) {
-		ns := scenario(t, busyApps())
-		idle(t, ns)
-		s.awaitCPU(t, map[string]float64{"n1": 0.8, "n2": 1, "n3": 1, "n4": 1})
+	forEachSource(t, func(t *testing.T, s source) {
+		ns := seedApps(t, busyApps())
+		makeIdle(t, ns)
+		s.waitForCPU(t, map[string]float64{"n1": 0.8, "n2": 1, "n3": 1, "n4": 1})
 		begun := time.Now()
-		p := start(t, ns, configFile(t, s.config()+hinted))
-		p.awaitMetric(t, "evenkeel_load_coverage_ratio 1\n")
-		if tainted(node(t, "n1")) {
+		p := startProgram(t, ns, configFile(t, s.config()+hintConfig))
+		p.waitForMetric(t, "evenkeel_load_coverage_ratio 1\n")
+		if hasHintTaint(getNode(t, "n1")) {
 			t.Fatal("n1 has the hint while it is idle")
 		}
-		setUse(t, ns, "big", 2500)
-		setUse(t, ns, "small", 500)
-		hintInTime(t, p, s)
+		setUsage(t, ns, "big", 2500)
+		setUsage(t, ns, "small", 500)
+		checkHintDelay(t, p, s)
 
-		added := grow(t, ns, "plain", 50)
+		added := scaleUp(t, ns, "plain", 50)
 		if there := podsByNode(t, ns, "plain"); there["n1"] != 0 {
 			t.Errorf("new pods by node: %v, want none on n1", there)
 		}
 		checkPredictions(t, ns, added)
 
-		s.awaitCPU(t, map[string]float64{"n1": 8})
-		p.change(t, s.config()+hinted+byLoad)
-		fewestLeave(t, p, ns)
-		s.awaitCPU(t, map[string]float64{"n1": 5.5})
-		if !tainted(node(t, "n1")) {
+		s.waitForCPU(t, map[string]float64{"n1": 8})
+		p.replaceConfig(t, s.config()+hintConfig+loadStrategy)
+		checkOneLargePodLeaves(t, p, ns)
+		s.waitForCPU(t, map[string]float64{"n1": 5.5})
+		if !hasHintTaint(getNode(t, "n1")) {
 			t.Error("the hint was removed at 55 %, want it removed below 30 %")
 		}
 
-		idle(t, ns)
+		makeIdle(t, ns)
 		var low time.Time
-		p.await(t, "the hint is removed", func() bool {
+		p.waitUntil(t, "the hint is removed", func() bool {
 			if got, err := s.cpu(t.Context()); err == nil && got["n1"] < 3 && low.IsZero() {
 				low = time.Now()
 			}
-			return !tainted(node(t, "n1"))
+			return !hasHintTaint(getNode(t, "n1"))
 		})
 		t.Logf("the hint was removed %s after the source showed less than 30 %%", time.Since(low).Round(100*time.Millisecond))
-		frugal(t, s, begun)
+		checkRequestCount(t, s, begun)
 	})
 }
 
-// idle makes the pods on n1 use almost nothing.
-func idle(t *testing.T, ns string) {
+// makeIdle makes the pods on n1 use almost nothing.
+func makeIdle(t *testing.T, ns string) {
 	t.Helper()
-	setUse(t, ns, "big", 100)
-	setUse(t, ns, "small", 100)
+	setUsage(t, ns, "big", 100)
+	setUsage(t, ns, "small", 100)
 }
 
-// hintInTime checks that n1 gets its hint within two sample periods after the source first shows the load, and that
+// checkHintDelay checks that n1 gets its hint within two sample periods after the source first shows the load, and that
 // no other node gets one.
-func hintInTime(t *testing.T, p *process, s source) {
+func checkHintDelay(t *testing.T, p *process, s source) {
 	t.Helper()
 	var shown time.Time
-	p.await(t, "n1 has the hint", func() bool {
+	p.waitUntil(t, "n1 has the hint", func() bool {
 		got, err := s.cpu(t.Context())
 		if err == nil && got["n1"] > 7 && shown.IsZero() {
 			shown = time.Now()
 		}
-		return tainted(node(t, "n1"))
+		return hasHintTaint(getNode(t, "n1"))
 	})
 	took := time.Duration(0) // the program may have sampled the source just before this test did
 	if !shown.IsZero() {
@@ -108,17 +108,17 @@ func hintInTime(t *testing.T, p *process, s source) {
 		t.Errorf("the hint was set after %s, want at most two sample periods of %s", took, interval)
 	}
 	for _, other := range []string{"n2", "n3", "n4"} {
-		if tainted(node(t, other)) {
+		if hasHintTaint(getNode(t, other)) {
 			t.Errorf("node %s has the hint, want it only on n1", other)
 		}
 	}
 }
 
-// fewestLeave checks that one eviction of a 25 % pod brings n1 from 80 % below 60 %, and that the next two passes
+// checkOneLargePodLeaves checks that one eviction of a 25 % pod brings n1 from 80 % below 60 %, and that the next two passes
 // evict nothing.
-func fewestLeave(t *testing.T, p *process, ns string) {
+func checkOneLargePodLeaves(t *testing.T, p *process, ns string) {
 	t.Helper()
-	p.await(t, "a pass evicts", func() bool {
+	p.waitUntil(t, "a pass evicts", func() bool {
 		return slices.ContainsFunc(p.reports(), func(r report) bool { return len(r.Outcomes) > 0 })
 	})
 	for _, r := range p.reports() {
@@ -128,23 +128,23 @@ func fewestLeave(t *testing.T, p *process, ns string) {
 			}
 		}
 	}
-	p.awaitReports(t, len(p.reports())+2)
-	granted, refused := evicted(t, ns)
+	p.waitForReports(t, len(p.reports())+2)
+	granted, refused := auditedEvictions(t, ns)
 	if len(granted) != 1 || refused != 0 || !strings.HasPrefix(granted[0], "big-") {
 		t.Errorf("evictions %q, %d refused; want one pod of big and none refused", granted, refused)
 	}
 }
 
-// frugal checks the number of API requests since a time: two requests per sample with metrics-server, none with
+// checkRequestCount checks the number of API requests since a time: two requests per sample with metrics-server, none with
 // Prometheus, and one patch each for setting and removing the hint. A patch that conflicts with a heartbeat is
 // repeated and not counted.
-func frugal(t *testing.T, s source, since time.Time) {
+func checkRequestCount(t *testing.T, s source, since time.Time) {
 	t.Helper()
 	periods := int(time.Since(since)/interval) + 1
-	ofNodes, _ := requests(t, since, "list", "metrics.k8s.io", "nodes")
-	ofPods, _ := requests(t, since, "list", "metrics.k8s.io", "pods")
-	patched, again := requests(t, since, "patch", "", "nodes")
-	updated, _ := requests(t, since, "update", "", "nodes")
+	ofNodes, _ := auditedRequests(t, since, "list", "metrics.k8s.io", "nodes")
+	ofPods, _ := auditedRequests(t, since, "list", "metrics.k8s.io", "pods")
+	patched, again := auditedRequests(t, since, "patch", "", "nodes")
+	updated, _ := auditedRequests(t, since, "update", "", "nodes")
 	t.Logf("%d requests to the metrics API, %d patches of nodes (%d conflicts) and %d updates in %d sample periods",
 		ofNodes+ofPods, patched, again, updated, periods)
 	most := 0

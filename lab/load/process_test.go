@@ -47,19 +47,19 @@ type report struct {
 	Stopped *struct{ Code, Message string }
 }
 
-// buffer is a buffer that one goroutine writes and another reads.
-type buffer struct {
+// lockedBuffer is a buffer that one goroutine writes and another reads.
+type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-func (b *buffer) Write(p []byte) (int, error) {
+func (b *lockedBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.b.Write(p)
 }
 
-func (b *buffer) String() string {
+func (b *lockedBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.b.String()
@@ -68,22 +68,22 @@ func (b *buffer) String() string {
 // process is a running `evenkeel run` that holds the Lease.
 type process struct {
 	config, url    string
-	stdout, stderr buffer
+	stdout, stderr lockedBuffer
 	ended          chan struct{}
 }
 
 // kubeconfig writes the program's kubeconfig and returns its path.
 func kubeconfig(t *testing.T) string {
 	t.Helper()
-	path, err := bed.UserKubeconfig(program)
+	path, err := stack.UserKubeconfig(programUser)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return path
 }
 
-// start runs the program until the test ends.
-func start(t *testing.T, ns, config string) *process {
+// startProgram runs the program until the test ends.
+func startProgram(t *testing.T, ns, config string) *process {
 	t.Helper()
 	l, err := freeport.Listen()
 	if err != nil {
@@ -113,10 +113,10 @@ func start(t *testing.T, ns, config string) *process {
 	return p
 }
 
-// await waits until is returns true and fails if the program ends before.
-func (p *process) await(t *testing.T, what string, is func() bool) {
+// waitUntil waits until is returns true and fails if the program ends before.
+func (p *process) waitUntil(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	await(t, what, func() bool {
+	waitUntil(t, what, func() bool {
 		select {
 		case <-p.ended:
 			t.Fatalf("the program ended before the condition was met: %s", what)
@@ -126,14 +126,14 @@ func (p *process) await(t *testing.T, what string, is func() bool) {
 	})
 }
 
-// awaitMetric waits until /metrics has a line with this prefix.
-func (p *process) awaitMetric(t *testing.T, line string) {
+// waitForMetric waits until /metrics has a line with this prefix.
+func (p *process) waitForMetric(t *testing.T, line string) {
 	t.Helper()
-	p.await(t, "/metrics has "+line, func() bool { return strings.Contains(get(p.url+"/metrics"), "\n"+line) })
+	p.waitUntil(t, "/metrics has "+line, func() bool { return strings.Contains(httpGet(p.url+"/metrics"), "\n"+line) })
 }
 
-// get returns the body of a response; empty if there is none.
-func get(url string) string {
+// httpGet returns the body of a response; empty if there is none.
+func httpGet(url string) string {
 	client := http.Client{Timeout: 5 * time.Second}
 	r, err := client.Get(url)
 	if err != nil {
@@ -155,17 +155,17 @@ func (p *process) reports() (out []report) {
 	return out
 }
 
-// awaitReports waits for at least n reports.
-func (p *process) awaitReports(t *testing.T, n int) []report {
+// waitForReports waits for at least n reports.
+func (p *process) waitForReports(t *testing.T, n int) []report {
 	t.Helper()
-	p.await(t, fmt.Sprintf("there are %d reports", n), func() bool { return len(p.reports()) >= n })
+	p.waitUntil(t, fmt.Sprintf("there are %d reports", n), func() bool { return len(p.reports()) >= n })
 	return p.reports()
 }
 
-// change replaces the configuration of the running program atomically, like a mounted volume.
-func (p *process) change(t *testing.T, text string) {
+// replaceConfig replaces the configuration of the running program atomically, like a mounted volume.
+func (p *process) replaceConfig(t *testing.T, text string) {
 	t.Helper()
-	if err := os.WriteFile(p.config+".new", []byte(header+text), 0o600); err != nil {
+	if err := os.WriteFile(p.config+".new", []byte(configHeader+text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Rename(p.config+".new", p.config); err != nil {
@@ -173,22 +173,22 @@ func (p *process) change(t *testing.T, text string) {
 	}
 }
 
-// header is the start of every configuration: evict, and evict pods of any age.
-const header = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ndryRun: false\nguards: {minPodAge: 0s}\n"
+// configHeader is the start of every configuration: evict, and evict pods of any age.
+const configHeader = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ndryRun: false\nguards: {minPodAge: 0s}\n"
 
 func configFile(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(path, []byte(header+text), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(configHeader+text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path
 }
 
-// evenkeel runs a command and waits for its end.
-func evenkeel(t *testing.T, args ...string) (stdout string, code int) {
+// runEvenkeel runs a command and waits for its end.
+func runEvenkeel(t *testing.T, args ...string) (stdout string, code int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, testbed.Evenkeel, append(args, "--kubeconfig", kubeconfig(t))...)
 	var out, errs bytes.Buffer
@@ -204,10 +204,10 @@ func evenkeel(t *testing.T, args ...string) (stdout string, code int) {
 	return out.String(), cmd.ProcessState.ExitCode()
 }
 
-// once makes one pass and returns its report.
-func once(t *testing.T, ns, config string) report {
+// runOnce makes one pass and returns its report.
+func runOnce(t *testing.T, ns, config string) report {
 	t.Helper()
-	stdout, code := evenkeel(t, "run", "--once", "-o", "json", "--config", config, "--lease-namespace", ns)
+	stdout, code := runEvenkeel(t, "run", "--once", "-o", "json", "--config", config, "--lease-namespace", ns)
 	var r report
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil || code != 0 {
 		t.Fatalf("exit %d, report: %v", code, err)

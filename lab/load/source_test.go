@@ -29,33 +29,33 @@ func sources() []source {
 	return []source{
 		{"metricsServer", func() string {
 			return fmt.Sprintf("load: {source: metricsServer, interval: %s, statistic: latest, window: 1m, maxAge: 1m}\n", interval)
-		}, func(ctx context.Context) (map[string]float64, error) { return bed.MeasuredCPU(ctx) }},
+		}, func(ctx context.Context) (map[string]float64, error) { return stack.MeasuredCPU(ctx) }},
 		{"prometheus", func() string {
 			return fmt.Sprintf("load: {source: prometheus, interval: %s, statistic: latest, window: 1m, maxAge: 1m,"+
-				" prometheus: {url: %q, preset: kubelet, rateWindow: 20s}}\n", interval, bed.Prometheus)
-		}, func(ctx context.Context) (map[string]float64, error) { return bed.Query(ctx, kubeletCPU) }},
+				" prometheus: {url: %q, preset: kubelet, rateWindow: 20s}}\n", interval, stack.Prometheus)
+		}, func(ctx context.Context) (map[string]float64, error) { return stack.Query(ctx, kubeletCPU) }},
 	}
 }
 
-// withEach runs a scenario with each source in turn.
-func withEach(t *testing.T, do func(*testing.T, source)) {
+// forEachSource runs a scenario with each source in turn.
+func forEachSource(t *testing.T, do func(*testing.T, source)) {
 	t.Helper()
 	for _, s := range sources() {
 		t.Run(s.name, func(t *testing.T) { do(t, s) })
 	}
 }
 
-// patience is how long the source may take to measure a change: two scrapes of 10 s on a slow machine.
-const patience = 4 * time.Minute
+// timeout is how long the source may take to measure a change: two scrapes of 10 s on a slow machine.
+const timeout = 4 * time.Minute
 
-// awaitCPU waits until the source shows the wanted cores for each node, within 0.1 cores plus 2 %.
-func (s source) awaitCPU(t *testing.T, want map[string]float64) {
+// waitForCPU waits until the source shows the wanted cores for each node, within 0.1 cores plus 2 %.
+func (s source) waitForCPU(t *testing.T, want map[string]float64) {
 	t.Helper()
-	s.awaitSteadyCPU(t, want, 0)
+	s.waitForSteadyCPU(t, want, 0)
 }
 
-// awaitSteadyCPU waits until the source has shown the wanted cores for a while.
-func (s source) awaitSteadyCPU(t *testing.T, want map[string]float64, steady time.Duration) {
+// waitForSteadyCPU waits until the source has shown the wanted cores for a while.
+func (s source) waitForSteadyCPU(t *testing.T, want map[string]float64, steady time.Duration) {
 	t.Helper()
 	var last map[string]float64
 	var since time.Time
@@ -65,7 +65,7 @@ func (s source) awaitSteadyCPU(t *testing.T, want map[string]float64, steady tim
 			t.Logf("%s: last %v", said(), last)
 		}
 	})
-	poll(t, said(), func() (bool, error) {
+	pollUntil(t, said(), func() (bool, error) {
 		got, err := s.cpu(t.Context())
 		if err != nil {
 			return false, err
@@ -84,21 +84,21 @@ func (s source) awaitSteadyCPU(t *testing.T, want map[string]float64, steady tim
 	})
 }
 
-// awaitPods waits until the source has measured this number of pods of a namespace. The program does not evict pods
+// waitForPods waits until the source has measured this number of pods of a namespace. The program does not evict pods
 // without metrics.
-func (s source) awaitPods(t *testing.T, ns string, want int) {
+func (s source) waitForPods(t *testing.T, ns string, want int) {
 	t.Helper()
-	poll(t, fmt.Sprintf("%s has measured %d pods of %s", s.name, want, ns), func() (bool, error) {
+	pollUntil(t, fmt.Sprintf("%s has measured %d pods of %s", s.name, want, ns), func() (bool, error) {
 		if s.name == "metricsServer" {
-			got, err := bed.MeasuredPods(t.Context(), ns)
+			got, err := stack.MeasuredPods(t.Context(), ns)
 			return got == want, err
 		}
-		got, err := bed.Query(t.Context(), fmt.Sprintf(`count(rate(pod_cpu_usage_seconds_total{namespace=%q}[20s]))`, ns))
+		got, err := stack.Query(t.Context(), fmt.Sprintf(`count(rate(pod_cpu_usage_seconds_total{namespace=%q}[20s]))`, ns))
 		return got[""] == float64(want), err
 	})
 }
 
-// kubeName turns a test's name into a valid namespace name.
-func kubeName(t *testing.T) string {
+// namespaceName turns a test's name into a valid namespace name.
+func namespaceName(t *testing.T) string {
 	return strings.ToLower(strings.NewReplacer("/", "-", "_", "-", "#", "-").Replace(t.Name()))
 }

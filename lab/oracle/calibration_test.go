@@ -11,7 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-var placements = flag.Int("oracle.placements", 20_000, "pods to place on clusters of 100 to 300 nodes; -short divides by ten")
+var placementCount = flag.Int("oracle.placements", 20_000, "pods to place on clusters of 100 to 300 nodes; -short divides by ten")
 
 // bin collects events with similar predicted probabilities.
 type bin struct {
@@ -50,13 +50,13 @@ func (c *calibration) error() float64 {
 // including its sampling, its rotating start and its random choice among equal nodes. The node groups are drawn from
 // the predictions so that all probabilities occur; the scheduler does not know them.
 func TestSampledPlacementIsCalibrated(t *testing.T) {
-	want := *placements
+	want := *placementCount
 	if testing.Short() {
 		want /= 10
 	}
 	c, done := &calibration{}, 0
-	for seed := *first; done < want; seed++ {
-		done += c.cluster(t, seed, min(want-done, 150))
+	for seed := *firstSeed; done < want; seed++ {
+		done += c.placeOnCluster(t, seed, min(want-done, 150))
 	}
 	t.Logf("%d placements, %d from a sample, %d with only one possible node", done, c.sampled, c.certain)
 	t.Log("predicted     mean  observed   count")
@@ -80,12 +80,12 @@ func TestSampledPlacementIsCalibrated(t *testing.T) {
 	}
 }
 
-// cluster places the replacements of some pods of one cluster.
-func (c *calibration) cluster(t *testing.T, seed int64, most int) (done int) {
+// placeOnCluster places the replacements of some pods of one cluster.
+func (c *calibration) placeOnCluster(t *testing.T, seed int64, most int) (done int) {
 	t.Helper()
 	o := generateLarge(seed)
 	w := worldOf(t, o)
-	s := newRotating(t, o, seed)
+	s := newSamplingScheduler(t, o, seed)
 	rnd := rand.New(rand.NewSource(seed))
 	for _, i := range rnd.Perm(len(w.Snapshot().Pods)) {
 		p := &w.Snapshot().Pods[i]
@@ -105,7 +105,7 @@ func (c *calibration) cluster(t *testing.T, seed int64, most int) (done int) {
 		if gone {
 			state, pr.WeightGone = pr.Gone, 1
 		}
-		node := s.place(t, o, p.Object, gone)
+		node := s.nodeForReplacement(t, o, p.Object, gone)
 		if (node == "") != (len(state.Feasible) == 0) {
 			t.Errorf("cluster %d, %s: the scheduler chose %q of %d feasible nodes", seed, p.Object.Name, node, len(state.Feasible))
 		}
@@ -141,26 +141,26 @@ func drawGroup(rnd *rand.Rand, s placement.State) map[cluster.NodeID]bool {
 // generateLarge returns a cluster of 100 to 300 nodes with some hundred pods. It favors features whose score depends
 // on the other nodes of a sample.
 func generateLarge(seed int64) *cluster.Objects {
-	g := &generator{Rand: rand.New(rand.NewSource(seed)), on: map[string]bool{}}
+	g := &generator{Rand: rand.New(rand.NewSource(seed)), themes: map[string]bool{}}
 	for _, theme := range []string{"taints", "affinity", "terms", "spread", "images"} {
-		g.on[theme] = g.chance(0.4)
+		g.themes[theme] = g.chance(0.4)
 	}
-	g.o.ServerVersion = minor()
+	g.objects.ServerVersion = schedulerVersion()
 	for _, name := range []string{"ns0", "ns1"} {
 		n := &corev1.Namespace{}
-		n.Name, n.Labels = name, map[string]string{"team": g.one("x", "y")}
-		g.o.Namespaces = append(g.o.Namespaces, n)
+		n.Name, n.Labels = name, map[string]string{"team": g.oneOf("x", "y")}
+		g.objects.Namespaces = append(g.objects.Namespaces, n)
 	}
 	alike := g.chance(0.5)
 	for i := range 100 + g.Intn(201) {
 		g.node(i)
-		n := g.o.Nodes[i]
+		n := g.objects.Nodes[i]
 		if alike && i > 0 {
-			n.Status.Allocatable, n.Status.Capacity = g.o.Nodes[0].Status.Allocatable, g.o.Nodes[0].Status.Capacity
+			n.Status.Allocatable, n.Status.Capacity = g.objects.Nodes[0].Status.Allocatable, g.objects.Nodes[0].Status.Capacity
 		}
 	}
 	for i := range 60 + g.Intn(100) {
 		g.app(i)
 	}
-	return &g.o
+	return &g.objects
 }

@@ -14,7 +14,7 @@ func TestMovesKeepEveryCount(t *testing.T) {
 	for seed := range int64(150) {
 		o := generate(seed)
 		o.VolumeAttachments = nil
-		w, moved, r := worldOf(t, o), copied(o), rand.New(rand.NewSource(seed))
+		w, moved, r := worldOf(t, o), copyObjects(o), rand.New(rand.NewSource(seed))
 		nodes, pods := w.Snapshot().Nodes, w.Snapshot().Pods
 		for range 2 * len(pods) {
 			p, to := &pods[r.Intn(len(pods))], &nodes[r.Intn(len(nodes))]
@@ -29,7 +29,7 @@ func TestMovesKeepEveryCount(t *testing.T) {
 		anew := worldOf(t, moved)
 		for i := range pods {
 			p := cluster.PodID(i)
-			if x, y := w.Predict(p), anew.Predict(p); !same(x.Terminating, y.Terminating) || !same(x.Gone, y.Gone) {
+			if x, y := w.Predict(p), anew.Predict(p); !sameNodes(x.Terminating, y.Terminating) || !sameNodes(x.Gone, y.Gone) {
 				t.Errorf("cluster %d, pod %s: %+v after the moves, %+v with a new model", seed, pods[i].Object.Name, x, y)
 			}
 		}

@@ -18,7 +18,7 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/validation"
 )
 
-var profiled = flag.Int("oracle.profiles", 300, "random scheduler configurations to compare with")
+var profileCount = flag.Int("oracle.profiles", 300, "random scheduler configurations to compare with")
 
 // schedulerConfig returns a random KubeSchedulerConfiguration and names what it changes.
 func schedulerConfig(g *rand.Rand) (text string, features []string) {
@@ -66,7 +66,7 @@ func schedulerConfig(g *rand.Rand) (text string, features []string) {
 	}
 	if use(0.4, "default constraints") {
 		var list []string
-		for _, key := range keys {
+		for _, key := range topologyKeys {
 			if g.Intn(2) == 0 {
 				list = append(list, fmt.Sprintf("{maxSkew: %d, topologyKey: %s, whenUnsatisfiable: %s}",
 					1+g.Intn(3), key, one("ScheduleAnyway", "ScheduleAnyway", "DoNotSchedule")))
@@ -97,11 +97,11 @@ func schedulerConfig(g *rand.Rand) (text string, features []string) {
 // TestProfilesEqualScheduler parses random configurations with the scheduler's own code and with Evenkeel's, and
 // compares the results for every node.
 func TestProfilesEqualScheduler(t *testing.T) {
-	if *old != "" {
+	if *oldScheduler != "" {
 		t.Skip("only the scheduler version of this process can read configurations")
 	}
 	compared, used := 0, map[string]int{}
-	for seed := range *profiled {
+	for seed := range *profileCount {
 		text, features := schedulerConfig(rand.New(rand.NewSource(int64(seed))))
 		o := generate(int64(10000 + seed))
 		for _, n := range o.Nodes { // a profile that ignores taints cannot be predicted if nodes are not Ready
@@ -126,7 +126,7 @@ func TestProfilesEqualScheduler(t *testing.T) {
 		for _, f := range features {
 			used[f]++
 		}
-		verdicts, sched := w.Explain(victim.ID), readByScheduler(t, text)
+		verdicts, sched := w.Explain(victim.ID), newSchedulerFromConfig(t, text)
 		if err := sched.Load(objectsOf(o)); err != nil {
 			t.Fatal(err)
 		}
@@ -140,18 +140,18 @@ func TestProfilesEqualScheduler(t *testing.T) {
 					continue
 				}
 				compared++
-				if diff := differ(v, want[snap.Nodes[v.Node].Name]); diff != "" {
+				if diff := verdictDifference(v, want[snap.Nodes[v.Node].Name]); diff != "" {
 					t.Errorf("configuration %d, pod %s, gone %v, node %s: %s\n%s",
 						seed, victim.Object.Name, gone, snap.Nodes[v.Node].Name, diff, text)
 				}
 			}
 		}
 	}
-	t.Logf("compared %d verdicts on nodes under %d configurations; features %v", compared, *profiled, used)
+	t.Logf("compared %d verdicts on nodes under %d configurations; features %v", compared, *profileCount, used)
 }
 
-// readByScheduler returns a real scheduler with the first profile of the configuration.
-func readByScheduler(t *testing.T, text string) *real.Scheduler {
+// newSchedulerFromConfig returns a real scheduler with the first profile of the configuration.
+func newSchedulerFromConfig(t *testing.T, text string) *real.Scheduler {
 	t.Helper()
 	decoded, _, err := scheme.Codecs.UniversalDecoder().Decode([]byte(text), nil, nil)
 	if err != nil {
@@ -161,7 +161,7 @@ func readByScheduler(t *testing.T, text string) *real.Scheduler {
 	if err := validation.ValidateKubeSchedulerConfiguration(cfg); err != nil {
 		t.Fatalf("the scheduler rejects the configuration: %v\n%s", err, text)
 	}
-	s, err := real.NewOf(t.Context(), cfg.Profiles[0])
+	s, err := real.NewWithProfile(t.Context(), cfg.Profiles[0])
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -15,7 +15,7 @@ const (
 	Get      Class = "get"
 	Eviction Class = "eviction"
 	Lease    Class = "lease" // any request for Leases
-	Memory   Class = "state" // any request for ConfigMaps, in which the program keeps its state
+	State    Class = "state" // any request for ConfigMaps, in which the program keeps its state
 	Event    Class = "event"
 	Other    Class = "other"
 )
@@ -31,7 +31,7 @@ func classify(r *http.Request) Class {
 	case has("leases"):
 		return Lease
 	case has("configmaps"):
-		return Memory
+		return State
 	case has("events"):
 		return Event
 	case r.Method != http.MethodGet:

@@ -36,7 +36,7 @@ type Options struct {
 	Faults Faults
 	HTTP2  bool
 	// ListCache provides stale lists and is filled by the proxy; nil disables stale lists.
-	Copies *Copies
+	ListCache *ListCache
 	// Hook is called for every request before it is forwarded, and again before its response goes back. n counts the
 	// requests of the class, starting at 1.
 	Hook func(c Class, n int, m Moment)
@@ -44,18 +44,18 @@ type Options struct {
 
 // Proxy is a TLS server in front of the API server.
 type Proxy struct {
-	o       Options
-	srv     *httptest.Server
-	forward *httputil.ReverseProxy
-	conns   *conns
+	options      Options
+	server       *httptest.Server
+	reverseProxy *httputil.ReverseProxy
+	conns        *connTracker
 
-	mu     sync.Mutex
-	rnd    *rand.Rand
-	counts map[Class]int
-	dealt  map[string]int
-	doomed map[string]bool // paths whose next list is stale
-	gate   chan struct{}   // closed while requests may pass
-	refuse bool
+	mu          sync.Mutex
+	random      *rand.Rand
+	counts      map[Class]int
+	faultCounts map[string]int
+	staleNext   map[string]bool // paths whose next list is stale
+	gate        chan struct{}   // closed while requests may pass
+	refuse      bool
 }
 
 // Start starts a proxy that serves until Close.
@@ -70,29 +70,29 @@ func Start(o Options) (*Proxy, error) {
 	}
 	open := make(chan struct{})
 	close(open)
-	p := &Proxy{o: o, rnd: rand.New(rand.NewPCG(o.Seed, 5)), gate: open,
-		counts: map[Class]int{}, dealt: map[string]int{}, doomed: map[string]bool{}}
+	p := &Proxy{options: o, random: rand.New(rand.NewPCG(o.Seed, 5)), gate: open,
+		counts: map[Class]int{}, faultCounts: map[string]int{}, staleNext: map[string]bool{}}
 	quiet := stdlog.New(io.Discard, "", 0)
-	p.forward = &httputil.ReverseProxy{
+	p.reverseProxy = &httputil.ReverseProxy{
 		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true,
 			DisableCompression: true, MaxIdleConnsPerHost: 64},
 		FlushInterval: -1, ErrorLog: quiet,
 		Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
-	p.srv = httptest.NewUnstartedServer(p)
-	p.conns = &conns{Listener: p.srv.Listener, open: map[net.Conn]bool{}}
-	p.srv.Listener, p.srv.EnableHTTP2, p.srv.Config.ErrorLog = p.conns, o.HTTP2, quiet
-	p.srv.StartTLS()
+	p.server = httptest.NewUnstartedServer(p)
+	p.conns = &connTracker{Listener: p.server.Listener, open: map[net.Conn]bool{}}
+	p.server.Listener, p.server.EnableHTTP2, p.server.Config.ErrorLog = p.conns, o.HTTP2, quiet
+	p.server.StartTLS()
 	return p, nil
 }
 
 // URL returns the address of the proxy.
-func (p *Proxy) URL() string { return p.srv.URL }
+func (p *Proxy) URL() string { return p.server.URL }
 
 // CA returns the certificate authority of the proxy in PEM.
 func (p *Proxy) CA() []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.srv.Certificate().Raw})
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.server.Certificate().Raw})
 }
 
 // Close stops the proxy and closes every connection.
@@ -100,8 +100,8 @@ func (p *Proxy) Close() {
 	p.Cut(true) // releases requests that wait at the gate
 	p.Restore()
 	p.conns.closeAll()
-	p.srv.Close()
-	if t, ok := p.forward.Transport.(*http.Transport); ok {
+	p.server.Close()
+	if t, ok := p.reverseProxy.Transport.(*http.Transport); ok {
 		t.CloseIdleConnections()
 	}
 }
@@ -135,18 +135,18 @@ func (p *Proxy) Restore() {
 }
 
 // FaultCounts returns the number of injected faults, keyed by "class fault".
-func (p *Proxy) Dealt() map[string]int {
+func (p *Proxy) FaultCounts() map[string]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	out := map[string]int{}
-	for k, n := range p.dealt {
+	for k, n := range p.faultCounts {
 		out[k] = n
 	}
 	return out
 }
 
 // waitWhileCut waits while the proxy is cut. It returns false if the request must be aborted.
-func (p *Proxy) passes(ctx context.Context) bool {
+func (p *Proxy) waitWhileCut(ctx context.Context) bool {
 	p.mu.Lock()
 	gate, refuse := p.gate, p.refuse
 	p.mu.Unlock()
@@ -166,9 +166,9 @@ func (p *Proxy) passes(ctx context.Context) bool {
 	}
 }
 
-func (p *Proxy) hook(c Class, n int, m Moment) {
-	if p.o.Hook != nil {
-		p.o.Hook(c, n, m)
+func (p *Proxy) callHook(c Class, n int, m Moment) {
+	if p.options.Hook != nil {
+		p.options.Hook(c, n, m)
 	}
 }
 
@@ -178,19 +178,19 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	p.mu.Lock()
 	p.counts[c]++
 	n := p.counts[c]
-	f, d := p.o.Faults.draw(p.rnd, c, r)
-	f = p.doom(f, c, r)
+	f, d := p.options.Faults.pick(p.random, c, r)
+	f = p.forceStaleList(f, c, r)
 	if f != none {
-		p.dealt[string(c)+" "+string(f)]++
+		p.faultCounts[string(c)+" "+string(f)]++
 	}
 	p.mu.Unlock()
-	if !p.passes(r.Context()) {
+	if !p.waitWhileCut(r.Context()) {
 		panic(http.ErrAbortHandler)
 	}
-	p.hook(c, n, Arrived)
-	if !p.passes(r.Context()) { // the hook may have cut the proxy
+	p.callHook(c, n, Arrived)
+	if !p.waitWhileCut(r.Context()) { // the hook may have cut the proxy
 		panic(http.ErrAbortHandler)
 	}
-	g := &gated{ResponseWriter: w, p: p, ctx: r.Context(), answered: sync.OnceFunc(func() { p.hook(c, n, Answered) })}
-	p.deal(g, r, c, f, d)
+	g := &gatedWriter{ResponseWriter: w, proxy: p, ctx: r.Context(), answered: sync.OnceFunc(func() { p.callHook(c, n, Answered) })}
+	p.inject(g, r, c, f, d)
 }

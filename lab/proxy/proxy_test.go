@@ -17,7 +17,7 @@ import (
 )
 
 // startBehindProxy starts a server, a proxy in front of it, and a client of the proxy.
-func behind(t *testing.T, o Options, h http.HandlerFunc) (*Proxy, *http.Client) {
+func startBehindProxy(t *testing.T, o Options, h http.HandlerFunc) (*Proxy, *http.Client) {
 	t.Helper()
 	srv := httptest.NewTLSServer(h)
 	t.Cleanup(srv.Close)
@@ -44,7 +44,7 @@ func get(c *http.Client, url string) (int, string, error) {
 }
 
 func TestCredentialsAreTheClients(t *testing.T) {
-	p, c := behind(t, Options{}, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Header.Get("Authorization")) })
+	p, c := startBehindProxy(t, Options{}, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Header.Get("Authorization")) })
 	r, _ := http.NewRequest(http.MethodGet, p.URL()+"/api/v1/pods", nil)
 	r.Header.Set("Authorization", "Bearer x")
 	res, err := c.Do(r)
@@ -66,21 +66,21 @@ func TestFaults(t *testing.T) {
 		broken  bool // the client gets no complete response
 		retry   string
 	}{
-		{none, 200, 1, false, ""}, {late, 200, 1, false, ""}, {broken, 500, 0, false, ""}, {brokenDone, 500, 1, false, ""},
-		{throttled, 429, 0, false, ""}, {throttledR, 429, 0, false, "1"},
-		{reset, 0, 0, true, ""}, {resetDone, 0, 1, true, ""}, {half, 200, 1, true, ""},
-		{noWatches, 400, 0, false, ""}, {lapsed, 410, 0, false, ""},
+		{none, 200, 1, false, ""}, {delayed, 200, 1, false, ""}, {serverError, 500, 0, false, ""}, {serverErrorAfter, 500, 1, false, ""},
+		{throttled, 429, 0, false, ""}, {throttledRetryAfter, 429, 0, false, "1"},
+		{reset, 0, 0, true, ""}, {resetAfter, 0, 1, true, ""}, {truncated, 200, 1, true, ""},
+		{noStreamingList, 400, 0, false, ""}, {watchExpired, 410, 0, false, ""},
 	} {
 		for _, h2 := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s h2=%t", c.fault, h2), func(t *testing.T) {
 				var reached atomic.Int32
-				p, client := behind(t, Options{HTTP2: h2}, func(w http.ResponseWriter, r *http.Request) {
+				p, client := startBehindProxy(t, Options{HTTP2: h2}, func(w http.ResponseWriter, r *http.Request) {
 					_, _ = io.Copy(io.Discard, r.Body)
 					reached.Add(1)
 					fmt.Fprint(w, strings.Repeat("x", 1000))
 				})
-				p.srv.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					p.deal(&gated{ResponseWriter: w, p: p, ctx: r.Context(), answered: func() {}}, r, Eviction, c.fault, time.Millisecond)
+				p.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					p.inject(&gatedWriter{ResponseWriter: w, proxy: p, ctx: r.Context(), answered: func() {}}, r, Eviction, c.fault, time.Millisecond)
 				})
 				r, err := client.Post(p.URL()+"/api/v1/namespaces/x/pods/y/eviction", "application/json", strings.NewReader("{}"))
 				code, whole := 0, err == nil
@@ -104,7 +104,7 @@ func TestFaults(t *testing.T) {
 
 func TestStaleLists(t *testing.T) {
 	var n atomic.Int32
-	p, c := behind(t, Options{Copies: NewCopies(), Faults: Faults{StaleFor: time.Minute}},
+	p, c := startBehindProxy(t, Options{ListCache: NewListCache(), Faults: Faults{StaleFor: time.Minute}},
 		func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, n.Add(1)) })
 	list := p.URL() + "/api/v1/pods?resourceVersion=0"
 	for _, want := range []string{"1", "2"} {
@@ -115,13 +115,13 @@ func TestStaleLists(t *testing.T) {
 	r := httptest.NewRequest(http.MethodGet, list+"&limit=500", nil)
 	r.Header.Set("Accept-Encoding", "gzip") // the client above sends this header
 	w := httptest.NewRecorder()
-	p.deal(&gated{ResponseWriter: w, p: p, ctx: r.Context(), answered: func() {}}, r, List, stale, 0)
+	p.inject(&gatedWriter{ResponseWriter: w, proxy: p, ctx: r.Context(), answered: func() {}}, r, List, staleList, 0)
 	if w.Body.String() != "1" {
 		t.Errorf("got %q, want the first answer", w.Body)
 	}
 	for range 200 { // a list without a resource version must be current
 		rnd, r := rand.New(rand.NewPCG(uint64(n.Add(1)), 0)), httptest.NewRequest(http.MethodGet, "/api/v1/pods", nil)
-		if f, _ := (Faults{Rate: 1}).draw(rnd, List, r); f == stale {
+		if f, _ := (Faults{Rate: 1}).pick(rnd, List, r); f == staleList {
 			t.Fatal("got a stale list for a request without a resource version")
 		}
 	}
@@ -131,13 +131,13 @@ func TestStaleLists(t *testing.T) {
 // outdated list.
 func TestALapsedWatchIsFollowedByAStaleList(t *testing.T) {
 	var n atomic.Int32
-	p, c := behind(t, Options{Copies: NewCopies(), Faults: Faults{StaleFor: time.Minute}},
+	p, c := startBehindProxy(t, Options{ListCache: NewListCache(), Faults: Faults{StaleFor: time.Minute}},
 		func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, n.Add(1)) })
 	list := p.URL() + "/api/v1/pods?resourceVersion=0"
 	if _, body, err := get(c, list); body != "1" || err != nil {
 		t.Fatalf("got %q, %v", body, err)
 	}
-	p.doom(lapsed, Watch, httptest.NewRequest(http.MethodGet, "/api/v1/pods?watch=true&resourceVersion=7", nil))
+	p.forceStaleList(watchExpired, Watch, httptest.NewRequest(http.MethodGet, "/api/v1/pods?watch=true&resourceVersion=7", nil))
 	if code, _, err := get(c, p.URL()+"/api/v1/pods?watch=true&sendInitialEvents=true"); code != 400 || err != nil {
 		t.Errorf("the streaming list got status %d, error %v; want status 400", code, err)
 	}
@@ -149,14 +149,14 @@ func TestALapsedWatchIsFollowedByAStaleList(t *testing.T) {
 }
 
 func TestRate(t *testing.T) {
-	rnd, f := rand.New(rand.NewPCG(1, 2)), Faults{Rate: 0.3, Of: map[Class]float64{Event: 0}}
+	rnd, f := rand.New(rand.NewPCG(1, 2)), Faults{Rate: 0.3, RateByClass: map[Class]float64{Event: 0}}
 	r := httptest.NewRequest(http.MethodGet, "/api/v1/pods", nil)
 	hits := 0
 	for range 10000 {
-		if x, _ := f.draw(rnd, Get, r); x != none {
+		if x, _ := f.pick(rnd, Get, r); x != none {
 			hits++
 		}
-		if x, _ := f.draw(rnd, Event, r); x != none {
+		if x, _ := f.pick(rnd, Event, r); x != none {
 			t.Fatal("got a fault for an event, whose rate is 0")
 		}
 	}
@@ -169,7 +169,7 @@ func TestRate(t *testing.T) {
 func TestCut(t *testing.T) {
 	var reached atomic.Int32
 	under, goOn := make(chan struct{}), make(chan struct{})
-	p, c := behind(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
+	p, c := startBehindProxy(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
 		reached.Add(1)
 		if r.URL.Path == "/slow" {
 			close(under)
@@ -209,7 +209,7 @@ func TestCut(t *testing.T) {
 
 func TestHooksSeeEveryRequestTwice(t *testing.T) {
 	seen := make(chan string, 8)
-	p, c := behind(t, Options{Hook: func(c Class, n int, m Moment) { seen <- fmt.Sprint(c, n, m) }},
+	p, c := startBehindProxy(t, Options{Hook: func(c Class, n int, m Moment) { seen <- fmt.Sprint(c, n, m) }},
 		func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "yes") })
 	for range 2 {
 		if _, _, err := get(c, p.URL()+"/api/v1/pods"); err != nil {
@@ -241,7 +241,7 @@ func TestClassify(t *testing.T) {
 		{"POST", "/api/v1/namespaces/shop/pods/d0/eviction", Eviction},
 		{"PUT", "/apis/coordination.k8s.io/v1/namespaces/ek/leases/evenkeel", Lease},
 		{"POST", "/apis/coordination.k8s.io/v1/namespaces/ek/leases", Lease},
-		{"PUT", "/api/v1/namespaces/ek/configmaps/evenkeel-state", Memory},
+		{"PUT", "/api/v1/namespaces/ek/configmaps/evenkeel-state", State},
 		{"POST", "/apis/events.k8s.io/v1/namespaces/shop/events", Event},
 		{"PATCH", "/api/v1/nodes/n1", Other},
 	} {

@@ -26,14 +26,14 @@ const ZoneKey = "topology.kubernetes.io/zone"
 func Nodes(ctx context.Context, client kubernetes.Interface, zones, perZone int) error {
 	for i := range zones * perZone {
 		name := fmt.Sprintf("n%d", i+1)
-		if err := node(ctx, client, name, fmt.Sprintf("zone-%d", i%zones+1)); err != nil {
+		if err := createNode(ctx, client, name, fmt.Sprintf("zone-%d", i%zones+1)); err != nil {
 			return fmt.Errorf("creating node %s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-func node(ctx context.Context, client kubernetes.Interface, name, zone string) error {
+func createNode(ctx context.Context, client kubernetes.Interface, name, zone string) error {
 	has := corev1.ResourceList{"cpu": resource.MustParse("10"), "memory": resource.MustParse("10Gi"),
 		"pods": resource.MustParse("110"), "ephemeral-storage": resource.MustParse("100Gi")}
 	n := &corev1.Node{
@@ -51,34 +51,34 @@ func node(ctx context.Context, client kubernetes.Interface, name, zone string) e
 	return err
 }
 
-// patience is how long one app may take to become stable on a slow machine with many other apps.
-const patience = 5 * time.Minute
+// appTimeout is how long one app may take to become stable on a slow machine with many other apps.
+const appTimeout = 5 * time.Minute
 
 // App is a Deployment with a fixed node for each pod.
 type App struct {
 	Name     string
 	MilliCPU int64
 	MemoryMi int64
-	// On lists the node of each pod.
-	On             []string
+	// Nodes lists the node of each pod.
+	Nodes          []string
 	GraceSeconds   int64
-	BesideApp      string // adds required pod affinity to this app by node; empty for none
+	AffinityApp    string // adds required pod affinity to this app by node; empty for none
 	EmptyDir       bool
 	WithoutService bool
-	Scheduler      string // scheduler name; empty for default-scheduler
+	SchedulerName  string // scheduler name; empty for default-scheduler
 	// ZoneSkew is the maxSkew of a DoNotSchedule spread constraint by zone; 0 for none.
 	ZoneSkew int32
-	// Prefers lists nodes that the pods prefer by node affinity.
-	Prefers []string
-	// Avoids is a node label that the pods avoid by preferred node affinity.
-	Avoids map[string]string
+	// PreferredNodes lists nodes that the pods prefer by node affinity.
+	PreferredNodes []string
+	// AvoidedNodeLabel is a node label that the pods avoid by preferred node affinity.
+	AvoidedNodeLabel map[string]string
 	// Annotations are set on all pods, including later ones.
 	Annotations map[string]string
 }
 
-// Zones returns the scenario with three zones of one node each. Apps a, b and c request 70 %, 70 % and 10 % of the
+// ThreeZones returns the scenario with three zones of one node each. Apps a, b and c request 70 %, 70 % and 10 % of the
 // nodes. Deployment d has six pods of 10 %; place is their number per node.
-func Zones(place [3]int, grace int64) []App {
+func ThreeZones(place [3]int, grace int64) []App {
 	var d []string
 	for i, k := range place {
 		for range k {
@@ -86,18 +86,18 @@ func Zones(place [3]int, grace int64) []App {
 		}
 	}
 	return []App{
-		{Name: "a", MilliCPU: 1000, MemoryMi: 1020, On: []string{"n1", "n2", "n3"}, GraceSeconds: grace},
-		{Name: "b", MilliCPU: 3000, MemoryMi: 3060, On: []string{"n1", "n2"}, GraceSeconds: grace},
-		{Name: "c", MilliCPU: 3000, MemoryMi: 3060, On: []string{"n1", "n2"}, GraceSeconds: grace, BesideApp: "b"},
-		{Name: "d", MilliCPU: 1000, MemoryMi: 1020, On: d, GraceSeconds: grace},
+		{Name: "a", MilliCPU: 1000, MemoryMi: 1020, Nodes: []string{"n1", "n2", "n3"}, GraceSeconds: grace},
+		{Name: "b", MilliCPU: 3000, MemoryMi: 3060, Nodes: []string{"n1", "n2"}, GraceSeconds: grace},
+		{Name: "c", MilliCPU: 3000, MemoryMi: 3060, Nodes: []string{"n1", "n2"}, GraceSeconds: grace, AffinityApp: "b"},
+		{Name: "d", MilliCPU: 1000, MemoryMi: 1020, Nodes: d, GraceSeconds: grace},
 	}
 }
 
-// openNamespace creates a namespace unless it exists. If an earlier one is still being deleted, it waits and creates
+// ensureNamespace creates a namespace unless it exists. If an earlier one is still being deleted, it waits and creates
 // it again.
-func openNamespace(ctx context.Context, client kubernetes.Interface, name string) error {
+func ensureNamespace(ctx context.Context, client kubernetes.Interface, name string) error {
 	api := client.CoreV1().Namespaces()
-	return Until(ctx, time.Minute, func() (bool, error) {
+	return WaitUntil(ctx, time.Minute, func() (bool, error) {
 		_, err := api.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 		if !apierrors.IsAlreadyExists(err) {
 			return err == nil, err
@@ -118,9 +118,9 @@ func openNamespace(ctx context.Context, client kubernetes.Interface, name string
 func (a App) create(ctx context.Context, client kubernetes.Interface, ns string) error {
 	labels := map[string]string{"app": a.Name}
 	hashed := map[string]string{"app": a.Name, appsv1.DefaultDeploymentUniqueLabelKey: "seed"}
-	replicas := int32(len(a.On))
-	spec := a.spec()
-	for i, node := range a.On {
+	replicas := int32(len(a.Nodes))
+	spec := a.podSpec()
+	for i, node := range a.Nodes {
 		bound := *spec.DeepCopy()
 		bound.NodeName = node
 		meta := metav1.ObjectMeta{Name: fmt.Sprintf("%s-seed-%d", a.Name, i), Labels: hashed, Annotations: a.Annotations}
@@ -129,7 +129,7 @@ func (a App) create(ctx context.Context, client kubernetes.Interface, ns string)
 			return err
 		}
 	}
-	if err := a.seen(ctx, client, ns); err != nil {
+	if err := a.waitUntilCached(ctx, client, ns); err != nil {
 		return fmt.Errorf("waiting until the controllers' cache has the pods: %w", err)
 	}
 	rs := &appsv1.ReplicaSet{
@@ -143,7 +143,7 @@ func (a App) create(ctx context.Context, client kubernetes.Interface, ns string)
 	}
 	// When the ReplicaSet has a status, it is in the informer cache of the Deployment controller. Before that, the
 	// Deployment controller would create another one.
-	if err := Until(ctx, patience, func() (bool, error) {
+	if err := WaitUntil(ctx, appTimeout, func() (bool, error) {
 		rs, err := client.AppsV1().ReplicaSets(ns).Get(ctx, rs.Name, metav1.GetOptions{})
 		return err == nil && rs.Status.ReadyReplicas == replicas, err
 	}); err != nil {
@@ -166,10 +166,10 @@ func (a App) create(ctx context.Context, client kubernetes.Interface, ns string)
 	return err
 }
 
-// seen waits until all pods are in the informer cache of the controllers, so that the ReplicaSet controller adopts
+// waitUntilCached waits until all pods are in the informer cache of the controllers, so that the ReplicaSet controller adopts
 // them and creates none. A temporary budget shows this: the disruption controller counts healthy pods from the same
 // cache.
-func (a App) seen(ctx context.Context, client kubernetes.Interface, ns string) error {
+func (a App) waitUntilCached(ctx context.Context, client kubernetes.Interface, ns string) error {
 	none := intstr.FromInt32(0)
 	api := client.PolicyV1().PodDisruptionBudgets(ns)
 	name := "seeding-" + a.Name
@@ -179,20 +179,20 @@ func (a App) seen(ctx context.Context, client kubernetes.Interface, ns string) e
 	if _, err := api.Create(ctx, b, metav1.CreateOptions{}); err != nil {
 		return err
 	}
-	if err := Until(ctx, patience, func() (bool, error) {
+	if err := WaitUntil(ctx, appTimeout, func() (bool, error) {
 		b, err := api.Get(ctx, name, metav1.GetOptions{})
-		return err == nil && b.Status.CurrentHealthy == int32(len(a.On)), err
+		return err == nil && b.Status.CurrentHealthy == int32(len(a.Nodes)), err
 	}); err != nil {
 		return err
 	}
 	return api.Delete(ctx, name, metav1.DeleteOptions{})
 }
 
-func (a App) spec() corev1.PodSpec {
+func (a App) podSpec() corev1.PodSpec {
 	no, yes := false, true
 	user := int64(65532)
 	spec := corev1.PodSpec{
-		SchedulerName:                 a.Scheduler,
+		SchedulerName:                 a.SchedulerName,
 		TerminationGracePeriodSeconds: &a.GraceSeconds,
 		SecurityContext: &corev1.PodSecurityContext{RunAsNonRoot: &yes, RunAsUser: &user,
 			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},
@@ -203,9 +203,9 @@ func (a App) spec() corev1.PodSpec {
 				"cpu":    *resource.NewMilliQuantity(a.MilliCPU, resource.DecimalSI),
 				"memory": *resource.NewQuantity(a.MemoryMi<<20, resource.BinarySI)}}}},
 	}
-	if a.BesideApp != "" {
+	if a.AffinityApp != "" {
 		term := corev1.PodAffinityTerm{TopologyKey: "kubernetes.io/hostname",
-			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.BesideApp}}}
+			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.AffinityApp}}}
 		required := []corev1.PodAffinityTerm{term}
 		spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: required}}
 	}
@@ -214,12 +214,12 @@ func (a App) spec() corev1.PodSpec {
 			WhenUnsatisfiable: corev1.DoNotSchedule,
 			LabelSelector:     &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.Name}}}}
 	}
-	if len(a.Prefers) > 0 {
-		spec.Affinity = rather(corev1.NodeSelectorRequirement{Key: "kubernetes.io/hostname", Operator: corev1.NodeSelectorOpIn, Values: a.Prefers})
+	if len(a.PreferredNodes) > 0 {
+		spec.Affinity = preferredNodeAffinity(corev1.NodeSelectorRequirement{Key: "kubernetes.io/hostname", Operator: corev1.NodeSelectorOpIn, Values: a.PreferredNodes})
 	}
-	for key, value := range a.Avoids {
+	for key, value := range a.AvoidedNodeLabel {
 		avoid := corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpNotIn, Values: []string{value}}
-		spec.Affinity = rather(avoid)
+		spec.Affinity = preferredNodeAffinity(avoid)
 	}
 	if a.EmptyDir {
 		spec.Volumes = []corev1.Volume{{Name: "cache", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
@@ -228,15 +228,15 @@ func (a App) spec() corev1.PodSpec {
 }
 
 // softNodeAffinity returns preferred node affinity.
-func rather(r corev1.NodeSelectorRequirement) *corev1.Affinity {
+func preferredNodeAffinity(r corev1.NodeSelectorRequirement) *corev1.Affinity {
 	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{
 		Weight: 100, Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{r}}}}}}
 }
 
-// settled waits until the Deployment has exactly the seeded pods, all Ready.
-func (a App) settled(ctx context.Context, client kubernetes.Interface, ns string) error {
-	want := int32(len(a.On))
-	if err := Until(ctx, patience, func() (bool, error) {
+// waitUntilStable waits until the Deployment has exactly the seeded pods, all Ready.
+func (a App) waitUntilStable(ctx context.Context, client kubernetes.Interface, ns string) error {
+	want := int32(len(a.Nodes))
+	if err := WaitUntil(ctx, appTimeout, func() (bool, error) {
 		d, err := client.AppsV1().Deployments(ns).Get(ctx, a.Name, metav1.GetOptions{})
 		if err != nil {
 			return false, err
@@ -255,7 +255,7 @@ func (a App) settled(ctx context.Context, client kubernetes.Interface, ns string
 		on = append(on, p.Spec.NodeName)
 	}
 	slices.Sort(on)
-	if want := slices.Sorted(slices.Values(a.On)); !slices.Equal(on, want) {
+	if want := slices.Sorted(slices.Values(a.Nodes)); !slices.Equal(on, want) {
 		return fmt.Errorf("pods are on nodes %v, want %v", on, want)
 	}
 	return nil

@@ -17,8 +17,8 @@ func main() {
 	}
 }
 
-// read is the output: percentages by node and by metric type and operator.
-type read struct {
+// output is the output: percentages by node and by metric type and operator.
+type output struct {
 	End   int64
 	Nodes map[string]map[string]float64
 }
@@ -35,7 +35,7 @@ func run(args []string) error {
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", args[0], err)
 	}
-	out := read{got.Window.End, map[string]map[string]float64{}}
+	out := output{got.Window.End, map[string]map[string]float64{}}
 	for name, node := range got.Data.NodeMetricsMap {
 		out.Nodes[name] = map[string]float64{}
 		for _, m := range node.Metrics {

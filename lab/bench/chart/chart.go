@@ -59,14 +59,14 @@ func (c *Chart) Write(w io.Writer) error {
 			}
 		}
 	}
-	d := begin(w, c.Title, c.X, c.Y)
-	d.y = axis{low: 0, high: cmpOr(high*1.1, 1)}
+	d := beginDrawing(w, c.Title, c.X, c.Y)
+	d.y = axis{low: 0, high: positiveOr(high*1.1, 1)}
 	var names []string
 	for _, s := range c.Series {
 		names = append(names, s.Name)
 	}
 	d.legend(names)
-	for _, v := range d.y.steps() {
+	for _, v := range d.y.marks() {
 		d.markY(v)
 	}
 	for g := range c.Groups {
@@ -75,7 +75,7 @@ func (c *Chart) Write(w io.Writer) error {
 	return d.end()
 }
 
-func cmpOr(v, otherwise float64) float64 {
+func positiveOr(v, otherwise float64) float64 {
 	if v > 0 {
 		return v
 	}
@@ -93,14 +93,14 @@ func (c *Chart) group(d *drawing, g int) {
 		}
 		b := s.Bars[g]
 		x := start + wide*0.1 + bar*float64(i)
-		top := d.up(b.Mid)
+		top := d.yOf(b.Mid)
 		d.printf(`<rect class="bar" x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`,
 			x, top, bar*0.9, max(0, height-bottom-top), colour(i))
 		if b.High > b.Low {
-			d.line(x+bar*0.45, d.up(b.Low), x+bar*0.45, d.up(b.High), ink, 1)
+			d.line(x+bar*0.45, d.yOf(b.Low), x+bar*0.45, d.yOf(b.High), ink, 1)
 		}
 		if !c.Plain {
-			d.text(x+bar*0.45, min(top, d.up(max(b.High, b.Mid)))-4, "middle", 10, short(b.Mid))
+			d.text(x+bar*0.45, min(top, d.yOf(max(b.High, b.Mid)))-4, "middle", 10, formatShort(b.Mid))
 		}
 	}
 }

@@ -80,8 +80,8 @@ func TestMarksAreRound(t *testing.T) {
 		{axis{0.1, 100, true}, "0.1 1 10 100"},
 	} {
 		var got []string
-		for _, v := range c.a.steps() {
-			got = append(got, short(v))
+		for _, v := range c.a.marks() {
+			got = append(got, formatShort(v))
 		}
 		if strings.Join(got, " ") != c.want {
 			t.Errorf("axis %+v has marks %v, want %s", c.a, got, c.want)

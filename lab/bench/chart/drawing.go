@@ -29,8 +29,8 @@ type drawing struct {
 	err  error
 }
 
-// begin writes the parts that every figure has.
-func begin(w io.Writer, title, x, y string) *drawing {
+// beginDrawing writes the parts that every figure has.
+func beginDrawing(w io.Writer, title, x, y string) *drawing {
 	d := &drawing{w: w}
 	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" role="img">`, width, height)
 	d.printf(`<title>%s</title>`, html.EscapeString(title))
@@ -70,15 +70,17 @@ func (d *drawing) legend(names []string) {
 	}
 }
 
-// up returns the y coordinate of a value.
-func (d *drawing) up(v float64) float64 { return height - bottom - d.y.part(v)*(height-top-bottom) }
+// yOf returns the y coordinate of a value.
+func (d *drawing) yOf(v float64) float64 {
+	return height - bottom - d.y.fraction(v)*(height-top-bottom)
+}
 
-// along returns the x coordinate of a value.
-func (d *drawing) along(v float64) float64 { return left + d.x.part(v)*(width-left-right) }
+// xOf returns the x coordinate of a value.
+func (d *drawing) xOf(v float64) float64 { return left + d.x.fraction(v)*(width-left-right) }
 
 func (d *drawing) markY(v float64) {
-	d.line(left, d.up(v), width-right, d.up(v), grid, 1)
-	d.text(left-6, d.up(v)+4, "end", 11, short(v))
+	d.line(left, d.yOf(v), width-right, d.yOf(v), grid, 1)
+	d.text(left-6, d.yOf(v)+4, "end", 11, formatShort(v))
 }
 
 // axis is a scale; on a logarithmic axis, low is above 0.
@@ -87,16 +89,16 @@ type axis struct {
 	log       bool
 }
 
-// part returns the position of a value on the axis, from 0 to 1.
-func (a axis) part(v float64) float64 {
+// fraction returns the position of a value on the axis, from 0 to 1.
+func (a axis) fraction(v float64) float64 {
 	if a.log {
 		return math.Log10(max(v, a.low)/a.low) / math.Log10(a.high/a.low)
 	}
 	return (v - a.low) / (a.high - a.low)
 }
 
-// steps returns the values of the axis marks: at most nine round values, or all powers of ten on a logarithmic axis.
-func (a axis) steps() (out []float64) {
+// marks returns the values of the axis marks: at most nine round values, or all powers of ten on a logarithmic axis.
+func (a axis) marks() (out []float64) {
 	if a.log {
 		for v := math.Pow(10, math.Ceil(math.Log10(a.low)-1e-9)); v <= a.high*1.001; v *= 10 {
 			out = append(out, v)
@@ -115,8 +117,8 @@ func (a axis) steps() (out []float64) {
 	return nil
 }
 
-// short formats a number with three significant digits.
-func short(v float64) string {
+// formatShort formats a number with three significant digits.
+func formatShort(v float64) string {
 	if v >= 1000 || v == math.Trunc(v) {
 		return strconv.FormatFloat(math.Round(v), 'f', -1, 64)
 	}

@@ -43,19 +43,19 @@ func (l *Lines) Empty() bool {
 
 // Write writes the curves as SVG.
 func (l *Lines) Write(w io.Writer) error {
-	d := begin(w, l.Title, l.X, l.Y)
+	d := beginDrawing(w, l.Title, l.X, l.Y)
 	d.x, d.y = l.axes()
 	var names []string
 	for _, c := range l.Curves {
 		names = append(names, c.Name)
 	}
 	d.legend(names)
-	for _, v := range d.y.steps() {
+	for _, v := range d.y.marks() {
 		d.markY(v)
 	}
 	for _, v := range l.sizes() {
-		d.line(d.along(v), top, d.along(v), height-bottom, grid, 1)
-		d.text(d.along(v), height-bottom+16, "middle", 11, short(v))
+		d.line(d.xOf(v), top, d.xOf(v), height-bottom, grid, 1)
+		d.text(d.xOf(v), height-bottom+16, "middle", 11, formatShort(v))
 	}
 	for i, c := range l.Curves {
 		d.curve(c, colour(i))
@@ -98,12 +98,12 @@ func (d *drawing) curve(c Curve, colour string) {
 	for i, p := range c.Points {
 		if i > 0 {
 			before := c.Points[i-1]
-			d.line(d.along(before.X), d.up(before.Mid), d.along(p.X), d.up(p.Mid), colour, 2)
+			d.line(d.xOf(before.X), d.yOf(before.Mid), d.xOf(p.X), d.yOf(p.Mid), colour, 2)
 		}
 		if p.High > p.Low {
-			d.line(d.along(p.X), d.up(p.Low), d.along(p.X), d.up(p.High), colour, 1)
+			d.line(d.xOf(p.X), d.yOf(p.Low), d.xOf(p.X), d.yOf(p.High), colour, 1)
 		}
-		d.printf(`<circle cx="%.1f" cy="%.1f" r="3.5" fill="%s"/>`, d.along(p.X), d.up(p.Mid), colour)
-		d.text(d.along(p.X)+6, d.up(p.Mid)-6, "start", 10, short(p.Mid))
+		d.printf(`<circle cx="%.1f" cy="%.1f" r="3.5" fill="%s"/>`, d.xOf(p.X), d.yOf(p.Mid), colour)
+		d.text(d.xOf(p.X)+6, d.yOf(p.Mid)-6, "start", 10, formatShort(p.Mid))
 	}
 }

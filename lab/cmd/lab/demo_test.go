@@ -12,12 +12,12 @@ import (
 // commands name it.
 func TestWhatTheDemoOffersToTry(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
-	config, remove, err := demoFile()
+	config, remove, err := writeDemoConfig()
 	if err != nil {
 		t.Fatal(err)
 	}
 	var commands []string
-	for line := range strings.Lines(tryNext("bin/evenkeel", "k.yaml", config)) {
+	for line := range strings.Lines(suggestedCommands("bin/evenkeel", "k.yaml", config)) {
 		if strings.HasPrefix(line, "  bin/evenkeel ") {
 			commands = append(commands, strings.TrimSpace(line))
 		}

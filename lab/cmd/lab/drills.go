@@ -11,8 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/drills"
 )
 
-// drill runs drills. Every component of the control plane runs as a separate process of this program.
-func drill(ctx context.Context, args []string, stderr *os.File) error {
+// runDrills runs drills. Every component of the control plane runs as a separate process of this program.
+func runDrills(ctx context.Context, args []string, stderr *os.File) error {
 	self, err := os.Executable()
 	if err != nil {
 		return fmt.Errorf("finding the path of this program: %w", err)

@@ -36,10 +36,10 @@ func run(ctx context.Context, args []string, stderr *os.File) error {
 		return errors.New(usage)
 	}
 	if args[0] == "component" {
-		return component(ctx, args[1:])
+		return runComponent(ctx, args[1:])
 	}
 	if args[0] == "drills" {
-		return drill(ctx, args[1:], stderr)
+		return runDrills(ctx, args[1:], stderr)
 	}
 	fs := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	kwok := fs.String("kwok", "bin/kwok", "path of kwok")
@@ -52,14 +52,14 @@ func run(ctx context.Context, args []string, stderr *os.File) error {
 	}
 	switch args[0] {
 	case "up":
-		return up(ctx, *kwok, *nodes, *zones, *config, stderr)
+		return runUp(ctx, *kwok, *nodes, *zones, *config, stderr)
 	case "demo":
-		return demo(ctx, *kwok, *evenkeel, stderr)
+		return runDemo(ctx, *kwok, *evenkeel, stderr)
 	}
 	return errors.New(usage)
 }
 
-func up(ctx context.Context, kwok string, nodes, zones int, config string, stderr *os.File) error {
+func runUp(ctx context.Context, kwok string, nodes, zones int, config string, stderr *os.File) error {
 	if zones < 1 || nodes < zones || nodes%zones != 0 {
 		return fmt.Errorf("%d nodes cannot be divided evenly into %d zones", nodes, zones)
 	}
@@ -78,11 +78,11 @@ func up(ctx context.Context, kwok string, nodes, zones int, config string, stder
 	if err := seed.Nodes(ctx, c.Client, zones, nodes/zones); err != nil {
 		return err
 	}
-	return hold(ctx, c, stderr)
+	return waitForInterrupt(ctx, c, stderr)
 }
 
-// hold keeps the cluster up until Ctrl-C or until a component ends.
-func hold(ctx context.Context, c *controlplane.Cluster, stderr *os.File) error {
+// waitForInterrupt keeps the cluster up until Ctrl-C or until a component ends.
+func waitForInterrupt(ctx context.Context, c *controlplane.Cluster, stderr *os.File) error {
 	fmt.Fprintf(stderr, "\nThe cluster stays up until you press Ctrl-C. To use it, run:\n\n  export KUBECONFIG=%s\n\n", c.Kubeconfig)
 	select {
 	case err := <-c.Failed():

@@ -28,7 +28,7 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	questions, answers := json.NewDecoder(in), json.NewEncoder(out)
 	for {
-		var q real.Question
+		var q real.Request
 		if err := questions.Decode(&q); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
