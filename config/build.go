@@ -26,7 +26,7 @@ import (
 // Scope is what the configuration lets Evenkeel work on.
 func (c *Config) Scope() cluster.Scope {
 	s := cluster.Scope{Include: c.Namespaces.Include, Exclude: c.Namespaces.Exclude}
-	s.Load = cluster.Trust{MaxAge: time.Duration(c.Load.MaxAge), MinCoverage: c.Load.MinCoverage}
+	s.Usage = cluster.UsageRequirements{MaxAge: time.Duration(c.Load.MaxAge), MinCoverage: c.Load.MinCoverage}
 	s.UtilizationLimit = c.Impact.UtilizationLimit
 	s.Nodes, s.Namespaces = selector(c.NodeSelector), selector(c.Namespaces.Selector)
 	return s
@@ -126,9 +126,9 @@ func (c *Config) Planner() planner.Options {
 	o.MaxUnavailableWithoutPDB = c.Guards.MaxUnavailableWithoutPDB
 	l := c.Limits
 	o.Limits = planner.Limits{PerPass: l.PerPass, PerNode: l.PerNode, PerNamespace: l.PerNamespace, PerOwner: l.PerOwner, PerZone: l.PerZone, PerHour: planner.PerHour(l.PerHour)}
-	o.Effort = l.Effort.Of(0)
+	o.Effort = l.Effort.For(0)
 	f := c.Evictor.InFlight
-	o.InFlight = planner.InFlight{Total: f.Total.Of(0), PerNode: f.PerNode.Of(0), PerOwner: f.PerOwner.Of(0)}
+	o.InFlight = planner.InFlight{Total: f.Total.For(0), PerNode: f.PerNode.For(0), PerOwner: f.PerOwner.For(0)}
 	o.Pressure = planner.PressureHint{LabelKey: c.Hints.Label.Key, LabelValue: c.Hints.Label.Value, TaintKey: c.Hints.Taint.Key}
 	o.HintsNodes = c.Hints.Enabled
 	o.HintRules, o.Foretell = c.Pressure(), c.DryRun && c.Hints.Enabled
@@ -153,7 +153,7 @@ func (c *Config) Ledger() history.Options {
 
 // PerMinute is the pace of evictions; 0 means no limit.
 func (c *Config) PerMinute() int {
-	n := c.Evictor.PerMinute.Of(0)
+	n := c.Evictor.PerMinute.For(0)
 	if n == math.MaxInt {
 		return 0
 	}

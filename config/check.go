@@ -242,14 +242,14 @@ func (c *Config) checkEvictor(e *mistakes) {
 		e.field("evictor.backoff.max", "%s is less than evictor.backoff.initial (want %s or more)", b.Max, b.Initial)
 	}
 	h := c.Limits.PerHour
-	for path, n := range map[string]interface{ Of(int) int }{
+	for path, n := range map[string]interface{ For(int) int }{
 		"evictor.perMinute": v.PerMinute, "evictor.inFlight.total": v.InFlight.Total,
 		"evictor.inFlight.perNode": v.InFlight.PerNode, "evictor.inFlight.perOwner": v.InFlight.PerOwner,
 		"limits.perHour.owner": h.Owner, "limits.perHour.namespace": h.Namespace, "limits.perHour.cluster": h.Cluster, "limits.effort": c.Limits.Effort,
 	} {
 		if strings.HasSuffix(fmt.Sprint(n), "%") {
 			e.field(path, "a share makes no sense here (want a whole number, or unlimited)")
-		} else if n.Of(1) < 1 {
+		} else if n.For(1) < 1 {
 			e.field(path, "0 would never evict (want 1 or more, or unlimited; to evict nothing set dryRun: true)")
 		}
 	}

@@ -24,7 +24,7 @@ func (e *mistakes) decode(root *yaml.Node, into any) {
 
 var (
 	durationType = reflect.TypeFor[Duration]()
-	countType    = reflect.TypeFor[plan.Count]()
+	countType    = reflect.TypeFor[plan.CountLimit]()
 	rawType      = reflect.TypeFor[json.RawMessage]()
 )
 
@@ -242,7 +242,7 @@ func (e *mistakes) count(n *yaml.Node, v reflect.Value, path string) {
 		e.unreadable(n, path, "want "+want+"; found %s", found(n))
 		return
 	}
-	c, err := plan.ParseCount(n.Value)
+	c, err := plan.ParseCountLimit(n.Value)
 	switch {
 	case err != nil && whole && !strings.HasPrefix(n.Value, "-"):
 		e.unreadable(n, path, "want "+want+"; found %s", found(n))

@@ -166,7 +166,7 @@ func checkQuery(text, nodeLabel string) error {
 	if err != nil {
 		return err
 	}
-	return q.Keeps(nodeLabel)
+	return q.CheckLabels(nodeLabel)
 }
 
 // checkLevels checks the levels of a rule. Those of cpu and memory are fractions of

@@ -25,9 +25,9 @@ func (c *Config) limitWarnings() []string {
 	l := c.Limits
 	for _, x := range []struct {
 		key   string
-		count plan.Count
+		count plan.CountLimit
 	}{{"perPass", l.PerPass}, {"perNode", l.PerNode}, {"perNamespace", l.PerNamespace}, {"perOwner", l.PerOwner}, {"perZone", l.PerZone}} {
-		if x.count.Of(1) < 1 {
+		if x.count.For(1) < 1 {
 			out = append(out, fmt.Sprintf("limits.%s: %s: nothing would be evicted, and nothing planned; to plan without evicting set dryRun: true", x.key, x.count))
 		}
 	}

@@ -105,9 +105,9 @@ func TestBarePodsAreHelpedByHintsOnly(t *testing.T) {
 
 // measured is what so many samples come to: n1 uses nine tenths of its cpu.
 func measured(conf *config.Config, s *cluster.Snapshot) func(samples int) *cluster.Usage {
-	var watches []window.Watch
+	var watches []window.LevelWatch
 	for _, r := range conf.HintRules() {
-		watches = append(watches, window.Watch{Name: r.Watch(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave, Below: r.Below, For: r.For})
+		watches = append(watches, window.LevelWatch{Name: r.Watch(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave, Below: r.Below, For: r.For})
 	}
 	return func(samples int) *cluster.Usage {
 		w := window.New(window.Options{Source: "metricsServer", Statistic: window.Latest, Window: 5 * time.Minute, MaxAge: 3 * time.Minute, Interval: time.Minute, Watches: watches})

@@ -46,7 +46,7 @@ func replaced(o *cluster.Objects, m plan.Move, node string) {
 }
 
 func outcomeOf(m plan.Move, kind plan.OutcomeKind, landed string) plan.Outcome {
-	return plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Landed: landed, AsForetold: landed == m.To}
+	return plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Landed: landed, LandedAsPredicted: landed == m.To}
 }
 
 func near(a, b history.Gain) bool {
@@ -78,7 +78,7 @@ func TestGainsOfSpread(t *testing.T) {
 		"one comes back":           {[]plan.Outcome{outcomeOf(a, plan.Evicted, a.To), outcomeOf(b, plan.Evicted, b.From)}, both(a.To, b.From), history.Gain{Evictions: 2, Foretold: 1, Realised: .5}},
 		"both come back":           {[]plan.Outcome{outcomeOf(a, plan.Evicted, a.From), outcomeOf(b, plan.Evicted, b.From)}, both(a.From, b.From), history.Gain{Evictions: 2, Foretold: 1}},
 		"one was carried out":      {[]plan.Outcome{outcomeOf(a, plan.Evicted, a.To), outcomeOf(b, plan.Blocked, "")}, func(o *cluster.Objects) { replaced(o, a, a.To) }, history.Gain{Evictions: 1, Foretold: .5, Realised: .5}},
-		"the other's is not known": {[]plan.Outcome{outcomeOf(a, plan.Evicted, a.To), outcomeOf(b, plan.Unknown, "")}, func(o *cluster.Objects) { replaced(o, a, a.To) }, history.Gain{Evictions: 1, Foretold: .5, Realised: .5}},
+		"the other's is not known": {[]plan.Outcome{outcomeOf(a, plan.Evicted, a.To), outcomeOf(b, plan.UnknownOutcome, "")}, func(o *cluster.Objects) { replaced(o, a, a.To) }, history.Gain{Evictions: 1, Foretold: .5, Realised: .5}},
 	} {
 		got := planner.Gains(before, p, c.outcomes, standing(t, conf, c.after))
 		if len(got) != 1 || !near(got["zones"], c.want) {

@@ -108,7 +108,7 @@ func checkWaves(t *testing.T, seed uint64, s *cluster.Snapshot, p plan.Plan) {
 	moved := map[string]bool{}
 	for _, m := range p.Moves {
 		pod := s.PodByUID(m.Pod.UID)
-		if moved[m.Pod.UID] || m.From == m.To || m.PGood < 0.9 {
+		if moved[m.Pod.UID] || m.From == m.To || m.Confidence < 0.9 {
 			t.Errorf("seed %d: bad move %+v", seed, m)
 		}
 		moved[m.Pod.UID] = true

@@ -76,7 +76,7 @@ type loader interface {
 func remembering(ctx context.Context, o *cluster.Objects, m loader) (*cluster.Objects, error) {
 	st, err := m.Load(ctx)
 	if err != nil {
-		o.StateUnknown = err.Error()
+		o.PlannerStateError = err.Error()
 		return o, ctx.Err()
 	}
 	if o.PlannerState, err = json.Marshal(st); err != nil {
@@ -104,7 +104,7 @@ func (f *inputFlags) index(o *cluster.Objects) (*cluster.Snapshot, error) {
 // state is what the planner remembered when the snapshot was taken, as far as the
 // snapshot has it.
 func (f *inputFlags) state(s *cluster.Snapshot) (plan.PlannerState, error) {
-	st, err := plan.ReadState(s.Objects.PlannerState)
+	st, err := plan.ReadPlannerState(s.Objects.PlannerState)
 	if err != nil {
 		return st, fmt.Errorf("%s: %w", f.source(), err)
 	}

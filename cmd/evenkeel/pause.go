@@ -110,7 +110,7 @@ func (f *pauseFlags) pause(cmd *cobra.Command, g *global) error {
 		return fmt.Errorf("evictions are not paused: %w", err)
 	}
 	if before != nil && before.By != who {
-		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: this changes the pause of somebody else: %s\n", before.Hold().Reason.Message)
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: this changes the pause of somebody else: %s\n", before.Block().Reason.Message)
 	}
 	warnIdle(cmd, client, f.namespace)
 	held, err := pauses.Read(cmd.Context())
@@ -120,7 +120,7 @@ func (f *pauseFlags) pause(cmd *cobra.Command, g *global) error {
 	if held == nil {
 		return fmt.Errorf("the pause in namespace %s has ended already: somebody has resumed", f.namespace)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: %s.\n", f.namespace, held.Hold().Reason.Message)
+	fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: %s.\n", f.namespace, held.Block().Reason.Message)
 	if before != nil && f.reason == "" && held.Reason != "" {
 		fmt.Fprintln(cmd.OutOrStdout(), "The reason is kept from the pause before; --reason gives another.")
 	}
@@ -142,7 +142,7 @@ func (f *pauseFlags) resume(cmd *cobra.Command, g *global) error {
 		fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: evictions were not paused.\n", f.namespace)
 		return nil
 	case before.By != who:
-		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: this ended the pause of somebody else: %s\n", before.Hold().Reason.Message)
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: this ended the pause of somebody else: %s\n", before.Block().Reason.Message)
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: evictions are no longer paused.\n", f.namespace)
 	return nil

@@ -41,7 +41,7 @@ func (w *wanted) pod(p *corev1.Pod) bool {
 // newShadow watches the bindings that are wanted. The observer must not have been
 // started.
 func newShadow(w *wanted, o *observe.Observer, m *metrics.Metrics, log *slog.Logger) *controller.Shadow {
-	return &controller.Shadow{Observer: o, Bindings: o.Bindings(w.pod), Clock: clock.RealClock{}, Log: log, Counted: m.Binding}
+	return &controller.Shadow{Observer: o, Bindings: o.WatchBindings(w.pod), Clock: clock.RealClock{}, Log: log, Counted: m.Binding}
 }
 
 // beside runs the shadow while work runs, also while another process holds the

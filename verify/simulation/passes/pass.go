@@ -116,7 +116,7 @@ func (c *Course) rest(p *planner.Planner, run plan.OpenRun, pl plan.Plan, out *P
 		}
 	}
 	s := c.snapshot()
-	again := p.Rest(s, c.state, c.goals(s), done, c.now, c.now).NumberedOn(pl)
+	again := p.Rest(s, c.state, c.goals(s), done, c.now, c.now).ContinueNumbering(pl)
 	if len(again.Moves) == 0 {
 		return
 	}
@@ -170,7 +170,7 @@ func (c *Course) replace(i int, m plan.Move, s *cluster.Snapshot, to cluster.Nod
 		return o
 	}
 	o.Landed = s.Nodes[to].Name
-	if o.AsForetold = slices.Contains(m.AcceptableNodes, o.Landed); !o.AsForetold {
+	if o.LandedAsPredicted = slices.Contains(m.AcceptableNodes, o.Landed); !o.LandedAsPredicted {
 		out.Strayed++
 		o.Reason = plan.Reason{Code: plan.LandedElsewhere, Message: "it landed on " + o.Landed}
 	}
