@@ -176,11 +176,11 @@ func TestPeakMemory(t *testing.T) {
 		}
 		took := time.Since(began)
 		var goals []plan.Goal
-		for _, st := range conf.Build() {
+		for _, st := range conf.BuildStrategies() {
 			goals = append(goals, st.Strategy.Goals(s)...)
 		}
 		goalsTook := time.Since(began) - took
-		p := planner.New(conf.Planner()).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
+		p := planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
 		t.Logf("%d pods: snapshot %s, %d goals %s, %d moves %s: %s", len(s.Pods), took.Round(time.Millisecond), len(goals), goalsTook.Round(time.Millisecond),
 			len(p.Moves), time.Since(began).Round(time.Millisecond), residentMemory(t))
 	}

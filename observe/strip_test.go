@@ -133,10 +133,10 @@ strategies:
 			t.Fatal(err)
 		}
 		var goals []plan.Goal
-		for _, st := range conf.Build() {
+		for _, st := range conf.BuildStrategies() {
 			goals = append(goals, st.Strategy.Goals(s)...)
 		}
-		p := planner.New(conf.Planner()).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
+		p := planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
 		b, err := json.Marshal(p)
 		if err != nil {
 			t.Fatal(err)
