@@ -229,7 +229,7 @@ func TestWhatDoesNotFitIsRefusedBeforeAnythingIsWritten(t *testing.T) {
 	}
 }
 
-// TestTenThousandUnderWayFit in one namespace (docs/reference/memory.md).
+// TestTenThousandUnderWayFit in one namespace (docs/reference/state.md).
 func TestTenThousandUnderWayFit(t *testing.T) {
 	r := rand.New(rand.NewPCG(2, 1))
 	run := plan.OpenRun{RunID: "0a1b2c3d", Holder: "evenkeel-7d4b9c6f5-abcde_01234567", Started: noon}
