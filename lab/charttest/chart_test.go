@@ -82,7 +82,7 @@ func (r release) checkPermissions(ctx context.Context, t *testing.T, mayEvict bo
 	lease := func(namespace, verb, name string) authorizationv1.ResourceAttributes {
 		return authorizationv1.ResourceAttributes{Namespace: namespace, Verb: verb, Group: "coordination.k8s.io", Resource: "leases", Name: name}
 	}
-	memory := func(namespace, verb, name string) authorizationv1.ResourceAttributes {
+	configMap := func(namespace, verb, name string) authorizationv1.ResourceAttributes {
 		return authorizationv1.ResourceAttributes{Namespace: namespace, Verb: verb, Resource: "configmaps", Name: name}
 	}
 	for _, c := range []struct {
@@ -90,18 +90,18 @@ func (r release) checkPermissions(ctx context.Context, t *testing.T, mayEvict bo
 		what authorizationv1.ResourceAttributes
 	}{
 		{mayEvict, evictPermission},
-		{true, memory(r.namespace, "get", "evenkeel-memory-00")},
-		{true, memory(r.namespace, "get", "evenkeel-memory-15")},
-		{true, memory(r.namespace, "get", "evenkeel-memory-cluster")},
-		{true, memory(r.namespace, "get", "evenkeel-pause")},
-		{mayEvict, memory(r.namespace, "create", "")},
-		{mayEvict, memory(r.namespace, "update", "evenkeel-memory-07")},
-		{mayEvict, memory(r.namespace, "update", "evenkeel-memory-cluster")},
-		{false, memory(r.namespace, "update", "evenkeel-pause")},
-		{false, memory(r.namespace, "get", "another")},
-		{false, memory(r.namespace, "list", "")},
-		{false, memory(r.namespace, "delete", "evenkeel-memory-07")},
-		{false, memory("kube-system", "get", "evenkeel-memory-07")},
+		{true, configMap(r.namespace, "get", "evenkeel-state-00")},
+		{true, configMap(r.namespace, "get", "evenkeel-state-15")},
+		{true, configMap(r.namespace, "get", "evenkeel-state-cluster")},
+		{true, configMap(r.namespace, "get", "evenkeel-pause")},
+		{mayEvict, configMap(r.namespace, "create", "")},
+		{mayEvict, configMap(r.namespace, "update", "evenkeel-state-07")},
+		{mayEvict, configMap(r.namespace, "update", "evenkeel-state-cluster")},
+		{false, configMap(r.namespace, "update", "evenkeel-pause")},
+		{false, configMap(r.namespace, "get", "another")},
+		{false, configMap(r.namespace, "list", "")},
+		{false, configMap(r.namespace, "delete", "evenkeel-state-07")},
+		{false, configMap("kube-system", "get", "evenkeel-state-07")},
 		{true, authorizationv1.ResourceAttributes{Verb: "list", Resource: "pods"}},
 		{true, authorizationv1.ResourceAttributes{Verb: "watch", Group: "apps", Resource: "replicasets"}},
 		{true, authorizationv1.ResourceAttributes{Namespace: "shop", Verb: "create", Group: "events.k8s.io", Resource: "events"}},

@@ -18,7 +18,7 @@ func writeTable(out io.Writer, rows []row) {
 	for i, k := range auditverifier.Kinds {
 		kinds[i] = string(k)
 	}
-	fmt.Fprintf(w, "DRILL\tREPS\tPROCESSES\tASKED\tEVICTIONS\tREPORTS\tSECONDS\t%s\t\n", strings.ToUpper(strings.Join(kinds, "\t")))
+	fmt.Fprintf(w, "DRILL\tREPS\tPROCESSES\tREQUESTED\tEVICTIONS\tREPORTS\tSECONDS\t%s\t\n", strings.ToUpper(strings.Join(kinds, "\t")))
 	for _, r := range rows {
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t", r.Name, r.Reps, r.Processes, r.Requested, r.Evictions, r.Reports, r.Seconds)
 		for _, k := range auditverifier.Kinds {

@@ -97,7 +97,7 @@ func TestPermissions(t *testing.T) {
 		names, _ := rule.(object)["resourceNames"].([]any)
 		if reflect.DeepEqual(valueAt(t, rule, "resources"), []any{"configmaps"}) {
 			ours := !slices.ContainsFunc(names, func(n any) bool {
-				return n != "evenkeel-pause" && !strings.HasPrefix(n.(string), "evenkeel-memory-")
+				return n != "evenkeel-pause" && !strings.HasPrefix(n.(string), "evenkeel-state-")
 			})
 			if len(names) != 18 || !ours || !reflect.DeepEqual(verbs, []any{"get"}) {
 				t.Errorf("a dry run has more than read permission for the state: %v", rule)
@@ -179,8 +179,8 @@ func TestTheReadmeNamesEveryPermission(t *testing.T) {
 		what, verb, _ := strings.Cut(p, " ")
 		parts := strings.SplitN(what, "/", 3)
 		switch {
-		case len(parts) == 3 && strings.HasPrefix(parts[2], "evenkeel-memory-"):
-			parts[2] = "evenkeel-memory-..."
+		case len(parts) == 3 && strings.HasPrefix(parts[2], "evenkeel-state-"):
+			parts[2] = "evenkeel-state-..."
 		case verb == "list" || verb == "watch" || verb == "get" && len(parts) == 2:
 			continue // the README lists read permissions in groups
 		}
