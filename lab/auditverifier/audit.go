@@ -90,3 +90,10 @@ func leaseHolder(e auditv1.Event) string {
 	}
 	return strings.TrimSpace(body.Spec.HolderIdentity)
 }
+
+// completedEviction is an eviction that took place, with the state of the pod from the recording.
+type completedEviction struct {
+	Eviction
+	pod  *Pod // state before the eviction; nil if the recording does not show it
+	zone string
+}

@@ -24,21 +24,6 @@ const (
 	reportSuffix = ".report.json"
 )
 
-// Round is one start of the program, with the stable state of the cluster after it.
-type Round struct {
-	Result
-	CPUSeconds float64 `json:"cpuSeconds"`
-	PeakBytes  int64   `json:"peakBytes"`
-	Requests   int     `json:"apiRequests"`
-	After      *State  `json:"after"`
-	// Outcomes counts the outcomes of moves in the report, by reason. LandedAsPredicted counts the replacements that landed
-	// as predicted.
-	Outcomes          map[string]int `json:"outcomes,omitempty"`
-	LandedAsPredicted int            `json:"landedAsPredicted,omitempty"`
-	// Unstable says what was not stable in time; empty if everything was.
-	Unstable string `json:"unstable,omitempty"`
-}
-
 // realTrial is a real run in progress.
 type realTrial struct {
 	comparison comparison

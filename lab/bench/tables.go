@@ -257,3 +257,14 @@ func predictionTable(cells []Cell) string {
 	}
 	return nonEmptyTable(b.String())
 }
+
+func dryTable(unit string, f func(Cell) float64) func([]Cell) string {
+	return func(cells []Cell) string {
+		var b strings.Builder
+		writeHeader(&b, "nodes/pods", "program", unit+": min / median / max", "runs")
+		for _, r := range groupRepetitions(cells, dryPhase) {
+			writeRow(&b, size{r[0].Nodes, r[0].Pods}.String(), r[0].Program, r.span(f), r.failed())
+		}
+		return nonEmptyTable(b.String())
+	}
+}

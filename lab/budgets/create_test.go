@@ -85,12 +85,6 @@ func (p podPlan) create(ctx context.Context, ns string, owner *metav1.OwnerRefer
 	return nil
 }
 
-func podSpec() corev1.PodSpec {
-	no := false
-	return corev1.PodSpec{TerminationGracePeriodSeconds: &gracePeriodSeconds, AutomountServiceAccountToken: &no,
-		Containers: []corev1.Container{{Name: "app", Image: "registry.k8s.io/pause:3.10"}}}
-}
-
 func (s podState) phase() corev1.PodPhase {
 	switch s {
 	case pending, pendingUnbound, pendingReady:

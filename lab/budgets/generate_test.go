@@ -6,6 +6,7 @@ import (
 
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
@@ -274,4 +275,20 @@ func (c *testCase) randomAmount(r *rand.Rand) intstr.IntOrString {
 	}
 	odd := []int{0, 1, 10, 15, 20, 25, 30, 33, 34, 40, 45, 49, 50, 51, 60, 66, 67, 75, 80, 85, 90, 99, 100}
 	return intstr.FromString(fmt.Sprintf("%d%%", odd[r.IntN(len(odd))]))
+}
+
+func selectorMatches(s *metav1.LabelSelector, p podPlan) bool {
+	selector, err := metav1.LabelSelectorAsSelector(s)
+	return err == nil && selector.Matches(labels.Set(p.labels))
+}
+
+// budgetsOf counts the budgets that select a pod.
+func (c *testCase) budgetsOf(p podPlan) int {
+	n := 0
+	for _, b := range c.budgets {
+		if selectorMatches(b.spec.Selector, p) {
+			n++
+		}
+	}
+	return n
 }

@@ -155,3 +155,9 @@ func (c *testCase) rescale(ctx context.Context) error {
 	}
 	return nil
 }
+
+func podSpec() corev1.PodSpec {
+	no := false
+	return corev1.PodSpec{TerminationGracePeriodSeconds: &gracePeriodSeconds, AutomountServiceAccountToken: &no,
+		Containers: []corev1.Container{{Name: "app", Image: "registry.k8s.io/pause:3.10"}}}
+}

@@ -13,6 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 
@@ -118,3 +119,10 @@ func freezeBudgets(ctx context.Context, controllers *rest.Config) error {
 		return err != nil && strings.Contains(err.Error(), isFrozen), nil
 	})
 }
+
+// The control plane that all tests share, and a program that answers for planner/eligibility/budget.
+var (
+	client      kubernetes.Interface
+	objects     dynamic.Interface
+	budgetcheck *budgetcheckProcess
+)

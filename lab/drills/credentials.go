@@ -15,9 +15,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// tokenNamespace is the namespace of the drill with ServiceAccounts.
-const tokenNamespace = "drill-token"
-
 // configureSlowPass makes a pass last long enough to lose a permission in its middle. The API server caches a token
 // review for 10 s.
 func (s *drillRun) configureSlowPass(ctx context.Context) error {

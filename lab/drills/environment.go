@@ -202,3 +202,6 @@ func (a *environment) waitUntilReady(ctx context.Context, limit time.Duration) e
 		sleep(ctx, 200*time.Millisecond)
 	}
 }
+
+// tokenNamespace is the namespace of the drill with ServiceAccounts.
+const tokenNamespace = "drill-token"

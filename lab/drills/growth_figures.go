@@ -165,3 +165,7 @@ func (f figures) problems() (out []string) {
 	}
 	return out
 }
+
+// gogc makes the garbage collector run whenever the heap has grown by this percentage of the live heap. Several
+// collections per pass give a reading of the live heap at idle moments.
+const gogc = 20

@@ -18,11 +18,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// trial is the size of the test. With up to 100 nodes the scheduler evaluates all of them, so a landing on a node
-// with probability 0 is an error. With more nodes it evaluates a sample. Parallel workers take that sample, so its
-// end is not exactly predictable.
-type trial struct{ nodes, apps, podsPerApp, placements, minPerBin, maxUnpredicted int }
-
 func defaultTrial() trial {
 	if testing.Short() {
 		return trial{nodes: 30, apps: 4, podsPerApp: 15, placements: 12}
@@ -88,15 +83,6 @@ func unevenApps(s trial, rnd *rand.Rand) []seed.App {
 		apps = append(apps, app)
 	}
 	return apps
-}
-
-// placement is the landing of one replacement, with the probability of its node group and whether the pod landed in the
-// group.
-type placement struct {
-	victim, from, landed string
-	probabilities        map[string]float64
-	groupProbability     float64
-	hit                  bool
 }
 
 func (p placement) String() string {
