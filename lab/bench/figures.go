@@ -9,9 +9,10 @@ type figure struct {
 }
 
 var figures = []figure{
-	{"wanted", "Goals and results", "Medians of all measurements so far.", goalTable, nil},
+	{"goals", "Goals and results", "Medians of all measurements so far.", goalTable, nil},
 	{"cycle", "Planning: time of a cycle", `From a filled cache to the end of the cycle: the second loop of the descheduler in a
-dry run (its cache is not yet filled in the first loop), and Evenkeel's pass. ` + "`evenkeel-plan` is `evenkeel plan`, which also reads the\ncluster; `evenkeel-once` is a dry run of the controller, `evenkeel run --once`.",
+dry run (its cache is not yet filled in the first loop), and Evenkeel's pass.
+` + "`evenkeel-plan` is `evenkeel plan`, which also reads the\ncluster; `evenkeel-once` is a dry run of the controller, `evenkeel run --once`.",
 		dryTable("seconds", cycleSeconds), sizeDrawing("Planning: time of a cycle", "seconds", cycleSeconds)},
 	{"planner", "Planning only", "Evenkeel's goals and planner, compared with the descheduler's strategies in its\nsecond loop. No limits apply.",
 		plannerTable, sizeDrawing("Planning only", "seconds", plannerSeconds)},

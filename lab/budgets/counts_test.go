@@ -74,7 +74,7 @@ func (t *counts) String() string {
 	}
 	row("budgets whose pod count equals the controller's", t.countMatches)
 	row("budgets whose pod count differs", len(t.countMismatches))
-	row("verdicts compared", t.bothAllow+t.bothRefuse+documented+len(t.wronglyAllowed)+len(t.unexplained))
+	row("answers compared", t.bothAllow+t.bothRefuse+documented+len(t.wronglyAllowed)+len(t.unexplained))
 	row("both allow", t.bothAllow)
 	row("both refuse", t.bothRefuse)
 	for _, code := range slices.Sorted(maps.Keys(t.byCode)) {

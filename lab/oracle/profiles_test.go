@@ -126,7 +126,7 @@ func TestProfilesEqualScheduler(t *testing.T) {
 		for _, f := range features {
 			used[f]++
 		}
-		verdicts, sched := w.Explain(victim.ID), newSchedulerFromConfig(t, text)
+		results, sched := w.Explain(victim.ID), newSchedulerFromConfig(t, text)
 		if err := sched.Load(objectsOf(o)); err != nil {
 			t.Fatal(err)
 		}
@@ -135,7 +135,7 @@ func TestProfilesEqualScheduler(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			for _, v := range verdicts {
+			for _, v := range results {
 				if v.Gone != gone {
 					continue
 				}
@@ -147,7 +147,7 @@ func TestProfilesEqualScheduler(t *testing.T) {
 			}
 		}
 	}
-	t.Logf("compared %d verdicts on nodes under %d configurations; features %v", compared, *profileCount, used)
+	t.Logf("compared %d node results under %d configurations; features %v", compared, *profileCount, used)
 }
 
 // newSchedulerFromConfig returns a real scheduler with the first profile of the configuration.
