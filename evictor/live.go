@@ -271,7 +271,7 @@ func (l *Live) holds(ctx context.Context, m plan.Move, pod *corev1.Pod, err erro
 		return outcomeOf(m, plan.AlreadyGone, plan.PodTerminating, "the pod is terminating already"), false
 	case pod.Spec.NodeName != m.From:
 		return outcomeOf(m, plan.Dropped, plan.PremiseChanged, "the pod is no longer on "+m.From), false
-	case m.EligibilityInputs != "" && m.EligibilityInputs != annotation.Read(pod):
+	case m.EligibilityInputs != "" && m.EligibilityInputs != annotation.Fingerprint(pod):
 		return outcomeOf(m, plan.Dropped, plan.PremiseChanged, "the pod's labels, its requests or its controller have changed just now"), false
 	}
 	return attempt{}, true

@@ -68,7 +68,7 @@ var provocations = []provocation{
 	{"it terminates", plan.PodTerminating, func(w *world, _ *plan.Move, _ func()) { w.pods["d1"].DeletionTimestamp = &metav1.Time{} }},
 	{"it stands elsewhere", plan.PremiseChanged, func(w *world, _ *plan.Move, _ func()) { w.pods["d1"].Spec.NodeName = "n2" }},
 	{"somebody asks to keep it", plan.PremiseChanged, func(w *world, m *plan.Move, _ func()) {
-		m.EligibilityInputs = annotation.Read(w.pods["d1"])
+		m.EligibilityInputs = annotation.Fingerprint(w.pods["d1"])
 		w.pods["d1"].Annotations = map[string]string{annotation.Evict: "never"}
 	}},
 	{"the window has closed", plan.OutsideWindow, func(_ *world, m *plan.Move, _ func()) { m.NotAfter = noon }},

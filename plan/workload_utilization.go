@@ -21,8 +21,8 @@ type WorkloadUtilization struct {
 // and UtilizationLimit how busy pods may be.
 func NewWorkloadUtilization(s *cluster.Snapshot, scope cluster.Scope) WorkloadUtilization {
 	b := WorkloadUtilization{snapshot: s, limit: scope.UtilizationLimit}
-	if slices.Contains(s.Load.Resources(), cpu) {
-		b.amounts = s.Amounts(cluster.Measure{ByLoad: true, Resource: cpu}, scope.Load)
+	if slices.Contains(s.Usage.Resources(), cpu) {
+		b.amounts = s.Amounts(cluster.Measure{ByUsage: true, Resource: cpu}, scope.Usage)
 	}
 	return b
 }
@@ -50,14 +50,14 @@ func (b WorkloadUtilization) utilization(pods []cluster.PodID) (frac float64, kn
 	var used, may int64
 	for _, id := range pods {
 		p := &b.snapshot.Pods[id]
-		if p.Node == cluster.NoNode || b.amounts.Pod(id) != cluster.Measured {
+		if p.Node == cluster.NoNode || b.amounts.PodQuality(id) != cluster.Measured {
 			return 0, false
 		}
 		has := cpuCapacity(p)
-		if _, _, fresh := b.amounts.Node(p.Node); !fresh || has == 0 {
+		if _, _, fresh := b.amounts.NodeUsed(p.Node); !fresh || has == 0 {
 			return 0, false
 		}
-		used, may = used+b.amounts.Of(id, p.Node), may+has
+		used, may = used+b.amounts.Contribution(id, p.Node), may+has
 	}
 	return float64(used) / float64(max(1, may)), may > 0
 }

@@ -30,7 +30,7 @@ func (p *Planner) assemble(c *search, before plan.State, start *tracker) plan.Pl
 		Pressure:   c.pressureHints(p), HintsNoData: c.hintsUnknown(),
 	}
 	if _, spent := c.spentEffort(); spent {
-		out.SearchLimitReached = fmt.Sprintf("limits.effort lets a plan foretell %s; %s not tried to the end", landingsWord(p.opts.Effort), podsWere(out.Rejections.Counts[plan.PredictionLimitReached]))
+		out.SearchLimitReached = fmt.Sprintf("limits.maxPredictions lets a plan foretell %s; %s not tried to the end", landingsWord(p.opts.Effort), podsWere(out.Rejections.Counts[plan.PredictionLimitReached]))
 	}
 	for i, nodes := range c.hinted {
 		if len(nodes) > 0 {
@@ -127,7 +127,7 @@ func (c *search) inputs() []plan.Input {
 			in = append(in, plan.Input{Source: "hints", Age: in[0].Age, Coverage: 1, Problems: []string{left}})
 		}
 	}
-	if why := c.s.Objects.StateUnknown; why != "" {
+	if why := c.s.Objects.PlannerStateError; why != "" {
 		in = append(in, plan.UnknownStateInput(in[0].Age, why))
 	}
 	problems := c.verdict.guard.Asked.Problems(c.s, c.p.opts.Guards.TimeZone)

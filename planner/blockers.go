@@ -106,7 +106,7 @@ func (p *proof) binding(g int, id cluster.PodID) string {
 		return "" // words of the pressure hint say it
 	case p.reach.runs(id, others):
 		return "too large for any other " + place + " or its goals, even when every pod that may leave has left"
-	case p.reach.selects(id, others) && cluster.Claims(p.s.Pods[id].Object):
+	case p.reach.selects(id, others) && cluster.HasVolumeClaim(p.s.Pods[id].Object):
 		return "pinned by PersistentVolumes in " + here
 	}
 	return "kept from every other " + place + " by selectors, affinity, taints, cordons or features of nodes"
@@ -130,7 +130,7 @@ var keptBy = map[plan.Code]string{
 	plan.WouldReturn:            "likely to come back, or to land where that helps as little",
 	plan.UncertainLanding:       "not sure enough to land where that helps",
 	plan.PlacementUnknown:       "of a kind whose landing cannot be foretold",
-	plan.PredictionLimitReached: "not tried to the end: the plan was cut short (limits.effort)",
+	plan.PredictionLimitReached: "not tried to the end: the plan was cut short (limits.maxPredictions)",
 	plan.BlockedByPDB:           "held by PodDisruptionBudgets",
 	plan.MultiplePDBs:           "held by several PodDisruptionBudgets at once",
 	plan.PDBNotObserved:         "held by PodDisruptionBudgets that are not up to date",

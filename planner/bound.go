@@ -126,7 +126,7 @@ type sized struct {
 func (p *proof) bySize(b *below) []sized {
 	var pods []sized
 	for _, id := range p.s.Nodes[b.node].Pods {
-		if size := b.amounts.Of(id, b.node); size > 0 {
+		if size := b.amounts.Contribution(id, b.node); size > 0 {
 			pods = append(pods, sized{size, id})
 		}
 	}

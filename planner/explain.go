@@ -52,7 +52,7 @@ func (e *Explainer) Node(id cluster.NodeID) plan.Explanation {
 			x.Goals = append(x.Goals, e.goal(g, false))
 		}
 	}
-	x.Requests = append(x.Requests, annotation.ListOfNode(n)...)
+	x.Requests = append(x.Requests, annotation.DescribeNode(n)...)
 	for _, pod := range n.Pods {
 		x.Pods = append(x.Pods, e.pod(pod))
 	}
@@ -93,7 +93,7 @@ func (e *Explainer) goal(g int, serves bool) plan.GoalStatus {
 func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
 	s := e.start.s
 	p := &s.Pods[id]
-	x := plan.PodExplanation{Pod: podRef(p), Owner: ownerRef(s, p), Requests: append([]string{}, annotation.List(s, p, e.start.p.opts.Guards.TimeZone)...)}
+	x := plan.PodExplanation{Pod: podRef(p), Owner: ownerRef(s, p), Requests: append([]string{}, annotation.DescribePod(s, p, e.start.p.opts.Guards.TimeZone)...)}
 	x.Guards, x.Budgets = e.guards(p), e.budgets(p)
 	x.Goals, x.Limits, x.Landing = []plan.GoalStatus{}, []plan.RuleResult{}, plan.Landing{Nodes: []plan.TargetNode{}}
 	x.Node = p.Object.Spec.NodeName

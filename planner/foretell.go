@@ -36,13 +36,13 @@ func (p *Planner) Foretell(s *cluster.Snapshot) (*cluster.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Written = written
+	out.ActualNodes = written
 	return out, nil
 }
 
 // written is the node as it really stands.
 func written(s *cluster.Snapshot, n *cluster.Node) *corev1.Node {
-	if there, foretold := s.Written[n.Name]; foretold {
+	if there, foretold := s.ActualNodes[n.Name]; foretold {
 		return there
 	}
 	return n.Object
@@ -57,7 +57,7 @@ func (c *scene) pressureHints(p *Planner) []plan.PressureHint {
 	o := p.opts
 	var out []plan.PressureHint
 	for _, st := range o.HintRules.Standings(nodes, c.s.Objects.Usage, o.Pressure.LabelKey, o.Pressure.TaintKey, c.s.TakenAt) {
-		_, foretold := c.s.Written[st.Node]
+		_, foretold := c.s.ActualNodes[st.Node]
 		out = append(out, pressureHint(st, foretold))
 	}
 	return out

@@ -155,7 +155,7 @@ func (c *search) reserved(m plan.Move) bool {
 func (c *search) refresh(start *scene, first *landing, p *cluster.Pod, m plan.Move, l *landing) plan.Move {
 	s := c.s
 	m.Pod, m.Owner, m.GracePeriodSeconds = podRef(p), ownerRef(s, p), c.graceOf(p)
-	m.NotAfter, m.EligibilityInputs = c.verdict.notAfter(p), annotation.Read(p.Object)
+	m.NotAfter, m.EligibilityInputs = c.verdict.notAfter(p), annotation.Fingerprint(p.Object)
 	m.Goals = slices.Clone(m.Goals)
 	acceptable := c.places(m, p.ID, l)
 	m.To, m.Acceptable.Nodes = s.Nodes[l.to].Name, len(acceptable)

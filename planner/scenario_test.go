@@ -102,14 +102,14 @@ func planOf(t *testing.T, a *txtar.Archive) plan.Plan {
 	if names := section(a, "due"); names != nil {
 		due = strings.Fields(string(names))
 	}
-	opts := conf.Planner()
+	opts := conf.PlannerOptions()
 	opts.SamplesPerCode = -1
 	p := planner.New(opts)
 	s, err := p.Foretell(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.Plan(s, st, controller.Goals(s, conf.Build(), due), s.TakenAt)
+	return p.Plan(s, st, controller.Goals(s, conf.BuildStrategies(), due), s.TakenAt)
 }
 
 // text is the form of want.plan.

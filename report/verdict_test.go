@@ -134,8 +134,8 @@ func TestHeldPlansSaySoFirst(t *testing.T) {
 	stopped := run(plan.Live, held(), outcome(1, "d-6f9c-x1", plan.Dropped, "", false), outcome(2, "d-6f9c-x2", plan.Dropped, "", false))
 	stopped.Stopped = &stopped.Plan.Blocks[0].Reason
 	for want, r := range map[string]plan.RunReport{
-		"Run: 2 of 2 planned pods would be evicted, were it not held (Paused, BreakerOpen); dry run: nothing is evicted.\n": dry,
-		"Run: evictions are blocked (Paused); 0 of 2 planned pods evicted; 2 dropped.\n":                                    stopped,
+		"Run: 2 of 2 planned pods would be evicted if evictions were not blocked (Paused, BreakerOpen); dry run: nothing is evicted.\n": dry,
+		"Run: evictions are blocked (Paused); 0 of 2 planned pods evicted; 2 dropped.\n":                                                stopped,
 	} {
 		var b bytes.Buffer
 		if err := report.Run(&b, report.Table, r); err != nil || !strings.HasPrefix(b.String(), want) {

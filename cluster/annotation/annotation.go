@@ -36,31 +36,31 @@ const (
 
 // Keys of neighbours that are honoured where these read them.
 const (
-	peerPrefix         = "descheduler.alpha.kubernetes.io/"
-	PeerEvict          = peerPrefix + "evict"
-	PeerPreferNot      = peerPrefix + "prefer-no-eviction"
-	PeerInProgress     = peerPrefix + "eviction-in-progress"
-	SafeToEvict        = "cluster-autoscaler.kubernetes.io/safe-to-evict"
-	KarpenterNoDisrupt = "karpenter.sh/do-not-disrupt"
-	KarpenterNoEvict   = "karpenter.sh/do-not-evict"
+	deschedulerPrefix             = "descheduler.alpha.kubernetes.io/"
+	DeschedulerEvict              = deschedulerPrefix + "evict"
+	DeschedulerPreferNoEviction   = deschedulerPrefix + "prefer-no-eviction"
+	DeschedulerEvictionInProgress = deschedulerPrefix + "eviction-in-progress"
+	SafeToEvict                   = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+	KarpenterNoDisrupt            = "karpenter.sh/do-not-disrupt"
+	KarpenterNoEvict              = "karpenter.sh/do-not-evict"
 )
 
-// place is a kind of object, and our keys on it.
-type place struct {
-	what  string
-	names []string
+// keySet is a kind of object, and our keys on it.
+type keySet struct {
+	objects string
+	keys    []string
 	// reserved are keys of hints, which Evenkeel itself writes: they ask for
 	// nothing, and nobody is told to write them.
 	reserved []string
 }
 
 var (
-	podKeys  = place{"pods, workloads and namespaces", []string{Evict, DoNotDisrupt, AllowWindow, SpreadBy, MaxSkew, ZoneSLO}, nil}
-	nodeKeys = place{"nodes", []string{Exclude, DrainFirst}, []string{Prefix + "pressure", Prefix + "steer"}}
+	podKeys  = keySet{"pods, workloads and namespaces", []string{Evict, DoNotDisrupt, AllowWindow, SpreadBy, MaxSkew, ZoneSLO}, nil}
+	nodeKeys = keySet{"nodes", []string{Exclude, DrainFirst}, []string{Prefix + "pressure", Prefix + "steer"}}
 )
 
-func (p place) has(key string) bool {
-	return slices.Contains(p.names, key) || slices.Contains(p.reserved, key)
+func (p keySet) contains(key string) bool {
+	return slices.Contains(p.keys, key) || slices.Contains(p.reserved, key)
 }
 
 // Source says where a request stands.
@@ -115,14 +115,14 @@ func (o object) values(key string) []Source {
 	return out
 }
 
-// unknown lists keys of our prefix that mean nothing here.
-func (o object) unknown(here, elsewhere place) []Problem {
+// unknownKeys lists keys of our prefix that mean nothing here.
+func (o object) unknownKeys(here, elsewhere keySet) []Problem {
 	var out []Problem
 	for _, m := range [...]map[string]string{o.meta.GetAnnotations(), o.meta.GetLabels()} {
 		for key, v := range m {
-			if strings.HasPrefix(key, Prefix) && !here.has(key) {
-				out = append(out, Problem{Source: Source{o.name, key, clip(v)}, Want: "one of " + strings.Join(here.names, ", "),
-					Cause: misplaced(key, here, elsewhere), Misplaced: true})
+			if strings.HasPrefix(key, Prefix) && !here.contains(key) {
+				out = append(out, Problem{Source: Source{o.name, key, truncate(v)}, Want: "one of " + strings.Join(here.keys, ", "),
+					Cause: misplacedCause(key, here, elsewhere), Misplaced: true})
 			}
 		}
 	}
@@ -130,27 +130,27 @@ func (o object) unknown(here, elsewhere place) []Problem {
 	return out
 }
 
-// misplaced says why a key means nothing here.
-func misplaced(key string, here, elsewhere place) string {
-	if elsewhere.has(key) {
-		return "it belongs on " + elsewhere.what
+// misplacedCause says why a key means nothing here.
+func misplacedCause(key string, here, elsewhere keySet) string {
+	if elsewhere.contains(key) {
+		return "it belongs on " + elsewhere.objects
 	}
 	// All begin with the prefix, which would make every key look near.
 	var known []string
-	for _, k := range here.names {
+	for _, k := range here.keys {
 		known = append(known, strings.TrimPrefix(k, Prefix))
 	}
 	if near := suggest.Nearest(strings.TrimPrefix(key, Prefix), known); near != "" {
 		return "no such key (did you mean " + Prefix + near + "?)"
 	}
-	return "no such key on " + here.what + " (want one of " + strings.Join(here.names, ", ") + ")"
+	return "no such key on " + here.objects + " (want one of " + strings.Join(here.keys, ", ") + ")"
 }
 
-// carriers of a pod's requests: itself, the owners above it, its namespace.
-func carriers(s *cluster.Snapshot, p *cluster.Pod) []object {
+// requestObjects of a pod's requests: itself, the owners above it, its namespace.
+func requestObjects(s *cluster.Snapshot, p *cluster.Pod) []object {
 	out := append(make([]object, 0, 4), object{"the pod", p.Object})
 	for i, o := range p.Owners {
-		if isCopy(p.Owners[i:]) {
+		if isDeploymentCopy(p.Owners[i:]) {
 			continue
 		}
 		out = append(out, object{ownerName(o), o})
@@ -161,47 +161,47 @@ func carriers(s *cluster.Snapshot, p *cluster.Pod) []object {
 	return out
 }
 
-// Memory keeps which pods and owners carry requests, and what nodes ask for. It holds
+// Cache keeps which pods and owners carry requests, and what nodes ask for. It holds
 // for one snapshot. Most have none, and a planner asks about all of them, several times.
-type Memory struct {
-	above map[metav1.Object]bool
-	pods  []byte // by pod: not known yet, or one of these
-	nodes []*Node
+type Cache struct {
+	inherited map[metav1.Object]bool
+	pods      []byte // by pod: not known yet, or one of these
+	nodes     []*Node
 }
 
 const (
-	asksNothing = iota + 1
-	asksSomething
+	noRequestsFound = iota + 1
+	requestsFound
 )
 
-// NewMemory remembers nothing yet.
-func NewMemory() *Memory { return &Memory{above: map[metav1.Object]bool{}} }
+// NewCache remembers nothing yet.
+func NewCache() *Cache { return &Cache{inherited: map[metav1.Object]bool{}} }
 
-// asks reports whether any key that means something stands on a pod, what is above
+// hasRequests reports whether any key that means something stands on a pod, what is above
 // it, or its namespace.
-func (m *Memory) asks(s *cluster.Snapshot, p *cluster.Pod) bool {
-	return m.carries(s, p) || m.asksAbove(s, p)
+func (m *Cache) hasRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
+	return m.hasOwnRequests(s, p) || m.inheritsRequests(s, p)
 }
 
-// carries reports whether such a key stands on the pod itself.
-func (m *Memory) carries(s *cluster.Snapshot, p *cluster.Pod) bool {
+// hasOwnRequests reports whether such a key stands on the pod itself.
+func (m *Cache) hasOwnRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
 	if m == nil {
-		return known(p.Object)
+		return hasKnownKey(p.Object)
 	}
 	if m.pods == nil {
 		m.pods = make([]byte, len(s.Pods))
 	}
 	seen := &m.pods[p.ID]
 	if *seen == 0 {
-		if *seen = asksNothing; known(p.Object) {
-			*seen = asksSomething
+		if *seen = noRequestsFound; hasKnownKey(p.Object) {
+			*seen = requestsFound
 		}
 	}
-	return *seen == asksSomething
+	return *seen == requestsFound
 }
 
 // OfNode is OfNode, read once for each node of the snapshot. Nobody may change it.
-func (m *Memory) OfNode(s *cluster.Snapshot, id cluster.NodeID) *Node {
+func (m *Cache) OfNode(s *cluster.Snapshot, id cluster.NodeID) *Node {
 	if m == nil {
 		r := OfNode(&s.Nodes[id])
 		return &r
@@ -213,38 +213,40 @@ func (m *Memory) OfNode(s *cluster.Snapshot, id cluster.NodeID) *Node {
 		if r := OfNode(&s.Nodes[id]); len(r.Exclude)+len(r.Problems) > 0 || r.DrainFirst {
 			m.nodes[id] = &r
 		} else {
-			m.nodes[id] = &noRequests
+			m.nodes[id] = &nodeWithoutRequests
 		}
 	}
 	return m.nodes[id]
 }
 
-var noRequests Node
+var nodeWithoutRequests Node
 
-func (m *Memory) asksAbove(s *cluster.Snapshot, p *cluster.Pod) bool {
+func (m *Cache) inheritsRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
 	if m == nil || len(p.Owners) == 0 {
-		return asksAbove(s, p)
+		return inheritsRequests(s, p)
 	}
-	asks, seen := m.above[p.Owners[0]]
+	asks, seen := m.inherited[p.Owners[0]]
 	if !seen {
-		asks = asksAbove(s, p)
-		m.above[p.Owners[0]] = asks
+		asks = inheritsRequests(s, p)
+		m.inherited[p.Owners[0]] = asks
 	}
 	return asks
 }
 
-func asksAbove(s *cluster.Snapshot, p *cluster.Pod) bool {
-	if slices.ContainsFunc(p.Owners, known) {
+func inheritsRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
+	if slices.ContainsFunc(p.Owners, hasKnownKey) {
 		return true
 	}
 	ns := s.Namespace(p.Object.Namespace)
-	return ns != nil && known(ns)
+	return ns != nil && hasKnownKey(ns)
 }
 
-// known: a key begins as ours and those of neighbours do.
-func known(o metav1.Object) bool { return anyKnown(o.GetAnnotations()) || anyKnown(o.GetLabels()) }
+// hasKnownKey: a key begins as ours and those of neighbours do.
+func hasKnownKey(o metav1.Object) bool {
+	return anyKnownPrefix(o.GetAnnotations()) || anyKnownPrefix(o.GetLabels())
+}
 
-func anyKnown(m map[string]string) bool {
+func anyKnownPrefix(m map[string]string) bool {
 	for key := range m {
 		if key == "" {
 			continue
@@ -253,8 +255,8 @@ func anyKnown(m map[string]string) bool {
 		switch key[0] { // the prefixes begin with letters of their own
 		case Prefix[0]:
 			prefix = Prefix
-		case peerPrefix[0]:
-			prefix = peerPrefix
+		case deschedulerPrefix[0]:
+			prefix = deschedulerPrefix
 		case 'c':
 			prefix = "cluster-autoscaler.kubernetes.io/"
 		case 'k':
@@ -269,10 +271,10 @@ func anyKnown(m map[string]string) bool {
 	return false
 }
 
-// isCopy: the first owner is a ReplicaSet below a Deployment. Its controller
+// isDeploymentCopy: the first owner is a ReplicaSet below a Deployment. Its controller
 // copies the Deployment's annotations to it but never takes one off again, so
 // that a request which was withdrawn would live on there.
-func isCopy(owners []metav1.Object) bool {
+func isDeploymentCopy(owners []metav1.Object) bool {
 	if len(owners) < 2 {
 		return false
 	}

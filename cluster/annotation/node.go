@@ -19,19 +19,19 @@ type Node struct {
 // OfNode reads a node's requests. An exclude that cannot be read excludes.
 func OfNode(n *cluster.Node) Node {
 	var r Node
-	if !known(n.Object) {
+	if !hasKnownKey(n.Object) {
 		return r
 	}
 	o := object{"node " + n.Name, n.Object}
-	r.Problems = slices.DeleteFunc(o.unknown(nodeKeys, podKeys), func(p Problem) bool { return hints.Own(p.Key) })
+	r.Problems = slices.DeleteFunc(o.unknownKeys(nodeKeys, podKeys), func(p Problem) bool { return hints.Own(p.Key) })
 	for _, src := range o.values(Exclude) {
 		switch src.Value {
 		case "false":
 		case "true":
 			r.Exclude = append(r.Exclude, src)
 		default:
-			r.Exclude = append(r.Exclude, clipped(src))
-			r.Problems = append(r.Problems, Problem{Source: clipped(src), Want: wantWord})
+			r.Exclude = append(r.Exclude, truncated(src))
+			r.Problems = append(r.Problems, Problem{Source: truncated(src), Want: wantBool})
 		}
 	}
 	for _, src := range o.values(DrainFirst) {
@@ -40,7 +40,7 @@ func OfNode(n *cluster.Node) Node {
 		case "true":
 			r.DrainFirst = true
 		default:
-			r.Problems = append(r.Problems, Problem{Source: clipped(src), Want: wantWord})
+			r.Problems = append(r.Problems, Problem{Source: truncated(src), Want: wantBool})
 		}
 	}
 	return r

@@ -32,16 +32,16 @@ const (
 // OfWorkload collects what is asked for the spread of a pod's workload.
 func OfWorkload(s *cluster.Snapshot, p *cluster.Pod) Workload {
 	var r Workload
-	for _, o := range carriers(s, p) {
-		r.read(o)
+	for _, o := range requestObjects(s, p) {
+		r.readObject(o)
 	}
 	return r
 }
 
-func (r *Workload) read(o object) {
+func (r *Workload) readObject(o object) {
 	for _, src := range o.values(SpreadBy) {
 		if len(validation.IsQualifiedName(src.Value)) > 0 {
-			r.problem(src, wantSpreadBy)
+			r.addProblem(src, wantSpreadBy)
 		} else if r.SpreadBy == "" {
 			r.SpreadBy = src.Value
 		}
@@ -49,7 +49,7 @@ func (r *Workload) read(o object) {
 	for _, src := range o.values(MaxSkew) {
 		n, err := strconv.Atoi(src.Value)
 		if err != nil || n < 1 || strings.HasPrefix(src.Value, "+") {
-			r.problem(src, wantMaxSkew)
+			r.addProblem(src, wantMaxSkew)
 		} else if r.MaxSkew == 0 || n < r.MaxSkew {
 			r.MaxSkew = n
 		}
@@ -58,11 +58,11 @@ func (r *Workload) read(o object) {
 		if src.Value == "3" || src.Value == "4" {
 			r.ZoneSLO = max(r.ZoneSLO, int(src.Value[0]-'0'))
 		} else {
-			r.problem(src, wantZoneSLO)
+			r.addProblem(src, wantZoneSLO)
 		}
 	}
 }
 
-func (r *Workload) problem(src Source, want string) {
-	r.Problems = append(r.Problems, Problem{Source: clipped(src), Want: want})
+func (r *Workload) addProblem(src Source, want string) {
+	r.Problems = append(r.Problems, Problem{Source: truncated(src), Want: want})
 }

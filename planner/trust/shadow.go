@@ -60,7 +60,7 @@ func Unknown(name string, profiles map[string]placement.Profile) bool {
 func Judge(s *cluster.Snapshot, id cluster.PodID, earlier map[string]bool) (hit, told bool) {
 	p := &s.Pods[id]
 	at := boundAt(p.Object)
-	if p.Node == cluster.NoNode || p.Terminating || at.IsZero() || cluster.Claims(p.Object) {
+	if p.Node == cluster.NoNode || p.Terminating || at.IsZero() || cluster.HasVolumeClaim(p.Object) {
 		return false, false
 	}
 	name := SchedulerName(p.Object)
@@ -130,7 +130,7 @@ func (o Options) Profiles(configured map[string]placement.Profile, states []plan
 	for _, st := range states {
 		p := placement.DefaultProfile()
 		if !st.Trusted {
-			p.Unknown = fmt.Sprintf("its scores are not known; bindings seen %d, foretold %d, came true %d; wanted are %d foretold, and %s of them true (placement.shadow)",
+			p.Unknown = fmt.Sprintf("its scores are not known; bindings seen %d, foretold %d, came true %d; wanted are %d foretold, and %s of them true (placement.trust)",
 				st.Seen, st.Predicted, st.Hits, o.MinBindings, percent(o.MinHitRate))
 		}
 		out[st.Name] = p

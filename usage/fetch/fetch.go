@@ -48,10 +48,10 @@ func New(o Options) (*http.Client, error) {
 		o.MaxBytes = maxBytes
 	}
 	t := &transport{opts: o}
-	if _, err := t.current(); err != nil {
+	if _, err := t.currentTransport(); err != nil {
 		return nil, err
 	}
-	if _, err := t.token(); err != nil {
+	if _, err := t.readToken(); err != nil {
 		return nil, err
 	}
 	return &http.Client{Transport: t}, nil
@@ -69,11 +69,11 @@ type transport struct {
 // RoundTrip asks once. A redirect is an error here rather than in the client, for
 // that one's error holds the address it was sent to, with whatever is in it.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	inner, err := t.current()
+	inner, err := t.currentTransport()
 	if err != nil {
 		return nil, err
 	}
-	token, err := t.token()
+	token, err := t.readToken()
 	if err != nil {
 		return nil, err
 	}
@@ -86,35 +86,37 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return checked(resp, t.opts.MaxBytes)
+	return checkResponse(resp, t.opts.MaxBytes)
 }
 
-// Bounded makes redirects, and answers that are larger than most bytes, errors.
-func Bounded(inner http.RoundTripper, most int64) http.RoundTripper { return bounded{inner, most} }
+// LimitResponses makes redirects, and answers that are larger than most bytes, errors.
+func LimitResponses(inner http.RoundTripper, most int64) http.RoundTripper {
+	return limitingTransport{inner, most}
+}
 
-type bounded struct {
+type limitingTransport struct {
 	http.RoundTripper
 	most int64
 }
 
-func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b limitingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := b.RoundTripper.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
-	return checked(resp, b.most)
+	return checkResponse(resp, b.most)
 }
 
-func checked(resp *http.Response, most int64) (*http.Response, error) {
+func checkResponse(resp *http.Response, most int64) (*http.Response, error) {
 	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
 		resp.Body.Close()
-		return nil, badAnswer(fmt.Sprintf("answers %d, a redirect to %s; redirects are not followed", resp.StatusCode, host(resp.Header.Get("Location"))))
+		return nil, badAnswer(fmt.Sprintf("answers %d, a redirect to %s; redirects are not followed", resp.StatusCode, redirectHost(resp.Header.Get("Location"))))
 	}
 	if resp.ContentLength > most {
 		resp.Body.Close()
 		return nil, tooLarge(most)
 	}
-	resp.Body = &limited{ReadCloser: resp.Body, left: most, most: most}
+	resp.Body = &limitedBody{ReadCloser: resp.Body, left: most, most: most}
 	return resp, nil
 }
 
@@ -125,7 +127,7 @@ func (t *transport) CloseIdleConnections() {
 	t.inner.CloseIdleConnections()
 }
 
-func host(location string) string {
+func redirectHost(location string) string {
 	u, err := url.Parse(location)
 	if err != nil || u.Host == "" {
 		return "another page"
@@ -133,8 +135,8 @@ func host(location string) string {
 	return u.Host
 }
 
-// current is a transport for what the files hold now.
-func (t *transport) current() (*http.Transport, error) {
+// currentTransport is a transport for what the files hold now.
+func (t *transport) currentTransport() (*http.Transport, error) {
 	var parts [3][]byte
 	for i, file := range []string{t.opts.CAFile, t.opts.CertFile, t.opts.KeyFile} {
 		if file == "" {
@@ -152,7 +154,7 @@ func (t *transport) current() (*http.Transport, error) {
 	if t.inner != nil && bytes.Equal(files, t.files) {
 		return t.inner, nil
 	}
-	conf, err := t.tls(parts[0], parts[1], parts[2])
+	conf, err := t.tlsConfig(parts[0], parts[1], parts[2])
 	if err != nil {
 		return nil, err
 	}
@@ -167,7 +169,7 @@ func (t *transport) current() (*http.Transport, error) {
 	return t.inner, nil
 }
 
-func (t *transport) tls(ca, cert, key []byte) (*tls.Config, error) {
+func (t *transport) tlsConfig(ca, cert, key []byte) (*tls.Config, error) {
 	c := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: t.opts.InsecureSkipVerify} // false unless the configuration says so
 	if t.opts.CAFile != "" {
 		c.RootCAs = x509.NewCertPool()
@@ -185,7 +187,7 @@ func (t *transport) tls(ca, cert, key []byte) (*tls.Config, error) {
 	return c, nil
 }
 
-func (t *transport) token() (string, error) {
+func (t *transport) readToken() (string, error) {
 	if t.opts.TokenFile == "" {
 		return "", nil
 	}
@@ -200,14 +202,14 @@ func (t *transport) token() (string, error) {
 	return token, nil
 }
 
-// limited is a body that is an error where it is longer than it may be. It counts
+// limitedBody is a body that is an error where it is longer than it may be. It counts
 // what is read, after decompression.
-type limited struct {
+type limitedBody struct {
 	io.ReadCloser
 	left, most int64
 }
 
-func (l *limited) Read(p []byte) (int, error) {
+func (l *limitedBody) Read(p []byte) (int, error) {
 	if int64(len(p)) > l.left+1 {
 		p = p[:l.left+1]
 	}
@@ -227,9 +229,9 @@ func tooLarge(most int64) error {
 	return badAnswer(fmt.Sprintf("the answer is larger than %d MiB", most>>20))
 }
 
-// Denied says what to do about a status that turns the asker away, as the rest of a
+// AuthHint says what to do about a status that turns the asker away, as the rest of a
 // sentence; empty for others. tokenFile is the key of the configuration.
-func Denied(status int) string {
+func AuthHint(status int) string {
 	switch status {
 	case http.StatusUnauthorized:
 		return "; it wants to know who asks: set tokenFile to a file with a token that it takes"
@@ -239,8 +241,8 @@ func Denied(status int) string {
 	return ""
 }
 
-// Problem says in one line why there is no answer, without what was asked.
-func Problem(err error, deadline time.Duration) usage.Problem {
+// ProblemOf says in one line why there is no answer, without what was asked.
+func ProblemOf(err error, deadline time.Duration) usage.Problem {
 	var bad badAnswer
 	var outer *url.Error
 	var timeout net.Error

@@ -46,16 +46,16 @@ func New(o Options) (*Source, error) {
 // Sample makes one request. With the error, the sample holds its problems.
 func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, error) {
 	now := s.opts.Now()
-	g := usage.NewGather(nodes, now, s.opts.MaxAge)
-	a, problem := s.ask(ctx)
+	g := usage.NewSampleBuilder(nodes, now, s.opts.MaxAge)
+	a, problem := s.fetchAnswer(ctx)
 	if problem != nil {
-		g.Problem(problem.Kind, problem.Detail)
+		g.AddProblem(problem.Kind, problem.Detail)
 		return g.Sample(), fmt.Errorf("asking the load-watcher: %s", problem.Detail)
 	}
 	// The end of its window is when the newest of its samples was taken.
 	at := time.Unix(a.Window.End, 0).UTC()
 	for resource, kind := range map[string]Type{"cpu": CPU, "memory": Memory} {
-		g.Nodes(resource, usage.Share, shares(g, a, kind, at))
+		g.AddNodes(resource, usage.Share, capacityShares(g, a, kind, at))
 	}
 	sample := g.Sample()
 	if len(sample.Nodes) == 0 && len(nodes) > 0 {
@@ -64,9 +64,9 @@ func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, 
 	return sample, nil
 }
 
-// ask decodes the answer. A load-watcher says 404 of a host that it does not know
+// fetchAnswer decodes the answer. A load-watcher says 404 of a host that it does not know
 // and 500 when it has no data, which is not the same as being down.
-func (s *Source) ask(ctx context.Context) (Answer, *usage.Problem) {
+func (s *Source) fetchAnswer(ctx context.Context) (Answer, *usage.Problem) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
 	bad := func(kind usage.ProblemKind, format string, args ...any) (Answer, *usage.Problem) {
@@ -83,7 +83,7 @@ func (s *Source) ask(ctx context.Context) (Answer, *usage.Problem) {
 		body, err = io.ReadAll(resp.Body)
 	}
 	if err != nil {
-		p := fetch.Problem(err, s.opts.Timeout)
+		p := fetch.ProblemOf(err, s.opts.Timeout)
 		return Answer{}, &p
 	}
 	switch {
@@ -92,7 +92,7 @@ func (s *Source) ask(ctx context.Context) (Answer, *usage.Problem) {
 	case resp.StatusCode > 500:
 		return bad(usage.Unreachable, "answers %d", resp.StatusCode)
 	case resp.StatusCode != http.StatusOK:
-		return bad(usage.BadAnswer, "answers %d%s", resp.StatusCode, fetch.Denied(resp.StatusCode))
+		return bad(usage.BadAnswer, "answers %d%s", resp.StatusCode, fetch.AuthHint(resp.StatusCode))
 	case bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")):
 		return bad(usage.BadAnswer, "the answer is a web page; is this the address of a load-watcher?")
 	}
@@ -103,9 +103,9 @@ func (s *Source) ask(ctx context.Context) (Answer, *usage.Problem) {
 	return a, nil
 }
 
-// shares are the values of one type, as shares: the latest where there is one, for
+// capacityShares are the values of one type, as shares: the latest where there is one, for
 // averages are made of it here, and else the average.
-func shares(g *usage.Gather, a Answer, kind Type, at time.Time) []usage.Value {
+func capacityShares(g *usage.SampleBuilder, a Answer, kind Type, at time.Time) []usage.Value {
 	var out []usage.Value
 	for name, n := range a.Data.Nodes {
 		var best *Metric
@@ -117,12 +117,12 @@ func shares(g *usage.Gather, a Answer, kind Type, at time.Time) []usage.Value {
 			case best == nil || best.Operator == Average && m.Operator == Latest:
 				best = &n.Metrics[i]
 			case best.Operator == m.Operator:
-				g.Found(usage.Ambiguous, fmt.Sprintf("%s: two values of %s for", strings.ToLower(string(kind)), m.Operator), name)
-				out = append(out, usage.Value{Node: name, V: best.Value / 100, At: at}) // a node told about twice is left out
+				g.AddProblemOf(usage.Ambiguous, fmt.Sprintf("%s: two values of %s for", strings.ToLower(string(kind)), m.Operator), name)
+				out = append(out, usage.Value{Node: name, Amount: best.Value / 100, At: at}) // a node told about twice is left out
 			}
 		}
 		if best != nil {
-			out = append(out, usage.Value{Node: name, V: best.Value / 100, At: at})
+			out = append(out, usage.Value{Node: name, Amount: best.Value / 100, At: at})
 		}
 	}
 	return out

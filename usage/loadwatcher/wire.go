@@ -88,7 +88,7 @@ var errNoNodes = errors.New("it has no data.NodeMetricsMap; is this a load-watch
 func Encode(w io.Writer, a Answer) error {
 	nodes := make(map[string]NodeMetrics, len(a.Data.Nodes))
 	for name, n := range a.Data.Nodes {
-		if n.Metrics = finite(n.Metrics); len(n.Metrics) > 0 {
+		if n.Metrics = finiteMetrics(n.Metrics); len(n.Metrics) > 0 {
 			nodes[name] = n
 		}
 	}
@@ -101,7 +101,7 @@ func Encode(w io.Writer, a Answer) error {
 	return err
 }
 
-func finite(in []Metric) []Metric {
+func finiteMetrics(in []Metric) []Metric {
 	out := make([]Metric, 0, len(in))
 	for _, m := range in {
 		if !math.IsNaN(m.Value) && !math.IsInf(m.Value, 0) {

@@ -53,7 +53,7 @@ func New(conf *rest.Config, o Options) (*Source, error) {
 	metav1.AddToGroupVersion(scheme, v1beta1.SchemeGroupVersion)
 	c.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	c.AcceptContentTypes, c.ContentType = runtime.ContentTypeProtobuf+","+runtime.ContentTypeJSON, runtime.ContentTypeJSON
-	c.Wrap(func(inner http.RoundTripper) http.RoundTripper { return fetch.Bounded(inner, maxBytes) })
+	c.Wrap(func(inner http.RoundTripper) http.RoundTripper { return fetch.LimitResponses(inner, maxBytes) })
 	client, err := rest.RESTClientFor(c)
 	if err != nil {
 		return nil, fmt.Errorf("preparing to ask the metrics API: %w", err)
@@ -65,22 +65,22 @@ func New(conf *rest.Config, o Options) (*Source, error) {
 // memory.available is known. With the error, the sample holds its problems.
 func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, error) {
 	now := s.opts.Now()
-	var ofNodes, ofPods []metrics
+	var ofNodes, ofPods []itemMetrics
 	var nodesErr, podsErr error
 	var wg sync.WaitGroup
-	wg.Go(func() { ofNodes, nodesErr = s.list(ctx, "nodes", nodeList) })
-	wg.Go(func() { ofPods, podsErr = s.list(ctx, "pods", podList) })
+	wg.Go(func() { ofNodes, nodesErr = s.fetchList(ctx, "nodes", nodeList) })
+	wg.Go(func() { ofPods, podsErr = s.fetchList(ctx, "pods", podList) })
 	wg.Wait()
-	g := usage.NewGather(nodes, now, s.opts.MaxAge)
+	g := usage.NewSampleBuilder(nodes, now, s.opts.MaxAge)
 	if nodesErr == nil {
-		s.nodes(g, ofNodes)
+		s.addNodes(g, ofNodes)
 	} else {
-		s.problem(g, "nodes", nodesErr)
+		s.addProblem(g, "nodes", nodesErr)
 	}
 	if podsErr == nil {
-		s.pods(g, ofPods)
+		s.addPods(g, ofPods)
 	} else {
-		s.problem(g, "pods", podsErr)
+		s.addProblem(g, "pods", podsErr)
 	}
 	sample := g.Sample()
 	if len(sample.Nodes) == 0 && len(nodes) > 0 {
@@ -89,7 +89,7 @@ func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, 
 	return sample, nil
 }
 
-func (s *Source) list(ctx context.Context, resource, kind string) ([]metrics, error) {
+func (s *Source) fetchList(ctx context.Context, resource, kind string) ([]itemMetrics, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
 	contentType := ""
@@ -107,19 +107,19 @@ func (s *Source) list(ctx context.Context, resource, kind string) ([]metrics, er
 	}
 	out, err := decode(body, kind)
 	if err != nil {
-		return nil, unreadable{err}
+		return nil, unreadableAnswer{err}
 	}
 	return out, nil
 }
 
-// unreadable is an answer that is no list.
-type unreadable struct{ error }
+// unreadableAnswer is an answer that is no list.
+type unreadableAnswer struct{ error }
 
-// problem says why a request failed.
-func (s *Source) problem(g *usage.Gather, resource string, err error) {
-	p := fetch.Problem(err, s.opts.Timeout)
+// addProblem says why a request failed.
+func (s *Source) addProblem(g *usage.SampleBuilder, resource string, err error) {
+	p := fetch.ProblemOf(err, s.opts.Timeout)
 	var status *apierrors.StatusError
-	var bad unreadable
+	var bad unreadableAnswer
 	switch {
 	case errors.As(err, &bad):
 		p = usage.Problem{Kind: usage.BadAnswer, Detail: "the answer cannot be read: " + err.Error()}
@@ -130,31 +130,31 @@ func (s *Source) problem(g *usage.Gather, resource string, err error) {
 	case errors.As(err, &status):
 		p = usage.Problem{Kind: usage.BadAnswer, Detail: status.Error()}
 	}
-	g.Problem(p.Kind, resource+": "+p.Detail)
+	g.AddProblem(p.Kind, resource+": "+p.Detail)
 }
 
-func (s *Source) nodes(g *usage.Gather, items []metrics) {
+func (s *Source) addNodes(g *usage.SampleBuilder, items []itemMetrics) {
 	cpu, memory := make([]usage.Value, 0, len(items)), make([]usage.Value, 0, len(items))
 	for i := range items {
 		n := &items[i]
-		if !s.fits(g, "nodes", n) {
+		if !s.windowUsable(g, "nodes", n) {
 			continue
 		}
 		if n.sum.hasCPU {
-			cpu = append(cpu, usage.Value{Node: n.name, V: n.sum.cpu, At: n.at})
+			cpu = append(cpu, usage.Value{Node: n.name, Amount: n.sum.cpu, At: n.at})
 		}
 		if n.sum.hasMemory {
-			memory = append(memory, usage.Value{Node: n.name, V: n.sum.memory, At: n.at})
+			memory = append(memory, usage.Value{Node: n.name, Amount: n.sum.memory, At: n.at})
 		}
 	}
-	g.Nodes("cpu", usage.Cores, cpu)
-	g.Nodes("memory", usage.Bytes, memory)
-	g.WorkingSets()
+	g.AddNodes("cpu", usage.Cores, cpu)
+	g.AddNodes("memory", usage.Bytes, memory)
+	g.DeriveMemoryAvailable()
 }
 
-// fits tells whether what was averaged over the window can be used: a window that
+// windowUsable tells whether what was averaged over the window can be used: a window that
 // is longer than a measurement may be old says too little about now.
-func (s *Source) fits(g *usage.Gather, what string, m *metrics) bool {
+func (s *Source) windowUsable(g *usage.SampleBuilder, what string, m *itemMetrics) bool {
 	if m.window <= s.opts.MaxAge {
 		return true
 	}
@@ -162,24 +162,24 @@ func (s *Source) fits(g *usage.Gather, what string, m *metrics) bool {
 	if m.namespace != "" {
 		name = m.namespace + "/" + m.name
 	}
-	g.Found(usage.Stale, fmt.Sprintf("%s: averaged over more than %s for", what, s.opts.MaxAge), name)
+	g.AddProblemOf(usage.Stale, fmt.Sprintf("%s: averaged over more than %s for", what, s.opts.MaxAge), name)
 	return false
 }
 
-func (s *Source) pods(g *usage.Gather, items []metrics) {
+func (s *Source) addPods(g *usage.SampleBuilder, items []itemMetrics) {
 	cpu, memory := make([]usage.PodValue, 0, len(items)), make([]usage.PodValue, 0, len(items))
 	for i := range items {
 		p := &items[i]
-		if !s.fits(g, "pods", p) {
+		if !s.windowUsable(g, "pods", p) {
 			continue
 		}
 		if p.sum.hasCPU {
-			cpu = append(cpu, usage.PodValue{Namespace: p.namespace, Name: p.name, V: p.sum.cpu, At: p.at})
+			cpu = append(cpu, usage.PodValue{Namespace: p.namespace, Name: p.name, Amount: p.sum.cpu, At: p.at})
 		}
 		if p.sum.hasMemory {
-			memory = append(memory, usage.PodValue{Namespace: p.namespace, Name: p.name, V: p.sum.memory, At: p.at})
+			memory = append(memory, usage.PodValue{Namespace: p.namespace, Name: p.name, Amount: p.sum.memory, At: p.at})
 		}
 	}
-	g.Pods("cpu", usage.Cores, cpu)
-	g.Pods("memory", usage.Bytes, memory)
+	g.AddPods("cpu", usage.Cores, cpu)
+	g.AddPods("memory", usage.Bytes, memory)
 }

@@ -30,23 +30,23 @@ type answer struct {
 	samples []sample
 }
 
-// reader reads one answer. labels are those to keep.
-type reader struct {
-	scanner
+// answerReader reads one answer. labels are those to keep.
+type answerReader struct {
+	jsonScanner
 	labels []string
 	answer answer
 }
 
-// decode reads the body of an answer to a query, which gives a vector, or over a
+// decodeAnswer reads the body of an answer to a query, which gives a vector, or over a
 // range, which gives a matrix.
-func decode(body []byte, labels []string) (answer, error) {
-	r := reader{scanner: scanner{text: string(body)}, labels: labels}
+func decodeAnswer(body []byte, labels []string) (answer, error) {
+	r := answerReader{jsonScanner: jsonScanner{text: string(body)}, labels: labels}
 	// A pod is about 100 bytes: growing step by step would copy most of them.
 	r.answer.samples = make([]sample, 0, len(body)/100)
 	if c := r.peek(); c != '{' {
-		return answer{}, errors.New(noObject(c))
+		return answer{}, errors.New(describeNonObject(c))
 	}
-	r.object(r.field)
+	r.readObject(r.readField)
 	if r.peek(); r.err == nil && r.pos < len(r.text) {
 		r.fail("more than one value")
 	}
@@ -56,8 +56,8 @@ func decode(body []byte, labels []string) (answer, error) {
 	return r.answer, nil
 }
 
-// noObject says what an answer is that begins with c.
-func noObject(c byte) string {
+// describeNonObject says what an answer is that begins with c.
+func describeNonObject(c byte) string {
 	switch c {
 	case 0:
 		return "the answer is empty"
@@ -67,59 +67,59 @@ func noObject(c byte) string {
 	return "the answer is no JSON object"
 }
 
-func (r *reader) field(key string) {
+func (r *answerReader) readField(key string) {
 	switch key {
 	case "status":
-		r.answer.status = r.str()
+		r.answer.status = r.readString()
 	case "errorType":
-		r.answer.errorType = r.str()
+		r.answer.errorType = r.readString()
 	case "error":
-		r.answer.message = r.str()
+		r.answer.message = r.readString()
 	case "warnings":
-		r.array(func() { r.answer.warnings = append(r.answer.warnings, r.str()) })
+		r.readArray(func() { r.answer.warnings = append(r.answer.warnings, r.readString()) })
 	case "data":
 		if r.peek() != '{' {
-			r.skip(0)
+			r.skipValue(0)
 			return
 		}
-		r.object(r.data)
+		r.readObject(r.readData)
 	default: // infos among them, which take nothing from a result
-		r.skip(0)
+		r.skipValue(0)
 	}
 }
 
-func (r *reader) data(key string) {
+func (r *answerReader) readData(key string) {
 	switch key {
 	case "resultType":
-		r.answer.resultType = r.str()
+		r.answer.resultType = r.readString()
 	case "result":
 		// A scalar or a string is an array of two; its type tells whoever asked.
 		if t := r.answer.resultType; t == "scalar" || t == "string" {
-			r.skip(0)
+			r.skipValue(0)
 			return
 		}
-		r.array(r.series)
+		r.readArray(r.readSeries)
 	default:
-		r.skip(0)
+		r.skipValue(0)
 	}
 }
 
-func (r *reader) series() {
+func (r *answerReader) readSeries() {
 	first := len(r.answer.samples)
 	var labels [3]string
-	r.object(func(key string) {
+	r.readObject(func(key string) {
 		switch key {
 		case "metric":
-			r.object(func(name string) { r.label(&labels, name) })
+			r.readObject(func(name string) { r.readLabel(&labels, name) })
 		case "value":
-			r.point()
+			r.readPoint()
 		case "values":
-			r.array(r.point)
+			r.readArray(r.readPoint)
 		case "histogram", "histograms":
-			r.skip(0)
+			r.skipValue(0)
 			r.answer.samples = append(r.answer.samples, sample{histogram: true})
 		default:
-			r.skip(0)
+			r.skipValue(0)
 		}
 	})
 	for i := range r.answer.samples[first:] {
@@ -127,35 +127,35 @@ func (r *reader) series() {
 	}
 }
 
-func (r *reader) label(labels *[3]string, name string) {
+func (r *answerReader) readLabel(labels *[3]string, name string) {
 	for i, l := range r.labels {
 		if name == l {
-			labels[i] = r.str()
+			labels[i] = r.readString()
 			return
 		}
 	}
-	r.skip(0)
+	r.skipValue(0)
 }
 
-// farthest is a time, in Unix seconds, that still fits milliseconds and nanoseconds:
+// maxUnixSeconds is a time, in Unix seconds, that still fits milliseconds and nanoseconds:
 // the year 2200.
-const farthest = 7.26e9
+const maxUnixSeconds = 7.26e9
 
-// point is [seconds, "number"].
-func (r *reader) point() {
+// readPoint is [seconds, "number"].
+func (r *answerReader) readPoint() {
 	var p sample
 	n := 0
-	r.array(func() {
+	r.readArray(func() {
 		switch n++; n {
 		case 1:
-			seconds := r.number()
-			if !(seconds >= 0 && seconds <= farthest) {
+			seconds := r.readNumber()
+			if !(seconds >= 0 && seconds <= maxUnixSeconds) {
 				r.fail("%g is no time", seconds)
 				return
 			}
 			p.at = time.UnixMilli(int64(math.Round(seconds * 1000))).UTC()
 		case 2:
-			text := r.str()
+			text := r.readString()
 			v, err := strconv.ParseFloat(text, 64)
 			if err != nil && !errors.Is(err, strconv.ErrRange) {
 				r.fail("%q is no number", strings.ToValidUTF8(text[:min(len(text), 40)], "?"))
@@ -164,7 +164,7 @@ func (r *reader) point() {
 			p.v = v
 		default:
 			r.fail("more than a time and a number")
-			r.skip(0)
+			r.skipValue(0)
 		}
 	})
 	if n < 2 {

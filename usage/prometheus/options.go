@@ -46,27 +46,27 @@ type Options struct {
 	Now    func() time.Time
 }
 
-// Mistake is what is wrong with one option.
-type Mistake struct {
+// OptionError is what is wrong with one option.
+type OptionError struct {
 	// Path is such as queries.cpu.
 	Path, Message string
 }
 
 // Check reads every query, and says what is wrong, in order of path.
-func (o Options) Check() []Mistake {
-	var out []Mistake
+func (o Options) Check() []OptionError {
+	var out []OptionError
 	add := func(path, format string, args ...any) {
-		out = append(out, Mistake{path, fmt.Sprintf(format, args...)})
+		out = append(out, OptionError{path, fmt.Sprintf(format, args...)})
 	}
 	query := func(path, text string, ratio bool, labels ...string) {
 		q, err := promql.Parse(text)
 		if err == nil {
-			err = q.Keeps(labels...)
+			err = q.CheckLabels(labels...)
 		}
 		switch {
 		case err != nil:
 			add(path, "%v", err)
-		case ratio && q.Percent():
+		case ratio && q.IsPercentage():
 			add(path, "gives percent (want a ratio, 0..1; leave out the 100)")
 		}
 	}
@@ -75,7 +75,7 @@ func (o Options) Check() []Mistake {
 		return out
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Freshness)) {
-		if _, ok := o.asked()[name]; !ok {
+		if _, ok := o.userQueries()[name]; !ok {
 			add("freshness."+name, "there is no query for %s", name)
 		}
 		query("freshness."+name, o.Freshness[name], false, o.NodeLabel)
@@ -109,9 +109,9 @@ func validLabel(name string) bool {
 	return name != ""
 }
 
-// asked are the queries of users, by resource or rule:NAME.
-func (o Options) asked() map[string]ask {
-	out := map[string]ask{}
+// userQueries are the queries of users, by resource or rule:NAME.
+func (o Options) userQueries() map[string]metricQuery {
+	out := map[string]metricQuery{}
 	for name, text := range o.Queries {
 		unit := usage.Fraction
 		switch name {
@@ -120,27 +120,27 @@ func (o Options) asked() map[string]ask {
 		case cluster.MemoryAvailable:
 			unit = usage.Bytes
 		}
-		out[name] = ask{resource: name, promql: text, unit: unit}
+		out[name] = metricQuery{resource: name, text: text, unit: unit}
 	}
 	for name, text := range o.Rules {
-		out[cluster.RulePrefix+name] = ask{resource: cluster.RulePrefix + name, promql: text, unit: usage.Number}
+		out[cluster.HintRulePrefix+name] = metricQuery{resource: cluster.HintRulePrefix + name, text: text, unit: usage.Number}
 	}
 	return out
 }
 
-// Measures are the resources of nodes that are asked for, without rules; sorted.
-func (o Options) Measures() []string {
+// MeasuredResources are the resources of nodes that are asked for, without rules; sorted.
+func (o Options) MeasuredResources() []string {
 	out := slices.Collect(maps.Keys(o.Queries))
-	for _, a := range o.Preset.asks() {
+	for _, a := range o.Preset.nodeQueries() {
 		out = append(out, a.resource)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// AsksPods says whether anything is asked about pods.
-func (o Options) AsksPods() bool {
-	for _, a := range o.Preset.podAsks() {
+// QueriesPods says whether anything is asked about pods.
+func (o Options) QueriesPods() bool {
+	for _, a := range o.Preset.podQueries() {
 		if _, replaced := o.PodQueries[a.resource]; !replaced {
 			return true
 		}
@@ -153,34 +153,34 @@ func (o Options) AsksPods() bool {
 	return false
 }
 
-// asks are all there is to ask, nodes first; what is to be asked about freshness
+// allQueries are all there is to ask, nodes first; what is to be asked about freshness
 // is filled in.
-func (o Options) asks() ([]ask, error) {
+func (o Options) allQueries() ([]metricQuery, error) {
 	if m := o.Check(); len(m) > 0 {
 		return nil, fmt.Errorf("%s: %s", m[0].Path, m[0].Message)
 	}
-	own := o.asked()
-	var out []ask
-	for _, a := range o.Preset.asks() {
+	own := o.userQueries()
+	var out []metricQuery
+	for _, a := range o.Preset.nodeQueries() {
 		if _, replaced := own[a.resource]; !replaced {
-			a.promql, a.freshness = fill(a.promql, o.NodeLabel, o.RateWindow), fill(a.freshness, o.NodeLabel, o.RateWindow)
+			a.text, a.timeQuery = fillPreset(a.text, o.NodeLabel, o.RateWindow), fillPreset(a.timeQuery, o.NodeLabel, o.RateWindow)
 			out = append(out, a)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		a := own[name]
-		if a.freshness, a.dated = o.Freshness[name], true; a.freshness == "" {
-			q, err := promql.Parse(a.promql)
+		if a.timeQuery, a.requireTime = o.Freshness[name], true; a.timeQuery == "" {
+			q, err := promql.Parse(a.text)
 			if err != nil {
 				return nil, err
 			}
-			a.freshness, a.dated = q.Pushed(o.NodeLabel), false
+			a.timeQuery, a.requireTime = q.PushTimeQuery(o.NodeLabel), false
 		}
 		out = append(out, a)
 	}
-	for _, a := range o.Preset.podAsks() {
+	for _, a := range o.Preset.podQueries() {
 		if _, replaced := o.PodQueries[a.resource]; !replaced {
-			a.promql = fill(a.promql, o.NodeLabel, o.RateWindow)
+			a.text = fillPreset(a.text, o.NodeLabel, o.RateWindow)
 			out = append(out, a)
 		}
 	}
@@ -190,7 +190,7 @@ func (o Options) asks() ([]ask, error) {
 			if name == "memory" {
 				unit = usage.Bytes
 			}
-			out = append(out, ask{resource: name, promql: text, unit: unit, pods: true})
+			out = append(out, metricQuery{resource: name, text: text, unit: unit, ofPods: true})
 		}
 	}
 	return out, nil

@@ -28,16 +28,16 @@ const (
 // Presets are all there are.
 func Presets() []Preset { return []Preset{NodeExporter, Kubelet, RecordingRules, None} }
 
-// ask is one thing to ask.
-type ask struct {
-	resource, promql string
-	unit             usage.Unit
-	// freshness asks when a node was measured, in Unix seconds. Where it says
+// metricQuery is one thing to ask.
+type metricQuery struct {
+	resource, text string
+	unit           usage.Unit
+	// timeQuery asks when a node was measured, in Unix seconds. Where it says
 	// nothing of a node, the value counts as measured when it was asked for, or, with
 	// dated, as not usable.
-	freshness string
-	dated     bool
-	pods      bool
+	timeQuery   string
+	requireTime bool
+	ofPods      bool
 }
 
 // The queries of presets, with L for the node label and W for the window of rates.
@@ -67,35 +67,35 @@ const (
 		`sum by (namespace, pod) (max by (namespace, pod, container) (container_memory_working_set_bytes{container!="", container!="POD", pod!=""}))`
 )
 
-// asks of a preset about nodes, in order.
-func (p Preset) asks() []ask {
+// nodeQueries of a preset about nodes, in order.
+func (p Preset) nodeQueries() []metricQuery {
 	switch p {
 	case NodeExporter:
-		return []ask{{"cpu", exporterCPU, usage.Share, exporterAge, true, false}, {"memory", exporterMem, usage.Share, exporterAge, true, false}}
+		return []metricQuery{{"cpu", exporterCPU, usage.Share, exporterAge, true, false}, {"memory", exporterMem, usage.Share, exporterAge, true, false}}
 	case Kubelet:
-		return []ask{{"cpu", kubeletCPU, usage.Cores, kubeletAge, true, false}, {"memory", kubeletMem, usage.Bytes, kubeletAge, true, false}}
+		return []metricQuery{{"cpu", kubeletCPU, usage.Cores, kubeletAge, true, false}, {"memory", kubeletMem, usage.Bytes, kubeletAge, true, false}}
 	case RecordingRules:
-		return []ask{{"cpu", ruleCPU, usage.Share, ruleCPUAge, true, false}, {"memory", ruleMem, usage.Share, ruleMemAge, true, false}}
+		return []metricQuery{{"cpu", ruleCPU, usage.Share, ruleCPUAge, true, false}, {"memory", ruleMem, usage.Share, ruleMemAge, true, false}}
 	}
 	return nil
 }
 
-// podAsks of any preset but none: pods are the kubelet's, whoever knows nodes.
-func (p Preset) podAsks() []ask {
+// podQueries of any preset but none: pods are the kubelet's, whoever knows nodes.
+func (p Preset) podQueries() []metricQuery {
 	if p == None || p == "" {
 		return nil
 	}
-	return []ask{{"cpu", podCPU, usage.Cores, "", false, true}, {"memory", podMem, usage.Bytes, "", false, true}}
+	return []metricQuery{{"cpu", podCPU, usage.Cores, "", false, true}, {"memory", podMem, usage.Bytes, "", false, true}}
 }
 
-// fill writes a label and a window into the query of a preset. Neither letter
+// fillPreset writes a label and a window into the query of a preset. Neither letter
 // stands alone in any of them for anything else.
-func fill(query, label string, window time.Duration) string {
-	return strings.NewReplacer("(L)", "("+label+")", "[W]", "["+promDuration(window)+"]").Replace(query)
+func fillPreset(query, label string, window time.Duration) string {
+	return strings.NewReplacer("(L)", "("+label+")", "[W]", "["+promqlDuration(window)+"]").Replace(query)
 }
 
-// promDuration writes a duration in milliseconds, which PromQL takes whole only.
-func promDuration(d time.Duration) string {
+// promqlDuration writes a duration in milliseconds, which PromQL takes whole only.
+func promqlDuration(d time.Duration) string {
 	if d%time.Second == 0 {
 		return strconv.FormatInt(int64(d/time.Second), 10) + "s"
 	}

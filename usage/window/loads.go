@@ -8,17 +8,17 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Load is what one resource of a node came to over a window, in percent of the
+// LoadStatistics is what one resource of a node came to over a window, in percent of the
 // node's capacity.
-type Load struct{ Latest, Mean, Std float64 }
+type LoadStatistics struct{ Latest, Mean, Std float64 }
 
 // NodeLoads are the loads of a node, by resource: cpu and memory, as far as they
 // are known.
 type NodeLoads struct {
 	Node string
 	// At is when they were measured last, the older of the two.
-	At time.Time
-	Of map[string]Load
+	At         time.Time
+	ByResource map[string]LoadStatistics
 }
 
 // Loads are those of every node that is known, over the last d; by name. They are
@@ -28,23 +28,23 @@ func (w *Windows) Loads(now time.Time, d time.Duration) []NodeLoads {
 	var values []int64
 	for _, name := range slices.Sorted(maps.Keys(w.nodes)) {
 		n := w.nodes[name]
-		x := NodeLoads{Node: name, Of: map[string]Load{}}
+		x := NodeLoads{Node: name, ByResource: map[string]LoadStatistics{}}
 		oldest := int64(0)
 		for _, resource := range []string{"cpu", "memory"} {
-			of, capacity := n.used[resource], cluster.WholeOf(&n.capacity, resource)
+			of, capacity := n.used[resource], cluster.UsageDenominator(&n.capacity, resource)
 			if of == nil || capacity <= 0 {
 				continue
 			}
 			last, ok := of.last()
-			if !ok || !w.current(last.at, now) {
+			if !ok || !w.isCurrent(last.at, now) {
 				continue
 			}
-			values = w.within(of, d, values[:0])
+			values = w.valuesWithin(of, d, values[:0])
 			percent := 100 / float64(capacity)
-			x.Of[resource] = Load{Latest: float64(last.v) * percent, Mean: mean(values) * percent, Std: deviation(values) * percent}
-			oldest = older(oldest, last.at)
+			x.ByResource[resource] = LoadStatistics{Latest: float64(last.v) * percent, Mean: mean(values) * percent, Std: deviation(values) * percent}
+			oldest = olderTime(oldest, last.at)
 		}
-		if len(x.Of) > 0 {
+		if len(x.ByResource) > 0 {
 			x.At = time.UnixMilli(oldest).UTC()
 			out = append(out, x)
 		}
@@ -52,11 +52,11 @@ func (w *Windows) Loads(now time.Time, d time.Duration) []NodeLoads {
 	return out
 }
 
-// Span is how far back the samples go of nodes that are known.
-func (w *Windows) Span(now time.Time) time.Duration {
+// SampleSpan is how far back the samples go of nodes that are known.
+func (w *Windows) SampleSpan(now time.Time) time.Duration {
 	oldest, newest := int64(0), int64(0)
 	for _, n := range w.nodes {
-		if !w.current(n.at, now) {
+		if !w.isCurrent(n.at, now) {
 			continue
 		}
 		newest = max(newest, n.at)
@@ -73,7 +73,7 @@ func (w *Windows) Span(now time.Time) time.Duration {
 func (w *Windows) Coverage(now time.Time, nodes int) float64 {
 	known := 0
 	for _, n := range w.nodes {
-		if w.current(n.at, now) {
+		if w.isCurrent(n.at, now) {
 			known++
 		}
 	}
@@ -83,9 +83,9 @@ func (w *Windows) Coverage(now time.Time, nodes int) float64 {
 	return float64(known) / float64(nodes)
 }
 
-// SampledAt is when the newest measurement of any node was made; zero while there is
+// NewestMeasurement is when the newest measurement of any node was made; zero while there is
 // none.
-func (w *Windows) SampledAt() time.Time {
+func (w *Windows) NewestMeasurement() time.Time {
 	newest := int64(0)
 	for _, n := range w.nodes {
 		newest = max(newest, n.at)
@@ -96,5 +96,5 @@ func (w *Windows) SampledAt() time.Time {
 	return time.UnixMilli(newest).UTC()
 }
 
-// Taken is when the newest sample was; zero before the first.
-func (w *Windows) Taken() time.Time { return w.taken }
+// LastSampleTime is when the newest sample was; zero before the first.
+func (w *Windows) LastSampleTime() time.Time { return w.lastSampleTime }

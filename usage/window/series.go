@@ -43,18 +43,18 @@ func (r *ring[T]) each(f func(T)) {
 
 // series are the values of a resource of a node.
 type series struct {
-	ring[point]
+	ring[nodeSample]
 	// sample is the number of the one that brought the newest.
 	sample uint32
 }
 
-// point is a value of a node, at in Unix milliseconds.
-type point struct{ at, v int64 }
+// nodeSample is a value of a node, at in Unix milliseconds.
+type nodeSample struct{ at, v int64 }
 
-// cell is what a pod used: 12 bytes, for there are many pods. at is in tenths of
+// podSample is what a pod used: 12 bytes, for there are many pods. at is in tenths of
 // seconds since the base, milliCPU as it is, and memory in pages of 4 KiB, in which
 // kernels count it: up to 16 TiB.
-type cell struct{ at, milliCPU, pages uint32 }
+type podSample struct{ at, milliCPU, pages uint32 }
 
 const (
 	pageBytes = 4096
@@ -64,7 +64,7 @@ const (
 // pod is what is kept of one.
 type pod struct {
 	namespace, name, uid, node string
-	used                       ring[cell]
+	used                       ring[podSample]
 	// sample is the number of the last that measured it.
 	sample uint32
 	// left: it stands there no more. What it used is still in its node's window.
@@ -76,20 +76,20 @@ func (p *pod) add(at uint32, used map[string]int64, limit int) {
 	if last, ok := p.used.last(); ok && at <= last.at {
 		return
 	}
-	c := cell{at, unknown, unknown}
+	c := podSample{at, unknown, unknown}
 	if v, ok := used["cpu"]; ok {
-		c.milliCPU = packed(v, 1)
+		c.milliCPU = packUnits(v, 1)
 	}
 	if v, ok := used["memory"]; ok {
-		c.pages = packed(v, pageBytes)
+		c.pages = packUnits(v, pageBytes)
 	}
 	if c.milliCPU != unknown || c.pages != unknown {
 		p.used.push(c, limit)
 	}
 }
 
-// packed counts in units, rounded up. What is less than nothing is unknown.
-func packed(v, unit int64) uint32 {
+// packUnits counts in units, rounded up. What is less than nothing is unknown.
+func packUnits(v, unit int64) uint32 {
 	if v < 0 {
 		return unknown
 	}

@@ -22,9 +22,9 @@ const (
 // Statistics are all there are.
 func Statistics() []Statistic { return []Statistic{Latest, Mean, P90, P95, Max} }
 
-// of takes the statistic of values in the order in which they were measured, of
+// compute takes the statistic of values in the order in which they were measured, of
 // which there is one at least. It may reorder them.
-func (s Statistic) of(values []int64) int64 {
+func (s Statistic) compute(values []int64) int64 {
 	switch s {
 	case Mean:
 		return int64(math.Round(mean(values)))

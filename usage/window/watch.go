@@ -9,7 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
-// Watch is a level that somebody wants watched: a strategy with `for`, or a rule.
+// LevelWatch is a level that somebody wants watched: a strategy with `for`, or a rule.
 //
 //	sample        beyond Enter         at Enter or within   at or within Leave
 //	not hot       counted; hot after   count back to 0      count back to 0
@@ -20,7 +20,7 @@ import (
 // A sample in which the node is missing neither counts nor clears; when that has
 // gone on for MaxAge the usage is unknown, nothing is said of the node, and counting
 // begins anew with the next measurement.
-type Watch struct {
+type LevelWatch struct {
 	// Name is that of the strategy or rule.
 	Name     string
 	Resource string
@@ -36,27 +36,27 @@ type Watch struct {
 	For int
 }
 
-func (w *Watch) of() int { return max(w.For, 1) }
+func (w *LevelWatch) requiredSamples() int { return max(w.For, 1) }
 
-// state is where a node stands about one watch.
-type state struct {
+// watchState is where a node stands about one watch.
+type watchState struct {
 	at    int64 // of the last measurement that was judged; 0: none
 	since int64
 	value float64 // that measurement
 	count int
 	hot   bool
-	// certain: since counting began the node has been hot, or cool beyond doubt.
-	certain bool
+	// settled: since counting began the node has been hot, or cool beyond doubt.
+	settled bool
 }
 
-// judge moves the marks of nodes that the newest sample measured.
-func (w *Windows) judge(nodes []usage.Node) {
+// updateStates moves the marks of nodes that the newest sample measured.
+func (w *Windows) updateStates(nodes []usage.Node) {
 	for i := range w.opts.Watches {
 		watch := &w.opts.Watches[i]
 		over := 0.0
 		if watch.Deviation {
 			var known bool
-			if over, known = w.mean(watch.Resource, nodes); !known {
+			if over, known = w.meanUse(watch.Resource, nodes); !known {
 				continue
 			}
 		}
@@ -65,28 +65,28 @@ func (w *Windows) judge(nodes []usage.Node) {
 			if n == nil {
 				continue
 			}
-			if at, v, ok := w.measured(n, watch.Resource); ok {
-				n.marks[i].value = v
-				n.marks[i].step(watch, at, v-over, w.opts.MaxAge.Milliseconds())
+			if at, v, ok := w.newMeasurement(n, watch.Resource); ok {
+				n.states[i].value = v
+				n.states[i].update(watch, at, v-over, w.opts.MaxAge.Milliseconds())
 			}
 		}
 	}
 }
 
-// measured is what the newest sample measured anew, and when, in the units of a watch.
-func (w *Windows) measured(n *node, resource string) (at int64, v float64, ok bool) {
+// newMeasurement is what the newest sample measured anew, and when, in the units of a watch.
+func (w *Windows) newMeasurement(n *node, resource string) (at int64, v float64, ok bool) {
 	of := n.used[resource]
-	if of == nil || of.sample != w.samples {
+	if of == nil || of.sample != w.sampleCount {
 		return 0, 0, false
 	}
 	last, _ := of.last()
-	total := cluster.WholeOf(&n.allocatable, resource)
+	total := cluster.UsageDenominator(&n.allocatable, resource)
 	return last.at, float64(last.v) / float64(total), total > 0
 }
 
-// mean is the total used by the total there is, over nodes in scope that are known.
-func (w *Windows) mean(resource string, nodes []usage.Node) (float64, bool) {
-	used, total, oldest := 0.0, 0.0, w.taken.Add(-w.opts.MaxAge).UnixMilli()
+// meanUse is the total used by the total there is, over nodes in scope that are known.
+func (w *Windows) meanUse(resource string, nodes []usage.Node) (float64, bool) {
+	used, total, oldest := 0.0, 0.0, w.lastSampleTime.Add(-w.opts.MaxAge).UnixMilli()
 	for i := range nodes {
 		n := w.nodes[nodes[i].Name]
 		if n == nil || n.used[resource] == nil || nodes[i].OutOfScope {
@@ -94,15 +94,15 @@ func (w *Windows) mean(resource string, nodes []usage.Node) (float64, bool) {
 		}
 		if last, ok := n.used[resource].last(); ok && last.at >= oldest {
 			used += float64(last.v)
-			total += float64(cluster.WholeOf(&n.allocatable, resource))
+			total += float64(cluster.UsageDenominator(&n.allocatable, resource))
 		}
 	}
 	return used / total, total > 0
 }
 
-func (s *state) step(w *Watch, at int64, v float64, maxAge int64) {
+func (s *watchState) update(w *LevelWatch, at int64, v float64, maxAge int64) {
 	if s.at != 0 && at-s.at > maxAge {
-		*s = state{value: s.value}
+		*s = watchState{value: s.value}
 	}
 	s.at = at
 	enter, leave := w.Enter, w.Leave
@@ -113,14 +113,14 @@ func (s *state) step(w *Watch, at int64, v float64, maxAge int64) {
 		if s.count == 0 && !s.hot {
 			s.since = at
 		}
-		if s.count = min(s.count+1, w.of()); s.count == w.of() {
-			s.hot, s.certain = true, true
+		if s.count = min(s.count+1, w.requiredSamples()); s.count == w.requiredSamples() {
+			s.hot, s.settled = true, true
 		}
 		return
 	}
 	s.count = 0
 	if !exceeds(v, leave) {
-		s.hot, s.certain = false, true
+		s.hot, s.settled = false, true
 	}
 }
 
@@ -130,18 +130,18 @@ func exceeds(v, limit float64) bool {
 	return v-limit > 1e-9*max(math.Abs(v), math.Abs(limit))
 }
 
-// Watch changes what is watched. Watches that stay keep their counts.
-func (w *Windows) Watch(watches []Watch) {
+// SetWatches changes what is watched. Watches that stay keep their counts.
+func (w *Windows) SetWatches(watches []LevelWatch) {
 	before := w.opts.Watches
 	w.opts.Watches = slices.Clone(watches)
 	for _, n := range w.nodes {
-		marks := make([]state, len(watches))
+		marks := make([]watchState, len(watches))
 		for i := range watches {
 			if j := slices.Index(before, watches[i]); j >= 0 {
-				marks[i] = n.marks[j]
+				marks[i] = n.states[j]
 			}
 		}
-		n.marks = marks
+		n.states = marks
 	}
 }
 
@@ -151,11 +151,11 @@ func (w *Windows) marks(names []string, now time.Time) []cluster.Mark {
 	for i := range w.opts.Watches {
 		watch := &w.opts.Watches[i]
 		for _, name := range names {
-			s := &w.nodes[name].marks[i]
-			if s.at == 0 || !w.current(s.at, now) || !s.hot && s.count == 0 && s.certain {
+			s := &w.nodes[name].states[i]
+			if s.at == 0 || !w.isCurrent(s.at, now) || !s.hot && s.count == 0 && s.settled {
 				continue
 			}
-			m := cluster.Mark{Watch: watch.Name, Node: name, Resource: watch.Resource, Hot: s.hot, Samples: s.count, Of: watch.of(), Value: s.value, At: time.UnixMilli(s.at).UTC(), Fresh: !s.certain}
+			m := cluster.Mark{Watch: watch.Name, Node: name, Resource: watch.Resource, Hot: s.hot, Samples: s.count, Required: watch.requiredSamples(), Value: s.value, At: time.UnixMilli(s.at).UTC(), CountRestarted: !s.settled}
 			if s.hot || s.count > 0 {
 				m.Since = time.UnixMilli(s.since).UTC()
 			}

@@ -16,8 +16,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
-// maxKept bounds the samples of one node or pod.
-const maxKept = 1024
+// maxSamplesKept bounds the samples of one node or pod.
+const maxSamplesKept = 1024
 
 // Options say what is kept and what is made of it.
 type Options struct {
@@ -26,23 +26,23 @@ type Options struct {
 	Statistic Statistic
 	// Window is what the statistic is taken over. It ends with the newest sample.
 	Window time.Duration
-	// KeepNodes is how long samples of nodes are kept for Loads, if longer than
+	// KeepNodeSamples is how long samples of nodes are kept for Loads, if longer than
 	// Window.
-	KeepNodes time.Duration
+	KeepNodeSamples time.Duration
 	// NodesOnly: the source is not asked about pods.
 	NodesOnly bool
 	// MaxAge is how old the newest sample of a node or pod may be: without a newer
 	// one its usage is unknown.
 	MaxAge time.Duration
-	// Rate is over how long a measurement of cpu is itself a mean; see cluster.Usage.
-	Rate time.Duration
+	// RateWindow is over how long a measurement of cpu is itself a mean; see cluster.Usage.
+	RateWindow time.Duration
 	// Interval is the time between samples: how many of them fit a window.
 	Interval time.Duration
-	Watches  []Watch
+	Watches  []LevelWatch
 }
 
-// Place is where a pod stands.
-type Place struct {
+// PodPlace is where a pod stands.
+type PodPlace struct {
 	Node, UID string
 	// Created is when the pod came to be: what was measured before is of another
 	// one with its name.
@@ -54,15 +54,15 @@ type Windows struct {
 	opts  Options
 	nodes map[string]*node
 	pods  map[string]*pod
-	// order is pods by namespace and name; nil when it has to be made anew.
-	order []*pod
-	// taken is when the newest sample was, and samples counts them.
-	taken   time.Time
-	samples uint32
-	// remembered is when the newest of those was that the source remembered.
-	remembered time.Time
-	base       time.Time // times of pods count from here
-	problems   []usage.Problem
+	// sortedPods is pods by namespace and name; nil when it has to be made anew.
+	sortedPods []*pod
+	// lastSampleTime is when the newest sample was, and samples counts them.
+	lastSampleTime time.Time
+	sampleCount    uint32
+	// historyUntil is when the newest of those was that the source remembered.
+	historyUntil time.Time
+	timeBase     time.Time // times of pods count from here
+	problems     []usage.Problem
 }
 
 // New makes windows without a sample.
@@ -75,33 +75,33 @@ func New(o Options) *Windows {
 // forgotten. What was measured of a resource when it was the time before, is the same
 // measurement and counts once. place says where a pod stands, or that it is not there,
 // and is then left out; nil where the sample itself says.
-func (w *Windows) Add(s usage.Sample, nodes []usage.Node, place func(pod string) (Place, bool)) {
-	if s.Taken.Before(w.taken.Add(-cluster.ClockSkew)) { // our clock was set back: nothing kept can be told from what comes
+func (w *Windows) Add(s usage.Sample, nodes []usage.Node, place func(pod string) (PodPlace, bool)) {
+	if s.Taken.Before(w.lastSampleTime.Add(-cluster.MaxClockSkew)) { // our clock was set back: nothing kept can be told from what comes
 		*w = *New(w.opts)
 	}
-	if w.base.IsZero() {
-		w.base = s.Taken.Add(-24 * time.Hour)
+	if w.timeBase.IsZero() {
+		w.timeBase = s.Taken.Add(-24 * time.Hour)
 	}
-	if s.Taken.After(w.taken) {
-		w.taken = s.Taken
+	if s.Taken.After(w.lastSampleTime) {
+		w.lastSampleTime = s.Taken
 	}
-	if s.Remembered && s.Taken.After(w.remembered) {
-		w.remembered = s.Taken
+	if s.FromHistory && s.Taken.After(w.historyUntil) {
+		w.historyUntil = s.Taken
 	}
 	w.problems = s.Problems
-	w.samples++
-	w.keep(nodes)
+	w.sampleCount++
+	w.dropGoneNodes(nodes)
 	for i := range nodes {
 		if r, ok := s.Nodes[nodes[i].Name]; ok {
-			w.addNode(&nodes[i], r, s.Taken.Add(cluster.ClockSkew))
+			w.addNode(&nodes[i], r, s.Taken.Add(cluster.MaxClockSkew))
 		}
 	}
-	w.judge(nodes)
+	w.updateStates(nodes)
 	w.addPods(s, place)
 }
 
-// keep forgets nodes that are gone, and those that came back as another machine.
-func (w *Windows) keep(nodes []usage.Node) {
+// dropGoneNodes forgets nodes that are gone, and those that came back as another machine.
+func (w *Windows) dropGoneNodes(nodes []usage.Node) {
 	here := make(map[string]*usage.Node, len(nodes))
 	for i := range nodes {
 		here[nodes[i].Name] = &nodes[i]
@@ -119,7 +119,7 @@ func (w *Windows) keep(nodes []usage.Node) {
 func (w *Windows) addNode(n *usage.Node, r usage.Reading, latest time.Time) {
 	x := w.nodes[n.Name]
 	if x == nil {
-		x = &node{name: n.Name, uid: n.UID, used: map[string]*series{}, marks: make([]state, len(w.opts.Watches))}
+		x = &node{name: n.Name, uid: n.UID, used: map[string]*series{}, states: make([]watchState, len(w.opts.Watches))}
 	}
 	x.capacity, x.allocatable = n.Capacity, n.Allocatable
 	for resource, v := range r.Used {
@@ -127,7 +127,7 @@ func (w *Windows) addNode(n *usage.Node, r usage.Reading, latest time.Time) {
 		if own, ok := r.Times[resource]; ok {
 			at = own
 		}
-		if at.IsZero() || at.After(latest) || at.Before(n.Created) || v < 0 && !usage.Signed(resource) {
+		if at.IsZero() || at.After(latest) || at.Before(n.Created) || v < 0 && !usage.MayBeNegative(resource) {
 			continue
 		}
 		of := x.used[resource]
@@ -138,8 +138,8 @@ func (w *Windows) addNode(n *usage.Node, r usage.Reading, latest time.Time) {
 		if last, ok := of.last(); ok && at.UnixMilli() <= last.at {
 			continue
 		}
-		of.sample = w.samples
-		of.push(point{at.UnixMilli(), v}, w.fit(max(w.opts.Window, w.opts.KeepNodes)))
+		of.sample = w.sampleCount
+		of.push(nodeSample{at.UnixMilli(), v}, w.maxSamples(max(w.opts.Window, w.opts.KeepNodeSamples)))
 		w.nodes[n.Name] = x
 	}
 	if at := r.At.UnixMilli(); !r.At.IsZero() && !r.At.After(latest) && !r.At.Before(n.Created) {
@@ -147,46 +147,46 @@ func (w *Windows) addNode(n *usage.Node, r usage.Reading, latest time.Time) {
 	}
 }
 
-// fit is how many samples a window holds.
-func (w *Windows) fit(d time.Duration) int {
+// maxSamples is how many samples a window holds.
+func (w *Windows) maxSamples(d time.Duration) int {
 	if w.opts.Interval <= 0 {
 		return 1
 	}
-	return min(int(d/w.opts.Interval)+1, maxKept)
+	return min(int(d/w.opts.Interval)+1, maxSamplesKept)
 }
 
-func (w *Windows) addPods(s usage.Sample, place func(string) (Place, bool)) {
-	limit := w.fit(w.opts.Window)
+func (w *Windows) addPods(s usage.Sample, place func(string) (PodPlace, bool)) {
+	limit := w.maxSamples(w.opts.Window)
 	for key, r := range s.Pods {
-		if r.At.IsZero() || r.At.After(s.Taken.Add(cluster.ClockSkew)) {
+		if r.At.IsZero() || r.At.After(s.Taken.Add(cluster.MaxClockSkew)) {
 			continue
 		}
-		at := Place{Node: r.Node}
+		at := PodPlace{Node: r.Node}
 		if place != nil {
 			var here bool
-			if at, here = place(key); !here || r.At.Before(at.Created) || w.another(key, at.UID) && r.At.Add(-s.PodsLag).Before(at.Created) {
+			if at, here = place(key); !here || r.At.Before(at.Created) || w.hadOtherPod(key, at.UID) && r.At.Add(-s.PodDelay).Before(at.Created) {
 				continue
 			}
 		}
 		p := w.pods[key]
 		if p == nil || p.uid != at.UID || p.node != at.Node {
-			p = w.newPod(p, key, at)
+			p = w.startPod(p, key, at)
 		}
-		p.add(w.tenths(r.At), r.Used, limit)
-		p.sample = w.samples
+		p.add(w.toTenths(r.At), r.Used, limit)
+		p.sample = w.sampleCount
 	}
-	w.sweep(place)
+	w.removeExpiredPods(place)
 }
 
-// another reports whether there was a pod of that name before this one.
-func (w *Windows) another(key, uid string) bool {
+// hadOtherPod reports whether there was a pod of that name before this one.
+func (w *Windows) hadOtherPod(key, uid string) bool {
 	p := w.pods[key]
 	return p != nil && p.uid != uid
 }
 
-// newPod begins anew for a pod of that name. One before stood elsewhere, or was
+// startPod begins anew for a pod of that name. One before stood elsewhere, or was
 // another: it has left.
-func (w *Windows) newPod(before *pod, key string, at Place) *pod {
+func (w *Windows) startPod(before *pod, key string, at PodPlace) *pod {
 	key = strings.Clone(key) // it may be part of a whole answer
 	if before != nil {
 		before.left = true
@@ -194,45 +194,45 @@ func (w *Windows) newPod(before *pod, key string, at Place) *pod {
 	}
 	namespace, name, _ := strings.Cut(key, "/")
 	p := &pod{namespace: namespace, name: name, uid: at.UID, node: at.Node}
-	w.pods[key], w.order = p, nil
+	w.pods[key], w.sortedPods = p, nil
 	return p
 }
 
-// sweep forgets pods that have not been measured for long, and looks for those that
+// removeExpiredPods forgets pods that have not been measured for long, and looks for those that
 // the last sample did not measure.
-func (w *Windows) sweep(place func(string) (Place, bool)) {
-	oldest := w.tenths(w.taken.Add(-max(w.opts.Window, w.opts.MaxAge)))
+func (w *Windows) removeExpiredPods(place func(string) (PodPlace, bool)) {
+	oldest := w.toTenths(w.lastSampleTime.Add(-max(w.opts.Window, w.opts.MaxAge)))
 	for key, p := range w.pods {
 		if last, ok := p.used.last(); !ok || last.at < oldest {
 			delete(w.pods, key)
-			w.order = nil
+			w.sortedPods = nil
 			continue
 		}
-		if !p.left && p.sample != w.samples && place != nil {
+		if !p.left && p.sample != w.sampleCount && place != nil {
 			at, here := place(key)
 			p.left = !here || at.UID != p.uid || at.Node != p.node
 		}
 	}
 }
 
-// tenths are tenths of seconds since the base: enough to tell samples apart, in
+// toTenths are tenths of seconds since the base: enough to tell samples apart, in
 // half the space.
-func (w *Windows) tenths(t time.Time) uint32 {
-	return uint32(max(t.Sub(w.base)/(100*time.Millisecond), 0))
+func (w *Windows) toTenths(t time.Time) uint32 {
+	return uint32(max(t.Sub(w.timeBase)/(100*time.Millisecond), 0))
 }
 
-// ordered are the pods by namespace and name.
-func (w *Windows) ordered() []*pod {
-	if w.order == nil {
-		w.order = make([]*pod, 0, len(w.pods))
+// podsInOrder are the pods by namespace and name.
+func (w *Windows) podsInOrder() []*pod {
+	if w.sortedPods == nil {
+		w.sortedPods = make([]*pod, 0, len(w.pods))
 		for _, p := range w.pods {
-			w.order = append(w.order, p)
+			w.sortedPods = append(w.sortedPods, p)
 		}
-		slices.SortFunc(w.order, func(a, b *pod) int {
+		slices.SortFunc(w.sortedPods, func(a, b *pod) int {
 			return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.name, b.name), strings.Compare(a.uid, b.uid), strings.Compare(a.node, b.node))
 		})
 	}
-	return w.order
+	return w.sortedPods
 }
 
 // node is what is kept of one.
@@ -241,5 +241,5 @@ type node struct {
 	capacity, allocatable cluster.Resources
 	at                    int64 // when all of it was measured last, or later
 	used                  map[string]*series
-	marks                 []state // by watch
+	states                []watchState // by watch
 }
