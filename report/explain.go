@@ -220,7 +220,7 @@ func (t explainTable) landing(p plan.PodExplanation) {
 		helps := "no"
 		switch {
 		case n.Name == p.Node:
-			helps = "no: it is already here"
+			helps = "no: it is here"
 		case n.Acceptable:
 			helps = "yes"
 		case n.WorsenedGoal != nil:

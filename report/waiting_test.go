@@ -88,7 +88,7 @@ func TestWaitingIsNotMet(t *testing.T) {
 	}
 	p := threeZones()
 	p.Strategies = append(p.Strategies, hot)
-	if got := firstLine(t, p); !strings.Contains(got, "; waiting: 2 nodes, each above its target in 1 of 3 samples in a row (hot); nothing is evicted") {
+	if got := firstLine(t, p); !strings.Contains(got, "; waiting: 2 nodes, each above its target in 1 of 3 samples in a row (hot); dry run: nothing is evicted") {
 		t.Errorf("beside moves: %s", got)
 	}
 }

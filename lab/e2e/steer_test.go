@@ -30,8 +30,8 @@ func TestASteeredTie(t *testing.T) {
 		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
 			ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 0))
 			r := evenkeel(t, "run", "--once", "--config", config)
-			if r.code != 0 || !strings.Contains(r.stdout, "1 replacement landed as foretold") {
-				t.Errorf("exit %d; the replacement is not seen to land as foretold", r.code)
+			if r.code != 0 || !strings.Contains(r.stdout, "1 replacement landed as predicted") {
+				t.Errorf("exit %d; the replacement did not land as predicted", r.code)
 			}
 			wantZones(t, ns, "d", 2, 2, 2)
 			wantEvictions(t, ns, 1)
