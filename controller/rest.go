@@ -31,7 +31,7 @@ func (c *Controller) rest(ctx context.Context, log *slog.Logger, report *plan.Ru
 	}
 	goals := Goals(s, c.Strategies, due)
 	p := c.Again.Rest(s, c.state, goals, carriedOut(report), report.Started, s.TakenAt)
-	log.Info("planned again", "moves", len(p.Moves), "provenMinimum", p.Bound.MinForPlan)
+	log.Info("planned again", "moves", len(p.Moves), "lowerBound", p.Bound.MinForPlan)
 	if len(p.Moves) == 0 {
 		return
 	}

@@ -30,7 +30,7 @@ func (m *Metrics) Benefits(accounts map[string]plan.Benefit) {
 	m.benefit.Reset()
 	m.weighed.Reset()
 	for name, b := range accounts {
-		m.benefit.WithLabelValues(name, "foretold").Set(b.Predicted)
+		m.benefit.WithLabelValues(name, "predicted").Set(b.Predicted)
 		m.benefit.WithLabelValues(name, "realised").Set(b.Realised)
 		m.weighed.WithLabelValues(name).Set(b.Evictions)
 	}

@@ -27,7 +27,7 @@ func (t *table) blocks(blocks []plan.EvictionBlock) {
 	for _, b := range blocks {
 		text := "Nothing is evicted now: "
 		if b.Strategy != "" {
-			text = "Strategy " + safe(b.Strategy) + " is blocked: "
+			text = "Strategy " + safe(b.Strategy) + " is suspended: "
 		}
 		t.line("%s", t.paint(yellow, text+reasonText(b.Reason)+"."))
 	}

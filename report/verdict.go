@@ -215,7 +215,7 @@ func unmetText(st plan.StrategyState, blocks []plan.EvictionBlock) string {
 		verb = "are"
 	}
 	if slices.ContainsFunc(blocks, func(b plan.EvictionBlock) bool { return b.Strategy == st.Name }) {
-		why = "blocked"
+		why = "suspended"
 	}
 	return fmt.Sprintf("%s of %s %s not met, but the strategy is %s", count(st.Unmet, "goal"), safe(st.Name), verb, why)
 }

@@ -76,7 +76,7 @@ placement: {trust: {minBindings: %d, minHitRate: 0.9}}
 		t.Errorf("waiting for 2/2/2: %v", err)
 	}
 	wantEvictions(t, ns, 2)
-	awaitMetric(t, r.url, `evenkeel_shadow_hit_ratio{scheduler="fancy"} 1`)
+	awaitMetric(t, r.url, `evenkeel_scheduler_hit_ratio{scheduler="fancy"} 1`)
 	_ = r.cmd.Process.Signal(syscallTerm)
 	if err := r.cmd.Wait(); err != nil {
 		t.Errorf("it did not end cleanly: %v", err)
@@ -206,7 +206,7 @@ func (r *process) seen(scheduler string) int {
 }
 
 func (r *process) count(scheduler, result string) (n int) {
-	head := fmt.Sprintf("evenkeel_shadow_bindings_total{result=%q,scheduler=%q} ", result, scheduler)
+	head := fmt.Sprintf("evenkeel_scheduler_bindings_total{result=%q,scheduler=%q} ", result, scheduler)
 	for line := range strings.SplitSeq(metricsOf(r.url), "\n") {
 		if rest, ok := strings.CutPrefix(line, head); ok {
 			_, _ = fmt.Sscan(rest, &n)
