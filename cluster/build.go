@@ -23,7 +23,7 @@ const kubectlGet = "kubectl get nodes,pods,namespaces,services,pdb,replicasets,d
 // o and its objects, which must not change afterwards. The error names every duplicate object.
 func New(o *Objects) (*Snapshot, error) {
 	if o.empty() && len(o.Skipped) == 0 && len(o.PlannerState) == 0 {
-		return nil, errors.New("it is empty: no object stands there; make a snapshot with evenkeel capture, or with " + kubectlGet)
+		return nil, errors.New("the snapshot contains no objects; create one with evenkeel capture, or with " + kubectlGet)
 	}
 	if len(o.Nodes) == 0 {
 		return nil, errors.New("the snapshot has no Node" + o.skippedKinds() + "; include nodes, as in: " + kubectlGet)
@@ -69,7 +69,7 @@ func (o *Objects) skippedKinds() string {
 	if len(kinds) > 3 {
 		kinds = append(kinds[:3], "...")
 	}
-	return " (left out, as not needed: " + strings.Join(kinds, ", ") + ")"
+	return " (ignored kinds: " + strings.Join(kinds, ", ") + ")"
 }
 
 type builder struct {
@@ -85,7 +85,7 @@ const maxErrors = 5
 
 func (b *builder) joinedErrors() error {
 	if n := len(b.errs) - maxErrors; n > 0 {
-		return errors.Join(append(b.errs[:maxErrors:maxErrors], fmt.Errorf("... and %d more mistakes; was the same file given twice?", n))...)
+		return errors.Join(append(b.errs[:maxErrors:maxErrors], fmt.Errorf("... and %d more errors; was the same file given twice?", n))...)
 	}
 	return errors.Join(b.errs...)
 }
@@ -118,7 +118,7 @@ func (b *builder) parseVersion() {
 func (b *builder) addNamespaces() {
 	for _, ns := range b.o.Namespaces {
 		if b.s.namespaceByName[ns.Name] != nil {
-			b.addError("Namespace %s stands twice in the snapshot", ns.Name)
+			b.addError("Namespace %s occurs twice in the snapshot", ns.Name)
 		}
 		b.s.namespaceByName[ns.Name] = ns
 		if ns.Name == metav1.NamespaceSystem && b.s.ClusterUID == "" {
@@ -132,7 +132,7 @@ func (b *builder) addClaims() {
 	for _, c := range b.o.PersistentVolumeClaims {
 		key := c.Namespace + "/" + c.Name
 		if b.s.claimByKey[key] != nil {
-			b.addError("PersistentVolumeClaim %s stands twice in the snapshot", key)
+			b.addError("PersistentVolumeClaim %s occurs twice in the snapshot", key)
 		}
 		b.s.claimByKey[key] = c
 	}
@@ -141,7 +141,7 @@ func (b *builder) addClaims() {
 func (b *builder) addNodes() {
 	for _, n := range sorted(b.o.Nodes) {
 		if _, twice := b.s.nodeByName[n.Name]; twice {
-			b.addError("Node %s stands twice in the snapshot", n.Name)
+			b.addError("Node %s occurs twice in the snapshot", n.Name)
 			continue
 		}
 		id := NodeID(len(b.s.Nodes))
@@ -168,7 +168,7 @@ func (b *builder) addPods() {
 	b.s.Pods = slices.Grow(b.s.Pods, len(b.o.Pods))
 	for _, p := range sorted(b.o.Pods) {
 		if b.isDuplicatePod(p) {
-			b.addError("Pod %s/%s stands twice in the snapshot", p.Namespace, p.Name)
+			b.addError("Pod %s/%s occurs twice in the snapshot", p.Namespace, p.Name)
 			continue
 		}
 		pod := Pod{

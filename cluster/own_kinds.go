@@ -17,7 +17,7 @@ const (
 
 func (o *Objects) addState(raw []byte, at string) error {
 	if len(o.PlannerState) > 0 {
-		return fmt.Errorf("%s: a second PlannerState; there can be one", at)
+		return fmt.Errorf("%s: second PlannerState; a snapshot can contain only one", at)
 	}
 	var b bytes.Buffer
 	if err := json.Compact(&b, raw); err != nil {
@@ -29,14 +29,14 @@ func (o *Objects) addState(raw []byte, at string) error {
 
 func (o *Objects) addUsage(raw []byte, at string) error {
 	if o.Usage != nil {
-		return fmt.Errorf("%s: a second Usage; there can be one", at)
+		return fmt.Errorf("%s: second Usage; a snapshot can contain only one", at)
 	}
 	var u Usage
 	if err := json.Unmarshal(raw, &u); err != nil {
 		return fmt.Errorf("%s: reading the Usage: %w", at, plainDecodeError(raw, err))
 	}
 	if u.APIVersion != usageVersion {
-		return fmt.Errorf("%s: a Usage of version %s, which means nothing here (want %s)", at, u.APIVersion, usageVersion)
+		return fmt.Errorf("%s: a Usage of version %s, which is not supported (want %s)", at, u.APIVersion, usageVersion)
 	}
 	o.Usage = &u
 	return nil

@@ -62,7 +62,7 @@ func ReadFiles(paths []string, stdin io.Reader) (*Objects, error) {
 
 func expandPath(path string) ([]string, error) {
 	if path == "" {
-		return nil, errors.New("reading the snapshot: the name of the file is empty (-: standard input)")
+		return nil, errors.New("reading the snapshot: the file name is empty (use - for standard input)")
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -105,11 +105,11 @@ func Read(r io.Reader, name string, o *Objects) error {
 	magic, _ := in.Peek(2)
 	switch string(magic) {
 	case "\xff\xfe", "\xfe\xff":
-		return fmt.Errorf("%s: the text is UTF-16; save it as UTF-8 (PowerShell: Out-File -Encoding utf8)", name)
+		return fmt.Errorf("%s: the file is UTF-16; save it as UTF-8 (PowerShell: Out-File -Encoding utf8)", name)
 	case "\x1f\x8b":
 		z, err := gzip.NewReader(in)
 		if err != nil {
-			return fmt.Errorf("%s: unpacking: %w; is it whole?", name, err)
+			return fmt.Errorf("%s: decompressing: %w; is the file complete?", name, err)
 		}
 		defer z.Close()
 		in = bufio.NewReaderSize(z, 1<<16)
@@ -122,7 +122,7 @@ func Read(r io.Reader, name string, o *Objects) error {
 	}
 	err := read(in, name, o)
 	if source.err != nil { // the truncated input looks broken, so this error explains more
-		return fmt.Errorf("%s: reading the file: %w; is it whole?", name, source.err)
+		return fmt.Errorf("%s: reading the file: %w; is the file complete?", name, source.err)
 	}
 	return err
 }
@@ -137,7 +137,7 @@ type limitedReader struct {
 func (b *limitedReader) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	if b.remaining -= int64(n); b.remaining < 0 {
-		n, err = 0, fmt.Errorf("it has more than %d bytes", int64(maxFileBytes))
+		n, err = 0, fmt.Errorf("more than %d bytes", int64(maxFileBytes))
 	}
 	if err != nil && err != io.EOF && b.err == nil {
 		b.err = err
@@ -260,11 +260,11 @@ func (o *Objects) addObject(raw []byte, at string, fallback header, depth int) e
 		return fmt.Errorf("%s: %w", at, err)
 	}
 	if h.Kind == "" || h.APIVersion == "" {
-		return fmt.Errorf("%s: no apiVersion or no kind; is this a Kubernetes object?", at)
+		return fmt.Errorf("%s: apiVersion or kind is missing; is this a Kubernetes object?", at)
 	}
 	if strings.HasSuffix(h.Kind, "List") {
 		if depth >= maxListDepth {
-			return fmt.Errorf("%s: Lists stand in Lists, more than %d deep", at, maxListDepth)
+			return fmt.Errorf("%s: Lists are nested more than %d deep", at, maxListDepth)
 		}
 		return readDocument(json.NewDecoder(bytes.NewReader(raw)), at, o, depth+1)
 	}

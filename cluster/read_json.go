@@ -43,7 +43,7 @@ func readDocument(d *json.Decoder, at string, o *Objects, depth int) error {
 		return fmt.Errorf("%s: %w", at, plainJSONError(err))
 	}
 	if open == json.Delim('[') {
-		return fmt.Errorf("%s: want an object, found a list; should it be the items of a List?", at)
+		return fmt.Errorf("%s: want an object, found a list; did you mean the items of a List?", at)
 	}
 	if open != json.Delim('{') {
 		return fmt.Errorf("%s: want an object, found %s", at, describeToken(open))
@@ -67,7 +67,7 @@ func (doc *document) readField(d *json.Decoder) error {
 	}
 	name, _ := key.(string)
 	if _, twice := doc.fields[name]; twice {
-		return fmt.Errorf("%s: field %q stands twice", doc.at, name)
+		return fmt.Errorf("%s: field %q occurs twice", doc.at, name)
 	}
 	doc.fields[name] = nil
 	if name == "items" {
@@ -208,7 +208,7 @@ func truncate(text string) string {
 }
 
 // errTruncated means that the input ends too early.
-var errTruncated = errors.New("the input ends in the middle; is it whole?")
+var errTruncated = errors.New("the input is truncated; is the file complete?")
 
 // plainJSONError describes a JSON error in plain words, including input that ends too early.
 func plainJSONError(err error) error {

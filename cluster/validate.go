@@ -37,7 +37,7 @@ func validateObject(kind string, x object) error {
 		return errors.New("metadata.namespace is missing")
 	}
 	if n := specReplicas(x); n != nil && *n < 0 {
-		return fmt.Errorf("%d replicas are fewer than none", *n)
+		return fmt.Errorf("%d replicas: the number is negative", *n)
 	}
 	if n, ok := x.(*corev1.Node); ok {
 		return errors.Join(checkAmounts("status.capacity", n.Status.Capacity), checkAmounts("status.allocatable", n.Status.Allocatable))
@@ -109,7 +109,7 @@ func checkAmounts(at string, list corev1.ResourceList) error {
 			limit = maxCPU
 		}
 		if q.Sign() < 0 {
-			return fmt.Errorf("%s.%s: %s is less than nothing", at, name, q.String())
+			return fmt.Errorf("%s.%s: %s is negative", at, name, q.String())
 		}
 		if q.Cmp(limit) > 0 {
 			return fmt.Errorf("%s.%s: %s is more than any machine has", at, name, q.String())
@@ -142,7 +142,7 @@ func plainDecodeError(raw []byte, err error) error {
 		var x any
 		if json.Unmarshal(raw, &x) == nil {
 			if at, text, ok := findBadQuantity(x, ""); ok {
-				return fmt.Errorf("%s: %q is not an amount (want a number, or one with a unit, such as 500m, 2 or 4Gi)", at, text)
+				return fmt.Errorf("%s: %q is not a quantity (want a number with an optional unit, such as 500m, 2 or 4Gi)", at, text)
 			}
 		}
 	}

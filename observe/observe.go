@@ -133,10 +133,10 @@ func (o *Observer) readServerIdentity(ctx context.Context) error {
 		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 			return plainAccessError("get", "/version", err)
 		}
-		return fmt.Errorf("asking for its version: %w", plainError(err))
+		return fmt.Errorf("reading the server version: %w", plainError(err))
 	}
 	if body.Major == "" || body.Minor == "" {
-		return errors.New("asking for its version: the answer has no major or no minor" + addressHint)
+		return errors.New("reading the server version: major or minor is missing in the answer" + addressHint)
 	}
 	var ns *corev1.Namespace
 	err = retry.Read(ctx, func() (err error) {
@@ -199,14 +199,14 @@ func (o *Observer) notSyncedError() error {
 		switch err := o.failures[w.resource]; {
 		case w.synced():
 		case w.informer.HasSynced():
-			return fmt.Errorf("listing %s: the answer is no list of them"+proxyHint, w.resource)
+			return fmt.Errorf("listing %s: the answer is not a list of this kind"+proxyHint, w.resource)
 		case err != nil:
 			return fmt.Errorf("listing %s: %w", w.resource, err)
 		case missing == "":
 			missing = w.resource
 		}
 	}
-	return fmt.Errorf("listing %s: no usable answer in time; is the API server overloaded, or something between cut off?", missing)
+	return fmt.Errorf("listing %s: no usable answer in time; is the API server overloaded, or the network interrupted?", missing)
 }
 
 // plainAccessError names the missing permission.
@@ -215,7 +215,7 @@ func plainAccessError(verb, resource string, err error) error {
 	case apierrors.IsForbidden(err):
 		said := strings.TrimPrefix(plainError(err).Error(), "the answer is 403: ")
 		if said == string(metav1.StatusReasonForbidden) {
-			said = "the server says no more"
+			said = "the server gives no reason"
 		}
 		return &translatedError{fmt.Sprintf("permission to %s %s is missing; grant it to this account: %s", verb, resource, said), err}
 	case apierrors.IsUnauthorized(err):

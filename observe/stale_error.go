@@ -17,14 +17,14 @@ type StaleError struct {
 }
 
 func (e *StaleError) Error() string {
-	why := "no watch of them could be opened"
+	why := "no watch could be opened"
 	if e.Err != nil {
 		why = e.Err.Error()
 	}
 	if e.Until.IsZero() {
-		return fmt.Sprintf("%s have not been listed yet: %s", e.Resource, why)
+		return fmt.Sprintf("%s were never listed: %s", e.Resource, why)
 	}
-	return fmt.Sprintf("%s are known as of %s only, %s ago, longer than guards.maxStaleness %s: %s; check the API server and the way to it",
+	return fmt.Sprintf("the view of %s is from %s, %s ago, older than guards.maxStaleness %s: %s; check the API server and the network",
 		e.Resource, e.Until.UTC().Format(time.RFC3339), e.Age.Round(time.Second), e.Max, why)
 }
 

@@ -65,17 +65,17 @@ func (u Unit) check(v, capacity float64) (ProblemKind, string) {
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		return NotANumber, "not a finite number for"
 	case u == Number && math.Abs(v) > maxAmount:
-		return Implausible, "too large a number for"
+		return Implausible, "the number is too large for"
 	case u == Number:
 		return "", ""
 	case v < negativeTolerance:
-		return Implausible, "less than nothing for"
+		return Implausible, "negative for"
 	case v > u.maxPlausible(capacity) && u.isRatio():
-		return Implausible, "far more than the whole (want 0..1) for"
+		return Implausible, "far above 1 (want 0..1) for"
 	case v > u.maxPlausible(capacity):
-		return Implausible, "far more than there is on"
+		return Implausible, "far above the capacity of"
 	case u == Share && capacity <= 0:
-		return Missing, "a share of an unknown capacity for"
+		return Missing, "the value is a share, but the capacity is unknown for"
 	}
 	return "", ""
 }
@@ -100,7 +100,7 @@ func (u Unit) amount(v, capacity float64) int64 {
 func (g *SampleBuilder) rejectPercentages(resource string, values []Value) bool {
 	for _, v := range values {
 		if v.Amount > minPercent && v.Amount <= maxPercent {
-			g.AddProblem(Implausible, fmt.Sprintf("%s: %.4g for %s is no ratio (want 0..1; is it a percentage?), so none of the %d values is used",
+			g.AddProblem(Implausible, fmt.Sprintf("%s: %.4g for %s is not a ratio (want 0..1; is it a percentage?); all %d values are rejected",
 				resource, v.Amount, sanitize(v.Node, maxName), len(values)))
 			return true
 		}

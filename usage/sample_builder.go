@@ -69,18 +69,18 @@ func (g *SampleBuilder) AddNodes(resource string, unit Unit, values []Value) {
 	for i, v := range values {
 		switch found := g.index.find(v.Node); len(found) {
 		case 0:
-			g.problems.add(UnknownNode, resource+": no node of the cluster is called", v.Node)
+			g.problems.add(UnknownNode, resource+": unknown node name", v.Node)
 		case 1:
 			said[found[0]]++
 			at[found[0]] = i
 		default:
-			g.problems.add(Ambiguous, resource+": more than one node is called", v.Node)
+			g.problems.add(Ambiguous, resource+": ambiguous node name", v.Node)
 		}
 	}
 	for n, times := range said {
 		switch {
 		case times == 0:
-			g.problems.add(Missing, resource+": nothing is said about", g.nodes[n].Name)
+			g.problems.add(Missing, resource+": no value for", g.nodes[n].Name)
 		case times > 1:
 			g.problems.add(Ambiguous, resource+": more than one value for", g.nodes[n].Name)
 		default:

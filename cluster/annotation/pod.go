@@ -116,11 +116,11 @@ func protectionCause(value string) string {
 	n, err := strconv.Atoi(number)
 	switch d, _ := time.ParseDuration(value); {
 	case err == nil && n > 0 && n <= maxDays && days:
-		return fmt.Sprintf("days are not known (did you mean %dh?)", 24*n)
+		return fmt.Sprintf("days are not supported (did you mean %dh?)", 24*n)
 	case err == nil && n > 0 && !days:
 		return fmt.Sprintf("it has no unit (did you mean %dh or %dm?)", n, n)
 	case d < 0 || value == "0" || value == "0s":
-		return "it is not above 0 (want " + wantProtection + ")"
+		return "the duration is not above 0 (want " + wantProtection + ")"
 	}
 	return ""
 }
