@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,49 +48,6 @@ func New(o *Objects) (*Snapshot, error) {
 		b.s.Usage = b.s.resolveUsage(o.Usage)
 	}
 	return b.s, b.joinedErrors()
-}
-
-// empty reports whether no object was read.
-func (o *Objects) empty() bool {
-	n := 0
-	for _, k := range kinds {
-		n += k.count(o)
-	}
-	return n == 0
-}
-
-// skippedKinds names, for an error message, the kinds that were read but not used.
-func (o *Objects) skippedKinds() string {
-	if len(o.Skipped) == 0 {
-		return ""
-	}
-	kinds := sortedKeys(o.Skipped)
-	if len(kinds) > 3 {
-		kinds = append(kinds[:3], "...")
-	}
-	return " (ignored kinds: " + strings.Join(kinds, ", ") + ")"
-}
-
-type builder struct {
-	o          *Objects
-	s          *Snapshot
-	labelIndex labelIndex
-	errs       []error
-}
-
-// maxErrors limits how many errors are listed. If the same file is given twice, every object is
-// a duplicate.
-const maxErrors = 5
-
-func (b *builder) joinedErrors() error {
-	if n := len(b.errs) - maxErrors; n > 0 {
-		return errors.Join(append(b.errs[:maxErrors:maxErrors], fmt.Errorf("... and %d more errors; was the same file given twice?", n))...)
-	}
-	return errors.Join(b.errs...)
-}
-
-func (b *builder) addError(format string, args ...any) {
-	b.errs = append(b.errs, fmt.Errorf(format, args...))
 }
 
 func (b *builder) parseVersion() {

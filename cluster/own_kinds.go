@@ -3,7 +3,9 @@ package cluster
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"time"
 )
 
 // The kinds that Evenkeel defines for snapshots, in any version. This package stores a
@@ -40,4 +42,57 @@ func (o *Objects) addUsage(raw []byte, at string) error {
 	}
 	o.Usage = &u
 	return nil
+}
+
+// Annotations on the List of a snapshot.
+const (
+	annotationTakenAt           = "evenkeel.io/taken-at"
+	annotationServerVersion     = "evenkeel.io/server-version"
+	annotationClusterUID        = "evenkeel.io/cluster-uid"
+	annotationRedacted          = "evenkeel.io/redacted"
+	annotationPlannerStateError = "evenkeel.io/state-unknown"
+)
+
+// applyListAnnotations reads the annotations of a snapshot's List.
+func (o *Objects) applyListAnnotations(a map[string]string, at string) error {
+	var errs []error
+	if v, ok := a[annotationTakenAt]; ok {
+		t, err := time.Parse(time.RFC3339Nano, v)
+		if err != nil {
+			errs = append(errs, fmt.Errorf("%s: annotation %s: %q is not a time such as 2026-01-02T15:04:05Z", at, annotationTakenAt, v))
+		}
+		if t.After(o.TakenAt) {
+			o.TakenAt = t
+		}
+	}
+	if v, ok := a[annotationServerVersion]; ok {
+		o.ServerVersion = v
+	}
+	if v, ok := a[annotationClusterUID]; ok {
+		o.ClusterUID = v
+	}
+	if v, ok := a[annotationPlannerStateError]; ok {
+		o.PlannerStateError = v
+	}
+	return errors.Join(errs...)
+}
+
+func (o *Objects) listAnnotations() map[string]string {
+	a := map[string]string{}
+	if !o.TakenAt.IsZero() {
+		a[annotationTakenAt] = o.TakenAt.UTC().Format(time.RFC3339Nano)
+	}
+	if o.ServerVersion != "" {
+		a[annotationServerVersion] = o.ServerVersion
+	}
+	if o.ClusterUID != "" {
+		a[annotationClusterUID] = o.ClusterUID
+	}
+	if o.PlannerStateError != "" {
+		a[annotationPlannerStateError] = o.PlannerStateError
+	}
+	if o.Redacted {
+		a[annotationRedacted] = "true"
+	}
+	return a
 }

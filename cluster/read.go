@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"sigs.k8s.io/yaml"
 )
@@ -26,15 +25,6 @@ const (
 
 // maxListDepth limits how deep Lists may be nested. Each level is parsed once more.
 const maxListDepth = 8
-
-// Annotations on the List of a snapshot.
-const (
-	annotationTakenAt           = "evenkeel.io/taken-at"
-	annotationServerVersion     = "evenkeel.io/server-version"
-	annotationClusterUID        = "evenkeel.io/cluster-uid"
-	annotationRedacted          = "evenkeel.io/redacted"
-	annotationPlannerStateError = "evenkeel.io/state-unknown"
-)
 
 // ReadFiles reads objects from files, directories and standard input ("-"). In a directory it
 // reads .yaml, .yml, .json and .gz files in name order and skips hidden files.
@@ -219,104 +209,4 @@ func splitYAMLDocuments(data []byte, atEOF bool) (advance int, token []byte, err
 		return len(data), bytes.TrimPrefix(data, []byte("---")), nil
 	}
 	return 0, nil, nil
-}
-
-// header holds the fields that identify the kind of a document.
-type header struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-}
-
-// peekHeader reads apiVersion and kind only. kubectl and API servers write them first, and the
-// rest of a pod is several kilobytes.
-func peekHeader(raw []byte, h header) (header, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	if open, err := d.Token(); err != nil || open != json.Delim('{') {
-		return h, fmt.Errorf("want an object, found %s", truncate(string(raw)))
-	}
-	for found := 0; d.More() && found < 2; {
-		key, err := d.Token()
-		if err != nil {
-			return h, plainJSONError(err)
-		}
-		var into any = &json.RawMessage{}
-		switch key {
-		case "apiVersion":
-			into, found = &h.APIVersion, found+1
-		case "kind":
-			into, found = &h.Kind, found+1
-		}
-		if err := d.Decode(into); err != nil {
-			return h, fmt.Errorf("field %q: %w", key, plainDecodeError(nil, plainJSONError(err)))
-		}
-	}
-	return h, nil
-}
-
-// addObject decodes one object. Missing header fields are taken from fallback.
-func (o *Objects) addObject(raw []byte, at string, fallback header, depth int) error {
-	h, err := peekHeader(raw, fallback)
-	if err != nil {
-		return fmt.Errorf("%s: %w", at, err)
-	}
-	if h.Kind == "" || h.APIVersion == "" {
-		return fmt.Errorf("%s: apiVersion or kind is missing; is this a Kubernetes object?", at)
-	}
-	if strings.HasSuffix(h.Kind, "List") {
-		if depth >= maxListDepth {
-			return fmt.Errorf("%s: Lists are nested more than %d deep", at, maxListDepth)
-		}
-		return readDocument(json.NewDecoder(bytes.NewReader(raw)), at, o, depth+1)
-	}
-	if strings.HasPrefix(h.APIVersion, ownGroup) && h.Kind == plannerStateKind {
-		return o.addState(raw, at)
-	}
-	if strings.HasPrefix(h.APIVersion, ownGroup) && h.Kind == usageKind {
-		return o.addUsage(raw, at)
-	}
-	k, ok := kindByName[h.APIVersion+" "+h.Kind]
-	if !ok {
-		if o.Skipped == nil {
-			o.Skipped = map[string]int{}
-		}
-		o.Skipped[h.APIVersion+" "+h.Kind]++
-		return nil
-	}
-	if err := k.decode(o, raw); err != nil {
-		return fmt.Errorf("%s: reading %s: %w", at, strings.TrimSpace(h.Kind+" "+objectName(raw)), err)
-	}
-	return nil
-}
-
-// objectName returns the namespace and name of an object, as far as they can be decoded.
-func objectName(raw []byte) string {
-	var o struct {
-		Metadata struct{ Namespace, Name string } `json:"metadata"`
-	}
-	_ = json.Unmarshal(raw, &o) // the caller already reports what is wrong with the object
-	return strings.TrimPrefix(o.Metadata.Namespace+"/"+o.Metadata.Name, "/")
-}
-
-// applyListAnnotations reads the annotations of a snapshot's List.
-func (o *Objects) applyListAnnotations(a map[string]string, at string) error {
-	var errs []error
-	if v, ok := a[annotationTakenAt]; ok {
-		t, err := time.Parse(time.RFC3339Nano, v)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: annotation %s: %q is not a time such as 2026-01-02T15:04:05Z", at, annotationTakenAt, v))
-		}
-		if t.After(o.TakenAt) {
-			o.TakenAt = t
-		}
-	}
-	if v, ok := a[annotationServerVersion]; ok {
-		o.ServerVersion = v
-	}
-	if v, ok := a[annotationClusterUID]; ok {
-		o.ClusterUID = v
-	}
-	if v, ok := a[annotationPlannerStateError]; ok {
-		o.PlannerStateError = v
-	}
-	return errors.Join(errs...)
 }

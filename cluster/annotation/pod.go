@@ -57,27 +57,6 @@ func OfPod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) Pod {
 	return (*Cache)(nil).OfPod(s, p, loc)
 }
 
-// OfPod returns the same as the function OfPod. It is faster if many pods are read.
-func (m *Cache) OfPod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) Pod {
-	if loc == nil {
-		loc = time.UTC
-	}
-	var r Pod
-	if !m.hasRequests(s, p) {
-		return r
-	}
-	for i, o := range requestObjects(s, p) {
-		r.readEvict(o)
-		r.readProtection(o, DoNotDisrupt)
-		r.readWindows(o, loc)
-		r.Problems = append(r.Problems, o.unknownKeys(podKeys, nodeKeys)...)
-		if i == 0 {
-			r.readForeignKeys(o)
-		}
-	}
-	return r
-}
-
 func (r *Pod) readEvict(o object) {
 	for _, src := range o.values(Evict) {
 		switch src.Value {
@@ -171,4 +150,24 @@ func (r *Pod) readBoolean(o object, key, holds, frees string) {
 
 func (r *Pod) addProblem(src Source, want string) {
 	r.Problems = append(r.Problems, Problem{Source: truncated(src), Want: want})
+}
+
+// maxWindows limits how many windows one annotation can list.
+const maxWindows = 20
+
+// parseWindows parses windows that are separated by semicolons.
+func parseWindows(text string, loc *time.Location) (cron.Windows, error) {
+	parts := strings.Split(text, ";")
+	if len(parts) > maxWindows {
+		return cron.Windows{}, fmt.Errorf("more than %d windows", maxWindows)
+	}
+	var w cron.Windows
+	for _, part := range parts {
+		one, err := cron.ParseWindow(strings.TrimSpace(part), loc)
+		if err != nil {
+			return cron.Windows{}, err
+		}
+		w.Allow = append(w.Allow, one)
+	}
+	return w, nil
 }
