@@ -17,7 +17,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -239,64 +238,4 @@ func (o *Observer) Changed() <-chan struct{} {
 	return o.podsChanged
 }
 
-// Pods returns the pods of a namespace as last seen. They are read-only.
-func (o *Observer) Pods(namespace string) []*corev1.Pod {
-	pods, err := o.factory.Core().V1().Pods().Lister().Pods(namespace).List(labels.Everything())
-	if err != nil {
-		return nil // the lister reads memory and cannot fail
-	}
-	return pods
-}
-
-// Node returns a node as last seen, or nil. It is read-only.
-func (o *Observer) Node(name string) *corev1.Node {
-	n, err := o.factory.Core().V1().Nodes().Lister().Get(name)
-	if err != nil {
-		return nil
-	}
-	return n
-}
-
-// Nodes returns all nodes as last seen. They are read-only.
-func (o *Observer) Nodes() []*corev1.Node {
-	nodes, err := o.factory.Core().V1().Nodes().Lister().List(labels.Everything())
-	if err != nil {
-		return nil // the lister reads memory and cannot fail
-	}
-	return nodes
-}
-
 func (o *Observer) pods() cache.SharedIndexInformer { return o.factory.Core().V1().Pods().Informer() }
-
-// Objects returns all objects as last seen, with the current time, the server version and the
-// measured usage.
-func (o *Observer) Objects() *cluster.Objects {
-	usage := o.currentUsage()
-	out := &cluster.Objects{TakenAt: o.clock.Now().UTC(), Usage: usage}
-	for _, w := range o.watched {
-		for _, x := range w.informer.GetStore().List() {
-			w.add(out, x)
-		}
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	out.ServerVersion, out.ClusterUID = o.version, o.uid
-	return out
-}
-
-// Snapshot indexes the objects as last seen. It returns an error while a permission is missing,
-// because decisions on an incomplete view would be wrong. It returns *StaleError if the view of
-// a kind is older than SetMaxStaleness allows.
-func (o *Observer) Snapshot(context.Context) (*cluster.Snapshot, error) {
-	if err := o.permissionError(); err != nil {
-		return nil, err
-	}
-	if err := o.stalenessError(); err != nil {
-		return nil, err
-	}
-	s, err := cluster.New(o.Objects())
-	if err != nil {
-		return nil, fmt.Errorf("indexing the cluster: %w", err)
-	}
-	return s, nil
-}

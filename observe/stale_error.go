@@ -29,27 +29,3 @@ func (e *StaleError) Error() string {
 }
 
 func (e *StaleError) Unwrap() error { return e.Err }
-
-// SetMaxStaleness sets how old the view of any kind may be for a snapshot. 0 means no limit.
-func (o *Observer) SetMaxStaleness(d time.Duration) { o.maxStaleness.Store(int64(d)) }
-
-// stalenessError returns the error for the kind with the oldest view, or nil if no view is
-// older than the limit.
-func (o *Observer) stalenessError() error {
-	bound := time.Duration(o.maxStaleness.Load())
-	if bound <= 0 {
-		return nil
-	}
-	var worst *StaleError
-	for _, w := range o.watched {
-		until, err := w.staleness.asOf()
-		e := &StaleError{w.resource, until, o.clock.Now().Sub(until), bound, err}
-		if e.Age > e.Max && (worst == nil || e.Age > worst.Age) {
-			worst = e
-		}
-	}
-	if worst == nil {
-		return nil
-	}
-	return worst
-}

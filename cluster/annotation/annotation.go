@@ -137,3 +137,9 @@ func sortProblems(list []Problem) {
 		return cmp.Or(cmp.Compare(a.Object, b.Object), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
 	})
 }
+
+// truncated returns the source with its value truncated.
+func truncated(src Source) Source {
+	src.Value = truncate(src.Value)
+	return src
+}

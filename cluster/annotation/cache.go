@@ -148,3 +148,15 @@ func (m *Cache) Problems(s *cluster.Snapshot, loc *time.Location) []Problem {
 	sortProblems(out)
 	return slices.Compact(out)
 }
+
+// Problems lists every unreadable request in the snapshot once, sorted. It takes O(pods x
+// keys).
+func Problems(s *cluster.Snapshot, loc *time.Location) []Problem {
+	return NewCache().Problems(s, loc)
+}
+
+// OfPod collects the requests that apply to a pod. Windows without a time zone use loc; nil
+// means UTC.
+func OfPod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) Pod {
+	return (*Cache)(nil).OfPod(s, p, loc)
+}

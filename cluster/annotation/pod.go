@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 )
 
@@ -50,12 +49,6 @@ const (
 	wantProtection = "true, false, or how long from the pod's start, such as 4h"
 	wantWindow     = "cron fields, a duration and perhaps a time zone, such as \"0 22 * * 1-5 6h Europe/Berlin\"; several with ; between"
 )
-
-// OfPod collects the requests that apply to a pod. Windows without a time zone use loc; nil
-// means UTC.
-func OfPod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) Pod {
-	return (*Cache)(nil).OfPod(s, p, loc)
-}
 
 func (r *Pod) readEvict(o object) {
 	for _, src := range o.values(Evict) {

@@ -20,12 +20,6 @@ func truncate(v string) string {
 	return v
 }
 
-// truncated returns the source with its value truncated.
-func truncated(src Source) Source {
-	src.Value = truncate(src.Value)
-	return src
-}
-
 // ownerName returns kind, namespace and name of an owner. The kind comes from the Go type,
 // because informers drop it from the object.
 func ownerName(o metav1.Object) string {
