@@ -19,8 +19,8 @@ var (
 // comparison counts the results of the comparison.
 type comparison struct {
 	cases, results, feasible, mismatches int
-	decidedBy                             map[string]int
-	rejectedBy                            map[placement.Filter]int
+	decidedBy                            map[string]int
+	rejectedBy                           map[placement.Filter]int
 }
 
 // TestPlacementEqualsScheduler evicts every pod of random clusters, one at a time. It compares the predictions for
