@@ -138,8 +138,8 @@ func predictedProbabilities(t *testing.T, pod, config string) map[string]float64
 	var doc struct {
 		Pods []struct {
 			Landing struct {
-				Unknown string
-				Nodes   []struct {
+				UnknownReason string
+				Nodes         []struct {
 					Name        string
 					Probability float64
 				}
@@ -151,8 +151,8 @@ func predictedProbabilities(t *testing.T, pod, config string) map[string]float64
 		t.Fatalf("parsing the output of explain: %v in %s", err, out)
 	}
 	l := doc.Pods[0].Landing
-	if l.Unknown != "" {
-		t.Fatalf("explain has no prediction for %s: %s", pod, l.Unknown)
+	if l.UnknownReason != "" {
+		t.Fatalf("explain has no prediction for %s: %s", pod, l.UnknownReason)
 	}
 	odds, sum := map[string]float64{}, 0.0
 	for _, n := range l.Nodes {
