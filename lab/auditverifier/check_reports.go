@@ -44,9 +44,11 @@ func (c Evidence) checkReports(asked []Eviction, done []*completedEviction) []Vi
 			what := ""
 			switch run, before := claimed[o.Pod.UID]; {
 			case !happened[o.Pod.UID]:
-				what = fmt.Sprintf("run %s reports %s/%s (%s) as evicted; the audit log has no such eviction", r.RunID, o.Pod.Namespace, o.Pod.Name, o.Pod.UID)
+				what = fmt.Sprintf("run %s reports %s/%s (%s) as evicted; the audit log has no such eviction", r.RunID,
+					o.Pod.Namespace, o.Pod.Name, o.Pod.UID)
 			case before && run != r.RunID:
-				what = fmt.Sprintf("runs %s and %s both report that they evicted %s/%s (%s)", run, r.RunID, o.Pod.Namespace, o.Pod.Name, o.Pod.UID)
+				what = fmt.Sprintf("runs %s and %s both report that they evicted %s/%s (%s)", run, r.RunID, o.Pod.Namespace,
+					o.Pod.Name, o.Pod.UID)
 			}
 			if what != "" {
 				out = append(out, Violation{Kind: FalseClaim, At: r.Finished, User: r.User, What: what})

@@ -25,7 +25,8 @@ const (
 )
 
 // Kinds lists all kinds in the order of the columns in tables.
-var Kinds = []Kind{BudgetExceeded, LimitExceeded, EvictedTwice, ProtectedEvicted, ForeignWrite, EvictedWithoutLease, UnreportedEviction, FalseClaim, ProcessFailure, IncompleteRecording}
+var Kinds = []Kind{BudgetExceeded, LimitExceeded, EvictedTwice, ProtectedEvicted, ForeignWrite, EvictedWithoutLease,
+	UnreportedEviction, FalseClaim, ProcessFailure, IncompleteRecording}
 
 // Violation is one broken rule.
 type Violation struct {

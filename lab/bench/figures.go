@@ -26,5 +26,6 @@ dry run (its cache is not yet filled in the first loop), and Evenkeel's pass.
 	{"live-memory", "Evicting: peak memory", "Peak resident memory while a few pods are evicted; `evenkeel-dry` is a dry run with\nthe same limit.", liveTable, liveDrawing},
 	{"real", "Evicting until quiet", "Each program is restarted until it evicts nothing, at most six times. The next start\nwaits until every replacement is Ready.", realTable, realDrawings},
 	{"rounds", "Evicting: every round", "", roundsTable, nil},
-	{"predicted", "The plan's predictions and the results", "After the first pass. The descheduler makes no predictions.", predictionTable, histograms},
+	{"predicted", "The plan's predictions and the results", "After the first pass. The descheduler makes no predictions.",
+		predictionTable, histograms},
 }

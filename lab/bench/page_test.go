@@ -113,7 +113,8 @@ func TestARunThatDoesNotComeToRest(t *testing.T) {
 
 // realCell returns a real run on the cluster size of the goals.
 func realCell(target, program string, left State, evictions ...int) Cell {
-	c := Cell{Phase: realPhase, Nodes: 500, Pods: 10000, Target: target, Program: program, Run: 1, Start: &State{Histogram: make([]int, histogramBins)}}
+	c := Cell{Phase: realPhase, Nodes: 500, Pods: 10000, Target: target, Program: program, Run: 1,
+		Start: &State{Histogram: make([]int, histogramBins)}}
 	left.Histogram = make([]int, histogramBins)
 	for _, n := range evictions {
 		c.Rounds = append(c.Rounds, Round{Result: Result{Evictions: n}, After: &left})

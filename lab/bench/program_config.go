@@ -26,7 +26,8 @@ type target struct {
 
 var targets = []target{
 	{Name: "a", Description: "no node requests more than 0.55 of its CPU or memory", CPU: 0.55, Memory: 0.55, Underutilized: 0.20},
-	{Name: "b", Description: "no node is more than 0.02 above the mean fraction of requested CPU", CPU: 0.02, Deviation: true, Underutilized: 0.02},
+	{Name: "b", Description: "no node is more than 0.02 above the mean fraction of requested CPU", CPU: 0.02, Deviation: true,
+		Underutilized: 0.02},
 }
 
 func targetNamed(name string) (target, error) {

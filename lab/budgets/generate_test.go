@@ -165,7 +165,8 @@ func (c *testCase) addOwners(r *rand.Rand) {
 		c.owners = append(c.owners, ownerPlan{name: fmt.Sprintf("%s-o%d", c.label(), i), kind: pickWeighted(r, []weighted[ownerKind]{
 			{deployment, 40}, {rollingOut, 8}, {replicaSet, 12}, {ofExtensions, 2}, {foreignReplicaSet, 3}, {orphanReplicaSet, 3},
 			{statefulSet, 12},
-			{replicationControl, 5}, {directDeployment, 3}, {scalable, 4}, {unscalable, 2}, {unserved, 2}, {job, 3}, {daemonSet, 2}, {missing, 3}, {otherUID, 2}})})
+			{replicationControl, 5}, {directDeployment, 3}, {scalable, 4}, {unscalable, 2}, {unserved, 2}, {job, 3},
+			{daemonSet, 2}, {missing, 3}, {otherUID, 2}})})
 	}
 }
 
@@ -206,7 +207,8 @@ func randomState(r *rand.Rand, healthy bool) podState {
 	if healthy {
 		most = 30
 	}
-	return pickWeighted(r, []weighted[podState]{{ready, most}, {unready, 3}, {unknown, 1}, {pending, 1}, {pendingUnbound, 1}, {succeeded, 1},
+	return pickWeighted(r, []weighted[podState]{{ready, most}, {unready, 3}, {unknown, 1}, {pending, 1}, {pendingUnbound, 1},
+		{succeeded, 1},
 		{failed, 1}, {terminating, 1}, {terminatingReady, 1}, {pendingReady, 1}, {failedReady, 1}})
 }
 
@@ -259,7 +261,8 @@ func (c *testCase) randomBudget(r *rand.Rand, name string, s *metav1.LabelSelect
 		b.spec.MaxUnavailable = &amount
 	}
 	always, healthy := policyv1.AlwaysAllow, policyv1.IfHealthyBudget
-	b.spec.UnhealthyPodEvictionPolicy = pickWeighted(r, []weighted[*policyv1.UnhealthyPodEvictionPolicyType]{{nil, 5}, {&healthy, 2}, {&always, 3}})
+	b.spec.UnhealthyPodEvictionPolicy = pickWeighted(r,
+		[]weighted[*policyv1.UnhealthyPodEvictionPolicyType]{{nil, 5}, {&healthy, 2}, {&always, 3}})
 	b.status = policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: int32(r.IntN(4)), CurrentHealthy: int32(r.IntN(9)),
 		DesiredHealthy: int32(r.IntN(6)), ExpectedPods: int32(r.IntN(9))}
 	if r.IntN(2) == 0 { // consistent, as the controller would write it

@@ -207,7 +207,8 @@ func (s *drillRun) startProcess(h processOptions) (*process, error) {
 	}
 	p := &process{user: h.user, ended: make(chan struct{})}
 	s.users[h.user] = true
-	o := proxy.Options{Target: s.cluster.Config.Host, CA: s.ca, Seed: s.random.Uint64(), Faults: h.faults, HTTP2: h.http2, ListCache: s.copies}
+	o := proxy.Options{Target: s.cluster.Config.Host, CA: s.ca, Seed: s.random.Uint64(), Faults: h.faults, HTTP2: h.http2,
+		ListCache: s.copies}
 	if h.hook != nil {
 		o.Hook = func(c proxy.Class, n int, m proxy.Moment) { h.hook(p, c, n, m) }
 	}

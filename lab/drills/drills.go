@@ -111,8 +111,9 @@ func (a *environment) runDrill(ctx context.Context, d drill) (row, error) {
 	}
 	h := fnv.New64a()
 	h.Write([]byte(d.name))
-	s := &drillRun{environment: a, name: d.name, namespace: "drill-" + d.name, reps: reps, random: rand.New(rand.NewPCG(a.options.Seed, h.Sum64())),
-		rules: defaultRules(), users: map[string]bool{}, notes: map[string]int{}}
+	s := &drillRun{environment: a, name: d.name, namespace: "drill-" + d.name, reps: reps,
+		random: rand.New(rand.NewPCG(a.options.Seed, h.Sum64())),
+		rules:  defaultRules(), users: map[string]bool{}, notes: map[string]int{}}
 	begun := time.Now()
 	if err := a.createNamespace(ctx, s.namespace); err != nil {
 		return row{}, err

@@ -109,7 +109,8 @@ func (p *process) wasKilled() bool {
 func (p *process) readOutput() ([]auditverifier.Report, []auditverifier.Violation) {
 	var wrong []auditverifier.Violation
 	bad := func(format string, args ...any) {
-		wrong = append(wrong, auditverifier.Violation{Kind: auditverifier.ProcessFailure, At: time.Now(), User: p.user, What: fmt.Sprintf(format, args...)})
+		wrong = append(wrong, auditverifier.Violation{Kind: auditverifier.ProcessFailure, At: time.Now(), User: p.user,
+			What: fmt.Sprintf(format, args...)})
 	}
 	out, err := os.ReadFile(p.out)
 	if err != nil {

@@ -119,7 +119,8 @@ func worldOf(t *testing.T, o *cluster.Objects) *placement.World {
 }
 
 // firstDifference describes the first difference between the predictions and the scheduler's results; empty for none.
-func (r *comparison) firstDifference(want map[string]real.Verdict, results []placement.NodeVerdict, pr placement.Prediction, w *placement.World, gone bool) string {
+func (r *comparison) firstDifference(want map[string]real.Verdict, results []placement.NodeVerdict, pr placement.Prediction,
+	w *placement.World, gone bool) string {
 	nodes := w.Snapshot().Nodes
 	var feasible, winners []cluster.NodeID
 	var best int64

@@ -53,7 +53,8 @@ func schedulerConfig(g *rand.Rand) (text string, features []string) {
 	case use(0.2, "MostAllocated"):
 		arg("NodeResourcesFit", "{scoringStrategy: {type: MostAllocated}}")
 	case use(0.25, "weighted resources"):
-		arg("NodeResourcesFit", fmt.Sprintf("{scoringStrategy: {type: %s, resources: %s}}", one("LeastAllocated", "MostAllocated"), resources))
+		arg("NodeResourcesFit", fmt.Sprintf("{scoringStrategy: {type: %s, resources: %s}}",
+			one("LeastAllocated", "MostAllocated"), resources))
 	case use(0.3, "RequestedToCapacityRatio"):
 		arg("NodeResourcesFit", fmt.Sprintf("{scoringStrategy: {type: RequestedToCapacityRatio, resources: %s, requestedToCapacityRatio: "+
 			"{shape: [{utilization: 0, score: %d}, {utilization: %d, score: %d}, {utilization: 100, score: %d}]}}}",
