@@ -106,10 +106,10 @@ test-oracle: ## 5,000 placements against the plugins, 2,000 sampled ones
 fuzz: ## fuzz every entrance for a minute each
 	go test -run '^$$' -fuzz FuzzRead -fuzztime 1m ./cluster
 	go test -run '^$$' -fuzz FuzzLoad -fuzztime 1m ./config
-	go test -run '^$$' -fuzz FuzzParse -fuzztime 1m ./schedule
-	go test -run '^$$' -fuzz FuzzWindow -fuzztime 1m ./schedule
-	go test -run '^$$' -fuzz FuzzAnnotations -fuzztime 1m ./annotation
-	go test -run '^$$' -fuzz FuzzBudget -fuzztime 1m ./planner/budget
+	go test -run '^$$' -fuzz FuzzParse -fuzztime 1m ./internal/cron
+	go test -run '^$$' -fuzz FuzzWindow -fuzztime 1m ./internal/cron
+	go test -run '^$$' -fuzz FuzzAnnotations -fuzztime 1m ./cluster/annotation
+	go test -run '^$$' -fuzz FuzzBudget -fuzztime 1m ./planner/eligibility/budget
 
 .PHONY: lint
 lint: ## gofmt, vet, staticcheck
@@ -144,12 +144,12 @@ peer: ## bin/descheduler, which Evenkeel is measured beside
 
 .PHONY: quality
 quality: ## how good plans are, against what is wanted: 500 clusters beside the bound, 500 beside the best there is, a day of 1,000 nodes
-	go test -count=1 -timeout 120m -v ./planner/quality -args -long
+	go test -count=1 -timeout 120m -v ./verify/quality -args -long
 	$(MAKE) simulate
 
 .PHONY: simulate
 simulate: ## 50 passes over a noisy load, replacements that land anywhere, and a day of 1,000 nodes with churn: balance, steadiness, thrash
-	go test -count=1 -timeout 120m -v ./planner/simtest/passes -args -long
+	go test -count=1 -timeout 120m -v ./verify/simulation/passes -args -long
 
 .PHONY: memory
 memory: ## resident memory and CPU of one who watches and plans 5,000 nodes and 100,000 pods, and the snapshot of 150,000 (8 GB of memory)

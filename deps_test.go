@@ -16,10 +16,10 @@ const module = "github.com/evenkeel-project/evenkeel"
 
 // pure packages are functions of their input: a snapshot that was saved must
 // give the same plan anywhere, at any time.
-var pure = []string{"annotation", "cluster", "plan", "placement", "strategies", "planner", "report", "schedule", "spelling", "hints", "load"}
+var pure = []string{"cluster", "plan", "placement", "strategies", "planner", "report", "internal/cron", "internal/suggest", "hints", "usage"}
 
 // impure are packages inside of pure ones that call an API.
-var impure = []string{"hints/writer", "hints/keeper", "load/fetch", "load/loadwatcher", "load/metricsserver", "load/monitor", "load/prometheus", "load/promql"}
+var impure = []string{"hints/writer", "hints/keeper", "usage/fetch", "usage/loadwatcher", "usage/metricsserver", "usage/monitor", "usage/prometheus", "usage/promql"}
 
 func isPure(pkg string) bool {
 	in := func(p string) bool { return within(pkg, p) }
@@ -53,7 +53,7 @@ var bans = []struct {
 	{"hints", module + "/plan", nil, "a hint is known before anything is planned"},
 	{"hints", module + "/cluster", []string{"hints/pressure", "hints/keeper"}, "a steering hint is read off a node alone"},
 	{"cluster", module + "/plan", nil, "cluster is the lowest layer"},
-	{"annotation", module + "/plan", nil, "what people ask for is known before anything is planned"},
+	{"cluster/annotation", module + "/plan", nil, "what people ask for is known before anything is planned"},
 	{"plan", module + "/planner", nil, "plans are data; they know nobody who makes them"},
 	{"placement", module + "/planner", nil, "placement answers where, not whether"},
 	{"placement", module + "/strategies", nil, "placement answers where, not why"},
@@ -61,15 +61,15 @@ var bans = []struct {
 	{"evictor", module + "/planner", nil, "the evictor carries out; rechecking is the controller's"},
 	{"report", module + "/planner", nil, "a report shows a plan, whoever made it"},
 	{"observe", module + "/plan", nil, "observing judges nothing"},
-	{"load", module + "/plan", nil, "a source knows what is used, not what is too much"},
-	{"load", module + "/hints", nil, "as above"},
-	{"load", module + "/strategies", nil, "as above"},
-	{"load/promql", "net/http", nil, "a query is read without asking anybody"},
-	{"", "github.com/prometheus/prometheus", []string{"load/promql"}, "its parser is all that is needed of a server, in one place"},
-	{"planner/witness", module + "/planner", nil, "the witness repeats no mistake of those whose plans it judges"},
-	{"planner/witness", module + "/placement", nil, "as above"},
-	{"planner/witness", module + "/strategies", nil, "as above"},
-	{"planner/witness", module + "/annotation", nil, "as above"},
+	{"usage", module + "/plan", nil, "a source knows what is used, not what is too much"},
+	{"usage", module + "/hints", nil, "as above"},
+	{"usage", module + "/strategies", nil, "as above"},
+	{"usage/promql", "net/http", nil, "a query is read without asking anybody"},
+	{"", "github.com/prometheus/prometheus", []string{"usage/promql"}, "its parser is all that is needed of a server, in one place"},
+	{"verify/planverifier", module + "/planner", nil, "the witness repeats no mistake of those whose plans it judges"},
+	{"verify/planverifier", module + "/placement", nil, "as above"},
+	{"verify/planverifier", module + "/strategies", nil, "as above"},
+	{"verify/planverifier", module + "/cluster/annotation", nil, "as above"},
 	{"planner", "math/rand", nil, "the plan is a function of its input"},
 	{"placement", "math/rand", nil, "the plan is a function of its input"},
 }
@@ -149,7 +149,7 @@ func eachFile(t *testing.T, f func(file, from string, source []byte)) {
 		switch {
 		case err != nil:
 			return err
-		case d.IsDir() && (path == "lab" || path == "planner/simtest" || path == "tools" || d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && path != "."):
+		case d.IsDir() && (path == "lab" || path == "verify/simulation" || path == "tools" || d.Name() == "testdata" || strings.HasPrefix(d.Name(), ".") && path != "."):
 			return fs.SkipDir
 		case d.IsDir() || !strings.HasSuffix(path, ".go") || strings.HasSuffix(path, "_test.go"):
 			return nil

@@ -44,7 +44,7 @@ func TestSteeringExampleSteers(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := planOfExample(t, c)
-	if len(p.Moves) != 2 || !p.Moves[1].Steered() || !slices.Equal(p.HintsOf(2).Nodes, []string{"n3"}) || !c.DryRun {
+	if len(p.Moves) != 2 || !p.Moves[1].Steered() || !slices.Equal(p.HintsForWave(2).Nodes, []string{"n3"}) || !c.DryRun {
 		t.Errorf("dryRun %t, moves %+v, hints %+v; want a second move that is steered by a hint on n3", c.DryRun, p.Moves, p.Hints)
 	}
 	c.Evictor.Steer = "none"

@@ -7,13 +7,13 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 // BenchmarkRead reads 500 nodes and 10,000 pods of some kilobytes from JSON.
 func BenchmarkRead(b *testing.B) {
 	var text bytes.Buffer
-	if err := cluster.Write(&text, simtest.Crowded(rand.New(rand.NewPCG(1, 3)), 500, 500, 20), cluster.JSON); err != nil {
+	if err := cluster.Write(&text, simulation.Crowded(rand.New(rand.NewPCG(1, 3)), 500, 500, 20), cluster.JSON); err != nil {
 		b.Fatal(err)
 	}
 	b.SetBytes(int64(text.Len()))
@@ -30,8 +30,8 @@ func BenchmarkNew(b *testing.B) {
 	for _, size := range [][2]int{{500, 10_000}, {5000, 150_000}} {
 		b.Run(fmt.Sprintf("nodes=%d/pods=%d", size[0], size[1]), func(b *testing.B) {
 			r := rand.New(rand.NewPCG(1, 1))
-			o := simtest.Uneven(r, size[0], size[1])
-			simtest.Lifelike(r, o)
+			o := simulation.Uneven(r, size[0], size[1])
+			simulation.Lifelike(r, o)
 			r.Shuffle(len(o.Pods), func(i, j int) { o.Pods[i], o.Pods[j] = o.Pods[j], o.Pods[i] }) // as an informer gives them
 			b.ReportAllocs()
 			for b.Loop() {

@@ -1,4 +1,4 @@
 package cluster
 
 // PlainRequests sums up what one pod asks for, without regard to others.
-var PlainRequests = requests
+var PlainRequests = effectiveRequests

@@ -30,11 +30,11 @@ const maxListDepth = 8
 
 // Annotations on a List.
 const (
-	annotationTakenAt       = "evenkeel.io/taken-at"
-	annotationServerVersion = "evenkeel.io/server-version"
-	annotationClusterUID    = "evenkeel.io/cluster-uid"
-	annotationRedacted      = "evenkeel.io/redacted"
-	annotationStateUnknown  = "evenkeel.io/state-unknown"
+	annotationTakenAt           = "evenkeel.io/taken-at"
+	annotationServerVersion     = "evenkeel.io/server-version"
+	annotationClusterUID        = "evenkeel.io/cluster-uid"
+	annotationRedacted          = "evenkeel.io/redacted"
+	annotationPlannerStateError = "evenkeel.io/state-unknown"
 )
 
 // ReadFiles reads objects from files, directories (their .yaml, .yml, .json
@@ -48,7 +48,7 @@ func ReadFiles(paths []string, stdin io.Reader) (*Objects, error) {
 			}
 			continue
 		}
-		files, err := expand(path)
+		files, err := expandPath(path)
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +61,7 @@ func ReadFiles(paths []string, stdin io.Reader) (*Objects, error) {
 	return o, nil
 }
 
-func expand(path string) ([]string, error) {
+func expandPath(path string) ([]string, error) {
 	if path == "" {
 		return nil, errors.New("reading the snapshot: the name of the file is empty (-: standard input)")
 	}
@@ -115,7 +115,7 @@ func Read(r io.Reader, name string, o *Objects) error {
 		defer z.Close()
 		in = bufio.NewReaderSize(z, 1<<16)
 	}
-	source := &bounded{r: in, left: maxFileBytes}
+	source := &limitedReader{r: in, remaining: maxFileBytes}
 	in = bufio.NewReaderSize(source, 1<<16)
 	read := readYAML
 	if startsJSON(in) {
@@ -128,16 +128,16 @@ func Read(r io.Reader, name string, o *Objects) error {
 	return err
 }
 
-// bounded fails, rather than ends, when too much was read.
-type bounded struct {
-	r    io.Reader
-	left int64
-	err  error // the first one that is not the end
+// limitedReader fails, rather than ends, when too much was read.
+type limitedReader struct {
+	r         io.Reader
+	remaining int64
+	err       error // the first one that is not the end
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *limitedReader) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
-	if b.left -= int64(n); b.left < 0 {
+	if b.remaining -= int64(n); b.remaining < 0 {
 		n, err = 0, fmt.Errorf("it has more than %d bytes", int64(maxFileBytes))
 	}
 	if err != nil && err != io.EOF && b.err == nil {
@@ -163,14 +163,14 @@ func startsJSON(in *bufio.Reader) bool {
 func readYAML(in io.Reader, name string, o *Objects) error {
 	docs := bufio.NewScanner(in)
 	docs.Buffer(make([]byte, 1<<16), maxDocumentBytes)
-	docs.Split(splitYAML)
+	docs.Split(splitYAMLDocuments)
 	n := 0
 	for docs.Scan() {
 		n++
 		at := fmt.Sprintf("%s, document %d", name, n)
 		raw, err := yaml.YAMLToJSONStrict(docs.Bytes())
 		if err != nil {
-			return fmt.Errorf("%s: %s", at, brokenYAML(err))
+			return fmt.Errorf("%s: %s", at, yamlErrorText(err))
 		}
 		if string(raw) == "null" {
 			continue
@@ -185,8 +185,8 @@ func readYAML(in io.Reader, name string, o *Objects) error {
 	return nil
 }
 
-// brokenYAML leaves out which library says so.
-func brokenYAML(err error) string {
+// yamlErrorText leaves out which library says so.
+func yamlErrorText(err error) string {
 	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  ")
 	if strings.Contains(text, "control characters") || strings.Contains(text, "UTF-8") {
 		text += "; is this a text file?"
@@ -194,8 +194,8 @@ func brokenYAML(err error) string {
 	return "broken YAML: " + text
 }
 
-// splitYAML cuts at lines that hold only "---".
-func splitYAML(data []byte, atEOF bool) (advance int, token []byte, err error) {
+// splitYAMLDocuments cuts at lines that hold only "---".
+func splitYAMLDocuments(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	for from := 0; ; {
 		i := bytes.Index(data[from:], []byte("---"))
 		if i < 0 {
@@ -228,17 +228,17 @@ type header struct {
 	Kind       string `json:"kind"`
 }
 
-// peek reads apiVersion and kind and no more: they stand first in what kubectl
+// peekHeader reads apiVersion and kind and no more: they stand first in what kubectl
 // and the API server write, and a pod has some kilobytes behind them.
-func peek(raw []byte, h header) (header, error) {
+func peekHeader(raw []byte, h header) (header, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
-		return h, fmt.Errorf("want an object, found %s", clip(string(raw)))
+		return h, fmt.Errorf("want an object, found %s", truncate(string(raw)))
 	}
 	for found := 0; d.More() && found < 2; {
 		key, err := d.Token()
 		if err != nil {
-			return h, unexpected(err)
+			return h, plainJSONError(err)
 		}
 		var into any = &json.RawMessage{}
 		switch key {
@@ -248,16 +248,16 @@ func peek(raw []byte, h header) (header, error) {
 			into, found = &h.Kind, found+1
 		}
 		if err := d.Decode(into); err != nil {
-			return h, fmt.Errorf("field %q: %w", key, unreadable(nil, unexpected(err)))
+			return h, fmt.Errorf("field %q: %w", key, plainDecodeError(nil, plainJSONError(err)))
 		}
 	}
 	return h, nil
 }
 
-// add takes in one object. What it does not say about its kind is taken from
+// addObject takes in one object. What it does not say about its kind is taken from
 // fallback.
-func (o *Objects) add(raw []byte, at string, fallback header, depth int) error {
-	h, err := peek(raw, fallback)
+func (o *Objects) addObject(raw []byte, at string, fallback header, depth int) error {
+	h, err := peekHeader(raw, fallback)
 	if err != nil {
 		return fmt.Errorf("%s: %w", at, err)
 	}
@@ -270,10 +270,10 @@ func (o *Objects) add(raw []byte, at string, fallback header, depth int) error {
 		}
 		return readDocument(json.NewDecoder(bytes.NewReader(raw)), at, o, depth+1)
 	}
-	if strings.HasPrefix(h.APIVersion, ownGroup) && h.Kind == plannerState {
+	if strings.HasPrefix(h.APIVersion, ownGroup) && h.Kind == plannerStateKind {
 		return o.addState(raw, at)
 	}
-	if strings.HasPrefix(h.APIVersion, ownGroup) && h.Kind == usage {
+	if strings.HasPrefix(h.APIVersion, ownGroup) && h.Kind == usageKind {
 		return o.addUsage(raw, at)
 	}
 	k, ok := kindByName[h.APIVersion+" "+h.Kind]
@@ -284,14 +284,14 @@ func (o *Objects) add(raw []byte, at string, fallback header, depth int) error {
 		o.Skipped[h.APIVersion+" "+h.Kind]++
 		return nil
 	}
-	if err := k.add(o, raw); err != nil {
-		return fmt.Errorf("%s: reading %s: %w", at, strings.TrimSpace(h.Kind+" "+nameOf(raw)), err)
+	if err := k.decode(o, raw); err != nil {
+		return fmt.Errorf("%s: reading %s: %w", at, strings.TrimSpace(h.Kind+" "+objectName(raw)), err)
 	}
 	return nil
 }
 
-// nameOf is the namespace and the name of an object, as far as they can be read.
-func nameOf(raw []byte) string {
+// objectName is the namespace and the name of an object, as far as they can be read.
+func objectName(raw []byte) string {
 	var o struct {
 		Metadata struct{ Namespace, Name string } `json:"metadata"`
 	}
@@ -299,8 +299,8 @@ func nameOf(raw []byte) string {
 	return strings.TrimPrefix(o.Metadata.Namespace+"/"+o.Metadata.Name, "/")
 }
 
-// annotate takes over what a List says about itself.
-func (o *Objects) annotate(a map[string]string, at string) error {
+// applyListAnnotations takes over what a List says about itself.
+func (o *Objects) applyListAnnotations(a map[string]string, at string) error {
 	var errs []error
 	if v, ok := a[annotationTakenAt]; ok {
 		t, err := time.Parse(time.RFC3339Nano, v)
@@ -317,8 +317,8 @@ func (o *Objects) annotate(a map[string]string, at string) error {
 	if v, ok := a[annotationClusterUID]; ok {
 		o.ClusterUID = v
 	}
-	if v, ok := a[annotationStateUnknown]; ok {
-		o.StateUnknown = v
+	if v, ok := a[annotationPlannerStateError]; ok {
+		o.PlannerStateError = v
 	}
 	return errors.Join(errs...)
 }

@@ -17,8 +17,8 @@ type Scope struct {
 	Exclude []string
 	// Namespaces selects namespaces by label; nil selects all.
 	Namespaces labels.Selector
-	// Load says when measured usage of these nodes is believed.
-	Load Trust
+	// Usage says when measured usage of these nodes is believed.
+	Usage UsageRequirements
 	// UtilizationLimit is how busy the pods may be that survive the failure of a zone,
 	// as a fraction of their capacity: it separates failure categories 3 and 4.
 	UtilizationLimit float64

@@ -51,9 +51,9 @@ type Objects struct {
 	// PlannerState is our own PlannerState as JSON, which package plan reads; empty:
 	// there is none.
 	PlannerState []byte
-	// StateUnknown says why the PlannerState could not be read; empty: it could, or
+	// PlannerStateError says why the PlannerState could not be read; empty: it could, or
 	// there is none.
-	StateUnknown string
+	PlannerStateError string
 	// Usage is what nodes and pods really use; nil: that is not known.
 	Usage *Usage
 	// Redacted says that Redact was applied.
@@ -140,9 +140,9 @@ type Workload struct {
 	UID        string
 	// Replicas are desired; -1 when unknown. Where the owner is not in the
 	// snapshot but owners below it are, it is the sum of theirs.
-	Replicas int32
-	Pods     []PodID // not terminal, bound or not, sorted by ID
-	Ended    []PodID // those that are terminal, sorted by ID
+	Replicas     int32
+	Pods         []PodID // not terminal, bound or not, sorted by ID
+	TerminalPods []PodID // those that are terminal, sorted by ID
 	// Object is the owner itself, nil when it is not in the snapshot.
 	Object metav1.Object
 }
@@ -179,20 +179,20 @@ type Snapshot struct {
 	Budgets     []Budget
 	Services    []Service
 	Objects     *Objects // everything it was built from, read-only
-	// Written are nodes as they really stand, by name, where a dry run looks at them as
+	// ActualNodes are nodes as they really stand, by name, where a dry run looks at them as
 	// hints that it does not write would leave them; nil: all are as they stand.
-	Written map[string]*corev1.Node
-	// Load is Objects.Usage by node and pod; nil where there is none.
-	Load *Load
+	ActualNodes map[string]*corev1.Node
+	// Usage is Objects.Usage by node and pod; nil where there is none.
+	Usage *ResolvedUsage
 	// UnknownNodePods counts pods that are bound to nodes which are not here.
 	UnknownNodePods int
-	// Unattempted is, by schedulerName, the longest-waiting pod that no scheduler
+	// OldestUnattempted is, by schedulerName, the longest-waiting pod that no scheduler
 	// has looked at yet.
-	Unattempted   map[string]PodID
-	nodeByName    map[string]NodeID
-	podByUID      map[string]PodID
-	namespaceByID map[string]*corev1.Namespace
-	claimByKey    map[string]*corev1.PersistentVolumeClaim
+	OldestUnattempted map[string]PodID
+	nodeByName        map[string]NodeID
+	podByUID          map[string]PodID
+	namespaceByName   map[string]*corev1.Namespace
+	claimByKey        map[string]*corev1.PersistentVolumeClaim
 }
 
 // NodeByName returns the node of that name, or nil.
@@ -214,7 +214,7 @@ func (s *Snapshot) PodByUID(uid string) *Pod {
 }
 
 // Namespace returns the namespace object, or nil when it is not in the snapshot.
-func (s *Snapshot) Namespace(name string) *corev1.Namespace { return s.namespaceByID[name] }
+func (s *Snapshot) Namespace(name string) *corev1.Namespace { return s.namespaceByName[name] }
 
 // Claim returns the PersistentVolumeClaim, or nil when it is not in the snapshot.
 func (s *Snapshot) Claim(namespace, name string) *corev1.PersistentVolumeClaim {

@@ -85,8 +85,8 @@ type Mark struct {
 	// Samples counts the consecutive samples above the level at which it enters,
 	// as far as counted: not more than the watch wants.
 	Samples int `json:"samples"`
-	// Of is how many the watch wants.
-	Of int `json:"of"`
+	// Required is how many the watch wants.
+	Required int `json:"of"`
 	// Value is the newest measurement, in the units of the level: a fraction of
 	// allocatable for cpu and memory. 0: it is not told.
 	Value float64 `json:"value,omitempty"`
@@ -95,6 +95,6 @@ type Mark struct {
 	// At is when Value was measured, which can be before the node's newest sample of
 	// another resource; zero: then.
 	At time.Time `json:"at,omitzero"`
-	// Fresh says that counting began anew, with the process: nothing before is known.
-	Fresh bool `json:"fresh,omitempty"`
+	// CountRestarted says that counting began anew, with the process: nothing before is known.
+	CountRestarted bool `json:"fresh,omitempty"`
 }

@@ -20,18 +20,18 @@ type owner struct {
 	replicas         int32 // -1 when the kind has no such number
 }
 
-// owners finds controllers by UID, or by namespace, kind and name for snapshots
+// ownerIndex finds controllers by UID, or by namespace, kind and name for snapshots
 // written by hand without UIDs.
-type owners struct {
+type ownerIndex struct {
 	byUID  map[string]*owner
 	byName map[string]*owner
 }
 
-func nameKey(ns, apiVersion, kind, name string) string {
-	return strings.Join([]string{ns, groupOf(apiVersion), kind, name}, "/")
+func ownerNameKey(ns, apiVersion, kind, name string) string {
+	return strings.Join([]string{ns, apiGroup(apiVersion), kind, name}, "/")
 }
 
-func groupOf(apiVersion string) string {
+func apiGroup(apiVersion string) string {
 	group, _, found := strings.Cut(apiVersion, "/")
 	if !found {
 		return ""
@@ -39,12 +39,12 @@ func groupOf(apiVersion string) string {
 	return group
 }
 
-func (b *builder) owners() *owners {
-	x := &owners{map[string]*owner{}, map[string]*owner{}}
+func (b *builder) indexOwners() *ownerIndex {
+	x := &ownerIndex{map[string]*owner{}, map[string]*owner{}}
 	add := func(apiVersion, kind string, o metav1.Object, replicas int32) {
-		key := nameKey(o.GetNamespace(), apiVersion, kind, o.GetName())
+		key := ownerNameKey(o.GetNamespace(), apiVersion, kind, o.GetName())
 		if x.byName[key] != nil {
-			b.fail("%s %s/%s stands twice in the snapshot", kind, o.GetNamespace(), o.GetName())
+			b.addError("%s %s/%s stands twice in the snapshot", kind, o.GetNamespace(), o.GetName())
 			return
 		}
 		w := &owner{apiVersion, kind, o, replicas}
@@ -54,22 +54,22 @@ func (b *builder) owners() *owners {
 		}
 	}
 	for _, o := range sorted(b.o.ReplicaSets) {
-		add("apps/v1", "ReplicaSet", o, Count(o.Spec.Replicas))
+		add("apps/v1", "ReplicaSet", o, ReplicasOrDefault(o.Spec.Replicas))
 	}
 	for _, o := range sorted(b.o.ReplicationControllers) {
-		add("v1", "ReplicationController", o, Count(o.Spec.Replicas))
+		add("v1", "ReplicationController", o, ReplicasOrDefault(o.Spec.Replicas))
 	}
 	for _, o := range sorted(b.o.Deployments) {
-		add("apps/v1", "Deployment", o, Count(o.Spec.Replicas))
+		add("apps/v1", "Deployment", o, ReplicasOrDefault(o.Spec.Replicas))
 	}
 	for _, o := range sorted(b.o.StatefulSets) {
-		add("apps/v1", "StatefulSet", o, Count(o.Spec.Replicas))
+		add("apps/v1", "StatefulSet", o, ReplicasOrDefault(o.Spec.Replicas))
 	}
 	for _, o := range sorted(b.o.DaemonSets) {
 		add("apps/v1", "DaemonSet", o, -1)
 	}
 	for _, o := range sorted(b.o.Jobs) {
-		add("batch/v1", "Job", o, jobPods(o))
+		add("batch/v1", "Job", o, jobReplicas(o))
 	}
 	for _, o := range sorted(b.o.CronJobs) {
 		add("batch/v1", "CronJob", o, -1)
@@ -77,39 +77,39 @@ func (b *builder) owners() *owners {
 	return x
 }
 
-// Count is a number of replicas, with the API's default of 1 for an absent one.
-func Count(n *int32) int32 {
+// ReplicasOrDefault is a number of replicas, with the API's default of 1 for an absent one.
+func ReplicasOrDefault(n *int32) int32 {
 	if n == nil {
 		return 1
 	}
 	return *n
 }
 
-// jobPods is how many pods a Job wants to run: as many as may run in parallel,
+// jobReplicas is how many pods a Job wants to run: as many as may run in parallel,
 // but no more than are still needed to complete.
-func jobPods(j *batchv1.Job) int32 {
-	n := Count(j.Spec.Parallelism)
+func jobReplicas(j *batchv1.Job) int32 {
+	n := ReplicasOrDefault(j.Spec.Parallelism)
 	if c := j.Spec.Completions; c != nil {
 		n = max(0, min(n, *c-j.Status.Succeeded))
 	}
 	return n
 }
 
-func (x *owners) find(ns string, ref *metav1.OwnerReference) *owner {
+func (x *ownerIndex) find(ns string, ref *metav1.OwnerReference) *owner {
 	if ref.UID != "" {
 		if w := x.byUID[string(ref.UID)]; w != nil {
 			return w
 		}
 	}
-	w := x.byName[nameKey(ns, ref.APIVersion, ref.Kind, ref.Name)]
+	w := x.byName[ownerNameKey(ns, ref.APIVersion, ref.Kind, ref.Name)]
 	if w != nil && ref.UID != "" && w.object.GetUID() != "" {
 		return nil // a namesake, created anew
 	}
 	return w
 }
 
-// climb is the way from a controller reference to the workload.
-type climb struct {
+// ownerChain is the way from a controller reference to the workload.
+type ownerChain struct {
 	top     *metav1.OwnerReference // reference to the workload
 	found   *owner                 // the workload; nil when it is not in the snapshot
 	owners  []metav1.Object        // those found, from below; a CronJob above a Job included
@@ -119,9 +119,9 @@ type climb struct {
 	workload *Workload // the one of the pods that climb from here
 }
 
-// climb follows controller references to the highest owner that replaces pods.
-func (x *owners) climb(ns string, ref *metav1.OwnerReference) climb {
-	c := climb{top: ref}
+// resolveChain follows controller references to the highest owner that replaces pods.
+func (x *ownerIndex) resolveChain(ns string, ref *metav1.OwnerReference) ownerChain {
+	c := ownerChain{top: ref}
 	for depth := 0; depth < maxOwnerDepth; depth++ {
 		w := x.find(ns, ref)
 		if w == nil {
@@ -157,16 +157,16 @@ func (x *owners) climb(ns string, ref *metav1.OwnerReference) climb {
 // controllerKey names a controller as pods refer to it, in whatever version.
 type controllerKey struct{ namespace, group, kind, name, uid string }
 
-func controllerOf(p *Pod) controllerKey {
+func newControllerKey(p *Pod) controllerKey {
 	c := p.Controller
-	return controllerKey{p.Object.Namespace, groupOf(c.APIVersion), c.Kind, c.Name, string(c.UID)}
+	return controllerKey{p.Object.Namespace, apiGroup(c.APIVersion), c.Kind, c.Name, string(c.UID)}
 }
 
-// workloads finds the workload of every pod. Pods of one controller share the
+// addWorkloads finds the workload of every pod. Pods of one controller share the
 // climb.
-func (b *builder) workloads() {
-	x := b.owners()
-	climbs := map[controllerKey]*climb{}
+func (b *builder) addWorkloads() {
+	x := b.indexOwners()
+	climbs := map[controllerKey]*ownerChain{}
 	byKey := map[string]*Workload{}
 	ofPod := make([]*Workload, len(b.s.Pods))
 	for i := range b.s.Pods {
@@ -174,12 +174,12 @@ func (b *builder) workloads() {
 		if p.Controller == nil {
 			continue
 		}
-		from := controllerOf(p)
+		from := newControllerKey(p)
 		c := climbs[from]
 		if c == nil {
-			got := x.climb(p.Object.Namespace, p.Controller)
+			got := x.resolveChain(p.Object.Namespace, p.Controller)
 			c = &got
-			c.workload = b.workload(byKey, p.Object.Namespace, c)
+			c.workload = b.findOrAddWorkload(byKey, p.Object.Namespace, c)
 			if c.found == nil && c.lowest != nil {
 				c.workload.addReplicas(c.lowest.replicas)
 			}
@@ -187,11 +187,11 @@ func (b *builder) workloads() {
 		}
 		p.OwnerMissing, p.Owners, ofPod[i] = c.missing, c.owners, c.workload
 	}
-	b.number(byKey, ofPod)
+	b.assignWorkloadIDs(byKey, ofPod)
 }
 
-func (b *builder) workload(byKey map[string]*Workload, ns string, c *climb) *Workload {
-	w := workloadOf(ns, c.top, c.found)
+func (b *builder) findOrAddWorkload(byKey map[string]*Workload, ns string, c *ownerChain) *Workload {
+	w := newWorkload(ns, c.top, c.found)
 	key := strings.Join([]string{w.Namespace, w.Name, w.Kind, w.APIVersion, w.UID}, "\x00")
 	if byKey[key] == nil {
 		byKey[key] = &w
@@ -206,10 +206,10 @@ func (w *Workload) addReplicas(n int32) {
 	}
 }
 
-// number puts the workloads in order and gives each its pods.
-func (b *builder) number(byKey map[string]*Workload, ofPod []*Workload) {
+// assignWorkloadIDs puts the workloads in order and gives each its pods.
+func (b *builder) assignWorkloadIDs(byKey map[string]*Workload, ofPod []*Workload) {
 	b.s.Workloads = slices.Grow(b.s.Workloads, len(byKey))
-	for _, key := range keysOf(byKey) {
+	for _, key := range sortedKeys(byKey) {
 		w := byKey[key]
 		w.ID = WorkloadID(len(b.s.Workloads))
 		b.s.Workloads = append(b.s.Workloads, *w)
@@ -222,14 +222,14 @@ func (b *builder) number(byKey map[string]*Workload, ofPod []*Workload) {
 		p.Workload = of.ID
 		w := &b.s.Workloads[p.Workload]
 		if p.Terminal {
-			w.Ended = append(w.Ended, p.ID)
+			w.TerminalPods = append(w.TerminalPods, p.ID)
 		} else {
 			w.Pods = append(w.Pods, p.ID)
 		}
 	}
 }
 
-func workloadOf(ns string, ref *metav1.OwnerReference, found *owner) Workload {
+func newWorkload(ns string, ref *metav1.OwnerReference, found *owner) Workload {
 	if found == nil {
 		return Workload{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ns, Name: ref.Name, UID: string(ref.UID), Replicas: -1}
 	}
@@ -239,13 +239,13 @@ func workloadOf(ns string, ref *metav1.OwnerReference, found *owner) Workload {
 	}
 }
 
-func (b *builder) services() {
+func (b *builder) addServices() {
 	for _, o := range sorted(b.o.Services) {
 		svc := Service{ID: ServiceID(len(b.s.Services)), Object: o, Selector: labels.Nothing()}
 		if len(o.Spec.Selector) > 0 {
 			svc.Selector = labels.SelectorFromSet(o.Spec.Selector)
 		}
-		b.eachSelected(o.Namespace, svc.Selector, func(p *Pod) {
+		b.forEachSelected(o.Namespace, svc.Selector, func(p *Pod) {
 			p.Services = append(p.Services, svc.ID)
 			if !p.Terminal {
 				svc.Pods = append(svc.Pods, p.ID)
@@ -255,14 +255,14 @@ func (b *builder) services() {
 	}
 }
 
-// budgets follows policy/v1: an empty selector selects every pod of the
+// addBudgets follows policy/v1: an empty selector selects every pod of the
 // namespace, a missing one none.
-func (b *builder) budgets() {
+func (b *builder) addBudgets() {
 	seen := map[string]bool{}
 	for _, o := range sorted(b.o.PodDisruptionBudgets) {
 		name := o.Namespace + "/" + o.Name
 		if seen[name] {
-			b.fail("PodDisruptionBudget %s stands twice in the snapshot", name)
+			b.addError("PodDisruptionBudget %s stands twice in the snapshot", name)
 			continue
 		}
 		seen[name] = true
@@ -270,8 +270,8 @@ func (b *builder) budgets() {
 		if err != nil {
 			sel = labels.Everything()
 		}
-		budget := Budget{ID: BudgetID(len(b.s.Budgets)), Object: o, Selector: sel, Unreadable: selectorTrouble(err)}
-		b.eachSelected(o.Namespace, sel, func(p *Pod) {
+		budget := Budget{ID: BudgetID(len(b.s.Budgets)), Object: o, Selector: sel, Unreadable: selectorError(err)}
+		b.forEachSelected(o.Namespace, sel, func(p *Pod) {
 			p.Budgets = append(p.Budgets, budget.ID)
 			budget.Pods = append(budget.Pods, p.ID)
 		})
@@ -279,9 +279,9 @@ func (b *builder) budgets() {
 	}
 }
 
-// selectorTrouble is why a stored selector cannot be used. The API server lets one
+// selectorError is why a stored selector cannot be used. The API server lets one
 // stand that it would not take today.
-func selectorTrouble(err error) string {
+func selectorError(err error) string {
 	if err == nil {
 		return ""
 	}

@@ -13,12 +13,12 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/planner"
-	"github.com/evenkeel-project/evenkeel/planner/guard"
-	"github.com/evenkeel-project/evenkeel/planner/ledger"
-	"github.com/evenkeel-project/evenkeel/planner/shadow"
-	"github.com/evenkeel-project/evenkeel/schedule"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+	"github.com/evenkeel-project/evenkeel/planner/history"
+	"github.com/evenkeel-project/evenkeel/planner/trust"
 	"github.com/evenkeel-project/evenkeel/strategies"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
 )
@@ -26,7 +26,7 @@ import (
 // Scope is what the configuration lets Evenkeel work on.
 func (c *Config) Scope() cluster.Scope {
 	s := cluster.Scope{Include: c.Namespaces.Include, Exclude: c.Namespaces.Exclude}
-	s.Load = cluster.Trust{MaxAge: time.Duration(c.Load.MaxAge), MinCoverage: c.Load.MinCoverage}
+	s.Usage = cluster.UsageRequirements{MaxAge: time.Duration(c.Load.MaxAge), MinCoverage: c.Load.MinCoverage}
 	s.UtilizationLimit = c.Impact.UtilizationLimit
 	s.Nodes, s.Namespaces = selector(c.NodeSelector), selector(c.Namespaces.Selector)
 	return s
@@ -43,7 +43,7 @@ func selector(text string) labels.Selector {
 
 // Location is the time zone of schedules and windows that name none.
 func (c *Config) Location() *time.Location {
-	loc, err := schedule.LoadZone(c.TimeZone)
+	loc, err := cron.LoadZone(c.TimeZone)
 	if err != nil {
 		return time.UTC
 	}
@@ -51,15 +51,15 @@ func (c *Config) Location() *time.Location {
 }
 
 // windows of a checked configuration.
-func (c *Config) windows() schedule.Windows {
-	list := func(in []Window) []schedule.Window {
-		var out []schedule.Window
+func (c *Config) windows() cron.Windows {
+	list := func(in []Window) []cron.Window {
+		var out []cron.Window
 		for _, w := range in {
 			loc := c.Location()
 			if w.TimeZone != "" {
-				loc, _ = schedule.LoadZone(w.TimeZone)
+				loc, _ = cron.LoadZone(w.TimeZone)
 			}
-			one, err := schedule.NewWindow(w.Schedule, time.Duration(w.Duration), loc)
+			one, err := cron.NewWindow(w.Schedule, time.Duration(w.Duration), loc)
 			if err != nil {
 				panic("config: building what was not checked: " + err.Error())
 			}
@@ -67,14 +67,14 @@ func (c *Config) windows() schedule.Windows {
 		}
 		return out
 	}
-	return schedule.Windows{Allow: list(c.Windows.Allow), Deny: list(c.Windows.Deny)}
+	return cron.Windows{Allow: list(c.Windows.Allow), Deny: list(c.Windows.Deny)}
 }
 
 // Scheduled is a strategy with when it is due.
 type Scheduled struct {
 	Name     string
 	Strategy strategies.Strategy
-	Schedule schedule.Schedule
+	Schedule cron.Schedule
 }
 
 // Build makes the strategies of a configuration that Load accepted.
@@ -89,7 +89,7 @@ func (c *Config) Build() []Scheduled {
 		if err != nil {
 			panic("config: building what was not checked: " + err.Error())
 		}
-		when, err := schedule.Parse(s.Schedule, loc)
+		when, err := cron.Parse(s.Schedule, loc)
 		if err != nil {
 			panic("config: building what was not checked: " + err.Error())
 		}
@@ -121,14 +121,14 @@ func (c *Config) Planner() planner.Options {
 	}
 	o.Guards = g
 	o.Placement = placement.Options{Profiles: c.profiles, GracePeriodSeconds: c.Evictor.GracePeriodSeconds}
-	o.Shadow = shadow.Options(c.Placement.Shadow)
+	o.Shadow = trust.Options(c.Placement.Shadow)
 	o.MinConfidence = c.Guards.MinConfidence
 	o.MaxUnavailableWithoutPDB = c.Guards.MaxUnavailableWithoutPDB
 	l := c.Limits
 	o.Limits = planner.Limits{PerPass: l.PerPass, PerNode: l.PerNode, PerNamespace: l.PerNamespace, PerOwner: l.PerOwner, PerZone: l.PerZone, PerHour: planner.PerHour(l.PerHour)}
-	o.Effort = l.Effort.Of(0)
+	o.Effort = l.Effort.For(0)
 	f := c.Evictor.InFlight
-	o.InFlight = planner.InFlight{Total: f.Total.Of(0), PerNode: f.PerNode.Of(0), PerOwner: f.PerOwner.Of(0)}
+	o.InFlight = planner.InFlight{Total: f.Total.For(0), PerNode: f.PerNode.For(0), PerOwner: f.PerOwner.For(0)}
 	o.Pressure = planner.PressureHint{LabelKey: c.Hints.Label.Key, LabelValue: c.Hints.Label.Value, TaintKey: c.Hints.Taint.Key}
 	o.HintsNodes = c.Hints.Enabled
 	o.HintRules, o.Foretell = c.Pressure(), c.DryRun && c.Hints.Enabled
@@ -146,14 +146,14 @@ func (c *Config) Planner() planner.Options {
 }
 
 // Ledger are the settings of what is remembered between passes.
-func (c *Config) Ledger() ledger.Options {
+func (c *Config) Ledger() history.Options {
 	b := c.Evictor.Backoff
-	return ledger.Options{Initial: time.Duration(b.Initial), Max: time.Duration(b.Max)}
+	return history.Options{Initial: time.Duration(b.Initial), Max: time.Duration(b.Max)}
 }
 
 // PerMinute is the pace of evictions; 0 means no limit.
 func (c *Config) PerMinute() int {
-	n := c.Evictor.PerMinute.Of(0)
+	n := c.Evictor.PerMinute.For(0)
 	if n == math.MaxInt {
 		return 0
 	}

@@ -30,7 +30,7 @@ func shape(t reflect.Type, have node) node {
 	switch t {
 	case reflect.TypeFor[config.Duration]():
 		return leaf(have, node{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$`})
-	case reflect.TypeFor[plan.Count]():
+	case reflect.TypeFor[plan.CountLimit]():
 		return leaf(have, node{"type": words("integer", "string"), "pattern": "^([0-9]+%?|unlimited)$", "minimum": 0.0})
 	case reflect.TypeFor[json.RawMessage]():
 		return leaf(have, node{"type": words("object", "null")}) // whose keys each strategy knows

@@ -11,13 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/evenkeel-project/evenkeel/hints"
-	"github.com/evenkeel-project/evenkeel/load/prometheus"
-	"github.com/evenkeel-project/evenkeel/planner/guard"
-	"github.com/evenkeel-project/evenkeel/schedule"
-	"github.com/evenkeel-project/evenkeel/spelling"
+	"github.com/evenkeel-project/evenkeel/internal/cron"
+	"github.com/evenkeel-project/evenkeel/internal/suggest"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/strategies"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
+	"github.com/evenkeel-project/evenkeel/usage/prometheus"
 )
 
 // check reports what is well-formed but makes no sense.
@@ -43,7 +43,7 @@ func (c *Config) check(e *mistakes) {
 }
 
 func zone(e *mistakes, path, name string) *time.Location {
-	loc, err := schedule.LoadZone(name)
+	loc, err := cron.LoadZone(name)
 	if err != nil {
 		e.field(path, "%v", err)
 		return time.UTC
@@ -91,7 +91,7 @@ func (c *Config) checkStrategies(e *mistakes, loc *time.Location) {
 		}
 		if s.Schedule == "" {
 			e.field(path+".schedule", "is missing (want a cron expression, such as \"0 * * * *\")")
-		} else if _, err := schedule.Parse(s.Schedule, at); err != nil {
+		} else if _, err := cron.Parse(s.Schedule, at); err != nil {
 			e.field(path+".schedule", "%v", err)
 		}
 		c.checkType(e, path, s)
@@ -100,7 +100,7 @@ func (c *Config) checkStrategies(e *mistakes, loc *time.Location) {
 
 func (c *Config) checkType(e *mistakes, path string, s Strategy) {
 	if types := strategies.Types(); !slices.Contains(types, s.Type) {
-		e.field(path+".type", "unknown strategy %q%s (want one of %s)", s.Type, spelling.DidYouMean(s.Type, types), strings.Join(types, ", "))
+		e.field(path+".type", "unknown strategy %q%s (want one of %s)", s.Type, suggest.DidYouMean(s.Type, types), strings.Join(types, ", "))
 		return
 	}
 	st, errs := strategies.New(s.Name, s.Type, s.Args, c.Scope())
@@ -143,7 +143,7 @@ func (c *Config) checkResources(e *mistakes, path string, l *nodeload.Load) {
 		if l.Deviates() {
 			at = path + ".deviation." + r
 		}
-		e.field(at, "load.source: %s does not measure it%s (it measures %s)", c.Load.Source, spelling.DidYouMean(r, known), has)
+		e.field(at, "load.source: %s does not measure it%s (it measures %s)", c.Load.Source, suggest.DidYouMean(r, known), has)
 	}
 }
 
@@ -174,7 +174,7 @@ func (c *Config) checkGuards(e *mistakes) {
 	}
 	for i, p := range g.Protect {
 		if !slices.Contains(known, p) {
-			e.field(fmt.Sprintf("guards.protect[%d]", i), "unknown protection %q%s (want one of %s)", p, spelling.DidYouMean(p, known), strings.Join(known, ", "))
+			e.field(fmt.Sprintf("guards.protect[%d]", i), "unknown protection %q%s (want one of %s)", p, suggest.DidYouMean(p, known), strings.Join(known, ", "))
 		}
 	}
 	c.checkMoreGuards(e)
@@ -195,7 +195,7 @@ func (c *Config) checkMoreGuards(e *mistakes) {
 		}
 	}
 	if want := []string{string(guard.Preferred), string(guard.Mandatory)}; !slices.Contains(want, g.NoEvictionPolicy) {
-		e.field("guards.noEvictionPolicy", "unknown policy %q%s (want preferred or mandatory)", g.NoEvictionPolicy, spelling.DidYouMean(g.NoEvictionPolicy, want))
+		e.field("guards.noEvictionPolicy", "unknown policy %q%s (want preferred or mandatory)", g.NoEvictionPolicy, suggest.DidYouMean(g.NoEvictionPolicy, want))
 	}
 }
 
@@ -209,12 +209,12 @@ func (c *Config) checkWindows(e *mistakes, loc *time.Location) {
 			}
 			if w.Schedule == "" {
 				e.field(path+".schedule", "is missing (want a cron expression, such as \"0 22 * * 1-5\")")
-			} else if _, err := schedule.ParseOpening(w.Schedule, at); err != nil {
+			} else if _, err := cron.ParseOpening(w.Schedule, at); err != nil {
 				e.field(path+".schedule", "%v", err)
 			}
 			if e.at[path+".duration"] == nil {
 				e.field(path+".duration", "is missing (want how long the window stays open, such as 6h)")
-			} else if err := schedule.CheckLength(time.Duration(w.Duration)); err != nil {
+			} else if err := cron.CheckLength(time.Duration(w.Duration)); err != nil {
 				e.field(path+".duration", "%v", err)
 			}
 		}
@@ -230,7 +230,7 @@ func (c *Config) checkEvictor(e *mistakes) {
 		e.field("evictor.verifyTimeout", "%s is too short to see a replacement come up (want 1s or more)", v.VerifyTimeout)
 	}
 	if want := []string{string(hints.None), string(hints.Label), string(hints.Taint)}; !slices.Contains(want, v.Steer) {
-		e.field("evictor.steer", "unknown way to steer %q%s (want none, label or taint)", v.Steer, spelling.DidYouMean(v.Steer, want))
+		e.field("evictor.steer", "unknown way to steer %q%s (want none, label or taint)", v.Steer, suggest.DidYouMean(v.Steer, want))
 	}
 	fraction(e, "evictor.steerMaxFrac", v.SteerMaxFrac)
 	if v.SteerTTL < Duration(time.Second) {
@@ -242,14 +242,14 @@ func (c *Config) checkEvictor(e *mistakes) {
 		e.field("evictor.backoff.max", "%s is less than evictor.backoff.initial (want %s or more)", b.Max, b.Initial)
 	}
 	h := c.Limits.PerHour
-	for path, n := range map[string]interface{ Of(int) int }{
+	for path, n := range map[string]interface{ For(int) int }{
 		"evictor.perMinute": v.PerMinute, "evictor.inFlight.total": v.InFlight.Total,
 		"evictor.inFlight.perNode": v.InFlight.PerNode, "evictor.inFlight.perOwner": v.InFlight.PerOwner,
 		"limits.perHour.owner": h.Owner, "limits.perHour.namespace": h.Namespace, "limits.perHour.cluster": h.Cluster, "limits.effort": c.Limits.Effort,
 	} {
 		if strings.HasSuffix(fmt.Sprint(n), "%") {
 			e.field(path, "a share makes no sense here (want a whole number, or unlimited)")
-		} else if n.Of(1) < 1 {
+		} else if n.For(1) < 1 {
 			e.field(path, "0 would never evict (want 1 or more, or unlimited; to evict nothing set dryRun: true)")
 		}
 	}

@@ -11,8 +11,8 @@ import (
 
 	"go.yaml.in/yaml/v3"
 
+	"github.com/evenkeel-project/evenkeel/internal/suggest"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/spelling"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
 )
 
@@ -24,7 +24,7 @@ func (e *mistakes) decode(root *yaml.Node, into any) {
 
 var (
 	durationType = reflect.TypeFor[Duration]()
-	countType    = reflect.TypeFor[plan.Count]()
+	countType    = reflect.TypeFor[plan.CountLimit]()
 	rawType      = reflect.TypeFor[json.RawMessage]()
 )
 
@@ -80,7 +80,7 @@ func (e *mistakes) object(n *yaml.Node, v reflect.Value, path string) {
 	e.pairs(n, path, func(key, val *yaml.Node) {
 		i, known := fields[key.Value]
 		if !known {
-			e.add(key, join(path, key.Value), "unknown key%s", spelling.DidYouMean(key.Value, names))
+			e.add(key, join(path, key.Value), "unknown key%s", suggest.DidYouMean(key.Value, names))
 			return
 		}
 		f := v.Type().Field(i)
@@ -242,7 +242,7 @@ func (e *mistakes) count(n *yaml.Node, v reflect.Value, path string) {
 		e.unreadable(n, path, "want "+want+"; found %s", found(n))
 		return
 	}
-	c, err := plan.ParseCount(n.Value)
+	c, err := plan.ParseCountLimit(n.Value)
 	switch {
 	case err != nil && whole && !strings.HasPrefix(n.Value, "-"):
 		e.unreadable(n, path, "want "+want+"; found %s", found(n))

@@ -5,7 +5,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/guard"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
 // Version and Kind of the only document this package reads.

@@ -95,7 +95,7 @@ func (h Hints) asks() bool {
 func (h Hints) rule(r HintRule) pressure.Rule {
 	out := pressure.Rule{Name: r.Name, Resource: r.Resource, Query: r.PromQL, For: r.For}
 	if out.Query != "" {
-		out.Resource = cluster.RulePrefix + r.Name // a resource of its own
+		out.Resource = cluster.HintRulePrefix + r.Name // a resource of its own
 	}
 	if out.For == 0 {
 		out.For = h.For

@@ -10,8 +10,8 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
-	"github.com/evenkeel-project/evenkeel/load/promql"
-	"github.com/evenkeel-project/evenkeel/spelling"
+	"github.com/evenkeel-project/evenkeel/internal/suggest"
+	"github.com/evenkeel-project/evenkeel/usage/promql"
 )
 
 // minTTL is as long as a look for hints that have expired may take to come.
@@ -157,7 +157,7 @@ func (c *Config) checkMeasured(e *mistakes, path string, r HintRule) {
 	case r.Resource == "":
 		e.field(path, "want resource (%s) or promql", strings.Join(known, ", "))
 	case !slices.Contains(known, r.Resource):
-		e.field(path+".resource", "unknown resource %q%s (want one of %s, a key of load.prometheus.queries, or promql)", r.Resource, spelling.DidYouMean(r.Resource, known), strings.Join(known, ", "))
+		e.field(path+".resource", "unknown resource %q%s (want one of %s, a key of load.prometheus.queries, or promql)", r.Resource, suggest.DidYouMean(r.Resource, known), strings.Join(known, ", "))
 	}
 }
 
@@ -166,7 +166,7 @@ func checkQuery(text, nodeLabel string) error {
 	if err != nil {
 		return err
 	}
-	return q.Keeps(nodeLabel)
+	return q.CheckLabels(nodeLabel)
 }
 
 // checkLevels checks the levels of a rule. Those of cpu and memory are fractions of

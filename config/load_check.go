@@ -7,9 +7,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/evenkeel-project/evenkeel/load/prometheus"
-	"github.com/evenkeel-project/evenkeel/load/window"
-	"github.com/evenkeel-project/evenkeel/spelling"
+	"github.com/evenkeel-project/evenkeel/internal/suggest"
+	"github.com/evenkeel-project/evenkeel/usage/prometheus"
+	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
 // Sources of usage. With SourceRequests nothing is asked.
@@ -34,7 +34,7 @@ func (c *Config) checkLoad(e *mistakes) {
 	l := c.Load
 	oneOf := func(path, got, what string, want []string) {
 		if !slices.Contains(want, got) {
-			e.field(path, "unknown %s %q%s (want one of %s)", what, got, spelling.DidYouMean(got, want), strings.Join(want, ", "))
+			e.field(path, "unknown %s %q%s (want one of %s)", what, got, suggest.DidYouMean(got, want), strings.Join(want, ", "))
 		}
 	}
 	oneOf("load.source", l.Source, "source", loadSources)
@@ -66,7 +66,7 @@ func (c *Config) checkPrometheus(e *mistakes) {
 	address(e, "load.prometheus.url", p.URL, c.Load.Source == SourcePrometheus, "http://prometheus.monitoring:9090")
 	presets := texts(prometheus.Presets())
 	if !slices.Contains(presets, p.Preset) {
-		e.field("load.prometheus.preset", "unknown preset %q%s (want one of %s)", p.Preset, spelling.DidYouMean(p.Preset, presets), strings.Join(presets, ", "))
+		e.field("load.prometheus.preset", "unknown preset %q%s (want one of %s)", p.Preset, suggest.DidYouMean(p.Preset, presets), strings.Join(presets, ", "))
 	} else if p.Preset == string(prometheus.None) && len(p.Queries) == 0 && c.Load.Source == SourcePrometheus && !c.Hints.asks() {
 		e.field("load.prometheus.preset", "none needs queries of your own (want load.prometheus.queries: {cpu: ...})")
 	}

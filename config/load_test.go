@@ -15,7 +15,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
-	"github.com/evenkeel-project/evenkeel/planner/ledger"
+	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
 const minimal = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"
@@ -159,7 +159,7 @@ func TestDefaultsAgreeWithTheirPackages(t *testing.T) {
 	if got := c.Breaker(); got != breaker.DefaultOptions() {
 		t.Errorf("breaker: %+v", got)
 	}
-	if got := c.Benefits(); got != ledger.DefaultBenefit() {
+	if got := c.Benefits(); got != history.DefaultBenefit() {
 		t.Errorf("benefit: %+v", got)
 	}
 	o := c.Planner()

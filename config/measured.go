@@ -6,9 +6,9 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/load/prometheus"
-	"github.com/evenkeel-project/evenkeel/load/window"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
+	"github.com/evenkeel-project/evenkeel/usage/prometheus"
+	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
 // Web is what is served beside health and metrics.
@@ -33,7 +33,7 @@ func (c *Config) measured() []string {
 	case SourceMetricsServer, SourceLoadWatcher:
 		return []string{"cpu", "memory"}
 	case SourcePrometheus:
-		return slices.DeleteFunc(c.Prometheus().Measures(), func(r string) bool { return r == cluster.MemoryAvailable })
+		return slices.DeleteFunc(c.Prometheus().MeasuredResources(), func(r string) bool { return r == cluster.MemoryAvailable })
 	}
 	return nil
 }
@@ -78,23 +78,23 @@ func (c *Config) LoadWindows() window.Options {
 		Source: c.Load.Source, Statistic: window.Statistic(c.Load.Statistic), Window: time.Duration(c.Load.Window),
 		MaxAge: time.Duration(c.Load.MaxAge), Interval: time.Duration(c.Load.Interval),
 	}
-	o.NodesOnly = c.Load.Source == SourceLoadWatcher || c.Load.Source == SourcePrometheus && !c.Prometheus().AsksPods()
+	o.NodesOnly = c.Load.Source == SourceLoadWatcher || c.Load.Source == SourcePrometheus && !c.Prometheus().QueriesPods()
 	if c.Load.Source == SourcePrometheus {
-		o.Rate = time.Duration(c.Load.Prometheus.RateWindow)
+		o.RateWindow = time.Duration(c.Load.Prometheus.RateWindow)
 	}
 	if c.Web.Watcher {
-		o.KeepNodes = watcherWindow
+		o.KeepNodeSamples = watcherWindow
 	}
 	o.Watches = c.Counted()
 	for _, r := range c.HintRules() {
-		o.Watches = append(o.Watches, window.Watch{Name: r.Watch(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave, Below: r.Below, For: r.For})
+		o.Watches = append(o.Watches, window.LevelWatch{Name: r.Watch(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave, Below: r.Below, For: r.For})
 	}
 	return o
 }
 
 // Counted are the levels that strategies want watched, for they count samples.
-func (c *Config) Counted() []window.Watch {
-	var out []window.Watch
+func (c *Config) Counted() []window.LevelWatch {
+	var out []window.LevelWatch
 	for _, s := range c.Build() {
 		if l, ok := s.Strategy.(*nodeload.Load); ok {
 			for _, w := range l.Watches() {
@@ -117,10 +117,10 @@ func (c *Config) RuleQueries() map[string]string {
 }
 
 // watchOf: what is measured moves a node out as it moved it in.
-func watchOf(w nodeload.Watch) window.Watch {
+func watchOf(w nodeload.Watch) window.LevelWatch {
 	level, deviation := w.Target, false
 	if level == 0 {
 		level, deviation = w.Deviation, true
 	}
-	return window.Watch{Name: w.Name, Resource: w.Resource, Enter: level, Leave: level, Deviation: deviation, For: w.For}
+	return window.LevelWatch{Name: w.Name, Resource: w.Resource, Enter: level, Leave: level, Deviation: deviation, For: w.For}
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/evenkeel-project/evenkeel/config"
-	"github.com/evenkeel-project/evenkeel/load/window"
+	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
 const measured = `apiVersion: evenkeel.io/v1alpha1
@@ -25,7 +25,7 @@ func TestLoadWindows(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := window.Options{Source: "metricsServer", Statistic: window.Mean, Window: 10 * time.Minute, MaxAge: 2 * time.Minute, Interval: 15 * time.Second,
-		Watches: []window.Watch{
+		Watches: []window.LevelWatch{
 			{Name: "hot", Resource: "cpu", Enter: 0.8, Leave: 0.8, For: 3}, {Name: "hot", Resource: "memory", Enter: 0.7, Leave: 0.7, For: 3},
 			{Name: "level", Resource: "cpu", Enter: 0.05, Leave: 0.05, Deviation: true, For: 2},
 		}}
@@ -33,12 +33,12 @@ func TestLoadWindows(t *testing.T) {
 		t.Error(diff)
 	}
 	c, err = config.Load("config.yaml", []byte(measured+"web: {watcher: true}\n"))
-	if err != nil || c.LoadWindows().KeepNodes != 15*time.Minute {
-		t.Errorf("with a watcher nodes are kept for %s, %v", c.LoadWindows().KeepNodes, err)
+	if err != nil || c.LoadWindows().KeepNodeSamples != 15*time.Minute {
+		t.Errorf("with a watcher nodes are kept for %s, %v", c.LoadWindows().KeepNodeSamples, err)
 	}
 	c, err = config.Load("config.yaml", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nload: {source: prometheus, prometheus: {url: http://p, rateWindow: 90s}}\n"))
-	if err != nil || c.LoadWindows().Rate != 90*time.Second {
-		t.Errorf("a rate is over %s, %v", c.LoadWindows().Rate, err)
+	if err != nil || c.LoadWindows().RateWindow != 90*time.Second {
+		t.Errorf("a rate is over %s, %v", c.LoadWindows().RateWindow, err)
 	}
 	if config.Default().Measures() {
 		t.Error("the default asks a source")

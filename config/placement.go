@@ -9,9 +9,9 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/evenkeel-project/evenkeel/internal/suggest"
 	"github.com/evenkeel-project/evenkeel/placement"
-	"github.com/evenkeel-project/evenkeel/planner/shadow"
-	"github.com/evenkeel-project/evenkeel/spelling"
+	"github.com/evenkeel-project/evenkeel/planner/trust"
 )
 
 // Placement says which schedulers place pods, and how.
@@ -77,8 +77,8 @@ func (c *Config) checkPlacement(e *mistakes) {
 		}
 		c.profiles[p.SchedulerName] = c.profile(e, path, p)
 	}
-	if n := c.Placement.Shadow.MinBindings; n < 0 || n > shadow.MaxMinBindings {
-		e.field("placement.shadow.minBindings", "%d is no number of bindings to wait for (want 1..%d, or 0 to trust no scheduler without a profile)", n, shadow.MaxMinBindings)
+	if n := c.Placement.Shadow.MinBindings; n < 0 || n > trust.MaxMinBindings {
+		e.field("placement.shadow.minBindings", "%d is no number of bindings to wait for (want 1..%d, or 0 to trust no scheduler without a profile)", n, trust.MaxMinBindings)
 	}
 	fraction(e, "placement.shadow.minHitRate", c.Placement.Shadow.MinHitRate)
 }
@@ -116,7 +116,7 @@ func (c *Config) profile(e *mistakes, path string, p *PlacementProfile) placemen
 	case scorePolicy:
 		out = c.policy(e, path, p)
 	default:
-		e.field(path+".score", "unknown score %q%s (want one of %s)", p.Score, spelling.DidYouMean(p.Score, knownScores), strings.Join(knownScores, ", "))
+		e.field(path+".score", "unknown score %q%s (want one of %s)", p.Score, suggest.DidYouMean(p.Score, knownScores), strings.Join(knownScores, ", "))
 	}
 	if p.Score != scorePacking && p.TargetLoadPacking != nil {
 		e.field(path+".targetLoadPacking", "goes with score: targetLoadPacking only")
@@ -159,7 +159,7 @@ func setWeights(e *mistakes, path string, p *PlacementProfile, out *placement.Pr
 		to := weights[name]
 		switch {
 		case to == nil:
-			e.field(path+"."+name, "unknown plugin%s (want one of %s)", spelling.DidYouMean(name, known), strings.Join(known, ", "))
+			e.field(path+"."+name, "unknown plugin%s (want one of %s)", suggest.DidYouMean(name, known), strings.Join(known, ", "))
 		case weight < 0 || weight > 10000:
 			e.field(path+"."+name, "%d is no weight (want 0..10000)", weight)
 		default:

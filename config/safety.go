@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
-	"github.com/evenkeel-project/evenkeel/planner/ledger"
+	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
 // Breaker are the options of the breaker.
@@ -16,8 +16,8 @@ func (c *Config) Breaker() breaker.Options {
 }
 
 // Benefits say when a strategy is held that does not pay off.
-func (c *Config) Benefits() ledger.BenefitOptions {
-	return ledger.BenefitOptions{Floor: c.Benefit.Floor, MinEvictions: c.Benefit.MinEvictions, Hold: time.Duration(c.Benefit.Hold)}
+func (c *Config) Benefits() history.BenefitOptions {
+	return history.BenefitOptions{Floor: c.Benefit.Floor, MinEvictions: c.Benefit.MinEvictions, Hold: time.Duration(c.Benefit.Hold)}
 }
 
 func (c *Config) checkSafety(e *mistakes) {

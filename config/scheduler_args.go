@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
+	"github.com/evenkeel-project/evenkeel/internal/suggest"
 	"github.com/evenkeel-project/evenkeel/placement"
-	"github.com/evenkeel-project/evenkeel/spelling"
 )
 
 // readArgs takes over the arguments of the plugins that are understood. Those of
@@ -66,7 +66,7 @@ func readFitArgs(e *mistakes, path string, out *placement.Profile) {
 	path += ".scoringStrategy"
 	types := []string{string(placement.LeastAllocated), string(placement.MostAllocated), string(placement.RequestedToCapacityRatio)}
 	if !slices.Contains(types, s.Type) {
-		e.field(path+".type", "unknown strategy %q%s (want one of %s)", s.Type, spelling.DidYouMean(s.Type, types), strings.Join(types, ", "))
+		e.field(path+".type", "unknown strategy %q%s (want one of %s)", s.Type, suggest.DidYouMean(s.Type, types), strings.Join(types, ", "))
 	}
 	out.Fit.Type = placement.StrategyType(s.Type)
 	out.Fit.Resources = resources(e, path+".resources", s.Resources, 100)
@@ -137,7 +137,7 @@ func readSpreadArgs(e *mistakes, path string, out *placement.Profile) {
 	types := []string{"System", "List"}
 	switch {
 	case a.DefaultingType != "" && !slices.Contains(types, a.DefaultingType):
-		e.field(path+".defaultingType", "unknown type %q%s (want System or List)", a.DefaultingType, spelling.DidYouMean(a.DefaultingType, types))
+		e.field(path+".defaultingType", "unknown type %q%s (want System or List)", a.DefaultingType, suggest.DidYouMean(a.DefaultingType, types))
 	case a.DefaultingType != "List" && len(a.DefaultConstraints) > 0:
 		e.field(path+".defaultConstraints", "go with defaultingType: List only")
 	}

@@ -8,8 +8,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/schedule"
 )
 
 // Warnings are what a checked configuration says that makes little sense, or less
@@ -25,9 +25,9 @@ func (c *Config) limitWarnings() []string {
 	l := c.Limits
 	for _, x := range []struct {
 		key   string
-		count plan.Count
+		count plan.CountLimit
 	}{{"perPass", l.PerPass}, {"perNode", l.PerNode}, {"perNamespace", l.PerNamespace}, {"perOwner", l.PerOwner}, {"perZone", l.PerZone}} {
-		if x.count.Of(1) < 1 {
+		if x.count.For(1) < 1 {
 			out = append(out, fmt.Sprintf("limits.%s: %s: nothing would be evicted, and nothing planned; to plan without evicting set dryRun: true", x.key, x.count))
 		}
 	}
@@ -36,7 +36,7 @@ func (c *Config) limitWarnings() []string {
 
 func (c *Config) windowWarnings(now time.Time) []string {
 	w := c.windows()
-	if !schedule.Ever(now, w) {
+	if !cron.Ever(now, w) {
 		what := "no allow window is ever open outside of the deny windows"
 		switch {
 		case len(w.Deny) == 0:
@@ -48,7 +48,7 @@ func (c *Config) windowWarnings(now time.Time) []string {
 	}
 	var out []string
 	for i, s := range c.Build() {
-		if !schedule.Meets(now, s.Schedule, w) {
+		if !cron.Meets(now, s.Schedule, w) {
 			out = append(out, fmt.Sprintf("strategies[%d].schedule: %q, of %s, is never due within a year while windows allow evictions: it would never evict", i, s.Schedule, s.Name))
 		}
 	}

@@ -5,8 +5,8 @@ import (
 	"os"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/load/promql"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
+	"github.com/evenkeel-project/evenkeel/usage/promql"
 )
 
 // hintWarnings tell of rules that nobody goes by, and of queries that leave out the
@@ -31,7 +31,7 @@ func (c *Config) hintWarnings() []string {
 	}
 	for _, r := range c.HintRules() {
 		if q, err := promql.Parse(r.Query); r.Query != "" && err == nil {
-			if by := q.Filters(); by != "" {
+			if by := q.FilteringComparison(); by != "" {
 				out = append(out, fmt.Sprintf("hints: rule %s: its query has values only where %s holds, so that the other nodes are unknown and keep the hint until it expires; leave out the comparison, or use bool", r.Name, by))
 			}
 		}

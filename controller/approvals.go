@@ -4,7 +4,7 @@ import (
 	"context"
 	"time"
 
-	"github.com/evenkeel-project/evenkeel/approval"
+	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 

@@ -19,7 +19,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
-	"github.com/evenkeel-project/evenkeel/planner/ledger"
+	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
 // Observer makes snapshots of the cluster.
@@ -79,11 +79,11 @@ type Controller struct {
 	// Resolver looks into those that a process that ended left open.
 	Memory   Memory
 	Resolver Resolver
-	Ledger   ledger.Options
+	Ledger   history.Options
 	// Holder is this process, as the Lease names it.
 	Holder   string
 	Breaker  breaker.Options
-	Benefits ledger.BenefitOptions
+	Benefits history.BenefitOptions
 	// Events tells people what the memory comes to; nil for nobody.
 	Events Events
 	// Approvals are saved plans that somebody wants carried out; nil for none.
@@ -97,7 +97,7 @@ type Controller struct {
 	holds  *plan.Reason      // why the breaker lets no pass begin
 	unread error             // why a dry run goes without what is remembered
 	// lostTrip is one that could not be noted down.
-	lostTrip *plan.Trip
+	lostTrip *plan.BreakerTrip
 	// unsaved are the outcomes of passes that have been reported, though that
 	// could not be noted down; notSaved is why.
 	unsaved  map[string][]plan.Outcome
@@ -122,7 +122,7 @@ func Goals(s *cluster.Snapshot, all []config.Scheduled, due []string) []plan.Goa
 	for _, st := range all {
 		for _, g := range st.Strategy.Goals(s) {
 			if due != nil && !slices.Contains(due, st.Name) {
-				g.Constraint, g.Waits = true, "" // nobody asks for it, however long it lasts
+				g.Constraint, g.WaitReason = true, "" // nobody asks for it, however long it lasts
 			}
 			goals = append(goals, g)
 		}

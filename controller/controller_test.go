@@ -20,10 +20,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/internal/cron"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
-	"github.com/evenkeel-project/evenkeel/planner/ledger"
-	"github.com/evenkeel-project/evenkeel/schedule"
+	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -82,7 +82,7 @@ func setUp(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller.Control
 		Observer: o, Planner: planner.New(conf.Planner()), Evictor: e, Strategies: conf.Build(), Mode: mode, Recorder: &recorder{},
 		Clock: clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC)), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {},
-		Memory: &memory{}, Ledger: ledger.Options{Initial: 10 * time.Minute, Max: 24 * time.Hour}, Holder: "test",
+		Memory: &memory{}, Ledger: history.Options{Initial: 10 * time.Minute, Max: 24 * time.Hour}, Holder: "test",
 	}, o
 }
 
@@ -178,7 +178,7 @@ func TestStrategiesFireOnTheirSchedules(t *testing.T) {
 func TestAnEveryIsNotPutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c, _ := setUp(t, evictor.NewDryRun(), plan.DryRun)
-		every, err := schedule.Parse("@every 15m", time.UTC)
+		every, err := cron.Parse("@every 15m", time.UTC)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -34,7 +34,7 @@ func TestAForetoldHintEvictsNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	made := p.Plan(foretold, plan.PlannerState{}, controller.Goals(foretold, conf.Build(), nil), foretold.TakenAt)
-	if len(made.Moves) != 1 || len(made.Pressure) != 1 || !made.Pressure[0].Foretold {
+	if len(made.Moves) != 1 || len(made.Pressure) != 1 || !made.Pressure[0].Predicted {
 		t.Fatalf("%+v, hints %+v; want a move that needs a hint", made.Moves, made.Pressure)
 	}
 	for name, x := range map[string]struct {

@@ -8,7 +8,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
-	"github.com/evenkeel-project/evenkeel/planner/ledger"
+	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
 // countSchedulers takes over how well schedulers without a profile are foretold:
@@ -19,10 +19,10 @@ func (c *Controller) countSchedulers() {
 	}
 	seen := c.Shadow.Seen()
 	if seen == nil {
-		seen = map[string]plan.Bindings{}
+		seen = map[string]plan.SchedulerBindings{}
 	}
 	for name, b := range c.state.Schedulers {
-		if _, known := seen[name]; (known || len(seen) < plan.MaxSchedulers) && seen[name].Foretold < b.Foretold {
+		if _, known := seen[name]; (known || len(seen) < plan.MaxSchedulers) && seen[name].Predicted < b.Predicted {
 			seen[name] = b
 		}
 	}
@@ -46,7 +46,7 @@ func (c *Controller) held() *plan.Reason {
 	case c.Mode != plan.Live:
 		return nil
 	case c.state.Pause != nil:
-		r := c.state.Pause.Hold().Reason
+		r := c.state.Pause.Block().Reason
 		return &r
 	}
 	return c.holds
@@ -54,7 +54,7 @@ func (c *Controller) held() *plan.Reason {
 
 // trip stops the pass where the breaker says so, and holds the next. The first
 // trip of a pass stands.
-func (c *Controller) trip(t *plan.Trip) *plan.Reason {
+func (c *Controller) trip(t *plan.BreakerTrip) *plan.Reason {
 	switch {
 	case t == nil:
 		return nil
@@ -82,7 +82,7 @@ func (c *Controller) weigh(ctx context.Context, log *slog.Logger, report *plan.R
 		return
 	}
 	gains := planner.Gains(before, report.Plan, report.Outcomes, planner.Standing{Snapshot: s, Goals: Goals(s, c.Strategies, due)})
-	c.state = ledger.AddBenefit(c.state, gains, c.names(), c.Clock.Now(), c.Benefits)
+	c.state = history.AddBenefit(c.state, gains, c.names(), c.Clock.Now(), c.Benefits)
 	if c.state.Breaker != nil {
 		return
 	}

@@ -11,7 +11,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/ledger"
+	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
 // Memory keeps the planner's state from pass to pass, also across restarts and
@@ -50,14 +50,14 @@ func (c *Controller) recall(ctx context.Context, log *slog.Logger) error {
 	c.unread = err
 	switch {
 	case err != nil && c.Mode == plan.Live:
-		return blocked{plan.MemoryUnavailable, fmt.Errorf("reading what is remembered of former passes: %w", err)}
+		return blocked{plan.StateUnavailable, fmt.Errorf("reading what is remembered of former passes: %w", err)}
 	case err != nil:
 		log.Warn("what is remembered of former passes could not be read; the plan does without back-offs and hourly counts", "error", err)
 		c.state = plan.PlannerState{}
 		return nil
 	}
 	now := c.Clock.Now()
-	c.state = ledger.Expire(st, now, c.Ledger)
+	c.state = history.Expire(st, now, c.Ledger)
 	if c.Mode != plan.Live {
 		return nil
 	}
@@ -67,8 +67,8 @@ func (c *Controller) recall(ctx context.Context, log *slog.Logger) error {
 	open := map[string][]plan.Outcome{}
 	for _, r := range c.state.Runs {
 		if out, ours := c.unsaved[r.RunID]; ours { // reported, but not noted down
-			c.state, _ = ledger.Settle(c.state, r.RunID, out, now, c.Ledger)
-			c.state = ledger.Close(c.state, r.RunID)
+			c.state, _ = history.Settle(c.state, r.RunID, out, now, c.Ledger)
+			c.state = history.Close(c.state, r.RunID)
 			open[r.RunID] = out
 		}
 	}
@@ -82,7 +82,7 @@ func (c *Controller) remembering(p plan.Plan) plan.Plan {
 	if c.unread == nil {
 		return p
 	}
-	p.Inputs = append(slices.Clone(p.Inputs), plan.StateUnknown("0s", c.unread.Error()))
+	p.Inputs = append(slices.Clone(p.Inputs), plan.UnknownStateInput("0s", c.unread.Error()))
 	p.ID = plan.ContentID(p)
 	return p
 }
@@ -111,7 +111,7 @@ func (c *Controller) recover(ctx context.Context, log *slog.Logger) error {
 		c.OnReport(report)
 		if err := c.close(ctx, run.RunID); err != nil {
 			c.unsaved[run.RunID], c.notSaved = report.Outcomes, err // this process reports it no more
-			return blocked{plan.MemoryUnavailable, fmt.Errorf("closing run %s, whose process ended: %w", run.RunID, err)}
+			return blocked{plan.StateUnavailable, fmt.Errorf("closing run %s, whose process ended: %w", run.RunID, err)}
 		}
 	}
 	return nil
@@ -126,7 +126,7 @@ func (c *Controller) recovered(runID string) plan.RunReport {
 			continue
 		}
 		report.Started = run.Started
-		report.Plan = ledger.PlanOf(run)
+		report.Plan = history.PlanOf(run)
 		for _, r := range run.Reservations {
 			report.Outcomes = append(report.Outcomes, *r.Outcome)
 		}
@@ -142,10 +142,10 @@ func (c *Controller) reserve(ctx context.Context, report *plan.RunReport, moves 
 	before := c.state
 	c.opened = report.RunID
 	run := plan.OpenRun{RunID: report.RunID, Holder: c.Holder, Started: report.Started}
-	c.state = ledger.Reserve(c.state, run, moves, c.Clock.Now())
+	c.state = history.Reserve(c.state, run, moves, c.Clock.Now())
 	if err := c.save(ctx); err != nil {
 		c.state = before
-		return &plan.Reason{Code: plan.MemoryUnavailable, Message: "evictions could not be noted down before they are made: " + err.Error()}
+		return &plan.Reason{Code: plan.StateUnavailable, Message: "evictions could not be noted down before they are made: " + err.Error()}
 	}
 	return nil
 }
@@ -154,7 +154,7 @@ func (c *Controller) reserve(ctx context.Context, report *plan.RunReport, moves 
 // more may be evicted; they count as made until it is.
 func (c *Controller) settle(ctx context.Context, runID string, outcomes []plan.Outcome) *plan.Reason {
 	var gaveUp []plan.Backoff
-	c.state, gaveUp = ledger.Settle(c.state, runID, outcomes, c.Clock.Now(), c.Ledger)
+	c.state, gaveUp = history.Settle(c.state, runID, outcomes, c.Clock.Now(), c.Ledger)
 	for _, b := range gaveUp {
 		c.Log.Warn("a workload will not settle; its pods are left alone for now", "workload", b.Workload.String(), "until", b.Until, "failures", b.Failures, "last", b.Reason.Message)
 		if c.Events != nil {
@@ -162,7 +162,7 @@ func (c *Controller) settle(ctx context.Context, runID string, outcomes []plan.O
 		}
 	}
 	if err := c.save(ctx); err != nil {
-		return &plan.Reason{Code: plan.MemoryUnavailable, Message: "what became of evictions could not be noted down: " + err.Error()}
+		return &plan.Reason{Code: plan.StateUnavailable, Message: "what became of evictions could not be noted down: " + err.Error()}
 	}
 	return nil
 }
@@ -171,7 +171,7 @@ func (c *Controller) settle(ctx context.Context, runID string, outcomes []plan.O
 // may be the last that this process does, in the time of one save: what comes
 // after SIGTERM must not grow.
 func (c *Controller) close(ctx context.Context, runID string) error {
-	c.state = ledger.Close(c.state, runID)
+	c.state = history.Close(c.state, runID)
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), saveTime)
 	defer cancel()
 	for try := 1; ; try++ {

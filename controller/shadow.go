@@ -10,7 +10,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/shadow"
+	"github.com/evenkeel-project/evenkeel/planner/trust"
 )
 
 // Bindings tells of pods that a scheduler has just bound.
@@ -22,7 +22,7 @@ type Bindings interface {
 
 // maxForetold is how long the past counts: beyond it all counts of the scheduler
 // are halved.
-const maxForetold = 2 * shadow.MaxMinBindings
+const maxForetold = 2 * trust.MaxMinBindings
 
 // restFor is how much longer than the last look at a binding the rest after it
 // is: a tenth of one core is spent on looking, however large the cluster.
@@ -38,10 +38,10 @@ type Shadow struct {
 	Log      *slog.Logger
 	// Counted takes note of a scheduler's counts whenever they change; told is
 	// whether the binding was foretold at all, hit whether it came true.
-	Counted func(scheduler string, b plan.Bindings, hit, told bool)
+	Counted func(scheduler string, b plan.SchedulerBindings, hit, told bool)
 
 	mu   sync.Mutex
-	seen map[string]plan.Bindings
+	seen map[string]plan.SchedulerBindings
 }
 
 // Run foretells bindings until ctx ends.
@@ -88,8 +88,8 @@ func (s *Shadow) judge(ctx context.Context, uid string, earlier []string) {
 	for _, e := range earlier {
 		before[e] = true
 	}
-	hit, told := shadow.Judge(snapshot, p.ID, before)
-	name := shadow.SchedulerName(p.Object)
+	hit, told := trust.Judge(snapshot, p.ID, before)
+	name := trust.SchedulerName(p.Object)
 	s.count(name, hit, told)
 	s.Log.Debug("looked at a binding", "scheduler", name, "pod", p.Object.Namespace+"/"+p.Object.Name, "node", p.Object.Spec.NodeName, "foretold", told, "hit", hit)
 }
@@ -102,17 +102,17 @@ func (s *Shadow) count(scheduler string, hit, told bool) {
 		return
 	}
 	if s.seen == nil {
-		s.seen = map[string]plan.Bindings{}
+		s.seen = map[string]plan.SchedulerBindings{}
 	}
 	b.Seen++
 	if told {
-		b.Foretold++
+		b.Predicted++
 	}
 	if hit {
 		b.Hits++
 	}
-	if b.Foretold > maxForetold {
-		b = plan.Bindings{Seen: b.Seen / 2, Foretold: b.Foretold / 2, Hits: b.Hits / 2}
+	if b.Predicted > maxForetold {
+		b = plan.SchedulerBindings{Seen: b.Seen / 2, Predicted: b.Predicted / 2, Hits: b.Hits / 2}
 	}
 	s.seen[scheduler] = b
 	s.Counted(scheduler, b, hit, told)
@@ -120,7 +120,7 @@ func (s *Shadow) count(scheduler string, hit, told bool) {
 
 // Seen are the counts so far, by schedulerName: at most plan.MaxSchedulers, those
 // whose bindings were seen first.
-func (s *Shadow) Seen() map[string]plan.Bindings {
+func (s *Shadow) Seen() map[string]plan.SchedulerBindings {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.seen)

@@ -5,12 +5,12 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 
-	"github.com/evenkeel-project/evenkeel/load"
-	"github.com/evenkeel-project/evenkeel/load/monitor"
+	"github.com/evenkeel-project/evenkeel/usage"
+	"github.com/evenkeel-project/evenkeel/usage/monitor"
 )
 
 // problemKinds are all label values there can be.
-var problemKinds = []load.ProblemKind{load.Unreachable, load.BadAnswer, load.Empty, load.NotANumber, load.Implausible, load.Stale, load.UnknownNode, load.Ambiguous, load.Missing}
+var problemKinds = []usage.ProblemKind{usage.Unreachable, usage.BadAnswer, usage.Empty, usage.NotANumber, usage.Implausible, usage.Stale, usage.UnknownNode, usage.Ambiguous, usage.Missing}
 
 // otherProblem is the label of a kind that is not known here.
 const otherProblem = "Other"
@@ -46,8 +46,8 @@ func (m *Metrics) Load() monitor.Recorder {
 	return l
 }
 
-// Sampled implements monitor.Recorder.
-func (l *loads) Sampled(a monitor.Attempt) {
+// RecordAttempt implements monitor.Recorder.
+func (l *loads) RecordAttempt(a monitor.Attempt) {
 	result := "answered"
 	if a.Failed {
 		result = "failed"

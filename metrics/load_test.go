@@ -7,9 +7,9 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 
-	"github.com/evenkeel-project/evenkeel/load"
-	"github.com/evenkeel-project/evenkeel/load/monitor"
 	"github.com/evenkeel-project/evenkeel/metrics"
+	"github.com/evenkeel-project/evenkeel/usage"
+	"github.com/evenkeel-project/evenkeel/usage/monitor"
 )
 
 func TestSamplesAreCounted(t *testing.T) {
@@ -18,8 +18,8 @@ func TestSamplesAreCounted(t *testing.T) {
 		t.Errorf("%d series without a source, %v", n, err)
 	}
 	at := time.UnixMilli(1_000_500)
-	m.Load().Sampled(monitor.Attempt{Took: time.Second, Coverage: 0.75, SampledAt: at, Problems: []load.Problem{{Kind: load.Missing, Detail: "n1"}, {Kind: load.Missing, Detail: "n2"}}})
-	m.Load().Sampled(monitor.Attempt{Failed: true, Took: time.Second, Coverage: 0.5, SampledAt: at, Problems: []load.Problem{{Kind: load.Unreachable}, {Kind: "of node n1"}}})
+	m.Load().RecordAttempt(monitor.Attempt{Took: time.Second, Coverage: 0.75, SampledAt: at, Problems: []usage.Problem{{Kind: usage.Missing, Detail: "n1"}, {Kind: usage.Missing, Detail: "n2"}}})
+	m.Load().RecordAttempt(monitor.Attempt{Failed: true, Took: time.Second, Coverage: 0.5, SampledAt: at, Problems: []usage.Problem{{Kind: usage.Unreachable}, {Kind: "of node n1"}}})
 	want := `
 # HELP evenkeel_load_coverage_ratio Share of the nodes whose usage was known when the source was last asked.
 # TYPE evenkeel_load_coverage_ratio gauge

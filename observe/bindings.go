@@ -15,7 +15,7 @@ const maxEarlier = 512
 // Bindings tells of pods that are bound while somebody waits for one; the others
 // are let go.
 type Bindings struct {
-	want    func(*corev1.Pod) bool
+	wanted  func(*corev1.Pod) bool
 	next    chan binding
 	earlier []string // UIDs of pods that were bound last, in the order of the watch
 }
@@ -25,38 +25,38 @@ type binding struct {
 	earlier []string
 }
 
-// Bindings watches for pods that are bound and for which want holds. It must be
+// WatchBindings watches for pods that are bound and for which want holds. It must be
 // called before Start.
-func (o *Observer) Bindings(want func(*corev1.Pod) bool) *Bindings {
-	b := &Bindings{want: want, next: make(chan binding)}
-	_, _ = o.pods().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: b.added, UpdateFunc: b.updated})
+func (o *Observer) WatchBindings(want func(*corev1.Pod) bool) *Bindings {
+	b := &Bindings{wanted: want, next: make(chan binding)}
+	_, _ = o.pods().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: b.podAdded, UpdateFunc: b.podUpdated})
 	return b
 }
 
-// added sees pods that were bound before they were watched, or made with a node.
-func (b *Bindings) added(x any) {
+// podAdded sees pods that were bound before they were watched, or made with a node.
+func (b *Bindings) podAdded(x any) {
 	if p, ok := x.(*corev1.Pod); ok && p.Spec.NodeName != "" {
-		b.note(p)
+		b.record(p)
 	}
 }
 
-func (b *Bindings) updated(before, after any) {
+func (b *Bindings) podUpdated(before, after any) {
 	old, ok := before.(*corev1.Pod)
 	now, ok2 := after.(*corev1.Pod)
 	if !ok || !ok2 || now.Spec.NodeName == "" || old.Spec.NodeName != "" && old.UID == now.UID {
 		return
 	}
-	if b.want(now) {
+	if b.wanted(now) {
 		select {
 		case b.next <- binding{string(now.UID), slices.Clone(b.earlier)}:
 		default: // nobody waits
 		}
 	}
-	b.note(now)
+	b.record(now)
 }
 
-// note keeps the order of bindings. Handlers are called one after the other.
-func (b *Bindings) note(p *corev1.Pod) {
+// record keeps the order of bindings. Handlers are called one after the other.
+func (b *Bindings) record(p *corev1.Pod) {
 	if len(b.earlier) == maxEarlier {
 		b.earlier = slices.Delete(b.earlier, 0, 1)
 	}

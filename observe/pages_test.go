@@ -13,15 +13,15 @@ import (
 	k8sruntime "k8s.io/apimachinery/pkg/runtime"
 	ktesting "k8s.io/client-go/testing"
 
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 // TestAListComesInPages where the server does not stream it to a watch, and of each
 // page only what is kept stays.
 func TestAListComesInPages(t *testing.T) {
-	o := simtest.Uneven(rand.New(rand.NewPCG(1, 1)), 60, 1200)
-	simtest.Lifelike(rand.New(rand.NewPCG(1, 1)), o)
-	client := newClient(system())
+	o := simulation.Uneven(rand.New(rand.NewPCG(1, 1)), 60, 1200)
+	simulation.Lifelike(rand.New(rand.NewPCG(1, 1)), o)
+	client := newClient(kubeSystem())
 	var asked []metav1.ListOptions
 	client.PrependReactor("list", "pods", func(a ktesting.Action) (bool, k8sruntime.Object, error) {
 		opts := a.(ktesting.ListActionImpl).ListOptions
@@ -41,7 +41,7 @@ func TestAListComesInPages(t *testing.T) {
 		}
 		return true, out, nil
 	})
-	watch, ctx := started(t, client)
+	watch, ctx := startObserver(t, client)
 	if err := watch.WaitForSync(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -66,7 +66,7 @@ func TestAListComesInPages(t *testing.T) {
 
 // TestAPageThatFailsIsTheListsError, and a version that was seen is asked for.
 func TestAPageThatFailsIsTheListsError(t *testing.T) {
-	_, err := page(metav1.ListOptions{ResourceVersion: "0", ResourceVersionMatch: "NotOlderThan"}, whole, func(o metav1.ListOptions) (*corev1.PodList, error) {
+	_, err := listPage(metav1.ListOptions{ResourceVersion: "0", ResourceVersionMatch: "NotOlderThan"}, keepAll, func(o metav1.ListOptions) (*corev1.PodList, error) {
 		if o != (metav1.ListOptions{}) {
 			t.Errorf("asked for %+v", o)
 		}
@@ -75,7 +75,7 @@ func TestAPageThatFailsIsTheListsError(t *testing.T) {
 	if err == nil {
 		t.Error("no error")
 	}
-	if _, err := page(metav1.ListOptions{ResourceVersion: "7"}, whole, func(o metav1.ListOptions) (*corev1.PodList, error) {
+	if _, err := listPage(metav1.ListOptions{ResourceVersion: "7"}, keepAll, func(o metav1.ListOptions) (*corev1.PodList, error) {
 		if o.ResourceVersion != "7" {
 			t.Errorf("asked for %+v", o)
 		}

@@ -29,7 +29,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/cputime"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 // The size of TestPeakMemory, as nodes/pods, and the address of the process that
@@ -51,8 +51,8 @@ func TestServePeak(t *testing.T) {
 		t.Fatal(err)
 	}
 	r := rand.New(rand.NewPCG(1, 1))
-	o := simtest.Uneven(r, nodes, pods)
-	simtest.Lifelike(r, o)
+	o := simulation.Uneven(r, nodes, pods)
+	simulation.Lifelike(r, o)
 	lists := map[string][]k8sruntime.Object{}
 	for _, x := range o.Nodes {
 		lists["/api/v1/nodes"] = append(lists["/api/v1/nodes"], x)
@@ -84,13 +84,13 @@ func TestServePeak(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(w, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system","uid":"u"}}`)
 		default:
-			streamed(w, q, lists[q.URL.Path])
+			streamInitialEvents(w, q, lists[q.URL.Path])
 		}
 	}))
 }
 
-// streamed sends the initial events of a watch, and keeps it open.
-func streamed(w http.ResponseWriter, q *http.Request, list []k8sruntime.Object) {
+// streamInitialEvents sends the initial events of a watch, and keeps it open.
+func streamInitialEvents(w http.ResponseWriter, q *http.Request, list []k8sruntime.Object) {
 	info, _ := k8sruntime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), k8sruntime.ContentTypeProtobuf)
 	w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf;stream=watch")
 	frames := info.StreamSerializer.Framer.NewFrameWriter(w)
@@ -115,13 +115,13 @@ func streamed(w http.ResponseWriter, q *http.Request, list []k8sruntime.Object) 
 	if parts[0] == "apis" {
 		gv = schema.GroupVersion{Group: parts[1], Version: parts[2]}
 	}
-	send("BOOKMARK", endOf(gv, parts[len(parts)-1]))
+	send("BOOKMARK", initialEventsEndOf(gv, parts[len(parts)-1]))
 	w.(http.Flusher).Flush()
 	<-q.Context().Done()
 }
 
-// endOf ends the initial events of a kind, found by the name of its resource.
-func endOf(gv schema.GroupVersion, resource string) k8sruntime.Object {
+// initialEventsEndOf ends the initial events of a kind, found by the name of its resource.
+func initialEventsEndOf(gv schema.GroupVersion, resource string) k8sruntime.Object {
 	for kind := range scheme.Scheme.KnownTypes(gv) {
 		plural := strings.ToLower(kind) + "s"
 		if p := strings.TrimSuffix(strings.ToLower(kind), "y") + "ies"; strings.HasSuffix(kind, "y") {
@@ -154,7 +154,7 @@ func TestPeakMemory(t *testing.T) {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(50) // as the program does
 	}
-	client := serving(t, size)
+	client := startPeakServer(t, size)
 	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nguards: {minPodAge: 0s}\nlimits: {perPass: 500, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited, perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}\nstrategies:\n"+
 		"- {name: hot-nodes, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: 0.5, memory: 0.5}}}\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\n"))
 	if err != nil {
@@ -167,7 +167,7 @@ func TestPeakMemory(t *testing.T) {
 	if err := o.WaitForSync(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("synced after %s: %s", time.Since(began).Round(time.Second), resident(t))
+	t.Logf("synced after %s: %s", time.Since(began).Round(time.Second), residentMemory(t))
 	for range 3 {
 		began = time.Now()
 		s, err := o.Snapshot(t.Context())
@@ -182,16 +182,16 @@ func TestPeakMemory(t *testing.T) {
 		goalsTook := time.Since(began) - took
 		p := planner.New(conf.Planner()).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
 		t.Logf("%d pods: snapshot %s, %d goals %s, %d moves %s: %s", len(s.Pods), took.Round(time.Millisecond), len(goals), goalsTook.Round(time.Millisecond),
-			len(p.Moves), time.Since(began).Round(time.Millisecond), resident(t))
+			len(p.Moves), time.Since(began).Round(time.Millisecond), residentMemory(t))
 	}
 	debug.FreeOSMemory()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	t.Logf("at rest %d MB of heap: %s", m.HeapAlloc>>20, resident(t))
+	t.Logf("at rest %d MB of heap: %s", m.HeapAlloc>>20, residentMemory(t))
 }
 
-// serving starts the server and connects to it.
-func serving(t *testing.T, size string) kubernetes.Interface {
+// startPeakServer starts the server and connects to it.
+func startPeakServer(t *testing.T, size string) kubernetes.Interface {
 	t.Helper()
 	server := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServePeak$", "-test.timeout=1h", "-test.v")
 	server.Env = append(os.Environ(), peakServe+"="+size, "GOGC=400")
@@ -217,8 +217,8 @@ func serving(t *testing.T, size string) kubernetes.Interface {
 	return nil
 }
 
-// resident is what the kernel says of the process.
-func resident(t *testing.T) string {
+// residentMemory is what the kernel says of the process.
+func residentMemory(t *testing.T) string {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {

@@ -7,14 +7,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/cputime"
 	"github.com/evenkeel-project/evenkeel/placement"
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 // uneven5000 is the planner's benchmark cluster: 5,000 Deployments of 20 pods, each
 // with requests of its own, on 5,000 nodes.
 func uneven5000(b *testing.B, pods int) *cluster.Snapshot {
 	b.Helper()
-	s, err := cluster.New(simtest.Uneven(rand.New(rand.NewPCG(1, 1)), 5000, pods))
+	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(1, 1)), 5000, pods))
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 // TestAlikePodsHaveOneKey: over clusters with everything that pods may have, whoever
@@ -14,7 +14,7 @@ import (
 func TestAlikePodsHaveOneKey(t *testing.T) {
 	found := 0
 	for seed := range uint64(20) {
-		s, err := cluster.New(simtest.Varied(rand.New(rand.NewPCG(seed, 3)), 30, 400))
+		s, err := cluster.New(simulation.Varied(rand.New(rand.NewPCG(seed, 3)), 30, 400))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -14,9 +14,9 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/load"
-	"github.com/evenkeel-project/evenkeel/load/loadwatcher"
-	loadwindow "github.com/evenkeel-project/evenkeel/load/window"
+	"github.com/evenkeel-project/evenkeel/usage"
+	"github.com/evenkeel-project/evenkeel/usage/loadwatcher"
+	loadwindow "github.com/evenkeel-project/evenkeel/usage/window"
 	"github.com/evenkeel-project/evenkeel/web"
 )
 
@@ -41,22 +41,22 @@ func TestScoresAreThoseOfWhatIsServed(t *testing.T) {
 			s.Containers[0].Resources.Limits = corev1.ResourceList{"cpu": resource.MustParse(milliCPU)}
 		}
 	}
-	var nodes []load.Node
+	var nodes []usage.Node
 	for i := range 8 {
 		name := string(rune('a' + i))
 		b.node(name, "z"+name, func(n *corev1.Node) {
 			n.Status.Capacity = corev1.ResourceList{"cpu": resource.MustParse("4")}
 		})
-		nodes = append(nodes, load.Node{Name: name, Capacity: cluster.Resources{MilliCPU: 4000}, Allocatable: cluster.Resources{MilliCPU: 3800}})
+		nodes = append(nodes, usage.Node{Name: name, Capacity: cluster.Resources{MilliCPU: 4000}, Allocatable: cluster.Resources{MilliCPU: 3800}})
 	}
 	for minute := range 15 {
-		s := load.Sample{Taken: measuredAt.Add(time.Duration(minute-14) * time.Minute), Nodes: map[string]load.Reading{}}
+		s := usage.Sample{Taken: measuredAt.Add(time.Duration(minute-14) * time.Minute), Nodes: map[string]usage.Reading{}}
 		for i, n := range nodes[:7] { // h is not measured
 			at := s.Taken
 			if n.Name == "g" {
 				at = at.Add(-20 * time.Second)
 			}
-			s.Nodes[n.Name] = load.Reading{At: at, Used: map[string]int64{"cpu": int64(i*600 + minute*10)}}
+			s.Nodes[n.Name] = usage.Reading{At: at, Used: map[string]int64{"cpu": int64(i*600 + minute*10)}}
 		}
 		windows.Add(s, nodes, nil)
 	}

@@ -8,7 +8,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 // broken panics as soon as a landing is being foretold ahead.
@@ -27,7 +27,7 @@ func (b broken) with(pod cluster.PodID, from, to cluster.NodeID) int64 {
 // TestASearchThatPanicsLeavesNobodyBehind: in a bubble that is an error of its own.
 func TestASearchThatPanicsLeavesNobodyBehind(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(2))
-	s, err := cluster.New(simtest.Uneven(rand.New(rand.NewPCG(3, 1)), aheadFrom, 5000))
+	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), aheadFrom, 5000))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,13 +6,13 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 // TestCountIsThatOfServe: with goals about nodes and groups, or either, some of them
 // constraints, as many places are counted as serve holds for.
 func TestCountIsThatOfServe(t *testing.T) {
-	s, err := cluster.New(simtest.Uneven(rand.New(rand.NewPCG(3, 1)), 60, 900))
+	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), 60, 900))
 	if err != nil {
 		t.Fatal(err)
 	}

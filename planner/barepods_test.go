@@ -13,11 +13,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
-	"github.com/evenkeel-project/evenkeel/load"
-	"github.com/evenkeel-project/evenkeel/load/window"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/usage"
+	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
 // barePods is a scenario whose n1 uses most of its CPU and has few requests, so that
@@ -90,19 +90,19 @@ func TestBarePodsAreHelpedByHintsOnly(t *testing.T) {
 
 // measured is what so many samples come to: n1 uses nine tenths of its cpu.
 func measured(conf *config.Config, s *cluster.Snapshot) func(samples int) *cluster.Usage {
-	var watches []window.Watch
+	var watches []window.LevelWatch
 	for _, r := range conf.HintRules() {
-		watches = append(watches, window.Watch{Name: r.Watch(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave, Below: r.Below, For: r.For})
+		watches = append(watches, window.LevelWatch{Name: r.Watch(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave, Below: r.Below, For: r.For})
 	}
 	return func(samples int) *cluster.Usage {
 		w := window.New(window.Options{Source: "metricsServer", Statistic: window.Latest, Window: 5 * time.Minute, MaxAge: 3 * time.Minute, Interval: time.Minute, Watches: watches})
 		for i := range samples {
 			at := s.TakenAt.Add(time.Duration(i-samples+1) * time.Minute)
-			sample := load.Sample{Taken: at, Nodes: map[string]load.Reading{}}
-			var nodes []load.Node
+			sample := usage.Sample{Taken: at, Nodes: map[string]usage.Reading{}}
+			var nodes []usage.Node
 			for n, used := range map[string]int64{"n1": 9000, "n2": 500, "n3": 500} {
-				sample.Nodes[n] = load.Reading{At: at, Used: map[string]int64{"cpu": used}}
-				nodes = append(nodes, load.Node{Name: n, Allocatable: cluster.Resources{MilliCPU: 10000, MemoryBytes: 10 << 30}, Capacity: cluster.Resources{MilliCPU: 10000, MemoryBytes: 10 << 30}})
+				sample.Nodes[n] = usage.Reading{At: at, Used: map[string]int64{"cpu": used}}
+				nodes = append(nodes, usage.Node{Name: n, Allocatable: cluster.Resources{MilliCPU: 10000, MemoryBytes: 10 << 30}, Capacity: cluster.Resources{MilliCPU: 10000, MemoryBytes: 10 << 30}})
 			}
 			w.Add(sample, nodes, nil)
 		}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/ledger"
+	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
 // Standing is the cluster at one time, with the goals stated of it.
@@ -25,8 +25,8 @@ type Standing struct {
 // against its strategy: to move load from one hot node to the next pays nothing. What
 // others do to the cluster meanwhile is in the figures too; over many evictions it
 // evens out.
-func Gains(before Standing, p plan.Plan, outcomes []plan.Outcome, after Standing) map[string]ledger.Gain {
-	a := account{was: track(before), is: track(after), goals: map[int]*service{}, out: map[string]ledger.Gain{}}
+func Gains(before Standing, p plan.Plan, outcomes []plan.Outcome, after Standing) map[string]history.Gain {
+	a := account{was: track(before), is: track(after), goals: map[int]*service{}, out: map[string]history.Gain{}}
 	a.at = map[string]int{}
 	for j, g := range a.is.list {
 		a.at[key(g)] = j
@@ -55,7 +55,7 @@ type account struct {
 	excess  []int64  // of was, before any move
 	at      map[string]int
 	goals   map[int]*service // by index in was
-	out     map[string]ledger.Gain
+	out     map[string]history.Gain
 }
 
 // service is what evictions have to do with one goal.

@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
-	"github.com/evenkeel-project/evenkeel/planner/ledger"
+	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
 // standing reads the published example, changed or not, and has its goals stated.
@@ -46,10 +46,10 @@ func replaced(o *cluster.Objects, m plan.Move, node string) {
 }
 
 func outcomeOf(m plan.Move, kind plan.OutcomeKind, landed string) plan.Outcome {
-	return plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Landed: landed, AsForetold: landed == m.To}
+	return plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Landed: landed, LandedAsPredicted: landed == m.To}
 }
 
-func near(a, b ledger.Gain) bool {
+func near(a, b history.Gain) bool {
 	return a.Evictions == b.Evictions && math.Abs(a.Foretold-b.Foretold) < 1e-9 && math.Abs(a.Realised-b.Realised) < 1e-9
 }
 
@@ -72,13 +72,13 @@ func TestGainsOfSpread(t *testing.T) {
 	for name, c := range map[string]struct {
 		outcomes []plan.Outcome
 		after    func(*cluster.Objects)
-		want     ledger.Gain
+		want     history.Gain
 	}{
-		"as foretold":              {[]plan.Outcome{outcomeOf(a, plan.Evicted, a.To), outcomeOf(b, plan.Evicted, b.To)}, both(a.To, b.To), ledger.Gain{Evictions: 2, Foretold: 1, Realised: 1}},
-		"one comes back":           {[]plan.Outcome{outcomeOf(a, plan.Evicted, a.To), outcomeOf(b, plan.Evicted, b.From)}, both(a.To, b.From), ledger.Gain{Evictions: 2, Foretold: 1, Realised: .5}},
-		"both come back":           {[]plan.Outcome{outcomeOf(a, plan.Evicted, a.From), outcomeOf(b, plan.Evicted, b.From)}, both(a.From, b.From), ledger.Gain{Evictions: 2, Foretold: 1}},
-		"one was carried out":      {[]plan.Outcome{outcomeOf(a, plan.Evicted, a.To), outcomeOf(b, plan.Blocked, "")}, func(o *cluster.Objects) { replaced(o, a, a.To) }, ledger.Gain{Evictions: 1, Foretold: .5, Realised: .5}},
-		"the other's is not known": {[]plan.Outcome{outcomeOf(a, plan.Evicted, a.To), outcomeOf(b, plan.Unknown, "")}, func(o *cluster.Objects) { replaced(o, a, a.To) }, ledger.Gain{Evictions: 1, Foretold: .5, Realised: .5}},
+		"as foretold":              {[]plan.Outcome{outcomeOf(a, plan.Evicted, a.To), outcomeOf(b, plan.Evicted, b.To)}, both(a.To, b.To), history.Gain{Evictions: 2, Foretold: 1, Realised: 1}},
+		"one comes back":           {[]plan.Outcome{outcomeOf(a, plan.Evicted, a.To), outcomeOf(b, plan.Evicted, b.From)}, both(a.To, b.From), history.Gain{Evictions: 2, Foretold: 1, Realised: .5}},
+		"both come back":           {[]plan.Outcome{outcomeOf(a, plan.Evicted, a.From), outcomeOf(b, plan.Evicted, b.From)}, both(a.From, b.From), history.Gain{Evictions: 2, Foretold: 1}},
+		"one was carried out":      {[]plan.Outcome{outcomeOf(a, plan.Evicted, a.To), outcomeOf(b, plan.Blocked, "")}, func(o *cluster.Objects) { replaced(o, a, a.To) }, history.Gain{Evictions: 1, Foretold: .5, Realised: .5}},
+		"the other's is not known": {[]plan.Outcome{outcomeOf(a, plan.Evicted, a.To), outcomeOf(b, plan.UnknownOutcome, "")}, func(o *cluster.Objects) { replaced(o, a, a.To) }, history.Gain{Evictions: 1, Foretold: .5, Realised: .5}},
 	} {
 		got := planner.Gains(before, p, c.outcomes, standing(t, conf, c.after))
 		if len(got) != 1 || !near(got["zones"], c.want) {
@@ -119,7 +119,7 @@ func TestGainsOfLoad(t *testing.T) {
 	} {
 		after := standing(t, conf, func(o *cluster.Objects) { replaced(o, m, c.landed) })
 		g := planner.Gains(before, p, []plan.Outcome{outcomeOf(m, plan.Evicted, c.landed)}, after)["hot"]
-		if want := (ledger.Gain{Evictions: 1, Foretold: 1, Realised: c.want}); !near(g, want) {
+		if want := (history.Gain{Evictions: 1, Foretold: 1, Realised: c.want}); !near(g, want) {
 			t.Errorf("%s: %+v, want %+v", name, g, want)
 		}
 	}

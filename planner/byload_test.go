@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 const byLoad = `apiVersion: evenkeel.io/v1alpha1
@@ -27,12 +27,12 @@ strategies:
 // unequal is a crowded cluster with use, every third node of which is twice as large.
 func unequal(seed uint64) *cluster.Objects {
 	r := rand.New(rand.NewPCG(seed, 4))
-	o := simtest.Crowded(r, 15, 15, 8)
+	o := simulation.Crowded(r, 15, 15, 8)
 	for i := 0; i < len(o.Nodes); i += 3 {
 		o.Nodes[i].Status.Allocatable["cpu"] = resource.MustParse("20")
 		o.Nodes[i].Status.Allocatable["memory"] = resource.MustParse("80Gi")
 	}
-	simtest.Use(r, o)
+	simulation.Use(r, o)
 	return o
 }
 

@@ -7,14 +7,14 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 // TestWhatCouldServeServesSomewhere: a pod's leaving could serve a group exactly where
 // there is a node on which it then would, also if it stands where the group's goal does
 // not count.
 func TestWhatCouldServeServesSomewhere(t *testing.T) {
-	s, err := cluster.New(simtest.Uneven(rand.New(rand.NewPCG(3, 1)), 60, 900))
+	s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(3, 1)), 60, 900))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/config"
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 // TestPlansAreTheSameOnAnyNumberOfCores: where the scheduler samples nodes, with and
@@ -29,7 +29,7 @@ func TestPlansAreTheSameOnAnyNumberOfCores(t *testing.T) {
 			plans := make(chan []byte)
 			for range min(cores, 2) {
 				go func() {
-					_, p := made(t, simtest.Uneven(rand.New(rand.NewPCG(4, 1)), size[0], size[1]), conf)
+					_, p := made(t, simulation.Uneven(rand.New(rand.NewPCG(4, 1)), size[0], size[1]), conf)
 					b, _ := json.Marshal(p)
 					plans <- b
 				}()

@@ -2,7 +2,7 @@ package planner
 
 import (
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/planner/cover"
+	"github.com/evenkeel-project/evenkeel/planner/lowerbound"
 )
 
 // demand is what goals need of evictions, as far as it adds up: counts for
@@ -19,8 +19,8 @@ type demand struct {
 
 // share is what a pod's leaving brings to a demand.
 type share struct {
-	at   cover.Pod
-	half []cover.Share
+	at   lowerbound.Pod
+	half []lowerbound.Share
 }
 
 // mostShares bounds the pods of a demand; beyond it the two kinds of needs combine by
@@ -34,7 +34,7 @@ func newDemand(pods int) *demand {
 func (d *demand) of(pod cluster.PodID) *share {
 	x := d.pods[pod]
 	if x == nil {
-		x = &share{at: cover.Pod{Node: -1, Group: -1}}
+		x = &share{at: lowerbound.Pod{Node: -1, Group: -1}}
 		d.pods[pod] = x
 		d.order = append(d.order, pod)
 	}
@@ -55,7 +55,7 @@ func (d *demand) amount(amount int64, pods []sized) {
 	for _, p := range pods {
 		x := d.of(p.id)
 		x.at.Node = int32(len(d.nodes) - 1)
-		x.half = append(x.half, cover.Share{Need: int32(len(d.needs)), Of: min(1, float64(p.size)/float64(amount))})
+		x.half = append(x.half, lowerbound.Share{Need: int32(len(d.needs)), Of: min(1, float64(p.size)/float64(amount))})
 	}
 	d.needs = append(d.needs, 1)
 }
@@ -69,7 +69,7 @@ func (d *demand) group(evictions int, pods []cluster.PodID) {
 	for _, id := range pods {
 		x := d.of(id)
 		x.at.Group = int32(len(d.groups))
-		x.half = append(x.half, cover.Share{Need: int32(len(d.needs)), Of: 1})
+		x.half = append(x.half, lowerbound.Share{Need: int32(len(d.needs)), Of: 1})
 	}
 	d.groups = append(d.groups, evictions)
 	d.needs = append(d.needs, float64(evictions))
@@ -80,12 +80,12 @@ func (d *demand) fewest(most int) int {
 	if d.alone {
 		return max(d.sums[0], d.sums[1])
 	}
-	var shares cover.Shares
-	pods := make([]cover.Pod, 0, len(d.order))
+	var shares lowerbound.Shares
+	pods := make([]lowerbound.Pod, 0, len(d.order))
 	for _, id := range d.order {
 		x := d.pods[id]
 		pods = append(pods, x.at)
 		shares.Add(x.half...)
 	}
-	return max(cover.Fewest(d.nodes, d.groups, pods), cover.Priced(d.needs, &shares, most))
+	return max(lowerbound.Fewest(d.nodes, d.groups, pods), lowerbound.Priced(d.needs, &shares, most))
 }

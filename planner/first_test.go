@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 const hintedFirst = `apiVersion: evenkeel.io/v1alpha1
@@ -37,7 +37,7 @@ func TestWhatLimitsAllowGoesToHintedNodesFirst(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o := simtest.Crowded(r, nodes, nodes, 8)
+		o := simulation.Crowded(r, nodes, nodes, 8)
 		for _, n := range o.Nodes {
 			if r.IntN(share) == 0 {
 				n.Labels["evenkeel.io/pressure"] = "true"
@@ -50,7 +50,7 @@ func TestWhatLimitsAllowGoesToHintedNodesFirst(t *testing.T) {
 		}
 		if len(all.Moves) == limit && len(others) > 0 {
 			spent++
-			alone, more := forHinted(t, o, conf), forHinted(t, simtest.Landed(o, ours), conf)
+			alone, more := forHinted(t, o, conf), forHinted(t, simulation.Landed(o, ours), conf)
 			if got, want := leftOf(s, all), leftOf(s, alone); len(more.Moves) > 0 && got > want+1e-3 {
 				t.Errorf("seed %d: %d of %d moves are for others, and %s could have left %s; %.3f is left, and %.3f of a plan for hinted nodes alone",
 					seed, len(others), limit, more.Moves[0].Pod.Name, more.Moves[0].From, got, want)

@@ -11,8 +11,8 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/budget"
-	"github.com/evenkeel-project/evenkeel/planner/guard"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/budget"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
 // lost is what the waves so far have taken for good. A label that somebody put

@@ -8,15 +8,15 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/ledger"
+	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
 // limits counts the evictions of a pass against the configured limits.
 type limits struct {
 	s       *cluster.Snapshot
 	opts    Limits
-	hour    ledger.Hour // evictions that took place or are reserved
-	zone    []string    // of each node
+	hour    history.Hour // evictions that took place or are reserved
+	zone    []string     // of each node
 	total   population
 	planned population
 	// before are evictions of this pass by a plan before this one: limits of a pass
@@ -58,7 +58,7 @@ func (p *population) add(s *cluster.Snapshot, zone []string, pod *cluster.Pod, d
 	p.zone[zone[pod.Node]] += d
 }
 
-func newLimits(s *cluster.Snapshot, opts Limits, hour ledger.Hour) *limits {
+func newLimits(s *cluster.Snapshot, opts Limits, hour history.Hour) *limits {
 	l := &limits{s: s, opts: opts, hour: hour, zone: zonesOf(s), total: newPopulation(s), planned: newPopulation(s), before: newPopulation(s)}
 	for i := range s.Pods {
 		if p := &s.Pods[i]; p.Node != cluster.NoNode && !p.Terminal {
@@ -101,7 +101,7 @@ func (l *limits) hourlyOfCluster() allowance {
 // those that outlast a pass.
 type allowance struct {
 	code        plan.Code
-	limit       plan.Count
+	limit       plan.CountLimit
 	of, planned int
 	key, at     string
 	past        int
@@ -130,12 +130,12 @@ func (a allowance) what() string {
 
 // most is how many evictions the limit allows in this pass, and left how many
 // more.
-func (a allowance) most() int { return a.limit.Of(a.of) - a.past }
+func (a allowance) most() int { return a.limit.For(a.of) - a.past }
 func (a allowance) left() int { return a.most() - a.planned }
 
 // allows says how many evictions that is, and of what a share is taken.
 func (a allowance) allows() string {
-	n := a.limit.Of(a.of)
+	n := a.limit.For(a.of)
 	switch {
 	case n == math.MaxInt:
 		return "unlimited"
@@ -208,7 +208,7 @@ func (l *limits) hourlyOfOwner(p *cluster.Pod) allowance {
 
 // workloadRef names a pod's workload as it is remembered.
 func workloadRef(s *cluster.Snapshot, p *cluster.Pod) plan.ObjectRef {
-	return ledger.WorkloadOf(plan.Move{Pod: podRef(p), Owner: ownerRef(s, p)})
+	return history.WorkloadOf(plan.Move{Pod: podRef(p), Owner: ownerRef(s, p)})
 }
 
 // refuse names the strictest limit that one more eviction of this pod would

@@ -9,9 +9,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
-	"github.com/evenkeel-project/evenkeel/planner/guard"
-	"github.com/evenkeel-project/evenkeel/planner/ledger"
-	"github.com/evenkeel-project/evenkeel/planner/shadow"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+	"github.com/evenkeel-project/evenkeel/planner/history"
+	"github.com/evenkeel-project/evenkeel/planner/trust"
 )
 
 // ZoneKey is the node label that perZone limits and reports go by.
@@ -23,7 +23,7 @@ type Options struct {
 	Placement placement.Options
 	// Shadow says which schedulers that are not in Placement are taken for the
 	// default profile.
-	Shadow   shadow.Options
+	Shadow   trust.Options
 	Limits   Limits
 	InFlight InFlight
 	// MinConfidence is the least probability with which the replacement must
@@ -52,7 +52,7 @@ type Options struct {
 	// Stay is how long a pod that came in place of an evicted one is not evicted again.
 	Stay time.Duration
 	// Benefit says when a strategy is held that does not pay off.
-	Benefit ledger.BenefitOptions
+	Benefit history.BenefitOptions
 	// Effort is how many landings a plan may foretell; 0: any number. After that the
 	// plan is the best so far, see plan.Plan.CutShort.
 	Effort int
@@ -73,14 +73,14 @@ type Options struct {
 // about: those bound in the cluster, on the node, in the namespace, of the
 // owner, in the zone.
 type Limits struct {
-	PerPass, PerNode, PerNamespace, PerOwner, PerZone plan.Count
+	PerPass, PerNode, PerNamespace, PerOwner, PerZone plan.CountLimit
 	PerHour                                           PerHour
 }
 
 // PerHour bounds evictions over the last hour, those of former passes included.
 // Shares make no sense here.
 type PerHour struct {
-	Owner, Namespace, Cluster plan.Count
+	Owner, Namespace, Cluster plan.CountLimit
 }
 
 // InFlight bounds the evictions of one wave: pods that are away at once.
@@ -97,7 +97,7 @@ func DefaultOptions() Options {
 			PerOwner: plan.Percent(50), PerZone: plan.Absolute(20),
 			PerHour: PerHour{Owner: plan.Absolute(10), Namespace: plan.Absolute(100), Cluster: plan.Absolute(300)},
 		},
-		Shadow:                   shadow.Options{MinBindings: 50, MinHitRate: 0.9},
+		Shadow:                   trust.Options{MinBindings: 50, MinHitRate: 0.9},
 		InFlight:                 InFlight{Total: 16, PerNode: 2, PerOwner: 1},
 		MinConfidence:            0.9,
 		Steer:                    hints.None,
@@ -105,7 +105,7 @@ func DefaultOptions() Options {
 		MaxUnavailableWithoutPDB: 1,
 		Stay:                     10 * time.Minute,
 		Breaker:                  breaker.DefaultOptions(),
-		Benefit:                  ledger.DefaultBenefit(),
+		Benefit:                  history.DefaultBenefit(),
 		SamplesPerCode:           20,
 		Effort:                   500_000,
 	}

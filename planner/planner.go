@@ -12,8 +12,8 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/guard"
-	"github.com/evenkeel-project/evenkeel/planner/ledger"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
 // validity is how long after its making a plan may be carried out.
@@ -44,7 +44,7 @@ type search struct {
 	// schedulers are those without a profile.
 	schedulers []plan.SchedulerState
 	limits     *limits
-	hour       ledger.Hour
+	hour       history.Hour
 	verdict    *verdicts
 	refused    *refusals
 	stays      unmoved
@@ -84,7 +84,7 @@ type step struct {
 func (p *Planner) newSearch(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *search {
 	schedulers := p.opts.Shadow.States(s, p.opts.Placement.Profiles, st.Schedulers)
 	c := &search{
-		scene: p.newScene(s, goals, schedulers, now), p: p, st: st, now: now, schedulers: schedulers, hour: ledger.LastHour(st, now),
+		scene: p.newScene(s, goals, schedulers, now), p: p, st: st, now: now, schedulers: schedulers, hour: history.LastHour(st, now),
 		refused: newRefusals(len(s.Pods)), moved: make([]bool, len(s.Pods)), triedIn: make([]int32, len(s.Pods)), stuck: make([]int, len(goals)),
 	}
 	c.limits = newLimits(s, p.opts.Limits, c.hour)

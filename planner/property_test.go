@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 const twoStrategies = `apiVersion: evenkeel.io/v1alpha1
@@ -44,7 +44,7 @@ func loaded(t testing.TB) *config.Config {
 func TestOrderOfObjectsDoesNotMatter(t *testing.T) {
 	for seed := range uint64(10) {
 		r := rand.New(rand.NewPCG(seed, 1))
-		o := simtest.Crowded(r, 12, 12, 8)
+		o := simulation.Crowded(r, 12, 12, 8)
 		_, first := made(t, o, loaded(t))
 		if len(first.Moves) == 0 {
 			t.Fatalf("seed %d: nothing to move", seed)
@@ -67,7 +67,7 @@ func TestOrderOfObjectsDoesNotMatter(t *testing.T) {
 // after any step, and nothing left to do when planning on the result.
 func TestPlansKeepTheirPromises(t *testing.T) {
 	for seed := range uint64(40) {
-		o := simtest.Crowded(rand.New(rand.NewPCG(seed, 2)), 15, 15, 8)
+		o := simulation.Crowded(rand.New(rand.NewPCG(seed, 2)), 15, 15, 8)
 		conf := loaded(t)
 		s, p := made(t, o, conf)
 		checkWaves(t, seed, s, p)
@@ -108,7 +108,7 @@ func checkWaves(t *testing.T, seed uint64, s *cluster.Snapshot, p plan.Plan) {
 	moved := map[string]bool{}
 	for _, m := range p.Moves {
 		pod := s.PodByUID(m.Pod.UID)
-		if moved[m.Pod.UID] || m.From == m.To || m.PGood < 0.9 {
+		if moved[m.Pod.UID] || m.From == m.To || m.Confidence < 0.9 {
 			t.Errorf("seed %d: bad move %+v", seed, m)
 		}
 		moved[m.Pod.UID] = true
@@ -135,7 +135,7 @@ func checkWaves(t *testing.T, seed uint64, s *cluster.Snapshot, p plan.Plan) {
 
 // BenchmarkPlan plans on 500 nodes and 10,000 pods with default limits.
 func BenchmarkPlan(b *testing.B) {
-	o := simtest.Crowded(rand.New(rand.NewPCG(1, 3)), 500, 500, 20)
+	o := simulation.Crowded(rand.New(rand.NewPCG(1, 3)), 500, 500, 20)
 	s, err := cluster.New(o)
 	if err != nil {
 		b.Fatal(err)

@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
-	"github.com/evenkeel-project/evenkeel/planner/ledger"
+	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
 // twoApart are two pods of one Deployment to move, all in one wave.
@@ -42,7 +42,7 @@ func twoApart(t *testing.T, limits string) (*cluster.Snapshot, *planner.Planner,
 }
 
 func evicted(m plan.Move, n int, at time.Time) plan.PlannerState {
-	return plan.PlannerState{Evictions: []plan.EvictionCount{{Workload: ledger.WorkloadOf(m), Minute: at.Truncate(time.Minute), Count: n}}}
+	return plan.PlannerState{Evictions: []plan.EvictionCount{{Workload: history.WorkloadOf(m), Minute: at.Truncate(time.Minute), Count: n}}}
 }
 
 // TestRecheckCountsTheHour: what other passes evicted since the plan was made
@@ -66,7 +66,7 @@ func TestRecheckCountsTheHour(t *testing.T) {
 // hour, and is judged again in parts.
 func TestRecheckCountsNothingTwice(t *testing.T) {
 	s, p, goals, made := twoApart(t, "{perHour: {owner: 2, cluster: 2}}")
-	st := ledger.Reserve(plan.PlannerState{}, plan.OpenRun{RunID: "r"}, made.Moves, s.TakenAt)
+	st := history.Reserve(plan.PlannerState{}, plan.OpenRun{RunID: "r"}, made.Moves, s.TakenAt)
 	rest := made
 	rest.Moves = made.Moves[1:]
 	for _, of := range []plan.Plan{made, rest} {
@@ -76,7 +76,7 @@ func TestRecheckCountsNothingTwice(t *testing.T) {
 	}
 	// One that was reserved and is settled, or was reserved as another step, counts
 	// as any other.
-	settled, _ := ledger.Settle(st, "r", []plan.Outcome{{Step: 2, Pod: made.Moves[1].Pod, Outcome: plan.Unknown}}, s.TakenAt, ledger.Options{Initial: time.Nanosecond, Max: time.Nanosecond})
+	settled, _ := history.Settle(st, "r", []plan.Outcome{{Step: 2, Pod: made.Moves[1].Pod, Outcome: plan.UnknownOutcome}}, s.TakenAt, history.Options{Initial: time.Nanosecond, Max: time.Nanosecond})
 	another := made
 	another.Moves = []plan.Move{made.Moves[1]}
 	another.Moves[0].Step = 7
@@ -95,7 +95,7 @@ func TestRecheckCountsNothingTwice(t *testing.T) {
 func TestRecheckDropsWhatRests(t *testing.T) {
 	s, p, goals, made := twoApart(t, "{}")
 	m := made.Moves[0]
-	st := plan.PlannerState{Backoffs: []plan.Backoff{{Workload: ledger.WorkloadOf(m), Since: s.TakenAt, Until: s.TakenAt.Add(time.Minute), Failures: 1}}}
+	st := plan.PlannerState{Backoffs: []plan.Backoff{{Workload: history.WorkloadOf(m), Since: s.TakenAt, Until: s.TakenAt.Add(time.Minute), Failures: 1}}}
 	ok, dropped := p.Recheck(s, st, goals, made, 1, s.TakenAt)
 	if len(ok) != 0 || len(dropped) != 2 || dropped[0].Reason.Code != plan.BackedOff {
 		t.Errorf("hold %d, dropped %+v", len(ok), dropped)

@@ -5,7 +5,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/ledger"
+	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
 // Rest plans for what a pass has left, since not all came as planned: done are
@@ -39,7 +39,7 @@ func (l *limits) done(moves []plan.Move) {
 			b.node[n.ID]++
 			b.zone[l.zone[n.ID]]++
 		}
-		if w, known := workloads[ledger.WorkloadOf(m)]; known {
+		if w, known := workloads[history.WorkloadOf(m)]; known {
 			b.workload[w]++
 		} else {
 			b.bare++

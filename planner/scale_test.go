@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 const bothStrategies = `apiVersion: evenkeel.io/v1alpha1
@@ -29,7 +29,7 @@ evictor: {perMinute: unlimited, inFlight: {total: unlimited, perNode: unlimited,
 func BenchmarkPlanScale(b *testing.B) {
 	for _, size := range [][2]int{{500, 10_000}, {1000, 20_000}, {2000, 40_000}, {5000, 100_000}, {5000, 150_000}} {
 		b.Run(fmt.Sprintf("nodes=%d/pods=%d", size[0], size[1]), func(b *testing.B) {
-			s, err := cluster.New(simtest.Uneven(rand.New(rand.NewPCG(1, 1)), size[0], size[1]))
+			s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(1, 1)), size[0], size[1]))
 			if err != nil {
 				b.Fatal(err)
 			}

@@ -21,14 +21,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 // atOnce is a cluster whose pods go at once, and where what else runs on the
 // nodes pulls replacements back to where they are too many.
 func atOnce(seed uint64) *cluster.Objects {
 	r := rand.New(rand.NewPCG(seed, 21))
-	o := simtest.Crowded(r, 9, 8, 6)
+	o := simulation.Crowded(r, 9, 8, 6)
 	none := int64(0)
 	for _, p := range o.Pods {
 		p.Spec.TerminationGracePeriodSeconds = &none
@@ -85,13 +85,13 @@ func TestSteeredPlansHold(t *testing.T) {
 		for _, m := range p.Moves {
 			if m.Steered() {
 				steered++
-				if len(p.HintsOf(m.Wave).Nodes) == 0 {
+				if len(p.HintsForWave(m.Wave).Nodes) == 0 {
 					t.Errorf("seed %d: step %d is steered by nothing", seed, m.Step)
 				}
 			}
 		}
 		first, _ := planner.New(conf.Planner()).Recheck(s, plan.PlannerState{}, controller.Goals(s, conf.Build(), nil), p, 1, s.TakenAt)
-		landsAsForetold(t, seed, s, p.HintsOf(1).Nodes, first)
+		landsAsForetold(t, seed, s, p.HintsForWave(1).Nodes, first)
 	}
 	t.Logf("%d moves steered, %d plans better for it", steered, better)
 	if steered < 20 || better < 5 {
@@ -116,7 +116,7 @@ func landsAsForetold(t *testing.T, seed uint64, s *cluster.Snapshot, nodes []str
 	for _, m := range first {
 		good := func(n cluster.NodeID) bool { return slices.Contains(m.AcceptableNodes, s.Nodes[n].Name) }
 		if got := w.Predict(hinted.PodByUID(m.Pod.UID).ID).Prob(good); got < 0.9 {
-			t.Errorf("seed %d: step %d lands well with probability %v, foretold %v", seed, m.Step, got, m.PGood)
+			t.Errorf("seed %d: step %d lands well with probability %v, foretold %v", seed, m.Step, got, m.Confidence)
 		}
 	}
 }
@@ -177,7 +177,7 @@ func TestExplainShowsSteering(t *testing.T) {
 			continue
 		}
 		x := e.Pod(id).Pods[0]
-		if l := x.Landing; l.Steer != "taint" || !slices.Equal(l.Hinted, []string{"n3"}) || l.PGood != 1 || l.Nodes[0].Name != "n1" || l.Nodes[0].Probability != 1 {
+		if l := x.Landing; l.Steer != "taint" || !slices.Equal(l.HintedNodes, []string{"n3"}) || l.Confidence != 1 || l.Nodes[0].Name != "n1" || l.Nodes[0].Probability != 1 {
 			t.Errorf("%s: %+v", p.Object.Name, l)
 		}
 		if x.Verdict.Code == plan.WouldReturn {

@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 // room is the scenario in which a cache makes room for api.
@@ -32,7 +32,7 @@ func makesRoom(t *testing.T) room {
 	s, st, conf := opened(t, scenario.Read(t, "step-makes-room"))
 	p := planner.New(conf.Planner())
 	made := p.Plan(s, st, controller.Goals(s, conf.Build(), nil), s.TakenAt)
-	if len(made.Moves) != 2 || made.Moves[0].MakesRoomFor == nil || *made.Moves[0].MakesRoomFor != made.Moves[1].Pod {
+	if len(made.Moves) != 2 || made.Moves[0].DisplacedFor == nil || *made.Moves[0].DisplacedFor != made.Moves[1].Pod {
 		t.Fatalf("want one step: %+v", made.Moves)
 	}
 	return room{s.Objects, conf, p, made}
@@ -65,7 +65,7 @@ func closed(name string) *policyv1.PodDisruptionBudget {
 // still be there, free to go, and able to go only if the cache leaves.
 func TestTheFirstHalfOfAStepIsNotMadeForNothing(t *testing.T) {
 	r := makesRoom(t)
-	if ok, dropped := r.recheck(t, 1, func(*cluster.Objects) {}); len(ok) != 1 || ok[0].To != "n3" || !slices.Equal(ok[0].AcceptableNodes, []string{"n3"}) || ok[0].MakesRoomFor == nil {
+	if ok, dropped := r.recheck(t, 1, func(*cluster.Objects) {}); len(ok) != 1 || ok[0].To != "n3" || !slices.Equal(ok[0].AcceptableNodes, []string{"n3"}) || ok[0].DisplacedFor == nil {
 		t.Errorf("nothing has changed: %+v, dropped %+v", ok, dropped)
 	}
 	for _, c := range []struct {
@@ -104,7 +104,7 @@ func TestTheSecondHalfOfAStepWaitsForRoom(t *testing.T) {
 	if ok, dropped := r.recheck(t, 2, func(*cluster.Objects) {}); len(ok) != 0 || len(dropped) != 1 || dropped[0].Reason.Code != plan.PremiseChanged {
 		t.Errorf("the cache has not moved: %+v, %+v", ok, dropped)
 	}
-	ok, dropped := r.recheck(t, 2, func(o *cluster.Objects) { *o = *simtest.Landed(o, r.plan.Moves[:1]) })
+	ok, dropped := r.recheck(t, 2, func(o *cluster.Objects) { *o = *simulation.Landed(o, r.plan.Moves[:1]) })
 	if len(ok) != 1 || ok[0].To != "n2" {
 		t.Errorf("the cache has moved: %+v, %+v", ok, dropped)
 	}
@@ -152,7 +152,7 @@ func TestExplainSaysForWhomRoomIsMade(t *testing.T) {
 	}
 	x := r.planner.Explain(s, plan.PlannerState{}, controller.Goals(s, r.conf.Build(), nil), s.TakenAt).Pod(s.PodByKey("shop/cache-6c8f-00").ID)
 	got := x.Pods[0]
-	if got.Moved == nil || got.Moved.MakesRoomFor == nil || got.Verdict.Code != plan.MakesRoom || !strings.Contains(got.Verdict.Message, "shop/api-6c8f-00 can move to n2") {
+	if got.Move == nil || got.Move.DisplacedFor == nil || got.Verdict.Code != plan.DisplacedForMove || !strings.Contains(got.Verdict.Message, "shop/api-6c8f-00 can move to n2") {
 		t.Errorf("%+v", got.Verdict)
 	}
 }
@@ -204,7 +204,7 @@ func TestNoRoomIsMadeAtTheCostOfANodeWithoutAGoal(t *testing.T) {
 			t.Fatal(err)
 		}
 		p := planner.New(conf.Planner()).Plan(s, st, controller.Goals(s, conf.Build(), nil), s.TakenAt)
-		if len(p.Moves) != c.moves || c.moves > 0 && (p.Moves[0].MakesRoomFor == nil || p.Moves[0].To != "n3") {
+		if len(p.Moves) != c.moves || c.moves > 0 && (p.Moves[0].DisplacedFor == nil || p.Moves[0].To != "n3") {
 			t.Errorf("n3 uses %d: %+v", c.uses, p.Moves)
 		}
 	}

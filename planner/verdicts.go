@@ -7,9 +7,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/budget"
-	"github.com/evenkeel-project/evenkeel/planner/guard"
-	"github.com/evenkeel-project/evenkeel/planner/ledger"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/budget"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
 // verdicts answers, once per pod, whether it may leave at all: guards, a workload
@@ -81,7 +81,7 @@ func (v *verdicts) resting(p *cluster.Pod) (plan.Reason, bool) {
 		return plan.Reason{}, false
 	}
 	w := workloadRef(v.s, p)
-	b, rests := ledger.Resting(v.st, w, v.now)
+	b, rests := history.Resting(v.st, w, v.now)
 	if !rests {
 		return plan.Reason{}, false
 	}
@@ -95,7 +95,7 @@ func (v *verdicts) resting(p *cluster.Pod) (plan.Reason, bool) {
 
 func (v *verdicts) justCame(p *cluster.Pod) (plan.Reason, bool) {
 	start := p.Object.Status.StartTime
-	if start == nil || len(v.st.Evictions) == 0 || v.now.Sub(start.Time) >= v.opts.Stay || !ledger.Replaces(v.st, workloadRef(v.s, p), start.Time) {
+	if start == nil || len(v.st.Evictions) == 0 || v.now.Sub(start.Time) >= v.opts.Stay || !history.Replaces(v.st, workloadRef(v.s, p), start.Time) {
 		return plan.Reason{}, false
 	}
 	return plan.Reason{Code: plan.BackedOff, Message: fmt.Sprintf("it started %s ago, after a pod of its workload had been evicted, and may be its replacement; such a pod stays for %s (evictor.backoff.initial)",
@@ -131,9 +131,9 @@ func (v *verdicts) rank(pod cluster.PodID) int {
 	}
 	p := &v.s.Pods[pod]
 	switch asked := v.guard.Asked.OfPod(v.s, p, v.opts.Guards.TimeZone); {
-	case len(asked.PreferNot) > 0:
+	case len(asked.PreferNoEviction) > 0:
 		known.rank = 1
-	case asked.Prefer, p.Node != cluster.NoNode && (v.guard.Asked.OfNode(v.s, p.Node).DrainFirst || v.opts.Pressure.on(v.s.Nodes[p.Node].Object, v.now)):
+	case asked.PreferEviction, p.Node != cluster.NoNode && (v.guard.Asked.OfNode(v.s, p.Node).DrainFirst || v.opts.Pressure.on(v.s.Nodes[p.Node].Object, v.now)):
 		known.rank = -1
 	}
 	known.ranked = true

@@ -7,8 +7,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/budget"
-	"github.com/evenkeel-project/evenkeel/planner/guard"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/budget"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
 // wavedStep is a step with the wave it is in.

@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/client-go/kubernetes/fake"
 
-	"github.com/evenkeel-project/evenkeel/approval"
+	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -57,9 +57,9 @@ func TestWhenApplyFails(t *testing.T) {
 		"no moves":          {plan.RunReport{}, ""},
 		"all":               {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.Evicted), outcome(2, plan.Evicted)}}, ""},
 		"one of two":        {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.Dropped), outcome(2, plan.Evicted)}}, ""},
-		"all gone":          {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.Gone), outcome(2, plan.Gone)}}, none},
+		"all gone":          {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.AlreadyGone), outcome(2, plan.AlreadyGone)}}, none},
 		"blocked":           {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.Blocked)}}, none},
-		"nobody knows":      {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.Unknown)}}, ""},
+		"nobody knows":      {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.UnknownOutcome)}}, ""},
 		"stopped":           {plan.RunReport{Stopped: paused, Outcomes: []plan.Outcome{outcome(1, plan.Dropped)}}, "the plan was not carried out to its end: Paused: by alice"},
 		"stopped after one": {plan.RunReport{Stopped: paused, Outcomes: []plan.Outcome{outcome(1, plan.Evicted)}}, "the plan was not carried out to its end: Paused: by alice"},
 	} {

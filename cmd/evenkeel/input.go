@@ -15,7 +15,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
-	"github.com/evenkeel-project/evenkeel/memory"
+	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/report"
@@ -63,7 +63,7 @@ func (f *inputFlags) objects(cmd *cobra.Command, g *global) (*cluster.Objects, e
 	if err != nil {
 		return nil, err
 	}
-	return remembering(cmd.Context(), o, recalled{memory.New(client, f.namespace), g.pauses(client, f.namespace), g.logger(cmd)})
+	return remembering(cmd.Context(), o, recalled{state.New(client, f.namespace), g.pauses(client, f.namespace), g.logger(cmd)})
 }
 
 // loader reads what is remembered.
@@ -76,7 +76,7 @@ type loader interface {
 func remembering(ctx context.Context, o *cluster.Objects, m loader) (*cluster.Objects, error) {
 	st, err := m.Load(ctx)
 	if err != nil {
-		o.StateUnknown = err.Error()
+		o.PlannerStateError = err.Error()
 		return o, ctx.Err()
 	}
 	if o.PlannerState, err = json.Marshal(st); err != nil {
@@ -104,7 +104,7 @@ func (f *inputFlags) index(o *cluster.Objects) (*cluster.Snapshot, error) {
 // state is what the planner remembered when the snapshot was taken, as far as the
 // snapshot has it.
 func (f *inputFlags) state(s *cluster.Snapshot) (plan.PlannerState, error) {
-	st, err := plan.ReadState(s.Objects.PlannerState)
+	st, err := plan.ReadPlannerState(s.Objects.PlannerState)
 	if err != nil {
 		return st, fmt.Errorf("%s: %w", f.source(), err)
 	}

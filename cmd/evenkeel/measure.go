@@ -14,13 +14,13 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
-	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/config"
-	"github.com/evenkeel-project/evenkeel/load"
-	"github.com/evenkeel-project/evenkeel/load/monitor"
-	"github.com/evenkeel-project/evenkeel/load/window"
 	"github.com/evenkeel-project/evenkeel/observe"
+	"github.com/evenkeel-project/evenkeel/usage"
+	"github.com/evenkeel-project/evenkeel/usage/monitor"
+	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
 // measuring asks the source of usage that the newest configuration names, also where
@@ -34,7 +34,7 @@ type measuring struct {
 
 	mu      sync.Mutex
 	conf    *config.Config
-	source  load.Source
+	source  usage.Source
 	monitor *monitor.Monitor // nil: no source is asked
 	changed chan struct{}    // closed when there is another monitor
 	// sampled gets a value whenever usage may have changed.
@@ -48,7 +48,7 @@ func newMeasuring(conf *config.Config, o *observe.Observer, rc *rest.Config, log
 	if err := m.change(conf); err != nil {
 		return nil, err
 	}
-	o.Measured(m.usage)
+	o.SetUsageSource(m.usage)
 	return m, nil
 }
 
@@ -67,9 +67,9 @@ func (m *measuring) change(conf *config.Config) error {
 	before := m.conf
 	m.conf = conf
 	o := conf.LoadWindows()
-	if before != nil && reflect.DeepEqual(before.Load, conf.Load) && maps.Equal(before.RuleQueries(), conf.RuleQueries()) && o.KeepNodes == before.LoadWindows().KeepNodes {
+	if before != nil && reflect.DeepEqual(before.Load, conf.Load) && maps.Equal(before.RuleQueries(), conf.RuleQueries()) && o.KeepNodeSamples == before.LoadWindows().KeepNodeSamples {
 		if m.monitor != nil {
-			m.monitor.Watch(o.Watches)
+			m.monitor.SetWatches(o.Watches)
 		}
 		return nil
 	}
@@ -92,8 +92,8 @@ func (m *measuring) change(conf *config.Config) error {
 // broken is a source that cannot be asked.
 type broken struct{ err error }
 
-func (b broken) Sample(context.Context, []load.Node) (load.Sample, error) {
-	return load.Sample{}, b.err
+func (b broken) Sample(context.Context, []usage.Node) (usage.Sample, error) {
+	return usage.Sample{}, b.err
 }
 
 func (m *measuring) current() (*monitor.Monitor, <-chan struct{}) {
@@ -113,7 +113,7 @@ func (m *measuring) usage() *cluster.Usage {
 // nodes is usage without pods, for hints.
 func (m *measuring) nodes() *cluster.Usage {
 	if now, _ := m.current(); now != nil {
-		return now.Nodes()
+		return now.NodeUsage()
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func (m *measuring) nodes() *cluster.Usage {
 // once takes one sample, with what the source remembers.
 func (m *measuring) once(ctx context.Context) {
 	if now, _ := m.current(); now != nil {
-		now.Once(ctx)
+		now.SampleOnce(ctx)
 	}
 }
 
@@ -195,7 +195,7 @@ func (m *measuring) countable() error {
 func (m *measuring) counts() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	_, remembers := m.source.(load.Historian)
+	_, remembers := m.source.(usage.HistorySource)
 	return remembers || m.source == nil
 }
 
@@ -212,15 +212,15 @@ func (m *measuring) neverCounted(conf *config.Config) []string {
 	return slices.Compact(out)
 }
 
-// LoadNodes implements monitor.Cluster: all nodes, whether they are in scope or not.
-func (m *measuring) LoadNodes() []load.Node {
+// UsageNodes implements monitor.Cluster: all nodes, whether they are in scope or not.
+func (m *measuring) UsageNodes() []usage.Node {
 	m.mu.Lock()
 	scope := m.conf.Scope()
 	m.mu.Unlock()
-	var out []load.Node
+	var out []usage.Node
 	for _, n := range m.observer.Nodes() {
 		at := cluster.Node{Name: n.Name, Object: n, Ready: cluster.NodeReady(n)}
-		x := load.Node{
+		x := usage.Node{
 			Name: n.Name, UID: string(n.UID), Created: n.CreationTimestamp.Time, Hostname: n.Labels["kubernetes.io/hostname"],
 			Capacity: cluster.ResourcesOf(n.Status.Capacity), Allocatable: cluster.ResourcesOf(n.Status.Allocatable),
 			OutOfScope: !at.Ready || !scope.HasNode(&at) || len(annotation.OfNode(&at).Exclude) > 0,
@@ -235,8 +235,8 @@ func (m *measuring) LoadNodes() []load.Node {
 	return out
 }
 
-// Place implements monitor.Cluster.
-func (m *measuring) Place(pod string) (window.Place, bool) { return m.observer.Place(pod) }
+// PodPlace implements monitor.Cluster.
+func (m *measuring) PodPlace(pod string) (window.PodPlace, bool) { return m.observer.PodPlace(pod) }
 
 // Served implements web.Loads.
 func (m *measuring) Served() bool {
@@ -248,7 +248,7 @@ func (m *measuring) Served() bool {
 // Source implements web.Loads.
 func (m *measuring) Source() string {
 	if now, _ := m.current(); now != nil {
-		return now.Source()
+		return now.SourceName()
 	}
 	return ""
 }

@@ -39,7 +39,7 @@ func (onePod) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, p
 
 func (onePod) Wave(_ context.Context, moves []plan.Move, _ func()) (r evictor.Result) {
 	for _, m := range moves {
-		r.Outcomes = append(r.Outcomes, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Evicted, AsForetold: true})
+		r.Outcomes = append(r.Outcomes, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Evicted, LandedAsPredicted: true})
 	}
 	return r
 }

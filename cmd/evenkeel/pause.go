@@ -20,7 +20,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/evenkeel-project/evenkeel/controller"
-	"github.com/evenkeel-project/evenkeel/memory"
+	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -36,7 +36,7 @@ func newPause(g *global) *cobra.Command {
 	f := &pauseFlags{}
 	c := &cobra.Command{
 		Use: "pause", Short: "Have no pod evicted until resume, or for a time", Args: noValues,
-		Long:    "Writes the ConfigMap " + memory.PauseName + " beside the Lease. It is read before every eviction: those under way\nare still watched, and no further one is made. Plans and reports go on.",
+		Long:    "Writes the ConfigMap " + state.PauseName + " beside the Lease. It is read before every eviction: those under way\nare still watched, and no further one is made. Plans and reports go on.",
 		Example: "  evenkeel pause --reason \"release 42\"\n  evenkeel pause --for 2h",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.pause(cmd, g) },
 	}
@@ -83,14 +83,14 @@ func (f *pauseFlags) check(cmd *cobra.Command) error {
 }
 
 // begin connects, and finds out who asks.
-func (f *pauseFlags) begin(cmd *cobra.Command, g *global) (kubernetes.Interface, memory.Pauses, string, error) {
+func (f *pauseFlags) begin(cmd *cobra.Command, g *global) (kubernetes.Interface, state.Pauses, string, error) {
 	g.logger(cmd)
 	if err := f.check(cmd); err != nil {
-		return nil, memory.Pauses{}, "", err
+		return nil, state.Pauses{}, "", err
 	}
 	client, _, err := g.client()
 	if err != nil {
-		return nil, memory.Pauses{}, "", err
+		return nil, state.Pauses{}, "", err
 	}
 	return client, g.pauses(client, f.namespace), whoami(cmd.Context(), client), nil
 }
@@ -110,7 +110,7 @@ func (f *pauseFlags) pause(cmd *cobra.Command, g *global) error {
 		return fmt.Errorf("evictions are not paused: %w", err)
 	}
 	if before != nil && before.By != who {
-		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: this changes the pause of somebody else: %s\n", before.Hold().Reason.Message)
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: this changes the pause of somebody else: %s\n", before.Block().Reason.Message)
 	}
 	warnIdle(cmd, client, f.namespace)
 	held, err := pauses.Read(cmd.Context())
@@ -120,7 +120,7 @@ func (f *pauseFlags) pause(cmd *cobra.Command, g *global) error {
 	if held == nil {
 		return fmt.Errorf("the pause in namespace %s has ended already: somebody has resumed", f.namespace)
 	}
-	fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: %s.\n", f.namespace, held.Hold().Reason.Message)
+	fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: %s.\n", f.namespace, held.Block().Reason.Message)
 	if before != nil && f.reason == "" && held.Reason != "" {
 		fmt.Fprintln(cmd.OutOrStdout(), "The reason is kept from the pause before; --reason gives another.")
 	}
@@ -142,7 +142,7 @@ func (f *pauseFlags) resume(cmd *cobra.Command, g *global) error {
 		fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: evictions were not paused.\n", f.namespace)
 		return nil
 	case before.By != who:
-		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: this ended the pause of somebody else: %s\n", before.Hold().Reason.Message)
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: this ended the pause of somebody else: %s\n", before.Block().Reason.Message)
 	}
 	fmt.Fprintf(cmd.OutOrStdout(), "Namespace %s: evictions are no longer paused.\n", f.namespace)
 	return nil
@@ -199,7 +199,7 @@ func whoami(ctx context.Context, client kubernetes.Interface) string {
 // recalled is what is remembered, with the pause that holds.
 type recalled struct {
 	loader
-	pauses memory.Pauses
+	pauses state.Pauses
 	log    *slog.Logger
 }
 
@@ -216,6 +216,6 @@ func (r recalled) Load(ctx context.Context) (plan.PlannerState, error) {
 	return st, nil
 }
 
-func (g *global) pauses(client kubernetes.Interface, namespace string) memory.Pauses {
-	return memory.Pauses{Client: client, Namespace: namespace, Clock: clock.RealClock{}}
+func (g *global) pauses(client kubernetes.Interface, namespace string) state.Pauses {
+	return state.Pauses{Client: client, Namespace: namespace, Clock: clock.RealClock{}}
 }

@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes/scheme"
 
-	"github.com/evenkeel-project/evenkeel/memory"
+	"github.com/evenkeel-project/evenkeel/controller/state"
 )
 
 // pauseServer keeps the one ConfigMap, as an API server would.
@@ -26,9 +26,9 @@ const pauseMaps = "/api/v1/namespaces/default/configmaps"
 
 func (s *pauseServer) paths() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
-		pauseMaps:                          s.handle,
-		pauseMaps + "/" + memory.PauseName: s.handle,
-		leases + "/evenkeel":               say(200, "application/json", leaseOf("node-7", time.Now())),
+		pauseMaps:                         s.handle,
+		pauseMaps + "/" + state.PauseName: s.handle,
+		leases + "/evenkeel":              say(200, "application/json", leaseOf("node-7", time.Now())),
 		"/apis/authentication.k8s.io/v1/selfsubjectreviews": func(w http.ResponseWriter, r *http.Request) {
 			if s.who == "" {
 				refuse(403, "Forbidden", "no")(w, r)

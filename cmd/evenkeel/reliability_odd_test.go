@@ -11,7 +11,7 @@ account of it. In these rows the message is a part of the plan, and the exit cod
 Without the oddity the plan would move two pods of the Deployment shop/d off node n3.
 `
 
-const aboutAnnotations = `People ask by [annotations](reference/annotations.md). One that cannot be read is listed
+const aboutAnnotations = `People ask by [annotations](../../../docs/reference/annotations.md). One that cannot be read is listed
 among the inputs of every plan, and keeps the pods it may have been meant to protect; one
 that could only have moved pods elsewhere is listed and otherwise ignored. The rows stand
 in the same cluster; here too the message is a part of the plan, and the exit code is 0.

@@ -18,9 +18,9 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
 
-	"github.com/evenkeel-project/evenkeel/approval"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/controller/approval"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -84,7 +84,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	if err != nil {
 		return err
 	}
-	client, rc, err := f.client(files, m, log, g, func() { set.observer.Renewed() })
+	client, rc, err := f.client(files, m, log, g, func() { set.observer.CredentialsRenewed() })
 	if err != nil {
 		return err
 	}
@@ -223,12 +223,12 @@ func once(ctx context.Context, c *controller.Controller, due []string) error {
 func unjudged(p plan.Plan, due []string) error {
 	var errs []error
 	for _, st := range p.Strategies {
-		if st.Unknown != "" && slices.Contains(due, st.Name) {
-			errs = append(errs, fmt.Errorf("strategy %s moved nothing: %s; the report's inputs say why", st.Name, st.Unknown))
+		if st.NoData != "" && slices.Contains(due, st.Name) {
+			errs = append(errs, fmt.Errorf("strategy %s moved nothing: %s; the report's inputs say why", st.Name, st.NoData))
 		}
 	}
-	if p.HintsUnknown != "" {
-		errs = append(errs, fmt.Errorf("hints judged no node: %s; the report's inputs say why", p.HintsUnknown))
+	if p.HintsNoData != "" {
+		errs = append(errs, fmt.Errorf("hints judged no node: %s; the report's inputs say why", p.HintsNoData))
 	}
 	return errors.Join(errs...)
 }

@@ -13,9 +13,9 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
-	"github.com/evenkeel-project/evenkeel/memory"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -48,8 +48,8 @@ type settings struct {
 func (s *settings) connect(watching context.Context, g *global, client kubernetes.Interface, o *observe.Observer, namespace string) (stop func()) {
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
 	s.client, s.observer = client, o
-	s.memory = remembered{memory.New(client, namespace), g.pauses(client, namespace)}
-	s.events = evictor.Recorded{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: namespace, UID: o.UIDOf}
+	s.memory = remembered{state.New(client, namespace), g.pauses(client, namespace)}
+	s.events = evictor.Recorded{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: namespace, UID: o.WorkloadUID}
 	s.record = onceWarned(s.log, "no events will be written", func() error { return broadcaster.StartRecordingToSinkWithContext(watching) })
 	return broadcaster.Shutdown
 }
@@ -67,7 +67,7 @@ func (s *settings) atOnce(conf *config.Config) {
 
 // apply sets everything in c that depends on the configuration.
 func (s *settings) apply(c *controller.Controller, conf *config.Config) {
-	s.observer.BoundStaleness(time.Duration(conf.Guards.MaxStaleness))
+	s.observer.SetMaxStaleness(time.Duration(conf.Guards.MaxStaleness))
 	p := planner.New(conf.Planner())
 	c.Planner, c.Again, c.Strategies, c.ConfigHash = p, p, conf.Build(), conf.Hash()
 	s.hints.configure(conf)
@@ -84,7 +84,7 @@ func (s *settings) apply(c *controller.Controller, conf *config.Config) {
 func (s *settings) evict(c *controller.Controller, conf *config.Config) {
 	s.record()
 	c.Observer = s.observer // what is evicted is judged by what stands, and never by what is foretold
-	live := evictor.NewLive(s.client, s.observer, s.observer.WorkloadOf, evictor.Options{
+	live := evictor.NewLive(s.client, s.observer, s.observer.ReplacingOwnerUID, evictor.Options{
 		GracePeriodSeconds: conf.Evictor.GracePeriodSeconds, PerMinute: conf.PerMinute(),
 		VerifyTimeout: time.Duration(conf.Evictor.VerifyTimeout), Clock: clock.RealClock{}, Log: s.log, Events: s.events, Gate: s.gate, Held: s.lease.Held,
 	})
@@ -109,8 +109,8 @@ func (s *settings) gate(ctx context.Context) *plan.Reason {
 // remembered is what passes remember, with the pause that holds. Unlike recalled it
 // fails where the pause cannot be read.
 type remembered struct {
-	*memory.Store
-	pauses memory.Pauses
+	*state.Store
+	pauses state.Pauses
 }
 
 // Load implements controller.Memory.

@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/placement"
-	"github.com/evenkeel-project/evenkeel/planner/shadow"
+	"github.com/evenkeel-project/evenkeel/planner/trust"
 )
 
 // wanted says whose bindings are looked at, by the newest configuration: those of
@@ -35,13 +35,13 @@ func (w *wanted) take(conf *config.Config) {
 
 func (w *wanted) pod(p *corev1.Pod) bool {
 	profiles := w.profiles.Load()
-	return profiles != nil && shadow.Unknown(shadow.SchedulerName(p), *profiles)
+	return profiles != nil && trust.Unknown(trust.SchedulerName(p), *profiles)
 }
 
 // newShadow watches the bindings that are wanted. The observer must not have been
 // started.
 func newShadow(w *wanted, o *observe.Observer, m *metrics.Metrics, log *slog.Logger) *controller.Shadow {
-	return &controller.Shadow{Observer: o, Bindings: o.Bindings(w.pod), Clock: clock.RealClock{}, Log: log, Counted: m.Binding}
+	return &controller.Shadow{Observer: o, Bindings: o.WatchBindings(w.pod), Clock: clock.RealClock{}, Log: log, Counted: m.Binding}
 }
 
 // beside runs the shadow while work runs, also while another process holds the

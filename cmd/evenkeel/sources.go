@@ -7,17 +7,17 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/evenkeel-project/evenkeel/config"
-	"github.com/evenkeel-project/evenkeel/load"
-	"github.com/evenkeel-project/evenkeel/load/fetch"
-	"github.com/evenkeel-project/evenkeel/load/loadwatcher"
-	"github.com/evenkeel-project/evenkeel/load/metricsserver"
-	"github.com/evenkeel-project/evenkeel/load/prometheus"
+	"github.com/evenkeel-project/evenkeel/usage"
+	"github.com/evenkeel-project/evenkeel/usage/fetch"
+	"github.com/evenkeel-project/evenkeel/usage/loadwatcher"
+	"github.com/evenkeel-project/evenkeel/usage/metricsserver"
+	"github.com/evenkeel-project/evenkeel/usage/prometheus"
 )
 
 // sourceOf makes the source that a checked configuration names.
-func sourceOf(conf *config.Config, rc *rest.Config) (load.Source, error) {
+func sourceOf(conf *config.Config, rc *rest.Config) (usage.Source, error) {
 	l := conf.Load
-	source, err := load.Source(nil), error(nil)
+	source, err := usage.Source(nil), error(nil)
 	switch l.Source {
 	case config.SourceMetricsServer:
 		source, err = metricsserver.New(rc, metricsserver.Options{Timeout: time.Duration(l.MetricsServer.Timeout), MaxAge: time.Duration(l.MaxAge), Now: time.Now})
@@ -34,7 +34,7 @@ func sourceOf(conf *config.Config, rc *rest.Config) (load.Source, error) {
 	return source, nil
 }
 
-func prometheusOf(conf *config.Config) (load.Source, error) {
+func prometheusOf(conf *config.Config) (usage.Source, error) {
 	p := conf.Load.Prometheus
 	client, err := fetch.New(fetch.Options{TokenFile: p.TokenFile, CAFile: p.CAFile, CertFile: p.CertFile, KeyFile: p.KeyFile, InsecureSkipVerify: p.InsecureSkipVerify})
 	if err != nil {
@@ -45,7 +45,7 @@ func prometheusOf(conf *config.Config) (load.Source, error) {
 	return prometheus.New(o)
 }
 
-func watcherOf(conf *config.Config) (load.Source, error) {
+func watcherOf(conf *config.Config) (usage.Source, error) {
 	l := conf.Load.LoadWatcher
 	client, err := fetch.New(fetch.Options{TokenFile: l.TokenFile, CAFile: l.CAFile})
 	if err != nil {

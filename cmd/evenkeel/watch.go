@@ -13,10 +13,10 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
-	"github.com/evenkeel-project/evenkeel/credentials"
+	"github.com/evenkeel-project/evenkeel/internal/credentials"
+	"github.com/evenkeel-project/evenkeel/internal/reload"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/reload"
 )
 
 // watched are the files of a program that keeps running.

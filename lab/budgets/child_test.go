@@ -33,7 +33,7 @@ type response struct {
 	Error   string `json:"error"`
 }
 
-// child is the program of the root module that answers for planner/budget: the
+// child is the program of the root module that answers for planner/eligibility/budget: the
 // lab's module does not depend on the root module, whose pins differ.
 type child struct {
 	mu  sync.Mutex
@@ -49,7 +49,7 @@ func startChild() (*child, error) {
 		return nil, err
 	}
 	path := filepath.Join(dir, "budgetcheck")
-	build := exec.Command("go", "build", "-o", path, "./planner/budget/budgetcheck")
+	build := exec.Command("go", "build", "-o", path, "./verify/budgetcheck")
 	build.Dir = filepath.Join("..", "..")
 	if out, err := build.CombinedOutput(); err != nil {
 		os.RemoveAll(dir)

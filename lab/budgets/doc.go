@@ -1,4 +1,4 @@
-// Package budgets holds the arithmetic of planner/budget to the real disruption
+// Package budgets holds the arithmetic of planner/eligibility/budget to the real disruption
 // controller and the real eviction handler.
 //
 // It decides nothing; its tests make random PodDisruptionBudgets, owners and

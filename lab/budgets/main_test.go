@@ -23,7 +23,7 @@ var (
 	workers  = flag.Int("workers", 48, "cases that evict at the same time")
 )
 
-// The world: one control plane, and a program that answers for planner/budget.
+// The world: one control plane, and a program that answers for planner/eligibility/budget.
 var (
 	client  kubernetes.Interface
 	objects dynamic.Interface

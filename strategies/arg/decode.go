@@ -10,7 +10,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/evenkeel-project/evenkeel/spelling"
+	"github.com/evenkeel-project/evenkeel/internal/suggest"
 )
 
 // Decode reads JSON strictly into v, a pointer to a struct, and reports every
@@ -132,7 +132,7 @@ func (t *taking) object(path string, o object, to reflect.Value) {
 		if f, known := fieldNamed(to, m.key); known {
 			t.value(at, m.value, f)
 		} else {
-			t.add(at, "unknown argument%s", spelling.DidYouMean(m.key, names(to.Type())))
+			t.add(at, "unknown argument%s", suggest.DidYouMean(m.key, names(to.Type())))
 		}
 	}
 }

@@ -13,11 +13,11 @@ type place struct{ node, resource string }
 
 func (l *Load) marks(s *cluster.Snapshot) marks {
 	out := marks{}
-	if s.Load == nil {
+	if s.Usage == nil {
 		return out
 	}
-	for i := range s.Load.Usage.Marks {
-		if m := &s.Load.Usage.Marks[i]; m.Watch == l.name {
+	for i := range s.Usage.Raw.Marks {
+		if m := &s.Usage.Raw.Marks[i]; m.Watch == l.name {
 			out[place{m.Node, m.Resource}] = m
 		}
 	}
@@ -41,7 +41,7 @@ func (l *Load) waits(m *cluster.Mark, agreed, surely bool) string {
 		return fmt.Sprintf("above its target in 0 of %d samples in a row", l.args.For)
 	}
 	again := ""
-	if m.Fresh {
+	if m.CountRestarted {
 		again = ", counted since this process began"
 	}
 	return fmt.Sprintf("above its target in %d of %d samples in a row%s", m.Samples, l.args.For, again)

@@ -14,8 +14,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/arg"
 )
@@ -44,10 +44,10 @@ type Load struct {
 
 // New reads the arguments; every mistake is reported.
 func New(name string, raw []byte, scope cluster.Scope) (*Load, []arg.Error) {
-	a := Args{Basis: string(plan.Requests), For: 1}
+	a := Args{Basis: string(plan.BasisRequests), For: 1}
 	errs := arg.Decode(raw, &a)
 	l := &Load{name: name, args: a, scope: scope}
-	if a.Basis != string(plan.Requests) && a.Basis != string(plan.Load) {
+	if a.Basis != string(plan.BasisRequests) && a.Basis != string(plan.BasisLoad) {
 		errs = append(errs, arg.Error{Path: "basis", Message: fmt.Sprintf("%q is unknown (want requests or load)", a.Basis)})
 	}
 	switch {
@@ -89,7 +89,7 @@ func (l *Load) checkFractions(field string, m map[string]float64) []arg.Error {
 }
 
 // ByLoad says whether the strategy needs a source of usage.
-func (l *Load) ByLoad() bool { return l.args.Basis == string(plan.Load) }
+func (l *Load) ByLoad() bool { return l.args.Basis == string(plan.BasisLoad) }
 
 // Measured are the resources of which the use must be known, sorted; none by requests.
 func (l *Load) Measured() []string {
@@ -138,8 +138,8 @@ func (l *Load) resources() []string {
 func (l *Load) Goals(s *cluster.Snapshot) []plan.Goal {
 	nodes, amounts := l.inScope(s), map[string]*cluster.Amounts{}
 	for _, r := range l.resources() {
-		a := s.Amounts(cluster.Measure{ByLoad: l.ByLoad(), Resource: r, Pods: l.selector}, l.scope.Load)
-		if l.ByLoad() && !a.Enough(l.scope) {
+		a := s.Amounts(cluster.Measure{ByUsage: l.ByLoad(), Resource: r, Pods: l.selector}, l.scope.Usage)
+		if l.ByLoad() && !a.CoverageSufficient(l.scope) {
 			return nil
 		}
 		amounts[r] = a
@@ -149,7 +149,7 @@ func (l *Load) Goals(s *cluster.Snapshot) []plan.Goal {
 	for _, r := range l.resources() {
 		limit, ok := l.limit(nodes, amounts[r])
 		for _, n := range nodes {
-			if used, sure, known := amounts[r].Node(n.ID); ok && known && amounts[r].Total(n.ID) > 0 {
+			if used, sure, known := amounts[r].NodeUsed(n.ID); ok && known && amounts[r].Total(n.ID) > 0 {
 				goals = append(goals, l.goal(n, amounts[r], limit, used, sure, hot))
 			}
 		}
@@ -165,7 +165,7 @@ func (l *Load) Needs() string {
 		return out
 	}
 	out += ", and to know how much of it is used"
-	if t := l.scope.Load; t.MinCoverage > 0 {
+	if t := l.scope.Usage; t.MinCoverage > 0 {
 		out += fmt.Sprintf(" on %v of the nodes in scope (load.minCoverage)", t.MinCoverage)
 	}
 	return out
@@ -193,13 +193,13 @@ func (l *Load) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used, su
 	}
 	does := "request"
 	if l.ByLoad() {
-		g.Basis = plan.Load
+		g.Basis = plan.BasisLoad
 		if does = "use"; l.selector == nil {
 			who, does = n.Name, "uses"
 		}
-		if over, least := limit*total+rounding, used-a.Doubt(n.ID); float64(used) > over {
-			g.Waits = l.waits(hot[place{n.Name, resource}], float64(least) > over, float64(sure) > over)
-			g.Constraint = g.Waits != ""
+		if over, least := limit*total+rounding, used-a.Uncertain(n.ID); float64(used) > over {
+			g.WaitReason = l.waits(hot[place{n.Name, resource}], float64(least) > over, float64(sure) > over)
+			g.Constraint = g.WaitReason != ""
 			if float64(least) > over {
 				used = least
 			}
@@ -222,7 +222,7 @@ func (l *Load) limit(nodes []*cluster.Node, a *cluster.Amounts) (float64, bool) 
 	}
 	var sum, total float64
 	for _, n := range nodes {
-		used, _, known := a.Node(n.ID)
+		used, _, known := a.NodeUsed(n.ID)
 		if has := a.Total(n.ID); known && has > 0 {
 			sum += float64(used)
 			total += float64(has)

@@ -68,15 +68,15 @@ func cpu(n int64) map[string]int64 { return map[string]int64{"cpu": n} }
 // stated are the goals in words.
 func stated(t *testing.T, args string, s *cluster.Snapshot) []string {
 	t.Helper()
-	l, errs := New("hot", []byte(args), cluster.Scope{Load: cluster.Trust{MaxAge: 3 * time.Minute, MinCoverage: 0.6}})
+	l, errs := New("hot", []byte(args), cluster.Scope{Usage: cluster.UsageRequirements{MaxAge: 3 * time.Minute, MinCoverage: 0.6}})
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
 	var out []string
 	for _, g := range l.Goals(s) {
 		text := fmt.Sprintf("%s %s %s %.3f", g.Subject.Name, g.Basis, g.Resource, g.Limit)
-		if g.Constraint || g.Waits != "" {
-			text += fmt.Sprintf(" constraint %v: %s", g.Constraint, g.Waits)
+		if g.Constraint || g.WaitReason != "" {
+			text += fmt.Sprintf(" constraint %v: %s", g.Constraint, g.WaitReason)
 		}
 		out = append(out, text)
 	}
@@ -85,7 +85,7 @@ func stated(t *testing.T, args string, s *cluster.Snapshot) []string {
 
 func TestGoalsByLoad(t *testing.T) {
 	mark := func(node string, hot bool, samples int, fresh bool) cluster.Mark {
-		return cluster.Mark{Watch: "hot", Node: node, Resource: "cpu", Hot: hot, Samples: samples, Of: 3, Fresh: fresh}
+		return cluster.Mark{Watch: "hot", Node: node, Resource: "cpu", Hot: hot, Samples: samples, Required: 3, CountRestarted: fresh}
 	}
 	for _, c := range []struct {
 		what, args string

@@ -3,8 +3,8 @@ package zonespread
 import (
 	"fmt"
 
-	"github.com/evenkeel-project/evenkeel/annotation"
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -40,7 +40,7 @@ const missedWeight = 2
 // urgency is the weight of a group's goal, with words when its zone SLO is
 // missed. Category 4 cannot be told from 3 where usage is not known, so that an SLO of
 // 4 counts as missed until it is.
-func urgency(s *cluster.Snapshot, busy func() plan.Burdens, pods []cluster.PodID, slo int) (weight float64, missed string) {
+func urgency(s *cluster.Snapshot, busy func() plan.WorkloadUtilization, pods []cluster.PodID, slo int) (weight float64, missed string) {
 	if slo == 0 {
 		return 1, ""
 	}

@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
 	"github.com/evenkeel-project/evenkeel/strategies/nodeload"
 	"github.com/evenkeel-project/evenkeel/strategies/zonespread"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 // BenchmarkGoals states the goals of ZoneSpread and of NodeLoad over sizes.
 func BenchmarkGoals(b *testing.B) {
 	for _, size := range [][2]int{{500, 10_000}, {5000, 150_000}} {
-		s, err := cluster.New(simtest.Uneven(rand.New(rand.NewPCG(1, 1)), size[0], size[1]))
+		s, err := cluster.New(simulation.Uneven(rand.New(rand.NewPCG(1, 1)), size[0], size[1]))
 		if err != nil {
 			b.Fatal(err)
 		}

@@ -21,7 +21,7 @@ type domains struct {
 	s     *cluster.Snapshot
 	scope cluster.Scope
 	axes  map[string]*axis
-	busy  func() plan.Burdens // made when first asked for
+	busy  func() plan.WorkloadUtilization // made when first asked for
 }
 
 // axis is one topology key.

@@ -51,7 +51,7 @@ func New(name string, raw []byte, scope cluster.Scope) (*Spread, []arg.Error) {
 // domains, met or not.
 func (z *Spread) Goals(s *cluster.Snapshot) []plan.Goal {
 	var goals []plan.Goal
-	d := &domains{s, z.scope, map[string]*axis{}, sync.OnceValue(func() plan.Burdens { return plan.NewBurdens(s, z.scope) })}
+	d := &domains{s, z.scope, map[string]*axis{}, sync.OnceValue(func() plan.WorkloadUtilization { return plan.NewWorkloadUtilization(s, z.scope) })}
 	add := func(subject plan.ObjectRef, pods []cluster.PodID) {
 		if g, ok := z.goal(d, subject, pods); ok {
 			goals = append(goals, g)

@@ -18,8 +18,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/simtest"
 	"github.com/evenkeel-project/evenkeel/strategies/zonespread"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
 // plainly works out the domains of a goal and its words the slow way: every pod
@@ -112,7 +112,7 @@ func TestDomainsAreWhatEveryNodeSays(t *testing.T) {
 	goals, kinds := 0, map[string]bool{}
 	for seed := range uint64(120) {
 		r := rand.New(rand.NewPCG(seed, 5))
-		o := simtest.Mixed(r)
+		o := simulation.Mixed(r)
 		demanding(r, o)
 		s, err := cluster.New(o)
 		if err != nil {

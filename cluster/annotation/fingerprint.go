@@ -1,0 +1,39 @@
+package annotation
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// foreignKeys are the keys of neighbours that are read on pods.
+var foreignKeys = []string{DeschedulerEvict, DeschedulerPreferNoEviction, DeschedulerEvictionInProgress, SafeToEvict, KarpenterNoDisrupt, KarpenterNoEvict,
+	corev1.PodDeletionCost, jobIndexFailures}
+
+// jobIndexFailures is where the Job controller counts the failures of an index.
+const jobIndexFailures = "batch.kubernetes.io/job-index-failure-count"
+
+// Fingerprint is what decisions rest on in a pod's own metadata: every label, the
+// annotations that are requests, and its controller. Two that are equal ask for
+// the same, belong to the same budgets and are replaced by the same controller.
+func Fingerprint(p *corev1.Pod) string {
+	var b strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(p.Labels)) {
+		b.WriteString(strconv.Quote(key) + strconv.Quote(p.Labels[key]))
+	}
+	b.WriteByte('\n')
+	for _, key := range slices.Sorted(maps.Keys(p.Annotations)) {
+		if strings.HasPrefix(key, Prefix) || slices.Contains(foreignKeys, key) {
+			b.WriteString(strconv.Quote(key) + strconv.Quote(p.Annotations[key]))
+		}
+	}
+	b.WriteByte('\n')
+	if c := metav1.GetControllerOf(p); c != nil {
+		b.WriteString(string(c.UID))
+	}
+	return b.String()
+}

@@ -1,0 +1,248 @@
+package state
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/internal/retry"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// PauseName is the ConfigMap that keeps evictions from being made. That it is there
+// is what counts; its keys say more. So that `kubectl create configmap` can stop
+// everything too, each may be missing.
+const PauseName = "evenkeel-pause"
+
+// The keys of the ConfigMap. Times are in RFC 3339.
+const (
+	keySince  = "since"
+	keyUntil  = "until"
+	keyBy     = "by"
+	keyReason = "reason"
+)
+
+// pauseTime bounds every call: it must end before another process can be leader.
+const pauseTime = 4 * time.Second
+
+// maxText bounds what is told of a text that anybody may have written.
+const maxText = 300
+
+// Pauses are the pauses of one installation: that of the Lease in Namespace.
+type Pauses struct {
+	Client    kubernetes.Interface
+	Namespace string
+	Clock     clock.PassiveClock
+}
+
+// Read returns the pause that holds now, or nil. What cannot be understood counts as
+// paused, with a reason that says so: unknown never evicts.
+func (p Pauses) Read(ctx context.Context) (*plan.Pause, error) {
+	var m *corev1.ConfigMap
+	err := retry.Read(ctx, func() (err error) { m, err = p.get(ctx); return err }) // one that breaks off says nothing
+	if m == nil || err != nil {
+		return nil, err
+	}
+	return p.holding(m), nil
+}
+
+func (p Pauses) holding(m *corev1.ConfigMap) *plan.Pause {
+	if pause := parsePause(m); pause.ActiveAt(p.Clock.Now()) {
+		return pause
+	}
+	return nil
+}
+
+// Gate asks whether evictions may be made: nil, or why not. It asks the server
+// itself each time, and no cache: a watch that was cut off shows no pause. Where the
+// answer is not known, no eviction is made.
+func (p Pauses) Gate(ctx context.Context) *plan.Reason {
+	all, cancel := context.WithTimeout(ctx, callTime)
+	defer cancel()
+	pause, err := p.Read(all)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return &plan.Reason{Code: plan.Interrupted, Message: "told to stop"}
+	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
+		return &plan.Reason{Code: plan.PermissionMissing, Message: "whether evictions are paused is not known: " + err.Error()}
+	case err != nil:
+		return &plan.Reason{Code: plan.APIError, Message: "whether evictions are paused is not known: " + err.Error()}
+	case pause != nil:
+		r := pause.Block().Reason
+		return &r
+	}
+	return nil
+}
+
+// Pause has no evictions made from now on, and returns the pause that held until
+// then, or nil. Since when evictions are paused is kept where they were, and so is
+// the reason unless want has one.
+func (p Pauses) Pause(ctx context.Context, want plan.Pause) (before *plan.Pause, err error) {
+	err = p.insist(func() error {
+		m, err := p.get(ctx)
+		if err != nil {
+			return err
+		}
+		if before = nil; m != nil {
+			before = p.holding(m)
+		}
+		if before != nil && !before.Since.IsZero() {
+			want.Since = before.Since
+		}
+		change := want
+		if change.Reason == "" && before != nil {
+			change.Reason = cut(m.Data[keyReason])
+		}
+		call, cancel := context.WithTimeout(ctx, pauseTime)
+		defer cancel()
+		configMaps := p.Client.CoreV1().ConfigMaps(p.Namespace)
+		if m == nil {
+			_, err = configMaps.Create(call, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: PauseName,
+				Labels: map[string]string{"app.kubernetes.io/managed-by": "evenkeel"}}, Data: dataOf(change)}, metav1.CreateOptions{})
+			return p.failed("create", err)
+		}
+		m = m.DeepCopy()
+		m.Data, m.BinaryData = dataOf(change), nil
+		_, err = configMaps.Update(call, m, metav1.UpdateOptions{})
+		return p.failed("update", err)
+	})
+	return before, err
+}
+
+// Resume lets evictions be made again, and returns the pause that held until then,
+// or nil.
+func (p Pauses) Resume(ctx context.Context) (before *plan.Pause, err error) {
+	err = p.insist(func() error {
+		before = nil
+		m, err := p.get(ctx)
+		if m == nil || err != nil {
+			return err
+		}
+		before = p.holding(m)
+		call, cancel := context.WithTimeout(ctx, pauseTime)
+		defer cancel()
+		// Not one that somebody has just renewed.
+		err = p.Client.CoreV1().ConfigMaps(p.Namespace).Delete(call, PauseName, metav1.DeleteOptions{
+			Preconditions: &metav1.Preconditions{UID: &m.UID, ResourceVersion: &m.ResourceVersion}})
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return p.failed("delete", err)
+	})
+	return before, err
+}
+
+// pauseTries bounds how often a change is tried that others were faster than.
+const pauseTries = 5
+
+func (p Pauses) insist(change func() error) (err error) {
+	for range pauseTries {
+		if err = change(); !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
+			return err
+		}
+	}
+	return fmt.Errorf("others changed it %d times in a row: %w", pauseTries, err)
+}
+
+// get reads the ConfigMap; nil: the server says that there is none. A 404 of
+// something else than an API server says nothing of the kind.
+func (p Pauses) get(ctx context.Context) (*corev1.ConfigMap, error) {
+	call, cancel := context.WithTimeout(ctx, pauseTime)
+	defer cancel()
+	m, err := p.Client.CoreV1().ConfigMaps(p.Namespace).Get(call, PauseName, metav1.GetOptions{})
+	if apierrors.IsNotFound(err) && !apierrors.IsUnexpectedServerError(err) {
+		return nil, nil
+	}
+	if err != nil {
+		return nil, p.failed("get", err)
+	}
+	if m.Name != PauseName {
+		return nil, fmt.Errorf("reading ConfigMap %s/%s: the answer is about another object (%q)", p.Namespace, PauseName, m.Name)
+	}
+	return m, nil
+}
+
+// failed names the object, and what is to be granted.
+func (p Pauses) failed(verb string, err error) error {
+	switch {
+	case err == nil:
+		return nil
+	case apierrors.IsForbidden(err):
+		return fmt.Errorf("permission to %s ConfigMap %s in namespace %s is missing; grant %s on configmaps there to this account: %w", verb, PauseName, p.Namespace, verb, err)
+	case apierrors.IsUnauthorized(err):
+		return fmt.Errorf("the API server does not accept the credentials (%s ConfigMap %s/%s); is the token still valid?: %w", verb, p.Namespace, PauseName, err)
+	}
+	doing := map[string]string{"get": "reading", "create": "creating", "update": "changing", "delete": "deleting"}[verb]
+	return fmt.Errorf("%s ConfigMap %s/%s: %w", doing, p.Namespace, PauseName, err)
+}
+
+func dataOf(p plan.Pause) map[string]string {
+	d := map[string]string{keySince: p.Since.UTC().Format(time.RFC3339), keyBy: p.By}
+	if !p.Until.IsZero() {
+		d[keyUntil] = p.Until.UTC().Format(time.RFC3339)
+	}
+	if p.Reason != "" {
+		d[keyReason] = p.Reason
+	}
+	return d
+}
+
+// parsePause never fails: what it cannot understand holds without an end, and is said.
+func parsePause(m *corev1.ConfigMap) *plan.Pause {
+	p := &plan.Pause{Since: m.CreationTimestamp.UTC(), By: cut(m.Data[keyBy]), Reason: cut(m.Data[keyReason])}
+	if p.By == "" {
+		p.By = "somebody who left no name"
+	}
+	var odd []string
+	if text, ok := m.Data[keySince]; ok {
+		if t, err := time.Parse(time.RFC3339, strings.TrimSpace(text)); err == nil {
+			p.Since = t.UTC()
+		} else {
+			odd = append(odd, fmt.Sprintf("%s %q is not a time", keySince, cut(text)))
+		}
+	}
+	if text, ok := m.Data[keyUntil]; ok {
+		if t, err := time.Parse(time.RFC3339, strings.TrimSpace(text)); err == nil && !t.IsZero() {
+			p.Until = t.UTC()
+		} else {
+			odd = append(odd, fmt.Sprintf("%s %q is not a time, so that it does not end by itself", keyUntil, cut(text)))
+		}
+	}
+	for _, key := range slices.Sorted(maps.Keys(m.Data)) {
+		if !slices.Contains([]string{keySince, keyUntil, keyBy, keyReason}, key) {
+			odd = append(odd, fmt.Sprintf("key %q is not known", cut(key)))
+			break // one tells the story
+		}
+	}
+	if len(odd) > 0 {
+		text := fmt.Sprintf("(ConfigMap %s: %s)", PauseName, strings.Join(odd, "; "))
+		p.Reason = strings.TrimSpace(p.Reason + " " + text)
+	}
+	return p
+}
+
+// cut keeps a text that anybody may have written on one line, short, and harmless to
+// a terminal.
+func cut(s string) string {
+	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
+	s = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return '?'
+		}
+		return r
+	}, s)
+	if r := []rune(s); len(r) > maxText {
+		s = string(r[:maxText]) + "..."
+	}
+	return s
+}

@@ -1,0 +1,214 @@
+package state
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+var (
+	asked         = time.Date(2026, 1, 2, 12, 0, 0, 0, time.UTC)
+	pauseResource = schema.GroupResource{Resource: "configmaps"}
+)
+
+func newPauses(data map[string]string) (Pauses, *fake.Clientset, *clocktesting.FakePassiveClock) {
+	client := fake.NewClientset()
+	if data != nil {
+		client = fake.NewClientset(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: PauseName, UID: "m1", ResourceVersion: "1", CreationTimestamp: metav1.NewTime(asked.Add(-time.Hour))}, Data: data})
+	}
+	fakeClock := clocktesting.NewFakePassiveClock(asked)
+	return Pauses{client, "evenkeel", fakeClock}, client, fakeClock
+}
+
+func TestPauseHoldsUntilResume(t *testing.T) {
+	p, _, clk := newPauses(nil)
+	ctx := t.Context()
+	if why := p.Gate(ctx); why != nil {
+		t.Fatalf("shut before: %v", why)
+	}
+	if before, err := p.Pause(ctx, plan.Pause{Since: asked, By: "alice", Reason: "release 42"}); before != nil || err != nil {
+		t.Fatal(before, err)
+	}
+	clk.SetTime(asked.Add(1000 * time.Hour))
+	want := "evictions are paused since 2026-01-02T12:00:00Z by alice: release 42"
+	if why := p.Gate(ctx); why == nil || why.Code != plan.Paused || why.Message != want {
+		t.Errorf("gate: %v", why)
+	}
+	before, err := p.Resume(ctx)
+	if err != nil || before == nil || before.By != "alice" {
+		t.Errorf("resumed: %v %v", before, err)
+	}
+	if why := p.Gate(ctx); why != nil {
+		t.Errorf("shut after: %v", why)
+	}
+	if before, err := p.Resume(ctx); before != nil || err != nil {
+		t.Errorf("resumed twice: %v %v", before, err)
+	}
+}
+
+func TestPauseEndsByItself(t *testing.T) {
+	p, _, clk := newPauses(nil)
+	if _, err := p.Pause(t.Context(), plan.Pause{Since: asked, Until: asked.Add(2 * time.Hour), By: "alice"}); err != nil {
+		t.Fatal(err)
+	}
+	clk.SetTime(asked.Add(2*time.Hour - time.Second))
+	if why := p.Gate(t.Context()); why == nil || !strings.HasSuffix(why.Message, "by alice, until 2026-01-02T14:00:00Z") {
+		t.Errorf("gate: %v", why)
+	}
+	clk.SetTime(asked.Add(2 * time.Hour))
+	if why := p.Gate(t.Context()); why != nil {
+		t.Errorf("it does not end: %v", why)
+	}
+	// What has ended is nobody's pause any more, and the next begins anew.
+	before, err := p.Pause(t.Context(), plan.Pause{Since: clk.Now(), By: "bob"})
+	if before != nil || err != nil {
+		t.Errorf("%v %v", before, err)
+	}
+	if held, err := p.Read(t.Context()); err != nil || held == nil || !held.Since.Equal(clk.Now()) || held.By != "bob" || !held.Until.IsZero() {
+		t.Errorf("%+v %v", held, err)
+	}
+}
+
+func TestAnotherPauseKeepsSinceWhenAndWhy(t *testing.T) {
+	p, _, clk := newPauses(nil)
+	if _, err := p.Pause(t.Context(), plan.Pause{Since: asked, By: "alice", Reason: "x"}); err != nil {
+		t.Fatal(err)
+	}
+	clk.SetTime(asked.Add(time.Hour))
+	before, err := p.Pause(t.Context(), plan.Pause{Since: clk.Now(), Until: clk.Now().Add(time.Hour), By: "bob"})
+	if err != nil || before == nil || before.By != "alice" || before.Reason != "x" {
+		t.Fatalf("%+v %v", before, err)
+	}
+	held, err := p.Read(t.Context())
+	if err != nil || held == nil || *held != (plan.Pause{Since: asked, Until: asked.Add(2 * time.Hour), By: "bob", Reason: "x"}) {
+		t.Errorf("%+v %v", held, err)
+	}
+	if _, err := p.Pause(t.Context(), plan.Pause{Since: clk.Now(), By: "bob", Reason: "y"}); err != nil {
+		t.Fatal(err)
+	}
+	if held, err := p.Read(t.Context()); err != nil || held == nil || *held != (plan.Pause{Since: asked, By: "bob", Reason: "y"}) {
+		t.Errorf("with another reason: %+v %v", held, err)
+	}
+}
+
+// That the ConfigMap is there is enough, whatever is in it.
+func TestWhatCannotBeUnderstoodHolds(t *testing.T) {
+	for name, c := range map[string]struct {
+		data map[string]string
+		want string // of the message; "": no pause
+	}{
+		"empty":             {map[string]string{}, "since 2026-01-02T11:00:00Z by somebody who left no name"},
+		"a reason alone":    {map[string]string{"reason": "fire"}, "by somebody who left no name: fire"},
+		"no such time":      {map[string]string{"by": "a", "until": "tomorrow"}, `until "tomorrow" is not a time, so that it does not end by itself`},
+		"an empty until":    {map[string]string{"by": "a", "until": ""}, "does not end by itself"},
+		"the zero time":     {map[string]string{"by": "a", "until": "0001-01-01T00:00:00Z"}, "does not end by itself"},
+		"no since":          {map[string]string{"by": "a", "since": "x"}, `since 2026-01-02T11:00:00Z by a: (ConfigMap evenkeel-pause: since "x" is not a time)`},
+		"a misspelt key":    {map[string]string{"by": "a", "untill": "2026-01-01T00:00:00Z"}, `key "untill" is not known`},
+		"lines and control": {map[string]string{"by": "a\nb", "reason": "x\r\n\ty\xff\x1b[2J\u202e"}, "by a b: x y??[2J?"},
+		"very long":         {map[string]string{"reason": strings.Repeat("ä", 5000)}, strings.Repeat("ä", maxText) + "..."},
+		"another zone":      {map[string]string{"until": "2026-01-02T13:00:01+01:00"}, "until 2026-01-02T12:00:01Z"},
+		"over":              {map[string]string{"until": "2026-01-02T12:00:00Z"}, ""},
+		"over, since then":  {map[string]string{"until": "2026-01-02T11:59:59Z", "since": "never"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, _, _ := newPauses(c.data)
+			why := p.Gate(t.Context())
+			switch {
+			case c.want == "" && why != nil:
+				t.Errorf("paused: %v", why)
+			case c.want != "" && (why == nil || why.Code != plan.Paused || !strings.Contains(why.Message, c.want)):
+				t.Errorf("%v, want %q", why, c.want)
+			}
+		})
+	}
+}
+
+func TestWhatCannotBeReadShutsTheGate(t *testing.T) {
+	generic := apierrors.NewGenericServerResponse(404, "get", pauseResource, PauseName, "<h1>Not Found</h1>", 0, true)
+	for name, c := range map[string]struct {
+		err  error
+		code plan.Code
+		want string
+	}{
+		"forbidden":              {apierrors.NewForbidden(pauseResource, PauseName, errors.New("no")), plan.PermissionMissing, "permission to get ConfigMap evenkeel-pause in namespace evenkeel is missing; grant get on configmaps there"},
+		"unauthorized":           {apierrors.NewUnauthorized("Unauthorized"), plan.PermissionMissing, "is the token still valid?"},
+		"in trouble":             {apierrors.NewInternalError(errors.New("etcd")), plan.APIError, "whether evictions are paused is not known: reading ConfigMap evenkeel/evenkeel-pause: "},
+		"no answer":              {errors.New("read: connection reset by peer"), plan.APIError, "connection reset"},
+		"the 404 of a webserver": {generic, plan.APIError, "is not known"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			p, client, _ := newPauses(nil)
+			client.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, c.err })
+			if why := p.Gate(t.Context()); why == nil || why.Code != c.code || !strings.Contains(why.Message, c.want) {
+				t.Errorf("%+v, want %s %q", why, c.code, c.want)
+			}
+		})
+	}
+	t.Run("another object", func(t *testing.T) {
+		p, client, _ := newPauses(nil)
+		client.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) { return true, &corev1.ConfigMap{}, nil })
+		if why := p.Gate(t.Context()); why == nil || why.Code != plan.APIError || !strings.Contains(why.Message, "about another object") {
+			t.Errorf("%+v", why)
+		}
+	})
+	t.Run("told to stop", func(t *testing.T) {
+		p, client, _ := newPauses(nil)
+		client.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, context.Canceled })
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		if why := p.Gate(ctx); why == nil || why.Code != plan.Interrupted {
+			t.Errorf("%+v", why)
+		}
+	})
+}
+
+// Somebody else is faster: twice in creating, then in changing.
+func TestPauseInsists(t *testing.T) {
+	p, client, _ := newPauses(nil)
+	tried := 0
+	client.PrependReactor("create", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+		if tried++; tried > 2 {
+			return false, nil, nil
+		}
+		return true, nil, apierrors.NewAlreadyExists(pauseResource, PauseName)
+	})
+	if _, err := p.Pause(t.Context(), plan.Pause{Since: asked, By: "alice"}); err != nil || tried != 3 {
+		t.Errorf("%d tries: %v", tried, err)
+	}
+	tried = 0
+	client.PrependReactor("update", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
+		tried++
+		return true, nil, apierrors.NewConflict(pauseResource, PauseName, errors.New("modified"))
+	})
+	if _, err := p.Pause(t.Context(), plan.Pause{Since: asked, By: "alice"}); err == nil || tried != pauseTries || !strings.Contains(err.Error(), "others changed it 5 times in a row") {
+		t.Errorf("%d tries: %v", tried, err)
+	}
+}
+
+func TestResumeEndsOnlyWhatItSaw(t *testing.T) {
+	p, client, _ := newPauses(map[string]string{"by": "alice"})
+	var seen *metav1.Preconditions
+	client.PrependReactor("delete", "configmaps", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		seen = a.(clienttesting.DeleteAction).GetDeleteOptions().Preconditions
+		return false, nil, nil
+	})
+	if _, err := p.Resume(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if seen == nil || seen.UID == nil || *seen.UID != "m1" || seen.ResourceVersion == nil || *seen.ResourceVersion != "1" {
+		t.Errorf("preconditions %+v", seen)
+	}
+}

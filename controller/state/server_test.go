@@ -1,0 +1,100 @@
+package state
+
+import (
+	"fmt"
+	"strconv"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/fake"
+	clienttesting "k8s.io/client-go/testing"
+)
+
+const ns = "ops"
+
+var configMaps = schema.GroupResource{Resource: "configmaps"}
+
+// server answers about ConfigMaps as an API server does: versions count up, and
+// a write with an old one is refused.
+type server struct {
+	mu      sync.Mutex
+	version int
+	maps    map[string]*corev1.ConfigMap
+	writes  []string // names, in order
+	calls   int
+	// before and after a call may answer in its place; after, the call is done.
+	before, after func(verb, name string, call int) error
+}
+
+func newServer() *server { return &server{maps: map[string]*corev1.ConfigMap{}} }
+
+func (s *server) client() *fake.Clientset {
+	c := fake.NewClientset()
+	c.PrependReactor("*", "configmaps", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		o, err := s.answer(a)
+		if err != nil {
+			return true, nil, err
+		}
+		return true, o, nil
+	})
+	return c
+}
+
+func (s *server) answer(a clienttesting.Action) (*corev1.ConfigMap, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.calls++
+	call := s.calls
+	var sent *corev1.ConfigMap
+	var name string
+	switch a := a.(type) {
+	case clienttesting.CreateAction: // an UpdateAction is one as well
+		sent = a.GetObject().(*corev1.ConfigMap).DeepCopy()
+		name = sent.Name
+	case clienttesting.GetAction:
+		name = a.GetName()
+	}
+	if s.before != nil {
+		if err := s.before(a.GetVerb(), name, call); err != nil {
+			return nil, err
+		}
+	}
+	out, err := s.do(a.GetVerb(), name, sent)
+	if err == nil && s.after != nil {
+		if err := s.after(a.GetVerb(), name, call); err != nil {
+			return nil, err
+		}
+	}
+	return out, err
+}
+
+func (s *server) do(verb, name string, sent *corev1.ConfigMap) (*corev1.ConfigMap, error) {
+	there := s.maps[name]
+	switch verb {
+	case "get":
+		if there == nil {
+			return nil, apierrors.NewNotFound(configMaps, name)
+		}
+		return there.DeepCopy(), nil
+	case "create":
+		if there != nil {
+			return nil, apierrors.NewAlreadyExists(configMaps, name)
+		}
+	case "update":
+		if there == nil {
+			return nil, apierrors.NewNotFound(configMaps, name)
+		}
+		if sent.ResourceVersion != there.ResourceVersion {
+			return nil, apierrors.NewConflict(configMaps, name, fmt.Errorf("it has been changed"))
+		}
+	default:
+		return nil, apierrors.NewMethodNotSupported(configMaps, verb)
+	}
+	s.version++
+	sent.ResourceVersion = strconv.Itoa(s.version)
+	s.maps[name], s.writes = sent, append(s.writes, name)
+	return sent.DeepCopy(), nil
+}

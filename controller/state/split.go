@@ -1,0 +1,142 @@
+package state
+
+import (
+	"fmt"
+	"hash/fnv"
+	"maps"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// shards is into how many parts what belongs to namespaces is cut. The number
+// is part of the format: a namespace must be looked for where it was put.
+const shards = 16
+
+// wide is the part that belongs to no namespace.
+const wide = "cluster"
+
+// parts are the names of all parts, in order.
+func parts() []string {
+	out := make([]string, 0, shards+1)
+	for i := range shards {
+		out = append(out, fmt.Sprintf("%02d", i))
+	}
+	return append(out, wide)
+}
+
+// part is where what belongs to a namespace is kept.
+func part(namespace string) string {
+	if namespace == "" {
+		return wide
+	}
+	h := fnv.New32a()
+	h.Write([]byte(namespace))
+	return fmt.Sprintf("%02d", h.Sum32()%shards)
+}
+
+// split cuts a state by namespace. All that is about one namespace is in one
+// part, so that an eviction and its reservation are never apart. A pass that has
+// reservations in several is in each of these with its own; one that has none is
+// in the part of the cluster. Parts with nothing in them are left out; the pause
+// is in none, as people write it.
+func split(st plan.PlannerState) map[string]plan.PlannerState {
+	out := map[string]plan.PlannerState{}
+	edit := func(name string, f func(p *plan.PlannerState)) {
+		p, ok := out[name]
+		if !ok {
+			p = plan.PlannerState{APIVersion: plan.APIVersion, Kind: plan.PlannerStateKind}
+		}
+		f(&p)
+		out[name] = p
+	}
+	for budget, until := range st.SpentBudgets {
+		namespace, _, _ := strings.Cut(budget, "/")
+		edit(part(namespace), func(p *plan.PlannerState) { set(&p.SpentBudgets, budget, until) })
+	}
+	for _, e := range st.Evictions {
+		edit(part(e.Workload.Namespace), func(p *plan.PlannerState) { p.Evictions = append(p.Evictions, e) })
+	}
+	for _, b := range st.Backoffs {
+		edit(part(b.Workload.Namespace), func(p *plan.PlannerState) { p.Backoffs = append(p.Backoffs, b) })
+	}
+	for _, run := range st.Runs {
+		for name, own := range splitRun(run) {
+			edit(name, func(p *plan.PlannerState) { p.Runs = append(p.Runs, own) })
+		}
+	}
+	if st.Breaker != nil {
+		edit(wide, func(p *plan.PlannerState) { p.Breaker = st.Breaker })
+	}
+	if len(st.Benefits) > 0 {
+		edit(wide, func(p *plan.PlannerState) { p.Benefits = st.Benefits })
+	}
+	if len(st.Schedulers) > 0 {
+		edit(wide, func(p *plan.PlannerState) { p.Schedulers = st.Schedulers })
+	}
+	return out
+}
+
+func splitRun(run plan.OpenRun) map[string]plan.OpenRun {
+	out := map[string]plan.OpenRun{}
+	head := run
+	head.Reservations = nil
+	for _, r := range run.Reservations {
+		name := part(r.Workload.Namespace)
+		own, ok := out[name]
+		if !ok {
+			own = head
+		}
+		own.Reservations = append(own.Reservations, r)
+		out[name] = own
+	}
+	if len(out) == 0 {
+		out[wide] = head
+	}
+	return out
+}
+
+// merge puts a state together again, in whatever order its parts come.
+func merge(from map[string]plan.PlannerState) plan.PlannerState {
+	st := plan.PlannerState{APIVersion: plan.APIVersion, Kind: plan.PlannerStateKind}
+	for _, name := range slices.Sorted(maps.Keys(from)) {
+		p := from[name]
+		for budget, until := range p.SpentBudgets {
+			set(&st.SpentBudgets, budget, until)
+		}
+		st.Evictions = append(st.Evictions, p.Evictions...)
+		st.Backoffs = append(st.Backoffs, p.Backoffs...)
+		for _, run := range p.Runs {
+			st.Runs = mergeRun(st.Runs, run)
+		}
+		if p.Breaker != nil {
+			st.Breaker = p.Breaker
+		}
+		for strategy, b := range p.Benefits {
+			set(&st.Benefits, strategy, b)
+		}
+		for scheduler, b := range p.Schedulers {
+			set(&st.Schedulers, scheduler, b)
+		}
+	}
+	st.Sort()
+	return st
+}
+
+func mergeRun(runs []plan.OpenRun, run plan.OpenRun) []plan.OpenRun {
+	i := slices.IndexFunc(runs, func(r plan.OpenRun) bool { return r.RunID == run.RunID })
+	if i < 0 {
+		run.Reservations = slices.Clone(run.Reservations)
+		return append(runs, run)
+	}
+	runs[i].Reservations = append(runs[i].Reservations, run.Reservations...)
+	return runs
+}
+
+func set[V any](m *map[string]V, key string, v V) {
+	if *m == nil {
+		*m = map[string]V{}
+	}
+	(*m)[key] = v
+}

@@ -1,0 +1,125 @@
+package state
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	"pgregory.net/rapid"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// states draws any state that is in order.
+func states(t *rapid.T) plan.PlannerState {
+	st := plan.PlannerState{APIVersion: plan.APIVersion, Kind: plan.PlannerStateKind}
+	when := func() time.Time {
+		return noon.Add(time.Duration(rapid.IntRange(0, 200).Draw(t, "minutes")) * time.Minute)
+	}
+	namespace := rapid.SampledFrom([]string{"shop", "bank", "a", "b", "c", "d", "ops", "far"})
+	workload := func() plan.ObjectRef {
+		return plan.ObjectRef{APIVersion: "apps/v1", Kind: rapid.SampledFrom([]string{"Deployment", "StatefulSet"}).Draw(t, "kind"), Namespace: namespace.Draw(t, "ns"), Name: rapid.StringMatching("[a-c]").Draw(t, "name")}
+	}
+	some := func(what string, f func(i int)) {
+		for i := range rapid.IntRange(0, 8).Draw(t, what) {
+			f(i)
+		}
+	}
+	some("budgets", func(i int) { set(&st.SpentBudgets, namespace.Draw(t, "ns")+fmt.Sprint("/b", i), when()) })
+	some("evictions", func(int) {
+		e := plan.EvictionCount{Workload: workload(), Minute: when(), Count: rapid.IntRange(1, 9).Draw(t, "count")}
+		if !slices.ContainsFunc(st.Evictions, func(o plan.EvictionCount) bool { return o.Workload == e.Workload && o.Minute.Equal(e.Minute) }) {
+			st.Evictions = append(st.Evictions, e)
+		}
+	})
+	some("backoffs", func(i int) {
+		b := plan.Backoff{Workload: workload(), Since: when(), Failures: 1 + i, Reason: plan.Reason{Code: plan.LandedElsewhere, Message: "m"}}
+		b.Until = b.Since.Add(time.Hour)
+		if !slices.ContainsFunc(st.Backoffs, func(o plan.Backoff) bool { return o.Workload == b.Workload }) {
+			st.Backoffs = append(st.Backoffs, b)
+		}
+	})
+	some("runs", func(i int) {
+		run := plan.OpenRun{RunID: fmt.Sprint("r", i), Holder: "me", Started: when()}
+		some("reservations", func(j int) {
+			w := workload()
+			run.Reservations = append(run.Reservations, plan.Reservation{Step: j + 1, Wave: 1, Pod: plan.PodRef{Namespace: w.Namespace, Name: "p", UID: fmt.Sprint(i, "-", j)}, Workload: w, At: when()})
+		})
+		st.Runs = append(st.Runs, run)
+	})
+	if rapid.Bool().Draw(t, "tripped") {
+		st.Breaker = &plan.BreakerTrip{At: when(), Pods: []string{"u"}}
+	}
+	some("benefits", func(i int) { set(&st.Benefits, fmt.Sprint("s", i), plan.Benefit{Evictions: float64(i)}) })
+	some("schedulers", func(i int) { set(&st.Schedulers, fmt.Sprint("s", i), plan.SchedulerBindings{Seen: i}) })
+	st.Sort()
+	return st
+}
+
+// TestSplitThenMergeIsTheIdentity, and gives the same bytes each time.
+func TestSplitThenMergeIsTheIdentity(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		st := states(t)
+		cut := split(st)
+		if d := cmp.Diff(st, merge(cut)); d != "" {
+			t.Fatal(d)
+		}
+		again := split(merge(split(st)))
+		for name, p := range cut {
+			if !slices.Contains(parts(), name) {
+				t.Fatalf("there is no part %q", name)
+			}
+			p.Sort()
+			other := again[name]
+			other.Sort()
+			a, _ := encode(p)
+			b, _ := encode(other)
+			if !bytes.Equal(a, b) || len(a) == 0 {
+				t.Fatalf("part %s:\n%s\n%s", name, a, b)
+			}
+			cm, err := pack(ns, "x", a)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, text, err := unpack(cm); err != nil || !bytes.Equal(text, a) {
+				t.Fatalf("part %s is unpacked as %s, %v", name, text, err)
+			}
+		}
+	})
+}
+
+// TestAReservationStaysWithItsEviction: what is about one namespace is in one
+// part, so that a crash between two writes never takes the one without the other.
+func TestAReservationStaysWithItsEviction(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		for name, p := range split(states(t)) {
+			for _, e := range p.Evictions {
+				if part(e.Workload.Namespace) != name {
+					t.Fatalf("%s is in part %s", e.Workload, name)
+				}
+			}
+			for _, run := range p.Runs {
+				for _, r := range run.Reservations {
+					if part(r.Pod.Namespace) != name {
+						t.Fatalf("%s is in part %s", r.Pod, name)
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestTheNumberOfPartsIsFixed: it is part of the format.
+func TestTheNumberOfPartsIsFixed(t *testing.T) {
+	if got := parts(); len(got) != 17 || got[0] != "00" || got[15] != "15" || got[16] != "cluster" {
+		t.Errorf("%v", got)
+	}
+	for namespace, want := range map[string]string{"shop": "09", "bank": "07", "": "cluster"} {
+		if got := part(namespace); got != want {
+			t.Errorf("namespace %q is in part %s, want %s", namespace, got, want)
+		}
+	}
+}

@@ -1,0 +1,336 @@
+package credentials_test
+
+import (
+	"context"
+	"crypto/ecdsa"
+	"crypto/elliptic"
+	"crypto/rand"
+	"crypto/tls"
+	"crypto/x509"
+	"encoding/pem"
+	"fmt"
+	"io"
+	"log"
+	"math/big"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/evenkeel-project/evenkeel/internal/credentials"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// server answers those who bear its token, with a certificate that can change.
+type server struct {
+	*httptest.Server
+	token atomic.Pointer[string]
+	cert  atomic.Pointer[tls.Certificate]
+}
+
+func newServer(t *testing.T) *server {
+	s := &server{}
+	s.Server = httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer "+*s.token.Load() {
+			http.Error(w, "who are you?", http.StatusUnauthorized)
+			return
+		}
+		if r.URL.Path == "/watch" {
+			fmt.Fprintln(w, "event")
+			w.(http.Flusher).Flush()
+			<-r.Context().Done()
+		}
+	}))
+	s.Config.ErrorLog = log.New(io.Discard, "", 0)
+	s.TLS = &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return s.cert.Load(), nil }}
+	s.TLS.NextProtos = []string{"h2", "http/1.1"}
+	s.EnableHTTP2 = true
+	s.wants("old-token")
+	s.shows(t)
+	s.StartTLS()
+	s.TLS.Certificates = nil // of the test server's own
+	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
+	return s
+}
+
+func (s *server) wants(token string) { s.token.Store(&token) }
+
+// shows gives the server a certificate of another authority, and returns that.
+func (s *server) shows(t *testing.T) (ca string) {
+	t.Helper()
+	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := &x509.Certificate{SerialNumber: big.NewInt(1), NotBefore: time.Date(2020, 1, 1, 0, 0, 0, 0, time.UTC), NotAfter: time.Now().Add(time.Hour),
+		IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)}, IsCA: true, BasicConstraintsValid: true}
+	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.cert.Store(&tls.Certificate{Certificate: [][]byte{der}, PrivateKey: key})
+	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
+}
+
+type bench struct {
+	*server
+	t      *testing.T
+	dir    string
+	source credentials.Source
+	now    *credentials.Current
+}
+
+// newBench connects to a server by the files "ca" and "token".
+func newBench(t *testing.T) *bench {
+	b := &bench{server: newServer(t), t: t, dir: t.TempDir()}
+	b.write("ca", b.shows(t))
+	b.write("token", "old-token\n")
+	b.source.Load = func() (*rest.Config, error) {
+		return &rest.Config{Host: b.URL, BearerTokenFile: b.path("token"), TLSClientConfig: rest.TLSClientConfig{CAFile: b.path("ca")}}, nil
+	}
+	b.begin()
+	return b
+}
+
+func (b *bench) begin() {
+	b.t.Helper()
+	set, _, err := b.source.Read()
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	b.now = credentials.New(set)
+	b.t.Cleanup(b.now.CloseIdleConnections)
+}
+
+func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
+
+func (b *bench) write(name, text string) {
+	b.t.Helper()
+	if err := os.WriteFile(b.path(name), []byte(text), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// reload does what the program does with files that changed.
+func (b *bench) reload() error {
+	set, _, err := b.source.Read()
+	if err == nil {
+		err = b.now.Check(set)
+	}
+	if err == nil {
+		b.now.Take(set)
+	}
+	return err
+}
+
+// ask sends a request on a connection of its own.
+func (b *bench) ask() error {
+	b.now.CloseIdleConnections()
+	client, err := rest.HTTPClientFor(b.now.Config())
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	r, err := client.Get(b.URL)
+	if err != nil {
+		return err
+	}
+	r.Body.Close()
+	if r.StatusCode != 200 {
+		return fmt.Errorf("answered %s", r.Status)
+	}
+	return nil
+}
+
+func TestChangedFilesAreUsed(t *testing.T) {
+	b := newBench(t)
+	if err := b.ask(); err != nil {
+		t.Fatal(err)
+	}
+	b.write("ca", b.shows(t))
+	if err := b.ask(); err == nil || !strings.Contains(err.Error(), "unknown authority") {
+		t.Errorf("before the new authority is read: %v", err)
+	}
+	if err := b.reload(); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.ask(); err != nil {
+		t.Errorf("with the new authority: %v", err)
+	}
+	b.wants("new-token")
+	b.write("token", "new-token")
+	if err := b.ask(); err == nil || !strings.Contains(err.Error(), "401") {
+		t.Errorf("before the new token is read: %v", err)
+	}
+	if err := b.reload(); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.ask(); err != nil {
+		t.Errorf("with the new token: %v", err)
+	}
+}
+
+func TestContentThatCannotBeUsedIsRefused(t *testing.T) {
+	b := newBench(t)
+	whole := b.shows(t)
+	b.write("ca", whole)
+	if err := b.reload(); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ file, text, want string }{
+		{"ca", "", "is empty"},
+		{"ca", "not a certificate", "holds no certificate"},
+		{"ca", whole[:len(whole)/2], "holds no certificate"},
+		{"ca", whole + whole[:len(whole)/2], "is not whole"},
+		{"ca", whole[:len(whole)/2] + whole, "certificate authority"},
+		{"ca", "-----BEGIN CERTIFICATE-----\nQUJD\n-----END CERTIFICATE-----\n", "cannot be read"},
+		{"ca", strings.Repeat("x", 1<<20+1), "larger than"},
+		{"token", " \n", "is empty"},
+		{"token", "two words", "no token"},
+		{"token", "\x00\x01", "no token"},
+	} {
+		good, err := os.ReadFile(b.path(c.file))
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.write(c.file, c.text)
+		err = b.reload()
+		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), b.path(c.file)) {
+			t.Errorf("%s %.20q: %v, want %q and the file", c.file, c.text, err, c.want)
+		}
+		if strings.Contains(fmt.Sprint(err), "two words") {
+			t.Errorf("the error shows the token: %v", err)
+		}
+		if err := b.ask(); err != nil {
+			t.Errorf("after %s %.20q was refused: %v", c.file, c.text, err)
+		}
+		b.write(c.file, string(good))
+	}
+	for _, file := range []string{"ca", "token"} {
+		if err := os.Rename(b.path(file), b.path("aside")); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.reload(); err == nil || !strings.Contains(err.Error(), "no such file") {
+			t.Errorf("%s is gone: %v", file, err)
+		}
+		if err := b.ask(); err != nil {
+			t.Errorf("after %s has gone: %v", file, err)
+		}
+		if err := os.Rename(b.path("aside"), b.path(file)); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// TestAnotherServerIsRefused: it may be another cluster. So is the loss of the
+// authority, after which that of the system would count.
+func TestAnotherServerIsRefused(t *testing.T) {
+	b := newBench(t)
+	load := b.source.Load
+	change := func(f func(*rest.Config)) {
+		b.source.Load = func() (*rest.Config, error) {
+			c, err := load()
+			f(c)
+			return c, err
+		}
+	}
+	change(func(c *rest.Config) { c.Host = "https://127.0.0.1:1" })
+	if err := b.reload(); err == nil || !strings.Contains(err.Error(), "restart") {
+		t.Errorf("another server: %v", err)
+	}
+	change(func(c *rest.Config) { c.CAFile = "" })
+	if err := b.reload(); err == nil || !strings.Contains(err.Error(), "no certificate authority") {
+		t.Errorf("no authority: %v", err)
+	}
+	if err := b.ask(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestTheKubeconfigItselfIsReadAgain: what stands in it, and not in files.
+func TestTheKubeconfigItselfIsReadAgain(t *testing.T) {
+	b := newBench(t)
+	write := func(ca, token string) {
+		k := clientcmdapi.NewConfig()
+		k.Clusters["c"] = &clientcmdapi.Cluster{Server: b.URL, CertificateAuthorityData: []byte(ca)}
+		k.AuthInfos["u"] = &clientcmdapi.AuthInfo{Token: token}
+		k.Contexts["x"] = &clientcmdapi.Context{Cluster: "c", AuthInfo: "u"}
+		k.CurrentContext = "x"
+		if err := clientcmd.WriteToFile(*k, b.path("kubeconfig")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b.source = credentials.Source{Kubeconfigs: []string{b.path("kubeconfig")}, Load: func() (*rest.Config, error) {
+		return clientcmd.BuildConfigFromFlags("", b.path("kubeconfig"))
+	}}
+	write(b.shows(t), "old-token")
+	b.begin()
+	if err := b.ask(); err != nil {
+		t.Fatal(err)
+	}
+	b.wants("new-token")
+	write(b.shows(t), "new-token")
+	if err := b.reload(); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.ask(); err != nil {
+		t.Error(err)
+	}
+	write("garbage", "new-token")
+	if err := b.reload(); err == nil || !strings.Contains(err.Error(), "kubeconfig") {
+		t.Errorf("garbage as authority: %v", err)
+	}
+	if err := b.ask(); err != nil {
+		t.Error(err)
+	}
+}
+
+// TestAWatchUnderWayGoesOn and the next one is made with what is new.
+func TestAWatchUnderWayGoesOn(t *testing.T) {
+	b := newBench(t)
+	client, err := rest.HTTPClientFor(b.now.Config())
+	if err != nil {
+		t.Fatal(err)
+	}
+	watch := func() (io.ReadCloser, context.CancelFunc) {
+		ctx, cancel := context.WithCancel(t.Context())
+		req, err := http.NewRequestWithContext(ctx, http.MethodGet, b.URL+"/watch", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := client.Do(req)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if r.StatusCode != 200 {
+			t.Fatalf("watching: %s", r.Status)
+		}
+		return r.Body, cancel
+	}
+	first, cancel := watch()
+	b.wants("new-token")
+	b.write("ca", b.shows(t))
+	b.write("token", "new-token")
+	if err := b.reload(); err != nil {
+		t.Fatal(err)
+	}
+	if n, err := first.Read(make([]byte, 8)); n == 0 {
+		t.Errorf("the watch was cut: %v", err)
+	}
+	second, cancel2 := watch()
+	cancel()
+	cancel2()
+	first.Close()
+	second.Close()
+	b.now.CloseIdleConnections()
+}

@@ -1,0 +1,250 @@
+package cron
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestADenyWindowOpensWhereTheClockIsMoved: a start that is left out opens at
+// the jump, one that comes twice opens twice. An allow window does neither.
+func TestADenyWindowOpensWhereTheClockIsMoved(t *testing.T) {
+	for _, c := range []struct {
+		window, now string
+		deny, allow bool
+	}{
+		// Berlin: 02:00 to 03:00 is left out, at 01:00 UTC.
+		{"0 2 * * * 6h Europe/Berlin", "2026-03-29T00:59:59Z", false, false},
+		{"0 2 * * * 6h Europe/Berlin", "2026-03-29T01:00:00Z", true, false},
+		{"0 2 * * * 6h Europe/Berlin", "2026-03-29T03:00:00Z", true, false},
+		{"0 2 * * * 6h Europe/Berlin", "2026-03-29T07:00:00Z", false, false},
+		{"59 2 * * * 1h Europe/Berlin", "2026-03-29T01:30:00Z", true, false},
+		{"0 3 * * * 1h Europe/Berlin", "2026-03-29T01:30:00Z", true, true},
+		{"0 2 * * 1 6h Europe/Berlin", "2026-03-29T03:00:00Z", false, false}, // a Sunday
+		// and comes twice, at 00:00 and 01:00 UTC.
+		{"0 2 * * * 1h Europe/Berlin", "2026-10-25T00:30:00Z", true, true},
+		{"0 2 * * * 1h Europe/Berlin", "2026-10-25T01:30:00Z", true, false},
+		{"0 2 * * * 1h Europe/Berlin", "2026-10-25T02:00:00Z", false, false},
+		// Santiago: midnight of Sunday, 2026-09-06, is left out, at 04:00 UTC.
+		{"0 0 * * 0 3h America/Santiago", "2026-09-06T03:59:00Z", false, false},
+		{"0 0 * * 0 3h America/Santiago", "2026-09-06T04:30:00Z", true, false},
+		{"0 23 * * 6 30m America/Santiago", "2026-04-05T03:15:00Z", true, false},
+		// Lord Howe moves its clock by half an hour: 02:00 to 02:30 is left out,
+		// at 15:30 UTC, and 01:30 to 02:00 comes twice.
+		{"15 2 * * * 10m Australia/Lord_Howe", "2026-10-03T15:35:00Z", true, false},
+		{"45 1 * * * 10m Australia/Lord_Howe", "2026-04-04T14:50:00Z", true, true},
+		{"45 1 * * * 10m Australia/Lord_Howe", "2026-04-04T15:20:00Z", true, false},
+	} {
+		w, now := window(t, c.window), at(t, c.now)
+		_, denied := Windows{Deny: []Window{w}}.Open(now)
+		_, allowed := Windows{Allow: []Window{w}}.Open(now)
+		if !denied != c.deny || allowed != c.allow {
+			t.Errorf("%s at %s: deny %v, allow %v; want %v, %v", c.window, c.now, !denied, allowed, c.deny, c.allow)
+		}
+	}
+}
+
+// TestDenyEndsWhatBeganBeforeTheJump: a pass that starts before the jump ends at it.
+func TestDenyEndsWhatBeganBeforeTheJump(t *testing.T) {
+	w := Windows{Deny: []Window{window(t, "30 2 * * * 1h Europe/Berlin")}}
+	if got, want := w.Until(at(t, "2026-03-28T23:00:00Z")), at(t, "2026-03-29T01:00:00Z"); !got.Equal(want) {
+		t.Errorf("until %s, want %s", got, want)
+	}
+}
+
+// reading is a wall clock looked at minute by minute.
+type reading struct {
+	real          time.Time
+	wall          string // 2026-03-29 01:59
+	second, jumps bool   // it was shown before; the minute before is not the one right before
+}
+
+func readings(loc *time.Location, from time.Time, minutes int) []reading {
+	seen := map[string]bool{}
+	var out []reading
+	for i := range minutes {
+		real := from.Add(time.Duration(i) * time.Minute)
+		wall := real.In(loc).Format("2006-01-02 15:04")
+		r := reading{real: real, wall: wall, second: seen[wall]}
+		if i > 0 {
+			r.jumps = minutesOf(wall)-minutesOf(out[i-1].wall) > 1
+		}
+		seen[wall] = true
+		out = append(out, r)
+	}
+	return out
+}
+
+func minutesOf(wall string) int64 {
+	x, err := time.Parse("2006-01-02 15:04", wall)
+	if err != nil {
+		panic(err)
+	}
+	return x.Unix() / 60
+}
+
+// startsOf reads "minutes hours" as comma lists, every day.
+func startsOf(fields string, rs []reading, twice, jumps bool) map[int64]bool {
+	names := map[string]bool{}
+	f := strings.Fields(fields)
+	for _, h := range strings.Split(f[1], ",") {
+		for _, m := range strings.Split(f[0], ",") {
+			names[fmt.Sprintf("%02s:%02s", h, m)] = true
+		}
+	}
+	out := map[int64]bool{}
+	for i, r := range rs {
+		if names[r.wall[11:]] && (twice || !r.second) {
+			out[r.real.Unix()] = true
+		}
+		if !jumps || !r.jumps {
+			continue
+		}
+		for m := minutesOf(rs[i-1].wall) + 1; m < minutesOf(r.wall); m++ {
+			if names[time.Unix(m*60, 0).UTC().Format("15:04")] {
+				out[r.real.Unix()] = true
+			}
+		}
+	}
+	return out
+}
+
+// TestClockAgreesWithTheWall compares next and last with a clock that is read
+// minute by minute, over every move of clocks of four zones in 2026.
+func TestClockAgreesWithTheWall(t *testing.T) {
+	for zone, days := range map[string][]string{
+		"Europe/Berlin": {"2026-03-28", "2026-10-24"}, "America/Santiago": {"2026-04-04", "2026-09-05"},
+		"Australia/Lord_Howe": {"2026-04-04", "2026-10-03"}, "America/St_Johns": {"2026-03-07", "2026-10-31"}, "Asia/Tokyo": {"2026-03-28"},
+	} {
+		loc, err := time.LoadLocation(zone)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, day := range days {
+			rs := readings(loc, at(t, day+"T00:00:00Z"), 3*24*60)
+			for _, fields := range []string{"0 2", "30 2", "15 2", "45 1", "0 0", "30 23", "59 2", "0,30 1,2,3", "0 12", "10,50 0,2,23"} {
+				for _, mode := range []struct{ twice, jumps bool }{{false, false}, {true, true}, {true, false}} {
+					s, err := Parse(fields+" * * *", loc)
+					if err != nil {
+						t.Fatal(err)
+					}
+					c := s.clock()
+					c.twice, c.jumps = mode.twice, mode.jumps
+					agrees(t, fmt.Sprintf("%s in %s, %+v", fields, zone, mode), c, rs, startsOf(fields, rs, mode.twice, mode.jumps))
+				}
+			}
+		}
+	}
+}
+
+func agrees(t *testing.T, name string, c clock, rs []reading, starts map[int64]bool) {
+	t.Helper()
+	var last time.Time
+	for i, r := range rs {
+		if starts[r.real.Unix()] {
+			last = r.real
+			if next := c.next(rs[max(0, i-1)].real.Add(17 * time.Second)); i > 0 && !next.Equal(r.real) {
+				t.Fatalf("%s: next after %s is %s, want %s", name, rs[i-1].wall, next, r.real)
+			}
+			if next := c.next(r.real.Add(-1)); !next.Equal(r.real) {
+				t.Fatalf("%s: next right before %s is %s", name, r.real, next)
+			}
+			if next := c.next(r.real); !next.After(r.real) {
+				t.Fatalf("%s: next at %s is %s", name, r.real, next)
+			}
+		}
+		if i == 0 {
+			last = time.Time{} // what was before is not read
+		}
+		got := c.last(r.real.Add(59*time.Second), rs[0].real)
+		if !got.Equal(last) && !(got.IsZero() && last.IsZero()) {
+			t.Fatalf("%s: last at %s (%s) is %s, want %s", name, r.real, r.wall, got, last)
+		}
+	}
+}
+
+func TestOpeningOfAll(t *testing.T) {
+	set := func(allow, deny string) Windows {
+		var w Windows
+		for _, text := range strings.Split(allow, ";") {
+			if text != "" {
+				w.Allow = append(w.Allow, window(t, text))
+			}
+		}
+		if deny != "" {
+			w.Deny = []Window{window(t, deny)}
+		}
+		return w
+	}
+	for _, c := range []struct {
+		name string
+		all  []Windows
+		want string
+	}{
+		{"one", []Windows{set("0 3 * * * 1h", "")}, "evictions may happen from 2026-01-05T03:00:00Z"},
+		{"the first of two", []Windows{set("0 9 * * * 1h;0 5 * * * 1h", "")}, "evictions may happen from 2026-01-05T05:00:00Z"},
+		{"two that never meet", []Windows{set("0 3 * * * 1h", ""), set("0 5 * * * 1h", "")}, "never within a year: these windows do not overlap"},
+		{"two that meet on Sundays", []Windows{set("0 3 * * * 1h", ""), set("30 3 * * 0 1h", "")}, "evictions may happen from 2026-01-11T03:30:00Z"},
+		{"all of it denied", []Windows{set("0 2 * * * 1h", "0 2 * * * 2h")}, "never within a year: these windows do not overlap"},
+		{"half of it denied", []Windows{set("0 2 * * * 1h", "0 2 * * * 30m")}, "evictions may happen from 2026-01-05T02:30:00Z"},
+		{"denied on the day of the jump too", []Windows{set("0 3 * * * 1h Europe/Berlin", "30 2 * * * 2h Europe/Berlin")}, "never within a year: these windows do not overlap"},
+		{"always denied", []Windows{set("", "* * * * * 2h")}, "evictions may not happen before "},
+		{"in a leap year", []Windows{set("0 0 29 2 * 1h", "")}, "not within a year"},
+	} {
+		got := Opening(at(t, "2026-01-05T00:00:00Z"), c.all...)
+		if !strings.HasPrefix(got, c.want) {
+			t.Errorf("%s: %q, want %q", c.name, got, c.want)
+		}
+		if Ever(at(t, "2026-01-05T00:00:00Z"), c.all...) == strings.Contains(got, "within a year") {
+			t.Errorf("%s: Ever and Opening differ: %q", c.name, got)
+		}
+	}
+}
+
+// crowded are the most windows that an annotation may hold, of the costliest kind.
+func crowded(tb testing.TB, text string) Windows {
+	tb.Helper()
+	var w Windows
+	for range 20 {
+		one, err := ParseWindow(text, time.UTC)
+		if err != nil {
+			tb.Fatal(err)
+		}
+		w.Allow = append(w.Allow, one)
+	}
+	return w
+}
+
+func BenchmarkWindows(b *testing.B) {
+	now := time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC)
+	for name, text := range map[string]string{"a minute each": "* * * * * 1m", "a week each": "* * * * * 168h Europe/Berlin"} {
+		w := crowded(b, text)
+		b.Run("Until/"+name, func(b *testing.B) {
+			for b.Loop() {
+				w.Until(now)
+			}
+		})
+	}
+	three, five := crowded(b, "0 3 * * * 1h"), crowded(b, "0 5 * * * 1h")
+	b.Run("Opening/never", func(b *testing.B) {
+		for b.Loop() {
+			Opening(now, three, five)
+		}
+	})
+}
+
+// TestWindowsAreCheap: twenty windows of the costliest kind take a second for
+// hundreds of pods. It took a second for one.
+func TestWindowsAreCheap(t *testing.T) {
+	now := time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC)
+	for _, text := range []string{"* * * * * 1m", "* * * * * 168h Europe/Berlin", "0-58 * * * * 1m"} {
+		w, start := crowded(t, text), time.Now()
+		for range 20 {
+			w.Until(now)
+		}
+		if took := time.Since(start); took > time.Second {
+			t.Errorf("%s: 20 times Until of 20 windows took %s", text, took)
+		}
+	}
+}

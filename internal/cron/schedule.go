@@ -1,0 +1,98 @@
+// Package cron says when a cron expression fires next, in a time zone.
+//
+// It decides which expressions make sense: those that fire at all, and not
+// more than once a minute. It never reads a clock and never waits.
+package cron
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/robfig/cron/v3"
+)
+
+// Schedule is a checked cron expression in its time zone.
+type Schedule struct {
+	expr string
+	loc  *time.Location
+	// times are those that the expression names, unless it is an @every.
+	times *cron.SpecSchedule
+	every cron.Schedule
+	// wall says that the expression names hours: it follows the clock on the
+	// wall, and fires once for each time it names.
+	wall bool
+}
+
+var parser = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
+
+// Parse reads the five fields of cron (minute, hour, day of month, month, day
+// of week) or @hourly, @daily, @weekly, @monthly, @yearly, @every 90m.
+func Parse(expr string, loc *time.Location) (s Schedule, err error) {
+	trimmed := strings.TrimSpace(expr)
+	defer func() { // the parser panics on some malformed input
+		if r := recover(); r != nil {
+			err = unreadable(trimmed)
+		}
+	}()
+	if strings.HasPrefix(trimmed, "TZ=") || strings.HasPrefix(trimmed, "CRON_TZ=") {
+		return Schedule{}, fmt.Errorf("%s names a time zone; set timeZone instead", quote(trimmed))
+	}
+	if every, ok := strings.CutPrefix(trimmed, "@every "); ok {
+		if d, err := time.ParseDuration(strings.TrimSpace(every)); err == nil && d < time.Minute {
+			return Schedule{}, fmt.Errorf("%s fires more than once a minute, or never (want @every 1m or longer)", quote(trimmed))
+		}
+	}
+	next, err := parser.Parse(trimmed)
+	if err != nil {
+		return Schedule{}, unreadable(trimmed)
+	}
+	s = Schedule{expr: trimmed, loc: loc, wall: namesHours(trimmed)}
+	if times, ok := next.(*cron.SpecSchedule); ok {
+		s.times = times
+	} else {
+		s.every = next
+	}
+	if s.Next(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
+		if mistake(trimmed) != "" { // such as a comma alone, which the parser lets pass
+			return Schedule{}, unreadable(trimmed)
+		}
+		return Schedule{}, fmt.Errorf("%s never fires: no year has such a day", quote(trimmed))
+	}
+	return s, nil
+}
+
+// unreadable is the error about an expression that the parser refuses.
+func unreadable(expr string) error {
+	m := mistake(expr)
+	if m == "" {
+		m = anyMistake
+	}
+	return fmt.Errorf("%s is not a cron expression: %s", quote(expr), m)
+}
+
+// anyMistake is said where nothing better is known.
+const anyMistake = "want five fields, such as \"0 * * * *\""
+
+func namesHours(expr string) bool {
+	f := strings.Fields(expr)
+	return len(f) == 5 && !strings.HasPrefix(f[1], "*") || expr == "@daily" || expr == "@midnight" || expr == "@weekly" || expr == "@monthly"
+}
+
+// Next is the first time after t at which the schedule fires; zero when there
+// is none within five years. Where clocks go back, a named hour comes twice but
+// fires once; where they go forward, a time that is left out does not fire.
+func (s Schedule) Next(t time.Time) time.Time {
+	if s.every != nil {
+		return s.every.Next(t.In(s.loc))
+	}
+	return s.clock().next(t)
+}
+
+// clock fires once where a named hour comes twice, and not at times left out.
+func (s Schedule) clock() clock {
+	return clock{cron: s.times, loc: s.loc, twice: !s.wall}
+}
+
+// String is the expression.
+func (s Schedule) String() string { return s.expr }

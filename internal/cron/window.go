@@ -1,0 +1,119 @@
+package cron
+
+import (
+	"fmt"
+	"strings"
+	"time"
+)
+
+// Bounds of a window's length. A week repeats; what is longer never closes.
+const (
+	minLength = time.Minute
+	maxLength = 7 * 24 * time.Hour
+)
+
+// Window is a span of time that opens on a schedule and stays open for a while.
+// Where the clock is moved it opens rather not: once at a time that comes twice,
+// and not at one that is left out. A deny window of Windows opens rather once
+// more: at both, and at the jump.
+type Window struct {
+	start  Schedule
+	length time.Duration
+}
+
+// NewWindow makes a window that opens when expr fires in loc.
+func NewWindow(expr string, length time.Duration, loc *time.Location) (Window, error) {
+	if err := CheckLength(length); err != nil {
+		return Window{}, err
+	}
+	start, err := ParseOpening(expr, loc)
+	return Window{start, length}, err
+}
+
+// CheckLength says what is wrong with how long a window stays open.
+func CheckLength(length time.Duration) error {
+	if length < minLength || length > maxLength {
+		return fmt.Errorf("a window of %s makes no sense (want 1m to 168h)", short(length))
+	}
+	return nil
+}
+
+// ParseOpening reads when a window opens: as Parse, but not @every.
+func ParseOpening(expr string, loc *time.Location) (Schedule, error) {
+	if strings.HasPrefix(strings.TrimSpace(expr), "@every") {
+		return Schedule{}, fmt.Errorf("a window cannot open %s: that names no times (want cron fields, such as \"0 22 * * *\")", quote(expr))
+	}
+	return Parse(expr, loc)
+}
+
+// ParseWindow reads a window in one line: five cron fields (or @daily ...), how
+// long it stays open, and a time zone when it is not loc, such as
+// "0 22 * * 1-5 6h Europe/Berlin".
+func ParseWindow(text string, loc *time.Location) (Window, error) {
+	fields := strings.Fields(text)
+	cron := 5
+	if strings.HasPrefix(text, "@") {
+		cron = 1
+	}
+	if len(fields) == cron+2 {
+		zone, err := LoadZone(fields[cron+1])
+		if err != nil {
+			return Window{}, err
+		}
+		loc, fields = zone, fields[:cron+1]
+	}
+	if len(fields) != cron+1 {
+		return Window{}, fmt.Errorf("%s is not a window (want cron fields, a duration and perhaps a time zone, such as \"0 22 * * 1-5 6h Europe/Berlin\")", quote(text))
+	}
+	length, err := time.ParseDuration(fields[cron])
+	if err != nil {
+		return Window{}, fmt.Errorf("%s is not a window: %s is not a duration (want a number and a unit, such as 6h)", quote(text), quote(fields[cron]))
+	}
+	return NewWindow(strings.Join(fields[:cron], " "), length, loc)
+}
+
+// LoadZone finds a time zone by its IANA name.
+func LoadZone(name string) (*time.Location, error) {
+	loc, err := time.LoadLocation(name)
+	if err != nil || name == "" || name == "Local" {
+		return nil, fmt.Errorf("%s is not a time zone (want an IANA name, such as Europe/Berlin or Etc/UTC)", quote(name))
+	}
+	return loc, nil
+}
+
+// Until is when the window that is open at t closes; zero when none is open. A
+// window that opens again before it closes counts as one.
+func (w Window) Until(t time.Time) time.Time { return w.until(t, w.start.clock()) }
+
+// Open reports whether the window is open at t.
+func (w Window) Open(t time.Time) bool { return !w.Until(t).IsZero() }
+
+func (w Window) until(t time.Time, c clock) time.Time {
+	at := c.last(t, t.Add(-w.length))
+	if at.IsZero() {
+		return at
+	}
+	return at.Add(w.length)
+}
+
+// denying is the clock of a deny window: what forbids must not be left out.
+func (w Window) denying() clock {
+	c := w.start.clock()
+	c.twice, c.jumps = true, true
+	return c
+}
+
+// String is the window in the form of ParseWindow.
+func (w Window) String() string {
+	return fmt.Sprintf("%s %s %s", w.start.expr, short(w.length), w.start.loc)
+}
+
+func short(d time.Duration) string {
+	s := d.String()
+	for _, cut := range [...]string{"m0s", "h0m"} {
+		if strings.HasSuffix(s, cut) {
+			s = s[:len(s)-2]
+		}
+	}
+	return s
+}

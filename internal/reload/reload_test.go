@@ -1,0 +1,262 @@
+package reload_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/evenkeel-project/evenkeel/internal/reload"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// bench watches a file whose lines may name other files ("+other"); content with
+// "bad" in it is refused.
+type bench struct {
+	*reload.Watcher[string]
+	t             *testing.T
+	dir           string
+	loads         int
+	taken, denied []string
+	onLoad        func()
+}
+
+func newBench(t *testing.T) *bench {
+	b := &bench{t: t, dir: t.TempDir()}
+	b.Watcher = &reload.Watcher[string]{
+		Load:   b.load,
+		Take:   func(s string) { b.taken = append(b.taken, s) },
+		Refuse: func(err error) { b.denied = append(b.denied, err.Error()) },
+		Clock:  clocktesting.NewFakeClock(time.Unix(1000, 0)),
+	}
+	return b
+}
+
+func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
+
+func (b *bench) load() (string, []string, error) {
+	b.loads++
+	files := []string{b.path("main")}
+	text, err := os.ReadFile(files[0])
+	all := string(text)
+	if err == nil {
+		for line := range strings.Lines(all) {
+			if other, ok := strings.CutPrefix(strings.TrimSpace(line), "+"); ok {
+				files = append(files, b.path(other))
+				more, e := os.ReadFile(b.path(other))
+				all, err = all+string(more), errors.Join(err, e)
+			}
+		}
+	}
+	if strings.Contains(all, "bad") {
+		err = errors.New("bad content")
+	}
+	if b.onLoad != nil {
+		b.onLoad()
+	}
+	return all, files, err
+}
+
+func (b *bench) write(name, text string) {
+	b.t.Helper()
+	if err := os.WriteFile(b.path(name), []byte(text), 0o600); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) begin() {
+	b.t.Helper()
+	if _, err := b.Begin(); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+func (b *bench) look(n int) {
+	for range n {
+		b.Look()
+	}
+}
+
+func (b *bench) want(taken, denied []string) {
+	b.t.Helper()
+	if !slices.Equal(b.taken, taken) || !slices.Equal(b.denied, denied) {
+		b.t.Errorf("taken %q, refused %q; want %q and %q", b.taken, b.denied, taken, denied)
+	}
+}
+
+func TestAChangeIsTakenOnceItHoldsStill(t *testing.T) {
+	b := newBench(t)
+	b.write("main", "one")
+	b.begin()
+	b.look(3)
+	b.want(nil, nil)
+	b.write("main", "tw")
+	b.look(1)
+	b.write("main", "two") // the writer was not done at the last look
+	b.look(1)
+	b.want(nil, nil)
+	b.look(1)
+	b.want([]string{"two"}, nil)
+	b.look(3)
+	b.want([]string{"two"}, nil)
+}
+
+// TestABadFileIsRefusedOnce: also one that has gone, and one that is a directory.
+func TestABadFileIsRefusedOnce(t *testing.T) {
+	b := newBench(t)
+	b.write("main", "one")
+	b.begin()
+	b.write("main", "bad")
+	b.look(5)
+	b.want(nil, []string{"bad content"})
+	if since, err := b.Problem(); err == nil || !since.Equal(time.Unix(1000, 0)) {
+		t.Errorf("problem %v since %s", err, since)
+	}
+	if err := os.Remove(b.path("main")); err != nil {
+		t.Fatal(err)
+	}
+	b.look(5)
+	if len(b.denied) != 2 || !strings.Contains(b.denied[1], "no such file") {
+		t.Errorf("refused %q, want a file that has gone as the second", b.denied)
+	}
+	if err := os.Mkdir(b.path("main"), 0o700); err != nil {
+		t.Fatal(err)
+	}
+	b.look(5)
+	if len(b.denied) != 3 {
+		t.Errorf("refused %q, want a directory as the third", b.denied)
+	}
+	if err := os.Remove(b.path("main")); err != nil {
+		t.Fatal(err)
+	}
+	b.write("main", "one")
+	b.look(2)
+	if _, err := b.Problem(); err != nil || len(b.denied) != 3 {
+		t.Errorf("after the old content came back: %v, refused %q", err, b.denied)
+	}
+}
+
+// TestNamedFilesAreWatchedToo follows the names that a new content has.
+func TestNamedFilesAreWatchedToo(t *testing.T) {
+	b := newBench(t)
+	b.write("main", "one\n+a\n")
+	b.write("a", "A")
+	b.write("b", "B")
+	b.begin()
+	b.write("a", "A2")
+	b.look(2)
+	b.want([]string{"one\n+a\nA2"}, nil)
+	b.write("main", "+b\n")
+	b.look(3)
+	b.write("b", "B2")
+	b.look(2)
+	b.want([]string{"one\n+a\nA2", "+b\nB", "+b\nB2"}, nil)
+	loads := b.loads
+	b.write("a", "A3") // is not named any more
+	b.look(3)
+	if b.loads != loads {
+		t.Error("a file that is no longer named is still watched")
+	}
+}
+
+// TestAFileThatWasNotReachedIsStillWatched: a loader that fails early names fewer
+// files than those that can mend it.
+func TestAFileThatWasNotReachedIsStillWatched(t *testing.T) {
+	b := newBench(t)
+	b.write("main", "+a\n")
+	b.write("a", "A")
+	b.begin()
+	load := b.Load
+	b.Load = func() (string, []string, error) {
+		if _, err := os.Stat(b.path("a")); err != nil {
+			return "", []string{b.path("main")}, err
+		}
+		return load()
+	}
+	if err := os.Remove(b.path("a")); err != nil {
+		t.Fatal(err)
+	}
+	b.look(4)
+	if len(b.denied) != 1 {
+		t.Errorf("refused %q, want the file that has gone, once", b.denied)
+	}
+	b.write("a", "A2")
+	b.look(4)
+	if !slices.Equal(b.taken, []string{"+a\nA2"}) {
+		t.Errorf("taken %q", b.taken)
+	}
+}
+
+// TestAVolumeIsSwapped does what the kubelet does to a mounted ConfigMap.
+func TestAVolumeIsSwapped(t *testing.T) {
+	b := newBench(t)
+	for _, v := range []string{"..1", "..2"} {
+		if err := os.Mkdir(b.path(v), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		b.write(v+"/main", v)
+	}
+	link := func(to, name string) {
+		t.Helper()
+		if err := os.Symlink(to, b.path("tmp")); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(b.path("tmp"), b.path(name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	link("..1", "..data")
+	link("..data/main", "main")
+	b.begin()
+	link("..2", "..data")
+	b.look(2)
+	b.want([]string{"..2"}, nil)
+}
+
+// TestWhatChangesWhileItIsReadIsReadAgain: what was made of two contents at once
+// is thrown away.
+func TestWhatChangesWhileItIsReadIsReadAgain(t *testing.T) {
+	b := newBench(t)
+	b.write("main", "one")
+	b.begin()
+	b.write("main", "two")
+	b.look(1)
+	b.onLoad = func() { b.write("main", "three"); b.onLoad = nil }
+	b.look(1)
+	b.want(nil, nil)
+	b.look(2)
+	b.want([]string{"three"}, nil)
+}
+
+func TestRunLooksUntilItsContextEnds(t *testing.T) {
+	b := newBench(t)
+	fake := b.Clock.(*clocktesting.FakeClock)
+	b.write("main", "one")
+	b.begin()
+	taken := make(chan string)
+	b.Take = func(s string) { taken <- s }
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); b.Run(ctx) }()
+	b.write("main", "two")
+	for done := false; !done; {
+		select {
+		case s := <-taken:
+			if done = true; s != "two" {
+				t.Errorf("took %q", s)
+			}
+		case <-time.After(time.Millisecond):
+			fake.Step(reload.Every)
+		}
+	}
+	cancel()
+	<-ended
+}

@@ -1,0 +1,314 @@
+package budget
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// TestAllowed counts how many Ready pods go, the status allowing any number.
+func TestAllowed(t *testing.T) {
+	ready := func(n int) string { return strings.Repeat("r ", n) }
+	for _, c := range []struct {
+		name   string
+		build  func(x *shop)
+		budget *policyv1.PodDisruptionBudget
+		want   int
+	}{
+		{"minAvailable 5 of 7", func(x *shop) { x.deployment("d", 7, ready(7)) }, atLeast("5"), 2},
+		{"minAvailable 0", func(x *shop) { x.deployment("d", 3, ready(3)) }, atLeast("0"), 3},
+		{"minAvailable above all", func(x *shop) { x.deployment("d", 3, ready(3)) }, atLeast("9"), 0},
+		{"minAvailable 50% of 7 is 4", func(x *shop) { x.deployment("d", 7, ready(7)) }, atLeast("50%"), 3},
+		{"minAvailable 100%", func(x *shop) { x.deployment("d", 7, ready(7)) }, atLeast("100%"), 0},
+		{"minAvailable 1% is one", func(x *shop) { x.deployment("d", 7, ready(7)) }, atLeast("1%"), 6},
+		{"maxUnavailable 50% of 7 is 4", func(x *shop) { x.deployment("d", 7, ready(7)) }, atMostAway("50%"), 4},
+		{"maxUnavailable 1% is one", func(x *shop) { x.deployment("d", 7, ready(7)) }, atMostAway("1%"), 1},
+		{"maxUnavailable 0", func(x *shop) { x.deployment("d", 7, ready(7)) }, atMostAway("0"), 0},
+		{"maxUnavailable 0%", func(x *shop) { x.deployment("d", 7, ready(7)) }, atMostAway("0%"), 0},
+		{"maxUnavailable above all", func(x *shop) { x.deployment("d", 3, ready(3)) }, atMostAway("9"), 3},
+		{"maxUnavailable 2, one not Ready", func(x *shop) { x.deployment("d", 7, ready(6)+"-") }, atMostAway("2"), 1},
+		{"maxUnavailable 2, one terminating", func(x *shop) { x.deployment("d", 7, ready(6)+"rt") }, atMostAway("2"), 1},
+		{"maxUnavailable 2, one not created yet", func(x *shop) { x.deployment("d", 7, ready(6)) }, atMostAway("2"), 1},
+		{"neither", func(x *shop) { x.deployment("d", 7, ready(7)) }, pdb("b"), 0},
+
+		{"a number counts the pods there, not the scale", func(x *shop) { x.deployment("d", 9, ready(5)) }, atLeast("3"), 2},
+		{"a percentage counts the scale", func(x *shop) { x.deployment("d", 9, ready(7)) }, atLeast("50%"), 2},
+		{"the Deployment's scale, not its ReplicaSet's", func(x *shop) { x.deployment("d", 10, ready(10)) }, atLeast("50%"), 5},
+		{"a scale of 0 allows none", func(x *shop) { x.deployment("d", 0, ready(2)) }, atMostAway("100%"), 0},
+		{"two Deployments add up", func(x *shop) { x.deployment("d", 3, ready(3)); x.deployment("e", 5, ready(5)) }, atMostAway("25%"), 2},
+		{"bare pods add nothing to the scale", func(x *shop) { x.deployment("d", 4, ready(4)); x.podsOf("r r") }, atMostAway("2"), 4}, // 6 healthy, 2 desired
+		{"bare pods alone have no scale", func(x *shop) { x.podsOf("r r r") }, atMostAway("1"), 0},
+		{"bare pods alone by a percentage", func(x *shop) { x.podsOf("r r r") }, atLeast("10%"), 0},
+		{"bare pods alone by a number", func(x *shop) { x.podsOf("r r r") }, atLeast("1"), 2},
+		{"a StatefulSet", func(x *shop) {
+			n := int32(4)
+			x.objects.StatefulSets = append(x.objects.StatefulSets, &appsv1.StatefulSet{ObjectMeta: meta("StatefulSet", "s"), Spec: appsv1.StatefulSetSpec{Replicas: &n}})
+			x.podsOf(ready(4), "apps/v1", "StatefulSet", "s")
+		}, atLeast("50%"), 2},
+		{"a StatefulSet without replicas wants one", func(x *shop) {
+			x.objects.StatefulSets = append(x.objects.StatefulSets, &appsv1.StatefulSet{ObjectMeta: meta("StatefulSet", "s")})
+			x.podsOf(ready(3), "apps/v1", "StatefulSet", "s")
+		}, atLeast("100%"), 2},
+		{"a ReplicaSet of its own", func(x *shop) {
+			n := int32(4)
+			x.objects.ReplicaSets = append(x.objects.ReplicaSets, &appsv1.ReplicaSet{ObjectMeta: meta("ReplicaSet", "s"), Spec: appsv1.ReplicaSetSpec{Replicas: &n}})
+			x.podsOf(ready(4), "apps/v1", "ReplicaSet", "s")
+		}, atMostAway("25%"), 1},
+		{"a ReplicationController", func(x *shop) {
+			n := int32(4)
+			x.objects.ReplicationControllers = append(x.objects.ReplicationControllers, &corev1.ReplicationController{ObjectMeta: meta("ReplicationController", "s"), Spec: corev1.ReplicationControllerSpec{Replicas: &n}})
+			x.podsOf(ready(4), "v1", "ReplicationController", "s")
+		}, atMostAway("50%"), 2},
+		{"a Job has no scale", func(x *shop) {
+			x.objects.Jobs = append(x.objects.Jobs, &batchv1.Job{ObjectMeta: meta("Job", "j")})
+			x.podsOf(ready(3), "batch/v1", "Job", "j")
+		}, atMostAway("2"), 0},
+		{"a DaemonSet has no scale", func(x *shop) {
+			x.objects.DaemonSets = append(x.objects.DaemonSets, &appsv1.DaemonSet{ObjectMeta: meta("DaemonSet", "j")})
+			x.podsOf(ready(3), "apps/v1", "DaemonSet", "j")
+		}, atLeast("10%"), 0},
+		{"a Job by a number needs none", func(x *shop) {
+			x.objects.Jobs = append(x.objects.Jobs, &batchv1.Job{ObjectMeta: meta("Job", "j")})
+			x.podsOf(ready(3), "batch/v1", "Job", "j")
+		}, atLeast("1"), 2},
+		{"a missing owner allows none", func(x *shop) { x.podsOf(ready(3), "apps/v1", "ReplicaSet", "lost") }, atMostAway("2"), 0},
+		{"a missing owner beside one that is there", func(x *shop) { x.deployment("d", 4, ready(4)); x.podsOf("r", "apps/v1", "ReplicaSet", "lost") }, atMostAway("2"), 0},
+	} {
+		x := newShop()
+		c.build(x)
+		s := x.snapshot(t, c.budget)
+		if got, _ := drain(NewBook(s, nil, now), s); got != c.want {
+			t.Errorf("%s: %d go, want %d (%s)", c.name, got, c.want, NewBook(s, nil, now).Describe(0))
+		}
+	}
+}
+
+// TestTheStricterOfStatusAndCount: neither view alone lets a pod go.
+func TestTheStricterOfStatusAndCount(t *testing.T) {
+	for _, c := range []struct{ status, away, want int }{{0, 3, 0}, {1, 3, 1}, {3, 1, 1}, {3, 0, 0}, {2, 2, 2}} {
+		x := newShop()
+		x.deployment("d", 5, "r r r r r")
+		b := atMostAway(fmt.Sprint(c.away))
+		b.Status.DisruptionsAllowed = int32(c.status)
+		s := x.snapshot(t, b)
+		if got, _ := drain(NewBook(s, nil, now), s); got != c.want {
+			t.Errorf("the status allows %d, the count %d: %d go, want %d", c.status, c.away, got, c.want)
+		}
+	}
+}
+
+// TestAForeignControllersScale is not in the snapshot: what must stay is said by
+// the status alone, what is there by both.
+func TestAForeignControllersScale(t *testing.T) {
+	for states, want := range map[string]int{"r r r": 1, "r r -": 1, "r - -": 0} {
+		x := newShop()
+		x.podsOf(states, "example.org/v1", "Herd", "h")
+		b := atMostAway("1")
+		b.Status = policyv1.PodDisruptionBudgetStatus{ObservedGeneration: 1, DisruptionsAllowed: 2, CurrentHealthy: 3, DesiredHealthy: 1}
+		s := x.snapshot(t, b)
+		if got, _ := drain(NewBook(s, nil, now), s); got != want {
+			t.Errorf("%s: %d Ready pods go, want %d", states, got, want)
+		}
+	}
+}
+
+// TestPodsThatAreNotReady covers both forms of unhealthyPodEvictionPolicy. The
+// first pod of the Deployment is the one that is not Ready.
+func TestPodsThatAreNotReady(t *testing.T) {
+	always, healthyOnly := policyv1.AlwaysAllow, policyv1.IfHealthyBudget
+	for _, c := range []struct {
+		name              string
+		policy            *policyv1.UnhealthyPodEvictionPolicyType
+		states            string
+		away              string
+		allowed           int32
+		healthy, desired  int32
+		wantOK, wantTaken bool
+	}{
+		{"enough are healthy", nil, "- r r", "1", 0, 2, 2, true, false},
+		{"enough are healthy, policy spelled out", &healthyOnly, "- r r", "1", 0, 2, 2, true, false},
+		{"too few are healthy", nil, "- - r", "1", 0, 1, 2, false, false},
+		{"too few are healthy, policy spelled out", &healthyOnly, "- - r", "1", 0, 1, 2, false, false},
+		{"too few are healthy, always", &always, "- - r", "1", 0, 1, 2, true, false},
+		{"none are healthy, always", &always, "- - -", "1", 0, 0, 2, true, false},
+		{"the status is behind", nil, "- - r", "1", 0, 2, 2, false, false},
+		{"the count is ahead of the status", nil, "- r r", "1", 0, 1, 2, false, false},
+		{"a budget that needs none is charged", nil, "- r r", "3", 2, 2, 0, true, true},
+		{"the status needs some, the count none", nil, "- r r", "3", 0, 2, 1, false, false},
+		{"and refuses when it is used up", nil, "- r r", "3", 0, 2, 0, false, false},
+		{"one that needs none does not ask always", &always, "- r r", "3", 0, 2, 0, true, false},
+	} {
+		x := newShop()
+		x.deployment("d", 3, c.states)
+		b := atMostAway(c.away)
+		b.Spec.UnhealthyPodEvictionPolicy = c.policy
+		b.Status.DisruptionsAllowed, b.Status.CurrentHealthy, b.Status.DesiredHealthy = c.allowed, c.healthy, c.desired
+		s := x.snapshot(t, b)
+		book, taken := NewBook(s, nil, now), Taken{}
+		reason, ok := book.Ask(&s.Pods[0], taken)
+		book.Take(&s.Pods[0], taken)
+		if ok != c.wantOK || (taken[0] == 1) != c.wantTaken || ok == (reason.Code == plan.BlockedByPDB) {
+			t.Errorf("%s: %v %+v, taken %v", c.name, ok, reason, taken)
+		}
+	}
+}
+
+// TestEvictionsUnderWayCountAgainstTheHealthy: an unready pod goes for nothing
+// only as long as the planned evictions leave enough.
+func TestEvictionsUnderWayCountAgainstTheHealthy(t *testing.T) {
+	x := newShop()
+	x.deployment("d", 4, "- r r r")
+	b := atMostAway("2")
+	b.Status.DisruptionsAllowed, b.Status.CurrentHealthy, b.Status.DesiredHealthy = 1, 3, 2
+	s := x.snapshot(t, b)
+	book := NewBook(s, nil, now)
+	for gone, want := range []bool{true, true, false} {
+		if _, ok := book.Ask(&s.Pods[0], Taken{0: gone}); ok != want {
+			t.Errorf("%d Ready pods gone: %v, want %v", gone, ok, want)
+		}
+	}
+}
+
+func TestClosedBudgets(t *testing.T) {
+	many := map[string]metav1.Time{}
+	for i := range maxDisrupted + 1 {
+		many[fmt.Sprint("gone-", i)] = metav1.Time{Time: now.Add(-time.Hour)}
+	}
+	few := maps.Clone(many)
+	delete(few, "gone-0")
+	for _, c := range []struct {
+		name    string
+		change  func(*policyv1.PodDisruptionBudget)
+		spent   map[string]time.Time
+		code    plan.Code // "" when the pod goes
+		message string
+	}{
+		{"open", func(*policyv1.PodDisruptionBudget) {}, nil, "", ""},
+		{"a generation not observed", func(b *policyv1.PodDisruptionBudget) { b.Generation = 2 }, nil, plan.PDBNotObserved, "pdb shop/b was changed and its status is not up to date yet"},
+		{"a generation observed long ago", func(b *policyv1.PodDisruptionBudget) { b.Status.ObservedGeneration = 0 }, nil, plan.PDBNotObserved, "pdb shop/b was changed and its status is not up to date yet"},
+		{"a later generation observed", func(b *policyv1.PodDisruptionBudget) { b.Status.ObservedGeneration = 2 }, nil, "", ""},
+		{"spent", func(*policyv1.PodDisruptionBudget) {}, map[string]time.Time{"shop/b": now.Add(time.Nanosecond)}, plan.BlockedByPDB, "pdb shop/b may have been spent by an eviction that was refused"},
+		{"spent once", func(*policyv1.PodDisruptionBudget) {}, map[string]time.Time{"shop/b": now}, "", ""},
+		{"another is spent", func(*policyv1.PodDisruptionBudget) {}, map[string]time.Time{"shop/c": now.Add(time.Hour), "other/b": now.Add(time.Hour)}, "", ""},
+		{"too many unconfirmed", func(b *policyv1.PodDisruptionBudget) { b.Status.DisruptedPods = many }, nil, plan.BlockedByPDB, "pdb shop/b has too many evictions that are not confirmed yet"},
+		{"just few enough", func(b *policyv1.PodDisruptionBudget) { b.Status.DisruptedPods = few }, nil, "", ""},
+	} {
+		for state, ready := range map[string]bool{"r": true, "-": false} {
+			x := newShop()
+			x.deployment("d", 4, state+" r r r")
+			b := atMostAway("2")
+			always := policyv1.AlwaysAllow
+			b.Spec.UnhealthyPodEvictionPolicy = &always
+			c.change(b)
+			s := x.snapshot(t, b)
+			book := NewBook(s, c.spent, now)
+			reason, ok := book.Ask(&s.Pods[0], Taken{})
+			if ok != (c.code == "") || reason != (plan.Reason{Code: c.code, Message: c.message}) {
+				t.Errorf("%s, Ready %v: %v %+v", c.name, ready, ok, reason)
+			}
+			if c.code != "" && book.Describe(0) != c.message {
+				t.Errorf("%s: described as %q", c.name, book.Describe(0))
+			}
+		}
+	}
+}
+
+// TestDisruptedPods: who was let go within two minutes is neither healthy nor
+// let go again; after that the controller counts it as before.
+func TestDisruptedPods(t *testing.T) {
+	for _, c := range []struct {
+		ago    time.Duration
+		want   int
+		itself bool
+	}{
+		{0, 1, false}, {2*time.Minute - 1, 1, false}, {2 * time.Minute, 2, true}, {time.Hour, 2, true},
+	} {
+		x := newShop()
+		x.deployment("d", 5, "r r r r r")
+		b := atMostAway("2")
+		b.Status.DisruptedPods = map[string]metav1.Time{"p00": {Time: now.Add(-c.ago)}}
+		s := x.snapshot(t, b)
+		book := NewBook(s, nil, now)
+		reason, ok := book.Ask(&s.Pods[0], Taken{})
+		if ok != c.itself || !ok && reason.Message != "pdb shop/b has let this pod go already" {
+			t.Errorf("let go %s ago: %v %+v", c.ago, ok, reason)
+		}
+		if got, _ := drain(book, s); got != c.want {
+			t.Errorf("let go %s ago: %d more go, want %d", c.ago, got, c.want)
+		}
+	}
+}
+
+func TestWhichBudgetsCount(t *testing.T) {
+	second := atMostAway("2")
+	second.Name = "c"
+	nilSelector, emptySelector, other := atMostAway("0"), atMostAway("0"), atMostAway("0")
+	nilSelector.Spec.Selector, emptySelector.Spec.Selector = nil, &metav1.LabelSelector{}
+	other.Namespace = "office"
+	for _, c := range []struct {
+		name    string
+		budgets []*policyv1.PodDisruptionBudget
+		code    plan.Code
+	}{
+		{"none", nil, ""},
+		{"one that allows", []*policyv1.PodDisruptionBudget{second}, ""},
+		{"two that allow", []*policyv1.PodDisruptionBudget{atMostAway("2"), second}, plan.MultiplePDBs},
+		{"a nil selector selects nothing", []*policyv1.PodDisruptionBudget{nilSelector}, ""},
+		{"a nil selector is no second budget", []*policyv1.PodDisruptionBudget{nilSelector, second}, ""},
+		{"an empty selector selects everything", []*policyv1.PodDisruptionBudget{emptySelector}, plan.BlockedByPDB},
+		{"an empty selector is a second budget", []*policyv1.PodDisruptionBudget{emptySelector, second}, plan.MultiplePDBs},
+		{"that of another namespace", []*policyv1.PodDisruptionBudget{other}, ""},
+	} {
+		for _, state := range []string{"r", "-"} {
+			x := newShop()
+			x.deployment("d", 4, state+" r r r")
+			s := x.snapshot(t, c.budgets...)
+			taken := Taken{}
+			book := NewBook(s, nil, now)
+			if state == "-" && c.code == plan.BlockedByPDB {
+				continue // it may go, as its budget has its healthy pods
+			}
+			reason, ok := book.Ask(&s.Pods[0], taken)
+			if ok != (c.code == "") || reason.Code != c.code {
+				t.Errorf("%s: %v %+v", c.name, ok, reason)
+			}
+			if book.Take(&s.Pods[0], taken); !ok && len(taken) != 0 {
+				t.Errorf("%s: refused, and yet taken: %v", c.name, taken)
+			}
+		}
+	}
+}
+
+func TestWords(t *testing.T) {
+	x := newShop()
+	x.deployment("d", 4, "r r r r")
+	s := x.snapshot(t, atMostAway("1"))
+	book, taken := NewBook(s, nil, now), Taken{}
+	if got := book.Describe(0); got != "pdb shop/b allows 1 more (4 of its pods are healthy, 3 must be)" {
+		t.Error(got)
+	}
+	book.Take(&s.Pods[0], taken)
+	reason, _ := book.Ask(&s.Pods[1], taken)
+	if reason.Message != "pdb shop/b allows 0 more while 1 evicted by this plan are away (4 of its pods are healthy, 3 must be)" {
+		t.Error(reason.Message)
+	}
+	if book.Take(&s.Pods[1], taken); taken[0] != 1 {
+		t.Errorf("what is refused is taken all the same: %v", taken)
+	}
+	x = newShop()
+	x.podsOf("r", "batch/v1", "Job", "j")
+	s = x.snapshot(t, atMostAway("1"))
+	if got := NewBook(s, nil, now).Describe(0); got != "pdb shop/b allows none: Job j, the controller of its pod p00, is not there or cannot be scaled" {
+		t.Error(got)
+	}
+}

@@ -1,0 +1,261 @@
+// Package fetch makes HTTP clients for servers whose answers are not trusted.
+//
+// It decides how long an answer may be, that redirects are not followed, and what
+// is shown to the server: files with tokens and certificates are read anew for
+// every request. It never looks into an answer.
+package fetch
+
+import (
+	"bytes"
+	"context"
+	"crypto/tls"
+	"crypto/x509"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/url"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/usage"
+)
+
+// maxBytes bounds an answer. 150,000 pods with their namespaces are 15 to 25 MB.
+const maxBytes = 64 << 20
+
+// Options say how to talk to a server. All are optional.
+type Options struct {
+	// TokenFile holds a bearer token.
+	TokenFile string
+	// CAFile holds the authorities that may vouch for the server; the system's when
+	// empty.
+	CAFile string
+	// CertFile and KeyFile are what is shown to a server that asks.
+	CertFile, KeyFile string
+	// InsecureSkipVerify takes any certificate.
+	InsecureSkipVerify bool
+	// MaxBytes bounds an answer; 64 MiB when 0.
+	MaxBytes int64
+}
+
+// New makes a client, and reads the files once to see that they can be used.
+func New(o Options) (*http.Client, error) {
+	if o.MaxBytes == 0 {
+		o.MaxBytes = maxBytes
+	}
+	t := &transport{opts: o}
+	if _, err := t.currentTransport(); err != nil {
+		return nil, err
+	}
+	if _, err := t.readToken(); err != nil {
+		return nil, err
+	}
+	return &http.Client{Transport: t}, nil
+}
+
+// transport is safe for use by several at once.
+type transport struct {
+	opts Options
+
+	mu    sync.Mutex
+	files []byte // what inner was made from
+	inner *http.Transport
+}
+
+// RoundTrip asks once. A redirect is an error here rather than in the client, for
+// that one's error holds the address it was sent to, with whatever is in it.
+func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	inner, err := t.currentTransport()
+	if err != nil {
+		return nil, err
+	}
+	token, err := t.readToken()
+	if err != nil {
+		return nil, err
+	}
+	r = r.Clone(r.Context())
+	r.Header.Set("User-Agent", "evenkeel")
+	if token != "" {
+		r.Header.Set("Authorization", "Bearer "+token)
+	}
+	resp, err := inner.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	return checkResponse(resp, t.opts.MaxBytes)
+}
+
+// LimitResponses makes redirects, and answers that are larger than most bytes, errors.
+func LimitResponses(inner http.RoundTripper, most int64) http.RoundTripper {
+	return limitingTransport{inner, most}
+}
+
+type limitingTransport struct {
+	http.RoundTripper
+	most int64
+}
+
+func (b limitingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
+	resp, err := b.RoundTripper.RoundTrip(r)
+	if err != nil {
+		return nil, err
+	}
+	return checkResponse(resp, b.most)
+}
+
+func checkResponse(resp *http.Response, most int64) (*http.Response, error) {
+	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
+		resp.Body.Close()
+		return nil, badAnswer(fmt.Sprintf("answers %d, a redirect to %s; redirects are not followed", resp.StatusCode, redirectHost(resp.Header.Get("Location"))))
+	}
+	if resp.ContentLength > most {
+		resp.Body.Close()
+		return nil, tooLarge(most)
+	}
+	resp.Body = &limitedBody{ReadCloser: resp.Body, left: most, most: most}
+	return resp, nil
+}
+
+// CloseIdleConnections lets go of connections.
+func (t *transport) CloseIdleConnections() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.inner.CloseIdleConnections()
+}
+
+func redirectHost(location string) string {
+	u, err := url.Parse(location)
+	if err != nil || u.Host == "" {
+		return "another page"
+	}
+	return u.Host
+}
+
+// currentTransport is a transport for what the files hold now.
+func (t *transport) currentTransport() (*http.Transport, error) {
+	var parts [3][]byte
+	for i, file := range []string{t.opts.CAFile, t.opts.CertFile, t.opts.KeyFile} {
+		if file == "" {
+			continue
+		}
+		b, err := os.ReadFile(file)
+		if err != nil {
+			return nil, fmt.Errorf("reading what to trust or to show: %w", err)
+		}
+		parts[i] = b
+	}
+	files := bytes.Join(parts[:], []byte{0})
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.inner != nil && bytes.Equal(files, t.files) {
+		return t.inner, nil
+	}
+	conf, err := t.tlsConfig(parts[0], parts[1], parts[2])
+	if err != nil {
+		return nil, err
+	}
+	if t.inner != nil {
+		t.inner.CloseIdleConnections()
+	}
+	t.files = files
+	t.inner = &http.Transport{
+		Proxy: http.ProxyFromEnvironment, TLSClientConfig: conf, ForceAttemptHTTP2: true, IdleConnTimeout: 90 * time.Second, MaxIdleConnsPerHost: 8,
+		DialContext: (&net.Dialer{Timeout: 10 * time.Second}).DialContext, TLSHandshakeTimeout: 10 * time.Second, MaxResponseHeaderBytes: 1 << 20,
+	}
+	return t.inner, nil
+}
+
+func (t *transport) tlsConfig(ca, cert, key []byte) (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: t.opts.InsecureSkipVerify} // false unless the configuration says so
+	if t.opts.CAFile != "" {
+		c.RootCAs = x509.NewCertPool()
+		if !c.RootCAs.AppendCertsFromPEM(ca) {
+			return nil, fmt.Errorf("%s holds no certificate (want PEM)", t.opts.CAFile)
+		}
+	}
+	if t.opts.CertFile != "" || t.opts.KeyFile != "" {
+		pair, err := tls.X509KeyPair(cert, key)
+		if err != nil {
+			return nil, fmt.Errorf("%s and %s cannot be used: %w", t.opts.CertFile, t.opts.KeyFile, err)
+		}
+		c.Certificates = []tls.Certificate{pair}
+	}
+	return c, nil
+}
+
+func (t *transport) readToken() (string, error) {
+	if t.opts.TokenFile == "" {
+		return "", nil
+	}
+	b, err := os.ReadFile(t.opts.TokenFile)
+	if err != nil {
+		return "", fmt.Errorf("reading the token: %w", err)
+	}
+	token := strings.TrimSpace(string(b))
+	if token == "" || strings.ContainsAny(token, " \t\r\n") {
+		return "", fmt.Errorf("%s holds no token (want one word)", t.opts.TokenFile)
+	}
+	return token, nil
+}
+
+// limitedBody is a body that is an error where it is longer than it may be. It counts
+// what is read, after decompression.
+type limitedBody struct {
+	io.ReadCloser
+	left, most int64
+}
+
+func (l *limitedBody) Read(p []byte) (int, error) {
+	if int64(len(p)) > l.left+1 {
+		p = p[:l.left+1]
+	}
+	n, err := l.ReadCloser.Read(p)
+	if l.left -= int64(n); l.left < 0 {
+		return n, tooLarge(l.most)
+	}
+	return n, err
+}
+
+// badAnswer is an error about an answer rather than about getting one.
+type badAnswer string
+
+func (e badAnswer) Error() string { return string(e) }
+
+func tooLarge(most int64) error {
+	return badAnswer(fmt.Sprintf("the answer is larger than %d MiB", most>>20))
+}
+
+// AuthHint says what to do about a status that turns the asker away, as the rest of a
+// sentence; empty for others. tokenFile is the key of the configuration.
+func AuthHint(status int) string {
+	switch status {
+	case http.StatusUnauthorized:
+		return "; it wants to know who asks: set tokenFile to a file with a token that it takes"
+	case http.StatusForbidden:
+		return "; whoever asks may not: grant that to the account whose token tokenFile holds"
+	}
+	return ""
+}
+
+// ProblemOf says in one line why there is no answer, without what was asked.
+func ProblemOf(err error, deadline time.Duration) usage.Problem {
+	var bad badAnswer
+	var outer *url.Error
+	var timeout net.Error
+	switch {
+	case errors.As(err, &bad):
+		return usage.Problem{Kind: usage.BadAnswer, Detail: string(bad)}
+	case errors.Is(err, context.DeadlineExceeded), errors.As(err, &timeout) && timeout.Timeout():
+		return usage.Problem{Kind: usage.Unreachable, Detail: fmt.Sprintf("no answer within %s", deadline)}
+	case errors.As(err, &outer):
+		err = outer.Err
+	}
+	if errors.Is(err, io.ErrUnexpectedEOF) {
+		return usage.Problem{Kind: usage.BadAnswer, Detail: "the answer breaks off"}
+	}
+	return usage.Problem{Kind: usage.Unreachable, Detail: err.Error()}
+}

@@ -1,0 +1,129 @@
+package loadwatcher
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/usage"
+	"github.com/evenkeel-project/evenkeel/usage/fetch"
+)
+
+// Options of a source.
+type Options struct {
+	// URL is the address of the load-watcher, to which /watcher is added.
+	URL string
+	// Timeout is for the one request of a sample.
+	Timeout time.Duration
+	// MaxAge is the age of a measurement that is still used.
+	MaxAge time.Duration
+	// Client talks to the server; see package fetch.
+	Client *http.Client
+	Now    func() time.Time
+}
+
+// Source is a load-watcher. It knows nodes and no pods.
+type Source struct {
+	opts Options
+	url  string
+}
+
+// New checks the address.
+func New(o Options) (*Source, error) {
+	u, err := url.Parse(o.URL)
+	if err != nil || u.Host == "" {
+		return nil, errors.New("the address of the load-watcher is not a URL") // which may hold a password
+	}
+	return &Source{o, u.JoinPath("watcher").String()}, nil
+}
+
+// Sample makes one request. With the error, the sample holds its problems.
+func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, error) {
+	now := s.opts.Now()
+	g := usage.NewSampleBuilder(nodes, now, s.opts.MaxAge)
+	a, problem := s.fetchAnswer(ctx)
+	if problem != nil {
+		g.AddProblem(problem.Kind, problem.Detail)
+		return g.Sample(), fmt.Errorf("asking the load-watcher: %s", problem.Detail)
+	}
+	// The end of its window is when the newest of its samples was taken.
+	at := time.Unix(a.Window.End, 0).UTC()
+	for resource, kind := range map[string]Type{"cpu": CPU, "memory": Memory} {
+		g.AddNodes(resource, usage.Share, capacityShares(g, a, kind, at))
+	}
+	sample := g.Sample()
+	if len(sample.Nodes) == 0 && len(nodes) > 0 {
+		return sample, fmt.Errorf("asking the load-watcher: %s", sample.Problems[0].Detail)
+	}
+	return sample, nil
+}
+
+// fetchAnswer decodes the answer. A load-watcher says 404 of a host that it does not know
+// and 500 when it has no data, which is not the same as being down.
+func (s *Source) fetchAnswer(ctx context.Context) (Answer, *usage.Problem) {
+	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
+	defer cancel()
+	bad := func(kind usage.ProblemKind, format string, args ...any) (Answer, *usage.Problem) {
+		return Answer{}, &usage.Problem{Kind: kind, Detail: fmt.Sprintf(format, args...)}
+	}
+	r, err := http.NewRequestWithContext(ctx, http.MethodGet, s.url, nil)
+	if err != nil {
+		return bad(usage.Unreachable, "the address of the load-watcher is not a URL")
+	}
+	resp, err := s.opts.Client.Do(r)
+	var body []byte
+	if err == nil {
+		defer resp.Body.Close()
+		body, err = io.ReadAll(resp.Body)
+	}
+	if err != nil {
+		p := fetch.ProblemOf(err, s.opts.Timeout)
+		return Answer{}, &p
+	}
+	switch {
+	case resp.StatusCode == http.StatusNotFound, resp.StatusCode == http.StatusInternalServerError:
+		return bad(usage.Empty, "the load-watcher has no data (it answers %d)", resp.StatusCode)
+	case resp.StatusCode > 500:
+		return bad(usage.Unreachable, "answers %d", resp.StatusCode)
+	case resp.StatusCode != http.StatusOK:
+		return bad(usage.BadAnswer, "answers %d%s", resp.StatusCode, fetch.AuthHint(resp.StatusCode))
+	case bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")):
+		return bad(usage.BadAnswer, "the answer is a web page; is this the address of a load-watcher?")
+	}
+	a, err := Decode(body)
+	if err != nil {
+		return bad(usage.BadAnswer, "%v", err)
+	}
+	return a, nil
+}
+
+// capacityShares are the values of one type, as shares: the latest where there is one, for
+// averages are made of it here, and else the average.
+func capacityShares(g *usage.SampleBuilder, a Answer, kind Type, at time.Time) []usage.Value {
+	var out []usage.Value
+	for name, n := range a.Data.Nodes {
+		var best *Metric
+		for i, m := range n.Metrics {
+			if m.Type != kind || m.Operator != Average && m.Operator != Latest {
+				continue
+			}
+			switch {
+			case best == nil || best.Operator == Average && m.Operator == Latest:
+				best = &n.Metrics[i]
+			case best.Operator == m.Operator:
+				g.AddProblemOf(usage.Ambiguous, fmt.Sprintf("%s: two values of %s for", strings.ToLower(string(kind)), m.Operator), name)
+				out = append(out, usage.Value{Node: name, Amount: best.Value / 100, At: at}) // a node told about twice is left out
+			}
+		}
+		if best != nil {
+			out = append(out, usage.Value{Node: name, Amount: best.Value / 100, At: at})
+		}
+	}
+	return out
+}

@@ -1,0 +1,99 @@
+package monitor
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/usage/window"
+)
+
+// Usage is what nodes and pods use, as far as that is known now, with what is wrong
+// with the source. It is read-only and never nil: a source that is down leaves
+// everything unknown, and says why.
+func (m *Monitor) Usage() *cluster.Usage {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.clock.Now()
+	if m.last == nil || !m.usageStillValid(now) {
+		m.last, m.lastAt = m.windows.Usage(now), now
+	}
+	return m.withSourceProblems(m.last, now)
+}
+
+// usageStillValid: what was made before is still so. That nothing has grown too old since is
+// certain of nodes; pods are dropped within a moment.
+func (m *Monitor) usageStillValid(now time.Time) bool {
+	if age := now.Sub(m.lastAt); age < 0 || age > resultLifetime {
+		return false
+	}
+	return !slices.ContainsFunc(m.last.Nodes, func(n cluster.NodeUsage) bool { return now.Sub(n.At) > m.opts.MaxAge })
+}
+
+// NodeUsage is Usage without pods, which costs little; for hints.
+func (m *Monitor) NodeUsage() *cluster.Usage {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now := m.clock.Now()
+	return m.withSourceProblems(m.windows.NodeUsage(now), now)
+}
+
+// Loads are those of the nodes over the last 5, 10 or 15 minutes, whichever is long
+// enough for all samples that are kept, or else the longest; in percent of capacity.
+//
+// Anybody may ask, as often as they like: between samples they are made anew only where
+// a node may have become unknown. They are read-only.
+func (m *Monitor) Loads() (loads []window.NodeLoads, over time.Duration, now time.Time) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	now = m.clock.Now()
+	if m.loads == nil || now.Before(m.loadsAt) || !now.Before(m.loadsUntil) {
+		m.buildLoads(now)
+	}
+	return m.loads, m.loadsOver, now
+}
+
+// buildLoads makes loads, which hold until one of their measurements is too old, or the next
+// sample.
+func (m *Monitor) buildLoads(now time.Time) {
+	span, over := m.windows.SampleSpan(now), time.Duration(0)
+	for _, over = range [...]time.Duration{5 * time.Minute, 10 * time.Minute, 15 * time.Minute} {
+		if over >= span {
+			break
+		}
+	}
+	m.loads, m.loadsOver, m.loadsAt, m.loadsUntil = m.windows.Loads(now, over), over, now, now.Add(resultLifetime)
+	for i := range m.loads {
+		if old := m.loads[i].At.Add(m.opts.MaxAge); old.Before(m.loadsUntil) {
+			m.loadsUntil = old
+		}
+	}
+}
+
+// SourceName is the name of what is asked.
+func (m *Monitor) SourceName() string { return m.opts.Source }
+
+// withSourceProblems adds what the windows do not know of.
+func (m *Monitor) withSourceProblems(u *cluster.Usage, now time.Time) *cluster.Usage {
+	out := *u
+	out.Problems = slices.Concat(m.sourceProblems(now), u.Problems)
+	return &out
+}
+
+func (m *Monitor) sourceProblems(now time.Time) []string {
+	var out []string
+	switch {
+	case m.lastError != nil:
+		out = append(out, fmt.Sprintf("no answer since %s (asked %d times): %v", m.failedSince.UTC().Format(time.RFC3339), m.failures, m.lastError))
+	case m.samples == 0:
+		out = append(out, "it has not answered yet")
+	}
+	if m.historyGap != "" && m.noHistoryReason == "" && now.Before(m.historyGapAt.Add(m.historyLength())) {
+		out = append(out, fmt.Sprintf("not all that %s remembers could be read, and the rest is counted since %s: %s", m.opts.Source, m.historyGapAt.UTC().Format(time.RFC3339), m.historyGap))
+	}
+	if most := m.maxRequiredSamples(); most > 1 && m.noHistoryReason != "" && m.samples < most {
+		out = append(out, fmt.Sprintf("samples are counted since %s, for %s: %d of the %d in a row that are wanted at most", m.firstAttempt.UTC().Format(time.RFC3339), m.noHistoryReason, m.samples, most))
+	}
+	return out
+}

@@ -1,0 +1,84 @@
+package prometheus
+
+import (
+	"context"
+	"fmt"
+	"net/url"
+	"strings"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/usage"
+)
+
+// maxHistorySteps bounds what is asked of the past: 15 minutes at every second are 900.
+const maxHistorySteps = 1000
+
+// History asks the queries about nodes over the time since then. Pods are left
+// out: a window of 150,000 of them is more than an answer may hold, and their
+// samples count from now on.
+func (s *Source) History(ctx context.Context, nodes []usage.Node, since time.Time, step time.Duration) ([]usage.Sample, error) {
+	step = step.Truncate(time.Millisecond)
+	now, since := s.opts.Now(), since.Truncate(time.Millisecond)
+	if step <= 0 || now.Before(since) || now.Sub(since)/step >= maxHistorySteps {
+		return nil, fmt.Errorf("asking Prometheus for the past: from %s on in steps of %s is not between one and %d samples", since, step, maxHistorySteps)
+	}
+	var asks []metricQuery
+	for _, a := range s.queries {
+		if !a.ofPods {
+			asks = append(asks, a)
+		}
+	}
+	replies := s.runQueries(ctx, asks, func(text string) url.Values {
+		return url.Values{"query": {text}, "start": {formatTime(since)}, "end": {formatTime(now)}, "step": {formatSeconds(step)}, "lookback_delta": {formatSeconds(s.opts.MaxAge)}}
+	}, "/api/v1/query_range", "matrix")
+	steps := map[string]map[int64][]sample{}
+	for text, r := range replies {
+		steps[text] = groupByTime(r.samples)
+	}
+	var out []usage.Sample
+	failed := ""
+	for t := since; !t.After(now); t = t.Add(step) {
+		g := usage.NewSampleBuilder(nodes, t, s.opts.MaxAge)
+		for _, a := range asks {
+			at := func(text string) queryResult { return queryResult{steps[text][t.UnixMilli()], replies[text].problem} }
+			s.addAnswer(g, a, at(a.text), at(a.timeQuery))
+		}
+		sample := g.Sample()
+		if len(sample.Nodes) > 0 {
+			out = append(out, sample)
+		} else if len(sample.Problems) > 0 {
+			failed = sample.Problems[0].Detail
+		}
+	}
+	if len(out) == 0 {
+		return nil, fmt.Errorf("asking Prometheus for the past: %s", failed)
+	}
+	return out, failedQueries(asks, replies)
+}
+
+// failedQueries names the resources of which there is no answer, and why.
+func failedQueries(asks []metricQuery, replies map[string]queryResult) error {
+	var said []string
+	for _, a := range asks {
+		for _, r := range []queryResult{replies[a.text], replies[a.timeQuery]} {
+			if r.problem != nil {
+				said = append(said, a.resource+": "+r.problem.Detail)
+				break
+			}
+		}
+	}
+	if len(said) == 0 {
+		return nil
+	}
+	return fmt.Errorf("asking Prometheus for the past: %s", strings.Join(said, "; "))
+}
+
+// groupByTime groups samples by their time.
+func groupByTime(samples []sample) map[int64][]sample {
+	out := map[int64][]sample{}
+	for _, x := range samples {
+		at := x.at.UnixMilli()
+		out[at] = append(out[at], x)
+	}
+	return out
+}

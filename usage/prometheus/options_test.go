@@ -1,0 +1,78 @@
+package prometheus
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/usage/promql"
+)
+
+// TestPresetsArePromQL: also with other labels, and each asks for both resources.
+func TestPresetsArePromQL(t *testing.T) {
+	for _, p := range Presets() {
+		for _, label := range []string{"instance", "node"} {
+			o := Options{Preset: p, NodeLabel: label, RateWindow: 90 * time.Second}
+			asks, err := o.allQueries()
+			if err != nil {
+				t.Fatal(err)
+			}
+			if want := map[Preset]int{None: 0}; p != None && len(asks) != 4 || p == None && len(asks) != want[p] {
+				t.Errorf("%s: %d queries", p, len(asks))
+			}
+			for _, a := range asks {
+				q, err := promql.Parse(a.text)
+				if err != nil {
+					t.Fatalf("%s: %s: %v", p, a.text, err)
+				}
+				keeps := []string{label}
+				if a.ofPods {
+					keeps = []string{"namespace", "pod"}
+				} else if f, err := promql.Parse(a.timeQuery); err != nil || f.CheckLabels(label) != nil {
+					t.Errorf("%s: %s: %v", p, a.timeQuery, err)
+				}
+				if err := q.CheckLabels(keeps...); err != nil {
+					t.Errorf("%s: %s: %v", p, a.text, err)
+				}
+				if strings.Contains(a.text, "(L)") || strings.Contains(a.text, "[W]") || strings.Contains(a.text, "rate(") && !strings.Contains(a.text, "[90s]") {
+					t.Errorf("%s: %s is not filled in", p, a.text)
+				}
+			}
+		}
+	}
+}
+
+func TestOptionsThatCannotBe(t *testing.T) {
+	o := Options{NodeLabel: "instance",
+		Queries:    map[string]string{"cpu": "sum(x)", "memory": "x * 100", "disk": "rate(", cluster.MemoryAvailable: "x * 100", "a b": "x", "net": "1"},
+		PodQueries: map[string]string{"cpu": "sum by (pod) (x)", "disk": "x", "memory": ""},
+		Rules:      map[string]string{"hot": "100 * x", "cold": "scalar(x)"},
+		Freshness:  map[string]string{"cpu": "sum(x)", "rule:hot": "x", "gone": "x"}}
+	want := []OptionError{
+		{"freshness.cpu", "its values have no label instance, by which they are told apart, for sum by () drops it"},
+		{"freshness.gone", "there is no query for gone"},
+		{"podQueries.cpu", "its values have no label namespace, by which they are told apart, for sum by (pod) drops it"},
+		{"podQueries.disk", "unknown resource of pods (want cpu or memory)"},
+		{"queries.a b", `"a b" cannot name a resource (want letters, digits, dots and dashes, such as disk)`},
+		{"queries.cpu", "its values have no label instance, by which they are told apart, for sum by () drops it"},
+		{"queries.disk", "is not PromQL: 1:6: unclosed left parenthesis"},
+		{"queries.memory", "gives percent (want a ratio, 0..1; leave out the 100)"},
+		{"queries.net", "gives a scalar (want one value per node or pod: an instant vector)"},
+		{"rules.cold", "gives a scalar (want one value per node or pod: an instant vector)"},
+	}
+	if d := cmp.Diff(want, o.Check()); d != "" {
+		t.Error(d)
+	}
+	if got := (Options{NodeLabel: "a-b"}).Check(); len(got) != 1 || got[0].Path != "nodeLabel" {
+		t.Errorf("%v", got)
+	}
+	if _, err := New(Options{NodeLabel: "instance", Preset: None, PodQueries: map[string]string{"cpu": "x"}}); err == nil {
+		t.Error("a source that asks about no node")
+	}
+	if _, err := New(Options{NodeLabel: "instance", Preset: Kubelet, URL: "http://me:hunter2@\x00"}); err == nil || strings.Contains(err.Error(), "hunter2") {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,275 @@
+package prometheus
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net/http"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/prometheus/client_golang/api"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/usage"
+	"github.com/evenkeel-project/evenkeel/usage/fetch"
+)
+
+// Source is a Prometheus. It asks the API server nothing.
+type Source struct {
+	opts    Options
+	queries []metricQuery
+	client  api.Client
+}
+
+// maxConcurrentQueries bounds the queries that are asked at once.
+const maxConcurrentQueries = 4
+
+// New checks the options.
+func New(o Options) (*Source, error) {
+	asks, err := o.allQueries()
+	if err != nil {
+		return nil, err
+	}
+	if !slices.ContainsFunc(asks, func(a metricQuery) bool { return !a.ofPods }) {
+		return nil, errors.New("there is nothing to ask about nodes: neither a preset nor queries")
+	}
+	client, err := api.NewClient(api.Config{Address: o.URL, Client: o.Client})
+	if err != nil {
+		return nil, errors.New("the address of Prometheus is not a URL") // which may hold a password
+	}
+	return &Source{o, asks, client}, nil
+}
+
+// Sample asks every query once, of which there are two for each resource of nodes
+// (what, and when it was measured) and one for each of pods. With the error, the
+// sample holds its problems.
+func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, error) {
+	now := s.opts.Now()
+	replies := s.runQueries(ctx, s.queries, func(text string) url.Values {
+		return url.Values{"query": {text}, "time": {formatTime(now)}, "lookback_delta": {formatSeconds(s.opts.MaxAge)}}
+	}, "/api/v1/query", "vector")
+	g := usage.NewSampleBuilder(nodes, now, s.opts.MaxAge)
+	usable := false
+	for _, a := range s.queries {
+		usable = s.addAnswer(g, a, replies[a.text], replies[a.timeQuery]) || usable
+	}
+	sample := g.Sample()
+	// It answers with the time of the question: rates look back, and series of a pod
+	// that is gone are told of for a while.
+	sample.PodDelay = s.opts.MaxAge
+	if !usable {
+		return sample, fmt.Errorf("asking Prometheus: %s", mainProblem(sample.Problems))
+	}
+	return sample, nil
+}
+
+// mainProblem is what is wrong first of all; answers without values are all named, for a
+// query may be wrong, or what it asks for may not be there.
+func mainProblem(problems []usage.Problem) string {
+	if problems[0].Kind != usage.Empty {
+		return problems[0].Detail
+	}
+	var about []string
+	for _, p := range problems {
+		if resource, empty := strings.CutSuffix(p.Detail, usage.NoValues); empty {
+			about = append(about, resource)
+		}
+	}
+	return strings.Join(about, ", ") + usage.NoValues
+}
+
+// addAnswer takes in what was answered; false when nodes are not told about.
+func (s *Source) addAnswer(g *usage.SampleBuilder, a metricQuery, values, times queryResult) bool {
+	about := a.resource
+	if a.ofPods {
+		about += " of pods"
+	}
+	for _, r := range []queryResult{values, times} {
+		if r.problem != nil {
+			g.AddProblem(r.problem.Kind, about+": "+r.problem.Detail)
+			return false
+		}
+	}
+	if a.ofPods {
+		g.AddPods(a.resource, a.unit, podValues(g, about, values.samples))
+		return false
+	}
+	named, labelled := nodeValues(g, about, values.samples)
+	if !labelled {
+		g.AddProblem(usage.BadAnswer, fmt.Sprintf("%s: no value has the label %s, which should name the node", about, s.opts.NodeLabel))
+		return false
+	}
+	g.AddNodes(a.resource, a.unit, withMeasurementTimes(g, a, named, times.samples))
+	if s.opts.Preset == Kubelet && a.resource == "memory" && a.unit == usage.Bytes && s.opts.Queries[cluster.MemoryAvailable] == "" {
+		g.DeriveMemoryAvailable()
+	}
+	return len(named) > 0
+}
+
+// podValues leaves histograms out.
+func podValues(g *usage.SampleBuilder, about string, samples []sample) []usage.PodValue {
+	out := make([]usage.PodValue, 0, len(samples))
+	for _, x := range samples {
+		if x.histogram {
+			g.AddProblemOf(usage.Implausible, about+": a histogram for", x.labels[0]+"/"+x.labels[1])
+			continue
+		}
+		out = append(out, usage.PodValue{Namespace: x.labels[0], Name: x.labels[1], Amount: x.v, At: x.at})
+	}
+	return out
+}
+
+// nodeValues leaves histograms out; false when there are values and none says of
+// which node it is.
+func nodeValues(g *usage.SampleBuilder, about string, samples []sample) ([]usage.Value, bool) {
+	out := make([]usage.Value, 0, len(samples))
+	labelled := len(samples) == 0
+	for _, x := range samples {
+		labelled = labelled || x.labels[0] != ""
+		if x.histogram {
+			g.AddProblemOf(usage.Implausible, about+": a histogram for", x.labels[0])
+			continue
+		}
+		out = append(out, usage.Value{Node: x.labels[0], Amount: x.v, At: x.at})
+	}
+	return out, labelled
+}
+
+// withMeasurementTimes gives values the time at which they were measured, by the label that they
+// share with the answer about it.
+func withMeasurementTimes(g *usage.SampleBuilder, a metricQuery, values []usage.Value, times []sample) []usage.Value {
+	at := make(map[string]time.Time, len(times))
+	for _, t := range times {
+		switch old, twice := at[t.labels[0]]; {
+		case !(t.v >= 0 && t.v <= maxUnixSeconds):
+			g.AddProblemOf(usage.Implausible, a.resource+": no time of measurement for", t.labels[0])
+			at[t.labels[0]] = time.Time{} // stale, whatever comes next
+		case !twice || unixTime(t.v).Before(old):
+			at[t.labels[0]] = unixTime(t.v)
+		}
+	}
+	out := values[:0]
+	for _, v := range values {
+		measured, known := at[v.Node]
+		if !known && a.requireTime {
+			g.AddProblemOf(usage.Stale, a.resource+": nothing tells when it was measured for", v.Node)
+			continue
+		}
+		if known {
+			v.At = measured
+		}
+		out = append(out, v)
+	}
+	return out
+}
+
+func unixTime(v float64) time.Time { return time.UnixMilli(int64(v * 1000)).UTC() }
+
+// queryResult is the answer to one query, or why there is none.
+type queryResult struct {
+	samples []sample
+	problem *usage.Problem
+}
+
+// runQueries asks each distinct query once, several at a time.
+func (s *Source) runQueries(ctx context.Context, asks []metricQuery, form func(string) url.Values, path, want string) map[string]queryResult {
+	labels := map[string][]string{}
+	for _, a := range asks {
+		labels[a.text] = []string{s.opts.NodeLabel}
+		if a.ofPods {
+			labels[a.text] = []string{"namespace", "pod"}
+		} else if a.timeQuery != "" {
+			labels[a.timeQuery] = []string{s.opts.NodeLabel}
+		}
+	}
+	out := map[string]queryResult{}
+	var mu sync.Mutex
+	var wg sync.WaitGroup
+	turn := make(chan struct{}, maxConcurrentQueries)
+	for text, keep := range labels {
+		wg.Go(func() {
+			turn <- struct{}{}
+			defer func() { <-turn }()
+			samples, problem := s.query(ctx, path, form(text), keep, want)
+			mu.Lock()
+			defer mu.Unlock()
+			out[text] = queryResult{samples, problem}
+		})
+	}
+	wg.Wait()
+	return out
+}
+
+// query asks once. The error is looked at first: an answer can come with one, in
+// part.
+func (s *Source) query(ctx context.Context, path string, form url.Values, labels []string, want string) ([]sample, *usage.Problem) {
+	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
+	defer cancel()
+	form.Set("timeout", formatSeconds(s.opts.Timeout))
+	status, body, err := s.post(ctx, path, form)
+	if err != nil {
+		p := fetch.ProblemOf(err, s.opts.Timeout)
+		return nil, &p
+	}
+	bad := func(kind usage.ProblemKind, format string, args ...any) ([]sample, *usage.Problem) {
+		return nil, &usage.Problem{Kind: kind, Detail: fmt.Sprintf(format, args...)}
+	}
+	a, err := decodeAnswer(body, labels)
+	switch {
+	case err == nil && a.status == "error":
+		return bad(usage.BadAnswer, "answers %d, %s: %s%s", status, a.errorType, a.message, fetch.AuthHint(status))
+	case status >= 500:
+		return bad(usage.Unreachable, "answers %d", status)
+	case status == http.StatusNotFound:
+		return bad(usage.BadAnswer, "answers 404; is this the address of a Prometheus, with its path prefix?")
+	case status < 200 || status > 299:
+		return bad(usage.BadAnswer, "answers %d%s", status, fetch.AuthHint(status))
+	case err != nil:
+		return bad(usage.BadAnswer, "%v", err)
+	case a.status != "success":
+		return bad(usage.BadAnswer, "the answer has the status %q (want success)", a.status)
+	case len(a.warnings) > 0:
+		return bad(usage.BadAnswer, "the answer may be partial: %s", strings.Join(a.warnings, "; "))
+	case a.resultType != want:
+		return bad(usage.BadAnswer, "gives a %s (want a %s)", a.resultType, want)
+	}
+	return a.samples, nil
+}
+
+// post sends a query in the body, and in the address where that is refused: some
+// that stand before a Prometheus let read-only users GET alone.
+func (s *Source) post(ctx context.Context, path string, form url.Values) (int, []byte, error) {
+	u := s.client.URL(path, nil)
+	r, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), strings.NewReader(form.Encode()))
+	if err != nil {
+		return 0, nil, errors.New("the address of Prometheus is not a URL")
+	}
+	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
+	r.Header["Idempotency-Key"] = nil // so that a connection that was closed meanwhile is tried anew
+	resp, body, err := s.client.Do(ctx, r)
+	if err != nil {
+		return 0, nil, err
+	}
+	switch resp.StatusCode {
+	case http.StatusForbidden, http.StatusMethodNotAllowed, http.StatusNotImplemented:
+		u.RawQuery = form.Encode()
+		if r, err = http.NewRequestWithContext(ctx, http.MethodGet, u.String(), nil); err != nil {
+			return 0, nil, err
+		}
+		if resp, body, err = s.client.Do(ctx, r); err != nil {
+			return 0, nil, err
+		}
+	}
+	return resp.StatusCode, body, nil
+}
+
+func formatTime(t time.Time) string {
+	return strconv.FormatFloat(float64(t.UnixMilli())/1000, 'f', 3, 64)
+}
+
+func formatSeconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }

@@ -1,0 +1,176 @@
+// Package promql reads queries before anybody asks them.
+//
+// It decides whether a query can give what it is asked for: one number per node or
+// pod, with the label that names it. It never asks a server, and it cannot know
+// whether the metrics exist.
+package promql
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/prometheus/prometheus/promql/parser"
+)
+
+// queryParser takes in all that any server may: what is experimental is for the
+// server to refuse.
+var queryParser = parser.NewParser(parser.Options{
+	EnableExperimentalFunctions: true, ExperimentalDurationExpr: true, EnableExtendedRangeSelectors: true, EnableBinopFillModifiers: true,
+})
+
+// Query is one that can be read.
+type Query struct {
+	text string
+	expr parser.Expr
+}
+
+// Parse reads a query that must give a vector: a scalar says of no node what it
+// is.
+func Parse(text string) (Query, error) {
+	if strings.TrimSpace(text) == "" {
+		return Query{}, errors.New("is empty (want PromQL)")
+	}
+	expr, err := queryParser.ParseExpr(text)
+	if err != nil {
+		return Query{}, errors.New(parseErrorText(err, text))
+	}
+	if t := expr.Type(); t != parser.ValueTypeVector {
+		return Query{}, fmt.Errorf("gives a %s (want one value per node or pod: an instant vector)", parser.DocumentedType(t))
+	}
+	return Query{text, expr}, nil
+}
+
+// parseErrorText says where a query cannot be read, and what is wrong there.
+func parseErrorText(err error, text string) string {
+	var errs parser.ParseErrors
+	var one *parser.ParseErr
+	switch {
+	case errors.As(err, &errs) && len(errs) > 0:
+		one = &errs[0]
+	case !errors.As(err, &one):
+		return "is not PromQL: " + err.Error()
+	}
+	return fmt.Sprintf("is not PromQL: %s: %v", one.PositionRange.StartPosInput(text, 0), one.Err)
+}
+
+// String is the query as it was written.
+func (q Query) String() string { return q.text }
+
+// CheckLabels checks that values can have these labels, as far as the query itself
+// tells: `sum by (job) (x)` has no other than job.
+func (q Query) CheckLabels(labels ...string) error {
+	for _, l := range labels {
+		if dropped := droppingPart(q.expr, l); dropped != "" {
+			return fmt.Errorf("its values have no label %s, by which they are told apart, for %s drops it", l, dropped)
+		}
+	}
+	return nil
+}
+
+// selectingAggregations aggregations keep the labels of what they select.
+var selectingAggregations = []parser.ItemType{parser.TOPK, parser.BOTTOMK, parser.LIMITK, parser.LIMIT_RATIO}
+
+// droppingPart names the part of a query that drops a label; empty when none is sure to.
+func droppingPart(e parser.Expr, label string) string {
+	switch e := e.(type) {
+	case *parser.ParenExpr:
+		return droppingPart(e.Expr, label)
+	case *parser.StepInvariantExpr:
+		return droppingPart(e.Expr, label)
+	case *parser.AggregateExpr:
+		if slices.Contains(selectingAggregations, e.Op) {
+			return droppingPart(e.Expr, label)
+		}
+		if slices.Contains(e.Grouping, label) == e.Without {
+			how := "by"
+			if e.Without {
+				how = "without"
+			}
+			return fmt.Sprintf("%s %s (%s)", e.Op, how, strings.Join(e.Grouping, ", "))
+		}
+	case *parser.BinaryExpr:
+		return droppingPartBinary(e, label)
+	case *parser.UnaryExpr:
+		return droppingPart(e.Expr, label)
+	}
+	return ""
+}
+
+func droppingPartBinary(e *parser.BinaryExpr, label string) string {
+	left, right := e.LHS.Type() == parser.ValueTypeVector, e.RHS.Type() == parser.ValueTypeVector
+	switch {
+	case left && !right:
+		return droppingPart(e.LHS, label)
+	case right && !left:
+		return droppingPart(e.RHS, label)
+	case e.Op == parser.LOR: // either side may give values
+		if by := droppingPart(e.LHS, label); by != "" {
+			return by
+		}
+		return droppingPart(e.RHS, label)
+	}
+	m := e.VectorMatching
+	if m == nil || m.Card != parser.CardOneToOne || !e.Op.IsOperator() || e.Op.IsSetOperator() || e.Op.IsComparisonOperator() {
+		return ""
+	}
+	if m.On && !slices.Contains(m.MatchingLabels, label) {
+		return fmt.Sprintf("%s on (%s)", e.Op, strings.Join(m.MatchingLabels, ", "))
+	}
+	if !m.On && slices.Contains(m.MatchingLabels, label) {
+		return fmt.Sprintf("%s ignoring (%s)", e.Op, strings.Join(m.MatchingLabels, ", "))
+	}
+	return ""
+}
+
+// IsPercentage tells whether the query as a whole is made a percentage: its last step
+// is a multiplication by 100, or takes something from 100.
+func (q Query) IsPercentage() bool {
+	e := q.expr
+	for {
+		switch x := e.(type) {
+		case *parser.ParenExpr:
+			e = x.Expr
+		case *parser.AggregateExpr:
+			e = x.Expr
+		case *parser.StepInvariantExpr:
+			e = x.Expr
+		case *parser.BinaryExpr:
+			return x.Op == parser.MUL && (isHundred(x.LHS) || isHundred(x.RHS)) || x.Op == parser.SUB && isHundred(x.LHS)
+		default:
+			return false
+		}
+	}
+}
+
+func isHundred(e parser.Expr) bool {
+	if p, ok := e.(*parser.ParenExpr); ok {
+		return isHundred(p.Expr)
+	}
+	n, ok := e.(*parser.NumberLiteral)
+	return ok && n.Val == 100
+}
+
+// PushTimeQuery is the query for when the values of q were pushed to a Pushgateway, in
+// Unix seconds by label, the oldest part of each: empty where they were not
+// pushed. A Pushgateway serves what it was given for ever, and only its metric
+// push_time_seconds, which has the job, instance and further grouping labels of
+// the push, tells how old that is.
+func (q Query) PushTimeQuery(label string) string {
+	var selectors []string
+	parser.Inspect(q.expr, func(n parser.Node, _ []parser.Node) error {
+		if v, ok := n.(*parser.VectorSelector); ok {
+			now := parser.VectorSelector{Name: v.Name, LabelMatchers: v.LabelMatchers}
+			if s := now.String(); !slices.Contains(selectors, s) {
+				selectors = append(selectors, s)
+			}
+		}
+		return nil
+	})
+	var parts []string
+	for _, s := range selectors {
+		parts = append(parts, fmt.Sprintf("push_time_seconds and on (job, instance, %s) %s", label, s))
+	}
+	return fmt.Sprintf("min by (%s) (%s)", label, strings.Join(parts, " or "))
+}

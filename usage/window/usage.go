@@ -1,0 +1,222 @@
+package window
+
+import (
+	"fmt"
+	"maps"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/usage"
+)
+
+// Kind and APIVersion are those of Usage in a snapshot.
+const (
+	APIVersion = "evenkeel.io/v1alpha1"
+	Kind       = "Usage"
+)
+
+// maxDetailsPerKind bounds how many problems of one kind are named.
+const maxDetailsPerKind = 3
+
+// Usage is what nodes and pods use, and where nodes stand about what is watched:
+// nodes, pods and marks in order of their names. What has not been measured within
+// MaxAge of now is left out, which means that it is unknown. Pods that have left are
+// listed as long as they were measured within the window: their nodes' statistics hold
+// what they used.
+func (w *Windows) Usage(now time.Time) *cluster.Usage {
+	u := w.NodeUsage(now)
+	u.Pods = w.podUsage(now)
+	return u
+}
+
+// NodeUsage is Usage without pods, which is most of the work.
+func (w *Windows) NodeUsage(now time.Time) *cluster.Usage {
+	u := &cluster.Usage{
+		APIVersion: APIVersion, Kind: Kind, Source: w.opts.Source,
+		Statistic: string(w.opts.Statistic), WindowSeconds: w.opts.Window.Seconds(), RateSeconds: w.opts.RateWindow.Seconds(),
+		Nodes: []cluster.NodeUsage{}, Pods: []cluster.PodUsage{}, NodesOnly: w.opts.NodesOnly,
+	}
+	names := slices.Sorted(maps.Keys(w.nodes))
+	for _, name := range names {
+		x, samples := w.nodeUsage(w.nodes[name], now)
+		if samples == 0 {
+			continue
+		}
+		u.Nodes = append(u.Nodes, x)
+		u.Samples = max(u.Samples, samples)
+		if x.At.After(u.SampledAt) {
+			u.SampledAt = x.At
+		}
+	}
+	u.Marks = w.marks(names, now)
+	u.Problems = formatProblems(w.problems)
+	if u.Samples == 1 && w.opts.Statistic != Latest {
+		u.Statistic = string(Latest)
+		u.Problems = append(u.Problems, fmt.Sprintf("there is one sample in the window of %s, and no %s of it: the latest is taken", w.opts.Window, w.opts.Statistic))
+	}
+	return u
+}
+
+// isCurrent: measured not too long ago, and not in the future. At is in Unix
+// milliseconds.
+func (w *Windows) isCurrent(at int64, now time.Time) bool {
+	age := now.UnixMilli() - at
+	return age <= w.opts.MaxAge.Milliseconds() && age >= -cluster.MaxClockSkew.Milliseconds()
+}
+
+// nodeUsage is what a node uses, and over how many samples; 0 when that is unknown. Its
+// time is that of cpu and memory, the older of the two, as in a reading: pods that were
+// bound since are not in it, however lately something else was measured.
+func (w *Windows) nodeUsage(n *node, now time.Time) (cluster.NodeUsage, int) {
+	u := cluster.NodeUsage{Name: n.name, Used: map[string]int64{}}
+	samples, rest := 0, int64(0)
+	var values []int64
+	for resource, of := range n.used {
+		last, ok := of.last()
+		if !ok || !w.isCurrent(last.at, now) {
+			continue
+		}
+		values = w.valuesWithin(of, w.opts.Window, values[:0])
+		samples = max(samples, len(values))
+		if resource == "cpu" || resource == "memory" {
+			u.SpanSeconds = max(u.SpanSeconds, w.filledSpan(of, len(values)).Seconds())
+		}
+		switch at := &u.At; {
+		case resource != "cpu" && resource != "memory":
+			rest = olderTime(rest, last.at)
+		case at.IsZero() || last.at < at.UnixMilli():
+			*at = time.UnixMilli(last.at).UTC()
+		}
+		if len(values) > 1 {
+			if u.Deviation == nil {
+				u.Deviation = map[string]int64{}
+			}
+			u.Deviation[resource] = int64(math.Round(deviation(values)))
+		}
+		u.Used[resource] = w.opts.Statistic.compute(values)
+		if last.v != u.Used[resource] && w.includesHistory(of) {
+			if u.Newest == nil {
+				u.Newest = map[string]int64{}
+			}
+			u.Newest[resource] = last.v
+		}
+	}
+	if u.SpanSeconds >= (w.opts.Window - w.opts.Interval/2).Seconds() {
+		u.SpanSeconds = 0 // all of it, but for how regularly samples come
+	}
+	if u.At.IsZero() {
+		u.At = time.UnixMilli(rest).UTC()
+	}
+	return u, samples
+}
+
+// includesHistory: the window reaches back to what the source remembered. Pods that stood
+// there then and have left since may never have been listed, so that nothing could be
+// taken from the node for them.
+func (w *Windows) includesHistory(of *series) bool {
+	oldest, until, found := w.lastSampleTime.Add(-w.opts.Window).UnixMilli(), w.historyUntil.UnixMilli(), false
+	of.each(func(p nodeSample) { found = found || p.at > oldest && p.at <= until })
+	return found
+}
+
+// olderTime of two times; 0 is none.
+func olderTime(a, b int64) int64 {
+	if a == 0 {
+		return b
+	}
+	return min(a, b)
+}
+
+// filledSpan is how much of the window so many samples fill, each of which stands for the
+// time to the next.
+func (w *Windows) filledSpan(of *series, samples int) time.Duration {
+	if samples == 1 {
+		return min(w.opts.Interval, w.opts.Window)
+	}
+	oldest, first := w.lastSampleTime.Add(-w.opts.Window).UnixMilli(), int64(0)
+	of.each(func(p nodeSample) {
+		if p.at > oldest && first == 0 {
+			first = p.at
+		}
+	})
+	last, _ := of.last()
+	return min(time.Duration(last.at-first)*time.Millisecond*time.Duration(samples)/time.Duration(samples-1), w.opts.Window)
+}
+
+// valuesWithin appends the values in the window that ends with the newest sample, and the
+// last in any case.
+func (w *Windows) valuesWithin(of *series, d time.Duration, values []int64) []int64 {
+	oldest := w.lastSampleTime.Add(-d).UnixMilli()
+	of.each(func(p nodeSample) {
+		if p.at > oldest {
+			values = append(values, p.v)
+		}
+	})
+	if len(values) == 0 {
+		last, _ := of.last()
+		values = append(values, last.v)
+	}
+	return values
+}
+
+func (w *Windows) podUsage(now time.Time) []cluster.PodUsage {
+	pods := w.podsInOrder()
+	out := make([]cluster.PodUsage, 0, len(pods))
+	expired, oldest := w.toTenths(now.Add(-w.opts.MaxAge)), w.toTenths(w.lastSampleTime.Add(-w.opts.Window))
+	latest := w.toTenths(now.Add(cluster.MaxClockSkew))
+	var cpu, pages []int64
+	for _, p := range pods {
+		last, ok := p.used.last()
+		if !ok || last.at > latest || last.at < expired && !(p.left && last.at > oldest) {
+			continue
+		}
+		cpu, pages = cpu[:0], pages[:0]
+		p.used.each(func(c podSample) {
+			if c.at <= oldest && c.at != last.at {
+				return
+			}
+			if c.milliCPU != unknown {
+				cpu = append(cpu, int64(c.milliCPU))
+			}
+			if c.pages != unknown {
+				pages = append(pages, int64(c.pages))
+			}
+		})
+		used := make(map[string]int64, 2)
+		if len(cpu) > 0 && last.milliCPU != unknown {
+			used["cpu"] = w.opts.Statistic.compute(cpu)
+		}
+		if len(pages) > 0 && last.pages != unknown {
+			used["memory"] = w.opts.Statistic.compute(pages) * pageBytes
+		}
+		out = append(out, cluster.PodUsage{Namespace: p.namespace, Name: p.name, UID: p.uid, Node: p.node, At: w.fromTenths(last.at), Used: used})
+	}
+	return out
+}
+
+func (w *Windows) fromTenths(tenths uint32) time.Time {
+	return w.timeBase.Add(time.Duration(tenths) * 100 * time.Millisecond).UTC()
+}
+
+// formatProblems says what could not be used: a few of each kind.
+func formatProblems(all []usage.Problem) []string {
+	var out []string
+	kinds := map[usage.ProblemKind][]string{}
+	for _, p := range all {
+		kinds[p.Kind] = append(kinds[p.Kind], p.Detail)
+	}
+	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
+		details := kinds[kind]
+		slices.Sort(details)
+		for i, d := range details {
+			if i == maxDetailsPerKind {
+				out = append(out, fmt.Sprintf("%s: ... and %d more", kind, len(details)-i))
+				break
+			}
+			out = append(out, fmt.Sprintf("%s: %s", kind, d))
+		}
+	}
+	return out
+}

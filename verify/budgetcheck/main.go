@@ -1,0 +1,130 @@
+// Command budgetcheck answers for package budget over standard input and output,
+// so that the lab, a module of its own, can hold its arithmetic to a real server.
+// It decides nothing itself and calls nobody.
+//
+// A line in is a request, a line out its answer, both JSON:
+//
+//	{"op":"open","book":"B","snapshot":"FILE","now":"2026-01-02T15:04:05Z","spent":{"ns/pdb":"TIME"}}
+//	{"op":"ask","book":"B","taken":"T","pod":"ns/name"}   -> {"allowed":false,"code":"BlockedByPDB","message":"..."}
+//	{"op":"take","book":"B","taken":"T","pod":"ns/name"}  -> {"taken":N}, N evictions counted so far
+//	{"op":"close","book":"B"}
+//
+// Evictions under way are counted for each name "taken" apart.
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/budget"
+)
+
+type request struct {
+	Op       string               `json:"op"`
+	Book     string               `json:"book"`
+	Snapshot string               `json:"snapshot"`
+	Now      time.Time            `json:"now"`
+	Spent    map[string]time.Time `json:"spent"`
+	Taken    string               `json:"taken"`
+	Pod      string               `json:"pod"`
+}
+
+type response struct {
+	Allowed bool      `json:"allowed"`
+	Code    plan.Code `json:"code,omitempty"`
+	Message string    `json:"message,omitempty"`
+	Taken   int       `json:"taken,omitempty"`
+	Error   string    `json:"error,omitempty"`
+}
+
+type opened struct {
+	snapshot *cluster.Snapshot
+	book     *budget.Book
+	taken    map[string]budget.Taken
+}
+
+func main() {
+	if err := serve(os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "budgetcheck:", err)
+		os.Exit(1)
+	}
+}
+
+func serve(r io.Reader, w io.Writer) error {
+	books := map[string]*opened{}
+	in, out := json.NewDecoder(bufio.NewReader(r)), json.NewEncoder(w)
+	for {
+		var q request
+		err := in.Decode(&q)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return fmt.Errorf("reading a request: %w", err)
+		}
+		a, err := answer(books, q)
+		if err != nil {
+			a = response{Error: err.Error()}
+		}
+		if err := out.Encode(a); err != nil {
+			return fmt.Errorf("writing an answer: %w", err)
+		}
+	}
+}
+
+func answer(books map[string]*opened, q request) (response, error) {
+	if q.Op == "open" {
+		o, err := open(q)
+		books[q.Book] = o
+		return response{}, err
+	}
+	o := books[q.Book]
+	if o == nil {
+		return response{}, fmt.Errorf("no book %q is open", q.Book)
+	}
+	if q.Op == "close" {
+		delete(books, q.Book)
+		return response{}, nil
+	}
+	p := o.snapshot.PodByKey(q.Pod)
+	if p == nil {
+		return response{}, fmt.Errorf("no pod %q in the snapshot", q.Pod)
+	}
+	t := o.taken[q.Taken]
+	if t == nil {
+		t = budget.Taken{}
+		o.taken[q.Taken] = t
+	}
+	switch q.Op {
+	case "ask":
+		why, ok := o.book.Ask(p, t)
+		return response{Allowed: ok, Code: why.Code, Message: why.Message}, nil
+	case "take":
+		o.book.Take(p, t)
+		n := 0
+		for _, k := range t {
+			n += k
+		}
+		return response{Taken: n}, nil
+	}
+	return response{}, fmt.Errorf("unknown op %q (want open, ask, take or close)", q.Op)
+}
+
+func open(q request) (*opened, error) {
+	objects, err := cluster.ReadFiles([]string{q.Snapshot}, nil)
+	if err != nil {
+		return nil, err
+	}
+	s, err := cluster.New(objects)
+	if err != nil {
+		return nil, fmt.Errorf("indexing %s: %w", q.Snapshot, err)
+	}
+	return &opened{s, budget.NewBook(s, q.Spent, q.Now), map[string]budget.Taken{}}, nil
+}

@@ -1,0 +1,54 @@
+package planverifier_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
+)
+
+// settingsAtNight are short windows around the hour in which clocks are moved.
+var settingsAtNight = []string{
+	"deny: [{schedule: \"0 2 * * *\", duration: 1h}]",
+	"deny: [{schedule: \"15 2 * * *\", duration: 6h}]",
+	"deny: [{schedule: \"30 1 * * *\", duration: 40m}]",
+	"allow: [{schedule: \"0 2 * * *\", duration: 1h}]",
+	"allow: [{schedule: \"30 1 * * *\", duration: 3h}], deny: [{schedule: \"*/20 2 * * *\", duration: 5m}]",
+}
+
+// TestPlansInNightsWhenClocksAreMoved: all through the four nights of 2026 in
+// which the clocks of Berlin and Lord Howe are moved, plans obey the windows as
+// somebody reads them who looks at the clock every minute.
+func TestPlansInNightsWhenClocksAreMoved(t *testing.T) {
+	t.Parallel()
+	plans, moves, closed := 0, 0, 0
+	for i, night := range simulation.Nights() {
+		zone := "Europe/Berlin"
+		if i > 1 {
+			zone = "Australia/Lord_Howe"
+		}
+		for _, windows := range settingsAtNight {
+			for at := time.Duration(0); at < 5*time.Hour; at += 17 * time.Minute {
+				r := rand.New(rand.NewPCG(uint64(i), uint64(at)))
+				o := simulation.MixedAt(r, night.Add(at))
+				p, law := planOn(t, o, "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ntimeZone: "+zone+
+					"\nstrategies: [{name: hot, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: 0.2}}}]\nwindows: {"+windows+"}\n", o.TakenAt, plan.PlannerState{})
+				plans++
+				moves += len(p.Moves)
+				if p.Rejections.Counts["OutsideWindow"] > 0 {
+					closed++
+				}
+				for _, v := range planverifier.Check(o, law, p, o.TakenAt) {
+					t.Errorf("%s at %s in %s: step %d, pod %s: %s: %s", windows, o.TakenAt, zone, v.Step, v.Pod, v.Code, v.Detail)
+				}
+			}
+		}
+	}
+	t.Logf("%d plans, %d of them with closed windows, %d moves", plans, closed, moves)
+	if closed < plans/4 || moves < plans {
+		t.Errorf("%d plans with %d moves and %d closed windows prove too little", plans, moves, closed)
+	}
+}

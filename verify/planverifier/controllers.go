@@ -1,0 +1,243 @@
+package planverifier
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// ownController are the reasons in what controls the pod.
+func (r *replay) ownController(p *corev1.Pod, add adder) {
+	c := r.chains[key(p)]
+	low := c.lowest()
+	if low == nil {
+		add(r.rules.Protect["BarePods"], plan.BarePod, "nothing controls it")
+		return
+	}
+	add(low.is("DaemonSet"), plan.DaemonSetPod, "of a DaemonSet")
+	add(low.is("Job") && r.rules.Protect["Jobs"], plan.JobPod, "of a Job")
+	for i, l := range c.links {
+		if slices.Contains(r.rules.Controllers, l.group+"/"+l.kind) {
+			continue
+		}
+		known := false
+		for _, kind := range []string{"ReplicationController", "ReplicaSet", "Deployment", "StatefulSet", "DaemonSet", "Job"} {
+			known = known || l.is(kind)
+		}
+		add(!known && i == 0, plan.UnknownController, l.group+"/"+l.kind+" is not known")
+		add(l.object == nil, plan.OwnerNotFound, l.kind+" "+l.name+" is not there")
+	}
+	if c.cron != nil && c.cron.object == nil && !slices.Contains(r.rules.Controllers, c.cron.group+"/"+c.cron.kind) {
+		add(true, plan.OwnerNotFound, c.cron.kind+" "+c.cron.name+" above its Job is not there")
+	}
+	if job, ok := low.object.(*batchv1.Job); ok {
+		by := job.Spec.ManagedBy
+		add(by != nil && *by != "kubernetes.io/job-controller", plan.UnknownController, "somebody else manages its Job")
+	}
+	r.replaced(p, c, add)
+	r.revision(p, low, add)
+}
+
+// replaced are the reasons why no replacement would come.
+func (r *replay) replaced(p *corev1.Pod, c chain, add adder) {
+	for _, l := range c.links {
+		add(l.object != nil && l.object.GetDeletionTimestamp() != nil, plan.NoReplacement, l.kind+" "+l.name+" is being deleted")
+	}
+	if ns := r.spaces[p.Namespace]; ns != nil {
+		add(ns.DeletionTimestamp != nil || ns.Status.Phase == corev1.NamespaceTerminating, plan.NoReplacement, "its namespace is being deleted")
+	}
+	if job, ok := c.lowest().object.(*batchv1.Job); ok {
+		add(job.Spec.Completions == nil && r.hasSucceeded(job), plan.NoReplacement, "its Job is a queue of which a pod has succeeded")
+		add(job.Spec.Suspend != nil && *job.Spec.Suspend, plan.NoReplacement, "its Job is suspended")
+		for _, x := range job.Status.Conditions {
+			over := x.Type == batchv1.JobComplete || x.Type == batchv1.JobFailed || x.Type == batchv1.JobFailureTarget || x.Type == batchv1.JobSuccessCriteriaMet
+			add(over && x.Status == corev1.ConditionTrue, plan.NoReplacement, "its Job is over: "+string(x.Type))
+		}
+	}
+}
+
+// hasSucceeded says whether a pod of the Job did, by its status or by the pods.
+func (r *replay) hasSucceeded(job *batchv1.Job) bool {
+	if u := job.Status.UncountedTerminatedPods; job.Status.Succeeded > 0 || u != nil && len(u.Succeeded) > 0 {
+		return true
+	}
+	for _, p := range r.pods {
+		if mine, ok := r.jobOf(p); ok && mine == job && p.Status.Phase == corev1.PodSucceeded {
+			return true
+		}
+	}
+	return false
+}
+
+// revision foresees from which revision a StatefulSet makes the replacement:
+// ordinals below the partition from the current one, all others, and all with
+// OnDelete, from the update revision.
+func (r *replay) revision(p *corev1.Pod, low *link, add adder) {
+	set, ok := low.object.(*appsv1.StatefulSet)
+	if !ok || set.Status.UpdateRevision == "" {
+		return
+	}
+	next := set.Status.UpdateRevision
+	if u := set.Spec.UpdateStrategy.RollingUpdate; u != nil && u.Partition != nil && set.Spec.UpdateStrategy.Type != appsv1.OnDeleteStatefulSetStrategyType {
+		first := 0
+		if set.Spec.Ordinals != nil {
+			first = int(set.Spec.Ordinals.Start)
+		}
+		if n, err := strconv.Atoi(p.Name[strings.LastIndex(p.Name, "-")+1:]); err == nil && n < first+int(*u.Partition) {
+			next = set.Status.CurrentRevision
+		}
+	}
+	has := p.Labels["controller-revision-hash"]
+	add(has != next, plan.RevisionWouldChange, fmt.Sprintf("it has revision %q, its replacement %q", has, next))
+}
+
+// ownWorkload are the reasons in the state of the pod's workload.
+func (r *replay) ownWorkload(p *corev1.Pod, add adder) {
+	c := r.chains[key(p)]
+	if c.top() == nil {
+		return
+	}
+	want, known := r.desired(p)
+	least := want
+	if _, own := c.top().wants(); !own && c.lowest() == c.top() { // of an unknown kind: see desired
+		least = r.onTheirWay(p, false)
+	}
+	add(!known || least < r.rules.MinReplicas, plan.TooFewReplicas, fmt.Sprintf("its workload wants %d (known: %v)", want, known))
+	r.rollout(c, add)
+	there, up, beside := r.count(p)
+	add(known && there > want, plan.ScalingDown, fmt.Sprintf("there are %d of %d pods", there, want))
+	if n, ok := c.lowest().wants(); ok {
+		add(beside > n, plan.ScalingDown, fmt.Sprintf("%s has %d of %d pods", c.lowest().name, beside, n))
+	}
+	add(known && r.rules.Protect["DegradedWorkloads"] && up < want, plan.WorkloadDegraded, fmt.Sprintf("%d of %d pods are Ready", up, want))
+}
+
+// desired is what the pod's workload wants: its own number, or where it is not
+// there, those of the controllers right below it.
+func (r *replay) desired(p *corev1.Pod) (int, bool) {
+	c := r.chains[key(p)]
+	if n, ok := c.top().wants(); ok {
+		return n, true
+	}
+	sum, some, seen := 0, false, map[string]bool{}
+	for k, pod := range r.pods {
+		other := r.chains[k]
+		if pod.Namespace != p.Namespace || other.id != c.id || len(other.links) < 2 {
+			continue
+		}
+		low := other.lowest()
+		if n, ok := low.wants(); ok && !seen[low.kind+low.name] {
+			seen[low.kind+low.name], some = true, true
+			sum += n
+		}
+	}
+	if !some && slices.Contains(r.rules.Controllers, c.top().group+"/"+c.top().kind) {
+		// Nobody knows; the config vouches for it, so it is what is there.
+		return r.onTheirWay(p, true), true
+	}
+	return sum, some
+}
+
+// onTheirWay counts the pods of p's workload, with or without those that leave.
+func (r *replay) onTheirWay(p *corev1.Pod, leavingToo bool) int {
+	n, mine := 0, r.chains[key(p)].id
+	for k, other := range r.pods {
+		if other.Namespace == p.Namespace && r.chains[k].id == mine && !ended(other) && (leavingToo || !leaving(other)) {
+			n++
+		}
+	}
+	return n
+}
+
+// count counts the pods of a workload: those there, those Ready, and those of
+// the pod's own controller.
+func (r *replay) count(p *corev1.Pod) (there, up, beside int) {
+	c := r.chains[key(p)]
+	for k, pod := range r.pods {
+		other := r.chains[k]
+		if pod.Namespace != p.Namespace || other.id != c.id || ended(pod) || leaving(pod) {
+			continue
+		}
+		there++
+		if ready(pod) {
+			up++
+		}
+		if other.lowest().name == c.lowest().name && other.lowest().kind == c.lowest().kind {
+			beside++
+		}
+	}
+	return there, up, beside
+}
+
+// rollout says whether the pod's controllers are bringing up another template.
+func (r *replay) rollout(c chain, add adder) {
+	for i, l := range c.links {
+		switch x := l.object.(type) {
+		case *appsv1.Deployment:
+			add(x.Status.ObservedGeneration < x.Generation, plan.RolloutInProgress, "the Deployment's change is not observed")
+			if rs, ok := c.lowest().object.(*appsv1.ReplicaSet); ok {
+				add(!sameTemplate(rs.Spec.Template, x.Spec.Template), plan.RolloutInProgress, "the Deployment has another template")
+			}
+		case *appsv1.StatefulSet:
+			add(x.Status.ObservedGeneration < x.Generation, plan.RolloutInProgress, "the StatefulSet's change is not observed")
+			add(r.setRolling(x), plan.RolloutInProgress, "the StatefulSet is updating pods")
+		}
+		if i > 0 && r.siblings(l, c.links[i-1]) {
+			add(true, plan.RolloutInProgress, l.name+" has more than one ReplicaSet that wants pods")
+		}
+	}
+}
+
+func sameTemplate(a, b corev1.PodTemplateSpec) bool {
+	x, y := *a.DeepCopy(), *b.DeepCopy()
+	delete(x.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
+	delete(y.Labels, appsv1.DefaultDeploymentUniqueLabelKey)
+	return equality.Semantic.DeepEqual(x, y)
+}
+
+// siblings says whether another ReplicaSet under the same owner wants pods.
+func (r *replay) siblings(above, under link) bool {
+	for _, rs := range r.o.ReplicaSets {
+		ref := controllerOf(rs.OwnerReferences)
+		if ref == nil || under.object == nil || rs.Namespace != under.object.GetNamespace() || rs.Name == under.name || ref.Name != above.name || ref.Kind != above.kind {
+			continue
+		}
+		if above.object != nil && ref.UID != above.object.GetUID() {
+			continue
+		}
+		if rs.Spec.Replicas == nil || *rs.Spec.Replicas > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// setRolling says whether a StatefulSet with rolling updates still has pods to
+// update: of the update revision it wants all but those below the partition.
+func (r *replay) setRolling(set *appsv1.StatefulSet) bool {
+	if set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType || set.Status.UpdateRevision == "" || set.Status.UpdateRevision == set.Status.CurrentRevision {
+		return false
+	}
+	want, kept, updated := 1, 0, 0
+	if set.Spec.Replicas != nil {
+		want = int(*set.Spec.Replicas)
+	}
+	if u := set.Spec.UpdateStrategy.RollingUpdate; u != nil && u.Partition != nil {
+		kept = int(*u.Partition)
+	}
+	for k, p := range r.pods {
+		low := r.chains[k].lowest()
+		if low != nil && low.object == any(set) && p.Labels["controller-revision-hash"] == set.Status.UpdateRevision {
+			updated++
+		}
+	}
+	return updated < want-kept
+}

@@ -1,0 +1,186 @@
+package planverifier
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// refusal is a reason why a pod may not leave.
+type refusal struct {
+	code plan.Code
+	why  string
+}
+
+// criticalPriority is the value of system-cluster-critical.
+const criticalPriority = 2000000000
+
+// guards are all reasons why a pod may not leave, whatever else is planned.
+func (r *replay) guards(p *corev1.Pod) []refusal {
+	var out []refusal
+	add := func(no bool, code plan.Code, why string) {
+		if no {
+			out = append(out, refusal{code, why})
+		}
+	}
+	r.ownPod(p, add)
+	r.ownPlace(p, add)
+	r.ownVolumes(p, add)
+	r.ownController(p, add)
+	r.ownWorkload(p, add)
+	r.asked(p, add)
+	return out
+}
+
+type adder = func(no bool, code plan.Code, why string)
+
+// ownPod are the reasons in the pod itself.
+func (r *replay) ownPod(p *corev1.Pod, add adder) {
+	c := r.rules
+	_, mirror := p.Annotations["kubernetes.io/config.mirror"]
+	add(mirror, plan.MirrorPod, "a mirror of a file on the node")
+	source := p.Annotations["kubernetes.io/config.source"]
+	add(source != "" && source != "api", plan.StaticPod, "its source is "+source)
+	add(leaving(p), plan.PodTerminating, "it is terminating")
+	add(ended(p), plan.PodTerminal, "it has ended")
+	add(!r.bound(p), plan.PodNotBound, "it stands on no known node")
+	add(p.Labels["app.kubernetes.io/name"] == "evenkeel", plan.OwnPod, "it is ours")
+	add(c.PodSelector != nil && !c.PodSelector.Matches(labels.Set(p.Labels)), plan.PodNotSelected, "podSelector leaves it out")
+	add(c.Protect["PodsWithResourceClaims"] && len(p.Spec.ResourceClaims) > 0, plan.ResourceClaims, "it holds devices")
+	add(c.Protect["PodsWithoutPDB"] && len(r.budgetsOf(p.Namespace, p.Labels)) == 0, plan.NoPodDisruptionBudget, "it has no budget")
+
+	priority, sure := r.priority(p)
+	add(!sure, plan.PriorityTooHigh, "its PriorityClass "+p.Spec.PriorityClassName+" is not there")
+	add(c.Protect["SystemCriticalPods"] && priority >= criticalPriority, plan.SystemCritical, "its priority is critical")
+	limit, known := r.threshold()
+	add(!known || priority >= limit, plan.PriorityTooHigh, "its priority is not below "+c.PriorityBelow)
+
+	if c.MinPodAge > 0 {
+		start := p.Status.StartTime
+		add(start == nil || r.now.Sub(start.Time) < c.MinPodAge, plan.PodTooYoung, "it is younger than "+c.MinPodAge.String())
+	}
+	add(c.SchedulerTimeout > 0 && r.forgotten(p.Spec.SchedulerName), plan.SchedulerNotResponding, "its scheduler has left a pod unattempted")
+}
+
+// forgotten: a pod of the scheduler has waited too long for a first attempt.
+func (r *replay) forgotten(scheduler string) bool {
+	for _, p := range r.o.Pods {
+		tried := slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled })
+		same := cmp.Or(p.Spec.SchedulerName, "default-scheduler") == cmp.Or(scheduler, "default-scheduler")
+		if same && !tried && p.Spec.NodeName == "" && p.DeletionTimestamp == nil && !ended(p) && len(p.Spec.SchedulingGates) == 0 &&
+			!p.CreationTimestamp.IsZero() && r.now.Sub(p.CreationTimestamp.Time) > r.rules.SchedulerTimeout {
+			return true
+		}
+	}
+	return false
+}
+
+func (r *replay) priority(p *corev1.Pod) (value int64, known bool) {
+	if p.Spec.Priority != nil {
+		return int64(*p.Spec.Priority), true
+	}
+	if p.Spec.PriorityClassName == "" {
+		return 0, true
+	}
+	return r.class(p.Spec.PriorityClassName)
+}
+
+func (r *replay) threshold() (int64, bool) {
+	if n, err := strconv.ParseInt(r.rules.PriorityBelow, 10, 64); err == nil {
+		return n, true
+	}
+	return r.class(r.rules.PriorityBelow)
+}
+
+// class is the value of a PriorityClass; every API server has the two built-in
+// ones, listed or not.
+func (r *replay) class(name string) (int64, bool) {
+	for _, c := range r.o.PriorityClasses {
+		if c.Name == name {
+			return int64(c.Value), true
+		}
+	}
+	switch name {
+	case "system-cluster-critical":
+		return criticalPriority, true
+	case "system-node-critical":
+		return criticalPriority + 1000, true
+	}
+	return 0, false
+}
+
+// ownPlace are the reasons in the pod's namespace and node.
+func (r *replay) ownPlace(p *corev1.Pod, add adder) {
+	c := r.rules
+	space := r.spaces[p.Namespace]
+	add(len(c.Include) > 0 && !slices.Contains(c.Include, p.Namespace), plan.NamespaceExcluded, "its namespace is not included")
+	add(slices.Contains(c.Exclude, p.Namespace), plan.NamespaceExcluded, "its namespace is excluded")
+	add(c.NamespaceSelector != nil && (space == nil || !c.NamespaceSelector.Matches(labels.Set(space.Labels))), plan.NamespaceExcluded, "its namespace is not selected")
+
+	n := r.nodes[p.Spec.NodeName]
+	if n == nil {
+		return
+	}
+	add(c.NodeSelector != nil && !c.NodeSelector.Matches(labels.Set(n.Labels)), plan.NodeOutOfScope, "its node is out of scope")
+	up := false
+	for _, cond := range n.Status.Conditions {
+		up = up || cond.Type == corev1.NodeReady && cond.Status == corev1.ConditionTrue
+	}
+	add(!up, plan.NodeNotReady, "its node is not Ready")
+	add(n.DeletionTimestamp != nil, plan.NodeBeingDisrupted, "its node is being deleted")
+	for _, t := range n.Spec.Taints {
+		switch t.Key {
+		case "karpenter.sh/disrupted", "karpenter.sh/disruption", "ToBeDeletedByClusterAutoscaler":
+			add(true, plan.NodeBeingDisrupted, "its node has the taint "+t.Key)
+		}
+	}
+	for _, kv := range []map[string]string{n.Annotations, n.Labels} {
+		v, there := kv["evenkeel.io/exclude"]
+		add(there && v != "false", plan.NodeExcluded, "its node says exclude: "+v)
+		for k := range kv {
+			name, ours := strings.CutPrefix(k, "evenkeel.io/")
+			add(ours && name != "exclude" && name != "drain-first" && name != "pressure" && name != "steer", plan.RequestUnreadable, "its node asks "+k)
+		}
+	}
+}
+
+// ownVolumes are the reasons in the pod's volumes.
+func (r *replay) ownVolumes(p *corev1.Pod, add adder) {
+	c := r.rules
+	for _, v := range p.Spec.Volumes {
+		add(c.Protect["PodsWithLocalStorage"] && (v.EmptyDir != nil || v.HostPath != nil), plan.LocalStorage, "volume "+v.Name)
+		if v.PersistentVolumeClaim == nil && v.Ephemeral == nil {
+			continue
+		}
+		add(c.Protect["PodsWithPVC"], plan.PersistentVolume, "volume "+v.Name)
+		if len(c.ProtectedStorageClasses) > 0 {
+			class, known := r.storageClass(p, v)
+			add(!known || slices.Contains(c.ProtectedStorageClasses, class), plan.ProtectedStorageClass, "volume "+v.Name+" of class "+class)
+		}
+	}
+}
+
+func (r *replay) storageClass(p *corev1.Pod, v corev1.Volume) (string, bool) {
+	name := p.Name + "-" + v.Name // a generic ephemeral volume's claim
+	if v.PersistentVolumeClaim != nil {
+		name = v.PersistentVolumeClaim.ClaimName
+	}
+	for _, claim := range r.o.PersistentVolumeClaims {
+		if claim.Namespace != p.Namespace || claim.Name != name {
+			continue
+		}
+		if old, ok := claim.Annotations["volume.beta.kubernetes.io/storage-class"]; ok {
+			return old, true
+		}
+		if claim.Spec.StorageClassName != nil {
+			return *claim.Spec.StorageClassName, true
+		}
+	}
+	return "", false
+}

@@ -1,0 +1,85 @@
+package planverifier_test
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/planner/history"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
+)
+
+// planOn plans on a cluster with the configuration of a seed.
+func planOn(t testing.TB, o *cluster.Objects, text string, now time.Time, past plan.PlannerState) (plan.Plan, planverifier.Rules) {
+	t.Helper()
+	conf, err := config.Load("seed.yaml", []byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := cluster.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	opts := conf.Planner()
+	opts.SamplesPerCode = -1
+	law := rules(t, conf)
+	law.Past = past
+	return planner.New(opts).Plan(s, past, controller.Goals(s, conf.Build(), nil), now), law
+}
+
+// TestPlansAfterAnyPrefix: a plan is broken off after any number of its calls, in
+// any order within the wave, with or without a prompt disruption controller; the
+// next plan starts from there, while victims still terminate and replacements
+// are Pending, and breaks nothing either. Only the two together can spend a
+// budget twice.
+func TestPlansAfterAnyPrefix(t *testing.T) {
+	t.Parallel()
+	const wanted = 600
+	starts, withMoves, moves, bad := 0, 0, 0, 0
+	for seed := uint64(0); starts < wanted; seed++ {
+		r := rand.New(rand.NewPCG(seed, 32))
+		o := simulation.Mixed(r)
+		text := simulation.Settings(r)
+		past := simulation.Remembered(r, o)
+		first, law := planOn(t, o, text, o.TakenAt, past)
+		for calls := 1; calls <= len(first.Moves) && starts < wanted; calls += 1 + r.IntN(3) {
+			starts++
+			course := planverifier.Course{Order: r.Perm, Late: r.IntN(2) == 0, Calls: calls}
+			later := o.TakenAt.Add(time.Duration(1+r.IntN(150)) * time.Second)
+			half := planverifier.After(o, law, first, o.TakenAt, course)
+			half.TakenAt = later
+			// A whole wave is reserved before its first call.
+			cut := 0
+			for _, m := range first.Moves[:calls] {
+				cut = max(cut, m.Wave)
+			}
+			n := calls
+			for n < len(first.Moves) && first.Moves[n].Wave == cut {
+				n++
+			}
+			law.Past = history.Reserve(past, plan.OpenRun{RunID: "first"}, first.Moves[:n], o.TakenAt)
+			next, _ := planOn(t, half, text, later, law.Past)
+			if len(next.Moves) > 0 {
+				withMoves++
+			}
+			moves += len(next.Moves)
+			found := planverifier.Check(half, law, next, later)
+			found = append(found, planverifier.Replay(half, law, next, later, planverifier.Course{Order: r.Perm})...)
+			for _, v := range found {
+				if bad++; bad <= 20 {
+					t.Errorf("seed %d after %d calls: step %d, pod %s: %s: %s", seed, calls, v.Step, v.Pod, v.Code, v.Detail)
+				}
+			}
+		}
+	}
+	t.Logf("%d plans started after a prefix of another, %d with moves, %d moves, %d violations", starts, withMoves, moves, bad)
+	if withMoves < wanted/4 {
+		t.Errorf("%d of %d second plans have moves: too few to prove anything", withMoves, starts)
+	}
+}

@@ -1,0 +1,91 @@
+package planverifier
+
+import (
+	"math"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// Rules are the settings that a plan must obey, as docs/reference/config.md
+// describes them.
+type Rules struct {
+	NodeSelector      labels.Selector // nil: all
+	NamespaceSelector labels.Selector // nil: all
+	PodSelector       labels.Selector // nil: all
+	Include, Exclude  []string        // namespaces
+
+	// Protect are the names in guards.protect.
+	Protect                 map[string]bool
+	ProtectedStorageClasses []string
+	Controllers             []string // group/Kind
+	MinReplicas             int
+	MinPodAge               time.Duration
+	SchedulerTimeout        time.Duration
+	// PriorityBelow is the number, or the name of a class where it is not one.
+	PriorityBelow string
+	// NoEvictionMandatory is guards.noEvictionPolicy: mandatory.
+	NoEvictionMandatory bool
+
+	MaxUnavailableWithoutPDB                            int
+	PerPass, PerNode, PerNamespace, PerOwner, PerZone   Limit
+	InFlightTotal, InFlightPerNode, InFlightPerWorkload Limit
+
+	// PerHourOwner, PerHourNamespace and PerHourCluster bound the evictions within
+	// an hour, those that Past remembers included.
+	PerHourOwner, PerHourNamespace, PerHourCluster Limit
+	// Past is what is remembered of former passes.
+	Past plan.PlannerState
+
+	Allow, Deny []Window
+	// Loads are the strategies by measured load, which is believed up to MaxAge, and
+	// of MinCoverage of the nodes in scope or more.
+	Loads       []Load
+	MaxAge      time.Duration
+	MinCoverage float64
+	// Location is the time zone of windows that name none.
+	Location *time.Location
+}
+
+// Limit is a number of pods, a share of them in percent, or none at all.
+type Limit struct {
+	N         int
+	Percent   bool
+	Unlimited bool
+}
+
+// of is the limit among so many pods: a share is rounded down, but is at least
+// 1 unless it is 0%.
+func (l Limit) of(pods int) int {
+	if l.Unlimited {
+		return math.MaxInt
+	}
+	if !l.Percent || l.N == 0 {
+		return l.N
+	}
+	whole := (pods*l.N - pods*l.N%100) / 100
+	if whole < 1 {
+		return 1
+	}
+	return whole
+}
+
+// Violation is one thing that a plan must not do.
+type Violation struct {
+	Step int // of the move, 0 when it is about the whole plan
+	Pod  string
+	// Code is the reason code that forbids it, or one of the codes below.
+	Code   plan.Code
+	Detail string
+}
+
+// What can be wrong with a plan beside what reason codes forbid.
+const (
+	MalformedPlan    plan.Code = "MalformedPlan"    // steps, waves or names do not fit together
+	PodTwice         plan.Code = "PodTwice"         // a pod is moved twice
+	InFlight         plan.Code = "InFlight"         // too many pods are away at once
+	UnexplainedStay  plan.Code = "UnexplainedStay"  // a pod that could have served has no reason to stay
+	WindowNotWatched plan.Code = "WindowNotWatched" // a move does not know when its window closes
+)

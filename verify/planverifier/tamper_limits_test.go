@@ -1,0 +1,127 @@
+package planverifier_test
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/verify/planverifier"
+)
+
+// less sets a limit to one less than the plan takes.
+func less(limit func(r *planverifier.Rules) *planverifier.Limit, of func(x plan.Move, p *corev1.Pod) string) func(m *made) (string, bool) {
+	return func(m *made) (string, bool) {
+		n, pod := most(m, of)
+		if n > 0 {
+			*limit(&m.rules) = planverifier.Limit{N: n - 1}
+		}
+		return pod, n > 0
+	}
+}
+
+// lessHourly is less, with nothing in the past.
+func lessHourly(limit func(r *planverifier.Rules) *planverifier.Limit, of func(x plan.Move, p *corev1.Pod) string) func(m *made) (string, bool) {
+	return func(m *made) (string, bool) {
+		m.rules.Past = plan.PlannerState{}
+		return less(limit, of)(m)
+	}
+}
+
+func ownerOf(x plan.Move) string {
+	if x.Owner.Kind == "Pod" {
+		return ""
+	}
+	return x.Pod.Namespace + "/" + x.Owner.Kind + "/" + x.Owner.Name
+}
+
+// limitTampers exceed a limit by one.
+var limitTampers = []tamper{
+	{"one more than perPass", plan.LimitPerPass, less(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerPass },
+		func(x plan.Move, p *corev1.Pod) string { return "all" })},
+	{"one more than perNode", plan.LimitPerNode, less(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerNode },
+		func(x plan.Move, p *corev1.Pod) string { return x.From })},
+	{"one more than perNamespace", plan.LimitPerNamespace, less(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerNamespace },
+		func(x plan.Move, p *corev1.Pod) string { return x.Pod.Namespace })},
+	{"one more than perOwner", plan.LimitPerOwner, less(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerOwner },
+		func(x plan.Move, p *corev1.Pod) string { return ownerOf(x) })},
+	{"one more than perZone", plan.LimitPerZone, func(m *made) (string, bool) {
+		return less(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerZone }, func(x plan.Move, p *corev1.Pod) string {
+			for _, n := range m.o.Nodes {
+				if n.Name == x.From {
+					return n.Labels["topology.kubernetes.io/zone"]
+				}
+			}
+			return ""
+		})(m)
+	}},
+	{"one more than perHour.owner", plan.LimitPerHour, lessHourly(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerHourOwner },
+		func(x plan.Move, p *corev1.Pod) string {
+			if ownerOf(x) == "" {
+				return x.Pod.String()
+			}
+			return ownerOf(x)
+		})},
+	{"one more than perHour.namespace", plan.LimitPerHour, lessHourly(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerHourNamespace },
+		func(x plan.Move, p *corev1.Pod) string { return x.Pod.Namespace })},
+	{"one more than perHour.cluster", plan.LimitPerHour, lessHourly(func(r *planverifier.Rules) *planverifier.Limit { return &r.PerHourCluster },
+		func(x plan.Move, p *corev1.Pod) string { return "all" })},
+	{"one more in the past", plan.LimitPerHour, func(m *made) (string, bool) {
+		n, pod := most(m, func(x plan.Move, p *corev1.Pod) string { return "all" })
+		m.rules.Past = plan.PlannerState{Evictions: []plan.EvictionCount{{Workload: plan.ObjectRef{Kind: "Thing", Namespace: "far", Name: "x"}, Minute: m.o.TakenAt.Truncate(time.Minute).Add(-time.Hour), Count: 1}}}
+		m.rules.PerHourCluster = planverifier.Limit{N: n}
+		return pod, true
+	}},
+	{"its workload rests", plan.BackedOff, func(m *made) (string, bool) {
+		x := m.plan.Moves[0]
+		w := x.Owner
+		w.Namespace = x.Pod.Namespace
+		m.rules.Past.Backoffs = []plan.Backoff{{Workload: w, Until: m.o.TakenAt.Add(time.Second)}}
+		return x.Pod.String(), true
+	}},
+	{"a share below one pod", plan.LimitPerPass, func(m *made) (string, bool) {
+		m.rules.PerPass = planverifier.Limit{N: 1, Percent: true} // of fewer than 200 pods: 1
+		return m.plan.Moves[1].Pod.String(), true
+	}},
+	{"a share of nothing", plan.LimitPerOwner, func(m *made) (string, bool) {
+		if ownerOf(m.plan.Moves[0]) == "" {
+			return "", false
+		}
+		m.rules.PerOwner = planverifier.Limit{N: 0, Percent: true}
+		return m.plan.Moves[0].Pod.String(), true
+	}},
+	{"one more away than inFlight.total", planverifier.InFlight, less(func(r *planverifier.Rules) *planverifier.Limit { return &r.InFlightTotal },
+		func(x plan.Move, p *corev1.Pod) string { return fmt.Sprint(x.Wave) })},
+	{"one more away than inFlight.perNode", planverifier.InFlight, less(func(r *planverifier.Rules) *planverifier.Limit { return &r.InFlightPerNode },
+		func(x plan.Move, p *corev1.Pod) string { return fmt.Sprint(x.Wave, x.From) })},
+	{"one more away than inFlight.perOwner", planverifier.InFlight, less(func(r *planverifier.Rules) *planverifier.Limit { return &r.InFlightPerWorkload },
+		func(x plan.Move, p *corev1.Pod) string {
+			if ownerOf(x) == "" {
+				return ""
+			}
+			return fmt.Sprint(x.Wave, ownerOf(x))
+		})},
+	{"two waves in one", planverifier.InFlight, func(m *made) (string, bool) {
+		r := &m.rules
+		if last := m.plan.Moves[len(m.plan.Moves)-1]; last.Wave == 1 || r.InFlightTotal.Unlimited || len(m.plan.Moves) <= r.InFlightTotal.N {
+			return "", false
+		}
+		for i := range m.plan.Moves {
+			m.plan.Moves[i].Wave = 1
+		}
+		return "", true
+	}},
+	{"more away without a budget", plan.WorkloadUnavailable, func(m *made) (string, bool) {
+		n, pod := most(m, func(x plan.Move, p *corev1.Pod) string {
+			if ownerOf(x) == "" || len(budgetsOf(m, p)) > 0 {
+				return ""
+			}
+			return fmt.Sprint(x.Wave, ownerOf(x))
+		})
+		if n > 0 {
+			m.rules.MaxUnavailableWithoutPDB = n - 1
+		}
+		return pod, n > 0
+	}},
+}

@@ -1,0 +1,116 @@
+package quality
+
+import (
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
+)
+
+var (
+	long  = flag.Bool("long", false, "every seed, of clusters of every size")
+	seeds = flag.Int("seeds", 0, "how many seeds; 0: what the form says")
+	steer = flag.String("steer", "none", "how the scheduler is steered: none, taint or label")
+	steps = flag.Bool("steps", true, "pods may make room for others")
+	only  = flag.Int("seed", -1, "one seed alone, in detail")
+)
+
+// settings ask for load and spread at once, without limits.
+const settings = `apiVersion: evenkeel.io/v1alpha1
+kind: RebalanceConfig
+guards: {minPodAge: 0s}
+strategies:
+- {name: hot, type: NodeLoad, schedule: "*/10 * * * *", args: {target: {cpu: %[1]s, memory: %[1]s}}}
+- {name: zones, type: ZoneSpread, schedule: "0 * * * *", args: {maxSkew: %[2]d}}
+limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited, perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}
+evictor: {perMinute: unlimited, inFlight: {total: unlimited, perNode: unlimited, perOwner: unlimited}, steer: %[3]s}
+`
+
+// problem is a cluster with what is wanted of it.
+type problem struct {
+	seed int
+	s    *cluster.Snapshot
+	conf *config.Config
+}
+
+// drawn makes the problem of a seed. The targets leave room: 35 to 55 % of the
+// CPU is requested.
+func drawn(t testing.TB, seed, fewest, most, mostPods int) problem {
+	t.Helper()
+	r := rand.New(rand.NewPCG(uint64(seed), 77))
+	target := []string{"0.65", "0.7", "0.75", "0.8"}[r.IntN(4)]
+	conf, err := config.Load("c", fmt.Appendf(nil, settings, target, 1+r.IntN(4)/3, *steer))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := cluster.New(simulation.Varied(r, fewest+r.IntN(most-fewest+1), mostPods))
+	if err != nil {
+		t.Fatalf("seed %d: %v", seed, err)
+	}
+	return problem{seed, s, conf}
+}
+
+func (p problem) options() planner.Options {
+	o := p.conf.Planner()
+	o.SamplesPerCode, o.NoSteps = -1, !*steps
+	return o
+}
+
+func (p problem) goals() []plan.Goal { return controller.Goals(p.s, p.conf.Build(), nil) }
+
+func (p problem) plan() plan.Plan {
+	return planner.New(p.options()).Plan(p.s, plan.PlannerState{}, p.goals(), p.s.TakenAt)
+}
+
+// after is the same problem once every replacement has landed where the plan
+// says, and has just started.
+func (p problem) after(t testing.TB, pl plan.Plan) problem {
+	t.Helper()
+	landed := simulation.Landed(p.s.Objects, pl.Moves)
+	for i, pod := range landed.Pods {
+		if pod != p.s.Objects.Pods[i] {
+			started := metav1.NewTime(p.s.TakenAt)
+			pod.Status.StartTime = &started
+		}
+	}
+	s, err := cluster.New(landed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return problem{p.seed, s, p.conf}
+}
+
+// count is how many seeds a form has.
+func count(short, full int) (from, to int) {
+	switch {
+	case *only >= 0:
+		return *only, *only + 1
+	case *seeds > 0:
+		return 0, *seeds
+	case *long:
+		return 0, full
+	}
+	return 0, short
+}
+
+// criterion compares a figure with what is wanted, where the seeds are those of a form.
+func criterion(t *testing.T, what string, got, wanted float64) {
+	t.Helper()
+	verdict := "met"
+	if got > wanted {
+		verdict = "FALLS SHORT"
+	}
+	t.Logf("%-62s %8.3f, wanted at most %.3f: %s", what, got, wanted, verdict)
+	if (*long || *only < 0 && *seeds == 0) && got > wanted {
+		t.Errorf("%s: %.3f, wanted at most %.3f", what, got, wanted)
+	}
+}

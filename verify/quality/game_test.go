@@ -1,0 +1,272 @@
+package quality
+
+import (
+	"slices"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/budget"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+)
+
+// game is what the planner plays, with arithmetic of its own: pods leave one
+// after the other, each at most once; its replacement must land, surely enough,
+// where at least one goal is better served and none is worse. It shares with the
+// planner only what may leave (guards, budgets) and the model of landings.
+type game struct {
+	s     *cluster.Snapshot
+	opts  planner.Options
+	world *placement.World
+	goals []*gauge
+	may   []bool             // by pod: it may leave at all
+	runs  [][]cluster.NodeID // by pod that may leave: other nodes that could hold it, were they empty
+	moved []bool
+	steps []hop
+}
+
+// hop is one move that was made.
+type hop struct {
+	pod      cluster.PodID
+	from, to cluster.NodeID
+}
+
+// gauge measures one goal.
+type gauge struct {
+	goal    plan.Goal
+	initial int64
+	// NodeBelow: what is requested, and the most that may be.
+	used, most int64
+	// SkewAtMost: pods by domain.
+	domain []int // of each node; -1: not counted
+	member map[cluster.PodID]bool
+	counts []int
+}
+
+func newGame(p problem) *game {
+	g := &game{s: p.s, opts: p.options(), may: make([]bool, len(p.s.Pods)), runs: make([][]cluster.NodeID, len(p.s.Pods)), moved: make([]bool, len(p.s.Pods))}
+	g.world = placement.NewWorld(p.s, g.opts.Placement)
+	for _, goal := range p.goals() {
+		g.goals = append(g.goals, g.gauge(goal))
+	}
+	book := budget.NewBook(p.s, nil, p.s.TakenAt)
+	memory := guard.NewMemory()
+	for i := range p.s.Pods {
+		pod := &p.s.Pods[i]
+		if pod.Node == cluster.NoNode {
+			continue
+		}
+		_, refused := guard.Check(guard.Input{Snapshot: p.s, Pod: pod, Now: p.s.TakenAt, Options: &g.opts.Guards, Memory: memory})
+		if len(pod.Budgets) > 0 {
+			_, lets := book.Ask(pod, budget.Taken{})
+			refused = refused || !lets
+		} else if w := p.s.WorkloadOf(pod); w != nil {
+			refused = refused || guard.Desired(w)-guard.AvailableOf(p.s, w, p.s.TakenAt) >= g.opts.MaxUnavailableWithoutPDB
+		}
+		if g.may[i] = !refused; g.may[i] {
+			g.runs[i] = elsewhere(p.s, pod)
+		}
+	}
+	return g
+}
+
+// elsewhere are the other nodes on which the pod's replacement could run, by what
+// does not change: readiness, selectors, taints, size, and where its volumes are.
+func elsewhere(s *cluster.Snapshot, pod *cluster.Pod) (out []cluster.NodeID) {
+	zone := volumeZone(s, pod)
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		at, _ := n.Label(planner.ZoneKey)
+		if n.ID != pod.Node && n.Ready && placement.CanRun(pod.Object, n) && (zone == "" || zone == at) {
+			out = append(out, n.ID)
+		}
+	}
+	return out
+}
+
+// volumeZone is the zone of the pod's volume; empty when it has none.
+func volumeZone(s *cluster.Snapshot, pod *cluster.Pod) string {
+	for _, v := range pod.Object.Spec.Volumes {
+		if v.PersistentVolumeClaim == nil {
+			continue
+		}
+		c := s.Claim(pod.Object.Namespace, v.PersistentVolumeClaim.ClaimName)
+		for _, pv := range s.Objects.PersistentVolumes {
+			if c != nil && pv.Name == c.Spec.VolumeName {
+				return pv.Spec.NodeAffinity.Required.NodeSelectorTerms[0].MatchExpressions[0].Values[0]
+			}
+		}
+	}
+	return ""
+}
+
+// leaves reports whether the pod's leaving could help the goal at all: it may
+// leave, and could run on another node, in another domain.
+func (g *game) leaves(pod cluster.PodID, x *gauge) bool {
+	if x.counts == nil {
+		return len(g.runs[pod]) > 0
+	}
+	own := x.domain[g.s.Pods[pod].Node]
+	return slices.ContainsFunc(g.runs[pod], func(n cluster.NodeID) bool { return x.domain[n] != own })
+}
+
+func (g *game) gauge(goal plan.Goal) *gauge {
+	x := &gauge{goal: goal}
+	switch goal.Kind {
+	case plan.NodeBelow:
+		n := &g.s.Nodes[goal.Node]
+		x.used = n.Requested.Get(goal.Resource)
+		x.most = int64(goal.Limit*float64(n.Allocatable.Get(goal.Resource)) + 1e-6)
+	case plan.SkewAtMost:
+		index := map[string]int{}
+		for i, d := range goal.Domains {
+			index[d] = i
+		}
+		x.counts, x.member = make([]int, len(goal.Domains)), map[cluster.PodID]bool{}
+		for i := range g.s.Nodes {
+			v, _ := g.s.Nodes[i].Label(goal.TopologyKey)
+			d, ok := index[v]
+			if !ok {
+				d = -1
+			}
+			x.domain = append(x.domain, d)
+		}
+		for _, p := range goal.Pods {
+			x.member[p] = true
+			if d := x.domain[g.s.Pods[p].Node]; d >= 0 {
+				x.counts[d]++
+			}
+		}
+	}
+	x.initial = max(1, x.excess())
+	return x
+}
+
+func (x *gauge) excess() int64 {
+	if x.counts == nil {
+		return max(0, x.used-x.most)
+	}
+	return int64(fewest(x.counts, int(x.goal.Limit)))
+}
+
+// fewest tries every final minimum: enough must leave the full domains, and
+// enough arrive in the empty ones.
+func fewest(counts []int, skew int) int {
+	total := 0
+	for _, c := range counts {
+		total += c
+	}
+	best := total
+	for m := 0; m <= total; m++ {
+		leave, arrive := 0, 0
+		for _, c := range counts {
+			leave += max(0, c-m-skew)
+			arrive += max(0, m-c)
+		}
+		best = min(best, max(leave, arrive))
+	}
+	return best
+}
+
+func (x *gauge) shift(s *cluster.Snapshot, pod cluster.PodID, from, to cluster.NodeID) {
+	if x.counts == nil {
+		need := s.Pods[pod].Requests.Get(x.goal.Resource)
+		if from == x.goal.Node {
+			x.used -= need
+		}
+		if to == x.goal.Node {
+			x.used += need
+		}
+		return
+	}
+	if !x.member[pod] {
+		return
+	}
+	if d := x.domain[from]; d >= 0 {
+		x.counts[d]--
+	}
+	if d := x.domain[to]; d >= 0 {
+		x.counts[d]++
+	}
+}
+
+// touches reports whether a move can change the goal.
+func (x *gauge) touches(pod cluster.PodID, from, to cluster.NodeID) bool {
+	return x.counts == nil && (x.goal.Node == from || x.goal.Node == to) || x.member[pod]
+}
+
+// serves: at least one goal better, none worse.
+func (g *game) serves(pod cluster.PodID, from, to cluster.NodeID) bool {
+	better := false
+	for _, x := range g.goals {
+		if !x.touches(pod, from, to) {
+			continue
+		}
+		before := x.excess()
+		x.shift(g.s, pod, from, to)
+		after := x.excess()
+		x.shift(g.s, pod, to, from)
+		if after > before {
+			return false
+		}
+		better = better || after < before
+	}
+	return better
+}
+
+// wanted reports whether the pod's leaving could serve a goal at all.
+func (g *game) wanted(pod cluster.PodID, from cluster.NodeID) bool {
+	for _, x := range g.goals {
+		if x.touches(pod, from, from) && x.excess() > 0 && (x.counts != nil || g.s.Pods[pod].Requests.Get(x.goal.Resource) > 0) {
+			return true
+		}
+	}
+	return false
+}
+
+// landing is where the pod's replacement goes, if that is sure enough and serves.
+func (g *game) landing(pod cluster.PodID) (hop, bool) {
+	from := g.world.NodeOf(pod)
+	if g.moved[pod] || !g.may[pod] || from == cluster.NoNode || !g.wanted(pod, from) {
+		return hop{}, false
+	}
+	pr := g.world.Predict(pod)
+	good := func(n cluster.NodeID) bool { return n != from && g.s.Nodes[n].Ready && g.serves(pod, from, n) }
+	if pr.SupportedWhy != "" || plan.Round(pr.Prob(good)) < g.opts.MinConfidence {
+		return hop{}, false
+	}
+	to := pr.LikeliestOf(good)
+	return hop{pod, from, to}, to != cluster.NoNode
+}
+
+func (g *game) make(h hop) {
+	g.world.Move(h.pod, h.to)
+	for _, x := range g.goals {
+		if x.touches(h.pod, h.from, h.to) {
+			x.shift(g.s, h.pod, h.from, h.to)
+		}
+	}
+	g.moved[h.pod] = true
+	g.steps = append(g.steps, h)
+}
+
+func (g *game) takeBack() {
+	h := g.steps[len(g.steps)-1]
+	g.steps = g.steps[:len(g.steps)-1]
+	g.world.Move(h.pod, h.from)
+	for _, x := range g.goals {
+		if x.touches(h.pod, h.from, h.to) {
+			x.shift(g.s, h.pod, h.to, h.from)
+		}
+	}
+	g.moved[h.pod] = false
+}
+
+// excess sums what is left of each goal as a share of what there was, weighted.
+func (g *game) excess() (all float64) {
+	for _, x := range g.goals {
+		all += x.goal.Weight * float64(x.excess()) / float64(x.initial)
+	}
+	return all
+}

@@ -1,0 +1,114 @@
+package quality
+
+import (
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
+)
+
+// leastOfStep is what each step of two evictions must take away of a node's cores: one
+// percent of ten.
+const leastOfStep = 100
+
+// TestStepsHarmNothingAtAnyPrefix: on clusters where pods must make room for others, no
+// goal is worse after any number of moves than before the last one; each step ends, in a
+// later wave, on the node that it made room on, and is worth its evictions; and with
+// steps less is left than without.
+func TestStepsHarmNothingAtAnyPrefix(t *testing.T) {
+	steps, helped := 0, 0
+	rapid.Check(t, func(t *rapid.T) {
+		seed := rapid.Uint64Range(0, 1<<20).Draw(t, "seed")
+		p := tight(t, seed)
+		pl, g := p.plan(), newGame(p)
+		opts := p.options()
+		opts.NoSteps = true
+		single := newGame(p)
+		follow(single, planner.New(opts).Plan(p.s, plan.PlannerState{}, p.goals(), p.s.TakenAt))
+		for i, m := range pl.Moves {
+			before, was := g.levels(), g.excess()
+			g.make(hops(p, pl)[i])
+			if !g.noneAbove(before) {
+				t.Fatalf("seed %d: step %d (%s from %s to %s, for %v) makes a goal worse", seed, m.Step, m.Pod.Name, m.From, m.To, m.DisplacedFor)
+			}
+			if m.DisplacedFor == nil {
+				if g.excess() >= was {
+					t.Fatalf("seed %d: step %d serves nothing", seed, m.Step)
+				}
+				continue
+			}
+			steps++
+			if i+1 == len(pl.Moves) || pl.Moves[i+1].Pod != *m.DisplacedFor || pl.Moves[i+1].To != m.From || pl.Moves[i+1].Wave <= m.Wave {
+				t.Fatalf("seed %d: step %d makes room on %s for %v, and is not followed by its move there: %+v", seed, m.Step, m.From, m.DisplacedFor, pl.Moves[i:])
+			}
+			g.make(hops(p, pl)[i+1])
+			if less := total(before) - total(g.levels()); less < leastOfStep {
+				t.Fatalf("seed %d: steps %d and %d take away %dm of cpu", seed, m.Step, m.Step+1, less)
+			}
+			g.takeBack()
+		}
+		if g.excess() > single.excess()+slack {
+			t.Fatalf("seed %d: %.3f is left with steps, %.3f without", seed, g.excess(), single.excess())
+		}
+		if g.excess() < single.excess()-slack {
+			helped++
+		}
+	})
+	t.Logf("%d steps; %d plans leave less because of them", steps, helped)
+	if steps == 0 || helped == 0 {
+		t.Errorf("%d steps in plans, of which %d helped, prove nothing", steps, helped)
+	}
+}
+
+// TestNoStepIsNeedless: without either half of a step, and all that follows it, more
+// excess is left.
+func TestNoStepIsNeedless(t *testing.T) {
+	for seed := range uint64(200) {
+		p := tight(t, seed)
+		pl, all := p.plan(), newGame(p)
+		follow(all, pl)
+		for i, m := range pl.Moves {
+			if m.DisplacedFor == nil {
+				continue
+			}
+			less, cut := newGame(p), pl
+			cut.Moves = slices.Delete(slices.Clone(pl.Moves), i, i+2)
+			follow(less, cut)
+			if less.excess() <= all.excess()+slack {
+				t.Errorf("seed %d: as little is left without steps %d and %d", seed, m.Step, m.Step+1)
+			}
+		}
+	}
+}
+
+func total(levels []int64) (sum int64) {
+	for _, x := range levels {
+		sum += x
+	}
+	return sum
+}
+
+func follow(g *game, pl plan.Plan) {
+	for _, m := range pl.Moves {
+		g.make(hop{g.s.PodByUID(m.Pod.UID).ID, g.s.NodeByName(m.From).ID, g.s.NodeByName(m.To).ID})
+	}
+}
+
+func tight(t interface{ Fatal(...any) }, seed uint64) problem {
+	conf, err := config.Load("c", []byte(simulation.TightSettings))
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := cluster.New(simulation.Tight(rand.New(rand.NewPCG(seed, 61))))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return problem{int(seed), s, conf}
+}

@@ -1,0 +1,98 @@
+package simulation
+
+import (
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+func (m *mixer) job(a *mixedApp) {
+	n, limit := a.n, int32(m.r.IntN(5))
+	a.template.Spec.RestartPolicy = corev1.RestartPolicyNever
+	j := &batchv1.Job{Spec: batchv1.JobSpec{Parallelism: &n, BackoffLimit: &limit, Selector: &metav1.LabelSelector{MatchLabels: a.labels}, Template: *a.template.DeepCopy()},
+		Status: batchv1.JobStatus{Active: n, Failed: int32(m.r.IntN(int(limit) + 1))}}
+	if m.r.IntN(2) == 0 {
+		total := n + int32(m.r.IntN(5))
+		j.Spec.Completions = &total
+	}
+	j.Spec.PodFailurePolicy = m.policy()
+	m.own(a, "batch/v1", "Job", &j.ObjectMeta, a.name)
+	m.o.Jobs = append(m.o.Jobs, j)
+	m.fill(a, a.template.Labels, a.name+"-%02d")
+	m.jobTrouble(a, j)
+}
+
+// policy says what a failed pod means, or nothing. Rules stand before that about
+// disrupted pods, or after it, or alone.
+func (m *mixer) policy() *batchv1.PodFailurePolicy {
+	on := func(action batchv1.PodFailurePolicyAction, of corev1.PodConditionType, is corev1.ConditionStatus) batchv1.PodFailurePolicyRule {
+		return batchv1.PodFailurePolicyRule{Action: action, OnPodConditions: []batchv1.PodFailurePolicyOnPodConditionsPattern{{Type: of, Status: is}}}
+	}
+	code := func(action batchv1.PodFailurePolicyAction) batchv1.PodFailurePolicyRule {
+		return batchv1.PodFailurePolicyRule{Action: action, OnExitCodes: &batchv1.PodFailurePolicyOnExitCodesRequirement{Operator: batchv1.PodFailurePolicyOnExitCodesOpIn, Values: []int32{pick(m.r, int32(42), 137, 143)}}}
+	}
+	fail, ignore, count := batchv1.PodFailurePolicyActionFailJob, batchv1.PodFailurePolicyActionIgnore, batchv1.PodFailurePolicyActionCount
+	disrupted := on(ignore, corev1.DisruptionTarget, corev1.ConditionTrue)
+	rules := pick(m.r, nil, nil, nil,
+		[]batchv1.PodFailurePolicyRule{disrupted},
+		[]batchv1.PodFailurePolicyRule{on(fail, corev1.DisruptionTarget, corev1.ConditionTrue)},
+		[]batchv1.PodFailurePolicyRule{code(fail), disrupted},
+		[]batchv1.PodFailurePolicyRule{on(fail, corev1.PodReady, corev1.ConditionFalse), disrupted},
+		[]batchv1.PodFailurePolicyRule{code(count), disrupted},
+		[]batchv1.PodFailurePolicyRule{code(ignore)},
+		[]batchv1.PodFailurePolicyRule{on(fail, corev1.DisruptionTarget, corev1.ConditionFalse), disrupted, code(fail)},
+	)
+	if rules == nil {
+		return nil
+	}
+	return &batchv1.PodFailurePolicy{Rules: rules}
+}
+
+// jobTrouble puts a Job at one of the points where little is missing.
+func (m *mixer) jobTrouble(a *mixedApp, j *batchv1.Job) {
+	switch yes := true; {
+	case m.chance(0.1):
+		j.Status.UncountedTerminatedPods = &batchv1.UncountedTerminatedPods{Failed: []types.UID{"gone"}}
+	case m.chance(0.1): // one is on its way out, and not counted yet
+		gone := metav1.NewTime(m.now)
+		a.pods[0].DeletionTimestamp, a.pods[0].Finalizers = &gone, []string{batchv1.JobTrackingFinalizer}
+	case m.chance(0.1): // by index too
+		one, mode := int32(1), batchv1.IndexedCompletion
+		j.Spec.BackoffLimitPerIndex, j.Spec.CompletionMode = &one, &mode
+		a.pods[0].Annotations["batch.kubernetes.io/job-index-failure-count"] = "1"
+	case m.chance(0.15): // one has failed, and is not counted yet
+		a.pods[0].Status.Phase, a.pods[0].Status.Conditions, a.pods[0].Finalizers = corev1.PodFailed, nil, []string{batchv1.JobTrackingFinalizer}
+		*j.Spec.Parallelism--
+	case m.chance(0.1): // one has succeeded
+		if m.r.IntN(2) == 0 {
+			j.Status.Succeeded = 1
+		} else {
+			a.pods[0].Status.Phase, a.pods[0].Status.Conditions = corev1.PodSucceeded, nil
+			*j.Spec.Parallelism--
+		}
+	case m.chance(0.05):
+		other := pick(m.r, "example.com/other", batchv1.JobControllerName)
+		j.Spec.ManagedBy = &other
+	case m.chance(0.08):
+		j.Spec.Suspend = &yes
+	case m.chance(0.08):
+		j.Status.Conditions = []batchv1.JobCondition{{Type: pick(m.r, batchv1.JobComplete, batchv1.JobFailed, batchv1.JobFailureTarget), Status: corev1.ConditionTrue}}
+	}
+}
+
+func (m *mixer) cron(a *mixedApp) {
+	m.job(a)
+	c := &batchv1.CronJob{Spec: batchv1.CronJobSpec{Schedule: "0 * * * *", JobTemplate: batchv1.JobTemplateSpec{Spec: batchv1.JobSpec{Template: *a.template.DeepCopy()}}}}
+	m.own(a, "batch/v1", "CronJob", &c.ObjectMeta, a.name+"-cron")
+	if m.chance(0.2) { // the Job is an orphan
+		return
+	}
+	m.o.CronJobs = append(m.o.CronJobs, c)
+}
+
+// flow is a Job that something starts which nobody reads.
+func (m *mixer) flow(a *mixedApp) {
+	m.job(a)
+	m.own(a, "example.com/v1", "Thing", &metav1.ObjectMeta{}, a.name+"-flow")
+}

@@ -1,0 +1,200 @@
+package simulation
+
+import (
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// shape gives a workload's template something that matters.
+func (m *mixer) shape(a *mixedApp) {
+	s := &a.template.Spec
+	claim := func(class *string) {
+		name := "data-" + a.name
+		m.o.PersistentVolumeClaims = append(m.o.PersistentVolumeClaims, &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns, Name: name, UID: types.UID("pvc-" + name)},
+			Spec: corev1.PersistentVolumeClaimSpec{StorageClassName: class}})
+		s.Volumes = []corev1.Volume{{Name: "data", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: name}}}}
+	}
+	spread := func(when corev1.UnsatisfiableConstraintAction) {
+		s.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey, WhenUnsatisfiable: when, LabelSelector: &metav1.LabelSelector{MatchLabels: a.labels}}}
+	}
+	fast, slow := "fast", "slow"
+	switch m.r.IntN(15) {
+	case 0:
+		s.Volumes = []corev1.Volume{{Name: "scratch", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
+	case 1:
+		s.Volumes = []corev1.Volume{{Name: "logs", VolumeSource: corev1.VolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/var/log"}}}}
+	case 2:
+		claim(&fast)
+	case 3:
+		claim(&slow)
+	case 4:
+		claim(nil)
+	case 5:
+		s.ResourceClaims = []corev1.PodResourceClaim{{Name: "gpu", ResourceClaimName: &fast}}
+	case 6:
+		high := int32(1000)
+		s.Priority, s.PriorityClassName = &high, "high"
+	case 7:
+		critical := pick(m.r, int32(2000000000), 2000001000)
+		s.Priority = &critical
+	case 8:
+		s.SchedulerName = "other"
+	case 9:
+		s.Containers[0].Ports = []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80}}
+	case 10:
+		a.template.Labels["app.kubernetes.io/name"] = "evenkeel"
+	case 11:
+		a.template.Labels["movable"] = "no"
+	case 12, 13:
+		spread(corev1.DoNotSchedule)
+	case 14:
+		spread(corev1.ScheduleAnyway)
+	}
+}
+
+// trouble gives a workload, or one of its pods, something to trip over.
+func (m *mixer) trouble(a *mixedApp) {
+	if len(a.pods) == 0 {
+		return
+	}
+	p := a.pods[m.r.IntN(len(a.pods))]
+	switch m.r.IntN(24) {
+	case 0, 1:
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}
+	case 2:
+		gone := metav1.NewTime(m.now)
+		p.DeletionTimestamp = &gone
+	case 3:
+		p.Spec.NodeName, p.Status = "", corev1.PodStatus{Phase: corev1.PodPending}
+		waits := 10 * time.Second
+		if m.r.IntN(8) == 0 { // its scheduler is down
+			waits = 10 * time.Minute
+		}
+		p.CreationTimestamp = metav1.NewTime(m.now.Add(-waits))
+	case 4: // bound, and still pulling
+		p.Status.Phase, p.Status.Conditions = corev1.PodPending, nil
+	case 5:
+		p.Status.Phase, p.Status.Conditions = pick(m.r, corev1.PodFailed, corev1.PodSucceeded), []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}
+	case 6, 7:
+		for _, p := range a.pods[m.r.IntN(len(a.pods)):] {
+			start := metav1.NewTime(m.now.Add(-time.Duration(m.r.IntN(7*60)) * time.Second))
+			p.Status.StartTime = &start
+		}
+	case 8:
+		p.Status.StartTime = nil
+	case 9, 10:
+		m.request(p.Annotations)
+	case 11:
+		m.foreign(p.Annotations)
+	case 12, 13:
+		if len(a.meta) > 0 {
+			m.request(a.meta[m.r.IntN(len(a.meta))].Annotations)
+		}
+	case 14: // one more than it wants
+		m.pod(a, p.Labels, fmt.Sprintf("%s-more-%02d", a.name, len(a.pods)))
+	case 15:
+		if len(a.meta) > 0 {
+			gone := metav1.NewTime(m.now)
+			o := a.meta[m.r.IntN(len(a.meta))]
+			o.DeletionTimestamp, o.Finalizers = &gone, []string{"foregroundDeletion"}
+		}
+	case 16:
+		p.Labels["evenkeel.io/"+pick(m.r, "evict", "do-not-disrupt")] = pick(m.r, "never", "true", "1h")
+	case 17, 18: // its replacement has it not
+		for range 1 + m.r.IntN(3) {
+			a.pods[m.r.IntN(len(a.pods))].Labels["track"] = "canary"
+		}
+	case 19, 20:
+		for range 1 + m.r.IntN(3) {
+			a.pods[m.r.IntN(len(a.pods))].Labels["role"] = "leader"
+		}
+	case 21:
+		m.foreign(p.Annotations)
+	case 22: // annotation and label of the same key
+		m.request(p.Annotations)
+		for _, k := range []string{"evenkeel.io/evict", "evenkeel.io/do-not-disrupt"} {
+			if v, asked := p.Annotations[k]; asked {
+				p.Annotations[k], p.Labels[k] = pick(m.r, "prefer", "false", "30m", v), pick(m.r, "never", "true", "2h", v)
+			}
+		}
+	case 23: // as people write pods by hand
+		p.Spec.Priority, p.Spec.PriorityClassName = nil, pick(m.r, "", "high", "batch", "gone", "system-cluster-critical")
+		delete(p.Labels, "controller-revision-hash")
+	}
+}
+
+// singles are pods without controllers, and those of kubelets.
+func (m *mixer) singles() {
+	one := int32(1)
+	for i := range m.r.IntN(4) {
+		a := &mixedApp{ns: "ns0", name: fmt.Sprintf("single%d", i), n: one, cpu: 300, template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "c", Image: "registry.example.com/single:v1",
+			Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": intQuantity(300)}}}}}}}
+		p := m.pod(a, map[string]string{"single": "yes"}, a.name)
+		switch m.r.IntN(3) {
+		case 0:
+			p.Annotations["kubernetes.io/config.mirror"], p.Annotations["kubernetes.io/config.source"] = "hash", "file"
+		case 1:
+			p.Annotations["kubernetes.io/config.source"] = pick(m.r, "file", "http")
+		}
+	}
+}
+
+// protect makes budgets and Services.
+func (m *mixer) protect() {
+	for _, a := range m.apps {
+		if m.r.IntN(2) == 0 {
+			m.budget(a.ns, a.name, &metav1.LabelSelector{MatchLabels: a.labels})
+		}
+		if m.chance(0.05) {
+			m.budget(a.ns, a.name+"-too", &metav1.LabelSelector{MatchLabels: a.labels})
+		}
+		if m.r.IntN(3) > 0 {
+			m.service(a.ns, a.name, a.labels)
+		}
+	}
+	for i := range 5 {
+		ns := fmt.Sprintf("ns%d", i)
+		m.service(ns, "leader", map[string]string{"role": "leader"})
+		switch {
+		case m.chance(0.03):
+			m.budget(ns, "all", &metav1.LabelSelector{})
+		case m.chance(0.05):
+			m.budget(ns, "tier", &metav1.LabelSelector{MatchLabels: map[string]string{"tier": "front"}})
+		case m.chance(0.15):
+			m.budget(ns, "canary", &metav1.LabelSelector{MatchLabels: map[string]string{"track": "canary"}})
+		case m.chance(0.15):
+			m.service(ns, "canary", map[string]string{"track": "canary"})
+		}
+	}
+}
+
+func (m *mixer) service(ns, name string, selector map[string]string) {
+	m.o.Services = append(m.o.Services, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, UID: types.UID("svc-" + ns + name)}, Spec: corev1.ServiceSpec{Selector: selector}})
+}
+
+func (m *mixer) budget(ns, name string, sel *metav1.LabelSelector) {
+	b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, UID: types.UID("pdb-" + ns + name), Generation: 1}, Spec: policyv1.PodDisruptionBudgetSpec{Selector: sel}}
+	n := intstr.FromInt32(int32(pick(m.r, 1, 1, 2, 3, 0)))
+	percent := intstr.FromString(pick(m.r, "10%", "25%", "30%", "34%", "50%", "0%"))
+	least, leastPercent := intstr.FromInt32(int32(1+m.r.IntN(4))), intstr.FromString(pick(m.r, "50%", "67%", "75%", "90%"))
+	switch m.r.IntN(4) {
+	case 0:
+		b.Spec.MaxUnavailable = &n
+	case 1:
+		b.Spec.MaxUnavailable = &percent
+	case 2:
+		b.Spec.MinAvailable = &least
+	case 3:
+		b.Spec.MinAvailable = &leastPercent
+	}
+	always, healthy := policyv1.AlwaysAllow, policyv1.IfHealthyBudget
+	b.Spec.UnhealthyPodEvictionPolicy = pick(m.r, nil, nil, &always, &healthy)
+	m.settle(b)
+	m.o.PodDisruptionBudgets = append(m.o.PodDisruptionBudgets, b)
+}
