@@ -31,11 +31,11 @@ type Config struct {
 	Placement    Placement  `json:"placement"`
 	Web          Web        `json:"web"`
 
-	profiles map[string]placement.Profile // by schedulerName
-	rules    []pressure.Rule              // of hints
-	files    []string                     // digests of the files that are named
-	named    []string                     // their paths
-	secrets  []secretFile                 // of the source of usage
+	placementProfiles map[string]placement.Profile // by schedulerName
+	pressureRules     []pressure.Rule              // of hints
+	fileDigests       []string                     // digests of the files that are named
+	referencedFiles   []string                     // their paths
+	secretFiles       []secretFile                 // of the source of usage
 }
 
 // Namespaces are those in scope.
@@ -85,9 +85,9 @@ type Limits struct {
 	PerNamespace plan.CountLimit `json:"perNamespace"`
 	PerOwner     plan.CountLimit `json:"perOwner"`
 	PerZone      plan.CountLimit `json:"perZone"`
-	PerHour      PerHour       `json:"perHour"`
-	// Effort is how many landings a plan may foretell; a number or unlimited.
-	Effort plan.CountLimit `json:"effort"`
+	PerHour      PerHour         `json:"perHour"`
+	// MaxPredictions is how many landings a plan may foretell; a number or unlimited.
+	MaxPredictions plan.CountLimit `json:"maxPredictions"`
 }
 
 // PerHour bounds evictions over the last hour.
@@ -112,15 +112,15 @@ type Window struct {
 
 // Evictor says how evictions are carried out.
 type Evictor struct {
-	GracePeriodSeconds *int64        `json:"gracePeriodSeconds"`
+	GracePeriodSeconds *int64          `json:"gracePeriodSeconds"`
 	PerMinute          plan.CountLimit `json:"perMinute"`
-	InFlight           InFlight      `json:"inFlight"`
-	VerifyTimeout      Duration      `json:"verifyTimeout"`
-	Steer              string        `json:"steer"`
-	SteerMaxFrac       float64       `json:"steerMaxFrac"`
-	SteerTTL           Duration      `json:"steerTTL"`
-	Backoff            Backoff       `json:"backoff"`
-	Breaker            Breaker       `json:"breaker"`
+	InFlight           InFlight        `json:"inFlight"`
+	VerifyTimeout      Duration        `json:"verifyTimeout"`
+	Steer              string          `json:"steer"`
+	SteerMaxFrac       float64         `json:"steerMaxFrac"`
+	SteerTTL           Duration        `json:"steerTTL"`
+	Backoff            Backoff         `json:"backoff"`
+	Breaker            Breaker         `json:"breaker"`
 }
 
 // InFlight bounds the pods that are away at once.
@@ -138,11 +138,11 @@ type Backoff struct {
 
 // Breaker is what stops a pass, and holds the next.
 type Breaker struct {
-	MaxUnreadyNodesFrac float64       `json:"maxUnreadyNodesFrac"`
+	MaxUnreadyNodesFrac float64         `json:"maxUnreadyNodesFrac"`
 	MaxPendingPods      plan.CountLimit `json:"maxPendingPods"`
-	MaxFailedFrac       float64       `json:"maxFailedFrac"`
-	MaxBadLandingsFrac  float64       `json:"maxBadLandingsFrac"`
-	Hold                Duration      `json:"hold"`
+	MaxFailedFrac       float64         `json:"maxFailedFrac"`
+	MaxBadLandingsFrac  float64         `json:"maxBadLandingsFrac"`
+	Hold                Duration        `json:"hold"`
 }
 
 // Benefit says when a strategy is held because it does not pay off.

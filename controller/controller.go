@@ -49,7 +49,7 @@ type Controller struct {
 	// left to the next pass.
 	Again      Replanner
 	Evictor    evictor.Evictor
-	Strategies []config.Scheduled
+	Strategies []config.ScheduledStrategy
 	Mode       plan.Mode
 	Clock      clock.WithTicker
 	Log        *slog.Logger
@@ -117,7 +117,7 @@ type Events interface {
 
 // Goals asks every strategy. Those of strategies that are not in due become
 // constraints; a nil due means all.
-func Goals(s *cluster.Snapshot, all []config.Scheduled, due []string) []plan.Goal {
+func Goals(s *cluster.Snapshot, all []config.ScheduledStrategy, due []string) []plan.Goal {
 	var goals []plan.Goal
 	for _, st := range all {
 		for _, g := range st.Strategy.Goals(s) {

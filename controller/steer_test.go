@@ -102,7 +102,7 @@ func steered(t *testing.T, name string, mode plan.Mode) (*controller.Controller,
 	e := &noting{b: b}
 	c, o := setUp(t, e, mode)
 	o.s = snapshotOf(t, given.Objects(t))
-	c.Planner, c.Strategies = planner.New(conf.Planner()), conf.Build()
+	c.Planner, c.Strategies = planner.New(conf.PlannerOptions()), conf.BuildStrategies()
 	c.Hinter, c.HintTTL = b, 10*time.Minute
 	return c, b, e
 }

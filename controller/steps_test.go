@@ -59,7 +59,7 @@ func stepped(t *testing.T, first plan.Outcome) (*controller.Controller, *steppin
 	e := &stepping{t: t, first: first}
 	c, o := setUp(t, e, plan.Live)
 	o.s, e.o = snapshotOf(t, made.Objects(t)), o
-	c.Planner, c.Strategies = planner.New(conf.Planner()), conf.Build()
+	c.Planner, c.Strategies = planner.New(conf.PlannerOptions()), conf.BuildStrategies()
 	c.Clock.(*clocktesting.FakeClock).SetTime(o.s.TakenAt)
 	return c, e
 }

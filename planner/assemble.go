@@ -30,7 +30,7 @@ func (p *Planner) assemble(c *search, before plan.State, start *tracker) plan.Pl
 		Pressure:   c.pressureHints(p), HintsNoData: c.hintsUnknown(),
 	}
 	if _, spent := c.spentEffort(); spent {
-		out.SearchLimitReached = fmt.Sprintf("limits.effort lets a plan foretell %s; %s not tried to the end", landingsWord(p.opts.Effort), podsWere(out.Rejections.Counts[plan.PredictionLimitReached]))
+		out.SearchLimitReached = fmt.Sprintf("limits.maxPredictions lets a plan foretell %s; %s not tried to the end", landingsWord(p.opts.Effort), podsWere(out.Rejections.Counts[plan.PredictionLimitReached]))
 	}
 	for i, nodes := range c.hinted {
 		if len(nodes) > 0 {

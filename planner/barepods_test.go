@@ -65,10 +65,10 @@ func TestBarePodsAreHelpedByHintsOnly(t *testing.T) {
 		nodes = append(nodes, s.Nodes[i].Object)
 	}
 	seen := pressure.Seen{}
-	if d := conf.Pressure().Decide(nodes, usage(1), seen, s.TakenAt); len(d.Changes) > 0 {
+	if d := conf.PressureOptions().Decide(nodes, usage(1), seen, s.TakenAt); len(d.Changes) > 0 {
 		t.Errorf("after one sample of two: %+v", d.Changes)
 	}
-	d := conf.Pressure().Decide(nodes, usage(2), seen, s.TakenAt)
+	d := conf.PressureOptions().Decide(nodes, usage(2), seen, s.TakenAt)
 	if len(d.Changes) != 1 || d.Changes[0].Node != "n1" {
 		t.Fatalf("changes %+v, want a hint on n1", d.Changes)
 	}
@@ -135,7 +135,7 @@ func noEvictions(t *testing.T, s *cluster.Snapshot, conf *config.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := planner.New(conf.Planner()).Plan(again, plan.PlannerState{}, controller.Goals(again, conf.Build(), nil), again.TakenAt)
+	p := planner.New(conf.PlannerOptions()).Plan(again, plan.PlannerState{}, controller.Goals(again, conf.BuildStrategies(), nil), again.TakenAt)
 	if len(p.Goals) == 0 || len(p.Moves) > 0 || p.Rejections.Counts[plan.BarePod] != 4 {
 		t.Errorf("goals %v, moves %v, stays %v; want the goal to take load off n1, no move, and four pods that nobody would replace", p.Goals, p.Moves, p.Rejections.Counts)
 	}

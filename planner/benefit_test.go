@@ -28,7 +28,7 @@ func standing(t *testing.T, conf *config.Config, change func(*cluster.Objects)) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return planner.Standing{Snapshot: s, Goals: controller.Goals(s, conf.Build(), nil)}
+	return planner.Standing{Snapshot: s, Goals: controller.Goals(s, conf.BuildStrategies(), nil)}
 }
 
 // replaced puts the replacement of an evicted pod on a node; "" leaves it Pending.
@@ -61,7 +61,7 @@ func TestGainsOfSpread(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := standing(t, conf, nil)
-	p := planner.New(conf.Planner()).Plan(before.Snapshot, plan.PlannerState{}, before.Goals, before.Snapshot.TakenAt)
+	p := planner.New(conf.PlannerOptions()).Plan(before.Snapshot, plan.PlannerState{}, before.Goals, before.Snapshot.TakenAt)
 	if len(p.Moves) != 2 {
 		t.Fatalf("%d moves", len(p.Moves))
 	}
@@ -101,7 +101,7 @@ func TestGainsOfLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := standing(t, conf, nil)
-	p := planner.New(conf.Planner()).Plan(before.Snapshot, plan.PlannerState{}, before.Goals, before.Snapshot.TakenAt)
+	p := planner.New(conf.PlannerOptions()).Plan(before.Snapshot, plan.PlannerState{}, before.Goals, before.Snapshot.TakenAt)
 	if len(p.Goals) != 2 || p.Goals[0].Subject.Name != "n1" || p.Goals[0].Excess != .05 {
 		t.Fatalf("goals %+v", p.Goals)
 	}

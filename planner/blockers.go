@@ -130,7 +130,7 @@ var keptBy = map[plan.Code]string{
 	plan.WouldReturn:            "likely to come back, or to land where that helps as little",
 	plan.UncertainLanding:       "not sure enough to land where that helps",
 	plan.PlacementUnknown:       "of a kind whose landing cannot be foretold",
-	plan.PredictionLimitReached: "not tried to the end: the plan was cut short (limits.effort)",
+	plan.PredictionLimitReached: "not tried to the end: the plan was cut short (limits.maxPredictions)",
 	plan.BlockedByPDB:           "held by PodDisruptionBudgets",
 	plan.MultiplePDBs:           "held by several PodDisruptionBudgets at once",
 	plan.PDBNotObserved:         "held by PodDisruptionBudgets that are not up to date",

@@ -26,7 +26,7 @@ func TestExplanationsAgreeWithPlans(t *testing.T) {
 		for _, r := range p.Rejections.Samples {
 			refused[r.Pod.UID] = r.Reason.Code
 		}
-		e := planner.New(conf.Planner()).Explain(s, plan.PlannerState{}, controller.Goals(s, conf.Build(), nil), s.TakenAt)
+		e := planner.New(conf.PlannerOptions()).Explain(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
 		for id := range s.Pods {
 			x := e.Pod(cluster.PodID(id)).Pods[0]
 			m, inPlan := moved[x.Pod.UID]

@@ -32,8 +32,8 @@ func twoApart(t *testing.T, limits string) (*cluster.Snapshot, *planner.Planner,
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := planner.New(conf.Planner())
-	goals := controller.Goals(s, conf.Build(), nil)
+	p := planner.New(conf.PlannerOptions())
+	goals := controller.Goals(s, conf.BuildStrategies(), nil)
 	made := p.Plan(s, plan.PlannerState{}, goals, s.TakenAt)
 	if len(made.Moves) != 2 || made.Moves[1].Wave != 1 {
 		t.Fatalf("want two moves in one wave: %+v", made.Moves)
@@ -167,8 +167,8 @@ func twoForTwoPlaces(t *testing.T, memory string) (*cluster.Snapshot, *planner.P
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := planner.New(conf.Planner())
-	goals := controller.Goals(s, conf.Build(), nil)
+	p := planner.New(conf.PlannerOptions())
+	goals := controller.Goals(s, conf.BuildStrategies(), nil)
 	made := p.Plan(s, plan.PlannerState{}, goals, s.TakenAt)
 	if len(made.Moves) != 2 || made.Moves[1].Wave != 1 {
 		t.Fatalf("want two moves in one wave: %+v\n%+v", made.Moves, made.Rejections)

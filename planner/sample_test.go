@@ -21,8 +21,8 @@ import (
 func TestLargeClustersArePlannedByOdds(t *testing.T) {
 	conf := loaded(t)
 	s, p := made(t, wide(), conf)
-	opts := conf.Planner()
-	e := planner.New(opts).Explain(s, plan.PlannerState{}, controller.Goals(s, conf.Build(), nil), s.TakenAt)
+	opts := conf.PlannerOptions()
+	e := planner.New(opts).Explain(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
 	unsure := 0
 	for _, m := range p.Moves {
 		if m.Confidence < opts.MinConfidence || m.Confidence+m.ReturnProbability+m.PendingProbability > 1.0001 {

@@ -82,14 +82,14 @@ func planOf(t *testing.T, s *scenario.Scenario, changes ...string) plan.Plan {
 func planFor(t *testing.T, s *scenario.Scenario, objects *cluster.Objects) plan.Plan {
 	t.Helper()
 	snapshot, st, conf := openedWith(t, s, objects)
-	opts := conf.Planner()
+	opts := conf.PlannerOptions()
 	opts.SamplesPerCode = -1
 	p := planner.New(opts)
 	snapshot, err := p.Foretell(snapshot)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.Plan(snapshot, st, controller.Goals(snapshot, conf.Build(), s.Due), snapshot.TakenAt)
+	return p.Plan(snapshot, st, controller.Goals(snapshot, conf.BuildStrategies(), s.Due), snapshot.TakenAt)
 }
 
 // text is the form of want.plan.

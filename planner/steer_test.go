@@ -90,7 +90,7 @@ func TestSteeredPlansHold(t *testing.T) {
 				}
 			}
 		}
-		first, _ := planner.New(conf.Planner()).Recheck(s, plan.PlannerState{}, controller.Goals(s, conf.Build(), nil), p, 1, s.TakenAt)
+		first, _ := planner.New(conf.PlannerOptions()).Recheck(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), p, 1, s.TakenAt)
 		landsAsForetold(t, seed, s, p.HintsForWave(1).Nodes, first)
 	}
 	t.Logf("%d moves steered, %d plans better for it", steered, better)
@@ -189,7 +189,7 @@ func TestExplainShowsSteering(t *testing.T) {
 func scenarioOf(t *testing.T, name string) (*cluster.Snapshot, planner.Options, []plan.Goal) {
 	t.Helper()
 	s, _, conf := opened(t, scenario.Read(t, name))
-	return s, conf.Planner(), controller.Goals(s, conf.Build(), nil)
+	return s, conf.PlannerOptions(), controller.Goals(s, conf.BuildStrategies(), nil)
 }
 
 // TestNoMoreThanAHundredNodesAreHinted, whatever share of them that is.
@@ -213,7 +213,7 @@ func TestNoMoreThanAHundredNodesAreHinted(t *testing.T) {
 		for i := range n {
 			p.Hints[0].Nodes = append(p.Hints[0].Nodes, s.Nodes[i].Name)
 		}
-		_, dropped := planner.New(conf.Planner()).Recheck(s, plan.PlannerState{}, nil, p, 1, s.TakenAt)
+		_, dropped := planner.New(conf.PlannerOptions()).Recheck(s, plan.PlannerState{}, nil, p, 1, s.TakenAt)
 		got := ""
 		if len(dropped) == 1 {
 			_, got, _ = strings.Cut(dropped[0].Reason.Message, "it cannot be steered now: ")

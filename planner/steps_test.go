@@ -30,8 +30,8 @@ type room struct {
 func makesRoom(t *testing.T) room {
 	t.Helper()
 	s, st, conf := opened(t, scenario.Read(t, "step-makes-room"))
-	p := planner.New(conf.Planner())
-	made := p.Plan(s, st, controller.Goals(s, conf.Build(), nil), s.TakenAt)
+	p := planner.New(conf.PlannerOptions())
+	made := p.Plan(s, st, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
 	if len(made.Moves) != 2 || made.Moves[0].DisplacedFor == nil || *made.Moves[0].DisplacedFor != made.Moves[1].Pod {
 		t.Fatalf("want one step: %+v", made.Moves)
 	}
@@ -48,7 +48,7 @@ func (r room) recheck(t *testing.T, wave int, change func(o *cluster.Objects)) (
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.planner.Recheck(s, plan.PlannerState{}, controller.Goals(s, r.conf.Build(), nil), r.plan, wave, s.TakenAt)
+	return r.planner.Recheck(s, plan.PlannerState{}, controller.Goals(s, r.conf.BuildStrategies(), nil), r.plan, wave, s.TakenAt)
 }
 
 func without(o *cluster.Objects, name string) {
@@ -117,7 +117,7 @@ func TestAdmissionTakesStepsAsAWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := r.conf.Planner()
+	opts := r.conf.PlannerOptions()
 	opts.Limits.PerPass = plan.Absolute(1)
 	dropped := planner.New(opts).Admit(s, plan.PlannerState{}, r.plan, s.TakenAt)
 	if len(dropped) != 2 || dropped[0].Reason.Code != plan.LimitPerPass || dropped[1].Step != 1 || dropped[1].Reason.Message != "shop/api-6c8f-00, which it is of no use without, is not moved: LimitPerPass" {
@@ -135,9 +135,9 @@ func TestOnlySingleMovesWithoutSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := r.conf.Planner()
+	opts := r.conf.PlannerOptions()
 	opts.NoSteps = true
-	if p := planner.New(opts).Plan(s, plan.PlannerState{}, controller.Goals(s, r.conf.Build(), nil), s.TakenAt); len(p.Moves) != 0 {
+	if p := planner.New(opts).Plan(s, plan.PlannerState{}, controller.Goals(s, r.conf.BuildStrategies(), nil), s.TakenAt); len(p.Moves) != 0 {
 		t.Errorf("%+v", p.Moves)
 	}
 }
@@ -150,7 +150,7 @@ func TestExplainSaysForWhomRoomIsMade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := r.planner.Explain(s, plan.PlannerState{}, controller.Goals(s, r.conf.Build(), nil), s.TakenAt).Pod(s.PodByKey("shop/cache-6c8f-00").ID)
+	x := r.planner.Explain(s, plan.PlannerState{}, controller.Goals(s, r.conf.BuildStrategies(), nil), s.TakenAt).Pod(s.PodByKey("shop/cache-6c8f-00").ID)
 	got := x.Pods[0]
 	if got.Move == nil || got.Move.DisplacedFor == nil || got.Verdict.Code != plan.DisplacedForMove || !strings.Contains(got.Verdict.Message, "shop/api-6c8f-00 can move to n2") {
 		t.Errorf("%+v", got.Verdict)
@@ -179,7 +179,7 @@ func TestAPodThatHasJustComeMakesNoRoom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := r.planner.Plan(s, plan.PlannerState{}, controller.Goals(s, r.conf.Build(), nil), s.TakenAt); len(p.Moves) != c.moves {
+		if p := r.planner.Plan(s, plan.PlannerState{}, controller.Goals(s, r.conf.BuildStrategies(), nil), s.TakenAt); len(p.Moves) != c.moves {
 			t.Errorf("the cache runs for %s: %d moves, want %d", c.age, len(p.Moves), c.moves)
 		}
 	}
@@ -203,7 +203,7 @@ func TestNoRoomIsMadeAtTheCostOfANodeWithoutAGoal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := planner.New(conf.Planner()).Plan(s, st, controller.Goals(s, conf.Build(), nil), s.TakenAt)
+		p := planner.New(conf.PlannerOptions()).Plan(s, st, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
 		if len(p.Moves) != c.moves || c.moves > 0 && (p.Moves[0].DisplacedFor == nil || p.Moves[0].To != "n3") {
 			t.Errorf("n3 uses %d: %+v", c.uses, p.Moves)
 		}

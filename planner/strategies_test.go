@@ -36,7 +36,7 @@ func example(t *testing.T, conf string, due []string, change func(*cluster.Objec
 	if err != nil {
 		t.Fatal(err)
 	}
-	return planner.New(c.Planner()).Plan(s, plan.PlannerState{}, controller.Goals(s, c.Build(), due), s.TakenAt)
+	return planner.New(c.PlannerOptions()).Plan(s, plan.PlannerState{}, controller.Goals(s, c.BuildStrategies(), due), s.TakenAt)
 }
 
 func problems(p plan.Plan) []string {

@@ -47,7 +47,7 @@ func TestAnUnknownSchedulerIsTrustedOnceItsBindingsComeTrue(t *testing.T) {
 	r := running(t, ns, testbed.ConfigFile(t, fmt.Sprintf(`
 strategies:
 - {name: zones, type: ZoneSpread, schedule: "* * * * *"}
-placement: {shadow: {minBindings: %d, minHitRate: 0.9}}
+placement: {trust: {minBindings: %d, minHitRate: 0.9}}
 `, wanted)))
 
 	r.watch(t, ns, "packed", wanted)

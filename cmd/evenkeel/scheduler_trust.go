@@ -17,15 +17,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/trust"
 )
 
-// wanted says whose bindings are looked at, by the newest configuration: those of
+// bindingFilter says whose bindings are looked at, by the newest configuration: those of
 // schedulers without a profile, none when it trusts no such scheduler. It is safe
 // for concurrent use, and says no before it was told.
-type wanted struct {
+type bindingFilter struct {
 	profiles atomic.Pointer[map[string]placement.Profile] // nil: no bindings at all
 }
 
-func (w *wanted) take(conf *config.Config) {
-	opts := conf.Planner()
+func (w *bindingFilter) setConfig(conf *config.Config) {
+	opts := conf.PlannerOptions()
 	if opts.Shadow.MinBindings == 0 {
 		w.profiles.Store(nil)
 		return
@@ -33,20 +33,20 @@ func (w *wanted) take(conf *config.Config) {
 	w.profiles.Store(&opts.Placement.Profiles)
 }
 
-func (w *wanted) pod(p *corev1.Pod) bool {
+func (w *bindingFilter) matches(p *corev1.Pod) bool {
 	profiles := w.profiles.Load()
 	return profiles != nil && trust.Unknown(trust.SchedulerName(p), *profiles)
 }
 
-// newShadow watches the bindings that are wanted. The observer must not have been
+// newSchedulerTrust watches the bindings that are wanted. The observer must not have been
 // started.
-func newShadow(w *wanted, o *observe.Observer, m *metrics.Metrics, log *slog.Logger) *controller.Shadow {
-	return &controller.Shadow{Observer: o, Bindings: o.WatchBindings(w.pod), Clock: clock.RealClock{}, Log: log, Counted: m.Binding}
+func newSchedulerTrust(w *bindingFilter, o *observe.Observer, m *metrics.Metrics, log *slog.Logger) *controller.Shadow {
+	return &controller.Shadow{Observer: o, Bindings: o.WatchBindings(w.matches), Clock: clock.RealClock{}, Log: log, Counted: m.Binding}
 }
 
-// beside runs the shadow while work runs, also while another process holds the
+// runWithTrust runs the shadow while work runs, also while another process holds the
 // Lease: who takes over has counts of its own.
-func beside(ctx context.Context, s *controller.Shadow, work func(context.Context) error) error {
+func runWithTrust(ctx context.Context, s *controller.Shadow, work func(context.Context) error) error {
 	if s == nil {
 		return work(ctx)
 	}

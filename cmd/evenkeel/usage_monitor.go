@@ -23,10 +23,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// measuring asks the source of usage that the newest configuration names, also where
+// usageMonitor asks the source of usage that the newest configuration names, also where
 // another process leads: who takes over has windows of its own. It is safe for
 // concurrent use.
-type measuring struct {
+type usageMonitor struct {
 	observer *observe.Observer
 	rest     *rest.Config
 	log      *slog.Logger
@@ -41,33 +41,33 @@ type measuring struct {
 	sampled chan struct{}
 }
 
-// newMeasuring refuses a source that cannot be asked. From now on snapshots hold what
+// newUsageMonitor refuses a source that cannot be asked. From now on snapshots hold what
 // it measures.
-func newMeasuring(conf *config.Config, o *observe.Observer, rc *rest.Config, log *slog.Logger, record func() monitor.Recorder) (*measuring, error) {
-	m := &measuring{observer: o, rest: rc, log: log, record: record, changed: make(chan struct{}), sampled: make(chan struct{}, 1)}
-	if err := m.change(conf); err != nil {
+func newUsageMonitor(conf *config.Config, o *observe.Observer, rc *rest.Config, log *slog.Logger, record func() monitor.Recorder) (*usageMonitor, error) {
+	m := &usageMonitor{observer: o, rest: rc, log: log, record: record, changed: make(chan struct{}), sampled: make(chan struct{}, 1)}
+	if err := m.reconfigure(conf); err != nil {
 		return nil, err
 	}
 	o.SetUsageSource(m.usage)
 	return m, nil
 }
 
-// take takes a new configuration over. A source that cannot be asked leaves usage
+// setConfig takes a new configuration over. A source that cannot be asked leaves usage
 // unknown.
-func (m *measuring) take(conf *config.Config) {
-	if err := m.change(conf); err != nil {
+func (m *usageMonitor) setConfig(conf *config.Config) {
+	if err := m.reconfigure(conf); err != nil {
 		m.log.Error("the source of usage cannot be asked; usage is unknown", "error", err)
 	}
 }
 
-// change keeps the windows as long as the source and they stay the same.
-func (m *measuring) change(conf *config.Config) error {
+// reconfigure keeps the windows as long as the source and they stay the same.
+func (m *usageMonitor) reconfigure(conf *config.Config) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	before := m.conf
 	m.conf = conf
-	o := conf.LoadWindows()
-	if before != nil && reflect.DeepEqual(before.Load, conf.Load) && maps.Equal(before.RuleQueries(), conf.RuleQueries()) && o.KeepNodeSamples == before.LoadWindows().KeepNodeSamples {
+	o := conf.UsageWindowOptions()
+	if before != nil && reflect.DeepEqual(before.Load, conf.Load) && maps.Equal(before.HintRuleQueries(), conf.HintRuleQueries()) && o.KeepNodeSamples == before.UsageWindowOptions().KeepNodeSamples {
 		if m.monitor != nil {
 			m.monitor.SetWatches(o.Watches)
 		}
@@ -75,58 +75,58 @@ func (m *measuring) change(conf *config.Config) error {
 	}
 	close(m.changed)
 	m.changed = make(chan struct{})
-	if m.source, m.monitor = nil, nil; !conf.Measures() {
+	if m.source, m.monitor = nil, nil; !conf.HasUsageSource() {
 		return nil
 	}
 	for _, w := range conf.TokenWarnings() {
 		m.log.Warn(w)
 	}
-	source, err := sourceOf(conf, m.rest)
+	source, err := newUsageSource(conf, m.rest)
 	if err != nil {
-		source = broken{err}
+		source = failingSource{err}
 	}
 	m.source, m.monitor = source, monitor.New(o, source, m, clock.RealClock{}, m.log, m.record())
 	return err
 }
 
-// broken is a source that cannot be asked.
-type broken struct{ err error }
+// failingSource is a source that cannot be asked.
+type failingSource struct{ err error }
 
-func (b broken) Sample(context.Context, []usage.Node) (usage.Sample, error) {
+func (b failingSource) Sample(context.Context, []usage.Node) (usage.Sample, error) {
 	return usage.Sample{}, b.err
 }
 
-func (m *measuring) current() (*monitor.Monitor, <-chan struct{}) {
+func (m *usageMonitor) current() (*monitor.Monitor, <-chan struct{}) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.monitor, m.changed
 }
 
 // usage is what is known now; nil where no source is asked.
-func (m *measuring) usage() *cluster.Usage {
+func (m *usageMonitor) usage() *cluster.Usage {
 	if now, _ := m.current(); now != nil {
 		return now.Usage()
 	}
 	return nil
 }
 
-// nodes is usage without pods, for hints.
-func (m *measuring) nodes() *cluster.Usage {
+// nodeUsage is usage without pods, for hints.
+func (m *usageMonitor) nodeUsage() *cluster.Usage {
 	if now, _ := m.current(); now != nil {
 		return now.NodeUsage()
 	}
 	return nil
 }
 
-// once takes one sample, with what the source remembers.
-func (m *measuring) once(ctx context.Context) {
+// sampleOnce takes one sample, with what the source remembers.
+func (m *usageMonitor) sampleOnce(ctx context.Context) {
 	if now, _ := m.current(); now != nil {
 		now.SampleOnce(ctx)
 	}
 }
 
-// beside samples while work runs.
-func (m *measuring) beside(ctx context.Context, work func(context.Context) error) error {
+// runWith samples while work runs.
+func (m *usageMonitor) runWith(ctx context.Context, work func(context.Context) error) error {
 	sampling, end := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() { m.run(sampling) })
@@ -134,7 +134,7 @@ func (m *measuring) beside(ctx context.Context, work func(context.Context) error
 	return work(ctx)
 }
 
-func (m *measuring) run(ctx context.Context) {
+func (m *usageMonitor) run(ctx context.Context) {
 	for ctx.Err() == nil {
 		now, changed := m.current()
 		sampling, end := context.WithCancel(ctx)
@@ -144,14 +144,14 @@ func (m *measuring) run(ctx context.Context) {
 			sampled = now.Sampled()
 			wg.Go(func() { now.Run(sampling) })
 		}
-		m.pass(ctx, sampled, changed)
+		m.forwardSamples(ctx, sampled, changed)
 		end()
 		wg.Wait()
 	}
 }
 
-// pass passes on that there is a sample, until there is another monitor.
-func (m *measuring) pass(ctx context.Context, sampled, changed <-chan struct{}) {
+// forwardSamples passes on that there is a sample, until there is another monitor.
+func (m *usageMonitor) forwardSamples(ctx context.Context, sampled, changed <-chan struct{}) {
 	for {
 		select {
 		case <-ctx.Done():
@@ -167,10 +167,10 @@ func (m *measuring) pass(ctx context.Context, sampled, changed <-chan struct{}) 
 	}
 }
 
-// countable refuses a configuration for one pass that wants several samples in a row
+// checkSampleCounts refuses a configuration for one pass that wants several samples in a row
 // of a source that remembers none: such a pass would never act.
-func (m *measuring) countable() error {
-	if m.counts() {
+func (m *usageMonitor) checkSampleCounts() error {
+	if m.canCountSamples() {
 		return nil
 	}
 	m.mu.Lock()
@@ -181,7 +181,7 @@ func (m *measuring) countable() error {
 			errs = append(errs, fmt.Errorf("%s wants %d samples of %s in a row (for), and one pass takes one: a %s remembers nothing (want load.source: prometheus, for: 1, or run without --once)", name, samples, resource, m.conf.Load.Source))
 		}
 	}
-	for _, w := range m.conf.Counted() {
+	for _, w := range m.conf.StrategyWatches() {
 		refuse(w.Name, w.For, w.Resource)
 	}
 	for _, r := range m.conf.HintRules() {
@@ -190,30 +190,30 @@ func (m *measuring) countable() error {
 	return errors.Join(errs...)
 }
 
-// counts says whether one look can count samples in a row: with what the source
+// canCountSamples says whether one look can count samples in a row: with what the source
 // remembers.
-func (m *measuring) counts() bool {
+func (m *usageMonitor) canCountSamples() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	_, remembers := m.source.(usage.HistorySource)
 	return remembers || m.source == nil
 }
 
-// neverCounted says of each strategy that wants several samples in a row that one look
+// sampleCountWarnings says of each strategy that wants several samples in a row that one look
 // never has them, where the source remembers none.
-func (m *measuring) neverCounted(conf *config.Config) []string {
-	if m.counts() {
+func (m *usageMonitor) sampleCountWarnings(conf *config.Config) []string {
+	if m.canCountSamples() {
 		return nil
 	}
 	var out []string
-	for _, w := range conf.Counted() { // by strategy, one for each of its resources
+	for _, w := range conf.StrategyWatches() { // by strategy, one for each of its resources
 		out = append(out, fmt.Sprintf("this command takes one sample, and strategy %s wants %d in a row (for): it never moves anything here (want `evenkeel run`, load.source: prometheus, or for: 1)", w.Name, w.For))
 	}
 	return slices.Compact(out)
 }
 
 // UsageNodes implements monitor.Cluster: all nodes, whether they are in scope or not.
-func (m *measuring) UsageNodes() []usage.Node {
+func (m *usageMonitor) UsageNodes() []usage.Node {
 	m.mu.Lock()
 	scope := m.conf.Scope()
 	m.mu.Unlock()
@@ -236,17 +236,17 @@ func (m *measuring) UsageNodes() []usage.Node {
 }
 
 // PodPlace implements monitor.Cluster.
-func (m *measuring) PodPlace(pod string) (window.PodPlace, bool) { return m.observer.PodPlace(pod) }
+func (m *usageMonitor) PodPlace(pod string) (window.PodPlace, bool) { return m.observer.PodPlace(pod) }
 
 // Served implements web.Loads.
-func (m *measuring) Served() bool {
+func (m *usageMonitor) Served() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.monitor != nil && m.conf.Web.Watcher
 }
 
 // Source implements web.Loads.
-func (m *measuring) Source() string {
+func (m *usageMonitor) Source() string {
 	if now, _ := m.current(); now != nil {
 		return now.SourceName()
 	}
@@ -254,7 +254,7 @@ func (m *measuring) Source() string {
 }
 
 // Loads implements web.Loads.
-func (m *measuring) Loads() ([]window.NodeLoads, time.Duration, time.Time) {
+func (m *usageMonitor) Loads() ([]window.NodeLoads, time.Duration, time.Time) {
 	if now, _ := m.current(); now != nil {
 		return now.Loads()
 	}

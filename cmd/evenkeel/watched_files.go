@@ -19,32 +19,32 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// watched are the files of a program that keeps running.
-type watched struct {
-	list []watchedFiles
+// watchedFiles are the files of a program that keeps running.
+type watchedFiles struct {
+	watchers []fileWatcher
 }
 
-type watchedFiles struct {
-	kind    metrics.Watched
-	run     func(context.Context)
-	look    func()
-	problem func() (time.Time, error)
+type fileWatcher struct {
+	kind     metrics.Watched
+	run      func(context.Context)
+	checkNow func()
+	problem  func() (time.Time, error)
 }
 
 // start looks at the files until stop is called.
-func (w *watched) start(ctx context.Context) (stop func()) {
+func (w *watchedFiles) start(ctx context.Context) (stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	var running sync.WaitGroup
-	for _, f := range w.list {
+	for _, f := range w.watchers {
 		running.Go(func() { f.run(ctx) })
 	}
 	return func() { cancel(); running.Wait() }
 }
 
-// refused is for reports.
-func (w *watched) refused() []plan.Input {
+// rejectedFiles is for reports.
+func (w *watchedFiles) rejectedFiles() []plan.Input {
 	var out []plan.Input
-	for _, f := range w.list {
+	for _, f := range w.watchers {
 		if since, err := f.problem(); err != nil {
 			age := time.Since(since).Round(time.Second).String()
 			out = append(out, plan.Input{Source: string(f.kind), Age: age, Coverage: 1,
@@ -54,8 +54,8 @@ func (w *watched) refused() []plan.Input {
 	return out
 }
 
-// watch adds files: what is taken and refused is logged and counted.
-func watch[T any](w *watched, kind metrics.Watched, m *metrics.Metrics, log *slog.Logger, load func() (T, []string, error), take func(T)) *reload.Watcher[T] {
+// addWatcher adds files: what is taken and refused is logged and counted.
+func addWatcher[T any](w *watchedFiles, kind metrics.Watched, m *metrics.Metrics, log *slog.Logger, load func() (T, []string, error), take func(T)) *reload.Watcher[T] {
 	files := &reload.Watcher[T]{Load: load, Clock: clock.RealClock{}}
 	files.Take = func(v T) {
 		m.Reloaded(kind, time.Now())
@@ -65,15 +65,15 @@ func watch[T any](w *watched, kind metrics.Watched, m *metrics.Metrics, log *slo
 		log.Error("the files changed and are refused; what was read before stays in effect", "files", kind, "error", err)
 		m.Refused(kind)
 	}
-	w.list = append(w.list, watchedFiles{kind, files.Run, files.Look, files.Problem})
+	w.watchers = append(w.watchers, fileWatcher{kind, files.Run, files.Look, files.Problem})
 	m.Watching(kind, time.Now())
 	return files
 }
 
-// configured reads the configuration, and watches it where it is a file that can
+// loadAndWatchConfig reads the configuration, and watches it where it is a file that can
 // be read twice. What it becomes is handed over on the channel, the newest only;
 // what no pass depends on takes it over at once, also where another process leads.
-func (w *watched) configured(path string, m *metrics.Metrics, log *slog.Logger, atOnce func(*config.Config), apply func(*controller.Controller, *config.Config)) (*config.Config, <-chan func(*controller.Controller), error) {
+func (w *watchedFiles) loadAndWatchConfig(path string, m *metrics.Metrics, log *slog.Logger, atOnce func(*config.Config), apply func(*controller.Controller, *config.Config)) (*config.Config, <-chan func(*controller.Controller), error) {
 	if info, err := os.Stat(path); path == "" || err == nil && !info.Mode().IsRegular() {
 		conf, err := loadConfig(path)
 		return conf, nil, err
@@ -83,11 +83,11 @@ func (w *watched) configured(path string, m *metrics.Metrics, log *slog.Logger, 
 		conf, err := config.LoadFile(path)
 		files := []string{path}
 		if conf != nil {
-			files = append(files, conf.Named()...)
+			files = append(files, conf.ReferencedFiles()...)
 		}
 		return conf, files, err
 	}
-	conf, err := watch(w, metrics.ConfigFiles, m, log, load, func(conf *config.Config) {
+	conf, err := addWatcher(w, metrics.ConfigFiles, m, log, load, func(conf *config.Config) {
 		log.Info("the configuration changed; it holds from the next pass on", "hash", conf.Hash(), "dryRun", conf.DryRun)
 		m.Configured(conf.Hash())
 		atOnce(conf)
@@ -100,10 +100,10 @@ func (w *watched) configured(path string, m *metrics.Metrics, log *slog.Logger, 
 	return conf, changes, err
 }
 
-// liveClient is a client that takes changed credentials over, and then calls
+// newReloadingClient is a client that takes changed credentials over, and then calls
 // renewed.
-func (w *watched) liveClient(g *global, m *metrics.Metrics, log *slog.Logger, renewed func()) (kubernetes.Interface, *rest.Config, error) {
-	source := credentials.Source{Load: g.found, Kubeconfigs: g.rules().GetLoadingPrecedence()}
+func (w *watchedFiles) newReloadingClient(g *globalFlags, m *metrics.Metrics, log *slog.Logger, renewed func()) (kubernetes.Interface, *rest.Config, error) {
+	source := credentials.Source{Load: g.restConfig, Kubeconfigs: g.loadingRules().GetLoadingPrecedence()}
 	var current *credentials.Current
 	load := func() (*credentials.Set, []string, error) {
 		set, files, err := source.Read()
@@ -112,7 +112,7 @@ func (w *watched) liveClient(g *global, m *metrics.Metrics, log *slog.Logger, re
 		}
 		return set, files, err
 	}
-	first, err := watch(w, metrics.CredentialFiles, m, log, load, func(s *credentials.Set) {
+	first, err := addWatcher(w, metrics.CredentialFiles, m, log, load, func(s *credentials.Set) {
 		current.Take(s)
 		renewed()
 		log.Info("credentials changed; new requests carry them")

@@ -6,30 +6,30 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// marks say where nodes stand about the levels of this strategy.
-type marks map[place]*cluster.Mark
+// markIndex say where nodes stand about the levels of this strategy.
+type markIndex map[markKey]*cluster.Mark
 
-type place struct{ node, resource string }
+type markKey struct{ node, resource string }
 
-func (l *Load) marks(s *cluster.Snapshot) marks {
-	out := marks{}
+func (l *Strategy) usageMarks(s *cluster.Snapshot) markIndex {
+	out := markIndex{}
 	if s.Usage == nil {
 		return out
 	}
 	for i := range s.Usage.Raw.Marks {
 		if m := &s.Usage.Raw.Marks[i]; m.Watch == l.name {
-			out[place{m.Node, m.Resource}] = m
+			out[markKey{m.Node, m.Resource}] = m
 		}
 	}
 	return out
 }
 
-// waits says why nothing is moved off a node yet that is above its limit; empty
+// waitReason says why nothing is moved off a node yet that is above its limit; empty
 // when it may be. Three things keep it: its newest measurement and its window do not
 // agree that it is above, where pods may have left in between that were never listed;
 // only what pods that nobody has measured probably use brings it above; and it has not
 // been above for long enough.
-func (l *Load) waits(m *cluster.Mark, agreed, surely bool) string {
+func (l *Strategy) waitReason(m *cluster.Mark, agreed, surely bool) string {
 	switch {
 	case !agreed:
 		return "above its target only with what may have left it: its window, or a rate that was measured, reaches back to when pods stood there that do no more"

@@ -23,20 +23,20 @@ const connectTimeout = 30 * time.Second
 // client connects as kubectl would, or with the pod's own account. What it reads
 // of tokens and certificates anew while it lives is the client library's affair;
 // see liveClient.
-func (g *global) client() (kubernetes.Interface, *rest.Config, error) {
-	c, err := g.found()
+func (g *globalFlags) client() (kubernetes.Interface, *rest.Config, error) {
+	c, err := g.restConfig()
 	if err != nil {
 		return nil, nil, err
 	}
 	return connect(c)
 }
 
-// found looks for a cluster and for what to show it. The rate is left to the API
+// restConfig looks for a cluster and for what to show it. The rate is left to the API
 // server's priority and fairness.
-func (g *global) found() (*rest.Config, error) {
-	c, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(g.rules(), &clientcmd.ConfigOverrides{CurrentContext: g.context}).ClientConfig()
+func (g *globalFlags) restConfig() (*rest.Config, error) {
+	c, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(g.loadingRules(), &clientcmd.ConfigOverrides{CurrentContext: g.context}).ClientConfig()
 	if err != nil {
-		return nil, fmt.Errorf("finding the cluster: %s", g.notFound(err))
+		return nil, fmt.Errorf("finding the cluster: %s", g.describeKubeconfigError(err))
 	}
 	c.UserAgent = "evenkeel/" + version
 	c.QPS = -1 // none of ours: three requests per eviction would queue here, unseen by the evictor's own lanes
@@ -45,7 +45,7 @@ func (g *global) found() (*rest.Config, error) {
 	return c, nil
 }
 
-func (g *global) rules() *clientcmd.ClientConfigLoadingRules {
+func (g *globalFlags) loadingRules() *clientcmd.ClientConfigLoadingRules {
 	rules := clientcmd.NewDefaultClientConfigLoadingRules()
 	rules.ExplicitPath = g.kubeconfig
 	return rules
@@ -54,7 +54,7 @@ func (g *global) rules() *clientcmd.ClientConfigLoadingRules {
 func connect(c *rest.Config) (kubernetes.Interface, *rest.Config, error) {
 	client, err := kubernetes.NewForConfig(c)
 	if err != nil {
-		return nil, nil, fmt.Errorf("connecting to %s: %w; check the kubeconfig", host(c), err)
+		return nil, nil, fmt.Errorf("connecting to %s: %w; check the kubeconfig", serverHost(c), err)
 	}
 	return client, c, nil
 }
@@ -65,9 +65,9 @@ var (
 	noContext    = regexp.MustCompile(`context was not found for specified context: ([^,\]]*)`)
 )
 
-// notFound says what is wrong with the kubeconfig. The client library names the
+// describeKubeconfigError says what is wrong with the kubeconfig. The client library names the
 // types it reads into, which tell an operator nothing.
-func (g *global) notFound(err error) string {
+func (g *globalFlags) describeKubeconfigError(err error) string {
 	const check = "; check --kubeconfig and --context"
 	text := err.Error()
 	var file *fs.PathError
@@ -88,8 +88,8 @@ func (g *global) notFound(err error) string {
 	return text + check
 }
 
-// host is the server without anything secret that a URL may carry.
-func host(c *rest.Config) string {
+// serverHost is the server without anything secret that a URL may carry.
+func serverHost(c *rest.Config) string {
 	u, err := url.Parse(c.Host)
 	if err != nil {
 		return "the API server"
@@ -97,14 +97,14 @@ func host(c *rest.Config) string {
 	return u.Redacted()
 }
 
-// observed starts an observer and waits until it has seen everything.
-func (g *global) observed(ctx context.Context, client kubernetes.Interface, conf *rest.Config) (*observe.Observer, error) {
+// startObserver starts an observer and waits until it has seen everything.
+func (g *globalFlags) startObserver(ctx context.Context, client kubernetes.Interface, conf *rest.Config) (*observe.Observer, error) {
 	o := observe.New(client, clock.RealClock{})
 	o.Start(ctx)
-	wait, cancel := context.WithTimeout(ctx, g.patience)
+	wait, cancel := context.WithTimeout(ctx, g.syncTimeout)
 	defer cancel()
 	if err := o.WaitForSync(wait); err != nil {
-		return nil, fmt.Errorf("looking at the cluster at %s: %w", host(conf), err)
+		return nil, fmt.Errorf("looking at the cluster at %s: %w", serverHost(conf), err)
 	}
 	return o, nil
 }

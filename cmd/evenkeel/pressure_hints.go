@@ -41,33 +41,33 @@ func newPressureHints(client kubernetes.Interface, o *observe.Observer, m *metri
 	}}
 }
 
-// take is told of every configuration at once: what is told of nodes does not depend
+// setConfig is told of every configuration at once: what is told of nodes does not depend
 // on passes.
-func (p *pressureHints) take(conf *config.Config) { p.conf.Store(conf) }
+func (p *pressureHints) setConfig(conf *config.Config) { p.conf.Store(conf) }
 
-// configure is told of it between passes.
-func (p *pressureHints) configure(conf *config.Config) {
+// configureReconciler is told of it between passes.
+func (p *pressureHints) configureReconciler(conf *config.Config) {
 	if p != nil {
-		p.keeper.Configure(keeper.Options{Options: conf.Pressure(), DryRun: conf.DryRun})
+		p.keeper.Configure(keeper.Options{Options: conf.PressureOptions(), DryRun: conf.DryRun})
 	}
 }
 
-// once begins with hints and keeps them while work runs, for a program that ends with
+// runOnceWith begins with hints and keeps them while work runs, for a program that ends with
 // it. Where hints are off, only those go that have expired, and it is no fault where
 // they cannot.
-func (p *pressureHints) once(ctx context.Context, c *controller.Controller, conf *config.Config, work func(context.Context, *controller.Controller) error) error {
+func (p *pressureHints) runOnceWith(ctx context.Context, c *controller.Controller, conf *config.Config, work func(context.Context, *controller.Controller) error) error {
 	unwritten := p.keeper.First(ctx)
 	if !conf.Hints.Enabled {
 		unwritten = nil
 	}
-	return errors.Join(p.while(ctx, c, work), unwritten)
+	return errors.Join(p.runWith(ctx, c, work), unwritten)
 }
 
-// outlived warns where the hints that are written now expire before the next pass that
+// warnAboutShortTTL warns where the hints that are written now expire before the next pass that
 // this configuration has due renews them or takes them away. A dry run writes none.
-func outlived(conf *config.Config, now time.Time, log *slog.Logger) {
+func warnAboutShortTTL(conf *config.Config, now time.Time, log *slog.Logger) {
 	var next time.Time
-	for _, s := range conf.Build() {
+	for _, s := range conf.BuildStrategies() {
 		if at := s.Schedule.Next(now); !at.IsZero() && (next.IsZero() || at.Before(next)) {
 			next = at
 		}
@@ -79,8 +79,8 @@ func outlived(conf *config.Config, now time.Time, log *slog.Logger) {
 	}
 }
 
-// while keeps hints while work runs.
-func (p *pressureHints) while(ctx context.Context, c *controller.Controller, work func(context.Context, *controller.Controller) error) error {
+// runWith keeps hints while work runs.
+func (p *pressureHints) runWith(ctx context.Context, c *controller.Controller, work func(context.Context, *controller.Controller) error) error {
 	keeping, end := context.WithCancel(ctx)
 	var wg sync.WaitGroup
 	wg.Go(func() { p.keeper.Run(keeping, p.sampled) })

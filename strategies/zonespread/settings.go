@@ -11,10 +11,10 @@ import (
 // zoneKey is the label of zones, which failure categories go by.
 const zoneKey = "topology.kubernetes.io/zone"
 
-// asked is what holds for a group: the arguments, or what people ask for in
+// spreadSettings is what holds for a group: the arguments, or what people ask for in
 // their place. Among the controllers of a group the first topology key, the
 // least skew and the strictest zone SLO count.
-func (z *Spread) asked(s *cluster.Snapshot, one []*cluster.Pod) (key string, skew, slo int) {
+func (z *Strategy) spreadSettings(s *cluster.Snapshot, one []*cluster.Pod) (key string, skew, slo int) {
 	for _, p := range one {
 		r := annotation.OfWorkload(s, p)
 		if key == "" {
@@ -34,13 +34,13 @@ func (z *Spread) asked(s *cluster.Snapshot, one []*cluster.Pod) (key string, ske
 	return key, skew, slo
 }
 
-// missedWeight lets a group that misses its zone SLO be served before others.
-const missedWeight = 2
+// missedSLOWeight lets a group that misses its zone SLO be served before others.
+const missedSLOWeight = 2
 
-// urgency is the weight of a group's goal, with words when its zone SLO is
+// goalWeight is the weight of a group's goal, with words when its zone SLO is
 // missed. Category 4 cannot be told from 3 where usage is not known, so that an SLO of
 // 4 counts as missed until it is.
-func urgency(s *cluster.Snapshot, busy func() plan.WorkloadUtilization, pods []cluster.PodID, slo int) (weight float64, missed string) {
+func goalWeight(s *cluster.Snapshot, busy func() plan.WorkloadUtilization, pods []cluster.PodID, slo int) (weight float64, missed string) {
 	if slo == 0 {
 		return 1, ""
 	}
@@ -54,5 +54,5 @@ func urgency(s *cluster.Snapshot, busy func() plan.WorkloadUtilization, pods []c
 	if category >= slo {
 		return 1, ""
 	}
-	return missedWeight, fmt.Sprintf("; failure category %d misses its zone-slo of %d", category, slo)
+	return missedSLOWeight, fmt.Sprintf("; failure category %d misses its zone-slo of %d", category, slo)
 }

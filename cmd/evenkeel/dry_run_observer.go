@@ -9,23 +9,23 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// foretelling sees the cluster as the pressure hints would leave it that a dry run does
+// dryRunObserver sees the cluster as the pressure hints would leave it that a dry run does
 // not write.
-type foretelling struct {
+type dryRunObserver struct {
 	controller.Observer
 	planner *planner.Planner
 }
 
 // Snapshot implements controller.Observer.
-func (f foretelling) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
+func (f dryRunObserver) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
 	s, err := f.Observer.Snapshot(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return foretold(f.planner, s)
+	return withPredictedHints(f.planner, s)
 }
 
-func foretold(p *planner.Planner, s *cluster.Snapshot) (*cluster.Snapshot, error) {
+func withPredictedHints(p *planner.Planner, s *cluster.Snapshot) (*cluster.Snapshot, error) {
 	s, err := p.Foretell(s)
 	if err != nil {
 		return nil, fmt.Errorf("foretelling pressure hints: %w", err)

@@ -25,27 +25,27 @@ func TestAChangedConfigurationChangesWhoseBindingsAreLookedAt(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const on, off = "{shadow: {minBindings: 50}}", "{shadow: {minBindings: 0}}"
-	const known = "{shadow: {minBindings: 50}, profiles: [{schedulerName: fancy, score: mostAllocated}]}"
+	const on, off = "{trust: {minBindings: 50}}", "{trust: {minBindings: 0}}"
+	const known = "{trust: {minBindings: 50}, profiles: [{schedulerName: fancy, score: mostAllocated}]}"
 	write(off)
-	var w wanted
-	files := &watched{}
-	conf, _, err := files.configured(path, metrics.New("v", ""), slog.New(slog.NewTextHandler(io.Discard, nil)), w.take, func(*controller.Controller, *config.Config) {})
+	var w bindingFilter
+	files := &watchedFiles{}
+	conf, _, err := files.loadAndWatchConfig(path, metrics.New("v", ""), slog.New(slog.NewTextHandler(io.Discard, nil)), w.setConfig, func(*controller.Controller, *config.Config) {})
 	if err != nil {
 		t.Fatal(err)
 	}
-	w.take(conf)
-	look := files.list[0].look
+	w.setConfig(conf)
+	look := files.watchers[0].checkNow
 	fancy := &corev1.Pod{Spec: corev1.PodSpec{SchedulerName: "fancy"}}
 	for i, step := range []struct {
 		placement string
 		want      bool
-	}{{off, false}, {on, true}, {known, false}, {on, true}, {"{shadow: {minBindings: -1}}", true}, {off, false}} {
+	}{{off, false}, {on, true}, {known, false}, {on, true}, {"{trust: {minBindings: -1}}", true}, {off, false}} {
 		write(step.placement)
 		look()
 		look() // it held still
-		if got := w.pod(fancy); got != step.want || w.pod(&corev1.Pod{}) {
-			_, problem := files.list[0].problem()
+		if got := w.matches(fancy); got != step.want || w.matches(&corev1.Pod{}) {
+			_, problem := files.watchers[0].problem()
 			t.Errorf("%d, %s: looked at %v, want %v, and the default scheduler never (%v)", i, step.placement, got, step.want, problem)
 		}
 	}

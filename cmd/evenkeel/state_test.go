@@ -25,19 +25,19 @@ func TestALivePlanKnowsWhatIsRemembered(t *testing.T) {
 		path   string
 		want   string
 	}{
-		{"a workload rests", say(200, "application/json", configMap(t, resting)), maps + "evenkeel-memory-09", "BackedOff: "},
-		{"nothing was ever written", refuse(404, "NotFound", "not found"), maps, ""},
-		{"not allowed to look", refuse(403, "Forbidden", "no"), maps, "back-offs and hourly counts of evictions are not known, and none is assumed: reading ConfigMap ops/evenkeel-memory-00: no; the chart's Role"},
-		{"not to be read", say(200, "application/json", configMap(t, "{")), maps + "evenkeel-memory-09", "reading ConfigMap ops/evenkeel-memory-09: unexpected end of JSON input; delete it: forgotten are then"},
+		{"a workload rests", respondText(200, "application/json", pausedConfigMap(t, resting)), maps + "evenkeel-memory-09", "BackedOff: "},
+		{"nothing was ever written", respondStatus(404, "NotFound", "not found"), maps, ""},
+		{"not allowed to look", respondStatus(403, "Forbidden", "no"), maps, "back-offs and hourly counts of evictions are not known, and none is assumed: reading ConfigMap ops/evenkeel-memory-00: no; the chart's Role"},
+		{"not to be read", respondText(200, "application/json", pausedConfigMap(t, "{")), maps + "evenkeel-memory-09", "reading ConfigMap ops/evenkeel-memory-09: unexpected end of JSON input; delete it: forgotten are then"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()
 			dir := t.TempDir()
-			row := badInput{server: at(c.path, c.answer)}
+			row := badInput{server: faultAtPath(c.path, c.answer)}
 			row.serve(t, dir)
 			saved := filepath.Join(dir, "saved.json")
-			live := planned(t, "plan", "--kubeconfig", filepath.Join(dir, "kubeconfig.yaml"), "--lease-namespace", "ops", "-o", "json", "--save-input", saved)
-			again := planned(t, "plan", "-f", saved, "-o", "json")
+			live := runPlan(t, "plan", "--kubeconfig", filepath.Join(dir, "kubeconfig.yaml"), "--lease-namespace", "ops", "-o", "json", "--save-input", saved)
+			again := runPlan(t, "plan", "-f", saved, "-o", "json")
 			if live != again {
 				t.Errorf("the saved input gives another plan:\n%s\n%s", live, again)
 			}
@@ -53,7 +53,7 @@ func TestALivePlanKnowsWhatIsRemembered(t *testing.T) {
 	}
 }
 
-func planned(t *testing.T, args ...string) string {
+func runPlan(t *testing.T, args ...string) string {
 	t.Helper()
 	var out, err bytes.Buffer
 	if code := run(args, strings.NewReader(""), &out, &err); code != 0 {
@@ -62,7 +62,7 @@ func planned(t *testing.T, args ...string) string {
 	return out.String()
 }
 
-func configMap(t *testing.T, text string) string {
+func pausedConfigMap(t *testing.T, text string) string {
 	t.Helper()
 	var b bytes.Buffer
 	z := gzip.NewWriter(&b)

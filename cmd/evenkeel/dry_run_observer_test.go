@@ -17,9 +17,9 @@ import (
 func TestOnlyDryRunsForetell(t *testing.T) {
 	client := fake.NewClientset()
 	o := observe.New(client, clock.RealClock{})
-	s := &settings{client: client, observer: o, log: slog.New(slog.DiscardHandler), lease: &controller.Lease{}, record: func() {}}
+	s := &controllerSettings{client: client, observer: o, log: slog.New(slog.DiscardHandler), lease: &controller.Lease{}, startEvents: func() {}}
 	c := &controller.Controller{}
-	foretells := func() bool { _, is := c.Observer.(foretelling); return is }
+	foretells := func() bool { _, is := c.Observer.(dryRunObserver); return is }
 	conf, err := config.LoadFile("../../examples/by-load.yaml")
 	if err != nil {
 		t.Fatal(err)
@@ -27,13 +27,13 @@ func TestOnlyDryRunsForetell(t *testing.T) {
 	if s.apply(c, conf); !foretells() {
 		t.Error("a dry run goes by what stands on the nodes")
 	}
-	if s.evict(c, conf); foretells() {
+	if s.enableEvictions(c, conf); foretells() {
 		t.Error("a saved plan is judged by hints that do not stand")
 	}
 	s.apply(c, conf)
 	live := *conf
 	live.DryRun = false
-	if s.apply(c, &live); foretells() || live.Planner().Foretell {
+	if s.apply(c, &live); foretells() || live.PlannerOptions().Foretell {
 		t.Error("after a dry run, evictions go by hints that do not stand")
 	}
 }
