@@ -36,7 +36,8 @@ func newUsageFixture(source string, nodes ...string) *usageFixture {
 func (u *usageFixture) addPod(app, name, node string, milliCPU int64, after time.Duration) *corev1.Pod {
 	yes := true
 	if !slices.ContainsFunc(u.o.ReplicaSets, func(r *appsv1.ReplicaSet) bool { return r.Name == app }) {
-		u.o.ReplicaSets = append(u.o.ReplicaSets, &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: app, UID: types.UID("rs-" + app)}})
+		u.o.ReplicaSets = append(u.o.ReplicaSets, &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: app,
+			UID: types.UID("rs-" + app)}})
 	}
 	start := metav1.NewTime(sampleTime.Add(after))
 	c := corev1.Container{Name: "c"}
@@ -45,7 +46,8 @@ func (u *usageFixture) addPod(app, name, node string, milliCPU int64, after time
 	}
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID("uid-" + name), Labels: map[string]string{"app": app},
-			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: app, UID: types.UID("rs-" + app), Controller: &yes}}},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: app, UID: types.UID("rs-" + app),
+				Controller: &yes}}},
 		Spec:   corev1.PodSpec{NodeName: node, Containers: []corev1.Container{c}},
 		Status: corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start}}
 	u.o.Pods = append(u.o.Pods, p)

@@ -14,7 +14,8 @@ import (
 )
 
 func newPod(name, node, scheduler string) *corev1.Pod {
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name)}, Spec: corev1.PodSpec{NodeName: node, SchedulerName: scheduler}}
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name)},
+		Spec: corev1.PodSpec{NodeName: node, SchedulerName: scheduler}}
 }
 
 // TestNextBindingTellsOfPodsThatAreWanted uses an in-memory server. It creates a pod with a
@@ -42,7 +43,8 @@ func TestNextBindingTellsOfPodsThatAreWanted(t *testing.T) {
 	}()
 	// Bindings are dropped while no caller waits, so the test binds pods until one is reported.
 	for n := 0; ; n++ {
-		for _, p := range []*corev1.Pod{newPod("other", "n1", "else"), newPod("mine", fmt.Sprint("n", n%2), "fancy"), newPod("mine", "", "fancy")} {
+		for _, p := range []*corev1.Pod{newPod("other", "n1", "else"), newPod("mine", fmt.Sprint("n", n%2), "fancy"),
+			newPod("mine", "", "fancy")} {
 			if _, err := api.Update(ctx, p, metav1.UpdateOptions{}); err != nil {
 				t.Fatal(err)
 			}

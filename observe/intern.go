@@ -24,7 +24,8 @@ type internCache struct {
 func newInternCache() *internCache {
 	return &internCache{
 		pods: ownerCache[corev1.Pod, *corev1.Pod]{byOwner: map[types.UID]*internEntry[corev1.Pod]{}, copyShared: sharePodFields},
-		sets: ownerCache[appsv1.ReplicaSet, *appsv1.ReplicaSet]{byOwner: map[types.UID]*internEntry[appsv1.ReplicaSet]{}, copyShared: shareReplicaSetFields},
+		sets: ownerCache[appsv1.ReplicaSet, *appsv1.ReplicaSet]{byOwner: map[types.UID]*internEntry[appsv1.ReplicaSet]{},
+			copyShared: shareReplicaSetFields},
 	}
 }
 

@@ -67,12 +67,13 @@ func TestAListComesInPages(t *testing.T) {
 // TestAPageThatFailsIsTheListsError checks that the error of a page is the error of the list.
 // It also checks that a resource version that was seen is requested.
 func TestAPageThatFailsIsTheListsError(t *testing.T) {
-	_, err := listPage(metav1.ListOptions{ResourceVersion: "0", ResourceVersionMatch: "NotOlderThan"}, keepAll, func(o metav1.ListOptions) (*corev1.PodList, error) {
-		if o != (metav1.ListOptions{}) {
-			t.Errorf("asked for %+v", o)
-		}
-		return nil, errors.New("no")
-	})
+	_, err := listPage(metav1.ListOptions{ResourceVersion: "0", ResourceVersionMatch: "NotOlderThan"}, keepAll,
+		func(o metav1.ListOptions) (*corev1.PodList, error) {
+			if o != (metav1.ListOptions{}) {
+				t.Errorf("asked for %+v", o)
+			}
+			return nil, errors.New("no")
+		})
 	if err == nil {
 		t.Error("no error")
 	}

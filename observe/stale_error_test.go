@@ -94,7 +94,8 @@ func TestNoSnapshotOfWhatIsLongPast(t *testing.T) {
 			clock.SetTime(epoch.Add(time.Hour + 2*time.Minute + time.Second))
 			_, err := o.Snapshot(ctx)
 			var stale *StaleError
-			if !errors.As(err, &stale) || stale.Resource != "pods" || !stale.Until.Equal(epoch.Add(time.Hour)) || stale.Age != 121*time.Second || stale.Err == nil {
+			if !errors.As(err, &stale) || stale.Resource != "pods" || !stale.Until.Equal(epoch.Add(time.Hour)) ||
+				stale.Age != 121*time.Second || stale.Err == nil {
 				t.Fatalf("a view two minutes old gives %v", err)
 			}
 			t.Log(err)

@@ -44,7 +44,8 @@ func (x *fakeInformer) finishedList(cont, answered string, err error) {
 
 func (x *fakeInformer) startWatch(initial bool, err error) {
 	x.fake = watch.NewFake()
-	open, got := trackWatch(x.staleness, metav1.ListOptions{SendInitialEvents: &initial}, func() (watch.Interface, error) { return x.fake, err })
+	open, got := trackWatch(x.staleness, metav1.ListOptions{SendInitialEvents: &initial},
+		func() (watch.Interface, error) { return x.fake, err })
 	if err == nil {
 		x.opened = open
 	} else if got == nil {
@@ -90,9 +91,11 @@ func (x *fakeInformer) wantStaleness(want time.Duration, why string) {
 var (
 	emptyPod         = &corev1.Pod{}
 	bookmark         = watch.Event{Type: watch.Bookmark, Object: emptyPod}
-	initialEventsEnd = watch.Event{Type: watch.Bookmark, Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"}}}}
-	expiredEvent     = watch.Event{Type: watch.Error, Object: &metav1.Status{Status: "Failure", Code: 410, Reason: metav1.StatusReasonExpired, Message: "too old resource version"}}
-	errRefused       = errors.New("connection refused")
+	initialEventsEnd = watch.Event{Type: watch.Bookmark,
+		Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"}}}}
+	expiredEvent = watch.Event{Type: watch.Error,
+		Object: &metav1.Status{Status: "Failure", Code: 410, Reason: metav1.StatusReasonExpired, Message: "too old resource version"}}
+	errRefused = errors.New("connection refused")
 )
 
 func TestAWatchThatWorksIsNow(t *testing.T) {

@@ -105,7 +105,8 @@ func TestBytesKept(t *testing.T) {
 	}
 	podAll, podKept := measure(pods, func(keep func(any) (any, error)) any { return decodeAndStrip[corev1.Pod](t, pods, keep) })
 	setAll, setKept := measure(sets, func(keep func(any) (any, error)) any { return decodeAndStrip[appsv1.ReplicaSet](t, sets, keep) })
-	t.Logf("a pod of %d bytes on the wire takes %.0f on the heap, %.0f are kept; a ReplicaSet %.0f, %.0f are kept", sent/len(pods), podAll, podKept, setAll, setKept)
+	t.Logf("a pod of %d bytes on the wire takes %.0f on the heap, %.0f are kept; a ReplicaSet %.0f, %.0f are kept", sent/len(pods),
+		podAll, podKept, setAll, setKept)
 	if podKept > 2200 {
 		t.Errorf("%.0f bytes are kept per pod of a Deployment, want at most 2200: at 100,000 pods each 1000 bytes are 100 MB", podKept)
 	}
@@ -151,7 +152,8 @@ strategies:
 			for _, p := range o.Pods { // a config volume for each pod, and data volumes on some nodes
 				p.Spec.Volumes = []corev1.Volume{{Name: "s", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: p.Name}}}}
 				if r.IntN(8) == 0 {
-					p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "d", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
+					p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "d",
+						VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
 				}
 			}
 			simulation.Lifelike(r, o)

@@ -79,7 +79,8 @@ func FuzzFind(f *testing.F) {
 		}
 		// A port does not change the result for a name without one, unless the whole is an
 		// address.
-		if with := index.find(text + ":9100"); len(found) > 0 && canonicalAddress(text+":9100") == text+":9100" && text[0] != '[' && len(with) > 0 && !slices.Equal(found, with) {
+		if with := index.find(text + ":9100"); len(found) > 0 && canonicalAddress(text+":9100") == text+":9100" && text[0] != '[' &&
+			len(with) > 0 && !slices.Equal(found, with) {
 			t.Fatalf("%q: %v, with a port %v", text, found, with)
 		}
 	})

@@ -41,8 +41,10 @@ func isReadable(key, value string) bool {
 // never release a pod that the first one protects. If it cannot be read, the pod must be
 // protected and the problem reported. The same objects must always be read in the same way.
 func FuzzAnnotations(f *testing.F) {
-	for _, v := range []string{"never", "prefer", "true", "false", "4h", "-1h", "", "0 22 * * 1-5 6h Europe/Berlin", "@daily 1h; 0 8 * * * 9h", "@every 90m 1h"} {
-		for i, key := range []string{Evict, DoNotDisrupt, AllowWindow, SafeToEvict, KarpenterNoDisrupt, KarpenterNoEvict, DeschedulerEvict, DeschedulerEvictionInProgress, Prefix + "x", MaxSkew} {
+	for _, v := range []string{"never", "prefer", "true", "false", "4h", "-1h", "", "0 22 * * 1-5 6h Europe/Berlin",
+		"@daily 1h; 0 8 * * * 9h", "@every 90m 1h"} {
+		for i, key := range []string{Evict, DoNotDisrupt, AllowWindow, SafeToEvict, KarpenterNoDisrupt, KarpenterNoEvict,
+			DeschedulerEvict, DeschedulerEvictionInProgress, Prefix + "x", MaxSkew} {
 			f.Add(AllowWindow, "0 8 * * * 9h", uint8(i), key, v, uint8(i+1), uint32(7200))
 			f.Add(key, v, uint8(2), key, "false", uint8(5), uint32(0))
 		}
@@ -126,7 +128,8 @@ func checkNode(t *testing.T, q request) {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}
 	setKey(n, Exclude, q.value, q.label)
 	r := OfNode(&cluster.Node{Name: "n1", Object: n})
-	if excluded := len(r.Exclude) == 1; excluded == (q.value == "false") || (len(r.Problems) == 0) != (q.value == "true" || q.value == "false") {
+	if excluded := len(r.Exclude) == 1; excluded == (q.value == "false") ||
+		(len(r.Problems) == 0) != (q.value == "true" || q.value == "false") {
 		t.Fatalf("exclude %q: %+v", q.value, r)
 	}
 }

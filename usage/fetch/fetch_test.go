@@ -183,7 +183,8 @@ func TestWhyThereIsNoAnswer(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	_, err = get(t, c, "http://me:hunter2@127.0.0.1:1/x")
-	if p := ProblemOf(err, time.Second); p.Kind != usage.Unreachable || strings.Contains(p.Detail, "hunter2") || !strings.Contains(p.Detail, "refused") {
+	if p := ProblemOf(err, time.Second); p.Kind != usage.Unreachable || strings.Contains(p.Detail, "hunter2") ||
+		!strings.Contains(p.Detail, "refused") {
 		t.Errorf("%+v", p)
 	}
 }

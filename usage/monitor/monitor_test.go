@@ -106,8 +106,9 @@ func (n *fakeRecorder) attempt(i int) monitor.Attempt {
 const interval = 30 * time.Second
 
 func options() window.Options {
-	return window.Options{Source: "metricsServer", Statistic: window.Mean, Window: 5 * time.Minute, MaxAge: 3 * time.Minute, Interval: interval,
-		Watches: []window.LevelWatch{{Name: "hot-nodes", Resource: "cpu", Enter: 0.8, Leave: 0.8, For: 3}}}
+	return window.Options{Source: "metricsServer", Statistic: window.Mean, Window: 5 * time.Minute, MaxAge: 3 * time.Minute,
+		Interval: interval,
+		Watches:  []window.LevelWatch{{Name: "hot-nodes", Resource: "cpu", Enter: 0.8, Leave: 0.8, For: 3}}}
 }
 
 func newMonitor(s usage.Source) (*monitor.Monitor, *fakeRecorder) {
@@ -151,7 +152,8 @@ func TestSamplesOnItsOwnClock(t *testing.T) {
 	withRunningMonitor(t, s, func(m *monitor.Monitor, n *fakeRecorder) {
 		begun := time.Now()
 		u := m.Usage()
-		if u.Samples != 1 || u.Statistic != "latest" || isHot(u) || len(u.Pods) != 1 || u.Pods[0].Node != "a" || u.Pods[0].UID != "1" || u.Nodes[0].Used["cpu"] != 900 {
+		if u.Samples != 1 || u.Statistic != "latest" || isHot(u) || len(u.Pods) != 1 || u.Pods[0].Node != "a" || u.Pods[0].UID != "1" ||
+			u.Nodes[0].Used["cpu"] != 900 {
 			t.Errorf("after the first sample: %+v", u)
 		}
 		wantProblem(t, u, "samples are counted since 2000-01-01T00:00:00Z, because metricsServer has no history: 1 of up to 3 required in a row")
@@ -301,7 +303,8 @@ func TestRelievedBeforeItBegan(t *testing.T) {
 func TestASourceThatSaysInPartWhatItRemembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Now()
-		s := &fakeHistorySource{fakeSource: fakeSource{cpu: 900}, past: []usage.Sample{sampleAt(now.Add(-2*interval), 900), sampleAt(now.Add(-interval), 900)}, err: errors.New("memory: answers 503")}
+		s := &fakeHistorySource{fakeSource: fakeSource{cpu: 900},
+			past: []usage.Sample{sampleAt(now.Add(-2*interval), 900), sampleAt(now.Add(-interval), 900)}, err: errors.New("memory: answers 503")}
 		m, _ := newMonitor(s)
 		m.SampleOnce(t.Context())
 		u := m.Usage()
@@ -367,7 +370,8 @@ func TestUsageOfAMoment(t *testing.T) {
 			t.Errorf("too old, though made anew lately: %+v", gone)
 		}
 		m.SampleOnce(t.Context())
-		if loads, over, now := m.Loads(); len(loads) != 1 || loads[0].ByResource["cpu"].Mean != 90 || over != 5*time.Minute || !now.Equal(time.Now()) {
+		if loads, over, now := m.Loads(); len(loads) != 1 || loads[0].ByResource["cpu"].Mean != 90 || over != 5*time.Minute ||
+			!now.Equal(time.Now()) {
 			t.Errorf("loads %+v over %s at %s", loads, over, now)
 		}
 	})

@@ -25,7 +25,8 @@ func podVectorJSON(n int) []byte {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		fmt.Fprintf(&b, `{"metric":{"namespace":"team-%d","pod":"service-%d-7d9f8b6c5-x%05d"},"value":[%d.123,"0.0%d"]}`, i%100, i/20, i, noon.Unix(), i)
+		fmt.Fprintf(&b, `{"metric":{"namespace":"team-%d","pod":"service-%d-7d9f8b6c5-x%05d"},"value":[%d.123,"0.0%d"]}`, i%100, i/20,
+			i, noon.Unix(), i)
 	}
 	b.WriteString(`]}}`)
 	return b.Bytes()

@@ -22,7 +22,8 @@ func TestWhatWasMeasuredBeforeANodeWasCreated(t *testing.T) {
 		t.Errorf("the machine before: %+v, marks %+v", u.Nodes, u.Marks)
 	}
 	w.Add(sampleOfNodeA(60, 900), nodes, nil)
-	if u := w.Usage(secondsAfterStart(60)); len(u.Nodes) != 1 || u.Samples != 1 || len(u.Marks) != 1 || u.Marks[0].Hot || u.Marks[0].Samples != 1 {
+	if u := w.Usage(secondsAfterStart(60)); len(u.Nodes) != 1 || u.Samples != 1 || len(u.Marks) != 1 || u.Marks[0].Hot ||
+		u.Marks[0].Samples != 1 {
 		t.Errorf("its first measurement: %+v, marks %+v", u.Nodes, u.Marks)
 	}
 }
@@ -47,7 +48,8 @@ func TestOtherMachinesAndPodsOfTheSameName(t *testing.T) {
 	if u.Nodes[0].Used["cpu"] != 100 || len(u.Marks) != 0 {
 		t.Errorf("a machine that came back as another: %+v, marks %+v", u.Nodes, u.Marks)
 	}
-	if len(u.Pods) != 2 || u.Pods[0].Used["cpu"] != 900 || u.Pods[0].UID != "1" || !u.Pods[0].At.Equal(secondsAfterStart(0)) || u.Pods[1].Used["cpu"] != 100 || u.Pods[1].UID != "2" {
+	if len(u.Pods) != 2 || u.Pods[0].Used["cpu"] != 900 || u.Pods[0].UID != "1" || !u.Pods[0].At.Equal(secondsAfterStart(0)) ||
+		u.Pods[1].Used["cpu"] != 100 || u.Pods[1].UID != "2" {
 		t.Errorf("a pod that came back as another: %+v", u.Pods)
 	}
 	place = window.PodPlace{Node: "a", UID: "3", Created: secondsAfterStart(61)}

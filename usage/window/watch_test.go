@@ -32,7 +32,8 @@ func TestMarksOverTime(t *testing.T) {
 		{"in between breaks the row", cpu(0.70, 0.60, 2), "500 710 650 710 720", "cool 1/2 cool 1/2 hot"},
 		{"the same measurement counts once", cpu(0.70, 0.60, 3), "710 = = 720 = 730", "1/3? 1/3? 1/3? 2/3? 2/3? hot"},
 		{"missing neither counts nor clears", cpu(0.70, 0.60, 2), "500 710 - 720 - 590", "cool 1/2 1/2 hot hot cool"},
-		{"unknown for long, counted anew", cpu(0.70, 0.60, 2), "710 720 - - - - - - - 730 740", "1/2? hot hot hot hot hot hot hot unknown 1/2? hot"},
+		{"unknown for long, counted anew", cpu(0.70, 0.60, 2), "710 720 - - - - - - - 730 740",
+			"1/2? hot hot hot hot hot hot hot unknown 1/2? hot"},
 		{"in between after a restart says nothing", cpu(0.70, 0.60, 1), "650 650 590 650", "0/1? 0/1? cool cool"},
 		{"less than", available, "900000000 812 1024 1100 1536", "hot hot hot hot cool"},
 		{"812 MiB is below 1024", available, "851443712", "hot"},
@@ -87,7 +88,8 @@ func describeState(u *cluster.Usage) string {
 // millionths.
 func TestRulesMayBeNegative(t *testing.T) {
 	w := window.New(options(window.LevelWatch{Name: "hints/frost", Resource: "rule:frost", Enter: -1.5, Leave: 0, Below: true, For: 1}))
-	w.Add(usage.Sample{Taken: secondsAfterStart(0), Nodes: map[string]usage.Reading{"a": {At: secondsAfterStart(0), Used: map[string]int64{"rule:frost": -1_500_001}}}}, testNodes("a"), nil)
+	w.Add(usage.Sample{Taken: secondsAfterStart(0),
+		Nodes: map[string]usage.Reading{"a": {At: secondsAfterStart(0), Used: map[string]int64{"rule:frost": -1_500_001}}}}, testNodes("a"), nil)
 	if m := w.Usage(secondsAfterStart(0)).Marks; len(m) != 1 || !m[0].Hot || m[0].Value != -1.500001 {
 		t.Errorf("%+v", m)
 	}
@@ -132,8 +134,10 @@ func TestWatchesThatStayKeepTheirCounts(t *testing.T) {
 	w.SetWatches([]window.LevelWatch{kept, changed})
 	w.Add(sampleOfNodeA(30, 900), testNodes("a"), nil)
 	want := []cluster.Mark{
-		{Watch: "kept", Node: "a", Resource: "cpu", Hot: true, Samples: 2, Required: 2, Value: 0.9, Since: secondsAfterStart(0), At: secondsAfterStart(30)},
-		{Watch: "gone", Node: "a", Resource: "cpu", Samples: 1, Required: 2, Value: 0.9, Since: secondsAfterStart(30), At: secondsAfterStart(30), CountRestarted: true},
+		{Watch: "kept", Node: "a", Resource: "cpu", Hot: true, Samples: 2, Required: 2, Value: 0.9, Since: secondsAfterStart(0),
+			At: secondsAfterStart(30)},
+		{Watch: "gone", Node: "a", Resource: "cpu", Samples: 1, Required: 2, Value: 0.9, Since: secondsAfterStart(30),
+			At: secondsAfterStart(30), CountRestarted: true},
 	}
 	if diff := cmp.Diff(want, w.Usage(secondsAfterStart(30)).Marks); diff != "" {
 		t.Error(diff)
