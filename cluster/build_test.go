@@ -36,13 +36,13 @@ func TestNewIsWhatEveryPodSays(t *testing.T) {
 		if !slices.IsSortedFunc(s.Pods, func(a, b cluster.Pod) int {
 			return cmp.Or(cmp.Compare(a.Object.Namespace, b.Object.Namespace), cmp.Compare(a.Object.Name, b.Object.Name))
 		}) || len(s.Pods) != len(o.Pods) {
-			t.Fatalf("seed %d: the pods stand in another order", seed)
+			t.Fatalf("seed %d: the pods are in another order", seed)
 		}
 		for i := range s.Pods {
 			p := &s.Pods[i]
 			exact, nonZero := cluster.PlainRequests(p.Object)
 			if !reflect.DeepEqual(p.Requests, exact) || !reflect.DeepEqual(p.NonZero, nonZero) {
-				t.Fatalf("seed %d: pod %s asks for %v and %v, want %v and %v", seed, p.Object.Name, p.Requests, p.NonZero, exact, nonZero)
+				t.Fatalf("seed %d: pod %s requests %v and %v, want %v and %v", seed, p.Object.Name, p.Requests, p.NonZero, exact, nonZero)
 			}
 			if s.PodByKey(p.Object.Namespace+"/"+p.Object.Name) != p || s.PodByKey(p.Object.Namespace+"/"+p.Object.Name+"x") != nil {
 				t.Fatalf("seed %d: pod %s is not found by its name", seed, p.Object.Name)

@@ -169,7 +169,7 @@ func TestAPlannerStateIsKept(t *testing.T) {
 			}
 			if string(again.PlannerState) != plannerStateJSON || len(again.Nodes) != 1 || len(again.Skipped) != 0 ||
 				again.PlannerStateError != "it is forbidden" {
-				t.Errorf("%s: %d nodes, skipped %v, unknown %q, state %s", f, len(again.Nodes), again.Skipped, again.PlannerStateError,
+				t.Errorf("%s: %d nodes, skipped %v, state error %q, state %s", f, len(again.Nodes), again.Skipped, again.PlannerStateError,
 					again.PlannerState)
 			}
 		}

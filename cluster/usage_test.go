@@ -66,6 +66,6 @@ func TestRedactKeepsUsage(t *testing.T) {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(exampleUsage(), o.Usage); diff != "" {
-		t.Errorf("the original changed: %s", diff)
+		t.Errorf("Redact changed its input: %s", diff)
 	}
 }

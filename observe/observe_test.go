@@ -68,7 +68,7 @@ func TestSnapshotHoldsWhatIsThere(t *testing.T) {
 		t.Errorf("%d pods, %d workloads, cluster %q, taken at %s", len(s.Pods), len(s.Workloads), s.ClusterUID, s.TakenAt)
 	}
 	if p := o.Pods("ns0")[0]; o.ReplacingOwnerUID(p) != "deploy-d00000" || len(p.Spec.Containers[0].Env) != 0 {
-		t.Errorf("workload %q, %d settings kept", o.ReplacingOwnerUID(p), len(p.Spec.Containers[0].Env))
+		t.Errorf("workload %q, %d config volumes left", o.ReplacingOwnerUID(p), len(p.Spec.Containers[0].Env))
 	}
 	if w := s.Workloads[0]; string(o.WorkloadUID(w.Kind, w.Namespace, w.Name)) != w.UID || w.UID == "" ||
 		o.WorkloadUID(w.Kind, w.Namespace, "another") != "" || o.WorkloadUID("Rollout", w.Namespace, w.Name) != "" {
@@ -94,7 +94,7 @@ func TestAMissingPermissionIsAnErrorAtOnce(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := o.Snapshot(ctx); err == nil {
-		t.Error("a cluster half seen gives a snapshot")
+		t.Error("Snapshot succeeded with an incomplete view")
 	}
 }
 
@@ -112,10 +112,10 @@ func TestChangedTellsOfTheNextChange(t *testing.T) {
 	select {
 	case <-changed:
 	case <-ctx.Done():
-		t.Fatal("no change was told")
+		t.Fatal("the channel was not closed after a change")
 	}
 	if len(o.Pods("shop")) != 1 {
-		t.Error("the pod is not there")
+		t.Error("the pod is missing")
 	}
 }
 

@@ -46,7 +46,7 @@ func TestAListComesInPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(asked) != 3 || slices.ContainsFunc(asked, func(o metav1.ListOptions) bool { return o.Limit != 500 || o.ResourceVersion != "" }) {
-		t.Errorf("asked for %+v, want three pages of 500 of the latest state", asked)
+		t.Errorf("requested %+v, want three pages of 500 objects at the latest version", asked)
 	}
 	objects := watch.Objects()
 	if len(objects.Pods) != len(o.Pods) {
@@ -60,7 +60,7 @@ func TestAListComesInPages(t *testing.T) {
 		shared[&p.Spec.Containers[0]] = true
 	}
 	if heavy > 0 || len(shared) > 70 {
-		t.Errorf("%d pods are stored as they were sent; %d lists of containers for 60 Deployments", heavy, len(shared))
+		t.Errorf("%d pods are stored unstripped; there are %d container lists for 60 Deployments", heavy, len(shared))
 	}
 }
 

@@ -44,7 +44,7 @@ const (
 func TestServePeak(t *testing.T) {
 	size := os.Getenv(peakServe)
 	if size == "" {
-		t.Skip("a process of TestPeakMemory")
+		t.Skip("runs only as the server process of TestPeakMemory")
 	}
 	var nodes, pods int
 	if _, err := fmt.Sscanf(size, "%d/%d", &nodes, &pods); err != nil {
@@ -190,7 +190,7 @@ func TestPeakMemory(t *testing.T) {
 	debug.FreeOSMemory()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	t.Logf("at rest %d MB of heap: %s", m.HeapAlloc>>20, residentMemory(t))
+	t.Logf("%d MB of heap after garbage collection: %s", m.HeapAlloc>>20, residentMemory(t))
 }
 
 // startPeakServer starts the server process and returns a client.
@@ -217,7 +217,7 @@ func startPeakServer(t *testing.T, size string) kubernetes.Interface {
 			return client
 		}
 	}
-	t.Fatal("the server ended")
+	t.Fatal("the server process exited")
 	return nil
 }
 

@@ -96,7 +96,7 @@ func TestNoSnapshotOfWhatIsLongPast(t *testing.T) {
 			var stale *StaleError
 			if !errors.As(err, &stale) || stale.Resource != "pods" || !stale.Until.Equal(epoch.Add(time.Hour)) ||
 				stale.Age != 121*time.Second || stale.Err == nil {
-				t.Fatalf("a view two minutes old gives %v", err)
+				t.Fatalf("Snapshot with a view of two minutes returned %v", err)
 			}
 			t.Log(err)
 

@@ -49,7 +49,7 @@ func (x *fakeInformer) startWatch(initial bool, err error) {
 	if err == nil {
 		x.opened = open
 	} else if got == nil {
-		x.t.Error("a refused watch is no error")
+		x.t.Error("a refused watch returned no error")
 	}
 }
 
@@ -63,7 +63,7 @@ func (x *fakeInformer) sendEvent(e watch.Event) {
 			x.t.Errorf("got %v, sent %v", got, e)
 		}
 	case <-time.After(10 * time.Second):
-		x.t.Fatal("the event was not passed on")
+		x.t.Fatal("the event was not forwarded")
 	}
 }
 
@@ -72,7 +72,7 @@ func (x *fakeInformer) endWatch() {
 	x.t.Helper()
 	x.fake.Stop()
 	if _, more := <-x.opened.ResultChan(); more {
-		x.t.Error("an event after the end")
+		x.t.Error("received an event after the end of the watch")
 	}
 }
 
@@ -81,7 +81,7 @@ func (x *fakeInformer) wantStaleness(want time.Duration, why string) {
 	x.t.Helper()
 	until, err := x.asOf()
 	if got := x.clock.Now().Sub(until); got != want {
-		x.t.Errorf("%s behind, want %s", got, want)
+		x.t.Errorf("staleness is %s, want %s", got, want)
 	}
 	if why == "" && err != nil || why != "" && (err == nil || !strings.Contains(err.Error(), why)) {
 		x.t.Errorf("last failure %v, want %q", err, why)

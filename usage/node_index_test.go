@@ -74,7 +74,7 @@ func FuzzFind(f *testing.F) {
 		found := index.find(text)
 		for _, n := range found {
 			if node := namedNodes[n]; node.Name == "" {
-				t.Fatalf("%q names a node without a name", text)
+				t.Fatalf("%q matches a node without a name", text)
 			}
 		}
 		// A port does not change the result for a name without one, unless the whole is an

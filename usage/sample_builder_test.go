@@ -43,13 +43,13 @@ func TestWhatIsBelievedAboutNodes(t *testing.T) {
 		used     string // by node, in order
 		problems []Problem
 	}{
-		"shares":          {"cpu", Share, cpuValues(0.5, 0.25, 0), "n1=2000 n2=1000 n3=0", nil},
-		"cores":           {"cpu", Cores, cpuValues(0.0004, 3.9, 4.9), "n1=0 n2=3900 n3=4900", nil},
-		"bytes":           {"memory", Bytes, cpuValues(1<<30, 1, 8<<30), "n1=1073741824 n2=1 n3=8589934592", nil},
-		"other fractions": {"disk", Fraction, cpuValues(0.5, 1, 1.2), "n1=500000 n2=1000000 n3=1200000", nil},
-		"numbers":         {"rule:a", Number, cpuValues(71.2, -812, 1<<40), "n1=71200000 n2=-812000000 n3=1099511627776000000", nil},
-		"what 1-1 may be": {"cpu", Share, cpuValues(-1e-16, 0, 0), "n1=0 n2=0 n3=0", nil},
-		"not numbers":     {"cpu", Share, cpuValues(nan, inf, 0.5), "n3=2000", []Problem{{NotANumber, "cpu: not a finite number for n1, n2"}}},
+		"shares":                  {"cpu", Share, cpuValues(0.5, 0.25, 0), "n1=2000 n2=1000 n3=0", nil},
+		"cores":                   {"cpu", Cores, cpuValues(0.0004, 3.9, 4.9), "n1=0 n2=3900 n3=4900", nil},
+		"bytes":                   {"memory", Bytes, cpuValues(1<<30, 1, 8<<30), "n1=1073741824 n2=1 n3=8589934592", nil},
+		"other fractions":         {"disk", Fraction, cpuValues(0.5, 1, 1.2), "n1=500000 n2=1000000 n3=1200000", nil},
+		"numbers":                 {"rule:a", Number, cpuValues(71.2, -812, 1<<40), "n1=71200000 n2=-812000000 n3=1099511627776000000", nil},
+		"a rounding error of 1-1": {"cpu", Share, cpuValues(-1e-16, 0, 0), "n1=0 n2=0 n3=0", nil},
+		"not numbers":             {"cpu", Share, cpuValues(nan, inf, 0.5), "n3=2000", []Problem{{NotANumber, "cpu: not a finite number for n1, n2"}}},
 		"minus infinity": {"rule:a", Number, cpuValues(-inf, 1, 1), "n2=1000000 n3=1000000",
 			[]Problem{{NotANumber, "rule:a: not a finite number for n1"}}},
 		"negative": {"cpu", Cores, cpuValues(-0.1, 1, 1), "n2=1000 n3=1000", []Problem{{Implausible, "cpu: negative for n1"}}},

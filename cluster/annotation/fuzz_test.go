@@ -63,11 +63,11 @@ func FuzzAnnotations(f *testing.F) {
 		age := time.Duration(seconds) * time.Second
 		for hour := range 24 {
 			if now := mondayAt(hour).Add(age); base.isProtected(age, now) && !both.isProtected(age, now) {
-				t.Fatalf("at %s a pod of %s stays with %+v, and goes once %+v is added", now, age, one, two)
+				t.Fatalf("at %s, %+v protects a pod of age %s, but not with %+v added", now, one, age, two)
 			}
 		}
 		if base.PreferEviction && !both.PreferEviction {
-			t.Fatalf("%+v takes back %+v", two, one)
+			t.Fatalf("%+v cancels %+v", two, one)
 		}
 		checkMeaning(t, both, two)
 		checkProblems(t, s, both)
@@ -87,17 +87,17 @@ func checkMeaning(t *testing.T, r Pod, q request) {
 	case q.key == Evict && q.value == "never" && len(r.NeverEvict) == 0,
 		(q.key == DoNotDisrupt || q.key == KarpenterNoDisrupt || q.key == KarpenterNoEvict) && q.value == "true" && !always,
 		q.key == SafeToEvict && q.value == "false" && !always:
-		t.Fatalf("%+v keeps nothing: %+v", q, r)
+		t.Fatalf("%+v protects nothing: %+v", q, r)
 	}
 	named := slices.ContainsFunc(r.Problems, func(p Problem) bool {
 		return p.Key == q.key && p.Object == placeNames[q.place] && strings.Contains(p.String(), q.key) && p.Value == truncate(q.value)
 	})
 	if named == isReadable(q.key, q.value) {
-		t.Fatalf("%+v: a problem is named: %v, %+v", q, named, r.Problems)
+		t.Fatalf("%+v: problem reported: %v, %+v", q, named, r.Problems)
 	}
 	for _, src := range protectionSources(r) {
 		if len([]rune(src.Value)) > maxValueLength+3 {
-			t.Fatalf("%d characters of %s are repeated", len([]rune(src.Value)), src.Key)
+			t.Fatalf("the message repeats %d characters of %s", len([]rune(src.Value)), src.Key)
 		}
 	}
 }
@@ -109,16 +109,16 @@ func checkProblems(t *testing.T, s *cluster.Snapshot, r Pod) {
 	all := Problems(s, time.UTC)
 	for _, p := range r.Problems {
 		if !slices.ContainsFunc(all, func(q Problem) bool { return q.Key == p.Key && q.Value == p.Value && q.Want == p.Want }) {
-			t.Fatalf("%s is not listed: %v", p, all)
+			t.Fatalf("the problem %s is missing in %v", p, all)
 		}
 	}
 	for i := 1; i < len(all); i++ {
 		if all[i] == all[i-1] || all[i].Object < all[i-1].Object {
-			t.Fatalf("twice or out of order: %v", all)
+			t.Fatalf("problems are repeated or out of order: %v", all)
 		}
 	}
 	if len(all) > 4 {
-		t.Fatalf("two requests, %d problems: %v", len(all), all)
+		t.Fatalf("two requests gave %d problems: %v", len(all), all)
 	}
 }
 

@@ -104,7 +104,7 @@ func TestOneRequest(t *testing.T) {
 				}
 				for _, p := range r.Problems {
 					if p.Object != placeNames[place] || p.Key != c.key || p.Want == "" || !strings.Contains(p.String(), c.key) {
-						t.Errorf("%s: %q on %s: the problem is %s", c.key, c.value, placeNames[place], p)
+						t.Errorf("%s: %q on %s: unexpected problem %s", c.key, c.value, placeNames[place], p)
 					}
 				}
 			}
@@ -122,7 +122,7 @@ func TestTheStrictestWins(t *testing.T) {
 		stays    bool
 		prefer   bool
 	}{
-		{"nobody asks", nil, 0, mondayAt(12), false, false},
+		{"no request", nil, 0, mondayAt(12), false, false},
 		{"never above prefer", []request{{placePod, Evict, "prefer", false}, {placeNamespace, Evict, "never", false}}, 0, mondayAt(12),
 			true, true},
 		{"never below prefer", []request{{placePod, Evict, "never", false}, {placeStatefulSet, Evict, "prefer", false}}, 0,
@@ -131,32 +131,32 @@ func TestTheStrictestWins(t *testing.T) {
 			mondayAt(12), true, true},
 		{"an annotation is stricter than the label", []request{{placePod, Evict, "never", false}, {placePod, Evict, "prefer", true}}, 0,
 			mondayAt(12), true, true},
-		{"their evict does not bypass never", []request{{placePod, DeschedulerEvict, "true", false},
+		{"the descheduler's evict does not bypass never", []request{{placePod, DeschedulerEvict, "true", false},
 			{placeNamespace, Evict, "never", false}}, 0, mondayAt(12), true, true},
 		{"prefer alone", []request{{placeStatefulSet, Evict, "prefer", false}}, 0, mondayAt(12), false, true},
 		{"the longer time counts", []request{{placePod, DoNotDisrupt, "1h", false}, {placeStatefulSet, DoNotDisrupt, "4h", false}},
 			2 * time.Hour, mondayAt(12), true, false},
-		{"both times are over", []request{{placePod, DoNotDisrupt, "1h", false}, {placeStatefulSet, DoNotDisrupt, "4h", false}},
+		{"both times have passed", []request{{placePod, DoNotDisrupt, "1h", false}, {placeStatefulSet, DoNotDisrupt, "4h", false}},
 			4 * time.Hour, mondayAt(12), false, false},
-		{"for good is longer than any time", []request{{placePod, DoNotDisrupt, "1h", false},
+		{"always is longer than any time", []request{{placePod, DoNotDisrupt, "1h", false},
 			{placeNamespace, DoNotDisrupt, "true", false}}, 1000 * time.Hour, mondayAt(12), true, false},
-		{"false takes nothing back", []request{{placePod, DoNotDisrupt, "false", false}, {placeNamespace, DoNotDisrupt, "true", false}},
+		{"false does not cancel a protection", []request{{placePod, DoNotDisrupt, "false", false}, {placeNamespace, DoNotDisrupt, "true", false}},
 			1000 * time.Hour, mondayAt(12), true, false},
-		{"safe to evict takes nothing back", []request{{placePod, SafeToEvict, "true", false},
+		{"safe-to-evict does not cancel a protection", []request{{placePod, SafeToEvict, "true", false},
 			{placePod, KarpenterNoDisrupt, "true", false}}, 1000 * time.Hour, mondayAt(12), true, false},
 		{"one window open", []request{{placePod, AllowWindow, day, false}}, 0, mondayAt(12), false, false},
 		{"one window closed", []request{{placePod, AllowWindow, day, false}}, 0, mondayAt(19), true, false},
 		{"of several in one request one is enough", []request{{placePod, AllowWindow, day + "; " + night, false}}, 0, mondayAt(12), false, false},
-		{"of several requests all must be open", []request{{placePod, AllowWindow, day, false},
+		{"several windows must all be open", []request{{placePod, AllowWindow, day, false},
 			{placeNamespace, AllowWindow, night, false}}, 0, mondayAt(12), true, false},
-		{"they overlap nowhere", []request{{placePod, AllowWindow, day, false}, {placeNamespace, AllowWindow, night, false}}, 0,
+		{"windows that do not overlap", []request{{placePod, AllowWindow, day, false}, {placeNamespace, AllowWindow, night, false}}, 0,
 			mondayAt(22), true, false},
-		{"an unreadable one beside a readable", []request{{placePod, DoNotDisrupt, "false", false},
+		{"an unreadable request besides a readable one", []request{{placePod, DoNotDisrupt, "false", false},
 			{placePod, DoNotDisrupt, "perhaps", true}}, 0, mondayAt(12), true, false},
 	} {
 		r := readRequests(t, c.requests...)
 		if got := r.isProtected(c.age, c.now); got != c.stays || r.PreferEviction != c.prefer {
-			t.Errorf("%s: stays %v, prefer %v, want %v, %v: %+v", c.name, got, r.PreferEviction, c.stays, c.prefer, r)
+			t.Errorf("%s: protected %v, preferred %v, want %v, %v: %+v", c.name, got, r.PreferEviction, c.stays, c.prefer, r)
 		}
 	}
 }
@@ -203,7 +203,7 @@ func TestOwners(t *testing.T) {
 	s, p := snapshot(t, &cluster.Objects{Deployments: []*appsv1.Deployment{deployment}, ReplicaSets: []*appsv1.ReplicaSet{set},
 		Pods: []*corev1.Pod{pod}})
 	if r := OfPod(s, p, nil); r.isProtected(0, mondayAt(12)) || len(Problems(s, nil)) != 0 {
-		t.Errorf("the copy on a ReplicaSet counts: %+v, %v", r, Problems(s, nil))
+		t.Errorf("the copy on a ReplicaSet was read: %+v, %v", r, Problems(s, nil))
 	}
 	setKey(deployment, Evict, "never", false)
 	s, p = snapshot(t, &cluster.Objects{Deployments: []*appsv1.Deployment{deployment}, ReplicaSets: []*appsv1.ReplicaSet{set},
@@ -215,7 +215,7 @@ func TestOwners(t *testing.T) {
 	setKey(alone, Evict, "never", false)
 	s, p = snapshot(t, &cluster.Objects{ReplicaSets: []*appsv1.ReplicaSet{alone}, Pods: []*corev1.Pod{pod}})
 	if r := OfPod(s, p, nil); len(r.NeverEvict) != 1 || r.NeverEvict[0].Object != "ReplicaSet shop/web-1" {
-		t.Errorf("a ReplicaSet of its own: %+v", r)
+		t.Errorf("a ReplicaSet without a Deployment: %+v", r)
 	}
 }
 
@@ -261,7 +261,7 @@ func TestNothingLongIsRepeated(t *testing.T) {
 		for _, src := range protectionSources(r) {
 			found++
 			if n := len([]rune(src.Value)); n != maxValueLength+3 || !strings.HasSuffix(src.Value, "...") {
-				t.Errorf("%s: %d characters are repeated", q.key, n)
+				t.Errorf("%s: the message repeats %d characters", q.key, n)
 			}
 		}
 		if found != 1 {

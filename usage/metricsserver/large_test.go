@@ -41,7 +41,7 @@ func largeCluster(tb testing.TB) (*fakeMetricsAPI, []usage.Node) {
 // garbage from building the answers.
 func TestALargeSampleIsTwoRequestsAndLittleWork(t *testing.T) {
 	if testing.Short() {
-		t.Skip("-short: it makes 55 MB of metrics; `make test-unit` runs it")
+		t.Skip("skipped with -short: the test builds 55 MB of metrics; `make test-unit` runs it")
 	}
 	a, all := largeCluster(t)
 	s := newTestSource(t, a)

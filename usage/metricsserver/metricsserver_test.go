@@ -210,7 +210,7 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 		t.Errorf("%v, %v", err, got.Problems)
 	}
 	if n := elsewhere.Load(); n > 0 {
-		t.Errorf("%d requests went there", n)
+		t.Errorf("%d requests followed the redirect", n)
 	}
 }
 

@@ -50,10 +50,10 @@ func TestBothEncodingsSayTheSame(t *testing.T) {
 			t.Errorf("%s: %d\n%s", kind, len(a), d)
 		}
 		if _, err := decodeProto(encodeList(t, runtime.ContentTypeProtobuf, list), "Gadget"); err == nil {
-			t.Error("another kind is read")
+			t.Error("a list of another kind was accepted")
 		}
 		if _, err := decodeJSON(encodeList(t, runtime.ContentTypeJSON, list), "Gadget"); err == nil {
-			t.Error("another kind is read")
+			t.Error("a list of another kind was accepted")
 		}
 	}
 }
@@ -65,7 +65,7 @@ func FuzzDecodeProto(f *testing.F) {
 	f.Fuzz(func(t *testing.T, body []byte) {
 		items, err := decodeProto(body, podList)
 		if err == nil && len(items) > len(body) {
-			t.Fatal("more than was sent")
+			t.Fatal("received more events than were sent")
 		}
 	})
 }

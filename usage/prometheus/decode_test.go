@@ -75,7 +75,7 @@ func compareAnswers(t testing.TB, got answer, want model.Value) {
 		ours = append(ours, fmt.Sprint(s.labels[0], s.labels[1], s.at.UnixMilli(), s.v))
 	}
 	if a, b := strings.Join(ours, "\n"), strings.Join(theirs, "\n"); a != b {
-		t.Fatalf("read\n%.2000s\nthe library reads\n%.2000s", a, b)
+		t.Fatalf("decoded\n%.2000s\nthe library decoded\n%.2000s", a, b)
 	}
 }
 
@@ -150,7 +150,7 @@ func FuzzDecode(f *testing.F) {
 		// A truncated answer is never accepted.
 		if whole := bytes.TrimRight(body, " \t\r\n"); len(whole) > 0 {
 			if a, err := decodeAnswer(whole[:len(whole)-1], []string{"namespace", "pod"}); err == nil {
-				t.Fatalf("without its end: %+v", a)
+				t.Fatalf("a truncated answer was accepted: %+v", a)
 			}
 		}
 	})

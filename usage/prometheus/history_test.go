@@ -65,6 +65,6 @@ func TestHistory(t *testing.T) {
 		}
 	}
 	if _, err := s.History(t.Context(), twoNodes(), noon.Add(time.Minute), time.Minute); err == nil {
-		t.Error("the past begins tomorrow")
+		t.Error("History accepted a start in the future")
 	}
 }

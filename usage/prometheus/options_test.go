@@ -40,7 +40,7 @@ func TestPresetsArePromQL(t *testing.T) {
 				}
 				if strings.Contains(a.text, "(L)") || strings.Contains(a.text, "[W]") || strings.Contains(a.text, "rate(") &&
 					!strings.Contains(a.text, "[90s]") {
-					t.Errorf("%s: %s is not filled in", p, a.text)
+					t.Errorf("%s: %s still contains a placeholder", p, a.text)
 				}
 			}
 		}
@@ -73,7 +73,7 @@ func TestOptionsThatCannotBe(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	if _, err := New(Options{NodeLabel: "instance", Preset: None, PodQueries: map[string]string{"cpu": "x"}}); err == nil {
-		t.Error("a source that asks about no node")
+		t.Error("New accepted options without a query about nodes")
 	}
 	if _, err := New(Options{NodeLabel: "instance", Preset: Kubelet, URL: "http://me:hunter2@\x00"}); err == nil ||
 		strings.Contains(err.Error(), "hunter2") {

@@ -109,7 +109,7 @@ func TestWhatIsOldIsUnknown(t *testing.T) {
 		}
 	}
 	if c := w.Coverage(secondsAfterStart(0), 4); c != 0.5 {
-		t.Errorf("coverage of 2 of 4 nodes is %v", c)
+		t.Errorf("coverage is %v with 2 of 4 nodes known", c)
 	}
 }
 
@@ -189,7 +189,7 @@ func TestTheTimeOfANode(t *testing.T) {
 		t.Errorf("%+v", u.Nodes)
 	}
 	if l := w.Loads(secondsAfterStart(60), time.Hour); len(l) != 1 || !l[0].At.Equal(secondsAfterStart(0)) {
-		t.Errorf("what is served: %+v", l)
+		t.Errorf("the stored usage is wrong: %+v", l)
 	}
 }
 
@@ -214,11 +214,11 @@ func TestWhatTheSourceRemembers(t *testing.T) {
 		w.Add(sampleOfNodeA(30*i, 500), testNodes("a"), nil)
 	}
 	if got := newest(510); got != "540 map[cpu:500]" {
-		t.Errorf("one of what is remembered is left: %s", got)
+		t.Errorf("with one sample of the history in the window: %s", got)
 	}
 	w.Add(sampleOfNodeA(540, 490), testNodes("a"), nil)
 	if got := newest(540); got != "500 map[]" {
-		t.Errorf("all is our own: %s", got)
+		t.Errorf("with only samples of this process: %s", got)
 	}
 }
 
