@@ -29,6 +29,7 @@ func newConfigConvert() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("reading what to convert: %w", err)
 			}
+			o.NodeLabel = config.Default().Load.Prometheus.NodeLabel
 			text, err := convert.ToConfig(name, data, o)
 			if err != nil {
 				return err
