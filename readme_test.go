@@ -72,7 +72,7 @@ func TestBusyNodeExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(readme), "Of the report:\n\n```\n")
+	_, section, _ := strings.Cut(string(readme), "Part of the report:\n\n```\n")
 	excerpt, _, _ := strings.Cut(section, "```")
 	if excerpt == "" {
 		t.Error("README.md shows nothing of the report")

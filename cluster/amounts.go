@@ -6,38 +6,42 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Measure is a way to look at how full nodes are.
+// Measure selects what counts as the fill level of a node: a resource, and either usage or
+// requests.
 type Measure struct {
-	// ByUsage: what is used; else what pods request.
+	// ByUsage counts measured usage. If it is false, requests count.
 	ByUsage  bool
 	Resource string
-	// Pods selects the pods that count; nil: all, and whatever else uses the node.
+	// Pods selects the pods that count. If it is nil, all pods count, and with ByUsage
+	// everything else that uses the node.
 	Pods labels.Selector
 }
 
-// UsageRequirements says when measured usage is believed.
+// UsageRequirements says when measured usage may be acted on.
 type UsageRequirements struct {
-	// MaxAge is the age beyond which a node's usage is unknown; 0: none.
+	// MaxAge is the age beyond which a node's usage is unknown. 0 means no limit.
 	MaxAge time.Duration
-	// MinCoverage is the least share, of the nodes in scope, of which usage must be
-	// known for anybody to act on it.
+	// MinCoverage is the minimum share (0..1) of the nodes in scope whose usage must be known
+	// before any strategy acts on usage.
 	MinCoverage float64
 }
 
-// Amounts are what nodes and pods have by one Measure, in milliCPU, bytes, or
-// millionths of a node. The same Amounts state a goal and follow its moves, so that
-// a move never removes what was not counted.
+// Amounts holds what nodes and pods use or request by one Measure, in milliCPU, bytes, or
+// millionths of a node. A goal and the moves towards it use the same Amounts. A move therefore
+// never removes more than the goal counted.
 type Amounts struct {
 	Measure  Measure
 	snapshot *Snapshot
-	// By node; nil: requests of all pods. unknownAmount: unknown.
+	// Both slices are indexed by node. They are nil if the requests of all pods count.
+	// unknownAmount marks unknown usage.
 	used, certain, uncertain []int64
-	// By pod; nil as above.
+	// Indexed by pod; nil if the requests of all pods count. freed is what leaving the current
+	// node frees; added is what landing adds.
 	freed, added []int64
-	quality      []UsageQuality // nil: all are known
+	quality      []UsageQuality // by pod; nil: all are known
 }
 
-// Amounts looks at the snapshot by a measure. Usage that is not to be trusted is
+// Amounts evaluates the snapshot by a measure. Usage that does not meet the requirements is
 // unknown.
 func (s *Snapshot) Amounts(m Measure, t UsageRequirements) *Amounts {
 	a := &Amounts{Measure: m, snapshot: s}
@@ -73,8 +77,8 @@ func (a *Amounts) sumRequests() {
 	}
 }
 
-// measureUsage: a pod that nobody has measured frees nothing where it stands, for nobody
-// knows, and takes what it probably uses where it goes.
+// measureUsage fills the amounts from measured usage. A pod without a measurement frees nothing
+// on its node, and adds its assumed usage where it lands.
 func (a *Amounts) measureUsage(t UsageRequirements) {
 	l, resource := a.snapshot.Usage, a.Measure.Resource
 	a.quality = make([]UsageQuality, len(a.snapshot.Pods))
@@ -92,7 +96,7 @@ func (a *Amounts) measureUsage(t UsageRequirements) {
 	for i := range a.snapshot.Pods {
 		p := &a.snapshot.Pods[i]
 		if p.Terminal || !a.matches(p) {
-			a.quality[i] = Measured // it counts for nothing, for certain
+			a.quality[i] = Measured // the pod does not count, which is certain
 			continue
 		}
 		use, known := l.PodUsed(PodID(i), resource)
@@ -106,7 +110,8 @@ func (a *Amounts) measureUsage(t UsageRequirements) {
 	}
 }
 
-// addPodUse adds up the pods that count. A node is unknown as soon as one of them is.
+// addPodUse adds a pod to the sums of its node. If the usage of one counted pod is unknown, the
+// usage of the node is unknown.
 func (a *Amounts) addPodUse(n NodeID, use int64, known UsageQuality) {
 	if a.used[n] == unknownAmount {
 		return
@@ -126,8 +131,8 @@ func (s *Snapshot) usageIsFresh(n NodeID, t UsageRequirements) bool {
 	return age >= -MaxClockSkew && (t.MaxAge <= 0 || age <= t.MaxAge)
 }
 
-// NodeUsed is what a node has, with what is only probable and without; false when it is
-// not known.
+// NodeUsed returns what a node uses or has requested. certain leaves out assumed and uncertain
+// parts. known is false if the usage is unknown.
 func (a *Amounts) NodeUsed(n NodeID) (used, sure int64, known bool) {
 	if a.used == nil {
 		used = a.snapshot.Nodes[n].Requested.Get(a.Measure.Resource)
@@ -139,8 +144,8 @@ func (a *Amounts) NodeUsed(n NodeID) (used, sure int64, known bool) {
 	return a.used[n], a.certain[n], true
 }
 
-// Uncertain is how much of what a node has may have left it unseen. It takes room there,
-// and nothing is moved for it.
+// Uncertain returns how much of NodeUsed may belong to pods that left without being seen. It
+// occupies the node, but no pod is moved because of it.
 func (a *Amounts) Uncertain(n NodeID) int64 {
 	if a.uncertain == nil {
 		return 0
@@ -148,7 +153,7 @@ func (a *Amounts) Uncertain(n NodeID) int64 {
 	return a.uncertain[n]
 }
 
-// Total is all that a node can have; 0 when it has none of the resource.
+// Total returns the allocatable amount of a node, or 0 if the node does not have the resource.
 func (a *Amounts) Total(n NodeID) int64 {
 	if a.Measure.ByUsage {
 		return UsageDenominator(&a.snapshot.Nodes[n].Allocatable, a.Measure.Resource)
@@ -156,8 +161,8 @@ func (a *Amounts) Total(n NodeID) int64 {
 	return a.snapshot.Nodes[n].Allocatable.Get(a.Measure.Resource)
 }
 
-// Contribution is what a pod's standing on a node adds to it: where it stands in the snapshot
-// what is certain to go with it, elsewhere what is likely to come.
+// Contribution returns what a pod adds to a node. On the pod's current node, that is the amount
+// that certainly leaves with it. On any other node, it is the amount that probably arrives.
 func (a *Amounts) Contribution(p PodID, n NodeID) int64 {
 	switch {
 	case a.freed == nil:
@@ -168,7 +173,7 @@ func (a *Amounts) Contribution(p PodID, n NodeID) int64 {
 	return a.added[p]
 }
 
-// PodQuality says how it is known what a pod has.
+// PodQuality says how a pod's usage is known.
 func (a *Amounts) PodQuality(p PodID) UsageQuality {
 	if a.quality == nil {
 		return Measured
@@ -176,7 +181,7 @@ func (a *Amounts) PodQuality(p PodID) UsageQuality {
 	return a.quality[p]
 }
 
-// Coverage counts the nodes in scope, and those of them that are known.
+// Coverage counts all nodes in scope, and those whose usage is known.
 func (a *Amounts) Coverage(scope Scope) (known, all int) {
 	for i := range a.snapshot.Nodes {
 		if !scope.HasNode(&a.snapshot.Nodes[i]) {
@@ -190,11 +195,12 @@ func (a *Amounts) Coverage(scope Scope) (known, all int) {
 	return known, all
 }
 
-// CoverageSufficient says whether usage is known of as many nodes in scope as trust asks for.
+// CoverageSufficient reports whether the usage of at least scope.Usage.MinCoverage of the nodes
+// in scope is known.
 func (a *Amounts) CoverageSufficient(scope Scope) bool {
 	known, all := a.Coverage(scope)
 	return known > 0 && float64(known) >= scope.Usage.MinCoverage*float64(all)-coverageRounding
 }
 
-// coverageRounding lets 9 of 10 nodes be 0.9 of them.
+// coverageRounding makes 9 of 10 nodes meet a minimum of 0.9 despite floating-point rounding.
 const coverageRounding = 1e-9

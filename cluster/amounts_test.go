@@ -31,8 +31,8 @@ func TestAmounts(t *testing.T) {
 		what  string
 		m     Measure
 		t     UsageRequirements
-		nodes string // used/sure
-		pods  string // at home/elsewhere of a1 b1 b2 b3
+		nodes string // used/certain
+		pods  string // freed/added of a1 b1 b2 b3
 		known int
 	}{
 		{"requests", Measure{Resource: "cpu"}, trust, "300/300 200/200 200/200 0/0", "100/100 200/200 200/200 200/200", 4},
@@ -71,7 +71,7 @@ func TestAmounts(t *testing.T) {
 	}
 }
 
-// TestUsageIsRead: a Usage among the documents of a snapshot is taken in once.
+// TestUsageIsRead checks that a snapshot may contain one Usage among its documents.
 func TestUsageIsRead(t *testing.T) {
 	doc := `{"apiVersion":"evenkeel.io/v1alpha1","kind":"Usage","source":"prometheus","nodes":[{"name":"n1","used":{"cpu":%s}}]}`
 	o := &Objects{}

@@ -12,15 +12,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// defaultServerVersion is assumed where a snapshot does not name its server version.
+// defaultServerVersion is used if a snapshot does not state its server version. It is the
+// newest supported version.
 const defaultServerVersion = "1.37"
 
-// kubectlGet makes a snapshot of what decisions look at.
+// kubectlGet is a command that captures every kind that decisions depend on.
 const kubectlGet = "kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"
 
-// New builds the indexed snapshot. The order of objects does not matter; o and
-// its objects are kept and must not change afterwards. The error names every
-// duplicate and every selector that cannot be read.
+// New builds the indexed snapshot. The order of the objects does not matter. The snapshot keeps
+// o and its objects, which must not change afterwards. The error names every duplicate object.
 func New(o *Objects) (*Snapshot, error) {
 	if o.empty() && len(o.Skipped) == 0 && len(o.PlannerState) == 0 {
 		return nil, errors.New("it is empty: no object stands there; make a snapshot with evenkeel capture, or with " + kubectlGet)
@@ -51,7 +51,7 @@ func New(o *Objects) (*Snapshot, error) {
 	return b.s, b.joinedErrors()
 }
 
-// empty tells that no object was read.
+// empty reports whether no object was read.
 func (o *Objects) empty() bool {
 	n := 0
 	for _, k := range kinds {
@@ -60,7 +60,7 @@ func (o *Objects) empty() bool {
 	return n == 0
 }
 
-// skippedKinds names what was given instead.
+// skippedKinds names, for an error message, the kinds that were read but not used.
 func (o *Objects) skippedKinds() string {
 	if len(o.Skipped) == 0 {
 		return ""
@@ -79,8 +79,8 @@ type builder struct {
 	errs       []error
 }
 
-// maxErrors bounds what is said at once: the same file given twice makes every
-// object a duplicate.
+// maxErrors limits how many errors are listed. If the same file is given twice, every object is
+// a duplicate.
 const maxErrors = 5
 
 func (b *builder) joinedErrors() error {
@@ -153,7 +153,7 @@ func (b *builder) addNodes() {
 	}
 }
 
-// NodeReady reports whether the node says that it is.
+// NodeReady reports whether the node's Ready condition is true.
 func NodeReady(n *corev1.Node) bool {
 	for i := range n.Status.Conditions {
 		if c := &n.Status.Conditions[i]; c.Type == corev1.NodeReady {
@@ -192,7 +192,8 @@ func (b *builder) addPods() {
 	}
 }
 
-// isDuplicatePod: the pod before, in order, has the same name.
+// isDuplicatePod reports whether the previously added pod has the same namespace and name. Pods
+// must be added in order.
 func (b *builder) isDuplicatePod(p *corev1.Pod) bool {
 	if len(b.s.Pods) == 0 {
 		return false
@@ -212,8 +213,8 @@ func (b *builder) nodeID(p *corev1.Pod) NodeID {
 	return NoNode
 }
 
-// recordUnattempted notes a pod that no scheduler has looked at: an attempt leaves a
-// condition PodScheduled, and so does a scheduling gate.
+// recordUnattempted remembers the oldest pod per scheduler that the scheduler has not tried to
+// place. An attempt leaves a PodScheduled condition, and so does a scheduling gate.
 func (b *builder) recordUnattempted(p *Pod) {
 	o := p.Object
 	if o.Spec.NodeName != "" || p.Terminating || p.Terminal || len(o.Spec.SchedulingGates) > 0 || o.CreationTimestamp.IsZero() {
@@ -246,8 +247,8 @@ func podReady(p *corev1.Pod) bool {
 	return false
 }
 
-// newestTimestamp is the latest moment that the objects speak of: when they cannot have
-// been read earlier.
+// newestTimestamp returns the newest timestamp in the objects. The snapshot cannot have been
+// taken before it.
 func newestTimestamp(o *Objects) time.Time {
 	var t time.Time
 	see := func(x metav1.Time) {

@@ -18,8 +18,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestNewIsWhatEveryPodSays compares what is shared between pods, and what is
-// looked up in an index, with what each pod says by itself.
+// TestNewIsWhatEveryPodSays compares shared and indexed results with results computed for each
+// pod alone.
 func TestNewIsWhatEveryPodSays(t *testing.T) {
 	compared, selected := 0, 0
 	for seed := range uint64(150) {
@@ -56,7 +56,7 @@ func TestNewIsWhatEveryPodSays(t *testing.T) {
 	}
 }
 
-// checkSelected asks every pod for every selector.
+// checkSelected tests every pod against every selector.
 func checkSelected(t *testing.T, seed uint64, s *cluster.Snapshot) (selected int) {
 	ofPod := make([][2]string, len(s.Pods)) // budgets and Services
 	match := func(kind int, id int, ns string, sel labels.Selector, terminalToo bool) (pods []cluster.PodID) {
@@ -98,7 +98,7 @@ func checkSelected(t *testing.T, seed uint64, s *cluster.Snapshot) (selected int
 	return selected
 }
 
-// addRandomSelectors puts budgets and Services of all shapes of selectors.
+// addRandomSelectors adds budgets and Services with selectors of all forms.
 func addRandomSelectors(r *rand.Rand, o *cluster.Objects) {
 	for i, p := range o.Pods {
 		if r.IntN(3) > 0 || len(p.Labels) == 0 {
@@ -121,8 +121,8 @@ func addRandomSelectors(r *rand.Rand, o *cluster.Objects) {
 	}
 }
 
-// varyRequests gives one pod in two something that makes it ask for another
-// amount than its siblings, or seem to.
+// varyRequests changes one pod in two. Its requests then differ from those of the other pods,
+// or only look different.
 func varyRequests(r *rand.Rand, p *corev1.Pod) {
 	some := func() corev1.ResourceList {
 		l := corev1.ResourceList{"cpu": *resource.NewMilliQuantity(int64(100*r.IntN(4)), resource.DecimalSI)}

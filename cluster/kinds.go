@@ -30,7 +30,7 @@ type kindDef struct {
 	add              func(o *Objects, x object)
 }
 
-// kinds are all kinds that a snapshot holds, in the order of writing.
+// kinds lists every kind that a snapshot holds, in the order in which they are written.
 var kinds = []kindDef{
 	newKindDef[corev1.Namespace]("v1", "Namespace", func(o *Objects) *[]*corev1.Namespace { return &o.Namespaces }),
 	newKindDef[corev1.Node]("v1", "Node", func(o *Objects) *[]*corev1.Node { return &o.Nodes }),
@@ -56,7 +56,8 @@ var kinds = []kindDef{
 	newKindDef[corev1.Pod]("v1", "Pod", func(o *Objects) *[]*corev1.Pod { return &o.Pods }),
 }
 
-// newKindDef defines how one kind is read into, and written from, its list.
+// newKindDef defines how objects of a kind are decoded into, and iterated from, their list in
+// Objects.
 func newKindDef[T any, P interface {
 	*T
 	object
@@ -78,7 +79,7 @@ func newKindDef[T any, P interface {
 		func(o *Objects) int { return len(*list(o)) },
 		func(o *Objects, f func(object) error) error {
 			for _, p := range sorted(*list(o)) {
-				shallow := *p // informers drop apiVersion and kind; the objects are shared
+				shallow := *p // informers drop apiVersion and kind; the object itself is shared
 				c := P(&shallow)
 				c.GetObjectKind().SetGroupVersionKind(gvk)
 				if err := f(c); err != nil {
@@ -93,7 +94,7 @@ func newKindDef[T any, P interface {
 		}}
 }
 
-// kindByName finds a kind by "apiVersion kind".
+// kindByName maps "apiVersion kind" to the definition of the kind.
 var kindByName = func() map[string]kindDef {
 	m := make(map[string]kindDef, len(kinds))
 	for _, k := range kinds {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Our own kind in a snapshot, in any version. What is in it is no matter of this
-// package.
+// The kinds that Evenkeel defines for snapshots, in any version. This package stores a
+// PlannerState without reading it.
 const (
 	ownGroup         = "evenkeel.io/"
 	plannerStateKind = "PlannerState"

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// podSpecs finds the pod specs inside an object.
+// podSpecs returns the pod specs inside an object.
 func podSpecs(x object) []*corev1.PodSpec {
 	switch o := x.(type) {
 	case *corev1.Pod:
@@ -30,13 +30,13 @@ func podSpecs(x object) []*corev1.PodSpec {
 	case *batchv1.CronJob:
 		return []*corev1.PodSpec{&o.Spec.JobTemplate.Spec.Template.Spec}
 	case *appsv1.ControllerRevision:
-		o.Data.Raw = nil // a whole pod template; nothing reads it yet
+		o.Data.Raw = nil // a whole pod template that no decision reads
 	}
 	return nil
 }
 
-// PodSpecs finds the pod specs inside a native object: a pod's own, or that of
-// the template.
+// PodSpecs returns the pod specs inside a native object: the spec of a pod, or that of a pod
+// template.
 func PodSpecs(x any) []*corev1.PodSpec {
 	if o, ok := x.(object); ok {
 		return podSpecsOf(o)
@@ -44,8 +44,9 @@ func PodSpecs(x any) []*corev1.PodSpec {
 	return nil
 }
 
-// SchedulingFields returns what of a container has a say in where its pod goes:
-// image, resources, ports, and what it asks of the features of nodes.
+// SchedulingFields returns a copy of a container with only the fields that influence where its
+// pod can run: image, resources, ports, restart policy, and mount options that need node
+// features.
 func SchedulingFields(c *corev1.Container) corev1.Container {
 	out := corev1.Container{Name: c.Name, Image: c.Image, Resources: c.Resources, Ports: c.Ports,
 		RestartPolicy: c.RestartPolicy, RestartPolicyRules: c.RestartPolicyRules}
@@ -57,8 +58,8 @@ func SchedulingFields(c *corev1.Container) corev1.Container {
 	return out
 }
 
-// HasVolumeClaim reports whether a pod has a volume of a PersistentVolumeClaim, its own or one
-// that is made for it.
+// HasVolumeClaim reports whether a pod has a volume backed by a PersistentVolumeClaim, existing
+// or generated.
 func HasVolumeClaim(p *corev1.Pod) bool {
 	return slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil })
 }

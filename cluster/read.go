@@ -17,18 +17,17 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Bounds on what is read: one object, one YAML document, and one file once it
-// is unpacked.
+// Limits in bytes for one object, one YAML document, and one file after decompression.
 const (
 	maxObjectBytes   = 16 << 20
 	maxDocumentBytes = 512 << 20
 	maxFileBytes     = 4 << 30
 )
 
-// maxListDepth bounds Lists inside Lists: each level is read once more.
+// maxListDepth limits how deep Lists may be nested. Each level is parsed once more.
 const maxListDepth = 8
 
-// Annotations on a List.
+// Annotations on the List of a snapshot.
 const (
 	annotationTakenAt           = "evenkeel.io/taken-at"
 	annotationServerVersion     = "evenkeel.io/server-version"
@@ -37,8 +36,8 @@ const (
 	annotationPlannerStateError = "evenkeel.io/state-unknown"
 )
 
-// ReadFiles reads objects from files, directories (their .yaml, .yml, .json
-// and .gz files, in name order, hidden ones left out) and, for "-", stdin.
+// ReadFiles reads objects from files, directories and standard input ("-"). In a directory it
+// reads .yaml, .yml, .json and .gz files in name order and skips hidden files.
 func ReadFiles(paths []string, stdin io.Reader) (*Objects, error) {
 	o := &Objects{}
 	for _, path := range paths {
@@ -98,9 +97,9 @@ func readFile(path string, o *Objects) error {
 	return Read(f, path, o)
 }
 
-// Read adds the objects of one stream to o: a List or several documents, YAML
-// or JSON, packed with gzip or not. Kinds that are not known are counted in
-// o.Skipped. Errors give the name, the document and the item.
+// Read adds the objects of one stream to o. The stream is a List or several documents in YAML
+// or JSON, optionally gzip-compressed. Objects of unknown kinds are counted in o.Skipped.
+// Errors name the stream, the document and the item.
 func Read(r io.Reader, name string, o *Objects) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	magic, _ := in.Peek(2)
@@ -122,17 +121,17 @@ func Read(r io.Reader, name string, o *Objects) error {
 		read = readJSON
 	}
 	err := read(in, name, o)
-	if source.err != nil { // then what was read is cut off, and looks broken
+	if source.err != nil { // the truncated input looks broken, so this error explains more
 		return fmt.Errorf("%s: reading the file: %w; is it whole?", name, source.err)
 	}
 	return err
 }
 
-// limitedReader fails, rather than ends, when too much was read.
+// limitedReader returns an error, instead of io.EOF, if the stream is longer than the limit.
 type limitedReader struct {
 	r         io.Reader
 	remaining int64
-	err       error // the first one that is not the end
+	err       error // the first error other than io.EOF
 }
 
 func (b *limitedReader) Read(p []byte) (int, error) {
@@ -185,7 +184,7 @@ func readYAML(in io.Reader, name string, o *Objects) error {
 	return nil
 }
 
-// yamlErrorText leaves out which library says so.
+// yamlErrorText describes a YAML error without the prefix of the library.
 func yamlErrorText(err error) string {
 	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  ")
 	if strings.Contains(text, "control characters") || strings.Contains(text, "UTF-8") {
@@ -194,7 +193,7 @@ func yamlErrorText(err error) string {
 	return "broken YAML: " + text
 }
 
-// splitYAMLDocuments cuts at lines that hold only "---".
+// splitYAMLDocuments is a bufio.SplitFunc that splits at lines that contain only "---".
 func splitYAMLDocuments(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	for from := 0; ; {
 		i := bytes.Index(data[from:], []byte("---"))
@@ -205,7 +204,7 @@ func splitYAMLDocuments(data []byte, atEOF bool) (advance int, token []byte, err
 		end := i + 3
 		if (i == 0 || data[i-1] == '\n') && (end == len(data) && atEOF || end < len(data) && bytes.IndexByte([]byte(" \t\r\n#"), data[end]) >= 0) {
 			if i == 0 {
-				// A leading marker belongs to the document that follows.
+				// A leading marker belongs to the document that follows it.
 				next := bytes.Index(data[end:], []byte("\n---"))
 				if next >= 0 {
 					return end + next + 1, data[end : end+next+1], nil
@@ -222,14 +221,14 @@ func splitYAMLDocuments(data []byte, atEOF bool) (advance int, token []byte, err
 	return 0, nil, nil
 }
 
-// header is what tells one document from another.
+// header holds the fields that identify the kind of a document.
 type header struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 }
 
-// peekHeader reads apiVersion and kind and no more: they stand first in what kubectl
-// and the API server write, and a pod has some kilobytes behind them.
+// peekHeader reads apiVersion and kind only. kubectl and API servers write them first, and the
+// rest of a pod is several kilobytes.
 func peekHeader(raw []byte, h header) (header, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
@@ -254,8 +253,7 @@ func peekHeader(raw []byte, h header) (header, error) {
 	return h, nil
 }
 
-// addObject takes in one object. What it does not say about its kind is taken from
-// fallback.
+// addObject decodes one object. Missing header fields are taken from fallback.
 func (o *Objects) addObject(raw []byte, at string, fallback header, depth int) error {
 	h, err := peekHeader(raw, fallback)
 	if err != nil {
@@ -290,16 +288,16 @@ func (o *Objects) addObject(raw []byte, at string, fallback header, depth int) e
 	return nil
 }
 
-// objectName is the namespace and the name of an object, as far as they can be read.
+// objectName returns the namespace and name of an object, as far as they can be decoded.
 func objectName(raw []byte) string {
 	var o struct {
 		Metadata struct{ Namespace, Name string } `json:"metadata"`
 	}
-	_ = json.Unmarshal(raw, &o) // what is wrong with the object is told already
+	_ = json.Unmarshal(raw, &o) // the caller already reports what is wrong with the object
 	return strings.TrimPrefix(o.Metadata.Namespace+"/"+o.Metadata.Name, "/")
 }
 
-// applyListAnnotations takes over what a List says about itself.
+// applyListAnnotations reads the annotations of a snapshot's List.
 func (o *Objects) applyListAnnotations(a map[string]string, at string) error {
 	var errs []error
 	if v, ok := a[annotationTakenAt]; ok {

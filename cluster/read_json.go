@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// readJSON reads JSON documents one after the other. The items of a List are
-// decoded as they come, so that a large List is never held as a whole.
+// readJSON reads consecutive JSON documents. It decodes the items of a List while reading, so a
+// large List is never in memory as a whole.
 func readJSON(in io.Reader, name string, o *Objects) error {
 	d := json.NewDecoder(in)
 	for n := 1; ; n++ {
@@ -30,10 +30,10 @@ type document struct {
 	o      *Objects
 	fields map[string]json.RawMessage
 	isList bool
-	depth  int // Lists around it
+	depth  int // the number of Lists around it
 }
 
-// readDocument returns io.EOF when there is none left.
+// readDocument reads one document. It returns io.EOF if no document is left.
 func readDocument(d *json.Decoder, at string, o *Objects, depth int) error {
 	open, err := d.Token()
 	if err != nil {
@@ -124,8 +124,8 @@ type listItem struct {
 	fallback header
 }
 
-// itemDecoder decodes items, in order, while the next ones are cut out of the
-// stream: each of the two takes about half of the time.
+// itemDecoder decodes items in order, in parallel with the parser that splits the stream into
+// items. Each of the two takes about half of the time.
 type itemDecoder struct {
 	items chan listItem
 	done  chan error
@@ -145,13 +145,14 @@ func (doc *document) startDecoder() *itemDecoder {
 	return w
 }
 
-// wait returns the first item's error once all are decoded.
+// wait waits until all items are decoded and returns the first error.
 func (w *itemDecoder) wait() error {
 	close(w.items)
 	return <-w.done
 }
 
-// defaultItemHeader is what the items of a typed list, such as a PodList, leave out.
+// defaultItemHeader returns apiVersion and kind for items of a typed list such as a PodList,
+// which omit them.
 func (doc *document) defaultItemHeader() header {
 	var h header
 	if json.Unmarshal(doc.fields["apiVersion"], &h.APIVersion) != nil || json.Unmarshal(doc.fields["kind"], &h.Kind) != nil {
@@ -187,7 +188,7 @@ func (doc *document) finish() error {
 	return doc.o.applyListAnnotations(meta.Annotations, doc.at)
 }
 
-// describeToken says in words what stands where something else belongs.
+// describeToken describes a JSON token that is not expected at its place.
 func describeToken(t json.Token) string {
 	switch t := t.(type) {
 	case json.Delim:
@@ -198,7 +199,7 @@ func describeToken(t json.Token) string {
 	return fmt.Sprint(t)
 }
 
-// truncate bounds what is repeated of the input.
+// truncate limits how much of the input an error message repeats.
 func truncate(text string) string {
 	if r := []rune(text); len(r) > 40 {
 		return string(r[:40]) + "..."
@@ -206,11 +207,10 @@ func truncate(text string) string {
 	return text
 }
 
-// errTruncated is an input that ends too early.
+// errTruncated means that the input ends too early.
 var errTruncated = errors.New("the input ends in the middle; is it whole?")
 
-// plainJSONError says in plain words what is wrong with JSON, also where it ends
-// too early.
+// plainJSONError describes a JSON error in plain words, including input that ends too early.
 func plainJSONError(err error) error {
 	var syntax *json.SyntaxError
 	switch {

@@ -143,8 +143,8 @@ func TestReadErrorsNameFileAndDocument(t *testing.T) {
 
 const plannerStateJSON = `{"apiVersion":"evenkeel.io/v1alpha1","evictions":[{"count":1}],"kind":"PlannerState"}`
 
-// TestAPlannerStateIsKept, also one of another version, which is not for this
-// package to judge; and so is why there is none.
+// TestAPlannerStateIsKept checks that a PlannerState of any version is kept, because this
+// package does not interpret it. The reason for a missing PlannerState is also kept.
 func TestAPlannerStateIsKept(t *testing.T) {
 	o, err := readText(t, "apiVersion: v1\nkind: List\nmetadata: {annotations: {evenkeel.io/state-unknown: it is forbidden}}\nitems: [{apiVersion: v1, kind: Node, metadata: {name: a}}]\n---\n"+plannerStateJSON+"\n")
 	if err != nil {

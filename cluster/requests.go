@@ -8,17 +8,17 @@ import (
 	"k8s.io/component-helpers/resource"
 )
 
-// defaultScoreRequests are the requests that the scheduler's scores assume for a container
-// that gives none (k8s.io/kubernetes/pkg/scheduler/util, since 1.0).
+// defaultScoreRequests are the requests that the scheduler's scores assume for a container that
+// states none (k8s.io/kubernetes/pkg/scheduler/util, since 1.0).
 var defaultScoreRequests = corev1.ResourceList{
 	corev1.ResourceCPU:    resourceapi.MustParse("100m"),
 	corev1.ResourceMemory: resourceapi.MustParse("200Mi"),
 }
 
-// effectiveRequests are what the scheduler counts for a pod: init containers, sidecars,
-// overhead, pod-level resources and running resizes included. A pod with
-// requests of its own is assumed to request only what none of its containers
-// requests either.
+// effectiveRequests returns the requests that the scheduler counts for a pod. They include init
+// containers, sidecars, overhead, pod-level resources and resizes in progress. nonZero adds the
+// defaults for scores. For a pod with pod-level requests, only resources that neither the pod
+// nor any container requests get a default.
 func effectiveRequests(p *corev1.Pod) (exact, nonZero Resources) {
 	opts := resource.PodResourcesOptions{UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true}
 	list := resource.PodRequests(p, opts)
@@ -33,9 +33,9 @@ func effectiveRequests(p *corev1.Pod) (exact, nonZero Resources) {
 	return ResourcesOf(list), ResourcesOf(resource.PodRequests(p, opts))
 }
 
-// requestCache answers requests for one pod after another. Pods of one controller
-// stand side by side and mostly ask for the same: to see that takes a fiftieth
-// of the time of summing up.
+// requestCache computes the requests of one pod after another. Consecutive pods mostly belong
+// to one controller and request the same. Comparing them takes a fiftieth of the time of
+// computing the requests.
 type requestCache struct {
 	last           *corev1.Pod
 	exact, nonZero Resources
@@ -49,8 +49,8 @@ func (a *requestCache) requests(p *corev1.Pod) (exact, nonZero Resources) {
 	return a.exact, a.nonZero
 }
 
-// sameRequestInputs: all that requests reads is equal. A pod whose resize waits is not
-// compared.
+// sameRequestInputs reports whether everything that effectiveRequests reads is equal in both
+// pods. It returns false if a resize of either pod is pending.
 func sameRequestInputs(p, q *corev1.Pod) bool {
 	return sameContainers(p.Spec.Containers, q.Spec.Containers) && sameContainers(p.Spec.InitContainers, q.Spec.InitContainers) &&
 		sameStatuses(p.Status.ContainerStatuses, q.Status.ContainerStatuses) && sameStatuses(p.Status.InitContainerStatuses, q.Status.InitContainerStatuses) &&
@@ -84,7 +84,7 @@ func sameContainers(a, b []corev1.Container) bool {
 	return true
 }
 
-// restartPolicy is the restart policy of an init container, which makes it a sidecar.
+// restartPolicy returns the restart policy of an init container. "Always" makes it a sidecar.
 func restartPolicy(c *corev1.Container) corev1.ContainerRestartPolicy {
 	if c.RestartPolicy == nil {
 		return ""
@@ -112,7 +112,7 @@ func sameRequests(a, b *corev1.ResourceRequirements) bool {
 	return a != nil && b != nil && sameResourceList(a.Requests, b.Requests)
 }
 
-// sameResourceList: a list that is absent says something else than an empty one.
+// sameResourceList compares two lists. A nil list differs from an empty one.
 func sameResourceList(a, b corev1.ResourceList) bool {
 	if len(a) != len(b) || (a == nil) != (b == nil) {
 		return false

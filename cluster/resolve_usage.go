@@ -6,57 +6,58 @@ import (
 	"time"
 )
 
-// UsageQuality says how it is known what a pod uses.
+// UsageQuality says how the usage of a pod is known.
 type UsageQuality uint8
 
 const (
-	// Unknown: nobody has measured the pod.
+	// Unknown means that the pod was not measured.
 	Unknown UsageQuality = iota
-	// BoundAfterSample: it was bound after its node was measured.
+	// BoundAfterSample means that the pod was bound after its node was measured. Its usage is
+	// assumed.
 	BoundAfterSample
-	// Estimated: the source knows nodes only; it is the pod's part, by requests.
+	// Estimated means that the source measures nodes only. The value is the pod's share by
+	// requests.
 	Estimated
-	// Measured: the source has measured the pod.
+	// Measured means that the source measured the pod.
 	Measured
 )
 
-// ResolvedUsage is what a Usage says, by node and pod, brought from the time of its samples
-// to that of the snapshot:
+// ResolvedUsage is a Usage by node and pod, updated from the time of its samples to the time of
+// the snapshot:
 //
-//   - a pod that was measured and has left its node since is taken from it, and one
-//     that was measured and came lately is added to it, as far as the node's
-//     statistic over the window holds the one still and the other not yet;
-//   - a pod that was bound after its node was measured, or so shortly before that
-//     nobody has measured it yet, is added with what it probably uses: the mean of
-//     the other pods of its workload or, where none is known, its requests as scores
-//     count them (100m and 200Mi for a container that gives none).
+//   - If a measured pod has left its node, its usage is subtracted, as far as the node's statistic
+//     includes it. If a measured pod arrived recently, the part that the statistic lacks is added.
+//   - If a pod was bound after its node was measured, or too shortly before to be measured itself,
+//     its assumed usage is added. That is the mean of the other pods of its workload. If none of
+//     them is known, it is the pod's requests as scores count them (100m and 200Mi for a container
+//     without requests).
 //
-// A pod whose newest sample is well behind its node's is unknown.
+// If a pod's newest sample is much older than its node's, the pod is unknown.
 //
-// Where a Usage gives a newest measurement beside the statistic, the higher of the two
-// is used, and how far they are apart is in doubt. So is what a pod used that left so
-// lately that a rate still holds part of it.
+// If a Usage gives a newest measurement besides the statistic, the higher of the two counts,
+// and the difference is uncertain. The usage of a pod that left is also uncertain while a rate
+// still includes part of it.
 //
-// An amount below nothing, or beyond any machine, is unknown, and so is a node that
-// is listed twice. Nothing is known of a resource that the Usage does not name.
+// A negative amount, or one that no machine can have, is unknown. So is a node that is listed
+// twice, and a resource that the Usage does not name.
 type ResolvedUsage struct {
 	Raw          *Usage
-	windowFilled []time.Duration // by node: what its samples fill of the window
+	windowFilled []time.Duration // by node: how much of the window its samples cover
 	resources    []string
 	byResource   map[string]*resourceUse
 	measuredAt   []time.Time // by node; zero: not measured
 }
 
-// resourceUse is one resource.
+// resourceUse is the usage of one resource.
 type resourceUse struct {
-	used    []int64 // by node, with what was added; unknownAmount: unknown
-	assumed []int64 // by node, of that: probable use of pods that nobody has measured
-	// newest, by node, is the newest measurement where it bounds used, else
-	// unknownAmount; lag and newestLag are what of either pods may have taken along that
-	// a rate still holds; doubt is how much of used may have left unseen.
+	used    []int64 // by node, assumed usage included; unknownAmount: unknown
+	assumed []int64 // by node, the assumed part of used
+	// Indexed by node. newest is the newest measurement if it limits used, else unknownAmount.
+	// lag and newestLag are how much of used and newest a rate may still include for pods that
+	// left. uncertain is how much of used may have left without being seen.
 	newest, lag, newestLag, uncertain []int64
 	quality                           []UsageQuality
-	podUsed                           []int64 // by pod: what it uses, or probably uses
+	podUsed                           []int64 // by pod: measured, estimated or assumed usage
 }
 
 const unknownAmount = int64(-1)
@@ -66,7 +67,7 @@ const maxPlausibleUsage = int64(1) << 50
 
 func isPlausible(n int64) bool { return n >= 0 && n <= maxPlausibleUsage }
 
-// Resources lists the resources of which anything is known, sorted.
+// Resources returns the names of the measured resources, sorted.
 func (l *ResolvedUsage) Resources() []string {
 	if l == nil {
 		return nil
@@ -74,7 +75,7 @@ func (l *ResolvedUsage) Resources() []string {
 	return l.resources
 }
 
-// MeasuredAt is when the node was measured; zero when it was not.
+// MeasuredAt returns when the node was measured, or the zero time if it was not.
 func (l *ResolvedUsage) MeasuredAt(n NodeID) time.Time {
 	if l == nil {
 		return time.Time{}
@@ -82,8 +83,8 @@ func (l *ResolvedUsage) MeasuredAt(n NodeID) time.Time {
 	return l.measuredAt[n]
 }
 
-// NodeUsed is what a node uses of a resource as the snapshot has it, and how much of
-// that is only probable; false when it is not known.
+// NodeUsed returns a node's usage of a resource at the time of the snapshot, and the assumed
+// part of it. known is false if the usage is unknown.
 func (l *ResolvedUsage) NodeUsed(n NodeID, resource string) (used, probable int64, known bool) {
 	if l == nil || l.byResource[resource] == nil || l.byResource[resource].used[n] == unknownAmount {
 		return 0, 0, false
@@ -92,8 +93,8 @@ func (l *ResolvedUsage) NodeUsed(n NodeID, resource string) (used, probable int6
 	return c.used[n], c.assumed[n], true
 }
 
-// Uncertain is how much of what a node uses may have left it with pods that were never
-// listed: a window that a source remembered holds them still.
+// Uncertain returns how much of a node's usage may have left with pods that were never listed.
+// A window with samples from the source's history still includes them.
 func (l *ResolvedUsage) Uncertain(n NodeID, resource string) int64 {
 	if l == nil || l.byResource[resource] == nil {
 		return 0
@@ -101,7 +102,7 @@ func (l *ResolvedUsage) Uncertain(n NodeID, resource string) int64 {
 	return l.byResource[resource].uncertain[n]
 }
 
-// PodUsed is what a pod uses of a resource, or probably uses, and how that is known.
+// PodUsed returns a pod's usage of a resource, and how it is known.
 func (l *ResolvedUsage) PodUsed(p PodID, resource string) (int64, UsageQuality) {
 	if l == nil || l.byResource[resource] == nil {
 		return 0, Unknown
@@ -110,7 +111,7 @@ func (l *ResolvedUsage) PodUsed(p PodID, resource string) (int64, UsageQuality) 
 	return c.podUsed[p], c.quality[p]
 }
 
-// usageResolver brings a Usage to the time of a snapshot.
+// usageResolver updates a Usage to the time of a snapshot.
 type usageResolver struct {
 	snapshot *Snapshot
 	usage    *Usage
@@ -132,7 +133,7 @@ func (s *Snapshot) resolveUsage(u *Usage) *ResolvedUsage {
 	return r.resolved
 }
 
-// resource of a resource, unknown everywhere at first.
+// resource returns the usage of a resource. It is created with all nodes and pods unknown.
 func (r *usageResolver) resource(name string) *resourceUse {
 	c := r.resolved.byResource[name]
 	if c == nil {
@@ -185,7 +186,7 @@ func (r *usageResolver) readNodes() {
 	}
 }
 
-// markNodeUnknown makes a node unknown of which two different things are said.
+// markNodeUnknown discards a node that is listed twice.
 func (r *usageResolver) markNodeUnknown(n NodeID) {
 	for _, c := range r.resolved.byResource {
 		c.used[n] = unknownAmount
@@ -193,8 +194,8 @@ func (r *usageResolver) markNodeUnknown(n NodeID) {
 	r.resolved.measuredAt[n] = time.Time{}
 }
 
-// readPods takes over what was measured of pods that are still there, and takes from
-// their nodes what those used that are not.
+// readPods takes over the measurements of pods that are still on their nodes, and subtracts
+// those of pods that left.
 func (r *usageResolver) readPods() {
 	for i := range r.usage.Pods {
 		m := &r.usage.Pods[i]
@@ -216,13 +217,13 @@ func (r *usageResolver) readPods() {
 	}
 }
 
-// maxSampleLag is how far a pod's newest sample may be behind its node's: sources
-// leave one out now and then.
+// maxSampleLag is how much older than its node's sample a pod's newest sample may be. Sources
+// sometimes skip a pod.
 const maxSampleLag = time.Minute
 
-// findMeasuredPod is the pod that was measured, or nil. gone says that it has left its node;
-// else the sample is too old to say anything. A source that does not know UIDs may
-// speak of another pod of the same name.
+// findMeasuredPod returns the pod that was measured. If it returns nil, gone says whether the
+// pod left its node; if gone is false, the sample is too old. A source without UIDs may have
+// measured another pod of the same name.
 func (r *usageResolver) findMeasuredPod(m *PodUsage) (p *Pod, gone bool) {
 	if m.UID != "" {
 		p = r.snapshot.PodByUID(m.UID)
@@ -240,13 +241,13 @@ func (r *usageResolver) findMeasuredPod(m *PodUsage) (p *Pod, gone bool) {
 	return p, false
 }
 
-// measuresNodesOnly: nothing can be known of pods but their part of a node.
+// measuresNodesOnly reports whether the usage of pods can only be estimated from their nodes.
 func (u *Usage) measuresNodesOnly() bool {
 	return len(u.Pods) == 0 && u.NodesOnly
 }
 
-// estimatePodsFromNodes gives each pod its part of what its node was measured to use, by its
-// requests as scores count them, all of the node's usage taken as that of pods.
+// estimatePodsFromNodes divides the measured usage of each node among its pods in proportion to
+// their requests as scores count them. It counts all usage of the node as usage of pods.
 func (r *usageResolver) estimatePodsFromNodes(c *resourceUse, name string) {
 	for i := range r.snapshot.Nodes {
 		n := &r.snapshot.Nodes[i]
@@ -263,14 +264,15 @@ func (r *usageResolver) estimatePodsFromNodes(c *resourceUse, name string) {
 			p := &r.snapshot.Pods[id]
 			if asks := p.NonZero.Get(name); asks > 0 && !r.boundTooLate(p) {
 				hi, lo := bits.Mul64(uint64(c.used[i]), uint64(asks))
-				part, _ := bits.Div64(hi, lo, uint64(sum)) // asks <= sum, so it fits
+				part, _ := bits.Div64(hi, lo, uint64(sum)) // request <= sum, so the quotient fits
 				c.podUsed[id], c.quality[id] = int64(part), Estimated
 			}
 		}
 	}
 }
 
-// assumeUnmeasuredPods get what they probably use, and so do their nodes.
+// assumeUnmeasuredPods adds the assumed usage of pods without a measurement to the pods and
+// their nodes.
 func (r *usageResolver) assumeUnmeasuredPods(c *resourceUse, name string) {
 	type mean struct{ sum, pods int64 }
 	of := make([]mean, len(r.snapshot.Workloads))

@@ -17,8 +17,8 @@ import (
 
 var sampleTime = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 
-// usageFixture makes a cluster of nodes of 10 cores and 10Gi, taken half a minute after
-// the sample.
+// usageFixture builds a cluster of nodes with 10 cores and 10Gi. The snapshot is taken 30
+// seconds after the sample.
 type usageFixture struct{ o *Objects }
 
 func newUsageFixture(source string, nodes ...string) *usageFixture {
@@ -31,7 +31,7 @@ func newUsageFixture(source string, nodes ...string) *usageFixture {
 	return u
 }
 
-// addPod adds a pod of ReplicaSet app that asks for milliCPU, bound so long after the
+// addPod adds a pod of ReplicaSet app that requests milliCPU. It was bound that long after the
 // sample.
 func (u *usageFixture) addPod(app, name, node string, milliCPU int64, after time.Duration) *corev1.Pod {
 	yes := true
@@ -69,8 +69,7 @@ func (u *usageFixture) snapshot(t *testing.T) *Snapshot {
 	return s
 }
 
-// describeUsage is what is known of cpu: nodes as used(probable), pods as use and how it
-// is known.
+// describeUsage returns the known cpu usage: nodes as used(assumed), pods as usage and quality.
 func describeUsage(s *Snapshot) string {
 	var b strings.Builder
 	for i := range s.Nodes {
@@ -194,8 +193,8 @@ func TestUsageIsBroughtToTheSnapshot(t *testing.T) {
 	}
 }
 
-// newWindowFixture is n1, measured over a window, of which a1 was there for so long, or has been
-// gone for so long.
+// newWindowFixture returns node n1 measured over a window. Pod a1 arrived or left that long
+// before the sample.
 func newWindowFixture(source, statistic string, window time.Duration, samples int, came, left time.Duration) *usageFixture {
 	u := newUsageFixture(source, "n1")
 	u.o.Usage.Statistic, u.o.Usage.WindowSeconds, u.o.Usage.Samples = statistic, window.Seconds(), samples
@@ -209,16 +208,16 @@ func newWindowFixture(source, statistic string, window time.Duration, samples in
 	return u
 }
 
-// TestStatisticsOverAWindow of 5 minutes, which samples fill.
+// TestStatisticsOverAWindow uses a window of 5 minutes that samples fill completely.
 func TestStatisticsOverAWindow(t *testing.T) {
 	for _, c := range []struct {
 		statistic  string
 		came, left time.Duration
 		want       string
 	}{
-		{"latest", 10 * time.Second, 0, "n1 1000(0) a1 400 measured"}, // in the newest of 20 samples
+		{"latest", 10 * time.Second, 0, "n1 1000(0) a1 400 measured"}, // a1 is in the newest of 20 samples
 		{"latest", 0, 10 * time.Second, "n1 600(0)"},
-		{"latest", 0, 20 * time.Second, "n1 1000(0)"}, // the newest is without it
+		{"latest", 0, 20 * time.Second, "n1 1000(0)"}, // the newest sample is without a1
 		{"p90", 10 * time.Second, 0, "n1 1400(0) a1 400 measured"},
 		{"p90", time.Minute, 0, "n1 1000(0) a1 400 measured"},
 		{"p90", 0, 4 * time.Minute, "n1 600(0)"},
@@ -236,8 +235,8 @@ func TestStatisticsOverAWindow(t *testing.T) {
 	}
 }
 
-// TestARateHoldsWhatLeftForAWhile: what it still holds of a1 is no reason to move
-// another pod, and no room for one either.
+// TestARateHoldsWhatLeftForAWhile checks the part of a1 that a rate may still include. It must
+// not cause another move, and it must not count as free room.
 func TestARateHoldsWhatLeftForAWhile(t *testing.T) {
 	for _, c := range []struct {
 		statistic, resource string
@@ -246,13 +245,13 @@ func TestARateHoldsWhatLeftForAWhile(t *testing.T) {
 	}{
 		{"latest", "cpu", 10 * time.Second, "n1 600(0)"}, // the newest of 20 samples began with it
 		{"latest", "cpu", 15 * time.Second, "n1 1000(0)-400"},
-		{"latest", "cpu", 75 * time.Second, "n1 1000(0)-200"}, // or 60 s, of which a rate over 120 s holds half
+		{"latest", "cpu", 75 * time.Second, "n1 1000(0)-200"}, // or 60 s, so a rate over 120 s includes half of it
 		{"latest", "cpu", 140 * time.Second, "n1 1000(0)"},
 		{"p90", "cpu", 4 * time.Minute, "n1 600(0)"},
 		{"p90", "cpu", 290 * time.Second, "n1 1000(0)-400"},
 		{"p90", "cpu", 400 * time.Second, "n1 1000(0)"},
 		{"mean", "cpu", 4 * time.Minute, "n1 920(0)-80"},
-		{"mean", "memory", 4 * time.Minute, "n1 1000(0)"}, // of which nobody takes a rate
+		{"mean", "memory", 4 * time.Minute, "n1 1000(0)"}, // memory is not a rate
 	} {
 		u := newUsageFixture("prometheus", "n1")
 		u.o.Usage.Statistic, u.o.Usage.WindowSeconds, u.o.Usage.Samples, u.o.Usage.RateSeconds = c.statistic, 300, 20, 120
@@ -268,8 +267,8 @@ func TestARateHoldsWhatLeftForAWhile(t *testing.T) {
 	}
 }
 
-// TestWindowsThatAreNotFull: of 15 minutes there are two samples, of the last minute.
-// They are all there is of a statistic.
+// TestWindowsThatAreNotFull uses a window of 15 minutes with two samples from the last minute.
+// The statistic covers only these two.
 func TestWindowsThatAreNotFull(t *testing.T) {
 	for _, c := range []struct {
 		statistic  string
@@ -292,8 +291,8 @@ func TestWindowsThatAreNotFull(t *testing.T) {
 	}
 }
 
-// TestOldSamplesOfPods say nothing of pods that are still there, and those that are new
-// may have none.
+// TestOldSamplesOfPods checks that a pod with an old sample is unknown, and that a new pod may
+// lack a sample.
 func TestOldSamplesOfPods(t *testing.T) {
 	u := newUsageFixture("metricsServer", "n1")
 	u.addPod("a", "a1", "n1", 100, -time.Hour)
@@ -319,8 +318,8 @@ func TestLoadWatcherKnowsNodesOnly(t *testing.T) {
 	}
 }
 
-// TestOnlyPartsOfANodeAreUse: what is left, and what rules of hints ask for, is no
-// share of a node.
+// TestOnlyPartsOfANodeAreUse checks that available memory and values of hint rules do not count
+// as shares of a node.
 func TestOnlyPartsOfANodeAreUse(t *testing.T) {
 	u := newUsageFixture("prometheus", "n1")
 	u.addNodeUsage("n1", 1200)

@@ -8,15 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// labelIndex finds the pods of a namespace that carry a label: thousands of
-// Services and budgets select by one each, and asking every pod of their
-// namespace for each takes minutes on a large cluster.
+// labelIndex maps a namespace and a label key to the pods by label value. Large clusters have
+// thousands of Services and budgets that each select by one label. Testing every pod of the
+// namespace for each of them would take minutes.
 type labelIndex map[namespaceKey]map[string][]PodID
 
 type namespaceKey struct{ namespace, key string }
 
-// forEachSelected visits the pods of a namespace that the selector matches, in
-// order.
+// forEachSelected calls f for each pod of a namespace that the selector matches, in order.
 func (b *builder) forEachSelected(ns string, sel labels.Selector, f func(*Pod)) {
 	wanted, selectable := sel.Requirements()
 	if !selectable {
@@ -39,8 +38,8 @@ func (b *builder) forEachSelected(ns string, sel labels.Selector, f func(*Pod)) 
 	}
 }
 
-// candidatePods are the fewest pods among which those must be that meet one of the
-// requirements, in order; false where none names values.
+// candidatePods returns, in order, the smallest set of pods that contains all matches: those
+// that meet one of the requirements. ok is false if no requirement names values.
 func (b *builder) candidatePods(ns string, wanted labels.Requirements) (few []PodID, ok bool) {
 	fewest, in := 0, [][]PodID(nil)
 	for i := range wanted {
@@ -64,7 +63,7 @@ func (b *builder) candidatePods(ns string, wanted labels.Requirements) (few []Po
 	}
 	few = slices.Concat(in...)
 	slices.Sort(few)
-	return slices.Compact(few), ok // a value may be named twice
+	return slices.Compact(few), ok // a requirement may list a value twice
 }
 
 func (b *builder) podsByLabel(ns, key string) map[string][]PodID {
@@ -86,7 +85,8 @@ func (b *builder) podsByLabel(ns, key string) map[string][]PodID {
 	return byValue
 }
 
-// podsOfNamespace are the pods of a namespace, which stand side by side.
+// podsOfNamespace returns the range of a namespace's pods. They are contiguous, because pods
+// are sorted by namespace.
 func (b *builder) podsOfNamespace(ns string) (from, to int) {
 	pods := b.s.Pods
 	from = sort.Search(len(pods), func(i int) bool { return pods[i].Object.Namespace >= ns })

@@ -24,7 +24,7 @@ func exampleUsage() *cluster.Usage {
 	}
 }
 
-// TestAUsageIsKept as our own kind, in either format.
+// TestAUsageIsKept checks that a Usage survives writing and reading in both formats.
 func TestAUsageIsKept(t *testing.T) {
 	o := &cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}, Usage: exampleUsage(), PlannerState: []byte(plannerStateJSON)}
 	for _, f := range []cluster.Format{cluster.JSON, cluster.YAML} {
@@ -55,7 +55,7 @@ func TestAUsageThatCannotBeUsed(t *testing.T) {
 	}
 }
 
-// TestRedactKeepsUsage, but not the addresses that problems may name.
+// TestRedactKeepsUsage checks that Redact keeps usage but removes addresses from problems.
 func TestRedactKeepsUsage(t *testing.T) {
 	o := &cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}, Usage: exampleUsage()}
 	want := exampleUsage()

@@ -6,8 +6,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// subtractLeftPod takes from a node what a pod used there that has left. A rate holds it for a
-// while longer, and nobody can tell how much of it: that much is in doubt.
+// subtractLeftPod subtracts the usage of a pod that left from its former node. A rate includes
+// part of the usage for some time. How much is unknown, so that part is uncertain.
 func (r *usageResolver) subtractLeftPod(c *resourceUse, resource string, m *PodUsage, amount int64) {
 	n := r.snapshot.NodeByName(m.Node)
 	if n == nil || c.used[n.ID] == unknownAmount {
@@ -30,9 +30,10 @@ func (r *usageResolver) subtractLeftPod(c *resourceUse, resource string, m *PodU
 	}
 }
 
-// maxShareInStatistic is how much of what a pod used until a time its node's statistic may hold, of
-// measurements that are rates: of these each holds less of it, down to nothing after the
-// time that it is taken over. The pod may have left one sample later than it was seen.
+// maxShareInStatistic returns the maximum usage of a pod that its node's statistic may still
+// include, if measurements are rates. to is when the pod was last seen. Each later measurement
+// includes less of the pod, and nothing after the rate period. The pod may have left up to one
+// sample later than it was last seen.
 func (r *usageResolver) maxShareInStatistic(statistic string, amount int64, n NodeID, to time.Time) int64 {
 	rate := seconds(r.usage.RateSeconds)
 	switch statistic {
@@ -45,7 +46,8 @@ func (r *usageResolver) maxShareInStatistic(statistic string, amount int64, n No
 	return int64(min(1, max(0, float64(left)/float64(rate))) * float64(amount))
 }
 
-// addArrivedPod adds to a node what of a measured pod is not yet in it.
+// addArrivedPod adds the usage of a measured pod that the statistic of its node does not
+// include yet.
 func (r *usageResolver) addArrivedPod(c *resourceUse, p *Pod, amount int64) {
 	if c.used[p.Node] == unknownAmount {
 		return
@@ -57,8 +59,8 @@ func (r *usageResolver) addArrivedPod(c *resourceUse, p *Pod, amount int64) {
 	}
 }
 
-// resolveUncertainty settles what nodes use of which there are several accounts: the higher, of
-// which what the lowest lacks may have left.
+// resolveUncertainty combines the statistic and the newest measurement of each node. The higher
+// value counts. Its difference from the lowest possible value is uncertain.
 func (r *usageResolver) resolveUncertainty() {
 	for _, c := range r.resolved.byResource {
 		for n, used := range c.used {
@@ -74,11 +76,11 @@ func (r *usageResolver) resolveUncertainty() {
 	}
 }
 
-// shareInStatistic is how much of what a pod used stands in its node's statistic, when it was
-// there from one time to another. A percentile or maximum holds it as soon as
-// enough samples do; a mean holds its share of them; the latest sample all of it or
-// nothing. A node that is not known holds nothing. The window is as long as its samples
-// fill it: all of the first samples of a new process may hold a pod of a minute ago.
+// shareInStatistic returns how much of a pod's usage the node's statistic includes, if the pod
+// ran there between two times. A percentile or maximum includes all of it once enough samples
+// do. A mean includes the pod's share of the samples. The latest sample includes all or
+// nothing. The window is only as long as the samples cover: in a new process, all samples may
+// include a pod that left a minute ago. For an unknown node the result is 0.
 func (r *usageResolver) shareInStatistic(amount int64, n NodeID, from, to time.Time) int64 {
 	return r.shareIn(r.usage.Statistic, amount, n, from, to)
 }
@@ -95,7 +97,7 @@ func (r *usageResolver) shareIn(statistic string, amount int64, n NodeID, from, 
 	case "mean":
 		all = false
 	default:
-		window /= time.Duration(max(1, r.usage.Samples)) // the time that the latest stands for
+		window /= time.Duration(max(1, r.usage.Samples)) // the period that the latest sample stands for
 	}
 	if at.IsZero() || from.After(at) {
 		return 0
@@ -121,22 +123,22 @@ func (r *usageResolver) shareIn(statistic string, amount int64, n NodeID, from, 
 
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// firstSampleDelay is how long after its binding a pod may go without a sample: it starts,
-// and a rate needs two scrapes.
+// firstSampleDelay is how long after binding a pod may lack a sample. The pod has to start, and
+// a rate needs two scrapes.
 const firstSampleDelay = time.Minute
 
-// boundTooLate: after its node was measured, or so shortly before that it may not have
-// been itself.
+// boundTooLate reports whether a pod was bound after its node was measured, or so shortly
+// before that the pod may not have been measured.
 func (r *usageResolver) boundTooLate(p *Pod) bool { return r.boundAfterSample(p, firstSampleDelay) }
 
-// boundAfterSample the time of the node's sample, less some. A node that was not measured
-// knows no such pods.
+// boundAfterSample reports whether a pod was bound after the time of its node's sample minus
+// less. It returns false if the node was not measured.
 func (r *usageResolver) boundAfterSample(p *Pod, less time.Duration) bool {
 	at := r.resolved.measuredAt[p.Node]
 	return !at.IsZero() && bindTime(p.Object).After(at.Add(-less))
 }
 
-// bindTime is when the pod was bound, as far as its status tells.
+// bindTime returns when the pod was bound, as far as its status says.
 func bindTime(p *corev1.Pod) time.Time {
 	for i := range p.Status.Conditions {
 		if c := &p.Status.Conditions[i]; c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue && !c.LastTransitionTime.IsZero() {

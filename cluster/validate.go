@@ -17,18 +17,18 @@ import (
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 )
 
-// No API server holds an object without a name, with less than nothing of a
-// resource, or with more of it than sums of them can count: such an object was
-// written by hand, or is broken. The largest node sold has some dozen TiB.
+// An API server stores no object without a name, with a negative amount, or with an amount
+// whose sums overflow. Such an object was written by hand or is damaged. The limits are far
+// above the largest machines, which have a few dozen TiB of memory.
 var (
 	maxCPU      = resourceapi.MustParse("1M")
 	maxQuantity = resourceapi.MustParse("1Pi")
 )
 
-// clusterScopedKinds are the kinds that stand in no namespace.
+// clusterScopedKinds are the kinds without a namespace.
 var clusterScopedKinds = []string{"Namespace", "Node", "PriorityClass", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "VolumeAttachment", "NodeMetrics"}
 
-// validateObject says what no API server would hold.
+// validateObject returns an error if no API server would store the object.
 func validateObject(kind string, x object) error {
 	if x.GetName() == "" {
 		return errors.New("metadata.name is missing")
@@ -69,7 +69,7 @@ func specReplicas(x object) *int32 {
 	return nil
 }
 
-// podSpecsOf leaves out what podSpecs changes.
+// podSpecsOf leaves out the objects that podSpecs changes.
 func podSpecsOf(x object) []*corev1.PodSpec {
 	if _, ok := x.(*appsv1.ControllerRevision); ok {
 		return nil
@@ -118,7 +118,7 @@ func checkAmounts(at string, list corev1.ResourceList) error {
 	return nil
 }
 
-// plainDecodeError says in plain words why an object was not taken in, and where.
+// plainDecodeError says in plain words, with the field, why an object could not be decoded.
 func plainDecodeError(raw []byte, err error) error {
 	var wrongType *json.UnmarshalTypeError
 	var noTime *time.ParseError
@@ -126,7 +126,7 @@ func plainDecodeError(raw []byte, err error) error {
 	case errors.As(err, &wrongType):
 		found, isNumber := strings.CutPrefix(wrongType.Value, "number ")
 		wanted := wantedType(wrongType.Type)
-		if isNumber && wanted == "a whole number" { // it has a fraction, or is too large
+		if isNumber && wanted == "a whole number" { // the number has a fraction, or is too large
 			wanted += " in range"
 		}
 		if word, ok := jsonTypeNames[found]; ok {
@@ -167,10 +167,10 @@ func wantedType(t reflect.Type) string {
 	return "a whole number"
 }
 
-// quantityFields are the fields that hold amounts by the name of a resource.
+// quantityFields are the fields that map resource names to quantities.
 var quantityFields = []string{"requests", "limits", "capacity", "allocatable", "overhead", "usage"}
 
-// findBadQuantity finds the first amount, by path, that cannot be read.
+// findBadQuantity returns the path and text of the first quantity that cannot be parsed.
 func findBadQuantity(x any, path string) (at, text string, found bool) {
 	switch x := x.(type) {
 	case map[string]any:

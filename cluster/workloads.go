@@ -9,19 +9,18 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// maxOwnerDepth bounds the climb from a pod to its workload, so that owners who
-// name each other end somewhere.
+// maxOwnerDepth limits the chain of owners, so that a cycle of owner references ends.
 const maxOwnerDepth = 8
 
 // owner is an object that controls pods or other owners.
 type owner struct {
 	apiVersion, kind string
 	object           metav1.Object
-	replicas         int32 // -1 when the kind has no such number
+	replicas         int32 // -1 if the kind has no such number
 }
 
-// ownerIndex finds controllers by UID, or by namespace, kind and name for snapshots
-// written by hand without UIDs.
+// ownerIndex finds controllers by UID. For hand-written snapshots without UIDs, it finds them
+// by namespace, kind and name.
 type ownerIndex struct {
 	byUID  map[string]*owner
 	byName map[string]*owner
@@ -77,7 +76,7 @@ func (b *builder) indexOwners() *ownerIndex {
 	return x
 }
 
-// ReplicasOrDefault is a number of replicas, with the API's default of 1 for an absent one.
+// ReplicasOrDefault returns a number of replicas. Nil means 1, as in the API.
 func ReplicasOrDefault(n *int32) int32 {
 	if n == nil {
 		return 1
@@ -85,8 +84,8 @@ func ReplicasOrDefault(n *int32) int32 {
 	return *n
 }
 
-// jobReplicas is how many pods a Job wants to run: as many as may run in parallel,
-// but no more than are still needed to complete.
+// jobReplicas returns how many pods a Job wants to run: its parallelism, but not more than the
+// completions it still needs.
 func jobReplicas(j *batchv1.Job) int32 {
 	n := ReplicasOrDefault(j.Spec.Parallelism)
 	if c := j.Spec.Completions; c != nil {
@@ -103,23 +102,23 @@ func (x *ownerIndex) find(ns string, ref *metav1.OwnerReference) *owner {
 	}
 	w := x.byName[ownerNameKey(ns, ref.APIVersion, ref.Kind, ref.Name)]
 	if w != nil && ref.UID != "" && w.object.GetUID() != "" {
-		return nil // a namesake, created anew
+		return nil // another object with the same name
 	}
 	return w
 }
 
-// ownerChain is the way from a controller reference to the workload.
+// ownerChain is the chain of owners from a controller reference to the workload.
 type ownerChain struct {
 	top     *metav1.OwnerReference // reference to the workload
-	found   *owner                 // the workload; nil when it is not in the snapshot
-	owners  []metav1.Object        // those found, from below; a CronJob above a Job included
+	found   *owner                 // the workload; nil if it is not in the snapshot
+	owners  []metav1.Object        // the owners found, lowest first; includes the CronJob above a Job
 	lowest  *owner                 // the first of them
-	missing bool                   // it ended at a reference to an object that is not here
+	missing bool                   // the chain ends at an object that is not in the snapshot
 
-	workload *Workload // the one of the pods that climb from here
+	workload *Workload // the workload of all pods with this controller
 }
 
-// resolveChain follows controller references to the highest owner that replaces pods.
+// resolveChain follows controller references to the topmost owner that replaces pods.
 func (x *ownerIndex) resolveChain(ns string, ref *metav1.OwnerReference) ownerChain {
 	c := ownerChain{top: ref}
 	for depth := 0; depth < maxOwnerDepth; depth++ {
@@ -134,10 +133,10 @@ func (x *ownerIndex) resolveChain(ns string, ref *metav1.OwnerReference) ownerCh
 			c.lowest = w
 		}
 		above := metav1.GetControllerOfNoCopy(w.object)
-		if w.kind == "Job" { // what starts Jobs replaces no pods, but may carry annotations
+		if w.kind == "Job" { // a CronJob does not replace pods, but may carry annotations
 			if above != nil {
 				cron := x.find(ns, above)
-				if cron == nil { // what is asked on it is not known
+				if cron == nil { // its requests are unknown
 					c.missing = true
 					return c
 				}
@@ -154,7 +153,7 @@ func (x *ownerIndex) resolveChain(ns string, ref *metav1.OwnerReference) ownerCh
 	return c
 }
 
-// controllerKey names a controller as pods refer to it, in whatever version.
+// controllerKey identifies a controller as pods refer to it, in any API version.
 type controllerKey struct{ namespace, group, kind, name, uid string }
 
 func newControllerKey(p *Pod) controllerKey {
@@ -162,8 +161,7 @@ func newControllerKey(p *Pod) controllerKey {
 	return controllerKey{p.Object.Namespace, apiGroup(c.APIVersion), c.Kind, c.Name, string(c.UID)}
 }
 
-// addWorkloads finds the workload of every pod. Pods of one controller share the
-// climb.
+// addWorkloads finds the workload of every pod. Pods of one controller share the owner chain.
 func (b *builder) addWorkloads() {
 	x := b.indexOwners()
 	climbs := map[controllerKey]*ownerChain{}
@@ -199,14 +197,14 @@ func (b *builder) findOrAddWorkload(byKey map[string]*Workload, ns string, c *ow
 	return byKey[key]
 }
 
-// addReplicas sums what the owners below an absent workload want.
+// addReplicas adds the replicas of an owner below a workload that is not in the snapshot.
 func (w *Workload) addReplicas(n int32) {
 	if n >= 0 {
 		w.Replicas = max(0, w.Replicas) + n
 	}
 }
 
-// assignWorkloadIDs puts the workloads in order and gives each its pods.
+// assignWorkloadIDs puts the workloads in order, and assigns the pods to them.
 func (b *builder) assignWorkloadIDs(byKey map[string]*Workload, ofPod []*Workload) {
 	b.s.Workloads = slices.Grow(b.s.Workloads, len(byKey))
 	for _, key := range sortedKeys(byKey) {
@@ -255,8 +253,8 @@ func (b *builder) addServices() {
 	}
 }
 
-// addBudgets follows policy/v1: an empty selector selects every pod of the
-// namespace, a missing one none.
+// addBudgets matches budgets to pods as policy/v1 does: an empty selector selects every pod of
+// the namespace, a missing selector selects none.
 func (b *builder) addBudgets() {
 	seen := map[string]bool{}
 	for _, o := range sorted(b.o.PodDisruptionBudgets) {
@@ -279,12 +277,12 @@ func (b *builder) addBudgets() {
 	}
 }
 
-// selectorError is why a stored selector cannot be used. The API server lets one
-// stand that it would not take today.
+// selectorError says why a stored selector cannot be used. API servers keep stored selectors
+// that they would reject today.
 func selectorError(err error) string {
 	if err == nil {
 		return ""
 	}
-	text, _, _ := strings.Cut(err.Error(), " (e.g. ") // and a regular expression
+	text, _, _ := strings.Cut(err.Error(), " (e.g. ") // the rest of the text is a regular expression
 	return text
 }

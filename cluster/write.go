@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Format is a form in which snapshots are written.
+// Format is the format in which a snapshot is written.
 type Format string
 
 const (
@@ -18,8 +18,8 @@ const (
 	YAML Format = "yaml"
 )
 
-// Write writes all objects as one v1 List, ordered by kind, namespace and name,
-// one object at a time. Read gives equal Objects back.
+// Write writes all objects as one v1 List, ordered by kind, namespace and name. It encodes one
+// object at a time. Read returns equal Objects.
 func Write(w io.Writer, o *Objects, f Format) error {
 	out := bufio.NewWriter(w)
 	var err error
@@ -60,7 +60,7 @@ func (o *Objects) listAnnotations() map[string]string {
 	return a
 }
 
-// forEach calls f with all that is written, usage and the planner's state last.
+// forEach calls f for everything that is written. Usage and PlannerState come last.
 func (o *Objects) forEach(f func(any) error) error {
 	for _, k := range kinds {
 		if err := k.forEach(o, func(x object) error { return f(x) }); err != nil {

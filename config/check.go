@@ -174,7 +174,7 @@ func checkWindowList(d *strict.Decoder, list string, windows []Window, loc *time
 		}
 		if w.Schedule == "" {
 			d.Errorf(path+".schedule", "is missing (want a cron expression, such as \"0 22 * * 1-5\")")
-		} else if _, err := cron.ParseOpening(w.Schedule, at); err != nil {
+		} else if _, err := cron.ParseStart(w.Schedule, at); err != nil {
 			d.Errorf(path+".schedule", "%v", err)
 		}
 		if !d.Has(path + ".duration") {

@@ -36,7 +36,7 @@ func limitWarnings(c *Config) []string {
 
 func windowWarnings(c *Config, now time.Time) []string {
 	w := c.windows
-	if !cron.Ever(now, w) {
+	if !cron.EverOpen(now, w) {
 		what := "no allow window is open outside the deny windows"
 		switch {
 		case len(w.Deny) == 0:
@@ -48,7 +48,7 @@ func windowWarnings(c *Config, now time.Time) []string {
 	}
 	var out []string
 	for i, s := range c.scheduled {
-		if !cron.Meets(now, s.Schedule, w) {
+		if !cron.EverFiresWhileOpen(now, s.Schedule, w) {
 			out = append(out, fmt.Sprintf("strategies[%d].schedule: %q: within a year, strategy %s is never due while windows allow evictions: it would evict nothing",
 				i, s.Schedule, s.Name))
 		}

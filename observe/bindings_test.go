@@ -17,8 +17,8 @@ func newPod(name, node, scheduler string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name)}, Spec: corev1.PodSpec{NodeName: node, SchedulerName: scheduler}}
 }
 
-// TestNextBindingTellsOfPodsThatAreWanted watches a server in memory: a pod that
-// is made with its node, one of another scheduler, and one that is wanted.
+// TestNextBindingTellsOfPodsThatAreWanted uses an in-memory server. It creates a pod with a
+// node, a pod of another scheduler, and a pod that is wanted.
 func TestNextBindingTellsOfPodsThatAreWanted(t *testing.T) {
 	client := newClient(kubeSystem())
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -40,7 +40,7 @@ func TestNextBindingTellsOfPodsThatAreWanted(t *testing.T) {
 		uid, earlier, _ := b.NextBinding(ctx)
 		got <- binding{uid, earlier}
 	}()
-	// Bindings while nobody waits are let go: mine is bound until it is told of.
+	// Bindings are dropped while no caller waits, so the test binds pods until one is reported.
 	for n := 0; ; n++ {
 		for _, p := range []*corev1.Pod{newPod("other", "n1", "else"), newPod("mine", fmt.Sprint("n", n%2), "fancy"), newPod("mine", "", "fancy")} {
 			if _, err := api.Update(ctx, p, metav1.UpdateOptions{}); err != nil {
@@ -69,18 +69,18 @@ func TestNextBindingEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestBindingsAreBounded: a binding that nobody waits for is not kept, nor are
-// more than the last 512 UIDs.
+// TestBindingsAreBounded checks that a binding without a waiting caller is dropped, and that at
+// most 512 UIDs are kept.
 func TestBindingsAreBounded(t *testing.T) {
 	b := &Bindings{wanted: func(*corev1.Pod) bool { return true }, next: make(chan binding)}
 	for i := range 600 {
 		b.podUpdated(newPod(fmt.Sprint(i), "", ""), newPod(fmt.Sprint(i), "n1", ""))
-		b.podUpdated(newPod(fmt.Sprint(i), "n1", ""), newPod(fmt.Sprint(i), "n1", "")) // no binding
+		b.podUpdated(newPod(fmt.Sprint(i), "n1", ""), newPod(fmt.Sprint(i), "n1", "")) // not a binding
 	}
 	if len(b.earlier) != 512 || b.earlier[0] != "88" || b.earlier[511] != "599" {
 		t.Errorf("%d UIDs kept, from %s to %s", len(b.earlier), b.earlier[0], b.earlier[len(b.earlier)-1])
 	}
-	// A pod of the same name that was made anew while nothing was watched.
+	// A pod of the same name that was created again while the watch was closed.
 	again := newPod("599", "n2", "")
 	again.UID = "new"
 	b.podUpdated(newPod("599", "n1", ""), again)

@@ -15,8 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// translatedError is an error of the client library in plain words: what came instead
-// of an answer, and what to look at.
+// translatedError is an error of the client library in plain words, with a hint what to check.
 type translatedError struct {
 	text string
 	err  error
@@ -30,8 +29,8 @@ const (
 	proxyHint   = "; is something else in the API server's place?"
 )
 
-// plainError puts an error of the client library in plain words. Messages are
-// compared where the library has no type or value for what went wrong.
+// plainError translates an error of the client library into plain words. It compares messages
+// where the library has no error type or value.
 func plainError(err error) error {
 	if err == nil {
 		return nil
@@ -49,7 +48,7 @@ func plainError(err error) error {
 	return &translatedError{answerProblem(err), err}
 }
 
-// statusText says what the server, or a proxy before it, answers.
+// statusText returns what the server, or a proxy in front of it, answered.
 func statusText(s metav1.Status) string {
 	text := s.Message
 	if s.Details != nil && len(s.Details.Causes) > 0 && s.Reason != metav1.StatusReasonForbidden {
@@ -63,7 +62,7 @@ func statusText(s metav1.Status) string {
 	return strings.TrimSuffix(fmt.Sprintf("the answer is %d: %s", s.Code, text), ": ")
 }
 
-// connectionProblem says why there is no answer.
+// connectionProblem says why there was no answer.
 func connectionProblem(err error) string {
 	text := firstLine(err.Error())
 	var badCertificate *tls.CertificateVerificationError

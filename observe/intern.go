@@ -12,9 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// internCache let objects of one controller share what is equal in them: they are
-// decoded one by one, each with its own copy of the template. Objects that are
-// stored are read-only, so that nobody sees the difference.
+// internCache makes objects of one controller share equal parts in memory. Each object is
+// decoded with its own copy of the template. Stored objects are read-only, so sharing is safe.
 type internCache struct {
 	pods ownerCache[corev1.Pod, *corev1.Pod]
 	sets ownerCache[appsv1.ReplicaSet, *appsv1.ReplicaSet]
@@ -29,11 +28,12 @@ func newInternCache() *internCache {
 	}
 }
 
-// internEntry are those that others share with. They are held weakly: the store alone
-// decides how long an object lives. Two, for one of them may be deleted.
+// internEntry holds two objects of a controller whose parts later objects share. The pointers
+// are weak, so only the informer store decides how long an object lives. There are two, because
+// one may be deleted.
 type internEntry[T any] [2]weak.Pointer[T]
 
-// ownerCache is the elders of every controller.
+// ownerCache holds the intern entry of every controller.
 type ownerCache[T any, P interface {
 	*T
 	metav1.Object
@@ -60,7 +60,7 @@ func (f *ownerCache[T, P]) intern(p P) {
 	free := -1
 	for i := range e {
 		switch elder := P(e[i].Value()); {
-		case elder == p: // seen again
+		case elder == p: // the object is already an entry
 			return
 		case elder == nil || elder.GetDeletionTimestamp() != nil || elder.GetUID() == p.GetUID():
 			if elder != nil {
@@ -76,8 +76,8 @@ func (f *ownerCache[T, P]) intern(p P) {
 	}
 }
 
-// removeDead forgets controllers of which nothing is left, whenever as many again
-// have come.
+// removeDead removes controllers without live objects each time the number of controllers has
+// doubled.
 func (f *ownerCache[T, P]) removeDead() {
 	if len(f.byOwner) < max(f.sweepAt, 1024) {
 		return
@@ -86,14 +86,14 @@ func (f *ownerCache[T, P]) removeDead() {
 	f.sweepAt = 2 * len(f.byOwner)
 }
 
-// shareEqual makes *to the same as from where both say the same.
+// shareEqual sets *to to from if both are equal.
 func shareEqual[T any](from T, to *T) {
 	if reflect.DeepEqual(from, *to) {
 		*to = from
 	}
 }
 
-// shareEqualString is one for words.
+// shareEqualString is shareEqual for strings.
 func shareEqualString[T ~string](from T, to *T) {
 	if from == *to {
 		*to = from
@@ -121,7 +121,7 @@ func shareReplicaSetFields(from, to *appsv1.ReplicaSet) {
 	sharePodSpecFields(&from.Spec.Template.Spec, &to.Spec.Template.Spec)
 }
 
-// sharePodSpecFields shares what a template gives to its pods.
+// sharePodSpecFields shares the fields that pods get from their template.
 func sharePodSpecFields(from, to *corev1.PodSpec) {
 	shareEqual(from.Containers, &to.Containers)
 	shareEqual(from.InitContainers, &to.InitContainers)

@@ -7,14 +7,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// poolSize bounds what a pool holds of one generation. A cluster has some hundred
-// distinct amounts and some thousand images; 4096 lists of amounts are 3 MB.
+// poolSize limits one generation of a pool. A cluster has several hundred distinct resource
+// lists and several thousand images. 4,096 resource lists take 3 MB.
 const poolSize = 4096
 
-// pool holds values that many objects have, whatever controller they are of, so
-// that each is stored once. It forgets what was not asked for while as many others
-// as it holds have come: first all that is young grows old, then what is old and
-// was not asked for again goes.
+// pool stores values that objects of different controllers have in common, each once. It has
+// two generations. When the young one is full, it becomes the old one, and unused old values
+// are dropped.
 type pool[V any] struct {
 	mu         sync.Mutex
 	young, old map[string]V
@@ -39,16 +38,16 @@ func (p *pool[V]) put(key string, v V) {
 	p.young[key] = v
 }
 
-// resourceListPool are lists of resources. A list is a map, which takes 700 bytes for two
-// resources, and a pod has five of them.
+// resourceListPool shares equal resource lists. A list is a map, which takes 700 bytes for two
+// resources, and a pod has five lists.
 type resourceListPool struct {
 	lists pool[corev1.ResourceList]
 	names []string
 	key   []byte
 }
 
-// intern makes *l the list that all objects with the same amounts have. Amounts are
-// the same when they are written the same.
+// intern replaces each list by a shared list with the same quantities. Quantities are the same
+// if they are written the same.
 func (a *resourceListPool) intern(lists ...*corev1.ResourceList) {
 	a.lists.mu.Lock()
 	defer a.lists.mu.Unlock()
@@ -65,7 +64,7 @@ func (a *resourceListPool) intern(lists ...*corev1.ResourceList) {
 	}
 }
 
-// writeKey makes the key of a list: equal for equal lists only.
+// writeKey builds the key of a list. Only equal lists have equal keys.
 func (a *resourceListPool) writeKey(l corev1.ResourceList) {
 	a.names, a.key = a.names[:0], a.key[:0]
 	for name := range l {
@@ -79,7 +78,7 @@ func (a *resourceListPool) writeKey(l corev1.ResourceList) {
 	}
 }
 
-// imagePool are names of images, of which every node that has the image has a list.
+// imagePool shares lists of image names. Every node lists the names of each image that it has.
 type imagePool struct{ names pool[[]string] }
 
 func (m *imagePool) intern(list []corev1.ContainerImage) {
@@ -90,7 +89,7 @@ func (m *imagePool) intern(list []corev1.ContainerImage) {
 		if len(names) == 0 {
 			continue
 		}
-		// Names differ where an image has several tags, of which nodes know some.
+		// Nodes may know different tags of the same image.
 		same, ok := m.names.find([]byte(names[0]))
 		switch {
 		case !ok:

@@ -21,7 +21,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// kind is one kind that is watched.
+// kind is one kind of object that is watched.
 type kind struct {
 	group, resource string
 	informer        func(informers.SharedInformerFactory, kubernetes.Interface, *staleness, cache.TransformFunc) cache.SharedIndexInformer
@@ -34,14 +34,14 @@ type watchedKind struct {
 	staleness *staleness
 }
 
-// typedClient is what an informer asks of a typed client.
+// typedClient is the part of a typed client that an informer needs.
 type typedClient[L runtime.Object] interface {
 	List(context.Context, metav1.ListOptions) (L, error)
 	Watch(context.Context, metav1.ListOptions) (watch.Interface, error)
 }
 
-// newKind describes a kind. The informer's own handler of watch errors does not tell
-// of every failure, and of no success; so its requests go through the currency.
+// newKind describes a kind. The informer's watch error handler does not report every failure,
+// and no success. Its requests are therefore tracked by staleness.
 func newKind[T any, P interface {
 	*T
 	runtime.Object
@@ -66,10 +66,10 @@ func newKind[T any, P interface {
 	return kind{group, resource, informer, add}
 }
 
-// listPage lists a page and keeps of it what is kept. Lists are made where a server does
-// not stream them to a watch. Informers ask for any state first (version 0), which
-// servers answer with everything at once, whatever the limit: 100,000 pods take
-// 1.5 GB when they are decoded. The latest state comes in pages.
+// listPage lists one page and strips its objects. Lists are needed if the server does not
+// stream the initial objects to a watch. Informers first ask for any version ("0"), which
+// servers answer in full regardless of the limit. Decoding 100,000 pods takes 1.5 GB. listPage
+// asks for the latest version instead, which servers send in pages.
 func listPage[L runtime.Object](opts metav1.ListOptions, keep cache.TransformFunc, list func(metav1.ListOptions) (L, error)) (L, error) {
 	if opts.ResourceVersion == "0" {
 		opts.ResourceVersion, opts.ResourceVersionMatch = "", ""
@@ -84,7 +84,7 @@ func listPage[L runtime.Object](opts metav1.ListOptions, keep cache.TransformFun
 	})
 }
 
-// kinds are all that is watched; the chart grants get, list and watch on each.
+// kinds lists everything that is watched. The chart grants get, list and watch on each.
 var kinds = []kind{
 	newKind("", "nodes", func(c kubernetes.Interface) typedClient[*corev1.NodeList] { return c.CoreV1().Nodes() },
 		func(o *cluster.Objects) *[]*corev1.Node { return &o.Nodes }),
@@ -144,10 +144,10 @@ var kinds = []kind{
 		func(o *cluster.Objects) *[]*storagev1.CSIStorageCapacity { return &o.CSIStorageCapacities }),
 }
 
-// Resource is a kind of object that is read, by API group and resource name.
+// Resource is a watched kind, by API group and resource name.
 type Resource struct{ Group, Resource string }
 
-// Resources lists what the account must be allowed to get, list and watch.
+// Resources lists the resources that the account must be allowed to get, list and watch.
 func Resources() []Resource {
 	out := make([]Resource, len(kinds))
 	for i, k := range kinds {

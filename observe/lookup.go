@@ -6,9 +6,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// ReplacingOwnerUID names what replaces a pod: the Deployment above its ReplicaSet,
-// else its controller; "" for a pod without one. During a rollout the
-// replacement may come from another ReplicaSet of the same Deployment.
+// ReplacingOwnerUID returns the UID of the owner that replaces a pod: the Deployment above its
+// ReplicaSet, or else its controller. It returns "" for a bare pod. During a rollout, another
+// ReplicaSet of the Deployment may create the replacement.
 func (o *Observer) ReplacingOwnerUID(p *corev1.Pod) string {
 	c := metav1.GetControllerOfNoCopy(p)
 	if c == nil {
@@ -25,7 +25,7 @@ func (o *Observer) ReplacingOwnerUID(p *corev1.Pod) string {
 	return string(c.UID)
 }
 
-// WorkloadUID is the UID of a workload as it was last seen; "" where it was not.
+// WorkloadUID returns the UID of a workload as last seen, or "" if it was not seen.
 func (o *Observer) WorkloadUID(kind, namespace, name string) types.UID {
 	apps, core, batch := o.factory.Apps().V1(), o.factory.Core().V1(), o.factory.Batch().V1()
 	var found metav1.Object

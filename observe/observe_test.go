@@ -74,7 +74,7 @@ func TestSnapshotHoldsWhatIsThere(t *testing.T) {
 	}
 }
 
-// newClient talks to a server in memory.
+// newClient returns a client of an in-memory server.
 func newClient(objects ...k8sruntime.Object) *fake.Clientset {
 	client := fake.NewClientset(objects...)
 	client.Discovery().(*fakediscovery.FakeDiscovery).FakedServerVersion = &version.Info{Major: "1", Minor: "37"}

@@ -32,15 +32,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// The size of TestPeakMemory, as nodes/pods, and the address of the process that
-// serves it.
+// Environment variables of TestPeakMemory: the cluster size as nodes/pods, and the same size
+// for the server process.
 const (
 	peakSize  = "EVENKEEL_PEAK"
 	peakServe = "EVENKEEL_PEAK_SERVE"
 )
 
-// TestServePeak is the server of TestPeakMemory, in a process of its own: it
-// streams every kind as an API server does to an informer.
+// TestServePeak is the server of TestPeakMemory in a separate process. It streams every kind to
+// informers as an API server does.
 func TestServePeak(t *testing.T) {
 	size := os.Getenv(peakServe)
 	if size == "" {
@@ -89,7 +89,7 @@ func TestServePeak(t *testing.T) {
 	}))
 }
 
-// streamInitialEvents sends the initial events of a watch, and keeps it open.
+// streamInitialEvents sends the initial events of a watch and keeps it open.
 func streamInitialEvents(w http.ResponseWriter, q *http.Request, list []k8sruntime.Object) {
 	info, _ := k8sruntime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), k8sruntime.ContentTypeProtobuf)
 	w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf;stream=watch")
@@ -104,7 +104,7 @@ func streamInitialEvents(w http.ResponseWriter, q *http.Request, list []k8srunti
 			panic(err)
 		}
 		if err := info.StreamSerializer.Serializer.Encode(&metav1.WatchEvent{Type: kind, Object: k8sruntime.RawExtension{Raw: raw}}, frames); err != nil {
-			return // the client went away
+			return // the client disconnected
 		}
 	}
 	for _, x := range list {
@@ -120,7 +120,8 @@ func streamInitialEvents(w http.ResponseWriter, q *http.Request, list []k8srunti
 	<-q.Context().Done()
 }
 
-// initialEventsEndOf ends the initial events of a kind, found by the name of its resource.
+// initialEventsEndOf returns the bookmark that ends the initial events of a kind. It finds the
+// kind by its resource name.
 func initialEventsEndOf(gv schema.GroupVersion, resource string) k8sruntime.Object {
 	for kind := range scheme.Scheme.KnownTypes(gv) {
 		plural := strings.ToLower(kind) + "s"
@@ -144,15 +145,15 @@ func initialEventsEndOf(gv schema.GroupVersion, resource string) k8sruntime.Obje
 	return &corev1.Pod{}
 }
 
-// TestPeakMemory measures the resident memory of one who watches a large cluster
-// and plans, with EVENKEEL_PEAK=5000/100000.
+// TestPeakMemory measures the resident memory of a process that watches a large cluster and
+// plans. Run it with EVENKEEL_PEAK=5000/100000.
 func TestPeakMemory(t *testing.T) {
 	size := os.Getenv(peakSize)
 	if size == "" {
 		t.Skip("set " + peakSize + " to nodes/pods, such as 5000/100000")
 	}
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50) // as the program does
+		debug.SetGCPercent(50) // the setting of the program
 	}
 	client := startPeakServer(t, size)
 	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nguards: {minPodAge: 0s}\nlimits: {perPass: 500, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited, perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}\nstrategies:\n"+
@@ -190,7 +191,7 @@ func TestPeakMemory(t *testing.T) {
 	t.Logf("at rest %d MB of heap: %s", m.HeapAlloc>>20, residentMemory(t))
 }
 
-// startPeakServer starts the server and connects to it.
+// startPeakServer starts the server process and returns a client.
 func startPeakServer(t *testing.T, size string) kubernetes.Interface {
 	t.Helper()
 	server := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServePeak$", "-test.timeout=1h", "-test.v")
@@ -217,7 +218,7 @@ func startPeakServer(t *testing.T, size string) kubernetes.Interface {
 	return nil
 }
 
-// residentMemory is what the kernel says of the process.
+// residentMemory returns the memory of the process as the kernel reports it.
 func residentMemory(t *testing.T) string {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")
@@ -227,7 +228,7 @@ func residentMemory(t *testing.T) string {
 	mb := map[string]int{}
 	for _, line := range strings.Split(string(status), "\n") {
 		if f := strings.Fields(line); len(f) == 3 && f[2] == "kB" {
-			mb[f[0]], _ = strconv.Atoi(f[1]) // a number, as the kernel writes it
+			mb[f[0]], _ = strconv.Atoi(f[1]) // the kernel always writes a number
 		}
 	}
 	b, err := json.Marshal(map[string]int{"residentMB": mb["VmRSS:"] >> 10, "peakMB": mb["VmHWM:"] >> 10, "cpuMs": int(cputime.Used(t).Milliseconds())})

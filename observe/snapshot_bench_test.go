@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// storeObjects puts objects where informers keep them.
+// storeObjects puts objects into the stores of the informers.
 func storeObjects(b *testing.B, o *Observer, objects *cluster.Objects) {
 	b.Helper()
 	keep := newInternCache().stripAndIntern
@@ -50,10 +50,9 @@ func toAny[T any](list []T) []any {
 	return out
 }
 
-// BenchmarkSnapshot makes a snapshot of what informers hold of 5,000 nodes and
-// 150,000 pods, each of which was six kilobytes on its way from the API server.
-// cpu-s/op counts the collection of garbage, too, and is what to go by where other
-// programs are at work.
+// BenchmarkSnapshot takes a snapshot of 5,000 nodes and 150,000 pods in the informers. Each pod
+// takes six kilobytes on the wire. cpu-s/op includes garbage collection. It is the figure to
+// compare if other programs use the machine.
 func BenchmarkSnapshot(b *testing.B) {
 	r := rand.New(rand.NewPCG(1, 1))
 	objects := simulation.Uneven(r, 5000, 150_000)

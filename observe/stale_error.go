@@ -5,14 +5,15 @@ import (
 	"time"
 )
 
-// StaleError is the error of a snapshot that would show what is long past.
+// StaleError says that the view of a kind is too old for a snapshot.
 type StaleError struct {
 	Resource string
-	// Until is up to when the view of it is current; zero when it never was.
+	// Until is the time up to which the view is current. It is zero if the kind was never
+	// listed.
 	Until time.Time
 	Age   time.Duration
 	Max   time.Duration
-	Err   error // the last failure; nil when none was told of
+	Err   error // the last failure; nil if none was reported
 }
 
 func (e *StaleError) Error() string {
@@ -29,12 +30,11 @@ func (e *StaleError) Error() string {
 
 func (e *StaleError) Unwrap() error { return e.Err }
 
-// SetMaxStaleness says how far behind the cluster the view of any kind may be for a
-// snapshot to be made of it; 0 means any time.
+// SetMaxStaleness sets how old the view of any kind may be for a snapshot. 0 means no limit.
 func (o *Observer) SetMaxStaleness(d time.Duration) { o.maxStaleness.Store(int64(d)) }
 
-// stalenessError is the error for the kind that is the furthest behind, when that is more
-// than the bound.
+// stalenessError returns the error for the kind with the oldest view, or nil if no view is
+// older than the limit.
 func (o *Observer) stalenessError() error {
 	bound := time.Duration(o.maxStaleness.Load())
 	if bound <= 0 {

@@ -17,7 +17,7 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-// fakePodServer answers for pods, until they are cut off.
+// fakePodServer serves pods until a failure is set.
 type fakePodServer struct {
 	mu       sync.Mutex
 	failure  error
@@ -61,11 +61,11 @@ func (p *fakePodServer) attemptCount() int {
 	return p.attempts
 }
 
-// TestNoSnapshotOfWhatIsLongPast cuts pods off, in the ways in which the client
-// library goes on by itself and in those of which it tells.
+// TestNoSnapshotOfWhatIsLongPast makes requests for pods fail. It covers failures that the
+// client library retries silently and failures that it reports.
 func TestNoSnapshotOfWhatIsLongPast(t *testing.T) {
 	for name, cut := range map[string]error{
-		"refused connections": syscall.ECONNREFUSED, // retried without a word
+		"refused connections": syscall.ECONNREFUSED, // retried silently
 		"too many requests":   apierrors.NewTooManyRequests("slow down", 1),
 		"server errors":       apierrors.NewInternalError(errors.New("broken")),
 	} {
@@ -84,7 +84,7 @@ func TestNoSnapshotOfWhatIsLongPast(t *testing.T) {
 				t.Fatal(err)
 			}
 			waitFor(t, ctx, func() bool { return countWatches(o) == len(kinds) })
-			clock.SetTime(epoch.Add(time.Hour)) // every watch has been open for long
+			clock.SetTime(epoch.Add(time.Hour)) // every watch has been open for a long time
 			wantSnapshot(t, o)
 
 			pods.setFailure(cut)
@@ -114,7 +114,7 @@ func wantSnapshot(t *testing.T, o *Observer) {
 	}
 }
 
-// countWatches counts the kinds that have a watch open.
+// countWatches counts the kinds with an open watch.
 func countWatches(o *Observer) (n int) {
 	for _, w := range o.watched {
 		w.staleness.mu.Lock()
@@ -139,7 +139,8 @@ func waitFor(t *testing.T, ctx context.Context, done func() bool) {
 	}
 }
 
-// TestWithoutABoundAnyViewWillDo: commands that look once have none.
+// TestWithoutABoundAnyViewWillDo covers commands that take a single snapshot. They set no
+// limit.
 func TestWithoutABoundAnyViewWillDo(t *testing.T) {
 	clock := clocktesting.NewFakePassiveClock(epoch)
 	o := New(newClient(kubeSystem()), clock)

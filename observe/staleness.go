@@ -14,28 +14,29 @@ import (
 )
 
 const (
-	// watchProvenAfter is how long a new watch must stay open, when it brings nothing,
-	// before it counts as working. What stands before the API server may open
-	// watches and end them at once; informers, too, call a shorter one a failure.
+	// watchProvenAfter is how long a new watch without events must stay open before it counts
+	// as working. A proxy in front of the API server may open watches and close them at once.
+	// Informers also count a shorter watch as failed.
 	watchProvenAfter = time.Second
-	// maxWatchSilence is how long a watch may be silent that has brought a bookmark:
-	// API servers send one a minute.
+	// maxWatchSilence is how long a watch may be silent after a bookmark. API servers send a
+	// bookmark every minute.
 	maxWatchSilence = 3 * time.Minute
 )
 
-// staleness knows up to when the view of one kind is current: now while a watch
-// works, else until the last one ended or the last whole list was asked for.
+// staleness tracks the time up to which the view of one kind is current. While a watch works,
+// that is now. Otherwise it is the end of the last working watch or the start of the last
+// complete list.
 type staleness struct {
 	clock clock.PassiveClock
 
 	mu          sync.Mutex
-	until       time.Time     // when no watch works; the zero time before the first list
-	listStarted time.Time     // when the last list was begun
-	stream      *trackedWatch // the one that is open
-	err         error         // of the last failure
+	until       time.Time     // valid while no watch works; zero before the first list
+	listStarted time.Time     // the start of the last list
+	stream      *trackedWatch // the open watch
+	err         error         // the last failure
 }
 
-// asOf returns up to when the view is current, and what failed last.
+// asOf returns the time up to which the view is current, and the last failure.
 func (c *staleness) asOf() (time.Time, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -58,14 +59,14 @@ func (c *staleness) recordFailure(err error) {
 	c.err = plainError(err)
 }
 
-// startList takes note of when a list is begun.
+// startList records the start of a list.
 func (c *staleness) startList() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.listStarted = c.clock.Now()
 }
 
-// finishList takes note of a list that is whole.
+// finishList records a complete list.
 func (c *staleness) finishList() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -79,8 +80,8 @@ func (c *staleness) advance(t time.Time) {
 	}
 }
 
-// trackList lists, and takes note of how it went. A list in pages is whole with its
-// last page, and as old as its first.
+// trackList runs a list request and records the outcome. A paged list is complete with its last
+// page, and current as of its first.
 func trackList[L runtime.Object](c *staleness, opts metav1.ListOptions, list func() (L, error)) (runtime.Object, error) {
 	if opts.Continue == "" {
 		c.startList()
@@ -96,7 +97,7 @@ func trackList[L runtime.Object](c *staleness, opts metav1.ListOptions, list fun
 	return out, nil
 }
 
-// trackWatch opens a watch, and takes note of what comes on it.
+// trackWatch opens a watch and records its events.
 func trackWatch(c *staleness, opts metav1.ListOptions, open func() (watch.Interface, error)) (watch.Interface, error) {
 	w, err := open()
 	if err != nil {
@@ -112,8 +113,8 @@ func trackWatch(c *staleness, opts metav1.ListOptions, open func() (watch.Interf
 	return s, nil
 }
 
-// trackedWatch is a watch whose events are noted before they are passed on: whoever
-// has taken the first list from it finds the view current.
+// trackedWatch records each event before it forwards it. After the informer has received the
+// initial list from it, the view therefore counts as current.
 type trackedWatch struct {
 	watch.Interface
 	staleness *staleness
@@ -121,10 +122,10 @@ type trackedWatch struct {
 	done      chan struct{}
 	stop      sync.Once
 
-	// Guarded by currency.mu.
+	// The fields below are guarded by staleness.mu.
 	openedAt       time.Time
-	lastEvent      time.Time // the last event
-	sendingInitial bool      // it still sends what was there before
+	lastEvent      time.Time // the time of the last event
+	sendingInitial bool      // the initial objects are still being sent
 	bookmarked     bool
 	broken         bool
 }
@@ -149,8 +150,8 @@ func (s *trackedWatch) forward() {
 	}
 }
 
-// currentUntil is up to when the stream shows the state; the zero time when it
-// does not, or is too new to tell.
+// currentUntil returns the time up to which the watch shows the state of the cluster. It
+// returns the zero time if the watch is broken or too new to tell.
 func (s *trackedWatch) currentUntil(now time.Time) time.Time {
 	switch {
 	case s.broken || s.sendingInitial:

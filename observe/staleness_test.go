@@ -14,7 +14,7 @@ import (
 
 var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// fakeInformer plays the informer of one kind.
+// fakeInformer acts as the informer of one kind.
 type fakeInformer struct {
 	*staleness
 	t      *testing.T
@@ -52,7 +52,7 @@ func (x *fakeInformer) startWatch(initial bool, err error) {
 	}
 }
 
-// sendEvent passes an event through; the informer has taken it when it returns.
+// sendEvent sends an event through the watch. The informer has received it on return.
 func (x *fakeInformer) sendEvent(e watch.Event) {
 	x.t.Helper()
 	go x.fake.Action(e.Type, e.Object)
@@ -66,7 +66,7 @@ func (x *fakeInformer) sendEvent(e watch.Event) {
 	}
 }
 
-// endWatch closes the watch from the server's side.
+// endWatch closes the watch on the server's side.
 func (x *fakeInformer) endWatch() {
 	x.t.Helper()
 	x.fake.Stop()
@@ -75,7 +75,7 @@ func (x *fakeInformer) endWatch() {
 	}
 }
 
-// wantStaleness wants the view to be so far behind now.
+// wantStaleness checks how old the view is now.
 func (x *fakeInformer) wantStaleness(want time.Duration, why string) {
 	x.t.Helper()
 	until, err := x.asOf()
@@ -101,9 +101,9 @@ func TestAWatchThatWorksIsNow(t *testing.T) {
 	x.advanceClock(time.Minute)
 	x.wantStaleness(time.Minute, "")
 	x.startWatch(false, nil)
-	x.wantStaleness(time.Minute, "") // it may be ended at once
+	x.wantStaleness(time.Minute, "") // the server may close it immediately
 	x.advanceClock(time.Second)
-	x.wantStaleness(0, "") // a quiet kind
+	x.wantStaleness(0, "") // a kind without changes
 	x.advanceClock(time.Hour)
 	x.wantStaleness(0, "")
 	x.endWatch()
@@ -119,8 +119,8 @@ func TestAWatchThatWorksIsNow(t *testing.T) {
 	x.wantStaleness(time.Minute, "the answer is 410")
 }
 
-// TestWatchesThatEndAtOnceAreNone: a proxy may open each and end it, with or
-// without an error.
+// TestWatchesThatEndAtOnceAreNone covers a proxy that opens each watch and closes it
+// immediately, with or without an error.
 func TestWatchesThatEndAtOnceAreNone(t *testing.T) {
 	x := newFakeInformer(t)
 	x.finishedList("", "", nil)
@@ -141,7 +141,8 @@ func TestWatchesThatEndAtOnceAreNone(t *testing.T) {
 	x.wantStaleness(0, "")
 }
 
-// TestOnlyAWholeListCounts, and for when its first page was asked for.
+// TestOnlyAWholeListCounts checks that only a complete list counts, as of the request for its
+// first page.
 func TestOnlyAWholeListCounts(t *testing.T) {
 	x := newFakeInformer(t)
 	x.finishedList("", "", nil)
@@ -157,7 +158,8 @@ func TestOnlyAWholeListCounts(t *testing.T) {
 	x.wantStaleness(61*time.Second, "connection refused")
 }
 
-// TestAStreamedListCountsFromItsEnd, however many objects have come.
+// TestAStreamedListCountsFromItsEnd checks that a streamed list counts only when its end
+// arrives.
 func TestAStreamedListCountsFromItsEnd(t *testing.T) {
 	x := newFakeInformer(t)
 	x.finishedList("", "", nil)
@@ -168,12 +170,12 @@ func TestAStreamedListCountsFromItsEnd(t *testing.T) {
 	x.wantStaleness(2*time.Minute, "")
 	x.sendEvent(initialEventsEnd)
 	x.wantStaleness(0, "")
-	x.advanceClock(time.Hour) // that mark promises no others
+	x.advanceClock(time.Hour) // the end of the list does not promise further bookmarks
 	x.wantStaleness(0, "")
 }
 
-// TestAWatchThatFallsSilentIsBroken: where bookmarks came once a minute, their
-// absence is the only sign of a connection that hangs.
+// TestAWatchThatFallsSilentIsBroken covers a hanging connection. If bookmarks came every
+// minute, their absence is the only sign.
 func TestAWatchThatFallsSilentIsBroken(t *testing.T) {
 	x := newFakeInformer(t)
 	x.finishedList("", "", nil)
@@ -187,12 +189,12 @@ func TestAWatchThatFallsSilentIsBroken(t *testing.T) {
 	x.wantStaleness(181*time.Second, "its watch ended")
 }
 
-// TestStopDoesNotWaitForAReader: informers stop watches that nobody reads from.
+// TestStopDoesNotWaitForAReader checks that Stop returns although no informer reads the events.
 func TestStopDoesNotWaitForAReader(t *testing.T) {
 	x := newFakeInformer(t)
 	x.startWatch(false, nil)
 	sent := make(chan struct{})
 	go func() { x.fake.Modify(emptyPod); close(sent) }()
-	<-sent          // the stream has it, and hands it to nobody
-	x.opened.Stop() // or its goroutine stays, and TestMain finds it
+	<-sent          // the stream has the event, but no reader
+	x.opened.Stop() // otherwise its goroutine stays, and TestMain reports it
 }

@@ -11,12 +11,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// stripAndIntern drops what no decision looks at before an object is stored: most of a
-// pod's bytes are its containers' settings and the history of its writers. What
-// is left makes the same plan. An informer that lists anew has every object kept
-// twice, page by page and then, in a copy, before it is stored; the second time only
-// what it shares is looked at, since the first copies may be gone. That it was kept
-// before is told by a list of its writers that is there and empty: no server sends one.
+// stripAndIntern removes the fields that no decision reads before an object is stored. Most
+// bytes of a pod are container settings and managed fields. The stripped object gives the same
+// plan.
+//
+// When an informer lists again, it passes each object twice: once per page, and once as a copy
+// before storing it. The second pass only interns, because the first copies may be garbage. An
+// object that was stripped before has a non-nil, empty list of managed fields. No server sends
+// such a list.
 func (s *internCache) stripAndIntern(x any) (any, error) {
 	if o, ok := x.(metav1.Object); ok {
 		if w := o.GetManagedFields(); w != nil && len(w) == 0 {
@@ -52,7 +54,7 @@ func (s *internCache) stripAndIntern(x any) (any, error) {
 	return x, nil
 }
 
-// internObject lets pods and ReplicaSets share what is equal among those of a controller.
+// internObject makes pods and ReplicaSets share equal parts with others of their controller.
 func (s *internCache) internObject(x any) {
 	switch o := x.(type) {
 	case *corev1.Pod:
@@ -62,7 +64,7 @@ func (s *internCache) internObject(x any) {
 	}
 }
 
-// filterAddresses keeps those by which sources of usage may call a node.
+// filterAddresses keeps the internal IPs, which usage sources may use to name a node.
 func filterAddresses(all []corev1.NodeAddress) []corev1.NodeAddress {
 	var kept []corev1.NodeAddress
 	for _, a := range all {
@@ -73,7 +75,7 @@ func filterAddresses(all []corev1.NodeAddress) []corev1.NodeAddress {
 	return kept
 }
 
-// filterAnnotations keeps what people and other programs ask for.
+// filterAnnotations keeps the annotations that decisions read.
 func filterAnnotations(all map[string]string) map[string]string {
 	var kept map[string]string
 	for key, value := range all {
@@ -87,7 +89,7 @@ func filterAnnotations(all map[string]string) map[string]string {
 	return kept
 }
 
-// mapSlice makes a new list, for the list that was decoded may have room for more.
+// mapSlice allocates an exact copy, because the decoded list may have spare capacity.
 func mapSlice[T any](list []T, keep func(*T) T) []T {
 	if list == nil {
 		return nil
@@ -99,8 +101,8 @@ func mapSlice[T any](list []T, keep func(*T) T) []T {
 	return out
 }
 
-// shareLabels: the labels of an owner, of its selector and of its template are
-// mostly the same.
+// shareLabels makes an owner, its selector and its template share their labels, which are
+// mostly equal.
 func shareLabels(m *metav1.ObjectMeta, selector *metav1.LabelSelector, template *corev1.PodTemplateSpec) {
 	template.Annotations = filterAnnotations(template.Annotations)
 	shareEqual(template.Labels, &m.Labels)
@@ -129,8 +131,8 @@ func (a *resourceListPool) stripPodSpec(s *corev1.PodSpec) {
 	}
 }
 
-// isConfigVolume: the volume is made from objects of the API server, on whatever node
-// the pod runs. Every pod has one, for its account's token.
+// isConfigVolume reports whether a volume is made from API objects and works on any node. Every
+// pod has one for its service account token.
 func isConfigVolume(v corev1.Volume) bool {
 	return v.ConfigMap != nil || v.Secret != nil || v.Projected != nil || v.DownwardAPI != nil
 }
@@ -159,12 +161,12 @@ func (a *resourceListPool) stripPodStatus(p *corev1.Pod) {
 	s.Conditions = rest
 }
 
-// isStartupCondition: the condition tells of a step on the way to Ready.
+// isStartupCondition reports whether the condition is a step on the way to Ready.
 func isStartupCondition(c corev1.PodCondition) bool {
 	return c.Type == corev1.PodReadyToStartContainers || c.Type == corev1.PodInitialized || c.Type == corev1.ContainersReady
 }
 
-// internedWords stand in every pod; decoding makes a new one each time.
+// internedWords are strings that occur in every pod. Decoding allocates each of them again.
 var internedWords = func() map[string]string {
 	m := map[string]string{}
 	for _, w := range []string{string(corev1.PodReady), string(corev1.PodScheduled), string(corev1.ConditionTrue), string(corev1.ConditionFalse),
@@ -182,7 +184,8 @@ func internWord[T ~string](s T) T {
 	return s
 }
 
-// stripContainerStatus keeps what requests depend on while a pod is resized in place.
+// stripContainerStatus keeps the fields that requests depend on while a pod is resized in
+// place.
 func (a *resourceListPool) stripContainerStatus(s *corev1.ContainerStatus) corev1.ContainerStatus {
 	a.intern(&s.AllocatedResources)
 	if s.Resources != nil {

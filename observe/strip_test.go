@@ -21,7 +21,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// protoMessage is an object as an API server sends it.
+// protoMessage is an object in the encoding of an API server.
 type protoMessage interface {
 	Marshal() ([]byte, error)
 	Unmarshal([]byte) error
@@ -43,8 +43,7 @@ func encodeAll[T any, P interface {
 	return out
 }
 
-// decodeAndStrip are the objects as an informer stores them. Twice: so it is when an
-// informer lists.
+// decodeAndStrip decodes objects and strips each twice, as an informer does when it lists.
 func decodeAndStrip[T any, P interface {
 	*T
 	protoMessage
@@ -76,11 +75,11 @@ func encodedCluster(t *testing.T) (pods, sets [][]byte) {
 
 func keepAll(x any) (any, error) { return x, nil }
 
-// heapBytes is what make leaves on the heap, in bytes.
+// heapBytes returns how many bytes the result of make takes on the heap.
 func heapBytes(make func() any) float64 {
 	var before, after runtime.MemStats
 	runtime.GC()
-	runtime.GC() // of what was weakly held, too
+	runtime.GC() // also frees objects behind weak pointers
 	runtime.ReadMemStats(&before)
 	kept := make()
 	runtime.GC()
@@ -90,9 +89,8 @@ func heapBytes(make func() any) float64 {
 	return float64(after.HeapAlloc) - float64(before.HeapAlloc)
 }
 
-// TestBytesKept measures the heap that pods and ReplicaSets take as they come
-// from an API server, before and after what no decision looks at is dropped and
-// what siblings have in common is shared.
+// TestBytesKept measures the heap size of pods and ReplicaSets as an API server sends them. It
+// compares the size before and after stripping and sharing.
 func TestBytesKept(t *testing.T) {
 	pods, sets := encodedCluster(t)
 	sent := 0
@@ -116,7 +114,8 @@ func TestBytesKept(t *testing.T) {
 	}
 }
 
-// TestWhatIsKeptMakesTheSamePlan: on random clusters, in the bytes of plans.
+// TestWhatIsKeptMakesTheSamePlan checks on random clusters that stripped objects give
+// byte-identical plans.
 func TestWhatIsKeptMakesTheSamePlan(t *testing.T) {
 	conf, err := config.Load("c", []byte(`apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
@@ -149,7 +148,7 @@ strategies:
 		o := simulation.Mixed(r)
 		if seed%2 == 0 {
 			o = simulation.Uneven(r, 9, 160)
-			for _, p := range o.Pods { // a config for each pod, and data on some nodes
+			for _, p := range o.Pods { // a config volume for each pod, and data volumes on some nodes
 				p.Spec.Volumes = []corev1.Volume{{Name: "s", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: p.Name}}}}
 				if r.IntN(8) == 0 {
 					p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "d", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
@@ -172,11 +171,11 @@ strategies:
 	}
 }
 
-// stripObjects is what an observer holds of o.
+// stripObjects returns the objects as an observer stores them.
 func stripObjects(t *testing.T, o *cluster.Objects) *cluster.Objects {
 	t.Helper()
 	out, s := *o, newInternCache()
-	// Every list of pointers is copied, and kept.
+	// Every list of pointers is copied and stripped.
 	for v, i := reflect.ValueOf(&out).Elem(), 0; i < v.NumField(); i++ {
 		list := v.Field(i)
 		if list.Kind() != reflect.Slice || list.Type().Elem().Kind() != reflect.Pointer {
@@ -195,7 +194,7 @@ func stripObjects(t *testing.T, o *cluster.Objects) *cluster.Objects {
 	return &out
 }
 
-// writeAndRead writes and reads what capture would.
+// writeAndRead writes and reads a snapshot as the command capture does.
 func writeAndRead(t *testing.T, o *cluster.Objects) *cluster.Objects {
 	t.Helper()
 	var b bytes.Buffer
@@ -209,8 +208,8 @@ func writeAndRead(t *testing.T, o *cluster.Objects) *cluster.Objects {
 	return out
 }
 
-// TestSiblingsShareWhatIsEqualAndNothingElse: every pod reads as before, and
-// equal parts are one.
+// TestSiblingsShareWhatIsEqualAndNothingElse checks that sharing does not change a pod, and
+// that equal parts are stored once.
 func TestSiblingsShareWhatIsEqualAndNothingElse(t *testing.T) {
 	shared := 0
 	for seed := range uint64(40) {
@@ -224,7 +223,7 @@ func TestSiblingsShareWhatIsEqualAndNothingElse(t *testing.T) {
 		for _, p := range o.Pods {
 			alone, kept := p.DeepCopy(), p.DeepCopy()
 			for range 2 {
-				_, _ = newInternCache().stripAndIntern(alone) // cannot fail
+				_, _ = newInternCache().stripAndIntern(alone) // never fails
 				_, _ = together.stripAndIntern(kept)
 			}
 			if d := cmp.Diff(alone, kept); d != "" {
@@ -241,14 +240,14 @@ func TestSiblingsShareWhatIsEqualAndNothingElse(t *testing.T) {
 	}
 }
 
-// TestNothingIsKeptForSiblingsThatAreGone: the store decides how long a pod
-// lives.
+// TestNothingIsKeptForSiblingsThatAreGone checks that the cache does not keep deleted pods
+// alive.
 func TestNothingIsKeptForSiblingsThatAreGone(t *testing.T) {
 	s := newInternCache()
 	o := simulation.Uneven(rand.New(rand.NewPCG(1, 1)), 1000, 24_000)
 	for _, p := range o.Pods {
-		p.OwnerReferences[0].UID += "x" // a string of its own
-		_, _ = s.stripAndIntern(p)      // cannot fail
+		p.OwnerReferences[0].UID += "x" // a separate string
+		_, _ = s.stripAndIntern(p)      // never fails
 	}
 	if len(s.pods.byOwner) != 1200 {
 		t.Fatalf("%d controllers are known, want 1200", len(s.pods.byOwner))

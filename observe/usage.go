@@ -7,14 +7,16 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// SetUsageSource has every snapshot from now on hold what usage says; nil: nothing.
+// SetUsageSource sets the function that supplies the measured usage for later snapshots. Nil
+// means no usage.
 func (o *Observer) SetUsageSource(usage func() *cluster.Usage) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	o.usage = usage
 }
 
-// currentUsage is asked before the objects are read: what came since is told from them.
+// currentUsage must be called before the objects are read. Pods that arrived after the
+// measurement are then visible in the objects.
 func (o *Observer) currentUsage() *cluster.Usage {
 	o.mu.Lock()
 	usage := o.usage
@@ -25,8 +27,8 @@ func (o *Observer) currentUsage() *cluster.Usage {
 	return usage()
 }
 
-// PodPlace says where a pod (namespace/name) stands; false when it is not there, has
-// ended, or stands on no node.
+// PodPlace returns the node of a pod ("namespace/name"). It returns false if the pod does not
+// exist, has ended, or is not bound.
 func (o *Observer) PodPlace(pod string) (window.PodPlace, bool) {
 	x, found, err := o.pods().GetStore().GetByKey(pod)
 	p, ok := x.(*corev1.Pod)

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-var steering = []corev1.Taint{hints.Repelling()}
+var steering = []corev1.Taint{hints.NewTaint()}
 
 // hinted are the steering hints that nodes carry in this world beyond those of
 // the snapshot.
@@ -41,14 +41,14 @@ func (w *World) Hint(kind hints.Kind, nodes []cluster.NodeID) {
 	case kind == hints.Taint:
 		w.hinted.taints = make([]int64, len(w.snap.Nodes))
 		for _, n := range nodes {
-			if !hints.Tainted(w.snap.Nodes[n].Object) {
+			if !hints.HasTaint(w.snap.Nodes[n].Object) {
 				w.hinted.taints[n] = 1
 			}
 		}
 	case kind == hints.Label:
 		w.hinted.labels = make([]*corev1.Node, len(w.snap.Nodes))
 		for _, n := range nodes {
-			w.hinted.labels[n] = hints.Marked(w.snap.Nodes[n].Object)
+			w.hinted.labels[n] = hints.WithLabel(w.snap.Nodes[n].Object)
 		}
 	}
 	if wasLabelled || w.hinted.labels != nil {

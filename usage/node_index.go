@@ -13,7 +13,7 @@ type nodeIndex struct {
 	byKey map[string][]int
 }
 
-// newNodeIndex indexes nodes by all that may name them.
+// newNodeIndex indexes nodes by name, hostname and internal IPs.
 func newNodeIndex(nodes []Node) *nodeIndex {
 	x := &nodeIndex{nodes: nodes, byKey: make(map[string][]int, 3*len(nodes))}
 	for i, n := range nodes {
@@ -32,13 +32,13 @@ func (x *nodeIndex) add(key string, i int) {
 	}
 }
 
-// find looks for the nodes whose name, hostname or address the text is, first as
-// it stands and, if there are none, without a port: n1, 10.0.0.1, fd00::1,
-// n1:9100, 10.0.0.1:9100, [fd00::1]:9100. One is the answer, none means unknown,
-// and several mean that nobody can tell: n1 may be one node's name and another's
-// hostname. Nothing is looked up anywhere, and no part of a name will do.
+// find returns the nodes whose name, hostname or address is the text. If there are none, it
+// tries again without a port. Examples are n1, 10.0.0.1, fd00::1, n1:9100, 10.0.0.1:9100 and
+// [fd00::1]:9100. No result means unknown. Several results mean ambiguous: n1 may be the name
+// of one node and the hostname of another. It resolves no DNS names and matches no partial
+// names.
 //
-// fd00::1:9100 is an address, not one with a port: both can be read into it.
+// fd00::1:9100 is treated as an address without a port, because it can be read both ways.
 func (x *nodeIndex) find(text string) []int {
 	if found := x.byKey[canonicalAddress(text)]; len(found) > 0 {
 		return found
@@ -53,8 +53,8 @@ func (x *nodeIndex) find(text string) []int {
 	return x.byKey[canonicalAddress(host)]
 }
 
-// canonicalAddress writes an address in its one short form: fd00:0::1 and [fd00::1] are
-// fd00::1. Anything else stays as it is.
+// canonicalAddress returns the short form of an address: fd00:0::1 and [fd00::1] become
+// fd00::1. Any other text is returned unchanged.
 func canonicalAddress(text string) string {
 	bare := text
 	if n := len(bare); n > 2 && bare[0] == '[' && bare[n-1] == ']' {

@@ -13,7 +13,7 @@ var namedNodes = []Node{
 	{Name: "n5", Hostname: "host-5", InternalIPs: []string{"10.0.0.9"}},
 	{Name: "10.0.0.6", Hostname: "10.0.0.6", InternalIPs: []string{"10.0.0.6"}},
 	{Name: "worker-7.example.com", InternalIPs: []string{"FD00:0:0::7", "not an address"}},
-	{Name: "n8", Hostname: "n2"}, // another node's name
+	{Name: "n8", Hostname: "n2"}, // the name of another node
 	{},
 }
 
@@ -30,19 +30,19 @@ func TestWhichNodeAnAnswerNames(t *testing.T) {
 		"[fd00::1]":                 {0},
 		"[fd00::1]:9100":            {0},
 		"[FD00:0::0:1]:10250":       {0},
-		"fd00::1:9100":              nil, // an address of its own
+		"fd00::1:9100":              nil, // an address without a port
 		"host-5":                    {4},
 		"host-5:1":                  {4},
 		"10.0.0.6:9100":             {5}, // name, hostname and address of one node
 		"worker":                    {1, 2},
 		"worker:9100":               {1, 2},
-		"10.0.0.9":                  {3, 4}, // one's name, another's address
+		"10.0.0.9":                  {3, 4}, // the name of one node and the address of another
 		"10.0.0.9:9100":             {3, 4},
-		"n2":                        {1, 7}, // one's name, another's hostname
+		"n2":                        {1, 7}, // the name of one node and the hostname of another
 		"fd00::7":                   {6},
 		"not an address":            {6},
 		"worker-7.example.com:9100": {6},
-		"worker-7":                  nil, // no part of a name will do
+		"worker-7":                  nil, // partial names do not match
 		"N1":                        nil,
 		"n1.":                       nil,
 		"10.0.0.11":                 nil,
@@ -77,7 +77,7 @@ func FuzzFind(f *testing.F) {
 				t.Fatalf("%q names a node without a name", text)
 			}
 		}
-		// A port changes nothing about a name that has none, unless the whole is an
+		// A port does not change the result for a name without one, unless the whole is an
 		// address.
 		if with := index.find(text + ":9100"); len(found) > 0 && canonicalAddress(text+":9100") == text+":9100" && text[0] != '[' && len(with) > 0 && !slices.Equal(found, with) {
 			t.Fatalf("%q: %v, with a port %v", text, found, with)

@@ -12,42 +12,41 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Unit is what a number of a source counts.
+// Unit is the unit of a number that a source gives.
 type Unit int
 
-// Units. What becomes of them in a Reading is cpu in milliCPU, bytes in bytes, and
-// anything else in millionths.
+// Units. A Reading has cpu in milliCPU, memory in bytes, and anything else in millionths.
 const (
 	Cores    Unit = iota // of cpu
 	Bytes                // of memory
-	Share                // 0..1 of the node's capacity, of cpu or memory: kept as an amount
-	Fraction             // 0..1 of whatever the query asks about
-	Number               // anything, in the unit of whoever asks
+	Share                // 0..1 of the node's cpu or memory capacity; stored as an amount
+	Fraction             // 0..1 of what the query measures
+	Number               // any number, in the unit of the query's user
 )
 
 const (
-	// maxPlausibleFrac is how far above its whole a node may be and still be believed. A
-	// share of capacity should not exceed 1, but rates are extrapolated to the ends
-	// of their window (a counter scraped every 60 s and asked for over 2 min can
-	// come out a few percent high), and CPU is accounted in other ticks than it is
-	// measured in. A fifth above is generous for both.
+	// maxPlausibleFrac is the maximum plausible share of a whole. A share of capacity should
+	// not exceed 1. However, rates are extrapolated to the ends of their window: with a scrape
+	// interval of 60 s and a window of 2 min, a rate can be a few percent too high. CPU
+	// accounting and measurement also use different ticks. A margin of 25 % covers both.
 	maxPlausibleFrac = 1.25
-	// minPercent and percentMost: a share between them can only be a percentage.
-	// Then the other nodes' are percentages, too, and 0.9 % must not pass for 90 %:
-	// nothing in that answer can be used. Beyond percentMost it is neither, and says
-	// nothing about other nodes.
+	// A share between minPercent and maxPercent must be a percentage. The values of other nodes
+	// are then percentages too, and 0.9 % must not be read as 90 %. The whole answer is
+	// rejected. A value above maxPercent is not a percentage and says nothing about other
+	// nodes.
 	minPercent = 2
 	maxPercent = 100 * maxPlausibleFrac
-	// negativeTolerance is what subtracting two equal sums can leave.
+	// negativeTolerance is the rounding error that subtracting two equal sums can leave.
 	negativeTolerance = -1e-6
-	// maxAmount keeps amounts of nodes of unknown capacity, and numbers, within 63
-	// bits: in millionths they reach 9.2e12, some 8 TiB in bytes.
+	// maxAmount keeps numbers, and amounts of nodes with unknown capacity, within 63 bits. In
+	// millionths that is 9.2e12, or about 8 TiB in bytes.
 	maxAmount = 9.2e12
 )
 
 func (u Unit) isRatio() bool { return u == Share || u == Fraction }
 
-// maxPlausible is what can be believed of a node of that capacity, in milliCPU or bytes.
+// maxPlausible returns the maximum plausible value for a node with that capacity, in milliCPU
+// or bytes.
 func (u Unit) maxPlausible(capacity float64) float64 {
 	switch {
 	case u.isRatio():
@@ -60,7 +59,7 @@ func (u Unit) maxPlausible(capacity float64) float64 {
 	return maxAmount
 }
 
-// check says why a value cannot be used; an empty kind means that it can.
+// check says why a value cannot be used. An empty kind means that it can.
 func (u Unit) check(v, capacity float64) (ProblemKind, string) {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
@@ -81,7 +80,7 @@ func (u Unit) check(v, capacity float64) (ProblemKind, string) {
 	return "", ""
 }
 
-// amount is a value that was not doubted, in the units of a Reading.
+// amount converts a checked value to the units of a Reading.
 func (u Unit) amount(v, capacity float64) int64 {
 	switch u {
 	case Cores:
@@ -97,7 +96,7 @@ func (u Unit) amount(v, capacity float64) int64 {
 	return int64(math.Round(v))
 }
 
-// rejectPercentages tells whether an answer is in percent, and says so.
+// rejectPercentages reports whether an answer is in percent, and adds a problem if so.
 func (g *SampleBuilder) rejectPercentages(resource string, values []Value) bool {
 	for _, v := range values {
 		if v.Amount > minPercent && v.Amount <= maxPercent {
@@ -109,7 +108,7 @@ func (g *SampleBuilder) rejectPercentages(resource string, values []Value) bool 
 	return false
 }
 
-// checkAge says why a time of measurement is of no use.
+// checkAge says why a measurement time cannot be used. An empty kind means that it can.
 func (g *SampleBuilder) checkAge(at time.Time) (ProblemKind, string) {
 	switch age := g.now.Sub(at); {
 	case age > g.maxAge:
@@ -120,7 +119,7 @@ func (g *SampleBuilder) checkAge(at time.Time) (ProblemKind, string) {
 	return "", ""
 }
 
-// problemGroups group what is wrong, for a problem that many have is one problem.
+// problemGroups merges problems that several nodes or pods share.
 type problemGroups struct {
 	single []Problem
 	groups map[problemKey]*nameTally
@@ -131,8 +130,7 @@ type problemKey struct {
 	what string
 }
 
-// nameTally counts names, and keeps those that come first in order of the alphabet,
-// whatever order they came in.
+// nameTally counts names and keeps the first ones in alphabetical order.
 type nameTally struct {
 	count int
 	first []string
@@ -186,11 +184,11 @@ func (f *problemGroups) problems() []Problem {
 	return slices.Compact(out)
 }
 
-// userinfo is what stands before the host of an address.
+// userinfo is the user and password in a URL.
 var userinfo = regexp.MustCompile(`//[^/@\s]*@`)
 
-// sanitize makes one line of text from outside, of at most so many characters, and
-// leaves out passwords in addresses.
+// sanitize makes one line of at most max characters from external text. It removes passwords in
+// URLs.
 func sanitize(text string, most int) string {
 	if text == "" {
 		return `""`

@@ -8,28 +8,29 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// MayBeNegative says whether what a source measures of a resource may be less than nothing.
+// MayBeNegative reports whether the measurement of a resource may be negative.
 func MayBeNegative(resource string) bool { return strings.HasPrefix(resource, cluster.HintRulePrefix) }
 
-// Value is one number that a source gave about a node.
+// Value is one number that a source gave for a node.
 type Value struct {
-	// Node is how the source names it.
+	// Node is the node's name in the source.
 	Node   string
 	Amount float64
 	At     time.Time
 }
 
-// PodValue is one number about a pod.
+// PodValue is one number that a source gave for a pod.
 type PodValue struct {
 	Namespace, Name string
-	// Node is where the pod stood, as the source names it; empty where it does not.
+	// Node is the name of the pod's node in the source, or empty if the source does not report
+	// it.
 	Node   string
 	Amount float64
 	At     time.Time
 }
 
-// SampleBuilder puts a sample together of what a source gave, leaves out what cannot be
-// believed, and says so. It is good for one sample.
+// SampleBuilder builds a sample from the values of a source. It leaves out implausible values
+// and records a problem for each. It builds one sample only.
 type SampleBuilder struct {
 	index     *nodeIndex
 	nodes     []Node
@@ -38,12 +39,11 @@ type SampleBuilder struct {
 	readings  []Reading // by node
 	pods      map[string]Reading
 	problems  problemGroups
-	nodeNames map[string]string // where pods stood, as found before
+	nodeNames map[string]string // node names by their names in the source, found before
 	maxPodUse map[string]float64
 }
 
-// NewSampleBuilder begins a sample taken now. What was measured more than maxAge ago is
-// stale.
+// NewSampleBuilder starts a sample taken now. Measurements older than maxAge are stale.
 func NewSampleBuilder(nodes []Node, now time.Time, maxAge time.Duration) *SampleBuilder {
 	g := &SampleBuilder{index: newNodeIndex(nodes), nodes: nodes, now: now, maxAge: maxAge, readings: make([]Reading, len(nodes)),
 		pods: map[string]Reading{}, nodeNames: map[string]string{}, maxPodUse: map[string]float64{}}
@@ -54,9 +54,8 @@ func NewSampleBuilder(nodes []Node, now time.Time, maxAge time.Duration) *Sample
 	return g
 }
 
-// AddNodes takes in what was said about one resource of nodes. A node named twice is
-// left out, whatever was said; a value that is left out is a problem, and so is a
-// node without one.
+// AddNodes adds the values of one resource of nodes. A node that is named twice is left out.
+// Each value that is left out is a problem, and so is a node without a value.
 func (g *SampleBuilder) AddNodes(resource string, unit Unit, values []Value) {
 	if len(values) == 0 {
 		g.AddProblem(Empty, resource+NoValues)
@@ -66,7 +65,7 @@ func (g *SampleBuilder) AddNodes(resource string, unit Unit, values []Value) {
 		return
 	}
 	said := make([]int, len(g.nodes)) // how often each node was named
-	at := make([]int, len(g.nodes))   // by which value
+	at := make([]int, len(g.nodes))   // index of the node's value
 	for i, v := range values {
 		switch found := g.index.find(v.Node); len(found) {
 		case 0:
@@ -110,8 +109,8 @@ func (g *SampleBuilder) addNode(n int, resource string, unit Unit, v Value) {
 	r.Used[resource], r.Times[resource] = unit.amount(v.Amount, capacity), v.At
 }
 
-// DeriveMemoryAvailable says that the memory gathered is working sets: what is available is
-// then known as well.
+// DeriveMemoryAvailable sets memory.available from memory. The memory values must be working
+// sets.
 func (g *SampleBuilder) DeriveMemoryAvailable() {
 	for n := range g.readings {
 		used, known := g.readings[n].Used["memory"]
@@ -122,9 +121,9 @@ func (g *SampleBuilder) DeriveMemoryAvailable() {
 	}
 }
 
-// AddPods takes in what was said about one resource of pods, cpu in cores or memory
-// in bytes. A pod named twice is left out. AddPods that the cluster does not know are
-// no problem: they come and go.
+// AddPods adds the values of one resource of pods: cpu in cores, or memory in bytes. A pod that
+// is named twice is left out. Pods that the cluster does not know are accepted, because pods
+// come and go.
 func (g *SampleBuilder) AddPods(resource string, unit Unit, values []PodValue) {
 	if len(values) == 0 {
 		g.AddProblem(Empty, resource+" of pods"+NoValues)
@@ -171,7 +170,7 @@ func (g *SampleBuilder) AddPods(resource string, unit Unit, values []PodValue) {
 	}
 }
 
-// nodeName is where a pod stood; empty where that cannot be told.
+// nodeName returns the node for a name in the source, or "" if it is unknown or ambiguous.
 func (g *SampleBuilder) nodeName(text string) string {
 	name, ok := g.nodeNames[text]
 	if !ok {
@@ -183,18 +182,18 @@ func (g *SampleBuilder) nodeName(text string) string {
 	return name
 }
 
-// AddProblemOf adds what is wrong with one of many, which all share what is wrong: such
-// as "cpu: a histogram for" and n1.
+// AddProblemOf adds a problem that several nodes or pods may share, such as "cpu: a histogram
+// for" with the name n1.
 func (g *SampleBuilder) AddProblemOf(kind ProblemKind, what, name string) {
 	g.problems.add(kind, what, name)
 }
 
-// AddProblem adds one in words of the caller, which hold no secrets.
+// AddProblem adds a problem in the words of the caller. The text must not contain secrets.
 func (g *SampleBuilder) AddProblem(kind ProblemKind, detail string) {
 	g.problems.single = append(g.problems.single, Problem{Kind: kind, Detail: sanitize(detail, maxDetail)})
 }
 
-// Sample is what can be believed. Problems are in order of kind and text.
+// Sample returns the plausible values. Its problems are sorted by kind and text.
 func (g *SampleBuilder) Sample() Sample {
 	s := Sample{Taken: g.now, Nodes: make(map[string]Reading, len(g.nodes)), Pods: g.pods, Problems: g.problems.problems()}
 	for n, r := range g.readings {
@@ -210,7 +209,7 @@ func (g *SampleBuilder) Sample() Sample {
 	return s
 }
 
-// withReadingTime sets the time of a reading of which each resource has its own.
+// withReadingTime sets the time of a reading from the times of its resources.
 func withReadingTime(r Reading) Reading {
 	for _, main := range []bool{true, false} {
 		for resource, at := range r.Times {

@@ -14,7 +14,7 @@ import (
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// threeNodes are three nodes of 4 CPUs and 8 GiB.
+// threeNodes returns three nodes with 4 CPUs and 8 GiB each.
 func threeNodes() []Node {
 	var out []Node
 	for i := range 3 {
@@ -102,8 +102,8 @@ func TestWorkingSetsTellWhatIsAvailable(t *testing.T) {
 	}
 }
 
-// TestReadingsAreAsOldAsTheirOldestPart: nobody takes old memory for new because
-// the CPU is.
+// TestReadingsAreAsOldAsTheirOldestPart checks that old memory does not count as new because
+// cpu is new.
 func TestReadingsAreAsOldAsTheirOldestPart(t *testing.T) {
 	g := NewSampleBuilder(threeNodes(), noon, time.Minute)
 	g.AddNodes("cpu", Share, []Value{{"n1", 0, noon.Add(-2 * time.Second)}})

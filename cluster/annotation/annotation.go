@@ -1,10 +1,10 @@
-// Package annotation reads what people ask for by annotations and labels: on a
-// pod, on the owners above it, on its namespace, and on nodes.
+// Package annotation reads the requests that people state in annotations and labels: on a pod,
+// its owners, its namespace, and on nodes.
 //
-// It decides what a value means and which of several requests is the strictest.
-// A value that cannot be read, and an evenkeel.io key that is not known, is a
-// Problem; where it could have been meant to protect a pod, it protects it. It
-// never decides whether a pod moves: packages guard, planner and strategies do.
+// It decides what a value means and which of several requests is the strictest. An unreadable
+// value or an unknown evenkeel.io key is a Problem. If such a request could protect a pod, the
+// pod is protected. The package never decides whether a pod moves: the guards, the planner and
+// the strategies do that.
 package annotation
 
 import (
@@ -19,22 +19,24 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/suggest"
 )
 
-// Prefix of all keys of our own.
+// Prefix starts every key that Evenkeel defines.
 const Prefix = "evenkeel.io/"
 
-// Keys of our own: annotations, or labels where the value is a plain word.
+// Keys that Evenkeel defines. Each can be an annotation, or a label if the value is a valid
+// label value.
 const (
 	Evict        = Prefix + "evict"          // never | prefer
 	DoNotDisrupt = Prefix + "do-not-disrupt" // true | false | a duration from the pod's start
 	AllowWindow  = Prefix + "window"         // when the pod may be evicted
 	SpreadBy     = Prefix + "spread-by"      // topology key
-	MaxSkew      = Prefix + "max-skew"       // a number from 1
+	MaxSkew      = Prefix + "max-skew"       // an integer of 1 or more
 	ZoneSLO      = Prefix + "zone-slo"       // 3 | 4: worst failure category allowed
 	Exclude      = Prefix + "exclude"        // on a node: true | false
 	DrainFirst   = Prefix + "drain-first"    // on a node: true | false
 )
 
-// Keys of neighbours that are honoured where these read them.
+// Keys of the descheduler, Cluster Autoscaler and Karpenter. They count on the objects on which
+// those programs read them.
 const (
 	deschedulerPrefix             = "descheduler.alpha.kubernetes.io/"
 	DeschedulerEvict              = deschedulerPrefix + "evict"
@@ -45,12 +47,12 @@ const (
 	KarpenterNoEvict              = "karpenter.sh/do-not-evict"
 )
 
-// keySet is a kind of object, and our keys on it.
+// keySet lists the Evenkeel keys that are valid on one kind of object.
 type keySet struct {
 	objects string
 	keys    []string
-	// reserved are keys of hints, which Evenkeel itself writes: they ask for
-	// nothing, and nobody is told to write them.
+	// reserved are the keys of the hints that Evenkeel writes. They are valid, but they are not
+	// requests and are not suggested to people.
 	reserved []string
 }
 
@@ -63,28 +65,29 @@ func (p keySet) contains(key string) bool {
 	return slices.Contains(p.keys, key) || slices.Contains(p.reserved, key)
 }
 
-// Source says where a request stands.
+// Source says on which object a request was found.
 type Source struct {
 	Object string // such as "Deployment shop/d", or "the pod"
 	Key    string
 	Value  string
 }
 
-// String is the request as a person wrote it.
+// String returns the key, the value as it was written, and the object.
 func (s Source) String() string { return fmt.Sprintf("%s: %q on %s", s.Key, s.Value, s.Object) }
 
-// Problem is a request that cannot be read, or that nobody reads where it stands.
+// Problem is a request that cannot be read, or a key that has no meaning on its object.
 type Problem struct {
 	Source
-	// Want says what would be read.
+	// Want describes the values that are accepted.
 	Want string
-	// Cause says what is wrong, where more is known than that it is not wanted.
+	// Cause says what is wrong with the value. If it is empty, only Want is shown.
 	Cause string
-	// Misplaced: the key does not exist, or not here; whatever its value says.
+	// Misplaced means that the key is unknown or belongs on another kind of object. The value
+	// does not matter.
 	Misplaced bool
 }
 
-// String says what is wrong and what to write.
+// String says what is wrong and which values are accepted.
 func (p Problem) String() string {
 	switch {
 	case p.Misplaced:
@@ -95,14 +98,14 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s cannot be read (want %s)", p.Source, p.Want)
 }
 
-// object is anything that carries requests.
+// object is an API object that can carry requests.
 type object struct {
 	name string
 	meta metav1.Object
 }
 
-// values of a key: of its annotation, and of its label where that says something
-// else.
+// values returns the values of a key: that of the annotation, and that of the label if it
+// differs.
 func (o object) values(key string) []Source {
 	var out []Source
 	v, annotated := o.meta.GetAnnotations()[key]
@@ -115,7 +118,7 @@ func (o object) values(key string) []Source {
 	return out
 }
 
-// unknownKeys lists keys of our prefix that mean nothing here.
+// unknownKeys returns a problem for each evenkeel.io key that has no meaning on this object.
 func (o object) unknownKeys(here, elsewhere keySet) []Problem {
 	var out []Problem
 	for _, m := range [...]map[string]string{o.meta.GetAnnotations(), o.meta.GetLabels()} {
@@ -130,12 +133,12 @@ func (o object) unknownKeys(here, elsewhere keySet) []Problem {
 	return out
 }
 
-// misplacedCause says why a key means nothing here.
+// misplacedCause says why a key has no meaning on this object.
 func misplacedCause(key string, here, elsewhere keySet) string {
 	if elsewhere.contains(key) {
 		return "it belongs on " + elsewhere.objects
 	}
-	// All begin with the prefix, which would make every key look near.
+	// All keys share the prefix, so suggestions compare only the rest.
 	var known []string
 	for _, k := range here.keys {
 		known = append(known, strings.TrimPrefix(k, Prefix))
@@ -146,7 +149,8 @@ func misplacedCause(key string, here, elsewhere keySet) string {
 	return "no such key on " + here.objects + " (want one of " + strings.Join(here.keys, ", ") + ")"
 }
 
-// requestObjects of a pod's requests: itself, the owners above it, its namespace.
+// requestObjects returns the objects whose requests apply to a pod: the pod, its owners, and
+// its namespace.
 func requestObjects(s *cluster.Snapshot, p *cluster.Pod) []object {
 	out := append(make([]object, 0, 4), object{"the pod", p.Object})
 	for i, o := range p.Owners {
@@ -161,11 +165,12 @@ func requestObjects(s *cluster.Snapshot, p *cluster.Pod) []object {
 	return out
 }
 
-// Cache keeps which pods and owners carry requests, and what nodes ask for. It holds
-// for one snapshot. Most have none, and a planner asks about all of them, several times.
+// Cache remembers which pods and owners carry requests, and the requests of each node. It is
+// valid for one snapshot. Most objects carry no request, and the planner asks about each of
+// them several times.
 type Cache struct {
 	inherited map[metav1.Object]bool
-	pods      []byte // by pod: not known yet, or one of these
+	pods      []byte // by pod: 0 if not checked yet, else one of the constants below
 	nodes     []*Node
 }
 
@@ -174,16 +179,16 @@ const (
 	requestsFound
 )
 
-// NewCache remembers nothing yet.
+// NewCache returns an empty cache.
 func NewCache() *Cache { return &Cache{inherited: map[metav1.Object]bool{}} }
 
-// hasRequests reports whether any key that means something stands on a pod, what is above
-// it, or its namespace.
+// hasRequests reports whether the pod, an owner or its namespace carries a key that has a
+// meaning.
 func (m *Cache) hasRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
 	return m.hasOwnRequests(s, p) || m.inheritsRequests(s, p)
 }
 
-// hasOwnRequests reports whether such a key stands on the pod itself.
+// hasOwnRequests reports whether the pod itself carries such a key.
 func (m *Cache) hasOwnRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
 	if m == nil {
 		return hasKnownKey(p.Object)
@@ -200,7 +205,8 @@ func (m *Cache) hasOwnRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
 	return *seen == requestsFound
 }
 
-// OfNode is OfNode, read once for each node of the snapshot. Nobody may change it.
+// OfNode returns the same as the function OfNode and reads each node only once. Callers must
+// not modify the result.
 func (m *Cache) OfNode(s *cluster.Snapshot, id cluster.NodeID) *Node {
 	if m == nil {
 		r := OfNode(&s.Nodes[id])
@@ -241,7 +247,8 @@ func inheritsRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
 	return ns != nil && hasKnownKey(ns)
 }
 
-// hasKnownKey: a key begins as ours and those of neighbours do.
+// hasKnownKey reports whether an object has a key with the prefix of Evenkeel or of a program
+// whose keys are honoured.
 func hasKnownKey(o metav1.Object) bool {
 	return anyKnownPrefix(o.GetAnnotations()) || anyKnownPrefix(o.GetLabels())
 }
@@ -252,7 +259,7 @@ func anyKnownPrefix(m map[string]string) bool {
 			continue
 		}
 		prefix := ""
-		switch key[0] { // the prefixes begin with letters of their own
+		switch key[0] { // each prefix starts with a different letter
 		case Prefix[0]:
 			prefix = Prefix
 		case deschedulerPrefix[0]:
@@ -271,9 +278,9 @@ func anyKnownPrefix(m map[string]string) bool {
 	return false
 }
 
-// isDeploymentCopy: the first owner is a ReplicaSet below a Deployment. Its controller
-// copies the Deployment's annotations to it but never takes one off again, so
-// that a request which was withdrawn would live on there.
+// isDeploymentCopy reports whether the first owner is a ReplicaSet of a Deployment. The
+// deployment controller copies annotations to the ReplicaSet but never removes them there, so a
+// withdrawn request would remain.
 func isDeploymentCopy(owners []metav1.Object) bool {
 	if len(owners) < 2 {
 		return false

@@ -7,8 +7,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// DescribePod names everything that is asked for a pod, where it stands: on the pod, the
-// owners above it, its namespace and its node. What cannot be read says so.
+// DescribePod lists every request that applies to a pod, as text: those on the pod, its owners,
+// its namespace and its node. Unreadable requests are listed as problems.
 func DescribePod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) []string {
 	if loc == nil {
 		loc = time.UTC
@@ -33,7 +33,7 @@ func DescribePod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) []stri
 	return out
 }
 
-// DescribeNode names everything that is asked for a node.
+// DescribeNode lists every request on a node, as text.
 func DescribeNode(n *cluster.Node) []string {
 	return object{"node " + n.Name, n.Object}.describe(nodeKeys.keys, OfNode(n).Problems)
 }

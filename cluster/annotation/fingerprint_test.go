@@ -7,8 +7,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// TestReadSeesWhatDecisionsRestOn: a change of a label, a request or the
-// controller shows; what other programs note down for themselves does not.
+// TestReadSeesWhatDecisionsRestOn checks that a change of a label, a request or the controller
+// changes the fingerprint. Annotations of other programs do not.
 func TestReadSeesWhatDecisionsRestOn(t *testing.T) {
 	pod := func(change func(p *corev1.Pod)) string {
 		yes := true

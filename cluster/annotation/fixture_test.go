@@ -12,7 +12,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Where a request stands in a shop.
+// The objects of shopSnapshot that can carry a request.
 const (
 	placePod = iota
 	placeStatefulSet
@@ -22,7 +22,7 @@ const (
 
 var placeNames = [placeCount]string{"the pod", "StatefulSet shop/db", "namespace shop"}
 
-// request is one key and value somewhere.
+// request is a key and value on one of these objects.
 type request struct {
 	place      int
 	key, value string
@@ -51,7 +51,7 @@ func setKey(o metav1.Object, key, value string, label bool) {
 	set(m)
 }
 
-// shopSnapshot is a snapshot with one pod, db-0 of StatefulSet db, and the requests.
+// shopSnapshot returns a snapshot with the requests. It has one pod, db-0 of StatefulSet db.
 func shopSnapshot(t testing.TB, requests ...request) (*cluster.Snapshot, *cluster.Pod) {
 	t.Helper()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
@@ -63,7 +63,7 @@ func shopSnapshot(t testing.TB, requests ...request) (*cluster.Snapshot, *cluste
 	return snapshot(t, &cluster.Objects{Namespaces: []*corev1.Namespace{ns}, StatefulSets: []*appsv1.StatefulSet{set}, Pods: []*corev1.Pod{pod}})
 }
 
-// snapshot indexes the objects, with a node, and returns their first pod.
+// snapshot indexes the objects, adds a node if there is none, and returns their first pod.
 func snapshot(t testing.TB, o *cluster.Objects) (*cluster.Snapshot, *cluster.Pod) {
 	t.Helper()
 	if len(o.Nodes) == 0 {
@@ -82,11 +82,11 @@ func readRequests(t testing.TB, requests ...request) Pod {
 	return OfPod(s, p, time.UTC)
 }
 
-// mondayAt is 2026-01-05 at the given hour, UTC.
+// mondayAt returns 2026-01-05 at the given hour, UTC.
 func mondayAt(hour int) time.Time { return time.Date(2026, 1, 5, hour, 0, 0, 0, time.UTC) }
 
-// isProtected says whether the requests keep a pod of this age at this time, as the
-// guards read them.
+// isProtected reports whether the requests keep a pod of this age in place at this time. It
+// applies them as the guards do.
 func (r Pod) isProtected(age time.Duration, now time.Time) bool {
 	if len(r.NeverEvict)+len(r.Problems)+len(r.EvictionInProgress) > 0 {
 		return true

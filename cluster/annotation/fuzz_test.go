@@ -14,8 +14,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 )
 
-// isReadable is what the reference calls readable, told by other means than the
-// package's own.
+// isReadable reports whether the reference documentation accepts the value. It does not use the
+// package's own parser.
 func isReadable(key, value string) bool {
 	switch key {
 	case Evict:
@@ -37,9 +37,9 @@ func isReadable(key, value string) bool {
 	return !strings.HasPrefix(key, "evenkeel.io/")
 }
 
-// FuzzAnnotations adds one request to another, anywhere. Whatever it says, it
-// never lets go a pod that stays without it; what cannot be read keeps the pod
-// and is named; and the same objects are always read the same.
+// FuzzAnnotations adds a second request to a first one, on any object. The second request must
+// never release a pod that the first one protects. If it cannot be read, the pod must be
+// protected and the problem reported. The same objects must always be read in the same way.
 func FuzzAnnotations(f *testing.F) {
 	for _, v := range []string{"never", "prefer", "true", "false", "4h", "-1h", "", "0 22 * * 1-5 6h Europe/Berlin", "@daily 1h; 0 8 * * * 9h", "@every 90m 1h"} {
 		for i, key := range []string{Evict, DoNotDisrupt, AllowWindow, SafeToEvict, KarpenterNoDisrupt, KarpenterNoEvict, DeschedulerEvict, DeschedulerEvictionInProgress, Prefix + "x", MaxSkew} {
@@ -73,12 +73,12 @@ func FuzzAnnotations(f *testing.F) {
 	})
 }
 
-// checkMeaning holds the pod's answer to what the reference says of the request.
+// checkMeaning compares the pod's requests with the reference documentation.
 func checkMeaning(t *testing.T, r Pod, q request) {
 	t.Helper()
 	ours := strings.HasPrefix(q.key, Prefix)
 	if q.place != placePod && !ours {
-		return // words of others count on pods
+		return // foreign keys count only on pods
 	}
 	always := r.isProtected(100*365*24*time.Hour, mondayAt(12))
 	switch {
@@ -100,8 +100,8 @@ func checkMeaning(t *testing.T, r Pod, q request) {
 	}
 }
 
-// checkProblems: what keeps the pod as unreadable is in the list of the snapshot,
-// which is sorted and says nothing twice.
+// checkProblems checks that every unreadable request that protects the pod is in the problems
+// of the snapshot. The problems must be sorted and unique.
 func checkProblems(t *testing.T, s *cluster.Snapshot, r Pod) {
 	t.Helper()
 	all := Problems(s, time.UTC)
@@ -120,7 +120,7 @@ func checkProblems(t *testing.T, s *cluster.Snapshot, r Pod) {
 	}
 }
 
-// checkNode: on a node only "false" and silence leave its pods free.
+// checkNode checks that a node is excluded unless it has no exclude value or the value "false".
 func checkNode(t *testing.T, q request) {
 	t.Helper()
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}

@@ -13,33 +13,34 @@ import (
 // Protection is a request not to disrupt a pod.
 type Protection struct {
 	Source
-	// For is how long after the pod's start it holds; 0 means always.
+	// For is how long the protection lasts, counted from the pod's start. 0 means always.
 	For time.Duration
 }
 
-// Window is a request to evict only while a window is open.
+// Window is a request to evict a pod only while a window is open.
 type Window struct {
 	Source
-	// Any of these may be open.
+	// Windows is open while at least one of its windows is open.
 	Windows cron.Windows
 }
 
-// Pod is what is asked for one pod. Requests of different objects add up: the
+// Pod holds the requests that apply to one pod. Requests of several objects add up: the
 // strictest decides.
 type Pod struct {
-	// NeverEvict: it stays.
+	// NeverEvict lists requests to keep the pod in place.
 	NeverEvict []Source
-	// Protections keep it for a time, or for good.
+	// Protections lists requests to keep the pod in place for a time or always.
 	Protections []Protection
-	// Windows must all be open.
+	// Windows must all be open before the pod may be evicted.
 	Windows []Window
-	// PreferEviction: among pods that could help, it goes first.
+	// PreferEviction moves the pod ahead of other pods that would help.
 	PreferEviction bool
-	// PreferNoEviction: it goes last, or not at all, as the config says.
+	// PreferNoEviction moves the pod behind all others, or keeps it in place, as the
+	// configuration says.
 	PreferNoEviction []Source
-	// EvictionInProgress: somebody else is moving it.
+	// EvictionInProgress says that another program is evicting the pod.
 	EvictionInProgress []Source
-	// Problems could have been meant to protect it.
+	// Problems are unreadable requests that may have been meant to protect the pod.
 	Problems []Problem
 }
 
@@ -50,12 +51,13 @@ const (
 	wantWindow     = "cron fields, a duration and perhaps a time zone, such as \"0 22 * * 1-5 6h Europe/Berlin\"; several with ; between"
 )
 
-// OfPod collects what is asked for a pod. Windows without a time zone are in loc.
+// OfPod collects the requests that apply to a pod. Windows without a time zone use loc; nil
+// means UTC.
 func OfPod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) Pod {
 	return (*Cache)(nil).OfPod(s, p, loc)
 }
 
-// OfPod is the function of that name, for those who ask about many pods.
+// OfPod returns the same as the function OfPod. It is faster if many pods are read.
 func (m *Cache) OfPod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) Pod {
 	if loc == nil {
 		loc = time.UTC
@@ -107,7 +109,8 @@ func (r *Pod) readProtection(o object, key string) {
 	}
 }
 
-// protectionCause says what is wrong with a time to hold, where it is nearly one.
+// protectionCause explains an unreadable duration if the mistake is a likely one, such as a
+// missing unit.
 func protectionCause(value string) string {
 	number, days := strings.CutSuffix(value, "d")
 	n, err := strconv.Atoi(number)
@@ -122,7 +125,7 @@ func protectionCause(value string) string {
 	return ""
 }
 
-// maxDays bounds what is told in hours: a hundred years.
+// maxDays is 100 years. Larger values get no suggestion in hours.
 const maxDays = 36500
 
 func (r *Pod) readWindows(o object, loc *time.Location) {
@@ -136,8 +139,8 @@ func (r *Pod) readWindows(o object, loc *time.Location) {
 	}
 }
 
-// readForeignKeys reads what neighbours honour on pods. Their "evict" bypasses their
-// own protections; here it only moves the pod forward.
+// readForeignKeys reads the keys of other programs on a pod. The descheduler's "evict"
+// annotation bypasses the descheduler's own protections. Here it only makes the pod preferred.
 func (r *Pod) readForeignKeys(o object) {
 	if len(o.values(DeschedulerEvict)) > 0 {
 		r.PreferEviction = true
@@ -153,7 +156,7 @@ func (r *Pod) readForeignKeys(o object) {
 	r.readBoolean(o, KarpenterNoEvict, "true", "false")
 }
 
-// readBoolean reads a key that knows two values: one holds the pod, the other does not.
+// readBoolean reads a key with two values: one protects the pod, the other does not.
 func (r *Pod) readBoolean(o object, key, holds, frees string) {
 	for _, src := range o.values(key) {
 		switch src.Value {

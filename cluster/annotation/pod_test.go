@@ -15,8 +15,8 @@ import (
 
 const holdsForever = time.Duration(0)
 
-// TestOneRequest reads every key with every kind of value, on the pod, its owner
-// and its namespace. Foreign keys count on pods alone.
+// TestOneRequest reads every key with each kind of value, on the pod, its owner and its
+// namespace. Foreign keys count only on pods.
 func TestOneRequest(t *testing.T) {
 	type want struct {
 		never, prefer, preferNot, inProgress, problem bool
@@ -62,10 +62,10 @@ func TestOneRequest(t *testing.T) {
 		{AllowWindow, "@daily 1h" + strings.Repeat("; @daily 1h", maxWindows), false, problem},
 		{Prefix + "evcit", "never", false, problem},
 		{Prefix, "", false, problem},
-		{Exclude, "true", false, problem}, // on a node only
+		{Exclude, "true", false, problem}, // valid only on a node
 		{"example.org/evict", "never", false, none},
 		{"x" + Prefix + "evict", "never", false, none},
-		// They speak of the spread, and keep nobody.
+		// These keys concern the spread and protect no pod.
 		{SpreadBy, "not a key", false, none},
 		{MaxSkew, "none", false, none},
 		{ZoneSLO, "9", false, none},
@@ -177,8 +177,9 @@ func TestWindowsWithoutAZoneAreInThatOfTheConfig(t *testing.T) {
 	}
 }
 
-// TestOwners: what stands between the pod and its workload is read, with one
-// exception: a ReplicaSet carries copies of what was once asked on its Deployment.
+// TestOwners checks that requests on all owners between the pod and its workload are read. The
+// exception is a ReplicaSet of a Deployment, which may carry outdated copies of the
+// Deployment's annotations.
 func TestOwners(t *testing.T) {
 	deployment := &appsv1.Deployment{ObjectMeta: objectMeta("deploy", "web", nil, "")}
 	set := &appsv1.ReplicaSet{ObjectMeta: objectMeta("rs", "web-1", deployment, "Deployment")}
@@ -229,7 +230,7 @@ func TestOwnersAreNamed(t *testing.T) {
 	}
 }
 
-// TestNothingLongIsRepeated: an annotation may be 256 KiB, a message may not.
+// TestNothingLongIsRepeated checks that messages stay short. An annotation may be 256 KiB long.
 func TestNothingLongIsRepeated(t *testing.T) {
 	long := strings.Repeat("ä", 300)
 	for _, q := range []request{
@@ -251,7 +252,7 @@ func TestNothingLongIsRepeated(t *testing.T) {
 	}
 }
 
-// protectionSources are all requests that a Pod names.
+// protectionSources returns the sources of all requests in a Pod.
 func protectionSources(r Pod) []Source {
 	out := append(append(append([]Source{}, r.NeverEvict...), r.PreferNoEviction...), r.EvictionInProgress...)
 	for _, h := range r.Protections {

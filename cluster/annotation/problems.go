@@ -9,13 +9,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Problems lists every request in the snapshot that cannot be read, each once,
-// sorted. O(pods x keys).
+// Problems lists every unreadable request in the snapshot once, sorted. It takes O(pods x
+// keys).
 func Problems(s *cluster.Snapshot, loc *time.Location) []Problem {
 	return NewCache().Problems(s, loc)
 }
 
-// Problems is Problems with what is remembered.
+// Problems returns the same as the function Problems and uses the cache.
 func (m *Cache) Problems(s *cluster.Snapshot, loc *time.Location) []Problem {
 	if loc == nil {
 		loc = time.UTC
@@ -52,7 +52,7 @@ func (m *Cache) Problems(s *cluster.Snapshot, loc *time.Location) []Problem {
 	return slices.Compact(out)
 }
 
-// objectProblems reads the requests of one object alone.
+// objectProblems returns the problems of the requests on one object.
 func objectProblems(o object, loc *time.Location) []Problem {
 	var p Pod
 	p.readEvict(o)

@@ -9,7 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// TestProblemsSayWhatIsWrong: which part of a value, or which key to write.
+// TestProblemsSayWhatIsWrong checks that problems name the wrong part of a value, or suggest a
+// key.
 func TestProblemsSayWhatIsWrong(t *testing.T) {
 	const keysOfPods = "evenkeel.io/evict, evenkeel.io/do-not-disrupt, evenkeel.io/window, evenkeel.io/spread-by, evenkeel.io/max-skew, evenkeel.io/zone-slo"
 	for _, c := range []struct{ key, value, want string }{
@@ -55,7 +56,7 @@ func TestProblemsOfNodesSayWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestCausesAreShort: what is wrong with a long value does not repeat it.
+// TestCausesAreShort checks that the cause does not repeat a long value.
 func TestCausesAreShort(t *testing.T) {
 	long := ""
 	for range 5000 {

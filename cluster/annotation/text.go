@@ -17,7 +17,8 @@ func sortProblems(list []Problem) {
 	})
 }
 
-// maxValueLength bounds what is repeated of a value; annotations may be 256 KiB long.
+// maxValueLength limits how much of a value a message repeats, in characters. Annotations may
+// be 256 KiB long.
 const maxValueLength = 60
 
 func truncate(v string) string {
@@ -27,14 +28,14 @@ func truncate(v string) string {
 	return v
 }
 
-// truncated is a source of which no more is repeated than clip lets through.
+// truncated returns the source with its value truncated.
 func truncated(src Source) Source {
 	src.Value = truncate(src.Value)
 	return src
 }
 
-// ownerName names an owner by kind, namespace and name. Informers drop the
-// kind, so it is told by type.
+// ownerName returns kind, namespace and name of an owner. The kind comes from the Go type,
+// because informers drop it from the object.
 func ownerName(o metav1.Object) string {
 	kind := "owner"
 	switch o.(type) {

@@ -9,16 +9,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Workload is what is asked about the spread of a group of pods.
+// Workload holds the requests about how a workload's pods are spread.
 type Workload struct {
-	// SpreadBy is a topology key, "" for none. A pod's request goes before its
-	// owners', and these before the namespace's: one key is no stricter than
-	// another.
+	// SpreadBy is a topology key, or "" if there is no request. The pod's request wins over its
+	// owners', and theirs over the namespace's, because no key is stricter than another.
 	SpreadBy string
-	// MaxSkew is the least that anyone asks for; 0 for none.
+	// MaxSkew is the smallest requested skew, or 0 if there is no request.
 	MaxSkew int
-	// ZoneSLO is the worst failure category that is allowed, 3 or 4; the
-	// strictest is the highest. 0 for none.
+	// ZoneSLO is the worst failure category that is allowed: 3, 4, or 0 if there is no request.
+	// The highest request is the strictest and wins.
 	ZoneSLO  int
 	Problems []Problem
 }
@@ -29,7 +28,7 @@ const (
 	wantZoneSLO  = "3 or 4, the worst failure category allowed"
 )
 
-// OfWorkload collects what is asked for the spread of a pod's workload.
+// OfWorkload collects the spread requests that apply to a pod's workload.
 func OfWorkload(s *cluster.Snapshot, p *cluster.Pod) Workload {
 	var r Workload
 	for _, o := range requestObjects(s, p) {

@@ -62,12 +62,12 @@ func TestOfNode(t *testing.T) {
 		{DrainFirst, "false", false, false, false},
 		{DrainFirst, "1", false, false, true},
 		{Prefix + "pressure", "cpu", false, false, false},
-		{"evenkeel.io/steer", "avoid", false, false, false}, // what steering writes is no request
+		{"evenkeel.io/steer", "avoid", false, false, false}, // steering hints are not requests
 		{"evenkeel.io/steer-run", "1", false, false, false},
 		{"evenkeel.io/steer-expires", "1", false, false, false},
 		{"evenkeel.io/steered", "1", false, false, true},
 		{Prefix + "exclud", "true", false, false, true},
-		{Evict, "never", false, false, true}, // on pods only
+		{Evict, "never", false, false, true}, // valid only on pods
 	} {
 		for _, label := range [...]bool{false, true} {
 			n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}
@@ -91,7 +91,8 @@ func TestOfNode(t *testing.T) {
 	}
 }
 
-// TestProblems: each once, whoever shares it, in order.
+// TestProblems checks that each problem is listed once, in order, even if several pods share
+// the object.
 func TestProblems(t *testing.T) {
 	s, _ := shopSnapshot(t, request{placePod, Evict, "no", false}, request{placePod, SafeToEvict, "no", false}, request{placePod, ZoneSLO, "1", false},
 		request{placeStatefulSet, MaxSkew, "x", false}, request{placeStatefulSet, SafeToEvict, "no", false},

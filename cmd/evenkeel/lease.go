@@ -44,7 +44,7 @@ func warnWithoutLease(cmd *cobra.Command, client kubernetes.Interface, namespace
 	lease, err := client.CoordinationV1().Leases(namespace).Get(ctx, "evenkeel", metav1.GetOptions{})
 	switch {
 	case err == nil:
-		return (&controller.Lease{}).Holder(lease), true
+		return (&controller.Lease{}).HolderOf(lease), true
 	case !apierrors.IsNotFound(err):
 		return "", false
 	}

@@ -61,14 +61,14 @@ func (f *pauseFlags) check(cmd *cobra.Command) error {
 }
 
 // connect connects, and finds out who asks.
-func (f *pauseFlags) connect(cmd *cobra.Command, g *globalFlags) (kubernetes.Interface, state.Pauses, string, error) {
+func (f *pauseFlags) connect(cmd *cobra.Command, g *globalFlags) (kubernetes.Interface, state.PauseStore, string, error) {
 	g.logger(cmd)
 	if err := f.check(cmd); err != nil {
-		return nil, state.Pauses{}, "", err
+		return nil, state.PauseStore{}, "", err
 	}
 	client, _, err := g.client()
 	if err != nil {
-		return nil, state.Pauses{}, "", err
+		return nil, state.PauseStore{}, "", err
 	}
 	return client, g.pauseStore(client, f.namespace), apiUser(cmd.Context(), client), nil
 }

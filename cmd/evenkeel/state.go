@@ -17,7 +17,7 @@ import (
 // stateWithOptionalPause is what is remembered, with the pause that holds.
 type stateWithOptionalPause struct {
 	stateLoader
-	pauses state.Pauses
+	pauses state.PauseStore
 	log    *slog.Logger
 }
 
@@ -34,8 +34,8 @@ func (r stateWithOptionalPause) Load(ctx context.Context) (plan.PlannerState, er
 	return st, nil
 }
 
-func (g *globalFlags) pauseStore(client kubernetes.Interface, namespace string) state.Pauses {
-	return state.Pauses{Client: client, Namespace: namespace, Clock: clock.RealClock{}}
+func (g *globalFlags) pauseStore(client kubernetes.Interface, namespace string) state.PauseStore {
+	return state.PauseStore{Client: client, Namespace: namespace, Clock: clock.RealClock{}}
 }
 
 // stateLoader reads what is remembered.
@@ -61,7 +61,7 @@ func addSavedState(ctx context.Context, o *cluster.Objects, m stateLoader) (*clu
 // fails where the pause cannot be read.
 type stateWithPause struct {
 	*state.Store
-	pauses state.Pauses
+	pauses state.PauseStore
 }
 
 // Load implements controller.Memory.

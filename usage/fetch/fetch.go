@@ -1,8 +1,7 @@
-// Package fetch makes HTTP clients for servers whose answers are not trusted.
+// Package fetch builds HTTP clients for servers whose answers are not trusted.
 //
-// It decides how long an answer may be, that redirects are not followed, and what
-// is shown to the server: files with tokens and certificates are read anew for
-// every request. It never looks into an answer.
+// It decides how long an answer may be, rejects redirects, and adds credentials. Files with
+// tokens and certificates are read again for every request. It never parses an answer.
 package fetch
 
 import (
@@ -24,25 +23,26 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
-// maxBytes bounds an answer. 150,000 pods with their namespaces are 15 to 25 MB.
+// maxBytes is the default limit of an answer. 150,000 pods with their namespaces take 15 to 25
+// MB.
 const maxBytes = 64 << 20
 
-// Options say how to talk to a server. All are optional.
+// Options configures a client. All fields are optional.
 type Options struct {
-	// TokenFile holds a bearer token.
+	// TokenFile contains a bearer token.
 	TokenFile string
-	// CAFile holds the authorities that may vouch for the server; the system's when
-	// empty.
+	// CAFile contains the certificate authorities for the server. If it is empty, the system's
+	// authorities are used.
 	CAFile string
-	// CertFile and KeyFile are what is shown to a server that asks.
+	// CertFile and KeyFile are the client certificate and its key.
 	CertFile, KeyFile string
-	// InsecureSkipVerify takes any certificate.
+	// InsecureSkipVerify accepts any server certificate.
 	InsecureSkipVerify bool
-	// MaxBytes bounds an answer; 64 MiB when 0.
+	// MaxBytes limits the size of an answer. 0 means 64 MiB.
 	MaxBytes int64
 }
 
-// New makes a client, and reads the files once to see that they can be used.
+// New returns a client. It reads the files once to check that they are valid.
 func New(o Options) (*http.Client, error) {
 	if o.MaxBytes == 0 {
 		o.MaxBytes = maxBytes
@@ -57,17 +57,17 @@ func New(o Options) (*http.Client, error) {
 	return &http.Client{Transport: t}, nil
 }
 
-// transport is safe for use by several at once.
+// transport is safe for concurrent use.
 type transport struct {
 	opts Options
 
 	mu    sync.Mutex
-	files []byte // what inner was made from
+	files []byte // the file contents that inner was built from
 	inner *http.Transport
 }
 
-// RoundTrip asks once. A redirect is an error here rather than in the client, for
-// that one's error holds the address it was sent to, with whatever is in it.
+// RoundTrip sends one request. It turns a redirect into an error itself. The error of
+// http.Client would show the target address, which may contain secrets.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	inner, err := t.currentTransport()
 	if err != nil {
@@ -89,7 +89,7 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	return checkResponse(resp, t.opts.MaxBytes)
 }
 
-// LimitResponses makes redirects, and answers that are larger than most bytes, errors.
+// LimitResponses wraps a transport. Redirects and answers larger than most bytes become errors.
 func LimitResponses(inner http.RoundTripper, most int64) http.RoundTripper {
 	return limitingTransport{inner, most}
 }
@@ -120,7 +120,7 @@ func checkResponse(resp *http.Response, most int64) (*http.Response, error) {
 	return resp, nil
 }
 
-// CloseIdleConnections lets go of connections.
+// CloseIdleConnections closes idle connections.
 func (t *transport) CloseIdleConnections() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -135,7 +135,7 @@ func redirectHost(location string) string {
 	return u.Host
 }
 
-// currentTransport is a transport for what the files hold now.
+// currentTransport returns a transport for the current contents of the files.
 func (t *transport) currentTransport() (*http.Transport, error) {
 	var parts [3][]byte
 	for i, file := range []string{t.opts.CAFile, t.opts.CertFile, t.opts.KeyFile} {
@@ -170,7 +170,7 @@ func (t *transport) currentTransport() (*http.Transport, error) {
 }
 
 func (t *transport) tlsConfig(ca, cert, key []byte) (*tls.Config, error) {
-	c := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: t.opts.InsecureSkipVerify} // false unless the configuration says so
+	c := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: t.opts.InsecureSkipVerify} // false unless configured
 	if t.opts.CAFile != "" {
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(ca) {
@@ -202,8 +202,8 @@ func (t *transport) readToken() (string, error) {
 	return token, nil
 }
 
-// limitedBody is a body that is an error where it is longer than it may be. It counts
-// what is read, after decompression.
+// limitedBody is a response body that returns an error if it is longer than the limit. It
+// counts bytes after decompression.
 type limitedBody struct {
 	io.ReadCloser
 	left, most int64
@@ -220,7 +220,7 @@ func (l *limitedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// badAnswer is an error about an answer rather than about getting one.
+// badAnswer is an error in an answer, as opposed to a failure to get one.
 type badAnswer string
 
 func (e badAnswer) Error() string { return string(e) }
@@ -229,8 +229,8 @@ func tooLarge(most int64) error {
 	return badAnswer(fmt.Sprintf("the answer is larger than %d MiB", most>>20))
 }
 
-// AuthHint says what to do about a status that turns the asker away, as the rest of a
-// sentence; empty for others. tokenFile is the key of the configuration.
+// AuthHint returns the end of a sentence that says how to fix a 401 or 403 status. It is empty
+// for other statuses. tokenFile is a configuration key.
 func AuthHint(status int) string {
 	switch status {
 	case http.StatusUnauthorized:
@@ -241,7 +241,7 @@ func AuthHint(status int) string {
 	return ""
 }
 
-// ProblemOf says in one line why there is no answer, without what was asked.
+// ProblemOf says in one line why there is no answer. It does not repeat the request.
 func ProblemOf(err error, deadline time.Duration) usage.Problem {
 	var bad badAnswer
 	var outer *url.Error

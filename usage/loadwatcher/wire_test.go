@@ -10,7 +10,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// testdata/watcher.json is an answer of load-watcher v0.2.4 as it was on the wire.
+// recordedAnswer returns testdata/watcher.json, an answer of load-watcher v0.2.4 as recorded
+// from the network.
 func recordedAnswer(t testing.TB) []byte {
 	t.Helper()
 	b, err := os.ReadFile("testdata/watcher.json")

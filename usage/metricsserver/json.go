@@ -8,7 +8,7 @@ import (
 	"k8s.io/metrics/pkg/apis/metrics/v1beta1"
 )
 
-// decodeJSON reads a list from a server that knows no protobuf.
+// decodeJSON reads a list from a server that does not support protobuf.
 func decodeJSON(body []byte, kind string) ([]itemMetrics, error) {
 	var list struct {
 		APIVersion, Kind string

@@ -13,7 +13,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
-// largeCluster is an API with 5,000 nodes and 150,000 pods of two containers and five labels.
+// largeCluster returns an API with 5,000 nodes, and 150,000 pods with two containers and five
+// labels each.
 func largeCluster(tb testing.TB) (*fakeMetricsAPI, []usage.Node) {
 	var ofNodes v1beta1.NodeMetricsList
 	var all []usage.Node
@@ -31,9 +32,10 @@ func largeCluster(tb testing.TB) (*fakeMetricsAPI, []usage.Node) {
 	return &fakeMetricsAPI{contentType: runtime.ContentTypeProtobuf, nodes: encodeList(tb, runtime.ContentTypeProtobuf, &ofNodes), pods: encodeList(tb, runtime.ContentTypeProtobuf, &ofPods)}, all
 }
 
-// TestALargeSampleIsTwoRequestsAndLittleWork: by itself less than a second of CPU, the
-// server in this process included; twice as much is let pass where other tests share the
-// CPU. The best of three counts: the first collects the garbage of making the answers.
+// TestALargeSampleIsTwoRequestsAndLittleWork checks the cost of a large sample. Alone, it takes
+// less than one second of CPU, including the server in this process. The limit is twice that,
+// because other tests may share the CPU. The best of three runs counts: the first collects
+// garbage from building the answers.
 func TestALargeSampleIsTwoRequestsAndLittleWork(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: it makes 55 MB of metrics; `make test-unit` runs it")
@@ -56,7 +58,7 @@ func TestALargeSampleIsTwoRequestsAndLittleWork(t *testing.T) {
 	}
 }
 
-// BenchmarkSample is one sample.
+// BenchmarkSample takes one sample.
 func BenchmarkSample(b *testing.B) {
 	a, all := largeCluster(b)
 	s := newTestSource(b, a)

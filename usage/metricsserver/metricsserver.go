@@ -1,8 +1,8 @@
-// Package metricsserver asks the metrics API of a cluster, metrics.k8s.io, what
-// nodes and pods use. It is what metrics-server serves, or an adapter in its place.
+// Package metricsserver reads the usage of nodes and pods from the metrics API of a cluster,
+// metrics.k8s.io. metrics-server or an adapter serves that API.
 //
-// It decides how the API is asked: two requests for a sample, at any size, for the
-// API knows no pages. It never asks a node itself.
+// It decides how to call the API: two requests for each sample, at any cluster size, because
+// the API has no paging. It never contacts a node.
 package metricsserver
 
 import (
@@ -25,31 +25,31 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/fetch"
 )
 
-// maxBytes bounds an answer. Of 150,000 pods, of two containers and five labels
-// each, it is 55 MB.
+// maxBytes limits the size of an answer. 150,000 pods with two containers and five labels each
+// take 55 MB.
 const maxBytes = 256 << 20
 
-// Options of a source.
+// Options configures a source.
 type Options struct {
-	// Timeout is for each of the two requests.
+	// Timeout limits each of the two requests.
 	Timeout time.Duration
-	// MaxAge is the age of a measurement that is still used.
+	// MaxAge is the maximum age of a measurement.
 	MaxAge time.Duration
 	Now    func() time.Time
 }
 
-// Source is the metrics API.
+// Source reads from the metrics API.
 type Source struct {
 	opts   Options
 	client rest.Interface
 }
 
-// New makes a source of a connection to the API server. Answers are asked for as
-// protobuf, of which much less is made than of JSON.
+// New returns a source for an API server. It asks for protobuf, which is much cheaper to decode
+// than JSON.
 func New(conf *rest.Config, o Options) (*Source, error) {
 	c := rest.CopyConfig(conf)
 	c.APIPath, c.GroupVersion = "/apis", &v1beta1.SchemeGroupVersion
-	scheme := runtime.NewScheme() // for errors of the API server; lists are read here
+	scheme := runtime.NewScheme() // decodes the API server's errors; this package decodes lists itself
 	metav1.AddToGroupVersion(scheme, v1beta1.SchemeGroupVersion)
 	c.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	c.AcceptContentTypes, c.ContentType = runtime.ContentTypeProtobuf+","+runtime.ContentTypeJSON, runtime.ContentTypeJSON
@@ -61,8 +61,9 @@ func New(conf *rest.Config, o Options) (*Source, error) {
 	return &Source{o, client}, nil
 }
 
-// Sample makes two requests, and none a second time. Memory is working sets, so
-// memory.available is known. With the error, the sample holds its problems.
+// Sample sends two requests and never retries. Memory is measured as the working set, so
+// memory.available can be derived. If Sample returns an error, the sample contains the
+// problems.
 func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, error) {
 	now := s.opts.Now()
 	var ofNodes, ofPods []itemMetrics
@@ -94,7 +95,7 @@ func (s *Source) fetchList(ctx context.Context, resource, kind string) ([]itemMe
 	defer cancel()
 	contentType := ""
 	result := s.client.Get().Resource(resource).MaxRetries(0).Do(ctx).ContentType(&contentType)
-	if err := result.Error(); err != nil { // in the server's words, where Raw has none
+	if err := result.Error(); err != nil { // has the server's message, which Raw omits
 		return nil, err
 	}
 	body, err := result.Raw()
@@ -112,7 +113,7 @@ func (s *Source) fetchList(ctx context.Context, resource, kind string) ([]itemMe
 	return out, nil
 }
 
-// unreadableAnswer is an answer that is no list.
+// unreadableAnswer means that an answer is not a valid list.
 type unreadableAnswer struct{ error }
 
 // addProblem says why a request failed.
@@ -152,8 +153,8 @@ func (s *Source) addNodes(g *usage.SampleBuilder, items []itemMetrics) {
 	g.DeriveMemoryAvailable()
 }
 
-// windowUsable tells whether what was averaged over the window can be used: a window that
-// is longer than a measurement may be old says too little about now.
+// windowUsable reports whether a measurement's window is short enough. A window longer than
+// MaxAge says too little about the current usage.
 func (s *Source) windowUsable(g *usage.SampleBuilder, what string, m *itemMetrics) bool {
 	if m.window <= s.opts.MaxAge {
 		return true

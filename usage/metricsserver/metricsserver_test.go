@@ -47,7 +47,7 @@ func podMetrics(name string, used ...corev1.ResourceList) v1beta1.PodMetrics {
 	return p
 }
 
-// encodeList is a list as an API server sends it.
+// encodeList encodes a list as an API server does.
 func encodeList(t testing.TB, contentType string, list runtime.Object) []byte {
 	t.Helper()
 	scheme := runtime.NewScheme()
@@ -66,7 +66,7 @@ func encodeList(t testing.TB, contentType string, list runtime.Object) []byte {
 	return b
 }
 
-// fakeMetricsAPI serves two lists, and counts requests.
+// fakeMetricsAPI serves two lists and counts requests.
 type fakeMetricsAPI struct {
 	contentType string
 	nodes, pods []byte
@@ -190,7 +190,8 @@ func TestWhyThereIsNoAnswer(t *testing.T) {
 	}
 }
 
-// TestNoRedirectIsFollowed: the account's token would go along.
+// TestNoRedirectIsFollowed checks that redirects are rejected. A redirect would send the
+// account's token to another server.
 func TestNoRedirectIsFollowed(t *testing.T) {
 	var elsewhere atomic.Int32
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))

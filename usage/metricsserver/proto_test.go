@@ -10,7 +10,8 @@ import (
 	"k8s.io/metrics/pkg/apis/metrics/v1beta1"
 )
 
-// TestQuantitiesAreTheLibrarys: also those that it does not read itself.
+// TestQuantitiesAreTheLibrarys compares all quantities with the library, including forms that
+// parseQuantity leaves to it.
 func TestQuantitiesAreTheLibrarys(t *testing.T) {
 	for _, text := range []string{"0", "1", "137201532n", "15u", "250m", "3k", "342109Ki", "7Mi", "2Gi", "1.5", "1e3", "-1", "3T", "999999999999999999", "1234567890123456789012"} {
 		want := resource.MustParse(text)
@@ -39,7 +40,7 @@ func TestBothEncodingsSayTheSame(t *testing.T) {
 			t.Fatal(err)
 		}
 		for i := range b {
-			b[i].at = a[i].at.Truncate(time.Second) // JSON has whole seconds
+			b[i].at = a[i].at.Truncate(time.Second) // JSON times have whole seconds
 			a[i].at = b[i].at
 		}
 		if d := cmp.Diff(a, b, cmp.AllowUnexported(itemMetrics{}, resourceUse{})); d != "" || len(a) < 2 {

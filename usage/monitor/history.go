@@ -8,9 +8,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
-// loadHistory is what the source remembers from before the sample that was just
-// taken, and since the last that was taken in. What it says of the last half interval
-// is what the sample says, and must not count twice.
+// loadHistory reads from the source the samples between the last one added and the current one.
+// It leaves out the last half interval, which the current sample covers, so that no measurement
+// counts twice.
 func (m *Monitor) loadHistory(ctx context.Context, nodes []usage.Node, until time.Time) []usage.Sample {
 	h, remembers := m.source.(usage.HistorySource)
 	if !remembers {
@@ -41,7 +41,7 @@ func (m *Monitor) loadHistory(ctx context.Context, nodes []usage.Node, until tim
 	return samples
 }
 
-// historyStart is where what is remembered begins to matter.
+// historyStart returns the time from which history is needed.
 func (m *Monitor) historyStart(until time.Time) time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -52,7 +52,7 @@ func (m *Monitor) historyStart(until time.Time) time.Time {
 	return since
 }
 
-// setHistoryGap notes what could not be read of what the source remembers.
+// setHistoryGap records which part of the history could not be read.
 func (m *Monitor) setHistoryGap(err error, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -20,7 +20,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// oneNodeCluster has one node and one pod on it.
+// oneNodeCluster has one node with one pod.
 type oneNodeCluster struct{}
 
 func (oneNodeCluster) UsageNodes() []usage.Node {
@@ -32,7 +32,7 @@ func (oneNodeCluster) PodPlace(pod string) (window.PodPlace, bool) {
 	return window.PodPlace{Node: "a", UID: "1"}, pod == "shop/web"
 }
 
-// fakeSource measures node a, unless it is down.
+// fakeSource measures node a unless it is down.
 type fakeSource struct {
 	mu          sync.Mutex
 	cpu         int64
@@ -48,7 +48,7 @@ func (m *fakeSource) Sample(ctx context.Context, _ []usage.Node) (usage.Sample, 
 	now := time.Now()
 	m.sampleTimes = append(m.sampleTimes, now)
 	if m.hangs {
-		<-ctx.Done() // nobody asks a meter that hangs for times
+		<-ctx.Done() // no test reads the sample times of a hanging source
 		return usage.Sample{}, ctx.Err()
 	}
 	s := sampleAt(now, m.cpu)
@@ -73,7 +73,7 @@ func sampleAt(t time.Time, cpu int64) usage.Sample {
 	return usage.Sample{Taken: t, Nodes: map[string]usage.Reading{"a": r}, Pods: map[string]usage.Reading{"shop/web": r, "shop/gone": r}}
 }
 
-// fakeHistorySource remembers as well.
+// fakeHistorySource also has a history.
 type fakeHistorySource struct {
 	fakeSource
 	past  []usage.Sample
@@ -115,7 +115,8 @@ func newMonitor(s usage.Source) (*monitor.Monitor, *fakeRecorder) {
 	return monitor.New(options(), s, oneNodeCluster{}, clock.RealClock{}, slog.New(slog.NewTextHandler(io.Discard, nil)), n), n
 }
 
-// withRunningMonitor lets f look at a monitor that runs; time passes only while all wait.
+// withRunningMonitor calls f with a running monitor. Time passes only while all goroutines
+// wait.
 func withRunningMonitor(t *testing.T, s usage.Source, f func(*monitor.Monitor, *fakeRecorder)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -132,7 +133,7 @@ func withRunningMonitor(t *testing.T, s usage.Source, f func(*monitor.Monitor, *
 
 // advanceTime lets time pass.
 func advanceTime(d time.Duration) {
-	time.Sleep(d) // of the bubble: nobody waits
+	time.Sleep(d) // synthetic time, so the test does not wait
 	synctest.Wait()
 }
 
@@ -180,8 +181,9 @@ func TestSamplesOnItsOwnClock(t *testing.T) {
 	})
 }
 
-// TestASourceThatIsDown: what was known holds for maxAge and no longer; it is asked
-// less and less, at least every two minutes; when it is back, counting begins anew.
+// TestASourceThatIsDown checks a source that stops answering. Known usage is valid for maxAge
+// only. The delay between attempts grows to at most two minutes. After the source is back,
+// counting starts again.
 func TestASourceThatIsDown(t *testing.T) {
 	s := &fakeSource{cpu: 900}
 	withRunningMonitor(t, s, func(m *monitor.Monitor, n *fakeRecorder) {
@@ -234,8 +236,8 @@ func TestAnAnswerIsNotAwaitedForEver(t *testing.T) {
 	})
 }
 
-// TestTheSourceRemembers: a process that takes over, or a pass of a CronJob, knows at
-// once what was. What the first sample says as well counts once.
+// TestTheSourceRemembers checks that a new leader or a CronJob pass knows the history at once.
+// A measurement that is also in the first sample counts once.
 func TestTheSourceRemembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Now()
@@ -267,9 +269,9 @@ func TestTheSourceRemembers(t *testing.T) {
 	})
 }
 
-// TestRelievedBeforeItBegan: the pass before evicted a pod of 360 milliCPU, of which this
-// process never hears. The window that is read back holds it, and the snapshot leaves
-// the difference to the newest measurement in doubt, until the window is its own.
+// TestRelievedBeforeItBegan covers a pod of 360 milliCPU that the previous pass evicted. This
+// process never lists the pod, but the history includes its usage. The difference to the newest
+// measurement stays uncertain until the window has only samples of this process.
 func TestRelievedBeforeItBegan(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := &fakeHistorySource{fakeSource: fakeSource{cpu: 500}}
@@ -294,8 +296,8 @@ func TestRelievedBeforeItBegan(t *testing.T) {
 	})
 }
 
-// TestASourceThatSaysInPartWhatItRemembers: what it says is taken over, and what it
-// does not is told for as long as the windows would have held it.
+// TestASourceThatSaysInPartWhatItRemembers checks a history that can be read only in part. That
+// part is used. The missing part is reported for as long as the windows would include it.
 func TestASourceThatSaysInPartWhatItRemembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Now()
@@ -327,7 +329,8 @@ func TestASourceThatCannotSayWhatItRemembers(t *testing.T) {
 	})
 }
 
-// TestUsageOfAMoment is made once, and anew when something may have changed.
+// TestUsageOfAMoment checks that the usage is computed once, and again when something may have
+// changed.
 func TestUsageOfAMoment(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m, _ := newMonitor(&fakeSource{cpu: 900})

@@ -9,9 +9,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// Usage is what nodes and pods use, as far as that is known now, with what is wrong
-// with the source. It is read-only and never nil: a source that is down leaves
-// everything unknown, and says why.
+// Usage returns the known usage of nodes and pods, and the problems of the source. It is
+// read-only and never nil. While the source is down, everything is unknown, and the problems
+// say why.
 func (m *Monitor) Usage() *cluster.Usage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -22,8 +22,8 @@ func (m *Monitor) Usage() *cluster.Usage {
 	return m.withSourceProblems(m.last, now)
 }
 
-// usageStillValid: what was made before is still so. That nothing has grown too old since is
-// certain of nodes; pods are dropped within a moment.
+// usageStillValid reports whether the computed usage can be returned again. It checks that no
+// node's measurement became too old. Measurements of pods may be outdated by resultLifetime.
 func (m *Monitor) usageStillValid(now time.Time) bool {
 	if age := now.Sub(m.lastAt); age < 0 || age > resultLifetime {
 		return false
@@ -31,7 +31,7 @@ func (m *Monitor) usageStillValid(now time.Time) bool {
 	return !slices.ContainsFunc(m.last.Nodes, func(n cluster.NodeUsage) bool { return now.Sub(n.At) > m.opts.MaxAge })
 }
 
-// NodeUsage is Usage without pods, which costs little; for hints.
+// NodeUsage returns Usage without pods. It is cheap, and is used for hints.
 func (m *Monitor) NodeUsage() *cluster.Usage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -39,11 +39,11 @@ func (m *Monitor) NodeUsage() *cluster.Usage {
 	return m.withSourceProblems(m.windows.NodeUsage(now), now)
 }
 
-// Loads are those of the nodes over the last 5, 10 or 15 minutes, whichever is long
-// enough for all samples that are kept, or else the longest; in percent of capacity.
+// Loads returns the loads of the nodes, in percent of capacity, over the last 5, 10 or 15
+// minutes. It uses the shortest period that covers all samples kept, or else 15 minutes.
 //
-// Anybody may ask, as often as they like: between samples they are made anew only where
-// a node may have become unknown. They are read-only.
+// Callers may ask at any rate. Between samples, the loads are computed again only if a node may
+// have become unknown. They are read-only.
 func (m *Monitor) Loads() (loads []window.NodeLoads, over time.Duration, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -54,8 +54,8 @@ func (m *Monitor) Loads() (loads []window.NodeLoads, over time.Duration, now tim
 	return m.loads, m.loadsOver, now
 }
 
-// buildLoads makes loads, which hold until one of their measurements is too old, or the next
-// sample.
+// buildLoads computes the loads. They are valid until one of their measurements is too old, or
+// the next sample arrives.
 func (m *Monitor) buildLoads(now time.Time) {
 	span, over := m.windows.SampleSpan(now), time.Duration(0)
 	for _, over = range [...]time.Duration{5 * time.Minute, 10 * time.Minute, 15 * time.Minute} {
@@ -71,10 +71,10 @@ func (m *Monitor) buildLoads(now time.Time) {
 	}
 }
 
-// SourceName is the name of what is asked.
+// SourceName returns the name of the source.
 func (m *Monitor) SourceName() string { return m.opts.Source }
 
-// withSourceProblems adds what the windows do not know of.
+// withSourceProblems adds the problems of the source, which the windows do not know.
 func (m *Monitor) withSourceProblems(u *cluster.Usage, now time.Time) *cluster.Usage {
 	out := *u
 	out.Problems = slices.Concat(m.sourceProblems(now), u.Problems)

@@ -9,39 +9,39 @@ import (
 	"time"
 )
 
-// sample is one number that an answer gives.
+// sample is one number of an answer.
 type sample struct {
-	// labels are the values of those that were asked for; empty where there is none.
+	// labels are the values of the requested labels. A missing label is empty.
 	labels [3]string
 	at     time.Time
 	v      float64
-	// histogram says that there is no number.
+	// histogram means that the sample is a histogram and has no number.
 	histogram bool
 }
 
-// answer is what the API sends. It is read without the client library's types,
-// which take a map of labels for every value: about 150,000 pods that alone costs
-// more CPU than a whole sample may.
+// answer is the API's answer. The client library's types are not used, because they allocate a
+// map of labels per value. For 150,000 pods, that alone takes more CPU than the budget of a
+// sample.
 type answer struct {
 	status, errorType, message string
 	warnings                   []string
 	resultType                 string
-	// samples are in the order of the answer; those of a range follow one another.
+	// samples are in the order of the answer. The samples of a range are consecutive.
 	samples []sample
 }
 
-// answerReader reads one answer. labels are those to keep.
+// answerReader decodes one answer. It keeps only the given labels.
 type answerReader struct {
 	jsonScanner
 	labels []string
 	answer answer
 }
 
-// decodeAnswer reads the body of an answer to a query, which gives a vector, or over a
-// range, which gives a matrix.
+// decodeAnswer decodes the answer to an instant query (a vector) or to a range query (a
+// matrix).
 func decodeAnswer(body []byte, labels []string) (answer, error) {
 	r := answerReader{jsonScanner: jsonScanner{text: string(body)}, labels: labels}
-	// A pod is about 100 bytes: growing step by step would copy most of them.
+	// A pod takes about 100 bytes. Growing the slice gradually would copy most of them.
 	r.answer.samples = make([]sample, 0, len(body)/100)
 	if c := r.peek(); c != '{' {
 		return answer{}, errors.New(describeNonObject(c))
@@ -56,7 +56,7 @@ func decodeAnswer(body []byte, labels []string) (answer, error) {
 	return r.answer, nil
 }
 
-// describeNonObject says what an answer is that begins with c.
+// describeNonObject describes an answer that starts with c instead of an object.
 func describeNonObject(c byte) string {
 	switch c {
 	case 0:
@@ -83,7 +83,7 @@ func (r *answerReader) readField(key string) {
 			return
 		}
 		r.readObject(r.readData)
-	default: // infos among them, which take nothing from a result
+	default: // such as infos, which do not affect the result
 		r.skipValue(0)
 	}
 }
@@ -93,7 +93,7 @@ func (r *answerReader) readData(key string) {
 	case "resultType":
 		r.answer.resultType = r.readString()
 	case "result":
-		// A scalar or a string is an array of two; its type tells whoever asked.
+		// A scalar or a string is an array of two elements. The caller checks the type.
 		if t := r.answer.resultType; t == "scalar" || t == "string" {
 			r.skipValue(0)
 			return
@@ -137,11 +137,10 @@ func (r *answerReader) readLabel(labels *[3]string, name string) {
 	r.skipValue(0)
 }
 
-// maxUnixSeconds is a time, in Unix seconds, that still fits milliseconds and nanoseconds:
-// the year 2200.
+// maxUnixSeconds is in the year 2200. In nanoseconds it still fits 63 bits.
 const maxUnixSeconds = 7.26e9
 
-// readPoint is [seconds, "number"].
+// readPoint reads [seconds, "number"].
 func (r *answerReader) readPoint() {
 	var p sample
 	n := 0

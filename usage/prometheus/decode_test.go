@@ -17,7 +17,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/cputime"
 )
 
-// podVectorJSON is an answer about so many pods.
+// podVectorJSON returns an answer with n pods.
 func podVectorJSON(n int) []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"status":"success","data":{"resultType":"vector","result":[`)
@@ -31,7 +31,7 @@ func podVectorJSON(n int) []byte {
 	return b.Bytes()
 }
 
-// decodeWithClientLibrary is what the client library reads out of the same answer.
+// decodeWithClientLibrary decodes the same answer with the client library.
 func decodeWithClientLibrary(t testing.TB, body []byte) (model.Value, error) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }))
 	defer s.Close()
@@ -45,7 +45,7 @@ func decodeWithClientLibrary(t testing.TB, body []byte) (model.Value, error) {
 	return v, err
 }
 
-// compareAnswers tells whether two readings of an answer differ.
+// compareAnswers checks that both decoders give the same result.
 func compareAnswers(t testing.TB, got answer, want model.Value) {
 	t.Helper()
 	var theirs []string
@@ -146,7 +146,7 @@ func FuzzDecode(f *testing.F) {
 				t.Fatalf("%+v", s)
 			}
 		}
-		// What breaks off is never taken for an answer.
+		// A truncated answer is never accepted.
 		if whole := bytes.TrimRight(body, " \t\r\n"); len(whole) > 0 {
 			if a, err := decodeAnswer(whole[:len(whole)-1], []string{"namespace", "pod"}); err == nil {
 				t.Fatalf("without its end: %+v", a)

@@ -10,12 +10,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
-// maxHistorySteps bounds what is asked of the past: 15 minutes at every second are 900.
+// maxHistorySteps limits the number of samples in a range query. 15 minutes in steps of one
+// second are 900.
 const maxHistorySteps = 1000
 
-// History asks the queries about nodes over the time since then. Pods are left
-// out: a window of 150,000 of them is more than an answer may hold, and their
-// samples count from now on.
+// History runs the queries about nodes over the time from since until now. It leaves out pods:
+// a window of 150,000 pods exceeds the size limit of an answer. Their samples count from now
+// on.
 func (s *Source) History(ctx context.Context, nodes []usage.Node, since time.Time, step time.Duration) ([]usage.Sample, error) {
 	step = step.Truncate(time.Millisecond)
 	now, since := s.opts.Now(), since.Truncate(time.Millisecond)
@@ -56,7 +57,7 @@ func (s *Source) History(ctx context.Context, nodes []usage.Node, since time.Tim
 	return out, failedQueries(asks, replies)
 }
 
-// failedQueries names the resources of which there is no answer, and why.
+// failedQueries returns an error that names the resources without an answer, and why.
 func failedQueries(asks []metricQuery, replies map[string]queryResult) error {
 	var said []string
 	for _, a := range asks {

@@ -7,15 +7,15 @@ import (
 	"strings"
 )
 
-// jsonScanner walks through JSON once. Strings are parts of the text, not copies. What
-// breaks the grammar ends it, with an error that says where.
+// jsonScanner scans JSON once. Strings are slices of the text, not copies. A syntax error stops
+// the scan; the error states the position.
 type jsonScanner struct {
 	text string
 	pos  int
 	err  error
 }
 
-// maxDepth bounds nesting: nobody sends more, and the stack is finite.
+// maxDepth limits nesting, because the stack is limited. No real answer is nested that deep.
 const maxDepth = 64
 
 func (s *jsonScanner) fail(format string, args ...any) {
@@ -24,7 +24,8 @@ func (s *jsonScanner) fail(format string, args ...any) {
 	}
 }
 
-// peek is the next byte that is no blank; 0 at the end and after an error.
+// peek returns the next byte that is not white space. It returns 0 at the end and after an
+// error.
 func (s *jsonScanner) peek() byte {
 	for ; s.pos < len(s.text); s.pos++ {
 		switch c := s.text[s.pos]; c {
@@ -54,12 +55,12 @@ func (s *jsonScanner) expect(c byte) bool {
 	return false
 }
 
-// readObject calls f for each key, which must take the value.
+// readObject calls f for each key. f must read the value.
 func (s *jsonScanner) readObject(f func(key string)) {
 	s.readItems('{', '}', func() { k := s.readString(); s.expect(':'); f(k) })
 }
 
-// readArray calls f for each element, which must take it.
+// readArray calls f for each element. f must read it.
 func (s *jsonScanner) readArray(f func()) { s.readItems('[', ']', f) }
 
 func (s *jsonScanner) readItems(open, end byte, f func()) {
@@ -79,7 +80,7 @@ func (s *jsonScanner) readItems(open, end byte, f func()) {
 	}
 }
 
-// readString takes a string.
+// readString reads a string.
 func (s *jsonScanner) readString() string {
 	if !s.expect('"') {
 		return ""
@@ -101,12 +102,12 @@ func (s *jsonScanner) readString() string {
 	return ""
 }
 
-// readEscaped takes the rest of a string that has escapes.
+// readEscaped reads the rest of a string with escapes.
 func (s *jsonScanner) readEscaped(begin int) string {
 	for ; s.pos < len(s.text); s.pos++ {
 		switch s.text[s.pos] {
 		case '\\':
-			s.pos++ // whatever comes next is no end
+			s.pos++ // the next byte cannot end the string
 		case '"':
 			s.pos++
 			var out string
@@ -121,7 +122,7 @@ func (s *jsonScanner) readEscaped(begin int) string {
 	return ""
 }
 
-// readNumber takes a number.
+// readNumber reads a number.
 func (s *jsonScanner) readNumber() float64 {
 	if s.peek(); s.err != nil {
 		return 0
@@ -141,7 +142,7 @@ func (s *jsonScanner) readNumber() float64 {
 	return v
 }
 
-// skipValue takes any value.
+// skipValue skips any value.
 func (s *jsonScanner) skipValue(depth int) {
 	if depth > maxDepth {
 		s.fail("nested more than %d deep", maxDepth)

@@ -15,44 +15,45 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/promql"
 )
 
-// Options say whom to ask, and what.
+// Options says which server to query, and what for.
 type Options struct {
-	// URL is the address, to which /api/v1/query is added.
+	// URL is the address of the server. The path /api/v1/query is appended.
 	URL    string
 	Preset Preset
-	// RateWindow is what the preset takes rates over.
+	// RateWindow is the window of rates in preset queries.
 	RateWindow time.Duration
-	// Queries are of nodes, by resource: ratios of capacity for cpu and memory, bytes
-	// for memory.available, ratios for anything else. They replace the preset's or
-	// add to it.
+	// Queries are PromQL queries about nodes, by resource: ratios of capacity for cpu and
+	// memory, bytes for memory.available, and ratios for anything else. They replace those of
+	// the preset or add to them.
 	Queries map[string]string
-	// PodQueries are of pods: cpu in cores and memory in bytes, with the labels
-	// namespace and pod. An empty one asks nothing.
+	// PodQueries are PromQL queries about pods: cpu in cores and memory in bytes, with the
+	// labels namespace and pod. An empty query removes that of the preset.
 	PodQueries map[string]string
-	// Rules are of nodes, by name: any number. They are in a sample as rule:NAME.
+	// Rules are PromQL queries about nodes, by name, that return any number. A sample names
+	// their values rule:NAME.
 	Rules map[string]string
-	// Freshness are queries for when a node was measured, in Unix seconds, by
-	// resource or rule:NAME. Without one, a query of the user's is asked whether its
-	// metrics came through a Pushgateway, and when.
+	// Freshness maps a resource or rule:NAME to a query that returns when a node was measured,
+	// in Unix seconds. For a user's query without an entry, the source checks when its metrics
+	// were pushed to a Pushgateway, if at all.
 	Freshness map[string]string
 	// NodeLabel is the label that names the node.
 	NodeLabel string
-	// Timeout is for each query.
+	// Timeout limits each query.
 	Timeout time.Duration
-	// MaxAge is the age of a measurement that is still used.
+	// MaxAge is the maximum age of a measurement.
 	MaxAge time.Duration
-	// Client talks to the server; see package fetch.
+	// Client sends the requests; see package fetch.
 	Client *http.Client
 	Now    func() time.Time
 }
 
-// OptionError is what is wrong with one option.
+// OptionError says what is wrong with one option.
 type OptionError struct {
-	// Path is such as queries.cpu.
+	// Path names the option, such as queries.cpu.
 	Path, Message string
 }
 
-// Check reads every query, and says what is wrong, in order of path.
+// Check parses every query and returns the errors in order of path.
 func (o Options) Check() []OptionError {
 	var out []OptionError
 	add := func(path, format string, args ...any) {
@@ -99,7 +100,7 @@ func (o Options) Check() []OptionError {
 	return out
 }
 
-// validLabel is the form that label names have without quotes.
+// validLabel reports whether a label name is valid without quotes.
 func validLabel(name string) bool {
 	for i, c := range name {
 		if c != '_' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (i == 0 || c < '0' || c > '9') {
@@ -109,7 +110,7 @@ func validLabel(name string) bool {
 	return name != ""
 }
 
-// userQueries are the queries of users, by resource or rule:NAME.
+// userQueries returns the queries in the options, by resource or rule:NAME.
 func (o Options) userQueries() map[string]metricQuery {
 	out := map[string]metricQuery{}
 	for name, text := range o.Queries {
@@ -128,7 +129,8 @@ func (o Options) userQueries() map[string]metricQuery {
 	return out
 }
 
-// MeasuredResources are the resources of nodes that are asked for, without rules; sorted.
+// MeasuredResources returns the resources of nodes that are queried, sorted. It leaves out
+// rules.
 func (o Options) MeasuredResources() []string {
 	out := slices.Collect(maps.Keys(o.Queries))
 	for _, a := range o.Preset.nodeQueries() {
@@ -138,7 +140,7 @@ func (o Options) MeasuredResources() []string {
 	return slices.Compact(out)
 }
 
-// QueriesPods says whether anything is asked about pods.
+// QueriesPods reports whether pods are queried.
 func (o Options) QueriesPods() bool {
 	for _, a := range o.Preset.podQueries() {
 		if _, replaced := o.PodQueries[a.resource]; !replaced {
@@ -153,8 +155,7 @@ func (o Options) QueriesPods() bool {
 	return false
 }
 
-// allQueries are all there is to ask, nodes first; what is to be asked about freshness
-// is filled in.
+// allQueries returns all queries, nodes first. It fills in the time queries.
 func (o Options) allQueries() ([]metricQuery, error) {
 	if m := o.Check(); len(m) > 0 {
 		return nil, fmt.Errorf("%s: %s", m[0].Path, m[0].Message)

@@ -11,7 +11,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/promql"
 )
 
-// TestPresetsArePromQL: also with other labels, and each asks for both resources.
+// TestPresetsArePromQL checks that presets are valid with any label, and query both cpu and
+// memory.
 func TestPresetsArePromQL(t *testing.T) {
 	for _, p := range Presets() {
 		for _, label := range []string{"instance", "node"} {

@@ -19,17 +19,17 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/fetch"
 )
 
-// Source is a Prometheus. It asks the API server nothing.
+// Source reads from a Prometheus. It sends nothing to the API server.
 type Source struct {
 	opts    Options
 	queries []metricQuery
 	client  api.Client
 }
 
-// maxConcurrentQueries bounds the queries that are asked at once.
+// maxConcurrentQueries limits how many queries run at once.
 const maxConcurrentQueries = 4
 
-// New checks the options.
+// New returns a source. It checks the options.
 func New(o Options) (*Source, error) {
 	asks, err := o.allQueries()
 	if err != nil {
@@ -40,14 +40,14 @@ func New(o Options) (*Source, error) {
 	}
 	client, err := api.NewClient(api.Config{Address: o.URL, Client: o.Client})
 	if err != nil {
-		return nil, errors.New("the address of Prometheus is not a URL") // which may hold a password
+		return nil, errors.New("the address of Prometheus is not a URL") // the URL may contain a password
 	}
 	return &Source{o, asks, client}, nil
 }
 
-// Sample asks every query once, of which there are two for each resource of nodes
-// (what, and when it was measured) and one for each of pods. With the error, the
-// sample holds its problems.
+// Sample runs every query once: two for each resource of nodes (the value and the time of
+// measurement) and one for each resource of pods. If it returns an error, the sample contains
+// the problems.
 func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, error) {
 	now := s.opts.Now()
 	replies := s.runQueries(ctx, s.queries, func(text string) url.Values {
@@ -59,8 +59,8 @@ func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, 
 		usable = s.addAnswer(g, a, replies[a.text], replies[a.timeQuery]) || usable
 	}
 	sample := g.Sample()
-	// It answers with the time of the question: rates look back, and series of a pod
-	// that is gone are told of for a while.
+	// Prometheus reports values at the query time. Rates look back, and the series of a deleted
+	// pod remain for a while.
 	sample.PodDelay = s.opts.MaxAge
 	if !usable {
 		return sample, fmt.Errorf("asking Prometheus: %s", mainProblem(sample.Problems))
@@ -68,8 +68,8 @@ func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, 
 	return sample, nil
 }
 
-// mainProblem is what is wrong first of all; answers without values are all named, for a
-// query may be wrong, or what it asks for may not be there.
+// mainProblem returns the most important problem. It lists all queries without values, because
+// a query may be wrong or its metric may not exist.
 func mainProblem(problems []usage.Problem) string {
 	if problems[0].Kind != usage.Empty {
 		return problems[0].Detail
@@ -83,7 +83,7 @@ func mainProblem(problems []usage.Problem) string {
 	return strings.Join(about, ", ") + usage.NoValues
 }
 
-// addAnswer takes in what was answered; false when nodes are not told about.
+// addAnswer adds the answer to a query. It returns false if the answer has no values of nodes.
 func (s *Source) addAnswer(g *usage.SampleBuilder, a metricQuery, values, times queryResult) bool {
 	about := a.resource
 	if a.ofPods {
@@ -111,7 +111,7 @@ func (s *Source) addAnswer(g *usage.SampleBuilder, a metricQuery, values, times 
 	return len(named) > 0
 }
 
-// podValues leaves histograms out.
+// podValues converts samples and leaves out histograms.
 func podValues(g *usage.SampleBuilder, about string, samples []sample) []usage.PodValue {
 	out := make([]usage.PodValue, 0, len(samples))
 	for _, x := range samples {
@@ -124,8 +124,8 @@ func podValues(g *usage.SampleBuilder, about string, samples []sample) []usage.P
 	return out
 }
 
-// nodeValues leaves histograms out; false when there are values and none says of
-// which node it is.
+// nodeValues converts samples and leaves out histograms. It returns false if no value has the
+// node label.
 func nodeValues(g *usage.SampleBuilder, about string, samples []sample) ([]usage.Value, bool) {
 	out := make([]usage.Value, 0, len(samples))
 	labelled := len(samples) == 0
@@ -140,15 +140,15 @@ func nodeValues(g *usage.SampleBuilder, about string, samples []sample) ([]usage
 	return out, labelled
 }
 
-// withMeasurementTimes gives values the time at which they were measured, by the label that they
-// share with the answer about it.
+// withMeasurementTimes sets the time of each value from the answer to the time query, matched
+// by the node label.
 func withMeasurementTimes(g *usage.SampleBuilder, a metricQuery, values []usage.Value, times []sample) []usage.Value {
 	at := make(map[string]time.Time, len(times))
 	for _, t := range times {
 		switch old, twice := at[t.labels[0]]; {
 		case !(t.v >= 0 && t.v <= maxUnixSeconds):
 			g.AddProblemOf(usage.Implausible, a.resource+": no time of measurement for", t.labels[0])
-			at[t.labels[0]] = time.Time{} // stale, whatever comes next
+			at[t.labels[0]] = time.Time{} // a zero time is stale and earlier than any other
 		case !twice || unixTime(t.v).Before(old):
 			at[t.labels[0]] = unixTime(t.v)
 		}
@@ -170,13 +170,13 @@ func withMeasurementTimes(g *usage.SampleBuilder, a metricQuery, values []usage.
 
 func unixTime(v float64) time.Time { return time.UnixMilli(int64(v * 1000)).UTC() }
 
-// queryResult is the answer to one query, or why there is none.
+// queryResult is the answer to one query, or the problem if there is none.
 type queryResult struct {
 	samples []sample
 	problem *usage.Problem
 }
 
-// runQueries asks each distinct query once, several at a time.
+// runQueries runs each distinct query once, several at a time.
 func (s *Source) runQueries(ctx context.Context, asks []metricQuery, form func(string) url.Values, path, want string) map[string]queryResult {
 	labels := map[string][]string{}
 	for _, a := range asks {
@@ -205,8 +205,8 @@ func (s *Source) runQueries(ctx context.Context, asks []metricQuery, form func(s
 	return out
 }
 
-// query asks once. The error is looked at first: an answer can come with one, in
-// part.
+// query runs one query. It checks for an error first, because a partial answer can carry both
+// data and an error.
 func (s *Source) query(ctx context.Context, path string, form url.Values, labels []string, want string) ([]sample, *usage.Problem) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
@@ -241,8 +241,8 @@ func (s *Source) query(ctx context.Context, path string, form url.Values, labels
 	return a.samples, nil
 }
 
-// post sends a query in the body, and in the address where that is refused: some
-// that stand before a Prometheus let read-only users GET alone.
+// post sends a query in the body of a POST request. If that is refused, it uses GET: some
+// proxies allow read-only users only GET.
 func (s *Source) post(ctx context.Context, path string, form url.Values) (int, []byte, error) {
 	u := s.client.URL(path, nil)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), strings.NewReader(form.Encode()))
@@ -250,7 +250,7 @@ func (s *Source) post(ctx context.Context, path string, form url.Values) (int, [
 		return 0, nil, errors.New("the address of Prometheus is not a URL")
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header["Idempotency-Key"] = nil // so that a connection that was closed meanwhile is tried anew
+	r.Header["Idempotency-Key"] = nil // makes the transport retry on a connection that was closed meanwhile
 	resp, body, err := s.client.Do(ctx, r)
 	if err != nil {
 		return 0, nil, err

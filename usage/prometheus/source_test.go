@@ -22,7 +22,7 @@ var _ usage.HistorySource = (*Source)(nil)
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// twoNodes are two nodes of 4 CPUs and 8 GiB.
+// twoNodes returns two nodes with 4 CPUs and 8 GiB each.
 func twoNodes() []usage.Node {
 	var out []usage.Node
 	for _, i := range []string{"1", "2"} {
@@ -31,7 +31,7 @@ func twoNodes() []usage.Node {
 	return out
 }
 
-// fakePrometheus is a Prometheus that answers by the first part that a query contains.
+// fakePrometheus answers each query by the first part that it contains.
 type fakePrometheus []struct{ part, result string }
 
 func (a fakePrometheus) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -44,7 +44,7 @@ func (a fakePrometheus) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, `{"status":"success","data":{"resultType":"vector","result":[]}}`)
 }
 
-// vectorJSON writes values by instance, measured or evaluated at noon.
+// vectorJSON encodes values by instance, measured or evaluated at noon.
 func vectorJSON(pairs ...string) string {
 	var out []string
 	for i := 0; i+1 < len(pairs); i += 2 {
@@ -120,8 +120,8 @@ func TestPodsAndAvailableMemory(t *testing.T) {
 	}
 }
 
-// TestPushedValuesAreAsOldAsTheirPush: a Pushgateway serves for ever what it was
-// given.
+// TestPushedValuesAreAsOldAsTheirPush checks the age of pushed values. A Pushgateway serves
+// them forever.
 func TestPushedValuesAreAsOldAsTheirPush(t *testing.T) {
 	h := fakePrometheus{
 		{"push_time_seconds and on (job, instance, instance) k8_node", vectorJSON("n1", unixBefore(10*time.Second), "n2", unixBefore(time.Hour))},
@@ -170,8 +170,7 @@ func TestFreshnessOfTheUsersOwn(t *testing.T) {
 	}
 }
 
-// TestBadAnswers are what a real Prometheus, or what stands before one, can send
-// and does not send on demand.
+// TestBadAnswers covers answers that a Prometheus or a proxy can send, but not on demand.
 func TestBadAnswers(t *testing.T) {
 	good := `{"status":"success","data":{"resultType":"vector","result":[` + vectorJSON("n1", "0.5", "n2", "0.5") + `]}}`
 	for name, c := range map[string]struct {
@@ -219,7 +218,7 @@ func TestBadAnswers(t *testing.T) {
 				w.WriteHeader(c.status)
 				_, _ = w.Write([]byte(c.body))
 			}), func(o *Options) { o.Preset, o.Queries = None, map[string]string{"cpu": "x"} })
-			// When it was pushed: not at all, in any of these worlds.
+			// In none of these cases was the value pushed.
 			s.queries[0].timeQuery = ""
 			got, err := s.Sample(t.Context(), twoNodes())
 			found := false
@@ -234,7 +233,7 @@ func TestBadAnswers(t *testing.T) {
 			}
 			for name, r := range got.Nodes {
 				if name == "n1" && c.kind == usage.UnknownNode {
-					continue // which was told about as it should be
+					continue // this resource was answered correctly
 				}
 				t.Errorf("%s: %v is used", name, r)
 			}
@@ -242,8 +241,8 @@ func TestBadAnswers(t *testing.T) {
 	}
 }
 
-// TestAllEmptyAnswersAreNamed: the first alone would let a user mend one query and
-// leave the next.
+// TestAllEmptyAnswersAreNamed checks that all empty answers are listed, so that a user can fix
+// all queries at once.
 func TestAllEmptyAnswersAreNamed(t *testing.T) {
 	s := newTestSource(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"status":"success","data":{"resultType":"vector","result":[]}}`))

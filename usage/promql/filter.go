@@ -2,9 +2,9 @@ package promql
 
 import "github.com/prometheus/prometheus/promql/parser"
 
-// FilteringComparison names a comparison by which the query has values only where it holds: a node
-// is then missing rather than told of. Empty when there is none, or all its parts are
-// filled up by another (`a > 1 or b`).
+// FilteringComparison returns a comparison that removes values from the result. A node for
+// which it does not hold is missing from the answer. It returns "" if there is no such
+// comparison, or if another part supplies the removed values (`a > 1 or b`).
 func (q Query) FilteringComparison() string { return filteringComparison(q.expr) }
 
 func filteringComparison(e parser.Expr) string {
@@ -28,7 +28,7 @@ func filteringComparisonBinary(e *parser.BinaryExpr) string {
 	switch {
 	case e.Op.IsComparisonOperator() && !e.ReturnBool:
 		return e.String()
-	case e.Op == parser.LOR: // what the one leaves out, the other may have
+	case e.Op == parser.LOR: // one side may supply what the other removes
 		if left == "" || right == "" {
 			return ""
 		}

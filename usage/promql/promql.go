@@ -1,8 +1,8 @@
-// Package promql reads queries before anybody asks them.
+// Package promql checks PromQL queries before they are sent.
 //
-// It decides whether a query can give what it is asked for: one number per node or
-// pod, with the label that names it. It never asks a server, and it cannot know
-// whether the metrics exist.
+// It decides whether a query can return what is needed: one number per node or pod, with the
+// label that names it. It never contacts a server, and it cannot know whether the metrics
+// exist.
 package promql
 
 import (
@@ -14,20 +14,19 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// queryParser takes in all that any server may: what is experimental is for the
-// server to refuse.
+// queryParser accepts everything that any server may accept. The server rejects experimental
+// syntax that it does not support.
 var queryParser = parser.NewParser(parser.Options{
 	EnableExperimentalFunctions: true, ExperimentalDurationExpr: true, EnableExtendedRangeSelectors: true, EnableBinopFillModifiers: true,
 })
 
-// Query is one that can be read.
+// Query is a valid query.
 type Query struct {
 	text string
 	expr parser.Expr
 }
 
-// Parse reads a query that must give a vector: a scalar says of no node what it
-// is.
+// Parse parses a query, which must return a vector. A scalar has no label that names a node.
 func Parse(text string) (Query, error) {
 	if strings.TrimSpace(text) == "" {
 		return Query{}, errors.New("is empty (want PromQL)")
@@ -42,7 +41,7 @@ func Parse(text string) (Query, error) {
 	return Query{text, expr}, nil
 }
 
-// parseErrorText says where a query cannot be read, and what is wrong there.
+// parseErrorText says where a query cannot be parsed, and why.
 func parseErrorText(err error, text string) string {
 	var errs parser.ParseErrors
 	var one *parser.ParseErr
@@ -55,11 +54,11 @@ func parseErrorText(err error, text string) string {
 	return fmt.Sprintf("is not PromQL: %s: %v", one.PositionRange.StartPosInput(text, 0), one.Err)
 }
 
-// String is the query as it was written.
+// String returns the query as it was written.
 func (q Query) String() string { return q.text }
 
-// CheckLabels checks that values can have these labels, as far as the query itself
-// tells: `sum by (job) (x)` has no other than job.
+// CheckLabels checks that values can have these labels, as far as the query itself shows. For
+// example, `sum by (job) (x)` keeps only job.
 func (q Query) CheckLabels(labels ...string) error {
 	for _, l := range labels {
 		if dropped := droppingPart(q.expr, l); dropped != "" {
@@ -69,10 +68,10 @@ func (q Query) CheckLabels(labels ...string) error {
 	return nil
 }
 
-// selectingAggregations aggregations keep the labels of what they select.
+// selectingAggregations keep the labels of the series that they select.
 var selectingAggregations = []parser.ItemType{parser.TOPK, parser.BOTTOMK, parser.LIMITK, parser.LIMIT_RATIO}
 
-// droppingPart names the part of a query that drops a label; empty when none is sure to.
+// droppingPart returns the part of a query that drops a label, or "" if no part certainly does.
 func droppingPart(e parser.Expr, label string) string {
 	switch e := e.(type) {
 	case *parser.ParenExpr:
@@ -105,7 +104,7 @@ func droppingPartBinary(e *parser.BinaryExpr, label string) string {
 		return droppingPart(e.LHS, label)
 	case right && !left:
 		return droppingPart(e.RHS, label)
-	case e.Op == parser.LOR: // either side may give values
+	case e.Op == parser.LOR: // either side may return values
 		if by := droppingPart(e.LHS, label); by != "" {
 			return by
 		}
@@ -124,8 +123,8 @@ func droppingPartBinary(e *parser.BinaryExpr, label string) string {
 	return ""
 }
 
-// IsPercentage tells whether the query as a whole is made a percentage: its last step
-// is a multiplication by 100, or takes something from 100.
+// IsPercentage reports whether the query as a whole returns a percentage. Its last step then
+// multiplies by 100 or subtracts from 100.
 func (q Query) IsPercentage() bool {
 	e := q.expr
 	for {
@@ -152,11 +151,11 @@ func isHundred(e parser.Expr) bool {
 	return ok && n.Val == 100
 }
 
-// PushTimeQuery is the query for when the values of q were pushed to a Pushgateway, in
-// Unix seconds by label, the oldest part of each: empty where they were not
-// pushed. A Pushgateway serves what it was given for ever, and only its metric
-// push_time_seconds, which has the job, instance and further grouping labels of
-// the push, tells how old that is.
+// PushTimeQuery returns a query for the time when the values of q were pushed to a Pushgateway.
+// It returns Unix seconds by label, for the oldest part of each value, and nothing for values
+// that were not pushed. A Pushgateway serves pushed values forever. Only its metric
+// push_time_seconds tells their age. That metric has the grouping labels of the push, such as
+// job and instance.
 func (q Query) PushTimeQuery(label string) string {
 	var selectors []string
 	parser.Inspect(q.expr, func(n parser.Node, _ []parser.Node) error {

@@ -11,7 +11,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// largeSample is a sample of 5,000 nodes and 150,000 pods.
+// largeSample returns a sample of 5,000 nodes and 150,000 pods.
 func largeSample() (usage.Sample, []usage.Node) {
 	s := usage.Sample{Nodes: map[string]usage.Reading{}, Pods: map[string]usage.Reading{}}
 	var nodes []usage.Node
@@ -43,8 +43,7 @@ func benchOptions() window.Options {
 	return o
 }
 
-// BenchmarkAdd is one sampling period without the source; MB is what is kept with
-// full windows.
+// BenchmarkAdd adds one sample. MB is the memory of full windows.
 func BenchmarkAdd(b *testing.B) {
 	s, nodes := largeSample()
 	w := window.New(benchOptions())
@@ -68,13 +67,14 @@ func BenchmarkAdd(b *testing.B) {
 		w.Add(s, nodes, nil)
 		spent += cputime.Used(b) - begun
 	}
-	b.ReportMetric(0, "ns/op") // of a machine that others use as well
+	b.ReportMetric(0, "ns/op") // other programs may use the machine
 	b.ReportMetric(spent.Seconds()*1000/float64(b.N), "CPU-ms/op")
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/1e6, "MB")
 	runtime.KeepAlive(w)
 }
 
-// BenchmarkUsage is once a pass; without pods it is once a sample.
+// BenchmarkUsage computes the usage, which happens once per pass. Without pods, it happens once
+// per sample.
 func BenchmarkUsage(b *testing.B) {
 	s, nodes := largeSample()
 	w := window.New(benchOptions())

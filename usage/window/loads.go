@@ -8,21 +8,20 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// LoadStatistics is what one resource of a node came to over a window, in percent of the
+// LoadStatistics are statistics of one resource of a node over a window, in percent of the
 // node's capacity.
 type LoadStatistics struct{ Latest, Mean, Std float64 }
 
-// NodeLoads are the loads of a node, by resource: cpu and memory, as far as they
-// are known.
+// NodeLoads are the known loads of a node, by resource: cpu and memory.
 type NodeLoads struct {
 	Node string
-	// At is when they were measured last, the older of the two.
+	// At is the older of the times at which they were last measured.
 	At         time.Time
 	ByResource map[string]LoadStatistics
 }
 
-// Loads are those of every node that is known, over the last d; by name. They are
-// numbers always: a node whose capacity is not known is left out.
+// Loads returns the loads of every known node over the last d, sorted by name. A node with
+// unknown capacity is left out, so every value is a number.
 func (w *Windows) Loads(now time.Time, d time.Duration) []NodeLoads {
 	out := []NodeLoads{}
 	var values []int64
@@ -52,7 +51,7 @@ func (w *Windows) Loads(now time.Time, d time.Duration) []NodeLoads {
 	return out
 }
 
-// SampleSpan is how far back the samples go of nodes that are known.
+// SampleSpan returns the time between the oldest and the newest sample of the known nodes.
 func (w *Windows) SampleSpan(now time.Time) time.Duration {
 	oldest, newest := int64(0), int64(0)
 	for _, n := range w.nodes {
@@ -69,7 +68,8 @@ func (w *Windows) SampleSpan(now time.Time) time.Duration {
 	return time.Duration(newest-oldest) * time.Millisecond
 }
 
-// Coverage is the share of nodes whose usage is known; 0 without nodes.
+// Coverage returns the share (0..1) of nodes whose usage is known. It returns 0 if there are no
+// nodes.
 func (w *Windows) Coverage(now time.Time, nodes int) float64 {
 	known := 0
 	for _, n := range w.nodes {
@@ -83,7 +83,7 @@ func (w *Windows) Coverage(now time.Time, nodes int) float64 {
 	return float64(known) / float64(nodes)
 }
 
-// NewestMeasurement is when the newest measurement of any node was made; zero while there is
+// NewestMeasurement returns the time of the newest measurement of any node, or zero if there is
 // none.
 func (w *Windows) NewestMeasurement() time.Time {
 	newest := int64(0)
@@ -96,5 +96,5 @@ func (w *Windows) NewestMeasurement() time.Time {
 	return time.UnixMilli(newest).UTC()
 }
 
-// LastSampleTime is when the newest sample was; zero before the first.
+// LastSampleTime returns when the newest sample was taken, or zero if there is none.
 func (w *Windows) LastSampleTime() time.Time { return w.lastSampleTime }

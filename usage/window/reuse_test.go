@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// TestWhatWasMeasuredBeforeANodeWasCreated is of another machine of that name, also in
-// what a source remembers.
+// TestWhatWasMeasuredBeforeANodeWasCreated checks that earlier measurements of a node belong to
+// another machine of that name. This includes the source's history.
 func TestWhatWasMeasuredBeforeANodeWasCreated(t *testing.T) {
 	w := window.New(options(window.LevelWatch{Name: "w", Resource: "cpu", Enter: 0.5, Leave: 0.4, For: 3}))
 	nodes := testNodes("a")
@@ -51,7 +51,7 @@ func TestOtherMachinesAndPodsOfTheSameName(t *testing.T) {
 		t.Errorf("a pod that came back as another: %+v", u.Pods)
 	}
 	place = window.PodPlace{Node: "a", UID: "3", Created: secondsAfterStart(61)}
-	w.Add(pod(60, 700), again, where) // measured before pod 3 came to be
+	w.Add(pod(60, 700), again, where) // measured before pod 3 was created
 	if u := w.Usage(secondsAfterStart(60)); len(u.Pods) != 2 || u.Pods[1].UID != "2" || u.Pods[1].Used["cpu"] != 100 {
 		t.Errorf("what was measured of the one before: %+v", u.Pods)
 	}
@@ -60,7 +60,7 @@ func TestOtherMachinesAndPodsOfTheSameName(t *testing.T) {
 	if u := w.Usage(secondsAfterStart(90)); len(u.Nodes) != 0 {
 		t.Errorf("a node that is gone: %+v", u.Nodes)
 	}
-	if u := w.Usage(secondsAfterStart(280)); len(u.Pods) != 2 { // they have left, and the window, which ends at 90 s, holds them
+	if u := w.Usage(secondsAfterStart(280)); len(u.Pods) != 2 { // they have left, and the window, which ends at 90 s, includes them
 		t.Errorf("pods that have left within the window: %+v", u.Pods)
 	}
 	w.Add(usage.Sample{Taken: secondsAfterStart(400)}, again, where)
@@ -69,8 +69,8 @@ func TestOtherMachinesAndPodsOfTheSameName(t *testing.T) {
 	}
 }
 
-// TestWhatMayBeOfThePodBefore: a source that does not tell when it measured a pod speaks
-// for a while of the one of that name that was there before.
+// TestWhatMayBeOfThePodBefore covers a source without measurement times. For a while, its
+// values may belong to an earlier pod of the same name.
 func TestWhatMayBeOfThePodBefore(t *testing.T) {
 	w := window.New(options())
 	place := window.PodPlace{Node: "a", UID: "1", Created: secondsAfterStart(-10)}

@@ -11,27 +11,26 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
-// Kind and APIVersion are those of Usage in a snapshot.
+// APIVersion and Kind identify a Usage in a snapshot.
 const (
 	APIVersion = "evenkeel.io/v1alpha1"
 	Kind       = "Usage"
 )
 
-// maxDetailsPerKind bounds how many problems of one kind are named.
+// maxDetailsPerKind limits how many problems of one kind are listed.
 const maxDetailsPerKind = 3
 
-// Usage is what nodes and pods use, and where nodes stand about what is watched:
-// nodes, pods and marks in order of their names. What has not been measured within
-// MaxAge of now is left out, which means that it is unknown. Pods that have left are
-// listed as long as they were measured within the window: their nodes' statistics hold
-// what they used.
+// Usage returns the usage of nodes and pods, and the state of nodes relative to watched levels.
+// All are sorted by name. What was not measured within MaxAge before now is unknown and left
+// out. A pod that left stays listed while the window contains measurements of it, because its
+// node's statistics include its usage.
 func (w *Windows) Usage(now time.Time) *cluster.Usage {
 	u := w.NodeUsage(now)
 	u.Pods = w.podUsage(now)
 	return u
 }
 
-// NodeUsage is Usage without pods, which is most of the work.
+// NodeUsage returns Usage without pods, which are most of the work.
 func (w *Windows) NodeUsage(now time.Time) *cluster.Usage {
 	u := &cluster.Usage{
 		APIVersion: APIVersion, Kind: Kind, Source: w.opts.Source,
@@ -59,16 +58,16 @@ func (w *Windows) NodeUsage(now time.Time) *cluster.Usage {
 	return u
 }
 
-// isCurrent: measured not too long ago, and not in the future. At is in Unix
+// isCurrent reports whether a measurement is not too old and not in the future. at is in Unix
 // milliseconds.
 func (w *Windows) isCurrent(at int64, now time.Time) bool {
 	age := now.UnixMilli() - at
 	return age <= w.opts.MaxAge.Milliseconds() && age >= -cluster.MaxClockSkew.Milliseconds()
 }
 
-// nodeUsage is what a node uses, and over how many samples; 0 when that is unknown. Its
-// time is that of cpu and memory, the older of the two, as in a reading: pods that were
-// bound since are not in it, however lately something else was measured.
+// nodeUsage returns a node's usage and the number of samples, which is 0 if the usage is
+// unknown. Its time is the older of the times of cpu and memory. Pods bound after that time are
+// not included, even if another resource was measured later.
 func (w *Windows) nodeUsage(n *node, now time.Time) (cluster.NodeUsage, int) {
 	u := cluster.NodeUsage{Name: n.name, Used: map[string]int64{}}
 	samples, rest := 0, int64(0)
@@ -104,7 +103,7 @@ func (w *Windows) nodeUsage(n *node, now time.Time) (cluster.NodeUsage, int) {
 		}
 	}
 	if u.SpanSeconds >= (w.opts.Window - w.opts.Interval/2).Seconds() {
-		u.SpanSeconds = 0 // all of it, but for how regularly samples come
+		u.SpanSeconds = 0 // the whole window, apart from irregular sampling
 	}
 	if u.At.IsZero() {
 		u.At = time.UnixMilli(rest).UTC()
@@ -112,16 +111,16 @@ func (w *Windows) nodeUsage(n *node, now time.Time) (cluster.NodeUsage, int) {
 	return u, samples
 }
 
-// includesHistory: the window reaches back to what the source remembered. Pods that stood
-// there then and have left since may never have been listed, so that nothing could be
-// taken from the node for them.
+// includesHistory reports whether the window contains samples from the source's history. Pods
+// that ran then and have left may never have been listed. Their usage could not be subtracted
+// from the node.
 func (w *Windows) includesHistory(of *series) bool {
 	oldest, until, found := w.lastSampleTime.Add(-w.opts.Window).UnixMilli(), w.historyUntil.UnixMilli(), false
 	of.each(func(p nodeSample) { found = found || p.at > oldest && p.at <= until })
 	return found
 }
 
-// olderTime of two times; 0 is none.
+// olderTime returns the older of two times. 0 means no time.
 func olderTime(a, b int64) int64 {
 	if a == 0 {
 		return b
@@ -129,8 +128,8 @@ func olderTime(a, b int64) int64 {
 	return min(a, b)
 }
 
-// filledSpan is how much of the window so many samples fill, each of which stands for the
-// time to the next.
+// filledSpan returns how much of the window a number of samples covers. Each sample stands for
+// the time until the next.
 func (w *Windows) filledSpan(of *series, samples int) time.Duration {
 	if samples == 1 {
 		return min(w.opts.Interval, w.opts.Window)
@@ -145,8 +144,8 @@ func (w *Windows) filledSpan(of *series, samples int) time.Duration {
 	return min(time.Duration(last.at-first)*time.Millisecond*time.Duration(samples)/time.Duration(samples-1), w.opts.Window)
 }
 
-// valuesWithin appends the values in the window that ends with the newest sample, and the
-// last in any case.
+// valuesWithin appends the values in the window that ends with the newest sample. It appends
+// the last value in any case.
 func (w *Windows) valuesWithin(of *series, d time.Duration, values []int64) []int64 {
 	oldest := w.lastSampleTime.Add(-d).UnixMilli()
 	of.each(func(p nodeSample) {
@@ -200,7 +199,7 @@ func (w *Windows) fromTenths(tenths uint32) time.Time {
 	return w.timeBase.Add(time.Duration(tenths) * 100 * time.Millisecond).UTC()
 }
 
-// formatProblems says what could not be used: a few of each kind.
+// formatProblems describes the problems, with a few details of each kind.
 func formatProblems(all []usage.Problem) []string {
 	var out []string
 	kinds := map[usage.ProblemKind][]string{}

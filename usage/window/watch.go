@@ -9,47 +9,46 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
-// LevelWatch is a level that somebody wants watched: a strategy with `for`, or a rule.
+// LevelWatch is a level to watch: that of a strategy with `for`, or of a hint rule.
 //
-//	sample        beyond Enter         at Enter or within   at or within Leave
-//	not hot       counted; hot after   count back to 0      count back to 0
-//	              For in a row
-//	hot           hot                  hot                  not hot
+// \tstate sample beyond Enter at Enter or within at or within Leave
+// \tnot hot counted; hot after count back to 0 count back to 0
+// \t For samples in a row
+// \thot hot hot not hot
 //
-// Each measurement counts once, by itself and not by the statistic over the window.
-// A sample in which the node is missing neither counts nor clears; when that has
-// gone on for MaxAge the usage is unknown, nothing is said of the node, and counting
-// begins anew with the next measurement.
+// Each measurement counts once, by its own value and not by the statistic over the window. A
+// sample without the node neither counts nor resets. If the node is missing for MaxAge, its
+// usage is unknown and it has no mark. Counting then starts again with the next measurement.
 type LevelWatch struct {
-	// Name is that of the strategy or rule.
+	// Name is the name of the strategy or rule.
 	Name     string
 	Resource string
 	// Enter and Leave are fractions of allocatable for cpu and memory, bytes for
-	// memory.available, and the value itself for what a query names.
+	// memory.available, and the value itself for a query.
 	Enter, Leave float64
-	// Below: beyond means less than, as for memory that is available.
+	// Below means that a value is beyond a level if it is less, as for available memory.
 	Below bool
-	// Deviation: Enter and Leave are so far above the mean of all nodes in scope that
-	// are known, which is their total used by their total allocatable.
+	// Deviation means that Enter and Leave are relative to the mean of all known nodes in
+	// scope. The mean is their total usage divided by their total allocatable.
 	Deviation bool
-	// For is how many in a row; less than 1 means 1.
+	// For is the number of samples in a row. Less than 1 means 1.
 	For int
 }
 
 func (w *LevelWatch) requiredSamples() int { return max(w.For, 1) }
 
-// watchState is where a node stands about one watch.
+// watchState is the state of a node relative to one watch.
 type watchState struct {
-	at    int64 // of the last measurement that was judged; 0: none
+	at    int64 // time of the last counted measurement; 0: none
 	since int64
-	value float64 // that measurement
+	value float64 // value of that measurement
 	count int
 	hot   bool
-	// settled: since counting began the node has been hot, or cool beyond doubt.
+	// settled means that the node was hot, or clearly not hot, since counting began.
 	settled bool
 }
 
-// updateStates moves the marks of nodes that the newest sample measured.
+// updateStates updates the states of the nodes that the newest sample measured.
 func (w *Windows) updateStates(nodes []usage.Node) {
 	for i := range w.opts.Watches {
 		watch := &w.opts.Watches[i]
@@ -73,7 +72,8 @@ func (w *Windows) updateStates(nodes []usage.Node) {
 	}
 }
 
-// newMeasurement is what the newest sample measured anew, and when, in the units of a watch.
+// newMeasurement returns the value and time of a new measurement in the newest sample, in the
+// units of a watch.
 func (w *Windows) newMeasurement(n *node, resource string) (at int64, v float64, ok bool) {
 	of := n.used[resource]
 	if of == nil || of.sample != w.sampleCount {
@@ -84,7 +84,7 @@ func (w *Windows) newMeasurement(n *node, resource string) (at int64, v float64,
 	return last.at, float64(last.v) / float64(total), total > 0
 }
 
-// meanUse is the total used by the total there is, over nodes in scope that are known.
+// meanUse returns the total usage divided by the total allocatable of the known nodes in scope.
 func (w *Windows) meanUse(resource string, nodes []usage.Node) (float64, bool) {
 	used, total, oldest := 0.0, 0.0, w.lastSampleTime.Add(-w.opts.MaxAge).UnixMilli()
 	for i := range nodes {
@@ -124,8 +124,7 @@ func (s *watchState) update(w *LevelWatch, at int64, v float64, maxAge int64) {
 	}
 }
 
-// exceeds is v > limit, but for the last digits of binary fractions: 29 of 100 is
-// not above 0.29.
+// exceeds reports v > limit with a tolerance for binary fractions: 29 of 100 is not above 0.29.
 func exceeds(v, limit float64) bool {
 	return v-limit > 1e-9*max(math.Abs(v), math.Abs(limit))
 }
@@ -145,7 +144,7 @@ func (w *Windows) SetWatches(watches []LevelWatch) {
 	}
 }
 
-// marks are those of nodes that are known, where there is something to say.
+// marks returns the marks of the known nodes. A node that is clearly not hot has none.
 func (w *Windows) marks(names []string, now time.Time) []cluster.Mark {
 	var out []cluster.Mark
 	for i := range w.opts.Watches {

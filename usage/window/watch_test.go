@@ -12,8 +12,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// TestMarksOverTime: one measurement of node a every 30 s; what is said of it after
-// each. "-": a sample in which it is missing; "=": the last measurement again.
+// TestMarksOverTime adds one measurement of node a every 30 s, and checks the mark after each.
+// "-" is a sample without the node; "=" repeats the last measurement.
 func TestMarksOverTime(t *testing.T) {
 	cpu := func(enter, leave float64, of int) window.LevelWatch {
 		return window.LevelWatch{Name: "w", Resource: "cpu", Enter: enter, Leave: leave, For: of}
@@ -69,7 +69,7 @@ func TestMarksOverTime(t *testing.T) {
 	}
 }
 
-// describeState is what a usage says of the only node.
+// describeState describes the usage of the only node.
 func describeState(u *cluster.Usage) string {
 	switch {
 	case len(u.Nodes) == 0:
@@ -83,7 +83,7 @@ func describeState(u *cluster.Usage) string {
 	return fmt.Sprintf("%d/%d%s", m.Samples, m.Required, map[bool]string{true: "?"}[m.CountRestarted])
 }
 
-// TestRulesMayBeNegative: what a query of a rule gives is a number of any kind, in
+// TestRulesMayBeNegative checks that the query of a rule may return any number. It is stored in
 // millionths.
 func TestRulesMayBeNegative(t *testing.T) {
 	w := window.New(options(window.LevelWatch{Name: "hints/frost", Resource: "rule:frost", Enter: -1.5, Leave: 0, Below: true, For: 1}))
@@ -93,9 +93,8 @@ func TestRulesMayBeNegative(t *testing.T) {
 	}
 }
 
-// TestDeviationIsFromTotals: a small node does not count as much as a large one, and
-// a node whose last measurement is too old does not count at all, nor one that is out
-// of scope.
+// TestDeviationIsFromTotals checks the mean over nodes. A small node counts less than a large
+// one. A node out of scope or with an old measurement does not count.
 func TestDeviationIsFromTotals(t *testing.T) {
 	w := window.New(options(window.LevelWatch{Name: "level", Resource: "cpu", Enter: 0.10, Leave: 0.05, Deviation: true, For: 1}))
 	large := testNode("large")

@@ -23,7 +23,7 @@ func options(watches ...window.LevelWatch) window.Options {
 	return window.Options{Source: "prometheus", Statistic: window.P90, Window: 5 * time.Minute, MaxAge: 3 * time.Minute, RateWindow: time.Minute, Interval: 30 * time.Second, Watches: watches}
 }
 
-// testNode has 1000 milliCPU and 10 GiB, of which it gives all.
+// testNode returns a node with 1000 milliCPU and 10 GiB, all of it allocatable.
 func testNode(name string) usage.Node {
 	r := cluster.Resources{MilliCPU: 1000, MemoryBytes: 10 * gib}
 	return usage.Node{Name: name, UID: name, Capacity: r, Allocatable: r}
@@ -37,7 +37,7 @@ func testNodes(names ...string) []usage.Node {
 	return out
 }
 
-// cpuSample has cpu of nodes, measured when it was taken.
+// cpuSample returns a sample with cpu of nodes, measured when it was taken.
 func cpuSample(seconds int, cpu map[string]int64) usage.Sample {
 	s := usage.Sample{Taken: secondsAfterStart(seconds), Nodes: map[string]usage.Reading{}}
 	for n, v := range cpu {
@@ -51,7 +51,8 @@ func sampleOfNodeA(seconds int, cpu int64) usage.Sample {
 }
 
 func TestStatisticsOverTheWindow(t *testing.T) {
-	// At 30 s apart, the newest at 360 s: those at 90 to 360 s are in the window.
+	// With 30 s between samples and the newest at 360 s, the window contains those from 90 s to
+	// 360 s.
 	values := []int64{900, 900, 900, 100, 200, 300, 400, 500, 600, 700, 800, 900, 1000}
 	for statistic, want := range map[window.Statistic]int64{
 		window.Latest: 1000, window.Mean: 550, window.P90: 910, window.P95: 955, window.Max: 1000,
@@ -107,8 +108,8 @@ func TestWhatIsOldIsUnknown(t *testing.T) {
 	}
 }
 
-// TestAResourceAlone: a node that answers for memory only has unknown cpu, once the
-// last is too old.
+// TestAResourceAlone checks a node that reports only memory. Its cpu is unknown once the last
+// measurement is too old.
 func TestAResourceAlone(t *testing.T) {
 	w := window.New(options())
 	w.Add(sampleOfNodeA(0, 500), testNodes("a"), nil)
@@ -120,8 +121,8 @@ func TestAResourceAlone(t *testing.T) {
 	}
 }
 
-// TestEachResourceHasItsTime: cpu is measured every 30 s, and pushed is once a minute;
-// neither hides what is new of the other, nor counts twice.
+// TestEachResourceHasItsTime measures cpu every 30 s and a pushed value every minute. Neither
+// may hide a new value of the other or count twice.
 func TestEachResourceHasItsTime(t *testing.T) {
 	w := window.New(options(
 		window.LevelWatch{Name: "cpu", Resource: "cpu", Enter: 0.70, Leave: 0.60, For: 3},
@@ -129,7 +130,7 @@ func TestEachResourceHasItsTime(t *testing.T) {
 	))
 	var got []string
 	for i := range 5 {
-		pushed := secondsAfterStart(60 * (i / 2)) // newer than cpu at no time
+		pushed := secondsAfterStart(60 * (i / 2)) // never newer than cpu
 		w.Add(usage.Sample{Taken: secondsAfterStart(30 * i), Nodes: map[string]usage.Reading{"a": {
 			At: secondsAfterStart(30 * i), Times: map[string]time.Time{"memory.available": pushed},
 			Used: map[string]int64{"cpu": 700 + int64(i), "memory.available": gib - int64(i)}}}}, testNodes("a"), nil)
@@ -142,7 +143,7 @@ func TestEachResourceHasItsTime(t *testing.T) {
 		t.Errorf("got  %s\nwant %s", text, want)
 	}
 
-	// What is pushed later than cpu was measured is new all the same.
+	// A value pushed after the cpu measurement is also new.
 	w = window.New(options(window.LevelWatch{Name: "left", Resource: "memory.available", Enter: gib, Leave: 2 * gib, Below: true, For: 2}))
 	for i := range 2 {
 		w.Add(usage.Sample{Taken: secondsAfterStart(30 + 30*i), Nodes: map[string]usage.Reading{"a": {
@@ -154,7 +155,7 @@ func TestEachResourceHasItsTime(t *testing.T) {
 	}
 }
 
-// TestWhatSamplesFillOfTheWindow: each stands for the time to the next.
+// TestWhatSamplesFillOfTheWindow checks that each sample stands for the time until the next.
 func TestWhatSamplesFillOfTheWindow(t *testing.T) {
 	w := window.New(options())
 	for i, want := range []float64{30, 60, 90, 120, 150, 180, 210, 240, 270, 0, 0, 0} {
@@ -165,8 +166,8 @@ func TestWhatSamplesFillOfTheWindow(t *testing.T) {
 	}
 }
 
-// TestTheTimeOfANode is that of cpu and memory, however lately something else was
-// measured: pods that came since are not in them.
+// TestTheTimeOfANode checks that the time of a node is that of cpu and memory, even if another
+// resource was measured later. Pods bound since then are not included.
 func TestTheTimeOfANode(t *testing.T) {
 	w := window.New(options())
 	s := usage.Sample{Taken: secondsAfterStart(60), Nodes: map[string]usage.Reading{
@@ -182,8 +183,8 @@ func TestTheTimeOfANode(t *testing.T) {
 	}
 }
 
-// TestWhatTheSourceRemembers holds pods that left before anybody listed them: as long
-// as the window reaches back to it, the newest measurement stands beside the statistic.
+// TestWhatTheSourceRemembers covers pods that left before any process listed them. While the
+// window includes the source's history, the newest measurement is given besides the statistic.
 func TestWhatTheSourceRemembers(t *testing.T) {
 	w := window.New(options())
 	newest := func(seconds int) string {
@@ -235,7 +236,8 @@ func TestProblemsAreBounded(t *testing.T) {
 	}
 }
 
-// TestAClockThatIsSetBack: samples are not taken for old ones until it has caught up.
+// TestAClockThatIsSetBack checks that samples are accepted at once after the clock was set
+// back.
 func TestAClockThatIsSetBack(t *testing.T) {
 	w := window.New(options())
 	w.Add(sampleOfNodeA(3600, 500), testNodes("a"), nil)
