@@ -2,8 +2,8 @@ package main
 
 import "testing"
 
-const aboutKubeconfig = `Commands that look at a live cluster find it as kubectl does. The file of each row is
-given with ` + "`--kubeconfig`" + ` to ` + "`evenkeel plan`" + `.
+const aboutKubeconfig = `Commands for a live cluster find it in the same way as kubectl. Each row passes its file with
+` + "`--kubeconfig`" + ` to ` + "`evenkeel plan`" + `.
 `
 
 // kubeconfig points to a server at addr with further fields of cluster and user.
@@ -25,7 +25,7 @@ func kubeconfigRows(*testing.T) []badInput {
 		{input: "no current context", text: "contexts: [{name: a, context: {cluster: b}}]", want: "evenkeel: finding the cluster: kubeconfig.yaml names no cluster to use; check current-context, contexts and clusters in it; or give -f FILE to look at a snapshot"},
 		{input: "a context whose cluster is not in the file", text: "{current-context: a, contexts: [{name: a, context: {cluster: b}}]}", want: "evenkeel: finding the cluster: kubeconfig.yaml names no cluster to use; check current-context, contexts and clusters in it; or give -f FILE to look at a snapshot"},
 		{input: "a server that is no URL", text: kubeconfig(`server: "::"`, ""), want: `evenkeel: connecting to the API server: parse "http://::": invalid port "::" after host; check the kubeconfig; or give -f FILE to look at a snapshot`},
-		{input: "a server of an unknown scheme", text: kubeconfig(`server: "ftp://127.0.0.1:1"`, ""), want: `evenkeel: looking at the cluster at ftp://127.0.0.1:1: asking for its version: unsupported protocol scheme "ftp"; is this the address of an API server?`},
+		{input: "a server of an unknown scheme", text: kubeconfig(`server: "ftp://127.0.0.1:1"`, ""), want: `evenkeel: looking at the cluster at ftp://127.0.0.1:1: reading the server version: unsupported protocol scheme "ftp"; is this the address of an API server?`},
 		{input: "no server", text: kubeconfig(``, ""), want: `evenkeel: finding the cluster: cluster "a" of the kubeconfig has no server; check --kubeconfig and --context; or give -f FILE to look at a snapshot`},
 		{input: "a certificate authority that is not there", text: kubeconfig(closedPort+`, certificate-authority: nowhere.crt`, ""), want: "evenkeel: finding the cluster: invalid configuration: unable to read certificate-authority nowhere.crt for a due to open nowhere.crt: no such file or directory; check --kubeconfig and --context; or give -f FILE to look at a snapshot"},
 		{input: "a certificate authority that is not base64", text: kubeconfig(closedPort+`, certificate-authority-data: "***"`, ""), want: `evenkeel: finding the cluster: error loading config file "kubeconfig.yaml": illegal base64 data at input byte 0; check --kubeconfig and --context; or give -f FILE to look at a snapshot`},
@@ -34,12 +34,12 @@ func kubeconfigRows(*testing.T) []badInput {
 		{input: "a client certificate that is not there", text: kubeconfig(closedPort, `client-certificate: nowhere.crt, client-key: nowhere.key`), want: "evenkeel: finding the cluster: invalid configuration: [unable to read client-cert nowhere.crt for a due to open nowhere.crt: no such file or directory, unable to read client-key nowhere.key for a due to open nowhere.key: no such file or directory]; check --kubeconfig and --context; or give -f FILE to look at a snapshot"},
 		{input: "a client certificate that is none", text: kubeconfig(closedPort, `client-certificate-data: aGVsbG8=, client-key-data: aGVsbG8=`), want: "evenkeel: connecting to https://127.0.0.1:1: tls: failed to find any PEM data in certificate input; check the kubeconfig; or give -f FILE to look at a snapshot"},
 		{input: "a token file that is not there", text: kubeconfig(closedPort, `tokenFile: nowhere`), want: "evenkeel: finding the cluster: a file that the kubeconfig names cannot be read: open nowhere: no such file or directory; check --kubeconfig and --context; or give -f FILE to look at a snapshot"},
-		{input: "a credential plugin that is not there", text: kubeconfig(closedPort, `exec: {apiVersion: client.authentication.k8s.io/v1, command: evenkeel-no-such-plugin, interactiveMode: Never}`), want: "evenkeel: looking at the cluster at https://127.0.0.1:1: asking for its version: getting credentials: exec: executable evenkeel-no-such-plugin not found; check the user's exec section in the kubeconfig"},
-		{input: "a credential plugin that fails", text: kubeconfig(closedPort, `exec: {apiVersion: client.authentication.k8s.io/v1, command: "false", interactiveMode: Never}`), want: "evenkeel: looking at the cluster at https://127.0.0.1:1: asking for its version: getting credentials: exec: executable false failed with exit code 1; check the user's exec section in the kubeconfig"},
+		{input: "a credential plugin that is not there", text: kubeconfig(closedPort, `exec: {apiVersion: client.authentication.k8s.io/v1, command: evenkeel-no-such-plugin, interactiveMode: Never}`), want: "evenkeel: looking at the cluster at https://127.0.0.1:1: reading the server version: getting credentials: exec: executable evenkeel-no-such-plugin not found; check the user's exec section in the kubeconfig"},
+		{input: "a credential plugin that fails", text: kubeconfig(closedPort, `exec: {apiVersion: client.authentication.k8s.io/v1, command: "false", interactiveMode: Never}`), want: "evenkeel: looking at the cluster at https://127.0.0.1:1: reading the server version: getting credentials: exec: executable false failed with exit code 1; check the user's exec section in the kubeconfig"},
 		{input: "a credential plugin of no version", text: kubeconfig(closedPort, `exec: {command: "true"}`), want: "evenkeel: finding the cluster: invalid configuration: [apiVersion must be specified for a to use exec authentication plugin, interactiveMode must be specified for a to use exec authentication plugin]; check --kubeconfig and --context; or give -f FILE to look at a snapshot"},
 		{input: "an authentication provider that was removed", text: kubeconfig(closedPort, `auth-provider: {name: gcp}`), want: `evenkeel: connecting to https://127.0.0.1:1: no Auth Provider found for name "gcp"; check the kubeconfig; or give -f FILE to look at a snapshot`},
 		{input: "a proxy that is no URL", text: kubeconfig(closedPort+`, proxy-url: "::"`, ""), want: `evenkeel: finding the cluster: invalid configuration: invalid 'proxy-url' "::" for cluster "a": could not parse: ::; check --kubeconfig and --context; or give -f FILE to look at a snapshot`},
-		{input: "a port at which nothing listens", text: kubeconfig(closedPort, ""), want: "evenkeel: looking at the cluster at https://127.0.0.1:1: asking for its version: dial tcp 127.0.0.1:1: connect: connection refused; is it running there?"},
+		{input: "a port at which nothing listens", text: kubeconfig(closedPort, ""), want: "evenkeel: looking at the cluster at https://127.0.0.1:1: reading the server version: dial tcp 127.0.0.1:1: connect: connection refused; is the API server running at this address?"},
 	}
 	for i := range rows {
 		rows[i].files = map[string]string{"kubeconfig.yaml": rows[i].text}

@@ -5,16 +5,16 @@ import (
 	"testing"
 )
 
-const aboutOdd = `What an API server would never hold is refused (above). What it may hold, but what makes no
-sense, is no error: the plan is made, says what it could not judge, and moves no pod on
-account of it. In these rows the message is a part of the plan, and the exit code is 0.
-Without the oddity the plan would move two pods of the Deployment shop/d off node n3.
+const aboutOdd = `The section above covers objects that no API server would store. This section covers objects that an API
+server may store although they are inconsistent. They are no errors: the plan says what it could not
+evaluate, and moves no pod because of it. In these rows the message is part of the plan, and the exit
+code is 0. Without the inconsistency the plan would move two pods of the Deployment shop/d off node n3.
 `
 
-const aboutAnnotations = `People ask by [annotations](../../../docs/reference/annotations.md). One that cannot be read is listed
-among the inputs of every plan, and keeps the pods it may have been meant to protect; one
-that could only have moved pods elsewhere is listed and otherwise ignored. The rows stand
-in the same cluster; here too the message is a part of the plan, and the exit code is 0.
+const aboutAnnotations = `Users control evictions with [annotations](../../../docs/reference/annotations.md). Every plan lists
+invalid annotations among its inputs. If an invalid annotation might have been meant to protect pods,
+these pods are not evicted. Otherwise it is ignored. The rows use the same cluster as above. The
+message is again part of the plan, and the exit code is 0.
 `
 
 // movesOfExample is what the plan on the example has.
@@ -79,8 +79,8 @@ func annotationRows(*testing.T) []badInput {
 		{input: "a key that does not exist", text: "evenkeel.io/evicted: never", edit: workload("evenkeel.io/evicted: never"), want: `evenkeel.io/evicted: "never" on Deployment shop/d: no such key (did you mean evenkeel.io/evict?)`},
 		{input: "Deployment", text: "evenkeel.io/do-not-disrupt: yes", edit: workload(`evenkeel.io/do-not-disrupt: "yes"`), want: `evenkeel.io/do-not-disrupt: "yes" on Deployment shop/d cannot be read (want true, false, or how long from the pod's start, such as 4h)`},
 		{input: "Deployment", text: `evenkeel.io/do-not-disrupt: "4"`, edit: workload(`evenkeel.io/do-not-disrupt: "4"`), want: `evenkeel.io/do-not-disrupt: "4" on Deployment shop/d cannot be read: it has no unit (did you mean 4h or 4m?)`},
-		{input: "Deployment", text: "evenkeel.io/do-not-disrupt: 2d", edit: workload("evenkeel.io/do-not-disrupt: 2d"), want: `evenkeel.io/do-not-disrupt: "2d" on Deployment shop/d cannot be read: days are not known (did you mean 48h?)`},
-		{input: "Deployment", text: "evenkeel.io/do-not-disrupt: -4h", edit: workload("evenkeel.io/do-not-disrupt: -4h"), want: `evenkeel.io/do-not-disrupt: "-4h" on Deployment shop/d cannot be read: it is not above 0 (want true, false, or how long from the pod's start, such as 4h)`},
+		{input: "Deployment", text: "evenkeel.io/do-not-disrupt: 2d", edit: workload("evenkeel.io/do-not-disrupt: 2d"), want: `evenkeel.io/do-not-disrupt: "2d" on Deployment shop/d cannot be read: days are not supported (did you mean 48h?)`},
+		{input: "Deployment", text: "evenkeel.io/do-not-disrupt: -4h", edit: workload("evenkeel.io/do-not-disrupt: -4h"), want: `evenkeel.io/do-not-disrupt: "-4h" on Deployment shop/d cannot be read: the duration is not above 0 (want true, false, or how long from the pod's start, such as 4h)`},
 		{input: "namespace", text: "evenkeel.io/do-not-disrupt: until Monday", edit: namespace("evenkeel.io/do-not-disrupt: until Monday"), want: `evenkeel.io/do-not-disrupt: "until Monday" on namespace shop cannot be read (want true, false, or how long from the pod's start, such as 4h)`},
 		{input: "Deployment", text: "evenkeel.io/window: at night", edit: workload("evenkeel.io/window: at night"), want: `evenkeel.io/window: "at night" on Deployment shop/d cannot be read: "at night" is not a window (want cron fields, a duration and perhaps a time zone, such as "0 22 * * 1-5 6h Europe/Berlin")`},
 		{input: "Deployment, no duration", text: "evenkeel.io/window: 0 22 * * *", edit: workload(`evenkeel.io/window: "0 22 * * *"`), want: `evenkeel.io/window: "0 22 * * *" on Deployment shop/d cannot be read: "0 22 * * *" is not a window (want cron fields, a duration and perhaps a time zone, such as "0 22 * * 1-5 6h Europe/Berlin")`},

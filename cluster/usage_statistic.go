@@ -150,3 +150,10 @@ func bindTime(p *corev1.Pod) time.Time {
 	}
 	return p.CreationTimestamp.Time
 }
+
+// usageResolver updates a Usage to the time of a snapshot.
+type usageResolver struct {
+	snapshot *Snapshot
+	usage    *Usage
+	resolved *ResolvedUsage
+}

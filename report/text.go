@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// percent reads a fraction 0..1 as a percentage with at most one decimal.
+// percent writes a fraction 0..1 as a percentage with at most one decimal.
 func percent(frac float64) string {
 	if math.IsNaN(frac) || math.IsInf(frac, 0) {
 		return "unknown"
@@ -18,12 +18,12 @@ func percent(frac float64) string {
 	return number(math.Round(frac*1000)/10) + "%"
 }
 
-// number writes v without needless decimals, with at most three.
+// number writes v with at most three decimals and without trailing zeros.
 func number(v float64) string {
 	return strconv.FormatFloat(math.Round(v*1000)/1000, 'f', -1, 64)
 }
 
-// count writes n with the noun in the number it needs.
+// count writes n and the noun, with an s unless n is 1.
 func count(n int, noun string) string {
 	if n == 1 {
 		return "1 " + noun
@@ -31,8 +31,8 @@ func count(n int, noun string) string {
 	return strconv.Itoa(n) + " " + noun + "s"
 }
 
-// category words a failure category: what losing the worst zone does. Where
-// there is one pod it says so: no eviction can better that.
+// category writes a failure category: the effect of losing the worst zone. It points
+// out a workload of one pod, because no eviction improves that category.
 func category(w plan.WorkloadState) string {
 	pods := 0
 	for _, n := range w.Zones {
@@ -55,12 +55,12 @@ func category(w plan.WorkloadState) string {
 	return "unknown"
 }
 
-// goalText says in words what a goal wants.
+// goalText writes what a goal wants.
 func goalText(g plan.Goal) string {
 	what := safe(g.Subject.String())
 	switch g.Kind {
 	case plan.NodeBelow:
-		return fmt.Sprintf("%s of %s at most %s", resourceOf(g), what, percent(g.Limit))
+		return fmt.Sprintf("%s of %s at most %s", resourceText(g), what, percent(g.Limit))
 	case plan.SkewAtMost:
 		return fmt.Sprintf("%s: at most %s apart over %s", what, count(int(g.Limit), "pod"), safe(g.TopologyKey))
 	case plan.NodeEmpty:
@@ -71,15 +71,15 @@ func goalText(g plan.Goal) string {
 	return safe(string(g.Kind)) + " " + what
 }
 
-// resourceOf is the resource of a goal, by load said as such.
-func resourceOf(g plan.Goal) string {
+// resourceText writes the resource of a goal. Goals on measured usage say "used".
+func resourceText(g plan.Goal) string {
 	if g.Basis == plan.BasisLoad {
 		return safe(g.Resource) + " used"
 	}
 	return safe(g.Resource)
 }
 
-// excess words how far a goal is from its limit, in the goal's own unit.
+// excess writes by how much a goal exceeds its limit, in the unit of the goal.
 func excess(g plan.Goal, v float64) string {
 	switch {
 	case v <= tiny:
@@ -92,10 +92,10 @@ func excess(g plan.Goal, v float64) string {
 	return count(int(math.Ceil(v)), "pod") + " left"
 }
 
-// tiny is below every rounding of the planner: less is none.
+// tiny is smaller than the rounding of the planner. Values up to tiny count as zero.
 const tiny = 1e-9
 
-// outcomeText says what became of a move.
+// outcomeText writes the outcome of a move.
 func outcomeText(k plan.OutcomeKind) string {
 	switch k {
 	case plan.WouldEvict:
@@ -108,7 +108,7 @@ func outcomeText(k plan.OutcomeKind) string {
 	return safe(string(k))
 }
 
-// reasonText joins message and code: the sentence for people, the code to look up.
+// reasonText writes the message, followed by the reason code in parentheses.
 func reasonText(r plan.Reason) string {
 	switch {
 	case r.Code == "":
@@ -119,7 +119,7 @@ func reasonText(r plan.Reason) string {
 	return safe(r.Message) + " (" + safe(string(r.Code)) + ")"
 }
 
-// orDash stands a dash for what does not apply.
+// orDash returns s, or a dash if s is empty.
 func orDash(s string) string {
 	if s == "" {
 		return "-"
@@ -127,7 +127,7 @@ func orDash(s string) string {
 	return s
 }
 
-// zoneNames are all zones of the plan, sorted.
+// zoneNames returns all zones of the plan, sorted.
 func zoneNames(p plan.Plan) []string {
 	seen := map[string]bool{}
 	for _, s := range []plan.State{p.Before, p.After} {
@@ -145,9 +145,9 @@ func zoneNames(p plan.Plan) []string {
 	return sortedKeys(seen)
 }
 
-// spread writes pods per zone: as 2/2/2 in the order of zones when those are few
-// enough to stand in a heading, by name otherwise.
-func spread(pods map[string]int, zones []string) string {
+// podsPerZone writes pod counts per zone: as 2/2/2 in the order of zones if a heading
+// can name all zones, or else as name:count.
+func podsPerZone(pods map[string]int, zones []string) string {
 	if pods == nil {
 		return "-"
 	}
@@ -166,7 +166,7 @@ func spread(pods map[string]int, zones []string) string {
 	return orDash(strings.Join(parts, " "))
 }
 
-// maxZoneColumns is how many zones a heading names.
+// maxZoneColumns is the number of zones that a heading can name.
 const maxZoneColumns = 6
 
 func sortedKeys[K ~string, V any](m map[K]V) []K {
