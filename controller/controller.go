@@ -155,7 +155,7 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 	begun := c.Clock.Now()
 	goals := Goals(snapshot, c.Strategies, due)
 	report.Plan = c.markStateUnknown(c.Planner.Plan(snapshot, c.state, goals, snapshot.TakenAt))
-	log.Info("planned", "strategies", due, "moves", len(report.Plan.Moves), "provenMinimum", report.Plan.Bound.MinForPlan, "mode", c.Mode,
+	log.Info("planned", "strategies", due, "moves", len(report.Plan.Moves), "lowerBound", report.Plan.Bound.MinForPlan, "mode", c.Mode,
 		"observing", begun.Sub(report.Started), "planning", c.Clock.Now().Sub(begun))
 
 	if report.Stopped = c.blockedReason(); report.Stopped != nil {

@@ -31,7 +31,7 @@ func (c *Controller) replan(ctx context.Context, log *slog.Logger, report *plan.
 	}
 	goals := Goals(s, c.Strategies, due)
 	p := c.Replanner.Replan(s, c.state, goals, executedMoves(report), report.Started, s.TakenAt)
-	log.Info("planned again", "moves", len(p.Moves), "provenMinimum", p.Bound.MinForPlan)
+	log.Info("planned again", "moves", len(p.Moves), "lowerBound", p.Bound.MinForPlan)
 	if len(p.Moves) == 0 {
 		return
 	}

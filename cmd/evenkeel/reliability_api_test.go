@@ -9,7 +9,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-const aboutAPI = `An API server, or what stands in its place, may answer anything. The rows are made with
+const aboutAPI = `An API server, or a program in its place, may give any answer. Each row runs ` + "`evenkeel run --once`" + ` with a
+configuration that evicts, against a cluster where it would evict pods if all answers were valid. The
+server receives no eviction. Errors that may be temporary are retried for up to 30 seconds.
 ` + "`evenkeel run --once`" + ` and a configuration that evicts, against a cluster in which it would
 evict if all were well; its server sees no eviction. What may be a passing trouble is
 tried again until a deadline of 30 seconds has passed.

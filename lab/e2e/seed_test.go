@@ -24,7 +24,7 @@ func TestTwoMovesLevelAZoneSkew(t *testing.T) {
 		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
 			ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
 			p := runEvenkeel(t, "plan", "--config", config)
-			if !strings.Contains(p.stdout, "Plan: 2 evictions level 1 of 1 goals; proven minimum 2") {
+			if !strings.Contains(p.stdout, "Plan: 2 evictions meet 1 of 1 goals; lower bound 2") {
 				t.Error("the plan does not show two evictions and a lower bound of 2")
 			}
 			r := runEvenkeel(t, "run", "--once", "--config", config)
@@ -114,7 +114,7 @@ strategies:
 limits: {perNamespace: 100%}
 `)
 	r := runEvenkeel(t, "run", "--once", "--config", config)
-	if r.code != 0 || !strings.Contains(r.stdout, "proven minimum 3") {
+	if r.code != 0 || !strings.Contains(r.stdout, "lower bound 3") {
 		t.Errorf("exit %d, or the report lacks the lower bound of 3", r.code)
 	}
 	checkEvictions(t, ns, 3)

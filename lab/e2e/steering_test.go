@@ -30,7 +30,7 @@ func TestASteeredTie(t *testing.T) {
 		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
 			ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 0))
 			r := runEvenkeel(t, "run", "--once", "--config", config)
-			if r.code != 0 || !strings.Contains(r.stdout, "1 replacement landed as foretold") {
+			if r.code != 0 || !strings.Contains(r.stdout, "1 replacement landed as predicted") {
 				t.Errorf("exit %d, or the report does not say that the replacement landed as predicted", r.code)
 			}
 			checkZones(t, ns, "d", 2, 2, 2)
