@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	evenkeelconfig "github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/config/schedulerconfig"
 	"github.com/evenkeel-project/evenkeel/lab/oracle/real"
 	"github.com/evenkeel-project/evenkeel/placement"
 	corev1 "k8s.io/api/core/v1"
@@ -111,7 +111,7 @@ func TestProfilesEqualScheduler(t *testing.T) {
 		if err != nil {
 			t.Fatalf("cluster %d: %v", seed, err)
 		}
-		profiles, err := evenkeelconfig.LoadScheduler("s", []byte(text))
+		profiles, err := schedulerconfig.Load("s", []byte(text))
 		if err != nil {
 			t.Fatalf("loading the configuration: %v\n%s", err, text)
 		}
