@@ -1,6 +1,8 @@
 package controlplane
 
-import _ "embed"
+import (
+	_ "embed"
+)
 
 //go:embed usage.yaml
 var usage []byte
@@ -11,3 +13,9 @@ const (
 	UsageCPU    = "kwok.x-k8s.io/usage-cpu"
 	UsageMemory = "kwok.x-k8s.io/usage-memory"
 )
+
+//go:embed stages.yaml
+var stages []byte
+
+// NodeAnnotation marks the nodes that kwok manages.
+const NodeAnnotation = "kwok.x-k8s.io/node"
