@@ -36,13 +36,13 @@ type Rules struct {
 	// PerHourOwner, PerHourNamespace and PerHourCluster bound the evictions within
 	// an hour, those that Past remembers included.
 	PerHourOwner, PerHourNamespace, PerHourCluster Limit
-	// Past is what is remembered of former passes.
-	Past plan.PlannerState
+	// State is what is remembered of former passes.
+	State plan.PlannerState
 
 	Allow, Deny []Window
-	// Loads are the strategies by measured load, which is believed up to MaxAge, and
+	// UsageStrategies are the strategies by measured load, which is believed up to MaxAge, and
 	// of MinCoverage of the nodes in scope or more.
-	Loads       []Load
+	UsageStrategies       []UsageStrategy
 	MaxAge      time.Duration
 	MinCoverage float64
 	// Location is the time zone of windows that name none.
@@ -56,9 +56,9 @@ type Limit struct {
 	Unlimited bool
 }
 
-// of is the limit among so many pods: a share is rounded down, but is at least
+// forPods is the limit among so many pods: a share is rounded down, but is at least
 // 1 unless it is 0%.
-func (l Limit) of(pods int) int {
+func (l Limit) forPods(pods int) int {
 	if l.Unlimited {
 		return math.MaxInt
 	}

@@ -11,18 +11,18 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Course is one way in which the calls of a plan can go.
-type Course struct {
+// CallOrder is one way in which the calls of a plan can go.
+type CallOrder struct {
 	// Order says in which order the n calls of a wave are made; nil: as planned.
 	Order func(n int) []int
-	// Late: the disruption controller writes no status before victims are gone.
+	// LateStatus: the disruption controller writes no status before victims are gone.
 	// Otherwise it does so before the first call and after each.
-	Late bool
-	// Early says, after each call, whether the replacement of the wave's first
+	LateStatus bool
+	// EarlyReplacement says, after each call, whether the replacement of the wave's first
 	// victim that has none comes up at once; nil: all come at the wave's end.
-	Early func() bool
-	// Calls ends the course after so many calls; 0: none is left out.
-	Calls int
+	EarlyReplacement func() bool
+	// MaxCalls ends the course after so many calls; 0: none is left out.
+	MaxCalls int
 }
 
 // Replay has the calls of a plan answered one by one, as an API server and its
@@ -30,104 +30,104 @@ type Course struct {
 // prefix, whether what budgets and limits hold is still there. It finds what no
 // single look at a wave finds; what a call may not do whatever else is done is
 // Check's to say.
-func Replay(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course Course) []Violation {
-	return run(o, c, p, now, course).found
+func Replay(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course CallOrder) []Violation {
+	return runServer(o, c, p, now, course).violations
 }
 
-// server is a replay with the server's memory: the status of every budget.
-type server struct {
-	*replay
-	course Course
-	made   int
-	away   []call // of the wave, in order, without a replacement
-	gone   []call // all calls that were let go
-	// ahead is by how much the status that stands there differs from the pods.
-	ahead map[string]int
+// apiServer is a replay with the server's memory: the status of every budget.
+type apiServer struct {
+	*verifier
+	order CallOrder
+	calls   int
+	awaitingReplacement   []call // of the wave, in order, without a replacement
+	evicted   []call // all calls that were let go
+	// healthyOffset is by how much the status that stands there differs from the pods.
+	healthyOffset map[string]int
 }
 
-func run(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course Course) *server {
-	s := &server{replay: &replay{world: look(o), rules: c, now: now, walls: map[string]wall{}, beginnings: map[string][]int{}}, course: course, ahead: map[string]int{}}
-	waves := s.waves(p)
+func runServer(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course CallOrder) *apiServer {
+	s := &apiServer{verifier: &verifier{clusterIndex: indexCluster(o), rules: c, now: now, clocks: map[string]clockTimes{}, windowStarts: map[string][]int{}}, order: course, healthyOffset: map[string]int{}}
+	waves := s.splitWaves(p)
 	for i, b := range s.budgets {
 		s.budgets[i].PodDisruptionBudget = b.DeepCopy()
-		s.ahead[key(b)] = int(b.Status.CurrentHealthy) - s.sync(b).healthy
+		s.healthyOffset[key(b)] = int(b.Status.CurrentHealthy) - s.budgetStatus(b).healthy
 	}
-	s.found = nil // Check says those
-	if !course.Late {
-		s.write()
+	s.violations = nil // Check says those
+	if !course.LateStatus {
+		s.updateBudgets()
 	}
 	for _, w := range waves {
-		if s.over() {
+		if s.done() {
 			break
 		}
-		s.play(w)
+		s.runWave(w)
 	}
 	return s
 }
 
-func (s *server) over() bool { return s.course.Calls > 0 && s.made >= s.course.Calls }
+func (s *apiServer) done() bool { return s.order.MaxCalls > 0 && s.calls >= s.order.MaxCalls }
 
-// play makes the calls of one wave. A wave that is cut short ends as it stands.
-func (s *server) play(calls []call) {
+// runWave makes the calls of one wave. A wave that is cut short ends as it stands.
+func (s *apiServer) runWave(calls []call) {
 	order := make([]int, len(calls))
 	for i := range order {
 		order[i] = i
 	}
-	if s.course.Order != nil {
-		order = s.course.Order(len(calls))
+	if s.order.Order != nil {
+		order = s.order.Order(len(calls))
 	}
 	for _, i := range order {
-		if s.over() {
+		if s.done() {
 			return
 		}
-		s.made++
-		s.call(calls[i])
-		if s.course.Early != nil && s.course.Early() && len(s.away) > 0 {
-			s.write()
-			s.replace(s.away[:1])
-			s.away = s.away[1:]
+		s.calls++
+		s.evict(calls[i])
+		if s.order.EarlyReplacement != nil && s.order.EarlyReplacement() && len(s.awaitingReplacement) > 0 {
+			s.updateBudgets()
+			s.placeReplacements(s.awaitingReplacement[:1])
+			s.awaitingReplacement = s.awaitingReplacement[1:]
 		}
-		if !s.course.Late {
-			s.write()
+		if !s.order.LateStatus {
+			s.updateBudgets()
 		}
 	}
-	if s.over() {
+	if s.done() {
 		return // not even its replacements are there
 	}
-	s.write()
-	s.replace(s.away)
-	s.away = nil
-	s.write()
+	s.updateBudgets()
+	s.placeReplacements(s.awaitingReplacement)
+	s.awaitingReplacement = nil
+	s.updateBudgets()
 }
 
-// call is one eviction: the answer, and the look at what is left.
-func (s *server) call(c call) {
+// evict is one eviction: the answer, and the look at what is left.
+func (s *apiServer) evict(c call) {
 	k := key(c.pod)
-	pod := s.live[k]
-	if pod == nil || leaving(pod) {
+	pod := s.livePods[k]
+	if pod == nil || isTerminating(pod) {
 		return
 	}
-	if !s.answer(c, pod) {
+	if !s.answerEviction(c, pod) {
 		return
 	}
-	wasReady := ready(pod)
+	wasReady := isReady(pod)
 	victim := pod.DeepCopy()
 	end := metav1.NewTime(s.now)
 	victim.DeletionTimestamp = &end
-	s.live[k] = victim
-	s.away = append(s.away, c)
-	s.gone = append(s.gone, c)
+	s.livePods[k] = victim
+	s.awaitingReplacement = append(s.awaitingReplacement, c)
+	s.evicted = append(s.evicted, c)
 	if wasReady {
-		s.budgetsHold(c)
-		s.servicesHold(c)
+		s.checkBudgetsAfter(c)
+		s.checkServicesAfter(c)
 	}
-	s.workloadHolds(c)
-	s.inFlight(s.away)
+	s.checkWorkloadAfter(c)
+	s.checkInFlight(s.awaitingReplacement)
 }
 
-// answer is that of the eviction handler (pkg/registry/core/pod/storage/eviction.go).
-func (s *server) answer(c call, pod *corev1.Pod) bool {
-	if ended(pod) || pod.Status.Phase == corev1.PodPending {
+// answerEviction is that of the eviction handler (pkg/registry/core/pod/storage/eviction.go).
+func (s *apiServer) answerEviction(c call, pod *corev1.Pod) bool {
+	if isTerminal(pod) || pod.Status.Phase == corev1.PodPending {
 		return true // against no budget
 	}
 	budgets := s.budgetsOf(pod.Namespace, pod.Labels)
@@ -136,12 +136,12 @@ func (s *server) answer(c call, pod *corev1.Pod) bool {
 		return true
 	case 1:
 	default:
-		s.object(c.move, plan.MultiplePDBs, "the server refuses: %d budgets", len(budgets))
+		s.report(c.move, plan.MultiplePDBs, "the server refuses: %d budgets", len(budgets))
 		return false
 	}
 	b := budgets[0]
 	st := &b.Status
-	if !condition(pod.Status.Conditions, corev1.PodReady) {
+	if !conditionTrue(pod.Status.Conditions, corev1.PodReady) {
 		if u := b.Spec.UnhealthyPodEvictionPolicy; u != nil && *u == policyv1.AlwaysAllow {
 			return true
 		}
@@ -151,10 +151,10 @@ func (s *server) answer(c call, pod *corev1.Pod) bool {
 	}
 	switch {
 	case st.ObservedGeneration < b.Generation:
-		s.object(c.move, plan.PDBNotObserved, "the server refuses: budget %s was changed", b.Name)
+		s.report(c.move, plan.PDBNotObserved, "the server refuses: budget %s was changed", b.Name)
 		return false
 	case st.DisruptionsAllowed < 1:
-		s.object(c.move, plan.BlockedByPDB, "the server refuses: budget %s allows %d at call %d", b.Name, st.DisruptionsAllowed, s.made)
+		s.report(c.move, plan.BlockedByPDB, "the server refuses: budget %s allows %d at call %d", b.Name, st.DisruptionsAllowed, s.calls)
 		return false
 	}
 	st.DisruptionsAllowed--
@@ -165,18 +165,18 @@ func (s *server) answer(c call, pod *corev1.Pod) bool {
 	return true
 }
 
-// write is the disruption controller's work on all budgets.
-func (s *server) write() {
+// updateBudgets is the disruption controller's work on all budgets.
+func (s *apiServer) updateBudgets() {
 	for _, b := range s.budgets {
 		for name, at := range b.Status.DisruptedPods {
-			if pod := s.live[b.Namespace+"/"+name]; pod == nil || leaving(pod) || !at.Add(takenFor).After(s.now) {
+			if pod := s.livePods[b.Namespace+"/"+name]; pod == nil || isTerminating(pod) || !at.Add(disruptedPodsTimeout).After(s.now) {
 				delete(b.Status.DisruptedPods, name)
 			}
 		}
-		now, st := s.sync(b), &b.Status
+		now, st := s.budgetStatus(b), &b.Status
 		if now.foreign { // the server alone knows the scale: its own numbers move on
 			now.expected, now.desired, now.scaled = int(st.ExpectedPods), int(st.DesiredHealthy), true
-			now.healthy += s.ahead[key(b)]
+			now.healthy += s.healthyOffset[key(b)]
 		}
 		st.ObservedGeneration = b.Generation
 		st.DisruptionsAllowed = int32(now.allowed())
@@ -186,37 +186,37 @@ func (s *server) write() {
 	}
 }
 
-// budgetsHold: a Ready pod has left, and each of its budgets has its healthy ones.
-func (s *server) budgetsHold(c call) {
+// checkBudgetsAfter: a Ready pod has left, and each of its budgets has its healthy ones.
+func (s *apiServer) checkBudgetsAfter(c call) {
 	for _, b := range s.budgetsOf(c.pod.Namespace, c.pod.Labels) {
-		now := s.sync(b)
+		now := s.budgetStatus(b)
 		if now.foreign {
 			now.desired = int(b.Status.DesiredHealthy)
-			now.healthy += s.ahead[key(b)]
+			now.healthy += s.healthyOffset[key(b)]
 		}
 		if now.healthy < now.desired {
-			s.object(c.move, plan.BlockedByPDB, "budget %s has %d healthy pods of %d after call %d", b.Name, now.healthy, now.desired, s.made)
+			s.report(c.move, plan.BlockedByPDB, "budget %s has %d healthy pods of %d after call %d", b.Name, now.healthy, now.desired, s.calls)
 		}
 	}
 }
 
-func (s *server) servicesHold(c call) {
+func (s *apiServer) checkServicesAfter(c call) {
 	if !s.rules.Protect["LastReadyPods"] {
 		return
 	}
 	for _, svc := range s.services {
-		if svc.selects(c.pod) && s.behind(svc) == 0 {
-			s.object(c.move, plan.LastReadyPod, "nothing is Ready behind Service %s after call %d", svc.key, s.made)
+		if svc.selects(c.pod) && s.readyBehind(svc) == 0 {
+			s.report(c.move, plan.LastReadyPod, "nothing is Ready behind Service %s after call %d", svc.key, s.calls)
 		}
 	}
 }
 
-func (s *server) workloadHolds(c call) {
+func (s *apiServer) checkWorkloadAfter(c call) {
 	owner := s.chainOf(c.pod).id
 	if owner == "" || len(s.budgetsOf(c.pod.Namespace, c.pod.Labels)) > 0 {
 		return
 	}
-	if want, known := s.desired(c.pod); known && want-s.up(c.pod.Namespace, owner) > s.rules.MaxUnavailableWithoutPDB {
-		s.object(c.move, plan.WorkloadUnavailable, "%d of %d pods of %s are away after call %d", want-s.up(c.pod.Namespace, owner), want, owner, s.made)
+	if want, known := s.desiredReplicas(c.pod); known && want-s.readyPods(c.pod.Namespace, owner) > s.rules.MaxUnavailableWithoutPDB {
+		s.report(c.move, plan.WorkloadUnavailable, "%d of %d pods of %s are away after call %d", want-s.readyPods(c.pod.Namespace, owner), want, owner, s.calls)
 	}
 }

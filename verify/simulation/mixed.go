@@ -42,8 +42,8 @@ func Nights() []time.Time {
 
 // MixedAt is a Mixed cluster at a time.
 func MixedAt(r *rand.Rand, now time.Time) *cluster.Objects {
-	m := &mixer{r: r, now: now, o: &cluster.Objects{TakenAt: now, ServerVersion: "1.37"}}
-	m.calm = pick(r, 1, 0.5, 0.25, 0.1)
+	m := &mixedCluster{r: r, now: now, o: &cluster.Objects{TakenAt: now, ServerVersion: "1.37"}}
+	m.isCalm = pick(r, 1, 0.5, 0.25, 0.1)
 	m.namespaces()
 	m.nodes(4 + r.IntN(17))
 	m.classes()
@@ -52,13 +52,13 @@ func MixedAt(r *rand.Rand, now time.Time) *cluster.Objects {
 	}
 	m.singles()
 	m.protect()
-	m.company()
+	m.addRequiredPeers()
 	return m.o
 }
 
-// company adds, in one of three clusters, a pod that requires one of a workload on its
+// addRequiredPeers adds, in one of three clusters, a pod that requires one of a workload on its
 // host. What it draws leaves the rest of the cluster as it is.
-func (m *mixer) company() {
+func (m *mixedCluster) addRequiredPeers() {
 	r := rand.New(rand.NewPCG(uint64(m.now.Unix()), uint64(len(m.o.Pods))))
 	if len(m.apps) == 0 || r.IntN(3) > 0 {
 		return
@@ -77,23 +77,23 @@ func (m *mixer) company() {
 	})
 }
 
-// mixer makes one cluster.
-type mixer struct {
+// mixedCluster makes one cluster.
+type mixedCluster struct {
 	r    *rand.Rand
 	now  time.Time
 	o    *cluster.Objects
 	free []int64 // milliCPU per node
-	calm float64 // factor of all chances
+	isCalm float64 // factor of all chances
 	apps []*mixedApp
 }
 
 // chance is true so often, less in calm clusters.
-func (m *mixer) chance(p float64) bool { return m.r.Float64() < p*m.calm }
+func (m *mixedCluster) chance(p float64) bool { return m.r.Float64() < p*m.isCalm }
 
 // pick draws one of several.
 func pick[T any](r *rand.Rand, of ...T) T { return of[r.IntN(len(of))] }
 
-func (m *mixer) namespaces() {
+func (m *mixedCluster) namespaces() {
 	for i := range 5 {
 		ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("ns%d", i), UID: types.UID(fmt.Sprintf("ns%d", i)),
 			Labels: map[string]string{"team": pick(m.r, "red", "blue")}, Annotations: map[string]string{}}}
@@ -110,7 +110,7 @@ func (m *mixer) namespaces() {
 }
 
 // request puts one annotation of a person, sensible or not.
-func (m *mixer) request(to map[string]string) {
+func (m *mixedCluster) request(to map[string]string) {
 	for range 1 + m.r.IntN(5)/4 {
 		kv := pick(m.r, []string{"evict", "never"}, []string{"evict", "prefer"}, []string{"evict", "prefer"}, []string{"evict", "Never"},
 			[]string{"do-not-disrupt", "true"}, []string{"do-not-disrupt", "2h"}, []string{"do-not-disrupt", "30m"}, []string{"do-not-disrupt", "4 h"},
@@ -122,7 +122,7 @@ func (m *mixer) request(to map[string]string) {
 }
 
 // foreign puts one annotation that others read.
-func (m *mixer) foreign(to map[string]string) {
+func (m *mixedCluster) foreign(to map[string]string) {
 	kv := pick(m.r, []string{"cluster-autoscaler.kubernetes.io/safe-to-evict", "false"}, []string{"cluster-autoscaler.kubernetes.io/safe-to-evict", "true"},
 		[]string{"karpenter.sh/do-not-disrupt", "true"}, []string{"karpenter.sh/do-not-disrupt", "3h"}, []string{"karpenter.sh/do-not-evict", "true"},
 		[]string{"descheduler.alpha.kubernetes.io/evict", ""}, []string{"descheduler.alpha.kubernetes.io/prefer-no-eviction", ""},
@@ -131,7 +131,7 @@ func (m *mixer) foreign(to map[string]string) {
 	to[kv[0]] = kv[1]
 }
 
-func (m *mixer) nodes(n int) {
+func (m *mixedCluster) nodes(n int) {
 	for i := range n {
 		name := fmt.Sprintf("n%02d", i)
 		node := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), Annotations: map[string]string{},
@@ -139,14 +139,14 @@ func (m *mixer) nodes(n int) {
 		node.Status.Allocatable = corev1.ResourceList{"cpu": resource.MustParse("8"), "memory": resource.MustParse("32Gi"), "pods": resource.MustParse("60")}
 		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 		if m.chance(0.18) {
-			m.spoil(node)
+			m.breakNode(node)
 		}
 		m.o.Nodes = append(m.o.Nodes, node)
 		m.free = append(m.free, 7800)
 	}
 }
 
-func (m *mixer) spoil(n *corev1.Node) {
+func (m *mixedCluster) breakNode(n *corev1.Node) {
 	taint := func(key, value string, effect corev1.TaintEffect) {
 		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: key, Value: value, Effect: effect})
 	}
@@ -181,12 +181,12 @@ func (m *mixer) spoil(n *corev1.Node) {
 	}
 }
 
-func (m *mixer) classes() {
+func (m *mixedCluster) classes() {
 	m.o.PriorityClasses = []*schedulingv1.PriorityClass{{ObjectMeta: metav1.ObjectMeta{Name: "high", UID: "pc-high"}, Value: 1000}, {ObjectMeta: metav1.ObjectMeta{Name: "batch", UID: "pc-batch"}, Value: -10}}
 }
 
 // place finds a node with room, the first ones more often; "" when all are full.
-func (m *mixer) place(cpu int64) string {
+func (m *mixedCluster) place(cpu int64) string {
 	n := int(float64(len(m.free)) * m.r.Float64() * m.r.Float64())
 	for range m.free {
 		if m.free[n] >= cpu {

@@ -23,7 +23,7 @@ import (
 // Unlike in Mixed, nothing is broken: what is asked is how good a plan is, not
 // whether one may be made.
 func Varied(r *rand.Rand, nodes, mostPods int) *cluster.Objects {
-	v := &varier{r: r, o: &cluster.Objects{TakenAt: epoch.Add(24 * time.Hour), ServerVersion: "1.37"}}
+	v := &variedCluster{r: r, o: &cluster.Objects{TakenAt: epoch.Add(24 * time.Hour), ServerVersion: "1.37"}}
 	for i := range 4 {
 		ns := fmt.Sprintf("ns%d", i)
 		v.o.Namespaces = append(v.o.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: ns, UID: types.UID(ns)}})
@@ -43,26 +43,26 @@ func Varied(r *rand.Rand, nodes, mostPods int) *cluster.Objects {
 	return v.o
 }
 
-// varier makes one Varied cluster.
-type varier struct {
+// variedCluster makes one Varied cluster.
+type variedCluster struct {
 	r            *rand.Rand
 	o            *cluster.Objects
-	spots        []spot
+	spots        []nodeSpace
 	total, given int64 // milliCPU
 	apps         []*variedApp
 }
 
-// spot is a node with what is left of it and how much it draws.
-type spot struct {
+// nodeSpace is a node with what is left of it and how much it draws.
+type nodeSpace struct {
 	node     *corev1.Node
 	cpu, mem int64
 	draw     float64
-	holds    map[string]int // pods by app
+	fits    map[string]int // pods by app
 }
 
-func (v *varier) chance(p float64) bool { return v.r.Float64() < p }
+func (v *variedCluster) chance(p float64) bool { return v.r.Float64() < p }
 
-func (v *varier) nodes(n int) {
+func (v *variedCluster) nodes(n int) {
 	for i := range n {
 		name := fmt.Sprintf("n%03d", i)
 		cpu := pick(v.r, int64(4000), 8000, 8000, 16000)
@@ -76,13 +76,13 @@ func (v *varier) nodes(n int) {
 		node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
 		v.o.Nodes = append(v.o.Nodes, node)
 		draw := pick(v.r, 1.9, 1.9, 1.9, 1, 1, 1, 1, 0.3, 0.3, 0.3)
-		v.spots = append(v.spots, spot{node, cpu * 97 / 100, mem * 95 / 100, draw * float64(cpu), map[string]int{}})
+		v.spots = append(v.spots, nodeSpace{node, cpu * 97 / 100, mem * 95 / 100, draw * float64(cpu), map[string]int{}})
 		v.total += cpu
 	}
 }
 
 // put finds a node for a pod: one that draws, has room and is allowed.
-func (v *varier) put(a *variedApp) *corev1.Node {
+func (v *variedCluster) put(a *variedApp) *corev1.Node {
 	var sum float64
 	weights := make([]float64, len(v.spots))
 	for i := range v.spots {
@@ -99,7 +99,7 @@ func (v *varier) put(a *variedApp) *corev1.Node {
 		if at -= w; w > 0 && at < 0 {
 			s := &v.spots[i]
 			s.cpu, s.mem, v.given = s.cpu-a.cpu, s.mem-a.mem, v.given+a.cpu
-			s.holds[a.name]++
+			s.fits[a.name]++
 			return s.node
 		}
 	}
