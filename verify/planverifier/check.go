@@ -1,7 +1,6 @@
 package planverifier
 
 import (
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -15,7 +14,7 @@ import (
 // calls is allowed. Rejections are looked at only as far as the plan lists them
 // all (docs/reference/report.md: counts and samples agree).
 func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation {
-	r := &verifier{clusterIndex: indexCluster(o), rules: c, now: now, clocks: map[string]clockTimes{}, windowStarts: map[string][]int{}}
+	r := newVerifier(o, c, now)
 	for _, wave := range r.splitWaves(p) {
 		r.checkWave(wave)
 	}
@@ -25,36 +24,6 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation 
 	r.checkRejections(p)
 	r.checkDisplacedMoves(p)
 	return r.violations
-}
-
-// verifier goes through a plan's calls.
-type verifier struct {
-	*clusterIndex
-	rules Rules
-	now   time.Time
-	violations []Violation
-
-	// livePods are the pods as they stand before the present wave: those that went
-	// in earlier ones are replaced.
-	livePods map[string]*corev1.Pod
-	// jobFailures are evictions that Jobs count, by Job.
-	jobFailures map[string]int
-	// clocks are what clocks show around now, by place, and beginnings when
-	// windows open, by window.
-	clocks      map[string]clockTimes
-	windowStarts map[string][]int
-	// replacements counts the replacements, to name them.
-	replacements int
-}
-
-func (r *verifier) report(m plan.Move, code plan.Code, format string, args ...any) {
-	r.violations = append(r.violations, Violation{m.Step, m.Pod.String(), code, fmt.Sprintf(format, args...)})
-}
-
-// call is one eviction: the move and its pod.
-type call struct {
-	move plan.Move
-	pod  *corev1.Pod
 }
 
 // splitWaves sorts the moves into waves and checks that they hang together. Moves of

@@ -15,7 +15,7 @@ import (
 )
 
 // checkController are the reasons in what controls the pod.
-func (r *verifier) checkController(p *corev1.Pod, add refuseFunc) {
+func (r *podGuards) checkController(p *corev1.Pod, add refuseFunc) {
 	c := r.chains[key(p)]
 	low := c.lowest()
 	if low == nil {
@@ -47,7 +47,7 @@ func (r *verifier) checkController(p *corev1.Pod, add refuseFunc) {
 }
 
 // checkReplacement are the reasons why no replacement would come.
-func (r *verifier) checkReplacement(p *corev1.Pod, c ownerChain, add refuseFunc) {
+func (r *podGuards) checkReplacement(p *corev1.Pod, c ownerChain, add refuseFunc) {
 	for _, l := range c.links {
 		add(l.object != nil && l.object.GetDeletionTimestamp() != nil, plan.NoReplacement, l.kind+" "+l.name+" is being deleted")
 	}
@@ -65,7 +65,7 @@ func (r *verifier) checkReplacement(p *corev1.Pod, c ownerChain, add refuseFunc)
 }
 
 // hasSucceeded says whether a pod of the Job did, by its status or by the pods.
-func (r *verifier) hasSucceeded(job *batchv1.Job) bool {
+func (r *podGuards) hasSucceeded(job *batchv1.Job) bool {
 	if u := job.Status.UncountedTerminatedPods; job.Status.Succeeded > 0 || u != nil && len(u.Succeeded) > 0 {
 		return true
 	}
@@ -80,7 +80,7 @@ func (r *verifier) hasSucceeded(job *batchv1.Job) bool {
 // checkRevision foresees from which revision a StatefulSet makes the replacement:
 // ordinals below the partition from the current one, all others, and all with
 // OnDelete, from the update revision.
-func (r *verifier) checkRevision(p *corev1.Pod, low *owner, add refuseFunc) {
+func (r *podGuards) checkRevision(p *corev1.Pod, low *owner, add refuseFunc) {
 	set, ok := low.object.(*appsv1.StatefulSet)
 	if !ok || set.Status.UpdateRevision == "" {
 		return
@@ -100,7 +100,7 @@ func (r *verifier) checkRevision(p *corev1.Pod, low *owner, add refuseFunc) {
 }
 
 // checkWorkload are the reasons in the state of the pod's workload.
-func (r *verifier) checkWorkload(p *corev1.Pod, add refuseFunc) {
+func (r *podGuards) checkWorkload(p *corev1.Pod, add refuseFunc) {
 	c := r.chains[key(p)]
 	if c.top() == nil {
 		return
@@ -122,7 +122,7 @@ func (r *verifier) checkWorkload(p *corev1.Pod, add refuseFunc) {
 
 // desiredReplicas is what the pod's workload wants: its own number, or where it is not
 // there, those of the controllers right below it.
-func (r *verifier) desiredReplicas(p *corev1.Pod) (int, bool) {
+func (r *podGuards) desiredReplicas(p *corev1.Pod) (int, bool) {
 	c := r.chains[key(p)]
 	if n, ok := c.top().replicas(); ok {
 		return n, true
@@ -147,7 +147,7 @@ func (r *verifier) desiredReplicas(p *corev1.Pod) (int, bool) {
 }
 
 // countPods counts the pods of p's workload, with or without those that leave.
-func (r *verifier) countPods(p *corev1.Pod, leavingToo bool) int {
+func (r *podGuards) countPods(p *corev1.Pod, leavingToo bool) int {
 	n, mine := 0, r.chains[key(p)].id
 	for k, other := range r.pods {
 		if other.Namespace == p.Namespace && r.chains[k].id == mine && !isTerminal(other) && (leavingToo || !isTerminating(other)) {
@@ -159,7 +159,7 @@ func (r *verifier) countPods(p *corev1.Pod, leavingToo bool) int {
 
 // countWorkloadPods counts the pods of a workload: those there, those Ready, and those of
 // the pod's own controller.
-func (r *verifier) countWorkloadPods(p *corev1.Pod) (there, up, beside int) {
+func (r *podGuards) countWorkloadPods(p *corev1.Pod) (there, up, beside int) {
 	c := r.chains[key(p)]
 	for k, pod := range r.pods {
 		other := r.chains[k]
@@ -178,7 +178,7 @@ func (r *verifier) countWorkloadPods(p *corev1.Pod) (there, up, beside int) {
 }
 
 // checkRollout says whether the pod's controllers are bringing up another template.
-func (r *verifier) checkRollout(c ownerChain, add refuseFunc) {
+func (r *podGuards) checkRollout(c ownerChain, add refuseFunc) {
 	for i, l := range c.links {
 		switch x := l.object.(type) {
 		case *appsv1.Deployment:
@@ -204,7 +204,7 @@ func sameTemplate(a, b corev1.PodTemplateSpec) bool {
 }
 
 // otherReplicaSetActive says whether another ReplicaSet under the same owner wants pods.
-func (r *verifier) otherReplicaSetActive(above, under owner) bool {
+func (r *podGuards) otherReplicaSetActive(above, under owner) bool {
 	for _, rs := range r.objects.ReplicaSets {
 		ref := controllerRef(rs.OwnerReferences)
 		if ref == nil || under.object == nil || rs.Namespace != under.object.GetNamespace() || rs.Name == under.name || ref.Name != above.name || ref.Kind != above.kind {
@@ -222,7 +222,7 @@ func (r *verifier) otherReplicaSetActive(above, under owner) bool {
 
 // statefulSetRolling says whether a StatefulSet with rolling updates still has pods to
 // update: of the update revision it wants all but those below the partition.
-func (r *verifier) statefulSetRolling(set *appsv1.StatefulSet) bool {
+func (r *podGuards) statefulSetRolling(set *appsv1.StatefulSet) bool {
 	if set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType || set.Status.UpdateRevision == "" || set.Status.UpdateRevision == set.Status.CurrentRevision {
 		return false
 	}

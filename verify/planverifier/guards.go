@@ -12,17 +12,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// refusal is a reason why a pod may not leave.
-type refusal struct {
-	code plan.Code
-	why  string
-}
-
 // criticalPriority is the value of system-cluster-critical.
 const criticalPriority = 2000000000
 
 // refusals are all reasons why a pod may not leave, whatever else is planned.
-func (r *verifier) refusals(p *corev1.Pod) []refusal {
+func (r *podGuards) refusals(p *corev1.Pod) []refusal {
 	var out []refusal
 	add := func(no bool, code plan.Code, why string) {
 		if no {
@@ -38,10 +32,8 @@ func (r *verifier) refusals(p *corev1.Pod) []refusal {
 	return out
 }
 
-type refuseFunc = func(no bool, code plan.Code, why string)
-
 // checkPod are the reasons in the pod itself.
-func (r *verifier) checkPod(p *corev1.Pod, add refuseFunc) {
+func (r *podGuards) checkPod(p *corev1.Pod, add refuseFunc) {
 	c := r.rules
 	_, mirror := p.Annotations["kubernetes.io/config.mirror"]
 	add(mirror, plan.MirrorPod, "a mirror of a file on the node")
@@ -69,7 +61,7 @@ func (r *verifier) checkPod(p *corev1.Pod, add refuseFunc) {
 }
 
 // schedulerSilent: a pod of the scheduler has waited too long for a first attempt.
-func (r *verifier) schedulerSilent(scheduler string) bool {
+func (r *podGuards) schedulerSilent(scheduler string) bool {
 	for _, p := range r.objects.Pods {
 		tried := slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled })
 		same := cmp.Or(p.Spec.SchedulerName, "default-scheduler") == cmp.Or(scheduler, "default-scheduler")
@@ -81,7 +73,7 @@ func (r *verifier) schedulerSilent(scheduler string) bool {
 	return false
 }
 
-func (r *verifier) priority(p *corev1.Pod) (value int64, known bool) {
+func (r *podGuards) priority(p *corev1.Pod) (value int64, known bool) {
 	if p.Spec.Priority != nil {
 		return int64(*p.Spec.Priority), true
 	}
@@ -91,7 +83,7 @@ func (r *verifier) priority(p *corev1.Pod) (value int64, known bool) {
 	return r.priorityClass(p.Spec.PriorityClassName)
 }
 
-func (r *verifier) priorityLimit() (int64, bool) {
+func (r *podGuards) priorityLimit() (int64, bool) {
 	if n, err := strconv.ParseInt(r.rules.PriorityBelow, 10, 64); err == nil {
 		return n, true
 	}
@@ -100,7 +92,7 @@ func (r *verifier) priorityLimit() (int64, bool) {
 
 // priorityClass is the value of a PriorityClass; every API server has the two built-in
 // ones, listed or not.
-func (r *verifier) priorityClass(name string) (int64, bool) {
+func (r *podGuards) priorityClass(name string) (int64, bool) {
 	for _, c := range r.objects.PriorityClasses {
 		if c.Name == name {
 			return int64(c.Value), true
@@ -116,7 +108,7 @@ func (r *verifier) priorityClass(name string) (int64, bool) {
 }
 
 // checkNamespaceAndNode are the reasons in the pod's namespace and node.
-func (r *verifier) checkNamespaceAndNode(p *corev1.Pod, add refuseFunc) {
+func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add refuseFunc) {
 	c := r.rules
 	space := r.namespaces[p.Namespace]
 	add(len(c.Include) > 0 && !slices.Contains(c.Include, p.Namespace), plan.NamespaceExcluded, "its namespace is not included")
@@ -151,7 +143,7 @@ func (r *verifier) checkNamespaceAndNode(p *corev1.Pod, add refuseFunc) {
 }
 
 // checkVolumes are the reasons in the pod's volumes.
-func (r *verifier) checkVolumes(p *corev1.Pod, add refuseFunc) {
+func (r *podGuards) checkVolumes(p *corev1.Pod, add refuseFunc) {
 	c := r.rules
 	for _, v := range p.Spec.Volumes {
 		add(c.Protect["PodsWithLocalStorage"] && (v.EmptyDir != nil || v.HostPath != nil), plan.LocalStorage, "volume "+v.Name)
@@ -166,7 +158,7 @@ func (r *verifier) checkVolumes(p *corev1.Pod, add refuseFunc) {
 	}
 }
 
-func (r *verifier) storageClass(p *corev1.Pod, v corev1.Volume) (string, bool) {
+func (r *podGuards) storageClass(p *corev1.Pod, v corev1.Volume) (string, bool) {
 	name := p.Name + "-" + v.Name // a generic ephemeral volume's claim
 	if v.PersistentVolumeClaim != nil {
 		name = v.PersistentVolumeClaim.ClaimName

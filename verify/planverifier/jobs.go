@@ -48,7 +48,7 @@ func (r *verifier) checkJobFailure(c call) {
 
 // failedPods are the failures of a Job so far: in its status, about to be added, and
 // of pods that have failed or will, and still hold the controller's finalizer.
-func (r *verifier) failedPods(job *batchv1.Job) int {
+func (r *liveState) failedPods(job *batchv1.Job) int {
 	n, counted := int(job.Status.Failed), map[string]bool{}
 	if u := job.Status.UncountedTerminatedPods; u != nil {
 		for _, id := range u.Failed {
@@ -64,7 +64,7 @@ func (r *verifier) failedPods(job *batchv1.Job) int {
 	return n + len(counted)
 }
 
-func (r *verifier) jobOf(p *corev1.Pod) (*batchv1.Job, bool) {
+func (r *podGuards) jobOf(p *corev1.Pod) (*batchv1.Job, bool) {
 	low := r.chains[key(p)].lowest()
 	if low == nil {
 		return nil, false
@@ -77,7 +77,7 @@ func (r *verifier) jobOf(p *corev1.Pod) (*batchv1.Job, bool) {
 // for pods that are disrupted fits it for certain and ends the search. How its
 // containers end and what its other conditions will be nobody knows beforehand,
 // so of the rules above that one any can be the first that fits.
-func (r *verifier) jobFailureAction(job *batchv1.Job) batchv1.PodFailurePolicyAction {
+func (r *liveState) jobFailureAction(job *batchv1.Job) batchv1.PodFailurePolicyAction {
 	policy := job.Spec.PodFailurePolicy
 	if policy == nil {
 		return batchv1.PodFailurePolicyActionCount

@@ -42,11 +42,20 @@ type Rules struct {
 	Allow, Deny []Window
 	// UsageStrategies are the strategies by measured load, which is believed up to MaxAge, and
 	// of MinCoverage of the nodes in scope or more.
-	UsageStrategies       []UsageStrategy
-	MaxAge      time.Duration
-	MinCoverage float64
+	UsageStrategies []UsageStrategy
+	MaxAge          time.Duration
+	MinCoverage     float64
 	// Location is the time zone of windows that name none.
 	Location *time.Location
+}
+
+// UsageStrategy is a NodeLoad strategy by load that counts all pods: one resource of it.
+type UsageStrategy struct {
+	Strategy, Resource string
+	// Target is a fraction of allocatable.
+	Target float64
+	// For is how many samples in a row a node must be above it.
+	For int
 }
 
 // Limit is a number of pods, a share of them in percent, or none at all.

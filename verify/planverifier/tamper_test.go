@@ -16,9 +16,9 @@ import (
 // the witness must say, and about which pod ("": whichever). It answers false,
 // and changes nothing, where the plan does not lend itself to it.
 type tampering struct {
-	name string
-	want plan.Code
-	apply   func(m *planCase) (pod string, ok bool)
+	name  string
+	want  plan.Code
+	apply func(m *planCase) (pod string, ok bool)
 }
 
 // each tamper is tried on as many good plans.

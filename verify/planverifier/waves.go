@@ -58,7 +58,7 @@ func (r *verifier) checkUnavailable(calls []call) {
 }
 
 // readyPods counts the Ready pods of a workload.
-func (r *verifier) readyPods(ns, owner string) int {
+func (r *liveState) readyPods(ns, owner string) int {
 	n := 0
 	for _, p := range r.livePods {
 		if p.Namespace == ns && isReady(p) && r.chainOf(p).id == owner {
@@ -69,7 +69,7 @@ func (r *verifier) readyPods(ns, owner string) int {
 }
 
 // readyBehind counts the Ready pods of a Service.
-func (r *verifier) readyBehind(s service) int {
+func (r *liveState) readyBehind(s service) int {
 	n := 0
 	for _, p := range r.livePods {
 		if s.selects(p) && isReady(p) {
@@ -98,11 +98,11 @@ func (r *verifier) checkLastReady(calls []call) {
 }
 
 // chainOf finds the controllers of a pod or of a replacement.
-func (r *verifier) chainOf(p *corev1.Pod) ownerChain { return r.chains[key(p)] }
+func (r *liveState) chainOf(p *corev1.Pod) ownerChain { return r.chains[key(p)] }
 
 // placeReplacements ends a wave: its pods are gone, and each has a Ready replacement with
 // the labels that its controller's template gives.
-func (r *verifier) placeReplacements(calls []call) {
+func (r *liveState) placeReplacements(calls []call) {
 	for _, c := range calls {
 		next := r.replacement(c)
 		start := metav1.NewTime(r.now)
@@ -116,7 +116,7 @@ func (r *verifier) placeReplacements(calls []call) {
 }
 
 // replacement is a pod that its controller makes, not placed yet.
-func (r *verifier) replacement(c call) *corev1.Pod {
+func (r *liveState) replacement(c call) *corev1.Pod {
 	next := &corev1.Pod{ObjectMeta: *c.pod.ObjectMeta.DeepCopy(), Spec: *c.pod.Spec.DeepCopy(), Status: corev1.PodStatus{Phase: corev1.PodPending}}
 	low := r.chainOf(c.pod).lowest()
 	r.replacements++

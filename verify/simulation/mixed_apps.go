@@ -3,7 +3,6 @@ package simulation
 import (
 	"fmt"
 	"maps"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -11,18 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
-
-// mixedApp is one workload of a Mixed cluster.
-type mixedApp struct {
-	ns, name string
-	n        int32
-	cpu      int64
-	labels   map[string]string // the selector
-	template corev1.PodTemplateSpec
-	pods     []*corev1.Pod
-	meta     []*metav1.ObjectMeta // of its owners, from below
-	ref      *metav1.OwnerReference
-}
 
 func (m *mixedCluster) workload(i int) {
 	a := &mixedApp{ns: fmt.Sprintf("ns%d", m.r.IntN(5)), name: fmt.Sprintf("a%02d", i), n: int32(2 + m.r.IntN(8)), cpu: int64(100 * (1 + m.r.IntN(9)))}
@@ -44,7 +31,7 @@ func (m *mixedCluster) workload(i int) {
 	}
 	m.apps = append(m.apps, a)
 	kinds := []func(*mixedApp){m.replicaSet, m.replicationController, m.statefulSet, m.statefulSet, m.job, m.job, m.cron, m.flow, m.daemonSet, m.customController, m.rollout, m.canary, m.operated, m.operated, m.orphans, m.bare}
-	if m.r.Float64() > 0.55*m.isCalm {
+	if m.r.Float64() > 0.55*m.chanceFactor {
 		m.deployment(a)
 	} else {
 		pick(m.r, kinds...)(a)
@@ -239,27 +226,3 @@ func (m *mixedCluster) orphans(a *mixedApp) {
 }
 
 func (m *mixedCluster) bare(a *mixedApp) { m.fill(a, a.template.Labels, a.name+"-%02d") }
-
-// fill makes the workload's pods.
-func (m *mixedCluster) fill(a *mixedApp, labels map[string]string, name string) {
-	for i := range a.n {
-		m.pod(a, labels, fmt.Sprintf(name, i))
-	}
-}
-
-func (m *mixedCluster) pod(a *mixedApp, labels map[string]string, name string) *corev1.Pod {
-	start := metav1.NewTime(m.now.Add(-time.Duration(10+m.r.IntN(600)) * time.Minute))
-	p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: a.ns, Name: name, UID: types.UID(a.ns + "-" + name), Labels: maps.Clone(labels), Annotations: map[string]string{}},
-		Spec: *a.template.Spec.DeepCopy()}
-	if a.ref != nil {
-		p.OwnerReferences = []metav1.OwnerReference{*a.ref}
-	}
-	p.Spec.NodeName = m.place(a.cpu)
-	p.Status = corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
-	if p.Spec.NodeName == "" {
-		p.Status = corev1.PodStatus{Phase: corev1.PodPending}
-	}
-	a.pods = append(a.pods, p)
-	m.o.Pods = append(m.o.Pods, p)
-	return p
-}

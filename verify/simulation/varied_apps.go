@@ -14,29 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// variedApp is one workload of a Varied cluster.
-type variedApp struct {
-	ns, name string
-	cpu, mem int64
-	favours  string // zone in which most of its pods stand
-	template corev1.PodTemplateSpec
-	alone    bool              // no two pods on a node
-	node     map[string]string // labels that its nodes must have
-	zoned    bool              // a volume keeps each pod in its zone
-
-	ref  metav1.OwnerReference
-	pods []*corev1.Pod
-}
-
-func (a *variedApp) allowed(s *nodeSpace) bool {
-	for k, want := range a.node {
-		if s.node.Labels[k] != want {
-			return false
-		}
-	}
-	return !a.alone || s.fits[a.name] == 0
-}
-
 func (v *variedCluster) app(i, replicas int) {
 	a := &variedApp{ns: fmt.Sprintf("ns%d", i%4), name: fmt.Sprintf("a%03d", i), cpu: pick(v.r, int64(100), 200, 250, 300, 400, 500, 750, 1000, 1500)}
 	a.mem = int64(float64(a.cpu<<20) * pick(v.r, 1.0, 2, 3, 4, 6))

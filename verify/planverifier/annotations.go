@@ -22,7 +22,7 @@ var known = []string{"evict", "do-not-disrupt", "window", "spread-by", "max-skew
 type request struct{ where, name, value string }
 
 // annotationRequests are what the pod, its controllers and its namespace ask for.
-func (r *verifier) annotationRequests(p *corev1.Pod) []request {
+func (r *podGuards) annotationRequests(p *corev1.Pod) []request {
 	from := []metav1.Object{p}
 	c := r.chains[key(p)]
 	for i, l := range c.links {
@@ -55,7 +55,7 @@ func (r *verifier) annotationRequests(p *corev1.Pod) []request {
 }
 
 // checkAnnotations are the reasons in what people ask for.
-func (r *verifier) checkAnnotations(p *corev1.Pod, add refuseFunc) {
+func (r *podGuards) checkAnnotations(p *corev1.Pod, add refuseFunc) {
 	for _, q := range r.annotationRequests(p) {
 		said := q.where + " says " + q.name + ": " + q.value
 		switch q.name {
@@ -78,7 +78,7 @@ func (r *verifier) checkAnnotations(p *corev1.Pod, add refuseFunc) {
 
 // doNotDisruptActive says whether a do-not-disrupt holds: always, or for a time from the
 // pod's start; one that never started is not done waiting.
-func (r *verifier) doNotDisruptActive(p *corev1.Pod, value string) (stays, readable bool) {
+func (r *podGuards) doNotDisruptActive(p *corev1.Pod, value string) (stays, readable bool) {
 	if value == "true" {
 		return true, true
 	}
@@ -90,7 +90,7 @@ func (r *verifier) doNotDisruptActive(p *corev1.Pod, value string) (stays, reada
 }
 
 // checkForeignAnnotations are the words of others, on the pod alone.
-func (r *verifier) checkForeignAnnotations(p *corev1.Pod, add refuseFunc) {
+func (r *podGuards) checkForeignAnnotations(p *corev1.Pod, add refuseFunc) {
 	has := func(k string) bool { _, ok := p.Annotations[k]; return ok }
 	add(p.Annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] == "false", plan.DoNotDisrupt, "not safe to evict")
 	stays, _ := r.doNotDisruptActive(p, p.Annotations["karpenter.sh/do-not-disrupt"])
@@ -101,7 +101,7 @@ func (r *verifier) checkForeignAnnotations(p *corev1.Pod, add refuseFunc) {
 }
 
 // parseWindows reads a window annotation: one of several must be open.
-func (r *verifier) parseWindows(value string) ([]Window, error) {
+func (r *podGuards) parseWindows(value string) ([]Window, error) {
 	var out []Window
 	for _, one := range strings.Split(value, ";") {
 		w, err := parseWindow(strings.TrimSpace(one), r.rules.Location)
@@ -115,7 +115,7 @@ func (r *verifier) parseWindows(value string) ([]Window, error) {
 
 // evictionAllowedAt says whether a pod may be evicted at t, by the windows of config.yaml and
 // by all that it was given.
-func (r *verifier) evictionAllowedAt(p *corev1.Pod, t time.Time) bool {
+func (r *podGuards) evictionAllowedAt(p *corev1.Pod, t time.Time) bool {
 	anyOpen := func(list []Window, denies bool) bool {
 		return slices.ContainsFunc(list, func(w Window) bool { return r.windowOpen(w, denies, t) })
 	}
@@ -132,12 +132,6 @@ func (r *verifier) evictionAllowedAt(p *corev1.Pod, t time.Time) bool {
 	}
 	return true
 }
-
-// Steps in which a window is looked at, and how far ahead.
-const (
-	windowStep  = 5 * time.Minute
-	windowHorizon = 24 * time.Hour
-)
 
 // checkWindow holds a move to its windows: they are open now, stay open until the
 // time that the move names, and close then.

@@ -10,20 +10,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// UsageStrategy is a NodeLoad strategy by load that counts all pods: one resource of it.
-type UsageStrategy struct {
-	Strategy, Resource string
-	// Target is a fraction of allocatable.
-	Target float64
-	// For is how many samples in a row a node must be above it.
-	For int
-}
-
 // What a plan must not do by measured load.
 const (
-	UsageUnknown plan.Code = "LoadNotKnown" // of the node a pod leaves or goes to, or of too many nodes
-	SamplesMissing   plan.Code = "LoadNotYet"   // the node is not above, or not for long enough
-	UsageNotLowered  plan.Code = "LoadTooHigh"  // the pod's use brings its new node above the target
+	UsageUnknown    plan.Code = "LoadNotKnown" // of the node a pod leaves or goes to, or of too many nodes
+	SamplesMissing  plan.Code = "LoadNotYet"   // the node is not above, or not for long enough
+	UsageNotLowered plan.Code = "LoadTooHigh"  // the pod's use brings its new node above the target
 )
 
 // gauge is what is surely used of one resource, node by node, as far as Usage says:
@@ -75,7 +66,7 @@ func (r *verifier) checkUsageMove(rule UsageStrategy, g gauge, m plan.Move, enou
 }
 
 // loadScope: the strategy has a goal about the node.
-func (r *verifier) loadScope(n *corev1.Node) bool {
+func (r *liveState) loadScope(n *corev1.Node) bool {
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
 			return r.inLoadScope(n) && n.Annotations["evenkeel.io/exclude"] == "" && n.Labels["evenkeel.io/exclude"] == ""
@@ -84,7 +75,7 @@ func (r *verifier) loadScope(n *corev1.Node) bool {
 	return false
 }
 
-func (r *verifier) inLoadScope(n *corev1.Node) bool {
+func (r *liveState) inLoadScope(n *corev1.Node) bool {
 	return r.rules.NodeSelector == nil || r.rules.NodeSelector.Matches(labels.Set(n.Labels))
 }
 
@@ -96,7 +87,7 @@ func total(n *corev1.Node, resource string) int64 {
 }
 
 // covered: use is known of enough of the nodes in scope.
-func (r *verifier) covered(g gauge) bool {
+func (r *liveState) covered(g gauge) bool {
 	known, all := 0, 0
 	for name, n := range r.nodes {
 		if !r.inLoadScope(n) {
@@ -110,7 +101,7 @@ func (r *verifier) covered(g gauge) bool {
 	return known > 0 && float64(known)+1e-9 >= r.rules.MinCoverage*float64(all)
 }
 
-func (r *verifier) marked(rule UsageStrategy, node string) bool {
+func (r *liveState) marked(rule UsageStrategy, node string) bool {
 	for _, m := range r.objects.Usage.Marks {
 		if m.Watch == rule.Strategy && m.Node == node && m.Resource == rule.Resource {
 			return m.Hot
@@ -119,7 +110,7 @@ func (r *verifier) marked(rule UsageStrategy, node string) bool {
 	return false
 }
 
-func (r *verifier) gauge(resource string) gauge {
+func (r *liveState) gauge(resource string) gauge {
 	g := gauge{map[string]int64{}, map[string]int64{}}
 	if r.objects.Usage == nil {
 		return g

@@ -45,7 +45,7 @@ func (r *verifier) checkRequiredAffinity(calls []call) {
 }
 
 // satisfiesTerm reports whether q satisfies a term of p where it stands.
-func (r *verifier) satisfiesTerm(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
+func (r *liveState) satisfiesTerm(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
 	if isTerminal(q) || isTerminating(q) || !r.bound(q) || !r.termSelects(t, p, q) {
 		return false
 	}
@@ -55,7 +55,7 @@ func (r *verifier) satisfiesTerm(t corev1.PodAffinityTerm, p, q *corev1.Pod) boo
 }
 
 // termSelects reports whether a term of p selects q.
-func (r *verifier) termSelects(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
+func (r *liveState) termSelects(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
 	sel, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
 	if err != nil || !sel.Matches(labels.Set(q.Labels)) {
 		return false

@@ -33,14 +33,14 @@ func (s service) selects(p *corev1.Pod) bool {
 
 // clusterIndex is what the witness knows of a cluster before the first call.
 type clusterIndex struct {
-	objects        *cluster.Objects
-	nodes    map[string]*corev1.Node
-	namespaces   map[string]*corev1.Namespace
-	pods     map[string]*corev1.Pod // by namespace/name
-	owners   *ownerIndex
-	chains   map[string]ownerChain // by pod, namespace/name
-	budgets  []budget
-	services []service
+	objects    *cluster.Objects
+	nodes      map[string]*corev1.Node
+	namespaces map[string]*corev1.Namespace
+	pods       map[string]*corev1.Pod // by namespace/name
+	owners     *ownerIndex
+	chains     map[string]ownerChain // by pod, namespace/name
+	budgets    []budget
+	services   []service
 }
 
 func key(o metav1.Object) string { return o.GetNamespace() + "/" + o.GetName() }

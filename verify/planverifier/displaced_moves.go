@@ -59,7 +59,7 @@ func (r *verifier) servesGoal(p plan.Plan, m plan.Move) bool {
 	})
 }
 
-func (r *verifier) domain(node string, g plan.Goal) string {
+func (r *liveState) domain(node string, g plan.Goal) string {
 	if n := r.nodes[node]; n != nil {
 		return n.Labels[g.TopologyKey]
 	}
@@ -67,7 +67,7 @@ func (r *verifier) domain(node string, g plan.Goal) string {
 }
 
 // inGroup reports whether a pod is of a workload, or behind a Service.
-func (r *verifier) inGroup(pod *corev1.Pod, of plan.ObjectRef) bool {
+func (r *liveState) inGroup(pod *corev1.Pod, of plan.ObjectRef) bool {
 	if of.Kind == "Service" {
 		return slices.ContainsFunc(r.services, func(s service) bool { return s.key == of.Namespace+"/"+of.Name && s.selects(pod) })
 	}

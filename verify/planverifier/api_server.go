@@ -37,16 +37,16 @@ func Replay(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course Call
 // apiServer is a replay with the server's memory: the status of every budget.
 type apiServer struct {
 	*verifier
-	order CallOrder
-	calls   int
-	awaitingReplacement   []call // of the wave, in order, without a replacement
-	evicted   []call // all calls that were let go
+	order               CallOrder
+	calls               int
+	awaitingReplacement []call // of the wave, in order, without a replacement
+	evicted             []call // all calls that were let go
 	// healthyOffset is by how much the status that stands there differs from the pods.
 	healthyOffset map[string]int
 }
 
 func runServer(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course CallOrder) *apiServer {
-	s := &apiServer{verifier: &verifier{clusterIndex: indexCluster(o), rules: c, now: now, clocks: map[string]clockTimes{}, windowStarts: map[string][]int{}}, order: course, healthyOffset: map[string]int{}}
+	s := &apiServer{verifier: newVerifier(o, c, now), order: course, healthyOffset: map[string]int{}}
 	waves := s.splitWaves(p)
 	for i, b := range s.budgets {
 		s.budgets[i].PodDisruptionBudget = b.DeepCopy()

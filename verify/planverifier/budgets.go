@@ -34,7 +34,7 @@ func (s budgetState) allowed() int {
 }
 
 // budgetStatus does the disruption controller's work on the pods as they are now.
-func (r *verifier) budgetStatus(b budget) budgetState {
+func (r *liveState) budgetStatus(b budget) budgetState {
 	s := budgetState{scaled: true}
 	var pods []*corev1.Pod
 	for _, p := range r.livePods {
@@ -79,14 +79,14 @@ func share(v intstr.IntOrString, n int) int {
 }
 
 // recentlyEvicted says whether the server let the pod go a short while ago.
-func (r *verifier) recentlyEvicted(b budget, p *corev1.Pod) bool {
+func (r *liveState) recentlyEvicted(b budget, p *corev1.Pod) bool {
 	at, listed := b.Status.DisruptedPods[p.Name]
 	return listed && at.Add(disruptedPodsTimeout).After(r.now)
 }
 
 // scale sums what the pods' controllers want, each counted once. The server
 // climbs from a ReplicaSet to a Deployment, and to nothing else.
-func (r *verifier) scale(s *budgetState, pods []*corev1.Pod) {
+func (r *liveState) scale(s *budgetState, pods []*corev1.Pod) {
 	seen := map[string]bool{}
 	for _, p := range pods {
 		c := r.chainOf(p)
@@ -187,7 +187,7 @@ func takesNoBudget(b budget, p *corev1.Pod, s budgetState, gone int) bool {
 }
 
 // chargedTo counts the calls that take from the budget.
-func (r *verifier) chargedTo(b budget, calls []call, s budgetState, gone int) int {
+func (r *liveState) chargedTo(b budget, calls []call, s budgetState, gone int) int {
 	n := 0
 	for _, c := range calls {
 		if !takesNoBudget(b, c.pod, s, gone) {

@@ -11,7 +11,7 @@ import (
 
 // stateWorkload names the workload of a pod as what is remembered names it: by
 // group, kind, namespace and name. A pod of none stands for itself.
-func (r *verifier) stateWorkload(p *corev1.Pod) string {
+func (r *liveState) stateWorkload(p *corev1.Pod) string {
 	if top := r.chains[key(p)].top(); top != nil {
 		return strings.Join([]string{top.group, top.kind, p.Namespace, top.name}, "/")
 	}

@@ -43,7 +43,7 @@ func (r *verifier) checkPassLimits(p plan.Plan) {
 	}
 }
 
-func (r *verifier) zoneOf(p *corev1.Pod) string {
+func (r *liveState) zoneOf(p *corev1.Pod) string {
 	if n := r.nodes[p.Spec.NodeName]; n != nil {
 		return n.Labels[zoneLabel]
 	}

@@ -42,8 +42,8 @@ func parseWindow(text string, loc *time.Location) (Window, error) {
 // cronFields are what each of the five lets through. star says that all days of the
 // month, or all of the week, are let through.
 type cronFields struct {
-	matches   [5][60]bool
-	anyDay bool
+	matches [5][60]bool
+	anyDay  bool
 }
 
 // parseFields reads the fields.
@@ -120,15 +120,30 @@ func (f *cronFields) matchesTime(t time.Time) bool {
 // clockTimes is the minutes of a place from one time on: what its clock shows, in UTC.
 type clockTimes []time.Time
 
+// A check of a window covers windowHorizon in steps of windowStep.
+const (
+	windowStep    = 5 * time.Minute
+	windowHorizon = 24 * time.Hour
+)
+
 // How far the wall is read before and after now. No window here is longer than
 // a day; the rest is for the hour that comes twice.
 const (
-	maxWindow = 24 * time.Hour
-	lookBehind  = maxWindow + 4*time.Hour
-	lookAhead   = windowHorizon + 2*time.Hour
+	maxWindow  = 24 * time.Hour
+	lookBehind = maxWindow + 4*time.Hour
+	lookAhead  = windowHorizon + 2*time.Hour
 )
 
-func (r *verifier) localTimes(loc *time.Location) clockTimes {
+// windowClock computes when windows open around now.
+type windowClock struct {
+	now time.Time
+	// clocks are the local times around now, by time zone.
+	clocks map[string]clockTimes
+	// windowStarts are the minutes at which windows open, by window.
+	windowStarts map[string][]int
+}
+
+func (r *windowClock) localTimes(loc *time.Location) clockTimes {
 	if r.clocks[loc.String()] == nil {
 		out := clockTimes{}
 		for t := r.now.Truncate(time.Minute).Add(-lookBehind); t.Before(r.now.Add(lookAhead)); t = t.Add(time.Minute) {
@@ -144,7 +159,7 @@ func (r *verifier) localTimes(loc *time.Location) clockTimes {
 // A time that the clock shows twice opens a window that denies both times, and
 // one that allows only at first, unless it opens every hour. A time that it
 // leaves out opens what denies right after, and what allows not at all.
-func (r *verifier) startsOf(w Window, denies bool) []int {
+func (r *windowClock) startsOf(w Window, denies bool) []int {
 	key := fmt.Sprint(w, denies)
 	if out, done := r.windowStarts[key]; done {
 		return out
@@ -176,7 +191,7 @@ func (r *verifier) startsOf(w Window, denies bool) []int {
 }
 
 // windowOpen looks whether a window began at most its length before t.
-func (r *verifier) windowOpen(w Window, denies bool, t time.Time) bool {
+func (r *windowClock) windowOpen(w Window, denies bool, t time.Time) bool {
 	first := r.now.Truncate(time.Minute).Add(-lookBehind)
 	for _, i := range r.startsOf(w, denies) {
 		begin := first.Add(time.Duration(i) * time.Minute)
