@@ -17,11 +17,11 @@ import (
 )
 
 var (
-	longRun  = flag.Bool("long", false, "every seed, of clusters of every size")
-	seeds = flag.Int("seeds", 0, "how many seeds; 0: what the form says")
-	steer = flag.String("steer", "none", "how the scheduler is steered: none, taint or label")
-	steps = flag.Bool("steps", true, "pods may make room for others")
-	only  = flag.Int("seed", -1, "one seed alone, in detail")
+	longRun = flag.Bool("long", false, "every seed, of clusters of every size")
+	seeds   = flag.Int("seeds", 0, "how many seeds; 0: what the form says")
+	steer   = flag.String("steer", "none", "how the scheduler is steered: none, taint or label")
+	steps   = flag.Bool("steps", true, "pods may make room for others")
+	only    = flag.Int("seed", -1, "one seed alone, in detail")
 )
 
 // settings ask for load and spread at once, without limits.

@@ -16,14 +16,14 @@ import (
 // where at least one goal is better served and none is worse. It shares with the
 // planner only what may leave (guards, budgets) and the model of landings.
 type exhaustiveSearch struct {
-	s     *cluster.Snapshot
-	opts  planner.Options
-	world *placement.World
-	goals []*gauge
-	mayEvict   []bool             // by pod: it may leave at all
-	runs  [][]cluster.NodeID // by pod that may leave: other nodes that could hold it, were they empty
-	moved []bool
-	steps []displacement
+	s        *cluster.Snapshot
+	opts     planner.Options
+	world    *placement.World
+	goals    []*gauge
+	mayEvict []bool             // by pod: it may leave at all
+	runs     [][]cluster.NodeID // by pod that may leave: other nodes that could hold it, were they empty
+	moved    []bool
+	steps    []displacement
 }
 
 // displacement is one move that was made.
