@@ -5,16 +5,16 @@ import (
 	"testing"
 )
 
-const aboutOdd = `What an API server would never hold is refused (above). What it may hold, but what makes no
-sense, is no error: the plan is made, says what it could not judge, and moves no pod on
-account of it. In these rows the message is a part of the plan, and the exit code is 0.
-Without the oddity the plan would move two pods of the Deployment shop/d off node n3.
+const aboutOdd = `The section above covers objects that no API server would store. This section covers objects that an API
+server may store although they are inconsistent. They are no errors: the plan says what it could not
+evaluate, and moves no pod because of it. In these rows the message is part of the plan, and the exit
+code is 0. Without the inconsistency the plan would move two pods of the Deployment shop/d off node n3.
 `
 
-const aboutAnnotations = `People ask by [annotations](../../../docs/reference/annotations.md). One that cannot be read is listed
-among the inputs of every plan, and keeps the pods it may have been meant to protect; one
-that could only have moved pods elsewhere is listed and otherwise ignored. The rows stand
-in the same cluster; here too the message is a part of the plan, and the exit code is 0.
+const aboutAnnotations = `Users control evictions with [annotations](../../../docs/reference/annotations.md). Every plan lists
+invalid annotations among its inputs. If an invalid annotation might have been meant to protect pods,
+these pods are not evicted. Otherwise it is ignored. The rows use the same cluster as above. The
+message is again part of the plan, and the exit code is 0.
 `
 
 // movesOfExample is what the plan on the example has.
@@ -90,8 +90,8 @@ func annotationRows(*testing.T) []badInput {
 		{input: "Deployment, the second of two windows", text: "evenkeel.io/window: 0 22 * * * 6h; soon", edit: workload(`evenkeel.io/window: "0 22 * * * 6h; soon"`), want: `evenkeel.io/window: "0 22 * * * 6h; soon" on Deployment shop/d cannot be read: "soon" is not a window (want cron fields, a duration and perhaps a time zone, such as "0 22 * * 1-5 6h Europe/Berlin")`},
 		{input: "Deployment, a day that no year has", text: "evenkeel.io/window: 0 0 30 2 * 6h", edit: workload(`evenkeel.io/window: "0 0 30 2 * 6h"`), want: `evenkeel.io/window: "0 0 30 2 * 6h" on Deployment shop/d cannot be read: "0 0 30 2 *" never fires: no year has such a day`},
 		{input: "Deployment", text: "evenkeel.io/spread-by: the zone", edit: workload("evenkeel.io/spread-by: the zone"), moves: movesOfExample, want: `evenkeel.io/spread-by: "the zone" on Deployment shop/d cannot be read (want a topology key, such as topology.kubernetes.io/zone)`},
-		{input: "Deployment", text: `evenkeel.io/max-skew: "0"`, edit: workload(`evenkeel.io/max-skew: "0"`), moves: movesOfExample, want: `evenkeel.io/max-skew: "0" on Deployment shop/d cannot be read (want a number from 1)`},
-		{input: "Deployment", text: "evenkeel.io/max-skew: one", edit: workload("evenkeel.io/max-skew: one"), moves: movesOfExample, want: `evenkeel.io/max-skew: "one" on Deployment shop/d cannot be read (want a number from 1)`},
+		{input: "Deployment", text: `evenkeel.io/max-skew: "0"`, edit: workload(`evenkeel.io/max-skew: "0"`), moves: movesOfExample, want: `evenkeel.io/max-skew: "0" on Deployment shop/d cannot be read (want an integer of 1 or more)`},
+		{input: "Deployment", text: "evenkeel.io/max-skew: one", edit: workload("evenkeel.io/max-skew: one"), moves: movesOfExample, want: `evenkeel.io/max-skew: "one" on Deployment shop/d cannot be read (want an integer of 1 or more)`},
 		{input: "Deployment", text: `evenkeel.io/zone-slo: "5"`, edit: workload(`evenkeel.io/zone-slo: "5"`), moves: movesOfExample, want: `evenkeel.io/zone-slo: "5" on Deployment shop/d cannot be read (want 3 or 4, the worst failure category allowed)`},
 		{input: "node n3", text: "evenkeel.io/exclude: maybe", edit: node("evenkeel.io/exclude: maybe"), want: `evenkeel.io/exclude: "maybe" on node n3 cannot be read (want true or false)`},
 		{input: "node n3", text: "evenkeel.io/drain-first: soon", edit: node("evenkeel.io/drain-first: soon"), moves: movesOfExample, want: `evenkeel.io/drain-first: "soon" on node n3 cannot be read (want true or false)`},
