@@ -21,6 +21,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
+	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -104,7 +105,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	}
 	o.Start(watching)
 	defer set.connect(watching, g, client, o, f.namespace)()
-	set.lease = &controller.Lease{Client: client, Namespace: f.namespace, Identity: identity(), OnLeadingChange: func(leads bool) {
+	set.lease = &leader.Lease{Client: client, Namespace: f.namespace, Identity: identity(), OnLeadingChange: func(leads bool) {
 		m.SetLeading(leads)
 		log.Info("leadership", "leads", leads, "namespace", f.namespace)
 	}}
@@ -153,7 +154,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 // runAsLeader runs the controller while this process leads. Dry runs have a Lease of their
 // own, so that they are in the way of nobody who evicts; when a new configuration
 // turns the one into the other, the Lease changes.
-func runAsLeader(ctx context.Context, lease *controller.Lease, c *controller.Controller, hints *pressureHints) error {
+func runAsLeader(ctx context.Context, lease *leader.Lease, c *controller.Controller, hints *pressureHints) error {
 	for ctx.Err() == nil {
 		lease.DryRun = c.Mode != plan.Live
 		if err := lease.Lead(ctx, 0, func(ctx context.Context) error { return hints.runWith(ctx, c, runPasses) }); err != nil {
@@ -251,7 +252,7 @@ func (f *runFlags) client(files *watchedFiles, m *metrics.Metrics, log *slog.Log
 }
 
 func newController(reports *reportWriter, log *slog.Logger, o *observe.Observer, m *metrics.Metrics) *controller.Controller {
-	return &controller.Controller{Observer: o, Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID, OnReport: reports.write}
+	return &controller.Controller{Access: controller.Access{Observer: o}, Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID, OnReport: reports.write}
 }
 
 // serve runs the web server beside work; the first to fail ends both.

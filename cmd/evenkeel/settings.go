@@ -13,6 +13,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
@@ -30,7 +31,7 @@ type controllerSettings struct {
 	// store is where everything that must outlive this process is kept.
 	store stateWithPause
 	// lease is what evictions are made under.
-	lease *controller.Lease
+	lease *leader.Lease
 	// startEvents begins to write events.
 	startEvents func()
 	// bindings are the bindings that are looked at beside the passes.

@@ -1,4 +1,4 @@
-package controller_test
+package leader_test
 
 import (
 	"context"
@@ -8,6 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"go.uber.org/goleak"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -15,16 +16,19 @@ import (
 	clienttesting "k8s.io/client-go/testing"
 	clocktesting "k8s.io/utils/clock/testing"
 
-	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/controller/leader"
+	"github.com/evenkeel-project/evenkeel/internal/golden"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // leadingAnswers provokes every answer of Held.
 func leadingAnswers(t *testing.T) []plan.Reason {
 	t.Helper()
 	var said []plan.Reason
 	now := clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-	l := &controller.Lease{Client: fake.NewClientset(), Namespace: "evenkeel", Identity: "a", OnLeadingChange: func(bool) {}, Clock: now}
+	l := &leader.Lease{Client: fake.NewClientset(), Namespace: "evenkeel", Identity: "a", OnLeadingChange: func(bool) {}, Clock: now}
 	if r := l.CheckLeading(); r != nil {
 		said = append(said, *r)
 	} else {
@@ -52,9 +56,11 @@ func leadingAnswers(t *testing.T) []plan.Reason {
 }
 
 func TestTheLeaseIsHeldOnlyWhileItIsRenewed(t *testing.T) {
-	if said := leadingAnswers(t); len(said) != 2 {
-		t.Errorf("%+v", said)
+	var lines []string
+	for _, r := range leadingAnswers(t) {
+		lines = append(lines, string(r.Code)+": "+r.Message)
 	}
+	golden.EqualLines(t, "testdata/outcomes.txt", lines)
 }
 
 // clientForbidding answers 403 to a verb on Leases.
@@ -78,7 +84,7 @@ func TestALeaseThatIsForbiddenIsFinal(t *testing.T) {
 		for wait, after := range map[time.Duration]time.Duration{0: 10 * time.Second, time.Hour: 0} {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				l := &controller.Lease{Client: clientForbidding(verb), Namespace: "ops", Identity: "a", OnLeadingChange: func(bool) { t.Error("it leads") }}
+				l := &leader.Lease{Client: clientForbidding(verb), Namespace: "ops", Identity: "a", OnLeadingChange: func(bool) { t.Error("it leads") }}
 				err := l.Lead(t.Context(), wait, func(context.Context) error { return nil })
 				if want := "taking the Lease ops/evenkeel: permission to " + verb + " leases.coordination.k8s.io is missing in namespace ops; "; err == nil || !strings.HasPrefix(err.Error(), want) {
 					t.Errorf("%s, waiting %s: %v, want %s", verb, wait, err, want)
@@ -103,7 +109,7 @@ func TestAStandbyOutlivesARoleThatIsReplaced(t *testing.T) {
 			return true, nil, forbiddenError()
 		})
 		leads := false
-		l := &controller.Lease{Client: c, Namespace: "ops", Identity: "a", OnLeadingChange: func(now bool) { leads = leads || now }}
+		l := &leader.Lease{Client: c, Namespace: "ops", Identity: "a", OnLeadingChange: func(now bool) { leads = leads || now }}
 		if err := l.Lead(t.Context(), 0, func(context.Context) error { return nil }); err != nil || !leads {
 			t.Errorf("leads %t: %v", leads, err)
 		}
@@ -118,9 +124,9 @@ func TestALeaseWithoutItsNamespaceIsFinal(t *testing.T) {
 			c.PrependReactor("create", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
 				return true, nil, apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ops")
 			})
-			l := &controller.Lease{Client: c, Namespace: "ops", Identity: "a", OnLeadingChange: func(bool) { t.Error("it leads") }}
+			l := &leader.Lease{Client: c, Namespace: "ops", Identity: "a", OnLeadingChange: func(bool) { t.Error("it leads") }}
 			err := l.Lead(t.Context(), wait, func(context.Context) error { return nil })
-			if want := `taking the Lease ops/evenkeel: there is no namespace ops; create it, or give the one that Evenkeel runs in (--lease-namespace): namespaces "ops" not found`; err == nil || err.Error() != want {
+			if want := `taking the Lease ops/evenkeel: namespace ops does not exist; create it, or give the namespace of Evenkeel with --lease-namespace: namespaces "ops" not found`; err == nil || err.Error() != want {
 				t.Errorf("waiting %s: %v, want %s", wait, err, want)
 			}
 			if took := time.Since(began); took < after || took > after+10*time.Second {
@@ -132,7 +138,7 @@ func TestALeaseWithoutItsNamespaceIsFinal(t *testing.T) {
 
 // TestWhoLeadsMayBeForbidden: who asks is told which permission is missing.
 func TestWhoLeadsMayBeForbidden(t *testing.T) {
-	l := &controller.Lease{Client: clientForbidding("get"), Namespace: "ops"}
+	l := &leader.Lease{Client: clientForbidding("get"), Namespace: "ops"}
 	want := "reading the Lease ops/evenkeel: permission to get leases.coordination.k8s.io is missing in namespace ops; grant it to this account: "
 	if _, err := l.Leader(t.Context()); err == nil || !strings.HasPrefix(err.Error(), want) || !apierrors.IsForbidden(err) {
 		t.Errorf("%v, want %s", err, want)

@@ -2,24 +2,21 @@ package controller
 
 import (
 	"context"
-	"strconv"
 	"time"
 )
 
-func itoa(n int) string { return strconv.Itoa(n) }
-
-// Run fires each strategy on its schedule until ctx ends. Strategies that are
-// due in the same minute share a pass. A time that comes while a pass runs is
-// skipped and counted: passes never overlap and never queue. A new configuration
-// is taken over while it waits; its schedules count from then on. It returns when
-// that turns dry runs into passes that evict, or the reverse: those are led by
-// different Leases.
+// Run runs a pass whenever a strategy is due, until ctx ends. Strategies that are due at the same
+// time share a pass. If a strategy becomes due while a pass runs, its pass is skipped and counted:
+// passes never overlap and never queue.
+//
+// Between passes Run executes approved plans and applies new configurations. It returns when a new
+// configuration switches between dry run and evicting, because the two modes use different Leases.
 func (c *Controller) Run(ctx context.Context) {
 	next, mode := c.nextFirings(c.Clock.Now()), c.Mode
 	for ctx.Err() == nil {
 		at := earliest(next)
-		if take := c.waitForWork(ctx, at); take != nil {
-			if take(c); c.Mode != mode {
+		if apply := c.waitForWork(ctx, at); apply != nil {
+			if apply(c); c.Mode != mode {
 				return
 			}
 			next = c.nextFirings(firingsAfter(at, c.Clock.Now()))
@@ -34,9 +31,9 @@ func (c *Controller) Run(ctx context.Context) {
 		}
 		c.runPass(ctx, strategiesDueAt(c.strategyNames(), next, at))
 		now := c.Clock.Now()
-		if late := c.missedStrategies(next, at, now); len(late) > 0 {
-			c.Log.Warn("skipped: the last pass was still running", "strategies", late)
-			c.Recorder.RecordSkipped(late)
+		if skipped := c.missedStrategies(next, at, now); len(skipped) > 0 {
+			c.Log.Warn("strategies were due while a pass was running; they are skipped", "strategies", skipped)
+			c.Recorder.RecordSkipped(skipped)
 		}
 		next = c.advanceSchedules(next, now)
 	}
@@ -44,12 +41,13 @@ func (c *Controller) Run(ctx context.Context) {
 
 func (c *Controller) runPass(ctx context.Context, due []string) {
 	if _, err := c.RunOnce(ctx, due); err != nil {
-		c.Log.Error("pass failed; nothing was evicted", "strategies", due, "error", err)
+		c.Log.Error("the pass failed; no pod was evicted", "strategies", due, "error", err)
 	}
 }
 
-// waitForWork returns nil at the given time (never, when it is zero), when approved
-// plans are to be looked for, and when ctx ends. A new configuration comes first, also when the time has come.
+// waitForWork waits for the given time (zero: never), for the next check for approved plans, for
+// a new configuration, or for the end of ctx. It returns the function that applies the new
+// configuration, or nil. A new configuration takes precedence over a pass that is due.
 func (c *Controller) waitForWork(ctx context.Context, at time.Time) func(*Controller) {
 	var due <-chan time.Time
 	if !at.IsZero() {
@@ -57,29 +55,29 @@ func (c *Controller) waitForWork(ctx context.Context, at time.Time) func(*Contro
 		defer timer.Stop()
 		due = timer.C()
 	}
-	var look <-chan time.Time
+	var poll <-chan time.Time
 	if c.Approvals != nil {
 		timer := c.Clock.NewTimer(approvalPollInterval)
 		defer timer.Stop()
-		look = timer.C()
+		poll = timer.C()
 	}
 	select {
 	case <-ctx.Done():
-	case <-look:
-	case take := <-c.Reloads:
-		return take
+	case <-poll:
+	case apply := <-c.Reloads:
+		return apply
 	case <-due:
 		select {
-		case take := <-c.Reloads:
-			return take
+		case apply := <-c.Reloads:
+			return apply
 		default:
 		}
 	}
 	return nil
 }
 
-// firingsAfter is the time after which strategies are due under a new configuration: now,
-// but when `at` has just come, what is due then still is.
+// firingsAfter returns the time after which strategies are due under a new configuration. That is
+// now, or just before at if at has passed, so that a pass that is due is not lost.
 func firingsAfter(at, now time.Time) time.Time {
 	if !at.IsZero() && !at.After(now) {
 		return at.Add(-1)
@@ -87,14 +85,7 @@ func firingsAfter(at, now time.Time) time.Time {
 	return now
 }
 
-func (c *Controller) strategyNames() []string {
-	out := make([]string, len(c.Strategies))
-	for i, s := range c.Strategies {
-		out[i] = s.Name
-	}
-	return out
-}
-
+// nextFirings returns for each strategy when it is due next; zero means never.
 func (c *Controller) nextFirings(after time.Time) []time.Time {
 	out := make([]time.Time, len(c.Strategies))
 	for i, s := range c.Strategies {
@@ -103,9 +94,9 @@ func (c *Controller) nextFirings(after time.Time) []time.Time {
 	return out
 }
 
-// advanceSchedules are the times that are still to come. A strategy that waits keeps its
-// own: an @every counts from when it last fired, not from the passes of others,
-// which would put it off for ever. A clock that was set back brings times forward.
+// advanceSchedules returns the next firings after now. A strategy that is not due yet keeps its
+// time: otherwise the passes of other strategies would postpone an @every schedule forever. It gets
+// an earlier time only if the clock was set back.
 func (c *Controller) advanceSchedules(next []time.Time, now time.Time) []time.Time {
 	out := c.nextFirings(now)
 	for i, t := range next {
@@ -116,32 +107,22 @@ func (c *Controller) advanceSchedules(next []time.Time, now time.Time) []time.Ti
 	return out
 }
 
-// missedStrategies names the strategies that would have fired while the pass of `at` ran.
+// missedStrategies returns the strategies that became due while the pass of time at was running.
 func (c *Controller) missedStrategies(next []time.Time, at, now time.Time) []string {
-	var late []string
+	var missed []string
 	for i, s := range c.Strategies {
 		t := next[i]
 		if t.Equal(at) {
 			t = s.Schedule.Next(at)
 		}
 		if !t.IsZero() && !t.After(now) {
-			late = append(late, s.Name)
+			missed = append(missed, s.Name)
 		}
 	}
-	return late
+	return missed
 }
 
-func (c *Controller) sleepUntil(ctx context.Context, t time.Time) bool {
-	timer := c.Clock.NewTimer(t.Sub(c.Clock.Now()))
-	defer timer.Stop()
-	select {
-	case <-ctx.Done():
-		return false
-	case <-timer.C():
-		return ctx.Err() == nil
-	}
-}
-
+// earliest returns the earliest of the times that are not zero; zero if all are.
 func earliest(times []time.Time) time.Time {
 	var first time.Time
 	for _, t := range times {
