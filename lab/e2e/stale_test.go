@@ -104,7 +104,7 @@ func TestAPassThatLosesSightStops(t *testing.T) {
 		return budgets.refuse(w, r)
 	})
 	r := evenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, shortSighted))
-	want := "the pass stopped early: ClusterViewStale: looking at the cluster before wave 2: poddisruptionbudgets are known as of "
+	want := "the pass stopped early: ClusterViewStale: taking a snapshot before wave 2: poddisruptionbudgets are known as of "
 	if r.code != 1 || !strings.Contains(r.stderr, want) {
 		t.Errorf("exit %d, want 1 and %q", r.code, want)
 	}
