@@ -24,7 +24,7 @@ func (p *pass) replan(ctx context.Context) {
 	}
 	goals := Goals(s, p.Strategies, p.due)
 	second := p.Replanner.Replan(s, p.state, goals, executedMoves(p.report), p.report.Started, s.TakenAt)
-	p.log.Info("replanned", "moves", len(second.Moves), "provenMinimum", second.Bound.MinForPlan)
+	p.log.Info("replanned", "moves", len(second.Moves), "lowerBound", second.Bound.MinForPlan)
 	if len(second.Moves) == 0 {
 		return
 	}

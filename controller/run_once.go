@@ -46,7 +46,7 @@ func (p *pass) makePlan() {
 	begun := p.Clock.Now()
 	p.goals = Goals(p.snapshot, p.Strategies, p.due)
 	p.report.Plan = p.markStateUnknown(p.Planner.Plan(p.snapshot, p.state, p.goals, p.snapshot.TakenAt))
-	p.log.Info("planned", "strategies", p.due, "moves", len(p.report.Plan.Moves), "provenMinimum", p.report.Plan.Bound.MinForPlan,
+	p.log.Info("planned", "strategies", p.due, "moves", len(p.report.Plan.Moves), "lowerBound", p.report.Plan.Bound.MinForPlan,
 		"mode", p.Mode, "observing", begun.Sub(p.report.Started), "planning", p.Clock.Now().Sub(begun))
 }
 

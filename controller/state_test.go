@@ -119,7 +119,7 @@ func TestWithoutMemoryNothingIsEvicted(t *testing.T) {
 			t.Errorf("dry run: %v, %d outcomes, %d writes", err, len(r.Outcomes), m.saves)
 		}
 		if said := slices.ContainsFunc(r.Plan.Inputs, func(in plan.Input) bool {
-			return in.Source == "memory" && strings.HasSuffix(in.Problems[0], ": "+down.Error())
+			return in.Source == plan.PlannerStateSource && strings.HasSuffix(in.Problems[0], ": "+down.Error())
 		}); said != (m.unreadable != nil) || said && plan.ContentID(r.Plan) != r.Plan.ID {
 			t.Errorf("reading fails with %v, and the report says so: %v; %+v", m.unreadable, said, r.Plan.Inputs)
 		}

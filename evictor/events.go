@@ -72,9 +72,9 @@ func (r EventRecorder) StateChanged(before, after plan.PlannerState) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(after.Benefits)) {
 		b := after.Benefits[name]
-		if !b.BlockedUntil.IsZero() && !b.BlockedUntil.Equal(before.Benefits[name].BlockedUntil) {
+		if !b.SuspendedUntil.IsZero() && !b.SuspendedUntil.Equal(before.Benefits[name].SuspendedUntil) {
 			r.recordOnLease(corev1.EventTypeWarning, "StrategyIneffective", "Hold", fmt.Sprintf("strategy %s is held until %s: its evictions brought %.4g of the excess that they were foretold to remove, %.4g",
-				name, b.BlockedUntil.UTC().Format(time.RFC3339), b.Realised, b.Predicted))
+				name, b.SuspendedUntil.UTC().Format(time.RFC3339), b.Realised, b.Predicted))
 		}
 	}
 }

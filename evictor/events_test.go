@@ -55,7 +55,7 @@ func TestWhatHoldsEvictionsIsTold(t *testing.T) {
 	longer := &plan.Pause{Since: noon, Until: noon.Add(time.Hour), By: "bob"}
 	trip := &plan.BreakerTrip{At: noon, Until: noon.Add(10 * time.Minute), Reason: plan.Reason{Code: plan.BreakerOpen, Message: "4 of 10 nodes"}}
 	second := &plan.BreakerTrip{At: noon.Add(time.Hour), Until: noon.Add(2 * time.Hour), Reason: trip.Reason}
-	held := map[string]plan.Benefit{"zones": {Predicted: 7, Realised: .5, BlockedUntil: noon}, "hot": {Predicted: 1}}
+	held := map[string]plan.Benefit{"zones": {Predicted: 7, Realised: .5, SuspendedUntil: noon}, "hot": {Predicted: 1}}
 	const lease = " Lease/evenkeel/evenkeel uid= "
 	for _, c := range []struct {
 		name          string

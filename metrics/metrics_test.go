@@ -41,7 +41,7 @@ evenkeel_evictions_total{outcome="unknown",strategy="zones"} 1
 # HELP evenkeel_goals_unmet Goals with excess by strategy, before the last plan and as predicted after it.
 # TYPE evenkeel_goals_unmet gauge
 evenkeel_goals_unmet{strategy="zones",when="before"} 1
-# HELP evenkeel_landings_total Replacements seen, by whether they landed as foretold.
+# HELP evenkeel_landings_total Replacements seen, by whether they landed as predicted.
 # TYPE evenkeel_landings_total counter
 evenkeel_landings_total{as_predicted="true"} 1
 # HELP evenkeel_last_pass_timestamp_seconds When the last pass finished that made a plan.
@@ -82,7 +82,7 @@ evenkeel_scheduler_bindings_total{result="hit",scheduler="fancy"} 1
 evenkeel_scheduler_bindings_total{result="miss",scheduler="fancy"} 1
 evenkeel_scheduler_bindings_total{result="unclear",scheduler="fancy"} 1
 evenkeel_scheduler_bindings_total{result="unclear",scheduler="none"} 1
-# HELP evenkeel_scheduler_hit_ratio Share of the foretold bindings that came true, by scheduler without a profile; the last 500 to 1000 count.
+# HELP evenkeel_scheduler_hit_ratio Share of predicted bindings that were correct, by scheduler without a profile; the last 500 to 1000 count.
 # TYPE evenkeel_scheduler_hit_ratio gauge
 evenkeel_scheduler_hit_ratio{scheduler="fancy"} 0.5
 `
