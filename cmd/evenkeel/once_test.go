@@ -68,7 +68,7 @@ func (c immediateClock) NewTimer(time.Duration) clock.Timer { return c.RealClock
 // TestAPassThatWasToldToStopIsAnError: a Job whose pod was taken away in the middle is
 // not complete.
 func TestAPassThatWasToldToStopIsAnError(t *testing.T) {
-	for told, want := range map[bool]string{true: "the pass stopped early: Interrupted: told to stop before wave 1", false: ""} {
+	for told, want := range map[bool]string{true: "the pass stopped early: Interrupted: the process was told to stop before wave 1", false: ""} {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		c := &controller.Controller{
