@@ -1,6 +1,7 @@
 package placement
 
 import (
+	"maps"
 	"slices"
 	"strings"
 
@@ -51,7 +52,7 @@ var uncounted = []string{"kubernetes.io/azure-file", "kubernetes.io/vsphere-volu
 
 // attachables lists the volumes that a pod takes a place for. An ephemeral
 // volume has the claim that `claim` names.
-func (w *World) attachables(p *corev1.Pod, claim func(*corev1.Volume) *corev1.PersistentVolumeClaim) []attachable {
+func (st *storage) attachables(p *corev1.Pod, claim func(*corev1.Volume) *corev1.PersistentVolumeClaim) []attachable {
 	var out []attachable
 	add := func(a attachable, ok bool) {
 		if ok && !slices.Contains(out, a) {
@@ -65,7 +66,7 @@ func (w *World) attachables(p *corev1.Pod, claim func(*corev1.Volume) *corev1.Pe
 			continue
 		}
 		if c := claim(v); c != nil {
-			add(w.claimAttachable(c))
+			add(st.claimAttachable(c))
 		}
 	}
 	return out
@@ -92,10 +93,10 @@ func ebsID(id string) string {
 
 // claimAttachable is the volume of a claim. One that is not bound yet counts
 // for the provisioner of its class, under a name of its own.
-func (w *World) claimAttachable(c *corev1.PersistentVolumeClaim) (attachable, bool) {
-	pv := w.storage.volumes[c.Spec.VolumeName]
+func (st *storage) claimAttachable(c *corev1.PersistentVolumeClaim) (attachable, bool) {
+	pv := st.volumes[c.Spec.VolumeName]
 	if c.Spec.VolumeName == "" || pv == nil {
-		class := w.storage.classes[claimClass(c)]
+		class := st.classes[claimClass(c)]
 		if class == nil || class.Provisioner == "" || slices.Contains(uncounted, class.Provisioner) {
 			return attachable{}, false
 		}
@@ -129,58 +130,68 @@ func oldAttachable(s *corev1.PersistentVolumeSource, gcePrefix string) (attachab
 	return attachable{}, false
 }
 
-// indexAttachments finds the volumes of the pods and those that are recorded as
+// attachments counts the volumes that pods attach to each node.
+type attachments struct {
+	storage   *storage
+	volumesOf map[cluster.PodID][]attachable // of the pods that have any
+	attached  []attached                     // by node
+	leaving   cluster.NodeID                 // where a victim has just gone; its volumes are still attached
+}
+
+// newAttachments finds the volumes of the pods and those that are recorded as
 // attached.
-func (w *World) indexAttachments() {
-	w.volumesOf = map[cluster.PodID][]attachable{}
-	w.attached = make([]attached, len(w.snap.Nodes))
-	for i := range w.snap.Pods {
-		p := w.snap.Pods[i].Object
+func newAttachments(st *storage) *attachments {
+	a := &attachments{storage: st, leaving: cluster.NoNode}
+	a.volumesOf = map[cluster.PodID][]attachable{}
+	a.attached = make([]attached, len(a.storage.snap.Nodes))
+	for i := range a.storage.snap.Pods {
+		p := a.storage.snap.Pods[i].Object
 		if len(p.Spec.Volumes) == 0 {
 			continue
 		}
-		list := w.attachables(p, func(v *corev1.Volume) *corev1.PersistentVolumeClaim { return w.claimOf(p, v) })
+		list := a.storage.attachables(p, func(v *corev1.Volume) *corev1.PersistentVolumeClaim { return a.storage.claimOf(p, v) })
 		if len(list) > 0 {
-			w.volumesOf[cluster.PodID(i)] = list
+			a.volumesOf[cluster.PodID(i)] = list
 		}
 	}
-	if w.snap.Objects == nil {
-		return
+	if a.storage.snap.Objects == nil {
+		return a
 	}
-	for _, va := range w.snap.Objects.VolumeAttachments {
-		w.record(va)
+	for _, va := range a.storage.snap.Objects.VolumeAttachments {
+		a.record(va)
 	}
-	for n := range w.attached {
-		slices.SortFunc(w.attached[n].recorded, func(a, b attachment) int { return strings.Compare(a.id, b.id) })
-		w.attached[n].recorded = slices.Compact(w.attached[n].recorded)
+	for n := range a.attached {
+		slices.SortFunc(a.attached[n].recorded, func(a, b attachment) int { return strings.Compare(a.id, b.id) })
+		a.attached[n].recorded = slices.Compact(a.attached[n].recorded)
 	}
+	return a
 }
 
-func (w *World) record(va *storagev1.VolumeAttachment) {
-	n := w.snap.NodeByName(va.Spec.NodeName)
+func (x *attachments) record(va *storagev1.VolumeAttachment) {
+	n := x.storage.snap.NodeByName(va.Spec.NodeName)
 	if n == nil || va.Spec.Attacher == "" || va.Spec.Source.PersistentVolumeName == nil {
 		return
 	}
-	pv := w.storage.volumes[*va.Spec.Source.PersistentVolumeName]
+	pv := x.storage.volumes[*va.Spec.Source.PersistentVolumeName]
 	if pv == nil || pv.Spec.CSI == nil {
 		return
 	}
 	a := attachment{id: va.Spec.Attacher + "/" + pv.Spec.CSI.VolumeHandle, driver: va.Spec.Attacher}
 	for _, p := range n.Pods {
-		for _, v := range w.volumesOf[p] {
+		for _, v := range x.volumesOf[p] {
 			a.used = a.used || v.id == a.id
 		}
 	}
-	w.attached[n.ID].recorded = append(w.attached[n.ID].recorded, a)
+	x.attached[n.ID].recorded = append(x.attached[n.ID].recorded, a)
 }
 
-// shiftAttached counts the pod's volumes on a node.
-func (w *World) shiftAttached(p cluster.PodID, n int, by int32) {
-	for _, v := range w.volumesOf[p] {
-		if v.translated && w.storage.csiNode[n] == nil {
+// shift counts the pod's volumes on a node.
+func (x *attachments) shift(p cluster.PodID, n int, by int32) {
+	for _, v := range x.volumesOf[p] {
+		if v.translated && x.storage.csiNode[n] == nil {
 			continue
 		}
-		a := &w.attached[n]
+		a := &x.attached[n]
 		if a.pods == nil {
 			a.pods, a.drivers = map[string]int32{}, map[string]int64{}
 		}
@@ -198,50 +209,61 @@ func (w *World) shiftAttached(p cluster.PodID, n int, by int32) {
 
 // detaching counts the driver's volumes that are recorded as attached, though
 // no pod there uses them.
-func (w *World) detaching(n int, driver string) (count int64) {
-	a := &w.attached[n]
+func (x *attachments) detaching(n int, driver string) (count int64) {
+	a := &x.attached[n]
 	for _, r := range a.recorded {
-		if r.driver == driver && a.pods[r.id] == 0 && (!r.used || w.leaving == cluster.NodeID(n)) {
+		if r.driver == driver && a.pods[r.id] == 0 && (!r.used || x.leaving == cluster.NodeID(n)) {
 			count++
 		}
 	}
 	return count
 }
 
-// noAttach names a driver that keeps the newcomer off the node: it is not
+// refuses names a driver that keeps the newcomer off the node: it is not
 // installed there, or can attach no more; "" when there is none.
-func (w *World) noAttach(in *incoming, n int) string {
-	if len(in.attach) == 0 {
+func (a *attachments) refuses(attach []attachable, n int) string {
+	if len(attach) == 0 {
 		return ""
 	}
-	if w.driversMatter() {
-		for _, v := range in.attach {
-			if !(v.translated && w.storage.csiNode[n] == nil) && !w.storage.installed(v.driver, n) {
+	if a.storage.driversMatter() {
+		for _, v := range attach {
+			if !(v.translated && a.storage.csiNode[n] == nil) && !a.storage.installed(v.driver, n) {
 				return v.driver
 			}
 		}
 	}
-	limits := w.storage.limits[n]
-	for i, v := range in.attach {
+	limits := a.storage.limits[n]
+	for i, v := range attach {
 		limit, limited := limits[v.driver]
-		if !limited || slices.ContainsFunc(in.attach[:i], func(x attachable) bool { return x.driver == v.driver }) {
+		if !limited || slices.ContainsFunc(attach[:i], func(x attachable) bool { return x.driver == v.driver }) {
 			continue
 		}
 		fresh := int64(0)
-		for _, x := range in.attach[i:] {
-			if x.driver == v.driver && w.attached[n].pods[x.id] == 0 {
+		for _, x := range attach[i:] {
+			if x.driver == v.driver && a.attached[n].pods[x.id] == 0 {
 				fresh++
 			}
 		}
-		if fresh > 0 && w.attached[n].drivers[v.driver]+w.detaching(n, v.driver)+fresh > limit {
+		if fresh > 0 && a.attached[n].drivers[v.driver]+a.detaching(n, v.driver)+fresh > limit {
 			return v.driver
 		}
 	}
 	return ""
 }
 
+// clone copies the counts; the storage is shared.
+func (a *attachments) clone() *attachments {
+	c := *a
+	c.attached = slices.Clone(a.attached)
+	for i := range c.attached {
+		x := &c.attached[i]
+		x.pods, x.drivers, x.recorded = maps.Clone(x.pods), maps.Clone(x.drivers), slices.Clone(x.recorded)
+	}
+	return &c
+}
+
 // driversMatter is the gate VolumeLimitScaling, on by default since 1.37.
-func (w *World) driversMatter() bool { return w.snap.ServerMinor >= 37 }
+func (st *storage) driversMatter() bool { return st.snap.ServerMinor >= 37 }
 
 // installed reports whether the driver runs on the node, where the driver asks
 // the scheduler to look.

@@ -82,7 +82,7 @@ type use struct{ requested, capacity int64 }
 // bind is the filter and the score of VolumeBinding for one node: whether the
 // node reaches the bound volumes, and whether each waiting claim finds an
 // available volume or may be provisioned there.
-func (w *World) bind(cs *claimSet, node *cluster.Node) (bool, int64) {
+func (st *storage) bind(cs *claimSet, node *cluster.Node) (bool, int64) {
 	for _, pv := range cs.bound {
 		if !reaches(pv, node.Object) {
 			return false, 0
@@ -100,12 +100,12 @@ func (w *World) bind(cs *claimSet, node *cluster.Node) (bool, int64) {
 			provision = append(provision, c)
 		}
 	}
-	static, missing := w.matchVolumes(match, node.Object)
-	dynamic, ok := w.provisionAll(append(provision, missing...), node.Object)
+	static, missing := st.matchVolumes(match, node.Object)
+	dynamic, ok := st.provisionAll(append(provision, missing...), node.Object)
 	switch {
 	case !ok:
 		return false, 0
-	case !w.capacityMatters():
+	case !st.capacityMatters():
 		return true, 0
 	case len(static) > 0:
 		return true, scoreUse(static)
@@ -115,7 +115,7 @@ func (w *World) bind(cs *claimSet, node *cluster.Node) (bool, int64) {
 
 // matchVolumes gives each claim, the smallest first, the smallest volume that
 // fits it, and returns the claims that find none.
-func (w *World) matchVolumes(claims []*corev1.PersistentVolumeClaim, node *corev1.Node) (map[string]use, []*corev1.PersistentVolumeClaim) {
+func (st *storage) matchVolumes(claims []*corev1.PersistentVolumeClaim, node *corev1.Node) (map[string]use, []*corev1.PersistentVolumeClaim) {
 	slices.SortStableFunc(claims, func(a, b *corev1.PersistentVolumeClaim) int {
 		x, y := a.Spec.Resources.Requests[corev1.ResourceStorage], b.Spec.Resources.Requests[corev1.ResourceStorage]
 		return x.Cmp(y)
@@ -123,7 +123,7 @@ func (w *World) matchVolumes(claims []*corev1.PersistentVolumeClaim, node *corev
 	uses, taken := map[string]use{}, map[string]bool{}
 	var missing []*corev1.PersistentVolumeClaim
 	for _, c := range claims {
-		pv := w.matchVolume(c, node, taken)
+		pv := st.matchVolume(c, node, taken)
 		if pv == nil {
 			missing = append(missing, c)
 			continue
@@ -138,7 +138,7 @@ func (w *World) matchVolumes(claims []*corev1.PersistentVolumeClaim, node *corev
 
 // matchVolume finds the claim's volume: the one that is reserved for it, else
 // the smallest that is available.
-func (w *World) matchVolume(c *corev1.PersistentVolumeClaim, node *corev1.Node, taken map[string]bool) *corev1.PersistentVolume {
+func (st *storage) matchVolume(c *corev1.PersistentVolumeClaim, node *corev1.Node, taken map[string]bool) *corev1.PersistentVolume {
 	selector := labels.Everything()
 	if c.Spec.Selector != nil {
 		var err error
@@ -147,7 +147,7 @@ func (w *World) matchVolume(c *corev1.PersistentVolumeClaim, node *corev1.Node, 
 		}
 	}
 	var best *corev1.PersistentVolume
-	for _, pv := range w.storage.byClass[claimClass(c)] {
+	for _, pv := range st.byClass[claimClass(c)] {
 		if taken[pv.Name] || pv.DeletionTimestamp != nil || !suits(pv, c) {
 			continue
 		}
@@ -211,14 +211,14 @@ func allowsModes(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) b
 
 // provisionAll reports whether volumes for all the claims may be made on the
 // node, and how much of the capacity that is known they take.
-func (w *World) provisionAll(claims []*corev1.PersistentVolumeClaim, node *corev1.Node) (map[string]use, bool) {
+func (st *storage) provisionAll(claims []*corev1.PersistentVolumeClaim, node *corev1.Node) (map[string]use, bool) {
 	uses := map[string]use{}
 	for _, c := range claims {
-		class := w.storage.classes[claimClass(c)]
+		class := st.classes[claimClass(c)]
 		if class.Provisioner == "" || class.Provisioner == "kubernetes.io/no-provisioner" || !allowedThere(class, node.Labels) {
 			return nil, false
 		}
-		capacity, ok := w.storage.capacityFor(c, class, node)
+		capacity, ok := st.capacityFor(c, class, node)
 		if !ok {
 			return nil, false
 		}

@@ -11,11 +11,11 @@ import (
 
 // claimOf returns the claim of a standing pod's volume; nil when it is not in
 // the snapshot.
-func (w *World) claimOf(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVolumeClaim {
+func (st *storage) claimOf(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVolumeClaim {
 	if v.PersistentVolumeClaim != nil {
-		return w.snap.Claim(p.Namespace, v.PersistentVolumeClaim.ClaimName)
+		return st.snap.Claim(p.Namespace, v.PersistentVolumeClaim.ClaimName)
 	}
-	c := w.snap.Claim(p.Namespace, p.Name+"-"+v.Name)
+	c := st.snap.Claim(p.Namespace, p.Name+"-"+v.Name)
 	if c == nil || !metav1.IsControlledBy(c, p) {
 		return nil
 	}
@@ -24,15 +24,15 @@ func (w *World) claimOf(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVolum
 
 // newClaim is the claim that is made for an ephemeral volume of a replacement:
 // its template, and the default class where that names none.
-func (w *World) newClaim(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVolumeClaim {
+func (st *storage) newClaim(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVolumeClaim {
 	t := v.Ephemeral.VolumeClaimTemplate
 	if t == nil {
 		return nil
 	}
 	c := &corev1.PersistentVolumeClaim{ObjectMeta: *t.ObjectMeta.DeepCopy(), Spec: *t.Spec.DeepCopy()}
 	c.Namespace, c.Name = p.Namespace, "replacement of "+p.Name+"-"+v.Name
-	if _, old := c.Annotations[corev1.BetaStorageClassAnnotation]; !old && c.Spec.StorageClassName == nil && w.storage.defaultClass != "" {
-		c.Spec.StorageClassName = &w.storage.defaultClass
+	if _, old := c.Annotations[corev1.BetaStorageClassAnnotation]; !old && c.Spec.StorageClassName == nil && st.defaultClass != "" {
+		c.Spec.StorageClassName = &st.defaultClass
 	}
 	return c
 }
@@ -47,14 +47,14 @@ type claimSet struct {
 }
 
 // claimSetOf sorts the newcomer's claims.
-func (w *World) claimSetOf(p *corev1.Pod) claimSet {
+func (st *storage) claimSetOf(p *corev1.Pod) claimSet {
 	var cs claimSet
 	for i := range p.Spec.Volumes {
 		v := &p.Spec.Volumes[i]
 		switch {
 		case v.PersistentVolumeClaim != nil:
 			name := v.PersistentVolumeClaim.ClaimName
-			c := w.snap.Claim(p.Namespace, name)
+			c := st.snap.Claim(p.Namespace, name)
 			if c == nil {
 				cs.unknown = cmp.Or(cs.unknown, fmt.Sprintf("claim %s of volume %q is not in the snapshot", name, v.Name))
 				continue
@@ -62,23 +62,23 @@ func (w *World) claimSetOf(p *corev1.Pod) claimSet {
 			if slices.Contains(c.Spec.AccessModes, corev1.ReadWriteOncePod) {
 				cs.oncePod = append(cs.oncePod, name)
 			}
-			w.sortClaim(&cs, c, false)
+			st.sortClaim(&cs, c, false)
 		case v.Ephemeral != nil:
-			if c := w.newClaim(p, v); c != nil {
-				w.sortClaim(&cs, c, true)
+			if c := st.newClaim(p, v); c != nil {
+				st.sortClaim(&cs, c, true)
 			}
 		}
 	}
 	return cs
 }
 
-func (w *World) sortClaim(cs *claimSet, c *corev1.PersistentVolumeClaim, ephemeral bool) {
+func (st *storage) sortClaim(cs *claimSet, c *corev1.PersistentVolumeClaim, ephemeral bool) {
 	if why := claimDead(c); why != "" {
 		cs.never = cmp.Or(cs.never, why)
 		return
 	}
 	if _, done := c.Annotations[bindCompleted]; done && c.Spec.VolumeName != "" {
-		w.sortBound(cs, c)
+		st.sortBound(cs, c)
 		return
 	}
 	if c.Spec.VolumeName != "" {
@@ -86,7 +86,7 @@ func (w *World) sortClaim(cs *claimSet, c *corev1.PersistentVolumeClaim, ephemer
 		return
 	}
 	name := claimClass(c)
-	class := w.storage.classes[name]
+	class := st.classes[name]
 	switch {
 	case name != "" && class == nil:
 		cs.unknown = cmp.Or(cs.unknown, fmt.Sprintf("the StorageClass %s of its claim %s is not in the snapshot", name, c.Name))
@@ -110,8 +110,8 @@ func claimDead(c *corev1.PersistentVolumeClaim) string {
 	return ""
 }
 
-func (w *World) sortBound(cs *claimSet, c *corev1.PersistentVolumeClaim) {
-	pv := w.storage.volumes[c.Spec.VolumeName]
+func (st *storage) sortBound(cs *claimSet, c *corev1.PersistentVolumeClaim) {
+	pv := st.volumes[c.Spec.VolumeName]
 	if pv == nil {
 		cs.unknown = cmp.Or(cs.unknown, fmt.Sprintf("volume %s of its claim %s is not in the snapshot", c.Spec.VolumeName, c.Name))
 		return
@@ -124,51 +124,62 @@ func (w *World) sortBound(cs *claimSet, c *corev1.PersistentVolumeClaim) {
 }
 
 // unknownVolumes says why the place of the newcomer's volumes cannot be known.
-func (w *World) unknownVolumes(in *incoming, cs *claimSet) string {
+func (st *storage) unknownVolumes(attach []attachable, cs *claimSet) string {
 	switch {
 	case cs.unknown != "":
 		return cs.unknown
-	case len(in.attach) > 0 && w.storage.noCSINodes:
+	case len(attach) > 0 && st.noCSINodes:
 		return "it has volumes to attach, and no CSINode is in the snapshot, so that limits are not known"
 	}
 	return ""
 }
 
-// placeVolumes judges on every node what no other pod changes about the
-// newcomer's volumes.
-func (w *World) placeVolumes(in *incoming) {
-	pod := in.class.sample.Object
+// volumePlaces is what no other pod changes about the volumes of a new pod.
+type volumePlaces struct {
+	attach  []attachable // volumes that are counted against the limits of nodes
+	oncePod []string     // names of the claims with access mode ReadWriteOncePod
+	never   string       // why VolumeBinding refuses every node; empty if it does not
+	unknown string       // why the volumes cannot be placed; empty if they can
+	zoneOK  []bool       // VolumeZone, by node; nil: every node passes
+	bindOK  []bool       // VolumeBinding, by node; nil: every node passes
+	score   []int8       // score of VolumeBinding, by node; nil: the pod has no claims
+}
+
+// places judges the volumes of a new pod on every node. If countLimits is false,
+// the filter NodeVolumeLimits is off.
+func (st *storage) places(pod *corev1.Pod, countLimits bool) (v volumePlaces) {
 	if len(pod.Spec.Volumes) == 0 {
-		return
+		return v
 	}
-	if !in.profile.off[NodeVolumeLimits] {
-		in.attach = w.attachables(pod, func(v *corev1.Volume) *corev1.PersistentVolumeClaim {
+	if countLimits {
+		v.attach = st.attachables(pod, func(v *corev1.Volume) *corev1.PersistentVolumeClaim {
 			if v.Ephemeral != nil {
-				return w.newClaim(pod, v)
+				return st.newClaim(pod, v)
 			}
-			return w.snap.Claim(pod.Namespace, v.PersistentVolumeClaim.ClaimName)
+			return st.snap.Claim(pod.Namespace, v.PersistentVolumeClaim.ClaimName)
 		})
 	}
-	cs := w.claimSetOf(pod)
-	in.oncePod, in.noClaim = cs.oncePod, cs.never
-	if in.volumes = w.unknownVolumes(in, &cs); in.volumes != "" {
-		return
+	cs := st.claimSetOf(pod)
+	v.oncePod, v.never = cs.oncePod, cs.never
+	if v.unknown = st.unknownVolumes(v.attach, &cs); v.unknown != "" {
+		return v
 	}
 	if len(cs.bound) > 0 {
-		in.zoneOK = make([]bool, len(w.snap.Nodes))
-		for n := range in.zoneOK {
-			in.zoneOK[n] = inZone(cs.bound, w.snap.Nodes[n].Object.Labels)
+		v.zoneOK = make([]bool, len(st.snap.Nodes))
+		for n := range v.zoneOK {
+			v.zoneOK[n] = inZone(cs.bound, st.snap.Nodes[n].Object.Labels)
 		}
 	}
 	if len(cs.bound)+len(cs.delayed) == 0 {
-		return
+		return v
 	}
-	in.bindOK, in.fixed.volumes = make([]bool, len(w.snap.Nodes)), make([]int8, len(w.snap.Nodes))
-	for n := range in.bindOK {
-		ok, score := w.bind(&cs, &w.snap.Nodes[n])
-		in.bindOK[n], in.fixed.volumes[n] = ok, int8(score)
+	v.bindOK, v.score = make([]bool, len(st.snap.Nodes)), make([]int8, len(st.snap.Nodes))
+	for n := range v.bindOK {
+		ok, score := st.bind(&cs, &st.snap.Nodes[n])
+		v.bindOK[n], v.score[n] = ok, int8(score)
 	}
+	return v
 }
 
 // capacityMatters is the gate StorageCapacityScoring, on by default since 1.37.
-func (w *World) capacityMatters() bool { return w.snap.ServerMinor >= 37 }
+func (st *storage) capacityMatters() bool { return st.snap.ServerMinor >= 37 }

@@ -29,7 +29,6 @@ type class struct {
 	claims    []string   // names of claims, one entry per volume
 	spread    []*counter // counters of topology spread that count its pods
 	affinity  []*counter // counters of inter-pod affinity that count its pods
-	in        *incoming  // what holds when one of its pods is scheduled; built on demand
 	clear     bool       // neither its owner nor what its pods ask for is in the way of foretelling
 	simple    bool       // see alike
 	wants     *cluster.Resources
@@ -71,7 +70,6 @@ func (w *World) index() {
 		}
 		w.indexOwners(w.snap.Objects)
 	}
-	w.indexImages()
 }
 
 func (w *World) indexOwners(o *cluster.Objects) {

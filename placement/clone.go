@@ -13,10 +13,10 @@ import (
 func (w *World) Clone() *World {
 	c := *w
 	c.node = slices.Clone(w.node)
-	c.profiles, c.topologies, c.views = maps.Clone(w.profiles), maps.Clone(w.topologies), maps.Clone(w.views)
+	c.profiles, c.topologies, c.views, c.scorers = maps.Clone(w.profiles), maps.Clone(w.topologies), maps.Clone(w.views), maps.Clone(w.scorers)
 	c.terrains, c.keyed, c.imageScored = maps.Clone(w.terrains), maps.Clone(w.keyed), maps.Clone(w.imageScored)
 	c.changes = slices.Clone(w.changes)
-	c.quick, c.buf = nil, scratch{}
+	c.quick, c.onChange, c.buf = nil, nil, scratch{}
 	if w.packing != nil {
 		p := *w.packing
 		p.nodes = slices.Clone(p.nodes)
@@ -26,29 +26,11 @@ func (w *World) Clone() *World {
 	for i := range c.load {
 		c.load[i].extended = maps.Clone(c.load[i].extended)
 	}
-	w.cloneHeld(&c)
+	c.held, c.ports, c.attachments = w.held.clone(), w.ports.clone(), w.attachments.clone()
 	k := cloner{counters: map[*counter]*counter{}, classes: make([]*class, len(w.classes))}
 	k.cloneTerms(w, &c)
 	k.cloneClasses(w, &c)
 	return &c
-}
-
-// cloneHeld copies what pods keep from each other.
-func (w *World) cloneHeld(c *World) {
-	c.claimUse = maps.Clone(w.claimUse)
-	c.ports = slices.Clone(w.ports)
-	for i := range c.ports {
-		c.ports[i] = maps.Clone(c.ports[i])
-	}
-	c.disks = make(map[string]*diskUse, len(w.disks))
-	for id, d := range w.disks {
-		c.disks[id] = &diskUse{all: maps.Clone(d.all), reading: maps.Clone(d.reading)}
-	}
-	c.attached = slices.Clone(w.attached)
-	for i := range c.attached {
-		a := &c.attached[i]
-		a.pods, a.drivers, a.recorded = maps.Clone(a.pods), maps.Clone(a.drivers), slices.Clone(a.recorded)
-	}
 }
 
 // cloner keeps which copy stands for what.
@@ -107,11 +89,12 @@ func (k *cloner) cloneClasses(w, c *World) {
 		copies[i] = *x
 		k.classes[i] = &copies[i]
 	}
+	c.incoming, c.sights, c.sightAt = make([]*incoming, len(copies)), make([]*sight, len(copies)), make([]int, len(copies))
 	for i := range copies {
 		x := &copies[i]
 		x.spread, x.affinity = k.counterList(x.spread), k.counterList(x.affinity)
-		if x.in != nil {
-			x.in = k.incoming(x, x.in)
+		if in := w.incoming[i]; in != nil {
+			c.incoming[i] = k.incoming(x, in)
 		}
 	}
 	c.classes, c.classOf = k.classes, slices.Clone(w.classOf)
@@ -129,7 +112,7 @@ func (k *cloner) cloneClasses(w, c *World) {
 // incoming copies what holds for a class; how it is read is found anew.
 func (k *cloner) incoming(c *class, from *incoming) *incoming {
 	in := *from
-	in.class, in.fit, in.sight, in.sightAt = c, fit{}, nil, 0
+	in.class, in.fit = c, fit{}
 	for _, list := range [...]*[]constraint{&in.spread.hard, &in.spread.soft} {
 		*list = slices.Clone(*list)
 		for i := range *list {

@@ -26,7 +26,7 @@ func (w *World) CouldRun(p cluster.PodID) func(n cluster.NodeID, held *cluster.R
 	}
 	in := w.incomingOf(p)
 	return func(n cluster.NodeID, held *cluster.Resources, pods int64) bool {
-		return in.canRun[n] && in.noClaim == "" && passes(in.bindOK, n) && passes(in.zoneOK, n) && passes(in.featuresOK, n) &&
+		return in.canRun[n] && in.vol.never == "" && passes(in.vol.bindOK, n) && passes(in.vol.zoneOK, n) && passes(in.featuresOK, n) &&
 			holds(&w.snap.Nodes[n], in.asked, held, pods)
 	}
 }

@@ -2,6 +2,7 @@ package placement
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -41,12 +42,18 @@ func exclusiveDisks(spec *corev1.PodSpec) []disk {
 	return out
 }
 
-func (w *World) shiftDisks(c *class, n int, by int32) {
-	for _, d := range c.disks {
-		u := w.disks[d.id]
+// diskTable counts by disk, and by claim, the pods that use it.
+type diskTable struct {
+	disks    map[string]*diskUse
+	claimUse map[string]int32 // by namespace/name: volumes of pods that are on nodes
+}
+
+func (t *diskTable) shiftDisks(disks []disk, n int, by int32) {
+	for _, d := range disks {
+		u := t.disks[d.id]
 		if u == nil {
 			u = &diskUse{map[int]int32{}, map[int]int32{}}
-			w.disks[d.id] = u
+			t.disks[d.id] = u
 		}
 		u.all[n] += by
 		if d.readOnly {
@@ -57,9 +64,9 @@ func (w *World) shiftDisks(c *class, n int, by int32) {
 
 // diskTaken reports whether a pod on the node has one of the disks in a way that
 // keeps the newcomer away.
-func (w *World) diskTaken(disks []disk, n int) bool {
+func (t *diskTable) diskTaken(disks []disk, n int) bool {
 	return slices.ContainsFunc(disks, func(d disk) bool {
-		u := w.disks[d.id]
+		u := t.disks[d.id]
 		if u == nil {
 			return false
 		}
@@ -71,20 +78,28 @@ func (w *World) diskTaken(disks []disk, n int) bool {
 	})
 }
 
-// shiftClaims counts the uses of claims by pods that stand.
-func (w *World) shiftClaims(c *class, by int32) {
-	for _, name := range c.claims {
-		w.claimUse[c.namespace+"/"+name] += by
+// shiftClaims counts the uses of claims by pods that are on nodes.
+func (t *diskTable) shiftClaims(namespace string, claims []string, by int32) {
+	for _, name := range claims {
+		t.claimUse[namespace+"/"+name] += by
 	}
 }
 
-// claimTaken returns a claim of the class that only one pod may use and that
-// another one uses, anywhere; "" when there is none.
-func (w *World) claimTaken(in *incoming) string {
-	for _, name := range in.oncePod {
-		if w.claimUse[in.class.namespace+"/"+name] > 0 {
+// claimTaken returns the first of the claims that a pod on any node uses; "" if
+// there is none.
+func (t *diskTable) claimTaken(namespace string, claims []string) string {
+	for _, name := range claims {
+		if t.claimUse[namespace+"/"+name] > 0 {
 			return name
 		}
 	}
 	return ""
+}
+
+func (t *diskTable) clone() diskTable {
+	c := diskTable{claimUse: maps.Clone(t.claimUse), disks: make(map[string]*diskUse, len(t.disks))}
+	for id, d := range t.disks {
+		c.disks[id] = &diskUse{all: maps.Clone(d.all), reading: maps.Clone(d.reading)}
+	}
+	return c
 }

@@ -62,7 +62,7 @@ func (w *World) verdicts(in *incoming, p cluster.PodID, gone bool) []NodeVerdict
 	}
 	r.score(feasible)
 	for i, n := range feasible {
-		for k, s := range in.profile.scorers {
+		for k, s := range in.scorers {
 			out[n].Scores = append(out[n].Scores, PluginScore{s.name, w.buf.scores[k][i], s.weight})
 		}
 		out[n].Total = w.buf.total[i]

@@ -81,11 +81,8 @@ type incoming struct {
 	ports      []hostPort         // NodePorts
 	disks      []disk             // VolumeRestrictions
 	featuresOK []bool             // NodeDeclaredFeatures; nil: all
-	bindOK     []bool             // VolumeBinding; nil: all
-	zoneOK     []bool             // VolumeZone; nil: all
-	noClaim    string             // why VolumeBinding refuses every node; empty when it does not
-	oncePod    []string           // its claims that one pod only may use
-	attach     []attachable
+	scorers    []scorer           // score plugins of the profile
+	vol        volumePlaces
 	fit        fit
 	fixed      fixedScores
 	spread     spreadRules
@@ -93,21 +90,19 @@ type incoming struct {
 	policy     policyCounts
 	err        error  // why it cannot be read
 	namespaces string // why labels of namespaces are wanting; empty when they are not
-	volumes    string // why its volumes cannot be placed; empty when they can
-	sight      *sight // how it is foretold quickly; see sightOf
-	sightAt    int    // the hintings at which that holds
 }
 
 // incomingOf returns what holds for the pod's class, building it on first use.
 func (w *World) incomingOf(p cluster.PodID) *incoming {
 	c := w.classOf[p]
-	if c.in != nil {
-		return c.in
+	if in := w.incoming[c.number]; in != nil {
+		return in
 	}
 	pod := c.sample.Object
 	v := w.viewOf(pod, c.profile)
 	in := &incoming{class: c, profile: c.profile, view: v.number, affinityOK: v.affinityOK, taintsOK: v.taintsOK, canRun: v.canRun, fixed: v.fixed, err: v.err}
-	c.in = in
+	w.incoming[c.number] = in
+	in.scorers = w.scorersFor(c.profile)
 	in.request, in.assumed = requestsOf(pod)
 	in.asked = c.profile.asked(&in.request)
 	in.ports, in.disks = c.ports, c.disks
@@ -118,7 +113,7 @@ func (w *World) incomingOf(p cluster.PodID) *incoming {
 	if in.featuresOK, in.err = w.featuresOK(pod); in.err != nil {
 		return in
 	}
-	w.placeVolumes(in)
+	in.vol = w.storage.places(pod, !in.profile.off[NodeVolumeLimits])
 	in.switchOff()
 	if in.spread, in.err = w.spreadRules(c, in); in.err != nil {
 		return in
@@ -138,10 +133,10 @@ func (in *incoming) switchOff() {
 		in.ports = nil
 	}
 	if off[VolumeRestrictions] {
-		in.disks, in.oncePod = nil, nil
+		in.disks, in.vol.oncePod = nil, nil
 	}
 	if off[VolumeZone] {
-		in.zoneOK = nil
+		in.vol.zoneOK = nil
 	}
 	if off[NodeDeclaredFeatures] {
 		in.featuresOK = nil
@@ -174,7 +169,7 @@ func (w *World) begin(in *incoming, pod cluster.PodID) round {
 		b.min = append(b.min, w.countHard(slot, &in.spread.hard[i], in.spread.hardNode))
 		slot++
 	}
-	r := round{w: w, in: in, pod: pod, claim: w.claimTaken(in), bootstrap: true}
+	r := round{w: w, in: in, pod: pod, claim: w.held.claimTaken(in.class.namespace, in.vol.oncePod), bootstrap: true}
 	for _, t := range in.inter.required {
 		for _, k := range b.sumDomains(slot, t) {
 			r.bootstrap = r.bootstrap && k <= 0

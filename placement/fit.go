@@ -50,9 +50,9 @@ func (w *World) refresh(in *incoming) {
 
 func (w *World) refit(in *incoming, n int) {
 	f := &in.fit
-	f.ok[n] = in.canRun[n] && in.noClaim == "" &&
-		(in.bindOK == nil || in.bindOK[n]) && (in.zoneOK == nil || in.zoneOK[n]) && (in.featuresOK == nil || in.featuresOK[n]) &&
-		w.fits(in.asked, n) && w.portTaken(in.ports, n) == 0 && !w.diskTaken(in.disks, n) && w.noAttach(in, n) == ""
+	f.ok[n] = in.canRun[n] && in.vol.never == "" &&
+		(in.vol.bindOK == nil || in.vol.bindOK[n]) && (in.vol.zoneOK == nil || in.vol.zoneOK[n]) && (in.featuresOK == nil || in.featuresOK[n]) &&
+		w.fits(in.asked, n) && w.ports.taken(in.ports, n) == 0 && !w.held.diskTaken(in.disks, n) && w.attachments.refuses(in.vol.attach, n) == ""
 	if !f.ok[n] {
 		return
 	}

@@ -55,7 +55,7 @@ func (w *World) Hint(kind hints.Kind, nodes []cluster.NodeID) {
 		clear(w.views)
 		for _, c := range w.classes {
 			if c.profile.hears() || hears(c.sample.Object) {
-				c.in = nil // its node affinity is matched anew
+				w.incoming[c.number] = nil // its node affinity is matched anew
 			}
 		}
 	}

@@ -101,7 +101,7 @@ func (r *round) claimsBeside() bool {
 	if len(r.in.disks) == 0 {
 		return true
 	}
-	for _, name := range r.in.oncePod {
+	for _, name := range r.in.vol.oncePod {
 		if slices.ContainsFunc(r.beside, func(p cluster.PodID) bool { return slices.Contains(r.w.classOf[p].claims, name) }) {
 			return false
 		}

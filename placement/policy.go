@@ -3,6 +3,7 @@ package placement
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	corev1 "k8s.io/api/core/v1"
@@ -34,6 +35,13 @@ type Priority struct {
 	PreferAbsent bool
 }
 
+// policyFunctionNames are the priority functions without arguments that are
+// modelled. The first seven are the default.
+var policyFunctionNames = []string{
+	"SelectorSpreadPriority", "InterPodAffinityPriority", "LeastRequestedPriority", "BalancedResourceAllocation",
+	"NodePreferAvoidPodsPriority", "NodeAffinityPriority", "TaintTolerationPriority", "MostRequestedPriority", "EqualPriority",
+}
+
 // policyFunctions are the priority functions without arguments that are known.
 var policyFunctions = []struct {
 	name  string
@@ -54,12 +62,12 @@ var policyFunctions = []struct {
 // 10000 for NodePreferAvoidPodsPriority.
 func DefaultPolicy() Policy {
 	p := Policy{HardPodAffinityWeight: 1}
-	for _, f := range policyFunctions[:7] {
+	for _, f := range policyFunctionNames[:7] {
 		weight := int64(1)
-		if f.name == "NodePreferAvoidPodsPriority" {
+		if f == "NodePreferAvoidPodsPriority" {
 			weight = 10000
 		}
-		p.Priorities = append(p.Priorities, Priority{Name: f.name, Weight: weight})
+		p.Priorities = append(p.Priorities, Priority{Name: f, Weight: weight})
 	}
 	return p
 }
@@ -89,13 +97,10 @@ func (p *Policy) scorers() []scorer {
 	return list
 }
 
-// unknown says which function is not modelled; empty for none.
+// unknown names the function that is not modelled; empty if there is none.
 func (p *Policy) unknown() string {
-	if len(p.scorers()) == len(p.Priorities) {
-		return ""
-	}
 	for _, f := range p.Priorities {
-		if one := (Policy{Priorities: []Priority{f}}); len(one.scorers()) == 0 {
+		if f.AntiAffinityLabel == "" && f.PreferLabel == "" && !slices.Contains(policyFunctionNames, f.Name) {
 			return fmt.Sprintf("its priority function %s is not modelled", f.Name)
 		}
 	}

@@ -2,6 +2,7 @@ package placement
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
@@ -49,28 +50,39 @@ func hostPorts(spec *corev1.PodSpec) []hostPort {
 	return out
 }
 
-// shiftPorts counts the ports of a class on a node.
-func (w *World) shiftPorts(c *class, n int, by int32) {
-	for _, p := range c.ports {
-		if w.ports[n] == nil {
-			w.ports[n] = map[hostPort]int32{}
+// portTable counts, by node, the pods that take each host port; nil for none.
+type portTable []map[hostPort]int32
+
+// shift counts ports on a node.
+func (t portTable) shift(ports []hostPort, n int, by int32) {
+	for _, p := range ports {
+		if t[n] == nil {
+			t[n] = map[hostPort]int32{}
 		}
-		w.ports[n][p] += by
-		if w.ports[n][p] == 0 {
-			delete(w.ports[n], p)
+		t[n][p] += by
+		if t[n][p] == 0 {
+			delete(t[n], p)
 		}
 	}
 }
 
-// portTaken returns the first of the ports that a pod has on the node; 0 when
+// taken returns the first of the ports that a pod has on the node; 0 when
 // there is none.
-func (w *World) portTaken(ports []hostPort, n int) int32 {
+func (t portTable) taken(ports []hostPort, n int) int32 {
 	for _, want := range ports {
-		for used := range w.ports[n] {
+		for used := range t[n] {
 			if want.clashes(used) {
 				return want.port
 			}
 		}
 	}
 	return 0
+}
+
+func (t portTable) clone() portTable {
+	c := slices.Clone(t)
+	for i := range c {
+		c[i] = maps.Clone(c[i])
+	}
+	return c
 }

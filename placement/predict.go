@@ -104,10 +104,10 @@ func (w *World) inBothStates(p cluster.PodID, f func(gone bool)) {
 	}
 	w.shiftSpread(p, n, -1)
 	f(false)
-	w.leaving = n
+	w.attachments.leaving = n
 	w.shiftRest(p, n, -1)
 	f(true)
-	w.leaving = cluster.NoNode
+	w.attachments.leaving = cluster.NoNode
 	w.shiftRest(p, n, 1)
 	w.shiftSpread(p, n, 1)
 }

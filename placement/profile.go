@@ -94,7 +94,6 @@ var SwitchableFilters = []Filter{
 // profile is a Profile made ready for use.
 type profile struct {
 	Profile
-	scorers        []scorer
 	off            map[Filter]bool
 	view           string // tells apart profiles that see nodes differently
 	scoresAmount   bool   // NodeResourcesFit scores
@@ -102,19 +101,6 @@ type profile struct {
 	scoresTaints   bool   // PreferNoSchedule taints score
 	addedRequired  *nodeaffinity.NodeSelector
 	addedPreferred *nodeaffinity.PreferredSchedulingTerms
-}
-
-// scorer is one score plugin of a profile. score sets every value of out, which
-// may hold anything, for the feasible nodes: 0..100, or 0..10 in a legacy Policy.
-// idle reports that it would give every node 0; nil: never.
-type scorer struct {
-	name   string
-	weight int64
-	score  func(r *round, feasible []cluster.NodeID, out []int64)
-	idle   func(in *incoming) bool
-	// relative scores depend on the other nodes that are scored.
-	relative bool
-	byNode   func(in *incoming) []int8 // the scores, where each node has one of its own; nil: score finds them
 }
 
 func newProfile(name string, p Profile) *profile {
@@ -130,29 +116,23 @@ func newProfile(name string, p Profile) *profile {
 	if a := p.AddedAffinity; a != nil {
 		c.readAddedAffinity(a)
 	}
-	c.chooseScorers()
+	c.checkScores()
 	return c
 }
 
-// chooseScorers lists what scores.
-func (c *profile) chooseScorers() {
+// checkScores notes which kinds of scores the profile has, and a legacy priority
+// function that is not modelled.
+func (c *profile) checkScores() {
 	if p := c.Policy; p != nil {
 		if why := p.unknown(); why != "" {
 			c.cannot("%s", why)
 		}
-		c.scorers = p.scorers()
-		c.scoresTaints = slices.ContainsFunc(c.scorers, func(s scorer) bool { return s.name == "TaintTolerationPriority" })
+		c.scoresTaints = slices.ContainsFunc(p.Priorities, func(f Priority) bool {
+			return f.Name == "TaintTolerationPriority"
+		})
 		return
 	}
 	c.scoresTaints = c.Weights.TaintToleration > 0
-	for _, s := range scores {
-		if weight := s.weight(&c.Weights); weight > 0 {
-			c.scorers = append(c.scorers, scorer{s.name, weight, s.score, s.idle, s.relative, s.byNode})
-		}
-	}
-	if p := c.Packing; p != nil {
-		c.scorers = append(c.scorers, scorer{packingName, p.Weight, (*round).scorePacking, nil, false, nil})
-	}
 }
 
 // cannot keeps the first reason why nothing can be foretold.

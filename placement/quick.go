@@ -83,7 +83,7 @@ func (w *World) quickly(in *incoming, p cluster.PodID, pr *Prediction) bool {
 		return false
 	}
 	q, n := w.quick, w.node[p]
-	q.in, q.sight, q.size, q.soft = in, in.sight, size, in.spread.soft
+	q.in, q.sight, q.size, q.soft = in, w.sightOf(in), size, in.spread.soft
 	if in.profile.Weights.PodTopologySpread == 0 {
 		q.soft = nil
 	}

@@ -44,7 +44,7 @@ func (w *World) quickOf() *quick {
 	}
 	n := len(w.snap.Nodes)
 	q := &quick{w: w, place: make([]int32, n), numbers: make([]numbers, n), free: make([]free, n), base: make([]uint8, n), ample: make([]uint64, (n+63)/64), usable: true, leastMilliCPU: maxAllocatable, leastBytes: maxAllocatable, odds: make([]float64, n), won: make([]uint64, (n+63)/64), marked: make([]uint64, (n+63)/64)}
-	w.quick = q
+	w.quick, w.onChange = q, q.look
 	q.field = field{at: make([]int32, 2*n), fits: make([]uint64, (n+63)/64), before: make([]int32, (n+63)/64)}
 	q.bases[0], q.based = int32(n), make([][]uint64, 2*maxScore+1)
 	all := make([]uint64, len(q.based)*len(q.won))

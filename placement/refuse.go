@@ -34,17 +34,17 @@ func (r *round) refusedBy(n int) Filter {
 		return f
 	}
 	switch in := r.in; {
-	case r.w.portTaken(in.ports, n) != 0:
+	case r.w.ports.taken(in.ports, n) != 0:
 		return NodePorts
 	case in.asked != nil && r.w.lacking(in.asked, n) != "":
 		return NodeResourcesFit
-	case r.claim != "" || r.w.diskTaken(in.disks, n) || !r.claimsBeside():
+	case r.claim != "" || r.w.held.diskTaken(in.disks, n) || !r.claimsBeside():
 		return VolumeRestrictions
-	case r.w.noAttach(in, n) != "":
+	case r.w.attachments.refuses(in.vol.attach, n) != "":
 		return NodeVolumeLimits
-	case in.noClaim != "" || in.bindOK != nil && !in.bindOK[n]:
+	case in.vol.never != "" || in.vol.bindOK != nil && !in.vol.bindOK[n]:
 		return VolumeBinding
-	case in.zoneOK != nil && !in.zoneOK[n]:
+	case in.vol.zoneOK != nil && !in.vol.zoneOK[n]:
 		return VolumeZone
 	case !r.spreads(n):
 		return PodTopologySpread

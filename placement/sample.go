@@ -114,7 +114,7 @@ func (r *round) sampled(feasible []cluster.NodeID, size int) State {
 		s.someStarts()
 	default:
 		s.read()
-		if r.w.leaving == cluster.NoNode || !s.fewStarts() {
+		if r.w.attachments.leaving == cluster.NoNode || !s.fewStarts() {
 			s.everyStart()
 		}
 	}

@@ -159,7 +159,7 @@ func (s *sampler) addFixed() {
 	b := &r.w.buf
 	b.total = resized(b.total, len(s.nodes))
 	fixed := k.fixed[:len(s.nodes)]
-	for _, x := range r.in.profile.scorers {
+	for _, x := range r.in.scorers {
 		if x.relative || x.idle != nil && x.idle(r.in) {
 			continue
 		}

@@ -63,7 +63,46 @@ var scores = []struct {
 	{"NodeResourcesFit", func(w *Weights) int64 { return w.ResourcesFit }, (*round).scoreAmount, nil, false, func(in *incoming) []int8 { return in.fit.amount }},
 	{"NodeResourcesBalancedAllocation", func(w *Weights) int64 { return w.BalancedAllocation }, (*round).scoreEven, nil, false, func(in *incoming) []int8 { return in.fit.even }},
 	{"ImageLocality", func(w *Weights) int64 { return w.ImageLocality }, (*round).scoreImages, func(in *incoming) bool { return in.fixed.images == nil }, false, func(in *incoming) []int8 { return in.fixed.images }},
-	{"VolumeBinding", func(w *Weights) int64 { return w.VolumeBinding }, (*round).scoreVolumes, func(in *incoming) bool { return in.fixed.volumes == nil }, false, func(in *incoming) []int8 { return in.fixed.volumes }},
+	{"VolumeBinding", func(w *Weights) int64 { return w.VolumeBinding }, (*round).scoreVolumes, func(in *incoming) bool { return in.vol.score == nil }, false, func(in *incoming) []int8 { return in.vol.score }},
+}
+
+// scorer is one score plugin of a profile. score sets every value of out, which
+// may hold anything, for the feasible nodes: 0..100, or 0..10 in a legacy Policy.
+// idle reports that it would give every node 0; nil: never.
+type scorer struct {
+	name   string
+	weight int64
+	score  func(r *round, feasible []cluster.NodeID, out []int64)
+	idle   func(in *incoming) bool
+	// relative scores depend on the other nodes that are scored.
+	relative bool
+	byNode   func(in *incoming) []int8 // the scores, where each node has one of its own; nil: score finds them
+}
+
+// scorersOf lists the score plugins of a profile.
+func scorersOf(p *profile) (list []scorer) {
+	if p.Policy != nil {
+		return p.Policy.scorers()
+	}
+	for _, s := range scores {
+		if weight := s.weight(&p.Weights); weight > 0 {
+			list = append(list, scorer{s.name, weight, s.score, s.idle, s.relative, s.byNode})
+		}
+	}
+	if p.Packing != nil {
+		list = append(list, scorer{packingName, p.Packing.Weight, (*round).scorePacking, nil, false, nil})
+	}
+	return list
+}
+
+// scorersFor returns the score plugins of a profile.
+func (w *World) scorersFor(p *profile) []scorer {
+	list, known := w.scorers[p]
+	if !known {
+		list = scorersOf(p)
+		w.scorers[p] = list
+	}
+	return list
 }
 
 // fixedScores are the parts of the scores that no other pod changes, by node.
@@ -72,7 +111,6 @@ type fixedScores struct {
 	taints    []int64 // untolerated PreferNoSchedule taints
 	preferred []int64 // sum of matching preferred node affinity weights; nil: none
 	images    []int8  // nil: no image of the pod is on any node
-	volumes   []int8  // VolumeBinding; nil: the pod has no claims
 	hint      int64   // what the steering taint adds to taints: 0 where it is tolerated
 }
 
@@ -119,7 +157,7 @@ func disliked(taints []corev1.Taint, tolerations []corev1.Toleration) int64 {
 
 // score fills the scratch's normalised scores and totals of the feasible nodes.
 func (r *round) score(feasible []cluster.NodeID) {
-	b, scorers := &r.w.buf, r.in.profile.scorers
+	b, scorers := &r.w.buf, r.in.scorers
 	for len(b.scores) < len(scorers) {
 		b.scores = append(b.scores, nil)
 	}
@@ -167,7 +205,7 @@ func (r *round) scoreImages(feasible []cluster.NodeID, out []int64) {
 }
 
 func (r *round) scoreVolumes(feasible []cluster.NodeID, out []int64) {
-	pick(out, feasible, r.in.fixed.volumes)
+	pick(out, feasible, r.in.vol.score)
 }
 
 // scoreAmount reads the score of NodeResourcesFit.

@@ -15,7 +15,7 @@ func (r *round) sentence(n int, f Filter) string {
 	case NodeAffinity:
 		return node + " does not match the pod's node selector or node affinity, or the scheduler's addedAffinity"
 	case NodePorts:
-		return fmt.Sprintf("host port %d of %s is taken", r.w.portTaken(r.in.ports, n), node)
+		return fmt.Sprintf("host port %d of %s is taken", r.w.ports.taken(r.in.ports, n), node)
 	case NodeResourcesFit:
 		return fmt.Sprintf("%s has too little %s left", node, r.w.lacking(r.in.asked, n))
 	case PodTopologySpread:
@@ -39,13 +39,13 @@ func (r *round) volumeSentence(n int, f Filter) string {
 	case f == VolumeRestrictions:
 		return "a pod on " + node + " has a disk that the pod needs for itself"
 	case f == NodeVolumeLimits:
-		driver := r.w.noAttach(in, n)
-		if !r.w.storage.installed(driver, n) && r.w.driversMatter() {
+		driver := r.w.attachments.refuses(in.vol.attach, n)
+		if !r.w.storage.installed(driver, n) && r.w.storage.driversMatter() {
 			return fmt.Sprintf("%s lacks the volume driver %s", node, driver)
 		}
 		return fmt.Sprintf("%s can attach no more volumes of %s", node, driver)
-	case f == VolumeBinding && in.noClaim != "":
-		return in.noClaim
+	case f == VolumeBinding && in.vol.never != "":
+		return in.vol.never
 	case f == VolumeZone:
 		return node + " is in another zone than a volume of the pod"
 	}

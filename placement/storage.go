@@ -19,6 +19,7 @@ const (
 // storage is what the snapshot says about volumes. Nothing in it changes when
 // pods move.
 type storage struct {
+	snap         *cluster.Snapshot
 	volumes      map[string]*corev1.PersistentVolume
 	byClass      map[string][]*corev1.PersistentVolume // sorted by name
 	classes      map[string]*storagev1.StorageClass
@@ -32,6 +33,7 @@ type storage struct {
 
 func newStorage(s *cluster.Snapshot) *storage {
 	st := &storage{
+		snap:    s,
 		volumes: map[string]*corev1.PersistentVolume{}, byClass: map[string][]*corev1.PersistentVolume{},
 		classes: map[string]*storagev1.StorageClass{}, drivers: map[string]*storagev1.CSIDriver{},
 		capacities: map[string][]*storagev1.CSIStorageCapacity{},

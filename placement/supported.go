@@ -168,7 +168,7 @@ func (w *World) volumesUnknown(p *cluster.Pod) string {
 	if len(w.classOf[p.ID].sample.Object.Spec.Volumes) == 0 {
 		return ""
 	}
-	return w.incomingOf(p.ID).volumes
+	return w.incomingOf(p.ID).vol.unknown
 }
 
 // plain pods have nothing that could not be read, and no pod has an affinity that

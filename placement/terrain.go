@@ -36,14 +36,15 @@ type sight struct {
 // sightOf returns how the class is read, and nil where the general way is needed.
 // It is found once per class.
 func (w *World) sightOf(in *incoming) *sight {
-	if in.sightAt == w.hintings {
-		return in.sight
+	c := in.class.number
+	if w.sightAt[c] == w.hintings {
+		return w.sights[c]
 	}
-	in.sight, in.sightAt = nil, w.hintings
+	w.sights[c], w.sightAt[c] = nil, w.hintings
 	if quickProfile(in.profile) && quickClass(in) {
-		in.sight = w.newSight(in)
+		w.sights[c] = w.newSight(in)
 	}
-	return in.sight
+	return w.sights[c]
 }
 
 // quickProfile reports whether the profile scores in the way that is modelled
@@ -59,8 +60,8 @@ func quickProfile(p *profile) bool {
 // properties and counts of pods.
 func quickClass(in *incoming) bool {
 	if in.asked == nil || len(in.request.Extended) > 0 || in.request.EphemeralStorageByte > 0 ||
-		len(in.ports) > 0 || len(in.disks) > 0 || len(in.class.claims) > 0 || len(in.attach) > 0 || len(in.oncePod) > 0 ||
-		in.bindOK != nil || in.zoneOK != nil || in.featuresOK != nil || in.noClaim != "" || in.fixed.volumes != nil {
+		len(in.ports) > 0 || len(in.disks) > 0 || len(in.class.claims) > 0 || len(in.vol.attach) > 0 || len(in.vol.oncePod) > 0 ||
+		in.vol.bindOK != nil || in.vol.zoneOK != nil || in.featuresOK != nil || in.vol.never != "" || in.vol.score != nil {
 		return false
 	}
 	soft := in.spread.soft

@@ -12,11 +12,31 @@ import (
 // is being built. It keeps every count that filters and scores need up to date,
 // so a move costs a few additions. It is not safe for concurrent use.
 type World struct {
+	clusterState
+
+	opts     Options
+	incoming []*incoming // by class; made on demand
+	scorers  map[*profile][]scorer
+	images   map[string]*imageState
+	// imageScored are the scores of lists of images, by node.
+	imageScored map[string][]int8
+	views       map[string]*view
+	terrains    map[string]*terrain
+	sights      []*sight // by class, how it is predicted quickly
+	sightAt     []int    // by class, the hintings at which that holds
+	hintings    int      // how often hints were set, and one
+	quick       *quick
+	general     bool    // nothing is foretold quickly: for comparison
+	scattered   float64 // weight of the odds over every set of nodes where a sample is judged
+	buf         scratch
+}
+
+type clusterState struct {
 	snap     *cluster.Snapshot
 	profiles map[string]*profile // by schedulerName
 	packing  *packing            // what TargetLoadPacking knows; nil when no profile has it
 
-	node    []cluster.NodeID // where each pod stands now
+	node    []cluster.NodeID // the node of each pod in this model
 	classOf []*class         // by pod; nil for terminal pods
 	classes []*class
 	byNS    map[string][]*class
@@ -25,10 +45,11 @@ type World struct {
 	load       []nodeLoad // by node
 	hinted     hinted
 	topologies map[string]*topology
+	keyed      map[string][]bool   // by topologies, the nodes that have all their keys
 	spreads    map[string]*counter // pods that match a selector, terminating ones left out
 	matches    map[string]*counter // pods that match affinity terms
-	anti       []*ownedTerm        // required anti-affinity terms of the pods that stand
-	scored     []*ownedTerm        // terms of the pods that stand which give scores
+	anti       []*ownedTerm        // required anti-affinity terms of the pods on nodes
+	scored     []*ownedTerm        // terms of the pods on nodes which give scores
 	owned      map[string]*ownedTerm
 
 	nsLabels map[string]labels.Set
@@ -36,37 +57,23 @@ type World struct {
 	noNamespace string
 	// unready names a node that is not ready, empty for none.
 	unready string
-	opts    Options
 	// unreadable names a pod whose affinity cannot be parsed; nothing can be
-	// foretold beside it.
+	// predicted beside it.
 	unreadable string
 	services   map[string][]*corev1.Service
 	owners     map[ownerKey]owner
-	images     map[string]*imageState
-	// imageScored are the scores of lists of images, by node.
-	imageScored map[string][]int8
 
-	storage   *storage
-	ports     []map[hostPort]int32           // by node: ports that are taken; nil for none
-	disks     map[string]*diskUse            // by disk
-	claimUse  map[string]int32               // by namespace/name: volumes of pods that stand
-	volumesOf map[cluster.PodID][]attachable // of the pods that have any
-	attached  []attached                     // by node
-	scattered float64                        // weight of the odds over every set of nodes where a sample is judged
-	leaving   cluster.NodeID                 // where a victim has just gone; its volumes are still attached
-	nominated map[cluster.NodeID][]cluster.PodID
-	views     map[string]*view
-	terrains  map[string]*terrain
-	numbered  int // views and topologies that have got a number
-	hintings  int // how often hints were set, and one
-	quick     *quick
-	general   bool              // nothing is foretold quickly: for comparison
-	keyed     map[string][]bool // by topologies, the nodes that have all their keys
-	changes   []cluster.NodeID  // where pods came or went, oldest first
-	forgotten int               // changes that are no longer listed
+	storage     *storage
+	ports       portTable
+	held        diskTable
+	attachments *attachments
+	nominated   map[cluster.NodeID][]cluster.PodID
+	numbered    int                  // views and topologies that have got a number
+	changes     []cluster.NodeID     // where pods came or went, oldest first
+	forgotten   int                  // changes that are no longer listed
+	onChange    func(cluster.NodeID) // told of each node that pods come to or leave; nil: nobody
 
 	walk []cluster.NodeID // order in which the scheduler looks at nodes; made on demand
-	buf  scratch
 }
 
 // nodeLoad is what stands on one node. Scores by LeastAllocated use the nonZero
@@ -84,28 +91,29 @@ type nodeLoad struct {
 // NewWorld starts a world as the snapshot is.
 func NewWorld(s *cluster.Snapshot, opts Options) *World {
 	w := &World{
-		snap:        s,
+		clusterState: clusterState{
+			snap:       s,
+			node:       make([]cluster.NodeID, len(s.Pods)),
+			classOf:    make([]*class, len(s.Pods)),
+			byNS:       map[string][]*class{},
+			byLabel:    map[labelKey]map[string][]*class{},
+			keyed:      map[string][]bool{},
+			load:       make([]nodeLoad, len(s.Nodes)),
+			topologies: map[string]*topology{},
+			spreads:    map[string]*counter{},
+			matches:    map[string]*counter{},
+			owned:      map[string]*ownedTerm{},
+			nsLabels:   map[string]labels.Set{},
+			ports:      make(portTable, len(s.Nodes)),
+			held:       diskTable{disks: map[string]*diskUse{}, claimUse: map[string]int32{}},
+			storage:    newStorage(s),
+		},
 		opts:        opts,
-		node:        make([]cluster.NodeID, len(s.Pods)),
-		classOf:     make([]*class, len(s.Pods)),
-		byNS:        map[string][]*class{},
-		byLabel:     map[labelKey]map[string][]*class{},
-		keyed:       map[string][]bool{},
-		load:        make([]nodeLoad, len(s.Nodes)),
-		topologies:  map[string]*topology{},
-		spreads:     map[string]*counter{},
-		matches:     map[string]*counter{},
-		owned:       map[string]*ownedTerm{},
-		nsLabels:    map[string]labels.Set{},
-		ports:       make([]map[hostPort]int32, len(s.Nodes)),
-		disks:       map[string]*diskUse{},
-		claimUse:    map[string]int32{},
-		storage:     newStorage(s),
+		scorers:     map[*profile][]scorer{},
 		views:       map[string]*view{},
 		terrains:    map[string]*terrain{},
 		hintings:    1,
 		imageScored: map[string][]int8{},
-		leaving:     cluster.NoNode,
 		scattered:   scattered,
 	}
 	for i := range s.Nodes {
@@ -118,7 +126,10 @@ func NewWorld(s *cluster.Snapshot, opts Options) *World {
 	w.profiled(opts)
 	w.index()
 	w.group()
-	w.indexAttachments()
+	n := len(w.classes)
+	w.incoming, w.sights, w.sightAt = make([]*incoming, n), make([]*sight, n), make([]int, n)
+	w.indexImages()
+	w.attachments = newAttachments(w.storage)
 	w.indexNominated()
 	for i := range s.Pods {
 		p := &s.Pods[i]
@@ -205,8 +216,8 @@ func (w *World) shiftRest(p cluster.PodID, n cluster.NodeID, by int64) {
 	}
 	w.shiftHeld(p, n, int32(by))
 	w.changed(n)
-	if w.quick != nil {
-		w.quick.look(n)
+	if w.onChange != nil {
+		w.onChange(n)
 	}
 }
 
@@ -214,8 +225,8 @@ func (w *World) shiftRest(p cluster.PodID, n cluster.NodeID, by int64) {
 // claims and places for volumes.
 func (w *World) shiftHeld(p cluster.PodID, n cluster.NodeID, by int32) {
 	c := w.classOf[p]
-	w.shiftPorts(c, int(n), by)
-	w.shiftDisks(c, int(n), by)
-	w.shiftClaims(c, by)
-	w.shiftAttached(p, int(n), by)
+	w.ports.shift(c.ports, int(n), by)
+	w.held.shiftDisks(c.disks, int(n), by)
+	w.held.shiftClaims(c.namespace, c.claims, by)
+	w.attachments.shift(p, int(n), by)
 }
