@@ -56,7 +56,7 @@ type owner struct {
 }
 
 // index prepares what is looked up by name.
-func (w *World) index() {
+func (w *clusterState) index() {
 	w.services = map[string][]*corev1.Service{}
 	for i := range w.snap.Services {
 		if o := w.snap.Services[i].Object; o != nil && o.Spec.Selector != nil {
@@ -72,7 +72,7 @@ func (w *World) index() {
 	}
 }
 
-func (w *World) indexOwners(o *cluster.Objects) {
+func (w *clusterState) indexOwners(o *cluster.Objects) {
 	for _, rc := range o.ReplicationControllers {
 		own := owner{selector: labels.SelectorFromSet(rc.Spec.Selector)}
 		if rc.Spec.Template != nil {
@@ -94,7 +94,7 @@ func (w *World) indexOwners(o *cluster.Objects) {
 }
 
 // ownerOf returns what is known of the pod's controller.
-func (w *World) ownerOf(p *cluster.Pod) (owner, bool) {
+func (w *clusterState) ownerOf(p *cluster.Pod) (owner, bool) {
 	c := p.Controller
 	if c == nil {
 		return owner{}, false
@@ -104,7 +104,7 @@ func (w *World) ownerOf(p *cluster.Pod) (owner, bool) {
 }
 
 // group puts every pod that is not terminal into its class.
-func (w *World) group() {
+func (w *clusterState) group() {
 	byKey, latest := map[string]*class{}, make([]*class, len(w.snap.Workloads))
 	var key []byte
 	for i := range w.snap.Pods {
@@ -143,7 +143,7 @@ func (w *World) group() {
 	}
 }
 
-func (w *World) newClass(p *cluster.Pod) *class {
+func (w *clusterState) newClass(p *cluster.Pod) *class {
 	c := &class{
 		namespace: p.Object.Namespace, labels: labels.Set(p.Object.Labels), sample: p,
 		profile: w.profileOf(p.Object.Spec.SchedulerName), priority: priorityOf(p.Object),
@@ -243,7 +243,7 @@ func appendMessage(b []byte, m interface {
 }
 
 // topology returns the domains of a topology key.
-func (w *World) topology(key string) *topology {
+func (w *clusterState) topology(key string) *topology {
 	t := w.topologies[key]
 	if t != nil {
 		return t

@@ -14,9 +14,9 @@ func (w *World) Clone() *World {
 	c := *w
 	c.node = slices.Clone(w.node)
 	c.profiles, c.topologies, c.views, c.scorers = maps.Clone(w.profiles), maps.Clone(w.topologies), maps.Clone(w.views), maps.Clone(w.scorers)
-	c.terrains, c.keyed, c.imageScored = maps.Clone(w.terrains), maps.Clone(w.keyed), maps.Clone(w.imageScored)
+	c.groups, c.keyed, c.imageScored = w.groups.clone(), maps.Clone(w.keyed), maps.Clone(w.imageScored)
 	c.changes = slices.Clone(w.changes)
-	c.quick, c.onChange, c.buf = nil, nil, scratch{}
+	c.quick, c.onChange, c.buf, c.sampler = nil, nil, scratch{}, sampler{}
 	if w.packing != nil {
 		p := *w.packing
 		p.nodes = slices.Clone(p.nodes)
@@ -89,7 +89,7 @@ func (k *cloner) cloneClasses(w, c *World) {
 		copies[i] = *x
 		k.classes[i] = &copies[i]
 	}
-	c.incoming, c.sights, c.sightAt = make([]*incoming, len(copies)), make([]*sight, len(copies)), make([]int, len(copies))
+	c.incoming = make([]*incoming, len(copies))
 	for i := range copies {
 		x := &copies[i]
 		x.spread, x.affinity = k.counterList(x.spread), k.counterList(x.affinity)

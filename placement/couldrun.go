@@ -5,7 +5,7 @@ import "github.com/evenkeel-project/evenkeel/cluster"
 // ClassOf numbers what the scheduler cannot tell the pod from: pods of one number, from
 // 0 to below Classes, get the same answers of CouldRun wherever Supported holds for both. A
 // pod that has ended has none, -1.
-func (w *World) ClassOf(p cluster.PodID) int {
+func (w *clusterState) ClassOf(p cluster.PodID) int {
 	if c := w.classOf[p]; c != nil {
 		return c.number
 	}
@@ -13,7 +13,7 @@ func (w *World) ClassOf(p cluster.PodID) int {
 }
 
 // Classes is how many there are.
-func (w *World) Classes() int { return len(w.classes) }
+func (w *clusterState) Classes() int { return len(w.classes) }
 
 // CouldRun says of each node whether a replacement of the pod could run there beside
 // so many pods that request so much, whatever else there is: whether the filters that

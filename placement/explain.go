@@ -71,7 +71,7 @@ func (w *World) verdicts(in *incoming, p cluster.PodID, gone bool) []NodeVerdict
 }
 
 // lacking names the first resource of which the node has too little.
-func (w *World) lacking(r *cluster.Resources, n int) string {
+func (w *clusterState) lacking(r *cluster.Resources, n int) string {
 	l, node := &w.load[n], &w.snap.Nodes[n]
 	a := &node.Allocatable
 	switch {

@@ -145,7 +145,8 @@ func (in *incoming) switchOff() {
 
 // round is one scheduling attempt: the counts by domain that its filters read.
 type round struct {
-	w   *World
+	m   *clusterState
+	buf *scratch
 	in  *incoming
 	pod cluster.PodID // whose replacement is placed
 	// claim is one of the newcomer's that another pod has to itself.
@@ -161,15 +162,21 @@ type round struct {
 	slots     int  // slots taken; scores use those from here on
 }
 
+// begin starts a scheduling attempt.
 func (w *World) begin(in *incoming, pod cluster.PodID) round {
 	w.refresh(in)
-	b, slot := &w.buf, 0
+	return newRound(&w.clusterState, &w.buf, in, pod)
+}
+
+// newRound counts by domain what the filters read.
+func newRound(m *clusterState, b *scratch, in *incoming, pod cluster.PodID) round {
+	slot := 0
 	b.min = b.min[:0]
 	for i := range in.spread.hard {
-		b.min = append(b.min, w.countHard(slot, &in.spread.hard[i], in.spread.hardNode))
+		b.min = append(b.min, b.countHard(slot, &in.spread.hard[i], in.spread.hardNode))
 		slot++
 	}
-	r := round{w: w, in: in, pod: pod, claim: w.held.claimTaken(in.class.namespace, in.vol.oncePod), bootstrap: true}
+	r := round{m: m, buf: b, in: in, pod: pod, claim: m.held.claimTaken(in.class.namespace, in.vol.oncePod), bootstrap: true}
 	for _, t := range in.inter.required {
 		for _, k := range b.sumDomains(slot, t) {
 			r.bootstrap = r.bootstrap && k <= 0
@@ -183,14 +190,14 @@ func (w *World) begin(in *incoming, pod cluster.PodID) round {
 		}
 	}
 	r.slots = slot
-	r.idle = len(w.nominated) > 0 && r.idleInterPod()
+	r.idle = len(m.nominated) > 0 && r.idleInterPod()
 	return r
 }
 
 // countHard counts the matching pods of each domain and returns the least count
 // among the domains of eligible nodes; 0 when there are fewer than minDomains.
-func (w *World) countHard(slot int, c *constraint, hasKeys []bool) int64 {
-	d := w.buf.domains(slot, c.topo.size)
+func (b *scratch) countHard(slot int, c *constraint, hasKeys []bool) int64 {
+	d := b.domains(slot, c.topo.size)
 	for _, x := range c.pods.piles {
 		if hasKeys[x.node] && c.eligible[x.node] {
 			d[c.topo.domain[x.node]] += x.pods
@@ -214,7 +221,7 @@ func (r *round) spreads(n int) bool {
 		if x == noDomain {
 			return false
 		}
-		if int64(r.w.buf.byDomain[i][x])+c.self-r.w.buf.min[i] > c.maxSkew {
+		if int64(r.buf.byDomain[i][x])+c.self-r.buf.min[i] > c.maxSkew {
 			return false
 		}
 	}
@@ -231,7 +238,7 @@ func (r *round) agrees(n int) bool {
 		if x == noDomain {
 			return false
 		}
-		found = found && r.w.buf.byDomain[slot][x] > 0
+		found = found && r.buf.byDomain[slot][x] > 0
 		slot++
 	}
 	// The first of a group that wants its own kind near may go anywhere.
@@ -240,7 +247,7 @@ func (r *round) agrees(n int) bool {
 	}
 	for _, list := range [...][]placedTerm{r.in.inter.anti, r.in.inter.existingAnti} {
 		for _, t := range list {
-			if x := t.topo.domain[n]; x != noDomain && r.w.buf.byDomain[slot][x] > 0 {
+			if x := t.topo.domain[n]; x != noDomain && r.buf.byDomain[slot][x] > 0 {
 				return false
 			}
 			slot++

@@ -14,7 +14,7 @@ type fit struct {
 
 // changed notes that pods came to or left a node. The list is cut when it gets
 // longer than looking at every node; whoever has not read it then does that.
-func (w *World) changed(n cluster.NodeID) {
+func (w *clusterState) changed(n cluster.NodeID) {
 	if len(w.changes) >= len(w.snap.Nodes) {
 		w.forgotten += len(w.changes)
 		w.changes = w.changes[:0]
@@ -23,7 +23,7 @@ func (w *World) changed(n cluster.NodeID) {
 }
 
 // refresh takes the changes since the last prediction of the class in.
-func (w *World) refresh(in *incoming) {
+func (w *clusterState) refresh(in *incoming) {
 	f, now := &in.fit, w.forgotten+len(w.changes)
 	switch {
 	case f.ok == nil:
@@ -48,7 +48,7 @@ func (w *World) refresh(in *incoming) {
 	f.seen = now
 }
 
-func (w *World) refit(in *incoming, n int) {
+func (w *clusterState) refit(in *incoming, n int) {
 	f := &in.fit
 	f.ok[n] = in.canRun[n] && in.vol.never == "" &&
 		(in.vol.bindOK == nil || in.vol.bindOK[n]) && (in.vol.zoneOK == nil || in.vol.zoneOK[n]) && (in.featuresOK == nil || in.featuresOK[n]) &&
@@ -66,7 +66,7 @@ func (w *World) refit(in *incoming, n int) {
 
 // fits reports whether the node lacks nothing that is requested; nil requests
 // nothing, not even room for a pod.
-func (w *World) fits(r *cluster.Resources, n int) bool {
+func (w *clusterState) fits(r *cluster.Resources, n int) bool {
 	if r == nil {
 		return true
 	}

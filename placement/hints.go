@@ -33,8 +33,7 @@ func (w *World) Hint(kind hints.Kind, nodes []cluster.NodeID) {
 		return
 	}
 	wasLabelled := w.hinted.labels != nil
-	w.hintings++
-	clear(w.terrains)
+	w.groups.forget()
 	w.hinted = hinted{}
 	switch {
 	case len(nodes) == 0:
@@ -63,7 +62,7 @@ func (w *World) Hint(kind hints.Kind, nodes []cluster.NodeID) {
 
 // object is the node as the scheduler would see it in this world, its taints
 // excepted.
-func (w *World) object(n int) *corev1.Node {
+func (w *clusterState) object(n int) *corev1.Node {
 	if w.hinted.labels != nil && w.hinted.labels[n] != nil {
 		return w.hinted.labels[n]
 	}
@@ -73,7 +72,7 @@ func (w *World) object(n int) *corev1.Node {
 // Hears reports whether a hint of a kind can change where the scheduler puts the
 // pod's replacement: whether the pod does not tolerate the taint, or looks at
 // the label.
-func (w *World) Hears(p cluster.PodID, kind hints.Kind) bool {
+func (w *clusterState) Hears(p cluster.PodID, kind hints.Kind) bool {
 	pod := w.snap.Pods[p].Object
 	profile := w.profileOf(pod.Spec.SchedulerName)
 	switch kind {

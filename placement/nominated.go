@@ -10,7 +10,7 @@ import (
 
 // indexNominated finds the pods that wait for a node which preemption has
 // cleared for them.
-func (w *World) indexNominated() {
+func (w *clusterState) indexNominated() {
 	w.nominated = map[cluster.NodeID][]cluster.PodID{}
 	for i := range w.snap.Pods {
 		p := &w.snap.Pods[i]
@@ -28,9 +28,9 @@ func (w *World) indexNominated() {
 // that are its own to place.
 func (r *round) waiting(n cluster.NodeID) (out []cluster.PodID) {
 	mine := schedulerOf(r.in.class.sample.Object)
-	for _, p := range r.w.nominated[n] {
-		c := r.w.classOf[p]
-		if p != r.pod && r.w.node[p] == cluster.NoNode && c.priority >= r.in.class.priority && schedulerOf(c.sample.Object) == mine {
+	for _, p := range r.m.nominated[n] {
+		c := r.m.classOf[p]
+		if p != r.pod && r.m.node[p] == cluster.NoNode && c.priority >= r.in.class.priority && schedulerOf(c.sample.Object) == mine {
 			out = append(out, p)
 		}
 	}
@@ -49,14 +49,14 @@ func (r *round) refusedBesideWaiting(n cluster.NodeID) Filter {
 		return ""
 	}
 	for _, p := range list {
-		r.w.shift(p, n, 1)
+		r.m.shift(p, n, 1)
 		r.shiftEmptySelectors(p, n, 1)
 	}
-	again := r.w.begin(r.in, r.pod)
+	again := newRound(r.m, r.buf, r.in, r.pod)
 	again.beside, again.noInterPod, again.claim = list, r.idle, ""
 	refused := again.refusedBy(int(n))
 	for _, p := range list {
-		r.w.shift(p, n, -1)
+		r.m.shift(p, n, -1)
 		r.shiftEmptySelectors(p, n, -1)
 	}
 	return refused
@@ -65,7 +65,7 @@ func (r *round) refusedBesideWaiting(n cluster.NodeID) Filter {
 // shiftEmptySelectors counts a waiting pod for constraints with an empty
 // selector: they count no pod that stands, but the scheduler adds this one.
 func (r *round) shiftEmptySelectors(p cluster.PodID, n cluster.NodeID, by int32) {
-	if r.w.classOf[p].namespace != r.in.class.namespace {
+	if r.m.classOf[p].namespace != r.in.class.namespace {
 		return
 	}
 	seen := map[*counter]bool{}
@@ -85,7 +85,7 @@ func (r *round) idleInterPod() bool {
 	}
 	slot := len(r.in.spread.hard)
 	for range r.in.inter.existingAnti {
-		for _, k := range r.w.buf.byDomain[slot] {
+		for _, k := range r.buf.byDomain[slot] {
 			if k > 0 {
 				return false
 			}
@@ -102,7 +102,7 @@ func (r *round) claimsBeside() bool {
 		return true
 	}
 	for _, name := range r.in.vol.oncePod {
-		if slices.ContainsFunc(r.beside, func(p cluster.PodID) bool { return slices.Contains(r.w.classOf[p].claims, name) }) {
+		if slices.ContainsFunc(r.beside, func(p cluster.PodID) bool { return slices.Contains(r.m.classOf[p].claims, name) }) {
 			return false
 		}
 	}

@@ -71,14 +71,14 @@ func (t *term) needsNamespaces() bool {
 	return selectable && len(reqs) > 0
 }
 
-func (w *World) matchesTerm(t *term, c *class) bool {
+func (w *clusterState) matchesTerm(t *term, c *class) bool {
 	if !slices.Contains(t.namespaces, c.namespace) && !t.nsSelector.Matches(w.nsLabels[c.namespace]) {
 		return false
 	}
 	return t.selector.Matches(c.labels)
 }
 
-func (w *World) matchesAll(terms []term, c *class) bool {
+func (w *clusterState) matchesAll(terms []term, c *class) bool {
 	for i := range terms {
 		if !w.matchesTerm(&terms[i], c) {
 			return false
@@ -130,7 +130,7 @@ func readTerms(namespace string, a *corev1.Affinity) (podTerms, error) {
 
 // own registers the terms that the pods of a class hold against, or in favour
 // of, newcomers. It runs before any pod is counted.
-func (w *World) own(c *class) {
+func (w *clusterState) own(c *class) {
 	t, err := readTerms(c.namespace, c.sample.Object.Spec.Affinity)
 	if err != nil {
 		w.unreadable = c.namespace + "/" + c.sample.Object.Name
@@ -147,7 +147,7 @@ func (w *World) own(c *class) {
 	}
 }
 
-func (w *World) ownTerm(c *class, t term, weight int64, list *[]*ownedTerm) {
+func (w *clusterState) ownTerm(c *class, t term, weight int64, list *[]*ownedTerm) {
 	id := fmt.Sprintf("%d|%t|%s|%s", weight, list == &w.anti, t.key, t.id())
 	o := w.owned[id]
 	if o == nil {
@@ -159,7 +159,7 @@ func (w *World) ownTerm(c *class, t term, weight int64, list *[]*ownedTerm) {
 }
 
 // matching returns the count of standing pods that match all the terms.
-func (w *World) matching(terms []term) *counter {
+func (w *clusterState) matching(terms []term) *counter {
 	ids := make([]string, len(terms))
 	for i := range terms {
 		ids[i] = terms[i].id()
@@ -181,7 +181,7 @@ func (w *World) matching(terms []term) *counter {
 }
 
 // count adds the pods of a class, where they stand now, to a counter.
-func (w *World) count(c *class, k *counter, terminating bool) {
+func (w *clusterState) count(c *class, k *counter, terminating bool) {
 	for _, p := range c.pods {
 		n := w.node[p]
 		if n == cluster.NoNode || (!terminating && w.snap.Pods[p].Terminating) {
@@ -208,7 +208,7 @@ type interPod struct {
 	scored       []placedTerm
 }
 
-func (w *World) interPod(c *class) (interPod, error) {
+func (w *clusterState) interPod(c *class) (interPod, error) {
 	var ip interPod
 	p := c.profile
 	t, err := readTerms(c.namespace, c.sample.Object.Spec.Affinity)
@@ -253,7 +253,7 @@ func (w *World) interPod(c *class) (interPod, error) {
 
 // namespacesWanting says why the labels of namespaces, which some term reads,
 // are not all known; empty when no term reads one that is not.
-func (w *World) namespacesWanting(c *class) string {
+func (w *clusterState) namespacesWanting(c *class) string {
 	for _, list := range [...][]*ownedTerm{w.anti, w.scored} {
 		for _, o := range list {
 			if _, known := w.nsLabels[c.namespace]; !known && o.needsNamespaces() {

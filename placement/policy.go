@@ -146,7 +146,7 @@ func (r *round) policyRequested(feasible []cluster.NodeID, out []int64, part fun
 	}
 	pod := &r.in.assumed
 	for i, n := range feasible {
-		l := &r.w.load[n]
+		l := &r.m.load[n]
 		out[i] = (one(l.nonZeroMilliCPU+pod.MilliCPU, l.allocatableMilliCPU) +
 			one(l.nonZeroBytes+pod.MemoryBytes, l.allocatableBytes)) / 2
 	}
@@ -157,7 +157,7 @@ func (r *round) policyRequested(feasible []cluster.NodeID, out []int64, part fun
 func (r *round) policyBalanced(feasible []cluster.NodeID, out []int64) {
 	pod := &r.in.assumed
 	for i, n := range feasible {
-		l := &r.w.load[n]
+		l := &r.m.load[n]
 		cpu, cpuCap := l.nonZeroMilliCPU+pod.MilliCPU, l.allocatableMilliCPU
 		mem, memCap := l.nonZeroBytes+pod.MemoryBytes, l.allocatableBytes
 		if out[i] = 0; cpu >= cpuCap || mem >= memCap {
@@ -177,7 +177,7 @@ func (r *round) policyPreferAvoid(feasible []cluster.NodeID, out []int64) {
 		return
 	}
 	for i, n := range feasible {
-		text, ok := r.w.snap.Nodes[n].Object.Annotations[corev1.PreferAvoidPodsAnnotationKey]
+		text, ok := r.m.snap.Nodes[n].Object.Annotations[corev1.PreferAvoidPodsAnnotationKey]
 		var avoid corev1.AvoidPods
 		if !ok || json.Unmarshal([]byte(text), &avoid) != nil {
 			continue // as the scheduler does with an annotation that it cannot read
@@ -193,7 +193,7 @@ func (r *round) policyPreferAvoid(feasible []cluster.NodeID, out []int64) {
 func (r *round) policyLabel(f Priority, feasible []cluster.NodeID, out []int64) {
 	for i, n := range feasible {
 		out[i] = 0
-		if _, has := r.w.snap.Nodes[n].Label(f.PreferLabel); has != f.PreferAbsent {
+		if _, has := r.m.snap.Nodes[n].Label(f.PreferLabel); has != f.PreferAbsent {
 			out[i] = maxPolicyScore
 		}
 	}

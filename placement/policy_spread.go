@@ -16,7 +16,7 @@ type policyCounts struct {
 
 // policyCounts prepares the counts for a class. Owners are found by their
 // selectors, as those schedulers did, not by reference.
-func (w *World) policyCounts(c *class) policyCounts {
+func (w *clusterState) policyCounts(c *class) policyCounts {
 	p := policyCounts{zones: w.policyZones()}
 	all := labels.NewSelector()
 	for _, s := range w.services[c.namespace] {
@@ -44,7 +44,7 @@ func joined(a, b labels.Selector) labels.Selector {
 }
 
 // ownerSelectors are those of the namespace's owners that such a scheduler reads.
-func (w *World) ownerSelectors(namespace string) []labels.Selector {
+func (w *clusterState) ownerSelectors(namespace string) []labels.Selector {
 	o := w.snap.Objects
 	if o == nil {
 		return nil
@@ -71,7 +71,7 @@ func (w *World) ownerSelectors(namespace string) []labels.Selector {
 
 // policyZones are the domains of region and zone together, by today's labels or
 // the older ones.
-func (w *World) policyZones() *topology {
+func (w *clusterState) policyZones() *topology {
 	const id = "region and zone" // no label key: it has blanks
 	if t := w.topologies[id]; t != nil {
 		return t
@@ -114,7 +114,7 @@ func either(n *cluster.Node, key, older string) string {
 // It is computed exactly, in integers.
 func (r *round) policySelectorSpread(feasible []cluster.NodeID, out []int64) {
 	c := r.in.policy
-	zones := r.w.buf.domains(r.slots, c.zones.size)
+	zones := r.buf.domains(r.slots, c.zones.size)
 	var maxN, maxZ int64
 	for _, n := range feasible {
 		maxN = max(maxN, int64(c.selected.on(n)))
@@ -147,8 +147,8 @@ func rest(n, most int64) (part, whole int64) {
 // are the service's pods on feasible nodes with the same value of the label; 10
 // when there are none, and 0 for a node without the label.
 func (r *round) policyAntiAffinity(key string, feasible []cluster.NodeID, out []int64) {
-	topo, service := r.w.topology(key), r.in.policy.service
-	byValue := r.w.buf.domains(r.slots, topo.size)
+	topo, service := r.m.topology(key), r.in.policy.service
+	byValue := r.buf.domains(r.slots, topo.size)
 	var all int64
 	for _, n := range feasible {
 		if service == nil {

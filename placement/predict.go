@@ -95,7 +95,7 @@ func (w *World) PredictOdds(p cluster.PodID) Prediction {
 
 // inBothStates calls f with the victim terminating, then with the victim gone,
 // and puts the victim back.
-func (w *World) inBothStates(p cluster.PodID, f func(gone bool)) {
+func (w *clusterState) inBothStates(p cluster.PodID, f func(gone bool)) {
 	n := w.node[p]
 	if n == cluster.NoNode {
 		f(false)
@@ -125,7 +125,7 @@ func (w *World) state(in *incoming, p cluster.PodID) State {
 		return State{}
 	}
 	if size := sampleSize(len(w.snap.Nodes), in.profile.PercentageOfNodesToScore); size < len(feasible) {
-		return r.sampled(feasible, size)
+		return w.sampler.sample(&r, feasible, size, w.scattered)
 	}
 	r.score(feasible)
 	s := State{Fitting: w.nodeSet(feasible), Best: slices.Max(w.buf.total)}
@@ -138,8 +138,9 @@ func (w *World) state(in *incoming, p cluster.PodID) State {
 }
 
 // nodeSet is a set of these nodes.
-func (w *World) nodeSet(nodes []cluster.NodeID) NodeSet {
-	places := w.quickOf().place
+func (w *clusterState) nodeSet(nodes []cluster.NodeID) NodeSet {
+	w.walked()
+	places := w.place
 	s := NodeSet{count: len(nodes), bits: make([]uint64, (len(places)+63)/64), place: places, walk: w.walk}
 	for _, n := range nodes {
 		s.bits[places[n]>>6] |= 1 << (places[n] & 63)

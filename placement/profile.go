@@ -183,7 +183,7 @@ func (p *profile) asked(r *cluster.Resources) *cluster.Resources {
 }
 
 // profiled makes the options' profiles ready.
-func (w *World) profiled(o Options) {
+func (w *clusterState) profiled(o Options) {
 	w.profiles = make(map[string]*profile, len(o.Profiles)+1)
 	for _, name := range slices.Sorted(maps.Keys(o.Profiles)) {
 		p := o.Profiles[name]
@@ -203,7 +203,7 @@ const unknownScheduler = "whose scores are not known"
 
 // profileOf returns the profile of a schedulerName. One that is not known is
 // kept too, with the reason.
-func (w *World) profileOf(name string) *profile {
+func (w *clusterState) profileOf(name string) *profile {
 	if name == "" {
 		name = corev1.DefaultSchedulerName
 	}

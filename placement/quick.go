@@ -29,7 +29,11 @@ import (
 // best of all are taken (judgeAll). The second state of the
 // victim repeats the latter only. Its slices are used again for every prediction.
 type quick struct {
-	w     *World
+	m         *clusterState
+	buf       *scratch
+	groups    *groupCache
+	scattered float64 // weight of the odds over every set of nodes
+
 	in    *incoming
 	sight *sight
 	size  int
@@ -78,12 +82,33 @@ type field struct {
 // quickly foretells both states of the victim; false: only the general way can. The
 // slices that it gives are those of the next one too.
 func (w *World) quickly(in *incoming, p cluster.PodID, pr *Prediction) bool {
-	size := sampleSize(len(w.snap.Nodes), in.profile.PercentageOfNodesToScore)
-	if w.general || len(w.nominated) > 0 || !w.quickOf().usable || w.sightOf(in) == nil {
+	if w.general || len(w.nominated) > 0 {
 		return false
 	}
-	q, n := w.quick, w.node[p]
-	q.in, q.sight, q.size, q.soft = in, w.sightOf(in), size, in.spread.soft
+	q := w.quickOf()
+	q.scattered = w.scattered
+	return q.predict(in, p, pr)
+}
+
+// quickOf returns the world's quick, building it on first use.
+func (w *World) quickOf() *quick {
+	if w.quick == nil {
+		w.quick = newQuick(&w.clusterState, &w.groups)
+		w.onChange = w.quick.look
+	}
+	return w.quick
+}
+
+// predict fills in both states of the victim. It returns false if the class, or the
+// kinds of nodes, need the general way.
+func (q *quick) predict(in *incoming, p cluster.PodID, pr *Prediction) bool {
+	m := q.m
+	size := sampleSize(len(m.snap.Nodes), in.profile.PercentageOfNodesToScore)
+	if !q.usable || q.sightOf(in) == nil {
+		return false
+	}
+	n := m.node[p]
+	q.in, q.sight, q.size, q.soft = in, q.sightOf(in), size, in.spread.soft
 	if in.profile.Weights.PodTopologySpread == 0 {
 		q.soft = nil
 	}
@@ -94,14 +119,14 @@ func (w *World) quickly(in *incoming, p cluster.PodID, pr *Prediction) bool {
 		pr.Gone = pr.Terminating
 		return true
 	}
-	w.shiftSpread(p, n, -1)
+	m.shiftSpread(p, n, -1)
 	ok := q.first(n, &pr.Terminating, &q.written[0])
 	if ok {
-		w.shiftRest(p, n, -1)
+		m.shiftRest(p, n, -1)
 		ok = q.second(n, &pr.Gone, &q.written[1])
-		w.shiftRest(p, n, 1)
+		m.shiftRest(p, n, 1)
 	}
-	w.shiftSpread(p, n, 1)
+	m.shiftSpread(p, n, 1)
 	return ok
 }
 
@@ -149,7 +174,7 @@ func (q *quick) judge(victim cluster.NodeID, out *State, x *written) bool {
 		q.remember()
 	}
 	q.everyStart(with)
-	q.everySet(q.w.scattered)
+	q.everySet(q.scattered)
 	q.report(out, x)
 	return true
 }
@@ -207,7 +232,7 @@ func (q *quick) judgeAll(out *State, x *written) {
 	for k, t := range q.cover.total {
 		if s, level := &q.sources[k], q.cover.level[k]; t == total {
 			for _, at := range s.nodes[s.starts[level]:s.starts[level+1]] {
-				out.Winners = append(out.Winners, q.w.walk[q.field.at[at]])
+				out.Winners = append(out.Winners, q.m.walk[q.field.at[at]])
 			}
 		}
 	}
@@ -217,7 +242,7 @@ func (q *quick) judgeAll(out *State, x *written) {
 
 func (q *quick) fitting(x *written) NodeSet {
 	x.fits = append(x.fits[:0], q.field.fits...)
-	return NodeSet{count: q.field.count, bits: x.fits, place: q.place, walk: q.w.walk}
+	return NodeSet{count: q.field.count, bits: x.fits, place: q.place, walk: q.m.walk}
 }
 
 // written are the slices of a State.

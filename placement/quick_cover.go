@@ -208,7 +208,7 @@ func (q *quick) pay(at int32, odds float64) {
 	if at >= int32(q.field.count) {
 		at -= int32(q.field.count)
 	}
-	n := q.w.walk[q.field.at[at]]
+	n := q.m.walk[q.field.at[at]]
 	q.odds[n] += odds
 	q.won[n>>6] |= 1 << (n & 63)
 }

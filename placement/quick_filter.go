@@ -10,7 +10,7 @@ import (
 // allow finds the groups that the filters which count pods by domain let the
 // newcomer onto, and reports whether they are others than before.
 func (q *quick) allow() (changed bool) {
-	r := q.w.beginShared(q.in, q.sight)
+	r := q.beginShared()
 	if len(q.allowed) != maxGroups+6 {
 		q.allowed = make([]bool, maxGroups+6) // the last is nowhere
 	}
@@ -23,20 +23,20 @@ func (q *quick) allow() (changed bool) {
 }
 
 // beginShared counts by domain what filters read, for domains of several nodes.
-func (w *World) beginShared(in *incoming, s *sight) round {
-	b, slot := &w.buf, 0
+func (q *quick) beginShared() round {
+	in, s, b, slot := q.in, q.sight, q.buf, 0
 	b.min = b.min[:0]
 	for i := range in.spread.hard {
 		c, least := &in.spread.hard[i], int64(0)
 		if c.topo.single {
 			least = leastPile(c, in.spread.hardNode)
 		} else {
-			least = w.countHard(slot, c, in.spread.hardNode)
+			least = b.countHard(slot, c, in.spread.hardNode)
 		}
 		b.min = append(b.min, least)
 		slot++
 	}
-	r := round{w: w, in: in, bootstrap: true}
+	r := round{m: q.m, buf: b, in: in, bootstrap: true}
 	for _, t := range s.required {
 		for _, k := range b.sumDomains(slot, t) {
 			r.bootstrap = r.bootstrap && k <= 0
@@ -74,7 +74,7 @@ func (r *round) spreadsShared(n int) bool {
 	for i := range r.in.spread.hard {
 		c := &r.in.spread.hard[i]
 		x := c.topo.domain[n]
-		if x == noDomain || !c.topo.single && int64(r.w.buf.byDomain[i][x])+c.self-r.w.buf.min[i] > c.maxSkew {
+		if x == noDomain || !c.topo.single && int64(r.buf.byDomain[i][x])+c.self-r.buf.min[i] > c.maxSkew {
 			return false
 		}
 	}
@@ -89,14 +89,14 @@ func (r *round) agreesShared(n int, s *sight) bool {
 		if x == noDomain {
 			return false
 		}
-		found = found && r.w.buf.byDomain[slot][x] > 0
+		found = found && r.buf.byDomain[slot][x] > 0
 		slot++
 	}
 	if !found && (!r.bootstrap || !r.in.inter.matchesSelf) {
 		return false
 	}
 	for _, t := range s.anti {
-		if x := t.topo.domain[n]; x != noDomain && r.w.buf.byDomain[slot][x] > 0 {
+		if x := t.topo.domain[n]; x != noDomain && r.buf.byDomain[slot][x] > 0 {
 			return false
 		}
 		slot++
@@ -120,7 +120,7 @@ func (q *quick) barred() (out []cluster.NodeID) {
 			continue
 		}
 		for _, x := range c.pods.piles {
-			if q.in.spread.hardNode[x.node] && c.eligible[x.node] && int64(x.pods)+c.self-q.w.buf.min[i] > c.maxSkew {
+			if q.in.spread.hardNode[x.node] && c.eligible[x.node] && int64(x.pods)+c.self-q.buf.min[i] > c.maxSkew {
 				out = append(out, x.node)
 			}
 		}

@@ -192,7 +192,7 @@ func (q *quick) survey(g int) {
 			place := i<<6 + bits.TrailingZeros64(left)
 			mark := int32(q.base[place]) * h.ratio
 			if images != nil {
-				mark += h.imageRatio * int32(images[q.w.walk[place]])
+				mark += h.imageRatio * int32(images[q.m.walk[place]])
 			}
 			h.counts[mark]++
 			number := int(f.before[i]) + bits.OnesCount64(fits&(bit-1))

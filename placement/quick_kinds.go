@@ -68,9 +68,9 @@ func (q *quick) findKinds() (alike, ok bool) {
 // sumShared counts pods by domain: first those of the inter-pod terms that score,
 // then those of soft constraints.
 func (q *quick) sumShared() int {
-	slot, r := len(q.in.spread.hard)+len(q.sight.required)+len(q.sight.anti), round{w: q.w, in: q.in}
+	slot, r := len(q.in.spread.hard)+len(q.sight.required)+len(q.sight.anti), round{m: q.m, buf: q.buf, in: q.in}
 	for i, t := range q.sight.scored {
-		q.w.buf.sumDomains(slot+i, t)
+		q.buf.sumDomains(slot+i, t)
 	}
 	for i := range q.soft {
 		if !q.soft[i].hostname {
@@ -83,9 +83,9 @@ func (q *quick) sumShared() int {
 
 // groupRaws are those of a node, as if it had no pods that are counted by node.
 func (q *quick) groupRaws(n cluster.NodeID, slot int) (r raws) {
-	f, weights, b := &q.in.fixed, &q.in.profile.Weights, &q.w.buf
+	f, weights, b := &q.in.fixed, &q.in.profile.Weights, q.buf
 	if weights.TaintToleration > 0 {
-		r.taints = f.taints[n] + f.hint*q.w.hinted.taint(n)
+		r.taints = f.taints[n] + f.hint*q.m.hinted.taint(n)
 	}
 	if weights.NodeAffinity > 0 && f.preferred != nil {
 		r.preferred = f.preferred[n]
@@ -188,8 +188,8 @@ func (q *quick) weigh(nodes int) bool {
 
 // countDomains counts the domains of a soft constraint that the present kinds are in.
 func (q *quick) countDomains(constraint int) (count int) {
-	seen := flags(q.w.buf.seen, q.soft[constraint].topo.size)
-	q.w.buf.seen = seen
+	seen := flags(q.buf.seen, q.soft[constraint].topo.size)
+	q.buf.seen = seen
 	for k := range q.kinds {
 		if x := &q.kinds[k]; x.present > 0 && !seen[x.domain[constraint]] {
 			seen[x.domain[constraint]] = true

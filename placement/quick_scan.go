@@ -37,14 +37,9 @@ const (
 	unasked = -1 << 61
 )
 
-// quickOf returns the world's quick, building it on first use.
-func (w *World) quickOf() *quick {
-	if w.quick != nil {
-		return w.quick
-	}
+func newQuick(w *clusterState, groups *groupCache) *quick {
 	n := len(w.snap.Nodes)
-	q := &quick{w: w, place: make([]int32, n), numbers: make([]numbers, n), free: make([]free, n), base: make([]uint8, n), ample: make([]uint64, (n+63)/64), usable: true, leastMilliCPU: maxAllocatable, leastBytes: maxAllocatable, odds: make([]float64, n), won: make([]uint64, (n+63)/64), marked: make([]uint64, (n+63)/64)}
-	w.quick, w.onChange = q, q.look
+	q := &quick{m: w, buf: &scratch{}, groups: groups, numbers: make([]numbers, n), free: make([]free, n), base: make([]uint8, n), ample: make([]uint64, (n+63)/64), usable: true, leastMilliCPU: maxAllocatable, leastBytes: maxAllocatable, odds: make([]float64, n), won: make([]uint64, (n+63)/64), marked: make([]uint64, (n+63)/64)}
 	q.field = field{at: make([]int32, 2*n), fits: make([]uint64, (n+63)/64), before: make([]int32, (n+63)/64)}
 	q.bases[0], q.based = int32(n), make([][]uint64, 2*maxScore+1)
 	all := make([]uint64, len(q.based)*len(q.won))
@@ -54,8 +49,9 @@ func (w *World) quickOf() *quick {
 	for place := range n {
 		q.based[0][place>>6] |= 1 << (place & 63)
 	}
-	for place, n := range w.walked() {
-		q.place[n] = int32(place)
+	w.walked()
+	q.place = w.place
+	for _, n := range w.walk {
 		l := &w.load[n]
 		q.usable = q.usable && l.allocatableMilliCPU > 0 && l.allocatableMilliCPU <= maxAllocatable && l.allocatableBytes > 0 && l.allocatableBytes <= maxAllocatable
 		q.mostMilliCPU, q.mostBytes = max(q.mostMilliCPU, l.allocatableMilliCPU), max(q.mostBytes, l.allocatableBytes)
@@ -70,11 +66,11 @@ func (w *World) quickOf() *quick {
 // look reads a node's numbers anew.
 func (q *quick) look(n cluster.NodeID) {
 	place := q.place[n]
-	l, x, has := &q.w.load[n], &q.numbers[place], &q.free[place]
+	l, x, has := &q.m.load[n], &q.numbers[place], &q.free[place]
 	x.leftMilliCPU, x.leftBytes = float64(l.allocatableMilliCPU-l.nonZeroMilliCPU), float64(l.allocatableBytes-l.nonZeroBytes)
 	x.perMilliCPU, x.perByte = 100/float64(l.allocatableMilliCPU), 100/float64(l.allocatableBytes)
 	*has = free{max(l.allocatableMilliCPU-l.milliCPU, unasked/2), max(l.allocatableBytes-l.memory, unasked/2)}
-	if l.pods+1 > q.w.snap.Nodes[n].AllowedPods {
+	if l.pods+1 > q.m.snap.Nodes[n].AllowedPods {
 		has.milliCPU = noRoom
 	}
 	q.assumes = q.assumes || l.milliCPU != l.nonZeroMilliCPU || l.memory != l.nonZeroBytes
@@ -142,7 +138,7 @@ func (q *quick) score(list []int32) {
 			sum += int32(even * levelled(with, x.balance))
 		}
 		if images != nil {
-			sum += int32(weights.ImageLocality) * int32(images[q.w.walk[place]])
+			sum += int32(weights.ImageLocality) * int32(images[q.m.walk[place]])
 		}
 		list[i] = sum
 	}
@@ -155,7 +151,7 @@ const unclear = 1e-9
 
 // balanceWith is the node's balance with the newcomer.
 func (q *quick) balanceWith(place int32) int64 {
-	l, r := &q.w.load[q.w.walk[place]], &q.in.request
+	l, r := &q.m.load[q.m.walk[place]], &q.in.request
 	return balance(l.milliCPU+r.MilliCPU, l.allocatableMilliCPU, l.memory+r.MemoryBytes, l.allocatableBytes)
 }
 

@@ -30,17 +30,17 @@ func (r *round) passing(out []cluster.NodeID) []cluster.NodeID {
 // refusedBy returns the first filter that refuses the node, in the order of the
 // scheduler; "" for none.
 func (r *round) refusedBy(n int) Filter {
-	if f := r.w.refusedAlways(r.in, n); f != "" {
+	if f := r.m.refusedAlways(r.in, n); f != "" {
 		return f
 	}
 	switch in := r.in; {
-	case r.w.ports.taken(in.ports, n) != 0:
+	case r.m.ports.taken(in.ports, n) != 0:
 		return NodePorts
-	case in.asked != nil && r.w.lacking(in.asked, n) != "":
+	case in.asked != nil && r.m.lacking(in.asked, n) != "":
 		return NodeResourcesFit
-	case r.claim != "" || r.w.held.diskTaken(in.disks, n) || !r.claimsBeside():
+	case r.claim != "" || r.m.held.diskTaken(in.disks, n) || !r.claimsBeside():
 		return VolumeRestrictions
-	case r.w.attachments.refuses(in.vol.attach, n) != "":
+	case r.m.attachments.refuses(in.vol.attach, n) != "":
 		return NodeVolumeLimits
 	case in.vol.never != "" || in.vol.bindOK != nil && !in.vol.bindOK[n]:
 		return VolumeBinding
@@ -58,7 +58,7 @@ func (r *round) refusedBy(n int) Filter {
 
 // refusedAlways returns the first of the filters that depend on the node alone
 // which refuses it.
-func (w *World) refusedAlways(in *incoming, n int) Filter {
+func (w *clusterState) refusedAlways(in *incoming, n int) Filter {
 	if in.canRun[n] {
 		return ""
 	}
@@ -66,7 +66,7 @@ func (w *World) refusedAlways(in *incoming, n int) Filter {
 }
 
 // refusedBySpec is the same for a pod spec, by what its view says of the node.
-func (w *World) refusedBySpec(pod *corev1.Pod, p *profile, n int, affinityOK, taintsOK bool) Filter {
+func (w *clusterState) refusedBySpec(pod *corev1.Pod, p *profile, n int, affinityOK, taintsOK bool) Filter {
 	switch node := &w.snap.Nodes[n]; {
 	case !node.Ready && !toleratesUnready(pod):
 		return NodeNotReady

@@ -34,7 +34,7 @@ func asks(p *corev1.Pod) cluster.Resources {
 // resize in place, that its template asks for other resources: which of the two
 // the replacement will have cannot be told. A pod as it was admitted comes back
 // as it is, whatever admission plugins made of the template.
-func (w *World) resizedSince(p *cluster.Pod) string {
+func (w *clusterState) resizedSince(p *cluster.Pod) string {
 	o, ok := w.ownerOf(p)
 	if p.Object.Generation <= 1 || !ok || o.template == nil {
 		return ""

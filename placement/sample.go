@@ -59,9 +59,13 @@ func walkOrder(s *cluster.Snapshot) []cluster.NodeID {
 }
 
 // walked returns the order of the walk.
-func (w *World) walked() []cluster.NodeID {
+func (w *clusterState) walked() []cluster.NodeID {
 	if w.walk == nil {
 		w.walk = walkOrder(w.snap)
+		w.place = make([]int32, len(w.walk))
+		for place, n := range w.walk {
+			w.place[n] = int32(place)
+		}
 	}
 	return w.walk
 }
@@ -100,9 +104,8 @@ type sampler struct {
 	shared shared
 }
 
-// sampled returns the outcome over all samples, the scattered part mixed in.
-func (r *round) sampled(feasible []cluster.NodeID, size int) State {
-	s := &r.w.buf.sampler
+// sample returns the outcome over all samples, the scattered part mixed in.
+func (s *sampler) sample(r *round, feasible []cluster.NodeID, size int, scattered float64) State {
 	s.r = r
 	if !s.line(feasible) || s.size != size {
 		s.shared.in = nil
@@ -114,7 +117,7 @@ func (r *round) sampled(feasible []cluster.NodeID, size int) State {
 		s.someStarts()
 	default:
 		s.read()
-		if r.w.attachments.leaving == cluster.NoNode || !s.fewStarts() {
+		if r.m.attachments.leaving == cluster.NoNode || !s.fewStarts() {
 			s.everyStart()
 		}
 	}
@@ -124,8 +127,8 @@ func (r *round) sampled(feasible []cluster.NodeID, size int) State {
 		s.byNode[s.place[n]-1] = odds[k]
 	}
 	most := s.window.most
-	s.scatter(r.w.scattered)
-	out, count := State{Fitting: r.w.nodeSet(feasible), Sample: size, Best: most}, 0
+	s.scatter(scattered)
+	out, count := State{Fitting: r.m.nodeSet(feasible), Sample: size, Best: most}, 0
 	for _, p := range s.byNode {
 		if p > 0 {
 			count++
@@ -144,7 +147,7 @@ func (r *round) sampled(feasible []cluster.NodeID, size int) State {
 // node when the walk begins there, or at a node before it that is not feasible.
 // It reports whether they stood in line already.
 func (s *sampler) line(feasible []cluster.NodeID) bool {
-	w := s.r.w
+	w := s.r.m
 	if w.walked(); s.place == nil {
 		s.place = make([]int32, len(w.walk))
 	}
@@ -198,7 +201,7 @@ func (s *sampler) someStarts() {
 			weight += x
 		}
 		s.r.score(around[from : from+s.size])
-		total := s.r.w.buf.total
+		total := s.r.buf.total
 		best, ties := slices.Max(total), 0
 		for _, t := range total {
 			if t == best {

@@ -156,7 +156,7 @@ func (s *sampler) addFixed() {
 	k, r := &s.kinds, s.r
 	k.fixed = resized(k.fixed, len(s.nodes))
 	clear(k.fixed)
-	b := &r.w.buf
+	b := r.buf
 	b.total = resized(b.total, len(s.nodes))
 	fixed := k.fixed[:len(s.nodes)]
 	for _, x := range r.in.scorers {

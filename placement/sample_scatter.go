@@ -118,7 +118,7 @@ func (s *sampler) takeTotals() {
 	s.readColumns()
 	clear(k.on)
 	s.r.score(s.nodes)
-	k.fixed = append(k.fixed[:0], s.r.w.buf.total...)
+	k.fixed = append(k.fixed[:0], s.r.buf.total...)
 	s.findKinds()
 	s.open()
 }

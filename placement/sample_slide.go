@@ -35,7 +35,7 @@ func (s *sampler) everyStart() {
 	s.findKinds()
 	s.open()
 	x.pivot = n - 1
-	if v := s.r.w.node[s.r.pod]; v != cluster.NoNode && s.place[v] > 0 {
+	if v := s.r.m.node[s.r.pod]; v != cluster.NoNode && s.place[v] > 0 {
 		x.pivot = slices.Index(s.nodes, v)
 	}
 	first := (x.pivot + 1) % n

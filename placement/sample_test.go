@@ -129,7 +129,7 @@ func TestSampleIsTheSameAsEveryStartByItself(t *testing.T) {
 			if pr.SupportedWhy != "" {
 				t.Fatal(pr.SupportedWhy)
 			}
-			if pr.Gone.Odds != nil && w.buf.sampler.shared.in == nil {
+			if pr.Gone.Odds != nil && w.sampler.shared.in == nil {
 				shared++
 			}
 			for _, gone := range []bool{false, true} {

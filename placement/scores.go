@@ -115,7 +115,7 @@ type fixedScores struct {
 }
 
 // fixedScores adds the profile's preferred node affinity to the pod's own.
-func (w *World) fixedScores(pod *corev1.Pod, added *nodeaffinity.PreferredSchedulingTerms) (fixedScores, error) {
+func (w *clusterState) fixedScores(pod *corev1.Pod, added *nodeaffinity.PreferredSchedulingTerms) (fixedScores, error) {
 	f := fixedScores{taints: make([]int64, len(w.snap.Nodes)), hint: disliked(steering, pod.Spec.Tolerations)}
 	for i := range w.snap.Nodes {
 		f.taints[i] = disliked(w.snap.Nodes[i].Object.Spec.Taints, pod.Spec.Tolerations)
@@ -157,7 +157,7 @@ func disliked(taints []corev1.Taint, tolerations []corev1.Toleration) int64 {
 
 // score fills the scratch's normalised scores and totals of the feasible nodes.
 func (r *round) score(feasible []cluster.NodeID) {
-	b, scorers := &r.w.buf, r.in.scorers
+	b, scorers := r.buf, r.in.scorers
 	for len(b.scores) < len(scorers) {
 		b.scores = append(b.scores, nil)
 	}
@@ -186,12 +186,12 @@ func (r *round) scoreTaints(feasible []cluster.NodeID, out []int64) {
 // countTaints counts untolerated PreferNoSchedule taints, hints among them.
 func (r *round) countTaints(feasible []cluster.NodeID, out []int64) {
 	f := &r.in.fixed
-	if f.hint == 0 || r.w.hinted.taints == nil {
+	if f.hint == 0 || r.m.hinted.taints == nil {
 		pick(out, feasible, f.taints)
 		return
 	}
 	for i, n := range feasible {
-		out[i] = f.taints[n] + f.hint*r.w.hinted.taint(n)
+		out[i] = f.taints[n] + f.hint*r.m.hinted.taint(n)
 	}
 }
 
@@ -282,7 +282,7 @@ func (r *round) interSums(feasible []cluster.NodeID, out []int64) (any bool) {
 			continue
 		}
 		any = true
-		d := r.w.buf.sumDomains(r.slots, t)
+		d := r.buf.sumDomains(r.slots, t)
 		for i, n := range feasible {
 			if x := t.topo.domain[n]; x != noDomain {
 				out[i] += t.weight * int64(d[x])

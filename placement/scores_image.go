@@ -59,7 +59,7 @@ func (w *World) imageScores(pod *corev1.Pod) []int8 {
 }
 
 // imageRefs lists a pod's images, and how many of them the sum is weighed by.
-func (w *World) imageRefs(pod *corev1.Pod) (refs []string, counted int) {
+func (w *clusterState) imageRefs(pod *corev1.Pod) (refs []string, counted int) {
 	for i := range pod.Spec.InitContainers {
 		refs = append(refs, pod.Spec.InitContainers[i].Image)
 	}

@@ -132,7 +132,7 @@ func boundAt(p *corev1.Pod) time.Time {
 // demandOf is the milliCPU expected of a pod: of each container its limit, else
 // its request times the factor, else the default; and the overhead. Where several
 // profiles pack, the pod's own decides; for pods of other schedulers any does.
-func (w *World) demandOf(p *cluster.Pod) int64 {
+func (w *clusterState) demandOf(p *cluster.Pod) int64 {
 	t := w.profileOf(p.Object.Spec.SchedulerName).Packing
 	if t == nil {
 		t = w.packing.args
@@ -156,7 +156,7 @@ func (w *World) demandOf(p *cluster.Pod) int64 {
 // scores 0, as the plugin has it.
 func (r *round) scorePacking(feasible []cluster.NodeID, out []int64) {
 	for i, n := range feasible {
-		x := &r.w.packing.nodes[n]
+		x := &r.m.packing.nodes[n]
 		if out[i] = 0; !x.measured {
 			continue
 		}

@@ -53,7 +53,7 @@ func (s *ScoringStrategy) resources() []ResourceWeight {
 
 // amountScore is the score of NodeResourcesFit by the profile's strategy. Where
 // a container requests no cpu or memory the scheduler assumes 100m and 200Mi.
-func (w *World) amountScore(in *incoming, n cluster.NodeID) int64 {
+func (w *clusterState) amountScore(in *incoming, n cluster.NodeID) int64 {
 	if strategy := &in.profile.Fit; !strategy.plain() {
 		return w.weighted(strategy, in, n)
 	}
@@ -91,7 +91,7 @@ func freeShare(requested, capacity int64) int64 {
 // weighted is the weighted mean of the resources' scores. A resource that the
 // node does not have, or an extended one that the pod does not request, is left
 // out; RequestedToCapacityRatio leaves out scores of 0 too, and rounds.
-func (w *World) weighted(s *ScoringStrategy, in *incoming, n cluster.NodeID) int64 {
+func (w *clusterState) weighted(s *ScoringStrategy, in *incoming, n cluster.NodeID) int64 {
 	var sum, weights int64
 	for _, x := range s.resources() {
 		requested, capacity := w.requestedWith(in, n, x.Name, true)
@@ -147,7 +147,7 @@ func (s *ScoringStrategy) at(utilization int64) int64 {
 // requestedWith returns how much of a resource would be requested on the node
 // with the pod there, and how much there is; 0 and 0 for what is not to be
 // scored. With assumed, cpu and memory are never unset.
-func (w *World) requestedWith(in *incoming, n cluster.NodeID, name corev1.ResourceName, assumed bool) (requested, capacity int64) {
+func (w *clusterState) requestedWith(in *incoming, n cluster.NodeID, name corev1.ResourceName, assumed bool) (requested, capacity int64) {
 	l, comes, cpu, memory := &w.load[n], &in.request, w.load[n].milliCPU, w.load[n].memory
 	if assumed {
 		comes, cpu, memory = &in.assumed, l.nonZeroMilliCPU, l.nonZeroBytes
@@ -177,7 +177,7 @@ func scalar(name corev1.ResourceName) bool {
 // evenScore is BalancedAllocation over the true requests: about 75 when the pod
 // changes little, up to 100 when it levels the node. It does not score a pod that
 // requests none of the resources.
-func (w *World) evenScore(in *incoming, n cluster.NodeID) int64 {
+func (w *clusterState) evenScore(in *incoming, n cluster.NodeID) int64 {
 	if list := in.profile.Balanced; len(list) > 0 {
 		return w.evenOver(list, in, n)
 	}
@@ -194,7 +194,7 @@ func (w *World) evenScore(in *incoming, n cluster.NodeID) int64 {
 func levelled(with, without int64) int64 { return maxScore/2 + (maxScore/2+with-without)/2 }
 
 // evenOver is the same over any resources.
-func (w *World) evenOver(resources []corev1.ResourceName, in *incoming, n cluster.NodeID) int64 {
+func (w *clusterState) evenOver(resources []corev1.ResourceName, in *incoming, n cluster.NodeID) int64 {
 	none := true
 	var with, without []float64
 	for _, name := range resources {

@@ -19,7 +19,7 @@ func (r *round) scoreSpread(feasible []cluster.NodeID, out []int64) {
 	if len(rules.soft) == 0 || len(feasible) == 0 {
 		return
 	}
-	b := &r.w.buf
+	b := r.buf
 	b.skip, b.raw = flags(b.skip, len(feasible)), floats(b.raw, len(feasible))
 	skipped := 0
 	for i, n := range feasible {
@@ -41,7 +41,7 @@ func (r *round) scoreSpread(feasible []cluster.NodeID, out []int64) {
 		}
 		r.addDomainTerms(c, feasible)
 	}
-	r.w.buf.finishSpread(out)
+	r.buf.finishSpread(out)
 }
 
 // finishSpread rounds the raw scores and turns them round. Few values differ,
@@ -85,7 +85,7 @@ func (b *scratch) finishSpread(out []int64) {
 // with the empty value for the number of domains and their counts, yet is given
 // no term itself.
 func (r *round) addDomainTerms(c *constraint, feasible []cluster.NodeID) {
-	b := &r.w.buf
+	b := r.buf
 	candidate := flags(b.seen, c.topo.size)
 	b.seen = candidate
 	domains := 0
@@ -106,7 +106,7 @@ func (r *round) addDomainTerms(c *constraint, feasible []cluster.NodeID) {
 
 // softCounts counts the matching pods by domain.
 func (r *round) softCounts(c *constraint) []int32 {
-	d, rules := r.w.buf.domains(r.slots, c.topo.size), &r.in.spread
+	d, rules := r.buf.domains(r.slots, c.topo.size), &r.in.spread
 	for _, x := range c.pods.piles {
 		if n := int(x.node); c.eligible[n] && (!rules.requireAll || rules.softNode[n]) {
 			d[domainOrEmpty(c.topo, n)] += x.pods

@@ -12,7 +12,6 @@ type scratch struct {
 	seen     []bool
 	skip     []bool
 	raw      []float64
-	sampler  sampler
 }
 
 // domains returns the i-th slice of counts by domain, zeroed.

@@ -4,7 +4,7 @@ import "fmt"
 
 // sentence says in words why a filter refuses the node.
 func (r *round) sentence(n int, f Filter) string {
-	node := r.w.snap.Nodes[n].Name
+	node := r.m.snap.Nodes[n].Name
 	switch f {
 	case NodeNotReady:
 		return node + " is not ready"
@@ -15,9 +15,9 @@ func (r *round) sentence(n int, f Filter) string {
 	case NodeAffinity:
 		return node + " does not match the pod's node selector or node affinity, or the scheduler's addedAffinity"
 	case NodePorts:
-		return fmt.Sprintf("host port %d of %s is taken", r.w.ports.taken(r.in.ports, n), node)
+		return fmt.Sprintf("host port %d of %s is taken", r.m.ports.taken(r.in.ports, n), node)
 	case NodeResourcesFit:
-		return fmt.Sprintf("%s has too little %s left", node, r.w.lacking(r.in.asked, n))
+		return fmt.Sprintf("%s has too little %s left", node, r.m.lacking(r.in.asked, n))
 	case PodTopologySpread:
 		return node + " would break a topology spread constraint, or lacks its label"
 	case NodeDeclaredFeatures:
@@ -32,15 +32,15 @@ func (r *round) sentence(n int, f Filter) string {
 
 // volumeSentence is the same for the filters of volumes.
 func (r *round) volumeSentence(n int, f Filter) string {
-	node, in := r.w.snap.Nodes[n].Name, r.in
+	node, in := r.m.snap.Nodes[n].Name, r.in
 	switch {
 	case f == VolumeRestrictions && r.claim != "":
 		return fmt.Sprintf("claim %s is for one pod only, and another one has it", r.claim)
 	case f == VolumeRestrictions:
 		return "a pod on " + node + " has a disk that the pod needs for itself"
 	case f == NodeVolumeLimits:
-		driver := r.w.attachments.refuses(in.vol.attach, n)
-		if !r.w.storage.installed(driver, n) && r.w.storage.driversMatter() {
+		driver := r.m.attachments.refuses(in.vol.attach, n)
+		if !r.m.storage.installed(driver, n) && r.m.storage.driversMatter() {
 			return fmt.Sprintf("%s lacks the volume driver %s", node, driver)
 		}
 		return fmt.Sprintf("%s can attach no more volumes of %s", node, driver)

@@ -41,7 +41,7 @@ type spreadRules struct {
 	requireAll bool
 }
 
-func (w *World) spreadRules(c *class, in *incoming) (spreadRules, error) {
+func (w *clusterState) spreadRules(c *class, in *incoming) (spreadRules, error) {
 	own := c.sample.Object.Spec.TopologySpreadConstraints
 	r := spreadRules{requireAll: len(own) > 0 || !c.profile.SystemSpread}
 	for i := range own {
@@ -85,7 +85,7 @@ func (r *spreadRules) add(t *corev1.TopologySpreadConstraint, x constraint) {
 
 // withAllKeys tells by node whether it has every topology key. Classes with the
 // same keys share it; it is read-only.
-func (w *World) withAllKeys(cs []constraint) []bool {
+func (w *clusterState) withAllKeys(cs []constraint) []bool {
 	var key []byte
 	for i := range cs {
 		key = binary.AppendVarint(key, int64(cs[i].topo.number))
@@ -122,7 +122,7 @@ func withLabelKeys(sel labels.Selector, keys []string, pod labels.Set) labels.Se
 
 // constraint makes one of a pod's or a profile's, about the pods that match the
 // selector.
-func (w *World) constraint(c *class, in *incoming, t *corev1.TopologySpreadConstraint, sel labels.Selector) constraint {
+func (w *clusterState) constraint(c *class, in *incoming, t *corev1.TopologySpreadConstraint, sel labels.Selector) constraint {
 	x := constraint{
 		maxSkew: int64(t.MaxSkew), key: t.TopologyKey, topo: w.topology(t.TopologyKey), minDomains: 1,
 		hostname: t.TopologyKey == corev1.LabelHostname, pods: w.spreadCounter(c.namespace, sel),
@@ -149,7 +149,7 @@ func (w *World) constraint(c *class, in *incoming, t *corev1.TopologySpreadConst
 
 // addDefaults adds the profile's constraints for pods that belong to a Service,
 // ReplicationController, ReplicaSet or StatefulSet, with the selectors of these.
-func (w *World) addDefaults(r *spreadRules, c *class, in *incoming) {
+func (w *clusterState) addDefaults(r *spreadRules, c *class, in *incoming) {
 	list := c.profile.DefaultSpread
 	if c.profile.SystemSpread {
 		list = systemSpread
@@ -168,7 +168,7 @@ func (w *World) addDefaults(r *spreadRules, c *class, in *incoming) {
 
 // defaultSelector joins the selectors of the pod's Services and of its
 // controller. The controller is looked up by name, as the scheduler does.
-func (w *World) defaultSelector(c *class) labels.Selector {
+func (w *clusterState) defaultSelector(c *class) labels.Selector {
 	set := labels.Set{}
 	for _, s := range w.services[c.namespace] {
 		if labels.SelectorFromSet(s.Spec.Selector).Matches(c.labels) {
@@ -190,7 +190,7 @@ type labelKey struct{ namespace, key string }
 // classesBy lists the namespace's classes that have one of the labels that the
 // selector asks for, the one that fewest have; all of them where it asks for none
 // by its value.
-func (w *World) classesBy(namespace string, sel labels.Selector) []*class {
+func (w *clusterState) classesBy(namespace string, sel labels.Selector) []*class {
 	best, known := w.byNS[namespace], false
 	reqs, _ := sel.Requirements()
 	for i := range reqs {
@@ -206,7 +206,7 @@ func (w *World) classesBy(namespace string, sel labels.Selector) []*class {
 }
 
 // labelled lists the classes of a namespace by their value of a label.
-func (w *World) labelled(k labelKey) map[string][]*class {
+func (w *clusterState) labelled(k labelKey) map[string][]*class {
 	if list, known := w.byLabel[k]; known {
 		return list
 	}
@@ -223,7 +223,7 @@ func (w *World) labelled(k labelKey) map[string][]*class {
 // spreadCounter returns the count of a namespace's pods that match the
 // selector. An empty selector counts none here, though it matches the newcomer
 // itself: that is how the scheduler does it.
-func (w *World) spreadCounter(namespace string, sel labels.Selector) *counter {
+func (w *clusterState) spreadCounter(namespace string, sel labels.Selector) *counter {
 	id := namespace + "|" + selectorID(sel)
 	if k := w.spreads[id]; k != nil {
 		return k

@@ -2,6 +2,7 @@ package placement
 
 import (
 	"encoding/binary"
+	"maps"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
@@ -33,18 +34,43 @@ type sight struct {
 	nodeWise []placedTerm
 }
 
+// groupCache keeps the groups of nodes, and how each class reads them, until the
+// hints on nodes change.
+type groupCache struct {
+	terrains map[string]*terrain
+	sights   []*sight // by class
+	sightAt  []int    // by class, the hintings at which its sight holds
+	hintings int      // how often hints were set, and one
+}
+
+func newGroupCache(classes int) groupCache {
+	return groupCache{terrains: map[string]*terrain{}, sights: make([]*sight, classes), sightAt: make([]int, classes), hintings: 1}
+}
+
+// clone keeps the groups, which depend on nodes alone; how classes read them is found anew.
+func (g *groupCache) clone() groupCache {
+	c := newGroupCache(len(g.sights))
+	c.terrains, c.hintings = maps.Clone(g.terrains), g.hintings
+	return c
+}
+
+func (g *groupCache) forget() {
+	g.hintings++
+	clear(g.terrains)
+}
+
 // sightOf returns how the class is read, and nil where the general way is needed.
 // It is found once per class.
-func (w *World) sightOf(in *incoming) *sight {
-	c := in.class.number
-	if w.sightAt[c] == w.hintings {
-		return w.sights[c]
+func (q *quick) sightOf(in *incoming) *sight {
+	c, g := in.class.number, q.groups
+	if g.sightAt[c] == g.hintings {
+		return g.sights[c]
 	}
-	w.sights[c], w.sightAt[c] = nil, w.hintings
+	g.sights[c], g.sightAt[c] = nil, g.hintings
 	if quickProfile(in.profile) && quickClass(in) {
-		w.sights[c] = w.newSight(in)
+		g.sights[c] = q.newSight(in)
 	}
-	return w.sights[c]
+	return g.sights[c]
 }
 
 // quickProfile reports whether the profile scores in the way that is modelled
@@ -87,7 +113,7 @@ func quickClass(in *incoming) bool {
 }
 
 // newSight sorts the terms by how they are read, and the nodes into groups.
-func (w *World) newSight(in *incoming) *sight {
+func (q *quick) newSight(in *incoming) *sight {
 	s := &sight{required: in.inter.required}
 	for _, list := range [...][]placedTerm{in.inter.anti, in.inter.existingAnti} {
 		for _, t := range list {
@@ -107,23 +133,23 @@ func (w *World) newSight(in *incoming) *sight {
 			s.scored = append(s.scored, t)
 		}
 	}
-	if s.land = w.terrainOf(in); s.land == nil {
+	if s.land = q.terrainOf(in); s.land == nil {
 		return nil
 	}
 	return s
 }
 
 // terrainOf returns the groups of nodes, nil where there are too many of them.
-func (w *World) terrainOf(in *incoming) *terrain {
+func (q *quick) terrainOf(in *incoming) *terrain {
 	topologies := in.topologies()
 	key := binary.AppendVarint(nil, int64(in.view))
 	for _, t := range topologies {
 		key = binary.AppendVarint(key, int64(t.number))
 	}
-	land, known := w.terrains[string(key)]
+	land, known := q.groups.terrains[string(key)]
 	if !known {
-		land = w.newTerrain(in, topologies)
-		w.terrains[string(key)] = land
+		land = q.m.newTerrain(in, topologies)
+		q.groups.terrains[string(key)] = land
 	}
 	return land
 }
@@ -148,7 +174,7 @@ func (in *incoming) topologies() (out []*topology) {
 	return out
 }
 
-func (w *World) newTerrain(in *incoming, topologies []*topology) *terrain {
+func (w *clusterState) newTerrain(in *incoming, topologies []*topology) *terrain {
 	count, number := len(w.snap.Nodes), map[string]uint8{}
 	land := &terrain{group: make([]uint8, count), all: make([]uint64, (count+63)/64)}
 	var key []byte

@@ -21,14 +21,12 @@ type World struct {
 	// imageScored are the scores of lists of images, by node.
 	imageScored map[string][]int8
 	views       map[string]*view
-	terrains    map[string]*terrain
-	sights      []*sight // by class, how it is predicted quickly
-	sightAt     []int    // by class, the hintings at which that holds
-	hintings    int      // how often hints were set, and one
+	groups      groupCache
 	quick       *quick
 	general     bool    // nothing is foretold quickly: for comparison
 	scattered   float64 // weight of the odds over every set of nodes where a sample is judged
 	buf         scratch
+	sampler     sampler
 }
 
 type clusterState struct {
@@ -73,7 +71,8 @@ type clusterState struct {
 	forgotten   int                  // changes that are no longer listed
 	onChange    func(cluster.NodeID) // told of each node that pods come to or leave; nil: nobody
 
-	walk []cluster.NodeID // order in which the scheduler looks at nodes; made on demand
+	walk  []cluster.NodeID // order in which the scheduler looks at nodes; made on demand
+	place []int32          // by node, its place in the walk
 }
 
 // nodeLoad is what stands on one node. Scores by LeastAllocated use the nonZero
@@ -111,8 +110,6 @@ func NewWorld(s *cluster.Snapshot, opts Options) *World {
 		opts:        opts,
 		scorers:     map[*profile][]scorer{},
 		views:       map[string]*view{},
-		terrains:    map[string]*terrain{},
-		hintings:    1,
 		imageScored: map[string][]int8{},
 		scattered:   scattered,
 	}
@@ -127,7 +124,7 @@ func NewWorld(s *cluster.Snapshot, opts Options) *World {
 	w.index()
 	w.group()
 	n := len(w.classes)
-	w.incoming, w.sights, w.sightAt = make([]*incoming, n), make([]*sight, n), make([]int, n)
+	w.incoming, w.groups = make([]*incoming, n), newGroupCache(n)
 	w.indexImages()
 	w.attachments = newAttachments(w.storage)
 	w.indexNominated()
@@ -143,15 +140,15 @@ func NewWorld(s *cluster.Snapshot, opts Options) *World {
 }
 
 // Snapshot returns the snapshot from which the world was made.
-func (w *World) Snapshot() *cluster.Snapshot { return w.snap }
+func (w *clusterState) Snapshot() *cluster.Snapshot { return w.snap }
 
 // NodeOf returns where the pod stands in this world, NoNode when it is unbound,
 // terminal or gone.
-func (w *World) NodeOf(p cluster.PodID) cluster.NodeID { return w.node[p] }
+func (w *clusterState) NodeOf(p cluster.PodID) cluster.NodeID { return w.node[p] }
 
 // Move lets the pod's replacement stand on the node `to`, the victim gone; with
 // NoNode the pod is gone without a replacement. Moving back undoes it.
-func (w *World) Move(p cluster.PodID, to cluster.NodeID) {
+func (w *clusterState) Move(p cluster.PodID, to cluster.NodeID) {
 	from := w.node[p]
 	if from == to || w.snap.Pods[p].Terminal {
 		return
@@ -166,7 +163,7 @@ func (w *World) Move(p cluster.PodID, to cluster.NodeID) {
 }
 
 // Requested returns the sum of the requests of the pods on the node.
-func (w *World) Requested(n cluster.NodeID) cluster.Resources {
+func (w *clusterState) Requested(n cluster.NodeID) cluster.Resources {
 	l := &w.load[n]
 	r := cluster.Resources{MilliCPU: l.milliCPU, MemoryBytes: l.memory, EphemeralStorageByte: l.ephemeral}
 	if len(l.extended) > 0 {
@@ -176,14 +173,14 @@ func (w *World) Requested(n cluster.NodeID) cluster.Resources {
 }
 
 // shift adds (1) or takes away (-1) the pod on the node in every count.
-func (w *World) shift(p cluster.PodID, n cluster.NodeID, by int64) {
+func (w *clusterState) shift(p cluster.PodID, n cluster.NodeID, by int64) {
 	w.shiftSpread(p, n, int32(by))
 	w.shiftRest(p, n, by)
 }
 
 // shiftSpread changes the counts in which topology spread counts the pod. A pod
 // that terminates in the snapshot is in none of them.
-func (w *World) shiftSpread(p cluster.PodID, n cluster.NodeID, by int32) {
+func (w *clusterState) shiftSpread(p cluster.PodID, n cluster.NodeID, by int32) {
 	if w.snap.Pods[p].Terminating {
 		return
 	}
@@ -193,7 +190,7 @@ func (w *World) shiftSpread(p cluster.PodID, n cluster.NodeID, by int32) {
 }
 
 // shiftRest changes the node's load and the counts of inter-pod affinity.
-func (w *World) shiftRest(p cluster.PodID, n cluster.NodeID, by int64) {
+func (w *clusterState) shiftRest(p cluster.PodID, n cluster.NodeID, by int64) {
 	pod, l := &w.snap.Pods[p], &w.load[n]
 	l.milliCPU += by * pod.Requests.MilliCPU
 	l.memory += by * pod.Requests.MemoryBytes
@@ -223,7 +220,7 @@ func (w *World) shiftRest(p cluster.PodID, n cluster.NodeID, by int64) {
 
 // shiftHeld changes what pods keep from each other on a node: ports, disks,
 // claims and places for volumes.
-func (w *World) shiftHeld(p cluster.PodID, n cluster.NodeID, by int32) {
+func (w *clusterState) shiftHeld(p cluster.PodID, n cluster.NodeID, by int32) {
 	c := w.classOf[p]
 	w.ports.shift(c.ports, int(n), by)
 	w.held.shiftDisks(c.disks, int(n), by)
