@@ -8,7 +8,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 )
 
@@ -34,75 +33,6 @@ type class struct {
 	wants     *cluster.Resources
 }
 
-// topology maps each node to its domain of one topology key.
-type topology struct {
-	// domain is the node's number of the label's value, noDomain without the
-	// label. Number 0 stands for the empty value.
-	domain []int32
-	size   int
-	number int  // tells it apart from others
-	single bool // no domain has two nodes
-}
-
-const noDomain = -1
-
-type ownerKey struct{ apiVersion, kind, namespace, name string }
-
-// owner is what a pod's controller says about its pods.
-type owner struct {
-	selector    labels.Selector
-	template    *corev1.PodSpec
-	afterVictim bool // the replacement comes only when the victim is gone
-}
-
-// index prepares what is looked up by name.
-func (w *clusterState) index() {
-	w.services = map[string][]*corev1.Service{}
-	for i := range w.snap.Services {
-		if o := w.snap.Services[i].Object; o != nil && o.Spec.Selector != nil {
-			w.services[o.Namespace] = append(w.services[o.Namespace], o)
-		}
-	}
-	w.owners = map[ownerKey]owner{}
-	if w.snap.Objects != nil {
-		for _, ns := range w.snap.Objects.Namespaces {
-			w.nsLabels[ns.Name] = labels.Set(ns.Labels)
-		}
-		w.indexOwners(w.snap.Objects)
-	}
-}
-
-func (w *clusterState) indexOwners(o *cluster.Objects) {
-	for _, rc := range o.ReplicationControllers {
-		own := owner{selector: labels.SelectorFromSet(rc.Spec.Selector)}
-		if rc.Spec.Template != nil {
-			own.template = &rc.Spec.Template.Spec
-		}
-		w.owners[ownerKey{"v1", "ReplicationController", rc.Namespace, rc.Name}] = own
-	}
-	for _, rs := range o.ReplicaSets {
-		sel, _ := metav1.LabelSelectorAsSelector(rs.Spec.Selector)
-		w.owners[ownerKey{"apps/v1", "ReplicaSet", rs.Namespace, rs.Name}] = owner{selector: sel, template: &rs.Spec.Template.Spec}
-	}
-	for _, ss := range o.StatefulSets {
-		sel, _ := metav1.LabelSelectorAsSelector(ss.Spec.Selector)
-		w.owners[ownerKey{"apps/v1", "StatefulSet", ss.Namespace, ss.Name}] = owner{selector: sel, template: &ss.Spec.Template.Spec, afterVictim: true}
-	}
-	for _, j := range o.Jobs {
-		w.owners[ownerKey{"batch/v1", "Job", j.Namespace, j.Name}] = owner{template: &j.Spec.Template.Spec, afterVictim: jobWaits(j)}
-	}
-}
-
-// ownerOf returns what is known of the pod's controller.
-func (w *clusterState) ownerOf(p *cluster.Pod) (owner, bool) {
-	c := p.Controller
-	if c == nil {
-		return owner{}, false
-	}
-	o, ok := w.owners[ownerKey{c.APIVersion, c.Kind, p.Object.Namespace, c.Name}]
-	return o, ok
-}
-
 // group puts every pod that is not terminal into its class.
 func (w *clusterState) group() {
 	byKey, latest := map[string]*class{}, make([]*class, len(w.snap.Workloads))
@@ -121,7 +51,7 @@ func (w *clusterState) group() {
 		}
 		key = appendKey(key[:0], p)
 		if w.packing != nil {
-			key = binary.AppendVarint(key, w.demandOf(p))
+			key = binary.AppendVarint(key, demandOf(w, p))
 		}
 		c := byKey[string(key)]
 		if c == nil {
@@ -150,7 +80,7 @@ func (w *clusterState) newClass(p *cluster.Pod) *class {
 		simple: simple(&p.Object.Spec), ports: hostPorts(&p.Object.Spec), disks: exclusiveDisks(&p.Object.Spec),
 	}
 	if w.packing != nil {
-		c.demand = w.demandOf(p)
+		c.demand = demandOf(w, p)
 	}
 	for i := range p.Object.Spec.Volumes {
 		if v := p.Object.Spec.Volumes[i].PersistentVolumeClaim; v != nil {
@@ -240,47 +170,4 @@ func appendMessage(b []byte, m interface {
 		b = fmt.Appendf(b[:from], "%v", m)
 	}
 	return b
-}
-
-// topology returns the domains of a topology key.
-func (w *clusterState) topology(key string) *topology {
-	t := w.topologies[key]
-	if t != nil {
-		return t
-	}
-	t = &topology{domain: make([]int32, len(w.snap.Nodes)), size: 1}
-	ids := map[string]int32{"": 0}
-	for i := range w.snap.Nodes {
-		v, ok := w.snap.Nodes[i].Label(key)
-		if !ok {
-			t.domain[i] = noDomain
-			continue
-		}
-		id, seen := ids[v]
-		if !seen {
-			id = int32(t.size)
-			ids[v] = id
-			t.size++
-		}
-		t.domain[i] = id
-	}
-	w.numbered++
-	t.number, t.single = w.numbered, t.unique()
-	w.topologies[key] = t
-	return t
-}
-
-// unique reports whether no domain has two nodes.
-func (t *topology) unique() bool {
-	seen := make([]bool, t.size)
-	for _, x := range t.domain {
-		if x == noDomain {
-			continue
-		}
-		if seen[x] {
-			return false
-		}
-		seen[x] = true
-	}
-	return true
 }

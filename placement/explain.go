@@ -1,8 +1,6 @@
 package placement
 
 import (
-	"slices"
-
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
@@ -35,7 +33,7 @@ func (w *World) Explain(p cluster.PodID) []NodeVerdict {
 	}
 	in := w.incomingOf(p)
 	var out []NodeVerdict
-	w.inBothStates(p, func(gone bool) { out = append(out, w.verdicts(in, p, gone)...) })
+	inBothStates(&w.clusterState, p, func(gone bool) { out = append(out, w.verdicts(in, p, gone)...) })
 	return out
 }
 
@@ -44,23 +42,23 @@ func (w *World) verdicts(in *incoming, p cluster.PodID, gone bool) []NodeVerdict
 	var feasible []cluster.NodeID
 	out := make([]NodeVerdict, len(w.snap.Nodes))
 	for n := range out {
-		out[n] = NodeVerdict{Node: cluster.NodeID(n), Gone: gone, RefusedBy: r.refusedBy(n)}
+		out[n] = NodeVerdict{Node: cluster.NodeID(n), Gone: gone, RefusedBy: refusedBy(&r, n)}
 	}
 	for n := range out {
-		if out[n].RefusedBy == "" && r.refusedBesideWaiting(cluster.NodeID(n)) != "" {
+		if out[n].RefusedBy == "" && refusedBesideNominated(&r, cluster.NodeID(n)) != "" {
 			out[n].RefusedBy = NominatedPods
 		}
 		if out[n].RefusedBy == "" {
 			feasible = append(feasible, cluster.NodeID(n))
 		} else {
-			out[n].Why = r.sentence(n, out[n].RefusedBy)
+			out[n].Why = refusalMessage(&r, n, out[n].RefusedBy)
 		}
 	}
 	r = w.begin(in, p)
 	if len(feasible) == 0 {
 		return out
 	}
-	r.score(feasible)
+	scoreAll(&r, feasible)
 	for i, n := range feasible {
 		for k, s := range in.scorers {
 			out[n].Scores = append(out[n].Scores, PluginScore{s.name, w.buf.scores[k][i], s.weight})
@@ -68,30 +66,4 @@ func (w *World) verdicts(in *incoming, p cluster.PodID, gone bool) []NodeVerdict
 		out[n].Total = w.buf.total[i]
 	}
 	return out
-}
-
-// lacking names the first resource of which the node has too little.
-func (w *clusterState) lacking(r *cluster.Resources, n int) string {
-	l, node := &w.load[n], &w.snap.Nodes[n]
-	a := &node.Allocatable
-	switch {
-	case l.pods+1 > node.AllowedPods:
-		return "room for pods"
-	case r.MilliCPU > 0 && r.MilliCPU > a.MilliCPU-l.milliCPU:
-		return "cpu"
-	case r.MemoryBytes > 0 && r.MemoryBytes > a.MemoryBytes-l.memory:
-		return "memory"
-	case r.EphemeralStorageByte > 0 && r.EphemeralStorageByte > a.EphemeralStorageByte-l.ephemeral:
-		return "ephemeral-storage"
-	}
-	var short []string
-	for name, amount := range r.Extended {
-		if amount > 0 && amount > a.Extended[name]-l.extended[name] {
-			short = append(short, string(name))
-		}
-	}
-	if len(short) == 0 {
-		return ""
-	}
-	return slices.Min(short)
 }

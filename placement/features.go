@@ -10,7 +10,7 @@ import (
 
 // requiredFeatures are the features that a node has to declare before the pod
 // may run there.
-func (w *clusterState) requiredFeatures(pod *corev1.Pod) (nodedeclaredfeatures.FeatureSet, error) {
+func requiredFeatures(w *clusterState, pod *corev1.Pod) (nodedeclaredfeatures.FeatureSet, error) {
 	server, err := version.ParseGeneric(fmt.Sprintf("%d.%d", w.snap.ServerMajor, w.snap.ServerMinor))
 	if err != nil {
 		return nodedeclaredfeatures.FeatureSet{}, fmt.Errorf("reading the server's version: %w", err)
@@ -18,10 +18,10 @@ func (w *clusterState) requiredFeatures(pod *corev1.Pod) (nodedeclaredfeatures.F
 	return nodedeclaredfeatures.DefaultFramework.InferForPodScheduling(&nodedeclaredfeatures.PodInfo{Spec: &pod.Spec}, server)
 }
 
-// featuresOK tells by node whether it declares what the pod needs; nil when the
+// declaredFeatures tells by node whether it declares what the pod needs; nil when the
 // pod needs nothing.
-func (w *clusterState) featuresOK(pod *corev1.Pod) ([]bool, error) {
-	need, err := w.requiredFeatures(pod)
+func declaredFeatures(w *clusterState, pod *corev1.Pod) ([]bool, error) {
+	need, err := requiredFeatures(w, pod)
 	if err != nil || need.IsEmpty() {
 		return nil, err
 	}

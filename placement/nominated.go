@@ -1,32 +1,15 @@
 package placement
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	corev1 "k8s.io/api/core/v1"
 )
 
-// indexNominated finds the pods that wait for a node which preemption has
-// cleared for them.
-func (w *clusterState) indexNominated() {
-	w.nominated = map[cluster.NodeID][]cluster.PodID{}
-	for i := range w.snap.Pods {
-		p := &w.snap.Pods[i]
-		if p.Terminal || p.Terminating || p.Node != cluster.NoNode || p.Object.Status.NominatedNodeName == "" {
-			continue
-		}
-		if n := w.snap.NodeByName(p.Object.Status.NominatedNodeName); n != nil {
-			w.nominated[n.ID] = append(w.nominated[n.ID], p.ID)
-		}
-	}
-}
-
-// waiting lists the pods nominated to the node to which the newcomer must leave
+// nominatedBefore lists the pods nominated to the node to which the newcomer must leave
 // their place: of the same or a higher priority. A scheduler knows only the pods
 // that are its own to place.
-func (r *round) waiting(n cluster.NodeID) (out []cluster.PodID) {
+func nominatedBefore(r *round, n cluster.NodeID) (out []cluster.PodID) {
 	mine := schedulerOf(r.in.class.sample.Object)
 	for _, p := range r.m.nominated[n] {
 		c := r.m.classOf[p]
@@ -37,34 +20,30 @@ func (r *round) waiting(n cluster.NodeID) (out []cluster.PodID) {
 	return out
 }
 
-func schedulerOf(p *corev1.Pod) string {
-	return cmp.Or(p.Spec.SchedulerName, corev1.DefaultSchedulerName)
-}
-
-// refusedBesideWaiting judges a node that passes once more, as if the pods that
+// refusedBesideNominated judges a node that passes once more, as if the pods that
 // wait for it stood there. It disturbs the counts of the round.
-func (r *round) refusedBesideWaiting(n cluster.NodeID) Filter {
-	list := r.waiting(n)
+func refusedBesideNominated(r *round, n cluster.NodeID) Filter {
+	list := nominatedBefore(r, n)
 	if len(list) == 0 {
 		return ""
 	}
 	for _, p := range list {
 		r.m.shift(p, n, 1)
-		r.shiftEmptySelectors(p, n, 1)
+		shiftEmptySelectors(r, p, n, 1)
 	}
 	again := newRound(r.m, r.buf, r.in, r.pod)
 	again.beside, again.noInterPod, again.claim = list, r.idle, ""
-	refused := again.refusedBy(int(n))
+	refused := refusedBy(&again, int(n))
 	for _, p := range list {
 		r.m.shift(p, n, -1)
-		r.shiftEmptySelectors(p, n, -1)
+		shiftEmptySelectors(r, p, n, -1)
 	}
 	return refused
 }
 
 // shiftEmptySelectors counts a waiting pod for constraints with an empty
 // selector: they count no pod that stands, but the scheduler adds this one.
-func (r *round) shiftEmptySelectors(p cluster.PodID, n cluster.NodeID, by int32) {
+func shiftEmptySelectors(r *round, p cluster.PodID, n cluster.NodeID, by int32) {
 	if r.m.classOf[p].namespace != r.in.class.namespace {
 		return
 	}
@@ -77,27 +56,9 @@ func (r *round) shiftEmptySelectors(p cluster.PodID, n cluster.NodeID, by int32)
 	}
 }
 
-// idleInterPod reports that inter-pod affinity had nothing to judge before the
-// waiting pods were added; then it is not asked about them either.
-func (r *round) idleInterPod() bool {
-	if len(r.in.inter.required)+len(r.in.inter.anti) > 0 {
-		return false
-	}
-	slot := len(r.in.spread.hard)
-	for range r.in.inter.existingAnti {
-		for _, k := range r.buf.byDomain[slot] {
-			if k > 0 {
-				return false
-			}
-		}
-		slot++
-	}
-	return true
-}
-
 // claimsBeside is VolumeRestrictions for claims of one pod only beside waiting
 // pods: those are looked at by name, and only where the newcomer names disks.
-func (r *round) claimsBeside() bool {
+func claimsBeside(r *round) bool {
 	if len(r.in.disks) == 0 {
 		return true
 	}

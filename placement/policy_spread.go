@@ -7,17 +7,10 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// policyCounts are what the spread functions of a legacy Policy read.
-type policyCounts struct {
-	selected *counter // pods that match every selector of the pod's owners
-	service  *counter // pods of the first Service that selects the pod; nil for none
-	zones    *topology
-}
-
-// policyCounts prepares the counts for a class. Owners are found by their
+// newPolicyCounts prepares the counts for a class. Owners are found by their
 // selectors, as those schedulers did, not by reference.
-func (w *clusterState) policyCounts(c *class) policyCounts {
-	p := policyCounts{zones: w.policyZones()}
+func newPolicyCounts(w *clusterState, c *class) policyCounts {
+	p := policyCounts{zones: policyZones(w)}
 	all := labels.NewSelector()
 	for _, s := range w.services[c.namespace] {
 		sel := labels.SelectorFromSet(s.Spec.Selector)
@@ -29,7 +22,7 @@ func (w *clusterState) policyCounts(c *class) policyCounts {
 		}
 		all = joined(all, sel)
 	}
-	for _, sel := range w.ownerSelectors(c.namespace) {
+	for _, sel := range ownerSelectors(w, c.namespace) {
 		if !sel.Empty() && sel.Matches(c.labels) {
 			all = joined(all, sel)
 		}
@@ -44,7 +37,7 @@ func joined(a, b labels.Selector) labels.Selector {
 }
 
 // ownerSelectors are those of the namespace's owners that such a scheduler reads.
-func (w *clusterState) ownerSelectors(namespace string) []labels.Selector {
+func ownerSelectors(w *clusterState, namespace string) []labels.Selector {
 	o := w.snap.Objects
 	if o == nil {
 		return nil
@@ -71,7 +64,7 @@ func (w *clusterState) ownerSelectors(namespace string) []labels.Selector {
 
 // policyZones are the domains of region and zone together, by today's labels or
 // the older ones.
-func (w *clusterState) policyZones() *topology {
+func policyZones(w *clusterState) *topology {
 	const id = "region and zone" // no label key: it has blanks
 	if t := w.topologies[id]; t != nil {
 		return t
@@ -112,7 +105,7 @@ func either(n *cluster.Node, key, older string) string {
 // where n and z are the owner's pods on the node and in its zone, feasible nodes
 // only; 10 where the maximum is 0. A node without a zone has its node part alone.
 // It is computed exactly, in integers.
-func (r *round) policySelectorSpread(feasible []cluster.NodeID, out []int64) {
+func policySelectorSpread(r *round, feasible []cluster.NodeID, out []int64) {
 	c := r.in.policy
 	zones := r.buf.domains(r.slots, c.zones.size)
 	var maxN, maxZ int64
@@ -146,7 +139,7 @@ func rest(n, most int64) (part, whole int64) {
 // policyAntiAffinity is serviceAntiAffinity: 10 (N - N_label) / N, where N_label
 // are the service's pods on feasible nodes with the same value of the label; 10
 // when there are none, and 0 for a node without the label.
-func (r *round) policyAntiAffinity(key string, feasible []cluster.NodeID, out []int64) {
+func policyAntiAffinity(r *round, key string, feasible []cluster.NodeID, out []int64) {
 	topo, service := r.m.topology(key), r.in.policy.service
 	byValue := r.buf.domains(r.slots, topo.size)
 	var all int64

@@ -79,26 +79,6 @@ type field struct {
 	before []int32  // by 64 places, how many are feasible before them
 }
 
-// quickly foretells both states of the victim; false: only the general way can. The
-// slices that it gives are those of the next one too.
-func (w *World) quickly(in *incoming, p cluster.PodID, pr *Prediction) bool {
-	if w.general || len(w.nominated) > 0 {
-		return false
-	}
-	q := w.quickOf()
-	q.scattered = w.scattered
-	return q.predict(in, p, pr)
-}
-
-// quickOf returns the world's quick, building it on first use.
-func (w *World) quickOf() *quick {
-	if w.quick == nil {
-		w.quick = newQuick(&w.clusterState, &w.groups)
-		w.onChange = w.quick.look
-	}
-	return w.quick
-}
-
 // predict fills in both states of the victim. It returns false if the class, or the
 // kinds of nodes, need the general way.
 func (q *quick) predict(in *incoming, p cluster.PodID, pr *Prediction) bool {

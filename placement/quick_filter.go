@@ -15,7 +15,7 @@ func (q *quick) allow() (changed bool) {
 		q.allowed = make([]bool, maxGroups+6) // the last is nowhere
 	}
 	for g, n := range q.sight.land.nodes {
-		ok := r.spreadsShared(int(n)) && r.agreesShared(int(n), q.sight)
+		ok := passesSpreadOfGroup(&r, int(n)) && passesInterPodOfGroup(&r, int(n), q.sight)
 		changed = changed || q.allowed[g] != ok
 		q.allowed[g] = ok
 	}
@@ -69,8 +69,8 @@ func leastPile(c *constraint, hasKeys []bool) int64 {
 	return least
 }
 
-// spreadsShared is spreads for what nodes of a group share.
-func (r *round) spreadsShared(n int) bool {
+// passesSpreadOfGroup is spreads for what nodes of a group share.
+func passesSpreadOfGroup(r *round, n int) bool {
 	for i := range r.in.spread.hard {
 		c := &r.in.spread.hard[i]
 		x := c.topo.domain[n]
@@ -81,8 +81,8 @@ func (r *round) spreadsShared(n int) bool {
 	return true
 }
 
-// agreesShared is agrees for what nodes of a group share.
-func (r *round) agreesShared(n int, s *sight) bool {
+// passesInterPodOfGroup is agrees for what nodes of a group share.
+func passesInterPodOfGroup(r *round, n int, s *sight) bool {
 	slot, found := len(r.in.spread.hard), true
 	for _, t := range s.required {
 		x := t.topo.domain[n]

@@ -75,7 +75,7 @@ func (q *quick) sumShared() int {
 	for i := range q.soft {
 		if !q.soft[i].hostname {
 			r.slots = slot + len(q.sight.scored) + i
-			r.softCounts(&q.soft[i])
+			softCounts(&r, &q.soft[i])
 		}
 	}
 	return slot

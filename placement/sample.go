@@ -4,7 +4,6 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	corev1 "k8s.io/api/core/v1"
 )
 
 // Below minSampled nodes the scheduler judges all of them, and it never stops
@@ -17,73 +16,6 @@ const (
 	fullSamplePart = 50
 	nodesPerPart   = 125
 )
-
-// sampleSize returns how many feasible nodes the scheduler looks for among all
-// nodes before it stops.
-func sampleSize(nodes, percentage int) int {
-	if nodes < minSampled {
-		return nodes
-	}
-	if percentage == 0 {
-		percentage = max(fullSamplePart-nodes/nodesPerPart, minSamplePart)
-	}
-	return max(nodes*percentage/100, minSampled)
-}
-
-// walkOrder is the order in which the scheduler looks at nodes: one node of
-// each zone in turn. Nodes of a zone, and zones, come in the order in which the
-// scheduler heard of them; taken here is that of the names, in which it lists
-// the nodes that are there when it starts.
-func walkOrder(s *cluster.Snapshot) []cluster.NodeID {
-	var zones [][]cluster.NodeID
-	number := map[[2]string]int{}
-	for i := range s.Nodes {
-		key := zoneOf(s.Nodes[i].Object)
-		z, ok := number[key]
-		if !ok {
-			z = len(zones)
-			number[key] = z
-			zones = append(zones, nil)
-		}
-		zones[z] = append(zones[z], cluster.NodeID(i))
-	}
-	out := make([]cluster.NodeID, 0, len(s.Nodes))
-	for k := 0; len(out) < len(s.Nodes); k++ {
-		for _, z := range zones {
-			if k < len(z) {
-				out = append(out, z[k])
-			}
-		}
-	}
-	return out
-}
-
-// walked returns the order of the walk.
-func (w *clusterState) walked() []cluster.NodeID {
-	if w.walk == nil {
-		w.walk = walkOrder(w.snap)
-		w.place = make([]int32, len(w.walk))
-		for place, n := range w.walk {
-			w.place[n] = int32(place)
-		}
-	}
-	return w.walk
-}
-
-// zoneOf returns region and zone; the old labels come first, as they do in the
-// scheduler.
-func zoneOf(n *corev1.Node) [2]string {
-	label := func(old, now string) string {
-		if v, ok := n.Labels[old]; ok {
-			return v
-		}
-		return n.Labels[now]
-	}
-	return [2]string{
-		label(corev1.LabelFailureDomainBetaRegion, corev1.LabelTopologyRegion),
-		label(corev1.LabelFailureDomainBetaZone, corev1.LabelTopologyZone),
-	}
-}
 
 // sampler judges every sample that the scheduler may take. A sample is a window
 // of `size` feasible nodes that follow each other on the walk around the nodes;
@@ -128,7 +60,7 @@ func (s *sampler) sample(r *round, feasible []cluster.NodeID, size int, scattere
 	}
 	most := s.window.most
 	s.scatter(scattered)
-	out, count := State{Fitting: r.m.nodeSet(feasible), Sample: size, Best: most}, 0
+	out, count := State{Fitting: nodeSet(r.m, feasible), Sample: size, Best: most}, 0
 	for _, p := range s.byNode {
 		if p > 0 {
 			count++
@@ -200,7 +132,7 @@ func (s *sampler) someStarts() {
 		for _, x := range s.weight[from:to] {
 			weight += x
 		}
-		s.r.score(around[from : from+s.size])
+		scoreAll(s.r, around[from:from+s.size])
 		total := s.r.buf.total
 		best, ties := slices.Max(total), 0
 		for _, t := range total {

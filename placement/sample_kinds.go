@@ -67,14 +67,14 @@ func (s *sampler) readColumns() {
 	}
 	clear(k.on)
 	if k.on[taintColumn] = weights.TaintToleration > 0; k.on[taintColumn] {
-		r.countTaints(s.nodes, k.column[taintColumn])
+		countTaints(r, s.nodes, k.column[taintColumn])
 	}
 	if k.on[affinityColumn] = weights.NodeAffinity > 0 && in.fixed.preferred != nil; k.on[affinityColumn] {
 		pick(k.column[affinityColumn], s.nodes, in.fixed.preferred)
 	}
 	if weights.InterPodAffinity > 0 && len(in.inter.scored) > 0 {
 		clear(k.column[interColumn])
-		k.on[interColumn] = r.interSums(s.nodes, k.column[interColumn])
+		k.on[interColumn] = sumInterPod(r, s.nodes, k.column[interColumn])
 	}
 	if weights.PodTopologySpread == 0 {
 		return
@@ -90,7 +90,7 @@ func (s *sampler) readSoft(c *constraint, out []int64) {
 	rules := &s.r.in.spread
 	var pods []int32
 	if !c.hostname {
-		pods = s.r.softCounts(c)
+		pods = softCounts(s.r, c)
 	}
 	for i, n := range s.nodes {
 		x := c.topo.domain[n]

@@ -117,7 +117,7 @@ func (s *sampler) takeTotals() {
 	k := &s.kinds
 	s.readColumns()
 	clear(k.on)
-	s.r.score(s.nodes)
+	scoreAll(s.r, s.nodes)
 	k.fixed = append(k.fixed[:0], s.r.buf.total...)
 	s.findKinds()
 	s.open()

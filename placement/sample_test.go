@@ -88,12 +88,12 @@ func sampleDependent(s *corev1.PodSpec, a int, rnd *rand.Rand) {
 func bruteForce(w *World, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
 	in, odds := w.incomingOf(p), map[cluster.NodeID]float64{}
 	walk, size := walkOrder(w.snap), sampleSize(len(w.snap.Nodes), in.profile.PercentageOfNodesToScore)
-	w.inBothStates(p, func(g bool) {
+	inBothStates(&w.clusterState, p, func(g bool) {
 		if g != gone {
 			return
 		}
 		r := w.begin(in, p)
-		feasible := r.passing(nil)
+		feasible := feasibleNodes(&r, nil)
 		for start := range walk {
 			var sample []cluster.NodeID
 			for i := 0; i < len(walk) && len(sample) < size; i++ {
@@ -102,7 +102,7 @@ func bruteForce(w *World, p cluster.PodID, gone bool) map[cluster.NodeID]float64
 				}
 			}
 			slices.Sort(sample)
-			r.score(sample)
+			scoreAll(&r, sample)
 			var best []cluster.NodeID
 			for i, total := range w.buf.total {
 				if total == slices.Max(w.buf.total) {

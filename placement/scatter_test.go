@@ -14,13 +14,13 @@ import (
 func overSets(w *World, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
 	in, odds := w.incomingOf(p), map[cluster.NodeID]float64{}
 	size := sampleSize(len(w.snap.Nodes), in.profile.PercentageOfNodesToScore)
-	w.inBothStates(p, func(g bool) {
+	inBothStates(&w.clusterState, p, func(g bool) {
 		if g != gone {
 			return
 		}
 		r := w.begin(in, p)
-		feasible := r.passing(nil)
-		r.score(feasible)
+		feasible := feasibleNodes(&r, nil)
+		scoreAll(&r, feasible)
 		for i, n := range feasible {
 			better, ties := 0, 0
 			for _, t := range w.buf.total {

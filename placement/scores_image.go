@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
 // Image sizes below and above these bytes (the latter per container) make no
@@ -16,36 +14,10 @@ const (
 	maxImageBytes = 1000 << 20
 )
 
-// imageState is one image name: its size and where it is. A large cluster has more
-// names than nodes, most of them on few: a place per node and name would take
-// hundreds of megabytes.
-type imageState struct {
-	bytes int64
-	nodes []cluster.NodeID // in order
-}
-
-func (w *World) indexImages() {
-	w.images = map[string]*imageState{}
-	for i := range w.snap.Nodes {
-		for _, img := range w.snap.Nodes[i].Object.Status.Images {
-			for _, name := range img.Names {
-				s := w.images[name]
-				if s == nil {
-					s = &imageState{bytes: img.SizeBytes}
-					w.images[name] = s
-				}
-				if n := len(s.nodes); n == 0 || s.nodes[n-1] != cluster.NodeID(i) { // it may be named twice
-					s.nodes = append(s.nodes, cluster.NodeID(i))
-				}
-			}
-		}
-	}
-}
-
 // imageScores returns 0..100 by node. Pods of the same images share it; it is
 // read-only.
 func (w *World) imageScores(pod *corev1.Pod) []int8 {
-	refs, counted := w.imageRefs(pod)
+	refs, counted := imageRefs(&w.clusterState, pod)
 	key := binary.AppendVarint(nil, int64(counted))
 	for _, ref := range refs {
 		key = appendText(key, ref)
@@ -59,7 +31,7 @@ func (w *World) imageScores(pod *corev1.Pod) []int8 {
 }
 
 // imageRefs lists a pod's images, and how many of them the sum is weighed by.
-func (w *clusterState) imageRefs(pod *corev1.Pod) (refs []string, counted int) {
+func imageRefs(w *clusterState, pod *corev1.Pod) (refs []string, counted int) {
 	for i := range pod.Spec.InitContainers {
 		refs = append(refs, pod.Spec.InitContainers[i].Image)
 	}

@@ -8,54 +8,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// StrategyType names how NodeResourcesFit scores.
-type StrategyType string
-
-const (
-	LeastAllocated           StrategyType = "LeastAllocated"
-	MostAllocated            StrategyType = "MostAllocated"
-	RequestedToCapacityRatio StrategyType = "RequestedToCapacityRatio"
-)
-
-// ScoringStrategy is how NodeResourcesFit scores. The zero value is
-// LeastAllocated over cpu and memory.
-type ScoringStrategy struct {
-	Type      StrategyType
-	Resources []ResourceWeight // empty: cpu and memory, weight 1 each
-	// Shape is the function of RequestedToCapacityRatio, by rising utilization.
-	Shape []ShapePoint
-}
-
-// ResourceWeight is a resource with its weight, 1..100.
-type ResourceWeight struct {
-	Name   corev1.ResourceName
-	Weight int64
-}
-
-// ShapePoint is one point of a function of the utilization in percent; Score is
-// 0..10. Between points it is linear, beyond them level.
-type ShapePoint struct{ Utilization, Score int64 }
-
-// coreResources are cpu and memory alone.
-var coreResources = []ResourceWeight{{corev1.ResourceCPU, 1}, {corev1.ResourceMemory, 1}}
-
-// plain reports whether it is LeastAllocated over cpu and memory alike.
-func (s *ScoringStrategy) plain() bool {
-	return (s.Type == "" || s.Type == LeastAllocated) && len(s.Resources) == 0
-}
-
-func (s *ScoringStrategy) resources() []ResourceWeight {
-	if len(s.Resources) == 0 {
-		return coreResources
-	}
-	return s.Resources
-}
-
-// amountScore is the score of NodeResourcesFit by the profile's strategy. Where
+// resourcesFit is the score of NodeResourcesFit by the profile's strategy. Where
 // a container requests no cpu or memory the scheduler assumes 100m and 200Mi.
-func (w *clusterState) amountScore(in *incoming, n cluster.NodeID) int64 {
+func resourcesFit(w *clusterState, in *incoming, n cluster.NodeID) int64 {
 	if strategy := &in.profile.Fit; !strategy.plain() {
-		return w.weighted(strategy, in, n)
+		return weightedMean(w, strategy, in, n)
 	}
 	l := &w.load[n]
 	return leastAllocated(
@@ -88,17 +45,17 @@ func freeShare(requested, capacity int64) int64 {
 	return (capacity - requested) * maxScore / capacity
 }
 
-// weighted is the weighted mean of the resources' scores. A resource that the
+// weightedMean is the weighted mean of the resources' scores. A resource that the
 // node does not have, or an extended one that the pod does not request, is left
 // out; RequestedToCapacityRatio leaves out scores of 0 too, and rounds.
-func (w *clusterState) weighted(s *ScoringStrategy, in *incoming, n cluster.NodeID) int64 {
+func weightedMean(w *clusterState, s *ScoringStrategy, in *incoming, n cluster.NodeID) int64 {
 	var sum, weights int64
 	for _, x := range s.resources() {
-		requested, capacity := w.requestedWith(in, n, x.Name, true)
+		requested, capacity := requestedWith(w, in, n, x.Name, true)
 		if capacity == 0 {
 			continue
 		}
-		score := s.score(requested, capacity)
+		score := strategyScore(s, requested, capacity)
 		if s.Type == RequestedToCapacityRatio && score <= 0 {
 			continue
 		}
@@ -114,19 +71,19 @@ func (w *clusterState) weighted(s *ScoringStrategy, in *incoming, n cluster.Node
 	return sum / weights
 }
 
-// score of one resource, 0..100.
-func (s *ScoringStrategy) score(requested, capacity int64) int64 {
+// scoreOf of one resource, 0..100.
+func strategyScore(s *ScoringStrategy, requested, capacity int64) int64 {
 	switch s.Type {
 	case MostAllocated:
 		return min(requested, capacity) * maxScore / capacity
 	case RequestedToCapacityRatio:
-		return s.at(min(requested, capacity) * 100 / capacity)
+		return shapeAt(s, min(requested, capacity)*100/capacity)
 	}
 	return freeShare(requested, capacity)
 }
 
-// at is the value of the shape, whose scores of 0..10 are stretched to 0..100.
-func (s *ScoringStrategy) at(utilization int64) int64 {
+// shapeAt is the value of the shape, whose scores of 0..10 are stretched to 0..100.
+func shapeAt(s *ScoringStrategy, utilization int64) int64 {
 	const stretch = maxScore / 10
 	for i, p := range s.Shape {
 		if utilization > p.Utilization {
@@ -147,7 +104,7 @@ func (s *ScoringStrategy) at(utilization int64) int64 {
 // requestedWith returns how much of a resource would be requested on the node
 // with the pod there, and how much there is; 0 and 0 for what is not to be
 // scored. With assumed, cpu and memory are never unset.
-func (w *clusterState) requestedWith(in *incoming, n cluster.NodeID, name corev1.ResourceName, assumed bool) (requested, capacity int64) {
+func requestedWith(w *clusterState, in *incoming, n cluster.NodeID, name corev1.ResourceName, assumed bool) (requested, capacity int64) {
 	l, comes, cpu, memory := &w.load[n], &in.request, w.load[n].milliCPU, w.load[n].memory
 	if assumed {
 		comes, cpu, memory = &in.assumed, l.nonZeroMilliCPU, l.nonZeroBytes
@@ -174,12 +131,12 @@ func scalar(name corev1.ResourceName) bool {
 		strings.HasPrefix(string(name), corev1.ResourceAttachableVolumesPrefix)
 }
 
-// evenScore is BalancedAllocation over the true requests: about 75 when the pod
+// balancedAllocation is BalancedAllocation over the true requests: about 75 when the pod
 // changes little, up to 100 when it levels the node. It does not score a pod that
 // requests none of the resources.
-func (w *clusterState) evenScore(in *incoming, n cluster.NodeID) int64 {
+func balancedAllocation(w *clusterState, in *incoming, n cluster.NodeID) int64 {
 	if list := in.profile.Balanced; len(list) > 0 {
-		return w.evenOver(list, in, n)
+		return balancedOver(w, list, in, n)
 	}
 	r := &in.request
 	if r.MilliCPU == 0 && r.MemoryBytes == 0 {
@@ -193,14 +150,14 @@ func (w *clusterState) evenScore(in *incoming, n cluster.NodeID) int64 {
 
 func levelled(with, without int64) int64 { return maxScore/2 + (maxScore/2+with-without)/2 }
 
-// evenOver is the same over any resources.
-func (w *clusterState) evenOver(resources []corev1.ResourceName, in *incoming, n cluster.NodeID) int64 {
+// balancedOver is the same over any resources.
+func balancedOver(w *clusterState, resources []corev1.ResourceName, in *incoming, n cluster.NodeID) int64 {
 	none := true
 	var with, without []float64
 	for _, name := range resources {
 		own := amount(&in.request, name)
 		none = none && own == 0
-		requested, capacity := w.requestedWith(in, n, name, false)
+		requested, capacity := requestedWith(w, in, n, name, false)
 		if capacity == 0 {
 			continue
 		}

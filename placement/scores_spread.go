@@ -14,7 +14,7 @@ import (
 // rounded, and 100 (most + least - raw) / most is what it gets. Domains are
 // those of feasible nodes; for kubernetes.io/hostname they are the feasible
 // nodes themselves.
-func (r *round) scoreSpread(feasible []cluster.NodeID, out []int64) {
+func scoreSpread(r *round, feasible []cluster.NodeID, out []int64) {
 	rules := &r.in.spread
 	if len(rules.soft) == 0 || len(feasible) == 0 {
 		return
@@ -39,14 +39,14 @@ func (r *round) scoreSpread(feasible []cluster.NodeID, out []int64) {
 			}
 			continue
 		}
-		r.addDomainTerms(c, feasible)
+		addDomainTerms(r, c, feasible)
 	}
-	r.buf.finishSpread(out)
+	finishSpread(r.buf, out)
 }
 
 // finishSpread rounds the raw scores and turns them round. Few values differ,
 // so results are kept in small tables: rounding and dividing is what costs.
-func (b *scratch) finishSpread(out []int64) {
+func finishSpread(b *scratch, out []int64) {
 	least, most := int64(math.MaxInt64), int64(0)
 	var raw [16]float64
 	var rounded [16]int64
@@ -84,7 +84,7 @@ func (b *scratch) finishSpread(out []int64) {
 // Under the system's defaults a node without the label belongs to the domain
 // with the empty value for the number of domains and their counts, yet is given
 // no term itself.
-func (r *round) addDomainTerms(c *constraint, feasible []cluster.NodeID) {
+func addDomainTerms(r *round, c *constraint, feasible []cluster.NodeID) {
 	b := r.buf
 	candidate := flags(b.seen, c.topo.size)
 	b.seen = candidate
@@ -95,7 +95,7 @@ func (r *round) addDomainTerms(c *constraint, feasible []cluster.NodeID) {
 			domains++
 		}
 	}
-	d := r.softCounts(c)
+	d := softCounts(r, c)
 	weight := math.Log(float64(domains + 2))
 	for i, n := range feasible {
 		if x := c.topo.domain[n]; !b.skip[i] && x != noDomain {
@@ -105,7 +105,7 @@ func (r *round) addDomainTerms(c *constraint, feasible []cluster.NodeID) {
 }
 
 // softCounts counts the matching pods by domain.
-func (r *round) softCounts(c *constraint) []int32 {
+func softCounts(r *round, c *constraint) []int32 {
 	d, rules := r.buf.domains(r.slots, c.topo.size), &r.in.spread
 	for _, x := range c.pods.piles {
 		if n := int(x.node); c.eligible[n] && (!rules.requireAll || rules.softNode[n]) {
@@ -123,22 +123,4 @@ func spreadTerm(pods int32, weight float64, maxSkew int64) float64 {
 
 func domainOrEmpty(t *topology, n int) int32 {
 	return max(t.domain[n], 0)
-}
-
-func flags(s []bool, n int) []bool {
-	if cap(s) < n {
-		return make([]bool, n)
-	}
-	s = s[:n]
-	clear(s)
-	return s
-}
-
-func floats(s []float64, n int) []float64 {
-	if cap(s) < n {
-		return make([]float64, n)
-	}
-	s = s[:n]
-	clear(s)
-	return s
 }

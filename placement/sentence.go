@@ -2,8 +2,8 @@ package placement
 
 import "fmt"
 
-// sentence says in words why a filter refuses the node.
-func (r *round) sentence(n int, f Filter) string {
+// refusalMessage says in words why a filter refuses the node.
+func refusalMessage(r *round, n int, f Filter) string {
 	node := r.m.snap.Nodes[n].Name
 	switch f {
 	case NodeNotReady:
@@ -17,7 +17,7 @@ func (r *round) sentence(n int, f Filter) string {
 	case NodePorts:
 		return fmt.Sprintf("host port %d of %s is taken", r.m.ports.taken(r.in.ports, n), node)
 	case NodeResourcesFit:
-		return fmt.Sprintf("%s has too little %s left", node, r.m.lacking(r.in.asked, n))
+		return fmt.Sprintf("%s has too little %s left", node, missingResource(r.m, r.in.asked, n))
 	case PodTopologySpread:
 		return node + " would break a topology spread constraint, or lacks its label"
 	case NodeDeclaredFeatures:
@@ -27,11 +27,11 @@ func (r *round) sentence(n int, f Filter) string {
 	case InterPodAffinity:
 		return node + " does not agree with required pod affinity or anti-affinity"
 	}
-	return r.volumeSentence(n, f)
+	return volumeMessage(r, n, f)
 }
 
-// volumeSentence is the same for the filters of volumes.
-func (r *round) volumeSentence(n int, f Filter) string {
+// volumeMessage is the same for the filters of volumes.
+func volumeMessage(r *round, n int, f Filter) string {
 	node, in := r.m.snap.Nodes[n].Name, r.in
 	switch {
 	case f == VolumeRestrictions && r.claim != "":

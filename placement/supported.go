@@ -33,14 +33,14 @@ func (w *World) Supported(p cluster.PodID) (why string, ok bool) {
 	return "", true
 }
 
-func (w *clusterState) serverUnknown(*cluster.Pod) string {
+func (w *World) serverUnknown(*cluster.Pod) string {
 	if s := w.snap; s.ServerMajor != 1 || s.ServerMinor < 36 || s.ServerMinor > 37 {
 		return fmt.Sprintf("the scores of kube-scheduler %d.%d are not known (1.36 and 1.37 are)", s.ServerMajor, s.ServerMinor)
 	}
 	return ""
 }
 
-func (w *clusterState) schedulerUnknown(p *cluster.Pod) string {
+func (w *World) schedulerUnknown(p *cluster.Pod) string {
 	if p.Terminal {
 		return "the pod has ended, so its replacement is no longer to come"
 	}
@@ -57,7 +57,7 @@ func (w *clusterState) schedulerUnknown(p *cluster.Pod) string {
 }
 
 // profileUnknown says why nothing can be foretold of a scheduler.
-func (w *clusterState) profileUnknown(p *profile, scheduler string) string {
+func (w *World) profileUnknown(p *profile, scheduler string) string {
 	switch why := p.Unknown; {
 	case why == unknownScheduler:
 		return fmt.Sprintf("it is scheduled by %q, %s", scheduler, why)
@@ -73,7 +73,7 @@ func (w *clusterState) profileUnknown(p *profile, scheduler string) string {
 
 // filterUnknown refuses pods that a filter is about which their scheduler has
 // switched off, and which is modelled as asked only.
-func (w *clusterState) filterUnknown(p *cluster.Pod) string {
+func (w *World) filterUnknown(p *cluster.Pod) string {
 	for _, f := range w.classOf[p.ID].profile.FiltersOff {
 		if !slices.Contains(SwitchableFilters, f) && concerns(f, p.Object) {
 			return fmt.Sprintf("its scheduler has the filter %s switched off, which is not modelled", f)
@@ -115,14 +115,14 @@ func resizeUnknown(_ *World, p *cluster.Pod) string {
 }
 
 // needsSelector reports whether the selector of the pod's controller decides.
-func (w *clusterState) needsSelector(p *cluster.Pod) bool {
+func (w *World) needsSelector(p *cluster.Pod) bool {
 	f := w.classOf[p.ID].profile
 	return f.Policy != nil || f.needsSelector() && len(p.Object.Spec.TopologySpreadConstraints) == 0
 }
 
 // ownerUnknown refuses pods whose template would be scheduled in another way,
 // and those whose spread selector cannot be known.
-func (w *clusterState) ownerUnknown(p *cluster.Pod) string {
+func (w *World) ownerUnknown(p *cluster.Pod) string {
 	o, ok := w.ownerOf(p)
 	if !ok {
 		c := p.Controller
@@ -173,7 +173,7 @@ func (w *World) volumesUnknown(p *cluster.Pod) string {
 
 // plain pods have nothing that could not be read, and no pod has an affinity that
 // would be about them: they are not looked at more closely until they are foretold.
-func (w *clusterState) plain(p *cluster.Pod) bool {
+func (w *World) plain(p *cluster.Pod) bool {
 	spec := &w.classOf[p.ID].sample.Object.Spec
 	return spec.Affinity == nil && len(spec.TopologySpreadConstraints) == 0 && len(w.anti)+len(w.scored) == 0 && featureBits(spec) == 0
 }

@@ -141,21 +141,21 @@ func (q *quick) newSight(in *incoming) *sight {
 
 // terrainOf returns the groups of nodes, nil where there are too many of them.
 func (q *quick) terrainOf(in *incoming) *terrain {
-	topologies := in.topologies()
+	topologies := topologiesOf(in)
 	key := binary.AppendVarint(nil, int64(in.view))
 	for _, t := range topologies {
 		key = binary.AppendVarint(key, int64(t.number))
 	}
 	land, known := q.groups.terrains[string(key)]
 	if !known {
-		land = q.m.newTerrain(in, topologies)
+		land = newTerrain(q.m, in, topologies)
 		q.groups.terrains[string(key)] = land
 	}
 	return land
 }
 
-// topologies are those that filters and scores of the class read.
-func (in *incoming) topologies() (out []*topology) {
+// topologiesOf are those that filters and scores of the class read.
+func topologiesOf(in *incoming) (out []*topology) {
 	add := func(t *topology) {
 		if !slices.Contains(out, t) {
 			out = append(out, t)
@@ -174,7 +174,7 @@ func (in *incoming) topologies() (out []*topology) {
 	return out
 }
 
-func (w *clusterState) newTerrain(in *incoming, topologies []*topology) *terrain {
+func newTerrain(w *clusterState, in *incoming, topologies []*topology) *terrain {
 	count, number := len(w.snap.Nodes), map[string]uint8{}
 	land := &terrain{group: make([]uint8, count), all: make([]uint64, (count+63)/64)}
 	var key []byte
@@ -188,7 +188,7 @@ func (w *clusterState) newTerrain(in *incoming, topologies []*topology) *terrain
 			key = binary.AppendVarint(key, in.fixed.preferred[n])
 		}
 		for _, t := range topologies {
-			key = binary.AppendVarint(key, int64(t.group(n)))
+			key = binary.AppendVarint(key, int64(groupOf(t, n)))
 		}
 		g, known := number[string(key)]
 		if !known {
@@ -206,9 +206,9 @@ func (w *clusterState) newTerrain(in *incoming, topologies []*topology) *terrain
 	return land
 }
 
-// group is what nodes of one group share: the domain, or, where each node is one,
+// groupOf is what nodes of one group share: the domain, or, where each node is one,
 // whether it has the label.
-func (t *topology) group(n cluster.NodeID) int32 {
+func groupOf(t *topology, n cluster.NodeID) int32 {
 	if x := t.domain[n]; x == noDomain || !t.single {
 		return x
 	}

@@ -3,11 +3,9 @@ package placement
 import (
 	"encoding/binary"
 	"fmt"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/selection"
 )
 
 // systemSpread are the system's default constraints (kube-scheduler
@@ -41,7 +39,7 @@ type spreadRules struct {
 	requireAll bool
 }
 
-func (w *clusterState) spreadRules(c *class, in *incoming) (spreadRules, error) {
+func spreadRulesOf(w *clusterState, c *class, in *incoming) (spreadRules, error) {
 	own := c.sample.Object.Spec.TopologySpreadConstraints
 	r := spreadRules{requireAll: len(own) > 0 || !c.profile.SystemSpread}
 	for i := range own {
@@ -49,10 +47,10 @@ func (w *clusterState) spreadRules(c *class, in *incoming) (spreadRules, error) 
 		if err != nil {
 			return r, fmt.Errorf("reading the labelSelector of the spread constraint on %s: %w", own[i].TopologyKey, err)
 		}
-		r.add(&own[i], w.constraint(c, in, &own[i], withLabelKeys(sel, own[i].MatchLabelKeys, c.labels)))
+		r.add(&own[i], newConstraint(w, c, in, &own[i], withLabelKeys(sel, own[i].MatchLabelKeys, c.labels)))
 	}
 	if len(own) == 0 {
-		w.addDefaults(&r, c, in)
+		addDefaultConstraints(w, &r, c, in)
 	}
 	if c.profile.off[PodTopologySpread] {
 		r.hard = nil
@@ -120,9 +118,9 @@ func withLabelKeys(sel labels.Selector, keys []string, pod labels.Set) labels.Se
 	return labels.SelectorFromSet(own).Add(reqs...)
 }
 
-// constraint makes one of a pod's or a profile's, about the pods that match the
+// newConstraint makes one of a pod's or a profile's, about the pods that match the
 // selector.
-func (w *clusterState) constraint(c *class, in *incoming, t *corev1.TopologySpreadConstraint, sel labels.Selector) constraint {
+func newConstraint(w *clusterState, c *class, in *incoming, t *corev1.TopologySpreadConstraint, sel labels.Selector) constraint {
 	x := constraint{
 		maxSkew: int64(t.MaxSkew), key: t.TopologyKey, topo: w.topology(t.TopologyKey), minDomains: 1,
 		hostname: t.TopologyKey == corev1.LabelHostname, pods: w.spreadCounter(c.namespace, sel),
@@ -147,9 +145,9 @@ func (w *clusterState) constraint(c *class, in *incoming, t *corev1.TopologySpre
 	return x
 }
 
-// addDefaults adds the profile's constraints for pods that belong to a Service,
+// addDefaultConstraints adds the profile's constraints for pods that belong to a Service,
 // ReplicationController, ReplicaSet or StatefulSet, with the selectors of these.
-func (w *clusterState) addDefaults(r *spreadRules, c *class, in *incoming) {
+func addDefaultConstraints(w *clusterState, r *spreadRules, c *class, in *incoming) {
 	list := c.profile.DefaultSpread
 	if c.profile.SystemSpread {
 		list = systemSpread
@@ -157,18 +155,18 @@ func (w *clusterState) addDefaults(r *spreadRules, c *class, in *incoming) {
 	if len(list) == 0 {
 		return
 	}
-	sel := w.defaultSelector(c)
+	sel := defaultSelector(w, c)
 	if sel.Empty() {
 		return
 	}
 	for i := range list {
-		r.add(&list[i], w.constraint(c, in, &list[i], sel))
+		r.add(&list[i], newConstraint(w, c, in, &list[i], sel))
 	}
 }
 
 // defaultSelector joins the selectors of the pod's Services and of its
 // controller. The controller is looked up by name, as the scheduler does.
-func (w *clusterState) defaultSelector(c *class) labels.Selector {
+func defaultSelector(w *clusterState, c *class) labels.Selector {
 	set := labels.Set{}
 	for _, s := range w.services[c.namespace] {
 		if labels.SelectorFromSet(s.Spec.Selector).Matches(c.labels) {
@@ -182,62 +180,4 @@ func (w *clusterState) defaultSelector(c *class) labels.Selector {
 		}
 	}
 	return sel
-}
-
-// labelKey is a label key in a namespace.
-type labelKey struct{ namespace, key string }
-
-// classesBy lists the namespace's classes that have one of the labels that the
-// selector asks for, the one that fewest have; all of them where it asks for none
-// by its value.
-func (w *clusterState) classesBy(namespace string, sel labels.Selector) []*class {
-	best, known := w.byNS[namespace], false
-	reqs, _ := sel.Requirements()
-	for i := range reqs {
-		values := reqs[i].Values()
-		if op := reqs[i].Operator(); op != selection.Equals && op != selection.DoubleEquals && op != selection.In || len(values) != 1 {
-			continue
-		}
-		if list := w.labelled(labelKey{namespace, reqs[i].Key()})[values.UnsortedList()[0]]; !known || len(list) < len(best) {
-			best, known = list, true
-		}
-	}
-	return best
-}
-
-// labelled lists the classes of a namespace by their value of a label.
-func (w *clusterState) labelled(k labelKey) map[string][]*class {
-	if list, known := w.byLabel[k]; known {
-		return list
-	}
-	list := map[string][]*class{}
-	for _, c := range w.byNS[k.namespace] {
-		if v, has := c.labels[k.key]; has {
-			list[v] = append(list[v], c)
-		}
-	}
-	w.byLabel[k] = list
-	return list
-}
-
-// spreadCounter returns the count of a namespace's pods that match the
-// selector. An empty selector counts none here, though it matches the newcomer
-// itself: that is how the scheduler does it.
-func (w *clusterState) spreadCounter(namespace string, sel labels.Selector) *counter {
-	id := namespace + "|" + selectorID(sel)
-	if k := w.spreads[id]; k != nil {
-		return k
-	}
-	k := &counter{}
-	w.spreads[id] = k
-	if sel.Empty() {
-		return k
-	}
-	for _, c := range w.classesBy(namespace, sel) {
-		if sel.Matches(c.labels) {
-			c.spread = append(c.spread, k)
-			w.count(c, k, false)
-		}
-	}
-	return k
 }

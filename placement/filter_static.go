@@ -1,0 +1,79 @@
+package placement
+
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/go-logr/logr"
+	corev1 "k8s.io/api/core/v1"
+	schedulinghelper "k8s.io/component-helpers/scheduling/corev1"
+	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
+)
+
+// Runs is CanRun of one pod, to be asked of many nodes: the pod's affinity is
+// read once.
+func Runs(pod *corev1.Pod) func(*cluster.Node) bool {
+	affinity := nodeaffinity.GetRequiredNodeAffinity(pod)
+	return func(n *cluster.Node) bool {
+		return n.Ready && tolerates(pod, n.Object) && schedulable(pod, n.Object) && affinityMatches(affinity, n.Object)
+	}
+}
+
+var unschedulableTaint = corev1.Taint{Key: corev1.TaintNodeUnschedulable, Effect: corev1.TaintEffectNoSchedule}
+
+// CanRun reports whether the filters that depend neither on other pods nor on
+// free resources let a replacement of the pod onto the node: readiness,
+// unschedulable, node selector and affinity, NoSchedule and NoExecute taints.
+// The pod's own nodeName is left out: a replacement has none.
+func CanRun(pod *corev1.Pod, n *cluster.Node) bool {
+	return Runs(pod)(n)
+}
+
+func schedulable(pod *corev1.Pod, n *corev1.Node) bool {
+	return !n.Spec.Unschedulable || schedulinghelper.TolerationsTolerateTaint(
+		logr.Discard(), pod.Spec.Tolerations, &unschedulableTaint, comparisonOperators)
+}
+
+func tolerates(pod *corev1.Pod, n *corev1.Node) bool {
+	_, refused := schedulinghelper.FindMatchingUntoleratedTaint(
+		logr.Discard(), n.Spec.Taints, pod.Spec.Tolerations, repels, comparisonOperators)
+	return !refused
+}
+
+func repels(t *corev1.Taint) bool {
+	return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
+}
+
+// affinityMatches takes an affinity that cannot be read as one that does not match.
+func affinityMatches(a nodeaffinity.RequiredNodeAffinity, n *corev1.Node) bool {
+	ok, _ := a.Match(n)
+	return ok
+}
+
+// refusedByNodeAlone returns the first of the filters that depend on the node alone
+// which refuses it.
+func refusedByNodeAlone(w *clusterState, in *incoming, n int) Filter {
+	if in.canRun[n] {
+		return ""
+	}
+	return refusedBySpec(w, in.class.sample.Object, in.profile, n, in.affinityOK[n], in.taintsOK[n])
+}
+
+// refusedBySpec is the same for a pod spec, by what its view says of the node.
+func refusedBySpec(w *clusterState, pod *corev1.Pod, p *profile, n int, affinityOK, taintsOK bool) Filter {
+	switch node := &w.snap.Nodes[n]; {
+	case !node.Ready && !toleratesUnready(pod):
+		return NodeNotReady
+	case !p.off[NodeUnschedulable] && !schedulable(pod, node.Object):
+		return NodeUnschedulable
+	case !p.off[TaintToleration] && !taintsOK:
+		return TaintToleration
+	case !p.off[NodeAffinity] && (!affinityOK || p.addedRequired != nil && !p.addedRequired.Match(w.object(n))):
+		return NodeAffinity
+	}
+	return ""
+}
+
+// toleratesUnready: the scheduler knows a node that is not Ready by its taint
+// only, which the node controller sets soon.
+func toleratesUnready(pod *corev1.Pod) bool {
+	return schedulinghelper.TolerationsTolerateTaint(logr.Discard(), pod.Spec.Tolerations, &corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule}, true)
+}

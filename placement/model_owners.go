@@ -1,0 +1,75 @@
+package placement
+
+import (
+	"github.com/evenkeel-project/evenkeel/cluster"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+type ownerKey struct{ apiVersion, kind, namespace, name string }
+
+// owner is what a pod's controller says about its pods.
+type owner struct {
+	selector    labels.Selector
+	template    *corev1.PodSpec
+	afterVictim bool // the replacement comes only when the victim is gone
+}
+
+// index prepares what is looked up by name.
+func (w *clusterState) index() {
+	w.services = map[string][]*corev1.Service{}
+	for i := range w.snap.Services {
+		if o := w.snap.Services[i].Object; o != nil && o.Spec.Selector != nil {
+			w.services[o.Namespace] = append(w.services[o.Namespace], o)
+		}
+	}
+	w.owners = map[ownerKey]owner{}
+	if w.snap.Objects != nil {
+		for _, ns := range w.snap.Objects.Namespaces {
+			w.nsLabels[ns.Name] = labels.Set(ns.Labels)
+		}
+		w.indexOwners(w.snap.Objects)
+	}
+}
+
+func (w *clusterState) indexOwners(o *cluster.Objects) {
+	for _, rc := range o.ReplicationControllers {
+		own := owner{selector: labels.SelectorFromSet(rc.Spec.Selector)}
+		if rc.Spec.Template != nil {
+			own.template = &rc.Spec.Template.Spec
+		}
+		w.owners[ownerKey{"v1", "ReplicationController", rc.Namespace, rc.Name}] = own
+	}
+	for _, rs := range o.ReplicaSets {
+		sel, _ := metav1.LabelSelectorAsSelector(rs.Spec.Selector)
+		w.owners[ownerKey{"apps/v1", "ReplicaSet", rs.Namespace, rs.Name}] = owner{selector: sel, template: &rs.Spec.Template.Spec}
+	}
+	for _, ss := range o.StatefulSets {
+		sel, _ := metav1.LabelSelectorAsSelector(ss.Spec.Selector)
+		w.owners[ownerKey{"apps/v1", "StatefulSet", ss.Namespace, ss.Name}] = owner{selector: sel, template: &ss.Spec.Template.Spec, afterVictim: true}
+	}
+	for _, j := range o.Jobs {
+		w.owners[ownerKey{"batch/v1", "Job", j.Namespace, j.Name}] = owner{template: &j.Spec.Template.Spec, afterVictim: jobWaits(j)}
+	}
+}
+
+// ownerOf returns what is known of the pod's controller.
+func (w *clusterState) ownerOf(p *cluster.Pod) (owner, bool) {
+	c := p.Controller
+	if c == nil {
+		return owner{}, false
+	}
+	o, ok := w.owners[ownerKey{c.APIVersion, c.Kind, p.Object.Namespace, c.Name}]
+	return o, ok
+}
+
+// jobWaits reports whether a Job replaces a pod only when it has ended. The API
+// server fills in Failed where there is a podFailurePolicy.
+func jobWaits(j *batchv1.Job) bool {
+	if p := j.Spec.PodReplacementPolicy; p != nil {
+		return *p == batchv1.Failed
+	}
+	return j.Spec.PodFailurePolicy != nil
+}
