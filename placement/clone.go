@@ -14,7 +14,7 @@ func (w *World) Clone() *World {
 	c := *w
 	c.node = slices.Clone(w.node)
 	c.profiles, c.topologies, c.views, c.scorers = maps.Clone(w.profiles), maps.Clone(w.topologies), maps.Clone(w.views), maps.Clone(w.scorers)
-	c.groups, c.keyed, c.imageScored = w.groups.clone(), maps.Clone(w.keyed), maps.Clone(w.imageScored)
+	c.groups, c.keyed, c.images = w.groups.clone(), maps.Clone(w.keyed), w.images.clone()
 	c.changes = slices.Clone(w.changes)
 	c.quick, c.onChange, c.buf, c.sampler = nil, nil, scratch{}, sampler{}
 	if w.packing != nil {

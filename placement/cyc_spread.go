@@ -55,7 +55,7 @@ func spreadRulesOf(w *clusterState, c *class, in *incoming) (spreadRules, error)
 	if c.profile.off[PodTopologySpread] {
 		r.hard = nil
 	}
-	r.hardNode, r.softNode = w.withAllKeys(r.hard), w.withAllKeys(r.soft)
+	r.hardNode, r.softNode = withAllKeys(w, r.hard), withAllKeys(w, r.soft)
 	for i := range r.hard {
 		r.hard[i].findDomains(r.hardNode)
 	}
@@ -83,7 +83,7 @@ func (r *spreadRules) add(t *corev1.TopologySpreadConstraint, x constraint) {
 
 // withAllKeys tells by node whether it has every topology key. Classes with the
 // same keys share it; it is read-only.
-func (w *clusterState) withAllKeys(cs []constraint) []bool {
+func withAllKeys(w *clusterState, cs []constraint) []bool {
 	var key []byte
 	for i := range cs {
 		key = binary.AppendVarint(key, int64(cs[i].topo.number))

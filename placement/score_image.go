@@ -1,6 +1,10 @@
 package placement
 
-import "github.com/evenkeel-project/evenkeel/cluster"
+import (
+	"maps"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
 
 // imageState is one image name: its size and where it is. A large cluster has more
 // names than nodes, most of them on few: a place per node and name would take
@@ -10,8 +14,17 @@ type imageState struct {
 	nodes []cluster.NodeID // in order
 }
 
-func (w *World) indexImages() {
-	w.images = map[string]*imageState{}
+// imageIndex knows which images are on which nodes, and keeps the scores of
+// lists of images.
+type imageIndex struct {
+	snap   *cluster.Snapshot
+	images map[string]*imageState
+	scored map[string][]int8 // by list of images; by node, 0..100
+}
+
+// newImageIndex reads the images of every node.
+func newImageIndex(s *cluster.Snapshot) *imageIndex {
+	w := &imageIndex{snap: s, images: map[string]*imageState{}, scored: map[string][]int8{}}
 	for i := range w.snap.Nodes {
 		for _, img := range w.snap.Nodes[i].Object.Status.Images {
 			for _, name := range img.Names {
@@ -26,4 +39,12 @@ func (w *World) indexImages() {
 			}
 		}
 	}
+	return w
+}
+
+// clone shares the index and copies the list of kept scores.
+func (w *imageIndex) clone() *imageIndex {
+	c := *w
+	c.scored = maps.Clone(w.scored)
+	return &c
 }

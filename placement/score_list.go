@@ -24,11 +24,8 @@ var scores = []struct {
 	{"VolumeBinding", func(w *Weights) int64 { return w.VolumeBinding }, scoreVolumes, func(in *incoming) bool { return in.vol.score == nil }, false, func(in *incoming) []int8 { return in.vol.score }},
 }
 
-// scorersOf lists the score plugins of a profile.
+// scorersOf lists the score plugins of a profile without a legacy Policy.
 func scorersOf(p *profile) (list []scorer) {
-	if p.Policy != nil {
-		return policyScorers(p.Policy)
-	}
 	for _, s := range scores {
 		if weight := s.weight(&p.Weights); weight > 0 {
 			list = append(list, scorer{s.name, weight, s.score, s.idle, s.relative, s.byNode})

@@ -2,6 +2,7 @@ package placement
 
 import (
 	"encoding/binary"
+	"github.com/evenkeel-project/evenkeel/cluster"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -14,24 +15,24 @@ const (
 	maxImageBytes = 1000 << 20
 )
 
-// imageScores returns 0..100 by node. Pods of the same images share it; it is
+// scores returns 0..100 by node. Pods of the same images share it; it is
 // read-only.
-func (w *World) imageScores(pod *corev1.Pod) []int8 {
-	refs, counted := imageRefs(&w.clusterState, pod)
+func (w *imageIndex) scores(pod *corev1.Pod) []int8 {
+	refs, counted := imageRefs(w.snap, pod)
 	key := binary.AppendVarint(nil, int64(counted))
 	for _, ref := range refs {
 		key = appendText(key, ref)
 	}
-	scores, ok := w.imageScored[string(key)]
+	scores, ok := w.scored[string(key)]
 	if !ok {
-		scores = w.scoreImageRefs(refs, counted)
-		w.imageScored[string(key)] = scores
+		scores = w.scoreRefs(refs, counted)
+		w.scored[string(key)] = scores
 	}
 	return scores
 }
 
 // imageRefs lists a pod's images, and how many of them the sum is weighed by.
-func imageRefs(w *clusterState, pod *corev1.Pod) (refs []string, counted int) {
+func imageRefs(snap *cluster.Snapshot, pod *corev1.Pod) (refs []string, counted int) {
 	for i := range pod.Spec.InitContainers {
 		refs = append(refs, pod.Spec.InitContainers[i].Image)
 	}
@@ -44,16 +45,16 @@ func imageRefs(w *clusterState, pod *corev1.Pod) (refs []string, counted int) {
 			refs = append(refs, v.Reference)
 		}
 	}
-	if w.snap.ServerMinor >= 37 { // before, image volumes add to the sum, not to the number it is weighed by
+	if snap.ServerMinor >= 37 { // before, image volumes add to the sum, not to the number it is weighed by
 		counted = len(refs)
 	}
 	return refs, counted
 }
 
-// scoreImageRefs scores by the bytes of the images that are on a node, each
+// scoreRefs scores by the bytes of the images that are on a node, each
 // weighed by the share of nodes that have the image. It is nil when no node has
 // any of them, or too little to score.
-func (w *World) scoreImageRefs(refs []string, counted int) []int8 {
+func (w *imageIndex) scoreRefs(refs []string, counted int) []int8 {
 	sums := make([]int64, len(w.snap.Nodes))
 	found := false
 	for _, ref := range refs {

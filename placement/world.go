@@ -11,19 +11,17 @@ import (
 type World struct {
 	clusterState
 
-	opts     Options
-	incoming []*incoming // by class; made on demand
-	scorers  map[*profile][]scorer
-	images   map[string]*imageState
-	// imageScored are the scores of lists of images, by node.
-	imageScored map[string][]int8
-	views       map[string]*view
-	groups      groupCache
-	quick       *quick
-	general     bool    // nothing is foretold quickly: for comparison
-	scattered   float64 // weight of the odds over every set of nodes where a sample is judged
-	buf         scratch
-	sampler     sampler
+	opts      Options
+	incoming  []*incoming // by class; made on demand
+	scorers   map[*profile][]scorer
+	images    *imageIndex
+	views     map[string]*view
+	groups    groupCache
+	quick     *quick
+	general   bool    // nothing is foretold quickly: for comparison
+	scattered float64 // weight of the odds over every set of nodes where a sample is judged
+	buf       scratch
+	sampler   sampler
 }
 
 // NewWorld starts a world as the snapshot is.
@@ -46,11 +44,11 @@ func NewWorld(s *cluster.Snapshot, opts Options) *World {
 			held:       diskTable{disks: map[string]*diskUse{}, claimUse: map[string]int32{}},
 			storage:    newStorage(s),
 		},
-		opts:        opts,
-		scorers:     map[*profile][]scorer{},
-		views:       map[string]*view{},
-		imageScored: map[string][]int8{},
-		scattered:   scattered,
+		opts:      opts,
+		scorers:   map[*profile][]scorer{},
+		views:     map[string]*view{},
+		images:    newImageIndex(s),
+		scattered: scattered,
 	}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
@@ -64,7 +62,6 @@ func NewWorld(s *cluster.Snapshot, opts Options) *World {
 	w.group()
 	n := len(w.classes)
 	w.incoming, w.groups = make([]*incoming, n), newGroupCache(n)
-	w.indexImages()
 	w.attachments = newAttachments(w.storage)
 	w.indexNominated()
 	for i := range s.Pods {

@@ -24,7 +24,7 @@ func (w *World) incomingOf(p cluster.PodID) *incoming {
 	if in.err != nil {
 		return in
 	}
-	in.fixed.images = w.imageScores(pod)
+	in.fixed.images = w.images.scores(pod)
 	if in.featuresOK, in.err = declaredFeatures(&w.clusterState, pod); in.err != nil {
 		return in
 	}
@@ -51,7 +51,11 @@ func (w *World) begin(in *incoming, pod cluster.PodID) round {
 func (w *World) scorersFor(p *profile) []scorer {
 	list, known := w.scorers[p]
 	if !known {
-		list = scorersOf(p)
+		if p.Policy != nil {
+			list = policyScorers(p.Policy)
+		} else {
+			list = scorersOf(p)
+		}
 		w.scorers[p] = list
 	}
 	return list
