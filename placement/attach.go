@@ -10,9 +10,9 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 )
 
-// attachable is a volume that takes one of a driver's places on a node. Volumes
+// Attachable is a volume that takes one of a driver's places on a node. Volumes
 // of one driver and handle are one volume, however many pods use it.
-type attachable struct {
+type Attachable struct {
 	driver string
 	id     string // driver and handle
 	// translated volumes are written in an old form; a node has them attached
@@ -20,8 +20,8 @@ type attachable struct {
 	translated bool
 }
 
-func attachableOf(driver, handle string, translated bool) attachable {
-	return attachable{driver, driver + "/" + handle, translated}
+func attachableOf(driver, handle string, translated bool) Attachable {
+	return Attachable{driver, driver + "/" + handle, translated}
 }
 
 // attachment is a VolumeAttachment of a node.
@@ -32,8 +32,8 @@ type attachment struct {
 	used bool
 }
 
-// attached are the volumes on one node.
-type attached struct {
+// nodeAttachments are the volumes on one node.
+type nodeAttachments struct {
 	pods     map[string]int32 // uses by pods, by volume
 	drivers  map[string]int64 // volumes that pods use, by driver
 	recorded []attachment     // sorted by id
@@ -52,9 +52,9 @@ var uncounted = []string{"kubernetes.io/azure-file", "kubernetes.io/vsphere-volu
 
 // attachables lists the volumes that a pod takes a place for. An ephemeral
 // volume has the claim that `claim` names.
-func (st *storage) attachables(p *corev1.Pod, claim func(*corev1.Volume) *corev1.PersistentVolumeClaim) []attachable {
-	var out []attachable
-	add := func(a attachable, ok bool) {
+func (st *Storage) attachables(p *corev1.Pod, claim func(*corev1.Volume) *corev1.PersistentVolumeClaim) []Attachable {
+	var out []Attachable
+	add := func(a Attachable, ok bool) {
 		if ok && !slices.Contains(out, a) {
 			out = append(out, a)
 		}
@@ -74,7 +74,7 @@ func (st *storage) attachables(p *corev1.Pod, claim func(*corev1.Volume) *corev1
 
 // inlineAttachable is a volume of an in-tree kind that is named in a pod spec. Its
 // disk of GCE stands for no zone.
-func inlineAttachable(v *corev1.Volume) (attachable, bool) {
+func inlineAttachable(v *corev1.Volume) (Attachable, bool) {
 	s := corev1.PersistentVolumeSource{AWSElasticBlockStore: v.AWSElasticBlockStore, GCEPersistentDisk: v.GCEPersistentDisk,
 		AzureDisk: v.AzureDisk, PortworxVolume: v.PortworxVolume}
 	if c := v.Cinder; c != nil {
@@ -93,12 +93,12 @@ func ebsID(id string) string {
 
 // claimAttachable is the volume of a claim. One that is not bound yet counts
 // for the provisioner of its class, under a name of its own.
-func (st *storage) claimAttachable(c *corev1.PersistentVolumeClaim) (attachable, bool) {
+func (st *Storage) claimAttachable(c *corev1.PersistentVolumeClaim) (Attachable, bool) {
 	pv := st.volumes[c.Spec.VolumeName]
 	if c.Spec.VolumeName == "" || pv == nil {
 		class := st.classes[claimClass(c)]
 		if class == nil || class.Provisioner == "" || slices.Contains(uncounted, class.Provisioner) {
-			return attachable{}, false
+			return Attachable{}, false
 		}
 		driver, old := oldDrivers[class.Provisioner]
 		if !old {
@@ -114,7 +114,7 @@ func (st *storage) claimAttachable(c *corev1.PersistentVolumeClaim) (attachable,
 
 // oldAttachable is a volume of an in-tree kind; gcePrefix comes before the name
 // of a disk of GCE.
-func oldAttachable(s *corev1.PersistentVolumeSource, gcePrefix string) (attachable, bool) {
+func oldAttachable(s *corev1.PersistentVolumeSource, gcePrefix string) (Attachable, bool) {
 	switch {
 	case s.AWSElasticBlockStore != nil:
 		return attachableOf("ebs.csi.aws.com", ebsID(s.AWSElasticBlockStore.VolumeID), true), true
@@ -127,23 +127,23 @@ func oldAttachable(s *corev1.PersistentVolumeSource, gcePrefix string) (attachab
 	case s.PortworxVolume != nil:
 		return attachableOf("pxd.portworx.com", s.PortworxVolume.VolumeID, true), true
 	}
-	return attachable{}, false
+	return Attachable{}, false
 }
 
-// attachments counts the volumes that pods attach to each node.
-type attachments struct {
-	storage   *storage
-	volumesOf map[cluster.PodID][]attachable // of the pods that have any
-	attached  []attached                     // by node
-	leaving   cluster.NodeID                 // where a victim has just gone; its volumes are still attached
+// Attachments counts the volumes that pods attach to each node.
+type Attachments struct {
+	storage   *Storage
+	volumesOf map[cluster.PodID][]Attachable // of the pods that have any
+	attached  []nodeAttachments              // by node
+	Leaving   cluster.NodeID                 // where a victim has just gone; its volumes are still attached
 }
 
 // newAttachments finds the volumes of the pods and those that are recorded as
 // attached.
-func newAttachments(st *storage) *attachments {
-	a := &attachments{storage: st, leaving: cluster.NoNode}
-	a.volumesOf = map[cluster.PodID][]attachable{}
-	a.attached = make([]attached, len(a.storage.snap.Nodes))
+func newAttachments(st *Storage) *Attachments {
+	a := &Attachments{storage: st, Leaving: cluster.NoNode}
+	a.volumesOf = map[cluster.PodID][]Attachable{}
+	a.attached = make([]nodeAttachments, len(a.storage.snap.Nodes))
 	for i := range a.storage.snap.Pods {
 		p := a.storage.snap.Pods[i].Object
 		if len(p.Spec.Volumes) == 0 {
@@ -167,7 +167,7 @@ func newAttachments(st *storage) *attachments {
 	return a
 }
 
-func (x *attachments) record(va *storagev1.VolumeAttachment) {
+func (x *Attachments) record(va *storagev1.VolumeAttachment) {
 	n := x.storage.snap.NodeByName(va.Spec.NodeName)
 	if n == nil || va.Spec.Attacher == "" || va.Spec.Source.PersistentVolumeName == nil {
 		return
@@ -186,7 +186,7 @@ func (x *attachments) record(va *storagev1.VolumeAttachment) {
 }
 
 // shift counts the pod's volumes on a node.
-func (x *attachments) shift(p cluster.PodID, n int, by int32) {
+func (x *Attachments) shift(p cluster.PodID, n int, by int32) {
 	for _, v := range x.volumesOf[p] {
 		if v.translated && x.storage.csiNode[n] == nil {
 			continue
@@ -209,25 +209,25 @@ func (x *attachments) shift(p cluster.PodID, n int, by int32) {
 
 // detaching counts the driver's volumes that are recorded as attached, though
 // no pod there uses them.
-func (x *attachments) detaching(n int, driver string) (count int64) {
+func (x *Attachments) detaching(n int, driver string) (count int64) {
 	a := &x.attached[n]
 	for _, r := range a.recorded {
-		if r.driver == driver && a.pods[r.id] == 0 && (!r.used || x.leaving == cluster.NodeID(n)) {
+		if r.driver == driver && a.pods[r.id] == 0 && (!r.used || x.Leaving == cluster.NodeID(n)) {
 			count++
 		}
 	}
 	return count
 }
 
-// refuses names a driver that keeps the newcomer off the node: it is not
+// BlockingDriver names a driver that keeps the newcomer off the node: it is not
 // installed there, or can attach no more; "" when there is none.
-func (a *attachments) refuses(attach []attachable, n int) string {
+func (a *Attachments) BlockingDriver(attach []Attachable, n int) string {
 	if len(attach) == 0 {
 		return ""
 	}
-	if a.storage.driversMatter() {
+	if a.storage.ChecksDrivers() {
 		for _, v := range attach {
-			if !(v.translated && a.storage.csiNode[n] == nil) && !a.storage.installed(v.driver, n) {
+			if !(v.translated && a.storage.csiNode[n] == nil) && !a.storage.DriverInstalled(v.driver, n) {
 				return v.driver
 			}
 		}
@@ -235,7 +235,7 @@ func (a *attachments) refuses(attach []attachable, n int) string {
 	limits := a.storage.limits[n]
 	for i, v := range attach {
 		limit, limited := limits[v.driver]
-		if !limited || slices.ContainsFunc(attach[:i], func(x attachable) bool { return x.driver == v.driver }) {
+		if !limited || slices.ContainsFunc(attach[:i], func(x Attachable) bool { return x.driver == v.driver }) {
 			continue
 		}
 		fresh := int64(0)
@@ -252,7 +252,7 @@ func (a *attachments) refuses(attach []attachable, n int) string {
 }
 
 // clone copies the counts; the storage is shared.
-func (a *attachments) clone() *attachments {
+func (a *Attachments) clone() *Attachments {
 	c := *a
 	c.attached = slices.Clone(a.attached)
 	for i := range c.attached {
@@ -262,12 +262,12 @@ func (a *attachments) clone() *attachments {
 	return &c
 }
 
-// driversMatter is the gate VolumeLimitScaling, on by default since 1.37.
-func (st *storage) driversMatter() bool { return st.snap.ServerMinor >= 37 }
+// ChecksDrivers is the gate VolumeLimitScaling, on by default since 1.37.
+func (st *Storage) ChecksDrivers() bool { return st.snap.ServerMinor >= 37 }
 
-// installed reports whether the driver runs on the node, where the driver asks
+// DriverInstalled reports whether the driver runs on the node, where the driver asks
 // the scheduler to look.
-func (st *storage) installed(driver string, n int) bool {
+func (st *Storage) DriverInstalled(driver string, n int) bool {
 	d := st.drivers[driver]
 	if d == nil || d.Spec.PreventPodSchedulingIfMissing == nil || !*d.Spec.PreventPodSchedulingIfMissing {
 		return true

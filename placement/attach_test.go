@@ -113,7 +113,7 @@ func TestEphemeralVolumes(t *testing.T) {
 	if got := names(w, p.Terminating.Feasible) + "; " + names(w, p.Gone.Feasible); got != "b; a b" {
 		t.Errorf("%q %s, want b; a b", got, p.SupportedWhy)
 	}
-	if w.classOf[id(t, w, "x-0")] != w.classOf[id(t, w, "x-1")] {
+	if w.PodClass[id(t, w, "x-0")] != w.PodClass[id(t, w, "x-1")] {
 		t.Error("pods of one template are told apart")
 	}
 }

@@ -79,10 +79,10 @@ func reaches(pv *corev1.PersistentVolume, node *corev1.Node) bool {
 // use is the storage of one class that a pod would take on a node.
 type use struct{ requested, capacity int64 }
 
-// bind is the filter and the score of VolumeBinding for one node: whether the
+// bindOnNode is the filter and the score of VolumeBinding for one node: whether the
 // node reaches the bound volumes, and whether each waiting claim finds an
 // available volume or may be provisioned there.
-func (st *storage) bind(cs *claimSet, node *cluster.Node) (bool, int64) {
+func (st *Storage) bindOnNode(cs *claimSet, node *cluster.Node) (bool, int64) {
 	for _, pv := range cs.bound {
 		if !reaches(pv, node.Object) {
 			return false, 0
@@ -105,7 +105,7 @@ func (st *storage) bind(cs *claimSet, node *cluster.Node) (bool, int64) {
 	switch {
 	case !ok:
 		return false, 0
-	case !st.capacityMatters():
+	case !st.scoresCapacity():
 		return true, 0
 	case len(static) > 0:
 		return true, scoreUse(static)
@@ -115,7 +115,7 @@ func (st *storage) bind(cs *claimSet, node *cluster.Node) (bool, int64) {
 
 // matchVolumes gives each claim, the smallest first, the smallest volume that
 // fits it, and returns the claims that find none.
-func (st *storage) matchVolumes(claims []*corev1.PersistentVolumeClaim, node *corev1.Node) (map[string]use, []*corev1.PersistentVolumeClaim) {
+func (st *Storage) matchVolumes(claims []*corev1.PersistentVolumeClaim, node *corev1.Node) (map[string]use, []*corev1.PersistentVolumeClaim) {
 	slices.SortStableFunc(claims, func(a, b *corev1.PersistentVolumeClaim) int {
 		x, y := a.Spec.Resources.Requests[corev1.ResourceStorage], b.Spec.Resources.Requests[corev1.ResourceStorage]
 		return x.Cmp(y)
@@ -138,7 +138,7 @@ func (st *storage) matchVolumes(claims []*corev1.PersistentVolumeClaim, node *co
 
 // matchVolume finds the claim's volume: the one that is reserved for it, else
 // the smallest that is available.
-func (st *storage) matchVolume(c *corev1.PersistentVolumeClaim, node *corev1.Node, taken map[string]bool) *corev1.PersistentVolume {
+func (st *Storage) matchVolume(c *corev1.PersistentVolumeClaim, node *corev1.Node, taken map[string]bool) *corev1.PersistentVolume {
 	selector := labels.Everything()
 	if c.Spec.Selector != nil {
 		var err error
@@ -211,7 +211,7 @@ func allowsModes(pv *corev1.PersistentVolume, c *corev1.PersistentVolumeClaim) b
 
 // provisionAll reports whether volumes for all the claims may be made on the
 // node, and how much of the capacity that is known they take.
-func (st *storage) provisionAll(claims []*corev1.PersistentVolumeClaim, node *corev1.Node) (map[string]use, bool) {
+func (st *Storage) provisionAll(claims []*corev1.PersistentVolumeClaim, node *corev1.Node) (map[string]use, bool) {
 	uses := map[string]use{}
 	for _, c := range claims {
 		class := st.classes[claimClass(c)]
@@ -249,7 +249,7 @@ func allowedThere(class *storagev1.StorageClass, node map[string]string) bool {
 
 // capacityFor finds a record of enough free storage that the node can reach,
 // where the class's driver keeps such records.
-func (st *storage) capacityFor(c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, node *corev1.Node) (*storagev1.CSIStorageCapacity, bool) {
+func (st *Storage) capacityFor(c *corev1.PersistentVolumeClaim, class *storagev1.StorageClass, node *corev1.Node) (*storagev1.CSIStorageCapacity, bool) {
 	want, asks := c.Spec.Resources.Requests[corev1.ResourceStorage]
 	d := st.drivers[class.Provisioner]
 	if !asks || d == nil || d.Spec.StorageCapacity == nil || !*d.Spec.StorageCapacity {

@@ -11,7 +11,7 @@ import (
 
 // claimOf returns the claim of a standing pod's volume; nil when it is not in
 // the snapshot.
-func (st *storage) claimOf(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVolumeClaim {
+func (st *Storage) claimOf(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVolumeClaim {
 	if v.PersistentVolumeClaim != nil {
 		return st.snap.Claim(p.Namespace, v.PersistentVolumeClaim.ClaimName)
 	}
@@ -24,7 +24,7 @@ func (st *storage) claimOf(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVo
 
 // newClaim is the claim that is made for an ephemeral volume of a replacement:
 // its template, and the default class where that names none.
-func (st *storage) newClaim(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVolumeClaim {
+func (st *Storage) newClaim(p *corev1.Pod, v *corev1.Volume) *corev1.PersistentVolumeClaim {
 	t := v.Ephemeral.VolumeClaimTemplate
 	if t == nil {
 		return nil
@@ -47,7 +47,7 @@ type claimSet struct {
 }
 
 // claimSetOf sorts the newcomer's claims.
-func (st *storage) claimSetOf(p *corev1.Pod) claimSet {
+func (st *Storage) claimSetOf(p *corev1.Pod) claimSet {
 	var cs claimSet
 	for i := range p.Spec.Volumes {
 		v := &p.Spec.Volumes[i]
@@ -72,7 +72,7 @@ func (st *storage) claimSetOf(p *corev1.Pod) claimSet {
 	return cs
 }
 
-func (st *storage) sortClaim(cs *claimSet, c *corev1.PersistentVolumeClaim, ephemeral bool) {
+func (st *Storage) sortClaim(cs *claimSet, c *corev1.PersistentVolumeClaim, ephemeral bool) {
 	if why := claimDead(c); why != "" {
 		cs.never = cmp.Or(cs.never, why)
 		return
@@ -110,7 +110,7 @@ func claimDead(c *corev1.PersistentVolumeClaim) string {
 	return ""
 }
 
-func (st *storage) sortBound(cs *claimSet, c *corev1.PersistentVolumeClaim) {
+func (st *Storage) sortBound(cs *claimSet, c *corev1.PersistentVolumeClaim) {
 	pv := st.volumes[c.Spec.VolumeName]
 	if pv == nil {
 		cs.unknown = cmp.Or(cs.unknown, fmt.Sprintf("volume %s of its claim %s is not in the snapshot", c.Spec.VolumeName, c.Name))
@@ -124,7 +124,7 @@ func (st *storage) sortBound(cs *claimSet, c *corev1.PersistentVolumeClaim) {
 }
 
 // unknownVolumes says why the place of the newcomer's volumes cannot be known.
-func (st *storage) unknownVolumes(attach []attachable, cs *claimSet) string {
+func (st *Storage) unknownVolumes(attach []Attachable, cs *claimSet) string {
 	switch {
 	case cs.unknown != "":
 		return cs.unknown
@@ -134,25 +134,25 @@ func (st *storage) unknownVolumes(attach []attachable, cs *claimSet) string {
 	return ""
 }
 
-// volumePlaces is what no other pod changes about the volumes of a new pod.
-type volumePlaces struct {
-	attach  []attachable // volumes that are counted against the limits of nodes
-	oncePod []string     // names of the claims with access mode ReadWriteOncePod
-	never   string       // why VolumeBinding refuses every node; empty if it does not
-	unknown string       // why the volumes cannot be placed; empty if they can
-	zoneOK  []bool       // VolumeZone, by node; nil: every node passes
-	bindOK  []bool       // VolumeBinding, by node; nil: every node passes
-	score   []int8       // score of VolumeBinding, by node; nil: the pod has no claims
+// Placement is what no other pod changes about the volumes of a new pod.
+type Placement struct {
+	Attach          []Attachable // volumes that are counted against the limits of nodes
+	ExclusiveClaims []string     // names of the claims with access mode ReadWriteOncePod
+	Refused         string       // why VolumeBinding refuses every node; empty if it does not
+	Unknown         string       // why the volumes cannot be placed; empty if they can
+	InZone          []bool       // VolumeZone, by node; nil: every node passes
+	Bindable        []bool       // VolumeBinding, by node; nil: every node passes
+	score           []int8       // score of VolumeBinding, by node; nil: the pod has no claims
 }
 
-// places judges the volumes of a new pod on every node. If countLimits is false,
+// Place judges the volumes of a new pod on every node. If countLimits is false,
 // the filter NodeVolumeLimits is off.
-func (st *storage) places(pod *corev1.Pod, countLimits bool) (v volumePlaces) {
+func (st *Storage) Place(pod *corev1.Pod, countLimits bool) (v Placement) {
 	if len(pod.Spec.Volumes) == 0 {
 		return v
 	}
 	if countLimits {
-		v.attach = st.attachables(pod, func(v *corev1.Volume) *corev1.PersistentVolumeClaim {
+		v.Attach = st.attachables(pod, func(v *corev1.Volume) *corev1.PersistentVolumeClaim {
 			if v.Ephemeral != nil {
 				return st.newClaim(pod, v)
 			}
@@ -160,26 +160,26 @@ func (st *storage) places(pod *corev1.Pod, countLimits bool) (v volumePlaces) {
 		})
 	}
 	cs := st.claimSetOf(pod)
-	v.oncePod, v.never = cs.oncePod, cs.never
-	if v.unknown = st.unknownVolumes(v.attach, &cs); v.unknown != "" {
+	v.ExclusiveClaims, v.Refused = cs.oncePod, cs.never
+	if v.Unknown = st.unknownVolumes(v.Attach, &cs); v.Unknown != "" {
 		return v
 	}
 	if len(cs.bound) > 0 {
-		v.zoneOK = make([]bool, len(st.snap.Nodes))
-		for n := range v.zoneOK {
-			v.zoneOK[n] = inZone(cs.bound, st.snap.Nodes[n].Object.Labels)
+		v.InZone = make([]bool, len(st.snap.Nodes))
+		for n := range v.InZone {
+			v.InZone[n] = inZone(cs.bound, st.snap.Nodes[n].Object.Labels)
 		}
 	}
 	if len(cs.bound)+len(cs.delayed) == 0 {
 		return v
 	}
-	v.bindOK, v.score = make([]bool, len(st.snap.Nodes)), make([]int8, len(st.snap.Nodes))
-	for n := range v.bindOK {
-		ok, score := st.bind(&cs, &st.snap.Nodes[n])
-		v.bindOK[n], v.score[n] = ok, int8(score)
+	v.Bindable, v.score = make([]bool, len(st.snap.Nodes)), make([]int8, len(st.snap.Nodes))
+	for n := range v.Bindable {
+		ok, score := st.bindOnNode(&cs, &st.snap.Nodes[n])
+		v.Bindable[n], v.score[n] = ok, int8(score)
 	}
 	return v
 }
 
-// capacityMatters is the gate StorageCapacityScoring, on by default since 1.37.
-func (st *storage) capacityMatters() bool { return st.snap.ServerMinor >= 37 }
+// scoresCapacity is the gate StorageCapacityScoring, on by default since 1.37.
+func (st *Storage) scoresCapacity() bool { return st.snap.ServerMinor >= 37 }

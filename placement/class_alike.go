@@ -9,22 +9,22 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// alike reports that a pod has the same key (appendKey) as the pods of a class. False may be wrong: what
+// sameClass reports that a pod has the same key (appendKey) as the pods of a class. False may be wrong: what
 // few pods have is not compared. Most pods are like another one of their controller,
 // and to compare them costs a fraction of making a key.
-func alike(a *cluster.Pod, c *class) bool {
-	if !c.simple {
+func sameClass(a *cluster.Pod, c *EquivalenceClass) bool {
+	if !c.Simple {
 		return false
 	}
 	b := c.sample
 	x, y := &a.Object.Spec, &b.Object.Spec
 	return a.Object.Namespace == b.Object.Namespace && sameController(a.Controller, b.Controller) && maps.Equal(a.Object.Labels, b.Object.Labels) &&
-		equalResources(a.Requests, b.Requests) && equalResources(a.NonZero, b.NonZero) &&
-		priorityOf(a.Object) == priorityOf(b.Object) && schedulerOf(a.Object) == schedulerOf(b.Object) &&
+		EqualResources(a.Requests, b.Requests) && EqualResources(a.NonZero, b.NonZero) &&
+		priorityOf(a.Object) == priorityOf(b.Object) && NameOf(a.Object) == NameOf(b.Object) &&
 		maps.Equal(x.NodeSelector, y.NodeSelector) && x.Affinity == nil && y.Affinity == nil && x.Resources == nil && y.Resources == nil &&
 		slices.EqualFunc(x.Tolerations, y.Tolerations, sameToleration) &&
 		slices.EqualFunc(x.TopologySpreadConstraints, y.TopologySpreadConstraints, sameConstraint) &&
-		simple(x) && sameImages(x.InitContainers, y.InitContainers) && sameImages(x.Containers, y.Containers)
+		hasSimpleSpec(x) && sameImages(x.InitContainers, y.InitContainers) && sameImages(x.Containers, y.Containers)
 }
 
 func sameController(a, b *metav1.OwnerReference) bool {
@@ -44,8 +44,8 @@ func sameConstraint(a, b corev1.TopologySpreadConstraint) bool {
 		maps.Equal(a.LabelSelector.MatchLabels, b.LabelSelector.MatchLabels)
 }
 
-// simple: nothing of the spec is in appendRest but priority and scheduler.
-func simple(spec *corev1.PodSpec) bool {
+// hasSimpleSpec: nothing of the spec is in appendRest but priority and scheduler.
+func hasSimpleSpec(spec *corev1.PodSpec) bool {
 	for i := range spec.Volumes {
 		if s := &spec.Volumes[i].VolumeSource; s.Projected == nil && s.EmptyDir == nil && s.ConfigMap == nil && s.Secret == nil && s.HostPath == nil && s.DownwardAPI == nil {
 			return false

@@ -24,7 +24,7 @@ func TestAlikePodsHaveOneKey(t *testing.T) {
 			if w := s.WorkloadOf(a); w != nil && rnd.IntN(2) == 0 {
 				b = &s.Pods[w.Pods[rnd.IntN(len(w.Pods))]]
 			}
-			if a == b || !alike(a, &class{sample: b, simple: simple(&b.Object.Spec)}) {
+			if a == b || !sameClass(a, &EquivalenceClass{sample: b, Simple: hasSimpleSpec(&b.Object.Spec)}) {
 				continue
 			}
 			found++

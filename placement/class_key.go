@@ -18,7 +18,7 @@ func priorityOf(p *corev1.Pod) int32 {
 // must have, a priority, and resources of the pod as a whole.
 func appendRest(b []byte, p *cluster.Pod) []byte {
 	spec := &p.Object.Spec
-	b = appendText(binary.AppendVarint(b, int64(priorityOf(p.Object))), schedulerOf(p.Object))
+	b = appendText(binary.AppendVarint(b, int64(priorityOf(p.Object))), NameOf(p.Object))
 	ports := hostPorts(spec)
 	b = binary.AppendVarint(b, int64(len(ports)))
 	for _, x := range ports {
@@ -26,7 +26,7 @@ func appendRest(b []byte, p *cluster.Pod) []byte {
 	}
 	b = appendVolumes(b, spec.Volumes)
 	if spec.Resources != nil {
-		request, assumed := requestsOf(p.Object)
+		request, assumed := RequestsOf(p.Object)
 		b = appendAmounts(appendAmounts(b, request), assumed)
 	}
 	return append(b, featureBits(spec))

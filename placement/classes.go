@@ -11,76 +11,76 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// class is a set of pods that the scheduler cannot tell apart: the same
+// EquivalenceClass is a set of pods that the scheduler cannot tell apart: the same
 // scheduler, namespace, labels, owner, requests, affinity, tolerations, spread,
 // images, volumes, ports and priority.
-type class struct {
-	number    int // in World.classes
-	namespace string
-	labels    labels.Set
-	sample    *cluster.Pod
-	profile   *profile
-	demand    int64 // milliCPU that TargetLoadPacking expects of it; 0 without such a profile
-	pods      []cluster.PodID
-	priority  int32
-	ports     []hostPort
-	disks     []disk
-	claims    []string   // names of claims, one entry per volume
-	spread    []*counter // counters of topology spread that count its pods
-	affinity  []*counter // counters of inter-pod affinity that count its pods
-	clear     bool       // neither its owner nor what its pods ask for is in the way of foretelling
-	simple    bool       // see alike
-	wants     *cluster.Resources
+type EquivalenceClass struct {
+	number           int // in World.classes
+	namespace        string
+	labels           labels.Set
+	sample           *cluster.Pod
+	profile          *Compiled
+	ExpectedMilliCPU int64 // milliCPU that TargetLoadPacking expects of it; 0 without such a profile
+	pods             []cluster.PodID
+	priority         int32
+	ports            []HostPort
+	disks            []Disk
+	claims           []string      // names of claims, one entry per volume
+	SpreadCounters   []*PodCounter // counters of topology spread that count its pods
+	TermCounters     []*PodCounter // counters of inter-pod affinity that count its pods
+	KnownSupported   bool          // neither its owner nor what its pods ask for is in the way of foretelling
+	Simple           bool          // see alike
+	TemplateRequests *cluster.Resources
 }
 
-// group puts every pod that is not terminal into its class.
-func (w *clusterState) group() {
-	byKey, latest := map[string]*class{}, make([]*class, len(w.snap.Workloads))
+// groupPods puts every pod that is not terminal into its class.
+func (w *Cluster) groupPods() {
+	byKey, latest := map[string]*EquivalenceClass{}, make([]*EquivalenceClass, len(w.Snap.Workloads))
 	var key []byte
-	for i := range w.snap.Pods {
-		p := &w.snap.Pods[i]
+	for i := range w.Snap.Pods {
+		p := &w.Snap.Pods[i]
 		if p.Terminal {
 			continue
 		}
 		if p.Workload != cluster.NoWorkload {
-			if c := latest[p.Workload]; c != nil && w.packing == nil && alike(p, c) {
+			if c := latest[p.Workload]; c != nil && w.Packing == nil && sameClass(p, c) {
 				c.pods = append(c.pods, p.ID)
-				w.classOf[i] = c
+				w.PodClass[i] = c
 				continue
 			}
 		}
 		key = appendKey(key[:0], p)
-		if w.packing != nil {
-			key = binary.AppendVarint(key, demandOf(w, p))
+		if w.Packing != nil {
+			key = binary.AppendVarint(key, expectedMilliCPU(w, p))
 		}
 		c := byKey[string(key)]
 		if c == nil {
 			c = w.newClass(p)
-			c.number = len(w.classes)
+			c.number = len(w.ClassList)
 			byKey[string(key)] = c
-			w.classes = append(w.classes, c)
-			w.byNS[c.namespace] = append(w.byNS[c.namespace], c)
-			w.own(c)
-			if _, known := w.nsLabels[c.namespace]; !known && w.noNamespace == "" {
-				w.noNamespace = c.namespace
+			w.ClassList = append(w.ClassList, c)
+			w.ClassesByNamespace[c.namespace] = append(w.ClassesByNamespace[c.namespace], c)
+			w.registerTerms(c)
+			if _, known := w.NamespaceLabels[c.namespace]; !known && w.UnknownNamespace == "" {
+				w.UnknownNamespace = c.namespace
 			}
 		}
 		c.pods = append(c.pods, p.ID)
-		w.classOf[i] = c
+		w.PodClass[i] = c
 		if p.Workload != cluster.NoWorkload {
 			latest[p.Workload] = c
 		}
 	}
 }
 
-func (w *clusterState) newClass(p *cluster.Pod) *class {
-	c := &class{
+func (w *Cluster) newClass(p *cluster.Pod) *EquivalenceClass {
+	c := &EquivalenceClass{
 		namespace: p.Object.Namespace, labels: labels.Set(p.Object.Labels), sample: p,
-		profile: w.profileOf(p.Object.Spec.SchedulerName), priority: priorityOf(p.Object),
-		simple: simple(&p.Object.Spec), ports: hostPorts(&p.Object.Spec), disks: exclusiveDisks(&p.Object.Spec),
+		profile: w.ProfileOf(p.Object.Spec.SchedulerName), priority: priorityOf(p.Object),
+		Simple: hasSimpleSpec(&p.Object.Spec), ports: hostPorts(&p.Object.Spec), disks: ExclusiveDisks(&p.Object.Spec),
 	}
-	if w.packing != nil {
-		c.demand = demandOf(w, p)
+	if w.Packing != nil {
+		c.ExpectedMilliCPU = expectedMilliCPU(w, p)
 	}
 	for i := range p.Object.Spec.Volumes {
 		if v := p.Object.Spec.Volumes[i].PersistentVolumeClaim; v != nil {

@@ -10,24 +10,24 @@ import (
 // shared, and what is known of each class is carried over, so that it costs O(pods +
 // nodes + classes), a fraction of NewWorld. Both may be used at the same time once it
 // is made.
-func (w *World) Clone() *World {
+func (w *ClusterModel) Clone() *ClusterModel {
 	c := *w
-	c.node = slices.Clone(w.node)
-	c.profiles, c.topologies, c.views, c.scorers = maps.Clone(w.profiles), maps.Clone(w.topologies), maps.Clone(w.views), maps.Clone(w.scorers)
-	c.groups, c.keyed, c.images = w.groups.clone(), maps.Clone(w.keyed), w.images.clone()
-	c.changes = slices.Clone(w.changes)
-	c.quick, c.onChange, c.buf, c.sampler = nil, nil, scratch{}, sampler{}
-	if w.packing != nil {
-		p := *w.packing
+	c.PodNode = slices.Clone(w.PodNode)
+	c.Profiles, c.Topologies, c.nodeChecks, c.scorers = maps.Clone(w.Profiles), maps.Clone(w.Topologies), maps.Clone(w.nodeChecks), maps.Clone(w.scorers)
+	c.groups, c.NodesWithKeys, c.images = w.groups.clone(), maps.Clone(w.NodesWithKeys), w.images.clone()
+	c.Changes = slices.Clone(w.Changes)
+	c.fast, c.OnChange, c.buf, c.sampler = nil, nil, Scratch{}, Sampler{}
+	if w.Packing != nil {
+		p := *w.Packing
 		p.nodes = slices.Clone(p.nodes)
-		c.packing = &p
+		c.Packing = &p
 	}
-	c.load = slices.Clone(w.load)
-	for i := range c.load {
-		c.load[i].extended = maps.Clone(c.load[i].extended)
+	c.Requests = slices.Clone(w.Requests)
+	for i := range c.Requests {
+		c.Requests[i].extended = maps.Clone(c.Requests[i].extended)
 	}
-	c.held, c.ports, c.attachments = w.held.clone(), w.ports.clone(), w.attachments.clone()
-	k := cloner{counters: map[*counter]*counter{}, classes: make([]*class, len(w.classes))}
+	c.Disks, c.Ports, c.Attachments = w.Disks.clone(), w.Ports.clone(), w.Attachments.clone()
+	k := cloner{counters: map[*PodCounter]*PodCounter{}, classes: make([]*EquivalenceClass, len(w.ClassList))}
 	k.cloneTerms(w, &c)
 	k.cloneClasses(w, &c)
 	return &c
@@ -35,23 +35,23 @@ func (w *World) Clone() *World {
 
 // cloner keeps which copy stands for what.
 type cloner struct {
-	counters map[*counter]*counter
-	classes  []*class
+	counters map[*PodCounter]*PodCounter
+	classes  []*EquivalenceClass
 }
 
-func (k *cloner) counter(c *counter) *counter {
+func (k *cloner) counter(c *PodCounter) *PodCounter {
 	if c == nil {
 		return nil
 	}
 	x := k.counters[c]
 	if x == nil {
-		x = &counter{piles: slices.Clone(c.piles), total: c.total}
+		x = &PodCounter{Nodes: slices.Clone(c.Nodes), Total: c.Total}
 		k.counters[c] = x
 	}
 	return x
 }
 
-func (k *cloner) counterList(list []*counter) []*counter {
+func (k *cloner) counterList(list []*PodCounter) []*PodCounter {
 	list = slices.Clone(list)
 	for i := range list {
 		list[i] = k.counter(list[i])
@@ -60,22 +60,22 @@ func (k *cloner) counterList(list []*counter) []*counter {
 }
 
 // cloneTerms copies the counters and the terms of the pods that stand.
-func (k *cloner) cloneTerms(w, c *World) {
-	c.spreads, c.matches = maps.Clone(w.spreads), maps.Clone(w.matches)
-	for _, m := range [...]map[string]*counter{c.spreads, c.matches} {
+func (k *cloner) cloneTerms(w, c *ClusterModel) {
+	c.SpreadCounters, c.TermCounters = maps.Clone(w.SpreadCounters), maps.Clone(w.TermCounters)
+	for _, m := range [...]map[string]*PodCounter{c.SpreadCounters, c.TermCounters} {
 		for id, x := range m {
 			m[id] = k.counter(x)
 		}
 	}
-	owned := make(map[*ownedTerm]*ownedTerm, len(w.owned))
-	c.owned = make(map[string]*ownedTerm, len(w.owned))
-	for id, o := range w.owned {
+	owned := make(map[*ExistingTerm]*ExistingTerm, len(w.TermByID))
+	c.TermByID = make(map[string]*ExistingTerm, len(w.TermByID))
+	for id, o := range w.TermByID {
 		x := *o
-		x.pods = k.counter(o.pods)
-		owned[o], c.owned[id] = &x, &x
+		x.Pods = k.counter(o.Pods)
+		owned[o], c.TermByID[id] = &x, &x
 	}
-	c.anti, c.scored = slices.Clone(w.anti), slices.Clone(w.scored)
-	for _, list := range [...][]*ownedTerm{c.anti, c.scored} {
+	c.AntiAffinityTerms, c.ScoredTerms = slices.Clone(w.AntiAffinityTerms), slices.Clone(w.ScoredTerms)
+	for _, list := range [...][]*ExistingTerm{c.AntiAffinityTerms, c.ScoredTerms} {
 		for i := range list {
 			list[i] = owned[list[i]]
 		}
@@ -83,49 +83,49 @@ func (k *cloner) cloneTerms(w, c *World) {
 }
 
 // cloneClasses copies the classes with what was found out about them.
-func (k *cloner) cloneClasses(w, c *World) {
-	copies := make([]class, len(w.classes))
-	for i, x := range w.classes {
+func (k *cloner) cloneClasses(w, c *ClusterModel) {
+	copies := make([]EquivalenceClass, len(w.ClassList))
+	for i, x := range w.ClassList {
 		copies[i] = *x
 		k.classes[i] = &copies[i]
 	}
-	c.incoming = make([]*incoming, len(copies))
+	c.replacements = make([]*Replacement, len(copies))
 	for i := range copies {
 		x := &copies[i]
-		x.spread, x.affinity = k.counterList(x.spread), k.counterList(x.affinity)
-		if in := w.incoming[i]; in != nil {
-			c.incoming[i] = k.incoming(x, in)
+		x.SpreadCounters, x.TermCounters = k.counterList(x.SpreadCounters), k.counterList(x.TermCounters)
+		if in := w.replacements[i]; in != nil {
+			c.replacements[i] = k.incoming(x, in)
 		}
 	}
-	c.classes, c.classOf = k.classes, slices.Clone(w.classOf)
-	for i, x := range c.classOf {
+	c.ClassList, c.PodClass = k.classes, slices.Clone(w.PodClass)
+	for i, x := range c.PodClass {
 		if x != nil {
-			c.classOf[i] = k.classes[x.number]
+			c.PodClass[i] = k.classes[x.number]
 		}
 	}
-	c.byNS, c.byLabel = make(map[string][]*class, len(w.byNS)), map[labelKey]map[string][]*class{}
-	for _, x := range c.classes {
-		c.byNS[x.namespace] = append(c.byNS[x.namespace], x)
+	c.ClassesByNamespace, c.ClassesByLabel = make(map[string][]*EquivalenceClass, len(w.ClassesByNamespace)), map[labelKey]map[string][]*EquivalenceClass{}
+	for _, x := range c.ClassList {
+		c.ClassesByNamespace[x.namespace] = append(c.ClassesByNamespace[x.namespace], x)
 	}
 }
 
 // incoming copies what holds for a class; how it is read is found anew.
-func (k *cloner) incoming(c *class, from *incoming) *incoming {
+func (k *cloner) incoming(c *EquivalenceClass, from *Replacement) *Replacement {
 	in := *from
-	in.class, in.fit = c, fit{}
-	for _, list := range [...]*[]constraint{&in.spread.hard, &in.spread.soft} {
+	in.class, in.Local = c, LocalResults{}
+	for _, list := range [...]*[]SpreadConstraint{&in.spread.hard, &in.spread.soft} {
 		*list = slices.Clone(*list)
 		for i := range *list {
 			(*list)[i].pods = k.counter((*list)[i].pods)
 		}
 	}
-	p := &in.inter
-	for _, list := range [...]*[]placedTerm{&p.required, &p.anti, &p.existingAnti, &p.scored} {
+	p := &in.InterPod
+	for _, list := range [...]*[]TermWithTopology{&p.required, &p.anti, &p.existingAnti, &p.scored} {
 		*list = slices.Clone(*list)
 		for i := range *list {
 			(*list)[i].pods = k.counter((*list)[i].pods)
 		}
 	}
-	in.policy.selected, in.policy.service = k.counter(in.policy.selected), k.counter(in.policy.service)
+	in.policy.Selected, in.policy.service = k.counter(in.policy.Selected), k.counter(in.policy.service)
 	return &in
 }

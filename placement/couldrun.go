@@ -7,15 +7,15 @@ import "github.com/evenkeel-project/evenkeel/cluster"
 // no other pod changes let it, of readiness, selectors, taints, volumes and declared
 // features, and that of resources. Ports, limits of volumes, spread and affinity among
 // pods are not asked. True where it is not known.
-func (w *World) CouldRun(p cluster.PodID) func(n cluster.NodeID, held *cluster.Resources, pods int64) bool {
+func (w *ClusterModel) CouldRun(p cluster.PodID) func(n cluster.NodeID, held *cluster.Resources, pods int64) bool {
 	if _, ok := w.Supported(p); !ok {
 		return func(cluster.NodeID, *cluster.Resources, int64) bool { return true }
 	}
-	in := w.incomingOf(p)
+	in := w.replacementOf(p)
 	return func(n cluster.NodeID, held *cluster.Resources, pods int64) bool {
-		return in.canRun[n] && in.vol.never == "" && passes(in.vol.bindOK, n) && passes(in.vol.zoneOK, n) && passes(in.featuresOK, n) &&
-			holds(&w.snap.Nodes[n], in.asked, held, pods)
+		return in.NodeOK[n] && in.Volumes.Refused == "" && allowed(in.Volumes.Bindable, n) && allowed(in.Volumes.InZone, n) && allowed(in.featuresOK, n) &&
+			HasRoomBeside(&w.Snap.Nodes[n], in.Checked, held, pods)
 	}
 }
 
-func passes(ok []bool, n cluster.NodeID) bool { return ok == nil || ok[n] }
+func allowed(ok []bool, n cluster.NodeID) bool { return ok == nil || ok[n] }

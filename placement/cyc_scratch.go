@@ -5,13 +5,13 @@ import (
 	"math"
 )
 
-// countHard counts the matching pods of each domain and returns the least count
+// CountHard counts the matching pods of each domain and returns the least count
 // among the domains of eligible nodes; 0 when there are fewer than minDomains.
-func (b *scratch) countHard(slot int, c *constraint, hasKeys []bool) int64 {
-	d := b.domains(slot, c.topo.size)
-	for _, x := range c.pods.piles {
-		if hasKeys[x.node] && c.eligible[x.node] {
-			d[c.topo.domain[x.node]] += x.pods
+func (b *Scratch) CountHard(slot int, c *SpreadConstraint, hasKeys []bool) int64 {
+	d := b.domains(slot, c.Topology.size)
+	for _, x := range c.pods.Nodes {
+		if hasKeys[x.node] && c.CountedNodes[x.node] {
+			d[c.Topology.domain[x.node]] += x.pods
 		}
 	}
 	if len(c.domains) < c.minDomains {
@@ -24,14 +24,14 @@ func (b *scratch) countHard(slot int, c *constraint, hasKeys []bool) int64 {
 	return least
 }
 
-func resized(s []int64, n int) []int64 {
+func ResizeInt64(s []int64, n int) []int64 {
 	if cap(s) < n {
 		return make([]int64, n)
 	}
 	return s[:n]
 }
 
-func flags(s []bool, n int) []bool {
+func ResizeBool(s []bool, n int) []bool {
 	if cap(s) < n {
 		return make([]bool, n)
 	}
@@ -40,7 +40,7 @@ func flags(s []bool, n int) []bool {
 	return s
 }
 
-func floats(s []float64, n int) []float64 {
+func ResizeFloat64(s []float64, n int) []float64 {
 	if cap(s) < n {
 		return make([]float64, n)
 	}
@@ -49,20 +49,20 @@ func floats(s []float64, n int) []float64 {
 	return s
 }
 
-// scratch holds slices that are used again for every prediction.
-type scratch struct {
-	byDomain [][]int32
-	min      []int64
-	feasible []cluster.NodeID
-	scores   [][]int64 // by scorer of the profile
-	total    []int64
-	seen     []bool
-	skip     []bool
-	raw      []float64
+// Scratch holds slices that are used again for every prediction.
+type Scratch struct {
+	byDomain  [][]int32
+	MinCount  []int64
+	feasible  []cluster.NodeID
+	scores    [][]int64 // by scorer of the profile
+	total     []int64
+	Seen      []bool
+	Skip      []bool
+	RawSpread []float64
 }
 
 // domains returns the i-th slice of counts by domain, zeroed.
-func (b *scratch) domains(i, size int) []int32 {
+func (b *Scratch) domains(i, size int) []int32 {
 	for len(b.byDomain) <= i {
 		b.byDomain = append(b.byDomain, nil)
 	}
@@ -76,10 +76,10 @@ func (b *scratch) domains(i, size int) []int32 {
 }
 
 // sumDomains adds up a counter by domain.
-func (b *scratch) sumDomains(i int, t placedTerm) []int32 {
-	d := b.domains(i, t.topo.size)
-	for _, x := range t.pods.piles {
-		if domain := t.topo.domain[x.node]; domain != noDomain {
+func (b *Scratch) sumDomains(i int, t TermWithTopology) []int32 {
+	d := b.domains(i, t.Topology.size)
+	for _, x := range t.pods.Nodes {
+		if domain := t.Topology.domain[x.node]; domain != NoDomain {
 			d[domain] += x.pods
 		}
 	}

@@ -15,23 +15,23 @@ var systemSpread = []corev1.TopologySpreadConstraint{
 	{TopologyKey: corev1.LabelTopologyZone, MaxSkew: 5, WhenUnsatisfiable: corev1.ScheduleAnyway},
 }
 
-// constraint is one topology spread constraint of an incoming class.
-type constraint struct {
-	maxSkew    int64
-	key        string
-	topo       *topology
-	hostname   bool
-	minDomains int
-	eligible   []bool   // nodes whose pods and domains count
-	pods       *counter // pods that match the selector, on each node
-	self       int64    // 1 when the newcomer matches the selector
-	everything bool     // the selector is empty
-	domains    []int32  // of a hard one: those with a node that counts
+// SpreadConstraint is one topology spread constraint of an incoming class.
+type SpreadConstraint struct {
+	maxSkew       int64
+	key           string
+	Topology      *Topology
+	hostname      bool
+	minDomains    int
+	CountedNodes  []bool      // nodes whose pods and domains count
+	pods          *PodCounter // pods that match the selector, on each node
+	SelfMatch     int64       // 1 when the newcomer matches the selector
+	EmptySelector bool        // the selector is empty
+	domains       []int32     // of a hard one: those with a node that counts
 }
 
 // spreadRules are the constraints of an incoming class.
 type spreadRules struct {
-	hard, soft []constraint
+	hard, soft []SpreadConstraint
 	hardNode   []bool // nodes with every topology key of the hard constraints
 	softNode   []bool // the same for the soft ones
 	// requireAll: nodes without some key score nothing. With the system's
@@ -39,7 +39,7 @@ type spreadRules struct {
 	requireAll bool
 }
 
-func spreadRulesOf(w *clusterState, c *class, in *incoming) (spreadRules, error) {
+func spreadRulesOf(w *Cluster, c *EquivalenceClass, in *Replacement) (spreadRules, error) {
 	own := c.sample.Object.Spec.TopologySpreadConstraints
 	r := spreadRules{requireAll: len(own) > 0 || !c.profile.SystemSpread}
 	for i := range own {
@@ -52,7 +52,7 @@ func spreadRulesOf(w *clusterState, c *class, in *incoming) (spreadRules, error)
 	if len(own) == 0 {
 		addDefaultConstraints(w, &r, c, in)
 	}
-	if c.profile.off[PodTopologySpread] {
+	if c.profile.Off[PodTopologySpread] {
 		r.hard = nil
 	}
 	r.hardNode, r.softNode = withAllKeys(w, r.hard), withAllKeys(w, r.soft)
@@ -63,17 +63,17 @@ func spreadRulesOf(w *clusterState, c *class, in *incoming) (spreadRules, error)
 }
 
 // findDomains finds the domains of the nodes that count for a hard constraint.
-func (c *constraint) findDomains(hasKeys []bool) {
-	seen := make([]bool, c.topo.size)
-	for n, ok := range c.eligible {
-		if x := c.topo.domain[n]; ok && hasKeys[n] && !seen[x] {
+func (c *SpreadConstraint) findDomains(hasKeys []bool) {
+	seen := make([]bool, c.Topology.size)
+	for n, ok := range c.CountedNodes {
+		if x := c.Topology.domain[n]; ok && hasKeys[n] && !seen[x] {
 			seen[x] = true
 			c.domains = append(c.domains, x)
 		}
 	}
 }
 
-func (r *spreadRules) add(t *corev1.TopologySpreadConstraint, x constraint) {
+func (r *spreadRules) add(t *corev1.TopologySpreadConstraint, x SpreadConstraint) {
 	if t.WhenUnsatisfiable == corev1.DoNotSchedule {
 		r.hard = append(r.hard, x)
 	} else {
@@ -83,20 +83,20 @@ func (r *spreadRules) add(t *corev1.TopologySpreadConstraint, x constraint) {
 
 // withAllKeys tells by node whether it has every topology key. Classes with the
 // same keys share it; it is read-only.
-func withAllKeys(w *clusterState, cs []constraint) []bool {
+func withAllKeys(w *Cluster, cs []SpreadConstraint) []bool {
 	var key []byte
 	for i := range cs {
-		key = binary.AppendVarint(key, int64(cs[i].topo.number))
+		key = binary.AppendVarint(key, int64(cs[i].Topology.Number))
 	}
-	if ok := w.keyed[string(key)]; ok != nil {
+	if ok := w.NodesWithKeys[string(key)]; ok != nil {
 		return ok
 	}
-	ok := make([]bool, len(w.snap.Nodes))
-	w.keyed[string(key)] = ok
+	ok := make([]bool, len(w.Snap.Nodes))
+	w.NodesWithKeys[string(key)] = ok
 	for n := range ok {
 		ok[n] = true
 		for i := range cs {
-			ok[n] = ok[n] && cs[i].topo.domain[n] != noDomain
+			ok[n] = ok[n] && cs[i].Topology.domain[n] != NoDomain
 		}
 	}
 	return ok
@@ -120,14 +120,14 @@ func withLabelKeys(sel labels.Selector, keys []string, pod labels.Set) labels.Se
 
 // newConstraint makes one of a pod's or a profile's, about the pods that match the
 // selector.
-func newConstraint(w *clusterState, c *class, in *incoming, t *corev1.TopologySpreadConstraint, sel labels.Selector) constraint {
-	x := constraint{
-		maxSkew: int64(t.MaxSkew), key: t.TopologyKey, topo: w.topology(t.TopologyKey), minDomains: 1,
-		hostname: t.TopologyKey == corev1.LabelHostname, pods: w.spreadCounter(c.namespace, sel),
-		everything: sel.Empty(),
+func newConstraint(w *Cluster, c *EquivalenceClass, in *Replacement, t *corev1.TopologySpreadConstraint, sel labels.Selector) SpreadConstraint {
+	x := SpreadConstraint{
+		maxSkew: int64(t.MaxSkew), key: t.TopologyKey, Topology: w.TopologyOf(t.TopologyKey), minDomains: 1,
+		hostname: t.TopologyKey == corev1.LabelHostname, pods: w.SpreadCounter(c.namespace, sel),
+		EmptySelector: sel.Empty(),
 	}
 	if sel.Matches(c.labels) {
-		x.self = 1
+		x.SelfMatch = 1
 	}
 	if t.MinDomains != nil {
 		x.minDomains = int(*t.MinDomains)
@@ -135,19 +135,19 @@ func newConstraint(w *clusterState, c *class, in *incoming, t *corev1.TopologySp
 	honourAffinity := t.NodeAffinityPolicy == nil || *t.NodeAffinityPolicy == corev1.NodeInclusionPolicyHonor
 	honourTaints := t.NodeTaintsPolicy != nil && *t.NodeTaintsPolicy == corev1.NodeInclusionPolicyHonor
 	if honourAffinity && !honourTaints {
-		x.eligible = in.affinityOK
+		x.CountedNodes = in.affinityOK
 		return x
 	}
-	x.eligible = make([]bool, len(w.snap.Nodes))
-	for n := range x.eligible {
-		x.eligible[n] = (!honourAffinity || in.affinityOK[n]) && (!honourTaints || in.taintsOK[n])
+	x.CountedNodes = make([]bool, len(w.Snap.Nodes))
+	for n := range x.CountedNodes {
+		x.CountedNodes[n] = (!honourAffinity || in.affinityOK[n]) && (!honourTaints || in.taintsOK[n])
 	}
 	return x
 }
 
 // addDefaultConstraints adds the profile's constraints for pods that belong to a Service,
 // ReplicationController, ReplicaSet or StatefulSet, with the selectors of these.
-func addDefaultConstraints(w *clusterState, r *spreadRules, c *class, in *incoming) {
+func addDefaultConstraints(w *Cluster, r *spreadRules, c *EquivalenceClass, in *Replacement) {
 	list := c.profile.DefaultSpread
 	if c.profile.SystemSpread {
 		list = systemSpread
@@ -166,15 +166,15 @@ func addDefaultConstraints(w *clusterState, r *spreadRules, c *class, in *incomi
 
 // defaultSelector joins the selectors of the pod's Services and of its
 // controller. The controller is looked up by name, as the scheduler does.
-func defaultSelector(w *clusterState, c *class) labels.Selector {
+func defaultSelector(w *Cluster, c *EquivalenceClass) labels.Selector {
 	set := labels.Set{}
-	for _, s := range w.services[c.namespace] {
+	for _, s := range w.Services[c.namespace] {
 		if labels.SelectorFromSet(s.Spec.Selector).Matches(c.labels) {
 			set = labels.Merge(set, s.Spec.Selector)
 		}
 	}
 	sel := labels.SelectorFromSet(set)
-	if o, ok := w.ownerOf(c.sample); ok && o.selector != nil {
+	if o, ok := w.OwnerOf(c.sample); ok && o.selector != nil {
 		if reqs, selectable := o.selector.Requirements(); selectable {
 			sel = sel.Add(reqs...)
 		}

@@ -1,33 +1,33 @@
 package placement
 
-// fit is what a class finds on each node that depends on the pods there and on
+// LocalResults is what a class finds on each node that depends on the pods there and on
 // nothing else in the cluster. It stays true until pods come or go, so that a
 // prediction looks anew at a few nodes only.
-type fit struct {
-	seen   int    // how many changes of the world it has taken in
-	ok     []bool // every filter but those that count domains
-	amount []int8 // NodeResourcesFit by the profile's strategy; nil: it does not score
-	even   []int8 // BalancedAllocation; nil: it does not score
+type LocalResults struct {
+	SeenChanges  int    // how many changes of the world it has taken in
+	OK           []bool // every filter but those that count domains
+	ResourcesFit []int8 // NodeResourcesFit by the profile's strategy; nil: it does not score
+	Balanced     []int8 // BalancedAllocation; nil: it does not score
 }
 
-// fixedScores are the parts of the scores that no other pod changes, by node.
+// StaticScores are the parts of the scores that no other pod changes, by node.
 // All but those of volumes are shared, and read-only.
-type fixedScores struct {
-	taints    []int64 // untolerated PreferNoSchedule taints
-	preferred []int64 // sum of matching preferred node affinity weights; nil: none
-	images    []int8  // nil: no image of the pod is on any node
-	hint      int64   // what the steering taint adds to taints: 0 where it is tolerated
+type StaticScores struct {
+	PreferNoSchedule []int64 // untolerated PreferNoSchedule taints
+	preferred        []int64 // sum of matching preferred node affinity weights; nil: none
+	images           []int8  // nil: no image of the pod is on any node
+	HintTaint        int64   // what the steering taint adds to taints: 0 where it is tolerated
 }
 
-// view is what a pod spec makes of the nodes themselves: their readiness, taints
+// NodeChecks is what a pod spec makes of the nodes themselves: their readiness, taints
 // and labels. Pods of one selector, node affinity, tolerations and profile (as
 // far as that matters) share it, so
 // that thousands of classes on thousands of nodes stay small. It is read-only.
-type view struct {
+type NodeChecks struct {
 	number     int    // tells it apart from others
 	affinityOK []bool // node selector and required node affinity
 	taintsOK   []bool // NoSchedule and NoExecute taints
 	canRun     []bool // what CanRun says, by the profile's filters and added affinity
-	fixed      fixedScores
+	fixed      StaticScores
 	err        error // why it cannot be read
 }

@@ -8,52 +8,52 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// disk is a disk that is named in a pod spec itself and that pods on one node
+// Disk is a disk that is named in a pod spec itself and that pods on one node
 // cannot share, unless all of them only read.
-type disk struct {
+type Disk struct {
 	id       string
 	readOnly bool
 }
 
-// diskUse counts the pods' volumes of one disk on each node.
-type diskUse struct {
+// DiskUse counts the pods' volumes of one disk on each node.
+type DiskUse struct {
 	all, reading map[int]int32
 }
 
-// exclusiveDisks lists such disks of a pod. An image of Ceph is found by any of
+// ExclusiveDisks lists such disks of a pod. An image of Ceph is found by any of
 // its monitors, so there is an entry for each. Readers of an EBS disk clash too.
-func exclusiveDisks(spec *corev1.PodSpec) []disk {
-	var out []disk
+func ExclusiveDisks(spec *corev1.PodSpec) []Disk {
+	var out []Disk
 	for i := range spec.Volumes {
 		s := &spec.Volumes[i].VolumeSource
 		switch {
 		case s.GCEPersistentDisk != nil:
-			out = append(out, disk{"gce " + s.GCEPersistentDisk.PDName, s.GCEPersistentDisk.ReadOnly})
+			out = append(out, Disk{"gce " + s.GCEPersistentDisk.PDName, s.GCEPersistentDisk.ReadOnly})
 		case s.AWSElasticBlockStore != nil:
-			out = append(out, disk{"ebs " + s.AWSElasticBlockStore.VolumeID, false})
+			out = append(out, Disk{"ebs " + s.AWSElasticBlockStore.VolumeID, false})
 		case s.ISCSI != nil:
-			out = append(out, disk{"iscsi " + s.ISCSI.IQN, s.ISCSI.ReadOnly})
+			out = append(out, Disk{"iscsi " + s.ISCSI.IQN, s.ISCSI.ReadOnly})
 		case s.RBD != nil:
 			for _, m := range s.RBD.CephMonitors {
-				out = append(out, disk{fmt.Sprintf("rbd %q %q %q", m, s.RBD.RBDPool, s.RBD.RBDImage), s.RBD.ReadOnly})
+				out = append(out, Disk{fmt.Sprintf("rbd %q %q %q", m, s.RBD.RBDPool, s.RBD.RBDImage), s.RBD.ReadOnly})
 			}
 		}
 	}
 	return out
 }
 
-// diskTable counts by disk, and by claim, the pods that use it.
-type diskTable struct {
-	disks    map[string]*diskUse
-	claimUse map[string]int32 // by namespace/name: volumes of pods that are on nodes
+// DiskTable counts by disk, and by claim, the pods that use it.
+type DiskTable struct {
+	ByID     map[string]*DiskUse
+	ClaimUse map[string]int32 // by namespace/name: volumes of pods that are on nodes
 }
 
-func (t *diskTable) shiftDisks(disks []disk, n int, by int32) {
+func (t *DiskTable) shiftDisks(disks []Disk, n int, by int32) {
 	for _, d := range disks {
-		u := t.disks[d.id]
+		u := t.ByID[d.id]
 		if u == nil {
-			u = &diskUse{map[int]int32{}, map[int]int32{}}
-			t.disks[d.id] = u
+			u = &DiskUse{map[int]int32{}, map[int]int32{}}
+			t.ByID[d.id] = u
 		}
 		u.all[n] += by
 		if d.readOnly {
@@ -62,11 +62,11 @@ func (t *diskTable) shiftDisks(disks []disk, n int, by int32) {
 	}
 }
 
-// diskTaken reports whether a pod on the node has one of the disks in a way that
+// Conflicts reports whether a pod on the node has one of the disks in a way that
 // keeps the newcomer away.
-func (t *diskTable) diskTaken(disks []disk, n int) bool {
-	return slices.ContainsFunc(disks, func(d disk) bool {
-		u := t.disks[d.id]
+func (t *DiskTable) Conflicts(disks []Disk, n int) bool {
+	return slices.ContainsFunc(disks, func(d Disk) bool {
+		u := t.ByID[d.id]
 		if u == nil {
 			return false
 		}
@@ -79,27 +79,27 @@ func (t *diskTable) diskTaken(disks []disk, n int) bool {
 }
 
 // shiftClaims counts the uses of claims by pods that are on nodes.
-func (t *diskTable) shiftClaims(namespace string, claims []string, by int32) {
+func (t *DiskTable) shiftClaims(namespace string, claims []string, by int32) {
 	for _, name := range claims {
-		t.claimUse[namespace+"/"+name] += by
+		t.ClaimUse[namespace+"/"+name] += by
 	}
 }
 
-// claimTaken returns the first of the claims that a pod on any node uses; "" if
+// ClaimInUse returns the first of the claims that a pod on any node uses; "" if
 // there is none.
-func (t *diskTable) claimTaken(namespace string, claims []string) string {
+func (t *DiskTable) ClaimInUse(namespace string, claims []string) string {
 	for _, name := range claims {
-		if t.claimUse[namespace+"/"+name] > 0 {
+		if t.ClaimUse[namespace+"/"+name] > 0 {
 			return name
 		}
 	}
 	return ""
 }
 
-func (t *diskTable) clone() diskTable {
-	c := diskTable{claimUse: maps.Clone(t.claimUse), disks: make(map[string]*diskUse, len(t.disks))}
-	for id, d := range t.disks {
-		c.disks[id] = &diskUse{all: maps.Clone(d.all), reading: maps.Clone(d.reading)}
+func (t *DiskTable) clone() DiskTable {
+	c := DiskTable{ClaimUse: maps.Clone(t.ClaimUse), ByID: make(map[string]*DiskUse, len(t.ByID))}
+	for id, d := range t.ByID {
+		c.ByID[id] = &DiskUse{all: maps.Clone(d.all), reading: maps.Clone(d.reading)}
 	}
 	return c
 }

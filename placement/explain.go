@@ -27,38 +27,38 @@ type PluginScore struct {
 // the victim terminating, then for the victim gone, each sorted by node. Scores
 // are those that the nodes get beside all feasible ones, also where the scheduler
 // judges a sample of them. It is empty when nothing can be foretold.
-func (w *World) Explain(p cluster.PodID) []NodeVerdict {
+func (w *ClusterModel) Explain(p cluster.PodID) []NodeVerdict {
 	if _, ok := w.Supported(p); !ok {
 		return nil
 	}
-	in := w.incomingOf(p)
+	in := w.replacementOf(p)
 	var out []NodeVerdict
-	inBothStates(&w.clusterState, p, func(gone bool) { out = append(out, w.verdicts(in, p, gone)...) })
+	inBothStates(&w.Cluster, p, func(gone bool) { out = append(out, w.explainNodes(in, p, gone)...) })
 	return out
 }
 
-func (w *World) verdicts(in *incoming, p cluster.PodID, gone bool) []NodeVerdict {
-	r := w.begin(in, p)
+func (w *ClusterModel) explainNodes(in *Replacement, p cluster.PodID, gone bool) []NodeVerdict {
+	r := w.newAttempt(in, p)
 	var feasible []cluster.NodeID
-	out := make([]NodeVerdict, len(w.snap.Nodes))
+	out := make([]NodeVerdict, len(w.Snap.Nodes))
 	for n := range out {
-		out[n] = NodeVerdict{Node: cluster.NodeID(n), Gone: gone, RefusedBy: refusedBy(&r, n)}
+		out[n] = NodeVerdict{Node: cluster.NodeID(n), Gone: gone, RefusedBy: RefusedBy(&r, n)}
 	}
 	for n := range out {
-		if out[n].RefusedBy == "" && refusedBesideNominated(&r, cluster.NodeID(n)) != "" {
+		if out[n].RefusedBy == "" && RefusedBesideNominated(&r, cluster.NodeID(n)) != "" {
 			out[n].RefusedBy = NominatedPods
 		}
 		if out[n].RefusedBy == "" {
 			feasible = append(feasible, cluster.NodeID(n))
 		} else {
-			out[n].Why = refusalMessage(&r, n, out[n].RefusedBy)
+			out[n].Why = Message(&r, n, out[n].RefusedBy)
 		}
 	}
-	r = w.begin(in, p)
+	r = w.newAttempt(in, p)
 	if len(feasible) == 0 {
 		return out
 	}
-	scoreAll(&r, feasible)
+	Score(&r, feasible)
 	for i, n := range feasible {
 		for k, s := range in.scorers {
 			out[n].Scores = append(out[n].Scores, PluginScore{s.name, w.buf.scores[k][i], s.weight})

@@ -2,43 +2,43 @@ package placement
 
 import "github.com/evenkeel-project/evenkeel/cluster"
 
-// feasibleNodes appends the nodes onto which every filter lets the newcomer; waiting
+// FeasibleNodes appends the nodes onto which every filter lets the newcomer; waiting
 // pods are judged by refusedBesideWaiting.
-func feasibleNodes(r *round, out []cluster.NodeID) []cluster.NodeID {
-	if r.claim != "" {
+func FeasibleNodes(r *Attempt, out []cluster.NodeID) []cluster.NodeID {
+	if r.ClaimInUse != "" {
 		return out
 	}
-	local := r.in.localOnly()
-	for n, ok := range r.in.fit.ok {
-		if ok && (local || passesSpread(r, n) && passesInterPod(r, n)) {
+	local := r.Replacement.CountsNoDomains()
+	for n, ok := range r.Replacement.Local.OK {
+		if ok && (local || topologySpread(r, n) && interPodAffinity(r, n)) {
 			out = append(out, cluster.NodeID(n))
 		}
 	}
 	return out
 }
 
-// refusedBy returns the first filter that refuses the node, in the order of the
+// RefusedBy returns the first filter that refuses the node, in the order of the
 // scheduler; "" for none.
-func refusedBy(r *round, n int) Filter {
-	if f := refusedByNodeAlone(r.m, r.in, n); f != "" {
+func RefusedBy(r *Attempt, n int) Filter {
+	if f := refusedByNode(r.Model, r.Replacement, n); f != "" {
 		return f
 	}
-	switch in := r.in; {
-	case r.m.ports.taken(in.ports, n) != 0:
+	switch in := r.Replacement; {
+	case r.Model.Ports.taken(in.ports, n) != 0:
 		return NodePorts
-	case in.asked != nil && missingResource(r.m, in.asked, n) != "":
+	case in.Checked != nil && missingResource(r.Model, in.Checked, n) != "":
 		return NodeResourcesFit
-	case r.claim != "" || r.m.held.diskTaken(in.disks, n) || !claimsBeside(r):
+	case r.ClaimInUse != "" || r.Model.Disks.Conflicts(in.disks, n) || !claimsBeside(r):
 		return VolumeRestrictions
-	case r.m.attachments.refuses(in.vol.attach, n) != "":
+	case r.Model.Attachments.BlockingDriver(in.Volumes.Attach, n) != "":
 		return NodeVolumeLimits
-	case in.vol.never != "" || in.vol.bindOK != nil && !in.vol.bindOK[n]:
+	case in.Volumes.Refused != "" || in.Volumes.Bindable != nil && !in.Volumes.Bindable[n]:
 		return VolumeBinding
-	case in.vol.zoneOK != nil && !in.vol.zoneOK[n]:
+	case in.Volumes.InZone != nil && !in.Volumes.InZone[n]:
 		return VolumeZone
-	case !passesSpread(r, n):
+	case !topologySpread(r, n):
 		return PodTopologySpread
-	case !r.noInterPod && !passesInterPod(r, n):
+	case !r.SkipInterPod && !interPodAffinity(r, n):
 		return InterPodAffinity
 	case in.featuresOK != nil && !in.featuresOK[n]:
 		return NodeDeclaredFeatures

@@ -5,8 +5,8 @@ import (
 	"slices"
 )
 
-// holds reports whether a node has room for what is asked; nil: nothing is.
-func holds(n *cluster.Node, asked, held *cluster.Resources, pods int64) bool {
+// HasRoomBeside reports whether a node has room for what is asked; nil: nothing is.
+func HasRoomBeside(n *cluster.Node, asked, held *cluster.Resources, pods int64) bool {
 	if asked == nil {
 		return true
 	}
@@ -27,17 +27,17 @@ func holds(n *cluster.Node, asked, held *cluster.Resources, pods int64) bool {
 }
 
 // missingResource names the first resource of which the node has too little.
-func missingResource(w *clusterState, r *cluster.Resources, n int) string {
-	l, node := &w.load[n], &w.snap.Nodes[n]
+func missingResource(w *Cluster, r *cluster.Resources, n int) string {
+	l, node := &w.Requests[n], &w.Snap.Nodes[n]
 	a := &node.Allocatable
 	switch {
 	case l.pods+1 > node.AllowedPods:
 		return "room for pods"
 	case r.MilliCPU > 0 && r.MilliCPU > a.MilliCPU-l.milliCPU:
 		return "cpu"
-	case r.MemoryBytes > 0 && r.MemoryBytes > a.MemoryBytes-l.memory:
+	case r.MemoryBytes > 0 && r.MemoryBytes > a.MemoryBytes-l.MemoryBytes:
 		return "memory"
-	case r.EphemeralStorageByte > 0 && r.EphemeralStorageByte > a.EphemeralStorageByte-l.ephemeral:
+	case r.EphemeralStorageByte > 0 && r.EphemeralStorageByte > a.EphemeralStorageByte-l.EphemeralBytes:
 		return "ephemeral-storage"
 	}
 	var short []string
@@ -52,18 +52,18 @@ func missingResource(w *clusterState, r *cluster.Resources, n int) string {
 	return slices.Min(short)
 }
 
-// fitsResources reports whether the node lacks nothing that is requested; nil requests
+// HasResources reports whether the node lacks nothing that is requested; nil requests
 // nothing, not even room for a pod.
-func fitsResources(w *clusterState, r *cluster.Resources, n int) bool {
+func HasResources(w *Cluster, r *cluster.Resources, n int) bool {
 	if r == nil {
 		return true
 	}
-	l, node := &w.load[n], &w.snap.Nodes[n]
+	l, node := &w.Requests[n], &w.Snap.Nodes[n]
 	a := &node.Allocatable
 	if l.pods+1 > node.AllowedPods ||
 		r.MilliCPU > 0 && r.MilliCPU > a.MilliCPU-l.milliCPU ||
-		r.MemoryBytes > 0 && r.MemoryBytes > a.MemoryBytes-l.memory ||
-		r.EphemeralStorageByte > 0 && r.EphemeralStorageByte > a.EphemeralStorageByte-l.ephemeral {
+		r.MemoryBytes > 0 && r.MemoryBytes > a.MemoryBytes-l.MemoryBytes ||
+		r.EphemeralStorageByte > 0 && r.EphemeralStorageByte > a.EphemeralStorageByte-l.EphemeralBytes {
 		return false
 	}
 	for name, amount := range r.Extended {

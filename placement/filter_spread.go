@@ -1,14 +1,14 @@
 package placement
 
-// passesSpread is the filter of the hard topology spread constraints.
-func passesSpread(r *round, n int) bool {
-	for i := range r.in.spread.hard {
-		c := &r.in.spread.hard[i]
-		x := c.topo.domain[n]
-		if x == noDomain {
+// topologySpread is the filter of the hard topology spread constraints.
+func topologySpread(r *Attempt, n int) bool {
+	for i := range r.Replacement.spread.hard {
+		c := &r.Replacement.spread.hard[i]
+		x := c.Topology.domain[n]
+		if x == NoDomain {
 			return false
 		}
-		if int64(r.buf.byDomain[i][x])+c.self-r.buf.min[i] > c.maxSkew {
+		if int64(r.Buf.byDomain[i][x])+c.SelfMatch-r.Buf.MinCount[i] > c.maxSkew {
 			return false
 		}
 	}

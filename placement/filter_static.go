@@ -13,7 +13,7 @@ import (
 func Runs(pod *corev1.Pod) func(*cluster.Node) bool {
 	affinity := nodeaffinity.GetRequiredNodeAffinity(pod)
 	return func(n *cluster.Node) bool {
-		return n.Ready && tolerates(pod, n.Object) && schedulable(pod, n.Object) && affinityMatches(affinity, n.Object)
+		return n.Ready && ToleratesTaints(pod, n.Object) && schedulable(pod, n.Object) && MatchesNodeAffinity(affinity, n.Object)
 	}
 }
 
@@ -32,7 +32,7 @@ func schedulable(pod *corev1.Pod, n *corev1.Node) bool {
 		logr.Discard(), pod.Spec.Tolerations, &unschedulableTaint, comparisonOperators)
 }
 
-func tolerates(pod *corev1.Pod, n *corev1.Node) bool {
+func ToleratesTaints(pod *corev1.Pod, n *corev1.Node) bool {
 	_, refused := schedulinghelper.FindMatchingUntoleratedTaint(
 		logr.Discard(), n.Spec.Taints, pod.Spec.Tolerations, repels, comparisonOperators)
 	return !refused
@@ -42,31 +42,31 @@ func repels(t *corev1.Taint) bool {
 	return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
 }
 
-// affinityMatches takes an affinity that cannot be read as one that does not match.
-func affinityMatches(a nodeaffinity.RequiredNodeAffinity, n *corev1.Node) bool {
+// MatchesNodeAffinity takes an affinity that cannot be read as one that does not match.
+func MatchesNodeAffinity(a nodeaffinity.RequiredNodeAffinity, n *corev1.Node) bool {
 	ok, _ := a.Match(n)
 	return ok
 }
 
-// refusedByNodeAlone returns the first of the filters that depend on the node alone
+// refusedByNode returns the first of the filters that depend on the node alone
 // which refuses it.
-func refusedByNodeAlone(w *clusterState, in *incoming, n int) Filter {
-	if in.canRun[n] {
+func refusedByNode(w *Cluster, in *Replacement, n int) Filter {
+	if in.NodeOK[n] {
 		return ""
 	}
-	return refusedBySpec(w, in.class.sample.Object, in.profile, n, in.affinityOK[n], in.taintsOK[n])
+	return RefusedBySpec(w, in.class.sample.Object, in.profile, n, in.affinityOK[n], in.taintsOK[n])
 }
 
-// refusedBySpec is the same for a pod spec, by what its view says of the node.
-func refusedBySpec(w *clusterState, pod *corev1.Pod, p *profile, n int, affinityOK, taintsOK bool) Filter {
-	switch node := &w.snap.Nodes[n]; {
+// RefusedBySpec is the same for a pod spec, by what its view says of the node.
+func RefusedBySpec(w *Cluster, pod *corev1.Pod, p *Compiled, n int, affinityOK, taintsOK bool) Filter {
+	switch node := &w.Snap.Nodes[n]; {
 	case !node.Ready && !toleratesUnready(pod):
 		return NodeNotReady
-	case !p.off[NodeUnschedulable] && !schedulable(pod, node.Object):
+	case !p.Off[NodeUnschedulable] && !schedulable(pod, node.Object):
 		return NodeUnschedulable
-	case !p.off[TaintToleration] && !taintsOK:
+	case !p.Off[TaintToleration] && !taintsOK:
 		return TaintToleration
-	case !p.off[NodeAffinity] && (!affinityOK || p.addedRequired != nil && !p.addedRequired.Match(w.object(n))):
+	case !p.Off[NodeAffinity] && (!affinityOK || p.addedRequired != nil && !p.addedRequired.Match(w.NodeObject(n))):
 		return NodeAffinity
 	}
 	return ""

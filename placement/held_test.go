@@ -48,13 +48,13 @@ func testFeasible(t *testing.T, cases []feasibleCase) {
 }
 
 // moveAbout lets every pod stand everywhere and go back: nothing may be left.
-func moveAbout(t *testing.T, w *World, want Prediction) {
+func moveAbout(t *testing.T, w *ClusterModel, want Prediction) {
 	t.Helper()
-	for i := range w.snap.Pods {
-		p := &w.snap.Pods[i]
+	for i := range w.Snap.Pods {
+		p := &w.Snap.Pods[i]
 		at := w.NodeOf(p.ID)
-		for n := range w.snap.Nodes {
-			w.Move(p.ID, w.snap.Nodes[n].ID)
+		for n := range w.Snap.Nodes {
+			w.Move(p.ID, w.Snap.Nodes[n].ID)
 		}
 		w.Move(p.ID, at)
 	}
@@ -204,7 +204,7 @@ func TestRequests(t *testing.T) {
 		b := newBuilder()
 		b.node("a", "za")
 		b.app("x", 100, c.edit, "a")
-		request, assumed := requestsOf(b.pod("x-0"))
+		request, assumed := RequestsOf(b.pod("x-0"))
 		if request.MilliCPU != c.request || assumed.MilliCPU != c.assumed {
 			t.Errorf("%s: %dm and %dm, want %dm and %dm", c.name, request.MilliCPU, assumed.MilliCPU, c.request, c.assumed)
 		}

@@ -90,12 +90,12 @@ func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
 			}
 		}
 		standing := steeredCluster(r(), hinted).worldOf(t, profile)
-		for p := range w.snap.Pods {
+		for p := range w.Snap.Pods {
 			id := cluster.PodID(p)
 			without := w.Predict(id)
 			w.Hint(kind, nodes)
 			if got, want := w.Predict(id), standing.Predict(id); !reflect.DeepEqual(got, want) {
-				t.Fatalf("seed %d, %s by %s on %v:\n got %+v\nwant %+v", seed, w.snap.Pods[p].Object.Name, kind, nodes, got, want)
+				t.Fatalf("seed %d, %s by %s on %v:\n got %+v\nwant %+v", seed, w.Snap.Pods[p].Object.Name, kind, nodes, got, want)
 			}
 			if w.Hears(id, kind) {
 				heard[which][kind]++
@@ -103,7 +103,7 @@ func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
 			if changed := !reflect.DeepEqual(w.Predict(id), without); changed {
 				differ[kind]++
 				if !w.Hears(id, kind) {
-					t.Fatalf("seed %d: %s changes with a hint that it does not hear", seed, w.snap.Pods[p].Object.Name)
+					t.Fatalf("seed %d: %s changes with a hint that it does not hear", seed, w.Snap.Pods[p].Object.Name)
 				}
 			}
 			w.Hint(kind, nil)
@@ -124,11 +124,11 @@ func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
 // TestATaintThatStandsCountsOnce: hinting a node that carries the taint already.
 func TestATaintThatStandsCountsOnce(t *testing.T) {
 	w := steeredCluster(rand.New(rand.NewPCG(1, 1)), map[int]hints.Kind{0: hints.Taint}).world(t)
-	for p := range w.snap.Pods {
+	for p := range w.Snap.Pods {
 		before := w.Predict(cluster.PodID(p))
 		w.Hint(hints.Taint, []cluster.NodeID{nodeID(t, w, "n0")})
 		if !reflect.DeepEqual(w.Predict(cluster.PodID(p)), before) {
-			t.Fatalf("%s", w.snap.Pods[p].Object.Name)
+			t.Fatalf("%s", w.Snap.Pods[p].Object.Name)
 		}
 		w.Hint(hints.Taint, nil)
 	}

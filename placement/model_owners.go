@@ -17,24 +17,24 @@ type owner struct {
 	afterVictim bool // the replacement comes only when the victim is gone
 }
 
-// index prepares what is looked up by name.
-func (w *clusterState) index() {
-	w.services = map[string][]*corev1.Service{}
-	for i := range w.snap.Services {
-		if o := w.snap.Services[i].Object; o != nil && o.Spec.Selector != nil {
-			w.services[o.Namespace] = append(w.services[o.Namespace], o)
+// indexOwners prepares what is looked up by name.
+func (w *Cluster) indexOwners() {
+	w.Services = map[string][]*corev1.Service{}
+	for i := range w.Snap.Services {
+		if o := w.Snap.Services[i].Object; o != nil && o.Spec.Selector != nil {
+			w.Services[o.Namespace] = append(w.Services[o.Namespace], o)
 		}
 	}
 	w.owners = map[ownerKey]owner{}
-	if w.snap.Objects != nil {
-		for _, ns := range w.snap.Objects.Namespaces {
-			w.nsLabels[ns.Name] = labels.Set(ns.Labels)
+	if w.Snap.Objects != nil {
+		for _, ns := range w.Snap.Objects.Namespaces {
+			w.NamespaceLabels[ns.Name] = labels.Set(ns.Labels)
 		}
-		w.indexOwners(w.snap.Objects)
+		w.addOwners(w.Snap.Objects)
 	}
 }
 
-func (w *clusterState) indexOwners(o *cluster.Objects) {
+func (w *Cluster) addOwners(o *cluster.Objects) {
 	for _, rc := range o.ReplicationControllers {
 		own := owner{selector: labels.SelectorFromSet(rc.Spec.Selector)}
 		if rc.Spec.Template != nil {
@@ -55,8 +55,8 @@ func (w *clusterState) indexOwners(o *cluster.Objects) {
 	}
 }
 
-// ownerOf returns what is known of the pod's controller.
-func (w *clusterState) ownerOf(p *cluster.Pod) (owner, bool) {
+// OwnerOf returns what is known of the pod's controller.
+func (w *Cluster) OwnerOf(p *cluster.Pod) (owner, bool) {
 	c := p.Controller
 	if c == nil {
 		return owner{}, false

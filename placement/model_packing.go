@@ -12,16 +12,16 @@ import (
 // reporting interval).
 const unsettledFor = 60 * time.Second
 
-// packing is what TargetLoadPacking knows of the nodes.
-type packing struct {
+// PackingState is what TargetLoadPacking knows of the nodes.
+type PackingState struct {
 	known bool // the snapshot has any NodeMetrics, or Usage
-	nodes []packedNode
+	nodes []PackedNode
 	// args are those of the first packing profile by name, for what is expected
 	// of pods that other schedulers bind: each scheduler sees all pods.
 	args *TargetLoadPacking
 }
 
-type packedNode struct {
+type PackedNode struct {
 	measured          bool
 	usedMilliCPU      int64
 	capacityMilliCPU  int64 // of status.capacity, which load-watcher relates usage to
@@ -29,8 +29,8 @@ type packedNode struct {
 	unsettledMilliCPU int64 // expected of pods whose usage is not measured yet
 }
 
-func newPacking(s *cluster.Snapshot) *packing {
-	k := &packing{nodes: make([]packedNode, len(s.Nodes))}
+func newPacking(s *cluster.Snapshot) *PackingState {
+	k := &PackingState{nodes: make([]PackedNode, len(s.Nodes))}
 	for i := range s.Nodes {
 		k.nodes[i].capacityMilliCPU = s.Nodes[i].Object.Status.Capacity.Cpu().MilliValue()
 	}
@@ -51,14 +51,14 @@ func newPacking(s *cluster.Snapshot) *packing {
 		k.known = true
 	}
 	if !k.known && s.Objects.Usage != nil {
-		k.use(s, s.Objects.Usage)
+		k.readUsage(s, s.Objects.Usage)
 	}
 	return k
 }
 
-// use takes what a source of usage measured. All of it ends with the oldest of the
+// readUsage takes what a source of usage measured. All of it ends with the oldest of the
 // newest measurements, as what GET /watcher serves does.
-func (k *packing) use(s *cluster.Snapshot, u *cluster.Usage) {
+func (k *PackingState) readUsage(s *cluster.Snapshot, u *cluster.Usage) {
 	var end time.Time
 	for i := range u.Nodes {
 		if at := u.Nodes[i].At; end.IsZero() || at.Before(end) {
@@ -79,7 +79,7 @@ func (k *packing) use(s *cluster.Snapshot, u *cluster.Usage) {
 
 // shift adds or takes away a pod's expected milliCPU, unless its usage is in the
 // node's measurement. A pod that was moved is measured nowhere.
-func (k *packing) shift(p *cluster.Pod, n cluster.NodeID, milliCPU int64) {
+func (k *PackingState) shift(p *cluster.Pod, n cluster.NodeID, milliCPU int64) {
 	x := &k.nodes[n]
 	if n != p.Node || boundAt(p.Object).After(x.end.Add(-unsettledFor)) {
 		x.unsettledMilliCPU += milliCPU
@@ -99,13 +99,13 @@ func boundAt(p *corev1.Pod) time.Time {
 	return time.Time{}
 }
 
-// demandOf is the milliCPU expected of a pod: of each container its limit, else
+// expectedMilliCPU is the milliCPU expected of a pod: of each container its limit, else
 // its request times the factor, else the default; and the overhead. Where several
 // profiles pack, the pod's own decides; for pods of other schedulers any does.
-func demandOf(w *clusterState, p *cluster.Pod) int64 {
-	t := w.profileOf(p.Object.Spec.SchedulerName).Packing
+func expectedMilliCPU(w *Cluster, p *cluster.Pod) int64 {
+	t := w.ProfileOf(p.Object.Spec.SchedulerName).Packing
 	if t == nil {
-		t = w.packing.args
+		t = w.Packing.args
 	}
 	spec := &p.Object.Spec
 	sum := spec.Overhead.Cpu().MilliValue()

@@ -6,34 +6,34 @@ import (
 	"slices"
 )
 
-// profiled makes the options' profiles ready.
-func (w *clusterState) profiled(profiles map[string]Profile) {
-	w.profiles = make(map[string]*profile, len(profiles)+1)
+// readProfiles makes the options' profiles ready.
+func (w *Cluster) readProfiles(profiles map[string]Profile) {
+	w.Profiles = make(map[string]*Compiled, len(profiles)+1)
 	for _, name := range slices.Sorted(maps.Keys(profiles)) {
 		p := profiles[name]
-		w.profiles[name] = newProfile(name, p)
-		if p.Packing != nil && w.packing == nil {
-			w.packing = newPacking(w.snap)
-			w.packing.args = p.Packing
+		w.Profiles[name] = Compile(name, p)
+		if p.Packing != nil && w.Packing == nil {
+			w.Packing = newPacking(w.Snap)
+			w.Packing.args = p.Packing
 		}
 	}
-	if w.profiles[corev1.DefaultSchedulerName] == nil {
-		w.profiles[corev1.DefaultSchedulerName] = newProfile(corev1.DefaultSchedulerName, DefaultProfile())
+	if w.Profiles[corev1.DefaultSchedulerName] == nil {
+		w.Profiles[corev1.DefaultSchedulerName] = Compile(corev1.DefaultSchedulerName, DefaultProfile())
 	}
 }
 
-// profileOf returns the profile of a schedulerName. One that is not known is
+// ProfileOf returns the profile of a schedulerName. One that is not known is
 // kept too, with the reason.
-func (w *clusterState) profileOf(name string) *profile {
+func (w *Cluster) ProfileOf(name string) *Compiled {
 	if name == "" {
 		name = corev1.DefaultSchedulerName
 	}
-	p := w.profiles[name]
+	p := w.Profiles[name]
 	if p == nil {
 		unknown := DefaultProfile()
-		unknown.Unknown = unknownScheduler
-		p = newProfile(name, unknown)
-		w.profiles[name] = p
+		unknown.Unknown = UnknownScheduler
+		p = Compile(name, unknown)
+		w.Profiles[name] = p
 	}
 	return p
 }

@@ -7,21 +7,21 @@ import (
 	"maps"
 )
 
-// requestsOf returns what a new pod with this spec requests, and what scores
+// RequestsOf returns what a new pod with this spec requests, and what scores
 // take it to request. The latter leave out what the pod requests as a whole:
 // NodeResourcesFit is not told that such requests exist when it scores a
 // newcomer, though it counts them for the pods that stand.
-func requestsOf(p *corev1.Pod) (request, assumed cluster.Resources) {
+func RequestsOf(p *corev1.Pod) (request, assumed cluster.Resources) {
 	opts := resource.PodResourcesOptions{}
 	opts.NonMissingContainerRequests, opts.SkipPodLevelResources = assumedRequests, true
-	return asks(p), cluster.ResourcesOf(resource.PodRequests(p, opts))
+	return RequestsOfTemplate(p), cluster.ResourcesOf(resource.PodRequests(p, opts))
 }
 
-// asks is what a new pod with this spec requests.
-func asks(p *corev1.Pod) cluster.Resources {
+// RequestsOfTemplate is what a new pod with this spec requests.
+func RequestsOfTemplate(p *corev1.Pod) cluster.Resources {
 	return cluster.ResourcesOf(resource.PodRequests(p, resource.PodResourcesOptions{}))
 }
 
-func equalResources(a, b cluster.Resources) bool {
+func EqualResources(a, b cluster.Resources) bool {
 	return a.MilliCPU == b.MilliCPU && a.MemoryBytes == b.MemoryBytes && a.EphemeralStorageByte == b.EphemeralStorageByte && maps.Equal(a.Extended, b.Extended)
 }

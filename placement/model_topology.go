@@ -1,29 +1,29 @@
 package placement
 
-// topology maps each node to its domain of one topology key.
-type topology struct {
+// Topology maps each node to its domain of one topology key.
+type Topology struct {
 	// domain is the node's number of the label's value, noDomain without the
 	// label. Number 0 stands for the empty value.
-	domain []int32
-	size   int
-	number int  // tells it apart from others
-	single bool // no domain has two nodes
+	domain      []int32
+	size        int
+	Number      int  // tells it apart from others
+	OneNodeEach bool // no domain has two nodes
 }
 
-const noDomain = -1
+const NoDomain = -1
 
-// topology returns the domains of a topology key.
-func (w *clusterState) topology(key string) *topology {
-	t := w.topologies[key]
+// TopologyOf returns the domains of a topology key.
+func (w *Cluster) TopologyOf(key string) *Topology {
+	t := w.Topologies[key]
 	if t != nil {
 		return t
 	}
-	t = &topology{domain: make([]int32, len(w.snap.Nodes)), size: 1}
+	t = &Topology{domain: make([]int32, len(w.Snap.Nodes)), size: 1}
 	ids := map[string]int32{"": 0}
-	for i := range w.snap.Nodes {
-		v, ok := w.snap.Nodes[i].Label(key)
+	for i := range w.Snap.Nodes {
+		v, ok := w.Snap.Nodes[i].Label(key)
 		if !ok {
-			t.domain[i] = noDomain
+			t.domain[i] = NoDomain
 			continue
 		}
 		id, seen := ids[v]
@@ -34,17 +34,17 @@ func (w *clusterState) topology(key string) *topology {
 		}
 		t.domain[i] = id
 	}
-	w.numbered++
-	t.number, t.single = w.numbered, t.unique()
-	w.topologies[key] = t
+	w.LastNumber++
+	t.Number, t.OneNodeEach = w.LastNumber, t.unique()
+	w.Topologies[key] = t
 	return t
 }
 
 // unique reports whether no domain has two nodes.
-func (t *topology) unique() bool {
+func (t *Topology) unique() bool {
 	seen := make([]bool, t.size)
 	for _, x := range t.domain {
-		if x == noDomain {
+		if x == NoDomain {
 			continue
 		}
 		if seen[x] {

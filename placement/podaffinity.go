@@ -11,43 +11,43 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// term is an affinity term as its pod means it: its namespaces are resolved.
-type term struct {
+// AffinityTerm is an affinity term as its pod means it: its namespaces are resolved.
+type AffinityTerm struct {
 	namespaces []string // sorted
 	nsSelector labels.Selector
 	selector   labels.Selector
 	key        string // topology key
 }
 
-// ownedTerm is a term together with the count of the standing pods that have it.
-type ownedTerm struct {
-	term
+// ExistingTerm is a term together with the count of the standing pods that have it.
+type ExistingTerm struct {
+	AffinityTerm
 	weight int64 // for scores: signed; 0: required, and the profile says what it adds
-	pods   *counter
+	Pods   *PodCounter
 }
 
-// newTerm resolves a term of a pod in a namespace. Without namespaces and
+// newAffinityTerm resolves a term of a pod in a namespace. Without namespaces and
 // namespaceSelector it means the pod's own namespace. matchLabelKeys and
 // mismatchLabelKeys need nothing here: the API server has merged them into the
 // selector when it created the pod.
-func newTerm(namespace string, t *corev1.PodAffinityTerm) (term, error) {
+func newAffinityTerm(namespace string, t *corev1.PodAffinityTerm) (AffinityTerm, error) {
 	sel, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
 	if err != nil {
-		return term{}, fmt.Errorf("reading the labelSelector: %w", err)
+		return AffinityTerm{}, fmt.Errorf("reading the labelSelector: %w", err)
 	}
 	ns, err := metav1.LabelSelectorAsSelector(t.NamespaceSelector)
 	if err != nil {
-		return term{}, fmt.Errorf("reading the namespaceSelector: %w", err)
+		return AffinityTerm{}, fmt.Errorf("reading the namespaceSelector: %w", err)
 	}
 	names := []string{namespace}
 	if len(t.Namespaces) > 0 || t.NamespaceSelector != nil {
 		names = slices.Sorted(slices.Values(t.Namespaces))
 	}
-	return term{namespaces: names, nsSelector: ns, selector: sel, key: t.TopologyKey}, nil
+	return AffinityTerm{namespaces: names, nsSelector: ns, selector: sel, key: t.TopologyKey}, nil
 }
 
 // id tells terms apart, the topology key left out.
-func (t *term) id() string {
+func (t *AffinityTerm) id() string {
 	ns := t.nsSelector.String()
 	if t.needsNamespaces() {
 		ns = "selector " + ns
@@ -66,42 +66,42 @@ func selectorID(s labels.Selector) string {
 }
 
 // needsNamespaces reports whether labels of namespaces decide what it matches.
-func (t *term) needsNamespaces() bool {
+func (t *AffinityTerm) needsNamespaces() bool {
 	reqs, selectable := t.nsSelector.Requirements()
 	return selectable && len(reqs) > 0
 }
 
-func (w *clusterState) matchesTerm(t *term, c *class) bool {
-	if !slices.Contains(t.namespaces, c.namespace) && !t.nsSelector.Matches(w.nsLabels[c.namespace]) {
+func (w *Cluster) MatchesTerm(t *AffinityTerm, c *EquivalenceClass) bool {
+	if !slices.Contains(t.namespaces, c.namespace) && !t.nsSelector.Matches(w.NamespaceLabels[c.namespace]) {
 		return false
 	}
 	return t.selector.Matches(c.labels)
 }
 
-func (w *clusterState) matchesAll(terms []term, c *class) bool {
+func (w *Cluster) MatchesAllTerms(terms []AffinityTerm, c *EquivalenceClass) bool {
 	for i := range terms {
-		if !w.matchesTerm(&terms[i], c) {
+		if !w.MatchesTerm(&terms[i], c) {
 			return false
 		}
 	}
 	return len(terms) > 0
 }
 
-// podTerms are the four lists of inter-pod affinity terms of a pod spec.
-type podTerms struct {
-	affinity, anti []term
-	preferred      []term // signed by weights
-	weights        []int64
+// PodTerms are the four lists of inter-pod affinity terms of a pod spec.
+type PodTerms struct {
+	affinity, anti []AffinityTerm
+	preferred      []AffinityTerm // signed by weights
+	Weights        []int64
 }
 
-func readTerms(namespace string, a *corev1.Affinity) (podTerms, error) {
-	var t podTerms
+func ReadTerms(namespace string, a *corev1.Affinity) (PodTerms, error) {
+	var t PodTerms
 	if a == nil {
 		return t, nil
 	}
 	var first error
-	add := func(list *[]term, src *corev1.PodAffinityTerm) {
-		x, err := newTerm(namespace, src)
+	add := func(list *[]AffinityTerm, src *corev1.PodAffinityTerm) {
+		x, err := newAffinityTerm(namespace, src)
 		if err != nil && first == nil {
 			first = err
 		}
@@ -110,7 +110,7 @@ func readTerms(namespace string, a *corev1.Affinity) (podTerms, error) {
 	soft := func(sign int64, src []corev1.WeightedPodAffinityTerm) {
 		for i := range src {
 			add(&t.preferred, &src[i].PodAffinityTerm)
-			t.weights = append(t.weights, sign*int64(src[i].Weight))
+			t.Weights = append(t.Weights, sign*int64(src[i].Weight))
 		}
 	}
 	if p := a.PodAffinity; p != nil {
@@ -128,66 +128,66 @@ func readTerms(namespace string, a *corev1.Affinity) (podTerms, error) {
 	return t, first
 }
 
-// own registers the terms that the pods of a class hold against, or in favour
+// registerTerms registers the terms that the pods of a class hold against, or in favour
 // of, newcomers. It runs before any pod is counted.
-func (w *clusterState) own(c *class) {
-	t, err := readTerms(c.namespace, c.sample.Object.Spec.Affinity)
+func (w *Cluster) registerTerms(c *EquivalenceClass) {
+	t, err := ReadTerms(c.namespace, c.sample.Object.Spec.Affinity)
 	if err != nil {
-		w.unreadable = c.namespace + "/" + c.sample.Object.Name
+		w.UnreadablePod = c.namespace + "/" + c.sample.Object.Name
 		return
 	}
 	for _, x := range t.anti {
-		w.ownTerm(c, x, 0, &w.anti)
+		w.registerTerm(c, x, 0, &w.AntiAffinityTerms)
 	}
 	for _, x := range t.affinity {
-		w.ownTerm(c, x, 0, &w.scored)
+		w.registerTerm(c, x, 0, &w.ScoredTerms)
 	}
 	for i, x := range t.preferred {
-		w.ownTerm(c, x, t.weights[i], &w.scored)
+		w.registerTerm(c, x, t.Weights[i], &w.ScoredTerms)
 	}
 }
 
-func (w *clusterState) ownTerm(c *class, t term, weight int64, list *[]*ownedTerm) {
-	id := fmt.Sprintf("%d|%t|%s|%s", weight, list == &w.anti, t.key, t.id())
-	o := w.owned[id]
+func (w *Cluster) registerTerm(c *EquivalenceClass, t AffinityTerm, weight int64, list *[]*ExistingTerm) {
+	id := fmt.Sprintf("%d|%t|%s|%s", weight, list == &w.AntiAffinityTerms, t.key, t.id())
+	o := w.TermByID[id]
 	if o == nil {
-		o = &ownedTerm{term: t, weight: weight, pods: &counter{}}
-		w.owned[id] = o
+		o = &ExistingTerm{AffinityTerm: t, weight: weight, Pods: &PodCounter{}}
+		w.TermByID[id] = o
 		*list = append(*list, o)
 	}
-	c.affinity = append(c.affinity, o.pods)
+	c.TermCounters = append(c.TermCounters, o.Pods)
 }
 
-// matching returns the count of standing pods that match all the terms.
-func (w *clusterState) matching(terms []term) *counter {
+// CounterOfTerms returns the count of standing pods that match all the terms.
+func (w *Cluster) CounterOfTerms(terms []AffinityTerm) *PodCounter {
 	ids := make([]string, len(terms))
 	for i := range terms {
 		ids[i] = terms[i].id()
 	}
 	slices.Sort(ids)
 	id := strings.Join(ids, "&")
-	if c := w.matches[id]; c != nil {
+	if c := w.TermCounters[id]; c != nil {
 		return c
 	}
-	k := &counter{}
-	w.matches[id] = k
-	for _, c := range w.classes {
-		if w.matchesAll(terms, c) {
-			c.affinity = append(c.affinity, k)
-			w.count(c, k, true)
+	k := &PodCounter{}
+	w.TermCounters[id] = k
+	for _, c := range w.ClassList {
+		if w.MatchesAllTerms(terms, c) {
+			c.TermCounters = append(c.TermCounters, k)
+			w.countClass(c, k, true)
 		}
 	}
 	return k
 }
 
-// count adds the pods of a class, where they stand now, to a counter.
-func (w *clusterState) count(c *class, k *counter, terminating bool) {
+// countClass adds the pods of a class, where they stand now, to a counter.
+func (w *Cluster) countClass(c *EquivalenceClass, k *PodCounter, terminating bool) {
 	for _, p := range c.pods {
-		n := w.node[p]
-		if n == cluster.NoNode || (!terminating && w.snap.Pods[p].Terminating) {
+		n := w.PodNode[p]
+		if n == cluster.NoNode || (!terminating && w.Snap.Pods[p].Terminating) {
 			continue
 		}
-		k.add(n, 1)
-		k.total++
+		k.Add(n, 1)
+		k.Total++
 	}
 }

@@ -10,10 +10,10 @@ import (
 // policyFunctions are the priority functions without arguments that are known.
 var policyFunctions = []struct {
 	name  string
-	score func(r *round, feasible []cluster.NodeID, out []int64)
+	score func(r *Attempt, feasible []cluster.NodeID, out []int64)
 }{
 	{"SelectorSpreadPriority", policySelectorSpread},
-	{"InterPodAffinityPriority", func(r *round, feasible []cluster.NodeID, out []int64) {
+	{"InterPodAffinityPriority", func(r *Attempt, feasible []cluster.NodeID, out []int64) {
 		interPodScores(r, feasible, out, maxPolicyScore)
 	}},
 	{"LeastRequestedPriority", policyLeastRequested},
@@ -22,20 +22,20 @@ var policyFunctions = []struct {
 	{"NodeAffinityPriority", policyNodeAffinity},
 	{"TaintTolerationPriority", policyTaints},
 	{"MostRequestedPriority", policyMostRequested},
-	{"EqualPriority", func(_ *round, _ []cluster.NodeID, out []int64) { fill(out, 1) }},
+	{"EqualPriority", func(_ *Attempt, _ []cluster.NodeID, out []int64) { fill(out, 1) }},
 }
 
-func policyScorers(p *Policy) []scorer {
-	var list []scorer
+func PolicyPlugins(p *Policy) []Scorer {
+	var list []Scorer
 	for _, f := range p.Priorities {
-		s := scorer{name: f.Name, weight: f.Weight}
+		s := Scorer{name: f.Name, weight: f.Weight}
 		switch {
 		case f.AntiAffinityLabel != "":
-			s.score = func(r *round, feasible []cluster.NodeID, out []int64) {
+			s.score = func(r *Attempt, feasible []cluster.NodeID, out []int64) {
 				policyAntiAffinity(r, f.AntiAffinityLabel, feasible, out)
 			}
 		case f.PreferLabel != "":
-			s.score = func(r *round, feasible []cluster.NodeID, out []int64) { policyLabel(r, f, feasible, out) }
+			s.score = func(r *Attempt, feasible []cluster.NodeID, out []int64) { policyLabel(r, f, feasible, out) }
 		default:
 			for _, known := range policyFunctions {
 				if known.name == f.Name {
@@ -56,40 +56,40 @@ func fill(out []int64, v int64) {
 	}
 }
 
-func policyTaints(r *round, feasible []cluster.NodeID, out []int64) {
-	countTaints(r, feasible, out)
+func policyTaints(r *Attempt, feasible []cluster.NodeID, out []int64) {
+	CountTaints(r, feasible, out)
 	normalise(out, maxPolicyScore, true)
 }
 
-func policyNodeAffinity(r *round, feasible []cluster.NodeID, out []int64) {
-	if r.in.fixed.preferred == nil {
+func policyNodeAffinity(r *Attempt, feasible []cluster.NodeID, out []int64) {
+	if r.Replacement.Static.preferred == nil {
 		fill(out, 0)
 		return
 	}
-	pick(out, feasible, r.in.fixed.preferred)
+	Pick(out, feasible, r.Replacement.Static.preferred)
 	normalise(out, maxPolicyScore, false)
 }
 
 // policyLeastRequested is (10 (C-R)/C for cpu + the same for memory) / 2 in
 // integers, with 100m and 200Mi where a container requests none.
-func policyLeastRequested(r *round, feasible []cluster.NodeID, out []int64) {
+func policyLeastRequested(r *Attempt, feasible []cluster.NodeID, out []int64) {
 	policyRequested(r, feasible, out, func(requested, capacity int64) int64 { return capacity - requested })
 }
 
-func policyMostRequested(r *round, feasible []cluster.NodeID, out []int64) {
+func policyMostRequested(r *Attempt, feasible []cluster.NodeID, out []int64) {
 	policyRequested(r, feasible, out, func(requested, _ int64) int64 { return requested })
 }
 
-func policyRequested(r *round, feasible []cluster.NodeID, out []int64, part func(requested, capacity int64) int64) {
+func policyRequested(r *Attempt, feasible []cluster.NodeID, out []int64, part func(requested, capacity int64) int64) {
 	one := func(requested, capacity int64) int64 {
 		if capacity == 0 || requested > capacity {
 			return 0
 		}
 		return part(requested, capacity) * maxPolicyScore / capacity
 	}
-	pod := &r.in.assumed
+	pod := &r.Replacement.ScoredRequests
 	for i, n := range feasible {
-		l := &r.m.load[n]
+		l := &r.Model.Requests[n]
 		out[i] = (one(l.nonZeroMilliCPU+pod.MilliCPU, l.allocatableMilliCPU) +
 			one(l.nonZeroBytes+pod.MemoryBytes, l.allocatableBytes)) / 2
 	}
@@ -97,10 +97,10 @@ func policyRequested(r *round, feasible []cluster.NodeID, out []int64, part func
 
 // policyBalanced is 10 (1 - |cpu fraction - memory fraction|), 0 when one of them
 // is 1 or more. A node with none of a resource has it fully requested.
-func policyBalanced(r *round, feasible []cluster.NodeID, out []int64) {
-	pod := &r.in.assumed
+func policyBalanced(r *Attempt, feasible []cluster.NodeID, out []int64) {
+	pod := &r.Replacement.ScoredRequests
 	for i, n := range feasible {
-		l := &r.m.load[n]
+		l := &r.Model.Requests[n]
 		cpu, cpuCap := l.nonZeroMilliCPU+pod.MilliCPU, l.allocatableMilliCPU
 		mem, memCap := l.nonZeroBytes+pod.MemoryBytes, l.allocatableBytes
 		if out[i] = 0; cpu >= cpuCap || mem >= memCap {
@@ -113,14 +113,14 @@ func policyBalanced(r *round, feasible []cluster.NodeID, out []int64) {
 
 // policyPreferAvoid is 0 where the node's annotation names the controller of the
 // pod, a ReplicationController or ReplicaSet; else 10.
-func policyPreferAvoid(r *round, feasible []cluster.NodeID, out []int64) {
-	c := r.in.class.sample.Controller
+func policyPreferAvoid(r *Attempt, feasible []cluster.NodeID, out []int64) {
+	c := r.Replacement.class.sample.Controller
 	fill(out, maxPolicyScore)
 	if c == nil || c.Kind != "ReplicationController" && c.Kind != "ReplicaSet" {
 		return
 	}
 	for i, n := range feasible {
-		text, ok := r.m.snap.Nodes[n].Object.Annotations[corev1.PreferAvoidPodsAnnotationKey]
+		text, ok := r.Model.Snap.Nodes[n].Object.Annotations[corev1.PreferAvoidPodsAnnotationKey]
 		var avoid corev1.AvoidPods
 		if !ok || json.Unmarshal([]byte(text), &avoid) != nil {
 			continue // as the scheduler does with an annotation that it cannot read
@@ -133,10 +133,10 @@ func policyPreferAvoid(r *round, feasible []cluster.NodeID, out []int64) {
 	}
 }
 
-func policyLabel(r *round, f Priority, feasible []cluster.NodeID, out []int64) {
+func policyLabel(r *Attempt, f Priority, feasible []cluster.NodeID, out []int64) {
 	for i, n := range feasible {
 		out[i] = 0
-		if _, has := r.m.snap.Nodes[n].Label(f.PreferLabel); has != f.PreferAbsent {
+		if _, has := r.Model.Snap.Nodes[n].Label(f.PreferLabel); has != f.PreferAbsent {
 			out[i] = maxPolicyScore
 		}
 	}

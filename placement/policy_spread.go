@@ -7,18 +7,18 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// newPolicyCounts prepares the counts for a class. Owners are found by their
+// NewCounters prepares the counts for a class. Owners are found by their
 // selectors, as those schedulers did, not by reference.
-func newPolicyCounts(w *clusterState, c *class) policyCounts {
-	p := policyCounts{zones: policyZones(w)}
+func NewCounters(w *Cluster, c *EquivalenceClass) PolicyCounters {
+	p := PolicyCounters{zones: policyZones(w)}
 	all := labels.NewSelector()
-	for _, s := range w.services[c.namespace] {
+	for _, s := range w.Services[c.namespace] {
 		sel := labels.SelectorFromSet(s.Spec.Selector)
 		if len(s.Spec.Selector) == 0 || !sel.Matches(c.labels) {
 			continue
 		}
 		if p.service == nil {
-			p.service = w.spreadCounter(c.namespace, sel)
+			p.service = w.SpreadCounter(c.namespace, sel)
 		}
 		all = joined(all, sel)
 	}
@@ -27,7 +27,7 @@ func newPolicyCounts(w *clusterState, c *class) policyCounts {
 			all = joined(all, sel)
 		}
 	}
-	p.selected = w.spreadCounter(c.namespace, all)
+	p.Selected = w.SpreadCounter(c.namespace, all)
 	return p
 }
 
@@ -37,8 +37,8 @@ func joined(a, b labels.Selector) labels.Selector {
 }
 
 // ownerSelectors are those of the namespace's owners that such a scheduler reads.
-func ownerSelectors(w *clusterState, namespace string) []labels.Selector {
-	o := w.snap.Objects
+func ownerSelectors(w *Cluster, namespace string) []labels.Selector {
+	o := w.Snap.Objects
 	if o == nil {
 		return nil
 	}
@@ -64,18 +64,18 @@ func ownerSelectors(w *clusterState, namespace string) []labels.Selector {
 
 // policyZones are the domains of region and zone together, by today's labels or
 // the older ones.
-func policyZones(w *clusterState) *topology {
+func policyZones(w *Cluster) *Topology {
 	const id = "region and zone" // no label key: it has blanks
-	if t := w.topologies[id]; t != nil {
+	if t := w.Topologies[id]; t != nil {
 		return t
 	}
-	t := &topology{domain: make([]int32, len(w.snap.Nodes))}
+	t := &Topology{domain: make([]int32, len(w.Snap.Nodes))}
 	ids := map[string]int32{}
-	for i := range w.snap.Nodes {
-		n := &w.snap.Nodes[i]
+	for i := range w.Snap.Nodes {
+		n := &w.Snap.Nodes[i]
 		region := either(n, corev1.LabelTopologyRegion, corev1.LabelFailureDomainBetaRegion)
 		zone := either(n, corev1.LabelTopologyZone, corev1.LabelFailureDomainBetaZone)
-		t.domain[i] = noDomain
+		t.domain[i] = NoDomain
 		if region == "" && zone == "" {
 			continue
 		}
@@ -86,7 +86,7 @@ func policyZones(w *clusterState) *topology {
 		t.domain[i] = ids[key]
 	}
 	t.size = max(len(ids), 1)
-	w.topologies[id] = t
+	w.Topologies[id] = t
 	return t
 }
 
@@ -105,21 +105,21 @@ func either(n *cluster.Node, key, older string) string {
 // where n and z are the owner's pods on the node and in its zone, feasible nodes
 // only; 10 where the maximum is 0. A node without a zone has its node part alone.
 // It is computed exactly, in integers.
-func policySelectorSpread(r *round, feasible []cluster.NodeID, out []int64) {
-	c := r.in.policy
-	zones := r.buf.domains(r.slots, c.zones.size)
+func policySelectorSpread(r *Attempt, feasible []cluster.NodeID, out []int64) {
+	c := r.Replacement.policy
+	zones := r.Buf.domains(r.slots, c.zones.size)
 	var maxN, maxZ int64
 	for _, n := range feasible {
-		maxN = max(maxN, int64(c.selected.on(n)))
-		if z := c.zones.domain[n]; z != noDomain {
-			zones[z] += c.selected.on(n)
+		maxN = max(maxN, int64(c.Selected.On(n)))
+		if z := c.zones.domain[n]; z != NoDomain {
+			zones[z] += c.Selected.On(n)
 			maxZ = max(maxZ, int64(zones[z]))
 		}
 	}
 	for i, n := range feasible {
-		node, nodeOf := rest(int64(c.selected.on(n)), maxN)
+		node, nodeOf := rest(int64(c.Selected.On(n)), maxN)
 		z := c.zones.domain[n]
-		if z == noDomain {
+		if z == NoDomain {
 			out[i] = maxPolicyScore * node / nodeOf
 			continue
 		}
@@ -139,22 +139,22 @@ func rest(n, most int64) (part, whole int64) {
 // policyAntiAffinity is serviceAntiAffinity: 10 (N - N_label) / N, where N_label
 // are the service's pods on feasible nodes with the same value of the label; 10
 // when there are none, and 0 for a node without the label.
-func policyAntiAffinity(r *round, key string, feasible []cluster.NodeID, out []int64) {
-	topo, service := r.m.topology(key), r.in.policy.service
-	byValue := r.buf.domains(r.slots, topo.size)
+func policyAntiAffinity(r *Attempt, key string, feasible []cluster.NodeID, out []int64) {
+	topo, service := r.Model.TopologyOf(key), r.Replacement.policy.service
+	byValue := r.Buf.domains(r.slots, topo.size)
 	var all int64
 	for _, n := range feasible {
 		if service == nil {
 			break
 		}
-		all += int64(service.on(n))
-		if x := topo.domain[n]; x != noDomain {
-			byValue[x] += service.on(n)
+		all += int64(service.On(n))
+		if x := topo.domain[n]; x != NoDomain {
+			byValue[x] += service.On(n)
 		}
 	}
 	for i, n := range feasible {
 		switch x := topo.domain[n]; {
-		case x == noDomain:
+		case x == NoDomain:
 			out[i] = 0
 		case all == 0:
 			out[i] = maxPolicyScore

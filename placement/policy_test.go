@@ -20,12 +20,12 @@ func spreadPolicy(weight int64) Policy {
 
 // outcomes places the unbound pods one after the other, in every way in which
 // ties can break, and returns how they can stand in the end, by node.
-func outcomes(t *testing.T, w *World, pods []cluster.PodID, found map[string]bool) {
+func outcomes(t *testing.T, w *ClusterModel, pods []cluster.PodID, found map[string]bool) {
 	t.Helper()
 	if len(pods) == 0 {
-		counts := make([]int, len(w.snap.Nodes))
-		for i := range w.snap.Pods {
-			p := &w.snap.Pods[i]
+		counts := make([]int, len(w.Snap.Nodes))
+		for i := range w.Snap.Pods {
+			p := &w.Snap.Pods[i]
 			if n := w.NodeOf(p.ID); p.Object.Labels["app"] == "d" && n != cluster.NoNode {
 				counts[n]++
 			}
@@ -54,7 +54,7 @@ func unplacedD() *builder {
 	return b
 }
 
-func dPods(t *testing.T, w *World) (list []cluster.PodID) {
+func dPods(t *testing.T, w *ClusterModel) (list []cluster.PodID) {
 	t.Helper()
 	for i := range 6 {
 		list = append(list, id(t, w, fmt.Sprintf("d-%d", i)))
@@ -119,7 +119,7 @@ func TestWorkedPolicyRollingUpdate(t *testing.T) {
 
 // rolled places the new pods one after the other in every way in which ties can
 // break. After each, but for the first ones, an old one goes.
-func rolled(t *testing.T, w *World, i int, lag int, found map[string]bool) {
+func rolled(t *testing.T, w *ClusterModel, i int, lag int, found map[string]bool) {
 	t.Helper()
 	if i == 6 {
 		counts := make([]int, 3)
@@ -150,7 +150,7 @@ func rolled(t *testing.T, w *World, i int, lag int, found map[string]bool) {
 
 // leaving are the old pods of which a ReplicaSet would take one away: from the
 // nodes that have the most of them.
-func leaving(t *testing.T, w *World) (list []cluster.PodID) {
+func leaving(t *testing.T, w *ClusterModel) (list []cluster.PodID) {
 	on := make([]cluster.PodID, 3)
 	counts := make([]int, 3)
 	for k := range 6 {

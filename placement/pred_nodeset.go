@@ -2,11 +2,11 @@ package placement
 
 import "github.com/evenkeel-project/evenkeel/cluster"
 
-// nodeSet is a set of these nodes.
-func nodeSet(w *clusterState, nodes []cluster.NodeID) NodeSet {
-	w.walked()
-	places := w.place
-	s := NodeSet{count: len(nodes), bits: make([]uint64, (len(places)+63)/64), place: places, walk: w.walk}
+// NewNodeSet is a set of these nodes.
+func NewNodeSet(w *Cluster, nodes []cluster.NodeID) NodeSet {
+	w.WalkOrder()
+	places := w.WalkPlace
+	s := NodeSet{count: len(nodes), bits: make([]uint64, (len(places)+63)/64), place: places, walk: w.Walk}
 	for _, n := range nodes {
 		s.bits[places[n]>>6] |= 1 << (places[n] & 63)
 	}

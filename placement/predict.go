@@ -14,7 +14,7 @@ const goneWeight = 0.1
 
 // Predict foretells where the replacement of the pod would land if the pod were
 // evicted now, in this world.
-func (w *World) Predict(p cluster.PodID) Prediction {
+func (w *ClusterModel) Predict(p cluster.PodID) Prediction {
 	pr := w.PredictOdds(p)
 	for _, s := range [...]*State{&pr.Terminating, &pr.Gone} {
 		if s.Fitting.Len() > 0 {
@@ -27,18 +27,18 @@ func (w *World) Predict(p cluster.PodID) Prediction {
 
 // PredictOdds is Predict with the feasible nodes as a set, which costs a fraction
 // where there are thousands of nodes. It is good until the world's next prediction.
-func (w *World) PredictOdds(p cluster.PodID) Prediction {
+func (w *ClusterModel) PredictOdds(p cluster.PodID) Prediction {
 	why, ok := w.Supported(p)
 	if !ok {
 		return Prediction{SupportedWhy: why}
 	}
-	in := w.incomingOf(p)
-	pr := Prediction{WeightGone: w.weightGone(p)}
-	if w.quickly(in, p, &pr) {
+	in := w.replacementOf(p)
+	pr := Prediction{WeightGone: w.goneProbability(p)}
+	if w.predictFast(in, p, &pr) {
 		return pr
 	}
-	inBothStates(&w.clusterState, p, func(gone bool) {
-		s := w.state(in, p)
+	inBothStates(&w.Cluster, p, func(gone bool) {
+		s := w.predictState(in, p)
 		if gone {
 			pr.Gone = s
 		} else {
@@ -48,23 +48,23 @@ func (w *World) PredictOdds(p cluster.PodID) Prediction {
 	return pr
 }
 
-// state runs filters and scores as things stand.
-func (w *World) state(in *incoming, p cluster.PodID) State {
-	r := w.begin(in, p)
-	feasible := feasibleNodes(&r, w.buf.feasible[:0])
-	if len(w.nominated) > 0 {
-		feasible = slices.DeleteFunc(feasible, func(n cluster.NodeID) bool { return refusedBesideNominated(&r, n) != "" })
-		r = w.begin(in, p)
+// predictState runs filters and scores as things stand.
+func (w *ClusterModel) predictState(in *Replacement, p cluster.PodID) State {
+	r := w.newAttempt(in, p)
+	feasible := FeasibleNodes(&r, w.buf.feasible[:0])
+	if len(w.Nominated) > 0 {
+		feasible = slices.DeleteFunc(feasible, func(n cluster.NodeID) bool { return RefusedBesideNominated(&r, n) != "" })
+		r = w.newAttempt(in, p)
 	}
 	w.buf.feasible = feasible
 	if len(feasible) == 0 {
 		return State{}
 	}
-	if size := sampleSize(len(w.snap.Nodes), in.profile.PercentageOfNodesToScore); size < len(feasible) {
-		return w.sampler.sample(&r, feasible, size, w.scattered)
+	if size := Size(len(w.Snap.Nodes), in.profile.PercentageOfNodesToScore); size < len(feasible) {
+		return w.sampler.Sample(&r, feasible, size, w.randomSampleWeight)
 	}
-	scoreAll(&r, feasible)
-	s := State{Fitting: nodeSet(&w.clusterState, feasible), Best: slices.Max(w.buf.total)}
+	Score(&r, feasible)
+	s := State{Fitting: NewNodeSet(&w.Cluster, feasible), Best: slices.Max(w.buf.total)}
 	for i, t := range w.buf.total {
 		if t == s.Best {
 			s.Winners = append(s.Winners, feasible[i])
@@ -73,11 +73,11 @@ func (w *World) state(in *incoming, p cluster.PodID) State {
 	return s
 }
 
-// weightGone says how likely the replacement is scheduled only after the victim
+// goneProbability says how likely the replacement is scheduled only after the victim
 // is gone. A StatefulSet waits for that, and so does a Job unless its
 // podReplacementPolicy is TerminatingOrFailed.
-func (w *World) weightGone(p cluster.PodID) float64 {
-	pod := &w.snap.Pods[p]
+func (w *ClusterModel) goneProbability(p cluster.PodID) float64 {
+	pod := &w.Snap.Pods[p]
 	grace := int64(corev1.DefaultTerminationGracePeriodSeconds)
 	switch own := pod.Object.Spec.TerminationGracePeriodSeconds; {
 	case w.opts.GracePeriodSeconds != nil:
@@ -85,7 +85,7 @@ func (w *World) weightGone(p cluster.PodID) float64 {
 	case own != nil:
 		grace = *own
 	}
-	if o, ok := w.ownerOf(pod); grace <= 0 || w.node[p] == cluster.NoNode || ok && o.afterVictim ||
+	if o, ok := w.OwnerOf(pod); grace <= 0 || w.PodNode[p] == cluster.NoNode || ok && o.afterVictim ||
 		pod.Controller != nil && pod.Controller.Kind == "StatefulSet" {
 		return 1
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// quick foretells what sampler does, for the classes of sightOf, without looking
+// Predictor foretells what sampler does, for the classes of sightOf, without looking
 // at every window and every node's score. One pass over the nodes (scan) finds which
 // are feasible. Of a group whose nodes can win, another (survey) finds those that may
 // score best for what they have free; they alone are scored.
@@ -28,14 +28,14 @@ import (
 // within a few points of these. Where the scheduler judges every feasible node, the
 // best of all are taken (judgeAll). The second state of the
 // victim repeats the latter only. Its slices are used again for every prediction.
-type quick struct {
-	m         *clusterState
-	buf       *scratch
-	groups    *groupCache
-	scattered float64 // weight of the odds over every set of nodes
+type Predictor struct {
+	m                  *Cluster
+	buf                *Scratch
+	groups             *GroupCache
+	RandomSampleWeight float64 // weight of the odds over every set of nodes
 
-	in    *incoming
-	sight *sight
+	in    *Replacement
+	sight *classView
 	size  int
 
 	place   []int32    // by node, where it stands in the walk
@@ -67,7 +67,7 @@ type quick struct {
 	kept    kept
 	odds    []float64 // by node
 	won     []uint64  // nodes that have odds, as bits
-	soft    []constraint
+	soft    []SpreadConstraint
 	written [2]written // what the last prediction said of each state
 }
 
@@ -79,15 +79,15 @@ type field struct {
 	before []int32  // by 64 places, how many are feasible before them
 }
 
-// predict fills in both states of the victim. It returns false if the class, or the
+// Predict fills in both states of the victim. It returns false if the class, or the
 // kinds of nodes, need the general way.
-func (q *quick) predict(in *incoming, p cluster.PodID, pr *Prediction) bool {
+func (q *Predictor) Predict(in *Replacement, p cluster.PodID, pr *Prediction) bool {
 	m := q.m
-	size := sampleSize(len(m.snap.Nodes), in.profile.PercentageOfNodesToScore)
+	size := Size(len(m.Snap.Nodes), in.profile.PercentageOfNodesToScore)
 	if !q.usable || q.sightOf(in) == nil {
 		return false
 	}
-	n := m.node[p]
+	n := m.PodNode[p]
 	q.in, q.sight, q.size, q.soft = in, q.sightOf(in), size, in.spread.soft
 	if in.profile.Weights.PodTopologySpread == 0 {
 		q.soft = nil
@@ -102,16 +102,16 @@ func (q *quick) predict(in *incoming, p cluster.PodID, pr *Prediction) bool {
 	m.shiftSpread(p, n, -1)
 	ok := q.first(n, &pr.Terminating, &q.written[0])
 	if ok {
-		m.shiftRest(p, n, -1)
+		m.shiftUsage(p, n, -1)
 		ok = q.second(n, &pr.Gone, &q.written[1])
-		m.shiftRest(p, n, 1)
+		m.shiftUsage(p, n, 1)
 	}
 	m.shiftSpread(p, n, 1)
 	return ok
 }
 
 // first foretells the state in which the victim terminates.
-func (q *quick) first(victim cluster.NodeID, out *State, x *written) bool {
+func (q *Predictor) first(victim cluster.NodeID, out *State, x *written) bool {
 	q.kept.known = false
 	q.allow()
 	q.scan()
@@ -122,7 +122,7 @@ func (q *quick) first(victim cluster.NodeID, out *State, x *written) bool {
 
 // second foretells the state in which the victim is gone, where no other node's
 // feasibility has changed.
-func (q *quick) second(victim cluster.NodeID, out *State, x *written) bool {
+func (q *Predictor) second(victim cluster.NodeID, out *State, x *written) bool {
 	if q.allow() {
 		return q.first(victim, out, x)
 	}
@@ -133,7 +133,7 @@ func (q *quick) second(victim cluster.NodeID, out *State, x *written) bool {
 // judge finds the odds of the state as it stands; false where there are too many
 // kinds of nodes. The second state takes over what the first has found for the
 // starts whose windows the victim's node cannot be in.
-func (q *quick) judge(victim cluster.NodeID, out *State, x *written) bool {
+func (q *Predictor) judge(victim cluster.NodeID, out *State, x *written) bool {
 	alike, ok := q.findKinds()
 	if !ok {
 		return false
@@ -154,7 +154,7 @@ func (q *quick) judge(victim cluster.NodeID, out *State, x *written) bool {
 		q.remember()
 	}
 	q.everyStart(with)
-	q.everySet(q.scattered)
+	q.everySet(q.RandomSampleWeight)
 	q.report(out, x)
 	return true
 }
@@ -167,7 +167,7 @@ type kept struct {
 	most  int32
 }
 
-func (q *quick) remember() {
+func (q *Predictor) remember() {
 	k := &q.kept
 	k.known = true
 	k.nodes, k.odds, k.most = k.nodes[:0], k.odds[:0], q.cover.most
@@ -179,7 +179,7 @@ func (q *quick) remember() {
 	}
 }
 
-func (q *quick) recall() {
+func (q *Predictor) recall() {
 	q.cover.most = q.kept.most
 	for i, n := range q.kept.nodes {
 		q.odds[n] = q.kept.odds[i]
@@ -188,7 +188,7 @@ func (q *quick) recall() {
 }
 
 // forget clears the odds.
-func (q *quick) forget() {
+func (q *Predictor) forget() {
 	for i, word := range q.won {
 		for ; word != 0; word &= word - 1 {
 			q.odds[i<<6+bits.TrailingZeros64(word)] = 0
@@ -198,7 +198,7 @@ func (q *quick) forget() {
 }
 
 // judgeAll finds the best of all feasible nodes, where the scheduler judges them all.
-func (q *quick) judgeAll(out *State, x *written) {
+func (q *Predictor) judgeAll(out *State, x *written) {
 	*out = State{}
 	if q.field.count == 0 {
 		return
@@ -212,7 +212,7 @@ func (q *quick) judgeAll(out *State, x *written) {
 	for k, t := range q.cover.total {
 		if s, level := &q.sources[k], q.cover.level[k]; t == total {
 			for _, at := range s.nodes[s.starts[level]:s.starts[level+1]] {
-				out.Winners = append(out.Winners, q.m.walk[q.field.at[at]])
+				out.Winners = append(out.Winners, q.m.Walk[q.field.at[at]])
 			}
 		}
 	}
@@ -220,9 +220,9 @@ func (q *quick) judgeAll(out *State, x *written) {
 	x.winners = out.Winners
 }
 
-func (q *quick) fitting(x *written) NodeSet {
+func (q *Predictor) fitting(x *written) NodeSet {
 	x.fits = append(x.fits[:0], q.field.fits...)
-	return NodeSet{count: q.field.count, bits: x.fits, place: q.place, walk: q.m.walk}
+	return NodeSet{count: q.field.count, bits: x.fits, place: q.place, walk: q.m.Walk}
 }
 
 // written are the slices of a State.
@@ -233,7 +233,7 @@ type written struct {
 }
 
 // report writes down who may win.
-func (q *quick) report(out *State, x *written) {
+func (q *Predictor) report(out *State, x *written) {
 	out.Sample, out.Best, out.Fitting = q.size, int64(q.cover.most), q.fitting(x)
 	out.Winners, out.Odds = x.winners[:0], x.odds[:0]
 	defer func() { x.winners, x.odds = out.Winners, out.Odds }()

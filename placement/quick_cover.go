@@ -20,9 +20,9 @@ type cover struct {
 type run struct{ from, to int32 }
 
 // startLevels begins with the best level of every source.
-func (q *quick) startLevels() {
+func (q *Predictor) startLevels() {
 	c := &q.cover
-	c.level, c.total = sized(c.level, len(q.kinds)), sized(c.total, len(q.kinds))
+	c.level, c.total = Resize(c.level, len(q.kinds)), Resize(c.total, len(q.kinds))
 	for k := range q.kinds {
 		c.level[k] = 0
 		q.tellTotal(k)
@@ -31,7 +31,7 @@ func (q *quick) startLevels() {
 
 // tellTotal notes the total of a source's next level, or what those that are not
 // listed may have.
-func (q *quick) tellTotal(k int) {
+func (q *Predictor) tellTotal(k int) {
 	s, c := &q.sources[k], &q.cover
 	at := int(c.level[k])
 	switch {
@@ -46,7 +46,7 @@ func (q *quick) tellTotal(k int) {
 
 // nextTotal returns the best total that is left, all its levels being listed; none
 // when there is none.
-func (q *quick) nextTotal() int32 {
+func (q *Predictor) nextTotal() int32 {
 	c := &q.cover
 	for {
 		best := slices.Max(c.total)
@@ -74,7 +74,7 @@ func (s *source) listed(level int32) bool {
 
 // coverStarts deals the odds of the starts in the runs from one to below another,
 // between which every kind has one score.
-func (q *quick) coverStarts(runs []run, from, to int32) {
+func (q *Predictor) coverStarts(runs []run, from, to int32) {
 	c := &q.cover
 	c.left = c.left[:0]
 	for _, r := range runs {
@@ -101,7 +101,7 @@ func (q *quick) coverStarts(runs []run, from, to int32) {
 // gather lists the nodes with the total that are numbered from low to below high, in
 // the order of the walk, and goes on to the next levels. A node that is there again
 // after the end of the walk gets a number beyond the last.
-func (q *quick) gather(total, low, high int32) {
+func (q *Predictor) gather(total, low, high int32) {
 	c, f, again := &q.cover, &q.field, int32(0)
 	c.order = c.order[:0]
 	if high > int32(f.count) {
@@ -147,7 +147,7 @@ func (c *cover) settle(from int) {
 
 // begins is the first start from the beginning of the walk on whose window has a node
 // of cover.order; its place is the last one.
-func (q *quick) begins(at int32) int32 {
+func (q *Predictor) begins(at int32) int32 {
 	if at < int32(q.size) {
 		return 0
 	}
@@ -156,9 +156,9 @@ func (q *quick) begins(at int32) int32 {
 
 // deal gives each start that is left to the gathered nodes in its window, in equal
 // parts, and keeps the starts that have none of them. It reports whether any has.
-func (q *quick) deal() (any bool) {
+func (q *Predictor) deal() (any bool) {
 	c := &q.cover
-	c.since, c.next = floats(c.since, len(c.order)), c.next[:0]
+	c.since, c.next = ResizeFloat64(c.since, len(c.order)), c.next[:0]
 	first, dealt, one := 0, 0.0, 1/float64(len(q.place))
 	at := q.field.at
 	for _, r := range c.left {
@@ -204,11 +204,11 @@ func (c *cover) keep(from, to int32) {
 }
 
 // pay adds to a node's odds.
-func (q *quick) pay(at int32, odds float64) {
+func (q *Predictor) pay(at int32, odds float64) {
 	if at >= int32(q.field.count) {
 		at -= int32(q.field.count)
 	}
-	n := q.m.walk[q.field.at[at]]
+	n := q.m.Walk[q.field.at[at]]
 	q.odds[n] += odds
 	q.won[n>>6] |= 1 << (n & 63)
 }

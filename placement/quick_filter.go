@@ -9,7 +9,7 @@ import (
 
 // allow finds the groups that the filters which count pods by domain let the
 // newcomer onto, and reports whether they are others than before.
-func (q *quick) allow() (changed bool) {
+func (q *Predictor) allow() (changed bool) {
 	r := q.beginShared()
 	if len(q.allowed) != maxGroups+6 {
 		q.allowed = make([]bool, maxGroups+6) // the last is nowhere
@@ -23,23 +23,23 @@ func (q *quick) allow() (changed bool) {
 }
 
 // beginShared counts by domain what filters read, for domains of several nodes.
-func (q *quick) beginShared() round {
+func (q *Predictor) beginShared() Attempt {
 	in, s, b, slot := q.in, q.sight, q.buf, 0
-	b.min = b.min[:0]
+	b.MinCount = b.MinCount[:0]
 	for i := range in.spread.hard {
 		c, least := &in.spread.hard[i], int64(0)
-		if c.topo.single {
+		if c.Topology.OneNodeEach {
 			least = leastPile(c, in.spread.hardNode)
 		} else {
-			least = b.countHard(slot, c, in.spread.hardNode)
+			least = b.CountHard(slot, c, in.spread.hardNode)
 		}
-		b.min = append(b.min, least)
+		b.MinCount = append(b.MinCount, least)
 		slot++
 	}
-	r := round{m: q.m, buf: b, in: in, bootstrap: true}
+	r := Attempt{Model: q.m, Buf: b, Replacement: in, NoPodMatches: true}
 	for _, t := range s.required {
 		for _, k := range b.sumDomains(slot, t) {
-			r.bootstrap = r.bootstrap && k <= 0
+			r.NoPodMatches = r.NoPodMatches && k <= 0
 		}
 		slot++
 	}
@@ -52,13 +52,13 @@ func (q *quick) beginShared() round {
 }
 
 // leastPile is the least count of a hard constraint whose domains are nodes.
-func leastPile(c *constraint, hasKeys []bool) int64 {
+func leastPile(c *SpreadConstraint, hasKeys []bool) int64 {
 	if len(c.domains) < c.minDomains {
 		return 0
 	}
 	least, counted := int64(math.MaxInt32), 0
-	for _, x := range c.pods.piles {
-		if hasKeys[x.node] && c.eligible[x.node] {
+	for _, x := range c.pods.Nodes {
+		if hasKeys[x.node] && c.CountedNodes[x.node] {
 			least = min(least, int64(x.pods))
 			counted++
 		}
@@ -70,11 +70,11 @@ func leastPile(c *constraint, hasKeys []bool) int64 {
 }
 
 // passesSpreadOfGroup is spreads for what nodes of a group share.
-func passesSpreadOfGroup(r *round, n int) bool {
-	for i := range r.in.spread.hard {
-		c := &r.in.spread.hard[i]
-		x := c.topo.domain[n]
-		if x == noDomain || !c.topo.single && int64(r.buf.byDomain[i][x])+c.self-r.buf.min[i] > c.maxSkew {
+func passesSpreadOfGroup(r *Attempt, n int) bool {
+	for i := range r.Replacement.spread.hard {
+		c := &r.Replacement.spread.hard[i]
+		x := c.Topology.domain[n]
+		if x == NoDomain || !c.Topology.OneNodeEach && int64(r.Buf.byDomain[i][x])+c.SelfMatch-r.Buf.MinCount[i] > c.maxSkew {
 			return false
 		}
 	}
@@ -82,21 +82,21 @@ func passesSpreadOfGroup(r *round, n int) bool {
 }
 
 // passesInterPodOfGroup is agrees for what nodes of a group share.
-func passesInterPodOfGroup(r *round, n int, s *sight) bool {
-	slot, found := len(r.in.spread.hard), true
+func passesInterPodOfGroup(r *Attempt, n int, s *classView) bool {
+	slot, found := len(r.Replacement.spread.hard), true
 	for _, t := range s.required {
-		x := t.topo.domain[n]
-		if x == noDomain {
+		x := t.Topology.domain[n]
+		if x == NoDomain {
 			return false
 		}
-		found = found && r.buf.byDomain[slot][x] > 0
+		found = found && r.Buf.byDomain[slot][x] > 0
 		slot++
 	}
-	if !found && (!r.bootstrap || !r.in.inter.matchesSelf) {
+	if !found && (!r.NoPodMatches || !r.Replacement.InterPod.matchesSelf) {
 		return false
 	}
 	for _, t := range s.anti {
-		if x := t.topo.domain[n]; x != noDomain && r.buf.byDomain[slot][x] > 0 {
+		if x := t.Topology.domain[n]; x != NoDomain && r.Buf.byDomain[slot][x] > 0 {
 			return false
 		}
 		slot++
@@ -105,10 +105,10 @@ func passesInterPodOfGroup(r *round, n int, s *sight) bool {
 }
 
 // barred are the nodes that are refused for the pods on themselves.
-func (q *quick) barred() (out []cluster.NodeID) {
+func (q *Predictor) barred() (out []cluster.NodeID) {
 	for _, t := range q.sight.antiNode {
-		for _, x := range t.pods.piles {
-			if x.pods > 0 && t.topo.domain[x.node] != noDomain {
+		for _, x := range t.pods.Nodes {
+			if x.pods > 0 && t.Topology.domain[x.node] != NoDomain {
 				out = append(out, x.node)
 			}
 		}
@@ -116,11 +116,11 @@ func (q *quick) barred() (out []cluster.NodeID) {
 	hard := q.in.spread.hard
 	for i := range hard {
 		c := &hard[i]
-		if !c.topo.single {
+		if !c.Topology.OneNodeEach {
 			continue
 		}
-		for _, x := range c.pods.piles {
-			if q.in.spread.hardNode[x.node] && c.eligible[x.node] && int64(x.pods)+c.self-q.buf.min[i] > c.maxSkew {
+		for _, x := range c.pods.Nodes {
+			if q.in.spread.hardNode[x.node] && c.CountedNodes[x.node] && int64(x.pods)+c.SelfMatch-q.buf.MinCount[i] > c.maxSkew {
 				out = append(out, x.node)
 			}
 		}
@@ -129,7 +129,7 @@ func (q *quick) barred() (out []cluster.NodeID) {
 }
 
 // passes reports whether a node is feasible as things stand now.
-func (q *quick) passes(n cluster.NodeID) bool {
+func (q *Predictor) passes(n cluster.NodeID) bool {
 	place := q.place[n]
 	return q.allowed[q.sight.land.group[place]] && q.fitsAt(place) && !slices.Contains(q.barred(), n)
 }

@@ -44,13 +44,13 @@ const (
 )
 
 // sow begins the sources of all groups, none of whose nodes is looked at yet.
-func (q *quick) sow() {
+func (q *Predictor) sow() {
 	h, groups := &q.harvest, len(q.sight.land.nodes)
 	q.bounds()
 	for len(q.sources) < groups {
 		q.sources = append(q.sources, source{})
 	}
-	h.quota, h.floor = h.quota[:0], sized(h.floor, groups)
+	h.quota, h.floor = h.quota[:0], Resize(h.floor, groups)
 	for g := range groups {
 		h.quota = append(h.quota, 0)
 		s := &q.sources[g]
@@ -62,7 +62,7 @@ func (q *quick) sow() {
 }
 
 // grows reports whether a group has a feasible node that is not special.
-func (q *quick) grows(g int) bool {
+func (q *Predictor) grows(g int) bool {
 	if !q.allowed[g] {
 		return false
 	}
@@ -85,10 +85,10 @@ func (h *harvest) bound(mark int32) int32 { return max(mark-h.less, 0)>>1 + h.mo
 // the part of the largest node's goes, rounded down; where scores take pods to request
 // more than they do, one of them may be none before and stay so. slack goes by what
 // the smallest node loses more, and by how far BalancedAllocation goes about its mean.
-func (q *quick) bounds() {
-	h, weights, as := &q.harvest, &q.in.profile.Weights, &q.in.assumed
+func (q *Predictor) bounds() {
+	h, weights, as := &q.harvest, &q.in.profile.Weights, &q.in.ScoredRequests
 	cpu, memory := maxScore*as.MilliCPU/q.mostMilliCPU, maxScore*as.MemoryBytes/q.mostBytes
-	if h.less = int32(cpu + memory); q.assumes || as.MilliCPU > q.in.request.MilliCPU || as.MemoryBytes > q.in.request.MemoryBytes {
+	if h.less = int32(cpu + memory); q.assumes || as.MilliCPU > q.in.Requests.MilliCPU || as.MemoryBytes > q.in.Requests.MemoryBytes {
 		h.less = int32(min(cpu, memory))
 	}
 	h.ratio, h.imageRatio = int32(weights.ResourcesFit), 0
@@ -97,14 +97,14 @@ func (q *quick) bounds() {
 	taken := min(maxScore, maxScore*as.MilliCPU/q.leastMilliCPU) + min(maxScore, maxScore*as.MemoryBytes/q.leastBytes) + 2
 	h.slack = max(int(h.ratio)*int(taken)-int(h.less), 0) + 4*max(int(h.most)-int(weights.BalancedAllocation)*maxScore*3/4, 0) + 2
 	h.span = q.best()*int(h.ratio) + 1
-	if q.in.fixed.images != nil {
+	if q.in.Static.images != nil {
 		h.imageRatio = int32(2 * weights.ImageLocality)
 		h.span += int(h.imageRatio) * maxScore
 	}
 }
 
 // best is the greatest base of any node.
-func (q *quick) best() int {
+func (q *Predictor) best() int {
 	for q.bases[q.top] == 0 && q.top > 0 {
 		q.top--
 	}
@@ -113,14 +113,14 @@ func (q *quick) best() int {
 
 // more looks further down a group: O(nodes of the group), a few instructions each,
 // and a score for each that is found.
-func (q *quick) more(g int) {
+func (q *Predictor) more(g int) {
 	h, s := &q.harvest, &q.sources[g]
 	if h.quota[g] == 0 {
 		h.floor[g] = int32(h.span)
 		h.quota[g] = (1 + firstQuota*q.field.count/q.size) / quotaGrows
 	}
 	h.quota[g] = (h.quota[g] + 1) * quotaGrows
-	if q.in.fixed.images == nil {
+	if q.in.Static.images == nil {
 		q.surveyByBase(g)
 	} else {
 		q.survey(g)
@@ -140,7 +140,7 @@ func (h *harvest) lower(g int, s *source, reached int32) {
 
 // surveyByBase is survey where marks go by bases alone: it looks at no node but those
 // that it picks.
-func (q *quick) surveyByBase(g int) {
+func (q *Predictor) surveyByBase(g int) {
 	h, f, s, wanted, base := &q.harvest, &q.field, &q.sources[g], q.harvest.quota[g], q.best()
 	mine := append(h.mine[:0], q.sight.land.bits[g]...)
 	picked := append(h.picked[:0], mine...)
@@ -181,9 +181,9 @@ func (q *quick) surveyByBase(g int) {
 
 // survey lists the feasible nodes of a group, special ones left out, in the order of
 // the walk, with their numbers and places, and counts them by mark.
-func (q *quick) survey(g int) {
-	h, f, images := &q.harvest, &q.field, q.in.fixed.images
-	h.roll, h.counts = h.roll[:0], sized(h.counts, h.span)
+func (q *Predictor) survey(g int) {
+	h, f, images := &q.harvest, &q.field, q.in.Static.images
+	h.roll, h.counts = h.roll[:0], Resize(h.counts, h.span)
 	clear(h.counts)
 	for i, places := range q.sight.land.bits[g] {
 		fits := f.fits[i]
@@ -192,7 +192,7 @@ func (q *quick) survey(g int) {
 			place := i<<6 + bits.TrailingZeros64(left)
 			mark := int32(q.base[place]) * h.ratio
 			if images != nil {
-				mark += h.imageRatio * int32(images[q.m.walk[place]])
+				mark += h.imageRatio * int32(images[q.m.Walk[place]])
 			}
 			h.counts[mark]++
 			number := int(f.before[i]) + bits.OnesCount64(fits&(bit-1))
@@ -223,7 +223,7 @@ func (h *harvest) floorOf(quota int) int32 {
 
 // sort makes levels of raw and parts, O(n + the span of sums).
 func (s *source) sort(table *[]int32) {
-	s.values, s.starts, s.nodes = s.values[:0], s.starts[:0], sized(s.nodes, len(s.raw))
+	s.values, s.starts, s.nodes = s.values[:0], s.starts[:0], Resize(s.nodes, len(s.raw))
 	if len(s.raw) == 0 {
 		s.starts = append(s.starts, 0)
 		return
@@ -232,7 +232,7 @@ func (s *source) sort(table *[]int32) {
 	for _, v := range s.parts {
 		least, most = min(least, v), max(most, v)
 	}
-	*table = sized(*table, int(most-least)+1)
+	*table = Resize(*table, int(most-least)+1)
 	count := *table
 	clear(count)
 	for _, v := range s.parts {
@@ -256,9 +256,9 @@ func (s *source) sort(table *[]int32) {
 // mostEven is a bound of the weighted score of BalancedAllocation. The newcomer
 // changes the deviation by at most half the greater of its shares of cpu and
 // memory, and rounding by less than 1.
-func (q *quick) mostEven() int32 {
-	weight, r := int32(q.in.profile.Weights.BalancedAllocation), &q.in.request
+func (q *Predictor) mostEven() int32 {
+	weight, r := int32(q.in.profile.Weights.BalancedAllocation), &q.in.Requests
 	share := max(float64(max(r.MilliCPU, 0))/float64(q.leastMilliCPU), float64(max(r.MemoryBytes, 0))/float64(q.leastBytes))
 	gain := int64(math.Floor(min(share, 1)*maxScore/2+1e-6)) + 1
-	return weight * int32(min(levelled(gain, 0), maxScore))
+	return weight * int32(min(IsBalanced(gain, 0), maxScore))
 }

@@ -34,7 +34,7 @@ type raws struct {
 // findKinds finds the kinds of the groups and of the special nodes, and the
 // sources of the latter; not ok where there are too many. It tells whether groups are
 // of the same kinds as before.
-func (q *quick) findKinds() (alike, ok bool) {
+func (q *Predictor) findKinds() (alike, ok bool) {
 	sums, groups := q.sumShared(), len(q.sight.land.nodes)
 	for len(q.kinds) < groups {
 		q.kinds = append(q.kinds, kind{})
@@ -67,44 +67,44 @@ func (q *quick) findKinds() (alike, ok bool) {
 
 // sumShared counts pods by domain: first those of the inter-pod terms that score,
 // then those of soft constraints.
-func (q *quick) sumShared() int {
-	slot, r := len(q.in.spread.hard)+len(q.sight.required)+len(q.sight.anti), round{m: q.m, buf: q.buf, in: q.in}
+func (q *Predictor) sumShared() int {
+	slot, r := len(q.in.spread.hard)+len(q.sight.required)+len(q.sight.anti), Attempt{Model: q.m, Buf: q.buf, Replacement: q.in}
 	for i, t := range q.sight.scored {
 		q.buf.sumDomains(slot+i, t)
 	}
 	for i := range q.soft {
 		if !q.soft[i].hostname {
 			r.slots = slot + len(q.sight.scored) + i
-			softCounts(&r, &q.soft[i])
+			SoftCounts(&r, &q.soft[i])
 		}
 	}
 	return slot
 }
 
 // groupRaws are those of a node, as if it had no pods that are counted by node.
-func (q *quick) groupRaws(n cluster.NodeID, slot int) (r raws) {
-	f, weights, b := &q.in.fixed, &q.in.profile.Weights, q.buf
+func (q *Predictor) groupRaws(n cluster.NodeID, slot int) (r raws) {
+	f, weights, b := &q.in.Static, &q.in.profile.Weights, q.buf
 	if weights.TaintToleration > 0 {
-		r.taints = f.taints[n] + f.hint*q.m.hinted.taint(n)
+		r.taints = f.PreferNoSchedule[n] + f.HintTaint*q.m.Hints.taint(n)
 	}
 	if weights.NodeAffinity > 0 && f.preferred != nil {
 		r.preferred = f.preferred[n]
 	}
 	for i, t := range q.sight.scored {
-		if x := t.topo.domain[n]; x != noDomain {
+		if x := t.Topology.domain[n]; x != NoDomain {
 			r.inter += t.weight * int64(b.byDomain[slot+i][x])
 		}
 	}
 	slot += len(q.sight.scored)
 	for i := range q.soft {
 		c := &q.soft[i]
-		x := c.topo.domain[n]
+		x := c.Topology.domain[n]
 		if !c.hostname {
-			r.domain[i] = domainOrEmpty(c.topo, int(n))
+			r.domain[i] = DomainOrEmpty(c.Topology, int(n))
 		}
 		switch {
-		case x == noDomain:
-			r.pods[i] = noLabel
+		case x == NoDomain:
+			r.pods[i] = NoLabel
 		case !c.hostname:
 			r.pods[i] = int64(b.byDomain[slot+i][x])
 		}
@@ -113,22 +113,22 @@ func (q *quick) groupRaws(n cluster.NodeID, slot int) (r raws) {
 }
 
 // specialRaws adds what is counted by node.
-func (q *quick) specialRaws(r raws, n cluster.NodeID) raws {
+func (q *Predictor) specialRaws(r raws, n cluster.NodeID) raws {
 	for i := range q.soft {
-		if q.soft[i].hostname && r.pods[i] != noLabel {
-			r.pods[i] = int64(q.soft[i].pods.on(n))
+		if q.soft[i].hostname && r.pods[i] != NoLabel {
+			r.pods[i] = int64(q.soft[i].pods.On(n))
 		}
 	}
 	for _, t := range q.sight.nodeWise {
-		if t.topo.domain[n] != noDomain {
-			r.inter += t.weight * int64(t.pods.on(n))
+		if t.Topology.domain[n] != NoDomain {
+			r.inter += t.weight * int64(t.pods.On(n))
 		}
 	}
 	return r
 }
 
 // sowSpecial fills the sources of the special nodes' kinds.
-func (q *quick) sowSpecial(groups int) {
+func (q *Predictor) sowSpecial(groups int) {
 	for len(q.sources) < len(q.kinds) {
 		q.sources = append(q.sources, source{})
 	}
@@ -161,7 +161,7 @@ func (q *quick) sowSpecial(groups int) {
 
 // weigh finds the raw scores by soft constraints where a window has so many nodes
 // and the kinds that are present; false: they are as they were.
-func (q *quick) weigh(nodes int) bool {
+func (q *Predictor) weigh(nodes int) bool {
 	var weights [maxSoft]float64
 	for i := range q.soft {
 		domains := nodes
@@ -178,7 +178,7 @@ func (q *quick) weigh(nodes int) bool {
 		x, sum := &q.kinds[k], 0.0
 		for i := range q.soft {
 			if x.pods[i] >= 0 {
-				sum += spreadTerm(int32(x.pods[i]), weights[i], q.soft[i].maxSkew)
+				sum += SpreadTerm(int32(x.pods[i]), weights[i], q.soft[i].maxSkew)
 			}
 		}
 		x.raw = int64(math.Round(sum))
@@ -187,9 +187,9 @@ func (q *quick) weigh(nodes int) bool {
 }
 
 // countDomains counts the domains of a soft constraint that the present kinds are in.
-func (q *quick) countDomains(constraint int) (count int) {
-	seen := flags(q.buf.seen, q.soft[constraint].topo.size)
-	q.buf.seen = seen
+func (q *Predictor) countDomains(constraint int) (count int) {
+	seen := ResizeBool(q.buf.Seen, q.soft[constraint].Topology.size)
+	q.buf.Seen = seen
 	for k := range q.kinds {
 		if x := &q.kinds[k]; x.present > 0 && !seen[x.domain[constraint]] {
 			seen[x.domain[constraint]] = true
@@ -200,34 +200,34 @@ func (q *quick) countDomains(constraint int) (count int) {
 }
 
 // stretches finds the extremes over the kinds that are present.
-func (q *quick) stretches() stretches {
-	x := stretches{interLeast: math.MaxInt64, interMost: math.MinInt64, spreadLeast: math.MaxInt64}
+func (q *Predictor) stretches() Ranges {
+	x := Ranges{InterPodMin: math.MaxInt64, InterPodMax: math.MinInt64, SpreadMin: math.MaxInt64}
 	for k := range q.kinds {
 		y := &q.kinds[k]
 		if y.present == 0 {
 			continue
 		}
 		x.taints, x.preferred = max(x.taints, y.taints), max(x.preferred, y.preferred)
-		x.interLeast, x.interMost = min(x.interLeast, y.inter), max(x.interMost, y.inter)
-		x.spreadLeast, x.spreadMost = min(x.spreadLeast, y.raw), max(x.spreadMost, y.raw)
+		x.InterPodMin, x.InterPodMax = min(x.InterPodMin, y.inter), max(x.InterPodMax, y.inter)
+		x.SpreadMin, x.SpreadMax = min(x.SpreadMin, y.raw), max(x.SpreadMax, y.raw)
 	}
 	return x
 }
 
 // relate finds the relative scores of all kinds between the extremes.
-func (q *quick) relate(x *stretches) {
+func (q *Predictor) relate(x *Ranges) {
 	weights := &q.in.profile.Weights
 	for k := range q.kinds {
 		y := &q.kinds[k]
-		sum := weights.TaintToleration * (maxScore - percent(y.taints, x.taints))
-		sum += weights.NodeAffinity * percent(y.preferred, x.preferred)
-		sum += weights.InterPodAffinity * stretch(y.inter, x.interLeast, x.interMost, maxScore)
+		sum := weights.TaintToleration * (maxScore - RelativeScore(y.taints, x.taints))
+		sum += weights.NodeAffinity * RelativeScore(y.preferred, x.preferred)
+		sum += weights.InterPodAffinity * Scale(y.inter, x.InterPodMin, x.InterPodMax, maxScore)
 		switch {
 		case len(q.soft) == 0:
-		case x.spreadMost == 0:
+		case x.SpreadMax == 0:
 			sum += weights.PodTopologySpread * maxScore
 		default:
-			sum += weights.PodTopologySpread * (maxScore * (x.spreadMost + x.spreadLeast - y.raw) / x.spreadMost)
+			sum += weights.PodTopologySpread * (maxScore * (x.SpreadMax + x.SpreadMin - y.raw) / x.SpreadMax)
 		}
 		y.score = int32(sum)
 	}

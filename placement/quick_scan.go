@@ -37,9 +37,9 @@ const (
 	unasked = -1 << 61
 )
 
-func newQuick(w *clusterState, groups *groupCache) *quick {
-	n := len(w.snap.Nodes)
-	q := &quick{m: w, buf: &scratch{}, groups: groups, numbers: make([]numbers, n), free: make([]free, n), base: make([]uint8, n), ample: make([]uint64, (n+63)/64), usable: true, leastMilliCPU: maxAllocatable, leastBytes: maxAllocatable, odds: make([]float64, n), won: make([]uint64, (n+63)/64), marked: make([]uint64, (n+63)/64)}
+func NewPredictor(w *Cluster, groups *GroupCache) *Predictor {
+	n := len(w.Snap.Nodes)
+	q := &Predictor{m: w, buf: &Scratch{}, groups: groups, numbers: make([]numbers, n), free: make([]free, n), base: make([]uint8, n), ample: make([]uint64, (n+63)/64), usable: true, leastMilliCPU: maxAllocatable, leastBytes: maxAllocatable, odds: make([]float64, n), won: make([]uint64, (n+63)/64), marked: make([]uint64, (n+63)/64)}
 	q.field = field{at: make([]int32, 2*n), fits: make([]uint64, (n+63)/64), before: make([]int32, (n+63)/64)}
 	q.bases[0], q.based = int32(n), make([][]uint64, 2*maxScore+1)
 	all := make([]uint64, len(q.based)*len(q.won))
@@ -49,31 +49,31 @@ func newQuick(w *clusterState, groups *groupCache) *quick {
 	for place := range n {
 		q.based[0][place>>6] |= 1 << (place & 63)
 	}
-	w.walked()
-	q.place = w.place
-	for _, n := range w.walk {
-		l := &w.load[n]
+	w.WalkOrder()
+	q.place = w.WalkPlace
+	for _, n := range w.Walk {
+		l := &w.Requests[n]
 		q.usable = q.usable && l.allocatableMilliCPU > 0 && l.allocatableMilliCPU <= maxAllocatable && l.allocatableBytes > 0 && l.allocatableBytes <= maxAllocatable
 		q.mostMilliCPU, q.mostBytes = max(q.mostMilliCPU, l.allocatableMilliCPU), max(q.mostBytes, l.allocatableBytes)
 		q.leastMilliCPU, q.leastBytes = min(q.leastMilliCPU, l.allocatableMilliCPU), min(q.leastBytes, l.allocatableBytes)
 	}
-	for _, n := range w.walk {
-		q.look(n)
+	for _, n := range w.Walk {
+		q.NodeChanged(n)
 	}
 	return q
 }
 
-// look reads a node's numbers anew.
-func (q *quick) look(n cluster.NodeID) {
+// NodeChanged reads a node's numbers anew.
+func (q *Predictor) NodeChanged(n cluster.NodeID) {
 	place := q.place[n]
-	l, x, has := &q.m.load[n], &q.numbers[place], &q.free[place]
+	l, x, has := &q.m.Requests[n], &q.numbers[place], &q.free[place]
 	x.leftMilliCPU, x.leftBytes = float64(l.allocatableMilliCPU-l.nonZeroMilliCPU), float64(l.allocatableBytes-l.nonZeroBytes)
 	x.perMilliCPU, x.perByte = 100/float64(l.allocatableMilliCPU), 100/float64(l.allocatableBytes)
-	*has = free{max(l.allocatableMilliCPU-l.milliCPU, unasked/2), max(l.allocatableBytes-l.memory, unasked/2)}
-	if l.pods+1 > q.m.snap.Nodes[n].AllowedPods {
+	*has = free{max(l.allocatableMilliCPU-l.milliCPU, unasked/2), max(l.allocatableBytes-l.MemoryBytes, unasked/2)}
+	if l.pods+1 > q.m.Snap.Nodes[n].AllowedPods {
 		has.milliCPU = noRoom
 	}
-	q.assumes = q.assumes || l.milliCPU != l.nonZeroMilliCPU || l.memory != l.nonZeroBytes
+	q.assumes = q.assumes || l.milliCPU != l.nonZeroMilliCPU || l.MemoryBytes != l.nonZeroBytes
 	base := uint8(freePart(x.leftMilliCPU, x.perMilliCPU) + freePart(x.leftBytes, x.perByte))
 	bit := uint64(1) << (place & 63)
 	if was := q.base[place]; was != base {
@@ -83,8 +83,8 @@ func (q *quick) look(n cluster.NodeID) {
 		q.based[base][place>>6] |= bit
 		q.base[place], q.top = base, max(q.top, int(base))
 	}
-	x.lean = 50 * (min(float64(l.milliCPU)/float64(l.allocatableMilliCPU), 1) - min(float64(l.memory)/float64(l.allocatableBytes), 1))
-	x.balance = balance(l.milliCPU, l.allocatableMilliCPU, l.memory, l.allocatableBytes)
+	x.lean = 50 * (min(float64(l.milliCPU)/float64(l.allocatableMilliCPU), 1) - min(float64(l.MemoryBytes)/float64(l.allocatableBytes), 1))
+	x.balance = Balance(l.milliCPU, l.allocatableMilliCPU, l.MemoryBytes, l.allocatableBytes)
 	if q.ample[place>>6] &^= bit; has.milliCPU >= q.mostMilliCPU/amplePart && has.bytes >= q.mostBytes/amplePart {
 		q.ample[place>>6] |= bit
 	}
@@ -102,9 +102,9 @@ func askInt(v int64) int64 {
 }
 
 // fitsAt reports whether the node at a place has what the newcomer asks for.
-func (q *quick) fitsAt(place int32) bool {
+func (q *Predictor) fitsAt(place int32) bool {
 	x := &q.free[place]
-	return x.milliCPU >= askInt(q.in.asked.MilliCPU) && x.bytes >= askInt(q.in.asked.MemoryBytes)
+	return x.milliCPU >= askInt(q.in.Checked.MilliCPU) && x.bytes >= askInt(q.in.Checked.MemoryBytes)
 }
 
 // freePart is freeShare for what would be left.
@@ -118,8 +118,8 @@ func freePart(left, per float64) int32 {
 // score puts, for each of the feasible places in the list, what it scores apart from
 // the relative scores in its stead: NodeResourcesFit (leastAllocated), BalancedAllocation (evenScore) and
 // images.
-func (q *quick) score(list []int32) {
-	as, r, weights, images := &q.in.assumed, &q.in.request, &q.in.profile.Weights, q.in.fixed.images
+func (q *Predictor) score(list []int32) {
+	as, r, weights, images := &q.in.ScoredRequests, &q.in.Requests, &q.in.profile.Weights, q.in.Static.images
 	cpu, memory := float64(as.MilliCPU), float64(as.MemoryBytes)
 	halfCPU, halfMemory := float64(r.MilliCPU)/2, float64(r.MemoryBytes)/2
 	fit, even := int32(weights.ResourcesFit), weights.BalancedAllocation
@@ -135,10 +135,10 @@ func (q *quick) score(list []int32) {
 			if part := v - float64(with); part < unclear || part > 1-unclear {
 				with = q.balanceWith(place)
 			}
-			sum += int32(even * levelled(with, x.balance))
+			sum += int32(even * IsBalanced(with, x.balance))
 		}
 		if images != nil {
-			sum += int32(weights.ImageLocality) * int32(images[q.m.walk[place]])
+			sum += int32(weights.ImageLocality) * int32(images[q.m.Walk[place]])
 		}
 		list[i] = sum
 	}
@@ -150,15 +150,15 @@ func (q *quick) score(list []int32) {
 const unclear = 1e-9
 
 // balanceWith is the node's balance with the newcomer.
-func (q *quick) balanceWith(place int32) int64 {
-	l, r := &q.m.load[q.m.walk[place]], &q.in.request
-	return balance(l.milliCPU+r.MilliCPU, l.allocatableMilliCPU, l.memory+r.MemoryBytes, l.allocatableBytes)
+func (q *Predictor) balanceWith(place int32) int64 {
+	l, r := &q.m.Requests[q.m.Walk[place]], &q.in.Requests
+	return Balance(l.milliCPU+r.MilliCPU, l.allocatableMilliCPU, l.MemoryBytes+r.MemoryBytes, l.allocatableBytes)
 }
 
 // scan finds the feasible nodes.
-func (q *quick) scan() {
+func (q *Predictor) scan() {
 	f, count := &q.field, 0
-	milliCPU, bytes := askInt(q.in.asked.MilliCPU), askInt(q.in.asked.MemoryBytes)
+	milliCPU, bytes := askInt(q.in.Checked.MilliCPU), askInt(q.in.Checked.MemoryBytes)
 	open := q.openPlaces()
 	for _, n := range q.barred() {
 		place := q.place[n]
@@ -193,7 +193,7 @@ func (q *quick) scan() {
 }
 
 // openPlaces are the places of the groups that are allowed, as bits.
-func (q *quick) openPlaces() []uint64 {
+func (q *Predictor) openPlaces() []uint64 {
 	land := q.sight.land
 	q.open = append(q.open[:0], land.all...)
 	for g := range land.nodes {
@@ -208,7 +208,7 @@ func (q *quick) openPlaces() []uint64 {
 }
 
 // extend lets the first nodes of a window come again after the last.
-func (q *quick) extend() {
+func (q *Predictor) extend() {
 	f, n := &q.field, int32(len(q.place))
 	for i, place := range f.at[:q.size] {
 		f.at[f.count+i] = place + n

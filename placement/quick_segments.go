@@ -16,7 +16,7 @@ type segments struct {
 
 // findEvents finds where kinds come and go, O(k log k) for k special nodes, and O(N)
 // for each group that is not in every window.
-func (q *quick) findEvents() {
+func (q *Predictor) findEvents() {
 	p := &q.parts
 	p.events, p.shared = p.events[:0], true
 	for g := range q.sight.land.nodes {
@@ -39,7 +39,7 @@ func (q *quick) findEvents() {
 
 // startsWith are the starts whose windows the victim's node is in when it is
 // feasible, and the others.
-func (q *quick) startsWith(victim cluster.NodeID) (with, others []run) {
+func (q *Predictor) startsWith(victim cluster.NodeID) (with, others []run) {
 	n := int32(len(q.place))
 	if victim == cluster.NoNode || q.sight.land.group[q.place[victim]] == nowhere {
 		return nil, []run{{0, n}}
@@ -55,7 +55,7 @@ func (q *quick) startsWith(victim cluster.NodeID) (with, others []run) {
 
 // reach are the starts, from and up to, whose windows have the node; from is
 // negative where they begin at the end of the walk.
-func (q *quick) reach(at int32) (from, to int32) {
+func (q *Predictor) reach(at int32) (from, to int32) {
 	f, size := &q.field, int32(q.size)
 	if at >= size {
 		return f.at[at-size] + 1, f.at[at]
@@ -64,7 +64,7 @@ func (q *quick) reach(at int32) (from, to int32) {
 }
 
 // addEvents notes that a kind is in the windows from a start up to another.
-func (q *quick) addEvents(kind, from, to int32) {
+func (q *Predictor) addEvents(kind, from, to int32) {
 	p, n := &q.parts, int32(len(q.place))
 	add := func(at int32, comes uint64) {
 		if at < n {
@@ -80,7 +80,7 @@ func (q *quick) addEvents(kind, from, to int32) {
 
 // everywhere reports that a group is in every window: it is in every stretch of
 // half a window. False may be wrong.
-func (q *quick) everywhere(g uint8) bool {
+func (q *Predictor) everywhere(g uint8) bool {
 	f, half := &q.field, q.size/2
 	for from := 0; from < f.count; from += half {
 		i, end := from, min(from+half, f.count)
@@ -95,7 +95,7 @@ func (q *quick) everywhere(g uint8) bool {
 }
 
 // addRuns notes in which windows a group is that is not in all of them.
-func (q *quick) addRuns(g uint8) {
+func (q *Predictor) addRuns(g uint8) {
 	f, from, to, any := &q.field, int32(0), int32(0), false
 	for i := range f.count {
 		if !q.plain(f.at[i], g) {
@@ -120,12 +120,12 @@ func (q *quick) addRuns(g uint8) {
 // everyStart deals the odds of the starts in these runs. It goes along them by
 // segments: starts whose windows have the same extremes of the relative scores, so
 // that a node has one total in all of them.
-func (q *quick) everyStart(runs []run) {
+func (q *Predictor) everyStart(runs []run) {
 	p, i, from, n, began := &q.parts, 0, int32(0), int32(len(q.place)), false
 	for k := range q.kinds {
 		q.kinds[k].present = q.kinds[k].always
 	}
-	var now stretches
+	var now Ranges
 	for at, next := int32(0), int32(0); at < n; at = next {
 		for ; i < len(p.events) && int32(p.events[i]>>32) == at; i++ {
 			q.kinds[uint32(p.events[i])>>1].present += int32(p.events[i]&1)*2 - 1
@@ -161,6 +161,6 @@ func meets(runs []run, from, to int32) bool {
 }
 
 // plain reports whether a node of a group, but no special one, is at the place.
-func (q *quick) plain(place int32, g uint8) bool {
+func (q *Predictor) plain(place int32, g uint8) bool {
 	return q.sight.land.group[place] == g && q.marked[place>>6]>>(place&63)&1 == 0
 }

@@ -11,7 +11,7 @@ type share struct {
 
 // everySet mixes the odds over every set of nodes into those over the windows, as
 // scatter does. It looks at about 10 N / size nodes.
-func (q *quick) everySet(weight float64) {
+func (q *Predictor) everySet(weight float64) {
 	if weight == 0 {
 		return
 	}
@@ -36,7 +36,7 @@ func (q *quick) everySet(weight float64) {
 }
 
 // fillWindow scores the kinds as if all feasible nodes were in the window.
-func (q *quick) fillWindow() {
+func (q *Predictor) fillWindow() {
 	for k := range q.kinds {
 		q.kinds[k].present = 1
 		if s := &q.sources[k]; len(s.nodes) == 0 && s.open == none {
@@ -50,12 +50,12 @@ func (q *quick) fillWindow() {
 
 // dealSets notes the odds of the best levels over every set, to be divided by the
 // rest, which it returns.
-func (q *quick) dealSets() (rest float64) {
+func (q *Predictor) dealSets() (rest float64) {
 	c, n := &q.cover, q.field.count
 	c.shares, c.shareLevels = c.shares[:0], c.shareLevels[:0]
 	q.startLevels()
 	missed, passed := 1.0, 0 // the probability that none of those passed is in the set
-	for missed >= unlikely && passed < n {
+	for missed >= Negligible && passed < n {
 		total, better, count := q.nextTotal(), missed, 0
 		for k, t := range c.total {
 			if t != total {

@@ -19,11 +19,11 @@ type special struct {
 
 // findSpecial lists them and marks their places. It is
 // O(k log N).
-func (q *quick) findSpecial(victim cluster.NodeID) {
+func (q *Predictor) findSpecial(victim cluster.NodeID) {
 	var buf [128]cluster.NodeID
 	nodes := buf[:0]
-	add := func(c *counter) {
-		for _, x := range c.piles {
+	add := func(c *PodCounter) {
+		for _, x := range c.Nodes {
 			nodes = append(nodes, x.node)
 		}
 	}
@@ -55,7 +55,7 @@ func (q *quick) findSpecial(victim cluster.NodeID) {
 }
 
 // judgeSpecial finds a special node among the feasible ones, and what it scores.
-func (q *quick) judgeSpecial(x *special) {
+func (q *Predictor) judgeSpecial(x *special) {
 	place := q.place[x.node]
 	at, found := q.field.find(place)
 	if x.feasible = found; !found {
@@ -68,7 +68,7 @@ func (q *quick) judgeSpecial(x *special) {
 }
 
 // lookAgain takes in that pods have left the victim's node.
-func (q *quick) lookAgain(victim cluster.NodeID) {
+func (q *Predictor) lookAgain(victim cluster.NodeID) {
 	i := slices.IndexFunc(q.special, func(x special) bool { return x.node == victim })
 	if i < 0 {
 		return // its pods cannot run there
@@ -92,7 +92,7 @@ func (q *quick) lookAgain(victim cluster.NodeID) {
 
 // shiftAt renumbers the feasible nodes from a number on, as one at a place has come
 // or gone.
-func (q *quick) shiftAt(from, place, by int32) {
+func (q *Predictor) shiftAt(from, place, by int32) {
 	q.field.count += int(by)
 	for i := int(place>>6) + 1; i < len(q.field.before); i++ {
 		q.field.before[i] += by

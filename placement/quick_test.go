@@ -113,15 +113,15 @@ func TestQuickIsTheSameAsTheGeneralWay(t *testing.T) {
 		}
 		w := varied(seed, []int{3, 101, 130, 200, 400}[rnd.Intn(5)]+rnd.Intn(20)).worldOf(t, p)
 		for range 40 {
-			pod := cluster.PodID(rnd.Intn(len(w.snap.Pods)))
+			pod := cluster.PodID(rnd.Intn(len(w.Snap.Pods)))
 			q, s := compareWays(t, w, pod)
 			quick, states = quick+q, states+s
 			if t.Failed() {
-				t.Fatalf("seed %d, %s", seed, w.snap.Pods[pod].Object.Name)
+				t.Fatalf("seed %d, %s", seed, w.Snap.Pods[pod].Object.Name)
 			}
-			w.Move(cluster.PodID(rnd.Intn(len(w.snap.Pods))), cluster.NodeID(rnd.Intn(len(w.snap.Nodes)+1)-1))
+			w.Move(cluster.PodID(rnd.Intn(len(w.Snap.Pods))), cluster.NodeID(rnd.Intn(len(w.Snap.Nodes)+1)-1))
 			if rnd.Intn(5) == 0 {
-				hinted := []cluster.NodeID{cluster.NodeID(rnd.Intn(len(w.snap.Nodes)))}
+				hinted := []cluster.NodeID{cluster.NodeID(rnd.Intn(len(w.Snap.Nodes)))}
 				w.Hint([]hints.Kind{hints.Taint, hints.Label}[rnd.Intn(2)], hinted[:rnd.Intn(2)])
 			}
 		}
@@ -133,16 +133,16 @@ func TestQuickIsTheSameAsTheGeneralWay(t *testing.T) {
 }
 
 // compareWays returns how many states were foretold quickly, of how many.
-func compareWays(t *testing.T, w *World, pod cluster.PodID) (quick, states int) {
+func compareWays(t *testing.T, w *ClusterModel, pod cluster.PodID) (quick, states int) {
 	t.Helper()
 	var only Prediction
-	if _, ok := w.Supported(pod); ok && w.quickly(w.incomingOf(pod), pod, &only) {
+	if _, ok := w.Supported(pod); ok && w.predictFast(w.replacementOf(pod), pod, &only) {
 		quick = 2
 	}
 	got := w.Predict(pod)
-	w.general = true
+	w.fastOff = true
 	want := w.Predict(pod)
-	w.general = false
+	w.fastOff = false
 	for _, x := range [...]struct {
 		name      string
 		got, want State

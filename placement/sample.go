@@ -17,12 +17,12 @@ const (
 	nodesPerPart   = 125
 )
 
-// sampler judges every sample that the scheduler may take. A sample is a window
+// Sampler judges every sample that the scheduler may take. A sample is a window
 // of `size` feasible nodes that follow each other on the walk around the nodes;
 // where the walk begins is not known, so every node is as likely a start. Its
 // slices are used again for every prediction.
-type sampler struct {
-	r      *round
+type Sampler struct {
+	r      *Attempt
 	size   int
 	lined  []cluster.NodeID // the feasible nodes that are in line
 	place  []int32          // by node, its number among the feasible ones and one; 0: not feasible
@@ -36,31 +36,31 @@ type sampler struct {
 	shared shared
 }
 
-// sample returns the outcome over all samples, the scattered part mixed in.
-func (s *sampler) sample(r *round, feasible []cluster.NodeID, size int, scattered float64) State {
+// Sample returns the outcome over all samples, the scattered part mixed in.
+func (s *Sampler) Sample(r *Attempt, feasible []cluster.NodeID, size int, scattered float64) State {
 	s.r = r
 	if !s.line(feasible) || s.size != size {
 		s.shared.in = nil
 	}
 	s.size = size
 	switch {
-	case r.in.profile.Policy != nil:
+	case r.Replacement.profile.Policy != nil:
 		s.shared.in = nil
 		s.someStarts()
 	default:
 		s.read()
-		if r.m.attachments.leaving == cluster.NoNode || !s.fewStarts() {
+		if r.Model.Attachments.Leaving == cluster.NoNode || !s.fewStarts() {
 			s.everyStart()
 		}
 	}
 	odds := s.window.odds
-	s.byNode = floats(s.byNode, len(feasible))
+	s.byNode = ResizeFloat64(s.byNode, len(feasible))
 	for k, n := range s.nodes {
 		s.byNode[s.place[n]-1] = odds[k]
 	}
 	most := s.window.most
 	s.scatter(scattered)
-	out, count := State{Fitting: nodeSet(r.m, feasible), Sample: size, Best: most}, 0
+	out, count := State{Fitting: NewNodeSet(r.Model, feasible), Sample: size, Best: most}, 0
 	for _, p := range s.byNode {
 		if p > 0 {
 			count++
@@ -78,10 +78,10 @@ func (s *sampler) sample(r *round, feasible []cluster.NodeID, size int, scattere
 // line puts the feasible nodes in the order of the walk. A window begins with a
 // node when the walk begins there, or at a node before it that is not feasible.
 // It reports whether they stood in line already.
-func (s *sampler) line(feasible []cluster.NodeID) bool {
-	w := s.r.m
-	if w.walked(); s.place == nil {
-		s.place = make([]int32, len(w.walk))
+func (s *Sampler) line(feasible []cluster.NodeID) bool {
+	w := s.r.Model
+	if w.WalkOrder(); s.place == nil {
+		s.place = make([]int32, len(w.Walk))
 	}
 	if slices.Equal(s.lined, feasible) {
 		return true
@@ -92,9 +92,9 @@ func (s *sampler) line(feasible []cluster.NodeID) bool {
 		s.place[n] = int32(i) + 1
 	}
 	s.nodes, s.weight = s.nodes[:0], s.weight[:0]
-	all := float64(len(w.walk))
+	all := float64(len(w.Walk))
 	starts, one := 0, 1/all
-	for _, n := range w.walk {
+	for _, n := range w.Walk {
 		starts++
 		if s.place[n] == 0 {
 			continue
@@ -121,9 +121,9 @@ const (
 
 // someStarts adds up the odds over some windows, each standing for those that
 // begin after it and before the next.
-func (s *sampler) someStarts() {
+func (s *Sampler) someStarts() {
 	n, w := len(s.nodes), &s.window
-	w.odds, w.most = floats(w.odds, n), 0
+	w.odds, w.most = ResizeFloat64(w.odds, n), 0
 	starts := min(n, max(leastStarts, scoredNodes/s.size))
 	around := append(s.nodes, s.nodes[:s.size]...)
 	for i := range starts {
@@ -132,8 +132,8 @@ func (s *sampler) someStarts() {
 		for _, x := range s.weight[from:to] {
 			weight += x
 		}
-		scoreAll(s.r, around[from:from+s.size])
-		total := s.r.buf.total
+		Score(s.r, around[from:from+s.size])
+		total := s.r.Buf.total
 		best, ties := slices.Max(total), 0
 		for _, t := range total {
 			if t == best {

@@ -7,15 +7,15 @@ import (
 
 // steady reports whether each window has the same domains of a soft constraint,
 // and then says how many: none of them is away for longer than a window.
-func (s *sampler) steady(c int) bool {
-	w, column, rule := &s.window, s.kinds.column[softColumn+c], &s.r.in.spread.soft[c]
+func (s *Sampler) steady(c int) bool {
+	w, column, rule := &s.window, s.kinds.column[softColumn+c], &s.r.Replacement.spread.soft[c]
 	if rule.hostname {
 		w.domains[c] = int32(s.size)
-		if !s.r.in.spread.requireAll || !slices.Contains(column, skipped) {
+		if !s.r.Replacement.spread.requireAll || !slices.Contains(column, skipped) {
 			return true
 		}
 	} else {
-		w.counts[c] = sized(w.counts[c], rule.topo.size)
+		w.counts[c] = Resize(w.counts[c], rule.Topology.size)
 		if w.domains[c] = s.alwaysThere(c); w.domains[c] > 0 {
 			return true
 		}
@@ -26,8 +26,8 @@ func (s *sampler) steady(c int) bool {
 }
 
 // alwaysThere is the number of domains if each is in every window; else 0.
-func (s *sampler) alwaysThere(c int) (domains int32) {
-	last, column, topo := s.window.counts[c], s.kinds.column[softColumn+c], s.r.in.spread.soft[c].topo
+func (s *Sampler) alwaysThere(c int) (domains int32) {
+	last, column, topo := s.window.counts[c], s.kinds.column[softColumn+c], s.r.Replacement.spread.soft[c].Topology
 	clear(last)
 	n := len(s.nodes)
 	for p := range n + s.size { // as far as the last window reaches
@@ -38,7 +38,7 @@ func (s *sampler) alwaysThere(c int) (domains int32) {
 		if column[i] == skipped {
 			continue
 		}
-		x := domainOrEmpty(topo, int(s.nodes[i]))
+		x := DomainOrEmpty(topo, int(s.nodes[i]))
 		if last[x] == 0 {
 			if domains++; p >= s.size {
 				return 0
@@ -53,15 +53,15 @@ func (s *sampler) alwaysThere(c int) (domains int32) {
 
 // countDomains counts the domains that the scored nodes are in; for the host
 // name, those nodes.
-func (s *sampler) countDomains(i int, by int32) {
+func (s *Sampler) countDomains(i int, by int32) {
 	w, k := &s.window, &s.kinds
-	soft := s.r.in.spread.soft
+	soft := s.r.Replacement.spread.soft
 	for _, c := range w.counted {
 		if k.column[softColumn+c][i] == skipped {
 			continue
 		}
 		if !soft[c].hostname {
-			count := &w.counts[c][domainOrEmpty(soft[c].topo, int(s.nodes[i]))]
+			count := &w.counts[c][DomainOrEmpty(soft[c].Topology, int(s.nodes[i]))]
 			if *count += by; by > 0 && *count > 1 || by < 0 && *count > 0 {
 				continue
 			}
@@ -72,12 +72,12 @@ func (s *sampler) countDomains(i int, by int32) {
 
 // weigh finds the raw scores of all kinds by soft constraints, with the weights
 // of the window's domains.
-func (s *sampler) weigh() {
+func (s *Sampler) weigh() {
 	w := &s.window
 	copy(w.weighed, w.domains)
 	w.unsure, w.search, w.fresh = true, true, false
 	w.version++
-	w.weights = floats(w.weights, len(w.domains))
+	w.weights = ResizeFloat64(w.weights, len(w.domains))
 	for c, domains := range w.domains {
 		w.weights[c] = math.Log(float64(domains + 2))
 	}
@@ -87,14 +87,14 @@ func (s *sampler) weigh() {
 }
 
 // raw is a kind's raw score by soft constraints.
-func (s *sampler) raw(kind int) int64 {
-	k, soft, sum := &s.kinds, s.r.in.spread.soft, 0.0
+func (s *Sampler) raw(kind int) int64 {
+	k, soft, sum := &s.kinds, s.r.Replacement.spread.soft, 0.0
 	for c := range soft {
 		if !k.on[softColumn+c] {
 			continue
 		}
 		if pods := k.column[softColumn+c][k.first[kind]]; pods >= 0 {
-			sum += spreadTerm(int32(pods), s.window.weights[c], soft[c].maxSkew)
+			sum += SpreadTerm(int32(pods), s.window.weights[c], soft[c].maxSkew)
 		}
 	}
 	return int64(math.Round(sum))

@@ -33,14 +33,14 @@ const (
 
 // In the columns of soft constraints: the node lacks the label, or gets no score.
 const (
-	noLabel = -1
+	NoLabel = -1
 	skipped = -2
 )
 
 // findKinds sorts by the columns and sums that were read.
-func (s *sampler) findKinds() {
+func (s *Sampler) findKinds() {
 	k, n := &s.kinds, len(s.nodes)
-	k.of = sized(k.of, n)
+	k.of = Resize(k.of, n)
 	clear(k.of)
 	k.count = 1
 	for c := range k.column {
@@ -48,7 +48,7 @@ func (s *sampler) findKinds() {
 			k.fold(k.column[c])
 		}
 	}
-	k.first = sized(k.first, k.count)
+	k.first = Resize(k.first, k.count)
 	for i := n - 1; i >= 0; i-- {
 		k.first[k.of[i]] = int32(i)
 	}
@@ -56,25 +56,25 @@ func (s *sampler) findKinds() {
 }
 
 // readColumns reads what the relative scores that have a weight go by.
-func (s *sampler) readColumns() {
-	k, r, in := &s.kinds, s.r, s.r.in
+func (s *Sampler) readColumns() {
+	k, r, in := &s.kinds, s.r, s.r.Replacement
 	weights := &in.profile.Weights
 	for len(k.column) < softColumn+len(in.spread.soft) {
 		k.column, k.on = append(k.column, nil), append(k.on, false)
 	}
 	for c := range k.column {
-		k.column[c] = resized(k.column[c], len(s.nodes))
+		k.column[c] = ResizeInt64(k.column[c], len(s.nodes))
 	}
 	clear(k.on)
 	if k.on[taintColumn] = weights.TaintToleration > 0; k.on[taintColumn] {
-		countTaints(r, s.nodes, k.column[taintColumn])
+		CountTaints(r, s.nodes, k.column[taintColumn])
 	}
-	if k.on[affinityColumn] = weights.NodeAffinity > 0 && in.fixed.preferred != nil; k.on[affinityColumn] {
-		pick(k.column[affinityColumn], s.nodes, in.fixed.preferred)
+	if k.on[affinityColumn] = weights.NodeAffinity > 0 && in.Static.preferred != nil; k.on[affinityColumn] {
+		Pick(k.column[affinityColumn], s.nodes, in.Static.preferred)
 	}
-	if weights.InterPodAffinity > 0 && len(in.inter.scored) > 0 {
+	if weights.InterPodAffinity > 0 && len(in.InterPod.scored) > 0 {
 		clear(k.column[interColumn])
-		k.on[interColumn] = sumInterPod(r, s.nodes, k.column[interColumn])
+		k.on[interColumn] = SumInterPod(r, s.nodes, k.column[interColumn])
 	}
 	if weights.PodTopologySpread == 0 {
 		return
@@ -86,19 +86,19 @@ func (s *sampler) readColumns() {
 }
 
 // readSoft reads the matching pods of a constraint.
-func (s *sampler) readSoft(c *constraint, out []int64) {
-	rules := &s.r.in.spread
+func (s *Sampler) readSoft(c *SpreadConstraint, out []int64) {
+	rules := &s.r.Replacement.spread
 	var pods []int32
 	if !c.hostname {
-		pods = softCounts(s.r, c)
+		pods = SoftCounts(s.r, c)
 	}
 	for i, n := range s.nodes {
-		x := c.topo.domain[n]
+		x := c.Topology.domain[n]
 		switch {
-		case x == noDomain:
-			out[i] = noLabel
+		case x == NoDomain:
+			out[i] = NoLabel
 		case c.hostname:
-			out[i] = int64(c.pods.on(n))
+			out[i] = int64(c.pods.On(n))
 		default:
 			out[i] = int64(pods[x])
 		}
@@ -124,7 +124,7 @@ func (k *kinds) fold(column []int64) {
 		k.foldByMap(column)
 		return
 	}
-	k.table = sized(k.table, k.count*int(span))
+	k.table = Resize(k.table, k.count*int(span))
 	clear(k.table)
 	for i, v := range column {
 		slot := &k.table[int64(k.of[i])*span+v-least]
@@ -152,19 +152,19 @@ func (k *kinds) foldByMap(column []int64) {
 }
 
 // addFixed sums the scores that a node has in any sample.
-func (s *sampler) addFixed() {
+func (s *Sampler) addFixed() {
 	k, r := &s.kinds, s.r
-	k.fixed = resized(k.fixed, len(s.nodes))
+	k.fixed = ResizeInt64(k.fixed, len(s.nodes))
 	clear(k.fixed)
-	b := r.buf
-	b.total = resized(b.total, len(s.nodes))
+	b := r.Buf
+	b.total = ResizeInt64(b.total, len(s.nodes))
 	fixed := k.fixed[:len(s.nodes)]
-	for _, x := range r.in.scorers {
-		if x.relative || x.idle != nil && x.idle(r.in) {
+	for _, x := range r.Replacement.scorers {
+		if x.relative || x.idle != nil && x.idle(r.Replacement) {
 			continue
 		}
 		if x.byNode != nil {
-			values := x.byNode(r.in)
+			values := x.byNode(r.Replacement)
 			for i, n := range s.nodes {
 				fixed[i] += x.weight * int64(values[n])
 			}
@@ -179,14 +179,14 @@ func (s *sampler) addFixed() {
 
 // findLevels numbers the levels by kind, then by fixed sum.
 func (k *kinds) findLevels() {
-	k.level, k.start, k.value = sized(k.level, len(k.of)), sized(k.start, k.count+1), k.value[:0]
+	k.level, k.start, k.value = Resize(k.level, len(k.of)), Resize(k.start, k.count+1), k.value[:0]
 	least, most := extent(k.fixed)
 	span := most - least + 1
 	if span > smallTable/int64(k.count) {
 		k.sortLevels()
 		return
 	}
-	k.table = sized(k.table, k.count*int(span))
+	k.table = Resize(k.table, k.count*int(span))
 	clear(k.table)
 	for i, v := range k.fixed {
 		at := int32(int64(k.of[i])*span + v - least)
@@ -209,7 +209,7 @@ func (k *kinds) findLevels() {
 
 // sortLevels does it for sums that are too far apart for a table.
 func (k *kinds) sortLevels() {
-	k.order = sized(k.order, len(k.of))
+	k.order = Resize(k.order, len(k.of))
 	for i := range k.order {
 		k.order[i] = int32(i)
 	}
@@ -243,7 +243,7 @@ func extent(values []int64) (least, most int64) {
 	return least, most
 }
 
-func sized(s []int32, n int) []int32 {
+func Resize(s []int32, n int) []int32 {
 	if cap(s) < n {
 		return make([]int32, n)
 	}

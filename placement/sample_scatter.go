@@ -12,19 +12,19 @@ import (
 // what they were if every set of feasible nodes of the sample's size were as
 // likely as any other. scattered is that part; it is set by what the scheduler's
 // own algorithm was seen to do (docs/reference/placement.md).
-const scattered = 0.15
+const RandomSampleWeight = 0.15
 
-// unlikely is the probability below which nodes are left out: that none of those
+// Negligible is the probability below which nodes are left out: that none of those
 // that are better is in the sample.
-const unlikely = 1e-4
+const Negligible = 1e-4
 
 // scatter mixes the odds over every set of nodes, with the given weight, into
 // those over the windows.
-func (s *sampler) scatter(weight float64) {
+func (s *Sampler) scatter(weight float64) {
 	if weight == 0 {
 		return
 	}
-	if s.r.in.profile.Policy != nil {
+	if s.r.Replacement.profile.Policy != nil {
 		s.takeTotals()
 	}
 	s.fill()
@@ -39,11 +39,11 @@ func (s *sampler) scatter(weight float64) {
 // win where one of them is in the set, the next best where one of theirs is and
 // none of the best, and so on, until one nearly always is. Scores are those
 // beside all feasible nodes.
-func (s *sampler) dealSets() {
+func (s *Sampler) dealSets() {
 	w, n := &s.window, len(s.nodes)
-	s.share = floats(s.share, len(s.kinds.value))
+	s.share = ResizeFloat64(s.share, len(s.kinds.value))
 	none, passed := 1.0, 0 // the probability that none of those passed is in the set
-	for none >= unlikely && passed < n {
+	for none >= Negligible && passed < n {
 		s.findBest()
 		better, count := none, 0
 		for _, level := range w.winners {
@@ -65,7 +65,7 @@ func (s *sampler) dealSets() {
 }
 
 // fill puts all feasible nodes into the window.
-func (s *sampler) fill() {
+func (s *Sampler) fill() {
 	w, k := &s.window, &s.kinds
 	clear(w.inside)
 	clear(w.kind)
@@ -93,10 +93,10 @@ func (s *sampler) fill() {
 
 // countAll counts the domains of all feasible nodes. Of soft constraints that are
 // not counted for each window, every window has all domains but the host names.
-func (s *sampler) countAll() {
+func (s *Sampler) countAll() {
 	w := &s.window
-	for c := range s.r.in.spread.soft {
-		if s.kinds.on[softColumn+c] && s.r.in.spread.soft[c].hostname {
+	for c := range s.r.Replacement.spread.soft {
+		if s.kinds.on[softColumn+c] && s.r.Replacement.spread.soft[c].hostname {
 			w.domains[c] = int32(len(s.nodes))
 		}
 	}
@@ -113,12 +113,12 @@ func (s *sampler) countAll() {
 
 // takeTotals makes the totals of a legacy Policy beside all feasible nodes the
 // fixed sums of one kind.
-func (s *sampler) takeTotals() {
+func (s *Sampler) takeTotals() {
 	k := &s.kinds
 	s.readColumns()
 	clear(k.on)
-	scoreAll(s.r, s.nodes)
-	k.fixed = append(k.fixed[:0], s.r.buf.total...)
+	Score(s.r, s.nodes)
+	k.fixed = append(k.fixed[:0], s.r.Buf.total...)
 	s.findKinds()
 	s.open()
 }

@@ -1,8 +1,8 @@
 package placement
 
-// sampleSize returns how many feasible nodes the scheduler looks for among all
+// Size returns how many feasible nodes the scheduler looks for among all
 // nodes before it stops.
-func sampleSize(nodes, percentage int) int {
+func Size(nodes, percentage int) int {
 	if nodes < minSampled {
 		return nodes
 	}

@@ -10,16 +10,16 @@ import (
 // mostly differ in one node at most, the victim's, so that windows without it
 // have the same outcome: they come first, and what they led to is kept.
 type shared struct {
-	in     *incoming // whose windows are kept; nil: none
-	pivot  int       // in the walk, the node that was left out
-	column [][]int64 // what was read, by node; the scratch of the next reading
+	in     *Replacement // whose windows are kept; nil: none
+	pivot  int          // in the walk, the node that was left out
+	column [][]int64    // what was read, by node; the scratch of the next reading
 	fixed  []int64
 	on     []bool
 	window window
 }
 
 // read takes in what decides the scores, and keeps what the last state had.
-func (s *sampler) read() {
+func (s *Sampler) read() {
 	x, k := &s.shared, &s.kinds
 	x.column, k.column = k.column, x.column
 	x.fixed, k.fixed = k.fixed, x.fixed
@@ -30,12 +30,12 @@ func (s *sampler) read() {
 
 // everyStart adds up the odds over every window: each gives its weight to the
 // nodes with its best total, in equal parts.
-func (s *sampler) everyStart() {
+func (s *Sampler) everyStart() {
 	n, x := len(s.nodes), &s.shared
 	s.findKinds()
 	s.open()
 	x.pivot = n - 1
-	if v := s.r.m.node[s.r.pod]; v != cluster.NoNode && s.place[v] > 0 {
+	if v := s.r.Model.PodNode[s.r.Victim]; v != cluster.NoNode && s.place[v] > 0 {
 		x.pivot = slices.Index(s.nodes, v)
 	}
 	first := (x.pivot + 1) % n
@@ -43,20 +43,20 @@ func (s *sampler) everyStart() {
 		s.enter((first + i) % n)
 	}
 	s.slide(first, n-s.size)
-	x.in = s.r.in
+	x.in = s.r.Replacement
 	x.window.copy(&s.window)
 	s.finish(x.pivot)
 }
 
 // fewStarts is everyStart where nothing but the pivot is unlike the first state:
 // only windows with the pivot are looked at. Otherwise it reports false.
-func (s *sampler) fewStarts() bool {
+func (s *Sampler) fewStarts() bool {
 	x, k, n := &s.shared, &s.kinds, len(s.nodes)
-	if x.in != s.r.in {
+	if x.in != s.r.Replacement {
 		return false
 	}
 	x.in = nil
-	for c := range softColumn + len(s.r.in.spread.soft) {
+	for c := range softColumn + len(s.r.Replacement.spread.soft) {
 		if k.on[c] != x.on[c] || k.on[c] && !x.alike(x.column[c], k.column[c]) {
 			return false
 		}
@@ -80,7 +80,7 @@ func (x *shared) alike(a, b []int64) bool {
 
 // addPivot adds what the pivot has become as one more node, the only one of its
 // kind and level.
-func (s *sampler) addPivot() {
+func (s *Sampler) addPivot() {
 	x, k, w, n := &s.shared, &s.kinds, &s.window, len(s.nodes)
 	value := k.fixed[x.pivot]
 	for c, column := range k.column {
@@ -104,7 +104,7 @@ func (s *sampler) addPivot() {
 
 // slide looks at so many windows from the one that begins with node `from`, of
 // which all but the last node are inside.
-func (s *sampler) slide(from, windows int) {
+func (s *Sampler) slide(from, windows int) {
 	n := s.around()
 	last := (from + s.size - 1) % n
 	for range windows {
@@ -121,11 +121,11 @@ func (s *sampler) slide(from, windows int) {
 }
 
 // around is how many nodes the walk has, without the one that addPivot adds.
-func (s *sampler) around() int { return len(s.weight) }
+func (s *Sampler) around() int { return len(s.weight) }
 
 // finish looks at the windows that have the pivot, as which the given node
 // comes, and pays who is inside at the end.
-func (s *sampler) finish(pivot int) {
+func (s *Sampler) finish(pivot int) {
 	n, at := s.around(), s.shared.pivot
 	from := (at + 1 + n - s.size) % n
 	s.enter(pivot)
@@ -143,7 +143,7 @@ func (s *sampler) finish(pivot int) {
 
 // judge gives the weight of the window that begins with `from` to its winners;
 // `last` has just come.
-func (s *sampler) judge(from, last int) {
+func (s *Sampler) judge(from, last int) {
 	w := &s.window
 	if w.fresh || len(w.counted) > 0 && !slices.Equal(w.domains, w.weighed) {
 		s.weigh()

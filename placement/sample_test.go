@@ -17,7 +17,7 @@ func TestSampleSizeFollowsTheNumberOfNodes(t *testing.T) {
 		{3, 0, 3}, {99, 0, 99}, {99, 5, 99}, {100, 0, 100}, {101, 0, 100}, {250, 0, 120}, {300, 0, 144},
 		{1000, 0, 420}, {5000, 0, 500}, {6000, 0, 300}, {300, 10, 100}, {2000, 10, 200}, {300, 100, 300},
 	} {
-		if got := sampleSize(c.nodes, c.percentage); got != c.want {
+		if got := Size(c.nodes, c.percentage); got != c.want {
 			t.Errorf("%d nodes at %d %%: a sample of %d, want %d", c.nodes, c.percentage, got, c.want)
 		}
 	}
@@ -30,7 +30,7 @@ func TestWalkTakesOneNodeOfEachZoneInTurn(t *testing.T) {
 	}
 	b.objects.Nodes[4].Labels[corev1.LabelFailureDomainBetaZone] = "a"
 	w := b.world(t)
-	if got, want := names(w, walkOrder(w.snap)), "n0 n2 n3 n1 n4"; got != want {
+	if got, want := names(w, newWalkOrder(w.Snap)), "n0 n2 n3 n1 n4"; got != want {
 		t.Errorf("the walk is %s, want %s", got, want)
 	}
 }
@@ -85,15 +85,15 @@ func sampleDependent(s *corev1.PodSpec, a int, rnd *rand.Rand) {
 }
 
 // bruteForce scores the sample of every start by itself.
-func bruteForce(w *World, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
-	in, odds := w.incomingOf(p), map[cluster.NodeID]float64{}
-	walk, size := walkOrder(w.snap), sampleSize(len(w.snap.Nodes), in.profile.PercentageOfNodesToScore)
-	inBothStates(&w.clusterState, p, func(g bool) {
+func bruteForce(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
+	in, odds := w.replacementOf(p), map[cluster.NodeID]float64{}
+	walk, size := newWalkOrder(w.Snap), Size(len(w.Snap.Nodes), in.profile.PercentageOfNodesToScore)
+	inBothStates(&w.Cluster, p, func(g bool) {
 		if g != gone {
 			return
 		}
-		r := w.begin(in, p)
-		feasible := feasibleNodes(&r, nil)
+		r := w.newAttempt(in, p)
+		feasible := FeasibleNodes(&r, nil)
 		for start := range walk {
 			var sample []cluster.NodeID
 			for i := 0; i < len(walk) && len(sample) < size; i++ {
@@ -102,7 +102,7 @@ func bruteForce(w *World, p cluster.PodID, gone bool) map[cluster.NodeID]float64
 				}
 			}
 			slices.Sort(sample)
-			scoreAll(&r, sample)
+			Score(&r, sample)
 			var best []cluster.NodeID
 			for i, total := range w.buf.total {
 				if total == slices.Max(w.buf.total) {
@@ -122,7 +122,7 @@ func TestSampleIsTheSameAsEveryStartByItself(t *testing.T) {
 	sampled, shared := 0, 0
 	for seed := range seeds {
 		w := uneven(seed, 101+int(seed)*20).world(t)
-		w.scattered, w.general = 0, true
+		w.randomSampleWeight, w.fastOff = 0, true
 		for a := range 8 {
 			p := id(t, w, fmt.Sprintf("a%d-0", a))
 			pr := w.Predict(p)
@@ -173,11 +173,11 @@ func TestSampleFollowsTheProfile(t *testing.T) {
 		"most":         func(p *Profile) { p.Fit.Type = MostAllocated },
 		"hard weights": func(p *Profile) { p.HardPodAffinityWeight = 100 },
 	} {
-		s := uneven(2, 161).world(t).snap
+		s := uneven(2, 161).world(t).Snap
 		p := DefaultProfile()
 		change(&p)
-		w := NewWorld(s, Options{Profiles: map[string]Profile{corev1.DefaultSchedulerName: p}})
-		w.scattered, w.general = 0, true
+		w := NewClusterModel(s, Options{Profiles: map[string]Profile{corev1.DefaultSchedulerName: p}})
+		w.randomSampleWeight, w.fastOff = 0, true
 		for a := range 8 {
 			pod := id(t, w, fmt.Sprintf("a%d-0", a))
 			got := w.Predict(pod).Gone
@@ -216,7 +216,7 @@ func TestOddsSumToOneAndReachThePrediction(t *testing.T) {
 		t.Errorf("all nodes together have %v", got)
 	}
 	sum, best := 0.0, 0.0
-	for n := range w.snap.Nodes {
+	for n := range w.Snap.Nodes {
 		p := pr.Prob(func(x cluster.NodeID) bool { return int(x) == n })
 		sum, best = sum+p, max(best, p)
 	}

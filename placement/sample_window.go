@@ -25,7 +25,7 @@ type window struct {
 	winners []int32 // the levels with the best total; never empty ones
 	search  bool    // they are not known
 
-	stretch   stretches
+	stretch   Ranges
 	unsure    bool    // whether the stretches still hold
 	version   int32   // of the stretches
 	score     []int64 // by kind, the relative scores
@@ -40,28 +40,28 @@ type window struct {
 	counted []int     // soft constraints whose domains are not the same in every window
 }
 
-// stretches are the extremes over a sample by which raw scores become 0..100.
-type stretches struct {
-	taints, preferred       int64 // most
-	interLeast, interMost   int64
-	spreadLeast, spreadMost int64
+// Ranges are the extremes over a sample by which raw scores become 0..100.
+type Ranges struct {
+	taints, preferred        int64 // most
+	InterPodMin, InterPodMax int64
+	SpreadMin, SpreadMax     int64
 }
 
 // open makes the window empty.
-func (s *sampler) open() {
+func (s *Sampler) open() {
 	w, k := &s.window, &s.kinds
 	levels := len(k.value)
-	w.inside, w.kind, w.top = sized(w.inside, levels), sized(w.kind, k.count), sized(w.top, k.count)
+	w.inside, w.kind, w.top = Resize(w.inside, levels), Resize(w.kind, k.count), Resize(w.top, k.count)
 	clear(w.inside)
 	clear(w.kind)
 	copy(w.top, k.start)
-	w.dealt, w.since, w.odds = floats(w.dealt, levels), floats(w.since, len(s.nodes)), floats(w.odds, len(s.nodes))
+	w.dealt, w.since, w.odds = ResizeFloat64(w.dealt, levels), ResizeFloat64(w.since, len(s.nodes)), ResizeFloat64(w.odds, len(s.nodes))
 	w.most, w.fresh = 0, true
-	w.score, w.scoreAt, w.rawSpread = resized(w.score, k.count), sized(w.scoreAt, k.count), resized(w.rawSpread, k.count)
+	w.score, w.scoreAt, w.rawSpread = ResizeInt64(w.score, k.count), Resize(w.scoreAt, k.count), ResizeInt64(w.rawSpread, k.count)
 	clear(w.scoreAt)
 	w.version, w.search, w.unsure = 1, true, true
-	soft := len(s.r.in.spread.soft)
-	w.domains, w.weighed, w.counted = sized(w.domains, soft), sized(w.weighed, soft), w.counted[:0]
+	soft := len(s.r.Replacement.spread.soft)
+	w.domains, w.weighed, w.counted = Resize(w.domains, soft), Resize(w.weighed, soft), w.counted[:0]
 	for len(w.counts) < soft {
 		w.counts = append(w.counts, nil)
 	}
@@ -73,7 +73,7 @@ func (s *sampler) open() {
 	}
 }
 
-func (s *sampler) enter(i int) {
+func (s *Sampler) enter(i int) {
 	w, kind, level := &s.window, s.kinds.of[i], s.kinds.level[i]
 	w.since[i] = w.dealt[level]
 	w.inside[level]++
@@ -86,7 +86,7 @@ func (s *sampler) enter(i int) {
 }
 
 // consider looks whether the node that came is as good as the best.
-func (s *sampler) consider(i int) {
+func (s *Sampler) consider(i int) {
 	w, kind, level := &s.window, s.kinds.of[i], s.kinds.level[i]
 	switch total := s.relative(kind) + s.kinds.value[level]; {
 	case total > w.best:
@@ -96,7 +96,7 @@ func (s *sampler) consider(i int) {
 	}
 }
 
-func (s *sampler) leave(i int) {
+func (s *Sampler) leave(i int) {
 	w, kind, level := &s.window, s.kinds.of[i], s.kinds.level[i]
 	s.pay(i)
 	w.inside[level]--
@@ -117,36 +117,36 @@ func (s *sampler) leave(i int) {
 }
 
 // pay gives a node what its level got since it came.
-func (s *sampler) pay(i int) {
+func (s *Sampler) pay(i int) {
 	w := &s.window
 	w.odds[i] += w.dealt[s.kinds.level[i]] - w.since[i]
 }
 
 // scored reports whether soft constraints score the nodes of a kind.
-func (s *sampler) scored(kind int32) bool {
+func (s *Sampler) scored(kind int32) bool {
 	k := &s.kinds
 	return len(k.on) > softColumn && k.on[softColumn] && k.column[softColumn][k.first[kind]] != skipped
 }
 
 // extreme reports whether a kind has a value that is, or goes beyond, an extreme
 // of the sample.
-func (s *sampler) extreme(kind int32) bool {
+func (s *Sampler) extreme(kind int32) bool {
 	w, k := &s.window, &s.kinds
 	x, i := &w.stretch, k.first[kind]
 	at := func(c int, most int64) bool { return k.on[c] && k.column[c][i] > 0 && k.column[c][i] >= most }
 	if at(taintColumn, x.taints) || at(affinityColumn, x.preferred) {
 		return true
 	}
-	if v := k.column[interColumn][i]; k.on[interColumn] && (v <= x.interLeast || v >= x.interMost) {
+	if v := k.column[interColumn][i]; k.on[interColumn] && (v <= x.InterPodMin || v >= x.InterPodMax) {
 		return true
 	}
-	return s.scored(kind) && (w.rawSpread[kind] <= x.spreadLeast || w.rawSpread[kind] >= x.spreadMost)
+	return s.scored(kind) && (w.rawSpread[kind] <= x.SpreadMin || w.rawSpread[kind] >= x.SpreadMax)
 }
 
 // measure finds the stretches of the window anew.
-func (s *sampler) measure() {
+func (s *Sampler) measure() {
 	w, k := &s.window, &s.kinds
-	x := stretches{interLeast: math.MaxInt64, interMost: math.MinInt64, spreadLeast: math.MaxInt64}
+	x := Ranges{InterPodMin: math.MaxInt64, InterPodMax: math.MinInt64, SpreadMin: math.MaxInt64}
 	for kind, nodes := range w.kind {
 		if nodes == 0 {
 			continue
@@ -160,11 +160,11 @@ func (s *sampler) measure() {
 		}
 		if k.on[interColumn] {
 			v := k.column[interColumn][i]
-			x.interLeast, x.interMost = min(x.interLeast, v), max(x.interMost, v)
+			x.InterPodMin, x.InterPodMax = min(x.InterPodMin, v), max(x.InterPodMax, v)
 		}
 		if s.scored(int32(kind)) {
 			v := w.rawSpread[kind]
-			x.spreadLeast, x.spreadMost = min(x.spreadLeast, v), max(x.spreadMost, v)
+			x.SpreadMin, x.SpreadMax = min(x.SpreadMin, v), max(x.SpreadMax, v)
 		}
 	}
 	if x != w.stretch {
@@ -175,7 +175,7 @@ func (s *sampler) measure() {
 }
 
 // relative is the weighted sum of a kind's relative scores in the window.
-func (s *sampler) relative(kind int32) int64 {
+func (s *Sampler) relative(kind int32) int64 {
 	w := &s.window
 	if w.scoreAt[kind] != w.version {
 		w.score[kind], w.scoreAt[kind] = s.relativeScores(kind), w.version
@@ -183,30 +183,30 @@ func (s *sampler) relative(kind int32) int64 {
 	return w.score[kind]
 }
 
-func (s *sampler) relativeScores(kind int32) (sum int64) {
-	k, x, weights := &s.kinds, &s.window.stretch, &s.r.in.profile.Weights
+func (s *Sampler) relativeScores(kind int32) (sum int64) {
+	k, x, weights := &s.kinds, &s.window.stretch, &s.r.Replacement.profile.Weights
 	i := k.first[kind]
 	if k.on[taintColumn] {
-		sum += weights.TaintToleration * (maxScore - percent(k.column[taintColumn][i], x.taints))
+		sum += weights.TaintToleration * (maxScore - RelativeScore(k.column[taintColumn][i], x.taints))
 	}
 	if k.on[affinityColumn] {
-		sum += weights.NodeAffinity * percent(k.column[affinityColumn][i], x.preferred)
+		sum += weights.NodeAffinity * RelativeScore(k.column[affinityColumn][i], x.preferred)
 	}
 	if k.on[interColumn] {
-		sum += weights.InterPodAffinity * stretch(k.column[interColumn][i], x.interLeast, x.interMost, maxScore)
+		sum += weights.InterPodAffinity * Scale(k.column[interColumn][i], x.InterPodMin, x.InterPodMax, maxScore)
 	}
 	switch {
 	case !s.scored(kind):
-	case x.spreadMost == 0:
+	case x.SpreadMax == 0:
 		sum += weights.PodTopologySpread * maxScore
 	default:
-		sum += weights.PodTopologySpread * (maxScore * (x.spreadMost + x.spreadLeast - s.window.rawSpread[kind]) / x.spreadMost)
+		sum += weights.PodTopologySpread * (maxScore * (x.SpreadMax + x.SpreadMin - s.window.rawSpread[kind]) / x.SpreadMax)
 	}
 	return sum
 }
 
 // findBest looks for the best totals among all levels.
-func (s *sampler) findBest() {
+func (s *Sampler) findBest() {
 	w, k := &s.window, &s.kinds
 	w.winners, w.search = w.winners[:0], false
 	for kind, nodes := range w.kind {
@@ -227,8 +227,8 @@ func (s *sampler) findBest() {
 	}
 }
 
-// percent is v in percent of the most, 0 where that is 0.
-func percent(v, most int64) int64 {
+// RelativeScore is v in percent of the most, 0 where that is 0.
+func RelativeScore(v, most int64) int64 {
 	if most == 0 {
 		return 0
 	}

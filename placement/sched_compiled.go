@@ -11,31 +11,31 @@ import (
 	"strings"
 )
 
-func schedulerOf(p *corev1.Pod) string {
+func NameOf(p *corev1.Pod) string {
 	return cmp.Or(p.Spec.SchedulerName, corev1.DefaultSchedulerName)
 }
 
-// profile is a Profile made ready for use.
-type profile struct {
+// Compiled is a Profile made ready for use.
+type Compiled struct {
 	Profile
-	off            map[Filter]bool
-	view           string // tells apart profiles that see nodes differently
-	scoresAmount   bool   // NodeResourcesFit scores
-	scoresEven     bool   // NodeResourcesBalancedAllocation scores
-	scoresTaints   bool   // PreferNoSchedule taints score
-	addedRequired  *nodeaffinity.NodeSelector
-	addedPreferred *nodeaffinity.PreferredSchedulingTerms
+	Off                map[Filter]bool
+	ViewKey            string // tells apart profiles that see nodes differently
+	ScoresResourcesFit bool   // NodeResourcesFit scores
+	ScoresBalanced     bool   // NodeResourcesBalancedAllocation scores
+	scoresTaints       bool   // PreferNoSchedule taints score
+	addedRequired      *nodeaffinity.NodeSelector
+	addedPreferred     *nodeaffinity.PreferredSchedulingTerms
 }
 
-func newProfile(name string, p Profile) *profile {
-	c := &profile{Profile: p, off: map[Filter]bool{}}
-	c.scoresAmount = p.Policy == nil && p.Weights.ResourcesFit > 0
-	c.scoresEven = p.Policy == nil && p.Weights.BalancedAllocation > 0
+func Compile(name string, p Profile) *Compiled {
+	c := &Compiled{Profile: p, Off: map[Filter]bool{}}
+	c.ScoresResourcesFit = p.Policy == nil && p.Weights.ResourcesFit > 0
+	c.ScoresBalanced = p.Policy == nil && p.Weights.BalancedAllocation > 0
 	if len(p.FiltersOff) > 0 || p.AddedAffinity != nil {
-		c.view = name
+		c.ViewKey = name
 	}
 	for _, f := range p.FiltersOff {
-		c.off[f] = true
+		c.Off[f] = true
 	}
 	if a := p.AddedAffinity; a != nil {
 		c.readAddedAffinity(a)
@@ -46,10 +46,10 @@ func newProfile(name string, p Profile) *profile {
 
 // checkScores notes which kinds of scores the profile has, and a legacy priority
 // function that is not modelled.
-func (c *profile) checkScores() {
+func (c *Compiled) checkScores() {
 	if p := c.Policy; p != nil {
 		if why := p.unknown(); why != "" {
-			c.cannot("%s", why)
+			c.setUnknown("%s", why)
 		}
 		c.scoresTaints = slices.ContainsFunc(p.Priorities, func(f Priority) bool {
 			return f.Name == "TaintTolerationPriority"
@@ -59,42 +59,42 @@ func (c *profile) checkScores() {
 	c.scoresTaints = c.Weights.TaintToleration > 0
 }
 
-// cannot keeps the first reason why nothing can be foretold.
-func (p *profile) cannot(format string, args ...any) {
+// setUnknown keeps the first reason why nothing can be foretold.
+func (p *Compiled) setUnknown(format string, args ...any) {
 	if p.Unknown == "" {
 		p.Unknown = fmt.Sprintf(format, args...)
 	}
 }
 
-func (p *profile) readAddedAffinity(a *corev1.NodeAffinity) {
+func (p *Compiled) readAddedAffinity(a *corev1.NodeAffinity) {
 	var err error
 	if required := a.RequiredDuringSchedulingIgnoredDuringExecution; required != nil {
 		if p.addedRequired, err = nodeaffinity.NewNodeSelector(required); err != nil {
-			p.cannot("its addedAffinity cannot be read: %v", err)
+			p.setUnknown("its addedAffinity cannot be read: %v", err)
 		}
 	}
 	if preferred := a.PreferredDuringSchedulingIgnoredDuringExecution; len(preferred) > 0 {
 		if p.addedPreferred, err = nodeaffinity.NewPreferredSchedulingTerms(preferred); err != nil {
-			p.cannot("its addedAffinity cannot be read: %v", err)
+			p.setUnknown("its addedAffinity cannot be read: %v", err)
 		}
 	}
 }
 
 // needsSelector reports whether the selectors of the pods' owners decide scores.
-func (p *profile) needsSelector() bool {
+func (p *Compiled) needsSelector() bool {
 	return p.SystemSpread || len(p.DefaultSpread) > 0 || p.Policy != nil
 }
 
-// asks reports whether the filter NodeResourcesFit asks for a resource.
-func (p *profile) asks(name corev1.ResourceName) bool {
+// checksResource reports whether the filter NodeResourcesFit asks for a resource.
+func (p *Compiled) checksResource(name corev1.ResourceName) bool {
 	group, _, _ := strings.Cut(string(name), "/")
 	return !slices.Contains(p.IgnoredResources, string(name)) && !slices.Contains(p.IgnoredGroups, group)
 }
 
-// asked is what NodeResourcesFit asks for when a pod comes that requests r; nil
+// RequestsChecked is what NodeResourcesFit asks for when a pod comes that requests r; nil
 // when the profile does not ask.
-func (p *profile) asked(r *cluster.Resources) *cluster.Resources {
-	if p.off[NodeResourcesFit] {
+func (p *Compiled) RequestsChecked(r *cluster.Resources) *cluster.Resources {
+	if p.Off[NodeResourcesFit] {
 		return nil
 	}
 	if len(r.Extended) == 0 || len(p.IgnoredResources)+len(p.IgnoredGroups) == 0 {
@@ -102,9 +102,9 @@ func (p *profile) asked(r *cluster.Resources) *cluster.Resources {
 	}
 	asked := *r
 	asked.Extended = maps.Clone(r.Extended)
-	maps.DeleteFunc(asked.Extended, func(name corev1.ResourceName, _ int64) bool { return !p.asks(name) })
+	maps.DeleteFunc(asked.Extended, func(name corev1.ResourceName, _ int64) bool { return !p.checksResource(name) })
 	return &asked
 }
 
-// unknownScheduler is the reason for schedulers without a profile.
-const unknownScheduler = "whose scores are not known"
+// UnknownScheduler is the reason for schedulers without a profile.
+const UnknownScheduler = "whose scores are not known"

@@ -6,20 +6,22 @@ import (
 	"slices"
 )
 
-// hears reports whether the pod's node selector or node affinity looks at the
+// PodReadsHintLabel reports whether the pod's node selector or node affinity looks at the
 // label.
-func hears(pod *corev1.Pod) bool {
+func PodReadsHintLabel(pod *corev1.Pod) bool {
 	if _, ok := pod.Spec.NodeSelector[hints.Key]; ok {
 		return true
 	}
 	a := pod.Spec.Affinity
-	return a != nil && a.NodeAffinity != nil && looksAtHint(a.NodeAffinity)
+	return a != nil && a.NodeAffinity != nil && selectsHintLabel(a.NodeAffinity)
 }
 
-// hears is the same for what the profile asks of every pod's nodes.
-func (p *profile) hears() bool { return p.AddedAffinity != nil && looksAtHint(p.AddedAffinity) }
+// ReadsHintLabel is the same for what the profile asks of every pod's nodes.
+func (p *Compiled) ReadsHintLabel() bool {
+	return p.AddedAffinity != nil && selectsHintLabel(p.AddedAffinity)
+}
 
-func looksAtHint(a *corev1.NodeAffinity) bool {
+func selectsHintLabel(a *corev1.NodeAffinity) bool {
 	looks := func(t corev1.NodeSelectorTerm) bool {
 		return slices.ContainsFunc(t.MatchExpressions, func(r corev1.NodeSelectorRequirement) bool { return r.Key == hints.Key })
 	}

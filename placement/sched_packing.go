@@ -1,6 +1,6 @@
 package placement
 
-const packingName = "TargetLoadPacking"
+const PackingName = "TargetLoadPacking"
 
 // TargetLoadPacking are the arguments of trimaran's plugin of that name. It packs
 // towards a target, it does not level: nodes score highest at the target.

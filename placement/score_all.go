@@ -2,18 +2,18 @@ package placement
 
 import "github.com/evenkeel-project/evenkeel/cluster"
 
-// scoreAll fills the scratch's normalised scores and totals of the feasible nodes.
-func scoreAll(r *round, feasible []cluster.NodeID) {
-	b, scorers := r.buf, r.in.scorers
+// Score fills the scratch's normalised scores and totals of the feasible nodes.
+func Score(r *Attempt, feasible []cluster.NodeID) {
+	b, scorers := r.Buf, r.Replacement.scorers
 	for len(b.scores) < len(scorers) {
 		b.scores = append(b.scores, nil)
 	}
-	b.total = resized(b.total, len(feasible))
+	b.total = ResizeInt64(b.total, len(feasible))
 	clear(b.total)
 	for k := range scorers {
-		out := resized(b.scores[k], len(feasible))
+		out := ResizeInt64(b.scores[k], len(feasible))
 		b.scores[k] = out
-		if idle := scorers[k].idle; idle != nil && idle(r.in) {
+		if idle := scorers[k].idle; idle != nil && idle(r.Replacement) {
 			clear(out)
 			continue
 		}
@@ -25,8 +25,8 @@ func scoreAll(r *round, feasible []cluster.NodeID) {
 	}
 }
 
-// pick takes the feasible nodes' values.
-func pick[T int8 | int64](out []int64, feasible []cluster.NodeID, byNode []T) {
+// Pick takes the feasible nodes' values.
+func Pick[T int8 | int64](out []int64, feasible []cluster.NodeID, byNode []T) {
 	for i, n := range feasible {
 		out[i] = int64(byNode[n])
 	}

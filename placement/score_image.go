@@ -6,31 +6,31 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// imageState is one image name: its size and where it is. A large cluster has more
+// imageNodes is one image name: its size and where it is. A large cluster has more
 // names than nodes, most of them on few: a place per node and name would take
 // hundreds of megabytes.
-type imageState struct {
+type imageNodes struct {
 	bytes int64
 	nodes []cluster.NodeID // in order
 }
 
-// imageIndex knows which images are on which nodes, and keeps the scores of
+// ImageIndex knows which images are on which nodes, and keeps the scores of
 // lists of images.
-type imageIndex struct {
+type ImageIndex struct {
 	snap   *cluster.Snapshot
-	images map[string]*imageState
+	images map[string]*imageNodes
 	scored map[string][]int8 // by list of images; by node, 0..100
 }
 
 // newImageIndex reads the images of every node.
-func newImageIndex(s *cluster.Snapshot) *imageIndex {
-	w := &imageIndex{snap: s, images: map[string]*imageState{}, scored: map[string][]int8{}}
+func newImageIndex(s *cluster.Snapshot) *ImageIndex {
+	w := &ImageIndex{snap: s, images: map[string]*imageNodes{}, scored: map[string][]int8{}}
 	for i := range w.snap.Nodes {
 		for _, img := range w.snap.Nodes[i].Object.Status.Images {
 			for _, name := range img.Names {
 				s := w.images[name]
 				if s == nil {
-					s = &imageState{bytes: img.SizeBytes}
+					s = &imageNodes{bytes: img.SizeBytes}
 					w.images[name] = s
 				}
 				if n := len(s.nodes); n == 0 || s.nodes[n-1] != cluster.NodeID(i) { // it may be named twice
@@ -43,7 +43,7 @@ func newImageIndex(s *cluster.Snapshot) *imageIndex {
 }
 
 // clone shares the index and copies the list of kept scores.
-func (w *imageIndex) clone() *imageIndex {
+func (w *ImageIndex) clone() *ImageIndex {
 	c := *w
 	c.scored = maps.Clone(w.scored)
 	return &c

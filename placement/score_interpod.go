@@ -4,13 +4,13 @@ import "github.com/evenkeel-project/evenkeel/cluster"
 
 // scoreInterPod stretches the sums of the weights of matching terms, between the
 // least and the most among the feasible nodes, to 0..100.
-func scoreInterPod(r *round, feasible []cluster.NodeID, out []int64) {
+func scoreInterPod(r *Attempt, feasible []cluster.NodeID, out []int64) {
 	interPodScores(r, feasible, out, maxScore)
 }
 
-func interPodScores(r *round, feasible []cluster.NodeID, out []int64, top int64) {
+func interPodScores(r *Attempt, feasible []cluster.NodeID, out []int64, top int64) {
 	clear(out)
-	if !sumInterPod(r, feasible, out) || len(out) == 0 {
+	if !SumInterPod(r, feasible, out) || len(out) == 0 {
 		return
 	}
 	least, most := out[0], out[0]
@@ -18,21 +18,21 @@ func interPodScores(r *round, feasible []cluster.NodeID, out []int64, top int64)
 		least, most = min(least, v), max(most, v)
 	}
 	for i, v := range out {
-		out[i] = stretch(v, least, most, top)
+		out[i] = Scale(v, least, most, top)
 	}
 }
 
-// sumInterPod adds the weights of the terms that match, by the nodes' domains. It
+// SumInterPod adds the weights of the terms that match, by the nodes' domains. It
 // reports whether any term has pods.
-func sumInterPod(r *round, feasible []cluster.NodeID, out []int64) (any bool) {
-	for _, t := range r.in.inter.scored {
-		if t.pods.total == 0 {
+func SumInterPod(r *Attempt, feasible []cluster.NodeID, out []int64) (any bool) {
+	for _, t := range r.Replacement.InterPod.scored {
+		if t.pods.Total == 0 {
 			continue
 		}
 		any = true
-		d := r.buf.sumDomains(r.slots, t)
+		d := r.Buf.sumDomains(r.slots, t)
 		for i, n := range feasible {
-			if x := t.topo.domain[n]; x != noDomain {
+			if x := t.Topology.domain[n]; x != NoDomain {
 				out[i] += t.weight * int64(d[x])
 			}
 		}
@@ -40,8 +40,8 @@ func sumInterPod(r *round, feasible []cluster.NodeID, out []int64) (any bool) {
 	return any
 }
 
-// stretch maps least..most to 0..top, and all to 0 where they are the same.
-func stretch(v, least, most, top int64) int64 {
+// Scale maps least..most to 0..top, and all to 0 where they are the same.
+func Scale(v, least, most, top int64) int64 {
 	if most <= least {
 		return 0
 	}

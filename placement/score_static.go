@@ -13,17 +13,17 @@ import (
 var steering = []corev1.Taint{hints.Repelling()}
 
 // newFixedScores adds the profile's preferred node affinity to the pod's own.
-func newFixedScores(w *clusterState, pod *corev1.Pod, added *nodeaffinity.PreferredSchedulingTerms) (fixedScores, error) {
-	f := fixedScores{taints: make([]int64, len(w.snap.Nodes)), hint: disliked(steering, pod.Spec.Tolerations)}
-	for i := range w.snap.Nodes {
-		f.taints[i] = disliked(w.snap.Nodes[i].Object.Spec.Taints, pod.Spec.Tolerations)
+func newFixedScores(w *Cluster, pod *corev1.Pod, added *nodeaffinity.PreferredSchedulingTerms) (StaticScores, error) {
+	f := StaticScores{PreferNoSchedule: make([]int64, len(w.Snap.Nodes)), HintTaint: CountUntolerated(steering, pod.Spec.Tolerations)}
+	for i := range w.Snap.Nodes {
+		f.PreferNoSchedule[i] = CountUntolerated(w.Snap.Nodes[i].Object.Spec.Taints, pod.Spec.Tolerations)
 	}
 	prefer := func(terms *nodeaffinity.PreferredSchedulingTerms) {
 		if f.preferred == nil {
-			f.preferred = make([]int64, len(w.snap.Nodes))
+			f.preferred = make([]int64, len(w.Snap.Nodes))
 		}
-		for i := range w.snap.Nodes {
-			f.preferred[i] += terms.Score(w.object(i))
+		for i := range w.Snap.Nodes {
+			f.preferred[i] += terms.Score(w.NodeObject(i))
 		}
 	}
 	if added != nil {
@@ -41,8 +41,8 @@ func newFixedScores(w *clusterState, pod *corev1.Pod, added *nodeaffinity.Prefer
 	return f, nil
 }
 
-// disliked counts the PreferNoSchedule taints that nothing tolerates.
-func disliked(taints []corev1.Taint, tolerations []corev1.Toleration) int64 {
+// CountUntolerated counts the PreferNoSchedule taints that nothing tolerates.
+func CountUntolerated(taints []corev1.Taint, tolerations []corev1.Toleration) int64 {
 	var count int64
 	for i := range taints {
 		if taints[i].Effect == corev1.TaintEffectPreferNoSchedule &&
@@ -53,42 +53,42 @@ func disliked(taints []corev1.Taint, tolerations []corev1.Toleration) int64 {
 	return count
 }
 
-func scoreTaints(r *round, feasible []cluster.NodeID, out []int64) {
-	countTaints(r, feasible, out)
+func scoreTaints(r *Attempt, feasible []cluster.NodeID, out []int64) {
+	CountTaints(r, feasible, out)
 	normalise(out, maxScore, true)
 }
 
-// countTaints counts untolerated PreferNoSchedule taints, hints among them.
-func countTaints(r *round, feasible []cluster.NodeID, out []int64) {
-	f := &r.in.fixed
-	if f.hint == 0 || r.m.hinted.taints == nil {
-		pick(out, feasible, f.taints)
+// CountTaints counts untolerated PreferNoSchedule taints, hints among them.
+func CountTaints(r *Attempt, feasible []cluster.NodeID, out []int64) {
+	f := &r.Replacement.Static
+	if f.HintTaint == 0 || r.Model.Hints.taints == nil {
+		Pick(out, feasible, f.PreferNoSchedule)
 		return
 	}
 	for i, n := range feasible {
-		out[i] = f.taints[n] + f.hint*r.m.hinted.taint(n)
+		out[i] = f.PreferNoSchedule[n] + f.HintTaint*r.Model.Hints.taint(n)
 	}
 }
 
-func scoreNodeAffinity(r *round, feasible []cluster.NodeID, out []int64) {
-	pick(out, feasible, r.in.fixed.preferred)
+func scoreNodeAffinity(r *Attempt, feasible []cluster.NodeID, out []int64) {
+	Pick(out, feasible, r.Replacement.Static.preferred)
 	normalise(out, maxScore, false)
 }
 
-func scoreImages(r *round, feasible []cluster.NodeID, out []int64) {
-	pick(out, feasible, r.in.fixed.images)
+func scoreImages(r *Attempt, feasible []cluster.NodeID, out []int64) {
+	Pick(out, feasible, r.Replacement.Static.images)
 }
 
-func scoreVolumes(r *round, feasible []cluster.NodeID, out []int64) {
-	pick(out, feasible, r.in.vol.score)
+func scoreVolumes(r *Attempt, feasible []cluster.NodeID, out []int64) {
+	Pick(out, feasible, r.Replacement.Volumes.score)
 }
 
 // scoreResourcesFit reads the score of NodeResourcesFit.
-func scoreResourcesFit(r *round, feasible []cluster.NodeID, out []int64) {
-	pick(out, feasible, r.in.fit.amount)
+func scoreResourcesFit(r *Attempt, feasible []cluster.NodeID, out []int64) {
+	Pick(out, feasible, r.Replacement.Local.ResourcesFit)
 }
 
 // scoreBalanced reads the score of NodeResourcesBalancedAllocation.
-func scoreBalanced(r *round, feasible []cluster.NodeID, out []int64) {
-	pick(out, feasible, r.in.fit.even)
+func scoreBalanced(r *Attempt, feasible []cluster.NodeID, out []int64) {
+	Pick(out, feasible, r.Replacement.Local.Balanced)
 }

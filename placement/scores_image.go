@@ -15,9 +15,9 @@ const (
 	maxImageBytes = 1000 << 20
 )
 
-// scores returns 0..100 by node. Pods of the same images share it; it is
+// Scores returns 0..100 by node. Pods of the same images share it; it is
 // read-only.
-func (w *imageIndex) scores(pod *corev1.Pod) []int8 {
+func (w *ImageIndex) Scores(pod *corev1.Pod) []int8 {
 	refs, counted := imageRefs(w.snap, pod)
 	key := binary.AppendVarint(nil, int64(counted))
 	for _, ref := range refs {
@@ -54,7 +54,7 @@ func imageRefs(snap *cluster.Snapshot, pod *corev1.Pod) (refs []string, counted 
 // scoreRefs scores by the bytes of the images that are on a node, each
 // weighed by the share of nodes that have the image. It is nil when no node has
 // any of them, or too little to score.
-func (w *imageIndex) scoreRefs(refs []string, counted int) []int8 {
+func (w *ImageIndex) scoreRefs(refs []string, counted int) []int8 {
 	sums := make([]int64, len(w.snap.Nodes))
 	found := false
 	for _, ref := range refs {

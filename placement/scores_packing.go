@@ -8,14 +8,14 @@ import (
 
 // scorePacking scores by predicted cpu utilization. A node without a measurement
 // scores 0, as the plugin has it.
-func scorePacking(r *round, feasible []cluster.NodeID, out []int64) {
+func scorePacking(r *Attempt, feasible []cluster.NodeID, out []int64) {
 	for i, n := range feasible {
-		x := &r.m.packing.nodes[n]
+		x := &r.Model.Packing.nodes[n]
 		if out[i] = 0; !x.measured {
 			continue
 		}
-		milliCPU := x.usedMilliCPU + x.unsettledMilliCPU + r.in.class.demand
-		out[i] = packed(100*float64(milliCPU)/float64(x.capacityMilliCPU), float64(r.in.profile.Packing.Target))
+		milliCPU := x.usedMilliCPU + x.unsettledMilliCPU + r.Replacement.class.ExpectedMilliCPU
+		out[i] = packed(100*float64(milliCPU)/float64(x.capacityMilliCPU), float64(r.Replacement.profile.Packing.Target))
 	}
 }
 

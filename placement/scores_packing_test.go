@@ -85,7 +85,7 @@ func TestTargetLoadPacking(t *testing.T) {
 			}
 			w := b.worldOf(t, PackingProfile(DefaultPacking()))
 			for node, want := range map[string]int64{"a": c.a, "b": c.b, "c": 0} {
-				if got := scoreOf(t, verdict(t, w, "x-0", node, true), packingName); got != want {
+				if got := scoreOf(t, verdict(t, w, "x-0", node, true), PackingName); got != want {
 					t.Errorf("%s: %d, want %d", node, got, want)
 				}
 			}
@@ -104,7 +104,7 @@ func TestPackingFollowsMoves(t *testing.T) {
 	b.app("y", 0, nil, "a")
 	w := b.worldOf(t, PackingProfile(DefaultPacking()))
 	score := func() string {
-		return fmt.Sprint(scoreOf(t, verdict(t, w, "x-0", "a", true), packingName), scoreOf(t, verdict(t, w, "x-0", "b", true), packingName))
+		return fmt.Sprint(scoreOf(t, verdict(t, w, "x-0", "a", true), PackingName), scoreOf(t, verdict(t, w, "x-0", "b", true), PackingName))
 	}
 	if got := score(); got != "70 70" { // 2 of 10 cpus
 		t.Errorf("before: %s", got)

@@ -80,7 +80,7 @@ func TestScoresAreThoseOfWhatIsServed(t *testing.T) {
 			unsettled = 700
 		}
 		want := trimaran(answer, n.Name, 400+unsettled, 4000)
-		if got := scoreOf(t, verdict(t, w, "x-0", n.Name, true), packingName); got != want {
+		if got := scoreOf(t, verdict(t, w, "x-0", n.Name, true), PackingName); got != want {
 			t.Errorf("%s: %d, trimaran %d", n.Name, got, want)
 		}
 		seen[want] = true

@@ -10,14 +10,14 @@ import (
 
 // resourcesFit is the score of NodeResourcesFit by the profile's strategy. Where
 // a container requests no cpu or memory the scheduler assumes 100m and 200Mi.
-func resourcesFit(w *clusterState, in *incoming, n cluster.NodeID) int64 {
+func resourcesFit(w *Cluster, in *Replacement, n cluster.NodeID) int64 {
 	if strategy := &in.profile.Fit; !strategy.plain() {
 		return weightedMean(w, strategy, in, n)
 	}
-	l := &w.load[n]
+	l := &w.Requests[n]
 	return leastAllocated(
-		l.nonZeroMilliCPU+in.assumed.MilliCPU, l.allocatableMilliCPU,
-		l.nonZeroBytes+in.assumed.MemoryBytes, l.allocatableBytes)
+		l.nonZeroMilliCPU+in.ScoredRequests.MilliCPU, l.allocatableMilliCPU,
+		l.nonZeroBytes+in.ScoredRequests.MemoryBytes, l.allocatableBytes)
 }
 
 // leastAllocated is the mean over cpu and memory of the free share in percent,
@@ -48,7 +48,7 @@ func freeShare(requested, capacity int64) int64 {
 // weightedMean is the weighted mean of the resources' scores. A resource that the
 // node does not have, or an extended one that the pod does not request, is left
 // out; RequestedToCapacityRatio leaves out scores of 0 too, and rounds.
-func weightedMean(w *clusterState, s *ScoringStrategy, in *incoming, n cluster.NodeID) int64 {
+func weightedMean(w *Cluster, s *ScoringStrategy, in *Replacement, n cluster.NodeID) int64 {
 	var sum, weights int64
 	for _, x := range s.resources() {
 		requested, capacity := requestedWith(w, in, n, x.Name, true)
@@ -104,10 +104,10 @@ func shapeAt(s *ScoringStrategy, utilization int64) int64 {
 // requestedWith returns how much of a resource would be requested on the node
 // with the pod there, and how much there is; 0 and 0 for what is not to be
 // scored. With assumed, cpu and memory are never unset.
-func requestedWith(w *clusterState, in *incoming, n cluster.NodeID, name corev1.ResourceName, assumed bool) (requested, capacity int64) {
-	l, comes, cpu, memory := &w.load[n], &in.request, w.load[n].milliCPU, w.load[n].memory
+func requestedWith(w *Cluster, in *Replacement, n cluster.NodeID, name corev1.ResourceName, assumed bool) (requested, capacity int64) {
+	l, comes, cpu, memory := &w.Requests[n], &in.Requests, w.Requests[n].milliCPU, w.Requests[n].MemoryBytes
 	if assumed {
-		comes, cpu, memory = &in.assumed, l.nonZeroMilliCPU, l.nonZeroBytes
+		comes, cpu, memory = &in.ScoredRequests, l.nonZeroMilliCPU, l.nonZeroBytes
 	}
 	switch name {
 	case corev1.ResourceCPU:
@@ -115,13 +115,13 @@ func requestedWith(w *clusterState, in *incoming, n cluster.NodeID, name corev1.
 	case corev1.ResourceMemory:
 		return memory + comes.MemoryBytes, l.allocatableBytes
 	case corev1.ResourceEphemeralStorage:
-		return l.ephemeral + comes.EphemeralStorageByte, w.snap.Nodes[n].Allocatable.EphemeralStorageByte
+		return l.EphemeralBytes + comes.EphemeralStorageByte, w.Snap.Nodes[n].Allocatable.EphemeralStorageByte
 	}
 	own := comes.Extended[name]
 	if own == 0 && scalar(name) {
 		return 0, 0
 	}
-	return l.extended[name] + own, w.snap.Nodes[n].Allocatable.Extended[name]
+	return l.extended[name] + own, w.Snap.Nodes[n].Allocatable.Extended[name]
 }
 
 // scalar reports whether a resource is one that is left out of a score when the
@@ -134,28 +134,28 @@ func scalar(name corev1.ResourceName) bool {
 // balancedAllocation is BalancedAllocation over the true requests: about 75 when the pod
 // changes little, up to 100 when it levels the node. It does not score a pod that
 // requests none of the resources.
-func balancedAllocation(w *clusterState, in *incoming, n cluster.NodeID) int64 {
+func balancedAllocation(w *Cluster, in *Replacement, n cluster.NodeID) int64 {
 	if list := in.profile.Balanced; len(list) > 0 {
 		return balancedOver(w, list, in, n)
 	}
-	r := &in.request
+	r := &in.Requests
 	if r.MilliCPU == 0 && r.MemoryBytes == 0 {
 		return 0
 	}
-	l := &w.load[n]
-	return levelled(
-		balance(l.milliCPU+r.MilliCPU, l.allocatableMilliCPU, l.memory+r.MemoryBytes, l.allocatableBytes),
-		balance(l.milliCPU, l.allocatableMilliCPU, l.memory, l.allocatableBytes))
+	l := &w.Requests[n]
+	return IsBalanced(
+		Balance(l.milliCPU+r.MilliCPU, l.allocatableMilliCPU, l.MemoryBytes+r.MemoryBytes, l.allocatableBytes),
+		Balance(l.milliCPU, l.allocatableMilliCPU, l.MemoryBytes, l.allocatableBytes))
 }
 
-func levelled(with, without int64) int64 { return maxScore/2 + (maxScore/2+with-without)/2 }
+func IsBalanced(with, without int64) int64 { return maxScore/2 + (maxScore/2+with-without)/2 }
 
 // balancedOver is the same over any resources.
-func balancedOver(w *clusterState, resources []corev1.ResourceName, in *incoming, n cluster.NodeID) int64 {
+func balancedOver(w *Cluster, resources []corev1.ResourceName, in *Replacement, n cluster.NodeID) int64 {
 	none := true
 	var with, without []float64
 	for _, name := range resources {
-		own := amount(&in.request, name)
+		own := amount(&in.Requests, name)
 		none = none && own == 0
 		requested, capacity := requestedWith(w, in, n, name, false)
 		if capacity == 0 {
@@ -167,7 +167,7 @@ func balancedOver(w *clusterState, resources []corev1.ResourceName, in *incoming
 	if none {
 		return 0
 	}
-	return levelled(evenness(with), evenness(without))
+	return IsBalanced(evenness(with), evenness(without))
 }
 
 // amount is how much of a resource is there.
@@ -183,10 +183,10 @@ func amount(r *cluster.Resources, name corev1.ResourceName) int64 {
 	return r.Extended[name]
 }
 
-// balance is 100 less the standard deviation, in percent, of the requested
+// Balance is 100 less the standard deviation, in percent, of the requested
 // fractions of cpu and memory, each capped at 1. For two values the standard
 // deviation is half their difference; for one it is 0.
-func balance(cpu, cpuCap, mem, memCap int64) int64 {
+func Balance(cpu, cpuCap, mem, memCap int64) int64 {
 	if cpuCap == 0 || memCap == 0 {
 		return maxScore
 	}

@@ -14,17 +14,17 @@ import (
 // rounded, and 100 (most + least - raw) / most is what it gets. Domains are
 // those of feasible nodes; for kubernetes.io/hostname they are the feasible
 // nodes themselves.
-func scoreSpread(r *round, feasible []cluster.NodeID, out []int64) {
-	rules := &r.in.spread
+func scoreSpread(r *Attempt, feasible []cluster.NodeID, out []int64) {
+	rules := &r.Replacement.spread
 	if len(rules.soft) == 0 || len(feasible) == 0 {
 		return
 	}
-	b := r.buf
-	b.skip, b.raw = flags(b.skip, len(feasible)), floats(b.raw, len(feasible))
+	b := r.Buf
+	b.Skip, b.RawSpread = ResizeBool(b.Skip, len(feasible)), ResizeFloat64(b.RawSpread, len(feasible))
 	skipped := 0
 	for i, n := range feasible {
 		if rules.requireAll && !rules.softNode[n] {
-			b.skip[i] = true
+			b.Skip[i] = true
 			skipped++
 		}
 	}
@@ -33,28 +33,28 @@ func scoreSpread(r *round, feasible []cluster.NodeID, out []int64) {
 		if c.hostname {
 			weight := math.Log(float64(len(feasible) - skipped + 2))
 			for i, n := range feasible {
-				if !b.skip[i] && c.topo.domain[n] != noDomain {
-					b.raw[i] += spreadTerm(c.pods.on(n), weight, c.maxSkew)
+				if !b.Skip[i] && c.Topology.domain[n] != NoDomain {
+					b.RawSpread[i] += SpreadTerm(c.pods.On(n), weight, c.maxSkew)
 				}
 			}
 			continue
 		}
 		addDomainTerms(r, c, feasible)
 	}
-	finishSpread(r.buf, out)
+	finishSpread(r.Buf, out)
 }
 
 // finishSpread rounds the raw scores and turns them round. Few values differ,
 // so results are kept in small tables: rounding and dividing is what costs.
-func finishSpread(b *scratch, out []int64) {
+func finishSpread(b *Scratch, out []int64) {
 	least, most := int64(math.MaxInt64), int64(0)
 	var raw [16]float64
 	var rounded [16]int64
 	for i := range out {
-		if b.skip[i] {
+		if b.Skip[i] {
 			continue
 		}
-		x := b.raw[i]
+		x := b.RawSpread[i]
 		k := math.Float64bits(x) * 0x9e3779b97f4a7c15 >> 60
 		if raw[k] != x {
 			raw[k], rounded[k] = x, int64(math.Round(x))
@@ -67,7 +67,7 @@ func finishSpread(b *scratch, out []int64) {
 	for i, v := range out {
 		k := v & 15
 		switch {
-		case b.skip[i]:
+		case b.Skip[i]:
 			out[i] = 0
 			continue
 		case most == 0:
@@ -84,43 +84,43 @@ func finishSpread(b *scratch, out []int64) {
 // Under the system's defaults a node without the label belongs to the domain
 // with the empty value for the number of domains and their counts, yet is given
 // no term itself.
-func addDomainTerms(r *round, c *constraint, feasible []cluster.NodeID) {
-	b := r.buf
-	candidate := flags(b.seen, c.topo.size)
-	b.seen = candidate
+func addDomainTerms(r *Attempt, c *SpreadConstraint, feasible []cluster.NodeID) {
+	b := r.Buf
+	candidate := ResizeBool(b.Seen, c.Topology.size)
+	b.Seen = candidate
 	domains := 0
 	for i, n := range feasible {
-		if x := domainOrEmpty(c.topo, int(n)); !b.skip[i] && !candidate[x] {
+		if x := DomainOrEmpty(c.Topology, int(n)); !b.Skip[i] && !candidate[x] {
 			candidate[x] = true
 			domains++
 		}
 	}
-	d := softCounts(r, c)
+	d := SoftCounts(r, c)
 	weight := math.Log(float64(domains + 2))
 	for i, n := range feasible {
-		if x := c.topo.domain[n]; !b.skip[i] && x != noDomain {
-			b.raw[i] += spreadTerm(d[x], weight, c.maxSkew)
+		if x := c.Topology.domain[n]; !b.Skip[i] && x != NoDomain {
+			b.RawSpread[i] += SpreadTerm(d[x], weight, c.maxSkew)
 		}
 	}
 }
 
-// softCounts counts the matching pods by domain.
-func softCounts(r *round, c *constraint) []int32 {
-	d, rules := r.buf.domains(r.slots, c.topo.size), &r.in.spread
-	for _, x := range c.pods.piles {
-		if n := int(x.node); c.eligible[n] && (!rules.requireAll || rules.softNode[n]) {
-			d[domainOrEmpty(c.topo, n)] += x.pods
+// SoftCounts counts the matching pods by domain.
+func SoftCounts(r *Attempt, c *SpreadConstraint) []int32 {
+	d, rules := r.Buf.domains(r.slots, c.Topology.size), &r.Replacement.spread
+	for _, x := range c.pods.Nodes {
+		if n := int(x.node); c.CountedNodes[n] && (!rules.requireAll || rules.softNode[n]) {
+			d[DomainOrEmpty(c.Topology, n)] += x.pods
 		}
 	}
 	return d
 }
 
-// spreadTerm rounds the product before it adds, so that every processor gives
+// SpreadTerm rounds the product before it adds, so that every processor gives
 // the same sum.
-func spreadTerm(pods int32, weight float64, maxSkew int64) float64 {
+func SpreadTerm(pods int32, weight float64, maxSkew int64) float64 {
 	return float64(float64(pods)*weight) + float64(maxSkew-1)
 }
 
-func domainOrEmpty(t *topology, n int) int32 {
+func DomainOrEmpty(t *Topology, n int) int32 {
 	return max(t.domain[n], 0)
 }

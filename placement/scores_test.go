@@ -29,7 +29,7 @@ func TestBalance(t *testing.T) {
 		{300, 1000, 100, 1000, 90},
 		{300, 1000, 0, 0, 100},
 	} {
-		if got := balance(c.cpu, c.cpuCap, c.mem, c.memCap); got != c.want {
+		if got := Balance(c.cpu, c.cpuCap, c.mem, c.memCap); got != c.want {
 			t.Errorf("%+v: got %d", c, got)
 		}
 	}
@@ -122,7 +122,7 @@ func TestImageScoresAreSharedByImages(t *testing.T) {
 		b.app(app, 100, func(s *corev1.PodSpec) { s.Containers[0].Image = image }, "n1")
 	}
 	w := b.world(t)
-	images := func(pod string) []int8 { return w.incomingOf(id(t, w, pod)).fixed.images }
+	images := func(pod string) []int8 { return w.replacementOf(id(t, w, pod)).Static.images }
 	a, same, other := images("a-0"), images("b-0"), images("c-0")
 	if &a[0] != &same[0] || &a[0] == &other[0] {
 		t.Error("image scores are not shared by list of images")

@@ -16,9 +16,9 @@ const (
 	defaultClass  = "storageclass.kubernetes.io/is-default-class"
 )
 
-// storage is what the snapshot says about volumes. Nothing in it changes when
+// Storage is what the snapshot says about volumes. Nothing in it changes when
 // pods move.
-type storage struct {
+type Storage struct {
 	snap         *cluster.Snapshot
 	volumes      map[string]*corev1.PersistentVolume
 	byClass      map[string][]*corev1.PersistentVolume // sorted by name
@@ -31,8 +31,8 @@ type storage struct {
 	limits       []map[string]int64 // by node: volumes per driver
 }
 
-func newStorage(s *cluster.Snapshot) *storage {
-	st := &storage{
+func newStorage(s *cluster.Snapshot) *Storage {
+	st := &Storage{
 		snap:    s,
 		volumes: map[string]*corev1.PersistentVolume{}, byClass: map[string][]*corev1.PersistentVolume{},
 		classes: map[string]*storagev1.StorageClass{}, drivers: map[string]*storagev1.CSIDriver{},
@@ -71,7 +71,7 @@ func newStorage(s *cluster.Snapshot) *storage {
 
 // indexClasses finds the default class as admission does: the newest of those
 // that are marked, the first by name among equally new ones.
-func (st *storage) indexClasses(list []*storagev1.StorageClass) {
+func (st *Storage) indexClasses(list []*storagev1.StorageClass) {
 	var best *storagev1.StorageClass
 	for _, c := range list {
 		st.classes[c.Name] = c
@@ -88,7 +88,7 @@ func (st *storage) indexClasses(list []*storagev1.StorageClass) {
 	}
 }
 
-func (st *storage) indexCSINodes(s *cluster.Snapshot, list []*storagev1.CSINode) {
+func (st *Storage) indexCSINodes(s *cluster.Snapshot, list []*storagev1.CSINode) {
 	for _, c := range list {
 		n := s.NodeByName(c.Name)
 		if n == nil {

@@ -8,11 +8,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// terrain is what the nodes themselves are to a class: nodes of one group cannot
+// nodeGroups is what the nodes themselves are to a class: nodes of one group cannot
 // be told apart by anything but their resources, their images and the pods that
 // are counted by node. Classes with the same view, topology keys and profile
 // share it. It is in the order of the walk and read-only.
-type terrain struct {
+type nodeGroups struct {
 	group []uint8          // by place in the walk; nowhere: the pod cannot run there
 	nodes []cluster.NodeID // by group, one of its nodes
 	all   []uint64         // the places of all groups, as bits
@@ -24,44 +24,44 @@ const (
 	nowhere   = 255
 )
 
-// sight is how a quick prediction reads a class; nil in a class that is not quick.
-type sight struct {
-	land     *terrain
-	required []placedTerm // inter-pod terms whose domains hold several nodes
-	anti     []placedTerm
-	scored   []placedTerm
-	antiNode []placedTerm // and those whose domains are nodes
-	nodeWise []placedTerm
+// classView is how a quick prediction reads a class; nil in a class that is not quick.
+type classView struct {
+	land     *nodeGroups
+	required []TermWithTopology // inter-pod terms whose domains hold several nodes
+	anti     []TermWithTopology
+	scored   []TermWithTopology
+	antiNode []TermWithTopology // and those whose domains are nodes
+	nodeWise []TermWithTopology
 }
 
-// groupCache keeps the groups of nodes, and how each class reads them, until the
+// GroupCache keeps the groups of nodes, and how each class reads them, until the
 // hints on nodes change.
-type groupCache struct {
-	terrains map[string]*terrain
-	sights   []*sight // by class
-	sightAt  []int    // by class, the hintings at which its sight holds
-	hintings int      // how often hints were set, and one
+type GroupCache struct {
+	terrains map[string]*nodeGroups
+	sights   []*classView // by class
+	sightAt  []int        // by class, the hintings at which its sight holds
+	hintings int          // how often hints were set, and one
 }
 
-func newGroupCache(classes int) groupCache {
-	return groupCache{terrains: map[string]*terrain{}, sights: make([]*sight, classes), sightAt: make([]int, classes), hintings: 1}
+func newGroupCache(classes int) GroupCache {
+	return GroupCache{terrains: map[string]*nodeGroups{}, sights: make([]*classView, classes), sightAt: make([]int, classes), hintings: 1}
 }
 
 // clone keeps the groups, which depend on nodes alone; how classes read them is found anew.
-func (g *groupCache) clone() groupCache {
+func (g *GroupCache) clone() GroupCache {
 	c := newGroupCache(len(g.sights))
 	c.terrains, c.hintings = maps.Clone(g.terrains), g.hintings
 	return c
 }
 
-func (g *groupCache) forget() {
+func (g *GroupCache) Clear() {
 	g.hintings++
 	clear(g.terrains)
 }
 
 // sightOf returns how the class is read, and nil where the general way is needed.
 // It is found once per class.
-func (q *quick) sightOf(in *incoming) *sight {
+func (q *Predictor) sightOf(in *Replacement) *classView {
 	c, g := in.class.number, q.groups
 	if g.sightAt[c] == g.hintings {
 		return g.sights[c]
@@ -75,7 +75,7 @@ func (q *quick) sightOf(in *incoming) *sight {
 
 // quickProfile reports whether the profile scores in the way that is modelled
 // quickly: that of the default profile with any small weights.
-func quickProfile(p *profile) bool {
+func quickProfile(p *Compiled) bool {
 	x := &p.Weights
 	return p.Policy == nil && p.Packing == nil && p.Fit.plain() && len(p.Balanced) == 0 &&
 		x.ResourcesFit+x.BalancedAllocation+x.ImageLocality <= 100 &&
@@ -84,10 +84,10 @@ func quickProfile(p *profile) bool {
 
 // quickClass reports whether nothing is asked of nodes but resources, their own
 // properties and counts of pods.
-func quickClass(in *incoming) bool {
-	if in.asked == nil || len(in.request.Extended) > 0 || in.request.EphemeralStorageByte > 0 ||
-		len(in.ports) > 0 || len(in.disks) > 0 || len(in.class.claims) > 0 || len(in.vol.attach) > 0 || len(in.vol.oncePod) > 0 ||
-		in.vol.bindOK != nil || in.vol.zoneOK != nil || in.featuresOK != nil || in.vol.never != "" || in.vol.score != nil {
+func quickClass(in *Replacement) bool {
+	if in.Checked == nil || len(in.Requests.Extended) > 0 || in.Requests.EphemeralStorageByte > 0 ||
+		len(in.ports) > 0 || len(in.disks) > 0 || len(in.class.claims) > 0 || len(in.Volumes.Attach) > 0 || len(in.Volumes.ExclusiveClaims) > 0 ||
+		in.Volumes.Bindable != nil || in.Volumes.InZone != nil || in.featuresOK != nil || in.Volumes.Refused != "" || in.Volumes.score != nil {
 		return false
 	}
 	soft := in.spread.soft
@@ -95,39 +95,39 @@ func quickClass(in *incoming) bool {
 		soft = nil
 	}
 	for i := range soft {
-		if soft[i].topo.single != soft[i].hostname {
+		if soft[i].Topology.OneNodeEach != soft[i].hostname {
 			return false
 		}
 	}
-	for n := 0; len(soft) > 0 && in.spread.requireAll && n < len(in.canRun); n++ {
-		if in.canRun[n] && !in.spread.softNode[n] { // it would take part without a score
+	for n := 0; len(soft) > 0 && in.spread.requireAll && n < len(in.NodeOK); n++ {
+		if in.NodeOK[n] && !in.spread.softNode[n] { // it would take part without a score
 			return false
 		}
 	}
 	for i := range in.spread.hard { // nodes without pods must not be refused for those with
-		if c := &in.spread.hard[i]; c.topo.single && c.self > c.maxSkew {
+		if c := &in.spread.hard[i]; c.Topology.OneNodeEach && c.SelfMatch > c.maxSkew {
 			return false
 		}
 	}
-	return len(soft) <= maxSoft && !slices.ContainsFunc(in.inter.required, func(t placedTerm) bool { return t.topo.single })
+	return len(soft) <= maxSoft && !slices.ContainsFunc(in.InterPod.required, func(t TermWithTopology) bool { return t.Topology.OneNodeEach })
 }
 
 // newSight sorts the terms by how they are read, and the nodes into groups.
-func (q *quick) newSight(in *incoming) *sight {
-	s := &sight{required: in.inter.required}
-	for _, list := range [...][]placedTerm{in.inter.anti, in.inter.existingAnti} {
+func (q *Predictor) newSight(in *Replacement) *classView {
+	s := &classView{required: in.InterPod.required}
+	for _, list := range [...][]TermWithTopology{in.InterPod.anti, in.InterPod.existingAnti} {
 		for _, t := range list {
-			if t.topo.single {
+			if t.Topology.OneNodeEach {
 				s.antiNode = append(s.antiNode, t)
 			} else {
 				s.anti = append(s.anti, t)
 			}
 		}
 	}
-	for _, t := range in.inter.scored {
+	for _, t := range in.InterPod.scored {
 		switch {
 		case in.profile.Weights.InterPodAffinity == 0:
-		case t.topo.single:
+		case t.Topology.OneNodeEach:
 			s.nodeWise = append(s.nodeWise, t)
 		default:
 			s.scored = append(s.scored, t)
@@ -140,11 +140,11 @@ func (q *quick) newSight(in *incoming) *sight {
 }
 
 // terrainOf returns the groups of nodes, nil where there are too many of them.
-func (q *quick) terrainOf(in *incoming) *terrain {
+func (q *Predictor) terrainOf(in *Replacement) *nodeGroups {
 	topologies := topologiesOf(in)
-	key := binary.AppendVarint(nil, int64(in.view))
+	key := binary.AppendVarint(nil, int64(in.ViewNumber))
 	for _, t := range topologies {
-		key = binary.AppendVarint(key, int64(t.number))
+		key = binary.AppendVarint(key, int64(t.Number))
 	}
 	land, known := q.groups.terrains[string(key)]
 	if !known {
@@ -155,37 +155,37 @@ func (q *quick) terrainOf(in *incoming) *terrain {
 }
 
 // topologiesOf are those that filters and scores of the class read.
-func topologiesOf(in *incoming) (out []*topology) {
-	add := func(t *topology) {
+func topologiesOf(in *Replacement) (out []*Topology) {
+	add := func(t *Topology) {
 		if !slices.Contains(out, t) {
 			out = append(out, t)
 		}
 	}
-	for _, list := range [...][]constraint{in.spread.hard, in.spread.soft} {
+	for _, list := range [...][]SpreadConstraint{in.spread.hard, in.spread.soft} {
 		for i := range list {
-			add(list[i].topo)
+			add(list[i].Topology)
 		}
 	}
-	for _, list := range [...][]placedTerm{in.inter.required, in.inter.anti, in.inter.existingAnti, in.inter.scored} {
+	for _, list := range [...][]TermWithTopology{in.InterPod.required, in.InterPod.anti, in.InterPod.existingAnti, in.InterPod.scored} {
 		for i := range list {
-			add(list[i].topo)
+			add(list[i].Topology)
 		}
 	}
 	return out
 }
 
-func newTerrain(w *clusterState, in *incoming, topologies []*topology) *terrain {
-	count, number := len(w.snap.Nodes), map[string]uint8{}
-	land := &terrain{group: make([]uint8, count), all: make([]uint64, (count+63)/64)}
+func newTerrain(w *Cluster, in *Replacement, topologies []*Topology) *nodeGroups {
+	count, number := len(w.Snap.Nodes), map[string]uint8{}
+	land := &nodeGroups{group: make([]uint8, count), all: make([]uint64, (count+63)/64)}
 	var key []byte
-	for place, n := range w.walked() {
+	for place, n := range w.WalkOrder() {
 		land.group[place] = nowhere
-		if !in.canRun[n] {
+		if !in.NodeOK[n] {
 			continue
 		}
-		key = binary.AppendVarint(key[:0], in.fixed.taints[n]+in.fixed.hint*w.hinted.taint(n))
-		if in.fixed.preferred != nil {
-			key = binary.AppendVarint(key, in.fixed.preferred[n])
+		key = binary.AppendVarint(key[:0], in.Static.PreferNoSchedule[n]+in.Static.HintTaint*w.Hints.taint(n))
+		if in.Static.preferred != nil {
+			key = binary.AppendVarint(key, in.Static.preferred[n])
 		}
 		for _, t := range topologies {
 			key = binary.AppendVarint(key, int64(groupOf(t, n)))
@@ -208,8 +208,8 @@ func newTerrain(w *clusterState, in *incoming, topologies []*topology) *terrain 
 
 // groupOf is what nodes of one group share: the domain, or, where each node is one,
 // whether it has the label.
-func groupOf(t *topology, n cluster.NodeID) int32 {
-	if x := t.domain[n]; x == noDomain || !t.single {
+func groupOf(t *Topology, n cluster.NodeID) int32 {
+	if x := t.domain[n]; x == NoDomain || !t.OneNodeEach {
 		return x
 	}
 	return 0

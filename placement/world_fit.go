@@ -2,44 +2,44 @@ package placement
 
 import "github.com/evenkeel-project/evenkeel/cluster"
 
-// refresh takes the changes since the last prediction of the class in.
-func (w *World) refresh(in *incoming) {
-	f, now := &in.fit, w.forgotten+len(w.changes)
+// updateLocal takes the changes since the last prediction of the class in.
+func (w *ClusterModel) updateLocal(in *Replacement) {
+	f, now := &in.Local, w.DroppedChanges+len(w.Changes)
 	switch {
-	case f.ok == nil:
-		n := len(w.snap.Nodes)
-		f.ok = make([]bool, n)
-		if in.profile.scoresAmount {
-			f.amount = make([]int8, n)
+	case f.OK == nil:
+		n := len(w.Snap.Nodes)
+		f.OK = make([]bool, n)
+		if in.profile.ScoresResourcesFit {
+			f.ResourcesFit = make([]int8, n)
 		}
-		if in.profile.scoresEven {
-			f.even = make([]int8, n)
+		if in.profile.ScoresBalanced {
+			f.Balanced = make([]int8, n)
 		}
 		fallthrough
-	case f.seen < w.forgotten:
-		for n := range f.ok {
-			w.refit(in, n)
+	case f.SeenChanges < w.DroppedChanges:
+		for n := range f.OK {
+			w.updateNode(in, n)
 		}
 	default:
-		for _, n := range w.changes[f.seen-w.forgotten:] {
-			w.refit(in, int(n))
+		for _, n := range w.Changes[f.SeenChanges-w.DroppedChanges:] {
+			w.updateNode(in, int(n))
 		}
 	}
-	f.seen = now
+	f.SeenChanges = now
 }
 
-func (w *World) refit(in *incoming, n int) {
-	f := &in.fit
-	f.ok[n] = in.canRun[n] && in.vol.never == "" &&
-		(in.vol.bindOK == nil || in.vol.bindOK[n]) && (in.vol.zoneOK == nil || in.vol.zoneOK[n]) && (in.featuresOK == nil || in.featuresOK[n]) &&
-		fitsResources(&w.clusterState, in.asked, n) && w.ports.taken(in.ports, n) == 0 && !w.held.diskTaken(in.disks, n) && w.attachments.refuses(in.vol.attach, n) == ""
-	if !f.ok[n] {
+func (w *ClusterModel) updateNode(in *Replacement, n int) {
+	f := &in.Local
+	f.OK[n] = in.NodeOK[n] && in.Volumes.Refused == "" &&
+		(in.Volumes.Bindable == nil || in.Volumes.Bindable[n]) && (in.Volumes.InZone == nil || in.Volumes.InZone[n]) && (in.featuresOK == nil || in.featuresOK[n]) &&
+		HasResources(&w.Cluster, in.Checked, n) && w.Ports.taken(in.ports, n) == 0 && !w.Disks.Conflicts(in.disks, n) && w.Attachments.BlockingDriver(in.Volumes.Attach, n) == ""
+	if !f.OK[n] {
 		return
 	}
-	if f.amount != nil {
-		f.amount[n] = int8(resourcesFit(&w.clusterState, in, cluster.NodeID(n)))
+	if f.ResourcesFit != nil {
+		f.ResourcesFit[n] = int8(resourcesFit(&w.Cluster, in, cluster.NodeID(n)))
 	}
-	if f.even != nil {
-		f.even[n] = int8(balancedAllocation(&w.clusterState, in, cluster.NodeID(n)))
+	if f.Balanced != nil {
+		f.Balanced[n] = int8(balancedAllocation(&w.Cluster, in, cluster.NodeID(n)))
 	}
 }

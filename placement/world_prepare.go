@@ -7,79 +7,79 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
-// incomingOf returns what holds for the pod's class, building it on first use.
-func (w *World) incomingOf(p cluster.PodID) *incoming {
-	c := w.classOf[p]
-	if in := w.incoming[c.number]; in != nil {
+// replacementOf returns what holds for the pod's class, building it on first use.
+func (w *ClusterModel) replacementOf(p cluster.PodID) *Replacement {
+	c := w.PodClass[p]
+	if in := w.replacements[c.number]; in != nil {
 		return in
 	}
 	pod := c.sample.Object
-	v := w.viewOf(pod, c.profile)
-	in := &incoming{class: c, profile: c.profile, view: v.number, affinityOK: v.affinityOK, taintsOK: v.taintsOK, canRun: v.canRun, fixed: v.fixed, err: v.err}
-	w.incoming[c.number] = in
+	v := w.nodeChecksOf(pod, c.profile)
+	in := &Replacement{class: c, profile: c.profile, ViewNumber: v.number, affinityOK: v.affinityOK, taintsOK: v.taintsOK, NodeOK: v.canRun, Static: v.fixed, Err: v.err}
+	w.replacements[c.number] = in
 	in.scorers = w.scorersFor(c.profile)
-	in.request, in.assumed = requestsOf(pod)
-	in.asked = c.profile.asked(&in.request)
+	in.Requests, in.ScoredRequests = RequestsOf(pod)
+	in.Checked = c.profile.RequestsChecked(&in.Requests)
 	in.ports, in.disks = c.ports, c.disks
-	if in.err != nil {
+	if in.Err != nil {
 		return in
 	}
-	in.fixed.images = w.images.scores(pod)
-	if in.featuresOK, in.err = declaredFeatures(&w.clusterState, pod); in.err != nil {
+	in.Static.images = w.images.Scores(pod)
+	if in.featuresOK, in.Err = DeclaredFeatures(&w.Cluster, pod); in.Err != nil {
 		return in
 	}
-	in.vol = w.storage.places(pod, !in.profile.off[NodeVolumeLimits])
-	in.switchOff()
-	if in.spread, in.err = spreadRulesOf(&w.clusterState, c, in); in.err != nil {
+	in.Volumes = w.Storage.Place(pod, !in.profile.Off[NodeVolumeLimits])
+	in.DropDisabledFilters()
+	if in.spread, in.Err = spreadRulesOf(&w.Cluster, c, in); in.Err != nil {
 		return in
 	}
 	if c.profile.Policy != nil {
-		in.policy = newPolicyCounts(&w.clusterState, c)
+		in.policy = NewCounters(&w.Cluster, c)
 	}
-	in.inter, in.err = interPodTermsOf(&w.clusterState, c)
-	in.namespaces = namespaceLabelsUnknown(&w.clusterState, c)
+	in.InterPod, in.Err = InterPodTermsOf(&w.Cluster, c)
+	in.NamespacesUnknown = namespaceLabelsUnknown(&w.Cluster, c)
 	return in
 }
 
-// begin starts a scheduling attempt.
-func (w *World) begin(in *incoming, pod cluster.PodID) round {
-	w.refresh(in)
-	return newRound(&w.clusterState, &w.buf, in, pod)
+// newAttempt starts a scheduling attempt.
+func (w *ClusterModel) newAttempt(in *Replacement, pod cluster.PodID) Attempt {
+	w.updateLocal(in)
+	return NewAttempt(&w.Cluster, &w.buf, in, pod)
 }
 
 // scorersFor returns the score plugins of a profile.
-func (w *World) scorersFor(p *profile) []scorer {
+func (w *ClusterModel) scorersFor(p *Compiled) []Scorer {
 	list, known := w.scorers[p]
 	if !known {
 		if p.Policy != nil {
-			list = policyScorers(p.Policy)
+			list = PolicyPlugins(p.Policy)
 		} else {
-			list = scorersOf(p)
+			list = Plugins(p)
 		}
 		w.scorers[p] = list
 	}
 	return list
 }
 
-// viewOf returns the view of the pod's spec under a profile, building it on first
+// nodeChecksOf returns the view of the pod's spec under a profile, building it on first
 // use.
-func (w *World) viewOf(pod *corev1.Pod, p *profile) *view {
-	key := string(viewKey(appendText(nil, p.view), &pod.Spec))
-	if v := w.views[key]; v != nil {
+func (w *ClusterModel) nodeChecksOf(pod *corev1.Pod, p *Compiled) *NodeChecks {
+	key := string(viewKey(appendText(nil, p.ViewKey), &pod.Spec))
+	if v := w.nodeChecks[key]; v != nil {
 		return v
 	}
-	n := len(w.snap.Nodes)
-	w.numbered++
-	v := &view{number: w.numbered, affinityOK: make([]bool, n), taintsOK: make([]bool, n), canRun: make([]bool, n)}
-	w.views[key] = v
+	n := len(w.Snap.Nodes)
+	w.LastNumber++
+	v := &NodeChecks{number: w.LastNumber, affinityOK: make([]bool, n), taintsOK: make([]bool, n), canRun: make([]bool, n)}
+	w.nodeChecks[key] = v
 	required := nodeaffinity.GetRequiredNodeAffinity(pod)
-	for i := range w.snap.Nodes {
-		node := &w.snap.Nodes[i]
-		v.affinityOK[i] = affinityMatches(required, w.object(i))
-		v.taintsOK[i] = tolerates(pod, node.Object)
-		v.canRun[i] = refusedBySpec(&w.clusterState, pod, p, i, v.affinityOK[i], v.taintsOK[i]) == ""
+	for i := range w.Snap.Nodes {
+		node := &w.Snap.Nodes[i]
+		v.affinityOK[i] = MatchesNodeAffinity(required, w.NodeObject(i))
+		v.taintsOK[i] = ToleratesTaints(pod, node.Object)
+		v.canRun[i] = RefusedBySpec(&w.Cluster, pod, p, i, v.affinityOK[i], v.taintsOK[i]) == ""
 	}
-	v.fixed, v.err = newFixedScores(&w.clusterState, pod, p.addedPreferred)
+	v.fixed, v.err = newFixedScores(&w.Cluster, pod, p.addedPreferred)
 	return v
 }
 

@@ -2,22 +2,22 @@ package placement
 
 import "github.com/evenkeel-project/evenkeel/cluster"
 
-// quickly foretells both states of the victim; false: only the general way can. The
+// predictFast foretells both states of the victim; false: only the general way can. The
 // slices that it gives are those of the next one too.
-func (w *World) quickly(in *incoming, p cluster.PodID, pr *Prediction) bool {
-	if w.general || len(w.nominated) > 0 {
+func (w *ClusterModel) predictFast(in *Replacement, p cluster.PodID, pr *Prediction) bool {
+	if w.fastOff || len(w.Nominated) > 0 {
 		return false
 	}
-	q := w.quickOf()
-	q.scattered = w.scattered
-	return q.predict(in, p, pr)
+	q := w.fastPredictor()
+	q.RandomSampleWeight = w.randomSampleWeight
+	return q.Predict(in, p, pr)
 }
 
-// quickOf returns the world's quick, building it on first use.
-func (w *World) quickOf() *quick {
-	if w.quick == nil {
-		w.quick = newQuick(&w.clusterState, &w.groups)
-		w.onChange = w.quick.look
+// fastPredictor returns the world's quick, building it on first use.
+func (w *ClusterModel) fastPredictor() *Predictor {
+	if w.fast == nil {
+		w.fast = NewPredictor(&w.Cluster, &w.groups)
+		w.OnChange = w.fast.NodeChanged
 	}
-	return w.quick
+	return w.fast
 }

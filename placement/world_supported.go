@@ -9,17 +9,17 @@ import (
 // resize in place, that its template asks for other resources: which of the two
 // the replacement will have cannot be told. A pod as it was admitted comes back
 // as it is, whatever admission plugins made of the template.
-func (w *World) resizedSince(p *cluster.Pod) string {
-	o, ok := w.ownerOf(p)
+func (w *ClusterModel) resizedSince(p *cluster.Pod) string {
+	o, ok := w.OwnerOf(p)
 	if p.Object.Generation <= 1 || !ok || o.template == nil {
 		return ""
 	}
-	c := w.classOf[p.ID]
-	if c.wants == nil {
-		wants := asks(&corev1.Pod{Spec: *o.template})
-		c.wants = &wants
+	c := w.PodClass[p.ID]
+	if c.TemplateRequests == nil {
+		wants := RequestsOfTemplate(&corev1.Pod{Spec: *o.template})
+		c.TemplateRequests = &wants
 	}
-	if equalResources(asks(p.Object), *c.wants) {
+	if EqualResources(RequestsOfTemplate(p.Object), *c.TemplateRequests) {
 		return ""
 	}
 	return "it was changed after it was made, and its template asks for other resources"

@@ -22,7 +22,7 @@ type ahead struct {
 	shifts int
 	got    placement.Prediction
 
-	replica *placement.World // follows the search's scene
+	replica *placement.ClusterModel // follows the search's scene
 	made    []shifted        // what it has yet to follow
 	joined  bool             // the last pod that was asked about joined its wave
 }
@@ -65,7 +65,7 @@ func (a *ahead) wait() {
 }
 
 // begin lets a landing be foretold beside. The world must not be touched until wait.
-func (a *ahead) begin(c *scene, w *placement.World, pod cluster.PodID) {
+func (a *ahead) begin(c *scene, w *placement.ClusterModel, pod cluster.PodID) {
 	a.scene, a.pod, a.shifts, a.busy = c, pod, c.shifts, true
 	made := a.made
 	if w != a.replica {

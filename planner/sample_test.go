@@ -101,7 +101,7 @@ func TestSampledShareIsTheProfiles(t *testing.T) {
 		}
 		profile := placement.DefaultProfile()
 		profile.PercentageOfNodesToScore = percent
-		w := placement.NewWorld(s, placement.Options{Profiles: map[string]placement.Profile{"default-scheduler": profile}})
+		w := placement.NewClusterModel(s, placement.Options{Profiles: map[string]placement.Profile{"default-scheduler": profile}})
 		return len(w.Predict(s.PodByKey("ns1/d00001-x-00").ID).Possible())
 	}
 	if all, half := possible(100), possible(50); all >= half {

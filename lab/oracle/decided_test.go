@@ -12,7 +12,7 @@ import (
 
 // count notes which features decided the cases of a cluster. What is foretold
 // was found equal to the scheduler's, so it is asked what a feature changes.
-func (r *run) count(t *testing.T, o *cluster.Objects, w *placement.World, asked []cluster.PodID) {
+func (r *run) count(t *testing.T, o *cluster.Objects, w *placement.ClusterModel, asked []cluster.PodID) {
 	t.Helper()
 	full := make([]placement.Prediction, len(asked))
 	for i, p := range asked {

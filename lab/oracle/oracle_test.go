@@ -110,18 +110,18 @@ func (r *run) compare(t *testing.T, s asked, seed int64) {
 	r.count(t, o, w, asked)
 }
 
-func worldOf(t *testing.T, o *cluster.Objects) *placement.World {
+func worldOf(t *testing.T, o *cluster.Objects) *placement.ClusterModel {
 	t.Helper()
 	snap, err := cluster.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return placement.NewWorld(snap, placement.Options{})
+	return placement.NewClusterModel(snap, placement.Options{})
 }
 
 // differ says where the verdicts, or the prediction, are not what the scheduler
 // finds.
-func (r *run) differ(want map[string]real.Verdict, verdicts []placement.NodeVerdict, pr placement.Prediction, w *placement.World, gone bool) string {
+func (r *run) differ(want map[string]real.Verdict, verdicts []placement.NodeVerdict, pr placement.Prediction, w *placement.ClusterModel, gone bool) string {
 	nodes := w.Snapshot().Nodes
 	var feasible, winners []cluster.NodeID
 	var best int64

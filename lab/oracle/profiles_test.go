@@ -109,7 +109,7 @@ func TestProfilesEqualScheduler(t *testing.T) {
 		if err != nil {
 			t.Fatalf("%v\n%s", err, text)
 		}
-		w := placement.NewWorld(snap, placement.Options{Profiles: profiles})
+		w := placement.NewClusterModel(snap, placement.Options{Profiles: profiles})
 		victim := &snap.Pods[(seed*7)%len(snap.Pods)]
 		if victim.Terminating {
 			continue

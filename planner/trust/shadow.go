@@ -64,7 +64,7 @@ func Judge(s *cluster.Snapshot, id cluster.PodID, earlier map[string]bool) (hit,
 		return false, false
 	}
 	name := SchedulerName(p.Object)
-	w := placement.NewWorld(s, placement.Options{Profiles: map[string]placement.Profile{name: placement.DefaultProfile()}})
+	w := placement.NewClusterModel(s, placement.Options{Profiles: map[string]placement.Profile{name: placement.DefaultProfile()}})
 	for i := range s.Pods { // the pod itself too
 		if q := &s.Pods[i]; q.Node != cluster.NoNode && !earlier[string(q.Object.UID)] && !boundAt(q.Object).Before(at) {
 			w.Move(q.ID, cluster.NoNode)
