@@ -138,9 +138,9 @@ type Attachments struct {
 	Leaving   cluster.NodeID                 // where a victim has just gone; its volumes are still attached
 }
 
-// newAttachments finds the volumes of the pods and those that are recorded as
+// NewAttachments finds the volumes of the pods and those that are recorded as
 // attached.
-func newAttachments(st *Storage) *Attachments {
+func NewAttachments(st *Storage) *Attachments {
 	a := &Attachments{storage: st, Leaving: cluster.NoNode}
 	a.volumesOf = map[cluster.PodID][]Attachable{}
 	a.attached = make([]nodeAttachments, len(a.storage.snap.Nodes))

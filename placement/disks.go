@@ -48,6 +48,11 @@ type DiskTable struct {
 	ClaimUse map[string]int32 // by namespace/name: volumes of pods that are on nodes
 }
 
+// NewDiskTable returns a table without pods.
+func NewDiskTable() DiskTable {
+	return DiskTable{ByID: map[string]*DiskUse{}, ClaimUse: map[string]int32{}}
+}
+
 func (t *DiskTable) shiftDisks(disks []Disk, n int, by int32) {
 	for _, d := range disks {
 		u := t.ByID[d.id]

@@ -33,7 +33,7 @@ func (w *ClusterModel) Explain(p cluster.PodID) []NodeVerdict {
 	}
 	in := w.replacementOf(p)
 	var out []NodeVerdict
-	inBothStates(&w.Cluster, p, func(gone bool) { out = append(out, w.explainNodes(in, p, gone)...) })
+	inBothStates(w.Cluster, p, func(gone bool) { out = append(out, w.explainNodes(in, p, gone)...) })
 	return out
 }
 

@@ -166,3 +166,51 @@ func (w *Cluster) shiftExclusive(p cluster.PodID, n cluster.NodeID, by int32) {
 	w.Disks.shiftClaims(c.namespace, c.claims, by)
 	w.Attachments.shift(p, int(n), by)
 }
+
+// newCluster returns the model of a snapshot in which each pod is on the node that
+// the snapshot names. profiles are those of the schedulers, by schedulerName.
+func newCluster(s *cluster.Snapshot, profiles map[string]Profile) *Cluster {
+	w := &Cluster{
+		Snap:               s,
+		PodNode:            make([]cluster.NodeID, len(s.Pods)),
+		PodClass:           make([]*EquivalenceClass, len(s.Pods)),
+		ClassesByNamespace: map[string][]*EquivalenceClass{},
+		ClassesByLabel:     map[labelKey]map[string][]*EquivalenceClass{},
+		NodesWithKeys:      map[string][]bool{},
+		Requests:           make([]NodeRequests, len(s.Nodes)),
+		Topologies:         map[string]*Topology{},
+		SpreadCounters:     map[string]*PodCounter{},
+		TermCounters:       map[string]*PodCounter{},
+		TermByID:           map[string]*ExistingTerm{},
+		NamespaceLabels:    map[string]labels.Set{},
+		Ports:              make(PortTable, len(s.Nodes)),
+		Disks:              NewDiskTable(),
+		Storage:            NewStorage(s),
+	}
+	w.readNodes()
+	w.readProfiles(profiles)
+	w.indexOwners()
+	w.groupPods()
+	w.Attachments = NewAttachments(w.Storage)
+	w.indexNominated()
+	for i := range s.Pods {
+		p := &s.Pods[i]
+		w.PodNode[i] = cluster.NoNode
+		if p.Node != cluster.NoNode && !p.Terminal {
+			w.shiftPod(p.ID, p.Node, 1)
+			w.PodNode[i] = p.Node
+		}
+	}
+	return w
+}
+
+// readNodes notes what each node can allocate, and a node that is not ready.
+func (w *Cluster) readNodes() {
+	for i := range w.Snap.Nodes {
+		n := &w.Snap.Nodes[i]
+		w.Requests[i].allocatableMilliCPU, w.Requests[i].allocatableBytes = n.Allocatable.MilliCPU, n.Allocatable.MemoryBytes
+		if !n.Ready && w.NotReadyNode == "" {
+			w.NotReadyNode = n.Name
+		}
+	}
+}

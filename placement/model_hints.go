@@ -2,6 +2,7 @@ package placement
 
 import (
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/hints"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -27,3 +28,32 @@ func (w *Cluster) NodeObject(n int) *corev1.Node {
 	}
 	return w.Snap.Nodes[n].Object
 }
+
+// newSteeringHints are hints of a kind on exactly these nodes. A node that carries
+// the taint in the snapshot already gets no second one.
+func newSteeringHints(s *cluster.Snapshot, kind hints.Kind, nodes []cluster.NodeID) (h SteeringHints) {
+	switch {
+	case len(nodes) == 0:
+	case kind == hints.Taint:
+		h.taints = make([]int64, len(s.Nodes))
+		for _, n := range nodes {
+			if !hints.Tainted(s.Nodes[n].Object) {
+				h.taints[n] = 1
+			}
+		}
+	case kind == hints.Label:
+		h.labels = make([]*corev1.Node, len(s.Nodes))
+		for _, n := range nodes {
+			h.labels[n] = hints.Marked(s.Nodes[n].Object)
+		}
+	}
+	return h
+}
+
+func (h *SteeringHints) none() bool { return h.taints == nil && h.labels == nil }
+
+// hasTaints reports whether any node has a hint by taint.
+func (h *SteeringHints) hasTaints() bool { return h.taints != nil }
+
+// hasLabels reports whether any node has a hint by label.
+func (h *SteeringHints) hasLabels() bool { return h.labels != nil }

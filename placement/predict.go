@@ -37,7 +37,7 @@ func (w *ClusterModel) PredictOdds(p cluster.PodID) Prediction {
 	if w.predictFast(in, p, &pr) {
 		return pr
 	}
-	inBothStates(&w.Cluster, p, func(gone bool) {
+	inBothStates(w.Cluster, p, func(gone bool) {
 		s := w.predictState(in, p)
 		if gone {
 			pr.Gone = s
@@ -64,7 +64,7 @@ func (w *ClusterModel) predictState(in *Replacement, p cluster.PodID) State {
 		return w.sampler.Sample(&r, feasible, size, w.randomSampleWeight)
 	}
 	Score(&r, feasible)
-	s := State{Fitting: NewNodeSet(&w.Cluster, feasible), Best: slices.Max(w.buf.total)}
+	s := State{Fitting: NewNodeSet(w.Cluster, feasible), Best: slices.Max(w.buf.total)}
 	for i, t := range w.buf.total {
 		if t == s.Best {
 			s.Winners = append(s.Winners, feasible[i])

@@ -88,7 +88,7 @@ func sampleDependent(s *corev1.PodSpec, a int, rnd *rand.Rand) {
 func bruteForce(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
 	in, odds := w.replacementOf(p), map[cluster.NodeID]float64{}
 	walk, size := newWalkOrder(w.Snap), Size(len(w.Snap.Nodes), in.profile.PercentageOfNodesToScore)
-	inBothStates(&w.Cluster, p, func(g bool) {
+	inBothStates(w.Cluster, p, func(g bool) {
 		if g != gone {
 			return
 		}

@@ -14,7 +14,7 @@ import (
 func overSets(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
 	in, odds := w.replacementOf(p), map[cluster.NodeID]float64{}
 	size := Size(len(w.Snap.Nodes), in.profile.PercentageOfNodesToScore)
-	inBothStates(&w.Cluster, p, func(g bool) {
+	inBothStates(w.Cluster, p, func(g bool) {
 		if g != gone {
 			return
 		}

@@ -61,7 +61,7 @@ func scoreTaints(r *Attempt, feasible []cluster.NodeID, out []int64) {
 // CountTaints counts untolerated PreferNoSchedule taints, hints among them.
 func CountTaints(r *Attempt, feasible []cluster.NodeID, out []int64) {
 	f := &r.Replacement.Static
-	if f.HintTaint == 0 || r.Model.Hints.taints == nil {
+	if f.HintTaint == 0 || !r.Model.Hints.hasTaints() {
 		Pick(out, feasible, f.PreferNoSchedule)
 		return
 	}

@@ -31,7 +31,7 @@ type Storage struct {
 	limits       []map[string]int64 // by node: volumes per driver
 }
 
-func newStorage(s *cluster.Snapshot) *Storage {
+func NewStorage(s *cluster.Snapshot) *Storage {
 	st := &Storage{
 		snap:    s,
 		volumes: map[string]*corev1.PersistentVolume{}, byClass: map[string][]*corev1.PersistentVolume{},

@@ -32,14 +32,14 @@ func (w *ClusterModel) updateNode(in *Replacement, n int) {
 	f := &in.Local
 	f.OK[n] = in.NodeOK[n] && in.Volumes.Refused == "" &&
 		(in.Volumes.Bindable == nil || in.Volumes.Bindable[n]) && (in.Volumes.InZone == nil || in.Volumes.InZone[n]) && (in.featuresOK == nil || in.featuresOK[n]) &&
-		HasResources(&w.Cluster, in.Checked, n) && w.Ports.taken(in.ports, n) == 0 && !w.Disks.Conflicts(in.disks, n) && w.Attachments.BlockingDriver(in.Volumes.Attach, n) == ""
+		HasResources(w.Cluster, in.Checked, n) && w.Ports.taken(in.ports, n) == 0 && !w.Disks.Conflicts(in.disks, n) && w.Attachments.BlockingDriver(in.Volumes.Attach, n) == ""
 	if !f.OK[n] {
 		return
 	}
 	if f.ResourcesFit != nil {
-		f.ResourcesFit[n] = int8(resourcesFit(&w.Cluster, in, cluster.NodeID(n)))
+		f.ResourcesFit[n] = int8(resourcesFit(w.Cluster, in, cluster.NodeID(n)))
 	}
 	if f.Balanced != nil {
-		f.Balanced[n] = int8(balancedAllocation(&w.Cluster, in, cluster.NodeID(n)))
+		f.Balanced[n] = int8(balancedAllocation(w.Cluster, in, cluster.NodeID(n)))
 	}
 }

@@ -3,7 +3,6 @@ package placement
 import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
-	corev1 "k8s.io/api/core/v1"
 )
 
 // Hint lets exactly these nodes carry a steering hint of a kind, beside those
@@ -11,28 +10,13 @@ import (
 // the score of TaintToleration; a label that of NodeAffinity, and, where a pod
 // requires it, the feasible nodes.
 func (w *ClusterModel) Hint(kind hints.Kind, nodes []cluster.NodeID) {
-	if len(nodes) == 0 && w.Hints.taints == nil && w.Hints.labels == nil {
+	if len(nodes) == 0 && w.Hints.none() {
 		return
 	}
-	wasLabelled := w.Hints.labels != nil
+	wasLabelled := w.Hints.hasLabels()
 	w.groups.Clear()
-	w.Hints = SteeringHints{}
-	switch {
-	case len(nodes) == 0:
-	case kind == hints.Taint:
-		w.Hints.taints = make([]int64, len(w.Snap.Nodes))
-		for _, n := range nodes {
-			if !hints.Tainted(w.Snap.Nodes[n].Object) {
-				w.Hints.taints[n] = 1
-			}
-		}
-	case kind == hints.Label:
-		w.Hints.labels = make([]*corev1.Node, len(w.Snap.Nodes))
-		for _, n := range nodes {
-			w.Hints.labels[n] = hints.Marked(w.Snap.Nodes[n].Object)
-		}
-	}
-	if wasLabelled || w.Hints.labels != nil {
+	w.Hints = newSteeringHints(w.Snap, kind, nodes)
+	if wasLabelled || w.Hints.hasLabels() {
 		clear(w.nodeChecks)
 		for _, c := range w.ClassList {
 			if c.profile.ReadsHintLabel() || PodReadsHintLabel(c.sample.Object) {

@@ -25,26 +25,26 @@ func (w *ClusterModel) replacementOf(p cluster.PodID) *Replacement {
 		return in
 	}
 	in.Static.images = w.images.Scores(pod)
-	if in.featuresOK, in.Err = DeclaredFeatures(&w.Cluster, pod); in.Err != nil {
+	if in.featuresOK, in.Err = DeclaredFeatures(w.Cluster, pod); in.Err != nil {
 		return in
 	}
 	in.Volumes = w.Storage.Place(pod, !in.profile.Off[NodeVolumeLimits])
 	in.DropDisabledFilters()
-	if in.spread, in.Err = spreadRulesOf(&w.Cluster, c, in); in.Err != nil {
+	if in.spread, in.Err = spreadRulesOf(w.Cluster, c, in); in.Err != nil {
 		return in
 	}
 	if c.profile.Policy != nil {
-		in.policy = NewCounters(&w.Cluster, c)
+		in.policy = NewCounters(w.Cluster, c)
 	}
-	in.InterPod, in.Err = InterPodTermsOf(&w.Cluster, c)
-	in.NamespacesUnknown = namespaceLabelsUnknown(&w.Cluster, c)
+	in.InterPod, in.Err = InterPodTermsOf(w.Cluster, c)
+	in.NamespacesUnknown = namespaceLabelsUnknown(w.Cluster, c)
 	return in
 }
 
 // newAttempt starts a scheduling attempt.
 func (w *ClusterModel) newAttempt(in *Replacement, pod cluster.PodID) Attempt {
 	w.updateLocal(in)
-	return NewAttempt(&w.Cluster, &w.buf, in, pod)
+	return NewAttempt(w.Cluster, &w.buf, in, pod)
 }
 
 // scorersFor returns the score plugins of a profile.
@@ -77,9 +77,9 @@ func (w *ClusterModel) nodeChecksOf(pod *corev1.Pod, p *Compiled) *NodeChecks {
 		node := &w.Snap.Nodes[i]
 		v.affinityOK[i] = MatchesNodeAffinity(required, w.NodeObject(i))
 		v.taintsOK[i] = ToleratesTaints(pod, node.Object)
-		v.canRun[i] = RefusedBySpec(&w.Cluster, pod, p, i, v.affinityOK[i], v.taintsOK[i]) == ""
+		v.canRun[i] = RefusedBySpec(w.Cluster, pod, p, i, v.affinityOK[i], v.taintsOK[i]) == ""
 	}
-	v.fixed, v.err = newFixedScores(&w.Cluster, pod, p.addedPreferred)
+	v.fixed, v.err = newFixedScores(w.Cluster, pod, p.addedPreferred)
 	return v
 }
 

@@ -16,7 +16,7 @@ func (w *ClusterModel) predictFast(in *Replacement, p cluster.PodID, pr *Predict
 // fastPredictor returns the world's quick, building it on first use.
 func (w *ClusterModel) fastPredictor() *Predictor {
 	if w.fast == nil {
-		w.fast = NewPredictor(&w.Cluster, &w.groups)
+		w.fast = NewPredictor(w.Cluster, &w.groups)
 		w.OnChange = w.fast.NodeChanged
 	}
 	return w.fast
