@@ -148,3 +148,7 @@ func (s *Sampler) someStarts() {
 		w.most = max(w.most, best)
 	}
 }
+
+// KeepsWindows reports whether the next state of the same victim can take over
+// windows of the last one.
+func (s *Sampler) KeepsWindows() bool { return s.shared.in != nil }

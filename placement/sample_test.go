@@ -30,7 +30,7 @@ func TestWalkTakesOneNodeOfEachZoneInTurn(t *testing.T) {
 	}
 	b.objects.Nodes[4].Labels[corev1.LabelFailureDomainBetaZone] = "a"
 	w := b.world(t)
-	if got, want := names(w, newWalkOrder(w.Snap)), "n0 n2 n3 n1 n4"; got != want {
+	if got, want := names(w, w.WalkOrder()), "n0 n2 n3 n1 n4"; got != want {
 		t.Errorf("the walk is %s, want %s", got, want)
 	}
 }
@@ -87,7 +87,7 @@ func sampleDependent(s *corev1.PodSpec, a int, rnd *rand.Rand) {
 // bruteForce scores the sample of every start by itself.
 func bruteForce(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
 	in, odds := w.replacementOf(p), map[cluster.NodeID]float64{}
-	walk, size := newWalkOrder(w.Snap), Size(len(w.Snap.Nodes), in.profile.PercentageOfNodesToScore)
+	walk, size := w.WalkOrder(), Size(len(w.Snap.Nodes), in.profile.PercentageOfNodesToScore)
 	inBothStates(w.Cluster, p, func(g bool) {
 		if g != gone {
 			return
@@ -129,7 +129,7 @@ func TestSampleIsTheSameAsEveryStartByItself(t *testing.T) {
 			if pr.SupportedWhy != "" {
 				t.Fatal(pr.SupportedWhy)
 			}
-			if pr.Gone.Odds != nil && w.sampler.shared.in == nil {
+			if pr.Gone.Odds != nil && !w.sampler.KeepsWindows() {
 				shared++
 			}
 			for _, gone := range []bool{false, true} {

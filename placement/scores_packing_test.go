@@ -12,18 +12,6 @@ import (
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 )
 
-// TestPacked are the worked examples of the formula.
-func TestPacked(t *testing.T) {
-	for _, c := range []struct {
-		p, target float64
-		want      int64
-	}{{30, 40, 85}, {60, 40, 27}, {0, 40, 40}, {40, 40, 100}, {100, 40, 0}, {100.1, 40, 0}, {70, 80, 98}, {90, 80, 40}} {
-		if got := packed(c.p, c.target); got != c.want {
-			t.Errorf("p %v, target %v: %d, want %d", c.p, c.target, got, c.want)
-		}
-	}
-}
-
 var measuredAt = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
 func (b *builder) metrics(node, cpu string) {

@@ -61,7 +61,7 @@ func (b *builder) volume(name, class, size string, at *corev1.VolumeNodeAffinity
 // boundClaim adds a claim with a volume of the driver.
 func (b *builder) boundClaim(name string, at *corev1.VolumeNodeAffinity) *corev1.PersistentVolumeClaim {
 	c, pv := b.claim(name, "zonal", "1Gi"), b.volume("pv-"+name, "zonal", "1Gi", at)
-	c.Spec.VolumeName, c.Annotations[bindCompleted] = pv.Name, "yes"
+	c.Spec.VolumeName, c.Annotations["pv.kubernetes.io/bind-completed"] = pv.Name, "yes"
 	pv.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: driver, VolumeHandle: name}
 	pv.Status.Phase = corev1.VolumeBound
 	return c
@@ -83,7 +83,9 @@ func TestBoundVolumes(t *testing.T) {
 	labelled := func(key, value string) func(*builder) {
 		return bound(nil, func(b *builder) { b.objects.PersistentVolumes[0].Labels = map[string]string{key: value} })
 	}
-	annotate := func(b *builder) { delete(b.objects.PersistentVolumeClaims[0].Annotations, bindCompleted) }
+	annotate := func(b *builder) {
+		delete(b.objects.PersistentVolumeClaims[0].Annotations, "pv.kubernetes.io/bind-completed")
+	}
 	testFeasible(t, []feasibleCase{
 		{"anywhere", bound(nil, nil), "a b c", "a b c", ""},
 		{"in a zone", bound(inZones("zb"), nil), "b c", "b c", ""},
@@ -136,7 +138,9 @@ func TestWaitingClaims(t *testing.T) {
 		{"provisioned in a zone", waiting(driver, func(b *builder) {
 			b.objects.StorageClasses[0].AllowedTopologies = []corev1.TopologySelectorTerm{{MatchLabelExpressions: []corev1.TopologySelectorLabelRequirement{{Key: zoneKey, Values: []string{"za"}}}}}
 		}), "a", "a", VolumeBinding},
-		{"the node was chosen", waiting(driver, func(b *builder) { b.objects.PersistentVolumeClaims[0].Annotations[selectedNode] = "c" }), "c", "c", VolumeBinding},
+		{"the node was chosen", waiting(driver, func(b *builder) {
+			b.objects.PersistentVolumeClaims[0].Annotations["volume.kubernetes.io/selected-node"] = "c"
+		}), "c", "c", VolumeBinding},
 		{"enough storage in a zone", waiting(driver, func(b *builder) { b.tracked("za", "9Gi"); b.tracked("zb", "4Gi") }), "a", "a", VolumeBinding},
 		{"no storage on record", waiting(driver, func(b *builder) { b.tracked("zc", "9Gi") }), "", "", VolumeBinding},
 		{"no volume to be had", waiting(none, nil), "", "", VolumeBinding},
