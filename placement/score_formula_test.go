@@ -54,7 +54,7 @@ func TestNormalise(t *testing.T) {
 		{[]int64{0, 0}, []int64{100, 100}, true},
 	} {
 		normalise(c.in, maxScore, c.reverse)
-		if diff := differ(c.want, c.in); diff != "" {
+		if diff := cmp.Diff(c.want, c.in); diff != "" {
 			t.Error(diff)
 		}
 	}
