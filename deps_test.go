@@ -14,21 +14,21 @@ import (
 
 const module = "github.com/evenkeel-project/evenkeel"
 
-// pure packages are functions of their input: a snapshot that was saved must
+// purePackages are functions of their input: a snapshot that was saved must
 // give the same plan anywhere, at any time.
-var pure = []string{"cluster", "plan", "placement", "strategies", "planner", "report", "internal/cron", "internal/suggest", "hints", "usage"}
+var purePackages = []string{"cluster", "plan", "placement", "strategies", "planner", "report", "internal/cron", "internal/suggest", "hints", "usage"}
 
-// impure are packages inside of pure ones that call an API.
-var impure = []string{"hints/writer", "hints/keeper", "usage/fetch", "usage/loadwatcher", "usage/metricsserver", "usage/monitor", "usage/prometheus", "usage/promql"}
+// impurePackages are packages inside of pure ones that call an API.
+var impurePackages = []string{"hints/writer", "hints/keeper", "usage/fetch", "usage/loadwatcher", "usage/metricsserver", "usage/monitor", "usage/prometheus", "usage/promql"}
 
-func isPure(pkg string) bool {
-	in := func(p string) bool { return within(pkg, p) }
-	return slices.ContainsFunc(pure, in) && !slices.ContainsFunc(impure, in)
+func isPurePackage(pkg string) bool {
+	in := func(p string) bool { return hasPathPrefix(pkg, p) }
+	return slices.ContainsFunc(purePackages, in) && !slices.ContainsFunc(impurePackages, in)
 }
 
-// pureAllowed are the libraries that pure packages may use besides the standard
+// allowedLibraries are the libraries that pure packages may use besides the standard
 // library and other pure packages.
-var pureAllowed = []string{
+var allowedLibraries = []string{
 	"k8s.io/api", "k8s.io/apimachinery",
 	// By name: others of component-helpers import client-go.
 	"k8s.io/component-helpers/resource", "k8s.io/component-helpers/scheduling/corev1", "k8s.io/component-helpers/scheduling/corev1/nodeaffinity",
@@ -40,8 +40,8 @@ var pureAllowed = []string{
 	"github.com/robfig/cron/v3",       // schedule wraps its parser
 }
 
-// bans say who may not import what, and why.
-var bans = []struct {
+// importBans say who may not import what, and why.
+var importBans = []struct {
 	from   string // path prefix inside the module; "" is everything
 	banned string
 	except []string
@@ -75,23 +75,23 @@ var bans = []struct {
 }
 
 func TestImports(t *testing.T) {
-	eachImport(t, func(file, from, imported string) {
-		for _, b := range bans {
-			if within(from, b.from) && within(imported, b.banned) && !slices.ContainsFunc(b.except, func(e string) bool { return within(from, e) }) {
+	forEachImport(t, func(file, from, imported string) {
+		for _, b := range importBans {
+			if hasPathPrefix(from, b.from) && hasPathPrefix(imported, b.banned) && !slices.ContainsFunc(b.except, func(e string) bool { return hasPathPrefix(from, e) }) {
 				t.Errorf("%s imports %s: %s", file, imported, b.why)
 			}
 		}
-		if !isPure(from) {
+		if !isPurePackage(from) {
 			return
 		}
 		if own, ok := strings.CutPrefix(imported, module+"/"); ok {
-			if !isPure(own) {
+			if !isPurePackage(own) {
 				t.Errorf("%s imports %s: a pure package may use pure packages only", file, imported)
 			}
 			return
 		}
 		library := strings.Contains(strings.Split(imported, "/")[0], ".")
-		if library && !slices.ContainsFunc(pureAllowed, func(p string) bool { return within(imported, p) }) {
+		if library && !slices.ContainsFunc(allowedLibraries, func(p string) bool { return hasPathPrefix(imported, p) }) {
 			t.Errorf("%s imports %s: a pure package may not (no client, no clock, no log)", file, imported)
 		}
 		if imported == "log" || imported == "log/slog" {
@@ -104,7 +104,7 @@ func TestImports(t *testing.T) {
 // zoneinfo, and windows in Europe/Berlin must mean the same there.
 func TestTheProgramKnowsTimeZones(t *testing.T) {
 	found := false
-	eachImport(t, func(_, from, imported string) { found = found || from == "cmd/evenkeel" && imported == "time/tzdata" })
+	forEachImport(t, func(_, from, imported string) { found = found || from == "cmd/evenkeel" && imported == "time/tzdata" })
 	if !found {
 		t.Error("cmd/evenkeel does not import time/tzdata: time zones would depend on the image")
 	}
@@ -112,8 +112,8 @@ func TestTheProgramKnowsTimeZones(t *testing.T) {
 
 // TestPurePackagesReadNoClock: time is a parameter.
 func TestPurePackagesReadNoClock(t *testing.T) {
-	eachFile(t, func(file, from string, source []byte) {
-		if isPure(from) {
+	forEachFile(t, func(file, from string, source []byte) {
+		if isPurePackage(from) {
 			for _, call := range []string{"time.Now(", "time.Since(", "time.Until(", "metav1.Now("} {
 				if strings.Contains(string(source), call) {
 					t.Errorf("%s calls %s): time is a parameter here", file, call)
@@ -125,7 +125,7 @@ func TestPurePackagesReadNoClock(t *testing.T) {
 
 func TestEveryPackageSaysWhatItDecides(t *testing.T) {
 	documented := map[string]bool{}
-	eachFile(t, func(file, from string, source []byte) {
+	forEachFile(t, func(file, from string, source []byte) {
 		f, err := parser.ParseFile(token.NewFileSet(), file, source, parser.ParseComments|parser.PackageClauseOnly)
 		if err != nil {
 			t.Fatal(err)
@@ -139,11 +139,11 @@ func TestEveryPackageSaysWhatItDecides(t *testing.T) {
 	}
 }
 
-func within(path, prefix string) bool {
+func hasPathPrefix(path, prefix string) bool {
 	return prefix == "" || path == prefix || strings.HasPrefix(path, prefix+"/")
 }
 
-func eachFile(t *testing.T, f func(file, from string, source []byte)) {
+func forEachFile(t *testing.T, f func(file, from string, source []byte)) {
 	t.Helper()
 	err := filepath.WalkDir(".", func(path string, d fs.DirEntry, err error) error {
 		switch {
@@ -166,9 +166,9 @@ func eachFile(t *testing.T, f func(file, from string, source []byte)) {
 	}
 }
 
-func eachImport(t *testing.T, f func(file, from, imported string)) {
+func forEachImport(t *testing.T, f func(file, from, imported string)) {
 	t.Helper()
-	eachFile(t, func(file, from string, source []byte) {
+	forEachFile(t, func(file, from string, source []byte) {
 		parsed, err := parser.ParseFile(token.NewFileSet(), file, source, parser.ImportsOnly)
 		if err != nil {
 			t.Fatal(err)

@@ -44,7 +44,7 @@ func TestSteeringExampleSteers(t *testing.T) {
 		t.Fatal(err)
 	}
 	p := planOfExample(t, c)
-	if len(p.Moves) != 2 || !p.Moves[1].Steered() || !slices.Equal(p.HintsOf(2).Nodes, []string{"n3"}) || !c.DryRun {
+	if len(p.Moves) != 2 || !p.Moves[1].Steered() || !slices.Equal(p.HintsForWave(2).Nodes, []string{"n3"}) || !c.DryRun {
 		t.Errorf("dryRun %t, moves %+v, hints %+v; want a second move that is steered by a hint on n3", c.DryRun, p.Moves, p.Hints)
 	}
 	c.Evictor.Steer = "none"
@@ -60,7 +60,7 @@ func TestBusyNodeExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := planOf(t, "examples/busy-node.yaml", c)
+	p := planFor(t, "examples/busy-node.yaml", c)
 	if len(p.Moves) != 1 || p.Moves[0].Pod.Name != "big-6c8f-00" || !c.DryRun {
 		t.Errorf("dryRun %t, moves %+v; want one, of big-6c8f-00", c.DryRun, p.Moves)
 	}
@@ -72,7 +72,7 @@ func TestBusyNodeExample(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	_, section, _ := strings.Cut(string(readme), "Of the report:\n\n```\n")
+	_, section, _ := strings.Cut(string(readme), "Part of the report:\n\n```\n")
 	excerpt, _, _ := strings.Cut(section, "```")
 	if excerpt == "" {
 		t.Error("README.md shows nothing of the report")
@@ -83,14 +83,14 @@ func TestBusyNodeExample(t *testing.T) {
 		}
 	}
 	c.DryRun = false
-	if p := planOf(t, "examples/busy-node.yaml", c); len(p.Moves) > 0 || p.Rejections.Counts[plan.WouldReturn] != 4 {
+	if p := planFor(t, "examples/busy-node.yaml", c); len(p.Moves) > 0 || p.Rejections.Counts[plan.WouldReturn] != 4 {
 		t.Errorf("without the hint: moves %+v, refusals %v; want each pod to come back", p.Moves, p.Rejections.Counts)
 	}
 	c, err = config.Load("config.yaml", evenkeel.DefaultConfig)
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, m := range planOf(t, "examples/busy-node.yaml", c).Moves {
+	for _, m := range planFor(t, "examples/busy-node.yaml", c).Moves {
 		if m.Reason.Code == plan.NodeOverUtilized {
 			t.Errorf("by requests: %+v; want no move for a node", m)
 		}
@@ -100,10 +100,10 @@ func TestBusyNodeExample(t *testing.T) {
 // planOfExample is the plan for the cluster that the README shows.
 func planOfExample(t *testing.T, c *config.Config) plan.Plan {
 	t.Helper()
-	return planOf(t, "examples/three-zones.yaml", c)
+	return planFor(t, "examples/three-zones.yaml", c)
 }
 
-func planOf(t *testing.T, file string, c *config.Config) plan.Plan {
+func planFor(t *testing.T, file string, c *config.Config) plan.Plan {
 	t.Helper()
 	objects, err := cluster.ReadFiles([]string{file}, nil)
 	if err != nil {
@@ -113,9 +113,9 @@ func planOf(t *testing.T, file string, c *config.Config) plan.Plan {
 	if err != nil {
 		t.Fatal(err)
 	}
-	by := planner.New(c.Planner())
+	by := planner.New(c.PlannerOptions())
 	if s, err = by.Foretell(s); err != nil {
 		t.Fatal(err)
 	}
-	return by.Plan(s, plan.PlannerState{}, controller.Goals(s, c.Build(), nil), s.TakenAt)
+	return by.Plan(s, plan.PlannerState{}, controller.Goals(s, c.BuildStrategies(), nil), s.TakenAt)
 }

@@ -6,108 +6,113 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Measure is a way to look at how full nodes are.
+// Measure selects what counts as the fill level of a node: a resource, and either usage or
+// requests.
 type Measure struct {
-	// ByLoad: what is used; else what pods request.
-	ByLoad   bool
+	// ByUsage counts measured usage. If it is false, requests count.
+	ByUsage  bool
 	Resource string
-	// Pods selects the pods that count; nil: all, and whatever else uses the node.
+	// Pods selects the pods that count. If it is nil, all pods count, and with ByUsage
+	// everything else that uses the node.
 	Pods labels.Selector
 }
 
-// Trust says when measured usage is believed.
-type Trust struct {
-	// MaxAge is the age beyond which a node's usage is unknown; 0: none.
+// UsageRequirements says when measured usage may be acted on.
+type UsageRequirements struct {
+	// MaxAge is the age beyond which a node's usage is unknown. 0 means no limit.
 	MaxAge time.Duration
-	// MinCoverage is the least share, of the nodes in scope, of which usage must be
-	// known for anybody to act on it.
+	// MinCoverage is the minimum share (0..1) of the nodes in scope whose usage must be known
+	// before any strategy acts on usage.
 	MinCoverage float64
 }
 
-// Amounts are what nodes and pods have by one Measure, in milliCPU, bytes, or
-// millionths of a node. The same Amounts state a goal and follow its moves, so that
-// a move never removes what was not counted.
+// Amounts holds what nodes and pods use or request by one Measure, in milliCPU, bytes, or
+// millionths of a node. A goal and the moves towards it use the same Amounts. A move therefore
+// never removes more than the goal counted.
 type Amounts struct {
-	Measure Measure
-	s       *Snapshot
-	// By node; nil: requests of all pods. unknownAmount: unknown.
-	used, sure, doubt []int64
-	// By pod; nil as above.
-	home, away []int64
-	known      []Knowledge // nil: all are known
+	Measure  Measure
+	snapshot *Snapshot
+	// Both slices are indexed by node. They are nil if the requests of all pods count.
+	// unknownAmount marks unknown usage.
+	used, certain, uncertain []int64
+	// Indexed by pod; nil if the requests of all pods count. freed is what leaving the current
+	// node frees; added is what landing adds.
+	freed, added []int64
+	quality      []UsageQuality // by pod; nil: all are known
 }
 
-// Amounts looks at the snapshot by a measure. Usage that is not to be trusted is
+// Amounts evaluates the snapshot by a measure. Usage that does not meet the requirements is
 // unknown.
-func (s *Snapshot) Amounts(m Measure, t Trust) *Amounts {
-	a := &Amounts{Measure: m, s: s}
-	if !m.ByLoad && m.Pods == nil {
+func (s *Snapshot) Amounts(m Measure, t UsageRequirements) *Amounts {
+	a := &Amounts{Measure: m, snapshot: s}
+	if !m.ByUsage && m.Pods == nil {
 		return a
 	}
-	a.home, a.away = make([]int64, len(s.Pods)), make([]int64, len(s.Pods))
-	a.used, a.sure, a.doubt = make([]int64, len(s.Nodes)), make([]int64, len(s.Nodes)), make([]int64, len(s.Nodes))
-	if m.ByLoad {
-		a.byLoad(t)
+	a.freed, a.added = make([]int64, len(s.Pods)), make([]int64, len(s.Pods))
+	a.used, a.certain, a.uncertain = make([]int64, len(s.Nodes)), make([]int64, len(s.Nodes)), make([]int64, len(s.Nodes))
+	if m.ByUsage {
+		a.measureUsage(t)
 	} else {
-		a.byRequests()
+		a.sumRequests()
 	}
 	return a
 }
 
-func (a *Amounts) counts(p *Pod) bool {
+func (a *Amounts) matches(p *Pod) bool {
 	return a.Measure.Pods == nil || a.Measure.Pods.Matches(labels.Set(p.Object.Labels))
 }
 
-func (a *Amounts) byRequests() {
-	for i := range a.s.Pods {
-		p := &a.s.Pods[i]
-		if p.Terminal || !a.counts(p) {
+func (a *Amounts) sumRequests() {
+	for i := range a.snapshot.Pods {
+		p := &a.snapshot.Pods[i]
+		if p.Terminal || !a.matches(p) {
 			continue
 		}
-		a.home[i] = p.Requests.Get(a.Measure.Resource)
-		a.away[i] = a.home[i]
+		a.freed[i] = p.Requests.Get(a.Measure.Resource)
+		a.added[i] = a.freed[i]
 		if p.Node != NoNode {
-			a.used[p.Node] += a.home[i]
-			a.sure[p.Node] += a.home[i]
+			a.used[p.Node] += a.freed[i]
+			a.certain[p.Node] += a.freed[i]
 		}
 	}
 }
 
-// byLoad: a pod that nobody has measured frees nothing where it stands, for nobody
-// knows, and takes what it probably uses where it goes.
-func (a *Amounts) byLoad(t Trust) {
-	l, resource := a.s.Load, a.Measure.Resource
-	a.known = make([]Knowledge, len(a.s.Pods))
-	for n := range a.s.Nodes {
+// measureUsage fills the amounts from measured usage. A pod without a measurement frees nothing
+// on its node, and adds its assumed usage where it lands.
+func (a *Amounts) measureUsage(t UsageRequirements) {
+	l, resource := a.snapshot.Usage, a.Measure.Resource
+	a.quality = make([]UsageQuality, len(a.snapshot.Pods))
+	for n := range a.snapshot.Nodes {
 		id := NodeID(n)
-		used, probable, known := l.Used(id, resource)
+		used, probable, known := l.NodeUsed(id, resource)
 		switch {
-		case !known || !a.s.fresh(id, t):
+		case !known || !a.snapshot.usageIsFresh(id, t):
 			a.used[n] = unknownAmount
 		case a.Measure.Pods == nil:
-			a.doubt[n] = l.Doubt(id, resource)
-			a.used[n], a.sure[n] = used, used-probable-a.doubt[n]
+			a.uncertain[n] = l.Uncertain(id, resource)
+			a.used[n], a.certain[n] = used, used-probable-a.uncertain[n]
 		}
 	}
-	for i := range a.s.Pods {
-		p := &a.s.Pods[i]
-		if p.Terminal || !a.counts(p) {
-			a.known[i] = Measured // it counts for nothing, for certain
+	for i := range a.snapshot.Pods {
+		p := &a.snapshot.Pods[i]
+		if p.Terminal || !a.matches(p) {
+			a.quality[i] = Measured // the pod does not count, which is certain
 			continue
 		}
-		use, known := l.Pod(PodID(i), resource)
-		a.away[i], a.known[i] = use, known
+		use, known := l.PodUsed(PodID(i), resource)
+		a.added[i], a.quality[i] = use, known
 		if known >= Estimated {
-			a.home[i] = use
+			a.freed[i] = use
 		}
 		if a.Measure.Pods != nil && p.Node != NoNode {
-			a.addTo(p.Node, use, known)
+			a.addPodUse(p.Node, use, known)
 		}
 	}
 }
 
-// addTo adds up the pods that count. A node is unknown as soon as one of them is.
-func (a *Amounts) addTo(n NodeID, use int64, known Knowledge) {
+// addPodUse adds a pod to the sums of its node. If the usage of one counted pod is unknown, the
+// usage of the node is unknown.
+func (a *Amounts) addPodUse(n NodeID, use int64, known UsageQuality) {
 	if a.used[n] == unknownAmount {
 		return
 	}
@@ -116,85 +121,86 @@ func (a *Amounts) addTo(n NodeID, use int64, known Knowledge) {
 		a.used[n] = unknownAmount
 		return
 	case Estimated, Measured:
-		a.sure[n] += use
+		a.certain[n] += use
 	}
 	a.used[n] += use
 }
 
-func (s *Snapshot) fresh(n NodeID, t Trust) bool {
-	age := s.TakenAt.Sub(s.Load.At(n))
-	return age >= -ClockSkew && (t.MaxAge <= 0 || age <= t.MaxAge)
+func (s *Snapshot) usageIsFresh(n NodeID, t UsageRequirements) bool {
+	age := s.TakenAt.Sub(s.Usage.MeasuredAt(n))
+	return age >= -MaxClockSkew && (t.MaxAge <= 0 || age <= t.MaxAge)
 }
 
-// Node is what a node has, with what is only probable and without; false when it is
-// not known.
-func (a *Amounts) Node(n NodeID) (used, sure int64, known bool) {
+// NodeUsed returns what a node uses or has requested. certain leaves out assumed and uncertain
+// parts. known is false if the usage is unknown.
+func (a *Amounts) NodeUsed(n NodeID) (used, sure int64, known bool) {
 	if a.used == nil {
-		used = a.s.Nodes[n].Requested.Get(a.Measure.Resource)
+		used = a.snapshot.Nodes[n].Requested.Get(a.Measure.Resource)
 		return used, used, true
 	}
 	if a.used[n] == unknownAmount {
 		return 0, 0, false
 	}
-	return a.used[n], a.sure[n], true
+	return a.used[n], a.certain[n], true
 }
 
-// Doubt is how much of what a node has may have left it unseen. It takes room there,
-// and nothing is moved for it.
-func (a *Amounts) Doubt(n NodeID) int64 {
-	if a.doubt == nil {
+// Uncertain returns how much of NodeUsed may belong to pods that left without being seen. It
+// occupies the node, but no pod is moved because of it.
+func (a *Amounts) Uncertain(n NodeID) int64 {
+	if a.uncertain == nil {
 		return 0
 	}
-	return a.doubt[n]
+	return a.uncertain[n]
 }
 
-// Total is all that a node can have; 0 when it has none of the resource.
+// Total returns the allocatable amount of a node, or 0 if the node does not have the resource.
 func (a *Amounts) Total(n NodeID) int64 {
-	if a.Measure.ByLoad {
-		return WholeOf(&a.s.Nodes[n].Allocatable, a.Measure.Resource)
+	if a.Measure.ByUsage {
+		return UsageDenominator(&a.snapshot.Nodes[n].Allocatable, a.Measure.Resource)
 	}
-	return a.s.Nodes[n].Allocatable.Get(a.Measure.Resource)
+	return a.snapshot.Nodes[n].Allocatable.Get(a.Measure.Resource)
 }
 
-// Of is what a pod's standing on a node adds to it: where it stands in the snapshot
-// what is certain to go with it, elsewhere what is likely to come.
-func (a *Amounts) Of(p PodID, n NodeID) int64 {
+// Contribution returns what a pod adds to a node. On the pod's current node, that is the amount
+// that certainly leaves with it. On any other node, it is the amount that probably arrives.
+func (a *Amounts) Contribution(p PodID, n NodeID) int64 {
 	switch {
-	case a.home == nil:
-		return a.s.Pods[p].Requests.Get(a.Measure.Resource)
-	case n != NoNode && a.s.Pods[p].Node == n:
-		return a.home[p]
+	case a.freed == nil:
+		return a.snapshot.Pods[p].Requests.Get(a.Measure.Resource)
+	case n != NoNode && a.snapshot.Pods[p].Node == n:
+		return a.freed[p]
 	}
-	return a.away[p]
+	return a.added[p]
 }
 
-// Pod says how it is known what a pod has.
-func (a *Amounts) Pod(p PodID) Knowledge {
-	if a.known == nil {
+// PodQuality says how a pod's usage is known.
+func (a *Amounts) PodQuality(p PodID) UsageQuality {
+	if a.quality == nil {
 		return Measured
 	}
-	return a.known[p]
+	return a.quality[p]
 }
 
-// Coverage counts the nodes in scope, and those of them that are known.
+// Coverage counts all nodes in scope, and those whose usage is known.
 func (a *Amounts) Coverage(scope Scope) (known, all int) {
-	for i := range a.s.Nodes {
-		if !scope.HasNode(&a.s.Nodes[i]) {
+	for i := range a.snapshot.Nodes {
+		if !scope.HasNode(&a.snapshot.Nodes[i]) {
 			continue
 		}
 		all++
-		if _, _, ok := a.Node(NodeID(i)); ok {
+		if _, _, ok := a.NodeUsed(NodeID(i)); ok {
 			known++
 		}
 	}
 	return known, all
 }
 
-// Enough says whether usage is known of as many nodes in scope as trust asks for.
-func (a *Amounts) Enough(scope Scope) bool {
+// CoverageSufficient reports whether the usage of at least scope.Usage.MinCoverage of the nodes
+// in scope is known.
+func (a *Amounts) CoverageSufficient(scope Scope) bool {
 	known, all := a.Coverage(scope)
-	return known > 0 && float64(known) >= scope.Load.MinCoverage*float64(all)-coverageRounding
+	return known > 0 && float64(known) >= scope.Usage.MinCoverage*float64(all)-coverageRounding
 }
 
-// coverageRounding lets 9 of 10 nodes be 0.9 of them.
+// coverageRounding makes 9 of 10 nodes meet a minimum of 0.9 despite floating-point rounding.
 const coverageRounding = 1e-9

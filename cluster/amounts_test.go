@@ -10,42 +10,42 @@ import (
 )
 
 func TestAmounts(t *testing.T) {
-	u := newUsed("metricsServer", "n1", "n2", "n3", "n4")
-	u.pod("a", "a1", "n1", 100, -time.Hour)
-	u.pod("b", "b1", "n1", 200, -time.Hour)
-	u.pod("b", "b2", "n2", 200, -time.Hour) // unknown
-	u.pod("b", "b3", "n3", 200, time.Second)
+	u := newUsageFixture("metricsServer", "n1", "n2", "n3", "n4")
+	u.addPod("a", "a1", "n1", 100, -time.Hour)
+	u.addPod("b", "b1", "n1", 200, -time.Hour)
+	u.addPod("b", "b2", "n2", 200, -time.Hour) // unknown
+	u.addPod("b", "b3", "n3", 200, time.Second)
 	for _, n := range []string{"n1", "n2", "n3", "n4"} {
-		u.node(n, 1000)
+		u.addNodeUsage(n, 1000)
 	}
-	u.o.Usage.Nodes[3].At = sampled.Add(-10 * time.Minute)
-	u.measured("a1", "uid-a1", "n1", 400)
-	u.measured("b1", "uid-b1", "n1", 500)
+	u.o.Usage.Nodes[3].At = sampleTime.Add(-10 * time.Minute)
+	u.addPodUsage("a1", "uid-a1", "n1", 400)
+	u.addPodUsage("b1", "uid-b1", "n1", 500)
 	s := u.snapshot(t)
 	onlyB, err := labels.Parse("app=b")
 	if err != nil {
 		t.Fatal(err)
 	}
-	trust := Trust{MaxAge: 3 * time.Minute, MinCoverage: 0.75}
+	trust := UsageRequirements{MaxAge: 3 * time.Minute, MinCoverage: 0.75}
 	for _, c := range []struct {
 		what  string
 		m     Measure
-		t     Trust
-		nodes string // used/sure
-		pods  string // at home/elsewhere of a1 b1 b2 b3
+		t     UsageRequirements
+		nodes string // used/certain
+		pods  string // freed/added of a1 b1 b2 b3
 		known int
 	}{
 		{"requests", Measure{Resource: "cpu"}, trust, "300/300 200/200 200/200 0/0", "100/100 200/200 200/200 200/200", 4},
 		{"requests of some", Measure{Resource: "cpu", Pods: onlyB}, trust, "200/200 200/200 200/200 0/0", "0/0 200/200 200/200 200/200", 4},
-		{"load", Measure{ByLoad: true, Resource: "cpu"}, trust, "1000/1000 1000/1000 1500/1000 ?", "400/400 500/500 0/500 0/500", 3},
-		{"load of any age", Measure{ByLoad: true, Resource: "cpu"}, Trust{}, "1000/1000 1000/1000 1500/1000 1000/1000", "400/400 500/500 0/500 0/500", 4},
-		{"load of some: unknown where one of them is", Measure{ByLoad: true, Resource: "cpu", Pods: onlyB}, trust, "500/500 ? 500/0 ?", "0/0 500/500 0/500 0/500", 2},
-		{"load of what nobody measures", Measure{ByLoad: true, Resource: "memory"}, trust, "? ? ? ?", "0/0 0/0 0/0 0/0", 0},
+		{"load", Measure{ByUsage: true, Resource: "cpu"}, trust, "1000/1000 1000/1000 1500/1000 ?", "400/400 500/500 0/500 0/500", 3},
+		{"load of any age", Measure{ByUsage: true, Resource: "cpu"}, UsageRequirements{}, "1000/1000 1000/1000 1500/1000 1000/1000", "400/400 500/500 0/500 0/500", 4},
+		{"load of some: unknown where one of them is", Measure{ByUsage: true, Resource: "cpu", Pods: onlyB}, trust, "500/500 ? 500/0 ?", "0/0 500/500 0/500 0/500", 2},
+		{"load of what nobody measures", Measure{ByUsage: true, Resource: "memory"}, trust, "? ? ? ?", "0/0 0/0 0/0 0/0", 0},
 	} {
 		a := s.Amounts(c.m, c.t)
 		var nodes, pods []string
 		for i := range s.Nodes {
-			used, sure, known := a.Node(NodeID(i))
+			used, sure, known := a.NodeUsed(NodeID(i))
 			if !known {
 				nodes = append(nodes, "?")
 				continue
@@ -53,7 +53,7 @@ func TestAmounts(t *testing.T) {
 			nodes = append(nodes, fmt.Sprintf("%d/%d", used, sure))
 		}
 		for i := range s.Pods {
-			pods = append(pods, fmt.Sprintf("%d/%d", a.Of(PodID(i), s.Pods[i].Node), a.Of(PodID(i), NoNode)))
+			pods = append(pods, fmt.Sprintf("%d/%d", a.Contribution(PodID(i), s.Pods[i].Node), a.Contribution(PodID(i), NoNode)))
 		}
 		if got := strings.Join(nodes, " "); got != c.nodes {
 			t.Errorf("%s: nodes %s, want %s", c.what, got, c.nodes)
@@ -65,13 +65,13 @@ func TestAmounts(t *testing.T) {
 		if known != c.known || all != 4 {
 			t.Errorf("%s: %d of %d nodes are known, want %d of 4", c.what, known, all, c.known)
 		}
-		if got := a.Enough(Scope{Load: c.t}); got != (c.known >= 3) {
+		if got := a.CoverageSufficient(Scope{Usage: c.t}); got != (c.known >= 3) {
 			t.Errorf("%s: enough is %v with %d of 4", c.what, got, c.known)
 		}
 	}
 }
 
-// TestUsageIsRead: a Usage among the documents of a snapshot is taken in once.
+// TestUsageIsRead checks that a snapshot may contain one Usage among its documents.
 func TestUsageIsRead(t *testing.T) {
 	doc := `{"apiVersion":"evenkeel.io/v1alpha1","kind":"Usage","source":"prometheus","nodes":[{"name":"n1","used":{"cpu":%s}}]}`
 	o := &Objects{}

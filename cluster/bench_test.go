@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// BenchmarkRead reads 500 nodes and 10,000 pods of some kilobytes from JSON.
+// BenchmarkRead reads 500 nodes and 10,000 pods of several kilobytes each from JSON.
 func BenchmarkRead(b *testing.B) {
 	var text bytes.Buffer
 	if err := cluster.Write(&text, simulation.Crowded(rand.New(rand.NewPCG(1, 3)), 500, 500, 20), cluster.JSON); err != nil {
@@ -25,14 +25,14 @@ func BenchmarkRead(b *testing.B) {
 	}
 }
 
-// BenchmarkNew indexes clusters with pods as they stand on an API server.
+// BenchmarkNew indexes clusters whose pods are as large as those of an API server.
 func BenchmarkNew(b *testing.B) {
 	for _, size := range [][2]int{{500, 10_000}, {5000, 150_000}} {
 		b.Run(fmt.Sprintf("nodes=%d/pods=%d", size[0], size[1]), func(b *testing.B) {
 			r := rand.New(rand.NewPCG(1, 1))
 			o := simulation.Uneven(r, size[0], size[1])
 			simulation.Lifelike(r, o)
-			r.Shuffle(len(o.Pods), func(i, j int) { o.Pods[i], o.Pods[j] = o.Pods[j], o.Pods[i] }) // as an informer gives them
+			r.Shuffle(len(o.Pods), func(i, j int) { o.Pods[i], o.Pods[j] = o.Pods[j], o.Pods[i] }) // in random order, as from an informer
 			b.ReportAllocs()
 			for b.Loop() {
 				if _, err := cluster.New(o); err != nil {

@@ -1,8 +1,8 @@
-// Package cluster is the immutable, indexed picture of a Kubernetes cluster on
-// which everything else decides: nodes, pods, the workloads that own them,
-// disruption budgets and Services. It reads and writes native objects.
+// Package cluster holds an immutable, indexed snapshot of a Kubernetes cluster: nodes, pods,
+// the workloads that own them, disruption budgets and Services. It reads snapshots from files
+// and writes them as native objects.
 //
-// It decides which pods count on a node, what they request and who owns them.
-// It never judges whether a pod may leave or where another would go, and it
-// never talks to an API server or reads a clock.
+// It decides which pods count on a node, what they request and which workload owns them. It
+// never decides whether a pod may leave or where it would go. It never talks to an API server
+// and never reads a clock.
 package cluster

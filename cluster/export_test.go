@@ -1,4 +1,4 @@
 package cluster
 
-// PlainRequests sums up what one pod asks for, without regard to others.
-var PlainRequests = requests
+// PlainRequests computes the requests of one pod without a cache.
+var PlainRequests = effectiveRequests

@@ -24,40 +24,41 @@ type object interface {
 // kindDef reads and writes the objects of one kind.
 type kindDef struct {
 	apiVersion, kind string
-	add              func(o *Objects, raw []byte) error
+	decode           func(o *Objects, raw []byte) error
 	count            func(o *Objects) int
-	each             func(o *Objects, f func(object) error) error
-	put              func(o *Objects, x object)
+	forEach          func(o *Objects, f func(object) error) error
+	add              func(o *Objects, x object)
 }
 
-// kinds are all kinds that a snapshot holds, in the order of writing.
+// kinds lists every kind that a snapshot holds, in the order in which they are written.
 var kinds = []kindDef{
-	kindOf[corev1.Namespace]("v1", "Namespace", func(o *Objects) *[]*corev1.Namespace { return &o.Namespaces }),
-	kindOf[corev1.Node]("v1", "Node", func(o *Objects) *[]*corev1.Node { return &o.Nodes }),
-	kindOf[schedulingv1.PriorityClass]("scheduling.k8s.io/v1", "PriorityClass", func(o *Objects) *[]*schedulingv1.PriorityClass { return &o.PriorityClasses }),
-	kindOf[appsv1.Deployment]("apps/v1", "Deployment", func(o *Objects) *[]*appsv1.Deployment { return &o.Deployments }),
-	kindOf[appsv1.ReplicaSet]("apps/v1", "ReplicaSet", func(o *Objects) *[]*appsv1.ReplicaSet { return &o.ReplicaSets }),
-	kindOf[corev1.ReplicationController]("v1", "ReplicationController", func(o *Objects) *[]*corev1.ReplicationController { return &o.ReplicationControllers }),
-	kindOf[appsv1.StatefulSet]("apps/v1", "StatefulSet", func(o *Objects) *[]*appsv1.StatefulSet { return &o.StatefulSets }),
-	kindOf[appsv1.ControllerRevision]("apps/v1", "ControllerRevision", func(o *Objects) *[]*appsv1.ControllerRevision { return &o.ControllerRevisions }),
-	kindOf[appsv1.DaemonSet]("apps/v1", "DaemonSet", func(o *Objects) *[]*appsv1.DaemonSet { return &o.DaemonSets }),
-	kindOf[batchv1.Job]("batch/v1", "Job", func(o *Objects) *[]*batchv1.Job { return &o.Jobs }),
-	kindOf[batchv1.CronJob]("batch/v1", "CronJob", func(o *Objects) *[]*batchv1.CronJob { return &o.CronJobs }),
-	kindOf[corev1.Service]("v1", "Service", func(o *Objects) *[]*corev1.Service { return &o.Services }),
-	kindOf[policyv1.PodDisruptionBudget]("policy/v1", "PodDisruptionBudget", func(o *Objects) *[]*policyv1.PodDisruptionBudget { return &o.PodDisruptionBudgets }),
-	kindOf[corev1.PersistentVolumeClaim]("v1", "PersistentVolumeClaim", func(o *Objects) *[]*corev1.PersistentVolumeClaim { return &o.PersistentVolumeClaims }),
-	kindOf[corev1.PersistentVolume]("v1", "PersistentVolume", func(o *Objects) *[]*corev1.PersistentVolume { return &o.PersistentVolumes }),
-	kindOf[storagev1.StorageClass]("storage.k8s.io/v1", "StorageClass", func(o *Objects) *[]*storagev1.StorageClass { return &o.StorageClasses }),
-	kindOf[storagev1.CSINode]("storage.k8s.io/v1", "CSINode", func(o *Objects) *[]*storagev1.CSINode { return &o.CSINodes }),
-	kindOf[storagev1.CSIDriver]("storage.k8s.io/v1", "CSIDriver", func(o *Objects) *[]*storagev1.CSIDriver { return &o.CSIDrivers }),
-	kindOf[storagev1.VolumeAttachment]("storage.k8s.io/v1", "VolumeAttachment", func(o *Objects) *[]*storagev1.VolumeAttachment { return &o.VolumeAttachments }),
-	kindOf[storagev1.CSIStorageCapacity]("storage.k8s.io/v1", "CSIStorageCapacity", func(o *Objects) *[]*storagev1.CSIStorageCapacity { return &o.CSIStorageCapacities }),
-	kindOf[metricsv1beta1.NodeMetrics]("metrics.k8s.io/v1beta1", "NodeMetrics", func(o *Objects) *[]*metricsv1beta1.NodeMetrics { return &o.NodeMetrics }),
-	kindOf[corev1.Pod]("v1", "Pod", func(o *Objects) *[]*corev1.Pod { return &o.Pods }),
+	newKindDef[corev1.Namespace]("v1", "Namespace", func(o *Objects) *[]*corev1.Namespace { return &o.Namespaces }),
+	newKindDef[corev1.Node]("v1", "Node", func(o *Objects) *[]*corev1.Node { return &o.Nodes }),
+	newKindDef[schedulingv1.PriorityClass]("scheduling.k8s.io/v1", "PriorityClass", func(o *Objects) *[]*schedulingv1.PriorityClass { return &o.PriorityClasses }),
+	newKindDef[appsv1.Deployment]("apps/v1", "Deployment", func(o *Objects) *[]*appsv1.Deployment { return &o.Deployments }),
+	newKindDef[appsv1.ReplicaSet]("apps/v1", "ReplicaSet", func(o *Objects) *[]*appsv1.ReplicaSet { return &o.ReplicaSets }),
+	newKindDef[corev1.ReplicationController]("v1", "ReplicationController", func(o *Objects) *[]*corev1.ReplicationController { return &o.ReplicationControllers }),
+	newKindDef[appsv1.StatefulSet]("apps/v1", "StatefulSet", func(o *Objects) *[]*appsv1.StatefulSet { return &o.StatefulSets }),
+	newKindDef[appsv1.ControllerRevision]("apps/v1", "ControllerRevision", func(o *Objects) *[]*appsv1.ControllerRevision { return &o.ControllerRevisions }),
+	newKindDef[appsv1.DaemonSet]("apps/v1", "DaemonSet", func(o *Objects) *[]*appsv1.DaemonSet { return &o.DaemonSets }),
+	newKindDef[batchv1.Job]("batch/v1", "Job", func(o *Objects) *[]*batchv1.Job { return &o.Jobs }),
+	newKindDef[batchv1.CronJob]("batch/v1", "CronJob", func(o *Objects) *[]*batchv1.CronJob { return &o.CronJobs }),
+	newKindDef[corev1.Service]("v1", "Service", func(o *Objects) *[]*corev1.Service { return &o.Services }),
+	newKindDef[policyv1.PodDisruptionBudget]("policy/v1", "PodDisruptionBudget", func(o *Objects) *[]*policyv1.PodDisruptionBudget { return &o.PodDisruptionBudgets }),
+	newKindDef[corev1.PersistentVolumeClaim]("v1", "PersistentVolumeClaim", func(o *Objects) *[]*corev1.PersistentVolumeClaim { return &o.PersistentVolumeClaims }),
+	newKindDef[corev1.PersistentVolume]("v1", "PersistentVolume", func(o *Objects) *[]*corev1.PersistentVolume { return &o.PersistentVolumes }),
+	newKindDef[storagev1.StorageClass]("storage.k8s.io/v1", "StorageClass", func(o *Objects) *[]*storagev1.StorageClass { return &o.StorageClasses }),
+	newKindDef[storagev1.CSINode]("storage.k8s.io/v1", "CSINode", func(o *Objects) *[]*storagev1.CSINode { return &o.CSINodes }),
+	newKindDef[storagev1.CSIDriver]("storage.k8s.io/v1", "CSIDriver", func(o *Objects) *[]*storagev1.CSIDriver { return &o.CSIDrivers }),
+	newKindDef[storagev1.VolumeAttachment]("storage.k8s.io/v1", "VolumeAttachment", func(o *Objects) *[]*storagev1.VolumeAttachment { return &o.VolumeAttachments }),
+	newKindDef[storagev1.CSIStorageCapacity]("storage.k8s.io/v1", "CSIStorageCapacity", func(o *Objects) *[]*storagev1.CSIStorageCapacity { return &o.CSIStorageCapacities }),
+	newKindDef[metricsv1beta1.NodeMetrics]("metrics.k8s.io/v1beta1", "NodeMetrics", func(o *Objects) *[]*metricsv1beta1.NodeMetrics { return &o.NodeMetrics }),
+	newKindDef[corev1.Pod]("v1", "Pod", func(o *Objects) *[]*corev1.Pod { return &o.Pods }),
 }
 
-// kindOf defines how one kind is read into, and written from, its list.
-func kindOf[T any, P interface {
+// newKindDef defines how objects of a kind are decoded into, and iterated from, their list in
+// Objects.
+func newKindDef[T any, P interface {
 	*T
 	object
 }](apiVersion, kind string, list func(*Objects) *[]P) kindDef {
@@ -66,9 +67,9 @@ func kindOf[T any, P interface {
 		func(o *Objects, raw []byte) error {
 			p := P(new(T))
 			if err := json.Unmarshal(raw, p); err != nil {
-				return unreadable(raw, err)
+				return plainDecodeError(raw, err)
 			}
-			if err := implausible(kind, p); err != nil {
+			if err := validateObject(kind, p); err != nil {
 				return err
 			}
 			into := list(o)
@@ -78,7 +79,7 @@ func kindOf[T any, P interface {
 		func(o *Objects) int { return len(*list(o)) },
 		func(o *Objects, f func(object) error) error {
 			for _, p := range sorted(*list(o)) {
-				shallow := *p // informers drop apiVersion and kind; the objects are shared
+				shallow := *p // informers drop apiVersion and kind; the object itself is shared
 				c := P(&shallow)
 				c.GetObjectKind().SetGroupVersionKind(gvk)
 				if err := f(c); err != nil {
@@ -93,7 +94,7 @@ func kindOf[T any, P interface {
 		}}
 }
 
-// kindByName finds a kind by "apiVersion kind".
+// kindByName maps "apiVersion kind" to the definition of the kind.
 var kindByName = func() map[string]kindDef {
 	m := make(map[string]kindDef, len(kinds))
 	for _, k := range kinds {

@@ -5,24 +5,24 @@ import (
 	"time"
 )
 
-// What is measured besides cpu, memory and ratios of a whole node.
+// Names of measured resources other than cpu, memory and ratios of a whole node.
 const (
-	// MemoryAvailable is the resource of which a node has left what the kubelet's
-	// eviction signal of that name says: its capacity less its working set, in bytes.
+	// MemoryAvailable is the memory that a node has left, as in the kubelet's eviction signal
+	// of that name: capacity minus working set, in bytes.
 	MemoryAvailable = "memory.available"
-	// RulePrefix begins the names of what is asked for rules of hints: numbers of
-	// whatever unit the rule is in, kept in millionths.
-	RulePrefix = "rule:"
+	// HintRulePrefix starts the names of values measured for hint rules. The values are in the
+	// unit of the rule, in millionths.
+	HintRulePrefix = "rule:"
 )
 
-// ClockSkew is how far clocks may differ: what claims to be measured later than that
-// would hide every sample until its time has come.
-const ClockSkew = time.Minute
+// MaxClockSkew is the tolerated difference between clocks. A sample that claims to be newer
+// than that is rejected: it would outdate all samples until its time is reached.
+const MaxClockSkew = time.Minute
 
-// WholeOf is what a measured amount of a resource is a part of, where there is so much: of
-// cpu in milliCPU and of memory in bytes. Bytes that are available are compared with
-// bytes, and all else is in millionths.
-func WholeOf(there *Resources, resource string) int64 {
+// UsageDenominator returns the whole that a measured amount is divided by to get a ratio: all
+// cpu in milliCPU, all memory in bytes. It is 1 for memory.available, which is compared in
+// bytes, and 1,000,000 for ratios in millionths.
+func UsageDenominator(there *Resources, resource string) int64 {
 	switch resource {
 	case "cpu":
 		return there.MilliCPU
@@ -34,8 +34,8 @@ func WholeOf(there *Resources, resource string) int64 {
 	return 1_000_000
 }
 
-// partOfNode: what is used of the whole, unlike what is left of it and what rules of
-// hints ask for, which only those know the meaning of.
-func partOfNode(resource string) bool {
-	return resource != MemoryAvailable && !strings.HasPrefix(resource, RulePrefix)
+// isShareOfNode reports whether a resource measures use of the node. memory.available measures
+// what is left, and the meaning of a hint rule's value is known only to the rule.
+func isShareOfNode(resource string) bool {
+	return resource != MemoryAvailable && !strings.HasPrefix(resource, HintRulePrefix)
 }

@@ -17,28 +17,27 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Bounds on what is read: one object, one YAML document, and one file once it
-// is unpacked.
+// Limits in bytes for one object, one YAML document, and one file after decompression.
 const (
 	maxObjectBytes   = 16 << 20
 	maxDocumentBytes = 512 << 20
 	maxFileBytes     = 4 << 30
 )
 
-// maxListDepth bounds Lists inside Lists: each level is read once more.
+// maxListDepth limits how deep Lists may be nested. Each level is parsed once more.
 const maxListDepth = 8
 
-// Annotations on a List.
+// Annotations on the List of a snapshot.
 const (
-	annotationTakenAt       = "evenkeel.io/taken-at"
-	annotationServerVersion = "evenkeel.io/server-version"
-	annotationClusterUID    = "evenkeel.io/cluster-uid"
-	annotationRedacted      = "evenkeel.io/redacted"
-	annotationStateUnknown  = "evenkeel.io/state-unknown"
+	annotationTakenAt           = "evenkeel.io/taken-at"
+	annotationServerVersion     = "evenkeel.io/server-version"
+	annotationClusterUID        = "evenkeel.io/cluster-uid"
+	annotationRedacted          = "evenkeel.io/redacted"
+	annotationPlannerStateError = "evenkeel.io/state-unknown"
 )
 
-// ReadFiles reads objects from files, directories (their .yaml, .yml, .json
-// and .gz files, in name order, hidden ones left out) and, for "-", stdin.
+// ReadFiles reads objects from files, directories and standard input ("-"). In a directory it
+// reads .yaml, .yml, .json and .gz files in name order and skips hidden files.
 func ReadFiles(paths []string, stdin io.Reader) (*Objects, error) {
 	o := &Objects{}
 	for _, path := range paths {
@@ -48,7 +47,7 @@ func ReadFiles(paths []string, stdin io.Reader) (*Objects, error) {
 			}
 			continue
 		}
-		files, err := expand(path)
+		files, err := expandPath(path)
 		if err != nil {
 			return nil, err
 		}
@@ -61,7 +60,7 @@ func ReadFiles(paths []string, stdin io.Reader) (*Objects, error) {
 	return o, nil
 }
 
-func expand(path string) ([]string, error) {
+func expandPath(path string) ([]string, error) {
 	if path == "" {
 		return nil, errors.New("reading the snapshot: the name of the file is empty (-: standard input)")
 	}
@@ -98,9 +97,9 @@ func readFile(path string, o *Objects) error {
 	return Read(f, path, o)
 }
 
-// Read adds the objects of one stream to o: a List or several documents, YAML
-// or JSON, packed with gzip or not. Kinds that are not known are counted in
-// o.Skipped. Errors give the name, the document and the item.
+// Read adds the objects of one stream to o. The stream is a List or several documents in YAML
+// or JSON, optionally gzip-compressed. Objects of unknown kinds are counted in o.Skipped.
+// Errors name the stream, the document and the item.
 func Read(r io.Reader, name string, o *Objects) error {
 	in := bufio.NewReaderSize(r, 1<<16)
 	magic, _ := in.Peek(2)
@@ -115,29 +114,29 @@ func Read(r io.Reader, name string, o *Objects) error {
 		defer z.Close()
 		in = bufio.NewReaderSize(z, 1<<16)
 	}
-	source := &bounded{r: in, left: maxFileBytes}
+	source := &limitedReader{r: in, remaining: maxFileBytes}
 	in = bufio.NewReaderSize(source, 1<<16)
 	read := readYAML
 	if startsJSON(in) {
 		read = readJSON
 	}
 	err := read(in, name, o)
-	if source.err != nil { // then what was read is cut off, and looks broken
+	if source.err != nil { // the truncated input looks broken, so this error explains more
 		return fmt.Errorf("%s: reading the file: %w; is it whole?", name, source.err)
 	}
 	return err
 }
 
-// bounded fails, rather than ends, when too much was read.
-type bounded struct {
-	r    io.Reader
-	left int64
-	err  error // the first one that is not the end
+// limitedReader returns an error, instead of io.EOF, if the stream is longer than the limit.
+type limitedReader struct {
+	r         io.Reader
+	remaining int64
+	err       error // the first error other than io.EOF
 }
 
-func (b *bounded) Read(p []byte) (int, error) {
+func (b *limitedReader) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
-	if b.left -= int64(n); b.left < 0 {
+	if b.remaining -= int64(n); b.remaining < 0 {
 		n, err = 0, fmt.Errorf("it has more than %d bytes", int64(maxFileBytes))
 	}
 	if err != nil && err != io.EOF && b.err == nil {
@@ -163,14 +162,14 @@ func startsJSON(in *bufio.Reader) bool {
 func readYAML(in io.Reader, name string, o *Objects) error {
 	docs := bufio.NewScanner(in)
 	docs.Buffer(make([]byte, 1<<16), maxDocumentBytes)
-	docs.Split(splitYAML)
+	docs.Split(splitYAMLDocuments)
 	n := 0
 	for docs.Scan() {
 		n++
 		at := fmt.Sprintf("%s, document %d", name, n)
 		raw, err := yaml.YAMLToJSONStrict(docs.Bytes())
 		if err != nil {
-			return fmt.Errorf("%s: %s", at, brokenYAML(err))
+			return fmt.Errorf("%s: %s", at, yamlErrorText(err))
 		}
 		if string(raw) == "null" {
 			continue
@@ -185,8 +184,8 @@ func readYAML(in io.Reader, name string, o *Objects) error {
 	return nil
 }
 
-// brokenYAML leaves out which library says so.
-func brokenYAML(err error) string {
+// yamlErrorText describes a YAML error without the prefix of the library.
+func yamlErrorText(err error) string {
 	text := strings.TrimPrefix(strings.TrimPrefix(err.Error(), "yaml: "), "unmarshal errors:\n  ")
 	if strings.Contains(text, "control characters") || strings.Contains(text, "UTF-8") {
 		text += "; is this a text file?"
@@ -194,8 +193,8 @@ func brokenYAML(err error) string {
 	return "broken YAML: " + text
 }
 
-// splitYAML cuts at lines that hold only "---".
-func splitYAML(data []byte, atEOF bool) (advance int, token []byte, err error) {
+// splitYAMLDocuments is a bufio.SplitFunc that splits at lines that contain only "---".
+func splitYAMLDocuments(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	for from := 0; ; {
 		i := bytes.Index(data[from:], []byte("---"))
 		if i < 0 {
@@ -205,7 +204,7 @@ func splitYAML(data []byte, atEOF bool) (advance int, token []byte, err error) {
 		end := i + 3
 		if (i == 0 || data[i-1] == '\n') && (end == len(data) && atEOF || end < len(data) && bytes.IndexByte([]byte(" \t\r\n#"), data[end]) >= 0) {
 			if i == 0 {
-				// A leading marker belongs to the document that follows.
+				// A leading marker belongs to the document that follows it.
 				next := bytes.Index(data[end:], []byte("\n---"))
 				if next >= 0 {
 					return end + next + 1, data[end : end+next+1], nil
@@ -222,23 +221,23 @@ func splitYAML(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	return 0, nil, nil
 }
 
-// header is what tells one document from another.
+// header holds the fields that identify the kind of a document.
 type header struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 }
 
-// peek reads apiVersion and kind and no more: they stand first in what kubectl
-// and the API server write, and a pod has some kilobytes behind them.
-func peek(raw []byte, h header) (header, error) {
+// peekHeader reads apiVersion and kind only. kubectl and API servers write them first, and the
+// rest of a pod is several kilobytes.
+func peekHeader(raw []byte, h header) (header, error) {
 	d := json.NewDecoder(bytes.NewReader(raw))
 	if open, err := d.Token(); err != nil || open != json.Delim('{') {
-		return h, fmt.Errorf("want an object, found %s", clip(string(raw)))
+		return h, fmt.Errorf("want an object, found %s", truncate(string(raw)))
 	}
 	for found := 0; d.More() && found < 2; {
 		key, err := d.Token()
 		if err != nil {
-			return h, unexpected(err)
+			return h, plainJSONError(err)
 		}
 		var into any = &json.RawMessage{}
 		switch key {
@@ -248,16 +247,15 @@ func peek(raw []byte, h header) (header, error) {
 			into, found = &h.Kind, found+1
 		}
 		if err := d.Decode(into); err != nil {
-			return h, fmt.Errorf("field %q: %w", key, unreadable(nil, unexpected(err)))
+			return h, fmt.Errorf("field %q: %w", key, plainDecodeError(nil, plainJSONError(err)))
 		}
 	}
 	return h, nil
 }
 
-// add takes in one object. What it does not say about its kind is taken from
-// fallback.
-func (o *Objects) add(raw []byte, at string, fallback header, depth int) error {
-	h, err := peek(raw, fallback)
+// addObject decodes one object. Missing header fields are taken from fallback.
+func (o *Objects) addObject(raw []byte, at string, fallback header, depth int) error {
+	h, err := peekHeader(raw, fallback)
 	if err != nil {
 		return fmt.Errorf("%s: %w", at, err)
 	}
@@ -270,10 +268,10 @@ func (o *Objects) add(raw []byte, at string, fallback header, depth int) error {
 		}
 		return readDocument(json.NewDecoder(bytes.NewReader(raw)), at, o, depth+1)
 	}
-	if strings.HasPrefix(h.APIVersion, ownGroup) && h.Kind == plannerState {
+	if strings.HasPrefix(h.APIVersion, ownGroup) && h.Kind == plannerStateKind {
 		return o.addState(raw, at)
 	}
-	if strings.HasPrefix(h.APIVersion, ownGroup) && h.Kind == usage {
+	if strings.HasPrefix(h.APIVersion, ownGroup) && h.Kind == usageKind {
 		return o.addUsage(raw, at)
 	}
 	k, ok := kindByName[h.APIVersion+" "+h.Kind]
@@ -284,23 +282,23 @@ func (o *Objects) add(raw []byte, at string, fallback header, depth int) error {
 		o.Skipped[h.APIVersion+" "+h.Kind]++
 		return nil
 	}
-	if err := k.add(o, raw); err != nil {
-		return fmt.Errorf("%s: reading %s: %w", at, strings.TrimSpace(h.Kind+" "+nameOf(raw)), err)
+	if err := k.decode(o, raw); err != nil {
+		return fmt.Errorf("%s: reading %s: %w", at, strings.TrimSpace(h.Kind+" "+objectName(raw)), err)
 	}
 	return nil
 }
 
-// nameOf is the namespace and the name of an object, as far as they can be read.
-func nameOf(raw []byte) string {
+// objectName returns the namespace and name of an object, as far as they can be decoded.
+func objectName(raw []byte) string {
 	var o struct {
 		Metadata struct{ Namespace, Name string } `json:"metadata"`
 	}
-	_ = json.Unmarshal(raw, &o) // what is wrong with the object is told already
+	_ = json.Unmarshal(raw, &o) // the caller already reports what is wrong with the object
 	return strings.TrimPrefix(o.Metadata.Namespace+"/"+o.Metadata.Name, "/")
 }
 
-// annotate takes over what a List says about itself.
-func (o *Objects) annotate(a map[string]string, at string) error {
+// applyListAnnotations reads the annotations of a snapshot's List.
+func (o *Objects) applyListAnnotations(a map[string]string, at string) error {
 	var errs []error
 	if v, ok := a[annotationTakenAt]; ok {
 		t, err := time.Parse(time.RFC3339Nano, v)
@@ -317,8 +315,8 @@ func (o *Objects) annotate(a map[string]string, at string) error {
 	if v, ok := a[annotationClusterUID]; ok {
 		o.ClusterUID = v
 	}
-	if v, ok := a[annotationStateUnknown]; ok {
-		o.StateUnknown = v
+	if v, ok := a[annotationPlannerStateError]; ok {
+		o.PlannerStateError = v
 	}
 	return errors.Join(errs...)
 }

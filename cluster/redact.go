@@ -10,28 +10,27 @@ import (
 	storagev1 "k8s.io/api/storage/v1"
 )
 
-// kept are the prefixes of annotations that decisions read.
-var kept = []string{"evenkeel.io/", "descheduler.alpha.kubernetes.io/", "cluster-autoscaler.kubernetes.io/", "karpenter.sh/", "controller.kubernetes.io/", "batch.kubernetes.io/", "kubernetes.io/config.", "deployment.kubernetes.io/", "scheduler.alpha.kubernetes.io/", "pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/", "storageclass.kubernetes.io/"}
+// keptAnnotationPrefixes are the prefixes of annotations that decisions depend on.
+var keptAnnotationPrefixes = []string{"evenkeel.io/", "descheduler.alpha.kubernetes.io/", "cluster-autoscaler.kubernetes.io/", "karpenter.sh/", "controller.kubernetes.io/", "batch.kubernetes.io/", "kubernetes.io/config.", "deployment.kubernetes.io/", "scheduler.alpha.kubernetes.io/", "pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/", "storageclass.kubernetes.io/"}
 
-// Redact returns copies without environment, commands, addresses, image names
-// (a hash stays, so that equal images stay equal) and annotations that no
-// decision reads. Names and labels stay: decisions go by them. The same plan
-// comes out.
+// Redact returns copies without environment, commands, addresses, image names, and annotations
+// that no decision reads. Image names are replaced by hashes, so equal images stay equal. Names
+// and labels stay, because decisions depend on them. The redacted snapshot gives the same plan.
 func Redact(o *Objects) *Objects {
-	out := &Objects{TakenAt: o.TakenAt, ServerVersion: o.ServerVersion, ClusterUID: o.ClusterUID, Usage: redactUsage(o.Usage), PlannerState: o.PlannerState, StateUnknown: o.StateUnknown, Redacted: true}
+	out := &Objects{TakenAt: o.TakenAt, ServerVersion: o.ServerVersion, ClusterUID: o.ClusterUID, Usage: redactUsage(o.Usage), PlannerState: o.PlannerState, PlannerStateError: o.PlannerStateError, Redacted: true}
 	for _, k := range kinds {
-		// Objects of a kind are copied and handed back through its own list.
-		_ = k.each(o, func(x object) error {
+		// Each object is copied and added to the list of its kind.
+		_ = k.forEach(o, func(x object) error {
 			c := x.DeepCopyObject().(object)
-			redact(c)
-			k.put(out, c)
+			redactObject(c)
+			k.add(out, c)
 			return nil
 		})
 	}
 	return out
 }
 
-// redactUsage leaves of problems what kind they are: a source may name addresses.
+// redactUsage reduces problems to their kind, because their text may contain addresses.
 func redactUsage(u *Usage) *Usage {
 	if u == nil {
 		return nil
@@ -50,10 +49,10 @@ func redactUsage(u *Usage) *Usage {
 	return &out
 }
 
-func redact(x object) {
+func redactObject(x object) {
 	a := x.GetAnnotations()
 	for key := range a {
-		if !MayRead(key) {
+		if !IsDecisionAnnotation(key) {
 			delete(a, key)
 		}
 	}
@@ -68,7 +67,7 @@ func redact(x object) {
 		o.Status.Addresses, o.Spec.ProviderID = nil, ""
 		for i := range o.Status.Images {
 			for j, name := range o.Status.Images[i].Names {
-				o.Status.Images[i].Names[j] = hashed(name)
+				o.Status.Images[i].Names[j] = hashImage(name)
 			}
 		}
 	case *corev1.PersistentVolume:
@@ -83,16 +82,16 @@ func redact(x object) {
 	}
 }
 
-// redactVolume keeps the kind of a volume, its driver and its handle.
+// redactVolume keeps only the driver and the handle of a CSI volume.
 func redactVolume(s *corev1.PersistentVolumeSource) {
 	if c := s.CSI; c != nil {
 		s.CSI = &corev1.CSIPersistentVolumeSource{Driver: c.Driver, VolumeHandle: c.VolumeHandle}
 	}
 }
 
-// MayRead tells of an annotation whether a decision may read it.
-func MayRead(key string) bool {
-	for _, p := range kept {
+// IsDecisionAnnotation reports whether a decision may depend on the annotation.
+func IsDecisionAnnotation(key string) bool {
+	for _, p := range keptAnnotationPrefixes {
 		if strings.HasPrefix(key, p) {
 			return true
 		}
@@ -104,13 +103,13 @@ func redactSpec(s *corev1.PodSpec) {
 	for _, list := range [][]corev1.Container{s.Containers, s.InitContainers} {
 		for i := range list {
 			c := &list[i]
-			list[i] = PlacedContainer(c)
-			list[i].Image = hashed(c.Image)
+			list[i] = SchedulingFields(c)
+			list[i].Image = hashImage(c.Image)
 		}
 	}
 	for i := range s.Volumes {
 		if v := s.Volumes[i].Image; v != nil {
-			v.Reference = hashed(v.Reference)
+			v.Reference = hashImage(v.Reference)
 		}
 	}
 	s.EphemeralContainers, s.HostAliases, s.DNSConfig, s.ImagePullSecrets = nil, nil, nil, nil
@@ -130,13 +129,13 @@ func redactStatus(s *corev1.PodStatus) {
 	s.EphemeralContainerStatuses = nil
 }
 
-// hashed replaces an image name. An empty one stays empty.
-func hashed(image string) string {
+// hashImage replaces an image name by a hash. An empty name stays empty.
+func hashImage(image string) string {
 	if image == "" {
 		return ""
 	}
 	if strings.LastIndex(image, ":") <= strings.LastIndex(image, "/") {
-		image += ":latest" // the tag that is meant where none is given
+		image += ":latest" // the tag that Kubernetes assumes
 	}
 	sum := sha256.Sum256([]byte(image))
 	return "redacted/" + hex.EncodeToString(sum[:8]) + ":latest"

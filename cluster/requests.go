@@ -8,23 +8,23 @@ import (
 	"k8s.io/component-helpers/resource"
 )
 
-// unset are the requests that the scheduler's scores assume for a container
-// that gives none (k8s.io/kubernetes/pkg/scheduler/util, since 1.0).
-var unset = corev1.ResourceList{
+// defaultScoreRequests are the requests that the scheduler's scores assume for a container that
+// states none (k8s.io/kubernetes/pkg/scheduler/util, since 1.0).
+var defaultScoreRequests = corev1.ResourceList{
 	corev1.ResourceCPU:    resourceapi.MustParse("100m"),
 	corev1.ResourceMemory: resourceapi.MustParse("200Mi"),
 }
 
-// requests are what the scheduler counts for a pod: init containers, sidecars,
-// overhead, pod-level resources and running resizes included. A pod with
-// requests of its own is assumed to request only what none of its containers
-// requests either.
-func requests(p *corev1.Pod) (exact, nonZero Resources) {
+// effectiveRequests returns the requests that the scheduler counts for a pod. They include init
+// containers, sidecars, overhead, pod-level resources and resizes in progress. nonZero adds the
+// defaults for scores. For a pod with pod-level requests, only resources that neither the pod
+// nor any container requests get a default.
+func effectiveRequests(p *corev1.Pod) (exact, nonZero Resources) {
 	opts := resource.PodResourcesOptions{UseStatusResources: true, InPlacePodLevelResourcesVerticalScalingEnabled: true}
 	list := resource.PodRequests(p, opts)
-	opts.NonMissingContainerRequests = unset
+	opts.NonMissingContainerRequests = defaultScoreRequests
 	if resource.IsPodLevelRequestsSet(p) {
-		opts.NonMissingContainerRequests = maps.Clone(unset)
+		opts.NonMissingContainerRequests = maps.Clone(defaultScoreRequests)
 		maps.DeleteFunc(opts.NonMissingContainerRequests, func(name corev1.ResourceName, _ resourceapi.Quantity) bool {
 			_, given := list[name]
 			return given
@@ -33,33 +33,33 @@ func requests(p *corev1.Pod) (exact, nonZero Resources) {
 	return ResourcesOf(list), ResourcesOf(resource.PodRequests(p, opts))
 }
 
-// asker answers requests for one pod after another. Pods of one controller
-// stand side by side and mostly ask for the same: to see that takes a fiftieth
-// of the time of summing up.
-type asker struct {
+// requestCache computes the requests of one pod after another. Consecutive pods mostly belong
+// to one controller and request the same. Comparing them takes a fiftieth of the time of
+// computing the requests.
+type requestCache struct {
 	last           *corev1.Pod
 	exact, nonZero Resources
 }
 
-func (a *asker) requests(p *corev1.Pod) (exact, nonZero Resources) {
-	if a.last == nil || !asksSame(a.last, p) {
-		a.exact, a.nonZero = requests(p)
+func (a *requestCache) requests(p *corev1.Pod) (exact, nonZero Resources) {
+	if a.last == nil || !sameRequestInputs(a.last, p) {
+		a.exact, a.nonZero = effectiveRequests(p)
 		a.last = p
 	}
 	return a.exact, a.nonZero
 }
 
-// asksSame: all that requests reads is equal. A pod whose resize waits is not
-// compared.
-func asksSame(p, q *corev1.Pod) bool {
+// sameRequestInputs reports whether everything that effectiveRequests reads is equal in both
+// pods. It returns false if a resize of either pod is pending.
+func sameRequestInputs(p, q *corev1.Pod) bool {
 	return sameContainers(p.Spec.Containers, q.Spec.Containers) && sameContainers(p.Spec.InitContainers, q.Spec.InitContainers) &&
 		sameStatuses(p.Status.ContainerStatuses, q.Status.ContainerStatuses) && sameStatuses(p.Status.InitContainerStatuses, q.Status.InitContainerStatuses) &&
 		sameRequests(p.Spec.Resources, q.Spec.Resources) && sameRequests(p.Status.Resources, q.Status.Resources) &&
-		sameList(p.Status.AllocatedResources, q.Status.AllocatedResources) && sameList(p.Spec.Overhead, q.Spec.Overhead) &&
-		!resizes(p) && !resizes(q)
+		sameResourceList(p.Status.AllocatedResources, q.Status.AllocatedResources) && sameResourceList(p.Spec.Overhead, q.Spec.Overhead) &&
+		!hasPendingResize(p) && !hasPendingResize(q)
 }
 
-func resizes(p *corev1.Pod) bool {
+func hasPendingResize(p *corev1.Pod) bool {
 	for i := range p.Status.Conditions {
 		if p.Status.Conditions[i].Type == corev1.PodResizePending {
 			return true
@@ -77,15 +77,15 @@ func sameContainers(a, b []corev1.Container) bool {
 	}
 	for i := range a {
 		x, y := &a[i], &b[i]
-		if x.Name != y.Name || !sameList(x.Resources.Requests, y.Resources.Requests) || restarts(x) != restarts(y) {
+		if x.Name != y.Name || !sameResourceList(x.Resources.Requests, y.Resources.Requests) || restartPolicy(x) != restartPolicy(y) {
 			return false
 		}
 	}
 	return true
 }
 
-// restarts is the restart policy of an init container, which makes it a sidecar.
-func restarts(c *corev1.Container) corev1.ContainerRestartPolicy {
+// restartPolicy returns the restart policy of an init container. "Always" makes it a sidecar.
+func restartPolicy(c *corev1.Container) corev1.ContainerRestartPolicy {
 	if c.RestartPolicy == nil {
 		return ""
 	}
@@ -98,7 +98,7 @@ func sameStatuses(a, b []corev1.ContainerStatus) bool {
 	}
 	for i := range a {
 		x, y := &a[i], &b[i]
-		if x.Name != y.Name || !sameList(x.AllocatedResources, y.AllocatedResources) || !sameRequests(x.Resources, y.Resources) {
+		if x.Name != y.Name || !sameResourceList(x.AllocatedResources, y.AllocatedResources) || !sameRequests(x.Resources, y.Resources) {
 			return false
 		}
 	}
@@ -109,11 +109,11 @@ func sameRequests(a, b *corev1.ResourceRequirements) bool {
 	if a == b {
 		return true
 	}
-	return a != nil && b != nil && sameList(a.Requests, b.Requests)
+	return a != nil && b != nil && sameResourceList(a.Requests, b.Requests)
 }
 
-// sameList: a list that is absent says something else than an empty one.
-func sameList(a, b corev1.ResourceList) bool {
+// sameResourceList compares two lists. A nil list differs from an empty one.
+func sameResourceList(a, b corev1.ResourceList) bool {
 	if len(a) != len(b) || (a == nil) != (b == nil) {
 		return false
 	}

@@ -7,8 +7,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Get returns the amount of the named resource: milliCPU for cpu, bytes for
-// memory and ephemeral-storage, units for all others; 0 when there is none.
+// Get returns the amount of the named resource: milliCPU for cpu, bytes for memory and
+// ephemeral-storage, units for all others. It returns 0 if there is none.
 func (r Resources) Get(name string) int64 {
 	switch corev1.ResourceName(name) {
 	case corev1.ResourceCPU:
@@ -21,7 +21,7 @@ func (r Resources) Get(name string) int64 {
 	return r.Extended[corev1.ResourceName(name)]
 }
 
-// Names lists cpu, memory, ephemeral-storage and the extended resources, sorted.
+// Names returns cpu, memory, ephemeral-storage and the extended resources, sorted.
 func (r Resources) Names() []string {
 	names := []string{string(corev1.ResourceCPU), string(corev1.ResourceEphemeralStorage), string(corev1.ResourceMemory)}
 	for name := range r.Extended {
@@ -34,7 +34,7 @@ func (r Resources) Names() []string {
 // Add adds o to r.
 func (r *Resources) Add(o Resources) { r.add(o, 1) }
 
-// Sub takes o from r.
+// Sub subtracts o from r.
 func (r *Resources) Sub(o Resources) { r.add(o, -1) }
 
 func (r *Resources) add(o Resources, sign int64) {
@@ -55,7 +55,7 @@ func (r Resources) Clone() Resources {
 	return r
 }
 
-// ResourcesOf converts a native list; the count of pods is left out.
+// ResourcesOf converts a native resource list. It leaves out the pod count.
 func ResourcesOf(list corev1.ResourceList) Resources {
 	var r Resources
 	for name, q := range list {

@@ -6,21 +6,21 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// Scope says which nodes and namespaces may be worked on, and how far their measured
-// usage is believed. What is out of scope
-// still counts: its pods occupy nodes and domains.
+// Scope says which nodes and namespaces the planner may work on, and when their measured usage
+// is acted on. Pods out of scope still occupy nodes and count in topology domains.
 type Scope struct {
-	// Nodes selects by node label; nil selects all.
+	// Nodes selects nodes by label. Nil selects all.
 	Nodes labels.Selector
-	// Include are the namespaces in scope; empty means all but Exclude.
+	// Include lists the namespaces in scope. If it is empty, all namespaces except those in
+	// Exclude are in scope.
 	Include []string
 	Exclude []string
-	// Namespaces selects namespaces by label; nil selects all.
+	// Namespaces selects namespaces by label. Nil selects all.
 	Namespaces labels.Selector
-	// Load says when measured usage of these nodes is believed.
-	Load Trust
-	// UtilizationLimit is how busy the pods may be that survive the failure of a zone,
-	// as a fraction of their capacity: it separates failure categories 3 and 4.
+	// Usage says when the measured usage of these nodes is acted on.
+	Usage UsageRequirements
+	// UtilizationLimit is the maximum utilization (0..1 of capacity) of the pods that survive
+	// the failure of a zone. It separates failure categories 3 and 4.
 	UtilizationLimit float64
 }
 
@@ -29,8 +29,8 @@ func (s Scope) HasNode(n *Node) bool {
 	return s.Nodes == nil || s.Nodes.Matches(labels.Set(n.Object.Labels))
 }
 
-// HasNamespace reports whether the namespace is in scope. With a selector, one
-// whose labels are not known is not.
+// HasNamespace reports whether the namespace is in scope. With a label selector, a namespace
+// whose labels are unknown is out of scope.
 func (s Scope) HasNamespace(x *Snapshot, name string) bool {
 	if slices.Contains(s.Exclude, name) || len(s.Include) > 0 && !slices.Contains(s.Include, name) {
 		return false

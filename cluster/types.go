@@ -14,7 +14,7 @@ import (
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 )
 
-// Objects are native objects as read from files or an API server, in any order.
+// Objects holds native objects in any order, as read from files or an API server.
 type Objects struct {
 	Nodes                  []*corev1.Node
 	Pods                   []*corev1.Pod
@@ -39,28 +39,29 @@ type Objects struct {
 	CSIStorageCapacities   []*storagev1.CSIStorageCapacity
 	NodeMetrics            []*metricsv1beta1.NodeMetrics
 
-	// TakenAt is when the objects were read; zero: derived by New from the
-	// newest timestamp inside.
+	// TakenAt is when the objects were read. If it is zero, New uses the newest timestamp in
+	// the objects.
 	TakenAt time.Time
-	// ServerVersion is the API server's "major.minor"; empty: the newest supported.
+	// ServerVersion is the API server's "major.minor". If it is empty, the newest supported
+	// version is assumed.
 	ServerVersion string
-	// ClusterUID is the UID of namespace kube-system; empty: taken from Namespaces.
+	// ClusterUID is the UID of the namespace kube-system. If it is empty, New takes it from
+	// Namespaces.
 	ClusterUID string
 	// Skipped counts objects of kinds that are not read, by "group/version Kind".
 	Skipped map[string]int
-	// PlannerState is our own PlannerState as JSON, which package plan reads; empty:
-	// there is none.
+	// PlannerState is Evenkeel's own PlannerState as JSON, or empty. Package plan reads it.
 	PlannerState []byte
-	// StateUnknown says why the PlannerState could not be read; empty: it could, or
-	// there is none.
-	StateUnknown string
-	// Usage is what nodes and pods really use; nil: that is not known.
+	// PlannerStateError says why the PlannerState could not be read. It is empty if there was
+	// no error.
+	PlannerStateError string
+	// Usage is the measured usage of nodes and pods. Nil means unknown.
 	Usage *Usage
 	// Redacted says that Redact was applied.
 	Redacted bool
 }
 
-// NodeID, PodID and WorkloadID index the snapshot's dense slices.
+// These IDs are indexes into the slices of a snapshot.
 type (
 	NodeID     int32
 	PodID      int32
@@ -80,11 +81,12 @@ type Resources struct {
 	MilliCPU             int64
 	MemoryBytes          int64
 	EphemeralStorageByte int64
-	// Extended are all others (nvidia.com/gpu, hugepages-2Mi, ...); nil when none.
+	// Extended holds all other resources (nvidia.com/gpu, hugepages-2Mi, ...). It is nil if
+	// there are none.
 	Extended map[corev1.ResourceName]int64
 }
 
-// Node is one node with what is bound to it.
+// Node is one node with the pods that are bound to it.
 type Node struct {
 	ID          NodeID
 	Object      *corev1.Node // read-only
@@ -94,33 +96,33 @@ type Node struct {
 	Ready       bool
 	// Requested sums Requests of Pods.
 	Requested Resources
-	// Pods are the bound pods that are not terminal (terminating ones
-	// included: they hold their resources until they are gone), sorted by ID.
+	// Pods are the bound pods that are not terminal, sorted by ID. Terminating pods are
+	// included, because they hold their resources until they are gone.
 	Pods []PodID
 }
 
-// Label returns the value of a node label and whether it is set. It answers
-// kubernetes.io/hostname only when the label is there, as the scheduler does.
+// Label returns the value of a node label and whether it is set. Like the scheduler, it does
+// not derive kubernetes.io/hostname from the node name.
 func (n *Node) Label(key string) (string, bool) { v, ok := n.Object.Labels[key]; return v, ok }
 
-// Pod is one pod with its place and its owner.
+// Pod is one pod with its node and its owners.
 type Pod struct {
 	ID       PodID
 	Object   *corev1.Pod // read-only
 	Requests Resources   // effective requests, as the scheduler counts them
-	// NonZero are the requests with the scheduler's defaults (100m, 200Mi per
-	// container) where a container gives none; scores use them.
+	// NonZero are the requests that scores use. A container without a request gets the
+	// scheduler's default (100m, 200Mi).
 	NonZero  Resources
 	Node     NodeID     // NoNode while unbound
-	Workload WorkloadID // topmost owner that was found, NoWorkload for bare pods
-	// Controller is the pod's own controller reference, nil for bare pods.
+	Workload WorkloadID // the topmost owner found, NoWorkload for bare pods
+	// Controller is the pod's own controller reference, or nil for a bare pod.
 	Controller *metav1.OwnerReference
-	// Owners are the owners that are in the snapshot, from the Controller up; a
-	// shared slice.
+	// Owners are the owners in the snapshot, starting with the Controller. The slice is shared
+	// between pods.
 	Owners []metav1.Object
-	// OwnerMissing says that the Controller, or one above it, is named but not
-	// in the snapshot; the workload is then the highest reference known, or the
-	// Job where what starts Jobs is missing.
+	// OwnerMissing says that the Controller, or an owner above it, is not in the snapshot. The
+	// workload is then the highest known reference. If only the owner of a Job is missing, the
+	// workload is the Job.
 	OwnerMissing bool
 	Terminating  bool
 	Terminal     bool // Succeeded or Failed
@@ -129,8 +131,8 @@ type Pod struct {
 	Services     []ServiceID // Services that select it
 }
 
-// Workload is the topmost owner that replaces pods: Deployment, StatefulSet,
-// Job, ... A CronJob is none: it starts Jobs and replaces nothing.
+// Workload is the topmost owner that replaces pods: a Deployment, a StatefulSet, a Job, ... A
+// CronJob is not a workload: it starts Jobs and does not replace pods.
 type Workload struct {
 	ID         WorkloadID
 	APIVersion string
@@ -138,12 +140,12 @@ type Workload struct {
 	Namespace  string
 	Name       string
 	UID        string
-	// Replicas are desired; -1 when unknown. Where the owner is not in the
-	// snapshot but owners below it are, it is the sum of theirs.
-	Replicas int32
-	Pods     []PodID // not terminal, bound or not, sorted by ID
-	Ended    []PodID // those that are terminal, sorted by ID
-	// Object is the owner itself, nil when it is not in the snapshot.
+	// Replicas is the desired number of replicas, or -1 if it is unknown. If the owner is not
+	// in the snapshot, it is the sum of the replicas of the owners below it.
+	Replicas     int32
+	Pods         []PodID // not terminal, bound or unbound, sorted by ID
+	TerminalPods []PodID // terminal pods, sorted by ID
+	// Object is the owner itself, or nil if it is not in the snapshot.
 	Object metav1.Object
 }
 
@@ -153,12 +155,13 @@ type Budget struct {
 	Object   *policyv1.PodDisruptionBudget // read-only
 	Selector labels.Selector
 	Pods     []PodID
-	// Unreadable is why the selector cannot be used; the budget is then taken to
-	// select every pod of its namespace.
+	// Unreadable says why the selector cannot be used. The budget then counts for every pod of
+	// its namespace.
 	Unreadable string
 }
 
-// Service is a Service with its compiled selector; those without one select nothing.
+// Service is a Service with its compiled selector. A Service without a selector selects no
+// pods.
 type Service struct {
 	ID       ServiceID
 	Object   *corev1.Service // read-only
@@ -166,8 +169,8 @@ type Service struct {
 	Pods     []PodID // not terminal
 }
 
-// Snapshot is the indexed picture. All slices and objects are read-only and
-// sorted: nodes by name, the rest by namespace and name (then kind, UID).
+// Snapshot is an indexed view of the cluster. All slices and objects are read-only. Nodes are
+// sorted by name, all others by namespace and name (then kind and UID).
 type Snapshot struct {
 	TakenAt     time.Time
 	ServerMajor int
@@ -178,24 +181,24 @@ type Snapshot struct {
 	Workloads   []Workload
 	Budgets     []Budget
 	Services    []Service
-	Objects     *Objects // everything it was built from, read-only
-	// Written are nodes as they really stand, by name, where a dry run looks at them as
-	// hints that it does not write would leave them; nil: all are as they stand.
-	Written map[string]*corev1.Node
-	// Load is Objects.Usage by node and pod; nil where there is none.
-	Load *Load
-	// UnknownNodePods counts pods that are bound to nodes which are not here.
+	Objects     *Objects // everything the snapshot was built from, read-only
+	// ActualNodes maps names to the nodes as they are in the cluster. A dry run sets it if
+	// Nodes show hints that it does not write. Nil means that Nodes are the actual ones.
+	ActualNodes map[string]*corev1.Node
+	// Usage is Objects.Usage by node and pod, or nil if there is none.
+	Usage *ResolvedUsage
+	// UnknownNodePods counts pods that are bound to nodes outside the snapshot.
 	UnknownNodePods int
-	// Unattempted is, by schedulerName, the longest-waiting pod that no scheduler
-	// has looked at yet.
-	Unattempted   map[string]PodID
-	nodeByName    map[string]NodeID
-	podByUID      map[string]PodID
-	namespaceByID map[string]*corev1.Namespace
-	claimByKey    map[string]*corev1.PersistentVolumeClaim
+	// OldestUnattempted maps a schedulerName to the oldest pod that the scheduler has not tried
+	// to place.
+	OldestUnattempted map[string]PodID
+	nodeByName        map[string]NodeID
+	podByUID          map[string]PodID
+	namespaceByName   map[string]*corev1.Namespace
+	claimByKey        map[string]*corev1.PersistentVolumeClaim
 }
 
-// NodeByName returns the node of that name, or nil.
+// NodeByName returns the node with that name, or nil.
 func (s *Snapshot) NodeByName(name string) *Node {
 	id, ok := s.nodeByName[name]
 	if !ok {
@@ -213,15 +216,15 @@ func (s *Snapshot) PodByUID(uid string) *Pod {
 	return &s.Pods[id]
 }
 
-// Namespace returns the namespace object, or nil when it is not in the snapshot.
-func (s *Snapshot) Namespace(name string) *corev1.Namespace { return s.namespaceByID[name] }
+// Namespace returns the namespace object, or nil if it is not in the snapshot.
+func (s *Snapshot) Namespace(name string) *corev1.Namespace { return s.namespaceByName[name] }
 
-// Claim returns the PersistentVolumeClaim, or nil when it is not in the snapshot.
+// Claim returns the PersistentVolumeClaim, or nil if it is not in the snapshot.
 func (s *Snapshot) Claim(namespace, name string) *corev1.PersistentVolumeClaim {
 	return s.claimByKey[namespace+"/"+name]
 }
 
-// WorkloadOf returns the pod's workload, or nil for bare pods.
+// WorkloadOf returns the pod's workload, or nil for a bare pod.
 func (s *Snapshot) WorkloadOf(p *Pod) *Workload {
 	if p.Workload == NoWorkload {
 		return nil

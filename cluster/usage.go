@@ -2,99 +2,99 @@ package cluster
 
 import "time"
 
-// Usage is what nodes and pods really use, as windows over the samples of a load
-// source aggregated it. It is a kind of our own in a snapshot.
+// Usage is the measured usage of nodes and pods: statistics over windows of samples from one
+// source. It is stored in a snapshot as a kind that Evenkeel defines.
 type Usage struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	// Source is metricsServer, prometheus or loadWatcher.
 	Source string `json:"source"`
-	// Statistic is what was taken of the samples in Window: latest, mean, p90, p95,
-	// max or std.
+	// Statistic is the statistic over the samples in the window: latest, mean, p90, p95, max or
+	// std.
 	Statistic     string  `json:"statistic"`
 	WindowSeconds float64 `json:"windowSeconds"`
-	// SampledAt is the time of the newest sample; Samples is how many there are in
-	// the window.
+	// SampledAt is the time of the newest sample. Samples is the number of samples in the
+	// window.
 	SampledAt time.Time   `json:"sampledAt"`
 	Samples   int         `json:"samples"`
 	Nodes     []NodeUsage `json:"nodes"`
 	Pods      []PodUsage  `json:"pods"`
-	// Marks say which nodes have been above a level, and for how many samples.
+	// Marks say which nodes are beyond a watched level, and for how many samples.
 	Marks []Mark `json:"marks,omitempty"`
-	// RateSeconds is over how long a measurement of cpu is itself a mean: it falls only
-	// bit by bit when a pod leaves. 0: it does at once.
+	// RateSeconds is the period over which the source averages cpu. After a pod leaves, a
+	// measurement drops gradually over this period. With 0, it drops at once.
 	RateSeconds float64 `json:"rateSeconds,omitempty"`
-	// NodesOnly says that the source knows nothing of pods; what they use is then
-	// estimated. Otherwise a pod that is not listed is unknown.
+	// NodesOnly says that the source measures nodes only, so the usage of pods is estimated. If
+	// it is false, a pod that is not listed is unknown.
 	NodesOnly bool `json:"nodesOnly,omitempty"`
-	// Problems are bad answers of the source, in words, bounded.
+	// Problems describe bad answers of the source. Their number and length are limited.
 	Problems []string `json:"problems,omitempty"`
 }
 
-// NodeUsage is one node's. A node that is not listed, or a resource that is not in
-// Used, is unknown.
+// NodeUsage is the usage of one node. A node that is not listed is unknown, and so is a
+// resource that is not in Used.
 type NodeUsage struct {
 	Name string `json:"name"`
-	// At is when cpu and memory were measured last, the older of the two; without
-	// them, the oldest of the rest.
+	// At is the older of the times at which cpu and memory were last measured. If neither was
+	// measured, it is the oldest time of the other resources.
 	At time.Time `json:"at"`
-	// Used is by resource: cpu in milliCPU, memory and memory.available in bytes; what
-	// a rule of a hint asks for, named rule: and the rule, in millionths of its own
-	// unit; anything else is a ratio of the whole node, in millionths.
+	// Used maps resources to amounts: cpu in milliCPU, memory and memory.available in bytes.
+	// The value for a hint rule is named "rule:" plus the rule, in millionths of the rule's
+	// unit. Any other resource is a ratio of the whole node, in millionths.
 	Used map[string]int64 `json:"used"`
-	// Newest is the newest measurement where Used may hold pods that left before the
-	// process that measures began, and are not listed: the window then reaches back to
-	// what the source remembered. It is left out where it is the same. Between the two
-	// nobody knows: the lower counts for what has to leave, the higher for what may
-	// come.
+	// Newest is the newest measurement. It is set if the window includes samples from the
+	// source's history and the value differs from Used. Pods that left before this process
+	// started are not listed, but Used may still include them. The real usage lies between the
+	// two values. The lower one counts for pods that have to leave, the higher one for pods
+	// that may arrive.
 	Newest map[string]int64 `json:"newest,omitempty"`
-	// SpanSeconds is how much of the window its samples fill: less in a new process,
-	// and for a new node. 0: all of it.
+	// SpanSeconds is how much of the window the samples cover. It is shorter in a new process
+	// and for a new node. 0 means all of it.
 	SpanSeconds float64 `json:"spanSeconds,omitempty"`
 	// Deviation is the standard deviation over the window, in the same units.
 	Deviation map[string]int64 `json:"deviation,omitempty"`
 }
 
-// PodUsage is one pod's.
+// PodUsage is the usage of one pod.
 type PodUsage struct {
 	Namespace string `json:"namespace"`
 	Name      string `json:"name"`
-	// UID is empty where the source does not know it.
+	// UID is empty if the source does not report it.
 	UID string `json:"uid,omitempty"`
-	// Node is where the pod stood when the sample was taken.
+	// Node is the pod's node when the sample was taken.
 	Node string `json:"node"`
-	// At is the time of its newest sample; zero: that of its node. A pod that has left
-	// stays listed as long as samples with it are in the window.
+	// At is the time of the pod's newest sample. Zero means the time of its node. A pod that
+	// left stays listed while the window contains samples of it.
 	At   time.Time        `json:"at,omitzero"`
 	Used map[string]int64 `json:"used"`
-	// Estimated says that the source knows nodes only: the pod's part of its node's
-	// usage, by requests.
+	// Estimated says that the source measures nodes only. The value is the pod's share of its
+	// node's usage, divided by requests.
 	Estimated bool `json:"estimated,omitempty"`
 }
 
-// Mark is where a node stands about one level that somebody watches: a strategy
-// with `for`, or a rule of a hint.
+// Mark is the state of a node relative to one watched level. Strategies with `for` and hint
+// rules watch levels.
 type Mark struct {
 	// Watch names the strategy or rule.
 	Watch    string `json:"watch"`
 	Node     string `json:"node"`
 	Resource string `json:"resource"`
-	// Hot nodes have been above the level for as many consecutive samples as the
-	// watch wants, and not yet at or below the level at which it leaves.
+	// Hot is set after the node was beyond the enter level for the required number of
+	// consecutive samples. It is cleared when the node reaches the leave level.
 	Hot bool `json:"hot"`
-	// Samples counts the consecutive samples above the level at which it enters,
-	// as far as counted: not more than the watch wants.
+	// Samples counts the consecutive samples beyond the enter level, up to the required number.
 	Samples int `json:"samples"`
-	// Of is how many the watch wants.
-	Of int `json:"of"`
-	// Value is the newest measurement, in the units of the level: a fraction of
-	// allocatable for cpu and memory. 0: it is not told.
+	// Required is the number of consecutive samples that make a node hot.
+	Required int `json:"of"`
+	// Value is the newest measurement in the unit of the level: for cpu and memory, a fraction
+	// of allocatable. 0 means not reported.
 	Value float64 `json:"value,omitempty"`
-	// Since is the first of the consecutive samples.
+	// Since is the time of the first of the consecutive samples.
 	Since time.Time `json:"since"`
-	// At is when Value was measured, which can be before the node's newest sample of
-	// another resource; zero: then.
+	// At is when Value was measured. The node may have a newer sample of another resource. Zero
+	// means the time of the node's newest sample.
 	At time.Time `json:"at,omitzero"`
-	// Fresh says that counting began anew, with the process: nothing before is known.
-	Fresh bool `json:"fresh,omitempty"`
+	// CountRestarted says that counting started again with this process, so the state before is
+	// unknown.
+	CountRestarted bool `json:"fresh,omitempty"`
 }

@@ -13,30 +13,30 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-func usage() *cluster.Usage {
+func exampleUsage() *cluster.Usage {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	return &cluster.Usage{
 		APIVersion: "evenkeel.io/v1alpha1", Kind: "Usage", Source: "prometheus", Statistic: "p90", WindowSeconds: 300, SampledAt: at, Samples: 10,
 		Nodes:    []cluster.NodeUsage{{Name: "n1", At: at, Used: map[string]int64{"cpu": 900, "memory": 1 << 40}, Deviation: map[string]int64{"cpu": 12}}},
 		Pods:     []cluster.PodUsage{{Namespace: "shop", Name: "web", UID: "u", Node: "n1", Used: map[string]int64{"cpu": 7}}},
-		Marks:    []cluster.Mark{{Watch: "hot-nodes", Node: "n1", Resource: "cpu", Hot: true, Samples: 3, Of: 3, Value: 0.9, Since: at}},
+		Marks:    []cluster.Mark{{Watch: "hot-nodes", Node: "n1", Resource: "cpu", Hot: true, Samples: 3, Required: 3, Value: 0.9, Since: at}},
 		Problems: []string{"Unreachable: https://10.0.0.1:9090: connection refused", "Unreachable: again", "one sample"},
 	}
 }
 
-// TestAUsageIsKept as our own kind, in either format.
+// TestAUsageIsKept checks that a Usage survives writing and reading in both formats.
 func TestAUsageIsKept(t *testing.T) {
-	o := &cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}, Usage: usage(), PlannerState: []byte(state)}
+	o := &cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}, Usage: exampleUsage(), PlannerState: []byte(plannerStateJSON)}
 	for _, f := range []cluster.Format{cluster.JSON, cluster.YAML} {
 		var out bytes.Buffer
 		if err := cluster.Write(&out, o, f); err != nil {
 			t.Fatal(err)
 		}
-		again, err := read(t, out.String())
+		again, err := readText(t, out.String())
 		if err != nil {
 			t.Fatalf("%s: %v", f, err)
 		}
-		if diff := cmp.Diff(usage(), again.Usage); diff != "" || len(again.Skipped) > 0 || string(again.PlannerState) != state {
+		if diff := cmp.Diff(exampleUsage(), again.Usage); diff != "" || len(again.Skipped) > 0 || string(again.PlannerState) != plannerStateJSON {
 			t.Errorf("%s: skipped %v, state %s (-want +got):\n%s", f, again.Skipped, again.PlannerState, diff)
 		}
 	}
@@ -49,21 +49,21 @@ func TestAUsageThatCannotBeUsed(t *testing.T) {
 		strings.ReplaceAll(one, "v1alpha1", "v2"): "a Usage of version evenkeel.io/v2, which means nothing here (want evenkeel.io/v1alpha1)",
 		strings.ReplaceAll(one, `"metricsServer"`, `"x","nodes":[{"used":{"cpu":1.5}}]`): "reading the Usage: nodes.used: want a whole number in range, found 1.5",
 	} {
-		if _, err := read(t, text); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := readText(t, text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: %v, want %s", text, err, want)
 		}
 	}
 }
 
-// TestRedactKeepsUsage, but not the addresses that problems may name.
+// TestRedactKeepsUsage checks that Redact keeps usage but removes addresses from problems.
 func TestRedactKeepsUsage(t *testing.T) {
-	o := &cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}, Usage: usage()}
-	want := usage()
+	o := &cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}, Usage: exampleUsage()}
+	want := exampleUsage()
 	want.Problems = []string{"Unreachable (redacted)", "one sample"}
 	if diff := cmp.Diff(want, cluster.Redact(o).Usage); diff != "" {
 		t.Error(diff)
 	}
-	if diff := cmp.Diff(usage(), o.Usage); diff != "" {
+	if diff := cmp.Diff(exampleUsage(), o.Usage); diff != "" {
 		t.Errorf("the original changed: %s", diff)
 	}
 }

@@ -9,29 +9,28 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// maxOwnerDepth bounds the climb from a pod to its workload, so that owners who
-// name each other end somewhere.
+// maxOwnerDepth limits the chain of owners, so that a cycle of owner references ends.
 const maxOwnerDepth = 8
 
 // owner is an object that controls pods or other owners.
 type owner struct {
 	apiVersion, kind string
 	object           metav1.Object
-	replicas         int32 // -1 when the kind has no such number
+	replicas         int32 // -1 if the kind has no such number
 }
 
-// owners finds controllers by UID, or by namespace, kind and name for snapshots
-// written by hand without UIDs.
-type owners struct {
+// ownerIndex finds controllers by UID. For hand-written snapshots without UIDs, it finds them
+// by namespace, kind and name.
+type ownerIndex struct {
 	byUID  map[string]*owner
 	byName map[string]*owner
 }
 
-func nameKey(ns, apiVersion, kind, name string) string {
-	return strings.Join([]string{ns, groupOf(apiVersion), kind, name}, "/")
+func ownerNameKey(ns, apiVersion, kind, name string) string {
+	return strings.Join([]string{ns, apiGroup(apiVersion), kind, name}, "/")
 }
 
-func groupOf(apiVersion string) string {
+func apiGroup(apiVersion string) string {
 	group, _, found := strings.Cut(apiVersion, "/")
 	if !found {
 		return ""
@@ -39,12 +38,12 @@ func groupOf(apiVersion string) string {
 	return group
 }
 
-func (b *builder) owners() *owners {
-	x := &owners{map[string]*owner{}, map[string]*owner{}}
+func (b *builder) indexOwners() *ownerIndex {
+	x := &ownerIndex{map[string]*owner{}, map[string]*owner{}}
 	add := func(apiVersion, kind string, o metav1.Object, replicas int32) {
-		key := nameKey(o.GetNamespace(), apiVersion, kind, o.GetName())
+		key := ownerNameKey(o.GetNamespace(), apiVersion, kind, o.GetName())
 		if x.byName[key] != nil {
-			b.fail("%s %s/%s stands twice in the snapshot", kind, o.GetNamespace(), o.GetName())
+			b.addError("%s %s/%s stands twice in the snapshot", kind, o.GetNamespace(), o.GetName())
 			return
 		}
 		w := &owner{apiVersion, kind, o, replicas}
@@ -54,22 +53,22 @@ func (b *builder) owners() *owners {
 		}
 	}
 	for _, o := range sorted(b.o.ReplicaSets) {
-		add("apps/v1", "ReplicaSet", o, Count(o.Spec.Replicas))
+		add("apps/v1", "ReplicaSet", o, ReplicasOrDefault(o.Spec.Replicas))
 	}
 	for _, o := range sorted(b.o.ReplicationControllers) {
-		add("v1", "ReplicationController", o, Count(o.Spec.Replicas))
+		add("v1", "ReplicationController", o, ReplicasOrDefault(o.Spec.Replicas))
 	}
 	for _, o := range sorted(b.o.Deployments) {
-		add("apps/v1", "Deployment", o, Count(o.Spec.Replicas))
+		add("apps/v1", "Deployment", o, ReplicasOrDefault(o.Spec.Replicas))
 	}
 	for _, o := range sorted(b.o.StatefulSets) {
-		add("apps/v1", "StatefulSet", o, Count(o.Spec.Replicas))
+		add("apps/v1", "StatefulSet", o, ReplicasOrDefault(o.Spec.Replicas))
 	}
 	for _, o := range sorted(b.o.DaemonSets) {
 		add("apps/v1", "DaemonSet", o, -1)
 	}
 	for _, o := range sorted(b.o.Jobs) {
-		add("batch/v1", "Job", o, jobPods(o))
+		add("batch/v1", "Job", o, jobReplicas(o))
 	}
 	for _, o := range sorted(b.o.CronJobs) {
 		add("batch/v1", "CronJob", o, -1)
@@ -77,51 +76,51 @@ func (b *builder) owners() *owners {
 	return x
 }
 
-// Count is a number of replicas, with the API's default of 1 for an absent one.
-func Count(n *int32) int32 {
+// ReplicasOrDefault returns a number of replicas. Nil means 1, as in the API.
+func ReplicasOrDefault(n *int32) int32 {
 	if n == nil {
 		return 1
 	}
 	return *n
 }
 
-// jobPods is how many pods a Job wants to run: as many as may run in parallel,
-// but no more than are still needed to complete.
-func jobPods(j *batchv1.Job) int32 {
-	n := Count(j.Spec.Parallelism)
+// jobReplicas returns how many pods a Job wants to run: its parallelism, but not more than the
+// completions it still needs.
+func jobReplicas(j *batchv1.Job) int32 {
+	n := ReplicasOrDefault(j.Spec.Parallelism)
 	if c := j.Spec.Completions; c != nil {
 		n = max(0, min(n, *c-j.Status.Succeeded))
 	}
 	return n
 }
 
-func (x *owners) find(ns string, ref *metav1.OwnerReference) *owner {
+func (x *ownerIndex) find(ns string, ref *metav1.OwnerReference) *owner {
 	if ref.UID != "" {
 		if w := x.byUID[string(ref.UID)]; w != nil {
 			return w
 		}
 	}
-	w := x.byName[nameKey(ns, ref.APIVersion, ref.Kind, ref.Name)]
+	w := x.byName[ownerNameKey(ns, ref.APIVersion, ref.Kind, ref.Name)]
 	if w != nil && ref.UID != "" && w.object.GetUID() != "" {
-		return nil // a namesake, created anew
+		return nil // another object with the same name
 	}
 	return w
 }
 
-// climb is the way from a controller reference to the workload.
-type climb struct {
+// ownerChain is the chain of owners from a controller reference to the workload.
+type ownerChain struct {
 	top     *metav1.OwnerReference // reference to the workload
-	found   *owner                 // the workload; nil when it is not in the snapshot
-	owners  []metav1.Object        // those found, from below; a CronJob above a Job included
+	found   *owner                 // the workload; nil if it is not in the snapshot
+	owners  []metav1.Object        // the owners found, lowest first; includes the CronJob above a Job
 	lowest  *owner                 // the first of them
-	missing bool                   // it ended at a reference to an object that is not here
+	missing bool                   // the chain ends at an object that is not in the snapshot
 
-	workload *Workload // the one of the pods that climb from here
+	workload *Workload // the workload of all pods with this controller
 }
 
-// climb follows controller references to the highest owner that replaces pods.
-func (x *owners) climb(ns string, ref *metav1.OwnerReference) climb {
-	c := climb{top: ref}
+// resolveChain follows controller references to the topmost owner that replaces pods.
+func (x *ownerIndex) resolveChain(ns string, ref *metav1.OwnerReference) ownerChain {
+	c := ownerChain{top: ref}
 	for depth := 0; depth < maxOwnerDepth; depth++ {
 		w := x.find(ns, ref)
 		if w == nil {
@@ -134,10 +133,10 @@ func (x *owners) climb(ns string, ref *metav1.OwnerReference) climb {
 			c.lowest = w
 		}
 		above := metav1.GetControllerOfNoCopy(w.object)
-		if w.kind == "Job" { // what starts Jobs replaces no pods, but may carry annotations
+		if w.kind == "Job" { // a CronJob does not replace pods, but may carry annotations
 			if above != nil {
 				cron := x.find(ns, above)
-				if cron == nil { // what is asked on it is not known
+				if cron == nil { // its requests are unknown
 					c.missing = true
 					return c
 				}
@@ -154,19 +153,18 @@ func (x *owners) climb(ns string, ref *metav1.OwnerReference) climb {
 	return c
 }
 
-// controllerKey names a controller as pods refer to it, in whatever version.
+// controllerKey identifies a controller as pods refer to it, in any API version.
 type controllerKey struct{ namespace, group, kind, name, uid string }
 
-func controllerOf(p *Pod) controllerKey {
+func newControllerKey(p *Pod) controllerKey {
 	c := p.Controller
-	return controllerKey{p.Object.Namespace, groupOf(c.APIVersion), c.Kind, c.Name, string(c.UID)}
+	return controllerKey{p.Object.Namespace, apiGroup(c.APIVersion), c.Kind, c.Name, string(c.UID)}
 }
 
-// workloads finds the workload of every pod. Pods of one controller share the
-// climb.
-func (b *builder) workloads() {
-	x := b.owners()
-	climbs := map[controllerKey]*climb{}
+// addWorkloads finds the workload of every pod. Pods of one controller share the owner chain.
+func (b *builder) addWorkloads() {
+	x := b.indexOwners()
+	climbs := map[controllerKey]*ownerChain{}
 	byKey := map[string]*Workload{}
 	ofPod := make([]*Workload, len(b.s.Pods))
 	for i := range b.s.Pods {
@@ -174,12 +172,12 @@ func (b *builder) workloads() {
 		if p.Controller == nil {
 			continue
 		}
-		from := controllerOf(p)
+		from := newControllerKey(p)
 		c := climbs[from]
 		if c == nil {
-			got := x.climb(p.Object.Namespace, p.Controller)
+			got := x.resolveChain(p.Object.Namespace, p.Controller)
 			c = &got
-			c.workload = b.workload(byKey, p.Object.Namespace, c)
+			c.workload = b.findOrAddWorkload(byKey, p.Object.Namespace, c)
 			if c.found == nil && c.lowest != nil {
 				c.workload.addReplicas(c.lowest.replicas)
 			}
@@ -187,11 +185,11 @@ func (b *builder) workloads() {
 		}
 		p.OwnerMissing, p.Owners, ofPod[i] = c.missing, c.owners, c.workload
 	}
-	b.number(byKey, ofPod)
+	b.assignWorkloadIDs(byKey, ofPod)
 }
 
-func (b *builder) workload(byKey map[string]*Workload, ns string, c *climb) *Workload {
-	w := workloadOf(ns, c.top, c.found)
+func (b *builder) findOrAddWorkload(byKey map[string]*Workload, ns string, c *ownerChain) *Workload {
+	w := newWorkload(ns, c.top, c.found)
 	key := strings.Join([]string{w.Namespace, w.Name, w.Kind, w.APIVersion, w.UID}, "\x00")
 	if byKey[key] == nil {
 		byKey[key] = &w
@@ -199,17 +197,17 @@ func (b *builder) workload(byKey map[string]*Workload, ns string, c *climb) *Wor
 	return byKey[key]
 }
 
-// addReplicas sums what the owners below an absent workload want.
+// addReplicas adds the replicas of an owner below a workload that is not in the snapshot.
 func (w *Workload) addReplicas(n int32) {
 	if n >= 0 {
 		w.Replicas = max(0, w.Replicas) + n
 	}
 }
 
-// number puts the workloads in order and gives each its pods.
-func (b *builder) number(byKey map[string]*Workload, ofPod []*Workload) {
+// assignWorkloadIDs puts the workloads in order, and assigns the pods to them.
+func (b *builder) assignWorkloadIDs(byKey map[string]*Workload, ofPod []*Workload) {
 	b.s.Workloads = slices.Grow(b.s.Workloads, len(byKey))
-	for _, key := range keysOf(byKey) {
+	for _, key := range sortedKeys(byKey) {
 		w := byKey[key]
 		w.ID = WorkloadID(len(b.s.Workloads))
 		b.s.Workloads = append(b.s.Workloads, *w)
@@ -222,14 +220,14 @@ func (b *builder) number(byKey map[string]*Workload, ofPod []*Workload) {
 		p.Workload = of.ID
 		w := &b.s.Workloads[p.Workload]
 		if p.Terminal {
-			w.Ended = append(w.Ended, p.ID)
+			w.TerminalPods = append(w.TerminalPods, p.ID)
 		} else {
 			w.Pods = append(w.Pods, p.ID)
 		}
 	}
 }
 
-func workloadOf(ns string, ref *metav1.OwnerReference, found *owner) Workload {
+func newWorkload(ns string, ref *metav1.OwnerReference, found *owner) Workload {
 	if found == nil {
 		return Workload{APIVersion: ref.APIVersion, Kind: ref.Kind, Namespace: ns, Name: ref.Name, UID: string(ref.UID), Replicas: -1}
 	}
@@ -239,13 +237,13 @@ func workloadOf(ns string, ref *metav1.OwnerReference, found *owner) Workload {
 	}
 }
 
-func (b *builder) services() {
+func (b *builder) addServices() {
 	for _, o := range sorted(b.o.Services) {
 		svc := Service{ID: ServiceID(len(b.s.Services)), Object: o, Selector: labels.Nothing()}
 		if len(o.Spec.Selector) > 0 {
 			svc.Selector = labels.SelectorFromSet(o.Spec.Selector)
 		}
-		b.eachSelected(o.Namespace, svc.Selector, func(p *Pod) {
+		b.forEachSelected(o.Namespace, svc.Selector, func(p *Pod) {
 			p.Services = append(p.Services, svc.ID)
 			if !p.Terminal {
 				svc.Pods = append(svc.Pods, p.ID)
@@ -255,14 +253,14 @@ func (b *builder) services() {
 	}
 }
 
-// budgets follows policy/v1: an empty selector selects every pod of the
-// namespace, a missing one none.
-func (b *builder) budgets() {
+// addBudgets matches budgets to pods as policy/v1 does: an empty selector selects every pod of
+// the namespace, a missing selector selects none.
+func (b *builder) addBudgets() {
 	seen := map[string]bool{}
 	for _, o := range sorted(b.o.PodDisruptionBudgets) {
 		name := o.Namespace + "/" + o.Name
 		if seen[name] {
-			b.fail("PodDisruptionBudget %s stands twice in the snapshot", name)
+			b.addError("PodDisruptionBudget %s stands twice in the snapshot", name)
 			continue
 		}
 		seen[name] = true
@@ -270,8 +268,8 @@ func (b *builder) budgets() {
 		if err != nil {
 			sel = labels.Everything()
 		}
-		budget := Budget{ID: BudgetID(len(b.s.Budgets)), Object: o, Selector: sel, Unreadable: selectorTrouble(err)}
-		b.eachSelected(o.Namespace, sel, func(p *Pod) {
+		budget := Budget{ID: BudgetID(len(b.s.Budgets)), Object: o, Selector: sel, Unreadable: selectorError(err)}
+		b.forEachSelected(o.Namespace, sel, func(p *Pod) {
 			p.Budgets = append(p.Budgets, budget.ID)
 			budget.Pods = append(budget.Pods, p.ID)
 		})
@@ -279,12 +277,12 @@ func (b *builder) budgets() {
 	}
 }
 
-// selectorTrouble is why a stored selector cannot be used. The API server lets one
-// stand that it would not take today.
-func selectorTrouble(err error) string {
+// selectorError says why a stored selector cannot be used. API servers keep stored selectors
+// that they would reject today.
+func selectorError(err error) string {
 	if err == nil {
 		return ""
 	}
-	text, _, _ := strings.Cut(err.Error(), " (e.g. ") // and a regular expression
+	text, _, _ := strings.Cut(err.Error(), " (e.g. ") // the rest of the text is a regular expression
 	return text
 }

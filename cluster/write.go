@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// Format is a form in which snapshots are written.
+// Format is the format in which a snapshot is written.
 type Format string
 
 const (
@@ -18,8 +18,8 @@ const (
 	YAML Format = "yaml"
 )
 
-// Write writes all objects as one v1 List, ordered by kind, namespace and name,
-// one object at a time. Read gives equal Objects back.
+// Write writes all objects as one v1 List, ordered by kind, namespace and name. It encodes one
+// object at a time. Read returns equal Objects.
 func Write(w io.Writer, o *Objects, f Format) error {
 	out := bufio.NewWriter(w)
 	var err error
@@ -40,7 +40,7 @@ func Write(w io.Writer, o *Objects, f Format) error {
 	return nil
 }
 
-func (o *Objects) annotations() map[string]string {
+func (o *Objects) listAnnotations() map[string]string {
 	a := map[string]string{}
 	if !o.TakenAt.IsZero() {
 		a[annotationTakenAt] = o.TakenAt.UTC().Format(time.RFC3339Nano)
@@ -51,8 +51,8 @@ func (o *Objects) annotations() map[string]string {
 	if o.ClusterUID != "" {
 		a[annotationClusterUID] = o.ClusterUID
 	}
-	if o.StateUnknown != "" {
-		a[annotationStateUnknown] = o.StateUnknown
+	if o.PlannerStateError != "" {
+		a[annotationPlannerStateError] = o.PlannerStateError
 	}
 	if o.Redacted {
 		a[annotationRedacted] = "true"
@@ -60,10 +60,10 @@ func (o *Objects) annotations() map[string]string {
 	return a
 }
 
-// each calls f with all that is written, usage and the planner's state last.
-func (o *Objects) each(f func(any) error) error {
+// forEach calls f for everything that is written. Usage and PlannerState come last.
+func (o *Objects) forEach(f func(any) error) error {
 	for _, k := range kinds {
-		if err := k.each(o, func(x object) error { return f(x) }); err != nil {
+		if err := k.forEach(o, func(x object) error { return f(x) }); err != nil {
 			return err
 		}
 	}
@@ -79,13 +79,13 @@ func (o *Objects) each(f func(any) error) error {
 }
 
 func writeJSON(w *bufio.Writer, o *Objects) error {
-	meta, err := json.Marshal(o.annotations())
+	meta, err := json.Marshal(o.listAnnotations())
 	if err != nil {
 		return err
 	}
 	fmt.Fprintf(w, `{"apiVersion":"v1","kind":"List","metadata":{"annotations":%s},"items":[`, meta)
 	sep := "\n"
-	err = o.each(func(x any) error {
+	err = o.forEach(func(x any) error {
 		b, err := json.Marshal(x)
 		if err != nil {
 			return err
@@ -100,13 +100,13 @@ func writeJSON(w *bufio.Writer, o *Objects) error {
 }
 
 func writeYAML(w *bufio.Writer, o *Objects) error {
-	meta, err := yaml.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "metadata": map[string]any{"annotations": o.annotations()}})
+	meta, err := yaml.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "metadata": map[string]any{"annotations": o.listAnnotations()}})
 	if err != nil {
 		return err
 	}
 	w.Write(meta)
 	w.WriteString("items:\n")
-	return o.each(func(x any) error {
+	return o.forEach(func(x any) error {
 		b, err := yaml.Marshal([]any{x})
 		if err != nil {
 			return err

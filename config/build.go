@@ -26,14 +26,14 @@ import (
 // Scope is what the configuration lets Evenkeel work on.
 func (c *Config) Scope() cluster.Scope {
 	s := cluster.Scope{Include: c.Namespaces.Include, Exclude: c.Namespaces.Exclude}
-	s.Load = cluster.Trust{MaxAge: time.Duration(c.Load.MaxAge), MinCoverage: c.Load.MinCoverage}
+	s.Usage = cluster.UsageRequirements{MaxAge: time.Duration(c.Load.MaxAge), MinCoverage: c.Load.MinCoverage}
 	s.UtilizationLimit = c.Impact.UtilizationLimit
-	s.Nodes, s.Namespaces = selector(c.NodeSelector), selector(c.Namespaces.Selector)
+	s.Nodes, s.Namespaces = parseSelector(c.NodeSelector), parseSelector(c.Namespaces.Selector)
 	return s
 }
 
-// selector of a checked expression; nil selects all.
-func selector(text string) labels.Selector {
+// parseSelector of a checked expression; nil selects all.
+func parseSelector(text string) labels.Selector {
 	sel, err := labels.Parse(text)
 	if err != nil || sel.Empty() {
 		return nil
@@ -70,16 +70,16 @@ func (c *Config) windows() cron.Windows {
 	return cron.Windows{Allow: list(c.Windows.Allow), Deny: list(c.Windows.Deny)}
 }
 
-// Scheduled is a strategy with when it is due.
-type Scheduled struct {
+// ScheduledStrategy is a strategy with when it is due.
+type ScheduledStrategy struct {
 	Name     string
 	Strategy strategies.Strategy
 	Schedule cron.Schedule
 }
 
-// Build makes the strategies of a configuration that Load accepted.
-func (c *Config) Build() []Scheduled {
-	out := make([]Scheduled, 0, len(c.Strategies))
+// BuildStrategies makes the strategies of a configuration that Load accepted.
+func (c *Config) BuildStrategies() []ScheduledStrategy {
+	out := make([]ScheduledStrategy, 0, len(c.Strategies))
 	for _, s := range c.Strategies {
 		name := c.TimeZone
 		if s.TimeZone != "" {
@@ -97,17 +97,17 @@ func (c *Config) Build() []Scheduled {
 		if len(errs) > 0 {
 			panic("config: building what was not checked: " + errs[0].Error())
 		}
-		out = append(out, Scheduled{s.Name, st, when})
+		out = append(out, ScheduledStrategy{s.Name, st, when})
 	}
 	return out
 }
 
-// Planner are the planner's options.
-func (c *Config) Planner() planner.Options {
+// PlannerOptions are the planner's options.
+func (c *Config) PlannerOptions() planner.Options {
 	o := planner.DefaultOptions()
 	g := guard.Options{
 		Scope: c.Scope(), MinReplicas: c.Guards.MinReplicas, MinPodAge: time.Duration(c.Guards.MinPodAge), SchedulerTimeout: time.Duration(c.Guards.SchedulerTimeout), Protect: map[guard.Protection]bool{},
-		ProtectedStorageClasses: c.Guards.ProtectedStorageClasses, PodSelector: selector(c.Guards.PodSelector),
+		ProtectedStorageClasses: c.Guards.ProtectedStorageClasses, PodSelector: parseSelector(c.Guards.PodSelector),
 		Controllers: c.Guards.Controllers, NoEvictionPolicy: guard.Policy(c.Guards.NoEvictionPolicy),
 		Windows: c.windows(), TimeZone: c.Location(),
 	}
@@ -120,24 +120,24 @@ func (c *Config) Planner() planner.Options {
 		g.Protect[guard.Protection(p)] = true
 	}
 	o.Guards = g
-	o.Placement = placement.Options{Profiles: c.profiles, GracePeriodSeconds: c.Evictor.GracePeriodSeconds}
-	o.Shadow = trust.Options(c.Placement.Shadow)
+	o.Placement = placement.Options{Profiles: c.placementProfiles, GracePeriodSeconds: c.Evictor.GracePeriodSeconds}
+	o.Shadow = trust.Options(c.Placement.Trust)
 	o.MinConfidence = c.Guards.MinConfidence
 	o.MaxUnavailableWithoutPDB = c.Guards.MaxUnavailableWithoutPDB
 	l := c.Limits
 	o.Limits = planner.Limits{PerPass: l.PerPass, PerNode: l.PerNode, PerNamespace: l.PerNamespace, PerOwner: l.PerOwner, PerZone: l.PerZone, PerHour: planner.PerHour(l.PerHour)}
-	o.Effort = l.Effort.Of(0)
+	o.Effort = l.MaxPredictions.For(0)
 	f := c.Evictor.InFlight
-	o.InFlight = planner.InFlight{Total: f.Total.Of(0), PerNode: f.PerNode.Of(0), PerOwner: f.PerOwner.Of(0)}
+	o.InFlight = planner.InFlight{Total: f.Total.For(0), PerNode: f.PerNode.For(0), PerOwner: f.PerOwner.For(0)}
 	o.Pressure = planner.PressureHint{LabelKey: c.Hints.Label.Key, LabelValue: c.Hints.Label.Value, TaintKey: c.Hints.Taint.Key}
 	o.HintsNodes = c.Hints.Enabled
-	o.HintRules, o.Foretell = c.Pressure(), c.DryRun && c.Hints.Enabled
-	o.Breaker, o.Benefit, o.Stay = c.Breaker(), c.Benefits(), c.Ledger().Initial
+	o.HintRules, o.Foretell = c.PressureOptions(), c.DryRun && c.Hints.Enabled
+	o.Breaker, o.Benefit, o.Stay = c.BreakerOptions(), c.BenefitOptions(), c.HistoryOptions().Initial
 	o.Steer, o.SteerMaxFrac = hints.Kind(c.Evictor.Steer), c.Evictor.SteerMaxFrac
-	for _, s := range c.Build() {
-		info := planner.StrategyInfo{Name: s.Name, Needs: s.Strategy.Needs()}
-		if l, ok := s.Strategy.(*nodeload.Load); ok {
-			info.ByLoad = l.Measured()
+	for _, s := range c.BuildStrategies() {
+		info := planner.StrategyInfo{Name: s.Name, Needs: s.Strategy.Requirements()}
+		if l, ok := s.Strategy.(*nodeload.Strategy); ok {
+			info.ByLoad = l.MeasuredResources()
 		}
 		o.Strategies = append(o.Strategies, info)
 	}
@@ -145,15 +145,15 @@ func (c *Config) Planner() planner.Options {
 	return o
 }
 
-// Ledger are the settings of what is remembered between passes.
-func (c *Config) Ledger() history.Options {
+// HistoryOptions are the settings of what is remembered between passes.
+func (c *Config) HistoryOptions() history.Options {
 	b := c.Evictor.Backoff
 	return history.Options{Initial: time.Duration(b.Initial), Max: time.Duration(b.Max)}
 }
 
 // PerMinute is the pace of evictions; 0 means no limit.
 func (c *Config) PerMinute() int {
-	n := c.Evictor.PerMinute.Of(0)
+	n := c.Evictor.PerMinute.For(0)
 	if n == math.MaxInt {
 		return 0
 	}
@@ -171,7 +171,7 @@ func (c *Config) Hash() string {
 	if err != nil {
 		panic("config: marshalling: " + err.Error()) // only data types inside
 	}
-	b = append(b, strings.Join(c.files, "")...)
+	b = append(b, strings.Join(c.fileDigests, "")...)
 	sum := sha256.Sum256(b)
 	return hex.EncodeToString(sum[:6])
 }

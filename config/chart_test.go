@@ -13,10 +13,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-type node = map[string]any // of a JSON Schema
+type schemaNode = map[string]any // of a JSON Schema
 
-// words is a list as it is in JSON.
-func words(s ...string) []any {
+// stringsToAny is a list as it is in JSON.
+func stringsToAny(s ...string) []any {
 	out := make([]any, len(s))
 	for i := range s {
 		out[i] = s[i]
@@ -24,42 +24,42 @@ func words(s ...string) []any {
 	return out
 }
 
-// shape is the schema of a type of the configuration. Where the chart says more about a
+// schemaOf is the schema of a type of the configuration. Where the chart says more about a
 // value than its type does (a pattern, its words), that stays.
-func shape(t reflect.Type, have node) node {
+func schemaOf(t reflect.Type, have schemaNode) schemaNode {
 	switch t {
 	case reflect.TypeFor[config.Duration]():
-		return leaf(have, node{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$`})
-	case reflect.TypeFor[plan.Count]():
-		return leaf(have, node{"type": words("integer", "string"), "pattern": "^([0-9]+%?|unlimited)$", "minimum": 0.0})
+		return mergeLeafSchema(have, schemaNode{"type": "string", "pattern": `^([0-9]+(\.[0-9]+)?(ns|us|ms|s|m|h))+$`})
+	case reflect.TypeFor[plan.CountLimit]():
+		return mergeLeafSchema(have, schemaNode{"type": stringsToAny("integer", "string"), "pattern": "^([0-9]+%?|unlimited)$", "minimum": 0.0})
 	case reflect.TypeFor[json.RawMessage]():
-		return leaf(have, node{"type": words("object", "null")}) // whose keys each strategy knows
+		return mergeLeafSchema(have, schemaNode{"type": stringsToAny("object", "null")}) // whose keys each strategy knows
 	}
 	switch t.Kind() {
 	case reflect.Struct:
-		return object(t, have)
+		return objectSchema(t, have)
 	case reflect.Map:
-		return node{"type": words("object", "null"), "additionalProperties": shape(t.Elem(), under(have, "additionalProperties"))}
+		return schemaNode{"type": stringsToAny("object", "null"), "additionalProperties": schemaOf(t.Elem(), subSchema(have, "additionalProperties"))}
 	case reflect.Slice:
-		return node{"type": words("array", "null"), "items": shape(t.Elem(), under(have, "items"))}
+		return schemaNode{"type": stringsToAny("array", "null"), "items": schemaOf(t.Elem(), subSchema(have, "items"))}
 	case reflect.Pointer:
-		inner := shape(t.Elem(), nil)
+		inner := schemaOf(t.Elem(), nil)
 		if one, ok := inner["type"].(string); ok {
-			inner["type"] = words(one, "null")
+			inner["type"] = stringsToAny(one, "null")
 		}
-		return leaf(have, inner)
+		return mergeLeafSchema(have, inner)
 	case reflect.Bool:
-		return leaf(have, node{"type": "boolean"})
+		return mergeLeafSchema(have, schemaNode{"type": "boolean"})
 	case reflect.String:
-		return leaf(have, node{"type": words("string", "number", "boolean")}) // kept as written
+		return mergeLeafSchema(have, schemaNode{"type": stringsToAny("string", "number", "boolean")}) // kept as written
 	case reflect.Float64:
-		return leaf(have, node{"type": "number"})
+		return mergeLeafSchema(have, schemaNode{"type": "number"})
 	}
-	return leaf(have, node{"type": "integer"})
+	return mergeLeafSchema(have, schemaNode{"type": "integer"})
 }
 
-func object(t reflect.Type, have node) node {
-	out, props := node{"type": words("object", "null"), "additionalProperties": false}, node{}
+func objectSchema(t reflect.Type, have schemaNode) schemaNode {
+	out, props := schemaNode{"type": stringsToAny("object", "null"), "additionalProperties": false}, schemaNode{}
 	for _, kept := range []string{"description", "required"} {
 		if have[kept] != nil {
 			out[kept] = have[kept]
@@ -67,20 +67,20 @@ func object(t reflect.Type, have node) node {
 	}
 	for i := range t.NumField() {
 		if name, _, _ := strings.Cut(t.Field(i).Tag.Get("json"), ","); t.Field(i).IsExported() {
-			props[name] = shape(t.Field(i).Type, under(under(have, "properties"), name))
+			props[name] = schemaOf(t.Field(i).Type, subSchema(subSchema(have, "properties"), name))
 		}
 	}
 	out["properties"] = props
 	return out
 }
 
-func under(n node, key string) node {
-	sub, _ := n[key].(node)
+func subSchema(n schemaNode, key string) schemaNode {
+	sub, _ := n[key].(schemaNode)
 	return sub
 }
 
-// leaf is what the type says, and what was added by hand.
-func leaf(have, typed node) node {
+// mergeLeafSchema is what the type says, and what was added by hand.
+func mergeLeafSchema(have, typed schemaNode) schemaNode {
 	for key, v := range have {
 		if _, ours := typed[key]; !ours {
 			typed[key] = v
@@ -98,12 +98,12 @@ func TestTheChartsSchemaHasOurKeys(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var all node
+	var all schemaNode
 	if err := json.Unmarshal(text, &all); err != nil {
 		t.Fatal(err)
 	}
-	values := under(all, "properties")
-	values["config"] = shape(reflect.TypeFor[config.Config](), under(values, "config"))
+	values := subSchema(all, "properties")
+	values["config"] = schemaOf(reflect.TypeFor[config.Config](), subSchema(values, "config"))
 	var want bytes.Buffer
 	enc := json.NewEncoder(&want)
 	enc.SetEscapeHTML(false) // patterns stay readable

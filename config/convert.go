@@ -19,11 +19,11 @@ type ConvertOptions struct {
 // Others are told by their kind, and the error says what to do with them. The text is
 // a commented config.yaml.
 func Convert(name string, data []byte, o ConvertOptions) (string, error) {
-	root, err := parseRules(name, data)
+	root, err := parseRuleFile(name, data)
 	if err != nil {
 		return "", err
 	}
-	has := func(key string) string { return valueOf(root, key) }
+	has := func(key string) string { return scalarAt(root, key) }
 	switch version := has("apiVersion"); {
 	case has("Rulename") != "" || has("PromJob") != "":
 		return convertRules(name, data, o)
@@ -37,9 +37,9 @@ func Convert(name string, data []byte, o ConvertOptions) (string, error) {
 	return "", fmt.Errorf("%s: not a file that can be converted (want dynamicScheduler's rule.yaml, which has Rulename)", name)
 }
 
-// valueOf is the scalar under a key of a mapping; of anything else a mark that it is
+// scalarAt is the scalar under a key of a mapping; of anything else a mark that it is
 // there.
-func valueOf(root *yaml.Node, key string) string {
+func scalarAt(root *yaml.Node, key string) string {
 	if root.Kind != yaml.MappingNode {
 		return ""
 	}
@@ -54,8 +54,8 @@ func valueOf(root *yaml.Node, key string) string {
 	return ""
 }
 
-// rulesHead says what is kept and what is not.
-const rulesHead = `# Made by ` + "`evenkeel config convert`" + ` from dynamicScheduler's %s.
+// convertedHeader says what is kept and what is not.
+const convertedHeader = `# Made by ` + "`evenkeel config convert`" + ` from dynamicScheduler's %s.
 # As there: a node is hot when a query gives more than its threshold, in whatever unit
 # the query has; hot nodes carry the label, and GET /status and /nodes answer.
 # Otherwise: a node stays hot until it is clearMargin below the threshold; not more
@@ -93,16 +93,16 @@ func convertRules(name string, data []byte, o ConvertOptions) (string, error) {
 		todo = "                     # fill in what stood after -prom"
 	}
 	var out strings.Builder
-	fmt.Fprintf(&out, rulesHead, lastOf(name), quoted(o.PrometheusURL), todo)
+	fmt.Fprintf(&out, convertedHeader, baseName(name), quoteYAML(o.PrometheusURL), todo)
 	for _, r := range f.rules() {
-		fmt.Fprintf(&out, "  - name: %s\n    promql: %s\n    above: %s\n", word(r.Name), quoted(r.PromQL), number(*r.Above))
+		fmt.Fprintf(&out, "  - name: %s\n    promql: %s\n    above: %s\n", quoteIfNeeded(r.Name), quoteYAML(r.PromQL), formatNumber(*r.Above))
 	}
 	out.WriteString("strategies: []                  # it evicted nothing; see config default\n")
 	return out.String(), nil
 }
 
-// lastOf is the name of a file without its folders, as one line.
-func lastOf(name string) string {
+// baseName is the name of a file without its folders, as one line.
+func baseName(name string) string {
 	parts := strings.FieldsFunc(name, func(r rune) bool { return r == '/' || r == '\\' || !strconv.IsPrint(r) })
 	if len(parts) == 0 {
 		return "rule.yaml"
@@ -110,8 +110,8 @@ func lastOf(name string) string {
 	return parts[len(parts)-1]
 }
 
-// quoted is text as YAML takes it on one line.
-func quoted(text string) string {
+// quoteYAML is text as YAML takes it on one line.
+func quoteYAML(text string) string {
 	b, err := yaml.Marshal(&yaml.Node{Kind: yaml.ScalarNode, Tag: "!!str", Style: yaml.DoubleQuotedStyle, Value: text})
 	if err != nil || slices.Contains(b[:len(b)-1], '\n') {
 		return strconv.Quote(text) // YAML folds long lines; JSON's form is YAML, too

@@ -18,53 +18,53 @@ import (
 
 // decode fills what `into` points to from the document. It is our own because no
 // library reports every mistake with its line and goes on.
-func (e *mistakes) decode(root *yaml.Node, into any) {
-	e.value(root, reflect.ValueOf(into).Elem(), "")
+func (e *decoder) decode(root *yaml.Node, into any) {
+	e.decodeValue(root, reflect.ValueOf(into).Elem(), "")
 }
 
 var (
 	durationType = reflect.TypeFor[Duration]()
-	countType    = reflect.TypeFor[plan.Count]()
+	countType    = reflect.TypeFor[plan.CountLimit]()
 	rawType      = reflect.TypeFor[json.RawMessage]()
 )
 
-func (e *mistakes) value(n *yaml.Node, v reflect.Value, path string) {
-	e.at[path] = n
+func (e *decoder) decodeValue(n *yaml.Node, v reflect.Value, path string) {
+	e.nodes[path] = n
 	switch {
 	case v.Type() == rawType:
-		e.raw(n, v, path)
+		e.decodeRaw(n, v, path)
 		return
 	case n.Tag == "!!null":
 		if v.Kind() != reflect.Pointer && v.Kind() != reflect.Slice && v.Kind() != reflect.Map && v.Kind() != reflect.Struct {
-			e.add(n, path, "is empty (want %s, or leave the key out)", wanted(v.Type()))
+			e.addError(n, path, "is empty (want %s, or leave the key out)", describeType(v.Type()))
 		}
 		return
 	case v.Type() == durationType:
-		e.duration(n, v, path)
+		e.decodeDuration(n, v, path)
 		return
 	case v.Type() == countType:
-		e.count(n, v, path)
+		e.decodeCount(n, v, path)
 		return
 	}
 	switch v.Kind() {
 	case reflect.Struct:
-		e.object(n, v, path)
+		e.decodeStruct(n, v, path)
 	case reflect.Map:
-		e.mapping(n, v, path)
+		e.decodeMap(n, v, path)
 	case reflect.Slice:
-		e.sequence(n, v, path)
+		e.decodeList(n, v, path)
 	case reflect.Pointer:
 		p := reflect.New(v.Type().Elem())
-		e.value(n, p.Elem(), path)
+		e.decodeValue(n, p.Elem(), path)
 		v.Set(p)
 	default:
-		e.scalar(n, v, path)
+		e.decodeScalar(n, v, path)
 	}
 }
 
-func (e *mistakes) object(n *yaml.Node, v reflect.Value, path string) {
+func (e *decoder) decodeStruct(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.MappingNode {
-		e.add(n, path, "want keys and values, found %s", found(n))
+		e.addError(n, path, "want keys and values, found %s", describeNode(n))
 		return
 	}
 	fields := map[string]int{}
@@ -77,29 +77,29 @@ func (e *mistakes) object(n *yaml.Node, v reflect.Value, path string) {
 		fields[name] = i
 		names = append(names, name)
 	}
-	e.pairs(n, path, func(key, val *yaml.Node) {
+	e.eachKey(n, path, func(key, val *yaml.Node) {
 		i, known := fields[key.Value]
 		if !known {
-			e.add(key, join(path, key.Value), "unknown key%s", suggest.DidYouMean(key.Value, names))
+			e.addError(key, joinPath(path, key.Value), "unknown key%s", suggest.DidYouMean(key.Value, names))
 			return
 		}
 		f := v.Type().Field(i)
 		before := reflect.New(f.Type).Elem()
 		before.Set(v.Field(i))
-		e.value(val, v.Field(i), join(path, key.Value))
+		e.decodeValue(val, v.Field(i), joinPath(path, key.Value))
 		if f.Tag.Get("built") == "no" {
-			e.notBuilt(before, v.Field(i), join(path, key.Value))
+			e.checkNotBuilt(before, v.Field(i), joinPath(path, key.Value))
 		}
 	})
 }
 
-// pairs walks a mapping and reports keys that stand twice.
-func (e *mistakes) pairs(n *yaml.Node, path string, f func(key, val *yaml.Node)) {
+// eachKey walks a mapping and reports keys that stand twice.
+func (e *decoder) eachKey(n *yaml.Node, path string, f func(key, val *yaml.Node)) {
 	seen := map[string]int{}
 	for i := 0; i+1 < len(n.Content); i += 2 {
 		key := n.Content[i]
 		if line, twice := seen[key.Value]; twice {
-			e.add(key, join(path, key.Value), "duplicate key (first on line %d)", line)
+			e.addError(key, joinPath(path, key.Value), "duplicate key (first on line %d)", line)
 			continue
 		}
 		seen[key.Value] = key.Line
@@ -107,13 +107,13 @@ func (e *mistakes) pairs(n *yaml.Node, path string, f func(key, val *yaml.Node))
 	}
 }
 
-// notBuilt reports every leaf that differs from its default in a part of the
+// checkNotBuilt reports every leaf that differs from its default in a part of the
 // configuration whose feature does not exist yet.
-func (e *mistakes) notBuilt(before, after reflect.Value, path string) {
+func (e *decoder) checkNotBuilt(before, after reflect.Value, path string) {
 	if before.Kind() == reflect.Struct && before.Type() != countType {
 		for i := range before.NumField() {
 			name, _, _ := strings.Cut(before.Type().Field(i).Tag.Get("json"), ",")
-			e.notBuilt(before.Field(i), after.Field(i), join(path, name))
+			e.checkNotBuilt(before.Field(i), after.Field(i), joinPath(path, name))
 		}
 		return
 	}
@@ -123,45 +123,45 @@ func (e *mistakes) notBuilt(before, after reflect.Value, path string) {
 	if reflect.DeepEqual(before.Interface(), after.Interface()) || empty(before) && empty(after) {
 		return
 	}
-	e.field(path, "not built yet in this version; leave it out, or at its default (%s)", show(before))
+	e.fieldError(path, "not built yet in this version; leave it out, or at its default (%s)", formatDefault(before))
 }
 
-func show(v reflect.Value) string {
+func formatDefault(v reflect.Value) string {
 	if (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0 || v.Kind() == reflect.String && v.Len() == 0 {
 		return "empty"
 	}
 	return fmt.Sprint(v.Interface())
 }
 
-func (e *mistakes) mapping(n *yaml.Node, v reflect.Value, path string) {
+func (e *decoder) decodeMap(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.MappingNode {
-		e.add(n, path, "want keys and values, found %s", found(n))
+		e.addError(n, path, "want keys and values, found %s", describeNode(n))
 		return
 	}
 	m := reflect.MakeMap(v.Type())
-	e.pairs(n, path, func(key, val *yaml.Node) {
+	e.eachKey(n, path, func(key, val *yaml.Node) {
 		x := reflect.New(v.Type().Elem()).Elem()
-		e.value(val, x, join(path, key.Value))
+		e.decodeValue(val, x, joinPath(path, key.Value))
 		m.SetMapIndex(reflect.ValueOf(key.Value), x)
 	})
 	v.Set(m)
 }
 
-func (e *mistakes) sequence(n *yaml.Node, v reflect.Value, path string) {
+func (e *decoder) decodeList(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.SequenceNode {
-		e.add(n, path, "want a list, found %s", found(n))
+		e.addError(n, path, "want a list, found %s", describeNode(n))
 		return
 	}
 	s := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
 	for i, c := range n.Content {
-		e.value(c, s.Index(i), fmt.Sprintf("%s[%d]", path, i))
+		e.decodeValue(c, s.Index(i), fmt.Sprintf("%s[%d]", path, i))
 	}
 	v.Set(s)
 }
 
-func (e *mistakes) scalar(n *yaml.Node, v reflect.Value, path string) {
+func (e *decoder) decodeScalar(n *yaml.Node, v reflect.Value, path string) {
 	bad := func(hint string) {
-		e.unreadable(n, path, "want %s, found %s%s", scalarWanted(v.Type(), path), found(n), hint)
+		e.typeError(n, path, "want %s, found %s%s", describeScalarType(v.Type(), path), describeNode(n), hint)
 	}
 	if n.Kind != yaml.ScalarNode {
 		bad("")
@@ -185,7 +185,7 @@ func (e *mistakes) scalar(n *yaml.Node, v reflect.Value, path string) {
 	case reflect.Float64:
 		f, err := strconv.ParseFloat(n.Value, 64)
 		if err != nil || n.Tag != "!!int" && n.Tag != "!!float" {
-			bad(cmp.Or(arg.MeantFraction(n.Value), meantBytes(n.Value)))
+			bad(cmp.Or(arg.SuggestFraction(n.Value), suggestBytes(n.Value)))
 			return
 		}
 		v.SetFloat(f)
@@ -195,21 +195,21 @@ func (e *mistakes) scalar(n *yaml.Node, v reflect.Value, path string) {
 	}
 }
 
-// scalarWanted says in words what the type of a field takes, or its name.
-func scalarWanted(t reflect.Type, path string) string {
+// describeScalarType says in words what the type of a field takes, or its name.
+func describeScalarType(t reflect.Type, path string) string {
 	if strings.HasSuffix(strings.ToLower(path), "selector") {
 		return "a label selector such as \"app=web\""
 	}
-	return wanted(t)
+	return describeType(t)
 }
 
-func (e *mistakes) duration(n *yaml.Node, v reflect.Value, path string) {
+func (e *decoder) decodeDuration(n *yaml.Node, v reflect.Value, path string) {
 	d, err := time.ParseDuration(n.Value)
 	switch {
 	case n.Kind != yaml.ScalarNode || err != nil:
-		e.unreadable(n, path, "%s is not a duration (%s)", found(n), durationHint(n.Value, strings.HasPrefix(path, "windows.")))
+		e.typeError(n, path, "%s is not a duration (%s)", describeNode(n), durationHint(n.Value, strings.HasPrefix(path, "windows.")))
 	case d < 0:
-		e.unreadable(n, path, "%s is negative (want 0s or more)", n.Value)
+		e.typeError(n, path, "%s is negative (want 0s or more)", n.Value)
 	default:
 		v.SetInt(int64(d))
 	}
@@ -232,61 +232,61 @@ func durationHint(text string, window bool) string {
 	return "want a number and a unit, such as 90s, 5m or 1h30m"
 }
 
-func (e *mistakes) count(n *yaml.Node, v reflect.Value, path string) {
+func (e *decoder) decodeCount(n *yaml.Node, v reflect.Value, path string) {
 	want := "a number, a share such as 20%%, or unlimited"
 	whole := strings.HasPrefix(path, "evictor.") // these count pods, whatever is there
 	if whole {
 		want = "a whole number, or unlimited"
 	}
 	if n.Kind != yaml.ScalarNode {
-		e.unreadable(n, path, "want "+want+"; found %s", found(n))
+		e.typeError(n, path, "want "+want+"; found %s", describeNode(n))
 		return
 	}
-	c, err := plan.ParseCount(n.Value)
+	c, err := plan.ParseCountLimit(n.Value)
 	switch {
 	case err != nil && whole && !strings.HasPrefix(n.Value, "-"):
-		e.unreadable(n, path, "want "+want+"; found %s", found(n))
+		e.typeError(n, path, "want "+want+"; found %s", describeNode(n))
 	case err != nil:
-		e.unreadable(n, path, "%v", err)
+		e.typeError(n, path, "%v", err)
 	default:
 		v.Set(reflect.ValueOf(c))
 	}
 }
 
-// raw keeps a value as JSON for whoever knows its shape, and remembers where
+// decodeRaw keeps a value as JSON for whoever knows its shape, and remembers where
 // its fields stand.
-func (e *mistakes) raw(n *yaml.Node, v reflect.Value, path string) {
-	before := len(e.list)
-	e.positions(n, path)
-	if len(e.list) > before {
+func (e *decoder) decodeRaw(n *yaml.Node, v reflect.Value, path string) {
+	before := len(e.errors)
+	e.recordPositions(n, path)
+	if len(e.errors) > before {
 		return
 	}
 	var x any
 	if err := n.Decode(&x); err != nil {
-		e.add(n, path, "%v", err)
+		e.addError(n, path, "%v", err)
 		return
 	}
 	b, err := json.Marshal(x)
 	if err != nil {
-		e.add(n, path, "%v", err)
+		e.addError(n, path, "%v", err)
 		return
 	}
 	v.SetBytes(b)
 }
 
-func (e *mistakes) positions(n *yaml.Node, path string) {
-	e.at[path] = n
+func (e *decoder) recordPositions(n *yaml.Node, path string) {
+	e.nodes[path] = n
 	switch n.Kind {
 	case yaml.MappingNode:
-		e.pairs(n, path, func(key, val *yaml.Node) { e.positions(val, join(path, key.Value)) })
+		e.eachKey(n, path, func(key, val *yaml.Node) { e.recordPositions(val, joinPath(path, key.Value)) })
 	case yaml.SequenceNode:
 		for i, c := range n.Content {
-			e.positions(c, fmt.Sprintf("%s[%d]", path, i))
+			e.recordPositions(c, fmt.Sprintf("%s[%d]", path, i))
 		}
 	}
 }
 
-func join(path, key string) string {
+func joinPath(path, key string) string {
 	if path == "" {
 		return key
 	}

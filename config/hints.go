@@ -67,13 +67,13 @@ func (c *Config) HintRules() []pressure.Rule {
 	if !c.Hints.Enabled {
 		return nil
 	}
-	return slices.Clone(c.rules)
+	return slices.Clone(c.pressureRules)
 }
 
-// Pressure says which nodes are hinted, and how.
-func (c *Config) Pressure() pressure.Options {
+// PressureOptions says which nodes are hinted, and how.
+func (c *Config) PressureOptions() pressure.Options {
 	h := c.Hints
-	o := pressure.Options{MaxHintedFrac: h.MaxHintedFrac, TTL: time.Duration(h.TTL), Rules: c.HintRules(), Scope: selector(c.NodeSelector), SkipTaints: h.SkipTaints}
+	o := pressure.Options{MaxHintedFrac: h.MaxHintedFrac, TTL: time.Duration(h.TTL), Rules: c.HintRules(), Scope: parseSelector(c.NodeSelector), SkipTaints: h.SkipTaints}
 	if h.Label.Key != "" {
 		o.Label = h.Label.Key + "=" + h.Label.Value
 	}
@@ -86,16 +86,16 @@ func (c *Config) Pressure() pressure.Options {
 // WritesHints reports whether nodes are to be written for hints.
 func (c *Config) WritesHints() bool { return c.Hints.Enabled && !c.DryRun }
 
-// asks reports whether rules have queries of their own.
-func (h Hints) asks() bool {
+// hasQueries reports whether rules have queries of their own.
+func (h Hints) hasQueries() bool {
 	return h.Enabled && (h.RulesFile != "" || slices.ContainsFunc(h.Rules, func(r HintRule) bool { return r.PromQL != "" }))
 }
 
-// rule is a rule with what applies where it does not say.
-func (h Hints) rule(r HintRule) pressure.Rule {
+// pressureRule is a rule with what applies where it does not say.
+func (h Hints) pressureRule(r HintRule) pressure.Rule {
 	out := pressure.Rule{Name: r.Name, Resource: r.Resource, Query: r.PromQL, For: r.For}
 	if out.Query != "" {
-		out.Resource = cluster.RulePrefix + r.Name // a resource of its own
+		out.Resource = cluster.HintRulePrefix + r.Name // a resource of its own
 	}
 	if out.For == 0 {
 		out.For = h.For

@@ -32,37 +32,37 @@ type fileRule struct {
 // loadRuleFile reads a rule.yaml, strictly. Its program takes a threshold that is
 // missing, or misspelt, for 0, which makes every node hot.
 func loadRuleFile(name string, data []byte, nodeLabel string) (*ruleFile, error) {
-	root, err := parseRules(name, data)
+	root, err := parseRuleFile(name, data)
 	if err != nil {
 		return nil, err
 	}
 	f := &ruleFile{}
-	e := &mistakes{file: name, at: map[string]*yaml.Node{}, unread: map[string]bool{}}
+	e := &decoder{file: name, nodes: map[string]*yaml.Node{}, hasTypeError: map[string]bool{}}
 	e.decode(root, f)
-	if len(f.Rulename) == 0 && len(e.list) == 0 {
-		e.field("Rulename", "is missing, or has no rules (want Rulename: {NAME: {Promsql: ..., Threshold: 70}})")
+	if len(f.Rulename) == 0 && len(e.errors) == 0 {
+		e.fieldError("Rulename", "is missing, or has no rules (want Rulename: {NAME: {Promsql: ..., Threshold: 70}})")
 	}
 	for rule, r := range f.Rulename {
 		path := "Rulename." + rule
-		if !ruleName(rule) {
-			e.field(path, "%q cannot name a rule (want letters, digits, dashes, dots and underscores, at most 63)", rule)
+		if !isRuleName(rule) {
+			e.fieldError(path, "%q cannot name a rule (want letters, digits, dashes, dots and underscores, at most 63)", rule)
 		}
-		if e.at[path+".Promsql"] == nil {
-			e.field(path+".Promsql", "is missing (want a query)")
+		if e.nodes[path+".Promsql"] == nil {
+			e.fieldError(path+".Promsql", "is missing (want a query)")
 		} else if err := checkQuery(r.Promsql, nodeLabel); err != nil {
-			e.field(path+".Promsql", "%v", err)
+			e.fieldError(path+".Promsql", "%v", err)
 		}
-		if e.at[path+".Threshold"] == nil {
-			e.field(path+".Threshold", "is missing (want the number that must be exceeded, in the unit of the query)")
-		} else if _, ok := threshold(r.Threshold); !ok {
-			e.field(path+".Threshold", "%q is not a number (want what must be exceeded, in the unit of the query, without a sign for it)", r.Threshold)
+		if e.nodes[path+".Threshold"] == nil {
+			e.fieldError(path+".Threshold", "is missing (want the number that must be exceeded, in the unit of the query)")
+		} else if _, ok := parseThreshold(r.Threshold); !ok {
+			e.fieldError(path+".Threshold", "%q is not a number (want what must be exceeded, in the unit of the query, without a sign for it)", r.Threshold)
 		}
 	}
 	return f, e.err()
 }
 
-// parseRules is parse, which shows of an empty file what one looks like.
-func parseRules(name string, data []byte) (*yaml.Node, error) {
+// parseRuleFile is parse, which shows of an empty file what one looks like.
+func parseRuleFile(name string, data []byte) (*yaml.Node, error) {
 	root, err := parse(name, data)
 	if errors.Is(err, errEmpty) {
 		return nil, fmt.Errorf("%s: %w; want Rulename: {NAME: {Promsql: ..., Threshold: 70}}", name, errEmpty)
@@ -70,7 +70,7 @@ func parseRules(name string, data []byte) (*yaml.Node, error) {
 	return root, err
 }
 
-func threshold(text string) (float64, bool) {
+func parseThreshold(text string) (float64, bool) {
 	v, err := strconv.ParseFloat(text, 64)
 	return v, err == nil && !math.IsNaN(v) && !math.IsInf(v, 0)
 }
@@ -80,7 +80,7 @@ func (f *ruleFile) rules() []HintRule {
 	var out []HintRule
 	for _, name := range slices.Sorted(maps.Keys(f.Rulename)) {
 		r := f.Rulename[name]
-		v, _ := threshold(r.Threshold)
+		v, _ := parseThreshold(r.Threshold)
 		out = append(out, HintRule{Name: name, PromQL: r.Promsql, Above: &v})
 	}
 	return out

@@ -14,9 +14,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 )
 
-const byPrometheus = minimal + "load: {source: prometheus, prometheus: {url: http://prometheus:9090, preset: kubelet}}\n"
+const prometheusConfig = minimalConfig + "load: {source: prometheus, prometheus: {url: http://prometheus:9090, preset: kubelet}}\n"
 
-func load(t *testing.T, text string) *config.Config {
+func loadConfig(t *testing.T, text string) *config.Config {
 	t.Helper()
 	c, err := config.Load("config.yaml", []byte(text))
 	if err != nil {
@@ -27,7 +27,7 @@ func load(t *testing.T, text string) *config.Config {
 
 // TestLevelsOfRules: what is named, and what applies where nothing is.
 func TestLevelsOfRules(t *testing.T) {
-	c := load(t, byPrometheus+`hints:
+	c := loadConfig(t, prometheusConfig+`hints:
   enabled: true
   for: 2
   taint: {enabled: true}
@@ -45,20 +45,20 @@ func TestLevelsOfRules(t *testing.T) {
 		{Name: "negative", Resource: "rule:negative", Query: "x", Enter: -10, Leave: -11, For: 2},
 		{Name: "available", Resource: "memory.available", Enter: 1 << 30, Leave: (1 << 30) * 1.1, Below: true, For: 2},
 	}
-	if d := cmp.Diff(want, c.HintRules(), cmp.Comparer(near)); d != "" {
+	if d := cmp.Diff(want, c.HintRules(), cmp.Comparer(nearlyEqual)); d != "" {
 		t.Error(d)
 	}
-	o := c.Pressure()
+	o := c.PressureOptions()
 	if o.Label != "evenkeel.io/pressure=true" || o.Taint != "evenkeel.io/pressure" || len(o.SkipTaints) != 2 || c.WritesHints() {
 		t.Errorf("%+v, writes %t", o, c.WritesHints())
 	}
-	off := load(t, byPrometheus+"hints: {rules: [{name: cpu, resource: cpu, above: 0.8}]}\n")
-	if len(off.HintRules()) > 0 || len(off.Pressure().Rules) > 0 {
+	off := loadConfig(t, prometheusConfig+"hints: {rules: [{name: cpu, resource: cpu, above: 0.8}]}\n")
+	if len(off.HintRules()) > 0 || len(off.PressureOptions().Rules) > 0 {
 		t.Error("hints that are not enabled have rules")
 	}
 }
 
-func near(a, b float64) bool { return a-b < 1e-6 && b-a < 1e-6 }
+func nearlyEqual(a, b float64) bool { return a-b < 1e-6 && b-a < 1e-6 }
 
 const ruleYAML = `PromJob: {Name: "nodes"}
 Rulename:
@@ -82,7 +82,7 @@ func TestRulesFile(t *testing.T) {
 		return path
 	}
 	rules := write("rule.yaml", ruleYAML)
-	file := write("config.yaml", byPrometheus+"hints: {enabled: true, label: {key: status, value: presure}, rulesFile: rule.yaml}\n")
+	file := write("config.yaml", prometheusConfig+"hints: {enabled: true, label: {key: status, value: presure}, rulesFile: rule.yaml}\n")
 	c, err := config.LoadFile(file)
 	if err != nil {
 		t.Fatal(err)
@@ -91,7 +91,7 @@ func TestRulesFile(t *testing.T) {
 	if len(got) != 2 || got[0].Name != "Node_cpu1" || got[0].Enter != 70 || got[0].Leave != 63 || got[1].Enter != 85 || !strings.HasSuffix(got[1].Query, "* 100") {
 		t.Errorf("%+v", got)
 	}
-	if d := cmp.Diff([]string{rules}, c.Named()); d != "" {
+	if d := cmp.Diff([]string{rules}, c.ReferencedFiles()); d != "" {
 		t.Error(d)
 	}
 	write("rule.yaml", strings.Replace(ruleYAML, "70", "75", 1))
@@ -104,7 +104,7 @@ func TestRulesFile(t *testing.T) {
 // TestFilesOfOthers: each pair of files is a rule.yaml, or something else, and what
 // `config convert` says or makes of it. What it makes is a valid configuration.
 func TestFilesOfOthers(t *testing.T) {
-	pairs(t, "testdata/convert/convert.txtar", func(t *testing.T, given []byte) string {
+	runPairs(t, "testdata/convert/convert.txtar", func(t *testing.T, given []byte) string {
 		got, err := config.Convert("dir/rule.yaml", given, config.ConvertOptions{PrometheusURL: "http://prometheus:9090"})
 		if err != nil {
 			return err.Error() + "\n"
@@ -142,7 +142,7 @@ func TestTheExampleGoesWithPrometheus(t *testing.T) {
 	}
 	followed := regexp.MustCompile(`(?m)^  source: metricsServer.*$`).ReplaceAll(text, nil)
 	followed = regexp.MustCompile(`(?m)^  # (source|prometheus): `).ReplaceAll(followed, []byte("  $1: "))
-	c := load(t, string(followed))
+	c := loadConfig(t, string(followed))
 	if c.Load.Source != config.SourcePrometheus || len(c.HintRules()) != 2 {
 		t.Errorf("source %s, rules %v", c.Load.Source, c.HintRules())
 	}

@@ -52,7 +52,7 @@ func Load(name string, data []byte) (*Config, error) {
 		return nil, err
 	}
 	c := Default()
-	e := &mistakes{file: name, at: map[string]*yaml.Node{}, unread: map[string]bool{}}
+	e := &decoder{file: name, nodes: map[string]*yaml.Node{}, hasTypeError: map[string]bool{}}
 	e.decode(root, c)
 	c.check(e)
 	return c, e.err()
@@ -68,20 +68,20 @@ func parse(name string, data []byte) (*yaml.Node, error) {
 	case errors.Is(err, io.EOF):
 		return nil, fmt.Errorf("%s: %w; `evenkeel config default` prints a commented one", name, errEmpty)
 	case err != nil:
-		return nil, fmt.Errorf("%s: %s", name, broken(err))
+		return nil, fmt.Errorf("%s: %s", name, describeYAMLError(err))
 	}
 	if err := d.Decode(&more); !errors.Is(err, io.EOF) {
 		return nil, fmt.Errorf("%s: more than one document; want one", name)
 	}
 	root := doc.Content[0]
-	if n := alias(root); n != nil {
+	if n := findAlias(root); n != nil {
 		return nil, fmt.Errorf("%s:%d: aliases are not supported; write the value out", name, n.Line)
 	}
 	return root, nil
 }
 
-// broken says what is wrong with YAML as a whole.
-func broken(err error) string {
+// describeYAMLError says what is wrong with YAML as a whole.
+func describeYAMLError(err error) string {
 	text := strings.TrimPrefix(err.Error(), "yaml: ")
 	if strings.Contains(text, "control characters") || strings.Contains(text, "UTF-8") {
 		text += "; is this a text file?"
@@ -89,38 +89,38 @@ func broken(err error) string {
 	return "broken YAML: " + text
 }
 
-// alias finds the first alias. They are refused: a few lines of them can stand
+// findAlias finds the first alias. They are refused: a few lines of them can stand
 // for gigabytes.
-func alias(n *yaml.Node) *yaml.Node {
+func findAlias(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n
 	}
 	for _, c := range n.Content {
-		if a := alias(c); a != nil {
+		if a := findAlias(c); a != nil {
 			return a
 		}
 	}
 	return nil
 }
 
-// mistakes collects what is wrong, and where each field stands.
-type mistakes struct {
-	file string
-	list []mistake
-	more []error // from the files that this one names
-	at   map[string]*yaml.Node
-	// unread are fields with a value of the wrong form: what was checked next is
+// decoder collects what is wrong, and where each field stands.
+type decoder struct {
+	file       string
+	errors     []positionedError
+	fileErrors []error // from the files that this one names
+	nodes      map[string]*yaml.Node
+	// hasTypeError are fields with a value of the wrong form: what was checked next is
 	// their default, which nobody wrote.
-	unread map[string]bool
+	hasTypeError map[string]bool
 }
 
-type mistake struct {
+type positionedError struct {
 	line int
 	text string
 }
 
-// add records a mistake at a node.
-func (e *mistakes) add(n *yaml.Node, path, format string, args ...any) {
+// addError records a mistake at a node.
+func (e *decoder) addError(n *yaml.Node, path, format string, args ...any) {
 	line := 1
 	if n != nil {
 		line = n.Line
@@ -129,42 +129,44 @@ func (e *mistakes) add(n *yaml.Node, path, format string, args ...any) {
 	if path != "" {
 		text = path + ": " + text
 	}
-	e.list = append(e.list, mistake{line, text})
+	e.errors = append(e.errors, positionedError{line, text})
 }
 
-// unreadable records a value of the wrong form.
-func (e *mistakes) unreadable(n *yaml.Node, path, format string, args ...any) {
-	e.add(n, path, format, args...)
-	e.unread[path] = true
+// typeError records a value of the wrong form.
+func (e *decoder) typeError(n *yaml.Node, path, format string, args ...any) {
+	e.addError(n, path, format, args...)
+	e.hasTypeError[path] = true
 }
 
-// field records a mistake about a field that could be read, or about the nearest
+// fieldError records a mistake about a field that could be read, or about the nearest
 // field above it that is in the file.
-func (e *mistakes) field(path, format string, args ...any) {
-	if e.unread[path] {
+func (e *decoder) fieldError(path, format string, args ...any) {
+	if e.hasTypeError[path] {
 		return
 	}
-	e.add(e.nearest(path), path, format, args...)
+	e.addError(e.nearestNode(path), path, format, args...)
 }
 
-func (e *mistakes) nearest(path string) *yaml.Node {
+func (e *decoder) nearestNode(path string) *yaml.Node {
 	for {
-		if n := e.at[path]; n != nil {
+		if n := e.nodes[path]; n != nil {
 			return n
 		}
 		i := strings.LastIndexAny(path, ".[")
 		if i < 0 {
-			return e.at[""]
+			return e.nodes[""]
 		}
 		path = path[:i]
 	}
 }
 
-func (e *mistakes) err() error {
-	slices.SortFunc(e.list, func(a, b mistake) int { return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.text, b.text)) })
-	errs := make([]error, 0, len(e.list))
-	for _, m := range slices.Compact(e.list) {
+func (e *decoder) err() error {
+	slices.SortFunc(e.errors, func(a, b positionedError) int {
+		return cmp.Or(cmp.Compare(a.line, b.line), cmp.Compare(a.text, b.text))
+	})
+	errs := make([]error, 0, len(e.errors))
+	for _, m := range slices.Compact(e.errors) {
 		errs = append(errs, fmt.Errorf("%s:%d: %s", e.file, m.line, m.text))
 	}
-	return errors.Join(append(errs, e.more...)...)
+	return errors.Join(append(errs, e.fileErrors...)...)
 }

@@ -30,54 +30,54 @@ const (
 	maxWindow   = time.Hour
 )
 
-func (c *Config) checkLoad(e *mistakes) {
+func (c *Config) checkLoad(e *decoder) {
 	l := c.Load
 	oneOf := func(path, got, what string, want []string) {
 		if !slices.Contains(want, got) {
-			e.field(path, "unknown %s %q%s (want one of %s)", what, got, suggest.DidYouMean(got, want), strings.Join(want, ", "))
+			e.fieldError(path, "unknown %s %q%s (want one of %s)", what, got, suggest.DidYouMean(got, want), strings.Join(want, ", "))
 		}
 	}
 	oneOf("load.source", l.Source, "source", loadSources)
-	oneOf("load.statistic", l.Statistic, "statistic", texts(window.Statistics()))
+	oneOf("load.statistic", l.Statistic, "statistic", toStrings(window.Statistics()))
 	if l.Interval < Duration(minInterval) {
-		e.field("load.interval", "%s is too short for anything to be measured anew (want %s or more)", l.Interval, Duration(minInterval))
+		e.fieldError("load.interval", "%s is too short for anything to be measured anew (want %s or more)", l.Interval, Duration(minInterval))
 	}
 	if l.Window < l.Interval || l.Window > Duration(maxWindow) {
-		e.field("load.window", "%s holds no samples that are worth it (want from load.interval, %s, to %s)", l.Window, l.Interval, Duration(maxWindow))
+		e.fieldError("load.window", "%s holds no samples that are worth it (want from load.interval, %s, to %s)", l.Window, l.Interval, Duration(maxWindow))
 	}
 	if l.MaxAge < l.Interval {
-		e.field("load.maxAge", "%s is less than load.interval: what is known would be stale before anything newer is (want %s or more)", l.MaxAge, l.Interval)
+		e.fieldError("load.maxAge", "%s is less than load.interval: what is known would be stale before anything newer is (want %s or more)", l.MaxAge, l.Interval)
 	}
-	fraction(e, "load.minCoverage", l.MinCoverage)
+	checkFraction(e, "load.minCoverage", l.MinCoverage)
 	for path, d := range map[string]Duration{
 		"load.metricsServer.timeout": l.MetricsServer.Timeout, "load.prometheus.timeout": l.Prometheus.Timeout, "load.loadWatcher.timeout": l.LoadWatcher.Timeout,
 	} {
 		if d < Duration(minTimeout) {
-			e.field(path, "%s is too short for an answer (want %s or more)", d, Duration(minTimeout))
+			e.fieldError(path, "%s is too short for an answer (want %s or more)", d, Duration(minTimeout))
 		}
 	}
 	c.checkPrometheus(e)
-	c.noteFiles(e)
-	address(e, "load.loadWatcher.url", l.LoadWatcher.URL, l.Source == SourceLoadWatcher, "http://load-watcher.monitoring:2020")
+	c.recordSecretFiles(e)
+	checkAddress(e, "load.loadWatcher.url", l.LoadWatcher.URL, l.Source == SourceLoadWatcher, "http://load-watcher.monitoring:2020")
 }
 
-func (c *Config) checkPrometheus(e *mistakes) {
+func (c *Config) checkPrometheus(e *decoder) {
 	p := c.Load.Prometheus
-	address(e, "load.prometheus.url", p.URL, c.Load.Source == SourcePrometheus, "http://prometheus.monitoring:9090")
-	presets := texts(prometheus.Presets())
+	checkAddress(e, "load.prometheus.url", p.URL, c.Load.Source == SourcePrometheus, "http://prometheus.monitoring:9090")
+	presets := toStrings(prometheus.Presets())
 	if !slices.Contains(presets, p.Preset) {
-		e.field("load.prometheus.preset", "unknown preset %q%s (want one of %s)", p.Preset, suggest.DidYouMean(p.Preset, presets), strings.Join(presets, ", "))
-	} else if p.Preset == string(prometheus.None) && len(p.Queries) == 0 && c.Load.Source == SourcePrometheus && !c.Hints.asks() {
-		e.field("load.prometheus.preset", "none needs queries of your own (want load.prometheus.queries: {cpu: ...})")
+		e.fieldError("load.prometheus.preset", "unknown preset %q%s (want one of %s)", p.Preset, suggest.DidYouMean(p.Preset, presets), strings.Join(presets, ", "))
+	} else if p.Preset == string(prometheus.None) && len(p.Queries) == 0 && c.Load.Source == SourcePrometheus && !c.Hints.hasQueries() {
+		e.fieldError("load.prometheus.preset", "none needs queries of your own (want load.prometheus.queries: {cpu: ...})")
 	}
 	unasked := c.Load.Source != SourcePrometheus && p.RateWindow == defaultLoad().Prometheus.RateWindow // nobody wrote it, and nobody uses it
 	if !unasked && (p.RateWindow < Duration(10*time.Second) || p.RateWindow > c.Load.MaxAge) {
-		e.field("load.prometheus.rateWindow", "%s makes no rates of now (want from 10s to load.maxAge, %s)", p.RateWindow, c.Load.MaxAge)
+		e.fieldError("load.prometheus.rateWindow", "%s makes no rates of now (want from 10s to load.maxAge, %s)", p.RateWindow, c.Load.MaxAge)
 	}
 	if (p.CertFile == "") != (p.KeyFile == "") {
-		e.field("load.prometheus", "certFile and keyFile go together (want both or neither)")
+		e.fieldError("load.prometheus", "certFile and keyFile go together (want both or neither)")
 	}
-	o := c.Prometheus()
+	o := c.PrometheusOptions()
 	o.Rules = map[string]string{}
 	at := map[string]string{} // where the rules stand
 	for i, r := range c.Hints.Rules {
@@ -87,15 +87,15 @@ func (c *Config) checkPrometheus(e *mistakes) {
 	}
 	for _, m := range o.Check() {
 		if rule, ok := at[m.Path]; ok {
-			e.field(rule, "%s", m.Message)
+			e.fieldError(rule, "%s", m.Message)
 			continue
 		}
-		e.field("load.prometheus."+m.Path, "%s", m.Message)
+		e.fieldError("load.prometheus."+m.Path, "%s", m.Message)
 	}
 }
 
-// texts are names as somebody writes them.
-func texts[T ~string](names []T) []string {
+// toStrings are names as somebody writes them.
+func toStrings[T ~string](names []T) []string {
 	out := make([]string, len(names))
 	for i, n := range names {
 		out[i] = string(n)
@@ -103,33 +103,33 @@ func texts[T ~string](names []T) []string {
 	return out
 }
 
-// Prometheus is what is asked of one, but for the client that asks it.
-func (c *Config) Prometheus() prometheus.Options {
+// PrometheusOptions is what is asked of one, but for the client that asks it.
+func (c *Config) PrometheusOptions() prometheus.Options {
 	p := c.Load.Prometheus
 	return prometheus.Options{
-		URL: p.URL, Preset: prometheus.Preset(p.Preset), RateWindow: time.Duration(p.RateWindow), Queries: p.Queries, PodQueries: p.PodQueries, Freshness: p.Freshness, Rules: c.RuleQueries(),
+		URL: p.URL, Preset: prometheus.Preset(p.Preset), RateWindow: time.Duration(p.RateWindow), Queries: p.Queries, PodQueries: p.PodQueries, Freshness: p.Freshness, Rules: c.HintRuleQueries(),
 		NodeLabel: p.NodeLabel, Timeout: time.Duration(p.Timeout), MaxAge: time.Duration(c.Load.MaxAge),
 	}
 }
 
-// address checks where a server is. It is not shown: somebody may have put a
+// checkAddress checks where a server is. It is not shown: somebody may have put a
 // password into it.
-func address(e *mistakes, path, text string, needed bool, example string) {
+func checkAddress(e *decoder, path, text string, needed bool, example string) {
 	if text == "" {
 		if needed {
-			e.field(path, "is missing (want an address, such as %s)", example)
+			e.fieldError(path, "is missing (want an address, such as %s)", example)
 		}
 		return
 	}
 	u, err := url.Parse(text)
 	switch {
 	case err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "":
-		e.field(path, "is not the address of a server (want one such as %s)", example)
+		e.fieldError(path, "is not the address of a server (want one such as %s)", example)
 	case u.User != nil:
-		e.field(path, "holds a user or a password, which anybody may read here (put a token into a file, and name that in tokenFile)")
+		e.fieldError(path, "holds a user or a password, which anybody may read here (put a token into a file, and name that in tokenFile)")
 	case u.RawQuery != "" || u.Fragment != "":
-		e.field(path, "has more than an address and a path (want one such as %s)", example)
+		e.fieldError(path, "has more than an address and a path (want one such as %s)", example)
 	case strings.HasSuffix(strings.TrimRight(u.Path, "/"), "/api/v1/query"):
-		e.field(path, "ends in /api/v1/query, which is added to it (want what stands before that, such as %s)", example)
+		e.fieldError(path, "ends in /api/v1/query, which is added to it (want what stands before that, such as %s)", example)
 	}
 }

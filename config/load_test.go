@@ -18,7 +18,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
-const minimal = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"
+const minimalConfig = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"
 
 func TestShippedConfigIsTheDefault(t *testing.T) {
 	shipped, err := config.LoadFile("../config.yaml")
@@ -29,7 +29,7 @@ func TestShippedConfigIsTheDefault(t *testing.T) {
 		t.Errorf("%d strategies, want 2", len(shipped.Strategies))
 	}
 	shipped.Strategies = nil
-	want, err := config.Load("minimal", []byte(minimal))
+	want, err := config.Load("minimal", []byte(minimalConfig))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,9 +48,9 @@ func TestMistakes(t *testing.T) {
 		t.Fatal("no test data", err)
 	}
 	for _, file := range files {
-		pairs(t, file, func(t *testing.T, given []byte) string {
-			_, err := config.Load("config.yaml", append([]byte(minimal), given...))
-			return refusal(t, err)
+		runPairs(t, file, func(t *testing.T, given []byte) string {
+			_, err := config.Load("config.yaml", append([]byte(minimalConfig), given...))
+			return requireError(t, err)
 		})
 	}
 }
@@ -60,12 +60,12 @@ func TestWholeFileMistakes(t *testing.T) {
 		"empty":         {"", "the file is empty"},
 		"only comments": {"# nothing\n", "the file is empty"},
 		"a list":        {"- a\n", "want keys and values, found a list"},
-		"two documents": {minimal + "---\na: b\n", "more than one document"},
+		"two documents": {minimalConfig + "---\na: b\n", "more than one document"},
 		"broken YAML":   {"a: [\n", "config.yaml: broken YAML: line 1"},
-		"aliases":       {minimal + "limits: &l {perPass: 1}\nwindows: *l\n", "config.yaml:4: aliases are not supported"},
+		"aliases":       {minimalConfig + "limits: &l {perPass: 1}\nwindows: *l\n", "config.yaml:4: aliases are not supported"},
 		"wrong version": {"apiVersion: v1\nkind: RebalanceConfig\n", "config.yaml:1: apiVersion: want evenkeel.io/v1alpha1"},
 		"no kind":       {"apiVersion: evenkeel.io/v1alpha1\n", "kind: want RebalanceConfig"},
-		"too large":     {minimal + strings.Repeat("# padding\n", 200000), "larger than"},
+		"too large":     {minimalConfig + strings.Repeat("# padding\n", 200000), "larger than"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if _, err := config.Load("config.yaml", []byte(c.text)); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -77,7 +77,7 @@ func TestWholeFileMistakes(t *testing.T) {
 
 func TestHashSeesValuesNotSpelling(t *testing.T) {
 	load := func(s string) string {
-		c, err := config.Load("c", []byte(minimal+s))
+		c, err := config.Load("c", []byte(minimalConfig+s))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -135,20 +135,20 @@ func FuzzLoad(f *testing.F) {
 		f.Fatal(err)
 	}
 	f.Add(shipped)
-	f.Add([]byte(minimal + "strategies: [{args: {a: [1, {b: c}]}}]\n"))
-	f.Add([]byte(minimal + "limits: &l {perPass: *l}\n"))
-	f.Add([]byte(minimal + "? [a]\n: b\n"))
+	f.Add([]byte(minimalConfig + "strategies: [{args: {a: [1, {b: c}]}}]\n"))
+	f.Add([]byte(minimalConfig + "limits: &l {perPass: *l}\n"))
+	f.Add([]byte(minimalConfig + "? [a]\n: b\n"))
 	a, err := txtar.ParseFile("testdata/mistakes.txtar")
 	if err != nil {
 		f.Fatal(err)
 	}
 	for i := 0; i+1 < len(a.Files); i += 2 {
-		f.Add(append([]byte(minimal), a.Files[i].Data...))
+		f.Add(append([]byte(minimalConfig), a.Files[i].Data...))
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
 		if c, err := config.Load("f", b); err == nil {
-			c.Build()
-			c.Planner()
+			c.BuildStrategies()
+			c.PlannerOptions()
 		}
 	})
 }
@@ -156,14 +156,14 @@ func FuzzLoad(f *testing.F) {
 // The packages' own defaults are those of the shipped configuration.
 func TestDefaultsAgreeWithTheirPackages(t *testing.T) {
 	c := config.Default()
-	if got := c.Breaker(); got != breaker.DefaultOptions() {
+	if got := c.BreakerOptions(); got != breaker.DefaultOptions() {
 		t.Errorf("breaker: %+v", got)
 	}
-	if got := c.Benefits(); got != history.DefaultBenefit() {
+	if got := c.BenefitOptions(); got != history.DefaultBenefit() {
 		t.Errorf("benefit: %+v", got)
 	}
-	o := c.Planner()
-	if o.Breaker != c.Breaker() || o.Benefit != c.Benefits() {
+	o := c.PlannerOptions()
+	if o.Breaker != c.BreakerOptions() || o.Benefit != c.BenefitOptions() {
 		t.Errorf("the planner's: %+v, %+v", o.Breaker, o.Benefit)
 	}
 }

@@ -17,31 +17,31 @@ type Web struct {
 	Watcher bool `json:"watcher"`
 }
 
-func (c *Config) checkWeb(e *mistakes) {
+func (c *Config) checkWeb(e *decoder) {
 	if c.Web.Watcher && c.Load.Source == SourceRequests {
-		e.field("web.watcher", "serves what a source of usage measures, and load.source is %s (want metricsServer, prometheus or loadWatcher there)", SourceRequests)
+		e.fieldError("web.watcher", "serves what a source of usage measures, and load.source is %s (want metricsServer, prometheus or loadWatcher there)", SourceRequests)
 	}
 }
 
-// Measures says whether a source of usage is asked.
-func (c *Config) Measures() bool { return c.Load.Source != SourceRequests }
+// HasUsageSource says whether a source of usage is asked.
+func (c *Config) HasUsageSource() bool { return c.Load.Source != SourceRequests }
 
-// measured are the resources of nodes of which the source tells the use, sorted, as
+// measuredResources are the resources of nodes of which the source tells the use, sorted, as
 // strategies count it.
-func (c *Config) measured() []string {
+func (c *Config) measuredResources() []string {
 	switch c.Load.Source {
 	case SourceMetricsServer, SourceLoadWatcher:
 		return []string{"cpu", "memory"}
 	case SourcePrometheus:
-		return slices.DeleteFunc(c.Prometheus().Measures(), func(r string) bool { return r == cluster.MemoryAvailable })
+		return slices.DeleteFunc(c.PrometheusOptions().MeasuredResources(), func(r string) bool { return r == cluster.MemoryAvailable })
 	}
 	return nil
 }
 
-// tellsAvailable says whether the source tells memory.available. Prometheus does by a
+// measuresAvailableMemory says whether the source tells memory.available. Prometheus does by a
 // query, or as what the preset kubelet leaves of the capacity, which needs that preset's
 // own query of memory. Of an unknown source or preset it is not the question.
-func (c *Config) tellsAvailable() bool {
+func (c *Config) measuresAvailableMemory() bool {
 	p := c.Load.Prometheus
 	switch c.Load.Source {
 	case SourceLoadWatcher:
@@ -55,8 +55,8 @@ func (c *Config) tellsAvailable() bool {
 	return true
 }
 
-// untoldAvailable says what to do where tellsAvailable is false.
-func (c *Config) untoldAvailable() string {
+// availableMemoryRemedy says what to do where tellsAvailable is false.
+func (c *Config) availableMemoryRemedy() string {
 	const query = "load.prometheus.queries: {memory.available: ...}"
 	p := c.Load.Prometheus
 	switch {
@@ -71,42 +71,42 @@ func (c *Config) untoldAvailable() string {
 // watcherWindow is the longest that is served to clients of a load-watcher.
 const watcherWindow = 15 * time.Minute
 
-// LoadWindows say what is kept of samples, what is made of them, and which levels are
+// UsageWindowOptions say what is kept of samples, what is made of them, and which levels are
 // watched.
-func (c *Config) LoadWindows() window.Options {
+func (c *Config) UsageWindowOptions() window.Options {
 	o := window.Options{
 		Source: c.Load.Source, Statistic: window.Statistic(c.Load.Statistic), Window: time.Duration(c.Load.Window),
 		MaxAge: time.Duration(c.Load.MaxAge), Interval: time.Duration(c.Load.Interval),
 	}
-	o.NodesOnly = c.Load.Source == SourceLoadWatcher || c.Load.Source == SourcePrometheus && !c.Prometheus().AsksPods()
+	o.NodesOnly = c.Load.Source == SourceLoadWatcher || c.Load.Source == SourcePrometheus && !c.PrometheusOptions().QueriesPods()
 	if c.Load.Source == SourcePrometheus {
-		o.Rate = time.Duration(c.Load.Prometheus.RateWindow)
+		o.RateWindow = time.Duration(c.Load.Prometheus.RateWindow)
 	}
 	if c.Web.Watcher {
-		o.KeepNodes = watcherWindow
+		o.KeepNodeSamples = watcherWindow
 	}
-	o.Watches = c.Counted()
+	o.Watches = c.StrategyWatches()
 	for _, r := range c.HintRules() {
-		o.Watches = append(o.Watches, window.Watch{Name: r.Watch(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave, Below: r.Below, For: r.For})
+		o.Watches = append(o.Watches, window.LevelWatch{Name: r.Watch(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave, Below: r.Below, For: r.For})
 	}
 	return o
 }
 
-// Counted are the levels that strategies want watched, for they count samples.
-func (c *Config) Counted() []window.Watch {
-	var out []window.Watch
-	for _, s := range c.Build() {
-		if l, ok := s.Strategy.(*nodeload.Load); ok {
+// StrategyWatches are the levels that strategies want watched, for they count samples.
+func (c *Config) StrategyWatches() []window.LevelWatch {
+	var out []window.LevelWatch
+	for _, s := range c.BuildStrategies() {
+		if l, ok := s.Strategy.(*nodeload.Strategy); ok {
 			for _, w := range l.Watches() {
-				out = append(out, watchOf(w))
+				out = append(out, usageWatch(w))
 			}
 		}
 	}
 	return out
 }
 
-// RuleQueries are the queries of rules of hints, by the name of the rule.
-func (c *Config) RuleQueries() map[string]string {
+// HintRuleQueries are the queries of rules of hints, by the name of the rule.
+func (c *Config) HintRuleQueries() map[string]string {
 	out := map[string]string{}
 	for _, r := range c.HintRules() {
 		if r.Query != "" {
@@ -116,11 +116,11 @@ func (c *Config) RuleQueries() map[string]string {
 	return out
 }
 
-// watchOf: what is measured moves a node out as it moved it in.
-func watchOf(w nodeload.Watch) window.Watch {
+// usageWatch: what is measured moves a node out as it moved it in.
+func usageWatch(w nodeload.Watch) window.LevelWatch {
 	level, deviation := w.Target, false
 	if level == 0 {
 		level, deviation = w.Deviation, true
 	}
-	return window.Watch{Name: w.Name, Resource: w.Resource, Enter: level, Leave: level, Deviation: deviation, For: w.For}
+	return window.LevelWatch{Name: w.Name, Resource: w.Resource, Enter: level, Leave: level, Deviation: deviation, For: w.For}
 }

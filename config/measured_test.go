@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-const measured = `apiVersion: evenkeel.io/v1alpha1
+const usageConfig = `apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
 load: {source: metricsServer, interval: 15s, statistic: mean, window: 10m, maxAge: 2m}
 strategies:
@@ -20,27 +20,27 @@ strategies:
 `
 
 func TestLoadWindows(t *testing.T) {
-	c, err := config.Load("config.yaml", []byte(measured))
+	c, err := config.Load("config.yaml", []byte(usageConfig))
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := window.Options{Source: "metricsServer", Statistic: window.Mean, Window: 10 * time.Minute, MaxAge: 2 * time.Minute, Interval: 15 * time.Second,
-		Watches: []window.Watch{
+		Watches: []window.LevelWatch{
 			{Name: "hot", Resource: "cpu", Enter: 0.8, Leave: 0.8, For: 3}, {Name: "hot", Resource: "memory", Enter: 0.7, Leave: 0.7, For: 3},
 			{Name: "level", Resource: "cpu", Enter: 0.05, Leave: 0.05, Deviation: true, For: 2},
 		}}
-	if diff := cmp.Diff(want, c.LoadWindows()); diff != "" || !c.Measures() {
+	if diff := cmp.Diff(want, c.UsageWindowOptions()); diff != "" || !c.HasUsageSource() {
 		t.Error(diff)
 	}
-	c, err = config.Load("config.yaml", []byte(measured+"web: {watcher: true}\n"))
-	if err != nil || c.LoadWindows().KeepNodes != 15*time.Minute {
-		t.Errorf("with a watcher nodes are kept for %s, %v", c.LoadWindows().KeepNodes, err)
+	c, err = config.Load("config.yaml", []byte(usageConfig+"web: {watcher: true}\n"))
+	if err != nil || c.UsageWindowOptions().KeepNodeSamples != 15*time.Minute {
+		t.Errorf("with a watcher nodes are kept for %s, %v", c.UsageWindowOptions().KeepNodeSamples, err)
 	}
 	c, err = config.Load("config.yaml", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nload: {source: prometheus, prometheus: {url: http://p, rateWindow: 90s}}\n"))
-	if err != nil || c.LoadWindows().Rate != 90*time.Second {
-		t.Errorf("a rate is over %s, %v", c.LoadWindows().Rate, err)
+	if err != nil || c.UsageWindowOptions().RateWindow != 90*time.Second {
+		t.Errorf("a rate is over %s, %v", c.UsageWindowOptions().RateWindow, err)
 	}
-	if config.Default().Measures() {
+	if config.Default().HasUsageSource() {
 		t.Error("the default asks a source")
 	}
 }
@@ -60,7 +60,7 @@ func TestSourcesThatKnowNodesOnly(t *testing.T) {
 		c, err := config.Load("config.yaml", []byte(head+load+"\n"))
 		if err != nil {
 			t.Errorf("%s: %v", load, err)
-		} else if got := c.LoadWindows().NodesOnly; got != want {
+		} else if got := c.UsageWindowOptions().NodesOnly; got != want {
 			t.Errorf("%s: nodes only: %v", load, got)
 		}
 	}

@@ -11,9 +11,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/golden"
 )
 
-// pairs goes through an archive whose files come in pairs: what is given, and what is
+// runPairs goes through an archive whose files come in pairs: what is given, and what is
 // wanted of it. The archive's comment is ignored.
-func pairs(t *testing.T, file string, of func(t *testing.T, given []byte) string) {
+func runPairs(t *testing.T, file string, of func(t *testing.T, given []byte) string) {
 	t.Helper()
 	a, err := txtar.ParseFile(file)
 	if err != nil {
@@ -34,8 +34,8 @@ func pairs(t *testing.T, file string, of func(t *testing.T, given []byte) string
 	}
 }
 
-// refusal is the whole error, which there must be.
-func refusal(t *testing.T, err error) string {
+// requireError is the whole error, which there must be.
+func requireError(t *testing.T, err error) string {
 	t.Helper()
 	if err == nil {
 		t.Fatal("accepted")

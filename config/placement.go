@@ -18,11 +18,11 @@ import (
 type Placement struct {
 	SchedulerConfig string             `json:"schedulerConfig"`
 	Profiles        []PlacementProfile `json:"profiles"`
-	Shadow          Shadow             `json:"shadow"`
+	Trust           SchedulerTrust     `json:"trust"`
 }
 
-// Shadow says when a scheduler without a profile is taken for the default one.
-type Shadow struct {
+// SchedulerTrust says when a scheduler without a profile is taken for the default one.
+type SchedulerTrust struct {
 	MinBindings int     `json:"minBindings"`
 	MinHitRate  float64 `json:"minHitRate"`
 }
@@ -56,55 +56,55 @@ var knownScores = []string{scoreDefault, scoreMost, scorePacking, scorePolicy}
 
 // checkPlacement makes the placement options and reads the files that are named,
 // which are looked for beside the configuration.
-func (c *Config) checkPlacement(e *mistakes) {
-	c.profiles = map[string]placement.Profile{}
+func (c *Config) checkPlacement(e *decoder) {
+	c.placementProfiles = map[string]placement.Profile{}
 	if file := c.Placement.SchedulerConfig; file != "" {
-		path, data, ok := c.beside(e, "placement.schedulerConfig", file)
+		path, data, ok := c.readReferencedFile(e, "placement.schedulerConfig", file)
 		if ok {
 			profiles, err := LoadScheduler(path, data)
 			if err != nil {
-				e.more = append(e.more, err)
+				e.fileErrors = append(e.fileErrors, err)
 			}
-			maps.Copy(c.profiles, profiles)
+			maps.Copy(c.placementProfiles, profiles)
 		}
 	}
 	for i := range c.Placement.Profiles {
 		p, path := &c.Placement.Profiles[i], fmt.Sprintf("placement.profiles[%d]", i)
 		if p.SchedulerName == "" {
-			e.field(path+".schedulerName", "is missing (want the schedulerName of the pods it is about)")
-		} else if _, twice := c.profiles[p.SchedulerName]; twice {
-			e.field(path+".schedulerName", "%s has a profile already, here or in schedulerConfig", p.SchedulerName)
+			e.fieldError(path+".schedulerName", "is missing (want the schedulerName of the pods it is about)")
+		} else if _, twice := c.placementProfiles[p.SchedulerName]; twice {
+			e.fieldError(path+".schedulerName", "%s has a profile already, here or in schedulerConfig", p.SchedulerName)
 		}
-		c.profiles[p.SchedulerName] = c.profile(e, path, p)
+		c.placementProfiles[p.SchedulerName] = c.placementProfile(e, path, p)
 	}
-	if n := c.Placement.Shadow.MinBindings; n < 0 || n > trust.MaxMinBindings {
-		e.field("placement.shadow.minBindings", "%d is no number of bindings to wait for (want 1..%d, or 0 to trust no scheduler without a profile)", n, trust.MaxMinBindings)
+	if n := c.Placement.Trust.MinBindings; n < 0 || n > trust.MaxMinBindings {
+		e.fieldError("placement.trust.minBindings", "%d is no number of bindings to wait for (want 1..%d, or 0 to trust no scheduler without a profile)", n, trust.MaxMinBindings)
 	}
-	fraction(e, "placement.shadow.minHitRate", c.Placement.Shadow.MinHitRate)
+	checkFraction(e, "placement.trust.minHitRate", c.Placement.Trust.MinHitRate)
 }
 
-// Named are the files that the configuration names, also those that could not be
+// ReferencedFiles are the files that the configuration names, also those that could not be
 // read.
-func (c *Config) Named() []string { return slices.Clone(c.named) }
+func (c *Config) ReferencedFiles() []string { return slices.Clone(c.referencedFiles) }
 
-// beside reads a file whose path is relative to the configuration's folder.
-func (c *Config) beside(e *mistakes, field, file string) (path string, data []byte, ok bool) {
+// readReferencedFile reads a file whose path is relative to the configuration's folder.
+func (c *Config) readReferencedFile(e *decoder, field, file string) (path string, data []byte, ok bool) {
 	path = file
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(filepath.Dir(e.file), file)
 	}
-	c.named = append(c.named, path)
-	data, err := readSmall(path)
+	c.referencedFiles = append(c.referencedFiles, path)
+	data, err := readBoundedFile(path)
 	if err != nil {
-		e.field(field, "cannot be read: %v", err)
+		e.fieldError(field, "cannot be read: %v", err)
 		return path, nil, false
 	}
 	sum := sha256.Sum256(data)
-	c.files = append(c.files, hex.EncodeToString(sum[:]))
+	c.fileDigests = append(c.fileDigests, hex.EncodeToString(sum[:]))
 	return path, data, true
 }
 
-func (c *Config) profile(e *mistakes, path string, p *PlacementProfile) placement.Profile {
+func (c *Config) placementProfile(e *decoder, path string, p *PlacementProfile) placement.Profile {
 	var out placement.Profile
 	switch p.Score {
 	case scoreDefault, "":
@@ -114,40 +114,40 @@ func (c *Config) profile(e *mistakes, path string, p *PlacementProfile) placemen
 	case scorePacking:
 		out = placement.PackingProfile(packingArguments(e, path+".targetLoadPacking", p.TargetLoadPacking))
 	case scorePolicy:
-		out = c.policy(e, path, p)
+		out = c.policyProfile(e, path, p)
 	default:
-		e.field(path+".score", "unknown score %q%s (want one of %s)", p.Score, suggest.DidYouMean(p.Score, knownScores), strings.Join(knownScores, ", "))
+		e.fieldError(path+".score", "unknown score %q%s (want one of %s)", p.Score, suggest.DidYouMean(p.Score, knownScores), strings.Join(knownScores, ", "))
 	}
 	if p.Score != scorePacking && p.TargetLoadPacking != nil {
-		e.field(path+".targetLoadPacking", "goes with score: targetLoadPacking only")
+		e.fieldError(path+".targetLoadPacking", "goes with score: targetLoadPacking only")
 	}
 	if p.Score != scorePolicy && p.Policy != "" {
-		e.field(path+".policy", "goes with score: policy only")
+		e.fieldError(path+".policy", "goes with score: policy only")
 	}
 	setWeights(e, path+".weights", p, &out)
 	return out
 }
 
-func (c *Config) policy(e *mistakes, path string, p *PlacementProfile) placement.Profile {
+func (c *Config) policyProfile(e *decoder, path string, p *PlacementProfile) placement.Profile {
 	if p.Policy == "" {
 		return placement.PolicyProfile(placement.DefaultPolicy())
 	}
-	file, data, ok := c.beside(e, path+".policy", p.Policy)
+	file, data, ok := c.readReferencedFile(e, path+".policy", p.Policy)
 	if !ok {
 		return placement.Profile{}
 	}
 	legacy, err := LoadPolicy(file, data)
 	if err != nil {
-		e.more = append(e.more, err)
+		e.fileErrors = append(e.fileErrors, err)
 		return placement.Profile{}
 	}
 	return legacy.Profile()
 }
 
 // setWeights overrides the weights of plugins; 0 switches a score off.
-func setWeights(e *mistakes, path string, p *PlacementProfile, out *placement.Profile) {
+func setWeights(e *decoder, path string, p *PlacementProfile, out *placement.Profile) {
 	if len(p.Weights) > 0 && p.Score == scorePolicy {
-		e.field(path, "belong into the policy")
+		e.fieldError(path, "belong into the policy")
 		return
 	}
 	weights := out.Weights.ScorePlugins()
@@ -159,35 +159,35 @@ func setWeights(e *mistakes, path string, p *PlacementProfile, out *placement.Pr
 		to := weights[name]
 		switch {
 		case to == nil:
-			e.field(path+"."+name, "unknown plugin%s (want one of %s)", suggest.DidYouMean(name, known), strings.Join(known, ", "))
+			e.fieldError(path+"."+name, "unknown plugin%s (want one of %s)", suggest.DidYouMean(name, known), strings.Join(known, ", "))
 		case weight < 0 || weight > 10000:
-			e.field(path+"."+name, "%d is no weight (want 0..10000)", weight)
+			e.fieldError(path+"."+name, "%d is no weight (want 0..10000)", weight)
 		default:
 			*to = int64(weight)
 		}
 	}
 }
 
-func packingArguments(e *mistakes, path string, a *TargetLoadPacking) placement.TargetLoadPacking {
+func packingArguments(e *decoder, path string, a *TargetLoadPacking) placement.TargetLoadPacking {
 	t := placement.DefaultPacking()
 	if a == nil {
 		return t
 	}
 	if v := a.TargetUtilization; v != nil {
-		fraction(e, path+".targetUtilization", *v)
+		checkFraction(e, path+".targetUtilization", *v)
 		t.Target = int64(*v*100 + 0.5)
 		if t.Target > 99 && *v <= 1 || t.Target < 1 && *v > 0 {
-			e.field(path+".targetUtilization", "%s is no target (want 0.01..0.99)", number(*v))
+			e.fieldError(path+".targetUtilization", "%s is no target (want 0.01..0.99)", formatNumber(*v))
 		}
 	}
 	if v := a.DefaultMilliCPU; v != nil {
 		if t.DefaultMilliCPU = int64(*v); *v < 0 {
-			e.field(path+".defaultMilliCPU", "%d is negative (want 0 or more)", *v)
+			e.fieldError(path+".defaultMilliCPU", "%d is negative (want 0 or more)", *v)
 		}
 	}
 	if v := a.RequestFactor; v != nil {
 		if t.Factor = *v; !(*v > 0 && *v <= 1000) {
-			e.field(path+".requestFactor", "%s is no factor (want above 0, at most 1000)", number(*v))
+			e.fieldError(path+".requestFactor", "%s is no factor (want above 0, at most 1000)", formatNumber(*v))
 		}
 	}
 	return t

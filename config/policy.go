@@ -66,22 +66,22 @@ func LoadPolicy(name string, data []byte) (*LegacyPolicy, error) {
 	if err != nil {
 		return nil, err
 	}
-	e := &mistakes{file: name, at: map[string]*yaml.Node{}, unread: map[string]bool{}}
+	e := &decoder{file: name, nodes: map[string]*yaml.Node{}, hasTypeError: map[string]bool{}}
 	p := &LegacyPolicy{}
 	e.decode(root, p)
 	p.check(e)
 	return p, e.err()
 }
 
-func (p *LegacyPolicy) check(e *mistakes) {
+func (p *LegacyPolicy) check(e *decoder) {
 	if p.Kind != "Policy" {
-		e.field("kind", "want Policy")
+		e.fieldError("kind", "want Policy")
 	}
 	if p.APIVersion != "v1" && p.APIVersion != "kubescheduler.config.k8s.io/v1" {
-		e.field("apiVersion", "want v1")
+		e.fieldError("apiVersion", "want v1")
 	}
 	if w := p.HardPodAffinitySymmetricWeight; w != nil {
-		hardWeight(e, "hardPodAffinitySymmetricWeight", *w)
+		checkAffinityWeight(e, "hardPodAffinitySymmetricWeight", *w)
 	}
 	for i, x := range p.priorities() {
 		p.checkPriority(e, fmt.Sprintf("priorities[%d]", i), x)
@@ -89,20 +89,20 @@ func (p *LegacyPolicy) check(e *mistakes) {
 	for i, x := range p.predicates() {
 		at := fmt.Sprintf("predicates[%d]", i)
 		if x.Name == "" {
-			e.field(at+".name", "is missing")
+			e.fieldError(at+".name", "is missing")
 		}
 		if x.Argument != nil && (x.Argument.ServiceAffinity == nil) == (x.Argument.LabelsPresence == nil) {
-			e.field(at+".argument", "want either serviceAffinity or labelsPresence")
+			e.fieldError(at+".argument", "want either serviceAffinity or labelsPresence")
 		}
 	}
 }
 
-func (p *LegacyPolicy) checkPriority(e *mistakes, at string, x policyPriority) {
+func (p *LegacyPolicy) checkPriority(e *decoder, at string, x policyPriority) {
 	if x.Name == "" {
-		e.field(at+".name", "is missing")
+		e.fieldError(at+".name", "is missing")
 	}
 	if x.Weight < 1 {
-		e.field(at+".weight", "%d is no weight (want 1 or more, or leave the priority out)", x.Weight)
+		e.fieldError(at+".weight", "%d is no weight (want 1 or more, or leave the priority out)", x.Weight)
 	}
 	a := x.Argument
 	if a == nil {
@@ -110,7 +110,7 @@ func (p *LegacyPolicy) checkPriority(e *mistakes, at string, x policyPriority) {
 	}
 	label := func(path, key string) {
 		if len(validation.IsQualifiedName(key)) > 0 {
-			e.field(path+".label", "%q is not a label key", key)
+			e.fieldError(path+".label", "%q is not a label key", key)
 		}
 	}
 	n := 0
@@ -125,11 +125,11 @@ func (p *LegacyPolicy) checkPriority(e *mistakes, at string, x policyPriority) {
 	if a.RequestedToCapacityRatio != nil {
 		n++
 		path := at + ".argument.requestedToCapacityRatioArguments"
-		shape(e, path+".shape", a.RequestedToCapacityRatio.Shape)
-		resources(e, path+".resources", a.RequestedToCapacityRatio.Resources, 100)
+		checkShape(e, path+".shape", a.RequestedToCapacityRatio.Shape)
+		checkResourceWeights(e, path+".resources", a.RequestedToCapacityRatio.Resources, 100)
 	}
 	if n != 1 {
-		e.field(at+".argument", "want one of serviceAntiAffinity, labelPreference and requestedToCapacityRatioArguments")
+		e.fieldError(at+".argument", "want one of serviceAntiAffinity, labelPreference and requestedToCapacityRatioArguments")
 	}
 }
 
@@ -172,15 +172,15 @@ var predicateFilters = map[string][]string{
 	"MaxEBSVolumeCount": {}, "MaxGCEPDVolumeCount": {}, "MaxAzureDiskVolumeCount": {}, "MaxCinderVolumeCount": {},
 }
 
-// mandatory filters are on whatever the Policy lists.
-var mandatory = []string{"TaintToleration", "NodeUnschedulable"}
+// mandatoryFilters filters are on whatever the Policy lists.
+var mandatoryFilters = []string{"TaintToleration", "NodeUnschedulable"}
 
 // filtersOff are the filters that no listed predicate became.
 func (p *LegacyPolicy) filtersOff() []string {
 	if p.Predicates == nil {
 		return nil
 	}
-	on := slices.Clone(mandatory)
+	on := slices.Clone(mandatoryFilters)
 	for _, x := range *p.Predicates {
 		on = append(on, predicateFilters[x.Name]...)
 	}

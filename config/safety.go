@@ -8,33 +8,33 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
-// Breaker are the options of the breaker.
-func (c *Config) Breaker() breaker.Options {
+// BreakerOptions are the options of the breaker.
+func (c *Config) BreakerOptions() breaker.Options {
 	b := c.Evictor.Breaker
 	return breaker.Options{MaxUnreadyNodesFrac: b.MaxUnreadyNodesFrac, MaxPendingPods: b.MaxPendingPods, MaxFailedFrac: b.MaxFailedFrac,
 		MaxBadLandingsFrac: b.MaxBadLandingsFrac, Hold: time.Duration(b.Hold)}
 }
 
-// Benefits say when a strategy is held that does not pay off.
-func (c *Config) Benefits() history.BenefitOptions {
+// BenefitOptions say when a strategy is held that does not pay off.
+func (c *Config) BenefitOptions() history.BenefitOptions {
 	return history.BenefitOptions{Floor: c.Benefit.Floor, MinEvictions: c.Benefit.MinEvictions, Hold: time.Duration(c.Benefit.Hold)}
 }
 
-func (c *Config) checkSafety(e *mistakes) {
+func (c *Config) checkBreakerAndBenefit(e *decoder) {
 	b := c.Evictor.Breaker
-	fraction(e, "evictor.breaker.maxUnreadyNodesFrac", b.MaxUnreadyNodesFrac)
-	fraction(e, "evictor.breaker.maxFailedFrac", b.MaxFailedFrac)
-	fraction(e, "evictor.breaker.maxBadLandingsFrac", b.MaxBadLandingsFrac)
+	checkFraction(e, "evictor.breaker.maxUnreadyNodesFrac", b.MaxUnreadyNodesFrac)
+	checkFraction(e, "evictor.breaker.maxFailedFrac", b.MaxFailedFrac)
+	checkFraction(e, "evictor.breaker.maxBadLandingsFrac", b.MaxBadLandingsFrac)
 	if strings.HasSuffix(b.MaxPendingPods.String(), "%") {
-		e.field("evictor.breaker.maxPendingPods", "a share makes no sense here (want a whole number, or unlimited)")
+		e.fieldError("evictor.breaker.maxPendingPods", "a share makes no sense here (want a whole number, or unlimited)")
 	}
 	if c.Benefit.Floor != 0 {
-		fraction(e, "benefit.floor", c.Benefit.Floor)
+		checkFraction(e, "benefit.floor", c.Benefit.Floor)
 	}
 	if c.Benefit.MinEvictions < 1 {
-		e.field("benefit.minEvictions", "%d is too small (want 1 or more; to hold no strategy set benefit.floor: 0)", c.Benefit.MinEvictions)
+		e.fieldError("benefit.minEvictions", "%d is too small (want 1 or more; to hold no strategy set benefit.floor: 0)", c.Benefit.MinEvictions)
 	}
 	if c.Benefit.Hold < Duration(time.Minute) {
-		e.field("benefit.hold", "%s is too short to make a difference (want 1m or more; to hold no strategy set benefit.floor: 0)", c.Benefit.Hold)
+		e.fieldError("benefit.hold", "%s is too short to make a difference (want 1m or more; to hold no strategy set benefit.floor: 0)", c.Benefit.Hold)
 	}
 }

@@ -23,21 +23,21 @@ func LoadScheduler(name string, data []byte) (map[string]placement.Profile, erro
 	if err != nil {
 		return nil, err
 	}
-	e := &mistakes{file: name, at: map[string]*yaml.Node{}, unread: map[string]bool{}}
+	e := &decoder{file: name, nodes: map[string]*yaml.Node{}, hasTypeError: map[string]bool{}}
 	var f schedulerFile
 	e.decode(root, &f)
 	if f.APIVersion != schedulerVersion {
-		e.field("apiVersion", "want %s", schedulerVersion)
+		e.fieldError("apiVersion", "want %s", schedulerVersion)
 	}
 	if f.Kind != schedulerKind {
-		e.field("kind", "want %s", schedulerKind)
+		e.fieldError("kind", "want %s", schedulerKind)
 	}
-	profiles := f.profiles(e)
+	profiles := f.placementProfiles(e)
 	return profiles, e.err()
 }
 
-// readSmall reads a file that a configuration names.
-func readSmall(path string) ([]byte, error) {
+// readBoundedFile reads a file that a configuration names.
+func readBoundedFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
 		return nil, err
@@ -57,11 +57,11 @@ func readSmall(path string) ([]byte, error) {
 	return data, err
 }
 
-func (f *schedulerFile) profiles(e *mistakes) map[string]placement.Profile {
+func (f *schedulerFile) placementProfiles(e *decoder) map[string]placement.Profile {
 	if len(f.Profiles) == 0 {
 		f.Profiles = []schedulerProfile{{}}
 	}
-	percentage(e, "percentageOfNodesToScore", f.PercentageOfNodesToScore)
+	checkPercentage(e, "percentageOfNodesToScore", f.PercentageOfNodesToScore)
 	out := map[string]placement.Profile{}
 	for i := range f.Profiles {
 		p, path := &f.Profiles[i], fmt.Sprintf("profiles[%d]", i)
@@ -70,12 +70,12 @@ func (f *schedulerFile) profiles(e *mistakes) map[string]placement.Profile {
 		}
 		switch _, twice := out[p.SchedulerName]; {
 		case p.SchedulerName == "":
-			e.field(path+".schedulerName", "is missing (want a name, since there are several profiles)")
+			e.fieldError(path+".schedulerName", "is missing (want a name, since there are several profiles)")
 		case twice:
-			e.field(path+".schedulerName", "%s has a profile already", p.SchedulerName)
+			e.fieldError(path+".schedulerName", "%s has a profile already", p.SchedulerName)
 		}
-		percentage(e, path+".percentageOfNodesToScore", p.PercentageOfNodesToScore)
-		one := p.profile(e, path)
+		checkPercentage(e, path+".percentageOfNodesToScore", p.PercentageOfNodesToScore)
+		one := p.placementProfile(e, path)
 		if n := cmp.Or(p.PercentageOfNodesToScore, f.PercentageOfNodesToScore); n != nil {
 			one.PercentageOfNodesToScore = *n
 		}
@@ -87,9 +87,9 @@ func (f *schedulerFile) profiles(e *mistakes) map[string]placement.Profile {
 	return out
 }
 
-func percentage(e *mistakes, path string, n *int) {
+func checkPercentage(e *decoder, path string, n *int) {
 	if n != nil && (*n < 0 || *n > 100) {
-		e.field(path, "%d is not a percentage (want 0..100)", *n)
+		e.fieldError(path, "%d is not a percentage (want 0..100)", *n)
 	}
 }
 
@@ -103,16 +103,16 @@ func extenderName(raw json.RawMessage) string {
 	return x.URLPrefix
 }
 
-// profile says how one profile places pods.
-func (p *schedulerProfile) profile(e *mistakes, path string) placement.Profile {
+// placementProfile says how one profile places pods.
+func (p *schedulerProfile) placementProfile(e *decoder, path string) placement.Profile {
 	p.checkPlugins(e, path+".plugins")
 	out := placement.DefaultProfile()
-	out.Unknown = p.notModelled()
-	scores := p.Plugins.at(&p.Plugins.Score, scorePlugins)
+	out.Unknown = p.unsupportedReason()
+	scores := p.Plugins.enabledAt(&p.Plugins.Score, scorePlugins)
 	for name, weight := range out.Weights.ScorePlugins() {
 		*weight = int64(scores[name])
 	}
-	filters := p.Plugins.at(&p.Plugins.Filter, filterPlugins)
+	filters := p.Plugins.enabledAt(&p.Plugins.Filter, filterPlugins)
 	for _, name := range filterPlugins {
 		if _, asked := filters[name]; !asked {
 			out.FiltersOff = append(out.FiltersOff, placement.Filter(name))
@@ -128,58 +128,58 @@ func (p *schedulerProfile) profile(e *mistakes, path string) placement.Profile {
 }
 
 // checkPlugins finds what kube-scheduler would refuse to start with.
-func (p *schedulerProfile) checkPlugins(e *mistakes, path string) {
-	for _, point := range p.Plugins.points() {
+func (p *schedulerProfile) checkPlugins(e *decoder, path string) {
+	for _, point := range p.Plugins.extensionPoints() {
 		seen := map[string]bool{}
 		for i, x := range point.set.Enabled {
 			at := fmt.Sprintf("%s.%s.enabled[%d]", path, point.name, i)
 			switch {
 			case x.Name == "":
-				e.field(at+".name", "is missing")
+				e.fieldError(at+".name", "is missing")
 			case x.Name == "*":
-				e.field(at+".name", `"*" can be disabled, not enabled`)
+				e.fieldError(at+".name", `"*" can be disabled, not enabled`)
 			case seen[x.Name]:
-				e.field(at+".name", "%s is enabled twice", x.Name)
+				e.fieldError(at+".name", "%s is enabled twice", x.Name)
 			}
 			seen[x.Name] = true
 			if x.Weight < 0 {
-				e.field(at+".weight", "%d is negative (want 1 or more, or disable the plugin)", x.Weight)
+				e.fieldError(at+".weight", "%d is negative (want 1 or more, or disable the plugin)", x.Weight)
 			}
 		}
 		for i, x := range point.set.Disabled {
 			if x.Name == "" {
-				e.field(fmt.Sprintf("%s.%s.disabled[%d].name", path, point.name, i), "is missing")
+				e.fieldError(fmt.Sprintf("%s.%s.disabled[%d].name", path, point.name, i), "is missing")
 			}
 		}
 	}
 }
 
-// notModelled says why the profile's placement cannot be foretold at all; empty
+// unsupportedReason says why the profile's placement cannot be foretold at all; empty
 // when it can.
-func (p *schedulerProfile) notModelled() string {
-	for _, point := range p.Plugins.points() {
+func (p *schedulerProfile) unsupportedReason() string {
+	for _, point := range p.Plugins.extensionPoints() {
 		for _, x := range point.set.Enabled {
-			if !slices.Contains(inTree, x.Name) && x.Name != packingPlugin && x.Name != "" {
+			if !slices.Contains(inTreePlugins, x.Name) && x.Name != packingPlugin && x.Name != "" {
 				return fmt.Sprintf("its plugin %s is not modelled", x.Name)
 			}
 		}
 	}
-	filters, preFilters := p.Plugins.at(&p.Plugins.Filter, filterPlugins), p.Plugins.at(&p.Plugins.PreFilter, filterPlugins)
+	filters, preFilters := p.Plugins.enabledAt(&p.Plugins.Filter, filterPlugins), p.Plugins.enabledAt(&p.Plugins.PreFilter, filterPlugins)
 	for _, name := range filterPlugins {
 		_, f := filters[name]
 		_, pre := preFilters[name]
-		if f && !pre && !slices.Contains(filtersAlone, name) || !f && pre && slices.Contains(preFilterRefuses, name) {
+		if f && !pre && !slices.Contains(filtersWithoutPreFilter, name) || !f && pre && slices.Contains(preFiltersThatReject, name) {
 			return fmt.Sprintf("its plugin %s is enabled for only one of preFilter and filter, which is not modelled", name)
 		}
 	}
-	scores, preScores := p.Plugins.at(&p.Plugins.Score, scorePlugins), p.Plugins.at(&p.Plugins.PreScore, scorePlugins)
-	for _, name := range scoresAfterPreScore {
+	scores, preScores := p.Plugins.enabledAt(&p.Plugins.Score, scorePlugins), p.Plugins.enabledAt(&p.Plugins.PreScore, scorePlugins)
+	for _, name := range scoresThatNeedPreScore {
 		_, s := scores[name]
 		if _, pre := preScores[name]; s && !pre {
 			return fmt.Sprintf("its plugin %s scores without its preScore, which is not modelled", name)
 		}
 	}
-	if binders := p.Plugins.at(&p.Plugins.Bind, []string{"DefaultBinder"}); len(binders) == 0 {
+	if binders := p.Plugins.enabledAt(&p.Plugins.Bind, []string{"DefaultBinder"}); len(binders) == 0 {
 		return "its plugin DefaultBinder is disabled, which is not modelled"
 	}
 	return ""

@@ -5,8 +5,8 @@ package config
 // packingPlugin is trimaran's, the only plugin from elsewhere that is modelled.
 const packingPlugin = "TargetLoadPacking"
 
-// inTree are all plugins, whether on by default or not.
-var inTree = []string{
+// inTreePlugins are all plugins, whether on by default or not.
+var inTreePlugins = []string{
 	"PrioritySort", "DefaultBinder", "DefaultPreemption", "DynamicResources", "GangScheduling", "ImageLocality",
 	"InterPodAffinity", "NodeAffinity", "NodeDeclaredFeatures", "NodeName", "NodePorts", "NodeResourcesBalancedAllocation",
 	"NodeResourcesFit", "NodeUnschedulable", "NodeVolumeLimits", "PodTopologySpread", "DeferredPodScheduling",
@@ -21,11 +21,11 @@ var filterPlugins = []string{
 	"NodeDeclaredFeatures",
 }
 
-// filtersAlone filter without what their preFilter prepares.
-var filtersAlone = []string{"NodeName", "NodeUnschedulable", "TaintToleration", "NodeAffinity"}
+// filtersWithoutPreFilter filter without what their preFilter prepares.
+var filtersWithoutPreFilter = []string{"NodeName", "NodeUnschedulable", "TaintToleration", "NodeAffinity"}
 
-// preFilterRefuses may refuse nodes in preFilter already.
-var preFilterRefuses = []string{"NodeAffinity", "VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone"}
+// preFiltersThatReject may refuse nodes in preFilter already.
+var preFiltersThatReject = []string{"NodeAffinity", "VolumeRestrictions", "NodeVolumeLimits", "VolumeBinding", "VolumeZone"}
 
 // scorePlugins can score: those on by default, and the one from elsewhere.
 var scorePlugins = []string{
@@ -33,8 +33,8 @@ var scorePlugins = []string{
 	"NodeResourcesBalancedAllocation", "ImageLocality", "DynamicResources", packingPlugin,
 }
 
-// scoresAfterPreScore fail to score without what their preScore prepares.
-var scoresAfterPreScore = []string{"TaintToleration", "PodTopologySpread", "InterPodAffinity", "VolumeBinding"}
+// scoresThatNeedPreScore fail to score without what their preScore prepares.
+var scoresThatNeedPreScore = []string{"TaintToleration", "PodTopologySpread", "InterPodAffinity", "VolumeBinding"}
 
 // defaultPlugins are on at every point that they know, with these weights where
 // they score (apis/config/v1, getDefaultPlugins).
@@ -46,11 +46,11 @@ var defaultPlugins = []plugin{
 	{"NodeDeclaredFeatures", 0},
 }
 
-// at returns which of the plugins that know an extension point are enabled
+// enabledAt returns which of the plugins that know an extension point are enabled
 // there, with their weights, which are at least 1. The point's own lists go
 // before multiPoint, and that before the defaults; within a list what is enabled
 // wins over what is disabled.
-func (p *schedulerPlugins) at(point *pluginSet, knowing []string) map[string]int {
+func (p *schedulerPlugins) enabledAt(point *pluginSet, knowing []string) map[string]int {
 	known := map[string]bool{}
 	for _, name := range knowing {
 		known[name] = true
@@ -64,12 +64,12 @@ func (p *schedulerPlugins) at(point *pluginSet, knowing []string) map[string]int
 	for _, x := range point.Enabled {
 		take(x)
 	}
-	off := names(point.Disabled)
+	off := pluginNames(point.Disabled)
 	if off["*"] {
 		return out
 	}
 	everywhere := p.MultiPoint.Enabled
-	offEverywhere := names(p.MultiPoint.Disabled)
+	offEverywhere := pluginNames(p.MultiPoint.Disabled)
 	for _, x := range everywhere {
 		if !off[x.Name] {
 			take(x)
@@ -83,7 +83,7 @@ func (p *schedulerPlugins) at(point *pluginSet, knowing []string) map[string]int
 	return out
 }
 
-func names(list []plugin) map[string]bool {
+func pluginNames(list []plugin) map[string]bool {
 	out := map[string]bool{}
 	for _, x := range list {
 		out[x.Name] = true

@@ -16,17 +16,17 @@ const schedulerHead = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSch
 
 // TestSchedulerMistakes reads one file per mistake and wants the whole error.
 func TestSchedulerMistakes(t *testing.T) {
-	pairs(t, "testdata/scheduler/mistakes.txtar", func(t *testing.T, given []byte) string {
+	runPairs(t, "testdata/scheduler/mistakes.txtar", func(t *testing.T, given []byte) string {
 		_, err := config.LoadScheduler("scheduler.yaml", append([]byte(schedulerHead), given...))
-		return refusal(t, err)
+		return requireError(t, err)
 	})
-	pairs(t, "testdata/scheduler/placement.txtar", func(t *testing.T, given []byte) string {
-		_, err := config.Load("config.yaml", append([]byte(minimal), given...))
-		return refusal(t, err)
+	runPairs(t, "testdata/scheduler/placement.txtar", func(t *testing.T, given []byte) string {
+		_, err := config.Load("config.yaml", append([]byte(minimalConfig), given...))
+		return requireError(t, err)
 	})
-	pairs(t, "testdata/scheduler/policy.txtar", func(t *testing.T, given []byte) string {
+	runPairs(t, "testdata/scheduler/policy.txtar", func(t *testing.T, given []byte) string {
 		_, err := config.LoadPolicy("policy.json", given)
-		return refusal(t, err)
+		return requireError(t, err)
 	})
 }
 
@@ -157,7 +157,7 @@ func TestPlacementSection(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	write("config.yaml", minimal+`placement:
+	write("config.yaml", minimalConfig+`placement:
   schedulerConfig: scheduler.yaml
   profiles:
   - {schedulerName: packer, score: mostAllocated, weights: {ImageLocality: 0}}
@@ -183,7 +183,7 @@ func TestPlacementSection(t *testing.T) {
 	spread, packer := want["default-scheduler"], want["packer"]
 	spread.Weights.PodTopologySpread, packer.Weights.ImageLocality = 5, 0
 	want["default-scheduler"], want["packer"] = spread, packer
-	if d := cmp.Diff(want, c.Planner().Placement.Profiles); d != "" {
+	if d := cmp.Diff(want, c.PlannerOptions().Placement.Profiles); d != "" {
 		t.Error(d)
 	}
 	before := c.Hash()

@@ -57,9 +57,9 @@ type schedulerPlugins struct {
 	PodGroupPostFilter pluginSet `json:"podGroupPostFilter"`
 }
 
-// points are all extension points by their names, in a fixed order.
-func (p *schedulerPlugins) points() []namedSet {
-	return []namedSet{
+// extensionPoints are all extension points by their names, in a fixed order.
+func (p *schedulerPlugins) extensionPoints() []extensionPoint {
+	return []extensionPoint{
 		{"multiPoint", &p.MultiPoint}, {"preEnqueue", &p.PreEnqueue}, {"queueSort", &p.QueueSort},
 		{"preFilter", &p.PreFilter}, {"filter", &p.Filter}, {"postFilter", &p.PostFilter},
 		{"preScore", &p.PreScore}, {"score", &p.Score}, {"reserve", &p.Reserve}, {"permit", &p.Permit},
@@ -68,7 +68,7 @@ func (p *schedulerPlugins) points() []namedSet {
 	}
 }
 
-type namedSet struct {
+type extensionPoint struct {
 	name string
 	set  *pluginSet
 }

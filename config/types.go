@@ -31,11 +31,11 @@ type Config struct {
 	Placement    Placement  `json:"placement"`
 	Web          Web        `json:"web"`
 
-	profiles map[string]placement.Profile // by schedulerName
-	rules    []pressure.Rule              // of hints
-	files    []string                     // digests of the files that are named
-	named    []string                     // their paths
-	secrets  []secretFile                 // of the source of usage
+	placementProfiles map[string]placement.Profile // by schedulerName
+	pressureRules     []pressure.Rule              // of hints
+	fileDigests       []string                     // digests of the files that are named
+	referencedFiles   []string                     // their paths
+	secretFiles       []secretFile                 // of the source of usage
 }
 
 // Namespaces are those in scope.
@@ -80,21 +80,21 @@ type Guards struct {
 
 // Limits bound one pass, and one hour.
 type Limits struct {
-	PerPass      plan.Count `json:"perPass"`
-	PerNode      plan.Count `json:"perNode"`
-	PerNamespace plan.Count `json:"perNamespace"`
-	PerOwner     plan.Count `json:"perOwner"`
-	PerZone      plan.Count `json:"perZone"`
-	PerHour      PerHour    `json:"perHour"`
-	// Effort is how many landings a plan may foretell; a number or unlimited.
-	Effort plan.Count `json:"effort"`
+	PerPass      plan.CountLimit `json:"perPass"`
+	PerNode      plan.CountLimit `json:"perNode"`
+	PerNamespace plan.CountLimit `json:"perNamespace"`
+	PerOwner     plan.CountLimit `json:"perOwner"`
+	PerZone      plan.CountLimit `json:"perZone"`
+	PerHour      PerHour         `json:"perHour"`
+	// MaxPredictions is how many landings a plan may foretell; a number or unlimited.
+	MaxPredictions plan.CountLimit `json:"maxPredictions"`
 }
 
 // PerHour bounds evictions over the last hour.
 type PerHour struct {
-	Owner     plan.Count `json:"owner"`
-	Namespace plan.Count `json:"namespace"`
-	Cluster   plan.Count `json:"cluster"`
+	Owner     plan.CountLimit `json:"owner"`
+	Namespace plan.CountLimit `json:"namespace"`
+	Cluster   plan.CountLimit `json:"cluster"`
 }
 
 // Windows say when evictions are allowed.
@@ -112,22 +112,22 @@ type Window struct {
 
 // Evictor says how evictions are carried out.
 type Evictor struct {
-	GracePeriodSeconds *int64     `json:"gracePeriodSeconds"`
-	PerMinute          plan.Count `json:"perMinute"`
-	InFlight           InFlight   `json:"inFlight"`
-	VerifyTimeout      Duration   `json:"verifyTimeout"`
-	Steer              string     `json:"steer"`
-	SteerMaxFrac       float64    `json:"steerMaxFrac"`
-	SteerTTL           Duration   `json:"steerTTL"`
-	Backoff            Backoff    `json:"backoff"`
-	Breaker            Breaker    `json:"breaker"`
+	GracePeriodSeconds *int64          `json:"gracePeriodSeconds"`
+	PerMinute          plan.CountLimit `json:"perMinute"`
+	InFlight           InFlight        `json:"inFlight"`
+	VerifyTimeout      Duration        `json:"verifyTimeout"`
+	Steer              string          `json:"steer"`
+	SteerMaxFrac       float64         `json:"steerMaxFrac"`
+	SteerTTL           Duration        `json:"steerTTL"`
+	Backoff            Backoff         `json:"backoff"`
+	Breaker            Breaker         `json:"breaker"`
 }
 
 // InFlight bounds the pods that are away at once.
 type InFlight struct {
-	Total    plan.Count `json:"total"`
-	PerNode  plan.Count `json:"perNode"`
-	PerOwner plan.Count `json:"perOwner"`
+	Total    plan.CountLimit `json:"total"`
+	PerNode  plan.CountLimit `json:"perNode"`
+	PerOwner plan.CountLimit `json:"perOwner"`
 }
 
 // Backoff is how long a workload rests after a bad landing.
@@ -138,11 +138,11 @@ type Backoff struct {
 
 // Breaker is what stops a pass, and holds the next.
 type Breaker struct {
-	MaxUnreadyNodesFrac float64    `json:"maxUnreadyNodesFrac"`
-	MaxPendingPods      plan.Count `json:"maxPendingPods"`
-	MaxFailedFrac       float64    `json:"maxFailedFrac"`
-	MaxBadLandingsFrac  float64    `json:"maxBadLandingsFrac"`
-	Hold                Duration   `json:"hold"`
+	MaxUnreadyNodesFrac float64         `json:"maxUnreadyNodesFrac"`
+	MaxPendingPods      plan.CountLimit `json:"maxPendingPods"`
+	MaxFailedFrac       float64         `json:"maxFailedFrac"`
+	MaxBadLandingsFrac  float64         `json:"maxBadLandingsFrac"`
+	Hold                Duration        `json:"hold"`
 }
 
 // Benefit says when a strategy is held because it does not pay off.

@@ -15,7 +15,7 @@ import (
 // Warnings are what a checked configuration says that makes little sense, or less
 // safe than what is shipped, as seen from now.
 func (c *Config) Warnings(now time.Time) []string {
-	return slices.Concat(c.limitWarnings(), c.windowWarnings(now), c.protectWarnings(), c.TokenWarnings(), c.hintWarnings(), c.unusedSource(), c.secretWarnings())
+	return slices.Concat(c.limitWarnings(), c.windowWarnings(now), c.protectWarnings(), c.TokenWarnings(), c.hintWarnings(), c.unusedSourceWarnings(), c.secretWarnings())
 }
 
 // limitWarnings tell of limits that let nothing through. They are no mistakes: who
@@ -25,9 +25,9 @@ func (c *Config) limitWarnings() []string {
 	l := c.Limits
 	for _, x := range []struct {
 		key   string
-		count plan.Count
+		count plan.CountLimit
 	}{{"perPass", l.PerPass}, {"perNode", l.PerNode}, {"perNamespace", l.PerNamespace}, {"perOwner", l.PerOwner}, {"perZone", l.PerZone}} {
-		if x.count.Of(1) < 1 {
+		if x.count.For(1) < 1 {
 			out = append(out, fmt.Sprintf("limits.%s: %s: nothing would be evicted, and nothing planned; to plan without evicting set dryRun: true", x.key, x.count))
 		}
 	}
@@ -47,7 +47,7 @@ func (c *Config) windowWarnings(now time.Time) []string {
 		return []string{"windows: " + what + " within a year: nothing would be evicted"}
 	}
 	var out []string
-	for i, s := range c.Build() {
+	for i, s := range c.BuildStrategies() {
 		if !cron.Meets(now, s.Schedule, w) {
 			out = append(out, fmt.Sprintf("strategies[%d].schedule: %q, of %s, is never due within a year while windows allow evictions: it would never evict", i, s.Schedule, s.Name))
 		}
@@ -66,14 +66,14 @@ func (c *Config) TokenWarnings() []string {
 		return nil
 	}
 	u, err := url.Parse(address)
-	if err != nil || file == "" || u.Scheme != "http" || here(u.Hostname()) {
+	if err != nil || file == "" || u.Scheme != "http" || isLoopback(u.Hostname()) {
 		return nil
 	}
 	return []string{where + ".tokenFile: the token is sent to an http:// address, and whoever is on the way can read it; use https:// (with caFile where the authority is your own)"}
 }
 
-// here: what is sent there does not leave this machine.
-func here(host string) bool {
+// isLoopback: what is sent there does not leave this machine.
+func isLoopback(host string) bool {
 	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 

@@ -13,7 +13,7 @@ import (
 // nodes of which nothing is to be said: such a node is not known, so that its hint
 // stays until it expires.
 func (c *Config) hintWarnings() []string {
-	if n := len(c.rules); n > 0 && !c.Hints.Enabled {
+	if n := len(c.pressureRules); n > 0 && !c.Hints.Enabled {
 		what := "the rule there does"
 		if n > 1 {
 			what = fmt.Sprintf("the %d rules there do", n)
@@ -31,7 +31,7 @@ func (c *Config) hintWarnings() []string {
 	}
 	for _, r := range c.HintRules() {
 		if q, err := promql.Parse(r.Query); r.Query != "" && err == nil {
-			if by := q.Filters(); by != "" {
+			if by := q.FilteringComparison(); by != "" {
 				out = append(out, fmt.Sprintf("hints: rule %s: its query has values only where %s holds, so that the other nodes are unknown and keep the hint until it expires; leave out the comparison, or use bool", r.Name, by))
 			}
 		}
@@ -39,14 +39,14 @@ func (c *Config) hintWarnings() []string {
 	return out
 }
 
-// unusedSource tells of a source that is asked for nobody. Where there are rules of hints
+// unusedSourceWarnings tells of a source that is asked for nobody. Where there are rules of hints
 // that are not enabled, hintWarnings says so.
-func (c *Config) unusedSource() []string {
-	if !c.Measures() || c.Web.Watcher || len(c.rules) > 0 {
+func (c *Config) unusedSourceWarnings() []string {
+	if !c.HasUsageSource() || c.Web.Watcher || len(c.pressureRules) > 0 {
 		return nil
 	}
-	for _, s := range c.Build() {
-		if l, ok := s.Strategy.(*nodeload.Load); ok && l.ByLoad() {
+	for _, s := range c.BuildStrategies() {
+		if l, ok := s.Strategy.(*nodeload.Strategy); ok && l.UsesLoad() {
 			return nil
 		}
 	}
@@ -56,14 +56,14 @@ func (c *Config) unusedSource() []string {
 // secretFile is a file that a source of usage reads, and where it is named.
 type secretFile struct{ at, path string }
 
-// noteFiles notes the files of the source that is asked.
-func (c *Config) noteFiles(e *mistakes) {
+// recordSecretFiles notes the files of the source that is asked.
+func (c *Config) recordSecretFiles(e *decoder) {
 	p, w := c.Load.Prometheus, c.Load.LoadWatcher
-	c.secrets = nil
+	c.secretFiles = nil
 	note := func(source, field, path string) {
 		if path != "" && c.Load.Source == source {
 			field = "load." + source + "." + field
-			c.secrets = append(c.secrets, secretFile{fmt.Sprintf("%s:%d: %s", e.file, e.nearest(field).Line, field), path})
+			c.secretFiles = append(c.secretFiles, secretFile{fmt.Sprintf("%s:%d: %s", e.file, e.nearestNode(field).Line, field), path})
 		}
 	}
 	note(SourcePrometheus, "tokenFile", p.TokenFile)
@@ -78,7 +78,7 @@ func (c *Config) noteFiles(e *mistakes) {
 // configuration is often checked elsewhere than where its secrets are mounted.
 func (c *Config) secretWarnings() []string {
 	var out []string
-	for _, s := range c.secrets {
+	for _, s := range c.secretFiles {
 		f, err := os.Open(s.path)
 		if err != nil {
 			out = append(out, fmt.Sprintf("%s: cannot be read here: %v; where the program runs the source cannot be asked without it", s.at, err))

@@ -8,17 +8,17 @@ import (
 	"time"
 )
 
-const unused = "load.source: prometheus is asked, and nothing goes by what it measures: no NodeLoad strategy has basis: load, there are no hints.rules, and web.watcher is false"
+const unusedSourceWarning = "load.source: prometheus is asked, and nothing goes by what it measures: no NodeLoad strategy has basis: load, there are no hints.rules, and web.watcher is false"
 
 // TestWarnsOfASourceThatServesNobody.
 func TestWarnsOfASourceThatServesNobody(t *testing.T) {
 	const hot = "strategies: [{name: hot, type: NodeLoad, schedule: '@hourly', args: {target: {cpu: 0.7}, basis: "
-	for more, want := range map[string]string{hot + "load}}]": "", hot + "requests}}]": unused, "web: {watcher: true}": "", "load: {source: requests}": ""} {
-		head := byPrometheus
+	for more, want := range map[string]string{hot + "load}}]": "", hot + "requests}}]": unusedSourceWarning, "web: {watcher: true}": "", "load: {source: requests}": ""} {
+		head := prometheusConfig
 		if strings.HasPrefix(more, "load:") {
-			head = minimal
+			head = minimalConfig
 		}
-		if got := strings.Join(load(t, head+more+"\n").Warnings(time.Now()), "\n"); got != want {
+		if got := strings.Join(loadConfig(t, head+more+"\n").Warnings(time.Now()), "\n"); got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", more, got, want)
 		}
 	}
@@ -34,9 +34,9 @@ func TestWarnsOfHintsThatAreNotMeant(t *testing.T) {
 		`{enabled: true, rules: [{name: a, promql: "x > bool 0.8", above: 0.5}, {name: b, resource: cpu, above: 0.5}]}`:         "",
 		`{enabled: true, rules: [{name: m, resource: memory.available, above: 1073741824}]}`:                                    "hints: rule m: memory.available is what is left: above hints the nodes that have room, so that pods avoid them (did you mean below?)",
 		`{enabled: true, rules: [{name: c, resource: cpu, below: 0.2}, {name: d, resource: memory.available, below: 1048576}]}`: "hints: rule c: below hints the nodes that use little cpu, so that pods avoid them (did you mean above?)",
-		`{}`: unused,
+		`{}`: unusedSourceWarning,
 	} {
-		c := load(t, byPrometheus+"hints: "+hints+"\n")
+		c := loadConfig(t, prometheusConfig+"hints: "+hints+"\n")
 		if got := strings.Join(c.Warnings(time.Now()), "\n"); got != want {
 			t.Errorf("%s:\n%s\nwant\n%s", hints, got, want)
 		}
@@ -49,8 +49,8 @@ func TestWarnsOfFilesThatAreNotThere(t *testing.T) {
 	if err := os.WriteFile(there, []byte("x"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := load(t, minimal+"load:\n  source: prometheus\n  prometheus:\n    url: https://p\n    tokenFile: "+there+"\n    caFile: /no/such/ca.crt\n  loadWatcher: {caFile: /no/such/other.crt}\n")
-	want := unused + "\nconfig.yaml:" + "8: load.prometheus.caFile: cannot be read here: open /no/such/ca.crt: no such file or directory; where the program runs the source cannot be asked without it"
+	c := loadConfig(t, minimalConfig+"load:\n  source: prometheus\n  prometheus:\n    url: https://p\n    tokenFile: "+there+"\n    caFile: /no/such/ca.crt\n  loadWatcher: {caFile: /no/such/other.crt}\n")
+	want := unusedSourceWarning + "\nconfig.yaml:" + "8: load.prometheus.caFile: cannot be read here: open /no/such/ca.crt: no such file or directory; where the program runs the source cannot be asked without it"
 	if got := strings.Join(c.Warnings(time.Now()), "\n"); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
 	}

@@ -10,16 +10,16 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// number writes bytes and the like out, and only what is larger with an exponent.
-func number(f float64) string {
+// formatNumber writes bytes and the like out, and only what is larger with an exponent.
+func formatNumber(f float64) string {
 	if f == math.Trunc(f) && math.Abs(f) < 1e15 {
 		return strconv.FormatFloat(f, 'f', -1, 64)
 	}
 	return strconv.FormatFloat(f, 'g', -1, 64)
 }
 
-// wanted says in words what a type takes.
-func wanted(t reflect.Type) string {
+// describeType says in words what a type takes.
+func describeType(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Bool:
 		return "true or false"
@@ -35,9 +35,9 @@ func wanted(t reflect.Type) string {
 	return "a word"
 }
 
-// meantBytes asks for the number of a quantity such as 1Gi, in brackets with a blank
+// suggestBytes asks for the number of a quantity such as 1Gi, in brackets with a blank
 // before them; empty where it is none.
-func meantBytes(text string) string {
+func suggestBytes(text string) string {
 	q, err := resource.ParseQuantity(text)
 	if err != nil || q.Format != resource.BinarySI {
 		return ""
@@ -45,8 +45,8 @@ func meantBytes(text string) string {
 	return fmt.Sprintf(" (did you mean %d?)", q.Value())
 }
 
-// found says in words what stands in the file.
-func found(n *yaml.Node) string {
+// describeNode says in words what stands in the file.
+func describeNode(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:
 		return "keys and values"

@@ -103,5 +103,5 @@ func limited(t *testing.T, limits string) controller.Planner {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return planner.New(conf.Planner())
+	return planner.New(conf.PlannerOptions())
 }

@@ -10,7 +10,7 @@ import (
 // that is made is not carried out.
 func TestAPlanWithHalfAStepIsMalformed(t *testing.T) {
 	p := plan.PodRef{Namespace: "shop", Name: "p", UID: "p"}
-	q := plan.Move{Pod: plan.PodRef{Namespace: "shop", Name: "q", UID: "q"}, Step: 1, Wave: 1, MakesRoomFor: &p}
+	q := plan.Move{Pod: plan.PodRef{Namespace: "shop", Name: "q", UID: "q"}, Step: 1, Wave: 1, DisplacedFor: &p}
 	for _, c := range []struct {
 		what  string
 		moves []plan.Move

@@ -129,7 +129,7 @@ func TestARunIsRecoveredOnceByAProcess(t *testing.T) {
 	if r := reports[1]; len(r.Outcomes) != 2 || r.Outcomes[0].Outcome != plan.Evicted || r.Outcomes[1].Outcome != plan.Evicted {
 		t.Errorf("the recovery says %+v", r.Outcomes)
 	}
-	if r := reports[2]; r.Stopped == nil || r.Stopped.Code != plan.MemoryUnavailable || !r.Refused() {
+	if r := reports[2]; r.Stopped == nil || r.Stopped.Code != plan.StateUnavailable || !r.EndedBeforePlanning() {
 		t.Errorf("the pass that could not begin: %+v", r.Stopped)
 	}
 }
@@ -155,7 +155,7 @@ func (f failingToFind) Resolve(context.Context, []plan.Reservation) ([]plan.Outc
 func TestEveryPassLeavesAReport(t *testing.T) {
 	down := errors.New("etcdserver: request timed out")
 	left := []byte(`{"runs":[{"runID":"r0","holder":"dead","reservations":[{"step":1,"pod":{"namespace":"shop","name":"d","uid":"u"}}]}]}`)
-	stale := &observe.Stale{Resource: "pods", Until: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Age: 3 * time.Minute, Bound: 2 * time.Minute, Err: down}
+	stale := &observe.StaleError{Resource: "pods", Until: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC), Age: 3 * time.Minute, Max: 2 * time.Minute, Err: down}
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
 	for _, x := range []struct {
@@ -165,14 +165,14 @@ func TestEveryPassLeavesAReport(t *testing.T) {
 		mode plan.Mode
 		want plan.Code
 	}{
-		{"no memory", t.Context(), func(c *controller.Controller, _ *seen) { c.Memory = &memory{unreadable: down} }, plan.Live, plan.MemoryUnavailable},
+		{"no memory", t.Context(), func(c *controller.Controller, _ *seen) { c.Memory = &memory{unreadable: down} }, plan.Live, plan.StateUnavailable},
 		{"told to stop", ended, func(c *controller.Controller, _ *seen) { c.Memory = &memory{unreadable: context.Canceled} }, plan.Live, plan.Interrupted},
 		{"a former run cannot be looked into", t.Context(), func(c *controller.Controller, _ *seen) {
 			c.Memory, c.Resolver = &memory{bytes: left}, failingToFind{down}
 		}, plan.Live, plan.APIError},
 		{"nor settled", t.Context(), func(c *controller.Controller, _ *seen) {
 			c.Memory, c.Resolver = &memory{bytes: left, failing: func(int) error { return down }}, found{}
-		}, plan.Live, plan.MemoryUnavailable},
+		}, plan.Live, plan.StateUnavailable},
 		{"no look", t.Context(), func(_ *controller.Controller, o *seen) { o.err = down }, plan.Live, plan.APIError},
 		{"no look in a dry run", t.Context(), func(_ *controller.Controller, o *seen) { o.err = down }, plan.DryRun, plan.APIError},
 		{"an old look", t.Context(), func(_ *controller.Controller, o *seen) { o.err = stale }, plan.DryRun, plan.ClusterViewStale},
@@ -194,8 +194,8 @@ func TestEveryPassLeavesAReport(t *testing.T) {
 				continue
 			}
 			for _, r := range []plan.RunReport{r, reports[0]} {
-				if r.Stopped == nil || r.Stopped.Code != x.want || r.Plan.ID == "" || r.Finished.IsZero() || r.Refused() == applied {
-					t.Errorf("%s, applied %v: stopped %+v, plan %q, refused %v; want %s", x.name, applied, r.Stopped, r.Plan.ID, r.Refused(), x.want)
+				if r.Stopped == nil || r.Stopped.Code != x.want || r.Plan.ID == "" || r.Finished.IsZero() || r.EndedBeforePlanning() == applied {
+					t.Errorf("%s, applied %v: stopped %+v, plan %q, refused %v; want %s", x.name, applied, r.Stopped, r.Plan.ID, r.EndedBeforePlanning(), x.want)
 				}
 				if applied && (r.Approval == nil || len(r.Outcomes) != len(p.Moves) || r.Outcomes[0].Outcome != plan.Dropped) {
 					t.Errorf("%s: the approved plan: %+v", x.name, r.Outcomes)

@@ -49,7 +49,7 @@ type Controller struct {
 	// left to the next pass.
 	Again      Replanner
 	Evictor    evictor.Evictor
-	Strategies []config.Scheduled
+	Strategies []config.ScheduledStrategy
 	Mode       plan.Mode
 	Clock      clock.WithTicker
 	Log        *slog.Logger
@@ -97,7 +97,7 @@ type Controller struct {
 	holds  *plan.Reason      // why the breaker lets no pass begin
 	unread error             // why a dry run goes without what is remembered
 	// lostTrip is one that could not be noted down.
-	lostTrip *plan.Trip
+	lostTrip *plan.BreakerTrip
 	// unsaved are the outcomes of passes that have been reported, though that
 	// could not be noted down; notSaved is why.
 	unsaved  map[string][]plan.Outcome
@@ -117,12 +117,12 @@ type Events interface {
 
 // Goals asks every strategy. Those of strategies that are not in due become
 // constraints; a nil due means all.
-func Goals(s *cluster.Snapshot, all []config.Scheduled, due []string) []plan.Goal {
+func Goals(s *cluster.Snapshot, all []config.ScheduledStrategy, due []string) []plan.Goal {
 	var goals []plan.Goal
 	for _, st := range all {
 		for _, g := range st.Strategy.Goals(s) {
 			if due != nil && !slices.Contains(due, st.Name) {
-				g.Constraint, g.Waits = true, "" // nobody asks for it, however long it lasts
+				g.Constraint, g.WaitReason = true, "" // nobody asks for it, however long it lasts
 			}
 			goals = append(goals, g)
 		}

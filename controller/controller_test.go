@@ -79,7 +79,7 @@ func setUp(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller.Control
 	}
 	o := &seen{s: s}
 	return &controller.Controller{
-		Observer: o, Planner: planner.New(conf.Planner()), Evictor: e, Strategies: conf.Build(), Mode: mode, Recorder: &recorder{},
+		Observer: o, Planner: planner.New(conf.PlannerOptions()), Evictor: e, Strategies: conf.BuildStrategies(), Mode: mode, Recorder: &recorder{},
 		Clock: clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC)), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {},
 		Memory: &memory{}, Ledger: history.Options{Initial: 10 * time.Minute, Max: 24 * time.Hour}, Holder: "test",

@@ -28,13 +28,13 @@ func TestAForetoldHintEvictsNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := planner.New(conf.Planner())
+	p := planner.New(conf.PlannerOptions())
 	foretold, err := p.Foretell(stands)
 	if err != nil {
 		t.Fatal(err)
 	}
-	made := p.Plan(foretold, plan.PlannerState{}, controller.Goals(foretold, conf.Build(), nil), foretold.TakenAt)
-	if len(made.Moves) != 1 || len(made.Pressure) != 1 || !made.Pressure[0].Foretold {
+	made := p.Plan(foretold, plan.PlannerState{}, controller.Goals(foretold, conf.BuildStrategies(), nil), foretold.TakenAt)
+	if len(made.Moves) != 1 || len(made.Pressure) != 1 || !made.Pressure[0].Predicted {
 		t.Fatalf("%+v, hints %+v; want a move that needs a hint", made.Moves, made.Pressure)
 	}
 	for name, x := range map[string]struct {
@@ -47,7 +47,7 @@ func TestAForetoldHintEvictsNothing(t *testing.T) {
 	} {
 		e := &scripted{}
 		c, o := setUp(t, e, plan.Live)
-		o.s, c.Planner, c.Strategies, c.ConfigHash = x.s, p, conf.Build(), made.ConfigHash
+		o.s, c.Planner, c.Strategies, c.ConfigHash = x.s, p, conf.BuildStrategies(), made.ConfigHash
 		c.Clock = clocktesting.NewFakeClock(x.s.TakenAt)
 		r, err := c.Apply(t.Context(), made, by)
 		if err != nil {

@@ -19,10 +19,10 @@ func (c *Controller) countSchedulers() {
 	}
 	seen := c.Shadow.Seen()
 	if seen == nil {
-		seen = map[string]plan.Bindings{}
+		seen = map[string]plan.SchedulerBindings{}
 	}
 	for name, b := range c.state.Schedulers {
-		if _, known := seen[name]; (known || len(seen) < plan.MaxSchedulers) && seen[name].Foretold < b.Foretold {
+		if _, known := seen[name]; (known || len(seen) < plan.MaxSchedulers) && seen[name].Predicted < b.Predicted {
 			seen[name] = b
 		}
 	}
@@ -46,7 +46,7 @@ func (c *Controller) held() *plan.Reason {
 	case c.Mode != plan.Live:
 		return nil
 	case c.state.Pause != nil:
-		r := c.state.Pause.Hold().Reason
+		r := c.state.Pause.Block().Reason
 		return &r
 	}
 	return c.holds
@@ -54,7 +54,7 @@ func (c *Controller) held() *plan.Reason {
 
 // trip stops the pass where the breaker says so, and holds the next. The first
 // trip of a pass stands.
-func (c *Controller) trip(t *plan.Trip) *plan.Reason {
+func (c *Controller) trip(t *plan.BreakerTrip) *plan.Reason {
 	switch {
 	case t == nil:
 		return nil

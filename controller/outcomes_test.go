@@ -116,10 +116,10 @@ func TestOutcomes(t *testing.T) {
 		reports, seeing := []plan.RunReport{}, &scripted{}
 		c, o := setUp(t, seeing, plan.Live)
 		c.OnReport = func(r plan.RunReport) { reports = append(reports, r) }
-		c.Observer = &blinded{*o, 2 * times, &observe.Stale{Resource: "pods", Until: c.Clock.Now().Add(-3 * time.Minute), Age: 3 * time.Minute,
-			Bound: 2 * time.Minute, Err: errors.New("dial tcp 10.0.0.1:443: connect: connection refused")}}
+		c.Observer = &blinded{*o, 2 * times, &observe.StaleError{Resource: "pods", Until: c.Clock.Now().Add(-3 * time.Minute), Age: 3 * time.Minute,
+			Max: 2 * time.Minute, Err: errors.New("dial tcp 10.0.0.1:443: connect: connection refused")}}
 		r, err := c.RunOnce(t.Context(), nil)
-		if refused := times == 0; refused != (err != nil) || refused != r.Refused() || refused != (len(r.Plan.Moves) == 0) || refused && r.Plan.ID == "" {
+		if refused := times == 0; refused != (err != nil) || refused != r.EndedBeforePlanning() || refused != (len(r.Plan.Moves) == 0) || refused && r.Plan.ID == "" {
 			t.Errorf("error %v, %+v", err, r)
 		}
 		if len(seeing.waves) != times || len(reports) != 1 || reports[0].Stopped == nil || reports[0].Stopped.Code != plan.ClusterViewStale {

@@ -23,7 +23,7 @@ func (c *Controller) refuse(ctx context.Context, report *plan.RunReport, err err
 	report.Stopped = why(ctx, err)
 	if report.Plan.ID == "" {
 		at := report.Started
-		if stale := (*observe.Stale)(nil); errors.As(err, &stale) {
+		if stale := (*observe.StaleError)(nil); errors.As(err, &stale) {
 			at = stale.Until.UTC()
 		}
 		report.Plan = plan.Plan{APIVersion: plan.APIVersion, Kind: "Plan", TakenAt: at, Expires: at}
@@ -50,7 +50,7 @@ func why(ctx context.Context, err error) *plan.Reason {
 // unseen is the reason for not going on when the cluster cannot be seen.
 func unseen(err error, doing string) *plan.Reason {
 	message := doing + err.Error()
-	var stale *observe.Stale
+	var stale *observe.StaleError
 	if errors.As(err, &stale) {
 		return &plan.Reason{Code: plan.ClusterViewStale, Message: message}
 	}

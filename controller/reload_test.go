@@ -23,7 +23,7 @@ func scheduled(t *testing.T, schedule string, then func(*controller.Controller))
 		t.Fatal(err)
 	}
 	return func(c *controller.Controller) {
-		c.Planner, c.Strategies = planner.New(conf.Planner()), conf.Build()
+		c.Planner, c.Strategies = planner.New(conf.PlannerOptions()), conf.BuildStrategies()
 		if then != nil {
 			then(c)
 		}

@@ -50,7 +50,7 @@ func (c *Controller) recall(ctx context.Context, log *slog.Logger) error {
 	c.unread = err
 	switch {
 	case err != nil && c.Mode == plan.Live:
-		return blocked{plan.MemoryUnavailable, fmt.Errorf("reading what is remembered of former passes: %w", err)}
+		return blocked{plan.StateUnavailable, fmt.Errorf("reading what is remembered of former passes: %w", err)}
 	case err != nil:
 		log.Warn("what is remembered of former passes could not be read; the plan does without back-offs and hourly counts", "error", err)
 		c.state = plan.PlannerState{}
@@ -82,7 +82,7 @@ func (c *Controller) remembering(p plan.Plan) plan.Plan {
 	if c.unread == nil {
 		return p
 	}
-	p.Inputs = append(slices.Clone(p.Inputs), plan.StateUnknown("0s", c.unread.Error()))
+	p.Inputs = append(slices.Clone(p.Inputs), plan.UnknownStateInput("0s", c.unread.Error()))
 	p.ID = plan.ContentID(p)
 	return p
 }
@@ -111,7 +111,7 @@ func (c *Controller) recover(ctx context.Context, log *slog.Logger) error {
 		c.OnReport(report)
 		if err := c.close(ctx, run.RunID); err != nil {
 			c.unsaved[run.RunID], c.notSaved = report.Outcomes, err // this process reports it no more
-			return blocked{plan.MemoryUnavailable, fmt.Errorf("closing run %s, whose process ended: %w", run.RunID, err)}
+			return blocked{plan.StateUnavailable, fmt.Errorf("closing run %s, whose process ended: %w", run.RunID, err)}
 		}
 	}
 	return nil
@@ -145,7 +145,7 @@ func (c *Controller) reserve(ctx context.Context, report *plan.RunReport, moves 
 	c.state = history.Reserve(c.state, run, moves, c.Clock.Now())
 	if err := c.save(ctx); err != nil {
 		c.state = before
-		return &plan.Reason{Code: plan.MemoryUnavailable, Message: "evictions could not be noted down before they are made: " + err.Error()}
+		return &plan.Reason{Code: plan.StateUnavailable, Message: "evictions could not be noted down before they are made: " + err.Error()}
 	}
 	return nil
 }
@@ -162,7 +162,7 @@ func (c *Controller) settle(ctx context.Context, runID string, outcomes []plan.O
 		}
 	}
 	if err := c.save(ctx); err != nil {
-		return &plan.Reason{Code: plan.MemoryUnavailable, Message: "what became of evictions could not be noted down: " + err.Error()}
+		return &plan.Reason{Code: plan.StateUnavailable, Message: "what became of evictions could not be noted down: " + err.Error()}
 	}
 	return nil
 }

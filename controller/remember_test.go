@@ -74,7 +74,7 @@ func (e *attentive) Wave(ctx context.Context, moves []plan.Move, bound func()) e
 	e.reserved = append(e.reserved, e.memory.reservedNow)
 	r := e.scripted.Wave(ctx, moves, bound)
 	for i := range r.Outcomes {
-		r.Outcomes[i].AsForetold = true
+		r.Outcomes[i].LandedAsPredicted = true
 	}
 	return r
 }
@@ -108,7 +108,7 @@ func TestWithoutMemoryNothingIsEvicted(t *testing.T) {
 	hurry(c)
 	c.Memory = &memory{failing: func(int) error { return down }}
 	r, err := c.RunOnce(t.Context(), nil)
-	if err != nil || r.Stopped == nil || r.Stopped.Code != plan.MemoryUnavailable || len(e.waves) != 0 || len(r.Outcomes) != 2 {
+	if err != nil || r.Stopped == nil || r.Stopped.Code != plan.StateUnavailable || len(e.waves) != 0 || len(r.Outcomes) != 2 {
 		t.Errorf("writing fails: %v, %+v, %d waves", err, r.Stopped, len(e.waves))
 	}
 	c, _ = setUp(t, evictor.NewDryRun(), plan.DryRun)
@@ -140,7 +140,7 @@ func TestWhatCouldNotBeNotedDownIsNotedByTheNextPass(t *testing.T) {
 	var reports []plan.RunReport
 	c.OnReport = func(r plan.RunReport) { reports = append(reports, r) }
 	r, err := c.RunOnce(t.Context(), nil)
-	if err != nil || r.Stopped == nil || r.Stopped.Code != plan.MemoryUnavailable || len(e.waves) != 1 {
+	if err != nil || r.Stopped == nil || r.Stopped.Code != plan.StateUnavailable || len(e.waves) != 1 {
 		t.Fatalf("%v, stopped %+v, %d waves", err, r.Stopped, len(e.waves))
 	}
 	if st := m.state(t); len(st.Runs) != 1 || history.LastHour(st, c.Clock.Now()).Cluster != 1 {
@@ -170,7 +170,7 @@ type found struct{}
 func (found) Resolve(_ context.Context, open []plan.Reservation) ([]plan.Outcome, error) {
 	var out []plan.Outcome
 	for _, r := range open {
-		out = append(out, plan.Outcome{Step: r.Step, Pod: r.Pod, Outcome: plan.Unknown, Reason: plan.Reason{Code: plan.OutcomeUnknown, Message: "gone"}})
+		out = append(out, plan.Outcome{Step: r.Step, Pod: r.Pod, Outcome: plan.UnknownOutcome, Reason: plan.Reason{Code: plan.OutcomeUnknown, Message: "gone"}})
 	}
 	return out, nil
 }
@@ -213,7 +213,7 @@ func TestTheNextProcessReportsWhatTheLastCouldNot(t *testing.T) {
 	if r.Recovery == nil || r.Recovery.Holder != "dead-1" || reports[1].Recovery != nil {
 		t.Errorf("recovery of %+v, then %+v; want one of dead-1's run, and none", r.Recovery, reports[1].Recovery)
 	}
-	if len(r.Outcomes) != 2 || r.Outcomes[0].Outcome != plan.Evicted || r.Outcomes[1].Outcome != plan.Unknown || len(r.Plan.Moves) != 2 || r.Stopped == nil {
+	if len(r.Outcomes) != 2 || r.Outcomes[0].Outcome != plan.Evicted || r.Outcomes[1].Outcome != plan.UnknownOutcome || len(r.Plan.Moves) != 2 || r.Stopped == nil {
 		t.Errorf("%+v", r)
 	}
 	st := m.state(t)
@@ -234,7 +234,7 @@ func (*listener) Changed(plan.PlannerState, plan.PlannerState) {}
 // breaker is often that nothing can be written.
 func TestATripHoldsTheNextPassAlsoWhenItCannotBeNotedDown(t *testing.T) {
 	bad := func(step int) evictor.Result {
-		return evictor.Result{Outcomes: []plan.Outcome{{Step: step, Outcome: plan.Unknown, Reason: plan.Reason{Code: plan.OutcomeUnknown, Message: "no answer"}}},
+		return evictor.Result{Outcomes: []plan.Outcome{{Step: step, Outcome: plan.UnknownOutcome, Reason: plan.Reason{Code: plan.OutcomeUnknown, Message: "no answer"}}},
 			Stop: &plan.Reason{Code: plan.OutcomeUnknown, Message: "no answer"}}
 	}
 	for name, failing := range map[string]func(int) error{

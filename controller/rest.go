@@ -35,9 +35,9 @@ func (c *Controller) rest(ctx context.Context, log *slog.Logger, report *plan.Ru
 	if len(p.Moves) == 0 {
 		return
 	}
-	p = p.NumberedOn(report.Plan)
+	p = p.ContinueNumbering(report.Plan)
 	part := *report
-	part.Plan, report.Rest = p, &p
+	part.Plan, report.Replan = p, &p
 	part.Stopped = c.carryOut(ctx, log, &part, due)
 	c.weigh(ctx, log, &part, planner.Standing{Snapshot: s, Goals: goals}, due)
 	report.Outcomes, report.Stopped = part.Outcomes, part.Stopped
@@ -48,10 +48,10 @@ func (c *Controller) rest(ctx context.Context, log *slog.Logger, report *plan.Ru
 // anew: they will not have more to give so soon.
 func fellShort(o plan.Outcome) bool {
 	switch o.Outcome {
-	case plan.Gone:
+	case plan.AlreadyGone:
 		return true
 	case plan.Evicted:
-		return o.Landed != "" && !o.AsForetold
+		return o.Landed != "" && !o.LandedAsPredicted
 	case plan.Dropped:
 		return o.Reason.Code != plan.HintNotWritten && !byBudget(o)
 	}
@@ -62,7 +62,7 @@ func fellShort(o plan.Outcome) bool {
 func carriedOut(report *plan.RunReport) (done []plan.Move) {
 	gone := map[int]bool{}
 	for _, o := range report.Outcomes {
-		gone[o.Step] = gone[o.Step] || o.Outcome == plan.Evicted || o.Outcome == plan.Unknown
+		gone[o.Step] = gone[o.Step] || o.Outcome == plan.Evicted || o.Outcome == plan.UnknownOutcome
 	}
 	for _, m := range report.Plan.Moves {
 		if gone[m.Step] {

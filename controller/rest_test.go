@@ -52,8 +52,8 @@ func TestAPassPlansAgainForWhatFellAway(t *testing.T) {
 	if len(p.done) != 1 || len(p.done[0]) != 1 || p.done[0][0].Step != 1 {
 		t.Fatalf("asked with %v, want once, with the first move", p.done)
 	}
-	if r.Rest == nil || r.Rest.Moves[0].Step != 3 || r.Rest.Moves[0].Wave != 3 || r.Rest.Hints[0].Wave != 3 || r.Rest.ID != plan.ContentID(*r.Rest) {
-		t.Fatalf("%+v: want step 3 in wave 3, with the hints of it", r.Rest)
+	if r.Replan == nil || r.Replan.Moves[0].Step != 3 || r.Replan.Moves[0].Wave != 3 || r.Replan.Hints[0].Wave != 3 || r.Replan.ID != plan.ContentID(*r.Replan) {
+		t.Fatalf("%+v: want step 3 in wave 3, with the hints of it", r.Replan)
 	}
 	var kinds []plan.OutcomeKind
 	for i, o := range r.Outcomes {
@@ -76,7 +76,7 @@ func TestAPassPlansAgainForWhatLandedElsewhere(t *testing.T) {
 	c, _ := setUp(t, &scripted{results: []evictor.Result{astray}}, plan.Live)
 	c.Planner, c.Again = p, p
 	r, err := c.RunOnce(t.Context(), nil)
-	if err != nil || len(p.done) != 1 || len(p.done[0]) != 2 || r.Rest == nil || len(r.Outcomes) != 3 {
+	if err != nil || len(p.done) != 1 || len(p.done[0]) != 2 || r.Replan == nil || len(r.Outcomes) != 3 {
 		t.Errorf("%v, asked with %v, outcomes %+v", err, p.done, r.Outcomes)
 	}
 }
@@ -112,8 +112,8 @@ func TestAPassDoesNotPlanAgain(t *testing.T) {
 			} else {
 				r, err = c.RunOnce(t.Context(), nil)
 			}
-			if err != nil || len(r.Outcomes) != 2 || len(p.done) > 0 || r.Rest != nil {
-				t.Errorf("%v, asked %v, outcomes %+v, rest %+v", err, p.done, r.Outcomes, r.Rest)
+			if err != nil || len(r.Outcomes) != 2 || len(p.done) > 0 || r.Replan != nil {
+				t.Errorf("%v, asked %v, outcomes %+v, rest %+v", err, p.done, r.Outcomes, r.Replan)
 			}
 		})
 	}

@@ -38,10 +38,10 @@ type Shadow struct {
 	Log      *slog.Logger
 	// Counted takes note of a scheduler's counts whenever they change; told is
 	// whether the binding was foretold at all, hit whether it came true.
-	Counted func(scheduler string, b plan.Bindings, hit, told bool)
+	Counted func(scheduler string, b plan.SchedulerBindings, hit, told bool)
 
 	mu   sync.Mutex
-	seen map[string]plan.Bindings
+	seen map[string]plan.SchedulerBindings
 }
 
 // Run foretells bindings until ctx ends.
@@ -102,17 +102,17 @@ func (s *Shadow) count(scheduler string, hit, told bool) {
 		return
 	}
 	if s.seen == nil {
-		s.seen = map[string]plan.Bindings{}
+		s.seen = map[string]plan.SchedulerBindings{}
 	}
 	b.Seen++
 	if told {
-		b.Foretold++
+		b.Predicted++
 	}
 	if hit {
 		b.Hits++
 	}
-	if b.Foretold > maxForetold {
-		b = plan.Bindings{Seen: b.Seen / 2, Foretold: b.Foretold / 2, Hits: b.Hits / 2}
+	if b.Predicted > maxForetold {
+		b = plan.SchedulerBindings{Seen: b.Seen / 2, Predicted: b.Predicted / 2, Hits: b.Hits / 2}
 	}
 	s.seen[scheduler] = b
 	s.Counted(scheduler, b, hit, told)
@@ -120,7 +120,7 @@ func (s *Shadow) count(scheduler string, hit, told bool) {
 
 // Seen are the counts so far, by schedulerName: at most plan.MaxSchedulers, those
 // whose bindings were seen first.
-func (s *Shadow) Seen() map[string]plan.Bindings {
+func (s *Shadow) Seen() map[string]plan.SchedulerBindings {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return maps.Clone(s.seen)

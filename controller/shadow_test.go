@@ -66,7 +66,7 @@ func bound(t *testing.T, schedulers []string, miss bool) *seen {
 func newShadow(o controller.Observer, b controller.Bindings) (*controller.Shadow, *clocktesting.FakeClock) {
 	clock := clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
 	return &controller.Shadow{Observer: o, Bindings: b, Clock: clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-		Counted: func(string, plan.Bindings, bool, bool) {}}, clock
+		Counted: func(string, plan.SchedulerBindings, bool, bool) {}}, clock
 }
 
 // shadowed looks at bindings until there are no more.
@@ -85,18 +85,18 @@ func shadowed(t *testing.T, o controller.Observer, uids ...string) *controller.S
 
 func TestShadowCountsBindings(t *testing.T) {
 	s := shadowed(t, bound(t, []string{"fancy"}, false), "fancy", "gone", "fancy")
-	if d := cmp.Diff(map[string]plan.Bindings{"fancy": {Seen: 2, Foretold: 2, Hits: 2}}, s.Seen()); d != "" {
+	if d := cmp.Diff(map[string]plan.SchedulerBindings{"fancy": {Seen: 2, Predicted: 2, Hits: 2}}, s.Seen()); d != "" {
 		t.Error(d)
 	}
 	s = shadowed(t, bound(t, []string{"fancy"}, true), "fancy")
-	if d := cmp.Diff(map[string]plan.Bindings{"fancy": {Seen: 1, Foretold: 1}}, s.Seen()); d != "" {
+	if d := cmp.Diff(map[string]plan.SchedulerBindings{"fancy": {Seen: 1, Predicted: 1}}, s.Seen()); d != "" {
 		t.Error(d)
 	}
 	unclear := bound(t, []string{"fancy"}, false)
 	unclear.s.PodByUID("fancy").Object.Status.Conditions = nil
 	unclear.s.PodByUID("fancy").Object.CreationTimestamp = metav1.Time{}
 	s = shadowed(t, unclear, "fancy")
-	if d := cmp.Diff(map[string]plan.Bindings{"fancy": {Seen: 1}}, s.Seen()); d != "" {
+	if d := cmp.Diff(map[string]plan.SchedulerBindings{"fancy": {Seen: 1}}, s.Seen()); d != "" {
 		t.Error(d)
 	}
 	if s := shadowed(t, &seen{err: errors.New("no permission")}, "fancy"); len(s.Seen()) != 0 {
@@ -110,7 +110,7 @@ func TestShadowForgetsThePastAndKeepsFewSchedulers(t *testing.T) {
 		uids[i] = "fancy"
 	}
 	s := shadowed(t, bound(t, []string{"fancy"}, false), uids...)
-	if d := cmp.Diff(plan.Bindings{Seen: 500, Foretold: 500, Hits: 500}, s.Seen()["fancy"]); d != "" {
+	if d := cmp.Diff(plan.SchedulerBindings{Seen: 500, Predicted: 500, Hits: 500}, s.Seen()["fancy"]); d != "" {
 		t.Error(d)
 	}
 	var names []string
@@ -169,7 +169,7 @@ func TestAPassPlansWithTheCounts(t *testing.T) {
 	if err != nil || o.looks != 1 {
 		t.Fatal(err, o.looks)
 	}
-	want := map[string]plan.Bindings{"fancy": {Seen: 1, Foretold: 1, Hits: 1}}
+	want := map[string]plan.SchedulerBindings{"fancy": {Seen: 1, Predicted: 1, Hits: 1}}
 	if d := cmp.Diff(want, p.state.Schedulers); d != "" {
 		t.Error(d)
 	}

@@ -42,7 +42,7 @@ func releaseTime(nodes int) time.Duration {
 // again. That works once, also after ctx has ended; what it leaves is for
 // releaseLeft. A reason says why there are no hints; none is then left behind.
 func (c *Controller) steer(ctx context.Context, log *slog.Logger, report *plan.RunReport, wave int) (release func(), refused *plan.Reason) {
-	h := report.Plan.HintsOf(wave)
+	h := report.Plan.HintsForWave(wave)
 	var list []hints.Hint
 	for _, n := range h.Nodes {
 		list = append(list, hints.Hint{Node: n, Kind: hints.Kind(h.Kind), Run: report.RunID, Expires: c.Clock.Now().Add(c.HintTTL)})

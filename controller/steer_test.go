@@ -118,7 +118,7 @@ func steered(t *testing.T, scenario string, mode plan.Mode) (*controller.Control
 	e := &noting{b: b}
 	c, o := setUp(t, e, mode)
 	o.s = s
-	c.Planner, c.Strategies = planner.New(conf.Planner()), conf.Build()
+	c.Planner, c.Strategies = planner.New(conf.PlannerOptions()), conf.BuildStrategies()
 	c.Hinter, c.HintTTL = b, 10*time.Minute
 	return c, b, e
 }

@@ -24,7 +24,7 @@ func withRoom(report *plan.RunReport, moves []plan.Move) (ok []plan.Move, droppe
 // noRoom says why there is no room for a move; "" when there is, or none had to be made.
 func noRoom(report *plan.RunReport, m plan.Move) string {
 	for _, q := range report.Plan.Moves {
-		if q.MakesRoomFor == nil || q.MakesRoomFor.UID != m.Pod.UID {
+		if q.DisplacedFor == nil || q.DisplacedFor.UID != m.Pod.UID {
 			continue
 		}
 		k := slices.IndexFunc(report.Outcomes, func(o plan.Outcome) bool { return o.Step == q.Step })
@@ -32,7 +32,7 @@ func noRoom(report *plan.RunReport, m plan.Move) string {
 			return fmt.Sprintf("%s, which was to make room for it on %s, was not tried", q.Pod, q.From)
 		}
 		switch o := report.Outcomes[k]; {
-		case o.Outcome == plan.Evicted && o.AsForetold, o.Outcome == plan.Gone, o.Outcome == plan.Dropped && o.Reason.Code == plan.NotNeeded:
+		case o.Outcome == plan.Evicted && o.LandedAsPredicted, o.Outcome == plan.AlreadyGone, o.Outcome == plan.Dropped && o.Reason.Code == plan.NotNeeded:
 		case o.Outcome == plan.Evicted && o.Landed != "":
 			return fmt.Sprintf("%s, which was to make room for it on %s, landed on %s, not where that was foretold (%s)", q.Pod, q.From, o.Landed, q.To)
 		default:
@@ -46,13 +46,13 @@ func noRoom(report *plan.RunReport, m plan.Move) string {
 // when none is. No planner makes such.
 func brokenStep(moves []plan.Move) string {
 	for _, q := range moves {
-		if q.MakesRoomFor == nil {
+		if q.DisplacedFor == nil {
 			continue
 		}
 		if !slices.ContainsFunc(moves, func(p plan.Move) bool {
-			return p.Pod.UID == q.MakesRoomFor.UID && p.Wave > q.Wave && p.MakesRoomFor == nil
+			return p.Pod.UID == q.DisplacedFor.UID && p.Wave > q.Wave && p.DisplacedFor == nil
 		}) {
-			return fmt.Sprintf("step %d makes room for %s, which no later wave moves", q.Step, q.MakesRoomFor)
+			return fmt.Sprintf("step %d makes room for %s, which no later wave moves", q.Step, q.DisplacedFor)
 		}
 	}
 	return ""

@@ -32,7 +32,7 @@ type stepping struct {
 func (e *stepping) Wave(_ context.Context, moves []plan.Move, _ func()) evictor.Result {
 	e.waves = append(e.waves, moves)
 	e.o.s = snapshotOf(e.t, simulation.Landed(e.o.s.Objects, moves))
-	out := plan.Outcome{Outcome: plan.Evicted, Landed: moves[0].To, AsForetold: true}
+	out := plan.Outcome{Outcome: plan.Evicted, Landed: moves[0].To, LandedAsPredicted: true}
 	if len(e.waves) == 1 {
 		out = e.first
 	}
@@ -72,7 +72,7 @@ func stepped(t *testing.T, first plan.Outcome) (*controller.Controller, *steppin
 	e := &stepping{t: t, first: first}
 	c, o := setUp(t, e, plan.Live)
 	o.s, e.o = snapshotOf(t, objects), o
-	c.Planner, c.Strategies = planner.New(conf.Planner()), conf.Build()
+	c.Planner, c.Strategies = planner.New(conf.PlannerOptions()), conf.BuildStrategies()
 	c.Clock.(*clocktesting.FakeClock).SetTime(o.s.TakenAt)
 	return c, e
 }
@@ -87,11 +87,11 @@ func TestTheSecondHalfOfAStepFollowsOnlyTheFirst(t *testing.T) {
 		waves int
 		says  string
 	}{
-		{"as foretold", plan.Outcome{Outcome: plan.Evicted, Landed: "n3", AsForetold: true}, 2, ""},
-		{"gone by itself", plan.Outcome{Outcome: plan.Gone, Reason: plan.Reason{Code: plan.PodGoneAlready}}, 2, ""},
+		{"as foretold", plan.Outcome{Outcome: plan.Evicted, Landed: "n3", LandedAsPredicted: true}, 2, ""},
+		{"gone by itself", plan.Outcome{Outcome: plan.AlreadyGone, Reason: plan.Reason{Code: plan.PodGoneAlready}}, 2, ""},
 		{"elsewhere", plan.Outcome{Outcome: plan.Evicted, Landed: "n1"}, 1, "shop/cache-6c8f-00, which was to make room for it on n2, landed on n1, not where that was foretold (n3)"},
 		{"blocked", plan.Outcome{Outcome: plan.Blocked, Reason: plan.Reason{Code: plan.BlockedByPDB}}, 1, "shop/cache-6c8f-00, which was to make room for it on n2, did not: blocked (BlockedByPDB)"},
-		{"not known", plan.Outcome{Outcome: plan.Unknown, Reason: plan.Reason{Code: plan.OutcomeUnknown}}, 1, "did not: unknown (OutcomeUnknown)"},
+		{"not known", plan.Outcome{Outcome: plan.UnknownOutcome, Reason: plan.Reason{Code: plan.OutcomeUnknown}}, 1, "did not: unknown (OutcomeUnknown)"},
 	} {
 		t.Run(c.what, func(t *testing.T) {
 			ctl, e := stepped(t, c.first)
@@ -125,7 +125,7 @@ func (o *closingLater) Snapshot(ctx context.Context) (*cluster.Snapshot, error) 
 // TestNoStepIsBegunThatCannotEnd: when api may not leave any more, the cache, whose
 // leaving is for nothing then, is not evicted either.
 func TestNoStepIsBegunThatCannotEnd(t *testing.T) {
-	c, e := stepped(t, plan.Outcome{Outcome: plan.Evicted, Landed: "n3", AsForetold: true})
+	c, e := stepped(t, plan.Outcome{Outcome: plan.Evicted, Landed: "n3", LandedAsPredicted: true})
 	o := *e.o.s.Objects
 	o.PodDisruptionBudgets = append(o.PodDisruptionBudgets, &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "api"},
 		Spec:   policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "api"}}},

@@ -55,7 +55,7 @@ func TestBoundDoesNotWaitForReady(t *testing.T) {
 	w.change(func() {
 		w.pods["d1-new"].Status.Conditions = []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}
 	})
-	if o := one(t, <-done); !o.AsForetold || o.ReadyAfter == "" {
+	if o := one(t, <-done); !o.LandedAsPredicted || o.ReadyAfter == "" {
 		t.Errorf("%+v", o)
 	}
 }

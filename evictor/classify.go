@@ -57,15 +57,15 @@ func Classify(err error) Verdict {
 	case s.Code == http.StatusForbidden || s.Code == http.StatusUnauthorized:
 		return stop(plan.PermissionMissing, withoutPermission("create pods/eviction", err))
 	case s.Code == http.StatusNotFound:
-		return Verdict{Outcome: plan.Gone, Reason: plan.Reason{Code: plan.PodGoneAlready, Message: "the pod is gone"}}
+		return Verdict{Outcome: plan.AlreadyGone, Reason: plan.Reason{Code: plan.PodGoneAlready, Message: "the pod is gone"}}
 	case s.Code == http.StatusConflict:
 		return Verdict{Outcome: plan.Dropped, Spent: true, Reason: plan.Reason{Code: plan.UIDChanged, Message: "another pod of the same name stands there now"}}
 	case s.Code == http.StatusInternalServerError && s.Reason == metav1.StatusReasonUnknown && strings.Contains(s.Message, "more than one PodDisruptionBudget"):
-		return refused(plan.SeveralPDBs, s.Message)
+		return refused(plan.MultiplePDBs, s.Message)
 	case s.Code >= 500:
 		return Verdict{Unsure: true, Reason: plan.Reason{Code: plan.APIError, Message: fmt.Sprintf("the API server answered %d: %s", s.Code, s.Message)}}
 	}
-	return Verdict{Outcome: plan.Unknown, Reason: plan.Reason{Code: plan.APIError, Message: fmt.Sprintf("the API server answered %d: %s", s.Code, s.Message)}}
+	return Verdict{Outcome: plan.UnknownOutcome, Reason: plan.Reason{Code: plan.APIError, Message: fmt.Sprintf("the API server answered %d: %s", s.Code, s.Message)}}
 }
 
 func retryAfter(err error) time.Duration {

@@ -49,15 +49,15 @@ func TestClassify(t *testing.T) {
 		{name: "negative budget", err: withBudgetCause(apierrors.NewForbidden(pods, "a", errors.New("pdb"))), outcome: plan.Blocked, code: plan.BlockedByPDB},
 		{name: "no permission", err: apierrors.NewForbidden(pods, "a", errors.New("rbac")), stop: true, outcome: plan.Blocked, code: plan.PermissionMissing},
 		{name: "no credentials", err: apierrors.NewUnauthorized("token"), stop: true, outcome: plan.Blocked, code: plan.PermissionMissing},
-		{name: "two budgets", err: status(500, "", "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."), outcome: plan.Blocked, code: plan.SeveralPDBs},
+		{name: "two budgets", err: status(500, "", "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support."), outcome: plan.Blocked, code: plan.MultiplePDBs},
 		{name: "wrong UID", err: apierrors.NewConflict(pods, "a", errors.New("uid")), spent: true, outcome: plan.Dropped, code: plan.UIDChanged},
-		{name: "gone", err: apierrors.NewNotFound(pods, "a"), outcome: plan.Gone, code: plan.PodGoneAlready},
+		{name: "gone", err: apierrors.NewNotFound(pods, "a"), outcome: plan.AlreadyGone, code: plan.PodGoneAlready},
 		{name: "server error", err: apierrors.NewInternalError(errors.New("etcd")), unsure: true, code: plan.APIError},
 		{name: "server timeout", err: apierrors.NewServerTimeout(pods, "create", 1), unsure: true, code: plan.APIError},
 		{name: "unavailable", err: status(http.StatusServiceUnavailable, metav1.StatusReasonServiceUnavailable, "x"), unsure: true, code: plan.APIError},
 		{name: "deadline", err: context.DeadlineExceeded, unsure: true, code: plan.OutcomeUnknown},
 		{name: "reset", err: fmt.Errorf("post: %w", errors.New("connection reset by peer")), unsure: true, code: plan.OutcomeUnknown},
-		{name: "bad request", err: apierrors.NewBadRequest("x"), outcome: plan.Unknown, code: plan.APIError},
+		{name: "bad request", err: apierrors.NewBadRequest("x"), outcome: plan.UnknownOutcome, code: plan.APIError},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := Classify(c.err)

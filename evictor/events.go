@@ -59,7 +59,7 @@ func (r Recorded) GivenUp(b plan.Backoff) {
 func (r Recorded) Changed(before, after plan.PlannerState) {
 	switch was, is := before.Pause, after.Pause; {
 	case is != nil && (was == nil || !samePause(*was, *is)):
-		r.about(corev1.EventTypeNormal, "Paused", "Pause", is.Hold().Reason.Message)
+		r.about(corev1.EventTypeNormal, "Paused", "Pause", is.Block().Reason.Message)
 	case was != nil && is == nil:
 		r.about(corev1.EventTypeNormal, "Resumed", "Resume", "evictions are no longer paused; they were by "+was.By)
 	}
@@ -71,9 +71,9 @@ func (r Recorded) Changed(before, after plan.PlannerState) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(after.Benefits)) {
 		b := after.Benefits[name]
-		if !b.HeldUntil.IsZero() && !b.HeldUntil.Equal(before.Benefits[name].HeldUntil) {
-			r.about(corev1.EventTypeWarning, "NotPayingOff", "Hold", fmt.Sprintf("strategy %s is held until %s: its evictions brought %.4g of the excess that they were foretold to remove, %.4g",
-				name, b.HeldUntil.UTC().Format(time.RFC3339), b.Realised, b.Foretold))
+		if !b.BlockedUntil.IsZero() && !b.BlockedUntil.Equal(before.Benefits[name].BlockedUntil) {
+			r.about(corev1.EventTypeWarning, "StrategyIneffective", "Hold", fmt.Sprintf("strategy %s is held until %s: its evictions brought %.4g of the excess that they were foretold to remove, %.4g",
+				name, b.BlockedUntil.UTC().Format(time.RFC3339), b.Realised, b.Predicted))
 		}
 	}
 }

@@ -53,9 +53,9 @@ func TestWhatHoldsEvictionsIsTold(t *testing.T) {
 	pause := &plan.Pause{Since: noon, By: "alice", Reason: "release 42"}
 	again := &plan.Pause{Since: noon.In(time.FixedZone("x", 3600)), By: "alice", Reason: "release 42"}
 	longer := &plan.Pause{Since: noon, Until: noon.Add(time.Hour), By: "bob"}
-	trip := &plan.Trip{At: noon, Until: noon.Add(10 * time.Minute), Reason: plan.Reason{Code: plan.BreakerOpen, Message: "4 of 10 nodes"}}
-	second := &plan.Trip{At: noon.Add(time.Hour), Until: noon.Add(2 * time.Hour), Reason: trip.Reason}
-	held := map[string]plan.Benefit{"zones": {Foretold: 7, Realised: .5, HeldUntil: noon}, "hot": {Foretold: 1}}
+	trip := &plan.BreakerTrip{At: noon, Until: noon.Add(10 * time.Minute), Reason: plan.Reason{Code: plan.BreakerOpen, Message: "4 of 10 nodes"}}
+	second := &plan.BreakerTrip{At: noon.Add(time.Hour), Until: noon.Add(2 * time.Hour), Reason: trip.Reason}
+	held := map[string]plan.Benefit{"zones": {Predicted: 7, Realised: .5, BlockedUntil: noon}, "hot": {Predicted: 1}}
 	const lease = " Lease/evenkeel/evenkeel uid= "
 	for _, c := range []struct {
 		name          string
@@ -71,7 +71,7 @@ func TestWhatHoldsEvictionsIsTold(t *testing.T) {
 		{"still open", plan.PlannerState{Breaker: trip}, plan.PlannerState{Breaker: trip}, ""},
 		{"tripped again", plan.PlannerState{Breaker: trip}, plan.PlannerState{Breaker: second}, "Warning" + lease + "BreakerOpen Stop: no evictions before 2026-01-02T14:00:00Z, nor before all is well: 4 of 10 nodes"},
 		{"closed", plan.PlannerState{Breaker: trip}, plan.PlannerState{}, "Normal" + lease + "BreakerClosed GoOn: evictions may be made again; what had tripped the breaker: 4 of 10 nodes"},
-		{"held", plan.PlannerState{}, plan.PlannerState{Benefits: held}, "Warning" + lease + "NotPayingOff Hold: strategy zones is held until 2026-01-02T12:00:00Z: its evictions brought 0.5 of the excess that they were foretold to remove, 7"},
+		{"held", plan.PlannerState{}, plan.PlannerState{Benefits: held}, "Warning" + lease + "StrategyIneffective Hold: strategy zones is held until 2026-01-02T12:00:00Z: its evictions brought 0.5 of the excess that they were foretold to remove, 7"},
 		{"still held", plan.PlannerState{Benefits: held}, plan.PlannerState{Benefits: held}, ""},
 	} {
 		r, n := newRecorded()

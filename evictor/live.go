@@ -159,7 +159,7 @@ func (l *Live) move(ctx, wave context.Context, w *watch, h *hold, m plan.Move) a
 	}
 	a = l.verify(ctx, w, m)
 	if v.Presumed {
-		a.outcome.Outcome = plan.Unknown
+		a.outcome.Outcome = plan.UnknownOutcome
 		a.outcome.Reason.Message = "the pod is gone, most likely evicted, though no answer came; " + a.outcome.Reason.Message
 	}
 	return a
@@ -256,7 +256,7 @@ func (l *Live) look(ctx context.Context, m plan.Move) (*corev1.Pod, Verdict, att
 func (l *Live) holds(ctx context.Context, m plan.Move, pod *corev1.Pod, err error) (attempt, bool) {
 	switch {
 	case apierrors.IsNotFound(err):
-		return outcomeOf(m, plan.Gone, plan.PodGoneAlready, "the pod is gone"), false
+		return outcomeOf(m, plan.AlreadyGone, plan.PodGoneAlready, "the pod is gone"), false
 	case apierrors.IsForbidden(err), apierrors.IsUnauthorized(err):
 		a := outcomeOf(m, plan.Blocked, plan.PermissionMissing, withoutPermission("get pods", err))
 		a.stop = &a.outcome.Reason
@@ -268,10 +268,10 @@ func (l *Live) holds(ctx context.Context, m plan.Move, pod *corev1.Pod, err erro
 	case string(pod.UID) != m.Pod.UID:
 		return outcomeOf(m, plan.Dropped, plan.UIDChanged, "another pod of the same name stands there now"), false
 	case pod.DeletionTimestamp != nil:
-		return outcomeOf(m, plan.Gone, plan.PodTerminating, "the pod is terminating already"), false
+		return outcomeOf(m, plan.AlreadyGone, plan.PodTerminating, "the pod is terminating already"), false
 	case pod.Spec.NodeName != m.From:
 		return outcomeOf(m, plan.Dropped, plan.PremiseChanged, "the pod is no longer on "+m.From), false
-	case m.Read != "" && m.Read != annotation.Read(pod):
+	case m.EligibilityInputs != "" && m.EligibilityInputs != annotation.Fingerprint(pod):
 		return outcomeOf(m, plan.Dropped, plan.PremiseChanged, "the pod's labels, its requests or its controller have changed just now"), false
 	}
 	return attempt{}, true

@@ -138,7 +138,7 @@ func TestEvictedAndLanded(t *testing.T) {
 	w.replace = "n1"
 	r := live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil)
 	o := one(t, r)
-	if o.Outcome != plan.Evicted || o.Landed != "n1" || !o.AsForetold || o.Replacement == nil || o.Replacement.UID != "new-d1" || r.Stop != nil {
+	if o.Outcome != plan.Evicted || o.Landed != "n1" || !o.LandedAsPredicted || o.Replacement == nil || o.Replacement.UID != "new-d1" || r.Stop != nil {
 		t.Errorf("%+v %v", o, r.Stop)
 	}
 }
@@ -147,7 +147,7 @@ func TestLandedElsewhereIsSaid(t *testing.T) {
 	w := newWorld(aPod("d1", "u1", "n3"))
 	w.replace = "n3"
 	o := one(t, live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil))
-	if o.Outcome != plan.Evicted || o.AsForetold || o.Reason.Code != plan.LandedElsewhere {
+	if o.Outcome != plan.Evicted || o.LandedAsPredicted || o.Reason.Code != plan.LandedElsewhere {
 		t.Errorf("%+v", o)
 	}
 }
@@ -170,9 +170,9 @@ func TestNotEvicted(t *testing.T) {
 		outcome plan.OutcomeKind
 		code    plan.Code
 	}{
-		{"gone", aPod("other", "u9", "n3"), plan.Gone, plan.PodGoneAlready},
+		{"gone", aPod("other", "u9", "n3"), plan.AlreadyGone, plan.PodGoneAlready},
 		{"created anew", aPod("d1", "u2", "n3"), plan.Dropped, plan.UIDChanged},
-		{"terminating", terminating, plan.Gone, plan.PodTerminating},
+		{"terminating", terminating, plan.AlreadyGone, plan.PodTerminating},
 		{"elsewhere", aPod("d1", "u1", "n2"), plan.Dropped, plan.PremiseChanged},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -189,7 +189,7 @@ func TestAnAnswerLostOnTheWayIsLookedUp(t *testing.T) {
 	w := newWorld(aPod("d1", "u1", "n3"))
 	w.answer, w.takesEffect, w.replace = errors.New("connection reset by peer"), true, "n2"
 	o := one(t, live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil))
-	if o.Outcome != plan.Unknown || o.Landed != "n2" || !o.AsForetold {
+	if o.Outcome != plan.UnknownOutcome || o.Landed != "n2" || !o.LandedAsPredicted {
 		t.Errorf("gone, by whom is not known: %+v", o)
 	}
 	w = newWorld(aPod("d1", "u1", "n3"))
@@ -245,7 +245,7 @@ func TestWhatADeadProcessReservedIsLookedUp(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for i, want := range []plan.OutcomeKind{plan.Dropped, plan.Unknown, plan.Unknown, plan.Unknown} {
+	for i, want := range []plan.OutcomeKind{plan.Dropped, plan.UnknownOutcome, plan.UnknownOutcome, plan.UnknownOutcome} {
 		if out[i].Outcome != want || out[i].Step != i+1 {
 			t.Errorf("%+v, want %s", out[i], want)
 		}

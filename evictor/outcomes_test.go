@@ -68,12 +68,12 @@ var provocations = []provocation{
 	{"it terminates", plan.PodTerminating, func(w *world, _ *plan.Move, _ func()) { w.pods["d1"].DeletionTimestamp = &metav1.Time{} }},
 	{"it stands elsewhere", plan.PremiseChanged, func(w *world, _ *plan.Move, _ func()) { w.pods["d1"].Spec.NodeName = "n2" }},
 	{"somebody asks to keep it", plan.PremiseChanged, func(w *world, m *plan.Move, _ func()) {
-		m.Read = annotation.Read(w.pods["d1"])
+		m.EligibilityInputs = annotation.Fingerprint(w.pods["d1"])
 		w.pods["d1"].Annotations = map[string]string{annotation.Evict: "never"}
 	}},
 	{"the window has closed", plan.OutsideWindow, func(_ *world, m *plan.Move, _ func()) { m.NotAfter = noon }},
 	{"its budget is spent", plan.BlockedByPDB, answers(errBudget)},
-	{"it has two budgets", plan.SeveralPDBs, answers(errSeveral)},
+	{"it has two budgets", plan.MultiplePDBs, answers(errSeveral)},
 	{"the server is busy", plan.APIThrottled, answers(apierrors.NewTooManyRequestsError("the server has received too many requests"))},
 	{"nobody may evict", plan.PermissionMissing, answers(apierrors.NewForbidden(pods, "d1", errAccount))},
 	{"nobody may read", plan.PermissionMissing, func(w *world, _ *plan.Move, _ func()) {
@@ -107,7 +107,7 @@ var stops = map[plan.Code]bool{
 	plan.APIThrottled: true, plan.PermissionMissing: true, plan.OutcomeUnknown: true, plan.Interrupted: true,
 	plan.ReplacementNotReady: true, plan.ReplacementNotScheduled: true,
 	plan.ZoneSkewed: false, plan.LandedElsewhere: false, plan.PodGoneAlready: false, plan.UIDChanged: false, plan.PodTerminating: false,
-	plan.PremiseChanged: false, plan.OutsideWindow: false, plan.BlockedByPDB: false, plan.SeveralPDBs: false,
+	plan.PremiseChanged: false, plan.OutsideWindow: false, plan.BlockedByPDB: false, plan.MultiplePDBs: false,
 }
 
 func provoke(t *testing.T, p provocation) Result {

@@ -26,10 +26,10 @@ func (l *Live) resolve(ctx context.Context, m plan.Move, v Verdict) Verdict {
 			return Verdict{Accepted: true, Presumed: pod == nil || string(pod.UID) != m.Pod.UID || !byEviction(pod)}
 		case err == nil:
 			stop := errors.Is(context.Cause(ctx), context.Canceled)
-			return Verdict{Outcome: plan.Unknown, Stop: !stop, Reason: plan.Reason{Code: v.Reason.Code, Message: "not evicted as of now; " + v.Reason.Message}}
+			return Verdict{Outcome: plan.UnknownOutcome, Stop: !stop, Reason: plan.Reason{Code: v.Reason.Code, Message: "not evicted as of now; " + v.Reason.Message}}
 		}
 	}
-	return Verdict{Outcome: plan.Unknown, Stop: true, Reason: plan.Reason{Code: plan.OutcomeUnknown,
+	return Verdict{Outcome: plan.UnknownOutcome, Stop: true, Reason: plan.Reason{Code: plan.OutcomeUnknown,
 		Message: fmt.Sprintf("whether the pod was evicted could not be found out; %s", v.Reason.Message)}}
 }
 
@@ -58,7 +58,7 @@ func (l *Live) Resolve(ctx context.Context, open []plan.Reservation) ([]plan.Out
 	var out []plan.Outcome
 	for _, r := range open {
 		pod, err := l.bare(ctx, r.Pod)
-		o := plan.Outcome{Step: r.Step, Pod: r.Pod, Outcome: plan.Unknown}
+		o := plan.Outcome{Step: r.Step, Pod: r.Pod, Outcome: plan.UnknownOutcome}
 		switch {
 		case err != nil && !apierrors.IsNotFound(err):
 			return nil, fmt.Errorf("reading pod %s: %w", r.Pod, err)

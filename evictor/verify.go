@@ -70,7 +70,7 @@ func evicted(m plan.Move, r *corev1.Pod, code plan.Code, msg string) attempt {
 	if r != nil {
 		a.outcome.Replacement = &plan.PodRef{Namespace: r.Namespace, Name: r.Name, UID: string(r.UID)}
 		a.outcome.Landed = r.Spec.NodeName
-		a.outcome.AsForetold = slices.Contains(m.AcceptableNodes, r.Spec.NodeName)
+		a.outcome.LandedAsPredicted = slices.Contains(m.AcceptableNodes, r.Spec.NodeName)
 	}
 	return a
 }
@@ -78,7 +78,7 @@ func evicted(m plan.Move, r *corev1.Pod, code plan.Code, msg string) attempt {
 func landed(m plan.Move, r *corev1.Pod, after time.Duration) attempt {
 	after = after.Round(100 * time.Millisecond)
 	a := evicted(m, r, m.Reason.Code, fmt.Sprintf("landed on %s as foretold", r.Spec.NodeName))
-	if !a.outcome.AsForetold {
+	if !a.outcome.LandedAsPredicted {
 		a.outcome.Reason = plan.Reason{Code: plan.LandedElsewhere, Message: fmt.Sprintf("landed on %s, which was not foretold (%s)", r.Spec.NodeName, m.To)}
 	}
 	a.outcome.ReadyAfter = after.String()

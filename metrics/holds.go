@@ -8,9 +8,9 @@ func (m *Metrics) holds(r plan.RunReport) {
 	m.paused.Set(0)
 	m.breaker.Set(0)
 	m.held.Reset()
-	all := r.Plan.Holds
+	all := r.Plan.Blocks
 	if r.Stopped != nil {
-		all = append([]plan.Hold{{Reason: *r.Stopped}}, all...)
+		all = append([]plan.EvictionBlock{{Reason: *r.Stopped}}, all...)
 	}
 	for _, h := range all {
 		switch h.Reason.Code {
@@ -18,7 +18,7 @@ func (m *Metrics) holds(r plan.RunReport) {
 			m.paused.Set(1)
 		case plan.BreakerOpen:
 			m.breaker.Set(1)
-		case plan.NotPayingOff:
+		case plan.StrategyIneffective:
 			m.held.WithLabelValues(h.Strategy).Set(1)
 		}
 	}
@@ -30,7 +30,7 @@ func (m *Metrics) Benefits(accounts map[string]plan.Benefit) {
 	m.benefit.Reset()
 	m.weighed.Reset()
 	for name, b := range accounts {
-		m.benefit.WithLabelValues(name, "foretold").Set(b.Foretold)
+		m.benefit.WithLabelValues(name, "foretold").Set(b.Predicted)
 		m.benefit.WithLabelValues(name, "realised").Set(b.Realised)
 		m.weighed.WithLabelValues(name).Set(b.Evictions)
 	}

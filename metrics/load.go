@@ -46,8 +46,8 @@ func (m *Metrics) Load() monitor.Recorder {
 	return l
 }
 
-// Sampled implements monitor.Recorder.
-func (l *loads) Sampled(a monitor.Attempt) {
+// RecordAttempt implements monitor.Recorder.
+func (l *loads) RecordAttempt(a monitor.Attempt) {
 	result := "answered"
 	if a.Failed {
 		result = "failed"

@@ -18,8 +18,8 @@ func TestSamplesAreCounted(t *testing.T) {
 		t.Errorf("%d series without a source, %v", n, err)
 	}
 	at := time.UnixMilli(1_000_500)
-	m.Load().Sampled(monitor.Attempt{Took: time.Second, Coverage: 0.75, SampledAt: at, Problems: []usage.Problem{{Kind: usage.Missing, Detail: "n1"}, {Kind: usage.Missing, Detail: "n2"}}})
-	m.Load().Sampled(monitor.Attempt{Failed: true, Took: time.Second, Coverage: 0.5, SampledAt: at, Problems: []usage.Problem{{Kind: usage.Unreachable}, {Kind: "of node n1"}}})
+	m.Load().RecordAttempt(monitor.Attempt{Took: time.Second, Coverage: 0.75, SampledAt: at, Problems: []usage.Problem{{Kind: usage.Missing, Detail: "n1"}, {Kind: usage.Missing, Detail: "n2"}}})
+	m.Load().RecordAttempt(monitor.Attempt{Failed: true, Took: time.Second, Coverage: 0.5, SampledAt: at, Problems: []usage.Problem{{Kind: usage.Unreachable}, {Kind: "of node n1"}}})
 	want := `
 # HELP evenkeel_load_coverage_ratio Share of the nodes whose usage was known when the source was last asked.
 # TYPE evenkeel_load_coverage_ratio gauge

@@ -80,7 +80,7 @@ func (m *Metrics) Configured(hash string) {
 
 // Binding notes a binding of a scheduler without a profile; b are its counts with
 // it, told whether it was foretold, hit whether it came true.
-func (m *Metrics) Binding(scheduler string, b plan.Bindings, hit, told bool) {
+func (m *Metrics) Binding(scheduler string, b plan.SchedulerBindings, hit, told bool) {
 	result := "unclear"
 	switch {
 	case hit:
@@ -89,7 +89,7 @@ func (m *Metrics) Binding(scheduler string, b plan.Bindings, hit, told bool) {
 		result = "miss"
 	}
 	m.shadow.WithLabelValues(scheduler, result).Inc()
-	if b.Foretold > 0 {
+	if b.Predicted > 0 {
 		m.hitRate.WithLabelValues(scheduler).Set(b.HitRate())
 	}
 }
@@ -119,10 +119,10 @@ func (m *Metrics) Pass(r plan.RunReport) {
 	if r.Recovery == nil { // of another process, long ago
 		m.passSeconds.Observe(r.Finished.Sub(r.Started).Seconds())
 	}
-	if r.Recovery == nil && !r.Refused() {
+	if r.Recovery == nil && !r.EndedBeforePlanning() {
 		m.lastPass.Set(float64(r.Finished.Unix()))
 	}
-	if !r.Refused() && r.Recovery == nil { // the gauges keep to the last plan there was
+	if !r.EndedBeforePlanning() && r.Recovery == nil { // the gauges keep to the last plan there was
 		m.plan(r.Plan)
 		m.holds(r)
 	}
@@ -133,7 +133,7 @@ func (m *Metrics) Pass(r plan.RunReport) {
 	for _, o := range r.Outcomes {
 		m.outcomes.WithLabelValues(string(o.Outcome), strategy[o.Step]).Inc()
 		if o.Landed != "" {
-			m.landings.WithLabelValues(map[bool]string{true: "true", false: "false"}[o.AsForetold]).Inc()
+			m.landings.WithLabelValues(map[bool]string{true: "true", false: "false"}[o.LandedAsPredicted]).Inc()
 		}
 	}
 }

@@ -23,14 +23,14 @@ func TestPassIsCounted(t *testing.T) {
 			After:      plan.State{Excess: map[string]float64{"g1": 0}},
 			Rejections: plan.Rejections{Counts: map[plan.Code]int{plan.BlockedByPDB: 4}},
 		},
-		Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted, Landed: "n1", AsForetold: true}, {Step: 2, Outcome: plan.Blocked}},
+		Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted, Landed: "n1", LandedAsPredicted: true}, {Step: 2, Outcome: plan.Blocked}},
 		Stopped:  &plan.Reason{Code: plan.ReplacementNotReady},
 	})
 	// A pass that was refused is counted, and says nothing about the cluster.
 	m.Pass(plan.RunReport{Mode: plan.Live, Started: start, Finished: start.Add(4 * time.Second), Stopped: &plan.Reason{Code: plan.ClusterViewStale}})
 	// One of a process that ended says nothing about now.
 	m.Pass(plan.RunReport{Mode: plan.Live, Started: start, Finished: start.Add(time.Hour), Stopped: &plan.Reason{Code: plan.Interrupted},
-		Recovery: &plan.Recovery{Holder: "dead"}, Plan: plan.Plan{Moves: []plan.Move{{Step: 1, Strategy: "zones"}}}, Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Unknown}}})
+		Recovery: &plan.Recovery{Holder: "dead"}, Plan: plan.Plan{Moves: []plan.Move{{Step: 1, Strategy: "zones"}}}, Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.UnknownOutcome}}})
 	m.Skipped([]string{"zones"})
 	want := `
 # HELP evenkeel_evictions_total Moves by outcome and strategy; only outcome=evicted removed a pod.
@@ -71,10 +71,10 @@ evenkeel_schedule_skipped_total{strategy="zones"} 1
 
 func TestBindingsAreCountedByScheduler(t *testing.T) {
 	m := metrics.New("v1", "abc")
-	m.Binding("fancy", plan.Bindings{Seen: 1}, false, false)
-	m.Binding("fancy", plan.Bindings{Seen: 2, Foretold: 1, Hits: 1}, true, true)
-	m.Binding("fancy", plan.Bindings{Seen: 3, Foretold: 2, Hits: 1}, false, true)
-	m.Binding("none", plan.Bindings{Seen: 1}, false, false)
+	m.Binding("fancy", plan.SchedulerBindings{Seen: 1}, false, false)
+	m.Binding("fancy", plan.SchedulerBindings{Seen: 2, Predicted: 1, Hits: 1}, true, true)
+	m.Binding("fancy", plan.SchedulerBindings{Seen: 3, Predicted: 2, Hits: 1}, false, true)
+	m.Binding("none", plan.SchedulerBindings{Seen: 1}, false, false)
 	want := `
 # HELP evenkeel_shadow_bindings_total Bindings of schedulers without a profile (at most 16 names) that were looked at: as the default profile has it (hit), otherwise (miss), or it does not say enough (unclear).
 # TYPE evenkeel_shadow_bindings_total counter
@@ -125,8 +125,8 @@ func TestWhatHoldsEvictionsIsShown(t *testing.T) {
 			t.Errorf("got:\n%swant:\n%s", lines.String(), b.String())
 		}
 	}
-	m.Pass(plan.RunReport{Plan: plan.Plan{Holds: []plan.Hold{{Reason: plan.Reason{Code: plan.Paused}}, {Reason: plan.Reason{Code: plan.NotPayingOff}, Strategy: "zones"}}}})
-	m.Benefits(map[string]plan.Benefit{"zones": {Evictions: 14, Foretold: 7, Realised: -.5}})
+	m.Pass(plan.RunReport{Plan: plan.Plan{Blocks: []plan.EvictionBlock{{Reason: plan.Reason{Code: plan.Paused}}, {Reason: plan.Reason{Code: plan.StrategyIneffective}, Strategy: "zones"}}}})
+	m.Benefits(map[string]plan.Benefit{"zones": {Evictions: 14, Predicted: 7, Realised: -.5}})
 	compare(`
 		evenkeel_benefit_evictions zones 14
 		evenkeel_benefit_excess zones foretold 7
@@ -138,7 +138,7 @@ func TestWhatHoldsEvictionsIsShown(t *testing.T) {
 	m.Pass(plan.RunReport{Stopped: &plan.Reason{Code: plan.BreakerOpen}})
 	m.Benefits(nil)
 	compare("evenkeel_breaker_open 1\nevenkeel_paused 0")
-	m.Pass(plan.RunReport{Plan: plan.Plan{Holds: []plan.Hold{{Reason: plan.Reason{Code: plan.BreakerOpen}}}}, Stopped: &plan.Reason{Code: plan.Paused}})
+	m.Pass(plan.RunReport{Plan: plan.Plan{Blocks: []plan.EvictionBlock{{Reason: plan.Reason{Code: plan.BreakerOpen}}}}, Stopped: &plan.Reason{Code: plan.Paused}})
 	compare("evenkeel_breaker_open 1\nevenkeel_paused 1")
 	m.Pass(plan.RunReport{})
 	compare("evenkeel_breaker_open 0\nevenkeel_paused 0")

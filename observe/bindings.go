@@ -8,16 +8,16 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// maxEarlier bounds how many bindings before the last are kept: more than any
-// scheduler makes in the second that times of bindings are rounded to.
+// maxEarlier limits how many earlier bindings are remembered. It is more than a scheduler makes
+// within a second, the precision of binding times.
 const maxEarlier = 512
 
-// Bindings tells of pods that are bound while somebody waits for one; the others
-// are let go.
+// Bindings reports pods that are bound while a caller waits in NextBinding. Other bindings are
+// dropped.
 type Bindings struct {
-	want    func(*corev1.Pod) bool
+	wanted  func(*corev1.Pod) bool
 	next    chan binding
-	earlier []string // UIDs of pods that were bound last, in the order of the watch
+	earlier []string // UIDs of the pods bound last, in the order of the watch
 }
 
 type binding struct {
@@ -25,46 +25,46 @@ type binding struct {
 	earlier []string
 }
 
-// Bindings watches for pods that are bound and for which want holds. It must be
-// called before Start.
-func (o *Observer) Bindings(want func(*corev1.Pod) bool) *Bindings {
-	b := &Bindings{want: want, next: make(chan binding)}
-	_, _ = o.pods().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: b.added, UpdateFunc: b.updated})
+// WatchBindings watches for bindings of pods for which want returns true. It must be called
+// before Start.
+func (o *Observer) WatchBindings(want func(*corev1.Pod) bool) *Bindings {
+	b := &Bindings{wanted: want, next: make(chan binding)}
+	_, _ = o.pods().AddEventHandler(cache.ResourceEventHandlerFuncs{AddFunc: b.podAdded, UpdateFunc: b.podUpdated})
 	return b
 }
 
-// added sees pods that were bound before they were watched, or made with a node.
-func (b *Bindings) added(x any) {
+// podAdded handles pods that were bound before the watch started, or created with a node.
+func (b *Bindings) podAdded(x any) {
 	if p, ok := x.(*corev1.Pod); ok && p.Spec.NodeName != "" {
-		b.note(p)
+		b.record(p)
 	}
 }
 
-func (b *Bindings) updated(before, after any) {
+func (b *Bindings) podUpdated(before, after any) {
 	old, ok := before.(*corev1.Pod)
 	now, ok2 := after.(*corev1.Pod)
 	if !ok || !ok2 || now.Spec.NodeName == "" || old.Spec.NodeName != "" && old.UID == now.UID {
 		return
 	}
-	if b.want(now) {
+	if b.wanted(now) {
 		select {
 		case b.next <- binding{string(now.UID), slices.Clone(b.earlier)}:
-		default: // nobody waits
+		default: // no caller is waiting
 		}
 	}
-	b.note(now)
+	b.record(now)
 }
 
-// note keeps the order of bindings. Handlers are called one after the other.
-func (b *Bindings) note(p *corev1.Pod) {
+// record keeps the order of bindings. Handlers never run concurrently.
+func (b *Bindings) record(p *corev1.Pod) {
 	if len(b.earlier) == maxEarlier {
 		b.earlier = slices.Delete(b.earlier, 0, 1)
 	}
 	b.earlier = append(b.earlier, string(p.UID))
 }
 
-// NextBinding waits for the next binding, and returns the pod's UID and those of
-// the pods that were bound before it, the last 512; false when ctx ends first.
+// NextBinding waits for the next binding. It returns the pod's UID and the UIDs of up to 512
+// pods that were bound before it. ok is false if ctx ends first.
 func (b *Bindings) NextBinding(ctx context.Context) (uid string, earlier []string, ok bool) {
 	select {
 	case next := <-b.next:

@@ -13,24 +13,24 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 )
 
-func pod(name, node, scheduler string) *corev1.Pod {
+func newPod(name, node, scheduler string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name)}, Spec: corev1.PodSpec{NodeName: node, SchedulerName: scheduler}}
 }
 
-// TestNextBindingTellsOfPodsThatAreWanted watches a server in memory: a pod that
-// is made with its node, one of another scheduler, and one that is wanted.
+// TestNextBindingTellsOfPodsThatAreWanted uses an in-memory server. It creates a pod with a
+// node, a pod of another scheduler, and a pod that is wanted.
 func TestNextBindingTellsOfPodsThatAreWanted(t *testing.T) {
-	client := newClient(system())
+	client := newClient(kubeSystem())
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	o := New(client, clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
-	b := o.Bindings(func(p *corev1.Pod) bool { return p.Spec.SchedulerName == "fancy" })
+	b := o.WatchBindings(func(p *corev1.Pod) bool { return p.Spec.SchedulerName == "fancy" })
 	o.Start(ctx)
 	t.Cleanup(func() { cancel(); o.Shutdown() })
 	if err := o.WaitForSync(ctx); err != nil {
 		t.Fatal(err)
 	}
 	api := client.CoreV1().Pods("shop")
-	for _, p := range []*corev1.Pod{pod("static", "n1", "fancy"), pod("other", "", "else"), pod("mine", "", "fancy")} {
+	for _, p := range []*corev1.Pod{newPod("static", "n1", "fancy"), newPod("other", "", "else"), newPod("mine", "", "fancy")} {
 		if _, err := api.Create(ctx, p, metav1.CreateOptions{}); err != nil {
 			t.Fatal(err)
 		}
@@ -40,9 +40,9 @@ func TestNextBindingTellsOfPodsThatAreWanted(t *testing.T) {
 		uid, earlier, _ := b.NextBinding(ctx)
 		got <- binding{uid, earlier}
 	}()
-	// Bindings while nobody waits are let go: mine is bound until it is told of.
+	// Bindings are dropped while no caller waits, so the test binds pods until one is reported.
 	for n := 0; ; n++ {
-		for _, p := range []*corev1.Pod{pod("other", "n1", "else"), pod("mine", fmt.Sprint("n", n%2), "fancy"), pod("mine", "", "fancy")} {
+		for _, p := range []*corev1.Pod{newPod("other", "n1", "else"), newPod("mine", fmt.Sprint("n", n%2), "fancy"), newPod("mine", "", "fancy")} {
 			if _, err := api.Update(ctx, p, metav1.UpdateOptions{}); err != nil {
 				t.Fatal(err)
 			}
@@ -69,21 +69,21 @@ func TestNextBindingEndsWithItsContext(t *testing.T) {
 	}
 }
 
-// TestBindingsAreBounded: a binding that nobody waits for is not kept, nor are
-// more than the last 512 UIDs.
+// TestBindingsAreBounded checks that a binding without a waiting caller is dropped, and that at
+// most 512 UIDs are kept.
 func TestBindingsAreBounded(t *testing.T) {
-	b := &Bindings{want: func(*corev1.Pod) bool { return true }, next: make(chan binding)}
+	b := &Bindings{wanted: func(*corev1.Pod) bool { return true }, next: make(chan binding)}
 	for i := range 600 {
-		b.updated(pod(fmt.Sprint(i), "", ""), pod(fmt.Sprint(i), "n1", ""))
-		b.updated(pod(fmt.Sprint(i), "n1", ""), pod(fmt.Sprint(i), "n1", "")) // no binding
+		b.podUpdated(newPod(fmt.Sprint(i), "", ""), newPod(fmt.Sprint(i), "n1", ""))
+		b.podUpdated(newPod(fmt.Sprint(i), "n1", ""), newPod(fmt.Sprint(i), "n1", "")) // not a binding
 	}
 	if len(b.earlier) != 512 || b.earlier[0] != "88" || b.earlier[511] != "599" {
 		t.Errorf("%d UIDs kept, from %s to %s", len(b.earlier), b.earlier[0], b.earlier[len(b.earlier)-1])
 	}
-	// A pod of the same name that was made anew while nothing was watched.
-	again := pod("599", "n2", "")
+	// A pod of the same name that was created again while the watch was closed.
+	again := newPod("599", "n2", "")
 	again.UID = "new"
-	b.updated(pod("599", "n1", ""), again)
+	b.podUpdated(newPod("599", "n1", ""), again)
 	if b.earlier[511] != "new" {
 		t.Error("a pod made anew is not told from the one before")
 	}

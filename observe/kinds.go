@@ -21,40 +21,40 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// kind is one kind that is watched.
+// kind is one kind of object that is watched.
 type kind struct {
 	group, resource string
-	informer        func(informers.SharedInformerFactory, kubernetes.Interface, *currency, cache.TransformFunc) cache.SharedIndexInformer
+	informer        func(informers.SharedInformerFactory, kubernetes.Interface, *staleness, cache.TransformFunc) cache.SharedIndexInformer
 	add             func(*cluster.Objects, any)
 }
 
-type watched struct {
+type watchedKind struct {
 	kind
-	informer cache.SharedIndexInformer
-	currency *currency
+	informer  cache.SharedIndexInformer
+	staleness *staleness
 }
 
-// api is what an informer asks of a typed client.
-type api[L runtime.Object] interface {
+// typedClient is the part of a typed client that an informer needs.
+type typedClient[L runtime.Object] interface {
 	List(context.Context, metav1.ListOptions) (L, error)
 	Watch(context.Context, metav1.ListOptions) (watch.Interface, error)
 }
 
-// of describes a kind. The informer's own handler of watch errors does not tell
-// of every failure, and of no success; so its requests go through the currency.
-func of[T any, P interface {
+// newKind describes a kind. The informer's watch error handler does not report every failure,
+// and no success. Its requests are therefore tracked by staleness.
+func newKind[T any, P interface {
 	*T
 	runtime.Object
-}, L runtime.Object](group, resource string, client func(kubernetes.Interface) api[L], into func(*cluster.Objects) *[]P) kind {
-	informer := func(f informers.SharedInformerFactory, c kubernetes.Interface, cur *currency, keep cache.TransformFunc) cache.SharedIndexInformer {
+}, L runtime.Object](group, resource string, client func(kubernetes.Interface) typedClient[L], into func(*cluster.Objects) *[]P) kind {
+	informer := func(f informers.SharedInformerFactory, c kubernetes.Interface, cur *staleness, keep cache.TransformFunc) cache.SharedIndexInformer {
 		lw := &cache.ListWatch{
 			ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
-				return listThrough(cur, opts, func() (L, error) {
-					return page(opts, keep, func(o metav1.ListOptions) (L, error) { return client(c).List(ctx, o) })
+				return trackList(cur, opts, func() (L, error) {
+					return listPage(opts, keep, func(o metav1.ListOptions) (L, error) { return client(c).List(ctx, o) })
 				})
 			},
 			WatchFuncWithContext: func(ctx context.Context, opts metav1.ListOptions) (watch.Interface, error) {
-				return watchThrough(cur, opts, func() (watch.Interface, error) { return client(c).Watch(ctx, opts) })
+				return trackWatch(cur, opts, func() (watch.Interface, error) { return client(c).Watch(ctx, opts) })
 			},
 		}
 		return f.InformerFor(P(new(T)), func(c kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
@@ -66,11 +66,11 @@ func of[T any, P interface {
 	return kind{group, resource, informer, add}
 }
 
-// page lists a page and keeps of it what is kept. Lists are made where a server does
-// not stream them to a watch. Informers ask for any state first (version 0), which
-// servers answer with everything at once, whatever the limit: 100,000 pods take
-// 1.5 GB when they are decoded. The latest state comes in pages.
-func page[L runtime.Object](opts metav1.ListOptions, keep cache.TransformFunc, list func(metav1.ListOptions) (L, error)) (L, error) {
+// listPage lists one page and strips its objects. Lists are needed if the server does not
+// stream the initial objects to a watch. Informers first ask for any version ("0"), which
+// servers answer in full regardless of the limit. Decoding 100,000 pods takes 1.5 GB. listPage
+// asks for the latest version instead, which servers send in pages.
+func listPage[L runtime.Object](opts metav1.ListOptions, keep cache.TransformFunc, list func(metav1.ListOptions) (L, error)) (L, error) {
 	if opts.ResourceVersion == "0" {
 		opts.ResourceVersion, opts.ResourceVersionMatch = "", ""
 	}
@@ -84,66 +84,70 @@ func page[L runtime.Object](opts metav1.ListOptions, keep cache.TransformFunc, l
 	})
 }
 
-// kinds are all that is watched; the chart grants get, list and watch on each.
+// kinds lists everything that is watched. The chart grants get, list and watch on each.
 var kinds = []kind{
-	of("", "nodes", func(c kubernetes.Interface) api[*corev1.NodeList] { return c.CoreV1().Nodes() },
+	newKind("", "nodes", func(c kubernetes.Interface) typedClient[*corev1.NodeList] { return c.CoreV1().Nodes() },
 		func(o *cluster.Objects) *[]*corev1.Node { return &o.Nodes }),
-	of("", "pods", func(c kubernetes.Interface) api[*corev1.PodList] { return c.CoreV1().Pods("") },
+	newKind("", "pods", func(c kubernetes.Interface) typedClient[*corev1.PodList] { return c.CoreV1().Pods("") },
 		func(o *cluster.Objects) *[]*corev1.Pod { return &o.Pods }),
-	of("", "namespaces", func(c kubernetes.Interface) api[*corev1.NamespaceList] { return c.CoreV1().Namespaces() },
+	newKind("", "namespaces", func(c kubernetes.Interface) typedClient[*corev1.NamespaceList] { return c.CoreV1().Namespaces() },
 		func(o *cluster.Objects) *[]*corev1.Namespace { return &o.Namespaces }),
-	of("", "services", func(c kubernetes.Interface) api[*corev1.ServiceList] { return c.CoreV1().Services("") },
+	newKind("", "services", func(c kubernetes.Interface) typedClient[*corev1.ServiceList] { return c.CoreV1().Services("") },
 		func(o *cluster.Objects) *[]*corev1.Service { return &o.Services }),
-	of("", "replicationcontrollers", func(c kubernetes.Interface) api[*corev1.ReplicationControllerList] {
+	newKind("", "replicationcontrollers", func(c kubernetes.Interface) typedClient[*corev1.ReplicationControllerList] {
 		return c.CoreV1().ReplicationControllers("")
 	},
 		func(o *cluster.Objects) *[]*corev1.ReplicationController { return &o.ReplicationControllers }),
-	of("", "persistentvolumeclaims", func(c kubernetes.Interface) api[*corev1.PersistentVolumeClaimList] {
+	newKind("", "persistentvolumeclaims", func(c kubernetes.Interface) typedClient[*corev1.PersistentVolumeClaimList] {
 		return c.CoreV1().PersistentVolumeClaims("")
 	},
 		func(o *cluster.Objects) *[]*corev1.PersistentVolumeClaim { return &o.PersistentVolumeClaims }),
-	of("policy", "poddisruptionbudgets", func(c kubernetes.Interface) api[*policyv1.PodDisruptionBudgetList] {
+	newKind("policy", "poddisruptionbudgets", func(c kubernetes.Interface) typedClient[*policyv1.PodDisruptionBudgetList] {
 		return c.PolicyV1().PodDisruptionBudgets("")
 	},
 		func(o *cluster.Objects) *[]*policyv1.PodDisruptionBudget { return &o.PodDisruptionBudgets }),
-	of("apps", "replicasets", func(c kubernetes.Interface) api[*appsv1.ReplicaSetList] { return c.AppsV1().ReplicaSets("") },
+	newKind("apps", "replicasets", func(c kubernetes.Interface) typedClient[*appsv1.ReplicaSetList] { return c.AppsV1().ReplicaSets("") },
 		func(o *cluster.Objects) *[]*appsv1.ReplicaSet { return &o.ReplicaSets }),
-	of("apps", "deployments", func(c kubernetes.Interface) api[*appsv1.DeploymentList] { return c.AppsV1().Deployments("") },
+	newKind("apps", "deployments", func(c kubernetes.Interface) typedClient[*appsv1.DeploymentList] { return c.AppsV1().Deployments("") },
 		func(o *cluster.Objects) *[]*appsv1.Deployment { return &o.Deployments }),
-	of("apps", "statefulsets", func(c kubernetes.Interface) api[*appsv1.StatefulSetList] { return c.AppsV1().StatefulSets("") },
+	newKind("apps", "statefulsets", func(c kubernetes.Interface) typedClient[*appsv1.StatefulSetList] { return c.AppsV1().StatefulSets("") },
 		func(o *cluster.Objects) *[]*appsv1.StatefulSet { return &o.StatefulSets }),
-	of("apps", "daemonsets", func(c kubernetes.Interface) api[*appsv1.DaemonSetList] { return c.AppsV1().DaemonSets("") },
+	newKind("apps", "daemonsets", func(c kubernetes.Interface) typedClient[*appsv1.DaemonSetList] { return c.AppsV1().DaemonSets("") },
 		func(o *cluster.Objects) *[]*appsv1.DaemonSet { return &o.DaemonSets }),
-	of("batch", "jobs", func(c kubernetes.Interface) api[*batchv1.JobList] { return c.BatchV1().Jobs("") },
+	newKind("batch", "jobs", func(c kubernetes.Interface) typedClient[*batchv1.JobList] { return c.BatchV1().Jobs("") },
 		func(o *cluster.Objects) *[]*batchv1.Job { return &o.Jobs }),
-	of("batch", "cronjobs", func(c kubernetes.Interface) api[*batchv1.CronJobList] { return c.BatchV1().CronJobs("") },
+	newKind("batch", "cronjobs", func(c kubernetes.Interface) typedClient[*batchv1.CronJobList] { return c.BatchV1().CronJobs("") },
 		func(o *cluster.Objects) *[]*batchv1.CronJob { return &o.CronJobs }),
-	of("scheduling.k8s.io", "priorityclasses", func(c kubernetes.Interface) api[*schedulingv1.PriorityClassList] {
+	newKind("scheduling.k8s.io", "priorityclasses", func(c kubernetes.Interface) typedClient[*schedulingv1.PriorityClassList] {
 		return c.SchedulingV1().PriorityClasses()
 	},
 		func(o *cluster.Objects) *[]*schedulingv1.PriorityClass { return &o.PriorityClasses }),
-	of("", "persistentvolumes", func(c kubernetes.Interface) api[*corev1.PersistentVolumeList] { return c.CoreV1().PersistentVolumes() },
+	newKind("", "persistentvolumes", func(c kubernetes.Interface) typedClient[*corev1.PersistentVolumeList] {
+		return c.CoreV1().PersistentVolumes()
+	},
 		func(o *cluster.Objects) *[]*corev1.PersistentVolume { return &o.PersistentVolumes }),
-	of("storage.k8s.io", "storageclasses", func(c kubernetes.Interface) api[*storagev1.StorageClassList] { return c.StorageV1().StorageClasses() },
+	newKind("storage.k8s.io", "storageclasses", func(c kubernetes.Interface) typedClient[*storagev1.StorageClassList] {
+		return c.StorageV1().StorageClasses()
+	},
 		func(o *cluster.Objects) *[]*storagev1.StorageClass { return &o.StorageClasses }),
-	of("storage.k8s.io", "csinodes", func(c kubernetes.Interface) api[*storagev1.CSINodeList] { return c.StorageV1().CSINodes() },
+	newKind("storage.k8s.io", "csinodes", func(c kubernetes.Interface) typedClient[*storagev1.CSINodeList] { return c.StorageV1().CSINodes() },
 		func(o *cluster.Objects) *[]*storagev1.CSINode { return &o.CSINodes }),
-	of("storage.k8s.io", "csidrivers", func(c kubernetes.Interface) api[*storagev1.CSIDriverList] { return c.StorageV1().CSIDrivers() },
+	newKind("storage.k8s.io", "csidrivers", func(c kubernetes.Interface) typedClient[*storagev1.CSIDriverList] { return c.StorageV1().CSIDrivers() },
 		func(o *cluster.Objects) *[]*storagev1.CSIDriver { return &o.CSIDrivers }),
-	of("storage.k8s.io", "volumeattachments", func(c kubernetes.Interface) api[*storagev1.VolumeAttachmentList] {
+	newKind("storage.k8s.io", "volumeattachments", func(c kubernetes.Interface) typedClient[*storagev1.VolumeAttachmentList] {
 		return c.StorageV1().VolumeAttachments()
 	},
 		func(o *cluster.Objects) *[]*storagev1.VolumeAttachment { return &o.VolumeAttachments }),
-	of("storage.k8s.io", "csistoragecapacities", func(c kubernetes.Interface) api[*storagev1.CSIStorageCapacityList] {
+	newKind("storage.k8s.io", "csistoragecapacities", func(c kubernetes.Interface) typedClient[*storagev1.CSIStorageCapacityList] {
 		return c.StorageV1().CSIStorageCapacities("")
 	},
 		func(o *cluster.Objects) *[]*storagev1.CSIStorageCapacity { return &o.CSIStorageCapacities }),
 }
 
-// Resource is a kind of object that is read, by API group and resource name.
+// Resource is a watched kind, by API group and resource name.
 type Resource struct{ Group, Resource string }
 
-// Resources lists what the account must be allowed to get, list and watch.
+// Resources lists the resources that the account must be allowed to get, list and watch.
 func Resources() []Resource {
 	out := make([]Resource, len(kinds))
 	for i, k := range kinds {

@@ -1,8 +1,8 @@
-// Package observe keeps an up-to-date view of a live cluster through shared
-// informers and makes snapshots of it.
+// Package observe keeps an up-to-date view of a live cluster through shared informers, and
+// takes snapshots of it.
 //
-// It decides what is watched and what of each object is kept. It never writes
-// to the cluster and never judges what it sees.
+// It decides what is watched and which parts of each object are kept. It never writes to the
+// cluster and never evaluates what it sees.
 package observe
 
 import (
@@ -33,68 +33,68 @@ type Observer struct {
 	client  kubernetes.Interface
 	clock   clock.PassiveClock
 	factory informers.SharedInformerFactory
-	watched []watched
+	watched []watchedKind
 
-	bound atomic.Int64 // see BoundStaleness
+	maxStaleness atomic.Int64 // see SetMaxStaleness
 
-	mu      sync.Mutex
-	denied  map[string]refusal // by kind, the last one while listing or watching
-	failed  map[string]error   // by kind, the last other failure while listing
-	changed chan struct{}
-	version string
-	uid     string
-	usage   func() *cluster.Usage // see Measured
+	mu          sync.Mutex
+	refusals    map[string]refusal // by resource: the last refused list or watch
+	failures    map[string]error   // by resource: the last other list failure
+	podsChanged chan struct{}
+	version     string
+	uid         string
+	usage       func() *cluster.Usage // see SetUsageSource
 }
 
-// New makes an observer; nothing is watched before Start.
+// New returns an observer. It watches nothing before Start.
 func New(client kubernetes.Interface, c clock.PassiveClock) *Observer {
-	o := &Observer{client: client, clock: c, denied: map[string]refusal{}, failed: map[string]error{}, changed: make(chan struct{})}
-	keep := newSiblings().keep
+	o := &Observer{client: client, clock: c, refusals: map[string]refusal{}, failures: map[string]error{}, podsChanged: make(chan struct{})}
+	keep := newInternCache().stripAndIntern
 	o.factory = informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(keep))
 	for _, k := range kinds {
-		w := watched{kind: k, currency: &currency{clock: c}}
-		w.informer = k.informer(o.factory, client, w.currency, keep)
-		// Set before Start; a refusal would otherwise only be retried for ever.
-		_ = w.informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) { o.note(k, err) })
+		w := watchedKind{kind: k, staleness: &staleness{clock: c}}
+		w.informer = k.informer(o.factory, client, w.staleness, keep)
+		// The handler must be set before Start. Without it, the informer would retry a refused
+		// request forever.
+		_ = w.informer.SetWatchErrorHandlerWithContext(func(ctx context.Context, _ *cache.Reflector, err error) { o.recordFailure(k, err) })
 		o.watched = append(o.watched, w)
 	}
 	_, _ = o.pods().AddEventHandler(cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(any) { o.wake() },
-		UpdateFunc: func(any, any) { o.wake() },
-		DeleteFunc: func(any) { o.wake() },
+		AddFunc:    func(any) { o.notifyPodChange() },
+		UpdateFunc: func(any, any) { o.notifyPodChange() },
+		DeleteFunc: func(any) { o.notifyPodChange() },
 	})
 	return o
 }
 
-// Start begins to watch, until ctx ends.
+// Start starts watching until ctx ends.
 func (o *Observer) Start(ctx context.Context) { o.factory.Start(ctx.Done()) }
 
-// endTime bounds Shutdown: after a 429 the informer sleeps, up to half a minute,
-// and nothing wakes it.
-const endTime = time.Second
+// shutdownTimeout limits Shutdown. After a 429 answer the informer sleeps for up to 30 seconds
+// and cannot be woken.
+const shutdownTimeout = time.Second
 
-// Shutdown waits until every watch has ended, but not for ever; end Start's
-// context first.
+// Shutdown waits until every watch has ended, but at most one second. The context passed to
+// Start must end first.
 func (o *Observer) Shutdown() {
 	ended := make(chan struct{})
 	go func() { defer close(ended); o.factory.Shutdown() }()
 	select {
 	case <-ended:
-	case <-time.After(endTime):
+	case <-time.After(shutdownTimeout):
 	}
 }
 
-// WaitForSync returns once every kind is listed, or with an error that says
-// what stands in the way: a missing permission at once, an unreachable server
-// when ctx ends.
+// WaitForSync waits until every kind is listed. If a permission is missing, it returns the
+// error at once. If the server is unreachable, it returns the error when ctx ends.
 func (o *Observer) WaitForSync(ctx context.Context) error {
-	if err := o.identify(ctx); err != nil {
+	if err := o.readServerIdentity(ctx); err != nil {
 		return err
 	}
 	tick := time.NewTicker(20 * time.Millisecond)
 	defer tick.Stop()
 	for {
-		if err := o.refused(); err != nil {
+		if err := o.permissionError(); err != nil {
 			return err
 		}
 		if o.Synced() {
@@ -102,8 +102,8 @@ func (o *Observer) WaitForSync(ctx context.Context) error {
 		}
 		select {
 		case <-ctx.Done():
-			return o.notSynced()
-		case <-tick.C: // informers have no channel to wait for a refusal on
+			return o.notSyncedError()
+		case <-tick.C: // informers have no channel that reports a refusal
 		}
 	}
 }
@@ -118,24 +118,25 @@ func (o *Observer) Synced() bool {
 	return true
 }
 
-// synced reports whether a list was taken in. One without a version is not from
-// an API server: the client reads any other kind of object as an empty list.
-func (w watched) synced() bool {
+// synced reports whether a list was received from an API server. The client reads any other
+// answer as an empty list without a resource version.
+func (w watchedKind) synced() bool {
 	return w.informer.HasSynced() && w.informer.LastSyncResourceVersion() != ""
 }
 
-// identify asks the server who it is: its version and the cluster's identity.
-func (o *Observer) identify(ctx context.Context) error {
+// readServerIdentity reads the server version and the UID of kube-system, which identifies the
+// cluster.
+func (o *Observer) readServerIdentity(ctx context.Context) error {
 	var body *version.Info
 	err := retry.Read(ctx, func() (err error) { body, err = o.client.Discovery().ServerVersionWithContext(ctx); return err })
 	if err != nil {
 		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
-			return explain("get", "/version", err)
+			return plainAccessError("get", "/version", err)
 		}
-		return fmt.Errorf("asking for its version: %w", plainly(err))
+		return fmt.Errorf("asking for its version: %w", plainError(err))
 	}
 	if body.Major == "" || body.Minor == "" {
-		return errors.New("asking for its version: the answer has no major or no minor" + elsewhere)
+		return errors.New("asking for its version: the answer has no major or no minor" + addressHint)
 	}
 	var ns *corev1.Namespace
 	err = retry.Read(ctx, func() (err error) {
@@ -143,7 +144,7 @@ func (o *Observer) identify(ctx context.Context) error {
 		return err
 	})
 	if err != nil {
-		return explain("get", "namespaces", err)
+		return plainAccessError("get", "namespaces", err)
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -151,55 +152,54 @@ func (o *Observer) identify(ctx context.Context) error {
 	return nil
 }
 
-// refusal is a permission that was missing at a moment.
+// refusal is a missing permission and when it was noticed.
 type refusal struct {
 	err error
 	at  time.Time
 }
 
-// refusedFor is how long a refusal counts. While it lasts the informer asks
-// again at least twice a minute, and each refusal counts anew.
-const refusedFor = 2 * time.Minute
+// refusalLifetime is how long a refusal counts. During this time the informer retries at least
+// twice a minute, and each new refusal restarts the time.
+const refusalLifetime = 2 * time.Minute
 
-func (o *Observer) note(k kind, err error) {
+func (o *Observer) recordFailure(k kind, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
-		o.denied[k.resource] = refusal{explain("list and watch", k.resource, err), o.clock.Now()}
+		o.refusals[k.resource] = refusal{plainAccessError("list and watch", k.resource, err), o.clock.Now()}
 		return
 	}
-	o.failed[k.resource] = plainly(err)
+	o.failures[k.resource] = plainError(err)
 }
 
-// Renewed forgets refusals: they met credentials that are not shown any more. A
-// refusal of the new ones is noted when it comes; until then the age of the view
-// counts.
-func (o *Observer) Renewed() {
+// CredentialsRenewed discards refusals of the previous credentials. If the new credentials are
+// refused, the next request records it. Until then, the staleness limit protects snapshots.
+func (o *Observer) CredentialsRenewed() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	clear(o.denied)
+	clear(o.refusals)
 }
 
-func (o *Observer) refused() error {
+func (o *Observer) permissionError() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, k := range kinds {
-		if r, ok := o.denied[k.resource]; ok && o.clock.Since(r.at) < refusedFor {
+		if r, ok := o.refusals[k.resource]; ok && o.clock.Since(r.at) < refusalLifetime {
 			return r.err
 		}
 	}
 	return nil
 }
 
-func (o *Observer) notSynced() error {
+func (o *Observer) notSyncedError() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	missing := ""
 	for _, w := range o.watched {
-		switch err := o.failed[w.resource]; {
+		switch err := o.failures[w.resource]; {
 		case w.synced():
 		case w.informer.HasSynced():
-			return fmt.Errorf("listing %s: the answer is no list of them"+inPlace, w.resource)
+			return fmt.Errorf("listing %s: the answer is no list of them"+proxyHint, w.resource)
 		case err != nil:
 			return fmt.Errorf("listing %s: %w", w.resource, err)
 		case missing == "":
@@ -209,46 +209,46 @@ func (o *Observer) notSynced() error {
 	return fmt.Errorf("listing %s: no usable answer in time; is the API server overloaded, or something between cut off?", missing)
 }
 
-// explain names the permission that is missing.
-func explain(verb, resource string, err error) error {
+// plainAccessError names the missing permission.
+func plainAccessError(verb, resource string, err error) error {
 	switch {
 	case apierrors.IsForbidden(err):
-		said := strings.TrimPrefix(plainly(err).Error(), "the answer is 403: ")
+		said := strings.TrimPrefix(plainError(err).Error(), "the answer is 403: ")
 		if said == string(metav1.StatusReasonForbidden) {
 			said = "the server says no more"
 		}
-		return &trouble{fmt.Sprintf("permission to %s %s is missing; grant it to this account: %s", verb, resource, said), err}
+		return &translatedError{fmt.Sprintf("permission to %s %s is missing; grant it to this account: %s", verb, resource, said), err}
 	case apierrors.IsUnauthorized(err):
-		return &trouble{fmt.Sprintf("the API server does not accept the credentials (401 to %s %s); is the token or certificate still valid?", verb, resource), err}
+		return &translatedError{fmt.Sprintf("the API server does not accept the credentials (401 to %s %s); is the token or certificate still valid?", verb, resource), err}
 	}
-	return fmt.Errorf("asking for %s: %w", resource, plainly(err))
+	return fmt.Errorf("asking for %s: %w", resource, plainError(err))
 }
 
-func (o *Observer) wake() {
+func (o *Observer) notifyPodChange() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	close(o.changed)
-	o.changed = make(chan struct{})
+	close(o.podsChanged)
+	o.podsChanged = make(chan struct{})
 }
 
-// Changed returns a channel that is closed at the next change of any pod. Take
-// it before looking at Pods, so that no change is missed.
+// Changed returns a channel that is closed at the next change of any pod. Call it before
+// reading Pods, so that no change is missed.
 func (o *Observer) Changed() <-chan struct{} {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	return o.changed
+	return o.podsChanged
 }
 
-// Pods lists the pods of a namespace as last seen; read-only.
+// Pods returns the pods of a namespace as last seen. They are read-only.
 func (o *Observer) Pods(namespace string) []*corev1.Pod {
 	pods, err := o.factory.Core().V1().Pods().Lister().Pods(namespace).List(labels.Everything())
 	if err != nil {
-		return nil // the lister reads memory; it has no way to fail
+		return nil // the lister reads memory and cannot fail
 	}
 	return pods
 }
 
-// Node is a node as last seen, nil when there is none; read-only.
+// Node returns a node as last seen, or nil. It is read-only.
 func (o *Observer) Node(name string) *corev1.Node {
 	n, err := o.factory.Core().V1().Nodes().Lister().Get(name)
 	if err != nil {
@@ -257,21 +257,21 @@ func (o *Observer) Node(name string) *corev1.Node {
 	return n
 }
 
-// Nodes are all nodes as last seen; read-only.
+// Nodes returns all nodes as last seen. They are read-only.
 func (o *Observer) Nodes() []*corev1.Node {
 	nodes, err := o.factory.Core().V1().Nodes().Lister().List(labels.Everything())
 	if err != nil {
-		return nil // the lister reads memory; it has no way to fail
+		return nil // the lister reads memory and cannot fail
 	}
 	return nodes
 }
 
 func (o *Observer) pods() cache.SharedIndexInformer { return o.factory.Core().V1().Pods().Informer() }
 
-// Objects are all objects as last seen, with the time, the server's version, and
-// what is measured.
+// Objects returns all objects as last seen, with the current time, the server version and the
+// measured usage.
 func (o *Observer) Objects() *cluster.Objects {
-	usage := o.used()
+	usage := o.currentUsage()
 	out := &cluster.Objects{TakenAt: o.clock.Now().UTC(), Usage: usage}
 	for _, w := range o.watched {
 		for _, x := range w.informer.GetStore().List() {
@@ -284,14 +284,14 @@ func (o *Observer) Objects() *cluster.Objects {
 	return out
 }
 
-// Snapshot indexes the objects as last seen. It refuses while a permission is
-// missing, for a cluster half seen would be judged wrongly; and, with *Stale,
-// while a kind is further behind than BoundStaleness allows.
+// Snapshot indexes the objects as last seen. It returns an error while a permission is missing,
+// because decisions on an incomplete view would be wrong. It returns *StaleError if the view of
+// a kind is older than SetMaxStaleness allows.
 func (o *Observer) Snapshot(context.Context) (*cluster.Snapshot, error) {
-	if err := o.refused(); err != nil {
+	if err := o.permissionError(); err != nil {
 		return nil, err
 	}
-	if err := o.stale(); err != nil {
+	if err := o.stalenessError(); err != nil {
 		return nil, err
 	}
 	s, err := cluster.New(o.Objects())

@@ -26,11 +26,11 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-func system() *corev1.Namespace {
+func kubeSystem() *corev1.Namespace {
 	return &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "kube-system", UID: "cluster-1"}}
 }
 
-func started(t *testing.T, client *fake.Clientset) (*Observer, context.Context) {
+func startObserver(t *testing.T, client *fake.Clientset) (*Observer, context.Context) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
 	o := New(client, clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)))
@@ -41,7 +41,7 @@ func started(t *testing.T, client *fake.Clientset) (*Observer, context.Context) 
 
 func TestSnapshotHoldsWhatIsThere(t *testing.T) {
 	objects := simulation.Crowded(rand.New(rand.NewPCG(1, 1)), 3, 2, 4)
-	list := []k8sruntime.Object{system()}
+	list := []k8sruntime.Object{kubeSystem()}
 	for _, n := range objects.Nodes {
 		list = append(list, n)
 	}
@@ -55,7 +55,7 @@ func TestSnapshotHoldsWhatIsThere(t *testing.T) {
 		list = append(list, x)
 	}
 	client := newClient(list...)
-	o, ctx := started(t, client)
+	o, ctx := startObserver(t, client)
 	if err := o.WaitForSync(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -66,15 +66,15 @@ func TestSnapshotHoldsWhatIsThere(t *testing.T) {
 	if len(s.Pods) != 8 || len(s.Workloads) != 2 || s.ClusterUID != "cluster-1" || !s.TakenAt.Equal(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) {
 		t.Errorf("%d pods, %d workloads, cluster %q, taken at %s", len(s.Pods), len(s.Workloads), s.ClusterUID, s.TakenAt)
 	}
-	if p := o.Pods("ns0")[0]; o.WorkloadOf(p) != "deploy-d00000" || len(p.Spec.Containers[0].Env) != 0 {
-		t.Errorf("workload %q, %d settings kept", o.WorkloadOf(p), len(p.Spec.Containers[0].Env))
+	if p := o.Pods("ns0")[0]; o.ReplacingOwnerUID(p) != "deploy-d00000" || len(p.Spec.Containers[0].Env) != 0 {
+		t.Errorf("workload %q, %d settings kept", o.ReplacingOwnerUID(p), len(p.Spec.Containers[0].Env))
 	}
-	if w := s.Workloads[0]; string(o.UIDOf(w.Kind, w.Namespace, w.Name)) != w.UID || w.UID == "" || o.UIDOf(w.Kind, w.Namespace, "another") != "" || o.UIDOf("Rollout", w.Namespace, w.Name) != "" {
-		t.Errorf("UID %q of %+v", o.UIDOf(w.Kind, w.Namespace, w.Name), w)
+	if w := s.Workloads[0]; string(o.WorkloadUID(w.Kind, w.Namespace, w.Name)) != w.UID || w.UID == "" || o.WorkloadUID(w.Kind, w.Namespace, "another") != "" || o.WorkloadUID("Rollout", w.Namespace, w.Name) != "" {
+		t.Errorf("UID %q of %+v", o.WorkloadUID(w.Kind, w.Namespace, w.Name), w)
 	}
 }
 
-// newClient talks to a server in memory.
+// newClient returns a client of an in-memory server.
 func newClient(objects ...k8sruntime.Object) *fake.Clientset {
 	client := fake.NewClientset(objects...)
 	client.Discovery().(*fakediscovery.FakeDiscovery).FakedServerVersion = &version.Info{Major: "1", Minor: "37"}
@@ -82,11 +82,11 @@ func newClient(objects ...k8sruntime.Object) *fake.Clientset {
 }
 
 func TestAMissingPermissionIsAnErrorAtOnce(t *testing.T) {
-	client := newClient(system())
+	client := newClient(kubeSystem())
 	client.PrependReactor("list", "poddisruptionbudgets", func(ktesting.Action) (bool, k8sruntime.Object, error) {
 		return true, nil, apierrors.NewForbidden(schema.GroupResource{Group: "policy", Resource: "poddisruptionbudgets"}, "", errors.New("no"))
 	})
-	o, ctx := started(t, client)
+	o, ctx := startObserver(t, client)
 	err := o.WaitForSync(ctx)
 	if err == nil || !strings.Contains(err.Error(), "permission to list and watch poddisruptionbudgets is missing") {
 		t.Errorf("got %v", err)
@@ -97,8 +97,8 @@ func TestAMissingPermissionIsAnErrorAtOnce(t *testing.T) {
 }
 
 func TestChangedTellsOfTheNextChange(t *testing.T) {
-	client := newClient(system())
-	o, ctx := started(t, client)
+	client := newClient(kubeSystem())
+	o, ctx := startObserver(t, client)
 	if err := o.WaitForSync(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -117,13 +117,13 @@ func TestChangedTellsOfTheNextChange(t *testing.T) {
 }
 
 func TestAMomentsTroubleAtTheStartIsSurvived(t *testing.T) {
-	client := newClient(system())
+	client := newClient(kubeSystem())
 	refusals := 2
 	client.PrependReactor("get", "namespaces", func(ktesting.Action) (bool, k8sruntime.Object, error) {
 		refusals--
 		return refusals >= 0, nil, apierrors.NewTooManyRequestsError("later")
 	})
-	o, ctx := started(t, client)
+	o, ctx := startObserver(t, client)
 	if err := o.WaitForSync(ctx); err != nil {
 		t.Fatal(err)
 	}

@@ -16,22 +16,22 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// TestAListComesInPages where the server does not stream it to a watch, and of each
-// page only what is kept stays.
+// TestAListComesInPages checks that lists are paged if the server does not stream them to a
+// watch. Only the stripped objects of each page may stay in memory.
 func TestAListComesInPages(t *testing.T) {
 	o := simulation.Uneven(rand.New(rand.NewPCG(1, 1)), 60, 1200)
 	simulation.Lifelike(rand.New(rand.NewPCG(1, 1)), o)
-	client := newClient(system())
+	client := newClient(kubeSystem())
 	var asked []metav1.ListOptions
 	client.PrependReactor("list", "pods", func(a ktesting.Action) (bool, k8sruntime.Object, error) {
 		opts := a.(ktesting.ListActionImpl).ListOptions
 		asked = append(asked, opts)
-		begin, _ := strconv.Atoi(opts.Continue) // none: from the beginning
+		begin, _ := strconv.Atoi(opts.Continue) // 0 without a token: the first page
 		end := len(o.Pods)
-		if opts.ResourceVersion != "0" && opts.Limit > 0 { // as servers do
+		if opts.ResourceVersion != "0" && opts.Limit > 0 { // as API servers do
 			end = min(end, begin+int(opts.Limit))
 		}
-		runtime.GC() // pages come while others are forgotten
+		runtime.GC() // frees earlier pages while later ones arrive
 		out := &corev1.PodList{ListMeta: metav1.ListMeta{ResourceVersion: "9"}}
 		if end < len(o.Pods) {
 			out.Continue = strconv.Itoa(end)
@@ -41,7 +41,7 @@ func TestAListComesInPages(t *testing.T) {
 		}
 		return true, out, nil
 	})
-	watch, ctx := started(t, client)
+	watch, ctx := startObserver(t, client)
 	if err := watch.WaitForSync(ctx); err != nil {
 		t.Fatal(err)
 	}
@@ -64,9 +64,10 @@ func TestAListComesInPages(t *testing.T) {
 	}
 }
 
-// TestAPageThatFailsIsTheListsError, and a version that was seen is asked for.
+// TestAPageThatFailsIsTheListsError checks that the error of a page is the error of the list.
+// It also checks that a resource version that was seen is requested.
 func TestAPageThatFailsIsTheListsError(t *testing.T) {
-	_, err := page(metav1.ListOptions{ResourceVersion: "0", ResourceVersionMatch: "NotOlderThan"}, whole, func(o metav1.ListOptions) (*corev1.PodList, error) {
+	_, err := listPage(metav1.ListOptions{ResourceVersion: "0", ResourceVersionMatch: "NotOlderThan"}, keepAll, func(o metav1.ListOptions) (*corev1.PodList, error) {
 		if o != (metav1.ListOptions{}) {
 			t.Errorf("asked for %+v", o)
 		}
@@ -75,7 +76,7 @@ func TestAPageThatFailsIsTheListsError(t *testing.T) {
 	if err == nil {
 		t.Error("no error")
 	}
-	if _, err := page(metav1.ListOptions{ResourceVersion: "7"}, whole, func(o metav1.ListOptions) (*corev1.PodList, error) {
+	if _, err := listPage(metav1.ListOptions{ResourceVersion: "7"}, keepAll, func(o metav1.ListOptions) (*corev1.PodList, error) {
 		if o.ResourceVersion != "7" {
 			t.Errorf("asked for %+v", o)
 		}

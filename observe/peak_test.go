@@ -32,15 +32,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// The size of TestPeakMemory, as nodes/pods, and the address of the process that
-// serves it.
+// Environment variables of TestPeakMemory: the cluster size as nodes/pods, and the same size
+// for the server process.
 const (
 	peakSize  = "EVENKEEL_PEAK"
 	peakServe = "EVENKEEL_PEAK_SERVE"
 )
 
-// TestServePeak is the server of TestPeakMemory, in a process of its own: it
-// streams every kind as an API server does to an informer.
+// TestServePeak is the server of TestPeakMemory in a separate process. It streams every kind to
+// informers as an API server does.
 func TestServePeak(t *testing.T) {
 	size := os.Getenv(peakServe)
 	if size == "" {
@@ -84,13 +84,13 @@ func TestServePeak(t *testing.T) {
 			w.Header().Set("Content-Type", "application/json")
 			fmt.Fprint(w, `{"apiVersion":"v1","kind":"Namespace","metadata":{"name":"kube-system","uid":"u"}}`)
 		default:
-			streamed(w, q, lists[q.URL.Path])
+			streamInitialEvents(w, q, lists[q.URL.Path])
 		}
 	}))
 }
 
-// streamed sends the initial events of a watch, and keeps it open.
-func streamed(w http.ResponseWriter, q *http.Request, list []k8sruntime.Object) {
+// streamInitialEvents sends the initial events of a watch and keeps it open.
+func streamInitialEvents(w http.ResponseWriter, q *http.Request, list []k8sruntime.Object) {
 	info, _ := k8sruntime.SerializerInfoForMediaType(scheme.Codecs.SupportedMediaTypes(), k8sruntime.ContentTypeProtobuf)
 	w.Header().Set("Content-Type", "application/vnd.kubernetes.protobuf;stream=watch")
 	frames := info.StreamSerializer.Framer.NewFrameWriter(w)
@@ -104,7 +104,7 @@ func streamed(w http.ResponseWriter, q *http.Request, list []k8sruntime.Object) 
 			panic(err)
 		}
 		if err := info.StreamSerializer.Serializer.Encode(&metav1.WatchEvent{Type: kind, Object: k8sruntime.RawExtension{Raw: raw}}, frames); err != nil {
-			return // the client went away
+			return // the client disconnected
 		}
 	}
 	for _, x := range list {
@@ -115,13 +115,14 @@ func streamed(w http.ResponseWriter, q *http.Request, list []k8sruntime.Object) 
 	if parts[0] == "apis" {
 		gv = schema.GroupVersion{Group: parts[1], Version: parts[2]}
 	}
-	send("BOOKMARK", endOf(gv, parts[len(parts)-1]))
+	send("BOOKMARK", initialEventsEndOf(gv, parts[len(parts)-1]))
 	w.(http.Flusher).Flush()
 	<-q.Context().Done()
 }
 
-// endOf ends the initial events of a kind, found by the name of its resource.
-func endOf(gv schema.GroupVersion, resource string) k8sruntime.Object {
+// initialEventsEndOf returns the bookmark that ends the initial events of a kind. It finds the
+// kind by its resource name.
+func initialEventsEndOf(gv schema.GroupVersion, resource string) k8sruntime.Object {
 	for kind := range scheme.Scheme.KnownTypes(gv) {
 		plural := strings.ToLower(kind) + "s"
 		if p := strings.TrimSuffix(strings.ToLower(kind), "y") + "ies"; strings.HasSuffix(kind, "y") {
@@ -144,17 +145,17 @@ func endOf(gv schema.GroupVersion, resource string) k8sruntime.Object {
 	return &corev1.Pod{}
 }
 
-// TestPeakMemory measures the resident memory of one who watches a large cluster
-// and plans, with EVENKEEL_PEAK=5000/100000.
+// TestPeakMemory measures the resident memory of a process that watches a large cluster and
+// plans. Run it with EVENKEEL_PEAK=5000/100000.
 func TestPeakMemory(t *testing.T) {
 	size := os.Getenv(peakSize)
 	if size == "" {
 		t.Skip("set " + peakSize + " to nodes/pods, such as 5000/100000")
 	}
 	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(50) // as the program does
+		debug.SetGCPercent(50) // the setting of the program
 	}
-	client := serving(t, size)
+	client := startPeakServer(t, size)
 	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nguards: {minPodAge: 0s}\nlimits: {perPass: 500, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited, perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}}\nstrategies:\n"+
 		"- {name: hot-nodes, type: NodeLoad, schedule: \"*/10 * * * *\", args: {target: {cpu: 0.5, memory: 0.5}}}\n- {name: zones, type: ZoneSpread, schedule: \"0 * * * *\"}\n"))
 	if err != nil {
@@ -167,7 +168,7 @@ func TestPeakMemory(t *testing.T) {
 	if err := o.WaitForSync(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	t.Logf("synced after %s: %s", time.Since(began).Round(time.Second), resident(t))
+	t.Logf("synced after %s: %s", time.Since(began).Round(time.Second), residentMemory(t))
 	for range 3 {
 		began = time.Now()
 		s, err := o.Snapshot(t.Context())
@@ -176,22 +177,22 @@ func TestPeakMemory(t *testing.T) {
 		}
 		took := time.Since(began)
 		var goals []plan.Goal
-		for _, st := range conf.Build() {
+		for _, st := range conf.BuildStrategies() {
 			goals = append(goals, st.Strategy.Goals(s)...)
 		}
 		goalsTook := time.Since(began) - took
-		p := planner.New(conf.Planner()).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
+		p := planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
 		t.Logf("%d pods: snapshot %s, %d goals %s, %d moves %s: %s", len(s.Pods), took.Round(time.Millisecond), len(goals), goalsTook.Round(time.Millisecond),
-			len(p.Moves), time.Since(began).Round(time.Millisecond), resident(t))
+			len(p.Moves), time.Since(began).Round(time.Millisecond), residentMemory(t))
 	}
 	debug.FreeOSMemory()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	t.Logf("at rest %d MB of heap: %s", m.HeapAlloc>>20, resident(t))
+	t.Logf("at rest %d MB of heap: %s", m.HeapAlloc>>20, residentMemory(t))
 }
 
-// serving starts the server and connects to it.
-func serving(t *testing.T, size string) kubernetes.Interface {
+// startPeakServer starts the server process and returns a client.
+func startPeakServer(t *testing.T, size string) kubernetes.Interface {
 	t.Helper()
 	server := exec.CommandContext(t.Context(), os.Args[0], "-test.run=^TestServePeak$", "-test.timeout=1h", "-test.v")
 	server.Env = append(os.Environ(), peakServe+"="+size, "GOGC=400")
@@ -217,8 +218,8 @@ func serving(t *testing.T, size string) kubernetes.Interface {
 	return nil
 }
 
-// resident is what the kernel says of the process.
-func resident(t *testing.T) string {
+// residentMemory returns the memory of the process as the kernel reports it.
+func residentMemory(t *testing.T) string {
 	t.Helper()
 	status, err := os.ReadFile("/proc/self/status")
 	if err != nil {
@@ -227,7 +228,7 @@ func resident(t *testing.T) string {
 	mb := map[string]int{}
 	for _, line := range strings.Split(string(status), "\n") {
 		if f := strings.Fields(line); len(f) == 3 && f[2] == "kB" {
-			mb[f[0]], _ = strconv.Atoi(f[1]) // a number, as the kernel writes it
+			mb[f[0]], _ = strconv.Atoi(f[1]) // the kernel always writes a number
 		}
 	}
 	b, err := json.Marshal(map[string]int{"residentMB": mb["VmRSS:"] >> 10, "peakMB": mb["VmHWM:"] >> 10, "cpuMs": int(cputime.Used(t).Milliseconds())})

@@ -1,6 +1,10 @@
 package placement
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
 
 // TestPacked are the worked examples of the formula.
 func TestPacked(t *testing.T) {

@@ -87,7 +87,7 @@ func (w *ClusterModel) filterUnknown(p *cluster.Pod) string {
 func concerns(f Filter, p *corev1.Pod) bool {
 	switch f {
 	case VolumeBinding:
-		return cluster.Claims(p)
+		return cluster.HasVolumeClaim(p)
 	case "DynamicResources":
 		return len(p.Spec.ResourceClaims) > 0
 	case "NodeName": // a replacement names no node

@@ -23,10 +23,10 @@ const (
 type Basis string
 
 const (
-	// Requests are what pods ask the scheduler for.
-	Requests Basis = "requests"
-	// Load is what is really used, as measured.
-	Load Basis = "load"
+	// BasisRequests are what pods ask the scheduler for.
+	BasisRequests Basis = "requests"
+	// BasisLoad is what is really used, as measured.
+	BasisLoad Basis = "load"
 )
 
 // Goal is a wish of a strategy about the state of the cluster. Strategies state
@@ -55,9 +55,9 @@ type Goal struct {
 	// Constraint marks a goal of a strategy that is enabled but not due: it
 	// may not be worsened, and nothing is moved for it.
 	Constraint bool `json:"-"`
-	// Waits says why a goal with excess is a Constraint although its strategy is due:
+	// WaitReason says why a goal with excess is a Constraint although its strategy is due:
 	// that has to be seen for longer. Empty when nothing is awaited, or asked for.
-	Waits string `json:"-"`
+	WaitReason string `json:"-"`
 	// Amounts are what NodeBelow counts; nil: the requests of all pods.
 	Amounts *cluster.Amounts `json:"-"`
 	// Node is the subject of NodeBelow and NodeEmpty.

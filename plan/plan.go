@@ -9,13 +9,13 @@ type Plan struct {
 	Kind       string    `json:"kind"` // "Plan"
 	ID         string    `json:"id"`   // content hash, see Seal
 	TakenAt    time.Time `json:"takenAt"`
-	// TakenAtNewest: nothing says when the state was read; TakenAt is the newest
+	// TakenAtEstimated: nothing says when the state was read; TakenAt is the newest
 	// time in it.
-	TakenAtNewest bool        `json:"takenAtNewest,omitempty"`
-	Expires       time.Time   `json:"expires"`
-	Cluster       ClusterInfo `json:"cluster"`
-	ConfigHash    string      `json:"configHash"`
-	Moves         []Move      `json:"moves"`
+	TakenAtEstimated bool        `json:"takenAtEstimated,omitempty"`
+	Expires          time.Time   `json:"expires"`
+	Cluster          ClusterInfo `json:"cluster"`
+	ConfigHash       string      `json:"configHash"`
+	Moves            []Move      `json:"moves"`
 	// Hints are the hints on nodes that steer the scheduler, by wave; waves
 	// without are left out.
 	Hints []WaveHints `json:"hints,omitempty"`
@@ -25,9 +25,9 @@ type Plan struct {
 	Goals      []Goal         `json:"goals"` // those with excess before
 	// Strategies are all that are enabled, in the order of the configuration.
 	Strategies []StrategyState `json:"strategies"`
-	// HintsUnknown says why no rule of pressure hints could judge any node; empty where
+	// HintsNoData says why no rule of pressure hints could judge any node; empty where
 	// one could, or there are none.
-	HintsUnknown string `json:"hintsUnknown,omitempty"`
+	HintsNoData string `json:"hintsNoData,omitempty"`
 	// Schedulers are those without a profile of which there are pods or counts, by
 	// name.
 	Schedulers []SchedulerState `json:"schedulers,omitempty"`
@@ -35,12 +35,12 @@ type Plan struct {
 	After      State            `json:"after"`
 	Bound      Bound            `json:"bound"`
 	Inputs     []Input          `json:"inputs"`
-	// Holds say why moves are not carried out although they are planned, or not
+	// Blocks say why moves are not carried out although they are planned, or not
 	// planned although a strategy is due.
-	Holds []Hold `json:"holds,omitempty"`
-	// CutShort says why the search ended before it had tried everything; empty: it
+	Blocks []EvictionBlock `json:"blocks,omitempty"`
+	// SearchLimitReached says why the search ended before it had tried everything; empty: it
 	// did not.
-	CutShort string `json:"cutShort,omitempty"`
+	SearchLimitReached string `json:"searchLimitReached,omitempty"`
 	// NotEnforced lists default limits of the config that this version does
 	// not enforce yet, by field path.
 	NotEnforced []string `json:"notEnforced,omitempty"`
@@ -59,50 +59,50 @@ type StrategyState struct {
 	Goals int `json:"goals"`
 	// Unmet are those with excess.
 	Unmet int `json:"unmet"`
-	// Asked: its goals are asked for in this pass. Those of others are only
+	// Due: its goals are asked for in this pass. Those of others are only
 	// not to be worsened. False where it states none.
-	Asked bool `json:"asked"`
-	// Waiting counts the nodes for which nothing is moved yet although a goal of
+	Due bool `json:"due"`
+	// WaitingNodes counts the nodes for which nothing is moved yet although a goal of
 	// theirs is not met: that has to be seen for longer. Waits says how long, as far
 	// as it is the same for all of them.
-	Waiting int    `json:"waiting,omitempty"`
-	Waits   string `json:"waits,omitempty"`
-	// Unknown says of a strategy by load why it states no goal: what is not known.
+	WaitingNodes int    `json:"waitingNodes,omitempty"`
+	WaitReason   string `json:"waitReason,omitempty"`
+	// NoData says of a strategy by load why it states no goal: what is not known.
 	// Empty otherwise.
-	Unknown string `json:"unknown,omitempty"`
+	NoData string `json:"noData,omitempty"`
 }
 
 // Move is one pod to evict, and where its replacement is predicted to land.
 type Move struct {
-	Pod        PodRef     `json:"pod"`
-	Owner      ObjectRef  `json:"owner"`
-	Goals      []string   `json:"goals"`
-	From       string     `json:"from"`
-	To         string     `json:"to"` // likeliest node
-	Acceptable Acceptable `json:"acceptable"`
-	PGood      float64    `json:"pGood"`
-	PReturn    float64    `json:"pReturn"`
-	PPending   float64    `json:"pPending"`
-	Strategy   string     `json:"strategy"`
-	Step       int        `json:"step"` // from 1
-	Wave       int        `json:"wave"` // from 1
-	Steer      string     `json:"steer"`
-	Reason     Reason     `json:"reason"`
-	Benefit    float64    `json:"benefit"`
-	Cost       float64    `json:"cost"`
-	// MakesRoomFor is a pod that moves to From in a later wave, once this one has left
+	Pod                PodRef     `json:"pod"`
+	Owner              ObjectRef  `json:"owner"`
+	Goals              []string   `json:"goals"`
+	From               string     `json:"from"`
+	To                 string     `json:"to"` // likeliest node
+	Acceptable         Acceptable `json:"acceptable"`
+	Confidence         float64    `json:"confidence"`
+	ReturnProbability  float64    `json:"returnProbability"`
+	PendingProbability float64    `json:"pendingProbability"`
+	Strategy           string     `json:"strategy"`
+	Step               int        `json:"step"` // from 1
+	Wave               int        `json:"wave"` // from 1
+	Steer              string     `json:"steer"`
+	Reason             Reason     `json:"reason"`
+	Benefit            float64    `json:"benefit"`
+	Cost               float64    `json:"cost"`
+	// DisplacedFor is a pod that moves to From in a later wave, once this one has left
 	// it. It is that move that serves the Goals; this one serves none by itself, and is
 	// in vain without the other. Nil for moves that serve their goals themselves.
-	MakesRoomFor *PodRef `json:"makesRoomFor,omitempty"`
+	DisplacedFor *PodRef `json:"displacedFor,omitempty"`
 
 	// AcceptableNodes names the acceptable nodes, for verification.
 	AcceptableNodes []string `json:"-"`
 	// NotAfter is when a window closes that must be open; zero when none does
 	// within a day.
 	NotAfter time.Time `json:"-"`
-	// Read is what was read of the pod's own labels, requests and controller
-	// (annotation.Read), to see whether it has changed since.
-	Read string `json:"-"`
+	// EligibilityInputs is what was read of the pod's own labels, requests and controller
+	// (annotation.EligibilityInputs), to see whether it has changed since.
+	EligibilityInputs string `json:"-"`
 	// GracePeriodSeconds is the victim's own grace period.
 	GracePeriodSeconds int64 `json:"-"`
 }
@@ -115,8 +115,8 @@ type WaveHints struct {
 	Nodes []string `json:"nodes"`
 }
 
-// HintsOf returns the hints of a wave; its nodes are empty when there are none.
-func (p *Plan) HintsOf(wave int) WaveHints {
+// HintsForWave returns the hints of a wave; its nodes are empty when there are none.
+func (p *Plan) HintsForWave(wave int) WaveHints {
 	for _, h := range p.Hints {
 		if h.Wave == wave {
 			return h
@@ -160,39 +160,39 @@ type Bound struct {
 	// ResidualByGoal is that excess in the unit of each goal, by goal id.
 	ResidualByGoal map[string]float64 `json:"residualByGoal"`
 	BlockedBy      []Blocker          `json:"blockedBy"`
-	// Held sums, over goals, the share of the excess beyond Residual that no single
+	// Unmet sums, over goals, the share of the excess beyond Residual that no single
 	// further eviction removes as this plan leaves things, times the weight. HeldBy says
 	// why, by goal.
-	Held   float64 `json:"held,omitempty"`
-	HeldBy []Held  `json:"heldBy,omitempty"`
+	Unmet      float64     `json:"unmet,omitempty"`
+	UnmetGoals []UnmetGoal `json:"unmetGoals,omitempty"`
 }
 
-// Holder says what holds excess that nothing proves to be out of reach.
-type Holder string
+// UnmetReason says what holds excess that nothing proves to be out of reach.
+type UnmetReason string
 
 const (
-	// HeldByScheduler: a pod has a place that would serve the goal, and the scheduler
+	// UnmetByScheduler: a pod has a place that would serve the goal, and the scheduler
 	// would likelier put its replacement somewhere else.
-	HeldByScheduler Holder = "scheduler"
-	// HeldByPlaces: pods may leave, and no node takes one without making another goal
+	UnmetByScheduler UnmetReason = "scheduler"
+	// UnmetNoTarget: pods may leave, and no node takes one without making another goal
 	// worse.
-	HeldByPlaces Holder = "places"
-	// HeldByFloor: what is too much is so little that no eviction is worth it.
-	HeldByFloor Holder = "floor"
-	// HeldByGuards: guards and budgets let none of the pods go that would help.
-	HeldByGuards Holder = "guards"
+	UnmetNoTarget UnmetReason = "noTarget"
+	// UnmetBenefitTooSmall: what is too much is so little that no eviction is worth it.
+	UnmetBenefitTooSmall UnmetReason = "benefitTooSmall"
+	// UnmetByGuards: guards and budgets let none of the pods go that would help.
+	UnmetByGuards UnmetReason = "guards"
 )
 
-// Held is excess of a goal that no single further eviction lowers as the plan leaves
+// UnmetGoal is excess of a goal that no single further eviction lowers as the plan leaves
 // the cluster, though nothing proves that no plan could.
-type Held struct {
-	Goal string `json:"goal"`
-	By   Holder `json:"by"`
+type UnmetGoal struct {
+	Goal   string      `json:"goal"`
+	Reason UnmetReason `json:"reason"`
 	// Excess is in the unit of the goal, beyond what Bound.ResidualByGoal says.
 	Excess float64 `json:"excess"`
-	// Reasons count the pods that could serve the goal, by why each stays.
-	Reasons map[Code]int `json:"reasons"`
-	Detail  string       `json:"detail"`
+	// Rejections count the pods that could serve the goal, by why each stays.
+	Rejections map[Code]int `json:"rejections"`
+	Detail     string       `json:"detail"`
 }
 
 // Blocker names what keeps excess in place.

@@ -14,7 +14,7 @@ type Reason struct {
 const (
 	NodeOverUtilized Code = "NodeOverUtilized"
 	ZoneSkewed       Code = "ZoneSkewed"
-	MakesRoom        Code = "MakesRoom"
+	DisplacedForMove Code = "DisplacedForMove"
 )
 
 // Why a pod may not leave (guards).
@@ -70,22 +70,22 @@ const (
 
 // Why the replacement would not help.
 const (
-	NotNeeded        Code = "NotNeeded"
-	WaitsForSamples  Code = "WaitsForSamples"
-	BenefitTooSmall  Code = "BenefitTooSmall"
-	UsageUnknown     Code = "UsageUnknown"
-	PlacementUnknown Code = "PlacementUnknown"
-	NoTargetFits     Code = "NoTargetFits"
-	NodesPressed     Code = "NodesPressed"
-	WouldReturn      Code = "WouldReturn"
-	UncertainLanding Code = "UncertainLanding"
-	EffortSpent      Code = "EffortSpent"
+	NotNeeded              Code = "NotNeeded"
+	WaitsForSamples        Code = "WaitsForSamples"
+	BenefitTooSmall        Code = "BenefitTooSmall"
+	UsageUnknown           Code = "UsageUnknown"
+	PlacementUnknown       Code = "PlacementUnknown"
+	NoTargetFits           Code = "NoTargetFits"
+	NodesUnderPressure     Code = "NodesUnderPressure"
+	WouldReturn            Code = "WouldReturn"
+	UncertainLanding       Code = "UncertainLanding"
+	PredictionLimitReached Code = "PredictionLimitReached"
 )
 
 // Why a budget or limit forbids it.
 const (
 	BlockedByPDB            Code = "BlockedByPDB"
-	SeveralPDBs             Code = "SeveralPDBs"
+	MultiplePDBs            Code = "MultiplePDBs"
 	PDBNotObserved          Code = "PDBNotObserved"
 	WorkloadUnavailable     Code = "WorkloadUnavailable"
 	LimitPerPass            Code = "LimitPerPass"
@@ -108,11 +108,11 @@ const (
 	ReplacementNotReady     Code = "ReplacementNotReady"
 	ReplacementNotScheduled Code = "ReplacementNotScheduled"
 	Interrupted             Code = "Interrupted"
-	MemoryUnavailable       Code = "MemoryUnavailable"
+	StateUnavailable        Code = "StateUnavailable"
 	NotLeading              Code = "NotLeading"
 	PlanRefused             Code = "PlanRefused"
 
-	Paused       Code = "Paused"
-	BreakerOpen  Code = "BreakerOpen"
-	NotPayingOff Code = "NotPayingOff"
+	Paused              Code = "Paused"
+	BreakerOpen         Code = "BreakerOpen"
+	StrategyIneffective Code = "StrategyIneffective"
 )

@@ -14,9 +14,9 @@ import (
 	"testing"
 )
 
-// answered are the files that hold answers of the program, word for word: each is
+// goldenAnswers are the files that hold answers of the program, word for word: each is
 // written and held by a test of its own package.
-var answered = []string{
+var goldenAnswers = []string{
 	"../planner/testdata/scenarios/*.txtar",
 	"../planner/breaker/testdata/trips.txt",
 	"../evictor/testdata/outcomes.txt",
@@ -28,14 +28,14 @@ var answered = []string{
 // reason.go, a paragraph with an example for each in the reference, and a test
 // in which the program gives that example as its answer.
 func TestEveryCodeIsDocumentedAndShown(t *testing.T) {
-	documented, answers, codes := paragraphs(t), read(t, answered), codesInSource(t)
+	documented, answers, codes := documentedCodes(t), readAll(t, goldenAnswers), codesInSource(t)
 	for _, c := range codes {
 		p, ok := documented[c]
 		if !ok {
 			t.Errorf("code %s has no paragraph in docs/reference/reasons.md", c)
 			continue
 		}
-		example := inExample.FindStringSubmatch(p)
+		example := examplePattern.FindStringSubmatch(p)
 		switch {
 		case !strings.Contains(p, "\nTo change it: "):
 			t.Errorf("the paragraph of %s does not say how to change it", c)
@@ -53,16 +53,16 @@ func TestEveryCodeIsDocumentedAndShown(t *testing.T) {
 }
 
 var (
-	heading   = regexp.MustCompile(`(?m)^### (\w+)$`)
-	inExample = regexp.MustCompile("(?m)^Example: `(.+)`$")
+	headingPattern = regexp.MustCompile(`(?m)^### (\w+)$`)
+	examplePattern = regexp.MustCompile("(?m)^Example: `(.+)`$")
 )
 
-// paragraphs of the reference, by code.
-func paragraphs(t *testing.T) map[string]string {
+// documentedCodes of the reference, by code.
+func documentedCodes(t *testing.T) map[string]string {
 	t.Helper()
-	text := read(t, []string{"../docs/reference/reasons.md"})
+	text := readAll(t, []string{"../docs/reference/reasons.md"})
 	out := map[string]string{}
-	at := heading.FindAllStringSubmatchIndex(text, -1)
+	at := headingPattern.FindAllStringSubmatchIndex(text, -1)
 	for i, m := range at {
 		end := len(text)
 		if i+1 < len(at) {
@@ -77,7 +77,7 @@ func paragraphs(t *testing.T) map[string]string {
 	return out
 }
 
-func read(t *testing.T, patterns []string) string {
+func readAll(t *testing.T, patterns []string) string {
 	t.Helper()
 	var b strings.Builder
 	for _, pattern := range patterns {

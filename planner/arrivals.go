@@ -19,10 +19,10 @@ type headroom struct {
 // follow keeps it right when a pod moves.
 func (h headroom) follow(pod cluster.PodID, from, to cluster.NodeID) {
 	if from != cluster.NoNode && h.room[from] != unbounded {
-		h.room[from] += h.amounts.Of(pod, from)
+		h.room[from] += h.amounts.Contribution(pod, from)
 	}
 	if to != cluster.NoNode && h.room[to] != unbounded {
-		h.room[to] -= h.amounts.Of(pod, to)
+		h.room[to] -= h.amounts.Contribution(pod, to)
 	}
 }
 
@@ -39,7 +39,7 @@ func (t *tracker) bound(b *below, limit float64) {
 	}
 	room := t.headroom[at].room
 	room[b.node] = min(room[b.node], b.limit-b.used)
-	if b.amounts.Measure.ByLoad {
+	if b.amounts.Measure.ByUsage {
 		t.boundByLoad(b, limit)
 	}
 }
@@ -91,7 +91,7 @@ func (t *tracker) arrivals(pod cluster.PodID, from cluster.NodeID) arrivals {
 			if after >= before || t.list[i].Constraint {
 				continue
 			}
-			if b, ok := t.at[i].(*below); ok && b.amounts.Measure.ByLoad {
+			if b, ok := t.at[i].(*below); ok && b.amounts.Measure.ByUsage {
 				a.byLoad = append(a.byLoad, b.amounts)
 			} else {
 				a.better = true
@@ -110,7 +110,7 @@ func (t *tracker) arrivals(pod cluster.PodID, from cluster.NodeID) arrivals {
 		a.needs = append(a.needs, a.spare...)
 	}
 	for i := range t.headroom {
-		if amount := t.headroom[i].amounts.Of(pod, cluster.NoNode); amount > 0 {
+		if amount := t.headroom[i].amounts.Contribution(pod, cluster.NoNode); amount > 0 {
 			a.needs = append(a.needs, need{amount, t.headroom[i].room})
 		}
 	}

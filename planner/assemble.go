@@ -16,7 +16,7 @@ import (
 func (p *Planner) assemble(c *search, before plan.State, start *tracker) plan.Plan {
 	out := plan.Plan{
 		APIVersion: plan.APIVersion, Kind: "Plan",
-		TakenAt: c.s.TakenAt.UTC(), TakenAtNewest: c.s.Objects.TakenAt.IsZero(), Expires: c.now.Add(validity).UTC(),
+		TakenAt: c.s.TakenAt.UTC(), TakenAtEstimated: c.s.Objects.TakenAt.IsZero(), Expires: c.now.Add(validity).UTC(),
 		Cluster:    plan.ClusterInfo{UID: c.s.ClusterUID, Version: fmt.Sprintf("%d.%d", c.s.ServerMajor, c.s.ServerMinor)},
 		ConfigHash: p.opts.ConfigHash, NotEnforced: p.opts.NotEnforced,
 		Moves:      []plan.Move{},
@@ -26,11 +26,11 @@ func (p *Planner) assemble(c *search, before plan.State, start *tracker) plan.Pl
 		Strategies: c.strategies(),
 		Schedulers: c.schedulers,
 		Inputs:     c.inputs(),
-		Holds:      c.holds(),
-		Pressure:   c.pressureHints(p), HintsUnknown: c.hintsUnknown(),
+		Blocks:     c.holds(),
+		Pressure:   c.pressureHints(p), HintsNoData: c.hintsUnknown(),
 	}
 	if _, spent := c.spentEffort(); spent {
-		out.CutShort = fmt.Sprintf("limits.effort lets a plan foretell %s; %s not tried to the end", landingsWord(p.opts.Effort), podsWere(out.Rejections.Counts[plan.EffortSpent]))
+		out.SearchLimitReached = fmt.Sprintf("limits.maxPredictions lets a plan foretell %s; %s not tried to the end", landingsWord(p.opts.Effort), podsWere(out.Rejections.Counts[plan.PredictionLimitReached]))
 	}
 	for i, nodes := range c.hinted {
 		if len(nodes) > 0 {
@@ -69,7 +69,7 @@ func (c *search) move(st wavedStep) plan.Move {
 		Pod: podRef(p), Owner: ownerRef(c.s, p), Goals: []string{},
 		From: c.s.Nodes[st.from].Name, To: c.s.Nodes[st.landing.to].Name,
 		Acceptable: plan.Acceptable{Nodes: st.landing.acceptable},
-		PGood:      st.landing.pGood, PReturn: st.landing.pReturn, PPending: st.landing.pPending,
+		Confidence: st.landing.pGood, ReturnProbability: st.landing.pReturn, PendingProbability: st.landing.pPending,
 		NotAfter: c.verdict.notAfter(p), Wave: st.wave, Steer: c.steered(st.landing), Benefit: st.gain, Cost: cost(p),
 		GracePeriodSeconds: c.graceOf(p),
 	}
@@ -127,8 +127,8 @@ func (c *search) inputs() []plan.Input {
 			in = append(in, plan.Input{Source: "hints", Age: in[0].Age, Coverage: 1, Problems: []string{left}})
 		}
 	}
-	if why := c.s.Objects.StateUnknown; why != "" {
-		in = append(in, plan.StateUnknown(in[0].Age, why))
+	if why := c.s.Objects.PlannerStateError; why != "" {
+		in = append(in, plan.UnknownStateInput(in[0].Age, why))
 	}
 	problems := c.verdict.guard.Asked.Problems(c.s, c.p.opts.Guards.TimeZone)
 	if len(problems) == 0 {

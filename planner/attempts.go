@@ -113,7 +113,7 @@ func (c *search) spentEffort() (plan.Reason, bool) {
 	if most == 0 || *c.predictions < most {
 		return plan.Reason{}, false
 	}
-	return plan.Reason{Code: plan.EffortSpent, Message: fmt.Sprintf("limits.effort lets a plan foretell %s; it was cut short", landingsWord(most))}, true
+	return plan.Reason{Code: plan.PredictionLimitReached, Message: fmt.Sprintf("limits.maxPredictions lets a plan foretell %s; it was cut short", landingsWord(most))}, true
 }
 
 func landingsWord(n int) string {

@@ -80,10 +80,10 @@ func TestBarePodsAreHelpedByHintsOnly(t *testing.T) {
 		nodes = append(nodes, s.Nodes[i].Object)
 	}
 	seen := pressure.Seen{}
-	if d := conf.Pressure().Decide(nodes, usage(1), seen, s.TakenAt); len(d.Changes) > 0 {
+	if d := conf.PressureOptions().Decide(nodes, usage(1), seen, s.TakenAt); len(d.Changes) > 0 {
 		t.Errorf("after one sample of two: %+v", d.Changes)
 	}
-	d := conf.Pressure().Decide(nodes, usage(2), seen, s.TakenAt)
+	d := conf.PressureOptions().Decide(nodes, usage(2), seen, s.TakenAt)
 	if len(d.Changes) != 1 || d.Changes[0].Node != "n1" {
 		t.Fatalf("changes %+v, want a hint on n1", d.Changes)
 	}
@@ -105,9 +105,9 @@ func TestBarePodsAreHelpedByHintsOnly(t *testing.T) {
 
 // measured is what so many samples come to: n1 uses nine tenths of its cpu.
 func measured(conf *config.Config, s *cluster.Snapshot) func(samples int) *cluster.Usage {
-	var watches []window.Watch
+	var watches []window.LevelWatch
 	for _, r := range conf.HintRules() {
-		watches = append(watches, window.Watch{Name: r.Watch(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave, Below: r.Below, For: r.For})
+		watches = append(watches, window.LevelWatch{Name: r.Watch(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave, Below: r.Below, For: r.For})
 	}
 	return func(samples int) *cluster.Usage {
 		w := window.New(window.Options{Source: "metricsServer", Statistic: window.Latest, Window: 5 * time.Minute, MaxAge: 3 * time.Minute, Interval: time.Minute, Watches: watches})
@@ -150,7 +150,7 @@ func noEvictions(t *testing.T, s *cluster.Snapshot, conf *config.Config) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := planner.New(conf.Planner()).Plan(again, plan.PlannerState{}, controller.Goals(again, conf.Build(), nil), again.TakenAt)
+	p := planner.New(conf.PlannerOptions()).Plan(again, plan.PlannerState{}, controller.Goals(again, conf.BuildStrategies(), nil), again.TakenAt)
 	if len(p.Goals) == 0 || len(p.Moves) > 0 || p.Rejections.Counts[plan.BarePod] != 4 {
 		t.Errorf("goals %v, moves %v, stays %v; want the goal to take load off n1, no move, and four pods that nobody would replace", p.Goals, p.Moves, p.Rejections.Counts)
 	}

@@ -21,8 +21,8 @@ const rounding = 1e-6
 
 func newBelow(g plan.Goal, amounts *cluster.Amounts) *below {
 	total := amounts.Total(g.Node)
-	used, _, _ := amounts.Node(g.Node)
-	return &below{amounts, g.Node, used, int64(g.Limit*float64(total) + rounding), total, amounts.Doubt(g.Node)}
+	used, _, _ := amounts.NodeUsed(g.Node)
+	return &below{amounts, g.Node, used, int64(g.Limit*float64(total) + rounding), total, amounts.Uncertain(g.Node)}
 }
 
 func (b *below) clone() measure {
@@ -43,9 +43,9 @@ func (b *below) change(pod cluster.PodID, from, to cluster.NodeID) int64 {
 	case from == to:
 		return 0
 	case from == b.node:
-		return -b.amounts.Of(pod, from)
+		return -b.amounts.Contribution(pod, from)
 	case to == b.node:
-		return b.amounts.Of(pod, to)
+		return b.amounts.Contribution(pod, to)
 	}
 	return 0
 }

@@ -28,7 +28,7 @@ func standing(t *testing.T, conf *config.Config, change func(*cluster.Objects)) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	return planner.Standing{Snapshot: s, Goals: controller.Goals(s, conf.Build(), nil)}
+	return planner.Standing{Snapshot: s, Goals: controller.Goals(s, conf.BuildStrategies(), nil)}
 }
 
 // replaced puts the replacement of an evicted pod on a node; "" leaves it Pending.
@@ -46,7 +46,7 @@ func replaced(o *cluster.Objects, m plan.Move, node string) {
 }
 
 func outcomeOf(m plan.Move, kind plan.OutcomeKind, landed string) plan.Outcome {
-	return plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Landed: landed, AsForetold: landed == m.To}
+	return plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Landed: landed, LandedAsPredicted: landed == m.To}
 }
 
 func near(a, b history.Gain) bool {
@@ -61,7 +61,7 @@ func TestGainsOfSpread(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := standing(t, conf, nil)
-	p := planner.New(conf.Planner()).Plan(before.Snapshot, plan.PlannerState{}, before.Goals, before.Snapshot.TakenAt)
+	p := planner.New(conf.PlannerOptions()).Plan(before.Snapshot, plan.PlannerState{}, before.Goals, before.Snapshot.TakenAt)
 	if len(p.Moves) != 2 {
 		t.Fatalf("%d moves", len(p.Moves))
 	}
@@ -78,7 +78,7 @@ func TestGainsOfSpread(t *testing.T) {
 		"one comes back":           {[]plan.Outcome{outcomeOf(a, plan.Evicted, a.To), outcomeOf(b, plan.Evicted, b.From)}, both(a.To, b.From), history.Gain{Evictions: 2, Foretold: 1, Realised: .5}},
 		"both come back":           {[]plan.Outcome{outcomeOf(a, plan.Evicted, a.From), outcomeOf(b, plan.Evicted, b.From)}, both(a.From, b.From), history.Gain{Evictions: 2, Foretold: 1}},
 		"one was carried out":      {[]plan.Outcome{outcomeOf(a, plan.Evicted, a.To), outcomeOf(b, plan.Blocked, "")}, func(o *cluster.Objects) { replaced(o, a, a.To) }, history.Gain{Evictions: 1, Foretold: .5, Realised: .5}},
-		"the other's is not known": {[]plan.Outcome{outcomeOf(a, plan.Evicted, a.To), outcomeOf(b, plan.Unknown, "")}, func(o *cluster.Objects) { replaced(o, a, a.To) }, history.Gain{Evictions: 1, Foretold: .5, Realised: .5}},
+		"the other's is not known": {[]plan.Outcome{outcomeOf(a, plan.Evicted, a.To), outcomeOf(b, plan.UnknownOutcome, "")}, func(o *cluster.Objects) { replaced(o, a, a.To) }, history.Gain{Evictions: 1, Foretold: .5, Realised: .5}},
 	} {
 		got := planner.Gains(before, p, c.outcomes, standing(t, conf, c.after))
 		if len(got) != 1 || !near(got["zones"], c.want) {
@@ -101,7 +101,7 @@ func TestGainsOfLoad(t *testing.T) {
 		t.Fatal(err)
 	}
 	before := standing(t, conf, nil)
-	p := planner.New(conf.Planner()).Plan(before.Snapshot, plan.PlannerState{}, before.Goals, before.Snapshot.TakenAt)
+	p := planner.New(conf.PlannerOptions()).Plan(before.Snapshot, plan.PlannerState{}, before.Goals, before.Snapshot.TakenAt)
 	if len(p.Goals) != 2 || p.Goals[0].Subject.Name != "n1" || p.Goals[0].Excess != .05 {
 		t.Fatalf("goals %+v", p.Goals)
 	}

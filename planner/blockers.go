@@ -106,7 +106,7 @@ func (p *proof) binding(g int, id cluster.PodID) string {
 		return "" // words of the pressure hint say it
 	case p.reach.runs(id, others):
 		return "too large for any other " + place + " or its goals, even when every pod that may leave has left"
-	case p.reach.selects(id, others) && cluster.Claims(p.s.Pods[id].Object):
+	case p.reach.selects(id, others) && cluster.HasVolumeClaim(p.s.Pods[id].Object):
 		return "pinned by PersistentVolumes in " + here
 	}
 	return "kept from every other " + place + " by selectors, affinity, taints, cordons or features of nodes"
@@ -123,27 +123,27 @@ func (p *proof) pressed(id cluster.PodID, nodes []cluster.NodeID) bool {
 
 // keptBy are words for what an operator can change.
 var keptBy = map[plan.Code]string{
-	plan.NoTargetFits:        "without a node that takes them and leaves no goal worse",
-	plan.NodesPressed:        "without a node that takes them but those that carry the pressure hint",
-	plan.BenefitTooSmall:     "not worth an eviction: what is above the limit is too little",
-	plan.UsageUnknown:        "of unknown use",
-	plan.WouldReturn:         "likely to come back, or to land where that helps as little",
-	plan.UncertainLanding:    "not sure enough to land where that helps",
-	plan.PlacementUnknown:    "of a kind whose landing cannot be foretold",
-	plan.EffortSpent:         "not tried to the end: the plan was cut short (limits.effort)",
-	plan.BlockedByPDB:        "held by PodDisruptionBudgets",
-	plan.SeveralPDBs:         "held by several PodDisruptionBudgets at once",
-	plan.PDBNotObserved:      "held by PodDisruptionBudgets that are not up to date",
-	plan.WorkloadUnavailable: "of workloads with too few available pods",
-	plan.LimitPerPass:        "beyond limits.perPass",
-	plan.LimitPerNode:        "beyond limits.perNode",
-	plan.LimitPerNamespace:   "beyond limits.perNamespace",
-	plan.LimitPerOwner:       "beyond limits.perOwner",
-	plan.LimitPerZone:        "beyond limits.perZone",
-	plan.LimitPerHour:        "beyond limits.perHour",
-	plan.BackedOff:           "of workloads that rest after a bad landing, or came shortly after evictions of their workloads and may replace what was evicted",
-	plan.DoNotDisrupt:        "not to be disrupted, by request",
-	plan.EvictNever:          "never to be evicted, by request",
-	plan.PreferNoEviction:    "better not evicted, by request",
-	plan.OutsideWindow:       "outside their windows",
+	plan.NoTargetFits:           "without a node that takes them and leaves no goal worse",
+	plan.NodesUnderPressure:     "without a node that takes them but those that carry the pressure hint",
+	plan.BenefitTooSmall:        "not worth an eviction: what is above the limit is too little",
+	plan.UsageUnknown:           "of unknown use",
+	plan.WouldReturn:            "likely to come back, or to land where that helps as little",
+	plan.UncertainLanding:       "not sure enough to land where that helps",
+	plan.PlacementUnknown:       "of a kind whose landing cannot be foretold",
+	plan.PredictionLimitReached: "not tried to the end: the plan was cut short (limits.maxPredictions)",
+	plan.BlockedByPDB:           "held by PodDisruptionBudgets",
+	plan.MultiplePDBs:           "held by several PodDisruptionBudgets at once",
+	plan.PDBNotObserved:         "held by PodDisruptionBudgets that are not up to date",
+	plan.WorkloadUnavailable:    "of workloads with too few available pods",
+	plan.LimitPerPass:           "beyond limits.perPass",
+	plan.LimitPerNode:           "beyond limits.perNode",
+	plan.LimitPerNamespace:      "beyond limits.perNamespace",
+	plan.LimitPerOwner:          "beyond limits.perOwner",
+	plan.LimitPerZone:           "beyond limits.perZone",
+	plan.LimitPerHour:           "beyond limits.perHour",
+	plan.BackedOff:              "of workloads that rest after a bad landing, or came shortly after evictions of their workloads and may replace what was evicted",
+	plan.DoNotDisrupt:           "not to be disrupted, by request",
+	plan.EvictNever:             "never to be evicted, by request",
+	plan.PreferNoEviction:       "better not evicted, by request",
+	plan.OutsideWindow:          "outside their windows",
 }

@@ -37,7 +37,7 @@ func (c *search) bound(start *tracker) plan.Bound {
 		MinEvictions: p.full.fewest(p.full.sums[0] + p.full.sums[1]), MinForPlan: p.planned.fewest(len(c.moves)),
 		Residual: plan.Round(p.residual), ResidualByGoal: p.byGoal, BlockedBy: p.blockers(),
 	}
-	b.Held, b.HeldBy = p.held()
+	b.Unmet, b.UnmetGoals = p.held()
 	return b
 }
 
@@ -126,7 +126,7 @@ type sized struct {
 func (p *proof) bySize(b *below) []sized {
 	var pods []sized
 	for _, id := range p.s.Nodes[b.node].Pods {
-		if size := b.amounts.Of(id, b.node); size > 0 {
+		if size := b.amounts.Contribution(id, b.node); size > 0 {
 			pods = append(pods, sized{size, id})
 		}
 	}

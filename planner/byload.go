@@ -18,13 +18,13 @@ func (r requested) of(s *cluster.Snapshot, g plan.Goal) *cluster.Amounts {
 		return g.Amounts
 	}
 	if r[g.Resource] == nil {
-		r[g.Resource] = s.Amounts(cluster.Measure{Resource: g.Resource}, cluster.Trust{})
+		r[g.Resource] = s.Amounts(cluster.Measure{Resource: g.Resource}, cluster.UsageRequirements{})
 	}
 	return r[g.Resource]
 }
 
 func knows(a *cluster.Amounts, n cluster.NodeID) bool {
-	_, _, known := a.Node(n)
+	_, _, known := a.NodeUsed(n)
 	return known
 }
 
@@ -33,7 +33,7 @@ func knows(a *cluster.Amounts, n cluster.NodeID) bool {
 // since it is excluded or out of scope, is not to be overloaded instead.
 func (t *tracker) vouched(i int, pod cluster.PodID, n cluster.NodeID) bool {
 	b, ok := t.at[i].(*below)
-	return !ok || !b.amounts.Measure.ByLoad || n == cluster.NoNode || knows(b.amounts, n) && has(t.spare(pod), n)
+	return !ok || !b.amounts.Measure.ByUsage || n == cluster.NoNode || knows(b.amounts, n) && has(t.spare(pod), n)
 }
 
 // boundByLoad notes which nodes are known, and how much more may come to those that no
@@ -43,7 +43,7 @@ func (t *tracker) boundByLoad(b *below, limit float64) {
 		known, room := make([]int64, len(t.s.Nodes)), make([]int64, len(t.s.Nodes))
 		for i := range t.s.Nodes {
 			room[i] = unbounded
-			if used, _, ok := b.amounts.Node(cluster.NodeID(i)); ok {
+			if used, _, ok := b.amounts.NodeUsed(cluster.NodeID(i)); ok {
 				known[i] = unbounded
 				room[i] = int64(limit*float64(b.amounts.Total(cluster.NodeID(i)))+rounding) - used
 			}
@@ -57,7 +57,7 @@ func (t *tracker) boundByLoad(b *below, limit float64) {
 func (t *tracker) spare(pod cluster.PodID) []need {
 	var out []need
 	for amounts, room := range t.elsewhere {
-		if amount := amounts.Of(pod, cluster.NoNode); amount > 0 {
+		if amount := amounts.Contribution(pod, cluster.NoNode); amount > 0 {
 			out = append(out, need{amount, room})
 		}
 	}
@@ -73,8 +73,8 @@ func has(needs []need, n cluster.NodeID) bool {
 func (c *search) loadSize(g *plan.Goal, p *cluster.Pod) float64 {
 	var size float64
 	for _, i := range c.goals.byNode[g.Node] {
-		if b, ok := c.goals.at[i].(*below); ok && b.amounts.Measure.ByLoad && b.total > 0 {
-			size += float64(b.amounts.Of(p.ID, b.node)) / float64(b.total)
+		if b, ok := c.goals.at[i].(*below); ok && b.amounts.Measure.ByUsage && b.total > 0 {
+			size += float64(b.amounts.Contribution(p.ID, b.node)) / float64(b.total)
 		}
 	}
 	return size
@@ -84,7 +84,7 @@ func (c *search) loadSize(g *plan.Goal, p *cluster.Pod) float64 {
 // knows what they use.
 func (c *search) refuseUnknown(g int) {
 	b, ok := c.goals.at[g].(*below)
-	if !ok || !b.amounts.Measure.ByLoad {
+	if !ok || !b.amounts.Measure.ByUsage {
 		return
 	}
 	for _, id := range c.podsOf(g) {
@@ -103,12 +103,12 @@ func (c *search) refuseUnknown(g int) {
 // usageUnknown says that nobody knows what a pod uses, and why.
 func (c *search) usageUnknown(b *below, pod cluster.PodID) (plan.Reason, bool) {
 	resource, name := b.amounts.Measure.Resource, c.s.Nodes[b.node].Name
-	switch b.amounts.Pod(pod) {
+	switch b.amounts.PodQuality(pod) {
 	case cluster.Unknown:
-		return plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known: %s measured %s, but not the pod", resource, c.s.Load.Usage.Source, name)}, true
-	case cluster.Since:
+		return plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known: %s measured %s, but not the pod", resource, c.s.Usage.Raw.Source, name)}, true
+	case cluster.BoundAfterSample:
 		return plan.Reason{Code: plan.UsageUnknown, Message: fmt.Sprintf("how much %s it uses is not known yet: it came to %s after the last sample, of %s",
-			resource, name, c.s.Load.At(b.node).UTC().Format(time.RFC3339))}, true
+			resource, name, c.s.Usage.MeasuredAt(b.node).UTC().Format(time.RFC3339))}, true
 	}
 	return plan.Reason{}, false
 }

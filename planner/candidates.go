@@ -64,7 +64,7 @@ func (c *search) size(g *plan.Goal, p *cluster.Pod) float64 {
 	if g.Kind != plan.NodeBelow {
 		return 0
 	}
-	if g.Basis == plan.Load {
+	if g.Basis == plan.BasisLoad {
 		return c.loadSize(g, p)
 	}
 	var size float64

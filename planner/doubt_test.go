@@ -46,7 +46,7 @@ func TestWhatIsInDoubtIsNoExcessAndNoRoom(t *testing.T) {
 				t.Errorf("seed %d: %s ends at %v of its %s by the higher account, from %v, above %v", seed, name, is, g.Resource, was, g.Limit)
 			}
 			total := float64(n.Allocatable.Get(g.Resource))
-			lower := was - float64(s.Load.Doubt(n.ID, g.Resource))/total
+			lower := was - float64(s.Usage.Uncertain(n.ID, g.Resource))/total
 			if excess := max(0, lower-g.Limit); p.Before.Excess[g.ID] > excess+2e-4 {
 				t.Errorf("seed %d: %s has %v too much %s, and the lower account is %v above", seed, name, p.Before.Excess[g.ID], g.Resource, excess)
 			}

@@ -52,7 +52,7 @@ func (e *Explainer) Node(id cluster.NodeID) plan.Explanation {
 			x.Goals = append(x.Goals, e.goal(g, false))
 		}
 	}
-	x.Requests = append(x.Requests, annotation.ListOfNode(n)...)
+	x.Requests = append(x.Requests, annotation.DescribeNode(n)...)
 	for _, pod := range n.Pods {
 		x.Pods = append(x.Pods, e.pod(pod))
 	}
@@ -80,22 +80,22 @@ func (e *Explainer) Workload(id cluster.WorkloadID) plan.Explanation {
 }
 
 func (e *Explainer) about(subject plan.ObjectRef) plan.Explanation {
-	return plan.Explanation{APIVersion: plan.APIVersion, Kind: "Explanation", TakenAt: e.start.s.TakenAt.UTC(), Subject: subject, Holds: e.start.holds(),
-		Goals: []plan.GoalView{}, Requests: []string{}, Pods: []plan.PodExplanation{}}
+	return plan.Explanation{APIVersion: plan.APIVersion, Kind: "Explanation", TakenAt: e.start.s.TakenAt.UTC(), Subject: subject, Blocks: e.start.holds(),
+		Goals: []plan.GoalStatus{}, Requests: []string{}, Pods: []plan.PodExplanation{}}
 }
 
-func (e *Explainer) goal(g int, serves bool) plan.GoalView {
+func (e *Explainer) goal(g int, serves bool) plan.GoalStatus {
 	goal := e.start.goals.list[g]
 	goal.Excess = e.start.goals.reported(g)
-	return plan.GoalView{Goal: goal, Serves: serves, Constraint: goal.Constraint, Waits: goal.Waits, After: e.done.goals.reported(g)}
+	return plan.GoalStatus{Goal: goal, EvictionHelps: serves, Constraint: goal.Constraint, WaitReason: goal.WaitReason, ExcessAfter: e.done.goals.reported(g)}
 }
 
 func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
 	s := e.start.s
 	p := &s.Pods[id]
-	x := plan.PodExplanation{Pod: podRef(p), Owner: ownerRef(s, p), Requests: append([]string{}, annotation.List(s, p, e.start.p.opts.Guards.TimeZone)...)}
+	x := plan.PodExplanation{Pod: podRef(p), Owner: ownerRef(s, p), Requests: append([]string{}, annotation.DescribePod(s, p, e.start.p.opts.Guards.TimeZone)...)}
 	x.Guards, x.Budgets = e.guards(p), e.budgets(p)
-	x.Goals, x.Limits, x.Landing = []plan.GoalView{}, []plan.Check{}, plan.Landing{Nodes: []plan.NodeView{}}
+	x.Goals, x.Limits, x.Landing = []plan.GoalStatus{}, []plan.RuleResult{}, plan.Landing{Nodes: []plan.TargetNode{}}
 	x.Node = p.Object.Spec.NodeName
 	if p.Node != cluster.NoNode && !p.Terminal {
 		x.Goals, x.Limits = e.goals(p), e.limits(p)
@@ -109,15 +109,15 @@ func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
 // whether anything asks for it to leave.
 func (e *Explainer) judge(p *cluster.Pod, x *plan.PodExplanation) {
 	if m, moved := e.moves[p.ID]; moved {
-		x.Moved, x.Verdict = &m, m.Reason
+		x.Move, x.Verdict = &m, m.Reason
 		return
 	}
-	wanted := slices.ContainsFunc(x.Goals, func(g plan.GoalView) bool { return g.Serves })
+	wanted := slices.ContainsFunc(x.Goals, func(g plan.GoalStatus) bool { return g.EvictionHelps })
 	if !wanted {
 		x.Landing.Verdict = plan.Reason{} // no place helps where no help is wanted
 	}
 	r, refused := e.done.refused.of(p.ID)
-	guarded := slices.IndexFunc(x.Guards, func(c plan.Check) bool { return !c.Allows })
+	guarded := slices.IndexFunc(x.Guards, func(c plan.RuleResult) bool { return !c.Allows })
 	switch {
 	case refused:
 		x.Verdict = r.reason
@@ -130,7 +130,7 @@ func (e *Explainer) judge(p *cluster.Pod, x *plan.PodExplanation) {
 		x.Verdict = plan.Reason{Code: plan.NotNeeded, Message: notNeeded(wanted)}
 	}
 	inTheWay := obstacles(x)
-	x.Alone = refused && len(inTheWay) == 1 && inTheWay[0].Code == x.Verdict.Code && x.Landing.Verdict.Code == ""
+	x.OnlyObstacle = refused && len(inTheWay) == 1 && inTheWay[0].Code == x.Verdict.Code && x.Landing.Verdict.Code == ""
 }
 
 // awaited names a goal that the pod's leaving would serve and that is not asked for
@@ -141,7 +141,7 @@ func (e *Explainer) awaited(p *cluster.Pod) (why string) {
 	}
 	t := e.start.goals
 	t.each(p.ID, p.Node, cluster.NoNode, func(g int) bool {
-		if waits := t.list[g].Waits; waits != "" && t.excess(g) > 0 && t.couldServe(g, p.ID, p.Node) {
+		if waits := t.list[g].WaitReason; waits != "" && t.excess(g) > 0 && t.couldServe(g, p.ID, p.Node) {
 			why = fmt.Sprintf("its leaving would help, and is not asked for yet: %s is %s (%s)", t.list[g].Subject.Name, waits, t.list[g].Resource)
 		}
 		return why == ""
@@ -159,7 +159,7 @@ func notNeeded(wanted bool) string {
 // obstacles are all refusals from the cluster as it is.
 func obstacles(x *plan.PodExplanation) []plan.Reason {
 	var out []plan.Reason
-	for _, list := range [...][]plan.Check{x.Guards, x.Budgets, x.Limits} {
+	for _, list := range [...][]plan.RuleResult{x.Guards, x.Budgets, x.Limits} {
 		for _, c := range list {
 			if !c.Allows {
 				out = append(out, plan.Reason{Code: c.Code, Message: c.Message})
@@ -173,8 +173,8 @@ func obstacles(x *plan.PodExplanation) []plan.Reason {
 }
 
 // goals that the pod is part of, with excess or without.
-func (e *Explainer) goals(p *cluster.Pod) []plan.GoalView {
-	out := []plan.GoalView{}
+func (e *Explainer) goals(p *cluster.Pod) []plan.GoalStatus {
+	out := []plan.GoalStatus{}
 	t := e.start.goals
 	t.each(p.ID, p.Node, cluster.NoNode, func(g int) bool {
 		serves := !t.list[g].Constraint && t.excess(g) > 0 && t.couldServe(g, p.ID, p.Node)
@@ -184,15 +184,15 @@ func (e *Explainer) goals(p *cluster.Pod) []plan.GoalView {
 	return out
 }
 
-func (e *Explainer) guards(p *cluster.Pod) []plan.Check {
+func (e *Explainer) guards(p *cluster.Pod) []plan.RuleResult {
 	refused := map[plan.Code]string{}
 	for _, r := range guard.All(e.start.verdict.input(p)) {
 		refused[r.Code] = r.Message
 	}
-	out := []plan.Check{}
+	out := []plan.RuleResult{}
 	for _, r := range guard.Rules {
 		msg, no := refused[r.Code]
-		out = append(out, plan.Check{Code: r.Code, Allows: !no, Message: msg})
+		out = append(out, plan.RuleResult{Code: r.Code, Allows: !no, Message: msg})
 		if no && r.Code == plan.PodNotBound {
 			break // the others look at the node
 		}
@@ -202,35 +202,35 @@ func (e *Explainer) guards(p *cluster.Pod) []plan.Check {
 
 // budgets are what others have to say on the pod: its workload's rest, and the
 // budget that covers it.
-func (e *Explainer) budgets(p *cluster.Pod) []plan.Check {
-	out := []plan.Check{}
+func (e *Explainer) budgets(p *cluster.Pod) []plan.RuleResult {
+	out := []plan.RuleResult{}
 	if r, rests := e.start.verdict.resting(p); rests {
-		out = append(out, plan.Check{Code: r.Code, Message: r.Message})
+		out = append(out, plan.RuleResult{Code: r.Code, Message: r.Message})
 	}
 	if len(p.Budgets) == 0 {
 		r, allowed := e.start.verdict.withoutPDB(p)
 		if r.Code != "" {
-			out = append(out, plan.Check{Code: r.Code, Allows: allowed > 0, Message: r.Message})
+			out = append(out, plan.RuleResult{Code: r.Code, Allows: allowed > 0, Message: r.Message})
 		}
 		return out
 	}
 	if len(p.Budgets) > 1 {
 		r, _ := e.start.verdict.book.Ask(p, budget.Taken{})
-		return append(out, plan.Check{Code: r.Code, Message: r.Message})
+		return append(out, plan.RuleResult{Code: r.Code, Message: r.Message})
 	}
 	r, ok := e.start.verdict.book.Ask(p, budget.Taken{})
 	if ok {
 		r = plan.Reason{Code: plan.BlockedByPDB, Message: e.start.verdict.book.Describe(p.Budgets[0])}
 	}
-	return append(out, plan.Check{Code: r.Code, Allows: ok, Message: r.Message})
+	return append(out, plan.RuleResult{Code: r.Code, Allows: ok, Message: r.Message})
 }
 
 // limits as they stand before the pass, and what the plan uses of each.
-func (e *Explainer) limits(p *cluster.Pod) []plan.Check {
-	out := []plan.Check{}
+func (e *Explainer) limits(p *cluster.Pod) []plan.RuleResult {
+	out := []plan.RuleResult{}
 	used := e.done.limits.allowances(p.ID)
 	for i, a := range e.start.limits.allowances(p.ID) {
-		out = append(out, plan.Check{Code: a.code, Allows: a.left() > 0, Message: fmt.Sprintf("%s allows %s%s; the plan uses %d", a.what(), a.allows(), a.took(), used[i].planned)})
+		out = append(out, plan.RuleResult{Code: a.code, Allows: a.left() > 0, Message: fmt.Sprintf("%s allows %s%s; the plan uses %d", a.what(), a.allows(), a.took(), used[i].planned)})
 	}
 	return out
 }

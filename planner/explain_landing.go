@@ -13,10 +13,10 @@ import (
 // landing asks where the replacement would go, whatever keeps the pod.
 func (e *Explainer) landing(p *cluster.Pod) plan.Landing {
 	c := e.start
-	l := plan.Landing{Nodes: []plan.NodeView{}}
+	l := plan.Landing{Nodes: []plan.TargetNode{}}
 	pr := c.world.Predict(p.ID)
 	if pr.SupportedWhy != "" {
-		l.Unknown = pr.SupportedWhy
+		l.UnknownReason = pr.SupportedWhy
 		l.Verdict = plan.Reason{Code: plan.PlacementUnknown, Message: pr.SupportedWhy}
 		return l
 	}
@@ -30,28 +30,28 @@ func (e *Explainer) landing(p *cluster.Pod) plan.Landing {
 		defer hint([]*scene{c.scene}, nil)
 		pr = c.world.Predict(p.ID)
 		h := c.waveHints(0, got.hinted)
-		l.Steer, l.Hinted = h.Kind, h.Nodes
+		l.Steer, l.HintedNodes = h.Kind, h.Nodes
 	}
-	l.PGood, l.PReturn, l.PPending = got.pGood, got.pReturn, got.pPending
+	l.Confidence, l.ReturnProbability, l.PendingProbability = got.pGood, got.pReturn, got.pPending
 	why := c.whys(p, pr)
 	for i := range c.s.Nodes {
 		n := cluster.NodeID(i)
-		l.Nodes = append(l.Nodes, plan.NodeView{
-			Name: c.s.Nodes[i].Name, Zone: c.limits.zone[n], Acceptable: slices.Contains(acceptable, n), Worsens: c.worsened(p, n),
-			Probability: plan.Round(pr.Prob(func(x cluster.NodeID) bool { return x == n })), Why: why[n],
+		l.Nodes = append(l.Nodes, plan.TargetNode{
+			Name: c.s.Nodes[i].Name, Zone: c.limits.zone[n], Acceptable: slices.Contains(acceptable, n), WorsenedGoal: c.worsened(p, n),
+			Probability: plan.Round(pr.Prob(func(x cluster.NodeID) bool { return x == n })), Detail: why[n],
 		})
 	}
-	slices.SortStableFunc(l.Nodes, func(a, b plan.NodeView) int { return cmp.Compare(b.Probability, a.Probability) })
+	slices.SortStableFunc(l.Nodes, func(a, b plan.TargetNode) int { return cmp.Compare(b.Probability, a.Probability) })
 	return l
 }
 
 // worsened is a goal that would be further from being met with the replacement
 // on n; nil when there is none.
-func (c *search) worsened(p *cluster.Pod, n cluster.NodeID) *plan.GoalView {
+func (c *search) worsened(p *cluster.Pod, n cluster.NodeID) *plan.GoalStatus {
 	if n == p.Node {
 		return nil
 	}
-	var out *plan.GoalView
+	var out *plan.GoalStatus
 	t := c.goals
 	t.each(p.ID, p.Node, n, func(g int) bool {
 		if t.at[g].with(p.ID, p.Node, n) <= t.at[g].excess() {
@@ -60,7 +60,7 @@ func (c *search) worsened(p *cluster.Pod, n cluster.NodeID) *plan.GoalView {
 		goal := t.list[g]
 		goal.Excess = t.reported(g)
 		t.move(p.ID, p.Node, n)
-		out = &plan.GoalView{Goal: goal, Constraint: goal.Constraint, After: t.reported(g)}
+		out = &plan.GoalStatus{Goal: goal, Constraint: goal.Constraint, ExcessAfter: t.reported(g)}
 		t.move(p.ID, n, p.Node)
 		return false
 	})

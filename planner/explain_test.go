@@ -26,18 +26,18 @@ func TestExplanationsAgreeWithPlans(t *testing.T) {
 		for _, r := range p.Rejections.Samples {
 			refused[r.Pod.UID] = r.Reason.Code
 		}
-		e := planner.New(conf.Planner()).Explain(s, plan.PlannerState{}, controller.Goals(s, conf.Build(), nil), s.TakenAt)
+		e := planner.New(conf.PlannerOptions()).Explain(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
 		for id := range s.Pods {
 			x := e.Pod(cluster.PodID(id)).Pods[0]
 			m, inPlan := moved[x.Pod.UID]
 			switch {
-			case inPlan != (x.Moved != nil):
+			case inPlan != (x.Move != nil):
 				t.Fatalf("seed %d: %s: moved %v, explained as %+v", seed, x.Pod, inPlan, x.Verdict)
-			case inPlan && (x.Moved.To != m.To || x.Moved.Wave != m.Wave || x.Verdict != m.Reason):
-				t.Fatalf("seed %d: %s: the plan has %+v, explained is %+v", seed, x.Pod, m, *x.Moved)
+			case inPlan && (x.Move.To != m.To || x.Move.Wave != m.Wave || x.Verdict != m.Reason):
+				t.Fatalf("seed %d: %s: the plan has %+v, explained is %+v", seed, x.Pod, m, *x.Move)
 			case refused[x.Pod.UID] != "" && refused[x.Pod.UID] != x.Verdict.Code:
 				t.Fatalf("seed %d: %s: refused as %s, explained as %s", seed, x.Pod, refused[x.Pod.UID], x.Verdict.Code)
-			case x.Alone && !names(x, x.Verdict.Code):
+			case x.OnlyObstacle && !names(x, x.Verdict.Code):
 				t.Fatalf("seed %d: %s: %s alone keeps it, but no check says so", seed, x.Pod, x.Verdict.Code)
 			}
 		}
@@ -45,7 +45,7 @@ func TestExplanationsAgreeWithPlans(t *testing.T) {
 }
 
 func names(x plan.PodExplanation, code plan.Code) bool {
-	for _, list := range [][]plan.Check{x.Guards, x.Budgets, x.Limits} {
+	for _, list := range [][]plan.RuleResult{x.Guards, x.Budgets, x.Limits} {
 		for _, c := range list {
 			if c.Code == code && !c.Allows {
 				return true

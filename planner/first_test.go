@@ -74,11 +74,11 @@ func forHinted(t *testing.T, o *cluster.Objects, conf *config.Config) plan.Plan 
 	if err != nil {
 		t.Fatal(err)
 	}
-	goals := controller.Goals(s, conf.Build(), nil)
+	goals := controller.Goals(s, conf.BuildStrategies(), nil)
 	for i := range goals {
 		goals[i].Constraint = goals[i].Kind != plan.NodeBelow || !hinted(s, goals[i].Subject.Name)
 	}
-	return planner.New(conf.Planner()).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
+	return planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
 }
 
 // split tells moves that take something off a hinted node that is too full from others.

@@ -36,13 +36,13 @@ func (p *Planner) Foretell(s *cluster.Snapshot) (*cluster.Snapshot, error) {
 	if err != nil {
 		return nil, err
 	}
-	out.Written = written
+	out.ActualNodes = written
 	return out, nil
 }
 
 // written is the node as it really stands.
 func written(s *cluster.Snapshot, n *cluster.Node) *corev1.Node {
-	if there, foretold := s.Written[n.Name]; foretold {
+	if there, foretold := s.ActualNodes[n.Name]; foretold {
 		return there
 	}
 	return n.Object
@@ -57,7 +57,7 @@ func (c *scene) pressureHints(p *Planner) []plan.PressureHint {
 	o := p.opts
 	var out []plan.PressureHint
 	for _, st := range o.HintRules.Standings(nodes, c.s.Objects.Usage, o.Pressure.LabelKey, o.Pressure.TaintKey, c.s.TakenAt) {
-		_, foretold := c.s.Written[st.Node]
+		_, foretold := c.s.ActualNodes[st.Node]
 		out = append(out, pressureHint(st, foretold))
 	}
 	return out
@@ -65,21 +65,21 @@ func (c *scene) pressureHints(p *Planner) []plan.PressureHint {
 
 // stateWords are those of a plan for each state.
 var stateWords = map[pressure.State]plan.HintState{
-	pressure.Stands: plan.HintStands, pressure.Unwritten: plan.HintWanted, pressure.Uncleared: plan.HintUnwanted, pressure.Over: plan.HintExpired,
-	pressure.Others: plan.HintForeign, pressure.Counting: plan.HintCounting, pressure.TooMany: plan.HintCapped,
+	pressure.Stands: plan.HintPresent, pressure.Unwritten: plan.HintToWrite, pressure.Uncleared: plan.HintToRemove, pressure.Over: plan.HintExpired,
+	pressure.Others: plan.HintForeign, pressure.Counting: plan.HintAwaitingSamples, pressure.TooMany: plan.HintLimitReached,
 }
 
 func pressureHint(st pressure.Standing, foretold bool) plan.PressureHint {
 	h := plan.PressureHint{
-		Node: st.Node, State: stateWords[st.State], Rule: st.Rule, Value: st.Value, Also: st.Also,
-		Since: st.Since.UTC(), Expires: st.Expires.UTC(), Samples: st.Samples, Of: st.Of,
+		Node: st.Node, State: stateWords[st.State], Rule: st.Rule, Value: st.Value, OtherRules: st.Also,
+		Since: st.Since.UTC(), Expires: st.Expires.UTC(), Samples: st.Samples, RequiredSamples: st.Of,
 	}
 	if st.State == pressure.Others {
-		h.What, h.Remove = st.Foreign.What, st.Foreign.Remove()
+		h.ForeignHint, h.RemoveCommand = st.Foreign.What, st.Foreign.Remove()
 	}
 	switch h.State {
-	case plan.HintWanted, plan.HintUnwanted, plan.HintExpired:
-		h.Foretold = foretold
+	case plan.HintToWrite, plan.HintToRemove, plan.HintExpired:
+		h.Predicted = foretold
 	}
 	return h
 }

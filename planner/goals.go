@@ -74,7 +74,7 @@ type tracker struct {
 	// first are, by goal, those that are served before all others; see servedFirst.
 	first []bool
 	// asked is what people ask for nodes.
-	asked *annotation.Memory
+	asked *annotation.Cache
 }
 
 // measure is one goal's distance, in integers of its own unit.
@@ -93,7 +93,7 @@ type measure interface {
 
 func newTracker(s *cluster.Snapshot, goals []plan.Goal) *tracker {
 	t := &tracker{s: s, list: goals, at: make([]measure, len(goals)), initial: make([]int64, len(goals)),
-		byNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32, len(s.Pods)), known: map[*cluster.Amounts][]int64{}, elsewhere: map[*cluster.Amounts][]int64{}, asked: annotation.NewMemory()}
+		byNode: make([][]int32, len(s.Nodes)), byPod: make([][]int32, len(s.Pods)), known: map[*cluster.Amounts][]int64{}, elsewhere: map[*cluster.Amounts][]int64{}, asked: annotation.NewCache()}
 	domains, requests := domainIndex{}, requested{}
 	for i, g := range goals {
 		switch g.Kind {

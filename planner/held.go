@@ -16,19 +16,19 @@ import (
 // serve them was refused as the plan leaves the cluster, by guards, by the landing
 // model or by other goals. That no single eviction helps is less than that no plan
 // does: two moves together might.
-func (p *proof) held() (all float64, out []plan.Held) {
+func (p *proof) held() (all float64, out []plan.UnmetGoal) {
 	for _, g := range slices.Sorted(slices.Values(p.still)) {
 		goal := p.goals.list[g]
 		left := p.goals.reported(g) - p.byGoal[goal.ID]
 		if p.goals.excess(g) == 0 || left <= 0 || goal.Excess <= 0 {
 			continue
 		}
-		h := plan.Held{Goal: goal.ID, Excess: plan.Round(left), Reasons: map[plan.Code]int{}}
+		h := plan.UnmetGoal{Goal: goal.ID, Excess: plan.Round(left), Rejections: map[plan.Code]int{}}
 		var stray []cluster.PodID
-		if !p.refusals(g, h.Reasons, &stray) {
+		if !p.refusals(g, h.Rejections, &stray) {
 			continue
 		}
-		h.By = holder(h.Reasons)
+		h.Reason = holder(h.Rejections)
 		words := len(out) < mostBlockers || p.p.opts.SamplesPerCode < 0
 		if h.Detail = p.heldWords(g, h); len(stray) > 0 && words {
 			h.Detail += p.whither(g, stray)
@@ -68,7 +68,7 @@ func (p *proof) refusal(id cluster.PodID) (plan.Code, bool) {
 		return reason.Code, !lands
 	}
 	r, refused := p.refused.of(id)
-	if p.refused.byLimit(id) || r.reason.Code == plan.EffortSpent {
+	if p.refused.byLimit(id) || r.reason.Code == plan.PredictionLimitReached {
 		return "", false // another pass has room for it
 	}
 	return r.reason.Code, refused
@@ -77,26 +77,26 @@ func (p *proof) refusal(id cluster.PodID) (plan.Code, bool) {
 // holder is who holds a goal: the scheduler as soon as one of its pods has a place that
 // would serve it and the scheduler prefers another; else places, where a pod may leave
 // and there is none; else the floor, where no eviction is worth it; else guards.
-func holder(codes map[plan.Code]int) plan.Holder {
+func holder(codes map[plan.Code]int) plan.UnmetReason {
 	switch {
 	case codes[plan.WouldReturn]+codes[plan.UncertainLanding]+codes[plan.PlacementUnknown] > 0:
-		return plan.HeldByScheduler
-	case codes[plan.NoTargetFits]+codes[plan.NodesPressed] > 0:
-		return plan.HeldByPlaces
+		return plan.UnmetByScheduler
+	case codes[plan.NoTargetFits]+codes[plan.NodesUnderPressure] > 0:
+		return plan.UnmetNoTarget
 	case codes[plan.BenefitTooSmall] > 0:
-		return plan.HeldByFloor
+		return plan.UnmetBenefitTooSmall
 	}
-	return plan.HeldByGuards
+	return plan.UnmetByGuards
 }
 
 // heldWords says why the pods stay that could serve the goal, most frequent first.
-func (p *proof) heldWords(g int, h plan.Held) string {
-	codes := slices.SortedFunc(maps.Keys(h.Reasons), func(a, b plan.Code) int {
-		return cmp.Or(cmp.Compare(h.Reasons[b], h.Reasons[a]), strings.Compare(string(a), string(b)))
+func (p *proof) heldWords(g int, h plan.UnmetGoal) string {
+	codes := slices.SortedFunc(maps.Keys(h.Rejections), func(a, b plan.Code) int {
+		return cmp.Or(cmp.Compare(h.Rejections[b], h.Rejections[a]), strings.Compare(string(a), string(b)))
 	})
 	var each []string
 	for _, code := range codes {
-		each = append(each, fmt.Sprintf("%s %d", code, h.Reasons[code]))
+		each = append(each, fmt.Sprintf("%s %d", code, h.Rejections[code]))
 	}
 	return fmt.Sprintf("%s (%s): %s", stays(p.goals.list[g]), h.Goal, strings.Join(each, ", "))
 }

@@ -14,7 +14,7 @@ func (p *Planner) asked(s *cluster.Snapshot, st plan.PlannerState, goals []plan.
 	goals = slices.Clone(goals)
 	for i := range goals {
 		if _, held := history.Held(st, goals[i].Strategy, now, p.opts.Benefit); held {
-			goals[i].Constraint, goals[i].Waits = true, ""
+			goals[i].Constraint, goals[i].WaitReason = true, ""
 		}
 	}
 	return number(s, goals)
@@ -23,14 +23,14 @@ func (p *Planner) asked(s *cluster.Snapshot, st plan.PlannerState, goals []plan.
 // holds lists what keeps the plan from being carried out, or a strategy from being
 // planned for. Accounts of strategies that the configuration no longer has say
 // nothing.
-func (c *search) holds() []plan.Hold {
-	var out []plan.Hold
-	if c.st.Pause.In(c.now) {
-		out = append(out, c.st.Pause.Hold())
+func (c *search) holds() []plan.EvictionBlock {
+	var out []plan.EvictionBlock
+	if c.st.Pause.ActiveAt(c.now) {
+		out = append(out, c.st.Pause.Block())
 	}
 	if t := c.st.Breaker; t != nil {
 		if r := c.p.opts.Breaker.Holds(t, c.s, c.now); r != nil {
-			out = append(out, plan.Hold{Reason: *r, Since: t.At, Until: t.Until})
+			out = append(out, plan.EvictionBlock{Reason: *r, Since: t.At, Until: t.Until})
 		}
 	}
 	for _, h := range history.HeldStrategies(c.st, c.now, c.p.opts.Benefit) {

@@ -101,7 +101,7 @@ func (l *limits) hourlyOfCluster() allowance {
 // those that outlast a pass.
 type allowance struct {
 	code        plan.Code
-	limit       plan.Count
+	limit       plan.CountLimit
 	of, planned int
 	key, at     string
 	past        int
@@ -130,12 +130,12 @@ func (a allowance) what() string {
 
 // most is how many evictions the limit allows in this pass, and left how many
 // more.
-func (a allowance) most() int { return a.limit.Of(a.of) - a.past }
+func (a allowance) most() int { return a.limit.For(a.of) - a.past }
 func (a allowance) left() int { return a.most() - a.planned }
 
 // allows says how many evictions that is, and of what a share is taken.
 func (a allowance) allows() string {
-	n := a.limit.Of(a.of)
+	n := a.limit.For(a.of)
 	switch {
 	case n == math.MaxInt:
 		return "unlimited"

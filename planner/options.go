@@ -73,14 +73,14 @@ type Options struct {
 // about: those bound in the cluster, on the node, in the namespace, of the
 // owner, in the zone.
 type Limits struct {
-	PerPass, PerNode, PerNamespace, PerOwner, PerZone plan.Count
+	PerPass, PerNode, PerNamespace, PerOwner, PerZone plan.CountLimit
 	PerHour                                           PerHour
 }
 
 // PerHour bounds evictions over the last hour, those of former passes included.
 // Shares make no sense here.
 type PerHour struct {
-	Owner, Namespace, Cluster plan.Count
+	Owner, Namespace, Cluster plan.CountLimit
 }
 
 // InFlight bounds the evictions of one wave: pods that are away at once.

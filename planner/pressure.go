@@ -92,5 +92,5 @@ func (c *scene) onlyPressed(places *arrivals, pr placement.Prediction) (plan.Rea
 	if n == 1 {
 		which = "which carries"
 	}
-	return plan.Reason{Code: plan.NodesPressed, Message: fmt.Sprintf("its replacement would help on %s, %s the pressure hint, and on none without", otherNodes(n), which)}, true
+	return plan.Reason{Code: plan.NodesUnderPressure, Message: fmt.Sprintf("its replacement would help on %s, %s the pressure hint, and on none without", otherNodes(n), which)}, true
 }

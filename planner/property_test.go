@@ -26,9 +26,9 @@ func made(t testing.TB, o *cluster.Objects, conf *config.Config) (*cluster.Snaps
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := conf.Planner()
+	opts := conf.PlannerOptions()
 	opts.SamplesPerCode = -1
-	return s, planner.New(opts).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.Build(), nil), s.TakenAt)
+	return s, planner.New(opts).Plan(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
 }
 
 func loaded(t testing.TB) *config.Config {
@@ -108,7 +108,7 @@ func checkWaves(t *testing.T, seed uint64, s *cluster.Snapshot, p plan.Plan) {
 	moved := map[string]bool{}
 	for _, m := range p.Moves {
 		pod := s.PodByUID(m.Pod.UID)
-		if moved[m.Pod.UID] || m.From == m.To || m.PGood < 0.9 {
+		if moved[m.Pod.UID] || m.From == m.To || m.Confidence < 0.9 {
 			t.Errorf("seed %d: bad move %+v", seed, m)
 		}
 		moved[m.Pod.UID] = true
@@ -143,7 +143,7 @@ func BenchmarkPlan(b *testing.B) {
 	conf := loaded(b)
 	b.ReportAllocs()
 	for b.Loop() {
-		goals := controller.Goals(s, conf.Build(), nil)
-		planner.New(conf.Planner()).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
+		goals := controller.Goals(s, conf.BuildStrategies(), nil)
+		planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
 	}
 }

@@ -154,7 +154,7 @@ func (r *reach) takes(pod cluster.PodID, n cluster.NodeID, could func(cluster.No
 func (r *reach) bears(pod cluster.PodID, n cluster.NodeID, beside *held) bool {
 	for i := range r.start.headroom {
 		a, room := r.start.headroom[i].amounts, r.start.headroom[i].room
-		if a.Measure.ByLoad || a.Measure.Pods != nil {
+		if a.Measure.ByUsage || a.Measure.Pods != nil {
 			continue
 		}
 		name := a.Measure.Resource

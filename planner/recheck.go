@@ -25,7 +25,7 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 		}
 	}
 	c := p.newSearch(s, st, goals, now)
-	planned := pl.HintsOf(wave)
+	planned := pl.HintsForWave(wave)
 	if len(planned.Nodes) == 0 {
 		return c.recheckAll(moves, nil)
 	}
@@ -99,7 +99,7 @@ func (c *search) recheck(start *scene, w *away, m plan.Move) (plan.Move, plan.Ou
 	p := find(c.s, m.Pod)
 	switch {
 	case p == nil:
-		return drop(plan.Gone, plan.PodGoneAlready, "the pod is gone")
+		return drop(plan.AlreadyGone, plan.PodGoneAlready, "the pod is gone")
 	case m.Pod.UID != "" && string(p.Object.UID) != m.Pod.UID:
 		return drop(plan.Dropped, plan.UIDChanged, "another pod of the same name stands there now")
 	case p.Node == cluster.NoNode || c.s.Nodes[p.Node].Name != m.From:
@@ -155,11 +155,11 @@ func (c *search) reserved(m plan.Move) bool {
 func (c *search) refresh(start *scene, first *landing, p *cluster.Pod, m plan.Move, l *landing) plan.Move {
 	s := c.s
 	m.Pod, m.Owner, m.GracePeriodSeconds = podRef(p), ownerRef(s, p), c.graceOf(p)
-	m.NotAfter, m.Read = c.verdict.notAfter(p), annotation.Read(p.Object)
+	m.NotAfter, m.EligibilityInputs = c.verdict.notAfter(p), annotation.Fingerprint(p.Object)
 	m.Goals = slices.Clone(m.Goals)
 	acceptable := c.places(m, p.ID, l)
 	m.To, m.Acceptable.Nodes = s.Nodes[l.to].Name, len(acceptable)
-	m.PGood, m.PReturn, m.PPending = l.pGood, l.pReturn, l.pPending
+	m.Confidence, m.ReturnProbability, m.PendingProbability = l.pGood, l.pReturn, l.pPending
 	m.AcceptableNodes = nil
 	either := append(acceptable, start.places(m, p.ID, first)...)
 	slices.Sort(either)

@@ -32,8 +32,8 @@ func twoApart(t *testing.T, limits string) (*cluster.Snapshot, *planner.Planner,
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := planner.New(conf.Planner())
-	goals := controller.Goals(s, conf.Build(), nil)
+	p := planner.New(conf.PlannerOptions())
+	goals := controller.Goals(s, conf.BuildStrategies(), nil)
 	made := p.Plan(s, plan.PlannerState{}, goals, s.TakenAt)
 	if len(made.Moves) != 2 || made.Moves[1].Wave != 1 {
 		t.Fatalf("want two moves in one wave: %+v", made.Moves)
@@ -76,7 +76,7 @@ func TestRecheckCountsNothingTwice(t *testing.T) {
 	}
 	// One that was reserved and is settled, or was reserved as another step, counts
 	// as any other.
-	settled, _ := history.Settle(st, "r", []plan.Outcome{{Step: 2, Pod: made.Moves[1].Pod, Outcome: plan.Unknown}}, s.TakenAt, history.Options{Initial: time.Nanosecond, Max: time.Nanosecond})
+	settled, _ := history.Settle(st, "r", []plan.Outcome{{Step: 2, Pod: made.Moves[1].Pod, Outcome: plan.UnknownOutcome}}, s.TakenAt, history.Options{Initial: time.Nanosecond, Max: time.Nanosecond})
 	another := made
 	another.Moves = []plan.Move{made.Moves[1]}
 	another.Moves[0].Step = 7
@@ -167,8 +167,8 @@ func twoForTwoPlaces(t *testing.T, memory string) (*cluster.Snapshot, *planner.P
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := planner.New(conf.Planner())
-	goals := controller.Goals(s, conf.Build(), nil)
+	p := planner.New(conf.PlannerOptions())
+	goals := controller.Goals(s, conf.BuildStrategies(), nil)
 	made := p.Plan(s, plan.PlannerState{}, goals, s.TakenAt)
 	if len(made.Moves) != 2 || made.Moves[1].Wave != 1 {
 		t.Fatalf("want two moves in one wave: %+v\n%+v", made.Moves, made.Rejections)

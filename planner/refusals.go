@@ -40,7 +40,7 @@ func (r *refusals) clone() *refusals {
 // add notes why a pod stays. That nothing more was tried does not take the place of what
 // was found when it was.
 func (r *refusals) add(pod cluster.PodID, strategy string, reason plan.Reason) {
-	if r.has(pod) && reason.Code == plan.EffortSpent {
+	if r.has(pod) && reason.Code == plan.PredictionLimitReached {
 		return
 	}
 	x := refusal{strategy, reason}

@@ -21,14 +21,14 @@ import (
 func TestLargeClustersArePlannedByOdds(t *testing.T) {
 	conf := loaded(t)
 	s, p := made(t, wide(), conf)
-	opts := conf.Planner()
-	e := planner.New(opts).Explain(s, plan.PlannerState{}, controller.Goals(s, conf.Build(), nil), s.TakenAt)
+	opts := conf.PlannerOptions()
+	e := planner.New(opts).Explain(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
 	unsure := 0
 	for _, m := range p.Moves {
-		if m.PGood < opts.MinConfidence || m.PGood+m.PReturn+m.PPending > 1.0001 {
-			t.Errorf("%s: pGood %v, pReturn %v, pPending %v", m.Pod, m.PGood, m.PReturn, m.PPending)
+		if m.Confidence < opts.MinConfidence || m.Confidence+m.ReturnProbability+m.PendingProbability > 1.0001 {
+			t.Errorf("%s: pGood %v, pReturn %v, pPending %v", m.Pod, m.Confidence, m.ReturnProbability, m.PendingProbability)
 		}
-		if m.PGood < 1 {
+		if m.Confidence < 1 {
 			unsure++
 		}
 	}
@@ -41,8 +41,8 @@ func TestLargeClustersArePlannedByOdds(t *testing.T) {
 			addsUp(t, s, &s.Pods[id], l)
 			if l.Verdict.Code == plan.UncertainLanding || l.Verdict.Code == plan.WouldReturn {
 				refused++
-				if l.PGood >= opts.MinConfidence {
-					t.Errorf("%s: refused as %s with pGood %v", s.Pods[id].Object.Name, l.Verdict.Code, l.PGood)
+				if l.Confidence >= opts.MinConfidence {
+					t.Errorf("%s: refused as %s with pGood %v", s.Pods[id].Object.Name, l.Verdict.Code, l.Confidence)
 				}
 			}
 		}
@@ -63,7 +63,7 @@ func wide() *cluster.Objects {
 func sampledFor(l plan.Landing) bool {
 	fits := 0
 	for _, n := range l.Nodes {
-		if strings.HasPrefix(n.Why, "scores") {
+		if strings.HasPrefix(n.Detail, "scores") {
 			fits++
 		}
 	}
@@ -72,7 +72,7 @@ func sampledFor(l plan.Landing) bool {
 
 func addsUp(t *testing.T, s *cluster.Snapshot, p *cluster.Pod, l plan.Landing) {
 	t.Helper()
-	all, good, back := l.PPending, 0.0, 0.0
+	all, good, back := l.PendingProbability, 0.0, 0.0
 	for _, n := range l.Nodes {
 		all += n.Probability
 		if n.Acceptable {
@@ -81,13 +81,13 @@ func addsUp(t *testing.T, s *cluster.Snapshot, p *cluster.Pod, l plan.Landing) {
 		if n.Name == s.Nodes[p.Node].Name {
 			back = n.Probability
 		}
-		if strings.Contains(n.Why, "the best") || !strings.Contains(n.Why, "of which the scheduler judges 117 at a time") && strings.Contains(n.Why, "scores") {
-			t.Fatalf("%s on %s: %q", p.Object.Name, n.Name, n.Why)
+		if strings.Contains(n.Detail, "the best") || !strings.Contains(n.Detail, "of which the scheduler judges 117 at a time") && strings.Contains(n.Detail, "scores") {
+			t.Fatalf("%s on %s: %q", p.Object.Name, n.Name, n.Detail)
 		}
 	}
 	// Each of 240 values is rounded by itself.
-	if math.Abs(all-1) > 0.01 || math.Abs(good-l.PGood) > 0.01 && len(l.Verdict.Code) == 0 || math.Abs(back-l.PReturn) > 0.001 {
-		t.Errorf("%s: the nodes have %.4f, the good ones %.4f, its own %.4f; said are pGood %v, pReturn %v", p.Object.Name, all, good, back, l.PGood, l.PReturn)
+	if math.Abs(all-1) > 0.01 || math.Abs(good-l.Confidence) > 0.01 && len(l.Verdict.Code) == 0 || math.Abs(back-l.ReturnProbability) > 0.001 {
+		t.Errorf("%s: the nodes have %.4f, the good ones %.4f, its own %.4f; said are pGood %v, pReturn %v", p.Object.Name, all, good, back, l.Confidence, l.ReturnProbability)
 	}
 }
 

@@ -45,12 +45,12 @@ func planScale(b *testing.B, s *cluster.Snapshot, pass string) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	goals := controller.Goals(s, conf.Build(), nil)
+	goals := controller.Goals(s, conf.BuildStrategies(), nil)
 	b.Run("pass="+pass, func(b *testing.B) {
 		var p plan.Plan
 		b.ReportAllocs()
 		for b.Loop() {
-			p = planner.New(conf.Planner()).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
+			p = planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
 		}
 		waves := 0
 		for _, m := range p.Moves {

@@ -88,7 +88,7 @@ func opened(t *testing.T, a *txtar.Archive) (*cluster.Snapshot, plan.PlannerStat
 	if err != nil {
 		t.Fatal(err)
 	}
-	st, err := plan.ReadState(objects.PlannerState)
+	st, err := plan.ReadPlannerState(objects.PlannerState)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -102,20 +102,20 @@ func planOf(t *testing.T, a *txtar.Archive) plan.Plan {
 	if names := section(a, "due"); names != nil {
 		due = strings.Fields(string(names))
 	}
-	opts := conf.Planner()
+	opts := conf.PlannerOptions()
 	opts.SamplesPerCode = -1
 	p := planner.New(opts)
 	s, err := p.Foretell(s)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.Plan(s, st, controller.Goals(s, conf.Build(), due), s.TakenAt)
+	return p.Plan(s, st, controller.Goals(s, conf.BuildStrategies(), due), s.TakenAt)
 }
 
 // text is the form of want.plan.
 func text(p plan.Plan) string {
 	var b strings.Builder
-	for _, h := range p.Holds {
+	for _, h := range p.Blocks {
 		who := "everything"
 		if h.Strategy != "" {
 			who = "strategy " + h.Strategy
@@ -129,17 +129,17 @@ func text(p plan.Plan) string {
 	}
 	for _, h := range p.Pressure {
 		fmt.Fprintf(&b, "pressure hint on %s: %s", h.Node, h.State)
-		if h.Foretold {
+		if h.Predicted {
 			b.WriteString(" (foretold)")
 		}
-		if h.Of > 0 {
-			fmt.Fprintf(&b, " %d of %d", h.Samples, h.Of)
+		if h.RequiredSamples > 0 {
+			fmt.Fprintf(&b, " %d of %d", h.Samples, h.RequiredSamples)
 		}
 		if h.Rule != "" {
 			fmt.Fprintf(&b, " by %s at %v", h.Rule, h.Value)
 		}
-		if h.What != "" {
-			fmt.Fprintf(&b, " (%s)", h.What)
+		if h.ForeignHint != "" {
+			fmt.Fprintf(&b, " (%s)", h.ForeignHint)
 		}
 		b.WriteString("\n")
 	}
@@ -151,7 +151,7 @@ func text(p plan.Plan) string {
 		if m.Steered() {
 			steer = ", steered by " + m.Steer
 		}
-		fmt.Fprintf(&b, "move %d wave %d: %s %s -> %s (good %v%s) for %s: %s: %s\n", m.Step, m.Wave, m.Pod, m.From, m.To, m.PGood, steer, strings.Join(m.Goals, ","), m.Reason.Code, m.Reason.Message)
+		fmt.Fprintf(&b, "move %d wave %d: %s %s -> %s (good %v%s) for %s: %s: %s\n", m.Step, m.Wave, m.Pod, m.From, m.To, m.Confidence, steer, strings.Join(m.Goals, ","), m.Reason.Code, m.Reason.Message)
 	}
 	for _, h := range p.Hints {
 		fmt.Fprintf(&b, "hints wave %d: %s on %s\n", h.Wave, h.Kind, strings.Join(h.Nodes, ", "))
@@ -160,15 +160,15 @@ func text(p plan.Plan) string {
 		fmt.Fprintf(&b, "stays: %s on %s: %s: %s\n", r.Pod, r.Node, r.Reason.Code, r.Reason.Message)
 	}
 	for _, st := range p.Schedulers {
-		fmt.Fprintf(&b, "scheduler %s: %d pods, bindings seen %d, foretold %d, came true %d, trusted %v\n", st.Name, st.Pods, st.Seen, st.Foretold, st.Hits, st.Trusted)
+		fmt.Fprintf(&b, "scheduler %s: %d pods, bindings seen %d, foretold %d, came true %d, trusted %v\n", st.Name, st.Pods, st.Seen, st.Predicted, st.Hits, st.Trusted)
 	}
 	for _, st := range p.Strategies {
-		if st.Goals > 0 && !st.Asked {
+		if st.Goals > 0 && !st.Due {
 			fmt.Fprintf(&b, "strategy %s: %d of %d goals unmet, not asked for\n", st.Name, st.Unmet, st.Goals)
 		}
 	}
-	if p.CutShort != "" {
-		fmt.Fprintf(&b, "cut short: %s\n", p.CutShort)
+	if p.SearchLimitReached != "" {
+		fmt.Fprintf(&b, "cut short: %s\n", p.SearchLimitReached)
 	}
 	fmt.Fprintf(&b, "bound: %d evictions, residual %v\n", p.Bound.MinEvictions, p.Bound.Residual)
 	if p.Bound.MinForPlan != p.Bound.MinEvictions {
@@ -177,8 +177,8 @@ func text(p plan.Plan) string {
 	for _, id := range slices.Sorted(maps.Keys(p.Bound.ResidualByGoal)) {
 		fmt.Fprintf(&b, "stays of %s: %v\n", id, p.Bound.ResidualByGoal[id])
 	}
-	for _, h := range p.Bound.HeldBy {
-		fmt.Fprintf(&b, "held of %s: %v by %s: %s\n", h.Goal, h.Excess, h.By, h.Detail)
+	for _, h := range p.Bound.UnmetGoals {
+		fmt.Fprintf(&b, "held of %s: %v by %s: %s\n", h.Goal, h.Excess, h.Reason, h.Detail)
 	}
 	for _, x := range p.Bound.BlockedBy {
 		fmt.Fprintf(&b, "blocked: %s: %s\n", x.Code, x.Detail)

@@ -7,9 +7,9 @@ import (
 )
 
 // standing says what a node is, before anything about its pods.
-func (e *Explainer) standing(n *cluster.Node) *plan.NodeStanding {
+func (e *Explainer) standing(n *cluster.Node) *plan.NodeStatus {
 	c := e.start
-	return &plan.NodeStanding{
+	return &plan.NodeStatus{
 		Zone: c.limits.zone[n.ID], InScope: c.p.opts.Guards.Scope.HasNode(n), State: guard.NodeState(n),
 		Used: usedFracs(c.state(), n.Name), Hint: c.hintOf(c.p, n.Name),
 	}

@@ -85,13 +85,13 @@ func TestSteeredPlansHold(t *testing.T) {
 		for _, m := range p.Moves {
 			if m.Steered() {
 				steered++
-				if len(p.HintsOf(m.Wave).Nodes) == 0 {
+				if len(p.HintsForWave(m.Wave).Nodes) == 0 {
 					t.Errorf("seed %d: step %d is steered by nothing", seed, m.Step)
 				}
 			}
 		}
-		first, _ := planner.New(conf.Planner()).Recheck(s, plan.PlannerState{}, controller.Goals(s, conf.Build(), nil), p, 1, s.TakenAt)
-		landsAsForetold(t, seed, s, p.HintsOf(1).Nodes, first)
+		first, _ := planner.New(conf.PlannerOptions()).Recheck(s, plan.PlannerState{}, controller.Goals(s, conf.BuildStrategies(), nil), p, 1, s.TakenAt)
+		landsAsForetold(t, seed, s, p.HintsForWave(1).Nodes, first)
 	}
 	t.Logf("%d moves steered, %d plans better for it", steered, better)
 	if steered < 20 || better < 5 {
@@ -116,7 +116,7 @@ func landsAsForetold(t *testing.T, seed uint64, s *cluster.Snapshot, nodes []str
 	for _, m := range first {
 		good := func(n cluster.NodeID) bool { return slices.Contains(m.AcceptableNodes, s.Nodes[n].Name) }
 		if got := w.Predict(hinted.PodByUID(m.Pod.UID).ID).Prob(good); got < 0.9 {
-			t.Errorf("seed %d: step %d lands well with probability %v, foretold %v", seed, m.Step, got, m.PGood)
+			t.Errorf("seed %d: step %d lands well with probability %v, foretold %v", seed, m.Step, got, m.Confidence)
 		}
 	}
 }
@@ -177,7 +177,7 @@ func TestExplainShowsSteering(t *testing.T) {
 			continue
 		}
 		x := e.Pod(id).Pods[0]
-		if l := x.Landing; l.Steer != "taint" || !slices.Equal(l.Hinted, []string{"n3"}) || l.PGood != 1 || l.Nodes[0].Name != "n1" || l.Nodes[0].Probability != 1 {
+		if l := x.Landing; l.Steer != "taint" || !slices.Equal(l.HintedNodes, []string{"n3"}) || l.Confidence != 1 || l.Nodes[0].Name != "n1" || l.Nodes[0].Probability != 1 {
 			t.Errorf("%s: %+v", p.Object.Name, l)
 		}
 		if x.Verdict.Code == plan.WouldReturn {
@@ -193,7 +193,7 @@ func scenarioOf(t *testing.T, name string) (*cluster.Snapshot, planner.Options, 
 		t.Fatal(err)
 	}
 	s, _, conf := opened(t, a)
-	return s, conf.Planner(), controller.Goals(s, conf.Build(), nil)
+	return s, conf.PlannerOptions(), controller.Goals(s, conf.BuildStrategies(), nil)
 }
 
 // TestNoMoreThanAHundredNodesAreHinted, whatever share of them that is.
@@ -217,7 +217,7 @@ func TestNoMoreThanAHundredNodesAreHinted(t *testing.T) {
 		for i := range n {
 			p.Hints[0].Nodes = append(p.Hints[0].Nodes, s.Nodes[i].Name)
 		}
-		_, dropped := planner.New(conf.Planner()).Recheck(s, plan.PlannerState{}, nil, p, 1, s.TakenAt)
+		_, dropped := planner.New(conf.PlannerOptions()).Recheck(s, plan.PlannerState{}, nil, p, 1, s.TakenAt)
 		got := ""
 		if len(dropped) == 1 {
 			_, got, _ = strings.Cut(dropped[0].Reason.Message, "it cannot be steered now: ")

@@ -257,6 +257,6 @@ type roomFor struct {
 // makesRoom describes a move that only makes room.
 func (c *search) makesRoom(m *plan.Move, st step) {
 	p := podRef(&c.s.Pods[st.room.pod])
-	m.MakesRoomFor = &p
-	m.Reason = plan.Reason{Code: plan.MakesRoom, Message: fmt.Sprintf("%s can move to %s, which serves %s, once it has left", p, c.s.Nodes[st.room.on].Name, m.Goals[0])}
+	m.DisplacedFor = &p
+	m.Reason = plan.Reason{Code: plan.DisplacedForMove, Message: fmt.Sprintf("%s can move to %s, which serves %s, once it has left", p, c.s.Nodes[st.room.on].Name, m.Goals[0])}
 }

@@ -56,7 +56,7 @@ func (c *scene) harmless(places *arrivals, n cluster.NodeID) bool {
 // that it does no harm elsewhere cannot be said of it.
 func (c *scene) unmeasured(pod cluster.PodID) *cluster.Amounts {
 	for amounts := range c.goals.known { // which one is named does not reach the plan
-		if k := amounts.Pod(pod); k == cluster.Unknown || k == cluster.Since {
+		if k := amounts.PodQuality(pod); k == cluster.Unknown || k == cluster.BoundAfterSample {
 			return amounts
 		}
 	}

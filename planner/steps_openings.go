@@ -79,10 +79,10 @@ func (m *makers) wants(p cluster.PodID) []want {
 	}
 	for i := range m.goals.headroom {
 		amounts, room := m.goals.headroom[i].amounts, m.goals.headroom[i].room
-		if amount := amounts.Of(p, cluster.NoNode); amount > 0 {
+		if amount := amounts.Contribution(p, cluster.NoNode); amount > 0 {
 			out = append(out, want{amount,
 				func(n cluster.NodeID) int64 { return room[n] },
-				func(q cluster.PodID) int64 { return amounts.Of(q, m.world.NodeOf(q)) },
+				func(q cluster.PodID) int64 { return amounts.Contribution(q, m.world.NodeOf(q)) },
 				amounts.Total})
 		}
 	}

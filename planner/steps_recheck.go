@@ -13,7 +13,7 @@ import (
 // the other half of its step must still be possible, and only with it.
 func (c *search) relanding(start *scene, w *away, m plan.Move, p *cluster.Pod) (first, l landing, r plan.Reason, good bool) {
 	land := (*scene).land
-	if m.MakesRoomFor != nil {
+	if m.DisplacedFor != nil {
 		land = (*scene).landAside
 	}
 	first, r, good = land(start, p.ID)
@@ -21,7 +21,7 @@ func (c *search) relanding(start *scene, w *away, m plan.Move, p *cluster.Pod) (
 	if good && w.total > 0 {
 		l, r, good = land(c.scene, p.ID)
 	}
-	if good && m.MakesRoomFor != nil {
+	if good && m.DisplacedFor != nil {
 		r, good = c.stillWanted(m, p, l)
 	}
 	return first, l, r, good
@@ -29,9 +29,9 @@ func (c *search) relanding(start *scene, w *away, m plan.Move, p *cluster.Pod) (
 
 // stillWanted says why a pod need not, or need no longer, make room for another.
 func (c *search) stillWanted(m plan.Move, q *cluster.Pod, l landing) (plan.Reason, bool) {
-	name := m.MakesRoomFor.String()
-	p := find(c.s, *m.MakesRoomFor)
-	if p == nil || m.MakesRoomFor.UID != "" && string(p.Object.UID) != m.MakesRoomFor.UID || p.Node == cluster.NoNode || p.ID == q.ID {
+	name := m.DisplacedFor.String()
+	p := find(c.s, *m.DisplacedFor)
+	if p == nil || m.DisplacedFor.UID != "" && string(p.Object.UID) != m.DisplacedFor.UID || p.Node == cluster.NoNode || p.ID == q.ID {
 		return plan.Reason{Code: plan.PodGoneAlready, Message: fmt.Sprintf("%s, for which it was to make room, is gone", name)}, false
 	}
 	if r, no := c.mayFollow(m, q.ID, p); no {
@@ -67,7 +67,7 @@ func (c *search) mayFollow(m plan.Move, q cluster.PodID, p *cluster.Pod) (plan.R
 
 // places lists the nodes on which the replacement of a move may land.
 func (c *scene) places(m plan.Move, pod cluster.PodID, l *landing) []cluster.NodeID {
-	if m.MakesRoomFor != nil {
+	if m.DisplacedFor != nil {
 		return c.acceptableAside(pod, l)
 	}
 	return c.acceptable(pod, l)
@@ -80,11 +80,11 @@ func wholeSteps(pl plan.Plan, dropped []plan.Outcome) []plan.Outcome {
 		gone[o.Step] = o.Reason.Code
 	}
 	for _, q := range pl.Moves {
-		if q.MakesRoomFor == nil {
+		if q.DisplacedFor == nil {
 			continue
 		}
 		for _, p := range pl.Moves {
-			if p.Pod.UID != q.MakesRoomFor.UID {
+			if p.Pod.UID != q.DisplacedFor.UID {
 				continue
 			}
 			out, in, why := q, p, gone[p.Step]

@@ -34,9 +34,9 @@ func makesRoom(t *testing.T) room {
 		t.Fatal(err)
 	}
 	s, st, conf := opened(t, a)
-	p := planner.New(conf.Planner())
-	made := p.Plan(s, st, controller.Goals(s, conf.Build(), nil), s.TakenAt)
-	if len(made.Moves) != 2 || made.Moves[0].MakesRoomFor == nil || *made.Moves[0].MakesRoomFor != made.Moves[1].Pod {
+	p := planner.New(conf.PlannerOptions())
+	made := p.Plan(s, st, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
+	if len(made.Moves) != 2 || made.Moves[0].DisplacedFor == nil || *made.Moves[0].DisplacedFor != made.Moves[1].Pod {
 		t.Fatalf("want one step: %+v", made.Moves)
 	}
 	return room{s.Objects, conf, p, made}
@@ -52,7 +52,7 @@ func (r room) recheck(t *testing.T, wave int, change func(o *cluster.Objects)) (
 	if err != nil {
 		t.Fatal(err)
 	}
-	return r.planner.Recheck(s, plan.PlannerState{}, controller.Goals(s, r.conf.Build(), nil), r.plan, wave, s.TakenAt)
+	return r.planner.Recheck(s, plan.PlannerState{}, controller.Goals(s, r.conf.BuildStrategies(), nil), r.plan, wave, s.TakenAt)
 }
 
 func without(o *cluster.Objects, name string) {
@@ -69,7 +69,7 @@ func closed(name string) *policyv1.PodDisruptionBudget {
 // still be there, free to go, and able to go only if the cache leaves.
 func TestTheFirstHalfOfAStepIsNotMadeForNothing(t *testing.T) {
 	r := makesRoom(t)
-	if ok, dropped := r.recheck(t, 1, func(*cluster.Objects) {}); len(ok) != 1 || ok[0].To != "n3" || !slices.Equal(ok[0].AcceptableNodes, []string{"n3"}) || ok[0].MakesRoomFor == nil {
+	if ok, dropped := r.recheck(t, 1, func(*cluster.Objects) {}); len(ok) != 1 || ok[0].To != "n3" || !slices.Equal(ok[0].AcceptableNodes, []string{"n3"}) || ok[0].DisplacedFor == nil {
 		t.Errorf("nothing has changed: %+v, dropped %+v", ok, dropped)
 	}
 	for _, c := range []struct {
@@ -121,7 +121,7 @@ func TestAdmissionTakesStepsAsAWhole(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := r.conf.Planner()
+	opts := r.conf.PlannerOptions()
 	opts.Limits.PerPass = plan.Absolute(1)
 	dropped := planner.New(opts).Admit(s, plan.PlannerState{}, r.plan, s.TakenAt)
 	if len(dropped) != 2 || dropped[0].Reason.Code != plan.LimitPerPass || dropped[1].Step != 1 || dropped[1].Reason.Message != "shop/api-6c8f-00, which it is of no use without, is not moved: LimitPerPass" {
@@ -139,9 +139,9 @@ func TestOnlySingleMovesWithoutSteps(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := r.conf.Planner()
+	opts := r.conf.PlannerOptions()
 	opts.NoSteps = true
-	if p := planner.New(opts).Plan(s, plan.PlannerState{}, controller.Goals(s, r.conf.Build(), nil), s.TakenAt); len(p.Moves) != 0 {
+	if p := planner.New(opts).Plan(s, plan.PlannerState{}, controller.Goals(s, r.conf.BuildStrategies(), nil), s.TakenAt); len(p.Moves) != 0 {
 		t.Errorf("%+v", p.Moves)
 	}
 }
@@ -154,9 +154,9 @@ func TestExplainSaysForWhomRoomIsMade(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	x := r.planner.Explain(s, plan.PlannerState{}, controller.Goals(s, r.conf.Build(), nil), s.TakenAt).Pod(s.PodByKey("shop/cache-6c8f-00").ID)
+	x := r.planner.Explain(s, plan.PlannerState{}, controller.Goals(s, r.conf.BuildStrategies(), nil), s.TakenAt).Pod(s.PodByKey("shop/cache-6c8f-00").ID)
 	got := x.Pods[0]
-	if got.Moved == nil || got.Moved.MakesRoomFor == nil || got.Verdict.Code != plan.MakesRoom || !strings.Contains(got.Verdict.Message, "shop/api-6c8f-00 can move to n2") {
+	if got.Move == nil || got.Move.DisplacedFor == nil || got.Verdict.Code != plan.DisplacedForMove || !strings.Contains(got.Verdict.Message, "shop/api-6c8f-00 can move to n2") {
 		t.Errorf("%+v", got.Verdict)
 	}
 }
@@ -183,7 +183,7 @@ func TestAPodThatHasJustComeMakesNoRoom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if p := r.planner.Plan(s, plan.PlannerState{}, controller.Goals(s, r.conf.Build(), nil), s.TakenAt); len(p.Moves) != c.moves {
+		if p := r.planner.Plan(s, plan.PlannerState{}, controller.Goals(s, r.conf.BuildStrategies(), nil), s.TakenAt); len(p.Moves) != c.moves {
 			t.Errorf("the cache runs for %s: %d moves, want %d", c.age, len(p.Moves), c.moves)
 		}
 	}
@@ -210,8 +210,8 @@ func TestNoRoomIsMadeAtTheCostOfANodeWithoutAGoal(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p := planner.New(conf.Planner()).Plan(s, st, controller.Goals(s, conf.Build(), nil), s.TakenAt)
-		if len(p.Moves) != c.moves || c.moves > 0 && (p.Moves[0].MakesRoomFor == nil || p.Moves[0].To != "n3") {
+		p := planner.New(conf.PlannerOptions()).Plan(s, st, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
+		if len(p.Moves) != c.moves || c.moves > 0 && (p.Moves[0].DisplacedFor == nil || p.Moves[0].To != "n3") {
 			t.Errorf("n3 uses %d: %+v", c.uses, p.Moves)
 		}
 	}

@@ -67,7 +67,7 @@ func TestSettlingTakesWhatIsLeftOfTheEffort(t *testing.T) {
 		c := searching(t, 2, []string{"n0 a 8"}, func(o *Options) { o.Effort = effort }, half("cpu", 0)...)
 		*c.predictions = 10
 		if got := c.settleEffort(); got != want {
-			t.Errorf("limits.effort %d: %d, want %d", effort, got, want)
+			t.Errorf("limits.maxPredictions %d: %d, want %d", effort, got, want)
 		}
 	}
 }

@@ -35,14 +35,14 @@ func (c *search) strategies() []plan.StrategyState {
 		if g.Excess > 0 {
 			out[i].Unmet++
 		}
-		out[i].Asked = out[i].Asked || !g.Constraint || g.Waits != ""
-		if g.Waits != "" {
+		out[i].Due = out[i].Due || !g.Constraint || g.WaitReason != ""
+		if g.WaitReason != "" {
 			waits(&out[i], g, nodes)
 		}
 	}
 	for i, info := range c.p.opts.Strategies {
 		if out[i].Goals == 0 {
-			out[i].Unknown = c.unknown(info)
+			out[i].NoData = c.unknown(info)
 		}
 	}
 	return out
@@ -52,7 +52,7 @@ func (c *search) strategies() []plan.StrategyState {
 // knows enough. All of its resources count: whoever cannot tell how full disks are
 // must not fill a node with what leaves another for its cpu.
 func (c *search) unknown(info StrategyInfo) string {
-	l, scope := c.s.Load, c.p.opts.Guards.Scope
+	l, scope := c.s.Usage, c.p.opts.Guards.Scope
 	switch {
 	case len(info.ByLoad) == 0:
 		return ""
@@ -60,7 +60,7 @@ func (c *search) unknown(info StrategyInfo) string {
 		return silence(l)
 	}
 	for _, r := range info.ByLoad {
-		if a := c.s.Amounts(cluster.Measure{ByLoad: true, Resource: r}, scope.Load); !a.Enough(scope) {
+		if a := c.s.Amounts(cluster.Measure{ByUsage: true, Resource: r}, scope.Usage); !a.CoverageSufficient(scope) {
 			known, all := a.Coverage(scope)
 			return fmt.Sprintf("too little is known: use of %s is known of %d of %d nodes in scope", r, known, all)
 		}
@@ -69,20 +69,20 @@ func (c *search) unknown(info StrategyInfo) string {
 }
 
 // silence says why nothing is known of what is used.
-func silence(l *cluster.Load) string {
+func silence(l *cluster.ResolvedUsage) string {
 	switch {
 	case l == nil:
 		return "nothing is known: the snapshot holds no usage"
-	case l.Usage.SampledAt.IsZero():
-		return "nothing is known: " + sourceName(l.Usage) + " gave no answer"
+	case l.Raw.SampledAt.IsZero():
+		return "nothing is known: " + sourceName(l.Raw) + " gave no answer"
 	}
-	return "nothing is known: the last answer of " + sourceName(l.Usage) + " is too old, or says nothing of use"
+	return "nothing is known: the last answer of " + sourceName(l.Raw) + " is too old, or says nothing of use"
 }
 
 // hintsUnknown says why none of the rules of hints could judge any node; empty where one
 // could, or there are none.
 func (c *search) hintsUnknown() string {
-	rules, l := c.p.opts.HintRules.Rules, c.s.Load
+	rules, l := c.p.opts.HintRules.Rules, c.s.Usage
 	if len(rules) == 0 {
 		return ""
 	}
@@ -90,7 +90,7 @@ func (c *search) hintsUnknown() string {
 		return silence(l)
 	}
 	for _, r := range rules {
-		if slices.ContainsFunc(l.Usage.Nodes, func(n cluster.NodeUsage) bool { _, known := n.Used[r.Resource]; return known }) {
+		if slices.ContainsFunc(l.Raw.Nodes, func(n cluster.NodeUsage) bool { _, known := n.Used[r.Resource]; return known }) {
 			return ""
 		}
 	}
@@ -103,11 +103,11 @@ func waits(st *plan.StrategyState, g plan.Goal, nodes map[string]map[string]bool
 	if known == nil {
 		known = map[string]bool{}
 		nodes[g.Strategy] = known
-		st.Waits = g.Waits
+		st.WaitReason = g.WaitReason
 	}
 	known[g.Subject.Name] = true
-	if st.Waiting = len(known); st.Waits != g.Waits {
-		st.Waits = ""
+	if st.WaitingNodes = len(known); st.WaitReason != g.WaitReason {
+		st.WaitReason = ""
 	}
 }
 
@@ -119,7 +119,7 @@ func (c *search) strategiesInput(age string) plan.Input {
 	if len(stated) == 0 && !c.p.opts.HintsNodes {
 		in.Problems = append(in.Problems, "the configuration has no strategy")
 	}
-	if c.s.Load == nil && c.hintsUnknown() != "" {
+	if c.s.Usage == nil && c.hintsUnknown() != "" {
 		in.Problems = append(in.Problems, "the rules of hints can judge no node: "+c.hintsUnknown())
 	}
 	for i, info := range c.p.opts.Strategies {

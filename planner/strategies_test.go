@@ -36,7 +36,7 @@ func example(t *testing.T, conf string, due []string, change func(*cluster.Objec
 	if err != nil {
 		t.Fatal(err)
 	}
-	return planner.New(c.Planner()).Plan(s, plan.PlannerState{}, controller.Goals(s, c.Build(), due), s.TakenAt)
+	return planner.New(c.PlannerOptions()).Plan(s, plan.PlannerState{}, controller.Goals(s, c.BuildStrategies(), due), s.TakenAt)
 }
 
 func problems(p plan.Plan) []string {
@@ -77,7 +77,7 @@ func TestNoGoalIsSaid(t *testing.T) {
 				t.Errorf("want %q among\n%s", c.want, strings.Join(got, "\n"))
 			}
 			for _, st := range p.Strategies {
-				if st.Goals != 0 || st.Unmet != 0 || st.Asked {
+				if st.Goals != 0 || st.Unmet != 0 || st.Due {
 					t.Errorf("without goals: %+v", st)
 				}
 			}
@@ -100,7 +100,7 @@ func TestHintsNeedNoStrategy(t *testing.T) {
 // TestStrategiesAreCounted: what is not asked for is counted apart.
 func TestStrategiesAreCounted(t *testing.T) {
 	p := example(t, head+"strategies:\n- {name: zones, type: ZoneSpread, schedule: '@hourly'}\n- {name: hot, type: NodeLoad, schedule: '@hourly', args: {target: {cpu: 0.9}}}", []string{"hot"}, nil)
-	want := []plan.StrategyState{{Name: "zones", Goals: 4, Unmet: 1}, {Name: "hot", Goals: 3, Asked: true}}
+	want := []plan.StrategyState{{Name: "zones", Goals: 4, Unmet: 1}, {Name: "hot", Goals: 3, Due: true}}
 	if !slices.Equal(p.Strategies, want) {
 		t.Errorf("%+v, want %+v", p.Strategies, want)
 	}
@@ -135,10 +135,10 @@ func TestDomainsThatAreNotCounted(t *testing.T) {
 // TestTimeOfSnapshot: a time that nobody noted is not passed off as noted.
 func TestTimeOfSnapshot(t *testing.T) {
 	conf := head + "strategies: []"
-	if p := example(t, conf, nil, nil); p.TakenAtNewest {
+	if p := example(t, conf, nil, nil); p.TakenAtEstimated {
 		t.Error("the example says when it was taken")
 	}
-	if p := example(t, conf, nil, func(o *cluster.Objects) { o.TakenAt = time.Time{} }); !p.TakenAtNewest || p.TakenAt.IsZero() {
+	if p := example(t, conf, nil, func(o *cluster.Objects) { o.TakenAt = time.Time{} }); !p.TakenAtEstimated || p.TakenAt.IsZero() {
 		t.Errorf("the time is the newest one: %+v", p.TakenAt)
 	}
 }

@@ -26,8 +26,8 @@ func TestHintsThatJudgeNoNode(t *testing.T) {
 		"no usage":       {nil, "nothing is known: the snapshot holds no usage"},
 	} {
 		p := example(t, conf, nil, c.change)
-		if p.HintsUnknown != c.want {
-			t.Errorf("%s: %q, want %q", name, p.HintsUnknown, c.want)
+		if p.HintsNoData != c.want {
+			t.Errorf("%s: %q, want %q", name, p.HintsNoData, c.want)
 		}
 		if said := slices.Contains(problems(p), "strategies: the rules of hints can judge no node: "+c.want); said != (c.change == nil) {
 			t.Errorf("%s: inputs say it: %t", name, said)
@@ -59,7 +59,7 @@ func TestAResourceThatNobodyMeasures(t *testing.T) {
 		"no answer": {func(o *cluster.Objects) { o.Usage = &cluster.Usage{Source: "prometheus"} }, "nothing is known: prometheus gave no answer", ""},
 	} {
 		p := example(t, conf, nil, c.change)
-		if got := p.Strategies[0]; got.Unknown != c.unknown || (got.Goals == 0) != (c.unknown != "") {
+		if got := p.Strategies[0]; got.NoData != c.unknown || (got.Goals == 0) != (c.unknown != "") {
 			t.Errorf("%s: %+v", name, got)
 		}
 		if got := problems(p); c.input != "" && !slices.Contains(got, c.input) {

@@ -22,17 +22,17 @@ type use struct {
 // uses says what is known of use, by resource.
 func (c *search) uses() []use {
 	var out []use
-	for _, r := range c.s.Load.Resources() {
-		a := c.s.Amounts(cluster.Measure{ByLoad: true, Resource: r}, c.p.opts.Guards.Scope.Load)
+	for _, r := range c.s.Usage.Resources() {
+		a := c.s.Amounts(cluster.Measure{ByUsage: true, Resource: r}, c.p.opts.Guards.Scope.Usage)
 		change := map[cluster.NodeID]int64{}
 		for _, m := range c.moves {
-			change[m.from] -= a.Of(m.pod, m.from)
-			change[m.landing.to] += a.Of(m.pod, m.landing.to)
+			change[m.from] -= a.Contribution(m.pod, m.from)
+			change[m.landing.to] += a.Contribution(m.pod, m.landing.to)
 		}
 		u := use{resource: r, of: map[cluster.NodeID]float64{}}
 		for i := range c.s.Nodes {
 			n := cluster.NodeID(i)
-			used, _, known := a.Node(n)
+			used, _, known := a.NodeUsed(n)
 			if total := a.Total(n); known && total > 0 {
 				now := float64(max(0, used+change[n]))
 				u.of[n] = now / float64(total)
@@ -71,33 +71,33 @@ func (c *search) addUses(st *plan.State) {
 // loadInput says where usage comes from, how old it is, of how many nodes in scope
 // it is known, and what nobody acts on for want of it.
 func (c *search) loadInput() (plan.Input, bool) {
-	l, scope := c.s.Load, c.p.opts.Guards.Scope
+	l, scope := c.s.Usage, c.p.opts.Guards.Scope
 	if l == nil {
 		return plan.Input{}, false
 	}
-	in := plan.Input{Source: sourceName(l.Usage), Statistic: statisticOf(l.Usage), Age: c.now.Sub(l.Usage.SampledAt).Round(time.Second).String(), Coverage: 1, Problems: []string{}}
-	if l.Usage.SampledAt.IsZero() {
+	in := plan.Input{Source: sourceName(l.Raw), Statistic: statisticOf(l.Raw), Age: c.now.Sub(l.Raw.SampledAt).Round(time.Second).String(), Coverage: 1, Problems: []string{}}
+	if l.Raw.SampledAt.IsZero() {
 		in.Age = "never"
 	}
 	if len(l.Resources()) == 0 {
 		in.Coverage = 0
 	}
 	for _, r := range l.Resources() {
-		a := c.s.Amounts(cluster.Measure{ByLoad: true, Resource: r}, scope.Load)
+		a := c.s.Amounts(cluster.Measure{ByUsage: true, Resource: r}, scope.Usage)
 		known, all := a.Coverage(scope)
 		if all > 0 {
 			in.Coverage = min(in.Coverage, plan.Round(float64(known)/float64(all)))
 		}
 		switch {
-		case !a.Enough(scope):
-			in.Problems = append(in.Problems, fmt.Sprintf("use of %s is known of %d of %d nodes in scope, fewer than load.minCoverage %v asks for: no strategy acts on it", r, known, all, scope.Load.MinCoverage))
+		case !a.CoverageSufficient(scope):
+			in.Problems = append(in.Problems, fmt.Sprintf("use of %s is known of %d of %d nodes in scope, fewer than load.minCoverage %v asks for: no strategy acts on it", r, known, all, scope.Usage.MinCoverage))
 		case known < all:
 			in.Problems = append(in.Problems, fmt.Sprintf("use of %s is known of %d of %d nodes in scope: of the others no strategy asks anything", r, known, all))
 		}
 	}
 	in.Problems = append(in.Problems, c.unmeasured()...)
 	in.Problems = append(in.Problems, c.waiting()...)
-	in.Problems = append(in.Problems, l.Usage.Problems...)
+	in.Problems = append(in.Problems, l.Raw.Problems...)
 	if extra := len(in.Problems) - maxProblems; extra > 0 {
 		in.Problems = append(in.Problems[:maxProblems:maxProblems], fmt.Sprintf("... and %d more", extra))
 	}
@@ -127,11 +127,11 @@ func statisticOf(u *cluster.Usage) string {
 // answers, says nothing at all.
 func (c *search) unmeasured() []string {
 	var out []string
-	l, scope := c.s.Load, c.p.opts.Guards.Scope
+	l, scope := c.s.Usage, c.p.opts.Guards.Scope
 	for _, info := range c.p.opts.Strategies {
 		for _, r := range info.ByLoad {
 			if len(l.Resources()) > 0 && !slices.Contains(l.Resources(), r) {
-				_, all := c.s.Amounts(cluster.Measure{ByLoad: true, Resource: r}, scope.Load).Coverage(scope)
+				_, all := c.s.Amounts(cluster.Measure{ByUsage: true, Resource: r}, scope.Usage).Coverage(scope)
 				out = append(out, fmt.Sprintf("use of %s is known of 0 of %d nodes in scope: strategy %s states no goal, of %s either", r, all, info.Name, strings.Join(info.ByLoad, " or ")))
 			}
 		}
@@ -143,8 +143,8 @@ func (c *search) unmeasured() []string {
 func (c *search) waiting() []string {
 	var out []string
 	for _, g := range c.goals.list {
-		if g.Waits != "" {
-			out = append(out, fmt.Sprintf("strategy %s waits for %s, which is %s (%s)", g.Strategy, g.Subject.Name, g.Waits, g.Resource))
+		if g.WaitReason != "" {
+			out = append(out, fmt.Sprintf("strategy %s waits for %s, which is %s (%s)", g.Strategy, g.Subject.Name, g.WaitReason, g.Resource))
 		}
 	}
 	slices.Sort(out)

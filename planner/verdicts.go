@@ -131,9 +131,9 @@ func (v *verdicts) rank(pod cluster.PodID) int {
 	}
 	p := &v.s.Pods[pod]
 	switch asked := v.guard.Asked.OfPod(v.s, p, v.opts.Guards.TimeZone); {
-	case len(asked.PreferNot) > 0:
+	case len(asked.PreferNoEviction) > 0:
 		known.rank = 1
-	case asked.Prefer, p.Node != cluster.NoNode && (v.guard.Asked.OfNode(v.s, p.Node).DrainFirst || v.opts.Pressure.on(v.s.Nodes[p.Node].Object, v.now)):
+	case asked.PreferEviction, p.Node != cluster.NoNode && (v.guard.Asked.OfNode(v.s, p.Node).DrainFirst || v.opts.Pressure.on(v.s.Nodes[p.Node].Object, v.now)):
 		known.rank = -1
 	}
 	known.ranked = true

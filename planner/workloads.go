@@ -17,7 +17,7 @@ func (c *search) workloads() []plan.WorkloadState {
 			zones[z] = true
 		}
 	}
-	out, busy := []plan.WorkloadState{}, plan.NewBurdens(c.s, c.p.opts.Guards.Scope)
+	out, busy := []plan.WorkloadState{}, plan.NewWorkloadUtilization(c.s, c.p.opts.Guards.Scope)
 	for i := range c.s.Workloads {
 		w := &c.s.Workloads[i]
 		if w.Kind == "DaemonSet" || w.Kind == "Node" {
@@ -30,7 +30,7 @@ func (c *search) workloads() []plan.WorkloadState {
 	return out
 }
 
-func (c *search) workload(w *cluster.Workload, zones map[string]bool, busy plan.Burdens) (plan.WorkloadState, bool) {
+func (c *search) workload(w *cluster.Workload, zones map[string]bool, busy plan.WorkloadUtilization) (plan.WorkloadState, bool) {
 	st := plan.WorkloadState{Namespace: w.Namespace, Kind: w.Kind, Name: w.Name, Zones: map[string]int{}}
 	for z := range zones {
 		st.Zones[z] = 0

@@ -24,13 +24,13 @@ func (t *table) bound(p plan.Plan) {
 	}
 	if more := p.Bound.MinEvictions - len(p.Moves); more > 0 && !level(p) {
 		why := "which limits or budgets forbid or which would not help"
-		if p.CutShort != "" {
+		if p.SearchLimitReached != "" {
 			why = "some of which may not have been tried"
 		}
 		t.line("  To level what can be levelled takes at least %s, %s.", count(more, "more eviction"), why)
 	}
-	if p.CutShort != "" {
-		t.line("  The search was cut short: %s.", safe(p.CutShort))
+	if p.SearchLimitReached != "" {
+		t.line("  The search was cut short: %s.", safe(p.SearchLimitReached))
 	}
 	if left := t.residuals(p); left != "" {
 		t.line("  No permitted eviction removes %s.", left)
@@ -48,10 +48,10 @@ func (t *table) bound(p plan.Plan) {
 // held says what no single further eviction removes, by who holds it, and names the
 // first goals of each.
 func (t *table) held(p plan.Plan) {
-	for _, by := range [...]plan.Holder{plan.HeldByScheduler, plan.HeldByPlaces, plan.HeldByFloor, plan.HeldByGuards} {
-		var of []plan.Held
-		for _, h := range p.Bound.HeldBy {
-			if h.By == by {
+	for _, by := range [...]plan.UnmetReason{plan.UnmetByScheduler, plan.UnmetNoTarget, plan.UnmetBenefitTooSmall, plan.UnmetByGuards} {
+		var of []plan.UnmetGoal
+		for _, h := range p.Bound.UnmetGoals {
+			if h.Reason == by {
 				of = append(of, h)
 			}
 		}
@@ -70,8 +70,8 @@ func (t *table) held(p plan.Plan) {
 }
 
 // holders are words for people; by guards, budgets too.
-var holders = map[plan.Holder]string{
-	plan.HeldByScheduler: "the scheduler", plan.HeldByPlaces: "what nodes have room for", plan.HeldByFloor: "being too little to evict for", plan.HeldByGuards: "guards and budgets",
+var holders = map[plan.UnmetReason]string{
+	plan.UnmetByScheduler: "the scheduler", plan.UnmetNoTarget: "what nodes have room for", plan.UnmetBenefitTooSmall: "being too little to evict for", plan.UnmetByGuards: "guards and budgets",
 }
 
 // level: every goal is met after the plan.

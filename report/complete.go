@@ -25,9 +25,9 @@ func complete(p plan.Plan) plan.Plan {
 
 func completeRun(r plan.RunReport) plan.RunReport {
 	r.Plan = complete(r.Plan)
-	if r.Rest != nil {
-		rest := complete(*r.Rest)
-		r.Rest = &rest
+	if r.Replan != nil {
+		rest := complete(*r.Replan)
+		r.Replan = &rest
 	}
 	r.Outcomes = filled(r.Outcomes)
 	return r

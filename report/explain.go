@@ -27,11 +27,11 @@ func Explain(w io.Writer, format Format, e plan.Explanation, opts ...Options) er
 
 func (t *table) explain(e plan.Explanation) {
 	if e.Subject.Kind == "Pod" && len(e.Pods) == 1 {
-		t.explainPod(e.Pods[0], e.Holds)
+		t.explainPod(e.Pods[0], e.Blocks)
 		return
 	}
 	t.line("%s, as of %s.", safe(e.Subject.String()), e.TakenAt.Format(timeLayout))
-	t.holds(e.Holds)
+	t.holds(e.Blocks)
 	t.standing(e.Node)
 	t.goalViews(e.Goals, false, "No goal is about it.")
 	t.requests(e.Requests)
@@ -59,15 +59,15 @@ func (t *table) podVerdicts(pods []plan.PodExplanation) {
 }
 
 func verdictText(p plan.PodExplanation) string {
-	if p.Moved != nil {
-		return fmt.Sprintf("would be moved to %s: %s", safe(p.Moved.To), reasonText(p.Verdict))
+	if p.Move != nil {
+		return fmt.Sprintf("would be moved to %s: %s", safe(p.Move.To), reasonText(p.Verdict))
 	}
 	return "stays: " + reasonText(p.Verdict)
 }
 
 // explainPod answers for one pod: the verdict and what keeps it from being acted on,
 // then every goal, rule, budget, limit and node behind it.
-func (t *table) explainPod(p plan.PodExplanation, holds []plan.Hold) {
+func (t *table) explainPod(p plan.PodExplanation, holds []plan.EvictionBlock) {
 	at := "on no node"
 	if p.Node != "" {
 		at = "on " + safe(p.Node)
@@ -89,13 +89,13 @@ func (t *table) explainPod(p plan.PodExplanation, holds []plan.Hold) {
 
 // helpfulPlaces says where a move's replacement goes, and how surely that helps.
 func helpfulPlaces(m *plan.Move) string {
-	if m.MakesRoomFor != nil {
+	if m.DisplacedFor != nil {
 		return harmlessPlaces(m)
 	}
 	if m.Acceptable.Nodes == 1 {
-		return fmt.Sprintf("%s, the one node where it helps, with %s.", safe(m.To), percent(m.PGood))
+		return fmt.Sprintf("%s, the one node where it helps, with %s.", safe(m.To), percent(m.Confidence))
 	}
-	return fmt.Sprintf("%s; it lands on one of the %d nodes where it helps with %s.", safe(m.To), m.Acceptable.Nodes, percent(m.PGood))
+	return fmt.Sprintf("%s; it lands on one of the %d nodes where it helps with %s.", safe(m.To), m.Acceptable.Nodes, percent(m.Confidence))
 }
 
 // ownerText names the workload; a bare pod is its own.
@@ -107,7 +107,7 @@ func ownerText(p plan.PodExplanation) string {
 }
 
 func (t *table) podVerdict(p plan.PodExplanation) {
-	if m := p.Moved; m != nil {
+	if m := p.Move; m != nil {
 		t.line("%s", t.paint(green, fmt.Sprintf("It would be moved in step %d, wave %d: %s.", m.Step, m.Wave, reasonText(p.Verdict))))
 		t.line("Its replacement is predicted on %s", helpfulPlaces(m))
 		return
@@ -116,13 +116,13 @@ func (t *table) podVerdict(p plan.PodExplanation) {
 	if p.NotNeeded != "" && len(p.Goals) > 0 {
 		t.line("Nothing asks for it to leave either: %s.", safe(p.NotNeeded))
 	}
-	if p.Alone {
+	if p.OnlyObstacle {
 		t.line("Nothing else is in its way: without that it could be moved.")
 	}
 }
 
 // goalViews shows goals; for a pod also whether its leaving would help them.
-func (t *table) goalViews(goals []plan.GoalView, ofPod bool, none string) {
+func (t *table) goalViews(goals []plan.GoalStatus, ofPod bool, none string) {
 	if len(goals) == 0 {
 		t.line("")
 		t.line("%s", none)
@@ -134,7 +134,7 @@ func (t *table) goalViews(goals []plan.GoalView, ofPod bool, none string) {
 	}
 	g := columns(heads...)
 	for _, v := range goals {
-		cells := []string{goalText(v.Goal), safe(v.Goal.Strategy), excess(v.Goal, v.Goal.Excess), excess(v.Goal, v.After)}
+		cells := []string{goalText(v.Goal), safe(v.Goal.Strategy), excess(v.Goal, v.Goal.Excess), excess(v.Goal, v.ExcessAfter)}
 		if ofPod {
 			cells = append(cells, helpText(v))
 		}
@@ -143,13 +143,13 @@ func (t *table) goalViews(goals []plan.GoalView, ofPod bool, none string) {
 	t.section("Goals", g, t.limit(maxLines))
 }
 
-func helpText(v plan.GoalView) string {
+func helpText(v plan.GoalStatus) string {
 	switch {
-	case v.Waits != "":
-		return "not asked for yet: " + safe(v.Waits)
+	case v.WaitReason != "":
+		return "not asked for yet: " + safe(v.WaitReason)
 	case v.Constraint:
 		return "not asked for: the strategy is not due"
-	case v.Serves:
+	case v.EvictionHelps:
 		return "would help"
 	case v.Goal.Excess <= tiny:
 		return "is not needed"
@@ -169,7 +169,7 @@ func (t *table) requests(list []string) {
 }
 
 // checks shows what refuses in full, and names what allows; wide shows all.
-func (t *table) checks(title, noun string, list []plan.Check) {
+func (t *table) checks(title, noun string, list []plan.RuleResult) {
 	if len(list) == 0 {
 		return
 	}
@@ -211,12 +211,12 @@ func answer(allows bool) string {
 
 func (t *table) landing(p plan.PodExplanation) {
 	l := p.Landing
-	if l.Unknown == "" && len(l.Nodes) == 0 {
+	if l.UnknownReason == "" && len(l.Nodes) == 0 {
 		return
 	}
-	if l.Unknown != "" {
+	if l.UnknownReason != "" {
 		t.line("")
-		t.line("Where its replacement would land cannot be foretold: %s.", safe(l.Unknown))
+		t.line("Where its replacement would land cannot be foretold: %s.", safe(l.UnknownReason))
 		return
 	}
 	g := columns("NODE", "ZONE", ">PROBABILITY", "HELPS THERE", "WHY")
@@ -227,21 +227,21 @@ func (t *table) landing(p plan.PodExplanation) {
 			helps = "no: it is here"
 		case n.Acceptable:
 			helps = "yes"
-		case n.Worsens != nil:
-			helps = "no: " + goalText(n.Worsens.Goal) + " would be missed by " + excess(n.Worsens.Goal, n.Worsens.After)
+		case n.WorsenedGoal != nil:
+			helps = "no: " + goalText(n.WorsenedGoal.Goal) + " would be missed by " + excess(n.WorsenedGoal.Goal, n.WorsenedGoal.ExcessAfter)
 		}
-		g.row(safe(n.Name), orDash(safe(n.Zone)), percent(n.Probability), helps, safe(n.Why))
+		g.row(safe(n.Name), orDash(safe(n.Zone)), percent(n.Probability), helps, safe(n.Detail))
 	}
 	t.section("Where its replacement would land now, before any other move", g, t.limit(12))
 	if l.Steer != "" {
-		names := make([]string, len(l.Hinted))
-		for i, n := range l.Hinted {
+		names := make([]string, len(l.HintedNodes))
+		for i, n := range l.HintedNodes {
 			names[i] = safe(n)
 		}
 		t.line("  Steered by a %s on %s: this is where it would land with that.", safe(l.Steer), strings.Join(names, ", "))
 	}
-	if l.PPending > 0 {
-		t.line("  It would stay Pending with a probability of %s.", percent(l.PPending))
+	if l.PendingProbability > 0 {
+		t.line("  It would stay Pending with a probability of %s.", percent(l.PendingProbability))
 	}
 	if l.Verdict.Code != "" {
 		t.line("  Not good enough: %s.", reasonText(l.Verdict))

@@ -13,22 +13,22 @@ import (
 // explained is an answer with something in every field.
 func explained() plan.Explanation {
 	m := move(1, "d-6f9c-x1", "n3", "n1")
-	goal := plan.GoalView{Goal: threeZones().Goals[0], Serves: true}
+	goal := plan.GoalStatus{Goal: threeZones().Goals[0], EvictionHelps: true}
 	pod := plan.PodExplanation{
-		Pod: m.Pod, Node: "n3", Owner: m.Owner, Verdict: m.Reason, Moved: &m, Goals: []plan.GoalView{goal},
+		Pod: m.Pod, Node: "n3", Owner: m.Owner, Verdict: m.Reason, Move: &m, Goals: []plan.GoalStatus{goal},
 		Requests: []string{"prefers to be evicted"},
-		Guards:   []plan.Check{{Code: plan.BarePod, Allows: true}, {Code: plan.PodTooYoung, Message: "the pod started 3m0s ago"}},
-		Budgets:  []plan.Check{{Code: plan.BlockedByPDB, Allows: true, Message: "pdb shop/d allows 1 more"}},
-		Limits:   []plan.Check{{Code: plan.LimitPerPass, Allows: true, Message: "limits.perPass allows 50 evictions"}},
-		Landing: plan.Landing{PGood: 0.9, PPending: 0.1, Verdict: plan.Reason{Code: plan.WouldReturn, Message: "half of them come back"},
-			Nodes: []plan.NodeView{{Name: "n1", Zone: "z1", Probability: 0.9, Acceptable: true, Why: "scores 210, the best"}, {Name: "n3", Zone: "z3", Why: "scores 150, the best 210"}}},
+		Guards:   []plan.RuleResult{{Code: plan.BarePod, Allows: true}, {Code: plan.PodTooYoung, Message: "the pod started 3m0s ago"}},
+		Budgets:  []plan.RuleResult{{Code: plan.BlockedByPDB, Allows: true, Message: "pdb shop/d allows 1 more"}},
+		Limits:   []plan.RuleResult{{Code: plan.LimitPerPass, Allows: true, Message: "limits.perPass allows 50 evictions"}},
+		Landing: plan.Landing{Confidence: 0.9, PendingProbability: 0.1, Verdict: plan.Reason{Code: plan.WouldReturn, Message: "half of them come back"},
+			Nodes: []plan.TargetNode{{Name: "n1", Zone: "z1", Probability: 0.9, Acceptable: true, Detail: "scores 210, the best"}, {Name: "n3", Zone: "z3", Detail: "scores 150, the best 210"}}},
 	}
 	stays := pod
-	stays.Landing.Steer, stays.Landing.Hinted = "taint", []string{"n3", "n4"}
-	stays.Moved, stays.Alone, stays.Verdict = nil, true, plan.Reason{Code: plan.PodTooYoung, Message: "the pod started 3m0s ago"}
+	stays.Landing.Steer, stays.Landing.HintedNodes = "taint", []string{"n3", "n4"}
+	stays.Move, stays.OnlyObstacle, stays.Verdict = nil, true, plan.Reason{Code: plan.PodTooYoung, Message: "the pod started 3m0s ago"}
 	return plan.Explanation{APIVersion: plan.APIVersion, Kind: "Explanation", TakenAt: taken,
 		Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: "n3", UID: "u-n3"},
-		Goals:   []plan.GoalView{goal}, Requests: []string{"evenkeel.io/drain-first on node n3"}, Pods: []plan.PodExplanation{pod, stays}}
+		Goals:   []plan.GoalStatus{goal}, Requests: []string{"evenkeel.io/drain-first on node n3"}, Pods: []plan.PodExplanation{pod, stays}}
 }
 
 // onePod is the answer about its i-th pod alone.
@@ -97,7 +97,7 @@ func spoil(v reflect.Value) {
 // TestAnExplanationNamesThePause near its head: what would be moved is not moved now.
 func TestAnExplanationNamesThePause(t *testing.T) {
 	for _, e := range []plan.Explanation{explained(), onePod(0), onePod(1)} {
-		e.Holds = []plan.Hold{(&plan.Pause{By: "alice", Reason: "release 42"}).Hold()}
+		e.Blocks = []plan.EvictionBlock{(&plan.Pause{By: "alice", Reason: "release 42"}).Block()}
 		for _, f := range []report.Format{report.Table, report.Wide} {
 			var b bytes.Buffer
 			if err := report.Explain(&b, f, e); err != nil {

@@ -8,7 +8,7 @@ import (
 
 // holds says, under the verdict, what keeps the plan from being carried out, and
 // which strategies are not planned for.
-func (t *table) holds(holds []plan.Hold) {
+func (t *table) holds(holds []plan.EvictionBlock) {
 	for _, h := range holds {
 		text := "Nothing is evicted now: "
 		if h.Strategy != "" {
@@ -21,7 +21,7 @@ func (t *table) holds(holds []plan.Hold) {
 // held names what keeps every eviction from being made; "" where nothing does.
 func held(p plan.Plan) string {
 	var codes []string
-	for _, h := range p.Holds {
+	for _, h := range p.Blocks {
 		if h.Strategy == "" {
 			codes = append(codes, safe(string(h.Reason.Code)))
 		}

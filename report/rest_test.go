@@ -14,7 +14,7 @@ func TestTheSecondPlanOfAPassIsShown(t *testing.T) {
 	rest := threeZones()
 	rest.Moves = []plan.Move{move(3, "d-6f9c-x3", "n3", "n2")}
 	r := run(plan.Live, threeZones(), outcome(1, "d-6f9c-x1", plan.Evicted, "n1", true), outcome(2, "d-6f9c-x2", plan.Evicted, "n3", false), outcome(3, "d-6f9c-x3", plan.Evicted, "n2", true))
-	r.Rest = &rest
+	r.Replan = &rest
 	var out bytes.Buffer
 	if err := report.Run(&out, report.Table, r); err != nil {
 		t.Fatal(err)

@@ -26,19 +26,19 @@ func (t *table) run(r plan.RunReport) {
 	for _, in := range r.Inputs {
 		t.line("%s", t.paint(yellow, fmt.Sprintf("Changed files (%s, for %s): %s", safe(in.Source), orDash(safe(in.Age)), safe(strings.Join(in.Problems, "; ")))))
 	}
-	if r.Refused() {
+	if r.EndedBeforePlanning() {
 		return
 	}
-	if r.Approval != nil && !t.wide && countOf(r, plan.Evicted)+countOf(r, plan.Unknown) == 0 {
+	if r.Approval != nil && !t.wide && countOf(r, plan.Evicted)+countOf(r, plan.UnknownOutcome) == 0 {
 		t.untouched(r)
 		return
 	}
 	t.outcomes(r)
 	t.line("")
 	t.plan(r.Plan, "Plan", "")
-	if r.Rest != nil {
+	if r.Replan != nil {
 		t.line("")
-		t.plan(*r.Rest, "Planned again, since not all came as planned", "")
+		t.plan(*r.Replan, "Planned again, since not all came as planned", "")
 	}
 }
 
@@ -71,7 +71,7 @@ func modeText(m plan.Mode) string {
 
 // runVerdict counts what happened; it never reads better than the outcomes.
 func (t *table) runVerdict(r plan.RunReport) {
-	if r.Refused() {
+	if r.EndedBeforePlanning() {
 		t.line("%s", t.paint(yellow, "Run: refused; nothing planned, nothing evicted."))
 		return
 	}
@@ -83,7 +83,7 @@ func (t *table) runVerdict(r plan.RunReport) {
 		case o.Outcome != plan.Evicted:
 		case o.Landed == "":
 			open++
-		case o.AsForetold:
+		case o.LandedAsPredicted:
 			foretold++
 		default:
 			elsewhere++
@@ -112,7 +112,7 @@ func (t *table) runVerdict(r plan.RunReport) {
 	if by[plan.Evicted] > 0 {
 		text += fmt.Sprintf("; %s landed as foretold, %d elsewhere, %d not seen to land", count(foretold, "replacement"), elsewhere, open)
 	}
-	for _, k := range []plan.OutcomeKind{plan.Blocked, plan.Gone, plan.Unknown, plan.Dropped} {
+	for _, k := range []plan.OutcomeKind{plan.Blocked, plan.AlreadyGone, plan.UnknownOutcome, plan.Dropped} {
 		if by[k] > 0 {
 			text += fmt.Sprintf("; %d %s", by[k], outcomeText(k))
 		}
@@ -153,7 +153,7 @@ func (t *table) outcomes(r plan.RunReport) {
 		}
 		if o.Landed != "" {
 			foretold = "no"
-			if o.AsForetold {
+			if o.LandedAsPredicted {
 				foretold = "yes"
 			}
 		}

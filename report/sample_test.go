@@ -30,7 +30,7 @@ func workload(kind, name string, category int, z1, z2, z3 int) plan.WorkloadStat
 func move(step int, name, from, to string) plan.Move {
 	return plan.Move{
 		Pod: plan.PodRef{Namespace: "shop", Name: name, UID: "u-" + name}, Owner: plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Name: "d", UID: "u-d"},
-		Goals: []string{"g1"}, From: from, To: to, Acceptable: plan.Acceptable{Nodes: 2}, PGood: 0.97, PReturn: 0.03,
+		Goals: []string{"g1"}, From: from, To: to, Acceptable: plan.Acceptable{Nodes: 2}, Confidence: 0.97, ReturnProbability: 0.03,
 		Strategy: "zones", Step: step, Wave: step, Steer: "none",
 		Reason:  plan.Reason{Code: plan.ZoneSkewed, Message: "d has 1/1/4 pods over 3 zones; 2/2/2 is possible"},
 		Benefit: 0.5, Cost: 1,
@@ -50,7 +50,7 @@ func threeZones() plan.Plan {
 		{Pod: plan.PodRef{Namespace: "shop", Name: "d-6f9c-x4"}, Node: "n3", Strategy: "zones", Reason: plan.Reason{Code: plan.WouldReturn, Message: "the scheduler would put it back on n3"}},
 	}}
 	p.Bound = plan.Bound{MinEvictions: 2, MinForPlan: 2}
-	p.Strategies = []plan.StrategyState{{Name: "zones", Goals: 3, Unmet: 1, Asked: true}}
+	p.Strategies = []plan.StrategyState{{Name: "zones", Goals: 3, Unmet: 1, Due: true}}
 	p.Before = plan.State{Nodes: []plan.NodeState{node("n1", "z1", .8, .8), node("n2", "z2", .8, .8), node("n3", "z3", .5, .505)},
 		Excess:    map[string]float64{"g1": 2},
 		Workloads: []plan.WorkloadState{workload("Deployment", "a", 3, 1, 1, 1), workload("Deployment", "b", 2, 1, 1, 0), workload("Deployment", "d", 2, 1, 1, 4), single}}
@@ -78,8 +78,8 @@ func shadowed() plan.Plan {
 	p := level()
 	all, some := 0.9833, 0.5
 	p.Schedulers = []plan.SchedulerState{
-		{Name: "binpack", Pods: 12, Seen: 80, Foretold: 60, Hits: 30, HitRate: &some},
-		{Name: "fancy", Pods: 9, Seen: 80, Foretold: 60, Hits: 59, HitRate: &all, Trusted: true},
+		{Name: "binpack", Pods: 12, Seen: 80, Predicted: 60, Hits: 30, HitRate: &some},
+		{Name: "fancy", Pods: 9, Seen: 80, Predicted: 60, Hits: 59, HitRate: &all, Trusted: true},
 		{Name: "new", Pods: 1},
 	}
 	return p
@@ -88,10 +88,10 @@ func shadowed() plan.Plan {
 // held is planned in the middle of everything that can hold it.
 func held() plan.Plan {
 	p := threeZones()
-	p.Holds = []plan.Hold{
-		(&plan.Pause{Since: taken.Add(-time.Hour), Until: taken.Add(time.Hour), By: "alice\x1b[2J", Reason: "release 42"}).Hold(),
+	p.Blocks = []plan.EvictionBlock{
+		(&plan.Pause{Since: taken.Add(-time.Hour), Until: taken.Add(time.Hour), By: "alice\x1b[2J", Reason: "release 42"}).Block(),
 		{Reason: plan.Reason{Code: plan.BreakerOpen, Message: "the breaker is open since 2025-12-31T23:55:00Z: 11 pods became unschedulable"}, Since: taken.Add(-5 * time.Minute), Until: taken.Add(5 * time.Minute)},
-		{Strategy: "hot-nodes", Reason: plan.Reason{Code: plan.NotPayingOff, Message: "its evictions brought 12% of what they were foretold to"}, Since: taken.Add(-time.Hour), Until: taken.Add(23 * time.Hour)},
+		{Strategy: "hot-nodes", Reason: plan.Reason{Code: plan.StrategyIneffective, Message: "its evictions brought 12% of what they were foretold to"}, Since: taken.Add(-time.Hour), Until: taken.Add(23 * time.Hour)},
 	}
 	return p
 }
@@ -101,7 +101,7 @@ func level() plan.Plan {
 	p := base()
 	p.Before = plan.State{Nodes: []plan.NodeState{node("n1", "", .5, .5)}}
 	p.After = p.Before
-	p.Strategies = []plan.StrategyState{{Name: "zones", Goals: 14, Asked: true}}
+	p.Strategies = []plan.StrategyState{{Name: "zones", Goals: 14, Due: true}}
 	return p
 }
 
@@ -145,16 +145,16 @@ func hotNodes() plan.Plan {
 	p.Before.Workloads, p.After.Workloads = append(p.Before.Workloads, last), append(p.After.Workloads, last)
 	p.Inputs = append(p.Inputs, plan.Input{Source: "metricsServer", Statistic: "latest", Age: "12s", Coverage: 1})
 	p.Goals = []plan.Goal{
-		{ID: "g1", Strategy: "hot-nodes", Kind: plan.NodeBelow, Basis: plan.Load, Resource: "cpu", Limit: .8, Weight: 1, Excess: .125, Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: "node-07"}},
+		{ID: "g1", Strategy: "hot-nodes", Kind: plan.NodeBelow, Basis: plan.BasisLoad, Resource: "cpu", Limit: .8, Weight: 1, Excess: .125, Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: "node-07"}},
 		{ID: "g2", Strategy: "drain", Kind: plan.NodeEmpty, Weight: 1, Excess: 3, Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Node", Name: "node-08"}},
 		{ID: "g3", Strategy: "old", Kind: plan.PodGone, Weight: 1, Excess: 1, Subject: plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Namespace: "shop", Name: "web-1"}},
 	}
 	p.Moves = []plan.Move{{Pod: plan.PodRef{Namespace: "shop", Name: "web-1", UID: "u"}, Owner: plan.ObjectRef{Kind: "ReplicaSet", Name: "web"}, Goals: []string{"g1", "g3"},
-		From: "node-07", To: "node-21", Acceptable: plan.Acceptable{Nodes: 29}, PGood: .9923, PReturn: .0077, Strategy: "hot-nodes", Step: 1, Wave: 1, Steer: "none",
+		From: "node-07", To: "node-21", Acceptable: plan.Acceptable{Nodes: 29}, Confidence: .9923, ReturnProbability: .0077, Strategy: "hot-nodes", Step: 1, Wave: 1, Steer: "none",
 		Reason: plan.Reason{Code: plan.NodeOverUtilized, Message: "node-07 requests 92.5% of its cpu; 80% wanted"}, Benefit: .1, Cost: 1.25}}
 	p.After.Excess = map[string]float64{"g1": .045, "g2": 3, "g3": 0}
-	p.Bound = plan.Bound{MinEvictions: 4, MinForPlan: 1, Residual: .2, ResidualByGoal: map[string]float64{"g1": .025}, Held: .16, HeldBy: []plan.Held{{Goal: "g1", By: plan.HeldByScheduler, Excess: .02,
-		Reasons: map[plan.Code]int{plan.WouldReturn: 4}, Detail: "node-07 stays above 0.80 of its cpu (g1): WouldReturn 4; replacements are too likely to return to node-07 (4)"}}}
+	p.Bound = plan.Bound{MinEvictions: 4, MinForPlan: 1, Residual: .2, ResidualByGoal: map[string]float64{"g1": .025}, Unmet: .16, UnmetGoals: []plan.UnmetGoal{{Goal: "g1", Reason: plan.UnmetByScheduler, Excess: .02,
+		Rejections: map[plan.Code]int{plan.WouldReturn: 4}, Detail: "node-07 stays above 0.80 of its cpu (g1): WouldReturn 4; replacements are too likely to return to node-07 (4)"}}}
 	return p
 }
 
@@ -163,15 +163,15 @@ func pressed() plan.Plan {
 	p := level()
 	since, until := taken.Add(-time.Hour), taken.Add(5*time.Minute)
 	p.Pressure = []plan.PressureHint{
-		{Node: "n1", State: plan.HintStands, Rule: "memory", Value: .875, Also: []string{"cpu"}, Since: since, Expires: until},
-		{Node: "n2", State: plan.HintWanted, Foretold: true, Rule: "load5", Value: 17.25, Since: taken, Expires: until},
-		{Node: "n3", State: plan.HintUnwanted, Foretold: true, Rule: "cpu", Value: .9, Since: since, Expires: until},
-		{Node: "n4", State: plan.HintExpired, Foretold: true, Rule: "cpu", Value: .9, Since: since, Expires: since},
-		{Node: "n4", State: plan.HintForeign, What: "label status=presure", Remove: "kubectl label node n4 status-"},
-		{Node: "n5", State: plan.HintCounting, Rule: "cpu", Value: .8, Samples: 1, Of: 2},
-		{Node: "n6", State: plan.HintCapped},
-		{Node: "n7\x1b", State: plan.HintWanted, Rule: "cpu", Value: .9, Since: taken, Expires: until},
-		{Node: "n8", State: plan.HintUnwanted, Rule: "cpu", Value: .9, Since: since, Expires: until},
+		{Node: "n1", State: plan.HintPresent, Rule: "memory", Value: .875, OtherRules: []string{"cpu"}, Since: since, Expires: until},
+		{Node: "n2", State: plan.HintToWrite, Predicted: true, Rule: "load5", Value: 17.25, Since: taken, Expires: until},
+		{Node: "n3", State: plan.HintToRemove, Predicted: true, Rule: "cpu", Value: .9, Since: since, Expires: until},
+		{Node: "n4", State: plan.HintExpired, Predicted: true, Rule: "cpu", Value: .9, Since: since, Expires: since},
+		{Node: "n4", State: plan.HintForeign, ForeignHint: "label status=presure", RemoveCommand: "kubectl label node n4 status-"},
+		{Node: "n5", State: plan.HintAwaitingSamples, Rule: "cpu", Value: .8, Samples: 1, RequiredSamples: 2},
+		{Node: "n6", State: plan.HintLimitReached},
+		{Node: "n7\x1b", State: plan.HintToWrite, Rule: "cpu", Value: .9, Since: taken, Expires: until},
+		{Node: "n8", State: plan.HintToRemove, Rule: "cpu", Value: .9, Since: since, Expires: until},
 		{Node: "n9", State: plan.HintExpired, Rule: "cpu", Value: .9, Since: since, Expires: since},
 	}
 	return p
@@ -191,7 +191,7 @@ func hostile() plan.Plan {
 }
 
 func outcome(step int, name string, kind plan.OutcomeKind, landed string, foretold bool) plan.Outcome {
-	return plan.Outcome{Step: step, Pod: plan.PodRef{Namespace: "shop", Name: name, UID: "u-" + name}, Outcome: kind, Landed: landed, AsForetold: foretold}
+	return plan.Outcome{Step: step, Pod: plan.PodRef{Namespace: "shop", Name: name, UID: "u-" + name}, Outcome: kind, Landed: landed, LandedAsPredicted: foretold}
 }
 
 func run(mode plan.Mode, p plan.Plan, outcomes ...plan.Outcome) plan.RunReport {
@@ -216,7 +216,7 @@ func liveRun() plan.RunReport {
 
 // untouchedRun is an approved plan that comes too late.
 func untouchedRun() plan.RunReport {
-	gone, other := outcome(1, "d-6f9c-x1", plan.Gone, "", false), outcome(2, "d-6f9c-x2", plan.Dropped, "", false)
+	gone, other := outcome(1, "d-6f9c-x1", plan.AlreadyGone, "", false), outcome(2, "d-6f9c-x2", plan.Dropped, "", false)
 	gone.Reason = plan.Reason{Code: plan.PodGoneAlready, Message: "the pod is gone"}
 	other.Reason = plan.Reason{Code: plan.PremiseChanged, Message: "the pod is no longer on n3"}
 	r := run(plan.Live, threeZones(), gone, other)

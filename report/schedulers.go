@@ -17,7 +17,7 @@ func (t *table) schedulers(p plan.Plan) {
 		if s.Trusted {
 			pods = "may move"
 		}
-		g.row(safe(s.Name), strconv.Itoa(s.Pods), strconv.Itoa(s.Seen), strconv.Itoa(s.Foretold), strconv.Itoa(s.Hits), rate, pods)
+		g.row(safe(s.Name), strconv.Itoa(s.Pods), strconv.Itoa(s.Seen), strconv.Itoa(s.Predicted), strconv.Itoa(s.Hits), rate, pods)
 	}
-	t.section("Schedulers without a profile (placement.shadow says how many bindings must come true)", g, maxLines)
+	t.section("Schedulers without a profile (placement.trust says how many bindings must come true)", g, maxLines)
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // standing is the line on a node that says whether pods go there at all.
-func (t *table) standing(n *plan.NodeStanding) {
+func (t *table) standing(n *plan.NodeStatus) {
 	if n == nil {
 		return
 	}

@@ -13,5 +13,5 @@ func harmlessPlaces(m *plan.Move) string {
 	if m.Acceptable.Nodes != 1 {
 		nodes = fmt.Sprintf("%d such nodes", m.Acceptable.Nodes)
 	}
-	return fmt.Sprintf("%s; with %s it lands where it makes no goal worse (%s).", safe(m.To), percent(m.PGood), nodes)
+	return fmt.Sprintf("%s; with %s it lands where it makes no goal worse (%s).", safe(m.To), percent(m.Confidence), nodes)
 }

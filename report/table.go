@@ -72,7 +72,7 @@ func (t *table) section(title string, g *grid, limit int) {
 // plan writes a whole plan under its verdict.
 func (t *table) plan(p plan.Plan, subject, effect string) {
 	t.verdict(p, subject, effect)
-	t.holds(p.Holds)
+	t.holds(p.Blocks)
 	t.origin(p)
 	t.goals(p)
 	t.nodes(p)
@@ -90,7 +90,7 @@ const timeLayout = "2006-01-02 15:04:05 MST"
 
 func (t *table) origin(p plan.Plan) {
 	guessed := ""
-	if p.TakenAtNewest {
+	if p.TakenAtEstimated {
 		guessed = " (newest time in the snapshot; it does not say when it was taken)"
 	}
 	t.line("State of %s%s, Kubernetes %s; plan %s valid until %s.", p.TakenAt.UTC().Format(timeLayout), guessed,
@@ -129,10 +129,10 @@ func (t *table) moves(p plan.Plan) {
 	g := columns(heads...)
 	for _, m := range p.Moves {
 		cells := []string{strconv.Itoa(m.Step), strconv.Itoa(m.Wave), safe(m.Pod.String()), safe(m.From), destination(m),
-			percent(m.PGood), safe(m.Strategy), reasonText(m.Reason)}
+			percent(m.Confidence), safe(m.Strategy), reasonText(m.Reason)}
 		if t.wide {
 			cells = append(cells, safe(m.Owner.String()), safe(strings.Join(m.Goals, ",")), strconv.Itoa(m.Acceptable.Nodes),
-				percent(m.PReturn), percent(m.PPending), orDash(safe(m.Steer)), number(m.Benefit), number(m.Cost))
+				percent(m.ReturnProbability), percent(m.PendingProbability), orDash(safe(m.Steer)), number(m.Benefit), number(m.Cost))
 		}
 		g.row(cells...)
 	}
@@ -154,8 +154,8 @@ func destination(m plan.Move) string {
 // figures have in JSON where there is room.
 func (t *table) legend(moves []plan.Move) {
 	if t.wide && len(moves) > 0 {
-		t.line("  CONFIDENCE (pGood in JSON): how likely the replacement lands on one of GOOD NODES (acceptable.nodes), where the goals are still served; TO is the likeliest of them.")
-		t.line("  COMES BACK (pReturn): on the same node again. STAYS PENDING (pPending): on none. BENEFIT and COST: normalised excess removed, and disruption, where 1 is an ordinary pod.")
+		t.line("  CONFIDENCE (confidence in JSON): how likely the replacement lands on one of GOOD NODES (acceptable.nodes), where the goals are still served; TO is the likeliest of them.")
+		t.line("  COMES BACK (returnProbability): on the same node again. STAYS PENDING (pendingProbability): on none. BENEFIT and COST: normalised excess removed, and disruption, where 1 is an ordinary pod.")
 		return
 	}
 	if slices.ContainsFunc(moves, func(m plan.Move) bool { return m.To != "" && m.Acceptable.Nodes > 1 }) {

@@ -38,7 +38,7 @@ func (t *table) verdict(p plan.Plan, subject, effect string) {
 	if held(p) != "" {
 		color = yellow
 	}
-	if p.CutShort != "" {
+	if p.SearchLimitReached != "" {
 		text, color = text+"; the search was cut short", yellow
 	}
 	if effect != "" {
@@ -52,18 +52,18 @@ func (t *table) verdict(p plan.Plan, subject, effect string) {
 func waiting(all []plan.StrategyState) string {
 	var out []string
 	for _, st := range all {
-		if st.Waiting == 0 {
+		if st.WaitingNodes == 0 {
 			continue
 		}
-		why := safe(st.Waits)
+		why := safe(st.WaitReason)
 		if why == "" {
 			why = "above its target, and not for long enough or not for certain"
 		}
 		is := " is "
-		if st.Waiting > 1 {
+		if st.WaitingNodes > 1 {
 			is, why = " are ", strings.Replace(why, "its target", "their targets", 1)
 		}
-		out = append(out, count(st.Waiting, "node")+is+why+" ("+safe(st.Name)+")")
+		out = append(out, count(st.WaitingNodes, "node")+is+why+" ("+safe(st.Name)+")")
 	}
 	return strings.Join(out, ", ")
 }
@@ -73,10 +73,10 @@ func waiting(all []plan.StrategyState) string {
 func unknown(p plan.Plan, named bool) string {
 	var out []string
 	for _, st := range p.Strategies {
-		if st.Unknown == "" {
+		if st.NoData == "" {
 			continue
 		}
-		why := safe(st.Unknown) + " (below)"
+		why := safe(st.NoData) + " (below)"
 		if named {
 			why = "of " + safe(st.Name) + " " + why
 		}
@@ -84,7 +84,7 @@ func unknown(p plan.Plan, named bool) string {
 			out = append(out, why)
 		}
 	}
-	if why := safe(p.HintsUnknown) + " (below)"; p.HintsUnknown != "" && !slices.Contains(out, why) {
+	if why := safe(p.HintsNoData) + " (below)"; p.HintsNoData != "" && !slices.Contains(out, why) {
 		out = append(out, "of hints "+why)
 	}
 	return strings.Join(out, "; ")
@@ -137,12 +137,12 @@ func brings(evictions, met, nearer, goals int) string {
 // nothingToDo tells goals that are met from goals that nobody states, and from
 // goals that are not met but were not asked for, or whose strategy is held.
 func nothingToDo(p plan.Plan) (text, color string) {
-	all, holds := p.Strategies, p.Holds
+	all, holds := p.Strategies, p.Blocks
 	asked, unasked := []string{}, []string{}
 	stated, goals, open := 0, 0, []string{}
 	for _, st := range all {
 		stated += st.Goals
-		if st.Asked {
+		if st.Due {
 			goals += st.Goals
 			asked = append(asked, safe(st.Name))
 			continue
@@ -155,7 +155,7 @@ func nothingToDo(p plan.Plan) (text, color string) {
 			if st.Unmet > 1 {
 				is = "are"
 			}
-			if slices.ContainsFunc(holds, func(h plan.Hold) bool { return h.Strategy == st.Name }) {
+			if slices.ContainsFunc(holds, func(h plan.EvictionBlock) bool { return h.Strategy == st.Name }) {
 				why = "the strategy is held"
 			}
 			open = append(open, fmt.Sprintf("%s of %s %s not, and %s", count(st.Unmet, "goal"), safe(st.Name), is, why))
@@ -189,7 +189,7 @@ func nothingToDo(p plan.Plan) (text, color string) {
 func noStrategies(p plan.Plan) (text, color string) {
 	wanted := 0
 	for _, h := range p.Pressure {
-		if h.State == plan.HintWanted {
+		if h.State == plan.HintToWrite {
 			wanted++
 		}
 	}

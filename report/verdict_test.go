@@ -23,13 +23,13 @@ func firstLine(t *testing.T, p plan.Plan, opts ...report.Options) string {
 func TestNothingToDo(t *testing.T) {
 	type st = plan.StrategyState
 	for want, all := range map[string][]st{
-		"nothing to do: all 14 goals are met":                                                             {{Name: "zones", Goals: 10, Asked: true}, {Name: "hot", Goals: 4, Asked: true}},
-		"nothing to do: the one goal is met":                                                              {{Name: "zones", Goals: 1, Asked: true}, {Name: "hot"}},
+		"nothing to do: all 14 goals are met":                                                             {{Name: "zones", Goals: 10, Due: true}, {Name: "hot", Goals: 4, Due: true}},
+		"nothing to do: the one goal is met":                                                              {{Name: "zones", Goals: 1, Due: true}, {Name: "hot"}},
 		"nothing to do: no strategy states a goal":                                                        {{Name: "zones"}, {Name: "hot"}},
-		"nothing to do: all 4 goals of hot are met":                                                       {{Name: "zones", Goals: 10}, {Name: "hot", Goals: 4, Asked: true}},
+		"nothing to do: all 4 goals of hot are met":                                                       {{Name: "zones", Goals: 10}, {Name: "hot", Goals: 4, Due: true}},
 		"nothing to do: no strategy that was asked for states a goal":                                     {{Name: "zones", Goals: 10}, {Name: "hot"}},
-		"all 4 goals of hot are met; 1 goal of zones is not, and was not asked for":                       {{Name: "zones", Goals: 10, Unmet: 1}, {Name: "hot", Goals: 4, Asked: true}},
-		"the one goal of hot is met; 2 goals of zones are not, and were not asked for":                    {{Name: "zones", Goals: 10, Unmet: 2}, {Name: "hot", Goals: 1, Asked: true}},
+		"all 4 goals of hot are met; 1 goal of zones is not, and was not asked for":                       {{Name: "zones", Goals: 10, Unmet: 1}, {Name: "hot", Goals: 4, Due: true}},
+		"the one goal of hot is met; 2 goals of zones are not, and were not asked for":                    {{Name: "zones", Goals: 10, Unmet: 2}, {Name: "hot", Goals: 1, Due: true}},
 		"no strategy that was asked for states a goal; 1 goal of zones is not met, and was not asked for": {{Name: "zones", Goals: 10, Unmet: 1}, {Name: "hot"}},
 	} {
 		p := level()
@@ -54,8 +54,8 @@ func TestNothingToDo(t *testing.T) {
 // TestAHeldStrategyIsNotCalledUnasked: somebody may well have asked for it.
 func TestAHeldStrategyIsNotCalledUnasked(t *testing.T) {
 	p := level()
-	p.Strategies = []plan.StrategyState{{Name: "zones", Goals: 10, Unmet: 2}, {Name: "hot", Goals: 1, Asked: true}}
-	p.Holds = []plan.Hold{{Strategy: "zones", Reason: plan.Reason{Code: plan.NotPayingOff}}}
+	p.Strategies = []plan.StrategyState{{Name: "zones", Goals: 10, Unmet: 2}, {Name: "hot", Goals: 1, Due: true}}
+	p.Blocks = []plan.EvictionBlock{{Strategy: "zones", Reason: plan.Reason{Code: plan.StrategyIneffective}}}
 	want := "Plan: the one goal of hot is met; 2 goals of zones are not, and the strategy is held; nothing is evicted (dry run)."
 	if got := firstLine(t, p); got != want {
 		t.Errorf("%s\nwant\n%s", got, want)
@@ -125,14 +125,14 @@ func TestHeldPlansSaySoFirst(t *testing.T) {
 	if got := firstLine(t, p, report.Options{Evicts: true}); !strings.HasSuffix(got, "; held (Paused, BreakerOpen): nothing is evicted, by `evenkeel run` neither.") {
 		t.Errorf("where a run evicts: %s", got)
 	}
-	p.Holds = p.Holds[2:]
+	p.Blocks = p.Blocks[2:]
 	if got := firstLine(t, p); strings.Contains(got, "held") {
 		t.Errorf("one strategy holds no other: %s", got)
 	}
 	dry := dryRun()
 	dry.Plan = held()
 	stopped := run(plan.Live, held(), outcome(1, "d-6f9c-x1", plan.Dropped, "", false), outcome(2, "d-6f9c-x2", plan.Dropped, "", false))
-	stopped.Stopped = &stopped.Plan.Holds[0].Reason
+	stopped.Stopped = &stopped.Plan.Blocks[0].Reason
 	for want, r := range map[string]plan.RunReport{
 		"Run: 2 of 2 planned pods would be evicted, were it not held (Paused, BreakerOpen); nothing is evicted (dry run).\n": dry,
 		"Run: held (Paused); 0 of 2 planned pods evicted; 2 dropped.\n":                                                      stopped,
@@ -147,7 +147,7 @@ func TestHeldPlansSaySoFirst(t *testing.T) {
 // TestTimeThatNobodyNoted: a time taken from the objects is said to be that.
 func TestTimeThatNobodyNoted(t *testing.T) {
 	p := level()
-	p.TakenAtNewest = true
+	p.TakenAtEstimated = true
 	var b bytes.Buffer
 	if err := report.Plan(&b, report.Table, p); err != nil {
 		t.Fatal(err)

@@ -12,10 +12,10 @@ import (
 // nothing.
 func TestUnknownIsNotNothing(t *testing.T) {
 	type st = plan.StrategyState
-	hot := st{Name: "hot", Unknown: "nothing is known: metricsServer gave no answer"}
+	hot := st{Name: "hot", NoData: "nothing is known: metricsServer gave no answer"}
 	for want, all := range map[string][]st{
-		"nothing is known: metricsServer gave no answer (below)":                                                     {{Name: "zones"}, hot, {Name: "warm", Unknown: hot.Unknown}},
-		"nothing to do: all 4 goals of zones are met; of hot nothing is known: metricsServer gave no answer (below)": {{Name: "zones", Goals: 4, Asked: true}, {Name: "x", Goals: 1}, hot},
+		"nothing is known: metricsServer gave no answer (below)":                                                     {{Name: "zones"}, hot, {Name: "warm", NoData: hot.NoData}},
+		"nothing to do: all 4 goals of zones are met; of hot nothing is known: metricsServer gave no answer (below)": {{Name: "zones", Goals: 4, Due: true}, {Name: "x", Goals: 1}, hot},
 	} {
 		p := level()
 		p.Strategies = all
@@ -30,17 +30,17 @@ func TestUnknownIsNotNothing(t *testing.T) {
 func TestHintsOfWhichNothingIsKnown(t *testing.T) {
 	type st = plan.StrategyState
 	const silent = "nothing is known: prometheus gave no answer"
-	wanted := plan.PressureHint{Node: "n1", Rule: "cpu", State: plan.HintWanted}
+	wanted := plan.PressureHint{Node: "n1", Rule: "cpu", State: plan.HintToWrite}
 	for want, p := range map[string]plan.Plan{
 		"nothing to do: there are no strategies":                                {},
-		"there are no strategies; 1 node is to carry a pressure hint (below)":   {Pressure: []plan.PressureHint{wanted, {Node: "n2", Rule: "cpu", State: plan.HintStands}}},
+		"there are no strategies; 1 node is to carry a pressure hint (below)":   {Pressure: []plan.PressureHint{wanted, {Node: "n2", Rule: "cpu", State: plan.HintPresent}}},
 		"there are no strategies; 2 nodes are to carry a pressure hint (below)": {Pressure: []plan.PressureHint{wanted, wanted}},
-		"of hints " + silent + " (below)":                                       {HintsUnknown: silent, Strategies: []st{{Name: "zones"}}},
-		silent + " (below)":                                                     {HintsUnknown: silent, Strategies: []st{{Name: "hot", Unknown: silent}}},
-		"nothing to do: all 4 goals are met; of hints " + silent + " (below)":   {HintsUnknown: silent, Strategies: []st{{Name: "zones", Goals: 4, Asked: true}}},
+		"of hints " + silent + " (below)":                                       {HintsNoData: silent, Strategies: []st{{Name: "zones"}}},
+		silent + " (below)":                                                     {HintsNoData: silent, Strategies: []st{{Name: "hot", NoData: silent}}},
+		"nothing to do: all 4 goals are met; of hints " + silent + " (below)":   {HintsNoData: silent, Strategies: []st{{Name: "zones", Goals: 4, Due: true}}},
 	} {
 		shown := level()
-		shown.Strategies, shown.Pressure, shown.HintsUnknown = p.Strategies, p.Pressure, p.HintsUnknown
+		shown.Strategies, shown.Pressure, shown.HintsNoData = p.Strategies, p.Pressure, p.HintsNoData
 		if got := firstLine(t, shown); got != "Plan: "+want+"; nothing is evicted (dry run)." {
 			t.Errorf("%s\nwant\n%s", got, want)
 		}
@@ -53,8 +53,8 @@ func TestARunWithoutMovesSaysWhatIsOpen(t *testing.T) {
 	unmet := level()
 	unmet.Goals, unmet.After.Excess = threeZones().Goals, map[string]float64{"g1": 2}
 	blind, waits := level(), level()
-	blind.Strategies = []plan.StrategyState{{Name: "hot", Unknown: "nothing is known: metricsServer gave no answer"}}
-	waits.Strategies = []plan.StrategyState{{Name: "hot", Goals: 4, Unmet: 1, Asked: true, Waiting: 1, Waits: "above its target in 1 of 3 samples in a row"}}
+	blind.Strategies = []plan.StrategyState{{Name: "hot", NoData: "nothing is known: metricsServer gave no answer"}}
+	waits.Strategies = []plan.StrategyState{{Name: "hot", Goals: 4, Unmet: 1, Due: true, WaitingNodes: 1, WaitReason: "above its target in 1 of 3 samples in a row"}}
 	for want, p := range map[string]plan.Plan{
 		"":                     level(),
 		"; 1 goal stays unmet": unmet,
@@ -74,11 +74,11 @@ func TestARunWithoutMovesSaysWhatIsOpen(t *testing.T) {
 func TestWaitingIsNotMet(t *testing.T) {
 	type st = plan.StrategyState
 	const one = "above its target in 1 of 3 samples in a row"
-	hot := st{Name: "hot", Goals: 4, Unmet: 2, Asked: true, Waiting: 2, Waits: one}
+	hot := st{Name: "hot", Goals: 4, Unmet: 2, Due: true, WaitingNodes: 2, WaitReason: one}
 	for want, all := range map[string][]st{
-		"nothing to do yet: 2 nodes are above their targets in 1 of 3 samples in a row (hot)":                                                               {{Name: "zones", Goals: 1, Asked: true}, hot},
-		"nothing to do yet: 1 node is above its target, and not for long enough or not for certain (hot)":                                                   {{Name: "hot", Goals: 1, Unmet: 1, Asked: true, Waiting: 1}},
-		"nothing to do yet: 2 nodes are above their targets in 1 of 3 samples in a row (hot), 1 node is above its target in 1 of 3 samples in a row (warm)": {hot, {Name: "warm", Goals: 1, Unmet: 1, Asked: true, Waiting: 1, Waits: one}},
+		"nothing to do yet: 2 nodes are above their targets in 1 of 3 samples in a row (hot)":                                                               {{Name: "zones", Goals: 1, Due: true}, hot},
+		"nothing to do yet: 1 node is above its target, and not for long enough or not for certain (hot)":                                                   {{Name: "hot", Goals: 1, Unmet: 1, Due: true, WaitingNodes: 1}},
+		"nothing to do yet: 2 nodes are above their targets in 1 of 3 samples in a row (hot), 1 node is above its target in 1 of 3 samples in a row (warm)": {hot, {Name: "warm", Goals: 1, Unmet: 1, Due: true, WaitingNodes: 1, WaitReason: one}},
 	} {
 		p := level()
 		p.Strategies = all

@@ -73,7 +73,7 @@ func goalText(g plan.Goal) string {
 
 // resourceOf is the resource of a goal, by load said as such.
 func resourceOf(g plan.Goal) string {
-	if g.Basis == plan.Load {
+	if g.Basis == plan.BasisLoad {
 		return safe(g.Resource) + " used"
 	}
 	return safe(g.Resource)
@@ -100,9 +100,9 @@ func outcomeText(k plan.OutcomeKind) string {
 	switch k {
 	case plan.WouldEvict:
 		return "would evict"
-	case plan.Gone:
+	case plan.AlreadyGone:
 		return "already gone"
-	case plan.Unknown:
+	case plan.UnknownOutcome:
 		return "outcome unknown"
 	}
 	return safe(string(k))

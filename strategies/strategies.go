@@ -20,7 +20,7 @@ type Strategy interface {
 	Goals(s *cluster.Snapshot) []plan.Goal
 	// Needs says in words what a snapshot must have for there to be a goal,
 	// from the arguments alone: "a Ready node ..., in scope".
-	Needs() string
+	Requirements() string
 }
 
 // Definition makes strategies of one type. New reads the arguments (JSON) of
@@ -33,11 +33,11 @@ type Definition struct {
 // All are the strategies of this version, in the order in which their goals are
 // served when they weigh the same. Adding one is a folder and a line here.
 var All = []Definition{
-	{"ZoneSpread", of(zonespread.New)},
-	{"NodeLoad", of(nodeload.New)},
+	{"ZoneSpread", adapt(zonespread.New)},
+	{"NodeLoad", adapt(nodeload.New)},
 }
 
-func of[S Strategy](f func(string, []byte, cluster.Scope) (S, []arg.Error)) func(string, []byte, cluster.Scope) (Strategy, []arg.Error) {
+func adapt[S Strategy](f func(string, []byte, cluster.Scope) (S, []arg.Error)) func(string, []byte, cluster.Scope) (Strategy, []arg.Error) {
 	return func(name string, args []byte, scope cluster.Scope) (Strategy, []arg.Error) {
 		return f(name, args, scope)
 	}

@@ -93,7 +93,7 @@ func answer(l Loads) loadwatcher.Answer {
 			resource string
 			kind     loadwatcher.Type
 		}{{"cpu", loadwatcher.CPU}, {"memory", loadwatcher.Memory}} {
-			if x, known := n.Of[of.resource]; known {
+			if x, known := n.ByResource[of.resource]; known {
 				// Clients that take the last of what they know take the mean.
 				m = append(m, loadwatcher.Metric{Type: of.kind, Operator: loadwatcher.Latest, Value: x.Latest},
 					loadwatcher.Metric{Type: of.kind, Operator: loadwatcher.Average, Value: x.Mean},

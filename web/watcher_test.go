@@ -31,8 +31,8 @@ func served(k known) http.Handler {
 
 func nodes() known {
 	return known{
-		{Node: "n1", At: time.Unix(9_990, 0), Of: map[string]window.Load{"cpu": {Latest: 12.5, Mean: 10, Std: 2}, "memory": {Latest: 40, Mean: 41, Std: 0}}},
-		{Node: "n2", At: time.Unix(9_960, 0), Of: map[string]window.Load{"memory": {Latest: 50, Mean: math.NaN(), Std: 1}}},
+		{Node: "n1", At: time.Unix(9_990, 0), ByResource: map[string]window.LoadStatistics{"cpu": {Latest: 12.5, Mean: 10, Std: 2}, "memory": {Latest: 40, Mean: 41, Std: 0}}},
+		{Node: "n2", At: time.Unix(9_960, 0), ByResource: map[string]window.LoadStatistics{"memory": {Latest: 50, Mean: math.NaN(), Std: 1}}},
 	}
 }
 

@@ -1,10 +1,10 @@
-// Package annotation reads what people ask for by annotations and labels: on a
-// pod, on the owners above it, on its namespace, and on nodes.
+// Package annotation reads the requests that people state in annotations and labels: on a pod,
+// its owners, its namespace, and on nodes.
 //
-// It decides what a value means and which of several requests is the strictest.
-// A value that cannot be read, and an evenkeel.io key that is not known, is a
-// Problem; where it could have been meant to protect a pod, it protects it. It
-// never decides whether a pod moves: packages guard, planner and strategies do.
+// It decides what a value means and which of several requests is the strictest. An unreadable
+// value or an unknown evenkeel.io key is a Problem. If such a request could protect a pod, the
+// pod is protected. The package never decides whether a pod moves: the guards, the planner and
+// the strategies do that.
 package annotation
 
 import (
@@ -19,72 +19,75 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/suggest"
 )
 
-// Prefix of all keys of our own.
+// Prefix starts every key that Evenkeel defines.
 const Prefix = "evenkeel.io/"
 
-// Keys of our own: annotations, or labels where the value is a plain word.
+// Keys that Evenkeel defines. Each can be an annotation, or a label if the value is a valid
+// label value.
 const (
 	Evict        = Prefix + "evict"          // never | prefer
 	DoNotDisrupt = Prefix + "do-not-disrupt" // true | false | a duration from the pod's start
 	AllowWindow  = Prefix + "window"         // when the pod may be evicted
 	SpreadBy     = Prefix + "spread-by"      // topology key
-	MaxSkew      = Prefix + "max-skew"       // a number from 1
+	MaxSkew      = Prefix + "max-skew"       // an integer of 1 or more
 	ZoneSLO      = Prefix + "zone-slo"       // 3 | 4: worst failure category allowed
 	Exclude      = Prefix + "exclude"        // on a node: true | false
 	DrainFirst   = Prefix + "drain-first"    // on a node: true | false
 )
 
-// Keys of neighbours that are honoured where these read them.
+// Keys of the descheduler, Cluster Autoscaler and Karpenter. They count on the objects on which
+// those programs read them.
 const (
-	peerPrefix         = "descheduler.alpha.kubernetes.io/"
-	PeerEvict          = peerPrefix + "evict"
-	PeerPreferNot      = peerPrefix + "prefer-no-eviction"
-	PeerInProgress     = peerPrefix + "eviction-in-progress"
-	SafeToEvict        = "cluster-autoscaler.kubernetes.io/safe-to-evict"
-	KarpenterNoDisrupt = "karpenter.sh/do-not-disrupt"
-	KarpenterNoEvict   = "karpenter.sh/do-not-evict"
+	deschedulerPrefix             = "descheduler.alpha.kubernetes.io/"
+	DeschedulerEvict              = deschedulerPrefix + "evict"
+	DeschedulerPreferNoEviction   = deschedulerPrefix + "prefer-no-eviction"
+	DeschedulerEvictionInProgress = deschedulerPrefix + "eviction-in-progress"
+	SafeToEvict                   = "cluster-autoscaler.kubernetes.io/safe-to-evict"
+	KarpenterNoDisrupt            = "karpenter.sh/do-not-disrupt"
+	KarpenterNoEvict              = "karpenter.sh/do-not-evict"
 )
 
-// place is a kind of object, and our keys on it.
-type place struct {
-	what  string
-	names []string
-	// reserved are keys of hints, which Evenkeel itself writes: they ask for
-	// nothing, and nobody is told to write them.
+// keySet lists the Evenkeel keys that are valid on one kind of object.
+type keySet struct {
+	objects string
+	keys    []string
+	// reserved are the keys of the hints that Evenkeel writes. They are valid, but they are not
+	// requests and are not suggested to people.
 	reserved []string
 }
 
 var (
-	podKeys  = place{"pods, workloads and namespaces", []string{Evict, DoNotDisrupt, AllowWindow, SpreadBy, MaxSkew, ZoneSLO}, nil}
-	nodeKeys = place{"nodes", []string{Exclude, DrainFirst}, []string{Prefix + "pressure", Prefix + "steer"}}
+	podKeys  = keySet{"pods, workloads and namespaces", []string{Evict, DoNotDisrupt, AllowWindow, SpreadBy, MaxSkew, ZoneSLO}, nil}
+	nodeKeys = keySet{"nodes", []string{Exclude, DrainFirst}, []string{Prefix + "pressure", Prefix + "steer"}}
 )
 
-func (p place) has(key string) bool {
-	return slices.Contains(p.names, key) || slices.Contains(p.reserved, key)
+func (p keySet) contains(key string) bool {
+	return slices.Contains(p.keys, key) || slices.Contains(p.reserved, key)
 }
 
-// Source says where a request stands.
+// Source says on which object a request was found.
 type Source struct {
 	Object string // such as "Deployment shop/d", or "the pod"
 	Key    string
 	Value  string
 }
 
-// String is the request as a person wrote it.
+// String returns the key, the value as it was written, and the object.
 func (s Source) String() string { return fmt.Sprintf("%s: %q on %s", s.Key, s.Value, s.Object) }
 
-// Problem is a request that cannot be read, or that nobody reads where it stands.
+// Problem is a request that cannot be read, or a key that has no meaning on its object.
 type Problem struct {
 	Source
-	// Want says what would be read.
+	// Want describes the values that are accepted.
 	Want string
-	// Cause says what is wrong, where more is known than that it is not wanted.
+	// Cause says what is wrong with the value. If it is empty, only Want is shown.
 	Cause string
-	// Misplaced: the key does not exist, or not here; whatever its value says.
+	// Misplaced means that the key is unknown or belongs on another kind of object. The value
+	// does not matter.
 	Misplaced bool
 }
 
-// String says what is wrong and what to write.
+// String says what is wrong and which values are accepted.
 func (p Problem) String() string {
 	switch {
 	case p.Misplaced:
@@ -95,14 +98,14 @@ func (p Problem) String() string {
 	return fmt.Sprintf("%s cannot be read (want %s)", p.Source, p.Want)
 }
 
-// object is anything that carries requests.
+// object is an API object that can carry requests.
 type object struct {
 	name string
 	meta metav1.Object
 }
 
-// values of a key: of its annotation, and of its label where that says something
-// else.
+// values returns the values of a key: that of the annotation, and that of the label if it
+// differs.
 func (o object) values(key string) []Source {
 	var out []Source
 	v, annotated := o.meta.GetAnnotations()[key]
@@ -115,14 +118,14 @@ func (o object) values(key string) []Source {
 	return out
 }
 
-// unknown lists keys of our prefix that mean nothing here.
-func (o object) unknown(here, elsewhere place) []Problem {
+// unknownKeys returns a problem for each evenkeel.io key that has no meaning on this object.
+func (o object) unknownKeys(here, elsewhere keySet) []Problem {
 	var out []Problem
 	for _, m := range [...]map[string]string{o.meta.GetAnnotations(), o.meta.GetLabels()} {
 		for key, v := range m {
-			if strings.HasPrefix(key, Prefix) && !here.has(key) {
-				out = append(out, Problem{Source: Source{o.name, key, clip(v)}, Want: "one of " + strings.Join(here.names, ", "),
-					Cause: misplaced(key, here, elsewhere), Misplaced: true})
+			if strings.HasPrefix(key, Prefix) && !here.contains(key) {
+				out = append(out, Problem{Source: Source{o.name, key, truncate(v)}, Want: "one of " + strings.Join(here.keys, ", "),
+					Cause: misplacedCause(key, here, elsewhere), Misplaced: true})
 			}
 		}
 	}
@@ -130,27 +133,28 @@ func (o object) unknown(here, elsewhere place) []Problem {
 	return out
 }
 
-// misplaced says why a key means nothing here.
-func misplaced(key string, here, elsewhere place) string {
-	if elsewhere.has(key) {
-		return "it belongs on " + elsewhere.what
+// misplacedCause says why a key has no meaning on this object.
+func misplacedCause(key string, here, elsewhere keySet) string {
+	if elsewhere.contains(key) {
+		return "it belongs on " + elsewhere.objects
 	}
-	// All begin with the prefix, which would make every key look near.
+	// All keys share the prefix, so suggestions compare only the rest.
 	var known []string
-	for _, k := range here.names {
+	for _, k := range here.keys {
 		known = append(known, strings.TrimPrefix(k, Prefix))
 	}
 	if near := suggest.Nearest(strings.TrimPrefix(key, Prefix), known); near != "" {
 		return "no such key (did you mean " + Prefix + near + "?)"
 	}
-	return "no such key on " + here.what + " (want one of " + strings.Join(here.names, ", ") + ")"
+	return "no such key on " + here.objects + " (want one of " + strings.Join(here.keys, ", ") + ")"
 }
 
-// carriers of a pod's requests: itself, the owners above it, its namespace.
-func carriers(s *cluster.Snapshot, p *cluster.Pod) []object {
+// requestObjects returns the objects whose requests apply to a pod: the pod, its owners, and
+// its namespace.
+func requestObjects(s *cluster.Snapshot, p *cluster.Pod) []object {
 	out := append(make([]object, 0, 4), object{"the pod", p.Object})
 	for i, o := range p.Owners {
-		if isCopy(p.Owners[i:]) {
+		if isDeploymentCopy(p.Owners[i:]) {
 			continue
 		}
 		out = append(out, object{ownerName(o), o})
@@ -161,47 +165,49 @@ func carriers(s *cluster.Snapshot, p *cluster.Pod) []object {
 	return out
 }
 
-// Memory keeps which pods and owners carry requests, and what nodes ask for. It holds
-// for one snapshot. Most have none, and a planner asks about all of them, several times.
-type Memory struct {
-	above map[metav1.Object]bool
-	pods  []byte // by pod: not known yet, or one of these
-	nodes []*Node
+// Cache remembers which pods and owners carry requests, and the requests of each node. It is
+// valid for one snapshot. Most objects carry no request, and the planner asks about each of
+// them several times.
+type Cache struct {
+	inherited map[metav1.Object]bool
+	pods      []byte // by pod: 0 if not checked yet, else one of the constants below
+	nodes     []*Node
 }
 
 const (
-	asksNothing = iota + 1
-	asksSomething
+	noRequestsFound = iota + 1
+	requestsFound
 )
 
-// NewMemory remembers nothing yet.
-func NewMemory() *Memory { return &Memory{above: map[metav1.Object]bool{}} }
+// NewCache returns an empty cache.
+func NewCache() *Cache { return &Cache{inherited: map[metav1.Object]bool{}} }
 
-// asks reports whether any key that means something stands on a pod, what is above
-// it, or its namespace.
-func (m *Memory) asks(s *cluster.Snapshot, p *cluster.Pod) bool {
-	return m.carries(s, p) || m.asksAbove(s, p)
+// hasRequests reports whether the pod, an owner or its namespace carries a key that has a
+// meaning.
+func (m *Cache) hasRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
+	return m.hasOwnRequests(s, p) || m.inheritsRequests(s, p)
 }
 
-// carries reports whether such a key stands on the pod itself.
-func (m *Memory) carries(s *cluster.Snapshot, p *cluster.Pod) bool {
+// hasOwnRequests reports whether the pod itself carries such a key.
+func (m *Cache) hasOwnRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
 	if m == nil {
-		return known(p.Object)
+		return hasKnownKey(p.Object)
 	}
 	if m.pods == nil {
 		m.pods = make([]byte, len(s.Pods))
 	}
 	seen := &m.pods[p.ID]
 	if *seen == 0 {
-		if *seen = asksNothing; known(p.Object) {
-			*seen = asksSomething
+		if *seen = noRequestsFound; hasKnownKey(p.Object) {
+			*seen = requestsFound
 		}
 	}
-	return *seen == asksSomething
+	return *seen == requestsFound
 }
 
-// OfNode is OfNode, read once for each node of the snapshot. Nobody may change it.
-func (m *Memory) OfNode(s *cluster.Snapshot, id cluster.NodeID) *Node {
+// OfNode returns the same as the function OfNode and reads each node only once. Callers must
+// not modify the result.
+func (m *Cache) OfNode(s *cluster.Snapshot, id cluster.NodeID) *Node {
 	if m == nil {
 		r := OfNode(&s.Nodes[id])
 		return &r
@@ -213,48 +219,51 @@ func (m *Memory) OfNode(s *cluster.Snapshot, id cluster.NodeID) *Node {
 		if r := OfNode(&s.Nodes[id]); len(r.Exclude)+len(r.Problems) > 0 || r.DrainFirst {
 			m.nodes[id] = &r
 		} else {
-			m.nodes[id] = &noRequests
+			m.nodes[id] = &nodeWithoutRequests
 		}
 	}
 	return m.nodes[id]
 }
 
-var noRequests Node
+var nodeWithoutRequests Node
 
-func (m *Memory) asksAbove(s *cluster.Snapshot, p *cluster.Pod) bool {
+func (m *Cache) inheritsRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
 	if m == nil || len(p.Owners) == 0 {
-		return asksAbove(s, p)
+		return inheritsRequests(s, p)
 	}
-	asks, seen := m.above[p.Owners[0]]
+	asks, seen := m.inherited[p.Owners[0]]
 	if !seen {
-		asks = asksAbove(s, p)
-		m.above[p.Owners[0]] = asks
+		asks = inheritsRequests(s, p)
+		m.inherited[p.Owners[0]] = asks
 	}
 	return asks
 }
 
-func asksAbove(s *cluster.Snapshot, p *cluster.Pod) bool {
-	if slices.ContainsFunc(p.Owners, known) {
+func inheritsRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
+	if slices.ContainsFunc(p.Owners, hasKnownKey) {
 		return true
 	}
 	ns := s.Namespace(p.Object.Namespace)
-	return ns != nil && known(ns)
+	return ns != nil && hasKnownKey(ns)
 }
 
-// known: a key begins as ours and those of neighbours do.
-func known(o metav1.Object) bool { return anyKnown(o.GetAnnotations()) || anyKnown(o.GetLabels()) }
+// hasKnownKey reports whether an object has a key with the prefix of Evenkeel or of a program
+// whose keys are honoured.
+func hasKnownKey(o metav1.Object) bool {
+	return anyKnownPrefix(o.GetAnnotations()) || anyKnownPrefix(o.GetLabels())
+}
 
-func anyKnown(m map[string]string) bool {
+func anyKnownPrefix(m map[string]string) bool {
 	for key := range m {
 		if key == "" {
 			continue
 		}
 		prefix := ""
-		switch key[0] { // the prefixes begin with letters of their own
+		switch key[0] { // each prefix starts with a different letter
 		case Prefix[0]:
 			prefix = Prefix
-		case peerPrefix[0]:
-			prefix = peerPrefix
+		case deschedulerPrefix[0]:
+			prefix = deschedulerPrefix
 		case 'c':
 			prefix = "cluster-autoscaler.kubernetes.io/"
 		case 'k':
@@ -269,10 +278,10 @@ func anyKnown(m map[string]string) bool {
 	return false
 }
 
-// isCopy: the first owner is a ReplicaSet below a Deployment. Its controller
-// copies the Deployment's annotations to it but never takes one off again, so
-// that a request which was withdrawn would live on there.
-func isCopy(owners []metav1.Object) bool {
+// isDeploymentCopy reports whether the first owner is a ReplicaSet of a Deployment. The
+// deployment controller copies annotations to the ReplicaSet but never removes them there, so a
+// withdrawn request would remain.
+func isDeploymentCopy(owners []metav1.Object) bool {
 	if len(owners) < 2 {
 		return false
 	}

@@ -12,24 +12,24 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Where a request stands in a shop.
+// The objects of shopSnapshot that can carry a request.
 const (
-	onPod = iota
-	onStatefulSet
-	onNamespace
-	places
+	placePod = iota
+	placeStatefulSet
+	placeNamespace
+	placeCount
 )
 
-var placeNames = [places]string{"the pod", "StatefulSet shop/db", "namespace shop"}
+var placeNames = [placeCount]string{"the pod", "StatefulSet shop/db", "namespace shop"}
 
-// request is one key and value somewhere.
+// request is a key and value on one of these objects.
 type request struct {
 	place      int
 	key, value string
 	label      bool
 }
 
-func meta(kind, name string, owner metav1.Object, ownerKind string) metav1.ObjectMeta {
+func objectMeta(kind, name string, owner metav1.Object, ownerKind string) metav1.ObjectMeta {
 	m := metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(kind + "-" + name)}
 	if owner != nil {
 		yes := true
@@ -38,7 +38,7 @@ func meta(kind, name string, owner metav1.Object, ownerKind string) metav1.Objec
 	return m
 }
 
-func put(o metav1.Object, key, value string, label bool) {
+func setKey(o metav1.Object, key, value string, label bool) {
 	get, set := o.GetAnnotations, o.SetAnnotations
 	if label {
 		get, set = o.GetLabels, o.SetLabels
@@ -51,19 +51,19 @@ func put(o metav1.Object, key, value string, label bool) {
 	set(m)
 }
 
-// shop is a snapshot with one pod, db-0 of StatefulSet db, and the requests.
-func shop(t testing.TB, requests ...request) (*cluster.Snapshot, *cluster.Pod) {
+// shopSnapshot returns a snapshot with the requests. It has one pod, db-0 of StatefulSet db.
+func shopSnapshot(t testing.TB, requests ...request) (*cluster.Snapshot, *cluster.Pod) {
 	t.Helper()
 	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "shop"}}
-	set := &appsv1.StatefulSet{ObjectMeta: meta("sts", "db", nil, "")}
-	pod := &corev1.Pod{ObjectMeta: meta("pod", "db-0", set, "StatefulSet")}
+	set := &appsv1.StatefulSet{ObjectMeta: objectMeta("sts", "db", nil, "")}
+	pod := &corev1.Pod{ObjectMeta: objectMeta("pod", "db-0", set, "StatefulSet")}
 	for _, r := range requests {
-		put([places]metav1.Object{pod, set, ns}[r.place], r.key, r.value, r.label)
+		setKey([placeCount]metav1.Object{pod, set, ns}[r.place], r.key, r.value, r.label)
 	}
 	return snapshot(t, &cluster.Objects{Namespaces: []*corev1.Namespace{ns}, StatefulSets: []*appsv1.StatefulSet{set}, Pods: []*corev1.Pod{pod}})
 }
 
-// snapshot indexes the objects, with a node, and returns their first pod.
+// snapshot indexes the objects, adds a node if there is none, and returns their first pod.
 func snapshot(t testing.TB, o *cluster.Objects) (*cluster.Snapshot, *cluster.Pod) {
 	t.Helper()
 	if len(o.Nodes) == 0 {
@@ -76,22 +76,22 @@ func snapshot(t testing.TB, o *cluster.Objects) (*cluster.Snapshot, *cluster.Pod
 	return s, &s.Pods[0]
 }
 
-func ask(t testing.TB, requests ...request) Pod {
+func readRequests(t testing.TB, requests ...request) Pod {
 	t.Helper()
-	s, p := shop(t, requests...)
+	s, p := shopSnapshot(t, requests...)
 	return OfPod(s, p, time.UTC)
 }
 
-// monday is 2026-01-05 at the given hour, UTC.
-func monday(hour int) time.Time { return time.Date(2026, 1, 5, hour, 0, 0, 0, time.UTC) }
+// mondayAt returns 2026-01-05 at the given hour, UTC.
+func mondayAt(hour int) time.Time { return time.Date(2026, 1, 5, hour, 0, 0, 0, time.UTC) }
 
-// stays says whether the requests keep a pod of this age at this time, as the
-// guards read them.
-func (r Pod) stays(age time.Duration, now time.Time) bool {
-	if len(r.Never)+len(r.Problems)+len(r.InProgress) > 0 {
+// isProtected reports whether the requests keep a pod of this age in place at this time. It
+// applies them as the guards do.
+func (r Pod) isProtected(age time.Duration, now time.Time) bool {
+	if len(r.NeverEvict)+len(r.Problems)+len(r.EvictionInProgress) > 0 {
 		return true
 	}
-	for _, h := range r.Holds {
+	for _, h := range r.Protections {
 		if h.For == 0 || age < h.For {
 			return true
 		}

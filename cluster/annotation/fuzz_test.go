@@ -14,9 +14,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 )
 
-// readable is what the reference calls readable, told by other means than the
-// package's own.
-func readable(key, value string) bool {
+// isReadable reports whether the reference documentation accepts the value. It does not use the
+// package's own parser.
+func isReadable(key, value string) bool {
 	switch key {
 	case Evict:
 		return value == "never" || value == "prefer"
@@ -37,34 +37,34 @@ func readable(key, value string) bool {
 	return !strings.HasPrefix(key, "evenkeel.io/")
 }
 
-// FuzzAnnotations adds one request to another, anywhere. Whatever it says, it
-// never lets go a pod that stays without it; what cannot be read keeps the pod
-// and is named; and the same objects are always read the same.
+// FuzzAnnotations adds a second request to a first one, on any object. The second request must
+// never release a pod that the first one protects. If it cannot be read, the pod must be
+// protected and the problem reported. The same objects must always be read in the same way.
 func FuzzAnnotations(f *testing.F) {
 	for _, v := range []string{"never", "prefer", "true", "false", "4h", "-1h", "", "0 22 * * 1-5 6h Europe/Berlin", "@daily 1h; 0 8 * * * 9h", "@every 90m 1h"} {
-		for i, key := range []string{Evict, DoNotDisrupt, AllowWindow, SafeToEvict, KarpenterNoDisrupt, KarpenterNoEvict, PeerEvict, PeerInProgress, Prefix + "x", MaxSkew} {
+		for i, key := range []string{Evict, DoNotDisrupt, AllowWindow, SafeToEvict, KarpenterNoDisrupt, KarpenterNoEvict, DeschedulerEvict, DeschedulerEvictionInProgress, Prefix + "x", MaxSkew} {
 			f.Add(AllowWindow, "0 8 * * * 9h", uint8(i), key, v, uint8(i+1), uint32(7200))
 			f.Add(key, v, uint8(2), key, "false", uint8(5), uint32(0))
 		}
 	}
 	f.Fuzz(func(t *testing.T, key1, value1 string, place1 uint8, key2, value2 string, place2 uint8, seconds uint32) {
-		one := request{int(place1) % places, key1, value1, place1%2 == 0}
-		two := request{int(place2) % places, key2, value2, place2%2 == 0}
+		one := request{int(place1) % placeCount, key1, value1, place1%2 == 0}
+		two := request{int(place2) % placeCount, key2, value2, place2%2 == 0}
 		if one.place == two.place && one.label == two.label && one.key == two.key {
 			return // the second would replace the first
 		}
-		s, p := shop(t, one, two)
-		base, both := ask(t, one), OfPod(s, p, time.UTC)
+		s, p := shopSnapshot(t, one, two)
+		base, both := readRequests(t, one), OfPod(s, p, time.UTC)
 		if again := OfPod(s, p, time.UTC); !reflect.DeepEqual(both, again) {
 			t.Fatalf("read twice: %+v, %+v", both, again)
 		}
 		age := time.Duration(seconds) * time.Second
 		for hour := range 24 {
-			if now := monday(hour).Add(age); base.stays(age, now) && !both.stays(age, now) {
+			if now := mondayAt(hour).Add(age); base.isProtected(age, now) && !both.isProtected(age, now) {
 				t.Fatalf("at %s a pod of %s stays with %+v, and goes once %+v is added", now, age, one, two)
 			}
 		}
-		if base.Prefer && !both.Prefer {
+		if base.PreferEviction && !both.PreferEviction {
 			t.Fatalf("%+v takes back %+v", two, one)
 		}
 		checkMeaning(t, both, two)
@@ -73,35 +73,35 @@ func FuzzAnnotations(f *testing.F) {
 	})
 }
 
-// checkMeaning holds the pod's answer to what the reference says of the request.
+// checkMeaning compares the pod's requests with the reference documentation.
 func checkMeaning(t *testing.T, r Pod, q request) {
 	t.Helper()
 	ours := strings.HasPrefix(q.key, Prefix)
-	if q.place != onPod && !ours {
-		return // words of others count on pods
+	if q.place != placePod && !ours {
+		return // foreign keys count only on pods
 	}
-	always := r.stays(100*365*24*time.Hour, monday(12))
+	always := r.isProtected(100*365*24*time.Hour, mondayAt(12))
 	switch {
-	case q.key == Evict && q.value == "never" && len(r.Never) == 0,
+	case q.key == Evict && q.value == "never" && len(r.NeverEvict) == 0,
 		(q.key == DoNotDisrupt || q.key == KarpenterNoDisrupt || q.key == KarpenterNoEvict) && q.value == "true" && !always,
 		q.key == SafeToEvict && q.value == "false" && !always:
 		t.Fatalf("%+v keeps nothing: %+v", q, r)
 	}
 	named := slices.ContainsFunc(r.Problems, func(p Problem) bool {
-		return p.Key == q.key && p.Object == placeNames[q.place] && strings.Contains(p.String(), q.key) && p.Value == clip(q.value)
+		return p.Key == q.key && p.Object == placeNames[q.place] && strings.Contains(p.String(), q.key) && p.Value == truncate(q.value)
 	})
-	if named == readable(q.key, q.value) {
+	if named == isReadable(q.key, q.value) {
 		t.Fatalf("%+v: a problem is named: %v, %+v", q, named, r.Problems)
 	}
-	for _, src := range sources(r) {
-		if len([]rune(src.Value)) > maxValue+3 {
+	for _, src := range protectionSources(r) {
+		if len([]rune(src.Value)) > maxValueLength+3 {
 			t.Fatalf("%d characters of %s are repeated", len([]rune(src.Value)), src.Key)
 		}
 	}
 }
 
-// checkProblems: what keeps the pod as unreadable is in the list of the snapshot,
-// which is sorted and says nothing twice.
+// checkProblems checks that every unreadable request that protects the pod is in the problems
+// of the snapshot. The problems must be sorted and unique.
 func checkProblems(t *testing.T, s *cluster.Snapshot, r Pod) {
 	t.Helper()
 	all := Problems(s, time.UTC)
@@ -120,11 +120,11 @@ func checkProblems(t *testing.T, s *cluster.Snapshot, r Pod) {
 	}
 }
 
-// checkNode: on a node only "false" and silence leave its pods free.
+// checkNode checks that a node is excluded unless it has no exclude value or the value "false".
 func checkNode(t *testing.T, q request) {
 	t.Helper()
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}
-	put(n, Exclude, q.value, q.label)
+	setKey(n, Exclude, q.value, q.label)
 	r := OfNode(&cluster.Node{Name: "n1", Object: n})
 	if excluded := len(r.Exclude) == 1; excluded == (q.value == "false") || (len(r.Problems) == 0) != (q.value == "true" || q.value == "false") {
 		t.Fatalf("exclude %q: %+v", q.value, r)

@@ -7,31 +7,32 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints"
 )
 
-// Node is what is asked for one node.
+// Node holds the requests on one node.
 type Node struct {
-	// Exclude: its pods stay, as on a node that is out of scope.
+	// Exclude lists requests to treat the node as out of scope: its pods stay.
 	Exclude []Source
-	// DrainFirst: its pods go before others that would help as much.
+	// DrainFirst asks to move the pods of this node before other pods that would help equally.
 	DrainFirst bool
 	Problems   []Problem
 }
 
-// OfNode reads a node's requests. An exclude that cannot be read excludes.
+// OfNode reads the requests on a node. If an exclude value cannot be read, the node is
+// excluded.
 func OfNode(n *cluster.Node) Node {
 	var r Node
-	if !known(n.Object) {
+	if !hasKnownKey(n.Object) {
 		return r
 	}
 	o := object{"node " + n.Name, n.Object}
-	r.Problems = slices.DeleteFunc(o.unknown(nodeKeys, podKeys), func(p Problem) bool { return hints.Own(p.Key) })
+	r.Problems = slices.DeleteFunc(o.unknownKeys(nodeKeys, podKeys), func(p Problem) bool { return hints.Own(p.Key) })
 	for _, src := range o.values(Exclude) {
 		switch src.Value {
 		case "false":
 		case "true":
 			r.Exclude = append(r.Exclude, src)
 		default:
-			r.Exclude = append(r.Exclude, clipped(src))
-			r.Problems = append(r.Problems, Problem{Source: clipped(src), Want: wantWord})
+			r.Exclude = append(r.Exclude, truncated(src))
+			r.Problems = append(r.Problems, Problem{Source: truncated(src), Want: wantBool})
 		}
 	}
 	for _, src := range o.values(DrainFirst) {
@@ -40,7 +41,7 @@ func OfNode(n *cluster.Node) Node {
 		case "true":
 			r.DrainFirst = true
 		default:
-			r.Problems = append(r.Problems, Problem{Source: clipped(src), Want: wantWord})
+			r.Problems = append(r.Problems, Problem{Source: truncated(src), Want: wantBool})
 		}
 	}
 	return r

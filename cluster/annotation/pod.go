@@ -10,105 +10,108 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 )
 
-// Hold is a request not to disrupt a pod.
-type Hold struct {
+// Protection is a request not to disrupt a pod.
+type Protection struct {
 	Source
-	// For is how long after the pod's start it holds; 0 means always.
+	// For is how long the protection lasts, counted from the pod's start. 0 means always.
 	For time.Duration
 }
 
-// Window is a request to evict only while a window is open.
+// Window is a request to evict a pod only while a window is open.
 type Window struct {
 	Source
-	// Any of these may be open.
+	// Windows is open while at least one of its windows is open.
 	Windows cron.Windows
 }
 
-// Pod is what is asked for one pod. Requests of different objects add up: the
+// Pod holds the requests that apply to one pod. Requests of several objects add up: the
 // strictest decides.
 type Pod struct {
-	// Never: it stays.
-	Never []Source
-	// Holds keep it for a time, or for good.
-	Holds []Hold
-	// Windows must all be open.
+	// NeverEvict lists requests to keep the pod in place.
+	NeverEvict []Source
+	// Protections lists requests to keep the pod in place for a time or always.
+	Protections []Protection
+	// Windows must all be open before the pod may be evicted.
 	Windows []Window
-	// Prefer: among pods that could help, it goes first.
-	Prefer bool
-	// PreferNot: it goes last, or not at all, as the config says.
-	PreferNot []Source
-	// InProgress: somebody else is moving it.
-	InProgress []Source
-	// Problems could have been meant to protect it.
+	// PreferEviction moves the pod ahead of other pods that would help.
+	PreferEviction bool
+	// PreferNoEviction moves the pod behind all others, or keeps it in place, as the
+	// configuration says.
+	PreferNoEviction []Source
+	// EvictionInProgress says that another program is evicting the pod.
+	EvictionInProgress []Source
+	// Problems are unreadable requests that may have been meant to protect the pod.
 	Problems []Problem
 }
 
 const (
-	wantEvict  = "never or prefer"
-	wantWord   = "true or false"
-	wantHold   = "true, false, or how long from the pod's start, such as 4h"
-	wantWindow = "cron fields, a duration and perhaps a time zone, such as \"0 22 * * 1-5 6h Europe/Berlin\"; several with ; between"
+	wantEvict      = "never or prefer"
+	wantBool       = "true or false"
+	wantProtection = "true, false, or how long from the pod's start, such as 4h"
+	wantWindow     = "cron fields, a duration and perhaps a time zone, such as \"0 22 * * 1-5 6h Europe/Berlin\"; several with ; between"
 )
 
-// OfPod collects what is asked for a pod. Windows without a time zone are in loc.
+// OfPod collects the requests that apply to a pod. Windows without a time zone use loc; nil
+// means UTC.
 func OfPod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) Pod {
-	return (*Memory)(nil).OfPod(s, p, loc)
+	return (*Cache)(nil).OfPod(s, p, loc)
 }
 
-// OfPod is the function of that name, for those who ask about many pods.
-func (m *Memory) OfPod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) Pod {
+// OfPod returns the same as the function OfPod. It is faster if many pods are read.
+func (m *Cache) OfPod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) Pod {
 	if loc == nil {
 		loc = time.UTC
 	}
 	var r Pod
-	if !m.asks(s, p) {
+	if !m.hasRequests(s, p) {
 		return r
 	}
-	for i, o := range carriers(s, p) {
-		r.evict(o)
-		r.hold(o, DoNotDisrupt)
-		r.window(o, loc)
-		r.Problems = append(r.Problems, o.unknown(podKeys, nodeKeys)...)
+	for i, o := range requestObjects(s, p) {
+		r.readEvict(o)
+		r.readProtection(o, DoNotDisrupt)
+		r.readWindows(o, loc)
+		r.Problems = append(r.Problems, o.unknownKeys(podKeys, nodeKeys)...)
 		if i == 0 {
-			r.foreign(o)
+			r.readForeignKeys(o)
 		}
 	}
 	return r
 }
 
-func (r *Pod) evict(o object) {
+func (r *Pod) readEvict(o object) {
 	for _, src := range o.values(Evict) {
 		switch src.Value {
 		case "never":
-			r.Never = append(r.Never, src)
+			r.NeverEvict = append(r.NeverEvict, src)
 		case "prefer":
-			r.Prefer = true
+			r.PreferEviction = true
 		default:
-			r.problem(src, wantEvict)
+			r.addProblem(src, wantEvict)
 		}
 	}
 }
 
-func (r *Pod) hold(o object, key string) {
+func (r *Pod) readProtection(o object, key string) {
 	for _, src := range o.values(key) {
 		if src.Value == "false" {
 			continue
 		}
 		if src.Value == "true" {
-			r.Holds = append(r.Holds, Hold{Source: src})
+			r.Protections = append(r.Protections, Protection{Source: src})
 			continue
 		}
 		d, err := time.ParseDuration(src.Value)
 		if err != nil || d <= 0 {
-			r.Problems = append(r.Problems, Problem{Source: clipped(src), Want: wantHold, Cause: badHold(src.Value)})
+			r.Problems = append(r.Problems, Problem{Source: truncated(src), Want: wantProtection, Cause: protectionCause(src.Value)})
 			continue
 		}
-		r.Holds = append(r.Holds, Hold{clipped(src), d})
+		r.Protections = append(r.Protections, Protection{truncated(src), d})
 	}
 }
 
-// badHold says what is wrong with a time to hold, where it is nearly one.
-func badHold(value string) string {
+// protectionCause explains an unreadable duration if the mistake is a likely one, such as a
+// missing unit.
+func protectionCause(value string) string {
 	number, days := strings.CutSuffix(value, "d")
 	n, err := strconv.Atoi(number)
 	switch d, _ := time.ParseDuration(value); {
@@ -117,55 +120,55 @@ func badHold(value string) string {
 	case err == nil && n > 0 && !days:
 		return fmt.Sprintf("it has no unit (did you mean %dh or %dm?)", n, n)
 	case d < 0 || value == "0" || value == "0s":
-		return "it is not above 0 (want " + wantHold + ")"
+		return "it is not above 0 (want " + wantProtection + ")"
 	}
 	return ""
 }
 
-// maxDays bounds what is told in hours: a hundred years.
+// maxDays is 100 years. Larger values get no suggestion in hours.
 const maxDays = 36500
 
-func (r *Pod) window(o object, loc *time.Location) {
+func (r *Pod) readWindows(o object, loc *time.Location) {
 	for _, src := range o.values(AllowWindow) {
-		w, err := windows(src.Value, loc)
+		w, err := parseWindows(src.Value, loc)
 		if err != nil {
-			r.Problems = append(r.Problems, Problem{Source: clipped(src), Want: wantWindow, Cause: err.Error()})
+			r.Problems = append(r.Problems, Problem{Source: truncated(src), Want: wantWindow, Cause: err.Error()})
 			continue
 		}
-		r.Windows = append(r.Windows, Window{clipped(src), w})
+		r.Windows = append(r.Windows, Window{truncated(src), w})
 	}
 }
 
-// foreign reads what neighbours honour on pods. Their "evict" bypasses their
-// own protections; here it only moves the pod forward.
-func (r *Pod) foreign(o object) {
-	if len(o.values(PeerEvict)) > 0 {
-		r.Prefer = true
+// readForeignKeys reads the keys of other programs on a pod. The descheduler's "evict"
+// annotation bypasses the descheduler's own protections. Here it only makes the pod preferred.
+func (r *Pod) readForeignKeys(o object) {
+	if len(o.values(DeschedulerEvict)) > 0 {
+		r.PreferEviction = true
 	}
-	for _, src := range o.values(PeerPreferNot) {
-		r.PreferNot = append(r.PreferNot, clipped(src))
+	for _, src := range o.values(DeschedulerPreferNoEviction) {
+		r.PreferNoEviction = append(r.PreferNoEviction, truncated(src))
 	}
-	for _, src := range o.values(PeerInProgress) {
-		r.InProgress = append(r.InProgress, clipped(src))
+	for _, src := range o.values(DeschedulerEvictionInProgress) {
+		r.EvictionInProgress = append(r.EvictionInProgress, truncated(src))
 	}
-	r.word(o, SafeToEvict, "false", "true")
-	r.hold(o, KarpenterNoDisrupt)
-	r.word(o, KarpenterNoEvict, "true", "false")
+	r.readBoolean(o, SafeToEvict, "false", "true")
+	r.readProtection(o, KarpenterNoDisrupt)
+	r.readBoolean(o, KarpenterNoEvict, "true", "false")
 }
 
-// word reads a key that knows two values: one holds the pod, the other does not.
-func (r *Pod) word(o object, key, holds, frees string) {
+// readBoolean reads a key with two values: one protects the pod, the other does not.
+func (r *Pod) readBoolean(o object, key, holds, frees string) {
 	for _, src := range o.values(key) {
 		switch src.Value {
 		case frees:
 		case holds:
-			r.Holds = append(r.Holds, Hold{Source: src})
+			r.Protections = append(r.Protections, Protection{Source: src})
 		default:
-			r.problem(src, wantWord)
+			r.addProblem(src, wantBool)
 		}
 	}
 }
 
-func (r *Pod) problem(src Source, want string) {
-	r.Problems = append(r.Problems, Problem{Source: clipped(src), Want: want})
+func (r *Pod) addProblem(src Source, want string) {
+	r.Problems = append(r.Problems, Problem{Source: truncated(src), Want: want})
 }

@@ -13,10 +13,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-const forGood = time.Duration(0)
+const holdsForever = time.Duration(0)
 
-// TestOneRequest reads every key with every kind of value, on the pod, its owner
-// and its namespace. Foreign keys count on pods alone.
+// TestOneRequest reads every key with each kind of value, on the pod, its owner and its
+// namespace. Foreign keys count only on pods.
 func TestOneRequest(t *testing.T) {
 	type want struct {
 		never, prefer, preferNot, inProgress, problem bool
@@ -38,7 +38,7 @@ func TestOneRequest(t *testing.T) {
 		{Evict, "Never", false, problem},
 		{Evict, " never", false, problem},
 		{Evict, "true", false, problem},
-		{DoNotDisrupt, "true", false, holds(forGood)},
+		{DoNotDisrupt, "true", false, holds(holdsForever)},
 		{DoNotDisrupt, "false", false, none},
 		{DoNotDisrupt, "4h", false, holds(4 * time.Hour)},
 		{DoNotDisrupt, "1h30m", false, holds(90 * time.Minute)},
@@ -62,41 +62,41 @@ func TestOneRequest(t *testing.T) {
 		{AllowWindow, "@daily 1h" + strings.Repeat("; @daily 1h", maxWindows), false, problem},
 		{Prefix + "evcit", "never", false, problem},
 		{Prefix, "", false, problem},
-		{Exclude, "true", false, problem}, // on a node only
+		{Exclude, "true", false, problem}, // valid only on a node
 		{"example.org/evict", "never", false, none},
 		{"x" + Prefix + "evict", "never", false, none},
-		// They speak of the spread, and keep nobody.
+		// These keys concern the spread and protect no pod.
 		{SpreadBy, "not a key", false, none},
 		{MaxSkew, "none", false, none},
 		{ZoneSLO, "9", false, none},
 
-		{SafeToEvict, "false", true, holds(forGood)},
+		{SafeToEvict, "false", true, holds(holdsForever)},
 		{SafeToEvict, "true", true, none},
 		{SafeToEvict, "", true, problem},
 		{SafeToEvict, "no", true, problem},
 		{SafeToEvict, "4h", true, problem},
-		{KarpenterNoDisrupt, "true", true, holds(forGood)},
+		{KarpenterNoDisrupt, "true", true, holds(holdsForever)},
 		{KarpenterNoDisrupt, "4h", true, holds(4 * time.Hour)},
 		{KarpenterNoDisrupt, "false", true, none},
 		{KarpenterNoDisrupt, "yes", true, problem},
-		{KarpenterNoEvict, "true", true, holds(forGood)},
+		{KarpenterNoEvict, "true", true, holds(holdsForever)},
 		{KarpenterNoEvict, "false", true, none},
 		{KarpenterNoEvict, "4h", true, problem},
-		{PeerEvict, "", true, with(func(w *want) { w.prefer = true })},
-		{PeerEvict, "false", true, with(func(w *want) { w.prefer = true })},
-		{PeerPreferNot, "", true, with(func(w *want) { w.preferNot = true })},
-		{PeerInProgress, "x", true, with(func(w *want) { w.inProgress = true })},
+		{DeschedulerEvict, "", true, with(func(w *want) { w.prefer = true })},
+		{DeschedulerEvict, "false", true, with(func(w *want) { w.prefer = true })},
+		{DeschedulerPreferNoEviction, "", true, with(func(w *want) { w.preferNot = true })},
+		{DeschedulerEvictionInProgress, "x", true, with(func(w *want) { w.inProgress = true })},
 	} {
-		for place := range places {
+		for place := range placeCount {
 			for _, label := range [...]bool{false, true} {
 				expected := c.want
-				if c.foreign && place != onPod {
+				if c.foreign && place != placePod {
 					expected = none
 				}
-				r := ask(t, request{place, c.key, c.value, label})
-				got := want{len(r.Never) == 1, r.Prefer, len(r.PreferNot) == 1, len(r.InProgress) == 1, len(r.Problems) == 1, -1, len(r.Windows) == 1}
-				if len(r.Holds) == 1 {
-					got.hold = r.Holds[0].For
+				r := readRequests(t, request{place, c.key, c.value, label})
+				got := want{len(r.NeverEvict) == 1, r.PreferEviction, len(r.PreferNoEviction) == 1, len(r.EvictionInProgress) == 1, len(r.Problems) == 1, -1, len(r.Windows) == 1}
+				if len(r.Protections) == 1 {
+					got.hold = r.Protections[0].For
 				}
 				if got != expected {
 					t.Errorf("%s: %q on %s (label %v): %+v, want %+v", c.key, c.value, placeNames[place], label, got, expected)
@@ -121,35 +121,35 @@ func TestTheStrictestWins(t *testing.T) {
 		stays    bool
 		prefer   bool
 	}{
-		{"nobody asks", nil, 0, monday(12), false, false},
-		{"never above prefer", []request{{onPod, Evict, "prefer", false}, {onNamespace, Evict, "never", false}}, 0, monday(12), true, true},
-		{"never below prefer", []request{{onPod, Evict, "never", false}, {onStatefulSet, Evict, "prefer", false}}, 0, monday(12), true, true},
-		{"a label is stricter than the annotation", []request{{onPod, Evict, "prefer", false}, {onPod, Evict, "never", true}}, 0, monday(12), true, true},
-		{"an annotation is stricter than the label", []request{{onPod, Evict, "never", false}, {onPod, Evict, "prefer", true}}, 0, monday(12), true, true},
-		{"their evict does not bypass never", []request{{onPod, PeerEvict, "true", false}, {onNamespace, Evict, "never", false}}, 0, monday(12), true, true},
-		{"prefer alone", []request{{onStatefulSet, Evict, "prefer", false}}, 0, monday(12), false, true},
-		{"the longer time counts", []request{{onPod, DoNotDisrupt, "1h", false}, {onStatefulSet, DoNotDisrupt, "4h", false}}, 2 * time.Hour, monday(12), true, false},
-		{"both times are over", []request{{onPod, DoNotDisrupt, "1h", false}, {onStatefulSet, DoNotDisrupt, "4h", false}}, 4 * time.Hour, monday(12), false, false},
-		{"for good is longer than any time", []request{{onPod, DoNotDisrupt, "1h", false}, {onNamespace, DoNotDisrupt, "true", false}}, 1000 * time.Hour, monday(12), true, false},
-		{"false takes nothing back", []request{{onPod, DoNotDisrupt, "false", false}, {onNamespace, DoNotDisrupt, "true", false}}, 1000 * time.Hour, monday(12), true, false},
-		{"safe to evict takes nothing back", []request{{onPod, SafeToEvict, "true", false}, {onPod, KarpenterNoDisrupt, "true", false}}, 1000 * time.Hour, monday(12), true, false},
-		{"one window open", []request{{onPod, AllowWindow, day, false}}, 0, monday(12), false, false},
-		{"one window closed", []request{{onPod, AllowWindow, day, false}}, 0, monday(19), true, false},
-		{"of several in one request one is enough", []request{{onPod, AllowWindow, day + "; " + night, false}}, 0, monday(12), false, false},
-		{"of several requests all must be open", []request{{onPod, AllowWindow, day, false}, {onNamespace, AllowWindow, night, false}}, 0, monday(12), true, false},
-		{"they overlap nowhere", []request{{onPod, AllowWindow, day, false}, {onNamespace, AllowWindow, night, false}}, 0, monday(22), true, false},
-		{"an unreadable one beside a readable", []request{{onPod, DoNotDisrupt, "false", false}, {onPod, DoNotDisrupt, "perhaps", true}}, 0, monday(12), true, false},
+		{"nobody asks", nil, 0, mondayAt(12), false, false},
+		{"never above prefer", []request{{placePod, Evict, "prefer", false}, {placeNamespace, Evict, "never", false}}, 0, mondayAt(12), true, true},
+		{"never below prefer", []request{{placePod, Evict, "never", false}, {placeStatefulSet, Evict, "prefer", false}}, 0, mondayAt(12), true, true},
+		{"a label is stricter than the annotation", []request{{placePod, Evict, "prefer", false}, {placePod, Evict, "never", true}}, 0, mondayAt(12), true, true},
+		{"an annotation is stricter than the label", []request{{placePod, Evict, "never", false}, {placePod, Evict, "prefer", true}}, 0, mondayAt(12), true, true},
+		{"their evict does not bypass never", []request{{placePod, DeschedulerEvict, "true", false}, {placeNamespace, Evict, "never", false}}, 0, mondayAt(12), true, true},
+		{"prefer alone", []request{{placeStatefulSet, Evict, "prefer", false}}, 0, mondayAt(12), false, true},
+		{"the longer time counts", []request{{placePod, DoNotDisrupt, "1h", false}, {placeStatefulSet, DoNotDisrupt, "4h", false}}, 2 * time.Hour, mondayAt(12), true, false},
+		{"both times are over", []request{{placePod, DoNotDisrupt, "1h", false}, {placeStatefulSet, DoNotDisrupt, "4h", false}}, 4 * time.Hour, mondayAt(12), false, false},
+		{"for good is longer than any time", []request{{placePod, DoNotDisrupt, "1h", false}, {placeNamespace, DoNotDisrupt, "true", false}}, 1000 * time.Hour, mondayAt(12), true, false},
+		{"false takes nothing back", []request{{placePod, DoNotDisrupt, "false", false}, {placeNamespace, DoNotDisrupt, "true", false}}, 1000 * time.Hour, mondayAt(12), true, false},
+		{"safe to evict takes nothing back", []request{{placePod, SafeToEvict, "true", false}, {placePod, KarpenterNoDisrupt, "true", false}}, 1000 * time.Hour, mondayAt(12), true, false},
+		{"one window open", []request{{placePod, AllowWindow, day, false}}, 0, mondayAt(12), false, false},
+		{"one window closed", []request{{placePod, AllowWindow, day, false}}, 0, mondayAt(19), true, false},
+		{"of several in one request one is enough", []request{{placePod, AllowWindow, day + "; " + night, false}}, 0, mondayAt(12), false, false},
+		{"of several requests all must be open", []request{{placePod, AllowWindow, day, false}, {placeNamespace, AllowWindow, night, false}}, 0, mondayAt(12), true, false},
+		{"they overlap nowhere", []request{{placePod, AllowWindow, day, false}, {placeNamespace, AllowWindow, night, false}}, 0, mondayAt(22), true, false},
+		{"an unreadable one beside a readable", []request{{placePod, DoNotDisrupt, "false", false}, {placePod, DoNotDisrupt, "perhaps", true}}, 0, mondayAt(12), true, false},
 	} {
-		r := ask(t, c.requests...)
-		if got := r.stays(c.age, c.now); got != c.stays || r.Prefer != c.prefer {
-			t.Errorf("%s: stays %v, prefer %v, want %v, %v: %+v", c.name, got, r.Prefer, c.stays, c.prefer, r)
+		r := readRequests(t, c.requests...)
+		if got := r.isProtected(c.age, c.now); got != c.stays || r.PreferEviction != c.prefer {
+			t.Errorf("%s: stays %v, prefer %v, want %v, %v: %+v", c.name, got, r.PreferEviction, c.stays, c.prefer, r)
 		}
 	}
 }
 
 func TestTheSameWordTwiceIsOneRequest(t *testing.T) {
-	if r := ask(t, request{onPod, Evict, "never", false}, request{onPod, Evict, "never", true}); len(r.Never) != 1 {
-		t.Errorf("%v", r.Never)
+	if r := readRequests(t, request{placePod, Evict, "never", false}, request{placePod, Evict, "never", true}); len(r.NeverEvict) != 1 {
+		t.Errorf("%v", r.NeverEvict)
 	}
 }
 
@@ -169,59 +169,60 @@ func TestWindowsWithoutAZoneAreInThatOfTheConfig(t *testing.T) {
 		{"0 13 * * * 1h", berlin, true},
 		{"0 13 * * * 1h Etc/UTC", berlin, false},
 	} {
-		s, p := shop(t, request{onPod, AllowWindow, c.value, false})
+		s, p := shopSnapshot(t, request{placePod, AllowWindow, c.value, false})
 		r := OfPod(s, p, c.loc)
-		if len(r.Windows) != 1 || r.stays(0, monday(12)) == c.open || len(Problems(s, c.loc)) != 0 {
+		if len(r.Windows) != 1 || r.isProtected(0, mondayAt(12)) == c.open || len(Problems(s, c.loc)) != 0 {
 			t.Errorf("%s in %s: %+v, problems %v", c.value, c.loc, r, Problems(s, c.loc))
 		}
 	}
 }
 
-// TestOwners: what stands between the pod and its workload is read, with one
-// exception: a ReplicaSet carries copies of what was once asked on its Deployment.
+// TestOwners checks that requests on all owners between the pod and its workload are read. The
+// exception is a ReplicaSet of a Deployment, which may carry outdated copies of the
+// Deployment's annotations.
 func TestOwners(t *testing.T) {
-	deployment := &appsv1.Deployment{ObjectMeta: meta("deploy", "web", nil, "")}
-	set := &appsv1.ReplicaSet{ObjectMeta: meta("rs", "web-1", deployment, "Deployment")}
-	pod := &corev1.Pod{ObjectMeta: meta("pod", "web-1-a", set, "ReplicaSet")}
-	put(set, Evict, "never", false)
-	put(set, Prefix+"typo", "x", false)
+	deployment := &appsv1.Deployment{ObjectMeta: objectMeta("deploy", "web", nil, "")}
+	set := &appsv1.ReplicaSet{ObjectMeta: objectMeta("rs", "web-1", deployment, "Deployment")}
+	pod := &corev1.Pod{ObjectMeta: objectMeta("pod", "web-1-a", set, "ReplicaSet")}
+	setKey(set, Evict, "never", false)
+	setKey(set, Prefix+"typo", "x", false)
 	s, p := snapshot(t, &cluster.Objects{Deployments: []*appsv1.Deployment{deployment}, ReplicaSets: []*appsv1.ReplicaSet{set}, Pods: []*corev1.Pod{pod}})
-	if r := OfPod(s, p, nil); r.stays(0, monday(12)) || len(Problems(s, nil)) != 0 {
+	if r := OfPod(s, p, nil); r.isProtected(0, mondayAt(12)) || len(Problems(s, nil)) != 0 {
 		t.Errorf("the copy on a ReplicaSet counts: %+v, %v", r, Problems(s, nil))
 	}
-	put(deployment, Evict, "never", false)
+	setKey(deployment, Evict, "never", false)
 	s, p = snapshot(t, &cluster.Objects{Deployments: []*appsv1.Deployment{deployment}, ReplicaSets: []*appsv1.ReplicaSet{set}, Pods: []*corev1.Pod{pod}})
-	if r := OfPod(s, p, nil); len(r.Never) != 1 || r.Never[0].String() != `evenkeel.io/evict: "never" on Deployment shop/web` {
+	if r := OfPod(s, p, nil); len(r.NeverEvict) != 1 || r.NeverEvict[0].String() != `evenkeel.io/evict: "never" on Deployment shop/web` {
 		t.Errorf("%+v", r)
 	}
-	alone := &appsv1.ReplicaSet{ObjectMeta: meta("rs", "web-1", nil, "")}
-	put(alone, Evict, "never", false)
+	alone := &appsv1.ReplicaSet{ObjectMeta: objectMeta("rs", "web-1", nil, "")}
+	setKey(alone, Evict, "never", false)
 	s, p = snapshot(t, &cluster.Objects{ReplicaSets: []*appsv1.ReplicaSet{alone}, Pods: []*corev1.Pod{pod}})
-	if r := OfPod(s, p, nil); len(r.Never) != 1 || r.Never[0].Object != "ReplicaSet shop/web-1" {
+	if r := OfPod(s, p, nil); len(r.NeverEvict) != 1 || r.NeverEvict[0].Object != "ReplicaSet shop/web-1" {
 		t.Errorf("a ReplicaSet of its own: %+v", r)
 	}
 }
 
 func TestOwnersOfAJob(t *testing.T) {
-	cron := &batchv1.CronJob{ObjectMeta: meta("cron", "report", nil, "")}
-	job := &batchv1.Job{ObjectMeta: meta("job", "report-1", cron, "CronJob")}
+	cron := &batchv1.CronJob{ObjectMeta: objectMeta("cron", "report", nil, "")}
+	job := &batchv1.Job{ObjectMeta: objectMeta("job", "report-1", cron, "CronJob")}
 	job.OwnerReferences[0].APIVersion = "batch/v1"
-	pod := &corev1.Pod{ObjectMeta: meta("pod", "report-1-a", job, "Job")}
+	pod := &corev1.Pod{ObjectMeta: objectMeta("pod", "report-1-a", job, "Job")}
 	pod.OwnerReferences[0].APIVersion = "batch/v1"
-	put(cron, DoNotDisrupt, "true", false)
-	put(job, Evict, "never", false)
+	setKey(cron, DoNotDisrupt, "true", false)
+	setKey(job, Evict, "never", false)
 	s, p := snapshot(t, &cluster.Objects{CronJobs: []*batchv1.CronJob{cron}, Jobs: []*batchv1.Job{job}, Pods: []*corev1.Pod{pod}})
 	r := OfPod(s, p, nil)
-	if len(r.Holds) != 1 || r.Holds[0].Object != "CronJob shop/report" || len(r.Never) != 1 || r.Never[0].Object != "Job shop/report-1" {
+	if len(r.Protections) != 1 || r.Protections[0].Object != "CronJob shop/report" || len(r.NeverEvict) != 1 || r.NeverEvict[0].Object != "Job shop/report-1" {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestOwnersAreNamed(t *testing.T) {
 	for want, o := range map[string]metav1.Object{
-		"DaemonSet shop/x":             &appsv1.DaemonSet{ObjectMeta: meta("", "x", nil, "")},
-		"ReplicationController shop/x": &corev1.ReplicationController{ObjectMeta: meta("", "x", nil, "")},
-		"owner shop/x":                 &metav1.PartialObjectMetadata{ObjectMeta: meta("", "x", nil, "")},
+		"DaemonSet shop/x":             &appsv1.DaemonSet{ObjectMeta: objectMeta("", "x", nil, "")},
+		"ReplicationController shop/x": &corev1.ReplicationController{ObjectMeta: objectMeta("", "x", nil, "")},
+		"owner shop/x":                 &metav1.PartialObjectMetadata{ObjectMeta: objectMeta("", "x", nil, "")},
 	} {
 		if got := ownerName(o); got != want {
 			t.Errorf("%q, want %q", got, want)
@@ -229,19 +230,19 @@ func TestOwnersAreNamed(t *testing.T) {
 	}
 }
 
-// TestNothingLongIsRepeated: an annotation may be 256 KiB, a message may not.
+// TestNothingLongIsRepeated checks that messages stay short. An annotation may be 256 KiB long.
 func TestNothingLongIsRepeated(t *testing.T) {
 	long := strings.Repeat("ä", 300)
 	for _, q := range []request{
-		{onPod, Evict, long, false}, {onPod, DoNotDisrupt, long, false}, {onPod, DoNotDisrupt, strings.Repeat("0", 300) + "4h", false},
-		{onPod, AllowWindow, long, false}, {onPod, AllowWindow, strings.Repeat("0,", 300) + "0 * * * * 1h", false},
-		{onPod, Prefix + "x", long, false}, {onPod, PeerPreferNot, long, false}, {onPod, PeerInProgress, long, false}, {onPod, SafeToEvict, long, false},
+		{placePod, Evict, long, false}, {placePod, DoNotDisrupt, long, false}, {placePod, DoNotDisrupt, strings.Repeat("0", 300) + "4h", false},
+		{placePod, AllowWindow, long, false}, {placePod, AllowWindow, strings.Repeat("0,", 300) + "0 * * * * 1h", false},
+		{placePod, Prefix + "x", long, false}, {placePod, DeschedulerPreferNoEviction, long, false}, {placePod, DeschedulerEvictionInProgress, long, false}, {placePod, SafeToEvict, long, false},
 	} {
-		r := ask(t, q)
+		r := readRequests(t, q)
 		found := 0
-		for _, src := range sources(r) {
+		for _, src := range protectionSources(r) {
 			found++
-			if n := len([]rune(src.Value)); n != maxValue+3 || !strings.HasSuffix(src.Value, "...") {
+			if n := len([]rune(src.Value)); n != maxValueLength+3 || !strings.HasSuffix(src.Value, "...") {
 				t.Errorf("%s: %d characters are repeated", q.key, n)
 			}
 		}
@@ -251,10 +252,10 @@ func TestNothingLongIsRepeated(t *testing.T) {
 	}
 }
 
-// sources are all requests that a Pod names.
-func sources(r Pod) []Source {
-	out := append(append(append([]Source{}, r.Never...), r.PreferNot...), r.InProgress...)
-	for _, h := range r.Holds {
+// protectionSources returns the sources of all requests in a Pod.
+func protectionSources(r Pod) []Source {
+	out := append(append(append([]Source{}, r.NeverEvict...), r.PreferNoEviction...), r.EvictionInProgress...)
+	for _, h := range r.Protections {
 		out = append(out, h.Source)
 	}
 	for _, w := range r.Windows {

@@ -9,14 +9,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Problems lists every request in the snapshot that cannot be read, each once,
-// sorted. O(pods x keys).
+// Problems lists every unreadable request in the snapshot once, sorted. It takes O(pods x
+// keys).
 func Problems(s *cluster.Snapshot, loc *time.Location) []Problem {
-	return NewMemory().Problems(s, loc)
+	return NewCache().Problems(s, loc)
 }
 
-// Problems is Problems with what is remembered.
-func (m *Memory) Problems(s *cluster.Snapshot, loc *time.Location) []Problem {
+// Problems returns the same as the function Problems and uses the cache.
+func (m *Cache) Problems(s *cluster.Snapshot, loc *time.Location) []Problem {
 	if loc == nil {
 		loc = time.UTC
 	}
@@ -27,21 +27,21 @@ func (m *Memory) Problems(s *cluster.Snapshot, loc *time.Location) []Problem {
 			return
 		}
 		seen[o.meta] = true
-		out = append(out, problemsOf(o, loc)...)
+		out = append(out, objectProblems(o, loc)...)
 	}
 	for i := range s.Pods {
 		p := &s.Pods[i]
-		if m.carries(s, p) {
+		if m.hasOwnRequests(s, p) {
 			own := object{"pod " + p.Object.Namespace + "/" + p.Object.Name, p.Object}
-			out = append(out, problemsOf(own, loc)...)
+			out = append(out, objectProblems(own, loc)...)
 			var foreign Pod
-			foreign.foreign(own)
+			foreign.readForeignKeys(own)
 			out = append(out, foreign.Problems...)
 		}
-		if !m.asksAbove(s, p) {
+		if !m.inheritsRequests(s, p) {
 			continue
 		}
-		for _, o := range carriers(s, p)[1:] {
+		for _, o := range requestObjects(s, p)[1:] {
 			add(o)
 		}
 	}
@@ -52,13 +52,13 @@ func (m *Memory) Problems(s *cluster.Snapshot, loc *time.Location) []Problem {
 	return slices.Compact(out)
 }
 
-// problemsOf reads the requests of one object alone.
-func problemsOf(o object, loc *time.Location) []Problem {
+// objectProblems returns the problems of the requests on one object.
+func objectProblems(o object, loc *time.Location) []Problem {
 	var p Pod
-	p.evict(o)
-	p.hold(o, DoNotDisrupt)
-	p.window(o, loc)
+	p.readEvict(o)
+	p.readProtection(o, DoNotDisrupt)
+	p.readWindows(o, loc)
 	var w Workload
-	w.read(o)
-	return slices.Concat(p.Problems, w.Problems, o.unknown(podKeys, nodeKeys))
+	w.readObject(o)
+	return slices.Concat(p.Problems, w.Problems, o.unknownKeys(podKeys, nodeKeys))
 }

@@ -9,7 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// TestProblemsSayWhatIsWrong: which part of a value, or which key to write.
+// TestProblemsSayWhatIsWrong checks that problems name the wrong part of a value, or suggest a
+// key.
 func TestProblemsSayWhatIsWrong(t *testing.T) {
 	const keysOfPods = "evenkeel.io/evict, evenkeel.io/do-not-disrupt, evenkeel.io/window, evenkeel.io/spread-by, evenkeel.io/max-skew, evenkeel.io/zone-slo"
 	for _, c := range []struct{ key, value, want string }{
@@ -29,7 +30,7 @@ func TestProblemsSayWhatIsWrong(t *testing.T) {
 		{AllowWindow, "0 22 * * * 6h Mars/Base", `evenkeel.io/window: "0 22 * * * 6h Mars/Base" on the pod cannot be read: "Mars/Base" is not a time zone (want an IANA name, such as Europe/Berlin or Etc/UTC)`},
 		{AllowWindow, "@daily 30m; 0 0 30 2 * 6h", `evenkeel.io/window: "@daily 30m; 0 0 30 2 * 6h" on the pod cannot be read: "0 0 30 2 *" never fires: no year has such a day`},
 	} {
-		r := ask(t, request{onPod, c.key, c.value, false})
+		r := readRequests(t, request{placePod, c.key, c.value, false})
 		if len(r.Problems) != 1 || r.Problems[0].String() != c.want {
 			t.Errorf("got  %v\nwant %s", r.Problems, c.want)
 		}
@@ -44,7 +45,7 @@ func TestProblemsOfNodesSayWhatIsWrong(t *testing.T) {
 		{Exclude, ""}, {DrainFirst, ""}, {Prefix + "pressure", ""}, {Prefix + "steer", ""},
 	} {
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}
-		put(n, c.key, "true", false)
+		setKey(n, c.key, "true", false)
 		got := ""
 		for _, p := range OfNode(&cluster.Node{Name: "n1", Object: n}).Problems {
 			got += p.String()
@@ -55,14 +56,14 @@ func TestProblemsOfNodesSayWhatIsWrong(t *testing.T) {
 	}
 }
 
-// TestCausesAreShort: what is wrong with a long value does not repeat it.
+// TestCausesAreShort checks that the cause does not repeat a long value.
 func TestCausesAreShort(t *testing.T) {
 	long := ""
 	for range 5000 {
 		long += "1,"
 	}
 	for _, value := range []string{long + "99 * * * * 1h", "0 " + long + "x * * * 1h", "* * * * * 1h " + long, "* * * * * " + long, long} {
-		for _, p := range ask(t, request{onPod, AllowWindow, value, false}).Problems {
+		for _, p := range readRequests(t, request{placePod, AllowWindow, value, false}).Problems {
 			if n := len([]rune(p.String())); n > 400 {
 				t.Errorf("%d characters: %.200s", n, p)
 			}

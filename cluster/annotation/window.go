@@ -8,11 +8,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 )
 
-// maxWindows bounds what one annotation can ask for.
+// maxWindows limits how many windows one annotation can list.
 const maxWindows = 20
 
-// windows reads allow windows, separated by semicolons.
-func windows(text string, loc *time.Location) (cron.Windows, error) {
+// parseWindows parses windows that are separated by semicolons.
+func parseWindows(text string, loc *time.Location) (cron.Windows, error) {
 	parts := strings.Split(text, ";")
 	if len(parts) > maxWindows {
 		return cron.Windows{}, fmt.Errorf("more than %d windows", maxWindows)

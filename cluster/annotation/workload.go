@@ -9,16 +9,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Workload is what is asked about the spread of a group of pods.
+// Workload holds the requests about how a workload's pods are spread.
 type Workload struct {
-	// SpreadBy is a topology key, "" for none. A pod's request goes before its
-	// owners', and these before the namespace's: one key is no stricter than
-	// another.
+	// SpreadBy is a topology key, or "" if there is no request. The pod's request wins over its
+	// owners', and theirs over the namespace's, because no key is stricter than another.
 	SpreadBy string
-	// MaxSkew is the least that anyone asks for; 0 for none.
+	// MaxSkew is the smallest requested skew, or 0 if there is no request.
 	MaxSkew int
-	// ZoneSLO is the worst failure category that is allowed, 3 or 4; the
-	// strictest is the highest. 0 for none.
+	// ZoneSLO is the worst failure category that is allowed: 3, 4, or 0 if there is no request.
+	// The highest request is the strictest and wins.
 	ZoneSLO  int
 	Problems []Problem
 }
@@ -29,19 +28,19 @@ const (
 	wantZoneSLO  = "3 or 4, the worst failure category allowed"
 )
 
-// OfWorkload collects what is asked for the spread of a pod's workload.
+// OfWorkload collects the spread requests that apply to a pod's workload.
 func OfWorkload(s *cluster.Snapshot, p *cluster.Pod) Workload {
 	var r Workload
-	for _, o := range carriers(s, p) {
-		r.read(o)
+	for _, o := range requestObjects(s, p) {
+		r.readObject(o)
 	}
 	return r
 }
 
-func (r *Workload) read(o object) {
+func (r *Workload) readObject(o object) {
 	for _, src := range o.values(SpreadBy) {
 		if len(validation.IsQualifiedName(src.Value)) > 0 {
-			r.problem(src, wantSpreadBy)
+			r.addProblem(src, wantSpreadBy)
 		} else if r.SpreadBy == "" {
 			r.SpreadBy = src.Value
 		}
@@ -49,7 +48,7 @@ func (r *Workload) read(o object) {
 	for _, src := range o.values(MaxSkew) {
 		n, err := strconv.Atoi(src.Value)
 		if err != nil || n < 1 || strings.HasPrefix(src.Value, "+") {
-			r.problem(src, wantMaxSkew)
+			r.addProblem(src, wantMaxSkew)
 		} else if r.MaxSkew == 0 || n < r.MaxSkew {
 			r.MaxSkew = n
 		}
@@ -58,11 +57,11 @@ func (r *Workload) read(o object) {
 		if src.Value == "3" || src.Value == "4" {
 			r.ZoneSLO = max(r.ZoneSLO, int(src.Value[0]-'0'))
 		} else {
-			r.problem(src, wantZoneSLO)
+			r.addProblem(src, wantZoneSLO)
 		}
 	}
 }
 
-func (r *Workload) problem(src Source, want string) {
-	r.Problems = append(r.Problems, Problem{Source: clipped(src), Want: want})
+func (r *Workload) addProblem(src Source, want string) {
+	r.Problems = append(r.Problems, Problem{Source: truncated(src), Want: want})
 }

@@ -20,21 +20,21 @@ func TestOfWorkload(t *testing.T) {
 		problems []string // keys
 	}{
 		{"nobody asks", nil, "", 0, 0, nil},
-		{"on the pod", []request{{onPod, SpreadBy, "example.org/rack", false}, {onPod, MaxSkew, "2", false}, {onPod, ZoneSLO, "3", false}}, "example.org/rack", 2, 3, nil},
-		{"a key without a prefix", []request{{onPod, SpreadBy, "rack", true}}, "rack", 0, 0, nil},
-		{"the pod's key goes first", []request{{onPod, SpreadBy, "a", false}, {onStatefulSet, SpreadBy, "b", false}, {onNamespace, SpreadBy, "c", false}}, "a", 0, 0, nil},
-		{"then its owner's", []request{{onStatefulSet, SpreadBy, "b", false}, {onNamespace, SpreadBy, "c", false}}, "b", 0, 0, nil},
-		{"an unreadable key gives way", []request{{onPod, SpreadBy, "a b", false}, {onNamespace, SpreadBy, "c", false}}, "c", 0, 0, []string{SpreadBy}},
-		{"the least skew", []request{{onPod, MaxSkew, "3", false}, {onStatefulSet, MaxSkew, "2", false}, {onNamespace, MaxSkew, "5", false}}, "", 2, 0, nil},
-		{"skews that make no sense", []request{{onPod, MaxSkew, "0", false}, {onStatefulSet, MaxSkew, "-1", false}, {onNamespace, MaxSkew, "+1", false}}, "", 0, 0, []string{MaxSkew, MaxSkew, MaxSkew}},
-		{"skews that are no numbers", []request{{onPod, MaxSkew, "", false}, {onStatefulSet, MaxSkew, "1.5", false}, {onNamespace, MaxSkew, "99999999999999999999", false}}, "", 0, 0, []string{MaxSkew, MaxSkew, MaxSkew}},
-		{"the highest category", []request{{onPod, ZoneSLO, "3", false}, {onStatefulSet, ZoneSLO, "4", false}}, "", 0, 4, nil},
-		{"in any order", []request{{onPod, ZoneSLO, "4", false}, {onNamespace, ZoneSLO, "3", false}}, "", 0, 4, nil},
-		{"other categories", []request{{onPod, ZoneSLO, "2", false}, {onStatefulSet, ZoneSLO, "5", false}, {onNamespace, ZoneSLO, "34", false}}, "", 0, 0, []string{ZoneSLO, ZoneSLO, ZoneSLO}},
-		{"a label is heard beside the annotation", []request{{onPod, MaxSkew, "3", false}, {onPod, MaxSkew, "1", true}}, "", 1, 0, nil},
-		{"keys for single pods are not its business", []request{{onPod, Evict, "nonsense", false}, {onPod, Prefix + "x", "", false}}, "", 0, 0, nil},
+		{"on the pod", []request{{placePod, SpreadBy, "example.org/rack", false}, {placePod, MaxSkew, "2", false}, {placePod, ZoneSLO, "3", false}}, "example.org/rack", 2, 3, nil},
+		{"a key without a prefix", []request{{placePod, SpreadBy, "rack", true}}, "rack", 0, 0, nil},
+		{"the pod's key goes first", []request{{placePod, SpreadBy, "a", false}, {placeStatefulSet, SpreadBy, "b", false}, {placeNamespace, SpreadBy, "c", false}}, "a", 0, 0, nil},
+		{"then its owner's", []request{{placeStatefulSet, SpreadBy, "b", false}, {placeNamespace, SpreadBy, "c", false}}, "b", 0, 0, nil},
+		{"an unreadable key gives way", []request{{placePod, SpreadBy, "a b", false}, {placeNamespace, SpreadBy, "c", false}}, "c", 0, 0, []string{SpreadBy}},
+		{"the least skew", []request{{placePod, MaxSkew, "3", false}, {placeStatefulSet, MaxSkew, "2", false}, {placeNamespace, MaxSkew, "5", false}}, "", 2, 0, nil},
+		{"skews that make no sense", []request{{placePod, MaxSkew, "0", false}, {placeStatefulSet, MaxSkew, "-1", false}, {placeNamespace, MaxSkew, "+1", false}}, "", 0, 0, []string{MaxSkew, MaxSkew, MaxSkew}},
+		{"skews that are no numbers", []request{{placePod, MaxSkew, "", false}, {placeStatefulSet, MaxSkew, "1.5", false}, {placeNamespace, MaxSkew, "99999999999999999999", false}}, "", 0, 0, []string{MaxSkew, MaxSkew, MaxSkew}},
+		{"the highest category", []request{{placePod, ZoneSLO, "3", false}, {placeStatefulSet, ZoneSLO, "4", false}}, "", 0, 4, nil},
+		{"in any order", []request{{placePod, ZoneSLO, "4", false}, {placeNamespace, ZoneSLO, "3", false}}, "", 0, 4, nil},
+		{"other categories", []request{{placePod, ZoneSLO, "2", false}, {placeStatefulSet, ZoneSLO, "5", false}, {placeNamespace, ZoneSLO, "34", false}}, "", 0, 0, []string{ZoneSLO, ZoneSLO, ZoneSLO}},
+		{"a label is heard beside the annotation", []request{{placePod, MaxSkew, "3", false}, {placePod, MaxSkew, "1", true}}, "", 1, 0, nil},
+		{"keys for single pods are not its business", []request{{placePod, Evict, "nonsense", false}, {placePod, Prefix + "x", "", false}}, "", 0, 0, nil},
 	} {
-		s, p := shop(t, c.requests...)
+		s, p := shopSnapshot(t, c.requests...)
 		r := OfWorkload(s, p)
 		var keys []string
 		for _, p := range r.Problems {
@@ -62,16 +62,16 @@ func TestOfNode(t *testing.T) {
 		{DrainFirst, "false", false, false, false},
 		{DrainFirst, "1", false, false, true},
 		{Prefix + "pressure", "cpu", false, false, false},
-		{"evenkeel.io/steer", "avoid", false, false, false}, // what steering writes is no request
+		{"evenkeel.io/steer", "avoid", false, false, false}, // steering hints are not requests
 		{"evenkeel.io/steer-run", "1", false, false, false},
 		{"evenkeel.io/steer-expires", "1", false, false, false},
 		{"evenkeel.io/steered", "1", false, false, true},
 		{Prefix + "exclud", "true", false, false, true},
-		{Evict, "never", false, false, true}, // on pods only
+		{Evict, "never", false, false, true}, // valid only on pods
 	} {
 		for _, label := range [...]bool{false, true} {
 			n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}
-			put(n, c.key, c.value, label)
+			setKey(n, c.key, c.value, label)
 			r := OfNode(&cluster.Node{Name: "n1", Object: n})
 			if (len(r.Exclude) == 1) != c.excluded || r.DrainFirst != c.drain || (len(r.Problems) == 1) != c.problem {
 				t.Errorf("%s: %q: %+v", c.key, c.value, r)
@@ -84,22 +84,23 @@ func TestOfNode(t *testing.T) {
 		}
 	}
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}
-	put(n, Exclude, "false", false)
-	put(n, Exclude, "true", true)
+	setKey(n, Exclude, "false", false)
+	setKey(n, Exclude, "true", true)
 	if r := OfNode(&cluster.Node{Name: "n1", Object: n}); len(r.Exclude) != 1 {
 		t.Errorf("the label does not exclude beside an annotation that does not: %+v", r)
 	}
 }
 
-// TestProblems: each once, whoever shares it, in order.
+// TestProblems checks that each problem is listed once, in order, even if several pods share
+// the object.
 func TestProblems(t *testing.T) {
-	s, _ := shop(t, request{onPod, Evict, "no", false}, request{onPod, SafeToEvict, "no", false}, request{onPod, ZoneSLO, "1", false},
-		request{onStatefulSet, MaxSkew, "x", false}, request{onStatefulSet, SafeToEvict, "no", false},
-		request{onNamespace, AllowWindow, "x", false}, request{onNamespace, Prefix + "b", "2", true}, request{onNamespace, Prefix + "a", "1", false})
+	s, _ := shopSnapshot(t, request{placePod, Evict, "no", false}, request{placePod, SafeToEvict, "no", false}, request{placePod, ZoneSLO, "1", false},
+		request{placeStatefulSet, MaxSkew, "x", false}, request{placeStatefulSet, SafeToEvict, "no", false},
+		request{placeNamespace, AllowWindow, "x", false}, request{placeNamespace, Prefix + "b", "2", true}, request{placeNamespace, Prefix + "a", "1", false})
 	second := s.Objects.Pods[0].DeepCopy()
 	second.Name, second.UID, second.Annotations = "db-1", "pod-db-1", nil
 	s.Objects.Pods = append(s.Objects.Pods, second)
-	put(s.Objects.Nodes[0], DrainFirst, "x", false)
+	setKey(s.Objects.Nodes[0], DrainFirst, "x", false)
 	s, _ = snapshot(t, s.Objects)
 	var got []string
 	for _, p := range Problems(s, nil) {

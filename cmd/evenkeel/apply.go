@@ -25,18 +25,18 @@ import (
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-// maxPlan bounds the plan that is read.
-const maxPlan = 64 << 20
+// maxPlanBytes bounds the plan that is read.
+const maxPlanBytes = 64 << 20
 
 type applyFlags struct {
 	config, output, namespace string
 	leaseTimeout, wait        time.Duration
 }
 
-func newApply(g *global) *cobra.Command {
+func newApply(g *globalFlags) *cobra.Command {
 	f := &applyFlags{}
 	c := &cobra.Command{
-		Use: "apply PLAN.json", Short: "Have exactly a saved plan carried out", Args: onePlan,
+		Use: "apply PLAN.json", Short: "Have exactly a saved plan carried out", Args: requirePlanArgument,
 		Long:    "Carries out a plan that `evenkeel plan -o json` made, also where the configuration says dryRun: you have read it.\nEach move is judged again by a fresh look at the cluster, and dropped when it no longer holds; limits, windows,\nbudgets, back-offs and pauses are obeyed. While `evenkeel run` holds the Lease, the plan is handed to it.\n\nExit code: 0 when a pod was evicted and nothing stopped the plan, or it has no moves; 1 otherwise.",
 		Example: "  evenkeel plan --lease-namespace evenkeel -o json > plan.json\n  evenkeel apply plan.json --lease-namespace evenkeel",
 		RunE:    func(cmd *cobra.Command, args []string) error { return f.run(cmd, g, args[0]) },
@@ -50,14 +50,14 @@ func newApply(g *global) *cobra.Command {
 	return c
 }
 
-func onePlan(_ *cobra.Command, args []string) error {
+func requirePlanArgument(_ *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("which plan? want one file, got %d; make one with `evenkeel plan -o json > plan.json`", len(args))
 	}
 	return nil
 }
 
-func (f *applyFlags) run(cmd *cobra.Command, g *global, path string) error {
+func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error {
 	log := g.logger(cmd)
 	format, err := f.check()
 	if err != nil {
@@ -78,7 +78,7 @@ func (f *applyFlags) run(cmd *cobra.Command, g *global, path string) error {
 	if f.namespace == "" {
 		return errors.New("in which namespace does Evenkeel run? give --lease-namespace: a process that leads, a pause and what is remembered are looked for there and nowhere else")
 	}
-	by := plan.Approval{By: whoami(cmd.Context(), client), At: time.Now().UTC().Truncate(time.Second)}
+	by := plan.Approval{By: apiUser(cmd.Context(), client), At: time.Now().UTC().Truncate(time.Second)}
 	lease := &controller.Lease{Client: client, Namespace: f.namespace, Identity: identity(), Leading: func(bool) {}}
 	holder, err := lease.Leader(cmd.Context())
 	if err != nil {
@@ -86,17 +86,17 @@ func (f *applyFlags) run(cmd *cobra.Command, g *global, path string) error {
 	}
 	if holder != "" {
 		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: %s holds the Lease; the plan is handed to it\n", holder)
-		r, err := f.handOver(cmd.Context(), client, lease, p, by)
+		r, err := f.submitToLeader(cmd.Context(), client, lease, p, by)
 		switch {
 		case err != nil:
 			return err
 		case r != nil:
-			return errors.Join(report.Run(cmd.OutOrStdout(), format, *r), failed(*r))
+			return errors.Join(report.Run(cmd.OutOrStdout(), format, *r), incompleteError(*r))
 		}
 		fmt.Fprintln(cmd.ErrOrStderr(), "evenkeel: nobody took the plan, and nobody holds the Lease any more; it is carried out here")
 	}
 	warnWithoutLease(cmd, client, f.namespace)
-	return f.carryOut(cmd, g, log, client, rc, conf, lease, p, by, format)
+	return f.executePlan(cmd, g, log, client, rc, conf, lease, p, by, format)
 }
 
 // check refuses flags that make no sense.
@@ -131,12 +131,12 @@ func readPlan(path string, stdin io.Reader) (plan.Plan, error) {
 		defer file.Close()
 		in = file
 	}
-	data, err := io.ReadAll(io.LimitReader(in, maxPlan+1))
+	data, err := io.ReadAll(io.LimitReader(in, maxPlanBytes+1))
 	switch {
 	case err != nil:
-		return p, fmt.Errorf("reading %s: %w", path, cause(err))
-	case len(data) > maxPlan:
-		return p, fmt.Errorf("reading %s: it is larger than %d MiB, and no plan", path, maxPlan>>20)
+		return p, fmt.Errorf("reading %s: %w", path, unwrapPathError(err))
+	case len(data) > maxPlanBytes:
+		return p, fmt.Errorf("reading %s: it is larger than %d MiB, and no plan", path, maxPlanBytes>>20)
 	}
 	if err := json.Unmarshal(data, &p); err != nil || p.Kind != "Plan" || p.APIVersion != plan.APIVersion {
 		return p, fmt.Errorf("%s is no plan (want what `evenkeel plan -o json` prints: apiVersion %s, kind Plan)", path, plan.APIVersion)
@@ -144,15 +144,15 @@ func readPlan(path string, stdin io.Reader) (plan.Plan, error) {
 	return p, nil
 }
 
-// leaders tells who leads.
-type leaders interface {
+// leaderReader tells who leads.
+type leaderReader interface {
 	Leader(ctx context.Context) (string, error)
 }
 
-// handOver gives the plan to the leader and waits for its report. It is nil when
+// submitToLeader gives the plan to the leader and waits for its report. It is nil when
 // the Lease came free and the plan was taken back: one pass, or another apply,
 // had held it, and those look for no plans.
-func (f *applyFlags) handOver(ctx context.Context, client kubernetes.Interface, lease leaders, p plan.Plan, by plan.Approval) (*plan.RunReport, error) {
+func (f *applyFlags) submitToLeader(ctx context.Context, client kubernetes.Interface, lease leaderReader, p plan.Plan, by plan.Approval) (*plan.RunReport, error) {
 	box := approval.New(client, f.namespace)
 	if err := box.Submit(ctx, approval.Request{Plan: p, By: by.By, At: by.At}); err != nil {
 		return nil, fmt.Errorf("handing the plan over: %w", forbidden("create and update configmaps", err))
@@ -186,57 +186,57 @@ func (f *applyFlags) handOver(ctx context.Context, client kubernetes.Interface, 
 	}
 }
 
-// carryOut carries the plan out here, as leader.
-func (f *applyFlags) carryOut(cmd *cobra.Command, g *global, log *slog.Logger, client kubernetes.Interface, rc *rest.Config, conf *config.Config, lease *controller.Lease, p plan.Plan, by plan.Approval, format report.Format) error {
+// executePlan carries the plan out here, as leader.
+func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.Logger, client kubernetes.Interface, rc *rest.Config, conf *config.Config, lease *controller.Lease, p plan.Plan, by plan.Approval, format report.Format) error {
 	watching, end := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	o := observe.New(client, clock.RealClock{})
 	defer func() { end(); o.Shutdown() }()
 	o.Start(watching)
-	wait, cancel := context.WithTimeout(cmd.Context(), g.patience)
+	wait, cancel := context.WithTimeout(cmd.Context(), g.syncTimeout)
 	defer cancel()
 	if err := o.WaitForSync(wait); err != nil {
-		return fmt.Errorf("looking at the cluster at %s: %w", host(rc), err)
+		return fmt.Errorf("looking at the cluster at %s: %w", serverHost(rc), err)
 	}
 	counts := metrics.New(version, conf.Hash())
-	loads, err := newMeasuring(conf, o, rc, log, counts.Load)
+	loads, err := newUsageMonitor(conf, o, rc, log, counts.Load)
 	if err != nil {
 		return err
 	}
-	set := &settings{log: log, lease: lease}
+	set := &controllerSettings{log: log, lease: lease}
 	defer set.connect(watching, g, client, o, f.namespace)()
-	reports := &reports{out: cmd.OutOrStdout(), format: format, log: log}
+	reports := &reportWriter{out: cmd.OutOrStdout(), format: format, log: log}
 	c := newController(reports, log, o, counts)
 	set.apply(c, conf)
 	if conf.DryRun {
-		set.evict(c, conf)
+		set.enableEvictions(c, conf)
 	}
-	loads.once(cmd.Context())
+	loads.sampleOnce(cmd.Context())
 	begun := false
 	err = lease.Lead(cmd.Context(), f.leaseTimeout, func(ctx context.Context) error {
 		begun = true
-		return loads.beside(ctx, func(ctx context.Context) error {
-			err := carried(ctx, c, p, by)
+		return loads.runWith(ctx, func(ctx context.Context) error {
+			err := applyPlan(ctx, c, p, by)
 			return errors.Join(err, reports.failed)
 		})
 	})
-	return unbegun(err, begun)
+	return errorIfNotBegun(err, begun)
 }
 
-func carried(ctx context.Context, c *controller.Controller, p plan.Plan, by plan.Approval) error {
+func applyPlan(ctx context.Context, c *controller.Controller, p plan.Plan, by plan.Approval) error {
 	r, err := c.Apply(ctx, p, by)
 	if err != nil {
 		err = fmt.Errorf("nothing was evicted: %w", err)
 	} else {
-		err = failed(r)
+		err = incompleteError(r)
 	}
 	return errors.Join(err, c.Unclosed())
 }
 
-// failed is an error when something kept the plan from being carried out to its
+// incompleteError is an error when something kept the plan from being carried out to its
 // end, or every move of it from being made. What became of an eviction without an
 // answer is not known, so that it may have been made.
-func failed(r plan.RunReport) error {
-	evicted := slices.ContainsFunc(r.Outcomes, func(o plan.Outcome) bool { return o.Outcome == plan.Evicted || o.Outcome == plan.Unknown })
+func incompleteError(r plan.RunReport) error {
+	evicted := slices.ContainsFunc(r.Outcomes, func(o plan.Outcome) bool { return o.Outcome == plan.Evicted || o.Outcome == plan.UnknownOutcome })
 	switch {
 	case r.Stopped == nil && !evicted && len(r.Outcomes) > 0:
 		o := r.Outcomes[0]

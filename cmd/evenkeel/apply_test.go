@@ -12,10 +12,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// leader leads, whatever happens.
-type leader string
+// fixedLeader leads, whatever happens.
+type fixedLeader string
 
-func (l leader) Leader(context.Context) (string, error) { return string(l), nil }
+func (l fixedLeader) Leader(context.Context) (string, error) { return string(l), nil }
 
 // TestAPlanIsTakenBackWhereNobodyLeadsAnyMore, and only there: somebody who took
 // it may still be at it.
@@ -23,7 +23,7 @@ func TestAPlanIsTakenBackWhereNobodyLeadsAnyMore(t *testing.T) {
 	client := fake.NewClientset()
 	box := approval.New(client, "ops")
 	f := &applyFlags{namespace: "ops", wait: time.Hour}
-	r, err := f.handOver(t.Context(), client, leader(""), plan.Plan{ID: "p"}, plan.Approval{By: "alice"})
+	r, err := f.submitToLeader(t.Context(), client, fixedLeader(""), plan.Plan{ID: "p"}, plan.Approval{By: "alice"})
 	if r != nil || err != nil {
 		t.Errorf("report %v, error %v; want neither", r, err)
 	}
@@ -57,14 +57,14 @@ func TestWhenApplyFails(t *testing.T) {
 		"no moves":          {plan.RunReport{}, ""},
 		"all":               {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.Evicted), outcome(2, plan.Evicted)}}, ""},
 		"one of two":        {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.Dropped), outcome(2, plan.Evicted)}}, ""},
-		"all gone":          {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.Gone), outcome(2, plan.Gone)}}, none},
+		"all gone":          {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.AlreadyGone), outcome(2, plan.AlreadyGone)}}, none},
 		"blocked":           {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.Blocked)}}, none},
-		"nobody knows":      {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.Unknown)}}, ""},
+		"nobody knows":      {plan.RunReport{Outcomes: []plan.Outcome{outcome(1, plan.UnknownOutcome)}}, ""},
 		"stopped":           {plan.RunReport{Stopped: paused, Outcomes: []plan.Outcome{outcome(1, plan.Dropped)}}, "the plan was not carried out to its end: Paused: by alice"},
 		"stopped after one": {plan.RunReport{Stopped: paused, Outcomes: []plan.Outcome{outcome(1, plan.Evicted)}}, "the plan was not carried out to its end: Paused: by alice"},
 	} {
 		got := ""
-		if err := failed(c.r); err != nil {
+		if err := incompleteError(c.r); err != nil {
 			got = err.Error()
 		}
 		if got != c.want {
@@ -90,7 +90,7 @@ func TestWhoWaitsNoLongerIsToldThatThePlanStays(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			client := fake.NewClientset()
 			f := &applyFlags{namespace: "ops", wait: c.wait}
-			_, err := f.handOver(c.ctx, client, leader("n1"), plan.Plan{ID: "p"}, plan.Approval{By: "alice"})
+			_, err := f.submitToLeader(c.ctx, client, fixedLeader("n1"), plan.Plan{ID: "p"}, plan.Approval{By: "alice"})
 			if err == nil || !strings.HasPrefix(err.Error(), c.want) {
 				t.Errorf("error %v, want %s", err, c.want)
 			}
@@ -105,12 +105,12 @@ func TestWhoWaitsNoLongerIsToldThatThePlanStays(t *testing.T) {
 // the help shows no default, and its example gives one.
 func TestTheExampleOfApplyIsWhatItWants(t *testing.T) {
 	t.Setenv("POD_NAMESPACE", "")
-	c := newApply(&global{})
+	c := newApply(&globalFlags{})
 	if f := c.Flags().Lookup("lease-namespace"); f.DefValue != "" || !strings.Contains(c.Example, "evenkeel apply plan.json --lease-namespace ") {
 		t.Errorf("default %q, example %s", f.DefValue, c.Example)
 	}
 	t.Setenv("POD_NAMESPACE", "ops")
-	if f := newApply(&global{}).Flags().Lookup("lease-namespace"); f.DefValue != "ops" {
+	if f := newApply(&globalFlags{}).Flags().Lookup("lease-namespace"); f.DefValue != "ops" {
 		t.Errorf("in a pod: default %q", f.DefValue)
 	}
 }

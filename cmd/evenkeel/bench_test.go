@@ -19,7 +19,7 @@ const asProgram = "EVENKEEL_AS_PROGRAM"
 // 10,000 pods: reading, planning and printing. It reports the peak memory too.
 func BenchmarkPlanFromJSON(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "snapshot.json")
-	if err := save(path, simulation.Crowded(rand.New(rand.NewPCG(1, 3)), 500, 500, 20), cluster.JSON); err != nil {
+	if err := saveSnapshot(path, simulation.Crowded(rand.New(rand.NewPCG(1, 3)), 500, 500, 20), cluster.JSON); err != nil {
 		b.Fatal(err)
 	}
 	info, err := os.Stat(path)

@@ -8,11 +8,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-func newCapture(g *global) *cobra.Command {
+func newCapture(g *globalFlags) *cobra.Command {
 	var output, configFile string
 	var redact bool
 	c := &cobra.Command{
-		Use: "capture", Short: "Write the live cluster as a snapshot for plan -f", Args: noValues,
+		Use: "capture", Short: "Write the live cluster as a snapshot for plan -f", Args: rejectArguments,
 		Long: "Writes the objects that decisions look at, without the settings of containers.\nWith --redact also without annotations that no decision reads, image names and addresses.",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			g.logger(cmd)
@@ -24,7 +24,7 @@ func newCapture(g *global) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o, err := g.live(cmd, client, conf, named)
+			o, err := g.readCluster(cmd, client, conf, named)
 			if err != nil {
 				return err
 			}
@@ -38,7 +38,7 @@ func newCapture(g *global) *cobra.Command {
 			if output == "" || output == "-" {
 				return cluster.Write(cmd.OutOrStdout(), o, format)
 			}
-			return save(output, o, format)
+			return saveSnapshot(output, o, format)
 		},
 	}
 	c.Flags().StringVarP(&output, "output", "o", "-", "file to write; .yaml writes YAML, anything else JSON")

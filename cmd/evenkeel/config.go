@@ -21,9 +21,9 @@ func loadConfig(path string) (*config.Config, error) {
 	return config.LoadFile(path)
 }
 
-// due are the strategies named with --strategy, or all where it is not given. A
+// dueStrategies are the strategies named with --strategy, or all where it is not given. A
 // list without a name is not taken for all: it is likely an empty variable.
-func due(cmd *cobra.Command, all []config.Scheduled, names []string) ([]string, error) {
+func dueStrategies(cmd *cobra.Command, all []config.ScheduledStrategy, names []string) ([]string, error) {
 	var known []string
 	for _, s := range all {
 		known = append(known, s.Name)
@@ -46,18 +46,18 @@ func due(cmd *cobra.Command, all []config.Scheduled, names []string) ([]string, 
 	return names, nil
 }
 
-func oneFile(cmd *cobra.Command, args []string) error {
+func requireFileArgument(cmd *cobra.Command, args []string) error {
 	if len(args) != 1 {
 		return fmt.Errorf("%s reads one file, not %d; want: %s FILE", cmd.CommandPath(), len(args), cmd.CommandPath())
 	}
 	return nil
 }
 
-func newConfig(g *global) *cobra.Command {
-	c := &cobra.Command{Use: "config", Short: "Check a configuration, print or convert one", Args: noValues,
+func newConfig(g *globalFlags) *cobra.Command {
+	c := &cobra.Command{Use: "config", Short: "Check a configuration, print or convert one", Args: rejectArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() }}
 	c.AddCommand(&cobra.Command{
-		Use: "check FILE", Short: "Report every mistake in a configuration (-: standard input)", Args: oneFile,
+		Use: "check FILE", Short: "Report every mistake in a configuration (-: standard input)", Args: requireFileArgument,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			name, load := args[0], func() (*config.Config, error) { return config.LoadFile(args[0]) }
 			if name == "-" {
@@ -67,11 +67,11 @@ func newConfig(g *global) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			describe(cmd.OutOrStdout(), name, conf)
+			describeConfig(cmd.OutOrStdout(), name, conf)
 			return nil
 		},
 	}, &cobra.Command{
-		Use: "default", Short: "Print the default configuration with comments", Args: noValues,
+		Use: "default", Short: "Print the default configuration with comments", Args: rejectArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			_, err := cmd.OutOrStdout().Write(evenkeel.DefaultConfig)
 			return err
@@ -80,17 +80,17 @@ func newConfig(g *global) *cobra.Command {
 	return c
 }
 
-// describe says what a valid configuration comes to.
-func describe(out io.Writer, name string, conf *config.Config) {
+// describeConfig says what a valid configuration comes to.
+func describeConfig(out io.Writer, name string, conf *config.Config) {
 	mode := "it evicts (dryRun: false)"
 	if conf.DryRun {
 		mode = "it evicts nothing (dryRun: true)"
 	}
 	hints := ""
 	if rules := len(conf.HintRules()); rules > 0 {
-		hints = "; by " + counted(rules, "rule") + " it hints nodes"
+		hints = "; by " + countNoun(rules, "rule") + " it hints nodes"
 		if conf.DryRun {
-			hints = "; by " + counted(rules, "rule") + " it says which nodes it would hint (dryRun: true)"
+			hints = "; by " + countNoun(rules, "rule") + " it says which nodes it would hint (dryRun: true)"
 		}
 	}
 	switch n := len(conf.Strategies); {
@@ -114,7 +114,7 @@ func describe(out io.Writer, name string, conf *config.Config) {
 	}
 }
 
-func counted(n int, what string) string {
+func countNoun(n int, what string) string {
 	if n == 1 {
 		return "1 " + what
 	}

@@ -13,7 +13,7 @@ import (
 func newConfigConvert() *cobra.Command {
 	var o config.ConvertOptions
 	c := &cobra.Command{
-		Use: "convert FILE", Short: "Make a configuration from dynamicScheduler's rule.yaml", Args: oneFile,
+		Use: "convert FILE", Short: "Make a configuration from dynamicScheduler's rule.yaml", Args: requireFileArgument,
 		Long: "Prints a commented config.yaml that puts the same label on the same nodes as dynamicScheduler with this\n" +
 			"rule.yaml, and says what is different. Read it, save it, and check it with `evenkeel config check`.",
 		Example: "  evenkeel config convert rule.yaml --prometheus-url http://prometheus.monitoring:9090 > config.yaml",
@@ -24,7 +24,7 @@ func newConfigConvert() *cobra.Command {
 					return fmt.Errorf("--prometheus-url: %q is not an address (want such as http://prometheus.monitoring:9090)", o.PrometheusURL)
 				}
 			}
-			name, data, err := readPolicy(args[0], cmd.InOrStdin())
+			name, data, err := readInputFile(args[0], cmd.InOrStdin())
 			if err != nil {
 				return fmt.Errorf("reading what to convert: %w", err)
 			}

@@ -13,30 +13,30 @@ import (
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-type explainFlags struct{ judgeFlags }
+type explainFlags struct{ planningFlags }
 
-func newExplain(g *global) *cobra.Command {
+func newExplain(g *globalFlags) *cobra.Command {
 	f := &explainFlags{}
 	c := &cobra.Command{
 		Use: "explain", Short: "Say why a pod, or the pods of a node or workload, would or would not be moved now",
 		Example: "  evenkeel explain pod shop/web-6c8f-x1\n  evenkeel explain node n1\n  evenkeel explain workload deployment/shop/web -f snapshot.yaml -o wide",
-		Args:    noValues, RunE: func(*cobra.Command, []string) error {
+		Args:    rejectArguments, RunE: func(*cobra.Command, []string) error {
 			return errors.New("explain what? want: explain pod NAMESPACE/NAME, explain node NAME, or explain workload KIND/NAMESPACE/NAME")
 		},
 	}
 	f.add(c.PersistentFlags())
 	c.AddCommand(
-		f.command(g, "pod NAMESPACE/NAME", "Why a pod would or would not be moved", podNamed),
-		f.command(g, "node NAME", "Why a node is as it is, and what becomes of its pods", nodeNamed),
-		f.command(g, "workload KIND/NAMESPACE/NAME", "Why a workload stands as it does, and what becomes of its pods", workloadNamed),
+		f.command(g, "pod NAMESPACE/NAME", "Why a pod would or would not be moved", findPod),
+		f.command(g, "node NAME", "Why a node is as it is, and what becomes of its pods", findNode),
+		f.command(g, "workload KIND/NAMESPACE/NAME", "Why a workload stands as it does, and what becomes of its pods", findWorkload),
 	)
 	return c
 }
 
-// finder looks a subject up by the name that was given.
-type finder func(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error)
+// subjectFinder looks a subject up by the name that was given.
+type subjectFinder func(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error)
 
-func (f *explainFlags) command(g *global, use, short string, find finder) *cobra.Command {
+func (f *explainFlags) command(g *globalFlags, use, short string, find subjectFinder) *cobra.Command {
 	return &cobra.Command{Use: use, Short: short,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) != 1 {
@@ -48,7 +48,7 @@ func (f *explainFlags) command(g *global, use, short string, find finder) *cobra
 	}
 }
 
-func (f *explainFlags) run(cmd *cobra.Command, g *global, name string, find finder) error {
+func (f *explainFlags) run(cmd *cobra.Command, g *globalFlags, name string, find subjectFinder) error {
 	g.logger(cmd)
 	j, err := f.parse(cmd)
 	if err != nil {
@@ -58,8 +58,8 @@ func (f *explainFlags) run(cmd *cobra.Command, g *global, name string, find find
 	if err != nil {
 		return err
 	}
-	by := planner.New(j.conf.Planner())
-	if s, err = foretold(by, s); err != nil {
+	by := planner.New(j.conf.PlannerOptions())
+	if s, err = withPredictedHints(by, s); err != nil {
 		return err
 	}
 	explain, err := find(s, name)
@@ -74,7 +74,7 @@ func (f *explainFlags) run(cmd *cobra.Command, g *global, name string, find find
 	return report.Explain(cmd.OutOrStdout(), j.format, explain(e))
 }
 
-func podNamed(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
+func findPod(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
 	if strings.Count(name, "/") != 1 {
 		return nil, fmt.Errorf("%q is not a pod (want NAMESPACE/NAME)", name)
 	}
@@ -85,7 +85,7 @@ func podNamed(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.E
 	return func(e *planner.Explainer) plan.Explanation { return e.Pod(p.ID) }, nil
 }
 
-func nodeNamed(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
+func findNode(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
 	n := s.NodeByName(name)
 	if n == nil {
 		return nil, fmt.Errorf("no node %s is there", name)

@@ -21,24 +21,24 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/writer"
 )
 
-func newHints(g *global) *cobra.Command {
+func newHints(g *globalFlags) *cobra.Command {
 	c := &cobra.Command{
-		Use: "hints", Short: "List or take away the hints that Evenkeel puts on nodes", Args: noValues,
+		Use: "hints", Short: "List or take away the hints that Evenkeel puts on nodes", Args: rejectArguments,
 		Long: "While a wave is carried out, nodes may carry a hint that keeps replacements off them (evictor.steer); the\npass that wrote it takes it away. Nodes under pressure carry one as long as they are (hints.enabled); the\nleader takes it away. These commands are for when that process was killed, and to uninstall.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
-	sub := func(use, short string, do func(cmd *cobra.Command, h *hinter) error) *cobra.Command {
-		one := &cobra.Command{Use: use, Short: short, Args: noValues, RunE: func(cmd *cobra.Command, _ []string) error {
+	sub := func(use, short string, do func(cmd *cobra.Command, h *hintCommand) error) *cobra.Command {
+		one := &cobra.Command{Use: use, Short: short, Args: rejectArguments, RunE: func(cmd *cobra.Command, _ []string) error {
 			g.logger(cmd)
 			client, conf, err := g.client()
 			if err != nil {
 				return err
 			}
-			ctx, cancel := context.WithTimeout(cmd.Context(), g.patience)
+			ctx, cancel := context.WithTimeout(cmd.Context(), g.syncTimeout)
 			defer cancel()
-			h := &hinter{ctx: ctx, w: writer.New(client, clock.RealClock{}, nil), now: time.Now()}
-			if err := h.look(); err != nil {
-				return fmt.Errorf("looking at %s: %w", host(conf), forbidden("list nodes", err))
+			h := &hintCommand{ctx: ctx, writer: writer.New(client, clock.RealClock{}, nil), now: time.Now()}
+			if err := h.readHints(); err != nil {
+				return fmt.Errorf("looking at %s: %w", serverHost(conf), forbidden("list nodes", err))
 			}
 			return do(cmd, h)
 		}}
@@ -46,49 +46,49 @@ func newHints(g *global) *cobra.Command {
 		return one
 	}
 	var file string
-	list := sub("list", "List the hints on nodes, and what others left where ours would stand", func(cmd *cobra.Command, h *hinter) error {
+	list := sub("list", "List the hints on nodes, and what others left where ours would stand", func(cmd *cobra.Command, h *hintCommand) error {
 		conf, err := loadConfig(file)
 		if err != nil {
 			return err
 		}
-		h.lookForOthers(conf.Hints.Label.Key, conf.Hints.Taint.Key)
+		h.findForeignHints(conf.Hints.Label.Key, conf.Hints.Taint.Key)
 		return listHints(cmd, h)
 	})
 	list.Flags().StringVar(&file, "config", "", "configuration file that names the label and the taint (default: the shipped one)")
-	sub("gc", "Take away hints after they have expired, never before", collectHints)
-	sub("clear", "Take all hints away now, to uninstall; while a controller runs it may put them on again", clearHints)
+	sub("gc", "Take away hints after they have expired, never before", removeExpiredHints)
+	sub("clear", "Take all hints away now, to uninstall; while a controller runs it may put them on again", removeAllHints)
 	return c
 }
 
-func collectHints(cmd *cobra.Command, h *hinter) error {
-	return h.takeAway(cmd, func(expires time.Time) bool { return !expires.IsZero() && h.now.After(expires) })
+func removeExpiredHints(cmd *cobra.Command, h *hintCommand) error {
+	return h.removeHints(cmd, func(expires time.Time) bool { return !expires.IsZero() && h.now.After(expires) })
 }
 
-func clearHints(cmd *cobra.Command, h *hinter) error {
-	return h.takeAway(cmd, func(time.Time) bool { return true })
+func removeAllHints(cmd *cobra.Command, h *hintCommand) error {
+	return h.removeHints(cmd, func(time.Time) bool { return true })
 }
 
-// hinter is a look at the hints of a cluster.
-type hinter struct {
-	ctx   context.Context
-	w     *writer.Writer
-	now   time.Time
-	nodes []corev1.Node
-	found []standing
-	// others are labels and taints of others that mean the same, or are in the way.
-	others []pressure.Foreign
+// hintCommand is a look at the hints of a cluster.
+type hintCommand struct {
+	ctx    context.Context
+	writer *writer.Writer
+	now    time.Time
+	nodes  []corev1.Node
+	found  []nodeHint
+	// foreign are labels and taints of others that mean the same, or are in the way.
+	foreign []pressure.Foreign
 }
 
-// standing is a hint on a node, of either sort.
-type standing struct {
-	node, kind, by string
-	expires        time.Time
-	steers         bool
+// nodeHint is a hint on a node, of either sort.
+type nodeHint struct {
+	node, kind, cause string
+	expires           time.Time
+	steering          bool
 }
 
-// look reads the hints on all nodes.
-func (h *hinter) look() error {
-	nodes, err := h.w.Nodes(h.ctx)
+// readHints reads the hints on all nodes.
+func (h *hintCommand) readHints() error {
+	nodes, err := h.writer.Nodes(h.ctx)
 	if err != nil {
 		return err
 	}
@@ -96,39 +96,39 @@ func (h *hinter) look() error {
 	for i := range nodes {
 		n := &nodes[i]
 		if x, ours := hints.Of(n); ours {
-			h.found = append(h.found, standing{n.Name, string(x.Kind), x.Run, x.Expires, true})
+			h.found = append(h.found, nodeHint{n.Name, string(x.Kind), x.Run, x.Expires, true})
 		}
 		if x, ours := pressure.Of(n); ours {
-			h.found = append(h.found, standing{n.Name, "pressure", because(x), x.Expires, false})
+			h.found = append(h.found, nodeHint{n.Name, "pressure", describePressureHint(x), x.Expires, false})
 		}
 	}
 	return nil
 }
 
-// formerKey and former are the label that dynamicScheduler leaves on nodes when it is
+// dynamicSchedulerLabelKey and former are the label that dynamicScheduler leaves on nodes when it is
 // stopped.
 const (
-	formerKey = "status"
-	former    = "label status=presure"
+	dynamicSchedulerLabelKey = "status"
+	dynamicSchedulerLabel    = "label status=presure"
 )
 
-// lookForOthers looks under the keys of the label and the taint.
-func (h *hinter) lookForOthers(labelKey, taintKey string) {
+// findForeignHints looks under the keys of the label and the taint.
+func (h *hintCommand) findForeignHints(labelKey, taintKey string) {
 	for i := range h.nodes {
-		h.others = append(h.others, pressure.ForeignOn(&h.nodes[i], labelKey, taintKey)...)
-		if labelKey == formerKey {
+		h.foreign = append(h.foreign, pressure.ForeignOn(&h.nodes[i], labelKey, taintKey)...)
+		if labelKey == dynamicSchedulerLabelKey {
 			continue
 		}
-		for _, f := range pressure.ForeignOn(&h.nodes[i], formerKey, "") {
-			if f.What == former {
-				h.others = append(h.others, f)
+		for _, f := range pressure.ForeignOn(&h.nodes[i], dynamicSchedulerLabelKey, "") {
+			if f.What == dynamicSchedulerLabel {
+				h.foreign = append(h.foreign, f)
 			}
 		}
 	}
 }
 
-// because says why a node is said to be under pressure, and how.
-func because(x pressure.Hint) string {
+// describePressureHint says why a node is said to be under pressure, and how.
+func describePressureHint(x pressure.Hint) string {
 	if x.Rule == "" {
 		return "a record that cannot be read"
 	}
@@ -140,25 +140,25 @@ func because(x pressure.Hint) string {
 	return fmt.Sprintf("%s at %s%s (%s)", x.Rule, value, also, x.What())
 }
 
-func listHints(cmd *cobra.Command, h *hinter) error {
+func listHints(cmd *cobra.Command, h *hintCommand) error {
 	out := cmd.OutOrStdout()
 	if len(h.found) == 0 {
 		fmt.Fprintln(out, "No node carries a hint of Evenkeel's.")
 	}
 	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	if len(h.found)+len(h.others) > 0 {
+	if len(h.found)+len(h.foreign) > 0 {
 		fmt.Fprintln(tw, "NODE\tKIND\tRUN OR RULES\tEXPIRES")
 	}
 	for _, x := range h.found {
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", x.node, x.kind, x.by, h.expiry(x.expires))
+		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", x.node, x.kind, x.cause, h.formatExpiry(x.expires))
 	}
-	for _, f := range h.others {
+	for _, f := range h.foreign {
 		fmt.Fprintf(tw, "%s\tforeign\t%s\tnever; remove it with: %s\n", f.Node, f.What, f.Remove())
 	}
 	return tw.Flush()
 }
 
-func (h *hinter) expiry(at time.Time) string {
+func (h *hintCommand) formatExpiry(at time.Time) string {
 	switch {
 	case at.IsZero():
 		return "unreadable; hints clear takes it away"
@@ -168,22 +168,22 @@ func (h *hinter) expiry(at time.Time) string {
 	return fmt.Sprintf("%s (in %s)", at.UTC().Format(time.RFC3339), at.Sub(h.now).Round(time.Second))
 }
 
-// takeAway takes the hints off for whose expiry `which` holds, and says of the others
+// removeHints takes the hints off for whose expiry `which` holds, and says of the others
 // why they stay.
-func (h *hinter) takeAway(cmd *cobra.Command, which func(expires time.Time) bool) error {
+func (h *hintCommand) removeHints(cmd *cobra.Command, which func(expires time.Time) bool) error {
 	var steered []string
 	var pressed []writer.Edit
 	for _, x := range h.found {
 		switch {
 		case !which(x.expires):
-		case x.steers:
+		case x.steering:
 			steered = append(steered, x.node)
 		default:
-			pressed = append(pressed, writer.Edit{Node: x.node, Change: func(n *corev1.Node) *corev1.Node { return relieved(n, which) }})
+			pressed = append(pressed, writer.Edit{Node: x.node, Change: func(n *corev1.Node) *corev1.Node { return withoutPressureHint(n, which) }})
 		}
 	}
-	taken, err := h.w.Take(h.ctx, steered, func(x hints.Hint) bool { return which(x.Expires) })
-	for _, r := range h.w.Edit(h.ctx, pressed) {
+	taken, err := h.writer.Take(h.ctx, steered, func(x hints.Hint) bool { return which(x.Expires) })
+	for _, r := range h.writer.Edit(h.ctx, pressed) {
 		switch {
 		case r.Err != nil:
 			err = errors.Join(err, fmt.Errorf("taking the hint off node %s: %w", r.Node, r.Err))
@@ -196,9 +196,9 @@ func (h *hinter) takeAway(cmd *cobra.Command, which func(expires time.Time) bool
 	return forbidden("patch nodes", err)
 }
 
-// relieved is the node as it is now without its pressure hint, if that may still go:
+// withoutPressureHint is the node as it is now without its pressure hint, if that may still go:
 // it may have been renewed since it was listed.
-func relieved(n *corev1.Node, which func(expires time.Time) bool) *corev1.Node {
+func withoutPressureHint(n *corev1.Node, which func(expires time.Time) bool) *corev1.Node {
 	if x, ours := pressure.Of(n); !ours || !which(x.Expires) {
 		return n
 	}
@@ -206,13 +206,13 @@ func relieved(n *corev1.Node, which func(expires time.Time) bool) *corev1.Node {
 	return out
 }
 
-func (h *hinter) report(out io.Writer, taken []string, which func(expires time.Time) bool) {
+func (h *hintCommand) report(out io.Writer, taken []string, which func(expires time.Time) bool) {
 	if len(taken) > 0 {
 		fmt.Fprintf(out, "Took the hint off %s.\n", strings.Join(taken, ", "))
 	}
 	for _, x := range h.found {
 		if !which(x.expires) {
-			fmt.Fprintf(out, "The hint on %s stays; it expires %s.\n", x.node, h.expiry(x.expires))
+			fmt.Fprintf(out, "The hint on %s stays; it expires %s.\n", x.node, h.formatExpiry(x.expires))
 		}
 	}
 	if len(h.found) == 0 {

@@ -13,39 +13,39 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 )
 
-const hintsOnce = configHead + `dryRun: DRYRUN
+const hintsOnceConfig = configHead + `dryRun: DRYRUN
 load: {source: metricsServer}
 hints: {enabled: true, rules: [{name: hot, resource: cpu, above: 0.80, for: FOR}]}
 strategies:
 - {name: zones, type: ZoneSpread, schedule: "0 0 1 MONTH *"}
 `
 
-// hintedOnce makes one pass in a cluster whose n1 uses nearly all of its cpu, and where
+// runOnceWithHints makes one pass in a cluster whose n1 uses nearly all of its cpu, and where
 // no node may be patched. The next pass is months away, whenever the test runs.
-func hintedOnce(t *testing.T, dryRun, samples string) (got answer, patched []string) {
+func runOnceWithHints(t *testing.T, dryRun, samples string) (got programResult, patched []string) {
 	t.Helper()
-	alone(t)
+	isolateFromCluster(t)
 	f := metricsAPI(map[string]string{"n1": "9", "n2": "1", "n3": "1"})
 	f.paths["/api/v1/nodes/"] = func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPatch {
 			patched = append(patched, strings.TrimPrefix(r.URL.Path, "/api/v1/nodes/"))
 		}
-		refuse(403, "Forbidden", `nodes "n1" is forbidden: User "a" cannot patch resource "nodes"`)(w, r)
+		respondStatus(403, "Forbidden", `nodes "n1" is forbidden: User "a" cannot patch resource "nodes"`)(w, r)
 	}
 	r := badInput{server: f}
 	dir := r.prepare(t)
 	r.serve(t, dir)
-	conf := strings.NewReplacer("DRYRUN", dryRun, "FOR", samples, "MONTH", strconv.Itoa(int(time.Now().Month()+5)%12+1)).Replace(hintsOnce)
+	conf := strings.NewReplacer("DRYRUN", dryRun, "FOR", samples, "MONTH", strconv.Itoa(int(time.Now().Month()+5)%12+1)).Replace(hintsOnceConfig)
 	if err := os.WriteFile(filepath.Join(dir, "hinted.yaml"), []byte(conf), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	return invoke(t, connectTimeout, inDir(dir, "run --once --kubeconfig kubeconfig.yaml --config hinted.yaml --lease-timeout 10s"), ""), patched
+	return invoke(t, connectTimeout, argsInDir(dir, "run --once --kubeconfig kubeconfig.yaml --config hinted.yaml --lease-timeout 10s"), ""), patched
 }
 
 // TestOnePassKeepsHints: it says in a dry run what it would write, else writes, and a
 // pass that could not write says so in the end.
 func TestOnePassKeepsHints(t *testing.T) {
-	got, patched := hintedOnce(t, "true", "1")
+	got, patched := runOnceWithHints(t, "true", "1")
 	if got.exit != 0 || len(patched) > 0 || !strings.Contains(got.stderr, "dry run: a pressure hint would be written") || strings.Count(got.stderr, "node=n1") != 1 {
 		t.Errorf("dry run: exit %d, patched %v\n%s", got.exit, patched, got.stderr)
 	}
@@ -56,7 +56,7 @@ func TestOnePassKeepsHints(t *testing.T) {
 	if strings.Contains(got.stderr, warned) {
 		t.Errorf("a dry run warns of hints that it does not write: %s", got.stderr)
 	}
-	got, patched = hintedOnce(t, "false", "1")
+	got, patched = runOnceWithHints(t, "false", "1")
 	if !strings.Contains(got.stderr, warned) {
 		t.Errorf("hints of 10 minutes with months between passes: %s", got.stderr)
 	}
@@ -66,7 +66,7 @@ func TestOnePassKeepsHints(t *testing.T) {
 	if want := "not written yet; planned without it"; !strings.Contains(got.stdout, want) {
 		t.Errorf("want %q: what could not be written does not count\n%s", want, got.stdout)
 	}
-	got, patched = hintedOnce(t, "false", "2")
+	got, patched = runOnceWithHints(t, "false", "2")
 	if want := "hints rule hot wants 2 samples of cpu in a row (for), and one pass takes one: a metricsServer remembers nothing"; got.exit != 1 || len(patched) > 0 || !strings.Contains(got.stderr, want) {
 		t.Errorf("exit %d, patched %v\n%s", got.exit, patched, got.stderr)
 	}
@@ -74,7 +74,7 @@ func TestOnePassKeepsHints(t *testing.T) {
 
 // TestHintsAloneWithASilentSource: that no node is known to need one is no success.
 func TestHintsAloneWithASilentSource(t *testing.T) {
-	r := badInput{server: &fault{}}
+	r := badInput{server: &serverFault{}}
 	dir := r.prepare(t)
 	r.serve(t, dir)
 	conf := configHead + "dryRun: true\nload: {source: metricsServer}\nhints: {enabled: true, taint: {enabled: true}, rules: [{name: hot, resource: cpu, above: 0.80, for: 1}]}\nstrategies: []\n"
@@ -82,7 +82,7 @@ func TestHintsAloneWithASilentSource(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, command := range []string{"run --once", "plan --detailed-exitcode"} {
-		got := invoke(t, connectTimeout, inDir(dir, command+" --kubeconfig kubeconfig.yaml --config hinted.yaml"), "")
+		got := invoke(t, connectTimeout, argsInDir(dir, command+" --kubeconfig kubeconfig.yaml --config hinted.yaml"), "")
 		if want := "hints judged no node: nothing is known: metricsServer gave no answer; the report's inputs say why"; got.exit != 1 || !strings.Contains(got.stderr, want) {
 			t.Errorf("%s: exit %d: %s", command, got.exit, got.stderr)
 		}
@@ -109,7 +109,7 @@ strategies:
 			t.Fatal(err)
 		}
 		var said strings.Builder
-		outlived(conf, time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), slog.New(slog.NewTextHandler(&said, nil)))
+		warnAboutShortTTL(conf, time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC), slog.New(slog.NewTextHandler(&said, nil)))
 		if (said.Len() > 0) != warns {
 			t.Errorf("%s: %q", text, said.String())
 		}

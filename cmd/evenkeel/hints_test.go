@@ -25,11 +25,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/writer"
 )
 
-var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+var testNoon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// killed is a cluster whose keeper hinted n1 at noon, for five minutes, and was
+// clusterAfterKilledReconciler is a cluster whose keeper hinted n1 at noon, for five minutes, and was
 // killed; n2 carries the hint of a wave, n3 a label of somebody else.
-func killed(t *testing.T) *fake.Clientset {
+func clusterAfterKilledReconciler(t *testing.T) *fake.Clientset {
 	t.Helper()
 	client := fake.NewClientset(
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}, Spec: corev1.NodeSpec{Taints: []corev1.Taint{{Key: "other", Effect: corev1.TaintEffectNoSchedule}}}},
@@ -37,14 +37,14 @@ func killed(t *testing.T) *fake.Clientset {
 		&corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n3", Labels: map[string]string{"status": "presure"}}},
 	)
 	w := writer.New(client, clock.RealClock{}, nil)
-	if err := w.Put(t.Context(), []hints.Hint{{Node: "n2", Kind: hints.Taint, Run: "r1", Expires: noon.Add(time.Hour)}}); err != nil {
+	if err := w.Put(t.Context(), []hints.Hint{{Node: "n2", Kind: hints.Taint, Run: "r1", Expires: testNoon.Add(time.Hour)}}); err != nil {
 		t.Fatal(err)
 	}
 	k := &keeper.Keeper{
-		Writer: w, Clock: testclock.NewFakeClock(noon), Log: slog.New(slog.DiscardHandler), Nodes: func() []*corev1.Node { return nodesOf(t, client) },
+		Writer: w, Clock: testclock.NewFakeClock(testNoon), Log: slog.New(slog.DiscardHandler), Nodes: func() []*corev1.Node { return nodesOf(t, client) },
 		Usage: func() *cluster.Usage {
 			return &cluster.Usage{
-				Nodes: []cluster.NodeUsage{{Name: "n1", At: noon, Used: map[string]int64{"cpu": 1}}},
+				Nodes: []cluster.NodeUsage{{Name: "n1", At: testNoon, Used: map[string]int64{"cpu": 1}}},
 				Marks: []cluster.Mark{{Watch: "hints/cpu", Node: "n1", Resource: "cpu", Hot: true, Value: 0.9125}},
 			}
 		},
@@ -67,8 +67,8 @@ func nodesOf(t *testing.T, client *fake.Clientset) []*corev1.Node {
 	return out
 }
 
-// hinted lists what stands on the nodes that looks like a hint.
-func hinted(t *testing.T, client *fake.Clientset) string {
+// listNodeHints lists what stands on the nodes that looks like a hint.
+func listNodeHints(t *testing.T, client *fake.Clientset) string {
 	t.Helper()
 	var out []string
 	for _, n := range nodesOf(t, client) {
@@ -86,11 +86,11 @@ func hinted(t *testing.T, client *fake.Clientset) string {
 	return strings.Join(out, ", ")
 }
 
-// hintsAt runs a hints command at a time.
-func hintsAt(t *testing.T, client *fake.Clientset, at time.Time, do func(*cobra.Command, *hinter) error) string {
+// runHintsCommandAt runs a hints command at a time.
+func runHintsCommandAt(t *testing.T, client *fake.Clientset, at time.Time, do func(*cobra.Command, *hintCommand) error) string {
 	t.Helper()
-	h := &hinter{ctx: t.Context(), w: writer.New(client, clock.RealClock{}, nil), now: at}
-	if err := h.look(); err != nil {
+	h := &hintCommand{ctx: t.Context(), writer: writer.New(client, clock.RealClock{}, nil), now: at}
+	if err := h.readHints(); err != nil {
 		t.Fatal(err)
 	}
 	var out bytes.Buffer
@@ -111,8 +111,8 @@ const (
 // TestHintsOfAKilledProcess are listed, stay until they expire, and are gone after
 // `hints gc`; those of others stay.
 func TestHintsOfAKilledProcess(t *testing.T) {
-	client := killed(t)
-	got := hintsAt(t, client, noon.Add(time.Minute), listHints)
+	client := clusterAfterKilledReconciler(t)
+	got := runHintsCommandAt(t, client, testNoon.Add(time.Minute), listHints)
 	for _, want := range []string{
 		"n1    pressure  cpu at 0.9125 (label status=presure, taint evenkeel.io/pressure:PreferNoSchedule)  2026-01-01T12:05:00Z (in 4m0s)",
 		"n2    taint     r1 ",
@@ -121,16 +121,16 @@ func TestHintsOfAKilledProcess(t *testing.T) {
 			t.Errorf("list says %q, want %q", got, want)
 		}
 	}
-	if got := hintsAt(t, client, noon.Add(4*time.Minute), collectHints); !strings.Contains(got, "The hint on n1 stays; it expires 2026-01-01T12:05:00Z (in 1m0s).") {
+	if got := runHintsCommandAt(t, client, testNoon.Add(4*time.Minute), removeExpiredHints); !strings.Contains(got, "The hint on n1 stays; it expires 2026-01-01T12:05:00Z (in 1m0s).") {
 		t.Errorf("gc at 4 minutes says %q", got)
 	}
-	if got, want := hinted(t, client), pressed+", "+steered+", n3 status=presure"; got != want {
+	if got, want := listNodeHints(t, client), pressed+", "+steered+", n3 status=presure"; got != want {
 		t.Errorf("at 4 minutes %s, want %s", got, want)
 	}
-	if got := hintsAt(t, client, noon.Add(6*time.Minute), collectHints); !strings.Contains(got, "Took the hint off n1.") {
+	if got := runHintsCommandAt(t, client, testNoon.Add(6*time.Minute), removeExpiredHints); !strings.Contains(got, "Took the hint off n1.") {
 		t.Errorf("gc at 6 minutes says %q", got)
 	}
-	if got, want := hinted(t, client), "n1 other, "+steered+", n3 status=presure"; got != want {
+	if got, want := listNodeHints(t, client), "n1 other, "+steered+", n3 status=presure"; got != want {
 		t.Errorf("at 6 minutes %s, want %s", got, want)
 	}
 }
@@ -139,15 +139,15 @@ func TestHintsOfAKilledProcess(t *testing.T) {
 // dynamicScheduler left whatever the configuration, and what stands under its keys.
 func TestForeignHintsAreListed(t *testing.T) {
 	list := func(client *fake.Clientset, label string) string {
-		return hintsAt(t, client, noon, func(cmd *cobra.Command, h *hinter) error {
-			h.lookForOthers(label, pressure.Key)
+		return runHintsCommandAt(t, client, testNoon, func(cmd *cobra.Command, h *hintCommand) error {
+			h.findForeignHints(label, pressure.Key)
 			return listHints(cmd, h)
 		})
 	}
 	const want = "n3    foreign   label status=presure"
 	const command = "never; remove it with: kubectl label node n3 status-\n"
 	for _, label := range []string{"status", "evenkeel.io/pressure"} {
-		if got := list(killed(t), label); strings.Count(got, "foreign") != 1 || !strings.Contains(got, want) || !strings.Contains(got, command) {
+		if got := list(clusterAfterKilledReconciler(t), label); strings.Count(got, "foreign") != 1 || !strings.Contains(got, want) || !strings.Contains(got, command) {
 			t.Errorf("%s: list says %q, want %q and %q", label, got, want, command)
 		}
 	}
@@ -163,21 +163,21 @@ func TestForeignHintsAreListed(t *testing.T) {
 // TestBecause names each rule once.
 func TestBecause(t *testing.T) {
 	x := pressure.Hint{Rule: "memory", Value: 0.99, Also: []string{"cpu"}, Label: "status=presure", Taint: pressure.Key}
-	if got, want := because(x), "memory at 0.99, also cpu (label status=presure, taint evenkeel.io/pressure:PreferNoSchedule)"; got != want {
+	if got, want := describePressureHint(x), "memory at 0.99, also cpu (label status=presure, taint evenkeel.io/pressure:PreferNoSchedule)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
 }
 
 // TestClearTakesAllHintsAway, of both sorts and whenever they expire.
 func TestClearTakesAllHintsAway(t *testing.T) {
-	client := killed(t)
-	if got := hintsAt(t, client, noon, clearHints); !strings.Contains(got, "Took the hint off n1, n2.") {
+	client := clusterAfterKilledReconciler(t)
+	if got := runHintsCommandAt(t, client, testNoon, removeAllHints); !strings.Contains(got, "Took the hint off n1, n2.") {
 		t.Errorf("clear says %q", got)
 	}
-	if got := hinted(t, client); got != foreign {
+	if got := listNodeHints(t, client); got != foreign {
 		t.Errorf("left: %s, want %s", got, foreign)
 	}
-	if got := hintsAt(t, client, noon, listHints); got != "No node carries a hint of Evenkeel's.\n" {
+	if got := runHintsCommandAt(t, client, testNoon, listHints); got != "No node carries a hint of Evenkeel's.\n" {
 		t.Errorf("list says %q", got)
 	}
 }
@@ -185,19 +185,19 @@ func TestClearTakesAllHintsAway(t *testing.T) {
 // TestWhoIsHinted: every process tells, also one that does not lead, and by what
 // stands on the nodes.
 func TestWhoIsHinted(t *testing.T) {
-	client := killed(t)
+	client := clusterAfterKilledReconciler(t)
 	p := &pressureHints{nodes: func() []*corev1.Node { return nodesOf(t, client) }}
 	if _, _, on := p.Hinted(); on {
 		t.Error("without a configuration there are hints")
 	}
 	conf := config.Default()
-	p.take(conf)
+	p.setConfig(conf)
 	if _, _, on := p.Hinted(); on {
 		t.Error("hints that are not enabled are told of")
 	}
 	conf = config.Default()
 	conf.Hints.Enabled, conf.Hints.Label = true, config.HintLabel{Key: "status", Value: "presure"}
-	p.take(conf)
+	p.setConfig(conf)
 	if nodes, value, on := p.Hinted(); !slices.Equal(nodes, []string{"n1", "n3"}) || value != "presure" || !on {
 		t.Errorf("%v %s %t", nodes, value, on)
 	}

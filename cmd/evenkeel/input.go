@@ -31,7 +31,7 @@ type inputFlags struct {
 }
 
 func (f *inputFlags) add(fl *pflag.FlagSet) {
-	leaseNamespace(fl, &f.namespace)
+	addLeaseNamespaceFlag(fl, &f.namespace)
 	fl.StringArrayVarP(&f.files, "filename", "f", nil, "look at objects in a file or directory instead of a cluster (-: standard input); repeatable")
 }
 
@@ -48,7 +48,7 @@ func (f *inputFlags) source() string {
 	return strings.Join(files, ", ")
 }
 
-func (f *inputFlags) objects(cmd *cobra.Command, g *global) (*cluster.Objects, error) {
+func (f *inputFlags) objects(cmd *cobra.Command, g *globalFlags) (*cluster.Objects, error) {
 	if len(f.files) > 0 {
 		return cluster.ReadFiles(f.files, cmd.InOrStdin())
 	}
@@ -59,24 +59,24 @@ func (f *inputFlags) objects(cmd *cobra.Command, g *global) (*cluster.Objects, e
 	if err != nil {
 		return nil, fmt.Errorf("%w; or give -f FILE to look at a snapshot", err)
 	}
-	o, err := g.live(cmd, client, conf, f.conf)
+	o, err := g.readCluster(cmd, client, conf, f.conf)
 	if err != nil {
 		return nil, err
 	}
-	return remembering(cmd.Context(), o, recalled{state.New(client, f.namespace), g.pauses(client, f.namespace), g.logger(cmd)})
+	return addSavedState(cmd.Context(), o, stateWithOptionalPause{state.New(client, f.namespace), g.pauseStore(client, f.namespace), g.logger(cmd)})
 }
 
-// loader reads what is remembered.
-type loader interface {
+// stateLoader reads what is remembered.
+type stateLoader interface {
 	Load(ctx context.Context) (plan.PlannerState, error)
 }
 
-// remembering adds what is remembered. That it cannot be read is no reason not to
+// addSavedState adds what is remembered. That it cannot be read is no reason not to
 // plan, as nothing is evicted here; the plan says so.
-func remembering(ctx context.Context, o *cluster.Objects, m loader) (*cluster.Objects, error) {
+func addSavedState(ctx context.Context, o *cluster.Objects, m stateLoader) (*cluster.Objects, error) {
 	st, err := m.Load(ctx)
 	if err != nil {
-		o.StateUnknown = err.Error()
+		o.PlannerStateError = err.Error()
 		return o, ctx.Err()
 	}
 	if o.PlannerState, err = json.Marshal(st); err != nil {
@@ -85,7 +85,7 @@ func remembering(ctx context.Context, o *cluster.Objects, m loader) (*cluster.Ob
 	return o, nil
 }
 
-func (f *inputFlags) snapshot(cmd *cobra.Command, g *global) (*cluster.Snapshot, error) {
+func (f *inputFlags) snapshot(cmd *cobra.Command, g *globalFlags) (*cluster.Snapshot, error) {
 	o, err := f.objects(cmd, g)
 	if err != nil {
 		return nil, err
@@ -104,73 +104,73 @@ func (f *inputFlags) index(o *cluster.Objects) (*cluster.Snapshot, error) {
 // state is what the planner remembered when the snapshot was taken, as far as the
 // snapshot has it.
 func (f *inputFlags) state(s *cluster.Snapshot) (plan.PlannerState, error) {
-	st, err := plan.ReadState(s.Objects.PlannerState)
+	st, err := plan.ReadPlannerState(s.Objects.PlannerState)
 	if err != nil {
 		return st, fmt.Errorf("%s: %w", f.source(), err)
 	}
 	return st, nil
 }
 
-// live reads the whole cluster once, with one sample of the source of usage that conf
+// readCluster reads the whole cluster once, with one sample of the source of usage that conf
 // names, and what that remembers; nil: none is asked.
-func (g *global) live(cmd *cobra.Command, client kubernetes.Interface, rc *rest.Config, conf *config.Config) (*cluster.Objects, error) {
-	o, err := g.observed(cmd.Context(), client, rc)
+func (g *globalFlags) readCluster(cmd *cobra.Command, client kubernetes.Interface, rc *rest.Config, conf *config.Config) (*cluster.Objects, error) {
+	o, err := g.startObserver(cmd.Context(), client, rc)
 	if err != nil {
 		return nil, err
 	}
 	if conf != nil {
-		loads, err := newMeasuring(conf, o, rc, g.logger(cmd), metrics.New(version, conf.Hash()).Load)
+		loads, err := newUsageMonitor(conf, o, rc, g.logger(cmd), metrics.New(version, conf.Hash()).Load)
 		if err != nil {
 			return nil, err
 		}
-		loads.once(cmd.Context())
+		loads.sampleOnce(cmd.Context())
 		objects := o.Objects()
 		if u := objects.Usage; u != nil {
-			u.Problems = slices.Concat(loads.neverCounted(conf), u.Problems)
+			u.Problems = slices.Concat(loads.sampleCountWarnings(conf), u.Problems)
 		}
 		return objects, nil
 	}
 	return o.Objects(), nil
 }
 
-// judgeFlags say what is looked at, by which configuration and strategies it is
+// planningFlags say what is looked at, by which configuration and strategies it is
 // judged, and in which form the answer is shown.
-type judgeFlags struct {
+type planningFlags struct {
 	input          inputFlags
 	config, output string
 	strategies     []string
 }
 
-func (f *judgeFlags) add(fl *pflag.FlagSet) {
+func (f *planningFlags) add(fl *pflag.FlagSet) {
 	f.input.add(fl)
 	fl.StringVar(&f.config, "config", "", "configuration file (default: the shipped one)")
 	fl.StringSliceVar(&f.strategies, "strategy", nil, "strategies that are due (default: all); the others are constraints")
 	fl.StringVarP(&f.output, "output", "o", "table", "table, wide, json or yaml")
 }
 
-// judge is what the flags of judgeFlags mean.
-type judge struct {
+// planSettings is what the flags of judgeFlags mean.
+type planSettings struct {
 	format     report.Format
 	conf       *config.Config
-	strategies []config.Scheduled
+	strategies []config.ScheduledStrategy
 	due        []string
 }
 
-func (f *judgeFlags) parse(cmd *cobra.Command) (judge, error) {
+func (f *planningFlags) parse(cmd *cobra.Command) (planSettings, error) {
 	format, err := report.ParseFormat(f.output)
 	if err != nil {
-		return judge{}, fmt.Errorf("--output: %w", err)
+		return planSettings{}, fmt.Errorf("--output: %w", err)
 	}
 	conf, err := loadConfig(f.config)
 	if err != nil {
-		return judge{}, err
+		return planSettings{}, err
 	}
 	f.input.conf = conf
-	j := judge{format: format, conf: conf, strategies: conf.Build()}
-	j.due, err = due(cmd, j.strategies, f.strategies)
+	j := planSettings{format: format, conf: conf, strategies: conf.BuildStrategies()}
+	j.due, err = dueStrategies(cmd, j.strategies, f.strategies)
 	return j, err
 }
 
-func (j judge) goals(s *cluster.Snapshot) []plan.Goal {
+func (j planSettings) goals(s *cluster.Snapshot) []plan.Goal {
 	return controller.Goals(s, j.strategies, j.due)
 }

@@ -24,8 +24,8 @@ import (
 // version is set when the program is built.
 var version = "dev"
 
-// errMoves makes the exit code 2: moves are planned.
-var errMoves = errors.New("moves are planned")
+// errMovesPlanned makes the exit code 2: moves are planned.
+var errMovesPlanned = errors.New("moves are planned")
 
 func main() {
 	tuneHeap(os.Getenv, os.ReadFile)
@@ -33,10 +33,10 @@ func main() {
 }
 
 func run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
-	return (&global{patience: connectTimeout}).run(args, stdin, stdout, stderr)
+	return (&globalFlags{syncTimeout: connectTimeout}).run(args, stdin, stdout, stderr)
 }
 
-func (g *global) run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
+func (g *globalFlags) run(args []string, stdin io.Reader, stdout, stderr io.Writer) int {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
 	root := newRoot(g)
@@ -46,7 +46,7 @@ func (g *global) run(args []string, stdin io.Reader, stdout, stderr io.Writer) i
 	root.SetErr(stderr)
 	err := root.ExecuteContext(ctx)
 	switch {
-	case errors.Is(err, errMoves):
+	case errors.Is(err, errMovesPlanned):
 		return 2
 	case err != nil:
 		fmt.Fprintln(stderr, "evenkeel:", err)
@@ -55,20 +55,20 @@ func (g *global) run(args []string, stdin io.Reader, stdout, stderr io.Writer) i
 	return 0
 }
 
-// global are the flags that every command has.
-type global struct {
+// globalFlags are the flags that every command has.
+type globalFlags struct {
 	kubeconfig, context string
 	verbose             bool
-	// patience is how long to wait for the first look at a cluster.
-	patience time.Duration
+	// syncTimeout is how long to wait for the first look at a cluster.
+	syncTimeout time.Duration
 }
 
-func newRoot(g *global) *cobra.Command {
+func newRoot(g *globalFlags) *cobra.Command {
 	root := &cobra.Command{
 		Use:           "evenkeel",
 		Short:         "Keeps a Kubernetes cluster level",
 		Long:          "Evenkeel evicts the fewest pods whose replacements are predicted to land somewhere better.\nIt starts in dry run: see config.yaml.",
-		SilenceErrors: true, SilenceUsage: true, Args: noValues,
+		SilenceErrors: true, SilenceUsage: true, Args: rejectArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(flagError)
@@ -80,9 +80,9 @@ func newRoot(g *global) *cobra.Command {
 	return root
 }
 
-// noValues refuses what stands behind a command that is neither a flag nor one
+// rejectArguments refuses what stands behind a command that is neither a flag nor one
 // of its commands.
-func noValues(cmd *cobra.Command, args []string) error {
+func rejectArguments(cmd *cobra.Command, args []string) error {
 	if len(args) == 0 {
 		return nil
 	}
@@ -122,7 +122,7 @@ func valueWanted(f *pflag.Flag) string {
 }
 
 // logger writes to stderr. What client libraries log is shown with --verbose only.
-func (g *global) logger(cmd *cobra.Command) *slog.Logger {
+func (g *globalFlags) logger(cmd *cobra.Command) *slog.Logger {
 	level := slog.LevelInfo
 	if g.verbose {
 		level = slog.LevelDebug
@@ -131,17 +131,17 @@ func (g *global) logger(cmd *cobra.Command) *slog.Logger {
 	if g.verbose {
 		klog.SetSlogLogger(log)
 	} else {
-		silence()
+		silenceKlog()
 	}
 	return log
 }
 
-// silence is done once: klog's logger must not change while others log.
-var silence = sync.OnceFunc(func() { klog.SetLogger(logr.Discard()) })
+// silenceKlog is done once: klog's logger must not change while others log.
+var silenceKlog = sync.OnceFunc(func() { klog.SetLogger(logr.Discard()) })
 
 func newVersion() *cobra.Command {
 	return &cobra.Command{
-		Use: "version", Short: "Print the version", Args: noValues,
+		Use: "version", Short: "Print the version", Args: rejectArguments,
 		Run: func(cmd *cobra.Command, _ []string) { fmt.Fprintln(cmd.OutOrStdout(), version) },
 	}
 }

@@ -20,46 +20,50 @@ import (
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-// onePod has one pod moved, whatever the cluster.
-type onePod struct{}
+// singleMoveFake has one pod moved, whatever the cluster.
+type singleMoveFake struct{}
 
-func (onePod) Snapshot(context.Context) (*cluster.Snapshot, error) { return &cluster.Snapshot{}, nil }
+func (singleMoveFake) Snapshot(context.Context) (*cluster.Snapshot, error) {
+	return &cluster.Snapshot{}, nil
+}
 
-func (onePod) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
+func (singleMoveFake) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
 	return plan.Plan{ID: "p", Moves: []plan.Move{{Step: 1, Wave: 1, Pod: plan.PodRef{Namespace: "shop", Name: "d", UID: "u"}}}}
 }
 
-func (onePod) Admit(*cluster.Snapshot, plan.PlannerState, plan.Plan, time.Time) []plan.Outcome {
+func (singleMoveFake) Admit(*cluster.Snapshot, plan.PlannerState, plan.Plan, time.Time) []plan.Outcome {
 	return nil
 }
 
-func (onePod) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, p plan.Plan, _ int, _ time.Time) ([]plan.Move, []plan.Outcome) {
+func (singleMoveFake) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, p plan.Plan, _ int, _ time.Time) ([]plan.Move, []plan.Outcome) {
 	return p.Moves, nil
 }
 
-func (onePod) Wave(_ context.Context, moves []plan.Move, _ func()) (r evictor.Result) {
+func (singleMoveFake) Wave(_ context.Context, moves []plan.Move, _ func()) (r evictor.Result) {
 	for _, m := range moves {
-		r.Outcomes = append(r.Outcomes, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Evicted, AsForetold: true})
+		r.Outcomes = append(r.Outcomes, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Evicted, LandedAsPredicted: true})
 	}
 	return r
 }
 
-// forgetful can be written as often as said.
-type forgetful struct{ writes int }
+// failingStore can be written as often as said.
+type failingStore struct{ writes int }
 
-func (*forgetful) Load(context.Context) (plan.PlannerState, error) { return plan.PlannerState{}, nil }
+func (*failingStore) Load(context.Context) (plan.PlannerState, error) {
+	return plan.PlannerState{}, nil
+}
 
-func (f *forgetful) Save(context.Context, plan.PlannerState) error {
+func (f *failingStore) Save(context.Context, plan.PlannerState) error {
 	if f.writes--; f.writes < 0 {
 		return errors.New("writing ConfigMap ek/evenkeel-memory-03: no space left")
 	}
 	return nil
 }
 
-// atOnce lets no timer wait.
-type atOnce struct{ clock.RealClock }
+// immediateClock lets no timer wait.
+type immediateClock struct{ clock.RealClock }
 
-func (c atOnce) NewTimer(time.Duration) clock.Timer { return c.RealClock.NewTimer(0) }
+func (c immediateClock) NewTimer(time.Duration) clock.Timer { return c.RealClock.NewTimer(0) }
 
 // TestAPassThatWasToldToStopIsAnError: a Job whose pod was taken away in the middle is
 // not complete.
@@ -67,35 +71,35 @@ func TestAPassThatWasToldToStopIsAnError(t *testing.T) {
 	for told, want := range map[bool]string{true: "the pass stopped early: Interrupted: told to stop before wave 1", false: ""} {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
-		c := &controller.Controller{Observer: onePod{}, Planner: onePod{}, Evictor: onePod{}, Mode: plan.Live, Clock: atOnce{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-			Recorder: metrics.New("v", "h"), NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {}, Memory: &forgetful{9}}
+		c := &controller.Controller{Observer: singleMoveFake{}, Planner: singleMoveFake{}, Evictor: singleMoveFake{}, Mode: plan.Live, Clock: immediateClock{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+			Recorder: metrics.New("v", "h"), NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {}, Memory: &failingStore{9}}
 		if told {
 			c.NewRunID = func() string { stop(); return "r1" }
 		}
-		if err := once(ctx, c, nil); (err == nil) != (want == "") || err != nil && err.Error() != want {
+		if err := runSinglePass(ctx, c, nil); (err == nil) != (want == "") || err != nil && err.Error() != want {
 			t.Errorf("told to stop: %v: %v, want %q", told, err, want)
 		}
 	}
-	if err := unbegun(nil, false); err == nil || unbegun(nil, true) != nil || !errors.Is(unbegun(io.EOF, false), io.EOF) {
+	if err := errorIfNotBegun(nil, false); err == nil || errorIfNotBegun(nil, true) != nil || !errors.Is(errorIfNotBegun(io.EOF, false), io.EOF) {
 		t.Errorf("before it began: %v", err)
 	}
 }
 
-// full takes nothing.
-type full struct{}
+// fullDisk takes nothing.
+type fullDisk struct{}
 
-func (full) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
+func (fullDisk) Write([]byte) (int, error) { return 0, syscall.ENOSPC }
 
 // TestAReportThatIsLostIsAnError, until the next one is written.
 func TestAReportThatIsLostIsAnError(t *testing.T) {
 	var log strings.Builder
-	r := &reports{out: full{}, format: report.JSON, log: slog.New(slog.NewTextHandler(&log, nil))}
-	r.take(plan.RunReport{RunID: "r1"})
+	r := &reportWriter{out: fullDisk{}, format: report.JSON, log: slog.New(slog.NewTextHandler(&log, nil))}
+	r.write(plan.RunReport{RunID: "r1"})
 	if r.failed == nil || !errors.Is(r.failed, syscall.ENOSPC) || !strings.Contains(log.String(), "a report is lost") {
 		t.Errorf("%v; %s", r.failed, log.String())
 	}
 	r.out = io.Discard
-	if r.take(plan.RunReport{RunID: "r2"}); r.failed != nil {
+	if r.write(plan.RunReport{RunID: "r2"}); r.failed != nil {
 		t.Error(r.failed)
 	}
 }
@@ -103,15 +107,15 @@ func TestAReportThatIsLostIsAnError(t *testing.T) {
 // TestARunThatStaysOpenIsAnError of whoever ends then, and of nobody else.
 func TestARunThatStaysOpenIsAnError(t *testing.T) {
 	for writes, closed := range map[int]bool{2: false, 3: true} {
-		c := &controller.Controller{Observer: onePod{}, Planner: onePod{}, Evictor: onePod{}, Mode: plan.Live, Clock: atOnce{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-			Recorder: metrics.New("v", "h"), NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {}, Memory: &forgetful{writes}}
-		err := once(t.Context(), c, nil)
+		c := &controller.Controller{Observer: singleMoveFake{}, Planner: singleMoveFake{}, Evictor: singleMoveFake{}, Mode: plan.Live, Clock: immediateClock{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+			Recorder: metrics.New("v", "h"), NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {}, Memory: &failingStore{writes}}
+		err := runSinglePass(t.Context(), c, nil)
 		if (err == nil) != closed || err != nil && (strings.Contains(err.Error(), "nothing was evicted") || !strings.Contains(err.Error(), "run r1 is over and reported, but")) {
 			t.Errorf("%d writes: %v", writes, err)
 		}
 		ended, cancel := context.WithCancel(t.Context())
 		cancel()
-		if err := working(ended, c); (err == nil) != closed {
+		if err := runPasses(ended, c); (err == nil) != closed {
 			t.Errorf("%d writes: ended with %v", writes, err)
 		}
 	}

@@ -17,30 +17,30 @@ import (
 
 // pauseServer keeps the one ConfigMap, as an API server would.
 type pauseServer struct {
-	mu  sync.Mutex
-	m   *corev1.ConfigMap
-	who string // "": it does not say
+	mu       sync.Mutex
+	m        *corev1.ConfigMap
+	username string // "": it does not say
 }
 
-const pauseMaps = "/api/v1/namespaces/default/configmaps"
+const configMapsPath = "/api/v1/namespaces/default/configmaps"
 
 func (s *pauseServer) paths() map[string]http.HandlerFunc {
 	return map[string]http.HandlerFunc{
-		pauseMaps:                         s.handle,
-		pauseMaps + "/" + state.PauseName: s.handle,
-		leases + "/evenkeel":              say(200, "application/json", leaseOf("node-7", time.Now())),
+		configMapsPath:                         s.handle,
+		configMapsPath + "/" + state.PauseName: s.handle,
+		leases + "/evenkeel":                   respondText(200, "application/json", leaseJSON("node-7", time.Now())),
 		"/apis/authentication.k8s.io/v1/selfsubjectreviews": func(w http.ResponseWriter, r *http.Request) {
-			if s.who == "" {
-				refuse(403, "Forbidden", "no")(w, r)
+			if s.username == "" {
+				respondStatus(403, "Forbidden", "no")(w, r)
 				return
 			}
-			writeJSON(w, 201, map[string]any{"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview", "status": map[string]any{"userInfo": map[string]any{"username": s.who}}})
+			writeJSON(w, 201, map[string]any{"apiVersion": "authentication.k8s.io/v1", "kind": "SelfSubjectReview", "status": map[string]any{"userInfo": map[string]any{"username": s.username}}})
 		},
 	}
 }
 
-// leaseOf is the Lease as somebody renewed it.
-func leaseOf(holder string, renewed time.Time) string {
+// leaseJSON is the Lease as somebody renewed it.
+func leaseJSON(holder string, renewed time.Time) string {
 	return `{"apiVersion":"coordination.k8s.io/v1","kind":"Lease","metadata":{"name":"evenkeel","namespace":"default"},` +
 		`"spec":{"holderIdentity":"` + holder + `","leaseDurationSeconds":15,"renewTime":"` + renewed.UTC().Format(metav1.RFC3339Micro) + `"}}`
 }
@@ -53,12 +53,12 @@ func (s *pauseServer) handle(w http.ResponseWriter, r *http.Request) {
 		body, _ := io.ReadAll(r.Body)
 		o, _, err := scheme.Codecs.UniversalDeserializer().Decode(body, nil, nil)
 		if err != nil {
-			refuse(400, "BadRequest", err.Error())(w, r)
+			respondStatus(400, "BadRequest", err.Error())(w, r)
 			return
 		}
 		s.m = o.(*corev1.ConfigMap)
 	case s.m == nil:
-		refuse(404, "NotFound", "configmaps \"evenkeel-pause\" not found")(w, r)
+		respondStatus(404, "NotFound", "configmaps \"evenkeel-pause\" not found")(w, r)
 		return
 	case r.Method == http.MethodDelete:
 		s.m = nil
@@ -69,13 +69,13 @@ func (s *pauseServer) handle(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, 200, s.m)
 }
 
-// asks runs a command against the server.
-func (s *pauseServer) asks(t *testing.T, who string, args ...string) answer {
+// runCommand runs a command against the server.
+func (s *pauseServer) runCommand(t *testing.T, who string, args ...string) programResult {
 	t.Helper()
 	s.mu.Lock()
-	s.who = who
+	s.username = who
 	s.mu.Unlock()
-	r := badInput{server: &fault{paths: s.paths()}}
+	r := badInput{server: &serverFault{paths: s.paths()}}
 	dir := r.prepare(t)
 	r.serve(t, dir)
 	got := invoke(t, connectTimeout, append(args, "--kubeconfig", dir+"/kubeconfig.yaml"), "")
@@ -86,30 +86,30 @@ func (s *pauseServer) asks(t *testing.T, who string, args ...string) answer {
 }
 
 func TestPauseAndResume(t *testing.T) {
-	alone(t)
+	isolateFromCluster(t)
 	s := &pauseServer{}
-	expect := func(got answer, stdout, stderr string) {
+	expect := func(got programResult, stdout, stderr string) {
 		t.Helper()
-		if !strings.Contains(got.stdout, stdout) || (stderr == "") != (got.message("") == "") || !strings.Contains(got.stderr, stderr) {
+		if !strings.Contains(got.stdout, stdout) || (stderr == "") != (got.stableMessage("") == "") || !strings.Contains(got.stderr, stderr) {
 			t.Errorf("stdout %q, want %q; stderr %q, want %q", got.stdout, stdout, got.stderr, stderr)
 		}
 	}
-	expect(s.asks(t, "alice", "resume"), "Namespace default: evictions were not paused.\n", "")
-	expect(s.asks(t, "alice", "pause", "--reason", "release 42"), "by alice: release 42.\n", "")
+	expect(s.runCommand(t, "alice", "resume"), "Namespace default: evictions were not paused.\n", "")
+	expect(s.runCommand(t, "alice", "pause", "--reason", "release 42"), "by alice: release 42.\n", "")
 	since := s.m.Data["since"]
-	expect(s.asks(t, "alice", "pause", "--reason", "release 42"), "evictions are paused since "+since+" by alice: release 42.\n", "")
+	expect(s.runCommand(t, "alice", "pause", "--reason", "release 42"), "evictions are paused since "+since+" by alice: release 42.\n", "")
 
 	// A plan is made all the same, and says so.
-	expect(s.asks(t, "alice", "plan"), "Nothing is evicted now: evictions are paused since "+since+" by alice: release 42 (Paused).", "")
-	expect(s.asks(t, "alice", "explain", "node", "n3"), "Nothing is evicted now: evictions are paused since "+since+" by alice: release 42 (Paused).", "")
-	if got := s.asks(t, "alice", "plan"); !strings.HasPrefix(got.stdout, "Plan: 2 evictions") {
+	expect(s.runCommand(t, "alice", "plan"), "Nothing is evicted now: evictions are paused since "+since+" by alice: release 42 (Paused).", "")
+	expect(s.runCommand(t, "alice", "explain", "node", "n3"), "Nothing is evicted now: evictions are paused since "+since+" by alice: release 42 (Paused).", "")
+	if got := s.runCommand(t, "alice", "plan"); !strings.HasPrefix(got.stdout, "Plan: 2 evictions") {
 		t.Errorf("no plan while paused:\n%s", got.stdout)
 	}
 
-	if got := s.asks(t, "alice", "pause"); !strings.HasSuffix(got.stdout, " by alice: release 42.\nThe reason is kept from the pause before; --reason gives another.\n") {
+	if got := s.runCommand(t, "alice", "pause"); !strings.HasSuffix(got.stdout, " by alice: release 42.\nThe reason is kept from the pause before; --reason gives another.\n") {
 		t.Errorf("without a reason of its own: %s", got.stdout)
 	}
-	expect(s.asks(t, "bob", "pause", "--for", "2h", "--reason", "release 43"), "evictions are paused since "+since+" by bob, until ",
+	expect(s.runCommand(t, "bob", "pause", "--for", "2h", "--reason", "release 43"), "evictions are paused since "+since+" by bob, until ",
 		"warning: this changes the pause of somebody else: evictions are paused since "+since+" by alice: release 42\n")
 	if s.m.Data["reason"] != "release 43" {
 		t.Errorf("reason %q", s.m.Data["reason"])
@@ -118,8 +118,8 @@ func TestPauseAndResume(t *testing.T) {
 	if left := time.Until(until); err != nil || left > 2*time.Hour || left < 2*time.Hour-time.Minute {
 		t.Errorf("until %s: %v", until, err)
 	}
-	expect(s.asks(t, "alice", "resume"), "evictions are no longer paused.\n", "warning: this ended the pause of somebody else: evictions are paused since "+since+" by bob, until ")
-	expect(s.asks(t, "", "pause"), "(user of the machine; the API server did not say who).\n", "")
+	expect(s.runCommand(t, "alice", "resume"), "evictions are no longer paused.\n", "warning: this ended the pause of somebody else: evictions are paused since "+since+" by bob, until ")
+	expect(s.runCommand(t, "", "pause"), "(user of the machine; the API server did not say who).\n", "")
 	if by := s.m.Data["by"]; strings.HasPrefix(by, " ") || !strings.HasSuffix(by, " (user of the machine; the API server did not say who)") {
 		t.Errorf("by %q", by)
 	}
@@ -128,26 +128,26 @@ func TestPauseAndResume(t *testing.T) {
 // TestPauseWhereNothingRuns: a pause that stops nothing now says so, as far as the
 // Lease may be read. Who resumes needs no process that runs.
 func TestPauseWhereNothingRuns(t *testing.T) {
-	alone(t)
+	isolateFromCluster(t)
 	idle := "evenkeel: warning: nobody holds the Lease evenkeel in namespace default, so nothing evicts from there now"
 	absent := "evenkeel: warning: there is no Lease evenkeel in namespace default"
-	gone, forbid := refuse(404, "NotFound", "no"), refuse(403, "Forbidden", "no")
+	gone, forbid := respondStatus(404, "NotFound", "no"), respondStatus(403, "Forbidden", "no")
 	for name, c := range map[string]struct {
 		lease, dryRun http.HandlerFunc
 		pause, resume string
 	}{
 		"never ran":          {gone, gone, absent, absent},
-		"was released":       {say(200, "application/json", leaseOf("", time.Now())), gone, idle, ""},
-		"was killed":         {say(200, "application/json", leaseOf("node-7", time.Now().Add(-time.Hour))), gone, idle, ""},
-		"runs":               {say(200, "application/json", leaseOf("node-7", time.Now())), gone, "", ""},
+		"was released":       {respondText(200, "application/json", leaseJSON("", time.Now())), gone, idle, ""},
+		"was killed":         {respondText(200, "application/json", leaseJSON("node-7", time.Now().Add(-time.Hour))), gone, idle, ""},
+		"runs":               {respondText(200, "application/json", leaseJSON("node-7", time.Now())), gone, "", ""},
 		"nobody knows":       {forbid, forbid, "", ""},
-		"runs dry":           {gone, say(200, "application/json", leaseOf("node-7", time.Now())), idle, ""},
-		"ran dry":            {gone, say(200, "application/json", leaseOf("node-7", time.Now().Add(-time.Hour))), absent, absent},
+		"runs dry":           {gone, respondText(200, "application/json", leaseJSON("node-7", time.Now())), idle, ""},
+		"ran dry":            {gone, respondText(200, "application/json", leaseJSON("node-7", time.Now().Add(-time.Hour))), absent, absent},
 		"may run dry or not": {gone, forbid, absent, absent},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &pauseServer{who: "alice"}
-			r := badInput{server: &fault{paths: s.paths()}}
+			s := &pauseServer{username: "alice"}
+			r := badInput{server: &serverFault{paths: s.paths()}}
 			r.server.paths[leases+"/evenkeel"], r.server.paths[leases+"/evenkeel-dry-run"] = c.lease, c.dryRun
 			dir := r.prepare(t)
 			r.serve(t, dir)

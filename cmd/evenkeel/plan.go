@@ -17,15 +17,15 @@ import (
 )
 
 type planFlags struct {
-	judgeFlags
+	planningFlags
 	saveInput        string
 	detailedExitCode bool
 }
 
-func newPlan(g *global) *cobra.Command {
+func newPlan(g *globalFlags) *cobra.Command {
 	f := &planFlags{}
 	c := &cobra.Command{
-		Use: "plan", Short: "Show what would be moved, and why; evicts nothing", Args: noValues,
+		Use: "plan", Short: "Show what would be moved, and why; evicts nothing", Args: rejectArguments,
 		Example: "  evenkeel plan\n  evenkeel plan -f examples/three-zones.yaml\n  kubectl get nodes,pods,ns,svc,pdb,rs,deploy,sts,ds,jobs,cj,rc,pc -A -o json | evenkeel plan -f -",
 		RunE:    func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
 	}
@@ -36,7 +36,7 @@ func newPlan(g *global) *cobra.Command {
 	return c
 }
 
-func (f *planFlags) run(cmd *cobra.Command, g *global) error {
+func (f *planFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	log, begun := g.logger(cmd), time.Now()
 	j, err := f.parse(cmd)
 	if err != nil {
@@ -47,7 +47,7 @@ func (f *planFlags) run(cmd *cobra.Command, g *global) error {
 		return err
 	}
 	if f.saveInput != "" {
-		if err := save(f.saveInput, objects, cluster.JSON); err != nil {
+		if err := saveSnapshot(f.saveInput, objects, cluster.JSON); err != nil {
 			return err
 		}
 	}
@@ -55,8 +55,8 @@ func (f *planFlags) run(cmd *cobra.Command, g *global) error {
 	if err != nil {
 		return err
 	}
-	by := planner.New(j.conf.Planner())
-	if s, err = foretold(by, s); err != nil {
+	by := planner.New(j.conf.PlannerOptions())
+	if s, err = withPredictedHints(by, s); err != nil {
 		return err
 	}
 	st, err := f.input.state(s)
@@ -73,33 +73,33 @@ func (f *planFlags) run(cmd *cobra.Command, g *global) error {
 	case !f.detailedExitCode:
 		return nil
 	case len(p.Moves) > 0:
-		return errMoves
+		return errMovesPlanned
 	}
-	return unjudged(p, j.due) // 0 is read as: all is level
+	return unknownUsageErrors(p, j.due) // 0 is read as: all is level
 }
 
-// save writes a snapshot under another name first, so that a file that is there
+// saveSnapshot writes a snapshot under another name first, so that a file that is there
 // is whole.
-func save(path string, o *cluster.Objects, format cluster.Format) error {
+func saveSnapshot(path string, o *cluster.Objects, format cluster.Format) error {
 	tmp, err := os.CreateTemp(filepath.Dir(path), ".evenkeel-*")
 	if err != nil {
-		return fmt.Errorf("writing %s: %w", path, cause(err))
+		return fmt.Errorf("writing %s: %w", path, unwrapPathError(err))
 	}
 	defer os.Remove(tmp.Name())
-	if err := writeAll(tmp, o, format); err != nil {
+	if err := writeAndClose(tmp, o, format); err != nil {
 		return fmt.Errorf("writing %s: %w", path, err)
 	}
 	if info, err := os.Stat(path); err == nil && info.IsDir() {
 		return fmt.Errorf("writing %s: it is a directory", path)
 	}
 	if err := os.Rename(tmp.Name(), path); err != nil {
-		return fmt.Errorf("writing %s: %w", path, cause(err))
+		return fmt.Errorf("writing %s: %w", path, unwrapPathError(err))
 	}
 	return nil
 }
 
-// cause leaves out the name of the temporary file, which nobody asked for.
-func cause(err error) error {
+// unwrapPathError leaves out the name of the temporary file, which nobody asked for.
+func unwrapPathError(err error) error {
 	var p *fs.PathError
 	var l *os.LinkError
 	switch {
@@ -111,7 +111,7 @@ func cause(err error) error {
 	return err
 }
 
-func writeAll(f io.WriteCloser, o *cluster.Objects, format cluster.Format) error {
+func writeAndClose(f io.WriteCloser, o *cluster.Objects, format cluster.Format) error {
 	if err := cluster.Write(f, o, format); err != nil {
 		f.Close()
 		return err

@@ -19,15 +19,15 @@ configuration, the first two lines, with apiVersion and kind, stand above it.
 const configHead = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"
 
 func configRows(t *testing.T) []badInput {
-	rows := append(wholeConfigs(), mistakes(t)...)
+	rows := append(wholeConfigRows(), configMistakes(t)...)
 	for i := range rows {
 		rows[i].args, rows[i].exit = "plan -f three-zones.yaml --config config.yaml", 1
 	}
 	return rows
 }
 
-// wholeConfigs are files that are wrong as a whole.
-func wholeConfigs() []badInput {
+// wholeConfigRows are files that are wrong as a whole.
+func wholeConfigRows() []badInput {
 	rows := []badInput{
 		{input: "an empty file", stdin: "", want: "evenkeel: config.yaml: the file is empty; `evenkeel config default` prints a commented one"},
 		{input: "only comments", stdin: "# nothing\n", want: "evenkeel: config.yaml: the file is empty; `evenkeel config default` prints a commented one"},
@@ -55,8 +55,8 @@ func wholeConfigs() []badInput {
 	return rows
 }
 
-// mistakes are those that package config lists for its own test.
-func mistakes(t *testing.T) []badInput {
+// configMistakes are those that package config lists for its own test.
+func configMistakes(t *testing.T) []badInput {
 	t.Helper()
 	_, here, _, _ := runtime.Caller(0)
 	a, err := txtar.ParseFile(filepath.Join(filepath.Dir(here), "../../config/testdata/mistakes.txtar"))
@@ -81,7 +81,7 @@ func mistakes(t *testing.T) []badInput {
 // TestEveryCommandReadsTheConfigurationAlike gives each bad configuration to
 // the other commands that read one.
 func TestEveryCommandReadsTheConfigurationAlike(t *testing.T) {
-	alone(t)
+	isolateFromCluster(t)
 	for _, r := range configRows(t) {
 		for _, args := range []string{"config check config.yaml", "run --once --config config.yaml"} {
 			t.Run(r.input+"/"+args, func(t *testing.T) {

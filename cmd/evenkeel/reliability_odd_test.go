@@ -11,16 +11,16 @@ account of it. In these rows the message is a part of the plan, and the exit cod
 Without the oddity the plan would move two pods of the Deployment shop/d off node n3.
 `
 
-const aboutAnnotations = `People ask by [annotations](reference/annotations.md). One that cannot be read is listed
+const aboutAnnotations = `People ask by [annotations](../../../docs/reference/annotations.md). One that cannot be read is listed
 among the inputs of every plan, and keeps the pods it may have been meant to protect; one
 that could only have moved pods elsewhere is listed and otherwise ignored. The rows stand
 in the same cluster; here too the message is a part of the plan, and the exit code is 0.
 `
 
-// twoMoves is what the plan on the example has.
-const twoMoves = 2
+// movesOfExample is what the plan on the example has.
+const movesOfExample = 2
 
-func oddRows(*testing.T) []badInput {
+func oddObjectRows(*testing.T) []badInput {
 	const (
 		aboutD = `name: d, uid: "9e3bd53e-dde7-80b6-6ff7-84fccc7222d6", labels: {app: d}}`
 		specD  = aboutD + "\n  spec: {replicas: 6"
@@ -30,7 +30,7 @@ func oddRows(*testing.T) []badInput {
 	}
 	const withBudget = "plan -f three-zones.yaml -f budget.yaml"
 	rows := []badInput{
-		{input: "a kind that does not exist", edit: []string{"kind: Service\n", "kind: Servise\n"}, moves: twoMoves, want: "1 objects of kind v1 Servise are not read"},
+		{input: "a kind that does not exist", edit: []string{"kind: Service\n", "kind: Servise\n"}, moves: movesOfExample, want: "1 objects of kind v1 Servise are not read"},
 		{input: "a server that is newer than what is known", edit: []string{`server-version: "1.37"`, `server-version: "1.99"`}, want: "the scores of kube-scheduler 1.99 are not known"},
 		{input: "a server that is older than what is known", edit: []string{`server-version: "1.37"`, `server-version: "1.10"`}, want: "the scores of kube-scheduler 1.10 are not known"},
 		{input: "pods that start after the snapshot was taken", edit: []string{"2026-01-02T00:00:00Z", "1970-01-01T00:00:00Z"}, want: "PodTooYoung"},
@@ -75,7 +75,7 @@ func annotationRows(*testing.T) []badInput {
 		{input: "Deployment", text: `evenkeel.io/evict: ""`, edit: workload(`evenkeel.io/evict: ""`), want: `evenkeel.io/evict: "" on Deployment shop/d cannot be read (want never or prefer)`},
 		{input: "Deployment, 200 KiB", edit: workload("evenkeel.io/evict: " + long), want: `evenkeel.io/evict: "xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx..." on Deployment shop/d cannot be read (want never or prefer)`},
 		{input: "namespace", text: "evenkeel.io/evict: no", edit: namespace(`evenkeel.io/evict: "no"`), want: `evenkeel.io/evict: "no" on namespace shop cannot be read (want never or prefer)`},
-		{input: "one pod", text: "evenkeel.io/evict: stay", edit: pod("evenkeel.io/evict: stay"), moves: twoMoves, want: `evenkeel.io/evict: "stay" on pod shop/d-6c8f-02 cannot be read (want never or prefer)`},
+		{input: "one pod", text: "evenkeel.io/evict: stay", edit: pod("evenkeel.io/evict: stay"), moves: movesOfExample, want: `evenkeel.io/evict: "stay" on pod shop/d-6c8f-02 cannot be read (want never or prefer)`},
 		{input: "a key that does not exist", text: "evenkeel.io/evicted: never", edit: workload("evenkeel.io/evicted: never"), want: `evenkeel.io/evicted: "never" on Deployment shop/d: no such key (did you mean evenkeel.io/evict?)`},
 		{input: "Deployment", text: "evenkeel.io/do-not-disrupt: yes", edit: workload(`evenkeel.io/do-not-disrupt: "yes"`), want: `evenkeel.io/do-not-disrupt: "yes" on Deployment shop/d cannot be read (want true, false, or how long from the pod's start, such as 4h)`},
 		{input: "Deployment", text: `evenkeel.io/do-not-disrupt: "4"`, edit: workload(`evenkeel.io/do-not-disrupt: "4"`), want: `evenkeel.io/do-not-disrupt: "4" on Deployment shop/d cannot be read: it has no unit (did you mean 4h or 4m?)`},
@@ -89,18 +89,18 @@ func annotationRows(*testing.T) []badInput {
 		{input: "Deployment, an unknown time zone", text: "evenkeel.io/window: 0 22 * * * 6h Mars/Base", edit: workload(`evenkeel.io/window: "0 22 * * * 6h Mars/Base"`), want: `evenkeel.io/window: "0 22 * * * 6h Mars/Base" on Deployment shop/d cannot be read: "Mars/Base" is not a time zone (want an IANA name, such as Europe/Berlin or Etc/UTC)`},
 		{input: "Deployment, the second of two windows", text: "evenkeel.io/window: 0 22 * * * 6h; soon", edit: workload(`evenkeel.io/window: "0 22 * * * 6h; soon"`), want: `evenkeel.io/window: "0 22 * * * 6h; soon" on Deployment shop/d cannot be read: "soon" is not a window (want cron fields, a duration and perhaps a time zone, such as "0 22 * * 1-5 6h Europe/Berlin")`},
 		{input: "Deployment, a day that no year has", text: "evenkeel.io/window: 0 0 30 2 * 6h", edit: workload(`evenkeel.io/window: "0 0 30 2 * 6h"`), want: `evenkeel.io/window: "0 0 30 2 * 6h" on Deployment shop/d cannot be read: "0 0 30 2 *" never fires: no year has such a day`},
-		{input: "Deployment", text: "evenkeel.io/spread-by: the zone", edit: workload("evenkeel.io/spread-by: the zone"), moves: twoMoves, want: `evenkeel.io/spread-by: "the zone" on Deployment shop/d cannot be read (want a topology key, such as topology.kubernetes.io/zone)`},
-		{input: "Deployment", text: `evenkeel.io/max-skew: "0"`, edit: workload(`evenkeel.io/max-skew: "0"`), moves: twoMoves, want: `evenkeel.io/max-skew: "0" on Deployment shop/d cannot be read (want a number from 1)`},
-		{input: "Deployment", text: "evenkeel.io/max-skew: one", edit: workload("evenkeel.io/max-skew: one"), moves: twoMoves, want: `evenkeel.io/max-skew: "one" on Deployment shop/d cannot be read (want a number from 1)`},
-		{input: "Deployment", text: `evenkeel.io/zone-slo: "5"`, edit: workload(`evenkeel.io/zone-slo: "5"`), moves: twoMoves, want: `evenkeel.io/zone-slo: "5" on Deployment shop/d cannot be read (want 3 or 4, the worst failure category allowed)`},
+		{input: "Deployment", text: "evenkeel.io/spread-by: the zone", edit: workload("evenkeel.io/spread-by: the zone"), moves: movesOfExample, want: `evenkeel.io/spread-by: "the zone" on Deployment shop/d cannot be read (want a topology key, such as topology.kubernetes.io/zone)`},
+		{input: "Deployment", text: `evenkeel.io/max-skew: "0"`, edit: workload(`evenkeel.io/max-skew: "0"`), moves: movesOfExample, want: `evenkeel.io/max-skew: "0" on Deployment shop/d cannot be read (want a number from 1)`},
+		{input: "Deployment", text: "evenkeel.io/max-skew: one", edit: workload("evenkeel.io/max-skew: one"), moves: movesOfExample, want: `evenkeel.io/max-skew: "one" on Deployment shop/d cannot be read (want a number from 1)`},
+		{input: "Deployment", text: `evenkeel.io/zone-slo: "5"`, edit: workload(`evenkeel.io/zone-slo: "5"`), moves: movesOfExample, want: `evenkeel.io/zone-slo: "5" on Deployment shop/d cannot be read (want 3 or 4, the worst failure category allowed)`},
 		{input: "node n3", text: "evenkeel.io/exclude: maybe", edit: node("evenkeel.io/exclude: maybe"), want: `evenkeel.io/exclude: "maybe" on node n3 cannot be read (want true or false)`},
-		{input: "node n3", text: "evenkeel.io/drain-first: soon", edit: node("evenkeel.io/drain-first: soon"), moves: twoMoves, want: `evenkeel.io/drain-first: "soon" on node n3 cannot be read (want true or false)`},
+		{input: "node n3", text: "evenkeel.io/drain-first: soon", edit: node("evenkeel.io/drain-first: soon"), moves: movesOfExample, want: `evenkeel.io/drain-first: "soon" on node n3 cannot be read (want true or false)`},
 		{input: "node n3, a key that does not exist", text: "evenkeel.io/drain: true", edit: node(`evenkeel.io/drain: "true"`), want: `evenkeel.io/drain: "true" on node n3: no such key on nodes (want one of evenkeel.io/exclude, evenkeel.io/drain-first)`},
 		{input: "node n3, a misspelled key", text: "evenkeel.io/exlude: true", edit: node(`evenkeel.io/exlude: "true"`), want: `evenkeel.io/exlude: "true" on node n3: no such key (did you mean evenkeel.io/exclude?)`},
 		{input: "Deployment, a key of nodes", text: "evenkeel.io/exclude: true", edit: workload(`evenkeel.io/exclude: "true"`), want: `evenkeel.io/exclude: "true" on Deployment shop/d: it belongs on nodes`},
 		{input: "node n3, a key of pods", text: "evenkeel.io/evict: never", edit: node("evenkeel.io/evict: never"), want: `evenkeel.io/evict: "never" on node n3: it belongs on pods, workloads and namespaces`},
-		{input: "one pod", text: "cluster-autoscaler.kubernetes.io/safe-to-evict: no", edit: pod(`cluster-autoscaler.kubernetes.io/safe-to-evict: "no"`), moves: twoMoves, want: `cluster-autoscaler.kubernetes.io/safe-to-evict: "no" on pod shop/d-6c8f-02 cannot be read (want true or false)`},
-		{input: "one pod", text: "karpenter.sh/do-not-disrupt: yes", edit: pod(`karpenter.sh/do-not-disrupt: "yes"`), moves: twoMoves, want: `karpenter.sh/do-not-disrupt: "yes" on pod shop/d-6c8f-02 cannot be read (want true, false, or how long from the pod's start, such as 4h)`},
+		{input: "one pod", text: "cluster-autoscaler.kubernetes.io/safe-to-evict: no", edit: pod(`cluster-autoscaler.kubernetes.io/safe-to-evict: "no"`), moves: movesOfExample, want: `cluster-autoscaler.kubernetes.io/safe-to-evict: "no" on pod shop/d-6c8f-02 cannot be read (want true or false)`},
+		{input: "one pod", text: "karpenter.sh/do-not-disrupt: yes", edit: pod(`karpenter.sh/do-not-disrupt: "yes"`), moves: movesOfExample, want: `karpenter.sh/do-not-disrupt: "yes" on pod shop/d-6c8f-02 cannot be read (want true, false, or how long from the pod's start, such as 4h)`},
 	}
 	for i := range rows {
 		rows[i].args = planSnapshot

@@ -21,15 +21,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/observe"
 )
 
-// patience are the times that a row's first look at a server may take, where
+// syncTimeouts are the times that a row's first look at a server may take, where
 // people wait for half a minute. Most of these rows wait for as long as they
 // may, so the first is short; a machine that is busy needs more.
-var patience = []time.Duration{time.Second, 4 * time.Second, 15 * time.Second}
+var syncTimeouts = []time.Duration{time.Second, 4 * time.Second, 15 * time.Second}
 
-// apiServer answers as an API server that holds the example would, but for its
+// fakeAPIServer answers as an API server that holds the example would, but for its
 // faults. The program is allowed to evict there, and in good health it would:
 // see TestHealthyServerSeesAnEviction.
-type apiServer struct {
+type fakeAPIServer struct {
 	*httptest.Server
 	faults map[string]http.HandlerFunc // by path; ending in a slash: every path below
 	lists  map[string]any              // by path
@@ -39,7 +39,7 @@ type apiServer struct {
 }
 
 // requests returns the paths of evictions that were asked for.
-func (s *apiServer) evictions() []string {
+func (s *fakeAPIServer) evictions() []string {
 	if s == nil {
 		return nil
 	}
@@ -54,8 +54,8 @@ func (s *apiServer) evictions() []string {
 	return out
 }
 
-// fault is how a server misbehaves.
-type fault struct {
+// serverFault is how a server misbehaves.
+type serverFault struct {
 	paths map[string]http.HandlerFunc
 	// start makes another server than one that speaks HTTP; it returns the
 	// cluster of the kubeconfig.
@@ -64,18 +64,18 @@ type fault struct {
 
 // serve starts the row's server, if it has one, and points kubeconfig.yaml in
 // dir to it. evict.yaml is a configuration that evicts.
-func (r *badInput) serve(t *testing.T, dir string) *apiServer {
+func (r *badInput) serve(t *testing.T, dir string) *fakeAPIServer {
 	t.Helper()
 	if r.server == nil {
 		return nil
 	}
-	s := &apiServer{faults: r.server.paths, lists: exampleLists()}
+	s := &fakeAPIServer{faults: r.server.paths, lists: exampleObjects()}
 	start := r.server.start
 	if start == nil {
-		start = plain
+		start = plainServer
 	}
 	var cluster string
-	s.Server, cluster = start(t, http.HandlerFunc(s.answer))
+	s.Server, cluster = start(t, http.HandlerFunc(s.handle))
 	s.Config.ErrorLog = log.New(io.Discard, "", 0)
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
 	for name, text := range map[string]string{
@@ -89,12 +89,12 @@ func (r *badInput) serve(t *testing.T, dir string) *apiServer {
 	return s
 }
 
-func plain(_ *testing.T, h http.Handler) (*httptest.Server, string) {
+func plainServer(_ *testing.T, h http.Handler) (*httptest.Server, string) {
 	s := httptest.NewServer(h)
 	return s, `server: "` + s.URL + `"`
 }
 
-func (s *apiServer) answer(w http.ResponseWriter, r *http.Request) {
+func (s *fakeAPIServer) handle(w http.ResponseWriter, r *http.Request) {
 	if r.Method == http.MethodPost {
 		s.mu.Lock()
 		s.posts = append(s.posts, r.URL.Path)
@@ -108,7 +108,7 @@ func (s *apiServer) answer(w http.ResponseWriter, r *http.Request) {
 	}
 	switch q := r.URL.Query(); {
 	case strings.HasSuffix(r.URL.Path, "/eviction"):
-		refuse(403, "Forbidden", "no evictions here")(w, r)
+		respondStatus(403, "Forbidden", "no evictions here")(w, r)
 	case s.pod(r.URL.Path) != nil:
 		writeJSON(w, 200, s.pod(r.URL.Path))
 	case r.URL.Path == "/version":
@@ -116,9 +116,9 @@ func (s *apiServer) answer(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path == "/api/v1/namespaces/kube-system":
 		writeJSON(w, 200, map[string]any{"apiVersion": "v1", "kind": "Namespace", "metadata": map[string]any{"name": "kube-system", "uid": "u"}})
 	case s.lists[r.URL.Path] != nil && q.Get("sendInitialEvents") == "true":
-		refuse(422, "Invalid", "no streaming lists here")(w, r)
+		respondStatus(422, "Invalid", "no streaming lists here")(w, r)
 	case s.lists[r.URL.Path] != nil && q.Get("watch") == "true":
-		hang(w, r)
+		neverAnswer(w, r)
 	case s.lists[r.URL.Path] != nil:
 		writeJSON(w, 200, s.lists[r.URL.Path])
 	case r.Method == http.MethodPost || r.Method == http.MethodPut: // Leases, ConfigMaps and events
@@ -127,12 +127,12 @@ func (s *apiServer) answer(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(200)
 		_, _ = w.Write(body)
 	default:
-		refuse(404, "NotFound", "not found")(w, r)
+		respondStatus(404, "NotFound", "not found")(w, r)
 	}
 }
 
 // pod finds the pod of a path.
-func (s *apiServer) pod(path string) map[string]any {
+func (s *fakeAPIServer) pod(path string) map[string]any {
 	const namespace = "/api/v1/namespaces/shop/pods/"
 	if !strings.HasPrefix(path, namespace) {
 		return nil
@@ -145,8 +145,8 @@ func (s *apiServer) pod(path string) map[string]any {
 	return nil
 }
 
-// exampleLists holds what the server lists, by path.
-var exampleLists = sync.OnceValue(func() map[string]any {
+// exampleObjects holds what the server lists, by path.
+var exampleObjects = sync.OnceValue(func() map[string]any {
 	var list struct {
 		Items []map[string]any `json:"items"`
 	}
@@ -196,15 +196,15 @@ func writeJSON(w http.ResponseWriter, code int, x any) {
 	_ = json.NewEncoder(w).Encode(x) // a client that has gone
 }
 
-// refuse answers with a Status, as the API server does.
-func refuse(code int, reason, message string) http.HandlerFunc {
+// respondStatus answers with a Status, as the API server does.
+func respondStatus(code int, reason, message string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		writeJSON(w, code, map[string]any{"apiVersion": "v1", "kind": "Status", "status": "Failure", "code": code, "reason": reason, "message": message})
 	}
 }
 
-// say answers with any text.
-func say(code int, contentType, text string) http.HandlerFunc {
+// respondText answers with any text.
+func respondText(code int, contentType, text string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", contentType)
 		w.WriteHeader(code)
@@ -212,19 +212,19 @@ func say(code int, contentType, text string) http.HandlerFunc {
 	}
 }
 
-// hang never answers.
-func hang(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
+// neverAnswer never answers.
+func neverAnswer(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }
 
-// hangUp closes the connection without an answer.
-func hangUp(w http.ResponseWriter, _ *http.Request) {
+// closeConnection closes the connection without an answer.
+func closeConnection(w http.ResponseWriter, _ *http.Request) {
 	c, _, err := w.(http.Hijacker).Hijack()
 	if err == nil {
 		c.Close()
 	}
 }
 
-// half sends the beginning of an answer and hangs up.
-func half(w http.ResponseWriter, _ *http.Request) {
+// sendHalfAnswer sends the beginning of an answer and hangs up.
+func sendHalfAnswer(w http.ResponseWriter, _ *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	w.Header().Set("Content-Length", "10000")
 	_, _ = io.WriteString(w, `{"apiVersion":"v1","kind":"PodList","items":[`)
@@ -233,8 +233,8 @@ func half(w http.ResponseWriter, _ *http.Request) {
 // TestHealthyServerSeesAnEviction shows that the server of the rows below
 // would see evictions.
 func TestHealthyServerSeesAnEviction(t *testing.T) {
-	alone(t)
-	r := badInput{args: onePass, server: &fault{}}
+	isolateFromCluster(t)
+	r := badInput{args: onePass, server: &serverFault{}}
 	dir := r.prepare(t)
 	s := r.serve(t, dir)
 	got := invoke(t, connectTimeout, r.commandLine(dir), "")

@@ -14,8 +14,8 @@ be, is refused; the message names the file, the document and the item in it. The
 each row is called snapshot.yaml.
 `
 
-// one is a snapshot of one object.
-func one(text string) map[string]string { return map[string]string{"snapshot.yaml": text} }
+// snapshotFile is a snapshot of one object.
+func snapshotFile(text string) map[string]string { return map[string]string{"snapshot.yaml": text} }
 
 const (
 	planSnapshot = "plan -f snapshot.yaml"
@@ -24,16 +24,16 @@ const (
 )
 
 func snapshotRows(t *testing.T) []badInput {
-	rows := append(formRows(t), listFormRows()...)
+	rows := append(unreadableFileRows(t), nonObjectRows()...)
 	rows = append(rows, objectRows()...)
-	rows = append(rows, togetherRows()...)
+	rows = append(rows, conflictingObjectRows()...)
 	for i := range rows {
 		rows[i].exit = 1
 		if rows[i].args == "" {
 			rows[i].args = planSnapshot
 		}
 		if rows[i].files != nil {
-			if text := rows[i].files["snapshot.yaml"]; len(text) < 60 && printable(strings.TrimSpace(text)) {
+			if text := rows[i].files["snapshot.yaml"]; len(text) < 60 && isPrintable(strings.TrimSpace(text)) {
 				rows[i].text = strings.TrimSpace(text)
 			}
 		}
@@ -41,53 +41,53 @@ func snapshotRows(t *testing.T) []badInput {
 	return rows
 }
 
-// printable tells whether text can be shown on one line.
-func printable(text string) bool {
+// isPrintable tells whether text can be shown on one line.
+func isPrintable(text string) bool {
 	return utf8.ValidString(text) && !strings.ContainsFunc(text, func(r rune) bool { return !unicode.IsPrint(r) })
 }
 
-// formRows are no YAML and no JSON.
-func formRows(t *testing.T) []badInput {
-	whole := zipped(t, readExample())
+// unreadableFileRows are no YAML and no JSON.
+func unreadableFileRows(t *testing.T) []badInput {
+	whole := gzipText(t, readExample())
 	return []badInput{
-		{input: "an empty file", files: one(""), want: "evenkeel: snapshot.yaml: it is empty: no object stands there; make a snapshot with evenkeel capture, or with kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"},
-		{input: "only comments", files: one("# nothing\n---\n# nothing either\n"), want: "evenkeel: snapshot.yaml: it is empty: no object stands there; make a snapshot with evenkeel capture, or with kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"},
+		{input: "an empty file", files: snapshotFile(""), want: "evenkeel: snapshot.yaml: it is empty: no object stands there; make a snapshot with evenkeel capture, or with kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"},
+		{input: "only comments", files: snapshotFile("# nothing\n---\n# nothing either\n"), want: "evenkeel: snapshot.yaml: it is empty: no object stands there; make a snapshot with evenkeel capture, or with kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"},
 		{input: "empty standard input", args: "plan -f -", want: "evenkeel: standard input: it is empty: no object stands there; make a snapshot with evenkeel capture, or with kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"},
 		{input: "broken text on standard input", args: "plan -f -", stdin: "a: [\n", want: "evenkeel: standard input, document 1: broken YAML: line 1: did not find expected node content"},
 		{input: "an empty device", args: "plan -f /dev/null", want: "evenkeel: /dev/null: it is empty: no object stands there; make a snapshot with evenkeel capture, or with kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"},
 		{input: "a directory without usable files", args: "plan -f directory", files: map[string]string{"directory/readme.txt": "hello"}, want: "evenkeel: reading the snapshot: directory has no .yaml, .yml, .json or .gz file"},
 		{input: "a directory with a broken file", args: "plan -f directory", files: map[string]string{"directory/a.yaml": aNode, "directory/b.yaml": "a: ["}, want: "evenkeel: directory/b.yaml, document 1: broken YAML: line 1: did not find expected node content"},
-		{input: "broken YAML", files: one("a: [b\nc"), want: "evenkeel: snapshot.yaml, document 1: broken YAML: line 2: did not find expected ',' or ']'"},
-		{input: "a tab as indentation", files: one("apiVersion: v1\nmetadata:\n\tname: n1\n"), want: "evenkeel: snapshot.yaml, document 1: broken YAML: line 3: found character that cannot start any token"},
-		{input: "the second document is broken", files: one(aNode + "---\nkind: {\n"), want: "evenkeel: snapshot.yaml, document 2: broken YAML: line 2: did not find expected node content"},
-		{input: "a key that stands twice in YAML", files: one("apiVersion: v1\nkind: Node\nkind: Pod\n"), want: `evenkeel: snapshot.yaml, document 1: broken YAML: line 3: key "kind" already set in map`},
-		{input: "a field that stands twice in JSON", files: one(`{"kind":"Node","kind":"Pod"}`), want: `evenkeel: snapshot.yaml, document 1: field "kind" stands twice`},
-		{input: "JSON that is cut off", files: one(`{"apiVersion":"v1","kind":"List","items":[` + jsonNode + `,{"apiVersion":"v1","kin`), want: "evenkeel: snapshot.yaml, document 1, item 2: the input ends in the middle; is it whole?"},
-		{input: "JSON with a comma too many", files: one(`{"apiVersion":"v1",}`), want: "evenkeel: snapshot.yaml, document 1: broken JSON: invalid character '}' looking for beginning of object key string"},
-		{input: "JSON with a comment", files: one(`{"apiVersion":"v1", // a node`), want: "evenkeel: snapshot.yaml, document 1: broken JSON: invalid character '/' looking for beginning of object key string"},
-		{input: "JSON with NaN", files: one(`{"apiVersion":"v1","kind":"Node","status":{"allocatable":{"cpu":NaN}}}`), want: `evenkeel: snapshot.yaml, document 1: field "status": broken JSON: invalid character 'N' looking for beginning of value`},
-		{input: "something behind the JSON", files: one(jsonNode + " and more"), want: "evenkeel: snapshot.yaml, document 2: broken JSON: invalid character 'a' looking for beginning of value"},
-		{input: "NUL bytes", files: one("kind: \x00\x00\n"), want: "evenkeel: snapshot.yaml, document 1: broken YAML: control characters are not allowed; is this a text file?"},
-		{input: "text that is not UTF-8", files: one("kind: \xc3\x28\n"), want: "evenkeel: snapshot.yaml, document 1: broken YAML: invalid trailing UTF-8 octet; is this a text file?"},
-		{input: "text in UTF-16, as Windows writes it", files: one("\xff\xfek\x00i\x00n\x00d\x00:\x00 \x00N\x00o\x00d\x00e\x00\n\x00"), want: "evenkeel: snapshot.yaml: the text is UTF-16; save it as UTF-8 (PowerShell: Out-File -Encoding utf8)"},
-		{input: "a program", files: one("\x7fELF\x02\x01\x01\x00\x00\x00"), want: "evenkeel: snapshot.yaml, document 1: broken YAML: control characters are not allowed; is this a text file?"},
-		{input: "a gzip file that is cut off", files: one(whole[:len(whole)/2]), want: "evenkeel: snapshot.yaml: reading the file: unexpected EOF; is it whole?"},
-		{input: "only the beginning of a gzip file", files: one(whole[:2]), want: "evenkeel: snapshot.yaml: unpacking: unexpected EOF; is it whole?"},
-		{input: "a gzip file with a wrong checksum", files: one(whole[:len(whole)-8] + "\x00\x00\x00\x00" + whole[len(whole)-4:]), want: "evenkeel: snapshot.yaml: reading the file: gzip: invalid checksum; is it whole?"},
-		{input: "a gzip file in a gzip file", files: one(zipped(t, whole)), want: "evenkeel: snapshot.yaml, document 1: broken YAML: control characters are not allowed; is this a text file?"},
-		{input: "a web page", files: one(loginPage), want: `evenkeel: snapshot.yaml, document 1: want an object, found "<!DOCTYPE html><html><body>Please log in..."`},
-		{input: "a table that kubectl printed", files: one("NAME STATUS AGE\nn1   Ready  3d\n"), want: `evenkeel: snapshot.yaml, document 1: want an object, found "NAME STATUS AGE n1   Ready  3d"`},
-		{input: "an alias bomb", files: one(aliasBomb()), want: "evenkeel: snapshot.yaml, document 1: broken YAML: document contains excessive aliasing"},
-		{input: "an alias that holds itself", files: one("a: &a [*a]\n"), want: "evenkeel: snapshot.yaml, document 1: broken YAML: anchor 'a' value contains itself"},
-		{input: "an alias to nothing", files: one("a: *b\n"), want: "evenkeel: snapshot.yaml, document 1: broken YAML: unknown anchor 'b' referenced"},
-		{input: "YAML, 20,000 deep", files: one("a: " + strings.Repeat("[", 20000)), want: "evenkeel: snapshot.yaml, document 1: broken YAML: exceeded max depth of 10000"},
-		{input: "JSON, 20,000 deep", files: one(`{"a":` + strings.Repeat("[", 20000)), want: `evenkeel: snapshot.yaml, document 1: field "a": broken JSON: invalid character '[' exceeded max depth`},
-		{input: "an object of 17 MiB", files: one(`{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1","annotations":{"a":"` + strings.Repeat("x", 17<<20) + `"}}}`), want: `evenkeel: snapshot.yaml, document 1: field "metadata" is larger than 16777216 bytes`},
-		{input: "an object of 17 MiB in a List", files: one(`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"` + strings.Repeat("x", 17<<20) + `"}}]}`), want: "evenkeel: snapshot.yaml, document 1, item 1: larger than 16777216 bytes"},
+		{input: "broken YAML", files: snapshotFile("a: [b\nc"), want: "evenkeel: snapshot.yaml, document 1: broken YAML: line 2: did not find expected ',' or ']'"},
+		{input: "a tab as indentation", files: snapshotFile("apiVersion: v1\nmetadata:\n\tname: n1\n"), want: "evenkeel: snapshot.yaml, document 1: broken YAML: line 3: found character that cannot start any token"},
+		{input: "the second document is broken", files: snapshotFile(aNode + "---\nkind: {\n"), want: "evenkeel: snapshot.yaml, document 2: broken YAML: line 2: did not find expected node content"},
+		{input: "a key that stands twice in YAML", files: snapshotFile("apiVersion: v1\nkind: Node\nkind: Pod\n"), want: `evenkeel: snapshot.yaml, document 1: broken YAML: line 3: key "kind" already set in map`},
+		{input: "a field that stands twice in JSON", files: snapshotFile(`{"kind":"Node","kind":"Pod"}`), want: `evenkeel: snapshot.yaml, document 1: field "kind" stands twice`},
+		{input: "JSON that is cut off", files: snapshotFile(`{"apiVersion":"v1","kind":"List","items":[` + jsonNode + `,{"apiVersion":"v1","kin`), want: "evenkeel: snapshot.yaml, document 1, item 2: the input ends in the middle; is it whole?"},
+		{input: "JSON with a comma too many", files: snapshotFile(`{"apiVersion":"v1",}`), want: "evenkeel: snapshot.yaml, document 1: broken JSON: invalid character '}' looking for beginning of object key string"},
+		{input: "JSON with a comment", files: snapshotFile(`{"apiVersion":"v1", // a node`), want: "evenkeel: snapshot.yaml, document 1: broken JSON: invalid character '/' looking for beginning of object key string"},
+		{input: "JSON with NaN", files: snapshotFile(`{"apiVersion":"v1","kind":"Node","status":{"allocatable":{"cpu":NaN}}}`), want: `evenkeel: snapshot.yaml, document 1: field "status": broken JSON: invalid character 'N' looking for beginning of value`},
+		{input: "something behind the JSON", files: snapshotFile(jsonNode + " and more"), want: "evenkeel: snapshot.yaml, document 2: broken JSON: invalid character 'a' looking for beginning of value"},
+		{input: "NUL bytes", files: snapshotFile("kind: \x00\x00\n"), want: "evenkeel: snapshot.yaml, document 1: broken YAML: control characters are not allowed; is this a text file?"},
+		{input: "text that is not UTF-8", files: snapshotFile("kind: \xc3\x28\n"), want: "evenkeel: snapshot.yaml, document 1: broken YAML: invalid trailing UTF-8 octet; is this a text file?"},
+		{input: "text in UTF-16, as Windows writes it", files: snapshotFile("\xff\xfek\x00i\x00n\x00d\x00:\x00 \x00N\x00o\x00d\x00e\x00\n\x00"), want: "evenkeel: snapshot.yaml: the text is UTF-16; save it as UTF-8 (PowerShell: Out-File -Encoding utf8)"},
+		{input: "a program", files: snapshotFile("\x7fELF\x02\x01\x01\x00\x00\x00"), want: "evenkeel: snapshot.yaml, document 1: broken YAML: control characters are not allowed; is this a text file?"},
+		{input: "a gzip file that is cut off", files: snapshotFile(whole[:len(whole)/2]), want: "evenkeel: snapshot.yaml: reading the file: unexpected EOF; is it whole?"},
+		{input: "only the beginning of a gzip file", files: snapshotFile(whole[:2]), want: "evenkeel: snapshot.yaml: unpacking: unexpected EOF; is it whole?"},
+		{input: "a gzip file with a wrong checksum", files: snapshotFile(whole[:len(whole)-8] + "\x00\x00\x00\x00" + whole[len(whole)-4:]), want: "evenkeel: snapshot.yaml: reading the file: gzip: invalid checksum; is it whole?"},
+		{input: "a gzip file in a gzip file", files: snapshotFile(gzipText(t, whole)), want: "evenkeel: snapshot.yaml, document 1: broken YAML: control characters are not allowed; is this a text file?"},
+		{input: "a web page", files: snapshotFile(loginPage), want: `evenkeel: snapshot.yaml, document 1: want an object, found "<!DOCTYPE html><html><body>Please log in..."`},
+		{input: "a table that kubectl printed", files: snapshotFile("NAME STATUS AGE\nn1   Ready  3d\n"), want: `evenkeel: snapshot.yaml, document 1: want an object, found "NAME STATUS AGE n1   Ready  3d"`},
+		{input: "an alias bomb", files: snapshotFile(aliasBomb()), want: "evenkeel: snapshot.yaml, document 1: broken YAML: document contains excessive aliasing"},
+		{input: "an alias that holds itself", files: snapshotFile("a: &a [*a]\n"), want: "evenkeel: snapshot.yaml, document 1: broken YAML: anchor 'a' value contains itself"},
+		{input: "an alias to nothing", files: snapshotFile("a: *b\n"), want: "evenkeel: snapshot.yaml, document 1: broken YAML: unknown anchor 'b' referenced"},
+		{input: "YAML, 20,000 deep", files: snapshotFile("a: " + strings.Repeat("[", 20000)), want: "evenkeel: snapshot.yaml, document 1: broken YAML: exceeded max depth of 10000"},
+		{input: "JSON, 20,000 deep", files: snapshotFile(`{"a":` + strings.Repeat("[", 20000)), want: `evenkeel: snapshot.yaml, document 1: field "a": broken JSON: invalid character '[' exceeded max depth`},
+		{input: "an object of 17 MiB", files: snapshotFile(`{"apiVersion":"v1","kind":"Node","metadata":{"name":"n1","annotations":{"a":"` + strings.Repeat("x", 17<<20) + `"}}}`), want: `evenkeel: snapshot.yaml, document 1: field "metadata" is larger than 16777216 bytes`},
+		{input: "an object of 17 MiB in a List", files: snapshotFile(`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"` + strings.Repeat("x", 17<<20) + `"}}]}`), want: "evenkeel: snapshot.yaml, document 1, item 1: larger than 16777216 bytes"},
 	}
 }
 
-func zipped(t *testing.T, text string) string {
+func gzipText(t *testing.T, text string) string {
 	t.Helper()
 	var b bytes.Buffer
 	w := gzip.NewWriter(&b)
@@ -107,24 +107,24 @@ func aliasBomb() string {
 	return text
 }
 
-// listFormRows are YAML or JSON, but no Kubernetes objects.
-func listFormRows() []badInput {
+// nonObjectRows are YAML or JSON, but no Kubernetes objects.
+func nonObjectRows() []badInput {
 	list := func(items string) map[string]string {
-		return one(`{"apiVersion":"v1","kind":"List","items":` + items + `}`)
+		return snapshotFile(`{"apiVersion":"v1","kind":"List","items":` + items + `}`)
 	}
 	return []badInput{
-		{input: "a word", files: one("hello\n"), want: `evenkeel: snapshot.yaml, document 1: want an object, found "hello"`},
-		{input: "a number", files: one("7\n"), want: "evenkeel: snapshot.yaml, document 1: want an object, found 7"},
-		{input: "a list instead of an object", files: one("- kind: Node\n"), want: "evenkeel: snapshot.yaml, document 1: want an object, found a list; should it be the items of a List?"},
-		{input: "a JSON list instead of an object", files: one(`[` + jsonNode + `]`), want: "evenkeel: snapshot.yaml, document 1: want an object, found a list; should it be the items of a List?"},
-		{input: "no kind", files: one("apiVersion: v1\n"), want: "evenkeel: snapshot.yaml, document 1: no apiVersion or no kind; is this a Kubernetes object?"},
-		{input: "no apiVersion", files: one("kind: Node\n"), want: "evenkeel: snapshot.yaml, document 1: no apiVersion or no kind; is this a Kubernetes object?"},
-		{input: "a kind that is no word", files: one("apiVersion: v1\nkind: [Node]\n"), want: `evenkeel: snapshot.yaml, document 1: field "kind": want a word, found a list`},
-		{input: "an apiVersion that is no word", files: one("apiVersion: 1\nkind: Node\n"), want: `evenkeel: snapshot.yaml, document 1: field "apiVersion": want a word (in quotes), found a number`},
-		{input: "keys with capitals", files: one("ApiVersion: v1\nKind: Node\n"), want: "evenkeel: snapshot.yaml, document 1: no apiVersion or no kind; is this a Kubernetes object?"},
-		{input: "kinds that are not read", files: one("apiVersion: v1\nkind: Secret\n"), want: "evenkeel: snapshot.yaml: the snapshot has no Node (left out, as not needed: v1 Secret); include nodes, as in: kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"},
-		{input: "a configuration", files: one(configHead), want: "evenkeel: snapshot.yaml: the snapshot has no Node (left out, as not needed: evenkeel.io/v1alpha1 RebalanceConfig); include nodes, as in: kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"},
-		{input: "a saved plan", files: one("apiVersion: evenkeel.io/v1alpha1\nkind: Plan\nmoves: []\n"), want: "evenkeel: snapshot.yaml: the snapshot has no Node (left out, as not needed: evenkeel.io/v1alpha1 Plan); include nodes, as in: kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"},
+		{input: "a word", files: snapshotFile("hello\n"), want: `evenkeel: snapshot.yaml, document 1: want an object, found "hello"`},
+		{input: "a number", files: snapshotFile("7\n"), want: "evenkeel: snapshot.yaml, document 1: want an object, found 7"},
+		{input: "a list instead of an object", files: snapshotFile("- kind: Node\n"), want: "evenkeel: snapshot.yaml, document 1: want an object, found a list; should it be the items of a List?"},
+		{input: "a JSON list instead of an object", files: snapshotFile(`[` + jsonNode + `]`), want: "evenkeel: snapshot.yaml, document 1: want an object, found a list; should it be the items of a List?"},
+		{input: "no kind", files: snapshotFile("apiVersion: v1\n"), want: "evenkeel: snapshot.yaml, document 1: no apiVersion or no kind; is this a Kubernetes object?"},
+		{input: "no apiVersion", files: snapshotFile("kind: Node\n"), want: "evenkeel: snapshot.yaml, document 1: no apiVersion or no kind; is this a Kubernetes object?"},
+		{input: "a kind that is no word", files: snapshotFile("apiVersion: v1\nkind: [Node]\n"), want: `evenkeel: snapshot.yaml, document 1: field "kind": want a word, found a list`},
+		{input: "an apiVersion that is no word", files: snapshotFile("apiVersion: 1\nkind: Node\n"), want: `evenkeel: snapshot.yaml, document 1: field "apiVersion": want a word (in quotes), found a number`},
+		{input: "keys with capitals", files: snapshotFile("ApiVersion: v1\nKind: Node\n"), want: "evenkeel: snapshot.yaml, document 1: no apiVersion or no kind; is this a Kubernetes object?"},
+		{input: "kinds that are not read", files: snapshotFile("apiVersion: v1\nkind: Secret\n"), want: "evenkeel: snapshot.yaml: the snapshot has no Node (left out, as not needed: v1 Secret); include nodes, as in: kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"},
+		{input: "a configuration", files: snapshotFile(configHead), want: "evenkeel: snapshot.yaml: the snapshot has no Node (left out, as not needed: evenkeel.io/v1alpha1 RebalanceConfig); include nodes, as in: kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"},
+		{input: "a saved plan", files: snapshotFile("apiVersion: evenkeel.io/v1alpha1\nkind: Plan\nmoves: []\n"), want: "evenkeel: snapshot.yaml: the snapshot has no Node (left out, as not needed: evenkeel.io/v1alpha1 Plan); include nodes, as in: kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"},
 		{input: "an empty List", files: list(`[]`), want: "evenkeel: snapshot.yaml: it is empty: no object stands there; make a snapshot with evenkeel capture, or with kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"},
 		{input: "a List whose items are none", files: list(`null`), want: "evenkeel: snapshot.yaml: it is empty: no object stands there; make a snapshot with evenkeel capture, or with kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"},
 		{input: "a List whose items are a map", files: list(`{"a":` + jsonNode + `}`), want: "evenkeel: snapshot.yaml, document 1: items: want a list, found keys and values"},
@@ -132,10 +132,10 @@ func listFormRows() []badInput {
 		{input: "a List with null in it", files: list(`[` + jsonNode + `,null]`), want: "evenkeel: snapshot.yaml, document 1, item 2: want an object, found null"},
 		{input: "a List with a word in it", files: list(`["n1"]`), want: `evenkeel: snapshot.yaml, document 1, item 1: want an object, found "n1"`},
 		{input: "a List with an object without kind", files: list(`[{"metadata":{"name":"n1"}}]`), want: "evenkeel: snapshot.yaml, document 1, item 1: no apiVersion or no kind; is this a Kubernetes object?"},
-		{input: "items that stand twice", files: one(`{"apiVersion":"v1","kind":"List","items":[],"items":[]}`), want: `evenkeel: snapshot.yaml, document 1: field "items" stands twice`},
-		{input: "Lists in Lists, 4,000 deep", files: one(strings.Repeat(`{"apiVersion":"v1","kind":"List","items":[`, 4000) + strings.Repeat("]}", 4000)), want: "evenkeel: snapshot.yaml, document 1, item 1, item 1, item 1, item 1, item 1, item 1, item 1, item 1, item 1: Lists stand in Lists, more than 8 deep"},
-		{input: "a List whose annotations are a list", files: one("apiVersion: v1\nkind: List\nmetadata: {annotations: [a]}\nitems: []\n"), want: "evenkeel: snapshot.yaml, document 1: metadata of the List: annotations: want keys and values, found a list"},
-		{input: "a List taken yesterday", files: one("apiVersion: v1\nkind: List\nmetadata: {annotations: {evenkeel.io/taken-at: yesterday}}\nitems: []\n"), want: `evenkeel: snapshot.yaml, document 1: annotation evenkeel.io/taken-at: "yesterday" is not a time such as 2026-01-02T15:04:05Z`},
+		{input: "items that stand twice", files: snapshotFile(`{"apiVersion":"v1","kind":"List","items":[],"items":[]}`), want: `evenkeel: snapshot.yaml, document 1: field "items" stands twice`},
+		{input: "Lists in Lists, 4,000 deep", files: snapshotFile(strings.Repeat(`{"apiVersion":"v1","kind":"List","items":[`, 4000) + strings.Repeat("]}", 4000)), want: "evenkeel: snapshot.yaml, document 1, item 1, item 1, item 1, item 1, item 1, item 1, item 1, item 1, item 1: Lists stand in Lists, more than 8 deep"},
+		{input: "a List whose annotations are a list", files: snapshotFile("apiVersion: v1\nkind: List\nmetadata: {annotations: [a]}\nitems: []\n"), want: "evenkeel: snapshot.yaml, document 1: metadata of the List: annotations: want keys and values, found a list"},
+		{input: "a List taken yesterday", files: snapshotFile("apiVersion: v1\nkind: List\nmetadata: {annotations: {evenkeel.io/taken-at: yesterday}}\nitems: []\n"), want: `evenkeel: snapshot.yaml, document 1: annotation evenkeel.io/taken-at: "yesterday" is not a time such as 2026-01-02T15:04:05Z`},
 		{input: "a server version that is a word", edit: []string{`server-version: "1.37"`, `server-version: latest`}, want: `evenkeel: snapshot.yaml: server version "latest" is not major.minor, such as 1.37`},
 		{input: "a server version without minor", edit: []string{`server-version: "1.37"`, `server-version: "1"`}, want: `evenkeel: snapshot.yaml: server version "1" is not major.minor, such as 1.37`},
 		{input: "a negative server version", edit: []string{`server-version: "1.37"`, `server-version: "1.-37"`}, want: `evenkeel: snapshot.yaml: server version "1.-37" is not major.minor, such as 1.37`},
@@ -145,18 +145,18 @@ func listFormRows() []badInput {
 
 // objectRows are objects that cannot be.
 func objectRows() []badInput {
-	node := func(rest string) map[string]string { return one(aNode + rest) }
+	node := func(rest string) map[string]string { return snapshotFile(aNode + rest) }
 	pod := func(rest string) map[string]string {
-		return one(aNode + "---\napiVersion: v1\nkind: Pod\nmetadata: {namespace: shop, name: p}\n" + rest)
+		return snapshotFile(aNode + "---\napiVersion: v1\nkind: Pod\nmetadata: {namespace: shop, name: p}\n" + rest)
 	}
 	return []badInput{
-		{input: "a node without a name", files: one("apiVersion: v1\nkind: Node\n"), want: "evenkeel: snapshot.yaml, document 1: reading Node: metadata.name is missing"},
-		{input: "a pod without a namespace", files: one("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"), want: "evenkeel: snapshot.yaml, document 1: reading Pod p: metadata.namespace is missing"},
-		{input: "metadata that is a word", files: one("apiVersion: v1\nkind: Node\nmetadata: n1\n"), want: "evenkeel: snapshot.yaml, document 1: reading Node: metadata: want keys and values, found a word"},
-		{input: "a name that is a number", files: one("apiVersion: v1\nkind: Node\nmetadata: {name: 7}\n"), want: "evenkeel: snapshot.yaml, document 1: reading Node: metadata.name: want a word (in quotes), found a number"},
-		{input: "labels that are a list", files: one("apiVersion: v1\nkind: Node\nmetadata: {name: n1, labels: [zone]}\n"), want: "evenkeel: snapshot.yaml, document 1: reading Node n1: metadata.labels: want keys and values, found a list"},
-		{input: "a label that is not quoted", files: one("apiVersion: v1\nkind: Node\nmetadata: {name: n1, labels: {gpu: true}}\n"), want: "evenkeel: snapshot.yaml, document 1: reading Node n1: metadata.labels: want a word (in quotes), found true or false"},
-		{input: "a time that is none", files: one("apiVersion: v1\nkind: Node\nmetadata: {name: n1, creationTimestamp: once}\n"), want: `evenkeel: snapshot.yaml, document 1: reading Node n1: "once" is not a time such as 2026-01-02T15:04:05Z`},
+		{input: "a node without a name", files: snapshotFile("apiVersion: v1\nkind: Node\n"), want: "evenkeel: snapshot.yaml, document 1: reading Node: metadata.name is missing"},
+		{input: "a pod without a namespace", files: snapshotFile("apiVersion: v1\nkind: Pod\nmetadata: {name: p}\n"), want: "evenkeel: snapshot.yaml, document 1: reading Pod p: metadata.namespace is missing"},
+		{input: "metadata that is a word", files: snapshotFile("apiVersion: v1\nkind: Node\nmetadata: n1\n"), want: "evenkeel: snapshot.yaml, document 1: reading Node: metadata: want keys and values, found a word"},
+		{input: "a name that is a number", files: snapshotFile("apiVersion: v1\nkind: Node\nmetadata: {name: 7}\n"), want: "evenkeel: snapshot.yaml, document 1: reading Node: metadata.name: want a word (in quotes), found a number"},
+		{input: "labels that are a list", files: snapshotFile("apiVersion: v1\nkind: Node\nmetadata: {name: n1, labels: [zone]}\n"), want: "evenkeel: snapshot.yaml, document 1: reading Node n1: metadata.labels: want keys and values, found a list"},
+		{input: "a label that is not quoted", files: snapshotFile("apiVersion: v1\nkind: Node\nmetadata: {name: n1, labels: {gpu: true}}\n"), want: "evenkeel: snapshot.yaml, document 1: reading Node n1: metadata.labels: want a word (in quotes), found true or false"},
+		{input: "a time that is none", files: snapshotFile("apiVersion: v1\nkind: Node\nmetadata: {name: n1, creationTimestamp: once}\n"), want: `evenkeel: snapshot.yaml, document 1: reading Node n1: "once" is not a time such as 2026-01-02T15:04:05Z`},
 		{input: "an amount in words", files: node("status: {allocatable: {cpu: four}}\n"), want: `evenkeel: snapshot.yaml, document 1: reading Node n1: status.allocatable.cpu: "four" is not an amount (want a number, or one with a unit, such as 500m, 2 or 4Gi)`},
 		{input: "an amount of an unknown unit", files: node("status: {allocatable: {memory: 4GB}}\n"), want: `evenkeel: snapshot.yaml, document 1: reading Node n1: status.allocatable.memory: "4GB" is not an amount (want a number, or one with a unit, such as 500m, 2 or 4Gi)`},
 		{input: "a negative amount", files: node("status: {allocatable: {cpu: -4}}\n"), want: "evenkeel: snapshot.yaml, document 1: reading Node n1: status.allocatable.cpu: -4 is less than nothing"},
@@ -172,21 +172,21 @@ func objectRows() []badInput {
 		{input: "a priority that is too large", files: pod("spec: {priority: 99999999999}\n"), want: "evenkeel: snapshot.yaml, document 2: reading Pod shop/p: spec.priority: want a whole number in range, found 99999999999"},
 		{input: "a node name that is a list", files: pod("spec: {nodeName: [n1]}\n"), want: "evenkeel: snapshot.yaml, document 2: reading Pod shop/p: spec.nodeName: want a word, found a list"},
 		{input: "a pod that is ready, but says so in a word", files: pod("status: {conditions: Ready}\n"), want: "evenkeel: snapshot.yaml, document 2: reading Pod shop/p: status.conditions: want a list, found a word"},
-		{input: "negative replicas", files: one(aNode + "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {namespace: shop, name: d}\nspec: {replicas: -1}\n"), want: "evenkeel: snapshot.yaml, document 2: reading Deployment shop/d: -1 replicas are fewer than none"},
-		{input: "replicas in words", files: one(aNode + "---\napiVersion: apps/v1\nkind: StatefulSet\nmetadata: {namespace: shop, name: d}\nspec: {replicas: three}\n"), want: "evenkeel: snapshot.yaml, document 2: reading StatefulSet shop/d: spec.replicas: want a whole number, found a word"},
-		{input: "a budget whose minimum is a list", files: one(aNode + "---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {namespace: shop, name: d}\nspec: {minAvailable: [1]}\n"), want: "evenkeel: snapshot.yaml, document 2: reading PodDisruptionBudget shop/d: spec.minAvailable: want a whole number, found a list"},
+		{input: "negative replicas", files: snapshotFile(aNode + "---\napiVersion: apps/v1\nkind: Deployment\nmetadata: {namespace: shop, name: d}\nspec: {replicas: -1}\n"), want: "evenkeel: snapshot.yaml, document 2: reading Deployment shop/d: -1 replicas are fewer than none"},
+		{input: "replicas in words", files: snapshotFile(aNode + "---\napiVersion: apps/v1\nkind: StatefulSet\nmetadata: {namespace: shop, name: d}\nspec: {replicas: three}\n"), want: "evenkeel: snapshot.yaml, document 2: reading StatefulSet shop/d: spec.replicas: want a whole number, found a word"},
+		{input: "a budget whose minimum is a list", files: snapshotFile(aNode + "---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {namespace: shop, name: d}\nspec: {minAvailable: [1]}\n"), want: "evenkeel: snapshot.yaml, document 2: reading PodDisruptionBudget shop/d: spec.minAvailable: want a whole number, found a list"},
 	}
 }
 
-// togetherRows are objects that cannot be together.
-func togetherRows() []badInput {
+// conflictingObjectRows are objects that cannot be together.
+func conflictingObjectRows() []badInput {
 	return []badInput{
-		{input: "pods without nodes", files: one("apiVersion: v1\nkind: Pod\nmetadata: {namespace: shop, name: p}\n"), want: "evenkeel: snapshot.yaml: the snapshot has no Node; include nodes, as in: kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"},
-		{input: "a node that stands twice", files: one(aNode + "---\n" + aNode), want: "evenkeel: snapshot.yaml: Node n1 stands twice in the snapshot"},
+		{input: "pods without nodes", files: snapshotFile("apiVersion: v1\nkind: Pod\nmetadata: {namespace: shop, name: p}\n"), want: "evenkeel: snapshot.yaml: the snapshot has no Node; include nodes, as in: kubectl get nodes,pods,namespaces,services,pdb,replicasets,deployments,statefulsets,daemonsets,jobs,cronjobs,replicationcontrollers,priorityclasses,pvc,pv,storageclasses,csinodes,csidrivers,volumeattachments,csistoragecapacities -A -o yaml"},
+		{input: "a node that stands twice", files: snapshotFile(aNode + "---\n" + aNode), want: "evenkeel: snapshot.yaml: Node n1 stands twice in the snapshot"},
 		{input: "a pod that stands twice", edit: []string{"name: a-6c8f-01", "name: a-6c8f-00"}, want: "evenkeel: snapshot.yaml: Pod shop/a-6c8f-00 stands twice in the snapshot"},
 		{input: "a Deployment that stands twice", edit: []string{"metadata: {namespace: shop, name: b, uid: \"", "metadata: {namespace: shop, name: a, uid: \""}, want: "evenkeel: snapshot.yaml: Deployment shop/a stands twice in the snapshot"},
-		{input: "a namespace that stands twice", files: one(aNode + "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n"), want: "evenkeel: snapshot.yaml: Namespace shop stands twice in the snapshot"},
-		{input: "a budget that stands twice", files: one(aNode + strings.Repeat("---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {namespace: shop, name: d}\nspec: {selector: {}}\n", 2)), want: "evenkeel: snapshot.yaml: PodDisruptionBudget shop/d stands twice in the snapshot"},
+		{input: "a namespace that stands twice", files: snapshotFile(aNode + "---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n---\napiVersion: v1\nkind: Namespace\nmetadata: {name: shop}\n"), want: "evenkeel: snapshot.yaml: Namespace shop stands twice in the snapshot"},
+		{input: "a budget that stands twice", files: snapshotFile(aNode + strings.Repeat("---\napiVersion: policy/v1\nkind: PodDisruptionBudget\nmetadata: {namespace: shop, name: d}\nspec: {selector: {}}\n", 2)), want: "evenkeel: snapshot.yaml: PodDisruptionBudget shop/d stands twice in the snapshot"},
 		{input: "the same file twice", args: "plan -f three-zones.yaml -f three-zones.yaml", want: "evenkeel: three-zones.yaml, three-zones.yaml: Namespace shop stands twice in the snapshot\nNode n1 stands twice in the snapshot\nNode n2 stands twice in the snapshot\nNode n3 stands twice in the snapshot\nPod shop/a-6c8f-00 stands twice in the snapshot\n... and 20 more mistakes; was the same file given twice?"},
 	}
 }

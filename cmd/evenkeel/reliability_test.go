@@ -42,7 +42,7 @@ type badInput struct {
 	// edit replaces parts of the example, which is written to snapshot.yaml.
 	edit []string
 	// server makes the API server misbehave: see fault.
-	server *fault
+	server *serverFault
 	// want is the whole message, on stderr. Where exit is 0 it is a part of
 	// the plan on stdout, which has so many moves.
 	want  string
@@ -50,18 +50,18 @@ type badInput struct {
 	moves int
 }
 
-// entrance is one way into the program.
-type entrance struct {
+// inputKind is one way into the program.
+type inputKind struct {
 	title, about string
 	rows         func(t *testing.T) []badInput
 }
 
-// entrances are all ways into the program, in the order of the document.
-var entrances = []entrance{
+// inputKinds are all ways into the program, in the order of the document.
+var inputKinds = []inputKind{
 	{"Flags and arguments", aboutFlags, flagRows},
 	{"Configuration", aboutConfig, configRows},
 	{"Snapshots", aboutSnapshots, snapshotRows},
-	{"Odd objects", aboutOdd, oddRows},
+	{"Odd objects", aboutOdd, oddObjectRows},
 	{"Annotations", aboutAnnotations, annotationRows},
 	{"Kubeconfig", aboutKubeconfig, kubeconfigRows},
 	{"Answers of the API server", aboutAPI, apiRows},
@@ -70,8 +70,8 @@ var entrances = []entrance{
 // TestBadInput gives every row to the program. Rows with servers, which mostly
 // wait, are run side by side.
 func TestBadInput(t *testing.T) {
-	alone(t)
-	for _, e := range entrances {
+	isolateFromCluster(t)
+	for _, e := range inputKinds {
 		for _, r := range e.rows(t) {
 			t.Run(e.title+"/"+r.input, func(t *testing.T) {
 				if r.server != nil {
@@ -83,8 +83,8 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// alone sees to it that nobody's kubeconfig or pod is at hand.
-func alone(t *testing.T) {
+// isolateFromCluster sees to it that nobody's kubeconfig or pod is at hand.
+func isolateFromCluster(t *testing.T) {
 	t.Helper()
 	t.Setenv("HOME", t.TempDir())
 	for _, name := range []string{"KUBECONFIG", "KUBERNETES_SERVICE_HOST", "KUBERNETES_SERVICE_PORT", "POD_NAMESPACE", "HTTPS_PROXY", "HTTP_PROXY", "https_proxy", "http_proxy"} {
@@ -95,9 +95,9 @@ func alone(t *testing.T) {
 func (r *badInput) check(t *testing.T) {
 	dir := r.prepare(t)
 	requests := r.serve(t, dir)
-	got := invoke(t, patience[0], r.commandLine(dir), r.stdin)
-	for _, p := range patience[1:] {
-		if r.server != nil && got.message(dir) != r.want {
+	got := invoke(t, syncTimeouts[0], r.commandLine(dir), r.stdin)
+	for _, p := range syncTimeouts[1:] {
+		if r.server != nil && got.stableMessage(dir) != r.want {
 			got = invoke(t, p, r.commandLine(dir), r.stdin)
 		}
 	}
@@ -111,7 +111,7 @@ func (r *badInput) check(t *testing.T) {
 		r.checkReported(t, dir, got)
 		return
 	}
-	if d := cmp.Diff(r.want, got.message(dir)); d != "" {
+	if d := cmp.Diff(r.want, got.stableMessage(dir)); d != "" {
 		t.Errorf("message (-want +got):\n%s", d)
 	}
 	// A pass that begins leaves a report, also one that says that it could not go on.
@@ -127,7 +127,7 @@ func (r *badInput) prepare(t *testing.T) (dir string) {
 	dir = t.TempDir()
 	files := map[string]string{"three-zones.yaml": example}
 	if r.edit != nil {
-		files["snapshot.yaml"] = edited(t, example, r.edit)
+		files["snapshot.yaml"] = editExample(t, example, r.edit)
 	}
 	maps.Copy(files, r.files)
 	for name, text := range files {
@@ -169,9 +169,9 @@ var readExample = sync.OnceValue(func() string {
 	return string(text)
 })
 
-// edited replaces the first occurrence of every second string by the next, or
+// editExample replaces the first occurrence of every second string by the next, or
 // every occurrence where it begins with "all:".
-func edited(t *testing.T, text string, pairs []string) string {
+func editExample(t *testing.T, text string, pairs []string) string {
 	t.Helper()
 	for i := 0; i+1 < len(pairs); i += 2 {
 		old, all := strings.CutPrefix(pairs[i], "all:")
@@ -187,14 +187,14 @@ func edited(t *testing.T, text string, pairs []string) string {
 	return text
 }
 
-// answer is what the program did.
-type answer struct {
+// programResult is what the program did.
+type programResult struct {
 	exit           int
 	stdout, stderr string
 }
 
-// varying are the parts of a message that differ from run to run.
-var varying = []struct {
+// unstableTexts are the parts of a message that differ from run to run.
+var unstableTexts = []struct {
 	pattern *regexp.Regexp
 	instead string
 }{
@@ -203,9 +203,9 @@ var varying = []struct {
 	{regexp.MustCompile(`current time \S+ is after [^\s;]+`), "current time NOW is after THEN"},
 }
 
-// message is stderr without logs and the directory, with stable words for what
+// stableMessage is stderr without logs and the directory, with stable words for what
 // varies.
-func (a answer) message(dir string) string {
+func (a programResult) stableMessage(dir string) string {
 	var lines []string
 	for line := range strings.Lines(a.stderr) {
 		if !strings.HasPrefix(line, "time=") {
@@ -214,25 +214,25 @@ func (a answer) message(dir string) string {
 	}
 	m := strings.TrimSuffix(strings.Join(lines, ""), "\n")
 	m = strings.ReplaceAll(m, dir+"/", "")
-	for _, v := range varying {
+	for _, v := range unstableTexts {
 		m = v.pattern.ReplaceAllString(m, v.instead)
 	}
 	return m
 }
 
 // invoke runs the program in this process.
-func invoke(t *testing.T, patience time.Duration, args []string, stdin string) answer {
+func invoke(t *testing.T, patience time.Duration, args []string, stdin string) programResult {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	done := make(chan answer, 1)
+	done := make(chan programResult, 1)
 	go func() {
 		defer func() {
 			if p := recover(); p != nil {
-				done <- answer{-1, "", fmt.Sprintf("panic: %v\n%s", p, debug.Stack())}
+				done <- programResult{-1, "", fmt.Sprintf("panic: %v\n%s", p, debug.Stack())}
 			}
 		}()
-		exit := (&global{patience: patience}).run(args, strings.NewReader(stdin), &stdout, &stderr)
-		done <- answer{exit, stdout.String(), stderr.String()}
+		exit := (&globalFlags{syncTimeout: patience}).run(args, strings.NewReader(stdin), &stdout, &stderr)
+		done <- programResult{exit, stdout.String(), stderr.String()}
 	}()
 	select {
 	case a := <-done:
@@ -240,18 +240,18 @@ func invoke(t *testing.T, patience time.Duration, args []string, stdin string) a
 	case <-time.After(rowDeadline):
 		stacks := make([]byte, 8<<10)
 		t.Fatalf("no answer within %s\n%s", rowDeadline, stacks[:runtime.Stack(stacks, true)])
-		return answer{}
+		return programResult{}
 	}
 }
 
 // checkReported looks for the words in the plan, and plans again in a form in
 // which moves can be counted.
-func (r *badInput) checkReported(t *testing.T, dir string, got answer) {
+func (r *badInput) checkReported(t *testing.T, dir string, got programResult) {
 	t.Helper()
 	if !strings.Contains(got.stdout, r.want) {
 		t.Errorf("the plan does not say %q:\n%s%s", r.want, got.stdout, got.stderr)
 	}
-	got = invoke(t, patience[0], append(r.commandLine(dir), "-o", "json"), r.stdin)
+	got = invoke(t, syncTimeouts[0], append(r.commandLine(dir), "-o", "json"), r.stdin)
 	var p struct {
 		Moves []any `json:"moves"`
 	}
@@ -267,7 +267,7 @@ func (r *badInput) checkReported(t *testing.T, dir string, got answer) {
 // what is wrong, and what the program says.
 func TestCatalogueIsLargeAndWithoutRepetition(t *testing.T) {
 	inputs, cases := map[string]bool{}, map[string]string{}
-	for _, e := range entrances {
+	for _, e := range inputKinds {
 		for _, r := range e.rows(t) {
 			name := e.title + ": " + r.input + ": " + r.text
 			if r.input == "" || r.want == "" {
@@ -292,29 +292,29 @@ func TestCatalogueIsLargeAndWithoutRepetition(t *testing.T) {
 	}
 }
 
-// TestReliabilityDocument keeps docs/reliability.md in step with the table.
+// TestReliabilityDocument keeps testdata/bad_input.md in step with the table.
 func TestReliabilityDocument(t *testing.T) {
 	var b bytes.Buffer
-	document(t, &b)
-	golden.Equal(t, "../../docs/reliability.md", b.Bytes())
+	writeReliabilityDocument(t, &b)
+	golden.Equal(t, "testdata/bad_input.md", b.Bytes())
 }
 
-func document(t *testing.T, w io.Writer) {
+func writeReliabilityDocument(t *testing.T, w io.Writer) {
 	fmt.Fprint(w, aboutAll)
-	for _, e := range entrances {
+	for _, e := range inputKinds {
 		fmt.Fprintf(w, "\n## %s\n\n%s\n| input | message | exit code |\n|---|---|---|\n", e.title, e.about)
 		for _, r := range e.rows(t) {
 			input := r.input
 			if r.text != "" {
-				input += ": " + code(r.text)
+				input += ": " + markdownCode(r.text)
 			}
-			fmt.Fprintf(w, "| %s | %s | %d |\n", cell(input), code(shortened(r.want)), r.exit)
+			fmt.Fprintf(w, "| %s | %s | %d |\n", escapeTableCell(input), markdownCode(firstLine(r.want)), r.exit)
 		}
 	}
 }
 
-// shortened is the first line, and no more of it than fits on a screen.
-func shortened(message string) string {
+// firstLine is the first line, and no more of it than fits on a screen.
+func firstLine(message string) string {
 	first, more, _ := strings.Cut(strings.TrimPrefix(message, "evenkeel: "), "\n")
 	const most = 240
 	if r := []rune(first); len(r) > most {
@@ -326,17 +326,17 @@ func shortened(message string) string {
 	return first
 }
 
-// code marks text as code; a longer fence keeps back quotes inside.
-func code(s string) string {
+// markdownCode marks text as code; a longer fence keeps back quotes inside.
+func markdownCode(s string) string {
 	fence := "`"
 	if strings.Contains(s, "`") {
 		fence, s = "``", s+" "
 	}
-	return fence + cell(s) + fence
+	return fence + escapeTableCell(s) + fence
 }
 
-// cell keeps text from ending a cell of a table.
-func cell(s string) string { return strings.NewReplacer("|", `\|`, "\n", " ").Replace(s) }
+// escapeTableCell keeps text from ending a cell of a table.
+func escapeTableCell(s string) string { return strings.NewReplacer("|", `\|`, "\n", " ").Replace(s) }
 
 const aboutAll = `# Bad input
 

@@ -19,22 +19,22 @@ import (
 	"time"
 )
 
-func unknownAuthority(t *testing.T, h http.Handler) (*httptest.Server, string) {
-	s, _ := secure(t, h, func(*x509.Certificate) {})
+func unknownAuthorityServer(t *testing.T, h http.Handler) (*httptest.Server, string) {
+	s, _ := tlsServer(t, h, func(*x509.Certificate) {})
 	return s, `server: "` + s.URL + `"`
 }
 
-func otherHost(t *testing.T, h http.Handler) (*httptest.Server, string) {
-	return secure(t, h, func(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, []string{"elsewhere.example"} })
+func otherHostCertificate(t *testing.T, h http.Handler) (*httptest.Server, string) {
+	return tlsServer(t, h, func(c *x509.Certificate) { c.IPAddresses, c.DNSNames = nil, []string{"elsewhere.example"} })
 }
 
-func expired(t *testing.T, h http.Handler) (*httptest.Server, string) {
-	return secure(t, h, func(c *x509.Certificate) { c.NotAfter = time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC) })
+func expiredCertificate(t *testing.T, h http.Handler) (*httptest.Server, string) {
+	return tlsServer(t, h, func(c *x509.Certificate) { c.NotAfter = time.Date(2021, 1, 1, 0, 0, 0, 0, time.UTC) })
 }
 
-// secure serves with a certificate of its own authority, which the kubeconfig
+// tlsServer serves with a certificate of its own authority, which the kubeconfig
 // trusts.
-func secure(t *testing.T, h http.Handler, change func(*x509.Certificate)) (*httptest.Server, string) {
+func tlsServer(t *testing.T, h http.Handler, change func(*x509.Certificate)) (*httptest.Server, string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -55,19 +55,19 @@ func secure(t *testing.T, h http.Handler, change func(*x509.Certificate)) (*http
 	return s, `server: "` + s.URL + `", certificate-authority-data: ` + base64.StdEncoding.EncodeToString(ca)
 }
 
-func httpForHTTPS(t *testing.T, h http.Handler) (*httptest.Server, string) {
-	s, _ := plain(t, h)
+func plainServerForHTTPSClient(t *testing.T, h http.Handler) (*httptest.Server, string) {
+	s, _ := plainServer(t, h)
 	return s, `server: "` + strings.Replace(s.URL, "http:", "https:", 1) + `"`
 }
 
-func httpsForHTTP(t *testing.T, h http.Handler) (*httptest.Server, string) {
-	s, _ := secure(t, h, func(*x509.Certificate) {})
+func tlsServerForHTTPClient(t *testing.T, h http.Handler) (*httptest.Server, string) {
+	s, _ := tlsServer(t, h, func(*x509.Certificate) {})
 	return s, `server: "` + strings.Replace(s.URL, "https:", "http:", 1) + `"`
 }
 
-// otherProtocol answers every connection with the greeting of a mail server.
-func otherProtocol(t *testing.T, h http.Handler) (*httptest.Server, string) {
-	s, _ := plain(t, h)
+// smtpServer answers every connection with the greeting of a mail server.
+func smtpServer(t *testing.T, h http.Handler) (*httptest.Server, string) {
+	s, _ := plainServer(t, h)
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)
@@ -86,13 +86,13 @@ func otherProtocol(t *testing.T, h http.Handler) (*httptest.Server, string) {
 	return s, `server: "https://` + l.Addr().String() + `"`
 }
 
-func gone(t *testing.T, h http.Handler) (*httptest.Server, string) {
-	s, cluster := plain(t, h)
+func serverGone(t *testing.T, h http.Handler) (*httptest.Server, string) {
+	s, cluster := plainServer(t, h)
 	s.Close()
 	return s, cluster
 }
 
 func proxyGone(t *testing.T, h http.Handler) (*httptest.Server, string) {
-	s, cluster := plain(t, h)
+	s, cluster := plainServer(t, h)
 	return s, cluster + `, proxy-url: "http://127.0.0.1:1"`
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/report"
 )
 
-// reports writes the report of every pass.
-type reports struct {
+// reportWriter writes the report of every pass.
+type reportWriter struct {
 	out    io.Writer
 	format report.Format
 	log    *slog.Logger
@@ -20,16 +20,16 @@ type reports struct {
 	failed error
 }
 
-func (r *reports) take(of plan.RunReport) {
+func (r *reportWriter) write(of plan.RunReport) {
 	if r.failed = report.Run(r.out, r.format, of); r.failed != nil {
 		r.failed = fmt.Errorf("run %s: %w; what was evicted stands in the log and in Events", of.RunID, r.failed)
 		r.log.Error("a report is lost", "run", of.RunID, "error", r.failed)
 	}
 }
 
-// unbegun is an error where a command was told to stop before it began what it is there
+// errorIfNotBegun is an error where a command was told to stop before it began what it is there
 // for: whoever looks at its exit code takes 0 for done.
-func unbegun(err error, begun bool) error {
+func errorIfNotBegun(err error, begun bool) error {
 	if err == nil && !begun {
 		return errors.New("told to stop before the pass began: nothing was evicted")
 	}

@@ -35,10 +35,10 @@ type runFlags struct {
 	leaseTimeout                    time.Duration
 }
 
-func newRun(g *global) *cobra.Command {
+func newRun(g *globalFlags) *cobra.Command {
 	f := &runFlags{}
 	c := &cobra.Command{
-		Use: "run", Short: "Run strategies on their schedules, or once with --once", Args: noValues,
+		Use: "run", Short: "Run strategies on their schedules, or once with --once", Args: rejectArguments,
 		Long: "Runs each strategy on its schedule, as leader of a Lease. With --once it makes one pass and exits:\n0 when the pass was made, 1 when something kept it from acting,\nsuch as a strategy by load being due, or hints enabled, while the source of usage says too little.",
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd, g) },
 	}
@@ -48,7 +48,7 @@ func newRun(g *global) *cobra.Command {
 	fl.StringSliceVar(&f.strategies, "strategy", nil, "with --once: strategies that are due (default: all); the others are constraints")
 	fl.StringVarP(&f.output, "output", "o", "", "report as table, wide, yaml, or json, one line each (default: table with --once, else json)")
 	fl.DurationVar(&f.leaseTimeout, "lease-timeout", 2*time.Minute, "with --once: how long to wait for the Lease")
-	leaseNamespace(fl, &f.namespace)
+	addLeaseNamespaceFlag(fl, &f.namespace)
 	fl.StringVar(&f.bind, "bind-address", ":8080", "where /livez, /readyz, /metrics and, with hints, /status and /nodes are served, without --once")
 	return c
 }
@@ -61,14 +61,14 @@ func ownNamespace() string {
 	return corev1.NamespaceDefault
 }
 
-func (f *runFlags) run(cmd *cobra.Command, g *global) error {
+func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	log := g.logger(cmd)
 	format, err := f.format()
 	if err != nil {
 		return err
 	}
-	m, files := metrics.New(version, ""), &watched{}
-	set := &settings{log: log}
+	m, files := metrics.New(version, ""), &watchedFiles{}
+	set := &controllerSettings{log: log}
 	conf, changes, err := f.configuration(files, m, log, set)
 	if err != nil {
 		return err
@@ -80,11 +80,11 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	if err := f.check(); err != nil {
 		return err
 	}
-	names, err := due(cmd, conf.Build(), f.strategies)
+	names, err := dueStrategies(cmd, conf.BuildStrategies(), f.strategies)
 	if err != nil {
 		return err
 	}
-	client, rc, err := f.client(files, m, log, g, func() { set.observer.Renewed() })
+	client, rc, err := f.client(files, m, log, g, func() { set.observer.CredentialsRenewed() })
 	if err != nil {
 		return err
 	}
@@ -93,14 +93,14 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 	watching, endWatching := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	o := observe.New(client, clock.RealClock{})
 	defer func() { endWatching(); o.Shutdown() }()
-	if set.loads, err = newMeasuring(conf, o, rc, log, m.Load); err != nil {
+	if set.usage, err = newUsageMonitor(conf, o, rc, log, m.Load); err != nil {
 		return err
 	}
-	set.hints = newPressureHints(client, o, m, log, set.loads.nodes, set.loads.sampled)
+	set.hints = newPressureHints(client, o, m, log, set.usage.nodeUsage, set.usage.sampled)
 	var shadow *controller.Shadow
 	if !f.once { // one pass sees no bindings to speak of
-		set.atOnce(conf)
-		shadow = newShadow(&set.wanted, o, m, log)
+		set.applyOutsidePass(conf)
+		shadow = newSchedulerTrust(&set.bindings, o, m, log)
 	}
 	o.Start(watching)
 	defer set.connect(watching, g, client, o, f.namespace)()
@@ -108,64 +108,64 @@ func (f *runFlags) run(cmd *cobra.Command, g *global) error {
 		m.Leading(leads)
 		log.Info("leadership", "leads", leads, "namespace", f.namespace)
 	}}
-	reports := &reports{out: cmd.OutOrStdout(), format: format, log: log}
+	reports := &reportWriter{out: cmd.OutOrStdout(), format: format, log: log}
 	c := newController(reports, log, o, m)
-	c.Reloads, c.Refused, c.Shadow = changes, files.refused, shadow
+	c.Reloads, c.Refused, c.Shadow = changes, files.rejectedFiles, shadow
 	c.Approvals = approval.New(client, f.namespace)
 	set.apply(c, conf)
 
 	if !f.once {
 		defer files.start(watching)()
-		log.Info("running", "mode", c.Mode, "cluster", host(rc), "namespace", f.namespace, "config", conf.Hash(), "strategies", names)
-		return f.serve(cmd.Context(), log, o, m, append(web.Watcher(set.loads), web.Nodes(set.hints)...), func(ctx context.Context) error {
-			return set.loads.beside(ctx, func(ctx context.Context) error {
-				return beside(ctx, shadow, func(ctx context.Context) error { return lead(ctx, set.lease, c, set.hints) })
+		log.Info("running", "mode", c.Mode, "cluster", serverHost(rc), "namespace", f.namespace, "config", conf.Hash(), "strategies", names)
+		return f.serve(cmd.Context(), log, o, m, append(web.Watcher(set.usage), web.Nodes(set.hints)...), func(ctx context.Context) error {
+			return set.usage.runWith(ctx, func(ctx context.Context) error {
+				return runWithTrust(ctx, shadow, func(ctx context.Context) error { return runAsLeader(ctx, set.lease, c, set.hints) })
 			})
 		})
 	}
-	if err := set.loads.countable(); err != nil {
+	if err := set.usage.checkSampleCounts(); err != nil {
 		return err
 	}
-	wait, cancel := context.WithTimeout(cmd.Context(), g.patience)
+	wait, cancel := context.WithTimeout(cmd.Context(), g.syncTimeout)
 	defer cancel()
 	if err := o.WaitForSync(wait); err != nil {
-		return fmt.Errorf("looking at the cluster at %s: %w", host(rc), err)
+		return fmt.Errorf("looking at the cluster at %s: %w", serverHost(rc), err)
 	}
-	set.loads.once(cmd.Context())
-	outlived(conf, time.Now(), log)
+	set.usage.sampleOnce(cmd.Context())
+	warnAboutShortTTL(conf, time.Now(), log)
 	begun := false
 	pass := func(ctx context.Context, c *controller.Controller) error {
 		begun = true
-		err := once(ctx, c, names)
+		err := runSinglePass(ctx, c, names)
 		return errors.Join(err, reports.failed)
 	}
 	work := func(ctx context.Context) error {
-		return set.loads.beside(ctx, func(ctx context.Context) error { return set.hints.once(ctx, c, conf, pass) })
+		return set.usage.runWith(ctx, func(ctx context.Context) error { return set.hints.runOnceWith(ctx, c, conf, pass) })
 	}
 	if conf.DryRun {
 		err = work(cmd.Context()) // nothing is evicted, so nobody is in the way
 	} else {
 		err = set.lease.Lead(cmd.Context(), f.leaseTimeout, work)
 	}
-	return unbegun(err, begun)
+	return errorIfNotBegun(err, begun)
 }
 
-// lead runs the controller while this process leads. Dry runs have a Lease of their
+// runAsLeader runs the controller while this process leads. Dry runs have a Lease of their
 // own, so that they are in the way of nobody who evicts; when a new configuration
 // turns the one into the other, the Lease changes.
-func lead(ctx context.Context, lease *controller.Lease, c *controller.Controller, hints *pressureHints) error {
+func runAsLeader(ctx context.Context, lease *controller.Lease, c *controller.Controller, hints *pressureHints) error {
 	for ctx.Err() == nil {
 		lease.DryRun = c.Mode != plan.Live
-		if err := lease.Lead(ctx, 0, func(ctx context.Context) error { return hints.while(ctx, c, working) }); err != nil {
+		if err := lease.Lead(ctx, 0, func(ctx context.Context) error { return hints.runWith(ctx, c, runPasses) }); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// working makes passes until the configuration turns them into dry runs, or the
+// runPasses makes passes until the configuration turns them into dry runs, or the
 // reverse, or ctx ends: whoever ends says what is left behind.
-func working(ctx context.Context, c *controller.Controller) error {
+func runPasses(ctx context.Context, c *controller.Controller) error {
 	c.Run(ctx)
 	if ctx.Err() == nil {
 		return nil
@@ -205,9 +205,9 @@ func (f *runFlags) format() (report.Format, error) {
 	return format, nil
 }
 
-// once makes one pass. What kept it from acting is an error; moves that were
+// runSinglePass makes one pass. What kept it from acting is an error; moves that were
 // refused or dropped are results.
-func once(ctx context.Context, c *controller.Controller, due []string) error {
+func runSinglePass(ctx context.Context, c *controller.Controller, due []string) error {
 	r, err := c.RunOnce(ctx, due)
 	switch {
 	case err != nil:
@@ -215,43 +215,43 @@ func once(ctx context.Context, c *controller.Controller, due []string) error {
 	case r.Stopped != nil:
 		err = fmt.Errorf("the pass stopped early: %s: %s", r.Stopped.Code, r.Stopped.Message)
 	}
-	return errors.Join(err, unjudged(r.Plan, due), c.Unclosed())
+	return errors.Join(err, unknownUsageErrors(r.Plan, due), c.Unclosed())
 }
 
-// unjudged names the strategies that were due and could not act, since what they go by
+// unknownUsageErrors names the strategies that were due and could not act, since what they go by
 // is not known, and hints, which are due in every pass.
-func unjudged(p plan.Plan, due []string) error {
+func unknownUsageErrors(p plan.Plan, due []string) error {
 	var errs []error
 	for _, st := range p.Strategies {
-		if st.Unknown != "" && slices.Contains(due, st.Name) {
-			errs = append(errs, fmt.Errorf("strategy %s moved nothing: %s; the report's inputs say why", st.Name, st.Unknown))
+		if st.NoData != "" && slices.Contains(due, st.Name) {
+			errs = append(errs, fmt.Errorf("strategy %s moved nothing: %s; the report's inputs say why", st.Name, st.NoData))
 		}
 	}
-	if p.HintsUnknown != "" {
-		errs = append(errs, fmt.Errorf("hints judged no node: %s; the report's inputs say why", p.HintsUnknown))
+	if p.HintsNoData != "" {
+		errs = append(errs, fmt.Errorf("hints judged no node: %s; the report's inputs say why", p.HintsNoData))
 	}
 	return errors.Join(errs...)
 }
 
 // configuration is watched where the program keeps running.
-func (f *runFlags) configuration(files *watched, m *metrics.Metrics, log *slog.Logger, s *settings) (*config.Config, <-chan func(*controller.Controller), error) {
+func (f *runFlags) configuration(files *watchedFiles, m *metrics.Metrics, log *slog.Logger, s *controllerSettings) (*config.Config, <-chan func(*controller.Controller), error) {
 	if !f.once {
-		return files.configured(f.config, m, log, s.atOnce, s.apply)
+		return files.loadAndWatchConfig(f.config, m, log, s.applyOutsidePass, s.apply)
 	}
 	conf, err := loadConfig(f.config)
 	return conf, nil, err
 }
 
 // client takes changed credentials over where the program keeps running.
-func (f *runFlags) client(files *watched, m *metrics.Metrics, log *slog.Logger, g *global, renewed func()) (kubernetes.Interface, *rest.Config, error) {
+func (f *runFlags) client(files *watchedFiles, m *metrics.Metrics, log *slog.Logger, g *globalFlags, renewed func()) (kubernetes.Interface, *rest.Config, error) {
 	if !f.once {
-		return files.liveClient(g, m, log, renewed)
+		return files.newReloadingClient(g, m, log, renewed)
 	}
 	return g.client()
 }
 
-func newController(reports *reports, log *slog.Logger, o *observe.Observer, m *metrics.Metrics) *controller.Controller {
-	return &controller.Controller{Observer: o, Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID, OnReport: reports.take}
+func newController(reports *reportWriter, log *slog.Logger, o *observe.Observer, m *metrics.Metrics) *controller.Controller {
+	return &controller.Controller{Observer: o, Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID, OnReport: reports.write}
 }
 
 // serve runs the web server beside work; the first to fail ends both.

@@ -19,10 +19,10 @@ type schedulerFlags struct {
 	pressure, watcher, from string
 }
 
-func newConfigScheduler(g *global) *cobra.Command {
+func newConfigScheduler(g *globalFlags) *cobra.Command {
 	f := &schedulerFlags{}
 	c := &cobra.Command{
-		Use: "scheduler", Short: "Print a configuration for kube-scheduler that spreads pods evenly", Args: noValues,
+		Use: "scheduler", Short: "Print a configuration for kube-scheduler that spreads pods evenly", Args: rejectArguments,
 		Long: "Prints a KubeSchedulerConfiguration (v1) for kube-scheduler's flag --config: PodTopologySpread weighs more,\n" +
 			"and pods without spread constraints are spread over zones and nodes. With --kubeconfig, that path stands in it.",
 		Example: "  evenkeel config scheduler --kubeconfig /etc/kubernetes/scheduler.conf > scheduler.yaml\n" +
@@ -49,7 +49,7 @@ func newConfigScheduler(g *global) *cobra.Command {
 	return c
 }
 
-func (f *schedulerFlags) options(g *global, stdin io.Reader) (config.SchedulerOptions, error) {
+func (f *schedulerFlags) options(g *globalFlags, stdin io.Reader) (config.SchedulerOptions, error) {
 	o := config.SchedulerOptions{SpreadWeight: f.spreadWeight, Kubeconfig: g.kubeconfig}
 	if f.spreadWeight < 0 || f.spreadWeight > 10000 {
 		return o, fmt.Errorf("--spread-weight: %d is no weight (want 1..10000)", f.spreadWeight)
@@ -71,7 +71,7 @@ func (f *schedulerFlags) options(g *global, stdin io.Reader) (config.SchedulerOp
 	if f.from == "" {
 		return o, nil
 	}
-	name, data, err := readPolicy(f.from, stdin)
+	name, data, err := readInputFile(f.from, stdin)
 	if err != nil {
 		return o, fmt.Errorf("--from-policy: %w", err)
 	}
@@ -79,10 +79,10 @@ func (f *schedulerFlags) options(g *global, stdin io.Reader) (config.SchedulerOp
 	return o, err
 }
 
-// maxPolicyBytes bounds a Policy: real ones have a few kilobytes.
-const maxPolicyBytes = 1 << 20
+// maxInputBytes bounds a Policy: real ones have a few kilobytes.
+const maxInputBytes = 1 << 20
 
-func readPolicy(path string, stdin io.Reader) (name string, data []byte, err error) {
+func readInputFile(path string, stdin io.Reader) (name string, data []byte, err error) {
 	in := stdin
 	if name = path; path == "-" {
 		name = "standard input"
@@ -94,8 +94,8 @@ func readPolicy(path string, stdin io.Reader) (name string, data []byte, err err
 		defer f.Close()
 		in = f
 	}
-	data, err = io.ReadAll(io.LimitReader(in, maxPolicyBytes+1))
-	if err == nil && len(data) > maxPolicyBytes {
+	data, err = io.ReadAll(io.LimitReader(in, maxInputBytes+1))
+	if err == nil && len(data) > maxInputBytes {
 		err = errors.New(name + " is too large")
 	}
 	return name, data, err

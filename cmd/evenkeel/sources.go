@@ -14,17 +14,17 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/prometheus"
 )
 
-// sourceOf makes the source that a checked configuration names.
-func sourceOf(conf *config.Config, rc *rest.Config) (usage.Source, error) {
+// newUsageSource makes the source that a checked configuration names.
+func newUsageSource(conf *config.Config, rc *rest.Config) (usage.Source, error) {
 	l := conf.Load
 	source, err := usage.Source(nil), error(nil)
 	switch l.Source {
 	case config.SourceMetricsServer:
 		source, err = metricsserver.New(rc, metricsserver.Options{Timeout: time.Duration(l.MetricsServer.Timeout), MaxAge: time.Duration(l.MaxAge), Now: time.Now})
 	case config.SourcePrometheus:
-		source, err = prometheusOf(conf)
+		source, err = newPrometheusSource(conf)
 	case config.SourceLoadWatcher:
-		source, err = watcherOf(conf)
+		source, err = newLoadWatcherSource(conf)
 	default:
 		err = fmt.Errorf("%s is no source of usage", l.Source)
 	}
@@ -34,18 +34,18 @@ func sourceOf(conf *config.Config, rc *rest.Config) (usage.Source, error) {
 	return source, nil
 }
 
-func prometheusOf(conf *config.Config) (usage.Source, error) {
+func newPrometheusSource(conf *config.Config) (usage.Source, error) {
 	p := conf.Load.Prometheus
 	client, err := fetch.New(fetch.Options{TokenFile: p.TokenFile, CAFile: p.CAFile, CertFile: p.CertFile, KeyFile: p.KeyFile, InsecureSkipVerify: p.InsecureSkipVerify})
 	if err != nil {
 		return nil, err
 	}
-	o := conf.Prometheus()
+	o := conf.PrometheusOptions()
 	o.Client, o.Now = client, time.Now
 	return prometheus.New(o)
 }
 
-func watcherOf(conf *config.Config) (usage.Source, error) {
+func newLoadWatcherSource(conf *config.Config) (usage.Source, error) {
 	l := conf.Load.LoadWatcher
 	client, err := fetch.New(fetch.Options{TokenFile: l.TokenFile, CAFile: l.CAFile})
 	if err != nil {

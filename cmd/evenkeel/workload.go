@@ -27,16 +27,16 @@ var workloadKinds = []struct {
 	{"ReplicationController", "", []string{"rc"}},
 }
 
-// kindNamed is the kind that was meant: its name, plural or short name in any
+// resolveKind is the kind that was meant: its name, plural or short name in any
 // case, with its group behind a dot or without, as in deployments.apps. Kinds
 // that are not of Kubernetes itself are known where the snapshot has such
 // workloads.
-func kindNamed(s *cluster.Snapshot, text string) (string, error) {
+func resolveKind(s *cluster.Snapshot, text string) (string, error) {
 	name, group, grouped := strings.Cut(strings.ToLower(text), ".")
 	var known []string
 	for _, k := range workloadKinds {
 		known = append(known, strings.ToLower(k.kind))
-		if isKind(name, k.kind) || slices.Contains(k.short, name) {
+		if isSameKind(name, k.kind) || slices.Contains(k.short, name) {
 			if !grouped || k.group != "" && strings.TrimPrefix(group, "v1.") == k.group {
 				return k.kind, nil
 			}
@@ -44,24 +44,24 @@ func kindNamed(s *cluster.Snapshot, text string) (string, error) {
 	}
 	for _, w := range s.Workloads {
 		of, _, _ := strings.Cut(w.APIVersion, "/")
-		if isKind(name, w.Kind) && (!grouped || group == of) {
+		if isSameKind(name, w.Kind) && (!grouped || group == of) {
 			return w.Kind, nil
 		}
 	}
 	return "", fmt.Errorf("unknown kind %q; want %s", text, strings.Join(known, ", "))
 }
 
-// isKind compares a lower case name with a kind and its plural.
-func isKind(name, kind string) bool {
+// isSameKind compares a lower case name with a kind and its plural.
+func isSameKind(name, kind string) bool {
 	return strings.TrimSuffix(name, "s") == strings.TrimSuffix(strings.ToLower(kind), "s")
 }
 
-func workloadNamed(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
+func findWorkload(s *cluster.Snapshot, name string) (func(*planner.Explainer) plan.Explanation, error) {
 	parts := strings.Split(name, "/")
 	if len(parts) != 3 {
 		return nil, fmt.Errorf("%q is not a workload (want KIND/NAMESPACE/NAME, such as deployment/shop/web)", name)
 	}
-	kind, err := kindNamed(s, parts[0])
+	kind, err := resolveKind(s, parts[0])
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +70,7 @@ func workloadNamed(s *cluster.Snapshot, name string) (func(*planner.Explainer) p
 	})
 	if i < 0 {
 		text := strings.ToLower(kind) + " " + parts[1] + "/" + parts[2]
-		if w := above(s, kind, parts[1], parts[2]); w != nil {
+		if w := topLevelOwner(s, kind, parts[1], parts[2]); w != nil {
 			return nil, fmt.Errorf("%s stands below another workload; its workload is %s/%s/%s", text, strings.ToLower(w.Kind), w.Namespace, w.Name)
 		}
 		return nil, fmt.Errorf("no %s with pods is there", text)
@@ -78,9 +78,9 @@ func workloadNamed(s *cluster.Snapshot, name string) (func(*planner.Explainer) p
 	return func(e *planner.Explainer) plan.Explanation { return e.Workload(s.Workloads[i].ID) }, nil
 }
 
-// above is the workload of pods whose controller is not one itself, such as the
+// topLevelOwner is the workload of pods whose controller is not one itself, such as the
 // ReplicaSet of a Deployment; nil when there are none.
-func above(s *cluster.Snapshot, kind, namespace, name string) *cluster.Workload {
+func topLevelOwner(s *cluster.Snapshot, kind, namespace, name string) *cluster.Workload {
 	for i := range s.Pods {
 		p := &s.Pods[i]
 		c := metav1.GetControllerOf(p.Object)

@@ -16,7 +16,7 @@ func TestKindNamed(t *testing.T) {
 		"rollout": "Rollout", "rollouts": "Rollout", "rollouts.argoproj.io": "Rollout",
 		"rollouts.apps": "", "deployment.batch": "", "rc.apps": "", "pod": "", "": "", "s": "", "deployment.": "",
 	} {
-		got, err := kindNamed(s, text)
+		got, err := resolveKind(s, text)
 		if got != want || (err == nil) != (want != "") {
 			t.Errorf("%q: %q, %v, want %q", text, got, err, want)
 		}

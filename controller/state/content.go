@@ -88,14 +88,14 @@ func unpack(cm *corev1.ConfigMap) (plan.PlannerState, []byte, error) {
 	if err := json.Unmarshal(text, &head); err != nil {
 		return none, nil, err
 	}
-	if head.Kind == plan.StateKind && head.APIVersion != plan.APIVersion && strings.HasPrefix(head.APIVersion, "evenkeel.io/") {
+	if head.Kind == plan.PlannerStateKind && head.APIVersion != plan.APIVersion && strings.HasPrefix(head.APIVersion, "evenkeel.io/") {
 		return none, nil, fmt.Errorf("%w (%s; this one knows %s)", errNewer, head.APIVersion, plan.APIVersion)
 	}
 	var st plan.PlannerState
 	if err := json.Unmarshal(text, &st); err != nil {
 		return none, nil, err
 	}
-	if err := st.Check(); err != nil {
+	if err := st.Validate(); err != nil {
 		return none, nil, err
 	}
 	return st, text, nil

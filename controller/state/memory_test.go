@@ -51,14 +51,14 @@ func TestWhatIsSavedIsLoadedByTheNext(t *testing.T) {
 	api := newServer()
 	s := New(api.client(), ns)
 	st := mustLoad(t, s)
-	if d := cmp.Diff(plan.PlannerState{APIVersion: plan.APIVersion, Kind: plan.StateKind}, st); d != "" {
+	if d := cmp.Diff(plan.PlannerState{APIVersion: plan.APIVersion, Kind: plan.PlannerStateKind}, st); d != "" {
 		t.Errorf("nothing was ever written: %s", d)
 	}
 	a, b := move(1, "shop"), move(2, "bank")
 	st = history.Reserve(st, plan.OpenRun{RunID: "r1", Holder: "me", Started: noon}, []plan.Move{a, b}, noon)
 	st.SpentBudgets = map[string]time.Time{"shop/d": noon.Add(time.Minute)}
-	st.Breaker = &plan.Trip{At: noon, Until: noon.Add(time.Hour)}
-	st.Benefits = map[string]plan.Benefit{"zones": {Evictions: 2, Foretold: 1, Realised: 0.5}}
+	st.Breaker = &plan.BreakerTrip{At: noon, Until: noon.Add(time.Hour)}
+	st.Benefits = map[string]plan.Benefit{"zones": {Evictions: 2, Predicted: 1, Realised: 0.5}}
 	mustSave(t, s, st)
 	if d := cmp.Diff(st, mustLoad(t, New(api.client(), ns))); d != "" {
 		t.Errorf("loaded by another: %s", d)

@@ -57,7 +57,7 @@ func (p Pauses) Read(ctx context.Context) (*plan.Pause, error) {
 }
 
 func (p Pauses) holding(m *corev1.ConfigMap) *plan.Pause {
-	if pause := parsePause(m); pause.In(p.Clock.Now()) {
+	if pause := parsePause(m); pause.ActiveAt(p.Clock.Now()) {
 		return pause
 	}
 	return nil
@@ -78,7 +78,7 @@ func (p Pauses) Gate(ctx context.Context) *plan.Reason {
 	case err != nil:
 		return &plan.Reason{Code: plan.APIError, Message: "whether evictions are paused is not known: " + err.Error()}
 	case pause != nil:
-		r := pause.Hold().Reason
+		r := pause.Block().Reason
 		return &r
 	}
 	return nil

@@ -46,7 +46,7 @@ func split(st plan.PlannerState) map[string]plan.PlannerState {
 	edit := func(name string, f func(p *plan.PlannerState)) {
 		p, ok := out[name]
 		if !ok {
-			p = plan.PlannerState{APIVersion: plan.APIVersion, Kind: plan.StateKind}
+			p = plan.PlannerState{APIVersion: plan.APIVersion, Kind: plan.PlannerStateKind}
 		}
 		f(&p)
 		out[name] = p
@@ -99,7 +99,7 @@ func splitRun(run plan.OpenRun) map[string]plan.OpenRun {
 
 // merge puts a state together again, in whatever order its parts come.
 func merge(from map[string]plan.PlannerState) plan.PlannerState {
-	st := plan.PlannerState{APIVersion: plan.APIVersion, Kind: plan.StateKind}
+	st := plan.PlannerState{APIVersion: plan.APIVersion, Kind: plan.PlannerStateKind}
 	for _, name := range slices.Sorted(maps.Keys(from)) {
 		p := from[name]
 		for budget, until := range p.SpentBudgets {

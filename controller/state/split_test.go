@@ -15,7 +15,7 @@ import (
 
 // states draws any state that is in order.
 func states(t *rapid.T) plan.PlannerState {
-	st := plan.PlannerState{APIVersion: plan.APIVersion, Kind: plan.StateKind}
+	st := plan.PlannerState{APIVersion: plan.APIVersion, Kind: plan.PlannerStateKind}
 	when := func() time.Time {
 		return noon.Add(time.Duration(rapid.IntRange(0, 200).Draw(t, "minutes")) * time.Minute)
 	}
@@ -51,10 +51,10 @@ func states(t *rapid.T) plan.PlannerState {
 		st.Runs = append(st.Runs, run)
 	})
 	if rapid.Bool().Draw(t, "tripped") {
-		st.Breaker = &plan.Trip{At: when(), Pods: []string{"u"}}
+		st.Breaker = &plan.BreakerTrip{At: when(), Pods: []string{"u"}}
 	}
 	some("benefits", func(i int) { set(&st.Benefits, fmt.Sprint("s", i), plan.Benefit{Evictions: float64(i)}) })
-	some("schedulers", func(i int) { set(&st.Schedulers, fmt.Sprint("s", i), plan.Bindings{Seen: i}) })
+	some("schedulers", func(i int) { set(&st.Schedulers, fmt.Sprint("s", i), plan.SchedulerBindings{Seen: i}) })
 	st.Sort()
 	return st
 }

@@ -48,7 +48,7 @@ const (
 type metropolis struct {
 	nodes []*corev1.Node
 	index map[string]int
-	pods  map[string]window.Place
+	pods  map[string]window.PodPlace
 	// answers are what a server gives next, by path or query, and asked how often.
 	answers atomic.Pointer[func(r *http.Request) (contentType string, body []byte)]
 	asked   atomic.Int32
@@ -56,7 +56,7 @@ type metropolis struct {
 }
 
 func newMetropolis() *metropolis {
-	m := &metropolis{index: map[string]int{}, pods: map[string]window.Place{}}
+	m := &metropolis{index: map[string]int{}, pods: map[string]window.PodPlace{}}
 	has := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("4"), corev1.ResourceMemory: resource.MustParse("8Gi")}
 	for i := range manyNodes {
 		n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: nodeName(i), UID: "u", CreationTimestamp: metav1.NewTime(noon.Add(-time.Hour)), Labels: map[string]string{"kubernetes.io/hostname": nodeName(i)}},
@@ -66,7 +66,7 @@ func newMetropolis() *metropolis {
 		}
 		m.nodes, m.index[n.Name] = append(m.nodes, n), i
 		for j := range podsPerNode {
-			m.pods["shop/"+podName(i, j)] = window.Place{Node: n.Name, UID: fmt.Sprint(i, "-", j), Created: noon.Add(-time.Hour)}
+			m.pods["shop/"+podName(i, j)] = window.PodPlace{Node: n.Name, UID: fmt.Sprint(i, "-", j), Created: noon.Add(-time.Hour)}
 		}
 	}
 	return m
@@ -83,8 +83,8 @@ func usesMilliCPU(i int) int {
 	return 1500
 }
 
-// LoadNodes is made anew for every sample, as the program does.
-func (m *metropolis) LoadNodes() []usage.Node {
+// UsageNodes is made anew for every sample, as the program does.
+func (m *metropolis) UsageNodes() []usage.Node {
 	out := make([]usage.Node, 0, len(m.nodes))
 	for _, n := range m.nodes {
 		out = append(out, usage.Node{Name: n.Name, UID: string(n.UID), Created: n.CreationTimestamp.Time, Hostname: n.Labels["kubernetes.io/hostname"],
@@ -93,7 +93,7 @@ func (m *metropolis) LoadNodes() []usage.Node {
 	return out
 }
 
-func (m *metropolis) Place(pod string) (window.Place, bool) {
+func (m *metropolis) PodPlace(pod string) (window.PodPlace, bool) {
 	p, ok := m.pods[pod]
 	return p, ok
 }
@@ -116,7 +116,7 @@ func (m *metropolis) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(body)
 }
 
-func (m *metropolis) Sampled(monitor.Attempt) {}
+func (m *metropolis) RecordAttempt(monitor.Attempt) {}
 
 // asMetricsServer answers with what was measured at a time.
 func (m *metropolis) asMetricsServer(t *testing.T, at time.Time) {
@@ -242,13 +242,13 @@ func TestOnePeriodOfALargeCluster(t *testing.T) {
 				t.Fatal(err)
 			}
 			rules := []pressure.Rule{{Name: "cpu", Resource: "cpu", Enter: 0.8, Leave: 0.7, For: 2}, {Name: "memory", Resource: "memory", Enter: 0.9, Leave: 0.8, For: 2}}
-			o := window.Options{Source: c.name, Statistic: window.P90, Window: 5 * time.Minute, KeepNodes: 15 * time.Minute, MaxAge: 3 * time.Minute, Interval: everyPeriod}
+			o := window.Options{Source: c.name, Statistic: window.P90, Window: 5 * time.Minute, KeepNodeSamples: 15 * time.Minute, MaxAge: 3 * time.Minute, Interval: everyPeriod}
 			for _, r := range rules {
-				o.Watches = append(o.Watches, window.Watch{Name: r.Watch(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave, For: r.For})
+				o.Watches = append(o.Watches, window.LevelWatch{Name: r.Watch(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave, For: r.For})
 			}
 			log := slog.New(slog.NewTextHandler(io.Discard, nil))
 			mon := monitor.New(o, nowOnly{source}, m, k, log, m)
-			keep := keeper.Keeper{Nodes: func() []*corev1.Node { return m.nodes }, Usage: mon.Nodes, Writer: m, Clock: k, Log: log}
+			keep := keeper.Keeper{Nodes: func() []*corev1.Node { return m.nodes }, Usage: mon.NodeUsage, Writer: m, Clock: k, Log: log}
 			keep.Configure(keeper.Options{Options: pressure.Options{Label: "status=presure", MaxHintedFrac: 0.34, TTL: time.Hour, Rules: rules}})
 			best := math.Inf(1)
 			for period := range 5 {
@@ -258,7 +258,7 @@ func TestOnePeriodOfALargeCluster(t *testing.T) {
 				m.patched = 0
 				goruntime.GC()
 				begun := cputime.Used(t)
-				mon.Once(t.Context())
+				mon.SampleOnce(t.Context())
 				keep.Look(t.Context())
 				spent := (cputime.Used(t) - begun).Seconds()
 				want := 0
@@ -266,7 +266,7 @@ func TestOnePeriodOfALargeCluster(t *testing.T) {
 					want = manyNodes / 5
 				}
 				if m.asked.Load() != c.requests || m.patched != want {
-					t.Fatalf("period %d: %d requests and %d patches, want %d and %d; %v", period, m.asked.Load(), m.patched, c.requests, want, mon.Nodes().Problems)
+					t.Fatalf("period %d: %d requests and %d patches, want %d and %d; %v", period, m.asked.Load(), m.patched, c.requests, want, mon.NodeUsage().Problems)
 				}
 				if period >= 2 {
 					best = min(best, spent)

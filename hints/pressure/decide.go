@@ -243,7 +243,7 @@ func (d *decider) stand(n *corev1.Node) (hot []reason, unknown []string) {
 			_, measured = used.Used[r.Resource]
 		}
 		switch {
-		case !measured || marked && m.Fresh && !m.Hot: // counting has only begun
+		case !measured || marked && m.CountRestarted && !m.Hot: // counting has only begun
 			unknown = append(unknown, r.Name)
 		case m.Hot:
 			v := value(m, used.Used[r.Resource], n)
@@ -262,7 +262,7 @@ func value(m cluster.Mark, used int64, n *corev1.Node) float64 {
 		return m.Value
 	}
 	allocatable := cluster.ResourcesOf(n.Status.Allocatable)
-	total := cluster.WholeOf(&allocatable, m.Resource)
+	total := cluster.UsageDenominator(&allocatable, m.Resource)
 	if total <= 0 {
 		return math.NaN()
 	}

@@ -249,12 +249,12 @@ func (s *story) usage(what string, now time.Time) *cluster.Usage {
 			used[node] = map[string]int64{}
 		}
 		used[node][r.Resource] = int64(v * 1e6)
-		m := cluster.Mark{Watch: r.Watch(), Node: node, Resource: r.Resource, Of: 1, Value: v}
+		m := cluster.Mark{Watch: r.Watch(), Node: node, Resource: r.Resource, Required: 1, Value: v}
 		if d, err := time.ParseDuration(ago); dated && err == nil {
 			m.At = now.Add(-d)
 		}
-		m.Hot, m.Fresh = strings.HasSuffix(text, "!"), strings.HasSuffix(text, "?")
-		if m.Hot || m.Fresh {
+		m.Hot, m.CountRestarted = strings.HasSuffix(text, "!"), strings.HasSuffix(text, "?")
+		if m.Hot || m.CountRestarted {
 			u.Marks = append(u.Marks, m)
 		}
 	}

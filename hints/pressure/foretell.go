@@ -117,11 +117,11 @@ func (o Options) counting(nodes map[string]*corev1.Node, usage *cluster.Usage, s
 	for _, m := range usage.Marks {
 		n := nodes[m.Node]
 		i := slices.IndexFunc(o.Rules, func(r Rule) bool { return r.Watch() == m.Watch })
-		if i < 0 || n == nil || spoken[m.Node] || m.Hot || m.Samples < 1 || m.Samples >= m.Of || d.outside(n) || d.closed(n) {
+		if i < 0 || n == nil || spoken[m.Node] || m.Hot || m.Samples < 1 || m.Samples >= m.Required || d.outside(n) || d.closed(n) {
 			continue
 		}
-		if b, there := best[m.Node]; !there || m.Of-m.Samples < b.Of-b.Samples {
-			best[m.Node] = Standing{Hint: Hint{Node: m.Node, Rule: o.Rules[i].Name, Value: m.Value}, State: Counting, Samples: m.Samples, Of: m.Of}
+		if b, there := best[m.Node]; !there || m.Required-m.Samples < b.Of-b.Samples {
+			best[m.Node] = Standing{Hint: Hint{Node: m.Node, Rule: o.Rules[i].Name, Value: m.Value}, State: Counting, Samples: m.Samples, Of: m.Required}
 		}
 	}
 	out := make([]Standing, 0, len(best))

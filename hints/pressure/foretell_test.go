@@ -45,7 +45,7 @@ func foretellable(t *testing.T) (pressure.Options, []*corev1.Node, *cluster.Usag
 		nodes = append(nodes, n)
 		if x.value > 0 {
 			u.Nodes = append(u.Nodes, cluster.NodeUsage{Name: x.name, At: noon, Used: map[string]int64{"cpu": 1}})
-			u.Marks = append(u.Marks, cluster.Mark{Watch: "hints/cpu", Node: x.name, Resource: "cpu", Hot: x.samples == 3, Samples: x.samples, Of: 3, Value: x.value})
+			u.Marks = append(u.Marks, cluster.Mark{Watch: "hints/cpu", Node: x.name, Resource: "cpu", Hot: x.samples == 3, Samples: x.samples, Required: 3, Value: x.value})
 		}
 	}
 	return o, nodes, u

@@ -157,21 +157,21 @@ func requests(events []auditv1.Event, user string) int {
 
 // outcome is what of the outcome of a move is looked at here.
 type outcome struct {
-	Outcome    string
-	Reason     struct{ Code string }
-	AsForetold bool
+	Outcome           string
+	Reason            struct{ Code string }
+	LandedAsPredicted bool
 }
 
 // tally counts outcomes by kind and reason.
-func tally(all []outcome) (by map[string]int, asForetold int) {
+func tally(all []outcome) (by map[string]int, landedAsPredicted int) {
 	by = map[string]int{}
 	for _, o := range all {
 		by[o.Outcome+"/"+o.Reason.Code]++
-		if o.AsForetold {
-			asForetold++
+		if o.LandedAsPredicted {
+			landedAsPredicted++
 		}
 	}
-	return by, asForetold
+	return by, landedAsPredicted
 }
 
 // told is what of a plan is looked at here.

@@ -33,9 +33,9 @@ type Round struct {
 	Requests   int     `json:"apiRequests"`
 	After      *State  `json:"after"`
 	// Outcomes count what the program says became of its moves, with the reason;
-	// AsForetold are the replacements that landed where they were expected.
-	Outcomes   map[string]int `json:"outcomes,omitempty"`
-	AsForetold int            `json:"asForetold,omitempty"`
+	// LandedAsPredicted are the replacements that landed where they were expected.
+	Outcomes          map[string]int `json:"outcomes,omitempty"`
+	LandedAsPredicted int            `json:"landedAsPredicted,omitempty"`
 	// Restless says what had not come to rest in time.
 	Restless string `json:"restless,omitempty"`
 }
@@ -235,7 +235,7 @@ func (r *trial) round(ctx context.Context, i int, config string) (Round, error) 
 	r.evicted = len(all)
 	out.Requests = requests(events, r.users[i].Name)
 	if plan != nil {
-		out.Outcomes, out.AsForetold = tally(plan.Outcomes)
+		out.Outcomes, out.LandedAsPredicted = tally(plan.Outcomes)
 	}
 	if i == 0 && plan != nil {
 		r.cell.Foretold, r.cell.MinEvictions = foretell(*plan, nodeCPU), plan.Bound.MinEvictions
@@ -254,7 +254,7 @@ func (r *trial) evenkeel(ctx context.Context, config, kube string) (map[string]i
 	}
 	var report struct {
 		Plan     told
-		Rest     told // planned later in the same pass; nearly always empty
+		Replan   told // planned later in the same pass; nearly always empty
 		Outcomes []outcome
 	}
 	if broken := json.Unmarshal(printed, &report); broken != nil {
@@ -262,7 +262,7 @@ func (r *trial) evenkeel(ctx context.Context, config, kube string) (map[string]i
 	}
 	report.Plan.Outcomes = report.Outcomes
 	waves := map[string]int{}
-	for _, m := range append(report.Plan.Moves, report.Rest.Moves...) {
+	for _, m := range append(report.Plan.Moves, report.Replan.Moves...) {
 		waves[m.Pod.Namespace+"/"+m.Pod.Name] = m.Wave
 	}
 	return waves, &report.Plan, u, err

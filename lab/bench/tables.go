@@ -118,12 +118,12 @@ func ofPlan(f func(Foretold) int) func(Cell) float64 {
 	}
 }
 
-// asForetold is of the evictions of the first round.
-func asForetold(c Cell) float64 {
+// landedAsPredicted is of the evictions of the first round.
+func landedAsPredicted(c Cell) float64 {
 	if c.Foretold == nil || len(c.Rounds) == 0 || c.Rounds[0].Evictions == 0 {
 		return math.NaN()
 	}
-	return 100 * float64(c.Rounds[0].AsForetold) / float64(c.Rounds[0].Evictions)
+	return 100 * float64(c.Rounds[0].LandedAsPredicted) / float64(c.Rounds[0].Evictions)
 }
 
 // quiet is 1 when the last round evicted nothing.
@@ -167,7 +167,7 @@ var realLines = []struct {
 	{"Deployments skewed over zones", left(func(s State) float64 { return float64(s.Skewed) }), "skewed", "Deployments"},
 	{"of these, though declared otherwise", left(func(s State) float64 { return float64(s.Broken) }), "", ""},
 	{"landings above target, %", left(landedAbove), "", ""},
-	{"landed as foretold in round 1, %", asForetold, "", ""},
+	{"landed as foretold in round 1, %", landedAsPredicted, "", ""},
 	{"pods Pending", left(func(s State) float64 { return float64(s.Pending) }), "", ""},
 }
 

@@ -32,7 +32,7 @@ func tenReasons() []stuck {
 		{code: "BlockedByPDB",
 			make:   func(t *testing.T, ns string) { pdb(t, ns, "d", 0, 0) },
 			remove: func(t *testing.T, ns string) { deletePDB(t, ns, "d") }},
-		{code: "SeveralPDBs",
+		{code: "MultiplePDBs",
 			make: func(t *testing.T, ns string) {
 				pdb(t, ns, "d", 1, 1)
 				pdbNamed(t, ns, "second", "d", 1, 1)

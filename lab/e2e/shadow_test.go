@@ -47,13 +47,13 @@ func TestAnUnknownSchedulerIsTrustedOnceItsBindingsComeTrue(t *testing.T) {
 	r := running(t, ns, testbed.ConfigFile(t, fmt.Sprintf(`
 strategies:
 - {name: zones, type: ZoneSpread, schedule: "* * * * *"}
-placement: {shadow: {minBindings: %d, minHitRate: 0.9}}
+placement: {trust: {minBindings: %d, minHitRate: 0.9}}
 `, wanted)))
 
 	r.watch(t, ns, "packed", wanted)
 	r.watch(t, ns, "fancy", wanted-1)
 	shut := r.await(t, func(p pass) bool {
-		return p.scheduler("fancy").Foretold == wanted-1 && p.scheduler("packed").Foretold == wanted
+		return p.scheduler("fancy").Predicted == wanted-1 && p.scheduler("packed").Foretold == wanted
 	})
 	if s := shut.scheduler("fancy"); s.Pods != 6 || s.Hits != wanted-1 || s.Trusted || len(shut.Plan.Moves) != 0 || shut.Plan.Rejections.Counts["PlacementUnknown"] == 0 {
 		t.Errorf("with %d bindings: %+v, %d moves, %v", wanted-1, s, len(shut.Plan.Moves), shut.Plan.Rejections.Counts)
@@ -93,9 +93,9 @@ type pass struct {
 }
 
 type schedulerState struct {
-	Name                       string
-	Pods, Seen, Foretold, Hits int
-	Trusted                    bool
+	Name                        string
+	Pods, Seen, Predicted, Hits int
+	Trusted                     bool
 }
 
 func (p pass) scheduler(name string) schedulerState {

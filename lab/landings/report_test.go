@@ -17,21 +17,21 @@ type report struct {
 }
 
 type move struct {
-	Pod            pod
-	From, To       string
-	Step, Wave     int
-	PGood, PReturn float64
-	Acceptable     struct{ Nodes int }
+	Pod                           pod
+	From, To                      string
+	Step, Wave                    int
+	Confidence, ReturnProbability float64
+	Acceptable                    struct{ Nodes int }
 }
 
 type outcome struct {
-	Step        int
-	Pod         pod
-	Outcome     string
-	Reason      reason
-	Replacement *pod
-	Landed      string
-	AsForetold  bool
+	Step              int
+	Pod               pod
+	Outcome           string
+	Reason            reason
+	Replacement       *pod
+	Landed            string
+	LandedAsPredicted bool
 }
 
 type pod struct{ Namespace, Name, UID string }
@@ -96,18 +96,18 @@ func (r *report) count(t *testing.T) tally {
 		}
 		m := by[o.Step]
 		x.evicted++
-		good, back, nodes = good+m.PGood, back+m.PReturn, nodes+float64(m.Acceptable.Nodes)
+		good, back, nodes = good+m.Confidence, back+m.ReturnProbability, nodes+float64(m.Acceptable.Nodes)
 		if o.Landed == m.To {
 			likeliest++
 		}
 		if o.Landed == m.From {
 			x.returned++
 		}
-		if o.AsForetold {
+		if o.LandedAsPredicted {
 			x.acceptable++
 		} else {
 			t.Logf("missed: step %d, wave %d, %s from %s landed on %q, foretold %s of %d nodes with %.4f: %s",
-				o.Step, m.Wave, o.Pod.Name, m.From, o.Landed, m.To, m.Acceptable.Nodes, m.PGood, o.Reason.Message)
+				o.Step, m.Wave, o.Pod.Name, m.From, o.Landed, m.To, m.Acceptable.Nodes, m.Confidence, o.Reason.Message)
 		}
 	}
 	n := float64(max(1, x.evicted))

@@ -53,7 +53,7 @@ func TestABusyNodeThatIsIdleByRequests(t *testing.T) {
 		if there := podsByNode(t, ns, "plain"); there["n1"] != 0 {
 			t.Errorf("new pods by node: %v; want none on n1", there)
 		}
-		asForetold(t, ns, added)
+		landedAsPredicted(t, ns, added)
 
 		s.awaitCPU(t, map[string]float64{"n1": 8})
 		p.change(t, s.config()+hinted+byLoad)
@@ -119,7 +119,7 @@ func fewestLeave(t *testing.T, p *process, ns string) {
 	})
 	for _, r := range p.reports() {
 		for _, o := range r.Outcomes {
-			if o.Landed == "n1" || o.AsForetold == nil || !*o.AsForetold {
+			if o.Landed == "n1" || o.LandedAsPredicted == nil || !*o.LandedAsPredicted {
 				t.Errorf("%s landed on %s, not as foretold", o.Pod.Name, o.Landed)
 			}
 		}

@@ -57,7 +57,7 @@ func TestHintsAndHourlyBalanceTogether(t *testing.T) {
 	if there := podsByNode(t, ns, "new"); there["n1"] != 0 {
 		t.Errorf("new pods by node: %v; want none on n1", there)
 	}
-	asForetold(t, ns, added)
+	landedAsPredicted(t, ns, added)
 
 	p.change(t, s.config()+hints+hourly(time.Now()))
 	p.await(t, "the hourly pass has evicted", func() bool {

@@ -24,10 +24,10 @@ func buildForetell(dir string) error {
 	return nil
 }
 
-// asForetold captures the cluster, takes the pods out that were added, and puts them
+// landedAsPredicted captures the cluster, takes the pods out that were added, and puts them
 // back one by one in the order in which they were bound: each must stand on a node
 // that wins it by then. They were added when nothing else changed.
-func asForetold(t *testing.T, ns string, added []string) {
+func landedAsPredicted(t *testing.T, ns string, added []string) {
 	t.Helper()
 	dir := t.TempDir()
 	snapshot := filepath.Join(dir, "snapshot.json")

@@ -40,9 +40,9 @@ type report struct {
 		Problems []string
 	}
 	Outcomes []struct {
-		Pod             struct{ Name string }
-		Outcome, Landed string
-		AsForetold      *bool
+		Pod               struct{ Name string }
+		Outcome, Landed   string
+		LandedAsPredicted *bool
 	}
 	Stopped *struct{ Code, Message string }
 }

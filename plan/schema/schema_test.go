@@ -31,17 +31,17 @@ func compile(t *testing.T) (planSchema, runSchema *jsonschema.Schema) {
 	return c.MustCompile(schema.PlanID), c.MustCompile(schema.RunReportID)
 }
 
-// design is the example of the design document, its ellipses filled.
-const design = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"Plan","id":"3f9c","takenAt":"2026-01-01T00:00:00Z","expires":"2026-01-01T00:15:00Z",
+// planExample is the example of the design document, its ellipses filled.
+const planExample = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"Plan","id":"3f9c","takenAt":"2026-01-01T00:00:00Z","expires":"2026-01-01T00:15:00Z",
  "cluster":{"uid":"c1","version":"1.37"},"configHash":"9b1e",
  "moves":[{"pod":{"namespace":"shop","name":"d-x1","uid":"u1"},"owner":{"apiVersion":"apps/v1","kind":"Deployment","name":"d","uid":"u2"},"goals":["g1"],
-   "from":"n3","to":"n1","acceptable":{"nodes":2},"pGood":0.97,"pReturn":0.03,"pPending":0,
+   "from":"n3","to":"n1","acceptable":{"nodes":2},"confidence":0.97,"returnProbability":0.03,"pendingProbability":0,
    "strategy":"zones","step":1,"wave":1,"steer":"none",
    "reason":{"code":"ZoneSkewed","message":"d has 1/1/4 pods over 3 zones; 2/2/2 is possible"},"benefit":0.5,"cost":1.0}],
  "rejections":{"counts":{"BlockedByPDB":12},"samples":[{"pod":{"namespace":"shop","name":"d-x2","uid":"u3"},"node":"n3","strategy":"zones","reason":{"code":"BlockedByPDB","message":"pdb shop/d allows 0 more"}}]},
  "goals":[{"id":"g1","strategy":"zones","kind":"SkewAtMost","subject":{"apiVersion":"apps/v1","kind":"Deployment","namespace":"shop","name":"d"},
    "topologyKey":"topology.kubernetes.io/zone","limit":1,"weight":1,"excess":2}],
- "strategies":[{"name":"zones","goals":4,"unmet":1,"asked":true}],"takenAtNewest":true,
+ "strategies":[{"name":"zones","goals":4,"unmet":1,"due":true}],"takenAtEstimated":true,
  "before":{"nodes":[{"name":"n1","zone":"z1","requested":{"cpu":0.8},"used":{"cpu":0.61}}],"utilization":{"cpu":{"max":0.9,"mean":0.5,"stddev":0.2}},
    "excess":{"g1":2},
    "workloads":[{"namespace":"shop","kind":"Deployment","name":"d","zones":{"z1":1,"z2":1,"z3":4},"skew":3,"failureCategory":2,"categoryCertain":true}]},
@@ -49,12 +49,12 @@ const design = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"Plan","id":"3f9c","
    "excess":{"g1":0},
    "workloads":[{"namespace":"shop","kind":"Deployment","name":"d","zones":{"z1":2,"z2":2,"z3":2},"skew":0,"failureCategory":3,"categoryCertain":false}]},
  "bound":{"minEvictions":2,"minForPlan":2,"residual":0.5,"residualByGoal":{"g1":1},"blockedBy":[{"code":"BlockedByPDB","detail":"shop/d"}],
-   "held":0.5,"heldBy":[{"goal":"g1","by":"scheduler","excess":1,"reasons":{"WouldReturn":2},"detail":"d stays skewed"}]},
+   "unmet":0.5,"unmetGoals":[{"goal":"g1","reason":"scheduler","excess":1,"rejections":{"WouldReturn":2},"detail":"d stays skewed"}]},
  "inputs":[{"source":"prometheus","age":"42s","coverage":1.0,"problems":[]}]}`
 
-const designRun = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"RunReport","runID":"r1","mode":"dryRun","started":"2026-01-01T00:00:00Z","finished":"2026-01-01T00:00:09Z","plan":` + design + `,"rest":` + design + `,
- "outcomes":[{"step":1,"pod":{"namespace":"shop","name":"d-x1","uid":"u1"},"outcome":"evicted","reason":{"code":"LandedElsewhere","message":"n2 was foretold"},"replacement":{"name":"d-y1","uid":"u9"},
-   "landed":"n1","asForetold":true,"readyAfter":"4s"}],
+const runReportExample = `{"apiVersion":"evenkeel.io/v1alpha1","kind":"RunReport","runID":"r1","mode":"dryRun","started":"2026-01-01T00:00:00Z","finished":"2026-01-01T00:00:09Z","plan":` + planExample + `,"replan":` + planExample + `,
+ "outcomes":[{"step":1,"pod":{"namespace":"shop","name":"d-x1","uid":"u1"},"outcome":"evicted","reason":{"code":"LandedElsewhere","message":"n2 was predicted"},"replacement":{"name":"d-y1","uid":"u9"},
+   "landed":"n1","landedAsPredicted":true,"readyAfter":"4s"}],
  "stopped":null}`
 
 func decode(t *testing.T, text []byte) any {
@@ -68,13 +68,13 @@ func decode(t *testing.T, text []byte) any {
 
 func TestDesignExamplesAreValid(t *testing.T) {
 	planSchema, runSchema := compile(t)
-	if err := planSchema.Validate(decode(t, []byte(design))); err != nil {
+	if err := planSchema.Validate(decode(t, []byte(planExample))); err != nil {
 		t.Error(err)
 	}
-	if err := runSchema.Validate(decode(t, []byte(designRun))); err != nil {
+	if err := runSchema.Validate(decode(t, []byte(runReportExample))); err != nil {
 		t.Error(err)
 	}
-	stopped := strings.Replace(designRun, `"stopped":null`, `"stopped":{"code":"Interrupted","message":"asked to end"}`, 1)
+	stopped := strings.Replace(runReportExample, `"stopped":null`, `"stopped":{"code":"Interrupted","message":"asked to end"}`, 1)
 	if err := runSchema.Validate(decode(t, []byte(stopped))); err != nil {
 		t.Error(err)
 	}
@@ -90,7 +90,7 @@ func TestGoTypesWriteWhatTheSchemaSays(t *testing.T) {
 		text   string
 		into   any
 		schema *jsonschema.Schema
-	}{{design, &p, planSchema}, {designRun, &r, runSchema}} {
+	}{{planExample, &p, planSchema}, {runReportExample, &r, runSchema}} {
 		dec := json.NewDecoder(strings.NewReader(c.text))
 		dec.DisallowUnknownFields()
 		if err := dec.Decode(c.into); err != nil {
@@ -110,44 +110,44 @@ func TestGoTypesWriteWhatTheSchemaSays(t *testing.T) {
 func TestEnumsAreWhole(t *testing.T) {
 	planSchema, runSchema := compile(t)
 	for _, k := range []plan.GoalKind{plan.NodeBelow, plan.SkewAtMost, plan.NodeEmpty, plan.PodGone} {
-		text := strings.Replace(design, `"kind":"SkewAtMost"`, `"resource":"cpu","kind":"`+string(k)+`"`, 1)
+		text := strings.Replace(planExample, `"kind":"SkewAtMost"`, `"resource":"cpu","kind":"`+string(k)+`"`, 1)
 		if err := planSchema.Validate(decode(t, []byte(text))); err != nil {
 			t.Errorf("%s: %v", k, err)
 		}
 	}
-	for _, h := range []plan.Holder{plan.HeldByScheduler, plan.HeldByPlaces, plan.HeldByFloor, plan.HeldByGuards} {
-		text := strings.Replace(design, `"by":"scheduler"`, `"by":"`+string(h)+`"`, 1)
+	for _, h := range []plan.UnmetReason{plan.UnmetByScheduler, plan.UnmetNoTarget, plan.UnmetBenefitTooSmall, plan.UnmetByGuards} {
+		text := strings.Replace(planExample, `"reason":"scheduler"`, `"reason":"`+string(h)+`"`, 1)
 		if err := planSchema.Validate(decode(t, []byte(text))); err != nil {
 			t.Errorf("%s: %v", h, err)
 		}
 	}
-	for _, k := range []plan.OutcomeKind{plan.Evicted, plan.WouldEvict, plan.Blocked, plan.Gone, plan.Unknown, plan.Dropped} {
-		text := strings.Replace(designRun, `"outcome":"evicted"`, `"outcome":"`+string(k)+`"`, 1)
+	for _, k := range []plan.OutcomeKind{plan.Evicted, plan.WouldEvict, plan.Blocked, plan.AlreadyGone, plan.UnknownOutcome, plan.Dropped} {
+		text := strings.Replace(runReportExample, `"outcome":"evicted"`, `"outcome":"`+string(k)+`"`, 1)
 		if err := runSchema.Validate(decode(t, []byte(text))); err != nil {
 			t.Errorf("%s: %v", k, err)
 		}
 	}
 	for _, m := range []plan.Mode{plan.DryRun, plan.Live} {
-		text := strings.Replace(designRun, `"mode":"dryRun"`, `"mode":"`+string(m)+`"`, 1)
+		text := strings.Replace(runReportExample, `"mode":"dryRun"`, `"mode":"`+string(m)+`"`, 1)
 		if err := runSchema.Validate(decode(t, []byte(text))); err != nil {
 			t.Errorf("%s: %v", m, err)
 		}
 	}
-	for _, wrong := range []string{strings.Replace(design, `"SkewAtMost"`, `"SkewAtLeast"`, 1), strings.Replace(design, `"steer":"none"`, `"steer":"force"`, 1),
-		strings.Replace(design, `"topologyKey":"topology.kubernetes.io/zone",`, ``, 1), strings.Replace(design, `2026-01-01T00:00:00Z`, `yesterday`, 1),
-		strings.Replace(design, `"pGood":0.97`, `"pGood":97`, 1), strings.Replace(design, `"step":1`, `"step":0`, 1)} {
+	for _, wrong := range []string{strings.Replace(planExample, `"SkewAtMost"`, `"SkewAtLeast"`, 1), strings.Replace(planExample, `"steer":"none"`, `"steer":"force"`, 1),
+		strings.Replace(planExample, `"topologyKey":"topology.kubernetes.io/zone",`, ``, 1), strings.Replace(planExample, `2026-01-01T00:00:00Z`, `yesterday`, 1),
+		strings.Replace(planExample, `"confidence":0.97`, `"confidence":97`, 1), strings.Replace(planExample, `"step":1`, `"step":0`, 1)} {
 		if planSchema.Validate(decode(t, []byte(wrong))) == nil {
 			t.Errorf("valid, and should not be: %s", wrong)
 		}
 	}
 }
 
-// optional are the fields that a valid document may lack, by their path with
+// optionalFields are the fields that a valid document may lack, by their path with
 // indexes left out. Everything else is required.
-var optional = []string{"takenAtNewest", "uid", "node", "strategy@samples", "apiVersion@owner", "apiVersion@subject", "namespace@subject", "used", "replacement", "landed", "readyAfter", "namespace@replacement", "held", "heldBy", "rest"}
+var optionalFields = []string{"takenAtEstimated", "uid", "node", "strategy@samples", "apiVersion@owner", "apiVersion@subject", "namespace@subject", "used", "replacement", "landed", "readyAfter", "namespace@replacement", "unmet", "unmetGoals", "replan"}
 
-// free are the objects whose keys are data.
-var free = []string{"counts", "requested", "used", "utilization", "excess", "zones", "residualByGoal", "reasons"}
+// isFreeForm are the objects whose keys are data.
+var isFreeForm = []string{"counts", "requested", "used", "utilization", "excess", "zones", "residualByGoal", "rejections"}
 
 // TestMutantsAreRefused removes, adds and retypes every field in turn.
 func TestMutantsAreRefused(t *testing.T) {
@@ -155,9 +155,9 @@ func TestMutantsAreRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		schema *jsonschema.Schema
 		text   string
-	}{"plan": {planSchema, design}, "run": {runSchema, designRun}} {
+	}{"plan": {planSchema, planExample}, "run": {runSchema, runReportExample}} {
 		root, seen := decode(t, []byte(c.text)), 0
-		mutate(root, "", func(what string) {
+		mutants(root, "", func(what string) {
 			seen++
 			if c.schema.Validate(root) == nil {
 				t.Errorf("%s: %s is accepted", name, what)
@@ -172,16 +172,16 @@ func TestMutantsAreRefused(t *testing.T) {
 	}
 }
 
-// mutate changes one thing at a time in the objects under v, calls check, and
+// mutants changes one thing at a time in the objects under v, calls check, and
 // puts it back. parent is the name of the field that v is in.
-func mutate(v any, parent string, check func(what string)) {
+func mutants(v any, parent string, check func(what string)) {
 	switch v := v.(type) {
 	case []any:
 		for _, item := range v {
-			mutate(item, parent, check)
+			mutants(item, parent, check)
 		}
 	case map[string]any:
-		data := slices.Contains(free, parent)
+		data := slices.Contains(isFreeForm, parent)
 		if !data {
 			v["surplus"] = 1
 			check("a surplus field in " + parent)
@@ -193,19 +193,19 @@ func mutate(v any, parent string, check func(what string)) {
 		}
 		for _, k := range keys {
 			was := v[k]
-			if !data && !slices.Contains(optional, k) && !slices.Contains(optional, k+"@"+parent) {
+			if !data && !slices.Contains(optionalFields, k) && !slices.Contains(optionalFields, k+"@"+parent) {
 				delete(v, k)
 				check(fmt.Sprintf("%s without %s", parent, k))
 			}
-			v[k] = otherType(was)
+			v[k] = valueOfOtherType(was)
 			check(fmt.Sprintf("%s with %s as %v", parent, k, v[k]))
 			v[k] = was
-			mutate(was, k, check)
+			mutants(was, k, check)
 		}
 	}
 }
 
-func otherType(v any) any {
+func valueOfOtherType(v any) any {
 	switch v.(type) {
 	case string, bool:
 		return json.Number("7")

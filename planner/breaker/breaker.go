@@ -25,7 +25,7 @@ type Options struct {
 	// replacements go where the scheduler sends them.
 	MaxUnreadyNodesFrac float64
 	// MaxPendingPods are those that became unschedulable during the pass.
-	MaxPendingPods plan.Count
+	MaxPendingPods plan.CountLimit
 	// MaxFailedFrac is of the evictions that were answered by yes or by trouble.
 	MaxFailedFrac float64
 	// MaxBadLandingsFrac is of the replacements that were followed to the end.
@@ -77,7 +77,7 @@ func waits(p *cluster.Pod) bool { return p.Node == cluster.NoNode && !p.Terminal
 // Watch looks at the cluster in the middle of a pass, or before one. It returns
 // why the pass must stop here, or nil. Replacements of pods that were evicted count as
 // others do: from when a scheduler has found no node for them until it has.
-func (o Options) Watch(s *cluster.Snapshot, b Base) *plan.Trip {
+func (o Options) Watch(s *cluster.Snapshot, b Base) *plan.BreakerTrip {
 	if why := o.unready(s); why != "" {
 		return o.trip(s.TakenAt, why)
 	}
@@ -87,7 +87,7 @@ func (o Options) Watch(s *cluster.Snapshot, b Base) *plan.Trip {
 			fresh = append(fresh, p)
 		}
 	}
-	if len(fresh) <= o.MaxPendingPods.Of(len(s.Pods)) {
+	if len(fresh) <= o.MaxPendingPods.For(len(s.Pods)) {
 		return nil
 	}
 	t := o.trip(s.TakenAt, fmt.Sprintf("%s became unschedulable since the pass began, more than %s (evictor.breaker.maxPendingPods); one is %s/%s",
@@ -130,14 +130,14 @@ func above(n, all int, frac float64) bool { return all > 0 && float64(n) > frac*
 // rounding lets 2 of 10 be no more than 0.2.
 const rounding = 1e-9
 
-func (o Options) trip(at time.Time, why string) *plan.Trip {
+func (o Options) trip(at time.Time, why string) *plan.BreakerTrip {
 	at = at.UTC()
-	return &plan.Trip{At: at, Until: at.Add(o.Hold), Reason: plan.Reason{Code: plan.BreakerOpen, Message: why}}
+	return &plan.BreakerTrip{At: at, Until: at.Add(o.Hold), Reason: plan.Reason{Code: plan.BreakerOpen, Message: why}}
 }
 
 // Judge looks at what became of the moves of a pass so far. It returns why the
 // pass must stop here, or nil.
-func (o Options) Judge(outcomes []plan.Outcome, now time.Time) *plan.Trip {
+func (o Options) Judge(outcomes []plan.Outcome, now time.Time) *plan.BreakerTrip {
 	tried, failed, followed, badly := 0, 0, 0, 0
 	var lastFailed, lastBad string
 	for _, x := range outcomes {
@@ -175,7 +175,7 @@ func tooMany(bad, all int, frac float64) bool {
 // failure: the server was in trouble over the eviction, or gave no answer. A
 // budget that refuses, a pod that is gone and a lack of permission are answers.
 func failure(x plan.Outcome) bool {
-	return x.Outcome == plan.Unknown || x.Reason.Code == plan.APIError
+	return x.Outcome == plan.UnknownOutcome || x.Reason.Code == plan.APIError
 }
 
 func landedBadly(x plan.Outcome) bool {
@@ -183,13 +183,13 @@ func landedBadly(x plan.Outcome) bool {
 	case plan.LandedElsewhere, plan.ReplacementNotReady, plan.ReplacementNotScheduled:
 		return true
 	}
-	return !x.AsForetold
+	return !x.LandedAsPredicted
 }
 
 // Holds says why a pass may not begin, or nil: a trip holds until its time is over
 // and the cluster is well again, that is, not too many nodes are unready, and of the
 // pods that the trip notes no more wait than may.
-func (o Options) Holds(t *plan.Trip, s *cluster.Snapshot, now time.Time) *plan.Reason {
+func (o Options) Holds(t *plan.BreakerTrip, s *cluster.Snapshot, now time.Time) *plan.Reason {
 	if t == nil {
 		return nil
 	}
@@ -200,7 +200,7 @@ func (o Options) Holds(t *plan.Trip, s *cluster.Snapshot, now time.Time) *plan.R
 			why = fmt.Sprintf("%s still not scheduled, one is %s/%s", are(waiting), p.Object.Namespace, p.Object.Name)
 		}
 	}
-	if waiting <= o.MaxPendingPods.Of(len(s.Pods)) {
+	if waiting <= o.MaxPendingPods.For(len(s.Pods)) {
 		why = ""
 	}
 	switch unready := o.unready(s); {
@@ -217,7 +217,7 @@ func (o Options) Holds(t *plan.Trip, s *cluster.Snapshot, now time.Time) *plan.R
 }
 
 // Tripped says that the breaker is open, since when, and what tripped it.
-func Tripped(t *plan.Trip) plan.Reason {
+func Tripped(t *plan.BreakerTrip) plan.Reason {
 	return plan.Reason{Code: plan.BreakerOpen, Message: fmt.Sprintf("the breaker is open since %s: %s", t.At.UTC().Format(time.RFC3339), t.Reason.Message)}
 }
 

@@ -79,7 +79,7 @@ func list(n int, prefix string, change ...func(*corev1.Pod)) []*corev1.Pod {
 func outcomes(kinds ...plan.Outcome) []plan.Outcome { return kinds }
 
 func good() plan.Outcome {
-	return plan.Outcome{Outcome: plan.Evicted, AsForetold: true, Landed: "n1", Reason: plan.Reason{Code: plan.ZoneSkewed}}
+	return plan.Outcome{Outcome: plan.Evicted, LandedAsPredicted: true, Landed: "n1", Reason: plan.Reason{Code: plan.ZoneSkewed}}
 }
 
 func with(kind plan.OutcomeKind, code plan.Code) plan.Outcome {
@@ -147,9 +147,9 @@ func TestPodsThatBecameUnschedulable(t *testing.T) {
 }
 
 func TestFailuresAndBadLandings(t *testing.T) {
-	failed, lost := with(plan.Unknown, plan.APIError), with(plan.Unknown, plan.OutcomeUnknown)
+	failed, lost := with(plan.UnknownOutcome, plan.APIError), with(plan.UnknownOutcome, plan.OutcomeUnknown)
 	unread, elsewhere := with(plan.Dropped, plan.APIError), with(plan.Evicted, plan.LandedElsewhere)
-	budget, gone, unseen := with(plan.Blocked, plan.BlockedByPDB), with(plan.Gone, plan.PodGoneAlready), with(plan.Evicted, plan.OutcomeUnknown)
+	budget, gone, unseen := with(plan.Blocked, plan.BlockedByPDB), with(plan.AlreadyGone, plan.PodGoneAlready), with(plan.Evicted, plan.OutcomeUnknown)
 	denied, busy := with(plan.Blocked, plan.PermissionMissing), with(plan.Blocked, plan.APIThrottled)
 	pending, crash := with(plan.Evicted, plan.ReplacementNotScheduled), with(plan.Evicted, plan.ReplacementNotReady)
 	g, stray := good(), with(plan.Evicted, plan.ZoneSkewed)
@@ -190,7 +190,7 @@ func TestHoldsUntilAllIsWell(t *testing.T) {
 	late := noon.Add(11 * time.Minute)
 	for _, c := range []struct {
 		name  string
-		trip  *plan.Trip
+		trip  *plan.BreakerTrip
 		w     world
 		at    time.Time
 		holds string // "": it does not
@@ -204,7 +204,7 @@ func TestHoldsUntilAllIsWell(t *testing.T) {
 		{"not even tried", trip, world{nodes: 10, pods: list(11, "new")}, late, "11 pods are still not scheduled"},
 		{"others wait", trip, world{nodes: 10, pods: list(30, "other", stuck)}, late, ""},
 		{"nodes are unready by now", trip, world{nodes: 10, unready: 4}, late, "still 4 of 10 nodes that are not cordoned are not Ready"},
-		{"failures need time alone", opts.Judge(outcomes(with(plan.Unknown, plan.APIError), with(plan.Unknown, plan.APIError), good()), noon), world{nodes: 10}, noon.Add(10 * time.Minute), ""},
+		{"failures need time alone", opts.Judge(outcomes(with(plan.UnknownOutcome, plan.APIError), with(plan.UnknownOutcome, plan.APIError), good()), noon), world{nodes: 10}, noon.Add(10 * time.Minute), ""},
 	} {
 		r := opts.Holds(c.trip, c.w.at(t, c.at), c.at)
 		if (r != nil) != (c.holds != "") || r != nil && (r.Code != plan.BreakerOpen || !strings.Contains(r.Message, "; "+c.holds)) {
@@ -217,11 +217,11 @@ func TestHoldsUntilAllIsWell(t *testing.T) {
 func TestWords(t *testing.T) {
 	begin := world{nodes: 10}.at(t, noon)
 	base := breaker.Baseline(begin)
-	lost := with(plan.Unknown, plan.OutcomeUnknown)
+	lost := with(plan.UnknownOutcome, plan.OutcomeUnknown)
 	lost.Reason.Message = "no answer: read: connection reset by peer"
 	elsewhere := with(plan.Evicted, plan.LandedElsewhere)
 	elsewhere.Reason.Message = "landed on n3, which was not foretold (n1)"
-	trips := []*plan.Trip{
+	trips := []*plan.BreakerTrip{
 		opts.Watch(world{nodes: 10, unready: 4}.at(t, noon), base),
 		opts.Watch(world{nodes: 10, pods: list(11, "d", stuck)}.at(t, noon), base),
 		opts.Judge(outcomes(lost, lost, good(), good()), noon),
@@ -239,7 +239,7 @@ func TestWords(t *testing.T) {
 // More trouble never closes the breaker, and nothing that was there before opens it.
 func TestMoreTroubleNeverHelps(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		kinds := []plan.Outcome{good(), with(plan.Unknown, plan.APIError), with(plan.Evicted, plan.LandedElsewhere), with(plan.Blocked, plan.BlockedByPDB)}
+		kinds := []plan.Outcome{good(), with(plan.UnknownOutcome, plan.APIError), with(plan.Evicted, plan.LandedElsewhere), with(plan.Blocked, plan.BlockedByPDB)}
 		list := rapid.SliceOfN(rapid.SampledFrom(kinds), 0, 30).Draw(t, "outcomes")
 		before := opts.Judge(list, noon)
 		if worse := opts.Judge(append(slices.Clone(list), kinds[1]), noon); before != nil && worse == nil {

@@ -48,7 +48,7 @@ const halfLives = 2
 func AddBenefit(st plan.PlannerState, gains map[string]Gain, known []string, now time.Time, o BenefitOptions) plan.PlannerState {
 	accounts := map[string]plan.Benefit{}
 	for name, b := range st.Benefits {
-		over := !b.HeldUntil.IsZero() && !now.Before(b.HeldUntil)
+		over := !b.BlockedUntil.IsZero() && !now.Before(b.BlockedUntil)
 		if slices.Contains(known, name) && !over {
 			accounts[name] = b
 		}
@@ -60,10 +60,10 @@ func AddBenefit(st plan.PlannerState, gains map[string]Gain, known []string, now
 		b := accounts[name]
 		left := math.Exp2(-float64(g.Evictions) / float64(halfLives*max(1, o.MinEvictions)))
 		b.Evictions = b.Evictions*left + float64(g.Evictions)
-		b.Foretold = b.Foretold*left + g.Foretold
+		b.Predicted = b.Predicted*left + g.Foretold
 		b.Realised = b.Realised*left + g.Realised
-		if b.HeldUntil.IsZero() && o.fails(b) {
-			b.HeldUntil = now.UTC().Add(o.Hold)
+		if b.BlockedUntil.IsZero() && o.fails(b) {
+			b.BlockedUntil = now.UTC().Add(o.Hold)
 		}
 		accounts[name] = b
 	}
@@ -79,7 +79,7 @@ func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }
 // fails reports whether an account that says enough lies below the floor. Where
 // nothing was foretold, nothing can be missed.
 func (o BenefitOptions) fails(b plan.Benefit) bool {
-	return o.Floor > 0 && b.Evictions >= float64(o.MinEvictions) && b.Foretold > 0 && b.Realised < (o.Floor-rounding)*b.Foretold
+	return o.Floor > 0 && b.Evictions >= float64(o.MinEvictions) && b.Predicted > 0 && b.Realised < (o.Floor-rounding)*b.Predicted
 }
 
 // rounding lets a quarter of it be no less than 0.25.
@@ -89,25 +89,25 @@ const rounding = 1e-9
 // for; they are still not to be worsened.
 func Held(st plan.PlannerState, strategy string, now time.Time, o BenefitOptions) (plan.Reason, bool) {
 	b, ok := st.Benefits[strategy]
-	if !ok || o.Floor <= 0 || b.HeldUntil.IsZero() || !now.Before(b.HeldUntil) {
+	if !ok || o.Floor <= 0 || b.BlockedUntil.IsZero() || !now.Before(b.BlockedUntil) {
 		return plan.Reason{}, false
 	}
 	share := 0.0
-	if b.Foretold > 0 {
-		share = b.Realised / b.Foretold
+	if b.Predicted > 0 {
+		share = b.Realised / b.Predicted
 	}
-	return plan.Reason{Code: plan.NotPayingOff, Message: fmt.Sprintf(
+	return plan.Reason{Code: plan.StrategyIneffective, Message: fmt.Sprintf(
 		"its evictions brought %.0f%% of what they were foretold to, less than %.4g%% (benefit.floor, over %.4g evictions); it is held until %s",
-		100*share, 100*o.Floor, b.Evictions, b.HeldUntil.UTC().Format(time.RFC3339))}, true
+		100*share, 100*o.Floor, b.Evictions, b.BlockedUntil.UTC().Format(time.RFC3339))}, true
 }
 
 // HeldStrategies lists the holds of strategies, by name.
-func HeldStrategies(st plan.PlannerState, now time.Time, o BenefitOptions) []plan.Hold {
-	var out []plan.Hold
+func HeldStrategies(st plan.PlannerState, now time.Time, o BenefitOptions) []plan.EvictionBlock {
+	var out []plan.EvictionBlock
 	for _, name := range slices.Sorted(maps.Keys(st.Benefits)) {
 		if r, held := Held(st, name, now, o); held {
-			until := st.Benefits[name].HeldUntil.UTC()
-			out = append(out, plan.Hold{Reason: r, Strategy: name, Since: until.Add(-o.Hold), Until: until})
+			until := st.Benefits[name].BlockedUntil.UTC()
+			out = append(out, plan.EvictionBlock{Reason: r, Strategy: name, Since: until.Add(-o.Hold), Until: until})
 		}
 	}
 	return out

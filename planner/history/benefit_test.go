@@ -51,7 +51,7 @@ func TestAStrategyThatDoesNotPayOffIsHeld(t *testing.T) {
 	} {
 		st, at := after(c.passes, c.gain)
 		r, held := Held(st, "zones", at, benefit)
-		if held != c.held || held && r.Code != plan.NotPayingOff {
+		if held != c.held || held && r.Code != plan.StrategyIneffective {
 			t.Errorf("%s: held %v: %v (%+v)", c.name, held, r, st.Benefits)
 		}
 		if holds := HeldStrategies(st, at, benefit); (len(holds) == 1) != c.held {
@@ -63,7 +63,7 @@ func TestAStrategyThatDoesNotPayOffIsHeld(t *testing.T) {
 func TestAHoldEndsAndItsAccountBeginsAnew(t *testing.T) {
 	st, at := after(1, gain(10, 5, 0))
 	until := at.Add(24 * time.Hour)
-	if b := st.Benefits["zones"]; !b.HeldUntil.Equal(until) {
+	if b := st.Benefits["zones"]; !b.BlockedUntil.Equal(until) {
 		t.Fatalf("%+v, want until %s", b, until)
 	}
 	h := HeldStrategies(st, at, benefit)[0]
@@ -72,7 +72,7 @@ func TestAHoldEndsAndItsAccountBeginsAnew(t *testing.T) {
 	}
 	// More evidence while it is held does not make the hold longer.
 	st = AddBenefit(st, gain(1, .5, 0), known, at.Add(time.Hour), benefit)
-	if b := st.Benefits["zones"]; !b.HeldUntil.Equal(until) {
+	if b := st.Benefits["zones"]; !b.BlockedUntil.Equal(until) {
 		t.Errorf("longer: %+v", b)
 	}
 	if _, held := Held(st, "zones", until.Add(-1), benefit); !held {
@@ -82,14 +82,14 @@ func TestAHoldEndsAndItsAccountBeginsAnew(t *testing.T) {
 		t.Error("it does not end")
 	}
 	st = AddBenefit(st, gain(1, .5, .5), known, until, benefit)
-	if b := st.Benefits["zones"]; b != (plan.Benefit{Evictions: 1, Foretold: .5, Realised: .5}) {
+	if b := st.Benefits["zones"]; b != (plan.Benefit{Evictions: 1, Predicted: .5, Realised: .5}) {
 		t.Errorf("the old account counts on: %+v", b)
 	}
 }
 
 func TestOldEvictionsCountForLess(t *testing.T) {
 	st, at := after(200, gain(1, .5, 0))
-	st.Benefits["zones"] = plan.Benefit{Evictions: st.Benefits["zones"].Evictions, Foretold: st.Benefits["zones"].Foretold} // as if never held
+	st.Benefits["zones"] = plan.Benefit{Evictions: st.Benefits["zones"].Evictions, Predicted: st.Benefits["zones"].Predicted} // as if never held
 	if b := st.Benefits["zones"]; math.Abs(b.Evictions-29.36) > .1 {
 		t.Errorf("one by one they add up to %v, want 29.36", b.Evictions)
 	}
@@ -97,13 +97,13 @@ func TestOldEvictionsCountForLess(t *testing.T) {
 	for range 20 {
 		st = AddBenefit(st, gain(1, .5, .5), known, at, benefit)
 	}
-	if b := st.Benefits["zones"]; math.Abs(b.Realised/b.Foretold-.5) > .01 {
-		t.Errorf("%+v: %v, want half", b, b.Realised/b.Foretold)
+	if b := st.Benefits["zones"]; math.Abs(b.Realised/b.Predicted-.5) > .01 {
+		t.Errorf("%+v: %v, want half", b, b.Realised/b.Predicted)
 	}
 }
 
 func TestAccountsAreBounded(t *testing.T) {
-	st := plan.PlannerState{Benefits: map[string]plan.Benefit{"gone": {Evictions: 3}, "hot": {Evictions: 4, Foretold: 1, Realised: 1}}}
+	st := plan.PlannerState{Benefits: map[string]plan.Benefit{"gone": {Evictions: 3}, "hot": {Evictions: 4, Predicted: 1, Realised: 1}}}
 	gains := gain(1, .5, .5)
 	gains["unheard-of"] = Gain{Evictions: 1, Foretold: 1}
 	gains["hot"] = Gain{Evictions: 1, Foretold: math.NaN()}
@@ -120,7 +120,7 @@ func TestFloorOfNothingHoldsNobody(t *testing.T) {
 	off := benefit
 	off.Floor = 0
 	st := AddBenefit(plan.PlannerState{}, gain(100, 50, -50), known, noon, off)
-	if !st.Benefits["zones"].HeldUntil.IsZero() {
+	if !st.Benefits["zones"].BlockedUntil.IsZero() {
 		t.Errorf("%+v", st.Benefits)
 	}
 	// Nor one that was held before the floor was taken away.
@@ -141,7 +141,7 @@ func TestAddBenefitLeavesItsInputAsItIs(t *testing.T) {
 				t.Fatalf("changed in place:\n%s\n%s", before, got)
 			}
 			b := st.Benefits["zones"]
-			if b.Evictions < 0 || b.Foretold < 0 || !b.HeldUntil.IsZero() && b.Evictions < 1 {
+			if b.Evictions < 0 || b.Predicted < 0 || !b.BlockedUntil.IsZero() && b.Evictions < 1 {
 				t.Fatalf("%+v", b)
 			}
 		}

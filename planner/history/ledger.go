@@ -125,7 +125,9 @@ func Expire(st plan.PlannerState, now time.Time, o Options) plan.PlannerState {
 }
 
 // tookPlace reports whether an eviction counts: also where that is not known.
-func tookPlace(o plan.Outcome) bool { return o.Outcome == plan.Evicted || o.Outcome == plan.Unknown }
+func tookPlace(o plan.Outcome) bool {
+	return o.Outcome == plan.Evicted || o.Outcome == plan.UnknownOutcome
+}
 
 func counts(e plan.EvictionCount, now time.Time) bool {
 	return now.Before(e.Minute.Add(hour + minute))

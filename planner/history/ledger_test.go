@@ -23,7 +23,7 @@ func move(step int, name string) plan.Move {
 }
 
 func became(m plan.Move, kind plan.OutcomeKind, code plan.Code) plan.Outcome {
-	return plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Reason: plan.Reason{Code: code, Message: "because"}, AsForetold: code == plan.ZoneSkewed}
+	return plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Reason: plan.Reason{Code: code, Message: "because"}, LandedAsPredicted: code == plan.ZoneSkewed}
 }
 
 // carriedOut reserves and settles one eviction in a pass of its own.
@@ -45,7 +45,7 @@ func TestReservedEvictionsCountUntilTheyDidNotTakePlace(t *testing.T) {
 	if h := LastHour(again, noon); h.Cluster != 3 {
 		t.Errorf("reserved twice: %+v", h)
 	}
-	st, _ = Settle(st, "r", []plan.Outcome{became(a, plan.Evicted, plan.ZoneSkewed), became(b, plan.Blocked, plan.BlockedByPDB), became(c, plan.Unknown, plan.OutcomeUnknown)}, noon, opts)
+	st, _ = Settle(st, "r", []plan.Outcome{became(a, plan.Evicted, plan.ZoneSkewed), became(b, plan.Blocked, plan.BlockedByPDB), became(c, plan.UnknownOutcome, plan.OutcomeUnknown)}, noon, opts)
 	if h := LastHour(st, noon); h.Cluster != 2 || h.Workload[WorkloadOf(a)] != 1 || h.Workload[WorkloadOf(c)] != 1 {
 		t.Errorf("settled: %+v", h)
 	}
@@ -126,10 +126,10 @@ func TestWhatCountsAsSettled(t *testing.T) {
 		{plan.Evicted, plan.ReplacementNotReady, true},
 		{plan.Evicted, plan.ReplacementNotScheduled, true},
 		{plan.Evicted, plan.OutcomeUnknown, true},
-		{plan.Unknown, plan.OutcomeUnknown, true},
+		{plan.UnknownOutcome, plan.OutcomeUnknown, true},
 		{plan.Blocked, plan.BlockedByPDB, false},
 		{plan.Dropped, plan.PremiseChanged, false},
-		{plan.Gone, plan.PodGoneAlready, false},
+		{plan.AlreadyGone, plan.PodGoneAlready, false},
 	} {
 		st, _ := carriedOut(plan.PlannerState{}, noon, c.kind, c.code)
 		if _, rests := Resting(st, WorkloadOf(move(1, "d")), noon); rests != c.rests {

@@ -10,7 +10,7 @@ import (
 // settledWell reports whether the replacement landed as foretold and became
 // Ready.
 func settledWell(o plan.Outcome) bool {
-	if o.Outcome != plan.Evicted || !o.AsForetold {
+	if o.Outcome != plan.Evicted || !o.LandedAsPredicted {
 		return false
 	}
 	switch o.Reason.Code {

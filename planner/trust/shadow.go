@@ -60,7 +60,7 @@ func Unknown(name string, profiles map[string]placement.Profile) bool {
 func Judge(s *cluster.Snapshot, id cluster.PodID, earlier map[string]bool) (hit, told bool) {
 	p := &s.Pods[id]
 	at := boundAt(p.Object)
-	if p.Node == cluster.NoNode || p.Terminating || at.IsZero() || cluster.Claims(p.Object) {
+	if p.Node == cluster.NoNode || p.Terminating || at.IsZero() || cluster.HasVolumeClaim(p.Object) {
 		return false, false
 	}
 	name := SchedulerName(p.Object)
@@ -89,7 +89,7 @@ func boundAt(p *corev1.Pod) time.Time {
 
 // States are the schedulers without a profile, by name: those whose pods stand in
 // the cluster, and those whose bindings were counted.
-func (o Options) States(s *cluster.Snapshot, profiles map[string]placement.Profile, seen map[string]plan.Bindings) []plan.SchedulerState {
+func (o Options) States(s *cluster.Snapshot, profiles map[string]placement.Profile, seen map[string]plan.SchedulerBindings) []plan.SchedulerState {
 	pods := map[string]int{}
 	for name := range seen {
 		if Unknown(name, profiles) {
@@ -105,8 +105,8 @@ func (o Options) States(s *cluster.Snapshot, profiles map[string]placement.Profi
 	var out []plan.SchedulerState
 	for _, name := range slices.Sorted(maps.Keys(pods)) {
 		b := seen[name]
-		st := plan.SchedulerState{Name: name, Pods: pods[name], Seen: b.Seen, Foretold: b.Foretold, Hits: b.Hits, Trusted: o.trusts(b)}
-		if b.Foretold > 0 {
+		st := plan.SchedulerState{Name: name, Pods: pods[name], Seen: b.Seen, Predicted: b.Predicted, Hits: b.Hits, Trusted: o.trusts(b)}
+		if b.Predicted > 0 {
 			rate := plan.Round(b.HitRate())
 			st.HitRate = &rate
 		}
@@ -115,8 +115,8 @@ func (o Options) States(s *cluster.Snapshot, profiles map[string]placement.Profi
 	return out
 }
 
-func (o Options) trusts(b plan.Bindings) bool {
-	return o.MinBindings > 0 && b.Foretold >= o.MinBindings && b.HitRate() >= o.MinHitRate
+func (o Options) trusts(b plan.SchedulerBindings) bool {
+	return o.MinBindings > 0 && b.Predicted >= o.MinBindings && b.HitRate() >= o.MinHitRate
 }
 
 // Profiles adds to the profiles that are configured the default profile for each
@@ -130,8 +130,8 @@ func (o Options) Profiles(configured map[string]placement.Profile, states []plan
 	for _, st := range states {
 		p := placement.DefaultProfile()
 		if !st.Trusted {
-			p.Unknown = fmt.Sprintf("its scores are not known; bindings seen %d, foretold %d, came true %d; wanted are %d foretold, and %s of them true (placement.shadow)",
-				st.Seen, st.Foretold, st.Hits, o.MinBindings, percent(o.MinHitRate))
+			p.Unknown = fmt.Sprintf("its scores are not known; bindings seen %d, foretold %d, came true %d; wanted are %d foretold, and %s of them true (placement.trust)",
+				st.Seen, st.Predicted, st.Hits, o.MinBindings, percent(o.MinHitRate))
 		}
 		out[st.Name] = p
 	}

@@ -116,7 +116,7 @@ func TestJudgeKeepsTheOrderWithinASecond(t *testing.T) {
 // chance stays far below any floor worth having.
 func TestALotIsNotTakenForTheDefaultProfile(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	var b plan.Bindings
+	var b plan.SchedulerBindings
 	for range 400 {
 		o, earlier := nodes(2+r.IntN(6)), []string{}
 		for i := range 4 {
@@ -130,12 +130,12 @@ func TestALotIsNotTakenForTheDefaultProfile(t *testing.T) {
 			b.Hits++
 			fallthrough
 		case "miss":
-			b.Foretold++
+			b.Predicted++
 		}
 	}
-	t.Logf("%d of %d right by chance", b.Hits, b.Foretold)
-	if b.Foretold < 50 || b.HitRate() > 0.5 {
-		t.Errorf("%d of %d right by chance", b.Hits, b.Foretold)
+	t.Logf("%d of %d right by chance", b.Hits, b.Predicted)
+	if b.Predicted < 50 || b.HitRate() > 0.5 {
+		t.Errorf("%d of %d right by chance", b.Hits, b.Predicted)
 	}
 }
 
@@ -149,12 +149,12 @@ func TestStatesAndProfiles(t *testing.T) {
 		t.Fatal(err)
 	}
 	known := map[string]placement.Profile{"known": placement.MostAllocatedProfile()}
-	seen := map[string]plan.Bindings{"good": {Seen: 12, Foretold: 10, Hits: 9}, "bad": {Seen: 12, Foretold: 10, Hits: 8}, "few": {Seen: 12, Foretold: 9, Hits: 9}, "known": {Seen: 9, Foretold: 9}}
+	seen := map[string]plan.SchedulerBindings{"good": {Seen: 12, Predicted: 10, Hits: 9}, "bad": {Seen: 12, Predicted: 10, Hits: 8}, "few": {Seen: 12, Predicted: 9, Hits: 9}, "known": {Seen: 9, Predicted: 9}}
 	opts := trust.Options{MinBindings: 10, MinHitRate: 0.9}
 	rate := func(x float64) *float64 { return &x }
 	want := []plan.SchedulerState{
-		{Name: "bad", Seen: 12, Foretold: 10, Hits: 8, HitRate: rate(0.8)}, {Name: "fancy", Pods: 1}, {Name: "few", Seen: 12, Foretold: 9, Hits: 9, HitRate: rate(1)},
-		{Name: "good", Seen: 12, Foretold: 10, Hits: 9, HitRate: rate(0.9), Trusted: true},
+		{Name: "bad", Seen: 12, Predicted: 10, Hits: 8, HitRate: rate(0.8)}, {Name: "fancy", Pods: 1}, {Name: "few", Seen: 12, Predicted: 9, Hits: 9, HitRate: rate(1)},
+		{Name: "good", Seen: 12, Predicted: 10, Hits: 9, HitRate: rate(0.9), Trusted: true},
 	}
 	states := opts.States(s, known, seen)
 	if d := cmp.Diff(want, states); d != "" {

@@ -33,15 +33,15 @@ func Fraction(path string, v float64) []Error {
 	case math.IsNaN(v) || v > 0 && v <= 1:
 		return nil
 	case v >= 2 && v <= 100:
-		return []Error{{path, fmt.Sprintf("%s is not a fraction (want 0..1; did you mean %s?)", plain(v), share(v))}}
+		return []Error{{path, fmt.Sprintf("%s is not a fraction (want 0..1; did you mean %s?)", formatFloat(v), formatPercentAsFraction(v))}}
 	}
-	return []Error{{path, plain(v) + " is not a fraction (want above 0, at most 1)"}}
+	return []Error{{path, formatFloat(v) + " is not a fraction (want above 0, at most 1)"}}
 }
 
-// MeantFraction asks for the fraction that was probably meant by text that is no
+// SuggestFraction asks for the fraction that was probably meant by text that is no
 // number, such as 80% or "0.8", in brackets with a blank before them; empty when
 // there is none.
-func MeantFraction(text string) string {
+func SuggestFraction(text string) string {
 	percent, isPercent := strings.CutSuffix(strings.TrimSpace(text), "%")
 	v, err := strconv.ParseFloat(strings.TrimSpace(percent), 64)
 	if !isPercent {
@@ -50,11 +50,11 @@ func MeantFraction(text string) string {
 	if err != nil || !(v > 0 && v <= 100) {
 		return ""
 	}
-	return " (did you mean " + share(v) + "?)"
+	return " (did you mean " + formatPercentAsFraction(v) + "?)"
 }
 
-// share writes p percent as a fraction, with two digits or more.
-func share(p float64) string {
+// formatPercentAsFraction writes p percent as a fraction, with two digits or more.
+func formatPercentAsFraction(p float64) string {
 	s := strconv.FormatFloat(math.Round(p*1e4)/1e6, 'f', -1, 64)
 	if _, digits, _ := strings.Cut(s, "."); len(digits) == 1 {
 		s += "0"
@@ -62,7 +62,7 @@ func share(p float64) string {
 	return s
 }
 
-func plain(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
+func formatFloat(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // LabelKey checks the key of a label, such as topology.kubernetes.io/zone.
 func LabelKey(path, key string) []Error {

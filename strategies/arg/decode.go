@@ -24,7 +24,7 @@ func Decode(raw []byte, v any) []Error {
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
 	d.UseNumber()
-	tree, err := read(d)
+	tree, err := readJSON(d)
 	if err != nil {
 		return []Error{{"", "reading arguments: " + err.Error()}}
 	}
@@ -34,8 +34,8 @@ func Decode(raw []byte, v any) []Error {
 	if tree == nil {
 		return nil
 	}
-	var t taking
-	t.value("", tree, reflect.ValueOf(v).Elem())
+	var t decoder
+	t.decodeValue("", tree, reflect.ValueOf(v).Elem())
 	return t.errs
 }
 
@@ -47,8 +47,8 @@ type member struct {
 	value any
 }
 
-// read is one JSON value: nil, bool, json.Number, string, []any or object.
-func read(d *json.Decoder) (any, error) {
+// readJSON is one JSON value: nil, bool, json.Number, string, []any or object.
+func readJSON(d *json.Decoder) (any, error) {
 	token, err := d.Token()
 	if err != nil {
 		return nil, err
@@ -61,7 +61,7 @@ func read(d *json.Decoder) (any, error) {
 			if err != nil {
 				return nil, err
 			}
-			v, err := read(d)
+			v, err := readJSON(d)
 			if err != nil {
 				return nil, err
 			}
@@ -72,7 +72,7 @@ func read(d *json.Decoder) (any, error) {
 	case json.Delim('['):
 		list := []any{}
 		for d.More() {
-			v, err := read(d)
+			v, err := readJSON(d)
 			if err != nil {
 				return nil, err
 			}
@@ -84,14 +84,14 @@ func read(d *json.Decoder) (any, error) {
 	return token, nil
 }
 
-// taking puts values where they belong, and collects what is wrong.
-type taking struct{ errs []Error }
+// decoder puts values where they belong, and collects what is wrong.
+type decoder struct{ errs []Error }
 
-func (t *taking) add(path, format string, args ...any) {
+func (t *decoder) addError(path, format string, args ...any) {
 	t.errs = append(t.errs, Error{path, fmt.Sprintf(format, args...)})
 }
 
-func (t *taking) value(path string, from any, to reflect.Value) {
+func (t *decoder) decodeValue(path string, from any, to reflect.Value) {
 	switch to.Kind() {
 	case reflect.Struct, reflect.Map:
 		if from == nil {
@@ -99,16 +99,16 @@ func (t *taking) value(path string, from any, to reflect.Value) {
 		}
 		o, ok := from.(object)
 		if !ok {
-			t.add(path, "want keys and values, found %s", found(from))
+			t.addError(path, "want keys and values, found %s", describeValue(from))
 			return
 		}
-		t.object(path, o, to)
+		t.decodeObject(path, o, to)
 	default:
-		t.scalar(path, from, to)
+		t.decodeScalar(path, from, to)
 	}
 }
 
-func (t *taking) object(path string, o object, to reflect.Value) {
+func (t *decoder) decodeObject(path string, o object, to reflect.Value) {
 	seen := map[string]bool{}
 	if to.Kind() == reflect.Map && to.IsNil() {
 		to.Set(reflect.MakeMap(to.Type()))
@@ -116,7 +116,7 @@ func (t *taking) object(path string, o object, to reflect.Value) {
 	for _, m := range o {
 		at := strings.TrimPrefix(path+"."+m.key, ".")
 		if seen[m.key] {
-			t.add(at, "duplicate key")
+			t.addError(at, "duplicate key")
 			continue
 		}
 		seen[m.key] = true
@@ -125,20 +125,20 @@ func (t *taking) object(path string, o object, to reflect.Value) {
 			if entry.Kind() == reflect.Float64 {
 				entry.SetFloat(math.NaN())
 			}
-			t.value(at, m.value, entry)
+			t.decodeValue(at, m.value, entry)
 			to.SetMapIndex(reflect.ValueOf(m.key), entry)
 			continue
 		}
-		if f, known := fieldNamed(to, m.key); known {
-			t.value(at, m.value, f)
+		if f, known := fieldByKey(to, m.key); known {
+			t.decodeValue(at, m.value, f)
 		} else {
-			t.add(at, "unknown argument%s", suggest.DidYouMean(m.key, names(to.Type())))
+			t.addError(at, "unknown argument%s", suggest.DidYouMean(m.key, jsonKeys(to.Type())))
 		}
 	}
 }
 
-func fieldNamed(v reflect.Value, key string) (reflect.Value, bool) {
-	for i, name := range names(v.Type()) {
+func fieldByKey(v reflect.Value, key string) (reflect.Value, bool) {
+	for i, name := range jsonKeys(v.Type()) {
 		if name == key {
 			return v.Field(i), true
 		}
@@ -146,8 +146,8 @@ func fieldNamed(v reflect.Value, key string) (reflect.Value, bool) {
 	return reflect.Value{}, false
 }
 
-// names are the keys of a struct, in the order of its fields.
-func names(t reflect.Type) []string {
+// jsonKeys are the keys of a struct, in the order of its fields.
+func jsonKeys(t reflect.Type) []string {
 	out := make([]string, t.NumField())
 	for i := range out {
 		out[i], _, _ = strings.Cut(t.Field(i).Tag.Get("json"), ",")
@@ -155,9 +155,9 @@ func names(t reflect.Type) []string {
 	return out
 }
 
-func (t *taking) scalar(path string, from any, to reflect.Value) {
+func (t *decoder) decodeScalar(path string, from any, to reflect.Value) {
 	if from == nil {
-		t.add(path, "is empty (want %s, or leave the key out)", wanted(to.Kind()))
+		t.addError(path, "is empty (want %s, or leave the key out)", describeKind(to.Kind()))
 		return
 	}
 	number, numeric := from.(json.Number)
@@ -183,16 +183,16 @@ func (t *taking) scalar(path string, from any, to reflect.Value) {
 			return
 		}
 		text, _ := from.(string)
-		t.add(path, "want a fraction, found %s%s", found(from), MeantFraction(text))
+		t.addError(path, "want a fraction, found %s%s", describeValue(from), SuggestFraction(text))
 		return
 	default:
 		panic("arg: arguments cannot be of type " + to.Type().String())
 	}
-	t.add(path, "want %s, found %s", wanted(to.Kind()), found(from))
+	t.addError(path, "want %s, found %s", describeKind(to.Kind()), describeValue(from))
 }
 
-// wanted says in words what a kind takes.
-func wanted(k reflect.Kind) string {
+// describeKind says in words what a kind takes.
+func describeKind(k reflect.Kind) string {
 	switch k {
 	case reflect.Bool:
 		return "true or false"
@@ -207,8 +207,8 @@ func wanted(k reflect.Kind) string {
 // maxFound bounds what is repeated of a value.
 const maxFound = 40
 
-// found says in words what stands there.
-func found(v any) string {
+// describeValue says in words what stands there.
+func describeValue(v any) string {
 	switch v := v.(type) {
 	case object:
 		return "keys and values"

@@ -34,8 +34,8 @@ type Args struct {
 	Selector string `json:"selector"`
 }
 
-// Load is the strategy with its arguments.
-type Load struct {
+// Strategy is the strategy with its arguments.
+type Strategy struct {
 	name     string
 	args     Args
 	scope    cluster.Scope
@@ -43,17 +43,17 @@ type Load struct {
 }
 
 // New reads the arguments; every mistake is reported.
-func New(name string, raw []byte, scope cluster.Scope) (*Load, []arg.Error) {
-	a := Args{Basis: string(plan.Requests), For: 1}
+func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
+	a := Args{Basis: string(plan.BasisRequests), For: 1}
 	errs := arg.Decode(raw, &a)
-	l := &Load{name: name, args: a, scope: scope}
-	if a.Basis != string(plan.Requests) && a.Basis != string(plan.Load) {
+	l := &Strategy{name: name, args: a, scope: scope}
+	if a.Basis != string(plan.BasisRequests) && a.Basis != string(plan.BasisLoad) {
 		errs = append(errs, arg.Error{Path: "basis", Message: fmt.Sprintf("%q is unknown (want requests or load)", a.Basis)})
 	}
 	switch {
 	case a.For < 1:
 		errs = append(errs, arg.Error{Path: "for", Message: fmt.Sprintf("%d is too small (want 1 or more samples)", a.For)})
-	case a.For > 1 && !l.ByLoad():
+	case a.For > 1 && !l.UsesLoad():
 		errs = append(errs, arg.Error{Path: "for", Message: "counts samples of load, and requests have none (want basis: load, or for: 1)"})
 	}
 	if (len(a.Target) == 0) == (len(a.Deviation) == 0) {
@@ -73,12 +73,12 @@ func New(name string, raw []byte, scope cluster.Scope) (*Load, []arg.Error) {
 	return l, append(errs, l.checkFractions("deviation", a.Deviation)...)
 }
 
-func (l *Load) checkFractions(field string, m map[string]float64) []arg.Error {
+func (l *Strategy) checkFractions(field string, m map[string]float64) []arg.Error {
 	var errs []arg.Error
 	for _, r := range slices.Sorted(maps.Keys(m)) {
 		path := field + "." + r
 		switch {
-		case !l.ByLoad(): // a source may measure what it likes
+		case !l.UsesLoad(): // a source may measure what it likes
 			errs = append(errs, arg.Resource(path, r)...)
 		case r == cluster.MemoryAvailable:
 			errs = append(errs, arg.Error{Path: path, Message: "is what is left, not what is used (want memory, or a rule of hints with below)"})
@@ -88,19 +88,19 @@ func (l *Load) checkFractions(field string, m map[string]float64) []arg.Error {
 	return errs
 }
 
-// ByLoad says whether the strategy needs a source of usage.
-func (l *Load) ByLoad() bool { return l.args.Basis == string(plan.Load) }
+// UsesLoad says whether the strategy needs a source of usage.
+func (l *Strategy) UsesLoad() bool { return l.args.Basis == string(plan.BasisLoad) }
 
-// Measured are the resources of which the use must be known, sorted; none by requests.
-func (l *Load) Measured() []string {
-	if !l.ByLoad() {
+// MeasuredResources are the resources of which the use must be known, sorted; none by requests.
+func (l *Strategy) MeasuredResources() []string {
+	if !l.UsesLoad() {
 		return nil
 	}
 	return l.resources()
 }
 
-// Deviates says whether levels are deviations from the mean.
-func (l *Load) Deviates() bool { return len(l.args.Deviation) > 0 }
+// UsesDeviation says whether levels are deviations from the mean.
+func (l *Strategy) UsesDeviation() bool { return len(l.args.Deviation) > 0 }
 
 // Watch is a level that must be watched, sample by sample, between passes; its
 // marks carry Name.
@@ -115,7 +115,7 @@ type Watch struct {
 
 // Watches are what must be watched for the strategy, by resource. There are none
 // where one sample is enough.
-func (l *Load) Watches() []Watch {
+func (l *Strategy) Watches() []Watch {
 	var out []Watch
 	if l.args.For > 1 {
 		for _, r := range l.resources() {
@@ -126,7 +126,7 @@ func (l *Load) Watches() []Watch {
 }
 
 // resources are those of which there is a target or deviation, sorted.
-func (l *Load) resources() []string {
+func (l *Strategy) resources() []string {
 	out := append(slices.Collect(maps.Keys(l.args.Target)), slices.Collect(maps.Keys(l.args.Deviation))...)
 	slices.Sort(out)
 	return slices.Compact(out)
@@ -135,21 +135,21 @@ func (l *Load) resources() []string {
 // Goals returns one NodeBelow per ready node in scope and resource, met or not. A
 // node that people exclude is not in scope. By load there is one for each node of
 // which the usage is known, and none at all while that is known of too few nodes.
-func (l *Load) Goals(s *cluster.Snapshot) []plan.Goal {
-	nodes, amounts := l.inScope(s), map[string]*cluster.Amounts{}
+func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
+	nodes, amounts := l.nodesInScope(s), map[string]*cluster.Amounts{}
 	for _, r := range l.resources() {
-		a := s.Amounts(cluster.Measure{ByLoad: l.ByLoad(), Resource: r, Pods: l.selector}, l.scope.Load)
-		if l.ByLoad() && !a.Enough(l.scope) {
+		a := s.Amounts(cluster.Measure{ByUsage: l.UsesLoad(), Resource: r, Pods: l.selector}, l.scope.Usage)
+		if l.UsesLoad() && !a.CoverageSufficient(l.scope) {
 			return nil
 		}
 		amounts[r] = a
 	}
 	goals := make([]plan.Goal, 0, len(amounts)*len(nodes))
-	hot := l.marks(s)
+	hot := l.usageMarks(s)
 	for _, r := range l.resources() {
 		limit, ok := l.limit(nodes, amounts[r])
 		for _, n := range nodes {
-			if used, sure, known := amounts[r].Node(n.ID); ok && known && amounts[r].Total(n.ID) > 0 {
+			if used, sure, known := amounts[r].NodeUsed(n.ID); ok && known && amounts[r].Total(n.ID) > 0 {
 				goals = append(goals, l.goal(n, amounts[r], limit, used, sure, hot))
 			}
 		}
@@ -157,21 +157,21 @@ func (l *Load) Goals(s *cluster.Snapshot) []plan.Goal {
 	return goals
 }
 
-// Needs is what Goals looks for.
-func (l *Load) Needs() string {
+// Requirements is what Goals looks for.
+func (l *Strategy) Requirements() string {
 	what := strings.Join(l.resources(), " or ")
 	out := "a Ready node with " + what + ", in scope and not excluded"
-	if !l.ByLoad() {
+	if !l.UsesLoad() {
 		return out
 	}
 	out += ", and to know how much of it is used"
-	if t := l.scope.Load; t.MinCoverage > 0 {
+	if t := l.scope.Usage; t.MinCoverage > 0 {
 		out += fmt.Sprintf(" on %v of the nodes in scope (load.minCoverage)", t.MinCoverage)
 	}
 	return out
 }
 
-func (l *Load) inScope(s *cluster.Snapshot) []*cluster.Node {
+func (l *Strategy) nodesInScope(s *cluster.Snapshot) []*cluster.Node {
 	var nodes []*cluster.Node
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; n.Ready && l.scope.HasNode(n) && len(annotation.OfNode(n).Exclude) == 0 {
@@ -181,7 +181,7 @@ func (l *Load) inScope(s *cluster.Snapshot) []*cluster.Node {
 	return nodes
 }
 
-func (l *Load) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used, sure int64, hot marks) plan.Goal {
+func (l *Strategy) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used, sure int64, hot markIndex) plan.Goal {
 	total, resource := float64(a.Total(n.ID)), a.Measure.Resource
 	g := plan.Goal{
 		Strategy: l.name, Kind: plan.NodeBelow, Resource: resource, Limit: limit, Weight: 1, Node: n.ID, Amounts: a,
@@ -192,14 +192,14 @@ func (l *Load) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used, su
 		who = "pods on " + n.Name + " that are " + l.selector.String()
 	}
 	does := "request"
-	if l.ByLoad() {
-		g.Basis = plan.Load
+	if l.UsesLoad() {
+		g.Basis = plan.BasisLoad
 		if does = "use"; l.selector == nil {
 			who, does = n.Name, "uses"
 		}
-		if over, least := limit*total+rounding, used-a.Doubt(n.ID); float64(used) > over {
-			g.Waits = l.waits(hot[place{n.Name, resource}], float64(least) > over, float64(sure) > over)
-			g.Constraint = g.Waits != ""
+		if over, least := limit*total+roundingTolerance, used-a.Uncertain(n.ID); float64(used) > over {
+			g.WaitReason = l.waitReason(hot[markKey{n.Name, resource}], float64(least) > over, float64(sure) > over)
+			g.Constraint = g.WaitReason != ""
 			if float64(least) > over {
 				used = least
 			}
@@ -210,19 +210,19 @@ func (l *Load) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used, su
 	return g
 }
 
-// rounding lets a fraction such as 0.9 of 10000m be 9000m.
-const rounding = 1e-6
+// roundingTolerance lets a fraction such as 0.9 of 10000m be 9000m.
+const roundingTolerance = 1e-6
 
 // limit is the fraction to stay below. The mean is total used over total
 // allocatable, so that a large node weighs as much as it carries.
-func (l *Load) limit(nodes []*cluster.Node, a *cluster.Amounts) (float64, bool) {
+func (l *Strategy) limit(nodes []*cluster.Node, a *cluster.Amounts) (float64, bool) {
 	resource := a.Measure.Resource
 	if len(l.args.Target) > 0 {
 		return l.args.Target[resource], true
 	}
 	var sum, total float64
 	for _, n := range nodes {
-		used, _, known := a.Node(n.ID)
+		used, _, known := a.NodeUsed(n.ID)
 		if has := a.Total(n.ID); known && has > 0 {
 			sum += float64(used)
 			total += float64(has)

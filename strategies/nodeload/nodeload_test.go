@@ -40,20 +40,20 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-var taken = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
+var snapshotTime = time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)
 
 // snapshot has nodes n1 (4 cores), n2 and n3 (16 cores each), measured as given, a
 // minute ago.
 func snapshot(t *testing.T, marks []cluster.Mark, used ...map[string]int64) *cluster.Snapshot {
 	t.Helper()
-	o := &cluster.Objects{TakenAt: taken, Usage: &cluster.Usage{Source: "prometheus", SampledAt: taken.Add(-time.Minute), Marks: marks}}
+	o := &cluster.Objects{TakenAt: snapshotTime, Usage: &cluster.Usage{Source: "prometheus", SampledAt: snapshotTime.Add(-time.Minute), Marks: marks}}
 	for i, cores := range []string{"4", "16", "16"} {
 		name := fmt.Sprintf("n%d", i+1)
 		o.Nodes = append(o.Nodes, &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: name}, Status: corev1.NodeStatus{
 			Allocatable: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cores), corev1.ResourceMemory: resource.MustParse("8Gi")},
 			Conditions:  []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}}})
 		if i < len(used) && used[i] != nil {
-			o.Usage.Nodes = append(o.Usage.Nodes, cluster.NodeUsage{Name: name, At: taken.Add(-time.Minute), Used: used[i]})
+			o.Usage.Nodes = append(o.Usage.Nodes, cluster.NodeUsage{Name: name, At: snapshotTime.Add(-time.Minute), Used: used[i]})
 		}
 	}
 	s, err := cluster.New(o)
@@ -63,20 +63,20 @@ func snapshot(t *testing.T, marks []cluster.Mark, used ...map[string]int64) *clu
 	return s
 }
 
-func cpu(n int64) map[string]int64 { return map[string]int64{"cpu": n} }
+func milliCPU(n int64) map[string]int64 { return map[string]int64{"cpu": n} }
 
-// stated are the goals in words.
-func stated(t *testing.T, args string, s *cluster.Snapshot) []string {
+// describeGoals are the goals in words.
+func describeGoals(t *testing.T, args string, s *cluster.Snapshot) []string {
 	t.Helper()
-	l, errs := New("hot", []byte(args), cluster.Scope{Load: cluster.Trust{MaxAge: 3 * time.Minute, MinCoverage: 0.6}})
+	l, errs := New("hot", []byte(args), cluster.Scope{Usage: cluster.UsageRequirements{MaxAge: 3 * time.Minute, MinCoverage: 0.6}})
 	if len(errs) > 0 {
 		t.Fatal(errs)
 	}
 	var out []string
 	for _, g := range l.Goals(s) {
 		text := fmt.Sprintf("%s %s %s %.3f", g.Subject.Name, g.Basis, g.Resource, g.Limit)
-		if g.Constraint || g.Waits != "" {
-			text += fmt.Sprintf(" constraint %v: %s", g.Constraint, g.Waits)
+		if g.Constraint || g.WaitReason != "" {
+			text += fmt.Sprintf(" constraint %v: %s", g.Constraint, g.WaitReason)
 		}
 		out = append(out, text)
 	}
@@ -85,7 +85,7 @@ func stated(t *testing.T, args string, s *cluster.Snapshot) []string {
 
 func TestGoalsByLoad(t *testing.T) {
 	mark := func(node string, hot bool, samples int, fresh bool) cluster.Mark {
-		return cluster.Mark{Watch: "hot", Node: node, Resource: "cpu", Hot: hot, Samples: samples, Of: 3, Fresh: fresh}
+		return cluster.Mark{Watch: "hot", Node: node, Resource: "cpu", Hot: hot, Samples: samples, Required: 3, CountRestarted: fresh}
 	}
 	for _, c := range []struct {
 		what, args string
@@ -93,24 +93,24 @@ func TestGoalsByLoad(t *testing.T) {
 		want       []string
 	}{
 		{"a node that is not known has no goal", `{"basis":"load","target":{"cpu":0.8}}`,
-			snapshot(t, nil, cpu(3900), cpu(100)), []string{"n1 load cpu 0.800", "n2 load cpu 0.800"}},
-		{"too few are known", `{"basis":"load","target":{"cpu":0.8}}`, snapshot(t, nil, cpu(3900)), nil},
-		{"of one resource of two too few are known", `{"basis":"load","target":{"cpu":0.8,"memory":0.8}}`, snapshot(t, nil, cpu(3900), cpu(100), cpu(100)), nil},
+			snapshot(t, nil, milliCPU(3900), milliCPU(100)), []string{"n1 load cpu 0.800", "n2 load cpu 0.800"}},
+		{"too few are known", `{"basis":"load","target":{"cpu":0.8}}`, snapshot(t, nil, milliCPU(3900)), nil},
+		{"of one resource of two too few are known", `{"basis":"load","target":{"cpu":0.8,"memory":0.8}}`, snapshot(t, nil, milliCPU(3900), milliCPU(100), milliCPU(100)), nil},
 		{"the mean is of what is known, by size: 7200 of 20000", `{"basis":"load","deviation":{"cpu":0.1}}`,
-			snapshot(t, nil, cpu(4000), cpu(3200)), []string{"n1 load cpu 0.460", "n2 load cpu 0.460"}},
+			snapshot(t, nil, milliCPU(4000), milliCPU(3200)), []string{"n1 load cpu 0.460", "n2 load cpu 0.460"}},
 		{"a ratio by any name", `{"basis":"load","target":{"pressure":0.5}}`,
 			snapshot(t, nil, map[string]int64{"pressure": 600_000}, map[string]int64{"pressure": 0}), []string{"n1 load pressure 0.500", "n2 load pressure 0.500"}},
 		{"no usage", `{"basis":"load","target":{"cpu":0.8}}`, snapshot(t, nil), nil},
 		{"by requests nothing of it matters", `{"target":{"cpu":0.8}}`, snapshot(t, nil), []string{"n1  cpu 0.800", "n2  cpu 0.800", "n3  cpu 0.800"}},
 		{"not for long enough", `{"basis":"load","for":3,"target":{"cpu":0.5}}`,
-			snapshot(t, []cluster.Mark{mark("n1", true, 3, false), mark("n2", false, 2, true), {Watch: "other", Node: "n3", Resource: "cpu", Hot: true}}, cpu(3900), cpu(9000), cpu(9000)),
+			snapshot(t, []cluster.Mark{mark("n1", true, 3, false), mark("n2", false, 2, true), {Watch: "other", Node: "n3", Resource: "cpu", Hot: true}}, milliCPU(3900), milliCPU(9000), milliCPU(9000)),
 			[]string{"n1 load cpu 0.500",
 				"n2 load cpu 0.500 constraint true: above its target in 2 of 3 samples in a row, counted since this process began",
 				"n3 load cpu 0.500 constraint true: above its target in 0 of 3 samples in a row"}},
-		{"at the target nothing is awaited", `{"basis":"load","for":3,"target":{"cpu":0.5}}`, snapshot(t, nil, cpu(2000), cpu(8000), cpu(8000)),
+		{"at the target nothing is awaited", `{"basis":"load","for":3,"target":{"cpu":0.5}}`, snapshot(t, nil, milliCPU(2000), milliCPU(8000), milliCPU(8000)),
 			[]string{"n1 load cpu 0.500", "n2 load cpu 0.500", "n3 load cpu 0.500"}},
 	} {
-		if got := stated(t, c.args, c.s); !slices.Equal(got, c.want) {
+		if got := describeGoals(t, c.args, c.s); !slices.Equal(got, c.want) {
 			t.Errorf("%s:\n got %s\nwant %s", c.what, strings.Join(got, "\n     "), strings.Join(c.want, "\n     "))
 		}
 	}
@@ -119,9 +119,9 @@ func TestGoalsByLoad(t *testing.T) {
 // TestProbableUseMovesNothing: a pod that came after the sample brings n1 above its
 // target, as far as one can guess.
 func TestProbableUseMovesNothing(t *testing.T) {
-	s := snapshot(t, nil, cpu(1900), cpu(0), cpu(0))
+	s := snapshot(t, nil, milliCPU(1900), milliCPU(0), milliCPU(0))
 	o := *s.Objects
-	start := metav1.NewTime(taken)
+	start := metav1.NewTime(snapshotTime)
 	o.Pods = []*corev1.Pod{{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "new"},
 		Spec:   corev1.PodSpec{NodeName: "n1", Containers: []corev1.Container{{Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{"cpu": resource.MustParse("200m")}}}}},
 		Status: corev1.PodStatus{StartTime: &start}}}
@@ -129,7 +129,7 @@ func TestProbableUseMovesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := stated(t, `{"basis":"load","target":{"cpu":0.5}}`, s)
+	got := describeGoals(t, `{"basis":"load","target":{"cpu":0.5}}`, s)
 	want := "n1 load cpu 0.500 constraint true: above its target only with what pods probably use that came after the last sample"
 	if len(got) != 3 || got[0] != want || strings.Contains(got[1], "constraint") {
 		t.Errorf("%q", got)
@@ -139,7 +139,7 @@ func TestProbableUseMovesNothing(t *testing.T) {
 // TestTwoAccountsOfANode: what its window and its newest measurement do not agree on
 // moves nothing, and where they do the lower is told.
 func TestTwoAccountsOfANode(t *testing.T) {
-	s := snapshot(t, nil, cpu(3900), cpu(10000), cpu(0))
+	s := snapshot(t, nil, milliCPU(3900), milliCPU(10000), milliCPU(0))
 	o := *s.Objects
 	o.Usage.Nodes[0].Newest = map[string]int64{"cpu": 1900}
 	o.Usage.Nodes[1].Newest = map[string]int64{"cpu": 9600}
@@ -147,7 +147,7 @@ func TestTwoAccountsOfANode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	got := stated(t, `{"basis":"load","target":{"cpu":0.5}}`, s)
+	got := describeGoals(t, `{"basis":"load","target":{"cpu":0.5}}`, s)
 	want := "n1 load cpu 0.500 constraint true: above its target only with what may have left it: its window, or a rate that was measured, reaches back to when pods stood there that do no more"
 	if len(got) != 3 || got[0] != want || got[1] != "n2 load cpu 0.500" {
 		t.Errorf("%q", got)

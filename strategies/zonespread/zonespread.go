@@ -26,15 +26,15 @@ type Args struct {
 	By string `json:"by"`
 }
 
-// Spread is the strategy with its arguments.
-type Spread struct {
+// Strategy is the strategy with its arguments.
+type Strategy struct {
 	name  string
 	args  Args
 	scope cluster.Scope
 }
 
 // New reads the arguments; every mistake is reported.
-func New(name string, raw []byte, scope cluster.Scope) (*Spread, []arg.Error) {
+func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) {
 	a := Args{TopologyKey: "topology.kubernetes.io/zone", MaxSkew: 1, By: "owner"}
 	errs := arg.Decode(raw, &a)
 	errs = append(errs, arg.LabelKey("topologyKey", a.TopologyKey)...)
@@ -44,14 +44,14 @@ func New(name string, raw []byte, scope cluster.Scope) (*Spread, []arg.Error) {
 	if a.By != "owner" && a.By != "service" {
 		errs = append(errs, arg.Error{Path: "by", Message: fmt.Sprintf("%q is unknown (want owner or service)", a.By)})
 	}
-	return &Spread{name, a, scope}, errs
+	return &Strategy{name, a, scope}, errs
 }
 
 // Goals returns one SkewAtMost per group with at least two pods and two
 // domains, met or not.
-func (z *Spread) Goals(s *cluster.Snapshot) []plan.Goal {
+func (z *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	var goals []plan.Goal
-	d := &domains{s, z.scope, map[string]*axis{}, sync.OnceValue(func() plan.Burdens { return plan.NewBurdens(s, z.scope) })}
+	d := &topologyCache{s, z.scope, map[string]*topology{}, sync.OnceValue(func() plan.WorkloadUtilization { return plan.NewWorkloadUtilization(s, z.scope) })}
 	add := func(subject plan.ObjectRef, pods []cluster.PodID) {
 		if g, ok := z.goal(d, subject, pods); ok {
 			goals = append(goals, g)
@@ -74,8 +74,8 @@ func (z *Spread) Goals(s *cluster.Snapshot) []plan.Goal {
 	return goals
 }
 
-// Needs is what goal looks for.
-func (z *Spread) Needs() string {
+// Requirements is what goal looks for.
+func (z *Strategy) Requirements() string {
 	group := "a workload"
 	if z.args.By == "service" {
 		group = "a Service"
@@ -83,32 +83,32 @@ func (z *Spread) Needs() string {
 	return group + " with two pods or more that can stand on two values of " + z.args.TopologyKey + ", in scope"
 }
 
-func (z *Spread) goal(d *domains, subject plan.ObjectRef, all []cluster.PodID) (plan.Goal, bool) {
-	if !z.scope.HasNamespace(d.s, subject.Namespace) {
+func (z *Strategy) goal(d *topologyCache, subject plan.ObjectRef, all []cluster.PodID) (plan.Goal, bool) {
+	if !z.scope.HasNamespace(d.snapshot, subject.Namespace) {
 		return plan.Goal{}, false
 	}
-	pods := standing(d.s, all)
+	pods := runningPods(d.snapshot, all)
 	if len(pods) < 2 {
 		return plan.Goal{}, false
 	}
-	one := onePerController(d.s, pods)
-	key, skew, slo := z.asked(d.s, one)
-	a := d.axis(key)
-	r := a.of(one)
+	one := onePerController(d.snapshot, pods)
+	key, skew, slo := z.spreadSettings(d.snapshot, one)
+	a := d.topology(key)
+	r := a.reachableByGroup(one)
 	if len(r.values) < 2 {
 		return plan.Goal{}, false
 	}
-	weight, missed := urgency(d.s, d.busy, pods, slo)
+	weight, missed := goalWeight(d.snapshot, d.burdens, pods, slo)
 	return plan.Goal{
 		Strategy: z.name, Kind: plan.SkewAtMost, Subject: subject, TopologyKey: key,
 		Limit: float64(skew), Weight: weight, Pods: pods, Domains: r.values,
-		Reason: plan.Reason{Code: plan.ZoneSkewed, Message: a.message(d.s, key, subject, pods, r) + missed},
+		Reason: plan.Reason{Code: plan.ZoneSkewed, Message: a.skewMessage(d.snapshot, key, subject, pods, r) + missed},
 	}, true
 }
 
-// standing leaves out pods that are not bound or on their way out: the
+// runningPods leaves out pods that are not bound or on their way out: the
 // scheduler is about to place their replacements anew.
-func standing(s *cluster.Snapshot, all []cluster.PodID) []cluster.PodID {
+func runningPods(s *cluster.Snapshot, all []cluster.PodID) []cluster.PodID {
 	var pods []cluster.PodID
 	for _, id := range all {
 		if p := &s.Pods[id]; p.Node != cluster.NoNode && !p.Terminating && !p.Terminal {

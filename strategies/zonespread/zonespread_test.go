@@ -22,9 +22,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
 
-// plainly works out the domains of a goal and its words the slow way: every pod
+// expectedGoal works out the domains of a goal and its words the slow way: every pod
 // of the group asks every node, and all domains are put in order.
-func plainly(s *cluster.Snapshot, scope cluster.Scope, g plan.Goal) (domains []string, message string) {
+func expectedGoal(s *cluster.Snapshot, scope cluster.Scope, g plan.Goal) (domains []string, message string) {
 	found, count := map[string]bool{}, map[string]int{}
 	for _, id := range g.Pods {
 		for i := range s.Nodes {
@@ -63,8 +63,8 @@ func plainly(s *cluster.Snapshot, scope cluster.Scope, g plan.Goal) (domains []s
 	return domains, fmt.Sprintf("%s has %s pods over %d values of %s; %s would be even", g.Subject.Name, list(count), len(domains), g.TopologyKey, list(share))
 }
 
-// demanding gives pods demands on nodes, alike for the pods of a controller.
-func demanding(r *rand.Rand, o *cluster.Objects) {
+// addRandomNodeConstraints gives pods demands on nodes, alike for the pods of a controller.
+func addRandomNodeConstraints(r *rand.Rand, o *cluster.Objects) {
 	node := func() string { return o.Nodes[r.IntN(len(o.Nodes))].Name }
 	of := map[string]func(*corev1.PodSpec){}
 	for _, p := range o.Pods {
@@ -81,8 +81,8 @@ func demanding(r *rand.Rand, o *cluster.Objects) {
 				func(s *corev1.PodSpec) {
 					s.Tolerations = append(s.Tolerations, corev1.Toleration{Operator: corev1.TolerationOpExists})
 				},
-				func(s *corev1.PodSpec) { s.Affinity = required("metadata.name", not, true) },
-				func(s *corev1.PodSpec) { s.Affinity = required("kubernetes.io/hostname", not, false) },
+				func(s *corev1.PodSpec) { s.Affinity = requiredAffinity("metadata.name", not, true) },
+				func(s *corev1.PodSpec) { s.Affinity = requiredAffinity("kubernetes.io/hostname", not, false) },
 				func(s *corev1.PodSpec) {
 					s.Affinity = &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{}}}
 				},
@@ -92,7 +92,7 @@ func demanding(r *rand.Rand, o *cluster.Objects) {
 	}
 }
 
-func required(key string, not []string, field bool) *corev1.Affinity {
+func requiredAffinity(key string, not []string, field bool) *corev1.Affinity {
 	terms := make([]corev1.NodeSelectorTerm, 1)
 	if field {
 		terms[0].MatchFields = []corev1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpNotIn, Values: not[:1]}}
@@ -113,7 +113,7 @@ func TestDomainsAreWhatEveryNodeSays(t *testing.T) {
 	for seed := range uint64(120) {
 		r := rand.New(rand.NewPCG(seed, 5))
 		o := simulation.Mixed(r)
-		demanding(r, o)
+		addRandomNodeConstraints(r, o)
 		s, err := cluster.New(o)
 		if err != nil {
 			t.Fatal(err)
@@ -129,7 +129,7 @@ func TestDomainsAreWhatEveryNodeSays(t *testing.T) {
 			}
 			for _, g := range z.Goals(s) {
 				goals++
-				domains, message := plainly(s, scope, g)
+				domains, message := expectedGoal(s, scope, g)
 				kinds[fmt.Sprint(g.TopologyKey, len(domains))] = true
 				words, _, _ := strings.Cut(g.Reason.Message, "; failure category")
 				if !reflect.DeepEqual(g.Domains, domains) || words != message {

@@ -1,8 +1,7 @@
-// Package fetch makes HTTP clients for servers whose answers are not trusted.
+// Package fetch builds HTTP clients for servers whose answers are not trusted.
 //
-// It decides how long an answer may be, that redirects are not followed, and what
-// is shown to the server: files with tokens and certificates are read anew for
-// every request. It never looks into an answer.
+// It decides how long an answer may be, rejects redirects, and adds credentials. Files with
+// tokens and certificates are read again for every request. It never parses an answer.
 package fetch
 
 import (
@@ -24,56 +23,57 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
-// maxBytes bounds an answer. 150,000 pods with their namespaces are 15 to 25 MB.
+// maxBytes is the default limit of an answer. 150,000 pods with their namespaces take 15 to 25
+// MB.
 const maxBytes = 64 << 20
 
-// Options say how to talk to a server. All are optional.
+// Options configures a client. All fields are optional.
 type Options struct {
-	// TokenFile holds a bearer token.
+	// TokenFile contains a bearer token.
 	TokenFile string
-	// CAFile holds the authorities that may vouch for the server; the system's when
-	// empty.
+	// CAFile contains the certificate authorities for the server. If it is empty, the system's
+	// authorities are used.
 	CAFile string
-	// CertFile and KeyFile are what is shown to a server that asks.
+	// CertFile and KeyFile are the client certificate and its key.
 	CertFile, KeyFile string
-	// InsecureSkipVerify takes any certificate.
+	// InsecureSkipVerify accepts any server certificate.
 	InsecureSkipVerify bool
-	// MaxBytes bounds an answer; 64 MiB when 0.
+	// MaxBytes limits the size of an answer. 0 means 64 MiB.
 	MaxBytes int64
 }
 
-// New makes a client, and reads the files once to see that they can be used.
+// New returns a client. It reads the files once to check that they are valid.
 func New(o Options) (*http.Client, error) {
 	if o.MaxBytes == 0 {
 		o.MaxBytes = maxBytes
 	}
 	t := &transport{opts: o}
-	if _, err := t.current(); err != nil {
+	if _, err := t.currentTransport(); err != nil {
 		return nil, err
 	}
-	if _, err := t.token(); err != nil {
+	if _, err := t.readToken(); err != nil {
 		return nil, err
 	}
 	return &http.Client{Transport: t}, nil
 }
 
-// transport is safe for use by several at once.
+// transport is safe for concurrent use.
 type transport struct {
 	opts Options
 
 	mu    sync.Mutex
-	files []byte // what inner was made from
+	files []byte // the file contents that inner was built from
 	inner *http.Transport
 }
 
-// RoundTrip asks once. A redirect is an error here rather than in the client, for
-// that one's error holds the address it was sent to, with whatever is in it.
+// RoundTrip sends one request. It turns a redirect into an error itself. The error of
+// http.Client would show the target address, which may contain secrets.
 func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
-	inner, err := t.current()
+	inner, err := t.currentTransport()
 	if err != nil {
 		return nil, err
 	}
-	token, err := t.token()
+	token, err := t.readToken()
 	if err != nil {
 		return nil, err
 	}
@@ -86,46 +86,48 @@ func (t *transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	if err != nil {
 		return nil, err
 	}
-	return checked(resp, t.opts.MaxBytes)
+	return checkResponse(resp, t.opts.MaxBytes)
 }
 
-// Bounded makes redirects, and answers that are larger than most bytes, errors.
-func Bounded(inner http.RoundTripper, most int64) http.RoundTripper { return bounded{inner, most} }
+// LimitResponses wraps a transport. Redirects and answers larger than most bytes become errors.
+func LimitResponses(inner http.RoundTripper, most int64) http.RoundTripper {
+	return limitingTransport{inner, most}
+}
 
-type bounded struct {
+type limitingTransport struct {
 	http.RoundTripper
 	most int64
 }
 
-func (b bounded) RoundTrip(r *http.Request) (*http.Response, error) {
+func (b limitingTransport) RoundTrip(r *http.Request) (*http.Response, error) {
 	resp, err := b.RoundTripper.RoundTrip(r)
 	if err != nil {
 		return nil, err
 	}
-	return checked(resp, b.most)
+	return checkResponse(resp, b.most)
 }
 
-func checked(resp *http.Response, most int64) (*http.Response, error) {
+func checkResponse(resp *http.Response, most int64) (*http.Response, error) {
 	if resp.StatusCode >= 300 && resp.StatusCode < 400 {
 		resp.Body.Close()
-		return nil, badAnswer(fmt.Sprintf("answers %d, a redirect to %s; redirects are not followed", resp.StatusCode, host(resp.Header.Get("Location"))))
+		return nil, badAnswer(fmt.Sprintf("answers %d, a redirect to %s; redirects are not followed", resp.StatusCode, redirectHost(resp.Header.Get("Location"))))
 	}
 	if resp.ContentLength > most {
 		resp.Body.Close()
 		return nil, tooLarge(most)
 	}
-	resp.Body = &limited{ReadCloser: resp.Body, left: most, most: most}
+	resp.Body = &limitedBody{ReadCloser: resp.Body, left: most, most: most}
 	return resp, nil
 }
 
-// CloseIdleConnections lets go of connections.
+// CloseIdleConnections closes idle connections.
 func (t *transport) CloseIdleConnections() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.inner.CloseIdleConnections()
 }
 
-func host(location string) string {
+func redirectHost(location string) string {
 	u, err := url.Parse(location)
 	if err != nil || u.Host == "" {
 		return "another page"
@@ -133,8 +135,8 @@ func host(location string) string {
 	return u.Host
 }
 
-// current is a transport for what the files hold now.
-func (t *transport) current() (*http.Transport, error) {
+// currentTransport returns a transport for the current contents of the files.
+func (t *transport) currentTransport() (*http.Transport, error) {
 	var parts [3][]byte
 	for i, file := range []string{t.opts.CAFile, t.opts.CertFile, t.opts.KeyFile} {
 		if file == "" {
@@ -152,7 +154,7 @@ func (t *transport) current() (*http.Transport, error) {
 	if t.inner != nil && bytes.Equal(files, t.files) {
 		return t.inner, nil
 	}
-	conf, err := t.tls(parts[0], parts[1], parts[2])
+	conf, err := t.tlsConfig(parts[0], parts[1], parts[2])
 	if err != nil {
 		return nil, err
 	}
@@ -167,8 +169,8 @@ func (t *transport) current() (*http.Transport, error) {
 	return t.inner, nil
 }
 
-func (t *transport) tls(ca, cert, key []byte) (*tls.Config, error) {
-	c := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: t.opts.InsecureSkipVerify} // false unless the configuration says so
+func (t *transport) tlsConfig(ca, cert, key []byte) (*tls.Config, error) {
+	c := &tls.Config{MinVersion: tls.VersionTLS12, InsecureSkipVerify: t.opts.InsecureSkipVerify} // false unless configured
 	if t.opts.CAFile != "" {
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(ca) {
@@ -185,7 +187,7 @@ func (t *transport) tls(ca, cert, key []byte) (*tls.Config, error) {
 	return c, nil
 }
 
-func (t *transport) token() (string, error) {
+func (t *transport) readToken() (string, error) {
 	if t.opts.TokenFile == "" {
 		return "", nil
 	}
@@ -200,14 +202,14 @@ func (t *transport) token() (string, error) {
 	return token, nil
 }
 
-// limited is a body that is an error where it is longer than it may be. It counts
-// what is read, after decompression.
-type limited struct {
+// limitedBody is a response body that returns an error if it is longer than the limit. It
+// counts bytes after decompression.
+type limitedBody struct {
 	io.ReadCloser
 	left, most int64
 }
 
-func (l *limited) Read(p []byte) (int, error) {
+func (l *limitedBody) Read(p []byte) (int, error) {
 	if int64(len(p)) > l.left+1 {
 		p = p[:l.left+1]
 	}
@@ -218,7 +220,7 @@ func (l *limited) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// badAnswer is an error about an answer rather than about getting one.
+// badAnswer is an error in an answer, as opposed to a failure to get one.
 type badAnswer string
 
 func (e badAnswer) Error() string { return string(e) }
@@ -227,9 +229,9 @@ func tooLarge(most int64) error {
 	return badAnswer(fmt.Sprintf("the answer is larger than %d MiB", most>>20))
 }
 
-// Denied says what to do about a status that turns the asker away, as the rest of a
-// sentence; empty for others. tokenFile is the key of the configuration.
-func Denied(status int) string {
+// AuthHint returns the end of a sentence that says how to fix a 401 or 403 status. It is empty
+// for other statuses. tokenFile is a configuration key.
+func AuthHint(status int) string {
 	switch status {
 	case http.StatusUnauthorized:
 		return "; it wants to know who asks: set tokenFile to a file with a token that it takes"
@@ -239,8 +241,8 @@ func Denied(status int) string {
 	return ""
 }
 
-// Problem says in one line why there is no answer, without what was asked.
-func Problem(err error, deadline time.Duration) usage.Problem {
+// ProblemOf says in one line why there is no answer. It does not repeat the request.
+func ProblemOf(err error, deadline time.Duration) usage.Problem {
 	var bad badAnswer
 	var outer *url.Error
 	var timeout net.Error

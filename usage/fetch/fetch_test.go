@@ -33,7 +33,7 @@ func get(t *testing.T, c *http.Client, url string) (string, error) {
 	return string(b), err
 }
 
-func client(t *testing.T, o Options) *http.Client {
+func newTestClient(t *testing.T, o Options) *http.Client {
 	t.Helper()
 	c, err := New(o)
 	if err != nil {
@@ -62,13 +62,13 @@ func TestAnswersAreBounded(t *testing.T) {
 		_, _ = w.Write([]byte(body))
 	}))
 	defer s.Close()
-	c := client(t, Options{MaxBytes: 1000})
+	c := newTestClient(t, Options{MaxBytes: 1000})
 	for path, fits := range map[string]bool{"/just": true, "/more": false, "/chunked": false, "/zipped": false} {
 		body, err := get(t, c, s.URL+path)
 		if fits && (err != nil || len(body) != 1000) {
 			t.Errorf("%s: %d bytes, %v", path, len(body), err)
 		}
-		if !fits && (err == nil || Problem(err, time.Second).Kind != usage.BadAnswer) {
+		if !fits && (err == nil || ProblemOf(err, time.Second).Kind != usage.BadAnswer) {
 			t.Errorf("%s: %d bytes, %v", path, len(body), err)
 		}
 	}
@@ -82,11 +82,11 @@ func TestRedirectsAreNotFollowed(t *testing.T) {
 		http.Redirect(w, r, s.URL+"/login?state=hunter2", http.StatusFound)
 	}))
 	defer s.Close()
-	_, err := get(t, client(t, Options{}), s.URL)
+	_, err := get(t, newTestClient(t, Options{}), s.URL)
 	if err == nil {
 		t.Fatal("no error")
 	}
-	p := Problem(err, time.Second)
+	p := ProblemOf(err, time.Second)
 	want := "answers 302, a redirect to " + strings.TrimPrefix(s.URL, "http://") + "; redirects are not followed"
 	if p.Kind != usage.BadAnswer || p.Detail != want || asked != 1 {
 		t.Errorf("%+v after %d requests", p, asked)
@@ -107,7 +107,7 @@ func TestTheTokenIsReadAnew(t *testing.T) {
 		t.Error("a missing file is accepted")
 	}
 	write("one\n")
-	c := client(t, Options{TokenFile: file})
+	c := newTestClient(t, Options{TokenFile: file})
 	for _, token := range []string{"one", "two"} {
 		write(token + "\n")
 		if _, err := get(t, c, s.URL); err != nil || got != "Bearer "+token {
@@ -138,14 +138,14 @@ func TestTheAuthoritiesAreReadAnew(t *testing.T) {
 	if err := os.WriteFile(file, authority, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	c := client(t, Options{CAFile: file})
+	c := newTestClient(t, Options{CAFile: file})
 	if body, err := get(t, c, s.URL); err != nil || body != "ok" {
 		t.Errorf("%q, %v", body, err)
 	}
-	if _, err := get(t, client(t, Options{}), s.URL); err == nil || Problem(err, time.Second).Kind != usage.Unreachable {
+	if _, err := get(t, newTestClient(t, Options{}), s.URL); err == nil || ProblemOf(err, time.Second).Kind != usage.Unreachable {
 		t.Errorf("an unknown authority: %v", err)
 	}
-	if body, err := get(t, client(t, Options{InsecureSkipVerify: true}), s.URL); err != nil || body != "ok" {
+	if body, err := get(t, newTestClient(t, Options{InsecureSkipVerify: true}), s.URL); err != nil || body != "ok" {
 		t.Errorf("%q, %v", body, err)
 	}
 	if err := os.WriteFile(file, []byte("nothing"), 0o600); err != nil {
@@ -168,9 +168,9 @@ func TestWhyThereIsNoAnswer(t *testing.T) {
 	}))
 	defer s.Close()
 	defer close(done)
-	c := client(t, Options{})
+	c := newTestClient(t, Options{})
 	_, err := get(t, c, s.URL+"/short")
-	if p := Problem(err, time.Second); p.Kind != usage.BadAnswer || p.Detail != "the answer breaks off" {
+	if p := ProblemOf(err, time.Second); p.Kind != usage.BadAnswer || p.Detail != "the answer breaks off" {
 		t.Errorf("%+v", p)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
@@ -179,11 +179,11 @@ func TestWhyThereIsNoAnswer(t *testing.T) {
 	if _, err = c.Do(r); err == nil {
 		t.Fatal("an answer")
 	}
-	if p := Problem(err, 50*time.Millisecond); p.Kind != usage.Unreachable || p.Detail != "no answer within 50ms" {
+	if p := ProblemOf(err, 50*time.Millisecond); p.Kind != usage.Unreachable || p.Detail != "no answer within 50ms" {
 		t.Errorf("%+v", p)
 	}
 	_, err = get(t, c, "http://me:hunter2@127.0.0.1:1/x")
-	if p := Problem(err, time.Second); p.Kind != usage.Unreachable || strings.Contains(p.Detail, "hunter2") || !strings.Contains(p.Detail, "refused") {
+	if p := ProblemOf(err, time.Second); p.Kind != usage.Unreachable || strings.Contains(p.Detail, "hunter2") || !strings.Contains(p.Detail, "refused") {
 		t.Errorf("%+v", p)
 	}
 }

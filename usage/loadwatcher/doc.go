@@ -1,6 +1,6 @@
-// Package loadwatcher asks a load-watcher what nodes use, and knows the form in
-// which one answers.
+// Package loadwatcher reads the usage of nodes from a load-watcher, and defines its JSON
+// format.
 //
-// It decides what of an answer can be believed. It never serves one: whoever does
-// uses the types of this package.
+// It decides which parts of an answer are plausible. It never serves an answer: servers use the
+// types of this package.
 package loadwatcher

@@ -15,47 +15,47 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/fetch"
 )
 
-// Options of a source.
+// Options configures a source.
 type Options struct {
-	// URL is the address of the load-watcher, to which /watcher is added.
+	// URL is the address of the load-watcher. The path /watcher is appended.
 	URL string
-	// Timeout is for the one request of a sample.
+	// Timeout limits the request of a sample.
 	Timeout time.Duration
-	// MaxAge is the age of a measurement that is still used.
+	// MaxAge is the maximum age of a measurement.
 	MaxAge time.Duration
-	// Client talks to the server; see package fetch.
+	// Client sends the requests; see package fetch.
 	Client *http.Client
 	Now    func() time.Time
 }
 
-// Source is a load-watcher. It knows nodes and no pods.
+// Source reads from a load-watcher. It measures nodes, but not pods.
 type Source struct {
 	opts Options
 	url  string
 }
 
-// New checks the address.
+// New returns a source. It checks the address.
 func New(o Options) (*Source, error) {
 	u, err := url.Parse(o.URL)
 	if err != nil || u.Host == "" {
-		return nil, errors.New("the address of the load-watcher is not a URL") // which may hold a password
+		return nil, errors.New("the address of the load-watcher is not a URL") // the URL may contain a password
 	}
 	return &Source{o, u.JoinPath("watcher").String()}, nil
 }
 
-// Sample makes one request. With the error, the sample holds its problems.
+// Sample sends one request. If it returns an error, the sample contains the problems.
 func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, error) {
 	now := s.opts.Now()
-	g := usage.NewGather(nodes, now, s.opts.MaxAge)
-	a, problem := s.ask(ctx)
+	g := usage.NewSampleBuilder(nodes, now, s.opts.MaxAge)
+	a, problem := s.fetchAnswer(ctx)
 	if problem != nil {
-		g.Problem(problem.Kind, problem.Detail)
+		g.AddProblem(problem.Kind, problem.Detail)
 		return g.Sample(), fmt.Errorf("asking the load-watcher: %s", problem.Detail)
 	}
-	// The end of its window is when the newest of its samples was taken.
+	// A load-watcher takes its newest sample at the end of the window.
 	at := time.Unix(a.Window.End, 0).UTC()
 	for resource, kind := range map[string]Type{"cpu": CPU, "memory": Memory} {
-		g.Nodes(resource, usage.Share, shares(g, a, kind, at))
+		g.AddNodes(resource, usage.Share, capacityShares(g, a, kind, at))
 	}
 	sample := g.Sample()
 	if len(sample.Nodes) == 0 && len(nodes) > 0 {
@@ -64,9 +64,9 @@ func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, 
 	return sample, nil
 }
 
-// ask decodes the answer. A load-watcher says 404 of a host that it does not know
-// and 500 when it has no data, which is not the same as being down.
-func (s *Source) ask(ctx context.Context) (Answer, *usage.Problem) {
+// fetchAnswer sends the request and decodes the answer. A load-watcher answers 404 for an
+// unknown host and 500 if it has no data. Neither means that it is down.
+func (s *Source) fetchAnswer(ctx context.Context) (Answer, *usage.Problem) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
 	bad := func(kind usage.ProblemKind, format string, args ...any) (Answer, *usage.Problem) {
@@ -83,7 +83,7 @@ func (s *Source) ask(ctx context.Context) (Answer, *usage.Problem) {
 		body, err = io.ReadAll(resp.Body)
 	}
 	if err != nil {
-		p := fetch.Problem(err, s.opts.Timeout)
+		p := fetch.ProblemOf(err, s.opts.Timeout)
 		return Answer{}, &p
 	}
 	switch {
@@ -92,7 +92,7 @@ func (s *Source) ask(ctx context.Context) (Answer, *usage.Problem) {
 	case resp.StatusCode > 500:
 		return bad(usage.Unreachable, "answers %d", resp.StatusCode)
 	case resp.StatusCode != http.StatusOK:
-		return bad(usage.BadAnswer, "answers %d%s", resp.StatusCode, fetch.Denied(resp.StatusCode))
+		return bad(usage.BadAnswer, "answers %d%s", resp.StatusCode, fetch.AuthHint(resp.StatusCode))
 	case bytes.HasPrefix(bytes.TrimSpace(body), []byte("<")):
 		return bad(usage.BadAnswer, "the answer is a web page; is this the address of a load-watcher?")
 	}
@@ -103,9 +103,9 @@ func (s *Source) ask(ctx context.Context) (Answer, *usage.Problem) {
 	return a, nil
 }
 
-// shares are the values of one type, as shares: the latest where there is one, for
-// averages are made of it here, and else the average.
-func shares(g *usage.Gather, a Answer, kind Type, at time.Time) []usage.Value {
+// capacityShares returns the values of one type as shares of capacity. It prefers the latest
+// value, because Evenkeel averages by itself, and falls back to the average.
+func capacityShares(g *usage.SampleBuilder, a Answer, kind Type, at time.Time) []usage.Value {
 	var out []usage.Value
 	for name, n := range a.Data.Nodes {
 		var best *Metric
@@ -117,12 +117,12 @@ func shares(g *usage.Gather, a Answer, kind Type, at time.Time) []usage.Value {
 			case best == nil || best.Operator == Average && m.Operator == Latest:
 				best = &n.Metrics[i]
 			case best.Operator == m.Operator:
-				g.Found(usage.Ambiguous, fmt.Sprintf("%s: two values of %s for", strings.ToLower(string(kind)), m.Operator), name)
-				out = append(out, usage.Value{Node: name, V: best.Value / 100, At: at}) // a node told about twice is left out
+				g.AddProblemOf(usage.Ambiguous, fmt.Sprintf("%s: two values of %s for", strings.ToLower(string(kind)), m.Operator), name)
+				out = append(out, usage.Value{Node: name, Amount: best.Value / 100, At: at}) // the builder leaves out a node with two values
 			}
 		}
 		if best != nil {
-			out = append(out, usage.Value{Node: name, V: best.Value / 100, At: at})
+			out = append(out, usage.Value{Node: name, Amount: best.Value / 100, At: at})
 		}
 	}
 	return out

@@ -17,7 +17,7 @@ import (
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-func source(t *testing.T, h http.HandlerFunc) *Source {
+func newTestSource(t *testing.T, h http.HandlerFunc) *Source {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
@@ -32,7 +32,7 @@ func source(t *testing.T, h http.HandlerFunc) *Source {
 	return out
 }
 
-func nodes() []usage.Node {
+func threeNodes() []usage.Node {
 	var out []usage.Node
 	for _, i := range []string{"1", "2", "3"} {
 		out = append(out, usage.Node{Name: "n" + i, InternalIPs: []string{"10.0.0." + i}, Capacity: cluster.Resources{MilliCPU: 4000, MemoryBytes: 8 << 30}})
@@ -40,9 +40,9 @@ func nodes() []usage.Node {
 	return out
 }
 
-func metrics(m ...Metric) NodeMetrics { return NodeMetrics{Metrics: m} }
+func nodeMetrics(m ...Metric) NodeMetrics { return NodeMetrics{Metrics: m} }
 
-func body(t *testing.T, end time.Time, of map[string]NodeMetrics) string {
+func encodedAnswer(t *testing.T, end time.Time, of map[string]NodeMetrics) string {
 	t.Helper()
 	var b bytes.Buffer
 	if err := Encode(&b, Answer{Window: Window{"15m", end.Add(-15 * time.Minute).Unix(), end.Unix()}, Data: Data{of}}); err != nil {
@@ -52,19 +52,19 @@ func body(t *testing.T, end time.Time, of map[string]NodeMetrics) string {
 }
 
 func TestPercentagesBecomeAmounts(t *testing.T) {
-	text := body(t, noon.Add(-time.Minute), map[string]NodeMetrics{
-		"n1":            metrics(Metric{Type: CPU, Operator: Latest, Value: 12.5}, Metric{Type: Memory, Operator: Latest, Value: 50}),
-		"10.0.0.2:9100": metrics(Metric{Type: CPU, Operator: Average, Value: 90}, Metric{Type: CPU, Operator: Latest, Value: 25}, Metric{Type: CPU, Operator: Deviation, Value: 70}, Metric{Type: "Energy", Operator: Average, Value: 3}),
-		"n3":            metrics(Metric{Type: CPU, Operator: Average, Value: 25}, Metric{Type: CPU, Operator: Average, Value: 25}),
-		"n9":            metrics(Metric{Type: CPU, Operator: Average, Value: 25}),
+	text := encodedAnswer(t, noon.Add(-time.Minute), map[string]NodeMetrics{
+		"n1":            nodeMetrics(Metric{Type: CPU, Operator: Latest, Value: 12.5}, Metric{Type: Memory, Operator: Latest, Value: 50}),
+		"10.0.0.2:9100": nodeMetrics(Metric{Type: CPU, Operator: Average, Value: 90}, Metric{Type: CPU, Operator: Latest, Value: 25}, Metric{Type: CPU, Operator: Deviation, Value: 70}, Metric{Type: "Energy", Operator: Average, Value: 3}),
+		"n3":            nodeMetrics(Metric{Type: CPU, Operator: Average, Value: 25}, Metric{Type: CPU, Operator: Average, Value: 25}),
+		"n9":            nodeMetrics(Metric{Type: CPU, Operator: Average, Value: 25}),
 	})
-	s := source(t, func(w http.ResponseWriter, r *http.Request) {
+	s := newTestSource(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/watcher" || r.URL.RawQuery != "" {
 			t.Errorf("asked for %s", r.URL)
 		}
 		_, _ = w.Write([]byte(text))
 	})
-	got, err := s.Sample(t.Context(), nodes())
+	got, err := s.Sample(t.Context(), threeNodes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -84,7 +84,7 @@ func TestPercentagesBecomeAmounts(t *testing.T) {
 }
 
 func TestBadAnswers(t *testing.T) {
-	good := body(t, noon, map[string]NodeMetrics{"n1": metrics(Metric{Type: CPU, Operator: Latest, Value: 12.5})})
+	good := encodedAnswer(t, noon, map[string]NodeMetrics{"n1": nodeMetrics(Metric{Type: CPU, Operator: Latest, Value: 12.5})})
 	for name, c := range map[string]struct {
 		status int
 		body   string
@@ -97,17 +97,17 @@ func TestBadAnswers(t *testing.T) {
 		"a page":       {200, "<html>", usage.Problem{Kind: usage.BadAnswer, Detail: "the answer is a web page; is this the address of a load-watcher?"}},
 		"half":         {200, good[:60], usage.Problem{Kind: usage.BadAnswer, Detail: "reading a load-watcher answer: unexpected end of JSON input"}},
 		"a NaN":        {200, strings.Replace(good, "12.5", "NaN", 1), usage.Problem{Kind: usage.BadAnswer, Detail: "reading a load-watcher answer: invalid character 'N' looking for beginning of value"}},
-		"no nodes":     {200, body(t, noon, nil), usage.Problem{Kind: usage.Empty, Detail: "cpu: the answer has no values"}},
-		"old":          {200, body(t, noon.Add(-time.Hour), map[string]NodeMetrics{"n1": metrics(Metric{Type: CPU, Operator: Latest, Value: 12.5})}), usage.Problem{Kind: usage.Stale, Detail: "cpu: measured more than 3m0s ago for n1"}},
+		"no nodes":     {200, encodedAnswer(t, noon, nil), usage.Problem{Kind: usage.Empty, Detail: "cpu: the answer has no values"}},
+		"old":          {200, encodedAnswer(t, noon.Add(-time.Hour), map[string]NodeMetrics{"n1": nodeMetrics(Metric{Type: CPU, Operator: Latest, Value: 12.5})}), usage.Problem{Kind: usage.Stale, Detail: "cpu: measured more than 3m0s ago for n1"}},
 		"without time": {200, strings.ReplaceAll(good, `"end":`, `"until":`), usage.Problem{Kind: usage.Stale, Detail: "cpu: measured more than 3m0s ago for n1"}},
 		"negative":     {200, strings.Replace(good, "12.5", "-12.5", 1), usage.Problem{Kind: usage.Implausible, Detail: "cpu: less than nothing for n1"}},
 		"no percent":   {200, strings.Replace(good, "12.5", "1250", 1), usage.Problem{Kind: usage.Implausible, Detail: "cpu: 12.5 for n1 is no ratio (want 0..1; is it a percentage?), so none of the 1 values is used"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := source(t, func(w http.ResponseWriter, _ *http.Request) {
+			got, err := newTestSource(t, func(w http.ResponseWriter, _ *http.Request) {
 				w.WriteHeader(c.status)
 				_, _ = w.Write([]byte(c.body))
-			}).Sample(t.Context(), nodes())
+			}).Sample(t.Context(), threeNodes())
 			found := false
 			for _, p := range got.Problems {
 				found = found || p == c.want
@@ -121,10 +121,10 @@ func TestBadAnswers(t *testing.T) {
 
 func TestNobodyAnswers(t *testing.T) {
 	done := make(chan struct{})
-	s := source(t, func(http.ResponseWriter, *http.Request) { <-done })
+	s := newTestSource(t, func(http.ResponseWriter, *http.Request) { <-done })
 	defer close(done)
 	s.opts.Timeout = 50 * time.Millisecond
-	if _, err := s.Sample(t.Context(), nodes()); err == nil || err.Error() != "asking the load-watcher: no answer within 50ms" {
+	if _, err := s.Sample(t.Context(), threeNodes()); err == nil || err.Error() != "asking the load-watcher: no answer within 50ms" {
 		t.Errorf("%v", err)
 	}
 	for _, u := range []string{"", "watcher:2020", "http://me:hunter2@\x00"} {

@@ -8,19 +8,18 @@ import (
 	"math"
 )
 
-// Answer is the body of GET /watcher, in the form that load-watcher v0.2 sends and
-// trimaran's client reads. Of it, trimaran reads window.end and each metric's
-// type, operator and value.
+// Answer is the body of GET /watcher as load-watcher v0.2 sends it. Trimaran's client reads
+// window.end, and type, operator and value of each metric.
 type Answer struct {
 	// Timestamp is when the answer was made, in Unix seconds.
 	Timestamp int64  `json:"timestamp"`
 	Window    Window `json:"window"`
-	// Source is where the values come from, such as KubernetesMetricsServer.
+	// Source names where the values come from, such as KubernetesMetricsServer.
 	Source string `json:"source"`
 	Data   Data   `json:"data"`
 }
 
-// Window is what the values are of.
+// Window is the period that the values cover.
 type Window struct {
 	// Duration is 15m, 10m or 5m.
 	Duration string `json:"duration"`
@@ -34,17 +33,17 @@ type Data struct {
 	Nodes map[string]NodeMetrics `json:"NodeMetricsMap"`
 }
 
-// NodeMetrics is one node's.
+// NodeMetrics holds the metrics of one node.
 type NodeMetrics struct {
 	Metrics  []Metric `json:"metrics"`
 	Tags     Tags     `json:"tags"`
 	Metadata Metadata `json:"metadata"`
 }
 
-// Tags are always empty; they are part of the form.
+// Tags is always empty, but is part of the format.
 type Tags struct{}
 
-// Metadata says where a node is; nobody fills it in.
+// Metadata says where a node is. load-watcher leaves it empty.
 type Metadata struct {
 	DataCenter string `json:"dataCenter"`
 }
@@ -55,40 +54,40 @@ type Metric struct {
 	Type     Type     `json:"type"`
 	Operator Operator `json:"operator"`
 	Rollup   string   `json:"rollup"`
-	// Value is in percent of the node's capacity.
+	// Value is a percentage of the node's capacity.
 	Value float64 `json:"value"`
 }
 
-// Type is what a metric is about.
+// Type says what a metric measures.
 type Type string
 
-// Types of metrics. There are others, of which nothing is read.
+// Types of metrics. Other types are ignored.
 const (
 	CPU    Type = "CPU"
 	Memory Type = "Memory"
 )
 
-// Operator is what was made of the samples in the window.
+// Operator is the statistic over the samples in the window.
 type Operator string
 
-// Operators of metrics. Unknown is one, too.
+// Operators of metrics. load-watcher also sends "Unknown".
 const (
 	Average   Operator = "AVG"
 	Deviation Operator = "STD"
 	Latest    Operator = "Latest"
 )
 
-// errNoNodes says that an answer has no NodeMetricsMap at all: something else
-// than a load-watcher answered.
+// errNoNodes means that an answer has no NodeMetricsMap. The server is probably not a
+// load-watcher.
 var errNoNodes = errors.New("it has no data.NodeMetricsMap; is this a load-watcher?")
 
-// Encode writes an answer. Values that are not finite are left out, and so are
-// nodes without a value: one NaN makes trimaran's client throw the whole answer
-// away, and a node that is left out merely scores 0. Lists are never null.
+// Encode writes an answer. It leaves out values that are not finite, and nodes without a value.
+// A single NaN makes trimaran's client reject the whole answer, while a missing node only
+// scores 0. Lists are never null.
 func Encode(w io.Writer, a Answer) error {
 	nodes := make(map[string]NodeMetrics, len(a.Data.Nodes))
 	for name, n := range a.Data.Nodes {
-		if n.Metrics = finite(n.Metrics); len(n.Metrics) > 0 {
+		if n.Metrics = finiteMetrics(n.Metrics); len(n.Metrics) > 0 {
 			nodes[name] = n
 		}
 	}
@@ -101,7 +100,7 @@ func Encode(w io.Writer, a Answer) error {
 	return err
 }
 
-func finite(in []Metric) []Metric {
+func finiteMetrics(in []Metric) []Metric {
 	out := make([]Metric, 0, len(in))
 	for _, m := range in {
 		if !math.IsNaN(m.Value) && !math.IsInf(m.Value, 0) {
@@ -111,9 +110,8 @@ func finite(in []Metric) []Metric {
 	return out
 }
 
-// Decode reads an answer. Keys that are not known are passed over; a value that
-// is no JSON number, such as the bare NaN that load-watcher can send, makes the
-// answer unreadable.
+// Decode reads an answer. It ignores unknown keys. If a value is not a JSON number, Decode
+// returns an error. load-watcher can send a bare NaN.
 func Decode(body []byte) (Answer, error) {
 	var a Answer
 	if err := json.Unmarshal(body, &a); err != nil {

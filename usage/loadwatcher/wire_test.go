@@ -10,8 +10,9 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-// testdata/watcher.json is an answer of load-watcher v0.2.4 as it was on the wire.
-func recorded(t testing.TB) []byte {
+// recordedAnswer returns testdata/watcher.json, an answer of load-watcher v0.2.4 as recorded
+// from the network.
+func recordedAnswer(t testing.TB) []byte {
 	t.Helper()
 	b, err := os.ReadFile("testdata/watcher.json")
 	if err != nil {
@@ -21,7 +22,7 @@ func recorded(t testing.TB) []byte {
 }
 
 func TestTheRecordedAnswerDecodesAndEncodes(t *testing.T) {
-	body := recorded(t)
+	body := recordedAnswer(t)
 	got, err := Decode(body)
 	if err != nil {
 		t.Fatal(err)
@@ -68,12 +69,12 @@ func TestEncodeNeverSendsNaN(t *testing.T) {
 func TestDecodeRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ body, want string }{
 		"nothing":           {"", "unexpected end"},
-		"half an answer":    {string(recorded(t)[:100]), "unexpected end"},
+		"half an answer":    {string(recordedAnswer(t)[:100]), "unexpected end"},
 		"a page":            {"<html>login</html>", "invalid character"},
 		"something else":    {`{"status":"ok"}`, "NodeMetricsMap"},
 		"null":              {"null", "NodeMetricsMap"},
-		"a bare NaN":        {strings.Replace(string(recorded(t)), "12.5", "NaN", 1), "invalid character"},
-		"a value in quotes": {strings.Replace(string(recorded(t)), "12.5", `"12.5"`, 1), "cannot unmarshal"},
+		"a bare NaN":        {strings.Replace(string(recordedAnswer(t)), "12.5", "NaN", 1), "invalid character"},
+		"a value in quotes": {strings.Replace(string(recordedAnswer(t)), "12.5", `"12.5"`, 1), "cannot unmarshal"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if a, err := Decode([]byte(c.body)); err == nil || !strings.Contains(err.Error(), c.want) {
@@ -84,7 +85,7 @@ func TestDecodeRefuses(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	f.Add(recorded(f))
+	f.Add(recordedAnswer(f))
 	f.Add([]byte(`{"data":{"NodeMetricsMap":{"":{"metrics":null}}}}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		a, err := Decode(body)

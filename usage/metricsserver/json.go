@@ -8,8 +8,8 @@ import (
 	"k8s.io/metrics/pkg/apis/metrics/v1beta1"
 )
 
-// decodeJSON reads a list from a server that knows no protobuf.
-func decodeJSON(body []byte, kind string) ([]metrics, error) {
+// decodeJSON reads a list from a server that does not support protobuf.
+func decodeJSON(body []byte, kind string) ([]itemMetrics, error) {
 	var list struct {
 		APIVersion, Kind string
 		Items            []struct {
@@ -23,21 +23,21 @@ func decodeJSON(body []byte, kind string) ([]metrics, error) {
 	if list.APIVersion != "metrics.k8s.io/v1beta1" || list.Kind != kind {
 		return nil, fmt.Errorf("it is a %.40q of %.60q (want %s of metrics.k8s.io/v1beta1)", list.Kind, list.APIVersion, kind)
 	}
-	out := make([]metrics, 0, len(list.Items))
+	out := make([]itemMetrics, 0, len(list.Items))
 	for _, x := range list.Items {
-		m := metrics{namespace: x.Namespace, name: x.Name, at: x.Timestamp.UTC(), window: x.Window.Duration}
+		m := itemMetrics{namespace: x.Namespace, name: x.Name, at: x.Timestamp.UTC(), window: x.Window.Duration}
 		if kind == nodeList {
-			m.add(of(x.Usage))
+			m.add(toResourceUse(x.Usage))
 		}
 		for _, c := range x.Containers {
-			m.add(of(c.Usage))
+			m.add(toResourceUse(c.Usage))
 		}
 		out = append(out, m)
 	}
 	return out, nil
 }
 
-func of(list corev1.ResourceList) (u used) {
+func toResourceUse(list corev1.ResourceList) (u resourceUse) {
 	for name, q := range list {
 		u.set(string(name), q.AsApproximateFloat64())
 	}

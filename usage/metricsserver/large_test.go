@@ -13,33 +13,35 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
-// large is an API with 5,000 nodes and 150,000 pods of two containers and five labels.
-func large(tb testing.TB) (*api, []usage.Node) {
+// largeCluster returns an API with 5,000 nodes, and 150,000 pods with two containers and five
+// labels each.
+func largeCluster(tb testing.TB) (*fakeMetricsAPI, []usage.Node) {
 	var ofNodes v1beta1.NodeMetricsList
 	var all []usage.Node
 	for i := range 5000 {
 		name := fmt.Sprintf("node-%04d.example.com", i)
-		all = append(all, nodes(name)...)
-		ofNodes.Items = append(ofNodes.Items, nodeMetrics(name, 0, 15*time.Second, amounts("1500000001n", "7000000Ki")))
+		all = append(all, testNodes(name)...)
+		ofNodes.Items = append(ofNodes.Items, nodeMetrics(name, 0, 15*time.Second, resourceList("1500000001n", "7000000Ki")))
 	}
 	var ofPods v1beta1.PodMetricsList
 	for i := range 150000 {
-		p := podMetrics(fmt.Sprintf("service-%d-7d9f8b6c5-x%05d", i/20, i), amounts("137201532n", "342109Ki"), amounts("1532n", "2109Ki"))
+		p := podMetrics(fmt.Sprintf("service-%d-7d9f8b6c5-x%05d", i/20, i), resourceList("137201532n", "342109Ki"), resourceList("1532n", "2109Ki"))
 		p.Labels = map[string]string{"app.kubernetes.io/name": "service", "app.kubernetes.io/instance": "service-1", "pod-template-hash": "7d9f8b6c5", "team": "shop", "tier": "web"}
 		ofPods.Items = append(ofPods.Items, p)
 	}
-	return &api{contentType: runtime.ContentTypeProtobuf, nodes: encoded(tb, runtime.ContentTypeProtobuf, &ofNodes), pods: encoded(tb, runtime.ContentTypeProtobuf, &ofPods)}, all
+	return &fakeMetricsAPI{contentType: runtime.ContentTypeProtobuf, nodes: encodeList(tb, runtime.ContentTypeProtobuf, &ofNodes), pods: encodeList(tb, runtime.ContentTypeProtobuf, &ofPods)}, all
 }
 
-// TestALargeSampleIsTwoRequestsAndLittleWork: by itself less than a second of CPU, the
-// server in this process included; twice as much is let pass where other tests share the
-// CPU. The best of three counts: the first collects the garbage of making the answers.
+// TestALargeSampleIsTwoRequestsAndLittleWork checks the cost of a large sample. Alone, it takes
+// less than one second of CPU, including the server in this process. The limit is twice that,
+// because other tests may share the CPU. The best of three runs counts: the first collects
+// garbage from building the answers.
 func TestALargeSampleIsTwoRequestsAndLittleWork(t *testing.T) {
 	if testing.Short() {
 		t.Skip("-short: it makes 55 MB of metrics; `make test-unit` runs it")
 	}
-	a, all := large(t)
-	s := source(t, a)
+	a, all := largeCluster(t)
+	s := newTestSource(t, a)
 	best := math.Inf(1)
 	for range 3 {
 		a.requests.Store(0)
@@ -56,10 +58,10 @@ func TestALargeSampleIsTwoRequestsAndLittleWork(t *testing.T) {
 	}
 }
 
-// BenchmarkSample is one sample.
+// BenchmarkSample takes one sample.
 func BenchmarkSample(b *testing.B) {
-	a, all := large(b)
-	s := source(b, a)
+	a, all := largeCluster(b)
+	s := newTestSource(b, a)
 	b.ReportAllocs()
 	b.ReportMetric(float64(len(a.pods))/1e6, "MB")
 	before := cputime.Used(b)

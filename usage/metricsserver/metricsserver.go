@@ -1,8 +1,8 @@
-// Package metricsserver asks the metrics API of a cluster, metrics.k8s.io, what
-// nodes and pods use. It is what metrics-server serves, or an adapter in its place.
+// Package metricsserver reads the usage of nodes and pods from the metrics API of a cluster,
+// metrics.k8s.io. metrics-server or an adapter serves that API.
 //
-// It decides how the API is asked: two requests for a sample, at any size, for the
-// API knows no pages. It never asks a node itself.
+// It decides how to call the API: two requests for each sample, at any cluster size, because
+// the API has no paging. It never contacts a node.
 package metricsserver
 
 import (
@@ -25,35 +25,35 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/fetch"
 )
 
-// maxBytes bounds an answer. Of 150,000 pods, of two containers and five labels
-// each, it is 55 MB.
+// maxBytes limits the size of an answer. 150,000 pods with two containers and five labels each
+// take 55 MB.
 const maxBytes = 256 << 20
 
-// Options of a source.
+// Options configures a source.
 type Options struct {
-	// Timeout is for each of the two requests.
+	// Timeout limits each of the two requests.
 	Timeout time.Duration
-	// MaxAge is the age of a measurement that is still used.
+	// MaxAge is the maximum age of a measurement.
 	MaxAge time.Duration
 	Now    func() time.Time
 }
 
-// Source is the metrics API.
+// Source reads from the metrics API.
 type Source struct {
 	opts   Options
 	client rest.Interface
 }
 
-// New makes a source of a connection to the API server. Answers are asked for as
-// protobuf, of which much less is made than of JSON.
+// New returns a source for an API server. It asks for protobuf, which is much cheaper to decode
+// than JSON.
 func New(conf *rest.Config, o Options) (*Source, error) {
 	c := rest.CopyConfig(conf)
 	c.APIPath, c.GroupVersion = "/apis", &v1beta1.SchemeGroupVersion
-	scheme := runtime.NewScheme() // for errors of the API server; lists are read here
+	scheme := runtime.NewScheme() // decodes the API server's errors; this package decodes lists itself
 	metav1.AddToGroupVersion(scheme, v1beta1.SchemeGroupVersion)
 	c.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
 	c.AcceptContentTypes, c.ContentType = runtime.ContentTypeProtobuf+","+runtime.ContentTypeJSON, runtime.ContentTypeJSON
-	c.Wrap(func(inner http.RoundTripper) http.RoundTripper { return fetch.Bounded(inner, maxBytes) })
+	c.Wrap(func(inner http.RoundTripper) http.RoundTripper { return fetch.LimitResponses(inner, maxBytes) })
 	client, err := rest.RESTClientFor(c)
 	if err != nil {
 		return nil, fmt.Errorf("preparing to ask the metrics API: %w", err)
@@ -61,26 +61,27 @@ func New(conf *rest.Config, o Options) (*Source, error) {
 	return &Source{o, client}, nil
 }
 
-// Sample makes two requests, and none a second time. Memory is working sets, so
-// memory.available is known. With the error, the sample holds its problems.
+// Sample sends two requests and never retries. Memory is measured as the working set, so
+// memory.available can be derived. If Sample returns an error, the sample contains the
+// problems.
 func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, error) {
 	now := s.opts.Now()
-	var ofNodes, ofPods []metrics
+	var ofNodes, ofPods []itemMetrics
 	var nodesErr, podsErr error
 	var wg sync.WaitGroup
-	wg.Go(func() { ofNodes, nodesErr = s.list(ctx, "nodes", nodeList) })
-	wg.Go(func() { ofPods, podsErr = s.list(ctx, "pods", podList) })
+	wg.Go(func() { ofNodes, nodesErr = s.fetchList(ctx, "nodes", nodeList) })
+	wg.Go(func() { ofPods, podsErr = s.fetchList(ctx, "pods", podList) })
 	wg.Wait()
-	g := usage.NewGather(nodes, now, s.opts.MaxAge)
+	g := usage.NewSampleBuilder(nodes, now, s.opts.MaxAge)
 	if nodesErr == nil {
-		s.nodes(g, ofNodes)
+		s.addNodes(g, ofNodes)
 	} else {
-		s.problem(g, "nodes", nodesErr)
+		s.addProblem(g, "nodes", nodesErr)
 	}
 	if podsErr == nil {
-		s.pods(g, ofPods)
+		s.addPods(g, ofPods)
 	} else {
-		s.problem(g, "pods", podsErr)
+		s.addProblem(g, "pods", podsErr)
 	}
 	sample := g.Sample()
 	if len(sample.Nodes) == 0 && len(nodes) > 0 {
@@ -89,12 +90,12 @@ func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, 
 	return sample, nil
 }
 
-func (s *Source) list(ctx context.Context, resource, kind string) ([]metrics, error) {
+func (s *Source) fetchList(ctx context.Context, resource, kind string) ([]itemMetrics, error) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
 	contentType := ""
 	result := s.client.Get().Resource(resource).MaxRetries(0).Do(ctx).ContentType(&contentType)
-	if err := result.Error(); err != nil { // in the server's words, where Raw has none
+	if err := result.Error(); err != nil { // has the server's message, which Raw omits
 		return nil, err
 	}
 	body, err := result.Raw()
@@ -107,19 +108,19 @@ func (s *Source) list(ctx context.Context, resource, kind string) ([]metrics, er
 	}
 	out, err := decode(body, kind)
 	if err != nil {
-		return nil, unreadable{err}
+		return nil, unreadableAnswer{err}
 	}
 	return out, nil
 }
 
-// unreadable is an answer that is no list.
-type unreadable struct{ error }
+// unreadableAnswer means that an answer is not a valid list.
+type unreadableAnswer struct{ error }
 
-// problem says why a request failed.
-func (s *Source) problem(g *usage.Gather, resource string, err error) {
-	p := fetch.Problem(err, s.opts.Timeout)
+// addProblem says why a request failed.
+func (s *Source) addProblem(g *usage.SampleBuilder, resource string, err error) {
+	p := fetch.ProblemOf(err, s.opts.Timeout)
 	var status *apierrors.StatusError
-	var bad unreadable
+	var bad unreadableAnswer
 	switch {
 	case errors.As(err, &bad):
 		p = usage.Problem{Kind: usage.BadAnswer, Detail: "the answer cannot be read: " + err.Error()}
@@ -130,31 +131,31 @@ func (s *Source) problem(g *usage.Gather, resource string, err error) {
 	case errors.As(err, &status):
 		p = usage.Problem{Kind: usage.BadAnswer, Detail: status.Error()}
 	}
-	g.Problem(p.Kind, resource+": "+p.Detail)
+	g.AddProblem(p.Kind, resource+": "+p.Detail)
 }
 
-func (s *Source) nodes(g *usage.Gather, items []metrics) {
+func (s *Source) addNodes(g *usage.SampleBuilder, items []itemMetrics) {
 	cpu, memory := make([]usage.Value, 0, len(items)), make([]usage.Value, 0, len(items))
 	for i := range items {
 		n := &items[i]
-		if !s.fits(g, "nodes", n) {
+		if !s.windowUsable(g, "nodes", n) {
 			continue
 		}
 		if n.sum.hasCPU {
-			cpu = append(cpu, usage.Value{Node: n.name, V: n.sum.cpu, At: n.at})
+			cpu = append(cpu, usage.Value{Node: n.name, Amount: n.sum.cpu, At: n.at})
 		}
 		if n.sum.hasMemory {
-			memory = append(memory, usage.Value{Node: n.name, V: n.sum.memory, At: n.at})
+			memory = append(memory, usage.Value{Node: n.name, Amount: n.sum.memory, At: n.at})
 		}
 	}
-	g.Nodes("cpu", usage.Cores, cpu)
-	g.Nodes("memory", usage.Bytes, memory)
-	g.WorkingSets()
+	g.AddNodes("cpu", usage.Cores, cpu)
+	g.AddNodes("memory", usage.Bytes, memory)
+	g.DeriveMemoryAvailable()
 }
 
-// fits tells whether what was averaged over the window can be used: a window that
-// is longer than a measurement may be old says too little about now.
-func (s *Source) fits(g *usage.Gather, what string, m *metrics) bool {
+// windowUsable reports whether a measurement's window is short enough. A window longer than
+// MaxAge says too little about the current usage.
+func (s *Source) windowUsable(g *usage.SampleBuilder, what string, m *itemMetrics) bool {
 	if m.window <= s.opts.MaxAge {
 		return true
 	}
@@ -162,24 +163,24 @@ func (s *Source) fits(g *usage.Gather, what string, m *metrics) bool {
 	if m.namespace != "" {
 		name = m.namespace + "/" + m.name
 	}
-	g.Found(usage.Stale, fmt.Sprintf("%s: averaged over more than %s for", what, s.opts.MaxAge), name)
+	g.AddProblemOf(usage.Stale, fmt.Sprintf("%s: averaged over more than %s for", what, s.opts.MaxAge), name)
 	return false
 }
 
-func (s *Source) pods(g *usage.Gather, items []metrics) {
+func (s *Source) addPods(g *usage.SampleBuilder, items []itemMetrics) {
 	cpu, memory := make([]usage.PodValue, 0, len(items)), make([]usage.PodValue, 0, len(items))
 	for i := range items {
 		p := &items[i]
-		if !s.fits(g, "pods", p) {
+		if !s.windowUsable(g, "pods", p) {
 			continue
 		}
 		if p.sum.hasCPU {
-			cpu = append(cpu, usage.PodValue{Namespace: p.namespace, Name: p.name, V: p.sum.cpu, At: p.at})
+			cpu = append(cpu, usage.PodValue{Namespace: p.namespace, Name: p.name, Amount: p.sum.cpu, At: p.at})
 		}
 		if p.sum.hasMemory {
-			memory = append(memory, usage.PodValue{Namespace: p.namespace, Name: p.name, V: p.sum.memory, At: p.at})
+			memory = append(memory, usage.PodValue{Namespace: p.namespace, Name: p.name, Amount: p.sum.memory, At: p.at})
 		}
 	}
-	g.Pods("cpu", usage.Cores, cpu)
-	g.Pods("memory", usage.Bytes, memory)
+	g.AddPods("cpu", usage.Cores, cpu)
+	g.AddPods("memory", usage.Bytes, memory)
 }

@@ -24,7 +24,7 @@ import (
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-func amounts(cpu, memory string) corev1.ResourceList {
+func resourceList(cpu, memory string) corev1.ResourceList {
 	out := corev1.ResourceList{}
 	if cpu != "" {
 		out[corev1.ResourceCPU] = resource.MustParse(cpu)
@@ -47,8 +47,8 @@ func podMetrics(name string, used ...corev1.ResourceList) v1beta1.PodMetrics {
 	return p
 }
 
-// encoded is a list as an API server sends it.
-func encoded(t testing.TB, contentType string, list runtime.Object) []byte {
+// encodeList encodes a list as an API server does.
+func encodeList(t testing.TB, contentType string, list runtime.Object) []byte {
 	t.Helper()
 	scheme := runtime.NewScheme()
 	if err := v1beta1.AddToScheme(scheme); err != nil {
@@ -66,14 +66,14 @@ func encoded(t testing.TB, contentType string, list runtime.Object) []byte {
 	return b
 }
 
-// api serves two lists, and counts requests.
-type api struct {
+// fakeMetricsAPI serves two lists and counts requests.
+type fakeMetricsAPI struct {
 	contentType string
 	nodes, pods []byte
 	requests    atomic.Int32
 }
 
-func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (a *fakeMetricsAPI) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	a.requests.Add(1)
 	if !strings.HasPrefix(r.Header.Get("Accept"), runtime.ContentTypeProtobuf) {
 		http.Error(w, "asked for "+r.Header.Get("Accept"), http.StatusNotAcceptable)
@@ -90,7 +90,7 @@ func (a *api) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-func source(t testing.TB, h http.Handler) *Source {
+func newTestSource(t testing.TB, h http.Handler) *Source {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
@@ -101,7 +101,7 @@ func source(t testing.TB, h http.Handler) *Source {
 	return out
 }
 
-func nodes(names ...string) []usage.Node {
+func testNodes(names ...string) []usage.Node {
 	var out []usage.Node
 	for _, n := range names {
 		out = append(out, usage.Node{Name: n, Capacity: cluster.Resources{MilliCPU: 4000, MemoryBytes: 8 << 30}})
@@ -111,20 +111,20 @@ func nodes(names ...string) []usage.Node {
 
 func TestASampleIsTwoRequests(t *testing.T) {
 	ofNodes := &v1beta1.NodeMetricsList{Items: []v1beta1.NodeMetrics{
-		nodeMetrics("n1", 10*time.Second, 15*time.Second, amounts("1500000001n", "7Gi")),
-		nodeMetrics("n2", 2*time.Minute, 15*time.Second, amounts("1", "1Gi")),
-		nodeMetrics("n3", 0, 2*time.Minute, amounts("1", "1Gi")),
-		nodeMetrics("n4", 0, 15*time.Second, amounts("", "1Gi")),
-		nodeMetrics("gone", 0, 15*time.Second, amounts("1", "1Gi")),
+		nodeMetrics("n1", 10*time.Second, 15*time.Second, resourceList("1500000001n", "7Gi")),
+		nodeMetrics("n2", 2*time.Minute, 15*time.Second, resourceList("1", "1Gi")),
+		nodeMetrics("n3", 0, 2*time.Minute, resourceList("1", "1Gi")),
+		nodeMetrics("n4", 0, 15*time.Second, resourceList("", "1Gi")),
+		nodeMetrics("gone", 0, 15*time.Second, resourceList("1", "1Gi")),
 	}}
 	ofPods := &v1beta1.PodMetricsList{Items: []v1beta1.PodMetrics{
-		podMetrics("a", amounts("100m", "64Mi"), amounts("250000n", "1Mi")),
-		podMetrics("b", amounts("100m", "64Mi"), amounts("", "1Mi")),
+		podMetrics("a", resourceList("100m", "64Mi"), resourceList("250000n", "1Mi")),
+		podMetrics("b", resourceList("100m", "64Mi"), resourceList("", "1Mi")),
 		podMetrics("c"),
 	}}
 	for _, contentType := range []string{runtime.ContentTypeProtobuf, runtime.ContentTypeJSON} {
-		a := &api{contentType: contentType, nodes: encoded(t, contentType, ofNodes), pods: encoded(t, contentType, ofPods)}
-		got, err := source(t, a).Sample(t.Context(), nodes("n1", "n2", "n3", "n4"))
+		a := &fakeMetricsAPI{contentType: contentType, nodes: encodeList(t, contentType, ofNodes), pods: encodeList(t, contentType, ofPods)}
+		got, err := newTestSource(t, a).Sample(t.Context(), testNodes("n1", "n2", "n3", "n4"))
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -168,14 +168,14 @@ func TestWhyThereIsNoAnswer(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var requests atomic.Int32
-			s := source(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			s := newTestSource(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				requests.Add(1)
 				w.Header().Set("Content-Type", "application/json")
 				w.Header().Set("Retry-After", "1")
 				w.WriteHeader(c.status)
 				_, _ = w.Write([]byte(c.body))
 			}))
-			got, err := s.Sample(t.Context(), nodes("n1"))
+			got, err := s.Sample(t.Context(), testNodes("n1"))
 			found := false
 			for _, p := range got.Problems {
 				found = found || p.Kind == c.want.Kind && strings.HasPrefix(p.Detail, c.want.Detail)
@@ -190,13 +190,14 @@ func TestWhyThereIsNoAnswer(t *testing.T) {
 	}
 }
 
-// TestNoRedirectIsFollowed: the account's token would go along.
+// TestNoRedirectIsFollowed checks that redirects are rejected. A redirect would send the
+// account's token to another server.
 func TestNoRedirectIsFollowed(t *testing.T) {
 	var elsewhere atomic.Int32
 	other := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { elsewhere.Add(1) }))
 	defer other.Close()
-	s := source(t, http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
-	got, err := s.Sample(t.Context(), nodes("n1"))
+	s := newTestSource(t, http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
+	got, err := s.Sample(t.Context(), testNodes("n1"))
 	if err == nil || len(got.Problems) == 0 || got.Problems[0].Kind != usage.BadAnswer || !strings.Contains(got.Problems[0].Detail, "redirects are not followed") {
 		t.Errorf("%v, %v", err, got.Problems)
 	}
@@ -207,10 +208,10 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 
 func TestNobodyAnswers(t *testing.T) {
 	done := make(chan struct{})
-	s := source(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-done }))
+	s := newTestSource(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-done }))
 	defer close(done)
 	s.opts.Timeout = 50 * time.Millisecond
-	got, err := s.Sample(t.Context(), nodes("n1"))
+	got, err := s.Sample(t.Context(), testNodes("n1"))
 	want := []usage.Problem{{Kind: usage.Unreachable, Detail: "nodes: no answer within 50ms"}, {Kind: usage.Unreachable, Detail: "pods: no answer within 50ms"}}
 	if d := cmp.Diff(want, got.Problems); d != "" || err == nil {
 		t.Errorf("%v\n%s", err, d)

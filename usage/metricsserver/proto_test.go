@@ -10,16 +10,17 @@ import (
 	"k8s.io/metrics/pkg/apis/metrics/v1beta1"
 )
 
-// TestQuantitiesAreTheLibrarys: also those that it does not read itself.
+// TestQuantitiesAreTheLibrarys compares all quantities with the library, including forms that
+// parseQuantity leaves to it.
 func TestQuantitiesAreTheLibrarys(t *testing.T) {
 	for _, text := range []string{"0", "1", "137201532n", "15u", "250m", "3k", "342109Ki", "7Mi", "2Gi", "1.5", "1e3", "-1", "3T", "999999999999999999", "1234567890123456789012"} {
 		want := resource.MustParse(text)
-		if got, err := quantity([]byte(text)); err != nil || got != want.AsApproximateFloat64() {
+		if got, err := parseQuantity([]byte(text)); err != nil || got != want.AsApproximateFloat64() {
 			t.Errorf("%s: %v, %v; want %v", text, got, err, want.AsApproximateFloat64())
 		}
 	}
 	for _, text := range []string{"Ki", "one", "1 Ki", "-", "0x10"} {
-		if got, err := quantity([]byte(text)); err == nil {
+		if got, err := parseQuantity([]byte(text)); err == nil {
 			t.Errorf("%q is %v", text, got)
 		}
 	}
@@ -27,35 +28,35 @@ func TestQuantitiesAreTheLibrarys(t *testing.T) {
 
 func TestBothEncodingsSayTheSame(t *testing.T) {
 	for kind, list := range map[string]runtime.Object{
-		podList:  &v1beta1.PodMetricsList{Items: []v1beta1.PodMetrics{podMetrics("a", amounts("100m", "64Mi"), amounts("1n", "1.5")), podMetrics("b", amounts("", "1")), podMetrics("c")}},
-		nodeList: &v1beta1.NodeMetricsList{Items: []v1beta1.NodeMetrics{nodeMetrics("n1", time.Second+time.Millisecond, time.Minute, amounts("0", "64Mi")), nodeMetrics("n2", 0, 0, nil)}},
+		podList:  &v1beta1.PodMetricsList{Items: []v1beta1.PodMetrics{podMetrics("a", resourceList("100m", "64Mi"), resourceList("1n", "1.5")), podMetrics("b", resourceList("", "1")), podMetrics("c")}},
+		nodeList: &v1beta1.NodeMetricsList{Items: []v1beta1.NodeMetrics{nodeMetrics("n1", time.Second+time.Millisecond, time.Minute, resourceList("0", "64Mi")), nodeMetrics("n2", 0, 0, nil)}},
 	} {
-		a, err := decodeProto(encoded(t, runtime.ContentTypeProtobuf, list), kind)
+		a, err := decodeProto(encodeList(t, runtime.ContentTypeProtobuf, list), kind)
 		if err != nil {
 			t.Fatal(err)
 		}
-		b, err := decodeJSON(encoded(t, runtime.ContentTypeJSON, list), kind)
+		b, err := decodeJSON(encodeList(t, runtime.ContentTypeJSON, list), kind)
 		if err != nil {
 			t.Fatal(err)
 		}
 		for i := range b {
-			b[i].at = a[i].at.Truncate(time.Second) // JSON has whole seconds
+			b[i].at = a[i].at.Truncate(time.Second) // JSON times have whole seconds
 			a[i].at = b[i].at
 		}
-		if d := cmp.Diff(a, b, cmp.AllowUnexported(metrics{}, used{})); d != "" || len(a) < 2 {
+		if d := cmp.Diff(a, b, cmp.AllowUnexported(itemMetrics{}, resourceUse{})); d != "" || len(a) < 2 {
 			t.Errorf("%s: %d\n%s", kind, len(a), d)
 		}
-		if _, err := decodeProto(encoded(t, runtime.ContentTypeProtobuf, list), "Gadget"); err == nil {
+		if _, err := decodeProto(encodeList(t, runtime.ContentTypeProtobuf, list), "Gadget"); err == nil {
 			t.Error("another kind is read")
 		}
-		if _, err := decodeJSON(encoded(t, runtime.ContentTypeJSON, list), "Gadget"); err == nil {
+		if _, err := decodeJSON(encodeList(t, runtime.ContentTypeJSON, list), "Gadget"); err == nil {
 			t.Error("another kind is read")
 		}
 	}
 }
 
 func FuzzDecodeProto(f *testing.F) {
-	f.Add(encoded(f, runtime.ContentTypeProtobuf, &v1beta1.PodMetricsList{Items: []v1beta1.PodMetrics{podMetrics("a", amounts("100m", "64Mi"))}}))
+	f.Add(encodeList(f, runtime.ContentTypeProtobuf, &v1beta1.PodMetricsList{Items: []v1beta1.PodMetrics{podMetrics("a", resourceList("100m", "64Mi"))}}))
 	f.Add([]byte("k8s\x00"))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		items, err := decodeProto(body, podList)

@@ -1,9 +1,9 @@
-// Package monitor asks a source of usage for a sample again and again, on a clock of
-// its own, apart from any schedule, and keeps what the samples come to.
+// Package monitor samples a usage source periodically, independent of the planning schedule,
+// and keeps the samples in windows.
 //
-// It decides when to ask, how long to wait for an answer, and what is said of a
-// source that gives none. It never decides what usage is too much, and while a source
-// is silent it makes nothing up: what was known grows old, and is unknown in the end.
+// It decides when to ask, how long to wait for an answer, and how to report a source that does
+// not answer. It never decides what usage is too high. While a source does not answer, it
+// invents nothing: measurements age until they are unknown.
 package monitor
 
 import (
@@ -22,84 +22,88 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// Cluster knows the nodes that are sampled, and where pods stand.
+// Cluster supplies the nodes to sample and the places of pods.
 type Cluster interface {
-	LoadNodes() []usage.Node
-	// Place says where a pod (namespace/name) stands; false when there is none, or it
-	// stands on no node.
-	Place(pod string) (window.Place, bool)
+	UsageNodes() []usage.Node
+	// PodPlace returns the node of a pod ("namespace/name"). It returns false if the pod does
+	// not exist or is not bound.
+	PodPlace(pod string) (window.PodPlace, bool)
 }
 
-// Attempt is what became of asking once.
+// Attempt is the outcome of one attempt to take a sample.
 type Attempt struct {
-	// Failed: there was no usable answer at all.
+	// Failed means that there was no usable answer.
 	Failed   bool
 	Problems []usage.Problem
 	Took     time.Duration
-	// Coverage is the share of the nodes whose usage is known now.
+	// Coverage is the share (0..1) of the nodes whose usage is known now.
 	Coverage float64
-	// SampledAt is when the newest measurement of any node was made; zero while there
-	// is none.
+	// SampledAt is the time of the newest measurement of any node, or zero if there is none.
 	SampledAt time.Time
 }
 
-// Recorder takes notes of attempts, for metrics.
-type Recorder interface{ Sampled(a Attempt) }
+// Recorder records attempts as metrics.
+type Recorder interface{ RecordAttempt(a Attempt) }
 
 const (
-	// leastDeadline is how long an answer is waited for at least. Otherwise it is the
-	// interval: then the next is due.
-	leastDeadline = 5 * time.Second
-	// mostRest bounds how long a source is left alone that gives no answer: a restart
-	// of one takes about that long.
-	mostRest = 2 * time.Minute
-	// remade is how long a Usage may be handed out again, where no sample came since.
-	remade = 5 * time.Second
+	// minTimeout is the minimum time to wait for an answer. Otherwise the timeout is the
+	// interval, because then the next sample is due.
+	minTimeout = 5 * time.Second
+	// maxBackoff limits the delay between attempts while the source does not answer. A restart
+	// of the source takes about that long.
+	maxBackoff = 2 * time.Minute
+	// resultLifetime is how long a computed Usage may be returned again if no sample arrived
+	// since.
+	resultLifetime = 5 * time.Second
 )
 
-// Monitor samples one source. Make it with New.
+// Monitor samples one source. Create it with New.
 type Monitor struct {
-	source  usage.Source
-	cluster Cluster
-	clock   clock.WithTicker
-	log     *slog.Logger
-	record  Recorder
-	sampled chan struct{}
+	source   usage.Source
+	cluster  Cluster
+	clock    clock.WithTicker
+	log      *slog.Logger
+	recorder Recorder
+	sampled  chan struct{}
 
 	mu      sync.Mutex
 	opts    window.Options
 	windows *window.Windows
-	// asked is when the source was asked first, and samples counts its answers.
-	asked   time.Time
-	begun   time.Time // the newest attempt
-	samples int
-	// history says why the windows began empty; empty: with what the source remembers.
-	history string
-	// partly says what of what the source remembers could not be read at partlyAt.
-	partly   string
-	partlyAt time.Time
-	// failed is why there was no answer, since when, and how often in a row.
-	failed      error
+	// firstAttempt is the time of the first attempt. samples counts the samples added.
+	firstAttempt time.Time
+	lastAttempt  time.Time // the newest attempt
+	samples      int
+	// noHistoryReason says why the windows started empty. It is empty if they started with the
+	// source's history.
+	noHistoryReason string
+	// historyGap says which part of the history could not be read at historyGapAt.
+	historyGap   string
+	historyGapAt time.Time
+	// lastError is the current failure, failedSince its start, and failures the number of
+	// failures in a row.
+	lastError   error
 	failedSince time.Time
 	failures    int
-	last        *cluster.Usage // made at lastAt
+	last        *cluster.Usage // computed at lastAt
 	lastAt      time.Time
-	// loads were made at loadsAt, over loadsOver, and hold until loadsUntil; nil: none.
+	// loads were computed at loadsAt over the period loadsOver, and are valid until loadsUntil.
+	// Nil means not computed.
 	loads               []window.NodeLoads
 	loadsOver           time.Duration
 	loadsAt, loadsUntil time.Time
 }
 
-// New makes a monitor that has asked nothing yet.
+// New returns a monitor that has not sampled yet.
 func New(o window.Options, s usage.Source, c Cluster, k clock.WithTicker, log *slog.Logger, r Recorder) *Monitor {
-	return &Monitor{source: s, cluster: c, clock: k, log: log.With("source", o.Source), record: r,
+	return &Monitor{source: s, cluster: c, clock: k, log: log.With("source", o.Source), recorder: r,
 		sampled: make(chan struct{}, 1), opts: o, windows: window.New(o)}
 }
 
-// Run samples until ctx ends: at once, or, after Once, when the next sample is due.
+// Run samples until ctx ends. It starts at once, or after SampleOnce when the next sample is
+// due.
 func (m *Monitor) Run(ctx context.Context) {
 	for {
-		timer := m.clock.NewTimer(m.rest())
+		timer := m.clock.NewTimer(m.nextDelay())
 		select {
 		case <-ctx.Done():
 		case <-timer.C():
@@ -107,63 +111,62 @@ func (m *Monitor) Run(ctx context.Context) {
 		if timer.Stop(); ctx.Err() != nil {
 			return
 		}
-		m.Once(ctx)
+		m.SampleOnce(ctx)
 	}
 }
 
-// rest is the time to the next attempt. From one to the next it doubles while there is
-// no answer.
-func (m *Monitor) rest() time.Duration {
+// nextDelay returns the time until the next attempt. It doubles after each failed attempt.
+func (m *Monitor) nextDelay() time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.begun.IsZero() {
+	if m.lastAttempt.IsZero() {
 		return 0
 	}
 	d := m.opts.Interval
-	for i := 1; i < m.failures && d < mostRest; i++ {
-		d = min(2*d, mostRest)
+	for i := 1; i < m.failures && d < maxBackoff; i++ {
+		d = min(2*d, maxBackoff)
 	}
-	return m.begun.Add(d).Sub(m.clock.Now())
+	return m.lastAttempt.Add(d).Sub(m.clock.Now())
 }
 
-// Once takes one sample; not while Run does. Before the first one is taken in, and the
-// first one after a silence in which usage became unknown, the windows are filled with
-// what the source remembers. What goes wrong is said by Usage.
-func (m *Monitor) Once(ctx context.Context) {
-	nodes, begun := m.cluster.LoadNodes(), m.clock.Now()
-	m.asks(begun)
-	sample, err := m.sample(ctx, nodes)
+// SampleOnce takes one sample. It must not run concurrently with Run. Before the first sample,
+// and after a gap in which usage became unknown, it fills the windows with the source's
+// history. Usage reports what went wrong.
+func (m *Monitor) SampleOnce(ctx context.Context) {
+	nodes, begun := m.cluster.UsageNodes(), m.clock.Now()
+	m.startAttempt(begun)
+	sample, err := m.querySource(ctx, nodes)
 	var past []usage.Sample
-	if err == nil && m.lost(sample.Taken) {
-		past = m.remembered(ctx, nodes, sample.Taken)
+	if err == nil && m.needsHistory(sample.Taken) {
+		past = m.loadHistory(ctx, nodes, sample.Taken)
 	}
 	if ctx.Err() != nil {
-		return // nobody waits for the answer any more
+		return // the caller no longer waits for the answer
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if err != nil {
-		m.fails(err)
+		m.recordFailure(err)
 	} else {
-		m.takes(append(past, sample), nodes)
+		m.addSamples(append(past, sample), nodes)
 	}
-	m.tell(begun, len(nodes), sample.Problems, err)
+	m.reportAttempt(begun, len(nodes), sample.Problems, err)
 }
 
-func (m *Monitor) asks(now time.Time) {
+func (m *Monitor) startAttempt(now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	if m.begun = now; m.asked.IsZero() {
-		m.asked = now
+	if m.lastAttempt = now; m.firstAttempt.IsZero() {
+		m.firstAttempt = now
 	}
 }
 
-func (m *Monitor) sample(ctx context.Context, nodes []usage.Node) (usage.Sample, error) {
-	asking, cancel := m.deadline(ctx)
+func (m *Monitor) querySource(ctx context.Context, nodes []usage.Node) (usage.Sample, error) {
+	asking, cancel := m.withTimeout(ctx)
 	defer cancel()
 	s, err := m.source.Sample(asking, nodes)
 	if err != nil && errors.Is(context.Cause(asking), context.DeadlineExceeded) {
-		err = fmt.Errorf("no answer within %s", m.patience())
+		err = fmt.Errorf("no answer within %s", m.timeout())
 	}
 	if err == nil && s.Taken.IsZero() {
 		s.Taken = m.clock.Now()
@@ -171,23 +174,23 @@ func (m *Monitor) sample(ctx context.Context, nodes []usage.Node) (usage.Sample,
 	return s, err
 }
 
-// tell has the attempt recorded, and wakes who waits for it.
-func (m *Monitor) tell(begun time.Time, nodes int, problems []usage.Problem, err error) {
+// reportAttempt records the attempt and wakes the receiver of Sampled.
+func (m *Monitor) reportAttempt(begun time.Time, nodes int, problems []usage.Problem, err error) {
 	if err != nil && len(problems) == 0 {
 		problems = []usage.Problem{{Kind: usage.Unreachable, Detail: err.Error()}}
 	}
 	now := m.clock.Now()
-	m.record.Sampled(Attempt{Failed: err != nil, Problems: problems, Took: now.Sub(begun), Coverage: m.windows.Coverage(now, nodes), SampledAt: m.windows.SampledAt()})
+	m.recorder.RecordAttempt(Attempt{Failed: err != nil, Problems: problems, Took: now.Sub(begun), Coverage: m.windows.Coverage(now, nodes), SampledAt: m.windows.NewestMeasurement()})
 	select {
 	case m.sampled <- struct{}{}:
-	default: // the one before is still to be looked at
+	default: // the receiver has not taken the previous value yet
 	}
 }
 
-// deadline ends an attempt on the monitor's clock.
-func (m *Monitor) deadline(ctx context.Context) (context.Context, context.CancelFunc) {
+// withTimeout ends an attempt by the monitor's clock.
+func (m *Monitor) withTimeout(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancelCause(ctx)
-	timer := m.clock.NewTimer(m.patience())
+	timer := m.clock.NewTimer(m.timeout())
 	go func() {
 		defer timer.Stop()
 		select {
@@ -199,42 +202,43 @@ func (m *Monitor) deadline(ctx context.Context) (context.Context, context.Cancel
 	return ctx, func() { cancel(nil) }
 }
 
-func (m *Monitor) patience() time.Duration { return max(m.opts.Interval, leastDeadline) }
+func (m *Monitor) timeout() time.Duration { return max(m.opts.Interval, minTimeout) }
 
-func (m *Monitor) fails(err error) {
+func (m *Monitor) recordFailure(err error) {
 	if m.failures++; m.failures == 1 {
 		m.failedSince = m.clock.Now()
 		m.log.Warn("the source of usage gives no answer; what is known grows old", "error", err)
 	}
-	m.failed = err
+	m.lastError = err
 }
 
-func (m *Monitor) takes(samples []usage.Sample, nodes []usage.Node) {
+func (m *Monitor) addSamples(samples []usage.Sample, nodes []usage.Node) {
 	if m.failures > 0 {
 		m.log.Info("the source of usage answers again", "after", m.clock.Now().Sub(m.failedSince))
 	}
-	m.failed, m.failures, m.last, m.loads = nil, 0, nil, nil
+	m.lastError, m.failures, m.last, m.loads = nil, 0, nil, nil
 	for _, s := range samples {
-		m.windows.Add(s, nodes, m.cluster.Place)
+		m.windows.Add(s, nodes, m.cluster.PodPlace)
 		m.samples++
 	}
 }
 
-// lost: there is no sample, or usage is unknown since the last.
-func (m *Monitor) lost(now time.Time) bool {
+// needsHistory reports whether there is no sample yet, or usage became unknown since the last
+// one.
+func (m *Monitor) needsHistory(now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	return m.samples == 0 || now.Sub(m.windows.Taken()) > m.opts.MaxAge
+	return m.samples == 0 || now.Sub(m.windows.LastSampleTime()) > m.opts.MaxAge
 }
 
-// reach is how far back samples matter: to the beginning of the windows, and as far
-// as watches count.
-func (m *Monitor) reach() time.Duration {
-	return max(m.opts.Window, m.opts.KeepNodes, time.Duration(m.most())*m.opts.Interval) + m.opts.Interval
+// historyLength returns how far back samples matter: to the start of the windows, and as far as
+// watches count.
+func (m *Monitor) historyLength() time.Duration {
+	return max(m.opts.Window, m.opts.KeepNodeSamples, time.Duration(m.maxRequiredSamples())*m.opts.Interval) + m.opts.Interval
 }
 
-// most is the largest number of samples that a watch wants.
-func (m *Monitor) most() int {
+// maxRequiredSamples returns the largest number of consecutive samples that a watch requires.
+func (m *Monitor) maxRequiredSamples() int {
 	n := 1
 	for i := range m.opts.Watches {
 		n = max(n, m.opts.Watches[i].For)
@@ -242,15 +246,15 @@ func (m *Monitor) most() int {
 	return n
 }
 
-// Watch changes what is watched; what stays keeps its counts.
-func (m *Monitor) Watch(watches []window.Watch) {
+// SetWatches changes what is watched. Watches that stay keep their counts.
+func (m *Monitor) SetWatches(watches []window.LevelWatch) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	m.opts.Watches = slices.Clone(watches)
-	m.windows.Watch(watches)
+	m.windows.SetWatches(watches)
 	m.last = nil
 }
 
-// Sampled gets a value after every attempt, also one without an answer, unless the
-// one before has not been received. It is for one receiver.
+// Sampled receives a value after every attempt, including failed ones, unless the previous
+// value has not been received. It supports one receiver.
 func (m *Monitor) Sampled() <-chan struct{} { return m.sampled }

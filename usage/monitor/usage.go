@@ -9,61 +9,61 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// Usage is what nodes and pods use, as far as that is known now, with what is wrong
-// with the source. It is read-only and never nil: a source that is down leaves
-// everything unknown, and says why.
+// Usage returns the known usage of nodes and pods, and the problems of the source. It is
+// read-only and never nil. While the source is down, everything is unknown, and the problems
+// say why.
 func (m *Monitor) Usage() *cluster.Usage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.clock.Now()
-	if m.last == nil || !m.holds(now) {
+	if m.last == nil || !m.usageStillValid(now) {
 		m.last, m.lastAt = m.windows.Usage(now), now
 	}
-	return m.complete(m.last, now)
+	return m.withSourceProblems(m.last, now)
 }
 
-// holds: what was made before is still so. That nothing has grown too old since is
-// certain of nodes; pods are dropped within a moment.
-func (m *Monitor) holds(now time.Time) bool {
-	if age := now.Sub(m.lastAt); age < 0 || age > remade {
+// usageStillValid reports whether the computed usage can be returned again. It checks that no
+// node's measurement became too old. Measurements of pods may be outdated by resultLifetime.
+func (m *Monitor) usageStillValid(now time.Time) bool {
+	if age := now.Sub(m.lastAt); age < 0 || age > resultLifetime {
 		return false
 	}
 	return !slices.ContainsFunc(m.last.Nodes, func(n cluster.NodeUsage) bool { return now.Sub(n.At) > m.opts.MaxAge })
 }
 
-// Nodes is Usage without pods, which costs little; for hints.
-func (m *Monitor) Nodes() *cluster.Usage {
+// NodeUsage returns Usage without pods. It is cheap, and is used for hints.
+func (m *Monitor) NodeUsage() *cluster.Usage {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now := m.clock.Now()
-	return m.complete(m.windows.Nodes(now), now)
+	return m.withSourceProblems(m.windows.NodeUsage(now), now)
 }
 
-// Loads are those of the nodes over the last 5, 10 or 15 minutes, whichever is long
-// enough for all samples that are kept, or else the longest; in percent of capacity.
+// Loads returns the loads of the nodes, in percent of capacity, over the last 5, 10 or 15
+// minutes. It uses the shortest period that covers all samples kept, or else 15 minutes.
 //
-// Anybody may ask, as often as they like: between samples they are made anew only where
-// a node may have become unknown. They are read-only.
+// Callers may ask at any rate. Between samples, the loads are computed again only if a node may
+// have become unknown. They are read-only.
 func (m *Monitor) Loads() (loads []window.NodeLoads, over time.Duration, now time.Time) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	now = m.clock.Now()
 	if m.loads == nil || now.Before(m.loadsAt) || !now.Before(m.loadsUntil) {
-		m.load(now)
+		m.buildLoads(now)
 	}
 	return m.loads, m.loadsOver, now
 }
 
-// load makes loads, which hold until one of their measurements is too old, or the next
-// sample.
-func (m *Monitor) load(now time.Time) {
-	span, over := m.windows.Span(now), time.Duration(0)
+// buildLoads computes the loads. They are valid until one of their measurements is too old, or
+// the next sample arrives.
+func (m *Monitor) buildLoads(now time.Time) {
+	span, over := m.windows.SampleSpan(now), time.Duration(0)
 	for _, over = range [...]time.Duration{5 * time.Minute, 10 * time.Minute, 15 * time.Minute} {
 		if over >= span {
 			break
 		}
 	}
-	m.loads, m.loadsOver, m.loadsAt, m.loadsUntil = m.windows.Loads(now, over), over, now, now.Add(remade)
+	m.loads, m.loadsOver, m.loadsAt, m.loadsUntil = m.windows.Loads(now, over), over, now, now.Add(resultLifetime)
 	for i := range m.loads {
 		if old := m.loads[i].At.Add(m.opts.MaxAge); old.Before(m.loadsUntil) {
 			m.loadsUntil = old
@@ -71,29 +71,29 @@ func (m *Monitor) load(now time.Time) {
 	}
 }
 
-// Source is the name of what is asked.
-func (m *Monitor) Source() string { return m.opts.Source }
+// SourceName returns the name of the source.
+func (m *Monitor) SourceName() string { return m.opts.Source }
 
-// complete adds what the windows do not know of.
-func (m *Monitor) complete(u *cluster.Usage, now time.Time) *cluster.Usage {
+// withSourceProblems adds the problems of the source, which the windows do not know.
+func (m *Monitor) withSourceProblems(u *cluster.Usage, now time.Time) *cluster.Usage {
 	out := *u
-	out.Problems = slices.Concat(m.trouble(now), u.Problems)
+	out.Problems = slices.Concat(m.sourceProblems(now), u.Problems)
 	return &out
 }
 
-func (m *Monitor) trouble(now time.Time) []string {
+func (m *Monitor) sourceProblems(now time.Time) []string {
 	var out []string
 	switch {
-	case m.failed != nil:
-		out = append(out, fmt.Sprintf("no answer since %s (asked %d times): %v", m.failedSince.UTC().Format(time.RFC3339), m.failures, m.failed))
+	case m.lastError != nil:
+		out = append(out, fmt.Sprintf("no answer since %s (asked %d times): %v", m.failedSince.UTC().Format(time.RFC3339), m.failures, m.lastError))
 	case m.samples == 0:
 		out = append(out, "it has not answered yet")
 	}
-	if m.partly != "" && m.history == "" && now.Before(m.partlyAt.Add(m.reach())) {
-		out = append(out, fmt.Sprintf("not all that %s remembers could be read, and the rest is counted since %s: %s", m.opts.Source, m.partlyAt.UTC().Format(time.RFC3339), m.partly))
+	if m.historyGap != "" && m.noHistoryReason == "" && now.Before(m.historyGapAt.Add(m.historyLength())) {
+		out = append(out, fmt.Sprintf("not all that %s remembers could be read, and the rest is counted since %s: %s", m.opts.Source, m.historyGapAt.UTC().Format(time.RFC3339), m.historyGap))
 	}
-	if most := m.most(); most > 1 && m.history != "" && m.samples < most {
-		out = append(out, fmt.Sprintf("samples are counted since %s, for %s: %d of the %d in a row that are wanted at most", m.asked.UTC().Format(time.RFC3339), m.history, m.samples, most))
+	if most := m.maxRequiredSamples(); most > 1 && m.noHistoryReason != "" && m.samples < most {
+		out = append(out, fmt.Sprintf("samples are counted since %s, for %s: %d of the %d in a row that are wanted at most", m.firstAttempt.UTC().Format(time.RFC3339), m.noHistoryReason, m.samples, most))
 	}
 	return out
 }

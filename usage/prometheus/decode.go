@@ -9,44 +9,44 @@ import (
 	"time"
 )
 
-// sample is one number that an answer gives.
+// sample is one number of an answer.
 type sample struct {
-	// labels are the values of those that were asked for; empty where there is none.
+	// labels are the values of the requested labels. A missing label is empty.
 	labels [3]string
 	at     time.Time
 	v      float64
-	// histogram says that there is no number.
+	// histogram means that the sample is a histogram and has no number.
 	histogram bool
 }
 
-// answer is what the API sends. It is read without the client library's types,
-// which take a map of labels for every value: about 150,000 pods that alone costs
-// more CPU than a whole sample may.
+// answer is the API's answer. The client library's types are not used, because they allocate a
+// map of labels per value. For 150,000 pods, that alone takes more CPU than the budget of a
+// sample.
 type answer struct {
 	status, errorType, message string
 	warnings                   []string
 	resultType                 string
-	// samples are in the order of the answer; those of a range follow one another.
+	// samples are in the order of the answer. The samples of a range are consecutive.
 	samples []sample
 }
 
-// reader reads one answer. labels are those to keep.
-type reader struct {
-	scanner
+// answerReader decodes one answer. It keeps only the given labels.
+type answerReader struct {
+	jsonScanner
 	labels []string
 	answer answer
 }
 
-// decode reads the body of an answer to a query, which gives a vector, or over a
-// range, which gives a matrix.
-func decode(body []byte, labels []string) (answer, error) {
-	r := reader{scanner: scanner{text: string(body)}, labels: labels}
-	// A pod is about 100 bytes: growing step by step would copy most of them.
+// decodeAnswer decodes the answer to an instant query (a vector) or to a range query (a
+// matrix).
+func decodeAnswer(body []byte, labels []string) (answer, error) {
+	r := answerReader{jsonScanner: jsonScanner{text: string(body)}, labels: labels}
+	// A pod takes about 100 bytes. Growing the slice gradually would copy most of them.
 	r.answer.samples = make([]sample, 0, len(body)/100)
 	if c := r.peek(); c != '{' {
-		return answer{}, errors.New(noObject(c))
+		return answer{}, errors.New(describeNonObject(c))
 	}
-	r.object(r.field)
+	r.readObject(r.readField)
 	if r.peek(); r.err == nil && r.pos < len(r.text) {
 		r.fail("more than one value")
 	}
@@ -56,8 +56,8 @@ func decode(body []byte, labels []string) (answer, error) {
 	return r.answer, nil
 }
 
-// noObject says what an answer is that begins with c.
-func noObject(c byte) string {
+// describeNonObject describes an answer that starts with c instead of an object.
+func describeNonObject(c byte) string {
 	switch c {
 	case 0:
 		return "the answer is empty"
@@ -67,59 +67,59 @@ func noObject(c byte) string {
 	return "the answer is no JSON object"
 }
 
-func (r *reader) field(key string) {
+func (r *answerReader) readField(key string) {
 	switch key {
 	case "status":
-		r.answer.status = r.str()
+		r.answer.status = r.readString()
 	case "errorType":
-		r.answer.errorType = r.str()
+		r.answer.errorType = r.readString()
 	case "error":
-		r.answer.message = r.str()
+		r.answer.message = r.readString()
 	case "warnings":
-		r.array(func() { r.answer.warnings = append(r.answer.warnings, r.str()) })
+		r.readArray(func() { r.answer.warnings = append(r.answer.warnings, r.readString()) })
 	case "data":
 		if r.peek() != '{' {
-			r.skip(0)
+			r.skipValue(0)
 			return
 		}
-		r.object(r.data)
-	default: // infos among them, which take nothing from a result
-		r.skip(0)
+		r.readObject(r.readData)
+	default: // such as infos, which do not affect the result
+		r.skipValue(0)
 	}
 }
 
-func (r *reader) data(key string) {
+func (r *answerReader) readData(key string) {
 	switch key {
 	case "resultType":
-		r.answer.resultType = r.str()
+		r.answer.resultType = r.readString()
 	case "result":
-		// A scalar or a string is an array of two; its type tells whoever asked.
+		// A scalar or a string is an array of two elements. The caller checks the type.
 		if t := r.answer.resultType; t == "scalar" || t == "string" {
-			r.skip(0)
+			r.skipValue(0)
 			return
 		}
-		r.array(r.series)
+		r.readArray(r.readSeries)
 	default:
-		r.skip(0)
+		r.skipValue(0)
 	}
 }
 
-func (r *reader) series() {
+func (r *answerReader) readSeries() {
 	first := len(r.answer.samples)
 	var labels [3]string
-	r.object(func(key string) {
+	r.readObject(func(key string) {
 		switch key {
 		case "metric":
-			r.object(func(name string) { r.label(&labels, name) })
+			r.readObject(func(name string) { r.readLabel(&labels, name) })
 		case "value":
-			r.point()
+			r.readPoint()
 		case "values":
-			r.array(r.point)
+			r.readArray(r.readPoint)
 		case "histogram", "histograms":
-			r.skip(0)
+			r.skipValue(0)
 			r.answer.samples = append(r.answer.samples, sample{histogram: true})
 		default:
-			r.skip(0)
+			r.skipValue(0)
 		}
 	})
 	for i := range r.answer.samples[first:] {
@@ -127,35 +127,34 @@ func (r *reader) series() {
 	}
 }
 
-func (r *reader) label(labels *[3]string, name string) {
+func (r *answerReader) readLabel(labels *[3]string, name string) {
 	for i, l := range r.labels {
 		if name == l {
-			labels[i] = r.str()
+			labels[i] = r.readString()
 			return
 		}
 	}
-	r.skip(0)
+	r.skipValue(0)
 }
 
-// farthest is a time, in Unix seconds, that still fits milliseconds and nanoseconds:
-// the year 2200.
-const farthest = 7.26e9
+// maxUnixSeconds is in the year 2200. In nanoseconds it still fits 63 bits.
+const maxUnixSeconds = 7.26e9
 
-// point is [seconds, "number"].
-func (r *reader) point() {
+// readPoint reads [seconds, "number"].
+func (r *answerReader) readPoint() {
 	var p sample
 	n := 0
-	r.array(func() {
+	r.readArray(func() {
 		switch n++; n {
 		case 1:
-			seconds := r.number()
-			if !(seconds >= 0 && seconds <= farthest) {
+			seconds := r.readNumber()
+			if !(seconds >= 0 && seconds <= maxUnixSeconds) {
 				r.fail("%g is no time", seconds)
 				return
 			}
 			p.at = time.UnixMilli(int64(math.Round(seconds * 1000))).UTC()
 		case 2:
-			text := r.str()
+			text := r.readString()
 			v, err := strconv.ParseFloat(text, 64)
 			if err != nil && !errors.Is(err, strconv.ErrRange) {
 				r.fail("%q is no number", strings.ToValidUTF8(text[:min(len(text), 40)], "?"))
@@ -164,7 +163,7 @@ func (r *reader) point() {
 			p.v = v
 		default:
 			r.fail("more than a time and a number")
-			r.skip(0)
+			r.skipValue(0)
 		}
 	})
 	if n < 2 {

@@ -17,8 +17,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/cputime"
 )
 
-// podVector is an answer about so many pods.
-func podVector(n int) []byte {
+// podVectorJSON returns an answer with n pods.
+func podVectorJSON(n int) []byte {
 	var b bytes.Buffer
 	b.WriteString(`{"status":"success","data":{"resultType":"vector","result":[`)
 	for i := range n {
@@ -31,8 +31,8 @@ func podVector(n int) []byte {
 	return b.Bytes()
 }
 
-// library is what the client library reads out of the same answer.
-func library(t testing.TB, body []byte) (model.Value, error) {
+// decodeWithClientLibrary decodes the same answer with the client library.
+func decodeWithClientLibrary(t testing.TB, body []byte) (model.Value, error) {
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { _, _ = w.Write(body) }))
 	defer s.Close()
 	c, err := api.NewClient(api.Config{Address: s.URL})
@@ -45,8 +45,8 @@ func library(t testing.TB, body []byte) (model.Value, error) {
 	return v, err
 }
 
-// same tells whether two readings of an answer differ.
-func same(t testing.TB, got answer, want model.Value) {
+// compareAnswers checks that both decoders give the same result.
+func compareAnswers(t testing.TB, got answer, want model.Value) {
 	t.Helper()
 	var theirs []string
 	switch v := want.(type) {
@@ -80,7 +80,7 @@ func same(t testing.TB, got answer, want model.Value) {
 
 func TestAnswersReadAsTheLibraryReadsThem(t *testing.T) {
 	for name, body := range map[string][]byte{
-		"pods": podVector(300),
+		"pods": podVectorJSON(300),
 		"odd numbers": []byte(`{"status":"success","data":{"resultType":"vector","result":[
 			{"metric":{"pod":"a"},"value":[1767268800,"NaN"]},{"metric":{"pod":"b"},"value":[1767268800.5,"+Inf"]},
 			{"metric":{"pod":"c"},"value":[1767268800,"-Inf"]},{"metric":{"pod":"d"},"value":[1767268800,"1e-7"]}]}}`),
@@ -90,21 +90,21 @@ func TestAnswersReadAsTheLibraryReadsThem(t *testing.T) {
 		"infos":     []byte(`{"status":"success","data":{"resultType":"vector","result":[]},"infos":["metric might not be a counter"]}`),
 	} {
 		t.Run(name, func(t *testing.T) {
-			want, err := library(t, body)
+			want, err := decodeWithClientLibrary(t, body)
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := decode(body, []string{"namespace", "pod"})
+			got, err := decodeAnswer(body, []string{"namespace", "pod"})
 			if err != nil {
 				t.Fatal(err)
 			}
-			same(t, got, want)
+			compareAnswers(t, got, want)
 		})
 	}
 }
 
 func TestDecodeRefuses(t *testing.T) {
-	whole := string(podVector(3))
+	whole := string(podVectorJSON(3))
 	for name, c := range map[string]struct{ body, want string }{
 		"nothing":          {"", "is empty"},
 		"a page":           {"\n<html>", "a web page"},
@@ -121,7 +121,7 @@ func TestDecodeRefuses(t *testing.T) {
 		"a point and more": {strings.Replace(whole, `"0.01"`, `"0.01",1`, 1), "more than a time and a number"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if a, err := decode([]byte(c.body), []string{"namespace", "pod"}); err == nil || !strings.Contains(err.Error(), c.want) {
+			if a, err := decodeAnswer([]byte(c.body), []string{"namespace", "pod"}); err == nil || !strings.Contains(err.Error(), c.want) {
 				t.Errorf("%+v, %v; want %q", a, err, c.want)
 			}
 		})
@@ -129,7 +129,7 @@ func TestDecodeRefuses(t *testing.T) {
 }
 
 func FuzzDecode(f *testing.F) {
-	f.Add(podVector(2))
+	f.Add(podVectorJSON(2))
 	f.Add([]byte(`{"status":"error","errorType":"bad_data","error":"x","warnings":["a"]}`))
 	f.Add([]byte(`{"status":"success","data":{"resultType":"scalar","result":[1,"2"]}}`))
 	f.Add([]byte(`{"data":{"resultType":"matrix","result":[{"values":[[1,"2"],[2,"NaN"]]}]}}`))
@@ -137,7 +137,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add([]byte("{}\x00"))
 	f.Add([]byte(`{"data":null,"status":"success","x":[true,{"a":"\\\""}]}`))
 	f.Fuzz(func(t *testing.T, body []byte) {
-		a, err := decode(body, []string{"namespace", "pod"})
+		a, err := decodeAnswer(body, []string{"namespace", "pod"})
 		if err != nil {
 			return
 		}
@@ -146,9 +146,9 @@ func FuzzDecode(f *testing.F) {
 				t.Fatalf("%+v", s)
 			}
 		}
-		// What breaks off is never taken for an answer.
+		// A truncated answer is never accepted.
 		if whole := bytes.TrimRight(body, " \t\r\n"); len(whole) > 0 {
-			if a, err := decode(whole[:len(whole)-1], []string{"namespace", "pod"}); err == nil {
+			if a, err := decodeAnswer(whole[:len(whole)-1], []string{"namespace", "pod"}); err == nil {
 				t.Fatalf("without its end: %+v", a)
 			}
 		}
@@ -156,12 +156,12 @@ func FuzzDecode(f *testing.F) {
 }
 
 func BenchmarkDecode150kPods(b *testing.B) {
-	body := podVector(150000)
+	body := podVectorJSON(150000)
 	b.SetBytes(int64(len(body)))
 	b.ReportAllocs()
 	before := cputime.Used(b)
 	for b.Loop() {
-		a, err := decode(body, []string{"namespace", "pod"})
+		a, err := decodeAnswer(body, []string{"namespace", "pod"})
 		if err != nil || len(a.samples) != 150000 {
 			b.Fatal(err)
 		}

@@ -1,6 +1,6 @@
-// Package prometheus asks a Prometheus, or what speaks its API, what nodes and
-// pods use.
+// Package prometheus reads the usage of nodes and pods from a Prometheus or a server with the
+// same API.
 //
-// It decides what to ask, and what of an answer can be believed: an answer that is
-// partial is none. It never decides what is too much.
+// It decides what to query and which parts of an answer are plausible. It rejects partial
+// answers. It never decides what usage is too high.
 package prometheus

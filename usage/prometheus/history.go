@@ -10,38 +10,39 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
-// mostSteps bounds what is asked of the past: 15 minutes at every second are 900.
-const mostSteps = 1000
+// maxHistorySteps limits the number of samples in a range query. 15 minutes in steps of one
+// second are 900.
+const maxHistorySteps = 1000
 
-// History asks the queries about nodes over the time since then. Pods are left
-// out: a window of 150,000 of them is more than an answer may hold, and their
-// samples count from now on.
+// History runs the queries about nodes over the time from since until now. It leaves out pods:
+// a window of 150,000 pods exceeds the size limit of an answer. Their samples count from now
+// on.
 func (s *Source) History(ctx context.Context, nodes []usage.Node, since time.Time, step time.Duration) ([]usage.Sample, error) {
 	step = step.Truncate(time.Millisecond)
 	now, since := s.opts.Now(), since.Truncate(time.Millisecond)
-	if step <= 0 || now.Before(since) || now.Sub(since)/step >= mostSteps {
-		return nil, fmt.Errorf("asking Prometheus for the past: from %s on in steps of %s is not between one and %d samples", since, step, mostSteps)
+	if step <= 0 || now.Before(since) || now.Sub(since)/step >= maxHistorySteps {
+		return nil, fmt.Errorf("asking Prometheus for the past: from %s on in steps of %s is not between one and %d samples", since, step, maxHistorySteps)
 	}
-	var asks []ask
-	for _, a := range s.asks {
-		if !a.pods {
+	var asks []metricQuery
+	for _, a := range s.queries {
+		if !a.ofPods {
 			asks = append(asks, a)
 		}
 	}
-	replies := s.all(ctx, asks, func(text string) url.Values {
-		return url.Values{"query": {text}, "start": {unix(since)}, "end": {unix(now)}, "step": {unixDuration(step)}, "lookback_delta": {unixDuration(s.opts.MaxAge)}}
+	replies := s.runQueries(ctx, asks, func(text string) url.Values {
+		return url.Values{"query": {text}, "start": {formatTime(since)}, "end": {formatTime(now)}, "step": {formatSeconds(step)}, "lookback_delta": {formatSeconds(s.opts.MaxAge)}}
 	}, "/api/v1/query_range", "matrix")
 	steps := map[string]map[int64][]sample{}
 	for text, r := range replies {
-		steps[text] = byStep(r.samples)
+		steps[text] = groupByTime(r.samples)
 	}
 	var out []usage.Sample
 	failed := ""
 	for t := since; !t.After(now); t = t.Add(step) {
-		g := usage.NewGather(nodes, t, s.opts.MaxAge)
+		g := usage.NewSampleBuilder(nodes, t, s.opts.MaxAge)
 		for _, a := range asks {
-			at := func(text string) reply { return reply{steps[text][t.UnixMilli()], replies[text].problem} }
-			s.gather(g, a, at(a.promql), at(a.freshness))
+			at := func(text string) queryResult { return queryResult{steps[text][t.UnixMilli()], replies[text].problem} }
+			s.addAnswer(g, a, at(a.text), at(a.timeQuery))
 		}
 		sample := g.Sample()
 		if len(sample.Nodes) > 0 {
@@ -53,14 +54,14 @@ func (s *Source) History(ctx context.Context, nodes []usage.Node, since time.Tim
 	if len(out) == 0 {
 		return nil, fmt.Errorf("asking Prometheus for the past: %s", failed)
 	}
-	return out, missing(asks, replies)
+	return out, failedQueries(asks, replies)
 }
 
-// missing names the resources of which there is no answer, and why.
-func missing(asks []ask, replies map[string]reply) error {
+// failedQueries returns an error that names the resources without an answer, and why.
+func failedQueries(asks []metricQuery, replies map[string]queryResult) error {
 	var said []string
 	for _, a := range asks {
-		for _, r := range []reply{replies[a.promql], replies[a.freshness]} {
+		for _, r := range []queryResult{replies[a.text], replies[a.timeQuery]} {
 			if r.problem != nil {
 				said = append(said, a.resource+": "+r.problem.Detail)
 				break
@@ -73,8 +74,8 @@ func missing(asks []ask, replies map[string]reply) error {
 	return fmt.Errorf("asking Prometheus for the past: %s", strings.Join(said, "; "))
 }
 
-// byStep groups samples by their time.
-func byStep(samples []sample) map[int64][]sample {
+// groupByTime groups samples by their time.
+func groupByTime(samples []sample) map[int64][]sample {
 	out := map[int64][]sample{}
 	for _, x := range samples {
 		at := x.at.UnixMilli()

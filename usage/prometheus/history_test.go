@@ -19,8 +19,8 @@ func TestHistory(t *testing.T) {
 		return fmt.Sprintf(`{"metric":{"instance":%q},"values":[%s]}`, instance, strings.Join(out, ","))
 	}
 	ok := true
-	s := source(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasSuffix(r.URL.Path, "/query_range") || r.FormValue("step") != "30" || r.FormValue("start") != ago(time.Minute)+".000" {
+	s := newTestSource(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if !strings.HasSuffix(r.URL.Path, "/query_range") || r.FormValue("step") != "30" || r.FormValue("start") != unixBefore(time.Minute)+".000" {
 			t.Errorf("%s %v", r.URL.Path, r.Form)
 		}
 		result := ""
@@ -29,13 +29,13 @@ func TestHistory(t *testing.T) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		case strings.Contains(q, "timestamp("):
-			result = steps("n1", ago(65*time.Second), ago(35*time.Second), ago(5*time.Second)) + "," + steps("n2", ago(time.Hour), ago(31*time.Second), ago(time.Second))
+			result = steps("n1", unixBefore(65*time.Second), unixBefore(35*time.Second), unixBefore(5*time.Second)) + "," + steps("n2", unixBefore(time.Hour), unixBefore(31*time.Second), unixBefore(time.Second))
 		case strings.Contains(q, "node_cpu"):
 			result = steps("n1", "0.25", "0.5", "0.75") + "," + steps("n2", "0.5", "NaN", "0.5")
 		}
 		fmt.Fprintf(w, `{"status":"success","data":{"resultType":"matrix","result":[%s]}}`, result)
 	}), nil)
-	got, err := s.History(t.Context(), pair(), noon.Add(-time.Minute), 30*time.Second)
+	got, err := s.History(t.Context(), twoNodes(), noon.Add(-time.Minute), 30*time.Second)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -52,16 +52,16 @@ func TestHistory(t *testing.T) {
 		t.Error(d)
 	}
 	ok = false
-	if got, err := s.History(t.Context(), pair(), noon.Add(-time.Minute), 30*time.Second); len(got) != 3 || err == nil || err.Error() != "asking Prometheus for the past: memory: answers 503" {
+	if got, err := s.History(t.Context(), twoNodes(), noon.Add(-time.Minute), 30*time.Second); len(got) != 3 || err == nil || err.Error() != "asking Prometheus for the past: memory: answers 503" {
 		t.Errorf("with a query that fails: %d samples, %v", len(got), err)
 	}
 	ok = true
 	for _, step := range []time.Duration{0, time.Microsecond, time.Millisecond} {
-		if _, err := s.History(t.Context(), pair(), noon.Add(-time.Minute), step); err == nil {
+		if _, err := s.History(t.Context(), twoNodes(), noon.Add(-time.Minute), step); err == nil {
 			t.Errorf("steps of %s", step)
 		}
 	}
-	if _, err := s.History(t.Context(), pair(), noon.Add(time.Minute), time.Minute); err == nil {
+	if _, err := s.History(t.Context(), twoNodes(), noon.Add(time.Minute), time.Minute); err == nil {
 		t.Error("the past begins tomorrow")
 	}
 }

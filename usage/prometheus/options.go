@@ -15,58 +15,59 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/promql"
 )
 
-// Options say whom to ask, and what.
+// Options says which server to query, and what for.
 type Options struct {
-	// URL is the address, to which /api/v1/query is added.
+	// URL is the address of the server. The path /api/v1/query is appended.
 	URL    string
 	Preset Preset
-	// RateWindow is what the preset takes rates over.
+	// RateWindow is the window of rates in preset queries.
 	RateWindow time.Duration
-	// Queries are of nodes, by resource: ratios of capacity for cpu and memory, bytes
-	// for memory.available, ratios for anything else. They replace the preset's or
-	// add to it.
+	// Queries are PromQL queries about nodes, by resource: ratios of capacity for cpu and
+	// memory, bytes for memory.available, and ratios for anything else. They replace those of
+	// the preset or add to them.
 	Queries map[string]string
-	// PodQueries are of pods: cpu in cores and memory in bytes, with the labels
-	// namespace and pod. An empty one asks nothing.
+	// PodQueries are PromQL queries about pods: cpu in cores and memory in bytes, with the
+	// labels namespace and pod. An empty query removes that of the preset.
 	PodQueries map[string]string
-	// Rules are of nodes, by name: any number. They are in a sample as rule:NAME.
+	// Rules are PromQL queries about nodes, by name, that return any number. A sample names
+	// their values rule:NAME.
 	Rules map[string]string
-	// Freshness are queries for when a node was measured, in Unix seconds, by
-	// resource or rule:NAME. Without one, a query of the user's is asked whether its
-	// metrics came through a Pushgateway, and when.
+	// Freshness maps a resource or rule:NAME to a query that returns when a node was measured,
+	// in Unix seconds. For a user's query without an entry, the source checks when its metrics
+	// were pushed to a Pushgateway, if at all.
 	Freshness map[string]string
 	// NodeLabel is the label that names the node.
 	NodeLabel string
-	// Timeout is for each query.
+	// Timeout limits each query.
 	Timeout time.Duration
-	// MaxAge is the age of a measurement that is still used.
+	// MaxAge is the maximum age of a measurement.
 	MaxAge time.Duration
-	// Client talks to the server; see package fetch.
+	// Client sends the requests; see package fetch.
 	Client *http.Client
 	Now    func() time.Time
 }
 
-// Mistake is what is wrong with one option.
-type Mistake struct {
-	// Path is such as queries.cpu.
+// OptionError says what is wrong with one option.
+type OptionError struct {
+	// Path names the option, such as queries.cpu.
 	Path, Message string
 }
 
-// Check reads every query, and says what is wrong, in order of path.
-func (o Options) Check() []Mistake {
-	var out []Mistake
+// Check parses every query and returns the errors in order of path.
+func (o Options) Check() []OptionError {
+	var out []OptionError
 	add := func(path, format string, args ...any) {
-		out = append(out, Mistake{path, fmt.Sprintf(format, args...)})
+		out = append(out, OptionError{path, fmt.Sprintf(format, args...)})
 	}
 	query := func(path, text string, ratio bool, labels ...string) {
 		q, err := promql.Parse(text)
 		if err == nil {
-			err = q.Keeps(labels...)
+			err = q.CheckLabels(labels...)
 		}
 		switch {
 		case err != nil:
 			add(path, "%v", err)
-		case ratio && q.Percent():
+		case ratio && q.IsPercentage():
 			add(path, "gives percent (want a ratio, 0..1; leave out the 100)")
 		}
 	}
@@ -75,7 +76,7 @@ func (o Options) Check() []Mistake {
 		return out
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Freshness)) {
-		if _, ok := o.asked()[name]; !ok {
+		if _, ok := o.userQueries()[name]; !ok {
 			add("freshness."+name, "there is no query for %s", name)
 		}
 		query("freshness."+name, o.Freshness[name], false, o.NodeLabel)
@@ -99,7 +100,7 @@ func (o Options) Check() []Mistake {
 	return out
 }
 
-// validLabel is the form that label names have without quotes.
+// validLabel reports whether a label name is valid without quotes.
 func validLabel(name string) bool {
 	for i, c := range name {
 		if c != '_' && (c < 'a' || c > 'z') && (c < 'A' || c > 'Z') && (i == 0 || c < '0' || c > '9') {
@@ -109,9 +110,9 @@ func validLabel(name string) bool {
 	return name != ""
 }
 
-// asked are the queries of users, by resource or rule:NAME.
-func (o Options) asked() map[string]ask {
-	out := map[string]ask{}
+// userQueries returns the queries in the options, by resource or rule:NAME.
+func (o Options) userQueries() map[string]metricQuery {
+	out := map[string]metricQuery{}
 	for name, text := range o.Queries {
 		unit := usage.Fraction
 		switch name {
@@ -120,27 +121,28 @@ func (o Options) asked() map[string]ask {
 		case cluster.MemoryAvailable:
 			unit = usage.Bytes
 		}
-		out[name] = ask{resource: name, promql: text, unit: unit}
+		out[name] = metricQuery{resource: name, text: text, unit: unit}
 	}
 	for name, text := range o.Rules {
-		out[cluster.RulePrefix+name] = ask{resource: cluster.RulePrefix + name, promql: text, unit: usage.Number}
+		out[cluster.HintRulePrefix+name] = metricQuery{resource: cluster.HintRulePrefix + name, text: text, unit: usage.Number}
 	}
 	return out
 }
 
-// Measures are the resources of nodes that are asked for, without rules; sorted.
-func (o Options) Measures() []string {
+// MeasuredResources returns the resources of nodes that are queried, sorted. It leaves out
+// rules.
+func (o Options) MeasuredResources() []string {
 	out := slices.Collect(maps.Keys(o.Queries))
-	for _, a := range o.Preset.asks() {
+	for _, a := range o.Preset.nodeQueries() {
 		out = append(out, a.resource)
 	}
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// AsksPods says whether anything is asked about pods.
-func (o Options) AsksPods() bool {
-	for _, a := range o.Preset.podAsks() {
+// QueriesPods reports whether pods are queried.
+func (o Options) QueriesPods() bool {
+	for _, a := range o.Preset.podQueries() {
 		if _, replaced := o.PodQueries[a.resource]; !replaced {
 			return true
 		}
@@ -153,34 +155,33 @@ func (o Options) AsksPods() bool {
 	return false
 }
 
-// asks are all there is to ask, nodes first; what is to be asked about freshness
-// is filled in.
-func (o Options) asks() ([]ask, error) {
+// allQueries returns all queries, nodes first. It fills in the time queries.
+func (o Options) allQueries() ([]metricQuery, error) {
 	if m := o.Check(); len(m) > 0 {
 		return nil, fmt.Errorf("%s: %s", m[0].Path, m[0].Message)
 	}
-	own := o.asked()
-	var out []ask
-	for _, a := range o.Preset.asks() {
+	own := o.userQueries()
+	var out []metricQuery
+	for _, a := range o.Preset.nodeQueries() {
 		if _, replaced := own[a.resource]; !replaced {
-			a.promql, a.freshness = fill(a.promql, o.NodeLabel, o.RateWindow), fill(a.freshness, o.NodeLabel, o.RateWindow)
+			a.text, a.timeQuery = fillPreset(a.text, o.NodeLabel, o.RateWindow), fillPreset(a.timeQuery, o.NodeLabel, o.RateWindow)
 			out = append(out, a)
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(own)) {
 		a := own[name]
-		if a.freshness, a.dated = o.Freshness[name], true; a.freshness == "" {
-			q, err := promql.Parse(a.promql)
+		if a.timeQuery, a.requireTime = o.Freshness[name], true; a.timeQuery == "" {
+			q, err := promql.Parse(a.text)
 			if err != nil {
 				return nil, err
 			}
-			a.freshness, a.dated = q.Pushed(o.NodeLabel), false
+			a.timeQuery, a.requireTime = q.PushTimeQuery(o.NodeLabel), false
 		}
 		out = append(out, a)
 	}
-	for _, a := range o.Preset.podAsks() {
+	for _, a := range o.Preset.podQueries() {
 		if _, replaced := o.PodQueries[a.resource]; !replaced {
-			a.promql = fill(a.promql, o.NodeLabel, o.RateWindow)
+			a.text = fillPreset(a.text, o.NodeLabel, o.RateWindow)
 			out = append(out, a)
 		}
 	}
@@ -190,7 +191,7 @@ func (o Options) asks() ([]ask, error) {
 			if name == "memory" {
 				unit = usage.Bytes
 			}
-			out = append(out, ask{resource: name, promql: text, unit: unit, pods: true})
+			out = append(out, metricQuery{resource: name, text: text, unit: unit, ofPods: true})
 		}
 	}
 	return out, nil

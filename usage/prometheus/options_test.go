@@ -11,12 +11,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/promql"
 )
 
-// TestPresetsArePromQL: also with other labels, and each asks for both resources.
+// TestPresetsArePromQL checks that presets are valid with any label, and query both cpu and
+// memory.
 func TestPresetsArePromQL(t *testing.T) {
 	for _, p := range Presets() {
 		for _, label := range []string{"instance", "node"} {
 			o := Options{Preset: p, NodeLabel: label, RateWindow: 90 * time.Second}
-			asks, err := o.asks()
+			asks, err := o.allQueries()
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -24,21 +25,21 @@ func TestPresetsArePromQL(t *testing.T) {
 				t.Errorf("%s: %d queries", p, len(asks))
 			}
 			for _, a := range asks {
-				q, err := promql.Parse(a.promql)
+				q, err := promql.Parse(a.text)
 				if err != nil {
-					t.Fatalf("%s: %s: %v", p, a.promql, err)
+					t.Fatalf("%s: %s: %v", p, a.text, err)
 				}
 				keeps := []string{label}
-				if a.pods {
+				if a.ofPods {
 					keeps = []string{"namespace", "pod"}
-				} else if f, err := promql.Parse(a.freshness); err != nil || f.Keeps(label) != nil {
-					t.Errorf("%s: %s: %v", p, a.freshness, err)
+				} else if f, err := promql.Parse(a.timeQuery); err != nil || f.CheckLabels(label) != nil {
+					t.Errorf("%s: %s: %v", p, a.timeQuery, err)
 				}
-				if err := q.Keeps(keeps...); err != nil {
-					t.Errorf("%s: %s: %v", p, a.promql, err)
+				if err := q.CheckLabels(keeps...); err != nil {
+					t.Errorf("%s: %s: %v", p, a.text, err)
 				}
-				if strings.Contains(a.promql, "(L)") || strings.Contains(a.promql, "[W]") || strings.Contains(a.promql, "rate(") && !strings.Contains(a.promql, "[90s]") {
-					t.Errorf("%s: %s is not filled in", p, a.promql)
+				if strings.Contains(a.text, "(L)") || strings.Contains(a.text, "[W]") || strings.Contains(a.text, "rate(") && !strings.Contains(a.text, "[90s]") {
+					t.Errorf("%s: %s is not filled in", p, a.text)
 				}
 			}
 		}
@@ -51,7 +52,7 @@ func TestOptionsThatCannotBe(t *testing.T) {
 		PodQueries: map[string]string{"cpu": "sum by (pod) (x)", "disk": "x", "memory": ""},
 		Rules:      map[string]string{"hot": "100 * x", "cold": "scalar(x)"},
 		Freshness:  map[string]string{"cpu": "sum(x)", "rule:hot": "x", "gone": "x"}}
-	want := []Mistake{
+	want := []OptionError{
 		{"freshness.cpu", "its values have no label instance, by which they are told apart, for sum by () drops it"},
 		{"freshness.gone", "there is no query for gone"},
 		{"podQueries.cpu", "its values have no label namespace, by which they are told apart, for sum by (pod) drops it"},

@@ -8,43 +8,42 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
-// Preset is a set of queries for metrics that many have.
+// Preset is a set of queries for widely used metrics.
 type Preset string
 
 // Presets.
 const (
-	// NodeExporter asks node_exporter for what nodes use.
+	// NodeExporter uses node_exporter's metrics of nodes.
 	NodeExporter Preset = "nodeExporter"
-	// Kubelet asks the kubelet's own metrics, of /metrics/resource or of cAdvisor:
-	// memory is the working set, as the kubelet counts it when it evicts.
+	// Kubelet uses the kubelet's own metrics, from /metrics/resource or cAdvisor. Memory is the
+	// working set, which the kubelet also uses for evictions.
 	Kubelet Preset = "kubelet"
-	// RecordingRules asks the rules that load-watcher needs, and node_exporter
-	// itself about nodes for which a rule gives nothing.
+	// RecordingRules uses the recording rules that load-watcher needs. For nodes without a
+	// value it uses node_exporter.
 	RecordingRules Preset = "recordingRules"
-	// None asks only what the user wrote.
+	// None uses only the queries of the user.
 	None Preset = "none"
 )
 
-// Presets are all there are.
+// Presets returns all presets.
 func Presets() []Preset { return []Preset{NodeExporter, Kubelet, RecordingRules, None} }
 
-// ask is one thing to ask.
-type ask struct {
-	resource, promql string
-	unit             usage.Unit
-	// freshness asks when a node was measured, in Unix seconds. Where it says
-	// nothing of a node, the value counts as measured when it was asked for, or, with
-	// dated, as not usable.
-	freshness string
-	dated     bool
-	pods      bool
+// metricQuery is one query and how to read its result.
+type metricQuery struct {
+	resource, text string
+	unit           usage.Unit
+	// timeQuery returns when a node was measured, in Unix seconds. If it returns nothing for a
+	// node, the value counts as measured at the query time. With requireTime, the value is
+	// rejected instead.
+	timeQuery   string
+	requireTime bool
+	ofPods      bool
 }
 
-// The queries of presets, with L for the node label and W for the window of rates.
-// max and min by L are there because two jobs may scrape the same node: the same
-// number comes out, rather than twice of it or an error. Idle, iowait and steal
-// are times in which a CPU was not used by the node's processes; the sum of all
-// modes is the time there was, so that missed scrapes cancel out.
+// The queries of presets. L stands for the node label and W for the window of rates. max and
+// min by L handle a node that two jobs scrape: they return one value instead of a sum or an
+// error. Idle, iowait and steal are times in which the node's processes did not use the CPU.
+// The sum of all modes is the total time, so missed scrapes cancel out.
 const (
 	exporterCPU = `1 - sum by (L) (rate(node_cpu_seconds_total{mode=~"idle|iowait|steal"}[W])) / sum by (L) (rate(node_cpu_seconds_total[W]))`
 	exporterMem = `1 - max by (L) (node_memory_MemAvailable_bytes) / max by (L) (node_memory_MemTotal_bytes)`
@@ -59,43 +58,45 @@ const (
 	ruleMem    = `max by (L) (instance:node_memory_utilisation:ratio) or (` + exporterMem + `)`
 	ruleMemAge = `min by (L) (timestamp(instance:node_memory_utilisation:ratio)) or ` + exporterAge
 
-	// A container that was restarted has two series for a while, and one that two
-	// endpoints of the kubelet tell about has two always: the larger is it.
+	// A restarted container has two series for a while. A container that two kubelet endpoints
+	// report always has two. In both cases, the larger one is its usage.
 	podCPU = `max by (namespace, pod) (rate(pod_cpu_usage_seconds_total[W])) or ` +
 		`sum by (namespace, pod) (max by (namespace, pod, container) (rate(container_cpu_usage_seconds_total{container!="", container!="POD", pod!=""}[W])))`
 	podMem = `max by (namespace, pod) (pod_memory_working_set_bytes) or ` +
 		`sum by (namespace, pod) (max by (namespace, pod, container) (container_memory_working_set_bytes{container!="", container!="POD", pod!=""}))`
 )
 
-// asks of a preset about nodes, in order.
-func (p Preset) asks() []ask {
+// nodeQueries returns the preset's queries about nodes, in order.
+func (p Preset) nodeQueries() []metricQuery {
 	switch p {
 	case NodeExporter:
-		return []ask{{"cpu", exporterCPU, usage.Share, exporterAge, true, false}, {"memory", exporterMem, usage.Share, exporterAge, true, false}}
+		return []metricQuery{{"cpu", exporterCPU, usage.Share, exporterAge, true, false}, {"memory", exporterMem, usage.Share, exporterAge, true, false}}
 	case Kubelet:
-		return []ask{{"cpu", kubeletCPU, usage.Cores, kubeletAge, true, false}, {"memory", kubeletMem, usage.Bytes, kubeletAge, true, false}}
+		return []metricQuery{{"cpu", kubeletCPU, usage.Cores, kubeletAge, true, false}, {"memory", kubeletMem, usage.Bytes, kubeletAge, true, false}}
 	case RecordingRules:
-		return []ask{{"cpu", ruleCPU, usage.Share, ruleCPUAge, true, false}, {"memory", ruleMem, usage.Share, ruleMemAge, true, false}}
+		return []metricQuery{{"cpu", ruleCPU, usage.Share, ruleCPUAge, true, false}, {"memory", ruleMem, usage.Share, ruleMemAge, true, false}}
 	}
 	return nil
 }
 
-// podAsks of any preset but none: pods are the kubelet's, whoever knows nodes.
-func (p Preset) podAsks() []ask {
+// podQueries returns the preset's queries about pods. All presets except None use the kubelet's
+// metrics for pods.
+func (p Preset) podQueries() []metricQuery {
 	if p == None || p == "" {
 		return nil
 	}
-	return []ask{{"cpu", podCPU, usage.Cores, "", false, true}, {"memory", podMem, usage.Bytes, "", false, true}}
+	return []metricQuery{{"cpu", podCPU, usage.Cores, "", false, true}, {"memory", podMem, usage.Bytes, "", false, true}}
 }
 
-// fill writes a label and a window into the query of a preset. Neither letter
-// stands alone in any of them for anything else.
-func fill(query, label string, window time.Duration) string {
-	return strings.NewReplacer("(L)", "("+label+")", "[W]", "["+promDuration(window)+"]").Replace(query)
+// fillPreset inserts the label and the window into a preset query. No preset query contains
+// "(L)" or "[W]" with another meaning.
+func fillPreset(query, label string, window time.Duration) string {
+	return strings.NewReplacer("(L)", "("+label+")", "[W]", "["+promqlDuration(window)+"]").Replace(query)
 }
 
-// promDuration writes a duration in milliseconds, which PromQL takes whole only.
-func promDuration(d time.Duration) string {
+// promqlDuration formats a duration in whole seconds or milliseconds. PromQL does not accept
+// fractions.
+func promqlDuration(d time.Duration) string {
 	if d%time.Second == 0 {
 		return strconv.FormatInt(int64(d/time.Second), 10) + "s"
 	}

@@ -19,58 +19,58 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/fetch"
 )
 
-// Source is a Prometheus. It asks the API server nothing.
+// Source reads from a Prometheus. It sends nothing to the API server.
 type Source struct {
-	opts   Options
-	asks   []ask
-	client api.Client
+	opts    Options
+	queries []metricQuery
+	client  api.Client
 }
 
-// inFlight bounds the queries that are asked at once.
-const inFlight = 4
+// maxConcurrentQueries limits how many queries run at once.
+const maxConcurrentQueries = 4
 
-// New checks the options.
+// New returns a source. It checks the options.
 func New(o Options) (*Source, error) {
-	asks, err := o.asks()
+	asks, err := o.allQueries()
 	if err != nil {
 		return nil, err
 	}
-	if !slices.ContainsFunc(asks, func(a ask) bool { return !a.pods }) {
+	if !slices.ContainsFunc(asks, func(a metricQuery) bool { return !a.ofPods }) {
 		return nil, errors.New("there is nothing to ask about nodes: neither a preset nor queries")
 	}
 	client, err := api.NewClient(api.Config{Address: o.URL, Client: o.Client})
 	if err != nil {
-		return nil, errors.New("the address of Prometheus is not a URL") // which may hold a password
+		return nil, errors.New("the address of Prometheus is not a URL") // the URL may contain a password
 	}
 	return &Source{o, asks, client}, nil
 }
 
-// Sample asks every query once, of which there are two for each resource of nodes
-// (what, and when it was measured) and one for each of pods. With the error, the
-// sample holds its problems.
+// Sample runs every query once: two for each resource of nodes (the value and the time of
+// measurement) and one for each resource of pods. If it returns an error, the sample contains
+// the problems.
 func (s *Source) Sample(ctx context.Context, nodes []usage.Node) (usage.Sample, error) {
 	now := s.opts.Now()
-	replies := s.all(ctx, s.asks, func(text string) url.Values {
-		return url.Values{"query": {text}, "time": {unix(now)}, "lookback_delta": {unixDuration(s.opts.MaxAge)}}
+	replies := s.runQueries(ctx, s.queries, func(text string) url.Values {
+		return url.Values{"query": {text}, "time": {formatTime(now)}, "lookback_delta": {formatSeconds(s.opts.MaxAge)}}
 	}, "/api/v1/query", "vector")
-	g := usage.NewGather(nodes, now, s.opts.MaxAge)
+	g := usage.NewSampleBuilder(nodes, now, s.opts.MaxAge)
 	usable := false
-	for _, a := range s.asks {
-		usable = s.gather(g, a, replies[a.promql], replies[a.freshness]) || usable
+	for _, a := range s.queries {
+		usable = s.addAnswer(g, a, replies[a.text], replies[a.timeQuery]) || usable
 	}
 	sample := g.Sample()
-	// It answers with the time of the question: rates look back, and series of a pod
-	// that is gone are told of for a while.
-	sample.PodsLag = s.opts.MaxAge
+	// Prometheus reports values at the query time. Rates look back, and the series of a deleted
+	// pod remain for a while.
+	sample.PodDelay = s.opts.MaxAge
 	if !usable {
-		return sample, fmt.Errorf("asking Prometheus: %s", foremost(sample.Problems))
+		return sample, fmt.Errorf("asking Prometheus: %s", mainProblem(sample.Problems))
 	}
 	return sample, nil
 }
 
-// foremost is what is wrong first of all; answers without values are all named, for a
-// query may be wrong, or what it asks for may not be there.
-func foremost(problems []usage.Problem) string {
+// mainProblem returns the most important problem. It lists all queries without values, because
+// a query may be wrong or its metric may not exist.
+func mainProblem(problems []usage.Problem) string {
 	if problems[0].Kind != usage.Empty {
 		return problems[0].Detail
 	}
@@ -83,81 +83,81 @@ func foremost(problems []usage.Problem) string {
 	return strings.Join(about, ", ") + usage.NoValues
 }
 
-// gather takes in what was answered; false when nodes are not told about.
-func (s *Source) gather(g *usage.Gather, a ask, values, times reply) bool {
+// addAnswer adds the answer to a query. It returns false if the answer has no values of nodes.
+func (s *Source) addAnswer(g *usage.SampleBuilder, a metricQuery, values, times queryResult) bool {
 	about := a.resource
-	if a.pods {
+	if a.ofPods {
 		about += " of pods"
 	}
-	for _, r := range []reply{values, times} {
+	for _, r := range []queryResult{values, times} {
 		if r.problem != nil {
-			g.Problem(r.problem.Kind, about+": "+r.problem.Detail)
+			g.AddProblem(r.problem.Kind, about+": "+r.problem.Detail)
 			return false
 		}
 	}
-	if a.pods {
-		g.Pods(a.resource, a.unit, podValues(g, about, values.samples))
+	if a.ofPods {
+		g.AddPods(a.resource, a.unit, podValues(g, about, values.samples))
 		return false
 	}
 	named, labelled := nodeValues(g, about, values.samples)
 	if !labelled {
-		g.Problem(usage.BadAnswer, fmt.Sprintf("%s: no value has the label %s, which should name the node", about, s.opts.NodeLabel))
+		g.AddProblem(usage.BadAnswer, fmt.Sprintf("%s: no value has the label %s, which should name the node", about, s.opts.NodeLabel))
 		return false
 	}
-	g.Nodes(a.resource, a.unit, dated(g, a, named, times.samples))
+	g.AddNodes(a.resource, a.unit, withMeasurementTimes(g, a, named, times.samples))
 	if s.opts.Preset == Kubelet && a.resource == "memory" && a.unit == usage.Bytes && s.opts.Queries[cluster.MemoryAvailable] == "" {
-		g.WorkingSets()
+		g.DeriveMemoryAvailable()
 	}
 	return len(named) > 0
 }
 
-// podValues leaves histograms out.
-func podValues(g *usage.Gather, about string, samples []sample) []usage.PodValue {
+// podValues converts samples and leaves out histograms.
+func podValues(g *usage.SampleBuilder, about string, samples []sample) []usage.PodValue {
 	out := make([]usage.PodValue, 0, len(samples))
 	for _, x := range samples {
 		if x.histogram {
-			g.Found(usage.Implausible, about+": a histogram for", x.labels[0]+"/"+x.labels[1])
+			g.AddProblemOf(usage.Implausible, about+": a histogram for", x.labels[0]+"/"+x.labels[1])
 			continue
 		}
-		out = append(out, usage.PodValue{Namespace: x.labels[0], Name: x.labels[1], V: x.v, At: x.at})
+		out = append(out, usage.PodValue{Namespace: x.labels[0], Name: x.labels[1], Amount: x.v, At: x.at})
 	}
 	return out
 }
 
-// nodeValues leaves histograms out; false when there are values and none says of
-// which node it is.
-func nodeValues(g *usage.Gather, about string, samples []sample) ([]usage.Value, bool) {
+// nodeValues converts samples and leaves out histograms. It returns false if no value has the
+// node label.
+func nodeValues(g *usage.SampleBuilder, about string, samples []sample) ([]usage.Value, bool) {
 	out := make([]usage.Value, 0, len(samples))
 	labelled := len(samples) == 0
 	for _, x := range samples {
 		labelled = labelled || x.labels[0] != ""
 		if x.histogram {
-			g.Found(usage.Implausible, about+": a histogram for", x.labels[0])
+			g.AddProblemOf(usage.Implausible, about+": a histogram for", x.labels[0])
 			continue
 		}
-		out = append(out, usage.Value{Node: x.labels[0], V: x.v, At: x.at})
+		out = append(out, usage.Value{Node: x.labels[0], Amount: x.v, At: x.at})
 	}
 	return out, labelled
 }
 
-// dated gives values the time at which they were measured, by the label that they
-// share with the answer about it.
-func dated(g *usage.Gather, a ask, values []usage.Value, times []sample) []usage.Value {
+// withMeasurementTimes sets the time of each value from the answer to the time query, matched
+// by the node label.
+func withMeasurementTimes(g *usage.SampleBuilder, a metricQuery, values []usage.Value, times []sample) []usage.Value {
 	at := make(map[string]time.Time, len(times))
 	for _, t := range times {
 		switch old, twice := at[t.labels[0]]; {
-		case !(t.v >= 0 && t.v <= farthest):
-			g.Found(usage.Implausible, a.resource+": no time of measurement for", t.labels[0])
-			at[t.labels[0]] = time.Time{} // stale, whatever comes next
-		case !twice || seconds(t.v).Before(old):
-			at[t.labels[0]] = seconds(t.v)
+		case !(t.v >= 0 && t.v <= maxUnixSeconds):
+			g.AddProblemOf(usage.Implausible, a.resource+": no time of measurement for", t.labels[0])
+			at[t.labels[0]] = time.Time{} // a zero time is stale and earlier than any other
+		case !twice || unixTime(t.v).Before(old):
+			at[t.labels[0]] = unixTime(t.v)
 		}
 	}
 	out := values[:0]
 	for _, v := range values {
 		measured, known := at[v.Node]
-		if !known && a.dated {
-			g.Found(usage.Stale, a.resource+": nothing tells when it was measured for", v.Node)
+		if !known && a.requireTime {
+			g.AddProblemOf(usage.Stale, a.resource+": nothing tells when it was measured for", v.Node)
 			continue
 		}
 		if known {
@@ -168,29 +168,29 @@ func dated(g *usage.Gather, a ask, values []usage.Value, times []sample) []usage
 	return out
 }
 
-func seconds(v float64) time.Time { return time.UnixMilli(int64(v * 1000)).UTC() }
+func unixTime(v float64) time.Time { return time.UnixMilli(int64(v * 1000)).UTC() }
 
-// reply is the answer to one query, or why there is none.
-type reply struct {
+// queryResult is the answer to one query, or the problem if there is none.
+type queryResult struct {
 	samples []sample
 	problem *usage.Problem
 }
 
-// all asks each distinct query once, several at a time.
-func (s *Source) all(ctx context.Context, asks []ask, form func(string) url.Values, path, want string) map[string]reply {
+// runQueries runs each distinct query once, several at a time.
+func (s *Source) runQueries(ctx context.Context, asks []metricQuery, form func(string) url.Values, path, want string) map[string]queryResult {
 	labels := map[string][]string{}
 	for _, a := range asks {
-		labels[a.promql] = []string{s.opts.NodeLabel}
-		if a.pods {
-			labels[a.promql] = []string{"namespace", "pod"}
-		} else if a.freshness != "" {
-			labels[a.freshness] = []string{s.opts.NodeLabel}
+		labels[a.text] = []string{s.opts.NodeLabel}
+		if a.ofPods {
+			labels[a.text] = []string{"namespace", "pod"}
+		} else if a.timeQuery != "" {
+			labels[a.timeQuery] = []string{s.opts.NodeLabel}
 		}
 	}
-	out := map[string]reply{}
+	out := map[string]queryResult{}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	turn := make(chan struct{}, inFlight)
+	turn := make(chan struct{}, maxConcurrentQueries)
 	for text, keep := range labels {
 		wg.Go(func() {
 			turn <- struct{}{}
@@ -198,37 +198,37 @@ func (s *Source) all(ctx context.Context, asks []ask, form func(string) url.Valu
 			samples, problem := s.query(ctx, path, form(text), keep, want)
 			mu.Lock()
 			defer mu.Unlock()
-			out[text] = reply{samples, problem}
+			out[text] = queryResult{samples, problem}
 		})
 	}
 	wg.Wait()
 	return out
 }
 
-// query asks once. The error is looked at first: an answer can come with one, in
-// part.
+// query runs one query. It checks for an error first, because a partial answer can carry both
+// data and an error.
 func (s *Source) query(ctx context.Context, path string, form url.Values, labels []string, want string) ([]sample, *usage.Problem) {
 	ctx, cancel := context.WithTimeout(ctx, s.opts.Timeout)
 	defer cancel()
-	form.Set("timeout", unixDuration(s.opts.Timeout))
+	form.Set("timeout", formatSeconds(s.opts.Timeout))
 	status, body, err := s.post(ctx, path, form)
 	if err != nil {
-		p := fetch.Problem(err, s.opts.Timeout)
+		p := fetch.ProblemOf(err, s.opts.Timeout)
 		return nil, &p
 	}
 	bad := func(kind usage.ProblemKind, format string, args ...any) ([]sample, *usage.Problem) {
 		return nil, &usage.Problem{Kind: kind, Detail: fmt.Sprintf(format, args...)}
 	}
-	a, err := decode(body, labels)
+	a, err := decodeAnswer(body, labels)
 	switch {
 	case err == nil && a.status == "error":
-		return bad(usage.BadAnswer, "answers %d, %s: %s%s", status, a.errorType, a.message, fetch.Denied(status))
+		return bad(usage.BadAnswer, "answers %d, %s: %s%s", status, a.errorType, a.message, fetch.AuthHint(status))
 	case status >= 500:
 		return bad(usage.Unreachable, "answers %d", status)
 	case status == http.StatusNotFound:
 		return bad(usage.BadAnswer, "answers 404; is this the address of a Prometheus, with its path prefix?")
 	case status < 200 || status > 299:
-		return bad(usage.BadAnswer, "answers %d%s", status, fetch.Denied(status))
+		return bad(usage.BadAnswer, "answers %d%s", status, fetch.AuthHint(status))
 	case err != nil:
 		return bad(usage.BadAnswer, "%v", err)
 	case a.status != "success":
@@ -241,8 +241,8 @@ func (s *Source) query(ctx context.Context, path string, form url.Values, labels
 	return a.samples, nil
 }
 
-// post sends a query in the body, and in the address where that is refused: some
-// that stand before a Prometheus let read-only users GET alone.
+// post sends a query in the body of a POST request. If that is refused, it uses GET: some
+// proxies allow read-only users only GET.
 func (s *Source) post(ctx context.Context, path string, form url.Values) (int, []byte, error) {
 	u := s.client.URL(path, nil)
 	r, err := http.NewRequestWithContext(ctx, http.MethodPost, u.String(), strings.NewReader(form.Encode()))
@@ -250,7 +250,7 @@ func (s *Source) post(ctx context.Context, path string, form url.Values) (int, [
 		return 0, nil, errors.New("the address of Prometheus is not a URL")
 	}
 	r.Header.Set("Content-Type", "application/x-www-form-urlencoded")
-	r.Header["Idempotency-Key"] = nil // so that a connection that was closed meanwhile is tried anew
+	r.Header["Idempotency-Key"] = nil // makes the transport retry on a connection that was closed meanwhile
 	resp, body, err := s.client.Do(ctx, r)
 	if err != nil {
 		return 0, nil, err
@@ -268,6 +268,8 @@ func (s *Source) post(ctx context.Context, path string, form url.Values) (int, [
 	return resp.StatusCode, body, nil
 }
 
-func unix(t time.Time) string { return strconv.FormatFloat(float64(t.UnixMilli())/1000, 'f', 3, 64) }
+func formatTime(t time.Time) string {
+	return strconv.FormatFloat(float64(t.UnixMilli())/1000, 'f', 3, 64)
+}
 
-func unixDuration(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }
+func formatSeconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), 'f', -1, 64) }

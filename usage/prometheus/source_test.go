@@ -18,12 +18,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/fetch"
 )
 
-var _ usage.Historian = (*Source)(nil)
+var _ usage.HistorySource = (*Source)(nil)
 
 var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 
-// pair are two nodes of 4 CPUs and 8 GiB.
-func pair() []usage.Node {
+// twoNodes returns two nodes with 4 CPUs and 8 GiB each.
+func twoNodes() []usage.Node {
 	var out []usage.Node
 	for _, i := range []string{"1", "2"} {
 		out = append(out, usage.Node{Name: "n" + i, InternalIPs: []string{"10.0.0." + i}, Capacity: cluster.Resources{MilliCPU: 4000, MemoryBytes: 8 << 30}})
@@ -31,10 +31,10 @@ func pair() []usage.Node {
 	return out
 }
 
-// answers is a Prometheus that answers by the first part that a query contains.
-type answers []struct{ part, result string }
+// fakePrometheus answers each query by the first part that it contains.
+type fakePrometheus []struct{ part, result string }
 
-func (a answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (a fakePrometheus) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	for _, x := range a {
 		if strings.Contains(r.FormValue("query"), x.part) {
 			fmt.Fprintf(w, `{"status":"success","data":{"resultType":"vector","result":[%s]}}`, x.result)
@@ -44,8 +44,8 @@ func (a answers) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	fmt.Fprint(w, `{"status":"success","data":{"resultType":"vector","result":[]}}`)
 }
 
-// vector writes values by instance, measured or evaluated at noon.
-func vector(pairs ...string) string {
+// vectorJSON encodes values by instance, measured or evaluated at noon.
+func vectorJSON(pairs ...string) string {
 	var out []string
 	for i := 0; i+1 < len(pairs); i += 2 {
 		out = append(out, fmt.Sprintf(`{"metric":{"instance":%q},"value":[%d,%q]}`, pairs[i], noon.Unix(), pairs[i+1]))
@@ -53,9 +53,9 @@ func vector(pairs ...string) string {
 	return strings.Join(out, ",")
 }
 
-func ago(d time.Duration) string { return strconv.FormatInt(noon.Add(-d).Unix(), 10) }
+func unixBefore(d time.Duration) string { return strconv.FormatInt(noon.Add(-d).Unix(), 10) }
 
-func source(t testing.TB, h http.Handler, change func(*Options)) *Source {
+func newTestSource(t testing.TB, h http.Handler, change func(*Options)) *Source {
 	t.Helper()
 	s := httptest.NewServer(h)
 	t.Cleanup(s.Close)
@@ -76,16 +76,16 @@ func source(t testing.TB, h http.Handler, change func(*Options)) *Source {
 }
 
 func TestNodesAreTakenFromRatios(t *testing.T) {
-	s := source(t, answers{
-		{"timestamp(", vector("10.0.0.1:9100", ago(10*time.Second), "n2", ago(20*time.Second))},
-		{"node_cpu_seconds_total", vector("10.0.0.1:9100", "0.5", "n2", "0.25")},
-		{"node_memory_MemAvailable", vector("10.0.0.1:9100", "0.125", "n2", "1")},
+	s := newTestSource(t, fakePrometheus{
+		{"timestamp(", vectorJSON("10.0.0.1:9100", unixBefore(10*time.Second), "n2", unixBefore(20*time.Second))},
+		{"node_cpu_seconds_total", vectorJSON("10.0.0.1:9100", "0.5", "n2", "0.25")},
+		{"node_memory_MemAvailable", vectorJSON("10.0.0.1:9100", "0.125", "n2", "1")},
 	}, nil)
-	got, err := s.Sample(t.Context(), pair())
+	got, err := s.Sample(t.Context(), twoNodes())
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := usage.Sample{Taken: noon, PodsLag: 3 * time.Minute, Pods: map[string]usage.Reading{}, Nodes: map[string]usage.Reading{
+	want := usage.Sample{Taken: noon, PodDelay: 3 * time.Minute, Pods: map[string]usage.Reading{}, Nodes: map[string]usage.Reading{
 		"n1": {At: noon.Add(-10 * time.Second), Used: map[string]int64{"cpu": 2000, "memory": 1 << 30}},
 		"n2": {At: noon.Add(-20 * time.Second), Used: map[string]int64{"cpu": 1000, "memory": 8 << 30}},
 	}}
@@ -98,14 +98,14 @@ func TestPodsAndAvailableMemory(t *testing.T) {
 	pods := func(a, b string) string {
 		return fmt.Sprintf(`{"metric":{"namespace":"shop","pod":"a"},"value":[%d,%q]},{"metric":{"namespace":"shop","pod":"b"},"value":[%d,%q]}`, noon.Unix(), a, noon.Unix(), b)
 	}
-	s := source(t, answers{
-		{"timestamp(", vector("n1", ago(0), "n2", ago(0))},
+	s := newTestSource(t, fakePrometheus{
+		{"timestamp(", vectorJSON("n1", unixBefore(0), "n2", unixBefore(0))},
 		{"pod_cpu", pods("0.1", "NaN")},
 		{"pod_memory", pods("1024", "2048")},
-		{"node_cpu_usage", vector("n1", "1.5", "n2", "0")},
-		{"node_memory_working", vector("n1", strconv.Itoa(7<<30), "n2", "0")},
+		{"node_cpu_usage", vectorJSON("n1", "1.5", "n2", "0")},
+		{"node_memory_working", vectorJSON("n1", strconv.Itoa(7<<30), "n2", "0")},
 	}, func(o *Options) { o.Preset, o.PodQueries = Kubelet, nil })
-	got, err := s.Sample(t.Context(), pair())
+	got, err := s.Sample(t.Context(), twoNodes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -120,21 +120,21 @@ func TestPodsAndAvailableMemory(t *testing.T) {
 	}
 }
 
-// TestPushedValuesAreAsOldAsTheirPush: a Pushgateway serves for ever what it was
-// given.
+// TestPushedValuesAreAsOldAsTheirPush checks the age of pushed values. A Pushgateway serves
+// them forever.
 func TestPushedValuesAreAsOldAsTheirPush(t *testing.T) {
-	h := answers{
-		{"push_time_seconds and on (job, instance, instance) k8_node", vector("n1", ago(10*time.Second), "n2", ago(time.Hour))},
-		{"k8_node_cgroups_mem_available", vector("n1", strconv.Itoa(812<<20), "n2", strconv.Itoa(4<<30))},
+	h := fakePrometheus{
+		{"push_time_seconds and on (job, instance, instance) k8_node", vectorJSON("n1", unixBefore(10*time.Second), "n2", unixBefore(time.Hour))},
+		{"k8_node_cgroups_mem_available", vectorJSON("n1", strconv.Itoa(812<<20), "n2", strconv.Itoa(4<<30))},
 		{"push_time_seconds", ""},
-		{"disk", vector("n1", "0.5", "n2", "0.5")},
+		{"disk", vectorJSON("n1", "0.5", "n2", "0.5")},
 	}
-	s := source(t, h, func(o *Options) {
+	s := newTestSource(t, h, func(o *Options) {
 		o.Preset = None
 		o.Queries = map[string]string{cluster.MemoryAvailable: "k8_node_cgroups_mem_available * 1048576", "disk": "disk"}
 		o.Rules = map[string]string{"mem": "k8_node_cgroups_mem_available"}
 	})
-	got, err := s.Sample(t.Context(), pair())
+	got, err := s.Sample(t.Context(), twoNodes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -151,13 +151,13 @@ func TestPushedValuesAreAsOldAsTheirPush(t *testing.T) {
 }
 
 func TestFreshnessOfTheUsersOwn(t *testing.T) {
-	s := source(t, answers{
-		{"when", vector("n1", ago(7*time.Second)) + "," + vector("n1", ago(8*time.Second), "n3", "NaN")},
-		{"busy", vector("n1", "0.5", "n2", "0.5")},
+	s := newTestSource(t, fakePrometheus{
+		{"when", vectorJSON("n1", unixBefore(7*time.Second)) + "," + vectorJSON("n1", unixBefore(8*time.Second), "n3", "NaN")},
+		{"busy", vectorJSON("n1", "0.5", "n2", "0.5")},
 	}, func(o *Options) {
 		o.Preset, o.Queries, o.Freshness = None, map[string]string{"cpu": "busy"}, map[string]string{"cpu": "when"}
 	})
-	got, err := s.Sample(t.Context(), pair())
+	got, err := s.Sample(t.Context(), twoNodes())
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -170,10 +170,9 @@ func TestFreshnessOfTheUsersOwn(t *testing.T) {
 	}
 }
 
-// TestBadAnswers are what a real Prometheus, or what stands before one, can send
-// and does not send on demand.
+// TestBadAnswers covers answers that a Prometheus or a proxy can send, but not on demand.
 func TestBadAnswers(t *testing.T) {
-	good := `{"status":"success","data":{"resultType":"vector","result":[` + vector("n1", "0.5", "n2", "0.5") + `]}}`
+	good := `{"status":"success","data":{"resultType":"vector","result":[` + vectorJSON("n1", "0.5", "n2", "0.5") + `]}}`
 	for name, c := range map[string]struct {
 		status int
 		body   string
@@ -188,7 +187,7 @@ func TestBadAnswers(t *testing.T) {
 		"unknown":             {200, strings.ReplaceAll(good, "n2", "db:9100"), usage.UnknownNode, "cpu: no node of the cluster is called db:9100"},
 		"other labels":        {200, strings.ReplaceAll(good, "instance", "host"), usage.BadAnswer, "cpu: no value has the label instance"},
 		"a time far off":      {200, strings.ReplaceAll(good, strconv.FormatInt(noon.Unix(), 10), "1000000000000000000"), usage.BadAnswer, "1e+18 is no time"},
-		"an old answer":       {200, strings.ReplaceAll(good, strconv.FormatInt(noon.Unix(), 10), ago(time.Hour)), usage.Stale, "cpu: measured more than 3m0s ago for n1, n2"},
+		"an old answer":       {200, strings.ReplaceAll(good, strconv.FormatInt(noon.Unix(), 10), unixBefore(time.Hour)), usage.Stale, "cpu: measured more than 3m0s ago for n1, n2"},
 		"no values":           {200, `{"status":"success","data":{"resultType":"vector","result":[]}}`, usage.Empty, "cpu: the answer has no values"},
 		"nothing":             {200, "", usage.BadAnswer, "the answer is empty"},
 		"half":                {200, good[:len(good)/2], usage.BadAnswer, "it breaks off"},
@@ -212,16 +211,16 @@ func TestBadAnswers(t *testing.T) {
 		"a redirect":          {302, "", usage.BadAnswer, "answers 302, a redirect to login.example.com"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := source(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			s := newTestSource(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 				if c.status == 302 {
 					w.Header().Set("Location", "https://login.example.com/?secret=hunter2")
 				}
 				w.WriteHeader(c.status)
 				_, _ = w.Write([]byte(c.body))
 			}), func(o *Options) { o.Preset, o.Queries = None, map[string]string{"cpu": "x"} })
-			// When it was pushed: not at all, in any of these worlds.
-			s.asks[0].freshness = ""
-			got, err := s.Sample(t.Context(), pair())
+			// In none of these cases was the value pushed.
+			s.queries[0].timeQuery = ""
+			got, err := s.Sample(t.Context(), twoNodes())
 			found := false
 			for _, p := range got.Problems {
 				found = found || p.Kind == c.kind && strings.Contains(p.Detail, c.detail)
@@ -234,7 +233,7 @@ func TestBadAnswers(t *testing.T) {
 			}
 			for name, r := range got.Nodes {
 				if name == "n1" && c.kind == usage.UnknownNode {
-					continue // which was told about as it should be
+					continue // this resource was answered correctly
 				}
 				t.Errorf("%s: %v is used", name, r)
 			}
@@ -242,36 +241,36 @@ func TestBadAnswers(t *testing.T) {
 	}
 }
 
-// TestAllEmptyAnswersAreNamed: the first alone would let a user mend one query and
-// leave the next.
+// TestAllEmptyAnswersAreNamed checks that all empty answers are listed, so that a user can fix
+// all queries at once.
 func TestAllEmptyAnswersAreNamed(t *testing.T) {
-	s := source(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+	s := newTestSource(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"status":"success","data":{"resultType":"vector","result":[]}}`))
 	}), func(o *Options) { o.Preset, o.Queries = None, map[string]string{"cpu": "x", "disk": "y"} })
-	if _, err := s.Sample(t.Context(), pair()); err == nil || err.Error() != "asking Prometheus: cpu, disk: the answer has no values" {
+	if _, err := s.Sample(t.Context(), twoNodes()); err == nil || err.Error() != "asking Prometheus: cpu, disk: the answer has no values" {
 		t.Errorf("%v", err)
 	}
 }
 
 func TestDeadlines(t *testing.T) {
 	done := make(chan struct{})
-	s := source(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-done }), func(o *Options) { o.Timeout = 50 * time.Millisecond })
+	s := newTestSource(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-done }), func(o *Options) { o.Timeout = 50 * time.Millisecond })
 	defer close(done)
-	got, err := s.Sample(t.Context(), pair())
+	got, err := s.Sample(t.Context(), twoNodes())
 	if err == nil || err.Error() != "asking Prometheus: cpu: no answer within 50ms" || len(got.Nodes) > 0 {
 		t.Errorf("%v, %v", got, err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := s.Sample(ctx, pair()); err == nil {
+	if _, err := s.Sample(ctx, twoNodes()); err == nil {
 		t.Error("an answer to nobody")
 	}
 }
 
 func TestReadOnlyProxiesAreAskedByGet(t *testing.T) {
 	var posts atomic.Int32
-	h := answers{{"timestamp(", vector("n1", ago(0))}, {"node_cpu", vector("n1", "0.5")}}
-	s := source(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	h := fakePrometheus{{"timestamp(", vectorJSON("n1", unixBefore(0))}, {"node_cpu", vectorJSON("n1", "0.5")}}
+	s := newTestSource(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost {
 			posts.Add(1)
 			w.WriteHeader(http.StatusForbidden)
@@ -279,7 +278,7 @@ func TestReadOnlyProxiesAreAskedByGet(t *testing.T) {
 		}
 		h.ServeHTTP(w, r)
 	}), nil)
-	if got, err := s.Sample(t.Context(), pair()); err != nil || got.Nodes["n1"].Used["cpu"] != 2000 || posts.Load() != 3 {
+	if got, err := s.Sample(t.Context(), twoNodes()); err != nil || got.Nodes["n1"].Used["cpu"] != 2000 || posts.Load() != 3 {
 		t.Errorf("%v, %v, %d posts", got, err, posts.Load())
 	}
 }

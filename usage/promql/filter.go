@@ -2,33 +2,33 @@ package promql
 
 import "github.com/prometheus/prometheus/promql/parser"
 
-// Filters names a comparison by which the query has values only where it holds: a node
-// is then missing rather than told of. Empty when there is none, or all its parts are
-// filled up by another (`a > 1 or b`).
-func (q Query) Filters() string { return filters(q.expr) }
+// FilteringComparison returns a comparison that removes values from the result. A node for
+// which it does not hold is missing from the answer. It returns "" if there is no such
+// comparison, or if another part supplies the removed values (`a > 1 or b`).
+func (q Query) FilteringComparison() string { return filteringComparison(q.expr) }
 
-func filters(e parser.Expr) string {
+func filteringComparison(e parser.Expr) string {
 	switch e := e.(type) {
 	case *parser.ParenExpr:
-		return filters(e.Expr)
+		return filteringComparison(e.Expr)
 	case *parser.StepInvariantExpr:
-		return filters(e.Expr)
+		return filteringComparison(e.Expr)
 	case *parser.UnaryExpr:
-		return filters(e.Expr)
+		return filteringComparison(e.Expr)
 	case *parser.AggregateExpr:
-		return filters(e.Expr)
+		return filteringComparison(e.Expr)
 	case *parser.BinaryExpr:
-		return filtersBinary(e)
+		return filteringComparisonBinary(e)
 	}
 	return ""
 }
 
-func filtersBinary(e *parser.BinaryExpr) string {
-	left, right := filters(e.LHS), filters(e.RHS)
+func filteringComparisonBinary(e *parser.BinaryExpr) string {
+	left, right := filteringComparison(e.LHS), filteringComparison(e.RHS)
 	switch {
 	case e.Op.IsComparisonOperator() && !e.ReturnBool:
 		return e.String()
-	case e.Op == parser.LOR: // what the one leaves out, the other may have
+	case e.Op == parser.LOR: // one side may supply what the other removes
 		if left == "" || right == "" {
 			return ""
 		}

@@ -20,7 +20,7 @@ func TestFilters(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := q.Filters(); got != want {
+		if got := q.FilteringComparison(); got != want {
 			t.Errorf("%s: %q, want %q", text, got, want)
 		}
 	}

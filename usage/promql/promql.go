@@ -1,8 +1,8 @@
-// Package promql reads queries before anybody asks them.
+// Package promql checks PromQL queries before they are sent.
 //
-// It decides whether a query can give what it is asked for: one number per node or
-// pod, with the label that names it. It never asks a server, and it cannot know
-// whether the metrics exist.
+// It decides whether a query can return what is needed: one number per node or pod, with the
+// label that names it. It never contacts a server, and it cannot know whether the metrics
+// exist.
 package promql
 
 import (
@@ -14,27 +14,26 @@ import (
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
-// language takes in all that any server may: what is experimental is for the
-// server to refuse.
-var language = parser.NewParser(parser.Options{
+// queryParser accepts everything that any server may accept. The server rejects experimental
+// syntax that it does not support.
+var queryParser = parser.NewParser(parser.Options{
 	EnableExperimentalFunctions: true, ExperimentalDurationExpr: true, EnableExtendedRangeSelectors: true, EnableBinopFillModifiers: true,
 })
 
-// Query is one that can be read.
+// Query is a valid query.
 type Query struct {
 	text string
 	expr parser.Expr
 }
 
-// Parse reads a query that must give a vector: a scalar says of no node what it
-// is.
+// Parse parses a query, which must return a vector. A scalar has no label that names a node.
 func Parse(text string) (Query, error) {
 	if strings.TrimSpace(text) == "" {
 		return Query{}, errors.New("is empty (want PromQL)")
 	}
-	expr, err := language.ParseExpr(text)
+	expr, err := queryParser.ParseExpr(text)
 	if err != nil {
-		return Query{}, errors.New(why(err, text))
+		return Query{}, errors.New(parseErrorText(err, text))
 	}
 	if t := expr.Type(); t != parser.ValueTypeVector {
 		return Query{}, fmt.Errorf("gives a %s (want one value per node or pod: an instant vector)", parser.DocumentedType(t))
@@ -42,8 +41,8 @@ func Parse(text string) (Query, error) {
 	return Query{text, expr}, nil
 }
 
-// why says where a query cannot be read, and what is wrong there.
-func why(err error, text string) string {
+// parseErrorText says where a query cannot be parsed, and why.
+func parseErrorText(err error, text string) string {
 	var errs parser.ParseErrors
 	var one *parser.ParseErr
 	switch {
@@ -55,33 +54,33 @@ func why(err error, text string) string {
 	return fmt.Sprintf("is not PromQL: %s: %v", one.PositionRange.StartPosInput(text, 0), one.Err)
 }
 
-// String is the query as it was written.
+// String returns the query as it was written.
 func (q Query) String() string { return q.text }
 
-// Keeps checks that values can have these labels, as far as the query itself
-// tells: `sum by (job) (x)` has no other than job.
-func (q Query) Keeps(labels ...string) error {
+// CheckLabels checks that values can have these labels, as far as the query itself shows. For
+// example, `sum by (job) (x)` keeps only job.
+func (q Query) CheckLabels(labels ...string) error {
 	for _, l := range labels {
-		if dropped := drops(q.expr, l); dropped != "" {
+		if dropped := droppingPart(q.expr, l); dropped != "" {
 			return fmt.Errorf("its values have no label %s, by which they are told apart, for %s drops it", l, dropped)
 		}
 	}
 	return nil
 }
 
-// selecting aggregations keep the labels of what they select.
-var selecting = []parser.ItemType{parser.TOPK, parser.BOTTOMK, parser.LIMITK, parser.LIMIT_RATIO}
+// selectingAggregations keep the labels of the series that they select.
+var selectingAggregations = []parser.ItemType{parser.TOPK, parser.BOTTOMK, parser.LIMITK, parser.LIMIT_RATIO}
 
-// drops names the part of a query that drops a label; empty when none is sure to.
-func drops(e parser.Expr, label string) string {
+// droppingPart returns the part of a query that drops a label, or "" if no part certainly does.
+func droppingPart(e parser.Expr, label string) string {
 	switch e := e.(type) {
 	case *parser.ParenExpr:
-		return drops(e.Expr, label)
+		return droppingPart(e.Expr, label)
 	case *parser.StepInvariantExpr:
-		return drops(e.Expr, label)
+		return droppingPart(e.Expr, label)
 	case *parser.AggregateExpr:
-		if slices.Contains(selecting, e.Op) {
-			return drops(e.Expr, label)
+		if slices.Contains(selectingAggregations, e.Op) {
+			return droppingPart(e.Expr, label)
 		}
 		if slices.Contains(e.Grouping, label) == e.Without {
 			how := "by"
@@ -91,25 +90,25 @@ func drops(e parser.Expr, label string) string {
 			return fmt.Sprintf("%s %s (%s)", e.Op, how, strings.Join(e.Grouping, ", "))
 		}
 	case *parser.BinaryExpr:
-		return dropsBinary(e, label)
+		return droppingPartBinary(e, label)
 	case *parser.UnaryExpr:
-		return drops(e.Expr, label)
+		return droppingPart(e.Expr, label)
 	}
 	return ""
 }
 
-func dropsBinary(e *parser.BinaryExpr, label string) string {
+func droppingPartBinary(e *parser.BinaryExpr, label string) string {
 	left, right := e.LHS.Type() == parser.ValueTypeVector, e.RHS.Type() == parser.ValueTypeVector
 	switch {
 	case left && !right:
-		return drops(e.LHS, label)
+		return droppingPart(e.LHS, label)
 	case right && !left:
-		return drops(e.RHS, label)
-	case e.Op == parser.LOR: // either side may give values
-		if by := drops(e.LHS, label); by != "" {
+		return droppingPart(e.RHS, label)
+	case e.Op == parser.LOR: // either side may return values
+		if by := droppingPart(e.LHS, label); by != "" {
 			return by
 		}
-		return drops(e.RHS, label)
+		return droppingPart(e.RHS, label)
 	}
 	m := e.VectorMatching
 	if m == nil || m.Card != parser.CardOneToOne || !e.Op.IsOperator() || e.Op.IsSetOperator() || e.Op.IsComparisonOperator() {
@@ -124,9 +123,9 @@ func dropsBinary(e *parser.BinaryExpr, label string) string {
 	return ""
 }
 
-// Percent tells whether the query as a whole is made a percentage: its last step
-// is a multiplication by 100, or takes something from 100.
-func (q Query) Percent() bool {
+// IsPercentage reports whether the query as a whole returns a percentage. Its last step then
+// multiplies by 100 or subtracts from 100.
+func (q Query) IsPercentage() bool {
 	e := q.expr
 	for {
 		switch x := e.(type) {
@@ -137,27 +136,27 @@ func (q Query) Percent() bool {
 		case *parser.StepInvariantExpr:
 			e = x.Expr
 		case *parser.BinaryExpr:
-			return x.Op == parser.MUL && (hundred(x.LHS) || hundred(x.RHS)) || x.Op == parser.SUB && hundred(x.LHS)
+			return x.Op == parser.MUL && (isHundred(x.LHS) || isHundred(x.RHS)) || x.Op == parser.SUB && isHundred(x.LHS)
 		default:
 			return false
 		}
 	}
 }
 
-func hundred(e parser.Expr) bool {
+func isHundred(e parser.Expr) bool {
 	if p, ok := e.(*parser.ParenExpr); ok {
-		return hundred(p.Expr)
+		return isHundred(p.Expr)
 	}
 	n, ok := e.(*parser.NumberLiteral)
 	return ok && n.Val == 100
 }
 
-// Pushed is the query for when the values of q were pushed to a Pushgateway, in
-// Unix seconds by label, the oldest part of each: empty where they were not
-// pushed. A Pushgateway serves what it was given for ever, and only its metric
-// push_time_seconds, which has the job, instance and further grouping labels of
-// the push, tells how old that is.
-func (q Query) Pushed(label string) string {
+// PushTimeQuery returns a query for the time when the values of q were pushed to a Pushgateway.
+// It returns Unix seconds by label, for the oldest part of each value, and nothing for values
+// that were not pushed. A Pushgateway serves pushed values forever. Only its metric
+// push_time_seconds tells their age. That metric has the grouping labels of the push, such as
+// job and instance.
+func (q Query) PushTimeQuery(label string) string {
 	var selectors []string
 	parser.Inspect(q.expr, func(n parser.Node, _ []parser.Node) error {
 		if v, ok := n.(*parser.VectorSelector); ok {

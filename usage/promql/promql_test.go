@@ -50,7 +50,7 @@ func TestLabelsThatAQueryDrops(t *testing.T) {
 	} {
 		q, err := Parse(text)
 		if err == nil {
-			err = q.Keeps("instance")
+			err = q.CheckLabels("instance")
 		}
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", text, err, want)
@@ -68,7 +68,7 @@ func TestPercentages(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := q.Percent(); got != want {
+		if got := q.IsPercentage(); got != want {
 			t.Errorf("%s: %t", text, got)
 		}
 	}
@@ -86,12 +86,12 @@ func TestWhenItWasPushed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := q.Pushed("node")
+		got := q.PushTimeQuery("node")
 		if got != want {
 			t.Errorf("%s:\n got %s\nwant %s", text, got, want)
 		}
-		if p, err := Parse(got); err != nil || p.Keeps("node") != nil {
-			t.Errorf("%s: %v, %v", got, err, p.Keeps("node"))
+		if p, err := Parse(got); err != nil || p.CheckLabels("node") != nil {
+			t.Errorf("%s: %v, %v", got, err, p.CheckLabels("node"))
 		}
 	}
 }

@@ -11,12 +11,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// large is a sample of 5,000 nodes and 150,000 pods.
-func large() (usage.Sample, []usage.Node) {
+// largeSample returns a sample of 5,000 nodes and 150,000 pods.
+func largeSample() (usage.Sample, []usage.Node) {
 	s := usage.Sample{Nodes: map[string]usage.Reading{}, Pods: map[string]usage.Reading{}}
 	var nodes []usage.Node
 	for i := range 5000 {
-		n := machine(fmt.Sprintf("node-%04d", i))
+		n := testNode(fmt.Sprintf("node-%04d", i))
 		nodes = append(nodes, n)
 		s.Nodes[n.Name] = usage.Reading{Used: map[string]int64{"cpu": int64(i % 1000), "memory": int64(i) << 20}}
 		for j := range 30 {
@@ -26,7 +26,7 @@ func large() (usage.Sample, []usage.Node) {
 	return s, nodes
 }
 
-func retime(s *usage.Sample, t time.Time) {
+func setSampleTime(s *usage.Sample, t time.Time) {
 	s.Taken = t
 	for _, m := range []map[string]usage.Reading{s.Nodes, s.Pods} {
 		for k, r := range m {
@@ -37,22 +37,21 @@ func retime(s *usage.Sample, t time.Time) {
 }
 
 func benchOptions() window.Options {
-	o := options(window.Watch{Name: "hot-nodes", Resource: "cpu", Enter: 0.8, Leave: 0.7, For: 3},
-		window.Watch{Name: "level", Resource: "memory", Enter: 0.1, Leave: 0.05, Deviation: true, For: 3})
-	o.KeepNodes = 15 * time.Minute
+	o := options(window.LevelWatch{Name: "hot-nodes", Resource: "cpu", Enter: 0.8, Leave: 0.7, For: 3},
+		window.LevelWatch{Name: "level", Resource: "memory", Enter: 0.1, Leave: 0.05, Deviation: true, For: 3})
+	o.KeepNodeSamples = 15 * time.Minute
 	return o
 }
 
-// BenchmarkAdd is one sampling period without the source; MB is what is kept with
-// full windows.
+// BenchmarkAdd adds one sample. MB is the memory of full windows.
 func BenchmarkAdd(b *testing.B) {
-	s, nodes := large()
+	s, nodes := largeSample()
 	w := window.New(benchOptions())
 	var before, after runtime.MemStats
 	runtime.GC()
 	runtime.ReadMemStats(&before)
 	for i := range 31 {
-		retime(&s, at(30*i))
+		setSampleTime(&s, secondsAfterStart(30*i))
 		w.Add(s, nodes, nil)
 	}
 	runtime.GC()
@@ -61,38 +60,39 @@ func BenchmarkAdd(b *testing.B) {
 	b.ResetTimer()
 	for b.Loop() {
 		b.StopTimer()
-		retime(&s, at(30*i))
+		setSampleTime(&s, secondsAfterStart(30*i))
 		i++
 		b.StartTimer()
 		begun := cputime.Used(b)
 		w.Add(s, nodes, nil)
 		spent += cputime.Used(b) - begun
 	}
-	b.ReportMetric(0, "ns/op") // of a machine that others use as well
+	b.ReportMetric(0, "ns/op") // other programs may use the machine
 	b.ReportMetric(spent.Seconds()*1000/float64(b.N), "CPU-ms/op")
 	b.ReportMetric(float64(after.HeapAlloc-before.HeapAlloc)/1e6, "MB")
 	runtime.KeepAlive(w)
 }
 
-// BenchmarkUsage is once a pass; without pods it is once a sample.
+// BenchmarkUsage computes the usage, which happens once per pass. Without pods, it happens once
+// per sample.
 func BenchmarkUsage(b *testing.B) {
-	s, nodes := large()
+	s, nodes := largeSample()
 	w := window.New(benchOptions())
 	for i := range 31 {
-		retime(&s, at(30*i))
+		setSampleTime(&s, secondsAfterStart(30*i))
 		w.Add(s, nodes, nil)
 	}
 	b.Run("all", func(b *testing.B) {
 		begun := cputime.Used(b)
 		for b.Loop() {
-			w.Usage(at(900))
+			w.Usage(secondsAfterStart(900))
 		}
 		b.ReportMetric((cputime.Used(b)-begun).Seconds()*1000/float64(b.N), "CPU-ms/op")
 	})
 	b.Run("nodes", func(b *testing.B) {
 		begun := cputime.Used(b)
 		for b.Loop() {
-			w.Nodes(at(900))
+			w.NodeUsage(secondsAfterStart(900))
 		}
 		b.ReportMetric((cputime.Used(b)-begun).Seconds()*1000/float64(b.N), "CPU-ms/op")
 	})

@@ -8,43 +8,42 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Load is what one resource of a node came to over a window, in percent of the
+// LoadStatistics are statistics of one resource of a node over a window, in percent of the
 // node's capacity.
-type Load struct{ Latest, Mean, Std float64 }
+type LoadStatistics struct{ Latest, Mean, Std float64 }
 
-// NodeLoads are the loads of a node, by resource: cpu and memory, as far as they
-// are known.
+// NodeLoads are the known loads of a node, by resource: cpu and memory.
 type NodeLoads struct {
 	Node string
-	// At is when they were measured last, the older of the two.
-	At time.Time
-	Of map[string]Load
+	// At is the older of the times at which they were last measured.
+	At         time.Time
+	ByResource map[string]LoadStatistics
 }
 
-// Loads are those of every node that is known, over the last d; by name. They are
-// numbers always: a node whose capacity is not known is left out.
+// Loads returns the loads of every known node over the last d, sorted by name. A node with
+// unknown capacity is left out, so every value is a number.
 func (w *Windows) Loads(now time.Time, d time.Duration) []NodeLoads {
 	out := []NodeLoads{}
 	var values []int64
 	for _, name := range slices.Sorted(maps.Keys(w.nodes)) {
 		n := w.nodes[name]
-		x := NodeLoads{Node: name, Of: map[string]Load{}}
+		x := NodeLoads{Node: name, ByResource: map[string]LoadStatistics{}}
 		oldest := int64(0)
 		for _, resource := range []string{"cpu", "memory"} {
-			of, capacity := n.used[resource], cluster.WholeOf(&n.capacity, resource)
+			of, capacity := n.used[resource], cluster.UsageDenominator(&n.capacity, resource)
 			if of == nil || capacity <= 0 {
 				continue
 			}
 			last, ok := of.last()
-			if !ok || !w.current(last.at, now) {
+			if !ok || !w.isCurrent(last.at, now) {
 				continue
 			}
-			values = w.within(of, d, values[:0])
+			values = w.valuesWithin(of, d, values[:0])
 			percent := 100 / float64(capacity)
-			x.Of[resource] = Load{Latest: float64(last.v) * percent, Mean: mean(values) * percent, Std: deviation(values) * percent}
-			oldest = older(oldest, last.at)
+			x.ByResource[resource] = LoadStatistics{Latest: float64(last.v) * percent, Mean: mean(values) * percent, Std: deviation(values) * percent}
+			oldest = olderTime(oldest, last.at)
 		}
-		if len(x.Of) > 0 {
+		if len(x.ByResource) > 0 {
 			x.At = time.UnixMilli(oldest).UTC()
 			out = append(out, x)
 		}
@@ -52,11 +51,11 @@ func (w *Windows) Loads(now time.Time, d time.Duration) []NodeLoads {
 	return out
 }
 
-// Span is how far back the samples go of nodes that are known.
-func (w *Windows) Span(now time.Time) time.Duration {
+// SampleSpan returns the time between the oldest and the newest sample of the known nodes.
+func (w *Windows) SampleSpan(now time.Time) time.Duration {
 	oldest, newest := int64(0), int64(0)
 	for _, n := range w.nodes {
-		if !w.current(n.at, now) {
+		if !w.isCurrent(n.at, now) {
 			continue
 		}
 		newest = max(newest, n.at)
@@ -69,11 +68,12 @@ func (w *Windows) Span(now time.Time) time.Duration {
 	return time.Duration(newest-oldest) * time.Millisecond
 }
 
-// Coverage is the share of nodes whose usage is known; 0 without nodes.
+// Coverage returns the share (0..1) of nodes whose usage is known. It returns 0 if there are no
+// nodes.
 func (w *Windows) Coverage(now time.Time, nodes int) float64 {
 	known := 0
 	for _, n := range w.nodes {
-		if w.current(n.at, now) {
+		if w.isCurrent(n.at, now) {
 			known++
 		}
 	}
@@ -83,9 +83,9 @@ func (w *Windows) Coverage(now time.Time, nodes int) float64 {
 	return float64(known) / float64(nodes)
 }
 
-// SampledAt is when the newest measurement of any node was made; zero while there is
+// NewestMeasurement returns the time of the newest measurement of any node, or zero if there is
 // none.
-func (w *Windows) SampledAt() time.Time {
+func (w *Windows) NewestMeasurement() time.Time {
 	newest := int64(0)
 	for _, n := range w.nodes {
 		newest = max(newest, n.at)
@@ -96,5 +96,5 @@ func (w *Windows) SampledAt() time.Time {
 	return time.UnixMilli(newest).UTC()
 }
 
-// Taken is when the newest sample was; zero before the first.
-func (w *Windows) Taken() time.Time { return w.taken }
+// LastSampleTime returns when the newest sample was taken, or zero if there is none.
+func (w *Windows) LastSampleTime() time.Time { return w.lastSampleTime }

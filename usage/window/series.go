@@ -2,20 +2,20 @@ package window
 
 import "math"
 
-// ring holds the newest values, oldest first from head on.
+// ring holds the newest values. The oldest is at head.
 type ring[T any] struct {
 	buf  []T
 	head int
 }
 
-// push adds a value; the oldest goes where there are limit already.
+// push adds a value. If there are already limit values, it replaces the oldest.
 func (r *ring[T]) push(v T, limit int) {
 	if len(r.buf) >= limit {
 		r.buf[r.head] = v
 		r.head = (r.head + 1) % len(r.buf)
 		return
 	}
-	if len(r.buf) == cap(r.buf) { // append alone would reserve more than is ever used
+	if len(r.buf) == cap(r.buf) { // append would reserve more than is ever used
 		grown := make([]T, len(r.buf), min(max(2*len(r.buf), 4), limit))
 		copy(grown, r.buf)
 		r.buf = grown
@@ -31,65 +31,66 @@ func (r *ring[T]) last() (T, bool) {
 	return r.buf[(r.head+len(r.buf)-1)%len(r.buf)], true
 }
 
-// first is the oldest of at least one.
+// first returns the oldest value. The ring must not be empty.
 func (r *ring[T]) first() T { return r.buf[r.head%len(r.buf)] }
 
-// each goes through the values, oldest first.
+// each calls f for the values, oldest first.
 func (r *ring[T]) each(f func(T)) {
 	for i := range r.buf {
 		f(r.buf[(r.head+i)%len(r.buf)])
 	}
 }
 
-// series are the values of a resource of a node.
+// series holds the values of one resource of a node.
 type series struct {
-	ring[point]
-	// sample is the number of the one that brought the newest.
+	ring[nodeSample]
+	// sample is the number of the sample that added the newest value.
 	sample uint32
 }
 
-// point is a value of a node, at in Unix milliseconds.
-type point struct{ at, v int64 }
+// nodeSample is a value of a node. at is in Unix milliseconds.
+type nodeSample struct{ at, v int64 }
 
-// cell is what a pod used: 12 bytes, for there are many pods. at is in tenths of
-// seconds since the base, milliCPU as it is, and memory in pages of 4 KiB, in which
-// kernels count it: up to 16 TiB.
-type cell struct{ at, milliCPU, pages uint32 }
+// podSample is the usage of a pod. It takes 12 bytes, because there are many pods. at is in
+// tenths of a second since the time base. Memory is in pages of 4 KiB, as kernels count it, up
+// to 16 TiB.
+type podSample struct{ at, milliCPU, pages uint32 }
 
 const (
 	pageBytes = 4096
 	unknown   = math.MaxUint32
 )
 
-// pod is what is kept of one.
+// pod holds the samples of a pod on one node.
 type pod struct {
 	namespace, name, uid, node string
-	used                       ring[cell]
-	// sample is the number of the last that measured it.
+	used                       ring[podSample]
+	// sample is the number of the last sample that measured the pod.
 	sample uint32
-	// left: it stands there no more. What it used is still in its node's window.
+	// left means that the pod is no longer on the node. Its usage is still in the node's
+	// window.
 	left bool
 }
 
-// add takes a measurement in, unless it is the one before.
+// add adds a measurement unless it is not newer than the last.
 func (p *pod) add(at uint32, used map[string]int64, limit int) {
 	if last, ok := p.used.last(); ok && at <= last.at {
 		return
 	}
-	c := cell{at, unknown, unknown}
+	c := podSample{at, unknown, unknown}
 	if v, ok := used["cpu"]; ok {
-		c.milliCPU = packed(v, 1)
+		c.milliCPU = packUnits(v, 1)
 	}
 	if v, ok := used["memory"]; ok {
-		c.pages = packed(v, pageBytes)
+		c.pages = packUnits(v, pageBytes)
 	}
 	if c.milliCPU != unknown || c.pages != unknown {
 		p.used.push(c, limit)
 	}
 }
 
-// packed counts in units, rounded up. What is less than nothing is unknown.
-func packed(v, unit int64) uint32 {
+// packUnits converts a value to units, rounded up. A negative value is unknown.
+func packUnits(v, unit int64) uint32 {
 	if v < 0 {
 		return unknown
 	}

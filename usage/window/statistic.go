@@ -5,12 +5,12 @@ import (
 	"slices"
 )
 
-// Statistic is what is made of the samples in a window.
+// Statistic is a statistic over the samples in a window.
 type Statistic string
 
-// Statistics; the standard deviation stands beside them. Percentiles are interpolated and
-// deviations are those of the whole window, as Prometheus has quantile_over_time and
-// stddev_over_time, so that who looks there sees the same figure.
+// Statistics. The standard deviation is reported in addition. Percentiles are interpolated, and
+// deviations are those of the whole population. Prometheus computes quantile_over_time and
+// stddev_over_time in the same way, so both show the same figure.
 const (
 	Latest Statistic = "latest"
 	Mean   Statistic = "mean"
@@ -19,12 +19,12 @@ const (
 	Max    Statistic = "max"
 )
 
-// Statistics are all there are.
+// Statistics returns all statistics.
 func Statistics() []Statistic { return []Statistic{Latest, Mean, P90, P95, Max} }
 
-// of takes the statistic of values in the order in which they were measured, of
-// which there is one at least. It may reorder them.
-func (s Statistic) of(values []int64) int64 {
+// compute returns the statistic of the values, which must be in the order of measurement and
+// not empty. It may reorder them.
+func (s Statistic) compute(values []int64) int64 {
 	switch s {
 	case Mean:
 		return int64(math.Round(mean(values)))
@@ -46,7 +46,7 @@ func mean(values []int64) float64 {
 	return sum / float64(len(values))
 }
 
-// deviation is the standard deviation of the values as a whole population.
+// deviation returns the population standard deviation.
 func deviation(values []int64) float64 {
 	m, sum := mean(values), 0.0
 	for _, v := range values {

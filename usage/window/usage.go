@@ -11,31 +11,30 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
-// Kind and APIVersion are those of Usage in a snapshot.
+// APIVersion and Kind identify a Usage in a snapshot.
 const (
 	APIVersion = "evenkeel.io/v1alpha1"
 	Kind       = "Usage"
 )
 
-// detailsPerKind bounds how many problems of one kind are named.
-const detailsPerKind = 3
+// maxDetailsPerKind limits how many problems of one kind are listed.
+const maxDetailsPerKind = 3
 
-// Usage is what nodes and pods use, and where nodes stand about what is watched:
-// nodes, pods and marks in order of their names. What has not been measured within
-// MaxAge of now is left out, which means that it is unknown. Pods that have left are
-// listed as long as they were measured within the window: their nodes' statistics hold
-// what they used.
+// Usage returns the usage of nodes and pods, and the state of nodes relative to watched levels.
+// All are sorted by name. What was not measured within MaxAge before now is unknown and left
+// out. A pod that left stays listed while the window contains measurements of it, because its
+// node's statistics include its usage.
 func (w *Windows) Usage(now time.Time) *cluster.Usage {
-	u := w.Nodes(now)
+	u := w.NodeUsage(now)
 	u.Pods = w.podUsage(now)
 	return u
 }
 
-// Nodes is Usage without pods, which is most of the work.
-func (w *Windows) Nodes(now time.Time) *cluster.Usage {
+// NodeUsage returns Usage without pods, which are most of the work.
+func (w *Windows) NodeUsage(now time.Time) *cluster.Usage {
 	u := &cluster.Usage{
 		APIVersion: APIVersion, Kind: Kind, Source: w.opts.Source,
-		Statistic: string(w.opts.Statistic), WindowSeconds: w.opts.Window.Seconds(), RateSeconds: w.opts.Rate.Seconds(),
+		Statistic: string(w.opts.Statistic), WindowSeconds: w.opts.Window.Seconds(), RateSeconds: w.opts.RateWindow.Seconds(),
 		Nodes: []cluster.NodeUsage{}, Pods: []cluster.PodUsage{}, NodesOnly: w.opts.NodesOnly,
 	}
 	names := slices.Sorted(maps.Keys(w.nodes))
@@ -51,7 +50,7 @@ func (w *Windows) Nodes(now time.Time) *cluster.Usage {
 		}
 	}
 	u.Marks = w.marks(names, now)
-	u.Problems = problems(w.problems)
+	u.Problems = formatProblems(w.problems)
 	if u.Samples == 1 && w.opts.Statistic != Latest {
 		u.Statistic = string(Latest)
 		u.Problems = append(u.Problems, fmt.Sprintf("there is one sample in the window of %s, and no %s of it: the latest is taken", w.opts.Window, w.opts.Statistic))
@@ -59,33 +58,33 @@ func (w *Windows) Nodes(now time.Time) *cluster.Usage {
 	return u
 }
 
-// current: measured not too long ago, and not in the future. At is in Unix
+// isCurrent reports whether a measurement is not too old and not in the future. at is in Unix
 // milliseconds.
-func (w *Windows) current(at int64, now time.Time) bool {
+func (w *Windows) isCurrent(at int64, now time.Time) bool {
 	age := now.UnixMilli() - at
-	return age <= w.opts.MaxAge.Milliseconds() && age >= -cluster.ClockSkew.Milliseconds()
+	return age <= w.opts.MaxAge.Milliseconds() && age >= -cluster.MaxClockSkew.Milliseconds()
 }
 
-// nodeUsage is what a node uses, and over how many samples; 0 when that is unknown. Its
-// time is that of cpu and memory, the older of the two, as in a reading: pods that were
-// bound since are not in it, however lately something else was measured.
+// nodeUsage returns a node's usage and the number of samples, which is 0 if the usage is
+// unknown. Its time is the older of the times of cpu and memory. Pods bound after that time are
+// not included, even if another resource was measured later.
 func (w *Windows) nodeUsage(n *node, now time.Time) (cluster.NodeUsage, int) {
 	u := cluster.NodeUsage{Name: n.name, Used: map[string]int64{}}
 	samples, rest := 0, int64(0)
 	var values []int64
 	for resource, of := range n.used {
 		last, ok := of.last()
-		if !ok || !w.current(last.at, now) {
+		if !ok || !w.isCurrent(last.at, now) {
 			continue
 		}
-		values = w.within(of, w.opts.Window, values[:0])
+		values = w.valuesWithin(of, w.opts.Window, values[:0])
 		samples = max(samples, len(values))
 		if resource == "cpu" || resource == "memory" {
-			u.SpanSeconds = max(u.SpanSeconds, w.span(of, len(values)).Seconds())
+			u.SpanSeconds = max(u.SpanSeconds, w.filledSpan(of, len(values)).Seconds())
 		}
 		switch at := &u.At; {
 		case resource != "cpu" && resource != "memory":
-			rest = older(rest, last.at)
+			rest = olderTime(rest, last.at)
 		case at.IsZero() || last.at < at.UnixMilli():
 			*at = time.UnixMilli(last.at).UTC()
 		}
@@ -95,8 +94,8 @@ func (w *Windows) nodeUsage(n *node, now time.Time) (cluster.NodeUsage, int) {
 			}
 			u.Deviation[resource] = int64(math.Round(deviation(values)))
 		}
-		u.Used[resource] = w.opts.Statistic.of(values)
-		if last.v != u.Used[resource] && w.remembers(of) {
+		u.Used[resource] = w.opts.Statistic.compute(values)
+		if last.v != u.Used[resource] && w.includesHistory(of) {
 			if u.Newest == nil {
 				u.Newest = map[string]int64{}
 			}
@@ -104,7 +103,7 @@ func (w *Windows) nodeUsage(n *node, now time.Time) (cluster.NodeUsage, int) {
 		}
 	}
 	if u.SpanSeconds >= (w.opts.Window - w.opts.Interval/2).Seconds() {
-		u.SpanSeconds = 0 // all of it, but for how regularly samples come
+		u.SpanSeconds = 0 // the whole window, apart from irregular sampling
 	}
 	if u.At.IsZero() {
 		u.At = time.UnixMilli(rest).UTC()
@@ -112,31 +111,31 @@ func (w *Windows) nodeUsage(n *node, now time.Time) (cluster.NodeUsage, int) {
 	return u, samples
 }
 
-// remembers: the window reaches back to what the source remembered. Pods that stood
-// there then and have left since may never have been listed, so that nothing could be
-// taken from the node for them.
-func (w *Windows) remembers(of *series) bool {
-	oldest, until, found := w.taken.Add(-w.opts.Window).UnixMilli(), w.remembered.UnixMilli(), false
-	of.each(func(p point) { found = found || p.at > oldest && p.at <= until })
+// includesHistory reports whether the window contains samples from the source's history. Pods
+// that ran then and have left may never have been listed. Their usage could not be subtracted
+// from the node.
+func (w *Windows) includesHistory(of *series) bool {
+	oldest, until, found := w.lastSampleTime.Add(-w.opts.Window).UnixMilli(), w.historyUntil.UnixMilli(), false
+	of.each(func(p nodeSample) { found = found || p.at > oldest && p.at <= until })
 	return found
 }
 
-// older of two times; 0 is none.
-func older(a, b int64) int64 {
+// olderTime returns the older of two times. 0 means no time.
+func olderTime(a, b int64) int64 {
 	if a == 0 {
 		return b
 	}
 	return min(a, b)
 }
 
-// span is how much of the window so many samples fill, each of which stands for the
-// time to the next.
-func (w *Windows) span(of *series, samples int) time.Duration {
+// filledSpan returns how much of the window a number of samples covers. Each sample stands for
+// the time until the next.
+func (w *Windows) filledSpan(of *series, samples int) time.Duration {
 	if samples == 1 {
 		return min(w.opts.Interval, w.opts.Window)
 	}
-	oldest, first := w.taken.Add(-w.opts.Window).UnixMilli(), int64(0)
-	of.each(func(p point) {
+	oldest, first := w.lastSampleTime.Add(-w.opts.Window).UnixMilli(), int64(0)
+	of.each(func(p nodeSample) {
 		if p.at > oldest && first == 0 {
 			first = p.at
 		}
@@ -145,11 +144,11 @@ func (w *Windows) span(of *series, samples int) time.Duration {
 	return min(time.Duration(last.at-first)*time.Millisecond*time.Duration(samples)/time.Duration(samples-1), w.opts.Window)
 }
 
-// within appends the values in the window that ends with the newest sample, and the
-// last in any case.
-func (w *Windows) within(of *series, d time.Duration, values []int64) []int64 {
-	oldest := w.taken.Add(-d).UnixMilli()
-	of.each(func(p point) {
+// valuesWithin appends the values in the window that ends with the newest sample. It appends
+// the last value in any case.
+func (w *Windows) valuesWithin(of *series, d time.Duration, values []int64) []int64 {
+	oldest := w.lastSampleTime.Add(-d).UnixMilli()
+	of.each(func(p nodeSample) {
 		if p.at > oldest {
 			values = append(values, p.v)
 		}
@@ -162,10 +161,10 @@ func (w *Windows) within(of *series, d time.Duration, values []int64) []int64 {
 }
 
 func (w *Windows) podUsage(now time.Time) []cluster.PodUsage {
-	pods := w.ordered()
+	pods := w.podsInOrder()
 	out := make([]cluster.PodUsage, 0, len(pods))
-	expired, oldest := w.tenths(now.Add(-w.opts.MaxAge)), w.tenths(w.taken.Add(-w.opts.Window))
-	latest := w.tenths(now.Add(cluster.ClockSkew))
+	expired, oldest := w.toTenths(now.Add(-w.opts.MaxAge)), w.toTenths(w.lastSampleTime.Add(-w.opts.Window))
+	latest := w.toTenths(now.Add(cluster.MaxClockSkew))
 	var cpu, pages []int64
 	for _, p := range pods {
 		last, ok := p.used.last()
@@ -173,7 +172,7 @@ func (w *Windows) podUsage(now time.Time) []cluster.PodUsage {
 			continue
 		}
 		cpu, pages = cpu[:0], pages[:0]
-		p.used.each(func(c cell) {
+		p.used.each(func(c podSample) {
 			if c.at <= oldest && c.at != last.at {
 				return
 			}
@@ -186,22 +185,22 @@ func (w *Windows) podUsage(now time.Time) []cluster.PodUsage {
 		})
 		used := make(map[string]int64, 2)
 		if len(cpu) > 0 && last.milliCPU != unknown {
-			used["cpu"] = w.opts.Statistic.of(cpu)
+			used["cpu"] = w.opts.Statistic.compute(cpu)
 		}
 		if len(pages) > 0 && last.pages != unknown {
-			used["memory"] = w.opts.Statistic.of(pages) * pageBytes
+			used["memory"] = w.opts.Statistic.compute(pages) * pageBytes
 		}
-		out = append(out, cluster.PodUsage{Namespace: p.namespace, Name: p.name, UID: p.uid, Node: p.node, At: w.timeOf(last.at), Used: used})
+		out = append(out, cluster.PodUsage{Namespace: p.namespace, Name: p.name, UID: p.uid, Node: p.node, At: w.fromTenths(last.at), Used: used})
 	}
 	return out
 }
 
-func (w *Windows) timeOf(tenths uint32) time.Time {
-	return w.base.Add(time.Duration(tenths) * 100 * time.Millisecond).UTC()
+func (w *Windows) fromTenths(tenths uint32) time.Time {
+	return w.timeBase.Add(time.Duration(tenths) * 100 * time.Millisecond).UTC()
 }
 
-// problems says what could not be used: a few of each kind.
-func problems(all []usage.Problem) []string {
+// formatProblems describes the problems, with a few details of each kind.
+func formatProblems(all []usage.Problem) []string {
 	var out []string
 	kinds := map[usage.ProblemKind][]string{}
 	for _, p := range all {
@@ -211,7 +210,7 @@ func problems(all []usage.Problem) []string {
 		details := kinds[kind]
 		slices.Sort(details)
 		for i, d := range details {
-			if i == detailsPerKind {
+			if i == maxDetailsPerKind {
 				out = append(out, fmt.Sprintf("%s: ... and %d more", kind, len(details)-i))
 				break
 			}

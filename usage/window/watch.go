@@ -9,54 +9,53 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
-// Watch is a level that somebody wants watched: a strategy with `for`, or a rule.
+// LevelWatch is a level to watch: that of a strategy with `for`, or of a hint rule.
 //
-//	sample        beyond Enter         at Enter or within   at or within Leave
-//	not hot       counted; hot after   count back to 0      count back to 0
-//	              For in a row
-//	hot           hot                  hot                  not hot
+// \tstate sample beyond Enter at Enter or within at or within Leave
+// \tnot hot counted; hot after count back to 0 count back to 0
+// \t For samples in a row
+// \thot hot hot not hot
 //
-// Each measurement counts once, by itself and not by the statistic over the window.
-// A sample in which the node is missing neither counts nor clears; when that has
-// gone on for MaxAge the usage is unknown, nothing is said of the node, and counting
-// begins anew with the next measurement.
-type Watch struct {
-	// Name is that of the strategy or rule.
+// Each measurement counts once, by its own value and not by the statistic over the window. A
+// sample without the node neither counts nor resets. If the node is missing for MaxAge, its
+// usage is unknown and it has no mark. Counting then starts again with the next measurement.
+type LevelWatch struct {
+	// Name is the name of the strategy or rule.
 	Name     string
 	Resource string
 	// Enter and Leave are fractions of allocatable for cpu and memory, bytes for
-	// memory.available, and the value itself for what a query names.
+	// memory.available, and the value itself for a query.
 	Enter, Leave float64
-	// Below: beyond means less than, as for memory that is available.
+	// Below means that a value is beyond a level if it is less, as for available memory.
 	Below bool
-	// Deviation: Enter and Leave are so far above the mean of all nodes in scope that
-	// are known, which is their total used by their total allocatable.
+	// Deviation means that Enter and Leave are relative to the mean of all known nodes in
+	// scope. The mean is their total usage divided by their total allocatable.
 	Deviation bool
-	// For is how many in a row; less than 1 means 1.
+	// For is the number of samples in a row. Less than 1 means 1.
 	For int
 }
 
-func (w *Watch) of() int { return max(w.For, 1) }
+func (w *LevelWatch) requiredSamples() int { return max(w.For, 1) }
 
-// state is where a node stands about one watch.
-type state struct {
-	at    int64 // of the last measurement that was judged; 0: none
+// watchState is the state of a node relative to one watch.
+type watchState struct {
+	at    int64 // time of the last counted measurement; 0: none
 	since int64
-	value float64 // that measurement
+	value float64 // value of that measurement
 	count int
 	hot   bool
-	// certain: since counting began the node has been hot, or cool beyond doubt.
-	certain bool
+	// settled means that the node was hot, or clearly not hot, since counting began.
+	settled bool
 }
 
-// judge moves the marks of nodes that the newest sample measured.
-func (w *Windows) judge(nodes []usage.Node) {
+// updateStates updates the states of the nodes that the newest sample measured.
+func (w *Windows) updateStates(nodes []usage.Node) {
 	for i := range w.opts.Watches {
 		watch := &w.opts.Watches[i]
 		over := 0.0
 		if watch.Deviation {
 			var known bool
-			if over, known = w.mean(watch.Resource, nodes); !known {
+			if over, known = w.meanUse(watch.Resource, nodes); !known {
 				continue
 			}
 		}
@@ -65,28 +64,29 @@ func (w *Windows) judge(nodes []usage.Node) {
 			if n == nil {
 				continue
 			}
-			if at, v, ok := w.measured(n, watch.Resource); ok {
-				n.marks[i].value = v
-				n.marks[i].step(watch, at, v-over, w.opts.MaxAge.Milliseconds())
+			if at, v, ok := w.newMeasurement(n, watch.Resource); ok {
+				n.states[i].value = v
+				n.states[i].update(watch, at, v-over, w.opts.MaxAge.Milliseconds())
 			}
 		}
 	}
 }
 
-// measured is what the newest sample measured anew, and when, in the units of a watch.
-func (w *Windows) measured(n *node, resource string) (at int64, v float64, ok bool) {
+// newMeasurement returns the value and time of a new measurement in the newest sample, in the
+// units of a watch.
+func (w *Windows) newMeasurement(n *node, resource string) (at int64, v float64, ok bool) {
 	of := n.used[resource]
-	if of == nil || of.sample != w.samples {
+	if of == nil || of.sample != w.sampleCount {
 		return 0, 0, false
 	}
 	last, _ := of.last()
-	total := cluster.WholeOf(&n.allocatable, resource)
+	total := cluster.UsageDenominator(&n.allocatable, resource)
 	return last.at, float64(last.v) / float64(total), total > 0
 }
 
-// mean is the total used by the total there is, over nodes in scope that are known.
-func (w *Windows) mean(resource string, nodes []usage.Node) (float64, bool) {
-	used, total, oldest := 0.0, 0.0, w.taken.Add(-w.opts.MaxAge).UnixMilli()
+// meanUse returns the total usage divided by the total allocatable of the known nodes in scope.
+func (w *Windows) meanUse(resource string, nodes []usage.Node) (float64, bool) {
+	used, total, oldest := 0.0, 0.0, w.lastSampleTime.Add(-w.opts.MaxAge).UnixMilli()
 	for i := range nodes {
 		n := w.nodes[nodes[i].Name]
 		if n == nil || n.used[resource] == nil || nodes[i].OutOfScope {
@@ -94,15 +94,15 @@ func (w *Windows) mean(resource string, nodes []usage.Node) (float64, bool) {
 		}
 		if last, ok := n.used[resource].last(); ok && last.at >= oldest {
 			used += float64(last.v)
-			total += float64(cluster.WholeOf(&n.allocatable, resource))
+			total += float64(cluster.UsageDenominator(&n.allocatable, resource))
 		}
 	}
 	return used / total, total > 0
 }
 
-func (s *state) step(w *Watch, at int64, v float64, maxAge int64) {
+func (s *watchState) update(w *LevelWatch, at int64, v float64, maxAge int64) {
 	if s.at != 0 && at-s.at > maxAge {
-		*s = state{value: s.value}
+		*s = watchState{value: s.value}
 	}
 	s.at = at
 	enter, leave := w.Enter, w.Leave
@@ -113,49 +113,48 @@ func (s *state) step(w *Watch, at int64, v float64, maxAge int64) {
 		if s.count == 0 && !s.hot {
 			s.since = at
 		}
-		if s.count = min(s.count+1, w.of()); s.count == w.of() {
-			s.hot, s.certain = true, true
+		if s.count = min(s.count+1, w.requiredSamples()); s.count == w.requiredSamples() {
+			s.hot, s.settled = true, true
 		}
 		return
 	}
 	s.count = 0
 	if !exceeds(v, leave) {
-		s.hot, s.certain = false, true
+		s.hot, s.settled = false, true
 	}
 }
 
-// exceeds is v > limit, but for the last digits of binary fractions: 29 of 100 is
-// not above 0.29.
+// exceeds reports v > limit with a tolerance for binary fractions: 29 of 100 is not above 0.29.
 func exceeds(v, limit float64) bool {
 	return v-limit > 1e-9*max(math.Abs(v), math.Abs(limit))
 }
 
-// Watch changes what is watched. Watches that stay keep their counts.
-func (w *Windows) Watch(watches []Watch) {
+// SetWatches changes what is watched. Watches that stay keep their counts.
+func (w *Windows) SetWatches(watches []LevelWatch) {
 	before := w.opts.Watches
 	w.opts.Watches = slices.Clone(watches)
 	for _, n := range w.nodes {
-		marks := make([]state, len(watches))
+		marks := make([]watchState, len(watches))
 		for i := range watches {
 			if j := slices.Index(before, watches[i]); j >= 0 {
-				marks[i] = n.marks[j]
+				marks[i] = n.states[j]
 			}
 		}
-		n.marks = marks
+		n.states = marks
 	}
 }
 
-// marks are those of nodes that are known, where there is something to say.
+// marks returns the marks of the known nodes. A node that is clearly not hot has none.
 func (w *Windows) marks(names []string, now time.Time) []cluster.Mark {
 	var out []cluster.Mark
 	for i := range w.opts.Watches {
 		watch := &w.opts.Watches[i]
 		for _, name := range names {
-			s := &w.nodes[name].marks[i]
-			if s.at == 0 || !w.current(s.at, now) || !s.hot && s.count == 0 && s.certain {
+			s := &w.nodes[name].states[i]
+			if s.at == 0 || !w.isCurrent(s.at, now) || !s.hot && s.count == 0 && s.settled {
 				continue
 			}
-			m := cluster.Mark{Watch: watch.Name, Node: name, Resource: watch.Resource, Hot: s.hot, Samples: s.count, Of: watch.of(), Value: s.value, At: time.UnixMilli(s.at).UTC(), Fresh: !s.certain}
+			m := cluster.Mark{Watch: watch.Name, Node: name, Resource: watch.Resource, Hot: s.hot, Samples: s.count, Required: watch.requiredSamples(), Value: s.value, At: time.UnixMilli(s.at).UTC(), CountRestarted: !s.settled}
 			if s.hot || s.count > 0 {
 				m.Since = time.UnixMilli(s.since).UTC()
 			}

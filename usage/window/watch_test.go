@@ -12,16 +12,16 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// TestMarksOverTime: one measurement of node a every 30 s; what is said of it after
-// each. "-": a sample in which it is missing; "=": the last measurement again.
+// TestMarksOverTime adds one measurement of node a every 30 s, and checks the mark after each.
+// "-" is a sample without the node; "=" repeats the last measurement.
 func TestMarksOverTime(t *testing.T) {
-	cpu := func(enter, leave float64, of int) window.Watch {
-		return window.Watch{Name: "w", Resource: "cpu", Enter: enter, Leave: leave, For: of}
+	cpu := func(enter, leave float64, of int) window.LevelWatch {
+		return window.LevelWatch{Name: "w", Resource: "cpu", Enter: enter, Leave: leave, For: of}
 	}
-	available := window.Watch{Name: "w", Resource: "memory.available", Enter: 1024 << 20, Leave: 1536 << 20, Below: true, For: 1}
+	available := window.LevelWatch{Name: "w", Resource: "memory.available", Enter: 1024 << 20, Leave: 1536 << 20, Below: true, For: 1}
 	for _, c := range []struct {
 		name         string
-		watch        window.Watch
+		watch        window.LevelWatch
 		values, want string
 	}{
 		{"strictly above", cpu(0.70, 0.70, 1), "712 700", "hot cool"},
@@ -43,7 +43,7 @@ func TestMarksOverTime(t *testing.T) {
 			var got []string
 			last := usage.Reading{}
 			for i, v := range strings.Fields(c.values) {
-				s := usage.Sample{Taken: at(30 * i), Nodes: map[string]usage.Reading{}}
+				s := usage.Sample{Taken: secondsAfterStart(30 * i), Nodes: map[string]usage.Reading{}}
 				switch v {
 				case "-":
 				case "=":
@@ -56,11 +56,11 @@ func TestMarksOverTime(t *testing.T) {
 					if c.watch.Resource == "memory.available" && n < 10000 {
 						n <<= 20
 					}
-					last = usage.Reading{At: at(30 * i), Used: map[string]int64{c.watch.Resource: n}}
+					last = usage.Reading{At: secondsAfterStart(30 * i), Used: map[string]int64{c.watch.Resource: n}}
 					s.Nodes["a"] = last
 				}
-				w.Add(s, machines("a"), nil)
-				got = append(got, said(w.Usage(at(30*i))))
+				w.Add(s, testNodes("a"), nil)
+				got = append(got, describeState(w.Usage(secondsAfterStart(30*i))))
 			}
 			if diff := cmp.Diff(strings.Fields(c.want), got); diff != "" {
 				t.Errorf("%s (-want +got):\n%s", c.values, diff)
@@ -69,8 +69,8 @@ func TestMarksOverTime(t *testing.T) {
 	}
 }
 
-// said is what a usage says of the only node.
-func said(u *cluster.Usage) string {
+// describeState describes the usage of the only node.
+func describeState(u *cluster.Usage) string {
 	switch {
 	case len(u.Nodes) == 0:
 		return "unknown"
@@ -80,38 +80,37 @@ func said(u *cluster.Usage) string {
 		return "hot"
 	}
 	m := u.Marks[0]
-	return fmt.Sprintf("%d/%d%s", m.Samples, m.Of, map[bool]string{true: "?"}[m.Fresh])
+	return fmt.Sprintf("%d/%d%s", m.Samples, m.Required, map[bool]string{true: "?"}[m.CountRestarted])
 }
 
-// TestRulesMayBeNegative: what a query of a rule gives is a number of any kind, in
+// TestRulesMayBeNegative checks that the query of a rule may return any number. It is stored in
 // millionths.
 func TestRulesMayBeNegative(t *testing.T) {
-	w := window.New(options(window.Watch{Name: "hints/frost", Resource: "rule:frost", Enter: -1.5, Leave: 0, Below: true, For: 1}))
-	w.Add(usage.Sample{Taken: at(0), Nodes: map[string]usage.Reading{"a": {At: at(0), Used: map[string]int64{"rule:frost": -1_500_001}}}}, machines("a"), nil)
-	if m := w.Usage(at(0)).Marks; len(m) != 1 || !m[0].Hot || m[0].Value != -1.500001 {
+	w := window.New(options(window.LevelWatch{Name: "hints/frost", Resource: "rule:frost", Enter: -1.5, Leave: 0, Below: true, For: 1}))
+	w.Add(usage.Sample{Taken: secondsAfterStart(0), Nodes: map[string]usage.Reading{"a": {At: secondsAfterStart(0), Used: map[string]int64{"rule:frost": -1_500_001}}}}, testNodes("a"), nil)
+	if m := w.Usage(secondsAfterStart(0)).Marks; len(m) != 1 || !m[0].Hot || m[0].Value != -1.500001 {
 		t.Errorf("%+v", m)
 	}
 }
 
-// TestDeviationIsFromTotals: a small node does not count as much as a large one, and
-// a node whose last measurement is too old does not count at all, nor one that is out
-// of scope.
+// TestDeviationIsFromTotals checks the mean over nodes. A small node counts less than a large
+// one. A node out of scope or with an old measurement does not count.
 func TestDeviationIsFromTotals(t *testing.T) {
-	w := window.New(options(window.Watch{Name: "level", Resource: "cpu", Enter: 0.10, Leave: 0.05, Deviation: true, For: 1}))
-	large := machine("large")
+	w := window.New(options(window.LevelWatch{Name: "level", Resource: "cpu", Enter: 0.10, Leave: 0.05, Deviation: true, For: 1}))
+	large := testNode("large")
 	large.Allocatable.MilliCPU = 9000
-	idle := machine("idle")
+	idle := testNode("idle")
 	idle.OutOfScope = true
-	nodes := []usage.Node{large, machine("small"), machine("stale"), idle}
-	s := sample(600, map[string]int64{"large": 4500, "small": 601, "idle": 0})
-	s.Nodes["stale"] = usage.Reading{At: at(0), Used: map[string]int64{"cpu": 1000}}
+	nodes := []usage.Node{large, testNode("small"), testNode("stale"), idle}
+	s := cpuSample(600, map[string]int64{"large": 4500, "small": 601, "idle": 0})
+	s.Nodes["stale"] = usage.Reading{At: secondsAfterStart(0), Used: map[string]int64{"cpu": 1000}}
 	w.Add(s, nodes, nil)
 	// mean (4500+601)/10000 = 0.5101, not (0.5+0.601)/2 = 0.5505: the level is 0.6101
-	if u := w.Usage(at(600)); len(u.Marks) != 1 || u.Marks[0].Node != "small" || u.Marks[0].Hot {
+	if u := w.Usage(secondsAfterStart(600)); len(u.Marks) != 1 || u.Marks[0].Node != "small" || u.Marks[0].Hot {
 		t.Errorf("0.601 and 0.5 with a mean of 0.5101 + 0.10: %+v", u.Marks)
 	}
-	w.Add(sample(630, map[string]int64{"large": 4500, "small": 650}), nodes, nil)
-	u := w.Usage(at(630))
+	w.Add(cpuSample(630, map[string]int64{"large": 4500, "small": 650}), nodes, nil)
+	u := w.Usage(secondsAfterStart(630))
 	var hot []string
 	for _, m := range u.Marks {
 		if m.Hot {
@@ -124,19 +123,19 @@ func TestDeviationIsFromTotals(t *testing.T) {
 }
 
 func TestWatchesThatStayKeepTheirCounts(t *testing.T) {
-	kept := window.Watch{Name: "kept", Resource: "cpu", Enter: 0.5, Leave: 0.4, For: 2}
-	gone := window.Watch{Name: "gone", Resource: "cpu", Enter: 0.6, Leave: 0.4, For: 2}
+	kept := window.LevelWatch{Name: "kept", Resource: "cpu", Enter: 0.5, Leave: 0.4, For: 2}
+	gone := window.LevelWatch{Name: "gone", Resource: "cpu", Enter: 0.6, Leave: 0.4, For: 2}
 	changed := gone
 	changed.Enter = 0.7
 	w := window.New(options(gone, kept))
-	w.Add(one(0, 900), machines("a"), nil)
-	w.Watch([]window.Watch{kept, changed})
-	w.Add(one(30, 900), machines("a"), nil)
+	w.Add(sampleOfNodeA(0, 900), testNodes("a"), nil)
+	w.SetWatches([]window.LevelWatch{kept, changed})
+	w.Add(sampleOfNodeA(30, 900), testNodes("a"), nil)
 	want := []cluster.Mark{
-		{Watch: "kept", Node: "a", Resource: "cpu", Hot: true, Samples: 2, Of: 2, Value: 0.9, Since: at(0), At: at(30)},
-		{Watch: "gone", Node: "a", Resource: "cpu", Samples: 1, Of: 2, Value: 0.9, Since: at(30), At: at(30), Fresh: true},
+		{Watch: "kept", Node: "a", Resource: "cpu", Hot: true, Samples: 2, Required: 2, Value: 0.9, Since: secondsAfterStart(0), At: secondsAfterStart(30)},
+		{Watch: "gone", Node: "a", Resource: "cpu", Samples: 1, Required: 2, Value: 0.9, Since: secondsAfterStart(30), At: secondsAfterStart(30), CountRestarted: true},
 	}
-	if diff := cmp.Diff(want, w.Usage(at(30)).Marks); diff != "" {
+	if diff := cmp.Diff(want, w.Usage(secondsAfterStart(30)).Marks); diff != "" {
 		t.Error(diff)
 	}
 }

@@ -1,9 +1,8 @@
-// Package window keeps samples for a while and says what they come to: a statistic
-// over a window, and which nodes have been beyond a level for how long.
+// Package window keeps samples for a while. It computes statistics over a window, and how long
+// nodes have been beyond a level.
 //
-// It decides what "hot" means over time, and when a sample is too old to mean
-// anything. It never asks a source and never reads a clock, and it never decides
-// what is too much.
+// It decides what "hot" means over time, and when a sample is too old. It never asks a source,
+// never reads a clock, and never decides what usage is too high.
 package window
 
 import (
@@ -16,92 +15,92 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage"
 )
 
-// maxKept bounds the samples of one node or pod.
-const maxKept = 1024
+// maxSamplesKept limits the samples of one node or pod.
+const maxSamplesKept = 1024
 
-// Options say what is kept and what is made of it.
+// Options says which samples are kept and what is computed from them.
 type Options struct {
-	// Source is the name of what is asked.
+	// Source is the name of the source.
 	Source    string
 	Statistic Statistic
-	// Window is what the statistic is taken over. It ends with the newest sample.
+	// Window is the period of the statistic. It ends with the newest sample.
 	Window time.Duration
-	// KeepNodes is how long samples of nodes are kept for Loads, if longer than
+	// KeepNodeSamples is how long samples of nodes are kept for Loads, if it is longer than
 	// Window.
-	KeepNodes time.Duration
-	// NodesOnly: the source is not asked about pods.
+	KeepNodeSamples time.Duration
+	// NodesOnly means that the source does not measure pods.
 	NodesOnly bool
-	// MaxAge is how old the newest sample of a node or pod may be: without a newer
-	// one its usage is unknown.
+	// MaxAge is the maximum age of the newest sample of a node or pod. If that sample is older,
+	// the usage is unknown.
 	MaxAge time.Duration
-	// Rate is over how long a measurement of cpu is itself a mean; see cluster.Usage.
-	Rate time.Duration
-	// Interval is the time between samples: how many of them fit a window.
+	// RateWindow is the period over which the source averages cpu; see cluster.Usage.
+	RateWindow time.Duration
+	// Interval is the time between samples. It determines how many fit a window.
 	Interval time.Duration
-	Watches  []Watch
+	Watches  []LevelWatch
 }
 
-// Place is where a pod stands.
-type Place struct {
+// PodPlace is the place of a pod.
+type PodPlace struct {
 	Node, UID string
-	// Created is when the pod came to be: what was measured before is of another
-	// one with its name.
+	// Created is when the pod was created. Earlier measurements belong to another pod of the
+	// same name.
 	Created time.Time
 }
 
-// Windows hold samples. They are not safe for use by several goroutines.
+// Windows holds samples. It is not safe for concurrent use.
 type Windows struct {
 	opts  Options
 	nodes map[string]*node
 	pods  map[string]*pod
-	// order is pods by namespace and name; nil when it has to be made anew.
-	order []*pod
-	// taken is when the newest sample was, and samples counts them.
-	taken   time.Time
-	samples uint32
-	// remembered is when the newest of those was that the source remembered.
-	remembered time.Time
-	base       time.Time // times of pods count from here
-	problems   []usage.Problem
+	// sortedPods are the pods by namespace and name. Nil means that they must be sorted again.
+	sortedPods []*pod
+	// lastSampleTime is when the newest sample was taken. sampleCount counts the samples.
+	lastSampleTime time.Time
+	sampleCount    uint32
+	// historyUntil is the time of the newest sample from the source's history.
+	historyUntil time.Time
+	timeBase     time.Time // times of pods are relative to it
+	problems     []usage.Problem
 }
 
-// New makes windows without a sample.
+// New returns windows without samples.
 func New(o Options) *Windows {
 	return &Windows{opts: o, nodes: map[string]*node{}, pods: map[string]*pod{}}
 }
 
-// Add takes a sample in; samples come in the order in which they were taken, and one
-// that was taken much before the last begins anew. Nodes are those of the cluster: others are
-// forgotten. What was measured of a resource when it was the time before, is the same
-// measurement and counts once. place says where a pod stands, or that it is not there,
-// and is then left out; nil where the sample itself says.
-func (w *Windows) Add(s usage.Sample, nodes []usage.Node, place func(pod string) (Place, bool)) {
-	if s.Taken.Before(w.taken.Add(-cluster.ClockSkew)) { // our clock was set back: nothing kept can be told from what comes
+// Add adds a sample. Samples must arrive in the order in which they were taken. If one was
+// taken much earlier than the last, all earlier samples are dropped. nodes are the nodes of the
+// cluster; others are dropped. A resource whose measurement time has not changed counts once.
+// place returns the place of a pod; pods for which it returns false are left out. If place is
+// nil, the sample states the places.
+func (w *Windows) Add(s usage.Sample, nodes []usage.Node, place func(pod string) (PodPlace, bool)) {
+	if s.Taken.Before(w.lastSampleTime.Add(-cluster.MaxClockSkew)) { // the clock was set back, so old and new samples cannot be ordered
 		*w = *New(w.opts)
 	}
-	if w.base.IsZero() {
-		w.base = s.Taken.Add(-24 * time.Hour)
+	if w.timeBase.IsZero() {
+		w.timeBase = s.Taken.Add(-24 * time.Hour)
 	}
-	if s.Taken.After(w.taken) {
-		w.taken = s.Taken
+	if s.Taken.After(w.lastSampleTime) {
+		w.lastSampleTime = s.Taken
 	}
-	if s.Remembered && s.Taken.After(w.remembered) {
-		w.remembered = s.Taken
+	if s.FromHistory && s.Taken.After(w.historyUntil) {
+		w.historyUntil = s.Taken
 	}
 	w.problems = s.Problems
-	w.samples++
-	w.keep(nodes)
+	w.sampleCount++
+	w.dropGoneNodes(nodes)
 	for i := range nodes {
 		if r, ok := s.Nodes[nodes[i].Name]; ok {
-			w.addNode(&nodes[i], r, s.Taken.Add(cluster.ClockSkew))
+			w.addNode(&nodes[i], r, s.Taken.Add(cluster.MaxClockSkew))
 		}
 	}
-	w.judge(nodes)
+	w.updateStates(nodes)
 	w.addPods(s, place)
 }
 
-// keep forgets nodes that are gone, and those that came back as another machine.
-func (w *Windows) keep(nodes []usage.Node) {
+// dropGoneNodes drops nodes that are gone, and nodes that were replaced by another machine.
+func (w *Windows) dropGoneNodes(nodes []usage.Node) {
 	here := make(map[string]*usage.Node, len(nodes))
 	for i := range nodes {
 		here[nodes[i].Name] = &nodes[i]
@@ -113,13 +112,13 @@ func (w *Windows) keep(nodes []usage.Node) {
 	}
 }
 
-// addNode takes in what was measured anew, each resource at its own time. What was
-// measured later than latest, or before there was such a node, is left out: a source
-// remembers a machine of the same name, and tells of it for a while.
+// addNode adds the new measurements of a node, each resource with its own time. It leaves out
+// measurements later than latest, and those from before the node was created. A source may
+// still report an earlier machine of the same name.
 func (w *Windows) addNode(n *usage.Node, r usage.Reading, latest time.Time) {
 	x := w.nodes[n.Name]
 	if x == nil {
-		x = &node{name: n.Name, uid: n.UID, used: map[string]*series{}, marks: make([]state, len(w.opts.Watches))}
+		x = &node{name: n.Name, uid: n.UID, used: map[string]*series{}, states: make([]watchState, len(w.opts.Watches))}
 	}
 	x.capacity, x.allocatable = n.Capacity, n.Allocatable
 	for resource, v := range r.Used {
@@ -127,7 +126,7 @@ func (w *Windows) addNode(n *usage.Node, r usage.Reading, latest time.Time) {
 		if own, ok := r.Times[resource]; ok {
 			at = own
 		}
-		if at.IsZero() || at.After(latest) || at.Before(n.Created) || v < 0 && !usage.Signed(resource) {
+		if at.IsZero() || at.After(latest) || at.Before(n.Created) || v < 0 && !usage.MayBeNegative(resource) {
 			continue
 		}
 		of := x.used[resource]
@@ -138,8 +137,8 @@ func (w *Windows) addNode(n *usage.Node, r usage.Reading, latest time.Time) {
 		if last, ok := of.last(); ok && at.UnixMilli() <= last.at {
 			continue
 		}
-		of.sample = w.samples
-		of.push(point{at.UnixMilli(), v}, w.fit(max(w.opts.Window, w.opts.KeepNodes)))
+		of.sample = w.sampleCount
+		of.push(nodeSample{at.UnixMilli(), v}, w.maxSamples(max(w.opts.Window, w.opts.KeepNodeSamples)))
 		w.nodes[n.Name] = x
 	}
 	if at := r.At.UnixMilli(); !r.At.IsZero() && !r.At.After(latest) && !r.At.Before(n.Created) {
@@ -147,99 +146,99 @@ func (w *Windows) addNode(n *usage.Node, r usage.Reading, latest time.Time) {
 	}
 }
 
-// fit is how many samples a window holds.
-func (w *Windows) fit(d time.Duration) int {
+// maxSamples returns how many samples fit a window.
+func (w *Windows) maxSamples(d time.Duration) int {
 	if w.opts.Interval <= 0 {
 		return 1
 	}
-	return min(int(d/w.opts.Interval)+1, maxKept)
+	return min(int(d/w.opts.Interval)+1, maxSamplesKept)
 }
 
-func (w *Windows) addPods(s usage.Sample, place func(string) (Place, bool)) {
-	limit := w.fit(w.opts.Window)
+func (w *Windows) addPods(s usage.Sample, place func(string) (PodPlace, bool)) {
+	limit := w.maxSamples(w.opts.Window)
 	for key, r := range s.Pods {
-		if r.At.IsZero() || r.At.After(s.Taken.Add(cluster.ClockSkew)) {
+		if r.At.IsZero() || r.At.After(s.Taken.Add(cluster.MaxClockSkew)) {
 			continue
 		}
-		at := Place{Node: r.Node}
+		at := PodPlace{Node: r.Node}
 		if place != nil {
 			var here bool
-			if at, here = place(key); !here || r.At.Before(at.Created) || w.another(key, at.UID) && r.At.Add(-s.PodsLag).Before(at.Created) {
+			if at, here = place(key); !here || r.At.Before(at.Created) || w.hadOtherPod(key, at.UID) && r.At.Add(-s.PodDelay).Before(at.Created) {
 				continue
 			}
 		}
 		p := w.pods[key]
 		if p == nil || p.uid != at.UID || p.node != at.Node {
-			p = w.newPod(p, key, at)
+			p = w.startPod(p, key, at)
 		}
-		p.add(w.tenths(r.At), r.Used, limit)
-		p.sample = w.samples
+		p.add(w.toTenths(r.At), r.Used, limit)
+		p.sample = w.sampleCount
 	}
-	w.sweep(place)
+	w.removeExpiredPods(place)
 }
 
-// another reports whether there was a pod of that name before this one.
-func (w *Windows) another(key, uid string) bool {
+// hadOtherPod reports whether there was another pod with this name.
+func (w *Windows) hadOtherPod(key, uid string) bool {
 	p := w.pods[key]
 	return p != nil && p.uid != uid
 }
 
-// newPod begins anew for a pod of that name. One before stood elsewhere, or was
-// another: it has left.
-func (w *Windows) newPod(before *pod, key string, at Place) *pod {
-	key = strings.Clone(key) // it may be part of a whole answer
+// startPod starts the samples of a pod. An earlier pod of that name, or the same pod on another
+// node, has left.
+func (w *Windows) startPod(before *pod, key string, at PodPlace) *pod {
+	key = strings.Clone(key) // the key may share memory with a whole answer
 	if before != nil {
 		before.left = true
 		w.pods[key+" "+before.uid+" "+before.node] = before
 	}
 	namespace, name, _ := strings.Cut(key, "/")
 	p := &pod{namespace: namespace, name: name, uid: at.UID, node: at.Node}
-	w.pods[key], w.order = p, nil
+	w.pods[key], w.sortedPods = p, nil
 	return p
 }
 
-// sweep forgets pods that have not been measured for long, and looks for those that
-// the last sample did not measure.
-func (w *Windows) sweep(place func(string) (Place, bool)) {
-	oldest := w.tenths(w.taken.Add(-max(w.opts.Window, w.opts.MaxAge)))
+// removeExpiredPods drops pods that were not measured for a long time. It also marks pods as
+// left if the last sample did not measure them and they are gone.
+func (w *Windows) removeExpiredPods(place func(string) (PodPlace, bool)) {
+	oldest := w.toTenths(w.lastSampleTime.Add(-max(w.opts.Window, w.opts.MaxAge)))
 	for key, p := range w.pods {
 		if last, ok := p.used.last(); !ok || last.at < oldest {
 			delete(w.pods, key)
-			w.order = nil
+			w.sortedPods = nil
 			continue
 		}
-		if !p.left && p.sample != w.samples && place != nil {
+		if !p.left && p.sample != w.sampleCount && place != nil {
 			at, here := place(key)
 			p.left = !here || at.UID != p.uid || at.Node != p.node
 		}
 	}
 }
 
-// tenths are tenths of seconds since the base: enough to tell samples apart, in
-// half the space.
-func (w *Windows) tenths(t time.Time) uint32 {
-	return uint32(max(t.Sub(w.base)/(100*time.Millisecond), 0))
+// toTenths converts a time to tenths of a second since the time base. That is precise enough to
+// distinguish samples and takes half the space.
+func (w *Windows) toTenths(t time.Time) uint32 {
+	return uint32(max(t.Sub(w.timeBase)/(100*time.Millisecond), 0))
 }
 
-// ordered are the pods by namespace and name.
-func (w *Windows) ordered() []*pod {
-	if w.order == nil {
-		w.order = make([]*pod, 0, len(w.pods))
+// podsInOrder returns the pods sorted by namespace and name.
+func (w *Windows) podsInOrder() []*pod {
+	if w.sortedPods == nil {
+		w.sortedPods = make([]*pod, 0, len(w.pods))
 		for _, p := range w.pods {
-			w.order = append(w.order, p)
+			w.sortedPods = append(w.sortedPods, p)
 		}
-		slices.SortFunc(w.order, func(a, b *pod) int {
+		slices.SortFunc(w.sortedPods, func(a, b *pod) int {
 			return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.name, b.name), strings.Compare(a.uid, b.uid), strings.Compare(a.node, b.node))
 		})
 	}
-	return w.order
+	return w.sortedPods
 }
 
-// node is what is kept of one.
+// node holds the samples of a node.
 type node struct {
 	name, uid             string
 	capacity, allocatable cluster.Resources
-	at                    int64 // when all of it was measured last, or later
+	at                    int64 // time of the last measurement of any resource
 	used                  map[string]*series
-	marks                 []state // by watch
+	states                []watchState // by watch
 }

@@ -124,7 +124,7 @@ func (r *replay) disruptions(calls []call) {
 	for _, c := range calls {
 		budgets := r.budgetsOf(c.pod.Namespace, c.pod.Labels)
 		if len(budgets) > 1 {
-			r.object(c.move, plan.SeveralPDBs, "%d budgets select it", len(budgets))
+			r.object(c.move, plan.MultiplePDBs, "%d budgets select it", len(budgets))
 		}
 		for _, b := range budgets {
 			taken[key(b)] = append(taken[key(b)], c)

@@ -61,7 +61,7 @@ func (r *replay) loadMove(rule Load, g gauge, m plan.Move, enough bool) {
 			r.object(m, plan.UsageUnknown, "nobody has measured its %s", rule.Resource)
 		case !from || !to || !enough:
 			r.object(m, LoadNotKnown, "of %s: known of %s %v, of %s %v, of enough nodes %v", rule.Resource, m.From, from, m.To, to, enough)
-		case rule.For > 1 && m.MakesRoomFor == nil && !r.marked(rule, m.From):
+		case rule.For > 1 && m.DisplacedFor == nil && !r.marked(rule, m.From):
 			r.object(m, LoadNotYet, "%s is not above its target for %d samples in a row", m.From, rule.For)
 		}
 	}

@@ -26,11 +26,11 @@ func planOn(t testing.TB, o *cluster.Objects, text string, now time.Time, past p
 	if err != nil {
 		t.Fatal(err)
 	}
-	opts := conf.Planner()
+	opts := conf.PlannerOptions()
 	opts.SamplesPerCode = -1
 	law := rules(t, conf)
 	law.Past = past
-	return planner.New(opts).Plan(s, past, controller.Goals(s, conf.Build(), nil), now), law
+	return planner.New(opts).Plan(s, past, controller.Goals(s, conf.BuildStrategies(), nil), now), law
 }
 
 // TestPlansAfterAnyPrefix: a plan is broken off after any number of its calls, in

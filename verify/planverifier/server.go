@@ -136,7 +136,7 @@ func (s *server) answer(c call, pod *corev1.Pod) bool {
 		return true
 	case 1:
 	default:
-		s.object(c.move, plan.SeveralPDBs, "the server refuses: %d budgets", len(budgets))
+		s.object(c.move, plan.MultiplePDBs, "the server refuses: %d budgets", len(budgets))
 		return false
 	}
 	b := budgets[0]

@@ -19,22 +19,22 @@ const (
 // move of a later wave goes, which serves those goals by itself.
 func (r *replay) steps(p plan.Plan) {
 	for _, m := range p.Moves {
-		if m.MakesRoomFor == nil {
+		if m.DisplacedFor == nil {
 			if !r.servesOne(p, m) {
 				r.object(m, ServesNothing, "none of %v is served by a pod's leaving %s for %s", m.Goals, m.From, m.To)
 			}
 			continue
 		}
-		k := slices.IndexFunc(p.Moves, func(x plan.Move) bool { return x.Pod.UID == m.MakesRoomFor.UID })
+		k := slices.IndexFunc(p.Moves, func(x plan.Move) bool { return x.Pod.UID == m.DisplacedFor.UID })
 		switch {
 		case k < 0:
-			r.object(m, BrokenStep, "it makes room for %s, which is not moved", m.MakesRoomFor)
+			r.object(m, BrokenStep, "it makes room for %s, which is not moved", m.DisplacedFor)
 		case p.Moves[k].Wave <= m.Wave:
-			r.object(m, BrokenStep, "%s is in wave %d, not after wave %d", m.MakesRoomFor, p.Moves[k].Wave, m.Wave)
+			r.object(m, BrokenStep, "%s is in wave %d, not after wave %d", m.DisplacedFor, p.Moves[k].Wave, m.Wave)
 		case p.Moves[k].To != m.From:
-			r.object(m, BrokenStep, "%s goes to %s, and room is made on %s", m.MakesRoomFor, p.Moves[k].To, m.From)
-		case p.Moves[k].MakesRoomFor != nil || !slices.ContainsFunc(m.Goals, func(g string) bool { return slices.Contains(p.Moves[k].Goals, g) }):
-			r.object(m, ServesNothing, "%s serves none of %v", m.MakesRoomFor, m.Goals)
+			r.object(m, BrokenStep, "%s goes to %s, and room is made on %s", m.DisplacedFor, p.Moves[k].To, m.From)
+		case p.Moves[k].DisplacedFor != nil || !slices.ContainsFunc(m.Goals, func(g string) bool { return slices.Contains(p.Moves[k].Goals, g) }):
+			r.object(m, ServesNothing, "%s serves none of %v", m.DisplacedFor, m.Goals)
 		}
 	}
 }
@@ -50,7 +50,7 @@ func (r *replay) servesOne(p plan.Plan, m plan.Move) bool {
 		switch {
 		case !slices.Contains(m.Goals, g.ID):
 			return false
-		case g.Kind == plan.NodeBelow && g.Basis == plan.Load:
+		case g.Kind == plan.NodeBelow && g.Basis == plan.BasisLoad:
 			return m.From == g.Subject.Name && usesOf(r.o, pod, g.Resource)
 		case g.Kind == plan.NodeBelow:
 			return m.From == g.Subject.Name && requests(pod, g.Resource)

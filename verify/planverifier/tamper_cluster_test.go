@@ -164,7 +164,7 @@ var budgetTampers = []tamper{
 	{"a pod that was let go already", plan.BlockedByPDB, onBudget(func(b *policyv1.PodDisruptionBudget, p *corev1.Pod, healthy, taken int32) {
 		b.Status.DisruptedPods = map[string]metav1.Time{p.Name: {Time: p.Status.StartTime.Add(1000 * time.Hour)}}
 	})},
-	{"two budgets", plan.SeveralPDBs, onPod(func(m *made, p *corev1.Pod) {
+	{"two budgets", plan.MultiplePDBs, onPod(func(m *made, p *corev1.Pod) {
 		n := intstr.FromInt32(100)
 		for _, name := range []string{"one", "two"} {
 			m.o.PodDisruptionBudgets = append(m.o.PodDisruptionBudgets, &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: name},

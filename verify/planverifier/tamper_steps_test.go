@@ -25,7 +25,7 @@ func TestNoStepBreaksARule(t *testing.T) {
 	for seed := range uint64(200) {
 		m := makeTight(t, seed)
 		for _, x := range m.plan.Moves {
-			if x.MakesRoomFor != nil {
+			if x.DisplacedFor != nil {
 				steps++
 			}
 		}
@@ -72,12 +72,12 @@ func TestTamperedStepsAreNamed(t *testing.T) {
 // stepTampers break what moves are for.
 var stepTampers = []tamper{
 	{"a move for nothing", planverifier.ServesNothing, edit(func(m *made, x *plan.Move) { x.Goals = []string{} })},
-	{"a step that is not said to be one", planverifier.ServesNothing, ofStep(func(q, p *plan.Move) { q.MakesRoomFor = nil })},
-	{"room for nobody", planverifier.BrokenStep, ofStep(func(q, p *plan.Move) { q.MakesRoomFor = &plan.PodRef{Namespace: "shop", Name: "nobody", UID: "nobody"} })},
+	{"a step that is not said to be one", planverifier.ServesNothing, ofStep(func(q, p *plan.Move) { q.DisplacedFor = nil })},
+	{"room for nobody", planverifier.BrokenStep, ofStep(func(q, p *plan.Move) { q.DisplacedFor = &plan.PodRef{Namespace: "shop", Name: "nobody", UID: "nobody"} })},
 	{"room elsewhere", planverifier.BrokenStep, ofStep(func(q, p *plan.Move) { p.To = q.To })},
 	{"both halves at once", planverifier.BrokenStep, ofStep(func(q, p *plan.Move) { q.Wave = p.Wave })},
 	{"room for what serves nothing", planverifier.ServesNothing, ofStep(func(q, p *plan.Move) { p.Goals = nil })},
-	{"room for one that makes room", planverifier.ServesNothing, ofStep(func(q, p *plan.Move) { r := q.Pod; p.MakesRoomFor = &r })},
+	{"room for one that makes room", planverifier.ServesNothing, ofStep(func(q, p *plan.Move) { r := q.Pod; p.DisplacedFor = &r })},
 }
 
 // ofStep changes the halves of the first step of a plan.
@@ -86,10 +86,10 @@ func ofStep(change func(q, p *plan.Move)) func(m *made) (string, bool) {
 		m.plan.Moves = slices.Clone(m.plan.Moves)
 		for i := range m.plan.Moves {
 			q := &m.plan.Moves[i]
-			if q.MakesRoomFor == nil {
+			if q.DisplacedFor == nil {
 				continue
 			}
-			k := slices.IndexFunc(m.plan.Moves, func(x plan.Move) bool { return x.Pod == *q.MakesRoomFor })
+			k := slices.IndexFunc(m.plan.Moves, func(x plan.Move) bool { return x.Pod == *q.DisplacedFor })
 			change(q, &m.plan.Moves[k])
 			return q.Pod.String(), true
 		}

@@ -87,7 +87,7 @@ func (r *replay) helpers(g plan.Goal) []string {
 	if g.Kind == plan.NodeBelow {
 		for k, p := range r.pods {
 			takes := requests(p, g.Resource)
-			if g.Basis == plan.Load {
+			if g.Basis == plan.BasisLoad {
 				takes = usesOf(r.o, p, g.Resource)
 			}
 			if p.Spec.NodeName == g.Subject.Name && !ended(p) && takes {

@@ -100,7 +100,7 @@ func TestNoPlanBreaksARule(t *testing.T) {
 
 // allMet wants every guard, budget and limit among the reasons.
 func allMet(t *testing.T, met map[plan.Code]int) {
-	want := []plan.Code{plan.BlockedByPDB, plan.SeveralPDBs, plan.PDBNotObserved, plan.WorkloadUnavailable,
+	want := []plan.Code{plan.BlockedByPDB, plan.MultiplePDBs, plan.PDBNotObserved, plan.WorkloadUnavailable,
 		plan.LimitPerPass, plan.LimitPerNode, plan.LimitPerNamespace, plan.LimitPerOwner, plan.LimitPerZone, plan.LimitPerHour, plan.BackedOff}
 	for _, rule := range guard.Rules {
 		if !slices.Contains(never, rule.Code) {

@@ -26,7 +26,7 @@ type figure struct {
 	// plain is what is not proven by a sharper proof either, of pods that could not run
 	// on any other node.
 	proven, beyond, plain float64
-	held                  map[plan.Holder]float64
+	held                  map[plan.UnmetReason]float64
 	// disproved are goals that are said to be held although an eviction would help.
 	disproved int
 	took      time.Duration
@@ -93,9 +93,9 @@ func measured(t *testing.T, seed, most int) figure {
 	p := drawn(t, seed, 20, most, 0)
 	begun := time.Now()
 	pl := p.plan()
-	f := figure{seed: seed, nodes: len(p.s.Nodes), pods: len(p.s.Pods), evictions: len(pl.Moves), stated: pl.Bound.MinForPlan, took: time.Since(begun), unmet: map[string]float64{}, held: map[plan.Holder]float64{}}
+	f := figure{seed: seed, nodes: len(p.s.Nodes), pods: len(p.s.Pods), evictions: len(pl.Moves), stated: pl.Bound.MinForPlan, took: time.Since(begun), unmet: map[string]float64{}, held: map[plan.UnmetReason]float64{}}
 	for _, m := range pl.Moves {
-		if m.MakesRoomFor != nil {
+		if m.DisplacedFor != nil {
 			f.rooms++
 		}
 	}
@@ -109,7 +109,7 @@ func measured(t *testing.T, seed, most int) figure {
 			residual, h := pl.Bound.ResidualByGoal[g.ID], heldOf(pl, g)
 			part := g.Weight * max(0, left-residual) / g.Excess
 			f.proven += g.Weight * min(left, residual) / g.Excess
-			f.held[h.By] += g.Weight * h.Excess / g.Excess
+			f.held[h.Reason] += g.Weight * h.Excess / g.Excess
 			if open := left - residual - h.Excess; open > rounding {
 				f.beyond += g.Weight * open / g.Excess
 			}

@@ -60,12 +60,12 @@ func drawn(t testing.TB, seed, fewest, most, mostPods int) problem {
 }
 
 func (p problem) options() planner.Options {
-	o := p.conf.Planner()
+	o := p.conf.PlannerOptions()
 	o.SamplesPerCode, o.NoSteps = -1, !*steps
 	return o
 }
 
-func (p problem) goals() []plan.Goal { return controller.Goals(p.s, p.conf.Build(), nil) }
+func (p problem) goals() []plan.Goal { return controller.Goals(p.s, p.conf.BuildStrategies(), nil) }
 
 func (p problem) plan() plan.Plan {
 	return planner.New(p.options()).Plan(p.s, plan.PlannerState{}, p.goals(), p.s.TakenAt)

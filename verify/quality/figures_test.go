@@ -49,7 +49,7 @@ func show(t *testing.T, all []figure) {
 	table("evictions / bound that the plan states", func(f figure) float64 { return float64(f.evictions) / float64(max(1, f.stated)) })
 	table("evictions - bound", func(f figure) float64 { return float64(f.evictions - f.bound) })
 	table("excess proven out of reach", func(f figure) float64 { return f.proven })
-	for _, by := range []plan.Holder{plan.HeldByScheduler, plan.HeldByPlaces, plan.HeldByFloor, plan.HeldByGuards} {
+	for _, by := range []plan.UnmetReason{plan.UnmetByScheduler, plan.UnmetNoTarget, plan.UnmetBenefitTooSmall, plan.UnmetByGuards} {
 		table("excess held by "+string(by), func(f figure) float64 { return f.held[by] })
 	}
 	table("excess beyond the certificate", func(f figure) float64 { return f.beyond })

@@ -18,13 +18,13 @@ func (f figure) heldIn() (all float64) {
 }
 
 // heldOf is what the plan says holds the goal.
-func heldOf(pl plan.Plan, g plan.Goal) plan.Held {
-	for _, h := range pl.Bound.HeldBy {
+func heldOf(pl plan.Plan, g plan.Goal) plan.UnmetGoal {
+	for _, h := range pl.Bound.UnmetGoals {
 		if h.Goal == g.ID {
 			return h
 		}
 	}
-	return plan.Held{}
+	return plan.UnmetGoal{}
 }
 
 // disproved counts the goals that the plan says are held although, as it leaves the
@@ -75,7 +75,7 @@ func TestNothingIsHeldThatAPodFromOutsideServes(t *testing.T) {
 	o := p.options()
 	o.Effort = 213 // more find another plan, in which no such pod is needed
 	pl := planner.New(o).Plan(p.s, plan.PlannerState{}, p.goals(), p.s.TakenAt)
-	if n := disproved(t, p, pl); n > 0 || pl.CutShort != "" {
-		t.Errorf("%d goals are said to be held that an eviction would serve; cut short: %q", n, pl.CutShort)
+	if n := disproved(t, p, pl); n > 0 || pl.SearchLimitReached != "" {
+		t.Errorf("%d goals are said to be held that an eviction would serve; cut short: %q", n, pl.SearchLimitReached)
 	}
 }

@@ -36,17 +36,17 @@ func TestStepsHarmNothingAtAnyPrefix(t *testing.T) {
 			before, was := g.levels(), g.excess()
 			g.make(hops(p, pl)[i])
 			if !g.noneAbove(before) {
-				t.Fatalf("seed %d: step %d (%s from %s to %s, for %v) makes a goal worse", seed, m.Step, m.Pod.Name, m.From, m.To, m.MakesRoomFor)
+				t.Fatalf("seed %d: step %d (%s from %s to %s, for %v) makes a goal worse", seed, m.Step, m.Pod.Name, m.From, m.To, m.DisplacedFor)
 			}
-			if m.MakesRoomFor == nil {
+			if m.DisplacedFor == nil {
 				if g.excess() >= was {
 					t.Fatalf("seed %d: step %d serves nothing", seed, m.Step)
 				}
 				continue
 			}
 			steps++
-			if i+1 == len(pl.Moves) || pl.Moves[i+1].Pod != *m.MakesRoomFor || pl.Moves[i+1].To != m.From || pl.Moves[i+1].Wave <= m.Wave {
-				t.Fatalf("seed %d: step %d makes room on %s for %v, and is not followed by its move there: %+v", seed, m.Step, m.From, m.MakesRoomFor, pl.Moves[i:])
+			if i+1 == len(pl.Moves) || pl.Moves[i+1].Pod != *m.DisplacedFor || pl.Moves[i+1].To != m.From || pl.Moves[i+1].Wave <= m.Wave {
+				t.Fatalf("seed %d: step %d makes room on %s for %v, and is not followed by its move there: %+v", seed, m.Step, m.From, m.DisplacedFor, pl.Moves[i:])
 			}
 			g.make(hops(p, pl)[i+1])
 			if less := total(before) - total(g.levels()); less < leastOfStep {
@@ -75,7 +75,7 @@ func TestNoStepIsNeedless(t *testing.T) {
 		pl, all := p.plan(), newGame(p)
 		follow(all, pl)
 		for i, m := range pl.Moves {
-			if m.MakesRoomFor == nil {
+			if m.DisplacedFor == nil {
 				continue
 			}
 			less, cut := newGame(p), pl

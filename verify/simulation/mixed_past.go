@@ -15,7 +15,7 @@ import (
 // evictions of up to two hours ago, and rests that are over or not. Half of
 // the time it is nothing.
 func Remembered(r *rand.Rand, o *cluster.Objects) plan.PlannerState {
-	st := plan.PlannerState{APIVersion: plan.APIVersion, Kind: plan.StateKind}
+	st := plan.PlannerState{APIVersion: plan.APIVersion, Kind: plan.PlannerStateKind}
 	if r.IntN(2) == 0 {
 		return st
 	}

@@ -59,7 +59,7 @@ func Use(r *rand.Rand, o *cluster.Objects) {
 		}
 		u.Nodes = append(u.Nodes, m)
 		if above := r.IntN(5); above > 0 {
-			u.Marks = append(u.Marks, cluster.Mark{Watch: "hot", Node: n.Name, Resource: "cpu", Hot: above > 1, Samples: min(3, above), Of: 3, Since: u.SampledAt})
+			u.Marks = append(u.Marks, cluster.Mark{Watch: "hot", Node: n.Name, Resource: "cpu", Hot: above > 1, Samples: min(3, above), Required: 3, Since: u.SampledAt})
 		}
 	}
 	o.Usage = u

@@ -133,7 +133,7 @@ func (b *Book) ask(p *cluster.Pod, taken Taken) (reason plan.Reason, cost int, o
 		return plan.Reason{}, 0, true
 	case 1:
 	default:
-		return plan.Reason{Code: plan.SeveralPDBs, Message: fmt.Sprintf(
+		return plan.Reason{Code: plan.MultiplePDBs, Message: fmt.Sprintf(
 			"%d PodDisruptionBudgets select the pod; the Eviction API refuses such pods", len(p.Budgets))}, 0, false
 	}
 	id := p.Budgets[0]

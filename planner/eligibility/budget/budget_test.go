@@ -262,11 +262,11 @@ func TestWhichBudgetsCount(t *testing.T) {
 	}{
 		{"none", nil, ""},
 		{"one that allows", []*policyv1.PodDisruptionBudget{second}, ""},
-		{"two that allow", []*policyv1.PodDisruptionBudget{atMostAway("2"), second}, plan.SeveralPDBs},
+		{"two that allow", []*policyv1.PodDisruptionBudget{atMostAway("2"), second}, plan.MultiplePDBs},
 		{"a nil selector selects nothing", []*policyv1.PodDisruptionBudget{nilSelector}, ""},
 		{"a nil selector is no second budget", []*policyv1.PodDisruptionBudget{nilSelector, second}, ""},
 		{"an empty selector selects everything", []*policyv1.PodDisruptionBudget{emptySelector}, plan.BlockedByPDB},
-		{"an empty selector is a second budget", []*policyv1.PodDisruptionBudget{emptySelector, second}, plan.SeveralPDBs},
+		{"an empty selector is a second budget", []*policyv1.PodDisruptionBudget{emptySelector, second}, plan.MultiplePDBs},
 		{"that of another namespace", []*policyv1.PodDisruptionBudget{other}, ""},
 	} {
 		for _, state := range []string{"r", "-"} {

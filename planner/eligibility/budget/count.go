@@ -124,16 +124,16 @@ func scaleOf(p *cluster.Pod) (o metav1.Object, replicas int, known bool) {
 	case *appsv1.ReplicaSet:
 		if len(p.Owners) > 1 {
 			if d, ok := p.Owners[1].(*appsv1.Deployment); ok {
-				return d, int(cluster.Count(d.Spec.Replicas)), true
+				return d, int(cluster.ReplicasOrDefault(d.Spec.Replicas)), true
 			}
 		}
-		return x, int(cluster.Count(x.Spec.Replicas)), true
+		return x, int(cluster.ReplicasOrDefault(x.Spec.Replicas)), true
 	case *appsv1.Deployment:
-		return x, int(cluster.Count(x.Spec.Replicas)), true
+		return x, int(cluster.ReplicasOrDefault(x.Spec.Replicas)), true
 	case *appsv1.StatefulSet:
-		return x, int(cluster.Count(x.Spec.Replicas)), true
+		return x, int(cluster.ReplicasOrDefault(x.Spec.Replicas)), true
 	case *corev1.ReplicationController:
-		return x, int(cluster.Count(x.Spec.Replicas)), true
+		return x, int(cluster.ReplicasOrDefault(x.Spec.Replicas)), true
 	}
 	return nil, 0, false
 }

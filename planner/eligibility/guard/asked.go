@@ -13,7 +13,7 @@ import (
 // What people ask for, strictest first.
 var (
 	evictNever = Rule{plan.EvictNever, func(in Input) (string, bool) {
-		never := in.asked().Never
+		never := in.asked().NeverEvict
 		return joined(never), len(never) > 0
 	}}
 
@@ -21,10 +21,10 @@ var (
 	doNotDisrupt = Rule{plan.DoNotDisrupt, func(in Input) (string, bool) {
 		var last time.Time
 		message := ""
-		if forGood := slices.DeleteFunc(slices.Clone(in.asked().Holds), func(h annotation.Hold) bool { return h.For != 0 }); len(forGood) > 0 {
+		if forGood := slices.DeleteFunc(slices.Clone(in.asked().Protections), func(h annotation.Protection) bool { return h.For != 0 }); len(forGood) > 0 {
 			return joined(forGood), true
 		}
-		for _, h := range in.asked().Holds {
+		for _, h := range in.asked().Protections {
 			start := in.Pod.Object.Status.StartTime
 			if start == nil {
 				return h.String() + ", and the pod's start time is not known", true
@@ -56,7 +56,7 @@ var (
 		if in.Options.NoEvictionPolicy != Mandatory {
 			return "", false
 		}
-		not := in.asked().PreferNot
+		not := in.asked().PreferNoEviction
 		if len(not) == 0 {
 			return "", false
 		}
@@ -65,7 +65,7 @@ var (
 
 	// Another program migrates the pod in its own way.
 	evictionInProgress = Rule{plan.EvictionInProgress, func(in Input) (string, bool) {
-		moving := in.asked().InProgress
+		moving := in.asked().EvictionInProgress
 		return joined(moving), len(moving) > 0
 	}}
 )

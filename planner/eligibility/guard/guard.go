@@ -38,7 +38,7 @@ func (in Input) asked() annotation.Pod {
 // node is what people ask for the pod's node.
 func (in Input) node() *annotation.Node { return in.known().OfNode(in.Snapshot, in.Pod.Node) }
 
-func (in Input) known() *annotation.Memory {
+func (in Input) known() *annotation.Cache {
 	if in.Memory == nil {
 		return nil
 	}

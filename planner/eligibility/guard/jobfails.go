@@ -120,7 +120,7 @@ func failures(s *cluster.Snapshot, p *cluster.Pod, j *batchv1.Job) int {
 			n++
 		}
 	}
-	for _, id := range w.Ended {
+	for _, id := range w.TerminalPods {
 		if o := s.Pods[id].Object; o.Status.Phase == corev1.PodFailed && uncounted(o) {
 			n++
 		}

@@ -56,7 +56,7 @@ func succeeded(in Input, j *batchv1.Job) bool {
 		return true
 	}
 	w := in.Snapshot.WorkloadOf(in.Pod)
-	return w != nil && slices.ContainsFunc(w.Ended, func(id cluster.PodID) bool {
+	return w != nil && slices.ContainsFunc(w.TerminalPods, func(id cluster.PodID) bool {
 		return in.Snapshot.Pods[id].Object.Status.Phase == corev1.PodSucceeded
 	})
 }

@@ -129,7 +129,7 @@ func statefulSetRollout(o *appsv1.StatefulSet) string {
 	if o.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType || st.UpdateRevision == "" || st.CurrentRevision == st.UpdateRevision {
 		return ""
 	}
-	want := cluster.Count(o.Spec.Replicas) - partition(o)
+	want := cluster.ReplicasOrDefault(o.Spec.Replicas) - partition(o)
 	if st.UpdatedReplicas < want {
 		return fmt.Sprintf("%d of %d pods are of the new revision", st.UpdatedReplicas, want)
 	}

@@ -19,7 +19,7 @@ var schedulerNotResponding = Rule{plan.SchedulerNotResponding, func(in Input) (s
 	if name == "" {
 		name = corev1.DefaultSchedulerName
 	}
-	id, waits := in.Snapshot.Unattempted[name]
+	id, waits := in.Snapshot.OldestUnattempted[name]
 	if !waits {
 		return "", false
 	}

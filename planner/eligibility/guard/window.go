@@ -49,7 +49,7 @@ func (in Input) opening() string {
 // of workloads.
 type Memory struct {
 	// Asked is what is known of annotations.
-	Asked     *annotation.Memory
+	Asked     *annotation.Cache
 	openings  map[string]string
 	ends      map[string]time.Time
 	sets      map[setsKey]int
@@ -67,7 +67,7 @@ type numbers struct{ staying, available int }
 
 // NewMemory remembers nothing yet.
 func NewMemory() *Memory {
-	return &Memory{Asked: annotation.NewMemory(), openings: map[string]string{}, ends: map[string]time.Time{}, sets: map[setsKey]int{}, workloads: map[cluster.WorkloadID]numbers{}}
+	return &Memory{Asked: annotation.NewCache(), openings: map[string]string{}, ends: map[string]time.Time{}, sets: map[setsKey]int{}, workloads: map[cluster.WorkloadID]numbers{}}
 }
 
 // numbers counts the pods of a workload.

@@ -161,7 +161,7 @@ func (c *Course) schedule() {
 		return
 	}
 	s := c.snapshot()
-	w := placement.NewClusterModel(s, c.conf.Planner().Placement)
+	w := placement.NewClusterModel(s, c.conf.PlannerOptions().Placement)
 	for i, p := range c.o.Pods {
 		if p.Spec.NodeName != "" {
 			continue

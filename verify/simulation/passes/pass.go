@@ -48,8 +48,8 @@ type Pass struct {
 // pass plans, carries out and remembers.
 func (c *Course) pass() Pass {
 	s := c.snapshot()
-	opts := c.conf.Planner()
-	c.state = history.Expire(c.state, c.now, c.conf.Ledger())
+	opts := c.conf.PlannerOptions()
+	c.state = history.Expire(c.state, c.now, c.conf.HistoryOptions())
 	p := planner.New(opts)
 	pl := p.Plan(s, c.state, c.goals(s), c.now)
 	out := Pass{At: c.now, Nodes: len(s.Nodes), Pods: len(s.Pods), Placed: c.placed}
@@ -64,7 +64,7 @@ func (c *Course) pass() Pass {
 func (c *Course) goals(s *cluster.Snapshot) []plan.Goal {
 	var out []plan.Goal
 	since := c.now.Add(-time.Duration(c.EveryMinutes) * time.Minute)
-	for _, st := range c.conf.Build() {
+	for _, st := range c.conf.BuildStrategies() {
 		due := !st.Schedule.Next(since).After(c.now)
 		for _, g := range st.Strategy.Goals(s) {
 			g.Constraint = !due
@@ -87,7 +87,7 @@ func (c *Course) carryOut(p *planner.Planner, s *cluster.Snapshot, pl plan.Plan,
 	}
 	c.state = history.Reserve(c.state, run, pl.Moves, c.now)
 	outcomes, fell := c.waves(p, s, pl, out)
-	c.state, _ = history.Settle(c.state, run.RunID, outcomes, c.now, c.conf.Ledger())
+	c.state, _ = history.Settle(c.state, run.RunID, outcomes, c.now, c.conf.HistoryOptions())
 	if fell+out.Strayed > 0 && !c.OnePlan {
 		c.rest(p, run, pl, out)
 	}
@@ -116,19 +116,19 @@ func (c *Course) rest(p *planner.Planner, run plan.OpenRun, pl plan.Plan, out *P
 		}
 	}
 	s := c.snapshot()
-	again := p.Rest(s, c.state, c.goals(s), done, c.now, c.now).NumberedOn(pl)
+	again := p.Rest(s, c.state, c.goals(s), done, c.now, c.now).ContinueNumbering(pl)
 	if len(again.Moves) == 0 {
 		return
 	}
 	c.state = history.Reserve(c.state, run, again.Moves, c.now)
 	outcomes, _ := c.waves(p, s, again, out)
-	c.state, _ = history.Settle(c.state, run.RunID, outcomes, c.now, c.conf.Ledger())
+	c.state, _ = history.Settle(c.state, run.RunID, outcomes, c.now, c.conf.HistoryOptions())
 }
 
 // evict goes move by move. Each replacement lands by the odds of the moment and is
 // Ready before the next leaves.
 func (c *Course) evict(s *cluster.Snapshot, moves []plan.Move, out *Pass) (outcomes []plan.Outcome) {
-	w := placement.NewClusterModel(s, c.conf.Planner().Placement)
+	w := placement.NewClusterModel(s, c.conf.PlannerOptions().Placement)
 	at := map[string]int{}
 	for i, p := range c.o.Pods {
 		at[string(p.UID)] = i
@@ -150,7 +150,7 @@ func (c *Course) replace(i int, m plan.Move, s *cluster.Snapshot, to cluster.Nod
 	old := c.o.Pods[i]
 	l := c.life[m.Pod.UID]
 	if out.Evictions++; !l.moved.IsZero() {
-		if c.now.Sub(l.moved) < c.conf.Ledger().Initial {
+		if c.now.Sub(l.moved) < c.conf.HistoryOptions().Initial {
 			out.AgainSoon++
 		}
 		if c.now.Sub(l.moved) < time.Hour {
@@ -170,7 +170,7 @@ func (c *Course) replace(i int, m plan.Move, s *cluster.Snapshot, to cluster.Nod
 		return o
 	}
 	o.Landed = s.Nodes[to].Name
-	if o.AsForetold = slices.Contains(m.AcceptableNodes, o.Landed); !o.AsForetold {
+	if o.LandedAsPredicted = slices.Contains(m.AcceptableNodes, o.Landed); !o.LandedAsPredicted {
 		out.Strayed++
 		o.Reason = plan.Reason{Code: plan.LandedElsewhere, Message: "it landed on " + o.Landed}
 	}
@@ -181,7 +181,7 @@ func (c *Course) replace(i int, m plan.Move, s *cluster.Snapshot, to cluster.Nod
 // stand says how the cluster stands after the pass.
 func (c *Course) stand(s *cluster.Snapshot, out *Pass) {
 	var goals []plan.Goal
-	for _, st := range c.conf.Build() {
+	for _, st := range c.conf.BuildStrategies() {
 		goals = append(goals, st.Strategy.Goals(s)...)
 	}
 	out.StdDev = deviation(s)

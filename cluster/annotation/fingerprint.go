@@ -1,0 +1,41 @@
+package annotation
+
+import (
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// foreignKeys are the keys of other programs that are read on pods.
+var foreignKeys = []string{DeschedulerEvict, DeschedulerPreferNoEviction, DeschedulerEvictionInProgress, SafeToEvict, KarpenterNoDisrupt, KarpenterNoEvict,
+	corev1.PodDeletionCost, jobIndexFailures}
+
+// jobIndexFailures is the annotation in which the Job controller counts the failures of an
+// index.
+const jobIndexFailures = "batch.kubernetes.io/job-index-failure-count"
+
+// Fingerprint returns everything in a pod's metadata that decisions depend on: all labels, the
+// annotations that are requests, and the UID of its controller. Two pods with equal
+// fingerprints have the same requests, match the same budgets and are replaced by the same
+// controller.
+func Fingerprint(p *corev1.Pod) string {
+	var b strings.Builder
+	for _, key := range slices.Sorted(maps.Keys(p.Labels)) {
+		b.WriteString(strconv.Quote(key) + strconv.Quote(p.Labels[key]))
+	}
+	b.WriteByte('\n')
+	for _, key := range slices.Sorted(maps.Keys(p.Annotations)) {
+		if strings.HasPrefix(key, Prefix) || slices.Contains(foreignKeys, key) {
+			b.WriteString(strconv.Quote(key) + strconv.Quote(p.Annotations[key]))
+		}
+	}
+	b.WriteByte('\n')
+	if c := metav1.GetControllerOf(p); c != nil {
+		b.WriteString(string(c.UID))
+	}
+	return b.String()
+}

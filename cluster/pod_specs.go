@@ -1,0 +1,65 @@
+package cluster
+
+import (
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// podSpecs returns the pod specs inside an object.
+func podSpecs(x object) []*corev1.PodSpec {
+	switch o := x.(type) {
+	case *corev1.Pod:
+		return []*corev1.PodSpec{&o.Spec}
+	case *corev1.ReplicationController:
+		if o.Spec.Template != nil {
+			return []*corev1.PodSpec{&o.Spec.Template.Spec}
+		}
+	case *appsv1.Deployment:
+		return []*corev1.PodSpec{&o.Spec.Template.Spec}
+	case *appsv1.ReplicaSet:
+		return []*corev1.PodSpec{&o.Spec.Template.Spec}
+	case *appsv1.StatefulSet:
+		return []*corev1.PodSpec{&o.Spec.Template.Spec}
+	case *appsv1.DaemonSet:
+		return []*corev1.PodSpec{&o.Spec.Template.Spec}
+	case *batchv1.Job:
+		return []*corev1.PodSpec{&o.Spec.Template.Spec}
+	case *batchv1.CronJob:
+		return []*corev1.PodSpec{&o.Spec.JobTemplate.Spec.Template.Spec}
+	case *appsv1.ControllerRevision:
+		o.Data.Raw = nil // a whole pod template that no decision reads
+	}
+	return nil
+}
+
+// PodSpecs returns the pod specs inside a native object: the spec of a pod, or that of a pod
+// template.
+func PodSpecs(x any) []*corev1.PodSpec {
+	if o, ok := x.(object); ok {
+		return podSpecsOf(o)
+	}
+	return nil
+}
+
+// SchedulingFields returns a copy of a container with only the fields that influence where its
+// pod can run: image, resources, ports, restart policy, and mount options that need node
+// features.
+func SchedulingFields(c *corev1.Container) corev1.Container {
+	out := corev1.Container{Name: c.Name, Image: c.Image, Resources: c.Resources, Ports: c.Ports,
+		RestartPolicy: c.RestartPolicy, RestartPolicyRules: c.RestartPolicyRules}
+	for _, m := range c.VolumeMounts {
+		if len(m.BindMountOptions) > 0 {
+			out.VolumeMounts = append(out.VolumeMounts, corev1.VolumeMount{Name: m.Name, BindMountOptions: m.BindMountOptions})
+		}
+	}
+	return out
+}
+
+// HasVolumeClaim reports whether a pod has a volume backed by a PersistentVolumeClaim, existing
+// or generated.
+func HasVolumeClaim(p *corev1.Pod) bool {
+	return slices.ContainsFunc(p.Spec.Volumes, func(v corev1.Volume) bool { return v.PersistentVolumeClaim != nil || v.Ephemeral != nil })
+}

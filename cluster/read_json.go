@@ -1,0 +1,223 @@
+package cluster
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+)
+
+// readJSON reads consecutive JSON documents. It decodes the items of a List while reading, so a
+// large List is never in memory as a whole.
+func readJSON(in io.Reader, name string, o *Objects) error {
+	d := json.NewDecoder(in)
+	for n := 1; ; n++ {
+		err := readDocument(d, fmt.Sprintf("%s, document %d", name, n), o, 0)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+	}
+}
+
+// document collects the fields of one top-level object.
+type document struct {
+	at     string
+	o      *Objects
+	fields map[string]json.RawMessage
+	isList bool
+	depth  int // the number of Lists around it
+}
+
+// readDocument reads one document. It returns io.EOF if no document is left.
+func readDocument(d *json.Decoder, at string, o *Objects, depth int) error {
+	open, err := d.Token()
+	if err != nil {
+		if err == io.EOF {
+			return io.EOF
+		}
+		return fmt.Errorf("%s: %w", at, plainJSONError(err))
+	}
+	if open == json.Delim('[') {
+		return fmt.Errorf("%s: want an object, found a list; should it be the items of a List?", at)
+	}
+	if open != json.Delim('{') {
+		return fmt.Errorf("%s: want an object, found %s", at, describeToken(open))
+	}
+	doc := &document{at, o, map[string]json.RawMessage{}, false, depth}
+	for d.More() {
+		if err := doc.readField(d); err != nil {
+			return err
+		}
+	}
+	if _, err := d.Token(); err != nil {
+		return fmt.Errorf("%s: %w", at, plainJSONError(err))
+	}
+	return doc.finish()
+}
+
+func (doc *document) readField(d *json.Decoder) error {
+	key, err := d.Token()
+	if err != nil {
+		return fmt.Errorf("%s: %w", doc.at, plainJSONError(err))
+	}
+	name, _ := key.(string)
+	if _, twice := doc.fields[name]; twice {
+		return fmt.Errorf("%s: field %q stands twice", doc.at, name)
+	}
+	doc.fields[name] = nil
+	if name == "items" {
+		doc.isList = true
+		return doc.readItems(d)
+	}
+	var raw json.RawMessage
+	if err := d.Decode(&raw); err != nil {
+		return fmt.Errorf("%s: field %q: %w", doc.at, name, plainJSONError(err))
+	}
+	if len(raw) > maxObjectBytes {
+		return fmt.Errorf("%s: field %q is larger than %d bytes", doc.at, name, maxObjectBytes)
+	}
+	doc.fields[name] = raw
+	return nil
+}
+
+func (doc *document) readItems(d *json.Decoder) error {
+	open, err := d.Token()
+	if err != nil {
+		return fmt.Errorf("%s: items: %w", doc.at, plainJSONError(err))
+	}
+	if open == nil {
+		return nil
+	}
+	if open != json.Delim('[') {
+		return fmt.Errorf("%s: items: want a list, found %s", doc.at, describeToken(open))
+	}
+	decode := doc.startDecoder()
+	for n := 1; d.More(); n++ {
+		at := fmt.Sprintf("%s, item %d", doc.at, n)
+		var raw json.RawMessage
+		if err := d.Decode(&raw); err != nil {
+			return errors.Join(decode.wait(), fmt.Errorf("%s: %w", at, plainJSONError(err)))
+		}
+		if len(raw) > maxObjectBytes {
+			return errors.Join(decode.wait(), fmt.Errorf("%s: larger than %d bytes", at, maxObjectBytes))
+		}
+		decode.items <- listItem{raw, at, doc.defaultItemHeader()}
+	}
+	if err := decode.wait(); err != nil {
+		return err
+	}
+	if _, err = d.Token(); err != nil {
+		return fmt.Errorf("%s: items: %w", doc.at, plainJSONError(err))
+	}
+	return nil
+}
+
+// listItem is one raw object of a List.
+type listItem struct {
+	raw      []byte
+	at       string
+	fallback header
+}
+
+// itemDecoder decodes items in order, in parallel with the parser that splits the stream into
+// items. Each of the two takes about half of the time.
+type itemDecoder struct {
+	items chan listItem
+	done  chan error
+}
+
+func (doc *document) startDecoder() *itemDecoder {
+	w := &itemDecoder{make(chan listItem, 64), make(chan error, 1)}
+	go func() {
+		var first error
+		for i := range w.items {
+			if first == nil {
+				first = doc.o.addObject(i.raw, i.at, i.fallback, doc.depth)
+			}
+		}
+		w.done <- first
+	}()
+	return w
+}
+
+// wait waits until all items are decoded and returns the first error.
+func (w *itemDecoder) wait() error {
+	close(w.items)
+	return <-w.done
+}
+
+// defaultItemHeader returns apiVersion and kind for items of a typed list such as a PodList,
+// which omit them.
+func (doc *document) defaultItemHeader() header {
+	var h header
+	if json.Unmarshal(doc.fields["apiVersion"], &h.APIVersion) != nil || json.Unmarshal(doc.fields["kind"], &h.Kind) != nil {
+		return header{}
+	}
+	h.Kind = strings.TrimSuffix(h.Kind, "List")
+	return h
+}
+
+func (doc *document) finish() error {
+	var kind string
+	if raw := doc.fields["kind"]; raw != nil {
+		if err := json.Unmarshal(raw, &kind); err != nil {
+			return fmt.Errorf("%s: field \"kind\": %w", doc.at, plainDecodeError(nil, err))
+		}
+	}
+	if !doc.isList && !strings.HasSuffix(kind, "List") {
+		raw, err := json.Marshal(doc.fields)
+		if err != nil {
+			return fmt.Errorf("%s: %w", doc.at, err)
+		}
+		return doc.o.addObject(raw, doc.at, header{}, doc.depth)
+	}
+	if doc.fields["metadata"] == nil {
+		return nil
+	}
+	var meta struct {
+		Annotations map[string]string `json:"annotations"`
+	}
+	if err := json.Unmarshal(doc.fields["metadata"], &meta); err != nil {
+		return fmt.Errorf("%s: metadata of the List: %w", doc.at, plainDecodeError(nil, err))
+	}
+	return doc.o.applyListAnnotations(meta.Annotations, doc.at)
+}
+
+// describeToken describes a JSON token that is not expected at its place.
+func describeToken(t json.Token) string {
+	switch t := t.(type) {
+	case json.Delim:
+		return "keys and values"
+	case string:
+		return strconv.Quote(truncate(t))
+	}
+	return fmt.Sprint(t)
+}
+
+// truncate limits how much of the input an error message repeats.
+func truncate(text string) string {
+	if r := []rune(text); len(r) > 40 {
+		return string(r[:40]) + "..."
+	}
+	return text
+}
+
+// errTruncated means that the input ends too early.
+var errTruncated = errors.New("the input ends in the middle; is it whole?")
+
+// plainJSONError describes a JSON error in plain words, including input that ends too early.
+func plainJSONError(err error) error {
+	var syntax *json.SyntaxError
+	switch {
+	case err == io.EOF, err == io.ErrUnexpectedEOF:
+		return errTruncated
+	case errors.As(err, &syntax):
+		return fmt.Errorf("broken JSON: %w", err)
+	}
+	return err
+}

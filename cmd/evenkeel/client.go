@@ -1,0 +1,110 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"regexp"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/observe"
+)
+
+// connectTimeout is how long a command waits for its first look at the cluster.
+const connectTimeout = 30 * time.Second
+
+// client connects as kubectl would, or with the pod's own account. What it reads
+// of tokens and certificates anew while it lives is the client library's affair;
+// see liveClient.
+func (g *globalFlags) client() (kubernetes.Interface, *rest.Config, error) {
+	c, err := g.restConfig()
+	if err != nil {
+		return nil, nil, err
+	}
+	return connect(c)
+}
+
+// restConfig looks for a cluster and for what to show it. The rate is left to the API
+// server's priority and fairness.
+func (g *globalFlags) restConfig() (*rest.Config, error) {
+	c, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(g.loadingRules(), &clientcmd.ConfigOverrides{CurrentContext: g.context}).ClientConfig()
+	if err != nil {
+		return nil, fmt.Errorf("finding the cluster: %s", g.describeKubeconfigError(err))
+	}
+	c.UserAgent = "evenkeel/" + version
+	c.QPS = -1 // none of ours: three requests per eviction would queue here, unseen by the evictor's own lanes
+	c.ContentType = "application/vnd.kubernetes.protobuf"
+	c.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"
+	return c, nil
+}
+
+func (g *globalFlags) loadingRules() *clientcmd.ClientConfigLoadingRules {
+	rules := clientcmd.NewDefaultClientConfigLoadingRules()
+	rules.ExplicitPath = g.kubeconfig
+	return rules
+}
+
+func connect(c *rest.Config) (kubernetes.Interface, *rest.Config, error) {
+	client, err := kubernetes.NewForConfig(c)
+	if err != nil {
+		return nil, nil, fmt.Errorf("connecting to %s: %w; check the kubeconfig", serverHost(c), err)
+	}
+	return client, c, nil
+}
+
+var (
+	noKubeconfig = regexp.MustCompile(`^error loading config file "([^"]*)": .*(?:json parse error|no kind "|cannot unmarshal)`)
+	noCluster    = regexp.MustCompile(`no server found for cluster "([^"]*)"`)
+	noContext    = regexp.MustCompile(`context was not found for specified context: ([^,\]]*)`)
+)
+
+// describeKubeconfigError says what is wrong with the kubeconfig. The client library names the
+// types it reads into, which tell an operator nothing.
+func (g *globalFlags) describeKubeconfigError(err error) string {
+	const check = "; check --kubeconfig and --context"
+	text := err.Error()
+	var file *fs.PathError
+	switch {
+	case clientcmd.IsEmptyConfig(err) && g.kubeconfig == "":
+		return "no kubeconfig says where it is, and this is not a pod; give --kubeconfig, or set KUBECONFIG"
+	case clientcmd.IsEmptyConfig(err):
+		return g.kubeconfig + " names no cluster to use; check current-context, contexts and clusters in it"
+	case noKubeconfig.MatchString(text):
+		return noKubeconfig.FindStringSubmatch(text)[1] + " is no kubeconfig (want kind: Config)" + check
+	case noContext.MatchString(text):
+		return fmt.Sprintf("there is no context %q in the kubeconfig%s", noContext.FindStringSubmatch(text)[1], check)
+	case noCluster.MatchString(text):
+		return fmt.Sprintf("cluster %q of the kubeconfig has no server%s", noCluster.FindStringSubmatch(text)[1], check)
+	case errors.As(err, &file) && file.Path != g.kubeconfig && !clientcmd.IsConfigurationInvalid(err):
+		return "a file that the kubeconfig names cannot be read: " + text + check
+	}
+	return text + check
+}
+
+// serverHost is the server without anything secret that a URL may carry.
+func serverHost(c *rest.Config) string {
+	u, err := url.Parse(c.Host)
+	if err != nil {
+		return "the API server"
+	}
+	return u.Redacted()
+}
+
+// startObserver starts an observer and waits until it has seen everything.
+func (g *globalFlags) startObserver(ctx context.Context, client kubernetes.Interface, conf *rest.Config) (*observe.Observer, error) {
+	o := observe.New(client, clock.RealClock{})
+	o.Start(ctx)
+	wait, cancel := context.WithTimeout(ctx, g.syncTimeout)
+	defer cancel()
+	if err := o.WaitForSync(wait); err != nil {
+		return nil, fmt.Errorf("looking at the cluster at %s: %w", serverHost(conf), err)
+	}
+	return o, nil
+}

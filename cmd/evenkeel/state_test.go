@@ -1,0 +1,72 @@
+package main
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"fmt"
+	"net/http"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+// TestALivePlanKnowsWhatIsRemembered, or says that it does not; and what it saves
+// gives the same plan again.
+func TestALivePlanKnowsWhatIsRemembered(t *testing.T) {
+	now := time.Now().UTC()
+	resting := fmt.Sprintf(`{"apiVersion":"evenkeel.io/v1alpha1","kind":"PlannerState","backoffs":[{"workload":{"apiVersion":"apps/v1","kind":"Deployment","namespace":"shop","name":"d"},"since":%q,"until":%q,"failures":1,"reason":{"code":"LandedElsewhere","message":"it landed on n3"}}]}`,
+		now.Format(time.RFC3339), now.Add(time.Hour).Format(time.RFC3339))
+	const maps = "/api/v1/namespaces/ops/configmaps/"
+	for _, c := range []struct {
+		name   string
+		answer http.HandlerFunc
+		path   string
+		want   string
+	}{
+		{"a workload rests", respondText(200, "application/json", pausedConfigMap(t, resting)), maps + "evenkeel-memory-09", "BackedOff: "},
+		{"nothing was ever written", respondStatus(404, "NotFound", "not found"), maps, ""},
+		{"not allowed to look", respondStatus(403, "Forbidden", "no"), maps, "back-offs and hourly counts of evictions are not known, and none is assumed: reading ConfigMap ops/evenkeel-memory-00: no; the chart's Role"},
+		{"not to be read", respondText(200, "application/json", pausedConfigMap(t, "{")), maps + "evenkeel-memory-09", "reading ConfigMap ops/evenkeel-memory-09: unexpected end of JSON input; delete it: forgotten are then"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			row := badInput{server: faultAtPath(c.path, c.answer)}
+			row.serve(t, dir)
+			saved := filepath.Join(dir, "saved.json")
+			live := runPlan(t, "plan", "--kubeconfig", filepath.Join(dir, "kubeconfig.yaml"), "--lease-namespace", "ops", "-o", "json", "--save-input", saved)
+			again := runPlan(t, "plan", "-f", saved, "-o", "json")
+			if live != again {
+				t.Errorf("the saved input gives another plan:\n%s\n%s", live, again)
+			}
+			text := strings.ReplaceAll(live, `"code":"BackedOff","message":"`, "BackedOff: ")
+			text = strings.NewReplacer(`"code": "BackedOff",`, "BackedOff: ").Replace(text)
+			if c.want != "" && !strings.Contains(text, c.want) {
+				t.Errorf("want %q in:\n%s", c.want, live)
+			}
+			if unknown := strings.Contains(live, "are not known, and none is assumed"); unknown != (c.want != "" && !strings.HasPrefix(c.want, "BackedOff")) {
+				t.Errorf("that it is not known is said: %v\n%s", unknown, live)
+			}
+		})
+	}
+}
+
+func runPlan(t *testing.T, args ...string) string {
+	t.Helper()
+	var out, err bytes.Buffer
+	if code := run(args, strings.NewReader(""), &out, &err); code != 0 {
+		t.Fatalf("%v: exit code %d: %s", args, code, &err)
+	}
+	return out.String()
+}
+
+func pausedConfigMap(t *testing.T, text string) string {
+	t.Helper()
+	var b bytes.Buffer
+	z := gzip.NewWriter(&b)
+	z.Write([]byte(text))
+	z.Close()
+	return fmt.Sprintf(`{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"x","namespace":"ops","resourceVersion":"7"},"binaryData":{"state.json.gz":"%s"}}`, base64.StdEncoding.EncodeToString(b.Bytes()))
+}

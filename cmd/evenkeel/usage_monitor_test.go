@@ -1,0 +1,139 @@
+package main
+
+import (
+	"encoding/json"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+const loadStrategyConfig = configHead + `load: {source: metricsServer}
+strategies:
+- {name: hot, type: NodeLoad, schedule: "@hourly", args: {basis: load, target: {cpu: 0.8}, for: FOR}}
+`
+
+// metricsAPI serves what nodes use, all measured now, and what no pod uses.
+func metricsAPI(cpu map[string]string) *serverFault {
+	list := func(kind string, items []any) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			writeJSON(w, 200, map[string]any{"apiVersion": "metrics.k8s.io/v1beta1", "kind": kind + "List", "metadata": map[string]any{}, "items": items})
+		}
+	}
+	var nodes []any
+	for n, used := range cpu {
+		nodes = append(nodes, map[string]any{"metadata": map[string]any{"name": n}, "timestamp": time.Now().UTC().Format(time.RFC3339), "window": "15s",
+			"usage": map[string]string{"cpu": used, "memory": "1Gi"}})
+	}
+	pod := map[string]any{"metadata": map[string]any{"namespace": "shop", "name": "d-6c8f-02"}, "timestamp": time.Now().UTC().Format(time.RFC3339), "window": "15s",
+		"containers": []any{map[string]any{"name": "c", "usage": map[string]string{"cpu": "700m", "memory": "64Mi"}}}}
+	return &serverFault{paths: map[string]http.HandlerFunc{
+		"/apis/metrics.k8s.io/v1beta1/nodes": list("NodeMetrics", nodes), "/apis/metrics.k8s.io/v1beta1/pods": list("PodMetrics", []any{pod}),
+	}}
+}
+
+// runWithMetricsServer runs a command line in a directory with a kubeconfig of that server, and
+// measured.yaml with that `for`.
+func runWithMetricsServer(t *testing.T, f *serverFault, samples, line string) (dir string, got programResult) {
+	t.Helper()
+	isolateFromCluster(t)
+	r := badInput{server: f}
+	dir = r.prepare(t)
+	r.serve(t, dir)
+	if err := os.WriteFile(filepath.Join(dir, "measured.yaml"), []byte(strings.ReplaceAll(loadStrategyConfig, "FOR", samples)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir, invoke(t, connectTimeout, argsInDir(dir, line), "")
+}
+
+// argsInDir are the words of a line; files are in dir.
+func argsInDir(dir, line string) []string {
+	args := strings.Fields(line)
+	for i, a := range args {
+		if strings.HasSuffix(a, ".yaml") || strings.HasSuffix(a, ".json") {
+			args[i] = filepath.Join(dir, a)
+		}
+	}
+	return args
+}
+
+// planInputOf is what a plan says of a source.
+func planInputOf(t *testing.T, planned, source string) plan.Input {
+	t.Helper()
+	var p plan.Plan
+	if err := json.Unmarshal([]byte(planned), &p); err != nil {
+		t.Fatalf("no plan: %v\n%s", err, planned)
+	}
+	for _, in := range p.Inputs {
+		if in.Source == source {
+			return in
+		}
+	}
+	t.Fatalf("no input %s: %+v", source, p.Inputs)
+	return plan.Input{}
+}
+
+// TestPlanTakesASample of a live cluster, and saves it with what was planned on.
+func TestPlanTakesASample(t *testing.T) {
+	f := metricsAPI(map[string]string{"n1": "9", "n2": "1", "n3": "500m"})
+	dir, got := runWithMetricsServer(t, f, "2", "plan --kubeconfig kubeconfig.yaml --config measured.yaml --save-input saved.json -o json")
+	if got.exit != 0 {
+		t.Fatalf("exit %d: %s", got.exit, got.stderr)
+	}
+	in := planInputOf(t, got.stdout, "metricsServer")
+	said := strings.Join(in.Problems, "\n")
+	for _, want := range []string{
+		"this command takes one sample, and strategy hot wants 2 in a row (for): it never moves anything here (want `evenkeel run`, load.source: prometheus, or for: 1)",
+		"for a metricsServer remembers nothing: 1 of the 2 in a row that are wanted at most",
+		"there is one sample in the window of 5m0s, and no p90 of it: the latest is taken",
+		"strategy hot waits for n1, which is above its target in 1 of 2 samples in a row, counted since this process began (cpu)",
+	} {
+		if !strings.Contains(said, want) {
+			t.Errorf("the plan does not say %q:\n%s", want, said)
+		}
+	}
+	if in.Coverage != 1 {
+		t.Errorf("coverage %v", in.Coverage)
+	}
+	o, err := cluster.ReadFiles([]string{filepath.Join(dir, "saved.json")}, nil)
+	if err != nil || o.Usage == nil {
+		t.Fatalf("what was saved has no Usage: %v", err)
+	}
+	u := o.Usage
+	if u.Source != "metricsServer" || u.Statistic != "latest" || len(u.Nodes) != 3 || u.Nodes[0].Used["cpu"] != 9000 || len(u.Marks) != 1 ||
+		len(u.Pods) != 1 || u.Pods[0].Node != "n3" || u.Pods[0].UID == "" || u.Pods[0].Used["cpu"] != 700 {
+		t.Errorf("saved: %+v", u)
+	}
+	if replayed := invoke(t, connectTimeout, argsInDir(dir, "plan -f saved.json --config measured.yaml -o json"), ""); replayed.stdout != got.stdout {
+		t.Errorf("another plan on what was saved:\n%s%s\nfirst:\n%s", replayed.stdout, replayed.stderr, got.stdout)
+	}
+}
+
+// TestASourceThatIsDownMovesNothing, and the plan says so.
+func TestASourceThatIsDownMovesNothing(t *testing.T) {
+	_, got := runWithMetricsServer(t, &serverFault{}, "1", "plan --kubeconfig kubeconfig.yaml --config measured.yaml -o json")
+	in := planInputOf(t, got.stdout, "metricsServer")
+	if said := strings.Join(in.Problems, "\n"); got.exit != 0 || !strings.Contains(said, "no answer since") || !strings.Contains(said, "is metrics-server installed?") || in.Coverage != 0 || in.Age != "never" {
+		t.Errorf("exit %d, %+v\n%s", got.exit, in, got.stderr)
+	}
+	_, got = runWithMetricsServer(t, &serverFault{}, "1", "run --once --kubeconfig kubeconfig.yaml --config measured.yaml")
+	if want := "strategy hot moved nothing: nothing is known: metricsServer gave no answer; the report's inputs say why"; got.exit != 1 || !strings.Contains(got.stderr, want) {
+		t.Errorf("exit %d: %s", got.exit, got.stderr)
+	}
+	if want := "Plan: nothing is known: metricsServer gave no answer (below)."; !strings.Contains(got.stdout, want) {
+		t.Errorf("the report does not say %q:\n%s", want, got.stdout)
+	}
+}
+
+// TestOnePassCountsNoSamples where nobody remembers any.
+func TestOnePassCountsNoSamples(t *testing.T) {
+	_, got := runWithMetricsServer(t, metricsAPI(map[string]string{"n1": "9"}), "3", "run --once --kubeconfig kubeconfig.yaml --config measured.yaml")
+	if want := "hot wants 3 samples of cpu in a row (for), and one pass takes one: a metricsServer remembers nothing (want load.source: prometheus, for: 1, or run without --once)"; got.exit != 1 || !strings.Contains(got.stderr, want) {
+		t.Errorf("exit %d: %s", got.exit, got.stderr)
+	}
+}

@@ -1,0 +1,125 @@
+package main
+
+import (
+	"context"
+	"log/slog"
+	"os"
+	"sync"
+	"time"
+
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/credentials"
+	"github.com/evenkeel-project/evenkeel/internal/reload"
+	"github.com/evenkeel-project/evenkeel/metrics"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// watchedFiles are the files of a program that keeps running.
+type watchedFiles struct {
+	watchers []fileWatcher
+}
+
+type fileWatcher struct {
+	kind     metrics.Watched
+	run      func(context.Context)
+	checkNow func()
+	problem  func() (time.Time, error)
+}
+
+// start looks at the files until stop is called.
+func (w *watchedFiles) start(ctx context.Context) (stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	var running sync.WaitGroup
+	for _, f := range w.watchers {
+		running.Go(func() { f.run(ctx) })
+	}
+	return func() { cancel(); running.Wait() }
+}
+
+// rejectedFiles is for reports.
+func (w *watchedFiles) rejectedFiles() []plan.Input {
+	var out []plan.Input
+	for _, f := range w.watchers {
+		if since, err := f.problem(); err != nil {
+			age := time.Since(since).Round(time.Second).String()
+			out = append(out, plan.Input{Source: string(f.kind), Age: age, Coverage: 1,
+				Problems: []string{"the newest content is refused, the one before is in effect: " + err.Error()}})
+		}
+	}
+	return out
+}
+
+// addWatcher adds files: what is taken and refused is logged and counted.
+func addWatcher[T any](w *watchedFiles, kind metrics.Watched, m *metrics.Metrics, log *slog.Logger, load func() (T, []string, error), take func(T)) *reload.Watcher[T] {
+	files := &reload.Watcher[T]{Load: load, Clock: clock.RealClock{}}
+	files.Take = func(v T) {
+		m.Reloaded(kind, time.Now())
+		take(v)
+	}
+	files.Refuse = func(err error) {
+		log.Error("the files changed and are refused; what was read before stays in effect", "files", kind, "error", err)
+		m.Refused(kind)
+	}
+	w.watchers = append(w.watchers, fileWatcher{kind, files.Run, files.Look, files.Problem})
+	m.Watching(kind, time.Now())
+	return files
+}
+
+// loadAndWatchConfig reads the configuration, and watches it where it is a file that can
+// be read twice. What it becomes is handed over on the channel, the newest only;
+// what no pass depends on takes it over at once, also where another process leads.
+func (w *watchedFiles) loadAndWatchConfig(path string, m *metrics.Metrics, log *slog.Logger, atOnce func(*config.Config), apply func(*controller.Controller, *config.Config)) (*config.Config, <-chan func(*controller.Controller), error) {
+	if info, err := os.Stat(path); path == "" || err == nil && !info.Mode().IsRegular() {
+		conf, err := loadConfig(path)
+		return conf, nil, err
+	}
+	changes := make(chan func(*controller.Controller), 1)
+	load := func() (*config.Config, []string, error) {
+		conf, err := config.LoadFile(path)
+		files := []string{path}
+		if conf != nil {
+			files = append(files, conf.ReferencedFiles()...)
+		}
+		return conf, files, err
+	}
+	conf, err := addWatcher(w, metrics.ConfigFiles, m, log, load, func(conf *config.Config) {
+		log.Info("the configuration changed; it holds from the next pass on", "hash", conf.Hash(), "dryRun", conf.DryRun)
+		m.Configured(conf.Hash())
+		atOnce(conf)
+		select {
+		case <-changes: // nobody took the one before
+		default:
+		}
+		changes <- func(c *controller.Controller) { apply(c, conf) }
+	}).Begin()
+	return conf, changes, err
+}
+
+// newReloadingClient is a client that takes changed credentials over, and then calls
+// renewed.
+func (w *watchedFiles) newReloadingClient(g *globalFlags, m *metrics.Metrics, log *slog.Logger, renewed func()) (kubernetes.Interface, *rest.Config, error) {
+	source := credentials.Source{Load: g.restConfig, Kubeconfigs: g.loadingRules().GetLoadingPrecedence()}
+	var current *credentials.Current
+	load := func() (*credentials.Set, []string, error) {
+		set, files, err := source.Read()
+		if err == nil && current != nil {
+			err = current.Check(set)
+		}
+		return set, files, err
+	}
+	first, err := addWatcher(w, metrics.CredentialFiles, m, log, load, func(s *credentials.Set) {
+		current.Take(s)
+		renewed()
+		log.Info("credentials changed; new requests carry them")
+	}).Begin()
+	if err != nil {
+		return nil, nil, err
+	}
+	current = credentials.New(first)
+	return connect(current.Config())
+}

@@ -1,0 +1,208 @@
+package observe
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/utils/clock"
+)
+
+const (
+	// watchProvenAfter is how long a new watch without events must stay open before it counts
+	// as working. A proxy in front of the API server may open watches and close them at once.
+	// Informers also count a shorter watch as failed.
+	watchProvenAfter = time.Second
+	// maxWatchSilence is how long a watch may be silent after a bookmark. API servers send a
+	// bookmark every minute.
+	maxWatchSilence = 3 * time.Minute
+)
+
+// staleness tracks the time up to which the view of one kind is current. While a watch works,
+// that is now. Otherwise it is the end of the last working watch or the start of the last
+// complete list.
+type staleness struct {
+	clock clock.PassiveClock
+
+	mu          sync.Mutex
+	until       time.Time     // valid while no watch works; zero before the first list
+	listStarted time.Time     // the start of the last list
+	stream      *trackedWatch // the open watch
+	err         error         // the last failure
+}
+
+// asOf returns the time up to which the view is current, and the last failure.
+func (c *staleness) asOf() (time.Time, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.clock.Now()
+	if c.stream == nil {
+		return c.until, c.err
+	}
+	switch t := c.stream.currentUntil(now); {
+	case t.IsZero() || t.Before(c.until):
+		return c.until, c.err
+	case t.Before(now):
+		return t, fmt.Errorf("nothing has come on its watch for %s, not even bookmarks", now.Sub(t).Round(time.Second))
+	}
+	return now, nil
+}
+
+func (c *staleness) recordFailure(err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.err = plainError(err)
+}
+
+// startList records the start of a list.
+func (c *staleness) startList() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.listStarted = c.clock.Now()
+}
+
+// finishList records a complete list.
+func (c *staleness) finishList() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.advance(c.listStarted)
+	c.err = nil
+}
+
+func (c *staleness) advance(t time.Time) {
+	if t.After(c.until) {
+		c.until = t
+	}
+}
+
+// trackList runs a list request and records the outcome. A paged list is complete with its last
+// page, and current as of its first.
+func trackList[L runtime.Object](c *staleness, opts metav1.ListOptions, list func() (L, error)) (runtime.Object, error) {
+	if opts.Continue == "" {
+		c.startList()
+	}
+	out, err := list()
+	if err != nil {
+		c.recordFailure(err)
+		return out, err
+	}
+	if m, ok := any(out).(metav1.ListInterface); ok && m.GetContinue() == "" {
+		c.finishList()
+	}
+	return out, nil
+}
+
+// trackWatch opens a watch and records its events.
+func trackWatch(c *staleness, opts metav1.ListOptions, open func() (watch.Interface, error)) (watch.Interface, error) {
+	w, err := open()
+	if err != nil {
+		c.recordFailure(err)
+		return nil, err
+	}
+	s := &trackedWatch{Interface: w, staleness: c, openedAt: c.clock.Now(), out: make(chan watch.Event), done: make(chan struct{}),
+		sendingInitial: opts.SendInitialEvents != nil && *opts.SendInitialEvents}
+	c.mu.Lock()
+	c.stream = s
+	c.mu.Unlock()
+	go s.forward()
+	return s, nil
+}
+
+// trackedWatch records each event before it forwards it. After the informer has received the
+// initial list from it, the view therefore counts as current.
+type trackedWatch struct {
+	watch.Interface
+	staleness *staleness
+	out       chan watch.Event
+	done      chan struct{}
+	stop      sync.Once
+
+	// The fields below are guarded by staleness.mu.
+	openedAt       time.Time
+	lastEvent      time.Time // the time of the last event
+	sendingInitial bool      // the initial objects are still being sent
+	bookmarked     bool
+	broken         bool
+}
+
+func (s *trackedWatch) ResultChan() <-chan watch.Event { return s.out }
+
+func (s *trackedWatch) Stop() {
+	s.stop.Do(func() { close(s.done) })
+	s.Interface.Stop()
+}
+
+func (s *trackedWatch) forward() {
+	defer close(s.out)
+	defer s.recordEnd()
+	for e := range s.Interface.ResultChan() {
+		s.record(e)
+		select {
+		case s.out <- e:
+		case <-s.done:
+			return
+		}
+	}
+}
+
+// currentUntil returns the time up to which the watch shows the state of the cluster. It
+// returns the zero time if the watch is broken or too new to tell.
+func (s *trackedWatch) currentUntil(now time.Time) time.Time {
+	switch {
+	case s.broken || s.sendingInitial:
+		return time.Time{}
+	case s.bookmarked && now.Sub(s.lastEvent) > maxWatchSilence:
+		return s.lastEvent
+	case s.lastEvent.IsZero() && now.Sub(s.openedAt) < watchProvenAfter:
+		return time.Time{}
+	}
+	return now
+}
+
+func (s *trackedWatch) record(e watch.Event) {
+	c := s.staleness
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	now := c.clock.Now()
+	if e.Type == watch.Error {
+		c.advance(s.currentUntil(now))
+		s.broken, c.err = true, plainError(apierrors.FromObject(e.Object))
+		return
+	}
+	if e.Type == watch.Bookmark {
+		if endsInitialEvents(e.Object) {
+			s.sendingInitial = false
+		} else {
+			s.bookmarked = true
+		}
+	}
+	if !s.sendingInitial {
+		s.lastEvent = now
+	}
+}
+
+func endsInitialEvents(o runtime.Object) bool {
+	m, ok := o.(metav1.Object)
+	return ok && m.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
+}
+
+var errWatchEnded = errors.New("its watch ended, and no other began")
+
+func (s *trackedWatch) recordEnd() {
+	c := s.staleness
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.advance(s.currentUntil(c.clock.Now()))
+	if c.stream != s {
+		return
+	}
+	c.stream = nil
+	if !s.broken {
+		c.err = errWatchEnded
+	}
+}

@@ -1,0 +1,200 @@
+package observe
+
+import (
+	"errors"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/watch"
+	clocktesting "k8s.io/utils/clock/testing"
+)
+
+var epoch = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
+// fakeInformer acts as the informer of one kind.
+type fakeInformer struct {
+	*staleness
+	t      *testing.T
+	clock  *clocktesting.FakePassiveClock
+	fake   *watch.FakeWatcher
+	opened watch.Interface
+}
+
+func newFakeInformer(t *testing.T) *fakeInformer {
+	c := clocktesting.NewFakePassiveClock(epoch)
+	x := &fakeInformer{staleness: &staleness{clock: c}, t: t, clock: c}
+	t.Cleanup(func() {
+		if x.opened != nil {
+			x.opened.Stop()
+		}
+	})
+	return x
+}
+
+func (x *fakeInformer) advanceClock(d time.Duration) { x.clock.SetTime(x.clock.Now().Add(d)) }
+
+func (x *fakeInformer) finishedList(cont, answered string, err error) {
+	_, _ = trackList(x.staleness, metav1.ListOptions{Continue: cont}, func() (*corev1.PodList, error) {
+		return &corev1.PodList{ListMeta: metav1.ListMeta{Continue: answered}}, err
+	})
+}
+
+func (x *fakeInformer) startWatch(initial bool, err error) {
+	x.fake = watch.NewFake()
+	open, got := trackWatch(x.staleness, metav1.ListOptions{SendInitialEvents: &initial}, func() (watch.Interface, error) { return x.fake, err })
+	if err == nil {
+		x.opened = open
+	} else if got == nil {
+		x.t.Error("a refused watch is no error")
+	}
+}
+
+// sendEvent sends an event through the watch. The informer has received it on return.
+func (x *fakeInformer) sendEvent(e watch.Event) {
+	x.t.Helper()
+	go x.fake.Action(e.Type, e.Object)
+	select {
+	case got := <-x.opened.ResultChan():
+		if got.Type != e.Type {
+			x.t.Errorf("got %v, sent %v", got, e)
+		}
+	case <-time.After(10 * time.Second):
+		x.t.Fatal("the event was not passed on")
+	}
+}
+
+// endWatch closes the watch on the server's side.
+func (x *fakeInformer) endWatch() {
+	x.t.Helper()
+	x.fake.Stop()
+	if _, more := <-x.opened.ResultChan(); more {
+		x.t.Error("an event after the end")
+	}
+}
+
+// wantStaleness checks how old the view is now.
+func (x *fakeInformer) wantStaleness(want time.Duration, why string) {
+	x.t.Helper()
+	until, err := x.asOf()
+	if got := x.clock.Now().Sub(until); got != want {
+		x.t.Errorf("%s behind, want %s", got, want)
+	}
+	if why == "" && err != nil || why != "" && (err == nil || !strings.Contains(err.Error(), why)) {
+		x.t.Errorf("last failure %v, want %q", err, why)
+	}
+}
+
+var (
+	emptyPod         = &corev1.Pod{}
+	bookmark         = watch.Event{Type: watch.Bookmark, Object: emptyPod}
+	initialEventsEnd = watch.Event{Type: watch.Bookmark, Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"}}}}
+	expiredEvent     = watch.Event{Type: watch.Error, Object: &metav1.Status{Status: "Failure", Code: 410, Reason: metav1.StatusReasonExpired, Message: "too old resource version"}}
+	errRefused       = errors.New("connection refused")
+)
+
+func TestAWatchThatWorksIsNow(t *testing.T) {
+	x := newFakeInformer(t)
+	x.finishedList("", "", nil)
+	x.advanceClock(time.Minute)
+	x.wantStaleness(time.Minute, "")
+	x.startWatch(false, nil)
+	x.wantStaleness(time.Minute, "") // the server may close it immediately
+	x.advanceClock(time.Second)
+	x.wantStaleness(0, "") // a kind without changes
+	x.advanceClock(time.Hour)
+	x.wantStaleness(0, "")
+	x.endWatch()
+	x.advanceClock(time.Minute)
+	x.wantStaleness(time.Minute, "its watch ended")
+	x.startWatch(false, errRefused)
+	x.wantStaleness(time.Minute, "connection refused")
+	x.startWatch(false, nil)
+	x.sendEvent(watch.Event{Type: watch.Modified, Object: emptyPod})
+	x.wantStaleness(0, "")
+	x.sendEvent(expiredEvent)
+	x.advanceClock(time.Minute)
+	x.wantStaleness(time.Minute, "the answer is 410")
+}
+
+// TestWatchesThatEndAtOnceAreNone covers a proxy that opens each watch and closes it
+// immediately, with or without an error.
+func TestWatchesThatEndAtOnceAreNone(t *testing.T) {
+	x := newFakeInformer(t)
+	x.finishedList("", "", nil)
+	for range 5 {
+		x.advanceClock(20 * time.Second)
+		x.startWatch(false, nil)
+		x.advanceClock(500 * time.Millisecond)
+		x.endWatch()
+		x.advanceClock(20 * time.Second)
+		x.startWatch(false, nil)
+		x.sendEvent(expiredEvent)
+		x.endWatch()
+		x.finishedList("", "", errRefused)
+	}
+	x.wantStaleness(5*40500*time.Millisecond, "connection refused")
+	x.advanceClock(time.Second)
+	x.finishedList("", "", nil)
+	x.wantStaleness(0, "")
+}
+
+// TestOnlyAWholeListCounts checks that only a complete list counts, as of the request for its
+// first page.
+func TestOnlyAWholeListCounts(t *testing.T) {
+	x := newFakeInformer(t)
+	x.finishedList("", "", nil)
+	x.advanceClock(time.Minute)
+	x.finishedList("", "more", nil)
+	x.wantStaleness(time.Minute, "")
+	x.advanceClock(time.Second)
+	x.finishedList("more", "", nil)
+	x.wantStaleness(time.Second, "")
+	x.advanceClock(time.Minute)
+	x.finishedList("", "more", nil)
+	x.finishedList("more", "", errRefused)
+	x.wantStaleness(61*time.Second, "connection refused")
+}
+
+// TestAStreamedListCountsFromItsEnd checks that a streamed list counts only when its end
+// arrives.
+func TestAStreamedListCountsFromItsEnd(t *testing.T) {
+	x := newFakeInformer(t)
+	x.finishedList("", "", nil)
+	x.advanceClock(time.Minute)
+	x.startWatch(true, nil)
+	x.sendEvent(watch.Event{Type: watch.Added, Object: emptyPod})
+	x.advanceClock(time.Minute)
+	x.wantStaleness(2*time.Minute, "")
+	x.sendEvent(initialEventsEnd)
+	x.wantStaleness(0, "")
+	x.advanceClock(time.Hour) // the end of the list does not promise further bookmarks
+	x.wantStaleness(0, "")
+}
+
+// TestAWatchThatFallsSilentIsBroken covers a hanging connection. If bookmarks came every
+// minute, their absence is the only sign.
+func TestAWatchThatFallsSilentIsBroken(t *testing.T) {
+	x := newFakeInformer(t)
+	x.finishedList("", "", nil)
+	x.startWatch(false, nil)
+	x.sendEvent(bookmark)
+	x.advanceClock(3 * time.Minute)
+	x.wantStaleness(0, "")
+	x.advanceClock(time.Second)
+	x.wantStaleness(181*time.Second, "nothing has come on its watch for 3m1s")
+	x.endWatch()
+	x.wantStaleness(181*time.Second, "its watch ended")
+}
+
+// TestStopDoesNotWaitForAReader checks that Stop returns although no informer reads the events.
+func TestStopDoesNotWaitForAReader(t *testing.T) {
+	x := newFakeInformer(t)
+	x.startWatch(false, nil)
+	sent := make(chan struct{})
+	go func() { x.fake.Modify(emptyPod); close(sent) }()
+	<-sent          // the stream has the event, but no reader
+	x.opened.Stop() // otherwise its goroutine stays, and TestMain reports it
+}

@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"encoding/json"
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+)
+
+// CountLimit is a limit on a number of pods: a plain number, a share of the pods it
+// is about, or no limit at all. The zero CountLimit allows none.
+type CountLimit struct {
+	n         int
+	percent   bool
+	unlimited bool // unlimited
+}
+
+// Absolute is a limit of n pods.
+func Absolute(n int) CountLimit { return CountLimit{n: n} }
+
+// Percent is a limit of p percent of the pods.
+func Percent(p int) CountLimit { return CountLimit{n: p, percent: true} }
+
+// Unlimited is no limit.
+func Unlimited() CountLimit { return CountLimit{unlimited: true} }
+
+// ParseCountLimit reads "5", "20%" or "unlimited".
+func ParseCountLimit(s string) (CountLimit, error) {
+	if s == "unlimited" {
+		return Unlimited(), nil
+	}
+	num, percent := strings.CutSuffix(s, "%")
+	n, err := strconv.Atoi(num)
+	switch {
+	case err != nil || strings.HasPrefix(num, "+"):
+		return CountLimit{}, fmt.Errorf("%q is not a count (want a number such as 5, a share such as 20%%, or unlimited)", s)
+	case n < 0:
+		return CountLimit{}, fmt.Errorf("%q is negative (want 0 or more)", s)
+	case percent && n > 100:
+		return CountLimit{}, fmt.Errorf("%q is more than all (want at most 100%%)", s)
+	}
+	return CountLimit{n: n, percent: percent}, nil
+}
+
+// For is the limit for a given number of pods. A share is rounded down, but is
+// at least 1: small workloads could otherwise never be moved. A share of 0% is 0.
+func (c CountLimit) For(total int) int {
+	switch {
+	case c.unlimited:
+		return math.MaxInt
+	case !c.percent || c.n == 0:
+		return c.n
+	}
+	return max(1, total*c.n/100)
+}
+
+// String writes the form that ParseCount reads.
+func (c CountLimit) String() string {
+	switch {
+	case c.unlimited:
+		return "unlimited"
+	case c.percent:
+		return strconv.Itoa(c.n) + "%"
+	}
+	return strconv.Itoa(c.n)
+}
+
+// MarshalJSON writes a number, or a string for the other forms.
+func (c CountLimit) MarshalJSON() ([]byte, error) {
+	if !c.unlimited && !c.percent {
+		return json.Marshal(c.n)
+	}
+	return json.Marshal(c.String())
+}
+
+// UnmarshalJSON reads a number or a string.
+func (c *CountLimit) UnmarshalJSON(b []byte) error {
+	s := string(b)
+	if len(b) > 0 && b[0] == '"' {
+		if err := json.Unmarshal(b, &s); err != nil {
+			return err
+		}
+	}
+	parsed, err := ParseCountLimit(s)
+	if err != nil {
+		return err
+	}
+	*c = parsed
+	return nil
+}

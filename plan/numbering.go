@@ -1,0 +1,22 @@
+package plan
+
+import "slices"
+
+// ContinueNumbering numbers the steps and waves of a plan on from those of another of the same pass,
+// so that each says which move of the pass it is. It has another ID then.
+func (p Plan) ContinueNumbering(first Plan) Plan {
+	steps, waves := 0, 0
+	for _, m := range first.Moves {
+		steps, waves = max(steps, m.Step), max(waves, m.Wave)
+	}
+	p.Moves, p.Hints = slices.Clone(p.Moves), slices.Clone(p.Hints)
+	for i := range p.Moves {
+		p.Moves[i].Step += steps
+		p.Moves[i].Wave += waves
+	}
+	for i := range p.Hints {
+		p.Hints[i].Wave += waves
+	}
+	p.ID = ContentID(p)
+	return p
+}

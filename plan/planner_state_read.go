@@ -1,0 +1,102 @@
+package plan
+
+import (
+	"bytes"
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"io"
+	"slices"
+)
+
+// PlannerStateKind is the kind of a PlannerState as a document.
+const PlannerStateKind = "PlannerState"
+
+// Compare orders objects by namespace, apiVersion, kind and name. UIDs do not
+// count.
+func (r ObjectRef) Compare(o ObjectRef) int {
+	return cmp.Or(cmp.Compare(r.Namespace, o.Namespace), cmp.Compare(r.APIVersion, o.APIVersion), cmp.Compare(r.Kind, o.Kind), cmp.Compare(r.Name, o.Name))
+}
+
+// ReadPlannerState reads a PlannerState as JSON; no text is an empty one. The error says
+// what in it cannot be.
+func ReadPlannerState(text []byte) (PlannerState, error) {
+	st := PlannerState{APIVersion: APIVersion, Kind: PlannerStateKind}
+	if len(text) == 0 {
+		return st, nil
+	}
+	var head struct{ APIVersion, Kind string }
+	if json.Unmarshal(text, &head) == nil && (head.APIVersion != APIVersion || head.Kind != PlannerStateKind) {
+		st.APIVersion, st.Kind = head.APIVersion, head.Kind
+		return PlannerState{}, fmt.Errorf("reading the PlannerState: %w", st.Validate())
+	}
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&st); err != nil {
+		return PlannerState{}, fmt.Errorf("reading the PlannerState: %w", err)
+	}
+	if _, err := d.Token(); err != io.EOF {
+		return PlannerState{}, fmt.Errorf("reading the PlannerState: something stands behind it")
+	}
+	if err := st.Validate(); err != nil {
+		return PlannerState{}, fmt.Errorf("reading the PlannerState: %w", err)
+	}
+	st.Sort()
+	return st, nil
+}
+
+// Validate says what in a state cannot be.
+func (st *PlannerState) Validate() error {
+	if st.APIVersion != APIVersion || st.Kind != PlannerStateKind {
+		return fmt.Errorf("it is a %s %s (want %s %s)", st.APIVersion, st.Kind, APIVersion, PlannerStateKind)
+	}
+	for i, e := range st.Evictions {
+		if e.Count < 1 || e.Workload.Name == "" || e.Minute.IsZero() {
+			return fmt.Errorf("evictions[%d]: want a workload, a minute, and a count of 1 or more", i)
+		}
+	}
+	for i, b := range st.Backoffs {
+		if b.Failures < 1 || b.Workload.Name == "" || b.Until.Before(b.Since) {
+			return fmt.Errorf("backoffs[%d]: want a workload, 1 failure or more, and since before until", i)
+		}
+	}
+	for i, r := range st.Runs {
+		if r.RunID == "" {
+			return fmt.Errorf("runs[%d].runID: is missing", i)
+		}
+		for j, x := range r.Reservations {
+			if x.Pod.UID == "" || x.Workload.Name == "" {
+				return fmt.Errorf("runs[%d].reservations[%d]: want a workload, and a pod with its UID", i, j)
+			}
+		}
+	}
+	if n := len(st.Schedulers); n > MaxSchedulers {
+		return fmt.Errorf("schedulers: %d are too many (want at most %d)", n, MaxSchedulers)
+	}
+	for name, b := range st.Schedulers {
+		if name == "" || b.Hits < 0 || b.Hits > b.Predicted || b.Predicted > b.Seen {
+			return fmt.Errorf("schedulers[%q]: want 0 <= hits <= predicted <= seen, and a name", name)
+		}
+	}
+	return nil
+}
+
+// Sort puts the lists in order, in place.
+func (st *PlannerState) Sort() {
+	slices.SortStableFunc(st.Evictions, func(a, b EvictionCount) int {
+		return cmp.Or(a.Workload.Compare(b.Workload), a.Minute.Compare(b.Minute))
+	})
+	slices.SortStableFunc(st.Backoffs, func(a, b Backoff) int { return a.Workload.Compare(b.Workload) })
+	slices.SortStableFunc(st.Runs, func(a, b OpenRun) int { return cmp.Compare(a.RunID, b.RunID) })
+	for _, r := range st.Runs {
+		slices.SortStableFunc(r.Reservations, func(a, b Reservation) int {
+			return cmp.Or(cmp.Compare(a.Step, b.Step), cmp.Compare(a.Pod.UID, b.Pod.UID))
+		})
+	}
+}
+
+// UnknownStateInput is the input of a plan that was made without what is remembered of former
+// passes, and why.
+func UnknownStateInput(age, why string) Input {
+	return Input{Source: "memory", Age: age, Problems: []string{"back-offs and hourly counts of evictions are not known, and none is assumed: " + why}}
+}
