@@ -33,12 +33,12 @@ type ShapePoint struct{ Utilization, Score int64 }
 // coreResources are cpu and memory alone.
 var coreResources = []ResourceWeight{{corev1.ResourceCPU, 1}, {corev1.ResourceMemory, 1}}
 
-// plain reports whether it is LeastAllocated over cpu and memory alike.
-func (s *ScoringStrategy) plain() bool {
+// IsDefault reports whether it is LeastAllocated over cpu and memory alike.
+func (s *ScoringStrategy) IsDefault() bool {
 	return (s.Type == "" || s.Type == LeastAllocated) && len(s.Resources) == 0
 }
 
-func (s *ScoringStrategy) resources() []ResourceWeight {
+func (s *ScoringStrategy) ResourcesOrDefault() []ResourceWeight {
 	if len(s.Resources) == 0 {
 		return coreResources
 	}

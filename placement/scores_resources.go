@@ -11,7 +11,7 @@ import (
 // resourcesFit is the score of NodeResourcesFit by the profile's strategy. Where
 // a container requests no cpu or memory the scheduler assumes 100m and 200Mi.
 func resourcesFit(w *Cluster, in *Replacement, n cluster.NodeID) int64 {
-	if strategy := &in.profile.Fit; !strategy.plain() {
+	if strategy := &in.profile.Fit; !strategy.IsDefault() {
 		return weightedMean(w, strategy, in, n)
 	}
 	l := &w.Requests[n]
@@ -50,7 +50,7 @@ func freeShare(requested, capacity int64) int64 {
 // out; RequestedToCapacityRatio leaves out scores of 0 too, and rounds.
 func weightedMean(w *Cluster, s *ScoringStrategy, in *Replacement, n cluster.NodeID) int64 {
 	var sum, weights int64
-	for _, x := range s.resources() {
+	for _, x := range s.ResourcesOrDefault() {
 		requested, capacity := requestedWith(w, in, n, x.Name, true)
 		if capacity == 0 {
 			continue

@@ -57,16 +57,16 @@ func (w *ClusterModel) schedulerUnknown(p *cluster.Pod) string {
 }
 
 // profileUnknown says why nothing can be foretold of a scheduler.
-func (w *ClusterModel) profileUnknown(p *Compiled, scheduler string) string {
+func (w *ClusterModel) profileUnknown(p *Compiled, name string) string {
 	switch why := p.Unknown; {
 	case why == UnknownScheduler:
-		return fmt.Sprintf("it is scheduled by %q, %s", scheduler, why)
+		return fmt.Sprintf("it is scheduled by %q, %s", name, why)
 	case why != "":
-		return fmt.Sprintf("it is scheduled by %q: %s", scheduler, why)
+		return fmt.Sprintf("it is scheduled by %q: %s", name, why)
 	case p.Off[TaintToleration] && w.NotReadyNode != "":
-		return fmt.Sprintf("it is scheduled by %q: it ignores taints, and what it does with node %s, which is not ready, is not modelled", scheduler, w.NotReadyNode)
+		return fmt.Sprintf("it is scheduled by %q: it ignores taints, and what it does with node %s, which is not ready, is not modelled", name, w.NotReadyNode)
 	case p.Packing != nil && !w.Packing.known:
-		return fmt.Sprintf("it is scheduled by %q: it scores by measured usage, and the snapshot has neither NodeMetrics nor Usage of a node", scheduler)
+		return fmt.Sprintf("it is scheduled by %q: it scores by measured usage, and the snapshot has neither NodeMetrics nor Usage of a node", name)
 	}
 	return ""
 }

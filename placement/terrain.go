@@ -77,7 +77,7 @@ func (q *Predictor) sightOf(in *Replacement) *classView {
 // quickly: that of the default profile with any small weights.
 func quickProfile(p *Compiled) bool {
 	x := &p.Weights
-	return p.Policy == nil && p.Packing == nil && p.Fit.plain() && len(p.Balanced) == 0 &&
+	return p.Policy == nil && p.Packing == nil && p.Fit.IsDefault() && len(p.Balanced) == 0 &&
 		x.ResourcesFit+x.BalancedAllocation+x.ImageLocality <= 100 &&
 		x.TaintToleration+x.NodeAffinity+x.InterPodAffinity+x.PodTopologySpread <= 10_000 // int32 holds the totals
 }
