@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/internal/suggest"
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/planner/trust"
 )
 
@@ -57,7 +57,7 @@ var knownScores = []string{scoreDefault, scoreMost, scorePacking, scorePolicy}
 // checkPlacement makes the placement options and reads the files that are named,
 // which are looked for beside the configuration.
 func (c *Config) checkPlacement(e *decoder) {
-	c.placementProfiles = map[string]placement.Profile{}
+	c.placementProfiles = map[string]scheduler.Profile{}
 	if file := c.Placement.SchedulerConfig; file != "" {
 		path, data, ok := c.readReferencedFile(e, "placement.schedulerConfig", file)
 		if ok {
@@ -104,15 +104,15 @@ func (c *Config) readReferencedFile(e *decoder, field, file string) (path string
 	return path, data, true
 }
 
-func (c *Config) placementProfile(e *decoder, path string, p *PlacementProfile) placement.Profile {
-	var out placement.Profile
+func (c *Config) placementProfile(e *decoder, path string, p *PlacementProfile) scheduler.Profile {
+	var out scheduler.Profile
 	switch p.Score {
 	case scoreDefault, "":
-		out = placement.DefaultProfile()
+		out = scheduler.DefaultProfile()
 	case scoreMost:
-		out = placement.MostAllocatedProfile()
+		out = scheduler.MostAllocatedProfile()
 	case scorePacking:
-		out = placement.PackingProfile(packingArguments(e, path+".targetLoadPacking", p.TargetLoadPacking))
+		out = scheduler.PackingProfile(packingArguments(e, path+".targetLoadPacking", p.TargetLoadPacking))
 	case scorePolicy:
 		out = c.policyProfile(e, path, p)
 	default:
@@ -128,24 +128,24 @@ func (c *Config) placementProfile(e *decoder, path string, p *PlacementProfile) 
 	return out
 }
 
-func (c *Config) policyProfile(e *decoder, path string, p *PlacementProfile) placement.Profile {
+func (c *Config) policyProfile(e *decoder, path string, p *PlacementProfile) scheduler.Profile {
 	if p.Policy == "" {
-		return placement.PolicyProfile(placement.DefaultPolicy())
+		return scheduler.PolicyProfile(scheduler.DefaultPolicy())
 	}
 	file, data, ok := c.readReferencedFile(e, path+".policy", p.Policy)
 	if !ok {
-		return placement.Profile{}
+		return scheduler.Profile{}
 	}
 	legacy, err := LoadPolicy(file, data)
 	if err != nil {
 		e.fileErrors = append(e.fileErrors, err)
-		return placement.Profile{}
+		return scheduler.Profile{}
 	}
 	return legacy.Profile()
 }
 
 // setWeights overrides the weights of plugins; 0 switches a score off.
-func setWeights(e *decoder, path string, p *PlacementProfile, out *placement.Profile) {
+func setWeights(e *decoder, path string, p *PlacementProfile, out *scheduler.Profile) {
 	if len(p.Weights) > 0 && p.Score == scorePolicy {
 		e.fieldError(path, "belong into the policy")
 		return
@@ -168,8 +168,8 @@ func setWeights(e *decoder, path string, p *PlacementProfile, out *placement.Pro
 	}
 }
 
-func packingArguments(e *decoder, path string, a *TargetLoadPacking) placement.TargetLoadPacking {
-	t := placement.DefaultPacking()
+func packingArguments(e *decoder, path string, a *TargetLoadPacking) scheduler.TargetLoadPacking {
+	t := scheduler.DefaultPacking()
 	if a == nil {
 		return t
 	}

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
 // LegacyPolicy is a scheduler Policy file, as kube-scheduler read it before 1.23
@@ -139,7 +139,7 @@ func (p *LegacyPolicy) priorities() []policyPriority {
 		return *p.Priorities
 	}
 	var out []policyPriority
-	for _, f := range placement.DefaultPolicy().Priorities {
+	for _, f := range scheduler.DefaultPolicy().Priorities {
 		out = append(out, policyPriority{Name: f.Name, Weight: int(f.Weight)})
 	}
 	return out
@@ -194,10 +194,10 @@ func (p *LegacyPolicy) filtersOff() []string {
 }
 
 // Profile is how a scheduler that follows the Policy places pods.
-func (p *LegacyPolicy) Profile() placement.Profile {
-	legacy := placement.Policy{HardPodAffinityWeight: p.hardWeight()}
+func (p *LegacyPolicy) Profile() scheduler.Profile {
+	legacy := scheduler.Policy{HardPodAffinityWeight: p.hardWeight()}
 	for _, x := range p.priorities() {
-		f := placement.Priority{Name: x.Name, Weight: int64(x.Weight)}
+		f := scheduler.Priority{Name: x.Name, Weight: int64(x.Weight)}
 		if a := x.Argument; a != nil && a.ServiceAntiAffinity != nil {
 			f.AntiAffinityLabel = a.ServiceAntiAffinity.Label
 		} else if a != nil && a.LabelPreference != nil {
@@ -205,9 +205,9 @@ func (p *LegacyPolicy) Profile() placement.Profile {
 		}
 		legacy.Priorities = append(legacy.Priorities, f)
 	}
-	out := placement.PolicyProfile(legacy)
+	out := scheduler.PolicyProfile(legacy)
 	for _, f := range p.filtersOff() {
-		out.FiltersOff = append(out.FiltersOff, placement.Filter(f))
+		out.FiltersOff = append(out.FiltersOff, scheduler.Filter(f))
 	}
 	out.AddedAffinity = p.labelsPresence()
 	for _, x := range p.predicates() {

@@ -9,7 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
 // pluginOfPriority are the score plugins that priority functions became. A weight carries
@@ -25,7 +25,7 @@ func (p *profileBuilder) convertPolicy(policy *LegacyPolicy) {
 		p.convertPriority(x)
 	}
 	for _, name := range scorePlugins {
-		var w placement.Weights
+		var w scheduler.Weights
 		if _, scores := w.ScorePlugins()[name]; scores && p.weights[name] == 0 {
 			p.scoresOff = append(p.scoresOff, name)
 		}
@@ -62,7 +62,7 @@ func (p *profileBuilder) convertPriority(x policyPriority) {
 		case a.LabelPreference != nil:
 			p.addLabelPreference(x, a.LabelPreference.Label, a.LabelPreference.Presence)
 		case a.RequestedToCapacityRatio != nil:
-			if p.setResourceStrategy(x, string(placement.RequestedToCapacityRatio)) {
+			if p.setResourceStrategy(x, string(scheduler.RequestedToCapacityRatio)) {
 				p.shape, p.resources = a.RequestedToCapacityRatio.Shape, a.RequestedToCapacityRatio.Resources
 			}
 		}
@@ -74,9 +74,9 @@ func (p *profileBuilder) convertPriority(x policyPriority) {
 		p.addSpreadKey(corev1.LabelTopologyZone)
 		p.addSpreadKey(corev1.LabelHostname)
 	case "LeastRequestedPriority":
-		p.setResourceStrategy(x, string(placement.LeastAllocated))
+		p.setResourceStrategy(x, string(scheduler.LeastAllocated))
 	case "MostRequestedPriority":
-		p.setResourceStrategy(x, string(placement.MostAllocated))
+		p.setResourceStrategy(x, string(scheduler.MostAllocated))
 	case "EqualPriority": // the same for every node
 	case "NodePreferAvoidPodsPriority":
 		p.addNote("priority %s (weight %d): no equivalent, the annotation preferAvoidPods is not read any more; taint such nodes PreferNoSchedule", x.Name, x.Weight)
@@ -141,7 +141,7 @@ func (p *profileBuilder) convertPredicates(policy *LegacyPolicy) {
 		p.requiredTerms = added.RequiredDuringSchedulingIgnoredDuringExecution.NodeSelectorTerms[0].MatchExpressions
 	}
 	off := slices.DeleteFunc(policy.filtersOff(), func(f string) bool {
-		return f == string(placement.NodeDeclaredFeatures) // no predicate ever was that
+		return f == string(scheduler.NodeDeclaredFeatures) // no predicate ever was that
 	})
 	if len(off) > 0 {
 		slices.SortFunc(off, cmp.Compare[string])

@@ -11,14 +11,14 @@ import (
 	"go.yaml.in/yaml/v3"
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
 // LoadScheduler reads a KubeSchedulerConfiguration and returns how each of its
 // profiles places pods, by schedulerName; name is used in errors, which name
 // every mistake. What a profile does that is not modelled is no mistake: nothing
 // is foretold for its pods, and the profile says why.
-func LoadScheduler(name string, data []byte) (map[string]placement.Profile, error) {
+func LoadScheduler(name string, data []byte) (map[string]scheduler.Profile, error) {
 	root, err := parse(name, data)
 	if err != nil {
 		return nil, err
@@ -57,12 +57,12 @@ func readBoundedFile(path string) ([]byte, error) {
 	return data, err
 }
 
-func (f *schedulerFile) placementProfiles(e *decoder) map[string]placement.Profile {
+func (f *schedulerFile) placementProfiles(e *decoder) map[string]scheduler.Profile {
 	if len(f.Profiles) == 0 {
 		f.Profiles = []schedulerProfile{{}}
 	}
 	checkPercentage(e, "percentageOfNodesToScore", f.PercentageOfNodesToScore)
-	out := map[string]placement.Profile{}
+	out := map[string]scheduler.Profile{}
 	for i := range f.Profiles {
 		p, path := &f.Profiles[i], fmt.Sprintf("profiles[%d]", i)
 		if p.SchedulerName == "" && len(f.Profiles) == 1 {
@@ -104,9 +104,9 @@ func extenderName(raw json.RawMessage) string {
 }
 
 // placementProfile says how one profile places pods.
-func (p *schedulerProfile) placementProfile(e *decoder, path string) placement.Profile {
+func (p *schedulerProfile) placementProfile(e *decoder, path string) scheduler.Profile {
 	p.checkPlugins(e, path+".plugins")
-	out := placement.DefaultProfile()
+	out := scheduler.DefaultProfile()
 	out.Unknown = p.unsupportedReason()
 	scores := p.Plugins.enabledAt(&p.Plugins.Score, scorePlugins)
 	for name, weight := range out.Weights.ScorePlugins() {
@@ -115,11 +115,11 @@ func (p *schedulerProfile) placementProfile(e *decoder, path string) placement.P
 	filters := p.Plugins.enabledAt(&p.Plugins.Filter, filterPlugins)
 	for _, name := range filterPlugins {
 		if _, asked := filters[name]; !asked {
-			out.FiltersOff = append(out.FiltersOff, placement.Filter(name))
+			out.FiltersOff = append(out.FiltersOff, scheduler.Filter(name))
 		}
 	}
 	if weight, packs := scores[packingPlugin]; packs {
-		t := placement.DefaultPacking()
+		t := scheduler.DefaultPacking()
 		t.Weight = int64(weight)
 		out.Packing = &t
 	}

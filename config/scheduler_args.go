@@ -13,13 +13,13 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 
 	"github.com/evenkeel-project/evenkeel/internal/suggest"
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
 // readArgs takes over the arguments of the plugins that are understood. Those of
 // others do not matter: either the plugin decides nothing, or its name is
 // reported as not modelled.
-func (p *schedulerProfile) readArgs(e *decoder, path string, out *placement.Profile) {
+func (p *schedulerProfile) readArgs(e *decoder, path string, out *scheduler.Profile) {
 	seen := map[string]bool{}
 	for i, c := range p.PluginConfig {
 		at := fmt.Sprintf("%s.pluginConfig[%d]", path, i)
@@ -34,7 +34,7 @@ func (p *schedulerProfile) readArgs(e *decoder, path string, out *placement.Prof
 	}
 }
 
-var argReaders = map[string]func(e *decoder, path string, out *placement.Profile){
+var argReaders = map[string]func(e *decoder, path string, out *scheduler.Profile){
 	"NodeResourcesFit":                readFitArgs,
 	"NodeResourcesBalancedAllocation": readBalancedArgs,
 	"PodTopologySpread":               readSpreadArgs,
@@ -51,7 +51,7 @@ func decodeArgs[T any](e *decoder, path string) T {
 	return args
 }
 
-func readFitArgs(e *decoder, path string, out *placement.Profile) {
+func readFitArgs(e *decoder, path string, out *scheduler.Profile) {
 	a := decodeArgs[fitArgs](e, path)
 	out.IgnoredResources, out.IgnoredGroups = a.IgnoredResources, a.IgnoredResourceGroups
 	for i, group := range a.IgnoredResourceGroups {
@@ -64,13 +64,13 @@ func readFitArgs(e *decoder, path string, out *placement.Profile) {
 		return
 	}
 	path += ".scoringStrategy"
-	types := []string{string(placement.LeastAllocated), string(placement.MostAllocated), string(placement.RequestedToCapacityRatio)}
+	types := []string{string(scheduler.LeastAllocated), string(scheduler.MostAllocated), string(scheduler.RequestedToCapacityRatio)}
 	if !slices.Contains(types, s.Type) {
 		e.fieldError(path+".type", "unknown strategy %q%s (want one of %s)", s.Type, suggest.DidYouMean(s.Type, types), strings.Join(types, ", "))
 	}
-	out.Fit.Type = placement.StrategyType(s.Type)
+	out.Fit.Type = scheduler.StrategyType(s.Type)
 	out.Fit.Resources = checkResourceWeights(e, path+".resources", s.Resources, 100)
-	ratio := s.Type == string(placement.RequestedToCapacityRatio)
+	ratio := s.Type == string(scheduler.RequestedToCapacityRatio)
 	switch {
 	case ratio && s.RequestedToCapacityRatio == nil:
 		e.fieldError(path+".requestedToCapacityRatio", "is missing (want a shape)")
@@ -82,8 +82,8 @@ func readFitArgs(e *decoder, path string, out *placement.Profile) {
 }
 
 // checkResourceWeights with weights of 1 to most; 0 means 1.
-func checkResourceWeights(e *decoder, path string, list []resourceSpec, most int) []placement.ResourceWeight {
-	var out []placement.ResourceWeight
+func checkResourceWeights(e *decoder, path string, list []resourceSpec, most int) []scheduler.ResourceWeight {
+	var out []scheduler.ResourceWeight
 	seen := map[string]bool{}
 	for i, r := range list {
 		at := fmt.Sprintf("%s[%d]", path, i)
@@ -101,16 +101,16 @@ func checkResourceWeights(e *decoder, path string, list []resourceSpec, most int
 			}
 			e.fieldError(at+".weight", "%d is no weight here (want %s)", r.Weight, want)
 		}
-		out = append(out, placement.ResourceWeight{Name: corev1.ResourceName(r.Name), Weight: int64(max(r.Weight, 1))})
+		out = append(out, scheduler.ResourceWeight{Name: corev1.ResourceName(r.Name), Weight: int64(max(r.Weight, 1))})
 	}
 	return out
 }
 
-func checkShape(e *decoder, path string, points []shapePoint) []placement.ShapePoint {
+func checkShape(e *decoder, path string, points []shapePoint) []scheduler.ShapePoint {
 	if len(points) == 0 {
 		e.fieldError(path, "is empty (want points such as {utilization: 0, score: 0})")
 	}
-	var out []placement.ShapePoint
+	var out []scheduler.ShapePoint
 	for i, p := range points {
 		at := fmt.Sprintf("%s[%d]", path, i)
 		if p.Utilization < 0 || p.Utilization > 100 {
@@ -121,18 +121,18 @@ func checkShape(e *decoder, path string, points []shapePoint) []placement.ShapeP
 		if p.Score < 0 || p.Score > 10 {
 			e.fieldError(at+".score", "%d is no score here (want 0..10)", p.Score)
 		}
-		out = append(out, placement.ShapePoint{Utilization: int64(p.Utilization), Score: int64(p.Score)})
+		out = append(out, scheduler.ShapePoint{Utilization: int64(p.Utilization), Score: int64(p.Score)})
 	}
 	return out
 }
 
-func readBalancedArgs(e *decoder, path string, out *placement.Profile) {
+func readBalancedArgs(e *decoder, path string, out *scheduler.Profile) {
 	for _, r := range checkResourceWeights(e, path+".resources", decodeArgs[balancedArgs](e, path).Resources, 1) {
 		out.Balanced = append(out.Balanced, r.Name)
 	}
 }
 
-func readSpreadArgs(e *decoder, path string, out *placement.Profile) {
+func readSpreadArgs(e *decoder, path string, out *scheduler.Profile) {
 	a := decodeArgs[spreadArgs](e, path)
 	types := []string{"System", "List"}
 	switch {
@@ -169,7 +169,7 @@ func readSpreadArgs(e *decoder, path string, out *placement.Profile) {
 	}
 }
 
-func readNodeAffinityArgs(e *decoder, path string, out *placement.Profile) {
+func readNodeAffinityArgs(e *decoder, path string, out *scheduler.Profile) {
 	out.AddedAffinity = decodeArgs[nodeAffinityArgs](e, path).AddedAffinity
 	a := out.AddedAffinity
 	if a == nil {
@@ -187,7 +187,7 @@ func readNodeAffinityArgs(e *decoder, path string, out *placement.Profile) {
 	}
 }
 
-func readInterPodArgs(e *decoder, path string, out *placement.Profile) {
+func readInterPodArgs(e *decoder, path string, out *scheduler.Profile) {
 	a := decodeArgs[interPodArgs](e, path)
 	out.IgnorePreferredTerms = a.IgnorePreferredTermsOfExistingPods
 	if w := a.HardPodAffinityWeight; w != nil {
@@ -202,7 +202,7 @@ func checkAffinityWeight(e *decoder, path string, w int) int64 {
 	return int64(w)
 }
 
-func readVolumeBindingArgs(e *decoder, path string, out *placement.Profile) {
+func readVolumeBindingArgs(e *decoder, path string, out *scheduler.Profile) {
 	a := decodeArgs[volumeBindingArgs](e, path)
 	if len(a.Shape) > 0 {
 		checkShape(e, path+".shape", a.Shape)
@@ -210,7 +210,7 @@ func readVolumeBindingArgs(e *decoder, path string, out *placement.Profile) {
 	}
 }
 
-func readPackingArgs(e *decoder, path string, out *placement.Profile) {
+func readPackingArgs(e *decoder, path string, out *scheduler.Profile) {
 	a := decodeArgs[packingArgs](e, path)
 	if out.Packing == nil {
 		return

@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -31,7 +31,7 @@ type Config struct {
 	Placement    Placement  `json:"placement"`
 	Web          Web        `json:"web"`
 
-	placementProfiles map[string]placement.Profile // by schedulerName
+	placementProfiles map[string]scheduler.Profile // by schedulerName
 	pressureRules     []pressure.Rule              // of hints
 	fileDigests       []string                     // digests of the files that are named
 	referencedFiles   []string                     // their paths

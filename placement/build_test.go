@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -100,13 +101,13 @@ func (b *builder) pod(name string) *corev1.Pod {
 
 func (b *builder) world(t testing.TB) *ClusterModel {
 	t.Helper()
-	return b.worldOf(t, DefaultProfile())
+	return b.worldOf(t, scheduler.DefaultProfile())
 }
 
 // worldOf is the world of a default-scheduler with the profile.
-func (b *builder) worldOf(t testing.TB, p Profile) *ClusterModel {
+func (b *builder) worldOf(t testing.TB, p scheduler.Profile) *ClusterModel {
 	t.Helper()
-	return b.worldWith(t, Options{Profiles: map[string]Profile{corev1.DefaultSchedulerName: p}})
+	return b.worldWith(t, Options{Profiles: map[string]scheduler.Profile{corev1.DefaultSchedulerName: p}})
 }
 
 func (b *builder) worldWith(t testing.TB, o Options) *ClusterModel {

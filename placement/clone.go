@@ -1,6 +1,10 @@
 package placement
 
-import "maps"
+import (
+	"github.com/evenkeel-project/evenkeel/placement/cycle"
+	"github.com/evenkeel-project/evenkeel/placement/sampling"
+	"maps"
+)
 
 // Clone returns a copy of the model. Moves and hints in one do not change the other.
 // What depends on the snapshot alone is shared, and what is known of each class is
@@ -9,11 +13,11 @@ import "maps"
 func (w *ClusterModel) Clone() *ClusterModel {
 	c := *w
 	c.nodeChecks, c.scorers = maps.Clone(w.nodeChecks), maps.Clone(w.scorers)
-	c.groups, c.images = w.groups.clone(), w.images.clone()
-	c.fast, c.buf, c.sampler = nil, Scratch{}, Sampler{}
+	c.groups, c.images = w.groups.Clone(), w.images.Clone()
+	c.fast, c.buf, c.sampler = nil, cycle.Scratch{}, sampling.Sampler{}
 	model, copies := w.Cluster.Clone()
 	c.Cluster = model
-	c.replacements = make([]*Replacement, len(w.replacements))
+	c.replacements = make([]*cycle.Replacement, len(w.replacements))
 	for i, in := range w.replacements {
 		if in != nil {
 			c.replacements[i] = in.CloneFor(c.ClassList[i], copies)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
@@ -15,7 +16,7 @@ import (
 // TestCloneStandsAlone: a copy foretells what a world of its own does that took the
 // same way, and so does the world that was copied, whatever happens to the other.
 func TestCloneStandsAlone(t *testing.T) {
-	profiles := []Profile{DefaultProfile(), PolicyProfile(DefaultPolicy())}
+	profiles := []scheduler.Profile{scheduler.DefaultProfile(), scheduler.PolicyProfile(scheduler.DefaultPolicy())}
 	same := func(seed int64, which string, a, b *ClusterModel) {
 		for i := 0; i < len(a.Snap.Pods); i += 7 {
 			if got, want := a.Predict(cluster.PodID(i)), b.Predict(cluster.PodID(i)); !reflect.DeepEqual(got, want) {

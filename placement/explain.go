@@ -2,6 +2,10 @@ package placement
 
 import (
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/cycle"
+	"github.com/evenkeel-project/evenkeel/placement/filter"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"github.com/evenkeel-project/evenkeel/placement/score"
 )
 
 // NodeVerdict is what filters and scores say about one node in one state of the
@@ -10,7 +14,7 @@ type NodeVerdict struct {
 	Node cluster.NodeID
 	Gone bool // the victim is gone; false: it still terminates
 	// RefusedBy is the first filter that refuses the node, empty for none.
-	RefusedBy Filter
+	RefusedBy scheduler.Filter
 	Why       string // a sentence; empty when the node is feasible
 	Scores    []PluginScore
 	Total     int64
@@ -37,33 +41,33 @@ func (w *ClusterModel) Explain(p cluster.PodID) []NodeVerdict {
 	return out
 }
 
-func (w *ClusterModel) explainNodes(in *Replacement, p cluster.PodID, gone bool) []NodeVerdict {
+func (w *ClusterModel) explainNodes(in *cycle.Replacement, p cluster.PodID, gone bool) []NodeVerdict {
 	r := w.newAttempt(in, p)
 	var feasible []cluster.NodeID
 	out := make([]NodeVerdict, len(w.Snap.Nodes))
 	for n := range out {
-		out[n] = NodeVerdict{Node: cluster.NodeID(n), Gone: gone, RefusedBy: RefusedBy(&r, n)}
+		out[n] = NodeVerdict{Node: cluster.NodeID(n), Gone: gone, RefusedBy: filter.RefusedBy(&r, n)}
 	}
 	for n := range out {
-		if out[n].RefusedBy == "" && RefusedBesideNominated(&r, cluster.NodeID(n)) != "" {
-			out[n].RefusedBy = NominatedPods
+		if out[n].RefusedBy == "" && filter.RefusedBesideNominated(&r, cluster.NodeID(n)) != "" {
+			out[n].RefusedBy = scheduler.NominatedPods
 		}
 		if out[n].RefusedBy == "" {
 			feasible = append(feasible, cluster.NodeID(n))
 		} else {
-			out[n].Why = Message(&r, n, out[n].RefusedBy)
+			out[n].Why = filter.Message(&r, n, out[n].RefusedBy)
 		}
 	}
 	r = w.newAttempt(in, p)
 	if len(feasible) == 0 {
 		return out
 	}
-	Score(&r, feasible)
+	score.Score(&r, feasible)
 	for i, n := range feasible {
-		for k, s := range in.scorers {
-			out[n].Scores = append(out[n].Scores, PluginScore{s.name, w.buf.scores[k][i], s.weight})
+		for k, s := range in.Scorers {
+			out[n].Scores = append(out[n].Scores, PluginScore{s.Name, w.buf.Scores[k][i], s.Weight})
 		}
-		out[n].Total = w.buf.total[i]
+		out[n].Total = w.buf.Total[i]
 	}
 	return out
 }

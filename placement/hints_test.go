@@ -10,6 +10,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
 // steeredCluster is random: pods that tolerate the steering taint, that look at
@@ -54,15 +55,17 @@ func steeredCluster(r *rand.Rand, hinted map[int]hints.Kind) *builder {
 var unhinted = corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: hints.Key, Operator: corev1.NodeSelectorOpNotIn, Values: []string{hints.Value}}}}
 
 // steeredProfiles are schedulers that look at hints for every pod, or not at all.
-func steeredProfiles() []Profile {
-	policy := DefaultPolicy()
-	adds := func(a corev1.NodeAffinity) Profile { return with(func(p *Profile) { p.AddedAffinity = &a }) }
-	return []Profile{
-		DefaultProfile(),
+func steeredProfiles() []scheduler.Profile {
+	policy := scheduler.DefaultPolicy()
+	adds := func(a corev1.NodeAffinity) scheduler.Profile {
+		return with(func(p *scheduler.Profile) { p.AddedAffinity = &a })
+	}
+	return []scheduler.Profile{
+		scheduler.DefaultProfile(),
 		adds(corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{Weight: 5, Preference: unhinted}}}),
 		adds(corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{unhinted}}}),
-		with(func(p *Profile) { p.Weights.TaintToleration = 0 }),
-		PolicyProfile(policy),
+		with(func(p *scheduler.Profile) { p.Weights.TaintToleration = 0 }),
+		scheduler.PolicyProfile(policy),
 	}
 }
 

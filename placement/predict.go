@@ -4,6 +4,11 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/cycle"
+	"github.com/evenkeel-project/evenkeel/placement/filter"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
+	"github.com/evenkeel-project/evenkeel/placement/sampling"
+	"github.com/evenkeel-project/evenkeel/placement/score"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -14,26 +19,26 @@ const goneWeight = 0.1
 
 // Predict foretells where the replacement of the pod would land if the pod were
 // evicted now, in this world.
-func (w *ClusterModel) Predict(p cluster.PodID) Prediction {
+func (w *ClusterModel) Predict(p cluster.PodID) prediction.Prediction {
 	pr := w.PredictOdds(p)
-	for _, s := range [...]*State{&pr.Terminating, &pr.Gone} {
+	for _, s := range [...]*prediction.State{&pr.Terminating, &pr.Gone} {
 		if s.Fitting.Len() > 0 {
 			s.Feasible = slices.AppendSeq(make([]cluster.NodeID, 0, s.Fitting.Len()), s.Fitting.All())
 		}
-		s.Fitting, s.Winners, s.Odds = NodeSet{}, slices.Clone(s.Winners), slices.Clone(s.Odds)
+		s.Fitting, s.Winners, s.Odds = prediction.NodeSet{}, slices.Clone(s.Winners), slices.Clone(s.Odds)
 	}
 	return pr
 }
 
 // PredictOdds is Predict with the feasible nodes as a set, which costs a fraction
 // where there are thousands of nodes. It is good until the world's next prediction.
-func (w *ClusterModel) PredictOdds(p cluster.PodID) Prediction {
+func (w *ClusterModel) PredictOdds(p cluster.PodID) prediction.Prediction {
 	why, ok := w.Supported(p)
 	if !ok {
-		return Prediction{SupportedWhy: why}
+		return prediction.Prediction{SupportedWhy: why}
 	}
 	in := w.replacementOf(p)
-	pr := Prediction{WeightGone: w.goneProbability(p)}
+	pr := prediction.Prediction{WeightGone: w.goneProbability(p)}
 	if w.predictFast(in, p, &pr) {
 		return pr
 	}
@@ -49,23 +54,23 @@ func (w *ClusterModel) PredictOdds(p cluster.PodID) Prediction {
 }
 
 // predictState runs filters and scores as things stand.
-func (w *ClusterModel) predictState(in *Replacement, p cluster.PodID) State {
+func (w *ClusterModel) predictState(in *cycle.Replacement, p cluster.PodID) prediction.State {
 	r := w.newAttempt(in, p)
-	feasible := FeasibleNodes(&r, w.buf.feasible[:0])
+	feasible := filter.FeasibleNodes(&r, w.buf.Feasible[:0])
 	if len(w.Nominated) > 0 {
-		feasible = slices.DeleteFunc(feasible, func(n cluster.NodeID) bool { return RefusedBesideNominated(&r, n) != "" })
+		feasible = slices.DeleteFunc(feasible, func(n cluster.NodeID) bool { return filter.RefusedBesideNominated(&r, n) != "" })
 		r = w.newAttempt(in, p)
 	}
-	w.buf.feasible = feasible
+	w.buf.Feasible = feasible
 	if len(feasible) == 0 {
-		return State{}
+		return prediction.State{}
 	}
-	if size := Size(len(w.Snap.Nodes), in.profile.PercentageOfNodesToScore); size < len(feasible) {
+	if size := sampling.Size(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore); size < len(feasible) {
 		return w.sampler.Sample(&r, feasible, size, w.randomSampleWeight)
 	}
-	Score(&r, feasible)
-	s := State{Fitting: NewNodeSet(w.Cluster, feasible), Best: slices.Max(w.buf.total)}
-	for i, t := range w.buf.total {
+	score.Score(&r, feasible)
+	s := prediction.State{Fitting: prediction.NewNodeSet(w.Cluster, feasible), Best: slices.Max(w.buf.Total)}
+	for i, t := range w.buf.Total {
 		if t == s.Best {
 			s.Winners = append(s.Winners, feasible[i])
 		}
@@ -85,7 +90,7 @@ func (w *ClusterModel) goneProbability(p cluster.PodID) float64 {
 	case own != nil:
 		grace = *own
 	}
-	if o, ok := w.OwnerOf(pod); grace <= 0 || w.PodNode[p] == cluster.NoNode || ok && o.afterVictim ||
+	if o, ok := w.OwnerOf(pod); grace <= 0 || w.PodNode[p] == cluster.NoNode || ok && o.AfterVictim ||
 		pod.Controller != nil && pod.Controller.Kind == "StatefulSet" {
 		return 1
 	}

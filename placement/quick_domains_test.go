@@ -10,6 +10,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
 // TestQuickSeesDomainsWhoseNodesAllHoldPods: a small zone all of whose nodes hold a
@@ -21,7 +23,7 @@ func TestQuickSeesDomainsWhoseNodesAllHoldPods(t *testing.T) {
 		w := smallZone(t, rand.New(rand.NewPCG(seed, 1)))
 		for i := range w.Snap.Pods {
 			p := &w.Snap.Pods[i]
-			var only Prediction
+			var only prediction.Prediction
 			if p.Object.Labels["app"] != "a" || i%4 != 0 || !w.predictFast(w.replacementOf(p.ID), p.ID, &only) {
 				continue
 			}
@@ -68,5 +70,5 @@ func smallZone(t *testing.T, r *rand.Rand) *ClusterModel {
 				LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "a"}}, WhenUnsatisfiable: corev1.ScheduleAnyway})
 		}
 	}, at...)
-	return b.worldOf(t, DefaultProfile())
+	return b.worldOf(t, scheduler.DefaultProfile())
 }

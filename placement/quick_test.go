@@ -9,6 +9,8 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -102,7 +104,7 @@ func TestQuickIsTheSameAsTheGeneralWay(t *testing.T) {
 	quick, states := 0, 0
 	for seed := range seeds {
 		rnd := rand.New(rand.NewSource(seed))
-		p := DefaultProfile()
+		p := scheduler.DefaultProfile()
 		switch seed % 6 {
 		case 3:
 			p.PercentageOfNodesToScore = 40
@@ -135,7 +137,7 @@ func TestQuickIsTheSameAsTheGeneralWay(t *testing.T) {
 // compareWays returns how many states were foretold quickly, of how many.
 func compareWays(t *testing.T, w *ClusterModel, pod cluster.PodID) (quick, states int) {
 	t.Helper()
-	var only Prediction
+	var only prediction.Prediction
 	if _, ok := w.Supported(pod); ok && w.predictFast(w.replacementOf(pod), pod, &only) {
 		quick = 2
 	}
@@ -145,7 +147,7 @@ func compareWays(t *testing.T, w *ClusterModel, pod cluster.PodID) (quick, state
 	w.fastOff = false
 	for _, x := range [...]struct {
 		name      string
-		got, want State
+		got, want prediction.State
 	}{{"terminating", got.Terminating, want.Terminating}, {"gone", got.Gone, want.Gone}} {
 		if !slices.Equal(x.got.Feasible, x.want.Feasible) {
 			t.Errorf("%s: feasible are %v, want %v", x.name, x.got.Feasible, x.want.Feasible)

@@ -6,6 +6,10 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/filter"
+	"github.com/evenkeel-project/evenkeel/placement/sampling"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"github.com/evenkeel-project/evenkeel/placement/score"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -13,20 +17,20 @@ import (
 // feasible nodes, by the numbers of sets without the better nodes.
 func overSets(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
 	in, odds := w.replacementOf(p), map[cluster.NodeID]float64{}
-	size := Size(len(w.Snap.Nodes), in.profile.PercentageOfNodesToScore)
+	size := sampling.Size(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
 	inBothStates(w.Cluster, p, func(g bool) {
 		if g != gone {
 			return
 		}
 		r := w.newAttempt(in, p)
-		feasible := FeasibleNodes(&r, nil)
-		Score(&r, feasible)
+		feasible := filter.FeasibleNodes(&r, nil)
+		score.Score(&r, feasible)
 		for i, n := range feasible {
 			better, ties := 0, 0
-			for _, t := range w.buf.total {
-				if t > w.buf.total[i] {
+			for _, t := range w.buf.Total {
+				if t > w.buf.Total[i] {
 					better++
-				} else if t == w.buf.total[i] {
+				} else if t == w.buf.Total[i] {
 					ties++
 				}
 			}
@@ -46,14 +50,14 @@ func without(n, k, size int) float64 {
 }
 
 func TestScatteredPartIsThatOfEverySet(t *testing.T) {
-	legacy, states := PolicyProfile(DefaultPolicy()), 0
+	legacy, states := scheduler.PolicyProfile(scheduler.DefaultPolicy()), 0
 	for seed := range int64(6) {
 		s := uneven(seed, 121+int(seed)*20).world(t).Snap
-		profile := DefaultProfile()
+		profile := scheduler.DefaultProfile()
 		if seed == 5 {
 			profile = legacy
 		}
-		w := NewClusterModel(s, Options{Profiles: map[string]Profile{corev1.DefaultSchedulerName: profile}})
+		w := NewClusterModel(s, Options{Profiles: map[string]scheduler.Profile{corev1.DefaultSchedulerName: profile}})
 		w.randomSampleWeight = 1
 		for a := range 8 {
 			p := id(t, w, "a"+string(rune('0'+a))+"-0")
@@ -72,7 +76,7 @@ func TestScatteredPartIsThatOfEverySet(t *testing.T) {
 					if i := slices.Index(got.Winners, n); i >= 0 {
 						is = got.Odds[i]
 					}
-					if math.Abs(is-p) > 1.01*Negligible {
+					if math.Abs(is-p) > 1.01*sampling.Negligible {
 						t.Fatalf("seed %d, a%d, gone %v, node %d: %.6f, want %.6f", seed, a, gone, n, is, p)
 					}
 				}

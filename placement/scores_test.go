@@ -76,7 +76,7 @@ func TestImageScoresAreSharedByImages(t *testing.T) {
 		b.app(app, 100, func(s *corev1.PodSpec) { s.Containers[0].Image = image }, "n1")
 	}
 	w := b.world(t)
-	images := func(pod string) []int8 { return w.replacementOf(id(t, w, pod)).Static.images }
+	images := func(pod string) []int8 { return w.replacementOf(id(t, w, pod)).Static.Images }
 	a, same, other := images("a-0"), images("b-0"), images("c-0")
 	if &a[0] != &same[0] || &a[0] == &other[0] {
 		t.Error("image scores are not shared by list of images")

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/model"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -44,7 +46,7 @@ func (w *ClusterModel) schedulerUnknown(p *cluster.Pod) string {
 	if p.Terminal {
 		return "the pod has ended, so its replacement is no longer to come"
 	}
-	if why := w.profileUnknown(w.PodClass[p.ID].profile, NameOf(p.Object)); why != "" {
+	if why := w.profileUnknown(w.PodClass[p.ID].Profile, scheduler.NameOf(p.Object)); why != "" {
 		return why
 	}
 	if len(p.Object.Spec.SchedulingGates) > 0 {
@@ -57,15 +59,15 @@ func (w *ClusterModel) schedulerUnknown(p *cluster.Pod) string {
 }
 
 // profileUnknown says why nothing can be foretold of a scheduler.
-func (w *ClusterModel) profileUnknown(p *Compiled, name string) string {
+func (w *ClusterModel) profileUnknown(p *scheduler.Compiled, name string) string {
 	switch why := p.Unknown; {
-	case why == UnknownScheduler:
+	case why == scheduler.UnknownScheduler:
 		return fmt.Sprintf("it is scheduled by %q, %s", name, why)
 	case why != "":
 		return fmt.Sprintf("it is scheduled by %q: %s", name, why)
-	case p.Off[TaintToleration] && w.NotReadyNode != "":
+	case p.Off[scheduler.TaintToleration] && w.NotReadyNode != "":
 		return fmt.Sprintf("it is scheduled by %q: it ignores taints, and what it does with node %s, which is not ready, is not modelled", name, w.NotReadyNode)
-	case p.Packing != nil && !w.Packing.known:
+	case p.Packing != nil && !w.Packing.Known:
 		return fmt.Sprintf("it is scheduled by %q: it scores by measured usage, and the snapshot has neither NodeMetrics nor Usage of a node", name)
 	}
 	return ""
@@ -74,8 +76,8 @@ func (w *ClusterModel) profileUnknown(p *Compiled, name string) string {
 // filterUnknown refuses pods that a filter is about which their scheduler has
 // switched off, and which is modelled as asked only.
 func (w *ClusterModel) filterUnknown(p *cluster.Pod) string {
-	for _, f := range w.PodClass[p.ID].profile.FiltersOff {
-		if !slices.Contains(SwitchableFilters, f) && concerns(f, p.Object) {
+	for _, f := range w.PodClass[p.ID].Profile.FiltersOff {
+		if !slices.Contains(scheduler.SwitchableFilters, f) && concerns(f, p.Object) {
 			return fmt.Sprintf("its scheduler has the filter %s switched off, which is not modelled", f)
 		}
 	}
@@ -84,9 +86,9 @@ func (w *ClusterModel) filterUnknown(p *cluster.Pod) string {
 
 // concerns reports whether a filter that cannot be switched off may refuse any
 // node to the pod's replacement.
-func concerns(f Filter, p *corev1.Pod) bool {
+func concerns(f scheduler.Filter, p *corev1.Pod) bool {
 	switch f {
-	case VolumeBinding:
+	case scheduler.VolumeBinding:
 		return cluster.HasVolumeClaim(p)
 	case "DynamicResources":
 		return len(p.Spec.ResourceClaims) > 0
@@ -116,8 +118,8 @@ func resizeUnknown(_ *ClusterModel, p *cluster.Pod) string {
 
 // needsSelector reports whether the selector of the pod's controller decides.
 func (w *ClusterModel) needsSelector(p *cluster.Pod) bool {
-	f := w.PodClass[p.ID].profile
-	return f.Policy != nil || f.needsSelector() && len(p.Object.Spec.TopologySpreadConstraints) == 0
+	f := w.PodClass[p.ID].Profile
+	return f.Policy != nil || f.NeedsSelector() && len(p.Object.Spec.TopologySpreadConstraints) == 0
 }
 
 // ownerUnknown refuses pods whose template would be scheduled in another way,
@@ -135,7 +137,7 @@ func (w *ClusterModel) ownerUnknown(p *cluster.Pod) string {
 		}
 		return ""
 	}
-	if t := o.template; t != nil {
+	if t := o.Template; t != nil {
 		if t.NodeName != "" {
 			return fmt.Sprintf("its template names node %s, so no scheduler places it", t.NodeName)
 		}
@@ -165,7 +167,7 @@ func (w *ClusterModel) affinityUnknown(p *cluster.Pod) string {
 // volumesUnknown refuses volumes whose place is not in the snapshot, or is
 // translated from an old form.
 func (w *ClusterModel) volumesUnknown(p *cluster.Pod) string {
-	if len(w.PodClass[p.ID].sample.Object.Spec.Volumes) == 0 {
+	if len(w.PodClass[p.ID].Sample.Object.Spec.Volumes) == 0 {
 		return ""
 	}
 	return w.replacementOf(p.ID).Volumes.Unknown
@@ -174,6 +176,6 @@ func (w *ClusterModel) volumesUnknown(p *cluster.Pod) string {
 // hasNoAffinity pods have nothing that could not be read, and no pod has an affinity that
 // would be about them: they are not looked at more closely until they are foretold.
 func (w *ClusterModel) hasNoAffinity(p *cluster.Pod) bool {
-	spec := &w.PodClass[p.ID].sample.Object.Spec
-	return spec.Affinity == nil && len(spec.TopologySpreadConstraints) == 0 && len(w.AntiAffinityTerms)+len(w.ScoredTerms) == 0 && featureBits(spec) == 0
+	spec := &w.PodClass[p.ID].Sample.Object.Spec
+	return spec.Affinity == nil && len(spec.TopologySpreadConstraints) == 0 && len(w.AntiAffinityTerms)+len(w.ScoredTerms) == 0 && model.FeatureBits(spec) == 0
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evenkeel-project/evenkeel/placement/filter"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -81,10 +82,10 @@ func TestCanRun(t *testing.T) {
 	w := b.world(t)
 	for i := range w.Snap.Nodes {
 		n := &w.Snap.Nodes[i]
-		if got := CanRun(b.pod("x-0"), n); got != (n.Name == "plain") {
+		if got := filter.CanRun(b.pod("x-0"), n); got != (n.Name == "plain") {
 			t.Errorf("%s: %v", n.Name, got)
 		}
-		if in := w.replacementOf(id(t, w, "x-0")); in.NodeOK[i] != CanRun(b.pod("x-0"), n) {
+		if in := w.replacementOf(id(t, w, "x-0")); in.NodeOK[i] != filter.CanRun(b.pod("x-0"), n) {
 			t.Errorf("%s: the world judges otherwise", n.Name)
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -113,7 +114,7 @@ func TestRequiredAffinityKeepsCBesideB(t *testing.T) {
 	if got := names(w, p.Gone.Feasible); got != "n1 n2" {
 		t.Errorf("feasible %q, want n1 n2", got)
 	}
-	if v := verdict(t, w, "c-0", "n3", true); v.RefusedBy != InterPodAffinity {
+	if v := verdict(t, w, "c-0", "n3", true); v.RefusedBy != scheduler.InterPodAffinity {
 		t.Errorf("n3 is refused by %q", v.RefusedBy)
 	}
 }

@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/planner/trust"
 )
 
@@ -21,7 +21,7 @@ import (
 // schedulers without a profile, none when it trusts no such scheduler. It is safe
 // for concurrent use, and says no before it was told.
 type bindingFilter struct {
-	profiles atomic.Pointer[map[string]placement.Profile] // nil: no bindings at all
+	profiles atomic.Pointer[map[string]scheduler.Profile] // nil: no bindings at all
 }
 
 func (w *bindingFilter) setConfig(conf *config.Config) {

@@ -12,6 +12,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 )
 
 // churn lets happen what falls between two passes, and places the pods that are
@@ -176,7 +177,7 @@ func (c *Course) schedule() {
 }
 
 // land draws where a pod goes; NoNode: nowhere.
-func (c *Course) land(pr placement.Prediction) cluster.NodeID {
+func (c *Course) land(pr prediction.Prediction) cluster.NodeID {
 	st := pr.Terminating
 	if c.r.Float64() < pr.WeightGone {
 		st = pr.Gone
