@@ -9,6 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/lab/oracle/real"
 	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
 var (
@@ -20,7 +22,7 @@ var (
 type run struct {
 	cases, verdicts, feasible, mismatches int
 	decided                               map[string]int
-	refused                               map[placement.Filter]int
+	refused                               map[scheduler.Filter]int
 }
 
 // TestPlacementEqualsScheduler evicts every pod of random clusters, one at a
@@ -33,7 +35,7 @@ func TestPlacementEqualsScheduler(t *testing.T) {
 		want /= 10
 	}
 	s := newAsked(t)
-	r := &run{decided: map[string]int{}, refused: map[placement.Filter]int{}}
+	r := &run{decided: map[string]int{}, refused: map[scheduler.Filter]int{}}
 	for seed := *first; r.cases < want && r.mismatches < 20; seed++ {
 		r.compare(t, s, seed)
 	}
@@ -66,9 +68,9 @@ func (r *run) report(t *testing.T, least int) {
 	}
 }
 
-var filters = []placement.Filter{placement.NodeUnschedulable, placement.TaintToleration, placement.NodeAffinity, placement.NodePorts,
-	placement.NodeResourcesFit, placement.VolumeRestrictions, placement.NodeVolumeLimits, placement.VolumeBinding, placement.VolumeZone,
-	placement.PodTopologySpread, placement.InterPodAffinity, placement.NodeDeclaredFeatures, placement.NominatedPods}
+var filters = []scheduler.Filter{scheduler.NodeUnschedulable, scheduler.TaintToleration, scheduler.NodeAffinity, scheduler.NodePorts,
+	scheduler.NodeResourcesFit, scheduler.VolumeRestrictions, scheduler.NodeVolumeLimits, scheduler.VolumeBinding, scheduler.VolumeZone,
+	scheduler.PodTopologySpread, scheduler.InterPodAffinity, scheduler.NodeDeclaredFeatures, scheduler.NominatedPods}
 
 var scorePlugins = []string{"TaintToleration", "NodeAffinity", "PodTopologySpread", "InterPodAffinity", "NodeResourcesFit",
 	"NodeResourcesBalancedAllocation", "ImageLocality", "VolumeBinding"}
@@ -121,7 +123,7 @@ func worldOf(t *testing.T, o *cluster.Objects) *placement.ClusterModel {
 
 // differ says where the verdicts, or the prediction, are not what the scheduler
 // finds.
-func (r *run) differ(want map[string]real.Verdict, verdicts []placement.NodeVerdict, pr placement.Prediction, w *placement.ClusterModel, gone bool) string {
+func (r *run) differ(want map[string]real.Verdict, verdicts []placement.NodeVerdict, pr prediction.Prediction, w *placement.ClusterModel, gone bool) string {
 	nodes := w.Snapshot().Nodes
 	var feasible, winners []cluster.NodeID
 	var best int64

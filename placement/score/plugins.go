@@ -32,11 +32,11 @@ var pluginTable = []struct {
 func Plugins(p *scheduler.Compiled) (list []cycle.Scorer) {
 	for _, s := range pluginTable {
 		if weight := s.weight(&p.Weights); weight > 0 {
-			list = append(list, cycle.Scorer{s.name, weight, s.score, s.idle, s.relative, s.byNode})
+			list = append(list, cycle.Scorer{Name: s.name, Weight: weight, Score: s.score, Idle: s.idle, Relative: s.relative, ByNode: s.byNode})
 		}
 	}
 	if p.Packing != nil {
-		list = append(list, cycle.Scorer{scheduler.PackingName, p.Packing.Weight, scorePacking, nil, false, nil})
+		list = append(list, cycle.Scorer{Name: scheduler.PackingName, Weight: p.Packing.Weight, Score: scorePacking, Idle: nil, Relative: false, ByNode: nil})
 	}
 	return list
 }
