@@ -45,7 +45,7 @@ drills: lab ## evictions while everything breaks: 1 to 2 hours; DRILLS='-run gro
 
 .PHONY: test-drills
 test-drills: lab ## a few repetitions of the cheap drills, and whether their witness finds what is wrong
-	cd lab && go test -count=1 -timeout 5m ./witness ./proxy
+	cd lab && go test -count=1 -timeout 5m ./auditverifier ./proxy
 	$(BIN)/lab drills -short -evenkeel $(BIN)/evenkeel -kwok $(BIN)/kwok
 
 .PHONY: test-lab-long

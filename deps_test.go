@@ -19,7 +19,7 @@ const module = "github.com/evenkeel-project/evenkeel"
 var purePackages = []string{"cluster", "plan", "placement", "strategies", "planner", "report", "internal/cron", "internal/suggest", "hints", "usage"}
 
 // impurePackages are packages inside of pure ones that call an API.
-var impurePackages = []string{"hints/writer", "hints/keeper", "usage/fetch", "usage/loadwatcher", "usage/metricsserver", "usage/monitor", "usage/prometheus", "usage/promql"}
+var impurePackages = []string{"hints/writer", "hints/reconciler", "usage/fetch", "usage/loadwatcher", "usage/metricsserver", "usage/monitor", "usage/prometheus", "usage/promql"}
 
 func isPurePackage(pkg string) bool {
 	in := func(p string) bool { return hasPathPrefix(pkg, p) }
@@ -51,7 +51,7 @@ var importBans = []struct {
 	{"", "sigs.k8s.io/controller-runtime", nil, "267 packages that are not needed"},
 	{"", module + "/config", []string{"controller", "cmd", "config"}, "what a key means is a matter of the package that owns the option"},
 	{"hints", module + "/plan", nil, "a hint is known before anything is planned"},
-	{"hints", module + "/cluster", []string{"hints/pressure", "hints/keeper"}, "a steering hint is read off a node alone"},
+	{"hints", module + "/cluster", []string{"hints/pressure", "hints/reconciler"}, "a steering hint is read off a node alone"},
 	{"cluster", module + "/plan", nil, "cluster is the lowest layer"},
 	{"cluster/annotation", module + "/plan", nil, "what people ask for is known before anything is planned"},
 	{"plan", module + "/planner", nil, "plans are data; they know nobody who makes them"},

@@ -1,8 +1,6 @@
 package cluster
 
 import (
-	"time"
-
 	"k8s.io/apimachinery/pkg/labels"
 )
 
@@ -15,15 +13,6 @@ type Measure struct {
 	// Pods selects the pods that count. If it is nil, all pods count, and with ByUsage
 	// everything else that uses the node.
 	Pods labels.Selector
-}
-
-// UsageRequirements says when measured usage may be acted on.
-type UsageRequirements struct {
-	// MaxAge is the age beyond which a node's usage is unknown. 0 means no limit.
-	MaxAge time.Duration
-	// MinCoverage is the minimum share (0..1) of the nodes in scope whose usage must be known
-	// before any strategy acts on usage.
-	MinCoverage float64
 }
 
 // Amounts holds what nodes and pods use or request by one Measure, in milliCPU, bytes, or

@@ -78,7 +78,7 @@ func TestUsageIsRead(t *testing.T) {
 	if err := Read(strings.NewReader(fmt.Sprintf(doc, "100")), "f", o); err != nil || o.Usage.Source != "prometheus" || o.Usage.Nodes[0].Used["cpu"] != 100 {
 		t.Fatalf("%+v: %v", o.Usage, err)
 	}
-	if err := Read(strings.NewReader(fmt.Sprintf(doc, "100")), "f", o); err == nil || !strings.Contains(err.Error(), "a second Usage") {
+	if err := Read(strings.NewReader(fmt.Sprintf(doc, "100")), "f", o); err == nil || !strings.Contains(err.Error(), "second Usage") {
 		t.Errorf("a second one: %v", err)
 	}
 	if err := Read(strings.NewReader(fmt.Sprintf(doc, "0.5")), "g", &Objects{}); err == nil || !strings.Contains(err.Error(), "g, document 1: reading the Usage") {

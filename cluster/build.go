@@ -2,7 +2,6 @@ package cluster
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -23,7 +22,7 @@ const kubectlGet = "kubectl get nodes,pods,namespaces,services,pdb,replicasets,d
 // o and its objects, which must not change afterwards. The error names every duplicate object.
 func New(o *Objects) (*Snapshot, error) {
 	if o.empty() && len(o.Skipped) == 0 && len(o.PlannerState) == 0 {
-		return nil, errors.New("it is empty: no object stands there; make a snapshot with evenkeel capture, or with " + kubectlGet)
+		return nil, errors.New("the snapshot contains no objects; create one with evenkeel capture, or with " + kubectlGet)
 	}
 	if len(o.Nodes) == 0 {
 		return nil, errors.New("the snapshot has no Node" + o.skippedKinds() + "; include nodes, as in: " + kubectlGet)
@@ -51,49 +50,6 @@ func New(o *Objects) (*Snapshot, error) {
 	return b.s, b.joinedErrors()
 }
 
-// empty reports whether no object was read.
-func (o *Objects) empty() bool {
-	n := 0
-	for _, k := range kinds {
-		n += k.count(o)
-	}
-	return n == 0
-}
-
-// skippedKinds names, for an error message, the kinds that were read but not used.
-func (o *Objects) skippedKinds() string {
-	if len(o.Skipped) == 0 {
-		return ""
-	}
-	kinds := sortedKeys(o.Skipped)
-	if len(kinds) > 3 {
-		kinds = append(kinds[:3], "...")
-	}
-	return " (left out, as not needed: " + strings.Join(kinds, ", ") + ")"
-}
-
-type builder struct {
-	o          *Objects
-	s          *Snapshot
-	labelIndex labelIndex
-	errs       []error
-}
-
-// maxErrors limits how many errors are listed. If the same file is given twice, every object is
-// a duplicate.
-const maxErrors = 5
-
-func (b *builder) joinedErrors() error {
-	if n := len(b.errs) - maxErrors; n > 0 {
-		return errors.Join(append(b.errs[:maxErrors:maxErrors], fmt.Errorf("... and %d more mistakes; was the same file given twice?", n))...)
-	}
-	return errors.Join(b.errs...)
-}
-
-func (b *builder) addError(format string, args ...any) {
-	b.errs = append(b.errs, fmt.Errorf(format, args...))
-}
-
 func (b *builder) parseVersion() {
 	v := b.o.ServerVersion
 	if v == "" {
@@ -118,7 +74,7 @@ func (b *builder) parseVersion() {
 func (b *builder) addNamespaces() {
 	for _, ns := range b.o.Namespaces {
 		if b.s.namespaceByName[ns.Name] != nil {
-			b.addError("Namespace %s stands twice in the snapshot", ns.Name)
+			b.addError("Namespace %s occurs twice in the snapshot", ns.Name)
 		}
 		b.s.namespaceByName[ns.Name] = ns
 		if ns.Name == metav1.NamespaceSystem && b.s.ClusterUID == "" {
@@ -132,7 +88,7 @@ func (b *builder) addClaims() {
 	for _, c := range b.o.PersistentVolumeClaims {
 		key := c.Namespace + "/" + c.Name
 		if b.s.claimByKey[key] != nil {
-			b.addError("PersistentVolumeClaim %s stands twice in the snapshot", key)
+			b.addError("PersistentVolumeClaim %s occurs twice in the snapshot", key)
 		}
 		b.s.claimByKey[key] = c
 	}
@@ -141,7 +97,7 @@ func (b *builder) addClaims() {
 func (b *builder) addNodes() {
 	for _, n := range sorted(b.o.Nodes) {
 		if _, twice := b.s.nodeByName[n.Name]; twice {
-			b.addError("Node %s stands twice in the snapshot", n.Name)
+			b.addError("Node %s occurs twice in the snapshot", n.Name)
 			continue
 		}
 		id := NodeID(len(b.s.Nodes))
@@ -168,7 +124,7 @@ func (b *builder) addPods() {
 	b.s.Pods = slices.Grow(b.s.Pods, len(b.o.Pods))
 	for _, p := range sorted(b.o.Pods) {
 		if b.isDuplicatePod(p) {
-			b.addError("Pod %s/%s stands twice in the snapshot", p.Namespace, p.Name)
+			b.addError("Pod %s/%s occurs twice in the snapshot", p.Namespace, p.Name)
 			continue
 		}
 		pod := Pod{

@@ -9,17 +9,9 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	schedulingv1 "k8s.io/api/scheduling/v1"
 	storagev1 "k8s.io/api/storage/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
 )
-
-// object is any native object of a snapshot.
-type object interface {
-	metav1.Object
-	runtime.Object
-}
 
 // kindDef reads and writes the objects of one kind.
 type kindDef struct {

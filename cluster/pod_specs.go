@@ -29,8 +29,6 @@ func podSpecs(x object) []*corev1.PodSpec {
 		return []*corev1.PodSpec{&o.Spec.Template.Spec}
 	case *batchv1.CronJob:
 		return []*corev1.PodSpec{&o.Spec.JobTemplate.Spec.Template.Spec}
-	case *appsv1.ControllerRevision:
-		o.Data.Raw = nil // a whole pod template that no decision reads
 	}
 	return nil
 }
@@ -39,7 +37,7 @@ func podSpecs(x object) []*corev1.PodSpec {
 // template.
 func PodSpecs(x any) []*corev1.PodSpec {
 	if o, ok := x.(object); ok {
-		return podSpecsOf(o)
+		return podSpecs(o)
 	}
 	return nil
 }

@@ -12,7 +12,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"sigs.k8s.io/yaml"
 )
@@ -26,15 +25,6 @@ const (
 
 // maxListDepth limits how deep Lists may be nested. Each level is parsed once more.
 const maxListDepth = 8
-
-// Annotations on the List of a snapshot.
-const (
-	annotationTakenAt           = "evenkeel.io/taken-at"
-	annotationServerVersion     = "evenkeel.io/server-version"
-	annotationClusterUID        = "evenkeel.io/cluster-uid"
-	annotationRedacted          = "evenkeel.io/redacted"
-	annotationPlannerStateError = "evenkeel.io/state-unknown"
-)
 
 // ReadFiles reads objects from files, directories and standard input ("-"). In a directory it
 // reads .yaml, .yml, .json and .gz files in name order and skips hidden files.
@@ -62,7 +52,7 @@ func ReadFiles(paths []string, stdin io.Reader) (*Objects, error) {
 
 func expandPath(path string) ([]string, error) {
 	if path == "" {
-		return nil, errors.New("reading the snapshot: the name of the file is empty (-: standard input)")
+		return nil, errors.New("reading the snapshot: the file name is empty (use - for standard input)")
 	}
 	info, err := os.Stat(path)
 	if err != nil {
@@ -105,11 +95,11 @@ func Read(r io.Reader, name string, o *Objects) error {
 	magic, _ := in.Peek(2)
 	switch string(magic) {
 	case "\xff\xfe", "\xfe\xff":
-		return fmt.Errorf("%s: the text is UTF-16; save it as UTF-8 (PowerShell: Out-File -Encoding utf8)", name)
+		return fmt.Errorf("%s: the file is UTF-16; save it as UTF-8 (PowerShell: Out-File -Encoding utf8)", name)
 	case "\x1f\x8b":
 		z, err := gzip.NewReader(in)
 		if err != nil {
-			return fmt.Errorf("%s: unpacking: %w; is it whole?", name, err)
+			return fmt.Errorf("%s: decompressing: %w; is the file complete?", name, err)
 		}
 		defer z.Close()
 		in = bufio.NewReaderSize(z, 1<<16)
@@ -122,7 +112,7 @@ func Read(r io.Reader, name string, o *Objects) error {
 	}
 	err := read(in, name, o)
 	if source.err != nil { // the truncated input looks broken, so this error explains more
-		return fmt.Errorf("%s: reading the file: %w; is it whole?", name, source.err)
+		return fmt.Errorf("%s: reading the file: %w; is the file complete?", name, source.err)
 	}
 	return err
 }
@@ -137,7 +127,7 @@ type limitedReader struct {
 func (b *limitedReader) Read(p []byte) (int, error) {
 	n, err := b.r.Read(p)
 	if b.remaining -= int64(n); b.remaining < 0 {
-		n, err = 0, fmt.Errorf("it has more than %d bytes", int64(maxFileBytes))
+		n, err = 0, fmt.Errorf("more than %d bytes", int64(maxFileBytes))
 	}
 	if err != nil && err != io.EOF && b.err == nil {
 		b.err = err
@@ -219,104 +209,4 @@ func splitYAMLDocuments(data []byte, atEOF bool) (advance int, token []byte, err
 		return len(data), bytes.TrimPrefix(data, []byte("---")), nil
 	}
 	return 0, nil, nil
-}
-
-// header holds the fields that identify the kind of a document.
-type header struct {
-	APIVersion string `json:"apiVersion"`
-	Kind       string `json:"kind"`
-}
-
-// peekHeader reads apiVersion and kind only. kubectl and API servers write them first, and the
-// rest of a pod is several kilobytes.
-func peekHeader(raw []byte, h header) (header, error) {
-	d := json.NewDecoder(bytes.NewReader(raw))
-	if open, err := d.Token(); err != nil || open != json.Delim('{') {
-		return h, fmt.Errorf("want an object, found %s", truncate(string(raw)))
-	}
-	for found := 0; d.More() && found < 2; {
-		key, err := d.Token()
-		if err != nil {
-			return h, plainJSONError(err)
-		}
-		var into any = &json.RawMessage{}
-		switch key {
-		case "apiVersion":
-			into, found = &h.APIVersion, found+1
-		case "kind":
-			into, found = &h.Kind, found+1
-		}
-		if err := d.Decode(into); err != nil {
-			return h, fmt.Errorf("field %q: %w", key, plainDecodeError(nil, plainJSONError(err)))
-		}
-	}
-	return h, nil
-}
-
-// addObject decodes one object. Missing header fields are taken from fallback.
-func (o *Objects) addObject(raw []byte, at string, fallback header, depth int) error {
-	h, err := peekHeader(raw, fallback)
-	if err != nil {
-		return fmt.Errorf("%s: %w", at, err)
-	}
-	if h.Kind == "" || h.APIVersion == "" {
-		return fmt.Errorf("%s: no apiVersion or no kind; is this a Kubernetes object?", at)
-	}
-	if strings.HasSuffix(h.Kind, "List") {
-		if depth >= maxListDepth {
-			return fmt.Errorf("%s: Lists stand in Lists, more than %d deep", at, maxListDepth)
-		}
-		return readDocument(json.NewDecoder(bytes.NewReader(raw)), at, o, depth+1)
-	}
-	if strings.HasPrefix(h.APIVersion, ownGroup) && h.Kind == plannerStateKind {
-		return o.addState(raw, at)
-	}
-	if strings.HasPrefix(h.APIVersion, ownGroup) && h.Kind == usageKind {
-		return o.addUsage(raw, at)
-	}
-	k, ok := kindByName[h.APIVersion+" "+h.Kind]
-	if !ok {
-		if o.Skipped == nil {
-			o.Skipped = map[string]int{}
-		}
-		o.Skipped[h.APIVersion+" "+h.Kind]++
-		return nil
-	}
-	if err := k.decode(o, raw); err != nil {
-		return fmt.Errorf("%s: reading %s: %w", at, strings.TrimSpace(h.Kind+" "+objectName(raw)), err)
-	}
-	return nil
-}
-
-// objectName returns the namespace and name of an object, as far as they can be decoded.
-func objectName(raw []byte) string {
-	var o struct {
-		Metadata struct{ Namespace, Name string } `json:"metadata"`
-	}
-	_ = json.Unmarshal(raw, &o) // the caller already reports what is wrong with the object
-	return strings.TrimPrefix(o.Metadata.Namespace+"/"+o.Metadata.Name, "/")
-}
-
-// applyListAnnotations reads the annotations of a snapshot's List.
-func (o *Objects) applyListAnnotations(a map[string]string, at string) error {
-	var errs []error
-	if v, ok := a[annotationTakenAt]; ok {
-		t, err := time.Parse(time.RFC3339Nano, v)
-		if err != nil {
-			errs = append(errs, fmt.Errorf("%s: annotation %s: %q is not a time such as 2026-01-02T15:04:05Z", at, annotationTakenAt, v))
-		}
-		if t.After(o.TakenAt) {
-			o.TakenAt = t
-		}
-	}
-	if v, ok := a[annotationServerVersion]; ok {
-		o.ServerVersion = v
-	}
-	if v, ok := a[annotationClusterUID]; ok {
-		o.ClusterUID = v
-	}
-	if v, ok := a[annotationPlannerStateError]; ok {
-		o.PlannerStateError = v
-	}
-	return errors.Join(errs...)
 }

@@ -1,11 +1,11 @@
 package cluster
 
 import (
+	"bytes"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
 	"strings"
 )
 
@@ -43,7 +43,7 @@ func readDocument(d *json.Decoder, at string, o *Objects, depth int) error {
 		return fmt.Errorf("%s: %w", at, plainJSONError(err))
 	}
 	if open == json.Delim('[') {
-		return fmt.Errorf("%s: want an object, found a list; should it be the items of a List?", at)
+		return fmt.Errorf("%s: want an object, found a list; did you mean the items of a List?", at)
 	}
 	if open != json.Delim('{') {
 		return fmt.Errorf("%s: want an object, found %s", at, describeToken(open))
@@ -67,7 +67,7 @@ func (doc *document) readField(d *json.Decoder) error {
 	}
 	name, _ := key.(string)
 	if _, twice := doc.fields[name]; twice {
-		return fmt.Errorf("%s: field %q stands twice", doc.at, name)
+		return fmt.Errorf("%s: field %q occurs twice", doc.at, name)
 	}
 	doc.fields[name] = nil
 	if name == "items" {
@@ -188,36 +188,78 @@ func (doc *document) finish() error {
 	return doc.o.applyListAnnotations(meta.Annotations, doc.at)
 }
 
-// describeToken describes a JSON token that is not expected at its place.
-func describeToken(t json.Token) string {
-	switch t := t.(type) {
-	case json.Delim:
-		return "keys and values"
-	case string:
-		return strconv.Quote(truncate(t))
-	}
-	return fmt.Sprint(t)
+// header holds the fields that identify the kind of a document.
+type header struct {
+	APIVersion string `json:"apiVersion"`
+	Kind       string `json:"kind"`
 }
 
-// truncate limits how much of the input an error message repeats.
-func truncate(text string) string {
-	if r := []rune(text); len(r) > 40 {
-		return string(r[:40]) + "..."
+// peekHeader reads apiVersion and kind only. kubectl and API servers write them first, and the
+// rest of a pod is several kilobytes.
+func peekHeader(raw []byte, h header) (header, error) {
+	d := json.NewDecoder(bytes.NewReader(raw))
+	if open, err := d.Token(); err != nil || open != json.Delim('{') {
+		return h, fmt.Errorf("want an object, found %s", truncate(string(raw)))
 	}
-	return text
+	for found := 0; d.More() && found < 2; {
+		key, err := d.Token()
+		if err != nil {
+			return h, plainJSONError(err)
+		}
+		var into any = &json.RawMessage{}
+		switch key {
+		case "apiVersion":
+			into, found = &h.APIVersion, found+1
+		case "kind":
+			into, found = &h.Kind, found+1
+		}
+		if err := d.Decode(into); err != nil {
+			return h, fmt.Errorf("field %q: %w", key, plainDecodeError(nil, plainJSONError(err)))
+		}
+	}
+	return h, nil
 }
 
-// errTruncated means that the input ends too early.
-var errTruncated = errors.New("the input ends in the middle; is it whole?")
-
-// plainJSONError describes a JSON error in plain words, including input that ends too early.
-func plainJSONError(err error) error {
-	var syntax *json.SyntaxError
-	switch {
-	case err == io.EOF, err == io.ErrUnexpectedEOF:
-		return errTruncated
-	case errors.As(err, &syntax):
-		return fmt.Errorf("broken JSON: %w", err)
+// addObject decodes one object. Missing header fields are taken from fallback.
+func (o *Objects) addObject(raw []byte, at string, fallback header, depth int) error {
+	h, err := peekHeader(raw, fallback)
+	if err != nil {
+		return fmt.Errorf("%s: %w", at, err)
 	}
-	return err
+	if h.Kind == "" || h.APIVersion == "" {
+		return fmt.Errorf("%s: apiVersion or kind is missing; is this a Kubernetes object?", at)
+	}
+	if strings.HasSuffix(h.Kind, "List") {
+		if depth >= maxListDepth {
+			return fmt.Errorf("%s: Lists are nested more than %d deep", at, maxListDepth)
+		}
+		return readDocument(json.NewDecoder(bytes.NewReader(raw)), at, o, depth+1)
+	}
+	if strings.HasPrefix(h.APIVersion, ownGroup) && h.Kind == plannerStateKind {
+		return o.addState(raw, at)
+	}
+	if strings.HasPrefix(h.APIVersion, ownGroup) && h.Kind == usageKind {
+		return o.addUsage(raw, at)
+	}
+	k, ok := kindByName[h.APIVersion+" "+h.Kind]
+	if !ok {
+		if o.Skipped == nil {
+			o.Skipped = map[string]int{}
+		}
+		o.Skipped[h.APIVersion+" "+h.Kind]++
+		return nil
+	}
+	if err := k.decode(o, raw); err != nil {
+		return fmt.Errorf("%s: reading %s: %w", at, strings.TrimSpace(h.Kind+" "+objectName(raw)), err)
+	}
+	return nil
+}
+
+// objectName returns the namespace and name of an object, as far as they can be decoded.
+func objectName(raw []byte) string {
+	var o struct {
+		Metadata struct{ Namespace, Name string } `json:"metadata"`
+	}
+	_ = json.Unmarshal(raw, &o) // the caller already reports what is wrong with the object
+	return strings.TrimPrefix(o.Metadata.Namespace+"/"+o.Metadata.Name, "/")
 }

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 )
@@ -61,6 +62,8 @@ func redactObject(x object) {
 		redactSpec(spec)
 	}
 	switch o := x.(type) {
+	case *appsv1.ControllerRevision:
+		o.Data.Raw = nil // a whole pod template that no decision reads
 	case *corev1.Pod:
 		redactStatus(&o.Status)
 	case *corev1.Node:

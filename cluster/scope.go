@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"slices"
+	"time"
 
 	"k8s.io/apimachinery/pkg/labels"
 )
@@ -40,4 +41,13 @@ func (s Scope) HasNamespace(x *Snapshot, name string) bool {
 	}
 	o := x.Namespace(name)
 	return o != nil && s.Namespaces.Matches(labels.Set(o.Labels))
+}
+
+// UsageRequirements says when measured usage may be acted on.
+type UsageRequirements struct {
+	// MaxAge is the age beyond which a node's usage is unknown. 0 means no limit.
+	MaxAge time.Duration
+	// MinCoverage is the minimum share (0..1) of the nodes in scope whose usage must be known
+	// before any strategy acts on usage.
+	MinCoverage float64
 }

@@ -8,13 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 )
 
-// labelIndex maps a namespace and a label key to the pods by label value. Large clusters have
-// thousands of Services and budgets that each select by one label. Testing every pod of the
-// namespace for each of them would take minutes.
-type labelIndex map[namespaceKey]map[string][]PodID
-
-type namespaceKey struct{ namespace, key string }
-
 // forEachSelected calls f for each pod of a namespace that the selector matches, in order.
 func (b *builder) forEachSelected(ns string, sel labels.Selector, f func(*Pod)) {
 	wanted, selectable := sel.Requirements()

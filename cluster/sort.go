@@ -38,18 +38,3 @@ func sorted[T metav1.Object](objects []T) []T {
 
 // sortedKeys returns the keys of a map in order.
 func sortedKeys[K cmp.Ordered, V any](m map[K]V) []K { return slices.Sorted(maps.Keys(m)) }
-
-// PodByKey returns the pod with the key "namespace/name", or nil.
-func (s *Snapshot) PodByKey(key string) *Pod {
-	namespace, name, found := strings.Cut(key, "/")
-	if !found {
-		return nil
-	}
-	i, ok := slices.BinarySearchFunc(s.Pods, name, func(p Pod, name string) int {
-		return cmp.Or(strings.Compare(p.Object.Namespace, namespace), strings.Compare(p.Object.Name, name))
-	})
-	if !ok {
-		return nil
-	}
-	return &s.Pods[i]
-}

@@ -1,65 +1,12 @@
 package cluster
 
 import (
-	"time"
-
-	appsv1 "k8s.io/api/apps/v1"
-	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
-	schedulingv1 "k8s.io/api/scheduling/v1"
-	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
-	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
+	"k8s.io/apimachinery/pkg/runtime"
 )
-
-// Objects holds native objects in any order, as read from files or an API server.
-type Objects struct {
-	Nodes                  []*corev1.Node
-	Pods                   []*corev1.Pod
-	Namespaces             []*corev1.Namespace
-	Services               []*corev1.Service
-	ReplicationControllers []*corev1.ReplicationController
-	PersistentVolumeClaims []*corev1.PersistentVolumeClaim
-	PersistentVolumes      []*corev1.PersistentVolume
-	PodDisruptionBudgets   []*policyv1.PodDisruptionBudget
-	ReplicaSets            []*appsv1.ReplicaSet
-	Deployments            []*appsv1.Deployment
-	StatefulSets           []*appsv1.StatefulSet
-	DaemonSets             []*appsv1.DaemonSet
-	ControllerRevisions    []*appsv1.ControllerRevision
-	Jobs                   []*batchv1.Job
-	CronJobs               []*batchv1.CronJob
-	PriorityClasses        []*schedulingv1.PriorityClass
-	StorageClasses         []*storagev1.StorageClass
-	CSINodes               []*storagev1.CSINode
-	CSIDrivers             []*storagev1.CSIDriver
-	VolumeAttachments      []*storagev1.VolumeAttachment
-	CSIStorageCapacities   []*storagev1.CSIStorageCapacity
-	NodeMetrics            []*metricsv1beta1.NodeMetrics
-
-	// TakenAt is when the objects were read. If it is zero, New uses the newest timestamp in
-	// the objects.
-	TakenAt time.Time
-	// ServerVersion is the API server's "major.minor". If it is empty, the newest supported
-	// version is assumed.
-	ServerVersion string
-	// ClusterUID is the UID of the namespace kube-system. If it is empty, New takes it from
-	// Namespaces.
-	ClusterUID string
-	// Skipped counts objects of kinds that are not read, by "group/version Kind".
-	Skipped map[string]int
-	// PlannerState is Evenkeel's own PlannerState as JSON, or empty. Package plan reads it.
-	PlannerState []byte
-	// PlannerStateError says why the PlannerState could not be read. It is empty if there was
-	// no error.
-	PlannerStateError string
-	// Usage is the measured usage of nodes and pods. Nil means unknown.
-	Usage *Usage
-	// Redacted says that Redact was applied.
-	Redacted bool
-}
 
 // These IDs are indexes into the slices of a snapshot.
 type (
@@ -169,65 +116,8 @@ type Service struct {
 	Pods     []PodID // not terminal
 }
 
-// Snapshot is an indexed view of the cluster. All slices and objects are read-only. Nodes are
-// sorted by name, all others by namespace and name (then kind and UID).
-type Snapshot struct {
-	TakenAt     time.Time
-	ServerMajor int
-	ServerMinor int
-	ClusterUID  string
-	Nodes       []Node
-	Pods        []Pod
-	Workloads   []Workload
-	Budgets     []Budget
-	Services    []Service
-	Objects     *Objects // everything the snapshot was built from, read-only
-	// ActualNodes maps names to the nodes as they are in the cluster. A dry run sets it if
-	// Nodes show hints that it does not write. Nil means that Nodes are the actual ones.
-	ActualNodes map[string]*corev1.Node
-	// Usage is Objects.Usage by node and pod, or nil if there is none.
-	Usage *ResolvedUsage
-	// UnknownNodePods counts pods that are bound to nodes outside the snapshot.
-	UnknownNodePods int
-	// OldestUnattempted maps a schedulerName to the oldest pod that the scheduler has not tried
-	// to place.
-	OldestUnattempted map[string]PodID
-	nodeByName        map[string]NodeID
-	podByUID          map[string]PodID
-	namespaceByName   map[string]*corev1.Namespace
-	claimByKey        map[string]*corev1.PersistentVolumeClaim
-}
-
-// NodeByName returns the node with that name, or nil.
-func (s *Snapshot) NodeByName(name string) *Node {
-	id, ok := s.nodeByName[name]
-	if !ok {
-		return nil
-	}
-	return &s.Nodes[id]
-}
-
-// PodByUID returns the pod with that UID, or nil.
-func (s *Snapshot) PodByUID(uid string) *Pod {
-	id, ok := s.podByUID[uid]
-	if !ok {
-		return nil
-	}
-	return &s.Pods[id]
-}
-
-// Namespace returns the namespace object, or nil if it is not in the snapshot.
-func (s *Snapshot) Namespace(name string) *corev1.Namespace { return s.namespaceByName[name] }
-
-// Claim returns the PersistentVolumeClaim, or nil if it is not in the snapshot.
-func (s *Snapshot) Claim(namespace, name string) *corev1.PersistentVolumeClaim {
-	return s.claimByKey[namespace+"/"+name]
-}
-
-// WorkloadOf returns the pod's workload, or nil for a bare pod.
-func (s *Snapshot) WorkloadOf(p *Pod) *Workload {
-	if p.Workload == NoWorkload {
-		return nil
-	}
-	return &s.Workloads[p.Workload]
+// object is any native object of a snapshot.
+type object interface {
+	metav1.Object
+	runtime.Object
 }

@@ -45,8 +45,8 @@ func TestAUsageIsKept(t *testing.T) {
 func TestAUsageThatCannotBeUsed(t *testing.T) {
 	one := `{"apiVersion":"evenkeel.io/v1alpha1","kind":"Usage","source":"metricsServer"}`
 	for text, want := range map[string]string{
-		one + "\n" + one + "\n":                   "in.yaml, document 2: a second Usage; there can be one",
-		strings.ReplaceAll(one, "v1alpha1", "v2"): "a Usage of version evenkeel.io/v2, which means nothing here (want evenkeel.io/v1alpha1)",
+		one + "\n" + one + "\n":                   "in.yaml, document 2: second Usage; a snapshot can contain only one",
+		strings.ReplaceAll(one, "v1alpha1", "v2"): "a Usage of version evenkeel.io/v2, which is not supported (want evenkeel.io/v1alpha1)",
 		strings.ReplaceAll(one, `"metricsServer"`, `"x","nodes":[{"used":{"cpu":1.5}}]`): "reading the Usage: nodes.used: want a whole number in range, found 1.5",
 	} {
 		if _, err := readText(t, text); err == nil || !strings.Contains(err.Error(), want) {

@@ -43,7 +43,7 @@ func (b *builder) indexOwners() *ownerIndex {
 	add := func(apiVersion, kind string, o metav1.Object, replicas int32) {
 		key := ownerNameKey(o.GetNamespace(), apiVersion, kind, o.GetName())
 		if x.byName[key] != nil {
-			b.addError("%s %s/%s stands twice in the snapshot", kind, o.GetNamespace(), o.GetName())
+			b.addError("%s %s/%s occurs twice in the snapshot", kind, o.GetNamespace(), o.GetName())
 			return
 		}
 		w := &owner{apiVersion, kind, o, replicas}
@@ -260,7 +260,7 @@ func (b *builder) addBudgets() {
 	for _, o := range sorted(b.o.PodDisruptionBudgets) {
 		name := o.Namespace + "/" + o.Name
 		if seen[name] {
-			b.addError("PodDisruptionBudget %s stands twice in the snapshot", name)
+			b.addError("PodDisruptionBudget %s occurs twice in the snapshot", name)
 			continue
 		}
 		seen[name] = true

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
-	"time"
 
 	"sigs.k8s.io/yaml"
 )
@@ -38,26 +37,6 @@ func Write(w io.Writer, o *Objects, f Format) error {
 		return fmt.Errorf("writing the snapshot: %w", err)
 	}
 	return nil
-}
-
-func (o *Objects) listAnnotations() map[string]string {
-	a := map[string]string{}
-	if !o.TakenAt.IsZero() {
-		a[annotationTakenAt] = o.TakenAt.UTC().Format(time.RFC3339Nano)
-	}
-	if o.ServerVersion != "" {
-		a[annotationServerVersion] = o.ServerVersion
-	}
-	if o.ClusterUID != "" {
-		a[annotationClusterUID] = o.ClusterUID
-	}
-	if o.PlannerStateError != "" {
-		a[annotationPlannerStateError] = o.PlannerStateError
-	}
-	if o.Redacted {
-		a[annotationRedacted] = "true"
-	}
-	return a
 }
 
 // forEach calls f for everything that is written. Usage and PlannerState come last.

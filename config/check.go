@@ -209,7 +209,7 @@ func (c *Config) checkWindows(e *decoder, loc *time.Location) {
 			}
 			if w.Schedule == "" {
 				e.fieldError(path+".schedule", "is missing (want a cron expression, such as \"0 22 * * 1-5\")")
-			} else if _, err := cron.ParseOpening(w.Schedule, at); err != nil {
+			} else if _, err := cron.ParseStart(w.Schedule, at); err != nil {
 				e.fieldError(path+".schedule", "%v", err)
 			}
 			if e.nodes[path+".duration"] == nil {

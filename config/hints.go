@@ -93,12 +93,12 @@ func (h Hints) hasQueries() bool {
 
 // pressureRule is a rule with what applies where it does not say.
 func (h Hints) pressureRule(r HintRule) pressure.Rule {
-	out := pressure.Rule{Name: r.Name, Resource: r.Resource, Query: r.PromQL, For: r.For}
+	out := pressure.Rule{Name: r.Name, Resource: r.Resource, Query: r.PromQL, MinSamples: r.For}
 	if out.Query != "" {
 		out.Resource = cluster.HintRulePrefix + r.Name // a resource of its own
 	}
-	if out.For == 0 {
-		out.For = h.For
+	if out.MinSamples == 0 {
+		out.MinSamples = h.For
 	}
 	level, clear, sign := r.Above, r.ClearBelow, -1.0
 	if r.Below != nil {

@@ -39,11 +39,11 @@ func TestLevelsOfRules(t *testing.T) {
   - {name: available, resource: memory.available, below: 1073741824}
 `)
 	want := []pressure.Rule{
-		{Name: "cpu", Resource: "cpu", Enter: 0.8, Leave: 0.7, For: 3},
-		{Name: "plain", Resource: "memory", Enter: 0.8, Leave: 0.8 - 0.8*0.1, For: 2},
-		{Name: "seventy", Resource: "rule:seventy", Query: "avg by (instance) (x) * 100", Enter: 70, Leave: 60, For: 2},
-		{Name: "negative", Resource: "rule:negative", Query: "x", Enter: -10, Leave: -11, For: 2},
-		{Name: "available", Resource: "memory.available", Enter: 1 << 30, Leave: (1 << 30) * 1.1, Below: true, For: 2},
+		{Name: "cpu", Resource: "cpu", Enter: 0.8, Leave: 0.7, MinSamples: 3},
+		{Name: "plain", Resource: "memory", Enter: 0.8, Leave: 0.8 - 0.8*0.1, MinSamples: 2},
+		{Name: "seventy", Resource: "rule:seventy", Query: "avg by (instance) (x) * 100", Enter: 70, Leave: 60, MinSamples: 2},
+		{Name: "negative", Resource: "rule:negative", Query: "x", Enter: -10, Leave: -11, MinSamples: 2},
+		{Name: "available", Resource: "memory.available", Enter: 1 << 30, Leave: (1 << 30) * 1.1, Below: true, MinSamples: 2},
 	}
 	if d := cmp.Diff(want, c.HintRules(), cmp.Comparer(nearlyEqual)); d != "" {
 		t.Error(d)

@@ -87,7 +87,7 @@ func (c *Config) UsageWindowOptions() window.Options {
 	}
 	o.Watches = c.StrategyWatches()
 	for _, r := range c.HintRules() {
-		o.Watches = append(o.Watches, window.LevelWatch{Name: r.Watch(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave, Below: r.Below, For: r.For})
+		o.Watches = append(o.Watches, window.LevelWatch{Name: r.WatchName(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave, Below: r.Below, For: r.MinSamples})
 	}
 	return o
 }

@@ -36,7 +36,7 @@ func (c *Config) limitWarnings() []string {
 
 func (c *Config) windowWarnings(now time.Time) []string {
 	w := c.windows()
-	if !cron.Ever(now, w) {
+	if !cron.EverOpen(now, w) {
 		what := "no allow window is ever open outside of the deny windows"
 		switch {
 		case len(w.Deny) == 0:
@@ -48,7 +48,7 @@ func (c *Config) windowWarnings(now time.Time) []string {
 	}
 	var out []string
 	for i, s := range c.BuildStrategies() {
-		if !cron.Meets(now, s.Schedule, w) {
+		if !cron.EverFiresWhileOpen(now, s.Schedule, w) {
 			out = append(out, fmt.Sprintf("strategies[%d].schedule: %q, of %s, is never due within a year while windows allow evictions: it would never evict", i, s.Schedule, s.Name))
 		}
 	}

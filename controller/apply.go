@@ -17,43 +17,43 @@ func (c *Controller) Apply(ctx context.Context, p plan.Plan, by plan.Approval) (
 	report := c.newReport()
 	report.Plan, report.Approval = p, &by
 	log := c.Log.With("run", report.RunID, "plan", p.ID, "approvedBy", by.By)
-	c.left = nil
-	if err := c.recall(ctx, log); err != nil {
-		c.refuse(ctx, &report, err)
+	c.leftoverHints = nil
+	if err := c.loadState(ctx, log); err != nil {
+		c.reportFailure(ctx, &report, err)
 		return report, err
 	}
 	snapshot, err := c.Observer.Snapshot(ctx)
 	if err == nil {
-		snapshot, err = c.collect(ctx, log, snapshot)
+		snapshot, err = c.removeExpiredHints(ctx, log, snapshot)
 	}
 	if err != nil {
-		c.refuse(ctx, &report, err)
+		c.reportFailure(ctx, &report, err)
 		return report, err
 	}
-	if why := c.refusePlan(p, snapshot.ClusterUID); why != "" {
+	if why := c.planProblem(p, snapshot.ClusterUID); why != "" {
 		report.Stopped = &plan.Reason{Code: plan.PlanRefused, Message: why}
-		c.giveUp(&report, report.Stopped)
-		return c.finish(ctx, log, report), nil
+		c.dropRemaining(&report, report.Stopped)
+		return c.reportPass(ctx, log, report), nil
 	}
-	c.countSchedulers()
-	c.look(snapshot)
-	if report.Stopped = c.held(); report.Stopped != nil {
-		c.giveUp(&report, report.Stopped)
-		return c.finish(ctx, log, report), nil
+	c.updateSchedulerCounts()
+	c.checkBreaker(snapshot)
+	if report.Stopped = c.blockedReason(); report.Stopped != nil {
+		c.dropRemaining(&report, report.Stopped)
+		return c.reportPass(ctx, log, report), nil
 	}
 	log.Info("carrying out an approved plan", "moves", len(p.Moves), "approvedAt", by.At)
 	report.Outcomes = append(report.Outcomes, c.Planner.Admit(snapshot, c.state, p, snapshot.TakenAt)...)
 	report.Plan.Moves = slices.DeleteFunc(slices.Clone(p.Moves), func(m plan.Move) bool {
 		return slices.ContainsFunc(report.Outcomes, func(o plan.Outcome) bool { return o.Step == m.Step })
 	})
-	report.Stopped = c.carryOut(ctx, log, &report, nil)
+	report.Stopped = c.executeWaves(ctx, log, &report, nil)
 	report.Plan = p
-	c.weigh(ctx, log, &report, planner.Standing{Snapshot: snapshot, Goals: Goals(snapshot, c.Strategies, nil)}, nil)
-	return c.finish(ctx, log, report), nil
+	c.measureBenefit(ctx, log, &report, planner.Standing{Snapshot: snapshot, Goals: Goals(snapshot, c.Strategies, nil)}, nil)
+	return c.reportPass(ctx, log, report), nil
 }
 
-// refusePlan says why a plan as a whole is not to be carried out; "" when it is.
-func (c *Controller) refusePlan(p plan.Plan, cluster string) string {
+// planProblem says why a plan as a whole is not to be carried out; "" when it is.
+func (c *Controller) planProblem(p plan.Plan, cluster string) string {
 	now := c.Clock.Now()
 	switch {
 	case plan.ContentID(p) != p.ID:
@@ -65,11 +65,11 @@ func (c *Controller) refusePlan(p plan.Plan, cluster string) string {
 	case p.ConfigHash != c.ConfigHash:
 		return fmt.Sprintf("the plan was made with another configuration (hash %s) than is in effect here (hash %s); give the same with --config, or make a new plan with this one", p.ConfigHash, c.ConfigHash)
 	}
-	return malformed(p.Moves)
+	return movesProblem(p.Moves)
 }
 
-// malformed says what is wrong with moves that no planner makes.
-func malformed(moves []plan.Move) string {
+// movesProblem says what is wrong with moves that no planner makes.
+func movesProblem(moves []plan.Move) string {
 	pods, waves := map[string]bool{}, 1
 	for i, m := range moves {
 		switch {
@@ -82,5 +82,5 @@ func malformed(moves []plan.Move) string {
 		}
 		pods[m.Pod.UID], waves = true, m.Wave
 	}
-	return brokenStep(moves)
+	return displacementProblem(moves)
 }

@@ -14,20 +14,20 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// unlimited is the part of a planner that asks the limits.
-type unlimited struct{}
+// noLimits is the part of a planner that asks the limits.
+type noLimits struct{}
 
-func (unlimited) Admit(*cluster.Snapshot, plan.PlannerState, plan.Plan, time.Time) []plan.Outcome {
+func (noLimits) Admit(*cluster.Snapshot, plan.PlannerState, plan.Plan, time.Time) []plan.Outcome {
 	return nil
 }
 
-// saved is the plan of a dry run, and a controller that may carry it out.
-func saved(t *testing.T) (*controller.Controller, *attentive, plan.Plan) {
+// savedPlan is the plan of a dry run, and a controller that may carry it out.
+func savedPlan(t *testing.T) (*controller.Controller, *reservationEvictor, plan.Plan) {
 	t.Helper()
-	m := &memory{}
-	e := &attentive{memory: m}
-	c, o := setUp(t, evictor.NewDryRun(), plan.DryRun)
-	c.Memory = m
+	m := &memoryStore{}
+	e := &reservationEvictor{store: m}
+	c, o := newController(t, evictor.NewDryRun(), plan.DryRun)
+	c.Store = m
 	c.Clock = clocktesting.NewFakeClock(o.s.TakenAt)
 	r, err := c.RunOnce(t.Context(), nil)
 	if err != nil || len(r.Plan.Moves) != 2 {
@@ -40,7 +40,7 @@ func saved(t *testing.T) (*controller.Controller, *attentive, plan.Plan) {
 var by = plan.Approval{By: "alice", At: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
 
 func TestAnApprovedPlanIsCarriedOut(t *testing.T) {
-	c, e, p := saved(t)
+	c, e, p := savedPlan(t)
 	r, err := c.Apply(t.Context(), p, by)
 	if err != nil {
 		t.Fatal(err)
@@ -50,8 +50,8 @@ func TestAnApprovedPlanIsCarriedOut(t *testing.T) {
 	}
 }
 
-// refusals provokes every reason for which a saved plan is not carried out.
-func refusals(t *testing.T) []plan.RunReport {
+// refusedPlanReports provokes every reason for which a saved plan is not carried out.
+func refusedPlanReports(t *testing.T) []plan.RunReport {
 	t.Helper()
 	var reports []plan.RunReport
 	sealed := func(p plan.Plan) plan.Plan { p.ID = plan.ContentID(p); return p }
@@ -64,7 +64,7 @@ func refusals(t *testing.T) []plan.RunReport {
 		func(p *plan.Plan) string { p.Moves[1].Pod = p.Moves[0].Pod; *p = sealed(*p); return p.ConfigHash },
 		func(p *plan.Plan) string { p.Moves[1].Wave = 1 << 30; *p = sealed(*p); return p.ConfigHash },
 	} {
-		c, e, p := saved(t)
+		c, e, p := savedPlan(t)
 		p.Moves = append([]plan.Move{}, p.Moves...)
 		hash := spoil(&p)
 		c.ConfigHash = hash
@@ -79,15 +79,15 @@ func refusals(t *testing.T) []plan.RunReport {
 }
 
 func TestPlansThatAreNotCarriedOut(t *testing.T) {
-	if n := len(refusals(t)); n != 7 {
+	if n := len(refusedPlanReports(t)); n != 7 {
 		t.Errorf("%d of 7 were refused", n)
 	}
 }
 
 func TestLimitsHoldForApprovedPlansToo(t *testing.T) {
-	c, e, p := saved(t)
+	c, e, p := savedPlan(t)
 	p.Moves = append([]plan.Move{}, p.Moves...)
-	c.Planner = limited(t, "perPass: 1")
+	c.Planner = limitedPlanner(t, "perPass: 1")
 	r, err := c.Apply(t.Context(), p, by)
 	if err != nil {
 		t.Fatal(err)
@@ -97,7 +97,7 @@ func TestLimitsHoldForApprovedPlansToo(t *testing.T) {
 	}
 }
 
-func limited(t *testing.T, limits string) controller.Planner {
+func limitedPlanner(t *testing.T, limits string) controller.Planner {
 	t.Helper()
 	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nlimits: {"+limits+"}\n"))
 	if err != nil {

@@ -12,15 +12,15 @@ import (
 type Approvals interface {
 	Pending(ctx context.Context) (*approval.Request, error)
 	// Take makes sure that a plan is carried out once at most.
-	Take(ctx context.Context, r *approval.Request) error
-	Answer(ctx context.Context, r approval.Request, report plan.RunReport) error
+	Claim(ctx context.Context, r *approval.Request) error
+	Complete(ctx context.Context, r approval.Request, report plan.RunReport) error
 }
 
-// approvalEvery is how often approved plans are looked for.
-const approvalEvery = 5 * time.Second
+// approvalPollInterval is how often approved plans are looked for.
+const approvalPollInterval = 5 * time.Second
 
-// approved carries out what was approved, between passes.
-func (c *Controller) approved(ctx context.Context) {
+// applyApprovedPlan carries out what was approved, between passes.
+func (c *Controller) applyApprovedPlan(ctx context.Context) {
 	if c.Approvals == nil || c.Mode != plan.Live {
 		return
 	}
@@ -31,15 +31,15 @@ func (c *Controller) approved(ctx context.Context) {
 	if r == nil {
 		return
 	}
-	if err := c.Approvals.Take(ctx, r); err != nil {
+	if err := c.Approvals.Claim(ctx, r); err != nil {
 		c.Log.Warn("an approved plan is not carried out", "plan", r.Plan.ID, "error", err)
 		return
 	}
-	report, err := c.Apply(ctx, r.Plan, plan.Approval{By: r.By, At: r.At})
+	report, err := c.Apply(ctx, r.Plan, plan.Approval{By: r.ApprovedBy, At: r.ApprovedAt})
 	if err != nil {
 		c.Log.Error("an approved plan could not be carried out", "plan", r.Plan.ID, "error", err)
 	}
-	if err := c.Approvals.Answer(ctx, *r, report); err != nil {
+	if err := c.Approvals.Complete(ctx, *r, report); err != nil {
 		c.Log.Warn("who approved the plan is not told what came of it", "plan", r.Plan.ID, "error", err)
 	}
 }

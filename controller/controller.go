@@ -36,18 +36,18 @@ type Planner interface {
 
 // Recorder takes notes of passes, for metrics.
 type Recorder interface {
-	Pass(r plan.RunReport)
-	Benefits(of map[string]plan.Benefit)
-	Skipped(strategies []string)
+	RecordPass(r plan.RunReport)
+	RecordBenefits(of map[string]plan.Benefit)
+	RecordSkipped(strategies []string)
 }
 
 // Controller runs passes with one configuration.
 type Controller struct {
 	Observer Observer
 	Planner  Planner
-	// Again plans for what a pass has left where not all came as planned; nil: that is
+	// Replanner plans for what a pass has left where not all came as planned; nil: that is
 	// left to the next pass.
-	Again      Replanner
+	Replanner  Replanner
 	Evictor    evictor.Evictor
 	Strategies []config.ScheduledStrategy
 	Mode       plan.Mode
@@ -56,30 +56,30 @@ type Controller struct {
 	Recorder   Recorder
 	// NewRunID names a pass.
 	NewRunID func() string
-	// AtOnce is how many moves are begun between two looks at the cluster; 0
-	// means a whole wave. See evictor.AtOnce.
-	AtOnce int
-	// Hinter writes the hints that waves need, and takes away what a process that
+	// BatchSize is how many moves are begun between two looks at the cluster; 0
+	// means a whole wave. See evictor.BatchSize.
+	BatchSize int
+	// HintWriter writes the hints that waves need, and takes away what a process that
 	// was killed left, also when steering is off; nil in a dry run. HintTTL is how
 	// long hints may outlive this process.
-	Hinter  Hinter
-	HintTTL time.Duration
-	// Shadow counts how well schedulers without a profile are foretold; nil keeps
+	HintWriter HintWriter
+	HintTTL    time.Duration
+	// Trust counts how well schedulers without a profile are foretold; nil keeps
 	// the counts that there are.
-	Shadow *Shadow
+	Trust *SchedulerTrust
 	// OnReport takes the report of every pass.
 	OnReport func(plan.RunReport)
 	// Reloads hands over what sets the fields above by a new configuration. It is
 	// received from between passes only; nil when nothing can change.
 	Reloads <-chan func(*Controller)
-	// Refused are the files whose newest content is not in effect, for reports;
+	// RefusedInputs are the files whose newest content is not in effect, for reports;
 	// nil for none.
-	Refused func() []plan.Input
-	// Memory is read before every pass, and written where evictions are made;
+	RefusedInputs func() []plan.Input
+	// Store is read before every pass, and written where evictions are made;
 	// Resolver looks into those that a process that ended left open.
-	Memory   Memory
+	Store    StateStore
 	Resolver Resolver
-	Ledger   history.Options
+	History  history.Options
 	// Holder is this process, as the Lease names it.
 	Holder   string
 	Breaker  breaker.Options
@@ -91,28 +91,28 @@ type Controller struct {
 	// ConfigHash is that of the configuration in effect.
 	ConfigHash string
 
-	state  plan.PlannerState
-	told   plan.PlannerState // what Events were last told
-	base   breaker.Base      // what was amiss when the pass began
-	holds  *plan.Reason      // why the breaker lets no pass begin
-	unread error             // why a dry run goes without what is remembered
-	// lostTrip is one that could not be noted down.
-	lostTrip *plan.BreakerTrip
-	// unsaved are the outcomes of passes that have been reported, though that
+	state           plan.PlannerState
+	lastEventState  plan.PlannerState // what Events were last told
+	breakerBaseline breaker.Base      // what was amiss when the pass began
+	breakerReason   *plan.Reason      // why the breaker lets no pass begin
+	loadErr         error             // why a dry run goes without what is remembered
+	// unsavedTrip is one that could not be noted down.
+	unsavedTrip *plan.BreakerTrip
+	// unsavedRuns are the outcomes of passes that have been reported, though that
 	// could not be noted down; notSaved is why.
-	unsaved  map[string][]plan.Outcome
-	notSaved error
-	// opened is the pass that last reserved evictions, or tried to.
-	opened string
-	// left are nodes off which this pass could not take its hints.
-	left []string
+	unsavedRuns map[string][]plan.Outcome
+	saveErr     error
+	// reservedRun is the pass that last reserved evictions, or tried to.
+	reservedRun string
+	// leftoverHints are nodes off which this pass could not take its hints.
+	leftoverHints []string
 }
 
 // Events tells people of workloads that are given up, and of what holds evictions
 // or does no longer. Failing to must not matter.
 type Events interface {
-	GivenUp(b plan.Backoff)
-	Changed(before, after plan.PlannerState)
+	BackedOff(b plan.Backoff)
+	StateChanged(before, after plan.PlannerState)
 }
 
 // Goals asks every strategy. Those of strategies that are not in due become
@@ -137,53 +137,53 @@ func Goals(s *cluster.Snapshot, all []config.ScheduledStrategy, due []string) []
 func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport, error) {
 	report := c.newReport()
 	log := c.Log.With("run", report.RunID)
-	c.left = nil
-	if err := c.recall(ctx, log); err != nil {
-		c.refuse(ctx, &report, err)
+	c.leftoverHints = nil
+	if err := c.loadState(ctx, log); err != nil {
+		c.reportFailure(ctx, &report, err)
 		return report, err
 	}
 	snapshot, err := c.Observer.Snapshot(ctx)
 	if err == nil {
-		snapshot, err = c.collect(ctx, log, snapshot)
+		snapshot, err = c.removeExpiredHints(ctx, log, snapshot)
 	}
 	if err != nil {
-		c.refuse(ctx, &report, err)
+		c.reportFailure(ctx, &report, err)
 		return report, err
 	}
-	c.countSchedulers()
-	c.look(snapshot)
+	c.updateSchedulerCounts()
+	c.checkBreaker(snapshot)
 	begun := c.Clock.Now()
 	goals := Goals(snapshot, c.Strategies, due)
-	report.Plan = c.remembering(c.Planner.Plan(snapshot, c.state, goals, snapshot.TakenAt))
-	log.Info("planned", "strategies", due, "moves", len(report.Plan.Moves), "provenMinimum", report.Plan.Bound.MinForPlan, "mode", c.Mode,
+	report.Plan = c.markStateUnknown(c.Planner.Plan(snapshot, c.state, goals, snapshot.TakenAt))
+	log.Info("planned", "strategies", due, "moves", len(report.Plan.Moves), "lowerBound", report.Plan.Bound.MinForPlan, "mode", c.Mode,
 		"observing", begun.Sub(report.Started), "planning", c.Clock.Now().Sub(begun))
 
-	if report.Stopped = c.held(); report.Stopped != nil {
-		c.giveUp(&report, report.Stopped)
-		return c.finish(ctx, log, report), nil
+	if report.Stopped = c.blockedReason(); report.Stopped != nil {
+		c.dropRemaining(&report, report.Stopped)
+		return c.reportPass(ctx, log, report), nil
 	}
-	report.Stopped = c.carryOut(ctx, log, &report, due)
-	c.weigh(ctx, log, &report, planner.Standing{Snapshot: snapshot, Goals: goals}, due)
-	c.rest(ctx, log, &report, due)
-	return c.finish(ctx, log, report), nil
+	report.Stopped = c.executeWaves(ctx, log, &report, due)
+	c.measureBenefit(ctx, log, &report, planner.Standing{Snapshot: snapshot, Goals: goals}, due)
+	c.replan(ctx, log, &report, due)
+	return c.reportPass(ctx, log, report), nil
 }
 
 func (c *Controller) newReport() plan.RunReport {
 	r := plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", RunID: c.NewRunID(), Mode: c.Mode, Started: c.Clock.Now().UTC(), Outcomes: []plan.Outcome{}}
-	if c.Refused != nil {
-		r.Inputs = c.Refused()
+	if c.RefusedInputs != nil {
+		r.Inputs = c.RefusedInputs()
 	}
 	return r
 }
 
-// finish reports a pass, and only then forgets what it reserved.
-func (c *Controller) finish(ctx context.Context, log *slog.Logger, report plan.RunReport) plan.RunReport {
+// reportPass reports a pass, and only then forgets what it reserved.
+func (c *Controller) reportPass(ctx context.Context, log *slog.Logger, report plan.RunReport) plan.RunReport {
 	report.Finished = c.Clock.Now().UTC()
 	slices.SortStableFunc(report.Outcomes, func(a, b plan.Outcome) int { return a.Step - b.Step })
-	c.Recorder.Pass(report)
-	c.Recorder.Benefits(c.state.Benefits)
-	c.tell()
+	c.Recorder.RecordPass(report)
+	c.Recorder.RecordBenefits(c.state.Benefits)
+	c.emitEvents()
 	c.OnReport(report)
-	c.done(ctx, log, &report)
+	c.closePass(ctx, log, &report)
 	return report
 }

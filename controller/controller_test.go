@@ -28,22 +28,25 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// seen always sees the same cluster.
-type seen struct {
-	s     *cluster.Snapshot
-	err   error
-	looks int
+// fixedObserver always sees the same cluster.
+type fixedObserver struct {
+	s         *cluster.Snapshot
+	err       error
+	snapshots int
 }
 
-func (o *seen) Snapshot(context.Context) (*cluster.Snapshot, error) { o.looks++; return o.s, o.err }
+func (o *fixedObserver) Snapshot(context.Context) (*cluster.Snapshot, error) {
+	o.snapshots++
+	return o.s, o.err
+}
 
-// scripted answers waves one after the other.
-type scripted struct {
+// scriptedEvictor answers waves one after the other.
+type scriptedEvictor struct {
 	results []evictor.Result
 	waves   [][]plan.Move
 }
 
-func (e *scripted) Wave(_ context.Context, moves []plan.Move, _ func()) evictor.Result {
+func (e *scriptedEvictor) EvictWave(_ context.Context, moves []plan.Move, _ func()) evictor.Result {
 	e.waves = append(e.waves, moves)
 	if len(e.results) > 0 {
 		r := e.results[0]
@@ -59,11 +62,11 @@ func (e *scripted) Wave(_ context.Context, moves []plan.Move, _ func()) evictor.
 
 type recorder struct{ skipped []string }
 
-func (*recorder) Pass(plan.RunReport)              {}
-func (*recorder) Benefits(map[string]plan.Benefit) {}
-func (r *recorder) Skipped(s []string)             { r.skipped = append(r.skipped, s...) }
+func (*recorder) RecordPass(plan.RunReport)              {}
+func (*recorder) RecordBenefits(map[string]plan.Benefit) {}
+func (r *recorder) RecordSkipped(s []string)             { r.skipped = append(r.skipped, s...) }
 
-func setUp(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller.Controller, *seen) {
+func newController(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller.Controller, *fixedObserver) {
 	t.Helper()
 	objects, err := cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil)
 	if err != nil {
@@ -77,18 +80,18 @@ func setUp(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller.Control
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := &seen{s: s}
+	o := &fixedObserver{s: s}
 	return &controller.Controller{
 		Observer: o, Planner: planner.New(conf.PlannerOptions()), Evictor: e, Strategies: conf.BuildStrategies(), Mode: mode, Recorder: &recorder{},
 		Clock: clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 30, 0, time.UTC)), Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
 		NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {},
-		Memory: &memory{}, Ledger: history.Options{Initial: 10 * time.Minute, Max: 24 * time.Hour}, Holder: "test",
+		Store: &memoryStore{}, History: history.Options{Initial: 10 * time.Minute, Max: 24 * time.Hour}, Holder: "test",
 	}, o
 }
 
 func TestRunOnceGoesWaveByWave(t *testing.T) {
-	e := &scripted{}
-	c, o := setUp(t, e, plan.Live)
+	e := &scriptedEvictor{}
+	c, o := newController(t, e, plan.Live)
 	r, err := c.RunOnce(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -96,14 +99,14 @@ func TestRunOnceGoesWaveByWave(t *testing.T) {
 	if len(e.waves) != 2 || len(r.Outcomes) != 2 || r.Stopped != nil || r.RunID != "r1" {
 		t.Errorf("%d waves, %+v", len(e.waves), r.Outcomes)
 	}
-	if o.looks != 4 {
-		t.Errorf("looked %d times, want once for the plan, once before each wave, and once at the end", o.looks)
+	if o.snapshots != 4 {
+		t.Errorf("looked %d times, want once for the plan, once before each wave, and once at the end", o.snapshots)
 	}
 }
 
 func TestAStopAccountsForWhatWasNotTried(t *testing.T) {
-	e := &scripted{results: []evictor.Result{{Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted}}, Stop: &plan.Reason{Code: plan.ReplacementNotReady}}}}
-	c, _ := setUp(t, e, plan.Live)
+	e := &scriptedEvictor{results: []evictor.Result{{Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted}}, Stop: &plan.Reason{Code: plan.ReplacementNotReady}}}}
+	c, _ := newController(t, e, plan.Live)
 	r, err := c.RunOnce(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -114,19 +117,19 @@ func TestAStopAccountsForWhatWasNotTried(t *testing.T) {
 }
 
 func TestDryRunIsThePlanNotCarriedOut(t *testing.T) {
-	c, o := setUp(t, evictor.NewDryRun(), plan.DryRun)
+	c, o := newController(t, evictor.NewDryRun(), plan.DryRun)
 	r, err := c.RunOnce(t.Context(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(r.Outcomes) != 2 || r.Outcomes[0].Outcome != plan.WouldEvict || o.looks != 1 {
+	if len(r.Outcomes) != 2 || r.Outcomes[0].Outcome != plan.WouldEvict || o.snapshots != 1 {
 		t.Errorf("%+v", r.Outcomes)
 	}
 }
 
 func TestNoLookNoEviction(t *testing.T) {
-	e := &scripted{}
-	c, o := setUp(t, e, plan.Live)
+	e := &scriptedEvictor{}
+	c, o := newController(t, e, plan.Live)
 	o.err = errors.New("no permission")
 	if _, err := c.RunOnce(t.Context(), nil); err == nil || len(e.waves) != 0 {
 		t.Errorf("error %v, %d waves", err, len(e.waves))
@@ -134,7 +137,7 @@ func TestNoLookNoEviction(t *testing.T) {
 }
 
 func TestStrategiesThatAreNotDueAreConstraints(t *testing.T) {
-	c, o := setUp(t, &scripted{}, plan.Live)
+	c, o := newController(t, &scriptedEvictor{}, plan.Live)
 	goals := controller.Goals(o.s, c.Strategies, []string{"hot"})
 	for _, g := range goals {
 		if g.Constraint != (g.Strategy == "zones") {
@@ -149,7 +152,7 @@ func TestStrategiesThatAreNotDueAreConstraints(t *testing.T) {
 // TestStrategiesFireOnTheirSchedules steps the clock through ten minutes.
 func TestStrategiesFireOnTheirSchedules(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, _ := setUp(t, evictor.NewDryRun(), plan.DryRun)
+		c, _ := newController(t, evictor.NewDryRun(), plan.DryRun)
 		fake := c.Clock.(*clocktesting.FakeClock)
 		fake.SetTime(time.Date(2026, 1, 1, 0, 49, 59, 0, time.UTC))
 		reports := make(chan plan.RunReport)
@@ -177,7 +180,7 @@ func TestStrategiesFireOnTheirSchedules(t *testing.T) {
 // that fires every quarter of an hour from the start is not put off by that.
 func TestAnEveryIsNotPutOff(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, _ := setUp(t, evictor.NewDryRun(), plan.DryRun)
+		c, _ := newController(t, evictor.NewDryRun(), plan.DryRun)
 		every, err := cron.Parse("@every 15m", time.UTC)
 		if err != nil {
 			t.Fatal(err)
@@ -206,7 +209,7 @@ func TestAnEveryIsNotPutOff(t *testing.T) {
 }
 
 func TestGoalsKeepTheOrderOfStrategies(t *testing.T) {
-	c, o := setUp(t, &scripted{}, plan.Live)
+	c, o := newController(t, &scriptedEvictor{}, plan.Live)
 	var order []string
 	for _, g := range controller.Goals(o.s, c.Strategies, nil) {
 		if !slices.Contains(order, g.Strategy) {
@@ -221,8 +224,8 @@ func TestGoalsKeepTheOrderOfStrategies(t *testing.T) {
 // TestAConflictSpendsTheBudget: an eviction that met a namesake may have taken
 // the allowance of its budget; for two minutes nothing of it is planned.
 func TestAConflictSpendsTheBudget(t *testing.T) {
-	e := &scripted{results: []evictor.Result{{Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Dropped}}, Spent: []plan.PodRef{{Namespace: "shop", Name: "d"}}, Stop: &plan.Reason{Code: plan.UIDChanged}}}}
-	c, o := setUp(t, e, plan.Live)
+	e := &scriptedEvictor{results: []evictor.Result{{Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Dropped}}, BudgetsSpent: []plan.PodRef{{Namespace: "shop", Name: "d"}}, Stop: &plan.Reason{Code: plan.UIDChanged}}}}
+	c, o := newController(t, e, plan.Live)
 	o.s.Budgets = nil
 	objects := o.s.Objects
 	one := intstr.FromInt32(1)

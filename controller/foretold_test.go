@@ -45,8 +45,8 @@ func TestAForetoldHintEvictsNothing(t *testing.T) {
 		"not written": {s: stands, want: plan.Reason{Code: plan.PremiseChanged}},
 		"written":     {s: foretold, waves: 1},
 	} {
-		e := &scripted{}
-		c, o := setUp(t, e, plan.Live)
+		e := &scriptedEvictor{}
+		c, o := newController(t, e, plan.Live)
 		o.s, c.Planner, c.Strategies, c.ConfigHash = x.s, p, conf.BuildStrategies(), made.ConfigHash
 		c.Clock = clocktesting.NewFakeClock(x.s.TakenAt)
 		r, err := c.Apply(t.Context(), made, by)

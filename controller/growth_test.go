@@ -44,11 +44,11 @@ func TestPassesLeaveNothingBehind(t *testing.T) {
 	if testing.Short() {
 		passes, settled = 100, 50
 	}
-	c, w := lasting(t)
+	c, w := longRunningController(t)
 	var goroutines int
 	var heap uint64
 	for i := range passes {
-		if err := w.anew(i); err != nil {
+		if err := w.renew(i); err != nil {
 			t.Fatal(err)
 		}
 		r, err := c.RunOnce(t.Context(), nil)
@@ -88,12 +88,12 @@ func heapInUse() uint64 {
 	return m.HeapAlloc
 }
 
-// lasting is a controller with everything real but the cluster, which is three
+// longRunningController is a controller with everything real but the cluster, which is three
 // zones out of balance again before each pass, two hours after the last one.
-func lasting(t *testing.T) (*controller.Controller, *turning) {
+func longRunningController(t *testing.T) (*controller.Controller, *renewedCluster) {
 	t.Helper()
-	c, _ := setUp(t, nil, plan.Live)
-	w := &turning{Planner: c.Planner, fake: clocktesting.NewFakeClock(time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)), changed: make(chan struct{})}
+	c, _ := newController(t, nil, plan.Live)
+	w := &renewedCluster{Planner: c.Planner, fake: clocktesting.NewFakeClock(time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC)), changed: make(chan struct{})}
 	server := httptest.NewServer(w)
 	over := &http.Client{Transport: &http.Transport{}}
 	t.Cleanup(func() { over.CloseIdleConnections(); server.Close() })
@@ -115,9 +115,9 @@ func workloadOf(p *corev1.Pod) string {
 	return ""
 }
 
-// turning is a cluster that is furnished anew for each pass, and its API server.
+// renewedCluster is a cluster that is furnished anew for each pass, and its API server.
 // Replacements come where the plan expects them.
-type turning struct {
+type renewedCluster struct {
 	controller.Planner
 	fake *clocktesting.FakeClock
 
@@ -127,8 +127,8 @@ type turning struct {
 	changed chan struct{}
 }
 
-// anew lets two hours go by. Every pod is another one than in the last pass.
-func (w *turning) anew(pass int) error {
+// renew lets two hours go by. Every pod is another one than in the last pass.
+func (w *renewedCluster) renew(pass int) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.fake.Step(2 * time.Hour)
@@ -143,7 +143,7 @@ func (w *turning) anew(pass int) error {
 	return nil
 }
 
-func (w *turning) Snapshot(context.Context) (*cluster.Snapshot, error) {
+func (w *renewedCluster) Snapshot(context.Context) (*cluster.Snapshot, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	seen := *w.objects
@@ -151,7 +151,7 @@ func (w *turning) Snapshot(context.Context) (*cluster.Snapshot, error) {
 	return cluster.New(&seen)
 }
 
-func (w *turning) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
+func (w *renewedCluster) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
 	p := w.Planner.Plan(s, st, goals, now)
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -162,7 +162,7 @@ func (w *turning) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.G
 	return p
 }
 
-func (w *turning) Pods(namespace string) (out []*corev1.Pod) {
+func (w *renewedCluster) Pods(namespace string) (out []*corev1.Pod) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	for _, p := range w.objects.Pods {
@@ -173,13 +173,13 @@ func (w *turning) Pods(namespace string) (out []*corev1.Pod) {
 	return out
 }
 
-func (w *turning) Changed() <-chan struct{} {
+func (w *renewedCluster) Changed() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.changed
 }
 
-func (w *turning) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+func (w *renewedCluster) ServeHTTP(out http.ResponseWriter, r *http.Request) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	name := path.Base(strings.TrimSuffix(r.URL.Path, "/eviction"))

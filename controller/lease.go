@@ -23,11 +23,11 @@ import (
 // LeaseDuration before anyone else may start; every eviction call must end
 // within the difference.
 const (
-	liveLease     = "evenkeel"
-	dryRunLease   = "evenkeel-dry-run"
-	leaseDuration = 15 * time.Second
-	renewDeadline = 10 * time.Second
-	retryPeriod   = 2 * time.Second
+	liveLeaseName   = "evenkeel"
+	dryRunLeaseName = "evenkeel-dry-run"
+	leaseDuration   = 15 * time.Second
+	renewDeadline   = 10 * time.Second
+	retryPeriod     = 2 * time.Second
 )
 
 // Lease makes sure that one process at a time evicts.
@@ -38,45 +38,45 @@ type Lease struct {
 	DryRun bool
 	// Identity tells this process from the others.
 	Identity string
-	// Leading is told when leadership is gained and lost.
-	Leading func(bool)
+	// OnLeadingChange is told when leadership is gained and lost.
+	OnLeadingChange func(bool)
 
 	// Clock is the real one where it is nil.
 	Clock clock.PassiveClock
 
-	renewed atomic.Pointer[time.Time] // when the last renewal that succeeded began
-	refused atomic.Pointer[refusal]   // what was missing at the last try; nil: nothing
+	lastRenewal   atomic.Pointer[time.Time]     // when the last renewal that succeeded began
+	accessFailure atomic.Pointer[accessFailure] // what was missing at the last try; nil: nothing
 }
 
-// Held says why this process may not act as leader now; nil when it may. It goes
+// CheckLeading says why this process may not act as leader now; nil when it may. It goes
 // by the clock: a process that was suspended may be told late that it lost the
 // Lease.
-func (l *Lease) Held() *plan.Reason {
+func (l *Lease) CheckLeading() *plan.Reason {
 	now := l.clock().Now()
-	switch at := l.renewed.Load(); {
+	switch at := l.lastRenewal.Load(); {
 	case at == nil:
-		return &plan.Reason{Code: plan.NotLeading, Message: fmt.Sprintf("this process does not hold the Lease %s/%s", l.Namespace, l.name())}
+		return &plan.Reason{Code: plan.NotLeading, Message: fmt.Sprintf("this process does not hold the Lease %s/%s", l.Namespace, l.leaseName())}
 	case now.Sub(*at) > renewDeadline, now.Round(0).Sub(at.Round(0)).Abs() > renewDeadline: // by either of the machine's clocks
-		return &plan.Reason{Code: plan.NotLeading, Message: fmt.Sprintf("the Lease %s/%s was last renewed more than %s ago", l.Namespace, l.name(), renewDeadline)}
+		return &plan.Reason{Code: plan.NotLeading, Message: fmt.Sprintf("the Lease %s/%s was last renewed more than %s ago", l.Namespace, l.leaseName(), renewDeadline)}
 	}
 	return nil
 }
 
 // Leader is who holds the Lease now; "" when nobody does.
 func (l *Lease) Leader(ctx context.Context) (string, error) {
-	lease, err := l.Client.CoordinationV1().Leases(l.Namespace).Get(ctx, l.name(), metav1.GetOptions{})
+	lease, err := l.Client.CoordinationV1().Leases(l.Namespace).Get(ctx, l.leaseName(), metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		return "", nil
 	case err != nil:
-		return "", fmt.Errorf("reading the Lease %s/%s: %w", l.Namespace, l.name(), cmp.Or(l.final("get", err), err))
+		return "", fmt.Errorf("reading the Lease %s/%s: %w", l.Namespace, l.leaseName(), cmp.Or(l.accessError("get", err), err))
 	}
-	return l.Holder(lease), nil
+	return l.HolderOf(lease), nil
 }
 
-// Holder is who holds a Lease that was just read; "" when it was released, or not
+// HolderOf is who holds a Lease that was just read; "" when it was released, or not
 // renewed in time.
-func (l *Lease) Holder(lease *coordinationv1.Lease) string {
+func (l *Lease) HolderOf(lease *coordinationv1.Lease) string {
 	s := lease.Spec
 	if s.HolderIdentity == nil || s.RenewTime == nil || s.LeaseDurationSeconds == nil ||
 		l.clock().Since(s.RenewTime.Time) > time.Duration(*s.LeaseDurationSeconds)*time.Second {
@@ -85,11 +85,11 @@ func (l *Lease) Holder(lease *coordinationv1.Lease) string {
 	return *s.HolderIdentity
 }
 
-func (l *Lease) name() string {
+func (l *Lease) leaseName() string {
 	if l.DryRun {
-		return dryRunLease
+		return dryRunLeaseName
 	}
-	return liveLease
+	return liveLeaseName
 }
 
 func (l *Lease) clock() clock.PassiveClock {
@@ -99,9 +99,9 @@ func (l *Lease) clock() clock.PassiveClock {
 	return l.Clock
 }
 
-// final puts what no further try helps against into words that say what to do: a
+// accessError puts what no further try helps against into words that say what to do: a
 // permission or the namespace is missing. nil: it is nothing of that kind.
-func (l *Lease) final(verb string, err error) error {
+func (l *Lease) accessError(verb string, err error) error {
 	status := apierrors.APIStatus(nil)
 	switch {
 	case apierrors.IsForbidden(err):
@@ -112,72 +112,72 @@ func (l *Lease) final(verb string, err error) error {
 	return nil
 }
 
-// refusal is a permission or a namespace that is missing, since the first of the tries
+// accessFailure is a permission or a namespace that is missing, since the first of the tries
 // in a row.
-type refusal struct {
+type accessFailure struct {
 	since time.Time
 	err   error
 }
 
-// noted notes when the Lease was last written, and what was forbidden.
-type noted struct {
+// observedLock notes when the Lease was last written, and what was forbidden.
+type observedLock struct {
 	resourcelock.Interface
 	lease *Lease
-	// denied is told of a permission or a namespace that has been missing for patience.
-	denied   chan error
-	patience time.Duration
+	// accessDenied is told of a permission or a namespace that has been missing for patience.
+	accessDenied chan error
+	accessGrace  time.Duration
 }
 
 // Get implements resourcelock.Interface.
-func (n noted) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
+func (n observedLock) Get(ctx context.Context) (*resourcelock.LeaderElectionRecord, []byte, error) {
 	r, raw, err := n.Interface.Get(ctx)
-	n.refused("get", err)
+	n.recordAccess("get", err)
 	return r, raw, err
 }
 
-// refused takes note of a permission or a namespace that is missing, or that it is not.
-func (n noted) refused(verb string, err error) {
-	why := n.lease.final(verb, err)
+// recordAccess takes note of a permission or a namespace that is missing, or that it is not.
+func (n observedLock) recordAccess(verb string, err error) {
+	why := n.lease.accessError(verb, err)
 	if why == nil {
 		if err == nil {
-			n.lease.refused.Store(nil)
+			n.lease.accessFailure.Store(nil)
 		}
 		return
 	}
-	r := refusal{n.lease.clock().Now(), why}
-	if was := n.lease.refused.Load(); was != nil {
+	r := accessFailure{n.lease.clock().Now(), why}
+	if was := n.lease.accessFailure.Load(); was != nil {
 		r.since = was.since
 	}
-	n.lease.refused.Store(&r)
-	if n.lease.clock().Since(r.since) < n.patience {
+	n.lease.accessFailure.Store(&r)
+	if n.lease.clock().Since(r.since) < n.accessGrace {
 		return
 	}
 	select {
-	case n.denied <- r.err:
+	case n.accessDenied <- r.err:
 	default: // one is enough
 	}
 }
 
 // Create implements resourcelock.Interface.
-func (n noted) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
-	return n.note("create", r, func() error { return n.Interface.Create(ctx, r) })
+func (n observedLock) Create(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
+	return n.recordWrite("create", r, func() error { return n.Interface.Create(ctx, r) })
 }
 
 // Update implements resourcelock.Interface.
-func (n noted) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
-	return n.note("update", r, func() error { return n.Interface.Update(ctx, r) })
+func (n observedLock) Update(ctx context.Context, r resourcelock.LeaderElectionRecord) error {
+	return n.recordWrite("update", r, func() error { return n.Interface.Update(ctx, r) })
 }
 
-func (n noted) note(verb string, r resourcelock.LeaderElectionRecord, write func() error) error {
+func (n observedLock) recordWrite(verb string, r resourcelock.LeaderElectionRecord, write func() error) error {
 	began := n.lease.clock().Now()
 	err := write()
-	n.refused(verb, err)
+	n.recordAccess(verb, err)
 	switch {
 	case err != nil:
 	case r.HolderIdentity == n.lease.Identity:
-		n.lease.renewed.Store(&began)
+		n.lease.lastRenewal.Store(&began)
 	default: // released
-		n.lease.renewed.Store(nil)
+		n.lease.lastRenewal.Store(nil)
 	}
 	return err
 }
@@ -193,9 +193,9 @@ func (l *Lease) Lead(ctx context.Context, wait time.Duration, work func(ctx cont
 	if wait == 0 {
 		patience = renewDeadline
 	}
-	l.refused.Store(nil)
-	lock := noted{&resourcelock.LeaseLock{
-		LeaseMeta:  metav1.ObjectMeta{Namespace: l.Namespace, Name: l.name()},
+	l.accessFailure.Store(nil)
+	lock := observedLock{&resourcelock.LeaseLock{
+		LeaseMeta:  metav1.ObjectMeta{Namespace: l.Namespace, Name: l.leaseName()},
 		Client:     l.Client.CoordinationV1(),
 		LockConfig: resourcelock.ResourceLockConfig{Identity: l.Identity},
 	}, l, make(chan error, 1), patience}
@@ -207,7 +207,7 @@ func (l *Lease) Lead(ctx context.Context, wait time.Duration, work func(ctx cont
 	lost := make(chan struct{})
 	elector, err := leaderelection.NewLeaderElector(leaderelection.LeaderElectionConfig{
 		Lock: lock, LeaseDuration: leaseDuration, RenewDeadline: renewDeadline, RetryPeriod: retryPeriod,
-		ReleaseOnCancel: true, Name: l.name(),
+		ReleaseOnCancel: true, Name: l.leaseName(),
 		Callbacks: leaderelection.LeaderCallbacks{
 			OnStartedLeading: func(c context.Context) { started <- c },
 			OnStoppedLeading: func() { close(lost) },
@@ -230,17 +230,17 @@ func (l *Lease) Lead(ctx context.Context, wait time.Duration, work func(ctx cont
 	case <-started:
 	case <-ctx.Done():
 		return nil
-	case err := <-lock.denied:
-		return fmt.Errorf("taking the Lease %s/%s: %w", l.Namespace, l.name(), err)
+	case err := <-lock.accessDenied:
+		return fmt.Errorf("taking the Lease %s/%s: %w", l.Namespace, l.leaseName(), err)
 	case <-timeout:
-		return l.notLeading(ctx, lock, elector.GetLeader(), wait)
+		return l.timeoutError(ctx, lock, elector.GetLeader(), wait)
 	}
-	l.Leading(true)
-	defer l.Leading(false)
-	return l.whileLeading(ctx, lost, work)
+	l.OnLeadingChange(true)
+	defer l.OnLeadingChange(false)
+	return l.runWhileLeading(ctx, lost, work)
 }
 
-func (l *Lease) whileLeading(ctx context.Context, lost <-chan struct{}, work func(ctx context.Context) error) error {
+func (l *Lease) runWhileLeading(ctx context.Context, lost <-chan struct{}, work func(ctx context.Context) error) error {
 	leading, stop := context.WithCancel(ctx)
 	defer stop()
 	var gone atomic.Bool
@@ -254,8 +254,8 @@ func (l *Lease) whileLeading(ctx context.Context, lost <-chan struct{}, work fun
 	}()
 	err := work(leading)
 	if gone.Load() && ctx.Err() == nil {
-		lost := fmt.Errorf("lost the Lease %s/%s", l.Namespace, l.name())
-		if why := l.refused.Load(); why != nil {
+		lost := fmt.Errorf("lost the Lease %s/%s", l.Namespace, l.leaseName())
+		if why := l.accessFailure.Load(); why != nil {
 			lost = fmt.Errorf("%w: %w", lost, why.err)
 		}
 		return errors.Join(err, lost)
@@ -263,17 +263,17 @@ func (l *Lease) whileLeading(ctx context.Context, lost <-chan struct{}, work fun
 	return err
 }
 
-// lookTime bounds the last look at a Lease that could not be taken.
-const lookTime = 2 * time.Second
+// lastGetTimeout bounds the last look at a Lease that could not be taken.
+const lastGetTimeout = 2 * time.Second
 
-func (l *Lease) notLeading(ctx context.Context, lock resourcelock.Interface, holder string, wait time.Duration) error {
+func (l *Lease) timeoutError(ctx context.Context, lock resourcelock.Interface, holder string, wait time.Duration) error {
 	if holder == "" {
-		ctx, cancel := context.WithTimeout(ctx, lookTime)
+		ctx, cancel := context.WithTimeout(ctx, lastGetTimeout)
 		defer cancel()
 		if _, _, err := lock.Get(ctx); err != nil && !apierrors.IsNotFound(err) {
-			return fmt.Errorf("could not take the Lease %s/%s within %s: reading it: %w", l.Namespace, l.name(), wait, err)
+			return fmt.Errorf("could not take the Lease %s/%s within %s: reading it: %w", l.Namespace, l.leaseName(), wait, err)
 		}
-		return fmt.Errorf("could not take the Lease %s/%s within %s: it has no holder, so writing it failed; check the permission to create and update leases there", l.Namespace, l.name(), wait)
+		return fmt.Errorf("could not take the Lease %s/%s within %s: it has no holder, so writing it failed; check the permission to create and update leases there", l.Namespace, l.leaseName(), wait)
 	}
-	return fmt.Errorf("the Lease %s/%s is held by %s and did not come free within %s", l.Namespace, l.name(), holder, wait)
+	return fmt.Errorf("the Lease %s/%s is held by %s and did not come free within %s", l.Namespace, l.leaseName(), holder, wait)
 }

@@ -19,23 +19,23 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// leases provokes every answer of Held.
-func leases(t *testing.T) []plan.Reason {
+// leadingAnswers provokes every answer of Held.
+func leadingAnswers(t *testing.T) []plan.Reason {
 	t.Helper()
 	var said []plan.Reason
 	now := clocktesting.NewFakePassiveClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
-	l := &controller.Lease{Client: fake.NewClientset(), Namespace: "evenkeel", Identity: "a", Leading: func(bool) {}, Clock: now}
-	if r := l.Held(); r != nil {
+	l := &controller.Lease{Client: fake.NewClientset(), Namespace: "evenkeel", Identity: "a", OnLeadingChange: func(bool) {}, Clock: now}
+	if r := l.CheckLeading(); r != nil {
 		said = append(said, *r)
 	} else {
 		t.Error("it is held before it was taken")
 	}
 	err := l.Lead(t.Context(), time.Minute, func(context.Context) error {
-		if r := l.Held(); r != nil {
+		if r := l.CheckLeading(); r != nil {
 			t.Errorf("while leading: %+v", r)
 		}
 		now.SetTime(now.Now().Add(11 * time.Second)) // this process was suspended
-		if r := l.Held(); r != nil {
+		if r := l.CheckLeading(); r != nil {
 			said = append(said, *r)
 		} else {
 			t.Error("it is held though nobody renewed it")
@@ -45,28 +45,28 @@ func leases(t *testing.T) []plan.Reason {
 	if err != nil {
 		t.Error(err)
 	}
-	if r := l.Held(); r == nil || !strings.Contains(r.Message, "does not hold") {
+	if r := l.CheckLeading(); r == nil || !strings.Contains(r.Message, "does not hold") {
 		t.Errorf("after its release: %+v", r)
 	}
 	return said
 }
 
 func TestTheLeaseIsHeldOnlyWhileItIsRenewed(t *testing.T) {
-	if said := leases(t); len(said) != 2 {
+	if said := leadingAnswers(t); len(said) != 2 {
 		t.Errorf("%+v", said)
 	}
 }
 
-// forbids answers 403 to a verb on Leases.
-func forbids(verb string) *fake.Clientset {
+// clientForbidding answers 403 to a verb on Leases.
+func clientForbidding(verb string) *fake.Clientset {
 	c := fake.NewClientset()
 	c.PrependReactor(verb, "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
-		return true, nil, forbidden()
+		return true, nil, forbiddenError()
 	})
 	return c
 }
 
-func forbidden() error {
+func forbiddenError() error {
 	return apierrors.NewForbidden(schema.GroupResource{Group: "coordination.k8s.io", Resource: "leases"}, "evenkeel", errors.New("no"))
 }
 
@@ -78,7 +78,7 @@ func TestALeaseThatIsForbiddenIsFinal(t *testing.T) {
 		for wait, after := range map[time.Duration]time.Duration{0: 10 * time.Second, time.Hour: 0} {
 			synctest.Test(t, func(t *testing.T) {
 				began := time.Now()
-				l := &controller.Lease{Client: forbids(verb), Namespace: "ops", Identity: "a", Leading: func(bool) { t.Error("it leads") }}
+				l := &controller.Lease{Client: clientForbidding(verb), Namespace: "ops", Identity: "a", OnLeadingChange: func(bool) { t.Error("it leads") }}
 				err := l.Lead(t.Context(), wait, func(context.Context) error { return nil })
 				if want := "taking the Lease ops/evenkeel: permission to " + verb + " leases.coordination.k8s.io is missing in namespace ops; "; err == nil || !strings.HasPrefix(err.Error(), want) {
 					t.Errorf("%s, waiting %s: %v, want %s", verb, wait, err, want)
@@ -100,10 +100,10 @@ func TestAStandbyOutlivesARoleThatIsReplaced(t *testing.T) {
 			if time.Since(began) > 5*time.Second {
 				return false, nil, nil
 			}
-			return true, nil, forbidden()
+			return true, nil, forbiddenError()
 		})
 		leads := false
-		l := &controller.Lease{Client: c, Namespace: "ops", Identity: "a", Leading: func(now bool) { leads = leads || now }}
+		l := &controller.Lease{Client: c, Namespace: "ops", Identity: "a", OnLeadingChange: func(now bool) { leads = leads || now }}
 		if err := l.Lead(t.Context(), 0, func(context.Context) error { return nil }); err != nil || !leads {
 			t.Errorf("leads %t: %v", leads, err)
 		}
@@ -118,7 +118,7 @@ func TestALeaseWithoutItsNamespaceIsFinal(t *testing.T) {
 			c.PrependReactor("create", "leases", func(clienttesting.Action) (bool, runtime.Object, error) {
 				return true, nil, apierrors.NewNotFound(schema.GroupResource{Resource: "namespaces"}, "ops")
 			})
-			l := &controller.Lease{Client: c, Namespace: "ops", Identity: "a", Leading: func(bool) { t.Error("it leads") }}
+			l := &controller.Lease{Client: c, Namespace: "ops", Identity: "a", OnLeadingChange: func(bool) { t.Error("it leads") }}
 			err := l.Lead(t.Context(), wait, func(context.Context) error { return nil })
 			if want := `taking the Lease ops/evenkeel: there is no namespace ops; create it, or give the one that Evenkeel runs in (--lease-namespace): namespaces "ops" not found`; err == nil || err.Error() != want {
 				t.Errorf("waiting %s: %v, want %s", wait, err, want)
@@ -132,7 +132,7 @@ func TestALeaseWithoutItsNamespaceIsFinal(t *testing.T) {
 
 // TestWhoLeadsMayBeForbidden: who asks is told which permission is missing.
 func TestWhoLeadsMayBeForbidden(t *testing.T) {
-	l := &controller.Lease{Client: forbids("get"), Namespace: "ops"}
+	l := &controller.Lease{Client: clientForbidding("get"), Namespace: "ops"}
 	want := "reading the Lease ops/evenkeel: permission to get leases.coordination.k8s.io is missing in namespace ops; grant it to this account: "
 	if _, err := l.Leader(t.Context()); err == nil || !strings.HasPrefix(err.Error(), want) || !apierrors.IsForbidden(err) {
 		t.Errorf("%v, want %s", err, want)

@@ -19,29 +19,29 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// blinded sees the cluster a few times, and then no more.
-type blinded struct {
-	seen
+// failingObserver sees the cluster a few times, and then no more.
+type failingObserver struct {
+	fixedObserver
 	times int
 	why   error
 }
 
-func (o *blinded) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
-	if o.looks == o.times {
+func (o *failingObserver) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
+	if o.snapshots == o.times {
 		o.err = o.why
 	}
-	return o.seen.Snapshot(ctx)
+	return o.fixedObserver.Snapshot(ctx)
 }
 
-// stopping carries a wave out, and is told to stop thereafter.
-type stopping struct {
-	scripted
+// stoppingEvictor carries a wave out, and is told to stop thereafter.
+type stoppingEvictor struct {
+	scriptedEvictor
 	stop context.CancelFunc
 }
 
-func (e *stopping) Wave(ctx context.Context, moves []plan.Move, bound func()) evictor.Result {
+func (e *stoppingEvictor) EvictWave(ctx context.Context, moves []plan.Move, bound func()) evictor.Result {
 	defer e.stop()
-	return e.scripted.Wave(ctx, moves, bound)
+	return e.scriptedEvictor.EvictWave(ctx, moves, bound)
 }
 
 // TestOutcomes provokes everything that the controller itself says of a move or
@@ -71,27 +71,27 @@ func TestOutcomes(t *testing.T) {
 	}
 
 	// A replacement that does not come up ends the pass.
-	c, _ := setUp(t, &scripted{results: []evictor.Result{{Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted}}, Stop: &plan.Reason{Code: plan.ReplacementNotReady}}}}, plan.Live)
+	c, _ := newController(t, &scriptedEvictor{results: []evictor.Result{{Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.Evicted}}, Stop: &plan.Reason{Code: plan.ReplacementNotReady}}}}, plan.Live)
 	run(t.Context(), c)
 
 	// So does being told to stop, between two waves and before the first.
 	ctx, cancel := context.WithCancel(t.Context())
-	e := &stopping{stop: cancel}
-	c, _ = setUp(t, e, plan.Live)
+	e := &stoppingEvictor{stop: cancel}
+	c, _ = newController(t, e, plan.Live)
 	if run(ctx, c); len(e.waves) != 1 {
 		t.Errorf("%d waves, want 1", len(e.waves))
 	}
-	none := &scripted{}
-	c, _ = setUp(t, none, plan.Live)
+	none := &scriptedEvictor{}
+	c, _ = newController(t, none, plan.Live)
 	if run(ctx, c); len(none.waves) != 0 {
 		t.Errorf("%d waves after the stop", len(none.waves))
 	}
 
 	// And a cluster that can no longer be seen, before either wave.
 	for times := 1; times <= 2; times++ {
-		seeing := &scripted{}
-		c, o := setUp(t, seeing, plan.Live)
-		c.Observer = &blinded{*o, times, errors.New("listing pods: the server is currently unable to handle the request")}
+		seeing := &scriptedEvictor{}
+		c, o := newController(t, seeing, plan.Live)
+		c.Observer = &failingObserver{*o, times, errors.New("listing pods: the server is currently unable to handle the request")}
 		if run(t.Context(), c); len(seeing.waves) != times-1 {
 			t.Errorf("%d waves, want %d", len(seeing.waves), times-1)
 		}
@@ -99,11 +99,11 @@ func TestOutcomes(t *testing.T) {
 
 	// Or a memory that cannot be written, before a wave or after it.
 	for saves := range 2 {
-		c, _ := setUp(t, &scripted{}, plan.Live)
-		hurry(c)
-		c.Memory = &memory{failing: func(n int) error {
+		c, _ := newController(t, &scriptedEvictor{}, plan.Live)
+		skipTimers(c)
+		c.Store = &memoryStore{failing: func(n int) error {
 			if n > saves {
-				return errors.New("configmaps \"evenkeel-memory-03\": etcdserver: request timed out")
+				return errors.New("configmaps \"evenkeel-state-03\": etcdserver: request timed out")
 			}
 			return nil
 		}}
@@ -113,10 +113,10 @@ func TestOutcomes(t *testing.T) {
 	// Or one that is only known as of long ago: before anything is planned, and
 	// between two waves.
 	for times := range 2 {
-		reports, seeing := []plan.RunReport{}, &scripted{}
-		c, o := setUp(t, seeing, plan.Live)
+		reports, seeing := []plan.RunReport{}, &scriptedEvictor{}
+		c, o := newController(t, seeing, plan.Live)
 		c.OnReport = func(r plan.RunReport) { reports = append(reports, r) }
-		c.Observer = &blinded{*o, 2 * times, &observe.StaleError{Resource: "pods", Until: c.Clock.Now().Add(-3 * time.Minute), Age: 3 * time.Minute,
+		c.Observer = &failingObserver{*o, 2 * times, &observe.StaleError{Resource: "pods", Until: c.Clock.Now().Add(-3 * time.Minute), Age: 3 * time.Minute,
 			Max: 2 * time.Minute, Err: errors.New("dial tcp 10.0.0.1:443: connect: connection refused")}}
 		r, err := c.RunOnce(t.Context(), nil)
 		if refused := times == 0; refused != (err != nil) || refused != r.EndedBeforePlanning() || refused != (len(r.Plan.Moves) == 0) || refused && r.Plan.ID == "" {
@@ -129,16 +129,16 @@ func TestOutcomes(t *testing.T) {
 	}
 
 	// Or hints that cannot be written: their wave is not made.
-	for _, r := range unsteered(t) {
+	for _, r := range hintFailureReports(t) {
 		say(r)
 	}
-	for _, r := range refusals(t) {
+	for _, r := range refusedPlanReports(t) {
 		say(r)
 	}
-	for _, r := range leases(t) {
+	for _, r := range leadingAnswers(t) {
 		lines = append(lines, string(r.Code)+": "+r.Message)
 	}
-	for _, code := range codesSaid(t) {
+	for _, code := range codesUsed(t) {
 		if !slices.ContainsFunc(lines, func(l string) bool { return strings.HasPrefix(l, code+": ") }) {
 			t.Errorf("nothing provokes %s", code)
 		}
@@ -146,12 +146,12 @@ func TestOutcomes(t *testing.T) {
 	for i := range lines { // they change with every key of the configuration
 		lines[i] = regexp.MustCompile(`\b([0-9a-f]{16}|[0-9a-f]{12})\b`).ReplaceAllString(lines[i], "0123456789ab")
 	}
-	golden.Lines(t, "testdata/outcomes.txt", lines)
+	golden.EqualLines(t, "testdata/outcomes.txt", lines)
 }
 
-// codesSaid are the codes that the package gives as a reason of its own. Their
+// codesUsed are the codes that the package gives as a reason of its own. Their
 // names are their values where the controller uses them.
-func codesSaid(t *testing.T) []string {
+func codesUsed(t *testing.T) []string {
 	t.Helper()
 	var out []string
 	files, err := filepath.Glob("*.go")

@@ -15,8 +15,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// scheduled takes over a configuration with one strategy on a schedule.
-func scheduled(t *testing.T, schedule string, then func(*controller.Controller)) func(*controller.Controller) {
+// reloadWithSchedule takes over a configuration with one strategy on a schedule.
+func reloadWithSchedule(t *testing.T, schedule string, then func(*controller.Controller)) func(*controller.Controller) {
 	t.Helper()
 	conf, err := config.Load("c", []byte("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\nstrategies:\n- {name: other, type: ZoneSpread, schedule: \""+schedule+"\"}\n"))
 	if err != nil {
@@ -30,10 +30,10 @@ func scheduled(t *testing.T, schedule string, then func(*controller.Controller))
 	}
 }
 
-// reloading runs a controller whose clock stands at 00:59:30.
-func reloading(t *testing.T, e evictor.Evictor) (c *controller.Controller, fake *clocktesting.FakeClock, reports chan plan.RunReport, start func()) {
+// newReloadingController runs a controller whose clock stands at 00:59:30.
+func newReloadingController(t *testing.T, e evictor.Evictor) (c *controller.Controller, fake *clocktesting.FakeClock, reports chan plan.RunReport, start func()) {
 	t.Helper()
-	c, _ = setUp(t, e, plan.DryRun)
+	c, _ = newController(t, e, plan.DryRun)
 	fake = c.Clock.(*clocktesting.FakeClock)
 	fake.SetTime(time.Date(2026, 1, 1, 0, 59, 30, 0, time.UTC))
 	reports = make(chan plan.RunReport)
@@ -54,12 +54,12 @@ func reloading(t *testing.T, e evictor.Evictor) (c *controller.Controller, fake 
 // TestAChangedScheduleWakesTheController: also one that had nothing to wait for.
 func TestAChangedScheduleWakesTheController(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, fake, reports, start := reloading(t, evictor.NewDryRun())
+		c, fake, reports, start := newReloadingController(t, evictor.NewDryRun())
 		c.Strategies = nil
 		changes := make(chan func(*controller.Controller))
 		c.Reloads = changes
 		start()
-		changes <- scheduled(t, "* * * * *", nil)
+		changes <- reloadWithSchedule(t, "* * * * *", nil)
 		synctest.Wait()
 		fake.Step(30 * time.Second)
 		if r := <-reports; len(r.Plan.Goals) == 0 || r.Plan.Goals[0].Strategy != "other" {
@@ -72,14 +72,14 @@ func TestAChangedScheduleWakesTheController(t *testing.T) {
 // the pass of that minute is made, with the new one.
 func TestAPassThatIsDueIsNotLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		c, fake, reports, start := reloading(t, evictor.NewDryRun())
+		c, fake, reports, start := newReloadingController(t, evictor.NewDryRun())
 		changes := make(chan func(*controller.Controller), 1)
 		c.Reloads = changes
 		took := make(chan bool, 1)
 		start()
 		synctest.Wait()
 		fake.SetTime(time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC).Add(-time.Nanosecond))
-		changes <- scheduled(t, "0 * * * *", func(*controller.Controller) {
+		changes <- reloadWithSchedule(t, "0 * * * *", func(*controller.Controller) {
 			fake.SetTime(time.Date(2026, 1, 1, 1, 0, 0, 0, time.UTC))
 			took <- true
 		})
@@ -97,18 +97,18 @@ func TestAPassThatIsDueIsNotLost(t *testing.T) {
 	})
 }
 
-// midway hands a configuration over while a wave is under way.
-type midway struct {
-	scripted
+// reloadingEvictor hands a configuration over while a wave is under way.
+type reloadingEvictor struct {
+	scriptedEvictor
 	change func()
 }
 
-func (m *midway) Wave(ctx context.Context, moves []plan.Move, bound func()) evictor.Result {
+func (m *reloadingEvictor) EvictWave(ctx context.Context, moves []plan.Move, bound func()) evictor.Result {
 	if m.change != nil {
 		m.change()
 		m.change = nil
 	}
-	return m.scripted.Wave(ctx, moves, bound)
+	return m.scriptedEvictor.EvictWave(ctx, moves, bound)
 }
 
 // TestAPassEndsWithTheConfigurationItBeganWith: two waves, and a change within
@@ -116,12 +116,12 @@ func (m *midway) Wave(ctx context.Context, moves []plan.Move, bound func()) evic
 func TestAPassEndsWithTheConfigurationItBeganWith(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		changes := make(chan func(*controller.Controller), 1)
-		e := &midway{}
-		c, fake, reports, start := reloading(t, e)
+		e := &reloadingEvictor{}
+		c, fake, reports, start := newReloadingController(t, e)
 		c.Mode = plan.Live
 		c.Reloads = changes
 		e.change = func() {
-			changes <- scheduled(t, "30 * * * *", func(c *controller.Controller) { c.Mode, c.Evictor = plan.DryRun, evictor.NewDryRun() })
+			changes <- reloadWithSchedule(t, "30 * * * *", func(c *controller.Controller) { c.Mode, c.Evictor = plan.DryRun, evictor.NewDryRun() })
 		}
 		start()
 		synctest.Wait()
@@ -138,8 +138,8 @@ func TestAPassEndsWithTheConfigurationItBeganWith(t *testing.T) {
 }
 
 func TestReportsNameWhatIsRefused(t *testing.T) {
-	c, _ := setUp(t, evictor.NewDryRun(), plan.DryRun)
-	c.Refused = func() []plan.Input {
+	c, _ := newController(t, evictor.NewDryRun(), plan.DryRun)
+	c.RefusedInputs = func() []plan.Input {
 		return []plan.Input{{Source: "config", Age: "5s", Problems: []string{"line 3"}}}
 	}
 	r, err := c.RunOnce(t.Context(), nil)

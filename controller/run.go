@@ -15,42 +15,42 @@ func itoa(n int) string { return strconv.Itoa(n) }
 // that turns dry runs into passes that evict, or the reverse: those are led by
 // different Leases.
 func (c *Controller) Run(ctx context.Context) {
-	next, mode := c.nextTimes(c.Clock.Now()), c.Mode
+	next, mode := c.nextFirings(c.Clock.Now()), c.Mode
 	for ctx.Err() == nil {
 		at := earliest(next)
-		if take := c.await(ctx, at); take != nil {
+		if take := c.waitForWork(ctx, at); take != nil {
 			if take(c); c.Mode != mode {
 				return
 			}
-			next = c.nextTimes(from(at, c.Clock.Now()))
+			next = c.nextFirings(firingsAfter(at, c.Clock.Now()))
 			continue
 		}
 		if ctx.Err() != nil {
 			return
 		}
 		if at.IsZero() || c.Clock.Now().Before(at) {
-			c.approved(ctx)
+			c.applyApprovedPlan(ctx)
 			continue
 		}
-		c.pass(ctx, dueAt(c.names(), next, at))
+		c.runPass(ctx, strategiesDueAt(c.strategyNames(), next, at))
 		now := c.Clock.Now()
-		if late := c.missed(next, at, now); len(late) > 0 {
+		if late := c.missedStrategies(next, at, now); len(late) > 0 {
 			c.Log.Warn("skipped: the last pass was still running", "strategies", late)
-			c.Recorder.Skipped(late)
+			c.Recorder.RecordSkipped(late)
 		}
-		next = c.laterTimes(next, now)
+		next = c.advanceSchedules(next, now)
 	}
 }
 
-func (c *Controller) pass(ctx context.Context, due []string) {
+func (c *Controller) runPass(ctx context.Context, due []string) {
 	if _, err := c.RunOnce(ctx, due); err != nil {
 		c.Log.Error("pass failed; nothing was evicted", "strategies", due, "error", err)
 	}
 }
 
-// await returns nil at the given time (never, when it is zero), when approved
+// waitForWork returns nil at the given time (never, when it is zero), when approved
 // plans are to be looked for, and when ctx ends. A new configuration comes first, also when the time has come.
-func (c *Controller) await(ctx context.Context, at time.Time) func(*Controller) {
+func (c *Controller) waitForWork(ctx context.Context, at time.Time) func(*Controller) {
 	var due <-chan time.Time
 	if !at.IsZero() {
 		timer := c.Clock.NewTimer(at.Sub(c.Clock.Now()))
@@ -59,7 +59,7 @@ func (c *Controller) await(ctx context.Context, at time.Time) func(*Controller) 
 	}
 	var look <-chan time.Time
 	if c.Approvals != nil {
-		timer := c.Clock.NewTimer(approvalEvery)
+		timer := c.Clock.NewTimer(approvalPollInterval)
 		defer timer.Stop()
 		look = timer.C()
 	}
@@ -78,16 +78,16 @@ func (c *Controller) await(ctx context.Context, at time.Time) func(*Controller) 
 	return nil
 }
 
-// from is the time after which strategies are due under a new configuration: now,
+// firingsAfter is the time after which strategies are due under a new configuration: now,
 // but when `at` has just come, what is due then still is.
-func from(at, now time.Time) time.Time {
+func firingsAfter(at, now time.Time) time.Time {
 	if !at.IsZero() && !at.After(now) {
 		return at.Add(-1)
 	}
 	return now
 }
 
-func (c *Controller) names() []string {
+func (c *Controller) strategyNames() []string {
 	out := make([]string, len(c.Strategies))
 	for i, s := range c.Strategies {
 		out[i] = s.Name
@@ -95,7 +95,7 @@ func (c *Controller) names() []string {
 	return out
 }
 
-func (c *Controller) nextTimes(after time.Time) []time.Time {
+func (c *Controller) nextFirings(after time.Time) []time.Time {
 	out := make([]time.Time, len(c.Strategies))
 	for i, s := range c.Strategies {
 		out[i] = s.Schedule.Next(after)
@@ -103,11 +103,11 @@ func (c *Controller) nextTimes(after time.Time) []time.Time {
 	return out
 }
 
-// laterTimes are the times that are still to come. A strategy that waits keeps its
+// advanceSchedules are the times that are still to come. A strategy that waits keeps its
 // own: an @every counts from when it last fired, not from the passes of others,
 // which would put it off for ever. A clock that was set back brings times forward.
-func (c *Controller) laterTimes(next []time.Time, now time.Time) []time.Time {
-	out := c.nextTimes(now)
+func (c *Controller) advanceSchedules(next []time.Time, now time.Time) []time.Time {
+	out := c.nextFirings(now)
 	for i, t := range next {
 		if t.After(now) && (out[i].IsZero() || t.Before(out[i])) {
 			out[i] = t
@@ -116,8 +116,8 @@ func (c *Controller) laterTimes(next []time.Time, now time.Time) []time.Time {
 	return out
 }
 
-// missed names the strategies that would have fired while the pass of `at` ran.
-func (c *Controller) missed(next []time.Time, at, now time.Time) []string {
+// missedStrategies names the strategies that would have fired while the pass of `at` ran.
+func (c *Controller) missedStrategies(next []time.Time, at, now time.Time) []string {
 	var late []string
 	for i, s := range c.Strategies {
 		t := next[i]
@@ -152,7 +152,7 @@ func earliest(times []time.Time) time.Time {
 	return first
 }
 
-func dueAt(names []string, next []time.Time, at time.Time) []string {
+func strategiesDueAt(names []string, next []time.Time, at time.Time) []string {
 	var due []string
 	for i, t := range next {
 		if t.Equal(at) {

@@ -10,132 +10,132 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// carryOut goes through the waves. It returns why it stopped early, or nil.
-func (c *Controller) carryOut(ctx context.Context, log *slog.Logger, report *plan.RunReport, due []string) *plan.Reason {
+// executeWaves goes through the waves. It returns why it stopped early, or nil.
+func (c *Controller) executeWaves(ctx context.Context, log *slog.Logger, report *plan.RunReport, due []string) *plan.Reason {
 	waves := 0
 	for _, m := range report.Plan.Moves {
 		waves = max(waves, m.Wave)
 	}
 	for wave := 1; wave <= waves; wave++ {
-		stop := c.wave(ctx, log, report, due, wave)
-		c.releaseLeft(ctx, log, report.RunID)
+		stop := c.executeWave(ctx, log, report, due, wave)
+		c.removeLeftoverHints(ctx, log, report.RunID)
 		if stop != nil {
-			c.giveUp(report, stop)
+			c.dropRemaining(report, stop)
 			return stop
 		}
 	}
 	return nil
 }
 
-// wave carries out one wave, no more moves at a time than the pace lets begin
+// executeWave carries out one wave, no more moves at a time than the pace lets begin
 // soon after a look at the cluster.
-func (c *Controller) wave(ctx context.Context, log *slog.Logger, report *plan.RunReport, due []string, wave int) *plan.Reason {
+func (c *Controller) executeWave(ctx context.Context, log *slog.Logger, report *plan.RunReport, due []string, wave int) *plan.Reason {
 	rest := report.Plan
-	rest.Moves = movesOf(report.Plan, wave)
+	rest.Moves = movesInWave(report.Plan, wave)
 	if c.Mode == plan.Live {
-		moves, dropped := withRoom(report, rest.Moves)
+		moves, dropped := splitByRoom(report, rest.Moves)
 		rest.Moves, report.Outcomes = moves, append(report.Outcomes, dropped...)
 	}
 	for first := wave == 1; len(rest.Moves) > 0; first = false {
 		if ctx.Err() != nil {
 			return &plan.Reason{Code: plan.Interrupted, Message: "told to stop before wave " + itoa(wave)}
 		}
-		moves, stop := c.holding(ctx, report, rest, due, wave, first)
+		moves, stop := c.recheckRemaining(ctx, report, rest, due, wave, first)
 		if stop != nil {
 			return stop
 		}
 		begun := moves
-		if c.AtOnce > 0 && len(moves) > c.AtOnce {
-			begun = moves[:c.AtOnce]
+		if c.BatchSize > 0 && len(moves) > c.BatchSize {
+			begun = moves[:c.BatchSize]
 		}
 		rest.Moves = moves[len(begun):]
-		if stop := c.evict(ctx, log, report, wave, begun, slices.ContainsFunc(moves, plan.Move.Steered)); stop != nil {
+		if stop := c.evictBatch(ctx, log, report, wave, begun, slices.ContainsFunc(moves, plan.Move.Steered)); stop != nil {
 			return stop
 		}
 	}
 	return nil
 }
 
-// holding are the moves of the wave that still hold; the others are reported.
-func (c *Controller) holding(ctx context.Context, report *plan.RunReport, rest plan.Plan, due []string, wave int, first bool) ([]plan.Move, *plan.Reason) {
+// recheckRemaining are the moves of the wave that still hold; the others are reported.
+func (c *Controller) recheckRemaining(ctx context.Context, report *plan.RunReport, rest plan.Plan, due []string, wave int, first bool) ([]plan.Move, *plan.Reason) {
 	if c.Mode != plan.Live {
 		return rest.Moves, nil
 	}
-	moves, dropped, err := c.recheck(ctx, rest, due, wave, first)
+	moves, dropped, err := c.recheckWave(ctx, rest, due, wave, first)
 	if t := c.state.Breaker; t != nil {
 		return nil, &t.Reason
 	}
 	if err != nil {
-		return nil, unseen(err, "looking at the cluster before wave "+itoa(wave)+": ")
+		return nil, snapshotFailure(err, "looking at the cluster before wave "+itoa(wave)+": ")
 	}
 	report.Outcomes = append(report.Outcomes, dropped...)
 	return moves, nil
 }
 
-// evict carries out a part of a wave. With hinted, the hints of the wave stand
+// evictBatch carries out a part of a wave. With hinted, the hints of the wave stand
 // meanwhile, though no move of this part may need them: all that is left of the
 // wave was judged with them.
-func (c *Controller) evict(ctx context.Context, log *slog.Logger, report *plan.RunReport, wave int, moves []plan.Move, hinted bool) *plan.Reason {
+func (c *Controller) evictBatch(ctx context.Context, log *slog.Logger, report *plan.RunReport, wave int, moves []plan.Move, hinted bool) *plan.Reason {
 	if len(moves) == 0 {
 		return nil
 	}
 	if c.Mode != plan.Live {
-		report.Outcomes = append(report.Outcomes, c.Evictor.Wave(ctx, moves, func() {}).Outcomes...)
+		report.Outcomes = append(report.Outcomes, c.Evictor.EvictWave(ctx, moves, func() {}).Outcomes...)
 		return nil
 	}
 	bound := func() {}
-	if hinted && c.Hinter != nil {
-		release, refused := c.steer(ctx, log, report, wave)
+	if hinted && c.HintWriter != nil {
+		release, refused := c.writeWaveHints(ctx, log, report, wave)
 		if refused != nil {
-			report.Outcomes = append(report.Outcomes, notSteered(moves, *refused)...)
-			return stops(refused)
+			report.Outcomes = append(report.Outcomes, hintFailureOutcomes(moves, *refused)...)
+			return stopsPass(refused)
 		}
 		defer release()
 		bound = release
 	}
-	if refused := c.reserve(ctx, report, moves); refused != nil {
-		report.Outcomes = append(report.Outcomes, notTried(moves, *refused)...)
+	if refused := c.reserveEvictions(ctx, report, moves); refused != nil {
+		report.Outcomes = append(report.Outcomes, droppedOutcomes(moves, *refused)...)
 		return refused
 	}
 	log.Info("carrying out", "wave", wave, "moves", len(moves))
-	result := c.Evictor.Wave(ctx, moves, bound)
+	result := c.Evictor.EvictWave(ctx, moves, bound)
 	report.Outcomes = append(report.Outcomes, result.Outcomes...)
-	tripped := c.trip(c.Breaker.Judge(report.Outcomes, c.Clock.Now()))
-	unknown := c.spend(ctx, result.Spent)
-	unsaved := c.settle(ctx, report.RunID, result.Outcomes)
+	tripped := c.tripBreaker(c.Breaker.Judge(report.Outcomes, c.Clock.Now()))
+	unknown := c.recordSpentBudgets(ctx, result.BudgetsSpent)
+	unsaved := c.recordOutcomes(ctx, report.RunID, result.Outcomes)
 	return cmp.Or(result.Stop, tripped, unknown, unsaved)
 }
 
 // The status of a budget follows its pods with a delay. A wave that a budget
 // seems to block right after the last one is looked at again for a while.
 const (
-	settleTime = 10 * time.Second
-	settleStep = 500 * time.Millisecond
+	budgetStatusTimeout = 10 * time.Second
+	budgetPollInterval  = 500 * time.Millisecond
 )
 
-// recheck judges a wave by a fresh look at the cluster. Before anything was
+// recheckWave judges a wave by a fresh look at the cluster. Before anything was
 // evicted there is nothing to settle.
-func (c *Controller) recheck(ctx context.Context, p plan.Plan, due []string, wave int, first bool) ([]plan.Move, []plan.Outcome, error) {
-	until := c.Clock.Now().Add(settleTime)
+func (c *Controller) recheckWave(ctx context.Context, p plan.Plan, due []string, wave int, first bool) ([]plan.Move, []plan.Outcome, error) {
+	until := c.Clock.Now().Add(budgetStatusTimeout)
 	for {
 		s, err := c.Observer.Snapshot(ctx)
 		if err != nil {
 			return nil, nil, err
 		}
-		if c.trip(c.Breaker.Watch(s, c.base)) != nil {
+		if c.tripBreaker(c.Breaker.Watch(s, c.breakerBaseline)) != nil {
 			return nil, nil, nil
 		}
 		moves, dropped := c.Planner.Recheck(s, c.state, Goals(s, c.Strategies, due), p, wave, s.TakenAt)
-		if first || !slices.ContainsFunc(dropped, byBudget) || !c.Clock.Now().Before(until) {
+		if first || !slices.ContainsFunc(dropped, blockedByBudget) || !c.Clock.Now().Before(until) {
 			return moves, dropped, nil
 		}
-		if !c.sleepUntil(ctx, c.Clock.Now().Add(settleStep)) {
+		if !c.sleepUntil(ctx, c.Clock.Now().Add(budgetPollInterval)) {
 			return moves, dropped, nil
 		}
 	}
 }
 
-func byBudget(o plan.Outcome) bool {
+func blockedByBudget(o plan.Outcome) bool {
 	switch o.Reason.Code {
 	case plan.BlockedByPDB, plan.PDBNotObserved, plan.WorkloadUnavailable, plan.WorkloadDegraded, plan.LastReadyPod:
 		return true
@@ -143,18 +143,18 @@ func byBudget(o plan.Outcome) bool {
 	return false
 }
 
-// spentFor is how long the API server may hold a budget's allowance for an
+// spentBudgetTTL is how long the API server may hold a budget's allowance for an
 // eviction that it refused with a conflict (2 minutes in the disruption
 // controller).
-const spentFor = 2 * time.Minute
+const spentBudgetTTL = 2 * time.Minute
 
-// spend remembers the budgets that refused evictions may have taken. Where they
+// recordSpentBudgets remembers the budgets that refused evictions may have taken. Where they
 // are not known, the pass must not go on.
-func (c *Controller) spend(ctx context.Context, pods []plan.PodRef) *plan.Reason {
+func (c *Controller) recordSpentBudgets(ctx context.Context, pods []plan.PodRef) *plan.Reason {
 	if len(pods) == 0 {
 		return nil
 	}
-	until := c.Clock.Now().Add(spentFor)
+	until := c.Clock.Now().Add(spentBudgetTTL)
 	spent := map[string]time.Time{}
 	for name, t := range c.state.SpentBudgets {
 		if t.After(c.Clock.Now()) {
@@ -163,7 +163,7 @@ func (c *Controller) spend(ctx context.Context, pods []plan.PodRef) *plan.Reason
 	}
 	s, err := c.Observer.Snapshot(ctx)
 	if err != nil {
-		return unseen(err, "looking for the budgets that refused evictions may have taken: ")
+		return snapshotFailure(err, "looking for the budgets that refused evictions may have taken: ")
 	}
 	for _, ref := range pods {
 		for _, b := range s.Budgets { // by namespace: the victim itself may be gone
@@ -176,8 +176,8 @@ func (c *Controller) spend(ctx context.Context, pods []plan.PodRef) *plan.Reason
 	return nil
 }
 
-// notTried accounts for moves that something else than the pod is in the way of.
-func notTried(moves []plan.Move, why plan.Reason) []plan.Outcome {
+// droppedOutcomes accounts for moves that something else than the pod is in the way of.
+func droppedOutcomes(moves []plan.Move, why plan.Reason) []plan.Outcome {
 	var out []plan.Outcome
 	for _, m := range moves {
 		out = append(out, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped, Reason: why})
@@ -185,8 +185,8 @@ func notTried(moves []plan.Move, why plan.Reason) []plan.Outcome {
 	return out
 }
 
-// giveUp accounts for the moves that were never tried.
-func (c *Controller) giveUp(report *plan.RunReport, why *plan.Reason) {
+// dropRemaining accounts for the moves that were never tried.
+func (c *Controller) dropRemaining(report *plan.RunReport, why *plan.Reason) {
 	done := map[int]bool{}
 	for _, o := range report.Outcomes {
 		done[o.Step] = true
@@ -199,7 +199,7 @@ func (c *Controller) giveUp(report *plan.RunReport, why *plan.Reason) {
 	}
 }
 
-func movesOf(p plan.Plan, wave int) []plan.Move {
+func movesInWave(p plan.Plan, wave int) []plan.Move {
 	var out []plan.Move
 	for _, m := range p.Moves {
 		if m.Wave == wave {

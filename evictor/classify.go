@@ -19,8 +19,8 @@ type Verdict struct {
 	// Accepted: the pod is on its way out. Presumed: no answer said so, and
 	// somebody else may have taken it.
 	Accepted, Presumed bool
-	// Unsure: whether the pod was evicted must be found out by looking.
-	Unsure bool
+	// Ambiguous: whether the pod was evicted must be found out by looking.
+	Ambiguous bool
 	// Outcome and Reason hold when it was neither accepted nor unsure; with
 	// Unsure, the reason says what came instead of an answer.
 	Outcome plan.OutcomeKind
@@ -31,8 +31,8 @@ type Verdict struct {
 	RetryAfter time.Duration
 	// Stop: nothing more may be evicted in this pass.
 	Stop bool
-	// Spent: the budget may have been taken although the pod stays.
-	Spent bool
+	// BudgetSpent: the budget may have been taken although the pod stays.
+	BudgetSpent bool
 }
 
 // Classify reads the answer to an eviction. The cases were measured on a real
@@ -43,27 +43,27 @@ func Classify(err error) Verdict {
 	}
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
-		return Verdict{Unsure: true, Reason: plan.Reason{Code: plan.OutcomeUnknown, Message: "no answer: " + err.Error()}}
+		return Verdict{Ambiguous: true, Reason: plan.Reason{Code: plan.OutcomeUnknown, Message: "no answer: " + err.Error()}}
 	}
 	s := status.Status()
 	byBudget := apierrors.HasStatusCause(err, policyv1.DisruptionBudgetCause)
 	switch {
 	case byBudget && (s.Code == http.StatusTooManyRequests || s.Code == http.StatusForbidden):
-		return refused(plan.BlockedByPDB, s.Message)
+		return blockedVerdict(plan.BlockedByPDB, s.Message)
 	case s.Code == http.StatusTooManyRequests:
-		v := refused(plan.APIThrottled, "the API server asks to slow down: "+s.Message)
+		v := blockedVerdict(plan.APIThrottled, "the API server asks to slow down: "+s.Message)
 		v.Throttled, v.RetryAfter = true, retryAfter(err)
 		return v
 	case s.Code == http.StatusForbidden || s.Code == http.StatusUnauthorized:
-		return stop(plan.PermissionMissing, withoutPermission("create pods/eviction", err))
+		return stopVerdict(plan.PermissionMissing, permissionMessage("create pods/eviction", err))
 	case s.Code == http.StatusNotFound:
 		return Verdict{Outcome: plan.AlreadyGone, Reason: plan.Reason{Code: plan.PodGoneAlready, Message: "the pod is gone"}}
 	case s.Code == http.StatusConflict:
-		return Verdict{Outcome: plan.Dropped, Spent: true, Reason: plan.Reason{Code: plan.UIDChanged, Message: "another pod of the same name stands there now"}}
+		return Verdict{Outcome: plan.Dropped, BudgetSpent: true, Reason: plan.Reason{Code: plan.UIDChanged, Message: "another pod of the same name stands there now"}}
 	case s.Code == http.StatusInternalServerError && s.Reason == metav1.StatusReasonUnknown && strings.Contains(s.Message, "more than one PodDisruptionBudget"):
-		return refused(plan.MultiplePDBs, s.Message)
+		return blockedVerdict(plan.MultiplePDBs, s.Message)
 	case s.Code >= 500:
-		return Verdict{Unsure: true, Reason: plan.Reason{Code: plan.APIError, Message: fmt.Sprintf("the API server answered %d: %s", s.Code, s.Message)}}
+		return Verdict{Ambiguous: true, Reason: plan.Reason{Code: plan.APIError, Message: fmt.Sprintf("the API server answered %d: %s", s.Code, s.Message)}}
 	}
 	return Verdict{Outcome: plan.UnknownOutcome, Reason: plan.Reason{Code: plan.APIError, Message: fmt.Sprintf("the API server answered %d: %s", s.Code, s.Message)}}
 }
@@ -73,19 +73,19 @@ func retryAfter(err error) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
-// withoutPermission tells a right that is missing from an account that is not
+// permissionMessage tells a right that is missing from an account that is not
 // known.
-func withoutPermission(to string, err error) string {
+func permissionMessage(to string, err error) string {
 	if apierrors.IsUnauthorized(err) {
 		return "the API server does not accept the credentials (" + to + "): " + err.Error() + "; is the token still valid?"
 	}
 	return "permission to " + to + " is missing; grant it to this account: " + err.Error()
 }
 
-func refused(code plan.Code, msg string) Verdict {
+func blockedVerdict(code plan.Code, msg string) Verdict {
 	return Verdict{Outcome: plan.Blocked, Reason: plan.Reason{Code: code, Message: msg}}
 }
 
-func stop(code plan.Code, msg string) Verdict {
+func stopVerdict(code plan.Code, msg string) Verdict {
 	return Verdict{Outcome: plan.Blocked, Stop: true, Reason: plan.Reason{Code: code, Message: msg}}
 }

@@ -61,7 +61,7 @@ func TestClassify(t *testing.T) {
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			v := Classify(c.err)
-			if v.Accepted != c.accepted || v.Unsure != c.unsure || v.Stop != c.stop || v.Spent != c.spent || v.Throttled != c.throttled || v.RetryAfter != c.retryAfter || v.Outcome != c.outcome || v.Reason.Code != c.code {
+			if v.Accepted != c.accepted || v.Ambiguous != c.unsure || v.Stop != c.stop || v.BudgetSpent != c.spent || v.Throttled != c.throttled || v.RetryAfter != c.retryAfter || v.Outcome != c.outcome || v.Reason.Code != c.code {
 				t.Errorf("got %+v", v)
 			}
 		})

@@ -14,36 +14,36 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// noted keeps what is recorded.
-type noted struct{ lines []string }
+// recordedEvents keeps what is recorded.
+type recordedEvents struct{ lines []string }
 
-func (n *noted) Eventf(regarding, _ runtime.Object, kind, reason, action, note string, args ...any) {
+func (n *recordedEvents) Eventf(regarding, _ runtime.Object, kind, reason, action, note string, args ...any) {
 	ref := regarding.(*corev1.ObjectReference)
 	text := fmt.Sprintf(note, args...)
-	if len(text) > maxNote || !utf8.ValidString(text) {
+	if len(text) > maxNoteBytes || !utf8.ValidString(text) {
 		panic("a note that the API refuses")
 	}
 	n.lines = append(n.lines, fmt.Sprintf("%s %s/%s/%s uid=%s %s %s: %s", kind, ref.Kind, ref.Namespace, ref.Name, ref.UID, reason, action, text))
 }
 
-func (n *noted) AnnotatedEventf(regarding, related runtime.Object, _ map[string]string, kind, reason, action, note string, args ...any) {
+func (n *recordedEvents) AnnotatedEventf(regarding, related runtime.Object, _ map[string]string, kind, reason, action, note string, args ...any) {
 	n.Eventf(regarding, related, kind, reason, action, note, args...)
 }
 
-func newRecorded() (Recorded, *noted) {
-	n := &noted{}
-	return Recorded{Recorder: n, Namespace: "evenkeel"}, n
+func newTestRecorder() (EventRecorder, *recordedEvents) {
+	n := &recordedEvents{}
+	return EventRecorder{Recorder: n, Namespace: "evenkeel"}, n
 }
 
 func TestWorkloadsThatAreGivenUpAreTold(t *testing.T) {
-	r, n := newRecorded()
+	r, n := newTestRecorder()
 	b := plan.Backoff{Workload: plan.ObjectRef{APIVersion: "apps/v1", Kind: "Deployment", Namespace: "shop", Name: "d"}, Until: noon, Failures: 9,
 		Reason: plan.Reason{Code: plan.ReplacementNotReady, Message: "its replacement d1-new on n1 is not Ready after 1m30s, 100%s of it"}}
-	r.GivenUp(b)
-	r.UID = func(kind, namespace, name string) types.UID { return types.UID(kind + "-" + namespace + "-" + name) }
+	r.BackedOff(b)
+	r.LookupUID = func(kind, namespace, name string) types.UID { return types.UID(kind + "-" + namespace + "-" + name) }
 	b.Reason.Message = strings.Repeat("ä", 2000)
-	r.GivenUp(b)
-	want := "Warning Deployment/shop/d uid= WillNotSettle GiveUp: after 9 evictions in a row its replacements did not settle; none of its pods is evicted before 2026-01-02T12:00:00Z; the last time: its replacement d1-new on n1 is not Ready after 1m30s, 100%s of it (ReplacementNotReady)"
+	r.BackedOff(b)
+	want := "Warning Deployment/shop/d uid= BackedOff GiveUp: after 9 evictions in a row its replacements did not settle; none of its pods is evicted before 2026-01-02T12:00:00Z; the last time: its replacement d1-new on n1 is not Ready after 1m30s, 100%s of it (ReplacementNotReady)"
 	if len(n.lines) != 2 || n.lines[0] != want || !strings.Contains(n.lines[1], "uid=Deployment-shop-d ") {
 		t.Errorf("%q", n.lines)
 	}
@@ -55,7 +55,7 @@ func TestWhatHoldsEvictionsIsTold(t *testing.T) {
 	longer := &plan.Pause{Since: noon, Until: noon.Add(time.Hour), By: "bob"}
 	trip := &plan.BreakerTrip{At: noon, Until: noon.Add(10 * time.Minute), Reason: plan.Reason{Code: plan.BreakerOpen, Message: "4 of 10 nodes"}}
 	second := &plan.BreakerTrip{At: noon.Add(time.Hour), Until: noon.Add(2 * time.Hour), Reason: trip.Reason}
-	held := map[string]plan.Benefit{"zones": {Predicted: 7, Realised: .5, BlockedUntil: noon}, "hot": {Predicted: 1}}
+	held := map[string]plan.Benefit{"zones": {Predicted: 7, Realised: .5, SuspendedUntil: noon}, "hot": {Predicted: 1}}
 	const lease = " Lease/evenkeel/evenkeel uid= "
 	for _, c := range []struct {
 		name          string
@@ -74,8 +74,8 @@ func TestWhatHoldsEvictionsIsTold(t *testing.T) {
 		{"held", plan.PlannerState{}, plan.PlannerState{Benefits: held}, "Warning" + lease + "StrategyIneffective Hold: strategy zones is held until 2026-01-02T12:00:00Z: its evictions brought 0.5 of the excess that they were foretold to remove, 7"},
 		{"still held", plan.PlannerState{Benefits: held}, plan.PlannerState{Benefits: held}, ""},
 	} {
-		r, n := newRecorded()
-		r.Changed(c.before, c.after)
+		r, n := newTestRecorder()
+		r.StateChanged(c.before, c.after)
 		if got := strings.Join(n.lines, "\n"); got != c.want {
 			t.Errorf("%s:\n%s\nwant\n%s", c.name, got, c.want)
 		}

@@ -17,7 +17,7 @@ import (
 // more: each replacement is bound, or the move has ended. It returns after bound
 // has. A nil bound is not called.
 type Evictor interface {
-	Wave(ctx context.Context, moves []plan.Move, bound func()) Result
+	EvictWave(ctx context.Context, moves []plan.Move, bound func()) Result
 }
 
 // Result says what became of a wave.
@@ -26,9 +26,9 @@ type Result struct {
 	Outcomes []plan.Outcome
 	// Stop is set when the pass must end here.
 	Stop *plan.Reason
-	// Spent are victims whose eviction was refused with a conflict: the API
+	// BudgetsSpent are victims whose eviction was refused with a conflict: the API
 	// server may have taken their budget's allowance all the same.
-	Spent []plan.PodRef
+	BudgetsSpent []plan.PodRef
 }
 
 // DryRun evicts nothing and says so.
@@ -37,8 +37,8 @@ type DryRun struct{}
 // NewDryRun returns the evictor of dry runs.
 func NewDryRun() DryRun { return DryRun{} }
 
-// Wave reports every move as one that would be evicted.
-func (DryRun) Wave(_ context.Context, moves []plan.Move, _ func()) Result {
+// EvictWave reports every move as one that would be evicted.
+func (DryRun) EvictWave(_ context.Context, moves []plan.Move, _ func()) Result {
 	var r Result
 	for _, m := range moves {
 		r.Outcomes = append(r.Outcomes, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.WouldEvict, Reason: m.Reason})

@@ -101,53 +101,53 @@ func TestAFreedLaneGoesToTheFirstThatWaits(t *testing.T) {
 	})
 }
 
-// crowd counts the evictions that are asked for at the same time; they are
+// countingAPI counts the evictions that are asked for at the same time; they are
 // answered when there are so many.
-type crowd struct {
-	*world
+type countingAPI struct {
+	*fakeCluster
 	mu        sync.Mutex
 	now, most int
-	enough    int
-	full      chan struct{}
+	target    int
+	complete  chan struct{}
 	once      sync.Once
 }
 
-func (c *crowd) get(ctx context.Context, ns, name string) (*corev1.Pod, error) {
-	return c.world.get(ctx, ns, name)
+func (c *countingAPI) get(ctx context.Context, ns, name string) (*corev1.Pod, error) {
+	return c.fakeCluster.get(ctx, ns, name)
 }
 
-func (c *crowd) evict(ctx context.Context, e *policyv1.Eviction) error {
+func (c *countingAPI) evict(ctx context.Context, e *policyv1.Eviction) error {
 	c.mu.Lock()
 	c.now++
 	c.most = max(c.most, c.now)
-	if c.now == c.enough {
-		c.once.Do(func() { close(c.full) })
+	if c.now == c.target {
+		c.once.Do(func() { close(c.complete) })
 	}
 	c.mu.Unlock()
 	select {
-	case <-c.full:
+	case <-c.complete:
 	case <-ctx.Done():
 		return ctx.Err()
 	}
 	defer func() { c.mu.Lock(); c.now--; c.mu.Unlock() }()
-	return c.world.evict(ctx, e)
+	return c.fakeCluster.evict(ctx, e)
 }
 
 // TestEvictionsOfAWaveAreAskedForTogether: 32 at first, and never more than the
 // lanes, however large the wave is.
 func TestEvictionsOfAWaveAreAskedForTogether(t *testing.T) {
 	const n = 300
-	c := &crowd{world: newWorld(), enough: lanesAtFirst, full: make(chan struct{})}
-	c.replace = "n1"
+	c := &countingAPI{fakeCluster: newFakeCluster(), target: lanesAtFirst, complete: make(chan struct{})}
+	c.createReplacement = "n1"
 	var moves []plan.Move
 	for i := range n {
 		name := fmt.Sprintf("d%d", i)
-		c.pods[name] = aPod(name, "u"+name, "n3")
-		moves = append(moves, aMove(i+1, name, "u"+name))
+		c.pods[name] = testPod(name, "u"+name, "n3")
+		moves = append(moves, testMove(i+1, name, "u"+name))
 	}
-	l := live(c.world, clock.RealClock{})
+	l := newTestLive(c.fakeCluster, clock.RealClock{})
 	l = newLive(c, c, l.workloadOf, l.opts)
-	r := l.Wave(t.Context(), moves, nil)
+	r := l.EvictWave(t.Context(), moves, nil)
 	taken := map[string]bool{}
 	for _, o := range r.Outcomes {
 		if o.Outcome != plan.Evicted || o.Replacement == nil || taken[o.Replacement.UID] {
@@ -155,7 +155,7 @@ func TestEvictionsOfAWaveAreAskedForTogether(t *testing.T) {
 		}
 		taken[o.Replacement.UID] = true
 	}
-	if c.asked != n || c.most < lanesAtFirst || c.most > mostLanes {
-		t.Errorf("%d evictions, at most %d at once; want %d to %d", c.asked, c.most, lanesAtFirst, mostLanes)
+	if c.evictRequests != n || c.most < lanesAtFirst || c.most > mostLanes {
+		t.Errorf("%d evictions, at most %d at once; want %d to %d", c.evictRequests, c.most, lanesAtFirst, mostLanes)
 	}
 }

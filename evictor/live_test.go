@@ -23,18 +23,18 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// world is a tiny cluster: evicted pods go, and a replacement may come.
-type world struct {
-	mu      sync.Mutex
-	pods    map[string]*corev1.Pod
-	changed chan struct{}
-	asked   int
-	answer  error
+// fakeCluster is a tiny cluster: evicted pods go, and a replacement may come.
+type fakeCluster struct {
+	mu            sync.Mutex
+	pods          map[string]*corev1.Pod
+	changed       chan struct{}
+	evictRequests int
+	answer        error
 	// takesEffect: the eviction is carried out even when the answer is an error.
 	takesEffect bool
-	// replace is where the replacement lands; "" for none.
-	replace  string
-	notReady bool
+	// createReplacement is where the replacement lands; "" for none.
+	createReplacement string
+	notReady          bool
 	// pending: the replacement is created and bound to no node.
 	pending bool
 	// stays: the victim is let go and never ends.
@@ -47,20 +47,20 @@ type world struct {
 	onEvict func()
 }
 
-func newWorld(pods ...*corev1.Pod) *world {
-	w := &world{pods: map[string]*corev1.Pod{}, changed: make(chan struct{})}
+func newFakeCluster(pods ...*corev1.Pod) *fakeCluster {
+	w := &fakeCluster{pods: map[string]*corev1.Pod{}, changed: make(chan struct{})}
 	for _, p := range pods {
 		w.pods[p.Name] = p
 	}
 	return w
 }
 
-func aPod(name, uid, node string) *corev1.Pod {
+func testPod(name, uid, node string) *corev1.Pod {
 	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(uid), Labels: map[string]string{"app": "d"}}, Spec: corev1.PodSpec{NodeName: node},
 		Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}}
 }
 
-func (w *world) get(_ context.Context, _, name string) (*corev1.Pod, error) {
+func (w *fakeCluster) get(_ context.Context, _, name string) (*corev1.Pod, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.reads++
@@ -75,10 +75,10 @@ func (w *world) get(_ context.Context, _, name string) (*corev1.Pod, error) {
 	return nil, apierrors.NewNotFound(pods, name)
 }
 
-func (w *world) evict(_ context.Context, e *policyv1.Eviction) error {
+func (w *fakeCluster) evict(_ context.Context, e *policyv1.Eviction) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	w.asked++
+	w.evictRequests++
 	if w.onEvict != nil {
 		w.onEvict()
 	}
@@ -86,8 +86,8 @@ func (w *world) evict(_ context.Context, e *policyv1.Eviction) error {
 		if !w.stays {
 			delete(w.pods, e.Name)
 		}
-		if w.replace != "" || w.pending {
-			p := aPod(e.Name+"-new", "new-"+e.Name, w.replace)
+		if w.createReplacement != "" || w.pending {
+			p := testPod(e.Name+"-new", "new-"+e.Name, w.createReplacement)
 			if w.notReady {
 				p.Status.Conditions = nil
 			}
@@ -99,7 +99,7 @@ func (w *world) evict(_ context.Context, e *policyv1.Eviction) error {
 	return w.answer
 }
 
-func (w *world) Pods(string) []*corev1.Pod {
+func (w *fakeCluster) Pods(string) []*corev1.Pod {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	var out []*corev1.Pod
@@ -109,23 +109,23 @@ func (w *world) Pods(string) []*corev1.Pod {
 	return out
 }
 
-func (w *world) Changed() <-chan struct{} {
+func (w *fakeCluster) Changed() <-chan struct{} {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.changed
 }
 
-func live(w *world, c clock.WithTicker) *Live {
+func newTestLive(w *fakeCluster, c clock.WithTicker) *Live {
 	return newLive(w, w, func(p *corev1.Pod) string { return p.Labels["app"] }, Options{
 		VerifyTimeout: time.Minute, Clock: c, Log: slog.New(slog.NewTextHandler(io.Discard, nil))})
 }
 
-func aMove(step int, name, uid string) plan.Move {
+func testMove(step int, name, uid string) plan.Move {
 	return plan.Move{Step: step, Pod: plan.PodRef{Namespace: "shop", Name: name, UID: uid}, From: "n3", To: "n1", AcceptableNodes: []string{"n1", "n2"}, GracePeriodSeconds: 30,
 		Reason: plan.Reason{Code: plan.ZoneSkewed}}
 }
 
-func one(t *testing.T, r Result) plan.Outcome {
+func singleOutcome(t *testing.T, r Result) plan.Outcome {
 	t.Helper()
 	if len(r.Outcomes) != 1 {
 		t.Fatalf("%d outcomes", len(r.Outcomes))
@@ -134,35 +134,35 @@ func one(t *testing.T, r Result) plan.Outcome {
 }
 
 func TestEvictedAndLanded(t *testing.T) {
-	w := newWorld(aPod("d1", "u1", "n3"))
-	w.replace = "n1"
-	r := live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil)
-	o := one(t, r)
+	w := newFakeCluster(testPod("d1", "u1", "n3"))
+	w.createReplacement = "n1"
+	r := newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil)
+	o := singleOutcome(t, r)
 	if o.Outcome != plan.Evicted || o.Landed != "n1" || !o.LandedAsPredicted || o.Replacement == nil || o.Replacement.UID != "new-d1" || r.Stop != nil {
 		t.Errorf("%+v %v", o, r.Stop)
 	}
 }
 
 func TestLandedElsewhereIsSaid(t *testing.T) {
-	w := newWorld(aPod("d1", "u1", "n3"))
-	w.replace = "n3"
-	o := one(t, live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil))
+	w := newFakeCluster(testPod("d1", "u1", "n3"))
+	w.createReplacement = "n3"
+	o := singleOutcome(t, newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil))
 	if o.Outcome != plan.Evicted || o.LandedAsPredicted || o.Reason.Code != plan.LandedElsewhere {
 		t.Errorf("%+v", o)
 	}
 }
 
 func TestEachVictimGetsItsOwnReplacement(t *testing.T) {
-	w := newWorld(aPod("d1", "u1", "n3"), aPod("d2", "u2", "n3"))
-	w.replace = "n1"
-	r := live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1"), aMove(2, "d2", "u2")}, nil)
+	w := newFakeCluster(testPod("d1", "u1", "n3"), testPod("d2", "u2", "n3"))
+	w.createReplacement = "n1"
+	r := newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1"), testMove(2, "d2", "u2")}, nil)
 	if len(r.Outcomes) != 2 || r.Outcomes[0].Replacement == nil || r.Outcomes[1].Replacement == nil || r.Outcomes[0].Replacement.UID == r.Outcomes[1].Replacement.UID {
 		t.Errorf("%+v", r.Outcomes)
 	}
 }
 
 func TestNotEvicted(t *testing.T) {
-	terminating := aPod("d1", "u1", "n3")
+	terminating := testPod("d1", "u1", "n3")
 	terminating.DeletionTimestamp = &metav1.Time{}
 	for _, c := range []struct {
 		name    string
@@ -170,60 +170,60 @@ func TestNotEvicted(t *testing.T) {
 		outcome plan.OutcomeKind
 		code    plan.Code
 	}{
-		{"gone", aPod("other", "u9", "n3"), plan.AlreadyGone, plan.PodGoneAlready},
-		{"created anew", aPod("d1", "u2", "n3"), plan.Dropped, plan.UIDChanged},
+		{"gone", testPod("other", "u9", "n3"), plan.AlreadyGone, plan.PodGoneAlready},
+		{"created anew", testPod("d1", "u2", "n3"), plan.Dropped, plan.UIDChanged},
 		{"terminating", terminating, plan.AlreadyGone, plan.PodTerminating},
-		{"elsewhere", aPod("d1", "u1", "n2"), plan.Dropped, plan.PremiseChanged},
+		{"elsewhere", testPod("d1", "u1", "n2"), plan.Dropped, plan.PremiseChanged},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(c.pod)
-			o := one(t, live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil))
-			if o.Outcome != c.outcome || o.Reason.Code != c.code || w.asked != 0 {
-				t.Errorf("%+v, asked %d times", o, w.asked)
+			w := newFakeCluster(c.pod)
+			o := singleOutcome(t, newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil))
+			if o.Outcome != c.outcome || o.Reason.Code != c.code || w.evictRequests != 0 {
+				t.Errorf("%+v, asked %d times", o, w.evictRequests)
 			}
 		})
 	}
 }
 
 func TestAnAnswerLostOnTheWayIsLookedUp(t *testing.T) {
-	w := newWorld(aPod("d1", "u1", "n3"))
-	w.answer, w.takesEffect, w.replace = errors.New("connection reset by peer"), true, "n2"
-	o := one(t, live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil))
+	w := newFakeCluster(testPod("d1", "u1", "n3"))
+	w.answer, w.takesEffect, w.createReplacement = errors.New("connection reset by peer"), true, "n2"
+	o := singleOutcome(t, newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil))
 	if o.Outcome != plan.UnknownOutcome || o.Landed != "n2" || !o.LandedAsPredicted {
 		t.Errorf("gone, by whom is not known: %+v", o)
 	}
-	w = newWorld(aPod("d1", "u1", "n3"))
-	w.answer, w.takesEffect, w.stays, w.replace = errors.New("connection reset by peer"), true, true, "n2"
+	w = newFakeCluster(testPod("d1", "u1", "n3"))
+	w.answer, w.takesEffect, w.stays, w.createReplacement = errors.New("connection reset by peer"), true, true, "n2"
 	w.onEvict = func() {
 		p := w.pods["d1"].DeepCopy()
 		p.DeletionTimestamp = &metav1.Time{}
 		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.DisruptionTarget, Status: corev1.ConditionTrue, Reason: "EvictionByEvictionAPI"})
 		w.pods["d1"] = p
 	}
-	l := live(w, clock.RealClock{})
+	l := newTestLive(w, clock.RealClock{})
 	l.opts.VerifyTimeout = 50 * time.Millisecond
-	m := aMove(1, "d1", "u1")
+	m := testMove(1, "d1", "u1")
 	m.GracePeriodSeconds = 0
-	if o = one(t, l.Wave(t.Context(), []plan.Move{m}, nil)); o.Outcome != plan.Evicted {
+	if o = singleOutcome(t, l.EvictWave(t.Context(), []plan.Move{m}, nil)); o.Outcome != plan.Evicted {
 		t.Errorf("terminating by eviction: %+v", o)
 	}
 }
 
 func TestAShutGateStopsThePass(t *testing.T) {
-	w := newWorld(aPod("d1", "u1", "n3"), aPod("d2", "u2", "n3"))
-	w.replace = "n2"
-	l := live(w, clock.RealClock{})
-	l.opts.Gate = func(context.Context) *plan.Reason {
+	w := newFakeCluster(testPod("d1", "u1", "n3"), testPod("d2", "u2", "n3"))
+	w.createReplacement = "n2"
+	l := newTestLive(w, clock.RealClock{})
+	l.opts.CheckPause = func(context.Context) *plan.Reason {
 		if w.reads > 1 {
 			return &plan.Reason{Code: plan.NotLeading, Message: "the Lease is lost"}
 		}
 		return nil
 	}
 	l.opts.PerMinute = 600
-	l.pace = newPace(600, clock.RealClock{})
-	r := l.Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1"), aMove(2, "d2", "u2")}, nil)
-	if w.asked != 1 || r.Stop == nil || r.Stop.Code != plan.NotLeading {
-		t.Errorf("asked %d times, stopped by %v", w.asked, r.Stop)
+	l.pacer = newPacer(600, clock.RealClock{})
+	r := l.EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1"), testMove(2, "d2", "u2")}, nil)
+	if w.evictRequests != 1 || r.Stop == nil || r.Stop.Code != plan.NotLeading {
+		t.Errorf("asked %d times, stopped by %v", w.evictRequests, r.Stop)
 	}
 	for _, o := range r.Outcomes {
 		if o.Outcome != plan.Evicted && (o.Outcome != plan.Dropped || o.Reason.Code != plan.NotLeading) {
@@ -233,14 +233,14 @@ func TestAShutGateStopsThePass(t *testing.T) {
 }
 
 func TestWhatADeadProcessReservedIsLookedUp(t *testing.T) {
-	terminating := aPod("d2", "u2", "n3")
+	terminating := testPod("d2", "u2", "n3")
 	terminating.DeletionTimestamp = &metav1.Time{}
-	w := newWorld(aPod("d1", "u1", "n3"), terminating, aPod("d3", "u9", "n3"))
+	w := newFakeCluster(testPod("d1", "u1", "n3"), terminating, testPod("d3", "u9", "n3"))
 	open := []plan.Reservation{}
 	for i, uid := range []string{"u1", "u2", "u3", "u4"} {
 		open = append(open, plan.Reservation{Step: i + 1, Pod: plan.PodRef{Namespace: "shop", Name: "d" + uid[1:], UID: uid}})
 	}
-	l := live(w, clock.RealClock{})
+	l := newTestLive(w, clock.RealClock{})
 	out, err := l.Resolve(t.Context(), open)
 	if err != nil {
 		t.Fatal(err)
@@ -267,11 +267,11 @@ func TestAMissingReplacementStopsThePass(t *testing.T) {
 		{"not ready", "n1", true, plan.ReplacementNotReady},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			atNoon(t, func(t *testing.T) {
-				w := newWorld(aPod("d1", "u1", "n3"))
-				w.replace, w.notReady = c.replace, c.notReady
-				r := live(w, clock.RealClock{}).Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil)
-				if o := one(t, r); o.Outcome != plan.Evicted || o.Reason.Code != c.code || r.Stop == nil || r.Stop.Code != c.code {
+			runAtNoon(t, func(t *testing.T) {
+				w := newFakeCluster(testPod("d1", "u1", "n3"))
+				w.createReplacement, w.notReady = c.replace, c.notReady
+				r := newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil)
+				if o := singleOutcome(t, r); o.Outcome != plan.Evicted || o.Reason.Code != c.code || r.Stop == nil || r.Stop.Code != c.code {
 					t.Errorf("%+v, stop %v", o, r.Stop)
 				}
 				if took := time.Since(noon); took != time.Minute+30*time.Second {
@@ -283,25 +283,25 @@ func TestAMissingReplacementStopsThePass(t *testing.T) {
 }
 
 func TestToldToStopBeginsNoEviction(t *testing.T) {
-	w := newWorld(aPod("d1", "u1", "n3"))
+	w := newFakeCluster(testPod("d1", "u1", "n3"))
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	r := live(w, clock.RealClock{}).Wave(ctx, []plan.Move{aMove(1, "d1", "u1")}, nil)
-	if o := one(t, r); o.Outcome != plan.Dropped || o.Reason.Code != plan.Interrupted || w.asked != 0 || r.Stop == nil {
+	r := newTestLive(w, clock.RealClock{}).EvictWave(ctx, []plan.Move{testMove(1, "d1", "u1")}, nil)
+	if o := singleOutcome(t, r); o.Outcome != plan.Dropped || o.Reason.Code != plan.Interrupted || w.evictRequests != 0 || r.Stop == nil {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestDryRunEvictsNothing(t *testing.T) {
-	r := NewDryRun().Wave(t.Context(), []plan.Move{aMove(1, "d1", "u1")}, nil)
-	if o := one(t, r); o.Outcome != plan.WouldEvict || r.Stop != nil {
+	r := NewDryRun().EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil)
+	if o := singleOutcome(t, r); o.Outcome != plan.WouldEvict || r.Stop != nil {
 		t.Errorf("%+v", r)
 	}
 }
 
 func TestPaceSpacesEvictions(t *testing.T) {
-	atNoon(t, func(t *testing.T) {
-		p := newPace(30, clock.RealClock{})
+	runAtNoon(t, func(t *testing.T) {
+		p := newPacer(30, clock.RealClock{})
 		for i := range 3 {
 			want := time.Duration(i) * 2 * time.Second
 			if !p.wait(t.Context()) || time.Since(noon) != want {

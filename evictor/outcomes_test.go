@@ -20,12 +20,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// provocation makes the evictor say something. prepare sets the world and the
+// outcomeCase makes the evictor say something. prepare sets the world and the
 // move up; stop ends the pass.
-type provocation struct {
+type outcomeCase struct {
 	name    string
 	code    plan.Code
-	prepare func(w *world, m *plan.Move, stop func())
+	prepare func(w *fakeCluster, m *plan.Move, stop func())
 }
 
 var (
@@ -33,22 +33,22 @@ var (
 	errBudget  = withBudgetCause(apierrors.NewTooManyRequests("Cannot evict pod as it would violate the pod's disruption budget.", 0))
 	errSeveral = status(500, "", "This pod has more than one PodDisruptionBudget, which the eviction subresource does not support.")
 	errEtcd    = status(500, metav1.StatusReasonInternalError, "etcdserver: request timed out")
-	errAccount = saying(refusedAccount)
+	errAccount = plainError(refusedAccount)
 )
 
 // refusedAccount is how an API server words it.
 const refusedAccount = `User "system:serviceaccount:evenkeel:evenkeel" cannot create resource "pods/eviction" in API group "" in the namespace "shop"`
 
-// saying is an error in the words of somebody else.
-func saying(words string) error { return errors.New(words) }
+// plainError is an error in the words of somebody else.
+func plainError(words string) error { return errors.New(words) }
 
-func answers(err error) func(*world, *plan.Move, func()) {
-	return func(w *world, _ *plan.Move, _ func()) { w.answer = err }
+func evictionAnswers(err error) func(*fakeCluster, *plan.Move, func()) {
+	return func(w *fakeCluster, _ *plan.Move, _ func()) { w.answer = err }
 }
 
-// reads lets every read of a pod from the nth on fail.
-func reads(from int, err error) func(*world) {
-	return func(w *world) {
+// readsFailFrom lets every read of a pod from the nth on fail.
+func readsFailFrom(from int, err error) func(*fakeCluster) {
+	return func(w *fakeCluster) {
 		w.onGet = func(n int) error {
 			if n >= from {
 				return err
@@ -58,48 +58,50 @@ func reads(from int, err error) func(*world) {
 	}
 }
 
-var provocations = []provocation{
-	{"it lands where it should", plan.ZoneSkewed, func(w *world, _ *plan.Move, _ func()) { w.replace = "n1" }},
-	{"it lands elsewhere", plan.LandedElsewhere, func(w *world, _ *plan.Move, _ func()) { w.replace = "n3" }},
-	{"it is gone before", plan.PodGoneAlready, func(w *world, _ *plan.Move, _ func()) { delete(w.pods, "d1") }},
-	{"it goes in between", plan.PodGoneAlready, answers(apierrors.NewNotFound(pods, "d1"))},
-	{"it is another before", plan.UIDChanged, func(w *world, _ *plan.Move, _ func()) { w.pods["d1"].UID = "u2" }},
-	{"it is another in between", plan.UIDChanged, answers(apierrors.NewConflict(pods, "d1", errors.New("the UID in the precondition does not match")))},
-	{"it terminates", plan.PodTerminating, func(w *world, _ *plan.Move, _ func()) { w.pods["d1"].DeletionTimestamp = &metav1.Time{} }},
-	{"it stands elsewhere", plan.PremiseChanged, func(w *world, _ *plan.Move, _ func()) { w.pods["d1"].Spec.NodeName = "n2" }},
-	{"somebody asks to keep it", plan.PremiseChanged, func(w *world, m *plan.Move, _ func()) {
+var outcomeCases = []outcomeCase{
+	{"it lands where it should", plan.ZoneSkewed, func(w *fakeCluster, _ *plan.Move, _ func()) { w.createReplacement = "n1" }},
+	{"it lands elsewhere", plan.LandedElsewhere, func(w *fakeCluster, _ *plan.Move, _ func()) { w.createReplacement = "n3" }},
+	{"it is gone before", plan.PodGoneAlready, func(w *fakeCluster, _ *plan.Move, _ func()) { delete(w.pods, "d1") }},
+	{"it goes in between", plan.PodGoneAlready, evictionAnswers(apierrors.NewNotFound(pods, "d1"))},
+	{"it is another before", plan.UIDChanged, func(w *fakeCluster, _ *plan.Move, _ func()) { w.pods["d1"].UID = "u2" }},
+	{"it is another in between", plan.UIDChanged, evictionAnswers(apierrors.NewConflict(pods, "d1", errors.New("the UID in the precondition does not match")))},
+	{"it terminates", plan.PodTerminating, func(w *fakeCluster, _ *plan.Move, _ func()) { w.pods["d1"].DeletionTimestamp = &metav1.Time{} }},
+	{"it stands elsewhere", plan.PremiseChanged, func(w *fakeCluster, _ *plan.Move, _ func()) { w.pods["d1"].Spec.NodeName = "n2" }},
+	{"somebody asks to keep it", plan.PremiseChanged, func(w *fakeCluster, m *plan.Move, _ func()) {
 		m.EligibilityInputs = annotation.Fingerprint(w.pods["d1"])
 		w.pods["d1"].Annotations = map[string]string{annotation.Evict: "never"}
 	}},
-	{"the window has closed", plan.OutsideWindow, func(_ *world, m *plan.Move, _ func()) { m.NotAfter = noon }},
-	{"its budget is spent", plan.BlockedByPDB, answers(errBudget)},
-	{"it has two budgets", plan.MultiplePDBs, answers(errSeveral)},
-	{"the server is busy", plan.APIThrottled, answers(apierrors.NewTooManyRequestsError("the server has received too many requests"))},
-	{"nobody may evict", plan.PermissionMissing, answers(apierrors.NewForbidden(pods, "d1", errAccount))},
-	{"nobody may read", plan.PermissionMissing, func(w *world, _ *plan.Move, _ func()) {
-		reads(1, apierrors.NewForbidden(pods, "d1", errors.New(strings.Replace(errAccount.Error(), `create resource "pods/eviction"`, `get resource "pods"`, 1))))(w)
+	{"the window has closed", plan.OutsideWindow, func(_ *fakeCluster, m *plan.Move, _ func()) { m.NotAfter = noon }},
+	{"its budget is spent", plan.BlockedByPDB, evictionAnswers(errBudget)},
+	{"it has two budgets", plan.MultiplePDBs, evictionAnswers(errSeveral)},
+	{"the server is busy", plan.APIThrottled, evictionAnswers(apierrors.NewTooManyRequestsError("the server has received too many requests"))},
+	{"nobody may evict", plan.PermissionMissing, evictionAnswers(apierrors.NewForbidden(pods, "d1", errAccount))},
+	{"nobody may read", plan.PermissionMissing, func(w *fakeCluster, _ *plan.Move, _ func()) {
+		readsFailFrom(1, apierrors.NewForbidden(pods, "d1", errors.New(strings.Replace(errAccount.Error(), `create resource "pods/eviction"`, `get resource "pods"`, 1))))(w)
 	}},
-	{"nobody knows the token at the first look", plan.PermissionMissing, func(w *world, _ *plan.Move, _ func()) { reads(1, apierrors.NewUnauthorized("Unauthorized"))(w) }},
-	{"nobody knows the token", plan.PermissionMissing, answers(apierrors.NewUnauthorized("Unauthorized"))},
-	{"the request is bad", plan.APIError, answers(apierrors.NewBadRequest("eviction name does not match the pod"))},
-	{"the server fails", plan.APIError, answers(errEtcd)},
-	{"reading fails", plan.APIError, func(w *world, _ *plan.Move, _ func()) { reads(1, errEtcd)(w) }},
-	{"the answer is lost, the pod stays", plan.OutcomeUnknown, answers(errReset)},
-	{"the answer is lost, then the server", plan.OutcomeUnknown, func(w *world, _ *plan.Move, _ func()) { w.answer = errReset; reads(2, errReset)(w) }},
-	{"the server fails and goes", plan.OutcomeUnknown, func(w *world, _ *plan.Move, _ func()) { w.answer = errEtcd; reads(2, errReset)(w) }},
-	{"told to stop before", plan.Interrupted, func(_ *world, _ *plan.Move, stop func()) { stop() }},
-	{"told to stop while it is read", plan.Interrupted, func(w *world, _ *plan.Move, stop func()) {
+	{"nobody knows the token at the first look", plan.PermissionMissing, func(w *fakeCluster, _ *plan.Move, _ func()) {
+		readsFailFrom(1, apierrors.NewUnauthorized("Unauthorized"))(w)
+	}},
+	{"nobody knows the token", plan.PermissionMissing, evictionAnswers(apierrors.NewUnauthorized("Unauthorized"))},
+	{"the request is bad", plan.APIError, evictionAnswers(apierrors.NewBadRequest("eviction name does not match the pod"))},
+	{"the server fails", plan.APIError, evictionAnswers(errEtcd)},
+	{"reading fails", plan.APIError, func(w *fakeCluster, _ *plan.Move, _ func()) { readsFailFrom(1, errEtcd)(w) }},
+	{"the answer is lost, the pod stays", plan.OutcomeUnknown, evictionAnswers(errReset)},
+	{"the answer is lost, then the server", plan.OutcomeUnknown, func(w *fakeCluster, _ *plan.Move, _ func()) { w.answer = errReset; readsFailFrom(2, errReset)(w) }},
+	{"the server fails and goes", plan.OutcomeUnknown, func(w *fakeCluster, _ *plan.Move, _ func()) { w.answer = errEtcd; readsFailFrom(2, errReset)(w) }},
+	{"told to stop before", plan.Interrupted, func(_ *fakeCluster, _ *plan.Move, stop func()) { stop() }},
+	{"told to stop while it is read", plan.Interrupted, func(w *fakeCluster, _ *plan.Move, stop func()) {
 		w.onGet = func(int) error { stop(); return nil }
 	}},
-	{"told to stop while reading fails", plan.Interrupted, func(w *world, _ *plan.Move, stop func()) {
+	{"told to stop while reading fails", plan.Interrupted, func(w *fakeCluster, _ *plan.Move, stop func()) {
 		w.onGet = func(int) error { stop(); return context.Canceled }
 	}},
-	{"told to stop after", plan.OutcomeUnknown, func(w *world, _ *plan.Move, stop func()) { w.onEvict = stop }},
-	{"no replacement", plan.ReplacementNotScheduled, func(*world, *plan.Move, func()) {}},
-	{"a replacement without a node", plan.ReplacementNotScheduled, func(w *world, _ *plan.Move, _ func()) { w.pending, w.notReady = true, true }},
-	{"a replacement that is not Ready", plan.ReplacementNotReady, func(w *world, _ *plan.Move, _ func()) { w.replace, w.notReady = "n1", true }},
-	{"the victim stays", plan.ReplacementNotReady, func(w *world, _ *plan.Move, _ func()) { w.stays = true }},
-	{"the victim stays beside its replacement", plan.ReplacementNotReady, func(w *world, _ *plan.Move, _ func()) { w.stays, w.replace = true, "n1" }},
+	{"told to stop after", plan.OutcomeUnknown, func(w *fakeCluster, _ *plan.Move, stop func()) { w.onEvict = stop }},
+	{"no replacement", plan.ReplacementNotScheduled, func(*fakeCluster, *plan.Move, func()) {}},
+	{"a replacement without a node", plan.ReplacementNotScheduled, func(w *fakeCluster, _ *plan.Move, _ func()) { w.pending, w.notReady = true, true }},
+	{"a replacement that is not Ready", plan.ReplacementNotReady, func(w *fakeCluster, _ *plan.Move, _ func()) { w.createReplacement, w.notReady = "n1", true }},
+	{"the victim stays", plan.ReplacementNotReady, func(w *fakeCluster, _ *plan.Move, _ func()) { w.stays = true }},
+	{"the victim stays beside its replacement", plan.ReplacementNotReady, func(w *fakeCluster, _ *plan.Move, _ func()) { w.stays, w.createReplacement = true, "n1" }},
 }
 
 // stops says of a code whether the pass ends with it; an APIError may or may not.
@@ -110,13 +112,13 @@ var stops = map[plan.Code]bool{
 	plan.PremiseChanged: false, plan.OutsideWindow: false, plan.BlockedByPDB: false, plan.MultiplePDBs: false,
 }
 
-func provoke(t *testing.T, p provocation) Result {
+func runCase(t *testing.T, p outcomeCase) Result {
 	t.Helper()
-	w, m := newWorld(aPod("d1", "u1", "n3")), aMove(1, "d1", "u1")
+	w, m := newFakeCluster(testPod("d1", "u1", "n3")), testMove(1, "d1", "u1")
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 	p.prepare(w, &m, stop)
-	return live(w, clock.RealClock{}).Wave(ctx, []plan.Move{m}, nil)
+	return newTestLive(w, clock.RealClock{}).EvictWave(ctx, []plan.Move{m}, nil)
 }
 
 // TestOutcomes provokes everything that the evictor can say of a move, and keeps
@@ -128,11 +130,11 @@ func TestOutcomes(t *testing.T) {
 		said[r.Code] = true
 		lines = append(lines, string(r.Code)+": "+r.Message)
 	}
-	for _, p := range provocations {
+	for _, p := range outcomeCases {
 		t.Run(p.name, func(t *testing.T) {
 			var r Result
-			atNoon(t, func(t *testing.T) { r = provoke(t, p) })
-			o := one(t, r)
+			runAtNoon(t, func(t *testing.T) { r = runCase(t, p) })
+			o := singleOutcome(t, r)
 			if o.Reason.Code != p.code || o.Reason.Message == "" || strings.Contains(o.Reason.Message, "\n") {
 				t.Errorf("%s: %q, want %s and one line", o.Reason.Code, o.Reason.Message, p.code)
 			}
@@ -150,7 +152,7 @@ func TestOutcomes(t *testing.T) {
 			t.Errorf("nothing provokes %s", c)
 		}
 	}
-	golden.Lines(t, "testdata/outcomes.txt", lines)
+	golden.EqualLines(t, "testdata/outcomes.txt", lines)
 }
 
 // codesUsed are the reason codes that the package's own code names.

@@ -13,17 +13,17 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// resolve finds out whether an eviction without an answer took place: by UID,
+// resolveAmbiguous finds out whether an eviction without an answer took place: by UID,
 // a few times, since the server may be coming back.
-func (l *Live) resolve(ctx context.Context, m plan.Move, v Verdict) Verdict {
+func (l *Live) resolveAmbiguous(ctx context.Context, m plan.Move, v Verdict) Verdict {
 	for try := range 4 {
 		if try > 0 && !sleep(ctx, l.opts.Clock, time.Duration(try)*time.Second) {
 			break
 		}
-		pod, err := l.bare(ctx, m.Pod)
+		pod, err := l.getPod(ctx, m.Pod)
 		switch {
 		case apierrors.IsNotFound(err), err == nil && (string(pod.UID) != m.Pod.UID || pod.DeletionTimestamp != nil):
-			return Verdict{Accepted: true, Presumed: pod == nil || string(pod.UID) != m.Pod.UID || !byEviction(pod)}
+			return Verdict{Accepted: true, Presumed: pod == nil || string(pod.UID) != m.Pod.UID || !evictedByAPI(pod)}
 		case err == nil:
 			stop := errors.Is(context.Cause(ctx), context.Canceled)
 			return Verdict{Outcome: plan.UnknownOutcome, Stop: !stop, Reason: plan.Reason{Code: v.Reason.Code, Message: "not evicted as of now; " + v.Reason.Message}}
@@ -33,19 +33,19 @@ func (l *Live) resolve(ctx context.Context, m plan.Move, v Verdict) Verdict {
 		Message: fmt.Sprintf("whether the pod was evicted could not be found out; %s", v.Reason.Message)}}
 }
 
-// bare reads a pod, also after ctx has ended; nil when there is none.
-func (l *Live) bare(ctx context.Context, ref plan.PodRef) (*corev1.Pod, error) {
+// getPod reads a pod, also after ctx has ended; nil when there is none.
+func (l *Live) getPod(ctx context.Context, ref plan.PodRef) (*corev1.Pod, error) {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
-	pod, err := l.api.get(call, ref.Namespace, ref.Name)
+	pod, err := l.podAPI.get(call, ref.Namespace, ref.Name)
 	if err != nil {
 		return nil, err
 	}
 	return pod, nil
 }
 
-// byEviction reports whether a pod goes because somebody asked the Eviction API.
-func byEviction(p *corev1.Pod) bool {
+// evictedByAPI reports whether a pod goes because somebody asked the Eviction API.
+func evictedByAPI(p *corev1.Pod) bool {
 	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
 		return c.Type == corev1.DisruptionTarget && c.Status == corev1.ConditionTrue && c.Reason == "EvictionByEvictionAPI"
 	})
@@ -57,7 +57,7 @@ func byEviction(p *corev1.Pod) bool {
 func (l *Live) Resolve(ctx context.Context, open []plan.Reservation) ([]plan.Outcome, error) {
 	var out []plan.Outcome
 	for _, r := range open {
-		pod, err := l.bare(ctx, r.Pod)
+		pod, err := l.getPod(ctx, r.Pod)
 		o := plan.Outcome{Step: r.Step, Pod: r.Pod, Outcome: plan.UnknownOutcome}
 		switch {
 		case err != nil && !apierrors.IsNotFound(err):

@@ -25,20 +25,20 @@ func TestAWindowEndsEvictions(t *testing.T) {
 		{"closes in a moment", noon.Add(time.Nanosecond), true},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := newWorld(aPod("d1", "u1", "n3"))
-			w.replace = "n1"
-			m := aMove(1, "d1", "u1")
+			w := newFakeCluster(testPod("d1", "u1", "n3"))
+			w.createReplacement = "n1"
+			m := testMove(1, "d1", "u1")
 			m.NotAfter = c.notAfter
-			r := live(w, clocktesting.NewFakeClock(noon)).Wave(t.Context(), []plan.Move{m}, nil)
-			o := one(t, r)
+			r := newTestLive(w, clocktesting.NewFakeClock(noon)).EvictWave(t.Context(), []plan.Move{m}, nil)
+			o := singleOutcome(t, r)
 			if c.evicted {
-				if o.Outcome != plan.Evicted || w.asked != 1 {
-					t.Errorf("%+v, asked %d times; want it evicted", o, w.asked)
+				if o.Outcome != plan.Evicted || w.evictRequests != 1 {
+					t.Errorf("%+v, asked %d times; want it evicted", o, w.evictRequests)
 				}
 				return
 			}
-			if o.Outcome != plan.Dropped || o.Reason.Code != plan.OutsideWindow || w.asked != 0 || r.Stop != nil {
-				t.Errorf("%+v, asked %d times, stop %v; want it dropped without a request", o, w.asked, r.Stop)
+			if o.Outcome != plan.Dropped || o.Reason.Code != plan.OutsideWindow || w.evictRequests != 0 || r.Stop != nil {
+				t.Errorf("%+v, asked %d times, stop %v; want it dropped without a request", o, w.evictRequests, r.Stop)
 			}
 		})
 	}
@@ -47,30 +47,30 @@ func TestAWindowEndsEvictions(t *testing.T) {
 // TestAWindowThatClosesWhileThePodIsReadEndsItsEviction: the clock is looked at
 // right before the request.
 func TestAWindowThatClosesWhileThePodIsReadEndsItsEviction(t *testing.T) {
-	w := newWorld(aPod("d1", "u1", "n3"))
+	w := newFakeCluster(testPod("d1", "u1", "n3"))
 	fake := clocktesting.NewFakeClock(noon)
 	w.onGet = func(int) error { fake.Step(3 * time.Second); return nil }
-	m := aMove(1, "d1", "u1")
+	m := testMove(1, "d1", "u1")
 	m.NotAfter = noon.Add(2 * time.Second)
-	if o := one(t, live(w, fake).Wave(t.Context(), []plan.Move{m}, nil)); o.Reason.Code != plan.OutsideWindow || w.asked != 0 {
-		t.Errorf("%+v, asked %d times", o, w.asked)
+	if o := singleOutcome(t, newTestLive(w, fake).EvictWave(t.Context(), []plan.Move{m}, nil)); o.Reason.Code != plan.OutsideWindow || w.evictRequests != 0 {
+		t.Errorf("%+v, asked %d times", o, w.evictRequests)
 	}
 }
 
 // TestAWindowThatClosesWithinAWave: what waits for its turn is not evicted any
 // more; what is under way is followed to its end.
 func TestAWindowThatClosesWithinAWave(t *testing.T) {
-	atNoon(t, func(t *testing.T) {
-		w := newWorld(aPod("d1", "u1", "n3"), aPod("d2", "u2", "n3"))
-		w.replace = "n1"
-		l := live(w, clock.RealClock{})
+	runAtNoon(t, func(t *testing.T) {
+		w := newFakeCluster(testPod("d1", "u1", "n3"), testPod("d2", "u2", "n3"))
+		w.createReplacement = "n1"
+		l := newTestLive(w, clock.RealClock{})
 		l.opts.PerMinute = 1
-		l.pace = newPace(1, clock.RealClock{})
-		moves := []plan.Move{aMove(1, "d1", "u1"), aMove(2, "d2", "u2")}
+		l.pacer = newPacer(1, clock.RealClock{})
+		moves := []plan.Move{testMove(1, "d1", "u1"), testMove(2, "d2", "u2")}
 		for i := range moves {
 			moves[i].NotAfter = noon.Add(30 * time.Second)
 		}
-		r := l.Wave(t.Context(), moves, nil)
+		r := l.EvictWave(t.Context(), moves, nil)
 		evicted, outside := 0, 0
 		for _, o := range r.Outcomes {
 			switch {
@@ -80,15 +80,15 @@ func TestAWindowThatClosesWithinAWave(t *testing.T) {
 				outside++
 			}
 		}
-		if evicted != 1 || outside != 1 || w.asked != 1 {
-			t.Errorf("%d evicted, %d outside the window, asked %d times: %+v", evicted, outside, w.asked, r.Outcomes)
+		if evicted != 1 || outside != 1 || w.evictRequests != 1 {
+			t.Errorf("%d evicted, %d outside the window, asked %d times: %+v", evicted, outside, w.evictRequests, r.Outcomes)
 		}
 	})
 }
 
-// atNoon runs f in a bubble whose clock, the real one to all in it, shows noon and
+// runAtNoon runs f in a bubble whose clock, the real one to all in it, shows noon and
 // goes on whenever all in it wait.
-func atNoon(t *testing.T, f func(t *testing.T)) {
+func runAtNoon(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		time.Sleep(time.Until(noon))

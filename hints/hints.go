@@ -31,15 +31,17 @@ const (
 // What is written on a node. The annotations are book-keeping: the scheduler
 // does not see them.
 const (
-	Key     = "evenkeel.io/steer"         // of the taint and of the label
-	Value   = "avoid"                     // of the label; the taint has none
-	Run     = "evenkeel.io/steer-run"     // annotation: the pass that wrote it
-	Expires = "evenkeel.io/steer-expires" // annotation: RFC 3339; gone after it
-	As      = "evenkeel.io/steer-kind"    // annotation: taint or label, whichever is ours
+	Key               = "evenkeel.io/steer"         // of the taint and of the label
+	Value             = "avoid"                     // of the label; the taint has none
+	RunAnnotation     = "evenkeel.io/steer-run"     // annotation: the pass that wrote it
+	ExpiresAnnotation = "evenkeel.io/steer-expires" // annotation: RFC 3339; gone after it
+	KindAnnotation    = "evenkeel.io/steer-kind"    // annotation: taint or label, whichever is ours
 )
 
-// Own reports whether a key of a label or annotation is one that we write.
-func Own(key string) bool { return key == Key || key == Run || key == Expires || key == As }
+// IsOwnKey reports whether a key of a label or annotation is one that we write.
+func IsOwnKey(key string) bool {
+	return key == Key || key == RunAnnotation || key == ExpiresAnnotation || key == KindAnnotation
+}
 
 // Hint is a hint that stands on a node.
 type Hint struct {
@@ -54,35 +56,35 @@ type Hint struct {
 // Expired reports whether the hint may be taken away by anyone.
 func (h Hint) Expired(now time.Time) bool { return !h.Expires.IsZero() && now.After(h.Expires) }
 
-// Repelling is the taint that we write.
-func Repelling() corev1.Taint {
+// NewTaint is the taint that we write.
+func NewTaint() corev1.Taint {
 	return corev1.Taint{Key: Key, Effect: corev1.TaintEffectPreferNoSchedule}
 }
 
-func isOurs(t corev1.Taint) bool {
+func isHintTaint(t corev1.Taint) bool {
 	return t.Key == Key && t.Effect == corev1.TaintEffectPreferNoSchedule
 }
 
-// Tainted reports whether the node has the taint, whoever wrote it.
-func Tainted(n *corev1.Node) bool { return slices.ContainsFunc(n.Spec.Taints, isOurs) }
+// HasTaint reports whether the node has the taint, whoever wrote it.
+func HasTaint(n *corev1.Node) bool { return slices.ContainsFunc(n.Spec.Taints, isHintTaint) }
 
-// Labelled reports whether the node has the label, whoever wrote it.
-func Labelled(n *corev1.Node) bool { return n.Labels[Key] == Value }
+// HasLabel reports whether the node has the label, whoever wrote it.
+func HasLabel(n *corev1.Node) bool { return n.Labels[Key] == Value }
 
 // Of returns the hint that we put on the node. A taint or label under our key
 // without our annotations, or beside a hint of the other kind, is not ours. The
 // kind is None when somebody else took the hint away and left the annotations.
 func Of(n *corev1.Node) (Hint, bool) {
-	expires, ours := n.Annotations[Expires]
+	expires, ours := n.Annotations[ExpiresAnnotation]
 	if !ours {
 		return Hint{}, false
 	}
-	h := Hint{Node: n.Name, Kind: None, Run: n.Annotations[Run]}
-	as, recorded := n.Annotations[As]
+	h := Hint{Node: n.Name, Kind: None, Run: n.Annotations[RunAnnotation]}
+	as, recorded := n.Annotations[KindAnnotation]
 	switch {
-	case Tainted(n) && (!recorded || as == string(Taint)):
+	case HasTaint(n) && (!recorded || as == string(Taint)):
 		h.Kind = Taint
-	case Labelled(n) && (!recorded || as == string(Label)):
+	case HasLabel(n) && (!recorded || as == string(Label)):
 		h.Kind = Label
 	}
 	if at, err := time.Parse(time.RFC3339, expires); err == nil {
@@ -99,32 +101,32 @@ func Put(n *corev1.Node, h Hint) (*corev1.Node, bool) {
 	if ours && old.Kind == h.Kind && old.Run == h.Run && old.Expires.Equal(h.Expires.Truncate(time.Second)) {
 		return n, false
 	}
-	out := without(n)
-	if _, labelled := out.Labels[Key]; h.Kind == Taint && Tainted(out) || h.Kind == Label && labelled {
-		return Take(n)
+	out := withoutHint(n)
+	if _, labelled := out.Labels[Key]; h.Kind == Taint && HasTaint(out) || h.Kind == Label && labelled {
+		return Remove(n)
 	}
 	switch h.Kind {
 	case Taint:
-		out.Spec.Taints = append(out.Spec.Taints, Repelling())
+		out.Spec.Taints = append(out.Spec.Taints, NewTaint())
 	case Label:
-		out.Labels = with(out.Labels, Key, Value)
+		out.Labels = setKey(out.Labels, Key, Value)
 	}
-	for key, value := range map[string]string{Run: h.Run, Expires: h.Expires.UTC().Format(time.RFC3339), As: string(h.Kind)} {
-		out.Annotations = with(out.Annotations, key, value)
+	for key, value := range map[string]string{RunAnnotation: h.Run, ExpiresAnnotation: h.Expires.UTC().Format(time.RFC3339), KindAnnotation: string(h.Kind)} {
+		out.Annotations = setKey(out.Annotations, key, value)
 	}
 	return out, true
 }
 
-// Take returns the node without our hint, and whether that is a change.
-func Take(n *corev1.Node) (*corev1.Node, bool) {
+// Remove returns the node without our hint, and whether that is a change.
+func Remove(n *corev1.Node) (*corev1.Node, bool) {
 	if _, ours := Of(n); !ours {
 		return n, false
 	}
-	return without(n), true
+	return withoutHint(n), true
 }
 
-// without is a copy that shares nothing that is changed.
-func without(n *corev1.Node) *corev1.Node {
+// withoutHint is a copy that shares nothing that is changed.
+func withoutHint(n *corev1.Node) *corev1.Node {
 	out := n.DeepCopy()
 	h, ours := Of(n)
 	if !ours {
@@ -132,17 +134,17 @@ func without(n *corev1.Node) *corev1.Node {
 	}
 	switch h.Kind {
 	case Taint:
-		out.Spec.Taints = slices.DeleteFunc(out.Spec.Taints, isOurs)
+		out.Spec.Taints = slices.DeleteFunc(out.Spec.Taints, isHintTaint)
 	case Label:
 		delete(out.Labels, Key)
 	}
-	for _, key := range []string{Run, Expires, As} {
+	for _, key := range []string{RunAnnotation, ExpiresAnnotation, KindAnnotation} {
 		delete(out.Annotations, key)
 	}
 	return out
 }
 
-func with(m map[string]string, key, value string) map[string]string {
+func setKey(m map[string]string, key, value string) map[string]string {
 	m = maps.Clone(m)
 	if m == nil {
 		m = map[string]string{}
@@ -151,9 +153,9 @@ func with(m map[string]string, key, value string) map[string]string {
 	return m
 }
 
-// Marked returns a copy of the node that carries the label.
-func Marked(n *corev1.Node) *corev1.Node {
+// WithLabel returns a copy of the node that carries the label.
+func WithLabel(n *corev1.Node) *corev1.Node {
 	out := *n
-	out.Labels = with(n.Labels, Key, Value)
+	out.Labels = setKey(n.Labels, Key, Value)
 	return &out
 }

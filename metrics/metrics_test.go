@@ -16,7 +16,7 @@ import (
 func TestPassIsCounted(t *testing.T) {
 	m := metrics.New("v1", "abc")
 	start := time.Unix(1000, 0)
-	m.Pass(plan.RunReport{Mode: plan.Live, Started: start, Finished: start.Add(3 * time.Second),
+	m.RecordPass(plan.RunReport{Mode: plan.Live, Started: start, Finished: start.Add(3 * time.Second),
 		Plan: plan.Plan{
 			Moves:      []plan.Move{{Step: 1, Strategy: "zones"}, {Step: 2, Strategy: "zones"}},
 			Goals:      []plan.Goal{{ID: "g1", Strategy: "zones"}},
@@ -27,11 +27,11 @@ func TestPassIsCounted(t *testing.T) {
 		Stopped:  &plan.Reason{Code: plan.ReplacementNotReady},
 	})
 	// A pass that was refused is counted, and says nothing about the cluster.
-	m.Pass(plan.RunReport{Mode: plan.Live, Started: start, Finished: start.Add(4 * time.Second), Stopped: &plan.Reason{Code: plan.ClusterViewStale}})
+	m.RecordPass(plan.RunReport{Mode: plan.Live, Started: start, Finished: start.Add(4 * time.Second), Stopped: &plan.Reason{Code: plan.ClusterViewStale}})
 	// One of a process that ended says nothing about now.
-	m.Pass(plan.RunReport{Mode: plan.Live, Started: start, Finished: start.Add(time.Hour), Stopped: &plan.Reason{Code: plan.Interrupted},
+	m.RecordPass(plan.RunReport{Mode: plan.Live, Started: start, Finished: start.Add(time.Hour), Stopped: &plan.Reason{Code: plan.Interrupted},
 		Recovery: &plan.Recovery{Holder: "dead"}, Plan: plan.Plan{Moves: []plan.Move{{Step: 1, Strategy: "zones"}}}, Outcomes: []plan.Outcome{{Step: 1, Outcome: plan.UnknownOutcome}}})
-	m.Skipped([]string{"zones"})
+	m.RecordSkipped([]string{"zones"})
 	want := `
 # HELP evenkeel_evictions_total Moves by outcome and strategy; only outcome=evicted removed a pod.
 # TYPE evenkeel_evictions_total counter
@@ -41,9 +41,9 @@ evenkeel_evictions_total{outcome="unknown",strategy="zones"} 1
 # HELP evenkeel_goals_unmet Goals with excess by strategy, before the last plan and as predicted after it.
 # TYPE evenkeel_goals_unmet gauge
 evenkeel_goals_unmet{strategy="zones",when="before"} 1
-# HELP evenkeel_landings_total Replacements seen, by whether they landed as foretold.
+# HELP evenkeel_landings_total Replacements seen, by whether they landed as predicted.
 # TYPE evenkeel_landings_total counter
-evenkeel_landings_total{as_foretold="true"} 1
+evenkeel_landings_total{as_predicted="true"} 1
 # HELP evenkeel_last_pass_timestamp_seconds When the last pass finished that made a plan.
 # TYPE evenkeel_last_pass_timestamp_seconds gauge
 evenkeel_last_pass_timestamp_seconds 1003
@@ -71,22 +71,22 @@ evenkeel_schedule_skipped_total{strategy="zones"} 1
 
 func TestBindingsAreCountedByScheduler(t *testing.T) {
 	m := metrics.New("v1", "abc")
-	m.Binding("fancy", plan.SchedulerBindings{Seen: 1}, false, false)
-	m.Binding("fancy", plan.SchedulerBindings{Seen: 2, Predicted: 1, Hits: 1}, true, true)
-	m.Binding("fancy", plan.SchedulerBindings{Seen: 3, Predicted: 2, Hits: 1}, false, true)
-	m.Binding("none", plan.SchedulerBindings{Seen: 1}, false, false)
+	m.RecordBinding("fancy", plan.SchedulerBindings{Seen: 1}, false, false)
+	m.RecordBinding("fancy", plan.SchedulerBindings{Seen: 2, Predicted: 1, Hits: 1}, true, true)
+	m.RecordBinding("fancy", plan.SchedulerBindings{Seen: 3, Predicted: 2, Hits: 1}, false, true)
+	m.RecordBinding("none", plan.SchedulerBindings{Seen: 1}, false, false)
 	want := `
-# HELP evenkeel_shadow_bindings_total Bindings of schedulers without a profile (at most 16 names) that were looked at: as the default profile has it (hit), otherwise (miss), or it does not say enough (unclear).
-# TYPE evenkeel_shadow_bindings_total counter
-evenkeel_shadow_bindings_total{result="hit",scheduler="fancy"} 1
-evenkeel_shadow_bindings_total{result="miss",scheduler="fancy"} 1
-evenkeel_shadow_bindings_total{result="unclear",scheduler="fancy"} 1
-evenkeel_shadow_bindings_total{result="unclear",scheduler="none"} 1
-# HELP evenkeel_shadow_hit_ratio Share of the foretold bindings that came true, by scheduler without a profile; the last 500 to 1000 count.
-# TYPE evenkeel_shadow_hit_ratio gauge
-evenkeel_shadow_hit_ratio{scheduler="fancy"} 0.5
+# HELP evenkeel_scheduler_bindings_total Bindings of schedulers without a profile (at most 16 names) that were looked at: as the default profile has it (hit), otherwise (miss), or it does not say enough (unclear).
+# TYPE evenkeel_scheduler_bindings_total counter
+evenkeel_scheduler_bindings_total{result="hit",scheduler="fancy"} 1
+evenkeel_scheduler_bindings_total{result="miss",scheduler="fancy"} 1
+evenkeel_scheduler_bindings_total{result="unclear",scheduler="fancy"} 1
+evenkeel_scheduler_bindings_total{result="unclear",scheduler="none"} 1
+# HELP evenkeel_scheduler_hit_ratio Share of predicted bindings that were correct, by scheduler without a profile; the last 500 to 1000 count.
+# TYPE evenkeel_scheduler_hit_ratio gauge
+evenkeel_scheduler_hit_ratio{scheduler="fancy"} 0.5
 `
-	if err := testutil.GatherAndCompare(m.Registry, strings.NewReader(want), "evenkeel_shadow_bindings_total", "evenkeel_shadow_hit_ratio"); err != nil {
+	if err := testutil.GatherAndCompare(m.Registry, strings.NewReader(want), "evenkeel_scheduler_bindings_total", "evenkeel_scheduler_hit_ratio"); err != nil {
 		t.Error(err)
 	}
 	problems, err := testutil.GatherAndLint(m.Registry)
@@ -99,7 +99,7 @@ func TestWhatHoldsEvictionsIsShown(t *testing.T) {
 	m := metrics.New("v1", "abc")
 	compare := func(want string) {
 		t.Helper()
-		names := []string{"evenkeel_paused", "evenkeel_breaker_open", "evenkeel_strategy_held", "evenkeel_benefit_excess", "evenkeel_benefit_evictions"}
+		names := []string{"evenkeel_paused", "evenkeel_breaker_open", "evenkeel_strategy_ineffective", "evenkeel_benefit_excess", "evenkeel_benefit_evictions"}
 		var b strings.Builder
 		for _, line := range strings.Split(strings.TrimSpace(want), "\n") {
 			b.WriteString(strings.TrimSpace(line) + "\n")
@@ -125,21 +125,21 @@ func TestWhatHoldsEvictionsIsShown(t *testing.T) {
 			t.Errorf("got:\n%swant:\n%s", lines.String(), b.String())
 		}
 	}
-	m.Pass(plan.RunReport{Plan: plan.Plan{Blocks: []plan.EvictionBlock{{Reason: plan.Reason{Code: plan.Paused}}, {Reason: plan.Reason{Code: plan.StrategyIneffective}, Strategy: "zones"}}}})
-	m.Benefits(map[string]plan.Benefit{"zones": {Evictions: 14, Predicted: 7, Realised: -.5}})
+	m.RecordPass(plan.RunReport{Plan: plan.Plan{Blocks: []plan.EvictionBlock{{Reason: plan.Reason{Code: plan.Paused}}, {Reason: plan.Reason{Code: plan.StrategyIneffective}, Strategy: "zones"}}}})
+	m.RecordBenefits(map[string]plan.Benefit{"zones": {Evictions: 14, Predicted: 7, Realised: -.5}})
 	compare(`
 		evenkeel_benefit_evictions zones 14
 		evenkeel_benefit_excess zones foretold 7
 		evenkeel_benefit_excess zones realised -0.5
 		evenkeel_breaker_open 0
 		evenkeel_paused 1
-		evenkeel_strategy_held zones 1`)
+		evenkeel_strategy_ineffective zones 1`)
 	// The breaker trips in the middle of a pass.
-	m.Pass(plan.RunReport{Stopped: &plan.Reason{Code: plan.BreakerOpen}})
-	m.Benefits(nil)
+	m.RecordPass(plan.RunReport{Stopped: &plan.Reason{Code: plan.BreakerOpen}})
+	m.RecordBenefits(nil)
 	compare("evenkeel_breaker_open 1\nevenkeel_paused 0")
-	m.Pass(plan.RunReport{Plan: plan.Plan{Blocks: []plan.EvictionBlock{{Reason: plan.Reason{Code: plan.BreakerOpen}}}}, Stopped: &plan.Reason{Code: plan.Paused}})
+	m.RecordPass(plan.RunReport{Plan: plan.Plan{Blocks: []plan.EvictionBlock{{Reason: plan.Reason{Code: plan.BreakerOpen}}}}, Stopped: &plan.Reason{Code: plan.Paused}})
 	compare("evenkeel_breaker_open 1\nevenkeel_paused 1")
-	m.Pass(plan.RunReport{})
+	m.RecordPass(plan.RunReport{})
 	compare("evenkeel_breaker_open 0\nevenkeel_paused 0")
 }

@@ -12,13 +12,13 @@ import (
 
 func TestReloadsAreCounted(t *testing.T) {
 	m := metrics.New("v1", "one")
-	m.Watching(metrics.ConfigFiles, time.Unix(1000, 0))
-	m.Watching(metrics.CredentialFiles, time.Unix(1000, 0))
-	m.Reloaded(metrics.ConfigFiles, time.Unix(2000, 0))
-	m.Configured("two")
-	m.Refused(metrics.ConfigFiles)
-	m.Refused(metrics.CredentialFiles)
-	m.Reloaded(metrics.CredentialFiles, time.Unix(3000, 0))
+	m.WatchStarted(metrics.ConfigFiles, time.Unix(1000, 0))
+	m.WatchStarted(metrics.CredentialFiles, time.Unix(1000, 0))
+	m.ReloadSucceeded(metrics.ConfigFiles, time.Unix(2000, 0))
+	m.SetConfigHash("two")
+	m.ReloadRefused(metrics.ConfigFiles)
+	m.ReloadRefused(metrics.CredentialFiles)
+	m.ReloadSucceeded(metrics.CredentialFiles, time.Unix(3000, 0))
 	want := `
 # HELP evenkeel_build_info 1, with version and hash of the configuration.
 # TYPE evenkeel_build_info gauge

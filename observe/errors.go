@@ -26,7 +26,7 @@ func (t *translatedError) Unwrap() error { return t.err }
 
 const (
 	addressHint = "; is this the address of an API server?"
-	proxyHint   = "; is something else in the API server's place?"
+	proxyHint   = "; does a proxy or another server answer instead of the API server?"
 )
 
 // plainError translates an error of the client library into plain words. It compares messages
@@ -70,19 +70,19 @@ func connectionProblem(err error) string {
 	case strings.HasPrefix(text, "getting credentials: "):
 		return text + "; check the user's exec section in the kubeconfig"
 	case errors.As(err, &badCertificate):
-		return "its certificate is not trusted: " + badCertificate.Err.Error() + "; check server and certificate-authority in the kubeconfig, and the clock"
+		return "the server certificate is not trusted: " + badCertificate.Err.Error() + "; check server and certificate-authority in the kubeconfig, and the clock"
 	case strings.Contains(text, "server gave HTTP response to HTTPS client"):
-		return "it speaks HTTP, not HTTPS; does the kubeconfig say https where http is meant?"
+		return "the server answers HTTP, not HTTPS; should the kubeconfig say http instead of https?"
 	case strings.Contains(text, "does not look like a TLS handshake"):
-		return "it speaks another protocol than HTTPS" + addressHint
+		return "the server does not answer HTTPS" + addressHint
 	case strings.Contains(text, "proxyconnect"):
 		return text + "; check proxy-url in the kubeconfig and HTTPS_PROXY"
 	case errors.Is(err, syscall.ECONNREFUSED):
-		return text + "; is it running there?"
+		return text + "; is the API server running at this address?"
 	case errors.Is(err, io.EOF):
-		return "the connection is closed without an answer" + addressHint
+		return "the server closed the connection without an answer" + addressHint
 	case errors.Is(err, context.DeadlineExceeded):
-		return "no answer in time; is the API server overloaded, or something between cut off?"
+		return "no answer in time; is the API server overloaded, or the network interrupted?"
 	}
 	return text + addressHint
 }
@@ -100,20 +100,20 @@ func answerProblem(err error) string {
 	switch {
 	case wrongType.MatchString(text):
 		m := wrongType.FindStringSubmatch(text)
-		return fmt.Sprintf("the answer cannot be read: %s: a value of another kind belongs there than a %s", m[2], m[1]) + proxyHint
+		return fmt.Sprintf("the answer cannot be read: %s: a %s is the wrong type for this field", m[2], m[1]) + proxyHint
 	case unknownKind.MatchString(text):
 		m := unknownKind.FindStringSubmatch(text)
-		return fmt.Sprintf("the answer is of a kind that is not known here: %s %s", m[2], m[1]) + proxyHint
+		return fmt.Sprintf("the answer has an unknown kind: %s %s", m[2], m[1]) + proxyHint
 	case noFormat.MatchString(text):
-		return "the answer is " + noFormat.FindStringSubmatch(text)[1] + ", which no API server sends" + proxyHint
+		return "the answer is " + noFormat.FindStringSubmatch(text)[1] + ", a format that no API server sends" + proxyHint
 	case strings.HasPrefix(text, "unable to parse the server version: json:"):
-		return "the answer is no version" + addressHint
+		return "the answer is not a version" + addressHint
 	case strings.HasPrefix(text, "unable to parse the server version: "):
-		return "the answer is no version: " + strings.TrimPrefix(text, "unable to parse the server version: ") + addressHint
+		return "the answer is not a version: " + strings.TrimPrefix(text, "unable to parse the server version: ") + addressHint
 	case strings.Contains(text, "json parse error: "):
-		return "the answer is no object: " + text[strings.Index(text, "json parse error: ")+len("json parse error: "):] + proxyHint
+		return "the answer is not an object: " + text[strings.Index(text, "json parse error: ")+len("json parse error: "):] + proxyHint
 	case strings.HasPrefix(text, "unexpected error when reading response body"), errors.Is(err, io.ErrUnexpectedEOF):
-		return "the answer breaks off in the middle; is something between cut off?"
+		return "the answer is truncated; did a proxy or the network close the connection?"
 	case strings.HasPrefix(text, "0-length response"):
 		return "the answer is empty" + proxyHint
 	}

@@ -3,7 +3,10 @@ package observe
 import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
 // ReplacingOwnerUID returns the UID of the owner that replaces a pod: the Deployment above its
@@ -50,4 +53,42 @@ func (o *Observer) WorkloadUID(kind, namespace, name string) types.UID {
 		return ""
 	}
 	return found.GetUID()
+}
+
+// PodPlace returns the node of a pod ("namespace/name"). It returns false if the pod does not
+// exist, has ended, or is not bound.
+func (o *Observer) PodPlace(pod string) (window.PodPlace, bool) {
+	x, found, err := o.pods().GetStore().GetByKey(pod)
+	p, ok := x.(*corev1.Pod)
+	if err != nil || !found || !ok || p.Spec.NodeName == "" || p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed {
+		return window.PodPlace{}, false
+	}
+	return window.PodPlace{Node: p.Spec.NodeName, UID: string(p.UID), Created: p.CreationTimestamp.Time}, true
+}
+
+// Pods returns the pods of a namespace as last seen. They are read-only.
+func (o *Observer) Pods(namespace string) []*corev1.Pod {
+	pods, err := o.factory.Core().V1().Pods().Lister().Pods(namespace).List(labels.Everything())
+	if err != nil {
+		return nil // the lister reads memory and cannot fail
+	}
+	return pods
+}
+
+// Node returns a node as last seen, or nil. It is read-only.
+func (o *Observer) Node(name string) *corev1.Node {
+	n, err := o.factory.Core().V1().Nodes().Lister().Get(name)
+	if err != nil {
+		return nil
+	}
+	return n
+}
+
+// Nodes returns all nodes as last seen. They are read-only.
+func (o *Observer) Nodes() []*corev1.Node {
+	nodes, err := o.factory.Core().V1().Nodes().Lister().List(labels.Everything())
+	if err != nil {
+		return nil // the lister reads memory and cannot fail
+	}
+	return nodes
 }

@@ -17,7 +17,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -133,10 +132,10 @@ func (o *Observer) readServerIdentity(ctx context.Context) error {
 		if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
 			return plainAccessError("get", "/version", err)
 		}
-		return fmt.Errorf("asking for its version: %w", plainError(err))
+		return fmt.Errorf("reading the server version: %w", plainError(err))
 	}
 	if body.Major == "" || body.Minor == "" {
-		return errors.New("asking for its version: the answer has no major or no minor" + addressHint)
+		return errors.New("reading the server version: major or minor is missing in the answer" + addressHint)
 	}
 	var ns *corev1.Namespace
 	err = retry.Read(ctx, func() (err error) {
@@ -199,14 +198,14 @@ func (o *Observer) notSyncedError() error {
 		switch err := o.failures[w.resource]; {
 		case w.synced():
 		case w.informer.HasSynced():
-			return fmt.Errorf("listing %s: the answer is no list of them"+proxyHint, w.resource)
+			return fmt.Errorf("listing %s: the answer is not a list of this kind"+proxyHint, w.resource)
 		case err != nil:
 			return fmt.Errorf("listing %s: %w", w.resource, err)
 		case missing == "":
 			missing = w.resource
 		}
 	}
-	return fmt.Errorf("listing %s: no usable answer in time; is the API server overloaded, or something between cut off?", missing)
+	return fmt.Errorf("listing %s: no usable answer in time; is the API server overloaded, or the network interrupted?", missing)
 }
 
 // plainAccessError names the missing permission.
@@ -215,7 +214,7 @@ func plainAccessError(verb, resource string, err error) error {
 	case apierrors.IsForbidden(err):
 		said := strings.TrimPrefix(plainError(err).Error(), "the answer is 403: ")
 		if said == string(metav1.StatusReasonForbidden) {
-			said = "the server says no more"
+			said = "the server gives no reason"
 		}
 		return &translatedError{fmt.Sprintf("permission to %s %s is missing; grant it to this account: %s", verb, resource, said), err}
 	case apierrors.IsUnauthorized(err):
@@ -239,64 +238,4 @@ func (o *Observer) Changed() <-chan struct{} {
 	return o.podsChanged
 }
 
-// Pods returns the pods of a namespace as last seen. They are read-only.
-func (o *Observer) Pods(namespace string) []*corev1.Pod {
-	pods, err := o.factory.Core().V1().Pods().Lister().Pods(namespace).List(labels.Everything())
-	if err != nil {
-		return nil // the lister reads memory and cannot fail
-	}
-	return pods
-}
-
-// Node returns a node as last seen, or nil. It is read-only.
-func (o *Observer) Node(name string) *corev1.Node {
-	n, err := o.factory.Core().V1().Nodes().Lister().Get(name)
-	if err != nil {
-		return nil
-	}
-	return n
-}
-
-// Nodes returns all nodes as last seen. They are read-only.
-func (o *Observer) Nodes() []*corev1.Node {
-	nodes, err := o.factory.Core().V1().Nodes().Lister().List(labels.Everything())
-	if err != nil {
-		return nil // the lister reads memory and cannot fail
-	}
-	return nodes
-}
-
 func (o *Observer) pods() cache.SharedIndexInformer { return o.factory.Core().V1().Pods().Informer() }
-
-// Objects returns all objects as last seen, with the current time, the server version and the
-// measured usage.
-func (o *Observer) Objects() *cluster.Objects {
-	usage := o.currentUsage()
-	out := &cluster.Objects{TakenAt: o.clock.Now().UTC(), Usage: usage}
-	for _, w := range o.watched {
-		for _, x := range w.informer.GetStore().List() {
-			w.add(out, x)
-		}
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	out.ServerVersion, out.ClusterUID = o.version, o.uid
-	return out
-}
-
-// Snapshot indexes the objects as last seen. It returns an error while a permission is missing,
-// because decisions on an incomplete view would be wrong. It returns *StaleError if the view of
-// a kind is older than SetMaxStaleness allows.
-func (o *Observer) Snapshot(context.Context) (*cluster.Snapshot, error) {
-	if err := o.permissionError(); err != nil {
-		return nil, err
-	}
-	if err := o.stalenessError(); err != nil {
-		return nil, err
-	}
-	s, err := cluster.New(o.Objects())
-	if err != nil {
-		return nil, fmt.Errorf("indexing the cluster: %w", err)
-	}
-	return s, nil
-}

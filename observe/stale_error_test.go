@@ -149,7 +149,7 @@ func TestWithoutABoundAnyViewWillDo(t *testing.T) {
 		t.Error(err)
 	}
 	o.SetMaxStaleness(time.Minute)
-	if _, err := o.Snapshot(t.Context()); !errors.As(err, &stale) || err.Error() != "nodes have not been listed yet: no watch of them could be opened" {
+	if _, err := o.Snapshot(t.Context()); !errors.As(err, &stale) || err.Error() != "nodes were never listed: no watch could be opened" {
 		t.Errorf("got %v", err)
 	}
 }

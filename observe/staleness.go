@@ -48,7 +48,7 @@ func (c *staleness) asOf() (time.Time, error) {
 	case t.IsZero() || t.Before(c.until):
 		return c.until, c.err
 	case t.Before(now):
-		return t, fmt.Errorf("nothing has come on its watch for %s, not even bookmarks", now.Sub(t).Round(time.Second))
+		return t, fmt.Errorf("its watch has been silent for %s, without even bookmarks", now.Sub(t).Round(time.Second))
 	}
 	return now, nil
 }
@@ -191,7 +191,7 @@ func endsInitialEvents(o runtime.Object) bool {
 	return ok && m.GetAnnotations()[metav1.InitialEventsAnnotationKey] == "true"
 }
 
-var errWatchEnded = errors.New("its watch ended, and no other began")
+var errWatchEnded = errors.New("its watch ended, and no new watch was opened")
 
 func (s *trackedWatch) recordEnd() {
 	c := s.staleness

@@ -184,7 +184,7 @@ func TestAWatchThatFallsSilentIsBroken(t *testing.T) {
 	x.advanceClock(3 * time.Minute)
 	x.wantStaleness(0, "")
 	x.advanceClock(time.Second)
-	x.wantStaleness(181*time.Second, "nothing has come on its watch for 3m1s")
+	x.wantStaleness(181*time.Second, "its watch has been silent for 3m1s")
 	x.endWatch()
 	x.wantStaleness(181*time.Second, "its watch ended")
 }

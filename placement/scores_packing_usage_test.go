@@ -24,7 +24,7 @@ import (
 // shown are windows that are served as a load-watcher would.
 type shown struct{ *loadwindow.Windows }
 
-func (shown) Served() bool { return true }
+func (shown) Enabled() bool { return true }
 
 func (shown) Source() string { return "metricsServer" }
 
@@ -69,7 +69,7 @@ func TestScoresAreThoseOfWhatIsServed(t *testing.T) {
 	w := b.worldOf(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
 
 	rec := httptest.NewRecorder()
-	web.Handler(func() bool { return true }, prometheus.NewRegistry(), web.Watcher(shown{windows})...).ServeHTTP(rec, httptest.NewRequest("GET", "/watcher", nil))
+	web.Handler(func() bool { return true }, prometheus.NewRegistry(), web.WatcherRoutes(shown{windows})...).ServeHTTP(rec, httptest.NewRequest("GET", "/watcher", nil))
 	answer, err := loadwatcher.Decode(rec.Body.Bytes())
 	if err != nil {
 		t.Fatal(err)

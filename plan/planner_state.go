@@ -101,6 +101,6 @@ type Benefit struct {
 	Evictions float64 `json:"evictions"`
 	Predicted float64 `json:"predicted"`
 	Realised  float64 `json:"realised"`
-	// BlockedUntil is set while the strategy is held because it does not pay off.
-	BlockedUntil time.Time `json:"blockedUntil,omitzero"`
+	// SuspendedUntil is set while the strategy is held because it does not pay off.
+	SuspendedUntil time.Time `json:"suspendedUntil,omitzero"`
 }

@@ -95,8 +95,11 @@ func (st *PlannerState) Sort() {
 	}
 }
 
-// UnknownStateInput is the input of a plan that was made without what is remembered of former
-// passes, and why.
+// PlannerStateSource is the Input.Source of the planner state.
+const PlannerStateSource = "plannerState"
+
+// UnknownStateInput returns the Input of a plan that was made without the planner
+// state. why says why the state could not be read, age when it was last read.
 func UnknownStateInput(age, why string) Input {
-	return Input{Source: "memory", Age: age, Problems: []string{"back-offs and hourly counts of evictions are not known, and none is assumed: " + why}}
+	return Input{Source: PlannerStateSource, Age: age, Problems: []string{"the planner state is unknown, so the plan ignores backoffs and hourly eviction counts: " + why}}
 }

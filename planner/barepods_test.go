@@ -79,7 +79,7 @@ func TestBarePodsAreHelpedByHintsOnly(t *testing.T) {
 	for i := range s.Nodes {
 		nodes = append(nodes, s.Nodes[i].Object)
 	}
-	seen := pressure.Seen{}
+	seen := pressure.LastHot{}
 	if d := conf.PressureOptions().Decide(nodes, usage(1), seen, s.TakenAt); len(d.Changes) > 0 {
 		t.Errorf("after one sample of two: %+v", d.Changes)
 	}
@@ -107,7 +107,7 @@ func TestBarePodsAreHelpedByHintsOnly(t *testing.T) {
 func measured(conf *config.Config, s *cluster.Snapshot) func(samples int) *cluster.Usage {
 	var watches []window.LevelWatch
 	for _, r := range conf.HintRules() {
-		watches = append(watches, window.LevelWatch{Name: r.Watch(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave, Below: r.Below, For: r.For})
+		watches = append(watches, window.LevelWatch{Name: r.WatchName(), Resource: r.Resource, Enter: r.Enter, Leave: r.Leave, Below: r.Below, For: r.MinSamples})
 	}
 	return func(samples int) *cluster.Usage {
 		w := window.New(window.Options{Source: "metricsServer", Statistic: window.Latest, Window: 5 * time.Minute, MaxAge: 3 * time.Minute, Interval: time.Minute, Watches: watches})

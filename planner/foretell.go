@@ -20,7 +20,7 @@ func (p *Planner) Foretell(s *cluster.Snapshot) (*cluster.Snapshot, error) {
 	if !p.opts.Foretell {
 		return s, nil
 	}
-	changed := p.opts.HintRules.Foretell(s.Objects.Nodes, s.Objects.Usage, s.TakenAt)
+	changed := p.opts.HintRules.Predict(s.Objects.Nodes, s.Objects.Usage, s.TakenAt)
 	if len(changed) == 0 {
 		return s, nil
 	}
@@ -56,7 +56,7 @@ func (c *scene) pressureHints(p *Planner) []plan.PressureHint {
 	}
 	o := p.opts
 	var out []plan.PressureHint
-	for _, st := range o.HintRules.Standings(nodes, c.s.Objects.Usage, o.Pressure.LabelKey, o.Pressure.TaintKey, c.s.TakenAt) {
+	for _, st := range o.HintRules.NodeHints(nodes, c.s.Objects.Usage, o.Pressure.LabelKey, o.Pressure.TaintKey, c.s.TakenAt) {
 		_, foretold := c.s.ActualNodes[st.Node]
 		out = append(out, pressureHint(st, foretold))
 	}
@@ -65,17 +65,17 @@ func (c *scene) pressureHints(p *Planner) []plan.PressureHint {
 
 // stateWords are those of a plan for each state.
 var stateWords = map[pressure.State]plan.HintState{
-	pressure.Stands: plan.HintPresent, pressure.Unwritten: plan.HintToWrite, pressure.Uncleared: plan.HintToRemove, pressure.Over: plan.HintExpired,
-	pressure.Others: plan.HintForeign, pressure.Counting: plan.HintAwaitingSamples, pressure.TooMany: plan.HintLimitReached,
+	pressure.Present: plan.HintPresent, pressure.ToWrite: plan.HintToWrite, pressure.ToRemove: plan.HintToRemove, pressure.Expired: plan.HintExpired,
+	pressure.NotOurs: plan.HintForeign, pressure.AwaitingSamples: plan.HintAwaitingSamples, pressure.LimitReached: plan.HintLimitReached,
 }
 
-func pressureHint(st pressure.Standing, foretold bool) plan.PressureHint {
+func pressureHint(st pressure.NodeHint, foretold bool) plan.PressureHint {
 	h := plan.PressureHint{
-		Node: st.Node, State: stateWords[st.State], Rule: st.Rule, Value: st.Value, OtherRules: st.Also,
-		Since: st.Since.UTC(), Expires: st.Expires.UTC(), Samples: st.Samples, RequiredSamples: st.Of,
+		Node: st.Node, State: stateWords[st.State], Rule: st.Rule, Value: st.Value, OtherRules: st.OtherRules,
+		Since: st.Since.UTC(), Expires: st.Expires.UTC(), Samples: st.Samples, RequiredSamples: st.RequiredSamples,
 	}
-	if st.State == pressure.Others {
-		h.ForeignHint, h.RemoveCommand = st.Foreign.What, st.Foreign.Remove()
+	if st.State == pressure.NotOurs {
+		h.ForeignHint, h.RemoveCommand = st.Foreign.Description, st.Foreign.RemoveCommand()
 	}
 	switch h.State {
 	case plan.HintToWrite, plan.HintToRemove, plan.HintExpired:

@@ -37,7 +37,7 @@ func TestTheRestOfAPassCountsWhatItDid(t *testing.T) {
 		if c.done > 0 {
 			st = evicted(made.Moves[0], c.done, s.TakenAt)
 		}
-		got := p.Rest(s, st, goals, gone, s.TakenAt, s.TakenAt)
+		got := p.Replan(s, st, goals, gone, s.TakenAt, s.TakenAt)
 		if len(got.Moves) != c.moves || c.code != "" && got.Rejections.Counts[c.code] == 0 {
 			t.Errorf("%s after %d: %d moves, want %d; %v", c.limits, c.done, len(got.Moves), c.moves, got.Rejections.Counts)
 		}
@@ -48,10 +48,10 @@ func TestTheRestOfAPassCountsWhatItDid(t *testing.T) {
 func TestAPassLeavesItsReplacementsAlone(t *testing.T) {
 	s, p, goals, _ := twoApart(t, "{}")
 	began := s.Pods[0].Object.Status.StartTime.Add(-time.Second)
-	if got := p.Rest(s, plan.PlannerState{}, goals, nil, began, s.TakenAt); len(got.Moves) > 0 || got.Rejections.Counts[plan.PodTooYoung] == 0 {
+	if got := p.Replan(s, plan.PlannerState{}, goals, nil, began, s.TakenAt); len(got.Moves) > 0 || got.Rejections.Counts[plan.PodTooYoung] == 0 {
 		t.Errorf("%d moves, %v", len(got.Moves), got.Rejections.Counts)
 	}
-	if got := p.Rest(s, plan.PlannerState{}, goals, nil, began.Add(3*time.Second), s.TakenAt); len(got.Moves) != 2 {
+	if got := p.Replan(s, plan.PlannerState{}, goals, nil, began.Add(3*time.Second), s.TakenAt); len(got.Moves) != 2 {
 		t.Errorf("%d moves, want those of older pods, 2", len(got.Moves))
 	}
 }
@@ -89,14 +89,14 @@ func TestTheRestOfAPassCountsFailuresOfJobs(t *testing.T) {
 	if len(made.Moves) == 0 {
 		t.Fatal("no move")
 	}
-	if got := p.Rest(s, plan.PlannerState{}, goals, nil, s.TakenAt, s.TakenAt); len(got.Moves) != len(made.Moves) {
+	if got := p.Replan(s, plan.PlannerState{}, goals, nil, s.TakenAt, s.TakenAt); len(got.Moves) != len(made.Moves) {
 		t.Errorf("%d moves where nothing was evicted, want %d", len(got.Moves), len(made.Moves))
 	}
 	done := slices.Clone(made.Moves)
 	for i := range done {
 		done[i].Pod.Name, done[i].Pod.UID = "gone", "gone"
 	}
-	if got := p.Rest(s, plan.PlannerState{}, goals, done, s.TakenAt, s.TakenAt); len(got.Moves) > 0 || got.Rejections.Counts[plan.JobWouldFail] == 0 {
+	if got := p.Replan(s, plan.PlannerState{}, goals, done, s.TakenAt, s.TakenAt); len(got.Moves) > 0 || got.Rejections.Counts[plan.JobWouldFail] == 0 {
 		t.Errorf("%d moves, %v", len(got.Moves), got.Rejections.Counts)
 	}
 }

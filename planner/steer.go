@@ -41,7 +41,7 @@ func newSteering(s *cluster.Snapshot, o *Options) *steering {
 		if st.refused[i] == "" && open(n) {
 			st.eligible++
 		}
-		if st.kind == hints.Taint && hints.Tainted(n.Object) || st.kind == hints.Label && hints.Labelled(n.Object) {
+		if st.kind == hints.Taint && hints.HasTaint(n.Object) || st.kind == hints.Label && hints.HasLabel(n.Object) {
 			st.standing = append(st.standing, n.ID)
 		}
 	}

@@ -278,7 +278,7 @@ func TestLeftoverHintsAreAProblem(t *testing.T) {
 	} {
 		n := s.NodeByName("n3")
 		n.Object, _ = hints.Put(n.Object, hints.Hint{Node: "n3", Kind: hints.Taint, Run: "dead"})
-		n.Object.Annotations[hints.Expires] = expires
+		n.Object.Annotations[hints.ExpiresAnnotation] = expires
 		got := ""
 		for _, in := range planner.New(opts).Plan(s, plan.PlannerState{}, goals, now).Inputs {
 			if in.Source == "hints" {

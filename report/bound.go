@@ -6,37 +6,37 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// maxResiduals bounds the goals that one line of the bound names.
-const maxResiduals = 5
+// maxListedGoals limits the goals that one paragraph of the bound names.
+const maxListedGoals = 5
 
-// bound sets what the plan does against what any plan would have to do.
+// bound compares the plan with the lower bound on evictions, and lists what blocks
+// the goals that stay unmet.
 func (t *table) bound(p plan.Plan) {
 	if len(p.Goals) == 0 {
 		return
 	}
 	t.line("")
-	t.line("%s", t.paint(bold, "Bound"))
+	t.line("%s", t.paint(bold, "Lower bound"))
 	if len(p.Moves) > 0 {
-		t.line("  No plan that reaches as much needs fewer than %s; this one has %d.",
-			count(p.Bound.MinForPlan, "eviction"), len(p.Moves))
+		t.line("  Any plan with the same result needs at least %s; this plan has %d.", count(p.Bound.MinForPlan, "eviction"), len(p.Moves))
 	} else {
 		t.line("  No eviction is planned.")
 	}
-	if more := p.Bound.MinEvictions - len(p.Moves); more > 0 && !level(p) {
-		why := "which limits or budgets forbid or which would not help"
+	if more := p.Bound.MinEvictions - len(p.Moves); more > 0 && !allGoalsMet(p) {
+		why := "limits or budgets forbid them, or they would not help"
 		if p.SearchLimitReached != "" {
-			why = "some of which may not have been tried"
+			why = "the search may not have tried all of them"
 		}
-		t.line("  To level what can be levelled takes at least %s, %s.", count(more, "more eviction"), why)
+		t.line("  Meeting every reachable goal takes at least %s: %s.", count(more, "more eviction"), why)
 	}
 	if p.SearchLimitReached != "" {
-		t.line("  The search was cut short: %s.", safe(p.SearchLimitReached))
+		t.line("  The search reached its limit: %s.", safe(p.SearchLimitReached))
 	}
 	if left := t.residuals(p); left != "" {
 		t.line("  No permitted eviction removes %s.", left)
 	}
-	t.held(p)
-	g := columns("WHAT BLOCKS IT", "DETAIL")
+	t.unmetGoals(p)
+	g := columns("BLOCKED BY", "DETAIL")
 	for _, b := range p.Bound.BlockedBy {
 		g.row(safe(string(b.Code)), safe(b.Detail))
 	}
@@ -45,37 +45,38 @@ func (t *table) bound(p plan.Plan) {
 	}
 }
 
-// held says what no single further eviction removes, by who holds it, and names the
-// first goals of each.
-func (t *table) held(p plan.Plan) {
-	for _, by := range [...]plan.UnmetReason{plan.UnmetByScheduler, plan.UnmetNoTarget, plan.UnmetBenefitTooSmall, plan.UnmetByGuards} {
-		var of []plan.UnmetGoal
-		for _, h := range p.Bound.UnmetGoals {
-			if h.Reason == by {
-				of = append(of, h)
+// unmetGoals lists, by reason, the goals that no single further eviction helps.
+func (t *table) unmetGoals(p plan.Plan) {
+	for _, reason := range [...]plan.UnmetReason{plan.UnmetByScheduler, plan.UnmetNoTarget, plan.UnmetBenefitTooSmall, plan.UnmetByGuards} {
+		var goals []plan.UnmetGoal
+		for _, u := range p.Bound.UnmetGoals {
+			if u.Reason == reason {
+				goals = append(goals, u)
 			}
 		}
-		if len(of) == 0 {
+		if len(goals) == 0 {
 			continue
 		}
-		t.line("  Held by %s, so that no single further eviction helps: %s.", holders[by], count(len(of), "goal"))
-		for i, h := range of {
-			if !t.wide && i == maxResiduals {
-				t.line("    ... and %d more (-o wide shows all)", len(of)-i)
+		t.line("  No single further eviction helps %s: %s.", count(len(goals), "goal"), unmetReasonText[reason])
+		for i, u := range goals {
+			if !t.wide && i == maxListedGoals {
+				t.line("    ... and %d more (-o wide shows all)", len(goals)-i)
 				break
 			}
-			t.line("    %s", safe(h.Detail))
+			t.line("    %s", safe(u.Detail))
 		}
 	}
 }
 
-// holders are words for people; by guards, budgets too.
-var holders = map[plan.UnmetReason]string{
-	plan.UnmetByScheduler: "the scheduler", plan.UnmetNoTarget: "what nodes have room for", plan.UnmetBenefitTooSmall: "being too little to evict for", plan.UnmetByGuards: "guards and budgets",
+var unmetReasonText = map[plan.UnmetReason]string{
+	plan.UnmetByScheduler:     "the scheduler would place the replacement elsewhere",
+	plan.UnmetNoTarget:        "no node takes a pod without making another goal worse",
+	plan.UnmetBenefitTooSmall: "the excess is too small to evict for",
+	plan.UnmetByGuards:        "guards and budgets block the pods",
 }
 
-// level: every goal is met after the plan.
-func level(p plan.Plan) bool {
+// allGoalsMet reports whether the plan meets every goal.
+func allGoalsMet(p plan.Plan) bool {
 	for _, g := range p.Goals {
 		if p.After.Excess[g.ID] > tiny {
 			return false
@@ -84,8 +85,8 @@ func level(p plan.Plan) bool {
 	return true
 }
 
-// residuals names each goal with what no permitted eviction takes away, in its
-// own unit.
+// residuals lists the excess that no permitted eviction removes, by goal and in the
+// unit of each goal.
 func (t *table) residuals(p plan.Plan) string {
 	var parts []string
 	hidden := 0
@@ -94,11 +95,11 @@ func (t *table) residuals(p plan.Plan) string {
 		if v <= tiny {
 			continue
 		}
-		if !t.wide && len(parts) == maxResiduals {
+		if !t.wide && len(parts) == maxListedGoals {
 			hidden++
 			continue
 		}
-		parts = append(parts, residual(g, v))
+		parts = append(parts, residualText(g, v))
 	}
 	if hidden > 0 {
 		parts = append(parts, "and that of "+count(hidden, "more goal"))
@@ -106,13 +107,13 @@ func (t *table) residuals(p plan.Plan) string {
 	return strings.Join(parts, "; ")
 }
 
-func residual(g plan.Goal, v float64) string {
-	what := safe(g.Subject.Name)
+func residualText(g plan.Goal, v float64) string {
+	name := safe(g.Subject.Name)
 	switch g.Kind {
 	case plan.NodeBelow:
-		return safe(g.ID) + ": " + resourceOf(g) + " of " + what + ", " + percent(v) + " over"
+		return safe(g.ID) + ": " + resourceText(g) + " of " + name + ", " + percent(v) + " over"
 	case plan.SkewAtMost:
-		return safe(g.ID) + ": " + what + ", " + count(int(v), "pod") + " over"
+		return safe(g.ID) + ": " + name + ", " + count(int(v), "pod") + " over"
 	}
-	return safe(g.ID) + ": " + what + ", " + excess(g, v)
+	return safe(g.ID) + ": " + name + ", " + excess(g, v)
 }

@@ -1,7 +1,8 @@
-// Package report writes plans and run reports for people and for programs.
+// Package report writes plans, run reports and explanations for people and for
+// programs.
 //
-// It decides only how a fact is worded and laid out: which lines a table shows,
-// how a number reads, how a hostile name is made harmless. It never computes a
-// prediction, never reads a clock or a terminal, and never leaves a fact out of
-// the JSON and YAML forms: those are the plan itself, in its own field order.
+// It decides how facts are worded and laid out: which lines a table shows, how
+// numbers are rounded, and how unsafe characters are escaped. It never computes
+// a prediction and never reads a clock or a terminal. The JSON and YAML forms
+// contain every field of the document, in the order of the Go types.
 package report

@@ -2,50 +2,35 @@ package report
 
 import (
 	"fmt"
-	"io"
 	"strings"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Explain writes e to w, as Plan does. Wide shows every rule and every node, and
-// each pod of a node or workload in full.
-func Explain(w io.Writer, format Format, e plan.Explanation, opts ...Options) error {
-	switch format {
-	case Table, Wide:
-		t := newTable(format, opts)
-		t.explain(e)
-		return t.flush(w)
-	case JSON:
-		return writeJSON(w, e, "  ")
-	case YAML:
-		return writeYAML(w, e)
-	}
-	_, err := ParseFormat(string(format))
-	return err
-}
+// explainTable writes explanations.
+type explainTable struct{ *table }
 
-func (t *table) explain(e plan.Explanation) {
+func (t explainTable) explain(e plan.Explanation) {
 	if e.Subject.Kind == "Pod" && len(e.Pods) == 1 {
 		t.explainPod(e.Pods[0], e.Blocks)
 		return
 	}
 	t.line("%s, as of %s.", safe(e.Subject.String()), e.TakenAt.Format(timeLayout))
-	t.holds(e.Blocks)
-	t.standing(e.Node)
-	t.goalViews(e.Goals, false, "No goal is about it.")
+	t.blocks(e.Blocks)
+	t.nodeStatus(e.Node)
+	t.goalStatuses(e.Goals, false, "No goal covers it.")
 	t.requests(e.Requests)
-	t.podVerdicts(e.Pods)
+	t.podLines(e.Pods)
 	if t.wide {
 		for _, p := range e.Pods {
 			t.line("")
-			t.explainPod(p, nil) // said above, once for all
+			t.explainPod(p, nil) // t.blocks wrote them above
 		}
 	}
 }
 
-// podVerdicts is one line for each pod.
-func (t *table) podVerdicts(pods []plan.PodExplanation) {
+// podLines writes one line for each pod.
+func (t explainTable) podLines(pods []plan.PodExplanation) {
 	if len(pods) == 0 {
 		t.line("")
 		t.line("It has no pods.")
@@ -65,17 +50,17 @@ func verdictText(p plan.PodExplanation) string {
 	return "stays: " + reasonText(p.Verdict)
 }
 
-// explainPod answers for one pod: the verdict and what keeps it from being acted on,
-// then every goal, rule, budget, limit and node behind it.
-func (t *table) explainPod(p plan.PodExplanation, holds []plan.EvictionBlock) {
-	at := "on no node"
+// explainPod explains one pod: the verdict and the blocks, and then the goals, guards,
+// budgets, limits and nodes behind the verdict.
+func (t explainTable) explainPod(p plan.PodExplanation, blocks []plan.EvictionBlock) {
+	location := "on no node"
 	if p.Node != "" {
-		at = "on " + safe(p.Node)
+		location = "on " + safe(p.Node)
 	}
-	t.line("Pod %s %s, of %s.", safe(p.Pod.String()), at, ownerText(p))
+	t.line("Pod %s %s, of %s.", safe(p.Pod.String()), location, ownerText(p))
 	t.podVerdict(p)
-	t.holds(holds)
-	t.goalViews(p.Goals, true, "It is part of no goal: no strategy looks at it where it is.")
+	t.blocks(blocks)
+	t.goalStatuses(p.Goals, true, "No goal covers it: no strategy selects it on its node.")
 	t.requests(p.Requests)
 	t.checks("Guards", "guard", p.Guards)
 	t.checks("Budgets", "budget", p.Budgets)
@@ -87,18 +72,28 @@ func (t *table) explainPod(p plan.PodExplanation, holds []plan.EvictionBlock) {
 	t.landing(p)
 }
 
-// helpfulPlaces says where a move's replacement goes, and how surely that helps.
-func helpfulPlaces(m *plan.Move) string {
+// helpfulTargets says where the replacement of a move lands, and how likely that helps.
+func helpfulTargets(m *plan.Move) string {
 	if m.DisplacedFor != nil {
-		return harmlessPlaces(m)
+		return harmlessTargets(m)
 	}
 	if m.Acceptable.Nodes == 1 {
-		return fmt.Sprintf("%s, the one node where it helps, with %s.", safe(m.To), percent(m.Confidence))
+		return fmt.Sprintf("%s, the only node where it helps, with probability %s.", safe(m.To), percent(m.Confidence))
 	}
-	return fmt.Sprintf("%s; it lands on one of the %d nodes where it helps with %s.", safe(m.To), m.Acceptable.Nodes, percent(m.Confidence))
+	return fmt.Sprintf("%s; probability %s that it lands on one of the %d nodes where it helps.", safe(m.To), percent(m.Confidence), m.Acceptable.Nodes)
 }
 
-// ownerText names the workload; a bare pod is its own.
+// harmlessTargets says where the replacement of a displaced pod lands, and how likely
+// that makes no goal worse.
+func harmlessTargets(m *plan.Move) string {
+	nodes := "the only such node"
+	if m.Acceptable.Nodes != 1 {
+		nodes = fmt.Sprintf("%d such nodes", m.Acceptable.Nodes)
+	}
+	return fmt.Sprintf("%s; probability %s that it lands where it makes no goal worse (%s).", safe(m.To), percent(m.Confidence), nodes)
+}
+
+// ownerText names the workload of a pod. A bare pod has none.
 func ownerText(p plan.PodExplanation) string {
 	if p.Owner.Kind == "Pod" {
 		return "no workload"
@@ -106,23 +101,23 @@ func ownerText(p plan.PodExplanation) string {
 	return safe(p.Owner.String())
 }
 
-func (t *table) podVerdict(p plan.PodExplanation) {
+func (t explainTable) podVerdict(p plan.PodExplanation) {
 	if m := p.Move; m != nil {
 		t.line("%s", t.paint(green, fmt.Sprintf("It would be moved in step %d, wave %d: %s.", m.Step, m.Wave, reasonText(p.Verdict))))
-		t.line("Its replacement is predicted on %s", helpfulPlaces(m))
+		t.line("Its replacement is predicted on %s", helpfulTargets(m))
 		return
 	}
 	t.line("%s", t.paint(yellow, "It stays: "+reasonText(p.Verdict)+"."))
 	if p.NotNeeded != "" && len(p.Goals) > 0 {
-		t.line("Nothing asks for it to leave either: %s.", safe(p.NotNeeded))
+		t.line("No goal needs it to leave: %s.", safe(p.NotNeeded))
 	}
 	if p.OnlyObstacle {
-		t.line("Nothing else is in its way: without that it could be moved.")
+		t.line("This is the only obstacle: without it the pod would be moved.")
 	}
 }
 
-// goalViews shows goals; for a pod also whether its leaving would help them.
-func (t *table) goalViews(goals []plan.GoalStatus, ofPod bool, none string) {
+// goalStatuses writes goals. For a pod it adds whether evicting the pod helps them.
+func (t explainTable) goalStatuses(goals []plan.GoalStatus, ofPod bool, none string) {
 	if len(goals) == 0 {
 		t.line("")
 		t.line("%s", none)
@@ -130,7 +125,7 @@ func (t *table) goalViews(goals []plan.GoalStatus, ofPod bool, none string) {
 	}
 	heads := []string{"GOAL", "STRATEGY", "NOW", "AFTER THE PLAN"}
 	if ofPod {
-		heads = append(heads, "ITS LEAVING")
+		heads = append(heads, "AN EVICTION")
 	}
 	g := columns(heads...)
 	for _, v := range goals {
@@ -146,9 +141,9 @@ func (t *table) goalViews(goals []plan.GoalStatus, ofPod bool, none string) {
 func helpText(v plan.GoalStatus) string {
 	switch {
 	case v.WaitReason != "":
-		return "not asked for yet: " + safe(v.WaitReason)
+		return "waits: " + safe(v.WaitReason)
 	case v.Constraint:
-		return "not asked for: the strategy is not due"
+		return "is not tried: the strategy is not due"
 	case v.EvictionHelps:
 		return "would help"
 	case v.Goal.Excess <= tiny:
@@ -157,19 +152,20 @@ func helpText(v plan.GoalStatus) string {
 	return "would not help"
 }
 
-func (t *table) requests(list []string) {
+func (t explainTable) requests(list []string) {
 	if len(list) == 0 {
 		return
 	}
 	t.line("")
-	t.line("Asked for by people")
+	t.line("Requested by annotations and labels")
 	for _, r := range list {
 		t.line("  %s", safe(r))
 	}
 }
 
-// checks shows what refuses in full, and names what allows; wide shows all.
-func (t *table) checks(title, noun string, list []plan.RuleResult) {
+// checks writes every rule that refuses the eviction, and counts those that allow it.
+// The wide form writes all rules.
+func (t explainTable) checks(title, noun string, list []plan.RuleResult) {
 	if len(list) == 0 {
 		return
 	}
@@ -180,7 +176,7 @@ func (t *table) checks(title, noun string, list []plan.RuleResult) {
 			allow = append(allow, c.Code)
 			continue
 		}
-		g.row(answer(c.Allows), safe(string(c.Code)), orDash(safe(c.Message)))
+		g.row(yesNo(c.Allows), safe(string(c.Code)), orDash(safe(c.Message)))
 	}
 	if len(g.rows) > 0 {
 		t.section(title, g, 0)
@@ -189,34 +185,34 @@ func (t *table) checks(title, noun string, list []plan.RuleResult) {
 		t.line("%s", title)
 	}
 	if len(allow) == len(list) {
-		t.line("  all %d let it go (-o wide names them)", len(allow))
+		t.line("  all %d allow the eviction (-o wide lists them)", len(allow))
 	} else if len(allow) > 0 {
-		t.line("  %s %s it go (-o wide names them)", count(len(allow), "other "+noun), lets(len(allow)))
+		t.line("  %s %s the eviction (-o wide lists them)", count(len(allow), "other "+noun), allowVerb(len(allow)))
 	}
 }
 
-func lets(n int) string {
+func allowVerb(n int) string {
 	if n == 1 {
-		return "lets"
+		return "allows"
 	}
-	return "let"
+	return "allow"
 }
 
-func answer(allows bool) string {
+func yesNo(allows bool) string {
 	if allows {
 		return "yes"
 	}
 	return "NO"
 }
 
-func (t *table) landing(p plan.PodExplanation) {
+func (t explainTable) landing(p plan.PodExplanation) {
 	l := p.Landing
 	if l.UnknownReason == "" && len(l.Nodes) == 0 {
 		return
 	}
 	if l.UnknownReason != "" {
 		t.line("")
-		t.line("Where its replacement would land cannot be foretold: %s.", safe(l.UnknownReason))
+		t.line("The landing of its replacement cannot be predicted: %s.", safe(l.UnknownReason))
 		return
 	}
 	g := columns("NODE", "ZONE", ">PROBABILITY", "HELPS THERE", "WHY")
@@ -228,7 +224,7 @@ func (t *table) landing(p plan.PodExplanation) {
 		case n.Acceptable:
 			helps = "yes"
 		case n.WorsenedGoal != nil:
-			helps = "no: " + goalText(n.WorsenedGoal.Goal) + " would be missed by " + excess(n.WorsenedGoal.Goal, n.WorsenedGoal.ExcessAfter)
+			helps = "no: " + goalText(n.WorsenedGoal.Goal) + " would be " + excess(n.WorsenedGoal.Goal, n.WorsenedGoal.ExcessAfter)
 		}
 		g.row(safe(n.Name), orDash(safe(n.Zone)), percent(n.Probability), helps, safe(n.Detail))
 	}
@@ -238,20 +234,56 @@ func (t *table) landing(p plan.PodExplanation) {
 		for i, n := range l.HintedNodes {
 			names[i] = safe(n)
 		}
-		t.line("  Steered by a %s on %s: this is where it would land with that.", safe(l.Steer), strings.Join(names, ", "))
+		t.line("  These probabilities assume a %s on %s.", safe(l.Steer), strings.Join(names, ", "))
 	}
 	if l.PendingProbability > 0 {
-		t.line("  It would stay Pending with a probability of %s.", percent(l.PendingProbability))
+		t.line("  Probability that it stays Pending: %s.", percent(l.PendingProbability))
 	}
 	if l.Verdict.Code != "" {
-		t.line("  Not good enough: %s.", reasonText(l.Verdict))
+		t.line("  This landing is not acceptable: %s.", reasonText(l.Verdict))
 	}
 }
 
-// limit is how many lines a section shows; 0 is all.
-func (t *table) limit(n int) int {
+// limit returns n, or 0 (no limit) for the wide form.
+func (t explainTable) limit(n int) int {
 	if t.wide {
 		return 0
 	}
 	return n
+}
+
+// nodeStatus writes whether a node is in scope and takes pods, its usage and its hint.
+func (t explainTable) nodeStatus(n *plan.NodeStatus) {
+	if n == nil {
+		return
+	}
+	zone, scope, state, color := "in zone "+safe(n.Zone), "in scope", "takes pods", plain
+	if n.Zone == "" {
+		zone = "in no zone"
+	}
+	if !n.InScope {
+		scope, color = "not in scope (nodeSelector), so its pods stay", yellow
+	}
+	if len(n.State) > 0 {
+		state, color = safe(strings.Join(n.State, ", ")), yellow
+	}
+	text := "The node is " + zone + ", " + scope + "; it "
+	if len(n.State) > 0 {
+		text += "is "
+	}
+	t.line("%s", t.paint(color, text+state+"."))
+	var used []string
+	for _, r := range sortedKeys(n.Used) {
+		used = append(used, percent(n.Used[r])+" of its "+safe(r))
+	}
+	if len(used) > 0 {
+		t.line("The node uses %s.", strings.Join(used, ", "))
+	}
+	if h := n.Hint; h != nil {
+		cause := ""
+		if h.Rule != "" {
+			cause = " (" + safe(strings.Join(hintRules(*h), ", ")) + "; " + safe(h.Rule) + " at " + number(h.Value) + ")"
+		}
+		t.line("Pressure hint%s: %s.", cause, hintStateText(*h))
+	}
 }

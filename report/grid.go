@@ -7,15 +7,16 @@ import (
 	"unicode/utf8"
 )
 
-// grid lays out cells in columns: two blanks between them, numbers to the right,
-// no blanks at a line's end.
+// grid aligns cells in columns. Two spaces separate columns, and lines have no
+// trailing spaces.
 type grid struct {
 	head  []string
 	right []bool
 	rows  [][]string
 }
 
-// columns starts a grid. A heading that begins with ">" is aligned right.
+// columns returns a grid with these headings. A heading that starts with ">" aligns
+// its column to the right.
 func columns(heads ...string) *grid {
 	g := &grid{}
 	for _, h := range heads {
@@ -27,7 +28,7 @@ func columns(heads ...string) *grid {
 
 func (g *grid) row(cells ...string) { g.rows = append(g.rows, cells) }
 
-// lines returns the heading and the rows, each indented by two blanks.
+// lines returns the heading and the rows, each indented by two spaces.
 func (g *grid) lines() []string {
 	width := make([]int, len(g.head))
 	all := append([][]string{g.head}, g.rows...)
@@ -51,8 +52,8 @@ func (g *grid) lines() []string {
 	return lines
 }
 
-// safe makes text from the cluster harmless on a terminal: control and
-// direction-changing characters and broken UTF-8 are written as escapes.
+// safe makes text from the cluster safe for a terminal. It escapes control
+// characters, characters that change the text direction, and invalid UTF-8.
 func safe(s string) string {
 	var b strings.Builder
 	for i, r := range s {

@@ -19,7 +19,7 @@ func TestTheSecondPlanOfAPassIsShown(t *testing.T) {
 	if err := report.Run(&out, report.Table, r); err != nil {
 		t.Fatal(err)
 	}
-	first, second, found := strings.Cut(out.String(), "Planned again, since not all came as planned: 1 eviction ")
+	first, second, found := strings.Cut(out.String(), "Replan, because a move failed or a replacement landed elsewhere: 1 eviction ")
 	if !found || !strings.Contains(first, "Run: 3 of 3 planned pods evicted") || !strings.Contains(second, "d-6f9c-x3") {
 		t.Errorf("the second plan is not shown:\n%s", out.String())
 	}

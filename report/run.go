@@ -9,8 +9,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// run writes what a pass did, then the plan that it followed.
-func (t *table) run(r plan.RunReport) {
+// runTable writes run reports.
+type runTable struct{ *table }
+
+// run writes what a pass did, and then its plan.
+func (t runTable) run(r plan.RunReport) {
 	t.runVerdict(r)
 	if r.Stopped != nil {
 		t.line("%s", t.paint(yellow, "Stopped early: "+reasonText(*r.Stopped)+"."))
@@ -21,16 +24,18 @@ func (t *table) run(r plan.RunReport) {
 		t.line("Approved by %s at %s.", orDash(safe(a.By)), a.At.UTC().Format(timeLayout))
 	}
 	if a := r.Recovery; a != nil {
-		t.line("%s", t.paint(yellow, fmt.Sprintf("Recovered: %s made this run and may have reported it too, as run %s; these are the same evictions.", orDash(safe(a.Holder)), orDash(safe(r.RunID)))))
+		t.line("%s", t.paint(yellow, fmt.Sprintf("Recovered: %s started this run and may have reported it too, as run %s; these are the same evictions.",
+			orDash(safe(a.Holder)), orDash(safe(r.RunID)))))
 	}
 	for _, in := range r.Inputs {
-		t.line("%s", t.paint(yellow, fmt.Sprintf("Changed files (%s, for %s): %s", safe(in.Source), orDash(safe(in.Age)), safe(strings.Join(in.Problems, "; ")))))
+		t.line("%s", t.paint(yellow, fmt.Sprintf("Changed files (%s, for %s): %s",
+			safe(in.Source), orDash(safe(in.Age)), safe(strings.Join(in.Problems, "; ")))))
 	}
 	if r.EndedBeforePlanning() {
 		return
 	}
-	if r.Approval != nil && !t.wide && countOf(r, plan.Evicted)+countOf(r, plan.UnknownOutcome) == 0 {
-		t.untouched(r)
+	if r.Approval != nil && !t.wide && countOutcomes(r, plan.Evicted)+countOutcomes(r, plan.UnknownOutcome) == 0 {
+		t.notExecuted(r)
 		return
 	}
 	t.outcomes(r)
@@ -38,11 +43,11 @@ func (t *table) run(r plan.RunReport) {
 	t.plan(r.Plan, "Plan", "")
 	if r.Replan != nil {
 		t.line("")
-		t.plan(*r.Replan, "Planned again, since not all came as planned", "")
+		t.plan(*r.Replan, "Replan, because a move failed or a replacement landed elsewhere", "")
 	}
 }
 
-func countOf(r plan.RunReport, kind plan.OutcomeKind) int {
+func countOutcomes(r plan.RunReport, kind plan.OutcomeKind) int {
 	n := 0
 	for _, o := range r.Outcomes {
 		if o.Outcome == kind {
@@ -52,14 +57,14 @@ func countOf(r plan.RunReport, kind plan.OutcomeKind) int {
 	return n
 }
 
-// untouched says of an approved plan of which nothing was carried out why, step by
-// step: whoever approved it has the plan, and nothing landed.
-func (t *table) untouched(r plan.RunReport) {
+// notExecuted lists, step by step, why no move of an approved plan was executed. The
+// plan itself is left out: the person who approved it has it.
+func (t runTable) notExecuted(r plan.RunReport) {
 	g := columns(">STEP", "POD", "OUTCOME", "WHY")
 	for _, o := range r.Outcomes {
 		g.row(strconv.Itoa(o.Step), safe(o.Pod.String()), outcomeText(o.Outcome), orDash(reasonText(o.Reason)))
 	}
-	t.section("Nothing of the plan was carried out (-o wide shows it)", g, 0)
+	t.section("No move of the plan was executed (-o wide shows the plan)", g, 0)
 }
 
 func modeText(m plan.Mode) string {
@@ -69,96 +74,108 @@ func modeText(m plan.Mode) string {
 	return safe(string(m))
 }
 
-// runVerdict counts what happened; it never reads better than the outcomes.
-func (t *table) runVerdict(r plan.RunReport) {
+// runVerdict writes the first line: the number of moves by outcome.
+func (t runTable) runVerdict(r plan.RunReport) {
 	if r.EndedBeforePlanning() {
 		t.line("%s", t.paint(yellow, "Run: refused; nothing planned, nothing evicted."))
 		return
 	}
-	by := map[plan.OutcomeKind]int{}
-	foretold, elsewhere, open := 0, 0, 0
+	byOutcome := map[plan.OutcomeKind]int{}
 	for _, o := range r.Outcomes {
-		by[o.Outcome]++
+		byOutcome[o.Outcome]++
+	}
+	planned := len(r.Moves())
+	switch {
+	case r.Mode == plan.DryRun && planned > 0:
+		unless, color := "", green
+		if codes := blockingCodes(r.Plan); codes != "" {
+			unless, color = " if evictions were not blocked ("+codes+")", yellow
+		}
+		t.line("%s", t.paint(color, fmt.Sprintf("Run: %d of %s would be evicted%s; dry run: nothing is evicted.",
+			byOutcome[plan.WouldEvict], count(planned, "planned pod"), unless)))
+	case planned == 0:
+		text, color := openText(r.Plan)
+		t.line("%s", t.paint(color, "Run: nothing evicted; the plan has no moves"+text+"."))
+	default:
+		t.evictedVerdict(r, byOutcome, planned)
+	}
+}
+
+// evictedVerdict writes the first line of a live run that planned moves.
+func (t runTable) evictedVerdict(r plan.RunReport, byOutcome map[plan.OutcomeKind]int, planned int) {
+	predicted, elsewhere, notObserved := 0, 0, 0
+	for _, o := range r.Outcomes {
 		switch {
 		case o.Outcome != plan.Evicted:
 		case o.Landed == "":
-			open++
+			notObserved++
 		case o.LandedAsPredicted:
-			foretold++
+			predicted++
 		default:
 			elsewhere++
 		}
 	}
-	planned := len(r.Moves())
-	if r.Mode == plan.DryRun && planned > 0 {
-		unless, color := "", green
-		if codes := held(r.Plan); codes != "" {
-			unless, color = ", were it not held ("+codes+")", yellow
-		}
-		t.line("%s", t.paint(color, fmt.Sprintf("Run: %d of %s would be evicted%s; nothing is evicted (dry run).",
-			by[plan.WouldEvict], count(planned, "planned pod"), unless)))
-		return
-	}
-	if planned == 0 {
-		text, color := stillOpen(r.Plan)
-		t.line("%s", t.paint(color, "Run: nothing evicted; the plan has no moves"+text+"."))
-		return
-	}
 	color := green
-	if by[plan.Evicted] != planned || elsewhere+open > 0 {
+	if byOutcome[plan.Evicted] != planned || elsewhere+notObserved > 0 {
 		color = yellow
 	}
-	text := fmt.Sprintf("Run: %s%d of %s evicted", holding(r), by[plan.Evicted], count(planned, "planned pod"))
-	if by[plan.Evicted] > 0 {
-		text += fmt.Sprintf("; %s landed as foretold, %d elsewhere, %d not seen to land", count(foretold, "replacement"), elsewhere, open)
+	text := fmt.Sprintf("Run: %s%d of %s evicted", blockedText(r), byOutcome[plan.Evicted], count(planned, "planned pod"))
+	if byOutcome[plan.Evicted] > 0 {
+		text += fmt.Sprintf("; %s landed as predicted, %d elsewhere, %d not observed", count(predicted, "replacement"), elsewhere, notObserved)
 	}
 	for _, k := range []plan.OutcomeKind{plan.Blocked, plan.AlreadyGone, plan.UnknownOutcome, plan.Dropped} {
-		if by[k] > 0 {
-			text += fmt.Sprintf("; %d %s", by[k], outcomeText(k))
+		if byOutcome[k] > 0 {
+			text += fmt.Sprintf("; %d %s", byOutcome[k], outcomeText(k))
 		}
 	}
 	t.line("%s", t.paint(color, text+"."))
 }
 
-// stillOpen says, where nothing is planned, why that does not mean that all is well.
-func stillOpen(p plan.Plan) (text, color string) {
+// openText lists what stays open although the plan has no moves: unmet goals,
+// waiting nodes and missing data.
+func openText(p plan.Plan) (text, color string) {
 	color = green
-	met, _ := reached(p)
+	met, _ := countReached(p)
 	if open := len(p.Goals) - met; open > 0 {
-		text, color = fmt.Sprintf("; %s stay%s unmet", count(open, "goal"), map[bool]string{true: "s"}[open == 1]), yellow
+		verb := "stay"
+		if open == 1 {
+			verb = "stays"
+		}
+		text, color = fmt.Sprintf("; %s %s unmet", count(open, "goal"), verb), yellow
 	}
-	if more := waiting(p.Strategies); more != "" {
-		text, color = text+"; not asked for yet: "+more, yellow
+	if more := waitingText(p.Strategies); more != "" {
+		text, color = text+"; waiting: "+more, yellow
 	}
-	if more := unknown(p, true); more != "" {
+	if more := noDataText(p, true); more != "" {
 		text, color = text+"; "+more, yellow
 	}
 	return text, color
 }
 
-// holding begins the verdict of a run that never began to evict, because it was held.
-func holding(r plan.RunReport) string {
-	if r.Stopped == nil || countOf(r, plan.Evicted) > 0 || r.Stopped.Code != plan.Paused && r.Stopped.Code != plan.BreakerOpen {
+// blockedText starts the first line of a run in which a pause or the breaker
+// prevented every eviction.
+func blockedText(r plan.RunReport) string {
+	if r.Stopped == nil || countOutcomes(r, plan.Evicted) > 0 || r.Stopped.Code != plan.Paused && r.Stopped.Code != plan.BreakerOpen {
 		return ""
 	}
-	return "held (" + string(r.Stopped.Code) + "); "
+	return "evictions are blocked (" + string(r.Stopped.Code) + "); "
 }
 
-func (t *table) outcomes(r plan.RunReport) {
-	g := columns(">STEP", "POD", "OUTCOME", "REPLACEMENT", "LANDED ON", "AS FORETOLD", ">READY AFTER", "NOTE")
+func (t runTable) outcomes(r plan.RunReport) {
+	g := columns(">STEP", "POD", "OUTCOME", "REPLACEMENT", "LANDED ON", "AS PREDICTED", ">READY AFTER", "NOTE")
 	for _, o := range r.Outcomes {
-		replacement, foretold := "-", "-"
+		replacement, predicted := "-", "-"
 		if o.Replacement != nil {
 			replacement = safe(o.Replacement.Name)
 		}
 		if o.Landed != "" {
-			foretold = "no"
+			predicted = "no"
 			if o.LandedAsPredicted {
-				foretold = "yes"
+				predicted = "yes"
 			}
 		}
-		g.row(strconv.Itoa(o.Step), safe(o.Pod.String()), outcomeText(o.Outcome), replacement, orDash(safe(o.Landed)), foretold,
+		g.row(strconv.Itoa(o.Step), safe(o.Pod.String()), outcomeText(o.Outcome), replacement, orDash(safe(o.Landed)), predicted,
 			orDash(safe(o.ReadyAfter)), orDash(reasonText(o.Reason)))
 	}
-	t.section("What became of each move", g, 0)
+	t.section("Outcome of each move", g, 0)
 }

@@ -8,38 +8,38 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// verdict is the one line that a hurried reader needs.
+// verdict writes the first line: what the plan does and whether it is executed.
 func (t *table) verdict(p plan.Plan, subject, effect string) {
-	met, nearer := reached(p)
+	met, improved := countReached(p)
 	color, text := green, ""
 	switch {
-	case len(p.Goals) == 0 && len(p.Moves) == 0 && waiting(p.Strategies) != "":
-		text, color = "nothing to do yet: "+waiting(p.Strategies), yellow
+	case len(p.Goals) == 0 && len(p.Moves) == 0 && waitingText(p.Strategies) != "":
+		text, color = "nothing to do yet: "+waitingText(p.Strategies), yellow
 	case len(p.Goals) == 0 && len(p.Moves) == 0:
 		text, color = nothingToDo(p)
 	case len(p.Moves) == 0:
 		color = yellow
-		text = fmt.Sprintf("0 evictions; %d of %d goals stay unmet, for the reasons below", len(p.Goals)-met, len(p.Goals))
+		text = fmt.Sprintf("no evictions; %d of %d goals stay unmet (reasons below)", len(p.Goals)-met, len(p.Goals))
 	default:
 		if met < len(p.Goals) {
 			color = yellow
 		}
-		text = fmt.Sprintf("%s %s; proven minimum %d", count(len(p.Moves), "eviction"), brings(len(p.Moves), met, nearer, len(p.Goals)), p.Bound.MinForPlan)
+		text = fmt.Sprintf("%s; lower bound %d", movesEffect(len(p.Moves), met, improved, len(p.Goals)), p.Bound.MinForPlan)
 	}
-	if more := waiting(p.Strategies); more != "" && len(p.Goals)+len(p.Moves) > 0 {
-		text, color = text+"; not asked for yet: "+more, yellow
+	if more := waitingText(p.Strategies); more != "" && len(p.Goals)+len(p.Moves) > 0 {
+		text, color = text+"; waiting: "+more, yellow
 	}
-	if more := unknown(p, true); more != "" && slices.ContainsFunc(p.Strategies, func(st plan.StrategyState) bool { return st.Goals > 0 }) {
+	if more := noDataText(p, true); more != "" && slices.ContainsFunc(p.Strategies, func(st plan.StrategyState) bool { return st.Goals > 0 }) {
 		text, color = text+"; "+more, yellow
 	}
-	if n := worseOff(p); n > 0 {
-		text, color = fmt.Sprintf("%s; %s would be hit harder by the loss of a zone than now (below)", text, count(n, "workload")), yellow
+	if n := countWorseWorkloads(p); n > 0 {
+		text, color = fmt.Sprintf("%s; a zone failure would hit %s harder than now (below)", text, count(n, "workload")), yellow
 	}
-	if held(p) != "" {
+	if blockingCodes(p) != "" {
 		color = yellow
 	}
 	if p.SearchLimitReached != "" {
-		text, color = text+"; the search was cut short", yellow
+		text, color = text+"; the search reached its limit", yellow
 	}
 	if effect != "" {
 		text += "; " + effect
@@ -47,30 +47,64 @@ func (t *table) verdict(p plan.Plan, subject, effect string) {
 	t.line("%s", t.paint(color, subject+": "+text+"."))
 }
 
-// waiting says which nodes are too full and have not been for long enough, by
-// strategy; empty when there are none.
-func waiting(all []plan.StrategyState) string {
+// evictionEffect says whether a plan is executed, and if not, why.
+func evictionEffect(p plan.Plan, opts []Options) string {
+	live, codes := len(opts) > 0 && opts[0].Evicts, blockingCodes(p)
+	switch {
+	case live && codes != "":
+		return "evictions are blocked (" + codes + "): neither this command nor `evenkeel run` evicts"
+	case codes != "":
+		return "dry run, and evictions are blocked (" + codes + "): nothing is evicted"
+	case live && stateUnknown(p):
+		return "this command evicts nothing; with this configuration `evenkeel run` evicts only if it can read the planner state, which this command could not"
+	case live:
+		return "this command evicts nothing; with this configuration `evenkeel run` evicts"
+	}
+	return "dry run: nothing is evicted"
+}
+
+// blockingCodes lists the reason codes that block every eviction. It is empty if
+// evictions are not blocked.
+func blockingCodes(p plan.Plan) string {
+	var codes []string
+	for _, b := range p.Blocks {
+		if b.Strategy == "" {
+			codes = append(codes, safe(string(b.Reason.Code)))
+		}
+	}
+	return strings.Join(codes, ", ")
+}
+
+// stateUnknown reports whether the planner state could not be read. No run evicts
+// without it.
+func stateUnknown(p plan.Plan) bool {
+	return slices.ContainsFunc(p.Inputs, func(in plan.Input) bool { return in.Source == plan.PlannerStateSource && len(in.Problems) > 0 })
+}
+
+// waitingText lists the nodes above their target for which strategies wait for more
+// samples. It is empty if there are none.
+func waitingText(all []plan.StrategyState) string {
 	var out []string
 	for _, st := range all {
 		if st.WaitingNodes == 0 {
 			continue
 		}
-		why := safe(st.WaitReason)
-		if why == "" {
-			why = "above its target, and not for long enough or not for certain"
+		reason := safe(st.WaitReason)
+		if reason == "" {
+			reason = "above its target, but not long enough or not with certainty"
 		}
-		is := " is "
+		nodes := "1 node "
 		if st.WaitingNodes > 1 {
-			is, why = " are ", strings.Replace(why, "its target", "their targets", 1)
+			nodes = fmt.Sprintf("%d nodes, each ", st.WaitingNodes)
 		}
-		out = append(out, count(st.WaitingNodes, "node")+is+why+" ("+safe(st.Name)+")")
+		out = append(out, nodes+reason+" ("+safe(st.Name)+")")
 	}
 	return strings.Join(out, ", ")
 }
 
-// unknown says what is not known of that strategies and hints go by, with their names;
-// empty when there is no such strategy, and hints know enough.
-func unknown(p plan.Plan, named bool) string {
+// noDataText says which data strategies and pressure hints lack. With named set it
+// also says who lacks it. It is empty if no data is missing.
+func noDataText(p plan.Plan, named bool) string {
 	var out []string
 	for _, st := range p.Strategies {
 		if st.NoData == "" {
@@ -78,35 +112,35 @@ func unknown(p plan.Plan, named bool) string {
 		}
 		why := safe(st.NoData) + " (below)"
 		if named {
-			why = "of " + safe(st.Name) + " " + why
+			why = "strategy " + safe(st.Name) + ": " + why
 		}
 		if !slices.Contains(out, why) {
 			out = append(out, why)
 		}
 	}
 	if why := safe(p.HintsNoData) + " (below)"; p.HintsNoData != "" && !slices.Contains(out, why) {
-		out = append(out, "of hints "+why)
+		out = append(out, "hints: "+why)
 	}
 	return strings.Join(out, "; ")
 }
 
-// reached counts the goals that the plan meets, and those that it brings nearer
-// without meeting them.
-func reached(p plan.Plan) (met, nearer int) {
+// countReached counts the goals that the plan meets, and those whose excess it
+// lowers without meeting them.
+func countReached(p plan.Plan) (met, improved int) {
 	for _, g := range p.Goals {
 		switch after := p.After.Excess[g.ID]; {
 		case after <= tiny:
 			met++
 		case after < g.Excess-tiny:
-			nearer++
+			improved++
 		}
 	}
-	return met, nearer
+	return met, improved
 }
 
-// worseOff counts the workloads that a plan leaves in a worse failure category, which
-// no goal forbids where no ZoneSpread strategy is about them.
-func worseOff(p plan.Plan) int {
+// countWorseWorkloads counts the workloads that the plan moves into a worse failure
+// category. No goal forbids that unless a ZoneSpread strategy covers them.
+func countWorseWorkloads(p plan.Plan) int {
 	n, before := 0, map[string]int{}
 	for _, w := range p.Before.Workloads {
 		before[workloadName(w)] = w.FailureCategory
@@ -119,104 +153,99 @@ func worseOff(p plan.Plan) int {
 	return n
 }
 
-// brings says in words what evictions do for goals.
-func brings(evictions, met, nearer, goals int) string {
+// movesEffect says how many goals the evictions meet and improve.
+func movesEffect(evictions, met, improved, goals int) string {
 	s := ""
 	if evictions == 1 {
 		s = "s"
 	}
+	text := count(evictions, "eviction")
 	switch {
-	case nearer == 0:
-		return fmt.Sprintf("level%s %d of %d goals", s, met, goals)
+	case improved == 0:
+		return fmt.Sprintf("%s meet%s %d of %d goals", text, s, met, goals)
 	case met == 0:
-		return fmt.Sprintf("bring%s %d of %d goals nearer, 0 met", s, nearer, goals)
+		return fmt.Sprintf("%s improve%s %d of %d goals, 0 met", text, s, improved, goals)
 	}
-	return fmt.Sprintf("level%s %d of %d goals and bring%s %d nearer", s, met, goals, s, nearer)
+	return fmt.Sprintf("%s meet%s %d of %d goals and improve%s %d", text, s, met, goals, s, improved)
 }
 
-// nothingToDo tells goals that are met from goals that nobody states, and from
-// goals that are not met but were not asked for, or whose strategy is held.
+// nothingToDo explains an empty plan. It tells apart goals that are met, strategies
+// that state no goals, and unmet goals of strategies that are not due or blocked.
 func nothingToDo(p plan.Plan) (text, color string) {
-	all, holds := p.Strategies, p.Blocks
-	asked, unasked := []string{}, []string{}
-	stated, goals, open := 0, 0, []string{}
-	for _, st := range all {
+	due, notDue, unmet := []string{}, []string{}, []string{}
+	stated, dueGoals := 0, 0
+	for _, st := range p.Strategies {
 		stated += st.Goals
 		if st.Due {
-			goals += st.Goals
-			asked = append(asked, safe(st.Name))
+			dueGoals += st.Goals
+			due = append(due, safe(st.Name))
 			continue
 		}
 		if st.Goals > 0 {
-			unasked = append(unasked, safe(st.Name))
+			notDue = append(notDue, safe(st.Name))
 		}
 		if st.Unmet > 0 {
-			is, why := "is", was(st.Unmet)+" not asked for"
-			if st.Unmet > 1 {
-				is = "are"
-			}
-			if slices.ContainsFunc(holds, func(h plan.EvictionBlock) bool { return h.Strategy == st.Name }) {
-				why = "the strategy is held"
-			}
-			open = append(open, fmt.Sprintf("%s of %s %s not, and %s", count(st.Unmet, "goal"), safe(st.Name), is, why))
+			unmet = append(unmet, unmetText(st, p.Blocks))
 		}
 	}
 	switch {
-	case stated == 0 && unknown(p, false) != "":
-		return unknown(p, false), yellow
-	case len(all) == 0:
+	case stated == 0 && noDataText(p, false) != "":
+		return noDataText(p, false), yellow
+	case len(p.Strategies) == 0:
 		return noStrategies(p)
 	case stated == 0:
 		return "nothing to do: no strategy states a goal", yellow
-	case goals == 0:
-		text, color = "no strategy that was asked for states a goal", yellow
+	case dueGoals == 0:
+		text, color = "no strategy that is due states a goal", yellow
+	case len(notDue) > 0:
+		text, color = allMet(dueGoals, due...), green
 	default:
-		text, color = allMet(goals), green
-		if len(unasked) > 0 {
-			text = allMet(goals, asked...)
-		}
+		text, color = allMet(dueGoals), green
 	}
-	if len(open) == 0 {
+	if len(unmet) == 0 {
 		return "nothing to do: " + text, color
 	}
-	if goals == 0 {
-		open[0] = strings.Replace(open[0], " not, and", " not met, and", 1)
-	}
-	return text + "; " + strings.Join(open, "; "), yellow
+	return text + "; " + strings.Join(unmet, "; "), yellow
 }
 
-// noStrategies: without any, a configuration may well hint nodes.
+// unmetText says why the unmet goals of a strategy cause no moves.
+func unmetText(st plan.StrategyState, blocks []plan.EvictionBlock) string {
+	verb, why := "is", "not due"
+	if st.Unmet > 1 {
+		verb = "are"
+	}
+	if slices.ContainsFunc(blocks, func(b plan.EvictionBlock) bool { return b.Strategy == st.Name }) {
+		why = "suspended"
+	}
+	return fmt.Sprintf("%s of %s %s not met, but the strategy is %s", count(st.Unmet, "goal"), safe(st.Name), verb, why)
+}
+
+// noStrategies is the text for a configuration without strategies. Such a
+// configuration can still write pressure hints.
 func noStrategies(p plan.Plan) (text, color string) {
-	wanted := 0
+	missing := 0
 	for _, h := range p.Pressure {
 		if h.State == plan.HintToWrite {
-			wanted++
+			missing++
 		}
 	}
-	if wanted == 0 {
-		return "nothing to do: there are no strategies", yellow
+	verb := "needs"
+	if missing > 1 {
+		verb = "need"
 	}
-	is := "is"
-	if wanted > 1 {
-		is = "are"
+	if missing == 0 {
+		return "nothing to do: no strategies are configured", yellow
 	}
-	return fmt.Sprintf("there are no strategies; %s %s to carry a pressure hint (below)", count(wanted, "node"), is), yellow
+	return fmt.Sprintf("no strategies are configured; %s %s a pressure hint (below)", count(missing, "node"), verb), yellow
 }
 
-func was(n int) string {
-	if n == 1 {
-		return "was"
-	}
-	return "were"
-}
-
-func allMet(n int, of ...string) string {
-	whose := ""
-	if len(of) > 0 {
-		whose = " of " + strings.Join(of, ", ")
+func allMet(n int, strategies ...string) string {
+	of := ""
+	if len(strategies) > 0 {
+		of = " of " + strings.Join(strategies, ", ")
 	}
 	if n == 1 {
-		return "the one goal" + whose + " is met"
+		return "the only goal" + of + " is met"
 	}
-	return fmt.Sprintf("all %d goals%s are met", n, whose)
+	return fmt.Sprintf("all %d goals%s are met", n, of)
 }

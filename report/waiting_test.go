@@ -14,12 +14,12 @@ func TestUnknownIsNotNothing(t *testing.T) {
 	type st = plan.StrategyState
 	hot := st{Name: "hot", NoData: "nothing is known: metricsServer gave no answer"}
 	for want, all := range map[string][]st{
-		"nothing is known: metricsServer gave no answer (below)":                                                     {{Name: "zones"}, hot, {Name: "warm", NoData: hot.NoData}},
-		"nothing to do: all 4 goals of zones are met; of hot nothing is known: metricsServer gave no answer (below)": {{Name: "zones", Goals: 4, Due: true}, {Name: "x", Goals: 1}, hot},
+		"nothing is known: metricsServer gave no answer (below)":                                                            {{Name: "zones"}, hot, {Name: "warm", NoData: hot.NoData}},
+		"nothing to do: all 4 goals of zones are met; strategy hot: nothing is known: metricsServer gave no answer (below)": {{Name: "zones", Goals: 4, Due: true}, {Name: "x", Goals: 1}, hot},
 	} {
 		p := level()
 		p.Strategies = all
-		if got := firstLine(t, p); got != "Plan: "+want+"; nothing is evicted (dry run)." {
+		if got := firstLine(t, p); got != "Plan: "+want+"; dry run: nothing is evicted." {
 			t.Errorf("%+v:\n%s\nwant\n%s", all, got, want)
 		}
 	}
@@ -32,16 +32,16 @@ func TestHintsOfWhichNothingIsKnown(t *testing.T) {
 	const silent = "nothing is known: prometheus gave no answer"
 	wanted := plan.PressureHint{Node: "n1", Rule: "cpu", State: plan.HintToWrite}
 	for want, p := range map[string]plan.Plan{
-		"nothing to do: there are no strategies":                                {},
-		"there are no strategies; 1 node is to carry a pressure hint (below)":   {Pressure: []plan.PressureHint{wanted, {Node: "n2", Rule: "cpu", State: plan.HintPresent}}},
-		"there are no strategies; 2 nodes are to carry a pressure hint (below)": {Pressure: []plan.PressureHint{wanted, wanted}},
-		"of hints " + silent + " (below)":                                       {HintsNoData: silent, Strategies: []st{{Name: "zones"}}},
-		silent + " (below)":                                                     {HintsNoData: silent, Strategies: []st{{Name: "hot", NoData: silent}}},
-		"nothing to do: all 4 goals are met; of hints " + silent + " (below)":   {HintsNoData: silent, Strategies: []st{{Name: "zones", Goals: 4, Due: true}}},
+		"nothing to do: no strategies are configured":                        {},
+		"no strategies are configured; 1 node needs a pressure hint (below)": {Pressure: []plan.PressureHint{wanted, {Node: "n2", Rule: "cpu", State: plan.HintPresent}}},
+		"no strategies are configured; 2 nodes need a pressure hint (below)": {Pressure: []plan.PressureHint{wanted, wanted}},
+		"hints: " + silent + " (below)":                                      {HintsNoData: silent, Strategies: []st{{Name: "zones"}}},
+		silent + " (below)":                                                  {HintsNoData: silent, Strategies: []st{{Name: "hot", NoData: silent}}},
+		"nothing to do: all 4 goals are met; hints: " + silent + " (below)":  {HintsNoData: silent, Strategies: []st{{Name: "zones", Goals: 4, Due: true}}},
 	} {
 		shown := level()
 		shown.Strategies, shown.Pressure, shown.HintsNoData = p.Strategies, p.Pressure, p.HintsNoData
-		if got := firstLine(t, shown); got != "Plan: "+want+"; nothing is evicted (dry run)." {
+		if got := firstLine(t, shown); got != "Plan: "+want+"; dry run: nothing is evicted." {
 			t.Errorf("%s\nwant\n%s", got, want)
 		}
 	}
@@ -58,8 +58,8 @@ func TestARunWithoutMovesSaysWhatIsOpen(t *testing.T) {
 	for want, p := range map[string]plan.Plan{
 		"":                     level(),
 		"; 1 goal stays unmet": unmet,
-		"; of hot nothing is known: metricsServer gave no answer (below)":                  blind,
-		"; not asked for yet: 1 node is above its target in 1 of 3 samples in a row (hot)": waits,
+		"; strategy hot: nothing is known: metricsServer gave no answer (below)": blind,
+		"; waiting: 1 node above its target in 1 of 3 samples in a row (hot)":    waits,
 	} {
 		for _, mode := range []plan.Mode{plan.DryRun, plan.Live} {
 			var b strings.Builder
@@ -76,19 +76,19 @@ func TestWaitingIsNotMet(t *testing.T) {
 	const one = "above its target in 1 of 3 samples in a row"
 	hot := st{Name: "hot", Goals: 4, Unmet: 2, Due: true, WaitingNodes: 2, WaitReason: one}
 	for want, all := range map[string][]st{
-		"nothing to do yet: 2 nodes are above their targets in 1 of 3 samples in a row (hot)":                                                               {{Name: "zones", Goals: 1, Due: true}, hot},
-		"nothing to do yet: 1 node is above its target, and not for long enough or not for certain (hot)":                                                   {{Name: "hot", Goals: 1, Unmet: 1, Due: true, WaitingNodes: 1}},
-		"nothing to do yet: 2 nodes are above their targets in 1 of 3 samples in a row (hot), 1 node is above its target in 1 of 3 samples in a row (warm)": {hot, {Name: "warm", Goals: 1, Unmet: 1, Due: true, WaitingNodes: 1, WaitReason: one}},
+		"nothing to do yet: 2 nodes, each above its target in 1 of 3 samples in a row (hot)":                                                            {{Name: "zones", Goals: 1, Due: true}, hot},
+		"nothing to do yet: 1 node above its target, but not long enough or not with certainty (hot)":                                                   {{Name: "hot", Goals: 1, Unmet: 1, Due: true, WaitingNodes: 1}},
+		"nothing to do yet: 2 nodes, each above its target in 1 of 3 samples in a row (hot), 1 node above its target in 1 of 3 samples in a row (warm)": {hot, {Name: "warm", Goals: 1, Unmet: 1, Due: true, WaitingNodes: 1, WaitReason: one}},
 	} {
 		p := level()
 		p.Strategies = all
-		if got := firstLine(t, p); got != "Plan: "+want+"; nothing is evicted (dry run)." {
+		if got := firstLine(t, p); got != "Plan: "+want+"; dry run: nothing is evicted." {
 			t.Errorf("%+v:\n%s\nwant\n%s", all, got, want)
 		}
 	}
 	p := threeZones()
 	p.Strategies = append(p.Strategies, hot)
-	if got := firstLine(t, p); !strings.Contains(got, "; not asked for yet: 2 nodes are above their targets in 1 of 3 samples in a row (hot); nothing is evicted") {
+	if got := firstLine(t, p); !strings.Contains(got, "; waiting: 2 nodes, each above its target in 1 of 3 samples in a row (hot); dry run: nothing is evicted") {
 		t.Errorf("beside moves: %s", got)
 	}
 }

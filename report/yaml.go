@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// writeYAML writes doc as YAML in the field order of its JSON form. General
-// encoders sort the keys, which puts a plan's "after" before its "before"; the
-// subset needed here is small enough to write directly.
+// writeYAML writes doc as YAML in the field order of its JSON form. Encoders that
+// read JSON sort the keys, and yaml/v3 writes characters that change the text
+// direction unescaped. The subset of YAML that a report needs is small.
 func writeYAML(w io.Writer, doc any) error {
 	var js bytes.Buffer
 	if err := writeJSON(&js, doc, ""); err != nil {
@@ -32,9 +32,8 @@ type yamlWriter struct {
 	out bytes.Buffer
 }
 
-// value writes the next JSON value. indent is that of its lines; inline says
-// that its first line continues a line already begun without a blank owed
-// (the document's start, or after "- ").
+// value writes the next JSON value with that indent. inline means that the value
+// starts the document or follows "- ", so no space or newline precedes it.
 func (y *yamlWriter) value(indent string, inline bool) error {
 	tok, err := y.dec.Token()
 	if err != nil {
@@ -83,7 +82,7 @@ func (y *yamlWriter) sequence(indent string) error {
 		return y.empty("[]", false)
 	}
 	y.out.WriteByte('\n')
-	indent = strings.TrimSuffix(indent, "  ") // a list hangs under its key
+	indent = strings.TrimSuffix(indent, "  ") // a list has the indent of its key
 	for y.dec.More() {
 		y.out.WriteString(indent + "- ")
 		if err := y.value(indent+"  ", true); err != nil {
@@ -105,17 +104,16 @@ func (y *yamlWriter) empty(text string, inline bool) error {
 
 var (
 	plainWord = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_./-]*$`)
-	// readAsOther are plain words that some YAML version takes for a boolean or
-	// for null.
-	readAsOther = map[string]bool{"y": true, "n": true, "yes": true, "no": true, "on": true, "off": true,
+	// reservedWords are words that some YAML version reads as a boolean or null.
+	reservedWords = map[string]bool{"y": true, "n": true, "yes": true, "no": true, "on": true, "off": true,
 		"true": true, "false": true, "null": true}
 )
 
-// scalar writes a string plain where no YAML reader can take it for anything
-// else, and in double quotes everywhere else: the escapes of Go are YAML's too.
+// scalar writes a string without quotes if every YAML reader reads it as a string,
+// and in double quotes otherwise. YAML understands the escapes of strconv.Quote.
 func scalar(tok json.Token) string {
 	s, ok := tok.(string)
-	if ok && plainWord.MatchString(s) && !readAsOther[strings.ToLower(s)] {
+	if ok && plainWord.MatchString(s) && !reservedWords[strings.ToLower(s)] {
 		return s
 	}
 	if n, ok := tok.(json.Number); ok {

@@ -1,6 +1,7 @@
 package usage
 
 import (
+	"fmt"
 	"maps"
 	"strings"
 	"time"
@@ -69,18 +70,18 @@ func (g *SampleBuilder) AddNodes(resource string, unit Unit, values []Value) {
 	for i, v := range values {
 		switch found := g.index.find(v.Node); len(found) {
 		case 0:
-			g.problems.add(UnknownNode, resource+": no node of the cluster is called", v.Node)
+			g.problems.add(UnknownNode, resource+": unknown node name", v.Node)
 		case 1:
 			said[found[0]]++
 			at[found[0]] = i
 		default:
-			g.problems.add(Ambiguous, resource+": more than one node is called", v.Node)
+			g.problems.add(Ambiguous, resource+": ambiguous node name", v.Node)
 		}
 	}
 	for n, times := range said {
 		switch {
 		case times == 0:
-			g.problems.add(Missing, resource+": nothing is said about", g.nodes[n].Name)
+			g.problems.add(Missing, resource+": no value for", g.nodes[n].Name)
 		case times > 1:
 			g.problems.add(Ambiguous, resource+": more than one value for", g.nodes[n].Name)
 		default:
@@ -226,4 +227,27 @@ func withReadingTime(r Reading) Reading {
 		r.Times = nil
 	}
 	return r
+}
+
+// rejectPercentages reports whether an answer is in percent, and adds a problem if so.
+func (g *SampleBuilder) rejectPercentages(resource string, values []Value) bool {
+	for _, v := range values {
+		if v.Amount > minPercent && v.Amount <= maxPercent {
+			g.AddProblem(Implausible, fmt.Sprintf("%s: %.4g for %s is not a ratio (want 0..1; is it a percentage?); all %d values are rejected",
+				resource, v.Amount, sanitize(v.Node, maxName), len(values)))
+			return true
+		}
+	}
+	return false
+}
+
+// checkAge says why a measurement time cannot be used. An empty kind means that it can.
+func (g *SampleBuilder) checkAge(at time.Time) (ProblemKind, string) {
+	switch age := g.now.Sub(at); {
+	case age > g.maxAge:
+		return Stale, fmt.Sprintf("measured more than %s ago for", g.maxAge)
+	case age < -cluster.MaxClockSkew:
+		return Stale, "measured in the future for"
+	}
+	return "", ""
 }

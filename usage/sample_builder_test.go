@@ -51,23 +51,23 @@ func TestWhatIsBelievedAboutNodes(t *testing.T) {
 		"what 1-1 may be":  {"cpu", Share, cpuValues(-1e-16, 0, 0), "n1=0 n2=0 n3=0", nil},
 		"not numbers":      {"cpu", Share, cpuValues(nan, inf, 0.5), "n3=2000", []Problem{{NotANumber, "cpu: not a finite number for n1, n2"}}},
 		"minus infinity":   {"rule:a", Number, cpuValues(-inf, 1, 1), "n2=1000000 n3=1000000", []Problem{{NotANumber, "rule:a: not a finite number for n1"}}},
-		"negative":         {"cpu", Cores, cpuValues(-0.1, 1, 1), "n2=1000 n3=1000", []Problem{{Implausible, "cpu: less than nothing for n1"}}},
-		"a wrong base":     {"cpu", Share, cpuValues(1.3, 0.5, 0.5), "n2=2000 n3=2000", []Problem{{Implausible, "cpu: far more than the whole (want 0..1) for n1"}}},
-		"percentages":      {"cpu", Share, cpuValues(0.9, 0.7, 71), "", []Problem{{Implausible, "cpu: 71 for 10.0.0.3:9100 is no ratio (want 0..1; is it a percentage?), so none of the 3 values is used"}}},
-		"bytes for shares": {"memory", Share, cpuValues(0.5, 1e9, 1e9), "n1=4294967296", []Problem{{Implausible, "memory: far more than the whole (want 0..1) for n2, n3"}}},
-		"a counter reset":  {"cpu", Cores, cpuValues(1, 1, 1e6), "n1=1000 n2=1000", []Problem{{Implausible, "cpu: far more than there is on n3"}}},
-		"too many bytes":   {cluster.MemoryAvailable, Bytes, cpuValues(1<<30, 1<<30, 20<<30), "n1=1073741824 n2=1073741824", []Problem{{Implausible, "memory.available: far more than there is on n3"}}},
-		"too large":        {"rule:a", Number, cpuValues(1, 1, 1e18), "n1=1000000 n2=1000000", []Problem{{Implausible, "rule:a: too large a number for n3"}}},
+		"negative":         {"cpu", Cores, cpuValues(-0.1, 1, 1), "n2=1000 n3=1000", []Problem{{Implausible, "cpu: negative for n1"}}},
+		"a wrong base":     {"cpu", Share, cpuValues(1.3, 0.5, 0.5), "n2=2000 n3=2000", []Problem{{Implausible, "cpu: far above 1 (want 0..1) for n1"}}},
+		"percentages":      {"cpu", Share, cpuValues(0.9, 0.7, 71), "", []Problem{{Implausible, "cpu: 71 for 10.0.0.3:9100 is not a ratio (want 0..1; is it a percentage?); all 3 values are rejected"}}},
+		"bytes for shares": {"memory", Share, cpuValues(0.5, 1e9, 1e9), "n1=4294967296", []Problem{{Implausible, "memory: far above 1 (want 0..1) for n2, n3"}}},
+		"a counter reset":  {"cpu", Cores, cpuValues(1, 1, 1e6), "n1=1000 n2=1000", []Problem{{Implausible, "cpu: far above the capacity of n3"}}},
+		"too many bytes":   {cluster.MemoryAvailable, Bytes, cpuValues(1<<30, 1<<30, 20<<30), "n1=1073741824 n2=1073741824", []Problem{{Implausible, "memory.available: far above the capacity of n3"}}},
+		"too large":        {"rule:a", Number, cpuValues(1, 1, 1e18), "n1=1000000 n2=1000000", []Problem{{Implausible, "rule:a: the number is too large for n3"}}},
 		"nothing":          {"cpu", Share, nil, "", []Problem{{Empty, "cpu: the answer has no values"}}},
-		"one is missing":   {"cpu", Share, cpuValues(0.5, 0.5), "n1=2000 n2=2000", []Problem{{Missing, "cpu: nothing is said about n3"}}},
+		"one is missing":   {"cpu", Share, cpuValues(0.5, 0.5), "n1=2000 n2=2000", []Problem{{Missing, "cpu: no value for n3"}}},
 		"just in time":     {"cpu", Share, old(cpuValues(0, 0, 0), 0, 3*time.Minute), "n1=0 n2=0 n3=0", nil},
 		"stale":            {"cpu", Share, old(cpuValues(0, 0, 0), 0, 3*time.Minute+1), "n2=0 n3=0", []Problem{{Stale, "cpu: measured more than 3m0s ago for n1"}}},
 		"a clock ahead":    {"cpu", Share, old(cpuValues(0, 0, 0), 0, -time.Minute), "n1=0 n2=0 n3=0", nil},
 		"the future":       {"cpu", Share, old(cpuValues(0, 0, 0), 0, -time.Minute-1), "n2=0 n3=0", []Problem{{Stale, "cpu: measured in the future for n1"}}},
-		"unknown":          {"cpu", Share, as(cpuValues(0, 0, 0), 2, "db-1:9100"), "n1=0 n2=0", []Problem{{Missing, "cpu: nothing is said about n3"}, {UnknownNode, "cpu: no node of the cluster is called db-1:9100"}}},
-		"twice, and equal": {"cpu", Share, as(cpuValues(0, 0, 0), 2, "n2"), "n1=0", []Problem{{Ambiguous, "cpu: more than one value for n2"}, {Missing, "cpu: nothing is said about n3"}}},
+		"unknown":          {"cpu", Share, as(cpuValues(0, 0, 0), 2, "db-1:9100"), "n1=0 n2=0", []Problem{{Missing, "cpu: no value for n3"}, {UnknownNode, "cpu: unknown node name db-1:9100"}}},
+		"twice, and equal": {"cpu", Share, as(cpuValues(0, 0, 0), 2, "n2"), "n1=0", []Problem{{Ambiguous, "cpu: more than one value for n2"}, {Missing, "cpu: no value for n3"}}},
 		"any of three": {"cpu", Share, append(cpuValues(0.5), Value{"host", 0, noon}), "n1=2000", []Problem{
-			{Ambiguous, "cpu: more than one node is called host"}, {Missing, "cpu: nothing is said about n2, n3"}}},
+			{Ambiguous, "cpu: ambiguous node name host"}, {Missing, "cpu: no value for n2, n3"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			g := NewSampleBuilder(threeNodes(), noon, 3*time.Minute)
@@ -133,8 +133,8 @@ func TestWhatIsBelievedAboutPods(t *testing.T) {
 	want := []Problem{
 		{Ambiguous, "cpu of pods: more than one value for a/twice"},
 		{Empty, "memory of pods: the answer has no values"},
-		{Implausible, "cpu of pods: far more than there is on a/huge"},
-		{Implausible, "cpu of pods: less than nothing for a/minus"},
+		{Implausible, "cpu of pods: far above the capacity of a/huge"},
+		{Implausible, "cpu of pods: negative for a/minus"},
 		{Implausible, "cpu of pods: without a namespace or a name a/"},
 		{NotANumber, "cpu of pods: not a finite number for a/nan"},
 		{Stale, "cpu of pods: measured more than 1m0s ago for a/old"},
@@ -155,8 +155,8 @@ func TestProblemsAreBoundedAndHoldNoSecrets(t *testing.T) {
 	g.AddProblem(Unreachable, `Get "https://me:hunter2@prometheus/api": refused`)
 	g.AddProblem(Unreachable, `Get "https://me:hunter2@prometheus/api": refused`)
 	want := []Problem{
-		{Missing, "cpu: nothing is said about n1, n2, n3"},
-		{UnknownNode, "cpu: no node of the cluster is called http://vm " + strings.Repeat("x", 70) + "..., vm-0000, vm-0001, vm-0002, vm-0003 and 4996 more"},
+		{Missing, "cpu: no value for n1, n2, n3"},
+		{UnknownNode, "cpu: unknown node name http://vm " + strings.Repeat("x", 70) + "..., vm-0000, vm-0001, vm-0002, vm-0003 and 4996 more"},
 		{Unreachable, `Get "https://prometheus/api": refused`},
 	}
 	if d := cmp.Diff(want, g.Sample().Problems); d != "" {

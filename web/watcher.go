@@ -11,26 +11,26 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// Loads knows what nodes use.
-type Loads interface {
+// UsageSource knows what nodes use.
+type UsageSource interface {
 	// Served says whether clients may know: if not, nothing is found here.
-	Served() bool
+	Enabled() bool
 	// Source names where that comes from.
 	Source() string
 	// Loads are those of nodes whose usage is known, over which time, and when.
 	Loads() (loads []window.NodeLoads, over time.Duration, now time.Time)
 }
 
-// Watcher are the pages of a load-watcher: GET /watcher, /watcher?host=NAME and
+// WatcherRoutes are the pages of a load-watcher: GET /watcher, /watcher?host=NAME and
 // /watcher/health. A node whose usage is not known is left out. Where none is known the
 // answer is 500, which its clients take for no data; a host that is not in the answer
 // is 404. Of all of them together so many are answered at once as of /metrics, for
 // nobody has to say who they are; others get 503.
-func Watcher(l Loads) []Route {
-	turns := make(chan struct{}, inFlight)
+func WatcherRoutes(l UsageSource) []Route {
+	turns := make(chan struct{}, maxInFlight)
 	page := func(pattern string, f http.HandlerFunc) Route {
 		return Route{pattern, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-			if !l.Served() {
+			if !l.Enabled() {
 				http.NotFound(w, r)
 				return
 			}
@@ -39,26 +39,26 @@ func Watcher(l Loads) []Route {
 				defer func() { <-turns }()
 				f(w, r)
 			default:
-				http.Error(w, fmt.Sprintf("%d requests are being answered already", inFlight), http.StatusServiceUnavailable)
+				http.Error(w, fmt.Sprintf("%d requests are being answered already", maxInFlight), http.StatusServiceUnavailable)
 			}
 		})}
 	}
 	return []Route{
-		page("GET /watcher", func(w http.ResponseWriter, r *http.Request) { watch(w, l, r.URL.Query().Get("host")) }),
+		page("GET /watcher", func(w http.ResponseWriter, r *http.Request) { serveUsage(w, l, r.URL.Query().Get("host")) }),
 		page("GET /watcher/health", func(w http.ResponseWriter, _ *http.Request) {
 			if loads, _, _ := l.Loads(); len(loads) == 0 {
-				http.Error(w, noLoads, http.StatusServiceUnavailable)
+				http.Error(w, noUsageMessage, http.StatusServiceUnavailable)
 			}
 		}),
 	}
 }
 
-const noLoads = "the usage of no node is known"
+const noUsageMessage = "the usage of no node is known"
 
-func watch(w http.ResponseWriter, l Loads, host string) {
-	a := answer(l)
+func serveUsage(w http.ResponseWriter, l UsageSource, host string) {
+	a := buildAnswer(l)
 	if len(a.Data.Nodes) == 0 {
-		http.Error(w, noLoads, http.StatusInternalServerError)
+		http.Error(w, noUsageMessage, http.StatusInternalServerError)
 		return
 	}
 	if host != "" {
@@ -78,9 +78,9 @@ func watch(w http.ResponseWriter, l Loads, host string) {
 	_, _ = w.Write(body.Bytes()) // a client that has left is nobody's trouble
 }
 
-// answer ends with the oldest of the newest measurements: clients add what pods use
+// buildAnswer ends with the oldest of the newest measurements: clients add what pods use
 // that were bound since, and would miss some otherwise.
-func answer(l Loads) loadwatcher.Answer {
+func buildAnswer(l UsageSource) loadwatcher.Answer {
 	loads, over, now := l.Loads()
 	end := now
 	a := loadwatcher.Answer{Timestamp: now.Unix(), Source: l.Source(), Data: loadwatcher.Data{Nodes: make(map[string]loadwatcher.NodeMetrics, len(loads))}}

@@ -15,29 +15,29 @@ import (
 	"github.com/evenkeel-project/evenkeel/web"
 )
 
-type known []window.NodeLoads
+type fakeUsage []window.NodeLoads
 
-func (k known) Served() bool { return k == nil || k[0].Node != "off" }
+func (k fakeUsage) Enabled() bool { return k == nil || k[0].Node != "off" }
 
-func (known) Source() string { return "metricsServer" }
+func (fakeUsage) Source() string { return "metricsServer" }
 
-func (k known) Loads() ([]window.NodeLoads, time.Duration, time.Time) {
+func (k fakeUsage) Loads() ([]window.NodeLoads, time.Duration, time.Time) {
 	return k, 15 * time.Minute, time.Unix(10_000, 0)
 }
 
-func served(k known) http.Handler {
-	return web.Handler(func() bool { return true }, metrics.New("v1", "abc").Registry, web.Watcher(k)...)
+func watcherHandler(k fakeUsage) http.Handler {
+	return web.Handler(func() bool { return true }, metrics.New("v1", "abc").Registry, web.WatcherRoutes(k)...)
 }
 
-func nodes() known {
-	return known{
+func twoNodes() fakeUsage {
+	return fakeUsage{
 		{Node: "n1", At: time.Unix(9_990, 0), ByResource: map[string]window.LoadStatistics{"cpu": {Latest: 12.5, Mean: 10, Std: 2}, "memory": {Latest: 40, Mean: 41, Std: 0}}},
 		{Node: "n2", At: time.Unix(9_960, 0), ByResource: map[string]window.LoadStatistics{"memory": {Latest: 50, Mean: math.NaN(), Std: 1}}},
 	}
 }
 
 func TestWatcherSpeaksAsALoadWatcherDoes(t *testing.T) {
-	code, body := get(t, served(nodes()), "GET", "/watcher")
+	code, body := get(t, watcherHandler(twoNodes()), "GET", "/watcher")
 	want := `{"timestamp":10000,"window":{"duration":"15m","start":9060,"end":9960},"source":"metricsServer","data":{"NodeMetricsMap":{` +
 		`"n1":{"metrics":[{"name":"","type":"CPU","operator":"Latest","rollup":"","value":12.5},{"name":"","type":"CPU","operator":"AVG","rollup":"","value":10},{"name":"","type":"CPU","operator":"STD","rollup":"","value":2},` +
 		`{"name":"","type":"Memory","operator":"Latest","rollup":"","value":40},{"name":"","type":"Memory","operator":"AVG","rollup":"","value":41},{"name":"","type":"Memory","operator":"STD","rollup":"","value":0}],"tags":{},"metadata":{"dataCenter":""}},` +
@@ -51,37 +51,37 @@ func TestWatcherSpeaksAsALoadWatcherDoes(t *testing.T) {
 }
 
 func TestWatcherAnswersForOneHost(t *testing.T) {
-	code, body := get(t, served(nodes()), "GET", "/watcher?host=n2")
+	code, body := get(t, watcherHandler(twoNodes()), "GET", "/watcher?host=n2")
 	a, err := loadwatcher.Decode([]byte(body))
 	if err != nil || code != 200 || len(a.Data.Nodes) != 1 || len(a.Data.Nodes["n2"].Metrics) != 2 {
 		t.Errorf("%d, %v, %s", code, err, body)
 	}
 	for path, want := range map[string]int{"/watcher?host=n3": 404, "/watcher/health": 200} {
-		if code, _ := get(t, served(nodes()), "GET", path); code != want {
+		if code, _ := get(t, watcherHandler(twoNodes()), "GET", path); code != want {
 			t.Errorf("%s: %d, want %d", path, code, want)
 		}
 	}
-	if code, _ := get(t, served(nodes()), "POST", "/watcher"); code != 405 {
+	if code, _ := get(t, watcherHandler(twoNodes()), "POST", "/watcher"); code != 405 {
 		t.Errorf("POST: %d", code)
 	}
 }
 
-// slow answers when it is told to.
-type slow struct {
-	known
+// slowUsage answers when it is told to.
+type slowUsage struct {
+	fakeUsage
 	began, answer chan struct{}
 }
 
-func (s slow) Loads() ([]window.NodeLoads, time.Duration, time.Time) {
+func (s slowUsage) Loads() ([]window.NodeLoads, time.Duration, time.Time) {
 	s.began <- struct{}{}
 	<-s.answer
-	return s.known.Loads()
+	return s.fakeUsage.Loads()
 }
 
 // TestWatcherAnswersAFewAtOnce, whichever page they ask for.
 func TestWatcherAnswersAFewAtOnce(t *testing.T) {
-	s := slow{nodes(), make(chan struct{}), make(chan struct{})}
-	h := web.Handler(func() bool { return true }, metrics.New("v1", "abc").Registry, web.Watcher(s)...)
+	s := slowUsage{twoNodes(), make(chan struct{}), make(chan struct{})}
+	h := web.Handler(func() bool { return true }, metrics.New("v1", "abc").Registry, web.WatcherRoutes(s)...)
 	codes := make(chan int)
 	for i := range 4 {
 		go func() {
@@ -109,12 +109,12 @@ func TestWatcherAnswersAFewAtOnce(t *testing.T) {
 
 func TestWatcherWithoutData(t *testing.T) {
 	for path, want := range map[string]int{"/watcher": 500, "/watcher?host=n1": 500, "/watcher/health": 503} {
-		if code, _ := get(t, served(nil), "GET", path); code != want {
+		if code, _ := get(t, watcherHandler(nil), "GET", path); code != want {
 			t.Errorf("%s: %d, want %d", path, code, want)
 		}
 	}
 	for _, path := range []string{"/watcher", "/watcher?host=off", "/watcher/health"} {
-		if code, _ := get(t, served(known{{Node: "off"}}), "GET", path); code != 404 {
+		if code, _ := get(t, watcherHandler(fakeUsage{{Node: "off"}}), "GET", path); code != 404 {
 			t.Errorf("%s where it is off: %d", path, code)
 		}
 	}

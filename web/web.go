@@ -20,8 +20,8 @@ type Route struct {
 	Handler http.Handler
 }
 
-// inFlight bounds how many requests for metrics, and for loads, are answered at once.
-const inFlight = 4
+// maxInFlight bounds how many requests for metrics, and for loads, are answered at once.
+const maxInFlight = 4
 
 // Serve answers /livez, /readyz, /metrics and further routes on the listener until
 // ctx ends.
@@ -60,7 +60,7 @@ func Handler(ready func() bool, registry *prometheus.Registry, more ...Route) ht
 		}
 		fmt.Fprintln(w, "ok")
 	})
-	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: inFlight, Timeout: 20 * time.Second}))
+	mux.Handle("GET /metrics", promhttp.HandlerFor(registry, promhttp.HandlerOpts{MaxRequestsInFlight: maxInFlight, Timeout: 20 * time.Second}))
 	for _, r := range more {
 		mux.Handle(r.Pattern, r.Handler)
 	}

@@ -8,6 +8,7 @@
 package annotation
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -18,52 +19,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/suggest"
 )
-
-// Prefix starts every key that Evenkeel defines.
-const Prefix = "evenkeel.io/"
-
-// Keys that Evenkeel defines. Each can be an annotation, or a label if the value is a valid
-// label value.
-const (
-	Evict        = Prefix + "evict"          // never | prefer
-	DoNotDisrupt = Prefix + "do-not-disrupt" // true | false | a duration from the pod's start
-	AllowWindow  = Prefix + "window"         // when the pod may be evicted
-	SpreadBy     = Prefix + "spread-by"      // topology key
-	MaxSkew      = Prefix + "max-skew"       // an integer of 1 or more
-	ZoneSLO      = Prefix + "zone-slo"       // 3 | 4: worst failure category allowed
-	Exclude      = Prefix + "exclude"        // on a node: true | false
-	DrainFirst   = Prefix + "drain-first"    // on a node: true | false
-)
-
-// Keys of the descheduler, Cluster Autoscaler and Karpenter. They count on the objects on which
-// those programs read them.
-const (
-	deschedulerPrefix             = "descheduler.alpha.kubernetes.io/"
-	DeschedulerEvict              = deschedulerPrefix + "evict"
-	DeschedulerPreferNoEviction   = deschedulerPrefix + "prefer-no-eviction"
-	DeschedulerEvictionInProgress = deschedulerPrefix + "eviction-in-progress"
-	SafeToEvict                   = "cluster-autoscaler.kubernetes.io/safe-to-evict"
-	KarpenterNoDisrupt            = "karpenter.sh/do-not-disrupt"
-	KarpenterNoEvict              = "karpenter.sh/do-not-evict"
-)
-
-// keySet lists the Evenkeel keys that are valid on one kind of object.
-type keySet struct {
-	objects string
-	keys    []string
-	// reserved are the keys of the hints that Evenkeel writes. They are valid, but they are not
-	// requests and are not suggested to people.
-	reserved []string
-}
-
-var (
-	podKeys  = keySet{"pods, workloads and namespaces", []string{Evict, DoNotDisrupt, AllowWindow, SpreadBy, MaxSkew, ZoneSLO}, nil}
-	nodeKeys = keySet{"nodes", []string{Exclude, DrainFirst}, []string{Prefix + "pressure", Prefix + "steer"}}
-)
-
-func (p keySet) contains(key string) bool {
-	return slices.Contains(p.keys, key) || slices.Contains(p.reserved, key)
-}
 
 // Source says on which object a request was found.
 type Source struct {
@@ -165,119 +120,6 @@ func requestObjects(s *cluster.Snapshot, p *cluster.Pod) []object {
 	return out
 }
 
-// Cache remembers which pods and owners carry requests, and the requests of each node. It is
-// valid for one snapshot. Most objects carry no request, and the planner asks about each of
-// them several times.
-type Cache struct {
-	inherited map[metav1.Object]bool
-	pods      []byte // by pod: 0 if not checked yet, else one of the constants below
-	nodes     []*Node
-}
-
-const (
-	noRequestsFound = iota + 1
-	requestsFound
-)
-
-// NewCache returns an empty cache.
-func NewCache() *Cache { return &Cache{inherited: map[metav1.Object]bool{}} }
-
-// hasRequests reports whether the pod, an owner or its namespace carries a key that has a
-// meaning.
-func (m *Cache) hasRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
-	return m.hasOwnRequests(s, p) || m.inheritsRequests(s, p)
-}
-
-// hasOwnRequests reports whether the pod itself carries such a key.
-func (m *Cache) hasOwnRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
-	if m == nil {
-		return hasKnownKey(p.Object)
-	}
-	if m.pods == nil {
-		m.pods = make([]byte, len(s.Pods))
-	}
-	seen := &m.pods[p.ID]
-	if *seen == 0 {
-		if *seen = noRequestsFound; hasKnownKey(p.Object) {
-			*seen = requestsFound
-		}
-	}
-	return *seen == requestsFound
-}
-
-// OfNode returns the same as the function OfNode and reads each node only once. Callers must
-// not modify the result.
-func (m *Cache) OfNode(s *cluster.Snapshot, id cluster.NodeID) *Node {
-	if m == nil {
-		r := OfNode(&s.Nodes[id])
-		return &r
-	}
-	if m.nodes == nil {
-		m.nodes = make([]*Node, len(s.Nodes))
-	}
-	if m.nodes[id] == nil {
-		if r := OfNode(&s.Nodes[id]); len(r.Exclude)+len(r.Problems) > 0 || r.DrainFirst {
-			m.nodes[id] = &r
-		} else {
-			m.nodes[id] = &nodeWithoutRequests
-		}
-	}
-	return m.nodes[id]
-}
-
-var nodeWithoutRequests Node
-
-func (m *Cache) inheritsRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
-	if m == nil || len(p.Owners) == 0 {
-		return inheritsRequests(s, p)
-	}
-	asks, seen := m.inherited[p.Owners[0]]
-	if !seen {
-		asks = inheritsRequests(s, p)
-		m.inherited[p.Owners[0]] = asks
-	}
-	return asks
-}
-
-func inheritsRequests(s *cluster.Snapshot, p *cluster.Pod) bool {
-	if slices.ContainsFunc(p.Owners, hasKnownKey) {
-		return true
-	}
-	ns := s.Namespace(p.Object.Namespace)
-	return ns != nil && hasKnownKey(ns)
-}
-
-// hasKnownKey reports whether an object has a key with the prefix of Evenkeel or of a program
-// whose keys are honoured.
-func hasKnownKey(o metav1.Object) bool {
-	return anyKnownPrefix(o.GetAnnotations()) || anyKnownPrefix(o.GetLabels())
-}
-
-func anyKnownPrefix(m map[string]string) bool {
-	for key := range m {
-		if key == "" {
-			continue
-		}
-		prefix := ""
-		switch key[0] { // each prefix starts with a different letter
-		case Prefix[0]:
-			prefix = Prefix
-		case deschedulerPrefix[0]:
-			prefix = deschedulerPrefix
-		case 'c':
-			prefix = "cluster-autoscaler.kubernetes.io/"
-		case 'k':
-			prefix = "karpenter.sh/"
-		default:
-			continue
-		}
-		if strings.HasPrefix(key, prefix) {
-			return true
-		}
-	}
-	return false
-}
-
 // isDeploymentCopy reports whether the first owner is a ReplicaSet of a Deployment. The
 // deployment controller copies annotations to the ReplicaSet but never removes them there, so a
 // withdrawn request would remain.
@@ -288,4 +130,16 @@ func isDeploymentCopy(owners []metav1.Object) bool {
 	_, copied := owners[0].(*appsv1.ReplicaSet)
 	_, original := owners[1].(*appsv1.Deployment)
 	return copied && original
+}
+
+func sortProblems(list []Problem) {
+	slices.SortFunc(list, func(a, b Problem) int {
+		return cmp.Or(cmp.Compare(a.Object, b.Object), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
+	})
+}
+
+// truncated returns the source with its value truncated.
+func truncated(src Source) Source {
+	src.Value = truncate(src.Value)
+	return src
 }

@@ -10,14 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// foreignKeys are the keys of other programs that are read on pods.
-var foreignKeys = []string{DeschedulerEvict, DeschedulerPreferNoEviction, DeschedulerEvictionInProgress, SafeToEvict, KarpenterNoDisrupt, KarpenterNoEvict,
-	corev1.PodDeletionCost, jobIndexFailures}
-
-// jobIndexFailures is the annotation in which the Job controller counts the failures of an
-// index.
-const jobIndexFailures = "batch.kubernetes.io/job-index-failure-count"
-
 // Fingerprint returns everything in a pod's metadata that decisions depend on: all labels, the
 // annotations that are requests, and the UID of its controller. Two pods with equal
 // fingerprints have the same requests, match the same budgets and are replaced by the same

@@ -24,7 +24,7 @@ func OfNode(n *cluster.Node) Node {
 		return r
 	}
 	o := object{"node " + n.Name, n.Object}
-	r.Problems = slices.DeleteFunc(o.unknownKeys(nodeKeys, podKeys), func(p Problem) bool { return hints.Own(p.Key) })
+	r.Problems = slices.DeleteFunc(o.unknownKeys(nodeKeys, podKeys), func(p Problem) bool { return hints.IsOwnKey(p.Key) })
 	for _, src := range o.values(Exclude) {
 		switch src.Value {
 		case "false":

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/internal/cron"
 )
 
@@ -51,33 +50,6 @@ const (
 	wantWindow     = "cron fields, a duration and perhaps a time zone, such as \"0 22 * * 1-5 6h Europe/Berlin\"; several with ; between"
 )
 
-// OfPod collects the requests that apply to a pod. Windows without a time zone use loc; nil
-// means UTC.
-func OfPod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) Pod {
-	return (*Cache)(nil).OfPod(s, p, loc)
-}
-
-// OfPod returns the same as the function OfPod. It is faster if many pods are read.
-func (m *Cache) OfPod(s *cluster.Snapshot, p *cluster.Pod, loc *time.Location) Pod {
-	if loc == nil {
-		loc = time.UTC
-	}
-	var r Pod
-	if !m.hasRequests(s, p) {
-		return r
-	}
-	for i, o := range requestObjects(s, p) {
-		r.readEvict(o)
-		r.readProtection(o, DoNotDisrupt)
-		r.readWindows(o, loc)
-		r.Problems = append(r.Problems, o.unknownKeys(podKeys, nodeKeys)...)
-		if i == 0 {
-			r.readForeignKeys(o)
-		}
-	}
-	return r
-}
-
 func (r *Pod) readEvict(o object) {
 	for _, src := range o.values(Evict) {
 		switch src.Value {
@@ -116,11 +88,11 @@ func protectionCause(value string) string {
 	n, err := strconv.Atoi(number)
 	switch d, _ := time.ParseDuration(value); {
 	case err == nil && n > 0 && n <= maxDays && days:
-		return fmt.Sprintf("days are not known (did you mean %dh?)", 24*n)
+		return fmt.Sprintf("days are not supported (did you mean %dh?)", 24*n)
 	case err == nil && n > 0 && !days:
 		return fmt.Sprintf("it has no unit (did you mean %dh or %dm?)", n, n)
 	case d < 0 || value == "0" || value == "0s":
-		return "it is not above 0 (want " + wantProtection + ")"
+		return "the duration is not above 0 (want " + wantProtection + ")"
 	}
 	return ""
 }
@@ -171,4 +143,24 @@ func (r *Pod) readBoolean(o object, key, holds, frees string) {
 
 func (r *Pod) addProblem(src Source, want string) {
 	r.Problems = append(r.Problems, Problem{Source: truncated(src), Want: want})
+}
+
+// maxWindows limits how many windows one annotation can list.
+const maxWindows = 20
+
+// parseWindows parses windows that are separated by semicolons.
+func parseWindows(text string, loc *time.Location) (cron.Windows, error) {
+	parts := strings.Split(text, ";")
+	if len(parts) > maxWindows {
+		return cron.Windows{}, fmt.Errorf("more than %d windows", maxWindows)
+	}
+	var w cron.Windows
+	for _, part := range parts {
+		one, err := cron.ParseWindow(strings.TrimSpace(part), loc)
+		if err != nil {
+			return cron.Windows{}, err
+		}
+		w.Allow = append(w.Allow, one)
+	}
+	return w, nil
 }

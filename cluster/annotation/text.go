@@ -1,21 +1,13 @@
 package annotation
 
 import (
-	"cmp"
 	"fmt"
-	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
-
-func sortProblems(list []Problem) {
-	slices.SortFunc(list, func(a, b Problem) int {
-		return cmp.Or(cmp.Compare(a.Object, b.Object), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Value, b.Value))
-	})
-}
 
 // maxValueLength limits how much of a value a message repeats, in characters. Annotations may
 // be 256 KiB long.
@@ -26,12 +18,6 @@ func truncate(v string) string {
 		return string(r[:maxValueLength]) + "..."
 	}
 	return v
-}
-
-// truncated returns the source with its value truncated.
-func truncated(src Source) Source {
-	src.Value = truncate(src.Value)
-	return src
 }
 
 // ownerName returns kind, namespace and name of an owner. The kind comes from the Go type,

@@ -79,7 +79,7 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 		return errors.New("in which namespace does Evenkeel run? give --lease-namespace: a process that leads, a pause and what is remembered are looked for there and nowhere else")
 	}
 	by := plan.Approval{By: apiUser(cmd.Context(), client), At: time.Now().UTC().Truncate(time.Second)}
-	lease := &controller.Lease{Client: client, Namespace: f.namespace, Identity: identity(), Leading: func(bool) {}}
+	lease := &controller.Lease{Client: client, Namespace: f.namespace, Identity: identity(), OnLeadingChange: func(bool) {}}
 	holder, err := lease.Leader(cmd.Context())
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ type leaderReader interface {
 // had held it, and those look for no plans.
 func (f *applyFlags) submitToLeader(ctx context.Context, client kubernetes.Interface, lease leaderReader, p plan.Plan, by plan.Approval) (*plan.RunReport, error) {
 	box := approval.New(client, f.namespace)
-	if err := box.Submit(ctx, approval.Request{Plan: p, By: by.By, At: by.At}); err != nil {
+	if err := box.Submit(ctx, approval.Request{Plan: p, ApprovedBy: by.By, ApprovedAt: by.At}); err != nil {
 		return nil, fmt.Errorf("handing the plan over: %w", forbidden("create and update configmaps", err))
 	}
 	waiting, cancel := context.WithTimeout(ctx, f.wait)
@@ -169,10 +169,10 @@ func (f *applyFlags) submitToLeader(ctx context.Context, client kubernetes.Inter
 			if ctx.Err() != nil {
 				ended = "this was told to stop before its report came"
 			}
-			return nil, errors.Join(fmt.Errorf("the plan stays handed over, and %s; it lies in ConfigMap %s/%s: delete that to withdraw it", ended, f.namespace, approval.Name), last)
+			return nil, errors.Join(fmt.Errorf("the plan stays handed over, and %s; it lies in ConfigMap %s/%s: delete that to withdraw it", ended, f.namespace, approval.ConfigMapName), last)
 		case <-every.C:
 			var r *plan.RunReport
-			if r, last = box.Fetch(waiting, p.ID); r != nil {
+			if r, last = box.Report(waiting, p.ID); r != nil {
 				return r, nil
 			}
 			last = forbidden("get configmaps", last)
@@ -198,7 +198,7 @@ func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.L
 		return fmt.Errorf("looking at the cluster at %s: %w", serverHost(rc), err)
 	}
 	counts := metrics.New(version, conf.Hash())
-	loads, err := newUsageMonitor(conf, o, rc, log, counts.Load)
+	loads, err := newUsageMonitor(conf, o, rc, log, counts.UsageRecorder)
 	if err != nil {
 		return err
 	}
@@ -229,7 +229,7 @@ func applyPlan(ctx context.Context, c *controller.Controller, p plan.Plan, by pl
 	} else {
 		err = incompleteError(r)
 	}
-	return errors.Join(err, c.Unclosed())
+	return errors.Join(err, c.UnclosedRuns())
 }
 
 // incompleteError is an error when something kept the plan from being carried out to its

@@ -34,7 +34,7 @@ func TestAPlanIsTakenBackWhereNobodyLeadsAnyMore(t *testing.T) {
 		t.Errorf("the next plan: %v", err)
 	}
 	taken, err := box.Pending(t.Context())
-	if err != nil || taken == nil || box.Take(t.Context(), taken) != nil {
+	if err != nil || taken == nil || box.Claim(t.Context(), taken) != nil {
 		t.Fatalf("request %v (%v)", taken, err)
 	}
 	if back, err := box.Withdraw(t.Context(), "q"); back || err != nil {

@@ -120,7 +120,7 @@ func (h *hintCommand) findForeignHints(labelKey, taintKey string) {
 			continue
 		}
 		for _, f := range pressure.ForeignOn(&h.nodes[i], dynamicSchedulerLabelKey, "") {
-			if f.What == dynamicSchedulerLabel {
+			if f.Description == dynamicSchedulerLabel {
 				h.foreign = append(h.foreign, f)
 			}
 		}
@@ -134,10 +134,10 @@ func describePressureHint(x pressure.Hint) string {
 	}
 	value := strconv.FormatFloat(x.Value, 'f', -1, 64)
 	also := ""
-	if len(x.Also) > 0 {
-		also = ", also " + strings.Join(x.Also, ", ")
+	if len(x.OtherRules) > 0 {
+		also = ", also " + strings.Join(x.OtherRules, ", ")
 	}
-	return fmt.Sprintf("%s at %s%s (%s)", x.Rule, value, also, x.What())
+	return fmt.Sprintf("%s at %s%s (%s)", x.Rule, value, also, x.Description())
 }
 
 func listHints(cmd *cobra.Command, h *hintCommand) error {
@@ -153,7 +153,7 @@ func listHints(cmd *cobra.Command, h *hintCommand) error {
 		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", x.node, x.kind, x.cause, h.formatExpiry(x.expires))
 	}
 	for _, f := range h.foreign {
-		fmt.Fprintf(tw, "%s\tforeign\t%s\tnever; remove it with: %s\n", f.Node, f.What, f.Remove())
+		fmt.Fprintf(tw, "%s\tforeign\t%s\tnever; remove it with: %s\n", f.Node, f.Description, f.RemoveCommand())
 	}
 	return tw.Flush()
 }
@@ -182,12 +182,12 @@ func (h *hintCommand) removeHints(cmd *cobra.Command, which func(expires time.Ti
 			pressed = append(pressed, writer.Edit{Node: x.node, Change: func(n *corev1.Node) *corev1.Node { return withoutPressureHint(n, which) }})
 		}
 	}
-	taken, err := h.writer.Take(h.ctx, steered, func(x hints.Hint) bool { return which(x.Expires) })
+	taken, err := h.writer.Remove(h.ctx, steered, func(x hints.Hint) bool { return which(x.Expires) })
 	for _, r := range h.writer.Edit(h.ctx, pressed) {
 		switch {
 		case r.Err != nil:
 			err = errors.Join(err, fmt.Errorf("taking the hint off node %s: %w", r.Node, r.Err))
-		case r.Wrote && !slices.Contains(taken, r.Node):
+		case r.Written && !slices.Contains(taken, r.Node):
 			taken = append(taken, r.Node)
 		}
 	}
@@ -202,7 +202,7 @@ func withoutPressureHint(n *corev1.Node, which func(expires time.Time) bool) *co
 	if x, ours := pressure.Of(n); !ours || !which(x.Expires) {
 		return n
 	}
-	out, _ := pressure.Take(n)
+	out, _ := pressure.Remove(n)
 	return out
 }
 

@@ -49,7 +49,7 @@ func TestOnePassKeepsHints(t *testing.T) {
 	if got.exit != 0 || len(patched) > 0 || !strings.Contains(got.stderr, "dry run: a pressure hint would be written") || strings.Count(got.stderr, "node=n1") != 1 {
 		t.Errorf("dry run: exit %d, patched %v\n%s", got.exit, patched, got.stderr)
 	}
-	if want := "would be written (dry run writes none)"; !strings.Contains(got.stdout, want) {
+	if want := "would be written (a dry run writes no hints)"; !strings.Contains(got.stdout, want) {
 		t.Errorf("dry run: want %q\n%s", want, got.stdout)
 	}
 	const warned = "pressure hints may expire before they are renewed"
@@ -63,7 +63,7 @@ func TestOnePassKeepsHints(t *testing.T) {
 	if got.exit != 1 || len(patched) == 0 || patched[0] != "n1" || !strings.Contains(got.stderr, "pressure hints could not be written to 1 of 1 nodes") || !strings.Contains(got.stderr, "permission to patch nodes is missing") {
 		t.Errorf("exit %d, patched %v\n%s", got.exit, patched, got.stderr)
 	}
-	if want := "not written yet; planned without it"; !strings.Contains(got.stdout, want) {
+	if want := "not written yet; the plan assumes no hint"; !strings.Contains(got.stdout, want) {
 		t.Errorf("want %q: what could not be written does not count\n%s", want, got.stdout)
 	}
 	got, patched = runOnceWithHints(t, "false", "2")
@@ -86,7 +86,7 @@ func TestHintsAloneWithASilentSource(t *testing.T) {
 		if want := "hints judged no node: nothing is known: metricsServer gave no answer; the report's inputs say why"; got.exit != 1 || !strings.Contains(got.stderr, want) {
 			t.Errorf("%s: exit %d: %s", command, got.exit, got.stderr)
 		}
-		if want := "Plan: of hints nothing is known: metricsServer gave no answer (below)"; !strings.HasPrefix(got.stdout, want) && !strings.Contains(got.stdout, "\n"+want) {
+		if want := "Plan: hints: nothing is known: metricsServer gave no answer (below)"; !strings.HasPrefix(got.stdout, want) && !strings.Contains(got.stdout, "\n"+want) {
 			t.Errorf("%s: the report does not say %q:\n%s", command, want, got.stdout)
 		}
 	}

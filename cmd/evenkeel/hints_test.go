@@ -20,8 +20,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/hints"
-	"github.com/evenkeel-project/evenkeel/hints/keeper"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
+	"github.com/evenkeel-project/evenkeel/hints/reconciler"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
 )
 
@@ -40,7 +40,7 @@ func clusterAfterKilledReconciler(t *testing.T) *fake.Clientset {
 	if err := w.Put(t.Context(), []hints.Hint{{Node: "n2", Kind: hints.Taint, Run: "r1", Expires: testNoon.Add(time.Hour)}}); err != nil {
 		t.Fatal(err)
 	}
-	k := &keeper.Keeper{
+	k := &reconciler.Reconciler{
 		Writer: w, Clock: testclock.NewFakeClock(testNoon), Log: slog.New(slog.DiscardHandler), Nodes: func() []*corev1.Node { return nodesOf(t, client) },
 		Usage: func() *cluster.Usage {
 			return &cluster.Usage{
@@ -49,8 +49,8 @@ func clusterAfterKilledReconciler(t *testing.T) *fake.Clientset {
 			}
 		},
 	}
-	k.Configure(keeper.Options{Options: pressure.Options{Label: "status=presure", Taint: pressure.Key, MaxHintedFrac: 1, TTL: 5 * time.Minute, Rules: []pressure.Rule{{Name: "cpu", Resource: "cpu", Enter: 0.8, Leave: 0.7}}}})
-	k.Look(t.Context())
+	k.Configure(reconciler.Options{Options: pressure.Options{Label: "status=presure", Taint: pressure.Key, MaxHintedFrac: 1, TTL: 5 * time.Minute, Rules: []pressure.Rule{{Name: "cpu", Resource: "cpu", Enter: 0.8, Leave: 0.7}}}})
+	k.Reconcile(t.Context())
 	return client
 }
 
@@ -162,7 +162,7 @@ func TestForeignHintsAreListed(t *testing.T) {
 
 // TestBecause names each rule once.
 func TestBecause(t *testing.T) {
-	x := pressure.Hint{Rule: "memory", Value: 0.99, Also: []string{"cpu"}, Label: "status=presure", Taint: pressure.Key}
+	x := pressure.Hint{Rule: "memory", Value: 0.99, OtherRules: []string{"cpu"}, Label: "status=presure", Taint: pressure.Key}
 	if got, want := describePressureHint(x), "memory at 0.99, also cpu (label status=presure, taint evenkeel.io/pressure:PreferNoSchedule)"; got != want {
 		t.Errorf("%q, want %q", got, want)
 	}
@@ -187,18 +187,18 @@ func TestClearTakesAllHintsAway(t *testing.T) {
 func TestWhoIsHinted(t *testing.T) {
 	client := clusterAfterKilledReconciler(t)
 	p := &pressureHints{nodes: func() []*corev1.Node { return nodesOf(t, client) }}
-	if _, _, on := p.Hinted(); on {
+	if _, _, on := p.HintedNodes(); on {
 		t.Error("without a configuration there are hints")
 	}
 	conf := config.Default()
 	p.setConfig(conf)
-	if _, _, on := p.Hinted(); on {
+	if _, _, on := p.HintedNodes(); on {
 		t.Error("hints that are not enabled are told of")
 	}
 	conf = config.Default()
 	conf.Hints.Enabled, conf.Hints.Label = true, config.HintLabel{Key: "status", Value: "presure"}
 	p.setConfig(conf)
-	if nodes, value, on := p.Hinted(); !slices.Equal(nodes, []string{"n1", "n3"}) || value != "presure" || !on {
+	if nodes, value, on := p.HintedNodes(); !slices.Equal(nodes, []string{"n1", "n3"}) || value != "presure" || !on {
 		t.Errorf("%v %s %t", nodes, value, on)
 	}
 }

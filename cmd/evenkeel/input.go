@@ -119,7 +119,7 @@ func (g *globalFlags) readCluster(cmd *cobra.Command, client kubernetes.Interfac
 		return nil, err
 	}
 	if conf != nil {
-		loads, err := newUsageMonitor(conf, o, rc, g.logger(cmd), metrics.New(version, conf.Hash()).Load)
+		loads, err := newUsageMonitor(conf, o, rc, g.logger(cmd), metrics.New(version, conf.Hash()).UsageRecorder)
 		if err != nil {
 			return nil, err
 		}

@@ -39,7 +39,7 @@ func (singleMoveFake) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan
 	return p.Moves, nil
 }
 
-func (singleMoveFake) Wave(_ context.Context, moves []plan.Move, _ func()) (r evictor.Result) {
+func (singleMoveFake) EvictWave(_ context.Context, moves []plan.Move, _ func()) (r evictor.Result) {
 	for _, m := range moves {
 		r.Outcomes = append(r.Outcomes, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Evicted, LandedAsPredicted: true})
 	}
@@ -55,7 +55,7 @@ func (*failingStore) Load(context.Context) (plan.PlannerState, error) {
 
 func (f *failingStore) Save(context.Context, plan.PlannerState) error {
 	if f.writes--; f.writes < 0 {
-		return errors.New("writing ConfigMap ek/evenkeel-memory-03: no space left")
+		return errors.New("writing ConfigMap ek/evenkeel-state-03: no space left")
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func TestAPassThatWasToldToStopIsAnError(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		defer stop()
 		c := &controller.Controller{Observer: singleMoveFake{}, Planner: singleMoveFake{}, Evictor: singleMoveFake{}, Mode: plan.Live, Clock: immediateClock{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-			Recorder: metrics.New("v", "h"), NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {}, Memory: &failingStore{9}}
+			Recorder: metrics.New("v", "h"), NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {}, Store: &failingStore{9}}
 		if told {
 			c.NewRunID = func() string { stop(); return "r1" }
 		}
@@ -108,7 +108,7 @@ func TestAReportThatIsLostIsAnError(t *testing.T) {
 func TestARunThatStaysOpenIsAnError(t *testing.T) {
 	for writes, closed := range map[int]bool{2: false, 3: true} {
 		c := &controller.Controller{Observer: singleMoveFake{}, Planner: singleMoveFake{}, Evictor: singleMoveFake{}, Mode: plan.Live, Clock: immediateClock{}, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
-			Recorder: metrics.New("v", "h"), NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {}, Memory: &failingStore{writes}}
+			Recorder: metrics.New("v", "h"), NewRunID: func() string { return "r1" }, OnReport: func(plan.RunReport) {}, Store: &failingStore{writes}}
 		err := runSinglePass(t.Context(), c, nil)
 		if (err == nil) != closed || err != nil && (strings.Contains(err.Error(), "nothing was evicted") || !strings.Contains(err.Error(), "run r1 is over and reported, but")) {
 			t.Errorf("%d writes: %v", writes, err)

@@ -83,14 +83,14 @@ func (f *pauseFlags) check(cmd *cobra.Command) error {
 }
 
 // connect connects, and finds out who asks.
-func (f *pauseFlags) connect(cmd *cobra.Command, g *globalFlags) (kubernetes.Interface, state.Pauses, string, error) {
+func (f *pauseFlags) connect(cmd *cobra.Command, g *globalFlags) (kubernetes.Interface, state.PauseStore, string, error) {
 	g.logger(cmd)
 	if err := f.check(cmd); err != nil {
-		return nil, state.Pauses{}, "", err
+		return nil, state.PauseStore{}, "", err
 	}
 	client, _, err := g.client()
 	if err != nil {
-		return nil, state.Pauses{}, "", err
+		return nil, state.PauseStore{}, "", err
 	}
 	return client, g.pauseStore(client, f.namespace), apiUser(cmd.Context(), client), nil
 }
@@ -161,7 +161,7 @@ func warnWithoutLease(cmd *cobra.Command, client kubernetes.Interface, namespace
 	lease, err := client.CoordinationV1().Leases(namespace).Get(ctx, "evenkeel", metav1.GetOptions{})
 	switch {
 	case err == nil:
-		return (&controller.Lease{}).Holder(lease), true
+		return (&controller.Lease{}).HolderOf(lease), true
 	case !apierrors.IsNotFound(err):
 		return "", false
 	}
@@ -199,7 +199,7 @@ func apiUser(ctx context.Context, client kubernetes.Interface) string {
 // stateWithOptionalPause is what is remembered, with the pause that holds.
 type stateWithOptionalPause struct {
 	stateLoader
-	pauses state.Pauses
+	pauses state.PauseStore
 	log    *slog.Logger
 }
 
@@ -216,6 +216,6 @@ func (r stateWithOptionalPause) Load(ctx context.Context) (plan.PlannerState, er
 	return st, nil
 }
 
-func (g *globalFlags) pauseStore(client kubernetes.Interface, namespace string) state.Pauses {
-	return state.Pauses{Client: client, Namespace: namespace, Clock: clock.RealClock{}}
+func (g *globalFlags) pauseStore(client kubernetes.Interface, namespace string) state.PauseStore {
+	return state.PauseStore{Client: client, Namespace: namespace, Clock: clock.RealClock{}}
 }

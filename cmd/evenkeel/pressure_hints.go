@@ -15,8 +15,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
-	"github.com/evenkeel-project/evenkeel/hints/keeper"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
+	"github.com/evenkeel-project/evenkeel/hints/reconciler"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
@@ -25,7 +25,7 @@ import (
 // pressureHints are the pressure hints of a program that keeps running: whoever leads
 // keeps them, and everybody tells which nodes carry one.
 type pressureHints struct {
-	keeper *keeper.Keeper
+	keeper *reconciler.Reconciler
 	// sampled has a value whenever usage may have changed; nil: never.
 	sampled <-chan struct{}
 	nodes   func() []*corev1.Node
@@ -35,9 +35,9 @@ type pressureHints struct {
 // newPressureHints keeps hints by usage, which is nil, or has no nodes, while nothing
 // is known.
 func newPressureHints(client kubernetes.Interface, o *observe.Observer, m *metrics.Metrics, log *slog.Logger, usage func() *cluster.Usage, sampled <-chan struct{}) *pressureHints {
-	return &pressureHints{sampled: sampled, nodes: o.Nodes, keeper: &keeper.Keeper{
+	return &pressureHints{sampled: sampled, nodes: o.Nodes, keeper: &reconciler.Reconciler{
 		Nodes: o.Nodes, Usage: usage, Writer: writer.New(client, clock.RealClock{}, nil), Clock: clock.RealClock{}, Log: log,
-		Counted: func(c keeper.Counts) { m.Hints(metrics.HintCounts(c)) },
+		OnCount: func(c reconciler.Counts) { m.RecordHints(metrics.HintCounts(c)) },
 	}}
 }
 
@@ -48,7 +48,7 @@ func (p *pressureHints) setConfig(conf *config.Config) { p.conf.Store(conf) }
 // configureReconciler is told of it between passes.
 func (p *pressureHints) configureReconciler(conf *config.Config) {
 	if p != nil {
-		p.keeper.Configure(keeper.Options{Options: conf.PressureOptions(), DryRun: conf.DryRun})
+		p.keeper.Configure(reconciler.Options{Options: conf.PressureOptions(), DryRun: conf.DryRun})
 	}
 }
 
@@ -56,7 +56,7 @@ func (p *pressureHints) configureReconciler(conf *config.Config) {
 // it. Where hints are off, only those go that have expired, and it is no fault where
 // they cannot.
 func (p *pressureHints) runOnceWith(ctx context.Context, c *controller.Controller, conf *config.Config, work func(context.Context, *controller.Controller) error) error {
-	unwritten := p.keeper.First(ctx)
+	unwritten := p.keeper.ReconcileFirst(ctx)
 	if !conf.Hints.Enabled {
 		unwritten = nil
 	}
@@ -88,9 +88,9 @@ func (p *pressureHints) runWith(ctx context.Context, c *controller.Controller, w
 	return work(ctx, c)
 }
 
-// Hinted implements web.Hinted. A node with the label carries the hint, whoever wrote
+// HintedNodes implements web.HintedNodes. A node with the label carries the hint, whoever wrote
 // it: that is what pods avoid.
-func (p *pressureHints) Hinted() (nodes []string, value string, on bool) {
+func (p *pressureHints) HintedNodes() (nodes []string, value string, on bool) {
 	conf := p.conf.Load()
 	if conf == nil || !conf.Hints.Enabled {
 		return nil, "", false

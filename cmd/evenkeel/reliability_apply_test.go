@@ -20,7 +20,7 @@ func applyRows() []badInput {
 		{input: "an empty plan", args: "apply plan.json", files: given("plan.json", ""), want: "evenkeel: plan.json " + noPlan, exit: 1},
 		{input: "a plan that is cut off", args: "apply plan.json", files: given("plan.json", somePlan[:30]), want: "evenkeel: plan.json " + noPlan, exit: 1},
 		{input: "a snapshot for a plan", args: "apply three-zones.yaml", want: "evenkeel: three-zones.yaml " + noPlan, exit: 1},
-		{input: "a plan as a table", args: "apply plan.txt", files: given("plan.txt", "Plan: 2 evictions level 1 of 1 goals"), want: "evenkeel: plan.txt " + noPlan, exit: 1},
+		{input: "a plan as a table", args: "apply plan.txt", files: given("plan.txt", "Plan: 2 evictions meet 1 of 1 goals"), want: "evenkeel: plan.txt " + noPlan, exit: 1},
 		{input: "a report for a plan", args: "apply report.json", files: given("report.json", `{"apiVersion": "evenkeel.io/v1alpha1", "kind": "RunReport"}`), want: "evenkeel: report.json " + noPlan, exit: 1},
 		{input: "a plan of another version", args: "apply plan.json", files: given("plan.json", `{"apiVersion": "evenkeel.io/v9", "kind": "Plan"}`), want: "evenkeel: plan.json " + noPlan, exit: 1},
 		{input: "nothing on standard input for a plan", args: "apply -", want: "evenkeel: standard input " + noPlan, exit: 1},

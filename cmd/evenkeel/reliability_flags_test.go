@@ -29,7 +29,7 @@ func flagRows(*testing.T) []badInput {
 		{input: "a configuration that is not there", args: "plan -f three-zones.yaml --config nowhere.yaml", want: "evenkeel: reading the configuration: open nowhere.yaml: no such file or directory", exit: 1},
 		{input: "a directory as configuration", args: "plan -f three-zones.yaml --config .", want: "evenkeel: reading the configuration: read .: is a directory", exit: 1},
 		{input: "a snapshot that is not there", args: "plan -f nowhere.yaml", want: "evenkeel: reading the snapshot: stat nowhere.yaml: no such file or directory", exit: 1},
-		{input: "an empty name of a snapshot", args: "plan -f ''", want: "evenkeel: reading the snapshot: the name of the file is empty (-: standard input)", exit: 1},
+		{input: "an empty name of a snapshot", args: "plan -f ''", want: "evenkeel: reading the snapshot: the file name is empty (use - for standard input)", exit: 1},
 		{input: "the second of two snapshots is not there", args: "plan -f three-zones.yaml -f nowhere.yaml", want: "evenkeel: reading the snapshot: stat nowhere.yaml: no such file or directory", exit: 1},
 		{input: "a snapshot below a file", args: "plan -f three-zones.yaml/pods", want: "evenkeel: reading the snapshot: stat three-zones.yaml/pods: not a directory", exit: 1},
 		{input: "the input is to be saved where no directory is", args: "plan -f three-zones.yaml --save-input nowhere/saved.json", want: "evenkeel: writing nowhere/saved.json: no such file or directory", exit: 1},

@@ -73,7 +73,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	if err != nil {
 		return err
 	}
-	m.Configured(conf.Hash())
+	m.SetConfigHash(conf.Hash())
 	if cmd.Flags().Changed("strategy") && !f.once {
 		return errors.New("--strategy goes with --once; without it every strategy runs on its schedule")
 	}
@@ -93,31 +93,31 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	watching, endWatching := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	o := observe.New(client, clock.RealClock{})
 	defer func() { endWatching(); o.Shutdown() }()
-	if set.usage, err = newUsageMonitor(conf, o, rc, log, m.Load); err != nil {
+	if set.usage, err = newUsageMonitor(conf, o, rc, log, m.UsageRecorder); err != nil {
 		return err
 	}
 	set.hints = newPressureHints(client, o, m, log, set.usage.nodeUsage, set.usage.sampled)
-	var shadow *controller.Shadow
+	var shadow *controller.SchedulerTrust
 	if !f.once { // one pass sees no bindings to speak of
 		set.applyOutsidePass(conf)
 		shadow = newSchedulerTrust(&set.bindings, o, m, log)
 	}
 	o.Start(watching)
 	defer set.connect(watching, g, client, o, f.namespace)()
-	set.lease = &controller.Lease{Client: client, Namespace: f.namespace, Identity: identity(), Leading: func(leads bool) {
-		m.Leading(leads)
+	set.lease = &controller.Lease{Client: client, Namespace: f.namespace, Identity: identity(), OnLeadingChange: func(leads bool) {
+		m.SetLeading(leads)
 		log.Info("leadership", "leads", leads, "namespace", f.namespace)
 	}}
 	reports := &reportWriter{out: cmd.OutOrStdout(), format: format, log: log}
 	c := newController(reports, log, o, m)
-	c.Reloads, c.Refused, c.Shadow = changes, files.rejectedFiles, shadow
+	c.Reloads, c.RefusedInputs, c.Trust = changes, files.rejectedFiles, shadow
 	c.Approvals = approval.New(client, f.namespace)
 	set.apply(c, conf)
 
 	if !f.once {
 		defer files.start(watching)()
 		log.Info("running", "mode", c.Mode, "cluster", serverHost(rc), "namespace", f.namespace, "config", conf.Hash(), "strategies", names)
-		return f.serve(cmd.Context(), log, o, m, append(web.Watcher(set.usage), web.Nodes(set.hints)...), func(ctx context.Context) error {
+		return f.serve(cmd.Context(), log, o, m, append(web.WatcherRoutes(set.usage), web.HintRoutes(set.hints)...), func(ctx context.Context) error {
 			return set.usage.runWith(ctx, func(ctx context.Context) error {
 				return runWithTrust(ctx, shadow, func(ctx context.Context) error { return runAsLeader(ctx, set.lease, c, set.hints) })
 			})
@@ -170,7 +170,7 @@ func runPasses(ctx context.Context, c *controller.Controller) error {
 	if ctx.Err() == nil {
 		return nil
 	}
-	return c.Unclosed()
+	return c.UnclosedRuns()
 }
 
 // check refuses what would fail only later, when the cluster has been found.
@@ -215,7 +215,7 @@ func runSinglePass(ctx context.Context, c *controller.Controller, due []string) 
 	case r.Stopped != nil:
 		err = fmt.Errorf("the pass stopped early: %s: %s", r.Stopped.Code, r.Stopped.Message)
 	}
-	return errors.Join(err, unknownUsageErrors(r.Plan, due), c.Unclosed())
+	return errors.Join(err, unknownUsageErrors(r.Plan, due), c.UnclosedRuns())
 }
 
 // unknownUsageErrors names the strategies that were due and could not act, since what they go by

@@ -40,13 +40,13 @@ func (w *bindingFilter) matches(p *corev1.Pod) bool {
 
 // newSchedulerTrust watches the bindings that are wanted. The observer must not have been
 // started.
-func newSchedulerTrust(w *bindingFilter, o *observe.Observer, m *metrics.Metrics, log *slog.Logger) *controller.Shadow {
-	return &controller.Shadow{Observer: o, Bindings: o.WatchBindings(w.matches), Clock: clock.RealClock{}, Log: log, Counted: m.Binding}
+func newSchedulerTrust(w *bindingFilter, o *observe.Observer, m *metrics.Metrics, log *slog.Logger) *controller.SchedulerTrust {
+	return &controller.SchedulerTrust{Observer: o, Bindings: o.WatchBindings(w.matches), Clock: clock.RealClock{}, Log: log, OnCount: m.RecordBinding}
 }
 
 // runWithTrust runs the shadow while work runs, also while another process holds the
 // Lease: who takes over has counts of its own.
-func runWithTrust(ctx context.Context, s *controller.Shadow, work func(context.Context) error) error {
+func runWithTrust(ctx context.Context, s *controller.SchedulerTrust, work func(context.Context) error) error {
 	if s == nil {
 		return work(ctx)
 	}

@@ -26,7 +26,7 @@ type controllerSettings struct {
 	client   kubernetes.Interface
 	observer *observe.Observer
 	log      *slog.Logger
-	events   evictor.Recorded
+	events   evictor.EventRecorder
 	// store is where everything that must outlive this process is kept.
 	store stateWithPause
 	// lease is what evictions are made under.
@@ -49,7 +49,7 @@ func (s *controllerSettings) connect(watching context.Context, g *globalFlags, c
 	broadcaster := events.NewBroadcaster(&events.EventSinkImpl{Interface: client.EventsV1()})
 	s.client, s.observer = client, o
 	s.store = stateWithPause{state.New(client, namespace), g.pauseStore(client, namespace)}
-	s.events = evictor.Recorded{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: namespace, UID: o.WorkloadUID}
+	s.events = evictor.EventRecorder{Recorder: broadcaster.NewRecorder(scheme.Scheme, "evenkeel"), Namespace: namespace, LookupUID: o.WorkloadUID}
 	s.startEvents = onceOrWarn(s.log, "no events will be written", func() error { return broadcaster.StartRecordingToSinkWithContext(watching) })
 	return broadcaster.Shutdown
 }
@@ -69,12 +69,12 @@ func (s *controllerSettings) applyOutsidePass(conf *config.Config) {
 func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config) {
 	s.observer.SetMaxStaleness(time.Duration(conf.Guards.MaxStaleness))
 	p := planner.New(conf.PlannerOptions())
-	c.Planner, c.Again, c.Strategies, c.ConfigHash = p, p, conf.BuildStrategies(), conf.Hash()
+	c.Planner, c.Replanner, c.Strategies, c.ConfigHash = p, p, conf.BuildStrategies(), conf.Hash()
 	s.hints.configureReconciler(conf)
-	c.Memory, c.Ledger, c.Breaker, c.Benefits = s.store, conf.HistoryOptions(), conf.BreakerOptions(), conf.BenefitOptions()
+	c.Store, c.History, c.Breaker, c.Benefits = s.store, conf.HistoryOptions(), conf.BreakerOptions(), conf.BenefitOptions()
 	if conf.DryRun {
 		c.Observer = dryRunObserver{s.observer, p}
-		c.Mode, c.Evictor, c.AtOnce, c.Hinter, c.Events = plan.DryRun, evictor.NewDryRun(), 0, nil, nil
+		c.Mode, c.Evictor, c.BatchSize, c.HintWriter, c.Events = plan.DryRun, evictor.NewDryRun(), 0, nil, nil
 		return
 	}
 	s.enableEvictions(c, conf)
@@ -86,31 +86,31 @@ func (s *controllerSettings) enableEvictions(c *controller.Controller, conf *con
 	c.Observer = s.observer // what is evicted is judged by what stands, and never by what is foretold
 	live := evictor.NewLive(s.client, s.observer, s.observer.ReplacingOwnerUID, evictor.Options{
 		GracePeriodSeconds: conf.Evictor.GracePeriodSeconds, PerMinute: conf.PerMinute(),
-		VerifyTimeout: time.Duration(conf.Evictor.VerifyTimeout), Clock: clock.RealClock{}, Log: s.log, Events: s.events, Gate: s.evictionGate, Held: s.lease.Held,
+		VerifyTimeout: time.Duration(conf.Evictor.VerifyTimeout), Clock: clock.RealClock{}, Log: s.log, Events: s.events, CheckPause: s.evictionGate, CheckLeading: s.lease.CheckLeading,
 	})
 	if s.previousEvictor != nil {
-		live.Follow(s.previousEvictor)
+		live.ContinueFrom(s.previousEvictor)
 	}
 	s.previousEvictor = live
-	c.Mode, c.Evictor, c.AtOnce = plan.Live, live, evictor.AtOnce(conf.PerMinute())
+	c.Mode, c.Evictor, c.BatchSize = plan.Live, live, evictor.BatchSize(conf.PerMinute())
 	c.Resolver, c.Events, c.Holder = live, s.events, s.lease.Identity
-	c.Hinter, c.HintTTL = writer.New(s.client, clock.RealClock{}, s.observer.Node), time.Duration(conf.Evictor.SteerTTL)
+	c.HintWriter, c.HintTTL = writer.New(s.client, clock.RealClock{}, s.observer.Node), time.Duration(conf.Evictor.SteerTTL)
 }
 
 // evictionGate is asked before every eviction: nobody has paused them, and this process
 // still holds the Lease.
 func (s *controllerSettings) evictionGate(ctx context.Context) *plan.Reason {
-	if r := s.store.pauses.Gate(ctx); r != nil {
+	if r := s.store.pauses.CheckPause(ctx); r != nil {
 		return r
 	}
-	return s.lease.Held()
+	return s.lease.CheckLeading()
 }
 
 // stateWithPause is what passes remember, with the pause that holds. Unlike recalled it
 // fails where the pause cannot be read.
 type stateWithPause struct {
 	*state.Store
-	pauses state.Pauses
+	pauses state.PauseStore
 }
 
 // Load implements controller.Memory.

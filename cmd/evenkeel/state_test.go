@@ -25,10 +25,10 @@ func TestALivePlanKnowsWhatIsRemembered(t *testing.T) {
 		path   string
 		want   string
 	}{
-		{"a workload rests", respondText(200, "application/json", pausedConfigMap(t, resting)), maps + "evenkeel-memory-09", "BackedOff: "},
+		{"a workload rests", respondText(200, "application/json", pausedConfigMap(t, resting)), maps + "evenkeel-state-09", "BackedOff: "},
 		{"nothing was ever written", respondStatus(404, "NotFound", "not found"), maps, ""},
-		{"not allowed to look", respondStatus(403, "Forbidden", "no"), maps, "back-offs and hourly counts of evictions are not known, and none is assumed: reading ConfigMap ops/evenkeel-memory-00: no; the chart's Role"},
-		{"not to be read", respondText(200, "application/json", pausedConfigMap(t, "{")), maps + "evenkeel-memory-09", "reading ConfigMap ops/evenkeel-memory-09: unexpected end of JSON input; delete it: forgotten are then"},
+		{"not allowed to look", respondStatus(403, "Forbidden", "no"), maps, "back-offs and hourly counts of evictions are not known, and none is assumed: reading ConfigMap ops/evenkeel-state-00: no; the chart's Role"},
+		{"not to be read", respondText(200, "application/json", pausedConfigMap(t, "{")), maps + "evenkeel-state-09", "reading ConfigMap ops/evenkeel-state-09: unexpected end of JSON input; delete it: forgotten are then"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			t.Parallel()

@@ -185,7 +185,7 @@ func (m *usageMonitor) checkSampleCounts() error {
 		refuse(w.Name, w.For, w.Resource)
 	}
 	for _, r := range m.conf.HintRules() {
-		refuse("hints rule "+r.Name, r.For, r.Resource)
+		refuse("hints rule "+r.Name, r.MinSamples, r.Resource)
 	}
 	return errors.Join(errs...)
 }
@@ -239,7 +239,7 @@ func (m *usageMonitor) UsageNodes() []usage.Node {
 func (m *usageMonitor) PodPlace(pod string) (window.PodPlace, bool) { return m.observer.PodPlace(pod) }
 
 // Served implements web.Loads.
-func (m *usageMonitor) Served() bool {
+func (m *usageMonitor) Enabled() bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.monitor != nil && m.conf.Web.Watcher

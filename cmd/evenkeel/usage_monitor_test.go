@@ -89,8 +89,8 @@ func TestPlanTakesASample(t *testing.T) {
 	said := strings.Join(in.Problems, "\n")
 	for _, want := range []string{
 		"this command takes one sample, and strategy hot wants 2 in a row (for): it never moves anything here (want `evenkeel run`, load.source: prometheus, or for: 1)",
-		"for a metricsServer remembers nothing: 1 of the 2 in a row that are wanted at most",
-		"there is one sample in the window of 5m0s, and no p90 of it: the latest is taken",
+		"because metricsServer has no history: 1 of up to 2 required in a row",
+		"the window of 5m0s contains one sample, too few for p90; the latest value is used",
 		"strategy hot waits for n1, which is above its target in 1 of 2 samples in a row, counted since this process began (cpu)",
 	} {
 		if !strings.Contains(said, want) {

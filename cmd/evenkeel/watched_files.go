@@ -25,7 +25,7 @@ type watchedFiles struct {
 }
 
 type fileWatcher struct {
-	kind     metrics.Watched
+	kind     metrics.FileKind
 	run      func(context.Context)
 	checkNow func()
 	problem  func() (time.Time, error)
@@ -55,18 +55,18 @@ func (w *watchedFiles) rejectedFiles() []plan.Input {
 }
 
 // addWatcher adds files: what is taken and refused is logged and counted.
-func addWatcher[T any](w *watchedFiles, kind metrics.Watched, m *metrics.Metrics, log *slog.Logger, load func() (T, []string, error), take func(T)) *reload.Watcher[T] {
+func addWatcher[T any](w *watchedFiles, kind metrics.FileKind, m *metrics.Metrics, log *slog.Logger, load func() (T, []string, error), take func(T)) *reload.Watcher[T] {
 	files := &reload.Watcher[T]{Load: load, Clock: clock.RealClock{}}
-	files.Take = func(v T) {
-		m.Reloaded(kind, time.Now())
+	files.OnAccept = func(v T) {
+		m.ReloadSucceeded(kind, time.Now())
 		take(v)
 	}
-	files.Refuse = func(err error) {
+	files.OnRefuse = func(err error) {
 		log.Error("the files changed and are refused; what was read before stays in effect", "files", kind, "error", err)
-		m.Refused(kind)
+		m.ReloadRefused(kind)
 	}
-	w.watchers = append(w.watchers, fileWatcher{kind, files.Run, files.Look, files.Problem})
-	m.Watching(kind, time.Now())
+	w.watchers = append(w.watchers, fileWatcher{kind, files.Run, files.Check, files.Problem})
+	m.WatchStarted(kind, time.Now())
 	return files
 }
 
@@ -89,14 +89,14 @@ func (w *watchedFiles) loadAndWatchConfig(path string, m *metrics.Metrics, log *
 	}
 	conf, err := addWatcher(w, metrics.ConfigFiles, m, log, load, func(conf *config.Config) {
 		log.Info("the configuration changed; it holds from the next pass on", "hash", conf.Hash(), "dryRun", conf.DryRun)
-		m.Configured(conf.Hash())
+		m.SetConfigHash(conf.Hash())
 		atOnce(conf)
 		select {
 		case <-changes: // nobody took the one before
 		default:
 		}
 		changes <- func(c *controller.Controller) { apply(c, conf) }
-	}).Begin()
+	}).LoadFirst()
 	return conf, changes, err
 }
 
@@ -104,19 +104,19 @@ func (w *watchedFiles) loadAndWatchConfig(path string, m *metrics.Metrics, log *
 // renewed.
 func (w *watchedFiles) newReloadingClient(g *globalFlags, m *metrics.Metrics, log *slog.Logger, renewed func()) (kubernetes.Interface, *rest.Config, error) {
 	source := credentials.Source{Load: g.restConfig, Kubeconfigs: g.loadingRules().GetLoadingPrecedence()}
-	var current *credentials.Current
-	load := func() (*credentials.Set, []string, error) {
+	var current *credentials.Transport
+	load := func() (*credentials.Credentials, []string, error) {
 		set, files, err := source.Read()
 		if err == nil && current != nil {
 			err = current.Check(set)
 		}
 		return set, files, err
 	}
-	first, err := addWatcher(w, metrics.CredentialFiles, m, log, load, func(s *credentials.Set) {
-		current.Take(s)
+	first, err := addWatcher(w, metrics.CredentialFiles, m, log, load, func(s *credentials.Credentials) {
+		current.Replace(s)
 		renewed()
 		log.Info("credentials changed; new requests carry them")
-	}).Begin()
+	}).LoadFirst()
 	if err != nil {
 		return nil, nil, err
 	}

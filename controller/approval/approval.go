@@ -26,8 +26,8 @@ import (
 )
 
 const (
-	// Name is the ConfigMap in which a request lies, one at a time.
-	Name = "evenkeel-approval"
+	// ConfigMapName is the ConfigMap in which a request lies, one at a time.
+	ConfigMapName = "evenkeel-approval"
 
 	keyPlan   = "plan.json.gz"
 	keyReport = "report.json.gz"
@@ -36,71 +36,71 @@ const (
 	keyAt     = "approvedAt"
 	keyState  = "state"
 
-	pending  = "pending"
-	taken    = "taken" // a leader carries it out, or died doing so
-	answered = "answered"
-	// withdrawn: whoever submitted it carries it out, since nobody leads any more
-	withdrawn = "withdrawn"
+	statePending  = "pending"
+	stateClaimed  = "taken" // a leader carries it out, or died doing so
+	stateAnswered = "answered"
+	// stateWithdrawn: whoever submitted it carries it out, since nobody leads any more
+	stateWithdrawn = "withdrawn"
 
-	// callTime bounds each call.
-	callTime = 4 * time.Second
-	// most bounds what is read of one document, unpacked.
-	most = 64 << 20
-	// mostPacked keeps plan and report together below the API server's limit of 1 MiB.
-	mostPacked = 450 << 10
-	// forgotten is when a request that was taken and never answered may be replaced.
-	forgotten = time.Hour
+	// callTimeout bounds each call.
+	callTimeout = 4 * time.Second
+	// maxUnpackedBytes bounds what is read of one document, unpacked.
+	maxUnpackedBytes = 64 << 20
+	// maxPackedBytes keeps plan and report together below the API server's limit of 1 MiB.
+	maxPackedBytes = 450 << 10
+	// claimTimeout is when a request that was taken and never answered may be replaced.
+	claimTimeout = time.Hour
 )
 
 // Request is a plan that somebody wants carried out.
 type Request struct {
-	Plan plan.Plan
-	By   string
-	At   time.Time
+	Plan       plan.Plan
+	ApprovedBy string
+	ApprovedAt time.Time
 
-	object *corev1.ConfigMap
+	configMap *corev1.ConfigMap
 }
 
-// Box is where a request and its answer lie.
-type Box struct {
-	maps corev1client.ConfigMapInterface
+// Store is where a request and its answer lie.
+type Store struct {
+	configMaps corev1client.ConfigMapInterface
 }
 
 // New returns the box of a namespace.
-func New(client kubernetes.Interface, namespace string) *Box {
-	return &Box{client.CoreV1().ConfigMaps(namespace)}
+func New(client kubernetes.Interface, namespace string) *Store {
+	return &Store{client.CoreV1().ConfigMaps(namespace)}
 }
 
 // Submit puts a request into the box, in the place of one that was answered.
-func (b *Box) Submit(ctx context.Context, r Request) error {
-	packed, err := pack(r.Plan)
+func (b *Store) Submit(ctx context.Context, r Request) error {
+	packed, err := compress(r.Plan)
 	if err != nil {
 		return err
 	}
-	o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: Name, Labels: map[string]string{"app.kubernetes.io/managed-by": "evenkeel"}},
-		Data:       map[string]string{keyState: pending, keyID: r.Plan.ID, keyBy: r.By, keyAt: r.At.UTC().Format(time.RFC3339)},
+	o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: ConfigMapName, Labels: map[string]string{"app.kubernetes.io/managed-by": "evenkeel"}},
+		Data:       map[string]string{keyState: statePending, keyID: r.Plan.ID, keyBy: r.ApprovedBy, keyAt: r.ApprovedAt.UTC().Format(time.RFC3339)},
 		BinaryData: map[string][]byte{keyPlan: packed}}
-	call, cancel := context.WithTimeout(ctx, callTime)
+	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	if _, err = b.maps.Create(call, o, metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
+	if _, err = b.configMaps.Create(call, o, metav1.CreateOptions{}); !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	before, err := b.maps.Get(call, Name, metav1.GetOptions{})
+	before, err := b.configMaps.Get(call, ConfigMapName, metav1.GetOptions{})
 	if err != nil {
 		return err
 	}
-	if at, _ := time.Parse(time.RFC3339, before.Data[keyAt]); waiting(before.Data[keyState]) && r.At.Sub(at) < forgotten {
-		return fmt.Errorf("plan %s, approved by %s at %s, is %s; wait for its end, or delete ConfigMap %s", before.Data[keyID], before.Data[keyBy], before.Data[keyAt], waits(before.Data[keyState]), Name)
+	if at, _ := time.Parse(time.RFC3339, before.Data[keyAt]); isOpen(before.Data[keyState]) && r.ApprovedAt.Sub(at) < claimTimeout {
+		return fmt.Errorf("plan %s, approved by %s at %s, is %s; wait for its end, or delete ConfigMap %s", before.Data[keyID], before.Data[keyBy], before.Data[keyAt], describeState(before.Data[keyState]), ConfigMapName)
 	}
 	o.ResourceVersion = before.ResourceVersion
-	_, err = b.maps.Update(call, o, metav1.UpdateOptions{})
+	_, err = b.configMaps.Update(call, o, metav1.UpdateOptions{})
 	return err
 }
 
-func waiting(state string) bool { return state != answered && state != withdrawn }
+func isOpen(state string) bool { return state != stateAnswered && state != stateWithdrawn }
 
-func waits(state string) string {
-	if state == taken {
+func describeState(state string) string {
+	if state == stateClaimed {
 		return "being carried out"
 	}
 	return "waiting for the leader"
@@ -109,104 +109,104 @@ func waits(state string) string {
 // Pending is the request that waits, nil when there is none. One that cannot be
 // read is answered, and so is one that was taken and never answered: only a leader
 // asks, and only while it carries nothing out.
-func (b *Box) Pending(ctx context.Context) (*Request, error) {
-	call, cancel := context.WithTimeout(ctx, callTime)
+func (b *Store) Pending(ctx context.Context) (*Request, error) {
+	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	o, err := b.maps.Get(call, Name, metav1.GetOptions{})
+	o, err := b.configMaps.Get(call, ConfigMapName, metav1.GetOptions{})
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("looking for an approved plan: %w", err)
-	case o.Data[keyState] == taken: // by a leader that has ended: this one carries nothing out now
-		return nil, b.Answer(ctx, Request{object: o}, plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", Plan: plan.Plan{ID: o.Data[keyID]},
+	case o.Data[keyState] == stateClaimed: // by a leader that has ended: this one carries nothing out now
+		return nil, b.Complete(ctx, Request{configMap: o}, plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport", Plan: plan.Plan{ID: o.Data[keyID]},
 			Stopped: &plan.Reason{Code: plan.Interrupted, Message: "the process that carried the plan out has ended; what it evicted is in the reports of the one that leads now"}})
-	case o.Data[keyState] != pending:
+	case o.Data[keyState] != statePending:
 		return nil, nil
 	}
-	r := &Request{By: o.Data[keyBy], object: o}
-	r.At, _ = time.Parse(time.RFC3339, o.Data[keyAt]) // only told
-	if err := unpack(o.BinaryData[keyPlan], &r.Plan); err != nil {
-		return nil, errors.Join(fmt.Errorf("reading the plan in ConfigMap %s: %w", Name, err), b.Answer(ctx, *r, plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport",
+	r := &Request{ApprovedBy: o.Data[keyBy], configMap: o}
+	r.ApprovedAt, _ = time.Parse(time.RFC3339, o.Data[keyAt]) // only told
+	if err := decompress(o.BinaryData[keyPlan], &r.Plan); err != nil {
+		return nil, errors.Join(fmt.Errorf("reading the plan in ConfigMap %s: %w", ConfigMapName, err), b.Complete(ctx, *r, plan.RunReport{APIVersion: plan.APIVersion, Kind: "RunReport",
 			Stopped: &plan.Reason{Code: plan.PlanRefused, Message: "the plan cannot be read: " + err.Error()}}))
 	}
 	return r, nil
 }
 
-// Take notes that a request is being carried out by this process, so that it is
+// Claim notes that a request is being carried out by this process, so that it is
 // carried out once at most, whatever happens to this one.
-func (b *Box) Take(ctx context.Context, r *Request) error {
-	o := r.object.DeepCopy()
-	o.Data[keyState] = taken
-	call, cancel := context.WithTimeout(ctx, callTime)
+func (b *Store) Claim(ctx context.Context, r *Request) error {
+	o := r.configMap.DeepCopy()
+	o.Data[keyState] = stateClaimed
+	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	o, err := b.maps.Update(call, o, metav1.UpdateOptions{})
+	o, err := b.configMaps.Update(call, o, metav1.UpdateOptions{})
 	if err != nil {
-		return fmt.Errorf("taking ConfigMap %s: %w", Name, err)
+		return fmt.Errorf("taking ConfigMap %s: %w", ConfigMapName, err)
 	}
-	r.object = o
+	r.configMap = o
 	return nil
 }
 
-// Answer lays the report of a request beside it. Too large a report loses its
+// Complete lays the report of a request beside it. Too large a report loses its
 // plan, which who asked has already.
-func (b *Box) Answer(ctx context.Context, r Request, report plan.RunReport) error {
-	packed, err := pack(report)
+func (b *Store) Complete(ctx context.Context, r Request, report plan.RunReport) error {
+	packed, err := compress(report)
 	if err != nil {
 		report.Plan = plan.Plan{ID: report.Plan.ID}
-		if packed, err = pack(report); err != nil {
+		if packed, err = compress(report); err != nil {
 			return err
 		}
 	}
-	o := r.object.DeepCopy()
-	o.Data[keyState] = answered
+	o := r.configMap.DeepCopy()
+	o.Data[keyState] = stateAnswered
 	if o.BinaryData == nil {
 		o.BinaryData = map[string][]byte{}
 	}
 	o.BinaryData[keyReport] = packed
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
-	_, err = b.maps.Update(call, o, metav1.UpdateOptions{})
+	_, err = b.configMaps.Update(call, o, metav1.UpdateOptions{})
 	return err
 }
 
 // Withdraw takes a request back that nobody has taken. False means that somebody
 // has, or that it is gone.
-func (b *Box) Withdraw(ctx context.Context, id string) (bool, error) {
-	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTime)
+func (b *Store) Withdraw(ctx context.Context, id string) (bool, error) {
+	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
-	o, err := b.maps.Get(call, Name, metav1.GetOptions{})
-	if err != nil || o.Data[keyID] != id || o.Data[keyState] != pending {
+	o, err := b.configMaps.Get(call, ConfigMapName, metav1.GetOptions{})
+	if err != nil || o.Data[keyID] != id || o.Data[keyState] != statePending {
 		return false, err
 	}
-	o.Data[keyState] = withdrawn
-	if _, err = b.maps.Update(call, o, metav1.UpdateOptions{}); apierrors.IsConflict(err) {
+	o.Data[keyState] = stateWithdrawn
+	if _, err = b.configMaps.Update(call, o, metav1.UpdateOptions{}); apierrors.IsConflict(err) {
 		return false, nil
 	}
 	return err == nil, err
 }
 
-// Fetch returns the report of a plan that was submitted, nil while there is none.
-func (b *Box) Fetch(ctx context.Context, id string) (*plan.RunReport, error) {
-	call, cancel := context.WithTimeout(ctx, callTime)
+// Report returns the report of a plan that was submitted, nil while there is none.
+func (b *Store) Report(ctx context.Context, id string) (*plan.RunReport, error) {
+	call, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
-	o, err := b.maps.Get(call, Name, metav1.GetOptions{})
+	o, err := b.configMaps.Get(call, ConfigMapName, metav1.GetOptions{})
 	switch {
 	case err != nil:
 		return nil, err
 	case o.Data[keyID] != id:
-		return nil, fmt.Errorf("plan %s, approved by %s, has taken its place in ConfigMap %s", o.Data[keyID], o.Data[keyBy], Name)
-	case o.Data[keyState] != answered:
+		return nil, fmt.Errorf("plan %s, approved by %s, has taken its place in ConfigMap %s", o.Data[keyID], o.Data[keyBy], ConfigMapName)
+	case o.Data[keyState] != stateAnswered:
 		return nil, nil
 	}
 	var r plan.RunReport
-	if err := unpack(o.BinaryData[keyReport], &r); err != nil {
-		return nil, fmt.Errorf("reading the report in ConfigMap %s: %w", Name, err)
+	if err := decompress(o.BinaryData[keyReport], &r); err != nil {
+		return nil, fmt.Errorf("reading the report in ConfigMap %s: %w", ConfigMapName, err)
 	}
 	return &r, nil
 }
 
-func pack(doc any) ([]byte, error) {
+func compress(doc any) ([]byte, error) {
 	var buf bytes.Buffer
 	z := gzip.NewWriter(&buf)
 	if err := json.NewEncoder(z).Encode(doc); err != nil {
@@ -215,23 +215,23 @@ func pack(doc any) ([]byte, error) {
 	if err := z.Close(); err != nil {
 		return nil, err
 	}
-	if buf.Len() > mostPacked {
-		return nil, fmt.Errorf("it is too large to be handed over (%d KiB packed, at most %d); make a plan with fewer moves (limits.perPass)", buf.Len()>>10, mostPacked>>10)
+	if buf.Len() > maxPackedBytes {
+		return nil, fmt.Errorf("it is too large to be handed over (%d KiB packed, at most %d); make a plan with fewer moves (limits.perPass)", buf.Len()>>10, maxPackedBytes>>10)
 	}
 	return buf.Bytes(), nil
 }
 
-func unpack(packed []byte, doc any) error {
+func decompress(packed []byte, doc any) error {
 	z, err := gzip.NewReader(bytes.NewReader(packed))
 	if err != nil {
 		return err
 	}
-	data, err := io.ReadAll(io.LimitReader(z, most+1))
+	data, err := io.ReadAll(io.LimitReader(z, maxUnpackedBytes+1))
 	if err != nil {
 		return err
 	}
-	if len(data) > most {
-		return fmt.Errorf("it is larger than %d MiB", most>>20)
+	if len(data) > maxUnpackedBytes {
+		return fmt.Errorf("it is larger than %d MiB", maxUnpackedBytes>>20)
 	}
 	return json.Unmarshal(data, doc)
 }

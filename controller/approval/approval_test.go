@@ -16,10 +16,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-var at = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
+var noon = time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 
 func request(id string, moves int) Request {
-	r := Request{By: "alice", At: at, Plan: plan.Plan{APIVersion: plan.APIVersion, Kind: "Plan", ID: id}}
+	r := Request{ApprovedBy: "alice", ApprovedAt: noon, Plan: plan.Plan{APIVersion: plan.APIVersion, Kind: "Plan", ID: id}}
 	for i := range moves {
 		r.Plan.Moves = append(r.Plan.Moves, plan.Move{Step: i + 1, Pod: plan.PodRef{Namespace: "shop", Name: fmt.Sprint("d-", i), UID: fmt.Sprint(i * 7919)}})
 	}
@@ -36,30 +36,30 @@ func TestARequestIsTakenAndAnswered(t *testing.T) {
 	if err := b.Submit(ctx, request("a2", 1)); err == nil || !strings.Contains(err.Error(), "waiting for the leader") {
 		t.Errorf("another one at the same time: %v", err)
 	}
-	if r, err := b.Fetch(ctx, "a1"); r != nil || err != nil {
+	if r, err := b.Report(ctx, "a1"); r != nil || err != nil {
 		t.Errorf("a report before there is one: %v, %v", r, err)
 	}
 	got, err := b.Pending(ctx)
-	if err != nil || got == nil || got.By != "alice" || !got.At.Equal(at) || !reflect.DeepEqual(got.Plan, want.Plan) {
+	if err != nil || got == nil || got.ApprovedBy != "alice" || !got.ApprovedAt.Equal(noon) || !reflect.DeepEqual(got.Plan, want.Plan) {
 		t.Fatalf("%v, %+v", err, got)
 	}
-	if err := b.Take(ctx, got); err != nil {
+	if err := b.Claim(ctx, got); err != nil {
 		t.Fatal(err)
 	}
 	if err := b.Submit(ctx, request("a2", 1)); err == nil || !strings.Contains(err.Error(), "being carried out") {
 		t.Errorf("another one meanwhile: %v", err)
 	}
-	if err := b.Answer(ctx, *got, plan.RunReport{RunID: "r1"}); err != nil {
+	if err := b.Complete(ctx, *got, plan.RunReport{RunID: "r1"}); err != nil {
 		t.Fatal(err)
 	}
-	r, err := b.Fetch(ctx, "a1")
+	r, err := b.Report(ctx, "a1")
 	if err != nil || r == nil || r.RunID != "r1" {
 		t.Errorf("%v, %+v", err, r)
 	}
 	if err := b.Submit(ctx, request("a2", 1)); err != nil {
 		t.Errorf("another one thereafter: %v", err)
 	}
-	if _, err := b.Fetch(ctx, "a1"); err == nil || !strings.Contains(err.Error(), "a2") {
+	if _, err := b.Report(ctx, "a1"); err == nil || !strings.Contains(err.Error(), "a2") {
 		t.Errorf("its place is taken: %v", err)
 	}
 }
@@ -71,13 +71,13 @@ func TestARequestWhoseLeaderEndedIsAnswered(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, err := b.Pending(t.Context())
-	if err != nil || b.Take(t.Context(), got) != nil {
+	if err != nil || b.Claim(t.Context(), got) != nil {
 		t.Fatal(err)
 	}
 	if again, err := b.Pending(t.Context()); err != nil || again != nil {
 		t.Errorf("carried out twice: %v, %+v", err, again)
 	}
-	if r, err := b.Fetch(t.Context(), "a1"); err != nil || r == nil || r.Stopped.Code != plan.Interrupted {
+	if r, err := b.Report(t.Context(), "a1"); err != nil || r == nil || r.Stopped.Code != plan.Interrupted {
 		t.Errorf("%v, %+v", err, r)
 	}
 }
@@ -97,7 +97,7 @@ func TestARequestIsTakenBack(t *testing.T) {
 		t.Error(err)
 	}
 	got, err := b.Pending(t.Context())
-	if err != nil || b.Take(t.Context(), got) != nil {
+	if err != nil || b.Claim(t.Context(), got) != nil {
 		t.Fatal(err)
 	}
 	if back, err := b.Withdraw(t.Context(), "a2"); err != nil || back {
@@ -111,7 +111,7 @@ func TestARequestThatWasNeverAnsweredIsReplaced(t *testing.T) {
 		t.Fatal(err)
 	}
 	late := request("a2", 1)
-	late.At = at.Add(forgotten)
+	late.ApprovedAt = noon.Add(claimTimeout)
 	if err := b.Submit(t.Context(), late); err != nil {
 		t.Error(err)
 	}
@@ -125,7 +125,7 @@ func TestWhatCannotBeReadIsAnswered(t *testing.T) {
 	}
 	z.Close()
 	for name, content := range map[string][]byte{"nothing": nil, "not packed": []byte("{}"), "too large": bomb.Bytes()} {
-		o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: Name}, Data: map[string]string{keyState: pending, keyID: "b"},
+		o := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: ConfigMapName}, Data: map[string]string{keyState: statePending, keyID: "b"},
 			BinaryData: map[string][]byte{keyPlan: content}}
 		if content == nil {
 			o.BinaryData = nil
@@ -135,7 +135,7 @@ func TestWhatCannotBeReadIsAnswered(t *testing.T) {
 		if got, err := b.Pending(t.Context()); err == nil || got != nil {
 			t.Errorf("%s: read as %+v", name, got)
 		}
-		if r, err := b.Fetch(t.Context(), "b"); err != nil || r == nil || r.Stopped.Code != plan.PlanRefused {
+		if r, err := b.Report(t.Context(), "b"); err != nil || r == nil || r.Stopped.Code != plan.PlanRefused {
 			t.Errorf("%s: %v, %+v", name, err, r)
 		}
 	}

@@ -17,8 +17,8 @@ import (
 )
 
 const (
-	// prefix of the ConfigMaps' names; the name of the part follows.
-	prefix = "evenkeel-memory-"
+	// namePrefix of the ConfigMaps' names; the name of the part follows.
+	namePrefix = "evenkeel-state-"
 	// dataKey is where in binaryData the packed JSON stands.
 	dataKey = "state.json.gz"
 	// maxBytes bounds one packed part. The API server refuses objects above 1 MiB
@@ -28,11 +28,11 @@ const (
 	maxUnpacked = 64 << 20
 )
 
-// labels tell our ConfigMaps from others.
-var labels = map[string]string{"app.kubernetes.io/managed-by": "evenkeel", "evenkeel.io/memory": "part"}
+// partLabels tell our ConfigMaps from others.
+var partLabels = map[string]string{"app.kubernetes.io/managed-by": "evenkeel", "evenkeel.io/state": "part"}
 
-// encode writes a part as JSON; the same part gives the same bytes.
-func encode(p plan.PlannerState) ([]byte, error) {
+// encodePart writes a part as JSON; the same part gives the same bytes.
+func encodePart(p plan.PlannerState) ([]byte, error) {
 	text, err := json.Marshal(p)
 	if err != nil {
 		return nil, fmt.Errorf("writing down what is remembered: %w", err)
@@ -40,9 +40,9 @@ func encode(p plan.PlannerState) ([]byte, error) {
 	return text, nil
 }
 
-// pack makes the ConfigMap of a part; no text makes an empty one.
-func pack(namespace, name string, text []byte) (*corev1.ConfigMap, error) {
-	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: maps.Clone(labels)}}
+// packConfigMap makes the ConfigMap of a part; no text makes an empty one.
+func packConfigMap(namespace, name string, text []byte) (*corev1.ConfigMap, error) {
+	cm := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name, Labels: maps.Clone(partLabels)}}
 	if len(text) == 0 {
 		return cm, nil
 	}
@@ -61,11 +61,11 @@ func pack(namespace, name string, text []byte) (*corev1.ConfigMap, error) {
 	return cm, nil
 }
 
-// errNewer is content of a version that this program does not know.
-var errNewer = errors.New("it was written by a newer version of evenkeel")
+// errNewerVersion is content of a version that this program does not know.
+var errNewerVersion = errors.New("it was written by a newer version of evenkeel")
 
-// unpack reads a part and its JSON. An empty ConfigMap is an empty part.
-func unpack(cm *corev1.ConfigMap) (plan.PlannerState, []byte, error) {
+// unpackConfigMap reads a part and its JSON. An empty ConfigMap is an empty part.
+func unpackConfigMap(cm *corev1.ConfigMap) (plan.PlannerState, []byte, error) {
 	var none plan.PlannerState
 	packed := cm.BinaryData[dataKey]
 	if len(packed) == 0 {
@@ -89,7 +89,7 @@ func unpack(cm *corev1.ConfigMap) (plan.PlannerState, []byte, error) {
 		return none, nil, err
 	}
 	if head.Kind == plan.PlannerStateKind && head.APIVersion != plan.APIVersion && strings.HasPrefix(head.APIVersion, "evenkeel.io/") {
-		return none, nil, fmt.Errorf("%w (%s; this one knows %s)", errNewer, head.APIVersion, plan.APIVersion)
+		return none, nil, fmt.Errorf("%w (%s; this one knows %s)", errNewerVersion, head.APIVersion, plan.APIVersion)
 	}
 	var st plan.PlannerState
 	if err := json.Unmarshal(text, &st); err != nil {
@@ -101,13 +101,13 @@ func unpack(cm *corev1.ConfigMap) (plan.PlannerState, []byte, error) {
 	return st, text, nil
 }
 
-// unreadable says what to do about a ConfigMap that cannot be read.
-func unreadable(namespace, name string, err error) error {
+// unreadableError says what to do about a ConfigMap that cannot be read.
+func unreadableError(namespace, name string, err error) error {
 	what := "the evictions of the last hour and the back-offs of some namespaces, and passes that were cut short there"
-	if strings.HasSuffix(name, wide) {
+	if strings.HasSuffix(name, clusterPart) {
 		what = "the breaker, and what strategies brought"
 	}
-	if errors.Is(err, errNewer) {
+	if errors.Is(err, errNewerVersion) {
 		return fmt.Errorf("reading ConfigMap %s/%s: %w; run that version, or delete the ConfigMap: forgotten are then %s", namespace, name, err, what)
 	}
 	return fmt.Errorf("reading ConfigMap %s/%s: %w; delete it: forgotten are then %s", namespace, name, err, what)

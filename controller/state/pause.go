@@ -32,14 +32,14 @@ const (
 	keyReason = "reason"
 )
 
-// pauseTime bounds every call: it must end before another process can be leader.
-const pauseTime = 4 * time.Second
+// pauseCallTimeout bounds every call: it must end before another process can be leader.
+const pauseCallTimeout = 4 * time.Second
 
-// maxText bounds what is told of a text that anybody may have written.
-const maxText = 300
+// maxTextRunes bounds what is told of a text that anybody may have written.
+const maxTextRunes = 300
 
-// Pauses are the pauses of one installation: that of the Lease in Namespace.
-type Pauses struct {
+// PauseStore are the pauses of one installation: that of the Lease in Namespace.
+type PauseStore struct {
 	Client    kubernetes.Interface
 	Namespace string
 	Clock     clock.PassiveClock
@@ -47,27 +47,27 @@ type Pauses struct {
 
 // Read returns the pause that holds now, or nil. What cannot be understood counts as
 // paused, with a reason that says so: unknown never evicts.
-func (p Pauses) Read(ctx context.Context) (*plan.Pause, error) {
+func (p PauseStore) Read(ctx context.Context) (*plan.Pause, error) {
 	var m *corev1.ConfigMap
 	err := retry.Read(ctx, func() (err error) { m, err = p.get(ctx); return err }) // one that breaks off says nothing
 	if m == nil || err != nil {
 		return nil, err
 	}
-	return p.holding(m), nil
+	return p.activePause(m), nil
 }
 
-func (p Pauses) holding(m *corev1.ConfigMap) *plan.Pause {
+func (p PauseStore) activePause(m *corev1.ConfigMap) *plan.Pause {
 	if pause := parsePause(m); pause.ActiveAt(p.Clock.Now()) {
 		return pause
 	}
 	return nil
 }
 
-// Gate asks whether evictions may be made: nil, or why not. It asks the server
+// CheckPause asks whether evictions may be made: nil, or why not. It asks the server
 // itself each time, and no cache: a watch that was cut off shows no pause. Where the
 // answer is not known, no eviction is made.
-func (p Pauses) Gate(ctx context.Context) *plan.Reason {
-	all, cancel := context.WithTimeout(ctx, callTime)
+func (p PauseStore) CheckPause(ctx context.Context) *plan.Reason {
+	all, cancel := context.WithTimeout(ctx, callTimeout)
 	defer cancel()
 	pause, err := p.Read(all)
 	switch {
@@ -87,49 +87,49 @@ func (p Pauses) Gate(ctx context.Context) *plan.Reason {
 // Pause has no evictions made from now on, and returns the pause that held until
 // then, or nil. Since when evictions are paused is kept where they were, and so is
 // the reason unless want has one.
-func (p Pauses) Pause(ctx context.Context, want plan.Pause) (before *plan.Pause, err error) {
-	err = p.insist(func() error {
+func (p PauseStore) Pause(ctx context.Context, want plan.Pause) (before *plan.Pause, err error) {
+	err = p.retryConflicts(func() error {
 		m, err := p.get(ctx)
 		if err != nil {
 			return err
 		}
 		if before = nil; m != nil {
-			before = p.holding(m)
+			before = p.activePause(m)
 		}
 		if before != nil && !before.Since.IsZero() {
 			want.Since = before.Since
 		}
 		change := want
 		if change.Reason == "" && before != nil {
-			change.Reason = cut(m.Data[keyReason])
+			change.Reason = sanitize(m.Data[keyReason])
 		}
-		call, cancel := context.WithTimeout(ctx, pauseTime)
+		call, cancel := context.WithTimeout(ctx, pauseCallTimeout)
 		defer cancel()
 		configMaps := p.Client.CoreV1().ConfigMaps(p.Namespace)
 		if m == nil {
 			_, err = configMaps.Create(call, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: p.Namespace, Name: PauseName,
-				Labels: map[string]string{"app.kubernetes.io/managed-by": "evenkeel"}}, Data: dataOf(change)}, metav1.CreateOptions{})
-			return p.failed("create", err)
+				Labels: map[string]string{"app.kubernetes.io/managed-by": "evenkeel"}}, Data: pauseData(change)}, metav1.CreateOptions{})
+			return p.callError("create", err)
 		}
 		m = m.DeepCopy()
-		m.Data, m.BinaryData = dataOf(change), nil
+		m.Data, m.BinaryData = pauseData(change), nil
 		_, err = configMaps.Update(call, m, metav1.UpdateOptions{})
-		return p.failed("update", err)
+		return p.callError("update", err)
 	})
 	return before, err
 }
 
 // Resume lets evictions be made again, and returns the pause that held until then,
 // or nil.
-func (p Pauses) Resume(ctx context.Context) (before *plan.Pause, err error) {
-	err = p.insist(func() error {
+func (p PauseStore) Resume(ctx context.Context) (before *plan.Pause, err error) {
+	err = p.retryConflicts(func() error {
 		before = nil
 		m, err := p.get(ctx)
 		if m == nil || err != nil {
 			return err
 		}
-		before = p.holding(m)
-		call, cancel := context.WithTimeout(ctx, pauseTime)
+		before = p.activePause(m)
+		call, cancel := context.WithTimeout(ctx, pauseCallTimeout)
 		defer cancel()
 		// Not one that somebody has just renewed.
 		err = p.Client.CoreV1().ConfigMaps(p.Namespace).Delete(call, PauseName, metav1.DeleteOptions{
@@ -137,34 +137,34 @@ func (p Pauses) Resume(ctx context.Context) (before *plan.Pause, err error) {
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
-		return p.failed("delete", err)
+		return p.callError("delete", err)
 	})
 	return before, err
 }
 
-// pauseTries bounds how often a change is tried that others were faster than.
-const pauseTries = 5
+// pauseAttempts bounds how often a change is tried that others were faster than.
+const pauseAttempts = 5
 
-func (p Pauses) insist(change func() error) (err error) {
-	for range pauseTries {
+func (p PauseStore) retryConflicts(change func() error) (err error) {
+	for range pauseAttempts {
 		if err = change(); !apierrors.IsConflict(err) && !apierrors.IsAlreadyExists(err) {
 			return err
 		}
 	}
-	return fmt.Errorf("others changed it %d times in a row: %w", pauseTries, err)
+	return fmt.Errorf("others changed it %d times in a row: %w", pauseAttempts, err)
 }
 
 // get reads the ConfigMap; nil: the server says that there is none. A 404 of
 // something else than an API server says nothing of the kind.
-func (p Pauses) get(ctx context.Context) (*corev1.ConfigMap, error) {
-	call, cancel := context.WithTimeout(ctx, pauseTime)
+func (p PauseStore) get(ctx context.Context) (*corev1.ConfigMap, error) {
+	call, cancel := context.WithTimeout(ctx, pauseCallTimeout)
 	defer cancel()
 	m, err := p.Client.CoreV1().ConfigMaps(p.Namespace).Get(call, PauseName, metav1.GetOptions{})
 	if apierrors.IsNotFound(err) && !apierrors.IsUnexpectedServerError(err) {
 		return nil, nil
 	}
 	if err != nil {
-		return nil, p.failed("get", err)
+		return nil, p.callError("get", err)
 	}
 	if m.Name != PauseName {
 		return nil, fmt.Errorf("reading ConfigMap %s/%s: the answer is about another object (%q)", p.Namespace, PauseName, m.Name)
@@ -172,8 +172,8 @@ func (p Pauses) get(ctx context.Context) (*corev1.ConfigMap, error) {
 	return m, nil
 }
 
-// failed names the object, and what is to be granted.
-func (p Pauses) failed(verb string, err error) error {
+// callError names the object, and what is to be granted.
+func (p PauseStore) callError(verb string, err error) error {
 	switch {
 	case err == nil:
 		return nil
@@ -186,7 +186,7 @@ func (p Pauses) failed(verb string, err error) error {
 	return fmt.Errorf("%s ConfigMap %s/%s: %w", doing, p.Namespace, PauseName, err)
 }
 
-func dataOf(p plan.Pause) map[string]string {
+func pauseData(p plan.Pause) map[string]string {
 	d := map[string]string{keySince: p.Since.UTC().Format(time.RFC3339), keyBy: p.By}
 	if !p.Until.IsZero() {
 		d[keyUntil] = p.Until.UTC().Format(time.RFC3339)
@@ -199,7 +199,7 @@ func dataOf(p plan.Pause) map[string]string {
 
 // parsePause never fails: what it cannot understand holds without an end, and is said.
 func parsePause(m *corev1.ConfigMap) *plan.Pause {
-	p := &plan.Pause{Since: m.CreationTimestamp.UTC(), By: cut(m.Data[keyBy]), Reason: cut(m.Data[keyReason])}
+	p := &plan.Pause{Since: m.CreationTimestamp.UTC(), By: sanitize(m.Data[keyBy]), Reason: sanitize(m.Data[keyReason])}
 	if p.By == "" {
 		p.By = "somebody who left no name"
 	}
@@ -208,19 +208,19 @@ func parsePause(m *corev1.ConfigMap) *plan.Pause {
 		if t, err := time.Parse(time.RFC3339, strings.TrimSpace(text)); err == nil {
 			p.Since = t.UTC()
 		} else {
-			odd = append(odd, fmt.Sprintf("%s %q is not a time", keySince, cut(text)))
+			odd = append(odd, fmt.Sprintf("%s %q is not a time", keySince, sanitize(text)))
 		}
 	}
 	if text, ok := m.Data[keyUntil]; ok {
 		if t, err := time.Parse(time.RFC3339, strings.TrimSpace(text)); err == nil && !t.IsZero() {
 			p.Until = t.UTC()
 		} else {
-			odd = append(odd, fmt.Sprintf("%s %q is not a time, so that it does not end by itself", keyUntil, cut(text)))
+			odd = append(odd, fmt.Sprintf("%s %q is not a time, so that it does not end by itself", keyUntil, sanitize(text)))
 		}
 	}
 	for _, key := range slices.Sorted(maps.Keys(m.Data)) {
 		if !slices.Contains([]string{keySince, keyUntil, keyBy, keyReason}, key) {
-			odd = append(odd, fmt.Sprintf("key %q is not known", cut(key)))
+			odd = append(odd, fmt.Sprintf("key %q is not known", sanitize(key)))
 			break // one tells the story
 		}
 	}
@@ -231,9 +231,9 @@ func parsePause(m *corev1.ConfigMap) *plan.Pause {
 	return p
 }
 
-// cut keeps a text that anybody may have written on one line, short, and harmless to
+// sanitize keeps a text that anybody may have written on one line, short, and harmless to
 // a terminal.
-func cut(s string) string {
+func sanitize(s string) string {
 	s = strings.Join(strings.Fields(strings.ToValidUTF8(s, "?")), " ")
 	s = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
@@ -241,8 +241,8 @@ func cut(s string) string {
 		}
 		return r
 	}, s)
-	if r := []rune(s); len(r) > maxText {
-		s = string(r[:maxText]) + "..."
+	if r := []rune(s); len(r) > maxTextRunes {
+		s = string(r[:maxTextRunes]) + "..."
 	}
 	return s
 }

@@ -24,19 +24,19 @@ var (
 	pauseResource = schema.GroupResource{Resource: "configmaps"}
 )
 
-func newPauses(data map[string]string) (Pauses, *fake.Clientset, *clocktesting.FakePassiveClock) {
+func newPauseStore(data map[string]string) (PauseStore, *fake.Clientset, *clocktesting.FakePassiveClock) {
 	client := fake.NewClientset()
 	if data != nil {
 		client = fake.NewClientset(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "evenkeel", Name: PauseName, UID: "m1", ResourceVersion: "1", CreationTimestamp: metav1.NewTime(asked.Add(-time.Hour))}, Data: data})
 	}
 	fakeClock := clocktesting.NewFakePassiveClock(asked)
-	return Pauses{client, "evenkeel", fakeClock}, client, fakeClock
+	return PauseStore{client, "evenkeel", fakeClock}, client, fakeClock
 }
 
 func TestPauseHoldsUntilResume(t *testing.T) {
-	p, _, clk := newPauses(nil)
+	p, _, clk := newPauseStore(nil)
 	ctx := t.Context()
-	if why := p.Gate(ctx); why != nil {
+	if why := p.CheckPause(ctx); why != nil {
 		t.Fatalf("shut before: %v", why)
 	}
 	if before, err := p.Pause(ctx, plan.Pause{Since: asked, By: "alice", Reason: "release 42"}); before != nil || err != nil {
@@ -44,14 +44,14 @@ func TestPauseHoldsUntilResume(t *testing.T) {
 	}
 	clk.SetTime(asked.Add(1000 * time.Hour))
 	want := "evictions are paused since 2026-01-02T12:00:00Z by alice: release 42"
-	if why := p.Gate(ctx); why == nil || why.Code != plan.Paused || why.Message != want {
+	if why := p.CheckPause(ctx); why == nil || why.Code != plan.Paused || why.Message != want {
 		t.Errorf("gate: %v", why)
 	}
 	before, err := p.Resume(ctx)
 	if err != nil || before == nil || before.By != "alice" {
 		t.Errorf("resumed: %v %v", before, err)
 	}
-	if why := p.Gate(ctx); why != nil {
+	if why := p.CheckPause(ctx); why != nil {
 		t.Errorf("shut after: %v", why)
 	}
 	if before, err := p.Resume(ctx); before != nil || err != nil {
@@ -60,16 +60,16 @@ func TestPauseHoldsUntilResume(t *testing.T) {
 }
 
 func TestPauseEndsByItself(t *testing.T) {
-	p, _, clk := newPauses(nil)
+	p, _, clk := newPauseStore(nil)
 	if _, err := p.Pause(t.Context(), plan.Pause{Since: asked, Until: asked.Add(2 * time.Hour), By: "alice"}); err != nil {
 		t.Fatal(err)
 	}
 	clk.SetTime(asked.Add(2*time.Hour - time.Second))
-	if why := p.Gate(t.Context()); why == nil || !strings.HasSuffix(why.Message, "by alice, until 2026-01-02T14:00:00Z") {
+	if why := p.CheckPause(t.Context()); why == nil || !strings.HasSuffix(why.Message, "by alice, until 2026-01-02T14:00:00Z") {
 		t.Errorf("gate: %v", why)
 	}
 	clk.SetTime(asked.Add(2 * time.Hour))
-	if why := p.Gate(t.Context()); why != nil {
+	if why := p.CheckPause(t.Context()); why != nil {
 		t.Errorf("it does not end: %v", why)
 	}
 	// What has ended is nobody's pause any more, and the next begins anew.
@@ -83,7 +83,7 @@ func TestPauseEndsByItself(t *testing.T) {
 }
 
 func TestAnotherPauseKeepsSinceWhenAndWhy(t *testing.T) {
-	p, _, clk := newPauses(nil)
+	p, _, clk := newPauseStore(nil)
 	if _, err := p.Pause(t.Context(), plan.Pause{Since: asked, By: "alice", Reason: "x"}); err != nil {
 		t.Fatal(err)
 	}
@@ -118,14 +118,14 @@ func TestWhatCannotBeUnderstoodHolds(t *testing.T) {
 		"no since":          {map[string]string{"by": "a", "since": "x"}, `since 2026-01-02T11:00:00Z by a: (ConfigMap evenkeel-pause: since "x" is not a time)`},
 		"a misspelt key":    {map[string]string{"by": "a", "untill": "2026-01-01T00:00:00Z"}, `key "untill" is not known`},
 		"lines and control": {map[string]string{"by": "a\nb", "reason": "x\r\n\ty\xff\x1b[2J\u202e"}, "by a b: x y??[2J?"},
-		"very long":         {map[string]string{"reason": strings.Repeat("ä", 5000)}, strings.Repeat("ä", maxText) + "..."},
+		"very long":         {map[string]string{"reason": strings.Repeat("ä", 5000)}, strings.Repeat("ä", maxTextRunes) + "..."},
 		"another zone":      {map[string]string{"until": "2026-01-02T13:00:01+01:00"}, "until 2026-01-02T12:00:01Z"},
 		"over":              {map[string]string{"until": "2026-01-02T12:00:00Z"}, ""},
 		"over, since then":  {map[string]string{"until": "2026-01-02T11:59:59Z", "since": "never"}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, _, _ := newPauses(c.data)
-			why := p.Gate(t.Context())
+			p, _, _ := newPauseStore(c.data)
+			why := p.CheckPause(t.Context())
 			switch {
 			case c.want == "" && why != nil:
 				t.Errorf("paused: %v", why)
@@ -150,26 +150,26 @@ func TestWhatCannotBeReadShutsTheGate(t *testing.T) {
 		"the 404 of a webserver": {generic, plan.APIError, "is not known"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			p, client, _ := newPauses(nil)
+			p, client, _ := newPauseStore(nil)
 			client.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, c.err })
-			if why := p.Gate(t.Context()); why == nil || why.Code != c.code || !strings.Contains(why.Message, c.want) {
+			if why := p.CheckPause(t.Context()); why == nil || why.Code != c.code || !strings.Contains(why.Message, c.want) {
 				t.Errorf("%+v, want %s %q", why, c.code, c.want)
 			}
 		})
 	}
 	t.Run("another object", func(t *testing.T) {
-		p, client, _ := newPauses(nil)
+		p, client, _ := newPauseStore(nil)
 		client.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) { return true, &corev1.ConfigMap{}, nil })
-		if why := p.Gate(t.Context()); why == nil || why.Code != plan.APIError || !strings.Contains(why.Message, "about another object") {
+		if why := p.CheckPause(t.Context()); why == nil || why.Code != plan.APIError || !strings.Contains(why.Message, "about another object") {
 			t.Errorf("%+v", why)
 		}
 	})
 	t.Run("told to stop", func(t *testing.T) {
-		p, client, _ := newPauses(nil)
+		p, client, _ := newPauseStore(nil)
 		client.PrependReactor("get", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) { return true, nil, context.Canceled })
 		ctx, cancel := context.WithCancel(t.Context())
 		cancel()
-		if why := p.Gate(ctx); why == nil || why.Code != plan.Interrupted {
+		if why := p.CheckPause(ctx); why == nil || why.Code != plan.Interrupted {
 			t.Errorf("%+v", why)
 		}
 	})
@@ -177,7 +177,7 @@ func TestWhatCannotBeReadShutsTheGate(t *testing.T) {
 
 // Somebody else is faster: twice in creating, then in changing.
 func TestPauseInsists(t *testing.T) {
-	p, client, _ := newPauses(nil)
+	p, client, _ := newPauseStore(nil)
 	tried := 0
 	client.PrependReactor("create", "configmaps", func(clienttesting.Action) (bool, runtime.Object, error) {
 		if tried++; tried > 2 {
@@ -193,13 +193,13 @@ func TestPauseInsists(t *testing.T) {
 		tried++
 		return true, nil, apierrors.NewConflict(pauseResource, PauseName, errors.New("modified"))
 	})
-	if _, err := p.Pause(t.Context(), plan.Pause{Since: asked, By: "alice"}); err == nil || tried != pauseTries || !strings.Contains(err.Error(), "others changed it 5 times in a row") {
+	if _, err := p.Pause(t.Context(), plan.Pause{Since: asked, By: "alice"}); err == nil || tried != pauseAttempts || !strings.Contains(err.Error(), "others changed it 5 times in a row") {
 		t.Errorf("%d tries: %v", tried, err)
 	}
 }
 
 func TestResumeEndsOnlyWhatItSaw(t *testing.T) {
-	p, client, _ := newPauses(map[string]string{"by": "alice"})
+	p, client, _ := newPauseStore(map[string]string{"by": "alice"})
 	var seen *metav1.Preconditions
 	client.PrependReactor("delete", "configmaps", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		seen = a.(clienttesting.DeleteAction).GetDeleteOptions().Preconditions

@@ -17,24 +17,24 @@ const ns = "ops"
 
 var configMaps = schema.GroupResource{Resource: "configmaps"}
 
-// server answers about ConfigMaps as an API server does: versions count up, and
+// fakeServer answers about ConfigMaps as an API server does: versions count up, and
 // a write with an old one is refused.
-type server struct {
-	mu      sync.Mutex
-	version int
-	maps    map[string]*corev1.ConfigMap
-	writes  []string // names, in order
-	calls   int
+type fakeServer struct {
+	mu         sync.Mutex
+	version    int
+	configMaps map[string]*corev1.ConfigMap
+	writes     []string // names, in order
+	calls      int
 	// before and after a call may answer in its place; after, the call is done.
 	before, after func(verb, name string, call int) error
 }
 
-func newServer() *server { return &server{maps: map[string]*corev1.ConfigMap{}} }
+func newFakeServer() *fakeServer { return &fakeServer{configMaps: map[string]*corev1.ConfigMap{}} }
 
-func (s *server) client() *fake.Clientset {
+func (s *fakeServer) client() *fake.Clientset {
 	c := fake.NewClientset()
 	c.PrependReactor("*", "configmaps", func(a clienttesting.Action) (bool, runtime.Object, error) {
-		o, err := s.answer(a)
+		o, err := s.respond(a)
 		if err != nil {
 			return true, nil, err
 		}
@@ -43,7 +43,7 @@ func (s *server) client() *fake.Clientset {
 	return c
 }
 
-func (s *server) answer(a clienttesting.Action) (*corev1.ConfigMap, error) {
+func (s *fakeServer) respond(a clienttesting.Action) (*corev1.ConfigMap, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.calls++
@@ -62,7 +62,7 @@ func (s *server) answer(a clienttesting.Action) (*corev1.ConfigMap, error) {
 			return nil, err
 		}
 	}
-	out, err := s.do(a.GetVerb(), name, sent)
+	out, err := s.handle(a.GetVerb(), name, sent)
 	if err == nil && s.after != nil {
 		if err := s.after(a.GetVerb(), name, call); err != nil {
 			return nil, err
@@ -71,8 +71,8 @@ func (s *server) answer(a clienttesting.Action) (*corev1.ConfigMap, error) {
 	return out, err
 }
 
-func (s *server) do(verb, name string, sent *corev1.ConfigMap) (*corev1.ConfigMap, error) {
-	there := s.maps[name]
+func (s *fakeServer) handle(verb, name string, sent *corev1.ConfigMap) (*corev1.ConfigMap, error) {
+	there := s.configMaps[name]
 	switch verb {
 	case "get":
 		if there == nil {
@@ -95,6 +95,6 @@ func (s *server) do(verb, name string, sent *corev1.ConfigMap) (*corev1.ConfigMa
 	}
 	s.version++
 	sent.ResourceVersion = strconv.Itoa(s.version)
-	s.maps[name], s.writes = sent, append(s.writes, name)
+	s.configMaps[name], s.writes = sent, append(s.writes, name)
 	return sent.DeepCopy(), nil
 }

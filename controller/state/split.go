@@ -10,38 +10,38 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// shards is into how many parts what belongs to namespaces is cut. The number
+// shardCount is into how many parts what belongs to namespaces is cut. The number
 // is part of the format: a namespace must be looked for where it was put.
-const shards = 16
+const shardCount = 16
 
-// wide is the part that belongs to no namespace.
-const wide = "cluster"
+// clusterPart is the part that belongs to no namespace.
+const clusterPart = "cluster"
 
-// parts are the names of all parts, in order.
-func parts() []string {
-	out := make([]string, 0, shards+1)
-	for i := range shards {
+// partNames are the names of all parts, in order.
+func partNames() []string {
+	out := make([]string, 0, shardCount+1)
+	for i := range shardCount {
 		out = append(out, fmt.Sprintf("%02d", i))
 	}
-	return append(out, wide)
+	return append(out, clusterPart)
 }
 
-// part is where what belongs to a namespace is kept.
-func part(namespace string) string {
+// partOf is where what belongs to a namespace is kept.
+func partOf(namespace string) string {
 	if namespace == "" {
-		return wide
+		return clusterPart
 	}
 	h := fnv.New32a()
 	h.Write([]byte(namespace))
-	return fmt.Sprintf("%02d", h.Sum32()%shards)
+	return fmt.Sprintf("%02d", h.Sum32()%shardCount)
 }
 
-// split cuts a state by namespace. All that is about one namespace is in one
+// splitState cuts a state by namespace. All that is about one namespace is in one
 // part, so that an eviction and its reservation are never apart. A pass that has
 // reservations in several is in each of these with its own; one that has none is
 // in the part of the cluster. Parts with nothing in them are left out; the pause
 // is in none, as people write it.
-func split(st plan.PlannerState) map[string]plan.PlannerState {
+func splitState(st plan.PlannerState) map[string]plan.PlannerState {
 	out := map[string]plan.PlannerState{}
 	edit := func(name string, f func(p *plan.PlannerState)) {
 		p, ok := out[name]
@@ -53,13 +53,13 @@ func split(st plan.PlannerState) map[string]plan.PlannerState {
 	}
 	for budget, until := range st.SpentBudgets {
 		namespace, _, _ := strings.Cut(budget, "/")
-		edit(part(namespace), func(p *plan.PlannerState) { set(&p.SpentBudgets, budget, until) })
+		edit(partOf(namespace), func(p *plan.PlannerState) { setKey(&p.SpentBudgets, budget, until) })
 	}
 	for _, e := range st.Evictions {
-		edit(part(e.Workload.Namespace), func(p *plan.PlannerState) { p.Evictions = append(p.Evictions, e) })
+		edit(partOf(e.Workload.Namespace), func(p *plan.PlannerState) { p.Evictions = append(p.Evictions, e) })
 	}
 	for _, b := range st.Backoffs {
-		edit(part(b.Workload.Namespace), func(p *plan.PlannerState) { p.Backoffs = append(p.Backoffs, b) })
+		edit(partOf(b.Workload.Namespace), func(p *plan.PlannerState) { p.Backoffs = append(p.Backoffs, b) })
 	}
 	for _, run := range st.Runs {
 		for name, own := range splitRun(run) {
@@ -67,13 +67,13 @@ func split(st plan.PlannerState) map[string]plan.PlannerState {
 		}
 	}
 	if st.Breaker != nil {
-		edit(wide, func(p *plan.PlannerState) { p.Breaker = st.Breaker })
+		edit(clusterPart, func(p *plan.PlannerState) { p.Breaker = st.Breaker })
 	}
 	if len(st.Benefits) > 0 {
-		edit(wide, func(p *plan.PlannerState) { p.Benefits = st.Benefits })
+		edit(clusterPart, func(p *plan.PlannerState) { p.Benefits = st.Benefits })
 	}
 	if len(st.Schedulers) > 0 {
-		edit(wide, func(p *plan.PlannerState) { p.Schedulers = st.Schedulers })
+		edit(clusterPart, func(p *plan.PlannerState) { p.Schedulers = st.Schedulers })
 	}
 	return out
 }
@@ -83,7 +83,7 @@ func splitRun(run plan.OpenRun) map[string]plan.OpenRun {
 	head := run
 	head.Reservations = nil
 	for _, r := range run.Reservations {
-		name := part(r.Workload.Namespace)
+		name := partOf(r.Workload.Namespace)
 		own, ok := out[name]
 		if !ok {
 			own = head
@@ -92,18 +92,18 @@ func splitRun(run plan.OpenRun) map[string]plan.OpenRun {
 		out[name] = own
 	}
 	if len(out) == 0 {
-		out[wide] = head
+		out[clusterPart] = head
 	}
 	return out
 }
 
-// merge puts a state together again, in whatever order its parts come.
-func merge(from map[string]plan.PlannerState) plan.PlannerState {
+// mergeParts puts a state together again, in whatever order its parts come.
+func mergeParts(from map[string]plan.PlannerState) plan.PlannerState {
 	st := plan.PlannerState{APIVersion: plan.APIVersion, Kind: plan.PlannerStateKind}
 	for _, name := range slices.Sorted(maps.Keys(from)) {
 		p := from[name]
 		for budget, until := range p.SpentBudgets {
-			set(&st.SpentBudgets, budget, until)
+			setKey(&st.SpentBudgets, budget, until)
 		}
 		st.Evictions = append(st.Evictions, p.Evictions...)
 		st.Backoffs = append(st.Backoffs, p.Backoffs...)
@@ -114,10 +114,10 @@ func merge(from map[string]plan.PlannerState) plan.PlannerState {
 			st.Breaker = p.Breaker
 		}
 		for strategy, b := range p.Benefits {
-			set(&st.Benefits, strategy, b)
+			setKey(&st.Benefits, strategy, b)
 		}
 		for scheduler, b := range p.Schedulers {
-			set(&st.Schedulers, scheduler, b)
+			setKey(&st.Schedulers, scheduler, b)
 		}
 	}
 	st.Sort()
@@ -134,7 +134,7 @@ func mergeRun(runs []plan.OpenRun, run plan.OpenRun) []plan.OpenRun {
 	return runs
 }
 
-func set[V any](m *map[string]V, key string, v V) {
+func setKey[V any](m *map[string]V, key string, v V) {
 	if *m == nil {
 		*m = map[string]V{}
 	}

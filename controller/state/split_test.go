@@ -13,8 +13,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// states draws any state that is in order.
-func states(t *rapid.T) plan.PlannerState {
+// randomState draws any state that is in order.
+func randomState(t *rapid.T) plan.PlannerState {
 	st := plan.PlannerState{APIVersion: plan.APIVersion, Kind: plan.PlannerStateKind}
 	when := func() time.Time {
 		return noon.Add(time.Duration(rapid.IntRange(0, 200).Draw(t, "minutes")) * time.Minute)
@@ -28,7 +28,7 @@ func states(t *rapid.T) plan.PlannerState {
 			f(i)
 		}
 	}
-	some("budgets", func(i int) { set(&st.SpentBudgets, namespace.Draw(t, "ns")+fmt.Sprint("/b", i), when()) })
+	some("budgets", func(i int) { setKey(&st.SpentBudgets, namespace.Draw(t, "ns")+fmt.Sprint("/b", i), when()) })
 	some("evictions", func(int) {
 		e := plan.EvictionCount{Workload: workload(), Minute: when(), Count: rapid.IntRange(1, 9).Draw(t, "count")}
 		if !slices.ContainsFunc(st.Evictions, func(o plan.EvictionCount) bool { return o.Workload == e.Workload && o.Minute.Equal(e.Minute) }) {
@@ -53,8 +53,8 @@ func states(t *rapid.T) plan.PlannerState {
 	if rapid.Bool().Draw(t, "tripped") {
 		st.Breaker = &plan.BreakerTrip{At: when(), Pods: []string{"u"}}
 	}
-	some("benefits", func(i int) { set(&st.Benefits, fmt.Sprint("s", i), plan.Benefit{Evictions: float64(i)}) })
-	some("schedulers", func(i int) { set(&st.Schedulers, fmt.Sprint("s", i), plan.SchedulerBindings{Seen: i}) })
+	some("benefits", func(i int) { setKey(&st.Benefits, fmt.Sprint("s", i), plan.Benefit{Evictions: float64(i)}) })
+	some("schedulers", func(i int) { setKey(&st.Schedulers, fmt.Sprint("s", i), plan.SchedulerBindings{Seen: i}) })
 	st.Sort()
 	return st
 }
@@ -62,29 +62,29 @@ func states(t *rapid.T) plan.PlannerState {
 // TestSplitThenMergeIsTheIdentity, and gives the same bytes each time.
 func TestSplitThenMergeIsTheIdentity(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		st := states(t)
-		cut := split(st)
-		if d := cmp.Diff(st, merge(cut)); d != "" {
+		st := randomState(t)
+		cut := splitState(st)
+		if d := cmp.Diff(st, mergeParts(cut)); d != "" {
 			t.Fatal(d)
 		}
-		again := split(merge(split(st)))
+		again := splitState(mergeParts(splitState(st)))
 		for name, p := range cut {
-			if !slices.Contains(parts(), name) {
+			if !slices.Contains(partNames(), name) {
 				t.Fatalf("there is no part %q", name)
 			}
 			p.Sort()
 			other := again[name]
 			other.Sort()
-			a, _ := encode(p)
-			b, _ := encode(other)
+			a, _ := encodePart(p)
+			b, _ := encodePart(other)
 			if !bytes.Equal(a, b) || len(a) == 0 {
 				t.Fatalf("part %s:\n%s\n%s", name, a, b)
 			}
-			cm, err := pack(ns, "x", a)
+			cm, err := packConfigMap(ns, "x", a)
 			if err != nil {
 				t.Fatal(err)
 			}
-			if _, text, err := unpack(cm); err != nil || !bytes.Equal(text, a) {
+			if _, text, err := unpackConfigMap(cm); err != nil || !bytes.Equal(text, a) {
 				t.Fatalf("part %s is unpacked as %s, %v", name, text, err)
 			}
 		}
@@ -95,15 +95,15 @@ func TestSplitThenMergeIsTheIdentity(t *testing.T) {
 // part, so that a crash between two writes never takes the one without the other.
 func TestAReservationStaysWithItsEviction(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		for name, p := range split(states(t)) {
+		for name, p := range splitState(randomState(t)) {
 			for _, e := range p.Evictions {
-				if part(e.Workload.Namespace) != name {
+				if partOf(e.Workload.Namespace) != name {
 					t.Fatalf("%s is in part %s", e.Workload, name)
 				}
 			}
 			for _, run := range p.Runs {
 				for _, r := range run.Reservations {
-					if part(r.Pod.Namespace) != name {
+					if partOf(r.Pod.Namespace) != name {
 						t.Fatalf("%s is in part %s", r.Pod, name)
 					}
 				}
@@ -114,11 +114,11 @@ func TestAReservationStaysWithItsEviction(t *testing.T) {
 
 // TestTheNumberOfPartsIsFixed: it is part of the format.
 func TestTheNumberOfPartsIsFixed(t *testing.T) {
-	if got := parts(); len(got) != 17 || got[0] != "00" || got[15] != "15" || got[16] != "cluster" {
+	if got := partNames(); len(got) != 17 || got[0] != "00" || got[15] != "15" || got[16] != "cluster" {
 		t.Errorf("%v", got)
 	}
 	for namespace, want := range map[string]string{"shop": "09", "bank": "07", "": "cluster"} {
-		if got := part(namespace); got != want {
+		if got := partOf(namespace); got != want {
 			t.Errorf("namespace %q is in part %s, want %s", namespace, got, want)
 		}
 	}

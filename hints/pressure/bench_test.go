@@ -34,7 +34,7 @@ func BenchmarkDecide(b *testing.B) {
 		}
 		nodes = append(nodes, n)
 	}
-	seen := pressure.Seen{}
+	seen := pressure.LastHot{}
 	index := map[string]int{}
 	for i, n := range nodes {
 		index[n.Name] = i

@@ -36,9 +36,9 @@ type Decision struct {
 	Changes []Change
 	// Hinted are the hints that stand once the changes are made.
 	Hinted []Hint
-	// Held are the nodes among them about which nothing is known now: their hints
+	// Unmeasured are the nodes among them about which nothing is known now: their hints
 	// stand until they expire.
-	Held []string
+	Unmeasured []string
 	// Capped are hot nodes without a hint, since others are hotter.
 	Capped []string
 	// Foreign are labels and taints that stand where ours would.
@@ -53,9 +53,9 @@ type Change struct {
 	Hint *Hint
 }
 
-// Seen says when each node was last measured to be under pressure, as far as this
+// LastHot says when each node was last measured to be under pressure, as far as this
 // process knows.
-type Seen map[string]time.Time
+type LastHot map[string]time.Time
 
 // Decide says what the nodes should carry, by what was measured. It notes in seen
 // which nodes it found under pressure. Usage is nil while nothing is known.
@@ -73,20 +73,20 @@ type Seen map[string]time.Time
 //
 // Nodes that are skipped, cordoned or excluded have none. On nodes out of scope, and
 // on all where there are no rules, hints go when they have expired.
-func (o Options) Decide(nodes []*corev1.Node, usage *cluster.Usage, seen Seen, now time.Time) Decision {
-	d := decider{Options: o, seen: seen, now: now, marks: map[string]map[string]cluster.Mark{}, used: map[string]*cluster.NodeUsage{}}
-	d.read(usage)
+func (o Options) Decide(nodes []*corev1.Node, usage *cluster.Usage, seen LastHot, now time.Time) Decision {
+	d := decider{Options: o, lastHot: seen, now: now, marks: map[string]map[string]cluster.Mark{}, usageByNode: map[string]*cluster.NodeUsage{}}
+	d.indexUsage(usage)
 	nodes = slices.Clone(nodes)
 	slices.SortFunc(nodes, func(a, b *corev1.Node) int { return cmp.Compare(a.Name, b.Name) })
 	var hot []candidate
 	here := map[string]bool{}
 	for _, n := range nodes {
 		here[n.Name] = true
-		if c, isHot := d.node(n); isHot {
+		if c, isHot := d.decideNode(n); isHot {
 			hot = append(hot, c)
 		}
 	}
-	d.choose(hot)
+	d.chooseHottest(hot)
 	maps.DeleteFunc(seen, func(name string, _ time.Time) bool { return !here[name] })
 	slices.SortFunc(d.out.Changes, func(a, b Change) int { return cmp.Compare(a.Node, b.Node) })
 	slices.SortFunc(d.out.Hinted, func(a, b Hint) int { return cmp.Compare(a.Node, b.Node) })
@@ -97,16 +97,16 @@ func (o Options) Decide(nodes []*corev1.Node, usage *cluster.Usage, seen Seen, n
 // decider is one decision.
 type decider struct {
 	Options
-	seen  Seen
-	now   time.Time
-	marks map[string]map[string]cluster.Mark // by watch and node
-	used  map[string]*cluster.NodeUsage
-	open  int // nodes that may be hinted
-	held  int // of them, those whose hint stays without being measured
-	out   Decision
+	lastHot     LastHot
+	now         time.Time
+	marks       map[string]map[string]cluster.Mark // by watch and node
+	usageByNode map[string]*cluster.NodeUsage
+	hintable    int // nodes that may be hinted
+	unmeasured  int // of them, those whose hint stays without being measured
+	out         Decision
 }
 
-func (d *decider) read(usage *cluster.Usage) {
+func (d *decider) indexUsage(usage *cluster.Usage) {
 	if usage == nil {
 		return
 	}
@@ -117,58 +117,58 @@ func (d *decider) read(usage *cluster.Usage) {
 		d.marks[m.Watch][m.Node] = m
 	}
 	for i := range usage.Nodes {
-		d.used[usage.Nodes[i].Name] = &usage.Nodes[i]
+		d.usageByNode[usage.Nodes[i].Name] = &usage.Nodes[i]
 	}
 }
 
-// node decides about one node. Those that are hot have to be compared with others.
-func (d *decider) node(n *corev1.Node) (candidate, bool) {
+// decideNode decides about one node. Those that are hot have to be compared with others.
+func (d *decider) decideNode(n *corev1.Node) (candidate, bool) {
 	old, ours := Of(n)
-	if d.outside(n) {
+	if d.outOfScope(n) {
 		// Another release may hint it; only what is over goes.
-		d.keep(n, old, ours && !old.Expired(d.now))
+		d.keepOrRemove(n, old, ours && !old.Expired(d.now))
 		return candidate{}, false
 	}
-	key, _, _ := cut(d.Label)
+	key, _, _ := splitLabel(d.Label)
 	d.out.Foreign = append(d.out.Foreign, ForeignOn(n, key, d.Taint)...)
-	if d.closed(n) {
-		d.keep(n, old, false)
+	if d.mustSkip(n) {
+		d.keepOrRemove(n, old, false)
 		return candidate{}, false
 	}
-	d.open++
-	hot, unknown := d.stand(n)
+	d.hintable++
+	hot, unknown := d.evaluateRules(n)
 	if len(unknown) == len(d.Rules) {
 		d.out.Unknown++
 	}
 	switch {
 	case len(hot) > 0:
-		at := d.measured(n.Name, hot)
-		d.seen[n.Name] = at
+		at := d.lastMeasured(n.Name, hot)
+		d.lastHot[n.Name] = at
 		return candidate{n, old, ours, hot, at.Add(d.TTL)}, true
 	case len(unknown) == len(d.Rules):
-		d.hold(n, old, ours)
+		d.keepUnmeasured(n, old, ours)
 	case slices.ContainsFunc(old.Rules(), func(name string) bool { return slices.Contains(unknown, name) }):
-		d.hold(n, old, ours)
+		d.keepUnmeasured(n, old, ours)
 	default:
-		delete(d.seen, n.Name)
-		d.keep(n, old, false)
+		delete(d.lastHot, n.Name)
+		d.keepOrRemove(n, old, false)
 	}
 	return candidate{}, false
 }
 
-// outside reports whether no rule is about the node.
-func (d *decider) outside(n *corev1.Node) bool {
+// outOfScope reports whether no rule is about the node.
+func (d *decider) outOfScope(n *corev1.Node) bool {
 	return len(d.Rules) == 0 || d.Scope != nil && !d.Scope.Matches(labels.Set(n.Labels)) || n.DeletionTimestamp != nil
 }
 
-// measured is when a node was measured last by a rule that holds: what else is
+// lastMeasured is when a node was measured last by a rule that holds: what else is
 // measured of it later says nothing of that rule.
-func (d *decider) measured(node string, hot []reason) time.Time {
+func (d *decider) lastMeasured(node string, hot []reason) time.Time {
 	var last time.Time
 	for _, r := range hot {
-		at := r.at
+		at := r.measuredAt
 		if at.IsZero() {
-			at = d.used[node].At
+			at = d.usageByNode[node].At
 		}
 		if at.After(last) {
 			last = at
@@ -177,31 +177,31 @@ func (d *decider) measured(node string, hot []reason) time.Time {
 	return last
 }
 
-// hold keeps the hint of a node about which not enough is known, as long as it may
+// keepUnmeasured keeps the hint of a node about which not enough is known, as long as it may
 // stand.
-func (d *decider) hold(n *corev1.Node, old Hint, ours bool) {
+func (d *decider) keepUnmeasured(n *corev1.Node, old Hint, ours bool) {
 	if !ours {
 		return
 	}
 	until := old.Expires
-	if last, known := d.seen[n.Name]; known {
+	if last, known := d.lastHot[n.Name]; known {
 		// What is recorded is at most half a TTL behind.
 		if due := last.Add(d.TTL).Truncate(time.Second); due.After(until) {
 			until = due
 		}
 	}
 	if !until.After(d.now) {
-		d.keep(n, old, false)
+		d.keepOrRemove(n, old, false)
 		return
 	}
-	d.held++
-	d.out.Held = append(d.out.Held, n.Name)
+	d.unmeasured++
+	d.out.Unmeasured = append(d.out.Unmeasured, n.Name)
 	old.Expires = until
-	d.put(n, old)
+	d.wantHint(n, old)
 }
 
-// keep leaves a node as it is, or takes its hint away.
-func (d *decider) keep(n *corev1.Node, old Hint, stays bool) {
+// keepOrRemove leaves a node as it is, or takes its hint away.
+func (d *decider) keepOrRemove(n *corev1.Node, old Hint, stays bool) {
 	_, ours := Of(n)
 	switch {
 	case !ours:
@@ -212,8 +212,8 @@ func (d *decider) keep(n *corev1.Node, old Hint, stays bool) {
 	}
 }
 
-// put wants the hint on the node, and is a change where the node looks otherwise.
-func (d *decider) put(n *corev1.Node, h Hint) {
+// wantHint wants the hint on the node, and is a change where the node looks otherwise.
+func (d *decider) wantHint(n *corev1.Node, h Hint) {
 	h.Node = n.Name
 	out, changed := Put(n, h)
 	if stands, ours := Of(out); ours {
@@ -226,18 +226,18 @@ func (d *decider) put(n *corev1.Node, h Hint) {
 
 // reason is a rule that holds for a node.
 type reason struct {
-	rule  string
-	value float64
-	heat  float64
-	at    time.Time // of the measurement; zero: that of the node
+	rule       string
+	value      float64
+	severity   float64
+	measuredAt time.Time // of the measurement; zero: that of the node
 }
 
-// stand says which rules hold for a node, hottest first, and about which of them
+// evaluateRules says which rules hold for a node, hottest first, and about which of them
 // nothing is known.
-func (d *decider) stand(n *corev1.Node) (hot []reason, unknown []string) {
-	used := d.used[n.Name]
+func (d *decider) evaluateRules(n *corev1.Node) (hot []reason, unknown []string) {
+	used := d.usageByNode[n.Name]
 	for _, r := range d.Rules {
-		m, marked := d.marks[r.Watch()][n.Name]
+		m, marked := d.marks[r.WatchName()][n.Name]
 		measured := false
 		if used != nil {
 			_, measured = used.Used[r.Resource]
@@ -246,18 +246,18 @@ func (d *decider) stand(n *corev1.Node) (hot []reason, unknown []string) {
 		case !measured || marked && m.CountRestarted && !m.Hot: // counting has only begun
 			unknown = append(unknown, r.Name)
 		case m.Hot:
-			v := value(m, used.Used[r.Resource], n)
-			hot = append(hot, reason{r.Name, v, r.heat(v), m.At})
+			v := measuredValue(m, used.Used[r.Resource], n)
+			hot = append(hot, reason{r.Name, v, r.severity(v), m.At})
 		}
 	}
 	slices.SortFunc(hot, func(a, b reason) int {
-		return cmp.Or(cmp.Compare(b.heat, a.heat), cmp.Compare(a.rule, b.rule))
+		return cmp.Or(cmp.Compare(b.severity, a.severity), cmp.Compare(a.rule, b.rule))
 	})
 	return hot, unknown
 }
 
-// value is what was measured last, or else what the window comes to.
-func value(m cluster.Mark, used int64, n *corev1.Node) float64 {
+// measuredValue is what was measured last, or else what the window comes to.
+func measuredValue(m cluster.Mark, used int64, n *corev1.Node) float64 {
 	if m.Value != 0 {
 		return m.Value
 	}

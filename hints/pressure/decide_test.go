@@ -49,8 +49,8 @@ func TestStories(t *testing.T) {
 			if len(a.Comment) == 0 {
 				t.Error("does not say what it shows")
 			}
-			s := newStory(t, a)
-			got := s.tell()
+			s := newScenario(t, a)
+			got := s.run()
 			for i, f := range a.Files {
 				if f.Name != "want" {
 					continue
@@ -66,17 +66,17 @@ func TestStories(t *testing.T) {
 	}
 }
 
-type story struct {
-	t     *testing.T
-	opts  pressure.Options
-	nodes map[string]*corev1.Node
-	lines []string
-	seen  pressure.Seen
-	out   strings.Builder
+type scenario struct {
+	t       *testing.T
+	opts    pressure.Options
+	nodes   map[string]*corev1.Node
+	lines   []string
+	lastHot pressure.LastHot
+	out     strings.Builder
 }
 
-func newStory(t *testing.T, a *txtar.Archive) *story {
-	s := &story{t: t, nodes: map[string]*corev1.Node{}, seen: pressure.Seen{}}
+func newScenario(t *testing.T, a *txtar.Archive) *scenario {
+	s := &scenario{t: t, nodes: map[string]*corev1.Node{}, lastHot: pressure.LastHot{}}
 	s.opts = pressure.Options{MaxHintedFrac: 1, TTL: 10 * time.Minute, SkipTaints: []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"}}
 	for _, f := range a.Files {
 		switch f.Name {
@@ -101,7 +101,7 @@ func newStory(t *testing.T, a *txtar.Archive) *story {
 }
 
 // options reads those of a story: durations are words there.
-func (s *story) options(text []byte) {
+func (s *scenario) options(text []byte) {
 	var o struct {
 		Label, Taint, TTL string
 		Frac              float64
@@ -123,7 +123,7 @@ func (s *story) options(text []byte) {
 	}
 }
 
-func (s *story) tell() string {
+func (s *scenario) run() string {
 	for _, line := range s.lines {
 		at, what, found := strings.Cut(strings.TrimSpace(line), " ")
 		d, err := time.ParseDuration(at)
@@ -136,37 +136,37 @@ func (s *story) tell() string {
 			continue
 		}
 		usage := s.usage(what, now)
-		d1 := s.opts.Decide(slices.Collect(maps.Values(s.nodes)), usage, s.seen, now)
+		d1 := s.opts.Decide(slices.Collect(maps.Values(s.nodes)), usage, s.lastHot, now)
 		fmt.Fprintf(&s.out, "%s %s\n", at, what)
-		s.carryOut(d1)
+		s.applyChanges(d1)
 		for _, f := range d1.Foreign {
-			fmt.Fprintf(&s.out, "  %s: somebody else's %s stays\n", f.Node, f.What)
+			fmt.Fprintf(&s.out, "  %s: somebody else's %s stays\n", f.Node, f.Description)
 		}
 		for _, name := range d1.Capped {
 			fmt.Fprintf(&s.out, "  %s: hot, but not among the hottest\n", name)
 		}
-		for _, name := range d1.Held {
+		for _, name := range d1.Unmeasured {
 			fmt.Fprintf(&s.out, "  %s: held\n", name)
 		}
-		s.stands()
+		s.printHints()
 	}
 	return s.out.String()
 }
 
-// carryOut makes the changes, and checks that they are all that was to do.
-func (s *story) carryOut(d pressure.Decision) {
+// applyChanges makes the changes, and checks that they are all that was to do.
+func (s *scenario) applyChanges(d pressure.Decision) {
 	for _, c := range d.Changes {
 		n := s.nodes[c.Node]
 		var out *corev1.Node
 		var changed bool
 		if c.Hint == nil {
-			out, changed = pressure.Take(n)
+			out, changed = pressure.Remove(n)
 			fmt.Fprintf(&s.out, "  write %s: no hint\n", c.Node)
 		} else {
 			out, changed = pressure.Put(n, *c.Hint)
 			h, _ := pressure.Of(out)
 			fmt.Fprintf(&s.out, "  write %s: %s\n", c.Node, out.Annotations[pressure.Key])
-			if h.What() == "" {
+			if h.Description() == "" {
 				s.t.Errorf("%s is written without a hint", c.Node)
 			}
 		}
@@ -186,7 +186,7 @@ func (s *story) carryOut(d pressure.Decision) {
 	}
 }
 
-func (s *story) stands() {
+func (s *scenario) printHints() {
 	for _, name := range slices.Sorted(maps.Keys(s.nodes)) {
 		n := s.nodes[name]
 		var has []string
@@ -203,7 +203,7 @@ func (s *story) stands() {
 }
 
 // edit is what somebody else does to a node: label K=V, taint K, annotate K=V, cordon.
-func (s *story) edit(name, what string) {
+func (s *scenario) edit(name, what string) {
 	n := s.nodes[name].DeepCopy()
 	verb, arg, _ := strings.Cut(what, " ")
 	k, v, _ := strings.Cut(arg, "=")
@@ -225,7 +225,7 @@ func (s *story) edit(name, what string) {
 }
 
 // usage is what a line says was measured.
-func (s *story) usage(what string, now time.Time) *cluster.Usage {
+func (s *scenario) usage(what string, now time.Time) *cluster.Usage {
 	if what == "down" {
 		return nil
 	}
@@ -249,7 +249,7 @@ func (s *story) usage(what string, now time.Time) *cluster.Usage {
 			used[node] = map[string]int64{}
 		}
 		used[node][r.Resource] = int64(v * 1e6)
-		m := cluster.Mark{Watch: r.Watch(), Node: node, Resource: r.Resource, Required: 1, Value: v}
+		m := cluster.Mark{Watch: r.WatchName(), Node: node, Resource: r.Resource, Required: 1, Value: v}
 		if d, err := time.ParseDuration(ago); dated && err == nil {
 			m.At = now.Add(-d)
 		}

@@ -8,11 +8,11 @@ import (
 )
 
 // Foreign is a label or taint that stands where ours would and is not ours.
-type Foreign struct{ Node, What string }
+type Foreign struct{ Node, Description string }
 
 const (
-	labelWord = "label "
-	taintWord = "taint "
+	labelPrefix = "label "
+	taintPrefix = "taint "
 )
 
 // ForeignOn lists what of others stands on a node under the key of the label and that
@@ -21,21 +21,21 @@ func ForeignOn(n *corev1.Node, labelKey, taintKey string) []Foreign {
 	old, _ := Of(n)
 	var out []Foreign
 	if there, taken := n.Labels[labelKey]; labelKey != "" && taken && old.Label != labelKey+"="+there {
-		out = append(out, Foreign{n.Name, fmt.Sprintf("%s%s=%s", labelWord, labelKey, there)})
+		out = append(out, Foreign{n.Name, fmt.Sprintf("%s%s=%s", labelPrefix, labelKey, there)})
 	}
 	for _, t := range n.Spec.Taints {
-		if taintKey != "" && t.Key == taintKey && t.Effect == corev1.TaintEffectPreferNoSchedule && !(old.Taint == taintKey && isOurs(t, taintKey)) {
-			out = append(out, Foreign{n.Name, taintWord + t.ToString()})
+		if taintKey != "" && t.Key == taintKey && t.Effect == corev1.TaintEffectPreferNoSchedule && !(old.Taint == taintKey && isOwnTaint(t, taintKey)) {
+			out = append(out, Foreign{n.Name, taintPrefix + t.ToString()})
 		}
 	}
 	return out
 }
 
-// Remove is the command that takes it away, for a person: we never do.
-func (f Foreign) Remove() string {
-	if label, is := strings.CutPrefix(f.What, labelWord); is {
-		key, _, _ := cut(label)
+// RemoveCommand is the command that takes it away, for a person: we never do.
+func (f Foreign) RemoveCommand() string {
+	if label, is := strings.CutPrefix(f.Description, labelPrefix); is {
+		key, _, _ := splitLabel(label)
 		return "kubectl label node " + f.Node + " " + key + "-"
 	}
-	return "kubectl taint node " + f.Node + " " + strings.TrimPrefix(f.What, taintWord) + "-"
+	return "kubectl taint node " + f.Node + " " + strings.TrimPrefix(f.Description, taintPrefix) + "-"
 }

@@ -33,9 +33,9 @@ type Hint struct {
 	Expires time.Time `json:"expires"`
 	// Rule is the one that was furthest beyond its level when this was written, with
 	// its value then, in the units of the rule. Also are others that held.
-	Rule  string   `json:"rule"`
-	Value float64  `json:"value"`
-	Also  []string `json:"also,omitempty"`
+	Rule       string   `json:"rule"`
+	Value      float64  `json:"value"`
+	OtherRules []string `json:"also,omitempty"`
 	// Label (key=value) and Taint (a key) are what of it is ours: what stands under
 	// the same key without being named here is somebody else's.
 	Label string `json:"label,omitempty"`
@@ -50,17 +50,17 @@ func (h Hint) Rules() []string {
 	if h.Rule == "" {
 		return nil
 	}
-	return append([]string{h.Rule}, h.Also...)
+	return append([]string{h.Rule}, h.OtherRules...)
 }
 
-// Says reports whether two hints say the same, by the same label and taint, whenever
+// Equivalent reports whether two hints say the same, by the same label and taint, whenever
 // they were written.
-func (h Hint) Says(other Hint) bool {
+func (h Hint) Equivalent(other Hint) bool {
 	return h.Label == other.Label && h.Taint == other.Taint && sameRules(h.Rules(), other.Rules())
 }
 
-// What names the label and the taint.
-func (h Hint) What() string {
+// Description names the label and the taint.
+func (h Hint) Description() string {
 	var out []string
 	if h.Label != "" {
 		out = append(out, "label "+h.Label)
@@ -92,12 +92,12 @@ func Of(n *corev1.Node) (Hint, bool) {
 // to put, the node has no hint of ours.
 func Put(n *corev1.Node, want Hint) (*corev1.Node, bool) {
 	old, _ := Of(n)
-	out := editable(n)
+	out := copyForEdit(n)
 	if old.Label != want.Label {
-		takeLabel(out, old.Label)
+		removeLabel(out, old.Label)
 	}
 	if old.Taint != want.Taint {
-		takeTaint(out, old.Taint)
+		removeTaint(out, old.Taint)
 	}
 	if !putLabel(out, want.Label, old.Label) {
 		want.Label = ""
@@ -106,41 +106,41 @@ func Put(n *corev1.Node, want Hint) (*corev1.Node, bool) {
 		want.Taint = ""
 	}
 	if want.Label == "" && want.Taint == "" {
-		return Take(n)
+		return Remove(n)
 	}
 	if out.Annotations == nil {
 		out.Annotations = map[string]string{}
 	}
-	out.Annotations[Key] = want.record()
-	if same(n, out) {
+	out.Annotations[Key] = want.annotation()
+	if sameHintFields(n, out) {
 		return n, false
 	}
 	return out, true
 }
 
-// Take returns the node without our hint, and whether that is a change.
-func Take(n *corev1.Node) (*corev1.Node, bool) {
+// Remove returns the node without our hint, and whether that is a change.
+func Remove(n *corev1.Node) (*corev1.Node, bool) {
 	old, ours := Of(n)
 	if !ours {
 		return n, false
 	}
-	out := editable(n)
-	takeLabel(out, old.Label)
-	takeTaint(out, old.Taint)
+	out := copyForEdit(n)
+	removeLabel(out, old.Label)
+	removeTaint(out, old.Taint)
 	delete(out.Annotations, Key)
 	return out, true
 }
 
-// editable is a copy that shares nothing of what hints consist of. The rest, such as
+// copyForEdit is a copy that shares nothing of what hints consist of. The rest, such as
 // the images on the node, is most of it and is not copied.
-func editable(n *corev1.Node) *corev1.Node {
+func copyForEdit(n *corev1.Node) *corev1.Node {
 	out := *n
 	out.Labels, out.Annotations, out.Spec.Taints = maps.Clone(n.Labels), maps.Clone(n.Annotations), slices.Clone(n.Spec.Taints)
 	return &out
 }
 
-// record is the annotation: times in seconds, since it is read by people too.
-func (h Hint) record() string {
+// annotation is the annotation: times in seconds, since it is read by people too.
+func (h Hint) annotation() string {
 	h.Since, h.Expires = h.Since.UTC().Truncate(time.Second), h.Expires.UTC().Truncate(time.Second)
 	if h.Value = math.Round(h.Value*1e4) / 1e4; math.IsNaN(h.Value) || math.IsInf(h.Value, 0) {
 		h.Value = 0
@@ -152,11 +152,11 @@ func (h Hint) record() string {
 	return string(b)
 }
 
-func same(a, b *corev1.Node) bool {
-	return a.Annotations[Key] == b.Annotations[Key] && maps.Equal(a.Labels, b.Labels) && slices.Equal(taints(a), taints(b))
+func sameHintFields(a, b *corev1.Node) bool {
+	return a.Annotations[Key] == b.Annotations[Key] && maps.Equal(a.Labels, b.Labels) && slices.Equal(taintStrings(a), taintStrings(b))
 }
 
-func taints(n *corev1.Node) []string {
+func taintStrings(n *corev1.Node) []string {
 	out := make([]string, 0, len(n.Spec.Taints))
 	for _, t := range n.Spec.Taints {
 		out = append(out, t.ToString())
@@ -164,13 +164,13 @@ func taints(n *corev1.Node) []string {
 	return out
 }
 
-// cut splits a label; found is false where there is none.
-func cut(label string) (key, value string, found bool) { return strings.Cut(label, "=") }
+// splitLabel splits a label; found is false where there is none.
+func splitLabel(label string) (key, value string, found bool) { return strings.Cut(label, "=") }
 
 // putLabel puts text (key=value) on the node, unless its key is somebody else's.
 // It reports whether the label is ours then.
 func putLabel(n *corev1.Node, text, recorded string) bool {
-	key, value, found := cut(text)
+	key, value, found := splitLabel(text)
 	if !found {
 		return false
 	}
@@ -184,9 +184,9 @@ func putLabel(n *corev1.Node, text, recorded string) bool {
 	return true
 }
 
-// takeLabel takes our label away, unless somebody else gave it another value.
-func takeLabel(n *corev1.Node, recorded string) {
-	if key, value, _ := cut(recorded); key != "" && n.Labels[key] == value {
+// removeLabel takes our label away, unless somebody else gave it another value.
+func removeLabel(n *corev1.Node, recorded string) {
+	if key, value, _ := splitLabel(recorded); key != "" && n.Labels[key] == value {
 		delete(n.Labels, key)
 	}
 }
@@ -197,18 +197,18 @@ func putTaint(n *corev1.Node, key, recorded string) bool {
 	}
 	for _, t := range n.Spec.Taints {
 		if t.Key == key && t.Effect == corev1.TaintEffectPreferNoSchedule {
-			return key == recorded && isOurs(t, key)
+			return key == recorded && isOwnTaint(t, key)
 		}
 	}
 	n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: key, Effect: corev1.TaintEffectPreferNoSchedule})
 	return true
 }
 
-func takeTaint(n *corev1.Node, recorded string) {
-	n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool { return recorded != "" && isOurs(t, recorded) })
+func removeTaint(n *corev1.Node, recorded string) {
+	n.Spec.Taints = slices.DeleteFunc(n.Spec.Taints, func(t corev1.Taint) bool { return recorded != "" && isOwnTaint(t, recorded) })
 }
 
-// isOurs: we write no value.
-func isOurs(t corev1.Taint, key string) bool {
+// isOwnTaint: we write no value.
+func isOwnTaint(t corev1.Taint, key string) bool {
 	return t.Key == key && t.Value == "" && t.Effect == corev1.TaintEffectPreferNoSchedule
 }

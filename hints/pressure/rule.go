@@ -15,20 +15,20 @@ type Rule struct {
 	// over. Where Below is set, exceeded means less than.
 	Enter, Leave float64
 	Below        bool
-	// For is how many samples in a row must exceed Enter.
-	For int
+	// MinSamples is how many samples in a row must exceed Enter.
+	MinSamples int
 }
 
 // watchPrefix keeps rules apart from strategies, whose names have no slash.
 const watchPrefix = "hints/"
 
-// Watch is the name under which the rule's marks are found.
-func (r Rule) Watch() string { return watchPrefix + r.Name }
+// WatchName is the name under which the rule's marks are found.
+func (r Rule) WatchName() string { return watchPrefix + r.Name }
 
-// heat is how far a value is beyond the level, as a ratio: 1 at the level, more the
+// severity is how far a value is beyond the level, as a ratio: 1 at the level, more the
 // further beyond, so that rules of different units can be compared. A level of 0 or
 // less has no ratio; there the distance is added to 1.
-func (r Rule) heat(v float64) float64 {
+func (r Rule) severity(v float64) float64 {
 	switch {
 	case math.IsNaN(v):
 		return 1

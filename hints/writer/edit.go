@@ -13,9 +13,9 @@ import (
 // Edit is how a node should be changed.
 type Edit struct {
 	Node string
-	// Seen is the node as a watch shows it, so that the first try needs no read: if
+	// Observed is the node as a watch shows it, so that the first try needs no read: if
 	// that is old, the write is refused and the node is read. Nil: it is read.
-	Seen *corev1.Node
+	Observed *corev1.Node
 	// Change returns the node as it should be, or n itself to leave it. It may be
 	// called again with a newer node.
 	Change func(n *corev1.Node) *corev1.Node
@@ -24,9 +24,9 @@ type Edit struct {
 // Result is what became of an edit.
 type Result struct {
 	Node string
-	// Wrote is false where nothing was to do, also since the node is gone.
-	Wrote bool
-	Err   error
+	// Written is false where nothing was to do, also since the node is gone.
+	Written bool
+	Err     error
 }
 
 // Edit carries out edits, and returns a result for each, by node. One that fails does
@@ -34,8 +34,8 @@ type Result struct {
 func (w *Writer) Edit(ctx context.Context, list []Edit) []Result {
 	var mu sync.Mutex
 	done := map[string]Result{}
-	untried := each(ctx, list, func(ctx context.Context, e Edit) error {
-		r := w.edit(ctx, e)
+	untried := forEach(ctx, list, func(ctx context.Context, e Edit) error {
+		r := w.editNode(ctx, e)
 		mu.Lock()
 		defer mu.Unlock()
 		done[e.Node] = r
@@ -53,9 +53,9 @@ func (w *Writer) Edit(ctx context.Context, list []Edit) []Result {
 	return out
 }
 
-func (w *Writer) edit(ctx context.Context, e Edit) Result {
+func (w *Writer) editNode(ctx context.Context, e Edit) Result {
 	wrote := false
-	err := w.change(ctx, e.Node, e.Seen, func(n *corev1.Node) (*corev1.Node, error) {
+	err := w.changeNode(ctx, e.Node, e.Observed, func(n *corev1.Node) (*corev1.Node, error) {
 		out := e.Change(n)
 		wrote = out != n
 		return out, nil
@@ -63,5 +63,5 @@ func (w *Writer) edit(ctx context.Context, e Edit) Result {
 	if apierrors.IsNotFound(err) {
 		return Result{Node: e.Node}
 	}
-	return Result{Node: e.Node, Wrote: wrote && err == nil, Err: err}
+	return Result{Node: e.Node, Written: wrote && err == nil, Err: err}
 }

@@ -7,15 +7,15 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// patch is the difference between two nodes in labels, annotations and taints, of
+// mergePatch is the difference between two nodes in labels, annotations and taints, of
 // which hints consist. It carries the version that was read: the API server refuses
 // it with a conflict once that has changed. A list of taints is replaced as a whole,
 // and is left out when it stays.
-func patch(was, now *corev1.Node) ([]byte, error) {
+func mergePatch(was, now *corev1.Node) ([]byte, error) {
 	meta := map[string]any{"resourceVersion": was.ResourceVersion}
 	for field, diff := range map[string]map[string]any{
-		"annotations": difference(was.Annotations, now.Annotations),
-		"labels":      difference(was.Labels, now.Labels),
+		"annotations": diffMap(was.Annotations, now.Annotations),
+		"labels":      diffMap(was.Labels, now.Labels),
 	} {
 		if len(diff) > 0 {
 			meta[field] = diff
@@ -28,8 +28,8 @@ func patch(was, now *corev1.Node) ([]byte, error) {
 	return json.Marshal(doc)
 }
 
-// difference is what to set, and nil for what to take away.
-func difference(was, now map[string]string) map[string]any {
+// diffMap is what to set, and nil for what to take away.
+func diffMap(was, now map[string]string) map[string]any {
 	diff := map[string]any{}
 	for key := range was {
 		if _, stays := now[key]; !stays {

@@ -28,24 +28,24 @@ const (
 	// callTimeout bounds every call: none of a deposed leader is under way when the
 	// next one starts.
 	callTimeout = 4 * time.Second
-	// tries bounds the writes of one node; each starts from a fresh read.
-	tries = 6
-	// firstPause is waited after the first try, twice as long after each further.
-	firstPause = 50 * time.Millisecond
+	// maxAttempts bounds the writes of one node; each starts from a fresh read.
+	maxAttempts = 6
+	// minBackoff is waited after the first try, twice as long after each further.
+	minBackoff = 50 * time.Millisecond
 	// workers write so many nodes at once.
 	workers = 8
-	// seenWithin is how long our own watch may take to show what was written.
-	seenWithin = 5 * time.Second
-	seenStep   = 10 * time.Millisecond
-	fieldOwner = "evenkeel"
+	// observeTimeout is how long our own watch may take to show what was written.
+	observeTimeout = 5 * time.Second
+	pollInterval   = 10 * time.Millisecond
+	fieldOwner     = "evenkeel"
 )
 
 // Writer writes hints.
 type Writer struct {
 	client kubernetes.Interface
 	clock  clock.WithTicker
-	// seen is a node as our own watch shows it; nil: nothing is waited for.
-	seen func(name string) *corev1.Node
+	// observed is a node as our own watch shows it; nil: nothing is waited for.
+	observed func(name string) *corev1.Node
 }
 
 // New returns a writer. With seen, writes are complete when they are seen there:
@@ -54,47 +54,47 @@ func New(client kubernetes.Interface, c clock.WithTicker, seen func(name string)
 	return &Writer{client, c, seen}
 }
 
-// ErrNotSeen: a hint was written, but the watch does not show it.
-var ErrNotSeen = errors.New("the hint is written, but the watch of nodes does not show it")
+// ErrNotObserved: a hint was written, but the watch does not show it.
+var ErrNotObserved = errors.New("the hint is written, but the watch of nodes does not show it")
 
 // Put puts the hints on their nodes. After an error some of them may stand.
 func (w *Writer) Put(ctx context.Context, list []hints.Hint) error {
-	return each(ctx, list, func(ctx context.Context, h hints.Hint) error {
-		if err := w.change(ctx, h.Node, nil, func(n *corev1.Node) (*corev1.Node, error) { return put(n, h) }); err != nil {
+	return forEach(ctx, list, func(ctx context.Context, h hints.Hint) error {
+		if err := w.changeNode(ctx, h.Node, nil, func(n *corev1.Node) (*corev1.Node, error) { return putHint(n, h) }); err != nil {
 			return fmt.Errorf("hinting node %s: %w", h.Node, err)
 		}
 		shown := func() bool {
-			n := w.seen(h.Node)
+			n := w.observed(h.Node)
 			if got, ours := hints.Of(n); ours {
 				return got.Kind == h.Kind && got.Run == h.Run
 			}
-			return h.Kind == hints.Taint && hints.Tainted(n) || h.Kind == hints.Label && hints.Labelled(n)
+			return h.Kind == hints.Taint && hints.HasTaint(n) || h.Kind == hints.Label && hints.HasLabel(n)
 		}
-		if w.seen != nil && !w.await(ctx, func() bool { return w.seen(h.Node) != nil && shown() }) {
-			return fmt.Errorf("hinting node %s: %w", h.Node, ErrNotSeen)
+		if w.observed != nil && !w.waitUntil(ctx, func() bool { return w.observed(h.Node) != nil && shown() }) {
+			return fmt.Errorf("hinting node %s: %w", h.Node, ErrNotObserved)
 		}
 		return nil
 	})
 }
 
-func put(n *corev1.Node, h hints.Hint) (*corev1.Node, error) {
+func putHint(n *corev1.Node, h hints.Hint) (*corev1.Node, error) {
 	out, _ := hints.Put(n, h)
-	if _, ours := hints.Of(out); !ours && h.Kind == hints.Label && !hints.Labelled(out) {
+	if _, ours := hints.Of(out); !ours && h.Kind == hints.Label && !hints.HasLabel(out) {
 		return nil, fmt.Errorf("somebody else's label %s=%s is on it", hints.Key, n.Labels[hints.Key])
 	}
 	return out, nil
 }
 
-// Take takes our hints off the nodes for which `which` holds, and returns the
+// Remove takes our hints off the nodes for which `which` holds, and returns the
 // nodes from which one was taken. A node that is gone has none. One that cannot
 // be written does not keep the others, and the error names each that is left.
 // The watch is waited for once, when all are written: one that lags must not
 // keep hints on nodes.
-func (w *Writer) Take(ctx context.Context, nodes []string, which func(hints.Hint) bool) ([]string, error) {
+func (w *Writer) Remove(ctx context.Context, nodes []string, which func(hints.Hint) bool) ([]string, error) {
 	var mu sync.Mutex
 	taken, ended := []string{}, map[string]error{}
-	untried := each(ctx, nodes, func(ctx context.Context, name string) error {
-		wrote, err := w.take(ctx, name, which)
+	untried := forEach(ctx, nodes, func(ctx context.Context, name string) error {
+		wrote, err := w.removeFromNode(ctx, name, which)
 		mu.Lock()
 		defer mu.Unlock()
 		if ended[name] = err; wrote {
@@ -104,15 +104,15 @@ func (w *Writer) Take(ctx context.Context, nodes []string, which func(hints.Hint
 	})
 	slices.Sort(taken)
 	shown := func(name string) bool {
-		n := w.seen(name)
+		n := w.observed(name)
 		if n == nil {
 			return false
 		}
 		h, ours := hints.Of(n)
 		return ours && which(h)
 	}
-	if w.seen != nil {
-		w.await(ctx, func() bool { return !slices.ContainsFunc(taken, shown) })
+	if w.observed != nil {
+		w.waitUntil(ctx, func() bool { return !slices.ContainsFunc(taken, shown) })
 	}
 	var left []error
 	for _, name := range nodes {
@@ -127,15 +127,15 @@ func (w *Writer) Take(ctx context.Context, nodes []string, which func(hints.Hint
 	return taken, errors.Join(left...)
 }
 
-// take is Take for one node. It reports whether there was a hint to take.
-func (w *Writer) take(ctx context.Context, name string, which func(hints.Hint) bool) (bool, error) {
+// removeFromNode is Take for one node. It reports whether there was a hint to take.
+func (w *Writer) removeFromNode(ctx context.Context, name string, which func(hints.Hint) bool) (bool, error) {
 	wrote := false
-	err := w.change(ctx, name, nil, func(n *corev1.Node) (*corev1.Node, error) {
+	err := w.changeNode(ctx, name, nil, func(n *corev1.Node) (*corev1.Node, error) {
 		h, ours := hints.Of(n)
 		if wrote = ours && which(h); !wrote {
 			return n, nil
 		}
-		out, _ := hints.Take(n)
+		out, _ := hints.Remove(n)
 		return out, nil
 	})
 	if apierrors.IsNotFound(err) {
@@ -144,22 +144,22 @@ func (w *Writer) take(ctx context.Context, name string, which func(hints.Hint) b
 	return wrote && err == nil, err
 }
 
-// change reads a node, edits it and writes the difference, anew from the read
+// changeNode reads a node, edits it and writes the difference, anew from the read
 // when somebody else wrote in between or the answer was lost. A node that was seen
 // already is not read for the first try.
-func (w *Writer) change(ctx context.Context, name string, seen *corev1.Node, edit func(*corev1.Node) (*corev1.Node, error)) error {
-	pause := firstPause
+func (w *Writer) changeNode(ctx context.Context, name string, seen *corev1.Node, edit func(*corev1.Node) (*corev1.Node, error)) error {
+	pause := minBackoff
 	for try := 1; ; try++ {
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
-		err := w.once(ctx, name, seen, edit)
+		err := w.tryOnce(ctx, name, seen, edit)
 		seen = nil
-		if err == nil || !passing(err) {
+		if err == nil || !isRetryable(err) {
 			return err
 		}
-		if try == tries {
-			return fmt.Errorf("after %d tries: %w", tries, err)
+		if try == maxAttempts {
+			return fmt.Errorf("after %d tries: %w", maxAttempts, err)
 		}
 		if !w.sleep(ctx, pause) {
 			return ctx.Err()
@@ -168,23 +168,23 @@ func (w *Writer) change(ctx context.Context, name string, seen *corev1.Node, edi
 	}
 }
 
-// passing reports whether another try may go better. An answer that is not the
+// isRetryable reports whether another try may go better. An answer that is not the
 // API's own, such as a lost connection, leaves open what became of the write;
 // the next read tells.
-func passing(err error) bool {
+func isRetryable(err error) bool {
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
-		return !errors.Is(err, errFinal)
+		return !errors.Is(err, errNotHintable)
 	}
 	code := status.Status().Code
 	return apierrors.IsConflict(err) || code == 429 || code >= 500
 }
 
-var errFinal = errors.New("it cannot be hinted")
+var errNotHintable = errors.New("it cannot be hinted")
 
-// once is one try. Its own deadline, not the end of ctx, ends the calls: one
+// tryOnce is one try. Its own deadline, not the end of ctx, ends the calls: one
 // given up half way could still take effect after the hints were taken away.
-func (w *Writer) once(ctx context.Context, name string, n *corev1.Node, edit func(*corev1.Node) (*corev1.Node, error)) error {
+func (w *Writer) tryOnce(ctx context.Context, name string, n *corev1.Node, edit func(*corev1.Node) (*corev1.Node, error)) error {
 	call, cancel := context.WithTimeout(context.WithoutCancel(ctx), callTimeout)
 	defer cancel()
 	api := w.client.CoreV1().Nodes()
@@ -196,12 +196,12 @@ func (w *Writer) once(ctx context.Context, name string, n *corev1.Node, edit fun
 	}
 	want, err := edit(n)
 	if err != nil {
-		return fmt.Errorf("%w: %w", errFinal, err)
+		return fmt.Errorf("%w: %w", errNotHintable, err)
 	}
 	if want == n {
 		return nil
 	}
-	body, err := patch(n, want)
+	body, err := mergePatch(n, want)
 	if err != nil {
 		return err
 	}
@@ -209,10 +209,10 @@ func (w *Writer) once(ctx context.Context, name string, n *corev1.Node, edit fun
 	return err
 }
 
-func (w *Writer) await(ctx context.Context, shown func() bool) bool {
-	until := w.clock.Now().Add(seenWithin)
+func (w *Writer) waitUntil(ctx context.Context, shown func() bool) bool {
+	until := w.clock.Now().Add(observeTimeout)
 	for !shown() {
-		if !w.clock.Now().Before(until) || !w.sleep(ctx, seenStep) {
+		if !w.clock.Now().Before(until) || !w.sleep(ctx, pollInterval) {
 			return false
 		}
 	}
@@ -230,9 +230,9 @@ func (w *Writer) sleep(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// each calls f for every item, a few at a time. It begins no more after the
+// forEach calls f for every item, a few at a time. It begins no more after the
 // first error, and returns that when those under way have ended.
-func each[T any](ctx context.Context, items []T, f func(context.Context, T) error) error {
+func forEach[T any](ctx context.Context, items []T, f func(context.Context, T) error) error {
 	stopped, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	queue := make(chan T)

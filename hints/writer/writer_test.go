@@ -34,11 +34,11 @@ type server struct {
 	mu      sync.Mutex
 	patches int
 	// before is called before each patch is looked at.
-	before func(patch int)
-	refuse error
+	before      func(patch int)
+	rejectWrite error
 }
 
-func serve(t *testing.T, names ...string) *server {
+func newServer(t *testing.T, names ...string) *server {
 	t.Helper()
 	var list []runtime.Object
 	for _, name := range names {
@@ -51,8 +51,8 @@ func serve(t *testing.T, names ...string) *server {
 		defer s.mu.Unlock()
 		s.patches++
 		s.before(s.patches)
-		if s.refuse != nil {
-			return true, nil, s.refuse
+		if s.rejectWrite != nil {
+			return true, nil, s.rejectWrite
 		}
 		var doc corev1.Node
 		if err := json.Unmarshal(p.GetPatch(), &doc); err != nil {
@@ -81,8 +81,8 @@ func (s *server) node(name string) *corev1.Node {
 	return o.(*corev1.Node)
 }
 
-// taint adds a taint as somebody else would.
-func (s *server) taint(name, key string) {
+// addTaint adds a taint as somebody else would.
+func (s *server) addTaint(name, key string) {
 	s.t.Helper()
 	s.edit(name, func(n *corev1.Node) {
 		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: key, Effect: corev1.TaintEffectNoSchedule})
@@ -100,7 +100,7 @@ func (s *server) edit(name string, f func(*corev1.Node)) {
 	}
 }
 
-func keys(n *corev1.Node) (out []string) {
+func taintKeys(n *corev1.Node) (out []string) {
 	for _, t := range n.Spec.Taints {
 		out = append(out, t.Key)
 	}
@@ -110,36 +110,36 @@ func keys(n *corev1.Node) (out []string) {
 
 var expires = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func of(kind hints.Kind, names ...string) (out []hints.Hint) {
+func newHints(kind hints.Kind, names ...string) (out []hints.Hint) {
 	for _, n := range names {
 		out = append(out, hints.Hint{Node: n, Kind: kind, Run: "r1", Expires: expires})
 	}
 	return out
 }
 
-func all(hints.Hint) bool { return true }
+func anyHint(hints.Hint) bool { return true }
 
 // TestForeignTaintsSurviveConcurrentWrites: somebody taints the node between our
 // read and our write, when we put the hint and when we take it away.
 func TestForeignTaintsSurviveConcurrentWrites(t *testing.T) {
-	s := serve(t, "n1")
+	s := newServer(t, "n1")
 	s.before = func(n int) {
 		if n == 1 || n == 3 {
-			s.taint("n1", fmt.Sprintf("other-%d", n))
+			s.addTaint("n1", fmt.Sprintf("other-%d", n))
 		}
 	}
 	w := New(s, clock.RealClock{}, s.node)
-	if err := w.Put(t.Context(), of(hints.Taint, "n1")); err != nil {
+	if err := w.Put(t.Context(), newHints(hints.Taint, "n1")); err != nil {
 		t.Fatal(err)
 	}
-	if got := keys(s.node("n1")); !slices.Equal(got, []string{hints.Key, "other-1"}) || s.patches != 2 {
+	if got := taintKeys(s.node("n1")); !slices.Equal(got, []string{hints.Key, "other-1"}) || s.patches != 2 {
 		t.Errorf("taints %v after %d writes", got, s.patches)
 	}
-	if taken, err := w.Take(t.Context(), []string{"n1"}, all); err != nil || !slices.Equal(taken, []string{"n1"}) {
+	if taken, err := w.Remove(t.Context(), []string{"n1"}, anyHint); err != nil || !slices.Equal(taken, []string{"n1"}) {
 		t.Errorf("%v, %v", taken, err)
 	}
 	n := s.node("n1")
-	if got := keys(n); !slices.Equal(got, []string{"other-1", "other-3"}) || s.patches != 4 || len(n.Annotations) != 0 {
+	if got := taintKeys(n); !slices.Equal(got, []string{"other-1", "other-3"}) || s.patches != 4 || len(n.Annotations) != 0 {
 		t.Errorf("taints %v, annotations %v after %d writes", got, n.Annotations, s.patches)
 	}
 }
@@ -148,21 +148,21 @@ func TestForeignTaintsSurviveConcurrentWrites(t *testing.T) {
 // that does not stand or is not wanted gone.
 func TestNothingIsWrittenTwice(t *testing.T) {
 	for _, kind := range []hints.Kind{hints.Taint, hints.Label} {
-		s := serve(t, "n1", "n2")
+		s := newServer(t, "n1", "n2")
 		w := New(s, clock.RealClock{}, s.node)
 		for range 2 {
-			if err := w.Put(t.Context(), of(kind, "n1", "n2")); err != nil {
+			if err := w.Put(t.Context(), newHints(kind, "n1", "n2")); err != nil {
 				t.Fatal(err)
 			}
 		}
-		if list, err := w.List(t.Context()); err != nil || !slices.Equal(list, of(kind, "n1", "n2")) || s.patches != 2 {
+		if list, err := w.List(t.Context()); err != nil || !slices.Equal(list, newHints(kind, "n1", "n2")) || s.patches != 2 {
 			t.Errorf("%v, %v after %d writes", list, err, s.patches)
 		}
-		taken, err := w.Take(t.Context(), []string{"n1", "n2", "gone"}, func(h hints.Hint) bool { return h.Node == "n2" })
+		taken, err := w.Remove(t.Context(), []string{"n1", "n2", "gone"}, func(h hints.Hint) bool { return h.Node == "n2" })
 		if err != nil || !slices.Equal(taken, []string{"n2"}) || s.patches != 3 {
 			t.Errorf("%v, %v after %d writes", taken, err, s.patches)
 		}
-		if n := s.node("n2"); hints.Tainted(n) || hints.Labelled(n) || len(n.Annotations) != 0 {
+		if n := s.node("n2"); hints.HasTaint(n) || hints.HasLabel(n) || len(n.Annotations) != 0 {
 			t.Errorf("n2 keeps %v %v %v", n.Spec.Taints, n.Labels, n.Annotations)
 		}
 	}
@@ -170,9 +170,9 @@ func TestNothingIsWrittenTwice(t *testing.T) {
 
 // TestTriesAreBounded: whoever always comes first wins, after six tries.
 func TestTriesAreBounded(t *testing.T) {
-	s := serve(t, "n1")
-	s.before = func(n int) { s.taint("n1", fmt.Sprint("other-", n)) }
-	err := New(s, clock.RealClock{}, nil).Put(t.Context(), of(hints.Taint, "n1"))
+	s := newServer(t, "n1")
+	s.before = func(n int) { s.addTaint("n1", fmt.Sprint("other-", n)) }
+	err := New(s, clock.RealClock{}, nil).Put(t.Context(), newHints(hints.Taint, "n1"))
 	if err == nil || !apierrors.IsConflict(err) || !strings.Contains(err.Error(), "hinting node n1: after 6 tries") || s.patches != 6 {
 		t.Errorf("%v after %d writes", err, s.patches)
 	}
@@ -180,17 +180,17 @@ func TestTriesAreBounded(t *testing.T) {
 
 // TestWhatCannotGetBetterIsNotTriedAgain: a permission, a node that is gone.
 func TestWhatCannotGetBetterIsNotTriedAgain(t *testing.T) {
-	s := serve(t, "n1")
-	s.refuse = apierrors.NewForbidden(nodes, "n1", errors.New("no"))
+	s := newServer(t, "n1")
+	s.rejectWrite = apierrors.NewForbidden(nodes, "n1", errors.New("no"))
 	w := New(s, clock.RealClock{}, nil)
-	if err := w.Put(t.Context(), of(hints.Taint, "n1")); !apierrors.IsForbidden(err) || s.patches != 1 {
+	if err := w.Put(t.Context(), newHints(hints.Taint, "n1")); !apierrors.IsForbidden(err) || s.patches != 1 {
 		t.Errorf("%v after %d writes", err, s.patches)
 	}
-	if err := w.Put(t.Context(), of(hints.Taint, "n9")); !apierrors.IsNotFound(err) {
+	if err := w.Put(t.Context(), newHints(hints.Taint, "n9")); !apierrors.IsNotFound(err) {
 		t.Error(err)
 	}
 	s.edit("n1", func(n *corev1.Node) { n.Labels = map[string]string{hints.Key: "by-hand"} })
-	if err := w.Put(t.Context(), of(hints.Label, "n1")); !errors.Is(err, errFinal) || s.patches != 1 {
+	if err := w.Put(t.Context(), newHints(hints.Label, "n1")); !errors.Is(err, errNotHintable) || s.patches != 1 {
 		t.Errorf("%v after %d writes", err, s.patches)
 	}
 }
@@ -198,7 +198,7 @@ func TestWhatCannotGetBetterIsNotTriedAgain(t *testing.T) {
 // TestPutWaitsForTheWatch: what the watch never shows is not taken as done.
 func TestPutWaitsForTheWatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := serve(t, "n1")
+		s := newServer(t, "n1")
 		shown := 0
 		late := func(name string) *corev1.Node {
 			if shown++; shown < 5 {
@@ -206,12 +206,12 @@ func TestPutWaitsForTheWatch(t *testing.T) {
 			}
 			return s.node(name)
 		}
-		if err := New(s, clock.RealClock{}, late).Put(t.Context(), of(hints.Taint, "n1")); err != nil || shown < 5 {
+		if err := New(s, clock.RealClock{}, late).Put(t.Context(), newHints(hints.Taint, "n1")); err != nil || shown < 5 {
 			t.Errorf("%v after %d looks", err, shown)
 		}
 		never := func(string) *corev1.Node { return &corev1.Node{} }
 		start := time.Now()
-		if err := New(s, clock.RealClock{}, never).Put(t.Context(), of(hints.Taint, "n1")); !errors.Is(err, ErrNotSeen) || time.Since(start) != seenWithin {
+		if err := New(s, clock.RealClock{}, never).Put(t.Context(), newHints(hints.Taint, "n1")); !errors.Is(err, ErrNotObserved) || time.Since(start) != observeTimeout {
 			t.Errorf("%v after %s", err, time.Since(start))
 		}
 	})
@@ -219,29 +219,29 @@ func TestPutWaitsForTheWatch(t *testing.T) {
 
 // TestAnEndedContextBeginsNoWrite: after SIGTERM nothing new is hinted.
 func TestAnEndedContextBeginsNoWrite(t *testing.T) {
-	s := serve(t, "n1", "n2")
+	s := newServer(t, "n1", "n2")
 	ctx, cancel := context.WithCancel(t.Context())
 	s.before = func(int) { cancel() }
-	if err := New(s, clock.RealClock{}, nil).Put(ctx, of(hints.Taint, "n1")); err == nil || s.patches != 1 {
+	if err := New(s, clock.RealClock{}, nil).Put(ctx, newHints(hints.Taint, "n1")); err == nil || s.patches != 1 {
 		t.Errorf("%v after %d writes", err, s.patches)
 	}
-	if err := New(s, clock.RealClock{}, nil).Put(ctx, of(hints.Taint, "n2")); !errors.Is(err, context.Canceled) || s.patches != 1 {
+	if err := New(s, clock.RealClock{}, nil).Put(ctx, newHints(hints.Taint, "n2")); !errors.Is(err, context.Canceled) || s.patches != 1 {
 		t.Errorf("%v after %d writes", err, s.patches)
 	}
 }
 
 // TestOneBadNodeDoesNotKeepTheOthers when hints are taken away.
 func TestOneBadNodeDoesNotKeepTheOthers(t *testing.T) {
-	s := serve(t, "n1", "n2", "n3")
+	s := newServer(t, "n1", "n2", "n3")
 	w := New(s, clock.RealClock{}, nil)
-	if err := w.Put(t.Context(), of(hints.Taint, "n1", "n2", "n3")); err != nil {
+	if err := w.Put(t.Context(), newHints(hints.Taint, "n1", "n2", "n3")); err != nil {
 		t.Fatal(err)
 	}
 	s.PrependReactor("get", "nodes", func(a clienttesting.Action) (bool, runtime.Object, error) {
 		name := a.(clienttesting.GetAction).GetName()
 		return name == "n1", nil, apierrors.NewForbidden(nodes, name, errors.New("no"))
 	})
-	taken, err := w.Take(t.Context(), []string{"n1", "n2", "n3"}, all)
+	taken, err := w.Remove(t.Context(), []string{"n1", "n2", "n3"}, anyHint)
 	if !apierrors.IsForbidden(err) || !slices.Equal(taken, []string{"n2", "n3"}) {
 		t.Errorf("%v, %v", taken, err)
 	}
@@ -255,8 +255,8 @@ func TestALaggingWatchLeavesNoHint(t *testing.T) {
 		for i := range 40 {
 			names = append(names, fmt.Sprintf("n%02d", i))
 		}
-		s := serve(t, names...)
-		if err := New(s, clock.RealClock{}, nil).Put(t.Context(), of(hints.Taint, names...)); err != nil {
+		s := newServer(t, names...)
+		if err := New(s, clock.RealClock{}, nil).Put(t.Context(), newHints(hints.Taint, names...)); err != nil {
 			t.Fatal(err)
 		}
 		stale := map[string]*corev1.Node{}
@@ -265,10 +265,10 @@ func TestALaggingWatchLeavesNoHint(t *testing.T) {
 		}
 		w := New(s, clock.RealClock{}, func(name string) *corev1.Node { return stale[name] })
 		start := time.Now()
-		taken, err := w.Take(t.Context(), names, all)
+		taken, err := w.Remove(t.Context(), names, anyHint)
 		took := time.Since(start)
 		left, _ := w.List(t.Context())
-		if err != nil || !slices.Equal(taken, names) || len(left) > 0 || took != seenWithin {
+		if err != nil || !slices.Equal(taken, names) || len(left) > 0 || took != observeTimeout {
 			t.Errorf("%v after %s, taken off %v, %d hints left", err, took, taken, len(left))
 		}
 	})
@@ -276,14 +276,14 @@ func TestALaggingWatchLeavesNoHint(t *testing.T) {
 
 // TestWhatIsLeftIsNamed: when the time is over, each node that was not come to.
 func TestWhatIsLeftIsNamed(t *testing.T) {
-	s := serve(t, "n1", "n2")
+	s := newServer(t, "n1", "n2")
 	w := New(s, clock.RealClock{}, nil)
-	if err := w.Put(t.Context(), of(hints.Taint, "n1", "n2")); err != nil {
+	if err := w.Put(t.Context(), newHints(hints.Taint, "n1", "n2")); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	taken, err := w.Take(ctx, []string{"n1", "n2"}, all)
+	taken, err := w.Remove(ctx, []string{"n1", "n2"}, anyHint)
 	if len(taken) > 0 || !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "node n1") || !strings.Contains(err.Error(), "node n2") {
 		t.Errorf("%v, %v", taken, err)
 	}
@@ -291,16 +291,16 @@ func TestWhatIsLeftIsNamed(t *testing.T) {
 
 // TestAForeignTaintOutlivesALabel that we put beside it, through the API.
 func TestAForeignTaintOutlivesALabel(t *testing.T) {
-	s := serve(t, "n1")
-	s.edit("n1", func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{hints.Repelling()} })
+	s := newServer(t, "n1")
+	s.edit("n1", func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{hints.NewTaint()} })
 	w := New(s, clock.RealClock{}, s.node)
-	if err := w.Put(t.Context(), of(hints.Label, "n1")); err != nil || !hints.Labelled(s.node("n1")) {
+	if err := w.Put(t.Context(), newHints(hints.Label, "n1")); err != nil || !hints.HasLabel(s.node("n1")) {
 		t.Fatal(err)
 	}
-	if _, err := w.Take(t.Context(), []string{"n1"}, all); err != nil {
+	if _, err := w.Remove(t.Context(), []string{"n1"}, anyHint); err != nil {
 		t.Fatal(err)
 	}
-	if n := s.node("n1"); !hints.Tainted(n) || hints.Labelled(n) || len(n.Annotations) != 0 {
+	if n := s.node("n1"); !hints.HasTaint(n) || hints.HasLabel(n) || len(n.Annotations) != 0 {
 		t.Errorf("taints %v, labels %v, annotations %v", n.Spec.Taints, n.Labels, n.Annotations)
 	}
 }
@@ -308,12 +308,12 @@ func TestAForeignTaintOutlivesALabel(t *testing.T) {
 // TestAHintByHandServesToo: nothing is written where it stands already.
 func TestAHintByHandServesToo(t *testing.T) {
 	for kind, byHand := range map[hints.Kind]func(*corev1.Node){
-		hints.Taint: func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{hints.Repelling()} },
+		hints.Taint: func(n *corev1.Node) { n.Spec.Taints = []corev1.Taint{hints.NewTaint()} },
 		hints.Label: func(n *corev1.Node) { n.Labels = map[string]string{hints.Key: hints.Value} },
 	} {
-		s := serve(t, "n1")
+		s := newServer(t, "n1")
 		s.edit("n1", byHand)
-		if err := New(s, clock.RealClock{}, s.node).Put(t.Context(), of(kind, "n1")); err != nil || s.patches != 0 {
+		if err := New(s, clock.RealClock{}, s.node).Put(t.Context(), newHints(kind, "n1")); err != nil || s.patches != 0 {
 			t.Errorf("%s: %v after %d writes", kind, err, s.patches)
 		}
 	}

@@ -32,22 +32,22 @@ type Source struct {
 	Kubeconfigs []string
 }
 
-// Set is one whole of credentials that can be used.
-type Set struct {
-	server    string
-	verified  bool // against authorities that were named
-	transport http.RoundTripper
-	outer     *rest.Config
+// Credentials is one whole of credentials that can be used.
+type Credentials struct {
+	serverURL    string
+	hasCA        bool // against authorities that were named
+	transport    http.RoundTripper
+	clientConfig *rest.Config
 }
 
 // Read reads and checks everything, and names the files.
-func (s Source) Read() (*Set, []string, error) {
+func (s Source) Read() (*Credentials, []string, error) {
 	files := s.Kubeconfigs
 	conf, err := s.Load()
 	if err != nil {
 		return nil, files, err
 	}
-	conf, named, err := inMemory(conf)
+	conf, named, err := loadFiles(conf)
 	files = append(files[:len(files):len(files)], named...)
 	if err != nil {
 		return nil, files, fmt.Errorf("reading what to show the cluster: %w", err)
@@ -60,27 +60,27 @@ func (s Source) Read() (*Set, []string, error) {
 	if err != nil {
 		return nil, files, err
 	}
-	return &Set{server: server.String(), verified: len(conf.CAData) > 0, transport: transport, outer: &rest.Config{
+	return &Credentials{serverURL: server.String(), hasCA: len(conf.CAData) > 0, transport: transport, clientConfig: &rest.Config{
 		Host: server.String(), UserAgent: conf.UserAgent, QPS: conf.QPS, Burst: conf.Burst, Timeout: conf.Timeout, ContentConfig: conf.ContentConfig,
 	}}, files, nil
 }
 
-// Current sends every request with the credentials that were taken last. Those
+// Transport sends every request with the credentials that were taken last. Those
 // that are under way, watches among them, end as they began.
-type Current struct {
-	set atomic.Pointer[Set]
+type Transport struct {
+	current atomic.Pointer[Credentials]
 }
 
 // New begins with a set.
-func New(s *Set) *Current {
-	c := &Current{}
-	c.set.Store(s)
+func New(s *Credentials) *Transport {
+	c := &Transport{}
+	c.current.Store(s)
 	return c
 }
 
 // Config is for clients whose requests go through c.
-func (c *Current) Config() *rest.Config {
-	conf := rest.CopyConfig(c.set.Load().outer)
+func (c *Transport) Config() *rest.Config {
+	conf := rest.CopyConfig(c.current.Load().clientConfig)
 	conf.Transport = c
 	return conf
 }
@@ -88,29 +88,29 @@ func (c *Current) Config() *rest.Config {
 // Check says why a set cannot take the place of the current one. An account's
 // own authorities that cannot be read are none to the client library, which then
 // trusts those of the system.
-func (c *Current) Check(s *Set) error {
-	now := c.set.Load()
+func (c *Transport) Check(s *Credentials) error {
+	now := c.current.Load()
 	switch {
-	case s.server != now.server:
+	case s.serverURL != now.serverURL:
 		return errors.New("the address of the server is another one; restart to use it")
-	case now.verified && !s.verified:
+	case now.hasCA && !s.hasCA:
 		return errors.New("there is no certificate authority any more; restart to go on without one")
 	}
 	return nil
 }
 
-// Take uses s from now on.
-func (c *Current) Take(s *Set) {
-	old := c.set.Swap(s)
+// Replace uses s from now on.
+func (c *Transport) Replace(s *Credentials) {
+	old := c.current.Swap(s)
 	utilnet.CloseIdleConnectionsFor(old.transport)
 }
 
 // RoundTrip implements http.RoundTripper.
-func (c *Current) RoundTrip(r *http.Request) (*http.Response, error) {
-	return c.set.Load().transport.RoundTrip(r)
+func (c *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
+	return c.current.Load().transport.RoundTrip(r)
 }
 
 // CloseIdleConnections is asked for when a connection seems broken.
-func (c *Current) CloseIdleConnections() {
-	utilnet.CloseIdleConnectionsFor(c.set.Load().transport)
+func (c *Transport) CloseIdleConnections() {
+	utilnet.CloseIdleConnectionsFor(c.current.Load().transport)
 }

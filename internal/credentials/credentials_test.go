@@ -56,18 +56,18 @@ func newServer(t *testing.T) *server {
 	s.TLS = &tls.Config{GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return s.cert.Load(), nil }}
 	s.TLS.NextProtos = []string{"h2", "http/1.1"}
 	s.EnableHTTP2 = true
-	s.wants("old-token")
-	s.shows(t)
+	s.requireToken("old-token")
+	s.rotateCertificate(t)
 	s.StartTLS()
 	s.TLS.Certificates = nil // of the test server's own
 	t.Cleanup(func() { s.CloseClientConnections(); s.Close() })
 	return s
 }
 
-func (s *server) wants(token string) { s.token.Store(&token) }
+func (s *server) requireToken(token string) { s.token.Store(&token) }
 
-// shows gives the server a certificate of another authority, and returns that.
-func (s *server) shows(t *testing.T) (ca string) {
+// rotateCertificate gives the server a certificate of another authority, and returns that.
+func (s *server) rotateCertificate(t *testing.T) (ca string) {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -83,27 +83,27 @@ func (s *server) shows(t *testing.T) (ca string) {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
-type bench struct {
+type testClient struct {
 	*server
 	t      *testing.T
 	dir    string
 	source credentials.Source
-	now    *credentials.Current
+	now    *credentials.Transport
 }
 
-// newBench connects to a server by the files "ca" and "token".
-func newBench(t *testing.T) *bench {
-	b := &bench{server: newServer(t), t: t, dir: t.TempDir()}
-	b.write("ca", b.shows(t))
+// newTestClient connects to a server by the files "ca" and "token".
+func newTestClient(t *testing.T) *testClient {
+	b := &testClient{server: newServer(t), t: t, dir: t.TempDir()}
+	b.write("ca", b.rotateCertificate(t))
 	b.write("token", "old-token\n")
 	b.source.Load = func() (*rest.Config, error) {
 		return &rest.Config{Host: b.URL, BearerTokenFile: b.path("token"), TLSClientConfig: rest.TLSClientConfig{CAFile: b.path("ca")}}, nil
 	}
-	b.begin()
+	b.start()
 	return b
 }
 
-func (b *bench) begin() {
+func (b *testClient) start() {
 	b.t.Helper()
 	set, _, err := b.source.Read()
 	if err != nil {
@@ -113,9 +113,9 @@ func (b *bench) begin() {
 	b.t.Cleanup(b.now.CloseIdleConnections)
 }
 
-func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
+func (b *testClient) path(name string) string { return filepath.Join(b.dir, name) }
 
-func (b *bench) write(name, text string) {
+func (b *testClient) write(name, text string) {
 	b.t.Helper()
 	if err := os.WriteFile(b.path(name), []byte(text), 0o600); err != nil {
 		b.t.Fatal(err)
@@ -123,19 +123,19 @@ func (b *bench) write(name, text string) {
 }
 
 // reload does what the program does with files that changed.
-func (b *bench) reload() error {
+func (b *testClient) reload() error {
 	set, _, err := b.source.Read()
 	if err == nil {
 		err = b.now.Check(set)
 	}
 	if err == nil {
-		b.now.Take(set)
+		b.now.Replace(set)
 	}
 	return err
 }
 
-// ask sends a request on a connection of its own.
-func (b *bench) ask() error {
+// request sends a request on a connection of its own.
+func (b *testClient) request() error {
 	b.now.CloseIdleConnections()
 	client, err := rest.HTTPClientFor(b.now.Config())
 	if err != nil {
@@ -153,36 +153,36 @@ func (b *bench) ask() error {
 }
 
 func TestChangedFilesAreUsed(t *testing.T) {
-	b := newBench(t)
-	if err := b.ask(); err != nil {
+	b := newTestClient(t)
+	if err := b.request(); err != nil {
 		t.Fatal(err)
 	}
-	b.write("ca", b.shows(t))
-	if err := b.ask(); err == nil || !strings.Contains(err.Error(), "unknown authority") {
+	b.write("ca", b.rotateCertificate(t))
+	if err := b.request(); err == nil || !strings.Contains(err.Error(), "unknown authority") {
 		t.Errorf("before the new authority is read: %v", err)
 	}
 	if err := b.reload(); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.ask(); err != nil {
+	if err := b.request(); err != nil {
 		t.Errorf("with the new authority: %v", err)
 	}
-	b.wants("new-token")
+	b.requireToken("new-token")
 	b.write("token", "new-token")
-	if err := b.ask(); err == nil || !strings.Contains(err.Error(), "401") {
+	if err := b.request(); err == nil || !strings.Contains(err.Error(), "401") {
 		t.Errorf("before the new token is read: %v", err)
 	}
 	if err := b.reload(); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.ask(); err != nil {
+	if err := b.request(); err != nil {
 		t.Errorf("with the new token: %v", err)
 	}
 }
 
 func TestContentThatCannotBeUsedIsRefused(t *testing.T) {
-	b := newBench(t)
-	whole := b.shows(t)
+	b := newTestClient(t)
+	whole := b.rotateCertificate(t)
 	b.write("ca", whole)
 	if err := b.reload(); err != nil {
 		t.Fatal(err)
@@ -211,7 +211,7 @@ func TestContentThatCannotBeUsedIsRefused(t *testing.T) {
 		if strings.Contains(fmt.Sprint(err), "two words") {
 			t.Errorf("the error shows the token: %v", err)
 		}
-		if err := b.ask(); err != nil {
+		if err := b.request(); err != nil {
 			t.Errorf("after %s %.20q was refused: %v", c.file, c.text, err)
 		}
 		b.write(c.file, string(good))
@@ -223,7 +223,7 @@ func TestContentThatCannotBeUsedIsRefused(t *testing.T) {
 		if err := b.reload(); err == nil || !strings.Contains(err.Error(), "no such file") {
 			t.Errorf("%s is gone: %v", file, err)
 		}
-		if err := b.ask(); err != nil {
+		if err := b.request(); err != nil {
 			t.Errorf("after %s has gone: %v", file, err)
 		}
 		if err := os.Rename(b.path("aside"), b.path(file)); err != nil {
@@ -235,7 +235,7 @@ func TestContentThatCannotBeUsedIsRefused(t *testing.T) {
 // TestAnotherServerIsRefused: it may be another cluster. So is the loss of the
 // authority, after which that of the system would count.
 func TestAnotherServerIsRefused(t *testing.T) {
-	b := newBench(t)
+	b := newTestClient(t)
 	load := b.source.Load
 	change := func(f func(*rest.Config)) {
 		b.source.Load = func() (*rest.Config, error) {
@@ -252,14 +252,14 @@ func TestAnotherServerIsRefused(t *testing.T) {
 	if err := b.reload(); err == nil || !strings.Contains(err.Error(), "no certificate authority") {
 		t.Errorf("no authority: %v", err)
 	}
-	if err := b.ask(); err != nil {
+	if err := b.request(); err != nil {
 		t.Error(err)
 	}
 }
 
 // TestTheKubeconfigItselfIsReadAgain: what stands in it, and not in files.
 func TestTheKubeconfigItselfIsReadAgain(t *testing.T) {
-	b := newBench(t)
+	b := newTestClient(t)
 	write := func(ca, token string) {
 		k := clientcmdapi.NewConfig()
 		k.Clusters["c"] = &clientcmdapi.Cluster{Server: b.URL, CertificateAuthorityData: []byte(ca)}
@@ -273,31 +273,31 @@ func TestTheKubeconfigItselfIsReadAgain(t *testing.T) {
 	b.source = credentials.Source{Kubeconfigs: []string{b.path("kubeconfig")}, Load: func() (*rest.Config, error) {
 		return clientcmd.BuildConfigFromFlags("", b.path("kubeconfig"))
 	}}
-	write(b.shows(t), "old-token")
-	b.begin()
-	if err := b.ask(); err != nil {
+	write(b.rotateCertificate(t), "old-token")
+	b.start()
+	if err := b.request(); err != nil {
 		t.Fatal(err)
 	}
-	b.wants("new-token")
-	write(b.shows(t), "new-token")
+	b.requireToken("new-token")
+	write(b.rotateCertificate(t), "new-token")
 	if err := b.reload(); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.ask(); err != nil {
+	if err := b.request(); err != nil {
 		t.Error(err)
 	}
 	write("garbage", "new-token")
 	if err := b.reload(); err == nil || !strings.Contains(err.Error(), "kubeconfig") {
 		t.Errorf("garbage as authority: %v", err)
 	}
-	if err := b.ask(); err != nil {
+	if err := b.request(); err != nil {
 		t.Error(err)
 	}
 }
 
 // TestAWatchUnderWayGoesOn and the next one is made with what is new.
 func TestAWatchUnderWayGoesOn(t *testing.T) {
-	b := newBench(t)
+	b := newTestClient(t)
 	client, err := rest.HTTPClientFor(b.now.Config())
 	if err != nil {
 		t.Fatal(err)
@@ -318,8 +318,8 @@ func TestAWatchUnderWayGoesOn(t *testing.T) {
 		return r.Body, cancel
 	}
 	first, cancel := watch()
-	b.wants("new-token")
-	b.write("ca", b.shows(t))
+	b.requireToken("new-token")
+	b.write("ca", b.rotateCertificate(t))
 	b.write("token", "new-token")
 	if err := b.reload(); err != nil {
 		t.Fatal(err)

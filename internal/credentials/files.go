@@ -17,9 +17,9 @@ import (
 // maxBytes bounds a file: bundles of all public authorities have 250 kB.
 const maxBytes = 1 << 20
 
-// inMemory returns conf with the content of the files that it names in their
+// loadFiles returns conf with the content of the files that it names in their
 // place, and the names.
-func inMemory(conf *rest.Config) (*rest.Config, []string, error) {
+func loadFiles(conf *rest.Config) (*rest.Config, []string, error) {
 	c := rest.CopyConfig(conf)
 	var files []string
 	var errs []error
@@ -28,7 +28,7 @@ func inMemory(conf *rest.Config) (*rest.Config, []string, error) {
 			return data
 		}
 		files = append(files, file)
-		data, err := small(file)
+		data, err := readSmallFile(file)
 		if err == nil && len(bytes.TrimSpace(data)) == 0 {
 			err = fmt.Errorf("%s is empty", file)
 		}
@@ -44,13 +44,13 @@ func inMemory(conf *rest.Config) (*rest.Config, []string, error) {
 		c.BearerToken = strings.TrimSpace(string(read("token", c.BearerTokenFile, nil)))
 	}
 	if len(errs) == 0 {
-		errs = append(errs, authorities(c.CAData, conf.CAFile), pair(c, conf), token(c.BearerToken, conf.BearerTokenFile))
+		errs = append(errs, checkCA(c.CAData, conf.CAFile), checkKeyPair(c, conf), checkToken(c.BearerToken, conf.BearerTokenFile))
 	}
 	c.CAFile, c.CertFile, c.KeyFile, c.BearerTokenFile = "", "", "", ""
 	return c, files, errors.Join(errs...)
 }
 
-func small(file string) ([]byte, error) {
+func readSmallFile(file string) ([]byte, error) {
 	if info, err := os.Stat(file); err != nil {
 		return nil, err
 	} else if !info.Mode().IsRegular() {
@@ -68,16 +68,16 @@ func small(file string) ([]byte, error) {
 	return data, err
 }
 
-func from(file string) string {
+func describeFile(file string) string {
 	if file == "" {
 		return "the kubeconfig"
 	}
 	return file
 }
 
-// authorities wants every certificate of a bundle to be whole: one that was cut
+// checkCA wants every certificate of a bundle to be whole: one that was cut
 // off would be passed over.
-func authorities(data []byte, file string) error {
+func checkCA(data []byte, file string) error {
 	if len(data) == 0 {
 		return nil
 	}
@@ -93,34 +93,34 @@ func authorities(data []byte, file string) error {
 			continue
 		}
 		if _, err := x509.ParseCertificate(block.Bytes); err != nil {
-			return fmt.Errorf("certificate authority: a certificate in %s cannot be read: %w", from(file), err)
+			return fmt.Errorf("certificate authority: a certificate in %s cannot be read: %w", describeFile(file), err)
 		}
 		found++
 	}
 	switch {
 	case found == 0:
-		return fmt.Errorf("certificate authority: %s holds no certificate (want PEM)", from(file))
+		return fmt.Errorf("certificate authority: %s holds no certificate (want PEM)", describeFile(file))
 	case want != 0:
-		return fmt.Errorf("certificate authority: a certificate in %s is not whole", from(file))
+		return fmt.Errorf("certificate authority: a certificate in %s is not whole", describeFile(file))
 	}
 	return nil
 }
 
-func pair(c, conf *rest.Config) error {
+func checkKeyPair(c, conf *rest.Config) error {
 	if len(c.CertData) == 0 && len(c.KeyData) == 0 {
 		return nil
 	}
 	if _, err := tls.X509KeyPair(c.CertData, c.KeyData); err != nil {
-		return fmt.Errorf("client certificate and key of %s and %s: %w", from(conf.CertFile), from(conf.KeyFile), err)
+		return fmt.Errorf("client certificate and key of %s and %s: %w", describeFile(conf.CertFile), describeFile(conf.KeyFile), err)
 	}
 	return nil
 }
 
-// token wants what a header can carry (RFC 6750: visible ASCII).
-func token(text, file string) error {
+// checkToken wants what a header can carry (RFC 6750: visible ASCII).
+func checkToken(text, file string) error {
 	for _, r := range text {
 		if r <= ' ' || r >= 0x7f {
-			return fmt.Errorf("token: %s holds something that is no token", from(file))
+			return fmt.Errorf("token: %s holds something that is no token", describeFile(file))
 		}
 	}
 	return nil

@@ -36,7 +36,7 @@ func TestADenyWindowOpensWhereTheClockIsMoved(t *testing.T) {
 		{"45 1 * * * 10m Australia/Lord_Howe", "2026-04-04T14:50:00Z", true, true},
 		{"45 1 * * * 10m Australia/Lord_Howe", "2026-04-04T15:20:00Z", true, false},
 	} {
-		w, now := window(t, c.window), at(t, c.now)
+		w, now := window(t, c.window), parseTime(t, c.now)
 		_, denied := Windows{Deny: []Window{w}}.Open(now)
 		_, allowed := Windows{Allow: []Window{w}}.Open(now)
 		if !denied != c.deny || allowed != c.allow {
@@ -48,27 +48,27 @@ func TestADenyWindowOpensWhereTheClockIsMoved(t *testing.T) {
 // TestDenyEndsWhatBeganBeforeTheJump: a pass that starts before the jump ends at it.
 func TestDenyEndsWhatBeganBeforeTheJump(t *testing.T) {
 	w := Windows{Deny: []Window{window(t, "30 2 * * * 1h Europe/Berlin")}}
-	if got, want := w.Until(at(t, "2026-03-28T23:00:00Z")), at(t, "2026-03-29T01:00:00Z"); !got.Equal(want) {
+	if got, want := w.Until(parseTime(t, "2026-03-28T23:00:00Z")), parseTime(t, "2026-03-29T01:00:00Z"); !got.Equal(want) {
 		t.Errorf("until %s, want %s", got, want)
 	}
 }
 
-// reading is a wall clock looked at minute by minute.
-type reading struct {
-	real          time.Time
-	wall          string // 2026-03-29 01:59
-	second, jumps bool   // it was shown before; the minute before is not the one right before
+// wallReading is a wall clock looked at minute by minute.
+type wallReading struct {
+	real                time.Time
+	wall                string // 2026-03-29 01:59
+	repeated, afterSkip bool   // it was shown before; the minute before is not the one right before
 }
 
-func readings(loc *time.Location, from time.Time, minutes int) []reading {
+func wallReadings(loc *time.Location, from time.Time, minutes int) []wallReading {
 	seen := map[string]bool{}
-	var out []reading
+	var out []wallReading
 	for i := range minutes {
 		real := from.Add(time.Duration(i) * time.Minute)
 		wall := real.In(loc).Format("2006-01-02 15:04")
-		r := reading{real: real, wall: wall, second: seen[wall]}
+		r := wallReading{real: real, wall: wall, repeated: seen[wall]}
 		if i > 0 {
-			r.jumps = minutesOf(wall)-minutesOf(out[i-1].wall) > 1
+			r.afterSkip = wallMinutes(wall)-wallMinutes(out[i-1].wall) > 1
 		}
 		seen[wall] = true
 		out = append(out, r)
@@ -76,7 +76,7 @@ func readings(loc *time.Location, from time.Time, minutes int) []reading {
 	return out
 }
 
-func minutesOf(wall string) int64 {
+func wallMinutes(wall string) int64 {
 	x, err := time.Parse("2006-01-02 15:04", wall)
 	if err != nil {
 		panic(err)
@@ -84,8 +84,8 @@ func minutesOf(wall string) int64 {
 	return x.Unix() / 60
 }
 
-// startsOf reads "minutes hours" as comma lists, every day.
-func startsOf(fields string, rs []reading, twice, jumps bool) map[int64]bool {
+// expectedStarts reads "minutes hours" as comma lists, every day.
+func expectedStarts(fields string, rs []wallReading, twice, jumps bool) map[int64]bool {
 	names := map[string]bool{}
 	f := strings.Fields(fields)
 	for _, h := range strings.Split(f[1], ",") {
@@ -95,13 +95,13 @@ func startsOf(fields string, rs []reading, twice, jumps bool) map[int64]bool {
 	}
 	out := map[int64]bool{}
 	for i, r := range rs {
-		if names[r.wall[11:]] && (twice || !r.second) {
+		if names[r.wall[11:]] && (twice || !r.repeated) {
 			out[r.real.Unix()] = true
 		}
-		if !jumps || !r.jumps {
+		if !jumps || !r.afterSkip {
 			continue
 		}
-		for m := minutesOf(rs[i-1].wall) + 1; m < minutesOf(r.wall); m++ {
+		for m := wallMinutes(rs[i-1].wall) + 1; m < wallMinutes(r.wall); m++ {
 			if names[time.Unix(m*60, 0).UTC().Format("15:04")] {
 				out[r.real.Unix()] = true
 			}
@@ -122,7 +122,7 @@ func TestClockAgreesWithTheWall(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, day := range days {
-			rs := readings(loc, at(t, day+"T00:00:00Z"), 3*24*60)
+			rs := wallReadings(loc, parseTime(t, day+"T00:00:00Z"), 3*24*60)
 			for _, fields := range []string{"0 2", "30 2", "15 2", "45 1", "0 0", "30 23", "59 2", "0,30 1,2,3", "0 12", "10,50 0,2,23"} {
 				for _, mode := range []struct{ twice, jumps bool }{{false, false}, {true, true}, {true, false}} {
 					s, err := Parse(fields+" * * *", loc)
@@ -130,15 +130,15 @@ func TestClockAgreesWithTheWall(t *testing.T) {
 						t.Fatal(err)
 					}
 					c := s.clock()
-					c.twice, c.jumps = mode.twice, mode.jumps
-					agrees(t, fmt.Sprintf("%s in %s, %+v", fields, zone, mode), c, rs, startsOf(fields, rs, mode.twice, mode.jumps))
+					c.includeRepeated, c.includeSkipped = mode.twice, mode.jumps
+					checkClock(t, fmt.Sprintf("%s in %s, %+v", fields, zone, mode), c, rs, expectedStarts(fields, rs, mode.twice, mode.jumps))
 				}
 			}
 		}
 	}
 }
 
-func agrees(t *testing.T, name string, c clock, rs []reading, starts map[int64]bool) {
+func checkClock(t *testing.T, name string, c clock, rs []wallReading, starts map[int64]bool) {
 	t.Helper()
 	var last time.Time
 	for i, r := range rs {
@@ -192,18 +192,18 @@ func TestOpeningOfAll(t *testing.T) {
 		{"always denied", []Windows{set("", "* * * * * 2h")}, "evictions may not happen before "},
 		{"in a leap year", []Windows{set("0 0 29 2 * 1h", "")}, "not within a year"},
 	} {
-		got := Opening(at(t, "2026-01-05T00:00:00Z"), c.all...)
+		got := DescribeNextOpening(parseTime(t, "2026-01-05T00:00:00Z"), c.all...)
 		if !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %q, want %q", c.name, got, c.want)
 		}
-		if Ever(at(t, "2026-01-05T00:00:00Z"), c.all...) == strings.Contains(got, "within a year") {
+		if EverOpen(parseTime(t, "2026-01-05T00:00:00Z"), c.all...) == strings.Contains(got, "within a year") {
 			t.Errorf("%s: Ever and Opening differ: %q", c.name, got)
 		}
 	}
 }
 
-// crowded are the most windows that an annotation may hold, of the costliest kind.
-func crowded(tb testing.TB, text string) Windows {
+// costlyWindows are the most windows that an annotation may hold, of the costliest kind.
+func costlyWindows(tb testing.TB, text string) Windows {
 	tb.Helper()
 	var w Windows
 	for range 20 {
@@ -219,17 +219,17 @@ func crowded(tb testing.TB, text string) Windows {
 func BenchmarkWindows(b *testing.B) {
 	now := time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC)
 	for name, text := range map[string]string{"a minute each": "* * * * * 1m", "a week each": "* * * * * 168h Europe/Berlin"} {
-		w := crowded(b, text)
+		w := costlyWindows(b, text)
 		b.Run("Until/"+name, func(b *testing.B) {
 			for b.Loop() {
 				w.Until(now)
 			}
 		})
 	}
-	three, five := crowded(b, "0 3 * * * 1h"), crowded(b, "0 5 * * * 1h")
+	three, five := costlyWindows(b, "0 3 * * * 1h"), costlyWindows(b, "0 5 * * * 1h")
 	b.Run("Opening/never", func(b *testing.B) {
 		for b.Loop() {
-			Opening(now, three, five)
+			DescribeNextOpening(now, three, five)
 		}
 	})
 }
@@ -239,7 +239,7 @@ func BenchmarkWindows(b *testing.B) {
 func TestWindowsAreCheap(t *testing.T) {
 	now := time.Date(2026, 3, 29, 1, 0, 0, 0, time.UTC)
 	for _, text := range []string{"* * * * * 1m", "* * * * * 168h Europe/Berlin", "0-58 * * * * 1m"} {
-		w, start := crowded(t, text), time.Now()
+		w, start := costlyWindows(t, text), time.Now()
 		for range 20 {
 			w.Until(now)
 		}

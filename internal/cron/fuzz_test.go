@@ -85,8 +85,8 @@ func checkWindows(t *testing.T, ws Windows, now time.Time) {
 	until := ws.Until(now)
 	end := until
 	if until.IsZero() {
-		end = now.Add(horizon)
-	} else if _, open := ws.Open(until); open && until.Before(now.Add((maxTurns-1)*time.Minute)) || !until.After(now) {
+		end = now.Add(closingHorizon)
+	} else if _, open := ws.Open(until); open && until.Before(now.Add((maxHandovers-1)*time.Minute)) || !until.After(now) {
 		t.Fatalf("allow %v deny %v at %s: until %s, and open then", ws.Allow, ws.Deny, now, until)
 	}
 	for _, at := range []time.Time{end.Add(-1), now.Add(end.Sub(now) / 2), now.Add(end.Sub(now) / 7)} {

@@ -16,12 +16,12 @@ import (
 type Schedule struct {
 	expr string
 	loc  *time.Location
-	// times are those that the expression names, unless it is an @every.
-	times *cron.SpecSchedule
+	// spec are those that the expression names, unless it is an @every.
+	spec  *cron.SpecSchedule
 	every cron.Schedule
-	// wall says that the expression names hours: it follows the clock on the
+	// wallClock says that the expression names hours: it follows the clock on the
 	// wall, and fires once for each time it names.
-	wall bool
+	wallClock bool
 }
 
 var parser = cron.NewParser(cron.Minute | cron.Hour | cron.Dom | cron.Month | cron.Dow | cron.Descriptor)
@@ -32,7 +32,7 @@ func Parse(expr string, loc *time.Location) (s Schedule, err error) {
 	trimmed := strings.TrimSpace(expr)
 	defer func() { // the parser panics on some malformed input
 		if r := recover(); r != nil {
-			err = unreadable(trimmed)
+			err = syntaxError(trimmed)
 		}
 	}()
 	if strings.HasPrefix(trimmed, "TZ=") || strings.HasPrefix(trimmed, "CRON_TZ=") {
@@ -45,34 +45,34 @@ func Parse(expr string, loc *time.Location) (s Schedule, err error) {
 	}
 	next, err := parser.Parse(trimmed)
 	if err != nil {
-		return Schedule{}, unreadable(trimmed)
+		return Schedule{}, syntaxError(trimmed)
 	}
-	s = Schedule{expr: trimmed, loc: loc, wall: namesHours(trimmed)}
+	s = Schedule{expr: trimmed, loc: loc, wallClock: namesHours(trimmed)}
 	if times, ok := next.(*cron.SpecSchedule); ok {
-		s.times = times
+		s.spec = times
 	} else {
 		s.every = next
 	}
 	if s.Next(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)).IsZero() {
-		if mistake(trimmed) != "" { // such as a comma alone, which the parser lets pass
-			return Schedule{}, unreadable(trimmed)
+		if syntaxProblem(trimmed) != "" { // such as a comma alone, which the parser lets pass
+			return Schedule{}, syntaxError(trimmed)
 		}
 		return Schedule{}, fmt.Errorf("%s never fires: no year has such a day", quote(trimmed))
 	}
 	return s, nil
 }
 
-// unreadable is the error about an expression that the parser refuses.
-func unreadable(expr string) error {
-	m := mistake(expr)
+// syntaxError is the error about an expression that the parser refuses.
+func syntaxError(expr string) error {
+	m := syntaxProblem(expr)
 	if m == "" {
-		m = anyMistake
+		m = genericProblem
 	}
 	return fmt.Errorf("%s is not a cron expression: %s", quote(expr), m)
 }
 
-// anyMistake is said where nothing better is known.
-const anyMistake = "want five fields, such as \"0 * * * *\""
+// genericProblem is said where nothing better is known.
+const genericProblem = "want five fields, such as \"0 * * * *\""
 
 func namesHours(expr string) bool {
 	f := strings.Fields(expr)
@@ -91,7 +91,7 @@ func (s Schedule) Next(t time.Time) time.Time {
 
 // clock fires once where a named hour comes twice, and not at times left out.
 func (s Schedule) clock() clock {
-	return clock{cron: s.times, loc: s.loc, twice: !s.wall}
+	return clock{spec: s.spec, loc: s.loc, includeRepeated: !s.wallClock}
 }
 
 // String is the expression.

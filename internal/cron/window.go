@@ -26,20 +26,20 @@ func NewWindow(expr string, length time.Duration, loc *time.Location) (Window, e
 	if err := CheckLength(length); err != nil {
 		return Window{}, err
 	}
-	start, err := ParseOpening(expr, loc)
+	start, err := ParseStart(expr, loc)
 	return Window{start, length}, err
 }
 
 // CheckLength says what is wrong with how long a window stays open.
 func CheckLength(length time.Duration) error {
 	if length < minLength || length > maxLength {
-		return fmt.Errorf("a window of %s makes no sense (want 1m to 168h)", short(length))
+		return fmt.Errorf("a window of %s makes no sense (want 1m to 168h)", formatDuration(length))
 	}
 	return nil
 }
 
-// ParseOpening reads when a window opens: as Parse, but not @every.
-func ParseOpening(expr string, loc *time.Location) (Schedule, error) {
+// ParseStart reads when a window opens: as Parse, but not @every.
+func ParseStart(expr string, loc *time.Location) (Schedule, error) {
 	if strings.HasPrefix(strings.TrimSpace(expr), "@every") {
 		return Schedule{}, fmt.Errorf("a window cannot open %s: that names no times (want cron fields, such as \"0 22 * * *\")", quote(expr))
 	}
@@ -83,12 +83,12 @@ func LoadZone(name string) (*time.Location, error) {
 
 // Until is when the window that is open at t closes; zero when none is open. A
 // window that opens again before it closes counts as one.
-func (w Window) Until(t time.Time) time.Time { return w.until(t, w.start.clock()) }
+func (w Window) Until(t time.Time) time.Time { return w.closesAt(t, w.start.clock()) }
 
 // Open reports whether the window is open at t.
 func (w Window) Open(t time.Time) bool { return !w.Until(t).IsZero() }
 
-func (w Window) until(t time.Time, c clock) time.Time {
+func (w Window) closesAt(t time.Time, c clock) time.Time {
 	at := c.last(t, t.Add(-w.length))
 	if at.IsZero() {
 		return at
@@ -96,19 +96,19 @@ func (w Window) until(t time.Time, c clock) time.Time {
 	return at.Add(w.length)
 }
 
-// denying is the clock of a deny window: what forbids must not be left out.
-func (w Window) denying() clock {
+// denyClock is the clock of a deny window: what forbids must not be left out.
+func (w Window) denyClock() clock {
 	c := w.start.clock()
-	c.twice, c.jumps = true, true
+	c.includeRepeated, c.includeSkipped = true, true
 	return c
 }
 
 // String is the window in the form of ParseWindow.
 func (w Window) String() string {
-	return fmt.Sprintf("%s %s %s", w.start.expr, short(w.length), w.start.loc)
+	return fmt.Sprintf("%s %s %s", w.start.expr, formatDuration(w.length), w.start.loc)
 }
 
-func short(d time.Duration) string {
+func formatDuration(d time.Duration) string {
 	s := d.String()
 	for _, cut := range [...]string{"m0s", "h0m"} {
 		if strings.HasSuffix(s, cut) {

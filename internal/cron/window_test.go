@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-func at(t *testing.T, s string) time.Time {
+func parseTime(t *testing.T, s string) time.Time {
 	t.Helper()
 	v, err := time.Parse(time.RFC3339, s)
 	if err != nil {
@@ -42,7 +42,7 @@ func TestWindowOpensAndCloses(t *testing.T) {
 		{"0,30 2 * * * 1h Europe/Berlin", "2026-10-25T00:35:00Z", "2026-10-25T01:30:00Z"},
 		{"0,30 2 * * * 1h Europe/Berlin", "2026-10-25T01:35:00Z", ""},
 	} {
-		w, now := window(t, c.window), at(t, c.now)
+		w, now := window(t, c.window), parseTime(t, c.now)
 		got := ""
 		if u := w.Until(now); !u.IsZero() {
 			got = u.UTC().Format(time.RFC3339)
@@ -73,7 +73,7 @@ func TestWindowsDefaultToDenyOnceOneIsAllowed(t *testing.T) {
 		{"a deny window cuts an allow window", Windows{Allow: []Window{window(t, "0 8 * * * 10h")}, Deny: []Window{lunch}}, "2026-01-05T09:00:00Z", true, "2026-01-05T12:00:00Z"},
 		{"always open by overlap", Windows{Allow: []Window{window(t, "0 * * * * 2h")}}, "2026-01-05T09:00:00Z", true, ""},
 	} {
-		now := at(t, c.now)
+		now := parseTime(t, c.now)
 		why, open := c.w.Open(now)
 		if open != c.open || open != (why == "") {
 			t.Errorf("%s: open %v (%s), want %v", c.name, open, why, c.open)

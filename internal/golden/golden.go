@@ -37,8 +37,8 @@ func Equal(t testing.TB, path string, got []byte) {
 	}
 }
 
-// Lines wants the file to hold the lines, sorted and each once.
-func Lines(t testing.TB, path string, lines []string) {
+// EqualLines wants the file to hold the lines, sorted and each once.
+func EqualLines(t testing.TB, path string, lines []string) {
 	t.Helper()
 	lines = slices.Compact(slices.Sorted(slices.Values(lines)))
 	Equal(t, path, []byte(strings.Join(lines, "\n")+"\n"))

@@ -26,9 +26,9 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// Every is how often files are looked at; a change is in effect within twice
+// PollInterval is how often files are looked at; a change is in effect within twice
 // that.
-const Every = 2 * time.Second
+const PollInterval = 2 * time.Second
 
 // maxBytes bounds what is read of one file to compare it. Loaders have bounds of
 // their own, below this.
@@ -39,14 +39,14 @@ type Watcher[T any] struct {
 	// Load reads and checks everything anew. It names the files that it read or
 	// wanted to read, also beside an error.
 	Load func() (T, []string, error)
-	// Take is given what Load accepted, Refuse the error once for each content.
+	// OnAccept is given what Load accepted, Refuse the error once for each content.
 	// Both are called from Run.
-	Take   func(T)
-	Refuse func(error)
-	Clock  clock.WithTicker
+	OnAccept func(T)
+	OnRefuse func(error)
+	Clock    clock.WithTicker
 
 	files     []string
-	seen      string // the content that was judged last
+	judged    string // the content that was judged last
 	candidate string // the content of the last look
 
 	mu      sync.Mutex
@@ -54,8 +54,8 @@ type Watcher[T any] struct {
 	since   time.Time
 }
 
-// Begin loads for the first time. An error is the loader's.
-func (w *Watcher[T]) Begin() (T, error) {
+// LoadFirst loads for the first time. An error is the loader's.
+func (w *Watcher[T]) LoadFirst() (T, error) {
 	for tries := 0; ; tries++ {
 		before := fingerprint(w.files)
 		v, files, err := w.Load()
@@ -64,7 +64,7 @@ func (w *Watcher[T]) Begin() (T, error) {
 		}
 		// Still the first time round: which files there are is known only now.
 		if same := slices.Equal(files, w.files); same && fingerprint(files) == before || tries == 3 {
-			w.files, w.seen = files, before
+			w.files, w.judged = files, before
 			return v, nil
 		}
 		w.files = files
@@ -73,22 +73,22 @@ func (w *Watcher[T]) Begin() (T, error) {
 
 // Run looks at the files until ctx ends.
 func (w *Watcher[T]) Run(ctx context.Context) {
-	tick := w.Clock.NewTicker(Every)
+	tick := w.Clock.NewTicker(PollInterval)
 	defer tick.Stop()
 	for {
 		select {
 		case <-ctx.Done():
 			return
 		case <-tick.C():
-			w.Look()
+			w.Check()
 		}
 	}
 }
 
-// Look is one look at the files.
-func (w *Watcher[T]) Look() {
+// Check is one look at the files.
+func (w *Watcher[T]) Check() {
 	now := fingerprint(w.files)
-	if now == w.seen {
+	if now == w.judged {
 		w.candidate = now
 		return
 	}
@@ -107,13 +107,13 @@ func (w *Watcher[T]) Look() {
 	if fingerprint(files) != now {
 		return
 	}
-	w.seen = now
-	w.note(err)
+	w.judged = now
+	w.setProblem(err)
 	if err != nil {
-		w.Refuse(err)
+		w.OnRefuse(err)
 		return
 	}
-	w.Take(v)
+	w.OnAccept(v)
 }
 
 // union keeps the order of a.
@@ -127,7 +127,7 @@ func union(a, b []string) []string {
 	return out
 }
 
-func (w *Watcher[T]) note(err error) {
+func (w *Watcher[T]) setProblem(err error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.problem, w.since = err, w.Clock.Now()
@@ -145,32 +145,32 @@ func (w *Watcher[T]) Problem() (time.Time, error) {
 func fingerprint(files []string) string {
 	all := sha256.New()
 	for _, f := range files {
-		fmt.Fprintf(all, "%s\x00%s\x00", f, content(f))
+		fmt.Fprintf(all, "%s\x00%s\x00", f, contentHash(f))
 	}
 	return hex.EncodeToString(all.Sum(nil))
 }
 
-// content is a hash of a file's content, or why it has none. What is no regular
+// contentHash is a hash of a file's content, or why it has none. What is no regular
 // file is not opened: a pipe would give its content to nobody else, or block.
-func content(file string) string {
+func contentHash(file string) string {
 	if info, err := os.Stat(file); err != nil {
-		return unreadable(err)
+		return readFailure(err)
 	} else if !info.Mode().IsRegular() {
 		return "no regular file"
 	}
 	f, err := os.Open(file)
 	if err != nil {
-		return unreadable(err)
+		return readFailure(err)
 	}
 	defer f.Close()
 	sum := sha256.New()
 	if _, err := io.Copy(sum, io.LimitReader(f, maxBytes)); err != nil {
-		return unreadable(err)
+		return readFailure(err)
 	}
 	return hex.EncodeToString(sum.Sum(nil))
 }
 
-func unreadable(err error) string {
+func readFailure(err error) string {
 	var path *fs.PathError
 	if errors.As(err, &path) {
 		err = path.Err

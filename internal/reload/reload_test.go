@@ -18,9 +18,9 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// bench watches a file whose lines may name other files ("+other"); content with
+// testWatcher watches a file whose lines may name other files ("+other"); content with
 // "bad" in it is refused.
-type bench struct {
+type testWatcher struct {
 	*reload.Watcher[string]
 	t             *testing.T
 	dir           string
@@ -29,20 +29,20 @@ type bench struct {
 	onLoad        func()
 }
 
-func newBench(t *testing.T) *bench {
-	b := &bench{t: t, dir: t.TempDir()}
+func newTestWatcher(t *testing.T) *testWatcher {
+	b := &testWatcher{t: t, dir: t.TempDir()}
 	b.Watcher = &reload.Watcher[string]{
-		Load:   b.load,
-		Take:   func(s string) { b.taken = append(b.taken, s) },
-		Refuse: func(err error) { b.denied = append(b.denied, err.Error()) },
-		Clock:  clocktesting.NewFakeClock(time.Unix(1000, 0)),
+		Load:     b.load,
+		OnAccept: func(s string) { b.taken = append(b.taken, s) },
+		OnRefuse: func(err error) { b.denied = append(b.denied, err.Error()) },
+		Clock:    clocktesting.NewFakeClock(time.Unix(1000, 0)),
 	}
 	return b
 }
 
-func (b *bench) path(name string) string { return filepath.Join(b.dir, name) }
+func (b *testWatcher) path(name string) string { return filepath.Join(b.dir, name) }
 
-func (b *bench) load() (string, []string, error) {
+func (b *testWatcher) load() (string, []string, error) {
 	b.loads++
 	files := []string{b.path("main")}
 	text, err := os.ReadFile(files[0])
@@ -65,27 +65,27 @@ func (b *bench) load() (string, []string, error) {
 	return all, files, err
 }
 
-func (b *bench) write(name, text string) {
+func (b *testWatcher) write(name, text string) {
 	b.t.Helper()
 	if err := os.WriteFile(b.path(name), []byte(text), 0o600); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-func (b *bench) begin() {
+func (b *testWatcher) loadFirst() {
 	b.t.Helper()
-	if _, err := b.Begin(); err != nil {
+	if _, err := b.LoadFirst(); err != nil {
 		b.t.Fatal(err)
 	}
 }
 
-func (b *bench) look(n int) {
+func (b *testWatcher) check(n int) {
 	for range n {
-		b.Look()
+		b.Check()
 	}
 }
 
-func (b *bench) want(taken, denied []string) {
+func (b *testWatcher) want(taken, denied []string) {
 	b.t.Helper()
 	if !slices.Equal(b.taken, taken) || !slices.Equal(b.denied, denied) {
 		b.t.Errorf("taken %q, refused %q; want %q and %q", b.taken, b.denied, taken, denied)
@@ -93,29 +93,29 @@ func (b *bench) want(taken, denied []string) {
 }
 
 func TestAChangeIsTakenOnceItHoldsStill(t *testing.T) {
-	b := newBench(t)
+	b := newTestWatcher(t)
 	b.write("main", "one")
-	b.begin()
-	b.look(3)
+	b.loadFirst()
+	b.check(3)
 	b.want(nil, nil)
 	b.write("main", "tw")
-	b.look(1)
+	b.check(1)
 	b.write("main", "two") // the writer was not done at the last look
-	b.look(1)
+	b.check(1)
 	b.want(nil, nil)
-	b.look(1)
+	b.check(1)
 	b.want([]string{"two"}, nil)
-	b.look(3)
+	b.check(3)
 	b.want([]string{"two"}, nil)
 }
 
 // TestABadFileIsRefusedOnce: also one that has gone, and one that is a directory.
 func TestABadFileIsRefusedOnce(t *testing.T) {
-	b := newBench(t)
+	b := newTestWatcher(t)
 	b.write("main", "one")
-	b.begin()
+	b.loadFirst()
 	b.write("main", "bad")
-	b.look(5)
+	b.check(5)
 	b.want(nil, []string{"bad content"})
 	if since, err := b.Problem(); err == nil || !since.Equal(time.Unix(1000, 0)) {
 		t.Errorf("problem %v since %s", err, since)
@@ -123,14 +123,14 @@ func TestABadFileIsRefusedOnce(t *testing.T) {
 	if err := os.Remove(b.path("main")); err != nil {
 		t.Fatal(err)
 	}
-	b.look(5)
+	b.check(5)
 	if len(b.denied) != 2 || !strings.Contains(b.denied[1], "no such file") {
 		t.Errorf("refused %q, want a file that has gone as the second", b.denied)
 	}
 	if err := os.Mkdir(b.path("main"), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	b.look(5)
+	b.check(5)
 	if len(b.denied) != 3 {
 		t.Errorf("refused %q, want a directory as the third", b.denied)
 	}
@@ -138,7 +138,7 @@ func TestABadFileIsRefusedOnce(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.write("main", "one")
-	b.look(2)
+	b.check(2)
 	if _, err := b.Problem(); err != nil || len(b.denied) != 3 {
 		t.Errorf("after the old content came back: %v, refused %q", err, b.denied)
 	}
@@ -146,22 +146,22 @@ func TestABadFileIsRefusedOnce(t *testing.T) {
 
 // TestNamedFilesAreWatchedToo follows the names that a new content has.
 func TestNamedFilesAreWatchedToo(t *testing.T) {
-	b := newBench(t)
+	b := newTestWatcher(t)
 	b.write("main", "one\n+a\n")
 	b.write("a", "A")
 	b.write("b", "B")
-	b.begin()
+	b.loadFirst()
 	b.write("a", "A2")
-	b.look(2)
+	b.check(2)
 	b.want([]string{"one\n+a\nA2"}, nil)
 	b.write("main", "+b\n")
-	b.look(3)
+	b.check(3)
 	b.write("b", "B2")
-	b.look(2)
+	b.check(2)
 	b.want([]string{"one\n+a\nA2", "+b\nB", "+b\nB2"}, nil)
 	loads := b.loads
 	b.write("a", "A3") // is not named any more
-	b.look(3)
+	b.check(3)
 	if b.loads != loads {
 		t.Error("a file that is no longer named is still watched")
 	}
@@ -170,10 +170,10 @@ func TestNamedFilesAreWatchedToo(t *testing.T) {
 // TestAFileThatWasNotReachedIsStillWatched: a loader that fails early names fewer
 // files than those that can mend it.
 func TestAFileThatWasNotReachedIsStillWatched(t *testing.T) {
-	b := newBench(t)
+	b := newTestWatcher(t)
 	b.write("main", "+a\n")
 	b.write("a", "A")
-	b.begin()
+	b.loadFirst()
 	load := b.Load
 	b.Load = func() (string, []string, error) {
 		if _, err := os.Stat(b.path("a")); err != nil {
@@ -184,12 +184,12 @@ func TestAFileThatWasNotReachedIsStillWatched(t *testing.T) {
 	if err := os.Remove(b.path("a")); err != nil {
 		t.Fatal(err)
 	}
-	b.look(4)
+	b.check(4)
 	if len(b.denied) != 1 {
 		t.Errorf("refused %q, want the file that has gone, once", b.denied)
 	}
 	b.write("a", "A2")
-	b.look(4)
+	b.check(4)
 	if !slices.Equal(b.taken, []string{"+a\nA2"}) {
 		t.Errorf("taken %q", b.taken)
 	}
@@ -197,7 +197,7 @@ func TestAFileThatWasNotReachedIsStillWatched(t *testing.T) {
 
 // TestAVolumeIsSwapped does what the kubelet does to a mounted ConfigMap.
 func TestAVolumeIsSwapped(t *testing.T) {
-	b := newBench(t)
+	b := newTestWatcher(t)
 	for _, v := range []string{"..1", "..2"} {
 		if err := os.Mkdir(b.path(v), 0o700); err != nil {
 			t.Fatal(err)
@@ -215,34 +215,34 @@ func TestAVolumeIsSwapped(t *testing.T) {
 	}
 	link("..1", "..data")
 	link("..data/main", "main")
-	b.begin()
+	b.loadFirst()
 	link("..2", "..data")
-	b.look(2)
+	b.check(2)
 	b.want([]string{"..2"}, nil)
 }
 
 // TestWhatChangesWhileItIsReadIsReadAgain: what was made of two contents at once
 // is thrown away.
 func TestWhatChangesWhileItIsReadIsReadAgain(t *testing.T) {
-	b := newBench(t)
+	b := newTestWatcher(t)
 	b.write("main", "one")
-	b.begin()
+	b.loadFirst()
 	b.write("main", "two")
-	b.look(1)
+	b.check(1)
 	b.onLoad = func() { b.write("main", "three"); b.onLoad = nil }
-	b.look(1)
+	b.check(1)
 	b.want(nil, nil)
-	b.look(2)
+	b.check(2)
 	b.want([]string{"three"}, nil)
 }
 
 func TestRunLooksUntilItsContextEnds(t *testing.T) {
-	b := newBench(t)
+	b := newTestWatcher(t)
 	fake := b.Clock.(*clocktesting.FakeClock)
 	b.write("main", "one")
-	b.begin()
+	b.loadFirst()
 	taken := make(chan string)
-	b.Take = func(s string) { taken <- s }
+	b.OnAccept = func(s string) { taken <- s }
 	ctx, cancel := context.WithCancel(t.Context())
 	ended := make(chan struct{})
 	go func() { defer close(ended); b.Run(ctx) }()
@@ -254,7 +254,7 @@ func TestRunLooksUntilItsContextEnds(t *testing.T) {
 				t.Errorf("took %q", s)
 			}
 		case <-time.After(time.Millisecond):
-			fake.Step(reload.Every)
+			fake.Step(reload.PollInterval)
 		}
 	}
 	cancel()

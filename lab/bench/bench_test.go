@@ -13,36 +13,37 @@ import (
 
 var t0 = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-// every gives n evictions, so far apart.
-func every(prefix string, n int, from, apart time.Duration) (out []eviction) {
+// evictionsEvery returns n evictions at equal distances.
+func evictionsEvery(prefix string, n int, from, apart time.Duration) (out []eviction) {
 	for i := range n {
 		out = append(out, eviction{fmt.Sprint(prefix, i), t0.Add(from + time.Duration(i)*apart)})
 	}
 	return out
 }
 
-// TestRatesOfWaves: 101 evictions 10 ms apart, half a minute of verification, 65
-// more 25 ms apart, and a small wave that does not count.
+// TestRatesOfWaves has a wave of 101 evictions 10 ms apart, half a minute of verification, a wave of 65 evictions 25
+// ms apart, and a third wave that is too small to count.
 func TestRatesOfWaves(t *testing.T) {
-	all := slices.Concat(every("a", 101, 0, 10*time.Millisecond), every("b", 65, 31*time.Second, 25*time.Millisecond), every("c", 3, 59*time.Second, time.Second))
+	all := slices.Concat(evictionsEvery("a", 101, 0, 10*time.Millisecond), evictionsEvery("b", 65, 31*time.Second, 25*time.Millisecond),
+		evictionsEvery("c", 3, 59*time.Second, time.Second))
 	waves := map[string]int{}
 	for _, e := range all {
 		waves[e.pod] = int(e.pod[0]-'a') + 1
 	}
 	rand.New(rand.NewPCG(1, 1)).Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
 	r := Result{Seconds: 100}
-	r.count(all, waves)
+	r.computeRates(all, waves)
 	if len(r.Waves) != 3 || r.Waves[0].PerSecond != 100 || r.Waves[1].PerSecond != 40 || r.Waves[2].Evictions != 3 {
 		t.Errorf("%+v", r.Waves)
 	}
 	if want := 164 / 2.6; fmt.Sprintf("%.6f", r.PerSecond) != fmt.Sprintf("%.6f", want) {
-		t.Errorf("%g in waves, want %g", r.PerSecond, want)
+		t.Errorf("%g evictions per second in waves, want %g", r.PerSecond, want)
 	}
-	if r.OfPass != 1.69 || r.Overall != 168.0/61 {
-		t.Errorf("%g of the pass, %g overall", r.OfPass, r.Overall)
+	if r.PassRate != 1.69 || r.OverallRate != 168.0/61 {
+		t.Errorf("%g evictions per second of the pass, %g from first to last", r.PassRate, r.OverallRate)
 	}
 	r = Result{}
-	r.count(all, nil)
+	r.computeRates(all, nil)
 	if r.PerSecond != 168.0/61 || r.Waves != nil {
 		t.Errorf("without waves: %+v", r)
 	}
@@ -50,22 +51,24 @@ func TestRatesOfWaves(t *testing.T) {
 
 func TestOnlyAcceptedEvictionsCount(t *testing.T) {
 	event := func(verb, sub string, code int32) auditv1.Event {
-		return auditv1.Event{Verb: verb, ObjectRef: &auditv1.ObjectReference{Namespace: "ns0", Name: "p", Subresource: sub}, ResponseStatus: &metav1.Status{Code: code}}
+		return auditv1.Event{Verb: verb, ObjectRef: &auditv1.ObjectReference{Namespace: "ns0", Name: "p", Subresource: sub},
+			ResponseStatus: &metav1.Status{Code: code}}
 	}
-	got := accepted([]auditv1.Event{event("create", "eviction", 201), event("create", "eviction", 429), event("get", "", 200), event("create", "binding", 201), {Verb: "create"}})
+	got := acceptedEvictions([]auditv1.Event{event("create", "eviction", 201), event("create", "eviction", 429),
+		event("get", "", 200), event("create", "binding", 201), {Verb: "create"}})
 	if len(got) != 1 || got[0].pod != "ns0/p" {
 		t.Errorf("%+v", got)
 	}
 }
 
-// TestTheClusterIsUneven as the package says, and no node is overbooked.
+// TestTheClusterIsUneven checks that the cluster is unbalanced as documented, and that no node is overcommitted.
 func TestTheClusterIsUneven(t *testing.T) {
 	apps := make([]*app, 500)
 	for i := range apps {
 		apps[i] = newApp(i, 0.8)
 	}
 	count, cpu := map[string]int{}, map[string]int64{}
-	places := deal(rand.New(rand.NewPCG(1, 1)), apps, 500)
+	places := distributePods(rand.New(rand.NewPCG(1, 1)), apps, 500)
 	for _, p := range places {
 		count[p.node]++
 		cpu[p.node] += p.app.milliCPU
@@ -82,10 +85,10 @@ func TestTheClusterIsUneven(t *testing.T) {
 			hot++
 		}
 		if cpu[n] > 10000 {
-			t.Errorf("node %s holds %dm", n, cpu[n])
+			t.Errorf("pods on node %s request %dm CPU, want at most 10000m", n, cpu[n])
 		}
 	}
 	if len(places) != 10000 || len(count) != 500 || few != 150 || many < 140 || hot < 150 {
-		t.Errorf("%d pods on %d nodes; %d nodes with few, %d with many, %d above half", len(places), len(count), few, many, hot)
+		t.Errorf("%d pods on %d nodes; %d nodes with few pods, %d with many, %d above half of their CPU", len(places), len(count), few, many, hot)
 	}
 }

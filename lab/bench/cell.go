@@ -15,14 +15,14 @@ import (
 	"time"
 )
 
-// The phases of the comparison with the peer.
+// The phases of the comparison with the descheduler.
 const (
-	dry  = "dry"  // planning alone
-	full = "real" // evicting until quiet
-	live = "live" // evicting a few, for the memory
+	dryPhase  = "dry"  // planning only
+	realPhase = "real" // evicting until a round evicts nothing
+	livePhase = "live" // evicting a few pods, to measure the memory
 )
 
-// Cell is one program on one cluster, once. It is stored as it is measured.
+// Cell is one measurement: one program on one cluster, once. It is stored when it is measured.
 type Cell struct {
 	Phase   string `json:"phase"`
 	Nodes   int    `json:"nodes"`
@@ -30,36 +30,36 @@ type Cell struct {
 	Target  string `json:"target"`
 	Program string `json:"program"`
 	Run     int    `json:"run"`
-	// Build and Policy tell which program and which configuration was measured.
+	// Build and Policy identify the program and the configuration that were measured.
 	Build  string `json:"build"`
 	Policy string `json:"policy"`
 
-	used
-	// CycleSeconds and CycleCPUSeconds are of one cycle with the cluster already
-	// known: the peer's second loop, Evenkeel's pass.
+	resourceUse
+	// CycleSeconds and CycleCPUSeconds measure one cycle with a filled cache: the descheduler's second loop, or
+	// Evenkeel's pass.
 	CycleSeconds    float64 `json:"cycleSeconds,omitempty"`
 	CycleCPUSeconds float64 `json:"cycleCPUSeconds,omitempty"`
-	// PlannerSeconds is the part of it that decides: the peer's strategies,
-	// Evenkeel's goals and planner.
+	// PlannerSeconds is the part of the cycle that decides: the descheduler's strategies, or Evenkeel's goals and
+	// planner.
 	PlannerSeconds float64 `json:"plannerSeconds,omitempty"`
 	Requests       int     `json:"apiRequests,omitempty"`
-	// Evictions are planned in a dry run, accepted by the API server in a real one.
+	// Evictions counts planned evictions in a dry run, and evictions that the API server accepted in a real run.
 	Evictions    int            `json:"evictions"`
 	ByStrategy   map[string]int `json:"byStrategy,omitempty"`
 	MinEvictions int            `json:"minEvictions,omitempty"`
-	// Loops are the evictions of each of the peer's loops.
+	// Loops counts the evictions of each of the descheduler's loops.
 	Loops []int `json:"loops,omitempty"`
 
-	Start    *State    `json:"start,omitempty"`
-	Rounds   []Round   `json:"rounds,omitempty"`
-	Foretold *Foretold `json:"foretold,omitempty"`
+	Start      *State      `json:"start,omitempty"`
+	Rounds     []Round     `json:"rounds,omitempty"`
+	Prediction *Prediction `json:"predicted,omitempty"`
 
-	// Error is how the program ended, if not well.
+	// Error describes how the program failed; empty if it did not.
 	Error      string `json:"error,omitempty"`
 	LoadBefore string `json:"loadAverageBefore"`
 	LoadAfter  string `json:"loadAverageAfter"`
 
-	// MeasuredAt is when the cell was done, Machine on what.
+	// MeasuredAt is the time of the measurement; Machine describes the machine.
 	MeasuredAt time.Time `json:"measuredAt"`
 	Machine    string    `json:"machine"`
 }
@@ -69,18 +69,18 @@ func (c Cell) same(o Cell) bool {
 	return c.Phase == o.Phase && c.Nodes == o.Nodes && c.Pods == o.Pods && c.Target == o.Target && c.Program == o.Program
 }
 
-// file names a cell within the folder of its size.
+// file returns the file name of a cell within the folder of its cluster size.
 func (c Cell) file() string {
 	return fmt.Sprintf("%s-%s-%s-%d.json", c.Phase, c.Target, c.Program, c.Run)
 }
 
-// store writes a cell that was measured into the folder of its size.
+// store writes a measured cell to the folder of its cluster size.
 func (c Cell) store(folder string) error {
 	c.MeasuredAt, c.Machine = time.Now().UTC().Truncate(time.Second), machine()
 	return store(filepath.Join(folder, c.file()), c)
 }
 
-// machine tells the cores and the memory of this one.
+// machine describes the cores and the memory of this machine.
 func machine() string {
 	memory := ""
 	data, _ := os.ReadFile("/proc/meminfo")
@@ -91,10 +91,9 @@ func machine() string {
 	return fmt.Sprintf("%d cores%s", runtime.NumCPU(), memory)
 }
 
-// wanted reports whether a cell is still to be measured. One that was measured is
-// not, unless what ended badly is to be tried again (retry) or what another build
-// or configuration did is to be replaced (renew).
-func wanted(s comparison, c Cell) (bool, error) {
+// mustMeasure reports whether a cell must be measured. A measured cell is measured again only on request: retry repeats
+// failed runs, renew replaces those of another build or configuration.
+func mustMeasure(s comparison, c Cell) (bool, error) {
 	old, err := readCell(filepath.Join(s.work, c.file()))
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
@@ -117,11 +116,11 @@ func readCell(path string) (Cell, error) {
 	return c, nil
 }
 
-// fingerprint marks a program: the start of its hash.
+// fingerprint returns the start of a program's SHA-256.
 func fingerprint(path string) (string, error) {
 	f, err := os.Open(path)
 	if err != nil {
-		return "", fmt.Errorf("looking at the program to measure: %w", err)
+		return "", fmt.Errorf("reading the program to measure: %w", err)
 	}
 	defer f.Close()
 	h := sha256.New()

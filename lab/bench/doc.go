@@ -1,13 +1,10 @@
-// Command bench measures how many evictions a second Evenkeel and its peer, the
-// descheduler of kubernetes-sigs, make on the same cluster: a real control plane
-// with fake nodes, from the same start state, with the controller-manager's
-// default settings and with tuned ones.
+// Command bench compares the eviction rates of Evenkeel and of the kubernetes-sigs descheduler. Both run on the same
+// unbalanced cluster, a real control plane with fake nodes, with default and with tuned settings of the
+// controller-manager.
 //
-// With the argument peer it measures more: how long both take to plan in three
-// sizes, with how much CPU and memory, and what is left of imbalance when both have
-// evicted until they are quiet.
+// With the argument peer it also compares planning time, CPU and memory on several cluster sizes, and the imbalance
+// that is left when both programs evict nothing more.
 //
-// The audit log of the API server is the only witness. Each step leaves its
-// result in a folder; a run that was broken off goes on where it stopped. The
-// command decides nothing about evictions itself.
+// All counts come from the audit log of the API server. Each step stores its result in a folder, and an interrupted
+// run continues after the last finished step. The command decides nothing about evictions.
 package main

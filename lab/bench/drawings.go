@@ -7,8 +7,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/bench/chart"
 )
 
-// drawing is one file of a figure; its name follows that of the figure, and is
-// empty where there is one only.
+// drawing is one file of a figure. Its name follows the figure's name; it is empty if the figure has only one
+// drawing.
 type drawing struct {
 	name, title string
 	chart       interface {
@@ -17,12 +17,12 @@ type drawing struct {
 	}
 }
 
-// overSizes draws what grows with the cluster, a line per program.
-func overSizes(title, unit string, f func(Cell) float64) func([]Cell) []drawing {
+// sizeDrawing draws a measure over cluster sizes with one line per program.
+func sizeDrawing(title, unit string, f func(Cell) float64) func([]Cell) []drawing {
 	return func(cells []Cell) []drawing {
-		l := &chart.Lines{Title: title, X: "nodes, with 20 pods each (both scales logarithmic)", Y: unit}
-		for _, r := range grouped(cells, dry) {
-			least, median, most := r.of(f)
+		l := &chart.Lines{Title: title, X: "nodes with 20 pods each (both scales logarithmic)", Y: unit}
+		for _, r := range groupRepetitions(cells, dryPhase) {
+			least, median, most := r.minMedianMax(f)
 			l.Add(r[0].Program, chart.Point{X: float64(r[0].Nodes), Bar: chart.Bar{Low: least, Mid: median, High: most}})
 		}
 		return []drawing{{"", title, l}}
@@ -31,23 +31,23 @@ func overSizes(title, unit string, f func(Cell) float64) func([]Cell) []drawing 
 
 func liveDrawing(cells []Cell) []drawing {
 	c := &chart.Chart{Title: "Peak memory while a few pods are evicted", X: "nodes/pods", Y: "MiB"}
-	for _, r := range grouped(cells, live) {
-		least, median, most := r.of(peakMiB)
+	for _, r := range groupRepetitions(cells, livePhase) {
+		least, median, most := r.minMedianMax(peakMiB)
 		c.Set(r[0].Program, size{r[0].Nodes, r[0].Pods}.String(), chart.Bar{Low: least, Mid: median, High: most})
 	}
 	return []drawing{{"", c.Title, c}}
 }
 
-// realDrawings have a group per target and a bar per program.
+// realDrawings draws bars: one group per target, one bar per program.
 func realDrawings(cells []Cell) []drawing {
 	var out []drawing
-	for _, line := range realLines {
+	for _, line := range realRows {
 		if line.drawn == "" {
 			continue
 		}
 		c := &chart.Chart{Title: "Evicting until quiet: " + line.name, X: "target, nodes/pods", Y: line.unit}
-		for _, r := range grouped(cells, full) {
-			least, median, most := r.of(line.value)
+		for _, r := range groupRepetitions(cells, realPhase) {
+			least, median, most := r.minMedianMax(line.value)
 			t := "(" + r[0].Target + ") " + size{r[0].Nodes, r[0].Pods}.String()
 			c.Set(r[0].Program, t, chart.Bar{Low: least, Mid: median, High: most})
 		}
@@ -56,25 +56,26 @@ func realDrawings(cells []Cell) []drawing {
 	return out
 }
 
-// histograms are those of the first run of each target.
+// histograms draws the histograms of the first run of each target.
 func histograms(cells []Cell) []drawing {
 	var out []drawing
 	done := map[string]bool{}
 	for _, c := range cells {
-		if c.Phase != full || c.Foretold == nil || len(c.Rounds) == 0 || c.Start == nil || done[c.Target] {
+		if c.Phase != realPhase || c.Prediction == nil || len(c.Rounds) == 0 || c.Start == nil || done[c.Target] {
 			continue
 		}
 		done[c.Target] = true
-		h := &chart.Chart{Title: "Nodes by CPU requested, target (" + c.Target + ")", X: "CPU requested, % of allocatable: steps of 5 by their lower ends", Y: "nodes", Plain: true}
+		h := &chart.Chart{Title: "Nodes by CPU requested, target (" + c.Target + ")", Y: "nodes", Plain: true,
+			X: "CPU requested, % of allocatable, in steps of 5 (lower ends)"}
 		for i := range c.Start.Histogram {
 			group := fmt.Sprintf("%d", 5*i)
-			h.Set("before", group, exactly(c.Start.Histogram[i]))
-			h.Set("foretold", group, exactly(c.Foretold.Histogram[i]))
-			h.Set("came", group, exactly(c.Rounds[0].After.Histogram[i]))
+			h.Set("before", group, exactBar(c.Start.Histogram[i]))
+			h.Set("predicted", group, exactBar(c.Prediction.Histogram[i]))
+			h.Set("actual", group, exactBar(c.Rounds[0].After.Histogram[i]))
 		}
 		out = append(out, drawing{c.Target, h.Title, h})
 	}
 	return out
 }
 
-func exactly(n int) chart.Bar { return chart.Bar{Low: float64(n), Mid: float64(n), High: float64(n)} }
+func exactBar(n int) chart.Bar { return chart.Bar{Low: float64(n), Mid: float64(n), High: float64(n)} }

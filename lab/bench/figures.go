@@ -7,31 +7,32 @@ import (
 	"strings"
 )
 
-// figure is a table, perhaps with drawings, made of cells.
+// figure is a table, and optionally drawings, computed from cells.
 type figure struct {
 	name, title string
-	words       string
+	description string
 	table       func(cells []Cell) string
-	drawings    func(cells []Cell) []drawing // nil: none
+	drawings    func(cells []Cell) []drawing // nil if there are none
 }
 
 var figures = []figure{
-	{"wanted", "What is wanted, and what came", "Medians of what was measured so far.", wantedTable, nil},
-	{"cycle", "Planning: time of a cycle", `From the moment the cluster is known to the end of the cycle: the peer's second
-loop of a dry run (the first is not valid: its copy of the cluster is still being
-filled), Evenkeel's pass. ` + "`evenkeel-plan` is `evenkeel plan`, which also reads the\ncluster; `evenkeel-once` is the controller, `evenkeel run --once`, as dry run.",
-		dryTable("seconds", cycleSeconds), overSizes("Planning: time of a cycle", "seconds", cycleSeconds)},
-	{"planner", "Planning alone", "The planner with the strategies' goals, beside the peer's strategies in its\nsecond loop. Nothing limits either.",
-		plannerTable, overSizes("Planning alone", "seconds", plannerSeconds)},
-	{"cpu", "Planning: CPU", "All CPU time of the process, reading the cluster included; of the peer without its\nfirst loop.",
-		dryTable("CPU seconds", cpuSeconds), overSizes("Planning: CPU time", "CPU seconds", cpuSeconds)},
-	{"memory", "Planning: peak memory", "The most that was resident (VmHWM).", dryTable("MiB", peakMiB), overSizes("Planning: peak memory", "MiB", peakMiB)},
-	{"requests", "Planning: API requests", "By the audit log; a watch counts once.", dryTable("requests", requestCount), nil},
-	{"planned", "Planning: evictions planned", "", dryTable("evictions", evictionCount), overSizes("Evictions planned", "evictions", evictionCount)},
-	{"live-memory", "Evicting: peak memory", "The most that was resident while a few pods were evicted; `evenkeel-dry` is the same\nrun, with the same limit, as a dry run.", liveTable, liveDrawing},
-	{"real", "Evicting until quiet", "Each program is started again until it evicts nothing, at most six times; the next\nstart waits until every replacement is Ready.", realTable, realDrawings},
+	{"wanted", "Goals and results", "Medians of all measurements so far.", goalTable, nil},
+	{"cycle", "Planning: time of a cycle", `From a filled cache to the end of the cycle: the second loop of the descheduler in a
+dry run (its cache is not yet filled in the first loop), and Evenkeel's pass. ` + "`evenkeel-plan` is `evenkeel plan`, which also reads the\ncluster; `evenkeel-once` is a dry run of the controller, `evenkeel run --once`.",
+		dryTable("seconds", cycleSeconds), sizeDrawing("Planning: time of a cycle", "seconds", cycleSeconds)},
+	{"planner", "Planning only", "Evenkeel's goals and planner, compared with the descheduler's strategies in its\nsecond loop. No limits apply.",
+		plannerTable, sizeDrawing("Planning only", "seconds", plannerSeconds)},
+	{"cpu", "Planning: CPU", "CPU time of the whole process including reading the cluster; for the descheduler\nwithout its first loop.",
+		dryTable("CPU seconds", cpuSeconds), sizeDrawing("Planning: CPU time", "CPU seconds", cpuSeconds)},
+	{"memory", "Planning: peak memory", "Peak resident memory (VmHWM).",
+		dryTable("MiB", peakMiB), sizeDrawing("Planning: peak memory", "MiB", peakMiB)},
+	{"requests", "Planning: API requests", "Counted in the audit log; a watch counts once.", dryTable("requests", requestCount), nil},
+	{"planned", "Planning: evictions planned", "",
+		dryTable("evictions", evictionCount), sizeDrawing("Evictions planned", "evictions", evictionCount)},
+	{"live-memory", "Evicting: peak memory", "Peak resident memory while a few pods are evicted; `evenkeel-dry` is a dry run with\nthe same limit.", liveTable, liveDrawing},
+	{"real", "Evicting until quiet", "Each program is restarted until it evicts nothing, at most six times. The next start\nwaits until every replacement is Ready.", realTable, realDrawings},
 	{"rounds", "Evicting: every round", "", roundsTable, nil},
-	{"foretold", "What the plan foretold, and what came", "After the first pass. The peer foretells nothing.", foretoldTable, histograms},
+	{"predicted", "The plan's predictions and the results", "After the first pass. The descheduler makes no predictions.", predictionTable, histograms},
 }
 
 func cycleSeconds(c Cell) float64   { return c.CycleSeconds }
@@ -41,17 +42,17 @@ func peakMiB(c Cell) float64        { return float64(c.PeakBytes) / (1 << 20) }
 func requestCount(c Cell) float64   { return float64(c.Requests) }
 func evictionCount(c Cell) float64  { return float64(c.Evictions) }
 
-// runs are the repetitions of one measurement.
-type runs []Cell
+// repetitions are the repetitions of one measurement.
+type repetitions []Cell
 
-// grouped puts repetitions together, in the order in which they were first met.
-func grouped(cells []Cell, phase string) []runs {
-	var out []runs
+// groupRepetitions groups repetitions, in the order of their first cell.
+func groupRepetitions(cells []Cell, phase string) []repetitions {
+	var out []repetitions
 	for _, c := range cells {
 		if c.Phase != phase {
 			continue
 		}
-		i := slices.IndexFunc(out, func(r runs) bool { return r[0].same(c) })
+		i := slices.IndexFunc(out, func(r repetitions) bool { return r[0].same(c) })
 		if i < 0 {
 			i, out = len(out), append(out, nil)
 		}
@@ -60,8 +61,8 @@ func grouped(cells []Cell, phase string) []runs {
 	return out
 }
 
-// of are the figures of the runs that ended well.
-func (r runs) of(f func(Cell) float64) (least, median, most float64) {
+// minMedianMax returns the minimum, median and maximum of a measure over the runs that succeeded.
+func (r repetitions) minMedianMax(f func(Cell) float64) (least, median, most float64) {
 	var all []float64
 	for _, c := range r {
 		if v := f(c); c.Error == "" && !math.IsNaN(v) {
@@ -76,8 +77,8 @@ func (r runs) of(f func(Cell) float64) (least, median, most float64) {
 	return all[0], (all[(n-1)/2] + all[n/2]) / 2, all[n-1]
 }
 
-// failed says how many runs ended badly.
-func (r runs) failed() string {
+// failed returns the number of runs, and how many of them failed.
+func (r repetitions) failed() string {
 	n := 0
 	for _, c := range r {
 		if c.Error != "" {
@@ -87,19 +88,19 @@ func (r runs) failed() string {
 	if n == 0 {
 		return fmt.Sprint(len(r))
 	}
-	return fmt.Sprintf("%d, %d ended badly", len(r), n)
+	return fmt.Sprintf("%d, %d failed", len(r), n)
 }
 
-// span is "min / median / max".
-func (r runs) span(f func(Cell) float64) string {
-	least, median, most := r.of(f)
+// span returns "min / median / max" of a measure.
+func (r repetitions) span(f func(Cell) float64) string {
+	least, median, most := r.minMedianMax(f)
 	if math.IsNaN(median) {
 		return "-"
 	}
-	return number(least) + " / " + number(median) + " / " + number(most)
+	return formatNumber(least) + " / " + formatNumber(median) + " / " + formatNumber(most)
 }
 
-func number(v float64) string {
+func formatNumber(v float64) string {
 	switch a := math.Abs(v); {
 	case math.IsNaN(v):
 		return "-"
@@ -113,17 +114,17 @@ func number(v float64) string {
 	return fmt.Sprintf("%.4f", v)
 }
 
-func row(b *strings.Builder, cells ...string) {
+func writeRow(b *strings.Builder, cells ...string) {
 	b.WriteString("| " + strings.Join(cells, " | ") + " |\n")
 }
 
-func head(b *strings.Builder, cells ...string) {
-	row(b, cells...)
+func writeHeader(b *strings.Builder, cells ...string) {
+	writeRow(b, cells...)
 	b.WriteString(strings.Repeat("|---", len(cells)) + "|\n")
 }
 
-// filled is a table, or nothing when there is nothing in it.
-func filled(text string) string {
+// nonEmptyTable returns a table, or "" if the table has no rows.
+func nonEmptyTable(text string) string {
 	if strings.Count(text, "\n") <= 2 {
 		return ""
 	}
@@ -133,10 +134,10 @@ func filled(text string) string {
 func dryTable(unit string, f func(Cell) float64) func([]Cell) string {
 	return func(cells []Cell) string {
 		var b strings.Builder
-		head(&b, "nodes/pods", "program", unit+": min / median / max", "runs")
-		for _, r := range grouped(cells, dry) {
-			row(&b, size{r[0].Nodes, r[0].Pods}.String(), r[0].Program, r.span(f), r.failed())
+		writeHeader(&b, "nodes/pods", "program", unit+": min / median / max", "runs")
+		for _, r := range groupRepetitions(cells, dryPhase) {
+			writeRow(&b, size{r[0].Nodes, r[0].Pods}.String(), r[0].Program, r.span(f), r.failed())
 		}
-		return filled(b.String())
+		return nonEmptyTable(b.String())
 	}
 }

@@ -15,21 +15,20 @@ import (
 	"time"
 )
 
-// settings are the flags of the command; the steps are processes of their own
-// and get the same.
+// settings are the flags of the command. Each step runs in a separate process with the same flags.
 type settings struct {
 	nodes, pods    int
 	work, out      string
 	evenkeel, peer string
 	kwok           string
-	atMost         int
+	maxEvictions   int
 	limit          time.Duration
 }
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	stderr := os.Stderr // the lab's components get another one
+	stderr := os.Stderr // the lab redirects os.Stderr for its components
 	if err := run(ctx, os.Args[1:], stderr); err != nil {
 		fmt.Fprintln(stderr, "bench:", err)
 		os.Exit(1)
@@ -38,30 +37,30 @@ func main() {
 
 func run(ctx context.Context, args []string, stderr *os.File) error {
 	if len(args) > 0 && args[0] == "peer" {
-		return compare(ctx, args[1:], stderr)
+		return runComparison(ctx, args[1:], stderr)
 	}
 	var s settings
 	fs := flag.NewFlagSet("bench", flag.ContinueOnError)
 	fs.IntVar(&s.nodes, "nodes", 500, "fake nodes")
 	fs.IntVar(&s.pods, "pods", 10000, "pods, in Deployments of 20")
-	fs.StringVar(&s.work, "work", "bin/bench-rate", "folder of what is done so far")
-	fs.StringVar(&s.out, "out", "docs/benchmarks", "folder of the results")
+	fs.StringVar(&s.work, "work", "bin/bench-rate", "folder for the results of finished steps")
+	fs.StringVar(&s.out, "out", "docs/benchmarks", "folder for the published results")
 	fs.StringVar(&s.evenkeel, "evenkeel", "bin/evenkeel", "path of evenkeel")
 	fs.StringVar(&s.peer, "peer", "bin/descheduler", "path of the descheduler")
 	fs.StringVar(&s.kwok, "kwok", "bin/kwok", "path of kwok")
-	fs.IntVar(&s.atMost, "at-most", 0, "evictions of each program; 0: as many as it wants")
-	fs.DurationVar(&s.limit, "limit", 30*time.Minute, "time for each program")
+	fs.IntVar(&s.maxEvictions, "at-most", 0, "maximum evictions of each program (0: unlimited)")
+	fs.DurationVar(&s.limit, "limit", 30*time.Minute, "time limit of each program")
 	if err := fs.Parse(args); err != nil {
 		return err
 	}
-	s.work = filepath.Join(s.work, fmt.Sprintf("%d-%d-%d", s.nodes, s.pods, s.atMost))
+	s.work = filepath.Join(s.work, fmt.Sprintf("%d-%d-%d", s.nodes, s.pods, s.maxEvictions))
 	switch step := fs.Arg(0); step {
 	case "":
-		return all(ctx, s, args, stderr)
+		return runAllSteps(ctx, s, args, stderr)
 	case "publish":
 		return publish(s, os.Stdout)
 	case "seed":
-		return furnish(ctx, s, stderr)
+		return seedCluster(ctx, s, stderr)
 	default:
 		program, manager, ok := strings.Cut(step, "/")
 		if !ok {
@@ -71,15 +70,15 @@ func run(ctx context.Context, args []string, stderr *os.File) error {
 	}
 }
 
-// programs and managers are what is compared, in the order of the table.
+// programs and managers are the rows of the comparison, in the order of the table.
 var (
 	programs = []string{"peer", "evenkeel"}
 	managers = []string{"default", "tuned"}
 )
 
-func all(ctx context.Context, s settings, args []string, stderr *os.File) error {
+func runAllSteps(ctx context.Context, s settings, args []string, stderr *os.File) error {
 	if err := os.MkdirAll(s.work, 0o755); err != nil {
-		return fmt.Errorf("making the folder for results: %w", err)
+		return fmt.Errorf("creating the folder for results: %w", err)
 	}
 	steps := []string{"seed"}
 	for _, m := range managers {
@@ -88,8 +87,8 @@ func all(ctx context.Context, s settings, args []string, stderr *os.File) error 
 		}
 	}
 	for _, step := range steps {
-		if done(s, step) {
-			fmt.Fprintln(stderr, "bench: done before:", step)
+		if stepDone(s, step) {
+			fmt.Fprintln(stderr, "bench: already done:", step)
 			continue
 		}
 		fmt.Fprintln(stderr, "bench:", step)
@@ -98,7 +97,7 @@ func all(ctx context.Context, s settings, args []string, stderr *os.File) error 
 		cmd.Cancel = func() error { return cmd.Process.Signal(os.Interrupt) }
 		cmd.WaitDelay = 20 * time.Second
 		if err := cmd.Run(); err != nil {
-			return fmt.Errorf("step %s: %w; run it again to go on from here", step, err)
+			return fmt.Errorf("step %s: %w; run the command again to continue with this step", step, err)
 		}
 	}
 	return publish(s, os.Stdout)
@@ -108,12 +107,12 @@ func (s settings) result(step string) string {
 	return filepath.Join(s.work, strings.ReplaceAll(step, "/", "-")+".json")
 }
 
-func done(s settings, step string) bool {
+func stepDone(s settings, step string) bool {
 	_, err := os.Stat(s.result(step))
 	return err == nil
 }
 
-// store writes a result in one go, so that a step is done or not.
+// store writes a result atomically, so an interrupted step has no result.
 func store(path string, v any) error {
 	data, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {

@@ -23,32 +23,33 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// managerFlags are the controller-manager's. The lab's own flags let its client
-// do 1000 requests a second; the defaults are 20, and 5 syncs at a time.
+// managerFlags are flags of the controller-manager. The lab's own flags allow 1000 requests per second; the
+// Kubernetes defaults are 20 requests per second and 5 concurrent syncs.
 var managerFlags = map[string][]string{
 	"default": {"--kube-api-qps=20", "--kube-api-burst=30"},
-	"tuned": {"--kube-api-qps=1000", "--kube-api-burst=1000", "--concurrent-replicaset-syncs=50", "--concurrent-deployment-syncs=50",
+	"tuned": {"--kube-api-qps=1000", "--kube-api-burst=1000",
+		"--concurrent-replicaset-syncs=50", "--concurrent-deployment-syncs=50",
 		"--concurrent-serviceaccount-token-syncs=10"},
 }
 
-// measure lets one program work on the cluster and stores what the audit log
-// says.
+// measure runs one program on the cluster and stores the eviction rates from the audit log.
 func measure(ctx context.Context, s settings, program, manager string, stderr *os.File) error {
 	flags, ok := managerFlags[manager]
 	if !ok {
-		return fmt.Errorf("unknown settings %q", manager)
+		return fmt.Errorf("unknown controller-manager settings %q", manager)
 	}
-	c, err := controlplane.Start(ctx, controlplane.Options{Kwok: s.kwok, Etcd: filepath.Join(s.work, "etcd"), ControllerManagerFlags: flags, Progress: stderr})
+	c, err := controlplane.Start(ctx, controlplane.Options{Kwok: s.kwok, Etcd: filepath.Join(s.work, "etcd"),
+		ControllerManagerFlags: flags, Progress: stderr})
 	if err != nil {
 		return err
 	}
 	defer c.Stop()
-	if err := settled(ctx, c, s, patience); err != nil {
-		return fmt.Errorf("waiting until the Deployments are content: %w", err)
+	if err := waitForDeployments(ctx, c, s, startTimeout); err != nil {
+		return fmt.Errorf("waiting until all Deployments have their pods: %w", err)
 	}
-	p := evenkeelProgram
+	p := runEvenkeel
 	if program == "peer" {
-		p = peerProgram
+		p = runDescheduler
 	}
 	r := Result{Program: program, ControllerManager: manager, LoadBefore: loadAverage()}
 	begun := time.Now()
@@ -64,19 +65,19 @@ func measure(ctx context.Context, s settings, program, manager string, stderr *o
 	if err != nil {
 		return err
 	}
-	r.count(accepted(events), moves)
+	r.computeRates(acceptedEvictions(events), moves)
 	if r.Evictions == 0 {
 		return fmt.Errorf("%s evicted nothing: %s", program, r.Error)
 	}
 	return store(s.result(program+"/"+manager), r)
 }
 
-// patience is for a control plane to take in what it finds.
-const patience = 10 * time.Minute
+// startTimeout is how long a new control plane may take to process the objects that it starts with.
+const startTimeout = 10 * time.Minute
 
-// settled waits until all Deployments have all their pods, none new among them.
-func settled(ctx context.Context, c *controlplane.Cluster, s settings, patience time.Duration) error {
-	return seed.Until(ctx, patience, func() (bool, error) {
+// waitForDeployments waits until all Deployments have exactly their pods, all Ready.
+func waitForDeployments(ctx context.Context, c *controlplane.Cluster, s settings, patience time.Duration) error {
+	return seed.WaitUntil(ctx, patience, func() (bool, error) {
 		list, err := c.Client.AppsV1().Deployments("").List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return false, err
@@ -91,7 +92,7 @@ func settled(ctx context.Context, c *controlplane.Cluster, s settings, patience 
 			return false, err
 		}
 		if len(pods.Items) != s.pods || len(list.Items) != s.pods/perApp {
-			return false, fmt.Errorf("%d pods of %d Deployments", len(pods.Items), len(list.Items))
+			return false, fmt.Errorf("the cluster has %d pods of %d Deployments", len(pods.Items), len(list.Items))
 		}
 		for _, p := range pods.Items {
 			if p.Status.Phase != corev1.PodRunning {
@@ -102,15 +103,16 @@ func settled(ctx context.Context, c *controlplane.Cluster, s settings, patience 
 	})
 }
 
-// eviction is one that the API server accepted.
+// eviction is an eviction that the API server accepted.
 type eviction struct {
 	pod      string // namespace/name
 	answered time.Time
 }
 
-func accepted(events []auditv1.Event) (out []eviction) {
+func acceptedEvictions(events []auditv1.Event) (out []eviction) {
 	for _, e := range events {
-		if e.Verb == "create" && e.ObjectRef != nil && e.ObjectRef.Subresource == "eviction" && e.ResponseStatus != nil && e.ResponseStatus.Code == http.StatusCreated {
+		if e.Verb == "create" && e.ObjectRef != nil && e.ObjectRef.Subresource == "eviction" &&
+			e.ResponseStatus != nil && e.ResponseStatus.Code == http.StatusCreated {
 			out = append(out, eviction{e.ObjectRef.Namespace + "/" + e.ObjectRef.Name, e.StageTimestamp.Time})
 		}
 	}
@@ -127,14 +129,14 @@ limits: {perPass: %s, perNode: unlimited, perNamespace: unlimited, perOwner: unl
 evictor: {perMinute: unlimited, inFlight: {total: 512, perNode: unlimited, perOwner: unlimited}}
 `
 
-// evenkeelProgram makes one pass. It returns the wave of each pod.
-func evenkeelProgram(ctx context.Context, s settings, c *controlplane.Cluster, stderr *os.File) (map[string]int, error) {
+// runEvenkeel makes one pass. It returns the wave of each pod.
+func runEvenkeel(ctx context.Context, s settings, c *controlplane.Cluster, stderr *os.File) (map[string]int, error) {
 	config := filepath.Join(s.work, "evenkeel.yaml")
 	perPass := "unlimited"
-	if s.atMost > 0 {
-		perPass = fmt.Sprint(s.atMost)
+	if s.maxEvictions > 0 {
+		perPass = fmt.Sprint(s.maxEvictions)
 	}
-	// Limits per hour are refused by a program that does not keep them yet.
+	// Older versions of the program reject limits per hour.
 	for _, perHour := range []string{", perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}", ""} {
 		if err := os.WriteFile(config, fmt.Appendf(nil, evenkeelConfig, perPass, perHour), 0o644); err != nil {
 			return nil, err
@@ -143,7 +145,7 @@ func evenkeelProgram(ctx context.Context, s settings, c *controlplane.Cluster, s
 			break
 		}
 	}
-	out, err := execute(ctx, s, "evenkeel", stderr, s.evenkeel, "run", "--once", "-o", "json", "--lease-namespace", nsName(0),
+	out, err := runLogged(ctx, s, "evenkeel", stderr, s.evenkeel, "run", "--once", "-o", "json", "--lease-namespace", nsName(0),
 		"--bind-address", "127.0.0.1:0", "--kubeconfig", c.Kubeconfig, "--config", config)
 	var report struct {
 		Plan struct {
@@ -178,11 +180,11 @@ kind: DeschedulerPolicy
     balance: {enabled: [LowNodeUtilization]}
 `
 
-// peerProgram makes one round with the descheduler. It has no waves.
-func peerProgram(ctx context.Context, s settings, c *controlplane.Cluster, stderr *os.File) (map[string]int, error) {
+// runDescheduler makes one round with the descheduler. It returns no waves.
+func runDescheduler(ctx context.Context, s settings, c *controlplane.Cluster, stderr *os.File) (map[string]int, error) {
 	policy, limit := filepath.Join(s.work, "policy.yaml"), ""
-	if s.atMost > 0 {
-		limit = fmt.Sprintf("maxNoOfPodsToEvictTotal: %d\n", s.atMost)
+	if s.maxEvictions > 0 {
+		limit = fmt.Sprintf("maxNoOfPodsToEvictTotal: %d\n", s.maxEvictions)
 	}
 	if err := os.WriteFile(policy, fmt.Appendf(nil, peerPolicy, limit), 0o644); err != nil {
 		return nil, err
@@ -191,8 +193,9 @@ func peerProgram(ctx context.Context, s settings, c *controlplane.Cluster, stder
 	if err != nil {
 		return nil, err
 	}
-	_, err = execute(ctx, s, "peer", stderr, s.peer, "--kubeconfig", c.Kubeconfig, "--policy-config-file", policy, "--descheduling-interval", "0",
-		"--client-connection-qps", "1000", "--client-connection-burst", "1000", "--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(port),
+	_, err = runLogged(ctx, s, "peer", stderr, s.peer, "--kubeconfig", c.Kubeconfig, "--policy-config-file", policy,
+		"--descheduling-interval", "0", "--client-connection-qps", "1000", "--client-connection-burst", "1000",
+		"--bind-address", "127.0.0.1", "--secure-port", fmt.Sprint(port),
 		"--cert-dir", filepath.Join(s.work, "peer-certs"))
 	return nil, err
 }
@@ -200,14 +203,14 @@ func peerProgram(ctx context.Context, s settings, c *controlplane.Cluster, stder
 func freePort() (int, error) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return 0, fmt.Errorf("looking for a free port: %w", err)
+		return 0, fmt.Errorf("finding a free port: %w", err)
 	}
 	defer l.Close()
 	return l.Addr().(*net.TCPAddr).Port, nil
 }
 
-// execute returns the program's output. What it logs goes to a file.
-func execute(ctx context.Context, s settings, name string, stderr *os.File, path string, args ...string) ([]byte, error) {
+// runLogged runs a program and returns its standard output. Standard error goes to a file.
+func runLogged(ctx context.Context, s settings, name string, stderr *os.File, path string, args ...string) ([]byte, error) {
 	log, err := os.Create(filepath.Join(s.work, name+".log"))
 	if err != nil {
 		return nil, err
@@ -222,12 +225,12 @@ func execute(ctx context.Context, s settings, name string, stderr *os.File, path
 	cmd.WaitDelay = 20 * time.Second
 	fmt.Fprintln(stderr, "bench:", filepath.Base(path), strings.Join(args, " "))
 	if err := cmd.Run(); err != nil {
-		return out.Bytes(), fmt.Errorf("%s: %w; its log is %s", name, err, log.Name())
+		return out.Bytes(), fmt.Errorf("%s: %w; see its log %s", name, err, log.Name())
 	}
 	return out.Bytes(), nil
 }
 
-// loadAverage is of the last minute: what else the machine was doing.
+// loadAverage returns the machine's load average of the last minute.
 func loadAverage() string {
 	data, _ := os.ReadFile("/proc/loadavg")
 	first, _, _ := strings.Cut(string(data), " ")

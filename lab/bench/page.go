@@ -12,18 +12,17 @@ import (
 	"strings"
 )
 
-// publishPeer writes what has been measured so far: all cells as JSON, a page
-// that it prints too, and a chart per figure.
+// publishPeer writes all measurements so far: the cells as JSON, and a page with drawings. It also prints the page.
 func publishPeer(s comparison, out io.Writer) error {
-	cells, err := measured(s)
+	cells, err := readCells(s)
 	if err != nil {
 		return err
 	}
 	if len(cells) == 0 {
-		return fmt.Errorf("nothing has been measured in %s yet", s.work)
+		return fmt.Errorf("folder %s has no measurements yet", s.work)
 	}
 	if err := os.MkdirAll(s.out, 0o755); err != nil {
-		return fmt.Errorf("making the folder of benchmarks: %w", err)
+		return fmt.Errorf("creating the folder of benchmarks: %w", err)
 	}
 	if err := store(filepath.Join(s.out, "peer.json"), cells); err != nil {
 		return err
@@ -36,10 +35,9 @@ func publishPeer(s comparison, out io.Writer) error {
 	return os.WriteFile(filepath.Join(s.out, "peer.md"), []byte(page), 0o644)
 }
 
-// measured reads all cells in the folder of results, whatever was asked for this
-// time: small clusters first. Of each measurement those count that the newest
-// build did with the newest configuration.
-func measured(s comparison) ([]Cell, error) {
+// readCells reads all cells in the results folder, small clusters first, whatever this run was asked to measure. For
+// each measurement it returns only the cells of the newest build and configuration.
+func readCells(s comparison) ([]Cell, error) {
 	files, err := filepath.Glob(filepath.Join(s.work, "*", "*-*-*.json"))
 	if err != nil {
 		return nil, err
@@ -55,7 +53,7 @@ func measured(s comparison) ([]Cell, error) {
 		}
 		all = append(all, c)
 	}
-	phases, programs := []string{dry, live, full}, slices.Concat(dryContenders, liveContenders, realContenders)
+	phases, programs := []string{dryPhase, livePhase, realPhase}, slices.Concat(dryContenders, liveContenders, realContenders)
 	place := func(c Cell) int {
 		return slices.IndexFunc(programs, func(p contender) bool { return p.Name == c.Program })
 	}
@@ -63,11 +61,11 @@ func measured(s comparison) ([]Cell, error) {
 		return cmp.Or(slices.Index(phases, a.Phase)-slices.Index(phases, b.Phase), a.Nodes-b.Nodes, a.Pods-b.Pods,
 			strings.Compare(a.Target, b.Target), place(a)-place(b), a.Run-b.Run)
 	})
-	return newest(all), nil
+	return newestBuild(all), nil
 }
 
-// newest leaves out what an older build, or another configuration, did.
-func newest(all []Cell) (out []Cell) {
+// newestBuild removes cells of older builds and of other configurations.
+func newestBuild(all []Cell) (out []Cell) {
 	for _, c := range all {
 		last := c
 		for _, o := range all {
@@ -84,15 +82,14 @@ func newest(all []Cell) (out []Cell) {
 
 const intro = `# Evenkeel beside the descheduler
 
-Made by ` + "`make bench-peer`" + `: a real control plane with fake nodes, generated the same
-way in every size; kubernetes-sigs/descheduler v0.36.0 as built by its own module.
-Both get the same targets. ` + "`peer-load`" + ` is its LowNodeUtilization alone, ` + "`peer-all`" + `
-RemoveDuplicates, RemovePodsViolatingTopologySpreadConstraint and LowNodeUtilization;
-Evenkeel always levels zones and load together. All programs ask the same API server,
-one after the other, and take turns. The cluster: nodes of 10 CPU and 40Gi in three
-zones, Deployments of 20 pods, every fourth of which declares that it must stay level
-over the zones; the nodes are unevenly filled. What went in and came out of every run
-is in [peer.json](peer.json).
+` + "`make bench-peer`" + ` creates this page with a real control plane and fake nodes, generated
+the same way in every size. The descheduler is kubernetes-sigs/descheduler v0.36.0, built
+from its own module. Both programs get the same targets. ` + "`peer-load`" + ` uses only LowNodeUtilization, ` + "`peer-all`" + ` uses
+RemoveDuplicates, RemovePodsViolatingTopologySpreadConstraint and LowNodeUtilization.
+Evenkeel always balances zones and node load together. The programs take turns on the same
+API server. The cluster has nodes with 10 CPU and 40Gi in three zones, and Deployments of
+20 pods. A quarter of the Deployments has a required zone spread constraint. The nodes are
+unevenly filled. [peer.json](peer.json) contains the input and output of every run.
 
 `
 
@@ -100,30 +97,32 @@ func peerPage(folder string, cells []Cell) (string, error) {
 	var b strings.Builder
 	b.WriteString(intro)
 	for _, t := range targets {
-		fmt.Fprintf(&b, "- Target (%s): %s.\n", t.Name, t.Words)
+		fmt.Fprintf(&b, "- Target (%s): %s.\n", t.Name, t.Description)
 	}
-	fmt.Fprintf(&b, "\nMeasured on: %s.\n", strings.Join(distinct(cells, func(c Cell) string { return cmp.Or(c.Machine, "a machine that was not noted") }), "; "))
-	fmt.Fprintf(&b, "Builds (start of the SHA-256): %s.\n", strings.Join(distinct(cells, func(c Cell) string { return c.Program + " " + c.Build }), ", "))
+	machines := distinct(cells, func(c Cell) string { return cmp.Or(c.Machine, "unknown machine") })
+	builds := distinct(cells, func(c Cell) string { return c.Program + " " + c.Build })
+	fmt.Fprintf(&b, "\nMeasured on: %s.\n", strings.Join(machines, "; "))
+	fmt.Fprintf(&b, "Builds (start of the SHA-256): %s.\n", strings.Join(builds, ", "))
 	for _, f := range figures {
 		table := f.table(cells)
 		if table == "" {
-			continue // nothing of it has been measured yet
+			continue // not measured yet
 		}
 		fmt.Fprintf(&b, "\n## %s\n\n", f.title)
-		if f.words != "" {
-			fmt.Fprintf(&b, "%s\n\n", f.words)
+		if f.description != "" {
+			fmt.Fprintf(&b, "%s\n\n", f.description)
 		}
 		fmt.Fprintf(&b, "Printed by `bin/bench peer print %s`.\n\n%s", f.name, table)
-		if err := draw(&b, folder, f, cells); err != nil {
+		if err := writeDrawings(&b, folder, f, cells); err != nil {
 			return "", err
 		}
 	}
-	b.WriteString(troubles(cells))
+	b.WriteString(failedRuns(cells))
 	return b.String(), nil
 }
 
-// draw writes the drawings of a figure and shows them on the page.
-func draw(page *strings.Builder, folder string, f figure, cells []Cell) error {
+// writeDrawings writes the drawings of a figure and adds them to the page.
+func writeDrawings(page *strings.Builder, folder string, f figure, cells []Cell) error {
 	if f.drawings == nil {
 		return nil
 	}
@@ -144,7 +143,7 @@ func draw(page *strings.Builder, folder string, f figure, cells []Cell) error {
 	return nil
 }
 
-// distinct are the different values of what f reads, sorted.
+// distinct returns the distinct values of f, sorted.
 func distinct(cells []Cell, f func(Cell) string) []string {
 	var out []string
 	for _, c := range cells {
@@ -156,8 +155,8 @@ func distinct(cells []Cell, f func(Cell) string) []string {
 	return out
 }
 
-// troubles lists the runs that ended badly.
-func troubles(cells []Cell) string {
+// failedRuns lists the runs that failed.
+func failedRuns(cells []Cell) string {
 	var b strings.Builder
 	for _, c := range cells {
 		if c.Error != "" {
@@ -167,18 +166,18 @@ func troubles(cells []Cell) string {
 	if b.Len() == 0 {
 		return ""
 	}
-	return "\n## Runs that ended badly\n\nThey are left out of the figures above.\n\n" + b.String()
+	return "\n## Failed runs\n\nThe figures above do not include them.\n\n" + b.String()
 }
 
-// printFigure prints one table of what was published; all without a name.
+// printFigure prints one table of the published results.
 func printFigure(folder, name string, out io.Writer) error {
 	data, err := os.ReadFile(filepath.Join(folder, "peer.json"))
 	if err != nil {
-		return fmt.Errorf("reading what was published: %w", err)
+		return fmt.Errorf("reading the published results: %w", err)
 	}
 	var cells []Cell
 	if err := json.Unmarshal(data, &cells); err != nil {
-		return fmt.Errorf("reading what was published: %w", err)
+		return fmt.Errorf("reading the published results: %w", err)
 	}
 	var names []string
 	for _, f := range figures {
@@ -188,5 +187,5 @@ func printFigure(folder, name string, out io.Writer) error {
 			return err
 		}
 	}
-	return fmt.Errorf("there is no figure %q (want one of %s)", name, strings.Join(names, ", "))
+	return fmt.Errorf("unknown figure %q; the figures are %s", name, strings.Join(names, ", "))
 }

@@ -8,11 +8,10 @@ import (
 	"testing"
 )
 
-// measuredCells are two runs of the peer and three of Evenkeel, one of which
-// ended badly.
+// measuredCells returns two runs of the descheduler and three of Evenkeel, one of which failed.
 func measuredCells() []Cell {
 	cell := func(program string, run int, planner float64, err string) Cell {
-		return Cell{Phase: dry, Nodes: 500, Pods: 10000, Target: "a", Program: program, Run: run, PlannerSeconds: planner, Error: err}
+		return Cell{Phase: dryPhase, Nodes: 500, Pods: 10000, Target: "a", Program: program, Run: run, PlannerSeconds: planner, Error: err}
 	}
 	return []Cell{cell("peer-load", 1, 4, ""), cell("evenkeel-plan", 1, 0.5, ""), cell("peer-load", 2, 2, ""),
 		cell("evenkeel-plan", 2, 0.25, ""), cell("evenkeel-plan", 3, 99, "context deadline exceeded")}
@@ -22,7 +21,7 @@ func TestTheTableOfThePlanner(t *testing.T) {
 	want := `| nodes/pods | program | seconds: min / median / max | µs per pod | times faster than peer-load | than peer-all | runs |
 |---|---|---|---|---|---|---|
 | 500/10000 | peer-load | 2 / 3 / 4 | 300 | - | - | 2 |
-| 500/10000 | evenkeel-plan | 0.25 / 0.38 / 0.50 | 37.5 | 8 | - | 3, 1 ended badly |
+| 500/10000 | evenkeel-plan | 0.25 / 0.38 / 0.50 | 37.5 | 8 | - | 3, 1 failed |
 `
 	if got := plannerTable(measuredCells()); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
@@ -41,7 +40,7 @@ func TestEveryFigureCanBePrinted(t *testing.T) {
 		}
 	}
 	if err := printFigure(folder, "nothing", &strings.Builder{}); err == nil {
-		t.Error("printed a figure that is not there")
+		t.Error("got no error for an unknown figure")
 	}
 	page, err := peerPage(folder, measuredCells())
 	if err != nil || !strings.Contains(page, "peer-planner.svg") || !strings.Contains(page, "context deadline exceeded") {
@@ -52,13 +51,13 @@ func TestEveryFigureCanBePrinted(t *testing.T) {
 	}
 }
 
-// TestWhatIsMeasuredAgain: a cell that is there is left alone, unless asked.
+// TestWhatIsMeasuredAgain checks that a measured cell is measured again only on request.
 func TestWhatIsMeasuredAgain(t *testing.T) {
 	s := comparison{settings: settings{work: t.TempDir()}}
-	c := Cell{Phase: dry, Program: "peer-load", Target: "a", Run: 1, Build: "old"}
+	c := Cell{Phase: dryPhase, Program: "peer-load", Target: "a", Run: 1, Build: "old"}
 	ask := func(want bool, why string) {
 		t.Helper()
-		if got, err := wanted(s, c); err != nil || got != want {
+		if got, err := mustMeasure(s, c); err != nil || got != want {
 			t.Errorf("%s: %v, %v", why, got, err)
 		}
 	}
@@ -67,18 +66,18 @@ func TestWhatIsMeasuredAgain(t *testing.T) {
 	if err := store(filepath.Join(s.work, c.file()), c); err != nil {
 		t.Fatal(err)
 	}
-	ask(false, "ended badly")
+	ask(false, "failed")
 	s.retry = true
-	ask(true, "ended badly, to be tried again")
+	ask(true, "failed, with retry")
 	s.retry, c.Build = false, "new"
 	ask(false, "another build")
 	s.renew = true
-	ask(true, "another build, to be replaced")
+	ask(true, "another build, with renew")
 	if err := os.WriteFile(filepath.Join(s.work, c.file()), []byte("{"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := wanted(s, c); err == nil || errors.Is(err, os.ErrNotExist) {
-		t.Errorf("a broken cell: %v", err)
+	if _, err := mustMeasure(s, c); err == nil || errors.Is(err, os.ErrNotExist) {
+		t.Errorf("unreadable cell: got error %v", err)
 	}
 }
 
@@ -88,15 +87,15 @@ func TestSizes(t *testing.T) {
 	}
 	for _, bad := range []string{"500", "500/10", "500/10001", "x/y", "0/20"} {
 		if got, err := parseSizes(bad); err == nil {
-			t.Errorf("%q is %v", bad, got)
+			t.Errorf("size %q is parsed as %v, want an error", bad, got)
 		}
 	}
 }
 
-// TestARunThatDoesNotComeToRest is a result like another.
+// TestARunThatDoesNotComeToRest checks that a run that keeps evicting is reported like any other.
 func TestARunThatDoesNotComeToRest(t *testing.T) {
 	ended := func(program string, evictions ...int) Cell {
-		c := Cell{Phase: full, Nodes: 60, Pods: 1200, Target: "a", Program: program, Run: 1, Start: &State{}}
+		c := Cell{Phase: realPhase, Nodes: 60, Pods: 1200, Target: "a", Program: program, Run: 1, Start: &State{}}
 		for _, n := range evictions {
 			c.Rounds = append(c.Rounds, Round{Result: Result{Evictions: n}, After: &State{NodesAbove: n}})
 			c.Evictions += n
@@ -105,53 +104,53 @@ func TestARunThatDoesNotComeToRest(t *testing.T) {
 	}
 	table := realTable([]Cell{ended("peer-load", 9, 2), ended("evenkeel", 5, 0)})
 	for _, want := range []string{"| evictions | 11 / 11 / 11 | 5 / 5 / 5 |", "| rounds that evicted | 2 / 2 / 2 | 1 / 1 / 1 |",
-		"| quiet in the end (1: yes) | 0 / 0 / 0 | 1 / 1 / 1 |", "| nodes above target | 2 / 2 / 2 | 0 / 0 / 0 |"} {
+		"| last round evicts nothing (1: yes) | 0 / 0 / 0 | 1 / 1 / 1 |", "| nodes above target | 2 / 2 / 2 | 0 / 0 / 0 |"} {
 		if !strings.Contains(table, want) {
 			t.Errorf("no %q in\n%s", want, table)
 		}
 	}
 }
 
-// realCell is a run until quiet on the cluster that wishes are about.
+// realCell returns a real run on the cluster size of the goals.
 func realCell(target, program string, left State, evictions ...int) Cell {
-	c := Cell{Phase: full, Nodes: 500, Pods: 10000, Target: target, Program: program, Run: 1, Start: &State{Histogram: make([]int, bins)}}
-	left.Histogram = make([]int, bins)
+	c := Cell{Phase: realPhase, Nodes: 500, Pods: 10000, Target: target, Program: program, Run: 1, Start: &State{Histogram: make([]int, histogramBins)}}
+	left.Histogram = make([]int, histogramBins)
 	for _, n := range evictions {
 		c.Rounds = append(c.Rounds, Round{Result: Result{Evictions: n}, After: &left})
 		c.Evictions += n
 	}
 	if !strings.HasPrefix(program, "peer") {
-		c.Foretold = &Foretold{Certified: 3, ZonePercent: 0.5, HistogramPercent: 4, Histogram: make([]int, bins)}
+		c.Prediction = &Prediction{Certified: 3, ZonePercent: 0.5, HistogramPercent: 4, Histogram: make([]int, histogramBins)}
 	}
 	return c
 }
 
 func TestWhatIsWanted(t *testing.T) {
-	table := wantedTable([]Cell{
+	table := goalTable([]Cell{
 		realCell("a", "peer-load", State{Skewed: 20}, 100, 0),
 		realCell("a", "peer-all", State{Skewed: 5}, 10, 0),
 		realCell("a", "evenkeel", State{Skewed: 4, NodesAbove: 10, Landed: 100, LandedAbove: 1}, 80, 0),
 		realCell("b", "evenkeel", State{CPUStdDev: 3.5}, 80, 9),
-		{Phase: live, Nodes: 5000, Pods: 100000, Target: "a", Program: "peer-load", used: used{PeakBytes: 1000 << 20}},
-		{Phase: live, Nodes: 5000, Pods: 100000, Target: "a", Program: "evenkeel-dry", used: used{PeakBytes: 460 << 20}},
-		{Phase: live, Nodes: 5000, Pods: 100000, Target: "a", Program: "evenkeel", used: used{PeakBytes: 400 << 20}},
-		{Phase: dry, Nodes: 5000, Pods: 100000, Target: "a", Program: "peer-all", PlannerSeconds: 20},
-		{Phase: dry, Nodes: 5000, Pods: 100000, Target: "a", Program: "evenkeel-plan", PlannerSeconds: 1.5},
+		{Phase: livePhase, Nodes: 5000, Pods: 100000, Target: "a", Program: "peer-load", resourceUse: resourceUse{PeakBytes: 1000 << 20}},
+		{Phase: livePhase, Nodes: 5000, Pods: 100000, Target: "a", Program: "evenkeel-dry", resourceUse: resourceUse{PeakBytes: 460 << 20}},
+		{Phase: livePhase, Nodes: 5000, Pods: 100000, Target: "a", Program: "evenkeel", resourceUse: resourceUse{PeakBytes: 400 << 20}},
+		{Phase: dryPhase, Nodes: 5000, Pods: 100000, Target: "a", Program: "peer-all", PlannerSeconds: 20},
+		{Phase: dryPhase, Nodes: 5000, Pods: 100000, Target: "a", Program: "evenkeel-plan", PlannerSeconds: 1.5},
 	})
 	for _, want := range []string{
 		"| (a) 500/10000: passes that evict | <= 1 | 1 | yes |",
-		"| (a) 500/10000: histogram off from the plan's, % of nodes | <= 3 | 4 | no |",
-		"| (a) 500/10000: nodes above target but for those certified, % of nodes | <= 1 | 1.40 | no |",
+		"| (a) 500/10000: histogram difference to the plan, % of nodes | <= 3 | 4 | no |",
+		"| (a) 500/10000: nodes above target, without those proven unreachable, % | <= 1 | 1.40 | no |",
 		"| (a) 500/10000: landings above target, % | <= 1 | 1 | yes |",
-		"| (a) 500/10000: evictions, of those of peer-load | <= 0.90 | 0.80 | yes |",
-		"| (a) 500/10000: Deployments skewed, less the fewest that the peer leaves | <= -1 | -1 | yes |",
+		"| (a) 500/10000: evictions, as a fraction of peer-load | <= 0.90 | 0.80 | yes |",
+		"| (a) 500/10000: skewed Deployments, minus the descheduler's minimum | <= -1 | -1 | yes |",
 		"| (b) 500/10000: passes that evict | <= 1 | 2 | no |",
-		"| (b) 500/10000: quiet in the end (1: yes) | >= 1 | 0 | no |",
+		"| (b) 500/10000: last round evicts nothing (1: yes) | >= 1 | 0 | no |",
 		"| (b) 500/10000: standard deviation, % | <= 3 | 3.50 | no |",
 		"| 5000/100000: planning of evenkeel-plan, times faster than peer-all | >= 10 | 13.3 | yes |",
 		"| 5000/100000: planning of evenkeel-once, times faster than peer-all | >= 10 | - | not measured |",
-		"| 5000/100000: peak memory while evicting, of that of peer-load | <= 0.50 | 0.40 | yes |",
-		"| 5000/100000: peak memory of a dry run, off from the real one's, % | <= 10 | 15.0 | no |",
+		"| 5000/100000: peak memory while evicting, as a fraction of peer-load | <= 0.50 | 0.40 | yes |",
+		"| 5000/100000: peak memory of a dry run, difference to the real run, % | <= 10 | 15.0 | no |",
 	} {
 		if !strings.Contains(table, want) {
 			t.Errorf("no %q in\n%s", want, table)
@@ -159,7 +158,7 @@ func TestWhatIsWanted(t *testing.T) {
 	}
 }
 
-// TestOnlyTheNewestBuildIsPublished, whatever else lies in the folder.
+// TestOnlyTheNewestBuildIsPublished checks that other builds and other files in the folder are ignored.
 func TestOnlyTheNewestBuildIsPublished(t *testing.T) {
 	s := comparison{settings: settings{work: t.TempDir()}}
 	keep := func(c Cell, day int) {
@@ -171,7 +170,7 @@ func TestOnlyTheNewestBuildIsPublished(t *testing.T) {
 		}
 	}
 	at := func(program, build string, run int) Cell {
-		return Cell{Phase: dry, Nodes: 500, Pods: 10000, Target: "a", Program: program, Run: run, Build: build}
+		return Cell{Phase: dryPhase, Nodes: 500, Pods: 10000, Target: "a", Program: program, Run: run, Build: build}
 	}
 	keep(at("evenkeel-plan", "old", 1), 0)
 	keep(at("evenkeel-plan", "new", 2), 1)
@@ -180,13 +179,13 @@ func TestOnlyTheNewestBuildIsPublished(t *testing.T) {
 	if err := os.WriteFile(odd, []byte("not a cell"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	got, err := measured(s)
+	got, err := readCells(s)
 	if err != nil || len(got) != 2 || got[0].Program != "peer-load" || got[1].Run != 2 {
 		t.Errorf("%v, %+v", err, got)
 	}
 }
 
-// TestDrawings: lines over sizes, bars per target, a histogram of each target.
+// TestDrawings checks the drawings: lines over sizes, bars per target, and a histogram per target.
 func TestDrawings(t *testing.T) {
 	cells := append(measuredCells(), realCell("a", "evenkeel", State{}, 5, 0), realCell("b", "evenkeel", State{}, 5, 0))
 	folder := t.TempDir()
@@ -194,12 +193,13 @@ func TestDrawings(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range []string{"peer-planner.svg", "peer-real-evictions.svg", "peer-real-deviation.svg", "peer-foretold-a.svg", "peer-foretold-b.svg"} {
+	for _, name := range []string{"peer-planner.svg", "peer-real-evictions.svg", "peer-real-deviation.svg",
+		"peer-predicted-a.svg", "peer-predicted-b.svg"} {
 		if data, err := os.ReadFile(filepath.Join(folder, name)); err != nil || !strings.HasPrefix(string(data), "<svg ") {
 			t.Errorf("%s: %v", name, err)
 		}
 		if !strings.Contains(page, "]("+name+")") {
-			t.Errorf("the page does not show %s", name)
+			t.Errorf("the page does not contain %s", name)
 		}
 	}
 }

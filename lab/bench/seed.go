@@ -21,29 +21,30 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// The cluster: nodes of 10 CPU and 40Gi in three zones; Deployments of 20 in ten
-// namespaces, every fourth of which must stay level over the zones; 30 % of the
-// nodes hold 1.7 times as many pods as the mean, 30 % hold 0.3 times as many.
+// The cluster has nodes with 10 CPU and 40Gi in three zones, and Deployments of 20 pods in ten namespaces. Every
+// fourth Deployment has a required zone spread constraint. 30 % of the nodes have 1.7 times the mean number of pods,
+// 30 % have 0.3 times the mean.
 const (
-	perApp     = 20
-	namespaces = 10
-	zones      = 3
-	nodeCPU    = 10
-	handed     = 9900 // milliCPU of a node that are given away
-	atOnce     = 32
+	perApp         = 20
+	namespaces     = 10
+	zones          = 3
+	nodeCPU        = 10
+	usableMilliCPU = 9900 // milliCPU per node that pods may request
+	parallelism    = 32
 )
 
 var cpuSizes = []int64{100, 200, 250, 300, 400} // milliCPU
 
-func furnish(ctx context.Context, s settings, stderr *os.File) error {
-	// No controller that creates pods runs meanwhile.
-	c, err := controlplane.Start(ctx, controlplane.Options{WithoutKwok: true, Controllers: []string{"serviceaccount-controller"}, Progress: stderr})
+func seedCluster(ctx context.Context, s settings, stderr *os.File) error {
+	// No controller that creates pods is running.
+	c, err := controlplane.Start(ctx, controlplane.Options{WithoutKwok: true,
+		Controllers: []string{"serviceaccount-controller"}, Progress: stderr})
 	if err != nil {
 		return err
 	}
 	defer c.Stop()
 	begun := time.Now()
-	if err := build(ctx, c.Client, s); err != nil {
+	if err := createObjects(ctx, c.Client, s); err != nil {
 		return err
 	}
 	took := time.Since(begun)
@@ -54,35 +55,37 @@ func furnish(ctx context.Context, s settings, stderr *os.File) error {
 	if err := c.Keep(folder); err != nil {
 		return err
 	}
-	return store(s.result("seed"), map[string]any{"nodes": s.nodes, "pods": s.pods, "seconds": took.Seconds(), "load": loadAverage()})
+	return store(s.result("seed"), map[string]any{"nodes": s.nodes, "pods": s.pods,
+		"seconds": took.Seconds(), "load": loadAverage()})
 }
 
-func build(ctx context.Context, client kubernetes.Interface, s settings) error {
+func createObjects(ctx context.Context, client kubernetes.Interface, s settings) error {
 	rnd := rand.New(rand.NewPCG(1, 1))
-	if err := many(ctx, s.nodes, func(ctx context.Context, i int) error { return node(ctx, client, i) }); err != nil {
+	if err := inParallel(ctx, s.nodes, func(ctx context.Context, i int) error { return createNode(ctx, client, i) }); err != nil {
 		return fmt.Errorf("creating nodes: %w", err)
 	}
-	if err := many(ctx, namespaces, func(ctx context.Context, i int) error { return openNamespace(ctx, client, nsName(i)) }); err != nil {
+	err := inParallel(ctx, namespaces, func(ctx context.Context, i int) error { return createNamespace(ctx, client, nsName(i)) })
+	if err != nil {
 		return fmt.Errorf("creating namespaces: %w", err)
 	}
 	apps := make([]*app, s.pods/perApp)
 	for i := range apps {
 		apps[i] = newApp(i, 0.6+0.4*rnd.Float64())
 	}
-	if err := many(ctx, len(apps), func(ctx context.Context, i int) error { return apps[i].create(ctx, client) }); err != nil {
+	if err := inParallel(ctx, len(apps), func(ctx context.Context, i int) error { return apps[i].create(ctx, client) }); err != nil {
 		return fmt.Errorf("creating Deployments: %w", err)
 	}
-	places := deal(rnd, apps, s.nodes)
-	if err := many(ctx, len(places), func(ctx context.Context, i int) error { return places[i].create(ctx, client) }); err != nil {
+	places := distributePods(rnd, apps, s.nodes)
+	if err := inParallel(ctx, len(places), func(ctx context.Context, i int) error { return places[i].create(ctx, client) }); err != nil {
 		return fmt.Errorf("creating pods: %w", err)
 	}
 	return nil
 }
 
-// many does n things, some at a time.
-func many(ctx context.Context, n int, do func(context.Context, int) error) error {
+// inParallel calls do for 0 to n-1, several at a time.
+func inParallel(ctx context.Context, n int, do func(context.Context, int) error) error {
 	group, ctx := errgroup.WithContext(ctx)
-	group.SetLimit(atOnce)
+	group.SetLimit(parallelism)
 	for i := range n {
 		group.Go(func() error { return do(ctx, i) })
 	}
@@ -92,22 +95,26 @@ func many(ctx context.Context, n int, do func(context.Context, int) error) error
 func nsName(i int) string   { return fmt.Sprintf("ns%d", i) }
 func nodeName(i int) string { return fmt.Sprintf("n%05d", i) }
 
-func node(ctx context.Context, client kubernetes.Interface, i int) error {
-	has := corev1.ResourceList{"cpu": *resource.NewQuantity(nodeCPU, resource.DecimalSI), "memory": resource.MustParse("40Gi"), "pods": resource.MustParse("110"), "ephemeral-storage": resource.MustParse("100Gi")}
+func createNode(ctx context.Context, client kubernetes.Interface, i int) error {
+	has := corev1.ResourceList{"cpu": *resource.NewQuantity(nodeCPU, resource.DecimalSI), "memory": resource.MustParse("40Gi"),
+		"pods": resource.MustParse("110"), "ephemeral-storage": resource.MustParse("100Gi")}
 	_, err := client.CoreV1().Nodes().Create(ctx, &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: nodeName(i), Annotations: map[string]string{controlplane.NodeAnnotation: "fake"},
-			Labels: map[string]string{seed.ZoneKey: fmt.Sprintf("z%d", i%zones), "kubernetes.io/hostname": nodeName(i), "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}},
+			Labels: map[string]string{seed.ZoneKey: fmt.Sprintf("z%d", i%zones), "kubernetes.io/hostname": nodeName(i),
+				"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}},
 		Status: corev1.NodeStatus{Capacity: has, Allocatable: has, Conditions: []corev1.NodeCondition{
-			{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", LastHeartbeatTime: metav1.Now(), LastTransitionTime: metav1.Now()}}},
+			{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady",
+				LastHeartbeatTime: metav1.Now(), LastTransitionTime: metav1.Now()}}},
 	}, metav1.CreateOptions{})
 	return err
 }
 
-func openNamespace(ctx context.Context, client kubernetes.Interface, name string) error {
-	if _, err := client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+func createNamespace(ctx context.Context, client kubernetes.Interface, name string) error {
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if _, err := client.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
 		return err
 	}
-	return seed.Until(ctx, time.Minute, func() (bool, error) {
+	return seed.WaitUntil(ctx, time.Minute, func() (bool, error) {
 		_, err := client.CoreV1().ServiceAccounts(name).Get(ctx, "default", metav1.GetOptions{})
 		return err == nil, nil
 	})
@@ -121,23 +128,26 @@ type app struct {
 	rs              *appsv1.ReplicaSet
 }
 
-// newApp asks for memPart of the memory that goes with its CPU (4Gi each).
+// newApp requests memPart of the memory that corresponds to its CPU (4Gi per CPU).
 func newApp(i int, memPart float64) *app {
 	a := &app{namespace: nsName(i % namespaces), name: fmt.Sprintf("d%05d", i), milliCPU: cpuSizes[i%len(cpuSizes)]}
 	grace := int64(30)
 	memory := int64(float64(a.milliCPU)*4.096*memPart) << 20
-	a.spec = corev1.PodSpec{TerminationGracePeriodSeconds: &grace, Containers: []corev1.Container{{Name: "app", Image: "registry.k8s.io/pause:3.10",
-		Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
-			"cpu": *resource.NewMilliQuantity(a.milliCPU, resource.DecimalSI), "memory": *resource.NewQuantity(memory, resource.BinarySI)}}}}}
+	requests := corev1.ResourceList{"cpu": *resource.NewMilliQuantity(a.milliCPU, resource.DecimalSI),
+		"memory": *resource.NewQuantity(memory, resource.BinarySI)}
+	a.spec = corev1.PodSpec{TerminationGracePeriodSeconds: &grace, Containers: []corev1.Container{{Name: "app",
+		Image: "registry.k8s.io/pause:3.10", Resources: corev1.ResourceRequirements{Requests: requests}}}}
 	if i%4 == 0 {
-		a.spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: seed.ZoneKey, WhenUnsatisfiable: corev1.DoNotSchedule,
-			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.name}}}}
+		a.spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: seed.ZoneKey,
+			WhenUnsatisfiable: corev1.DoNotSchedule,
+			LabelSelector:     &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.name}}}}
 	}
 	return a
 }
 
 func (a *app) create(ctx context.Context, client kubernetes.Interface) error {
-	labels, hashed := map[string]string{"app": a.name}, map[string]string{"app": a.name, appsv1.DefaultDeploymentUniqueLabelKey: "seed"}
+	labels := map[string]string{"app": a.name}
+	hashed := map[string]string{"app": a.name, appsv1.DefaultDeploymentUniqueLabelKey: "seed"}
 	replicas := int32(perApp)
 	d, err := client.AppsV1().Deployments(a.namespace).Create(ctx, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: a.name, Labels: labels},
 		Spec: appsv1.DeploymentSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: labels},
@@ -146,26 +156,27 @@ func (a *app) create(ctx context.Context, client kubernetes.Interface) error {
 		return err
 	}
 	a.rs, err = client.AppsV1().ReplicaSets(a.namespace).Create(ctx, &appsv1.ReplicaSet{
-		ObjectMeta: metav1.ObjectMeta{Name: a.name + "-seed", Labels: hashed, Annotations: map[string]string{"deployment.kubernetes.io/revision": "1"},
+		ObjectMeta: metav1.ObjectMeta{Name: a.name + "-seed", Labels: hashed,
+			Annotations:     map[string]string{"deployment.kubernetes.io/revision": "1"},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(d, appsv1.SchemeGroupVersion.WithKind("Deployment"))}},
 		Spec: appsv1.ReplicaSetSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: hashed},
 			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: hashed}, Spec: a.spec}}}, metav1.CreateOptions{})
 	return err
 }
 
-// place is a pod with its node.
-type place struct {
+// podPlacement is a pod with its node.
+type podPlacement struct {
 	app     *app
 	ordinal int
 	node    string
 }
 
-// deal puts the pods, shuffled, on the nodes.
-func deal(rnd *rand.Rand, apps []*app, nodes int) []place {
-	var all []place
+// distributePods distributes the pods randomly over the nodes.
+func distributePods(rnd *rand.Rand, apps []*app, nodes int) []podPlacement {
+	var all []podPlacement
 	for _, a := range apps {
 		for k := range perApp {
-			all = append(all, place{app: a, ordinal: k})
+			all = append(all, podPlacement{app: a, ordinal: k})
 		}
 	}
 	rnd.Shuffle(len(all), func(i, j int) { all[i], all[j] = all[j], all[i] })
@@ -180,7 +191,7 @@ func deal(rnd *rand.Rand, apps []*app, nodes int) []place {
 			part = 0.3
 		}
 		used := int64(0)
-		for k := math.Round(mean * part); k > 0 && next < len(all) && used+all[next].app.milliCPU <= handed; k-- {
+		for k := math.Round(mean * part); k > 0 && next < len(all) && used+all[next].app.milliCPU <= usableMilliCPU; k-- {
 			used += all[next].app.milliCPU
 			all[next].node = nodeName(n)
 			next++
@@ -193,20 +204,24 @@ func deal(rnd *rand.Rand, apps []*app, nodes int) []place {
 	return all
 }
 
-func (p place) create(ctx context.Context, client kubernetes.Interface) error {
+func (p podPlacement) create(ctx context.Context, client kubernetes.Interface) error {
 	spec := *p.app.spec.DeepCopy()
 	spec.NodeName = p.node
 	pods := client.CoreV1().Pods(p.app.namespace)
-	made, err := pods.Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-%02d", p.app.rs.Name, p.ordinal), Labels: p.app.rs.Spec.Template.Labels,
-		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(p.app.rs, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))}}, Spec: spec}, metav1.CreateOptions{})
+	owner := *metav1.NewControllerRef(p.app.rs, appsv1.SchemeGroupVersion.WithKind("ReplicaSet"))
+	meta := metav1.ObjectMeta{Name: fmt.Sprintf("%s-%02d", p.app.rs.Name, p.ordinal), Labels: p.app.rs.Spec.Template.Labels,
+		OwnerReferences: []metav1.OwnerReference{owner}}
+	made, err := pods.Create(ctx, &corev1.Pod{ObjectMeta: meta, Spec: spec}, metav1.CreateOptions{})
 	if err != nil {
 		return err
 	}
 	now := metav1.Now()
 	made.Status = corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &now, PodIP: "10.0.0.1", HostIP: "127.0.0.1",
-		ContainerStatuses: []corev1.ContainerStatus{{Name: "app", Ready: true, Image: "registry.k8s.io/pause:3.10", State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}}}}}
+		ContainerStatuses: []corev1.ContainerStatus{{Name: "app", Ready: true, Image: "registry.k8s.io/pause:3.10",
+			State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: now}}}}}
 	for _, t := range []corev1.PodConditionType{corev1.PodInitialized, corev1.ContainersReady, corev1.PodReady, corev1.PodScheduled} {
-		made.Status.Conditions = append(made.Status.Conditions, corev1.PodCondition{Type: t, Status: corev1.ConditionTrue, LastTransitionTime: now})
+		condition := corev1.PodCondition{Type: t, Status: corev1.ConditionTrue, LastTransitionTime: now}
+		made.Status.Conditions = append(made.Status.Conditions, condition)
 	}
 	_, err = pods.UpdateStatus(ctx, made, metav1.UpdateOptions{})
 	return err

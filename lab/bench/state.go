@@ -12,48 +12,49 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// State is what is left of imbalance at one moment, by what pods request.
+// State is the imbalance of the cluster at one moment, by pod requests.
 type State struct {
-	// CPUStdDev is in percent of allocatable, over nodes.
+	// CPUStdDev is the standard deviation over nodes, in percent of allocatable.
 	CPUStdDev float64 `json:"cpuStdDevPercent"`
 	CPUMean   float64 `json:"cpuMeanPercent"`
 	CPUMax    float64 `json:"cpuMaxPercent"`
-	// NodesAbove are above the target in any resource that it names.
+	// NodesAbove counts nodes above the target in any of its resources.
 	NodesAbove int `json:"nodesAbove"`
-	// Skewed are the Deployments whose zones differ by more than one pod; Broken
-	// those of them that declare that they must not.
+	// Skewed counts Deployments whose zones differ by more than one pod. Broken counts those among them with a
+	// required spread constraint.
 	Skewed  int `json:"deploymentsSkewed"`
 	Broken  int `json:"constraintsBroken"`
 	Pending int `json:"pending"`
-	// Histogram counts nodes by CPU share in steps of 5 %; the last is 100 % and
-	// more.
+	// Histogram counts nodes by requested CPU in steps of 5 %; the last step is 100 % and more.
 	Histogram []int `json:"histogram"`
-	// ZoneCPU sums the CPU requested in each zone; ZonePods counts pods.
+	// ZoneCPU is the requested CPU per zone; ZonePods is the number of pods per zone.
 	ZoneCPU  map[string]float64 `json:"zoneCPU"`
 	ZonePods map[string]int     `json:"zonePods"`
-	// Landed are the pods that were not there at the start; LandedAbove those of
-	// them on nodes above the target.
+	// Landed counts pods that did not exist at the start. LandedAbove counts those among them on nodes above the
+	// target.
 	Landed      int `json:"landed"`
 	LandedAbove int `json:"landedAbove"`
 }
 
-const bins = 21
+const histogramBins = 21
 
-// bin is where a CPU share belongs; shares are exact to a thousandth.
-func bin(share float64) int {
-	return min(bins-1, max(0, int(math.Floor(share*20+1e-6))))
+// histogramBin returns the step of the histogram for a fraction of CPU. It rounds up values within 1e-6 of the next step.
+func histogramBin(share float64) int {
+	return min(histogramBins-1, max(0, int(math.Floor(share*20+1e-6))))
 }
 
-// load is what a node holds.
-type load struct {
-	zone      string
-	has, used map[string]float64
+// nodeRequests is a node's allocatable resources and the requests of its pods.
+type nodeRequests struct {
+	zone                   string
+	allocatable, requested map[string]float64
 }
 
-func (l load) share(resource string) float64 { return l.used[resource] / l.has[resource] }
+func (l nodeRequests) share(resource string) float64 {
+	return l.requested[resource] / l.allocatable[resource]
+}
 
-// look reads the cluster. Pods in known were there at the start.
-func look(ctx context.Context, client kubernetes.Interface, t target, known map[string]bool) (*State, error) {
+// readState reads the state of the cluster. known holds the pods that existed at the start.
+func readState(ctx context.Context, client kubernetes.Interface, t target, known map[string]bool) (*State, error) {
 	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, fmt.Errorf("listing nodes: %w", err)
@@ -62,18 +63,19 @@ func look(ctx context.Context, client kubernetes.Interface, t target, known map[
 	if err != nil {
 		return nil, fmt.Errorf("listing pods: %w", err)
 	}
-	return judge(nodes.Items, pods.Items, t, known), nil
+	return stateOf(nodes.Items, pods.Items, t, known), nil
 }
 
-func judge(nodes []corev1.Node, pods []corev1.Pod, t target, known map[string]bool) *State {
-	loads := map[string]*load{}
+func stateOf(nodes []corev1.Node, pods []corev1.Pod, t target, known map[string]bool) *State {
+	loads := map[string]*nodeRequests{}
 	for i := range nodes {
 		n := &nodes[i]
-		loads[n.Name] = &load{zone: n.Labels[seed.ZoneKey], used: map[string]float64{},
-			has: map[string]float64{"cpu": n.Status.Allocatable.Cpu().AsApproximateFloat64(), "memory": n.Status.Allocatable.Memory().AsApproximateFloat64()}}
+		loads[n.Name] = &nodeRequests{zone: n.Labels[seed.ZoneKey], requested: map[string]float64{},
+			allocatable: map[string]float64{"cpu": n.Status.Allocatable.Cpu().AsApproximateFloat64(),
+				"memory": n.Status.Allocatable.Memory().AsApproximateFloat64()}}
 	}
-	s := &State{Histogram: make([]int, bins), ZoneCPU: map[string]float64{}, ZonePods: map[string]int{}}
-	g := groups{nodes: loads, of: map[string]map[string]int{}, must: map[string]bool{}}
+	s := &State{Histogram: make([]int, histogramBins), ZoneCPU: map[string]float64{}, ZonePods: map[string]int{}}
+	g := zoneCounts{nodes: loads, podsByZone: map[string]map[string]int{}, required: map[string]bool{}}
 	var landed []string
 	for i := range pods {
 		p := &pods[i]
@@ -88,9 +90,9 @@ func judge(nodes []corev1.Node, pods []corev1.Pod, t target, known map[string]bo
 		cpu := 0.0
 		for _, c := range p.Spec.Containers {
 			cpu += c.Resources.Requests.Cpu().AsApproximateFloat64()
-			l.used["memory"] += c.Resources.Requests.Memory().AsApproximateFloat64()
+			l.requested["memory"] += c.Resources.Requests.Memory().AsApproximateFloat64()
 		}
-		l.used["cpu"] += cpu
+		l.requested["cpu"] += cpu
 		s.ZoneCPU[l.zone] += cpu
 		s.ZonePods[l.zone]++
 		g.add(p, l.zone)
@@ -98,7 +100,7 @@ func judge(nodes []corev1.Node, pods []corev1.Pod, t target, known map[string]bo
 			landed = append(landed, p.Spec.NodeName)
 		}
 	}
-	s.spread(loads)
+	s.computeStatistics(loads)
 	s.Skewed, s.Broken = g.skewed()
 	above := nodesAbove(loads, t)
 	s.NodesAbove, s.Landed = len(above), len(landed)
@@ -110,27 +112,27 @@ func judge(nodes []corev1.Node, pods []corev1.Pod, t target, known map[string]bo
 	return s
 }
 
-// spread computes the statistics of CPU shares; nodes count alike.
-func (s *State) spread(loads map[string]*load) {
+// computeStatistics computes the statistics of the nodes' CPU fractions; every node has the same weight.
+func (s *State) computeStatistics(loads map[string]*nodeRequests) {
 	var sum, squares float64
 	for _, l := range loads {
 		share := l.share("cpu")
 		sum += share
 		squares += share * share
 		s.CPUMax = max(s.CPUMax, 100*share)
-		s.Histogram[bin(share)]++
+		s.Histogram[histogramBin(share)]++
 	}
 	n := float64(len(loads))
 	s.CPUMean = 100 * sum / n
 	s.CPUStdDev = 100 * math.Sqrt(max(0, squares/n-sum/n*sum/n))
 }
 
-func nodesAbove(loads map[string]*load, t target) map[string]bool {
+func nodesAbove(loads map[string]*nodeRequests, t target) map[string]bool {
 	out := map[string]bool{}
 	for resource, limit := range t.limits() {
 		var used, has float64
 		for _, l := range loads {
-			used, has = used+l.used[resource], has+l.has[resource]
+			used, has = used+l.requested[resource], has+l.allocatable[resource]
 		}
 		for name, l := range loads {
 			if l.share(resource) > t.above(used/has, limit)+1e-9 {
@@ -141,38 +143,38 @@ func nodesAbove(loads map[string]*load, t target) map[string]bool {
 	return out
 }
 
-// groups are the Deployments by zone, told by the label app.
-type groups struct {
-	nodes map[string]*load
-	of    map[string]map[string]int
-	must  map[string]bool
+// zoneCounts counts pods per Deployment and zone. The label app identifies a Deployment.
+type zoneCounts struct {
+	nodes      map[string]*nodeRequests
+	podsByZone map[string]map[string]int
+	required   map[string]bool
 }
 
-func (g groups) add(p *corev1.Pod, zone string) {
+func (g zoneCounts) add(p *corev1.Pod, zone string) {
 	name := p.Namespace + "/" + p.Labels["app"]
-	if g.of[name] == nil {
-		g.of[name] = map[string]int{}
+	if g.podsByZone[name] == nil {
+		g.podsByZone[name] = map[string]int{}
 		for _, l := range g.nodes {
-			g.of[name][l.zone] = 0
+			g.podsByZone[name][l.zone] = 0
 		}
 	}
-	g.of[name][zone]++
+	g.podsByZone[name][zone]++
 	for _, c := range p.Spec.TopologySpreadConstraints {
 		if c.TopologyKey == seed.ZoneKey && c.WhenUnsatisfiable == corev1.DoNotSchedule {
-			g.must[name] = true
+			g.required[name] = true
 		}
 	}
 }
 
-func (g groups) skewed() (all, declared int) {
-	for name, zones := range g.of {
+func (g zoneCounts) skewed() (all, declared int) {
+	for name, zones := range g.podsByZone {
 		least, most := math.MaxInt, 0
 		for _, n := range zones {
 			least, most = min(least, n), max(most, n)
 		}
 		if most-least > 1 {
 			all++
-			if g.must[name] {
+			if g.required[name] {
 				declared++
 			}
 		}

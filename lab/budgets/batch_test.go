@@ -20,12 +20,12 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 )
 
-// batch is a number of cases that share a snapshot.
+// batch is a set of cases that share a snapshot.
 type batch struct {
 	name  string
-	cases []*casePlan
-	now   time.Time // of the snapshot
-	// As the snapshot has them, by namespace/name.
+	cases []*testCase
+	now   time.Time // time of the snapshot
+	// State in the snapshot, by namespace/name.
 	pods    map[string]*corev1.Pod
 	budgets map[string]*policyv1.PodDisruptionBudget
 }
@@ -39,61 +39,61 @@ func (b *batch) namespaces() []string {
 	return slices.Compact(out)
 }
 
-// run arranges the cases, opens a book on the snapshot, and compares.
-func (b *batch) run(ctx context.Context, workers int, into *tally) error {
+// run creates the cases, opens a book on the snapshot, and compares each case.
+func (b *batch) run(ctx context.Context, workers int, into *counts) error {
 	for _, ns := range b.namespaces() {
-		if err := openNamespace(ctx, ns); err != nil {
+		if err := createNamespace(ctx, ns); err != nil {
 			return err
 		}
 	}
-	each := func(f func(*casePlan) error) error { return parallel(workers, b.cases, f) }
-	if err := each(func(c *casePlan) error {
-		if err := c.arrange(ctx); err != nil {
+	each := func(f func(*testCase) error) error { return parallel(workers, b.cases, f) }
+	if err := each(func(c *testCase) error {
+		if err := c.createObjects(ctx); err != nil {
 			return err
 		}
-		if err := c.settled(ctx); err != nil {
+		if err := c.waitUntilSettled(ctx); err != nil {
 			return err
 		}
-		if err := c.disturb(ctx); err != nil {
+		if err := c.applyFlavour(ctx); err != nil {
 			return err
 		}
 		if c.flavour == marked || c.flavour == conflictBefore {
-			return c.settled(ctx)
+			return c.waitUntilSettled(ctx)
 		}
 		return nil
 	}); err != nil {
 		return err
 	}
-	if err := b.open(ctx, each); err != nil {
+	if err := b.openBooks(ctx, each); err != nil {
 		return err
 	}
 	defer func() {
-		_, _ = book.do(request{Op: "close", Book: b.name})
-		_, _ = book.do(request{Op: "close", Book: b.counts()})
+		_, _ = budgetcheck.request(request{Op: "close", Book: b.name})
+		_, _ = budgetcheck.request(request{Op: "close", Book: b.countBookName()})
 	}()
-	return each(func(c *casePlan) error { return c.compare(ctx, b, into) })
+	return each(func(c *testCase) error { return c.compareEvictions(ctx, b, into) })
 }
 
-// open takes the snapshot, has the late conflicts, and opens the book.
-func (b *batch) open(ctx context.Context, each func(func(*casePlan) error) error) error {
-	path, countPath := filepath.Join(book.dir, b.name+".json"), filepath.Join(book.dir, b.counts()+".json")
+// openBooks takes the snapshot, causes the conflicts that come after it, and opens the book.
+func (b *batch) openBooks(ctx context.Context, each func(func(*testCase) error) error) error {
+	path, countPath := filepath.Join(budgetcheck.dir, b.name+".json"), filepath.Join(budgetcheck.dir, b.countBookName()+".json")
 	b.now = time.Now()
 	lists, err := b.snapshot(ctx)
 	if err != nil {
 		return fmt.Errorf("taking a snapshot: %w", err)
 	}
-	if err := errors.Join(writeList(path, lists), writeList(countPath, generous(lists))); err != nil {
+	if err := errors.Join(writeList(path, lists), writeList(countPath, allowEverything(lists))); err != nil {
 		return fmt.Errorf("writing a snapshot: %w", err)
 	}
 	defer os.Remove(path)
 	defer os.Remove(countPath)
 	var mu sync.Mutex
 	spent := map[string]time.Time{}
-	if err := each(func(c *casePlan) error {
+	if err := each(func(c *testCase) error {
 		if c.flavour != conflictAfter {
 			return nil
 		}
-		name, err := c.conflict(ctx)
+		name, err := c.spendByConflict(ctx)
 		mu.Lock()
 		defer mu.Unlock()
 		if name != "" {
@@ -103,15 +103,15 @@ func (b *batch) open(ctx context.Context, each func(func(*casePlan) error) error
 	}); err != nil {
 		return err
 	}
-	_, err1 := book.do(request{Op: "open", Book: b.name, Snapshot: path, Now: b.now, Spent: spent})
-	_, err2 := book.do(request{Op: "open", Book: b.counts(), Snapshot: countPath, Now: b.now})
+	_, err1 := budgetcheck.request(request{Op: "open", Book: b.name, Snapshot: path, Now: b.now, Spent: spent})
+	_, err2 := budgetcheck.request(request{Op: "open", Book: b.countBookName(), Snapshot: countPath, Now: b.now})
 	return errors.Join(err1, err2)
 }
 
-// counts names the book that goes by the pods alone.
-func (b *batch) counts() string { return b.name + "-counts" }
+// countBookName names the book that ignores the budgets' status and counts pods only.
+func (b *batch) countBookName() string { return b.name + "-counts" }
 
-// snapshot lists what the batch's namespaces hold.
+// snapshot lists all objects in the batch's namespaces.
 func (b *batch) snapshot(ctx context.Context) ([]runtime.Object, error) {
 	b.pods, b.budgets = map[string]*corev1.Pod{}, map[string]*policyv1.PodDisruptionBudget{}
 	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
@@ -145,7 +145,7 @@ func (b *batch) snapshot(ctx context.Context) ([]runtime.Object, error) {
 	return lists, errors.Join(errs...)
 }
 
-// writeList writes what kubectl would print of the lists.
+// writeList writes the lists to a file in the format of kubectl get -o json.
 func writeList(path string, lists []runtime.Object) error {
 	all := struct {
 		APIVersion string            `json:"apiVersion"`
@@ -198,16 +198,16 @@ func parallel[T any](n int, items []T, f func(T) error) error {
 	return errors.Join(errs...)
 }
 
-func selectedBy(s *metav1.LabelSelector, p podPlan) bool {
+func selectorMatches(s *metav1.LabelSelector, p podPlan) bool {
 	selector, err := metav1.LabelSelectorAsSelector(s)
 	return err == nil && selector.Matches(labels.Set(p.labels))
 }
 
 // budgetsOf counts the budgets that select a pod.
-func (c *casePlan) budgetsOf(p podPlan) int {
+func (c *testCase) budgetsOf(p podPlan) int {
 	n := 0
 	for _, b := range c.budgets {
-		if selectedBy(b.spec.Selector, p) {
+		if selectorMatches(b.spec.Selector, p) {
 			n++
 		}
 	}

@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// batchSize keeps a batch short beside the two minutes for which the controller
-// remembers a pod that was let go.
+// batchSize keeps the time of a batch short compared with the two minutes after which the controller forgets a
+// disrupted pod.
 const batchSize = 50
 
-// TestBudgets compares our countdown with the server over random cases. Nothing
-// is removed: the pods are few, and the control plane ends with the test.
+// TestBudgets compares the book's answers with the API server over random cases. It does not clean up, because the
+// control plane ends with the test.
 func TestBudgets(t *testing.T) {
-	seed, n := *seedFlag, *cases
+	seed, n := *seedFlag, *caseCount
 	if n == 0 {
 		if n = 2000; testing.Short() {
 			n = 150
@@ -27,7 +27,7 @@ func TestBudgets(t *testing.T) {
 	}
 	t.Logf("seed %d, %d cases", seed, n)
 	begun := time.Now()
-	into := newTally(seed)
+	into := newCounts(seed)
 	if err := parallel(2, batches(seed, n), func(b *batch) error {
 		begun := time.Now()
 		err := b.run(t.Context(), max(1, *workers/2), into)
@@ -45,7 +45,7 @@ func TestBudgets(t *testing.T) {
 func batches(seed uint64, n int) []*batch {
 	var out []*batch
 	for i := range n {
-		if *only >= 0 && i != *only {
+		if *onlyCase >= 0 && i != *onlyCase {
 			continue
 		}
 		name := fmt.Sprintf("batch-%d", i/batchSize)
@@ -58,24 +58,24 @@ func batches(seed uint64, n int) []*batch {
 	return out
 }
 
-// report prints the table, and fails for every answer that must not be.
-func report(t *testing.T, into *tally, took time.Duration) {
+// report prints the table and fails for every answer that must not occur.
+func report(t *testing.T, into *counts, took time.Duration) {
 	t.Logf("in %s:\n%s", took.Round(time.Second), into)
-	fail(t, "counted otherwise than the controller", into.differ)
-	fail(t, "we allow, the server refuses", into.allowed)
-	fail(t, "we refuse, the server allows, and no documented case explains it", into.unaligned)
-	if into.allow == 0 || into.refuse == 0 {
-		t.Errorf("nothing was allowed or nothing refused by both: the comparison shows nothing")
+	reportFailures(t, "count differs from the controller's", into.countMismatches)
+	reportFailures(t, "Evenkeel allows, the server refuses", into.wronglyAllowed)
+	reportFailures(t, "Evenkeel refuses, the server allows, and no documented case applies", into.unexplained)
+	if into.bothAllow == 0 || into.bothRefuse == 0 {
+		t.Errorf("no eviction was allowed by both, or none was refused by both, so the comparison proves nothing")
 	}
 }
 
-// fail tells the first few of the answers that must not be.
-func fail(t *testing.T, kind string, stories []string) {
-	told := *told
+// reportFailures reports the first few stories of one kind.
+func reportFailures(t *testing.T, kind string, stories []string) {
+	told := *maxPrinted
 	for _, s := range stories[:min(told, len(stories))] {
 		t.Errorf("%s: %s", kind, s)
 	}
 	if more := len(stories) - told; more > 0 {
-		t.Errorf("%s: and %d more", kind, more)
+		t.Errorf("%s: %d more not shown", kind, more)
 	}
 }

@@ -8,17 +8,17 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 )
 
-// attempt is one eviction asked of both.
-type attempt struct {
+// evictionAttempt is one eviction with the book's and the server's answers.
+type evictionAttempt struct {
 	pod    podPlan
 	ours   response
-	server verdict
+	server serverAnswer
 	dryRun bool
-	// charged: our book counted it against the budget.
+	// charged reports whether the book counted the eviction against the budget.
 	charged bool
 }
 
-func (a attempt) String() string {
+func (a evictionAttempt) String() string {
 	of := func(allowed bool, code, why string) string {
 		if allowed {
 			return "allows"
@@ -29,33 +29,32 @@ func (a attempt) String() string {
 	if a.dryRun {
 		dry = ", dry run"
 	}
-	return fmt.Sprintf("%s (%s%s): we: %s; server: %s; charged %v", a.pod.name, a.pod.state, dry,
+	return fmt.Sprintf("%s (%s%s): Evenkeel %s; server %s; charged %v", a.pod.name, a.pod.state, dry,
 		of(a.ours.Allowed, a.ours.Code, a.ours.Message), of(a.server.allowed, "", a.server.said), a.charged)
 }
 
-// trial is a case being compared.
-type trial struct {
-	*casePlan
+// comparison is the comparison of one case.
+type comparison struct {
+	*testCase
 	batch   *batch
-	into    *tally
+	into    *counts
 	taken   int
-	history []attempt
-	// returns counts, by budget, the disruptions that our book has charged and
-	// that the server gives back or has not lost.
+	history []evictionAttempt
+	// returns counts, by budget, the disruptions that the book has charged but the server gives back or never
+	// counted.
 	returns map[string]int
 }
 
-// compare evicts the case's pods in its order. What we refuse is first asked for
-// as a dry run, since we would not do it and the countdown must not be disturbed;
-// a second round evicts those really, as somebody else might.
-func (c *casePlan) compare(ctx context.Context, b *batch, into *tally) error {
-	if err := c.counted(b, into); err != nil {
+// compareEvictions evicts the case's pods in random order. If the book refuses an eviction, the server first gets a dry run,
+// so the state does not change. A second round then evicts those pods really, as another client might.
+func (c *testCase) compareEvictions(ctx context.Context, b *batch, into *counts) error {
+	if err := c.checkCount(b, into); err != nil {
 		return err
 	}
-	t := &trial{casePlan: c, batch: b, into: into, returns: map[string]int{}}
+	t := &comparison{testCase: c, batch: b, into: into, returns: map[string]int{}}
 	var later []podPlan
 	for _, i := range c.order {
-		a, err := t.try(ctx, c.pods[i], false)
+		a, err := t.attemptEviction(ctx, c.pods[i], false)
 		if err != nil {
 			return fmt.Errorf("case %d: %w", c.index, err)
 		}
@@ -64,60 +63,59 @@ func (c *casePlan) compare(ctx context.Context, b *batch, into *tally) error {
 		}
 	}
 	for _, p := range later {
-		if _, err := t.try(ctx, p, true); err != nil {
+		if _, err := t.attemptEviction(ctx, p, true); err != nil {
 			return fmt.Errorf("case %d, second round: %w", c.index, err)
 		}
 	}
-	into.end(c)
+	into.countCase(c)
 	return nil
 }
 
-// try asks our book, then the server, and notes how the two compare.
-func (t *trial) try(ctx context.Context, p podPlan, really bool) (attempt, error) {
+// attemptEviction asks the book, then the server, and records how the answers compare.
+func (t *comparison) attemptEviction(ctx context.Context, p podPlan, really bool) (evictionAttempt, error) {
 	key := t.namespace + "/" + p.name
-	a := attempt{pod: p}
+	a := evictionAttempt{pod: p}
 	var err error
-	if a.ours, err = book.do(request{Op: "ask", Book: t.batch.name, Taken: t.label(), Pod: key}); err != nil {
+	if a.ours, err = budgetcheck.request(request{Op: "ask", Book: t.batch.name, Taken: t.label(), Pod: key}); err != nil {
 		return a, err
 	}
 	a.dryRun = !a.ours.Allowed && !really
 	if a.server, err = evict(ctx, t.batch.pods[key], a.dryRun); err != nil {
 		return a, err
 	}
-	t.note(a)
+	t.recordAnswers(a)
 	if a.server.allowed && !a.dryRun {
-		if a.charged, err = t.take(key); err != nil {
+		if a.charged, err = t.charge(key); err != nil {
 			return a, err
 		}
 	}
 	t.history = append(t.history, a)
-	if a.charged && !t.loses(p) {
+	if a.charged && !t.losesHealthyPod(p) {
 		t.returns[t.budgetOf(p).Name]++
 	}
 	if t.settle && a.server.allowed && !a.dryRun {
-		if err := t.settled(ctx); err != nil {
+		if err := t.waitUntilSettled(ctx); err != nil {
 			return a, err
 		}
 	}
 	return a, nil
 }
 
-func (t *trial) take(key string) (charged bool, err error) {
-	a, err := book.do(request{Op: "take", Book: t.batch.name, Taken: t.label(), Pod: key})
+func (t *comparison) charge(key string) (charged bool, err error) {
+	a, err := budgetcheck.request(request{Op: "take", Book: t.batch.name, Taken: t.label(), Pod: key})
 	charged = a.Taken > t.taken
 	t.taken = a.Taken
 	return charged, err
 }
 
-// loses says whether the server counts one healthy pod less, for good and at
-// once, after the eviction of p.
-func (t *trial) loses(p podPlan) bool {
-	return p.state == ready && !t.going(p)
+// losesHealthyPod reports whether the eviction of p immediately and permanently costs the server one healthy pod.
+func (t *comparison) losesHealthyPod(p podPlan) bool {
+	return p.state == ready && !t.isDisrupted(p)
 }
 
-// going: the pod was let go before the snapshot and is still there, so that the
-// controller does not count it as healthy.
-func (t *trial) going(p podPlan) bool {
+// isDisrupted reports whether the pod was disrupted before the snapshot and still exists, so that the controller does not
+// count it as healthy.
+func (t *comparison) isDisrupted(p podPlan) bool {
 	b := t.budgetOf(p)
 	if b == nil {
 		return false
@@ -126,11 +124,11 @@ func (t *trial) going(p podPlan) bool {
 	return noted && at.Add(confirmWithin).After(t.batch.now)
 }
 
-// budgetOf is the only budget of a pod as the snapshot has it, or nil.
-func (t *trial) budgetOf(p podPlan) *policyv1.PodDisruptionBudget {
+// budgetOf returns the only budget of a pod in the snapshot; nil for none or several.
+func (t *comparison) budgetOf(p podPlan) *policyv1.PodDisruptionBudget {
 	var found *policyv1.PodDisruptionBudget
 	for _, plan := range t.budgets {
-		if selectedBy(plan.spec.Selector, p) {
+		if selectorMatches(plan.spec.Selector, p) {
 			if found != nil {
 				return nil
 			}
@@ -140,24 +138,24 @@ func (t *trial) budgetOf(p podPlan) *policyv1.PodDisruptionBudget {
 	return found
 }
 
-func (t *trial) note(a attempt) {
+func (t *comparison) recordAnswers(a evictionAttempt) {
 	switch {
 	case a.ours.Allowed == a.server.allowed:
-		t.into.agree(a)
+		t.into.countAgreement(a)
 	case a.ours.Allowed:
-		t.into.weAllow(t.tell(a))
+		t.into.addWronglyAllowed(t.describe(a))
 	default:
-		why := t.explain(a)
+		why := t.documentedCase(a)
 		if why == "" {
-			t.into.unexplained(t.tell(a))
+			t.into.addUnexplained(t.describe(a))
 			return
 		}
-		t.into.weRefuse(why)
+		t.into.countDocumented(why)
 	}
 }
 
-// tell describes the case up to the attempt, for people.
-func (t *trial) tell(a attempt) string {
+// describe describes the case up to the attempt.
+func (t *comparison) describe(a evictionAttempt) string {
 	var s strings.Builder
 	fmt.Fprintf(&s, "case %d (%s, settled between: %v) of seed %d\n", t.index, t.flavour, t.settle, t.into.seed)
 	for _, o := range t.owners {
@@ -165,11 +163,11 @@ func (t *trial) tell(a attempt) string {
 	}
 	for _, plan := range t.budgets {
 		b := t.batch.budgets[t.namespace+"/"+plan.name]
-		fmt.Fprintf(&s, "  budget %s (%s): min %v max %v policy %s generation %d status %s\n", plan.name, plan.selector, b.Spec.MinAvailable, b.Spec.MaxUnavailable,
-			policyOf(b), b.Generation, statusOf(b))
+		fmt.Fprintf(&s, "  budget %s (%s): min %v max %v policy %s generation %d status %s\n",
+			plan.name, plan.selector, b.Spec.MinAvailable, b.Spec.MaxUnavailable, policyOf(b), b.Generation, statusOf(b))
 	}
 	for _, p := range t.pods {
-		fmt.Fprintf(&s, "  pod %s: %s, owner %d, labels %v, let go %d s before\n", p.name, p.state, p.owner, p.labels, p.disrupted)
+		fmt.Fprintf(&s, "  pod %s: %s, owner %d, labels %v, disrupted %d s before\n", p.name, p.state, p.owner, p.labels, p.disrupted)
 	}
 	for _, h := range t.history {
 		fmt.Fprintf(&s, "  before: %s\n", h)

@@ -8,12 +8,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// plenty is more than any case's pods.
-const plenty = 1000
+// unlimitedAllowance is more than the pods of any case.
+const unlimitedAllowance = 1000
 
-// generous replaces what the controller has written by a status that allows
-// everything: a book on it goes by the pods and their owners alone.
-func generous(lists []runtime.Object) []runtime.Object {
+// allowEverything replaces the controller's status by one that allows everything. A book on it counts only the pods and
+// their owners.
+func allowEverything(lists []runtime.Object) []runtime.Object {
 	out := slices.Clone(lists)
 	for i, l := range out {
 		pdbs, ok := l.(*policyv1.PodDisruptionBudgetList)
@@ -23,62 +23,62 @@ func generous(lists []runtime.Object) []runtime.Object {
 		pdbs = pdbs.DeepCopy()
 		for j := range pdbs.Items {
 			b := &pdbs.Items[j]
-			b.Status.ObservedGeneration, b.Status.DisruptionsAllowed = b.Generation, plenty
-			b.Status.CurrentHealthy, b.Status.DesiredHealthy = plenty, 1
+			b.Status.ObservedGeneration, b.Status.DisruptionsAllowed = b.Generation, unlimitedAllowance
+			b.Status.CurrentHealthy, b.Status.DesiredHealthy = unlimitedAllowance, 1
 		}
 		out[i] = pdbs
 	}
 	return out
 }
 
-// counted compares what our book makes of the pods alone with what the controller
-// has made of them, where it has seen them all. Without it, an allowance counted
-// too high would hide behind the status, which is always the stricter then.
-func (c *casePlan) counted(b *batch, into *tally) error {
+// checkCount compares the book's count of the pods alone with the controller's, if the controller has seen all of them.
+// Without this check, a count that is too high would stay hidden behind the stricter status.
+func (c *testCase) checkCount(b *batch, into *counts) error {
 	if c.flavour.frozen() || c.flavour == rescaled {
 		return nil
 	}
 	for _, plan := range c.budgets {
 		pdb := b.budgets[c.namespace+"/"+plan.name]
-		if c.elsewhere(pdb) || expired(b, pdb) {
+		if c.needsServerScale(pdb) || disruptionExpires(b, pdb) {
 			continue
 		}
-		got, want, err := c.countBudget(b, pdb)
+		got, want, err := c.countAllowed(b, pdb)
 		if err != nil {
 			return fmt.Errorf("case %d: %w", c.index, err)
 		}
 		if !slices.Equal(got, want) {
-			t := &trial{casePlan: c, batch: b, into: into}
-			into.miscounts(t.tell(attempt{}) + fmt.Sprintf("\n  pods that %s lets go, by its pods alone: we say %v, the controller %v", plan.name, got, want))
+			t := &comparison{testCase: c, batch: b, into: into}
+			into.addMismatch(t.describe(evictionAttempt{}) + fmt.Sprintf("\n  pods that budget %s lets go, without its status: Evenkeel %v, controller %v",
+				plan.name, got, want))
 			continue
 		}
-		into.counts()
+		into.countMatch()
 	}
 	return nil
 }
 
-// countBudget lists the pods that may go: each that is not Ready by itself, and
-// the Ready ones one after the other until no more are allowed.
-func (c *casePlan) countBudget(b *batch, pdb *policyv1.PodDisruptionBudget) (got, want []string, err error) {
+// countAllowed returns the pods that the book and the controller let go: each pod that is not Ready on its own, and
+// Ready ones in turn until no more are allowed.
+func (c *testCase) countAllowed(b *batch, pdb *policyv1.PodDisruptionBudget) (got, want []string, err error) {
 	s := pdb.Status
 	left := int(s.DisruptionsAllowed)
 	always := pdb.Spec.UnhealthyPodEvictionPolicy != nil && *pdb.Spec.UnhealthyPodEvictionPolicy == policyv1.AlwaysAllow
 	spared := always || s.DesiredHealthy > 0 && s.CurrentHealthy >= s.DesiredHealthy
 	for _, p := range c.pods {
 		at, noted := s.DisruptedPods[p.name]
-		if !selects(pdb, p) || c.budgetsOf(p) != 1 || noted && at.Add(confirmWithin).After(b.now) {
+		if !budgetSelects(pdb, p) || c.budgetsOf(p) != 1 || noted && at.Add(confirmWithin).After(b.now) {
 			continue
 		}
-		q := request{Op: "ask", Book: b.counts(), Pod: c.namespace + "/" + p.name, Taken: pdb.Name}
+		q := request{Op: "ask", Book: b.countBookName(), Pod: c.namespace + "/" + p.name, Taken: pdb.Name}
 		charged, may := p.state.ready(), left > 0
-		if !charged { // each asked for by itself
-			if s.ObservedGeneration != pdb.Generation { // the rest of the status is older
+		if !charged { // each pod that is not Ready is asked for separately
+			if s.ObservedGeneration != pdb.Generation { // the rest of the status is out of date
 				continue
 			}
 			q.Taken += "/" + p.name
 			may = spared || s.DisruptionsAllowed > 0
 		}
-		a, err := book.do(q)
+		a, err := budgetcheck.request(q)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -93,23 +93,23 @@ func (c *casePlan) countBudget(b *batch, pdb *policyv1.PodDisruptionBudget) (got
 		}
 		left--
 		q.Op = "take"
-		if _, err := book.do(q); err != nil {
+		if _, err := budgetcheck.request(q); err != nil {
 			return nil, nil, err
 		}
 	}
 	return got, want, nil
 }
 
-// elsewhere says whether the budget depends on a scale that only the server knows.
-func (c *casePlan) elsewhere(b *policyv1.PodDisruptionBudget) bool {
-	return scaled(b) && slices.ContainsFunc(c.pods, func(p podPlan) bool {
-		return p.owner >= 0 && selects(b, p) && slices.Contains([]ownerKind{scalable, unscalable, unserved}, c.owners[p.owner].kind)
+// needsServerScale reports whether the budget depends on a scale that only the server can read.
+func (c *testCase) needsServerScale(b *policyv1.PodDisruptionBudget) bool {
+	return needsScale(b) && slices.ContainsFunc(c.pods, func(p podPlan) bool {
+		custom := []ownerKind{scalable, unscalable, unserved}
+		return p.owner >= 0 && budgetSelects(b, p) && slices.Contains(custom, c.owners[p.owner].kind)
 	})
 }
 
-// expired says whether the controller is about to count a pod again that was let
-// go two minutes ago.
-func expired(b *batch, pdb *policyv1.PodDisruptionBudget) bool {
+// disruptionExpires reports whether the controller is about to count a pod as healthy again that was disrupted two minutes ago.
+func disruptionExpires(b *batch, pdb *policyv1.PodDisruptionBudget) bool {
 	for _, at := range pdb.Status.DisruptedPods {
 		if !at.Add(confirmWithin).After(b.now) {
 			return true

@@ -1,10 +1,8 @@
-// Package budgets holds the arithmetic of planner/eligibility/budget to the real disruption
-// controller and the real eviction handler.
+// Package budgets compares the arithmetic of planner/eligibility/budget with the real disruption controller and
+// eviction handler.
 //
-// It decides nothing; its tests make random PodDisruptionBudgets, owners and
-// pods, compare what the book makes of the pods alone with what the controller
-// has written, then ask the book pod by pod while they really evict, and compare
-// each answer. What we allow the server must allow. What we refuse and the server
-// allows must be one of the documented cases in explain_test.go, which
-// docs/reference/budgets.md lists with their counts.
+// Its tests create random PodDisruptionBudgets, owners and pods. They compare the book's count of the pods with the
+// controller's status. Then they ask the book pod by pod while they really evict, and compare each answer. The server
+// must allow what Evenkeel allows. If Evenkeel refuses what the server allows, it must be one of the documented cases
+// in documented_test.go; docs/reference/budgets.md lists them with their counts.
 package budgets

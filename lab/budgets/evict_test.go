@@ -15,31 +15,31 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// verdict is the server's answer to an eviction.
-type verdict struct {
+// serverAnswer is the server's answer to an eviction.
+type serverAnswer struct {
 	allowed bool
 	said    string
 }
 
-// evict asks the Eviction API once. Any answer that is neither a success nor a
-// budget's refusal is an error.
-func evict(ctx context.Context, pod *corev1.Pod, dryRun bool) (verdict, error) {
-	err := post(ctx, pod.Namespace, pod.Name, pod.UID, dryRun)
+// evict sends one eviction. Any answer other than success or a refusal because of a budget is an error.
+func evict(ctx context.Context, pod *corev1.Pod, dryRun bool) (serverAnswer, error) {
+	err := postEviction(ctx, pod.Namespace, pod.Name, pod.UID, dryRun)
 	if err == nil {
-		return verdict{allowed: true}, nil
+		return serverAnswer{allowed: true}, nil
 	}
 	var status apierrors.APIStatus
 	if !errors.As(err, &status) {
-		return verdict{}, err
+		return serverAnswer{}, err
 	}
 	s := status.Status()
 	switch {
-	case apierrors.HasStatusCause(err, policyv1.DisruptionBudgetCause) && (s.Code == http.StatusTooManyRequests || s.Code == http.StatusForbidden):
-		return verdict{said: fmt.Sprintf("%d %s", s.Code, causes(s))}, nil
+	case apierrors.HasStatusCause(err, policyv1.DisruptionBudgetCause) &&
+		(s.Code == http.StatusTooManyRequests || s.Code == http.StatusForbidden):
+		return serverAnswer{said: fmt.Sprintf("%d %s", s.Code, causes(s))}, nil
 	case s.Code == http.StatusInternalServerError && strings.Contains(s.Message, "more than one PodDisruptionBudget"):
-		return verdict{said: "500 " + s.Message}, nil
+		return serverAnswer{said: "500 " + s.Message}, nil
 	}
-	return verdict{}, fmt.Errorf("evicting %s: code %d: %w", pod.Name, s.Code, err)
+	return serverAnswer{}, fmt.Errorf("evicting %s: code %d: %w", pod.Name, s.Code, err)
 }
 
 func causes(s metav1.Status) string {
@@ -50,11 +50,12 @@ func causes(s metav1.Status) string {
 	return strings.Join(out, "; ")
 }
 
-// post does not let the client repeat a refusal with Retry-After by itself.
-func post(ctx context.Context, ns, name string, uid types.UID, dryRun bool) error {
+// postEviction sends an eviction and does not retry refusals with Retry-After.
+func postEviction(ctx context.Context, ns, name string, uid types.UID, dryRun bool) error {
 	ctx, cancel := context.WithTimeout(ctx, 30*time.Second)
 	defer cancel()
-	e := &policyv1.Eviction{TypeMeta: metav1.TypeMeta{APIVersion: "policy/v1", Kind: "Eviction"}, ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name},
+	e := &policyv1.Eviction{TypeMeta: metav1.TypeMeta{APIVersion: "policy/v1", Kind: "Eviction"},
+		ObjectMeta:    metav1.ObjectMeta{Namespace: ns, Name: name},
 		DeleteOptions: &metav1.DeleteOptions{Preconditions: &metav1.Preconditions{UID: &uid}}}
 	if dryRun {
 		e.DeleteOptions.DryRun = []string{metav1.DryRunAll}
@@ -63,10 +64,9 @@ func post(ctx context.Context, ns, name string, uid types.UID, dryRun bool) erro
 		MaxRetries(0).Body(e).Do(ctx).Error()
 }
 
-// conflict has an eviction refused for its UID where the budget allows it: the
-// budget is spent all the same. It returns the budget, or nothing when the case
-// has no pod for it.
-func (c *casePlan) conflict(ctx context.Context) (spent string, err error) {
+// spendByConflict sends an eviction with a wrong UID to a pod whose budget allows it. The server refuses the eviction but
+// has already charged the budget. It returns the budget; empty if the case has no pod for it.
+func (c *testCase) spendByConflict(ctx context.Context) (spent string, err error) {
 	for _, plan := range c.budgets {
 		b, err := client.PolicyV1().PodDisruptionBudgets(c.namespace).Get(ctx, plan.name, metav1.GetOptions{})
 		if err != nil {
@@ -76,12 +76,12 @@ func (c *casePlan) conflict(ctx context.Context) (spent string, err error) {
 			continue
 		}
 		for _, p := range c.pods {
-			if p.state != ready || c.budgetsOf(p) != 1 || !selects(b, p) {
+			if p.state != ready || c.budgetsOf(p) != 1 || !budgetSelects(b, p) {
 				continue
 			}
-			err := post(ctx, c.namespace, p.name, noUID, false)
+			err := postEviction(ctx, c.namespace, p.name, noUID, false)
 			if !apierrors.IsConflict(err) {
-				return "", fmt.Errorf("evicting %s with another UID: want a conflict, got %w", p.name, err)
+				return "", fmt.Errorf("evicting %s with a wrong UID: want a conflict, got %w", p.name, err)
 			}
 			return c.namespace + "/" + plan.name, nil
 		}
@@ -89,4 +89,6 @@ func (c *casePlan) conflict(ctx context.Context) (spent string, err error) {
 	return "", nil
 }
 
-func selects(b *policyv1.PodDisruptionBudget, p podPlan) bool { return selectedBy(b.Spec.Selector, p) }
+func budgetSelects(b *policyv1.PodDisruptionBudget, p podPlan) bool {
+	return selectorMatches(b.Spec.Selector, p)
+}

@@ -9,24 +9,24 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// state is what a pod is in when its eviction is asked for.
-type state string
+// podState is the state of a pod when its eviction is requested.
+type podState string
 
 const (
-	ready            state = "ready"
-	unready          state = "unready"
-	unknown          state = "no Ready condition"
-	pending          state = "pending"
-	pendingUnbound   state = "pending, not bound"
-	pendingReady     state = "pending but Ready" // no kubelet says so, the API permits it
-	succeeded        state = "succeeded"
-	failed           state = "failed"
-	failedReady      state = "failed but Ready" // likewise
-	terminating      state = "terminating"
-	terminatingReady state = "terminating and Ready"
+	ready            podState = "ready"
+	unready          podState = "unready"
+	unknown          podState = "no Ready condition"
+	pending          podState = "pending"
+	pendingUnbound   podState = "pending, not bound"
+	pendingReady     podState = "pending but Ready" // no kubelet reports this, but the API permits it
+	succeeded        podState = "succeeded"
+	failed           podState = "failed"
+	failedReady      podState = "failed but Ready" // no kubelet reports this, but the API permits it
+	terminating      podState = "terminating"
+	terminatingReady podState = "terminating and Ready"
 )
 
-// ownerKind is who controls a pod.
+// ownerKind is the kind of a pod's controller.
 type ownerKind string
 
 const (
@@ -49,9 +49,8 @@ const (
 	otherUID           ownerKind = "ReplicaSet of the same name, made anew"
 )
 
-// scaled says whether the disruption controller finds replicas for such pods; a
-// budget that asks for a scale fails to sync when one of its pods has an owner
-// without.
+// scaled reports whether the disruption controller finds replicas for such an owner. A budget that needs a scale
+// fails to sync if the owner of one of its pods has none.
 func (k ownerKind) scaled() bool {
 	switch k {
 	case unscalable, unserved, job, daemonSet, missing, otherUID:
@@ -60,28 +59,26 @@ func (k ownerKind) scaled() bool {
 	return true
 }
 
-// flavour is how a case's budgets come by their status.
+// flavour is how the status of a case's budgets comes about.
 type flavour string
 
 const (
-	// live: the disruption controller keeps the status, as always. Evictions
-	// follow each other at once, or each waits until the controller has seen the
-	// last one.
+	// live: the disruption controller writes the status as usual. Evictions follow each other at once; with
+	// liveSettled, each waits until the controller has observed the last one.
 	live        flavour = "live"
 	liveSettled flavour = "live, settled between"
-	// marked: some pods were let go within two minutes and are still there.
+	// marked: some pods were disrupted within the last two minutes and still exist.
 	marked flavour = "live, with evictions not confirmed"
-	// conflict: an eviction was refused for its UID, and has spent the budget.
+	// conflictBefore, conflictAfter: an eviction with a wrong UID was refused but has charged the budget.
 	conflictBefore flavour = "live, refused eviction before the snapshot"
 	conflictAfter  flavour = "live, refused eviction after the snapshot"
-	// rescaled: replicas were changed after the status was written; the
-	// controller learns of it with the next pod that changes.
+	// rescaled: replicas were changed after the status was written. The controller notices when the next pod changes.
 	rescaled flavour = "live, owners rescaled"
-	// written: the controller cannot write; the status is anything.
+	// written: the controller cannot write; the status is random.
 	written flavour = "controller away, random status"
 	// outdated: the controller cannot write, and the spec has changed since.
 	outdated flavour = "controller away, spec changed"
-	// rescaledAway: the same, and the controller cannot write.
+	// rescaledAway: the controller cannot write, and replicas were changed after the status was written.
 	rescaledAway flavour = "controller away, owners rescaled"
 )
 
@@ -91,16 +88,16 @@ type ownerPlan struct {
 	name     string
 	kind     ownerKind
 	replicas int32
-	// later replaces replicas once the status is written, when rescaled.
+	// later replaces replicas after the status is written, in flavours rescaled and rescaledAway.
 	later int32
 }
 
 type podPlan struct {
 	name   string
-	owner  int // -1: none
+	owner  int // index into owners; -1 for none
 	labels map[string]string
-	state  state
-	// disrupted, in seconds before the snapshot: let go then; 0: not.
+	state  podState
+	// disrupted is how many seconds before the snapshot the pod was disrupted; 0 if it was not.
 	disrupted int
 }
 
@@ -108,32 +105,33 @@ type budgetPlan struct {
 	name     string
 	spec     policyv1.PodDisruptionBudgetSpec
 	selector string
-	// status is what is written into a frozen budget.
+	// status is written into a frozen budget.
 	status policyv1.PodDisruptionBudgetStatus
-	// behind: the written status has not observed the spec.
+	// behind means that the written status has not observed the spec.
 	behind bool
-	// crowded: more unconfirmed evictions than the server bears.
+	// crowded means more unconfirmed evictions than the server accepts.
 	crowded bool
 }
 
-type casePlan struct {
+type testCase struct {
 	index     int
 	namespace string
 	flavour   flavour
 	owners    []ownerPlan
 	pods      []podPlan
 	budgets   []budgetPlan
-	order     []int // of the pods' evictions
+	order     []int // order of the evictions, as indexes into pods
 	settle    bool
 }
 
-func (c *casePlan) label() string { return fmt.Sprintf("c%d", c.index) }
+func (c *testCase) label() string { return fmt.Sprintf("c%d", c.index) }
 
-// generate makes case i of a seed; the same two numbers give the same case.
-func generate(seed uint64, i int, batch string) *casePlan {
+// generate returns case i of a seed. The same seed and index give the same case.
+func generate(seed uint64, i int, batch string) *testCase {
 	r := rand.New(rand.NewPCG(seed, uint64(i)))
-	c := &casePlan{index: i, namespace: batch}
-	c.flavour = pick(r, []weighted[flavour]{{live, 30}, {liveSettled, 30}, {marked, 6}, {conflictBefore, 4}, {conflictAfter, 4}, {written, 14}, {outdated, 5}, {rescaledAway, 5}, {rescaled, 6}})
+	c := &testCase{index: i, namespace: batch}
+	c.flavour = pickWeighted(r, []weighted[flavour]{{live, 30}, {liveSettled, 30}, {marked, 6}, {conflictBefore, 4}, {conflictAfter, 4},
+		{written, 14}, {outdated, 5}, {rescaledAway, 5}, {rescaled, 6}})
 	c.settle = c.flavour == liveSettled || !c.flavour.frozen() && c.flavour != live && r.IntN(2) == 0
 	c.addOwners(r)
 	c.addPods(r)
@@ -147,7 +145,7 @@ type weighted[T any] struct {
 	w int
 }
 
-func pick[T any](r *rand.Rand, from []weighted[T]) T {
+func pickWeighted[T any](r *rand.Rand, from []weighted[T]) T {
 	sum := 0
 	for _, x := range from {
 		sum += x.w
@@ -161,26 +159,27 @@ func pick[T any](r *rand.Rand, from []weighted[T]) T {
 	panic("unreachable")
 }
 
-func (c *casePlan) addOwners(r *rand.Rand) {
-	for i := range pick(r, []weighted[int]{{0, 8}, {1, 60}, {2, 25}, {3, 7}}) {
-		c.owners = append(c.owners, ownerPlan{name: fmt.Sprintf("%s-o%d", c.label(), i), kind: pick(r, []weighted[ownerKind]{
-			{deployment, 40}, {rollingOut, 8}, {replicaSet, 12}, {ofExtensions, 2}, {foreignReplicaSet, 3}, {orphanReplicaSet, 3}, {statefulSet, 12},
+func (c *testCase) addOwners(r *rand.Rand) {
+	for i := range pickWeighted(r, []weighted[int]{{0, 8}, {1, 60}, {2, 25}, {3, 7}}) {
+		c.owners = append(c.owners, ownerPlan{name: fmt.Sprintf("%s-o%d", c.label(), i), kind: pickWeighted(r, []weighted[ownerKind]{
+			{deployment, 40}, {rollingOut, 8}, {replicaSet, 12}, {ofExtensions, 2}, {foreignReplicaSet, 3}, {orphanReplicaSet, 3},
+			{statefulSet, 12},
 			{replicationControl, 5}, {directDeployment, 3}, {scalable, 4}, {unscalable, 2}, {unserved, 2}, {job, 3}, {daemonSet, 2}, {missing, 3}, {otherUID, 2}})})
 	}
 }
 
-func (c *casePlan) addPods(r *rand.Rand) {
-	healthy := r.IntN(3) > 0 // most of such a case's pods are Ready
+func (c *testCase) addPods(r *rand.Rand) {
+	healthy := r.IntN(3) > 0 // most pods of the case are Ready
 	for i := range 1 + r.IntN(8) {
 		p := podPlan{name: fmt.Sprintf("%s-p%d", c.label(), i), owner: -1, state: randomState(r, healthy)}
 		if len(c.owners) > 0 && r.IntN(12) > 0 {
 			p.owner = r.IntN(len(c.owners))
 		}
 		if r.IntN(20) > 0 {
-			p.labels = map[string]string{"case": c.label(), "tier": pick(r, []weighted[string]{{"a", 3}, {"b", 1}})}
+			p.labels = map[string]string{"case": c.label(), "tier": pickWeighted(r, []weighted[string]{{"a", 3}, {"b", 1}})}
 		}
 		if c.flavour == marked && r.IntN(3) == 0 {
-			p.disrupted = pick(r, []weighted[int]{{1, 3}, {600, 1}})
+			p.disrupted = pickWeighted(r, []weighted[int]{{1, 3}, {600, 1}})
 		}
 		c.pods = append(c.pods, p)
 	}
@@ -201,16 +200,16 @@ func (c *casePlan) addPods(r *rand.Rand) {
 	}
 }
 
-func randomState(r *rand.Rand, healthy bool) state {
+func randomState(r *rand.Rand, healthy bool) podState {
 	most := 4
 	if healthy {
 		most = 30
 	}
-	return pick(r, []weighted[state]{{ready, most}, {unready, 3}, {unknown, 1}, {pending, 1}, {pendingUnbound, 1}, {succeeded, 1},
+	return pickWeighted(r, []weighted[podState]{{ready, most}, {unready, 3}, {unknown, 1}, {pending, 1}, {pendingUnbound, 1}, {succeeded, 1},
 		{failed, 1}, {terminating, 1}, {terminatingReady, 1}, {pendingReady, 1}, {failedReady, 1}})
 }
 
-func (c *casePlan) addBudgets(r *rand.Rand) {
+func (c *testCase) addBudgets(r *rand.Rand) {
 	mine := map[string]string{"case": c.label()}
 	tier := map[string]string{"case": c.label(), "tier": "a"}
 	in := metav1.LabelSelectorRequirement{Key: "case", Operator: metav1.LabelSelectorOpIn, Values: []string{"none", c.label()}}
@@ -236,7 +235,7 @@ func (c *casePlan) addBudgets(r *rand.Rand) {
 		selectors = []sel{nobody}
 	case n < 81:
 		selectors = []sel{nil}
-	case n < 85: // everything in a namespace: it needs one of its own
+	case n < 85: // selects everything in a namespace, so the case needs its own
 		selectors = []sel{{}}
 		c.namespace = fmt.Sprintf("%s-%s", c.namespace, c.label())
 	case n < 93:
@@ -249,7 +248,7 @@ func (c *casePlan) addBudgets(r *rand.Rand) {
 	}
 }
 
-func (c *casePlan) randomBudget(r *rand.Rand, name string, s *metav1.LabelSelector) budgetPlan {
+func (c *testCase) randomBudget(r *rand.Rand, name string, s *metav1.LabelSelector) budgetPlan {
 	b := budgetPlan{name: name, spec: policyv1.PodDisruptionBudgetSpec{Selector: s}, selector: metav1.FormatLabelSelector(s)}
 	amount := c.randomAmount(r)
 	switch n := r.IntN(100); {
@@ -259,18 +258,19 @@ func (c *casePlan) randomBudget(r *rand.Rand, name string, s *metav1.LabelSelect
 		b.spec.MaxUnavailable = &amount
 	}
 	always, healthy := policyv1.AlwaysAllow, policyv1.IfHealthyBudget
-	b.spec.UnhealthyPodEvictionPolicy = pick(r, []weighted[*policyv1.UnhealthyPodEvictionPolicyType]{{nil, 5}, {&healthy, 2}, {&always, 3}})
-	b.status = policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: int32(r.IntN(4)), CurrentHealthy: int32(r.IntN(9)), DesiredHealthy: int32(r.IntN(6)), ExpectedPods: int32(r.IntN(9))}
-	if r.IntN(2) == 0 { // as a controller would have it
+	b.spec.UnhealthyPodEvictionPolicy = pickWeighted(r, []weighted[*policyv1.UnhealthyPodEvictionPolicyType]{{nil, 5}, {&healthy, 2}, {&always, 3}})
+	b.status = policyv1.PodDisruptionBudgetStatus{DisruptionsAllowed: int32(r.IntN(4)), CurrentHealthy: int32(r.IntN(9)),
+		DesiredHealthy: int32(r.IntN(6)), ExpectedPods: int32(r.IntN(9))}
+	if r.IntN(2) == 0 { // consistent, as the controller would write it
 		b.status.DisruptionsAllowed = max(0, b.status.CurrentHealthy-b.status.DesiredHealthy)
 	}
 	b.behind, b.crowded = r.IntN(8) == 0, r.IntN(40) == 0
 	return b
 }
 
-func (c *casePlan) randomAmount(r *rand.Rand) intstr.IntOrString {
+func (c *testCase) randomAmount(r *rand.Rand) intstr.IntOrString {
 	if r.IntN(2) == 0 {
-		return intstr.FromInt32(int32(pick(r, []weighted[int]{{r.IntN(len(c.pods) + 3), 30}, {0, 3}, {1, 8}, {1000, 1}})))
+		return intstr.FromInt32(int32(pickWeighted(r, []weighted[int]{{r.IntN(len(c.pods) + 3), 30}, {0, 3}, {1, 8}, {1000, 1}})))
 	}
 	odd := []int{0, 1, 10, 15, 20, 25, 30, 33, 34, 40, 45, 49, 50, 51, 60, 66, 67, 75, 80, 85, 90, 99, 100}
 	return intstr.FromString(fmt.Sprintf("%d%%", odd[r.IntN(len(odd))]))

@@ -16,27 +16,26 @@ import (
 )
 
 var (
-	cases    = flag.Int("cases", 0, "how many random cases; 0: 2000, or 150 with -short")
-	seedFlag = flag.Uint64("seed", 0, "seed of the random cases; 0: a new one, or 1 with -short")
-	only     = flag.Int("only", -1, "run this one case of the seed")
-	told     = flag.Int("told", 8, "how many wrong answers of each kind to tell in full")
-	workers  = flag.Int("workers", 48, "cases that evict at the same time")
+	caseCount  = flag.Int("cases", 0, "number of random cases (0: 2000, or 150 with -short)")
+	seedFlag   = flag.Uint64("seed", 0, "seed of the random cases (0: random, or 1 with -short)")
+	onlyCase   = flag.Int("only", -1, "run only this case of the seed")
+	maxPrinted = flag.Int("told", 8, "how many wrong answers of each kind to print in full")
+	workers    = flag.Int("workers", 48, "number of cases that evict in parallel")
 )
 
-// The world: one control plane, and a program that answers for planner/eligibility/budget.
+// The control plane that all tests share, and a program that answers for planner/eligibility/budget.
 var (
-	client  kubernetes.Interface
-	objects dynamic.Interface
-	book    *child
+	client      kubernetes.Interface
+	objects     dynamic.Interface
+	budgetcheck *budgetcheckProcess
 )
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
-// run starts a control plane in which nobody acts but the disruption controller
-// and the test: owners create and adopt nothing, missing ones are not cleaned up
-// after, and a pod's status stays as the test wrote it. So a case is what its
-// seed says, and any difference between two answers is one of arithmetic.
-func run(m *testing.M) int {
+// runTests starts a control plane in which only the disruption controller and the test are active. Owners create and adopt
+// nothing, no garbage is collected, and a pod's status stays as the test wrote it. A case is therefore exactly what
+// its seed says, and a difference between two answers is a difference in arithmetic.
+func runTests(m *testing.M) int {
 	flag.Parse()
 	stderr := os.Stderr
 	fail := func(err error) int { fmt.Fprintln(stderr, "budgets:", err); return 1 }
@@ -52,7 +51,7 @@ func run(m *testing.M) int {
 		c.Stop()
 		os.Exit(1)
 	}()
-	// A name of our own tells the test's writes from the controllers'.
+	// A separate user name separates the test's writes from the controllers'.
 	conf := rest.CopyConfig(c.Config)
 	conf.Impersonate = rest.ImpersonationConfig{UserName: "budgets-test", Groups: []string{"system:masters", "system:authenticated"}}
 	if client, err = kubernetes.NewForConfig(conf); err != nil {
@@ -61,13 +60,13 @@ func run(m *testing.M) int {
 	if objects, err = dynamic.NewForConfig(conf); err != nil {
 		return fail(err)
 	}
-	if book, err = startChild(); err != nil {
+	if budgetcheck, err = startBudgetcheck(); err != nil {
 		return fail(err)
 	}
-	defer book.stop()
+	defer budgetcheck.stop()
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
-	if err := furnish(ctx, c.Config); err != nil {
+	if err := createShared(ctx, c.Config); err != nil {
 		return fail(fmt.Errorf("preparing the cluster: %w", err))
 	}
 	return m.Run()

@@ -15,14 +15,13 @@ import (
 
 const noUID = "00000000-0000-0000-0000-000000000000"
 
-// ref makes a controller reference.
-func ref(apiVersion, kind, name string, uid types.UID) *metav1.OwnerReference {
+// controllerRef returns a controller reference.
+func controllerRef(apiVersion, kind, name string, uid types.UID) *metav1.OwnerReference {
 	yes := true
 	return &metav1.OwnerReference{APIVersion: apiVersion, Kind: kind, Name: name, UID: uid, Controller: &yes}
 }
 
-// create makes the owner with what is above it, and returns the reference that
-// its pods carry.
+// create creates the owner and its own owners, and returns the reference that its pods carry.
 func (o ownerPlan) create(ctx context.Context, ns string) (*metav1.OwnerReference, error) {
 	switch o.kind {
 	case deployment, rollingOut:
@@ -30,12 +29,12 @@ func (o ownerPlan) create(ctx context.Context, ns string) (*metav1.OwnerReferenc
 		if err != nil {
 			return nil, err
 		}
-		above := ref("apps/v1", "Deployment", d.Name, d.UID)
+		above := controllerRef("apps/v1", "Deployment", d.Name, d.UID)
 		if o.kind == rollingOut {
 			if _, err := o.replicaSet(ctx, ns, o.name+"-old", 2, above); err != nil {
 				return nil, err
 			}
-			// The pods' own ReplicaSet differs from what the Deployment wants.
+			// The replicas of the pods' own ReplicaSet differ from the Deployment's.
 			return o.replicaSet(ctx, ns, o.name+"-rs", o.replicas+1, above)
 		}
 		return o.replicaSet(ctx, ns, o.name+"-rs", o.replicas, above)
@@ -44,7 +43,7 @@ func (o ownerPlan) create(ctx context.Context, ns string) (*metav1.OwnerReferenc
 		if err != nil {
 			return nil, err
 		}
-		return ref("apps/v1", "Deployment", d.Name, d.UID), nil
+		return controllerRef("apps/v1", "Deployment", d.Name, d.UID), nil
 	case replicaSet:
 		return o.replicaSet(ctx, ns, o.name+"-rs", o.replicas, nil)
 	case ofExtensions:
@@ -54,11 +53,11 @@ func (o ownerPlan) create(ctx context.Context, ns string) (*metav1.OwnerReferenc
 		}
 		return r, err
 	case foreignReplicaSet:
-		return o.replicaSet(ctx, ns, o.name+"-rs", o.replicas, ref("argoproj.io/v1alpha1", "Rollout", o.name, noUID))
+		return o.replicaSet(ctx, ns, o.name+"-rs", o.replicas, controllerRef("argoproj.io/v1alpha1", "Rollout", o.name, noUID))
 	case orphanReplicaSet:
-		return o.replicaSet(ctx, ns, o.name+"-rs", o.replicas, ref("apps/v1", "Deployment", o.name, noUID))
+		return o.replicaSet(ctx, ns, o.name+"-rs", o.replicas, controllerRef("apps/v1", "Deployment", o.name, noUID))
 	case missing:
-		return ref("apps/v1", "ReplicaSet", o.name+"-rs", noUID), nil
+		return controllerRef("apps/v1", "ReplicaSet", o.name+"-rs", noUID), nil
 	case otherUID:
 		r, err := o.replicaSet(ctx, ns, o.name+"-rs", o.replicas, nil)
 		if err == nil {
@@ -66,7 +65,7 @@ func (o ownerPlan) create(ctx context.Context, ns string) (*metav1.OwnerReferenc
 		}
 		return r, err
 	case unserved:
-		return ref("nobody.example.org/v1", "Thing", o.name, noUID), nil
+		return controllerRef("nobody.example.org/v1", "Thing", o.name, noUID), nil
 	}
 	return o.createOther(ctx, ns)
 }
@@ -77,27 +76,27 @@ func (o ownerPlan) createOther(ctx context.Context, ns string) (*metav1.OwnerRef
 	case statefulSet:
 		s, err := client.AppsV1().StatefulSets(ns).Create(ctx, &appsv1.StatefulSet{ObjectMeta: meta,
 			Spec: appsv1.StatefulSetSpec{Replicas: &o.replicas, Selector: o.selector(), Template: template}}, metav1.CreateOptions{})
-		return ref("apps/v1", "StatefulSet", o.name, s.GetUID()), err
+		return controllerRef("apps/v1", "StatefulSet", o.name, s.GetUID()), err
 	case daemonSet:
 		d, err := client.AppsV1().DaemonSets(ns).Create(ctx, &appsv1.DaemonSet{ObjectMeta: meta,
 			Spec: appsv1.DaemonSetSpec{Selector: o.selector(), Template: template}}, metav1.CreateOptions{})
-		return ref("apps/v1", "DaemonSet", o.name, d.GetUID()), err
+		return controllerRef("apps/v1", "DaemonSet", o.name, d.GetUID()), err
 	case replicationControl:
 		r, err := client.CoreV1().ReplicationControllers(ns).Create(ctx, &corev1.ReplicationController{ObjectMeta: meta,
 			Spec: corev1.ReplicationControllerSpec{Replicas: &o.replicas, Selector: o.selector().MatchLabels, Template: &template}}, metav1.CreateOptions{})
-		return ref("v1", "ReplicationController", o.name, r.GetUID()), err
+		return controllerRef("v1", "ReplicationController", o.name, r.GetUID()), err
 	case job:
 		template.Spec.RestartPolicy = corev1.RestartPolicyNever
 		template.Labels = nil
 		j, err := client.BatchV1().Jobs(ns).Create(ctx, &batchv1.Job{ObjectMeta: meta,
 			Spec: batchv1.JobSpec{Parallelism: &o.replicas, Template: template}}, metav1.CreateOptions{})
-		return ref("batch/v1", "Job", o.name, j.GetUID()), err
+		return controllerRef("batch/v1", "Job", o.name, j.GetUID()), err
 	case scalable:
 		return o.custom(ctx, ns, widgets, "Widget")
 	case unscalable:
 		return o.custom(ctx, ns, gadgets, "Gadget")
 	}
-	return nil, fmt.Errorf("no such kind of owner: %s", o.kind)
+	return nil, fmt.Errorf("unknown kind of owner: %s", o.kind)
 }
 
 func (o ownerPlan) custom(ctx context.Context, ns string, r schema.GroupVersionResource, kind string) (*metav1.OwnerReference, error) {
@@ -107,7 +106,7 @@ func (o ownerPlan) custom(ctx context.Context, ns string, r schema.GroupVersionR
 	if err != nil {
 		return nil, err
 	}
-	return ref(x.GetAPIVersion(), kind, o.name, x.GetUID()), nil
+	return controllerRef(x.GetAPIVersion(), kind, o.name, x.GetUID()), nil
 }
 
 func (o ownerPlan) selector() *metav1.LabelSelector {
@@ -130,11 +129,11 @@ func (o ownerPlan) replicaSet(ctx context.Context, ns, name string, replicas int
 		rs.OwnerReferences = []metav1.OwnerReference{*above}
 	}
 	rs, err := client.AppsV1().ReplicaSets(ns).Create(ctx, rs, metav1.CreateOptions{})
-	return ref("apps/v1", "ReplicaSet", name, rs.GetUID()), err
+	return controllerRef("apps/v1", "ReplicaSet", name, rs.GetUID()), err
 }
 
-// rescale gives owners their later replicas.
-func (c *casePlan) rescale(ctx context.Context) error {
+// rescale sets the later replicas of all owners.
+func (c *testCase) rescale(ctx context.Context) error {
 	for _, o := range c.owners {
 		patch := fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, o.later)
 		var err error

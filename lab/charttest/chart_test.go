@@ -12,7 +12,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// eventually asks again until done says so, and fails with what it said last.
+// eventually polls done until it returns true. After a minute it fails with the last state.
 func eventually(ctx context.Context, t *testing.T, what string, done func() (bool, string)) {
 	t.Helper()
 	ctx, stop := context.WithTimeout(ctx, time.Minute)
@@ -32,9 +32,9 @@ func eventually(ctx context.Context, t *testing.T, what string, done func() (boo
 	}
 }
 
-// podAdmitted waits for a pod made by a controller of the given kind. A pod that
-// Pod Security refuses is never made; the refusal is an event then.
-func (r release) podAdmitted(ctx context.Context, t *testing.T, ownerKind string) corev1.Pod {
+// waitForPod waits for a pod whose owner has the given kind. If Pod Security rejects the pod, it is never created;
+// the timeout then reports the events.
+func (r release) waitForPod(ctx context.Context, t *testing.T, ownerKind string) corev1.Pod {
 	t.Helper()
 	var found corev1.Pod
 	eventually(ctx, t, "a pod of a "+ownerKind, func() (bool, string) {
@@ -61,47 +61,47 @@ func (r release) podAdmitted(ctx context.Context, t *testing.T, ownerKind string
 	return found
 }
 
-// uninstall removes the release and waits until nothing of it is left.
+// uninstall removes the release and waits until none of its objects is left.
 func (r release) uninstall(ctx context.Context, t *testing.T) {
 	t.Helper()
 	if len(r.leftovers(ctx, t)) == 0 {
-		t.Fatal("nothing of the release is found before it is uninstalled: the search finds nothing")
+		t.Fatal("found no objects of the release before uninstalling it, so the search does not work")
 	}
 	r.helm(t, "uninstall", r.name)
-	eventually(ctx, t, "everything of the release to go", func() (bool, string) {
+	eventually(ctx, t, "the objects of the release to be deleted", func() (bool, string) {
 		left := r.leftovers(ctx, t)
 		return len(left) == 0, strings.Join(left, ", ")
 	})
 }
 
-var evict = authorizationv1.ResourceAttributes{Namespace: "shop", Verb: "create", Resource: "pods", Subresource: "eviction"}
+var evictPermission = authorizationv1.ResourceAttributes{Namespace: "shop", Verb: "create", Resource: "pods", Subresource: "eviction"}
 
-// rights checks what the ServiceAccount may and may not do.
-func (r release) rights(ctx context.Context, t *testing.T, mayEvict bool) {
+// checkPermissions checks the permissions of the ServiceAccount.
+func (r release) checkPermissions(ctx context.Context, t *testing.T, mayEvict bool) {
 	t.Helper()
 	lease := func(namespace, verb, name string) authorizationv1.ResourceAttributes {
 		return authorizationv1.ResourceAttributes{Namespace: namespace, Verb: verb, Group: "coordination.k8s.io", Resource: "leases", Name: name}
 	}
-	memory := func(namespace, verb, name string) authorizationv1.ResourceAttributes {
+	configMap := func(namespace, verb, name string) authorizationv1.ResourceAttributes {
 		return authorizationv1.ResourceAttributes{Namespace: namespace, Verb: verb, Resource: "configmaps", Name: name}
 	}
 	for _, c := range []struct {
 		want bool
 		what authorizationv1.ResourceAttributes
 	}{
-		{mayEvict, evict},
-		{true, memory(r.namespace, "get", "evenkeel-memory-00")},
-		{true, memory(r.namespace, "get", "evenkeel-memory-15")},
-		{true, memory(r.namespace, "get", "evenkeel-memory-cluster")},
-		{true, memory(r.namespace, "get", "evenkeel-pause")},
-		{mayEvict, memory(r.namespace, "create", "")},
-		{mayEvict, memory(r.namespace, "update", "evenkeel-memory-07")},
-		{mayEvict, memory(r.namespace, "update", "evenkeel-memory-cluster")},
-		{false, memory(r.namespace, "update", "evenkeel-pause")},
-		{false, memory(r.namespace, "get", "another")},
-		{false, memory(r.namespace, "list", "")},
-		{false, memory(r.namespace, "delete", "evenkeel-memory-07")},
-		{false, memory("kube-system", "get", "evenkeel-memory-07")},
+		{mayEvict, evictPermission},
+		{true, configMap(r.namespace, "get", "evenkeel-state-00")},
+		{true, configMap(r.namespace, "get", "evenkeel-state-15")},
+		{true, configMap(r.namespace, "get", "evenkeel-state-cluster")},
+		{true, configMap(r.namespace, "get", "evenkeel-pause")},
+		{mayEvict, configMap(r.namespace, "create", "")},
+		{mayEvict, configMap(r.namespace, "update", "evenkeel-state-07")},
+		{mayEvict, configMap(r.namespace, "update", "evenkeel-state-cluster")},
+		{false, configMap(r.namespace, "update", "evenkeel-pause")},
+		{false, configMap(r.namespace, "get", "another")},
+		{false, configMap(r.namespace, "list", "")},
+		{false, configMap(r.namespace, "delete", "evenkeel-state-07")},
+		{false, configMap("kube-system", "get", "evenkeel-state-07")},
 		{true, authorizationv1.ResourceAttributes{Verb: "list", Resource: "pods"}},
 		{true, authorizationv1.ResourceAttributes{Verb: "watch", Group: "apps", Resource: "replicasets"}},
 		{true, authorizationv1.ResourceAttributes{Namespace: "shop", Verb: "create", Group: "events.k8s.io", Resource: "events"}},
@@ -118,8 +118,9 @@ func (r release) rights(ctx context.Context, t *testing.T, mayEvict bool) {
 		{false, authorizationv1.ResourceAttributes{Verb: "patch", Resource: "nodes"}},
 		{false, authorizationv1.ResourceAttributes{Verb: "get", Resource: "nodes", Subresource: "proxy"}},
 	} {
-		if got := r.may(ctx, t, c.what); got != c.want {
-			t.Errorf("%s %s/%s %s in %q: allowed %v, want %v", c.what.Verb, c.what.Resource, c.what.Subresource, c.what.Name, c.what.Namespace, got, c.want)
+		if got := r.allowed(ctx, t, c.what); got != c.want {
+			t.Errorf("%s %s/%s %s in %q: allowed %v, want %v",
+				c.what.Verb, c.what.Resource, c.what.Subresource, c.what.Name, c.what.Namespace, got, c.want)
 		}
 	}
 }
@@ -128,12 +129,12 @@ func TestInstallAsDeployment(t *testing.T) {
 	ctx := t.Context()
 	r := newRelease("keel", "ek-deployment")
 	r.install(ctx, t)
-	r.podAdmitted(ctx, t, "ReplicaSet")
-	r.rights(ctx, t, false)
+	r.waitForPod(ctx, t, "ReplicaSet")
+	r.checkPermissions(ctx, t, false)
 	r.helm(t, "upgrade", r.name, chart, "--reuse-values", "--set", "config.dryRun=false")
-	r.rights(ctx, t, true)
+	r.checkPermissions(ctx, t, true)
 	r.helm(t, "upgrade", r.name, chart, "--reuse-values", "--set", "config.dryRun=true")
-	r.rights(ctx, t, false)
+	r.checkPermissions(ctx, t, false)
 	r.uninstall(ctx, t)
 }
 
@@ -141,13 +142,13 @@ func TestInstallAsCronJob(t *testing.T) {
 	ctx := t.Context()
 	r := newRelease("keel", "ek-cronjob")
 	r.install(ctx, t, "--set", "kind=CronJob", "--set", "cronJob.suspend=true")
-	r.rights(ctx, t, false)
+	r.checkPermissions(ctx, t, false)
 	crons, err := r.client.BatchV1().CronJobs(r.namespace).List(ctx, metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(crons.Items) != 2 {
-		t.Fatalf("%d CronJobs, want one per schedule", len(crons.Items))
+		t.Fatalf("got %d CronJobs, want one per schedule (2)", len(crons.Items))
 	}
 	cron := crons.Items[0]
 	job := &batchv1.Job{Spec: cron.Spec.JobTemplate.Spec}
@@ -156,20 +157,20 @@ func TestInstallAsCronJob(t *testing.T) {
 	if _, err := r.client.BatchV1().Jobs(r.namespace).Create(ctx, job, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	pod := r.podAdmitted(ctx, t, "Job")
+	pod := r.waitForPod(ctx, t, "Job")
 	if args := strings.Join(pod.Spec.Containers[0].Args, " "); !strings.HasPrefix(args, "run --once --strategy ") {
-		t.Errorf("the job runs %q", args)
+		t.Errorf("the job has arguments %q, want a single pass of one strategy", args)
 	}
 	r.uninstall(ctx, t)
 }
 
-// A pod that the restricted level refuses is seen to be refused, so that the
-// tests above mean something.
+// TestRestrictedLevelIsOn checks that the restricted level rejects a pod; otherwise the tests above would prove
+// nothing.
 func TestRestrictedLevelIsOn(t *testing.T) {
 	ctx := t.Context()
 	r := newRelease("keel", "ek-refused")
 	r.install(ctx, t, "--set", "securityContext.allowPrivilegeEscalation=true")
-	eventually(ctx, t, "the refusal", func() (bool, string) {
+	eventually(ctx, t, "an event about the rejected pod", func() (bool, string) {
 		events, err := r.client.CoreV1().Events(r.namespace).List(ctx, metav1.ListOptions{})
 		if err != nil {
 			return false, err.Error()
@@ -179,7 +180,7 @@ func TestRestrictedLevelIsOn(t *testing.T) {
 				return true, ""
 			}
 		}
-		return false, "no event names PodSecurity"
+		return false, "no event mentions PodSecurity"
 	})
 	r.uninstall(ctx, t)
 }

@@ -28,17 +28,17 @@ func newRelease(name, namespace string) release {
 	return release{name: name, namespace: namespace, kubeconfig: lab.Kubeconfig, client: lab.Client}
 }
 
-// seedThreeZones puts D at 1/1/4 into the namespace shop, anew.
+// seedThreeZones creates Deployment d in namespace shop with 1, 1 and 4 pods per zone.
 func seedThreeZones(ctx context.Context, t *testing.T, client kubernetes.Interface) {
 	t.Helper()
 	const graceSeconds = 30
-	if err := seed.Apps(ctx, client, "shop", seed.Zones([3]int{1, 1, 4}, graceSeconds)); err != nil {
+	if err := seed.Apps(ctx, client, "shop", seed.ThreeZones([3]int{1, 1, 4}, graceSeconds)); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
 		ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 		defer stop()
-		if err := seed.Reset(ctx, client, "shop"); err != nil {
+		if err := seed.DeleteNamespace(ctx, client, "shop"); err != nil {
 			t.Error(err)
 		}
 	})
@@ -46,7 +46,7 @@ func seedThreeZones(ctx context.Context, t *testing.T, client kubernetes.Interfa
 
 func podsOfDPerZone(ctx context.Context, t *testing.T, client kubernetes.Interface) string {
 	t.Helper()
-	zones, err := seed.Spread(ctx, client, "shop", "d")
+	zones, err := seed.PodsByZone(ctx, client, "shop", "d")
 	if err != nil {
 		t.Fatal(err)
 	}

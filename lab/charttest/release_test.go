@@ -24,16 +24,15 @@ import (
 
 const chart = "../../charts/evenkeel"
 
-// release is one installation of the chart in a namespace of its own, which
-// enforces the restricted Pod Security level.
+// release is one installation of the chart in its own namespace, which enforces the restricted Pod Security level.
 type release struct {
 	name, namespace string
 	kubeconfig      string // the administrator's
 	client          kubernetes.Interface
 }
 
-// helmBinary is EVENKEEL_HELM, or the tool of the helm module, which go builds
-// once (some minutes) and keeps in its cache.
+// helmBinary returns EVENKEEL_HELM, or else the tool of the helm module. Go builds the tool once, which takes some
+// minutes, and caches it.
 func helmBinary(t *testing.T) string {
 	t.Helper()
 	if path := os.Getenv("EVENKEEL_HELM"); path != "" {
@@ -60,10 +59,11 @@ func (r release) helm(t *testing.T, args ...string) string {
 	return string(out)
 }
 
-// install makes the namespace and installs the chart in it.
+// install creates the namespace and installs the chart in it.
 func (r release) install(ctx context.Context, t *testing.T, args ...string) {
 	t.Helper()
-	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: r.namespace, Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}}}
+	ns := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: r.namespace,
+		Labels: map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}}}
 	if _, err := r.client.CoreV1().Namespaces().Create(ctx, ns, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
@@ -76,8 +76,8 @@ func (r release) user() string {
 	return "system:serviceaccount:" + r.namespace + ":" + r.fullname()
 }
 
-// config writes the release's configuration to a file, as its pods see it.
-func (r release) config(ctx context.Context, t *testing.T) string {
+// writeConfig writes the release's configuration to a file and returns its path.
+func (r release) writeConfig(ctx context.Context, t *testing.T) string {
 	t.Helper()
 	cm, err := r.client.CoreV1().ConfigMaps(r.namespace).Get(ctx, r.fullname(), metav1.GetOptions{})
 	if err != nil {
@@ -90,8 +90,7 @@ func (r release) config(ctx context.Context, t *testing.T) string {
 	return path
 }
 
-// kubeconfigOfPods writes a kubeconfig with a token of the release's
-// ServiceAccount, which is all that its pods have.
+// kubeconfigOfPods writes a kubeconfig with a token of the release's ServiceAccount, as its pods have.
 func (r release) kubeconfigOfPods(ctx context.Context, t *testing.T) string {
 	t.Helper()
 	path, err := lab.ServiceAccountKubeconfig(ctx, r.namespace, r.fullname())
@@ -101,8 +100,8 @@ func (r release) kubeconfigOfPods(ctx context.Context, t *testing.T) string {
 	return path
 }
 
-// may asks the API server whether the release's ServiceAccount has a right.
-func (r release) may(ctx context.Context, t *testing.T, a authorizationv1.ResourceAttributes) bool {
+// allowed asks the API server whether the release's ServiceAccount has a permission.
+func (r release) allowed(ctx context.Context, t *testing.T, a authorizationv1.ResourceAttributes) bool {
 	t.Helper()
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: r.user(), ResourceAttributes: &a}}
 	review, err := r.client.AuthorizationV1().SubjectAccessReviews().Create(ctx, review, metav1.CreateOptions{})
@@ -112,18 +111,19 @@ func (r release) may(ctx context.Context, t *testing.T, a authorizationv1.Resour
 	return review.Status.Allowed
 }
 
-// evenkeel runs the program as a pod of the release would, with args.
-func (r release) evenkeel(ctx context.Context, t *testing.T, args ...string) (stdout, stderr string, err error) {
+// runEvenkeel runs the program with the environment of the release's pods.
+func (r release) runEvenkeel(ctx context.Context, t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	cmd := exec.CommandContext(ctx, testbed.Evenkeel, args...)
-	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(), "POD_NAMESPACE=" + r.namespace, "POD_NAME=" + r.fullname() + "-local"}
+	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + t.TempDir(),
+		"POD_NAMESPACE=" + r.namespace, "POD_NAME=" + r.fullname() + "-local"}
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	err = cmd.Run()
 	return out.String(), errs.String(), err
 }
 
-// leftovers lists every object of any kind that carries the release's label.
+// leftovers lists all objects that carry the release's label.
 func (r release) leftovers(ctx context.Context, t *testing.T) []string {
 	t.Helper()
 	config, err := clientcmd.BuildConfigFromFlags("", r.kubeconfig)
@@ -147,7 +147,8 @@ func (r release) leftovers(ctx context.Context, t *testing.T) []string {
 			t.Fatal(err)
 		}
 		for _, kind := range group.APIResources {
-			list, err := client.Resource(gv.WithResource(kind.Name)).List(ctx, metav1.ListOptions{LabelSelector: "app.kubernetes.io/instance=" + r.name})
+			ours := metav1.ListOptions{LabelSelector: "app.kubernetes.io/instance=" + r.name}
+			list, err := client.Resource(gv.WithResource(kind.Name)).List(ctx, ours)
 			if err != nil {
 				t.Fatalf("listing %s: %v", kind.Name, err)
 			}

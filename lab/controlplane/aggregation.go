@@ -12,11 +12,10 @@ import (
 	"time"
 )
 
-// proxyName is the name under which the API server passes requests on to the servers
-// behind it.
+// proxyName is the client name with which the API server calls aggregated API servers.
 const proxyName = "front-proxy-client"
 
-// aggregationArgs make the API server pass requests on, and publish how it does.
+// aggregationArgs returns the API server flags that enable the aggregation layer.
 func (c *Cluster) aggregationArgs() []string {
 	if !c.aggregation {
 		return nil
@@ -24,7 +23,8 @@ func (c *Cluster) aggregationArgs() []string {
 	return []string{
 		"--client-ca-file=" + c.path("client-ca.crt"),
 		"--requestheader-client-ca-file=" + c.path("proxy-ca.crt"), "--requestheader-allowed-names=" + proxyName,
-		"--requestheader-extra-headers-prefix=X-Remote-Extra-", "--requestheader-group-headers=X-Remote-Group", "--requestheader-username-headers=X-Remote-User",
+		"--requestheader-extra-headers-prefix=X-Remote-Extra-",
+		"--requestheader-group-headers=X-Remote-Group", "--requestheader-username-headers=X-Remote-User",
 		"--proxy-client-cert-file=" + c.path("proxy.crt"), "--proxy-client-key-file=" + c.path("proxy.key"),
 	}
 }
@@ -43,20 +43,21 @@ func aggregationFiles(files map[string][]byte) error {
 	return err
 }
 
-// Authority signs certificates for the lab.
+// Authority is a certificate authority of the lab.
 type Authority struct {
 	cert *x509.Certificate
 	key  *ecdsa.PrivateKey
 }
 
-// newAuthority makes a certificate authority of its own.
+// newAuthority creates a self-signed certificate authority.
 func newAuthority(name string) (*Authority, error) {
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, err
 	}
 	c := &x509.Certificate{SerialNumber: big.NewInt(1), Subject: pkix.Name{CommonName: name}, IsCA: true, BasicConstraintsValid: true,
-		KeyUsage: x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour)}
+		KeyUsage:  x509.KeyUsageCertSign | x509.KeyUsageDigitalSignature,
+		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, c, c, &key.PublicKey, key)
 	if err != nil {
 		return nil, err
@@ -65,23 +66,24 @@ func newAuthority(name string) (*Authority, error) {
 	return &Authority{c, key}, err
 }
 
-// NewAuthority makes a certificate authority for what runs beside the API server.
+// NewAuthority creates a certificate authority for servers beside the API server.
 func NewAuthority() (*Authority, error) { return newAuthority("lab-servers") }
 
-// PEM is the authority's own certificate.
+// PEM returns the authority's own certificate.
 func (a *Authority) PEM() []byte {
 	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: a.cert.Raw})
 }
 
-// Issue makes a certificate and its key, for a client of that name or a server under
-// those names.
+// Issue creates a certificate and its key for a client name and, optionally, server names.
 func (a *Authority) Issue(name string, servers ...string) (cert, key []byte, err error) {
 	k, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
 		return nil, nil, err
 	}
-	c := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, DNSNames: servers, KeyUsage: x509.KeyUsageDigitalSignature,
-		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth}, NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour)}
+	c := &x509.Certificate{SerialNumber: big.NewInt(2), Subject: pkix.Name{CommonName: name}, DNSNames: servers,
+		KeyUsage:    x509.KeyUsageDigitalSignature,
+		ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageClientAuth, x509.ExtKeyUsageServerAuth},
+		NotBefore:   time.Now().Add(-time.Hour), NotAfter: time.Now().Add(24 * time.Hour)}
 	der, err := x509.CreateCertificate(rand.Reader, c, a.cert, &k.PublicKey, a.key)
 	if err != nil {
 		return nil, nil, fmt.Errorf("signing the certificate of %s: %w", name, err)
@@ -90,5 +92,6 @@ func (a *Authority) Issue(name string, servers ...string) (cert, key []byte, err
 	if err != nil {
 		return nil, nil, err
 	}
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}), pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}), nil
+	cert = pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der})
+	return cert, pem.EncodeToMemory(&pem.Block{Type: "EC PRIVATE KEY", Bytes: private}), nil
 }

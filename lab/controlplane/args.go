@@ -5,9 +5,9 @@ import (
 	"strings"
 )
 
-// controllers are those that move pods, accounts and namespaces along. There is
-// no node lifecycle controller: fake nodes send no heartbeats.
-var controllers = []string{
+// defaultControllers manage pods, accounts and namespaces. The node lifecycle controller is left out, because fake
+// nodes send no heartbeats.
+var defaultControllers = []string{
 	"deployment-controller", "replicaset-controller", "statefulset-controller", "daemonset-controller",
 	"job-controller", "cronjob-controller", "disruption-controller", "namespace-controller",
 	"garbage-collector-controller", "pod-garbage-collector-controller", "serviceaccount-controller",
@@ -29,7 +29,7 @@ func (c *Cluster) apiServerArgs() []string {
 		"--authorization-mode=Node,RBAC", "--token-auth-file=" + c.path("tokens.csv"), "--anonymous-auth=false",
 		"--service-account-issuer=https://lab.evenkeel.io", "--service-account-key-file=" + c.path("sa.key"),
 		"--service-account-signing-key-file=" + c.path("sa.key"),
-		// It would taint new nodes until a node lifecycle controller clears them.
+		// The plugin would taint new nodes, and only a node lifecycle controller removes the taint.
 		"--disable-admission-plugins=TaintNodesByCondition",
 		"--endpoint-reconciler-type=none", "--allow-privileged=true",
 		"--audit-policy-file=" + c.path("audit-policy.yaml"), "--audit-log-path=" + c.path("audit.log"),

@@ -14,12 +14,11 @@ import (
 	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
 )
 
-// Audit reads what the API server noted so far: every eviction, and every
-// request of a ServiceAccount.
+// Audit returns the audit events so far: every eviction, and every request of a ServiceAccount.
 func (c *Cluster) Audit() ([]auditv1.Event, error) {
 	data, err := os.ReadFile(c.path("audit.log"))
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, nil // made with the first event
+		return nil, nil // the API server creates the file with the first event
 	}
 	if err != nil {
 		return nil, fmt.Errorf("reading the audit log: %w", err)
@@ -27,7 +26,7 @@ func (c *Cluster) Audit() ([]auditv1.Event, error) {
 	var events []auditv1.Event
 	for line := range bytes.Lines(data) {
 		if !bytes.HasSuffix(line, []byte("\n")) {
-			break // being written
+			break // the API server is still writing this line
 		}
 		var e auditv1.Event
 		if err := json.Unmarshal(line, &e); err != nil {
@@ -38,8 +37,7 @@ func (c *Cluster) Audit() ([]auditv1.Event, error) {
 	return events, nil
 }
 
-// Evictions are the audited requests to evict in a namespace, with the codes
-// that the server answered.
+// Evictions returns the audited requests to evict in a namespace, with the status codes of their answers.
 func (c *Cluster) Evictions(namespace string) ([]auditv1.Event, error) {
 	all, err := c.Audit()
 	var out []auditv1.Event
@@ -54,7 +52,8 @@ func (c *Cluster) Evictions(namespace string) ([]auditv1.Event, error) {
 // ServiceAccountKubeconfig writes a kubeconfig with a token of the account.
 func (c *Cluster) ServiceAccountKubeconfig(ctx context.Context, namespace, name string) (string, error) {
 	hour := int64(3600)
-	t, err := c.Client.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, name, &authv1.TokenRequest{Spec: authv1.TokenRequestSpec{ExpirationSeconds: &hour}}, metav1.CreateOptions{})
+	request := &authv1.TokenRequest{Spec: authv1.TokenRequestSpec{ExpirationSeconds: &hour}}
+	t, err := c.Client.CoreV1().ServiceAccounts(namespace).CreateToken(ctx, name, request, metav1.CreateOptions{})
 	if err != nil {
 		return "", fmt.Errorf("asking for a token of %s/%s: %w", namespace, name, err)
 	}
@@ -62,7 +61,7 @@ func (c *Cluster) ServiceAccountKubeconfig(ctx context.Context, namespace, name 
 	return path, c.writeKubeconfigFor(path, t.Status.Token, namespace)
 }
 
-// AuditLog is the path of the audit log.
+// AuditLog returns the path of the audit log.
 func (c *Cluster) AuditLog() string { return c.path("audit.log") }
 
 // UserKubeconfig writes a kubeconfig for one of Options.Users.

@@ -18,42 +18,37 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 )
 
-// Options say how to start.
+// Options configure the control plane.
 type Options struct {
 	// Kwok is the path of the kwok program.
 	Kwok string
-	// WithoutKwok leaves kwok out: nodes and pods are as the caller writes them.
+	// WithoutKwok runs no kwok. The caller then writes the status of nodes and pods.
 	WithoutKwok bool
-	// Usage has kwok simulate what pods use, by their annotations (see UsageCPU), and
-	// serve it as a kubelet does.
+	// Usage makes kwok simulate resource usage from pod annotations (see UsageCPU) and serve it like a kubelet.
 	Usage bool
-	// Aggregation lets servers of other APIs, such as metrics-server, stand behind
-	// the API server.
+	// Aggregation lets aggregated API servers, such as metrics-server, register with the API server.
 	Aggregation bool
-	// Controllers are those to run; empty: the ones that move pods, accounts and
-	// namespaces along.
+	// Controllers lists the controllers to run. Empty selects those that manage pods, accounts and namespaces.
 	Controllers []string
-	// SchedulerConfig is a KubeSchedulerConfiguration (v1), of which the lab
-	// replaces clientConnection and leaderElection; empty: the defaults.
+	// SchedulerConfig is a KubeSchedulerConfiguration (v1); empty selects the defaults. The lab replaces
+	// clientConnection and leaderElection.
 	SchedulerConfig []byte
-	// ControllerManagerFlags follow the lab's own and win over them.
+	// ControllerManagerFlags come after the lab's own flags and override them.
 	ControllerManagerFlags []string
-	// Etcd is the data folder that Keep made of an earlier lab; empty: nothing is
-	// there yet.
+	// Etcd is a data folder that Keep wrote for an earlier lab. Empty starts with no data.
 	Etcd string
-	// Command runs one component when the component's name and arguments are
-	// added: each is then a process of its own (see RunComponent and Component).
-	// Empty: all run in this process.
+	// Command runs one component if the component's name and arguments are appended to it. Each component then runs
+	// as a process of its own (see RunComponent and Component). Empty runs all components in this process.
 	Command []string
-	// Users are known beside the administrator.
+	// Users can authenticate in addition to the administrator.
 	Users []User
-	// AuditPolicy (audit.k8s.io/v1) replaces the lab's own.
+	// AuditPolicy (audit.k8s.io/v1) replaces the lab's audit policy.
 	AuditPolicy []byte
-	// Progress takes a line per step; nil for none.
+	// Progress receives one line per step; nil discards them.
 	Progress io.Writer
 }
 
-// User is someone whom the API server knows by a token.
+// User authenticates to the API server with a static token.
 type User struct{ Token, Name, Group string }
 
 // Cluster is a running control plane.
@@ -76,20 +71,19 @@ type Cluster struct {
 	etcdEnded   chan struct{}
 	running     sync.WaitGroup
 
-	lifetime       context.Context // of the components
+	lifetime       context.Context // ends when Stop ends the components
 	endScheduler   context.CancelFunc
 	schedulerEnded chan struct{}
 }
 
-// Start brings everything up in a new temporary folder. A component that ends
-// before Stop is reported by Failed.
+// Start starts all components with a new temporary folder. If a component ends before Stop, Failed reports it.
 func Start(ctx context.Context, o Options) (*Cluster, error) {
 	dir, err := os.MkdirTemp("", "evenkeel-lab-")
 	if err != nil {
-		return nil, fmt.Errorf("making a folder for the lab: %w", err)
+		return nil, fmt.Errorf("creating the lab's folder: %w", err)
 	}
 	c := &Cluster{dir: dir, Kubeconfig: filepath.Join(dir, "kubeconfig"), failed: make(chan error, 16), etcdEnded: make(chan struct{}),
-		controllers: controllers, managerArgs: o.ControllerManagerFlags, aggregation: o.Aggregation, command: o.Command, processes: map[string]*Process{}}
+		controllers: defaultControllers, managerArgs: o.ControllerManagerFlags, aggregation: o.Aggregation, command: o.Command, processes: map[string]*Process{}}
 	if len(o.Controllers) > 0 {
 		c.controllers = o.Controllers
 	}
@@ -126,7 +120,8 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 		}
 	}
 	c.run(ctx, Etcd, c.etcdArgs())
-	if err := c.await(ctx, 60*time.Second, func() error { return answers(fmt.Sprintf("http://127.0.0.1:%d/health", c.ports.etcd)) }); err != nil {
+	etcdHealth := fmt.Sprintf("http://127.0.0.1:%d/health", c.ports.etcd)
+	if err := c.await(ctx, 60*time.Second, func() error { return checkURL(etcdHealth) }); err != nil {
 		return fmt.Errorf("starting etcd: %w", err)
 	}
 	say("etcd is up")
@@ -143,7 +138,7 @@ func (c *Cluster) start(ctx context.Context, o Options) error {
 		}
 	}
 	for name, port := range map[string]int{Scheduler: c.ports.scheduler, ControllerManager: c.ports.controllerManager} {
-		if err := c.await(ctx, 60*time.Second, func() error { return healthy(port) }); err != nil {
+		if err := c.await(ctx, 60*time.Second, func() error { return checkHealth(port) }); err != nil {
 			return fmt.Errorf("starting %s: %w", name, err)
 		}
 	}
@@ -173,8 +168,7 @@ func (c *Cluster) connect(ctx context.Context) error {
 	})
 }
 
-// await asks again and again until the answer is no error, a component fails,
-// or time is up.
+// await polls until ask returns no error, a component fails, or the limit has passed.
 func (c *Cluster) await(ctx context.Context, limit time.Duration, ask func() error) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, limit, true, func(context.Context) (bool, error) {
@@ -192,7 +186,7 @@ func (c *Cluster) await(ctx context.Context, limit time.Duration, ask func() err
 	return err
 }
 
-// run starts a component; its end before Stop is a failure.
+// run starts a component. A component that ends before Stop is a failure.
 func (c *Cluster) run(ctx context.Context, name string, args []string) {
 	if len(c.command) > 0 {
 		argv := append(append(slices.Clone(c.command), name), args...)
@@ -212,18 +206,18 @@ func (c *Cluster) run(ctx context.Context, name string, args []string) {
 	})
 }
 
-// Failed yields the end of any component.
+// Failed delivers an error for each component that ended before Stop.
 func (c *Cluster) Failed() <-chan error { return c.failed }
 
-// Stop ends everything and removes the folder. The components log to the end,
-// so os.Stderr stays redirected; the process is expected to end soon.
+// Stop ends all components and removes the folder. os.Stderr stays redirected, because the components log until the
+// process ends. The process should end soon.
 func (c *Cluster) Stop() {
 	c.cancel()
 	done := make(chan struct{})
 	go func() { c.running.Wait(); close(done) }()
 	select {
 	case <-done:
-	case <-time.After(3 * time.Second): // an API server without etcd lingers; its data is disposable
+	case <-time.After(3 * time.Second): // an API server without etcd ends slowly; its data is disposable
 	}
 	os.RemoveAll(c.dir)
 }

@@ -20,15 +20,14 @@ import (
 	scheduleroptions "k8s.io/kubernetes/cmd/kube-scheduler/app/options"
 )
 
-// The components' functions are called, not their commands: each command would
-// install its own signal handler. Several of them then apply the same logging
-// settings, which must be allowed once.
+// The lab calls the components' functions, not their commands, because each command would install its own signal
+// handler. Several components then apply the same logging settings; this must be allowed once.
 func init() {
 	logsapi.ReapplyHandling = logsapi.ReapplyHandlingIgnoreUnchanged
 	logs.InitLogs()
 }
 
-func parse(sets cliflag.NamedFlagSets, args []string) error {
+func parseFlags(sets cliflag.NamedFlagSets, args []string) error {
 	all := pflag.NewFlagSet("lab", pflag.ContinueOnError)
 	for _, fs := range sets.FlagSets {
 		all.AddFlagSet(fs)
@@ -36,8 +35,7 @@ func parse(sets cliflag.NamedFlagSets, args []string) error {
 	return all.Parse(args)
 }
 
-// runEtcd runs one member that listens where the arguments say. Its data is
-// disposable: nothing is synced to disk.
+// runEtcd runs a single etcd member on the ports in args. It does not sync to disk, because the data is disposable.
 func runEtcd(ctx context.Context, args []string) error {
 	cfg := embed.NewConfig()
 	var client, peer int
@@ -74,7 +72,7 @@ func runEtcd(ctx context.Context, args []string) error {
 
 func runAPIServer(ctx context.Context, args []string) error {
 	o := apiserveroptions.NewServerRunOptions()
-	if err := parse(o.Flags(), args); err != nil {
+	if err := parseFlags(o.Flags(), args); err != nil {
 		return err
 	}
 	if err := o.GenericServerRunOptions.ComponentGlobalsRegistry.Set(); err != nil {
@@ -93,7 +91,7 @@ func runAPIServer(ctx context.Context, args []string) error {
 
 func runScheduler(ctx context.Context, args []string) error {
 	o := scheduleroptions.NewOptions()
-	if err := parse(*o.Flags, args); err != nil {
+	if err := parseFlags(*o.Flags, args); err != nil {
 		return err
 	}
 	if err := o.ComponentGlobalsRegistry.Set(); err != nil {
@@ -111,10 +109,11 @@ func runControllerManager(ctx context.Context, args []string) error {
 	if err != nil {
 		return err
 	}
-	known, disabled, aliases := controllermanager.KnownControllers(), controllermanager.ControllersDisabledByDefault(), controllermanager.ControllerAliases()
+	known, disabled := controllermanager.KnownControllers(), controllermanager.ControllersDisabledByDefault()
+	aliases := controllermanager.ControllerAliases()
 	sets := o.Flags(known, disabled, aliases)
 	o.ParsedFlags = &sets
-	if err := parse(sets, args); err != nil {
+	if err := parseFlags(sets, args); err != nil {
 		return err
 	}
 	if err := o.ComponentGlobalsRegistry.Set(); err != nil {

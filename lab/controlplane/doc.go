@@ -1,9 +1,7 @@
-// Package controlplane runs a real Kubernetes control plane (etcd,
-// kube-apiserver, kube-scheduler, kube-controller-manager), all in this process
-// or each in one of its own that can be frozen and killed, and fake nodes by kwok
-// in a child process.
+// Package controlplane runs a real Kubernetes control plane: etcd, kube-apiserver, kube-scheduler and
+// kube-controller-manager. All of them run in this process, or each in a process of its own that can be frozen and
+// killed. Kwok simulates the nodes in a child process.
 //
-// It decides nothing about what runs in the cluster. RBAC, ServiceAccount and
-// PodSecurity admission are on; the audit log is an independent witness of what
-// clients did. One process can hold one control plane.
+// The package does not decide what runs in the cluster. RBAC and the ServiceAccount and PodSecurity admission plugins
+// are on. The audit log records independently what clients did. A process can hold one control plane.
 package controlplane

@@ -26,7 +26,7 @@ import (
 
 type ports struct{ etcd, etcdPeer, apiServer, scheduler, controllerManager, kwok int }
 
-// freePorts finds ports that nobody has.
+// freePorts finds ports that are not in use.
 func freePorts() (ports, error) {
 	var p ports
 	for _, into := range []*int{&p.etcd, &p.etcdPeer, &p.apiServer, &p.scheduler, &p.controllerManager, &p.kwok} {
@@ -34,7 +34,7 @@ func freePorts() (ports, error) {
 		if err != nil {
 			return p, err
 		}
-		defer l.Close() // held until all are found, so that they differ
+		defer l.Close() // keep every listener open until all ports are found, so they differ
 		*into = l.Addr().(*net.TCPAddr).Port
 	}
 	return p, nil
@@ -86,7 +86,7 @@ func (c *Cluster) writeFiles(o Options) error {
 	}
 	if o.Aggregation {
 		if err := aggregationFiles(files); err != nil {
-			return fmt.Errorf("making certificates for the aggregation layer: %w", err)
+			return fmt.Errorf("creating certificates for the aggregation layer: %w", err)
 		}
 	}
 	var errs []error
@@ -96,17 +96,17 @@ func (c *Cluster) writeFiles(o Options) error {
 	return errors.Join(errs...)
 }
 
-// token is the administrator's, made anew for each lab.
+// token returns the administrator's token, which is random for each lab.
 func (c *Cluster) token() string {
 	if c.adminToken == "" {
 		b := make([]byte, 16)
-		_, _ = rand.Read(b) // never fails (crypto/rand)
+		_, _ = rand.Read(b) // crypto/rand never fails
 		c.adminToken = hex.EncodeToString(b)
 	}
 	return c.adminToken
 }
 
-// writeKubeconfig fails until the API server has made its certificate.
+// writeKubeconfig returns an error until the API server has written its certificate.
 func (c *Cluster) writeKubeconfig() error {
 	return c.writeKubeconfigFor(c.Kubeconfig, c.token(), "")
 }
@@ -124,8 +124,7 @@ func (c *Cluster) writeKubeconfigFor(path, token, namespace string) error {
 	return clientcmd.WriteToFile(*k, path)
 }
 
-// redirectLogs sends what the components log to a file. They write to whatever
-// os.Stderr is at the moment.
+// redirectLogs redirects the components' log to a file. The components write to os.Stderr.
 func (c *Cluster) redirectLogs() error {
 	f, err := os.Create(c.path("components.log"))
 	if err != nil {
@@ -137,7 +136,7 @@ func (c *Cluster) redirectLogs() error {
 	return nil
 }
 
-// logTail is the end of the components' log, for errors.
+// logTail returns the end of the components' log for error messages.
 func (c *Cluster) logTail() string {
 	b, err := os.ReadFile(c.path("components.log"))
 	if err != nil {
@@ -146,11 +145,12 @@ func (c *Cluster) logTail() string {
 	return string(b[max(0, len(b)-2000):])
 }
 
-// healthy asks a component on this machine; its certificate is its own.
-func healthy(port int) error { return answers(fmt.Sprintf("https://127.0.0.1:%d/healthz", port)) }
+// checkHealth checks a component on this machine. It does not verify the component's self-signed certificate.
+func checkHealth(port int) error { return checkURL(fmt.Sprintf("https://127.0.0.1:%d/healthz", port)) }
 
-func answers(url string) error {
-	client := http.Client{Timeout: 2 * time.Second, Transport: &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}}
+func checkURL(url string) error {
+	transport := &http.Transport{DisableKeepAlives: true, TLSClientConfig: &tls.Config{InsecureSkipVerify: true}}
+	client := http.Client{Timeout: 2 * time.Second, Transport: transport}
 	r, err := client.Get(url)
 	if err != nil {
 		return err

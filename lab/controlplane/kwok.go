@@ -10,20 +10,20 @@ import (
 //go:embed stages.yaml
 var stages []byte
 
-// NodeAnnotation marks the nodes that kwok looks after.
+// NodeAnnotation marks the nodes that kwok manages.
 const NodeAnnotation = "kwok.x-k8s.io/node"
 
-// runKwok starts kwok as a process of its own: as a library it would end this
-// one when something is wrong. It dies with this process.
+// runKwok starts kwok as a child process. As a library, kwok would exit this process on an error. The child dies with
+// this process.
 func (c *Cluster) runKwok(ctx context.Context, path string) error {
 	if path == "" {
-		return errors.New("no path of the kwok program; build it with `make lab`")
+		return errors.New("the path of the kwok program is empty; build kwok with `make lab`")
 	}
 	return c.spawn(ctx, "kwok", []string{path, "--kubeconfig=" + c.Kubeconfig, "--config=" + c.path("stages.yaml"),
 		"--manage-all-nodes=false", "--manage-nodes-with-annotation-selector=" + NodeAnnotation + "=fake",
 		fmt.Sprintf("--server-address=127.0.0.1:%d", c.ports.kwok)})
 }
 
-// KwokPort is where kwok serves what a kubelet would, and the list of all that it
-// serves for Prometheus (/discovery/prometheus).
+// KwokPort returns the port on which kwok serves the kubelet's API and the target list for Prometheus
+// (/discovery/prometheus).
 func (c *Cluster) KwokPort() int { return c.ports.kwok }

@@ -10,7 +10,7 @@ import (
 	"syscall"
 )
 
-// The components.
+// The names of the components.
 const (
 	Etcd              = "etcd"
 	APIServer         = "kube-apiserver"
@@ -24,43 +24,42 @@ func RunComponent(ctx context.Context, name string, args []string) error {
 		Etcd: runEtcd, APIServer: runAPIServer, Scheduler: runScheduler, ControllerManager: runControllerManager,
 	}[name]
 	if !ok {
-		return fmt.Errorf("there is no component %q", name)
+		return fmt.Errorf("unknown component %q", name)
 	}
 	return run(ctx, args)
 }
 
 // Process is a component in a process of its own. It dies with this process.
 type Process struct {
-	argv []string
-	log  string
-	c    *Cluster
-	ctx  context.Context
+	argv    []string
+	log     string
+	cluster *Cluster
+	ctx     context.Context
 
 	mu     sync.Mutex
 	child  *os.Process
-	killed bool // its end is wanted
+	killed bool // Kill was called, so the end is expected
 	ended  chan struct{}
 }
 
-// Component is a component of a cluster that was started with Options.Command;
-// nil when there is no such process.
+// Component returns the process of a component if the cluster was started with Options.Command, otherwise nil.
 func (c *Cluster) Component(name string) *Process { return c.processes[name] }
 
-// Spawn starts another process beside the components. It ends with the cluster, and
-// its own end before is a failure. Its output is what failures quote.
+// Spawn starts another process beside the components. It ends with the cluster. If it ends earlier, Failed reports it
+// with the end of its output.
 func (c *Cluster) Spawn(name string, argv ...string) (*Process, error) {
 	err := c.spawn(c.lifetime, name, argv)
 	return c.processes[name], err
 }
 
-// spawn starts a process whose end before Stop is a failure.
+// spawn starts a process. If it ends before Stop, Failed reports it.
 func (c *Cluster) spawn(ctx context.Context, name string, argv []string) error {
-	p := &Process{argv: argv, log: c.path(name + "-process.log"), c: c, ctx: ctx}
+	p := &Process{argv: argv, log: c.path(name + "-process.log"), cluster: c, ctx: ctx}
 	c.processes[name] = p
 	return p.Start()
 }
 
-// Start starts the process, also after Kill.
+// Start starts the process; it can be called again after Kill.
 func (p *Process) Start() error {
 	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o600)
 	if err != nil {
@@ -73,10 +72,10 @@ func (p *Process) Start() error {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	p.killed, p.ended = false, make(chan struct{})
 	ended, started := p.ended, make(chan error, 1)
-	p.c.running.Go(func() {
+	p.cluster.running.Go(func() {
 		defer close(ended)
 		defer log.Close()
-		runtime.LockOSThread() // the death signal is tied to the thread that starts the child
+		runtime.LockOSThread() // the death signal is bound to the thread that starts the child
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()
 		started <- err
@@ -85,9 +84,9 @@ func (p *Process) Start() error {
 		}
 		stop := context.AfterFunc(p.ctx, func() { _ = cmd.Process.Kill() })
 		defer stop()
-		if err := cmd.Wait(); p.ctx.Err() == nil && !p.wanted() {
+		if err := cmd.Wait(); p.ctx.Err() == nil && !p.isKilled() {
 			tail, _ := os.ReadFile(p.log)
-			p.c.failed <- fmt.Errorf("%v ended: %w\n%s", p.argv[:min(3, len(p.argv))], err, tail[max(0, len(tail)-2000):])
+			p.cluster.failed <- fmt.Errorf("%v ended: %w\n%s", p.argv[:min(3, len(p.argv))], err, tail[max(0, len(tail)-2000):])
 		}
 	})
 	if err := <-started; err != nil {
@@ -97,17 +96,16 @@ func (p *Process) Start() error {
 	return nil
 }
 
-func (p *Process) wanted() bool {
+func (p *Process) isKilled() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.killed
 }
 
-// Freeze stops the process where it is; its connections stay open and nobody
-// answers on them.
+// Freeze stops the process with SIGSTOP. Its connections stay open but get no answers.
 func (p *Process) Freeze() error { return p.signal(syscall.SIGSTOP) }
 
-// Thaw lets a frozen process go on.
+// Thaw resumes a frozen process.
 func (p *Process) Thaw() error { return p.signal(syscall.SIGCONT) }
 
 func (p *Process) signal(s syscall.Signal) error {
@@ -116,7 +114,7 @@ func (p *Process) signal(s syscall.Signal) error {
 	return p.child.Signal(s)
 }
 
-// Kill ends the process at once and waits for its end.
+// Kill kills the process and waits for its end.
 func (p *Process) Kill() error {
 	p.mu.Lock()
 	p.killed = true

@@ -28,8 +28,8 @@ func (c *Cluster) startScheduler(ctx context.Context) {
 	})
 }
 
-// Reschedule ends kube-scheduler and starts it anew with a configuration as for
-// Options.SchedulerConfig. It returns when the new one answers.
+// Reschedule restarts kube-scheduler with a new configuration, like Options.SchedulerConfig. It returns when the new
+// scheduler answers.
 func (c *Cluster) Reschedule(ctx context.Context, config []byte) error {
 	text, err := c.schedulerConfig(config)
 	if err != nil {
@@ -44,16 +44,16 @@ func (c *Cluster) Reschedule(ctx context.Context, config []byte) error {
 	if p := c.processes[Scheduler]; p != nil {
 		return c.restarted(ctx, p)
 	}
-	configz.Delete("componentconfig") // which kube-scheduler registers once in a process
+	configz.Delete("componentconfig") // kube-scheduler registers it once per process
 	c.startScheduler(c.lifetime)
 	return c.schedulerAnswers(ctx)
 }
 
-// StopScheduler ends kube-scheduler and waits for its end; pods without a node
-// stay without one until Reschedule. One that has ended is left alone.
+// StopScheduler ends kube-scheduler and waits for its end. Until Reschedule, no pod is bound to a node. It does
+// nothing if the scheduler has already ended.
 func (c *Cluster) StopScheduler() error {
 	if p := c.processes[Scheduler]; p != nil {
-		if p.wanted() {
+		if p.isKilled() {
 			return nil
 		}
 		return p.Kill()
@@ -63,7 +63,7 @@ func (c *Cluster) StopScheduler() error {
 	case <-c.schedulerEnded:
 		return nil
 	case <-time.After(30 * time.Second):
-		return fmt.Errorf("kube-scheduler does not end")
+		return fmt.Errorf("kube-scheduler did not end within 30s")
 	}
 }
 
@@ -75,14 +75,14 @@ func (c *Cluster) restarted(ctx context.Context, p *Process) error {
 }
 
 func (c *Cluster) schedulerAnswers(ctx context.Context) error {
-	if err := c.await(ctx, 60*time.Second, func() error { return healthy(c.ports.scheduler) }); err != nil {
+	if err := c.await(ctx, 60*time.Second, func() error { return checkHealth(c.ports.scheduler) }); err != nil {
 		return fmt.Errorf("starting kube-scheduler: %w\n%s", err, c.logTail())
 	}
 	return nil
 }
 
-// schedulerConfig is a configuration with what the lab has to say itself: how to
-// connect, and no leader election, whose end would end the whole process.
+// schedulerConfig completes a configuration with the connection settings. It disables leader election, because losing
+// the Lease would end the whole process.
 func (c *Cluster) schedulerConfig(config []byte) ([]byte, error) {
 	x := map[string]any{"apiVersion": "kubescheduler.config.k8s.io/v1", "kind": "KubeSchedulerConfiguration"}
 	if len(config) > 0 {

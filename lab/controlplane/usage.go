@@ -5,8 +5,8 @@ import _ "embed"
 //go:embed usage.yaml
 var usage []byte
 
-// What a pod uses stands in its annotations, as quantities, and may be changed at any
-// time. It counts for each of its containers; without them they use 1m and 1Mi.
+// Annotations with the resource usage of a pod, as quantities. Each applies to every container of the pod and can
+// change at any time. The default is 1m and 1Mi per container.
 const (
 	UsageCPU    = "kwok.x-k8s.io/usage-cpu"
 	UsageMemory = "kwok.x-k8s.io/usage-memory"

@@ -1,8 +1,6 @@
-// Package drills runs the shipped binary against a real control plane while
-// things break: a faulty network, kill -9, leaders that are cut off, components
-// that stop, credentials and permissions that go away. An independent witness
-// (package witness) says afterwards what should not have happened.
+// Package drills runs the shipped binary against a real control plane while something breaks: the network, the
+// process itself (kill -9), the leader's connection, a component, a credential or a permission. Package auditverifier
+// then checks independently what the processes did.
 //
-// It decides what breaks and when, by a seed. It never forgives: what the witness
-// finds is a failure.
+// A seed decides what breaks and when. Every violation that the verifier finds fails the drill.
 package drills

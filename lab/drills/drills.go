@@ -12,114 +12,114 @@ import (
 	"regexp"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/lab/auditverifier"
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
-	"github.com/evenkeel-project/evenkeel/lab/witness"
 )
 
-// Options say what to run.
+// Options select what to run.
 type Options struct {
-	// Evenkeel and Kwok are paths of programs; Component runs a component of the
-	// control plane (controlplane.Options.Command).
+	// Evenkeel and Kwok are the paths of the programs. Component is the command that runs one control plane component
+	// (see controlplane.Options.Command).
 	Evenkeel, Kwok string
 	Component      []string
-	// Run selects drills by name; nil: all.
+	// Run selects drills by name; nil selects all.
 	Run *regexp.Regexp
-	// Short makes a few repetitions of the cheap drills.
+	// Short runs a few repetitions of the cheap drills only.
 	Short bool
-	// Reps overrides the repetitions of every drill; 0: each its own.
+	// Reps overrides the repetitions of every drill; 0 keeps each drill's own number.
 	Reps int
 	Seed uint64
-	// Results is a file for the rows of drills that have passed; a drill that
-	// stands there is not run again. Empty: none.
+	// Results is the file with the results of drills that passed. A drill that is in the file is not run again.
+	// Empty: no file.
 	Results string
-	// Table takes the table, Progress what happens.
+	// Run writes the table to Table and progress to Progress.
 	Table, Progress io.Writer
-	// Keep leaves the files of processes that violated something here; empty: nowhere.
+	// Keep is the folder for the files of processes that violated a rule; empty: they are not kept.
 	Keep string
 }
 
-// drill is one kind of trouble.
+// drill is one kind of failure.
 type drill struct {
 	name        string
-	reps, short int // repetitions; 0: not in the short form
+	reps, short int // repetitions; short is 0 if the drill is not part of the short form
 	limit       time.Duration
-	run         func(context.Context, *stage) error
+	run         func(context.Context, *drillRun) error
 }
 
-func all() []drill {
+func allDrills() []drill {
 	list := []drill{
-		{"faulty-proxy", 100, 3, 90 * time.Minute, faultyPasses},
-		{"kill-9", 60, 1, 90 * time.Minute, killed},
-		{"hour-across-kills", 6, 0, 20 * time.Minute, hour},
-		{"leader-cut-off", 20, 0, 80 * time.Minute, cutOff},
+		{"faulty-proxy", 100, 3, 90 * time.Minute, runFaultyPasses},
+		{"kill-9", 60, 1, 90 * time.Minute, killPasses},
+		{"hour-across-kills", 6, 0, 20 * time.Minute, hourAcrossKills},
+		{"leader-cut-off", 20, 0, 80 * time.Minute, cutOffLeader},
 	}
 	for _, name := range components {
-		d := drill{"stop-" + name, 4, 0, 30 * time.Minute, stopped(name)}
+		d := drill{"stop-" + name, 4, 0, 30 * time.Minute, stopComponent(name)}
 		if name == controlplane.Scheduler {
 			d.short = 1
 		}
 		list = append(list, d)
 	}
 	return append(list,
-		drill{"token", 3, 0, 20 * time.Minute, tokenGone},
-		drill{"permission", 4, 1, 20 * time.Minute, permissionGone},
-		drill{"growth", 500, 0, 60 * time.Minute, growing})
+		drill{"token", 3, 0, 20 * time.Minute, deleteTokenPods},
+		drill{"permission", 4, 1, 20 * time.Minute, revokePermissions},
+		drill{"growth", 500, 0, 60 * time.Minute, runGrowth})
 }
 
-// Names are the drills, in their order.
+// Names returns the names of all drills in the order in which they run.
 func Names() []string {
 	var names []string
-	for _, d := range all() {
+	for _, d := range allDrills() {
 		names = append(names, d.name)
 	}
 	return names
 }
 
-// row is the result of a drill.
+// row is the result of one drill.
 type row struct {
 	Name       string
 	Seed       uint64
 	Reps       int
 	Processes  int
-	Asked      int
+	Requested  int
 	Evictions  int
 	Reports    int
 	Seconds    int
-	Violations map[witness.Kind]int
+	Violations map[auditverifier.Kind]int
 	Notes      map[string]int
 }
 
 func (r row) failed() bool { return len(r.Violations) > 0 }
 
-// ErrViolated says that a drill has failed; the table says which.
-var ErrViolated = errors.New("a drill has failed")
+// ErrViolated means that at least one drill found a violation; the table shows which.
+var ErrViolated = errors.New("at least one drill failed")
 
-// Run runs the drills one after the other on one cluster and writes the table.
+// Run runs the selected drills in turn on one cluster and writes the table.
 func Run(ctx context.Context, o Options) error {
 	if _, err := os.Stat(o.Evenkeel); err != nil {
-		return fmt.Errorf("looking for evenkeel: %w", err)
+		return fmt.Errorf("finding the evenkeel binary: %w", err)
 	}
 	rows, err := readRows(o.Results)
 	if err != nil {
 		return err
 	}
 	var todo []drill
-	for _, d := range all() {
+	for _, d := range allDrills() {
 		if o.Run != nil && !o.Run.MatchString(d.name) || o.Short && d.short == 0 {
 			continue
 		}
-		if _, done := find(rows, d.name); !done {
+		if _, done := findRow(rows, d.name); !done {
 			todo = append(todo, d)
 		}
 	}
 	if len(todo) > 0 {
-		a, err := open(ctx, o)
+		a, err := newEnvironment(ctx, o)
 		if err != nil {
 			return err
 		}
 		defer a.close()
 		for _, d := range todo {
-			r, err := a.perform(ctx, d)
+			r, err := a.runDrill(ctx, d)
 			if err != nil {
 				writeTable(o.Table, rows)
 				return fmt.Errorf("drill %s: %w", d.name, err)
@@ -139,65 +139,66 @@ func Run(ctx context.Context, o Options) error {
 	return nil
 }
 
-// perform runs one drill in a namespace of its own.
-func (a *arena) perform(ctx context.Context, d drill) (row, error) {
+// runDrill runs one drill in a namespace of its own.
+func (a *environment) runDrill(ctx context.Context, d drill) (row, error) {
 	ctx, cancel := context.WithTimeout(ctx, d.limit)
 	defer cancel()
 	reps := d.reps
-	if a.o.Short {
+	if a.options.Short {
 		reps = d.short
 	}
-	if a.o.Reps > 0 {
-		reps = a.o.Reps
+	if a.options.Reps > 0 {
+		reps = a.options.Reps
 	}
 	h := fnv.New64a()
 	h.Write([]byte(d.name))
-	s := &stage{arena: a, name: d.name, namespace: "drill-" + d.name, reps: reps, rnd: rand.New(rand.NewPCG(a.o.Seed, h.Sum64())),
+	s := &drillRun{environment: a, name: d.name, namespace: "drill-" + d.name, reps: reps, random: rand.New(rand.NewPCG(a.options.Seed, h.Sum64())),
 		rules: defaultRules(), users: map[string]bool{}, notes: map[string]int{}}
 	begun := time.Now()
-	if err := a.namespace(ctx, s.namespace); err != nil {
+	if err := a.createNamespace(ctx, s.namespace); err != nil {
 		return row{}, err
 	}
-	if _, err := a.audit.rest(); err != nil { // of the drills before
+	if _, err := a.audit.readNew(); err != nil { // skip events of earlier drills
 		return row{}, err
 	}
-	a.rec.mark(s.namespace)
+	a.recorder.reset(s.namespace)
 	err := d.run(ctx, s)
 	for _, p := range s.processes {
 		p.kill()
 	}
 	if err != nil {
-		return row{}, errors.Join(err, a.alive())
+		return row{}, errors.Join(err, a.checkComponents())
 	}
-	v, reports, err := s.judge(ctx)
+	v, reports, err := s.verify(ctx)
 	if err != nil {
 		return row{}, err
 	}
-	r := row{Name: d.name, Seed: a.o.Seed, Reps: s.did, Processes: len(s.processes), Asked: v.Asked, Evictions: v.Evictions, Reports: reports,
-		Seconds: int(time.Since(begun).Seconds()), Violations: map[witness.Kind]int{}, Notes: s.notes}
+	r := row{Name: d.name, Seed: a.options.Seed, Reps: s.completed, Processes: len(s.processes),
+		Requested: v.Requested, Evictions: v.Evictions, Reports: reports,
+		Seconds: int(time.Since(begun).Seconds()), Violations: map[auditverifier.Kind]int{}, Notes: s.notes}
 	for _, x := range v.Violations {
 		r.Violations[x.Kind]++
-		fmt.Fprintf(a.o.Progress, "drills: VIOLATION in %s (seed %d): %s\n", d.name, a.o.Seed, x)
+		fmt.Fprintf(a.options.Progress, "drills: VIOLATION in %s (seed %d): %s\n", d.name, a.options.Seed, x)
 	}
-	s.keep(v)
+	s.keepFiles(v)
 	return r, nil
 }
 
-// keep copies what a process wrote when something is held against it.
-func (s *stage) keep(v witness.Verdict) {
-	if s.o.Keep == "" || len(v.Violations) == 0 {
+// keepFiles copies the files of all processes if there are violations.
+func (s *drillRun) keepFiles(v auditverifier.Result) {
+	if s.options.Keep == "" || len(v.Violations) == 0 {
 		return
 	}
-	if err := os.CopyFS(s.o.Keep+"/"+s.name+time.Now().UTC().Format("-150405"), os.DirFS(s.dir)); err != nil {
-		fmt.Fprintln(s.o.Progress, "drills: keeping files:", err)
+	if err := os.CopyFS(s.options.Keep+"/"+s.name+time.Now().UTC().Format("-150405"), os.DirFS(s.dir)); err != nil {
+		fmt.Fprintln(s.options.Progress, "drills: keeping files:", err)
 	}
 }
 
-func (s *stage) progress(format string, args ...any) {
-	fmt.Fprintf(s.o.Progress, "drills: %s %d/%d: %s\n", s.name, s.did, s.reps, fmt.Sprintf(format, args...))
+func (s *drillRun) logProgress(format string, args ...any) {
+	fmt.Fprintf(s.options.Progress, "drills: %s %d/%d: %s\n", s.name, s.completed, s.reps, fmt.Sprintf(format, args...))
 }
 
-func find(rows []row, name string) (row, bool) {
+func findRow(rows []row, name string) (row, bool) {
 	for _, r := range rows {
 		if r.Name == name {
 			return r, true
@@ -206,7 +207,7 @@ func find(rows []row, name string) (row, bool) {
 	return row{}, false
 }
 
-// readRows are those of drills that passed; failed ones are to be run again.
+// readRows returns the saved results of drills that passed. Failed drills run again.
 func readRows(path string) ([]row, error) {
 	if path == "" {
 		return nil, nil
@@ -220,7 +221,7 @@ func readRows(path string) ([]row, error) {
 		err = json.Unmarshal(b, &rows)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("reading the results of before: %w", err)
+		return nil, fmt.Errorf("reading earlier results: %w", err)
 	}
 	for _, r := range rows {
 		if !r.failed() {

@@ -12,10 +12,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"github.com/evenkeel-project/evenkeel/lab/witness"
+	"github.com/evenkeel-project/evenkeel/lab/auditverifier"
 )
 
-func owned(kind string) []metav1.OwnerReference {
+func controllerReference(kind string) []metav1.OwnerReference {
 	yes := true
 	return []metav1.OwnerReference{{Kind: kind, Name: "x", Controller: &yes}}
 }
@@ -26,15 +26,17 @@ func TestBaitIsProtected(t *testing.T) {
 		pod  metav1.ObjectMeta
 		want string
 	}{
-		{"ordinary", metav1.ObjectMeta{Namespace: "town-a", OwnerReferences: owned("ReplicaSet")}, ""},
-		{"system", metav1.ObjectMeta{Namespace: "kube-system", OwnerReferences: owned("ReplicaSet")}, "kube-system"},
-		{"daemon", metav1.ObjectMeta{Namespace: "town-a", OwnerReferences: owned("DaemonSet")}, "DaemonSet"},
-		{"bare", metav1.ObjectMeta{Namespace: "town-a"}, "no controller"},
-		{"asked", metav1.ObjectMeta{Namespace: "town-a", OwnerReferences: owned("ReplicaSet"), Annotations: map[string]string{"evenkeel.io/do-not-disrupt": "true"}}, "do-not-disrupt"},
-		{"bait", metav1.ObjectMeta{Namespace: "town-a", OwnerReferences: owned("ReplicaSet"), Labels: map[string]string{baitLabel: "window"}}, "window"},
+		{"ordinary", metav1.ObjectMeta{Namespace: "workload-a", OwnerReferences: controllerReference("ReplicaSet")}, ""},
+		{"system", metav1.ObjectMeta{Namespace: "kube-system", OwnerReferences: controllerReference("ReplicaSet")}, "kube-system"},
+		{"daemon", metav1.ObjectMeta{Namespace: "workload-a", OwnerReferences: controllerReference("DaemonSet")}, "DaemonSet"},
+		{"bare", metav1.ObjectMeta{Namespace: "workload-a"}, "no controller"},
+		{"annotated", metav1.ObjectMeta{Namespace: "workload-a", OwnerReferences: controllerReference("ReplicaSet"),
+			Annotations: map[string]string{"evenkeel.io/do-not-disrupt": "true"}}, "do-not-disrupt"},
+		{"labeled", metav1.ObjectMeta{Namespace: "workload-a", OwnerReferences: controllerReference("ReplicaSet"),
+			Labels: map[string]string{protectedLabel: "window"}}, "window"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			got := protected(&corev1.Pod{ObjectMeta: c.pod})
+			got := protectionReason(&corev1.Pod{ObjectMeta: c.pod})
 			if (got == "") != (c.want == "") || !strings.Contains(got, c.want) {
 				t.Errorf("got %q, want %q", got, c.want)
 			}
@@ -42,18 +44,17 @@ func TestBaitIsProtected(t *testing.T) {
 	}
 }
 
-// TestEveryBaitSaysSo: a workload that must stay is known to the witness, and
-// there is one of each sort.
+// TestEveryBaitSaysSo checks that the verifier knows every protected workload, and that there is one for each reason.
 func TestEveryBaitSaysSo(t *testing.T) {
 	sorts := map[string]bool{}
-	for _, a := range townApps(time.Now()) {
-		if a.bait != "" {
-			sorts[podTemplate(a).Labels[baitLabel]] = true
+	for _, a := range workloadApps(time.Now()) {
+		if a.protected != "" {
+			sorts[podTemplate(a).Labels[protectedLabel]] = true
 		}
 	}
 	for _, want := range []string{"kube-system", "do-not-disrupt", "evict-never", "window", "min-replicas"} {
 		if !sorts[want] {
-			t.Errorf("there is no bait of sort %s", want)
+			t.Errorf("no protected workload with reason %s", want)
 		}
 	}
 }
@@ -71,39 +72,39 @@ func TestAPodIsHealthyWhileReadyAndNotTerminating(t *testing.T) {
 	}
 }
 
-// TestAGapIsCounted: a watch that has lost its place is no witness.
+// TestAGapIsCounted checks that a watch with an expired resource version counts as a gap in the recording.
 func TestAGapIsCounted(t *testing.T) {
-	r := &recorder{current: map[string]witness.Change{}}
+	r := &recorder{current: map[string]auditverifier.Change{}}
 	w := watch.NewFakeWithChanSize(3, false)
-	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "town-a", Name: "x", ResourceVersion: "7"}}
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "workload-a", Name: "x", ResourceVersion: "7"}}
 	w.Add(pod)
 	w.Error(&metav1.Status{Code: 410})
-	if at := r.drain(source{name: "pods"}, w, "6"); at != "" {
-		t.Errorf("goes on at %q, want a new list", at)
+	if at := r.readWatch(source{name: "pods"}, w, "6"); at != "" {
+		t.Errorf("watch continues at %q, want a new list", at)
 	}
-	if changes, gaps := r.all(); gaps != 1 || len(changes) != 1 || changes[0].Revision != 7 {
-		t.Errorf("%d gaps, %v", gaps, changes)
+	if changes, gaps := r.snapshot(); gaps != 1 || len(changes) != 1 || changes[0].Revision != 7 {
+		t.Errorf("got %d gaps and changes %v", gaps, changes)
 	}
 }
 
-// TestWhatVanishedUnseenIsGone: a list after a gap says what is no longer there.
+// TestWhatVanishedUnseenIsGone checks that a list after a gap records objects that are no longer there.
 func TestWhatVanishedUnseenIsGone(t *testing.T) {
-	r := &recorder{current: map[string]witness.Change{}}
-	r.note("pods", &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "town-a", Name: "x", ResourceVersion: "7"}}, false)
-	r.note("nodes", &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", ResourceVersion: "8"}}, false)
-	r.vanished("pods", map[string]bool{}, 9)
-	changes, _ := r.all()
+	r := &recorder{current: map[string]auditverifier.Change{}}
+	r.recordState("pods", &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "workload-a", Name: "x", ResourceVersion: "7"}}, false)
+	r.recordState("nodes", &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1", ResourceVersion: "8"}}, false)
+	r.recordDeleted("pods", map[string]bool{}, 9)
+	changes, _ := r.snapshot()
 	if last := changes[len(changes)-1]; len(changes) != 3 || !last.Gone || last.Pod == nil || last.Revision != 9 {
 		t.Errorf("%+v", changes)
 	}
 }
 
 func TestTheSameSeedKillsAtTheSamePoints(t *testing.T) {
-	draw := func() []point {
-		s := &stage{rnd: rand.New(rand.NewPCG(1, 2))}
-		var out []point
+	draw := func() []killPoint {
+		s := &drillRun{random: rand.New(rand.NewPCG(1, 2))}
+		var out []killPoint
 		for range 50 {
-			out = append(out, s.point())
+			out = append(out, s.randomKillPoint())
 		}
 		return out
 	}
@@ -111,18 +112,18 @@ func TestTheSameSeedKillsAtTheSamePoints(t *testing.T) {
 	classes := map[string]bool{}
 	for i := range a {
 		if a[i] != b[i] {
-			t.Fatalf("point %d is %+v and %+v", i, a[i], b[i])
+			t.Fatalf("kill point %d is %+v in one run and %+v in the other", i, a[i], b[i])
 		}
 		classes[string(a[i].class)] = true
 	}
 	if len(classes) != 4 {
-		t.Errorf("50 points hit the classes %v, want 4", classes)
+		t.Errorf("50 kill points cover the classes %v, want 4", classes)
 	}
 }
 
 func TestOnlyDrillsThatPassedAreKept(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "results.json")
-	rows := []row{{Name: "good", Violations: map[witness.Kind]int{}}, {Name: "bad", Violations: map[witness.Kind]int{witness.Twice: 1}}}
+	rows := []row{{Name: "good", Violations: map[auditverifier.Kind]int{}}, {Name: "bad", Violations: map[auditverifier.Kind]int{auditverifier.EvictedTwice: 1}}}
 	if err := writeRows(path, rows); err != nil {
 		t.Fatal(err)
 	}
@@ -145,12 +146,14 @@ func TestOnlyDrillsThatPassedAreKept(t *testing.T) {
 func TestTheConfigurationSaysTheRules(t *testing.T) {
 	r := defaultRules()
 	whole := configText(r, nil, "* * * * *")
-	for _, want := range []string{"perPass: 12", "perHour: {owner: 400", "inFlight: {total: 6, perNode: 3, perOwner: 1}", "perMinute: 120", "backoff:", "breaker:"} {
+	for _, want := range []string{"perPass: 12", "perHour: {owner: 400", "inFlight: {total: 6, perNode: 3, perOwner: 1}",
+		"perMinute: 120", "backoff:", "breaker:"} {
 		if !strings.Contains(whole, want) {
 			t.Errorf("no %q in\n%s", want, whole)
 		}
 	}
-	if less := configText(r, map[string]bool{"perHour": true, "backoff": true, "breaker": true}, "* * * * *"); strings.Contains(less, "perHour") || strings.Contains(less, "backoff") {
-		t.Errorf("what should be left out is there:\n%s", less)
+	less := configText(r, map[string]bool{"perHour": true, "backoff": true, "breaker": true}, "* * * * *")
+	if strings.Contains(less, "perHour") || strings.Contains(less, "backoff") {
+		t.Errorf("the configuration contains sections that should be left out:\n%s", less)
 	}
 }

@@ -9,38 +9,39 @@ import (
 	"strings"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/lab/auditverifier"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
-	"github.com/evenkeel-project/evenkeel/lab/witness"
 )
 
-// A schedule fires at most once a minute. Strategies that fire every 60, 61, 62, ...
-// seconds drift apart, so that from the first minute on one of them is due nearly
-// every second: the shipped binary makes hundreds of passes in minutes.
-const drifting = 60
+// A schedule fires at most once a minute. The drill configures strategies that fire every 60, 61, 62, ... seconds.
+// Their schedules drift apart, and after the first minute one of them is due nearly every second. The binary
+// therefore makes hundreds of passes within minutes.
+const driftingCount = 60
 
 func driftingSchedules() (out []string) {
-	for i := range drifting {
+	for i := range driftingCount {
 		out = append(out, fmt.Sprintf("@every %ds", 60+i))
 	}
 	return out
 }
 
-// gogc has the garbage collected whenever the heap has grown by so many percent of
-// what lives: many times in a pass, so that what lives is known at quiet moments.
+// gogc makes the garbage collector run whenever the heap has grown by this percentage of the live heap. Several
+// collections per pass give a reading of the live heap at idle moments.
 const gogc = 20
 
-// growing keeps one process running for many passes, with something to move in many
-// of them, and compares its goroutines and its heap early and late.
-func growing(ctx context.Context, s *stage) error {
+// runGrowth keeps one process running for many passes, most of them with pods to move. It compares the goroutines and
+// the live heap of early and late passes.
+func runGrowth(ctx context.Context, s *drillRun) error {
 	s.rules.OnePass = false
-	s.rules.Slack += time.Second // its pace holds over hundreds of passes on a machine that is busy with more than that
-	s.rules.PerMinute = 600      // it is passes that are wanted
+	s.rules.Slack += time.Second // allow longer delays: the test machine is busy during hundreds of passes
+	s.rules.PerMinute = 600      // a high pace, because the drill needs many passes
 	s.rules.HourOwner, s.rules.HourNamespace, s.rules.HourCluster = 1000, 4000, 8000
 	if err := s.configure(ctx, driftingSchedules()...); err != nil {
 		return err
 	}
-	s.enough = s.reps / 4
-	p, err := s.start(how{args: []string{"run", "--bind-address", "127.0.0.1:0"}, http2: true, env: []string{fmt.Sprintf("GOGC=%d", gogc)}})
+	s.minEvictions = s.reps / 4
+	p, err := s.startProcess(processOptions{args: []string{"run", "--bind-address", "127.0.0.1:0"}, http2: true,
+		env: []string{fmt.Sprintf("GOGC=%d", gogc)}})
 	if err != nil {
 		return err
 	}
@@ -50,43 +51,43 @@ func growing(ctx context.Context, s *stage) error {
 	}
 	hands, stop := context.WithCancel(ctx)
 	turned := make(chan error, 1)
-	go func() { turned <- s.turn(hands) }()
-	samples, err := s.sample(ctx, p, address)
+	go func() { turned <- s.unbalanceRepeatedly(hands) }()
+	samples, err := s.collectSamples(ctx, p, address)
 	stop()
 	if end := <-turned; hands.Err() == nil || err != nil {
-		return fmt.Errorf("watching it grow: %w; unbalancing: %w", err, end)
+		return fmt.Errorf("sampling metrics: %w; unbalancing the workload: %w", err, end)
 	}
 	p.terminate()
 	if !p.wait(ctx, 30*time.Second) {
-		s.violate(witness.Conduct, p.user, "it did not end within 30s of SIGTERM")
+		s.addViolation(auditverifier.ProcessFailure, p.user, "the process did not end within 30s of SIGTERM")
 	}
-	s.held(p, measure(samples, warmUp(s.reps)))
-	if err := s.town.cordonAllBut(ctx, 0); err != nil { // the hand may have been stopped in the middle
+	s.recordGrowth(p, measure(samples, warmUp(s.reps)))
+	if err := s.workload.cordonAllBut(ctx, 0); err != nil { // the last unbalancing may have been interrupted
 		return err
 	}
-	return s.town.settle(ctx, settleTime)
+	return s.workload.waitUntilStable(ctx, stableTimeout)
 }
 
-// turn unbalances again and again until ctx ends. Between, there is time for passes
-// that find nothing to do.
-func (s *stage) turn(ctx context.Context) error {
+// unbalanceRepeatedly unbalances the workload until ctx ends. The pauses leave time for passes that find nothing to
+// do.
+func (s *drillRun) unbalanceRepeatedly(ctx context.Context) error {
 	for ctx.Err() == nil {
-		if err := s.town.unbalance(ctx, s.rnd); err != nil && ctx.Err() == nil {
+		if err := s.workload.unbalance(ctx, s.random); err != nil && ctx.Err() == nil {
 			return err
 		}
-		pause(ctx, 20*time.Second)
+		sleep(ctx, 20*time.Second)
 	}
 	return nil
 }
 
 var serving = regexp.MustCompile(`msg="serving [^"]*" address=(\S+)`)
 
-// metricsAddress is where it says that it serves its metrics.
+// metricsAddress returns the metrics URL that the process logs.
 func (p *process) metricsAddress(ctx context.Context) (at string, err error) {
-	err = seed.Until(ctx, time.Minute, func() (bool, error) {
+	err = seed.WaitUntil(ctx, time.Minute, func() (bool, error) {
 		m := serving.FindStringSubmatch(p.stderr())
 		if m == nil {
-			return false, fmt.Errorf("it does not say where its metrics are: %s", p.lastLine())
+			return false, fmt.Errorf("the process has not logged its metrics address: %s", p.lastLine())
 		}
 		at = "http://" + m[1] + "/metrics"
 		return true, nil
@@ -94,44 +95,44 @@ func (p *process) metricsAddress(ctx context.Context) (at string, err error) {
 	return at, err
 }
 
-// sample reads the metrics four times a second until all passes are made.
-func (s *stage) sample(ctx context.Context, p *process, address string) (all []sample, err error) {
+// collectSamples reads the metrics four times a second until all passes are made.
+func (s *drillRun) collectSamples(ctx context.Context, p *process, address string) (all []sample, err error) {
 	client := &http.Client{Transport: &http.Transport{}, Timeout: 20 * time.Second}
 	defer client.CloseIdleConnections()
-	file, err := os.Create(strings.TrimSuffix(p.out, ".out") + ".samples") // to be kept when something is wrong
+	file, err := os.Create(strings.TrimSuffix(p.out, ".out") + ".samples") // kept if the drill finds a violation
 	if err != nil {
 		return nil, err
 	}
 	defer file.Close()
-	for said := 0; s.did < s.reps; pause(ctx, 250*time.Millisecond) {
+	for said := 0; s.completed < s.reps; sleep(ctx, 250*time.Millisecond) {
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("after %d passes: %w", s.did, ctx.Err())
+			return nil, fmt.Errorf("after %d passes: %w", s.completed, ctx.Err())
 		}
 		select {
 		case <-p.ended:
-			return nil, fmt.Errorf("it ended after %d passes: %s", s.did, s.ending(p))
+			return nil, fmt.Errorf("the process ended after %d passes: %s", s.completed, s.exitSummary(p))
 		default:
 		}
 		now, err := scrape(ctx, client, address)
 		if err != nil {
 			return nil, err
 		}
-		all, s.did = append(all, now), min(now.passes, s.reps)
+		all, s.completed = append(all, now), min(now.passes, s.reps)
 		fmt.Fprintln(file, time.Now().UTC().Format(time.TimeOnly), now)
 		if now.passes >= said+50 {
 			said = now.passes
-			s.progress("%s", now)
+			s.logProgress("%s", now)
 		}
 	}
-	return all, s.alive()
+	return all, s.checkComponents()
 }
 
-// held notes the figures, and a violation for each that is too high.
-func (s *stage) held(p *process, f figures) {
-	s.progress("%s", f)
+// recordGrowth notes the figures and adds a violation for each figure that is too high.
+func (s *drillRun) recordGrowth(p *process, f figures) {
+	s.logProgress("%s", f)
 	s.notes["goroutines early"], s.notes["goroutines late"] = f.early, f.late
-	s.notes["bytes that the live heap grew by with each pass"] = int(f.perPass)
-	for _, wrong := range f.wrong() {
-		s.violate(witness.Conduct, p.user, "%s (%s)", wrong, f)
+	s.notes["live heap growth in bytes per pass"] = int(f.growthPerPass)
+	for _, wrong := range f.problems() {
+		s.addViolation(auditverifier.ProcessFailure, p.user, "%s (%s)", wrong, f)
 	}
 }

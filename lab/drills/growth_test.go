@@ -17,7 +17,7 @@ evenkeel_passes_total{mode="live",stopped=""} 40
 evenkeel_passes_total{mode="live",stopped="BreakerOpen"} 2
 `
 	got, err := readSample(strings.NewReader(text))
-	if want := (sample{passes: 42, goroutines: 281, live: 1e7, resident: 4.5e7}); err != nil || got != want {
+	if want := (sample{passes: 42, goroutines: 281, liveBytes: 1e7, residentBytes: 4.5e7}); err != nil || got != want {
 		t.Errorf("%+v, %v, want %+v", got, err, want)
 	}
 	for _, name := range []string{"go_goroutines", "go_memstats_next_gc_bytes", "process_resident_memory_bytes"} {
@@ -26,18 +26,18 @@ evenkeel_passes_total{mode="live",stopped="BreakerOpen"} 2
 		}
 	}
 	if _, err := readSample(strings.NewReader(strings.ReplaceAll(text, "281", "many"))); err == nil {
-		t.Error("many goroutines are a number")
+		t.Error("got no error for a goroutine count that is no number")
 	}
 }
 
-// story is a process of which every pass is seen three times: at work, with
-// more of everything, quiet, and at work. It keeps so many goroutines and bytes of every pass.
-func story(passes int, goroutines, bytes float64) (out []sample) {
+// syntheticSamples returns three samples per pass: busy, idle and busy. Goroutines and live bytes grow by the given
+// amounts per pass.
+func syntheticSamples(passes int, goroutines, bytes float64) (out []sample) {
 	for i := range passes {
 		work := float64(i*7919%1000) * 3000
-		quiet := sample{passes: i, goroutines: 250 + int(goroutines*float64(i)), live: 5e6 + bytes*float64(i), resident: 4e7}
+		quiet := sample{passes: i, goroutines: 250 + int(goroutines*float64(i)), liveBytes: 5e6 + bytes*float64(i), residentBytes: 4e7}
 		busy := quiet
-		busy.goroutines, busy.live = busy.goroutines+i%9, busy.live+work
+		busy.goroutines, busy.liveBytes = busy.goroutines+i%9, busy.liveBytes+work
 		out = append(out, busy, quiet, busy)
 	}
 	return out
@@ -58,11 +58,11 @@ func TestWhatGrowsIsFound(t *testing.T) {
 		{passes: 41, goroutines: 1, bytes: 1e5, want: []string{"goroutines", "heap"}},
 		{passes: 5, want: []string{"too few"}},
 	} {
-		f := measure(story(c.passes, c.goroutines, c.bytes), warmUp(c.passes-1))
-		if f.passes != 0 && math.Abs(f.perPass-c.bytes) > 1 {
-			t.Errorf("%+v: grows by %.1f bytes a pass", c, f.perPass)
+		f := measure(syntheticSamples(c.passes, c.goroutines, c.bytes), warmUp(c.passes-1))
+		if f.passes != 0 && math.Abs(f.growthPerPass-c.bytes) > 1 {
+			t.Errorf("%+v: heap grows by %.1f bytes per pass", c, f.growthPerPass)
 		}
-		got := f.wrong()
+		got := f.problems()
 		if len(got) != len(c.want) {
 			t.Errorf("%+v: %q", c, got)
 			continue
@@ -75,17 +75,18 @@ func TestWhatGrowsIsFound(t *testing.T) {
 	}
 }
 
-// TestAnUnfinishedWindowDoesNotCount: its quiet moments may not have come.
+// TestAnUnfinishedWindowDoesNotCount checks that the last window is ignored if it is incomplete: its idle moments may
+// be missing.
 func TestAnUnfinishedWindowDoesNotCount(t *testing.T) {
-	all := append(story(41, 0, 0), sample{passes: 41, goroutines: 300, live: 9e6})
-	if f := measure(all, 10); f.late != 250 || f.perPass != 0 || f.passes != 41 {
+	all := append(syntheticSamples(41, 0, 0), sample{passes: 41, goroutines: 300, liveBytes: 9e6})
+	if f := measure(all, 10); f.late != 250 || f.growthPerPass != 0 || f.passes != 41 {
 		t.Errorf("%+v", f)
 	}
 }
 
 func TestSchedulesDriftApart(t *testing.T) {
 	text := configText(defaultRules(), nil, driftingSchedules()...)
-	for i := range drifting {
+	for i := range driftingCount {
 		if want := fmt.Sprintf(`{name: zones-%d, type: ZoneSpread, schedule: "@every %ds"}`, i+1, 60+i); !strings.Contains(text, want) {
 			t.Errorf("no %s", want)
 		}

@@ -5,104 +5,102 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/lab/auditverifier"
 	"github.com/evenkeel-project/evenkeel/lab/proxy"
-	"github.com/evenkeel-project/evenkeel/lab/witness"
 )
 
-// point is a moment at which a process is killed: the n-th request of a class,
-// when it arrives or when its answer is about to go back, or a time after the
-// start.
-type point struct {
-	class  proxy.Class
-	n      int
-	moment proxy.Moment
-	after  time.Duration
+// killPoint is the moment at which a process is killed. It is either the n-th request of a class, on its arrival or
+// before its answer, or a time after the start.
+type killPoint struct {
+	class   proxy.Class
+	request int
+	moment  proxy.Moment
+	delay   time.Duration
 }
 
-// point draws one. Evictions are where counts can be lost; the rest is anywhere.
-func (s *stage) point() point {
-	pt := point{n: 1 + s.rnd.IntN(8), moment: proxy.Arrived, after: time.Duration(s.rnd.IntN(40)) * time.Millisecond}
-	if s.rnd.IntN(2) == 0 {
+// randomKillPoint draws a kill point. Half of them are at evictions, where a count can be lost.
+func (s *drillRun) randomKillPoint() killPoint {
+	pt := killPoint{request: 1 + s.random.IntN(8), moment: proxy.Arrived, delay: time.Duration(s.random.IntN(40)) * time.Millisecond}
+	if s.random.IntN(2) == 0 {
 		pt.moment = proxy.Answered
 	}
-	if s.rnd.IntN(2) == 0 {
-		pt.after = 0
+	if s.random.IntN(2) == 0 {
+		pt.delay = 0
 	}
-	switch x := s.rnd.IntN(10); {
+	switch x := s.random.IntN(10); {
 	case x < 5:
 		pt.class = proxy.Eviction
 	case x < 7:
-		pt.class = proxy.Memory
+		pt.class = proxy.State
 	case x < 8:
-		pt.class, pt.n = proxy.Lease, 2+s.rnd.IntN(4)
+		pt.class, pt.request = proxy.Lease, 2+s.random.IntN(4)
 	default:
-		pt.class, pt.after = "", time.Duration(500+s.rnd.IntN(6000))*time.Millisecond
+		pt.class, pt.delay = "", time.Duration(500+s.random.IntN(6000))*time.Millisecond
 	}
 	return pt
 }
 
-// arm has a process killed at a point.
-func (s *stage) arm(h *how, pt point) {
+// killAt makes the proxy's hook kill the process at a point.
+func (s *drillRun) killAt(h *processOptions, pt killPoint) {
 	if pt.class == "" {
 		return
 	}
 	h.hook = func(p *process, c proxy.Class, n int, m proxy.Moment) {
-		if c != pt.class || n != pt.n || m != pt.moment {
+		if c != pt.class || n != pt.request || m != pt.moment {
 			return
 		}
-		if pt.after == 0 {
+		if pt.delay == 0 {
 			p.kill()
 			return
 		}
-		time.AfterFunc(pt.after, func() { p.kill() })
+		time.AfterFunc(pt.delay, func() { p.kill() })
 	}
 }
 
-// killed: passes are killed anywhere, and the next process starts at once.
-func killed(ctx context.Context, s *stage) error {
+// killPasses kills passes at random points. The next process starts at once.
+func killPasses(ctx context.Context, s *drillRun) error {
 	if err := s.configure(ctx, "0 0 1 1 *"); err != nil {
 		return err
 	}
-	s.enough = s.reps / 2
-	for try := 0; s.did < s.reps && try < 4*s.reps; try++ {
-		if err := s.town.unbalance(ctx, s.rnd); err != nil {
+	s.minEvictions = s.reps / 2
+	for try := 0; s.completed < s.reps && try < 4*s.reps; try++ {
+		if err := s.workload.unbalance(ctx, s.random); err != nil {
 			return err
 		}
-		if err := s.killOne(ctx); err != nil {
+		if err := s.killPass(ctx); err != nil {
 			return err
 		}
 	}
-	if err := s.town.settle(ctx, settleTime); err != nil {
-		s.violate(witness.Conduct, "", "%v", err)
+	if err := s.workload.waitUntilStable(ctx, stableTimeout); err != nil {
+		s.addViolation(auditverifier.ProcessFailure, "", "%v", err)
 	}
-	return s.clean(ctx)
+	return s.runCleanPass(ctx)
 }
 
-func (s *stage) killOne(ctx context.Context) error {
-	pt := s.point()
-	h := how{args: once(time.Minute), http2: s.rnd.IntN(2) == 0}
-	s.arm(&h, pt)
-	p, err := s.start(h)
+func (s *drillRun) killPass(ctx context.Context) error {
+	pt := s.randomKillPoint()
+	h := processOptions{args: singlePassArgs(time.Minute), http2: s.random.IntN(2) == 0}
+	s.killAt(&h, pt)
+	p, err := s.startProcess(h)
 	if err != nil {
 		return err
 	}
 	if pt.class == "" {
-		// A dead process's Lease runs out first; the time counts from when there is
-		// something to kill.
-		t := time.AfterFunc(s.leaseLeft()+pt.after, func() { p.kill() })
+		// The process first waits until the dead process's Lease expires. The delay counts from then.
+		t := time.AfterFunc(s.remainingLease()+pt.delay, func() { p.kill() })
 		defer t.Stop()
 	}
-	s.finish(ctx, p)
+	s.waitForPass(ctx, p)
 	if p.wasKilled() {
-		s.did++
-		s.progress("killed at %s %d %s +%s", pt.class, pt.n, pt.moment, pt.after)
+		s.completed++
+		s.logProgress("killed at %s %d %s +%s", pt.class, pt.request, pt.moment, pt.delay)
 	}
 	return nil
 }
 
-// leaseLeft is how long the Lease of a process that died may be held on: a
-// Lease's duration, since it may have been renewed just before.
-func (s *stage) leaseLeft() time.Duration {
+// remainingLease returns how long the Lease of a killed process may still be valid. It assumes that the process
+// renewed the Lease just before it died.
+func (s *drillRun) remainingLease() time.Duration {
 	if len(s.processes) < 2 {
 		return 0
 	}
@@ -110,44 +108,44 @@ func (s *stage) leaseLeft() time.Duration {
 	if !p.wasKilled() {
 		return 0
 	}
-	return max(0, 15*time.Second-time.Since(p.end))
+	return max(0, 15*time.Second-time.Since(p.endedAt))
 }
 
-// hour: the evictions of an hour are counted across kills. The first processes
-// are killed in the middle of a wave; together they may evict hourLimit pods.
+// hourLimit is the number of pods that all processes together may evict within an hour. The first processes are
+// killed in the middle of a wave, so the count must survive kills.
 const hourLimit = 9
 
-func hour(ctx context.Context, s *stage) error {
+func hourAcrossKills(ctx context.Context, s *drillRun) error {
 	s.rules.HourCluster, s.rules.HourNamespace = hourLimit, hourLimit
 	if err := s.configure(ctx, "0 0 1 1 *"); err != nil {
 		return err
 	}
 	if s.rules.HourCluster == 0 {
-		s.violate(witness.Conduct, "", "this binary has no limits.perHour")
+		s.addViolation(auditverifier.ProcessFailure, "", "this binary does not support limits.perHour")
 		s.rules.HourCluster = hourLimit
 	}
-	s.enough = hourLimit / 2
+	s.minEvictions = hourLimit / 2
 	for i := range s.reps {
-		if err := s.town.unbalance(ctx, s.rnd); err != nil {
+		if err := s.workload.unbalance(ctx, s.random); err != nil {
 			return err
 		}
 		var fired atomic.Bool
-		h := how{args: once(time.Minute)}
+		h := processOptions{args: singlePassArgs(time.Minute)}
 		if i < s.reps/2 {
-			n := 1 + s.rnd.IntN(3)
+			n := 1 + s.random.IntN(3)
 			h.hook = func(p *process, c proxy.Class, k int, m proxy.Moment) {
 				if c == proxy.Eviction && k >= n && m == proxy.Answered && fired.CompareAndSwap(false, true) {
 					p.kill()
 				}
 			}
 		}
-		p, err := s.start(h)
+		p, err := s.startProcess(h)
 		if err != nil {
 			return err
 		}
-		s.finish(ctx, p)
-		s.did++
-		s.progress("%s", s.ending(p))
+		s.waitForPass(ctx, p)
+		s.completed++
+		s.logProgress("%s", s.exitSummary(p))
 	}
-	return s.clean(ctx)
+	return s.runCleanPass(ctx)
 }

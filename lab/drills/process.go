@@ -12,53 +12,53 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/evenkeel-project/evenkeel/lab/auditverifier"
 	"github.com/evenkeel-project/evenkeel/lab/proxy"
-	"github.com/evenkeel-project/evenkeel/lab/witness"
 )
 
-// process is one run of evenkeel, with a user and a proxy of its own.
+// process is one run of evenkeel with its own user and proxy.
 type process struct {
-	user   string
-	proxy  *proxy.Proxy
-	cmd    *exec.Cmd
-	out    string // path of its standard output; standard error is beside it
-	ended  chan struct{}
-	end    time.Time // valid once ended is closed
-	err    error
-	mu     sync.Mutex
-	killed bool
+	user    string
+	proxy   *proxy.Proxy
+	cmd     *exec.Cmd
+	out     string // path of the standard output; standard error is in the same folder
+	ended   chan struct{}
+	endedAt time.Time // valid after ended is closed
+	err     error
+	mu      sync.Mutex
+	killed  bool
 }
 
-// how says how a process is started.
-type how struct {
+// processOptions configure how a process is started.
+type processOptions struct {
 	args   []string
-	env    []string // beside this process's
+	env    []string // added to this process's environment
 	faults proxy.Faults
 	http2  bool
 	hook   func(p *process, c proxy.Class, n int, m proxy.Moment)
-	token  string // of a ServiceAccount; empty: the next user of ours
-	user   string // whose token it is
-	config string // path; empty: the drill's
+	token  string // of a ServiceAccount; empty: the next unused user
+	user   string // the user that the token belongs to
+	config string // path; empty: the drill's configuration
 }
 
-// start runs evenkeel; once makes one pass.
-func (s *stage) start(h how) (*process, error) {
-	if err := s.alive(); err != nil {
+// startProcess runs evenkeel behind a new proxy.
+func (s *drillRun) startProcess(h processOptions) (*process, error) {
+	if err := s.checkComponents(); err != nil {
 		return nil, err
 	}
 	if h.token == "" {
-		if s.used >= users {
-			return nil, errors.New("no users are left; raise their number")
+		if s.usedUsers >= userCount {
+			return nil, errors.New("all test users are used up; raise userCount")
 		}
-		h.user, h.token = userName(s.used), s.tokens[s.used]
-		s.used++
+		h.user, h.token = userName(s.usedUsers), s.tokens[s.usedUsers]
+		s.usedUsers++
 	}
 	if h.config == "" {
 		h.config = s.config
 	}
 	p := &process{user: h.user, ended: make(chan struct{})}
 	s.users[h.user] = true
-	o := proxy.Options{Target: s.c.Config.Host, CA: s.ca, Seed: s.rnd.Uint64(), Faults: h.faults, HTTP2: h.http2, Copies: s.copies}
+	o := proxy.Options{Target: s.cluster.Config.Host, CA: s.ca, Seed: s.random.Uint64(), Faults: h.faults, HTTP2: h.http2, ListCache: s.copies}
 	if h.hook != nil {
 		o.Hook = func(c proxy.Class, n int, m proxy.Moment) { h.hook(p, c, n, m) }
 	}
@@ -71,7 +71,8 @@ func (s *stage) start(h how) (*process, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := p.run(filepath.Join(s.dir, file), s.o.Evenkeel, h.env, append(h.args, "--kubeconfig", kubeconfig, "--config", h.config, "--lease-namespace", s.namespace, "-o", "json")); err != nil {
+	args := append(h.args, "--kubeconfig", kubeconfig, "--config", h.config, "--lease-namespace", s.namespace, "-o", "json")
+	if err := p.run(filepath.Join(s.dir, file), s.options.Evenkeel, h.env, args); err != nil {
 		p.proxy.Close()
 		return nil, err
 	}
@@ -94,21 +95,21 @@ func (p *process) run(file, program string, env, args []string) error {
 	p.cmd = exec.Command(program, args...)
 	p.cmd.Env = append(os.Environ(), env...)
 	p.cmd.Stdout, p.cmd.Stderr = out, log
-	p.mu.Lock() // a hook may want to kill it before it is there
+	p.mu.Lock() // a hook may want to kill the process before it has started
 	defer p.mu.Unlock()
 	if err := p.cmd.Start(); err != nil {
 		return fmt.Errorf("starting evenkeel: %w", err)
 	}
 	go func() {
 		p.err = p.cmd.Wait()
-		p.end = time.Now()
+		p.endedAt = time.Now()
 		p.proxy.Close()
 		close(p.ended)
 	}()
 	return nil
 }
 
-// kill ends it at once; true: it was alive until then.
+// kill sends SIGKILL. It returns true if the process was running.
 func (p *process) kill() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -119,10 +120,10 @@ func (p *process) kill() bool {
 	return true
 }
 
-// terminate asks it to end.
+// terminate sends SIGTERM.
 func (p *process) terminate() { _ = p.cmd.Process.Signal(syscall.SIGTERM) }
 
-// wait returns when it has ended; false: it had to be killed after the limit.
+// wait waits for the process to end and kills it after the limit. It returns false if the process had to be killed.
 func (p *process) wait(ctx context.Context, limit time.Duration) bool {
 	t := time.NewTimer(limit)
 	defer t.Stop()
@@ -137,7 +138,7 @@ func (p *process) wait(ctx context.Context, limit time.Duration) bool {
 	return ctx.Err() != nil
 }
 
-// wasKilled reports whether SIGKILL ended it.
+// wasKilled reports whether SIGKILL ended the process.
 func (p *process) wasKilled() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,28 +146,28 @@ func (p *process) wasKilled() bool {
 	return p.killed && ok && st.Signaled()
 }
 
-// look reads what it wrote, and what is wrong with how it ended.
-func (p *process) look() ([]witness.Report, []witness.Violation) {
-	var wrong []witness.Violation
+// readOutput returns the reports of an ended process, and violations in its output and exit code.
+func (p *process) readOutput() ([]auditverifier.Report, []auditverifier.Violation) {
+	var wrong []auditverifier.Violation
 	bad := func(format string, args ...any) {
-		wrong = append(wrong, witness.Violation{Kind: witness.Conduct, At: time.Now(), User: p.user, What: fmt.Sprintf(format, args...)})
+		wrong = append(wrong, auditverifier.Violation{Kind: auditverifier.ProcessFailure, At: time.Now(), User: p.user, What: fmt.Sprintf(format, args...)})
 	}
 	out, err := os.ReadFile(p.out)
 	if err != nil {
 		bad("%v", err)
 	}
-	reports, whole, err := witness.ReadReports(p.user, string(out))
+	reports, whole, err := auditverifier.ReadReports(p.user, string(out))
 	switch {
 	case err != nil:
-		bad("its output is not JSON: %v", err)
+		bad("the output is not JSON: %v", err)
 	case !whole && !p.wasKilled():
-		bad("its output ends in the middle of a report")
+		bad("the output ends in the middle of a report")
 	}
 	log := p.stderr()
 	if at := max(strings.Index(log, "panic:"), strings.Index(log, "fatal error:")); at >= 0 {
-		bad("it crashed: %s", log[at:min(len(log), at+600)])
+		bad("the process crashed: %s", log[at:min(len(log), at+600)])
 	} else if code := p.cmd.ProcessState.ExitCode(); code != 0 && code != 1 && !p.wasKilled() {
-		bad("it exited with %d: %s", code, tail(log, 300))
+		bad("the process exited with %d: %s", code, tail(log, 300))
 	}
 	return reports, wrong
 }
@@ -176,7 +177,7 @@ func (p *process) stderr() string {
 	return string(b)
 }
 
-// lastLine is what it said last.
+// lastLine returns the last line of standard error.
 func (p *process) lastLine() string {
 	lines := strings.Split(strings.TrimSpace(p.stderr()), "\n")
 	return tail(lines[len(lines)-1], 300)

@@ -8,20 +8,20 @@ import (
 	"strings"
 	"text/tabwriter"
 
-	"github.com/evenkeel-project/evenkeel/lab/witness"
+	"github.com/evenkeel-project/evenkeel/lab/auditverifier"
 )
 
-// writeTable writes one line for each drill, with what was found of each kind.
+// writeTable writes one line per drill with the number of violations of each kind.
 func writeTable(out io.Writer, rows []row) {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
-	kinds := make([]string, len(witness.Kinds))
-	for i, k := range witness.Kinds {
+	kinds := make([]string, len(auditverifier.Kinds))
+	for i, k := range auditverifier.Kinds {
 		kinds[i] = string(k)
 	}
-	fmt.Fprintf(w, "DRILL\tREPS\tPROCESSES\tASKED\tEVICTIONS\tREPORTS\tSECONDS\t%s\t\n", strings.ToUpper(strings.Join(kinds, "\t")))
+	fmt.Fprintf(w, "DRILL\tREPS\tPROCESSES\tREQUESTED\tEVICTIONS\tREPORTS\tSECONDS\t%s\t\n", strings.ToUpper(strings.Join(kinds, "\t")))
 	for _, r := range rows {
-		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t", r.Name, r.Reps, r.Processes, r.Asked, r.Evictions, r.Reports, r.Seconds)
-		for _, k := range witness.Kinds {
+		fmt.Fprintf(w, "%s\t%d\t%d\t%d\t%d\t%d\t%d\t", r.Name, r.Reps, r.Processes, r.Requested, r.Evictions, r.Reports, r.Seconds)
+		for _, k := range auditverifier.Kinds {
 			fmt.Fprintf(w, "%d\t", r.Violations[k])
 		}
 		fmt.Fprintln(w)
@@ -34,6 +34,6 @@ func writeTable(out io.Writer, rows []row) {
 		}
 	}
 	if slices.ContainsFunc(rows, row.failed) {
-		fmt.Fprintln(out, "FAILED: there are violations; each is above, with the time and the process.")
+		fmt.Fprintln(out, "FAILED: there are violations; each is printed above with its time and process.")
 	}
 }

@@ -1,3 +1,3 @@
-// Package e2e shows what Evenkeel does to a real cluster: a real API server and
-// scheduler, the shipped binary, and the audit log as witness.
+// Package e2e tests the shipped binary on a real cluster with a real API server and scheduler. It verifies the
+// evictions with the audit log of the API server.
 package e2e

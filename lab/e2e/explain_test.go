@@ -15,52 +15,51 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// stuck is a reason for which the pods of d on n3 stay, and what takes it away.
-type stuck struct {
+// blocked is a reason for which the pods of d on n3 are not moved, with a way to remove it.
+type blockedCase struct {
 	code string
-	// config is added to the strategies; freed is what stands in its place once
-	// the reason is gone. Both empty: the reason is in the cluster.
-	config, freed string
-	apps          func() []seed.App
-	make, remove  func(t *testing.T, ns string)
+	// config is added to the strategies and causes the reason; freed replaces it to remove the reason. If both are
+	// empty, the reason is in the cluster.
+	config, freedConfig string
+	apps                func() []seed.App
+	cause, remove       func(t *testing.T, ns string)
 }
 
-// tenReasons are chosen from guards, requests of people, node states, budgets,
-// windows and limits.
-func tenReasons() []stuck {
-	return []stuck{
+// tenReasons covers guards, annotations, node states, budgets, windows and limits.
+func tenReasons() []blockedCase {
+	return []blockedCase{
 		{code: "BlockedByPDB",
-			make:   func(t *testing.T, ns string) { pdb(t, ns, "d", 0, 0) },
+			cause:  func(t *testing.T, ns string) { createPDB(t, ns, "d", 0, 0) },
 			remove: func(t *testing.T, ns string) { deletePDB(t, ns, "d") }},
 		{code: "MultiplePDBs",
-			make: func(t *testing.T, ns string) {
-				pdb(t, ns, "d", 1, 1)
-				pdbNamed(t, ns, "second", "d", 1, 1)
+			cause: func(t *testing.T, ns string) {
+				createPDB(t, ns, "d", 1, 1)
+				createNamedPDB(t, ns, "second", "d", 1, 1)
 			},
 			remove: func(t *testing.T, ns string) { deletePDB(t, ns, "second") }},
 		{code: "EvictNever",
-			make:   func(t *testing.T, ns string) { annotate(t, ns, "evenkeel.io/evict", `"never"`) },
+			cause:  func(t *testing.T, ns string) { annotate(t, ns, "evenkeel.io/evict", `"never"`) },
 			remove: func(t *testing.T, ns string) { annotate(t, ns, "evenkeel.io/evict", "null") }},
 		{code: "DoNotDisrupt",
-			make:   func(t *testing.T, ns string) { annotate(t, ns, "evenkeel.io/do-not-disrupt", `"4h"`) },
+			cause:  func(t *testing.T, ns string) { annotate(t, ns, "evenkeel.io/do-not-disrupt", `"4h"`) },
 			remove: func(t *testing.T, ns string) { annotate(t, ns, "evenkeel.io/do-not-disrupt", "null") }},
 		{code: "RequestUnreadable",
-			make:   func(t *testing.T, ns string) { annotate(t, ns, "evenkeel.io/window", `"at night"`) },
+			cause:  func(t *testing.T, ns string) { annotate(t, ns, "evenkeel.io/window", `"at night"`) },
 			remove: func(t *testing.T, ns string) { annotate(t, ns, "evenkeel.io/window", `"* * * * * 1h"`) }},
 		{code: "OutsideWindow", config: "windows: {deny: [{schedule: \"* * * * *\", duration: 1h}]}\n"},
 		{code: "RolloutInProgress",
-			make: func(t *testing.T, ns string) {
+			cause: func(t *testing.T, ns string) {
 				patchDeployment(t, ns, `{"spec":{"paused":true,"template":{"metadata":{"annotations":{"new":"yes"}}}}}`)
 			},
 			remove: func(t *testing.T, ns string) {
 				patchDeployment(t, ns, `{"spec":{"paused":false,"template":{"metadata":{"annotations":{"new":null}}}}}`)
 			}},
 		{code: "NodeExcluded",
-			make:   func(t *testing.T, _ string) { excludeNode(t, `"true"`) },
+			cause:  func(t *testing.T, _ string) { excludeNode(t, `"true"`) },
 			remove: func(t *testing.T, _ string) { excludeNode(t, "null") }},
-		{code: "LocalStorage", config: "guards: {minPodAge: 0s}\n", freed: "guards: {minPodAge: 0s, protect: [Jobs, BarePods]}\n",
+		{code: "LocalStorage", config: "guards: {minPodAge: 0s}\n", freedConfig: "guards: {minPodAge: 0s, protect: [Jobs, BarePods]}\n",
 			apps: func() []seed.App {
-				apps := seed.Zones([3]int{1, 1, 4}, 30)
+				apps := seed.ThreeZones([3]int{1, 1, 4}, 30)
 				apps[3].EmptyDir = true
 				return apps
 			}},
@@ -68,65 +67,64 @@ func tenReasons() []stuck {
 	}
 }
 
-// TestExplainNamesWhatHoldsAPod: for ten pods that are stuck for ten reasons,
-// explain names the reason and says that nothing else is in the way; a pass
-// evicts nothing. With the reason taken away explain says that a pod is moved,
-// and a pass moves it.
+// TestExplainNamesWhatHoldsAPod blocks a pod for each of ten reasons. Explain must name the reason as the only one,
+// and a pass must evict nothing. After the reason is removed, explain must report a move, and a pass must make it.
 func TestExplainNamesWhatHoldsAPod(t *testing.T) {
 	for i, s := range tenReasons() {
 		if testing.Short() && i%3 != 0 {
-			continue // four of the ten; the long set has all
+			continue // the short set runs four of the ten reasons
 		}
 		t.Run(s.code, func(t *testing.T) { s.run(t) })
 	}
 }
 
-func (s stuck) run(t *testing.T) {
-	apps := seed.Zones([3]int{1, 1, 4}, 30)
+func (s blockedCase) run(t *testing.T) {
+	apps := seed.ThreeZones([3]int{1, 1, 4}, 30)
 	if s.apps != nil {
 		apps = s.apps()
 	}
-	ns := scenario(t, apps)
-	before, after := testbed.ConfigFile(t, zones+s.config), testbed.ConfigFile(t, zones+s.freed)
-	pod := moved(t, ns, after)
-	if s.make != nil {
-		s.make(t, ns)
+	ns := seedApps(t, apps)
+	before, after := testbed.ConfigFile(t, zonesConfig+s.config), testbed.ConfigFile(t, zonesConfig+s.freedConfig)
+	pod := movablePod(t, ns, after)
+	if s.cause != nil {
+		s.cause(t, ns)
 		before = after
 		t.Cleanup(func() { excludeNode(t, "null") })
 	}
-	awaitAnswer(t, ns+"/"+pod, before, s.code+" alone", func(x explanation) bool { return x.Verdict.Code == s.code && x.Alone })
-	evenkeel(t, "run", "--once", "--config", before)
-	wantEvictions(t, ns, 0)
+	alone := func(x explanation) bool { return x.Verdict.Code == s.code && x.Alone }
+	waitForExplanation(t, ns+"/"+pod, before, "only reason "+s.code, alone)
+	runEvenkeel(t, "run", "--once", "--config", before)
+	checkEvictions(t, ns, 0)
 
 	if s.remove != nil {
 		s.remove(t, ns)
 	}
-	awaitAnswer(t, ns+"/"+pod, after, "a move", func(x explanation) bool { return x.Moved != nil })
-	if r := evenkeel(t, "run", "--once", "--config", after); r.code != 0 {
+	waitForExplanation(t, ns+"/"+pod, after, "a move", func(x explanation) bool { return x.Moved != nil })
+	if r := runEvenkeel(t, "run", "--once", "--config", after); r.code != 0 {
 		t.Errorf("exit %d", r.code)
 	}
-	wantZones(t, ns, "d", 2, 2, 2)
+	checkZones(t, ns, "d", 2, 2, 2)
 }
 
-// moved is a pod of d that would be moved.
-func moved(t *testing.T, ns, config string) string {
+// movablePod returns the name of a pod of d that would be moved.
+func movablePod(t *testing.T, ns, config string) string {
 	t.Helper()
-	for _, x := range explained(t, config, "workload", "deployment/"+ns+"/d") {
+	for _, x := range explain(t, config, "workload", "deployment/"+ns+"/d") {
 		if x.Moved != nil {
 			return x.Pod.Name
 		}
 	}
-	t.Fatal("explain says that no pod of d would be moved")
+	t.Fatal("explain reports no move for any pod of d")
 	return ""
 }
 
-// awaitAnswer asks until controllers and informers have caught up.
-func awaitAnswer(t *testing.T, pod, config, want string, ok func(explanation) bool) {
+// waitForExplanation calls explain until the answer is right, since controllers and informers need time.
+func waitForExplanation(t *testing.T, pod, config, want string, ok func(explanation) bool) {
 	t.Helper()
-	if err := seed.Until(t.Context(), 20*time.Second, func() (bool, error) {
-		x := explained(t, config, "pod", pod)
+	if err := seed.WaitUntil(t.Context(), 20*time.Second, func() (bool, error) {
+		x := explain(t, config, "pod", pod)
 		if len(x) != 1 || !ok(x[0]) {
-			return false, fmt.Errorf("explain says %+v, want %s", x, want)
+			return false, fmt.Errorf("explain reports %+v, want %s", x, want)
 		}
 		return true, nil
 	}); err != nil {
@@ -141,16 +139,16 @@ type explanation struct {
 	Moved   *struct{ To string }
 }
 
-// explained asks about a pod, or the pods of a workload.
-func explained(t *testing.T, config string, subject ...string) []explanation {
+// explain returns explain's answer for a pod or for the pods of a workload.
+func explain(t *testing.T, config string, subject ...string) []explanation {
 	t.Helper()
-	r := evenkeel(t, append([]string{"explain", "--config", config, "-o", "json"}, subject...)...)
+	r := runEvenkeel(t, append([]string{"explain", "--config", config, "-o", "json"}, subject...)...)
 	if r.code != 0 || strings.TrimSpace(r.stderr) != "" {
 		t.Fatalf("exit %d: %s", r.code, r.stderr)
 	}
 	var doc struct{ Pods []explanation }
 	if err := json.Unmarshal([]byte(r.stdout), &doc); err != nil {
-		t.Fatalf("%v in %s", err, r.stdout)
+		t.Fatalf("parsing the output of explain: %v in %s", err, r.stdout)
 	}
 	return doc.Pods
 }
@@ -167,7 +165,7 @@ func annotate(t *testing.T, ns, key, value string) {
 	patchDeployment(t, ns, fmt.Sprintf(`{"metadata":{"annotations":{%q:%s}}}`, key, value))
 }
 
-// patchDeployment changes d and waits until its controller has seen it.
+// patchDeployment patches d and waits until the Deployment controller has observed the change.
 func patchDeployment(t *testing.T, ns, patch string) {
 	t.Helper()
 	api := lab.Client.AppsV1().Deployments(ns)
@@ -175,7 +173,7 @@ func patchDeployment(t *testing.T, ns, patch string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := seed.Until(t.Context(), 20*time.Second, func() (bool, error) {
+	if err := seed.WaitUntil(t.Context(), 20*time.Second, func() (bool, error) {
 		now, err := api.Get(t.Context(), "d", metav1.GetOptions{})
 		return err == nil && now.Status.ObservedGeneration >= d.Generation, err
 	}); err != nil {
@@ -183,11 +181,12 @@ func patchDeployment(t *testing.T, ns, patch string) {
 	}
 }
 
-// excludeNode annotates n3, also after the test has ended.
+// excludeNode sets or removes the exclude annotation of n3. It also works after the end of the test.
 func excludeNode(t *testing.T, value string) {
 	t.Helper()
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{"evenkeel.io/exclude":%s}}}`, value)
-	if _, err := lab.Client.CoreV1().Nodes().Patch(context.Background(), "n3", types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+	nodes := lab.Client.CoreV1().Nodes()
+	if _, err := nodes.Patch(context.Background(), "n3", types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
 		t.Fatal(err)
 	}
 }

@@ -28,9 +28,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// proxied returns a kubeconfig that leads through a proxy; fault may answer a
-// request itself by returning true.
-func proxied(t *testing.T, fault func(http.ResponseWriter, *http.Request) bool) string {
+// kubeconfigWithProxy returns a kubeconfig that connects through a proxy. fault answers a request itself if it returns true.
+func kubeconfigWithProxy(t *testing.T, fault func(http.ResponseWriter, *http.Request) bool) string {
 	t.Helper()
 	transport, err := rest.TransportFor(lab.Config)
 	if err != nil {
@@ -40,7 +39,8 @@ func proxied(t *testing.T, fault func(http.ResponseWriter, *http.Request) bool) 
 	if err != nil {
 		t.Fatal(err)
 	}
-	proxy := &httputil.ReverseProxy{Transport: transport, FlushInterval: -1, Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
+	proxy := &httputil.ReverseProxy{Transport: transport, FlushInterval: -1,
+		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }}
 	srv := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if !fault(w, r) {
 			proxy.ServeHTTP(w, r)
@@ -62,8 +62,8 @@ func isEviction(r *http.Request) bool {
 	return r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/eviction")
 }
 
-// TestFaultyAPIServer: whatever the API server answers, nothing is evicted
-// twice, no report lies, and the pass says why it stopped.
+// TestFaultyAPIServer checks failing evictions: the pass evicts nothing, reports the truth, and names the reason for
+// stopping.
 func TestFaultyAPIServer(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -75,18 +75,18 @@ func TestFaultyAPIServer(t *testing.T) {
 		{"429", func(w http.ResponseWriter, _ *http.Request) {
 			w.Header().Set("Retry-After", "10")
 			http.Error(w, "slow down", 429)
-		}, "APIThrottled", 4}, // it waits three times as long as it is asked to, and no longer
+		}, "APIThrottled", 4}, // it retries three times after the requested delay, then gives up
 		{"hang", func(_ http.ResponseWriter, r *http.Request) {
 			select {
 			case <-r.Context().Done():
-			case <-time.After(time.Minute): // longer than an answer is waited for
+			case <-time.After(time.Minute): // longer than the program waits for an answer
 			}
 		}, "OutcomeUnknown", 1},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
+			ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
 			var asked atomic.Int32
-			kubeconfig := proxied(t, func(w http.ResponseWriter, r *http.Request) bool {
+			kubeconfig := kubeconfigWithProxy(t, func(w http.ResponseWriter, r *http.Request) bool {
 				if !isEviction(r) {
 					return false
 				}
@@ -95,50 +95,48 @@ func TestFaultyAPIServer(t *testing.T) {
 				c.fault(w, r)
 				return true
 			})
-			r := evenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, zones))
+			r := runEvenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, zonesConfig))
 			if r.code != 1 || !strings.Contains(r.stderr, c.want) {
 				t.Errorf("exit %d, want 1 and %s on stderr", r.code, c.want)
 			}
 			if n := asked.Load(); n != c.asked {
-				t.Errorf("asked %d times, want %d", n, c.asked)
+				t.Errorf("the program sent %d evictions, want %d", n, c.asked)
 			}
-			wantZones(t, ns, "d", 1, 1, 4)
-			wantEvictions(t, ns, 0)
+			checkZones(t, ns, "d", 1, 1, 4)
+			checkEvictions(t, ns, 0)
 		})
 	}
 }
 
-// TestAPodCreatedAnewIsNotEvicted puts a namesake in the victim's place between
-// plan and eviction.
+// TestAPodCreatedAnewIsNotEvicted replaces the victim by a pod of the same name between planning and eviction.
 func TestAPodCreatedAnewIsNotEvicted(t *testing.T) {
-	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
+	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
 	var swapped atomic.Bool
-	kubeconfig := proxied(t, func(w http.ResponseWriter, r *http.Request) bool {
-		// The read just before the eviction is answered with the old pod; the
-		// eviction then meets the new one.
+	kubeconfig := kubeconfigWithProxy(t, func(w http.ResponseWriter, r *http.Request) bool {
+		// The read just before the eviction still returns the old pod; the eviction then reaches the new one.
 		if isEviction(r) && swapped.CompareAndSwap(false, true) {
 			name := strings.Split(r.URL.Path, "/")[6]
-			if err := namesake(context.Background(), ns, name); err != nil {
+			if err := replaceWithSameName(context.Background(), ns, name); err != nil {
 				t.Error(err)
 			}
 		}
 		return false
 	})
-	r := evenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, zones))
+	r := runEvenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, zonesConfig))
 	if !strings.Contains(r.stdout, "UIDChanged") {
-		t.Error("no UIDChanged in the report")
+		t.Error("the report does not contain UIDChanged")
 	}
 	events, err := lab.Evictions(ns)
 	if err != nil {
 		t.Fatal(err)
 	}
 	if len(events) == 0 || events[0].ResponseStatus.Code != 409 {
-		t.Errorf("the first eviction was not refused with a conflict: %v", events)
+		t.Errorf("the first eviction did not fail with a conflict: %v", events)
 	}
 }
 
-// namesake deletes a pod at once and creates another of the same name.
-func namesake(ctx context.Context, ns, name string) error {
+// replaceWithSameName deletes a pod at once and creates another pod with the same name.
+func replaceWithSameName(ctx context.Context, ns, name string) error {
 	api := lab.Client.CoreV1().Pods(ns)
 	old, err := api.Get(ctx, name, metav1.GetOptions{})
 	if err != nil {
@@ -153,7 +151,8 @@ func namesake(ctx context.Context, ns, name string) error {
 	for i := range spec.Containers {
 		spec.Containers[i].VolumeMounts = nil
 	}
-	_, err = api.Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": "other"}}, Spec: *spec}, metav1.CreateOptions{})
+	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: map[string]string{"app": "other"}}, Spec: *spec}
+	_, err = api.Create(ctx, pod, metav1.CreateOptions{})
 	return err
 }
 
@@ -166,32 +165,37 @@ func TestAnUnreachableServerIsOneClearError(t *testing.T) {
 	if err := clientcmd.WriteToFile(*k, path); err != nil {
 		t.Fatal(err)
 	}
-	r := evenkeelAs(t, path, "run", "--once", "--config", testbed.ConfigFile(t, zones))
+	r := runEvenkeelAs(t, path, "run", "--once", "--config", testbed.ConfigFile(t, zonesConfig))
 	if r.code != 1 || !strings.Contains(r.stderr, "https://127.0.0.1:1") || strings.Count(strings.TrimSpace(r.stderr), "\n") > 0 {
-		t.Errorf("exit %d; want one line that names the server:\n%s", r.code, r.stderr)
+		t.Errorf("exit %d, want exit 1 and one line that names the server:\n%s", r.code, r.stderr)
 	}
 }
 
-// account creates a ServiceAccount that may read what is watched, and whatever
-// else is given.
-func account(t *testing.T, ns string, more ...rbacv1.PolicyRule) string {
+// createAccount creates a ServiceAccount with read permission for everything that the program watches, plus the given
+// rules. It returns a kubeconfig.
+func createAccount(t *testing.T, ns string, more ...rbacv1.PolicyRule) string {
 	t.Helper()
 	read := []string{"get", "list", "watch"}
 	rules := append([]rbacv1.PolicyRule{
-		{APIGroups: []string{""}, Resources: []string{"nodes", "pods", "namespaces", "services", "replicationcontrollers", "persistentvolumeclaims", "persistentvolumes"}, Verbs: read},
+		{APIGroups: []string{""}, Verbs: read, Resources: []string{"nodes", "pods", "namespaces", "services",
+			"replicationcontrollers", "persistentvolumeclaims", "persistentvolumes"}},
 		{APIGroups: []string{"apps"}, Resources: []string{"replicasets", "deployments", "statefulsets", "daemonsets"}, Verbs: read},
 		{APIGroups: []string{"batch"}, Resources: []string{"jobs", "cronjobs"}, Verbs: read},
 		{APIGroups: []string{"policy"}, Resources: []string{"poddisruptionbudgets"}, Verbs: read},
 		{APIGroups: []string{"scheduling.k8s.io"}, Resources: []string{"priorityclasses"}, Verbs: read},
-		{APIGroups: []string{"storage.k8s.io"}, Resources: []string{"storageclasses", "csinodes", "csidrivers", "volumeattachments", "csistoragecapacities"}, Verbs: read},
+		{APIGroups: []string{"storage.k8s.io"}, Verbs: read, Resources: []string{"storageclasses", "csinodes", "csidrivers",
+			"volumeattachments", "csistoragecapacities"}},
 	}, more...)
 	ctx, name := t.Context(), "e2e-"+ns
 	api := lab.Client.RbacV1()
-	if _, err := api.ClusterRoles().Create(ctx, &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: rules}, metav1.CreateOptions{}); err != nil {
+	role := &rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: rules}
+	if _, err := api.ClusterRoles().Create(ctx, role, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := api.ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name},
-		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name}, Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: ns, Name: "default"}}}, metav1.CreateOptions{}); err != nil {
+	binding := &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: name},
+		RoleRef:  rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: name},
+		Subjects: []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: ns, Name: "default"}}}
+	if _, err := api.ClusterRoleBindings().Create(ctx, binding, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
@@ -205,49 +209,53 @@ func account(t *testing.T, ns string, more ...rbacv1.PolicyRule) string {
 	return path
 }
 
-// What an account needs beside looking and evicting: the Lease, and the memory.
+// Permissions that a pass needs besides reading and evicting: for the Lease and for the state.
 var (
-	leasing     = rbacv1.PolicyRule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"}, Verbs: []string{"get", "create", "update"}}
-	remembering = rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"get", "create", "update"}}
+	leaseRule = rbacv1.PolicyRule{APIGroups: []string{"coordination.k8s.io"}, Resources: []string{"leases"},
+		Verbs: []string{"get", "create", "update"}}
+	stateRule = rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"configmaps"},
+		Verbs: []string{"get", "create", "update"}}
 )
 
 func TestAMissingPermissionIsNamed(t *testing.T) {
-	t.Run("to remember", func(t *testing.T) {
-		ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-		r := evenkeelAs(t, account(t, ns, leasing), "run", "--once", "--config", testbed.ConfigFile(t, zones), "--lease-namespace", ns)
+	t.Run("state", func(t *testing.T) {
+		ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+		r := runEvenkeelAs(t, createAccount(t, ns, leaseRule), "run", "--once", "--config", testbed.ConfigFile(t, zonesConfig), "--lease-namespace", ns)
 		if r.code != 1 || !strings.Contains(r.stderr, `cannot get resource "configmaps"`) {
 			t.Errorf("exit %d:\n%s", r.code, r.stderr)
 		}
-		wantZones(t, ns, "d", 1, 1, 4)
+		checkZones(t, ns, "d", 1, 1, 4)
 	})
-	t.Run("to evict", func(t *testing.T) {
-		ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-		r := evenkeelAs(t, account(t, ns, leasing, remembering), "run", "--once", "--config", testbed.ConfigFile(t, zones), "--lease-namespace", ns)
+	t.Run("evict", func(t *testing.T) {
+		ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+		kubeconfig := createAccount(t, ns, leaseRule, stateRule)
+		r := runEvenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, zonesConfig), "--lease-namespace", ns)
 		if r.code != 1 || !strings.Contains(r.stderr, "permission to create pods/eviction is missing") {
 			t.Errorf("exit %d:\n%s", r.code, r.stderr)
 		}
-		wantZones(t, ns, "d", 1, 1, 4)
+		checkZones(t, ns, "d", 1, 1, 4)
 	})
-	t.Run("to list", func(t *testing.T) {
-		ns := scenario(t, nil)
+	t.Run("list", func(t *testing.T) {
+		ns := seedApps(t, nil)
 		kubeconfig, err := lab.ServiceAccountKubeconfig(t.Context(), ns, "default")
 		if err != nil {
 			t.Fatal(err)
 		}
-		r := evenkeelAs(t, kubeconfig, "plan", "--config", testbed.ConfigFile(t, zones))
+		r := runEvenkeelAs(t, kubeconfig, "plan", "--config", testbed.ConfigFile(t, zonesConfig))
 		if r.code != 1 || !strings.Contains(r.stderr, "permission to get namespaces is missing") || r.took > 20*time.Second {
 			t.Errorf("exit %d after %s:\n%s", r.code, r.took, r.stderr)
 		}
 	})
 }
 
-// TestOneOfTwoReplicasLeads starts two controllers and ends the leader.
+// TestOneOfTwoReplicasLeads starts two controllers and stops the leader.
 func TestOneOfTwoReplicasLeads(t *testing.T) {
-	ns := scenario(t, nil)
-	config := testbed.ConfigFile(t, zones)
+	ns := seedApps(t, nil)
+	config := testbed.ConfigFile(t, zonesConfig)
 	start := func() (*exec.Cmd, *bytes.Buffer, string) {
 		port := freePort(t)
-		cmd := exec.CommandContext(t.Context(), testbed.Evenkeel, "run", "--config", config, "--kubeconfig", lab.Kubeconfig, "--lease-namespace", ns, "--bind-address", port)
+		cmd := exec.CommandContext(t.Context(), testbed.Evenkeel, "run", "--config", config,
+			"--kubeconfig", lab.Kubeconfig, "--lease-namespace", ns, "--bind-address", port)
 		var log bytes.Buffer
 		cmd.Stderr = &log
 		if err := cmd.Start(); err != nil {
@@ -256,10 +264,10 @@ func TestOneOfTwoReplicasLeads(t *testing.T) {
 		return cmd, &log, "http://" + port
 	}
 	first, log1, url1 := start()
-	awaitMetric(t, url1, "evenkeel_leader 1")
+	waitForMetric(t, url1, "evenkeel_leader 1")
 	second, log2, url2 := start()
-	awaitMetric(t, url2, "evenkeel_leader 0")
-	if err := seed.Until(t.Context(), time.Minute, func() (bool, error) {
+	waitForMetric(t, url2, "evenkeel_leader 0")
+	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		r, err := http.Get(url2 + "/readyz")
 		if err != nil {
 			return false, nil
@@ -267,30 +275,30 @@ func TestOneOfTwoReplicasLeads(t *testing.T) {
 		r.Body.Close()
 		return r.StatusCode == 200, nil
 	}); err != nil {
-		t.Errorf("the standby is not ready: %v", err)
+		t.Errorf("the standby replica is not ready: %v", err)
 	}
 	if !hasLine(metricsOf(url1), "evenkeel_leader 1") {
-		t.Error("the first no longer leads")
+		t.Error("the first replica no longer leads")
 	}
 	if !hasLine(metricsOf(url2), "evenkeel_leader 0") {
-		t.Error("both lead")
+		t.Error("both replicas lead")
 	}
 	_ = first.Process.Signal(syscallTerm)
 	if err := first.Wait(); err != nil {
-		t.Errorf("the first did not end cleanly: %v\n%s", err, log1)
+		t.Errorf("the first replica did not exit cleanly: %v\n%s", err, log1)
 	}
-	awaitMetric(t, url2, "evenkeel_leader 1")
+	waitForMetric(t, url2, "evenkeel_leader 1")
 	_ = second.Process.Signal(syscallTerm)
 	if err := second.Wait(); err != nil {
-		t.Errorf("the second did not end cleanly: %v\n%s", err, log2)
+		t.Errorf("the second replica did not exit cleanly: %v\n%s", err, log2)
 	}
 }
 
-func awaitMetric(t *testing.T, url, line string) {
+func waitForMetric(t *testing.T, url, line string) {
 	t.Helper()
-	if err := seed.Until(t.Context(), time.Minute, func() (bool, error) {
+	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		if !hasLine(metricsOf(url), line) {
-			return false, fmt.Errorf("no %q at %s", line, url)
+			return false, fmt.Errorf("metrics at %[2]s lack the line %[1]q", line, url)
 		}
 		return true, nil
 	}); err != nil {
@@ -298,7 +306,7 @@ func awaitMetric(t *testing.T, url, line string) {
 	}
 }
 
-// hasLine wants the whole line: a HELP line may hold the same words.
+// hasLine reports whether text contains the whole line. A HELP line can contain the same words.
 func hasLine(text, line string) bool {
 	return slices.Contains(strings.Split(text, "\n"), line)
 }

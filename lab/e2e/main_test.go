@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// maxBinary bounds the program, in bytes: Kubernetes' own code has no place in it.
+// maxBinary is the size limit of the program in bytes. A larger binary probably links Kubernetes' own server code.
 const maxBinary = 60 << 20
 
 func TestTheBinaryIsSmall(t *testing.T) {
@@ -45,16 +45,16 @@ func TestTheBinaryIsSmall(t *testing.T) {
 	}
 }
 
-var scenarios atomic.Int32
+var scenarioCount atomic.Int32
 
-// scenario seeds apps into a namespace of their own, which is gone afterwards.
-func scenario(t *testing.T, apps []seed.App) (ns string) {
+// seedApps creates apps in a new namespace. It deletes the namespace when the test ends.
+func seedApps(t *testing.T, apps []seed.App) (ns string) {
 	t.Helper()
 	ns = strings.ToLower(strings.NewReplacer("/", "-", "_", "-", "#", "-").Replace(t.Name()))
-	// A number keeps a repeated test's audit events apart from those before.
-	ns = fmt.Sprintf("%s-%d", ns[:min(len(ns), 55)], scenarios.Add(1))
+	// The number separates the audit events of a repeated test from those of earlier runs.
+	ns = fmt.Sprintf("%s-%d", ns[:min(len(ns), 55)], scenarioCount.Add(1))
 	t.Cleanup(func() {
-		if err := seed.Reset(context.Background(), lab.Client, ns); err != nil {
+		if err := seed.DeleteNamespace(context.Background(), lab.Client, ns); err != nil {
 			t.Errorf("deleting namespace %s: %v", ns, err)
 		}
 	})
@@ -64,7 +64,7 @@ func scenario(t *testing.T, apps []seed.App) (ns string) {
 	return ns
 }
 
-const zones = `
+const zonesConfig = `
 strategies:
 - {name: zones, type: ZoneSpread, schedule: "0 * * * *"}
 `
@@ -75,13 +75,13 @@ type result struct {
 	took           time.Duration
 }
 
-// evenkeel runs the program as the cluster's administrator.
-func evenkeel(t *testing.T, args ...string) result {
+// runEvenkeel runs the program as the cluster's administrator.
+func runEvenkeel(t *testing.T, args ...string) result {
 	t.Helper()
-	return evenkeelAs(t, lab.Kubeconfig, args...)
+	return runEvenkeelAs(t, lab.Kubeconfig, args...)
 }
 
-func evenkeelAs(t *testing.T, kubeconfig string, args ...string) result {
+func runEvenkeelAs(t *testing.T, kubeconfig string, args ...string) result {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
@@ -103,10 +103,10 @@ func evenkeelAs(t *testing.T, kubeconfig string, args ...string) result {
 	return r
 }
 
-// wantZones checks where an app's pods stand, zone by zone.
-func wantZones(t *testing.T, ns, app string, want ...int) {
+// checkZones checks the number of an app's pods per zone.
+func checkZones(t *testing.T, ns, app string, want ...int) {
 	t.Helper()
-	got, err := seed.Spread(t.Context(), lab.Client, ns, app)
+	got, err := seed.PodsByZone(t.Context(), lab.Client, ns, app)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,8 +118,8 @@ func wantZones(t *testing.T, ns, app string, want ...int) {
 	}
 }
 
-// wantEvictions checks the audit log: accepted evictions in a namespace.
-func wantEvictions(t *testing.T, ns string, want int) {
+// checkEvictions checks the number of accepted evictions of a namespace in the audit log.
+func checkEvictions(t *testing.T, ns string, want int) {
 	t.Helper()
 	events, err := lab.Evictions(ns)
 	if err != nil {
@@ -136,7 +136,7 @@ func wantEvictions(t *testing.T, ns string, want int) {
 	}
 }
 
-func uids(t *testing.T, ns string) map[string]bool {
+func podUIDs(t *testing.T, ns string) map[string]bool {
 	t.Helper()
 	pods, err := lab.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{})
 	if err != nil {
@@ -149,24 +149,27 @@ func uids(t *testing.T, ns string) map[string]bool {
 	return out
 }
 
-// pdb creates a budget for an app and waits until its allowance is known.
-func pdb(t *testing.T, ns, app string, maxUnavailable int, allowed int32) {
+// createPDB creates a budget for an app and waits until its status has the allowed disruptions.
+func createPDB(t *testing.T, ns, app string, maxUnavailable int, allowed int32) {
 	t.Helper()
-	pdbNamed(t, ns, app, app, maxUnavailable, allowed)
+	createNamedPDB(t, ns, app, app, maxUnavailable, allowed)
 }
 
-func pdbNamed(t *testing.T, ns, name, app string, maxUnavailable int, allowed int32) {
+func createNamedPDB(t *testing.T, ns, name, app string, maxUnavailable int, allowed int32) {
 	t.Helper()
 	n := intstr.FromInt(maxUnavailable)
 	api := lab.Client.PolicyV1().PodDisruptionBudgets(ns)
-	_, err := api.Create(t.Context(), &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: policyv1.PodDisruptionBudgetSpec{MaxUnavailable: &n, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}}}, metav1.CreateOptions{})
+	spec := policyv1.PodDisruptionBudgetSpec{MaxUnavailable: &n,
+		Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": app}}}
+	pdb := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: spec}
+	_, err := api.Create(t.Context(), pdb, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := seed.Until(t.Context(), time.Minute, func() (bool, error) {
+	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		b, err := api.Get(t.Context(), name, metav1.GetOptions{})
-		return err == nil && b.Status.ObservedGeneration == b.Generation && b.Status.DisruptionsAllowed == allowed && b.Status.ExpectedPods > 0, err
+		s := b.Status
+		return err == nil && s.ObservedGeneration == b.Generation && s.DisruptionsAllowed == allowed && s.ExpectedPods > 0, err
 	}); err != nil {
 		t.Fatalf("waiting for the budget: %v", err)
 	}

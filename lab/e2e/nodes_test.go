@@ -16,7 +16,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-func node(t *testing.T, name string) *corev1.Node {
+func getNode(t *testing.T, name string) *corev1.Node {
 	t.Helper()
 	n, err := lab.Client.CoreV1().Nodes().Get(context.Background(), name, metav1.GetOptions{})
 	if err != nil {
@@ -25,21 +25,21 @@ func node(t *testing.T, name string) *corev1.Node {
 	return n
 }
 
-// hint as the API shows it, read without the program's own code.
-type hint struct {
+// steeringHint is a steering hint on a node, read without the program's own code.
+type steeringHint struct {
 	run     string
 	expires time.Time
 }
 
-// wantHints checks which nodes carry our hint, and that it is whole.
-func wantHints(t *testing.T, want ...string) []hint {
+// checkHints checks which nodes have a steering hint, and that each hint has both its taint and its annotation.
+func checkHints(t *testing.T, want ...string) []steeringHint {
 	t.Helper()
 	nodes, err := lab.Client.CoreV1().Nodes().List(context.Background(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	var on []string
-	var found []hint
+	var found []steeringHint
 	for i := range nodes.Items {
 		n := &nodes.Items[i]
 		expires, ours := n.Annotations["evenkeel.io/steer-expires"]
@@ -47,28 +47,28 @@ func wantHints(t *testing.T, want ...string) []hint {
 			return x.Key == "evenkeel.io/steer" && x.Effect == corev1.TaintEffectPreferNoSchedule
 		})
 		if ours != tainted {
-			t.Errorf("%s has half a hint: annotations %v, taints %v", n.Name, n.Annotations, n.Spec.Taints)
+			t.Errorf("node %s has only a part of the hint: annotations %v, taints %v", n.Name, n.Annotations, n.Spec.Taints)
 		}
 		if ours {
 			at, err := time.Parse(time.RFC3339, expires)
 			if err != nil {
 				t.Errorf("%s: %v", n.Name, err)
 			}
-			on, found = append(on, n.Name), append(found, hint{n.Annotations["evenkeel.io/steer-run"], at})
+			on, found = append(on, n.Name), append(found, steeringHint{n.Annotations["evenkeel.io/steer-run"], at})
 		}
 	}
 	if !slices.Equal(on, want) {
-		t.Fatalf("hints on %v, want %v", on, want)
+		t.Fatalf("nodes with hints: %v, want %v", on, want)
 	}
 	return found
 }
 
-func wantForeign(t *testing.T, name string, keys ...string) {
+func checkForeignTaints(t *testing.T, name string, keys ...string) {
 	t.Helper()
-	taints := node(t, name).Spec.Taints
+	taints := getNode(t, name).Spec.Taints
 	for _, key := range keys {
 		if !slices.ContainsFunc(taints, func(x corev1.Taint) bool { return x.Key == key }) {
-			t.Errorf("%s has lost the taint %s: %v", name, key, taints)
+			t.Errorf("node %s has lost taint %s; its taints are %v", name, key, taints)
 		}
 	}
 }
@@ -79,14 +79,15 @@ func patchNode(t *testing.T, name string, doc any) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := lab.Client.CoreV1().Nodes().Patch(context.Background(), name, types.StrategicMergePatchType, body, metav1.PatchOptions{}); err != nil {
+	nodes := lab.Client.CoreV1().Nodes()
+	if _, err := nodes.Patch(context.Background(), name, types.StrategicMergePatchType, body, metav1.PatchOptions{}); err != nil {
 		t.Errorf("patching %s: %v", name, err)
 	}
 }
 
-// foreign adds a taint as another controller does: the list that is there, and
-// one more, and anew when somebody wrote in between.
-func foreign(t *testing.T, name, key string) {
+// addForeignTaint adds a taint to a node like another controller: it reads the node, appends the taint, and retries on a
+// conflict.
+func addForeignTaint(t *testing.T, name, key string) {
 	t.Helper()
 	editTaints(t, name, func(now []corev1.Taint) []corev1.Taint {
 		return append(now, corev1.Taint{Key: key, Effect: corev1.TaintEffectNoSchedule})
@@ -101,7 +102,7 @@ func foreign(t *testing.T, name, key string) {
 func editTaints(t *testing.T, name string, edit func([]corev1.Taint) []corev1.Taint) {
 	t.Helper()
 	if err := retry.RetryOnConflict(retry.DefaultBackoff, func() error {
-		n := node(t, name)
+		n := getNode(t, name)
 		n.Spec.Taints = edit(n.Spec.Taints)
 		_, err := lab.Client.CoreV1().Nodes().Update(context.Background(), n, metav1.UpdateOptions{})
 		return err
@@ -110,7 +111,7 @@ func editTaints(t *testing.T, name string, edit func([]corev1.Taint) []corev1.Ta
 	}
 }
 
-func cordon(t *testing.T, on bool) {
+func setCordoned(t *testing.T, on bool) {
 	t.Helper()
 	for _, name := range []string{"n1", "n2", "n3"} {
 		patchNode(t, name, map[string]any{"spec": map[string]any{"unschedulable": on}})
@@ -118,10 +119,11 @@ func cordon(t *testing.T, on bool) {
 	if on {
 		return
 	}
-	// The node lifecycle controller takes its own taint away a moment later.
-	if err := seed.Until(context.Background(), 20*time.Second, func() (bool, error) {
+	// The node lifecycle code removes its own taint a moment later.
+	if err := seed.WaitUntil(context.Background(), 20*time.Second, func() (bool, error) {
 		for _, name := range []string{"n1", "n2", "n3"} {
-			if slices.ContainsFunc(node(t, name).Spec.Taints, func(x corev1.Taint) bool { return x.Key == corev1.TaintNodeUnschedulable }) {
+			taints := getNode(t, name).Spec.Taints
+			if slices.ContainsFunc(taints, func(x corev1.Taint) bool { return x.Key == corev1.TaintNodeUnschedulable }) {
 				return false, fmt.Errorf("%s is still tainted as unschedulable", name)
 			}
 		}
@@ -131,11 +133,12 @@ func cordon(t *testing.T, on bool) {
 	}
 }
 
-// writeOldHint leaves what a process that was killed long ago leaves.
-func writeOldHint(t *testing.T, name string) {
+// writeExpiredHint writes an expired hint, as a process leaves it that was killed long ago.
+func writeExpiredHint(t *testing.T, name string) {
 	t.Helper()
 	patchNode(t, name, map[string]any{
-		"metadata": map[string]any{"annotations": map[string]string{"evenkeel.io/steer-run": "old", "evenkeel.io/steer-expires": "2026-01-01T00:00:00Z"}},
-		"spec":     map[string]any{"taints": []any{map[string]string{"key": "evenkeel.io/steer", "effect": "PreferNoSchedule"}}},
+		"metadata": map[string]any{"annotations": map[string]string{
+			"evenkeel.io/steer-run": "old", "evenkeel.io/steer-expires": "2026-01-01T00:00:00Z"}},
+		"spec": map[string]any{"taints": []any{map[string]string{"key": "evenkeel.io/steer", "effect": "PreferNoSchedule"}}},
 	})
 }

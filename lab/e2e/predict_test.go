@@ -18,64 +18,63 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// TestPlacementForetellsThePrintedScheduler lets the real kube-scheduler, with a
-// printed configuration, bind pods one by one, and foretells each from the same
-// file: the node that it took must be among the winners. The default profile,
-// asked the same, must be wrong now and then, or the test would show nothing.
+// TestPlacementForetellsThePrintedScheduler runs the real kube-scheduler with a printed configuration. It binds pods
+// one by one and predicts each of them with the same configuration: the chosen node must be among the predicted ones.
+// Predictions with the default profile must be wrong sometimes, otherwise the test would prove nothing.
 func TestPlacementForetellsThePrintedScheduler(t *testing.T) {
 	dir := t.TempDir()
-	foretell := filepath.Join(dir, "foretell")
-	build := exec.Command("go", "build", "-o", foretell, "./foretell")
+	foretell := filepath.Join(dir, "predict")
+	build := exec.Command("go", "build", "-o", foretell, "./predict")
 	build.Dir = "../oracle"
 	if out, err := build.CombinedOutput(); err != nil {
-		t.Fatalf("building foretell: %v\n%s", err, out)
+		t.Fatalf("building predict: %v\n%s", err, out)
 	}
-	fiveMoreNodes(t)
-	printed := evenkeel(t, "config", "scheduler", "--pressure-label", "status=presure")
+	addFiveNodes(t)
+	printed := runEvenkeel(t, "config", "scheduler", "--pressure-label", "status=presure")
 	file, snapshot := filepath.Join(dir, "scheduler.yaml"), filepath.Join(dir, "snapshot.json")
 	if err := os.WriteFile(file, []byte(printed.stdout), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	reschedule(t, printed.stdout)
-	ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 30))
+	ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 30))
 	const bindings = 36
 	var hits, defaultHits, winners int
 	for i := range bindings {
 		app := []string{"a", "d", "a", "d", "d", "b"}[i%6]
-		pod := oneMore(t, ns, app)
-		if r := evenkeel(t, "capture", "-o", snapshot); r.code != 0 {
+		pod := scaleUpByOne(t, ns, app)
+		if r := runEvenkeel(t, "capture", "-o", snapshot); r.code != 0 {
 			t.Fatal(r.stderr)
 		}
-		won := foretold(t, foretell, snapshot, ns+"/"+pod.Name, file)
+		won := predictNodes(t, foretell, snapshot, ns+"/"+pod.Name, file)
 		winners += len(won)
 		if slices.Contains(won, pod.Spec.NodeName) {
 			hits++
 		} else {
-			t.Errorf("pod %d, of %s, went to %s, foretold was %v", i, app, pod.Spec.NodeName, won)
+			t.Errorf("pod %d of %s is on node %s, predicted nodes are %v", i, app, pod.Spec.NodeName, won)
 		}
-		if slices.Contains(foretold(t, foretell, snapshot, ns+"/"+pod.Name), pod.Spec.NodeName) {
+		if slices.Contains(predictNodes(t, foretell, snapshot, ns+"/"+pod.Name), pod.Spec.NodeName) {
 			defaultHits++
 		}
 	}
-	t.Logf("%d of %d bindings as foretold, with %.1f of 8 nodes as winners on average; the default profile foretells %d", hits, bindings, float64(winners)/bindings, defaultHits)
+	t.Logf("%d of %d bindings as predicted, with %.1f of 8 nodes predicted on average; the default profile predicts %d",
+		hits, bindings, float64(winners)/bindings, defaultHits)
 	if defaultHits == bindings {
-		t.Error("the default profile foretells the same; the test shows nothing")
+		t.Error("the default profile predicts every binding too, so the test proves nothing")
 	}
 }
 
-// foretold asks which nodes would win a pod that is not bound.
-func foretold(t *testing.T, foretell string, args ...string) []string {
+// predictNodes returns the predicted nodes of a pod.
+func predictNodes(t *testing.T, foretell string, args ...string) []string {
 	t.Helper()
 	out, err := exec.CommandContext(t.Context(), foretell, args...).CombinedOutput()
 	if err != nil {
-		t.Fatalf("%v: %s", err, out)
+		t.Fatalf("running predict: %v: %s", err, out)
 	}
 	return strings.Fields(string(out))
 }
 
-// fiveMoreNodes adds n4 to n8, unevenly over the zones; n5 and n7 are under
-// pressure.
-func fiveMoreNodes(t *testing.T) {
+// addFiveNodes adds n4 to n8 unevenly to the zones and labels n5 and n7 as under pressure.
+func addFiveNodes(t *testing.T) {
 	t.Helper()
 	t.Cleanup(func() {
 		for i := 4; i <= 8; i++ {
@@ -102,12 +101,12 @@ func fiveMoreNodes(t *testing.T) {
 	}
 }
 
-// oneMore scales an app up by one and returns the new pod once it is bound.
-func oneMore(t *testing.T, ns, app string) *corev1.Pod {
+// scaleUpByOne scales an app up by one and returns the new pod after it is bound.
+func scaleUpByOne(t *testing.T, ns, app string) *corev1.Pod {
 	t.Helper()
-	before := uids(t, ns)
+	before := podUIDs(t, ns)
 	api := lab.Client.AppsV1().Deployments(ns)
-	if err := seed.Until(t.Context(), time.Minute, func() (bool, error) {
+	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		s, err := api.GetScale(t.Context(), app, metav1.GetOptions{})
 		if err != nil {
 			return false, err
@@ -119,7 +118,7 @@ func oneMore(t *testing.T, ns, app string) *corev1.Pod {
 		t.Fatal(err)
 	}
 	var found *corev1.Pod
-	if err := seed.Until(t.Context(), time.Minute, func() (bool, error) {
+	if err := seed.WaitUntil(t.Context(), time.Minute, func() (bool, error) {
 		pods, err := lab.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{})
 		if err != nil {
 			return false, err

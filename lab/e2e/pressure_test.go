@@ -14,66 +14,69 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// writePressure hints a node as a keeper does that is killed then.
+// writePressure writes a pressure hint to a node, as a process leaves it that was killed.
 func writePressure(t *testing.T, name string, expires time.Time) {
 	t.Helper()
 	patchNode(t, name, map[string]any{
 		"metadata": map[string]any{
 			"labels": map[string]string{"status": "presure"},
 			"annotations": map[string]string{"evenkeel.io/pressure": fmt.Sprintf(
-				`{"since":"2026-01-01T00:00:00Z","expires":%q,"rule":"cpu","value":0.9,"label":"status=presure","taint":"evenkeel.io/pressure"}`, expires.UTC().Format(time.RFC3339))},
+				`{"since":"2026-01-01T00:00:00Z","expires":%q,"rule":"cpu","value":0.9,"label":"status=presure","taint":"evenkeel.io/pressure"}`,
+				expires.UTC().Format(time.RFC3339))},
 		},
 		"spec": map[string]any{"taints": []any{map[string]string{"key": "evenkeel.io/pressure", "effect": "PreferNoSchedule"}}},
 	})
 	t.Cleanup(func() {
-		patchNode(t, name, map[string]any{"metadata": map[string]any{"labels": map[string]any{"status": nil}, "annotations": map[string]any{"evenkeel.io/pressure": nil}}})
+		patchNode(t, name, map[string]any{"metadata": map[string]any{
+			"labels": map[string]any{"status": nil}, "annotations": map[string]any{"evenkeel.io/pressure": nil}}})
 		editTaints(t, name, func(now []corev1.Taint) []corev1.Taint {
 			return slices.DeleteFunc(now, func(x corev1.Taint) bool { return x.Key == "evenkeel.io/pressure" })
 		})
 	})
 }
 
-// wantPressure checks that a node carries all of the hint, or nothing of it.
-func wantPressure(t *testing.T, name string, want bool) {
+// checkPressureHint checks that a node has the whole hint or no part of it.
+func checkPressureHint(t *testing.T, name string, want bool) {
 	t.Helper()
-	n := node(t, name)
+	n := getNode(t, name)
 	_, recorded := n.Annotations["evenkeel.io/pressure"]
 	tainted := slices.ContainsFunc(n.Spec.Taints, func(x corev1.Taint) bool { return x.Key == "evenkeel.io/pressure" })
 	if labelled := n.Labels["status"] == "presure"; labelled != want || recorded != want || tainted != want {
-		t.Errorf("%s: label %t, taint %t, annotation %t; want %t", name, labelled, tainted, recorded, want)
+		t.Errorf("node %s has label %t, taint %t, annotation %t; want %t for all", name, labelled, tainted, recorded, want)
 	}
 }
 
-// TestPressureHintsOfAKilledProcess: `hints gc` takes them away after they have
-// expired, never before, and leaves a taint alone that somebody writes at that moment.
+// TestPressureHintsOfAKilledProcess checks that `hints gc` removes expired hints and no others. It must keep a taint
+// that another controller writes at the same time.
 func TestPressureHintsOfAKilledProcess(t *testing.T) {
-	scenario(t, seed.Zones([3]int{2, 2, 2}, 0))
+	seedApps(t, seed.ThreeZones([3]int{2, 2, 2}, 0))
 	writePressure(t, "n2", time.Now().Add(time.Hour))
-	if r := evenkeel(t, "hints", "list"); r.code != 0 || !strings.Contains(r.stdout, "n2    pressure  cpu at 0.9 (label status=presure, taint evenkeel.io/pressure:PreferNoSchedule)") {
-		t.Errorf("exit %d; hints list does not show n2", r.code)
+	const line = "n2    pressure  cpu at 0.9 (label status=presure, taint evenkeel.io/pressure:PreferNoSchedule)"
+	if r := runEvenkeel(t, "hints", "list"); r.code != 0 || !strings.Contains(r.stdout, line) {
+		t.Errorf("exit %d, or hints list does not show n2", r.code)
 	}
-	if r := evenkeel(t, "hints", "gc"); r.code != 0 || !strings.Contains(r.stdout, "The hint on n2 stays") {
-		t.Errorf("exit %d; hints gc does not say that the hint stays", r.code)
+	if r := runEvenkeel(t, "hints", "gc"); r.code != 0 || !strings.Contains(r.stdout, "The hint on n2 stays") {
+		t.Errorf("exit %d, or hints gc does not say that the hint stays", r.code)
 	}
-	wantPressure(t, "n2", true)
+	checkPressureHint(t, "n2", true)
 
 	writePressure(t, "n2", time.Now().Add(-time.Second))
 	var writes atomic.Int32
-	kubeconfig := proxied(t, func(_ http.ResponseWriter, r *http.Request) bool {
+	kubeconfig := kubeconfigWithProxy(t, func(_ http.ResponseWriter, r *http.Request) bool {
 		if r.Method == http.MethodPatch && r.URL.Path == "/api/v1/nodes/n2" && writes.Add(1) == 1 {
-			foreign(t, "n2", "example.org/meanwhile")
+			addForeignTaint(t, "n2", "example.org/meanwhile")
 		}
 		return false
 	})
-	if r := evenkeelAs(t, kubeconfig, "hints", "gc"); r.code != 0 || !strings.Contains(r.stdout, "Took the hint off n2.") || writes.Load() != 2 {
-		t.Errorf("exit %d after %d writes, want 2: a conflict, and one that holds", r.code, writes.Load())
+	if r := runEvenkeelAs(t, kubeconfig, "hints", "gc"); r.code != 0 || !strings.Contains(r.stdout, "Took the hint off n2.") || writes.Load() != 2 {
+		t.Errorf("exit %d after %d writes, want 2 writes: one conflict and one success", r.code, writes.Load())
 	}
-	wantPressure(t, "n2", false)
-	wantForeign(t, "n2", "example.org/meanwhile")
+	checkPressureHint(t, "n2", false)
+	checkForeignTaints(t, "n2", "example.org/meanwhile")
 
 	writePressure(t, "n3", time.Now().Add(time.Hour))
-	if r := evenkeel(t, "hints", "clear"); r.code != 0 {
+	if r := runEvenkeel(t, "hints", "clear"); r.code != 0 {
 		t.Errorf("exit %d", r.code)
 	}
-	wantPressure(t, "n3", false)
+	checkPressureHint(t, "n3", false)
 }

@@ -13,7 +13,7 @@ import (
 
 var syscallTerm os.Signal = syscall.SIGTERM
 
-// freePort returns an address that nobody listens on.
+// freePort returns an address that no process listens on.
 func freePort(t *testing.T) string {
 	t.Helper()
 	l, err := freeport.Listen()
@@ -24,28 +24,27 @@ func freePort(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// TestSavedInputReplaysToTheSameBytes plans on the live cluster and again on
-// what it saved.
+// TestSavedInputReplaysToTheSameBytes plans on the live cluster and again on the input that the first plan saved.
 func TestSavedInputReplaysToTheSameBytes(t *testing.T) {
-	scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-	config := testbed.ConfigFile(t, zones)
+	seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	config := testbed.ConfigFile(t, zonesConfig)
 	saved := filepath.Join(t.TempDir(), "input.json")
-	live := evenkeel(t, "plan", "--config", config, "-o", "json", "--save-input", saved)
-	again := evenkeel(t, "plan", "--config", config, "-o", "json", "-f", saved)
+	live := runEvenkeel(t, "plan", "--config", config, "-o", "json", "--save-input", saved)
+	again := runEvenkeel(t, "plan", "--config", config, "-o", "json", "-f", saved)
 	if live.code != 0 || live.stdout != again.stdout {
 		t.Errorf("exit %d; the replayed plan differs:\n%s\n%s", live.code, live.stdout, again.stdout)
 	}
 }
 
-// TestRedactedCaptureGivesTheSameMoves leaves out what no decision needs.
+// TestRedactedCaptureGivesTheSameMoves checks that planning on a redacted snapshot still finds moves.
 func TestRedactedCaptureGivesTheSameMoves(t *testing.T) {
-	scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
+	seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
 	file := filepath.Join(t.TempDir(), "capture.yaml")
-	if r := evenkeel(t, "capture", "--redact", "-o", file); r.code != 0 {
+	if r := runEvenkeel(t, "capture", "--redact", "-o", file); r.code != 0 {
 		t.Fatalf("exit %d", r.code)
 	}
-	r := evenkeel(t, "plan", "-f", file, "--config", testbed.ConfigFile(t, zones), "--detailed-exitcode")
+	r := runEvenkeel(t, "plan", "-f", file, "--config", testbed.ConfigFile(t, zonesConfig), "--detailed-exitcode")
 	if r.code != 2 {
-		t.Errorf("exit %d, want 2: moves are planned", r.code)
+		t.Errorf("exit %d, want 2 because moves are planned", r.code)
 	}
 }

@@ -40,14 +40,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// rotating is an HTTPS front of the API server that passes the caller's token
-// on, and whose certificate and authority can change.
-type rotating struct {
+// rotatingProxy is an HTTPS proxy of the API server that forwards the caller's token. Its certificate and certificate
+// authority can change.
+type rotatingProxy struct {
 	*httptest.Server
 	cert atomic.Pointer[tls.Certificate]
 }
 
-func newRotating(t *testing.T) *rotating {
+func newRotatingProxy(t *testing.T) *rotatingProxy {
 	t.Helper()
 	anonymous := rest.AnonymousClientConfig(lab.Config)
 	transport, err := rest.TransportFor(anonymous)
@@ -59,12 +59,13 @@ func newRotating(t *testing.T) *rotating {
 		t.Fatal(err)
 	}
 	quiet := log.New(io.Discard, "", 0)
-	p := &rotating{}
+	p := &rotatingProxy{}
 	p.Server = httptest.NewUnstartedServer(&httputil.ReverseProxy{Transport: transport, FlushInterval: -1, ErrorLog: quiet,
 		Rewrite: func(r *httputil.ProxyRequest) { r.SetURL(target) }})
 	p.Config.ErrorLog = quiet
 	p.EnableHTTP2 = true
-	p.TLS = &tls.Config{NextProtos: []string{"h2", "http/1.1"}, GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return p.cert.Load(), nil }}
+	p.TLS = &tls.Config{NextProtos: []string{"h2", "http/1.1"},
+		GetCertificate: func(*tls.ClientHelloInfo) (*tls.Certificate, error) { return p.cert.Load(), nil }}
 	p.rotate(t)
 	p.StartTLS()
 	p.TLS.Certificates = nil
@@ -72,8 +73,8 @@ func newRotating(t *testing.T) *rotating {
 	return p
 }
 
-// rotate shows a certificate of a new authority from now on, and returns that.
-func (p *rotating) rotate(t *testing.T) string {
+// rotate switches to a certificate of a new authority and returns that authority in PEM.
+func (p *rotatingProxy) rotate(t *testing.T) string {
 	t.Helper()
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
 	if err != nil {
@@ -89,7 +90,7 @@ func (p *rotating) rotate(t *testing.T) string {
 	return string(pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: der}))
 }
 
-// boundToken is a token that ends when the returned function is called.
+// boundToken returns a token that becomes invalid when revoke is called.
 func boundToken(t *testing.T, ns, name string) (token string, revoke func()) {
 	t.Helper()
 	secrets := lab.Client.CoreV1().Secrets(ns)
@@ -97,8 +98,9 @@ func boundToken(t *testing.T, ns, name string) (token string, revoke func()) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r, err := lab.Client.CoreV1().ServiceAccounts(ns).CreateToken(t.Context(), "default", &authv1.TokenRequest{
-		Spec: authv1.TokenRequestSpec{BoundObjectRef: &authv1.BoundObjectReference{APIVersion: "v1", Kind: "Secret", Name: name, UID: s.UID}}}, metav1.CreateOptions{})
+	bound := &authv1.BoundObjectReference{APIVersion: "v1", Kind: "Secret", Name: name, UID: s.UID}
+	request := &authv1.TokenRequest{Spec: authv1.TokenRequestSpec{BoundObjectRef: bound}}
+	r, err := lab.Client.CoreV1().ServiceAccounts(ns).CreateToken(t.Context(), "default", request, metav1.CreateOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -109,8 +111,8 @@ func boundToken(t *testing.T, ns, name string) (token string, revoke func()) {
 	}
 }
 
-// replaced writes a file under another name first, as a mounted volume does.
-func replaced(t *testing.T, path, text string) {
+// replaceFile replaces a file by renaming a new one, like a mounted volume.
+func replaceFile(t *testing.T, path, text string) {
 	t.Helper()
 	if err := os.WriteFile(path+".new", []byte(text), 0o600); err != nil {
 		t.Fatal(err)
@@ -151,10 +153,10 @@ func (r *reports) read(out io.Reader) {
 	}
 }
 
-// await waits for a report, for two minutes: passes are made once a minute.
-func (r *reports) await(t *testing.T, what string, is func(runReport) bool) {
+// waitFor waits two minutes for a matching report; there is one pass per minute.
+func (r *reports) waitFor(t *testing.T, what string, is func(runReport) bool) {
 	t.Helper()
-	if err := seed.Until(t.Context(), 2*time.Minute, func() (bool, error) {
+	if err := seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
 		r.mu.Lock()
 		defer r.mu.Unlock()
 		for _, one := range r.list {
@@ -164,11 +166,11 @@ func (r *reports) await(t *testing.T, what string, is func(runReport) bool) {
 		}
 		return false, nil
 	}); err != nil {
-		t.Fatalf("no report %s: %v; reports: %+v", what, err, r.list)
+		t.Fatalf("no report %s: %v; got reports %+v", what, err, r.list)
 	}
 }
 
-func (r runReport) problem(source string) bool {
+func (r runReport) hasProblem(source string) bool {
 	for _, in := range r.Inputs {
 		if in.Source == source && len(in.Problems) > 0 {
 			return true
@@ -177,7 +179,7 @@ func (r runReport) problem(source string) bool {
 	return false
 }
 
-func goroutines(t *testing.T, url string) int {
+func goroutineCount(t *testing.T, url string) int {
 	t.Helper()
 	for line := range strings.Lines(metricsOf(url)) {
 		if n, ok := strings.CutPrefix(line, "go_goroutines "); ok {
@@ -188,28 +190,26 @@ func goroutines(t *testing.T, url string) int {
 			return v
 		}
 	}
-	t.Fatal("no go_goroutines")
+	t.Fatal("the metrics lack go_goroutines")
 	return 0
 }
 
-// TestFilesChangeWhileItRuns: the authority of the server's certificate, the
-// token and the configuration change under a program that leads, first to
-// something that cannot be used. It never stops leading, and evicts in the end,
-// as the last configuration says.
+// TestFilesChangeWhileItRuns changes the certificate authority, the token and the configuration of a leading process,
+// first to unusable content. The process must keep its Lease and finally evict as the last configuration says.
 func TestFilesChangeWhileItRuns(t *testing.T) {
-	long(t)
-	ns := scenario(t, seed.Zones([3]int{1, 1, 4}, 30))
-	account(t, ns,
-		leasing, remembering,
+	skipIfShort(t)
+	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	createAccount(t, ns,
+		leaseRule, stateRule,
 		rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"pods/eviction"}, Verbs: []string{"create"}},
 		rbacv1.PolicyRule{APIGroups: []string{"", "events.k8s.io"}, Resources: []string{"events"}, Verbs: []string{"create", "patch", "update"}},
 	)
 	dir := t.TempDir()
 	ca, token, kubeconfig := filepath.Join(dir, "ca.crt"), filepath.Join(dir, "token"), filepath.Join(dir, "kubeconfig")
-	front := newRotating(t)
-	replaced(t, ca, front.rotate(t))
+	front := newRotatingProxy(t)
+	replaceFile(t, ca, front.rotate(t))
 	first, revoke := boundToken(t, ns, "first")
-	replaced(t, token, first)
+	replaceFile(t, token, first)
 	k := clientcmdapi.NewConfig()
 	k.Clusters["p"] = &clientcmdapi.Cluster{Server: front.URL, CertificateAuthority: ca}
 	k.AuthInfos["p"] = &clientcmdapi.AuthInfo{TokenFile: token}
@@ -222,7 +222,8 @@ func TestFilesChangeWhileItRuns(t *testing.T) {
 	config := testbed.ConfigFile(t, everyMinute+"dryRun: true\n")
 
 	port := freePort(t)
-	cmd := exec.CommandContext(t.Context(), testbed.Evenkeel, "run", "--config", config, "--kubeconfig", kubeconfig, "--lease-namespace", ns, "--bind-address", port)
+	cmd := exec.CommandContext(t.Context(), testbed.Evenkeel, "run", "--config", config,
+		"--kubeconfig", kubeconfig, "--lease-namespace", ns, "--bind-address", port)
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	stdout, err := cmd.StdoutPipe()
@@ -241,54 +242,59 @@ func TestFilesChangeWhileItRuns(t *testing.T) {
 	read := make(chan struct{})
 	go func() { defer close(read); seen.read(stdout) }()
 	at := "http://" + port
-	awaitMetric(t, at, "evenkeel_leader 1")
-	before := goroutines(t, at)
+	waitForMetric(t, at, "evenkeel_leader 1")
+	before := goroutineCount(t, at)
 
-	// What cannot be used: refused, and said.
-	replaced(t, ca, "-----BEGIN CERTIFICATE-----\ncut off")
-	replaced(t, config, "dryRun: maybe\n")
-	awaitMetric(t, at, `evenkeel_last_reload_successful{files="credentials"} 0`)
-	awaitMetric(t, at, `evenkeel_last_reload_successful{files="config"} 0`)
-	seen.await(t, "that names both", func(r runReport) bool { return r.problem("config") && r.problem("credentials") && r.Mode == "dryRun" })
-	if code := statusOf(at + "/readyz"); code != http.StatusOK {
-		t.Errorf("/readyz %d while files are refused", code)
+	// Unusable files are rejected and reported.
+	replaceFile(t, ca, "-----BEGIN CERTIFICATE-----\ncut off")
+	replaceFile(t, config, "dryRun: maybe\n")
+	waitForMetric(t, at, `evenkeel_last_reload_successful{files="credentials"} 0`)
+	waitForMetric(t, at, `evenkeel_last_reload_successful{files="config"} 0`)
+	seen.waitFor(t, "that names both files", func(r runReport) bool {
+		return r.hasProblem("config") && r.hasProblem("credentials") && r.Mode == "dryRun"
+	})
+	if code := httpStatus(at + "/readyz"); code != http.StatusOK {
+		t.Errorf("/readyz returns %d while the files are rejected, want 200", code)
 	}
 
-	// Another authority, another token, the old ones gone; all connections cut.
-	replaced(t, ca, front.rotate(t))
+	// Change the authority and the token, revoke the old token, and close all connections.
+	replaceFile(t, ca, front.rotate(t))
 	front.CloseClientConnections()
-	awaitMetric(t, at, `evenkeel_reloads_total{files="credentials",result="taken"} 1`)
+	waitForMetric(t, at, `evenkeel_reloads_total{files="credentials",result="taken"} 1`)
 	second, _ := boundToken(t, ns, "second")
-	replaced(t, token, second)
+	replaceFile(t, token, second)
 	revoke()
 	front.CloseClientConnections()
-	awaitMetric(t, at, `evenkeel_reloads_total{files="credentials",result="taken"} 2`)
-	awaitMetric(t, at, `evenkeel_last_reload_successful{files="credentials"} 1`)
+	waitForMetric(t, at, `evenkeel_reloads_total{files="credentials",result="taken"} 2`)
+	waitForMetric(t, at, `evenkeel_last_reload_successful{files="credentials"} 1`)
 
-	// And a configuration that evicts.
+	// Finally the configuration turns eviction on.
 	text, err := os.ReadFile(testbed.ConfigFile(t, everyMinute))
 	if err != nil {
 		t.Fatal(err)
 	}
-	replaced(t, config, string(text))
-	awaitMetric(t, at, `evenkeel_last_reload_successful{files="config"} 1`)
-	seen.await(t, "of a live pass that evicted", func(r runReport) bool { return r.Mode == "live" && len(r.Outcomes) == 2 && len(r.Inputs) == 0 })
-	wantZones(t, ns, "d", 2, 2, 2)
-	wantEvictions(t, ns, 2)
+	replaceFile(t, config, string(text))
+	waitForMetric(t, at, `evenkeel_last_reload_successful{files="config"} 1`)
+	seen.waitFor(t, "of a live pass with two evictions", func(r runReport) bool {
+		return r.Mode == "live" && len(r.Outcomes) == 2 && len(r.Inputs) == 0
+	})
+	checkZones(t, ns, "d", 2, 2, 2)
+	checkEvictions(t, ns, 2)
 	if strings.Contains(stderr.String(), "lost the Lease") || !hasLine(metricsOf(at), "evenkeel_leader 1") {
-		t.Error("it stopped leading")
+		t.Error("the process lost its Lease")
 	}
-	if err := seed.Until(t.Context(), 2*time.Minute, func() (bool, error) { return goroutines(t, at) <= before+10, nil }); err != nil {
-		t.Errorf("%d goroutines, %d before the changes", goroutines(t, at), before)
+	few := func() (bool, error) { return goroutineCount(t, at) <= before+10, nil }
+	if err := seed.WaitUntil(t.Context(), 2*time.Minute, few); err != nil {
+		t.Errorf("%d goroutines after the changes, %d before; want at most 10 more", goroutineCount(t, at), before)
 	}
 	_ = cmd.Process.Signal(syscallTerm)
 	<-read
 	if err := cmd.Wait(); err != nil {
-		t.Errorf("it did not end cleanly: %v", err)
+		t.Errorf("the process did not exit cleanly: %v", err)
 	}
 }
 
-func statusOf(url string) int {
+func httpStatus(url string) int {
 	r, err := http.Get(url)
 	if err != nil {
 		return 0

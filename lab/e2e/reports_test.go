@@ -12,28 +12,28 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/seed"
 )
 
-// locked is a buffer that may be read while a process writes to it.
-type locked struct {
+// lockedBuffer is a buffer that can be read while a process writes to it.
+type lockedBuffer struct {
 	mu  sync.Mutex
 	buf bytes.Buffer
 }
 
-func (l *locked) Write(p []byte) (int, error) {
+func (l *lockedBuffer) Write(p []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.Write(p)
 }
 
-func (l *locked) String() string {
+func (l *lockedBuffer) String() string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.buf.String()
 }
 
-// seenReports are the RunReports that a process has written, one line each.
-type seenReports struct{ locked }
+// reportBuffer collects the RunReports that a process writes, one per line.
+type reportBuffer struct{ lockedBuffer }
 
-func (s *seenReports) all() (out []passReport) {
+func (s *reportBuffer) all() (out []passReport) {
 	for line := range strings.Lines(s.String()) {
 		var r passReport
 		if json.Unmarshal([]byte(line), &r) == nil {
@@ -43,10 +43,10 @@ func (s *seenReports) all() (out []passReport) {
 	return out
 }
 
-// await waits for a report, for two minutes: passes are made once a minute.
-func (s *seenReports) await(t *testing.T, what string, is func(passReport) bool) (found passReport) {
+// waitFor waits two minutes for a matching report; there is one pass per minute.
+func (s *reportBuffer) waitFor(t *testing.T, what string, is func(passReport) bool) (found passReport) {
 	t.Helper()
-	if err := seed.Until(t.Context(), 2*time.Minute, func() (bool, error) {
+	if err := seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
 		for _, r := range s.all() {
 			if is(r) {
 				found = r

@@ -26,29 +26,29 @@ func reschedule(t *testing.T, config string) {
 	})
 }
 
-// TestPrintedSchedulerConfigLevelsARollingUpdate starts the real kube-scheduler
-// with what `config scheduler` prints, and rolls Deployment d of the seed, which
-// stands 1/2/3: it ends at 2/2/2 every time, with no eviction. With the default
-// weights that is a matter of luck. Pods are replaced one by one and have no grace
-// period: zone-2 is all but full, and while old pods are still there it has no
-// room for a second new one, whatever the weight.
+// TestPrintedSchedulerConfigLevelsARollingUpdate starts the real kube-scheduler with the output of `config
+// scheduler`. It then updates Deployment d, which has 1/2/3 pods per zone. Every update must end at 2/2/2 without an
+// eviction; with the default weights that happens only by chance.
+//
+// Pods are replaced one by one without a grace period. zone-2 is almost full: while old pods exist, it has no room
+// for a second new one, whatever the weights are.
 func TestPrintedSchedulerConfigLevelsARollingUpdate(t *testing.T) {
 	rounds := max(repetitions(), 5)
 	uneven := func(s string) bool { return s != "2/2/2" }
 	var before []string
 	for len(before) < 20 && (len(before) < rounds || !slices.ContainsFunc(before, uneven)) {
-		before = append(before, rollouts(t, 1)...)
+		before = append(before, updateRepeatedly(t, 1)...)
 	}
 	t.Logf("default weights: %v", before)
 	if !slices.ContainsFunc(before, uneven) {
-		t.Errorf("%d rollouts ended level with the default weights; the test shows nothing", len(before))
+		t.Errorf("%d rollouts ended at 2/2/2 with the default weights, so the test proves nothing", len(before))
 	}
-	printed := evenkeel(t, "config", "scheduler")
+	printed := runEvenkeel(t, "config", "scheduler")
 	if printed.code != 0 {
 		t.Fatal(printed.stderr)
 	}
 	reschedule(t, printed.stdout)
-	after := rollouts(t, rounds)
+	after := updateRepeatedly(t, rounds)
 	t.Logf("printed configuration: %v", after)
 	for _, s := range after {
 		if uneven(s) {
@@ -57,32 +57,34 @@ func TestPrintedSchedulerConfigLevelsARollingUpdate(t *testing.T) {
 	}
 }
 
-// rollouts seeds d at 1/2/3 and rolls it, again and again.
-func rollouts(t *testing.T, n int) (ends []string) {
+// updateRepeatedly creates d with 1/2/3 pods per zone and updates it, n times. It returns the final pods per zone.
+func updateRepeatedly(t *testing.T, n int) (ends []string) {
 	t.Helper()
 	for i := range n {
 		t.Run(fmt.Sprint(i+1), func(t *testing.T) {
-			ns := scenario(t, seed.Zones([3]int{1, 2, 3}, 0))
-			patch := fmt.Sprintf(`{"spec":{"strategy":{"rollingUpdate":{"maxSurge":1,"maxUnavailable":0}},"template":{"metadata":{"annotations":{"rolled":"%d"}}}}}`, i)
-			if _, err := lab.Client.AppsV1().Deployments(ns).Patch(t.Context(), "d", types.StrategicMergePatchType, []byte(patch), metav1.PatchOptions{}); err != nil {
+			ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 0))
+			patch := fmt.Appendf(nil, `{"spec":{"strategy":{"rollingUpdate":{"maxSurge":1,"maxUnavailable":0}},`+
+				`"template":{"metadata":{"annotations":{"rolled":"%d"}}}}}`, i)
+			api := lab.Client.AppsV1().Deployments(ns)
+			if _, err := api.Patch(t.Context(), "d", types.StrategicMergePatchType, patch, metav1.PatchOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			rolledOut(t, ns, "d", 6)
-			s, err := seed.Spread(t.Context(), lab.Client, ns, "d")
+			waitForRollout(t, ns, "d", 6)
+			s, err := seed.PodsByZone(t.Context(), lab.Client, ns, "d")
 			if err != nil {
 				t.Fatal(err)
 			}
-			wantEvictions(t, ns, 0)
+			checkEvictions(t, ns, 0)
 			ends = append(ends, fmt.Sprintf("%d/%d/%d", s["zone-1"], s["zone-2"], s["zone-3"]))
 		})
 	}
 	return ends
 }
 
-// rolledOut waits until only new pods are there, all Ready.
-func rolledOut(t *testing.T, ns, app string, want int32) {
+// waitForRollout waits until all pods are new and Ready.
+func waitForRollout(t *testing.T, ns, app string, want int32) {
 	t.Helper()
-	if err := seed.Until(t.Context(), 2*time.Minute, func() (bool, error) {
+	if err := seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
 		d, err := lab.Client.AppsV1().Deployments(ns).Get(t.Context(), app, metav1.GetOptions{})
 		if err != nil {
 			return false, err

@@ -1,9 +1,8 @@
-// Package freeport finds ports for the programs of the lab. It decides which; it never
-// holds one: whoever asked listens on it a moment later.
+// Package freeport finds ports for the programs of the lab. It does not reserve a port: the caller must listen on it
+// at once.
 //
-// Ports come from below the range out of which Linux gives ports to whoever connects or
-// names none (32768 and up). A port of that range may be taken by anybody's connection
-// between the asking and the listening.
+// Ports come from below the ephemeral port range of Linux (32768 and up). A port of that range could be taken by any
+// outgoing connection between the search and the listening.
 package freeport
 
 import (
@@ -13,24 +12,24 @@ import (
 )
 
 const (
-	lowest, beyond = 15000, 32768
-	mostTries      = 100
+	minPort, endPort = 15000, 32768
+	maxTries         = 100
 )
 
-// Listen listens on a free port of 127.0.0.1. The error names the last port tried.
+// Listen listens on a free port of 127.0.0.1.
 func Listen() (net.Listener, error) {
 	var last error
-	for range mostTries {
-		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", lowest+rand.IntN(beyond-lowest)))
+	for range maxTries {
+		l, err := net.Listen("tcp", fmt.Sprintf("127.0.0.1:%d", minPort+rand.IntN(endPort-minPort)))
 		if err == nil {
 			return l, nil
 		}
 		last = err
 	}
-	return nil, fmt.Errorf("looking for a free port below %d: %w", beyond, last)
+	return nil, fmt.Errorf("finding a free port below %d: %w", endPort, last)
 }
 
-// Get is a port that nobody has.
+// Get returns a port that is not in use.
 func Get() (int, error) {
 	l, err := Listen()
 	if err != nil {

@@ -2,15 +2,15 @@ package freeport
 
 import "testing"
 
-// TestPortsAreNotThoseOfConnections: nobody who connects can take one.
+// TestPortsAreNotThoseOfConnections checks that ports are outside of the ephemeral port range.
 func TestPortsAreNotThoseOfConnections(t *testing.T) {
 	for range 50 {
 		port, err := Get()
 		if err != nil {
 			t.Fatal(err)
 		}
-		if port < lowest || port >= beyond {
-			t.Fatalf("port %d", port)
+		if port < minPort || port >= endPort {
+			t.Fatalf("got port %d, want one in [%d, %d)", port, minPort, endPort)
 		}
 	}
 }

@@ -39,23 +39,25 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got != string(want) {
-			t.Errorf("%s differs (go test . -update rewrites it)\n%s", path, got)
+			t.Errorf("%s differs; run `go test . -update` to rewrite it\n%s", path, got)
 		}
 	}
 }
 
-// hinted are values with a rule for hints, and a number of samples that it wants.
-func hinted(values string, samples int) []string {
+// hintArgs returns helm arguments with a hint rule, and optionally with the number of samples that it needs.
+func hintArgs(values string, samples int) []string {
 	more := ""
 	if samples > 0 {
 		more = fmt.Sprintf(`,"for":%d`, samples)
 	}
-	return []string{"--set", "config.hints.enabled=true," + values, "--set-json", `config.hints.rules=[{"name":"cpu","resource":"cpu","above":0.8` + more + `}]`}
+	return []string{"--set", "config.hints.enabled=true," + values,
+		"--set-json", `config.hints.rules=[{"name":"cpu","resource":"cpu","above":0.8` + more + `}]`}
 }
 
-// byLoad is a strategy that goes by usage and wants a number of samples.
-func byLoad(samples int) string {
-	return fmt.Sprintf(`config.strategies=[{"name":"hot","type":"NodeLoad","schedule":"@hourly","args":{"basis":"load","target":{"cpu":0.8},"for":%d}}]`, samples)
+// loadStrategy returns a helm argument with a strategy that uses measured usage and needs this number of samples.
+func loadStrategy(samples int) string {
+	return fmt.Sprintf(`config.strategies=[{"name":"hot","type":"NodeLoad","schedule":"@hourly",`+
+		`"args":{"basis":"load","target":{"cpu":0.8},"for":%d}}]`, samples)
 }
 
 func TestRefusals(t *testing.T) {
@@ -63,7 +65,7 @@ func TestRefusals(t *testing.T) {
 		return []string{"--set-json", fmt.Sprintf(`config.strategies=[{"name":"a","type":"ZoneSpread","schedule":%q}]`, schedule)}
 	}
 	for _, c := range []struct {
-		names string // what the error must name
+		names string // text that the error must contain
 		args  []string
 	}{
 		{"/kind", []string{"--set", "kind=DaemonSet"}},
@@ -91,16 +93,20 @@ func TestRefusals(t *testing.T) {
 		{"config.load.prometheus.url is empty", []string{"--set", "config.load.source=prometheus"}},
 		{"config.load.loadWatcher.url is empty", []string{"--set", "config.load.source=loadWatcher"}},
 		{"config.hints.rulesFile is rule.yaml, which", []string{"--set", "config.hints.rulesFile=rule.yaml"}},
-		{"config.hints.rulesFile is rule.yaml, which", []string{"--set", "config.hints.rulesFile=rule.yaml", "--set-json", `extraVolumeMounts=[{"name":"a","mountPath":"/etc/even"}]`}},
-		{"config.placement.schedulerConfig is /etc/evenkeel/s.yaml, which", []string{"--set", "config.placement.schedulerConfig=/etc/evenkeel/s.yaml"}},
-		{"config.placement.profiles[0].policy is p.json, which", []string{"--set-json", `config.placement.profiles=[{"schedulerName":"a","score":"policy","policy":"p.json"}]`}},
-		{"config.hints.rules: cpu wants several samples", hinted("kind=CronJob,config.load.source=metricsServer", 3)},
-		{"config.hints.rules: cpu wants several samples", hinted("kind=CronJob,config.hints.for=2,config.load.source=loadWatcher,config.load.loadWatcher.url=http://a:2020", 0)},
-		{"config.strategies: hot wants several samples", []string{"--set", "kind=CronJob,config.load.source=metricsServer", "--set-json", byLoad(2)}},
+		{"config.hints.rulesFile is rule.yaml, which", []string{"--set", "config.hints.rulesFile=rule.yaml",
+			"--set-json", `extraVolumeMounts=[{"name":"a","mountPath":"/etc/even"}]`}},
+		{"config.placement.schedulerConfig is /etc/evenkeel/s.yaml, which",
+			[]string{"--set", "config.placement.schedulerConfig=/etc/evenkeel/s.yaml"}},
+		{"config.placement.profiles[0].policy is p.json, which",
+			[]string{"--set-json", `config.placement.profiles=[{"schedulerName":"a","score":"policy","policy":"p.json"}]`}},
+		{"config.hints.rules: cpu wants several samples", hintArgs("kind=CronJob,config.load.source=metricsServer", 3)},
+		{"config.hints.rules: cpu wants several samples", hintArgs(
+			"kind=CronJob,config.hints.for=2,config.load.source=loadWatcher,config.load.loadWatcher.url=http://a:2020", 0)},
+		{"config.strategies: hot wants several samples", []string{"--set", "kind=CronJob,config.load.source=metricsServer", "--set-json", loadStrategy(2)}},
 	} {
 		out, errs, err := helm(t, append([]string{"template", "ek", chart}, c.args...)...)
 		if err == nil {
-			t.Errorf("%v is accepted:\n%s", c.args, out)
+			t.Errorf("helm accepts %v:\n%s", c.args, out)
 		} else if !strings.Contains(errs, c.names) {
 			t.Errorf("%v: the error does not name %s: %s", c.args, c.names, errs)
 		}
@@ -113,11 +119,11 @@ func TestAccepted(t *testing.T) {
 	}
 	prometheus := "config.load.source=prometheus,config.load.prometheus.url=http://prometheus:9090"
 	for _, args := range [][]string{
-		hinted("config.load.source=metricsServer", 3),
-		hinted("kind=CronJob,config.load.source=metricsServer", 1),
-		hinted("kind=CronJob,"+prometheus, 3), // which remembers
-		{"--set", "kind=CronJob,config.load.source=metricsServer", "--set-json", byLoad(1)},
-		{"--set", "kind=CronJob," + prometheus, "--set-json", byLoad(3)},
+		hintArgs("config.load.source=metricsServer", 3),
+		hintArgs("kind=CronJob,config.load.source=metricsServer", 1),
+		hintArgs("kind=CronJob,"+prometheus, 3), // Prometheus has earlier samples
+		{"--set", "kind=CronJob,config.load.source=metricsServer", "--set-json", loadStrategy(1)},
+		{"--set", "kind=CronJob," + prometheus, "--set-json", loadStrategy(3)},
 		{"--set", "config.hints.rulesFile=./rule.yaml,extraFiles.rule\\.yaml=a"},
 		{"--set", "config.hints.rulesFile=/etc/evenkeel/rule.yaml,extraFiles.rule\\.yaml=a"},
 		{"--set", "config.hints.rulesFile=/rules/a/rule.yaml", "--set-json", `extraVolumeMounts=[{"name":"a","mountPath":"/rules"}]`},
@@ -126,35 +132,35 @@ func TestAccepted(t *testing.T) {
 		render(t, args...)
 	}
 	if _, errs, err := helm(t, "template", "ek", chart, "--kube-version", "1.26.0"); err == nil || !strings.Contains(errs, "1.26") {
-		t.Errorf("Kubernetes 1.26 is not refused: %s", errs)
+		t.Errorf("helm does not refuse Kubernetes 1.26: %s", errs)
 	}
 }
 
-// pods returns the pod templates of whatever kind renders.
-func pods(t *testing.T, manifests string) []object {
+// podTemplates returns the pod templates of all rendered Deployments and CronJobs.
+func podTemplates(t *testing.T, manifests string) []object {
 	t.Helper()
 	var found []object
 	for _, d := range objects(t, manifests, "Deployment") {
-		found = append(found, at(t, d, "spec", "template").(object))
+		found = append(found, valueAt(t, d, "spec", "template").(object))
 	}
 	for _, c := range objects(t, manifests, "CronJob") {
-		found = append(found, at(t, c, "spec", "jobTemplate", "spec", "template").(object))
+		found = append(found, valueAt(t, c, "spec", "jobTemplate", "spec", "template").(object))
 	}
 	return found
 }
 
 func TestPodsMeetTheRestrictedLevel(t *testing.T) {
 	for _, kind := range []string{"Deployment", "CronJob"} {
-		for _, pod := range pods(t, render(t, "--set", "kind="+kind)) {
-			container := at(t, pod, "spec", "containers", 0).(object)
+		for _, pod := range podTemplates(t, render(t, "--set", "kind="+kind)) {
+			container := valueAt(t, pod, "spec", "containers", 0).(object)
 			for _, c := range []struct {
 				want, got any
 			}{
-				{true, at(t, pod, "spec", "securityContext", "runAsNonRoot")},
-				{"RuntimeDefault", at(t, pod, "spec", "securityContext", "seccompProfile", "type")},
-				{true, at(t, container, "securityContext", "readOnlyRootFilesystem")},
-				{[]any{"ALL"}, at(t, container, "securityContext", "capabilities", "drop")},
-				{false, at(t, container, "securityContext", "allowPrivilegeEscalation")},
+				{true, valueAt(t, pod, "spec", "securityContext", "runAsNonRoot")},
+				{"RuntimeDefault", valueAt(t, pod, "spec", "securityContext", "seccompProfile", "type")},
+				{true, valueAt(t, container, "securityContext", "readOnlyRootFilesystem")},
+				{[]any{"ALL"}, valueAt(t, container, "securityContext", "capabilities", "drop")},
+				{false, valueAt(t, container, "securityContext", "allowPrivilegeEscalation")},
 			} {
 				if !reflect.DeepEqual(c.want, c.got) {
 					t.Errorf("%s: %v, want %v", kind, c.got, c.want)
@@ -167,48 +173,49 @@ func TestPodsMeetTheRestrictedLevel(t *testing.T) {
 	}
 }
 
-// One job per distinct schedule and time zone, with all its strategies.
+// TestCronJobsGroupBySchedule checks that there is one job per schedule and time zone, with all its strategies.
 func TestCronJobsGroupBySchedule(t *testing.T) {
 	out := render(t, "--set", "kind=CronJob", "--set-json",
 		`config.strategies=[{"name":"a","type":"T","schedule":"0 * * * *"},{"name":"b","type":"T","schedule":"*/5 * * * *"},{"name":"c","type":"T","schedule":"0 * * * *"},{"name":"d","type":"T","schedule":"0 * * * *","timeZone":"Asia/Tokyo"}]`)
 	var got []string
 	names := map[any]bool{}
 	for _, job := range objects(t, out, "CronJob") {
-		spec := at(t, job, "spec").(object)
-		args := at(t, spec, "jobTemplate", "spec", "template", "spec", "containers", 0, "args")
+		spec := valueAt(t, job, "spec").(object)
+		args := valueAt(t, spec, "jobTemplate", "spec", "template", "spec", "containers", 0, "args")
 		got = append(got, fmt.Sprint(spec["schedule"], " ", spec["timeZone"], " ", args))
-		names[at(t, job, "metadata", "name")] = true
-		if spec["concurrencyPolicy"] != "Forbid" || !reflect.DeepEqual(at(t, spec, "jobTemplate", "spec", "backoffLimit"), 0.0) {
+		names[valueAt(t, job, "metadata", "name")] = true
+		if spec["concurrencyPolicy"] != "Forbid" || !reflect.DeepEqual(valueAt(t, spec, "jobTemplate", "spec", "backoffLimit"), 0.0) {
 			t.Errorf("job: %v", spec)
 		}
 	}
 	const tail = " --config /etc/evenkeel/config.yaml]"
-	want := []string{"0 * * * * Etc/UTC [run --once --strategy a,c" + tail, "*/5 * * * * Etc/UTC [run --once --strategy b" + tail, "0 * * * * Asia/Tokyo [run --once --strategy d" + tail}
+	want := []string{"0 * * * * Etc/UTC [run --once --strategy a,c" + tail,
+		"*/5 * * * * Etc/UTC [run --once --strategy b" + tail, "0 * * * * Asia/Tokyo [run --once --strategy d" + tail}
 	if !reflect.DeepEqual(got, want) || len(names) != 3 {
-		t.Errorf("jobs %q under names %v", got, names)
+		t.Errorf("got jobs %q with names %v", got, names)
 	}
 }
 
-// What the values say is what Evenkeel reads, large numbers too, and a changed
-// configuration leaves the pods as they are.
+// TestConfigIsCarriedOver checks that the values become the program's configuration unchanged, including large
+// numbers, and that a changed configuration does not change the pods.
 func TestConfigIsCarriedOver(t *testing.T) {
 	values := filepath.Join(t.TempDir(), "values.yaml")
 	if err := os.WriteFile(values, []byte("config:\n  hints: {rules: [{below: 1073741824, above: 0.8}]}\n  windows: {allow: []}\n"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	plain, changed := render(t), render(t, "--values", values)
-	text := at(t, objects(t, changed, "ConfigMap")[0], "data", "config.yaml").(string)
+	text := valueAt(t, objects(t, changed, "ConfigMap")[0], "data", "config.yaml").(string)
 	if !strings.Contains(text, "below: 1073741824\n") {
-		t.Errorf("a large number is not written as it was:\n%s", text)
+		t.Errorf("the rendered configuration changes a large number:\n%s", text)
 	}
-	// The program takes it over while it runs: nothing is restarted for it.
-	if !reflect.DeepEqual(pods(t, plain), pods(t, changed)) {
-		t.Error("a changed configuration replaces the pods")
+	// The program reloads its configuration, so nothing needs a restart.
+	if !reflect.DeepEqual(podTemplates(t, plain), podTemplates(t, changed)) {
+		t.Error("a changed configuration changes the pod templates")
 	}
 }
 
-// What the configuration names by file can be given to both kinds of pod: beside
-// config.yaml, or from a Secret.
+// TestFilesAreMounted checks that both kinds of pod can get files that the configuration names: beside config.yaml,
+// or from a Secret.
 func TestFilesAreMounted(t *testing.T) {
 	values := filepath.Join(t.TempDir(), "values.yaml")
 	rules := "  PromJob: {Name: node}\n\nRulename:\n  Node_cpu1: {Promsql: \"up{job='J'}\", Threshold: 70}\n"
@@ -225,25 +232,25 @@ func TestFilesAreMounted(t *testing.T) {
 	}
 	for _, kind := range []string{"Deployment", "CronJob"} {
 		out := render(t, "--values", values, "--set", "kind="+kind)
-		data := at(t, objects(t, out, "ConfigMap")[0], "data").(object)
+		data := valueAt(t, objects(t, out, "ConfigMap")[0], "data").(object)
 		if data["rule.yaml"] != rules || data["ca.crt"] != "-----BEGIN CERTIFICATE-----\n" || len(data) != 3 {
-			t.Errorf("%s: the ConfigMap has %v", kind, data)
+			t.Errorf("%s: the ConfigMap contains %v", kind, data)
 		}
-		for _, pod := range pods(t, out) {
-			if got := at(t, pod, "spec", "volumes", 1, "secret", "secretName"); got != "prometheus-token" {
-				t.Errorf("%s: the second volume is of %v", kind, got)
+		for _, pod := range podTemplates(t, out) {
+			if got := valueAt(t, pod, "spec", "volumes", 1, "secret", "secretName"); got != "prometheus-token" {
+				t.Errorf("%s: the second volume is Secret %v", kind, got)
 			}
-			if got := at(t, pod, "spec", "containers", 0, "volumeMounts", 1, "mountPath"); got != "/var/run/prometheus" {
+			if got := valueAt(t, pod, "spec", "containers", 0, "volumeMounts", 1, "mountPath"); got != "/var/run/prometheus" {
 				t.Errorf("%s: the second volume is mounted to %v", kind, got)
 			}
 		}
 	}
 }
 
-// The chart's default is the one that the program ships with.
+// TestConfigIsTheShippedOne checks that the chart's default configuration is the program's.
 func TestConfigIsTheShippedOne(t *testing.T) {
 	var rendered, shipped any
-	if err := yaml.Unmarshal([]byte(at(t, objects(t, render(t), "ConfigMap")[0], "data", "config.yaml").(string)), &rendered); err != nil {
+	if err := yaml.Unmarshal([]byte(valueAt(t, objects(t, render(t), "ConfigMap")[0], "data", "config.yaml").(string)), &rendered); err != nil {
 		t.Fatal(err)
 	}
 	text, err := os.ReadFile("../../config.yaml")
@@ -254,12 +261,11 @@ func TestConfigIsTheShippedOne(t *testing.T) {
 		t.Fatal(err)
 	}
 	if !reflect.DeepEqual(withoutNulls(rendered), withoutNulls(shipped)) {
-		t.Errorf("the chart's configuration is not config.yaml:\n%v\n%v", rendered, shipped)
+		t.Errorf("the chart's default configuration differs from config.yaml:\n%v\n%v", rendered, shipped)
 	}
 }
 
-// withoutNulls drops keys without a value: helm does, and to Evenkeel they are
-// the same as keys left out.
+// withoutNulls removes keys without a value. Helm removes them too, and Evenkeel treats them like missing keys.
 func withoutNulls(v any) any {
 	m, ok := v.(object)
 	if !ok {
@@ -283,24 +289,28 @@ func TestNotesSayWhetherItEvicts(t *testing.T) {
 		_, text, _ := strings.Cut(out, "NOTES:")
 		return text
 	}
-	if text := notes(); !strings.Contains(text, "DRY RUN") || !strings.Contains(text, "--set config.dryRun=false") || strings.Contains(text, "EVICTS") {
+	text := notes()
+	if !strings.Contains(text, "DRY RUN") || !strings.Contains(text, "--set config.dryRun=false") || strings.Contains(text, "EVICTS") {
 		t.Errorf("notes of a dry run: %s", text)
 	}
-	if text := notes("--set", "config.dryRun=false"); !strings.Contains(text, "EVICTS") || strings.Contains(text, "DRY RUN") || strings.Contains(text, "uninstall") {
+	text = notes("--set", "config.dryRun=false")
+	if !strings.Contains(text, "EVICTS") || strings.Contains(text, "DRY RUN") || strings.Contains(text, "uninstall") {
 		t.Errorf("notes of a live release: %s", text)
 	}
-	only := append(hinted("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json", "config.strategies=[]")
-	text := notes(only...)
+	only := append(hintArgs("config.dryRun=false,config.load.source=metricsServer", 1), "--set-json", "config.strategies=[]")
+	text = notes(only...)
 	if !strings.Contains(text, "HINTS NODES") || strings.Contains(text, "EVICTS") || strings.Contains(text, "DRY RUN") {
 		t.Errorf("notes of a release that only hints: %s", text)
 	}
-	if stop, clears, gone := strings.Index(text, "--replicas=0"), strings.Index(text, "evenkeel hints clear"), strings.Index(text, "helm uninstall ek"); stop < 0 || clears < stop || gone < clears {
-		t.Errorf("what to do before it is uninstalled, in which order: %s", text)
+	stop, clears := strings.Index(text, "--replicas=0"), strings.Index(text, "evenkeel hints clear")
+	if gone := strings.Index(text, "helm uninstall ek"); stop < 0 || clears < stop || gone < clears {
+		t.Errorf("the notes do not list the steps before uninstalling in order: %s", text)
 	}
 	if text := notes("--set", "config.dryRun=false", "--set-json", "config.strategies=[]"); !strings.Contains(text, "NOTHING TO DO") {
 		t.Errorf("notes of a release that does nothing: %s", text)
 	}
-	if text := notes(hinted("kind=CronJob,config.dryRun=false,config.load.source=metricsServer", 1)...); !strings.Contains(text, "EVICTS") || !strings.Contains(text, "cronJob.suspend=true") || !strings.Contains(text, "evenkeel hints clear") {
+	text = notes(hintArgs("kind=CronJob,config.dryRun=false,config.load.source=metricsServer", 1)...)
+	if !strings.Contains(text, "EVICTS") || !strings.Contains(text, "cronJob.suspend=true") || !strings.Contains(text, "evenkeel hints clear") {
 		t.Errorf("notes of jobs that hint: %s", text)
 	}
 }

@@ -1,7 +1,6 @@
-// Package helm pins the helm that installs the chart in tests, and tests the
-// chart with it: what it renders, what it refuses.
+// Package helm pins the helm version that installs the chart in tests. Its tests check what the chart renders and
+// refuses.
 //
-// It is a module of its own because helm brings a few hundred packages that
-// neither the program nor the lab needs. It decides nothing and is part of no
-// binary.
+// It is a separate module because helm needs a few hundred packages that the program and the lab do not need. It is
+// part of no binary.
 package helm

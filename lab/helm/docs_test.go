@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// TestDocumentedValuesRender: the values that pages tell people to write are accepted as
-// they stand there, and hints.yaml lets the account evict in no step but the last.
+// TestDocumentedValuesRender checks that helm accepts the values in the documentation unchanged. With hints.yaml,
+// only the last documented step may let the account evict.
 func TestDocumentedValuesRender(t *testing.T) {
 	for page, mark := range map[string]string{"pressure.md": "# hints.yaml\n", "load.md": "extraVolumes:\n"} {
 		text, err := os.ReadFile("../../docs/reference/" + page)
@@ -29,12 +29,12 @@ func TestDocumentedValuesRender(t *testing.T) {
 			for _, args := range [][]string{nil, {"--set", "config.dryRun=false"}} {
 				out := render(t, append([]string{"--values", file}, args...)...)
 				if page == "pressure.md" && strings.Contains(out, "pods/eviction") {
-					t.Errorf("%s %v: the account may evict", page, args)
+					t.Errorf("%s with %v: the account has permission to evict", page, args)
 				}
 			}
 		}
 		if !found {
-			t.Errorf("%s shows no values that begin with %q", page, mark)
+			t.Errorf("%s has no YAML block that begins with %q", page, mark)
 		}
 	}
 }

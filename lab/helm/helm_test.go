@@ -16,31 +16,31 @@ import (
 const chart = "../../charts/evenkeel"
 
 var (
-	update = flag.Bool("update", false, "rewrite the golden files")
-	binary string
+	update     = flag.Bool("update", false, "rewrite the golden files")
+	helmBinary string
 )
 
-// TestMain finds helm: EVENKEEL_HELM, or the tool of this module, which go
-// builds once (some minutes) and keeps in its cache.
+// TestMain finds helm: EVENKEEL_HELM, or else the tool of this module. Go builds the tool once, which takes some
+// minutes, and caches it.
 func TestMain(m *testing.M) {
 	flag.Parse()
-	binary = os.Getenv("EVENKEEL_HELM")
-	if binary == "" {
+	helmBinary = os.Getenv("EVENKEEL_HELM")
+	if helmBinary == "" {
 		out, err := exec.Command("go", "tool", "-n", "helm").Output()
 		if err != nil {
 			fmt.Fprintln(os.Stderr, "building helm:", err)
 			os.Exit(1)
 		}
-		binary = strings.TrimSpace(string(out))
+		helmBinary = strings.TrimSpace(string(out))
 	}
 	os.Exit(m.Run())
 }
 
-// helm runs helm with no configuration of the user's.
+// helm runs helm without the user's configuration.
 func helm(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	t.Helper()
 	home := t.TempDir()
-	cmd := exec.CommandContext(context.Background(), binary, args...)
+	cmd := exec.CommandContext(context.Background(), helmBinary, args...)
 	cmd.Env = []string{"PATH=" + os.Getenv("PATH"), "HOME=" + home}
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -48,7 +48,7 @@ func helm(t *testing.T, args ...string) (stdout, stderr string, err error) {
 	return out.String(), errs.String(), err
 }
 
-// render returns the manifests of the chart with the values set, or fails.
+// render returns the manifests of the chart for the arguments. It fails the test if helm fails.
 func render(t *testing.T, args ...string) string {
 	t.Helper()
 	out, errs, err := helm(t, append([]string{"template", "ek", chart, "--namespace", "ek-system"}, args...)...)
@@ -60,7 +60,7 @@ func render(t *testing.T, args ...string) string {
 
 type object = map[string]any
 
-// objects parses manifests and keeps those of a kind.
+// objects parses manifests and returns those of one kind.
 func objects(t *testing.T, manifests, kind string) []object {
 	t.Helper()
 	var found []object
@@ -76,8 +76,8 @@ func objects(t *testing.T, manifests, kind string) []object {
 	return found
 }
 
-// at follows a path of field names and list indexes.
-func at(t *testing.T, v any, path ...any) any {
+// valueAt returns the value at a path of field names and list indexes.
+func valueAt(t *testing.T, v any, path ...any) any {
 	t.Helper()
 	for i, step := range path {
 		switch step := step.(type) {
@@ -87,7 +87,7 @@ func at(t *testing.T, v any, path ...any) any {
 			v = v.([]any)[step]
 		}
 		if v == nil {
-			t.Fatalf("nothing at %v", path[:i+1])
+			t.Fatalf("no value at path %v", path[:i+1])
 		}
 	}
 	return v

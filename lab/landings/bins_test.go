@@ -6,61 +6,62 @@ import (
 	"testing"
 )
 
-// bins are placements by how likely their groups of nodes were.
-type bins struct {
-	at       [5]bin
-	possible int // nodes, summed over placements
+// probabilityBins group placements by the predicted probability of their node group.
+type probabilityBins struct {
+	bins          [5]bin
+	possibleNodes int // number of possible nodes, summed over placements
 }
 
 type bin struct {
-	odds []float64
-	hits int
+	probabilities []float64
+	hits          int
 }
 
-func (b *bins) add(p placed) {
-	x := &b.at[min(int(p.group*float64(len(b.at))), len(b.at)-1)]
-	x.odds = append(x.odds, p.group)
+func (b *probabilityBins) add(p placement) {
+	x := &b.bins[min(int(p.groupProbability*float64(len(b.bins))), len(b.bins)-1)]
+	x.probabilities = append(x.probabilities, p.groupProbability)
 	if p.hit {
 		x.hits++
 	}
-	b.possible += len(p.odds)
+	b.possibleNodes += len(p.probabilities)
 }
 
-const alpha = 0.01 // of the 99 % intervals
+const alpha = 0.01 // for 99 % intervals
 
-func (b *bins) table() string {
+func (b *probabilityBins) table() string {
 	var out strings.Builder
-	fmt.Fprintln(&out, "foretold     placements  hits foretold  99 % interval  hits")
-	for i, x := range b.at {
+	fmt.Fprintln(&out, "predicted    placements  predicted hits 99 % interval  hits")
+	for i, x := range b.bins {
 		mean := 0.0
-		for _, p := range x.odds {
+		for _, p := range x.probabilities {
 			mean += p
 		}
-		low, high := interval(x.odds, alpha)
-		fmt.Fprintf(&out, "%.1f to %.1f   %10d  %13.1f  %5d to %4d  %5d\n", float64(i)/float64(len(b.at)), float64(i+1)/float64(len(b.at)), len(x.odds), mean, low, high, x.hits)
+		low, high := hitInterval(x.probabilities, alpha)
+		fmt.Fprintf(&out, "%.1f to %.1f   %10d  %13.1f  %5d to %4d  %5d\n",
+			float64(i)/float64(len(b.bins)), float64(i+1)/float64(len(b.bins)), len(x.probabilities), mean, low, high, x.hits)
 	}
 	return out.String()
 }
 
-// outside names the bins with too few or too many hits.
-func (b *bins) outside() (out []string) {
-	for i, x := range b.at {
-		if low, high := interval(x.odds, alpha); x.hits < low || x.hits > high {
-			out = append(out, fmt.Sprintf("%.1f to %.1f", float64(i)/float64(len(b.at)), float64(i+1)/float64(len(b.at))))
+// outsideInterval returns the bins with too few or too many hits.
+func (b *probabilityBins) outsideInterval() (out []string) {
+	for i, x := range b.bins {
+		if low, high := hitInterval(x.probabilities, alpha); x.hits < low || x.hits > high {
+			out = append(out, fmt.Sprintf("%.1f to %.1f", float64(i)/float64(len(b.bins)), float64(i+1)/float64(len(b.bins))))
 		}
 	}
 	return out
 }
 
-// check sees to it that there was something to be wrong about.
-func (b *bins) check(t *testing.T, s trial) {
+// checkCoverage fails if the placements are too few or too certain to test the predictions.
+func (b *probabilityBins) checkCoverage(t *testing.T, s trial) {
 	t.Helper()
-	for i, x := range b.at {
-		if len(x.odds) < s.leastPerBin {
-			t.Errorf("bin %d has %d placements, want at least %d", i+1, len(x.odds), s.leastPerBin)
+	for i, x := range b.bins {
+		if len(x.probabilities) < s.minPerBin {
+			t.Errorf("bin %d has %d placements, want at least %d", i+1, len(x.probabilities), s.minPerBin)
 		}
 	}
-	if b.possible < 2*s.placements {
-		t.Errorf("%d placements had %d possible nodes in all; nearly every one was certain", s.placements, b.possible)
+	if b.possibleNodes < 2*s.placements {
+		t.Errorf("%d placements had only %d possible nodes in total, so nearly every landing was certain", s.placements, b.possibleNodes)
 	}
 }

@@ -1,7 +1,6 @@
-// Package landings compares where the real kube-scheduler process puts pods with
-// what Evenkeel foretold: pod by pod against probabilities, and over a whole
-// pass that balances a cluster.
+// Package landings compares where the real kube-scheduler binds pods with Evenkeel's predictions: pod by pod with
+// probabilities, and over a whole pass that balances a cluster.
 //
-// What was foretold is taken from the shipped program, where pods land from the
-// API server. It decides nothing itself.
+// The predictions come from the shipped program, the landings from the API server. The package decides nothing
+// itself.
 package landings

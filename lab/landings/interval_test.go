@@ -2,10 +2,10 @@ package landings
 
 import "testing"
 
-// hits is the exact distribution of how many of some independent events happen:
-// out[k] is the probability that k of them do. Where all are equally likely it is
-// the binomial one; elsewhere it is narrower than that of their mean.
-func hits(odds []float64) []float64 {
+// hitDistribution returns the exact distribution of the number of hits among independent events: out[k] is the probability of k
+// hits. With equal probabilities it is binomial; otherwise it is narrower than the binomial distribution with their
+// mean.
+func hitDistribution(odds []float64) []float64 {
 	out := []float64{1}
 	for _, p := range odds {
 		next := make([]float64, len(out)+1)
@@ -18,10 +18,10 @@ func hits(odds []float64) []float64 {
 	return out
 }
 
-// interval holds the number of hits with at least the probability 1-alpha: no
-// more than alpha/2 lies below it, and no more above.
-func interval(odds []float64, alpha float64) (low, high int) {
-	dist := hits(odds)
+// hitInterval returns bounds that contain the number of hits with probability 1-alpha or more. At most alpha/2 lies
+// below low, and at most alpha/2 above high.
+func hitInterval(odds []float64, alpha float64) (low, high int) {
+	dist := hitDistribution(odds)
 	high = len(dist) - 1
 	for below := dist[low]; below <= alpha/2; below += dist[low] {
 		low++
@@ -32,8 +32,7 @@ func interval(odds []float64, alpha float64) (low, high int) {
 	return low, high
 }
 
-// TestIntervalsAreThoseOfTables looks at binomial quantiles from tables: of 10
-// and of 100 even chances, and of 20 at a tenth.
+// TestIntervalsAreThoseOfTables compares with tabulated binomial quantiles.
 func TestIntervalsAreThoseOfTables(t *testing.T) {
 	for _, c := range []struct {
 		n         int
@@ -51,36 +50,36 @@ func TestIntervalsAreThoseOfTables(t *testing.T) {
 		for i := range odds {
 			odds[i] = c.p
 		}
-		if low, high := interval(odds, c.alpha); low != c.low || high != c.high {
-			t.Errorf("%d times %.1f: %d to %d, want %d to %d", c.n, c.p, low, high, c.low, c.high)
+		if low, high := hitInterval(odds, c.alpha); low != c.low || high != c.high {
+			t.Errorf("interval of %d events with probability %.1f is %d to %d, want %d to %d", c.n, c.p, low, high, c.low, c.high)
 		}
 	}
 }
 
-// TestUnequalOddsNarrowTheInterval: events that are certain add no spread.
+// TestUnequalOddsNarrowTheInterval checks that certain events add no spread.
 func TestUnequalOddsNarrowTheInterval(t *testing.T) {
 	var odds []float64
 	for range 10 {
 		odds = append(odds, 0, 1)
 	}
-	if low, high := interval(odds, 0.01); low != 10 || high != 10 {
-		t.Errorf("%d to %d, want exactly 10", low, high)
+	if low, high := hitInterval(odds, 0.01); low != 10 || high != 10 {
+		t.Errorf("interval is %d to %d, want exactly 10", low, high)
 	}
 }
 
-// TestWrongOddsFallOutside: of 120 events in a bin, odds that are wrong by 0.15
-// are found out, and right ones pass.
+// TestWrongOddsFallOutside checks that 120 events reveal probabilities that are wrong by 0.15, and accept correct
+// ones.
 func TestWrongOddsFallOutside(t *testing.T) {
 	for _, c := range []struct {
 		truth float64
 		want  int
 	}{{0.5, 0}, {0.65, 1}, {0.35, 1}} {
-		var b bins
+		var b probabilityBins
 		for i := range 120 {
-			b.add(placed{group: 0.5, hit: float64(i) < 120*c.truth, odds: map[string]float64{"n1": 0.5, "n2": 0.5}})
+			b.add(placement{groupProbability: 0.5, hit: float64(i) < 120*c.truth, probabilities: map[string]float64{"n1": 0.5, "n2": 0.5}})
 		}
-		if got := b.outside(); len(got) != c.want {
-			t.Errorf("foretold 0.5, happens in %.2f: bins outside %v, want %d", c.truth, got, c.want)
+		if got := b.outsideInterval(); len(got) != c.want {
+			t.Errorf("predicted 0.5, true frequency %.2f: bins outside %v, want %d", c.truth, got, c.want)
 		}
 	}
 }

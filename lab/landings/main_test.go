@@ -26,41 +26,38 @@ func TestMain(m *testing.M) {
 	}))
 }
 
-// furnished is the namespace of the last test that furnished the cluster.
-var furnished string
+// seededNamespace is the namespace of the last test that created workloads.
+var seededNamespace string
 
-// furnish makes sure of the nodes and puts apps into a namespace, the only one
-// with pods.
-func furnish(t *testing.T, ns string, nodes int, apps []seed.App) {
+// seedCluster creates the nodes and creates apps in a namespace. No other namespace has pods.
+func seedCluster(t *testing.T, ns string, nodes int, apps []seed.App) {
 	t.Helper()
 	if err := seed.Nodes(t.Context(), lab.Client, zones, nodes/zones); err != nil {
 		t.Fatal(err)
 	}
-	// Started anew the scheduler walks the nodes in the order of their names, as
-	// it does after any of its restarts.
+	// After a restart, the scheduler visits the nodes in the order of their names.
 	if err := lab.Reschedule(t.Context(), nil); err != nil {
 		t.Fatal(err)
 	}
-	if furnished != "" {
-		if err := seed.Reset(t.Context(), lab.Client, furnished); err != nil {
-			t.Fatalf("deleting namespace %s: %v", furnished, err)
+	if seededNamespace != "" {
+		if err := seed.DeleteNamespace(t.Context(), lab.Client, seededNamespace); err != nil {
+			t.Fatalf("deleting namespace %s: %v", seededNamespace, err)
 		}
 	}
-	furnished = ns
+	seededNamespace = ns
 	begun := time.Now()
-	if err := seed.ManyApps(t.Context(), lab.Client, ns, apps, 8); err != nil {
+	if err := seed.AppsInParallel(t.Context(), lab.Client, ns, apps, 8); err != nil {
 		t.Fatal(err)
 	}
 	pods := 0
 	for _, a := range apps {
-		pods += len(a.On)
+		pods += len(a.Nodes)
 	}
 	t.Logf("%d nodes in %d zones, %d Deployments with %d pods, seeded in %.0f s", nodes, zones, len(apps), pods, time.Since(begun).Seconds())
 }
 
-// evenkeel runs the program as the cluster's administrator and returns what it
-// prints.
-func evenkeel(t *testing.T, args ...string) []byte {
+// runEvenkeel runs the program as the cluster's administrator and returns its standard output.
+func runEvenkeel(t *testing.T, args ...string) []byte {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	defer cancel()

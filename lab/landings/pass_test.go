@@ -11,16 +11,16 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// A pass over an uneven cluster. Requests are of 10 CPU a node.
+// The size of a pass over an unbalanced cluster. Pods request 250m on average; a node has 10 CPU.
 const (
-	podsPerApp  = 20
-	podsPerNode = 20 // on average
-	onHot       = 34 // 8.5 CPU on average
-	onMiddling  = 22 // 5.5 CPU: most have no room for one more below the target
-	target      = 0.6
+	podsPerApp        = 20
+	podsPerNode       = 20 // on average
+	podsPerHotNode    = 34 // 8.5 CPU on average
+	podsPerMiddleNode = 22 // 5.5 CPU: most of these nodes have no room for another pod below the target
+	target            = 0.6
 )
 
-const balancing = `
+const balancingConfig = `
 strategies:
 - {name: hot, type: NodeLoad, schedule: "0 * * * *", args: {target: {cpu: 0.6, memory: 0.8}}}
 limits: {perPass: %d, perNode: unlimited, perNamespace: unlimited, perOwner: unlimited, perZone: unlimited,
@@ -28,54 +28,53 @@ limits: {perPass: %d, perNode: unlimited, perNamespace: unlimited, perOwner: unl
 evictor: {perMinute: unlimited, inFlight: {total: 32, perNode: 4, perOwner: 1}}
 `
 
-// TestReplacementsLandWhereForetold lets a pass balance a cluster, a fifth of
-// whose nodes are hot, and follows each replacement twice: by the report of the
-// pass, and by the API server and its audit log. At least 98 % must land on a
-// node that was foretold as acceptable, at most 1 % on the node they came from.
+// TestReplacementsLandWhereForetold lets a pass balance a cluster in which a fifth of the nodes is hot. It follows
+// each replacement in the report of the pass, and independently in the API server and its audit log. At least 98 %
+// must land on a node that was predicted as acceptable, and at most 1 % on the node that they left.
 func TestReplacementsLandWhereForetold(t *testing.T) {
 	const ns = "balance"
 	nodes, moves := 300, 200
 	if testing.Short() {
 		nodes, moves = 30, 20
 	}
-	furnish(t, ns, nodes, hotFifth(nodes, rand.New(rand.NewPCG(2, 2))))
-	before := look(t, ns)
+	seedCluster(t, ns, nodes, hotFifthApps(nodes, rand.New(rand.NewPCG(2, 2))))
+	before := listPods(t, ns)
 	begun := time.Now()
 	var r report
-	out := evenkeel(t, "run", "--once", "-o", "json", "--lease-namespace", ns, "--config", testbed.ConfigFile(t, fmt.Sprintf(balancing, moves)))
+	config := testbed.ConfigFile(t, fmt.Sprintf(balancingConfig, moves))
+	out := runEvenkeel(t, "run", "--once", "-o", "json", "--lease-namespace", ns, "--config", config)
 	if err := json.Unmarshal(out, &r); err != nil {
-		t.Fatalf("%v in %s", err, tail(out))
+		t.Fatalf("parsing the report: %v in %s", err, tail(out))
 	}
-	t.Logf("%d moves planned in %d waves (proven minimum for as much: %d), the pass took %.0f s; pods that stay: %v",
+	t.Logf("%d moves planned in %d waves (lower bound %d), the pass took %.0f s; rejections: %v",
 		len(r.Plan.Moves), r.waves(), r.Plan.Bound.MinForPlan, time.Since(begun).Seconds(), r.Plan.Rejections.Counts)
 	if c := r.Plan.Rejections.Counts; c["WouldReturn"]+c["UncertainLanding"] == 0 {
-		t.Error("no pod stays for where it would land; the test shows little")
+		t.Error("no pod was rejected because of its predicted landing, so the test proves little")
 	}
-	told := r.count(t)
-	seen := witness(t, ns, before, look(t, ns))
-	seen.compare(t, &r)
+	told := r.tally(t)
+	seen := observeLandings(t, ns, before, listPods(t, ns))
+	seen.compareWithReport(t, &r)
 	t.Logf("by the report:     %s", told)
-	t.Logf("by the API server: %s", seen.tally)
-	for _, x := range []tally{told, seen.tally} {
+	t.Logf("by the API server: %s", seen.landingCounts)
+	for _, x := range []landingCounts{told, seen.landingCounts} {
 		x.check(t, moves)
 	}
 }
 
-// hotFifth puts pods of Deployments of 20 in random order on nodes: a fifth are
-// hot, a third nearly empty, those between at the target. A quarter of the
-// Deployments must stay level over the zones. A fifth prefer the hot nodes: their
-// pods would come back to them, and evicting them would be in vain.
-func hotFifth(nodes int, rnd *rand.Rand) []seed.App {
+// hotFifthApps distributes the pods of Deployments with 20 replicas in random order: a fifth of the nodes is hot, a third
+// is nearly empty, the rest is near the target. A quarter of the Deployments has a zone spread constraint. A fifth
+// prefers the hot nodes; their pods would return to them, so evicting them is useless.
+func hotFifthApps(nodes int, rnd *rand.Rand) []seed.App {
 	var slots, hotNodes []string
 	hot, middling := nodes/5, nodes/5+nodes*7/15
 	for rank, n := range rnd.Perm(nodes) {
-		k := onMiddling
+		k := podsPerMiddleNode
 		if rank < hot {
-			k = onHot
+			k = podsPerHotNode
 			hotNodes = append(hotNodes, fmt.Sprintf("n%d", n+1))
 		}
 		if rank >= middling {
-			left, among := nodes*podsPerNode-hot*onHot-(middling-hot)*onMiddling, nodes-middling
+			left, among := nodes*podsPerNode-hot*podsPerHotNode-(middling-hot)*podsPerMiddleNode, nodes-middling
 			k = left / among
 			if rank-middling < left%among {
 				k++
@@ -88,12 +87,13 @@ func hotFifth(nodes int, rnd *rand.Rand) []seed.App {
 	rnd.Shuffle(len(slots), func(i, j int) { slots[i], slots[j] = slots[j], slots[i] })
 	var apps []seed.App
 	for a := 0; len(slots) > 0; a++ {
-		app := seed.App{Name: fmt.Sprintf("app%d", a), MilliCPU: int64(100 + 50*(a%7)), MemoryMi: int64(100 + 50*(a%5)), On: slots[:podsPerApp], GraceSeconds: 30, WithoutService: a%2 == 0}
+		app := seed.App{Name: fmt.Sprintf("app%d", a), MilliCPU: int64(100 + 50*(a%7)), MemoryMi: int64(100 + 50*(a%5)),
+			Nodes: slots[:podsPerApp], GraceSeconds: 30, WithoutService: a%2 == 0}
 		if a%4 == 3 {
 			app.ZoneSkew = 1
 		}
 		if a%5 == 1 {
-			app.Prefers = hotNodes
+			app.PreferredNodes = hotNodes
 		}
 		apps, slots = append(apps, app), slots[podsPerApp:]
 	}

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// report is what is read of a RunReport.
+// report holds the fields of a RunReport that the tests check.
 type report struct {
 	Plan struct {
 		Moves      []move
@@ -45,14 +45,14 @@ func (r *report) waves() (n int) {
 	return n
 }
 
-// tally is where the replacements landed.
-type tally struct {
+// landingCounts counts where the replacements landed.
+type landingCounts struct {
 	evicted, acceptable, returned int
-	other                         map[string]int // moves without an eviction, by reason
+	other                         map[string]int // moves without an eviction, by outcome and reason
 }
 
-func (x tally) String() string {
-	s := fmt.Sprintf("%d evicted, %d landed where acceptable (%.1f %%), %d on their source (%.1f %%)",
+func (x landingCounts) String() string {
+	s := fmt.Sprintf("%d evicted, %d landed on an acceptable node (%.1f %%), %d on their source (%.1f %%)",
 		x.evicted, x.acceptable, x.percent(x.acceptable), x.returned, x.percent(x.returned))
 	if len(x.other) > 0 {
 		s += fmt.Sprintf(", not evicted: %v", x.other)
@@ -60,32 +60,32 @@ func (x tally) String() string {
 	return s
 }
 
-func (x tally) percent(n int) float64 { return 100 * float64(n) / float64(max(1, x.evicted)) }
+func (x landingCounts) percent(n int) float64 { return 100 * float64(n) / float64(max(1, x.evicted)) }
 
-func (x tally) check(t *testing.T, moves int) {
+func (x landingCounts) check(t *testing.T, moves int) {
 	t.Helper()
 	if x.evicted < moves*9/10 {
-		t.Errorf("%d of %d moves were carried out, want at least nine in ten", x.evicted, moves)
+		t.Errorf("%d of %d moves were executed, want at least 90 %%", x.evicted, moves)
 	}
 	if x.percent(x.acceptable) < 98 {
-		t.Errorf("%.1f %% landed where acceptable, want at least 98 %%", x.percent(x.acceptable))
+		t.Errorf("%.1f %% landed on an acceptable node, want at least 98 %%", x.percent(x.acceptable))
 	}
 	if x.percent(x.returned) > 1 {
-		t.Errorf("%.1f %% are back on their source, want at most 1 %%", x.percent(x.returned))
+		t.Errorf("%.1f %% landed on their source, want at most 1 %%", x.percent(x.returned))
 	}
 }
 
-// count adds up the report, and tells of every miss.
-func (r *report) count(t *testing.T) tally {
+// tally counts the outcomes of the report and logs every landing that was not predicted.
+func (r *report) tally(t *testing.T) landingCounts {
 	t.Helper()
 	if r.Stopped != nil {
-		t.Errorf("the pass was stopped: %s: %s", r.Stopped.Code, r.Stopped.Message)
+		t.Errorf("the pass stopped early: %s: %s", r.Stopped.Code, r.Stopped.Message)
 	}
 	by := map[int]move{}
 	for _, m := range r.Plan.Moves {
 		by[m.Step] = m
 	}
-	x := tally{other: map[string]int{}}
+	x := landingCounts{other: map[string]int{}}
 	var good, back, nodes float64
 	likeliest := 0
 	for _, o := range r.Outcomes {
@@ -106,11 +106,12 @@ func (r *report) count(t *testing.T) tally {
 		if o.LandedAsPredicted {
 			x.acceptable++
 		} else {
-			t.Logf("missed: step %d, wave %d, %s from %s landed on %q, foretold %s of %d nodes with %.4f: %s",
+			t.Logf("landed elsewhere: step %d, wave %d, %s from %s landed on %q; predicted %s of %d nodes with confidence %.4f: %s",
 				o.Step, m.Wave, o.Pod.Name, m.From, o.Landed, m.To, m.Acceptable.Nodes, m.Confidence, o.Reason.Message)
 		}
 	}
 	n := float64(max(1, x.evicted))
-	t.Logf("the plan foretold: acceptable %.2f %%, back %.2f %%; %.1f nodes acceptable on average; %d landed on the likeliest node", 100*good/n, 100*back/n, nodes/n, likeliest)
+	t.Logf("predicted: %.2f %% on an acceptable node, %.2f %% back on the source; %.1f acceptable nodes on average; %d landed on the likeliest node",
+		100*good/n, 100*back/n, nodes/n, likeliest)
 	return x
 }

@@ -1,3 +1,3 @@
-// Package load tries hints and balancing by load, as shipped, against real sources of
-// usage: metrics-server and Prometheus, on nodes whose pods use what they are told to.
+// Package load tests hints and balancing by resource usage with real sources: metrics-server and Prometheus. The
+// nodes are simulated, and their pods use what annotations say.
 package load

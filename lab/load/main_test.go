@@ -7,17 +7,17 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
-	"github.com/evenkeel-project/evenkeel/lab/loadbed"
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
+	"github.com/evenkeel-project/evenkeel/lab/usagestack"
 )
 
-// bed is the lab that all tests of this package share.
-var bed *loadbed.Bed
+// stack is the lab that all tests of this package share.
+var stack *usagestack.Stack
 
-// program is who the program under test is to the API server.
-var program = controlplane.User{Token: "evenkeel-token", Name: "evenkeel", Group: "system:masters"}
+// programUser is the API server's user for the program under test.
+var programUser = controlplane.User{Token: "evenkeel-token", Name: "evenkeel", Group: "system:masters"}
 
-// auditPolicy has every request of the program, and every eviction of anybody.
+// auditPolicy logs every request of the program, and every eviction by anyone.
 const auditPolicy = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -29,43 +29,45 @@ rules:
 - level: None
 `
 
-func TestMain(m *testing.M) { os.Exit(run(m)) }
+func TestMain(m *testing.M) { os.Exit(runTests(m)) }
 
-func run(m *testing.M) int {
-	stderr := os.Stderr // the lab's components get another one
+func runTests(m *testing.M) int {
+	stderr := os.Stderr // the lab redirects os.Stderr for its components
 	fail := func(err error) int {
 		fmt.Fprintln(stderr, "load:", err)
 		return 1
 	}
-	tools, err := loadbed.FromEnvironment()
+	tools, err := usagestack.FromEnvironment()
 	if err != nil || testbed.Evenkeel == "" {
-		return fail(fmt.Errorf("run `make test-load`, which builds or fetches what is needed and says where it is: %w", err))
+		return fail(fmt.Errorf("programs are missing; run `make test-load`, which builds them and sets the variables: %w", err))
 	}
 	dir, err := os.MkdirTemp("", "evenkeel-load-")
 	if err != nil {
 		return fail(err)
 	}
 	defer os.RemoveAll(dir)
-	if err := buildForetell(dir); err != nil {
+	if err := buildPredict(dir); err != nil {
 		return fail(err)
 	}
-	bed, err = loadbed.Start(context.Background(), dir, tools, controlplane.Options{Users: []controlplane.User{program}, AuditPolicy: []byte(auditPolicy), Progress: stderr})
+	o := controlplane.Options{Users: []controlplane.User{programUser}, AuditPolicy: []byte(auditPolicy), Progress: stderr}
+	stack, err = usagestack.Start(context.Background(), dir, tools, o)
 	if err != nil {
 		return fail(err)
 	}
-	defer bed.Stop()
+	defer stack.Stop()
 	go func() {
-		err := <-bed.Failed()
-		bed.Stop()
+		err := <-stack.Failed()
+		stack.Stop()
 		os.Exit(fail(err))
 	}()
-	for i := 1; i <= nodes; i++ {
-		if err := bed.AddNode(context.Background(), loadbed.Node{Name: fmt.Sprintf("n%d", i), Address: fmt.Sprintf("10.0.0.%d", i)}); err != nil {
+	for i := 1; i <= nodeCount; i++ {
+		n := usagestack.Node{Name: fmt.Sprintf("n%d", i), Address: fmt.Sprintf("10.0.0.%d", i)}
+		if err := stack.AddNode(context.Background(), n); err != nil {
 			return fail(err)
 		}
 	}
 	return m.Run()
 }
 
-// nodes are there for every test, alike: n1 to n4, of 10 CPU and 10Gi each.
-const nodes = 4
+// nodeCount is the number of identical nodes that all tests share: n1 to n4 with 10 CPU and 10Gi each.
+const nodeCount = 4

@@ -20,7 +20,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/testbed"
 )
 
-// report is what tests look at in a RunReport.
+// report holds the fields of a RunReport that the tests check.
 type report struct {
 	Started string
 	Plan    struct {
@@ -47,43 +47,43 @@ type report struct {
 	Stopped *struct{ Code, Message string }
 }
 
-// buffer is written by one and read by another.
-type buffer struct {
+// lockedBuffer is a buffer that one goroutine writes and another reads.
+type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
 }
 
-func (b *buffer) Write(p []byte) (int, error) {
+func (b *lockedBuffer) Write(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.b.Write(p)
 }
 
-func (b *buffer) String() string {
+func (b *lockedBuffer) String() string {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.b.String()
 }
 
-// process is `evenkeel run`, leading.
+// process is a running `evenkeel run` that holds the Lease.
 type process struct {
 	config, url    string
-	stdout, stderr buffer
+	stdout, stderr lockedBuffer
 	ended          chan struct{}
 }
 
-// kubeconfig is the program's own.
+// kubeconfig writes the program's kubeconfig and returns its path.
 func kubeconfig(t *testing.T) string {
 	t.Helper()
-	path, err := bed.UserKubeconfig(program)
+	path, err := stack.UserKubeconfig(programUser)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return path
 }
 
-// start runs the program until the test ends.
-func start(t *testing.T, ns, config string) *process {
+// startProgram runs the program until the test ends.
+func startProgram(t *testing.T, ns, config string) *process {
 	t.Helper()
 	l, err := freeport.Listen()
 	if err != nil {
@@ -91,7 +91,8 @@ func start(t *testing.T, ns, config string) *process {
 	}
 	l.Close()
 	p := &process{config: config, url: "http://" + l.Addr().String(), ended: make(chan struct{})}
-	cmd := exec.Command(testbed.Evenkeel, "run", "--config", config, "--bind-address", l.Addr().String(), "--lease-namespace", ns, "--kubeconfig", kubeconfig(t))
+	cmd := exec.Command(testbed.Evenkeel, "run", "--config", config, "--bind-address", l.Addr().String(),
+		"--lease-namespace", ns, "--kubeconfig", kubeconfig(t))
 	cmd.Stdout, cmd.Stderr = &p.stdout, &p.stderr
 	if err := cmd.Start(); err != nil {
 		t.Fatal(err)
@@ -102,7 +103,7 @@ func start(t *testing.T, ns, config string) *process {
 	}()
 	t.Cleanup(func() {
 		if err := cmd.Process.Signal(syscall.SIGTERM); err != nil {
-			t.Errorf("the program ended by itself: %v", err)
+			t.Errorf("the program ended before the test: %v", err)
 		}
 		<-p.ended
 		if t.Failed() {
@@ -112,27 +113,27 @@ func start(t *testing.T, ns, config string) *process {
 	return p
 }
 
-// await waits for something to become true while the program runs.
-func (p *process) await(t *testing.T, what string, is func() bool) {
+// waitUntil waits until is returns true and fails if the program ends before.
+func (p *process) waitUntil(t *testing.T, what string, is func() bool) {
 	t.Helper()
-	await(t, what, func() bool {
+	waitUntil(t, what, func() bool {
 		select {
 		case <-p.ended:
-			t.Fatalf("the program ended by itself, before %s", what)
+			t.Fatalf("the program ended before the condition was met: %s", what)
 		default:
 		}
 		return is()
 	})
 }
 
-// awaitMetric waits until /metrics has a line with this beginning.
-func (p *process) awaitMetric(t *testing.T, line string) {
+// waitForMetric waits until /metrics has a line with this prefix.
+func (p *process) waitForMetric(t *testing.T, line string) {
 	t.Helper()
-	p.await(t, "/metrics has "+line, func() bool { return strings.Contains(get(p.url+"/metrics"), "\n"+line) })
+	p.waitUntil(t, "/metrics has "+line, func() bool { return strings.Contains(httpGet(p.url+"/metrics"), "\n"+line) })
 }
 
-// get is the body of an answer; empty where there is none.
-func get(url string) string {
+// httpGet returns the body of a response; empty if there is none.
+func httpGet(url string) string {
 	client := http.Client{Timeout: 5 * time.Second}
 	r, err := client.Get(url)
 	if err != nil {
@@ -143,7 +144,7 @@ func get(url string) string {
 	return string(data)
 }
 
-// reports are those so far.
+// reports returns the reports so far.
 func (p *process) reports() (out []report) {
 	for line := range strings.Lines(p.stdout.String()) {
 		var r report
@@ -154,18 +155,17 @@ func (p *process) reports() (out []report) {
 	return out
 }
 
-// awaitReports waits until there are so many reports.
-func (p *process) awaitReports(t *testing.T, n int) []report {
+// waitForReports waits for at least n reports.
+func (p *process) waitForReports(t *testing.T, n int) []report {
 	t.Helper()
-	p.await(t, fmt.Sprintf("there are %d reports", n), func() bool { return len(p.reports()) >= n })
+	p.waitUntil(t, fmt.Sprintf("there are %d reports", n), func() bool { return len(p.reports()) >= n })
 	return p.reports()
 }
 
-// change replaces the configuration under the running program, as a mounted volume
-// does.
-func (p *process) change(t *testing.T, text string) {
+// replaceConfig replaces the configuration of the running program atomically, like a mounted volume.
+func (p *process) replaceConfig(t *testing.T, text string) {
 	t.Helper()
-	if err := os.WriteFile(p.config+".new", []byte(header+text), 0o600); err != nil {
+	if err := os.WriteFile(p.config+".new", []byte(configHeader+text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.Rename(p.config+".new", p.config); err != nil {
@@ -173,22 +173,22 @@ func (p *process) change(t *testing.T, text string) {
 	}
 }
 
-// header begins every configuration: it evicts, pods of any age.
-const header = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ndryRun: false\nguards: {minPodAge: 0s}\n"
+// configHeader is the start of every configuration: evict, and evict pods of any age.
+const configHeader = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ndryRun: false\nguards: {minPodAge: 0s}\n"
 
 func configFile(t *testing.T, text string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.yaml")
-	if err := os.WriteFile(path, []byte(header+text), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(configHeader+text), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return path
 }
 
-// evenkeel runs a command to its end.
-func evenkeel(t *testing.T, args ...string) (stdout string, code int) {
+// runEvenkeel runs a command and waits for its end.
+func runEvenkeel(t *testing.T, args ...string) (stdout string, code int) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, testbed.Evenkeel, append(args, "--kubeconfig", kubeconfig(t))...)
 	var out, errs bytes.Buffer
@@ -204,10 +204,10 @@ func evenkeel(t *testing.T, args ...string) (stdout string, code int) {
 	return out.String(), cmd.ProcessState.ExitCode()
 }
 
-// once makes one pass.
-func once(t *testing.T, ns, config string) report {
+// runOnce makes one pass and returns its report.
+func runOnce(t *testing.T, ns, config string) report {
 	t.Helper()
-	stdout, code := evenkeel(t, "run", "--once", "-o", "json", "--config", config, "--lease-namespace", ns)
+	stdout, code := runEvenkeel(t, "run", "--once", "-o", "json", "--config", config, "--lease-namespace", ns)
 	var r report
 	if err := json.Unmarshal([]byte(stdout), &r); err != nil || code != 0 {
 		t.Fatalf("exit %d, report: %v", code, err)

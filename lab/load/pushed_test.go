@@ -6,81 +6,81 @@ import (
 	"testing"
 	"time"
 
-	"github.com/evenkeel-project/evenkeel/lab/loadbed"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/usagestack"
 )
 
-// pushedMetric is MiB of memory that is available, as a script on each node pushes it.
+// pushedMetric is the available memory in MiB, as a script on each node pushes it.
 const pushedMetric = "k8_node_cgroups_mem_available"
 
-// TestPushedMemoryHintsWhileItIsFresh: 812 MiB are below 1024, so n1 is hinted. When
-// nobody pushes any more, the Pushgateway serves 812 for ever, and the hint expires all
-// the same.
+// TestPushedMemoryHintsWhileItIsFresh pushes 812 MiB for n1, which is below the threshold of 1024, so n1 gets a hint.
+// When pushing stops, the Pushgateway keeps serving 812, but the hint must expire.
 func TestPushedMemoryHintsWhileItIsFresh(t *testing.T) {
-	ns := scenario(t, nil)
+	ns := seedApps(t, nil)
 	push := func() {
-		for i := 1; i <= nodes; i++ {
+		for i := 1; i <= nodeCount; i++ {
 			mib := 4096.0
 			if i == 1 {
 				mib = 812
 			}
-			if err := bed.Push(t.Context(), "cgroups", fmt.Sprintf("n%d", i), pushedMetric, mib); err != nil {
+			if err := stack.PushMetric(t.Context(), "cgroups", fmt.Sprintf("n%d", i), pushedMetric, mib); err != nil {
 				t.Fatal(err)
 			}
 		}
 	}
 	scraped := func() bool {
-		got, err := bed.Query(t.Context(), pushedMetric)
-		return err == nil && got["n1"] == 812 && len(got) == nodes
+		got, err := stack.Query(t.Context(), pushedMetric)
+		return err == nil && got["n1"] == 812 && len(got) == nodeCount
 	}
 	push()
-	await(t, "Prometheus has what was pushed", scraped)
-	p := start(t, ns, configFile(t, fmt.Sprintf(`
+	waitUntil(t, "Prometheus has the pushed metric", scraped)
+	p := startProgram(t, ns, configFile(t, fmt.Sprintf(`
 load: {source: prometheus, interval: 5s, statistic: latest, window: 1m, maxAge: 30s,
   prometheus: {url: %q, preset: none, rateWindow: 20s, queries: {memory.available: "%s * 1048576"}}}
-hints: {enabled: true, ttl: 1m, taint: {enabled: true}, rules: [{name: memory-available, resource: memory.available, below: 1073741824, clearAbove: 1610612736, for: 1}]}
-`, bed.Prometheus, pushedMetric)))
+hints: {enabled: true, ttl: 1m, taint: {enabled: true},
+  rules: [{name: memory-available, resource: memory.available, below: 1073741824, clearAbove: 1610612736, for: 1}]}
+`, stack.Prometheus, pushedMetric)))
 	last := time.Now()
-	p.await(t, "n1 is hinted", func() bool {
+	p.waitUntil(t, "n1 has the hint", func() bool {
 		push()
 		last = time.Now()
-		return tainted(node(t, "n1"))
+		return hasHintTaint(getNode(t, "n1"))
 	})
-	if tainted(node(t, "n2")) {
-		t.Error("n2 has 4096 MiB, and the hint")
+	if hasHintTaint(getNode(t, "n2")) {
+		t.Error("n2 has 4096 MiB available but got the hint")
 	}
-	p.await(t, "the hint expires", func() bool { return !tainted(node(t, "n1")) })
+	p.waitUntil(t, "the hint expires", func() bool { return !hasHintTaint(getNode(t, "n1")) })
 	took := time.Since(last)
-	t.Logf("the hint went %s after the last push", took.Round(time.Second))
+	t.Logf("the hint was removed %s after the last push", took.Round(time.Second))
 	if took < 55*time.Second || took > 2*time.Minute {
-		t.Errorf("the hint went %s after the last push; want about 1m, its ttl", took)
+		t.Errorf("the hint was removed %s after the last push, want about its ttl of 1m", took)
 	}
 	if !scraped() {
-		t.Error("the Pushgateway does not serve 812 any more; the test shows nothing")
+		t.Error("the Pushgateway no longer serves 812, so the test proves nothing")
 	}
-	p.awaitMetric(t, `evenkeel_load_problems_total{kind="Stale"}`)
+	p.waitForMetric(t, `evenkeel_load_problems_total{kind="Stale"}`)
 }
 
-// TestARealNodeExporter: what a node_exporter says of this machine is taken for the one
-// node that has its address, and for no other.
+// TestARealNodeExporter checks that metrics of a node_exporter count for the node with its address, and for no other.
 func TestARealNodeExporter(t *testing.T) {
-	addNode(t, loadbed.Node{Name: "here", Address: "127.0.0.1"})
-	ns, created := scenario(t, []seed.App{}), float64(time.Now().Unix()+1)
-	await(t, "Prometheus has rates of the node_exporter", func() bool {
-		got, err := bed.Query(t.Context(), `sum by (instance) (rate(node_cpu_seconds_total[20s]))`)
-		return err == nil && got[bed.NodeExporter] > 0
+	addNode(t, usagestack.Node{Name: "here", Address: "127.0.0.1"})
+	ns, created := seedApps(t, []seed.App{}), float64(time.Now().Unix()+1)
+	waitUntil(t, "Prometheus has rates of the node_exporter", func() bool {
+		got, err := stack.Query(t.Context(), `sum by (instance) (rate(node_cpu_seconds_total[20s]))`)
+		return err == nil && got[stack.NodeExporter] > 0
 	})
-	// What was measured before the node was created is not its own.
-	await(t, "Prometheus has asked the node_exporter since", func() bool {
-		got, err := bed.Query(t.Context(), `max by (instance) (timestamp(node_cpu_seconds_total))`)
-		return err == nil && got[bed.NodeExporter] > created
+	// Metrics from before the node was created do not count for it.
+	waitUntil(t, "Prometheus has scraped the node_exporter since", func() bool {
+		got, err := stack.Query(t.Context(), `max by (instance) (timestamp(node_cpu_seconds_total))`)
+		return err == nil && got[stack.NodeExporter] > created
 	})
 	config := configFile(t, fmt.Sprintf(`
-load: {source: prometheus, interval: 5s, statistic: latest, window: 1m, maxAge: 1m, prometheus: {url: %q, preset: nodeExporter, rateWindow: 20s}}
+load: {source: prometheus, interval: 5s, statistic: latest, window: 1m, maxAge: 1m,
+  prometheus: {url: %q, preset: nodeExporter, rateWindow: 20s}}
 strategies:
 - {name: hot, type: NodeLoad, schedule: "0 * * * *", args: {basis: load, target: {cpu: 0.60}}}
-`, bed.Prometheus))
-	stdout, code := evenkeel(t, "plan", "-o", "json", "--config", config, "--lease-namespace", ns)
+`, stack.Prometheus))
+	stdout, code := runEvenkeel(t, "plan", "-o", "json", "--config", config, "--lease-namespace", ns)
 	var plan struct {
 		Moves  []any
 		Before struct {
@@ -97,10 +97,10 @@ strategies:
 		_, cpu := n.Used["cpu"]
 		_, memory := n.Used["memory"]
 		if known := n.Name == "here"; cpu != known || memory != known {
-			t.Errorf("%s: used %v; want cpu and memory of here, and nothing of others", n.Name, n.Used)
+			t.Errorf("node %s uses %v; want cpu and memory for node here only", n.Name, n.Used)
 		}
 	}
-	if len(plan.Before.Nodes) != nodes+1 || len(plan.Moves) != 0 {
-		t.Errorf("%d nodes, want %d; %d moves, want none", len(plan.Before.Nodes), nodes+1, len(plan.Moves))
+	if len(plan.Before.Nodes) != nodeCount+1 || len(plan.Moves) != 0 {
+		t.Errorf("got %d nodes, want %d; got %d moves, want none", len(plan.Before.Nodes), nodeCount+1, len(plan.Moves))
 	}
 }

@@ -9,64 +9,63 @@ import (
 	"time"
 )
 
-// interval is how often the program samples.
+// interval is the sample period of the program.
 const interval = 10 * time.Second
 
-// source is where the program learns of usage.
+// source is a source of resource usage.
 type source struct {
 	name string
-	// config is the section load, in YAML.
+	// config returns the load section of the configuration.
 	config func() string
-	// cpu asks the source itself what nodes use, in cores.
+	// cpu returns the CPU usage of nodes in cores, read from the source directly.
 	cpu func(context.Context) (map[string]float64, error)
 }
 
-// kubeletCPU is what the nodes use by the counters that Prometheus scraped.
+// kubeletCPU queries the CPU usage of nodes from the counters that Prometheus scraped.
 const kubeletCPU = `max by (instance) (rate(node_cpu_usage_seconds_total[20s]))`
 
-// sources are all that the scenarios run with.
+// sources returns all sources with which the scenarios run.
 func sources() []source {
 	return []source{
 		{"metricsServer", func() string {
 			return fmt.Sprintf("load: {source: metricsServer, interval: %s, statistic: latest, window: 1m, maxAge: 1m}\n", interval)
-		}, func(ctx context.Context) (map[string]float64, error) { return bed.MeasuredCPU(ctx) }},
+		}, func(ctx context.Context) (map[string]float64, error) { return stack.MeasuredCPU(ctx) }},
 		{"prometheus", func() string {
-			return fmt.Sprintf("load: {source: prometheus, interval: %s, statistic: latest, window: 1m, maxAge: 1m, prometheus: {url: %q, preset: kubelet, rateWindow: 20s}}\n", interval, bed.Prometheus)
-		}, func(ctx context.Context) (map[string]float64, error) { return bed.Query(ctx, kubeletCPU) }},
+			return fmt.Sprintf("load: {source: prometheus, interval: %s, statistic: latest, window: 1m, maxAge: 1m,"+
+				" prometheus: {url: %q, preset: kubelet, rateWindow: 20s}}\n", interval, stack.Prometheus)
+		}, func(ctx context.Context) (map[string]float64, error) { return stack.Query(ctx, kubeletCPU) }},
 	}
 }
 
-// withEach runs a scenario with each source, one after the other.
-func withEach(t *testing.T, do func(*testing.T, source)) {
+// forEachSource runs a scenario with each source in turn.
+func forEachSource(t *testing.T, do func(*testing.T, source)) {
 	t.Helper()
 	for _, s := range sources() {
 		t.Run(s.name, func(t *testing.T) { do(t, s) })
 	}
 }
 
-// patience is for what the source has to measure first: two scrapes of 10 s each, and
-// a slow machine.
-const patience = 4 * time.Minute
+// timeout is how long the source may take to measure a change: two scrapes of 10 s on a slow machine.
+const timeout = 4 * time.Minute
 
-// awaitCPU waits until the source says that each node uses so many cores, give or take
-// a tenth of a core and a fiftieth.
-func (s source) awaitCPU(t *testing.T, want map[string]float64) {
+// waitForCPU waits until the source shows the wanted cores for each node, within 0.1 cores plus 2 %.
+func (s source) waitForCPU(t *testing.T, want map[string]float64) {
 	t.Helper()
-	s.awaitSteadyCPU(t, want, 0)
+	s.waitForSteadyCPU(t, want, 0)
 }
 
-// awaitSteadyCPU waits until it has said so for a while.
-func (s source) awaitSteadyCPU(t *testing.T, want map[string]float64, steady time.Duration) {
+// waitForSteadyCPU waits until the source has shown the wanted cores for a while.
+func (s source) waitForSteadyCPU(t *testing.T, want map[string]float64, steady time.Duration) {
 	t.Helper()
 	var last map[string]float64
 	var since time.Time
-	said := func() string { return fmt.Sprintf("%s says that nodes use %v", s.name, want) }
+	said := func() string { return fmt.Sprintf("%s shows a usage by node of %v", s.name, want) }
 	t.Cleanup(func() {
 		if t.Failed() {
 			t.Logf("%s: last %v", said(), last)
 		}
 	})
-	poll(t, said(), func() (bool, error) {
+	pollUntil(t, said(), func() (bool, error) {
 		got, err := s.cpu(t.Context())
 		if err != nil {
 			return false, err
@@ -85,21 +84,21 @@ func (s source) awaitSteadyCPU(t *testing.T, want map[string]float64, steady tim
 	})
 }
 
-// awaitPods waits until the source has measured so many pods of a namespace: one that
-// was not measured stays.
-func (s source) awaitPods(t *testing.T, ns string, want int) {
+// waitForPods waits until the source has measured this number of pods of a namespace. The program does not evict pods
+// without metrics.
+func (s source) waitForPods(t *testing.T, ns string, want int) {
 	t.Helper()
-	poll(t, fmt.Sprintf("%s has measured %d pods of %s", s.name, want, ns), func() (bool, error) {
+	pollUntil(t, fmt.Sprintf("%s has measured %d pods of %s", s.name, want, ns), func() (bool, error) {
 		if s.name == "metricsServer" {
-			got, err := bed.MeasuredPods(t.Context(), ns)
+			got, err := stack.MeasuredPods(t.Context(), ns)
 			return got == want, err
 		}
-		got, err := bed.Query(t.Context(), fmt.Sprintf(`count(rate(pod_cpu_usage_seconds_total{namespace=%q}[20s]))`, ns))
+		got, err := stack.Query(t.Context(), fmt.Sprintf(`count(rate(pod_cpu_usage_seconds_total{namespace=%q}[20s]))`, ns))
 		return got[""] == float64(want), err
 	})
 }
 
-// kubeName makes a name of a test's.
-func kubeName(t *testing.T) string {
+// namespaceName turns a test's name into a valid namespace name.
+func namespaceName(t *testing.T) string {
 	return strings.ToLower(strings.NewReplacer("/", "-", "_", "-", "#", "-").Replace(t.Name()))
 }

@@ -7,47 +7,49 @@ import (
 	"os/exec"
 	"testing"
 
-	"github.com/evenkeel-project/evenkeel/lab/loadbed"
 	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/usagestack"
 )
 
-// TestLoadWatchersOwnClientReadsUs: what trimaran's plugins read with is the client of
-// load-watcher. It understands from /watcher what the source says.
+// TestLoadWatchersOwnClientReadsUs reads /watcher with load-watcher's own client, which the trimaran plugins use. The
+// client must return what the source shows.
 func TestLoadWatchersOwnClientReadsUs(t *testing.T) {
 	client := os.Getenv("EVENKEEL_WATCHERCLIENT")
 	if client == "" {
 		t.Fatal("EVENKEEL_WATCHERCLIENT is not set; `make load-tools` builds bin/watcherclient")
 	}
-	ns := scenario(t, []seed.App{{Name: "busy", MilliCPU: 100, MemoryMi: 64, On: on("n1", 4), GraceSeconds: 30, Annotations: loadbed.Use(500, 1024)}, breath("n2", "n3", "n4")})
+	busy := seed.App{Name: "busy", MilliCPU: 100, MemoryMi: 64, Nodes: podsOn("n1", 4), GraceSeconds: 30,
+		Annotations: usagestack.UsageAnnotations(500, 1024)}
+	ns := seedApps(t, []seed.App{busy, minimalUsageApp("n2", "n3", "n4")})
 	s := sources()[0]
-	s.awaitCPU(t, map[string]float64{"n1": 2})
-	p := start(t, ns, configFile(t, s.config()+"web: {watcher: true}\n"))
-	p.awaitMetric(t, "evenkeel_load_coverage_ratio 1\n")
+	s.waitForCPU(t, map[string]float64{"n1": 2})
+	p := startProgram(t, ns, configFile(t, s.config()+"web: {watcher: true}\n"))
+	p.waitForMetric(t, "evenkeel_load_coverage_ratio 1\n")
 	var got struct {
 		End   int64
 		Nodes map[string]map[string]float64
 	}
 	t.Cleanup(func() {
 		if t.Failed() {
-			t.Logf("the client reads %v", got.Nodes)
+			t.Logf("the client's last result: %v", got.Nodes)
 		}
 	})
-	// What was measured while the pods started is within the window at first.
-	p.await(t, "the client reads a fifth of the CPU and two fifths of the memory of n1", func() bool {
+	// At first the window still contains usage from the start of the pods.
+	p.waitUntil(t, "the client reads a fifth of the CPU and two fifths of the memory of n1", func() bool {
 		out, err := exec.CommandContext(t.Context(), client, p.url).Output()
-		if err != nil || json.Unmarshal(out, &got) != nil || len(got.Nodes) != nodes {
+		if err != nil || json.Unmarshal(out, &got) != nil || len(got.Nodes) != nodeCount {
 			return false
 		}
 		n1 := got.Nodes["n1"]
-		return near(n1, "CPU Latest", 20) && near(n1, "CPU AVG", 20) && near(n1, "Memory Latest", 40) && near(n1, "Memory AVG", 40)
+		return isNear(n1, "CPU Latest", 20) && isNear(n1, "CPU AVG", 20) && isNear(n1, "Memory Latest", 40) && isNear(n1, "Memory AVG", 40)
 	})
 	if got.End == 0 {
-		t.Error("the window has no end")
+		t.Error("the client's result has no end of the window")
 	}
 }
 
-// near tells whether a value is there, and at most 2 % of the node away from percent.
-func near(values map[string]float64, name string, percent float64) bool {
+// isNear reports whether a value exists and differs from percent by at most 2 points.
+func isNear(values map[string]float64, name string, percent float64) bool {
 	v, known := values[name]
 	return known && math.Abs(v-percent) <= 2
 }

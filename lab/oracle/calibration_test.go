@@ -11,16 +11,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-var placements = flag.Int("oracle.placements", 20_000, "pods to place on clusters of 100 to 300 nodes; -short divides by ten")
+var placementCount = flag.Int("oracle.placements", 20_000, "pods to place on clusters of 100 to 300 nodes; -short divides by ten")
 
-// bin collects events whose predicted probabilities are alike.
+// bin collects events with similar predicted probabilities.
 type bin struct {
 	count, hits int
-	predicted   float64 // sum
+	predicted   float64 // sum of the predicted probabilities
 }
 
-// calibration is what was foretold of a group of nodes, and how often the
-// scheduler chose one of the group.
+// calibration compares the predicted probability of node groups with how often the scheduler chose a node of the
+// group.
 type calibration struct {
 	bins             [10]bin
 	sampled, certain int
@@ -35,8 +35,8 @@ func (c *calibration) add(p float64, hit bool) {
 	}
 }
 
-// error returns the expected calibration error: the mean over all events of how
-// far the predicted mean of the event's bin is from what was observed.
+// error returns the expected calibration error: the difference between the predicted and the observed mean of each
+// bin, averaged over all events.
 func (c *calibration) error() float64 {
 	sum, n := 0.0, 0
 	for _, b := range c.bins {
@@ -46,47 +46,46 @@ func (c *calibration) error() float64 {
 	return sum / float64(n)
 }
 
-// TestSampledPlacementIsCalibrated lets the scheduler's own algorithm, sampling
-// with its rotating start and its draw among equals, place pods on clusters of
-// 100 to 300 nodes. The groups are drawn from what is foretold, so that every
-// probability is asked for; the scheduler knows nothing of them.
+// TestSampledPlacementIsCalibrated places pods on clusters of 100 to 300 nodes with the scheduler's own algorithm,
+// including its sampling, its rotating start and its random choice among equal nodes. The node groups are drawn from
+// the predictions so that all probabilities occur; the scheduler does not know them.
 func TestSampledPlacementIsCalibrated(t *testing.T) {
-	want := *placements
+	want := *placementCount
 	if testing.Short() {
 		want /= 10
 	}
 	c, done := &calibration{}, 0
-	for seed := *first; done < want; seed++ {
-		done += c.cluster(t, seed, min(want-done, 150))
+	for seed := *firstSeed; done < want; seed++ {
+		done += c.placeOnCluster(t, seed, min(want-done, 150))
 	}
-	t.Logf("%d placements, %d of them from a sample, %d with one possible node", done, c.sampled, c.certain)
+	t.Logf("%d placements, %d from a sample, %d with only one possible node", done, c.sampled, c.certain)
 	t.Log("predicted     mean  observed   count")
 	for i, b := range c.bins {
 		t.Logf("%.1f to %.1f   %.3f     %.3f  %6d", float64(i)/10, float64(i+1)/10,
 			b.predicted/float64(b.count), float64(b.hits)/float64(b.count), b.count)
 		if b.count < want/40 {
-			t.Errorf("%d placements in the bin from %.1f, want at least %d", b.count, float64(i)/10, want/40)
+			t.Errorf("%d placements in the bin that starts at %.1f, want at least %d", b.count, float64(i)/10, want/40)
 		}
 	}
 	limit := 0.03
 	if testing.Short() {
-		limit = 0.06 // a tenth of the cases errs about three times as much by chance
+		limit = 0.06 // a tenth of the cases has about three times the random error
 	}
 	t.Logf("expected calibration error %.4f", c.error())
 	if c.error() > limit {
 		t.Errorf("the expected calibration error is %.4f, want at most %.2f", c.error(), limit)
 	}
 	if c.sampled < done/3 {
-		t.Errorf("%d of %d placements came from a sample", c.sampled, done)
+		t.Errorf("only %d of %d placements came from a sample, want at least a third", c.sampled, done)
 	}
 }
 
-// cluster places the replacements of some pods of one cluster.
-func (c *calibration) cluster(t *testing.T, seed int64, most int) (done int) {
+// placeOnCluster places the replacements of some pods of one cluster.
+func (c *calibration) placeOnCluster(t *testing.T, seed int64, most int) (done int) {
 	t.Helper()
 	o := generateLarge(seed)
 	w := worldOf(t, o)
-	s := newRotating(t, o, seed)
+	s := newSamplingScheduler(t, o, seed)
 	rnd := rand.New(rand.NewSource(seed))
 	for _, i := range rnd.Perm(len(w.Snapshot().Pods)) {
 		p := &w.Snapshot().Pods[i]
@@ -106,7 +105,7 @@ func (c *calibration) cluster(t *testing.T, seed int64, most int) (done int) {
 		if gone {
 			state, pr.WeightGone = pr.Gone, 1
 		}
-		node := s.place(t, o, p.Object, gone)
+		node := s.nodeForReplacement(t, o, p.Object, gone)
 		if (node == "") != (len(state.Feasible) == 0) {
 			t.Errorf("cluster %d, %s: the scheduler chose %q of %d feasible nodes", seed, p.Object.Name, node, len(state.Feasible))
 		}
@@ -126,8 +125,7 @@ func (c *calibration) cluster(t *testing.T, seed int64, most int) (done int) {
 	return done
 }
 
-// drawGroup adds winners in random order until they have a probability that is
-// drawn first.
+// drawGroup adds winners in random order up to a random total probability.
 func drawGroup(rnd *rand.Rand, s prediction.State) map[cluster.NodeID]bool {
 	want, sum := rnd.Float64(), 0.0
 	group := map[cluster.NodeID]bool{}
@@ -140,29 +138,29 @@ func drawGroup(rnd *rand.Rand, s prediction.State) map[cluster.NodeID]bool {
 	return group
 }
 
-// generateLarge deals a cluster of 100 to 300 nodes with some hundred pods, rich
-// in what is judged relative to the other nodes of a sample.
+// generateLarge returns a cluster of 100 to 300 nodes with some hundred pods. It favors features whose score depends
+// on the other nodes of a sample.
 func generateLarge(seed int64) *cluster.Objects {
-	g := &generator{Rand: rand.New(rand.NewSource(seed)), on: map[string]bool{}}
+	g := &generator{Rand: rand.New(rand.NewSource(seed)), themes: map[string]bool{}}
 	for _, theme := range []string{"taints", "affinity", "terms", "spread", "images"} {
-		g.on[theme] = g.chance(0.4)
+		g.themes[theme] = g.chance(0.4)
 	}
-	g.o.ServerVersion = minor()
+	g.objects.ServerVersion = schedulerVersion()
 	for _, name := range []string{"ns0", "ns1"} {
 		n := &corev1.Namespace{}
-		n.Name, n.Labels = name, map[string]string{"team": g.one("x", "y")}
-		g.o.Namespaces = append(g.o.Namespaces, n)
+		n.Name, n.Labels = name, map[string]string{"team": g.oneOf("x", "y")}
+		g.objects.Namespaces = append(g.objects.Namespaces, n)
 	}
 	alike := g.chance(0.5)
 	for i := range 100 + g.Intn(201) {
 		g.node(i)
-		n := g.o.Nodes[i]
+		n := g.objects.Nodes[i]
 		if alike && i > 0 {
-			n.Status.Allocatable, n.Status.Capacity = g.o.Nodes[0].Status.Allocatable, g.o.Nodes[0].Status.Capacity
+			n.Status.Allocatable, n.Status.Capacity = g.objects.Nodes[0].Status.Allocatable, g.objects.Nodes[0].Status.Capacity
 		}
 	}
 	for i := range 60 + g.Intn(100) {
 		g.app(i)
 	}
-	return &g.o
+	return &g.objects
 }

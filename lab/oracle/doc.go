@@ -1,4 +1,3 @@
-// Package oracle holds package placement to the real kube-scheduler: on seeded
-// random clusters both must find the same feasible nodes, the same score of
-// every plugin and the same winners. It decides nothing and starts no server.
+// Package oracle compares package placement with the real kube-scheduler. On random clusters, both must find the same
+// feasible nodes, the same score of every plugin, and the same winners.
 package oracle

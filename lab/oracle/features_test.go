@@ -11,16 +11,15 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// feature is something that placement foretells. It decides a case when the
-// feasible nodes or the winners are others without it.
+// feature is a part of the scheduler that placement predicts. It decides a case if removing it changes the feasible
+// nodes or the winners.
 type feature struct {
 	name string
-	// without takes the feature out of a copy of a cluster and tells whether
-	// there was any.
-	without func(*cluster.Objects) bool
+	// remove removes the feature from a copy of a cluster. It returns false if the cluster does not use the feature.
+	remove func(*cluster.Objects) bool
 }
 
-// eachSpec calls f with every pod spec and tells whether any call changed it.
+// eachSpec calls f with every pod spec and reports whether any call changed it.
 func eachSpec(f func(*corev1.PodSpec) bool) func(*cluster.Objects) bool {
 	return func(o *cluster.Objects) (any bool) {
 		for _, p := range o.Pods {
@@ -41,7 +40,7 @@ func eachContainer(f func(*corev1.Container) bool) func(*cluster.Objects) bool {
 	})
 }
 
-func noVolumes(drop func(*corev1.Volume) bool) func(*cluster.Objects) bool {
+func removeVolumes(drop func(*corev1.Volume) bool) func(*cluster.Objects) bool {
 	return eachSpec(func(s *corev1.PodSpec) bool {
 		n := len(s.Volumes)
 		s.Volumes = slices.DeleteFunc(s.Volumes, func(v corev1.Volume) bool { return drop(&v) })
@@ -55,16 +54,16 @@ func eachTerm(f func(*corev1.PodAffinityTerm) bool) func(*cluster.Objects) bool 
 			return false
 		}
 		if a := s.Affinity.PodAffinity; a != nil {
-			any = inTerms(a.RequiredDuringSchedulingIgnoredDuringExecution, a.PreferredDuringSchedulingIgnoredDuringExecution, f)
+			any = changeTerms(a.RequiredDuringSchedulingIgnoredDuringExecution, a.PreferredDuringSchedulingIgnoredDuringExecution, f)
 		}
 		if a := s.Affinity.PodAntiAffinity; a != nil {
-			any = inTerms(a.RequiredDuringSchedulingIgnoredDuringExecution, a.PreferredDuringSchedulingIgnoredDuringExecution, f) || any
+			any = changeTerms(a.RequiredDuringSchedulingIgnoredDuringExecution, a.PreferredDuringSchedulingIgnoredDuringExecution, f) || any
 		}
 		return any
 	})
 }
 
-func inTerms(hard []corev1.PodAffinityTerm, soft []corev1.WeightedPodAffinityTerm, f func(*corev1.PodAffinityTerm) bool) (any bool) {
+func changeTerms(hard []corev1.PodAffinityTerm, soft []corev1.WeightedPodAffinityTerm, f func(*corev1.PodAffinityTerm) bool) (any bool) {
 	for i := range hard {
 		any = f(&hard[i]) || any
 	}
@@ -83,16 +82,16 @@ func eachSpread(f func(*corev1.TopologySpreadConstraint) bool) func(*cluster.Obj
 	})
 }
 
-// each calls f with every item and tells whether any call changed it.
-func each[T any](list []T, f func(T) bool) (any bool) {
+// anyChanged calls f with every item and reports whether any call changed it.
+func anyChanged[T any](list []T, f func(T) bool) (any bool) {
 	for _, x := range list {
 		any = f(x) || any
 	}
 	return any
 }
 
-// unmerge takes out what merge added.
-func unmerge(t *corev1.PodAffinityTerm, op metav1.LabelSelectorOperator) {
+// removeMerged removes what merge added.
+func removeMerged(t *corev1.PodAffinityTerm, op metav1.LabelSelectorOperator) {
 	t.LabelSelector.MatchExpressions = slices.DeleteFunc(t.LabelSelector.MatchExpressions, func(r metav1.LabelSelectorRequirement) bool {
 		return r.Key == "tier" && r.Operator == op
 	})
@@ -110,13 +109,13 @@ var podFeatures = []feature{
 	{"pod-level resources", eachSpec(func(s *corev1.PodSpec) bool { had := s.Resources != nil; s.Resources = nil; return had })},
 	{"sidecars", eachContainer(func(c *corev1.Container) bool { had := c.RestartPolicy != nil; c.RestartPolicy = nil; return had })},
 	{"declared features", func(o *cluster.Objects) bool {
-		return each(o.Nodes, func(n *corev1.Node) bool {
+		return anyChanged(o.Nodes, func(n *corev1.Node) bool {
 			n.Status.DeclaredFeatures = []string{"RestartAllContainersOnContainerExits", "UserNamespacesHostNetworkSupport", "VolumeBindMountOptions"}
 			return true
 		})
 	}},
 	{"nominated pods", func(o *cluster.Objects) bool {
-		return each(o.Pods, func(p *corev1.Pod) bool {
+		return anyChanged(o.Pods, func(p *corev1.Pod) bool {
 			had := p.Status.NominatedNodeName != ""
 			p.Status.NominatedNodeName = ""
 			return had
@@ -130,14 +129,14 @@ var podFeatures = []feature{
 	{"matchLabelKeys of affinity", eachTerm(func(t *corev1.PodAffinityTerm) bool {
 		had := len(t.MatchLabelKeys) > 0
 		if had {
-			unmerge(t, metav1.LabelSelectorOpIn)
+			removeMerged(t, metav1.LabelSelectorOpIn)
 		}
 		return had
 	})},
 	{"mismatchLabelKeys of affinity", eachTerm(func(t *corev1.PodAffinityTerm) bool {
 		had := len(t.MismatchLabelKeys) > 0
 		if had {
-			unmerge(t, metav1.LabelSelectorOpNotIn)
+			removeMerged(t, metav1.LabelSelectorOpNotIn)
 		}
 		return had
 	})},
@@ -161,26 +160,26 @@ var podFeatures = []feature{
 		c.NodeTaintsPolicy = nil
 		return had
 	})},
-	{"image volumes", noVolumes(func(v *corev1.Volume) bool { return v.Image != nil })},
-	{"exclusive disks", noVolumes(func(v *corev1.Volume) bool {
+	{"image volumes", removeVolumes(func(v *corev1.Volume) bool { return v.Image != nil })},
+	{"exclusive disks", removeVolumes(func(v *corev1.Volume) bool {
 		return v.GCEPersistentDisk != nil || v.AWSElasticBlockStore != nil || v.ISCSI != nil || v.RBD != nil
 	})},
-	{"ephemeral volumes", noVolumes(func(v *corev1.Volume) bool { return v.Ephemeral != nil })},
+	{"ephemeral volumes", removeVolumes(func(v *corev1.Volume) bool { return v.Ephemeral != nil })},
 }
 
 var volumeFeatures = []feature{
 	{"ReadWriteOncePod", func(o *cluster.Objects) bool {
-		return each(o.PersistentVolumeClaims, func(c *corev1.PersistentVolumeClaim) bool {
+		return anyChanged(o.PersistentVolumeClaims, func(c *corev1.PersistentVolumeClaim) bool {
 			had := c.Spec.AccessModes[0] == corev1.ReadWriteOncePod
 			c.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
 			return had
 		})
 	}},
 	{"zone labels of volumes", func(o *cluster.Objects) bool {
-		return each(o.PersistentVolumes, func(v *corev1.PersistentVolume) bool { had := len(v.Labels) > 0; v.Labels = nil; return had })
+		return anyChanged(o.PersistentVolumes, func(v *corev1.PersistentVolume) bool { had := len(v.Labels) > 0; v.Labels = nil; return had })
 	}},
 	{"node affinity of bound volumes", func(o *cluster.Objects) bool {
-		return each(o.PersistentVolumes, func(v *corev1.PersistentVolume) bool {
+		return anyChanged(o.PersistentVolumes, func(v *corev1.PersistentVolume) bool {
 			had := v.Status.Phase == corev1.VolumeBound && v.Spec.NodeAffinity != nil
 			if had {
 				v.Spec.NodeAffinity = nil
@@ -189,7 +188,7 @@ var volumeFeatures = []feature{
 		})
 	}},
 	{"available volumes for waiting claims", func(o *cluster.Objects) bool {
-		return each(o.PersistentVolumes, func(v *corev1.PersistentVolume) bool {
+		return anyChanged(o.PersistentVolumes, func(v *corev1.PersistentVolume) bool {
 			had := v.Status.Phase == corev1.VolumeAvailable
 			if had {
 				v.Status.Phase = corev1.VolumePending
@@ -198,7 +197,7 @@ var volumeFeatures = []feature{
 		})
 	}},
 	{"allowedTopologies", func(o *cluster.Objects) bool {
-		return each(o.StorageClasses, func(c *storagev1.StorageClass) bool {
+		return anyChanged(o.StorageClasses, func(c *storagev1.StorageClass) bool {
 			had := c.AllowedTopologies != nil
 			c.AllowedTopologies = nil
 			return had
@@ -206,10 +205,10 @@ var volumeFeatures = []feature{
 	}},
 	{"CSIStorageCapacity", func(o *cluster.Objects) bool {
 		huge := resource.NewQuantity(math.MaxInt64, resource.BinarySI)
-		return each(o.CSIStorageCapacities, func(c *storagev1.CSIStorageCapacity) bool { c.MaximumVolumeSize = huge; return true })
+		return anyChanged(o.CSIStorageCapacities, func(c *storagev1.CSIStorageCapacity) bool { c.MaximumVolumeSize = huge; return true })
 	}},
 	{"attach limits", func(o *cluster.Objects) bool {
-		return each(o.CSINodes, func(c *storagev1.CSINode) (any bool) {
+		return anyChanged(o.CSINodes, func(c *storagev1.CSINode) (any bool) {
 			for i := range c.Spec.Drivers {
 				any = any || c.Spec.Drivers[i].Allocatable != nil
 				c.Spec.Drivers[i].Allocatable = nil
@@ -223,7 +222,7 @@ var volumeFeatures = []feature{
 		return had
 	}},
 	{"missing drivers", func(o *cluster.Objects) bool {
-		return each(o.CSIDrivers, func(d *storagev1.CSIDriver) bool {
+		return anyChanged(o.CSIDrivers, func(d *storagev1.CSIDriver) bool {
 			had := *d.Spec.PreventPodSchedulingIfMissing
 			d.Spec.PreventPodSchedulingIfMissing = nil
 			return had

@@ -12,13 +12,12 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// app adds an owner of some kind, maybe a Service, and pods on random nodes,
-// some of them terminating or still unbound.
+// app adds an owner, possibly a Service, and pods on random nodes. Some of the pods are terminating or not bound.
 func (g *generator) app(i int) {
-	name, ns := fmt.Sprintf("a%d", i), g.one("ns0", "ns1")
+	name, ns := fmt.Sprintf("a%d", i), g.oneOf("ns0", "ns1")
 	l := map[string]string{"app": name}
 	if g.chance(0.7) {
-		l["tier"] = g.one("web", "db")
+		l["tier"] = g.oneOf("web", "db")
 	}
 	g.labels = l
 	spec, yes := g.spec(), true
@@ -29,29 +28,30 @@ func (g *generator) app(i int) {
 	switch g.Intn(4) {
 	case 0:
 		ref.Kind = "StatefulSet"
-		g.o.StatefulSets = append(g.o.StatefulSets, &appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{Selector: sel, Template: tpl}})
+		s := &appsv1.StatefulSet{ObjectMeta: meta, Spec: appsv1.StatefulSetSpec{Selector: sel, Template: tpl}}
+		g.objects.StatefulSets = append(g.objects.StatefulSets, s)
 	case 1:
 		ref.APIVersion, ref.Kind = "v1", "ReplicationController"
-		g.o.ReplicationControllers = append(g.o.ReplicationControllers, &corev1.ReplicationController{ObjectMeta: meta,
+		g.objects.ReplicationControllers = append(g.objects.ReplicationControllers, &corev1.ReplicationController{ObjectMeta: meta,
 			Spec: corev1.ReplicationControllerSpec{Selector: sel.MatchLabels, Template: &tpl}})
 	case 2:
 		ref.APIVersion, ref.Kind = "example.com/v1", "Thing"
 	default:
 		ref.Kind = "ReplicaSet"
-		g.o.ReplicaSets = append(g.o.ReplicaSets, &appsv1.ReplicaSet{ObjectMeta: meta, Spec: appsv1.ReplicaSetSpec{Selector: sel, Template: tpl}})
+		g.objects.ReplicaSets = append(g.objects.ReplicaSets, &appsv1.ReplicaSet{ObjectMeta: meta, Spec: appsv1.ReplicaSetSpec{Selector: sel, Template: tpl}})
 	}
 	if g.chance(0.5) {
-		g.o.Services = append(g.o.Services, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name},
-			Spec: corev1.ServiceSpec{Selector: map[string]string{g.one("app", "app", "tier"): l["app"]}}})
+		g.objects.Services = append(g.objects.Services, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name},
+			Spec: corev1.ServiceSpec{Selector: map[string]string{g.oneOf("app", "app", "tier"): l["app"]}}})
 	}
 	mount := g.mounts(ns, name, &spec)
 	for k := range 1 + g.Intn(6) {
-		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: fmt.Sprintf("%s-%d", name, k), UID: types.UID(fmt.Sprintf("%s-%d", name, k)),
-			Labels: l, OwnerReferences: []metav1.OwnerReference{ref}}, Spec: *spec.DeepCopy(), Status: corev1.PodStatus{Phase: corev1.PodRunning}}
+		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: fmt.Sprintf("%s-%d", name, k),
+			UID: types.UID(fmt.Sprintf("%s-%d", name, k)), Labels: l, OwnerReferences: []metav1.OwnerReference{ref}}, Spec: *spec.DeepCopy(), Status: corev1.PodStatus{Phase: corev1.PodRunning}}
 		p.Spec.SchedulerName = corev1.DefaultSchedulerName
 		mount(p)
-		switch at := g.o.Nodes[g.Intn(len(g.o.Nodes))].Name; {
-		case g.on["nominated"] && g.chance(0.25):
+		switch at := g.objects.Nodes[g.Intn(len(g.objects.Nodes))].Name; {
+		case g.themes["nominated"] && g.chance(0.25):
 			p.Status = corev1.PodStatus{Phase: corev1.PodPending, NominatedNodeName: at}
 		case !g.chance(0.05):
 			p.Spec.NodeName = at
@@ -60,7 +60,7 @@ func (g *generator) app(i int) {
 			now := metav1.Unix(1, 0)
 			p.DeletionTimestamp, p.Finalizers = &now, []string{"example.com/wait"}
 		}
-		g.o.Pods = append(g.o.Pods, p)
+		g.objects.Pods = append(g.objects.Pods, p)
 	}
 }
 
@@ -73,35 +73,36 @@ func (g *generator) spec() corev1.PodSpec {
 		spec.InitContainers = append(spec.InitContainers, corev1.Container{Name: "i", Image: "img2:v1", Resources: corev1.ResourceRequirements{
 			Requests: corev1.ResourceList{"cpu": resource.MustParse("900m")}}})
 	}
-	if g.on["sidecars"] && g.chance(0.5) {
+	if g.themes["sidecars"] && g.chance(0.5) {
 		g.sidecar(&spec)
 	}
-	if g.on["overhead"] && g.chance(0.5) {
-		spec.Overhead = corev1.ResourceList{"cpu": resource.MustParse(g.one("70m", "700m")), "memory": resource.MustParse("300Mi")}
+	if g.themes["overhead"] && g.chance(0.5) {
+		spec.Overhead = corev1.ResourceList{"cpu": resource.MustParse(g.oneOf("70m", "700m")), "memory": resource.MustParse("300Mi")}
 	}
-	if g.on["podLevel"] && g.chance(0.5) {
+	if g.themes["podLevel"] && g.chance(0.5) {
 		g.podLevel(&spec)
 	}
-	if g.on["features"] && g.chance(0.5) {
+	if g.themes["features"] && g.chance(0.5) {
 		g.features(&spec)
 	}
-	if g.on["affinity"] && g.chance(0.15) {
+	if g.themes["affinity"] && g.chance(0.15) {
 		spec.NodeSelector = map[string]string{"disk": "ssd"}
 	}
 	for g.chance(0.3) {
-		t := corev1.Toleration{Key: g.one("k1", "k2", corev1.TaintNodeUnschedulable, corev1.TaintNodeNotReady), Operator: "Exists", Effect: corev1.TaintEffect(g.one("", "NoSchedule", "PreferNoSchedule"))}
+		t := corev1.Toleration{Key: g.oneOf("k1", "k2", corev1.TaintNodeUnschedulable, corev1.TaintNodeNotReady), Operator: "Exists",
+			Effect: corev1.TaintEffect(g.oneOf("", "NoSchedule", "PreferNoSchedule"))}
 		if g.chance(0.4) {
-			t.Operator, t.Value = "Equal", g.one("v1", "v2")
+			t.Operator, t.Value = "Equal", g.oneOf("v1", "v2")
 		}
 		spec.Tolerations = append(spec.Tolerations, t)
 	}
 	if g.chance(0.7) {
 		spec.Affinity = g.affinity()
 	}
-	if g.on["spread"] && g.chance(0.8) {
+	if g.themes["spread"] && g.chance(0.8) {
 		spec.TopologySpreadConstraints = g.spread()
 	}
-	if g.on["nominated"] {
+	if g.themes["nominated"] {
 		priority := int32(g.Intn(3))
 		spec.Priority = &priority
 	}
@@ -109,7 +110,7 @@ func (g *generator) spec() corev1.PodSpec {
 }
 
 func (g *generator) container(i int) corev1.Container {
-	c := corev1.Container{Name: fmt.Sprint("c", i), Image: g.one("img0", "img1:v1", "img2:v1", "none")}
+	c := corev1.Container{Name: fmt.Sprint("c", i), Image: g.oneOf("img0", "img1:v1", "img2:v1", "none")}
 	c.Resources.Requests = corev1.ResourceList{}
 	if g.chance(0.7) {
 		c.Resources.Requests["cpu"] = *resource.NewMilliQuantity(int64(50+g.Intn(900)), resource.DecimalSI)
@@ -120,20 +121,20 @@ func (g *generator) container(i int) corev1.Container {
 	if g.chance(0.1) {
 		c.Resources.Requests["ephemeral-storage"] = resource.MustParse("3Gi")
 	}
-	if g.on["gpu"] && g.chance(0.4) {
+	if g.themes["gpu"] && g.chance(0.4) {
 		c.Resources.Requests["example.com/gpu"] = resource.MustParse("1")
 		c.Resources.Limits = corev1.ResourceList{"example.com/gpu": resource.MustParse("1")}
 	}
-	if g.on["ports"] && g.chance(0.5) {
+	if g.themes["ports"] && g.chance(0.5) {
 		for g.chance(0.7) {
 			c.Ports = append(c.Ports, corev1.ContainerPort{HostPort: int32(80 + g.Intn(3)), ContainerPort: 80,
-				HostIP: g.one("", "0.0.0.0", "10.0.0.1", "10.0.0.2"), Protocol: corev1.Protocol(g.one("", "TCP", "UDP"))})
+				HostIP: g.oneOf("", "0.0.0.0", "10.0.0.1", "10.0.0.2"), Protocol: corev1.Protocol(g.oneOf("", "TCP", "UDP"))})
 		}
 	}
 	return c
 }
 
-// sidecar adds an init container that keeps running, before or after others.
+// sidecar adds an init container that keeps running, before or after the others.
 func (g *generator) sidecar(spec *corev1.PodSpec) {
 	always := corev1.ContainerRestartPolicyAlways
 	c := g.container(9)
@@ -145,7 +146,7 @@ func (g *generator) sidecar(spec *corev1.PodSpec) {
 	spec.InitContainers = append(spec.InitContainers, c)
 }
 
-// podLevel gives the pod resources of its own, for cpu, memory, or both.
+// podLevel sets pod-level requests for cpu, memory, or both.
 func (g *generator) podLevel(spec *corev1.PodSpec) {
 	spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{}}
 	if g.chance(0.7) {
@@ -156,7 +157,7 @@ func (g *generator) podLevel(spec *corev1.PodSpec) {
 	}
 }
 
-// features asks for something that not every node declares.
+// features adds a requirement that not every node declares.
 func (g *generator) features(spec *corev1.PodSpec) {
 	switch g.Intn(3) {
 	case 0:
@@ -165,28 +166,29 @@ func (g *generator) features(spec *corev1.PodSpec) {
 	case 1:
 		spec.Containers[0].RestartPolicyRules = []corev1.ContainerRestartRule{{Action: corev1.ContainerRestartRuleActionRestartAllContainers}}
 	default:
-		if minor() == "1.36" {
-			return // its API server knows no mount options
+		if schedulerVersion() == "1.36" {
+			return // the API server of 1.36 does not know mount options
 		}
 		spec.Containers[0].VolumeMounts = []corev1.VolumeMount{{Name: "m", BindMountOptions: []string{"noexec"}}}
 	}
 }
 
-// mounts gives an app volumes: the same for all its pods, or one claim each, as
-// a StatefulSet does.
+// mounts returns a function that adds volumes to an app's pods: the same volumes for all pods, or one claim per pod
+// as in a StatefulSet.
 func (g *generator) mounts(ns, app string, spec *corev1.PodSpec) func(*corev1.Pod) {
 	var same []corev1.Volume
 	each := false
-	if g.on["disks"] && g.chance(0.6) {
+	if g.themes["disks"] && g.chance(0.6) {
 		same = append(same, g.disk())
 	}
-	if g.on["images"] && g.chance(0.5) {
-		same = append(same, corev1.Volume{Name: "image", VolumeSource: corev1.VolumeSource{Image: &corev1.ImageVolumeSource{Reference: g.one("img0", "img1:v1")}}})
+	if g.themes["images"] && g.chance(0.5) {
+		image := &corev1.ImageVolumeSource{Reference: g.oneOf("img0", "img1:v1")}
+		same = append(same, corev1.Volume{Name: "image", VolumeSource: corev1.VolumeSource{Image: image}})
 	}
-	if g.on["ephemeral"] && g.chance(0.6) {
+	if g.themes["ephemeral"] && g.chance(0.6) {
 		same = append(same, g.ephemeral())
 	}
-	if g.on["claims"] && g.chance(0.8) {
+	if g.themes["claims"] && g.chance(0.8) {
 		if each = g.chance(0.6); !each {
 			g.claim(ns, app)
 			same = append(same, claimVolume("shared", app))
@@ -202,27 +204,29 @@ func (g *generator) mounts(ns, app string, spec *corev1.PodSpec) func(*corev1.Po
 			g.claim(ns, "data-"+p.Name)
 			p.Spec.Volumes = append(p.Spec.Volumes, claimVolume("data", "data-"+p.Name))
 		}
-		for _, c := range real.EphemeralClaims(g.o.StorageClasses, p) {
+		for _, c := range real.EphemeralClaims(g.objects.StorageClasses, p) {
 			c.Annotations = map[string]string{}
 			if g.chance(0.8) {
 				g.bound(c, "fast")
 			}
-			g.o.PersistentVolumeClaims = append(g.o.PersistentVolumeClaims, c)
+			g.objects.PersistentVolumeClaims = append(g.objects.PersistentVolumeClaims, c)
 		}
 	}
 }
 
 func claimVolume(name, claim string) corev1.Volume {
-	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim}}}
+	source := &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim}
+	return corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: source}}
 }
 
 func (g *generator) ephemeral() corev1.Volume {
-	class := g.one("fast", "wide", "local")
+	class := g.oneOf("fast", "wide", "local")
 	t := &corev1.PersistentVolumeClaimTemplate{Spec: corev1.PersistentVolumeClaimSpec{
 		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-		Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: gi(1 + g.Intn(30))}}}}
+		Resources:   corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: gibibytes(1 + g.Intn(30))}}}}
 	if g.chance(0.8) {
 		t.Spec.StorageClassName = &class
 	}
-	return corev1.Volume{Name: "scratch", VolumeSource: corev1.VolumeSource{Ephemeral: &corev1.EphemeralVolumeSource{VolumeClaimTemplate: t}}}
+	source := &corev1.EphemeralVolumeSource{VolumeClaimTemplate: t}
+	return corev1.Volume{Name: "scratch", VolumeSource: corev1.VolumeSource{Ephemeral: source}}
 }

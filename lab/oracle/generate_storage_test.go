@@ -9,16 +9,17 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-func gi(n int) resource.Quantity { return *resource.NewQuantity(int64(n)<<30, resource.BinarySI) }
+func gibibytes(n int) resource.Quantity {
+	return *resource.NewQuantity(int64(n)<<30, resource.BinarySI)
+}
 
-// storage deals classes, drivers, records of free storage, and volumes that
-// wait for a claim. No two volumes that wait are of one size, and no node
-// reaches two records of one class: the scheduler would pick any.
+// storage adds classes, drivers, storage capacities, and volumes without a claim. Volumes without a claim differ in
+// size, and no node reaches two capacities of one class; otherwise the scheduler's choice would be arbitrary.
 func (g *generator) storage() {
 	wait, now := storagev1.VolumeBindingWaitForFirstConsumer, storagev1.VolumeBindingImmediate
 	class := func(name, provisioner string, mode *storagev1.VolumeBindingMode) *storagev1.StorageClass {
 		c := &storagev1.StorageClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Provisioner: provisioner, VolumeBindingMode: mode}
-		g.o.StorageClasses = append(g.o.StorageClasses, c)
+		g.objects.StorageClasses = append(g.objects.StorageClasses, c)
 		return c
 	}
 	fast := class("fast", "csi.fast", &wait)
@@ -28,17 +29,17 @@ func (g *generator) storage() {
 	class("old", "kubernetes.io/aws-ebs", &wait)
 	class("now", "csi.wide", &now)
 	for _, c := range []*storagev1.StorageClass{fast, wide} {
-		if g.on["topologies"] && g.chance(0.8) {
+		if g.themes["topologies"] && g.chance(0.8) {
 			c.AllowedTopologies = []corev1.TopologySelectorTerm{{MatchLabelExpressions: []corev1.TopologySelectorLabelRequirement{
-				{Key: keys[1], Values: []string{g.one("a", "b", "c"), g.one("a", "b", "c")}}}}}
+				{Key: topologyKeys[1], Values: []string{g.oneOf("a", "b", "c"), g.oneOf("a", "b", "c")}}}}}
 		}
 	}
 	for _, name := range []string{"csi.fast", "csi.wide", "ebs.csi.aws.com"} {
-		tracked, missing := name == "csi.fast" && g.on["capacity"], g.on["drivers"] && g.chance(0.8)
-		g.o.CSIDrivers = append(g.o.CSIDrivers, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: name},
+		tracked, missing := name == "csi.fast" && g.themes["capacity"], g.themes["drivers"] && g.chance(0.8)
+		g.objects.CSIDrivers = append(g.objects.CSIDrivers, &storagev1.CSIDriver{ObjectMeta: metav1.ObjectMeta{Name: name},
 			Spec: storagev1.CSIDriverSpec{StorageCapacity: &tracked, PreventPodSchedulingIfMissing: &missing}})
 	}
-	for i, n := range g.o.Nodes {
+	for i, n := range g.objects.Nodes {
 		if i == 0 || g.chance(0.85) {
 			g.csiNode(n.Name)
 		}
@@ -60,129 +61,133 @@ func (g *generator) csiNode(node string) {
 			continue
 		}
 		d := storagev1.CSINodeDriver{Name: name, NodeID: node}
-		if g.on["limits"] && g.chance(0.8) {
+		if g.themes["limits"] && g.chance(0.8) {
 			count := int32(g.Intn(4))
 			d.Allocatable = &storagev1.VolumeNodeResources{Count: &count}
 		}
 		c.Spec.Drivers = append(c.Spec.Drivers, d)
 	}
-	g.o.CSINodes = append(g.o.CSINodes, c)
+	g.objects.CSINodes = append(g.objects.CSINodes, c)
 }
 
 func (g *generator) capacity(zone string) {
-	free, most := gi(1+g.Intn(60)), gi(1+g.Intn(40))
+	free, most := gibibytes(1+g.Intn(60)), gibibytes(1+g.Intn(40))
 	c := &storagev1.CSIStorageCapacity{ObjectMeta: metav1.ObjectMeta{Namespace: "ns0", Name: "free-" + zone},
-		StorageClassName: "fast", NodeTopology: &metav1.LabelSelector{MatchLabels: map[string]string{keys[1]: zone}}, Capacity: &free}
+		StorageClassName: "fast", NodeTopology: &metav1.LabelSelector{MatchLabels: map[string]string{topologyKeys[1]: zone}}, Capacity: &free}
 	if g.chance(0.4) {
 		c.MaximumVolumeSize = &most
 	}
-	g.o.CSIStorageCapacities = append(g.o.CSIStorageCapacities, c)
+	g.objects.CSIStorageCapacities = append(g.objects.CSIStorageCapacities, c)
 }
 
-// reach is a node affinity to a zone or a node.
-func (g *generator) reach() *corev1.VolumeNodeAffinity {
-	key, values := keys[1], []string{g.one("a", "b", "c"), g.one("a", "b", "c")}
+// nodeAffinity returns a node affinity to zones or nodes.
+func (g *generator) nodeAffinity() *corev1.VolumeNodeAffinity {
+	key, values := topologyKeys[1], []string{g.oneOf("a", "b", "c"), g.oneOf("a", "b", "c")}
 	if g.chance(0.4) {
-		key, values = keys[0], []string{g.o.Nodes[g.Intn(len(g.o.Nodes))].Name, g.o.Nodes[g.Intn(len(g.o.Nodes))].Name}
+		key, values = topologyKeys[0], []string{g.objects.Nodes[g.Intn(len(g.objects.Nodes))].Name, g.objects.Nodes[g.Intn(len(g.objects.Nodes))].Name}
 	}
 	return &corev1.VolumeNodeAffinity{Required: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{
 		{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: key, Operator: corev1.NodeSelectorOpIn, Values: values}}}}}}
 }
 
 func (g *generator) waitingVolume(i int) {
-	pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("free-%d", i), Labels: map[string]string{"tier": g.one("gold", "tin")}}}
-	pv.Spec = corev1.PersistentVolumeSpec{StorageClassName: g.one("local", "local", "fast"), NodeAffinity: g.reach(),
-		Capacity:    corev1.ResourceList{corev1.ResourceStorage: gi(3 + 7*i + g.Intn(6))},
+	pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("free-%d", i),
+		Labels: map[string]string{"tier": g.oneOf("gold", "tin")}}}
+	pv.Spec = corev1.PersistentVolumeSpec{StorageClassName: g.oneOf("local", "local", "fast"), NodeAffinity: g.nodeAffinity(),
+		Capacity:    corev1.ResourceList{corev1.ResourceStorage: gibibytes(3 + 7*i + g.Intn(6))},
 		AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}}
 	pv.Spec.Local = &corev1.LocalVolumeSource{Path: "/mnt"}
 	pv.Status.Phase = corev1.VolumeAvailable
 	if g.chance(0.1) {
 		pv.Spec.ClaimRef = &corev1.ObjectReference{Namespace: "ns0", Name: "nobody"}
 	}
-	g.o.PersistentVolumes = append(g.o.PersistentVolumes, pv)
+	g.objects.PersistentVolumes = append(g.objects.PersistentVolumes, pv)
 }
 
-// claim makes a claim of one of the kinds that are on.
+// claim adds a claim with the features that are on.
 func (g *generator) claim(ns, name string) {
 	c := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: ns, Name: name, Annotations: map[string]string{}},
 		Spec: corev1.PersistentVolumeClaimSpec{AccessModes: []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
-			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: gi(1 + g.Intn(30))}}}}
-	if g.on["once"] && g.chance(0.4) {
+			Resources: corev1.VolumeResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceStorage: gibibytes(1 + g.Intn(30))}}}}
+	if g.themes["once"] && g.chance(0.4) {
 		c.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}
 	}
-	class := g.one("fast", "fast", "wide", "local", "local", "old")
+	class := g.oneOf("fast", "fast", "wide", "local", "local", "old")
 	switch {
 	case g.chance(0.02):
-		class = "now" // never bound: no node takes the pod
+		class = "now" // never bound, so no node accepts the pod
 	case g.chance(0.01):
 		c.Status.Phase = corev1.ClaimLost
 	case g.chance(0.01):
 		now := metav1.Unix(1, 0)
 		c.DeletionTimestamp, c.Finalizers = &now, []string{"kubernetes.io/pvc-protection"}
-	case !g.on["waits"] || g.chance(0.35):
+	case !g.themes["waits"] || g.chance(0.35):
 		g.bound(c, class)
 	case g.chance(0.1):
-		c.Annotations["volume.kubernetes.io/selected-node"] = g.o.Nodes[g.Intn(len(g.o.Nodes))].Name
+		c.Annotations["volume.kubernetes.io/selected-node"] = g.objects.Nodes[g.Intn(len(g.objects.Nodes))].Name
 	case g.chance(0.2):
 		g.reserved(c, class)
 	case g.chance(0.3):
-		c.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"tier": g.one("gold", "tin")}}
+		c.Spec.Selector = &metav1.LabelSelector{MatchLabels: map[string]string{"tier": g.oneOf("gold", "tin")}}
 	}
 	c.Spec.StorageClassName = &class
-	g.o.PersistentVolumeClaims = append(g.o.PersistentVolumeClaims, c)
+	g.objects.PersistentVolumeClaims = append(g.objects.PersistentVolumeClaims, c)
 }
 
-// reserved makes a volume that waits for this claim and no other.
+// reserved adds a volume that only this claim can use.
 func (g *generator) reserved(c *corev1.PersistentVolumeClaim, class string) {
-	g.o.PersistentVolumes = append(g.o.PersistentVolumes, &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "for-" + c.Namespace + "-" + c.Name},
-		Spec: corev1.PersistentVolumeSpec{StorageClassName: class, NodeAffinity: g.reach(), AccessModes: c.Spec.AccessModes,
-			Capacity: corev1.ResourceList{corev1.ResourceStorage: gi(g.Intn(60))},
+	meta := metav1.ObjectMeta{Name: "for-" + c.Namespace + "-" + c.Name}
+	g.objects.PersistentVolumes = append(g.objects.PersistentVolumes, &corev1.PersistentVolume{ObjectMeta: meta,
+		Spec: corev1.PersistentVolumeSpec{StorageClassName: class, NodeAffinity: g.nodeAffinity(), AccessModes: c.Spec.AccessModes,
+			Capacity: corev1.ResourceList{corev1.ResourceStorage: gibibytes(g.Intn(60))},
 			ClaimRef: &corev1.ObjectReference{Namespace: c.Namespace, Name: c.Name}}})
 }
 
-// bound gives the claim a volume of its own.
+// bound binds the claim to a new volume.
 func (g *generator) bound(c *corev1.PersistentVolumeClaim, class string) {
 	pv := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: "pv-" + c.Namespace + "-" + c.Name, Labels: map[string]string{}},
 		Spec: corev1.PersistentVolumeSpec{StorageClassName: class, Capacity: c.Spec.Resources.Requests, AccessModes: c.Spec.AccessModes,
 			ClaimRef: &corev1.ObjectReference{Namespace: c.Namespace, Name: c.Name}}}
-	switch driver := g.one("csi.fast", "csi.wide", "ebs.csi.aws.com", "nfs"); driver {
+	switch driver := g.oneOf("csi.fast", "csi.wide", "ebs.csi.aws.com", "nfs"); driver {
 	case "nfs":
 		pv.Spec.NFS = &corev1.NFSVolumeSource{Server: "s", Path: "/"}
 	default:
-		pv.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: driver, VolumeHandle: g.one("h0", "h1", c.Name, c.Name, c.Name)}
+		pv.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: driver, VolumeHandle: g.oneOf("h0", "h1", c.Name, c.Name, c.Name)}
 	}
-	if g.on["reach"] && g.chance(0.6) {
-		pv.Spec.NodeAffinity = g.reach()
+	if g.themes["reach"] && g.chance(0.6) {
+		pv.Spec.NodeAffinity = g.nodeAffinity()
 	}
-	if g.on["zones"] && g.chance(0.5) {
-		pv.Labels[g.one(keys[1], keys[1], corev1.LabelFailureDomainBetaZone)] = g.one("a", "b", "a__b", "c__b", "a__")
+	if g.themes["zones"] && g.chance(0.5) {
+		pv.Labels[g.oneOf(topologyKeys[1], topologyKeys[1], corev1.LabelFailureDomainBetaZone)] = g.oneOf("a", "b", "a__b", "c__b", "a__")
 	}
 	pv.Status.Phase = corev1.VolumeBound
 	c.Spec.VolumeName = pv.Name
 	if !g.chance(0.02) {
 		c.Annotations["pv.kubernetes.io/bind-completed"] = "yes"
 	}
-	g.o.PersistentVolumes = append(g.o.PersistentVolumes, pv)
-	if g.on["attached"] && g.chance(0.5) {
-		g.o.VolumeAttachments = append(g.o.VolumeAttachments, &storagev1.VolumeAttachment{
+	g.objects.PersistentVolumes = append(g.objects.PersistentVolumes, pv)
+	if g.themes["attached"] && g.chance(0.5) {
+		g.objects.VolumeAttachments = append(g.objects.VolumeAttachments, &storagev1.VolumeAttachment{
 			ObjectMeta: metav1.ObjectMeta{Name: "va-" + pv.Name},
-			Spec: storagev1.VolumeAttachmentSpec{Attacher: g.one("csi.fast", "csi.wide", "ebs.csi.aws.com"), NodeName: g.o.Nodes[g.Intn(len(g.o.Nodes))].Name,
-				Source: storagev1.VolumeAttachmentSource{PersistentVolumeName: &pv.Name}}})
+			Spec: storagev1.VolumeAttachmentSpec{Attacher: g.oneOf("csi.fast", "csi.wide", "ebs.csi.aws.com"),
+				NodeName: g.objects.Nodes[g.Intn(len(g.objects.Nodes))].Name,
+				Source:   storagev1.VolumeAttachmentSource{PersistentVolumeName: &pv.Name}}})
 	}
 }
 
-// disk is a volume of a kind that is named in the pod spec.
+// disk returns a volume of a type that is defined in the pod spec.
 func (g *generator) disk() corev1.Volume {
 	v := corev1.Volume{Name: "disk"}
 	switch g.Intn(6) {
 	case 0:
-		v.GCEPersistentDisk = &corev1.GCEPersistentDiskVolumeSource{PDName: g.one("d0", "d1"), ReadOnly: g.chance(0.5)}
+		v.GCEPersistentDisk = &corev1.GCEPersistentDiskVolumeSource{PDName: g.oneOf("d0", "d1"), ReadOnly: g.chance(0.5)}
 	case 1:
-		v.AWSElasticBlockStore = &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: g.one("vol-00000001", "aws://a/vol-00000001", "vol-00000002")}
+		v.AWSElasticBlockStore = &corev1.AWSElasticBlockStoreVolumeSource{VolumeID: g.oneOf("vol-00000001", "aws://a/vol-00000001", "vol-00000002")}
 	case 2:
-		v.ISCSI = &corev1.ISCSIVolumeSource{IQN: g.one("i0", "i1"), ReadOnly: g.chance(0.5)}
+		v.ISCSI = &corev1.ISCSIVolumeSource{IQN: g.oneOf("i0", "i1"), ReadOnly: g.chance(0.5)}
 	case 3:
-		v.RBD = &corev1.RBDVolumeSource{CephMonitors: []string{g.one("m0", "m1"), g.one("m2", "m3")}, RBDImage: "i", RBDPool: g.one("p", "q"), ReadOnly: g.chance(0.5)}
+		v.RBD = &corev1.RBDVolumeSource{CephMonitors: []string{g.oneOf("m0", "m1"), g.oneOf("m2", "m3")},
+			RBDImage: "i", RBDPool: g.oneOf("p", "q"), ReadOnly: g.chance(0.5)}
 	case 4:
 		v.AzureDisk = &corev1.AzureDiskVolumeSource{DiskName: "z", DataDiskURI: "u"}
 	default:

@@ -14,30 +14,31 @@ func (g *generator) selector() *metav1.LabelSelector {
 	case 2:
 		return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpExists}}}
 	case 3:
-		return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"a0", "a1"}}}}
+		notIn := metav1.LabelSelectorRequirement{Key: "app", Operator: metav1.LabelSelectorOpNotIn, Values: []string{"a0", "a1"}}
+		return &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{notIn}}
 	}
-	return &metav1.LabelSelector{MatchLabels: map[string]string{"app": g.one("a0", "a1", "a2", "a3")}}
+	return &metav1.LabelSelector{MatchLabels: map[string]string{"app": g.oneOf("a0", "a1", "a2", "a3")}}
 }
 
 func (g *generator) term() corev1.PodAffinityTerm {
-	t := corev1.PodAffinityTerm{TopologyKey: keys[g.Intn(3)], LabelSelector: g.selector()}
+	t := corev1.PodAffinityTerm{TopologyKey: topologyKeys[g.Intn(3)], LabelSelector: g.selector()}
 	if g.chance(0.2) {
-		t.Namespaces = []string{g.one("ns0", "ns1")}
+		t.Namespaces = []string{g.oneOf("ns0", "ns1")}
 	}
 	switch g.Intn(8) {
 	case 0:
 		t.NamespaceSelector = &metav1.LabelSelector{}
 	case 1:
-		t.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": g.one("x", "y")}}
+		t.NamespaceSelector = &metav1.LabelSelector{MatchLabels: map[string]string{"team": g.oneOf("x", "y")}}
 	}
-	if g.on["merged"] && t.LabelSelector != nil && g.labels["tier"] != "" {
-		g.merge(&t)
+	if g.themes["merged"] && t.LabelSelector != nil && g.labels["tier"] != "" {
+		g.mergeLabelKeys(&t)
 	}
 	return t
 }
 
-// merge adds what the API server makes of matchLabelKeys and mismatchLabelKeys.
-func (g *generator) merge(t *corev1.PodAffinityTerm) {
+// mergeLabelKeys adds what the API server derives from matchLabelKeys and mismatchLabelKeys.
+func (g *generator) mergeLabelKeys(t *corev1.PodAffinityTerm) {
 	r := metav1.LabelSelectorRequirement{Key: "tier", Operator: metav1.LabelSelectorOpIn, Values: []string{g.labels["tier"]}}
 	switch g.Intn(3) {
 	case 0:
@@ -52,41 +53,47 @@ func (g *generator) merge(t *corev1.PodAffinityTerm) {
 
 func (g *generator) affinity() *corev1.Affinity {
 	a := &corev1.Affinity{}
-	if g.on["terms"] && g.chance(0.5) {
+	if g.themes["terms"] && g.chance(0.5) {
 		a.PodAffinity = &corev1.PodAffinity{}
 		for g.chance(0.35) {
-			a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution = append(a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, g.term())
+			required := &a.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+			*required = append(*required, g.term())
 		}
 		for g.chance(0.5) {
-			a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution = append(a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution,
+			preferred := &a.PodAffinity.PreferredDuringSchedulingIgnoredDuringExecution
+			*preferred = append(*preferred,
 				corev1.WeightedPodAffinityTerm{Weight: int32(1 + g.Intn(100)), PodAffinityTerm: g.term()})
 		}
 	}
-	if g.on["terms"] && g.chance(0.5) {
+	if g.themes["terms"] && g.chance(0.5) {
 		a.PodAntiAffinity = &corev1.PodAntiAffinity{}
 		for g.chance(0.35) {
-			a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution = append(a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, g.term())
+			required := &a.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution
+			*required = append(*required, g.term())
 		}
 		for g.chance(0.5) {
-			a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution = append(a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution,
+			preferred := &a.PodAntiAffinity.PreferredDuringSchedulingIgnoredDuringExecution
+			*preferred = append(*preferred,
 				corev1.WeightedPodAffinityTerm{Weight: int32(1 + g.Intn(100)), PodAffinityTerm: g.term()})
 		}
 	}
 	disk := func(v string) corev1.NodeSelectorTerm {
-		return corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: "disk", Operator: corev1.NodeSelectorOpIn, Values: []string{v}}}}
+		in := corev1.NodeSelectorRequirement{Key: "disk", Operator: corev1.NodeSelectorOpIn, Values: []string{v}}
+		return corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{in}}
 	}
-	if g.on["affinity"] && g.chance(0.8) {
+	if g.themes["affinity"] && g.chance(0.8) {
 		a.NodeAffinity = &corev1.NodeAffinity{}
-		if g.chance(map[bool]float64{true: 0.6, false: 0.4}[g.on["policies"]]) {
-			t := disk(g.one("ssd", "hdd"))
+		if g.chance(map[bool]float64{true: 0.6, false: 0.4}[g.themes["policies"]]) {
+			t := disk(g.oneOf("ssd", "hdd"))
 			if g.chance(0.3) {
-				t.MatchFields = []corev1.NodeSelectorRequirement{{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{"n00"}}}
+				name := corev1.NodeSelectorRequirement{Key: "metadata.name", Operator: corev1.NodeSelectorOpIn, Values: []string{"n00"}}
+				t.MatchFields = []corev1.NodeSelectorRequirement{name}
 			}
 			a.NodeAffinity.RequiredDuringSchedulingIgnoredDuringExecution = &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{t}}
 		}
 		for g.chance(0.6) {
 			a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution = append(a.NodeAffinity.PreferredDuringSchedulingIgnoredDuringExecution,
-				corev1.PreferredSchedulingTerm{Weight: int32(1 + g.Intn(50)), Preference: disk(g.one("ssd", "hdd"))})
+				corev1.PreferredSchedulingTerm{Weight: int32(1 + g.Intn(50)), Preference: disk(g.oneOf("ssd", "hdd"))})
 		}
 	}
 	return a
@@ -95,13 +102,14 @@ func (g *generator) affinity() *corev1.Affinity {
 func (g *generator) spread() (out []corev1.TopologySpreadConstraint) {
 	seen := map[string]bool{}
 	for g.chance(0.6) {
-		c := corev1.TopologySpreadConstraint{MaxSkew: int32(1 + g.Intn(3)), TopologyKey: keys[g.Intn(3)], LabelSelector: g.selector(),
-			WhenUnsatisfiable: corev1.UnsatisfiableConstraintAction(g.one("DoNotSchedule", "ScheduleAnyway"))}
+		c := corev1.TopologySpreadConstraint{MaxSkew: int32(1 + g.Intn(3)), TopologyKey: topologyKeys[g.Intn(3)], LabelSelector: g.selector(),
+			WhenUnsatisfiable: corev1.UnsatisfiableConstraintAction(g.oneOf("DoNotSchedule", "ScheduleAnyway"))}
 		switch {
-		case g.on["policies"]:
-			c.TopologyKey, c.LabelSelector = keys[1+g.Intn(2)], &metav1.LabelSelector{MatchLabels: map[string]string{"app": g.labels["app"]}}
-		case g.on["spreadKeys"]:
-			c.LabelSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpExists}}}
+		case g.themes["policies"]:
+			c.TopologyKey, c.LabelSelector = topologyKeys[1+g.Intn(2)], &metav1.LabelSelector{MatchLabels: map[string]string{"app": g.labels["app"]}}
+		case g.themes["spreadKeys"]:
+			exists := metav1.LabelSelectorRequirement{Key: "tier", Operator: metav1.LabelSelectorOpExists}
+			c.LabelSelector = &metav1.LabelSelector{MatchExpressions: []metav1.LabelSelectorRequirement{exists}}
 		}
 		if id := c.TopologyKey + string(c.WhenUnsatisfiable); seen[id] {
 			continue
@@ -116,11 +124,11 @@ func (g *generator) spread() (out []corev1.TopologySpreadConstraint) {
 			if g.chance(0.3) {
 				return nil
 			}
-			p := corev1.NodeInclusionPolicy(g.one("Honor", "Ignore"))
+			p := corev1.NodeInclusionPolicy(g.oneOf("Honor", "Ignore"))
 			return &p
 		}
 		c.NodeAffinityPolicy, c.NodeTaintsPolicy = policy(), policy()
-		if c.LabelSelector != nil && g.on["spreadKeys"] && g.chance(0.8) {
+		if c.LabelSelector != nil && g.themes["spreadKeys"] && g.chance(0.8) {
 			c.MatchLabelKeys = []string{"tier"}
 		}
 		out = append(out, c)

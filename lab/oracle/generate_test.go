@@ -12,43 +12,44 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-var keys = []string{corev1.LabelHostname, corev1.LabelTopologyZone, "rack"}
+var topologyKeys = []string{corev1.LabelHostname, corev1.LabelTopologyZone, "rack"}
 
-// themes are what a cluster may be rich in. Were everything everywhere, every
-// node would be refused for several reasons, and nothing would be tested.
+// themes are the features that a cluster may use. Each cluster uses only some: if it used all, every node would be
+// infeasible for several reasons, and nothing would be tested.
 var themes = []string{"ports", "disks", "claims", "once", "zones", "reach", "waits", "topologies", "capacity", "limits",
 	"attached", "drivers", "features", "nominated", "sidecars", "podLevel", "overhead", "gpu", "images", "ephemeral",
-	"affinity", "terms", "spread", "taints", "merged", "spread", "affinity", "capacity", "policies", "policies", "spreadKeys", "spreadKeys", "images", "merged"}
+	"affinity", "terms", "spread", "taints", "merged", "spread", "affinity", "capacity", "policies", "policies",
+	"spreadKeys", "spreadKeys", "images", "merged"}
 
-// needs are themes that mean nothing without another one.
-var needs = map[string]string{"once": "claims", "zones": "claims", "reach": "claims", "waits": "claims", "topologies": "waits",
+// requiredTheme maps a theme to another one that it requires.
+var requiredTheme = map[string]string{"once": "claims", "zones": "claims", "reach": "claims", "waits": "claims", "topologies": "waits",
 	"capacity": "waits", "limits": "claims", "attached": "limits", "drivers": "claims", "merged": "terms", "policies": "spread", "spreadKeys": "spread"}
 
-// generator deals one random cluster.
+// generator builds one random cluster.
 type generator struct {
 	*rand.Rand
-	o      cluster.Objects
-	on     map[string]bool
-	labels map[string]string // of the pods of the app that is being made
+	objects cluster.Objects
+	themes  map[string]bool
+	labels  map[string]string // labels of the pods of the current app
 }
 
-func (g *generator) chance(p float64) bool     { return g.Float64() < p }
-func (g *generator) one(list ...string) string { return list[g.Intn(len(list))] }
+func (g *generator) chance(p float64) bool       { return g.Float64() < p }
+func (g *generator) oneOf(list ...string) string { return list[g.Intn(len(list))] }
 
 func generate(seed int64) *cluster.Objects {
-	g := &generator{Rand: rand.New(rand.NewSource(seed)), on: map[string]bool{}}
+	g := &generator{Rand: rand.New(rand.NewSource(seed)), themes: map[string]bool{}}
 	for range 4 + g.Intn(6) {
-		for t := themes[g.Intn(len(themes))]; t != ""; t = needs[t] {
-			g.on[t] = true
+		for t := themes[g.Intn(len(themes))]; t != ""; t = requiredTheme[t] {
+			g.themes[t] = true
 		}
 	}
-	g.o.ServerVersion = minor()
-	if g.on["policies"] {
-		g.on["taints"], g.on["affinity"] = true, true
+	g.objects.ServerVersion = schedulerVersion()
+	if g.themes["policies"] {
+		g.themes["taints"], g.themes["affinity"] = true, true
 	}
 	for i := range 2 {
-		g.o.Namespaces = append(g.o.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
-			Name: fmt.Sprintf("ns%d", i), Labels: map[string]string{"team": g.one("x", "y")}}})
+		g.objects.Namespaces = append(g.objects.Namespaces, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
+			Name: fmt.Sprintf("ns%d", i), Labels: map[string]string{"team": g.oneOf("x", "y")}}})
 	}
 	for i := range 3 + g.Intn(10) {
 		g.node(i)
@@ -57,7 +58,7 @@ func generate(seed int64) *cluster.Objects {
 	for i := range 2 + g.Intn(6) {
 		g.app(i)
 	}
-	return &g.o
+	return &g.objects
 }
 
 func (g *generator) node(i int) {
@@ -67,45 +68,44 @@ func (g *generator) node(i int) {
 	if g.chance(0.6) {
 		rl["example.com/gpu"] = resource.MustParse("2")
 	}
-	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%02d", i), Labels: map[string]string{"disk": g.one("ssd", "hdd")}},
+	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("n%02d", i), Labels: map[string]string{"disk": g.oneOf("ssd", "hdd")}},
 		Status: corev1.NodeStatus{Allocatable: rl, Capacity: rl, Conditions: []corev1.NodeCondition{{Type: "Ready", Status: "True"}}}}
 	if !g.chance(0.08) {
-		n.Labels[keys[0]] = n.Name
+		n.Labels[topologyKeys[0]] = n.Name
 	}
 	if !g.chance(0.15) {
-		n.Labels[keys[1]] = g.one("a", "b", "c")
+		n.Labels[topologyKeys[1]] = g.oneOf("a", "b", "c")
 	}
 	if g.chance(0.7) {
-		n.Labels[keys[2]] = g.one("", "r1", "r2")
+		n.Labels[topologyKeys[2]] = g.oneOf("", "r1", "r2")
 	}
 	if g.chance(0.2) {
-		n.Labels[corev1.LabelFailureDomainBetaZone] = g.one("a", "b", "c")
+		n.Labels[corev1.LabelFailureDomainBetaZone] = g.oneOf("a", "b", "c")
 	}
 	for _, f := range []string{"RestartAllContainersOnContainerExits", "UserNamespacesHostNetworkSupport", "VolumeBindMountOptions"} {
 		if g.chance(0.6) {
 			n.Status.DeclaredFeatures = append(n.Status.DeclaredFeatures, f)
 		}
 	}
-	for g.chance(map[bool]float64{true: 0.35, false: 0.05}[g.on["taints"]]) {
-		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: g.one("k1", "k2"), Value: g.one("v1", "v2"),
-			Effect: corev1.TaintEffect(g.one("NoSchedule", "PreferNoSchedule", "PreferNoSchedule", "NoExecute"))})
+	for g.chance(map[bool]float64{true: 0.35, false: 0.05}[g.themes["taints"]]) {
+		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: g.oneOf("k1", "k2"), Value: g.oneOf("v1", "v2"),
+			Effect: corev1.TaintEffect(g.oneOf("NoSchedule", "PreferNoSchedule", "PreferNoSchedule", "NoExecute"))})
 	}
 	n.Spec.Unschedulable = g.chance(0.03)
-	if i%13 == 5 { // the scheduler goes by the taint alone
+	if i%13 == 5 { // the scheduler considers only the taint
 		n.Status.Conditions[0].Status = "False"
 		n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: corev1.TaintNodeNotReady, Effect: corev1.TaintEffectNoSchedule})
 	}
 	sizes := map[string]int64{"img0:latest": 300 << 20, "img1:v1": 2000 << 20, "img2:v1": 40 << 20}
 	for _, name := range []string{"img0:latest", "img1:v1", "img2:v1"} {
-		if g.on["images"] && g.chance(0.5) {
+		if g.themes["images"] && g.chance(0.5) {
 			n.Status.Images = append(n.Status.Images, corev1.ContainerImage{Names: []string{name}, SizeBytes: sizes[name]})
 		}
 	}
-	g.o.Nodes = append(g.o.Nodes, n)
+	g.objects.Nodes = append(g.objects.Nodes, n)
 }
 
-// sortedByName returns nodes in the order in which a scheduler that starts lists
-// them.
+// sortedByName returns nodes in the order in which a newly started scheduler lists them.
 func sortedByName(list []*corev1.Node) []*corev1.Node {
 	out := slices.Clone(list)
 	slices.SortFunc(out, func(a, b *corev1.Node) int { return cmp.Compare(a.Name, b.Name) })

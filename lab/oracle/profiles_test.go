@@ -18,9 +18,9 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/apis/config/validation"
 )
 
-var profiled = flag.Int("oracle.profiles", 300, "random scheduler configurations to compare with")
+var profileCount = flag.Int("oracle.profiles", 300, "random scheduler configurations to compare with")
 
-// schedulerConfig deals a KubeSchedulerConfiguration and names what it changes.
+// schedulerConfig returns a random KubeSchedulerConfiguration and names what it changes.
 func schedulerConfig(g *rand.Rand) (text string, features []string) {
 	var plugins, args []string
 	use := func(p float64, feature string) bool {
@@ -31,19 +31,21 @@ func schedulerConfig(g *rand.Rand) (text string, features []string) {
 		return true
 	}
 	one := func(list ...string) string { return list[g.Intn(len(list))] }
-	scoring := []string{"TaintToleration", "NodeAffinity", "PodTopologySpread", "InterPodAffinity", "NodeResourcesFit", "NodeResourcesBalancedAllocation", "ImageLocality", "VolumeBinding"}
+	scoring := scorePlugins
 	if use(0.6, "score weights") {
 		point := one("score", "multiPoint")
 		plugins = append(plugins, fmt.Sprintf("%s: {enabled: [{name: %s, weight: %d}]}", point, one(scoring...), 1+g.Intn(9)))
 	} else if use(0.5, "scores off") {
-		plugins = append(plugins, fmt.Sprintf("score: {disabled: [{name: %s}, {name: %s}], enabled: [{name: %s, weight: %d}]}", one(scoring...), one(scoring...), one(scoring...), g.Intn(4)))
+		plugins = append(plugins, fmt.Sprintf("score: {disabled: [{name: %s}, {name: %s}], enabled: [{name: %s, weight: %d}]}",
+			one(scoring...), one(scoring...), one(scoring...), g.Intn(4)))
 	} else if use(0.5, "plugins off") {
 		plugins = append(plugins, fmt.Sprintf("multiPoint: {disabled: [{name: %s}]}", one(
 			"NodeUnschedulable", "TaintToleration", "NodeAffinity", "NodePorts", "VolumeRestrictions", "NodeVolumeLimits", "VolumeZone",
 			"PodTopologySpread", "InterPodAffinity", "NodeDeclaredFeatures", "ImageLocality")))
 	}
 	if use(0.25, "filters off") {
-		plugins = append(plugins, fmt.Sprintf("filter: {disabled: [{name: %s}]}", one("NodeUnschedulable", "TaintToleration", "NodePorts", "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity", "NodeDeclaredFeatures")))
+		plugins = append(plugins, fmt.Sprintf("filter: {disabled: [{name: %s}]}", one("NodeUnschedulable", "TaintToleration",
+			"NodePorts", "NodeResourcesFit", "PodTopologySpread", "InterPodAffinity", "NodeDeclaredFeatures")))
 	}
 	arg := func(name, text string) { args = append(args, fmt.Sprintf("  - {name: %s, args: %s}", name, text)) }
 	resources := "[{name: cpu, weight: 3}, {name: memory}, {name: ephemeral-storage}]"
@@ -53,7 +55,8 @@ func schedulerConfig(g *rand.Rand) (text string, features []string) {
 	case use(0.25, "weighted resources"):
 		arg("NodeResourcesFit", fmt.Sprintf("{scoringStrategy: {type: %s, resources: %s}}", one("LeastAllocated", "MostAllocated"), resources))
 	case use(0.3, "RequestedToCapacityRatio"):
-		arg("NodeResourcesFit", fmt.Sprintf("{scoringStrategy: {type: RequestedToCapacityRatio, resources: %s, requestedToCapacityRatio: {shape: [{utilization: 0, score: %d}, {utilization: %d, score: %d}, {utilization: 100, score: %d}]}}}",
+		arg("NodeResourcesFit", fmt.Sprintf("{scoringStrategy: {type: RequestedToCapacityRatio, resources: %s, requestedToCapacityRatio: "+
+			"{shape: [{utilization: 0, score: %d}, {utilization: %d, score: %d}, {utilization: 100, score: %d}]}}}",
 			resources, g.Intn(11), 10+g.Intn(80), g.Intn(11), g.Intn(11)))
 	case use(0.2, "ignored resources"):
 		arg("NodeResourcesFit", one("{ignoredResources: [example.com/gpu]}", "{ignoredResourceGroups: [example.com]}"))
@@ -63,20 +66,23 @@ func schedulerConfig(g *rand.Rand) (text string, features []string) {
 	}
 	if use(0.4, "default constraints") {
 		var list []string
-		for _, key := range keys {
+		for _, key := range topologyKeys {
 			if g.Intn(2) == 0 {
-				list = append(list, fmt.Sprintf("{maxSkew: %d, topologyKey: %s, whenUnsatisfiable: %s}", 1+g.Intn(3), key, one("ScheduleAnyway", "ScheduleAnyway", "DoNotSchedule")))
+				list = append(list, fmt.Sprintf("{maxSkew: %d, topologyKey: %s, whenUnsatisfiable: %s}",
+					1+g.Intn(3), key, one("ScheduleAnyway", "ScheduleAnyway", "DoNotSchedule")))
 			}
 		}
 		arg("PodTopologySpread", "{defaultingType: List, defaultConstraints: ["+strings.Join(list, ", ")+"]}")
 	}
 	if use(0.3, "added affinity") {
-		kind := one("preferredDuringSchedulingIgnoredDuringExecution: [{weight: 30, preference: {matchExpressions: [{key: disk, operator: NotIn, values: [hdd]}]}}]",
+		kind := one("preferredDuringSchedulingIgnoredDuringExecution: "+
+			"[{weight: 30, preference: {matchExpressions: [{key: disk, operator: NotIn, values: [hdd]}]}}]",
 			"requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchExpressions: [{key: rack, operator: Exists}]}]}")
 		arg("NodeAffinity", "{addedAffinity: {"+kind+"}}")
 	}
 	if use(0.3, "affinity arguments") {
-		arg("InterPodAffinity", fmt.Sprintf("{hardPodAffinityWeight: %d, ignorePreferredTermsOfExistingPods: %s}", g.Intn(3)*50, one("true", "false")))
+		arg("InterPodAffinity", fmt.Sprintf("{hardPodAffinityWeight: %d, ignorePreferredTermsOfExistingPods: %s}",
+			g.Intn(3)*50, one("true", "false")))
 	}
 	text = "apiVersion: kubescheduler.config.k8s.io/v1\nkind: KubeSchedulerConfiguration\nprofiles:\n- schedulerName: default-scheduler\n"
 	if len(plugins) > 0 {
@@ -88,17 +94,17 @@ func schedulerConfig(g *rand.Rand) (text string, features []string) {
 	return text, features
 }
 
-// TestProfilesEqualScheduler reads random configurations with the scheduler's own
-// code and with Evenkeel's, and compares what both say about every node.
+// TestProfilesEqualScheduler parses random configurations with the scheduler's own code and with Evenkeel's, and
+// compares the results for every node.
 func TestProfilesEqualScheduler(t *testing.T) {
-	if *old != "" {
-		t.Skip("configurations are read by the scheduler in this process")
+	if *oldScheduler != "" {
+		t.Skip("only the scheduler version of this process can read configurations")
 	}
 	compared, used := 0, map[string]int{}
-	for seed := range *profiled {
+	for seed := range *profileCount {
 		text, features := schedulerConfig(rand.New(rand.NewSource(int64(seed))))
 		o := generate(int64(10000 + seed))
-		for _, n := range o.Nodes { // a profile that ignores taints cannot be foretold beside nodes that are not ready
+		for _, n := range o.Nodes { // a profile that ignores taints cannot be predicted if nodes are not Ready
 			n.Status.Conditions[0].Status = corev1.ConditionTrue
 		}
 		snap, err := cluster.New(o)
@@ -107,7 +113,7 @@ func TestProfilesEqualScheduler(t *testing.T) {
 		}
 		profiles, err := evenkeelconfig.LoadScheduler("s", []byte(text))
 		if err != nil {
-			t.Fatalf("%v\n%s", err, text)
+			t.Fatalf("loading the configuration: %v\n%s", err, text)
 		}
 		w := placement.NewClusterModel(snap, placement.Options{Profiles: profiles})
 		victim := &snap.Pods[(seed*7)%len(snap.Pods)]
@@ -120,7 +126,7 @@ func TestProfilesEqualScheduler(t *testing.T) {
 		for _, f := range features {
 			used[f]++
 		}
-		verdicts, sched := w.Explain(victim.ID), readByScheduler(t, text)
+		verdicts, sched := w.Explain(victim.ID), newSchedulerFromConfig(t, text)
 		if err := sched.Load(objectsOf(o)); err != nil {
 			t.Fatal(err)
 		}
@@ -134,27 +140,28 @@ func TestProfilesEqualScheduler(t *testing.T) {
 					continue
 				}
 				compared++
-				if diff := differ(v, want[snap.Nodes[v.Node].Name]); diff != "" {
-					t.Errorf("configuration %d, pod %s, gone %v, node %s: %s\n%s", seed, victim.Object.Name, gone, snap.Nodes[v.Node].Name, diff, text)
+				if diff := verdictDifference(v, want[snap.Nodes[v.Node].Name]); diff != "" {
+					t.Errorf("configuration %d, pod %s, gone %v, node %s: %s\n%s",
+						seed, victim.Object.Name, gone, snap.Nodes[v.Node].Name, diff, text)
 				}
 			}
 		}
 	}
-	t.Logf("compared %d verdicts on nodes under %d configurations; features %v", compared, *profiled, used)
+	t.Logf("compared %d verdicts on nodes under %d configurations; features %v", compared, *profileCount, used)
 }
 
-// readByScheduler is the scheduler that the configuration's first profile makes.
-func readByScheduler(t *testing.T, text string) *real.Scheduler {
+// newSchedulerFromConfig returns a real scheduler with the first profile of the configuration.
+func newSchedulerFromConfig(t *testing.T, text string) *real.Scheduler {
 	t.Helper()
 	decoded, _, err := scheme.Codecs.UniversalDecoder().Decode([]byte(text), nil, nil)
 	if err != nil {
-		t.Fatalf("the scheduler does not read it: %v\n%s", err, text)
+		t.Fatalf("the scheduler cannot decode the configuration: %v\n%s", err, text)
 	}
 	cfg := decoded.(*config.KubeSchedulerConfiguration)
 	if err := validation.ValidateKubeSchedulerConfiguration(cfg); err != nil {
-		t.Fatalf("the scheduler refuses it: %v\n%s", err, text)
+		t.Fatalf("the scheduler rejects the configuration: %v\n%s", err, text)
 	}
-	s, err := real.NewOf(t.Context(), cfg.Profiles[0])
+	s, err := real.NewWithProfile(t.Context(), cfg.Profiles[0])
 	if err != nil {
 		t.Fatal(err)
 	}

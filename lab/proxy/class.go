@@ -5,22 +5,22 @@ import (
 	"strings"
 )
 
-// Class is what a request is for.
+// Class is the kind of a request.
 type Class string
 
-// The classes.
+// The classes of requests.
 const (
 	List     Class = "list"
 	Watch    Class = "watch"
 	Get      Class = "get"
 	Eviction Class = "eviction"
-	Lease    Class = "lease"  // all requests about Leases
-	Memory   Class = "memory" // all requests about ConfigMaps
+	Lease    Class = "lease" // any request for Leases
+	State    Class = "state" // any request for ConfigMaps, in which the program keeps its state
 	Event    Class = "event"
 	Other    Class = "other"
 )
 
-// classify tells requests apart by method and path.
+// classify returns the class of a request from its method and path.
 func classify(r *http.Request) Class {
 	parts := strings.Split(strings.Trim(r.URL.Path, "/"), "/")
 	at := len(parts) - 1
@@ -31,7 +31,7 @@ func classify(r *http.Request) Class {
 	case has("leases"):
 		return Lease
 	case has("configmaps"):
-		return Memory
+		return State
 	case has("events"):
 		return Event
 	case r.Method != http.MethodGet:
@@ -44,8 +44,8 @@ func classify(r *http.Request) Class {
 	return Get
 }
 
-// isList: /api/v1/pods, /api/v1/namespaces/NS/pods, /apis/GROUP/VERSION/kind and
-// the like; after the version, a single word or three of them.
+// isList reports whether a path names a collection: /api/v1/pods, /api/v1/namespaces/NS/pods or the same below /apis.
+// One or three path elements follow the version.
 func isList(parts []string) bool {
 	n := len(parts)
 	switch {

@@ -1,7 +1,6 @@
-// Package proxy stands between a client and the API server and does what bad
-// networks and overloaded servers do: it delays, refuses, loses, cuts short,
-// answers with what was true a while ago, or falls silent.
+// Package proxy is a fault-injecting proxy between a client and the API server. It acts like a bad network or an
+// overloaded server: it delays, refuses, drops or truncates responses, serves outdated lists, and lets watches fall
+// silent.
 //
-// It decides, by a seed, which request fares how. It adds no credentials: who a
-// client is stays the client's own.
+// A seed decides which request gets which fault. The proxy adds no credentials; the client's own are forwarded.
 package proxy

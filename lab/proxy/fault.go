@@ -6,60 +6,59 @@ import (
 	"time"
 )
 
-// fault is what befalls one request.
+// fault is the fault that the proxy injects into one request.
 type fault string
 
 const (
-	none       fault = ""
-	late       fault = "late"       // forwarded after a while
-	broken     fault = "500"        // answered, not forwarded
-	brokenDone fault = "500 done"   // forwarded; then the server seems to fail
-	throttled  fault = "429"        // answered, not forwarded, without Retry-After
-	throttledR fault = "429 retry"  // the same with Retry-After
-	reset      fault = "reset"      // the connection ends before the request is forwarded
-	resetDone  fault = "reset done" // the connection ends after it was
-	half       fault = "half"       // the answer ends in the middle
-	cut        fault = "cut"        // a watch ends after a while
-	stalled    fault = "stalled"    // a watch falls silent for a while, then ends
-	stale      fault = "stale"      // a list that was true a while ago
-	lapsed     fault = "lapsed"     // a watch is refused as too old; the list that follows is stale
-	noWatches  fault = "no stream"  // a watch that should begin with a list is refused: the client lists
+	none                fault = ""
+	delayed             fault = "delayed"           // forwarded after a delay
+	serverError         fault = "500"               // answered with status 500, not forwarded
+	serverErrorAfter    fault = "500 after"         // forwarded, then answered with status 500
+	throttled           fault = "429"               // answered with status 429 without Retry-After, not forwarded
+	throttledRetryAfter fault = "429 retry"         // answered with status 429 and Retry-After, not forwarded
+	reset               fault = "reset"             // the connection ends before the request is forwarded
+	resetAfter          fault = "reset after"       // the connection ends after the request is forwarded
+	truncated           fault = "truncated"         // the response ends in the middle
+	watchEnded          fault = "watch ended"       // a watch ends after a delay
+	watchSilent         fault = "watch silent"      // a watch falls silent, then ends
+	staleList           fault = "stale list"        // a list from the cache
+	watchExpired        fault = "watch expired"     // a watch is refused with status 410; the list that follows is stale
+	noStreamingList     fault = "no streaming list" // a watch with initial events is refused, so the client must list
 )
 
-// faults are those that can befall a class of requests, all equally likely.
-var faults = map[Class][]fault{
-	List:     {late, broken, throttled, throttledR, reset, half, stale, stale, stale},
-	Watch:    {late, broken, throttled, throttledR, reset, cut, stalled, lapsed, lapsed},
-	Get:      {late, broken, throttled, throttledR, reset, half},
-	Eviction: {late, broken, brokenDone, throttled, throttledR, reset, resetDone, half},
-	Lease:    {late, broken, brokenDone, throttled, throttledR, reset, resetDone, half},
-	Memory:   {late, broken, brokenDone, throttled, throttledR, reset, resetDone, half},
-	Event:    {late, broken, throttledR, reset},
-	Other:    {late, broken, reset},
+// possibleFaults lists the possible faults of each class. All are equally likely; repeated ones are more likely.
+var possibleFaults = map[Class][]fault{
+	List:     {delayed, serverError, throttled, throttledRetryAfter, reset, truncated, staleList, staleList, staleList},
+	Watch:    {delayed, serverError, throttled, throttledRetryAfter, reset, watchEnded, watchSilent, watchExpired, watchExpired},
+	Get:      {delayed, serverError, throttled, throttledRetryAfter, reset, truncated},
+	Eviction: {delayed, serverError, serverErrorAfter, throttled, throttledRetryAfter, reset, resetAfter, truncated},
+	Lease:    {delayed, serverError, serverErrorAfter, throttled, throttledRetryAfter, reset, resetAfter, truncated},
+	State:    {delayed, serverError, serverErrorAfter, throttled, throttledRetryAfter, reset, resetAfter, truncated},
+	Event:    {delayed, serverError, throttledRetryAfter, reset},
+	Other:    {delayed, serverError, reset},
 }
 
-// Faults say how often requests fare badly.
+// Faults configure how often the proxy injects faults.
 type Faults struct {
-	// Rate is the share of requests, 0..1.
+	// Rate is the fraction of requests with a fault, 0 to 1.
 	Rate float64
-	// Of overrides Rate for some classes.
-	Of map[Class]float64
-	// MaxDelay bounds how long requests are held back; at most MaxDelay/8 for
-	// most of them.
+	// RateByClass overrides Rate for some classes.
+	RateByClass map[Class]float64
+	// MaxDelay is the longest delay of a request. Four of five delayed requests get at most MaxDelay/8.
 	MaxDelay time.Duration
-	// StaleFor bounds the age of stale lists.
+	// StaleFor is the maximum age of stale lists.
 	StaleFor time.Duration
 }
 
 func (f Faults) rate(c Class) float64 {
-	if x, ok := f.Of[c]; ok {
+	if x, ok := f.RateByClass[c]; ok {
 		return x
 	}
 	return f.Rate
 }
 
-// draw decides about a request.
-func (f Faults) draw(rnd *rand.Rand, c Class, r *http.Request) (fault, time.Duration) {
+// pick chooses the fault of a request and its delay.
+func (f Faults) pick(rnd *rand.Rand, c Class, r *http.Request) (fault, time.Duration) {
 	hit, which, share, long := rnd.Float64() < f.rate(c), rnd.IntN(1<<30), rnd.Float64(), rnd.IntN(5) == 0
 	if !hit {
 		return none, 0
@@ -68,13 +67,13 @@ func (f Faults) draw(rnd *rand.Rand, c Class, r *http.Request) (fault, time.Dura
 	if !long {
 		d /= 8
 	}
-	list := faults[c]
+	list := possibleFaults[c]
 	x := list[which%len(list)]
 	if c == Watch && r.URL.Query().Get("sendInitialEvents") == "true" && which%3 > 0 {
-		x = noWatches
+		x = noStreamingList
 	}
-	if x == stale && r.URL.Query().Get("resourceVersion") == "" {
-		x = late // a list without a version must be true; anything else is one of a server that breaks its word
+	if x == staleList && r.URL.Query().Get("resourceVersion") == "" {
+		x = delayed // the API server guarantees that a list without a resource version is current
 	}
 	return x, d
 }

@@ -18,94 +18,96 @@ import (
 	"sync"
 )
 
-// Moment is when a hook is called.
+// Moment is the time at which the proxy calls a hook.
 type Moment string
 
-// A request has arrived; its answer has.
+// Arrived is before the request is forwarded; Answered is before its response goes back.
 const (
 	Arrived  Moment = "arrived"
 	Answered Moment = "answered"
 )
 
-// Options say what a proxy is.
+// Options configure a proxy.
 type Options struct {
-	// Target is the API server, CA its certificate authority (PEM).
+	// Target is the address of the API server. CA is its certificate authority in PEM.
 	Target string
 	CA     []byte
 	Seed   uint64
 	Faults Faults
 	HTTP2  bool
-	// Copies are filled and used for stale lists; nil: none are stale.
-	Copies *Copies
-	// Hook is told of every request, before it is forwarded, and again before its
-	// answer goes back. n counts the requests of the class, from 1.
+	// ListCache provides stale lists and is filled by the proxy; nil disables stale lists.
+	ListCache *ListCache
+	// Hook is called for every request before it is forwarded, and again before its response goes back. n counts the
+	// requests of the class, starting at 1.
 	Hook func(c Class, n int, m Moment)
 }
 
-// Proxy is a TLS server of its own in front of the API server.
+// Proxy is a TLS server in front of the API server.
 type Proxy struct {
-	o       Options
-	srv     *httptest.Server
-	forward *httputil.ReverseProxy
-	conns   *conns
+	options      Options
+	server       *httptest.Server
+	reverseProxy *httputil.ReverseProxy
+	conns        *connTracker
 
-	mu     sync.Mutex
-	rnd    *rand.Rand
-	counts map[Class]int
-	dealt  map[string]int
-	doomed map[string]bool // paths whose next list is stale
-	gate   chan struct{}   // open while it is closed
-	refuse bool
+	mu          sync.Mutex
+	random      *rand.Rand
+	counts      map[Class]int
+	faultCounts map[string]int
+	staleNext   map[string]bool // paths whose next list is stale
+	gate        chan struct{}   // closed while requests may pass
+	refuse      bool
 }
 
-// Start serves until Close.
+// Start starts a proxy that serves until Close.
 func Start(o Options) (*Proxy, error) {
 	target, err := url.Parse(o.Target)
 	if err != nil {
-		return nil, fmt.Errorf("reading the API server's address: %w", err)
+		return nil, fmt.Errorf("parsing the API server's address: %w", err)
 	}
 	pool := x509.NewCertPool()
 	if len(o.CA) > 0 && !pool.AppendCertsFromPEM(o.CA) {
-		return nil, errors.New("reading the API server's certificate authority: no certificate in it")
+		return nil, errors.New("parsing the API server's certificate authority: it contains no certificate")
 	}
 	open := make(chan struct{})
 	close(open)
-	p := &Proxy{o: o, rnd: rand.New(rand.NewPCG(o.Seed, 5)), counts: map[Class]int{}, dealt: map[string]int{}, doomed: map[string]bool{}, gate: open}
+	p := &Proxy{options: o, random: rand.New(rand.NewPCG(o.Seed, 5)), gate: open,
+		counts: map[Class]int{}, faultCounts: map[string]int{}, staleNext: map[string]bool{}}
 	quiet := stdlog.New(io.Discard, "", 0)
-	p.forward = &httputil.ReverseProxy{
-		Transport:     &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true, DisableCompression: true, MaxIdleConnsPerHost: 64},
+	p.reverseProxy = &httputil.ReverseProxy{
+		Transport: &http.Transport{TLSClientConfig: &tls.Config{RootCAs: pool}, ForceAttemptHTTP2: true,
+			DisableCompression: true, MaxIdleConnsPerHost: 64},
 		FlushInterval: -1, ErrorLog: quiet,
 		Rewrite:      func(r *httputil.ProxyRequest) { r.SetURL(target) },
 		ErrorHandler: func(http.ResponseWriter, *http.Request, error) { panic(http.ErrAbortHandler) },
 	}
-	p.srv = httptest.NewUnstartedServer(p)
-	p.conns = &conns{Listener: p.srv.Listener, open: map[net.Conn]bool{}}
-	p.srv.Listener, p.srv.EnableHTTP2, p.srv.Config.ErrorLog = p.conns, o.HTTP2, quiet
-	p.srv.StartTLS()
+	p.server = httptest.NewUnstartedServer(p)
+	p.conns = &connTracker{Listener: p.server.Listener, open: map[net.Conn]bool{}}
+	p.server.Listener, p.server.EnableHTTP2, p.server.Config.ErrorLog = p.conns, o.HTTP2, quiet
+	p.server.StartTLS()
 	return p, nil
 }
 
-// URL is where it listens, CA the authority to trust (PEM).
-func (p *Proxy) URL() string { return p.srv.URL }
+// URL returns the address of the proxy.
+func (p *Proxy) URL() string { return p.server.URL }
 
-// CA is the certificate authority to trust.
+// CA returns the certificate authority of the proxy in PEM.
 func (p *Proxy) CA() []byte {
-	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.srv.Certificate().Raw})
+	return pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: p.server.Certificate().Raw})
 }
 
-// Close ends it and every connection.
+// Close stops the proxy and closes every connection.
 func (p *Proxy) Close() {
-	p.Cut(true) // so that nothing waits for the gate
+	p.Cut(true) // releases requests that wait at the gate
 	p.Restore()
 	p.conns.closeAll()
-	p.srv.Close()
-	if t, ok := p.forward.Transport.(*http.Transport); ok {
+	p.server.Close()
+	if t, ok := p.reverseProxy.Transport.(*http.Transport); ok {
 		t.CloseIdleConnections()
 	}
 }
 
-// Cut lets nothing through any more, in either direction. With refuse,
-// connections end and new requests too; without, everybody waits.
+// Cut stops all traffic in both directions. With refuse, it closes connections and rejects new requests; otherwise
+// requests wait until Restore.
 func (p *Proxy) Cut(refuse bool) {
 	p.mu.Lock()
 	p.refuse = refuse
@@ -120,7 +122,7 @@ func (p *Proxy) Cut(refuse bool) {
 	}
 }
 
-// Restore lets everything through again.
+// Restore lets traffic pass again.
 func (p *Proxy) Restore() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,19 +134,19 @@ func (p *Proxy) Restore() {
 	}
 }
 
-// Dealt counts what befell requests: "class fault".
-func (p *Proxy) Dealt() map[string]int {
+// FaultCounts returns the number of injected faults, keyed by "class fault".
+func (p *Proxy) FaultCounts() map[string]int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	out := map[string]int{}
-	for k, n := range p.dealt {
+	for k, n := range p.faultCounts {
 		out[k] = n
 	}
 	return out
 }
 
-// passes waits while the proxy is cut; false: the request must end.
-func (p *Proxy) passes(ctx context.Context) bool {
+// waitWhileCut waits while the proxy is cut. It returns false if the request must be aborted.
+func (p *Proxy) waitWhileCut(ctx context.Context) bool {
 	p.mu.Lock()
 	gate, refuse := p.gate, p.refuse
 	p.mu.Unlock()
@@ -164,31 +166,31 @@ func (p *Proxy) passes(ctx context.Context) bool {
 	}
 }
 
-func (p *Proxy) hook(c Class, n int, m Moment) {
-	if p.o.Hook != nil {
-		p.o.Hook(c, n, m)
+func (p *Proxy) callHook(c Class, n int, m Moment) {
+	if p.options.Hook != nil {
+		p.options.Hook(c, n, m)
 	}
 }
 
-// ServeHTTP deals with one request.
+// ServeHTTP handles one request.
 func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c := classify(r)
 	p.mu.Lock()
 	p.counts[c]++
 	n := p.counts[c]
-	f, d := p.o.Faults.draw(p.rnd, c, r)
-	f = p.doom(f, c, r)
+	f, d := p.options.Faults.pick(p.random, c, r)
+	f = p.forceStaleList(f, c, r)
 	if f != none {
-		p.dealt[string(c)+" "+string(f)]++
+		p.faultCounts[string(c)+" "+string(f)]++
 	}
 	p.mu.Unlock()
-	if !p.passes(r.Context()) {
+	if !p.waitWhileCut(r.Context()) {
 		panic(http.ErrAbortHandler)
 	}
-	p.hook(c, n, Arrived)
-	if !p.passes(r.Context()) { // the hook may have cut it
+	p.callHook(c, n, Arrived)
+	if !p.waitWhileCut(r.Context()) { // the hook may have cut the proxy
 		panic(http.ErrAbortHandler)
 	}
-	g := &gated{ResponseWriter: w, p: p, ctx: r.Context(), answered: sync.OnceFunc(func() { p.hook(c, n, Answered) })}
-	p.deal(g, r, c, f, d)
+	g := &gatedWriter{ResponseWriter: w, proxy: p, ctx: r.Context(), answered: sync.OnceFunc(func() { p.callHook(c, n, Answered) })}
+	p.inject(g, r, c, f, d)
 }

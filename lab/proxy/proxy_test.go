@@ -16,8 +16,8 @@ import (
 	"time"
 )
 
-// behind starts a server, a proxy before it, and a client of the proxy.
-func behind(t *testing.T, o Options, h http.HandlerFunc) (*Proxy, *http.Client) {
+// startBehindProxy starts a server, a proxy in front of it, and a client of the proxy.
+func startBehindProxy(t *testing.T, o Options, h http.HandlerFunc) (*Proxy, *http.Client) {
 	t.Helper()
 	srv := httptest.NewTLSServer(h)
 	t.Cleanup(srv.Close)
@@ -44,7 +44,7 @@ func get(c *http.Client, url string) (int, string, error) {
 }
 
 func TestCredentialsAreTheClients(t *testing.T) {
-	p, c := behind(t, Options{}, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Header.Get("Authorization")) })
+	p, c := startBehindProxy(t, Options{}, func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.Header.Get("Authorization")) })
 	r, _ := http.NewRequest(http.MethodGet, p.URL()+"/api/v1/pods", nil)
 	r.Header.Set("Authorization", "Bearer x")
 	res, err := c.Do(r)
@@ -53,34 +53,34 @@ func TestCredentialsAreTheClients(t *testing.T) {
 	}
 	defer res.Body.Close()
 	if b, _ := io.ReadAll(res.Body); string(b) != "Bearer x" {
-		t.Errorf("the server got %q", b)
+		t.Errorf("the server received Authorization %q, want the client's", b)
 	}
 }
 
-// TestFaults: what each fault does to the client, and whether the server has
-// carried the request out.
+// TestFaults checks for each fault what the client gets and whether the request reaches the server.
 func TestFaults(t *testing.T) {
 	for _, c := range []struct {
 		fault   fault
 		code    int
 		reached int32
-		broken  bool // the client gets no whole answer
+		broken  bool // the client gets no complete response
 		retry   string
 	}{
-		{none, 200, 1, false, ""}, {late, 200, 1, false, ""}, {broken, 500, 0, false, ""}, {brokenDone, 500, 1, false, ""},
-		{throttled, 429, 0, false, ""}, {throttledR, 429, 0, false, "1"},
-		{reset, 0, 0, true, ""}, {resetDone, 0, 1, true, ""}, {half, 200, 1, true, ""}, {noWatches, 400, 0, false, ""}, {lapsed, 410, 0, false, ""},
+		{none, 200, 1, false, ""}, {delayed, 200, 1, false, ""}, {serverError, 500, 0, false, ""}, {serverErrorAfter, 500, 1, false, ""},
+		{throttled, 429, 0, false, ""}, {throttledRetryAfter, 429, 0, false, "1"},
+		{reset, 0, 0, true, ""}, {resetAfter, 0, 1, true, ""}, {truncated, 200, 1, true, ""},
+		{noStreamingList, 400, 0, false, ""}, {watchExpired, 410, 0, false, ""},
 	} {
 		for _, h2 := range []bool{false, true} {
 			t.Run(fmt.Sprintf("%s h2=%t", c.fault, h2), func(t *testing.T) {
 				var reached atomic.Int32
-				p, client := behind(t, Options{HTTP2: h2}, func(w http.ResponseWriter, r *http.Request) {
+				p, client := startBehindProxy(t, Options{HTTP2: h2}, func(w http.ResponseWriter, r *http.Request) {
 					_, _ = io.Copy(io.Discard, r.Body)
 					reached.Add(1)
 					fmt.Fprint(w, strings.Repeat("x", 1000))
 				})
-				p.srv.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-					p.deal(&gated{ResponseWriter: w, p: p, ctx: r.Context(), answered: func() {}}, r, Eviction, c.fault, time.Millisecond)
+				p.server.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+					p.inject(&gatedWriter{ResponseWriter: w, proxy: p, ctx: r.Context(), answered: func() {}}, r, Eviction, c.fault, time.Millisecond)
 				})
 				r, err := client.Post(p.URL()+"/api/v1/namespaces/x/pods/y/eviction", "application/json", strings.NewReader("{}"))
 				code, whole := 0, err == nil
@@ -94,7 +94,8 @@ func TestFaults(t *testing.T) {
 					}
 				}
 				if code != c.code || whole == c.broken || reached.Load() != c.reached {
-					t.Errorf("code %d, whole %t, the server was reached %d times; want %d, %t, %d", code, whole, reached.Load(), c.code, !c.broken, c.reached)
+					t.Errorf("got code %d, complete %t, server reached %d times; want %d, %t, %d",
+						code, whole, reached.Load(), c.code, !c.broken, c.reached)
 				}
 			})
 		}
@@ -103,7 +104,8 @@ func TestFaults(t *testing.T) {
 
 func TestStaleLists(t *testing.T) {
 	var n atomic.Int32
-	p, c := behind(t, Options{Copies: NewCopies(), Faults: Faults{StaleFor: time.Minute}}, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, n.Add(1)) })
+	p, c := startBehindProxy(t, Options{ListCache: NewListCache(), Faults: Faults{StaleFor: time.Minute}},
+		func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, n.Add(1)) })
 	list := p.URL() + "/api/v1/pods?resourceVersion=0"
 	for _, want := range []string{"1", "2"} {
 		if _, body, err := get(c, list); body != want || err != nil {
@@ -111,33 +113,35 @@ func TestStaleLists(t *testing.T) {
 		}
 	}
 	r := httptest.NewRequest(http.MethodGet, list+"&limit=500", nil)
-	r.Header.Set("Accept-Encoding", "gzip") // as the client above sends it
+	r.Header.Set("Accept-Encoding", "gzip") // the client above sends this header
 	w := httptest.NewRecorder()
-	p.deal(&gated{ResponseWriter: w, p: p, ctx: r.Context(), answered: func() {}}, r, List, stale, 0)
+	p.inject(&gatedWriter{ResponseWriter: w, proxy: p, ctx: r.Context(), answered: func() {}}, r, List, staleList, 0)
 	if w.Body.String() != "1" {
 		t.Errorf("got %q, want the first answer", w.Body)
 	}
-	for range 200 { // a list without a version must be true
-		if f, _ := (Faults{Rate: 1}).draw(rand.New(rand.NewPCG(uint64(n.Add(1)), 0)), List, httptest.NewRequest(http.MethodGet, "/api/v1/pods", nil)); f == stale {
-			t.Fatal("a list without a version is stale")
+	for range 200 { // a list without a resource version must be current
+		rnd, r := rand.New(rand.NewPCG(uint64(n.Add(1)), 0)), httptest.NewRequest(http.MethodGet, "/api/v1/pods", nil)
+		if f, _ := (Faults{Rate: 1}).pick(rnd, List, r); f == staleList {
+			t.Fatal("got a stale list for a request without a resource version")
 		}
 	}
 }
 
-// TestALapsedWatchIsFollowedByAStaleList: the client is made to list, and the
-// list is the one of before.
+// TestALapsedWatchIsFollowedByAStaleList checks that the client must list after an expired watch, and gets an
+// outdated list.
 func TestALapsedWatchIsFollowedByAStaleList(t *testing.T) {
 	var n atomic.Int32
-	p, c := behind(t, Options{Copies: NewCopies(), Faults: Faults{StaleFor: time.Minute}}, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, n.Add(1)) })
+	p, c := startBehindProxy(t, Options{ListCache: NewListCache(), Faults: Faults{StaleFor: time.Minute}},
+		func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, n.Add(1)) })
 	list := p.URL() + "/api/v1/pods?resourceVersion=0"
 	if _, body, err := get(c, list); body != "1" || err != nil {
 		t.Fatalf("got %q, %v", body, err)
 	}
-	p.doom(lapsed, Watch, httptest.NewRequest(http.MethodGet, "/api/v1/pods?watch=true&resourceVersion=7", nil))
+	p.forceStaleList(watchExpired, Watch, httptest.NewRequest(http.MethodGet, "/api/v1/pods?watch=true&resourceVersion=7", nil))
 	if code, _, err := get(c, p.URL()+"/api/v1/pods?watch=true&sendInitialEvents=true"); code != 400 || err != nil {
-		t.Errorf("the stream is answered %d, %v; want it refused", code, err)
+		t.Errorf("the streaming list got status %d, error %v; want status 400", code, err)
 	}
-	for _, want := range []string{"1", "2"} { // stale once, then true
+	for _, want := range []string{"1", "2"} { // stale once, then current
 		if _, body, err := get(c, list); body != want || err != nil {
 			t.Errorf("got %q, %v, want %s", body, err, want)
 		}
@@ -145,28 +149,27 @@ func TestALapsedWatchIsFollowedByAStaleList(t *testing.T) {
 }
 
 func TestRate(t *testing.T) {
-	rnd, f := rand.New(rand.NewPCG(1, 2)), Faults{Rate: 0.3, Of: map[Class]float64{Event: 0}}
+	rnd, f := rand.New(rand.NewPCG(1, 2)), Faults{Rate: 0.3, RateByClass: map[Class]float64{Event: 0}}
 	r := httptest.NewRequest(http.MethodGet, "/api/v1/pods", nil)
 	hits := 0
 	for range 10000 {
-		if x, _ := f.draw(rnd, Get, r); x != none {
+		if x, _ := f.pick(rnd, Get, r); x != none {
 			hits++
 		}
-		if x, _ := f.draw(rnd, Event, r); x != none {
-			t.Fatal("an event was spoilt")
+		if x, _ := f.pick(rnd, Event, r); x != none {
+			t.Fatal("got a fault for an event, whose rate is 0")
 		}
 	}
 	if hits < 2800 || hits > 3200 {
-		t.Errorf("%d of 10000 spoilt, want about 3000", hits)
+		t.Errorf("%d of 10000 requests have a fault, want about 3000", hits)
 	}
 }
 
-// TestCut: while it is cut nothing reaches the server and no answer comes back,
-// also one that was under way.
+// TestCut checks that a cut proxy forwards no request and no response, including one in progress.
 func TestCut(t *testing.T) {
 	var reached atomic.Int32
 	under, goOn := make(chan struct{}), make(chan struct{})
-	p, c := behind(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
+	p, c := startBehindProxy(t, Options{}, func(w http.ResponseWriter, r *http.Request) {
 		reached.Add(1)
 		if r.URL.Path == "/slow" {
 			close(under)
@@ -186,27 +189,28 @@ func TestCut(t *testing.T) {
 	go func() { _, b, err := get(c, p.URL()+"/next"); next <- answer{b, err} }()
 	select {
 	case a := <-slow:
-		t.Fatalf("an answer came through: %+v", a)
+		t.Fatalf("a response passed the cut proxy: %+v", a)
 	case a := <-next:
-		t.Fatalf("an answer came through: %+v", a)
-	case <-time.After(100 * time.Millisecond): // that nothing happens can only be waited for
+		t.Fatalf("a response passed the cut proxy: %+v", a)
+	case <-time.After(100 * time.Millisecond): // the absence of traffic can only be observed by waiting
 	}
 	if reached.Load() != 1 {
-		t.Errorf("the server was reached %d times, want once", reached.Load())
+		t.Errorf("%d requests reached the server, want 1", reached.Load())
 	}
 	p.Restore()
 	if a, b := <-slow, <-next; a.body != "yes" || b.body != "yes" {
-		t.Errorf("after the cut: %+v, %+v", a, b)
+		t.Errorf("responses after Restore: %+v, %+v", a, b)
 	}
 	p.Cut(true)
 	if _, _, err := get(c, p.URL()+"/refused"); err == nil {
-		t.Error("a request went through a proxy that refuses")
+		t.Error("a request passed a proxy that is cut with refuse")
 	}
 }
 
 func TestHooksSeeEveryRequestTwice(t *testing.T) {
 	seen := make(chan string, 8)
-	p, c := behind(t, Options{Hook: func(c Class, n int, m Moment) { seen <- fmt.Sprint(c, n, m) }}, func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "yes") })
+	p, c := startBehindProxy(t, Options{Hook: func(c Class, n int, m Moment) { seen <- fmt.Sprint(c, n, m) }},
+		func(w http.ResponseWriter, _ *http.Request) { fmt.Fprint(w, "yes") })
 	for range 2 {
 		if _, _, err := get(c, p.URL()+"/api/v1/pods"); err != nil {
 			t.Fatal(err)
@@ -237,12 +241,12 @@ func TestClassify(t *testing.T) {
 		{"POST", "/api/v1/namespaces/shop/pods/d0/eviction", Eviction},
 		{"PUT", "/apis/coordination.k8s.io/v1/namespaces/ek/leases/evenkeel", Lease},
 		{"POST", "/apis/coordination.k8s.io/v1/namespaces/ek/leases", Lease},
-		{"PUT", "/api/v1/namespaces/ek/configmaps/evenkeel-state", Memory},
+		{"PUT", "/api/v1/namespaces/ek/configmaps/evenkeel-state", State},
 		{"POST", "/apis/events.k8s.io/v1/namespaces/shop/events", Event},
 		{"PATCH", "/api/v1/nodes/n1", Other},
 	} {
 		if got := classify(httptest.NewRequest(c.method, c.url, nil)); got != c.want {
-			t.Errorf("%s %s is %s, want %s", c.method, c.url, got, c.want)
+			t.Errorf("%s %s has class %s, want %s", c.method, c.url, got, c.want)
 		}
 	}
 }

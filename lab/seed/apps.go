@@ -10,19 +10,18 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Apps creates the namespace and the apps in it, one after the other, and waits
-// until every pod is Ready where it should be and every Deployment is content.
+// Apps creates a namespace and its apps one after the other. It waits until every pod is Ready on its node and every
+// Deployment has all its pods.
 func Apps(ctx context.Context, client kubernetes.Interface, namespace string, apps []App) error {
-	return ManyApps(ctx, client, namespace, apps, 1)
+	return AppsInParallel(ctx, client, namespace, apps, 1)
 }
 
-// ManyApps is Apps with so many created at a time. Which pod is older than which
-// is then a matter of chance.
-func ManyApps(ctx context.Context, client kubernetes.Interface, namespace string, apps []App, atOnce int) error {
-	if err := openNamespace(ctx, client, namespace); err != nil {
+// AppsInParallel is like Apps but creates several apps in parallel, so the age order of pods is random.
+func AppsInParallel(ctx context.Context, client kubernetes.Interface, namespace string, apps []App, atOnce int) error {
+	if err := ensureNamespace(ctx, client, namespace); err != nil {
 		return fmt.Errorf("creating namespace %s: %w", namespace, err)
 	}
-	if err := Until(ctx, time.Minute, func() (bool, error) {
+	if err := WaitUntil(ctx, time.Minute, func() (bool, error) {
 		_, err := client.CoreV1().ServiceAccounts(namespace).Get(ctx, "default", metav1.GetOptions{})
 		return err == nil, nil
 	}); err != nil {
@@ -42,7 +41,7 @@ func ManyApps(ctx context.Context, client kubernetes.Interface, namespace string
 		return err
 	}
 	for _, a := range apps {
-		if err := a.settled(ctx, client, namespace); err != nil {
+		if err := a.waitUntilStable(ctx, client, namespace); err != nil {
 			return fmt.Errorf("waiting for %s/%s: %w", namespace, a.Name, err)
 		}
 	}

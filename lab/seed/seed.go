@@ -1,6 +1,5 @@
-// Package seed puts scenarios into a lab: nodes, and workloads whose pods stand
-// exactly where the scenario wants them, Ready, and owned by controllers that
-// see nothing to do.
+// Package seed creates scenarios in a lab: nodes, and workloads whose pods are Ready on exactly the nodes that the
+// scenario names. Their controllers own the pods and have nothing left to do.
 package seed
 
 import (
@@ -19,28 +18,31 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// ZoneKey is the label of zones.
+// ZoneKey is the zone label of nodes.
 const ZoneKey = "topology.kubernetes.io/zone"
 
-// Nodes creates perZone Ready nodes in each of zones zones, 10 CPU and 10Gi
-// each: n1 in zone-1, n2 in zone-2, and so on around.
+// Nodes creates perZone Ready nodes in each of the zones, with 10 CPU and 10Gi each. n1 is in zone-1, n2 in zone-2,
+// and so on in turn.
 func Nodes(ctx context.Context, client kubernetes.Interface, zones, perZone int) error {
 	for i := range zones * perZone {
 		name := fmt.Sprintf("n%d", i+1)
-		if err := node(ctx, client, name, fmt.Sprintf("zone-%d", i%zones+1)); err != nil {
+		if err := createNode(ctx, client, name, fmt.Sprintf("zone-%d", i%zones+1)); err != nil {
 			return fmt.Errorf("creating node %s: %w", name, err)
 		}
 	}
 	return nil
 }
 
-func node(ctx context.Context, client kubernetes.Interface, name, zone string) error {
-	has := corev1.ResourceList{"cpu": resource.MustParse("10"), "memory": resource.MustParse("10Gi"), "pods": resource.MustParse("110"), "ephemeral-storage": resource.MustParse("100Gi")}
+func createNode(ctx context.Context, client kubernetes.Interface, name, zone string) error {
+	has := corev1.ResourceList{"cpu": resource.MustParse("10"), "memory": resource.MustParse("10Gi"),
+		"pods": resource.MustParse("110"), "ephemeral-storage": resource.MustParse("100Gi")}
 	n := &corev1.Node{
 		ObjectMeta: metav1.ObjectMeta{Name: name, Annotations: map[string]string{"kwok.x-k8s.io/node": "fake"},
-			Labels: map[string]string{ZoneKey: zone, "topology.kubernetes.io/region": "lab", "kubernetes.io/hostname": name, "kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}},
+			Labels: map[string]string{ZoneKey: zone, "topology.kubernetes.io/region": "lab", "kubernetes.io/hostname": name,
+				"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}},
 		Status: corev1.NodeStatus{Capacity: has, Allocatable: has,
-			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady", LastHeartbeatTime: metav1.Now(), LastTransitionTime: metav1.Now()}}},
+			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady",
+				LastHeartbeatTime: metav1.Now(), LastTransitionTime: metav1.Now()}}},
 	}
 	_, err := client.CoreV1().Nodes().Create(ctx, n, metav1.CreateOptions{})
 	if apierrors.IsAlreadyExists(err) {
@@ -49,35 +51,34 @@ func node(ctx context.Context, client kubernetes.Interface, name, zone string) e
 	return err
 }
 
-// patience is how long the controllers and kwok may take with one app, on a slow
-// machine and with many others beside it.
-const patience = 5 * time.Minute
+// appTimeout is how long one app may take to become stable on a slow machine with many other apps.
+const appTimeout = 5 * time.Minute
 
-// App is a Deployment with its pods' places.
+// App is a Deployment with a fixed node for each pod.
 type App struct {
 	Name     string
 	MilliCPU int64
 	MemoryMi int64
-	// On names the node of each pod.
-	On             []string
+	// Nodes lists the node of each pod.
+	Nodes          []string
 	GraceSeconds   int64
-	BesideApp      string // required pod affinity by node; none when empty
+	AffinityApp    string // adds required pod affinity to this app by node; empty for none
 	EmptyDir       bool
 	WithoutService bool
-	Scheduler      string // default-scheduler when empty
-	// ZoneSkew is the most by which its zones may differ (DoNotSchedule); 0: any.
+	SchedulerName  string // scheduler name; empty for default-scheduler
+	// ZoneSkew is the maxSkew of a DoNotSchedule spread constraint by zone; 0 for none.
 	ZoneSkew int32
-	// Prefers are nodes that its pods would much rather be on.
-	Prefers []string
-	// Avoids is a label with which nodes are none that its pods would rather be on.
-	Avoids map[string]string
-	// Annotations are those of its pods, also of later ones.
+	// PreferredNodes lists nodes that the pods prefer by node affinity.
+	PreferredNodes []string
+	// AvoidedNodeLabel is a node label that the pods avoid by preferred node affinity.
+	AvoidedNodeLabel map[string]string
+	// Annotations are set on all pods, including later ones.
 	Annotations map[string]string
 }
 
-// Zones is three zones with one node each, 70/70/10 % requested by a, b and c,
-// and Deployment d of six pods of 10 % at the given places.
-func Zones(place [3]int, grace int64) []App {
+// ThreeZones returns the scenario with three zones of one node each. Apps a, b and c request 70 %, 70 % and 10 % of the
+// nodes. Deployment d has six pods of 10 %; place is their number per node.
+func ThreeZones(place [3]int, grace int64) []App {
 	var d []string
 	for i, k := range place {
 		for range k {
@@ -85,18 +86,18 @@ func Zones(place [3]int, grace int64) []App {
 		}
 	}
 	return []App{
-		{Name: "a", MilliCPU: 1000, MemoryMi: 1020, On: []string{"n1", "n2", "n3"}, GraceSeconds: grace},
-		{Name: "b", MilliCPU: 3000, MemoryMi: 3060, On: []string{"n1", "n2"}, GraceSeconds: grace},
-		{Name: "c", MilliCPU: 3000, MemoryMi: 3060, On: []string{"n1", "n2"}, GraceSeconds: grace, BesideApp: "b"},
-		{Name: "d", MilliCPU: 1000, MemoryMi: 1020, On: d, GraceSeconds: grace},
+		{Name: "a", MilliCPU: 1000, MemoryMi: 1020, Nodes: []string{"n1", "n2", "n3"}, GraceSeconds: grace},
+		{Name: "b", MilliCPU: 3000, MemoryMi: 3060, Nodes: []string{"n1", "n2"}, GraceSeconds: grace},
+		{Name: "c", MilliCPU: 3000, MemoryMi: 3060, Nodes: []string{"n1", "n2"}, GraceSeconds: grace, AffinityApp: "b"},
+		{Name: "d", MilliCPU: 1000, MemoryMi: 1020, Nodes: d, GraceSeconds: grace},
 	}
 }
 
-// openNamespace makes a namespace, or takes one that is there. One that is still
-// being deleted (Reset does not wait for its end) is awaited and made anew.
-func openNamespace(ctx context.Context, client kubernetes.Interface, name string) error {
+// ensureNamespace creates a namespace unless it exists. If an earlier one is still being deleted, it waits and creates
+// it again.
+func ensureNamespace(ctx context.Context, client kubernetes.Interface, name string) error {
 	api := client.CoreV1().Namespaces()
-	return Until(ctx, time.Minute, func() (bool, error) {
+	return WaitUntil(ctx, time.Minute, func() (bool, error) {
 		_, err := api.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
 		if !apierrors.IsAlreadyExists(err) {
 			return err == nil, err
@@ -106,41 +107,43 @@ func openNamespace(ctx context.Context, client kubernetes.Interface, name string
 			return false, err
 		}
 		if old.DeletionTimestamp != nil {
-			return false, fmt.Errorf("the namespace %s of before is still being deleted", name)
+			return false, fmt.Errorf("an earlier namespace %s is still being deleted", name)
 		}
 		return true, nil
 	})
 }
 
-// create makes the pods first, then the ReplicaSet, then the Deployment: each
-// controller adopts what matches its selector, and creates nothing.
+// create creates the pods first, then the ReplicaSet, then the Deployment. Each controller adopts what matches its
+// selector and creates nothing.
 func (a App) create(ctx context.Context, client kubernetes.Interface, ns string) error {
 	labels := map[string]string{"app": a.Name}
 	hashed := map[string]string{"app": a.Name, appsv1.DefaultDeploymentUniqueLabelKey: "seed"}
-	replicas := int32(len(a.On))
-	spec := a.spec()
-	for i, node := range a.On {
+	replicas := int32(len(a.Nodes))
+	spec := a.podSpec()
+	for i, node := range a.Nodes {
 		bound := *spec.DeepCopy()
 		bound.NodeName = node
-		p := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-seed-%d", a.Name, i), Labels: hashed, Annotations: a.Annotations}, Spec: bound}
+		meta := metav1.ObjectMeta{Name: fmt.Sprintf("%s-seed-%d", a.Name, i), Labels: hashed, Annotations: a.Annotations}
+		p := &corev1.Pod{ObjectMeta: meta, Spec: bound}
 		if _, err := client.CoreV1().Pods(ns).Create(ctx, p, metav1.CreateOptions{}); err != nil {
 			return err
 		}
 	}
-	if err := a.seen(ctx, client, ns); err != nil {
-		return fmt.Errorf("waiting for the controllers to see the pods: %w", err)
+	if err := a.waitUntilCached(ctx, client, ns); err != nil {
+		return fmt.Errorf("waiting until the controllers' cache has the pods: %w", err)
 	}
 	rs := &appsv1.ReplicaSet{
-		ObjectMeta: metav1.ObjectMeta{Name: a.Name + "-seed", Labels: hashed, Annotations: map[string]string{"deployment.kubernetes.io/revision": "1"}},
+		ObjectMeta: metav1.ObjectMeta{Name: a.Name + "-seed", Labels: hashed,
+			Annotations: map[string]string{"deployment.kubernetes.io/revision": "1"}},
 		Spec: appsv1.ReplicaSetSpec{Replicas: &replicas, Selector: &metav1.LabelSelector{MatchLabels: hashed},
 			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: hashed, Annotations: a.Annotations}, Spec: spec}},
 	}
 	if _, err := client.AppsV1().ReplicaSets(ns).Create(ctx, rs, metav1.CreateOptions{}); err != nil {
 		return err
 	}
-	// Once its status is written, the ReplicaSet is in the watch that the
-	// Deployment controller shares; before, that one would make another.
-	if err := Until(ctx, patience, func() (bool, error) {
+	// When the ReplicaSet has a status, it is in the informer cache of the Deployment controller. Before that, the
+	// Deployment controller would create another one.
+	if err := WaitUntil(ctx, appTimeout, func() (bool, error) {
 		rs, err := client.AppsV1().ReplicaSets(ns).Get(ctx, rs.Name, metav1.GetOptions{})
 		return err == nil && rs.Status.ReadyReplicas == replicas, err
 	}); err != nil {
@@ -157,57 +160,66 @@ func (a App) create(ctx context.Context, client kubernetes.Interface, ns string)
 	if a.WithoutService {
 		return nil
 	}
-	svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: a.Name}, Spec: corev1.ServiceSpec{Selector: labels, Ports: []corev1.ServicePort{{Port: 80}}}}
+	svc := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: a.Name},
+		Spec: corev1.ServiceSpec{Selector: labels, Ports: []corev1.ServicePort{{Port: 80}}}}
 	_, err := client.CoreV1().Services(ns).Create(ctx, svc, metav1.CreateOptions{})
 	return err
 }
 
-// seen waits until all pods are in the watch that the controllers share, so that
-// the ReplicaSet controller will find them and create none. A budget tells: the
-// disruption controller counts healthy pods from that watch.
-func (a App) seen(ctx context.Context, client kubernetes.Interface, ns string) error {
+// waitUntilCached waits until all pods are in the informer cache of the controllers, so that the ReplicaSet controller adopts
+// them and creates none. A temporary budget shows this: the disruption controller counts healthy pods from the same
+// cache.
+func (a App) waitUntilCached(ctx context.Context, client kubernetes.Interface, ns string) error {
 	none := intstr.FromInt32(0)
 	api := client.PolicyV1().PodDisruptionBudgets(ns)
 	name := "seeding-" + a.Name
 	b := &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Name: name},
-		Spec: policyv1.PodDisruptionBudgetSpec{MinAvailable: &none, Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.Name}}}}
+		Spec: policyv1.PodDisruptionBudgetSpec{MinAvailable: &none,
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.Name}}}}
 	if _, err := api.Create(ctx, b, metav1.CreateOptions{}); err != nil {
 		return err
 	}
-	if err := Until(ctx, patience, func() (bool, error) {
+	if err := WaitUntil(ctx, appTimeout, func() (bool, error) {
 		b, err := api.Get(ctx, name, metav1.GetOptions{})
-		return err == nil && b.Status.CurrentHealthy == int32(len(a.On)), err
+		return err == nil && b.Status.CurrentHealthy == int32(len(a.Nodes)), err
 	}); err != nil {
 		return err
 	}
 	return api.Delete(ctx, name, metav1.DeleteOptions{})
 }
 
-func (a App) spec() corev1.PodSpec {
+func (a App) podSpec() corev1.PodSpec {
 	no, yes := false, true
 	user := int64(65532)
 	spec := corev1.PodSpec{
-		SchedulerName:                 a.Scheduler,
+		SchedulerName:                 a.SchedulerName,
 		TerminationGracePeriodSeconds: &a.GraceSeconds,
-		SecurityContext:               &corev1.PodSecurityContext{RunAsNonRoot: &yes, RunAsUser: &user, SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},
+		SecurityContext: &corev1.PodSecurityContext{RunAsNonRoot: &yes, RunAsUser: &user,
+			SeccompProfile: &corev1.SeccompProfile{Type: corev1.SeccompProfileTypeRuntimeDefault}},
 		Containers: []corev1.Container{{Name: "app", Image: "registry.k8s.io/pause:3.10",
-			SecurityContext: &corev1.SecurityContext{AllowPrivilegeEscalation: &no, Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}},
+			SecurityContext: &corev1.SecurityContext{AllowPrivilegeEscalation: &no,
+				Capabilities: &corev1.Capabilities{Drop: []corev1.Capability{"ALL"}}},
 			Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{
-				"cpu": *resource.NewMilliQuantity(a.MilliCPU, resource.DecimalSI), "memory": *resource.NewQuantity(a.MemoryMi<<20, resource.BinarySI)}}}},
+				"cpu":    *resource.NewMilliQuantity(a.MilliCPU, resource.DecimalSI),
+				"memory": *resource.NewQuantity(a.MemoryMi<<20, resource.BinarySI)}}}},
 	}
-	if a.BesideApp != "" {
-		spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
-			TopologyKey: "kubernetes.io/hostname", LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.BesideApp}}}}}}
+	if a.AffinityApp != "" {
+		term := corev1.PodAffinityTerm{TopologyKey: "kubernetes.io/hostname",
+			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.AffinityApp}}}
+		required := []corev1.PodAffinityTerm{term}
+		spec.Affinity = &corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: required}}
 	}
 	if a.ZoneSkew > 0 {
-		spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: a.ZoneSkew, TopologyKey: ZoneKey, WhenUnsatisfiable: corev1.DoNotSchedule,
-			LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.Name}}}}
+		spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: a.ZoneSkew, TopologyKey: ZoneKey,
+			WhenUnsatisfiable: corev1.DoNotSchedule,
+			LabelSelector:     &metav1.LabelSelector{MatchLabels: map[string]string{"app": a.Name}}}}
 	}
-	if len(a.Prefers) > 0 {
-		spec.Affinity = rather(corev1.NodeSelectorRequirement{Key: "kubernetes.io/hostname", Operator: corev1.NodeSelectorOpIn, Values: a.Prefers})
+	if len(a.PreferredNodes) > 0 {
+		spec.Affinity = preferredNodeAffinity(corev1.NodeSelectorRequirement{Key: "kubernetes.io/hostname", Operator: corev1.NodeSelectorOpIn, Values: a.PreferredNodes})
 	}
-	for key, value := range a.Avoids {
-		spec.Affinity = rather(corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpNotIn, Values: []string{value}})
+	for key, value := range a.AvoidedNodeLabel {
+		avoid := corev1.NodeSelectorRequirement{Key: key, Operator: corev1.NodeSelectorOpNotIn, Values: []string{value}}
+		spec.Affinity = preferredNodeAffinity(avoid)
 	}
 	if a.EmptyDir {
 		spec.Volumes = []corev1.Volume{{Name: "cache", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}}}
@@ -215,16 +227,16 @@ func (a App) spec() corev1.PodSpec {
 	return spec
 }
 
-// rather is soft node affinity.
-func rather(r corev1.NodeSelectorRequirement) *corev1.Affinity {
+// softNodeAffinity returns preferred node affinity.
+func preferredNodeAffinity(r corev1.NodeSelectorRequirement) *corev1.Affinity {
 	return &corev1.Affinity{NodeAffinity: &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{
 		Weight: 100, Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{r}}}}}}
 }
 
-// settled waits until the Deployment has exactly the seeded pods, all Ready.
-func (a App) settled(ctx context.Context, client kubernetes.Interface, ns string) error {
-	want := int32(len(a.On))
-	if err := Until(ctx, patience, func() (bool, error) {
+// waitUntilStable waits until the Deployment has exactly the seeded pods, all Ready.
+func (a App) waitUntilStable(ctx context.Context, client kubernetes.Interface, ns string) error {
+	want := int32(len(a.Nodes))
+	if err := WaitUntil(ctx, appTimeout, func() (bool, error) {
 		d, err := client.AppsV1().Deployments(ns).Get(ctx, a.Name, metav1.GetOptions{})
 		if err != nil {
 			return false, err
@@ -243,8 +255,8 @@ func (a App) settled(ctx context.Context, client kubernetes.Interface, ns string
 		on = append(on, p.Spec.NodeName)
 	}
 	slices.Sort(on)
-	if want := slices.Sorted(slices.Values(a.On)); !slices.Equal(on, want) {
-		return fmt.Errorf("pods stand on %v, want %v", on, want)
+	if want := slices.Sorted(slices.Values(a.Nodes)); !slices.Equal(on, want) {
+		return fmt.Errorf("pods are on nodes %v, want %v", on, want)
 	}
 	return nil
 }

@@ -9,8 +9,8 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// Until polls until ask says yes; its last error is given when time is up.
-func Until(ctx context.Context, limit time.Duration, ask func() (bool, error)) error {
+// WaitUntil polls until ask returns true without an error. After the limit it returns the last error of ask.
+func WaitUntil(ctx context.Context, limit time.Duration, ask func() (bool, error)) error {
 	var last error
 	err := wait.PollUntilContextTimeout(ctx, 50*time.Millisecond, limit, true, func(context.Context) (bool, error) {
 		ok, err := ask()
@@ -23,8 +23,8 @@ func Until(ctx context.Context, limit time.Duration, ask func() (bool, error)) e
 	return err
 }
 
-// Spread counts an app's pods that are not terminating, by zone.
-func Spread(ctx context.Context, client kubernetes.Interface, ns, app string) (map[string]int, error) {
+// PodsByZone returns the number of an app's pods per zone, without terminating ones.
+func PodsByZone(ctx context.Context, client kubernetes.Interface, ns, app string) (map[string]int, error) {
 	nodes, err := client.CoreV1().Nodes().List(ctx, metav1.ListOptions{})
 	if err != nil {
 		return nil, err
@@ -47,14 +47,13 @@ func Spread(ctx context.Context, client kubernetes.Interface, ns, app string) (m
 	return counts, nil
 }
 
-// Reset deletes a namespace and waits until its pods are gone; the rest follows
-// by itself. Nothing can be created in a namespace that is being deleted.
-func Reset(ctx context.Context, client kubernetes.Interface, ns string) error {
+// DeleteNamespace deletes a namespace and waits until its pods are gone. The namespace itself may take longer to disappear.
+func DeleteNamespace(ctx context.Context, client kubernetes.Interface, ns string) error {
 	if err := client.CoreV1().Namespaces().Delete(ctx, ns, metav1.DeleteOptions{}); err != nil {
 		return err
 	}
 	now := int64(0)
-	return Until(ctx, time.Minute, func() (bool, error) {
+	return WaitUntil(ctx, time.Minute, func() (bool, error) {
 		pods := client.CoreV1().Pods(ns)
 		if err := pods.DeleteCollection(ctx, metav1.DeleteOptions{GracePeriodSeconds: &now}, metav1.ListOptions{}); err != nil {
 			return false, err

@@ -1,7 +1,6 @@
-// Package testbed gives a package of tests the control plane that they share, and
-// the program under test its configuration.
+// Package testbed gives a package of tests a shared control plane, and configurations for the program under test.
 //
-// It decides nothing about what is in the cluster, and never what a test wants.
+// It does not decide what is in the cluster or what a test checks.
 package testbed
 
 import (
@@ -18,11 +17,11 @@ import (
 // Evenkeel is the path of the program under test.
 var Evenkeel = os.Getenv("EVENKEEL_BIN")
 
-// Main runs a package's tests on a control plane of their own and returns the exit
-// code. ready is given the cluster before the first test. target is the make target
-// that builds what is needed. When a component ends by itself, the process does.
+// Main runs a package's tests on a new control plane and returns the exit code. It calls ready with the cluster
+// before the first test. target is the make target that builds the programs, for error messages. If a component ends
+// by itself, the test process exits.
 func Main(m *testing.M, target string, ready func(context.Context, *controlplane.Cluster) error) int {
-	stderr := os.Stderr // the lab's components get another one
+	stderr := os.Stderr // the lab redirects os.Stderr for its components
 	kwok := os.Getenv("EVENKEEL_KWOK")
 	if Evenkeel == "" || kwok == "" {
 		fmt.Fprintf(stderr, "testbed: set EVENKEEL_BIN and EVENKEEL_KWOK, or run `make %s`\n", target)
@@ -47,8 +46,8 @@ func Main(m *testing.M, target string, ready func(context.Context, *controlplane
 	return m.Run()
 }
 
-// ConfigFile writes a configuration that evicts, pods of any age, unless rest says
-// otherwise, and returns its path.
+// ConfigFile writes a configuration with the given sections and returns its path. Unless the sections say otherwise,
+// it evicts, and evicts pods of any age.
 func ConfigFile(t *testing.T, rest string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "config.yaml")

@@ -1,6 +1,5 @@
-// Command watcherclient reads a load-watcher's server as trimaran's plugins do, with
-// load-watcher's own client, and prints what it understood: each node, its metrics by
-// type and operator, and the end of the window.
+// Command watcherclient reads a load-watcher server with load-watcher's own client, like the trimaran scheduler
+// plugins. It prints the metrics of each node by type and operator, and the end of the window.
 package main
 
 import (
@@ -18,15 +17,15 @@ func main() {
 	}
 }
 
-// read is what is printed: percent by node and by type and operator.
-type read struct {
+// output is the output: percentages by node and by metric type and operator.
+type output struct {
 	End   int64
 	Nodes map[string]map[string]float64
 }
 
 func run(args []string) error {
 	if len(args) != 1 {
-		return fmt.Errorf("want: watcherclient URL")
+		return fmt.Errorf("usage: watcherclient URL")
 	}
 	client, err := api.NewServiceClient(args[0])
 	if err != nil {
@@ -36,7 +35,7 @@ func run(args []string) error {
 	if err != nil {
 		return fmt.Errorf("reading %s: %w", args[0], err)
 	}
-	out := read{got.Window.End, map[string]map[string]float64{}}
+	out := output{got.Window.End, map[string]map[string]float64{}}
 	for name, node := range got.Data.NodeMetricsMap {
 		out.Nodes[name] = map[string]float64{}
 		for _, m := range node.Metrics {

@@ -37,14 +37,14 @@ func NewSteeringHints(s *cluster.Snapshot, kind hints.Kind, nodes []cluster.Node
 	case kind == hints.Taint:
 		h.taints = make([]int64, len(s.Nodes))
 		for _, n := range nodes {
-			if !hints.Tainted(s.Nodes[n].Object) {
+			if !hints.HasTaint(s.Nodes[n].Object) {
 				h.taints[n] = 1
 			}
 		}
 	case kind == hints.Label:
 		h.labels = make([]*corev1.Node, len(s.Nodes))
 		for _, n := range nodes {
-			h.labels[n] = hints.Marked(s.Nodes[n].Object)
+			h.labels[n] = hints.WithLabel(s.Nodes[n].Object)
 		}
 	}
 	return h

@@ -48,7 +48,7 @@ const halfLives = 2
 func AddBenefit(st plan.PlannerState, gains map[string]Gain, known []string, now time.Time, o BenefitOptions) plan.PlannerState {
 	accounts := map[string]plan.Benefit{}
 	for name, b := range st.Benefits {
-		over := !b.BlockedUntil.IsZero() && !now.Before(b.BlockedUntil)
+		over := !b.SuspendedUntil.IsZero() && !now.Before(b.SuspendedUntil)
 		if slices.Contains(known, name) && !over {
 			accounts[name] = b
 		}
@@ -62,8 +62,8 @@ func AddBenefit(st plan.PlannerState, gains map[string]Gain, known []string, now
 		b.Evictions = b.Evictions*left + float64(g.Evictions)
 		b.Predicted = b.Predicted*left + g.Foretold
 		b.Realised = b.Realised*left + g.Realised
-		if b.BlockedUntil.IsZero() && o.fails(b) {
-			b.BlockedUntil = now.UTC().Add(o.Hold)
+		if b.SuspendedUntil.IsZero() && o.fails(b) {
+			b.SuspendedUntil = now.UTC().Add(o.Hold)
 		}
 		accounts[name] = b
 	}
@@ -89,7 +89,7 @@ const rounding = 1e-9
 // for; they are still not to be worsened.
 func Held(st plan.PlannerState, strategy string, now time.Time, o BenefitOptions) (plan.Reason, bool) {
 	b, ok := st.Benefits[strategy]
-	if !ok || o.Floor <= 0 || b.BlockedUntil.IsZero() || !now.Before(b.BlockedUntil) {
+	if !ok || o.Floor <= 0 || b.SuspendedUntil.IsZero() || !now.Before(b.SuspendedUntil) {
 		return plan.Reason{}, false
 	}
 	share := 0.0
@@ -98,7 +98,7 @@ func Held(st plan.PlannerState, strategy string, now time.Time, o BenefitOptions
 	}
 	return plan.Reason{Code: plan.StrategyIneffective, Message: fmt.Sprintf(
 		"its evictions brought %.0f%% of what they were foretold to, less than %.4g%% (benefit.floor, over %.4g evictions); it is held until %s",
-		100*share, 100*o.Floor, b.Evictions, b.BlockedUntil.UTC().Format(time.RFC3339))}, true
+		100*share, 100*o.Floor, b.Evictions, b.SuspendedUntil.UTC().Format(time.RFC3339))}, true
 }
 
 // HeldStrategies lists the holds of strategies, by name.
@@ -106,7 +106,7 @@ func HeldStrategies(st plan.PlannerState, now time.Time, o BenefitOptions) []pla
 	var out []plan.EvictionBlock
 	for _, name := range slices.Sorted(maps.Keys(st.Benefits)) {
 		if r, held := Held(st, name, now, o); held {
-			until := st.Benefits[name].BlockedUntil.UTC()
+			until := st.Benefits[name].SuspendedUntil.UTC()
 			out = append(out, plan.EvictionBlock{Reason: r, Strategy: name, Since: until.Add(-o.Hold), Until: until})
 		}
 	}

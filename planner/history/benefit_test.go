@@ -63,7 +63,7 @@ func TestAStrategyThatDoesNotPayOffIsHeld(t *testing.T) {
 func TestAHoldEndsAndItsAccountBeginsAnew(t *testing.T) {
 	st, at := after(1, gain(10, 5, 0))
 	until := at.Add(24 * time.Hour)
-	if b := st.Benefits["zones"]; !b.BlockedUntil.Equal(until) {
+	if b := st.Benefits["zones"]; !b.SuspendedUntil.Equal(until) {
 		t.Fatalf("%+v, want until %s", b, until)
 	}
 	h := HeldStrategies(st, at, benefit)[0]
@@ -72,7 +72,7 @@ func TestAHoldEndsAndItsAccountBeginsAnew(t *testing.T) {
 	}
 	// More evidence while it is held does not make the hold longer.
 	st = AddBenefit(st, gain(1, .5, 0), known, at.Add(time.Hour), benefit)
-	if b := st.Benefits["zones"]; !b.BlockedUntil.Equal(until) {
+	if b := st.Benefits["zones"]; !b.SuspendedUntil.Equal(until) {
 		t.Errorf("longer: %+v", b)
 	}
 	if _, held := Held(st, "zones", until.Add(-1), benefit); !held {
@@ -120,7 +120,7 @@ func TestFloorOfNothingHoldsNobody(t *testing.T) {
 	off := benefit
 	off.Floor = 0
 	st := AddBenefit(plan.PlannerState{}, gain(100, 50, -50), known, noon, off)
-	if !st.Benefits["zones"].BlockedUntil.IsZero() {
+	if !st.Benefits["zones"].SuspendedUntil.IsZero() {
 		t.Errorf("%+v", st.Benefits)
 	}
 	// Nor one that was held before the floor was taken away.
@@ -141,7 +141,7 @@ func TestAddBenefitLeavesItsInputAsItIs(t *testing.T) {
 				t.Fatalf("changed in place:\n%s\n%s", before, got)
 			}
 			b := st.Benefits["zones"]
-			if b.Evictions < 0 || b.Predicted < 0 || !b.BlockedUntil.IsZero() && b.Evictions < 1 {
+			if b.Evictions < 0 || b.Predicted < 0 || !b.SuspendedUntil.IsZero() && b.Evictions < 1 {
 				t.Fatalf("%+v", b)
 			}
 		}

@@ -144,7 +144,7 @@ func (t *transport) currentTransport() (*http.Transport, error) {
 		}
 		b, err := os.ReadFile(file)
 		if err != nil {
-			return nil, fmt.Errorf("reading what to trust or to show: %w", err)
+			return nil, fmt.Errorf("reading TLS files: %w", err)
 		}
 		parts[i] = b
 	}
@@ -174,7 +174,7 @@ func (t *transport) tlsConfig(ca, cert, key []byte) (*tls.Config, error) {
 	if t.opts.CAFile != "" {
 		c.RootCAs = x509.NewCertPool()
 		if !c.RootCAs.AppendCertsFromPEM(ca) {
-			return nil, fmt.Errorf("%s holds no certificate (want PEM)", t.opts.CAFile)
+			return nil, fmt.Errorf("%s contains no certificate (want PEM)", t.opts.CAFile)
 		}
 	}
 	if t.opts.CertFile != "" || t.opts.KeyFile != "" {
@@ -197,7 +197,7 @@ func (t *transport) readToken() (string, error) {
 	}
 	token := strings.TrimSpace(string(b))
 	if token == "" || strings.ContainsAny(token, " \t\r\n") {
-		return "", fmt.Errorf("%s holds no token (want one word)", t.opts.TokenFile)
+		return "", fmt.Errorf("%s contains no token (want one word)", t.opts.TokenFile)
 	}
 	return token, nil
 }
@@ -234,9 +234,9 @@ func tooLarge(most int64) error {
 func AuthHint(status int) string {
 	switch status {
 	case http.StatusUnauthorized:
-		return "; it wants to know who asks: set tokenFile to a file with a token that it takes"
+		return "; the server requires authentication: set tokenFile to a file with a valid token"
 	case http.StatusForbidden:
-		return "; whoever asks may not: grant that to the account whose token tokenFile holds"
+		return "; the account may not read this: grant access to the account of the token in tokenFile"
 	}
 	return ""
 }
@@ -255,7 +255,7 @@ func ProblemOf(err error, deadline time.Duration) usage.Problem {
 		err = outer.Err
 	}
 	if errors.Is(err, io.ErrUnexpectedEOF) {
-		return usage.Problem{Kind: usage.BadAnswer, Detail: "the answer breaks off"}
+		return usage.Problem{Kind: usage.BadAnswer, Detail: "the answer is truncated"}
 	}
 	return usage.Problem{Kind: usage.Unreachable, Detail: err.Error()}
 }

@@ -131,7 +131,7 @@ func TestTheAuthoritiesAreReadAnew(t *testing.T) {
 	if err := os.WriteFile(file, []byte("nothing"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := New(Options{CAFile: file}); err == nil || !strings.Contains(err.Error(), "holds no certificate") {
+	if _, err := New(Options{CAFile: file}); err == nil || !strings.Contains(err.Error(), "contains no certificate") {
 		t.Errorf("%v", err)
 	}
 	authority := pem.EncodeToMemory(&pem.Block{Type: "CERTIFICATE", Bytes: s.Certificate().Raw})
@@ -170,7 +170,7 @@ func TestWhyThereIsNoAnswer(t *testing.T) {
 	defer close(done)
 	c := newTestClient(t, Options{})
 	_, err := get(t, c, s.URL+"/short")
-	if p := ProblemOf(err, time.Second); p.Kind != usage.BadAnswer || p.Detail != "the answer breaks off" {
+	if p := ProblemOf(err, time.Second); p.Kind != usage.BadAnswer || p.Detail != "the answer is truncated" {
 		t.Errorf("%+v", p)
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)

@@ -75,8 +75,8 @@ func TestPercentagesBecomeAmounts(t *testing.T) {
 	}, Problems: []usage.Problem{
 		{Kind: usage.Ambiguous, Detail: "cpu: more than one value for n3"},
 		{Kind: usage.Ambiguous, Detail: "cpu: two values of AVG for n3"},
-		{Kind: usage.Missing, Detail: "memory: nothing is said about n2, n3"},
-		{Kind: usage.UnknownNode, Detail: "cpu: no node of the cluster is called n9"},
+		{Kind: usage.Missing, Detail: "memory: no value for n2, n3"},
+		{Kind: usage.UnknownNode, Detail: "cpu: unknown node name n9"},
 	}}
 	if d := cmp.Diff(want, got); d != "" {
 		t.Error(d)
@@ -93,15 +93,15 @@ func TestBadAnswers(t *testing.T) {
 		"no data":      {500, "", usage.Problem{Kind: usage.Empty, Detail: "the load-watcher has no data (it answers 500)"}},
 		"unknown host": {404, "", usage.Problem{Kind: usage.Empty, Detail: "the load-watcher has no data (it answers 404)"}},
 		"down":         {503, "", usage.Problem{Kind: usage.Unreachable, Detail: "answers 503"}},
-		"not allowed":  {401, "", usage.Problem{Kind: usage.BadAnswer, Detail: "answers 401; it wants to know who asks: set tokenFile to a file with a token that it takes"}},
+		"not allowed":  {401, "", usage.Problem{Kind: usage.BadAnswer, Detail: "answers 401; the server requires authentication: set tokenFile to a file with a valid token"}},
 		"a page":       {200, "<html>", usage.Problem{Kind: usage.BadAnswer, Detail: "the answer is a web page; is this the address of a load-watcher?"}},
 		"half":         {200, good[:60], usage.Problem{Kind: usage.BadAnswer, Detail: "reading a load-watcher answer: unexpected end of JSON input"}},
 		"a NaN":        {200, strings.Replace(good, "12.5", "NaN", 1), usage.Problem{Kind: usage.BadAnswer, Detail: "reading a load-watcher answer: invalid character 'N' looking for beginning of value"}},
 		"no nodes":     {200, encodedAnswer(t, noon, nil), usage.Problem{Kind: usage.Empty, Detail: "cpu: the answer has no values"}},
 		"old":          {200, encodedAnswer(t, noon.Add(-time.Hour), map[string]NodeMetrics{"n1": nodeMetrics(Metric{Type: CPU, Operator: Latest, Value: 12.5})}), usage.Problem{Kind: usage.Stale, Detail: "cpu: measured more than 3m0s ago for n1"}},
 		"without time": {200, strings.ReplaceAll(good, `"end":`, `"until":`), usage.Problem{Kind: usage.Stale, Detail: "cpu: measured more than 3m0s ago for n1"}},
-		"negative":     {200, strings.Replace(good, "12.5", "-12.5", 1), usage.Problem{Kind: usage.Implausible, Detail: "cpu: less than nothing for n1"}},
-		"no percent":   {200, strings.Replace(good, "12.5", "1250", 1), usage.Problem{Kind: usage.Implausible, Detail: "cpu: 12.5 for n1 is no ratio (want 0..1; is it a percentage?), so none of the 1 values is used"}},
+		"negative":     {200, strings.Replace(good, "12.5", "-12.5", 1), usage.Problem{Kind: usage.Implausible, Detail: "cpu: negative for n1"}},
+		"no percent":   {200, strings.Replace(good, "12.5", "1250", 1), usage.Problem{Kind: usage.Implausible, Detail: "cpu: 12.5 for n1 is not a ratio (want 0..1; is it a percentage?); all 1 values are rejected"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := newTestSource(t, func(w http.ResponseWriter, _ *http.Request) {

@@ -79,7 +79,7 @@ const (
 
 // errNoNodes means that an answer has no NodeMetricsMap. The server is probably not a
 // load-watcher.
-var errNoNodes = errors.New("it has no data.NodeMetricsMap; is this a load-watcher?")
+var errNoNodes = errors.New("data.NodeMetricsMap is missing; is the server a load-watcher?")
 
 // Encode writes an answer. It leaves out values that are not finite, and nodes without a value.
 // A single NaN makes trimaran's client reject the whole answer, while a missing node only

@@ -125,9 +125,9 @@ func (s *Source) addProblem(g *usage.SampleBuilder, resource string, err error) 
 	case errors.As(err, &bad):
 		p = usage.Problem{Kind: usage.BadAnswer, Detail: "the answer cannot be read: " + err.Error()}
 	case apierrors.IsNotFound(err):
-		p = usage.Problem{Kind: usage.Unreachable, Detail: "the cluster serves no metrics.k8s.io/v1beta1; is metrics-server installed?"}
+		p = usage.Problem{Kind: usage.Unreachable, Detail: "the cluster does not serve metrics.k8s.io/v1beta1; is metrics-server installed?"}
 	case apierrors.IsServiceUnavailable(err):
-		p = usage.Problem{Kind: usage.Unreachable, Detail: "metrics.k8s.io/v1beta1 is not available now; does metrics-server run?"}
+		p = usage.Problem{Kind: usage.Unreachable, Detail: "metrics.k8s.io/v1beta1 is not available; is metrics-server running?"}
 	case errors.As(err, &status):
 		p = usage.Problem{Kind: usage.BadAnswer, Detail: status.Error()}
 	}

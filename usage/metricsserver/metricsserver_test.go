@@ -139,13 +139,13 @@ func TestASampleIsTwoRequests(t *testing.T) {
 			"shop/a": {At: noon.Add(-20 * time.Second), Used: map[string]int64{"cpu": 100, "memory": 65 << 20}},
 			"shop/b": {At: noon.Add(-20 * time.Second), Used: map[string]int64{"memory": 65 << 20}},
 		}, Problems: []usage.Problem{
-			{Kind: usage.Missing, Detail: "cpu: nothing is said about n3, n4"},
-			{Kind: usage.Missing, Detail: "memory: nothing is said about n3"},
+			{Kind: usage.Missing, Detail: "cpu: no value for n3, n4"},
+			{Kind: usage.Missing, Detail: "memory: no value for n3"},
 			{Kind: usage.Stale, Detail: "cpu: measured more than 1m0s ago for n2"},
 			{Kind: usage.Stale, Detail: "memory: measured more than 1m0s ago for n2"},
 			{Kind: usage.Stale, Detail: "nodes: averaged over more than 1m0s for n3"},
-			{Kind: usage.UnknownNode, Detail: "cpu: no node of the cluster is called gone"},
-			{Kind: usage.UnknownNode, Detail: "memory: no node of the cluster is called gone"},
+			{Kind: usage.UnknownNode, Detail: "cpu: unknown node name gone"},
+			{Kind: usage.UnknownNode, Detail: "memory: unknown node name gone"},
 		}}
 		if d := cmp.Diff(want, got); d != "" {
 			t.Errorf("%s:\n%s", contentType, d)
@@ -159,8 +159,8 @@ func TestWhyThereIsNoAnswer(t *testing.T) {
 		body   string
 		want   usage.Problem
 	}{
-		"not installed": {404, "404 page not found", usage.Problem{Kind: usage.Unreachable, Detail: "nodes: the cluster serves no metrics.k8s.io/v1beta1; is metrics-server installed?"}},
-		"not running":   {503, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"ServiceUnavailable","code":503}`, usage.Problem{Kind: usage.Unreachable, Detail: "nodes: metrics.k8s.io/v1beta1 is not available now; does metrics-server run?"}},
+		"not installed": {404, "404 page not found", usage.Problem{Kind: usage.Unreachable, Detail: "nodes: the cluster does not serve metrics.k8s.io/v1beta1; is metrics-server installed?"}},
+		"not running":   {503, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"ServiceUnavailable","code":503}`, usage.Problem{Kind: usage.Unreachable, Detail: "nodes: metrics.k8s.io/v1beta1 is not available; is metrics-server running?"}},
 		"not allowed":   {403, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"nodes.metrics.k8s.io is forbidden","reason":"Forbidden","code":403}`, usage.Problem{Kind: usage.BadAnswer, Detail: "nodes: nodes.metrics.k8s.io is forbidden"}},
 		"half":          {200, `{"kind":"NodeMetricsList","apiVersion":"metrics.k8s.io/v1beta1","items":[{"metadata":`, usage.Problem{Kind: usage.BadAnswer, Detail: "nodes: the answer cannot be read: "}},
 		"another kind":  {200, `{"kind":"Gadget","apiVersion":"metrics.k8s.io/v1beta1"}`, usage.Problem{Kind: usage.BadAnswer, Detail: "nodes: the answer cannot be read: "}},

@@ -56,7 +56,7 @@ var errProto = errors.New("broken protobuf")
 func decodeProto(body []byte, kind string) ([]itemMetrics, error) {
 	body, ok := bytes.CutPrefix(body, protobufPrefix)
 	if !ok {
-		return nil, errors.New("it does not begin as Kubernetes' protobuf does")
+		return nil, errors.New("it does not start like Kubernetes protobuf")
 	}
 	var raw []byte
 	var apiVersion, found string
@@ -199,7 +199,7 @@ func parseQuantity(text []byte) (float64, error) {
 	}
 	q, err := resource.ParseQuantity(string(text))
 	if err != nil || !bytes.ContainsAny(text, "0123456789") { // the library parses "Ki" without a number as 0
-		return 0, fmt.Errorf("%.40q is no quantity", text)
+		return 0, fmt.Errorf("%.40q is not a quantity", text)
 	}
 	return q.AsApproximateFloat64(), nil
 }

@@ -14,7 +14,7 @@ import (
 func (m *Monitor) loadHistory(ctx context.Context, nodes []usage.Node, until time.Time) []usage.Sample {
 	h, remembers := m.source.(usage.HistorySource)
 	if !remembers {
-		m.setNoHistoryReason("a " + m.opts.Source + " remembers nothing")
+		m.setNoHistoryReason(m.opts.Source + " has no history")
 		return nil
 	}
 	since := m.historyStart(until)
@@ -24,10 +24,10 @@ func (m *Monitor) loadHistory(ctx context.Context, nodes []usage.Node, until tim
 	m.setHistoryGap(err, until)
 	switch {
 	case err != nil && len(samples) > 0:
-		m.log.Warn("what the source of usage remembers was read in part: the rest is counted anew", "error", err)
+		m.log.Warn("the history of the usage source could be read only in part; counting restarts for the rest", "error", err)
 	case err != nil:
-		m.setNoHistoryReason("what " + m.opts.Source + " remembers could not be read: " + err.Error())
-		m.log.Warn("samples are counted anew: the source of usage does not say what it remembers", "error", err)
+		m.setNoHistoryReason("the history of " + m.opts.Source + " could not be read: " + err.Error())
+		m.log.Warn("the history of the usage source could not be read; counting of samples restarts", "error", err)
 		return nil
 	}
 	m.setNoHistoryReason("")
@@ -37,7 +37,7 @@ func (m *Monitor) loadHistory(ctx context.Context, nodes []usage.Node, until tim
 	for i := range samples {
 		samples[i].FromHistory = true
 	}
-	m.log.Info("took over what the source of usage remembers", "samples", len(samples), "since", since)
+	m.log.Info("read the history of the usage source", "samples", len(samples), "since", since)
 	return samples
 }
 

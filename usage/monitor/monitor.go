@@ -207,14 +207,14 @@ func (m *Monitor) timeout() time.Duration { return max(m.opts.Interval, minTimeo
 func (m *Monitor) recordFailure(err error) {
 	if m.failures++; m.failures == 1 {
 		m.failedSince = m.clock.Now()
-		m.log.Warn("the source of usage gives no answer; what is known grows old", "error", err)
+		m.log.Warn("the usage source does not answer; known usage expires after maxAge", "error", err)
 	}
 	m.lastError = err
 }
 
 func (m *Monitor) addSamples(samples []usage.Sample, nodes []usage.Node) {
 	if m.failures > 0 {
-		m.log.Info("the source of usage answers again", "after", m.clock.Now().Sub(m.failedSince))
+		m.log.Info("the usage source answers again", "after", m.clock.Now().Sub(m.failedSince))
 	}
 	m.lastError, m.failures, m.last, m.loads = nil, 0, nil, nil
 	for _, s := range samples {

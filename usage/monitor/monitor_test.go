@@ -147,15 +147,15 @@ func wantProblem(t *testing.T, u *cluster.Usage, want string) {
 }
 
 func TestSamplesOnItsOwnClock(t *testing.T) {
-	s := &fakeSource{cpu: 900, problems: []usage.Problem{{Kind: usage.Missing, Detail: "nothing is said about b"}}}
+	s := &fakeSource{cpu: 900, problems: []usage.Problem{{Kind: usage.Missing, Detail: "no value for b"}}}
 	withRunningMonitor(t, s, func(m *monitor.Monitor, n *fakeRecorder) {
 		begun := time.Now()
 		u := m.Usage()
 		if u.Samples != 1 || u.Statistic != "latest" || isHot(u) || len(u.Pods) != 1 || u.Pods[0].Node != "a" || u.Pods[0].UID != "1" || u.Nodes[0].Used["cpu"] != 900 {
 			t.Errorf("after the first sample: %+v", u)
 		}
-		wantProblem(t, u, "samples are counted since 2000-01-01T00:00:00Z, for a metricsServer remembers nothing: 1 of the 3 in a row that are wanted at most")
-		wantProblem(t, u, "Missing: nothing is said about b")
+		wantProblem(t, u, "samples are counted since 2000-01-01T00:00:00Z, because metricsServer has no history: 1 of up to 3 required in a row")
+		wantProblem(t, u, "Missing: no value for b")
 		select {
 		case <-m.Sampled():
 		default:
@@ -230,7 +230,7 @@ func TestASourceThatIsDown(t *testing.T) {
 func TestAnAnswerIsNotAwaitedForEver(t *testing.T) {
 	s := &fakeSource{hangs: true}
 	withRunningMonitor(t, s, func(m *monitor.Monitor, n *fakeRecorder) {
-		wantProblem(t, m.Usage(), "it has not answered yet")
+		wantProblem(t, m.Usage(), "the source has not answered yet")
 		advanceTime(interval)
 		wantProblem(t, m.Usage(), "no answer since 2000-01-01T00:00:30Z (asked 1 times): no answer within 30s")
 	})
@@ -308,7 +308,7 @@ func TestASourceThatSaysInPartWhatItRemembers(t *testing.T) {
 		if u.Samples != 3 || !isHot(u) {
 			t.Errorf("%+v", u)
 		}
-		wantProblem(t, u, "not all that metricsServer remembers could be read, and the rest is counted since 2000-01-01T00:00:00Z: memory: answers 503")
+		wantProblem(t, u, "the history of metricsServer could be read only in part; samples of the rest are counted since 2000-01-01T00:00:00Z: memory: answers 503")
 		for range 11 {
 			advanceTime(interval)
 			m.SampleOnce(t.Context())
@@ -325,7 +325,7 @@ func TestASourceThatCannotSayWhatItRemembers(t *testing.T) {
 		if isHot(u) || u.Samples != 1 {
 			t.Errorf("%+v", u)
 		}
-		wantProblem(t, u, "for what metricsServer remembers could not be read: too many samples: 1 of the 3")
+		wantProblem(t, u, "because the history of metricsServer could not be read: too many samples: 1 of up to 3")
 	})
 }
 

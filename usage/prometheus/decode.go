@@ -64,7 +64,7 @@ func describeNonObject(c byte) string {
 	case '<':
 		return "the answer is a web page; is this the address of a Prometheus?"
 	}
-	return "the answer is no JSON object"
+	return "the answer is not a JSON object"
 }
 
 func (r *answerReader) readField(key string) {
@@ -149,7 +149,7 @@ func (r *answerReader) readPoint() {
 		case 1:
 			seconds := r.readNumber()
 			if !(seconds >= 0 && seconds <= maxUnixSeconds) {
-				r.fail("%g is no time", seconds)
+				r.fail("%g is not a time", seconds)
 				return
 			}
 			p.at = time.UnixMilli(int64(math.Round(seconds * 1000))).UTC()
@@ -157,17 +157,17 @@ func (r *answerReader) readPoint() {
 			text := r.readString()
 			v, err := strconv.ParseFloat(text, 64)
 			if err != nil && !errors.Is(err, strconv.ErrRange) {
-				r.fail("%q is no number", strings.ToValidUTF8(text[:min(len(text), 40)], "?"))
+				r.fail("%q is not a number", strings.ToValidUTF8(text[:min(len(text), 40)], "?"))
 				return
 			}
 			p.v = v
 		default:
-			r.fail("more than a time and a number")
+			r.fail("more than two elements (want a time and a number)")
 			r.skipValue(0)
 		}
 	})
 	if n < 2 {
-		r.fail("less than a time and a number")
+		r.fail("fewer than two elements (want a time and a number)")
 	}
 	r.answer.samples = append(r.answer.samples, p)
 }

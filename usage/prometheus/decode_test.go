@@ -108,17 +108,17 @@ func TestDecodeRefuses(t *testing.T) {
 	for name, c := range map[string]struct{ body, want string }{
 		"nothing":          {"", "is empty"},
 		"a page":           {"\n<html>", "a web page"},
-		"a list":           {"[]", "no JSON object"},
+		"a list":           {"[]", "not a JSON object"},
 		"half":             {whole[:200], "not what the Prometheus API sends"},
 		"all but the end":  {whole[:len(whole)-1], "not what the Prometheus API sends"},
 		"twice":            {whole + whole, "more than one value"},
 		"something else":   {`{"status":1}`, "not what"},
-		"a time far off":   {strings.Replace(whole, "1767268800.123", "1e18", 1), "1e+18 is no time"},
-		"before time":      {strings.Replace(whole, "1767268800.123", "-1", 1), "-1 is no time"},
-		"a word":           {strings.Replace(whole, `"0.01"`, `"one"`, 1), "is no number"},
+		"a time far off":   {strings.Replace(whole, "1767268800.123", "1e18", 1), "1e+18 is not a time"},
+		"before time":      {strings.Replace(whole, "1767268800.123", "-1", 1), "-1 is not a time"},
+		"a word":           {strings.Replace(whole, `"0.01"`, `"one"`, 1), "is not a number"},
 		"a bare number":    {strings.Replace(whole, `"0.01"`, `0.01`, 1), "not what"},
-		"half a point":     {strings.Replace(whole, `,"0.01"`, ``, 1), "less than a time and a number"},
-		"a point and more": {strings.Replace(whole, `"0.01"`, `"0.01",1`, 1), "more than a time and a number"},
+		"half a point":     {strings.Replace(whole, `,"0.01"`, ``, 1), "fewer than two elements (want a time and a number)"},
+		"a point and more": {strings.Replace(whole, `"0.01"`, `"0.01",1`, 1), "more than two elements (want a time and a number)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if a, err := decodeAnswer([]byte(c.body), []string{"namespace", "pod"}); err == nil || !strings.Contains(err.Error(), c.want) {

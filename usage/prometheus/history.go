@@ -21,7 +21,7 @@ func (s *Source) History(ctx context.Context, nodes []usage.Node, since time.Tim
 	step = step.Truncate(time.Millisecond)
 	now, since := s.opts.Now(), since.Truncate(time.Millisecond)
 	if step <= 0 || now.Before(since) || now.Sub(since)/step >= maxHistorySteps {
-		return nil, fmt.Errorf("asking Prometheus for the past: from %s on in steps of %s is not between one and %d samples", since, step, maxHistorySteps)
+		return nil, fmt.Errorf("reading the history from Prometheus: the time since %s in steps of %s is not between 1 and %d samples", since, step, maxHistorySteps)
 	}
 	var asks []metricQuery
 	for _, a := range s.queries {
@@ -52,7 +52,7 @@ func (s *Source) History(ctx context.Context, nodes []usage.Node, since time.Tim
 		}
 	}
 	if len(out) == 0 {
-		return nil, fmt.Errorf("asking Prometheus for the past: %s", failed)
+		return nil, fmt.Errorf("reading the history from Prometheus: %s", failed)
 	}
 	return out, failedQueries(asks, replies)
 }
@@ -71,7 +71,7 @@ func failedQueries(asks []metricQuery, replies map[string]queryResult) error {
 	if len(said) == 0 {
 		return nil
 	}
-	return fmt.Errorf("asking Prometheus for the past: %s", strings.Join(said, "; "))
+	return fmt.Errorf("reading the history from Prometheus: %s", strings.Join(said, "; "))
 }
 
 // groupByTime groups samples by their time.

@@ -48,9 +48,9 @@ func (s *jsonScanner) expect(c byte) bool {
 		s.pos++
 		return true
 	case s.pos >= len(s.text):
-		s.fail("it breaks off")
+		s.fail("truncated")
 	default:
-		s.fail("found %q where %q should stand", got, c)
+		s.fail("found %q instead of %q", got, c)
 	}
 	return false
 }
@@ -94,11 +94,11 @@ func (s *jsonScanner) readString() string {
 		case c == '\\':
 			return s.readEscaped(begin)
 		case c < ' ':
-			s.fail("a control character in a string")
+			s.fail("control character in a string")
 			return ""
 		}
 	}
-	s.fail("it breaks off in a string")
+	s.fail("truncated in a string")
 	return ""
 }
 
@@ -118,7 +118,7 @@ func (s *jsonScanner) readEscaped(begin int) string {
 		}
 	}
 	s.pos = len(s.text)
-	s.fail("it breaks off in a string")
+	s.fail("truncated in a string")
 	return ""
 }
 
@@ -135,9 +135,9 @@ func (s *jsonScanner) readNumber() float64 {
 	switch {
 	case err == nil:
 	case s.pos >= len(s.text):
-		s.fail("it breaks off")
+		s.fail("truncated")
 	default:
-		s.fail("no number")
+		s.fail("not a number")
 	}
 	return v
 }

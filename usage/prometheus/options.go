@@ -68,29 +68,29 @@ func (o Options) Check() []OptionError {
 		case err != nil:
 			add(path, "%v", err)
 		case ratio && q.IsPercentage():
-			add(path, "gives percent (want a ratio, 0..1; leave out the 100)")
+			add(path, "returns a percentage (want a ratio, 0..1; leave out the 100)")
 		}
 	}
 	if !validLabel(o.NodeLabel) {
-		add("nodeLabel", "%q is not the name of a label (want one such as instance or node)", o.NodeLabel)
+		add("nodeLabel", "%q is not a valid label name (want one such as instance or node)", o.NodeLabel)
 		return out
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Freshness)) {
 		if _, ok := o.userQueries()[name]; !ok {
-			add("freshness."+name, "there is no query for %s", name)
+			add("freshness."+name, "no query is set for %s", name)
 		}
 		query("freshness."+name, o.Freshness[name], false, o.NodeLabel)
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.PodQueries)) {
 		if name != "cpu" && name != "memory" {
-			add("podQueries."+name, "unknown resource of pods (want cpu or memory)")
+			add("podQueries."+name, "unknown pod resource (want cpu or memory)")
 		} else if o.PodQueries[name] != "" {
 			query("podQueries."+name, o.PodQueries[name], false, "namespace", "pod")
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(o.Queries)) {
 		if len(validation.IsQualifiedName(name)) > 0 {
-			add("queries."+name, "%q cannot name a resource (want letters, digits, dots and dashes, such as disk)", name)
+			add("queries."+name, "%q is not a valid resource name (want letters, digits, dots and dashes, such as disk)", name)
 		}
 		query("queries."+name, o.Queries[name], name != cluster.MemoryAvailable, o.NodeLabel)
 	}

@@ -53,16 +53,16 @@ func TestOptionsThatCannotBe(t *testing.T) {
 		Rules:      map[string]string{"hot": "100 * x", "cold": "scalar(x)"},
 		Freshness:  map[string]string{"cpu": "sum(x)", "rule:hot": "x", "gone": "x"}}
 	want := []OptionError{
-		{"freshness.cpu", "its values have no label instance, by which they are told apart, for sum by () drops it"},
-		{"freshness.gone", "there is no query for gone"},
-		{"podQueries.cpu", "its values have no label namespace, by which they are told apart, for sum by (pod) drops it"},
-		{"podQueries.disk", "unknown resource of pods (want cpu or memory)"},
-		{"queries.a b", `"a b" cannot name a resource (want letters, digits, dots and dashes, such as disk)`},
-		{"queries.cpu", "its values have no label instance, by which they are told apart, for sum by () drops it"},
+		{"freshness.cpu", "its values lack the label instance, which must identify them: sum by () drops it"},
+		{"freshness.gone", "no query is set for gone"},
+		{"podQueries.cpu", "its values lack the label namespace, which must identify them: sum by (pod) drops it"},
+		{"podQueries.disk", "unknown pod resource (want cpu or memory)"},
+		{"queries.a b", `"a b" is not a valid resource name (want letters, digits, dots and dashes, such as disk)`},
+		{"queries.cpu", "its values lack the label instance, which must identify them: sum by () drops it"},
 		{"queries.disk", "is not PromQL: 1:6: unclosed left parenthesis"},
-		{"queries.memory", "gives percent (want a ratio, 0..1; leave out the 100)"},
-		{"queries.net", "gives a scalar (want one value per node or pod: an instant vector)"},
-		{"rules.cold", "gives a scalar (want one value per node or pod: an instant vector)"},
+		{"queries.memory", "returns a percentage (want a ratio, 0..1; leave out the 100)"},
+		{"queries.net", "returns a scalar (want an instant vector: one value per node or pod)"},
+		{"rules.cold", "returns a scalar (want an instant vector: one value per node or pod)"},
 	}
 	if d := cmp.Diff(want, o.Check()); d != "" {
 		t.Error(d)

@@ -36,7 +36,7 @@ func New(o Options) (*Source, error) {
 		return nil, err
 	}
 	if !slices.ContainsFunc(asks, func(a metricQuery) bool { return !a.ofPods }) {
-		return nil, errors.New("there is nothing to ask about nodes: neither a preset nor queries")
+		return nil, errors.New("nothing measures nodes; set a preset or queries")
 	}
 	client, err := api.NewClient(api.Config{Address: o.URL, Client: o.Client})
 	if err != nil {
@@ -147,7 +147,7 @@ func withMeasurementTimes(g *usage.SampleBuilder, a metricQuery, values []usage.
 	for _, t := range times {
 		switch old, twice := at[t.labels[0]]; {
 		case !(t.v >= 0 && t.v <= maxUnixSeconds):
-			g.AddProblemOf(usage.Implausible, a.resource+": no time of measurement for", t.labels[0])
+			g.AddProblemOf(usage.Implausible, a.resource+": invalid measurement time for", t.labels[0])
 			at[t.labels[0]] = time.Time{} // a zero time is stale and earlier than any other
 		case !twice || unixTime(t.v).Before(old):
 			at[t.labels[0]] = unixTime(t.v)
@@ -157,7 +157,7 @@ func withMeasurementTimes(g *usage.SampleBuilder, a metricQuery, values []usage.
 	for _, v := range values {
 		measured, known := at[v.Node]
 		if !known && a.requireTime {
-			g.AddProblemOf(usage.Stale, a.resource+": nothing tells when it was measured for", v.Node)
+			g.AddProblemOf(usage.Stale, a.resource+": no measurement time for", v.Node)
 			continue
 		}
 		if known {
@@ -236,7 +236,7 @@ func (s *Source) query(ctx context.Context, path string, form url.Values, labels
 	case len(a.warnings) > 0:
 		return bad(usage.BadAnswer, "the answer may be partial: %s", strings.Join(a.warnings, "; "))
 	case a.resultType != want:
-		return bad(usage.BadAnswer, "gives a %s (want a %s)", a.resultType, want)
+		return bad(usage.BadAnswer, "the answer is a %s (want a %s)", a.resultType, want)
 	}
 	return a.samples, nil
 }

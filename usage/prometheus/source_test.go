@@ -164,7 +164,7 @@ func TestFreshnessOfTheUsersOwn(t *testing.T) {
 	if d := cmp.Diff(map[string]usage.Reading{"n1": {At: noon.Add(-8 * time.Second), Used: map[string]int64{"cpu": 2000}}}, got.Nodes); d != "" {
 		t.Error(d)
 	}
-	want := []usage.Problem{{Kind: usage.Implausible, Detail: "cpu: no time of measurement for n3"}, {Kind: usage.Missing, Detail: "cpu: nothing is said about n2"}, {Kind: usage.Stale, Detail: "cpu: nothing tells when it was measured for n2"}}
+	want := []usage.Problem{{Kind: usage.Implausible, Detail: "cpu: invalid measurement time for n3"}, {Kind: usage.Missing, Detail: "cpu: no value for n2"}, {Kind: usage.Stale, Detail: "cpu: no measurement time for n2"}}
 	if d := cmp.Diff(want, got.Problems); d != "" {
 		t.Error(d)
 	}
@@ -183,26 +183,26 @@ func TestBadAnswers(t *testing.T) {
 		"infinite":            {200, strings.ReplaceAll(good, "0.5", "+Inf"), usage.NotANumber, "cpu: not a finite number for n1, n2"},
 		"a node twice":        {200, strings.ReplaceAll(good, "n2", "10.0.0.1:1"), usage.Ambiguous, "cpu: more than one value for n1"},
 		"percent":             {200, strings.ReplaceAll(good, "0.5", "50"), usage.Implausible, "is it a percentage?"},
-		"negative":            {200, strings.ReplaceAll(good, "0.5", "-0.5"), usage.Implausible, "cpu: less than nothing for n1, n2"},
-		"unknown":             {200, strings.ReplaceAll(good, "n2", "db:9100"), usage.UnknownNode, "cpu: no node of the cluster is called db:9100"},
+		"negative":            {200, strings.ReplaceAll(good, "0.5", "-0.5"), usage.Implausible, "cpu: negative for n1, n2"},
+		"unknown":             {200, strings.ReplaceAll(good, "n2", "db:9100"), usage.UnknownNode, "cpu: unknown node name db:9100"},
 		"other labels":        {200, strings.ReplaceAll(good, "instance", "host"), usage.BadAnswer, "cpu: no value has the label instance"},
-		"a time far off":      {200, strings.ReplaceAll(good, strconv.FormatInt(noon.Unix(), 10), "1000000000000000000"), usage.BadAnswer, "1e+18 is no time"},
+		"a time far off":      {200, strings.ReplaceAll(good, strconv.FormatInt(noon.Unix(), 10), "1000000000000000000"), usage.BadAnswer, "1e+18 is not a time"},
 		"an old answer":       {200, strings.ReplaceAll(good, strconv.FormatInt(noon.Unix(), 10), unixBefore(time.Hour)), usage.Stale, "cpu: measured more than 3m0s ago for n1, n2"},
 		"no values":           {200, `{"status":"success","data":{"resultType":"vector","result":[]}}`, usage.Empty, "cpu: the answer has no values"},
 		"nothing":             {200, "", usage.BadAnswer, "the answer is empty"},
-		"half":                {200, good[:len(good)/2], usage.BadAnswer, "it breaks off"},
+		"half":                {200, good[:len(good)/2], usage.BadAnswer, "truncated"},
 		"a login page":        {200, "<html><body>login", usage.BadAnswer, "a web page"},
-		"a scalar":            {200, `{"status":"success","data":{"resultType":"scalar","result":[1,"2"]}}`, usage.BadAnswer, "gives a scalar (want a vector)"},
-		"a matrix":            {200, `{"status":"success","data":{"resultType":"matrix","result":[]}}`, usage.BadAnswer, "gives a matrix (want a vector)"},
+		"a scalar":            {200, `{"status":"success","data":{"resultType":"scalar","result":[1,"2"]}}`, usage.BadAnswer, "the answer is a scalar (want a vector)"},
+		"a matrix":            {200, `{"status":"success","data":{"resultType":"matrix","result":[]}}`, usage.BadAnswer, "the answer is a matrix (want a vector)"},
 		"a histogram":         {200, `{"status":"success","data":{"resultType":"vector","result":[{"metric":{"instance":"n1"},"histogram":[1,{"count":"1","sum":"2"}]}]}}`, usage.Implausible, "cpu: a histogram for n1"},
 		"warnings and values": {200, strings.Replace(good, `"data"`, `"warnings":["store down"],"data"`, 1), usage.BadAnswer, "the answer may be partial: store down"},
 		"warnings, no values": {200, `{"status":"success","data":{"resultType":"vector","result":[]},"warnings":["store down"]}`, usage.BadAnswer, "the answer may be partial: store down"},
 		"an error with data":  {200, strings.Replace(good, `"success"`, `"error","errorType":"timeout","error":"too slow"`, 1), usage.BadAnswer, "answers 200, timeout: too slow"},
 		"a bad query":         {400, `{"status":"error","errorType":"bad_data","error":"parse error"}`, usage.BadAnswer, "answers 400, bad_data: parse error"},
 		"data with an error":  {503, good, usage.Unreachable, "answers 503"},
-		"not allowed":         {401, "Unauthorized", usage.BadAnswer, "answers 401; it wants to know who asks: set tokenFile to a file with a token that it takes"},
-		"forbidden":           {403, "Forbidden", usage.BadAnswer, "answers 403; whoever asks may not: grant that to the account whose token tokenFile holds"},
-		"a tenant refused":    {403, `{"status":"error","errorType":"forbidden","error":"no such tenant"}`, usage.BadAnswer, "answers 403, forbidden: no such tenant; whoever asks may not: grant that"},
+		"not allowed":         {401, "Unauthorized", usage.BadAnswer, "answers 401; the server requires authentication: set tokenFile to a file with a valid token"},
+		"forbidden":           {403, "Forbidden", usage.BadAnswer, "answers 403; the account may not read this: grant access to the account of the token in tokenFile"},
+		"a tenant refused":    {403, `{"status":"error","errorType":"forbidden","error":"no such tenant"}`, usage.BadAnswer, "answers 403, forbidden: no such tenant; the account may not read this: grant access"},
 		"another server":      {404, "404 page not found", usage.BadAnswer, "cpu: answers 404; is this the address of a Prometheus, with its path prefix?"},
 		"a gateway":           {502, "<html>", usage.Unreachable, "answers 502"},
 		"no content":          {204, "", usage.BadAnswer, "the answer is empty"},

@@ -36,7 +36,7 @@ func Parse(text string) (Query, error) {
 		return Query{}, errors.New(parseErrorText(err, text))
 	}
 	if t := expr.Type(); t != parser.ValueTypeVector {
-		return Query{}, fmt.Errorf("gives a %s (want one value per node or pod: an instant vector)", parser.DocumentedType(t))
+		return Query{}, fmt.Errorf("returns a %s (want an instant vector: one value per node or pod)", parser.DocumentedType(t))
 	}
 	return Query{text, expr}, nil
 }
@@ -62,7 +62,7 @@ func (q Query) String() string { return q.text }
 func (q Query) CheckLabels(labels ...string) error {
 	for _, l := range labels {
 		if dropped := droppingPart(q.expr, l); dropped != "" {
-			return fmt.Errorf("its values have no label %s, by which they are told apart, for %s drops it", l, dropped)
+			return fmt.Errorf("its values lack the label %s, which must identify them: %s drops it", l, dropped)
 		}
 	}
 	return nil

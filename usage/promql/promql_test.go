@@ -11,10 +11,10 @@ func TestParseRefuses(t *testing.T) {
 		"rate(x[5m]":               "is not PromQL: 1:11: unclosed left parenthesis",
 		"x{a=b}":                   "is not PromQL: 1:5: unexpected identifier",
 		"rate(x)":                  "is not PromQL: 1:6: expected type range vector in call to function \"rate\", got instant vector",
-		"1":                        "gives a scalar (want one value per node or pod: an instant vector)",
-		"scalar(x)":                "gives a scalar",
-		"x[5m]":                    "gives a range vector",
-		`"a"`:                      "gives a string",
+		"1":                        "returns a scalar (want an instant vector: one value per node or pod)",
+		"scalar(x)":                "returns a scalar",
+		"x[5m]":                    "returns a range vector",
+		`"a"`:                      "returns a string",
 		"sum by (instance) (x) > ": "is not PromQL: 1:25: unexpected end of input",
 	} {
 		if _, err := Parse(text); err == nil || !strings.Contains(err.Error(), want) {

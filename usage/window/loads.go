@@ -35,7 +35,7 @@ func (w *Windows) Loads(now time.Time, d time.Duration) []NodeLoads {
 				continue
 			}
 			last, ok := of.last()
-			if !ok || !w.isCurrent(last.at, now) {
+			if !ok || !w.opts.isCurrent(last.at, now) {
 				continue
 			}
 			values = w.valuesWithin(of, d, values[:0])
@@ -55,7 +55,7 @@ func (w *Windows) Loads(now time.Time, d time.Duration) []NodeLoads {
 func (w *Windows) SampleSpan(now time.Time) time.Duration {
 	oldest, newest := int64(0), int64(0)
 	for _, n := range w.nodes {
-		if !w.isCurrent(n.at, now) {
+		if !w.opts.isCurrent(n.at, now) {
 			continue
 		}
 		newest = max(newest, n.at)
@@ -73,7 +73,7 @@ func (w *Windows) SampleSpan(now time.Time) time.Duration {
 func (w *Windows) Coverage(now time.Time, nodes int) float64 {
 	known := 0
 	for _, n := range w.nodes {
-		if w.isCurrent(n.at, now) {
+		if w.opts.isCurrent(n.at, now) {
 			known++
 		}
 	}

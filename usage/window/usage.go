@@ -53,16 +53,9 @@ func (w *Windows) NodeUsage(now time.Time) *cluster.Usage {
 	u.Problems = formatProblems(w.problems)
 	if u.Samples == 1 && w.opts.Statistic != Latest {
 		u.Statistic = string(Latest)
-		u.Problems = append(u.Problems, fmt.Sprintf("there is one sample in the window of %s, and no %s of it: the latest is taken", w.opts.Window, w.opts.Statistic))
+		u.Problems = append(u.Problems, fmt.Sprintf("the window of %s contains one sample, too few for %s; the latest value is used", w.opts.Window, w.opts.Statistic))
 	}
 	return u
-}
-
-// isCurrent reports whether a measurement is not too old and not in the future. at is in Unix
-// milliseconds.
-func (w *Windows) isCurrent(at int64, now time.Time) bool {
-	age := now.UnixMilli() - at
-	return age <= w.opts.MaxAge.Milliseconds() && age >= -cluster.MaxClockSkew.Milliseconds()
 }
 
 // nodeUsage returns a node's usage and the number of samples, which is 0 if the usage is
@@ -74,7 +67,7 @@ func (w *Windows) nodeUsage(n *node, now time.Time) (cluster.NodeUsage, int) {
 	var values []int64
 	for resource, of := range n.used {
 		last, ok := of.last()
-		if !ok || !w.isCurrent(last.at, now) {
+		if !ok || !w.opts.isCurrent(last.at, now) {
 			continue
 		}
 		values = w.valuesWithin(of, w.opts.Window, values[:0])
@@ -158,45 +151,6 @@ func (w *Windows) valuesWithin(of *series, d time.Duration, values []int64) []in
 		values = append(values, last.v)
 	}
 	return values
-}
-
-func (w *Windows) podUsage(now time.Time) []cluster.PodUsage {
-	pods := w.podsInOrder()
-	out := make([]cluster.PodUsage, 0, len(pods))
-	expired, oldest := w.toTenths(now.Add(-w.opts.MaxAge)), w.toTenths(w.lastSampleTime.Add(-w.opts.Window))
-	latest := w.toTenths(now.Add(cluster.MaxClockSkew))
-	var cpu, pages []int64
-	for _, p := range pods {
-		last, ok := p.used.last()
-		if !ok || last.at > latest || last.at < expired && !(p.left && last.at > oldest) {
-			continue
-		}
-		cpu, pages = cpu[:0], pages[:0]
-		p.used.each(func(c podSample) {
-			if c.at <= oldest && c.at != last.at {
-				return
-			}
-			if c.milliCPU != unknown {
-				cpu = append(cpu, int64(c.milliCPU))
-			}
-			if c.pages != unknown {
-				pages = append(pages, int64(c.pages))
-			}
-		})
-		used := make(map[string]int64, 2)
-		if len(cpu) > 0 && last.milliCPU != unknown {
-			used["cpu"] = w.opts.Statistic.compute(cpu)
-		}
-		if len(pages) > 0 && last.pages != unknown {
-			used["memory"] = w.opts.Statistic.compute(pages) * pageBytes
-		}
-		out = append(out, cluster.PodUsage{Namespace: p.namespace, Name: p.name, UID: p.uid, Node: p.node, At: w.fromTenths(last.at), Used: used})
-	}
-	return out
-}
-
-func (w *Windows) fromTenths(tenths uint32) time.Time {
-	return w.timeBase.Add(time.Duration(tenths) * 100 * time.Millisecond).UTC()
 }
 
 // formatProblems describes the problems, with a few details of each kind.

@@ -216,7 +216,7 @@ func TestOneSampleIsTheLatest(t *testing.T) {
 	w := window.New(options())
 	w.Add(sampleOfNodeA(0, 500), testNodes("a"), nil)
 	u := w.Usage(secondsAfterStart(0))
-	want := []string{"there is one sample in the window of 5m0s, and no p90 of it: the latest is taken"}
+	want := []string{"the window of 5m0s contains one sample, too few for p90; the latest value is used"}
 	if diff := cmp.Diff(want, u.Problems); diff != "" || u.Statistic != "latest" || u.Nodes[0].Deviation != nil {
 		t.Errorf("%s, deviation %v, %s", u.Statistic, u.Nodes[0].Deviation, diff)
 	}

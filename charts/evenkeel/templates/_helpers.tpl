@@ -165,7 +165,7 @@ spec:
 {{/* The ConfigMaps in which it is remembered what was evicted; the program knows
 them by these names. */}}
 {{- define "evenkeel.memory" -}}
-{{- range $i := until 16 }}evenkeel-memory-{{ printf "%02d" $i }}, {{ end }}evenkeel-memory-cluster
+{{- range $i := until 16 }}evenkeel-state-{{ printf "%02d" $i }}, {{ end }}evenkeel-state-cluster
 {{- end }}
 
 {{/* What the program would refuse, or could never act on, said before it is installed. */}}

@@ -1,8 +1,7 @@
-// Package chart draws measurements as SVG: bars in groups, or lines over sizes,
-// each with its median, its least and its most.
+// Package chart draws measurements as SVG: bars in groups, or lines over sizes, each with its minimum, median and
+// maximum.
 //
-// It decides how a figure looks; what is drawn can be read on light and on dark
-// pages. It never computes what it shows.
+// It decides how a figure looks, on light and on dark pages. It computes no measurements.
 package chart
 
 import (
@@ -11,27 +10,26 @@ import (
 	"slices"
 )
 
-// Bar is one measurement; Low and High are drawn as a line when they differ. NaN
-// in Mid leaves the bar out.
+// Bar is one measurement. A line shows Low and High if they differ. A NaN in Mid leaves the bar out.
 type Bar struct{ Low, Mid, High float64 }
 
 // Series is one program over all groups.
 type Series struct {
 	Name string
-	Bars []Bar // by group; those of the last groups may be missing
+	Bars []Bar // by group; the last groups may be missing
 }
 
-// Chart is bars over groups. The scale begins at 0.
+// Chart shows bars in groups. The scale begins at 0.
 type Chart struct {
 	Title  string
-	X, Y   string // what the axes show, with units
+	X, Y   string // axis titles, with units
 	Groups []string
 	Series []Series
-	// Plain leaves the values off the bars, for many of them.
+	// Plain omits the values above the bars.
 	Plain bool
 }
 
-// Set puts a bar into a group, both made when they are not there yet.
+// Set sets the bar of a series in a group. It adds the series and the group if they do not exist.
 func (c *Chart) Set(series, group string, b Bar) {
 	g := slices.Index(c.Groups, group)
 	if g < 0 {
@@ -51,7 +49,7 @@ func (c *Chart) Set(series, group string, b Bar) {
 // Empty reports whether there is nothing to draw.
 func (c *Chart) Empty() bool { return len(c.Series) == 0 }
 
-// Write draws the chart.
+// Write writes the chart as SVG.
 func (c *Chart) Write(w io.Writer) error {
 	high := 0.0
 	for _, s := range c.Series {
@@ -61,14 +59,14 @@ func (c *Chart) Write(w io.Writer) error {
 			}
 		}
 	}
-	d := begin(w, c.Title, c.X, c.Y)
-	d.y = axis{low: 0, high: cmpOr(high*1.1, 1)}
+	d := beginDrawing(w, c.Title, c.X, c.Y)
+	d.y = axis{low: 0, high: positiveOr(high*1.1, 1)}
 	var names []string
 	for _, s := range c.Series {
 		names = append(names, s.Name)
 	}
 	d.legend(names)
-	for _, v := range d.y.steps() {
+	for _, v := range d.y.marks() {
 		d.markY(v)
 	}
 	for g := range c.Groups {
@@ -77,7 +75,7 @@ func (c *Chart) Write(w io.Writer) error {
 	return d.end()
 }
 
-func cmpOr(v, otherwise float64) float64 {
+func positiveOr(v, otherwise float64) float64 {
 	if v > 0 {
 		return v
 	}
@@ -95,13 +93,14 @@ func (c *Chart) group(d *drawing, g int) {
 		}
 		b := s.Bars[g]
 		x := start + wide*0.1 + bar*float64(i)
-		top := d.up(b.Mid)
-		d.printf(`<rect class="bar" x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`, x, top, bar*0.9, max(0, height-bottom-top), colour(i))
+		top := d.yOf(b.Mid)
+		d.printf(`<rect class="bar" x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`,
+			x, top, bar*0.9, max(0, height-bottom-top), colour(i))
 		if b.High > b.Low {
-			d.line(x+bar*0.45, d.up(b.Low), x+bar*0.45, d.up(b.High), ink, 1)
+			d.line(x+bar*0.45, d.yOf(b.Low), x+bar*0.45, d.yOf(b.High), ink, 1)
 		}
 		if !c.Plain {
-			d.text(x+bar*0.45, min(top, d.up(max(b.High, b.Mid)))-4, "middle", 10, short(b.Mid))
+			d.text(x+bar*0.45, min(top, d.yOf(max(b.High, b.Mid)))-4, "middle", 10, formatShort(b.Mid))
 		}
 	}
 }

@@ -9,8 +9,7 @@ import (
 	"testing"
 )
 
-// attributes returns one of each element that has it, and fails when the figure
-// is no XML.
+// attributes returns one attribute of every matching element. It fails if the figure is not valid XML.
 func attributes(t *testing.T, f interface{ Write(io.Writer) error }, element, class, name string) (out []string) {
 	t.Helper()
 	var b strings.Builder
@@ -40,37 +39,36 @@ func attributes(t *testing.T, f interface{ Write(io.Writer) error }, element, cl
 	}
 }
 
-// TestHeightsFollowValues: the drawing is 265 high; the scale ends at 1.1 times
-// the highest.
+// TestHeightsFollowValues checks bar heights: the drawing area is 265 high, and the scale ends at 1.1 times the
+// maximum.
 func TestHeightsFollowValues(t *testing.T) {
 	c := &Chart{Title: "a < b & c", Y: "seconds"}
 	c.Set("one", "small", Bar{1, 1, 1})
 	c.Set("one", "large", Bar{90, 100, 100})
 	c.Set("two", "large", Bar{math.NaN(), math.NaN(), math.NaN()})
 	if got := strings.Join(attributes(t, c, "rect", "bar", "height"), " "); got != "2.4 240.9" {
-		t.Errorf("heights %s", got)
+		t.Errorf("bar heights are %s, want 2.4 and 240.9", got)
 	}
 }
 
-// TestALineIsStraightWhereGrowthIsLinear, and has its points in the order of the
-// sizes.
+// TestALineIsStraightWhereGrowthIsLinear checks that linear growth is a straight line with its points sorted by size.
 func TestALineIsStraightWhereGrowthIsLinear(t *testing.T) {
 	l := &Lines{Title: "time", X: "nodes", Y: "seconds"}
 	for _, x := range []float64{5000, 500, 50} {
 		l.Add("one", Point{x, Bar{x / 100, x / 100, x / 100}})
 	}
-	l.Add("two", Point{500, Bar{0, 0, 0}}) // nothing to draw
+	l.Add("two", Point{500, Bar{0, 0, 0}}) // cannot be drawn on a logarithmic scale
 	if l.Empty() || len(l.Curves[1].Points) != 0 {
 		t.Fatalf("%+v", l.Curves)
 	}
 	x, y := attributes(t, l, "circle", "", "cx"), attributes(t, l, "circle", "", "cy")
-	// 0.5, 5 and 50 s on a scale from 0.1 to 100 s, 265 high: 88.3 per decade.
+	// 0.5, 5 and 50 s on a scale from 0.1 to 100 s with a height of 265: 88.3 per decade.
 	if strings.Join(x, " ") != "94.6 405.0 715.4" || strings.Join(y, " ") != "283.3 194.9 106.6" {
-		t.Errorf("points at %v, %v", x, y)
+		t.Errorf("points have x %v and y %v", x, y)
 	}
 }
 
-// TestMarksAreRound and few.
+// TestMarksAreRound checks that axis marks are few round numbers.
 func TestMarksAreRound(t *testing.T) {
 	for _, c := range []struct {
 		a    axis
@@ -82,11 +80,11 @@ func TestMarksAreRound(t *testing.T) {
 		{axis{0.1, 100, true}, "0.1 1 10 100"},
 	} {
 		var got []string
-		for _, v := range c.a.steps() {
-			got = append(got, short(v))
+		for _, v := range c.a.marks() {
+			got = append(got, formatShort(v))
 		}
 		if strings.Join(got, " ") != c.want {
-			t.Errorf("%+v is marked at %v, want %s", c.a, got, c.want)
+			t.Errorf("axis %+v has marks %v, want %s", c.a, got, c.want)
 		}
 	}
 }

@@ -8,9 +8,8 @@ import (
 	"strconv"
 )
 
-// Sizes in pixels. Nothing is drawn behind the figure, and text is of a grey that
-// stands out from white (4.5:1) as well as from a dark page (4:1). The colours can
-// be told apart by people who do not see red and green (Okabe and Ito).
+// Sizes in pixels. The background is transparent. The grey of the text has enough contrast on white (4.5:1) and on
+// dark pages (4:1). People with red-green color blindness can distinguish the colors (Okabe and Ito).
 const (
 	width, height            = 760, 400
 	left, right, top, bottom = 70, 20, 80, 55
@@ -23,15 +22,15 @@ var colours = []string{"#E69F00", "#D55E00", "#0072B2", "#56B4E9", "#009E73"}
 
 func colour(i int) string { return colours[i%len(colours)] }
 
-// drawing keeps the first error of its writer.
+// drawing writes SVG elements and keeps the first error of its writer.
 type drawing struct {
 	w    io.Writer
 	x, y axis
 	err  error
 }
 
-// begin draws what every figure has.
-func begin(w io.Writer, title, x, y string) *drawing {
+// beginDrawing writes the parts that every figure has.
+func beginDrawing(w io.Writer, title, x, y string) *drawing {
 	d := &drawing{w: w}
 	d.printf(`<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" font-family="sans-serif" role="img">`, width, height)
 	d.printf(`<title>%s</title>`, html.EscapeString(title))
@@ -61,7 +60,7 @@ func (d *drawing) line(x1, y1, x2, y2 float64, stroke string, wide float64) {
 	d.printf(`<line x1="%.1f" y1="%.1f" x2="%.1f" y2="%.1f" stroke="%s" stroke-width="%g"/>`, x1, y1, x2, y2, stroke, wide)
 }
 
-// legend names the series, in their order.
+// legend writes the names of the series in order.
 func (d *drawing) legend(names []string) {
 	x := float64(left)
 	for i, name := range names {
@@ -71,34 +70,35 @@ func (d *drawing) legend(names []string) {
 	}
 }
 
-// up is where a value lies on the vertical axis.
-func (d *drawing) up(v float64) float64 { return height - bottom - d.y.part(v)*(height-top-bottom) }
-
-// along is where a value lies on the horizontal axis.
-func (d *drawing) along(v float64) float64 { return left + d.x.part(v)*(width-left-right) }
-
-func (d *drawing) markY(v float64) {
-	d.line(left, d.up(v), width-right, d.up(v), grid, 1)
-	d.text(left-6, d.up(v)+4, "end", 11, short(v))
+// yOf returns the y coordinate of a value.
+func (d *drawing) yOf(v float64) float64 {
+	return height - bottom - d.y.fraction(v)*(height-top-bottom)
 }
 
-// axis is a scale; on a logarithmic one, low is above 0.
+// xOf returns the x coordinate of a value.
+func (d *drawing) xOf(v float64) float64 { return left + d.x.fraction(v)*(width-left-right) }
+
+func (d *drawing) markY(v float64) {
+	d.line(left, d.yOf(v), width-right, d.yOf(v), grid, 1)
+	d.text(left-6, d.yOf(v)+4, "end", 11, formatShort(v))
+}
+
+// axis is a scale; on a logarithmic axis, low is above 0.
 type axis struct {
 	low, high float64
 	log       bool
 }
 
-// part is how far along the axis a value lies, 0 to 1.
-func (a axis) part(v float64) float64 {
+// fraction returns the position of a value on the axis, from 0 to 1.
+func (a axis) fraction(v float64) float64 {
 	if a.log {
 		return math.Log10(max(v, a.low)/a.low) / math.Log10(a.high/a.low)
 	}
 	return (v - a.low) / (a.high - a.low)
 }
 
-// steps are the values that are marked: round ones, at most nine of them, or on a
-// logarithmic scale all powers of ten.
-func (a axis) steps() (out []float64) {
+// marks returns the values of the axis marks: at most nine round values, or all powers of ten on a logarithmic axis.
+func (a axis) marks() (out []float64) {
 	if a.log {
 		for v := math.Pow(10, math.Ceil(math.Log10(a.low)-1e-9)); v <= a.high*1.001; v *= 10 {
 			out = append(out, v)
@@ -117,8 +117,8 @@ func (a axis) steps() (out []float64) {
 	return nil
 }
 
-// short is a number with three digits that count.
-func short(v float64) string {
+// formatShort formats a number with three significant digits.
+func formatShort(v float64) string {
 	if v >= 1000 || v == math.Trunc(v) {
 		return strconv.FormatFloat(math.Round(v), 'f', -1, 64)
 	}

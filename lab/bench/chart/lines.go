@@ -18,15 +18,14 @@ type Curve struct {
 	Points []Point
 }
 
-// Lines are curves over sizes, both scales logarithmic: what grows in step with
-// the size is a straight line that rises by one decade per decade.
+// Lines shows curves over sizes on logarithmic scales. Linear growth is a straight line that rises one decade per
+// decade.
 type Lines struct {
 	Title, X, Y string
 	Curves      []Curve
 }
 
-// Add puts a point onto a curve, which is made when it is not there yet. What is
-// not above 0 cannot be drawn and is left out.
+// Add adds a point to a curve. It adds the curve if it does not exist, and ignores points that are not above 0.
 func (l *Lines) Add(curve string, p Point) {
 	i := slices.IndexFunc(l.Curves, func(c Curve) bool { return c.Name == curve })
 	if i < 0 {
@@ -42,21 +41,21 @@ func (l *Lines) Empty() bool {
 	return !slices.ContainsFunc(l.Curves, func(c Curve) bool { return len(c.Points) > 0 })
 }
 
-// Write draws the lines.
+// Write writes the curves as SVG.
 func (l *Lines) Write(w io.Writer) error {
-	d := begin(w, l.Title, l.X, l.Y)
+	d := beginDrawing(w, l.Title, l.X, l.Y)
 	d.x, d.y = l.axes()
 	var names []string
 	for _, c := range l.Curves {
 		names = append(names, c.Name)
 	}
 	d.legend(names)
-	for _, v := range d.y.steps() {
+	for _, v := range d.y.marks() {
 		d.markY(v)
 	}
 	for _, v := range l.sizes() {
-		d.line(d.along(v), top, d.along(v), height-bottom, grid, 1)
-		d.text(d.along(v), height-bottom+16, "middle", 11, short(v))
+		d.line(d.xOf(v), top, d.xOf(v), height-bottom, grid, 1)
+		d.text(d.xOf(v), height-bottom+16, "middle", 11, formatShort(v))
 	}
 	for i, c := range l.Curves {
 		d.curve(c, colour(i))
@@ -64,7 +63,7 @@ func (l *Lines) Write(w io.Writer) error {
 	return d.end()
 }
 
-// sizes are all that a curve has a point for.
+// sizes returns all sizes that any curve has a point for.
 func (l *Lines) sizes() (out []float64) {
 	for _, c := range l.Curves {
 		for _, p := range c.Points {
@@ -93,19 +92,18 @@ func (l *Lines) axes() (x, y axis) {
 	return x, y
 }
 
-// curve draws the line through the medians, and a dot, the range and the value at
-// each.
+// curve draws a line through the medians, with a dot, the range and the value at each point.
 func (d *drawing) curve(c Curve, colour string) {
 	slices.SortFunc(c.Points, func(a, b Point) int { return int(a.X - b.X) })
 	for i, p := range c.Points {
 		if i > 0 {
 			before := c.Points[i-1]
-			d.line(d.along(before.X), d.up(before.Mid), d.along(p.X), d.up(p.Mid), colour, 2)
+			d.line(d.xOf(before.X), d.yOf(before.Mid), d.xOf(p.X), d.yOf(p.Mid), colour, 2)
 		}
 		if p.High > p.Low {
-			d.line(d.along(p.X), d.up(p.Low), d.along(p.X), d.up(p.High), colour, 1)
+			d.line(d.xOf(p.X), d.yOf(p.Low), d.xOf(p.X), d.yOf(p.High), colour, 1)
 		}
-		d.printf(`<circle cx="%.1f" cy="%.1f" r="3.5" fill="%s"/>`, d.along(p.X), d.up(p.Mid), colour)
-		d.text(d.along(p.X)+6, d.up(p.Mid)-6, "start", 10, short(p.Mid))
+		d.printf(`<circle cx="%.1f" cy="%.1f" r="3.5" fill="%s"/>`, d.xOf(p.X), d.yOf(p.Mid), colour)
+		d.text(d.xOf(p.X)+6, d.yOf(p.Mid)-6, "start", 10, formatShort(p.Mid))
 	}
 }

@@ -7,9 +7,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/controlplane"
 )
 
-// component runs one part of a control plane in this process, for a lab whose
-// parts are killed one by one.
-func component(ctx context.Context, args []string) error {
+// runComponent runs one component of a control plane in this process, for a lab that runs its components as separate
+// processes.
+func runComponent(ctx context.Context, args []string) error {
 	if len(args) == 0 {
 		return errors.New("usage: lab component NAME ARGUMENTS (started by the lab itself)")
 	}

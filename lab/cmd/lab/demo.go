@@ -29,10 +29,10 @@ strategies:
   args: {topologyKey: topology.kubernetes.io/zone, maxSkew: 1, by: owner}
 `
 
-// demo levels the seed scenario and fails unless Deployment d ends at 2/2/2. On a
-// terminal the cluster stays up, and so does the configuration to try it with.
-func demo(ctx context.Context, kwok, evenkeel string, stderr *os.File) error {
-	config, remove, err := demoFile()
+// runDemo rebalances the seed scenario and fails unless Deployment d ends at 2/2/2. On a terminal, the cluster and the
+// configuration stay available until Ctrl-C.
+func runDemo(ctx context.Context, kwok, evenkeel string, stderr *os.File) error {
+	config, remove, err := writeDemoConfig()
 	if err != nil {
 		return err
 	}
@@ -42,18 +42,18 @@ func demo(ctx context.Context, kwok, evenkeel string, stderr *os.File) error {
 		return err
 	}
 	defer c.Stop()
-	if err := show(watched(ctx, c), c, evenkeel, config, stderr); err != nil {
+	if err := runScenario(cancelOnFailure(ctx, c), c, evenkeel, config, stderr); err != nil {
 		return err
 	}
 	if os.Getenv("CI") == "true" || !term.IsTerminal(int(os.Stdout.Fd())) {
 		return nil
 	}
-	fmt.Fprint(stderr, tryNext(evenkeel, c.Kubeconfig, config))
-	return hold(ctx, c, stderr)
+	fmt.Fprint(stderr, suggestedCommands(evenkeel, c.Kubeconfig, config))
+	return waitForInterrupt(ctx, c, stderr)
 }
 
-// demoFile writes the demo's configuration.
-func demoFile() (path string, remove func(), err error) {
+// writeDemoConfig writes the demo's configuration to a temporary file.
+func writeDemoConfig() (path string, remove func(), err error) {
 	dir, err := os.MkdirTemp("", "evenkeel-demo-")
 	if err != nil {
 		return "", nil, err
@@ -67,8 +67,8 @@ func demoFile() (path string, remove func(), err error) {
 	return path, remove, nil
 }
 
-// tryNext are commands for another terminal, while the cluster is up.
-func tryNext(evenkeel, kubeconfig, config string) string {
+// suggestedCommands returns commands to try in another terminal while the cluster is up.
+func suggestedCommands(evenkeel, kubeconfig, config string) string {
 	out := "\nTry next, in another terminal:\n\n"
 	for _, command := range []string{"plan -o wide", "explain workload deployment/" + namespace + "/d", "explain node n3"} {
 		out += fmt.Sprintf("  %s %s --kubeconfig %s --config %s\n", evenkeel, command, kubeconfig, config)
@@ -76,14 +76,14 @@ func tryNext(evenkeel, kubeconfig, config string) string {
 	return out
 }
 
-func show(ctx context.Context, c *controlplane.Cluster, evenkeel, config string, stderr *os.File) error {
+func runScenario(ctx context.Context, c *controlplane.Cluster, evenkeel, config string, stderr *os.File) error {
 	if err := seed.Nodes(ctx, c.Client, 3, 1); err != nil {
 		return err
 	}
-	if err := seed.Apps(ctx, c.Client, namespace, seed.Zones([3]int{1, 1, 4}, 30)); err != nil {
+	if err := seed.Apps(ctx, c.Client, namespace, seed.ThreeZones([3]int{1, 1, 4}, 30)); err != nil {
 		return err
 	}
-	if _, err := tell(ctx, c, "BEFORE"); err != nil {
+	if _, err := printPodsByZone(ctx, c, "BEFORE"); err != nil {
 		return err
 	}
 	for _, args := range [][]string{{"plan"}, {"run", "--once"}} {
@@ -100,19 +100,19 @@ func show(ctx context.Context, c *controlplane.Cluster, evenkeel, config string,
 			return fmt.Errorf("evenkeel %s: %w", args[0], err)
 		}
 	}
-	after, err := tell(ctx, c, "AFTER")
+	after, err := printPodsByZone(ctx, c, "AFTER")
 	if err != nil {
 		return err
 	}
 	if want := map[string]int{"zone-1": 2, "zone-2": 2, "zone-3": 2}; !maps.Equal(after, want) {
-		return fmt.Errorf("pods of d stand at %v, want %v", after, want)
+		return fmt.Errorf("pods of d per zone: %v, want %v", after, want)
 	}
 	return nil
 }
 
-// tell prints where the pods of d stand, as the API server says.
-func tell(ctx context.Context, c *controlplane.Cluster, when string) (map[string]int, error) {
-	s, err := seed.Spread(ctx, c.Client, namespace, "d")
+// printPodsByZone prints the number of pods of d per zone, read from the API server.
+func printPodsByZone(ctx context.Context, c *controlplane.Cluster, when string) (map[string]int, error) {
+	s, err := seed.PodsByZone(ctx, c.Client, namespace, "d")
 	if err != nil {
 		return nil, err
 	}
@@ -120,12 +120,13 @@ func tell(ctx context.Context, c *controlplane.Cluster, when string) (map[string
 	if err != nil {
 		return nil, err
 	}
-	fmt.Printf("\n%s: pods of Deployment d in zone-1/zone-2/zone-3: %d/%d/%d; evictions in the audit log: %d\n", when, s["zone-1"], s["zone-2"], s["zone-3"], len(evictions))
+	fmt.Printf("\n%s: pods of Deployment d in zone-1/zone-2/zone-3: %d/%d/%d; evictions in the audit log: %d\n",
+		when, s["zone-1"], s["zone-2"], s["zone-3"], len(evictions))
 	return s, nil
 }
 
-// watched ends, with the cause, when a component does.
-func watched(ctx context.Context, c *controlplane.Cluster) context.Context {
+// cancelOnFailure returns a context that ends when a component ends, with the component's error as its cause.
+func cancelOnFailure(ctx context.Context, c *controlplane.Cluster) context.Context {
 	ctx, cancel := context.WithCancelCause(ctx)
 	go func() {
 		select {

@@ -11,21 +11,20 @@ import (
 	"github.com/evenkeel-project/evenkeel/lab/drills"
 )
 
-// drill runs drills; every component of the control plane is this program again,
-// in a process of its own.
-func drill(ctx context.Context, args []string, stderr *os.File) error {
+// runDrills runs drills. Every component of the control plane runs as a separate process of this program.
+func runDrills(ctx context.Context, args []string, stderr *os.File) error {
 	self, err := os.Executable()
 	if err != nil {
-		return fmt.Errorf("looking for this program: %w", err)
+		return fmt.Errorf("finding the path of this program: %w", err)
 	}
 	o := drills.Options{Component: []string{self, "component"}, Table: os.Stdout, Progress: stderr}
 	fs := flag.NewFlagSet("drills", flag.ContinueOnError)
 	fs.StringVar(&o.Kwok, "kwok", "bin/kwok", "path of kwok")
 	fs.StringVar(&o.Evenkeel, "evenkeel", "bin/evenkeel", "path of evenkeel")
 	fs.BoolVar(&o.Short, "short", false, "a few repetitions of the cheap drills")
-	fs.IntVar(&o.Reps, "reps", 0, "repetitions of each drill (default: each its own)")
-	fs.Uint64Var(&o.Seed, "seed", 1, "what happens when")
-	fs.StringVar(&o.Results, "results", "", "file for results; drills that passed and stand there are not run again")
+	fs.IntVar(&o.Reps, "reps", 0, "repetitions of each drill (default: the drill's own number)")
+	fs.Uint64Var(&o.Seed, "seed", 1, "seed that decides what breaks and when")
+	fs.StringVar(&o.Results, "results", "", "results file; drills that passed according to it are not run again")
 	fs.StringVar(&o.Keep, "keep", "", "folder for the output of processes when a drill fails")
 	run := fs.String("run", "", "drills to run, as a regular expression over "+strings.Join(drills.Names(), ", "))
 	if err := fs.Parse(args); err != nil {

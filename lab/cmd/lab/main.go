@@ -1,5 +1,4 @@
-// Command lab runs a real control plane with fake nodes on this machine, to try
-// Evenkeel on and to test it.
+// Command lab runs a real control plane with fake nodes on this machine, to try and to test Evenkeel.
 package main
 
 import (
@@ -17,15 +16,15 @@ import (
 
 const usage = `usage:
   lab up   [-nodes N] [-zones Z] [-kwok PATH] [-scheduler-config FILE]
-                                                    a control plane with fake nodes, until Ctrl-C
-  lab demo [-evenkeel PATH] [-kwok PATH]            a skewed cluster, levelled before your eyes
+                                                    run a control plane with fake nodes until Ctrl-C
+  lab demo [-evenkeel PATH] [-kwok PATH]            create an unbalanced cluster and rebalance it
   lab drills [-short] [-run REGEXP] [-reps N] [-seed N] [-results FILE] [-keep DIR] [-evenkeel PATH] [-kwok PATH]
-                                                    Evenkeel while things break, and a witness who watches`
+                                                    run Evenkeel while components fail and verify its actions`
 
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
-	stderr := os.Stderr // the lab's components get another one
+	stderr := os.Stderr // the lab redirects os.Stderr for its components
 	if err := run(ctx, os.Args[1:], stderr); err != nil {
 		fmt.Fprintln(stderr, "lab:", err)
 		os.Exit(1)
@@ -37,10 +36,10 @@ func run(ctx context.Context, args []string, stderr *os.File) error {
 		return errors.New(usage)
 	}
 	if args[0] == "component" {
-		return component(ctx, args[1:])
+		return runComponent(ctx, args[1:])
 	}
 	if args[0] == "drills" {
-		return drill(ctx, args[1:], stderr)
+		return runDrills(ctx, args[1:], stderr)
 	}
 	fs := flag.NewFlagSet(args[0], flag.ContinueOnError)
 	kwok := fs.String("kwok", "bin/kwok", "path of kwok")
@@ -53,16 +52,16 @@ func run(ctx context.Context, args []string, stderr *os.File) error {
 	}
 	switch args[0] {
 	case "up":
-		return up(ctx, *kwok, *nodes, *zones, *config, stderr)
+		return runUp(ctx, *kwok, *nodes, *zones, *config, stderr)
 	case "demo":
-		return demo(ctx, *kwok, *evenkeel, stderr)
+		return runDemo(ctx, *kwok, *evenkeel, stderr)
 	}
 	return errors.New(usage)
 }
 
-func up(ctx context.Context, kwok string, nodes, zones int, config string, stderr *os.File) error {
+func runUp(ctx context.Context, kwok string, nodes, zones int, config string, stderr *os.File) error {
 	if zones < 1 || nodes < zones || nodes%zones != 0 {
-		return fmt.Errorf("%d nodes cannot fill %d zones evenly", nodes, zones)
+		return fmt.Errorf("%d nodes cannot be divided evenly into %d zones", nodes, zones)
 	}
 	o := controlplane.Options{Kwok: kwok, Progress: stderr}
 	if config != "" {
@@ -79,12 +78,12 @@ func up(ctx context.Context, kwok string, nodes, zones int, config string, stder
 	if err := seed.Nodes(ctx, c.Client, zones, nodes/zones); err != nil {
 		return err
 	}
-	return hold(ctx, c, stderr)
+	return waitForInterrupt(ctx, c, stderr)
 }
 
-// hold keeps the cluster up until Ctrl-C or the end of a component.
-func hold(ctx context.Context, c *controlplane.Cluster, stderr *os.File) error {
-	fmt.Fprintf(stderr, "\nThe cluster stays up until you press Ctrl-C. Look around with:\n\n  export KUBECONFIG=%s\n\n", c.Kubeconfig)
+// waitForInterrupt keeps the cluster up until Ctrl-C or until a component ends.
+func waitForInterrupt(ctx context.Context, c *controlplane.Cluster, stderr *os.File) error {
+	fmt.Fprintf(stderr, "\nThe cluster stays up until you press Ctrl-C. To use it, run:\n\n  export KUBECONFIG=%s\n\n", c.Kubeconfig)
 	select {
 	case err := <-c.Failed():
 		return err

@@ -1,7 +1,6 @@
-// Package real asks the real kube-scheduler: the plugins of a profile, over
-// objects that are put straight into the stores of its informers. It knows
-// nothing of what it is compared with, and compiles against every version of the
-// scheduler that is asked. It starts no server and changes nothing.
+// Package real runs the plugins of the real kube-scheduler on objects that are put directly into its informer stores.
+// It does not depend on the code that it is compared with, and it compiles with every scheduler version under test.
+// It starts no server and changes nothing.
 package real
 
 import (
@@ -28,18 +27,18 @@ import (
 	"k8s.io/kubernetes/pkg/scheduler/metrics"
 )
 
-// left are the plugins of the default profile that are not asked: claims for
-// devices are not foretold, and nothing is preempted.
-var left = []string{"DynamicResources", "DefaultPreemption"}
+// skippedPlugins are the plugins of the default profile that do not run: the predictor covers neither device claims
+// nor preemption.
+var skippedPlugins = []string{"DynamicResources", "DefaultPreemption"}
 
-// Verdict is what the scheduler's plugins say about one node.
+// Verdict is the result of the scheduler's plugins for one node.
 type Verdict struct {
 	Feasible bool
 	Scores   map[string]int64 // weighted
 	Total    int64
 }
 
-// Objects are a cluster.
+// Objects are the objects of a cluster.
 type Objects struct {
 	Nodes                  []*corev1.Node
 	Pods                   []*corev1.Pod
@@ -57,20 +56,19 @@ type Objects struct {
 	CSIStorageCapacities   []*storagev1.CSIStorageCapacity
 }
 
-// Scheduler is a profile of the real scheduler.
+// Scheduler runs one profile of the real scheduler.
 type Scheduler struct {
-	fw        framework.Framework
-	inf       informers.SharedInformerFactory
-	nodes     *standingPods
+	framework framework.Framework
+	informers informers.SharedInformerFactory
+	nodes     *snapshotLister
 	nominated *nominator
-	o         *Objects
+	objects   *Objects
 }
 
-// standingPods is the scheduler's view of nodes and pods; it is replaced for
-// every case.
-type standingPods struct{ *schedulercache.Snapshot }
+// snapshotLister is the scheduler's view of nodes and pods; it is replaced for every case.
+type snapshotLister struct{ *schedulercache.Snapshot }
 
-// nominator knows the pods that wait for a node.
+// nominator knows the pods that are nominated to a node.
 type nominator struct {
 	fwk.PodNominator
 	byNode map[string][]fwk.PodInfo
@@ -86,34 +84,34 @@ func (n *nominator) NominatedPodsForNode(node string) (out []fwk.PodInfo) {
 	return out
 }
 
-// New makes a scheduler of the default profile that knows no cluster yet.
+// New returns a scheduler with the default profile and without a cluster.
 func New(ctx context.Context) (*Scheduler, error) {
 	cfg, err := latest.Default()
 	if err != nil {
 		return nil, err
 	}
-	return NewOf(ctx, cfg.Profiles[0])
+	return NewWithProfile(ctx, cfg.Profiles[0])
 }
 
-// NewOf is New for another profile.
-func NewOf(ctx context.Context, profile config.KubeSchedulerProfile) (*Scheduler, error) {
+// NewWithProfile is like New with another profile.
+func NewWithProfile(ctx context.Context, profile config.KubeSchedulerProfile) (*Scheduler, error) {
 	metrics.Register()
 	profile.Plugins.MultiPoint.Enabled = slices.DeleteFunc(profile.Plugins.MultiPoint.Enabled, func(p config.Plugin) bool {
-		return slices.Contains(left, p.Name)
+		return slices.Contains(skippedPlugins, p.Name)
 	})
 	client := fake.NewClientset()
-	s := &Scheduler{inf: informers.NewSharedInformerFactory(client, 0), nominated: &nominator{}}
-	s.nodes = &standingPods{schedulercache.NewEmptySnapshot()}
+	s := &Scheduler{informers: informers.NewSharedInformerFactory(client, 0), nominated: &nominator{}}
+	s.nodes = &snapshotLister{schedulercache.NewEmptySnapshot()}
 	var err error
-	s.fw, err = frameworkruntime.NewFramework(ctx, plugins.NewInTreeRegistry(), &profile, frameworkruntime.WithClientSet(client),
-		frameworkruntime.WithInformerFactory(s.inf), frameworkruntime.WithSnapshotSharedLister(s.nodes),
-		frameworkruntime.WithSharedCSIManager(nodevolumelimits.NewCSIManager(s.inf.Storage().V1().CSINodes().Lister())),
+	s.framework, err = frameworkruntime.NewFramework(ctx, plugins.NewInTreeRegistry(), &profile, frameworkruntime.WithClientSet(client),
+		frameworkruntime.WithInformerFactory(s.informers), frameworkruntime.WithSnapshotSharedLister(s.nodes),
+		frameworkruntime.WithSharedCSIManager(nodevolumelimits.NewCSIManager(s.informers.Storage().V1().CSINodes().Lister())),
 		frameworkruntime.WithPodNominator(s.nominated), frameworkruntime.WithParallelism(1), frameworkruntime.WithLogger(klog.Background()))
 	return s, err
 }
 
-// fill replaces what an informer knows.
-func fill[T any](inf cache.SharedIndexInformer, list []T) error {
+// fillInformer replaces the content of an informer.
+func fillInformer[T any](inf cache.SharedIndexInformer, list []T) error {
 	all := make([]any, len(list))
 	for i := range list {
 		all[i] = list[i]
@@ -121,30 +119,30 @@ func fill[T any](inf cache.SharedIndexInformer, list []T) error {
 	return inf.GetIndexer().Replace(all, "1")
 }
 
-// Fill makes the objects of a cluster known to informers that are not started.
-func Fill(inf informers.SharedInformerFactory, o *Objects) error {
+// FillInformers puts the objects of a cluster into informers that are not started.
+func FillInformers(inf informers.SharedInformerFactory, o *Objects) error {
 	core, apps, storage := inf.Core().V1(), inf.Apps().V1(), inf.Storage().V1()
 	return errors.Join(
-		fill(core.Nodes().Informer(), o.Nodes),
-		fill(core.Namespaces().Informer(), o.Namespaces),
-		fill(core.Services().Informer(), o.Services),
-		fill(core.ReplicationControllers().Informer(), o.ReplicationControllers),
-		fill(core.PersistentVolumes().Informer(), o.PersistentVolumes),
-		fill(core.PersistentVolumeClaims().Informer(), o.PersistentVolumeClaims),
-		fill(apps.ReplicaSets().Informer(), o.ReplicaSets),
-		fill(apps.StatefulSets().Informer(), o.StatefulSets),
-		fill(storage.StorageClasses().Informer(), o.StorageClasses),
-		fill(storage.CSINodes().Informer(), o.CSINodes),
-		fill(storage.CSIDrivers().Informer(), o.CSIDrivers),
-		fill(storage.VolumeAttachments().Informer(), o.VolumeAttachments),
-		fill(storage.CSIStorageCapacities().Informer(), o.CSIStorageCapacities),
+		fillInformer(core.Nodes().Informer(), o.Nodes),
+		fillInformer(core.Namespaces().Informer(), o.Namespaces),
+		fillInformer(core.Services().Informer(), o.Services),
+		fillInformer(core.ReplicationControllers().Informer(), o.ReplicationControllers),
+		fillInformer(core.PersistentVolumes().Informer(), o.PersistentVolumes),
+		fillInformer(core.PersistentVolumeClaims().Informer(), o.PersistentVolumeClaims),
+		fillInformer(apps.ReplicaSets().Informer(), o.ReplicaSets),
+		fillInformer(apps.StatefulSets().Informer(), o.StatefulSets),
+		fillInformer(storage.StorageClasses().Informer(), o.StorageClasses),
+		fillInformer(storage.CSINodes().Informer(), o.CSINodes),
+		fillInformer(storage.CSIDrivers().Informer(), o.CSIDrivers),
+		fillInformer(storage.VolumeAttachments().Informer(), o.VolumeAttachments),
+		fillInformer(storage.CSIStorageCapacities().Informer(), o.CSIStorageCapacities),
 	)
 }
 
-// Load makes the objects of a cluster known, in place of those before.
+// Load replaces the objects of the cluster.
 func (s *Scheduler) Load(o *Objects) error {
-	s.o = o
-	if err := Fill(s.inf, o); err != nil {
+	s.objects = o
+	if err := FillInformers(s.informers, o); err != nil {
 		return err
 	}
 	s.nominated.byNode = map[string][]fwk.PodInfo{}
@@ -162,24 +160,24 @@ func (s *Scheduler) Load(o *Objects) error {
 	return nil
 }
 
-// Replace asks where the replacement of a pod of the loaded cluster may go, the
-// pod terminating or gone. The verdicts are by name of node.
+// Replace returns a verdict for each node name: where the replacement of a pod may go while the pod is terminating,
+// or after it is gone.
 func (s *Scheduler) Replace(ctx context.Context, pod int, gone bool) (map[string]Verdict, error) {
-	o, victim := s.o, s.o.Pods[pod]
-	s.nodes.Snapshot = schedulercache.NewSnapshot(standing(o, victim, gone), o.Nodes)
+	o, victim := s.objects, s.objects.Pods[pod]
+	s.nodes.Snapshot = schedulercache.NewSnapshot(boundPods(o, victim, gone), o.Nodes)
 	s.nominated.except = victim
-	next := Newcomer(victim)
-	claims := s.inf.Core().V1().PersistentVolumeClaims().Informer().GetIndexer()
+	next := ReplacementPod(victim)
+	claims := s.informers.Core().V1().PersistentVolumeClaims().Informer().GetIndexer()
 	for _, c := range EphemeralClaims(o.StorageClasses, next) {
 		if err := claims.Add(c); err != nil {
 			return nil, err
 		}
 		defer func() { _ = claims.Delete(c) }()
 	}
-	return s.place(ctx, next)
+	return s.evaluate(ctx, next)
 }
 
-func (s *Scheduler) place(ctx context.Context, pod *corev1.Pod) (map[string]Verdict, error) {
+func (s *Scheduler) evaluate(ctx context.Context, pod *corev1.Pod) (map[string]Verdict, error) {
 	state := framework.NewCycleState()
 	nodes, err := s.nodes.NodeInfos().List()
 	if err != nil {
@@ -189,7 +187,7 @@ func (s *Scheduler) place(ctx context.Context, pod *corev1.Pod) (map[string]Verd
 	for _, n := range nodes {
 		out[n.Node().Name] = Verdict{}
 	}
-	pre, status, _ := s.fw.RunPreFilterPlugins(ctx, state, pod)
+	pre, status, _ := s.framework.RunPreFilterPlugins(ctx, state, pod)
 	if !status.IsSuccess() {
 		if !status.IsRejected() {
 			return nil, status.AsError()
@@ -201,7 +199,7 @@ func (s *Scheduler) place(ctx context.Context, pod *corev1.Pod) (map[string]Verd
 		if !pre.AllNodes() && !pre.NodeNames.Has(n.Node().Name) {
 			continue
 		}
-		switch status := s.fw.RunFilterPluginsWithNominatedPods(ctx, state, pod, n); {
+		switch status := s.framework.RunFilterPluginsWithNominatedPods(ctx, state, pod, n); {
 		case status.IsSuccess():
 			feasible = append(feasible, n)
 		case !status.IsRejected():
@@ -215,10 +213,10 @@ func (s *Scheduler) place(ctx context.Context, pod *corev1.Pod) (map[string]Verd
 }
 
 func (s *Scheduler) score(ctx context.Context, state fwk.CycleState, pod *corev1.Pod, feasible []fwk.NodeInfo, out map[string]Verdict) error {
-	if st := s.fw.RunPreScorePlugins(ctx, state, pod, feasible); !st.IsSuccess() {
+	if st := s.framework.RunPreScorePlugins(ctx, state, pod, feasible); !st.IsSuccess() {
 		return st.AsError()
 	}
-	scores, st := s.fw.RunScorePlugins(ctx, state, pod, feasible)
+	scores, st := s.framework.RunScorePlugins(ctx, state, pod, feasible)
 	if !st.IsSuccess() {
 		return st.AsError()
 	}
@@ -232,8 +230,8 @@ func (s *Scheduler) score(ctx context.Context, state fwk.CycleState, pod *corev1
 	return nil
 }
 
-// standing lists the bound pods, the victim terminating or left out.
-func standing(o *Objects, victim *corev1.Pod, gone bool) (out []*corev1.Pod) {
+// boundPods returns the bound pods. The victim is marked as terminating or left out.
+func boundPods(o *Objects, victim *corev1.Pod, gone bool) (out []*corev1.Pod) {
 	for _, p := range o.Pods {
 		switch {
 		case p.Spec.NodeName == "" || p == victim && gone:
@@ -248,15 +246,15 @@ func standing(o *Objects, victim *corev1.Pod, gone bool) (out []*corev1.Pod) {
 	return out
 }
 
-// Newcomer is the pod that replaces the victim.
-func Newcomer(victim *corev1.Pod) *corev1.Pod {
+// ReplacementPod returns the pod that replaces the victim.
+func ReplacementPod(victim *corev1.Pod) *corev1.Pod {
 	p := victim.DeepCopy()
 	p.Name, p.UID, p.Spec.NodeName = "newcomer", "newcomer", ""
 	p.Status = corev1.PodStatus{Phase: corev1.PodPending}
 	return p
 }
 
-// EphemeralClaims are the claims that a controller makes for a new pod.
+// EphemeralClaims returns the claims that the controller creates for a new pod's ephemeral volumes.
 func EphemeralClaims(classes []*storagev1.StorageClass, p *corev1.Pod) (out []*corev1.PersistentVolumeClaim) {
 	yes := true
 	for i := range p.Spec.Volumes {

@@ -41,7 +41,7 @@ func AllowedUntil(in Input) time.Time {
 // opening says when evictions may happen next.
 func (in Input) opening() string {
 	return remember(in, func(m *Memory) map[string]string { return m.openings }, func(all []cron.Windows) string {
-		return cron.Opening(in.Now, all...)
+		return cron.DescribeNextOpening(in.Now, all...)
 	})
 }
 

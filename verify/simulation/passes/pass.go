@@ -116,7 +116,7 @@ func (c *Course) rest(p *planner.Planner, run plan.OpenRun, pl plan.Plan, out *P
 		}
 	}
 	s := c.snapshot()
-	again := p.Rest(s, c.state, c.goals(s), done, c.now, c.now).ContinueNumbering(pl)
+	again := p.Replan(s, c.state, c.goals(s), done, c.now, c.now).ContinueNumbering(pl)
 	if len(again.Moves) == 0 {
 		return
 	}

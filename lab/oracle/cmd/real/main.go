@@ -1,7 +1,6 @@
-// Command real answers questions about where pods may go with the scheduler it
-// is built from, so that a scheduler of another version than the asker's can be
-// asked. It reads JSON values from standard input and answers each question
-// with one on standard output.
+// Command real answers requests with the scheduler version that it is built with, so that another version than the
+// caller's can be compared. It reads JSON values from standard input and answers each replacement request with one on
+// standard output.
 package main
 
 import (
@@ -29,11 +28,11 @@ func serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	}
 	questions, answers := json.NewDecoder(in), json.NewEncoder(out)
 	for {
-		var q real.Question
+		var q real.Request
 		if err := questions.Decode(&q); errors.Is(err, io.EOF) {
 			return nil
 		} else if err != nil {
-			return fmt.Errorf("reading a question: %w", err)
+			return fmt.Errorf("reading a request: %w", err)
 		}
 		if q.Load != nil {
 			if err := s.Load(q.Load); err != nil {

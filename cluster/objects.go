@@ -1,0 +1,82 @@
+package cluster
+
+import (
+	"strings"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	schedulingv1 "k8s.io/api/scheduling/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	metricsv1beta1 "k8s.io/metrics/pkg/apis/metrics/v1beta1"
+)
+
+// Objects holds native objects in any order, as read from files or an API server.
+type Objects struct {
+	Nodes                  []*corev1.Node
+	Pods                   []*corev1.Pod
+	Namespaces             []*corev1.Namespace
+	Services               []*corev1.Service
+	ReplicationControllers []*corev1.ReplicationController
+	PersistentVolumeClaims []*corev1.PersistentVolumeClaim
+	PersistentVolumes      []*corev1.PersistentVolume
+	PodDisruptionBudgets   []*policyv1.PodDisruptionBudget
+	ReplicaSets            []*appsv1.ReplicaSet
+	Deployments            []*appsv1.Deployment
+	StatefulSets           []*appsv1.StatefulSet
+	DaemonSets             []*appsv1.DaemonSet
+	ControllerRevisions    []*appsv1.ControllerRevision
+	Jobs                   []*batchv1.Job
+	CronJobs               []*batchv1.CronJob
+	PriorityClasses        []*schedulingv1.PriorityClass
+	StorageClasses         []*storagev1.StorageClass
+	CSINodes               []*storagev1.CSINode
+	CSIDrivers             []*storagev1.CSIDriver
+	VolumeAttachments      []*storagev1.VolumeAttachment
+	CSIStorageCapacities   []*storagev1.CSIStorageCapacity
+	NodeMetrics            []*metricsv1beta1.NodeMetrics
+
+	// TakenAt is when the objects were read. If it is zero, New uses the newest timestamp in
+	// the objects.
+	TakenAt time.Time
+	// ServerVersion is the API server's "major.minor". If it is empty, the newest supported
+	// version is assumed.
+	ServerVersion string
+	// ClusterUID is the UID of the namespace kube-system. If it is empty, New takes it from
+	// Namespaces.
+	ClusterUID string
+	// Skipped counts objects of kinds that are not read, by "group/version Kind".
+	Skipped map[string]int
+	// PlannerState is Evenkeel's own PlannerState as JSON, or empty. Package plan reads it.
+	PlannerState []byte
+	// PlannerStateError says why the PlannerState could not be read. It is empty if there was
+	// no error.
+	PlannerStateError string
+	// Usage is the measured usage of nodes and pods. Nil means unknown.
+	Usage *Usage
+	// Redacted says that Redact was applied.
+	Redacted bool
+}
+
+// empty reports whether no object was read.
+func (o *Objects) empty() bool {
+	n := 0
+	for _, k := range kinds {
+		n += k.count(o)
+	}
+	return n == 0
+}
+
+// skippedKinds names, for an error message, the kinds that were read but not used.
+func (o *Objects) skippedKinds() string {
+	if len(o.Skipped) == 0 {
+		return ""
+	}
+	kinds := sortedKeys(o.Skipped)
+	if len(kinds) > 3 {
+		kinds = append(kinds[:3], "...")
+	}
+	return " (ignored kinds: " + strings.Join(kinds, ", ") + ")"
+}

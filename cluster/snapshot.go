@@ -1,0 +1,95 @@
+// Package cluster holds an immutable, indexed snapshot of a Kubernetes cluster: nodes, pods,
+// the workloads that own them, disruption budgets and Services. It reads snapshots from files
+// and writes them as native objects.
+//
+// It decides which pods count on a node, what they request and which workload owns them. It
+// never decides whether a pod may leave or where it would go. It never talks to an API server
+// and never reads a clock.
+package cluster
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Snapshot is an indexed view of the cluster. All slices and objects are read-only. Nodes are
+// sorted by name, all others by namespace and name (then kind and UID).
+type Snapshot struct {
+	TakenAt     time.Time
+	ServerMajor int
+	ServerMinor int
+	ClusterUID  string
+	Nodes       []Node
+	Pods        []Pod
+	Workloads   []Workload
+	Budgets     []Budget
+	Services    []Service
+	Objects     *Objects // everything the snapshot was built from, read-only
+	// ActualNodes maps names to the nodes as they are in the cluster. A dry run sets it if
+	// Nodes show hints that it does not write. Nil means that Nodes are the actual ones.
+	ActualNodes map[string]*corev1.Node
+	// Usage is Objects.Usage by node and pod, or nil if there is none.
+	Usage *ResolvedUsage
+	// UnknownNodePods counts pods that are bound to nodes outside the snapshot.
+	UnknownNodePods int
+	// OldestUnattempted maps a schedulerName to the oldest pod that the scheduler has not tried
+	// to place.
+	OldestUnattempted map[string]PodID
+	nodeByName        map[string]NodeID
+	podByUID          map[string]PodID
+	namespaceByName   map[string]*corev1.Namespace
+	claimByKey        map[string]*corev1.PersistentVolumeClaim
+}
+
+// NodeByName returns the node with that name, or nil.
+func (s *Snapshot) NodeByName(name string) *Node {
+	id, ok := s.nodeByName[name]
+	if !ok {
+		return nil
+	}
+	return &s.Nodes[id]
+}
+
+// PodByUID returns the pod with that UID, or nil.
+func (s *Snapshot) PodByUID(uid string) *Pod {
+	id, ok := s.podByUID[uid]
+	if !ok {
+		return nil
+	}
+	return &s.Pods[id]
+}
+
+// Namespace returns the namespace object, or nil if it is not in the snapshot.
+func (s *Snapshot) Namespace(name string) *corev1.Namespace { return s.namespaceByName[name] }
+
+// Claim returns the PersistentVolumeClaim, or nil if it is not in the snapshot.
+func (s *Snapshot) Claim(namespace, name string) *corev1.PersistentVolumeClaim {
+	return s.claimByKey[namespace+"/"+name]
+}
+
+// WorkloadOf returns the pod's workload, or nil for a bare pod.
+func (s *Snapshot) WorkloadOf(p *Pod) *Workload {
+	if p.Workload == NoWorkload {
+		return nil
+	}
+	return &s.Workloads[p.Workload]
+}
+
+// PodByKey returns the pod with the key "namespace/name", or nil.
+func (s *Snapshot) PodByKey(key string) *Pod {
+	namespace, name, found := strings.Cut(key, "/")
+	if !found {
+		return nil
+	}
+	i, ok := slices.BinarySearchFunc(s.Pods, name, func(p Pod, name string) int {
+		return cmp.Or(strings.Compare(p.Object.Namespace, namespace), strings.Compare(p.Object.Name, name))
+	})
+	if !ok {
+		return nil
+	}
+	return &s.Pods[i]
+}

@@ -1,0 +1,98 @@
+package controller_test
+
+import (
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// twoWavePlanner plans one move in each of two waves. Before the second, the pod is
+// refused with code at the first `refusals` looks.
+type twoWavePlanner struct {
+	noLimits
+	code     plan.Code
+	refusals int
+	rechecks map[int]int // by wave
+}
+
+func (p *twoWavePlanner) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
+	return plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1}, {Step: 2, Wave: 2}}}
+}
+
+func (p *twoWavePlanner) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, of plan.Plan, wave int, _ time.Time) ([]plan.Move, []plan.Outcome) {
+	p.rechecks[wave]++
+	m := of.Moves[0] // of the wave
+	if wave == 2 && p.rechecks[wave] <= p.refusals {
+		return nil, []plan.Outcome{{Step: m.Step, Outcome: plan.Dropped, Reason: plan.Reason{Code: p.code}}}
+	}
+	return []plan.Move{m}, nil
+}
+
+// runTwoWaves runs a pass, in a bubble whose clock goes on whenever the pass waits.
+func runTwoWaves(t *testing.T, p *twoWavePlanner) (evicted []int, waited time.Duration) {
+	t.Helper()
+	synctest.Test(t, func(t *testing.T) {
+		e := &scriptedEvictor{}
+		c, _ := newController(t, e, plan.Live)
+		c.Planner = p
+		c.Clock = clock.RealClock{}
+		start := time.Now()
+		r, err := c.RunOnce(t.Context(), nil)
+		if err != nil {
+			t.Error(err)
+		}
+		for _, o := range r.Outcomes {
+			if o.Outcome == plan.Evicted {
+				evicted = append(evicted, o.Step)
+			}
+		}
+		waited = time.Since(start)
+	})
+	return evicted, waited
+}
+
+// TestAWaveWaitsForBudgetsToSettle: the status of a budget or a workload follows
+// its pods with a delay, so a refusal by it is looked at again; one by anything
+// else is not.
+func TestAWaveWaitsForBudgetsToSettle(t *testing.T) {
+	for _, c := range []struct {
+		code    plan.Code
+		settles bool
+	}{
+		{plan.BlockedByPDB, true},
+		{plan.PDBNotObserved, true},
+		{plan.WorkloadUnavailable, true},
+		{plan.WorkloadDegraded, true},
+		{plan.LastReadyPod, true},
+		{plan.PremiseChanged, false},
+		{plan.EvictNever, false},
+		{plan.OutsideWindow, false},
+	} {
+		t.Run(string(c.code), func(t *testing.T) {
+			p := &twoWavePlanner{code: c.code, refusals: 3, rechecks: map[int]int{}}
+			evicted, waited := runTwoWaves(t, p)
+			want, wait, looks := 1, time.Duration(0), 1
+			if c.settles {
+				want, wait, looks = 2, 1500*time.Millisecond, 4
+			}
+			if len(evicted) != want || waited != wait || p.rechecks[2] != looks || p.rechecks[1] != 1 {
+				t.Errorf("evicted %v after %s and %d looks, want %d after %s and %d", evicted, waited, p.rechecks[2], want, wait, looks)
+			}
+		})
+	}
+}
+
+// TestAWaveDoesNotWaitForever: what has not settled within ten seconds is
+// dropped, and the pass goes on.
+func TestAWaveDoesNotWaitForever(t *testing.T) {
+	p := &twoWavePlanner{code: plan.BlockedByPDB, refusals: 1000, rechecks: map[int]int{}}
+	evicted, waited := runTwoWaves(t, p)
+	if len(evicted) != 1 || waited != 10*time.Second {
+		t.Errorf("evicted %v after %s, want one after 10s", evicted, waited)
+	}
+}

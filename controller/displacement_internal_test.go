@@ -1,0 +1,27 @@
+package controller
+
+import (
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// TestAPlanWithHalfAStepIsMalformed: a saved plan in which nothing comes of the room
+// that is made is not carried out.
+func TestAPlanWithHalfAStepIsMalformed(t *testing.T) {
+	p := plan.PodRef{Namespace: "shop", Name: "p", UID: "p"}
+	q := plan.Move{Pod: plan.PodRef{Namespace: "shop", Name: "q", UID: "q"}, Step: 1, Wave: 1, DisplacedFor: &p}
+	for _, c := range []struct {
+		what  string
+		moves []plan.Move
+		bad   string
+	}{
+		{"whole", []plan.Move{q, {Pod: p, Step: 2, Wave: 2}}, ""},
+		{"half", []plan.Move{q}, "step 1 makes room for shop/p, which no later wave moves"},
+		{"at once", []plan.Move{q, {Pod: p, Step: 2, Wave: 1}}, "step 1 makes room for shop/p, which no later wave moves"},
+	} {
+		if got := movesProblem(c.moves); got != c.bad {
+			t.Errorf("%s: %q, want %q", c.what, got, c.bad)
+		}
+	}
+}

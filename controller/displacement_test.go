@@ -1,0 +1,141 @@
+package controller_test
+
+import (
+	"bytes"
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/verify/simulation"
+)
+
+// displacementEvictor carries out the waves of a step: what becomes of the first one is given, and
+// the cluster that is seen afterwards is as if all had landed.
+type displacementEvictor struct {
+	t     *testing.T
+	o     *fixedObserver
+	first plan.Outcome
+	waves [][]plan.Move
+}
+
+func (e *displacementEvictor) EvictWave(_ context.Context, moves []plan.Move, _ func()) evictor.Result {
+	e.waves = append(e.waves, moves)
+	e.o.s = snapshotOf(e.t, simulation.Landed(e.o.s.Objects, moves))
+	out := plan.Outcome{Outcome: plan.Evicted, Landed: moves[0].To, LandedAsPredicted: true}
+	if len(e.waves) == 1 {
+		out = e.first
+	}
+	out.Step, out.Pod = moves[0].Step, moves[0].Pod
+	return evictor.Result{Outcomes: []plan.Outcome{out}}
+}
+
+func snapshotOf(t *testing.T, o *cluster.Objects) *cluster.Snapshot {
+	t.Helper()
+	s, err := cluster.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// newDisplacementController sets a controller up on the cluster in which a cache makes room for api.
+func newDisplacementController(t *testing.T, first plan.Outcome) (*controller.Controller, *displacementEvictor) {
+	t.Helper()
+	a, err := txtar.ParseFile("../planner/testdata/scenarios/step-makes-room.txtar")
+	if err != nil {
+		t.Fatal(err)
+	}
+	objects := &cluster.Objects{}
+	var conf *config.Config
+	for _, f := range a.Files {
+		switch f.Name {
+		case "objects.yaml":
+			err = cluster.Read(bytes.NewReader(f.Data), f.Name, objects)
+		case "config.yaml":
+			conf, err = config.Load(f.Name, f.Data)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	e := &displacementEvictor{t: t, first: first}
+	c, o := newController(t, e, plan.Live)
+	o.s, e.o = snapshotOf(t, objects), o
+	c.Planner, c.Strategies = planner.New(conf.PlannerOptions()), conf.BuildStrategies()
+	c.Clock.(*clocktesting.FakeClock).SetTime(o.s.TakenAt)
+	return c, e
+}
+
+// TestTheSecondHalfOfAStepFollowsOnlyTheFirst: api is evicted once the cache's
+// replacement stands where that was foretold, and not after anything else became of it,
+// though there may be room.
+func TestTheSecondHalfOfAStepFollowsOnlyTheFirst(t *testing.T) {
+	for _, c := range []struct {
+		what  string
+		first plan.Outcome
+		waves int
+		says  string
+	}{
+		{"as foretold", plan.Outcome{Outcome: plan.Evicted, Landed: "n3", LandedAsPredicted: true}, 2, ""},
+		{"gone by itself", plan.Outcome{Outcome: plan.AlreadyGone, Reason: plan.Reason{Code: plan.PodGoneAlready}}, 2, ""},
+		{"elsewhere", plan.Outcome{Outcome: plan.Evicted, Landed: "n1"}, 1, "shop/cache-6c8f-00, which was to make room for it on n2, landed on n1, not where that was foretold (n3)"},
+		{"blocked", plan.Outcome{Outcome: plan.Blocked, Reason: plan.Reason{Code: plan.BlockedByPDB}}, 1, "shop/cache-6c8f-00, which was to make room for it on n2, did not: blocked (BlockedByPDB)"},
+		{"not known", plan.Outcome{Outcome: plan.UnknownOutcome, Reason: plan.Reason{Code: plan.OutcomeUnknown}}, 1, "did not: unknown (OutcomeUnknown)"},
+	} {
+		t.Run(c.what, func(t *testing.T) {
+			ctl, e := newDisplacementController(t, c.first)
+			r, err := ctl.RunOnce(t.Context(), nil)
+			if err != nil || len(r.Plan.Moves) != 2 || len(r.Outcomes) != 2 {
+				t.Fatalf("%v, %+v, %+v", err, r.Plan.Moves, r.Outcomes)
+			}
+			if len(e.waves) != c.waves {
+				t.Errorf("%d waves, want %d: %+v", len(e.waves), c.waves, r.Outcomes)
+			}
+			if last := r.Outcomes[1]; c.says != "" && (last.Outcome != plan.Dropped || last.Reason.Code != plan.PremiseChanged || !strings.Contains(last.Reason.Message, c.says)) {
+				t.Errorf("%+v", last)
+			}
+		})
+	}
+}
+
+// budgetClosesLater sees api's budget closed from the second look on.
+type budgetClosesLater struct {
+	*fixedObserver
+	closed *cluster.Snapshot
+}
+
+func (o *budgetClosesLater) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
+	if o.snapshots > 0 {
+		o.s = o.closed
+	}
+	return o.fixedObserver.Snapshot(ctx)
+}
+
+// TestNoStepIsBegunThatCannotEnd: when api may not leave any more, the cache, whose
+// leaving is for nothing then, is not evicted either.
+func TestNoStepIsBegunThatCannotEnd(t *testing.T) {
+	c, e := newDisplacementController(t, plan.Outcome{Outcome: plan.Evicted, Landed: "n3", LandedAsPredicted: true})
+	o := *e.o.s.Objects
+	o.PodDisruptionBudgets = append(o.PodDisruptionBudgets, &policyv1.PodDisruptionBudget{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "api"},
+		Spec:   policyv1.PodDisruptionBudgetSpec{Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "api"}}},
+		Status: policyv1.PodDisruptionBudgetStatus{CurrentHealthy: 1, DesiredHealthy: 1, ExpectedPods: 1}})
+	c.Observer = &budgetClosesLater{e.o, snapshotOf(t, &o)}
+	r, err := c.RunOnce(t.Context(), nil)
+	if err != nil || len(r.Plan.Moves) != 2 || len(e.waves) != 0 {
+		t.Errorf("%v, %d moves planned, %d waves", err, len(r.Plan.Moves), len(e.waves))
+	}
+	if len(r.Outcomes) != 2 || r.Outcomes[0].Outcome != plan.Dropped || !strings.Contains(r.Outcomes[1].Reason.Message, "did not: dropped (PremiseChanged)") {
+		t.Errorf("%+v", r.Outcomes)
+	}
+}

@@ -1,0 +1,392 @@
+package controller_test
+
+import (
+	"context"
+	"errors"
+	"log/slog"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rogpeppe/go-internal/txtar"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner"
+)
+
+// fakeHintWriter is where hints are written, with a diary.
+type fakeHintWriter struct {
+	on    map[string]hints.Hint
+	log   []string
+	fails error
+	// removeErr is how often taking hints away still fails, and given how long each
+	// time was allowed.
+	removeErr int
+	given     []time.Duration
+	// takeFails keeps every hint where it is.
+	takeFails error
+}
+
+func (b *fakeHintWriter) Put(_ context.Context, list []hints.Hint) error {
+	for _, h := range list {
+		b.on[h.Node] = h
+		b.log = append(b.log, "put "+h.Node)
+	}
+	return b.fails
+}
+
+func (b *fakeHintWriter) Remove(ctx context.Context, nodes []string, which func(hints.Hint) bool) ([]string, error) {
+	if ctx.Err() != nil {
+		return nil, ctx.Err()
+	}
+	until, _ := ctx.Deadline()
+	b.given = append(b.given, time.Until(until).Round(time.Second/2))
+	if b.takeFails != nil {
+		return nil, b.takeFails
+	}
+	if b.removeErr > 0 {
+		b.removeErr--
+		b.log = append(b.log, "stuck")
+		return nil, errors.New("taking the hint off node n3: the server is away")
+	}
+	var taken []string
+	for _, n := range nodes {
+		if h, ok := b.on[n]; ok && which(h) {
+			delete(b.on, n)
+			taken = append(taken, n)
+			b.log = append(b.log, "take "+n)
+		}
+	}
+	return taken, nil
+}
+
+// loggingEvictor writes into the board's diary what happens to a wave.
+type loggingEvictor struct {
+	b      *fakeHintWriter
+	during func()
+	result evictor.Result
+}
+
+func (e *loggingEvictor) EvictWave(ctx context.Context, moves []plan.Move, bound func()) evictor.Result {
+	e.b.log = append(e.b.log, "evict")
+	if e.during != nil {
+		e.during()
+	}
+	if ctx.Err() == nil {
+		bound()
+	}
+	e.b.log = append(e.b.log, "verified")
+	for _, m := range moves {
+		e.result.Outcomes = append(e.result.Outcomes, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Evicted})
+	}
+	return e.result
+}
+
+// newSteeringController is a controller on the cluster of a scenario of the planner.
+func newSteeringController(t *testing.T, scenario string, mode plan.Mode) (*controller.Controller, *fakeHintWriter, *loggingEvictor) {
+	t.Helper()
+	a, err := txtar.ParseFile("../planner/testdata/scenarios/" + scenario + ".txtar")
+	if errors.Is(err, os.ErrNotExist) {
+		t.Fatal(err)
+	}
+	part := func(name string) []byte {
+		i := slices.IndexFunc(a.Files, func(f txtar.File) bool { return f.Name == name })
+		return a.Files[i].Data
+	}
+	objects := &cluster.Objects{}
+	if err := cluster.Read(strings.NewReader(string(part("objects.yaml"))), "objects.yaml", objects); err != nil {
+		t.Fatal(err)
+	}
+	s, err := cluster.New(objects)
+	if err != nil {
+		t.Fatal(err)
+	}
+	conf, err := config.Load("config.yaml", part("config.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := &fakeHintWriter{on: map[string]hints.Hint{}}
+	e := &loggingEvictor{b: b}
+	c, o := newController(t, e, mode)
+	o.s = s
+	c.Planner, c.Strategies = planner.New(conf.PlannerOptions()), conf.BuildStrategies()
+	c.HintWriter, c.HintTTL = b, 10*time.Minute
+	return c, b, e
+}
+
+// TestHintsStandFromBeforeTheEvictionUntilReplacementsAreBound.
+func TestHintsStandFromBeforeTheEvictionUntilReplacementsAreBound(t *testing.T) {
+	c, b, e := newSteeringController(t, "steer-taint-123-grace-0", plan.Live)
+	e.during = func() {
+		want := hints.Hint{Node: "n3", Kind: hints.Taint, Run: "r1", Expires: c.Clock.Now().Add(10 * time.Minute)}
+		if b.on["n3"] != want || len(b.on) != 1 {
+			t.Errorf("hints %+v, want %+v", b.on, want)
+		}
+	}
+	if _, err := c.RunOnce(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"put n3", "evict", "take n3", "verified"}; !slices.Equal(b.log, want) {
+		t.Errorf("%v, want %v", b.log, want)
+	}
+}
+
+// TestHintsGoWhenAPassIsToldToStop, though its context has ended.
+func TestHintsGoWhenAPassIsToldToStop(t *testing.T) {
+	c, b, e := newSteeringController(t, "steer-taint-123-grace-0", plan.Live)
+	ctx, cancel := context.WithCancel(t.Context())
+	e.during = cancel
+	e.result.Stop = &plan.Reason{Code: plan.Interrupted}
+	if _, err := c.RunOnce(ctx, nil); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"put n3", "evict", "verified", "take n3"}; !slices.Equal(b.log, want) {
+		t.Errorf("%v, want %v", b.log, want)
+	}
+}
+
+// TestADryRunHintsNothing, nor does a plan whose moves need no hint.
+func TestADryRunHintsNothing(t *testing.T) {
+	c, b, _ := newSteeringController(t, "steer-taint-123-grace-0", plan.DryRun)
+	r, err := c.RunOnce(t.Context(), nil)
+	if err != nil || len(r.Plan.Hints) != 1 || !slices.Equal(r.Plan.Hints[0].Nodes, []string{"n3"}) {
+		t.Fatalf("%+v, %v", r.Plan.Hints, err)
+	}
+	if want := []string{"evict", "verified"}; !slices.Equal(b.log, want) {
+		t.Errorf("%v, want %v", b.log, want)
+	}
+	c, b, _ = newSteeringController(t, "seed-114", plan.Live)
+	if _, err := c.RunOnce(t.Context(), nil); err != nil || slices.Contains(b.log, "put n3") {
+		t.Errorf("%v, %v", b.log, err)
+	}
+}
+
+// TestExpiredHintsGoBeforeThePlan, and the others stay.
+func TestExpiredHintsGoBeforeThePlan(t *testing.T) {
+	c, b, _ := newSteeringController(t, "seed-even", plan.Live)
+	o := c.Observer.(*fixedObserver)
+	now := c.Clock.Now()
+	for node, at := range map[string]time.Time{"n1": now.Add(-time.Minute), "n2": now.Add(time.Minute)} {
+		h := hints.Hint{Node: node, Kind: hints.Taint, Run: "dead", Expires: at}
+		b.on[node] = h
+		n := o.s.NodeByName(node)
+		n.Object, _ = hints.Put(n.Object, h)
+	}
+	if _, err := c.RunOnce(t.Context(), nil); err != nil || !slices.Equal(b.log, []string{"take n1"}) || o.snapshots != 2 {
+		t.Errorf("%v after %d looks, %v", b.log, o.snapshots, err)
+	}
+}
+
+// hintFailures are the ways in which hints are not written, and whether the pass
+// stops for it.
+func hintFailures() map[string]error {
+	nodes := schema.GroupResource{Resource: "nodes"}
+	return map[string]error{
+		"forbidden": apierrors.NewForbidden(nodes, "n3", errors.New(`User "system:serviceaccount:evenkeel:evenkeel" cannot patch resource "nodes" in API group "" at the cluster scope`)),
+		"conflict":  wrappedError{"hinting node n3: after 6 tries: ", apierrors.NewConflict(nodes, "n3", errors.New("the object has been modified"))},
+	}
+}
+
+type wrappedError struct {
+	what string
+	error
+}
+
+func (w wrappedError) Error() string { return w.what + w.error.Error() }
+func (w wrappedError) Unwrap() error { return w.error }
+
+// TestWhatCannotBeHintedIsNotEvicted, and nothing is left behind.
+func TestWhatCannotBeHintedIsNotEvicted(t *testing.T) {
+	for name, code := range map[string]plan.Code{"forbidden": plan.PermissionMissing, "conflict": plan.HintNotWritten} {
+		c, b, _ := newSteeringController(t, "steer-taint-123-grace-0", plan.Live)
+		b.fails = hintFailures()[name]
+		r, err := c.RunOnce(t.Context(), nil)
+		if err != nil || len(r.Outcomes) != 1 || r.Outcomes[0].Outcome != plan.Blocked || r.Outcomes[0].Reason.Code != code {
+			t.Errorf("%s: %+v, %v", name, r.Outcomes, err)
+		}
+		if stopped := r.Stopped != nil; stopped != (code == plan.PermissionMissing) {
+			t.Errorf("%s: stopped %v", name, r.Stopped)
+		}
+		if want := []string{"put n3", "take n3"}; !slices.Equal(b.log, want) {
+			t.Errorf("%s: %v, want %v", name, b.log, want)
+		}
+	}
+}
+
+// mixedPlanner plans one wave of two moves, of which the first needs a hint.
+type mixedPlanner struct{ noLimits }
+
+func (mixedPlanner) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
+	return plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Steer: "taint"}, {Step: 2, Wave: 1, Steer: "none"}},
+		Hints: []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: []string{"n3"}}}}
+}
+
+func (mixedPlanner) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, p plan.Plan, _ int, _ time.Time) ([]plan.Move, []plan.Outcome) {
+	return p.Moves, nil
+}
+
+// hintFailureReports are passes over a mixed wave whose hints cannot be written.
+func hintFailureReports(t *testing.T) []plan.RunReport {
+	t.Helper()
+	var out []plan.RunReport
+	for _, name := range []string{"forbidden", "conflict", "stopped"} {
+		b := &fakeHintWriter{on: map[string]hints.Hint{}, fails: errors.New("stopped")}
+		if err, ok := hintFailures()[name]; ok {
+			b.fails = err
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		e := &scriptedEvictor{}
+		c, _ := newController(t, e, plan.Live)
+		c.Planner, c.HintWriter = mixedPlanner{}, b
+		if name == "stopped" {
+			c.HintWriter = stoppingHintWriter{b, cancel}
+		}
+		r, err := c.RunOnce(ctx, nil)
+		if err != nil || len(e.waves) != 0 || len(r.Outcomes) != 2 || len(b.on) != 0 {
+			t.Errorf("%s: %d waves, outcomes %+v, hints %v, %v", name, len(e.waves), r.Outcomes, b.on, err)
+		}
+		out = append(out, r)
+		cancel()
+	}
+	return out
+}
+
+// stoppingHintWriter is told to stop while it writes.
+type stoppingHintWriter struct {
+	*fakeHintWriter
+	stop context.CancelFunc
+}
+
+func (b stoppingHintWriter) Put(ctx context.Context, list []hints.Hint) error {
+	b.stop()
+	return b.fakeHintWriter.Put(ctx, list)
+}
+
+// TestWhatIsLeftIsTakenAwayOnceMore at the end, also of a pass that is told to
+// stop, and what then remains is said.
+func TestWhatIsLeftIsTakenAwayOnceMore(t *testing.T) {
+	for _, stopped := range []bool{false, true} {
+		for stuck, want := range [][]string{{"take n3"}, {"stuck", "take n3"}, {"stuck", "stuck"}} {
+			c, b, e := newSteeringController(t, "steer-taint-123-grace-0", plan.Live)
+			var said strings.Builder
+			c.Log = slog.New(slog.NewTextHandler(&said, nil))
+			ctx, cancel := context.WithCancel(t.Context())
+			if b.removeErr = stuck; stopped {
+				e.during, e.result.Stop = cancel, &plan.Reason{Code: plan.Interrupted}
+			}
+			if _, err := c.RunOnce(ctx, nil); err != nil {
+				t.Fatal(err)
+			}
+			cancel()
+			diary := slices.DeleteFunc(b.log, func(s string) bool { return s != "stuck" && s != "take n3" })
+			if !slices.Equal(diary, want) || (len(b.on) > 0) != (stuck == 2) {
+				t.Errorf("stopped %v, stuck %d: %v, hints %v", stopped, stuck, b.log, b.on)
+			}
+			remains := strings.Contains(said.String(), "level=ERROR") && strings.Contains(said.String(), "hints clear") && strings.Contains(said.String(), "node n3")
+			if remains != (stuck == 2) {
+				t.Errorf("stopped %v, stuck %d: it said %s", stopped, stuck, said.String())
+			}
+		}
+	}
+}
+
+// fixedPlanner is a plan that always holds.
+type fixedPlanner struct {
+	noLimits
+	p plan.Plan
+}
+
+func (f fixedPlanner) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
+	return f.p
+}
+
+func (fixedPlanner) Recheck(_ *cluster.Snapshot, _ plan.PlannerState, _ []plan.Goal, p plan.Plan, _ int, _ time.Time) ([]plan.Move, []plan.Outcome) {
+	return p.Moves, nil
+}
+
+// TestMoreNodesAreGivenMoreTime, and never more than there is after SIGTERM.
+func TestMoreNodesAreGivenMoreTime(t *testing.T) {
+	for nodes, want := range map[int]time.Duration{0: 10 * time.Second, 40: 16 * time.Second, 100: 25 * time.Second, 1000: 25 * time.Second} {
+		c, b, _ := newSteeringController(t, "steer-taint-123-grace-0", plan.Live)
+		c.Planner = fixedPlanner{p: plan.Plan{Moves: []plan.Move{{Step: 1, Wave: 1, Steer: "taint"}}, Hints: []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: make([]string, nodes)}}}}
+		if _, err := c.RunOnce(t.Context(), nil); err != nil {
+			t.Fatal(err)
+		}
+		if len(b.given) != 1 || b.given[0] != want {
+			t.Errorf("%d nodes: %v, want %s", nodes, b.given, want)
+		}
+	}
+}
+
+// TestEveryPartOfAWaveHasItsHints, also one whose own moves need none: it was
+// judged with them. Once no steered move is left they are not written any more.
+func TestEveryPartOfAWaveHasItsHints(t *testing.T) {
+	for steered, want := range map[int][]string{
+		1: {"put n3", "evict", "take n3", "verified", "evict", "verified"},
+		2: {"put n3", "evict", "take n3", "verified", "put n3", "evict", "take n3", "verified"},
+	} {
+		p := plan.Plan{Hints: []plan.WaveHints{{Wave: 1, Kind: "taint", Nodes: []string{"n3"}}}}
+		for step := 1; step <= 2; step++ {
+			m := plan.Move{Step: step, Wave: 1, Steer: "none"}
+			if step == steered {
+				m.Steer = "taint"
+			}
+			p.Moves = append(p.Moves, m)
+		}
+		b := &fakeHintWriter{on: map[string]hints.Hint{}}
+		c, _ := newController(t, &loggingEvictor{b: b}, plan.Live)
+		c.Planner, c.HintWriter, c.BatchSize = fixedPlanner{p: p}, b, 1
+		if _, err := c.RunOnce(t.Context(), nil); err != nil || !slices.Equal(b.log, want) {
+			t.Errorf("step %d is steered: %v, want %v (%v)", steered, b.log, want, err)
+		}
+	}
+}
+
+// TestLeftoverHintsAreSaid where they cannot be taken away: in a dry run, and
+// without the permission. A pass that may takes them away though it does not steer.
+func TestLeftoverHintsAreSaid(t *testing.T) {
+	forbidden := hintFailures()["forbidden"]
+	for name, x := range map[string]struct {
+		mode   plan.Mode
+		fails  error
+		expiry string // none: it has expired
+		taken  bool
+		said   string
+	}{
+		"a dry run":             {mode: plan.DryRun, said: "hints clear"},
+		"live":                  {mode: plan.Live, taken: true, said: "took away"},
+		"no permission":         {mode: plan.Live, fails: forbidden, said: "hints clear"},
+		"an unreadable expiry":  {mode: plan.Live, expiry: "soon", said: "hints clear"},
+		"it has not expired":    {mode: plan.Live, expiry: "2030-01-01T00:00:00Z", said: "not expired yet"},
+		"a dry run beside live": {mode: plan.DryRun, expiry: "2030-01-01T00:00:00Z"},
+	} {
+		c, b, _ := newSteeringController(t, "seed-even", x.mode) // its configuration does not steer
+		if b.takeFails = x.fails; x.mode == plan.DryRun {
+			c.HintWriter = nil
+		}
+		var said strings.Builder
+		c.Log = slog.New(slog.NewTextHandler(&said, nil))
+		h := hints.Hint{Node: "n1", Kind: hints.Taint, Run: "dead", Expires: c.Clock.Now().Add(-time.Minute)}
+		n := c.Observer.(*fixedObserver).s.NodeByName("n1")
+		n.Object, _ = hints.Put(n.Object, h)
+		if b.on["n1"] = h; x.expiry != "" {
+			n.Object.Annotations[hints.ExpiresAnnotation] = x.expiry
+		}
+		_, err := c.RunOnce(t.Context(), nil)
+		if err != nil || slices.Contains(b.log, "take n1") != x.taken || !strings.Contains(said.String(), x.said) || x.said == "" && strings.Contains(said.String(), "hint") {
+			t.Errorf("%s: %v, %v, it said %s", name, b.log, err, said.String())
+		}
+		if advised := strings.Contains(said.String(), "hints clear"); advised != (x.said == "hints clear") {
+			t.Errorf("%s: it said %s", name, said.String())
+		}
+	}
+}

@@ -1,0 +1,189 @@
+package controller_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// bindingQueue hands over bindings until there are none left, and then waits.
+type bindingQueue struct {
+	uids []string
+	idle chan struct{}
+}
+
+func (b *bindingQueue) NextBinding(ctx context.Context) (string, []string, bool) {
+	if len(b.uids) == 0 {
+		close(b.idle)
+		<-ctx.Done()
+		return "", nil, false
+	}
+	uid := b.uids[0]
+	b.uids = b.uids[1:]
+	return uid, nil, true
+}
+
+// schedulerCluster are the example's three nodes and one pod of each scheduler on n3, the
+// emptiest, or on n1 where miss is set.
+func schedulerCluster(t *testing.T, schedulers []string, miss bool) *fixedObserver {
+	t.Helper()
+	o, err := cluster.ReadFiles([]string{"../examples/three-zones.yaml"}, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range schedulers {
+		p := o.Pods[0].DeepCopy()
+		p.Name, p.UID, p.OwnerReferences, p.Spec.NodeName, p.Spec.SchedulerName = name, types.UID(name), nil, "n3", name
+		if miss {
+			p.Spec.NodeName = "n1"
+		}
+		p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(o.TakenAt.Add(time.Hour))}}
+		o.Pods = append(o.Pods, p)
+	}
+	s, err := cluster.New(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &fixedObserver{s: s}
+}
+
+func newSchedulerTrust(o controller.Observer, b controller.Bindings) (*controller.SchedulerTrust, *clocktesting.FakeClock) {
+	clock := clocktesting.NewFakeClock(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	return &controller.SchedulerTrust{Observer: o, Bindings: b, Clock: clock, Log: slog.New(slog.NewTextHandler(io.Discard, nil)),
+		OnCount: func(string, plan.SchedulerBindings, bool, bool) {}}, clock
+}
+
+// countBindings looks at bindings until there are no more.
+func countBindings(t *testing.T, o controller.Observer, uids ...string) *controller.SchedulerTrust {
+	t.Helper()
+	b := &bindingQueue{uids: uids, idle: make(chan struct{})}
+	s, _ := newSchedulerTrust(o, b)
+	ctx, cancel := context.WithCancel(t.Context())
+	ended := make(chan struct{})
+	go func() { defer close(ended); s.Run(ctx) }()
+	<-b.idle
+	cancel()
+	<-ended
+	return s
+}
+
+func TestShadowCountsBindings(t *testing.T) {
+	s := countBindings(t, schedulerCluster(t, []string{"fancy"}, false), "fancy", "gone", "fancy")
+	if d := cmp.Diff(map[string]plan.SchedulerBindings{"fancy": {Seen: 2, Predicted: 2, Hits: 2}}, s.Counts()); d != "" {
+		t.Error(d)
+	}
+	s = countBindings(t, schedulerCluster(t, []string{"fancy"}, true), "fancy")
+	if d := cmp.Diff(map[string]plan.SchedulerBindings{"fancy": {Seen: 1, Predicted: 1}}, s.Counts()); d != "" {
+		t.Error(d)
+	}
+	unclear := schedulerCluster(t, []string{"fancy"}, false)
+	unclear.s.PodByUID("fancy").Object.Status.Conditions = nil
+	unclear.s.PodByUID("fancy").Object.CreationTimestamp = metav1.Time{}
+	s = countBindings(t, unclear, "fancy")
+	if d := cmp.Diff(map[string]plan.SchedulerBindings{"fancy": {Seen: 1}}, s.Counts()); d != "" {
+		t.Error(d)
+	}
+	if s := countBindings(t, &fixedObserver{err: errors.New("no permission")}, "fancy"); len(s.Counts()) != 0 {
+		t.Errorf("counted what could not be looked at: %v", s.Counts())
+	}
+}
+
+func TestShadowForgetsThePastAndKeepsFewSchedulers(t *testing.T) {
+	uids := make([]string, 1001)
+	for i := range uids {
+		uids[i] = "fancy"
+	}
+	s := countBindings(t, schedulerCluster(t, []string{"fancy"}, false), uids...)
+	if d := cmp.Diff(plan.SchedulerBindings{Seen: 500, Predicted: 500, Hits: 500}, s.Counts()["fancy"]); d != "" {
+		t.Error(d)
+	}
+	var names []string
+	for i := range plan.MaxSchedulers + 4 {
+		names = append(names, fmt.Sprintf("s%02d", i))
+	}
+	s = countBindings(t, schedulerCluster(t, names, true), append(names, "s00", "s19")...)
+	if got := s.Counts(); len(got) != plan.MaxSchedulers || got["s00"].Seen != 2 || got["s19"].Seen != 0 {
+		t.Errorf("%v", got)
+	}
+}
+
+// slowObserver takes a second for each look.
+type slowObserver struct {
+	*fixedObserver
+	clock *clocktesting.FakeClock
+}
+
+func (o *slowObserver) Snapshot(ctx context.Context) (*cluster.Snapshot, error) {
+	o.clock.Step(time.Second)
+	return o.fixedObserver.Snapshot(ctx)
+}
+
+// TestShadowRestsLongerThanItLooks: nine seconds after a look of one second.
+func TestShadowRestsLongerThanItLooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := &bindingQueue{uids: []string{"fancy", "fancy"}, idle: make(chan struct{})}
+		s, clock := newSchedulerTrust(nil, b)
+		s.Observer = &slowObserver{schedulerCluster(t, []string{"fancy"}, false), clock}
+		ctx, cancel := context.WithCancel(t.Context())
+		ended := make(chan struct{})
+		go func() { defer close(ended); s.Run(ctx) }()
+		synctest.Wait()
+		clock.Step(9*time.Second - 1)
+		synctest.Wait()
+		if !clock.HasWaiters() || s.Counts()["fancy"].Seen != 1 {
+			t.Fatalf("it rests no more, and saw %d bindings", s.Counts()["fancy"].Seen)
+		}
+		clock.Step(1)
+		synctest.Wait()
+		if n := s.Counts()["fancy"].Seen; n != 2 || !clock.HasWaiters() {
+			t.Errorf("after its rest it saw %d bindings, want 2 and another rest", n)
+		}
+		cancel() // also ends a rest
+		<-ended
+	})
+}
+
+// TestAPassPlansWithTheCounts: the gate opens for the next pass.
+func TestAPassPlansWithTheCounts(t *testing.T) {
+	c, o := newController(t, evictor.NewDryRun(), plan.DryRun)
+	c.Trust = countBindings(t, schedulerCluster(t, []string{"fancy"}, false), "fancy")
+	p := &stateCapturingPlanner{Planner: c.Planner}
+	c.Planner = p
+	r, err := c.RunOnce(t.Context(), nil)
+	if err != nil || o.snapshots != 1 {
+		t.Fatal(err, o.snapshots)
+	}
+	want := map[string]plan.SchedulerBindings{"fancy": {Seen: 1, Predicted: 1, Hits: 1}}
+	if d := cmp.Diff(want, p.state.Schedulers); d != "" {
+		t.Error(d)
+	}
+	if len(r.Plan.Schedulers) != 1 || r.Plan.Schedulers[0].Name != "fancy" || *r.Plan.Schedulers[0].HitRate != 1 {
+		t.Errorf("the report says %+v", r.Plan.Schedulers)
+	}
+}
+
+type stateCapturingPlanner struct {
+	controller.Planner
+	state plan.PlannerState
+}
+
+func (p *stateCapturingPlanner) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
+	p.state = st
+	return p.Planner.Plan(s, st, goals, now)
+}

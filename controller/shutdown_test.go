@@ -1,0 +1,41 @@
+package controller_test
+
+import (
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"sigs.k8s.io/yaml"
+
+	"github.com/evenkeel-project/evenkeel/controller"
+)
+
+// TestPodsHaveTimeToEnd: the chart gives more than a pass needs, with a second look
+// at the Lease and the listener to spare, and the reference says both.
+func TestPodsHaveTimeToEnd(t *testing.T) {
+	read := func(path string) []byte {
+		t.Helper()
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return text
+	}
+	var values struct{ TerminationGracePeriodSeconds int }
+	if err := yaml.Unmarshal(read("../charts/evenkeel/values.yaml"), &values); err != nil {
+		t.Fatal(err)
+	}
+	const spare = 10 * time.Second
+	grace := time.Duration(values.TerminationGracePeriodSeconds) * time.Second
+	if controller.ShutdownTimeout+spare > grace {
+		t.Errorf("the chart gives %s, ending takes up to %s", grace, controller.ShutdownTimeout)
+	}
+	text := string(read("../docs/reference/running.md"))
+	for _, want := range []string{fmt.Sprintf("%.0f s where the API server answers nothing", controller.ShutdownTimeout.Seconds()), fmt.Sprintf("pods have %.0f s", grace.Seconds())} {
+		if !strings.Contains(text, want) {
+			t.Errorf("docs/reference/running.md does not say %q", want)
+		}
+	}
+}

@@ -1,0 +1,126 @@
+package state
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/internal/retry"
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// ErrConflict is the cause of an error when another process wrote what this one
+// has loaded. Two must never write: the caller stops, and loads anew once it is
+// sure to hold the Lease.
+var ErrConflict = errors.New("another process has written it since it was loaded")
+
+// readPart gets one ConfigMap; that there is none is no error.
+func (s *Store) readPart(ctx context.Context, name string) (*storedPart, plan.PlannerState, error) {
+	var cm *corev1.ConfigMap
+	err := retry.Read(ctx, func() (err error) { cm, err = s.get(ctx, name); return err })
+	switch {
+	case apierrors.IsNotFound(err):
+		return &storedPart{name: name}, plan.PlannerState{}, nil
+	case err != nil:
+		return nil, plan.PlannerState{}, fmt.Errorf("reading ConfigMap %s/%s: %w%s", s.namespace, name, err, permissionRemedy(err))
+	}
+	st, text, err := unpackConfigMap(cm)
+	if err != nil {
+		return nil, plan.PlannerState{}, unreadableError(s.namespace, name, err)
+	}
+	return &storedPart{name: name, resourceVersion: cm.ResourceVersion, content: text}, st, nil
+}
+
+func (s *Store) get(ctx context.Context, name string) (*corev1.ConfigMap, error) {
+	call, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	return s.client.CoreV1().ConfigMaps(s.namespace).Get(call, name, metav1.GetOptions{})
+}
+
+// writePart brings one ConfigMap to a content. Where it is not known what became of a
+// write, also of a former call, it looks before it writes again: the content that
+// it finds tells, since no two processes write the same.
+func (s *Store) writePart(ctx context.Context, c change) error {
+	to := c.target
+	for try := 1; ; try++ {
+		if to.unconfirmed != nil {
+			if err := s.resolveUnconfirmed(ctx, to); err != nil {
+				return err
+			}
+			if bytes.Equal(to.content, c.content) {
+				return nil
+			}
+		}
+		err := s.writeOnce(ctx, to, c.content)
+		switch {
+		case err == nil:
+			return nil
+		case (apierrors.IsConflict(err) || apierrors.IsAlreadyExists(err) || apierrors.IsNotFound(err) && to.resourceVersion != "") && try == 1:
+			if found, _, err := s.readPart(ctx, to.name); err == nil && len(c.content) > 0 && bytes.Equal(found.content, c.content) {
+				*to = *found // the client had asked twice, and the first time was heard
+				return nil
+			}
+			return s.conflictError(to.name)
+		case retry.IsFinal(err):
+			return fmt.Errorf("writing ConfigMap %s/%s: %w%s", s.namespace, to.name, err, permissionRemedy(err))
+		}
+		to.unconfirmed = c.content
+		if to.unconfirmed == nil {
+			to.unconfirmed = []byte{}
+		}
+		if try == retry.MaxAttempts || !retry.Sleep(ctx, try) {
+			return fmt.Errorf("writing ConfigMap %s/%s: %w", s.namespace, to.name, err)
+		}
+	}
+}
+
+// writeOnce makes one write and takes note of what it knows then.
+func (s *Store) writeOnce(ctx context.Context, to *storedPart, text []byte) error {
+	cm, err := packConfigMap(s.namespace, to.name, text)
+	if err != nil {
+		return err
+	}
+	call, cancel := context.WithTimeout(ctx, callTimeout)
+	defer cancel()
+	if to.resourceVersion == "" {
+		cm, err = s.client.CoreV1().ConfigMaps(s.namespace).Create(call, cm, metav1.CreateOptions{})
+	} else {
+		cm.ResourceVersion = to.resourceVersion
+		cm, err = s.client.CoreV1().ConfigMaps(s.namespace).Update(call, cm, metav1.UpdateOptions{})
+	}
+	if err != nil {
+		return err
+	}
+	to.resourceVersion, to.content, to.unconfirmed = cm.ResourceVersion, text, nil
+	return nil
+}
+
+// resolveUnconfirmed finds out whether a write took place of which that is not known.
+func (s *Store) resolveUnconfirmed(ctx context.Context, to *storedPart) error {
+	found, _, err := s.readPart(ctx, to.name)
+	switch {
+	case err != nil:
+		return err
+	case found.resourceVersion != to.resourceVersion && !bytes.Equal(found.content, to.unconfirmed):
+		return s.conflictError(to.name)
+	case found.resourceVersion != to.resourceVersion:
+		*to = *found
+	}
+	return nil
+}
+
+func (s *Store) conflictError(name string) error {
+	return fmt.Errorf("writing ConfigMap %s/%s: %w; is a second evenkeel running with another Lease namespace or without one?", s.namespace, name, ErrConflict)
+}
+
+func permissionRemedy(err error) string {
+	if apierrors.IsForbidden(err) {
+		return "; the chart's Role grants get, create and update"
+	}
+	return ""
+}

@@ -1,0 +1,277 @@
+package controller_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/breaker"
+	"github.com/evenkeel-project/evenkeel/planner/history"
+)
+
+// memoryStore keeps states as the bytes they are stored as.
+type memoryStore struct {
+	bytes       []byte
+	unreadable  error
+	failing     func(save int) error // nil lets every save through
+	saves       int
+	reservedNow int // reservations without outcome in what is stored
+}
+
+func (m *memoryStore) Load(context.Context) (plan.PlannerState, error) {
+	var st plan.PlannerState
+	if m.unreadable != nil || m.bytes == nil {
+		return st, m.unreadable
+	}
+	return st, json.Unmarshal(m.bytes, &st)
+}
+
+func (m *memoryStore) Save(_ context.Context, st plan.PlannerState) (err error) {
+	m.saves++
+	if m.failing != nil {
+		if err := m.failing(m.saves); err != nil {
+			return err
+		}
+	}
+	m.reservedNow = 0
+	for _, run := range st.Runs {
+		for _, r := range run.Reservations {
+			if r.Outcome == nil {
+				m.reservedNow++
+			}
+		}
+	}
+	m.bytes, err = json.Marshal(st)
+	return err
+}
+
+func (m *memoryStore) decode(t *testing.T) plan.PlannerState {
+	t.Helper()
+	st, err := m.Load(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return st
+}
+
+// reservationEvictor notes what is reserved when a wave begins.
+type reservationEvictor struct {
+	scriptedEvictor
+	store    *memoryStore
+	reserved []int
+}
+
+func (e *reservationEvictor) EvictWave(ctx context.Context, moves []plan.Move, bound func()) evictor.Result {
+	e.reserved = append(e.reserved, e.store.reservedNow)
+	r := e.scriptedEvictor.EvictWave(ctx, moves, bound)
+	for i := range r.Outcomes {
+		r.Outcomes[i].LandedAsPredicted = true
+	}
+	return r
+}
+
+func TestEvictionsAreNotedDownBeforeTheyAreMade(t *testing.T) {
+	m := &memoryStore{}
+	e := &reservationEvictor{store: m}
+	c, _ := newController(t, e, plan.Live)
+	c.Store = m
+	if _, err := c.RunOnce(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if !slices.Equal(e.reserved, []int{1, 1}) {
+		t.Errorf("reserved when each wave began: %v, want one eviction each time", e.reserved)
+	}
+	st := m.decode(t)
+	if n := history.LastHour(st, c.Clock.Now()).Cluster; n != 2 || len(st.Runs) != 0 || len(st.Backoffs) != 0 {
+		t.Errorf("after the pass: %d evictions, %+v", n, st)
+	}
+}
+
+func TestWithoutMemoryNothingIsEvicted(t *testing.T) {
+	down := errors.New("etcdserver: request timed out")
+	e := &reservationEvictor{store: &memoryStore{}}
+	c, _ := newController(t, e, plan.Live)
+	c.Store = &memoryStore{unreadable: down}
+	if _, err := c.RunOnce(t.Context(), nil); !errors.Is(err, down) || len(e.waves) != 0 {
+		t.Errorf("reading fails: %v, %d waves", err, len(e.waves))
+	}
+	c, _ = newController(t, e, plan.Live)
+	skipTimers(c)
+	c.Store = &memoryStore{failing: func(int) error { return down }}
+	r, err := c.RunOnce(t.Context(), nil)
+	if err != nil || r.Stopped == nil || r.Stopped.Code != plan.StateUnavailable || len(e.waves) != 0 || len(r.Outcomes) != 2 {
+		t.Errorf("writing fails: %v, %+v, %d waves", err, r.Stopped, len(e.waves))
+	}
+	c, _ = newController(t, evictor.NewDryRun(), plan.DryRun)
+	for _, m := range []*memoryStore{{}, {unreadable: down}} {
+		c.Store = m
+		r, err := c.RunOnce(t.Context(), nil)
+		if err != nil || len(r.Outcomes) != 2 || m.saves != 0 {
+			t.Errorf("dry run: %v, %d outcomes, %d writes", err, len(r.Outcomes), m.saves)
+		}
+		if said := slices.ContainsFunc(r.Plan.Inputs, func(in plan.Input) bool {
+			return in.Source == plan.PlannerStateSource && strings.HasSuffix(in.Problems[0], ": "+down.Error())
+		}); said != (m.unreadable != nil) || said && plan.ContentID(r.Plan) != r.Plan.ID {
+			t.Errorf("reading fails with %v, and the report says so: %v; %+v", m.unreadable, said, r.Plan.Inputs)
+		}
+	}
+}
+
+func TestWhatCouldNotBeNotedDownIsNotedByTheNextPass(t *testing.T) {
+	m := &memoryStore{failing: func(save int) error {
+		if save == 1 {
+			return nil
+		}
+		return errors.New("etcdserver: request timed out")
+	}}
+	e := &reservationEvictor{store: m}
+	c, _ := newController(t, e, plan.Live)
+	skipTimers(c)
+	c.Store, c.Resolver = m, unexpectedResolver{t}
+	var reports []plan.RunReport
+	c.OnReport = func(r plan.RunReport) { reports = append(reports, r) }
+	r, err := c.RunOnce(t.Context(), nil)
+	if err != nil || r.Stopped == nil || r.Stopped.Code != plan.StateUnavailable || len(e.waves) != 1 {
+		t.Fatalf("%v, stopped %+v, %d waves", err, r.Stopped, len(e.waves))
+	}
+	if st := m.decode(t); len(st.Runs) != 1 || history.LastHour(st, c.Clock.Now()).Cluster != 1 {
+		t.Fatalf("the reservation is lost: %+v", st)
+	}
+	m.failing = nil
+	c.NewRunID = func() string { return "r2" }
+	if _, err := c.RunOnce(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	st := m.decode(t)
+	if n := history.LastHour(st, c.Clock.Now()).Cluster; n != 3 || len(st.Runs) != 0 || len(reports) != 2 || reports[1].RunID != "r2" {
+		t.Errorf("%d evictions count, want 3; %d runs open; %d reports", n, len(st.Runs), len(reports))
+	}
+}
+
+type unexpectedResolver struct{ t *testing.T }
+
+func (u unexpectedResolver) Resolve(_ context.Context, open []plan.Reservation) ([]plan.Outcome, error) {
+	u.t.Errorf("asked what became of %+v", open)
+	return nil, nil
+}
+
+// goneResolver answers that every pod is gone.
+type goneResolver struct{}
+
+func (goneResolver) Resolve(_ context.Context, open []plan.Reservation) ([]plan.Outcome, error) {
+	var out []plan.Outcome
+	for _, r := range open {
+		out = append(out, plan.Outcome{Step: r.Step, Pod: r.Pod, Outcome: plan.UnknownOutcome, Reason: plan.Reason{Code: plan.OutcomeUnknown, Message: "gone"}})
+	}
+	return out, nil
+}
+
+type recordingEvents struct{ backoffs []plan.Backoff }
+
+func (e *recordingEvents) BackedOff(b plan.Backoff) { e.backoffs = append(e.backoffs, b) }
+
+func TestTheNextProcessReportsWhatTheLastCouldNot(t *testing.T) {
+	m := &memoryStore{}
+	e := &reservationEvictor{store: m}
+	dead, o := newController(t, e, plan.Live)
+	dead.Store, dead.Holder, dead.Clock = m, "dead-1", instantClock{clocktesting.NewFakeClock(o.s.TakenAt)}
+	m.failing = func(save int) error { // it is killed in its second wave: nothing is written any more
+		if save > 3 {
+			return errors.New("killed")
+		}
+		return nil
+	}
+	if _, err := dead.RunOnce(t.Context(), nil); err != nil || len(e.waves) != 2 {
+		t.Fatalf("%v, %d waves", err, len(e.waves))
+	}
+
+	m.failing = nil
+	c, _ := newController(t, e, plan.Live)
+	events := &recordingEvents{}
+	c.Clock = dead.Clock
+	c.Store, c.Resolver, c.Holder, c.Events = m, goneResolver{}, "next-2", events
+	c.History = history.Options{Initial: time.Hour, Max: time.Hour}
+	c.NewRunID = func() string { return "r2" }
+	var reports []plan.RunReport
+	c.OnReport = func(r plan.RunReport) { reports = append(reports, r) }
+	if _, err := c.RunOnce(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if len(reports) != 2 || reports[0].RunID != "r1" || reports[1].RunID != "r2" {
+		t.Fatalf("reports: %+v", reports)
+	}
+	r := reports[0]
+	if r.Recovery == nil || r.Recovery.Holder != "dead-1" || reports[1].Recovery != nil {
+		t.Errorf("recovery of %+v, then %+v; want one of dead-1's run, and none", r.Recovery, reports[1].Recovery)
+	}
+	if len(r.Outcomes) != 2 || r.Outcomes[0].Outcome != plan.Evicted || r.Outcomes[1].Outcome != plan.UnknownOutcome || len(r.Plan.Moves) != 2 || r.Stopped == nil {
+		t.Errorf("%+v", r)
+	}
+	st := m.decode(t)
+	if len(st.Runs) != 0 || len(events.backoffs) != 1 || len(st.Backoffs) != 1 {
+		t.Fatalf("%d runs open, given up %+v, at rest %+v", len(st.Runs), events.backoffs, st.Backoffs)
+	}
+	if len(reports[1].Plan.Moves) != 0 || reports[1].Plan.Rejections.Counts[plan.BackedOff] == 0 {
+		t.Errorf("its pods are moved again: %+v", reports[1].Plan.Moves)
+	}
+	if _, rests := history.Resting(st, st.Backoffs[0].Workload, c.Clock.Now()); !rests {
+		t.Errorf("the workload does not rest: %+v", st.Backoffs)
+	}
+}
+
+func (*recordingEvents) StateChanged(plan.PlannerState, plan.PlannerState) {}
+
+// TestATripHoldsTheNextPassAlsoWhenItCannotBeNotedDown: the trouble that trips the
+// breaker is often that nothing can be written.
+func TestATripHoldsTheNextPassAlsoWhenItCannotBeNotedDown(t *testing.T) {
+	bad := func(step int) evictor.Result {
+		return evictor.Result{Outcomes: []plan.Outcome{{Step: step, Outcome: plan.UnknownOutcome, Reason: plan.Reason{Code: plan.OutcomeUnknown, Message: "no answer"}}},
+			Stop: &plan.Reason{Code: plan.OutcomeUnknown, Message: "no answer"}}
+	}
+	for name, failing := range map[string]func(int) error{
+		"noted":     nil,
+		"not noted": func(save int) error { return map[bool]error{true: errors.New("timed out")}[save > 1] },
+	} {
+		m := &memoryStore{failing: failing}
+		r := bad(1)
+		for step := 2; step <= 3; step++ { // of one wave
+			r.Outcomes = append(r.Outcomes, bad(step).Outcomes...)
+		}
+		e := &scriptedEvictor{results: []evictor.Result{r}}
+		c, o := newController(t, e, plan.Live)
+		c.Clock = instantClock{clocktesting.NewFakeClock(o.s.TakenAt)}
+		c.Store, c.Resolver, c.Breaker = m, goneResolver{}, breaker.DefaultOptions()
+		if r, err := c.RunOnce(t.Context(), nil); err != nil || r.Stopped == nil || r.Stopped.Code != plan.OutcomeUnknown {
+			t.Fatalf("%s: %v, %+v", name, err, r.Stopped)
+		}
+		m.failing = nil
+		c.NewRunID = func() string { return "r2" }
+		if r, err := c.RunOnce(t.Context(), nil); err != nil || r.Stopped == nil || r.Stopped.Code != plan.BreakerOpen || len(e.waves) != 1 {
+			t.Errorf("%s: the next pass: %v, %+v, %d waves", name, err, r.Stopped, len(e.waves))
+		}
+	}
+}
+
+// TestCountsOfSchedulersAreTakenFromTheMemory by a process that has seen nothing yet.
+func TestCountsOfSchedulersAreTakenFromTheMemory(t *testing.T) {
+	m := &memoryStore{bytes: []byte(`{"schedulers":{"fancy":{"seen":60,"foretold":60,"hits":59}}}`)}
+	c, _ := newController(t, &scriptedEvictor{}, plan.Live)
+	c.Store, c.Trust = m, &controller.SchedulerTrust{}
+	if _, err := c.RunOnce(t.Context(), nil); err != nil {
+		t.Fatal(err)
+	}
+	if got := m.decode(t).Schedulers["fancy"].Hits; got != 59 {
+		t.Errorf("%d hits, want 59", got)
+	}
+}
+
+var _ controller.StateStore = &memoryStore{}

@@ -1,0 +1,111 @@
+package evictor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// watchAfterStop is how long evictions under way are watched once the program was
+// told to stop.
+const watchAfterStop = 3 * time.Second
+
+// ShutdownTimeout is how long Wave takes at most once ctx has ended: a call that is under
+// way, a look at what became of it, and afterStop.
+const ShutdownTimeout = 2*callTimeout + watchAfterStop
+
+// waitForReplacement follows one accepted eviction until the victim is gone and its
+// replacement Ready.
+func (l *Live) waitForReplacement(ctx context.Context, w *waveTracker, m plan.Move) attempt {
+	start := l.opts.Clock.Now()
+	grace := m.GracePeriodSeconds
+	if g := l.opts.GracePeriodSeconds; g != nil {
+		grace = *g
+	}
+	deadline := l.opts.Clock.NewTimer(l.opts.VerifyTimeout + time.Duration(grace)*time.Second)
+	defer deadline.Stop()
+	interrupted := ctx.Done()
+	var last <-chan time.Time
+	f := w.track(m)
+	defer w.untrack(f)
+	w.scan(l, m.Pod.Namespace)
+	for {
+		r, gone := w.state(f)
+		if r != nil && r.Spec.NodeName != "" {
+			w.markBound(m)
+		}
+		if gone && r != nil && isReady(r) {
+			return landedAttempt(m, r, l.opts.Clock.Since(start))
+		}
+		select {
+		case <-f.changed:
+		case <-interrupted:
+			interrupted = nil
+			t := l.opts.Clock.NewTimer(watchAfterStop)
+			defer t.Stop()
+			last = t.C()
+		case <-last:
+			return unverifiedAttempt(m, r)
+		case <-deadline.C():
+			w.scan(l, m.Pod.Namespace) // follow may lag a little behind
+			r, gone := w.state(f)
+			return timedOutAttempt(m, r, gone, l.opts.Clock.Since(start))
+		}
+	}
+}
+
+func isReady(p *corev1.Pod) bool {
+	return slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool {
+		return c.Type == corev1.PodReady && c.Status == corev1.ConditionTrue
+	})
+}
+
+func evictedAttempt(m plan.Move, r *corev1.Pod, code plan.Code, msg string) attempt {
+	a := newAttempt(m, plan.Evicted, code, msg)
+	if r != nil {
+		a.outcome.Replacement = &plan.PodRef{Namespace: r.Namespace, Name: r.Name, UID: string(r.UID)}
+		a.outcome.Landed = r.Spec.NodeName
+		a.outcome.LandedAsPredicted = slices.Contains(m.AcceptableNodes, r.Spec.NodeName)
+	}
+	return a
+}
+
+func landedAttempt(m plan.Move, r *corev1.Pod, after time.Duration) attempt {
+	after = after.Round(100 * time.Millisecond)
+	a := evictedAttempt(m, r, m.Reason.Code, fmt.Sprintf("landed on %s as foretold", r.Spec.NodeName))
+	if !a.outcome.LandedAsPredicted {
+		a.outcome.Reason = plan.Reason{Code: plan.LandedElsewhere, Message: fmt.Sprintf("landed on %s, which was not foretold (%s)", r.Spec.NodeName, m.To)}
+	}
+	a.outcome.ReadyAfter = after.String()
+	return a
+}
+
+// timedOutAttempt stops the pass: as long as a replacement is missing, nothing else may
+// be taken away.
+func timedOutAttempt(m plan.Move, r *corev1.Pod, gone bool, after time.Duration) attempt {
+	after = after.Round(time.Second)
+	var a attempt
+	switch {
+	case r != nil && isReady(r): // what is missing is the victim's end
+		a = evictedAttempt(m, r, plan.ReplacementNotReady, fmt.Sprintf("the pod is still terminating after %s; its replacement %s on %s is Ready", after, r.Name, r.Spec.NodeName))
+	case r != nil && r.Spec.NodeName != "":
+		a = evictedAttempt(m, r, plan.ReplacementNotReady, fmt.Sprintf("its replacement %s on %s is not Ready after %s", r.Name, r.Spec.NodeName, after))
+	case r != nil:
+		a = evictedAttempt(m, r, plan.ReplacementNotScheduled, fmt.Sprintf("its replacement %s is not scheduled after %s", r.Name, after))
+	case !gone:
+		a = evictedAttempt(m, r, plan.ReplacementNotReady, fmt.Sprintf("the pod is still terminating after %s", after))
+	default:
+		a = evictedAttempt(m, r, plan.ReplacementNotScheduled, fmt.Sprintf("no replacement was created within %s", after))
+	}
+	a.stop = &a.outcome.Reason
+	return a
+}
+
+func unverifiedAttempt(m plan.Move, r *corev1.Pod) attempt {
+	return evictedAttempt(m, r, plan.OutcomeUnknown, "evicted; told to stop before its replacement was seen Ready")
+}

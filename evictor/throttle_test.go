@@ -1,0 +1,218 @@
+package evictor
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	policyv1 "k8s.io/api/policy/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	restclient "k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+func throttled(seconds int) error {
+	err := apierrors.NewTooManyRequestsError("the server has received too many requests")
+	err.ErrStatus.Details = &metav1.StatusDetails{RetryAfterSeconds: int32(seconds)}
+	return err
+}
+
+// TestAThrottlingServerHoldsTheWaveBack: no eviction is asked for until the time
+// is over that the server asks for, then all are made.
+func TestAThrottlingServerHoldsTheWaveBack(t *testing.T) {
+	runAtNoon(t, func(t *testing.T) {
+		w := newFakeCluster(testPod("d1", "u1", "n3"), testPod("d2", "u2", "n3"), testPod("d3", "u3", "n3"))
+		w.createReplacement = "n1"
+		var at []time.Duration
+		w.onEvict = func() {
+			at = append(at, time.Since(noon))
+			w.answer = nil
+			if len(at) == 1 {
+				w.answer = throttled(7)
+			}
+		}
+		l := newTestLive(w, clock.RealClock{})
+		l.lanes.limit = 1 // so that the second comes after the first answer
+		r := l.EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1"), testMove(2, "d2", "u2"), testMove(3, "d3", "u3")}, nil)
+		for _, o := range r.Outcomes {
+			if o.Outcome != plan.Evicted {
+				t.Errorf("%+v", o)
+			}
+		}
+		if len(at) != 4 || at[0] >= 7*time.Second || r.Stop != nil {
+			t.Fatalf("asked at %v, stop %v; want four times", at, r.Stop)
+		}
+		for _, d := range at[1:] {
+			if d < at[0]+7*time.Second {
+				t.Errorf("asked at %v, want nothing within 7s of the first answer", at)
+			}
+		}
+	})
+}
+
+// TestAServerThatThrottlesForLongStopsThePass: 10 s again and again are waited
+// for three times; a minute is not waited for at all.
+func TestAServerThatThrottlesForLongStopsThePass(t *testing.T) {
+	for _, c := range []struct{ seconds, asked int }{{10, 4}, {30, 2}, {60, 1}, {0, 31}} {
+		runAtNoon(t, func(t *testing.T) {
+			w := newFakeCluster(testPod("d1", "u1", "n3"))
+			w.answer = throttled(c.seconds)
+			r := newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil)
+			o := singleOutcome(t, r)
+			if o.Outcome != plan.Blocked || o.Reason.Code != plan.APIThrottled || r.Stop == nil || r.Stop.Code != plan.APIThrottled || w.evictRequests != c.asked {
+				t.Errorf("Retry-After %d: asked %d times, want %d; %+v, stop %v", c.seconds, w.evictRequests, c.asked, o, r.Stop)
+			}
+		})
+	}
+}
+
+// TestAThrottledReadIsHeldBackToo, and the pod is read again after it.
+func TestAThrottledReadIsHeldBackToo(t *testing.T) {
+	runAtNoon(t, func(t *testing.T) {
+		w := newFakeCluster(testPod("d1", "u1", "n3"))
+		w.createReplacement = "n1"
+		w.onGet = func(n int) error {
+			if n == 1 {
+				return throttled(3)
+			}
+			return nil
+		}
+		r := newTestLive(w, clock.RealClock{}).EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil)
+		if o := singleOutcome(t, r); o.Outcome != plan.Evicted || w.reads != 2 || time.Since(noon) < 3*time.Second {
+			t.Errorf("%+v after %d reads and %s", o, w.reads, time.Since(noon))
+		}
+	})
+}
+
+// TestWhatWasHeldBackKeepsThePace: the evictions that became due meanwhile do
+// not come all at once.
+func TestWhatWasHeldBackKeepsThePace(t *testing.T) {
+	runAtNoon(t, func(t *testing.T) {
+		w := newFakeCluster(testPod("d1", "u1", "n3"), testPod("d2", "u2", "n3"), testPod("d3", "u3", "n3"), testPod("d4", "u4", "n3"))
+		w.createReplacement = "n1"
+		var at []time.Time
+		w.onEvict = func() {
+			w.answer = nil
+			if at = append(at, time.Now()); len(at) == 1 {
+				w.answer = throttled(20)
+			}
+		}
+		l := newTestLive(w, clock.RealClock{})
+		l.pacer = newPacer(12, clock.RealClock{}) // every 5 s
+		r := l.EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1"), testMove(2, "d2", "u2"), testMove(3, "d3", "u3"), testMove(4, "d4", "u4")}, nil)
+		if r.Stop != nil || len(at) != 5 {
+			t.Fatalf("asked at %v, stop %v", at, r.Stop)
+		}
+		for i := 2; i < len(at); i++ {
+			if gap := at[i].Sub(at[i-1]); gap < 5*time.Second {
+				t.Errorf("evictions %s apart, want the pace of 5 s: %v", gap, at)
+			}
+		}
+	})
+}
+
+// TestToldToStopEndsTheHold without another request.
+func TestToldToStopEndsTheHold(t *testing.T) {
+	w := newFakeCluster(testPod("d1", "u1", "n3"))
+	w.answer = throttled(20)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	w.onEvict = cancel
+	r := newTestLive(w, clocktesting.NewFakeClock(noon)).EvictWave(ctx, []plan.Move{testMove(1, "d1", "u1")}, nil)
+	if o := singleOutcome(t, r); o.Outcome != plan.Dropped || o.Reason.Code != plan.Interrupted || w.evictRequests != 1 {
+		t.Errorf("%+v, asked %d times", o, w.evictRequests)
+	}
+}
+
+// throttlingServer answers over HTTP as a server does whose priority and fairness
+// rejects the first request of a kind.
+type throttlingServer struct {
+	*fakeCluster
+	mu       sync.Mutex
+	reject   string // part of the path
+	rejected int
+	requests []string
+}
+
+func (s *throttlingServer) ServeHTTP(out http.ResponseWriter, r *http.Request) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, r.Method+" "+r.URL.Path)
+	if s.rejected == 0 && strings.HasSuffix(r.URL.Path, s.reject) {
+		s.rejected++
+		out.Header().Set("Retry-After", "5")
+		http.Error(out, "Too many requests, please try again later.", http.StatusTooManyRequests)
+		return
+	}
+	out.Header().Set("Content-Type", "application/json")
+	if r.Method == http.MethodGet {
+		p, err := s.get(r.Context(), "shop", "d1")
+		if err != nil {
+			http.Error(out, err.Error(), http.StatusNotFound)
+			return
+		}
+		p.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
+		_ = json.NewEncoder(out).Encode(p)
+		return
+	}
+	_ = s.evict(r.Context(), &policyv1.Eviction{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: "d1"}})
+	out.WriteHeader(http.StatusCreated)
+	_ = json.NewEncoder(out).Encode(metav1.Status{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, Status: metav1.StatusSuccess})
+}
+
+// TestRetryAfterOverHTTP: the real client neither repeats the request by itself
+// nor loses how long the server asks to wait.
+func TestRetryAfterOverHTTP(t *testing.T) {
+	const read, evict = "GET /api/v1/namespaces/shop/pods/d1", "POST /api/v1/namespaces/shop/pods/d1/eviction"
+	for reject, want := range map[string][]string{"/eviction": {read, evict, read, evict}, "/pods/d1": {read, read, evict}} {
+		runAtNoon(t, func(t *testing.T) {
+			w := newFakeCluster(testPod("d1", "u1", "n3"))
+			w.createReplacement = "n1"
+			s := &throttlingServer{fakeCluster: w, reject: reject}
+			wire := make(pipeListener)
+			server := &http.Server{Handler: s}
+			go func() { _ = server.Serve(wire) }() // always ErrServerClosed
+			defer server.Close()
+			client := kubernetes.NewForConfigOrDie(&restclient.Config{Host: "http://busy", Dial: wire.dial, QPS: -1})
+			l := newTestLive(w, clock.RealClock{})
+			l = NewLive(client, w, l.workloadOf, l.opts)
+			r := l.EvictWave(t.Context(), []plan.Move{testMove(1, "d1", "u1")}, nil)
+			if o := singleOutcome(t, r); o.Outcome != plan.Evicted || strings.Join(s.requests, ", ") != strings.Join(want, ", ") {
+				t.Errorf("%+v after %v, want %v", o, s.requests, want)
+			}
+			if waited := time.Since(noon); waited != 5*time.Second {
+				t.Errorf("held back for %s, want 5s", waited)
+			}
+		})
+	}
+}
+
+// pipeListener connect a client with a server in a bubble, to which who waits for a socket is
+// busy.
+type pipeListener chan net.Conn
+
+func (p pipeListener) dial(context.Context, string, string) (net.Conn, error) {
+	here, there := net.Pipe()
+	p <- there
+	return here, nil
+}
+
+func (p pipeListener) Accept() (net.Conn, error) {
+	if c, open := <-p; open {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+
+func (p pipeListener) Close() error   { close(p); return nil }
+func (p pipeListener) Addr() net.Addr { return &net.UnixAddr{} }

@@ -1,0 +1,196 @@
+package evictor
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// waveTracker knows which pods were there before a wave and which replacements are
+// taken, so that several victims of one workload get one replacement each.
+type waveTracker struct {
+	mu            sync.Mutex
+	preexisting   map[types.UID]bool
+	workloadByUID map[string]string // victim's UID -> workload
+	claimed       map[types.UID]string
+	// tracked are evictions that were accepted and have not ended.
+	tracked []*trackedEviction
+	// unbound are the victims whose replacements are not bound yet; onBound is
+	// called when there is none left.
+	unbound map[string]bool
+	onBound func()
+	done    chan struct{}
+}
+
+// trackedEviction is what is seen of one eviction.
+type trackedEviction struct {
+	move        plan.Move
+	replacement *corev1.Pod
+	gone        bool
+	changed     chan struct{} // holds one when there is something new to see
+}
+
+func (l *Live) newWaveTracker(moves []plan.Move) *waveTracker {
+	w := &waveTracker{preexisting: map[types.UID]bool{}, workloadByUID: map[string]string{}, claimed: map[types.UID]string{}, unbound: map[string]bool{}, done: make(chan struct{})}
+	seen := map[string]bool{}
+	for _, m := range moves {
+		w.unbound[m.Pod.UID] = true
+		if seen[m.Pod.Namespace] {
+			continue
+		}
+		seen[m.Pod.Namespace] = true
+		for _, p := range l.pods.Pods(m.Pod.Namespace) {
+			w.preexisting[p.UID] = true
+			w.workloadByUID[string(p.UID)] = l.workloadOf(p)
+		}
+	}
+	return w
+}
+
+// markBound notes that a move waits for the scheduler no more.
+func (w *waveTracker) markBound(m plan.Move) {
+	w.mu.Lock()
+	was := len(w.unbound)
+	delete(w.unbound, m.Pod.UID)
+	last := was > 0 && len(w.unbound) == 0
+	w.mu.Unlock()
+	if last {
+		w.onBound()
+	}
+}
+
+func (w *waveTracker) track(m plan.Move) *trackedEviction {
+	f := &trackedEviction{move: m, changed: make(chan struct{}, 1)}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tracked = append(w.tracked, f)
+	return f
+}
+
+func (w *waveTracker) untrack(f *trackedEviction) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.tracked = slices.DeleteFunc(w.tracked, func(x *trackedEviction) bool { return x == f })
+}
+
+func (w *waveTracker) state(f *trackedEviction) (*corev1.Pod, bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return f.replacement, f.gone
+}
+
+// Following a wave may take a twentieth of a processor: after a scan it rests so
+// many times as long as the scan took. Looking at 10,000 pods takes a few
+// milliseconds, and while 50 evictions a second are made pods change about 300
+// times a second.
+const (
+	idlePerScan = 20
+	maxScanIdle = 100 * time.Millisecond
+)
+
+// run scans after changes of pods until the wave is over. One scan serves all
+// moves: each looking for itself would look at every pod of its namespace at
+// every change of any pod.
+func (w *waveTracker) run(l *Live) {
+	for {
+		changed := l.pods.Changed() // taken first, so that no change is missed
+		begun := l.opts.Clock.Now()
+		for _, ns := range w.namespaces() {
+			w.scan(l, ns)
+		}
+		if !w.idle(l, min(maxScanIdle, idlePerScan*l.opts.Clock.Since(begun))) {
+			return
+		}
+		select {
+		case <-changed:
+		case <-w.done:
+			return
+		}
+	}
+}
+
+// idle returns false when the wave is over.
+func (w *waveTracker) idle(l *Live, d time.Duration) bool {
+	if d <= 0 {
+		return true
+	}
+	t := l.opts.Clock.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C():
+		return true
+	case <-w.done:
+		return false
+	}
+}
+
+// namespaces are those in which evictions are followed, sorted.
+func (w *waveTracker) namespaces() (out []string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for _, f := range w.tracked {
+		out = append(out, f.move.Pod.Namespace)
+	}
+	slices.Sort(out)
+	return slices.Compact(out)
+}
+
+// scan finds, for the evictions followed in a namespace, whether the victim is
+// gone, and the pod that took its place, if there is one yet: the oldest new pod
+// of the workload that is not taken.
+func (w *waveTracker) scan(l *Live, namespace string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	there := map[types.UID]*corev1.Pod{}
+	free := map[string][]*corev1.Pod{} // by workload
+	for _, p := range l.pods.Pods(namespace) {
+		there[p.UID] = p
+		if _, taken := w.claimed[p.UID]; taken || w.preexisting[p.UID] || p.DeletionTimestamp != nil {
+			continue
+		}
+		if workload := l.workloadOf(p); workload != "" {
+			free[workload] = append(free[workload], p)
+		}
+	}
+	for _, pods := range free {
+		slices.SortFunc(pods, func(a, b *corev1.Pod) int {
+			return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), strings.Compare(a.Name, b.Name))
+		})
+	}
+	for _, f := range w.tracked {
+		if f.move.Pod.Namespace == namespace {
+			w.update(f, there, free)
+		}
+	}
+}
+
+func (w *waveTracker) update(f *trackedEviction, there map[types.UID]*corev1.Pod, free map[string][]*corev1.Pod) {
+	was, wasGone := f.replacement, f.gone
+	f.gone = there[types.UID(f.move.Pod.UID)] == nil
+	if r := f.replacement; r != nil {
+		f.replacement = there[r.UID]
+		if now := f.replacement; now != nil && now.DeletionTimestamp != nil { // on its way out itself; look for the next
+			delete(w.claimed, r.UID)
+			w.preexisting[r.UID] = true
+			f.replacement = nil
+		}
+	}
+	workload := w.workloadByUID[f.move.Pod.UID]
+	if pods := free[workload]; f.replacement == nil && len(pods) > 0 {
+		f.replacement, free[workload] = pods[0], pods[1:]
+		w.claimed[f.replacement.UID] = f.move.Pod.UID
+	}
+	if f.replacement != was || f.gone != wasGone {
+		select {
+		case f.changed <- struct{}{}:
+		default: // it has not looked at the last news yet
+		}
+	}
+}

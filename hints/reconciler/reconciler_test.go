@@ -1,0 +1,275 @@
+package reconciler_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"slices"
+	"strings"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"go.uber.org/goleak"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/clock"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/hints/pressure"
+	"github.com/evenkeel-project/evenkeel/hints/reconciler"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
+
+// TestThreeUnchangedSamplesWriteNothing: one write for each hinted node, without
+// reading it first, and none for what stays as it is.
+func TestThreeUnchangedSamplesWriteNothing(t *testing.T) {
+	w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"), newNode("n3"))
+	w.hot = map[string]float64{"n1": 0.9, "n3": 0.95}
+	w.cool = []string{"n2"}
+	got := w.reconcileAfter(0)
+	if slices.Sort(got); !slices.Equal(got, []string{"PATCH n1", "PATCH n3"}) {
+		t.Errorf("the first sample made %v", got)
+	}
+	for i := range 3 {
+		if got := w.reconcileAfter(time.Minute); len(got) > 0 {
+			t.Errorf("unchanged sample %d made %v", i+1, got)
+		}
+	}
+	if n := w.node("n1"); n.Labels["status"] != "presure" || w.node("n2").Labels != nil {
+		t.Errorf("n1 has %v, n2 %v", n.Labels, w.node("n2").Labels)
+	}
+	if w.counts.ByRule["cpu"] != 2 || w.counts.Written != 0 {
+		t.Errorf("counted %+v", w.counts)
+	}
+}
+
+// TestAWatchThatIsBehind does not show what was written a moment ago: it is not written
+// again.
+func TestAWatchThatIsBehind(t *testing.T) {
+	w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"))
+	w.hot = map[string]float64{"n1": 0.9}
+	before := w.nodes()
+	w.Nodes = func() []*corev1.Node { return before }
+	w.reconcileAfter(0)
+	stands := w.node("n1").Annotations[pressure.Key]
+	if got := w.reconcileAfter(time.Second); !slices.Equal(got, []string{"PATCH n1", "GET n1"}) || stands == "" || w.node("n1").Annotations[pressure.Key] != stands {
+		t.Errorf("made %v of %s", got, stands)
+	}
+	w.hot["n1"] = 0.99 // what changed since is written
+	w.Configure(reconciler.Options{Options: pressure.Options{Label: "status=presure", MaxHintedFrac: 1, TTL: 10 * time.Minute,
+		Rules: []pressure.Rule{{Name: "cpu", Resource: "cpu", Enter: 0.8, Leave: 0.7, MinSamples: 1}}}})
+	if got := w.reconcileAfter(time.Second); !slices.Equal(got, []string{"PATCH n1", "GET n1", "PATCH n1"}) || len(w.taints("n1")) > 0 {
+		t.Errorf("without a taint: made %v", got)
+	}
+}
+
+// TestLabelsOfAStoppedProgram are left alone, and the log says how they go; of another
+// value it does not, for that may mean anything.
+func TestLabelsOfAStoppedProgram(t *testing.T) {
+	for there, want := range map[string]bool{"presure": true, "spare": false} {
+		n := newNode("n1")
+		n.Labels = map[string]string{"status": there}
+		w := newTestCluster(t, labelAndTaint, n)
+		w.hot["n1"] = 0.95
+		w.reconcileAfter(0)
+		if w.node("n1").Labels["status"] != there || !strings.Contains(w.log.String(), "are left alone") {
+			t.Errorf("%s: %v, and said:\n%s", there, w.node("n1").Labels, &w.log)
+		}
+		if got := strings.Contains(w.log.String(), `ifNobodyWritesThem="kubectl label nodes -l status=presure status-"`); got != want {
+			t.Errorf("%s: how it goes is said: %t\n%s", there, got, &w.log)
+		}
+	}
+}
+
+// TestAForeignTaintSurvives that somebody writes between our look and our write, when
+// the hint is put, renewed and taken away.
+func TestAForeignTaintSurvives(t *testing.T) {
+	w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"))
+	w.hot, w.cool = map[string]float64{"n1": 0.9}, []string{"n2"}
+	writes := 0
+	w.before = func() {
+		if writes++; writes%2 == 1 {
+			w.edit("n1", func(n *corev1.Node) {
+				n.Spec.Taints = append(n.Spec.Taints, corev1.Taint{Key: fmt.Sprint("other-", writes), Effect: corev1.TaintEffectNoSchedule})
+			})
+		}
+	}
+	again := []string{"PATCH n1", "GET n1", "PATCH n1"}
+	if got := w.reconcileAfter(0); !slices.Equal(got, again) {
+		t.Errorf("putting it made %v", got)
+	}
+	if got := w.reconcileAfter(6 * time.Minute); !slices.Equal(got, again) {
+		t.Errorf("renewing it made %v", got)
+	}
+	if got, want := w.taints("n1"), []string{"evenkeel.io/pressure:PreferNoSchedule", "other-1:NoSchedule", "other-3:NoSchedule"}; !slices.Equal(got, want) {
+		t.Errorf("taints %v, want %v", got, want)
+	}
+	w.hot, w.cool = nil, []string{"n1", "n2"}
+	if got := w.reconcileAfter(time.Minute); !slices.Equal(got, again) {
+		t.Errorf("taking it away made %v", got)
+	}
+	if got, want := w.taints("n1"), []string{"other-1:NoSchedule", "other-3:NoSchedule", "other-5:NoSchedule"}; !slices.Equal(got, want) || len(w.node("n1").Annotations)+len(w.node("n1").Labels) > 0 {
+		t.Errorf("taints %v, want %v; %v %v", got, want, w.node("n1").Annotations, w.node("n1").Labels)
+	}
+}
+
+// TestASourceThatGoesDown: with a time to live of 5 minutes hints are kept at 4
+// minutes and gone at 6; no node gets one meanwhile.
+func TestASourceThatGoesDown(t *testing.T) {
+	o := labelAndTaint
+	o.TTL = 5 * time.Minute
+	w := newTestCluster(t, o, newNode("n1"), newNode("n2"))
+	w.hot, w.cool = map[string]float64{"n1": 0.9}, []string{"n2"}
+	w.reconcileAfter(0)
+	w.reconcileAfter(2 * time.Minute)
+	w.down = true
+	for range 24 { // to 4 minutes
+		w.reconcileAfter(10 * time.Second)
+	}
+	if w.node("n1").Labels["status"] != "presure" || len(w.taints("n1")) != 1 || w.counts.Unmeasured != 1 {
+		t.Errorf("at 4 minutes n1 has %v %v, counted %+v", w.node("n1").Labels, w.taints("n1"), w.counts)
+	}
+	for range 12 {
+		w.reconcileAfter(10 * time.Second)
+	}
+	if n := w.node("n1"); len(n.Labels)+len(n.Annotations)+len(w.taints("n1")) > 0 {
+		t.Errorf("at 6 minutes n1 has %v %v %v", n.Labels, n.Annotations, w.taints("n1"))
+	}
+	if got := strings.Count(w.log.String(), "nothing is known of hinted nodes"); got != 1 {
+		t.Errorf("said %d times that nothing is known\n%s", got, w.log.String())
+	}
+}
+
+// TestADryRunWritesNothing, and says each thing once.
+func TestADryRunWritesNothing(t *testing.T) {
+	w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"))
+	w.Configure(reconciler.Options{DryRun: true, Options: pressure.Options{
+		Label: "status=presure", MaxHintedFrac: 1, TTL: time.Minute,
+		Rules: []pressure.Rule{{Name: "cpu", Resource: "cpu", Enter: 0.8, Leave: 0.7}},
+	}})
+	w.hot = map[string]float64{"n1": 0.9}
+	for range 3 {
+		if got := w.reconcileAfter(10 * time.Second); len(got) > 0 {
+			t.Errorf("made %v", got)
+		}
+	}
+	if got := strings.Count(w.log.String(), "dry run: a pressure hint would be written"); got != 1 || w.counts.ByRule["cpu"] != 1 {
+		t.Errorf("said %d times; counted %+v\n%s", got, w.counts, w.log.String())
+	}
+}
+
+// TestAMissingPermissionIsSaidOnce, and not asked about at every look.
+func TestAMissingPermissionIsSaidOnce(t *testing.T) {
+	w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"))
+	w.hot = map[string]float64{"n1": 0.9, "n2": 0.9}
+	w.rejectWrite = apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "n1", errors.New("no"))
+	asked := 0
+	for range 30 { // five minutes
+		asked += len(w.reconcileAfter(10 * time.Second))
+	}
+	if asked != 2*4 { // at 10, 30, 70 and 150 s
+		t.Errorf("asked %d times, want 8", asked)
+	}
+	if got := strings.Count(w.log.String(), "permission to patch nodes is missing"); got != 1 {
+		t.Errorf("said %d times\n%s", got, w.log.String())
+	}
+	if n, known := w.counts.ByRule["cpu"]; n != 0 || !known {
+		t.Errorf("without the permission %+v", w.counts)
+	}
+	w.rejectWrite = nil
+	for range 31 {
+		w.reconcileAfter(10 * time.Second)
+	}
+	if w.counts.ByRule["cpu"] != 2 || w.node("n1").Labels["status"] != "presure" {
+		t.Errorf("with the permission %+v", w.counts)
+	}
+}
+
+// TestWhatCouldNotBeWrittenStandsAsItDid, and counts as that: a hint that could not be
+// renewed or taken away is there, one that could not be put is not, at the look that
+// failed and at those that rest.
+func TestWhatCouldNotBeWrittenStandsAsItDid(t *testing.T) {
+	w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"), newNode("n3"), newNode("n4"))
+	w.hot, w.cool = map[string]float64{"n1": 0.9, "n2": 0.9}, []string{"n3", "n4"}
+	w.reconcileAfter(0)
+	w.rejectWrite = apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "n1", errors.New("no"))
+	w.hot, w.cool = map[string]float64{"n1": 0.9, "n3": 0.9, "n4": 0.9}, []string{"n2"} // renew one, put two, take one away
+	for i, after := range []time.Duration{6 * time.Minute, 10 * time.Second} {
+		made := w.reconcileAfter(after)
+		if w.counts.ByRule["cpu"] != 2 || w.counts.Failed != 4*(1-i) || len(made) != 4*(1-i) {
+			t.Errorf("look %d made %v and counted %+v", i, made, w.counts)
+		}
+	}
+}
+
+// TestWithoutRulesOnlyExpiredHintsGo: hints that are turned off are not renewed, and
+// those of another release are left while they live.
+func TestWithoutRulesOnlyExpiredHintsGo(t *testing.T) {
+	w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"))
+	w.hot = map[string]float64{"n1": 0.9}
+	w.reconcileAfter(0)
+	w.Configure(reconciler.Options{})
+	if got := w.reconcileAfter(9 * time.Minute); len(got) > 0 || w.node("n1").Labels["status"] != "presure" {
+		t.Errorf("before it expires: %v", got)
+	}
+	if got := w.reconcileAfter(2 * time.Minute); !slices.Equal(got, []string{"PATCH n1"}) || len(w.node("n1").Labels) > 0 {
+		t.Errorf("after it expires: %v, %v", got, w.node("n1").Labels)
+	}
+}
+
+// TestRunLooksAtEachSample, and in between.
+func TestRunLooksAtEachSample(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var looks []time.Duration
+		begun := time.Now()
+		k := &reconciler.Reconciler{Clock: clock.RealClock{}, Log: slog.New(slog.DiscardHandler), Nodes: func() []*corev1.Node {
+			looks = append(looks, time.Since(begun))
+			return nil
+		}, Usage: func() *cluster.Usage { return nil }}
+		ctx, cancel := context.WithCancel(t.Context())
+		sampled := make(chan struct{})
+		ended := make(chan struct{})
+		go func() { defer close(ended); k.Run(ctx, sampled) }()
+		synctest.Wait()
+		time.Sleep(3 * time.Second) // of the bubble, in which nobody waits
+		sampled <- struct{}{}
+		time.Sleep(reconciler.Interval) // of the bubble too
+		synctest.Wait()
+		cancel()
+		<-ended
+		if want := []time.Duration{0, 3 * time.Second, reconciler.Interval}; !slices.Equal(looks, want) {
+			t.Errorf("looked at %v, want %v", looks, want)
+		}
+	})
+}
+
+// TestADryRunDoesNotTurnIntoWritesInItsMiddle: it holds the Lease of dry runs.
+func TestADryRunDoesNotTurnIntoWritesInItsMiddle(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newTestCluster(t, labelAndTaint, newNode("n1"), newNode("n2"))
+		w.Clock, w.hot = clock.RealClock{}, map[string]float64{"n1": 0.9}
+		live := pressure.Options{Label: "status=presure", MaxHintedFrac: 1, TTL: time.Hour, Rules: []pressure.Rule{{Name: "cpu", Resource: "cpu", Enter: 0.8}}}
+		w.clock.SetTime(time.Now())
+		w.Configure(reconciler.Options{Options: live, DryRun: true})
+		for _, want := range []int{0, 1} {
+			ctx, cancel := context.WithCancel(t.Context())
+			ended := make(chan struct{})
+			go func() { defer close(ended); w.Run(ctx, nil) }()
+			synctest.Wait()
+			w.Configure(reconciler.Options{Options: live})
+			time.Sleep(2 * reconciler.Interval) // of the bubble, in which nobody waits
+			synctest.Wait()
+			cancel()
+			<-ended
+			if len(w.requests) != want {
+				t.Errorf("%v, want %d", w.requests, want)
+			}
+		}
+	})
+}

@@ -1,0 +1,52 @@
+package retry
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/url"
+	"syscall"
+	"testing"
+	"testing/synctest"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+func TestWhatIsAskedAgain(t *testing.T) {
+	kind := schema.GroupResource{Resource: "namespaces"}
+	for name, c := range map[string]struct {
+		err  error
+		want int
+	}{
+		"too many requests":  {apierrors.NewTooManyRequestsError("later"), 4},
+		"an internal error":  {apierrors.NewInternalError(errors.New("etcd")), 4},
+		"a reset connection": {&url.Error{Op: "Get", Err: syscall.ECONNRESET}, 4},
+		"half an answer":     {fmt.Errorf("reading: %w", io.ErrUnexpectedEOF), 4},
+		"forbidden":          {apierrors.NewForbidden(kind, "kube-system", nil), 1},
+		"not found":          {apierrors.NewNotFound(kind, "kube-system"), 1},
+		"nobody listens":     {&url.Error{Op: "Get", Err: syscall.ECONNREFUSED}, 4},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asked := 0
+				err := Read(t.Context(), func() error { asked++; return c.err })
+				if !errors.Is(err, c.err) || asked != c.want {
+					t.Errorf("asked %d times, got %v; want %d times and the error itself", asked, err, c.want)
+				}
+			})
+		})
+	}
+}
+
+func TestItEndsWithTheContext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ctx, cancel := context.WithTimeout(t.Context(), minBackoff/2)
+		defer cancel()
+		asked := 0
+		if err := Read(ctx, func() error { asked++; return io.EOF }); err != io.EOF || asked != 1 {
+			t.Errorf("asked %d times, got %v; want once and EOF", asked, err)
+		}
+	})
+}

@@ -1,0 +1,92 @@
+package auditverifier
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+)
+
+// Eviction is a request to evict a pod, as the audit log of the API server records it.
+type Eviction struct {
+	At, Done             time.Time // when the API server received and answered the request
+	User                 string
+	Namespace, Name, UID string // UID is the precondition of the request; empty if it has none
+	Code                 int32
+}
+
+// accepted reports whether the API server accepted the eviction.
+func (e Eviction) accepted() bool { return e.Code >= 200 && e.Code < 300 }
+
+// outcomeUnknown reports whether the pod may be evicted although the request failed: the connection broke, or the
+// server failed after it had begun.
+func (e Eviction) outcomeUnknown() bool { return e.Code == 0 || e.Code >= 499 }
+
+// auditLog holds what the audit log says about the users under test.
+type auditLog struct {
+	evictions []Eviction
+	// holders maps the identity in the Lease to the user that wrote it.
+	holders       map[string]string
+	foreignWrites []Violation
+}
+
+// readLog sorts the writes of the users under test. It collects evictions and Lease holders and ignores expected
+// writes: events, and the ConfigMaps of one namespace. Every other write is a violation.
+func readLog(events []auditv1.Event, ours func(string) bool, namespace string) auditLog {
+	l := auditLog{holders: map[string]string{}}
+	for _, e := range events {
+		if !ours(e.User.Username) || e.ObjectRef == nil || e.Stage == auditv1.StageRequestReceived || e.Stage == auditv1.StageResponseStarted {
+			continue
+		}
+		r := e.ObjectRef
+		switch {
+		case e.Verb == "get" || e.Verb == "list" || e.Verb == "watch":
+		case r.Resource == "pods" && r.Subresource == "eviction" && e.Verb == "create":
+			l.evictions = append(l.evictions, evictionFrom(e))
+		case r.Resource == "leases" && r.Namespace == namespace:
+			if x := leaseHolder(e); x != "" && statusCode(e) < 300 {
+				l.holders[x] = e.User.Username
+			}
+		case r.Resource == "configmaps" && r.Namespace == namespace, r.Resource == "events":
+		case statusCode(e) >= 400: // refused: the write changed nothing
+		case r.APIGroup == "authorization.k8s.io": // a query of its own permissions changes nothing
+		default:
+			l.foreignWrites = append(l.foreignWrites, Violation{Kind: ForeignWrite, User: e.User.Username, At: e.RequestReceivedTimestamp.Time,
+				What: fmt.Sprintf("%s %s/%s %s/%s", e.Verb, r.Resource, r.Subresource, r.Namespace, r.Name)})
+		}
+	}
+	return l
+}
+
+func statusCode(e auditv1.Event) int32 {
+	if e.ResponseStatus == nil {
+		return 0
+	}
+	return e.ResponseStatus.Code
+}
+
+func evictionFrom(e auditv1.Event) Eviction {
+	out := Eviction{At: e.RequestReceivedTimestamp.Time, Done: e.StageTimestamp.Time, User: e.User.Username,
+		Namespace: e.ObjectRef.Namespace, Name: e.ObjectRef.Name, Code: statusCode(e)}
+	var body struct {
+		DeleteOptions struct {
+			Preconditions struct{ UID string }
+		}
+	}
+	if e.RequestObject != nil && json.Unmarshal(e.RequestObject.Raw, &body) == nil {
+		out.UID = body.DeleteOptions.Preconditions.UID
+	}
+	return out
+}
+
+func leaseHolder(e auditv1.Event) string {
+	var body struct {
+		Spec struct{ HolderIdentity string }
+	}
+	if e.RequestObject == nil || json.Unmarshal(e.RequestObject.Raw, &body) != nil {
+		return ""
+	}
+	return strings.TrimSpace(body.Spec.HolderIdentity)
+}

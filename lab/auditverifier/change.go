@@ -1,0 +1,87 @@
+package auditverifier
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// Change is a state that an object took. Exactly one of the pointers is set.
+type Change struct {
+	// Revision is the object's resourceVersion. All objects share one etcd counter, so revisions order all changes.
+	Revision int64
+	// Seen is when the recorder's watch reported the change.
+	Seen time.Time
+	// Gone reports that the object was deleted in this state.
+	Gone bool
+
+	Pod      *Pod
+	Budget   *Budget
+	Workload *Workload
+	Node     *Node
+	Lease    *Lease
+}
+
+// Pod holds the fields of a pod that the verifier needs.
+type Pod struct {
+	Namespace, Name, UID, Node string
+	// App is the label that names the workload. It is empty if no workload of the drill owns the pod.
+	App    string
+	Labels labels.Set
+	// Ready means that the budget counts the pod as healthy: its condition Ready is True and it is not terminating.
+	Ready, Terminating bool
+	// ByEviction means that the API server set the DisruptionTarget condition for an eviction.
+	ByEviction bool
+	// Protected is the reason why the pod must not be evicted from any node; empty if it may be.
+	Protected string
+}
+
+func (p Pod) workloadKey() string { return p.Namespace + "/" + p.App }
+
+// Budget is a PodDisruptionBudget.
+type Budget struct {
+	Namespace, Name              string
+	Selector                     labels.Selector
+	MinAvailable, MaxUnavailable *intstr.IntOrString
+}
+
+// requiredHealthy returns how many of the expected pods must stay healthy. Percentages are rounded up, as in the
+// disruption controller.
+func (b Budget) requiredHealthy(expected int) int {
+	switch {
+	case b.MaxUnavailable != nil:
+		n, err := intstr.GetScaledValueFromIntOrPercent(b.MaxUnavailable, expected, true)
+		if err != nil {
+			return expected
+		}
+		return max(0, expected-n)
+	case b.MinAvailable != nil:
+		n, err := intstr.GetScaledValueFromIntOrPercent(b.MinAvailable, expected, true)
+		if err != nil {
+			return expected
+		}
+		return n
+	}
+	return 0
+}
+
+// Workload is a Deployment.
+type Workload struct {
+	Namespace, App string
+	Replicas       int
+}
+
+// Node is a node with the properties that evictions depend on.
+type Node struct {
+	Name, Zone string
+	// Excluded means that an annotation excludes the node: its pods must not be evicted.
+	Excluded bool
+}
+
+// Lease is the state of the leader election Lease.
+type Lease struct {
+	Holder   string
+	Renewed  time.Time
+	Duration time.Duration
+}

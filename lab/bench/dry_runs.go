@@ -1,0 +1,249 @@
+package main
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	auditv1 "k8s.io/apiserver/pkg/apis/audit/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+)
+
+// measureDryRuns measures all outstanding dry runs of a cluster size on one control plane, which they do not change.
+func measureDryRuns(ctx context.Context, s comparison, stderr *os.File) error {
+	cells, err := s.outstandingCells(dryPhase)
+	if err != nil || len(cells) == 0 {
+		return err
+	}
+	users := make([]controlplane.User, len(cells))
+	for i, c := range cells {
+		users[i] = newUser(c)
+	}
+	c, err := controlplane.Start(ctx, controlplane.Options{WithoutKwok: true, Etcd: filepath.Join(s.work, "etcd"),
+		ControllerManagerFlags: managerFlags["tuned"], Users: users, AuditPolicy: auditPolicy(users), Progress: stderr})
+	if err != nil {
+		return err
+	}
+	defer c.Stop()
+	if err := waitForDeployments(ctx, c, s.settings, startTimeout); err != nil {
+		return fmt.Errorf("waiting until all Deployments have their pods: %w", err)
+	}
+	for i, cell := range cells {
+		if err := measureDryRun(ctx, s, c, &cell, users[i], stderr); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// outstandingCells returns the outstanding cells of a phase for the current cluster size.
+func (s comparison) outstandingCells(phase string) ([]Cell, error) {
+	all, err := plannedCells(s)
+	var out []Cell
+	for _, c := range all {
+		if c.Phase != phase || c.Nodes != s.nodes || c.Pods != s.pods {
+			continue
+		}
+		ok, broken := mustMeasure(s, c)
+		err = errors.Join(err, broken)
+		if ok {
+			out = append(out, c)
+		}
+	}
+	return out, err
+}
+
+// newUser returns the API user of a run, so the audit log shows which run sent a request.
+func newUser(c Cell) controlplane.User {
+	return controlplane.User{Token: rand.Text(), Name: strings.TrimSuffix(c.file(), ".json"), Group: "system:masters"}
+}
+
+// auditPolicy logs every request of the users and every eviction.
+func auditPolicy(users []controlplane.User) []byte {
+	var names []string
+	for _, u := range users {
+		names = append(names, u.Name)
+	}
+	return fmt.Appendf(nil, `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: Metadata
+  users: [%s]
+- level: Metadata
+  resources: [{group: "", resources: [pods/eviction]}]
+- level: None
+`, strings.Join(names, ", "))
+}
+
+// kubeconfig writes a kubeconfig for the user.
+func kubeconfig(s comparison, c *controlplane.Cluster, u controlplane.User) (string, error) {
+	k := clientcmdapi.NewConfig()
+	k.Clusters["lab"] = &clientcmdapi.Cluster{Server: c.Config.Host, CertificateAuthorityData: c.Config.CAData}
+	k.AuthInfos["lab"] = &clientcmdapi.AuthInfo{Token: u.Token}
+	k.Contexts["lab"] = &clientcmdapi.Context{Cluster: "lab", AuthInfo: "lab"}
+	k.CurrentContext = "lab"
+	path := filepath.Join(s.work, "kubeconfig")
+	return path, clientcmd.WriteToFile(*k, path)
+}
+
+// measureDryRun measures one cell. A failure of the program is stored as a result; a failure of the lab is returned as an
+// error.
+func measureDryRun(ctx context.Context, s comparison, c *controlplane.Cluster, cell *Cell, u controlplane.User, stderr *os.File) error {
+	t, err := targetNamed(cell.Target)
+	if err != nil {
+		return err
+	}
+	p, err := contenderNamed(cell.Program)
+	if err != nil {
+		return err
+	}
+	o := s.programConfig(dryPhase, p, t)
+	config, err := o.write(s.work)
+	if err != nil {
+		return err
+	}
+	kube, err := kubeconfig(s, c, u)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintln(stderr, "bench:", strings.Join(cell.step(), " "))
+	cell.LoadBefore = loadAverage()
+	if p.Peer {
+		err = measureDeschedulerDryRun(ctx, s, cell, config, kube)
+	} else {
+		err = measureEvenkeelDryRun(ctx, s, cell, p, config, kube)
+	}
+	cell.LoadAfter = loadAverage()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		cell.Error = err.Error()
+		fmt.Fprintln(stderr, "bench:", err)
+	}
+	events, err := c.Audit()
+	if err != nil {
+		return err
+	}
+	if n := len(acceptedEvictions(events)); n > 0 {
+		return fmt.Errorf("a dry run evicted %d pods", n)
+	}
+	cell.Requests = requests(events, u.Name)
+	return cell.store(s.work)
+}
+
+// requests counts the requests of a user. The audit log has several entries for a watch; it counts once.
+func requests(events []auditv1.Event, user string) int {
+	seen := map[string]bool{}
+	for _, e := range events {
+		if e.User.Username == user {
+			seen[string(e.AuditID)] = true
+		}
+	}
+	return len(seen)
+}
+
+// outcome holds the fields of a move's outcome that are evaluated here.
+type outcome struct {
+	Outcome           string
+	Reason            struct{ Code string }
+	LandedAsPredicted bool
+}
+
+// countOutcomes counts outcomes by kind and reason, and those that landed as predicted.
+func countOutcomes(all []outcome) (by map[string]int, landedAsPredicted int) {
+	by = map[string]int{}
+	for _, o := range all {
+		by[o.Outcome+"/"+o.Reason.Code]++
+		if o.LandedAsPredicted {
+			landedAsPredicted++
+		}
+	}
+	return by, landedAsPredicted
+}
+
+// planOutput holds the fields of a plan that are evaluated here.
+type planOutput struct {
+	Moves []struct {
+		Pod      struct{ Namespace, Name string }
+		Wave     int
+		Strategy string
+	}
+	Goals []struct {
+		ID, Kind string
+		Subject  struct{ Name string }
+	}
+	Bound struct {
+		MinEvictions   int
+		ResidualByGoal map[string]float64
+	}
+	After struct {
+		Nodes []struct {
+			Name, Zone string
+			Requested  map[string]float64
+		}
+		Workloads []struct{ Zones map[string]int }
+	}
+	Outcomes []outcome `json:"-"` // from the report that contains the plan
+}
+
+func measureEvenkeelDryRun(ctx context.Context, s comparison, cell *Cell, p contender, config, kube string) error {
+	args := []string{"plan", "-v", "-o", "json", "--config", config, "--kubeconfig", kube}
+	if p.Dry == "run" {
+		args = []string{"run", "--once", "-o", "json", "--lease-namespace", nsName(0),
+			"--config", config, "--kubeconfig", kube}
+	}
+	out, u, err := program{path: s.evenkeel, args: args, log: filepath.Join(s.work, p.Name+".log"), limit: s.limit,
+		onLine: func(_ *runningProgram, line string) { cell.parsePlannedLine(line) }}.run(ctx)
+	cell.resourceUse = u
+	if err != nil {
+		return err
+	}
+	var report struct {
+		planOutput        // output of `plan`
+		Plan              planOutput
+		Started, Finished time.Time
+	}
+	if err := json.Unmarshal(out, &report); err != nil {
+		return fmt.Errorf("parsing the output of %s: %w", p.Name, err)
+	}
+	plan := report.planOutput
+	if p.Dry == "run" {
+		plan = report.Plan
+		cell.CycleSeconds = report.Finished.Sub(report.Started).Seconds()
+	}
+	cell.Evictions, cell.MinEvictions, cell.ByStrategy = len(plan.Moves), plan.Bound.MinEvictions, map[string]int{}
+	for _, m := range plan.Moves {
+		cell.ByStrategy[m.Strategy]++
+	}
+	if cell.PlannerSeconds == 0 {
+		return errors.New("the log of evenkeel does not contain the planning time")
+	}
+	return nil
+}
+
+// parsePlannedLine reads the log line that Evenkeel writes after planning.
+func (c *Cell) parsePlannedLine(line string) {
+	if !strings.Contains(line, " msg=planned ") {
+		return
+	}
+	took := map[string]float64{}
+	for field := range strings.FieldsSeq(line) {
+		key, value, _ := strings.Cut(field, "=")
+		if d, err := time.ParseDuration(value); err == nil && slices.Contains([]string{"observing", "planning"}, key) {
+			took[key] = d.Seconds()
+		}
+	}
+	c.PlannerSeconds, c.CycleSeconds = took["planning"], took["observing"]+took["planning"]
+}

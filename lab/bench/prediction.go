@@ -1,0 +1,67 @@
+package main
+
+import (
+	"math"
+)
+
+// Prediction compares the cluster state that a plan predicted with the actual one.
+type Prediction struct {
+	Moves        int `json:"moves"`
+	MinEvictions int `json:"minEvictions"`
+	// Certified counts the nodes for which the plan proves that their target cannot be met.
+	Certified int                `json:"nodesCertified"`
+	Histogram []int              `json:"histogram"`
+	ZoneCPU   map[string]float64 `json:"zoneCPU"`
+	ZonePods  map[string]int     `json:"zonePods"`
+	// HistogramPercent is the percentage of nodes that are in another step of the histogram than predicted. It uses
+	// counts only.
+	HistogramPercent float64 `json:"histogramOffPercent"`
+	// ZonePercent is the difference in percent between the predicted and the actual requested CPU or number of pods
+	// of a zone, for the worst zone.
+	ZonePercent float64 `json:"zonesOffPercent"`
+}
+
+func predictionOf(t planOutput, cpuOfNode float64) *Prediction {
+	f := &Prediction{Moves: len(t.Moves), MinEvictions: t.Bound.MinEvictions,
+		Histogram: make([]int, histogramBins), ZoneCPU: map[string]float64{}, ZonePods: map[string]int{}}
+	for _, n := range t.After.Nodes {
+		f.Histogram[histogramBin(n.Requested["cpu"])]++
+		f.ZoneCPU[n.Zone] += n.Requested["cpu"] * cpuOfNode
+	}
+	for _, w := range t.After.Workloads {
+		for zone, pods := range w.Zones {
+			f.ZonePods[zone] += pods
+		}
+	}
+	certified := map[string]bool{}
+	for _, g := range t.Goals {
+		if g.Kind == "NodeBelow" && t.Bound.ResidualByGoal[g.ID] > 0 {
+			certified[g.Subject.Name] = true
+		}
+	}
+	f.Certified = len(certified)
+	return f
+}
+
+// compareActual computes the differences to the actual state.
+func (f *Prediction) compareActual(came *State) {
+	differ, all := 0, 0
+	for i, n := range came.Histogram {
+		differ += max(n-f.Histogram[i], f.Histogram[i]-n)
+		all += n
+	}
+	f.HistogramPercent = 100 * float64(differ) / 2 / float64(all)
+	f.ZonePercent = 0
+	for zone := range came.ZoneCPU {
+		f.ZonePercent = max(f.ZonePercent, percentDifference(f.ZoneCPU[zone], came.ZoneCPU[zone]),
+			percentDifference(float64(f.ZonePods[zone]), float64(came.ZonePods[zone])))
+	}
+}
+
+// percentDifference returns the difference in percent of the actual value.
+func percentDifference(foretold, came float64) float64 {
+	if came == 0 {
+		return 0
+	}
+	return 100 * math.Abs(foretold-came) / came
+}

@@ -1,0 +1,174 @@
+package main
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/template"
+)
+
+// target is the target of both programs. Their configurations are generated from it.
+type target struct {
+	Name        string
+	Description string
+	// CPU and Memory are the fractions of allocatable above which a node is too full; 0 means no limit.
+	CPU, Memory float64
+	// Deviation makes CPU and Memory distances from the mean of all nodes.
+	Deviation bool
+	// Underutilized is the fraction below which the descheduler considers a node underutilized; with Deviation, its distance
+	// below the mean.
+	Underutilized float64
+}
+
+var targets = []target{
+	{Name: "a", Description: "no node requests more than 0.55 of its CPU or memory", CPU: 0.55, Memory: 0.55, Underutilized: 0.20},
+	{Name: "b", Description: "no node is more than 0.02 above the mean fraction of requested CPU", CPU: 0.02, Deviation: true, Underutilized: 0.02},
+}
+
+func targetNamed(name string) (target, error) {
+	for _, t := range targets {
+		if t.Name == name {
+			return t, nil
+		}
+	}
+	return target{}, fmt.Errorf("unknown target %q", name)
+}
+
+// above returns the fraction above which a node is too full.
+func (t target) above(mean, limit float64) float64 {
+	if t.Deviation {
+		return mean + limit
+	}
+	return limit
+}
+
+func (t target) limits() map[string]float64 {
+	out := map[string]float64{"cpu": t.CPU}
+	if t.Memory > 0 {
+		out["memory"] = t.Memory
+	}
+	return out
+}
+
+// contender is a program with the strategies that it uses.
+type contender struct {
+	Name string
+	Peer bool
+	// Strategies are the descheduler's strategies.
+	Strategies []string
+	// Dry is the subcommand for a dry run.
+	Dry string
+}
+
+// The descheduler is measured with load balancing only, and with its strategies for both goals. Evenkeel always has
+// both goals.
+var (
+	peerLoad = contender{Name: "peer-load", Peer: true, Strategies: []string{"LowNodeUtilization"}}
+	peerAll  = contender{Name: "peer-all", Peer: true,
+		Strategies: []string{"RemoveDuplicates", "RemovePodsViolatingTopologySpreadConstraint", "LowNodeUtilization"}}
+	evenkeelPlan   = contender{Name: "evenkeel-plan", Dry: "plan"}
+	evenkeelOnce   = contender{Name: "evenkeel-once", Dry: "run"}
+	evenkeelRun    = contender{Name: "evenkeel"}
+	evenkeelDryRun = contender{Name: "evenkeel-dry", Dry: "run"}
+
+	dryContenders  = []contender{peerLoad, peerAll, evenkeelPlan, evenkeelOnce}
+	realContenders = []contender{peerLoad, peerAll, evenkeelRun}
+	// A dry run with the same limit is measured next to the runs that evict a few pods.
+	liveContenders = []contender{peerLoad, peerAll, evenkeelDryRun, evenkeelRun}
+)
+
+func contenderNamed(name string) (contender, error) {
+	for _, c := range slices.Concat(dryContenders, liveContenders, realContenders) {
+		if c.Name == name {
+			return c, nil
+		}
+	}
+	return contender{}, fmt.Errorf("unknown program %q", name)
+}
+
+// programConfig is the configuration of a program for one run.
+type programConfig struct {
+	contender
+	target
+	DryRun       bool
+	MaxEvictions int // maximum evictions; 0 means unlimited
+}
+
+var evenkeelText = template.Must(template.New("evenkeel").Parse(`apiVersion: evenkeel.io/v1alpha1
+kind: RebalanceConfig
+dryRun: {{.DryRun}}
+guards: {minPodAge: 0s}   # the replacements are seconds old
+strategies:
+- name: zones
+  type: ZoneSpread
+  schedule: "0 * * * *"
+  args: {topologyKey: topology.kubernetes.io/zone, maxSkew: 1, by: owner}
+- name: load
+  type: NodeLoad
+  schedule: "0 * * * *"
+  args: { {{- if .Deviation}}deviation{{else}}target{{end}}: {cpu: {{.CPU}}{{if .Memory}}, memory: {{.Memory}}{{end -}} } }
+limits:
+  perPass: {{if .AtMost}}{{.AtMost}}{{else}}unlimited{{end}}
+  perNode: unlimited
+  perNamespace: unlimited
+  perOwner: unlimited
+  perZone: unlimited
+  perHour: {owner: unlimited, namespace: unlimited, cluster: unlimited}
+evictor: {perMinute: unlimited, inFlight: {total: 512, perNode: unlimited, perOwner: unlimited}}
+`))
+
+var peerText = template.Must(template.New("peer").Funcs(template.FuncMap{
+	"percent": func(f float64) string { return fmt.Sprintf("%g", 100*f) },
+	"list":    func(s []string) string { return strings.Join(s, ", ") },
+}).Parse(`apiVersion: descheduler/v1alpha2
+kind: DeschedulerPolicy
+{{- if .AtMost}}
+maxNoOfPodsToEvictTotal: {{.AtMost}}
+{{- end}}
+profiles:
+- name: bench
+  pluginConfig:
+  - name: DefaultEvictor
+    args: {}
+{{- range .Strategies}}
+  - name: {{.}}
+    {{- if eq . "LowNodeUtilization"}}
+    args:
+      useDeviationThresholds: {{$.Deviation}}
+      thresholds: {cpu: {{percent $.Light}}{{if $.Memory}}, memory: {{percent $.Light}}{{end -}} }
+      targetThresholds: {cpu: {{percent $.CPU}}{{if $.Memory}}, memory: {{percent $.Memory}}{{end -}} }
+    {{- else}}
+    args: {}
+    {{- end}}
+{{- end}}
+  plugins:
+    balance: {enabled: [{{list .Strategies}}]}
+`))
+
+// text returns the configuration file of the program.
+func (o programConfig) text() string {
+	var b bytes.Buffer
+	t := evenkeelText
+	if o.Peer {
+		t = peerText
+	}
+	if err := t.Execute(&b, o); err != nil {
+		panic(err) // the templates are constants
+	}
+	return b.String()
+}
+
+// write writes the configuration to a folder and returns its path.
+func (o programConfig) write(folder string) (string, error) {
+	path := filepath.Join(folder, fmt.Sprintf("%s-%s.yaml", o.contender.Name, o.target.Name))
+	return path, os.WriteFile(path, []byte(o.text()), 0o644)
+}
+
+// fingerprint returns a hash that identifies the configuration.
+func (o programConfig) fingerprint() string {
+	return fmt.Sprintf("%x", sha256.Sum256([]byte(o.text())))[:12]
+}

@@ -1,0 +1,282 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+)
+
+const (
+	// maxRounds limits the rounds of a run that keeps evicting.
+	maxRounds = 6
+	// stableTimeout is how long replacements may take to become Ready after a program has ended.
+	stableTimeout = 3 * time.Minute
+	// reportSuffix is the suffix of the files with Evenkeel's reports.
+	reportSuffix = ".report.json"
+)
+
+// Round is one start of the program, with the stable state of the cluster after it.
+type Round struct {
+	Result
+	CPUSeconds float64 `json:"cpuSeconds"`
+	PeakBytes  int64   `json:"peakBytes"`
+	Requests   int     `json:"apiRequests"`
+	After      *State  `json:"after"`
+	// Outcomes counts the outcomes of moves in the report, by reason. LandedAsPredicted counts the replacements that landed
+	// as predicted.
+	Outcomes          map[string]int `json:"outcomes,omitempty"`
+	LandedAsPredicted int            `json:"landedAsPredicted,omitempty"`
+	// Unstable says what was not stable in time; empty if everything was.
+	Unstable string `json:"unstable,omitempty"`
+}
+
+// realTrial is a real run in progress.
+type realTrial struct {
+	comparison comparison
+	cluster    *controlplane.Cluster
+	cell       *Cell
+	contender  contender
+	target     target
+	users      []controlplane.User
+	known      map[string]bool // pods at the start
+	evicted    int             // evictions so far, including earlier cells
+	stderr     *os.File
+}
+
+// measureRealRun restarts the program until it evicts nothing. Each start has its own user, which separates the requests in
+// the audit log.
+func measureRealRun(ctx context.Context, s comparison, cell Cell, stderr *os.File) error {
+	cell, err := s.refreshCell(cell)
+	if err != nil {
+		return err
+	}
+	var users []controlplane.User
+	for i := range maxRounds {
+		u := newUser(cell)
+		u.Name += fmt.Sprintf("-round-%d", i+1)
+		users = append(users, u)
+	}
+	return withControlPlane(ctx, s, users, stderr, func(c *controlplane.Cluster) error {
+		return measureCell(ctx, s, c, cell, users, stderr)
+	})
+}
+
+// refreshCell returns a cell for the current program and configuration.
+func (s comparison) refreshCell(asked Cell) (Cell, error) {
+	p, err := contenderNamed(asked.Program)
+	if err != nil {
+		return asked, err
+	}
+	t, err := targetNamed(asked.Target)
+	if err != nil {
+		return asked, err
+	}
+	return s.newCell(asked.Phase, size{asked.Nodes, asked.Pods}, t, p, asked.Run)
+}
+
+// measureLiveRuns lets each program evict a few pods on one control plane. So few evictions hardly change a cluster of
+// thousands of pods.
+func measureLiveRuns(ctx context.Context, s comparison, stderr *os.File) error {
+	cells, err := s.outstandingCells(livePhase)
+	if err != nil || len(cells) == 0 {
+		return err
+	}
+	users := make([]controlplane.User, len(cells))
+	for i, c := range cells {
+		users[i] = newUser(c)
+	}
+	return withControlPlane(ctx, s, users, stderr, func(c *controlplane.Cluster) error {
+		for i, cell := range cells {
+			fmt.Fprintln(stderr, "bench:", strings.Join(cell.step(), " "))
+			if err := measureCell(ctx, s, c, cell, users[i:i+1], stderr); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// withControlPlane starts a control plane with fake kubelets and calls do.
+func withControlPlane(ctx context.Context, s comparison, users []controlplane.User, stderr *os.File, do func(*controlplane.Cluster) error) error {
+	c, err := controlplane.Start(ctx, controlplane.Options{Kwok: s.kwok, Etcd: filepath.Join(s.work, "etcd"),
+		ControllerManagerFlags: managerFlags["tuned"], Users: users, AuditPolicy: auditPolicy(users), Progress: stderr})
+	if err != nil {
+		return err
+	}
+	defer c.Stop()
+	return do(c)
+}
+
+// measureCell measures one cell with one start of the program per user. A failure of the program is stored as a result;
+// a failure of the lab is returned as an error.
+func measureCell(ctx context.Context, s comparison, c *controlplane.Cluster, cell Cell, users []controlplane.User, stderr *os.File) error {
+	p, err := contenderNamed(cell.Program)
+	if err != nil {
+		return err
+	}
+	t, err := targetNamed(cell.Target)
+	if err != nil {
+		return err
+	}
+	r := &realTrial{comparison: s, cluster: c, cell: &cell, contender: p, target: t, users: users, known: map[string]bool{}, stderr: stderr}
+	if err := r.prepare(ctx); err != nil {
+		return err
+	}
+	cell.LoadBefore = loadAverage()
+	err = r.runRounds(ctx)
+	cell.LoadAfter = loadAverage()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if err != nil {
+		cell.Error = err.Error()
+		fmt.Fprintln(stderr, "bench:", err)
+	}
+	return cell.store(s.work)
+}
+
+func (r *realTrial) prepare(ctx context.Context) (err error) {
+	if err := waitForDeployments(ctx, r.cluster, r.comparison.settings, startTimeout); err != nil {
+		return fmt.Errorf("waiting until all Deployments have their pods: %w", err)
+	}
+	pods, err := r.cluster.Client.CoreV1().Pods("").List(ctx, metav1.ListOptions{})
+	if err != nil {
+		return fmt.Errorf("listing pods: %w", err)
+	}
+	for _, p := range pods.Items {
+		r.known[p.Namespace+"/"+p.Name] = true
+	}
+	events, err := r.cluster.Audit()
+	if err != nil {
+		return err
+	}
+	r.evicted = len(acceptedEvictions(events))
+	r.cell.Start, err = readState(ctx, r.cluster.Client, r.target, r.known)
+	return err
+}
+
+func (r *realTrial) runRounds(ctx context.Context) error {
+	config, err := r.comparison.programConfig(r.cell.Phase, r.contender, r.target).write(r.comparison.work)
+	if err != nil {
+		return err
+	}
+	for i := range r.users {
+		round, err := r.runRound(ctx, i, config)
+		if err != nil {
+			return fmt.Errorf("round %d: %w", i+1, err)
+		}
+		r.cell.Rounds = append(r.cell.Rounds, round)
+		r.addToTotals(round)
+		fmt.Fprintf(r.stderr, "bench: round %d: %d evictions in %.0f s; standard deviation %.2f %%, "+
+			"%d nodes above target, %d Deployments skewed, %d pods pending\n",
+			i+1, round.Evictions, round.Seconds, round.After.CPUStdDev, round.After.NodesAbove, round.After.Skewed, round.After.Pending)
+		if round.Error != "" {
+			return fmt.Errorf("round %d: %s", i+1, round.Error)
+		}
+		if round.Evictions == 0 || r.cell.Phase == livePhase {
+			return nil
+		}
+	}
+	return nil // a run that keeps evicting is a valid result
+}
+
+// addToTotals adds a round to the totals of the cell.
+func (r *realTrial) addToTotals(round Round) {
+	c := r.cell
+	c.Evictions += round.Evictions
+	c.Requests += round.Requests
+	c.Seconds += round.Seconds
+	c.CPUSeconds += round.CPUSeconds
+	c.PeakBytes = max(c.PeakBytes, round.PeakBytes)
+}
+
+func (r *realTrial) runRound(ctx context.Context, i int, config string) (Round, error) {
+	kube, err := kubeconfig(r.comparison, r.cluster, r.users[i])
+	if err != nil {
+		return Round{}, err
+	}
+	var out Round
+	out.Program, out.ControllerManager, out.LoadBefore = r.contender.Name, "tuned", loadAverage()
+	run := r.runEvenkeel
+	if r.contender.Peer {
+		run = r.runDescheduler
+	}
+	waves, plan, u, err := run(ctx, config, kube)
+	out.Seconds, out.CPUSeconds, out.PeakBytes = u.Seconds, u.CPUSeconds, u.PeakBytes
+	if ctx.Err() != nil {
+		return out, ctx.Err()
+	}
+	if err != nil {
+		out.Error = err.Error() // the evictions before the failure still count
+	}
+	out.LoadAfter = loadAverage()
+	if err := waitForDeployments(ctx, r.cluster, r.comparison.settings, stableTimeout); err != nil {
+		out.Unstable = err.Error()
+	}
+	if out.After, err = readState(ctx, r.cluster.Client, r.target, r.known); err != nil {
+		return out, err
+	}
+	events, err := r.cluster.Audit()
+	if err != nil {
+		return out, err
+	}
+	all := acceptedEvictions(events)
+	out.computeRates(all[r.evicted:], waves)
+	r.evicted = len(all)
+	out.Requests = requests(events, r.users[i].Name)
+	if plan != nil {
+		out.Outcomes, out.LandedAsPredicted = countOutcomes(plan.Outcomes)
+	}
+	if i == 0 && plan != nil {
+		r.cell.Prediction, r.cell.MinEvictions = predictionOf(*plan, nodeCPU), plan.Bound.MinEvictions
+		r.cell.Prediction.compareActual(out.After)
+	}
+	return out, nil
+}
+
+// runEvenkeel makes one pass. It returns the wave of each pod and the plan.
+func (r *realTrial) runEvenkeel(ctx context.Context, config, kube string) (map[string]int, *planOutput, resourceUse, error) {
+	printed, u, err := program{path: r.comparison.evenkeel, log: r.logPath(), limit: r.comparison.limit, args: []string{"run", "--once", "-o", "json",
+		"--lease-namespace", nsName(0), "--config", config, "--kubeconfig", kube}}.run(ctx)
+	// The full report explains the rejections and the outcome of each move.
+	if err := os.WriteFile(strings.TrimSuffix(r.logPath(), ".log")+reportSuffix, printed, 0o644); err != nil {
+		return nil, nil, u, fmt.Errorf("writing the report of a run: %w", err)
+	}
+	var report struct {
+		Plan     planOutput
+		Replan   planOutput // moves that were planned later in the same pass; usually empty
+		Outcomes []outcome
+	}
+	if broken := json.Unmarshal(printed, &report); broken != nil {
+		return nil, nil, u, errors.Join(err, fmt.Errorf("parsing the output of evenkeel: %w", broken))
+	}
+	report.Plan.Outcomes = report.Outcomes
+	waves := map[string]int{}
+	for _, m := range append(report.Plan.Moves, report.Replan.Moves...) {
+		waves[m.Pod.Namespace+"/"+m.Pod.Name] = m.Wave
+	}
+	return waves, &report.Plan, u, err
+}
+
+// runDescheduler makes one round with the descheduler, which has no waves and makes no predictions.
+func (r *realTrial) runDescheduler(ctx context.Context, policy, kube string) (map[string]int, *planOutput, resourceUse, error) {
+	args, err := r.comparison.peerArgs(policy, kube)
+	if err != nil {
+		return nil, nil, resourceUse{}, err
+	}
+	_, u, err := program{path: r.comparison.peer, args: append(args, "--descheduling-interval", "0"), log: r.logPath(), limit: r.comparison.limit}.run(ctx)
+	return nil, nil, u, err
+}
+
+func (r *realTrial) logPath() string {
+	return filepath.Join(r.comparison.work, fmt.Sprintf("%s-%d.log", strings.TrimSuffix(r.cell.file(), ".json"), len(r.cell.Rounds)+1))
+}

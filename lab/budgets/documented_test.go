@@ -1,0 +1,177 @@
+package budgets
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// The documented cases in which Evenkeel may refuse what the server allows. docs/reference/budgets.md lists them with
+// their counts.
+const (
+	noBudgetChecked    = "the server checks no budget for a pod that is pending, terminating or has ended"
+	unreadyByOldStatus = "the pod is not Ready, and the server allows it because of an outdated status"
+	spentByConflict    = "the budget counts as spent after an eviction that was refused because of its UID"
+	alreadyDisrupted   = "the pod was disrupted less than two minutes ago and still exists"
+	disruptionEnded    = "a disrupted pod still exists, and its two minutes ended after the snapshot"
+	statusTooHigh      = "the status allows more than the pods do by the controller's rules"
+	chargeReturned     = "a pod was charged that costs the server nothing, or not yet"
+	oneAtATime         = "only the server can read the controller's scale, so one pod is evicted at a time"
+	controllerLeft     = "a pod ended at once, so its controller no longer counts as expected"
+)
+
+// confirmWithin is how long the controller waits for the deletion of a disrupted pod.
+const confirmWithin = 2 * time.Minute
+
+// documentedCase returns the documented case that applies, or "".
+func (t *comparison) documentedCase(a evictionAttempt) string {
+	p := a.pod
+	b := t.budgetOf(p)
+	switch {
+	case p.state != ready && p.state != unready && p.state != unknown:
+		return noBudgetChecked
+	case b == nil: // no budget, or several, which the server refuses
+		return ""
+	case t.flavour == conflictAfter && strings.Contains(a.ours.Message, "spent"):
+		return spentByConflict
+	case t.isDisrupted(p):
+		return alreadyDisrupted
+	case p.state != ready && a.ours.Code == "PDBNotObserved": // with AlwaysAllow, or a status that was once healthy
+		return unreadyByOldStatus
+	case t.flavour == written || t.ownersRescaled(b):
+		return statusTooHigh
+	case t.returns[b.Name] > 0:
+		if !a.dryRun && t.losesHealthyPod(p) {
+			t.returns[b.Name]--
+		}
+		return chargeReturned
+	case t.controllerGone(b, p):
+		return controllerLeft
+	case t.disruptionExpired(b):
+		return disruptionEnded
+	case needsScale(b) && slices.ContainsFunc(t.pods, func(p podPlan) bool {
+		return p.owner >= 0 && budgetSelects(b, p) && t.owners[p.owner].kind == scalable
+	}):
+		return oneAtATime
+	}
+	return ""
+}
+
+// needsScale reports whether the budget depends on the desired replicas of its pods' controllers.
+func needsScale(b *policyv1.PodDisruptionBudget) bool {
+	return b.Spec.MaxUnavailable != nil || b.Spec.MinAvailable != nil && b.Spec.MinAvailable.Type == intstr.String
+}
+
+// ownersRescaled reports whether the replicas of an owner that the budget depends on have changed since the status was
+// written.
+func (t *comparison) ownersRescaled(b *policyv1.PodDisruptionBudget) bool {
+	if !needsScale(b) || t.flavour != rescaled && t.flavour != rescaledAway {
+		return false
+	}
+	return slices.ContainsFunc(t.pods, func(p podPlan) bool {
+		return p.owner >= 0 && budgetSelects(b, p) && t.owners[p.owner].later != t.owners[p.owner].replicas
+	})
+}
+
+// disruptionExpired reports whether the two minutes of a disrupted pod ended between the snapshot and now, so that the
+// controller counts the pod again.
+func (t *comparison) disruptionExpired(b *policyv1.PodDisruptionBudget) bool {
+	for _, at := range b.Status.DisruptedPods {
+		if end := at.Add(confirmWithin); end.After(t.batch.now) && !end.After(time.Now()) {
+			return true
+		}
+	}
+	return false
+}
+
+// controllerGone reports whether another pod of the budget ended at once, and the budget depends on the controllers of its
+// pods.
+func (t *comparison) controllerGone(b *policyv1.PodDisruptionBudget, p podPlan) bool {
+	return needsScale(b) && slices.ContainsFunc(t.history, func(h evictionAttempt) bool {
+		atOnce := h.pod.state == pendingUnbound || h.pod.state.phase() == "Failed" || h.pod.state.phase() == "Succeeded"
+		return atOnce && h.server.allowed && !h.dryRun && h.pod.owner >= 0 && budgetSelects(b, h.pod)
+	})
+}
+
+// counts counts how the answers compare.
+type counts struct {
+	mu              sync.Mutex
+	seed            uint64
+	cases           int
+	flavours        map[flavour]int
+	bothAllow       int // both allow
+	bothRefuse      int // both refuse
+	byCode          map[string]int
+	documented      map[string]int // Evenkeel refuses, the server allows: by documented case
+	wronglyAllowed  []string       // Evenkeel allows, the server refuses
+	unexplained     []string       // Evenkeel refuses, the server allows, and no documented case applies
+	countMatches    int            // budgets for which the count of the pods equals the controller's
+	countMismatches []string       // budgets for which it differs
+}
+
+func newCounts(seed uint64) *counts {
+	return &counts{seed: seed, flavours: map[flavour]int{}, byCode: map[string]int{}, documented: map[string]int{}}
+}
+
+func (t *counts) withLock(f func()) { t.mu.Lock(); defer t.mu.Unlock(); f() }
+
+func (t *counts) countCase(c *testCase) { t.withLock(func() { t.cases++; t.flavours[c.flavour]++ }) }
+
+func (t *counts) countAgreement(a evictionAttempt) {
+	t.withLock(func() {
+		if a.ours.Allowed {
+			t.bothAllow++
+			return
+		}
+		t.bothRefuse++
+		t.byCode[a.ours.Code]++
+	})
+}
+
+func (t *counts) addWronglyAllowed(story string) {
+	t.withLock(func() { t.wronglyAllowed = append(t.wronglyAllowed, story) })
+}
+func (t *counts) addUnexplained(story string) {
+	t.withLock(func() { t.unexplained = append(t.unexplained, story) })
+}
+func (t *counts) countMatch() { t.withLock(func() { t.countMatches++ }) }
+func (t *counts) addMismatch(story string) {
+	t.withLock(func() { t.countMismatches = append(t.countMismatches, story) })
+}
+func (t *counts) countDocumented(why string) { t.withLock(func() { t.documented[why]++ }) }
+
+// String returns the table of the comparison.
+func (t *counts) String() string {
+	var s strings.Builder
+	row := func(what string, n int) { fmt.Fprintf(&s, "%7d  %s\n", n, what) }
+	documented := 0
+	for _, n := range t.documented {
+		documented += n
+	}
+	fmt.Fprintf(&s, "seed %d\n", t.seed)
+	row("cases", t.cases)
+	for _, f := range slices.Sorted(maps.Keys(t.flavours)) {
+		row("  "+string(f), t.flavours[f])
+	}
+	row("budgets whose pod count equals the controller's", t.countMatches)
+	row("budgets whose pod count differs", len(t.countMismatches))
+	row("verdicts compared", t.bothAllow+t.bothRefuse+documented+len(t.wronglyAllowed)+len(t.unexplained))
+	row("both allow", t.bothAllow)
+	row("both refuse", t.bothRefuse)
+	for _, code := range slices.Sorted(maps.Keys(t.byCode)) {
+		row("  "+code, t.byCode[code])
+	}
+	row("Evenkeel allows, the server refuses", len(t.wronglyAllowed))
+	row("Evenkeel refuses, the server allows: documented", documented)
+	for _, why := range slices.Sorted(maps.Keys(t.documented)) {
+		row("  "+why, t.documented[why])
+	}
+	row("Evenkeel refuses, the server allows: unexplained", len(t.unexplained))
+	return s.String()
+}

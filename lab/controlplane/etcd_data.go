@@ -1,0 +1,23 @@
+package controlplane
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"time"
+)
+
+// Keep ends the components like Stop, and copies the data of etcd to a folder from which other labs can start
+// (Options.Etcd). The folder must not exist. The caller must still call Stop.
+func (c *Cluster) Keep(folder string) error {
+	c.cancel()
+	select {
+	case <-c.etcdEnded: // the other components end more slowly but write nothing without etcd
+	case <-time.After(time.Minute):
+		return errors.New("etcd did not end within a minute; its data is not copied")
+	}
+	if err := os.CopyFS(folder, os.DirFS(c.path("etcd"))); err != nil {
+		return fmt.Errorf("copying the data of etcd: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,176 @@
+package drills
+
+import (
+	"context"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/lab/auditverifier"
+	"github.com/evenkeel-project/evenkeel/lab/proxy"
+)
+
+// drillRun is one run of a drill: a namespace for the Lease and the state, a seed, and what happened so far.
+type drillRun struct {
+	*environment
+	name, namespace string
+	reps            int
+	random          *rand.Rand
+	rules           auditverifier.Rules
+	config          string
+	users           map[string]bool
+	processes       []*process
+	violations      []auditverifier.Violation
+	completed       int // repetitions in which the failure occurred
+	notes           map[string]int
+	// minEvictions is the number of evictions below which the drill proves nothing.
+	minEvictions int
+}
+
+const verifyTimeout = 20 * time.Second
+
+// defaultRules returns the limits that the configuration of every drill contains.
+func defaultRules() auditverifier.Rules {
+	return auditverifier.Rules{
+		PerPass: 12, PerNode: 5, PerNamespace: 10, PerOwner: 2, PerZone: 10,
+		HourOwner: 400, HourNamespace: 1000, HourCluster: 2000,
+		FlightTotal: 6, FlightNode: 3, FlightOwner: 1,
+		PerMinute: 120, Slack: 300 * time.Millisecond, FlightTimeout: verifyTimeout + 30*time.Second,
+		MaxUnavailable: 1, OnePass: true,
+	}
+}
+
+// configText returns the configuration for the rules, with one strategy per schedule. Sections in without are left
+// out, for binaries that do not support them.
+func configText(r auditverifier.Rules, without map[string]bool, schedules ...string) string {
+	var b strings.Builder
+	b.WriteString("apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\ndryRun: false\nguards: {minPodAge: 0s}\n")
+	fmt.Fprintf(&b, "limits:\n  perPass: %d\n  perNode: %d\n  perNamespace: %d\n  perOwner: %d\n  perZone: %d\n",
+		r.PerPass, r.PerNode, r.PerNamespace, r.PerOwner, r.PerZone)
+	if !without["perHour"] {
+		fmt.Fprintf(&b, "  perHour: {owner: %d, namespace: %d, cluster: %d}\n", r.HourOwner, r.HourNamespace, r.HourCluster)
+	}
+	fmt.Fprintf(&b, "evictor:\n  perMinute: %d\n  inFlight: {total: %d, perNode: %d, perOwner: %d}\n  verifyTimeout: %s\n",
+		r.PerMinute, r.FlightTotal, r.FlightNode, r.FlightOwner, verifyTimeout)
+	if !without["backoff"] {
+		b.WriteString("  backoff: {initial: 1s, max: 4s}\n")
+	}
+	if !without["breaker"] {
+		b.WriteString("  breaker: {maxUnreadyNodesFrac: 1, maxPendingPods: unlimited, maxFailedFrac: 1, maxBadLandingsFrac: 1}\n")
+	}
+	b.WriteString("strategies:\n")
+	for i, schedule := range schedules {
+		fmt.Fprintf(&b, "- {name: zones-%d, type: ZoneSpread, schedule: %q}\n", i+1, schedule)
+	}
+	return b.String()
+}
+
+// configure writes the drill's configuration. It leaves out and notes sections that the binary does not support.
+func (s *drillRun) configure(ctx context.Context, schedules ...string) error {
+	s.config = filepath.Join(s.dir, s.name+".yaml")
+	without := map[string]bool{}
+	for {
+		if err := os.WriteFile(s.config, []byte(configText(s.rules, without, schedules...)), 0o600); err != nil {
+			return err
+		}
+		out, err := exec.CommandContext(ctx, s.options.Evenkeel, "config", "check", s.config).CombinedOutput()
+		if err == nil {
+			return nil
+		}
+		dropped := false
+		for _, key := range []string{"perHour", "backoff", "breaker"} {
+			if strings.Contains(string(out), key) && !without[key] {
+				without[key], dropped = true, true
+				s.notes["config without "+key+", which this binary does not support"]++
+			}
+		}
+		if !dropped {
+			return fmt.Errorf("checking the configuration: %w\n%s", err, out)
+		}
+		if without["perHour"] {
+			s.rules.HourOwner, s.rules.HourNamespace, s.rules.HourCluster = 0, 0, 0
+		}
+	}
+}
+
+// singlePassArgs returns the arguments for a single pass.
+func singlePassArgs(leaseTimeout time.Duration) []string {
+	return []string{"run", "--once", "--lease-timeout", leaseTimeout.String()}
+}
+
+// passLimit is the time limit of one pass: waiting for the Lease, about 12 evictions, and their verification.
+const passLimit = 3 * time.Minute
+
+// waitForPass waits for a pass and notes how it ended.
+func (s *drillRun) waitForPass(ctx context.Context, p *process) {
+	if !p.wait(ctx, passLimit) {
+		s.addViolation(auditverifier.ProcessFailure, p.user, "the process did not end within %s: %s", passLimit, p.lastLine())
+	}
+	if !p.wasKilled() {
+		s.notes[fmt.Sprintf("exit %d", p.cmd.ProcessState.ExitCode())]++
+	}
+	for k, n := range p.proxy.FaultCounts() {
+		s.notes["fault "+k] += n
+	}
+}
+
+func (s *drillRun) addViolation(k auditverifier.Kind, user, format string, args ...any) {
+	s.violations = append(s.violations, auditverifier.Violation{Kind: k, At: time.Now(), User: user, What: fmt.Sprintf(format, args...)})
+}
+
+// runCleanPass runs a pass without faults. It must report whatever a killed process left unreported.
+func (s *drillRun) runCleanPass(ctx context.Context) error {
+	if s.options.Short && !s.anyKilled() {
+		return nil
+	}
+	p, err := s.startProcess(processOptions{args: singlePassArgs(time.Minute), faults: proxy.Faults{}})
+	if err != nil {
+		return err
+	}
+	s.waitForPass(ctx, p)
+	if code := p.cmd.ProcessState.ExitCode(); code != 0 {
+		s.addViolation(auditverifier.ProcessFailure, p.user, "the pass without faults exited with %d: %s", code, p.lastLine())
+	}
+	return nil
+}
+
+func (s *drillRun) anyKilled() bool { return slices.ContainsFunc(s.processes, (*process).wasKilled) }
+
+// verify ends the processes that still run and verifies everything that they did.
+func (s *drillRun) verify(ctx context.Context) (auditverifier.Result, int, error) {
+	sleep(ctx, time.Second) // the audit log and the watches lag behind by a moment
+	var reports []auditverifier.Report
+	wrong := s.violations
+	for _, p := range s.processes {
+		p.wait(ctx, 0)
+		r, bad := p.readOutput()
+		reports, wrong = append(reports, r...), append(wrong, bad...)
+	}
+	events, err := s.audit.readNew()
+	if err != nil {
+		return auditverifier.Result{}, 0, err
+	}
+	changes, gaps := s.recorder.snapshot()
+	c := auditverifier.Evidence{Changes: changes, Events: events, Reports: reports, Rules: s.rules,
+		Ours: func(u string) bool { return s.users[u] }, Namespace: s.namespace}
+	v := c.Verify()
+	v.Violations = append(wrong, v.Violations...)
+	late := func(k auditverifier.Kind, format string, args ...any) {
+		v.Violations = append(v.Violations, auditverifier.Violation{Kind: k, At: time.Now(), What: fmt.Sprintf(format, args...)})
+	}
+	if gaps > 0 {
+		late(auditverifier.IncompleteRecording, "the recording has %d gaps", gaps)
+	}
+	if v.Evictions < s.minEvictions {
+		late(auditverifier.IncompleteRecording, "only %d evictions took place; the drill needs at least %d", v.Evictions, s.minEvictions)
+	}
+	if s.completed < s.reps {
+		late(auditverifier.IncompleteRecording, "only %d of %d repetitions took place", s.completed, s.reps)
+	}
+	return v, len(reports), nil
+}

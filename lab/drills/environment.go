@@ -1,0 +1,204 @@
+package drills
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+
+	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	"github.com/evenkeel-project/evenkeel/lab/proxy"
+)
+
+// The group of the users under test. Each process runs as a user of its own, so the audit log shows which process
+// sent a request.
+const (
+	userGroup = "evenkeel-drills"
+	userCount = 1000
+)
+
+// auditPolicy logs every write of the users under test with its body, and every eviction by anyone.
+const auditPolicy = `apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+- level: Request
+  userGroups: [evenkeel-drills, system:serviceaccounts]
+  verbs: [create, update, patch, delete, deletecollection]
+- level: Request
+  resources: [{group: "", resources: [pods/eviction]}]
+- level: None
+`
+
+// environment is the cluster that all drills share.
+type environment struct {
+	options   Options
+	cluster   *controlplane.Cluster
+	dir       string
+	ca        []byte
+	tokens    []string
+	usedUsers int
+	recorder  *recorder
+	copies    *proxy.ListCache
+	workload  *workload
+	audit     auditLog
+	failed    error
+}
+
+func newEnvironment(ctx context.Context, o Options) (*environment, error) {
+	dir, err := os.MkdirTemp("", "evenkeel-drills-")
+	if err != nil {
+		return nil, err
+	}
+	a := &environment{options: o, dir: dir, copies: proxy.NewListCache()}
+	secret := make([]byte, 8)
+	_, _ = rand.Read(secret) // crypto/rand never fails
+	var known []controlplane.User
+	for i := range userCount {
+		a.tokens = append(a.tokens, fmt.Sprintf("%s-%04d", hex.EncodeToString(secret), i))
+		known = append(known, controlplane.User{Token: a.tokens[i], Name: userName(i), Group: userGroup})
+	}
+	if a.cluster, err = controlplane.Start(ctx, controlplane.Options{Kwok: o.Kwok, Command: o.Component, Users: known,
+		AuditPolicy: []byte(auditPolicy), Progress: o.Progress}); err != nil {
+		os.RemoveAll(dir)
+		return nil, err
+	}
+	if err := a.prepare(ctx); err != nil {
+		a.close()
+		return nil, err
+	}
+	return a, nil
+}
+
+func userName(i int) string { return fmt.Sprintf("evenkeel-%04d", i) }
+
+func (a *environment) close() {
+	a.cluster.Stop()
+	os.RemoveAll(a.dir)
+}
+
+func (a *environment) prepare(ctx context.Context) error {
+	a.ca = a.cluster.Config.CAData
+	if len(a.ca) == 0 {
+		var err error
+		if a.ca, err = os.ReadFile(a.cluster.Config.CAFile); err != nil {
+			return fmt.Errorf("reading the API server's certificate: %w", err)
+		}
+	}
+	a.audit = auditLog{path: a.cluster.AuditLog()}
+	for _, role := range roles() {
+		if _, err := a.cluster.Client.RbacV1().ClusterRoles().Create(ctx, &role, metav1.CreateOptions{}); err != nil {
+			return err
+		}
+		if err := a.grant(ctx, role.Name); err != nil {
+			return err
+		}
+	}
+	var err error
+	if a.workload, err = createWorkload(ctx, a.cluster.Client); err != nil {
+		return fmt.Errorf("creating the workload: %w", err)
+	}
+	if a.recorder, err = startRecorder(ctx, a.cluster.Client); err != nil {
+		return fmt.Errorf("starting the recorder: %w", err)
+	}
+	return nil
+}
+
+// The permissions. Each is a ClusterRole, so a drill can revoke one alone.
+const (
+	readRole  = "evenkeel-drills-read"
+	evictRole = "evenkeel-drills-evict"
+	leaseRole = "evenkeel-drills-lead"
+	stateRole = "evenkeel-drills-state"
+)
+
+func roles() []rbacv1.ClusterRole {
+	rule := func(groups, resources string, verbs ...string) rbacv1.PolicyRule {
+		return rbacv1.PolicyRule{APIGroups: strings.Split(groups, ","), Resources: strings.Split(resources, ","), Verbs: verbs}
+	}
+	role := func(name string, rules ...rbacv1.PolicyRule) rbacv1.ClusterRole {
+		return rbacv1.ClusterRole{ObjectMeta: metav1.ObjectMeta{Name: name}, Rules: rules}
+	}
+	return []rbacv1.ClusterRole{
+		role(readRole, rule("*", "*", "get", "list", "watch"), rule(",events.k8s.io", "events", "create", "patch"),
+			rbacv1.PolicyRule{NonResourceURLs: []string{"*"}, Verbs: []string{"get"}}),
+		role(evictRole, rule("", "pods/eviction", "create")),
+		role(leaseRole, rule("coordination.k8s.io", "leases", "create", "update", "patch")),
+		role(stateRole, rule("", "configmaps", "create", "update", "patch", "delete")),
+	}
+}
+
+// grant gives a permission to all users under test and to all ServiceAccounts of the token drill.
+func (a *environment) grant(ctx context.Context, role string) error {
+	_, err := a.cluster.Client.RbacV1().ClusterRoleBindings().Create(ctx, &rbacv1.ClusterRoleBinding{ObjectMeta: metav1.ObjectMeta{Name: role},
+		RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role},
+		Subjects: []rbacv1.Subject{{Kind: "Group", APIGroup: rbacv1.GroupName, Name: userGroup},
+			{Kind: "Group", APIGroup: rbacv1.GroupName, Name: "system:serviceaccounts:" + tokenNamespace}}}, metav1.CreateOptions{})
+	return ignoreExists(err)
+}
+
+func (a *environment) revoke(ctx context.Context, role string) error {
+	return a.cluster.Client.RbacV1().ClusterRoleBindings().Delete(ctx, role, metav1.DeleteOptions{})
+}
+
+// kubeconfig writes a kubeconfig that connects a user through a proxy.
+func (a *environment) kubeconfig(name, token, namespace string, p *proxy.Proxy) (string, error) {
+	k := clientcmdapi.NewConfig()
+	k.Clusters["drill"] = &clientcmdapi.Cluster{Server: p.URL(), CertificateAuthorityData: p.CA()}
+	k.AuthInfos["drill"] = &clientcmdapi.AuthInfo{Token: token}
+	k.Contexts["drill"] = &clientcmdapi.Context{Cluster: "drill", AuthInfo: "drill", Namespace: namespace}
+	k.CurrentContext = "drill"
+	path := filepath.Join(a.dir, name+".kubeconfig")
+	return path, clientcmd.WriteToFile(*k, path)
+}
+
+// createNamespace creates a namespace for the Lease and the state of a drill.
+func (a *environment) createNamespace(ctx context.Context, name string) error {
+	_, err := a.cluster.Client.CoreV1().Namespaces().Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{})
+	return ignoreExists(err)
+}
+
+// component returns a control plane component that runs as its own process.
+func (a *environment) component(name string) (*controlplane.Process, error) {
+	p := a.cluster.Component(name)
+	if p == nil {
+		return nil, fmt.Errorf("component %s does not run as a process of its own", name)
+	}
+	return p, nil
+}
+
+// checkComponents returns an error once a component has ended by itself.
+func (a *environment) checkComponents() error {
+	select {
+	case err := <-a.cluster.Failed():
+		a.failed = err
+	default:
+	}
+	return a.failed
+}
+
+// waitUntilReady waits until the API server answers again.
+func (a *environment) waitUntilReady(ctx context.Context, limit time.Duration) error {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	for {
+		_, err := a.cluster.Client.Discovery().RESTClient().Get().AbsPath("/readyz").DoRaw(ctx)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() != nil {
+			return fmt.Errorf("waiting for the API server: %w", err)
+		}
+		sleep(ctx, 200*time.Millisecond)
+	}
+}

@@ -1,0 +1,272 @@
+package e2e
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"os/exec"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
+)
+
+// passReport holds the fields of a RunReport that the tests check.
+type passReport struct {
+	Plan struct {
+		ID         string
+		Moves      []any
+		Rejections struct{ Counts map[string]int }
+	}
+	Approval *struct{ By string }
+	Outcomes []struct {
+		Outcome, Landed string
+		Reason          struct{ Code string }
+	}
+	Stopped *struct{ Code, Message string }
+}
+
+func (r passReport) codes() (out []string) {
+	for _, o := range r.Outcomes {
+		out = append(out, o.Outcome+" "+o.Reason.Code)
+	}
+	return out
+}
+
+func parseReport(t *testing.T, stdout string) (r passReport) {
+	t.Helper()
+	if err := json.Unmarshal([]byte(stdout), &r); err != nil {
+		t.Fatalf("stdout is not a report: %v", err)
+	}
+	return r
+}
+
+// shortVerifyConfig is a configuration that verifies a replacement for 5 s, plus the 2 s grace period of the seed pods.
+const shortVerifyConfig = zonesConfig + "evictor: {verifyTimeout: 5s}\n"
+
+// TestAWorkloadThatDoesNotSettleRests covers replacements that stay Pending, never become Ready, or return to their
+// source. The report must show it, and the next process must back off from the workload although it is as unbalanced
+// as before.
+func TestAWorkloadThatDoesNotSettleRests(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		config  string // configuration of the scheduler, unknown to Evenkeel
+		evicted func() error
+		after   func() error
+		want    string
+		exit    int
+	}{
+		{"stays pending", "", func() error { return lab.StopScheduler() },
+			func() error { return lab.Reschedule(context.Background(), nil) }, "evicted ReplacementNotScheduled", 1},
+		{"never ready", "", func() error { return lab.Component("kwok").Freeze() },
+			func() error { return lab.Component("kwok").Thaw() }, "evicted ReplacementNotReady", 1},
+		{"comes back", emptiestNodeConfig, nil, nil, "evicted LandedElsewhere", 0},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 2))
+			if c.config != "" {
+				reschedule(t, c.config)
+			}
+			undo := undoOnce(t, c.after)
+			config := testbed.ConfigFile(t, shortVerifyConfig)
+			kubeconfig := callAtEviction(t, c.evicted)
+			once := []string{"run", "--once", "-o", "json", "--config", config, "--lease-namespace", ns}
+			r := runEvenkeelAs(t, kubeconfig, once...)
+			if got := parseReport(t, r.stdout).codes(); r.code != c.exit || !slices.Equal(got, []string{c.want}) {
+				t.Errorf("exit %d, want %d; outcomes %q, want %s", r.code, c.exit, got, c.want)
+			}
+			undo()
+			unbalance(t, ns)
+			checkBackoff(t, ns, config)
+
+			r = runEvenkeel(t, once...)
+			again := parseReport(t, r.stdout)
+			if r.code != 0 || len(again.Plan.Moves) != 0 || again.Plan.Rejections.Counts["BackedOff"] == 0 {
+				t.Errorf("second process: exit %d, %d moves, rejections %v; want no move and BackedOff",
+					r.code, len(again.Plan.Moves), again.Plan.Rejections.Counts)
+			}
+			checkZones(t, ns, "d", 1, 2, 3)
+			checkEvictions(t, ns, 1)
+		})
+	}
+}
+
+// emptiestNodeConfig makes the scheduler choose the emptiest node, regardless of other pods of the workload.
+const emptiestNodeConfig = `
+profiles:
+- schedulerName: default-scheduler
+  plugins:
+    score: {disabled: [{name: "*"}], enabled: [{name: NodeResourcesFit, weight: 1}]}
+`
+
+// callAtEviction returns a kubeconfig whose proxy calls do just before the first eviction.
+func callAtEviction(t *testing.T, do func() error) (kubeconfig string) {
+	t.Helper()
+	var once sync.Once
+	return kubeconfigWithProxy(t, func(_ http.ResponseWriter, r *http.Request) bool {
+		if isEviction(r) && do != nil {
+			once.Do(func() {
+				if err := do(); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+		return false
+	})
+}
+
+// undoOnce returns a function that calls undo once. At the latest, undo runs at the end of the test.
+func undoOnce(t *testing.T, undo func() error) func() {
+	t.Helper()
+	once := sync.OnceFunc(func() {
+		if undo == nil {
+			return
+		}
+		if err := undo(); err != nil {
+			t.Error(err)
+		}
+	})
+	t.Cleanup(once)
+	return once
+}
+
+// unbalance moves Deployment d back to 1/2/3 without evictions and waits until all its pods are Ready. Without history,
+// the same move would be planned again.
+func unbalance(t *testing.T, ns string) {
+	t.Helper()
+	t.Cleanup(func() { setCordoned(t, false) })
+	for _, name := range []string{"n1", "n2"} {
+		patchNode(t, name, map[string]any{"spec": map[string]any{"unschedulable": true}})
+	}
+	ctx, api, now := t.Context(), lab.Client.CoreV1().Pods(ns), int64(0)
+	if err := seed.WaitUntil(ctx, 30*time.Second, func() (bool, error) {
+		list, err := api.List(ctx, metav1.ListOptions{LabelSelector: "app=d"})
+		if err != nil {
+			return false, err
+		}
+		at := map[string][]corev1.Pod{}
+		for _, p := range list.Items {
+			if p.DeletionTimestamp == nil {
+				at[p.Spec.NodeName] = append(at[p.Spec.NodeName], p)
+			}
+		}
+		for i, name := range []string{"n1", "n2"} {
+			for _, p := range at[name][min(i+1, len(at[name])):] {
+				if err := api.Delete(ctx, p.Name, metav1.DeleteOptions{GracePeriodSeconds: &now}); err != nil {
+					return false, err
+				}
+			}
+		}
+		if n := len(at["n3"]); n != 3 {
+			return false, fmt.Errorf("node n3 has %d pods of d, want 3", n)
+		}
+		return true, nil
+	}); err != nil {
+		t.Fatal(err)
+	}
+	waitForRollout(t, ns, "d", 6)
+	setCordoned(t, false)
+	checkZones(t, ns, "d", 1, 2, 3)
+}
+
+// checkBackoff checks that a process without history would plan the move, and that explain names the backoff.
+func checkBackoff(t *testing.T, ns, config string) {
+	t.Helper()
+	var forgetful passReport
+	r := runEvenkeel(t, "plan", "-o", "json", "--config", config, "--lease-namespace", ns+"-forgetful")
+	if err := json.Unmarshal([]byte(r.stdout), &forgetful.Plan); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(forgetful.Plan.Moves); n != 1 {
+		t.Errorf("%d moves are planned without history, want 1; otherwise the test proves nothing", n)
+	}
+	r = runEvenkeel(t, "explain", "workload", "deployment/"+ns+"/d", "--config", config, "--lease-namespace", ns)
+	if r.code != 0 || !strings.Contains(r.stdout, "BackedOff") {
+		t.Errorf("explain workload: exit %d, or the answer lacks BackedOff", r.code)
+	}
+}
+
+// waitForPendingPod waits until a pod of d has no node.
+func waitForPendingPod(t *testing.T, ns string) {
+	t.Helper()
+	if err := seed.WaitUntil(t.Context(), 2*time.Minute, func() (bool, error) {
+		pods, err := lab.Client.CoreV1().Pods(ns).List(t.Context(), metav1.ListOptions{LabelSelector: "app=d"})
+		if err == nil && !slices.ContainsFunc(pods.Items, func(p corev1.Pod) bool { return p.Spec.NodeName == "" }) {
+			err = fmt.Errorf("every pod of d has a node")
+		}
+		return err == nil, err
+	}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// runProcess is a running `evenkeel run` process, leading or standby.
+type runProcess struct {
+	cmd    *exec.Cmd
+	stdout reportBuffer
+	stderr lockedBuffer
+}
+
+// startRun starts `evenkeel run` and kills it at the end of the test.
+func startRun(t *testing.T, kubeconfig, config, ns, bind string) *runProcess {
+	t.Helper()
+	s := &runProcess{cmd: exec.Command(testbed.Evenkeel, "run", "--config", config,
+		"--kubeconfig", kubeconfig, "--lease-namespace", ns, "--bind-address", bind)}
+	s.cmd.Stdout, s.cmd.Stderr = &s.stdout, &s.stderr
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.kill()
+		if t.Failed() {
+			t.Logf("%s\n%s", s.stdout.String(), s.stderr.String())
+		}
+	})
+	return s
+}
+
+// kill ends the process without a graceful shutdown, like a failing machine.
+func (s *runProcess) kill() {
+	if s.cmd.ProcessState == nil {
+		_ = s.cmd.Process.Kill()
+		_ = s.cmd.Wait()
+	}
+}
+
+// TestAWorkloadRestsAcrossAChangeOfLeader kills the leader while it waits for a replacement that stays Pending. The
+// standby takes over, reports the eviction with an unknown outcome, and makes no other.
+func TestAWorkloadRestsAcrossAChangeOfLeader(t *testing.T) {
+	skipIfShort(t)
+	ns := seedApps(t, seed.ThreeZones([3]int{1, 2, 3}, 2))
+	start := undoOnce(t, func() error { return lab.Reschedule(context.Background(), nil) })
+	config := testbed.ConfigFile(t, strings.ReplaceAll(zonesConfig, "0 * * * *", "* * * * *")+"evictor: {verifyTimeout: 2m}\n")
+	port := freePort(t)
+	first := startRun(t, callAtEviction(t, lab.StopScheduler), config, ns, port)
+	waitForMetric(t, "http://"+port, "evenkeel_leader 1")
+	port = freePort(t)
+	second := startRun(t, lab.Kubeconfig, config, ns, port)
+	waitForMetric(t, "http://"+port, "evenkeel_leader 0")
+
+	waitForPendingPod(t, ns)
+	first.kill()
+	start()
+	unbalance(t, ns)
+	waitForMetric(t, "http://"+port, "evenkeel_leader 1")
+	second.stdout.waitFor(t, "about the killed leader's eviction", func(r passReport) bool {
+		return slices.Equal(r.codes(), []string{"unknown OutcomeUnknown"}) && r.Stopped != nil && r.Stopped.Code == "Interrupted"
+	})
+	second.stdout.waitFor(t, "of a pass that backs off from the workload", func(r passReport) bool {
+		return len(r.Plan.Moves) == 0 && r.Plan.Rejections.Counts["BackedOff"] > 0
+	})
+	checkBackoff(t, ns, config)
+	checkZones(t, ns, "d", 1, 2, 3)
+	checkEvictions(t, ns, 1)
+}

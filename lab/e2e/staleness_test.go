@@ -1,0 +1,111 @@
+package e2e
+
+import (
+	"context"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+	"github.com/evenkeel-project/evenkeel/lab/testbed"
+)
+
+// cutOffKind lets lists and watches of one kind pass until they are cut off.
+type cutOffKind struct {
+	path  string // path of the kind across all namespaces
+	mu    sync.Mutex
+	cutAt time.Time // time of the cut; zero before it
+	ends  []context.CancelFunc
+}
+
+// cut ends every watch and refuses all later requests for the kind.
+func (s *cutOffKind) cut() {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.cutAt.IsZero() {
+		s.cutAt = time.Now()
+		for _, end := range s.ends {
+			end()
+		}
+	}
+}
+
+// waitAfterCut waits until the kind has been cut off for this long.
+func (s *cutOffKind) waitAfterCut(ctx context.Context, d time.Duration) {
+	s.mu.Lock()
+	left := time.Until(s.cutAt.Add(d))
+	s.mu.Unlock()
+	select {
+	case <-ctx.Done():
+	case <-time.After(left):
+	}
+}
+
+func (s *cutOffKind) refuse(w http.ResponseWriter, r *http.Request) bool {
+	if r.URL.Path != s.path {
+		return false
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !s.cutAt.IsZero() {
+		http.Error(w, "cut off", http.StatusServiceUnavailable)
+		return true
+	}
+	ctx, end := context.WithCancel(r.Context())
+	s.ends = append(s.ends, end)
+	*r = *r.WithContext(ctx) // the proxy forwards the request with this context
+	return false
+}
+
+const lowStalenessConfig = zonesConfig + "guards: {minPodAge: 0s, maxStaleness: 5s}\n"
+
+// TestAPassWithoutSightEvictsNothing cuts pods off between the first snapshot and the pass, before the Lease is
+// granted.
+func TestAPassWithoutSightEvictsNothing(t *testing.T) {
+	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	pods := &cutOffKind{path: "/api/v1/pods"}
+	kubeconfig := kubeconfigWithProxy(t, func(w http.ResponseWriter, r *http.Request) bool {
+		if strings.Contains(r.URL.Path, "/leases") {
+			pods.cut()
+			pods.waitAfterCut(r.Context(), 6*time.Second)
+		}
+		return pods.refuse(w, r)
+	})
+	r := runEvenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, lowStalenessConfig))
+	for _, want := range []string{"pods are known as of ", "longer than guards.maxStaleness 5s: the answer is 503"} {
+		if r.code != 1 || !strings.Contains(r.stderr, want) || !strings.Contains(r.stdout, want) {
+			t.Errorf("exit %d, want 1 and %q both on stderr and in the report", r.code, want)
+		}
+	}
+	if !strings.Contains(r.stdout, "Run: refused; nothing planned, nothing evicted.\n") || !strings.Contains(r.stdout, "(ClusterViewStale)") {
+		t.Error("the report does not say that the pass was refused")
+	}
+	checkZones(t, ns, "d", 1, 1, 4)
+	checkEvictions(t, ns, 0)
+}
+
+// TestAPassThatLosesSightStops cuts budgets off when the pass begins. The staleness limit passes while the program
+// reads the first pod, for which it has 4 seconds, and evicts it.
+func TestAPassThatLosesSightStops(t *testing.T) {
+	ns := seedApps(t, seed.ThreeZones([3]int{1, 1, 4}, 30))
+	budgets := &cutOffKind{path: "/apis/policy/v1/poddisruptionbudgets"}
+	kubeconfig := kubeconfigWithProxy(t, func(w http.ResponseWriter, r *http.Request) bool {
+		switch {
+		case strings.Contains(r.URL.Path, "/leases"):
+			budgets.cut()
+		case isEviction(r):
+			budgets.waitAfterCut(r.Context(), 6*time.Second)
+		case strings.HasPrefix(r.URL.Path, "/api/v1/namespaces/"+ns+"/pods/"):
+			budgets.waitAfterCut(r.Context(), 3*time.Second)
+		}
+		return budgets.refuse(w, r)
+	})
+	r := runEvenkeelAs(t, kubeconfig, "run", "--once", "--config", testbed.ConfigFile(t, lowStalenessConfig))
+	want := "the pass stopped early: ClusterViewStale: looking at the cluster before wave 2: poddisruptionbudgets are known as of "
+	if r.code != 1 || !strings.Contains(r.stderr, want) {
+		t.Errorf("exit %d, want 1 and %q on stderr", r.code, want)
+	}
+	checkEvictions(t, ns, 1)
+}

@@ -1,0 +1,104 @@
+package oracle
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
+	corev1 "k8s.io/api/core/v1"
+	storagev1 "k8s.io/api/storage/v1"
+)
+
+// countDeciding records which features decided the cases of a cluster. The predictions were found equal to the scheduler's,
+// so it is enough to check how they change without the feature.
+func (r *comparison) countDeciding(t *testing.T, o *cluster.Objects, w *placement.ClusterModel, asked []cluster.PodID) {
+	t.Helper()
+	full := make([]prediction.Prediction, len(asked))
+	for i, p := range asked {
+		full[i] = w.Predict(p)
+		r.countScores(w.Explain(p))
+		if !sameNodes(full[i].Terminating, full[i].Gone) {
+			r.decidedBy["state of the victim"]++
+		}
+	}
+	for _, f := range slices.Concat(podFeatures, volumeFeatures) {
+		c := copyObjects(o)
+		if !f.remove(c) {
+			continue
+		}
+		less := worldOf(t, c)
+		for i, p := range asked {
+			pr := less.Predict(p)
+			if pr.SupportedWhy != "" {
+				t.Fatalf("without %s: %s", f.name, pr.SupportedWhy)
+			}
+			for _, states := range [][2]prediction.State{{full[i].Terminating, pr.Terminating}, {full[i].Gone, pr.Gone}} {
+				if !sameNodes(states[0], states[1]) {
+					r.decidedBy[f.name]++
+				}
+			}
+		}
+	}
+}
+
+func sameNodes(a, b prediction.State) bool {
+	return slices.Equal(a.Feasible, b.Feasible) && slices.Equal(a.Winners, b.Winners)
+}
+
+// countScores records the plugins without whose score other nodes would win.
+func (r *comparison) countScores(verdicts []placement.NodeVerdict) {
+	for _, gone := range []bool{false, true} {
+		for k, name := range scorePlugins {
+			if !slices.Equal(winners(verdicts, gone, -1), winners(verdicts, gone, k)) {
+				r.decidedBy["score "+name]++
+			}
+		}
+	}
+}
+
+// winners returns the nodes with the best total without the score of one plugin.
+func winners(verdicts []placement.NodeVerdict, gone bool, without int) (out []cluster.NodeID) {
+	best := int64(-1)
+	for _, v := range verdicts {
+		if v.Gone != gone || v.RefusedBy != "" {
+			continue
+		}
+		total := v.Total
+		for k, s := range v.Scores {
+			if without >= 0 && s.Plugin == scorePlugins[without] {
+				total -= v.Scores[k].Normalised * s.Weight
+			}
+		}
+		if total > best {
+			best, out = total, nil
+		}
+		if total == best {
+			out = append(out, v.Node)
+		}
+	}
+	return out
+}
+
+// copyObjects returns a copy of the objects that features can be removed from.
+func copyObjects(o *cluster.Objects) *cluster.Objects {
+	c := *o
+	c.Pods = copyAll(o.Pods, (*corev1.Pod).DeepCopy)
+	c.Nodes = copyAll(o.Nodes, (*corev1.Node).DeepCopy)
+	c.PersistentVolumes = copyAll(o.PersistentVolumes, (*corev1.PersistentVolume).DeepCopy)
+	c.PersistentVolumeClaims = copyAll(o.PersistentVolumeClaims, (*corev1.PersistentVolumeClaim).DeepCopy)
+	c.StorageClasses = copyAll(o.StorageClasses, (*storagev1.StorageClass).DeepCopy)
+	c.CSINodes = copyAll(o.CSINodes, (*storagev1.CSINode).DeepCopy)
+	c.CSIDrivers = copyAll(o.CSIDrivers, (*storagev1.CSIDriver).DeepCopy)
+	c.CSIStorageCapacities = copyAll(o.CSIStorageCapacities, (*storagev1.CSIStorageCapacity).DeepCopy)
+	return &c
+}
+
+func copyAll[T any](list []*T, copy func(*T) *T) []*T {
+	out := make([]*T, len(list))
+	for i, x := range list {
+		out[i] = copy(x)
+	}
+	return out
+}

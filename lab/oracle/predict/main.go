@@ -1,0 +1,62 @@
+// Command predict prints the nodes on which package placement expects a pod to land. The lab's tests compare them
+// with the choice of the real kube-scheduler.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/placement"
+)
+
+func main() {
+	if err := run(os.Args[1:]); err != nil {
+		fmt.Fprintln(os.Stderr, "predict:", err)
+		os.Exit(1)
+	}
+}
+
+// run takes the arguments: a snapshot, a pod (NAMESPACE/NAME) and optionally a scheduler configuration. It removes
+// the pod from its node and prints the nodes that would win, one per line.
+func run(args []string) error {
+	if len(args) < 2 || len(args) > 3 {
+		return fmt.Errorf("usage: predict SNAPSHOT NAMESPACE/NAME [SCHEDULER-CONFIG]")
+	}
+	o, err := cluster.ReadFiles(args[:1], nil)
+	if err != nil {
+		return err
+	}
+	for _, p := range o.Pods {
+		if p.Namespace+"/"+p.Name == args[1] {
+			p.Spec.NodeName = ""
+		}
+	}
+	s, err := cluster.New(o)
+	if err != nil {
+		return err
+	}
+	pod := s.PodByKey(args[1])
+	if pod == nil {
+		return fmt.Errorf("pod %s is not in the snapshot", args[1])
+	}
+	var opts placement.Options
+	if len(args) == 3 {
+		data, err := os.ReadFile(args[2])
+		if err != nil {
+			return err
+		}
+		if opts.Profiles, err = config.LoadScheduler(args[2], data); err != nil {
+			return err
+		}
+	}
+	p := placement.NewClusterModel(s, opts).Predict(pod.ID)
+	if p.SupportedWhy != "" {
+		return fmt.Errorf("%s: %s", args[1], p.SupportedWhy)
+	}
+	for _, n := range p.Gone.Winners {
+		fmt.Println(s.Nodes[n].Name)
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package usagestack
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/lab/freeport"
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+)
+
+// ScrapeInterval is the scrape interval of Prometheus.
+const ScrapeInterval = 5 * time.Second
+
+func (b *Stack) startPushgateway(ctx context.Context, path string) error {
+	address, err := b.startListening(ctx, "pushgateway", "/-/ready", path)
+	b.Pushgateway = "http://" + address
+	return err
+}
+
+func (b *Stack) startNodeExporter(ctx context.Context, path string) error {
+	address, err := b.startListening(ctx, "node-exporter", "/", path,
+		"--collector.disable-defaults", "--collector.cpu", "--collector.meminfo")
+	b.NodeExporter = address
+	return err
+}
+
+// startListening runs a program of the Prometheus project on a free port and waits until it answers.
+func (b *Stack) startListening(ctx context.Context, name, ready, path string, args ...string) (address string, err error) {
+	port, err := freeport.Get()
+	if err != nil {
+		return "", err
+	}
+	address = fmt.Sprintf("127.0.0.1:%d", port)
+	if _, err := b.Spawn(name, append([]string{path, "--web.listen-address=" + address}, args...)...); err != nil {
+		return "", err
+	}
+	return address, seed.WaitUntil(ctx, startTimeout, func() (bool, error) {
+		_, err := fetch(ctx, http.MethodGet, "http://"+address+ready, nil)
+		return err == nil, err
+	})
+}
+
+// scrapeConfig makes Prometheus scrape every simulated node under the node's name, the Pushgateway with the job and
+// instance that it serves, and the node_exporter under its address.
+const scrapeConfig = `global: {scrape_interval: %[1]s, scrape_timeout: %[1]s, evaluation_interval: %[1]s}
+scrape_configs:
+- job_name: kubelet
+  http_sd_configs: [{url: "http://127.0.0.1:%[2]d/discovery/prometheus", refresh_interval: 5s}]
+  relabel_configs:
+  - {source_labels: [__metrics_path__], regex: "/metrics/nodes/([^/]+)/metrics/resource", target_label: instance}
+- job_name: pushgateway
+  honor_labels: true
+  static_configs: [{targets: [%[3]q]}]
+- job_name: node
+  static_configs: [{targets: [%[4]q]}]
+`
+
+func (b *Stack) startPrometheus(ctx context.Context, path string) error {
+	pushgateway := strings.TrimPrefix(b.Pushgateway, "http://")
+	conf, err1 := b.writeFile("prometheus.yml", fmt.Appendf(nil, scrapeConfig, ScrapeInterval, b.KwokPort(), pushgateway, b.NodeExporter))
+	data := filepath.Join(b.dir, "prometheus")
+	if err := errors.Join(err1, os.MkdirAll(data, 0o700)); err != nil {
+		return err
+	}
+	address, err := b.startListening(ctx, "prometheus", "/-/ready", path,
+		"--config.file="+conf, "--storage.tsdb.path="+data, "--log.level=warn")
+	b.Prometheus = "http://" + address
+	return err
+}
+
+// PushMetric sends one metric of a node to the Pushgateway.
+func (b *Stack) PushMetric(ctx context.Context, job, instance, metric string, value float64) error {
+	_, err := fetch(ctx, http.MethodPut, fmt.Sprintf("%s/metrics/job/%s/instance/%s", b.Pushgateway, job, instance),
+		fmt.Appendf(nil, "# TYPE %s gauge\n%s %g\n", metric, metric, value))
+	return err
+}
+
+// Query runs an instant query on Prometheus. The result is keyed by the label instance.
+func (b *Stack) Query(ctx context.Context, promql string) (map[string]float64, error) {
+	body, err := fetch(ctx, http.MethodGet, b.Prometheus+"/api/v1/query?query="+url.QueryEscape(promql), nil)
+	if err != nil {
+		return nil, err
+	}
+	var answer struct {
+		Data struct {
+			Result []struct {
+				Metric map[string]string
+				Value  [2]any
+			}
+		}
+	}
+	if err := json.Unmarshal(body, &answer); err != nil {
+		return nil, err
+	}
+	out := map[string]float64{}
+	for _, r := range answer.Data.Result {
+		text, _ := r.Value[1].(string)
+		if out[r.Metric["instance"]], err = strconv.ParseFloat(text, 64); err != nil {
+			return nil, err
+		}
+	}
+	return out, nil
+}
+
+func fetch(ctx context.Context, method, url string, body []byte) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	req, err := http.NewRequestWithContext(ctx, method, url, bytes.NewReader(body))
+	if err != nil {
+		return nil, err
+	}
+	r, err := http.DefaultClient.Do(req)
+	if err != nil {
+		return nil, err
+	}
+	defer r.Body.Close()
+	data, err := io.ReadAll(r.Body)
+	if err == nil && r.StatusCode/100 != 2 {
+		err = fmt.Errorf("%s: %s: %s", url, r.Status, data)
+	}
+	return data, err
+}

@@ -1,0 +1,156 @@
+package usagestack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/evenkeel-project/evenkeel/lab/controlplane"
+	"github.com/evenkeel-project/evenkeel/lab/seed"
+)
+
+// Tools are the paths of the programs. A program with an empty path is not started.
+type Tools struct{ Kwok, MetricsServer, Prometheus, Pushgateway, NodeExporter string }
+
+// FromEnvironment reads the paths from environment variables. The error lists every variable that names no file.
+func FromEnvironment() (Tools, error) {
+	var t Tools
+	var errs []error
+	for name, into := range map[string]*string{"EVENKEEL_KWOK": &t.Kwok, "EVENKEEL_METRICS_SERVER": &t.MetricsServer,
+		"EVENKEEL_PROMETHEUS": &t.Prometheus, "EVENKEEL_PUSHGATEWAY": &t.Pushgateway, "EVENKEEL_NODE_EXPORTER": &t.NodeExporter} {
+		*into = os.Getenv(name)
+		if _, err := os.Stat(*into); err != nil {
+			errs = append(errs, fmt.Errorf("%s: %w", name, err))
+		}
+	}
+	return t, errors.Join(errs...)
+}
+
+// Stack is a lab with sources of resource usage.
+type Stack struct {
+	*controlplane.Cluster
+	// Prometheus and Pushgateway are addresses (http://...). NodeExporter is the instance label (host:port) of the
+	// node_exporter in Prometheus.
+	Prometheus, Pushgateway, NodeExporter string
+
+	dir string
+}
+
+// startTimeout is how long a program may take to start on a slow machine.
+const startTimeout = 2 * time.Minute
+
+// Start starts a lab and the usage sources in it. Their files are in dir.
+func Start(ctx context.Context, dir string, tools Tools, o controlplane.Options) (*Stack, error) {
+	o.Kwok, o.Usage, o.Aggregation = tools.Kwok, true, true
+	c, err := controlplane.Start(ctx, o)
+	if err != nil {
+		return nil, err
+	}
+	b := &Stack{Cluster: c, dir: dir}
+	say := func(what string) {
+		if o.Progress != nil {
+			fmt.Fprintln(o.Progress, "lab: "+what)
+		}
+	}
+	for _, step := range []struct {
+		what string
+		do   func(context.Context, string) error
+		path string
+	}{
+		{"metrics-server", b.startMetricsServer, tools.MetricsServer},
+		{"Pushgateway", b.startPushgateway, tools.Pushgateway},
+		{"node_exporter", b.startNodeExporter, tools.NodeExporter},
+		{"Prometheus", b.startPrometheus, tools.Prometheus},
+	} {
+		if step.path == "" {
+			continue
+		}
+		if err := step.do(ctx, step.path); err != nil {
+			c.Stop()
+			return nil, fmt.Errorf("starting %s: %w", step.what, err)
+		}
+		say(step.what + " is up")
+	}
+	return b, nil
+}
+
+// writeFile writes a file to the stack's folder and returns its path.
+func (b *Stack) writeFile(name string, data []byte) (string, error) {
+	path := filepath.Join(b.dir, name)
+	return path, os.WriteFile(path, data, 0o600)
+}
+
+// Node describes a fake node.
+type Node struct {
+	Name     string
+	CPU      int64 // cores; 0 means 10
+	MemoryGi int64 // GiB; 0 means 10
+	// Address is the node's InternalIP. metrics-server connects to its ExternalIP instead.
+	Address string
+}
+
+// AddNode creates a Ready node whose kubelet kwok simulates.
+func (b *Stack) AddNode(ctx context.Context, n Node) error {
+	if n.CPU == 0 {
+		n.CPU = 10
+	}
+	if n.MemoryGi == 0 {
+		n.MemoryGi = 10
+	}
+	has := corev1.ResourceList{"cpu": *resource.NewQuantity(n.CPU, resource.DecimalSI),
+		"memory": *resource.NewQuantity(n.MemoryGi<<30, resource.BinarySI),
+		"pods":   resource.MustParse("110"), "ephemeral-storage": resource.MustParse("100Gi")}
+	now := metav1.Now()
+	node := &corev1.Node{
+		ObjectMeta: metav1.ObjectMeta{Name: n.Name,
+			Annotations: map[string]string{controlplane.NodeAnnotation: "fake",
+				"metrics.k8s.io/resource-metrics-path": "/metrics/nodes/" + n.Name + "/metrics/resource"},
+			Labels: map[string]string{seed.ZoneKey: "zone-1", "kubernetes.io/hostname": n.Name,
+				"kubernetes.io/os": "linux", "kubernetes.io/arch": "amd64"}},
+		Status: corev1.NodeStatus{Capacity: has, Allocatable: has,
+			Addresses: []corev1.NodeAddress{{Type: corev1.NodeInternalIP, Address: n.Address},
+				{Type: corev1.NodeExternalIP, Address: "127.0.0.1"}},
+			DaemonEndpoints: corev1.NodeDaemonEndpoints{KubeletEndpoint: corev1.DaemonEndpoint{Port: int32(b.KwokPort())}},
+			Conditions: []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue, Reason: "KubeletReady",
+				LastHeartbeatTime: now, LastTransitionTime: now}}},
+	}
+	if _, err := b.Client.CoreV1().Nodes().Create(ctx, node, metav1.CreateOptions{}); err != nil && !apierrors.IsAlreadyExists(err) {
+		return fmt.Errorf("creating node %s: %w", n.Name, err)
+	}
+	return nil
+}
+
+// UsageAnnotations returns the annotations of a pod that make each of its containers use the given amounts.
+func UsageAnnotations(milliCPU, memoryMi int64) map[string]string {
+	return map[string]string{
+		controlplane.UsageCPU:    fmt.Sprintf("%dm", milliCPU),
+		controlplane.UsageMemory: fmt.Sprintf("%dMi", memoryMi),
+	}
+}
+
+// SetUsage changes the usage of an app's running pods. Later pods are not affected.
+func (b *Stack) SetUsage(ctx context.Context, namespace, app string, milliCPU, memoryMi int64) error {
+	api := b.Client.CoreV1().Pods(namespace)
+	pods, err := api.List(ctx, metav1.ListOptions{LabelSelector: "app=" + app})
+	if err != nil {
+		return err
+	}
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{%q:"%dm",%q:"%dMi"}}}`,
+		controlplane.UsageCPU, milliCPU, controlplane.UsageMemory, memoryMi)
+	for _, p := range pods.Items {
+		_, err := api.Patch(ctx, p.Name, types.MergePatchType, patch, metav1.PatchOptions{})
+		if err != nil && !apierrors.IsNotFound(err) {
+			return fmt.Errorf("setting the usage of pod %s: %w", p.Name, err)
+		}
+	}
+	return nil
+}

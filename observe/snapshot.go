@@ -1,0 +1,86 @@
+package observe
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+)
+
+// Objects returns all objects as last seen, with the current time, the server version and the
+// measured usage.
+func (o *Observer) Objects() *cluster.Objects {
+	usage := o.currentUsage()
+	out := &cluster.Objects{TakenAt: o.clock.Now().UTC(), Usage: usage}
+	for _, w := range o.watched {
+		for _, x := range w.informer.GetStore().List() {
+			w.add(out, x)
+		}
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	out.ServerVersion, out.ClusterUID = o.version, o.uid
+	return out
+}
+
+// Snapshot indexes the objects as last seen. It returns an error while a permission is missing,
+// because decisions on an incomplete view would be wrong. It returns *StaleError if the view of
+// a kind is older than SetMaxStaleness allows.
+func (o *Observer) Snapshot(context.Context) (*cluster.Snapshot, error) {
+	if err := o.permissionError(); err != nil {
+		return nil, err
+	}
+	if err := o.stalenessError(); err != nil {
+		return nil, err
+	}
+	s, err := cluster.New(o.Objects())
+	if err != nil {
+		return nil, fmt.Errorf("indexing the cluster: %w", err)
+	}
+	return s, nil
+}
+
+// SetUsageSource sets the function that supplies the measured usage for later snapshots. Nil
+// means no usage.
+func (o *Observer) SetUsageSource(usage func() *cluster.Usage) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	o.usage = usage
+}
+
+// currentUsage must be called before the objects are read. Pods that arrived after the
+// measurement are then visible in the objects.
+func (o *Observer) currentUsage() *cluster.Usage {
+	o.mu.Lock()
+	usage := o.usage
+	o.mu.Unlock()
+	if usage == nil {
+		return nil
+	}
+	return usage()
+}
+
+// SetMaxStaleness sets how old the view of any kind may be for a snapshot. 0 means no limit.
+func (o *Observer) SetMaxStaleness(d time.Duration) { o.maxStaleness.Store(int64(d)) }
+
+// stalenessError returns the error for the kind with the oldest view, or nil if no view is
+// older than the limit.
+func (o *Observer) stalenessError() error {
+	bound := time.Duration(o.maxStaleness.Load())
+	if bound <= 0 {
+		return nil
+	}
+	var worst *StaleError
+	for _, w := range o.watched {
+		until, err := w.staleness.asOf()
+		e := &StaleError{w.resource, until, o.clock.Now().Sub(until), bound, err}
+		if e.Age > e.Max && (worst == nil || e.Age > worst.Age) {
+			worst = e
+		}
+	}
+	if worst == nil {
+		return nil
+	}
+	return worst
+}

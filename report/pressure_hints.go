@@ -1,0 +1,69 @@
+package report
+
+import (
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/plan"
+)
+
+// pressureHints lists the hints on nodes under pressure, and those that are missing.
+func (t *table) pressureHints(p plan.Plan) {
+	g := columns("NODE", "RULE", ">VALUE", "SINCE", "EXPIRES", "STATE")
+	for _, h := range p.Pressure {
+		value := "-"
+		if h.Rule != "" {
+			value = number(h.Value)
+		}
+		g.row(safe(h.Node), orDash(safe(strings.Join(hintRules(h), ", "))), value, timeText(h.Since), timeText(h.Expires), hintStateText(h))
+	}
+	t.section("Pressure hints", g, maxLines)
+	if slices.ContainsFunc(p.Pressure, func(h plan.PressureHint) bool { return h.Predicted }) {
+		t.line("  The plan assumes these changes. A live run makes them after every sample.")
+	}
+}
+
+func hintRules(h plan.PressureHint) []string {
+	if h.Rule == "" {
+		return nil
+	}
+	return append([]string{h.Rule}, h.OtherRules...)
+}
+
+func timeText(at time.Time) string {
+	if at.IsZero() {
+		return "-"
+	}
+	return at.UTC().Format(timeLayout)
+}
+
+// hintStateText describes the state of a hint, and what the plan assumes about it.
+func hintStateText(h plan.PressureHint) string {
+	switch h.State {
+	case plan.HintPresent:
+		return "present"
+	case plan.HintToWrite:
+		if h.Predicted {
+			return "would be written (a dry run writes no hints)"
+		}
+		return "not written yet; the plan assumes no hint"
+	case plan.HintToRemove:
+		if h.Predicted {
+			return "would be removed (a dry run removes no hints)"
+		}
+		return "not removed yet; the plan assumes the hint"
+	case plan.HintExpired:
+		if h.Predicted {
+			return "expired; would be removed"
+		}
+		return "expired: `evenkeel hints gc` removes it"
+	case plan.HintForeign:
+		return "foreign label or taint (" + safe(h.ForeignHint) + "): remove it with `" + safe(h.RemoveCommand) + "`"
+	case plan.HintAwaitingSamples:
+		return "needs " + count(h.RequiredSamples-h.Samples, "more sample") + " above the level; the plan assumes no hint"
+	case plan.HintLimitReached:
+		return "no hint: hotter nodes use up the limit (hints.maxHintedFrac)"
+	}
+	return safe(string(h.State))
+}

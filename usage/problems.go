@@ -1,0 +1,98 @@
+package usage
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// problemGroups merges problems that several nodes or pods share.
+type problemGroups struct {
+	single []Problem
+	groups map[problemKey]*nameTally
+}
+
+type problemKey struct {
+	kind ProblemKind
+	what string
+}
+
+// nameTally counts names and keeps the first ones in alphabetical order.
+type nameTally struct {
+	count int
+	first []string
+}
+
+const (
+	maxNames  = 5
+	maxName   = 80
+	maxDetail = 400
+)
+
+func (f *problemGroups) add(kind ProblemKind, what, name string) {
+	if f.groups == nil {
+		f.groups = map[problemKey]*nameTally{}
+	}
+	t := f.groups[problemKey{kind, what}]
+	if t == nil {
+		t = &nameTally{}
+		f.groups[problemKey{kind, what}] = t
+	}
+	t.count++
+	if len(t.first) == maxNames && name >= t.first[maxNames-1] {
+		return
+	}
+	at, _ := slices.BinarySearch(t.first, name)
+	t.first = slices.Insert(t.first, at, strings.Clone(name))
+	if len(t.first) > maxNames {
+		t.first = t.first[:maxNames]
+	}
+}
+
+func (f *problemGroups) problems() []Problem {
+	out := slices.Clone(f.single)
+	for k, t := range f.groups {
+		names := make([]string, 0, maxNames)
+		for _, n := range t.first {
+			names = append(names, sanitize(n, maxName))
+		}
+		detail := k.what + " " + strings.Join(names, ", ")
+		if more := t.count - len(names); more > 0 {
+			detail += fmt.Sprintf(" and %d more", more)
+		}
+		out = append(out, Problem{Kind: k.kind, Detail: detail})
+	}
+	slices.SortFunc(out, func(a, b Problem) int {
+		if c := strings.Compare(string(a.Kind), string(b.Kind)); c != 0 {
+			return c
+		}
+		return strings.Compare(a.Detail, b.Detail)
+	})
+	return slices.Compact(out)
+}
+
+// userinfo is the user and password in a URL.
+var userinfo = regexp.MustCompile(`//[^/@\s]*@`)
+
+// sanitize makes one line of at most max characters from external text. It removes passwords in
+// URLs.
+func sanitize(text string, most int) string {
+	if text == "" {
+		return `""`
+	}
+	if strings.Contains(text, "//") {
+		text = userinfo.ReplaceAllString(text, "//")
+	}
+	text = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, text)
+	if r := []rune(text); len(r) > most {
+		return string(r[:most]) + "..."
+	}
+	return text
+}

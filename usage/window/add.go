@@ -1,0 +1,85 @@
+package window
+
+import (
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/usage"
+)
+
+// Add adds a sample. Samples must arrive in the order in which they were taken. If one was
+// taken much earlier than the last, all earlier samples are dropped. nodes are the nodes of the
+// cluster; others are dropped. A resource whose measurement time has not changed counts once.
+// place returns the place of a pod; pods for which it returns false are left out. If place is
+// nil, the sample states the places.
+func (w *Windows) Add(s usage.Sample, nodes []usage.Node, place func(pod string) (PodPlace, bool)) {
+	if s.Taken.Before(w.lastSampleTime.Add(-cluster.MaxClockSkew)) { // the clock was set back, so old and new samples cannot be ordered
+		*w = *New(w.opts)
+	}
+	if w.podClock.base.IsZero() {
+		w.podClock.base = s.Taken.Add(-24 * time.Hour)
+	}
+	if s.Taken.After(w.lastSampleTime) {
+		w.lastSampleTime = s.Taken
+	}
+	if s.FromHistory && s.Taken.After(w.historyUntil) {
+		w.historyUntil = s.Taken
+	}
+	w.problems = s.Problems
+	w.sampleCount++
+	w.dropGoneNodes(nodes)
+	for i := range nodes {
+		if r, ok := s.Nodes[nodes[i].Name]; ok {
+			w.addNode(&nodes[i], r, s.Taken.Add(cluster.MaxClockSkew))
+		}
+	}
+	w.updateStates(nodes)
+	w.addPods(s, place)
+}
+
+// dropGoneNodes drops nodes that are gone, and nodes that were replaced by another machine.
+func (w *Windows) dropGoneNodes(nodes []usage.Node) {
+	here := make(map[string]*usage.Node, len(nodes))
+	for i := range nodes {
+		here[nodes[i].Name] = &nodes[i]
+	}
+	for name, n := range w.nodes {
+		if now := here[name]; now == nil || now.UID != n.uid {
+			delete(w.nodes, name)
+		}
+	}
+}
+
+// addNode adds the new measurements of a node, each resource with its own time. It leaves out
+// measurements later than latest, and those from before the node was created. A source may
+// still report an earlier machine of the same name.
+func (w *Windows) addNode(n *usage.Node, r usage.Reading, latest time.Time) {
+	x := w.nodes[n.Name]
+	if x == nil {
+		x = &node{name: n.Name, uid: n.UID, used: map[string]*series{}, states: make([]watchState, len(w.opts.Watches))}
+	}
+	x.capacity, x.allocatable = n.Capacity, n.Allocatable
+	for resource, v := range r.Used {
+		at := r.At
+		if own, ok := r.Times[resource]; ok {
+			at = own
+		}
+		if at.IsZero() || at.After(latest) || at.Before(n.Created) || v < 0 && !usage.MayBeNegative(resource) {
+			continue
+		}
+		of := x.used[resource]
+		if of == nil {
+			of = &series{}
+			x.used[resource] = of
+		}
+		if last, ok := of.last(); ok && at.UnixMilli() <= last.at {
+			continue
+		}
+		of.sample = w.sampleCount
+		of.push(nodeSample{at.UnixMilli(), v}, w.opts.maxSamples(max(w.opts.Window, w.opts.KeepNodeSamples)))
+		w.nodes[n.Name] = x
+	}
+	if at := r.At.UnixMilli(); !r.At.IsZero() && !r.At.After(latest) && !r.At.Before(n.Created) {
+		x.at = max(x.at, at)
+	}
+}

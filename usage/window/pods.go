@@ -1,0 +1,120 @@
+package window
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/usage"
+)
+
+func (w *Windows) addPods(s usage.Sample, place func(string) (PodPlace, bool)) {
+	limit := w.opts.maxSamples(w.opts.Window)
+	for key, r := range s.Pods {
+		if r.At.IsZero() || r.At.After(s.Taken.Add(cluster.MaxClockSkew)) {
+			continue
+		}
+		at := PodPlace{Node: r.Node}
+		if place != nil {
+			var here bool
+			if at, here = place(key); !here || r.At.Before(at.Created) || w.hadOtherPod(key, at.UID) && r.At.Add(-s.PodDelay).Before(at.Created) {
+				continue
+			}
+		}
+		p := w.pods[key]
+		if p == nil || p.uid != at.UID || p.node != at.Node {
+			p = w.startPod(p, key, at)
+		}
+		p.add(w.podClock.tenths(r.At), r.Used, limit)
+		p.sample = w.sampleCount
+	}
+	w.removeExpiredPods(place)
+}
+
+// hadOtherPod reports whether there was another pod with this name.
+func (w *Windows) hadOtherPod(key, uid string) bool {
+	p := w.pods[key]
+	return p != nil && p.uid != uid
+}
+
+// startPod starts the samples of a pod. An earlier pod of that name, or the same pod on another
+// node, has left.
+func (w *Windows) startPod(before *pod, key string, at PodPlace) *pod {
+	key = strings.Clone(key) // the key may share memory with a whole answer
+	if before != nil {
+		before.left = true
+		w.pods[key+" "+before.uid+" "+before.node] = before
+	}
+	namespace, name, _ := strings.Cut(key, "/")
+	p := &pod{namespace: namespace, name: name, uid: at.UID, node: at.Node}
+	w.pods[key], w.sortedPods = p, nil
+	return p
+}
+
+// removeExpiredPods drops pods that were not measured for a long time. It also marks pods as
+// left if the last sample did not measure them and they are gone.
+func (w *Windows) removeExpiredPods(place func(string) (PodPlace, bool)) {
+	oldest := w.podClock.tenths(w.lastSampleTime.Add(-max(w.opts.Window, w.opts.MaxAge)))
+	for key, p := range w.pods {
+		if last, ok := p.used.last(); !ok || last.at < oldest {
+			delete(w.pods, key)
+			w.sortedPods = nil
+			continue
+		}
+		if !p.left && p.sample != w.sampleCount && place != nil {
+			at, here := place(key)
+			p.left = !here || at.UID != p.uid || at.Node != p.node
+		}
+	}
+}
+
+// podsInOrder returns the pods sorted by namespace and name.
+func (w *Windows) podsInOrder() []*pod {
+	if w.sortedPods == nil {
+		w.sortedPods = make([]*pod, 0, len(w.pods))
+		for _, p := range w.pods {
+			w.sortedPods = append(w.sortedPods, p)
+		}
+		slices.SortFunc(w.sortedPods, func(a, b *pod) int {
+			return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.name, b.name), strings.Compare(a.uid, b.uid), strings.Compare(a.node, b.node))
+		})
+	}
+	return w.sortedPods
+}
+
+func (w *Windows) podUsage(now time.Time) []cluster.PodUsage {
+	pods := w.podsInOrder()
+	out := make([]cluster.PodUsage, 0, len(pods))
+	expired, oldest := w.podClock.tenths(now.Add(-w.opts.MaxAge)), w.podClock.tenths(w.lastSampleTime.Add(-w.opts.Window))
+	latest := w.podClock.tenths(now.Add(cluster.MaxClockSkew))
+	var cpu, pages []int64
+	for _, p := range pods {
+		last, ok := p.used.last()
+		if !ok || last.at > latest || last.at < expired && !(p.left && last.at > oldest) {
+			continue
+		}
+		cpu, pages = cpu[:0], pages[:0]
+		p.used.each(func(c podSample) {
+			if c.at <= oldest && c.at != last.at {
+				return
+			}
+			if c.milliCPU != unknown {
+				cpu = append(cpu, int64(c.milliCPU))
+			}
+			if c.pages != unknown {
+				pages = append(pages, int64(c.pages))
+			}
+		})
+		used := make(map[string]int64, 2)
+		if len(cpu) > 0 && last.milliCPU != unknown {
+			used["cpu"] = w.opts.Statistic.compute(cpu)
+		}
+		if len(pages) > 0 && last.pages != unknown {
+			used["memory"] = w.opts.Statistic.compute(pages) * pageBytes
+		}
+		out = append(out, cluster.PodUsage{Namespace: p.namespace, Name: p.name, UID: p.uid, Node: p.node, At: w.podClock.time(last.at), Used: used})
+	}
+	return out
+}

@@ -1,0 +1,43 @@
+package web_test
+
+import (
+	"testing"
+
+	"github.com/evenkeel-project/evenkeel/metrics"
+	"github.com/evenkeel-project/evenkeel/web"
+)
+
+type fakeHints struct {
+	nodes []string
+	on    bool
+}
+
+func (h *fakeHints) HintedNodes() ([]string, string, bool) { return h.nodes, "presure", h.on }
+
+// TestDynamicSchedulersAnswers: word for word, sorted, never null, and only where
+// there are hints.
+func TestDynamicSchedulersAnswers(t *testing.T) {
+	h := &fakeHints{}
+	mux := web.Handler(func() bool { return true }, metrics.New("v1", "abc").Registry, web.HintRoutes(h)...)
+	for _, path := range []string{"/status", "/nodes"} {
+		if code, _ := get(t, mux, "GET", path); code != 404 {
+			t.Errorf("%s without hints: %d", path, code)
+		}
+	}
+	h.on = true
+	if code, body := get(t, mux, "GET", "/status"); code != 200 || body != "ok" {
+		t.Errorf("/status: %d %q", code, body)
+	}
+	for want, nodes := range map[string][]string{
+		`{"type":"Label type=presure Nodes","num":0,"node_names":[]}`:        nil,
+		`{"type":"Label type=presure Nodes","num":2,"node_names":["a","b"]}`: {"b", "a"},
+	} {
+		h.nodes = nodes
+		if code, body := get(t, mux, "GET", "/nodes"); code != 200 || body != want+"\n" {
+			t.Errorf("/nodes: %d %s, want %s", code, body, want)
+		}
+	}
+	if code, _ := get(t, mux, "POST", "/nodes"); code != 405 {
+		t.Errorf("POST: %d", code)
+	}
+}
