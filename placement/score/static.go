@@ -13,7 +13,7 @@ import (
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 )
 
-var Steering = []corev1.Taint{hints.Repelling()}
+var Steering = []corev1.Taint{hints.NewTaint()}
 
 // NewFixedScores adds the profile's preferred node affinity to the pod's own.
 func NewFixedScores(w *model.Cluster, pod *corev1.Pod, added *nodeaffinity.PreferredSchedulingTerms) (cycle.StaticScores, error) {
