@@ -8,7 +8,6 @@ BIN := $(CURDIR)/bin
 # The lab's control plane reports the Kubernetes version it is built from.
 KUBE := v1.37.1
 LABFLAGS := -X k8s.io/component-base/version.gitVersion=$(KUBE) -X k8s.io/component-base/version.gitMajor=1 -X k8s.io/component-base/version.gitMinor=37
-VERSION := $(shell git describe --tags --always --dirty 2>/dev/null || echo unknown)
 
 .PHONY: help
 help: ## list the targets
@@ -16,7 +15,7 @@ help: ## list the targets
 
 .PHONY: build
 build: ## bin/evenkeel, static
-	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w -X main.version=$(VERSION)" -o $(BIN)/evenkeel ./cmd/evenkeel
+	CGO_ENABLED=0 go build -trimpath -ldflags "-s -w" -o $(BIN)/evenkeel ./cmd/evenkeel
 
 .PHONY: lab
 lab: build ## bin/lab and bin/kwok: a real control plane with fake nodes
@@ -27,8 +26,11 @@ lab: build ## bin/lab and bin/kwok: a real control plane with fake nodes
 demo: lab ## level a real cluster and watch it (first run about 10 minutes of compiling)
 	$(BIN)/lab demo --evenkeel $(BIN)/evenkeel --kwok $(BIN)/kwok
 
+.PHONY: check
+check: lint test-unit ## lint and unit tests; run it before each commit (under 3 minutes with a warm build cache)
+
 .PHONY: test
-test: lint test-unit test-oracle test-lab test-drills ## lint, unit tests, 5,000 oracle cases, the lab's short end-to-end set, short drills
+test: check test-oracle test-lab test-drills ## check, 5,000 cases against kube-scheduler's plugins, short end-to-end tests and drills in the lab
 
 .PHONY: test-unit
 test-unit: ## unit tests and scenarios

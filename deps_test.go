@@ -16,7 +16,7 @@ const module = "github.com/evenkeel-project/evenkeel"
 
 // purePackages are functions of their input: a snapshot that was saved must
 // give the same plan anywhere, at any time.
-var purePackages = []string{"cluster", "plan", "placement", "strategies", "planner", "report", "internal/cron", "internal/suggest", "hints", "usage"}
+var purePackages = []string{"cluster", "plan", "placement", "strategies", "planner", "report", "internal/cron", "internal/plural", "internal/strict", "internal/suggest", "hints", "usage"}
 
 // impurePackages are packages inside of pure ones that call an API.
 var impurePackages = []string{"hints/writer", "hints/reconciler", "usage/fetch", "usage/loadwatcher", "usage/metricsserver", "usage/monitor", "usage/prometheus", "usage/promql"}

@@ -38,9 +38,11 @@ func TestAmounts(t *testing.T) {
 		{"requests", Measure{Resource: "cpu"}, trust, "300/300 200/200 200/200 0/0", "100/100 200/200 200/200 200/200", 4},
 		{"requests of some", Measure{Resource: "cpu", Pods: onlyB}, trust, "200/200 200/200 200/200 0/0", "0/0 200/200 200/200 200/200", 4},
 		{"load", Measure{ByUsage: true, Resource: "cpu"}, trust, "1000/1000 1000/1000 1500/1000 ?", "400/400 500/500 0/500 0/500", 3},
-		{"load of any age", Measure{ByUsage: true, Resource: "cpu"}, UsageRequirements{}, "1000/1000 1000/1000 1500/1000 1000/1000", "400/400 500/500 0/500 0/500", 4},
-		{"load of some: unknown where one of them is", Measure{ByUsage: true, Resource: "cpu", Pods: onlyB}, trust, "500/500 ? 500/0 ?", "0/0 500/500 0/500 0/500", 2},
-		{"load of what nobody measures", Measure{ByUsage: true, Resource: "memory"}, trust, "? ? ? ?", "0/0 0/0 0/0 0/0", 0},
+		{"usage of any age", Measure{ByUsage: true, Resource: "cpu"}, UsageRequirements{}, "1000/1000 1000/1000 1500/1000 1000/1000",
+			"400/400 500/500 0/500 0/500", 4},
+		{"usage of some pods: unknown if one of them is unknown", Measure{ByUsage: true, Resource: "cpu", Pods: onlyB}, trust, "500/500 ? 500/0 ?",
+			"0/0 500/500 0/500 0/500", 2},
+		{"usage of a resource that is not measured", Measure{ByUsage: true, Resource: "memory"}, trust, "? ? ? ?", "0/0 0/0 0/0 0/0", 0},
 	} {
 		a := s.Amounts(c.m, c.t)
 		var nodes, pods []string
@@ -66,7 +68,7 @@ func TestAmounts(t *testing.T) {
 			t.Errorf("%s: %d of %d nodes are known, want %d of 4", c.what, known, all, c.known)
 		}
 		if got := a.CoverageSufficient(Scope{Usage: c.t}); got != (c.known >= 3) {
-			t.Errorf("%s: enough is %v with %d of 4", c.what, got, c.known)
+			t.Errorf("%s: CoverageSufficient is %v with %d of 4 nodes", c.what, got, c.known)
 		}
 	}
 }
@@ -75,13 +77,15 @@ func TestAmounts(t *testing.T) {
 func TestUsageIsRead(t *testing.T) {
 	doc := `{"apiVersion":"evenkeel.io/v1alpha1","kind":"Usage","source":"prometheus","nodes":[{"name":"n1","used":{"cpu":%s}}]}`
 	o := &Objects{}
-	if err := Read(strings.NewReader(fmt.Sprintf(doc, "100")), "f", o); err != nil || o.Usage.Source != "prometheus" || o.Usage.Nodes[0].Used["cpu"] != 100 {
+	if err := Read(strings.NewReader(fmt.Sprintf(doc, "100")), "f", o); err != nil || o.Usage.Source != "prometheus" ||
+		o.Usage.Nodes[0].Used["cpu"] != 100 {
 		t.Fatalf("%+v: %v", o.Usage, err)
 	}
 	if err := Read(strings.NewReader(fmt.Sprintf(doc, "100")), "f", o); err == nil || !strings.Contains(err.Error(), "second Usage") {
-		t.Errorf("a second one: %v", err)
+		t.Errorf("a second Usage was accepted: %v", err)
 	}
-	if err := Read(strings.NewReader(fmt.Sprintf(doc, "0.5")), "g", &Objects{}); err == nil || !strings.Contains(err.Error(), "g, document 1: reading the Usage") {
-		t.Errorf("a fraction of a milliCPU: %v", err)
+	if err := Read(strings.NewReader(fmt.Sprintf(doc, "0.5")), "g", &Objects{}); err == nil ||
+		!strings.Contains(err.Error(), "g, document 1: reading the Usage") {
+		t.Errorf("a fraction of a milliCPU was accepted: %v", err)
 	}
 }

@@ -36,13 +36,13 @@ func TestNewIsWhatEveryPodSays(t *testing.T) {
 		if !slices.IsSortedFunc(s.Pods, func(a, b cluster.Pod) int {
 			return cmp.Or(cmp.Compare(a.Object.Namespace, b.Object.Namespace), cmp.Compare(a.Object.Name, b.Object.Name))
 		}) || len(s.Pods) != len(o.Pods) {
-			t.Fatalf("seed %d: the pods stand in another order", seed)
+			t.Fatalf("seed %d: the pods are in another order", seed)
 		}
 		for i := range s.Pods {
 			p := &s.Pods[i]
 			exact, nonZero := cluster.PlainRequests(p.Object)
 			if !reflect.DeepEqual(p.Requests, exact) || !reflect.DeepEqual(p.NonZero, nonZero) {
-				t.Fatalf("seed %d: pod %s asks for %v and %v, want %v and %v", seed, p.Object.Name, p.Requests, p.NonZero, exact, nonZero)
+				t.Fatalf("seed %d: pod %s requests %v and %v, want %v and %v", seed, p.Object.Name, p.Requests, p.NonZero, exact, nonZero)
 			}
 			if s.PodByKey(p.Object.Namespace+"/"+p.Object.Name) != p || s.PodByKey(p.Object.Namespace+"/"+p.Object.Name+"x") != nil {
 				t.Fatalf("seed %d: pod %s is not found by its name", seed, p.Object.Name)
@@ -110,13 +110,17 @@ func addRandomSelectors(r *rand.Rand, o *cluster.Objects) {
 			{},
 			{MatchLabels: p.Labels},
 			{MatchLabels: map[string]string{"tier": p.Labels["tier"]}},
-			{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpIn, Values: []string{app, "a01", "a02"}}}},
+			{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpIn,
+				Values: []string{app, "a01", "a02"}}}},
 			{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpNotIn, Values: []string{app}}}},
-			{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpExists}, {Key: "app", Operator: metav1.LabelSelectorOpDoesNotExist}}},
-			{MatchLabels: map[string]string{"tier": "front"}, MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpIn, Values: []string{app}}}},
+			{MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "tier", Operator: metav1.LabelSelectorOpExists},
+				{Key: "app", Operator: metav1.LabelSelectorOpDoesNotExist}}},
+			{MatchLabels: map[string]string{"tier": "front"},
+				MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "app", Operator: metav1.LabelSelectorOpIn, Values: []string{app}}}},
 		}[r.IntN(8)]
 		name := metav1.ObjectMeta{Namespace: p.Namespace, Name: fmt.Sprintf("more-%03d", i)}
-		o.PodDisruptionBudgets = append(o.PodDisruptionBudgets, &policyv1.PodDisruptionBudget{ObjectMeta: name, Spec: policyv1.PodDisruptionBudgetSpec{Selector: sel}})
+		o.PodDisruptionBudgets = append(o.PodDisruptionBudgets,
+			&policyv1.PodDisruptionBudget{ObjectMeta: name, Spec: policyv1.PodDisruptionBudgetSpec{Selector: sel}})
 		o.Services = append(o.Services, &corev1.Service{ObjectMeta: name, Spec: corev1.ServiceSpec{Selector: p.Labels}})
 	}
 }
@@ -138,16 +142,19 @@ func varyRequests(r *rand.Rand, p *corev1.Pod) {
 	case 1:
 		p.Spec.Resources = &corev1.ResourceRequirements{Requests: some()}
 	case 2:
-		p.Spec.InitContainers = append(p.Spec.InitContainers, corev1.Container{Name: "i", Resources: corev1.ResourceRequirements{Requests: some()}})
+		p.Spec.InitContainers = append(p.Spec.InitContainers,
+			corev1.Container{Name: "i", Resources: corev1.ResourceRequirements{Requests: some()}})
 	case 3:
-		p.Spec.InitContainers = append(p.Spec.InitContainers, corev1.Container{Name: "i", RestartPolicy: &always, Resources: corev1.ResourceRequirements{Requests: some()}})
+		p.Spec.InitContainers = append(p.Spec.InitContainers,
+			corev1.Container{Name: "i", RestartPolicy: &always, Resources: corev1.ResourceRequirements{Requests: some()}})
 	case 4:
 		p.Status.Conditions = append(p.Status.Conditions, corev1.PodCondition{Type: corev1.PodResizePending, Reason: corev1.PodReasonInfeasible})
 	case 5:
 		p.Status.AllocatedResources, p.Status.Resources = some(), &corev1.ResourceRequirements{Requests: some()}
 	case 6, 7, 8:
 		if on {
-			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name, AllocatedResources: some(), Resources: &corev1.ResourceRequirements{Requests: some()}}}
+			p.Status.ContainerStatuses = []corev1.ContainerStatus{{Name: p.Spec.Containers[0].Name, AllocatedResources: some(),
+				Resources: &corev1.ResourceRequirements{Requests: some()}}}
 		}
 	case 9:
 		if on {

@@ -79,7 +79,8 @@ func plainDecodeError(raw []byte, err error) error {
 	return err
 }
 
-var jsonTypeNames = map[string]string{"array": "a list", "object": "keys and values", "bool": "true or false", "number": "a number", "string": "a word"}
+var jsonTypeNames = map[string]string{"array": "a list", "object": "keys and values", "bool": "true or false",
+	"number": "a number", "string": "a word"}
 
 func wantedType(t reflect.Type) string {
 	switch t.Kind() {

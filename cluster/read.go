@@ -192,7 +192,8 @@ func splitYAMLDocuments(data []byte, atEOF bool) (advance int, token []byte, err
 		}
 		i += from
 		end := i + 3
-		if (i == 0 || data[i-1] == '\n') && (end == len(data) && atEOF || end < len(data) && bytes.IndexByte([]byte(" \t\r\n#"), data[end]) >= 0) {
+		if (i == 0 || data[i-1] == '\n') && (end == len(data) && atEOF || end < len(data) &&
+			bytes.IndexByte([]byte(" \t\r\n#"), data[end]) >= 0) {
 			if i == 0 {
 				// A leading marker belongs to the document that follows it.
 				next := bytes.Index(data[end:], []byte("\n---"))

@@ -65,7 +65,8 @@ func TestReadsDirectoriesGzipAndStandardInput(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, ".hidden.yaml"), []byte("broken: ["), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	o, err := cluster.ReadFiles([]string{dir, "-"}, strings.NewReader("{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"extra\"}}"))
+	o, err := cluster.ReadFiles([]string{dir, "-"},
+		strings.NewReader("{\"apiVersion\":\"v1\",\"kind\":\"Node\",\"metadata\":{\"name\":\"extra\"}}"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -112,25 +113,31 @@ func TestUnknownKindsAreSkippedAndCounted(t *testing.T) {
 
 func TestReadErrorsNameFileAndDocument(t *testing.T) {
 	for name, c := range map[string]struct{ text, want string }{
-		"broken YAML":       {"apiVersion: v1\nkind: Node\nmetadata: {name: a}\n---\na: [\n", "in.yaml, document 2:"},
-		"duplicate key":     {"apiVersion: v1\nkind: Node\nkind: Pod\n", "in.yaml, document 1:"},
-		"wrong type":        {"apiVersion: v1\nkind: Pod\nspec: {containers: 7}\n", "in.yaml, document 1: reading Pod:"},
-		"broken item":       {`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"a"}},{"apiVersion":"v1","kind":"Node","spec":7}]}`, "in.yaml, document 1, item 2: reading Node:"},
-		"cut JSON":          {`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1"`, "is truncated"},
-		"not an object":     {"- a\n- b\n", "want an object"},
-		"no kind":           {"metadata: {name: a}\n", "apiVersion or kind is missing"},
-		"bad time":          {"apiVersion: v1\nkind: List\nmetadata: {annotations: {evenkeel.io/taken-at: yesterday}}\nitems: []\n", "is not a time"},
+		"broken YAML":   {"apiVersion: v1\nkind: Node\nmetadata: {name: a}\n---\na: [\n", "in.yaml, document 2:"},
+		"duplicate key": {"apiVersion: v1\nkind: Node\nkind: Pod\n", "in.yaml, document 1:"},
+		"wrong type":    {"apiVersion: v1\nkind: Pod\nspec: {containers: 7}\n", "in.yaml, document 1: reading Pod:"},
+		"broken item":   {`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1","kind":"Node","metadata":{"name":"a"}},{"apiVersion":"v1","kind":"Node","spec":7}]}`, "in.yaml, document 1, item 2: reading Node:"},
+		"cut JSON":      {`{"apiVersion":"v1","kind":"List","items":[{"apiVersion":"v1"`, "is truncated"},
+		"not an object": {"- a\n- b\n", "want an object"},
+		"no kind":       {"metadata: {name: a}\n", "apiVersion or kind is missing"},
+		"bad time": {"apiVersion: v1\nkind: List\nmetadata: {annotations: {evenkeel.io/taken-at: yesterday}}\nitems: []\n",
+			"is not a time"},
 		"JSON field twice":  {`{"apiVersion":"v1","kind":"Node","kind":"Pod"}`, `field "kind" occurs twice`},
 		"items not a list":  {`{"apiVersion":"v1","kind":"List","items":{}}`, "want a list"},
 		"kind not a string": {`{"apiVersion":"v1","kind":7}`, `field "kind"`},
 		"no name":           {"apiVersion: v1\nkind: Node\n", "reading Node: metadata.name is missing"},
 		"no namespace":      {"apiVersion: v1\nkind: Pod\nmetadata: {name: a}\n", "reading Pod a: metadata.namespace is missing"},
-		"negative amount":   {"apiVersion: v1\nkind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: -1}}\n", "reading Node a: status.allocatable.cpu: -1 is negative"},
-		"enormous amount":   {"apiVersion: v1\nkind: Node\nmetadata: {name: a}\nstatus: {allocatable: {memory: 4Ei}}\n", "status.allocatable.memory: 4Ei is more than any machine has"},
-		"no amount":         {"apiVersion: v1\nkind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: one}}\n", `reading Node a: status.allocatable.cpu: "one" is not a quantity`},
-		"no time":           {"apiVersion: v1\nkind: Node\nmetadata: {name: a, creationTimestamp: once}\n", `"once" is not a time`},
-		"negative replicas": {"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: b}\nspec: {replicas: -1}\n", "reading Deployment b/a: -1 replicas: the number is negative"},
-		"Lists, 9 deep":     {strings.Repeat(`{"apiVersion":"v1","kind":"List","items":[`, 10) + strings.Repeat("]}", 10), "Lists are nested more than 8 deep"},
+		"negative amount": {"apiVersion: v1\nkind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: -1}}\n",
+			"reading Node a: status.allocatable.cpu: -1 is negative"},
+		"enormous amount": {"apiVersion: v1\nkind: Node\nmetadata: {name: a}\nstatus: {allocatable: {memory: 4Ei}}\n",
+			"status.allocatable.memory: 4Ei is more than any machine has"},
+		"no amount": {"apiVersion: v1\nkind: Node\nmetadata: {name: a}\nstatus: {allocatable: {cpu: one}}\n",
+			`reading Node a: status.allocatable.cpu: "one" is not a quantity`},
+		"no time": {"apiVersion: v1\nkind: Node\nmetadata: {name: a, creationTimestamp: once}\n", `"once" is not a time`},
+		"negative replicas": {"apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: a, namespace: b}\nspec: {replicas: -1}\n",
+			"reading Deployment b/a: -1 replicas: the number is negative"},
+		"Lists, 9 deep": {strings.Repeat(`{"apiVersion":"v1","kind":"List","items":[`, 10) + strings.Repeat("]}", 10),
+			"Lists are nested more than 8 deep"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := readText(t, c.text)
@@ -160,12 +167,15 @@ func TestAPlannerStateIsKept(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if string(again.PlannerState) != plannerStateJSON || len(again.Nodes) != 1 || len(again.Skipped) != 0 || again.PlannerStateError != "it is forbidden" {
-				t.Errorf("%s: %d nodes, skipped %v, unknown %q, state %s", f, len(again.Nodes), again.Skipped, again.PlannerStateError, again.PlannerState)
+			if string(again.PlannerState) != plannerStateJSON || len(again.Nodes) != 1 || len(again.Skipped) != 0 ||
+				again.PlannerStateError != "it is forbidden" {
+				t.Errorf("%s: %d nodes, skipped %v, state error %q, state %s", f, len(again.Nodes), again.Skipped, again.PlannerStateError,
+					again.PlannerState)
 			}
 		}
 	}
-	if _, err := readText(t, plannerStateJSON+"\n"+strings.ReplaceAll(plannerStateJSON, "v1alpha1", "v2")+"\n"); err == nil || !strings.Contains(err.Error(), "in.yaml, document 2: second PlannerState") {
+	if _, err := readText(t, plannerStateJSON+"\n"+strings.ReplaceAll(plannerStateJSON, "v1alpha1", "v2")+"\n"); err == nil ||
+		!strings.Contains(err.Error(), "in.yaml, document 2: second PlannerState") {
 		t.Errorf("two states: %v", err)
 	}
 }

@@ -12,13 +12,17 @@ import (
 )
 
 // keptAnnotationPrefixes are the prefixes of annotations that decisions depend on.
-var keptAnnotationPrefixes = []string{"evenkeel.io/", "descheduler.alpha.kubernetes.io/", "cluster-autoscaler.kubernetes.io/", "karpenter.sh/", "controller.kubernetes.io/", "batch.kubernetes.io/", "kubernetes.io/config.", "deployment.kubernetes.io/", "scheduler.alpha.kubernetes.io/", "pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/", "storageclass.kubernetes.io/"}
+var keptAnnotationPrefixes = []string{"evenkeel.io/", "descheduler.alpha.kubernetes.io/", "cluster-autoscaler.kubernetes.io/",
+	"karpenter.sh/", "controller.kubernetes.io/", "batch.kubernetes.io/", "kubernetes.io/config.", "deployment.kubernetes.io/",
+	"scheduler.alpha.kubernetes.io/", "pv.kubernetes.io/", "volume.kubernetes.io/", "volume.beta.kubernetes.io/",
+	"storageclass.kubernetes.io/"}
 
 // Redact returns copies without environment, commands, addresses, image names, and annotations
 // that no decision reads. Image names are replaced by hashes, so equal images stay equal. Names
 // and labels stay, because decisions depend on them. The redacted snapshot gives the same plan.
 func Redact(o *Objects) *Objects {
-	out := &Objects{TakenAt: o.TakenAt, ServerVersion: o.ServerVersion, ClusterUID: o.ClusterUID, Usage: redactUsage(o.Usage), PlannerState: o.PlannerState, PlannerStateError: o.PlannerStateError, Redacted: true}
+	out := &Objects{TakenAt: o.TakenAt, ServerVersion: o.ServerVersion, ClusterUID: o.ClusterUID, Usage: redactUsage(o.Usage),
+		PlannerState: o.PlannerState, PlannerStateError: o.PlannerStateError, Redacted: true}
 	for _, k := range kinds {
 		// Each object is copied and added to the list of its kind.
 		_ = k.forEach(o, func(x object) error {
@@ -123,7 +127,8 @@ func redactStatus(s *corev1.PodStatus) {
 	for _, list := range [][]corev1.ContainerStatus{s.ContainerStatuses, s.InitContainerStatuses} {
 		for i := range list {
 			c := &list[i]
-			list[i] = corev1.ContainerStatus{Name: c.Name, Ready: c.Ready, RestartCount: c.RestartCount, Resources: c.Resources, AllocatedResources: c.AllocatedResources}
+			list[i] = corev1.ContainerStatus{Name: c.Name, Ready: c.Ready, RestartCount: c.RestartCount, Resources: c.Resources,
+				AllocatedResources: c.AllocatedResources}
 		}
 	}
 	for i := range s.Conditions {

@@ -53,7 +53,8 @@ func (a *requestCache) requests(p *corev1.Pod) (exact, nonZero Resources) {
 // pods. It returns false if a resize of either pod is pending.
 func sameRequestInputs(p, q *corev1.Pod) bool {
 	return sameContainers(p.Spec.Containers, q.Spec.Containers) && sameContainers(p.Spec.InitContainers, q.Spec.InitContainers) &&
-		sameStatuses(p.Status.ContainerStatuses, q.Status.ContainerStatuses) && sameStatuses(p.Status.InitContainerStatuses, q.Status.InitContainerStatuses) &&
+		sameStatuses(p.Status.ContainerStatuses, q.Status.ContainerStatuses) &&
+		sameStatuses(p.Status.InitContainerStatuses, q.Status.InitContainerStatuses) &&
 		sameRequests(p.Spec.Resources, q.Spec.Resources) && sameRequests(p.Status.Resources, q.Status.Resources) &&
 		sameResourceList(p.Status.AllocatedResources, q.Status.AllocatedResources) && sameResourceList(p.Spec.Overhead, q.Spec.Overhead) &&
 		!hasPendingResize(p) && !hasPendingResize(q)

@@ -7,7 +7,8 @@ import (
 )
 
 func (s *Snapshot) resolveUsage(u *Usage) *ResolvedUsage {
-	r := &usageResolver{s, u, &ResolvedUsage{Raw: u, byResource: map[string]*resourceUse{}, measuredAt: make([]time.Time, len(s.Nodes)), windowFilled: make([]time.Duration, len(s.Nodes))}}
+	r := &usageResolver{s, u, &ResolvedUsage{Raw: u, byResource: map[string]*resourceUse{},
+		measuredAt: make([]time.Time, len(s.Nodes)), windowFilled: make([]time.Duration, len(s.Nodes))}}
 	r.readNodes()
 	r.readPods()
 	r.resolveUncertainty()
@@ -26,7 +27,8 @@ func (r *usageResolver) resource(name string) *resourceUse {
 	c := r.resolved.byResource[name]
 	if c == nil {
 		nodes := func() []int64 { return make([]int64, len(r.snapshot.Nodes)) }
-		c = &resourceUse{nodes(), nodes(), nodes(), nodes(), nodes(), nodes(), make([]UsageQuality, len(r.snapshot.Pods)), make([]int64, len(r.snapshot.Pods))}
+		c = &resourceUse{nodes(), nodes(), nodes(), nodes(), nodes(), nodes(), make([]UsageQuality, len(r.snapshot.Pods)),
+			make([]int64, len(r.snapshot.Pods))}
 		for i := range c.used {
 			c.used[i], c.newest[i] = unknownAmount, unknownAmount
 		}

@@ -36,7 +36,8 @@ func newUsageFixture(source string, nodes ...string) *usageFixture {
 func (u *usageFixture) addPod(app, name, node string, milliCPU int64, after time.Duration) *corev1.Pod {
 	yes := true
 	if !slices.ContainsFunc(u.o.ReplicaSets, func(r *appsv1.ReplicaSet) bool { return r.Name == app }) {
-		u.o.ReplicaSets = append(u.o.ReplicaSets, &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: app, UID: types.UID("rs-" + app)}})
+		u.o.ReplicaSets = append(u.o.ReplicaSets, &appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: app,
+			UID: types.UID("rs-" + app)}})
 	}
 	start := metav1.NewTime(sampleTime.Add(after))
 	c := corev1.Container{Name: "c"}
@@ -45,7 +46,8 @@ func (u *usageFixture) addPod(app, name, node string, milliCPU int64, after time
 	}
 	p := &corev1.Pod{
 		ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID("uid-" + name), Labels: map[string]string{"app": app},
-			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: app, UID: types.UID("rs-" + app), Controller: &yes}}},
+			OwnerReferences: []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: "ReplicaSet", Name: app, UID: types.UID("rs-" + app),
+				Controller: &yes}}},
 		Spec:   corev1.PodSpec{NodeName: node, Containers: []corev1.Container{c}},
 		Status: corev1.PodStatus{Phase: corev1.PodRunning, StartTime: &start}}
 	u.o.Pods = append(u.o.Pods, p)
@@ -103,7 +105,7 @@ func TestUsageIsBroughtToTheSnapshot(t *testing.T) {
 			u.addNodeUsage("n1", 3000)
 			u.addPodUsage("a1", "uid-a1", "n1", 700)
 		}, "n1 3000(0) n2 ? a1 700 measured"},
-		{"bound since: the mean of its workload", func(u *usageFixture) {
+		{"bound later: the mean of its workload", func(u *usageFixture) {
 			u.addPod("a", "a1", "n1", 100, before)
 			u.addPod("a", "a2", "n1", 100, before)
 			u.addPod("a", "a3", "n2", 100, after)
@@ -112,23 +114,23 @@ func TestUsageIsBroughtToTheSnapshot(t *testing.T) {
 			u.addPodUsage("a1", "uid-a1", "n1", 700)
 			u.addPodUsage("a2", "uid-a2", "n1", 900)
 		}, "n1 3000(0) n2 1300(800) a1 700 measured a2 900 measured a3 800 since"},
-		{"bound since, nobody of its workload known: its requests, 100m where it has none", func(u *usageFixture) {
+		{"bound later, no pod of its workload known: its requests, or 100m without requests", func(u *usageFixture) {
 			u.addPod("a", "a1", "n1", 250, after)
 			u.addPod("b", "b1", "n1", 0, after)
 			u.addNodeUsage("n1", 3000)
 		}, "n1 3350(350) n2 ? a1 250 since b1 100 since"},
-		{"measured, but after its node: added, and certain", func(u *usageFixture) {
+		{"measured, but bound after its node's sample: added, and certain", func(u *usageFixture) {
 			u.addPod("a", "a1", "n1", 100, after)
 			u.addNodeUsage("n1", 3000)
 			u.addPodUsage("a1", "uid-a1", "n1", 700)
 		}, "n1 3700(0) n2 ? a1 700 measured"},
-		{"two accounts: the higher, the rest in doubt", func(u *usageFixture) {
+		{"two values: the higher counts, the difference is uncertain", func(u *usageFixture) {
 			u.addNodeUsage("n1", 8600)
 			u.addNodeUsage("n2", 3000)
 			u.o.Usage.Nodes[0].Newest = map[string]int64{"cpu": 5000}
 			u.o.Usage.Nodes[1].Newest = map[string]int64{"cpu": 4000}
 		}, "n1 8600(0)-3600 n2 4000(0)-1000"},
-		{"two accounts: who left is taken from both, who came is added to both", func(u *usageFixture) {
+		{"two values: a pod that left is subtracted from both, one that arrived is added to both", func(u *usageFixture) {
 			u.addPod("a", "a1", "n2", 100, after)
 			u.addNodeUsage("n1", 8600)
 			u.addNodeUsage("n2", 3000)
@@ -137,11 +139,11 @@ func TestUsageIsBroughtToTheSnapshot(t *testing.T) {
 			u.addPodUsage("a1", "uid-a1", "n2", 700)
 			u.addPodUsage("a2", "uid-a2", "n1", 600)
 		}, "n1 8000(0)-3600 n2 4700(0)-1000 a1 700 measured"},
-		{"two accounts: one that is no amount says nothing", func(u *usageFixture) {
+		{"two values: an implausible one is ignored", func(u *usageFixture) {
 			u.addNodeUsage("n1", 3000)
 			u.o.Usage.Nodes[0].Newest = map[string]int64{"cpu": -1}
 		}, "n1 3000(0) n2 ?"},
-		{"left since, also as another pod of the same name", func(u *usageFixture) {
+		{"left later, or replaced by another pod of the same name", func(u *usageFixture) {
 			u.addPod("a", "a1", "n2", 100, before).UID = "new"
 			u.addNodeUsage("n1", 3000)
 			u.addNodeUsage("n2", 1000)
@@ -150,7 +152,7 @@ func TestUsageIsBroughtToTheSnapshot(t *testing.T) {
 			u.addPodUsage("a3", "uid-a3", "n9", 800)
 			u.addPodUsage("a4", "uid-a4", "", 800)
 		}, "n1 1500(0) n2 1000(0) a1 100 unknown"},
-		{"without UIDs, names on the node count", func(u *usageFixture) {
+		{"without UIDs, pods match by name and node", func(u *usageFixture) {
 			u.addPod("a", "a1", "n1", 100, before)
 			u.addPod("a", "a2", "n2", 100, before)
 			u.addPod("a", "a3", "n1", 100, after)
@@ -165,14 +167,14 @@ func TestUsageIsBroughtToTheSnapshot(t *testing.T) {
 			u.addNodeUsage("n1", 600)
 			u.addPodUsage("a1", "uid-a1", "n1", 700)
 		}, "n1 0(0) n2 ? a1 0 unknown"},
-		{"nodes only: parts by requests, nothing of newcomers", func(u *usageFixture) {
+		{"nodes only: shares by requests, new pods assumed", func(u *usageFixture) {
 			u.o.Usage.NodesOnly = true
 			u.addPod("a", "a1", "n1", 300, before)
 			u.addPod("b", "b1", "n1", 600, before)
 			u.addPod("c", "c1", "n1", 500, after)
 			u.addNodeUsage("n1", 3000)
 		}, "n1 3500(500) n2 ? a1 1000 estimated b1 2000 estimated c1 500 since"},
-		{"no pods from a source that knows them: unknown", func(u *usageFixture) {
+		{"no pods from a source that measures pods: unknown", func(u *usageFixture) {
 			u.addPod("a", "a1", "n1", 300, before)
 			u.addNodeUsage("n1", 3000)
 		}, "n1 3000(0) n2 ? a1 300 unknown"},
@@ -230,7 +232,7 @@ func TestStatisticsOverAWindow(t *testing.T) {
 		{"mean", 0, 4 * time.Minute, "n1 920(0)"},
 	} {
 		if got := describeUsage(newWindowFixture("prometheus", c.statistic, 5*time.Minute, 20, c.came, c.left).snapshot(t)); got != c.want {
-			t.Errorf("%s, came %s before, left %s before: %s, want %s", c.statistic, c.came, c.left, got, c.want)
+			t.Errorf("%s, arrived %s before, left %s before: %s, want %s", c.statistic, c.came, c.left, got, c.want)
 		}
 	}
 }
@@ -286,7 +288,7 @@ func TestWindowsThatAreNotFull(t *testing.T) {
 		u := newWindowFixture("metricsServer", c.statistic, 15*time.Minute, 2, c.came, c.left)
 		u.o.Usage.Nodes[0].SpanSeconds = 60
 		if got := describeUsage(u.snapshot(t)); got != c.want {
-			t.Errorf("%s, came %s before, left %s before: %s, want %s", c.statistic, c.came, c.left, got, c.want)
+			t.Errorf("%s, arrived %s before, left %s before: %s, want %s", c.statistic, c.came, c.left, got, c.want)
 		}
 	}
 }

@@ -17,7 +17,8 @@ func exampleUsage() *cluster.Usage {
 	at := time.Date(2026, 3, 1, 12, 0, 0, 0, time.UTC)
 	return &cluster.Usage{
 		APIVersion: "evenkeel.io/v1alpha1", Kind: "Usage", Source: "prometheus", Statistic: "p90", WindowSeconds: 300, SampledAt: at, Samples: 10,
-		Nodes:    []cluster.NodeUsage{{Name: "n1", At: at, Used: map[string]int64{"cpu": 900, "memory": 1 << 40}, Deviation: map[string]int64{"cpu": 12}}},
+		Nodes: []cluster.NodeUsage{{Name: "n1", At: at, Used: map[string]int64{"cpu": 900, "memory": 1 << 40},
+			Deviation: map[string]int64{"cpu": 12}}},
 		Pods:     []cluster.PodUsage{{Namespace: "shop", Name: "web", UID: "u", Node: "n1", Used: map[string]int64{"cpu": 7}}},
 		Marks:    []cluster.Mark{{Watch: "hot-nodes", Node: "n1", Resource: "cpu", Hot: true, Samples: 3, Required: 3, Value: 0.9, Since: at}},
 		Problems: []string{"Unreachable: https://10.0.0.1:9090: connection refused", "Unreachable: again", "one sample"},
@@ -26,7 +27,8 @@ func exampleUsage() *cluster.Usage {
 
 // TestAUsageIsKept checks that a Usage survives writing and reading in both formats.
 func TestAUsageIsKept(t *testing.T) {
-	o := &cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}, Usage: exampleUsage(), PlannerState: []byte(plannerStateJSON)}
+	o := &cluster.Objects{Nodes: []*corev1.Node{{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}}, Usage: exampleUsage(),
+		PlannerState: []byte(plannerStateJSON)}
 	for _, f := range []cluster.Format{cluster.JSON, cluster.YAML} {
 		var out bytes.Buffer
 		if err := cluster.Write(&out, o, f); err != nil {
@@ -64,6 +66,6 @@ func TestRedactKeepsUsage(t *testing.T) {
 		t.Error(diff)
 	}
 	if diff := cmp.Diff(exampleUsage(), o.Usage); diff != "" {
-		t.Errorf("the original changed: %s", diff)
+		t.Errorf("Redact changed its input: %s", diff)
 	}
 }

@@ -21,7 +21,8 @@ var (
 )
 
 // clusterScopedKinds are the kinds without a namespace.
-var clusterScopedKinds = []string{"Namespace", "Node", "PriorityClass", "PersistentVolume", "StorageClass", "CSINode", "CSIDriver", "VolumeAttachment", "NodeMetrics"}
+var clusterScopedKinds = []string{"Namespace", "Node", "PriorityClass", "PersistentVolume", "StorageClass", "CSINode",
+	"CSIDriver", "VolumeAttachment", "NodeMetrics"}
 
 // validateObject returns an error if no API server would store the object.
 func validateObject(kind string, x object) error {

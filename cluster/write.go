@@ -79,7 +79,8 @@ func writeJSON(w *bufio.Writer, o *Objects) error {
 }
 
 func writeYAML(w *bufio.Writer, o *Objects) error {
-	meta, err := yaml.Marshal(map[string]any{"apiVersion": "v1", "kind": "List", "metadata": map[string]any{"annotations": o.listAnnotations()}})
+	meta, err := yaml.Marshal(map[string]any{"apiVersion": "v1", "kind": "List",
+		"metadata": map[string]any{"annotations": o.listAnnotations()}})
 	if err != nil {
 		return err
 	}

@@ -13,9 +13,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-type schemaNode = map[string]any // of a JSON Schema
+// schemaNode is an object of a JSON Schema.
+type schemaNode = map[string]any
 
-// stringsToAny is a list as it is in JSON.
+// stringsToAny returns a list as encoding/json decodes it.
 func stringsToAny(s ...string) []any {
 	out := make([]any, len(s))
 	for i := range s {
@@ -24,8 +25,8 @@ func stringsToAny(s ...string) []any {
 	return out
 }
 
-// schemaOf is the schema of a type of the configuration. Where the chart says more about a
-// value than its type does (a pattern, its words), that stays.
+// schemaOf returns the schema of a type of the configuration. It keeps what the chart's schema adds to the type, such as a
+// pattern or a description.
 func schemaOf(t reflect.Type, have schemaNode) schemaNode {
 	switch t {
 	case reflect.TypeFor[config.Duration]():
@@ -33,7 +34,7 @@ func schemaOf(t reflect.Type, have schemaNode) schemaNode {
 	case reflect.TypeFor[plan.CountLimit]():
 		return mergeLeafSchema(have, schemaNode{"type": stringsToAny("integer", "string"), "pattern": "^([0-9]+%?|unlimited)$", "minimum": 0.0})
 	case reflect.TypeFor[json.RawMessage]():
-		return mergeLeafSchema(have, schemaNode{"type": stringsToAny("object", "null")}) // whose keys each strategy knows
+		return mergeLeafSchema(have, schemaNode{"type": stringsToAny("object", "null")}) // each strategy checks its own keys
 	}
 	switch t.Kind() {
 	case reflect.Struct:
@@ -51,7 +52,7 @@ func schemaOf(t reflect.Type, have schemaNode) schemaNode {
 	case reflect.Bool:
 		return mergeLeafSchema(have, schemaNode{"type": "boolean"})
 	case reflect.String:
-		return mergeLeafSchema(have, schemaNode{"type": stringsToAny("string", "number", "boolean")}) // kept as written
+		return mergeLeafSchema(have, schemaNode{"type": stringsToAny("string", "number", "boolean")}) // the decoder accepts all three
 	case reflect.Float64:
 		return mergeLeafSchema(have, schemaNode{"type": "number"})
 	}
@@ -79,7 +80,7 @@ func subSchema(n schemaNode, key string) schemaNode {
 	return sub
 }
 
-// mergeLeafSchema is what the type says, and what was added by hand.
+// mergeLeafSchema merges the schema of a type with what the chart's schema adds.
 func mergeLeafSchema(have, typed schemaNode) schemaNode {
 	for key, v := range have {
 		if _, ours := typed[key]; !ours {
@@ -89,9 +90,8 @@ func mergeLeafSchema(have, typed schemaNode) schemaNode {
 	return typed
 }
 
-// TestTheChartsSchemaHasOurKeys: what is misspelt under config is refused by Helm
-// already, for the chart's schema has the keys of Config and no others. -update writes
-// them; patterns and words that were added by hand stay.
+// TestTheChartsSchemaHasOurKeys checks that the chart's schema has exactly the keys of Config, so that Helm rejects a
+// misspelt key. With -update it writes the keys and keeps patterns and descriptions that were added by hand.
 func TestTheChartsSchemaHasOurKeys(t *testing.T) {
 	const file = "../charts/evenkeel/values.schema.json"
 	text, err := os.ReadFile(file)

@@ -4,17 +4,19 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
-// Version and Kind of the only document this package reads.
+// Version and Kind of the only document that this package reads.
 const (
 	Version = plan.APIVersion
 	Kind    = "RebalanceConfig"
 )
 
-// Default is what applies where config.yaml says nothing. It has no strategies.
+// Default returns the defaults: a configuration without strategies. It is the only place that sets them.
+// TestDefaultsAgreeWithTheirPackages compares them with the defaults that other packages have of their own.
 func Default() *Config {
 	protect := []string{}
 	for _, p := range guard.DefaultProtections() {
@@ -27,20 +29,25 @@ func Default() *Config {
 		Load:       defaultLoad(),
 		Hints:      defaultHints(),
 		Strategies: []Strategy{},
-		Impact:     Impact{0.9},
-		Guards: Guards{Landing: "required", MinConfidence: 0.9, MinReplicas: 2, MinPodAge: 5 * minute, SchedulerTimeout: minute, MaxStaleness: 2 * minute,
-			PriorityBelow: "system-cluster-critical", MaxUnavailableWithoutPDB: 1, Protect: protect,
-			ProtectedStorageClasses: []string{}, Controllers: []string{}, NoEvictionPolicy: string(guard.Preferred)},
+		Impact:     Impact{UtilizationLimit: 0.9},
+		Guards: Guards{
+			Landing: "required", MinConfidence: 0.9, MinReplicas: 2, MinPodAge: 5 * minute, SchedulerTimeout: minute,
+			MaxStaleness: 2 * minute, PriorityBelow: "system-cluster-critical", MaxUnavailableWithoutPDB: 1, Protect: protect,
+			ProtectedStorageClasses: []string{}, Controllers: []string{}, NoEvictionPolicy: string(guard.Preferred),
+		},
 		Limits: Limits{PerPass: plan.Absolute(50), PerNode: plan.Absolute(5), PerNamespace: plan.Percent(20),
 			PerOwner: plan.Percent(50), PerZone: plan.Absolute(20),
-			PerHour: PerHour{plan.Absolute(10), plan.Absolute(100), plan.Absolute(300)}, MaxPredictions: plan.Absolute(500_000)},
-		Windows:   Windows{[]Window{}, []Window{}},
+			PerHour: PerHour{Owner: plan.Absolute(10), Namespace: plan.Absolute(100), Cluster: plan.Absolute(300)}, MaxPredictions: plan.Absolute(500_000)},
+		Windows:   Windows{Allow: []Window{}, Deny: []Window{}},
 		Placement: Placement{Profiles: []PlacementProfile{}, Trust: SchedulerTrust{MinBindings: 50, MinHitRate: 0.9}},
 		Evictor: Evictor{PerMinute: plan.Absolute(30),
-			InFlight:      InFlight{plan.Absolute(16), plan.Absolute(2), plan.Absolute(1)},
-			VerifyTimeout: 5 * minute, Steer: string(hints.None), SteerMaxFrac: 0.67, SteerTTL: 10 * minute, Backoff: Backoff{10 * minute, 24 * 60 * minute},
-			Breaker: Breaker{0.3, plan.Absolute(10), 0.2, 0.2, 10 * minute}},
-		Benefit: Benefit{0.25, 10, 24 * 60 * minute},
+			InFlight:      InFlight{Total: plan.Absolute(16), PerNode: plan.Absolute(2), PerOwner: plan.Absolute(1)},
+			VerifyTimeout: 5 * minute, Steer: string(hints.None), SteerMaxFrac: 0.67, SteerTTL: 10 * minute,
+			Backoff: Backoff{Initial: 10 * minute, Max: 24 * 60 * minute},
+			Breaker: Breaker{MaxUnreadyNodesFrac: 0.3, MaxPendingPods: plan.Absolute(10), MaxFailedFrac: 0.2,
+				MaxBadLandingsFrac: 0.2, Hold: 10 * minute},
+		},
+		Benefit: Benefit{Floor: 0.25, MinEvictions: 10, Hold: 24 * 60 * minute},
 	}
 }
 
@@ -55,6 +62,11 @@ func defaultLoad() LoadSource {
 	}
 }
 
-// NotEnforced lists the default limits that this version reads but does not
-// enforce yet.
-func (c *Config) NotEnforced() []string { return []string{} }
+func defaultHints() Hints {
+	return Hints{
+		Label: HintLabel{Key: pressure.Key, Value: "true"}, Taint: HintTaint{Key: pressure.Key},
+		MaxHintedFrac: 0.34, TTL: Duration(10 * time.Minute),
+		SkipTaints: []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"},
+		For:        1, ClearMargin: 0.1, Rules: []HintRule{},
+	}
+}

@@ -9,8 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 )
 
-// TestEveryKeyIsDocumented: each key has a row of its own in the reference, or
-// stands under a documented key that is not built yet.
+// TestEveryKeyIsDocumented checks that the reference has a row for each key, or for a key above it that is not built yet.
 func TestEveryKeyIsDocumented(t *testing.T) {
 	doc, err := os.ReadFile("../docs/reference/config.md")
 	if err != nil {

@@ -9,60 +9,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 )
 
-// Hints are pressure labels and taints on nodes.
-type Hints struct {
-	Enabled       bool      `json:"enabled"`
-	Label         HintLabel `json:"label"`
-	Taint         HintTaint `json:"taint"`
-	MaxHintedFrac float64   `json:"maxHintedFrac"`
-	TTL           Duration  `json:"ttl"`
-	// SkipTaints are keys: nodes with such a taint that keeps pods off have no hint.
-	SkipTaints []string `json:"skipTaints"`
-	// For and ClearMargin are for rules that do not say: how many samples in a row,
-	// and how far inside its level a rule lets go, as a share of it.
-	For         int        `json:"for"`
-	ClearMargin float64    `json:"clearMargin"`
-	Rules       []HintRule `json:"rules"`
-	// RulesFile has more rules, in the form of dynamicScheduler's rule.yaml.
-	RulesFile string `json:"rulesFile"`
-}
-
-// HintLabel is the label of a hinted node; without a key there is none.
-type HintLabel struct {
-	Key   string `json:"key"`
-	Value string `json:"value"`
-}
-
-// HintTaint is the taint of a hinted node.
-type HintTaint struct {
-	Enabled bool   `json:"enabled"`
-	Key     string `json:"key"`
-}
-
-// HintRule says when a node is under pressure.
-type HintRule struct {
-	Name       string   `json:"name"`
-	Resource   string   `json:"resource,omitempty"`
-	PromQL     string   `json:"promql,omitempty"`
-	Above      *float64 `json:"above,omitempty"`
-	Below      *float64 `json:"below,omitempty"`
-	ClearAbove *float64 `json:"clearAbove,omitempty"`
-	ClearBelow *float64 `json:"clearBelow,omitempty"`
-	For        int      `json:"for,omitempty"`
-}
-
-func defaultHints() Hints {
-	return Hints{
-		Label: HintLabel{pressure.Key, "true"}, Taint: HintTaint{false, pressure.Key},
-		MaxHintedFrac: 0.34, TTL: Duration(10 * time.Minute),
-		SkipTaints: []string{"node-role.kubernetes.io/control-plane", "node-role.kubernetes.io/master"},
-		For:        1, ClearMargin: 0.1, Rules: []HintRule{},
-	}
-}
-
-// HintRules are the rules of a configuration that Load accepted, also those of
-// rulesFile: each is a level to watch (Watch is its name), and one with a query a
-// resource to ask for. Empty where hints are not enabled.
+// HintRules returns the rules of hints.rules and hints.rulesFile, or nothing if hints are not enabled.
 func (c *Config) HintRules() []pressure.Rule {
 	if !c.Hints.Enabled {
 		return nil
@@ -70,10 +17,13 @@ func (c *Config) HintRules() []pressure.Rule {
 	return slices.Clone(c.pressureRules)
 }
 
-// PressureOptions says which nodes are hinted, and how.
+// PressureOptions say which nodes get a hint, and which label and taint that is.
 func (c *Config) PressureOptions() pressure.Options {
 	h := c.Hints
-	o := pressure.Options{MaxHintedFrac: h.MaxHintedFrac, TTL: time.Duration(h.TTL), Rules: c.HintRules(), Scope: parseSelector(c.NodeSelector), SkipTaints: h.SkipTaints}
+	o := pressure.Options{
+		MaxHintedFrac: h.MaxHintedFrac, TTL: time.Duration(h.TTL), Rules: c.HintRules(),
+		Scope: parseSelector(c.NodeSelector), SkipTaints: h.SkipTaints,
+	}
 	if h.Label.Key != "" {
 		o.Label = h.Label.Key + "=" + h.Label.Value
 	}
@@ -83,19 +33,19 @@ func (c *Config) PressureOptions() pressure.Options {
 	return o
 }
 
-// WritesHints reports whether nodes are to be written for hints.
+// WritesHints reports whether Evenkeel writes pressure hints to nodes. A dry run does not.
 func (c *Config) WritesHints() bool { return c.Hints.Enabled && !c.DryRun }
 
-// hasQueries reports whether rules have queries of their own.
+// hasQueries reports whether a rule that is enabled has a query.
 func (h Hints) hasQueries() bool {
 	return h.Enabled && (h.RulesFile != "" || slices.ContainsFunc(h.Rules, func(r HintRule) bool { return r.PromQL != "" }))
 }
 
-// pressureRule is a rule with what applies where it does not say.
+// pressureRule returns a rule with the defaults filled in.
 func (h Hints) pressureRule(r HintRule) pressure.Rule {
 	out := pressure.Rule{Name: r.Name, Resource: r.Resource, Query: r.PromQL, MinSamples: r.For}
 	if out.Query != "" {
-		out.Resource = cluster.HintRulePrefix + r.Name // a resource of its own
+		out.Resource = cluster.HintRulePrefix + r.Name // the result of the query is a resource of its own
 	}
 	if out.MinSamples == 0 {
 		out.MinSamples = h.For

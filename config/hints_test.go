@@ -25,7 +25,7 @@ func loadConfig(t *testing.T, text string) *config.Config {
 	return c
 }
 
-// TestLevelsOfRules: what is named, and what applies where nothing is.
+// TestLevelsOfRules checks the levels of rules, given and default.
 func TestLevelsOfRules(t *testing.T) {
 	c := loadConfig(t, prometheusConfig+`hints:
   enabled: true
@@ -54,7 +54,7 @@ func TestLevelsOfRules(t *testing.T) {
 	}
 	off := loadConfig(t, prometheusConfig+"hints: {rules: [{name: cpu, resource: cpu, above: 0.8}]}\n")
 	if len(off.HintRules()) > 0 || len(off.PressureOptions().Rules) > 0 {
-		t.Error("hints that are not enabled have rules")
+		t.Error("hints are not enabled, but have rules")
 	}
 }
 
@@ -70,8 +70,8 @@ Rulename:
     Threshold: 70
 `
 
-// TestRulesFile: the thresholds of a rule.yaml are in the unit of its queries, and
-// strict; the file is one of those whose changes are noticed.
+// TestRulesFile checks that thresholds of a rule.yaml keep the unit of their query, and that the file belongs to
+// ReferencedFiles and to the hash.
 func TestRulesFile(t *testing.T) {
 	dir := t.TempDir()
 	write := func(name, text string) string {
@@ -97,27 +97,11 @@ func TestRulesFile(t *testing.T) {
 	write("rule.yaml", strings.Replace(ruleYAML, "70", "75", 1))
 	again, err := config.LoadFile(file)
 	if err != nil || again.Hash() == c.Hash() {
-		t.Errorf("%v; another threshold has the same hash", err)
+		t.Errorf("error %v; another threshold gives the same hash, want another", err)
 	}
 }
 
-// TestFilesOfOthers: each pair of files is a rule.yaml, or something else, and what
-// `config convert` says or makes of it. What it makes is a valid configuration.
-func TestFilesOfOthers(t *testing.T) {
-	runPairs(t, "testdata/convert/convert.txtar", func(t *testing.T, given []byte) string {
-		got, err := config.Convert("dir/rule.yaml", given, config.ConvertOptions{PrometheusURL: "http://prometheus:9090"})
-		if err != nil {
-			return err.Error() + "\n"
-		}
-		if _, err := config.Load("converted", []byte(got)); err != nil {
-			t.Errorf("what it makes is not valid: %v\n%s", err, got)
-		}
-		return got
-	})
-}
-
-// TestRulesAreEnoughToAsk: who wants hints by queries alone need not ask for what nodes
-// and pods use.
+// TestRulesAreEnoughToAsk checks that hint rules with queries do not require queries for the usage of nodes and pods.
 func TestRulesAreEnoughToAsk(t *testing.T) {
 	const head = `apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
@@ -134,7 +118,7 @@ load: {source: prometheus, prometheus: {url: "http://prometheus:9090", preset: n
 	}
 }
 
-// TestTheExampleGoesWithPrometheus as its comments say, and not without the preset.
+// TestTheExampleGoesWithPrometheus follows the comments of the example, and checks that the preset is required.
 func TestTheExampleGoesWithPrometheus(t *testing.T) {
 	text, err := os.ReadFile("../examples/by-load.yaml")
 	if err != nil {

@@ -13,6 +13,7 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/golden"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
 	"github.com/evenkeel-project/evenkeel/planner/history"
@@ -41,16 +42,16 @@ func TestShippedConfigIsTheDefault(t *testing.T) {
 	}
 }
 
-// TestMistakes reads one file per mistake and wants the whole error.
+// TestMistakes reads one file for each mistake and compares the whole error.
 func TestMistakes(t *testing.T) {
 	files, err := filepath.Glob("testdata/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatal("no test data", err)
 	}
 	for _, file := range files {
-		runPairs(t, file, func(t *testing.T, given []byte) string {
+		golden.Pairs(t, file, func(t *testing.T, given []byte) string {
 			_, err := config.Load("config.yaml", append([]byte(minimalConfig), given...))
-			return requireError(t, err)
+			return golden.ErrorText(t, err)
 		})
 	}
 }
@@ -85,15 +86,14 @@ func TestHashSeesValuesNotSpelling(t *testing.T) {
 	}
 	plain := load("limits: {perPass: 7}\nguards: {minPodAge: 60s}\n")
 	if same := load("# a comment\nguards:\n  minPodAge: 1m\nlimits:\n  perPass: 7\n"); same != plain {
-		t.Error("comments, order and spelling change the hash")
+		t.Error("comments, order and the form of values change the hash, want the same hash")
 	}
 	if other := load("limits: {perPass: 8}\nguards: {minPodAge: 60s}\n"); other == plain {
-		t.Error("another limit has the same hash")
+		t.Error("another limit gives the same hash, want another")
 	}
 }
 
-// TestHashCoversWhatShapesAPlan: every key at the top but dryRun, which decides
-// only whether a plan is carried out.
+// TestHashCoversWhatShapesAPlan checks that each top-level key except dryRun and web changes the hash.
 func TestHashCoversWhatShapesAPlan(t *testing.T) {
 	shapes := map[string]func(*config.Config){
 		"TimeZone":     func(c *config.Config) { c.TimeZone = "Europe/Berlin" },
@@ -153,7 +153,7 @@ func FuzzLoad(f *testing.F) {
 	})
 }
 
-// The packages' own defaults are those of the shipped configuration.
+// TestDefaultsAgreeWithTheirPackages checks that defaults of other packages equal the defaults of this package.
 func TestDefaultsAgreeWithTheirPackages(t *testing.T) {
 	c := config.Default()
 	if got := c.BreakerOptions(); got != breaker.DefaultOptions() {

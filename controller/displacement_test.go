@@ -1,12 +1,10 @@
 package controller_test
 
 import (
-	"bytes"
 	"context"
 	"strings"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	clocktesting "k8s.io/utils/clock/testing"
@@ -15,6 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
+	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
@@ -52,26 +51,14 @@ func snapshotOf(t *testing.T, o *cluster.Objects) *cluster.Snapshot {
 // newDisplacementController sets a controller up on the cluster in which a cache makes room for api.
 func newDisplacementController(t *testing.T, first plan.Outcome) (*controller.Controller, *displacementEvictor) {
 	t.Helper()
-	a, err := txtar.ParseFile("../planner/testdata/scenarios/step-makes-room.txtar")
+	made := scenario.Read(t, "step-makes-room")
+	conf, err := config.Load("config.yaml", made.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
-	objects := &cluster.Objects{}
-	var conf *config.Config
-	for _, f := range a.Files {
-		switch f.Name {
-		case "objects.yaml":
-			err = cluster.Read(bytes.NewReader(f.Data), f.Name, objects)
-		case "config.yaml":
-			conf, err = config.Load(f.Name, f.Data)
-		}
-		if err != nil {
-			t.Fatal(err)
-		}
-	}
 	e := &displacementEvictor{t: t, first: first}
 	c, o := newController(t, e, plan.Live)
-	o.s, e.o = snapshotOf(t, objects), o
+	o.s, e.o = snapshotOf(t, made.Objects(t)), o
 	c.Planner, c.Strategies = planner.New(conf.PlannerOptions()), conf.BuildStrategies()
 	c.Clock.(*clocktesting.FakeClock).SetTime(o.s.TakenAt)
 	return c, e

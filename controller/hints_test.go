@@ -4,13 +4,11 @@ import (
 	"context"
 	"errors"
 	"log/slog"
-	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/rogpeppe/go-internal/txtar"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -19,6 +17,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 )
@@ -92,32 +91,17 @@ func (e *loggingEvictor) EvictWave(ctx context.Context, moves []plan.Move, bound
 }
 
 // newSteeringController is a controller on the cluster of a scenario of the planner.
-func newSteeringController(t *testing.T, scenario string, mode plan.Mode) (*controller.Controller, *fakeHintWriter, *loggingEvictor) {
+func newSteeringController(t *testing.T, name string, mode plan.Mode) (*controller.Controller, *fakeHintWriter, *loggingEvictor) {
 	t.Helper()
-	a, err := txtar.ParseFile("../planner/testdata/scenarios/" + scenario + ".txtar")
-	if errors.Is(err, os.ErrNotExist) {
-		t.Fatal(err)
-	}
-	part := func(name string) []byte {
-		i := slices.IndexFunc(a.Files, func(f txtar.File) bool { return f.Name == name })
-		return a.Files[i].Data
-	}
-	objects := &cluster.Objects{}
-	if err := cluster.Read(strings.NewReader(string(part("objects.yaml"))), "objects.yaml", objects); err != nil {
-		t.Fatal(err)
-	}
-	s, err := cluster.New(objects)
-	if err != nil {
-		t.Fatal(err)
-	}
-	conf, err := config.Load("config.yaml", part("config.yaml"))
+	given := scenario.Read(t, name)
+	conf, err := config.Load("config.yaml", given.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
 	b := &fakeHintWriter{on: map[string]hints.Hint{}}
 	e := &loggingEvictor{b: b}
 	c, o := newController(t, e, mode)
-	o.s = s
+	o.s = snapshotOf(t, given.Objects(t))
 	c.Planner, c.Strategies = planner.New(conf.PlannerOptions()), conf.BuildStrategies()
 	c.HintWriter, c.HintTTL = b, 10*time.Minute
 	return c, b, e

@@ -14,7 +14,8 @@ import (
 )
 
 func newPod(name, node, scheduler string) *corev1.Pod {
-	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name)}, Spec: corev1.PodSpec{NodeName: node, SchedulerName: scheduler}}
+	return &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(name)},
+		Spec: corev1.PodSpec{NodeName: node, SchedulerName: scheduler}}
 }
 
 // TestNextBindingTellsOfPodsThatAreWanted uses an in-memory server. It creates a pod with a
@@ -42,7 +43,8 @@ func TestNextBindingTellsOfPodsThatAreWanted(t *testing.T) {
 	}()
 	// Bindings are dropped while no caller waits, so the test binds pods until one is reported.
 	for n := 0; ; n++ {
-		for _, p := range []*corev1.Pod{newPod("other", "n1", "else"), newPod("mine", fmt.Sprint("n", n%2), "fancy"), newPod("mine", "", "fancy")} {
+		for _, p := range []*corev1.Pod{newPod("other", "n1", "else"), newPod("mine", fmt.Sprint("n", n%2), "fancy"),
+			newPod("mine", "", "fancy")} {
 			if _, err := api.Update(ctx, p, metav1.UpdateOptions{}); err != nil {
 				t.Fatal(err)
 			}
@@ -55,7 +57,7 @@ func TestNextBindingTellsOfPodsThatAreWanted(t *testing.T) {
 			return
 		case <-time.After(50 * time.Millisecond):
 		case <-ctx.Done():
-			t.Fatal("no binding was told of")
+			t.Fatal("no binding was reported")
 		}
 	}
 }
@@ -65,7 +67,7 @@ func TestNextBindingEndsWithItsContext(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, _, ok := b.NextBinding(ctx); ok {
-		t.Error("told of a binding")
+		t.Error("reported a binding that does not exist")
 	}
 }
 
@@ -78,13 +80,13 @@ func TestBindingsAreBounded(t *testing.T) {
 		b.podUpdated(newPod(fmt.Sprint(i), "n1", ""), newPod(fmt.Sprint(i), "n1", "")) // not a binding
 	}
 	if len(b.earlier) != 512 || b.earlier[0] != "88" || b.earlier[511] != "599" {
-		t.Errorf("%d UIDs kept, from %s to %s", len(b.earlier), b.earlier[0], b.earlier[len(b.earlier)-1])
+		t.Errorf("%d UIDs were kept, from %s to %s", len(b.earlier), b.earlier[0], b.earlier[len(b.earlier)-1])
 	}
 	// A pod of the same name that was created again while the watch was closed.
 	again := newPod("599", "n2", "")
 	again.UID = "new"
 	b.podUpdated(newPod("599", "n1", ""), again)
 	if b.earlier[511] != "new" {
-		t.Error("a pod made anew is not told from the one before")
+		t.Error("a recreated pod is not distinguished from the earlier one")
 	}
 }

@@ -70,7 +70,8 @@ func connectionProblem(err error) string {
 	case strings.HasPrefix(text, "getting credentials: "):
 		return text + "; check the user's exec section in the kubeconfig"
 	case errors.As(err, &badCertificate):
-		return "the server certificate is not trusted: " + badCertificate.Err.Error() + "; check server and certificate-authority in the kubeconfig, and the clock"
+		return "the server certificate is not trusted: " + badCertificate.Err.Error() +
+			"; check server and certificate-authority in the kubeconfig, and the clock"
 	case strings.Contains(text, "server gave HTTP response to HTTPS client"):
 		return "the server answers HTTP, not HTTPS; should the kubeconfig say http instead of https?"
 	case strings.Contains(text, "does not look like a TLS handshake"):

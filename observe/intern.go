@@ -24,7 +24,8 @@ type internCache struct {
 func newInternCache() *internCache {
 	return &internCache{
 		pods: ownerCache[corev1.Pod, *corev1.Pod]{byOwner: map[types.UID]*internEntry[corev1.Pod]{}, copyShared: sharePodFields},
-		sets: ownerCache[appsv1.ReplicaSet, *appsv1.ReplicaSet]{byOwner: map[types.UID]*internEntry[appsv1.ReplicaSet]{}, copyShared: shareReplicaSetFields},
+		sets: ownerCache[appsv1.ReplicaSet, *appsv1.ReplicaSet]{byOwner: map[types.UID]*internEntry[appsv1.ReplicaSet]{},
+			copyShared: shareReplicaSetFields},
 	}
 }
 
@@ -59,16 +60,16 @@ func (f *ownerCache[T, P]) intern(p P) {
 	}
 	free := -1
 	for i := range e {
-		switch elder := P(e[i].Value()); {
-		case elder == p: // the object is already an entry
+		switch entry := P(e[i].Value()); {
+		case entry == p: // the object is already an entry
 			return
-		case elder == nil || elder.GetDeletionTimestamp() != nil || elder.GetUID() == p.GetUID():
-			if elder != nil {
-				f.copyShared(elder, p)
+		case entry == nil || entry.GetDeletionTimestamp() != nil || entry.GetUID() == p.GetUID():
+			if entry != nil {
+				f.copyShared(entry, p)
 			}
 			free = i
 		default:
-			f.copyShared(elder, p)
+			f.copyShared(entry, p)
 		}
 	}
 	if free >= 0 && p.GetDeletionTimestamp() == nil {

@@ -46,7 +46,8 @@ func newKind[T any, P interface {
 	*T
 	runtime.Object
 }, L runtime.Object](group, resource string, client func(kubernetes.Interface) typedClient[L], into func(*cluster.Objects) *[]P) kind {
-	informer := func(f informers.SharedInformerFactory, c kubernetes.Interface, cur *staleness, keep cache.TransformFunc) cache.SharedIndexInformer {
+	informer := func(f informers.SharedInformerFactory, c kubernetes.Interface, cur *staleness,
+		keep cache.TransformFunc) cache.SharedIndexInformer {
 		lw := &cache.ListWatch{
 			ListWithContextFunc: func(ctx context.Context, opts metav1.ListOptions) (runtime.Object, error) {
 				return trackList(cur, opts, func() (L, error) {
@@ -58,8 +59,9 @@ func newKind[T any, P interface {
 			},
 		}
 		return f.InformerFor(P(new(T)), func(c kubernetes.Interface, resync time.Duration) cache.SharedIndexInformer {
-			return cache.NewSharedIndexInformerWithOptions(cache.ToListWatcherWithWatchListSemantics(lw, c), P(new(T)), cache.SharedIndexInformerOptions{
-				ResyncPeriod: resync, Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}})
+			return cache.NewSharedIndexInformerWithOptions(cache.ToListWatcherWithWatchListSemantics(lw, c), P(new(T)),
+				cache.SharedIndexInformerOptions{
+					ResyncPeriod: resync, Indexers: cache.Indexers{cache.NamespaceIndex: cache.MetaNamespaceIndexFunc}})
 		})
 	}
 	add := func(o *cluster.Objects, x any) { list := into(o); *list = append(*list, x.(P)) }

@@ -37,8 +37,8 @@ type Observer struct {
 	maxStaleness atomic.Int64 // see SetMaxStaleness
 
 	mu          sync.Mutex
-	refusals    map[string]refusal // by resource: the last refused list or watch
-	failures    map[string]error   // by resource: the last other list failure
+	denials     map[string]denial // by resource: the last refused list or watch
+	failures    map[string]error  // by resource: the last other list failure
 	podsChanged chan struct{}
 	version     string
 	uid         string
@@ -47,7 +47,7 @@ type Observer struct {
 
 // New returns an observer. It watches nothing before Start.
 func New(client kubernetes.Interface, c clock.PassiveClock) *Observer {
-	o := &Observer{client: client, clock: c, refusals: map[string]refusal{}, failures: map[string]error{}, podsChanged: make(chan struct{})}
+	o := &Observer{client: client, clock: c, denials: map[string]denial{}, failures: map[string]error{}, podsChanged: make(chan struct{})}
 	keep := newInternCache().stripAndIntern
 	o.factory = informers.NewSharedInformerFactoryWithOptions(client, 0, informers.WithTransform(keep))
 	for _, k := range kinds {
@@ -102,7 +102,7 @@ func (o *Observer) WaitForSync(ctx context.Context) error {
 		select {
 		case <-ctx.Done():
 			return o.notSyncedError()
-		case <-tick.C: // informers have no channel that reports a refusal
+		case <-tick.C: // informers have no channel that reports a denial
 		}
 	}
 }
@@ -151,39 +151,39 @@ func (o *Observer) readServerIdentity(ctx context.Context) error {
 	return nil
 }
 
-// refusal is a missing permission and when it was noticed.
-type refusal struct {
+// denial is a missing permission and when it was noticed.
+type denial struct {
 	err error
 	at  time.Time
 }
 
-// refusalLifetime is how long a refusal counts. During this time the informer retries at least
-// twice a minute, and each new refusal restarts the time.
-const refusalLifetime = 2 * time.Minute
+// denialLifetime is how long a denial counts. During this time the informer retries at least
+// twice a minute, and each new denial restarts the time.
+const denialLifetime = 2 * time.Minute
 
 func (o *Observer) recordFailure(k kind, err error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) {
-		o.refusals[k.resource] = refusal{plainAccessError("list and watch", k.resource, err), o.clock.Now()}
+		o.denials[k.resource] = denial{plainAccessError("list and watch", k.resource, err), o.clock.Now()}
 		return
 	}
 	o.failures[k.resource] = plainError(err)
 }
 
-// CredentialsRenewed discards refusals of the previous credentials. If the new credentials are
+// CredentialsRenewed discards denials of the previous credentials. If the new credentials are
 // refused, the next request records it. Until then, the staleness limit protects snapshots.
 func (o *Observer) CredentialsRenewed() {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	clear(o.refusals)
+	clear(o.denials)
 }
 
 func (o *Observer) permissionError() error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	for _, k := range kinds {
-		if r, ok := o.refusals[k.resource]; ok && o.clock.Since(r.at) < refusalLifetime {
+		if r, ok := o.denials[k.resource]; ok && o.clock.Since(r.at) < denialLifetime {
 			return r.err
 		}
 	}
@@ -218,7 +218,7 @@ func plainAccessError(verb, resource string, err error) error {
 		}
 		return &translatedError{fmt.Sprintf("permission to %s %s is missing; grant it to this account: %s", verb, resource, said), err}
 	case apierrors.IsUnauthorized(err):
-		return &translatedError{fmt.Sprintf("the API server does not accept the credentials (401 to %s %s); is the token or certificate still valid?", verb, resource), err}
+		return &translatedError{fmt.Sprintf("the API server rejects the credentials (401 to %s %s); is the token or certificate still valid?", verb, resource), err}
 	}
 	return fmt.Errorf("asking for %s: %w", resource, plainError(err))
 }

@@ -63,13 +63,15 @@ func TestSnapshotHoldsWhatIsThere(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(s.Pods) != 8 || len(s.Workloads) != 2 || s.ClusterUID != "cluster-1" || !s.TakenAt.Equal(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) {
+	if len(s.Pods) != 8 || len(s.Workloads) != 2 || s.ClusterUID != "cluster-1" ||
+		!s.TakenAt.Equal(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)) {
 		t.Errorf("%d pods, %d workloads, cluster %q, taken at %s", len(s.Pods), len(s.Workloads), s.ClusterUID, s.TakenAt)
 	}
 	if p := o.Pods("ns0")[0]; o.ReplacingOwnerUID(p) != "deploy-d00000" || len(p.Spec.Containers[0].Env) != 0 {
-		t.Errorf("workload %q, %d settings kept", o.ReplacingOwnerUID(p), len(p.Spec.Containers[0].Env))
+		t.Errorf("workload %q, %d config volumes left", o.ReplacingOwnerUID(p), len(p.Spec.Containers[0].Env))
 	}
-	if w := s.Workloads[0]; string(o.WorkloadUID(w.Kind, w.Namespace, w.Name)) != w.UID || w.UID == "" || o.WorkloadUID(w.Kind, w.Namespace, "another") != "" || o.WorkloadUID("Rollout", w.Namespace, w.Name) != "" {
+	if w := s.Workloads[0]; string(o.WorkloadUID(w.Kind, w.Namespace, w.Name)) != w.UID || w.UID == "" ||
+		o.WorkloadUID(w.Kind, w.Namespace, "another") != "" || o.WorkloadUID("Rollout", w.Namespace, w.Name) != "" {
 		t.Errorf("UID %q of %+v", o.WorkloadUID(w.Kind, w.Namespace, w.Name), w)
 	}
 }
@@ -92,7 +94,7 @@ func TestAMissingPermissionIsAnErrorAtOnce(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := o.Snapshot(ctx); err == nil {
-		t.Error("a cluster half seen gives a snapshot")
+		t.Error("Snapshot succeeded with an incomplete view")
 	}
 }
 
@@ -103,25 +105,26 @@ func TestChangedTellsOfTheNextChange(t *testing.T) {
 		t.Fatal(err)
 	}
 	changed := o.Changed()
-	if _, err := client.CoreV1().Pods("shop").Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}}, metav1.CreateOptions{}); err != nil {
+	if _, err := client.CoreV1().Pods("shop").Create(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "a"}},
+		metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	select {
 	case <-changed:
 	case <-ctx.Done():
-		t.Fatal("no change was told")
+		t.Fatal("the channel was not closed after a change")
 	}
 	if len(o.Pods("shop")) != 1 {
-		t.Error("the pod is not there")
+		t.Error("the pod is missing")
 	}
 }
 
 func TestAMomentsTroubleAtTheStartIsSurvived(t *testing.T) {
 	client := newClient(kubeSystem())
-	refusals := 2
+	denials := 2
 	client.PrependReactor("get", "namespaces", func(ktesting.Action) (bool, k8sruntime.Object, error) {
-		refusals--
-		return refusals >= 0, nil, apierrors.NewTooManyRequestsError("later")
+		denials--
+		return denials >= 0, nil, apierrors.NewTooManyRequestsError("later")
 	})
 	o, ctx := startObserver(t, client)
 	if err := o.WaitForSync(ctx); err != nil {

@@ -46,7 +46,7 @@ func TestAListComesInPages(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(asked) != 3 || slices.ContainsFunc(asked, func(o metav1.ListOptions) bool { return o.Limit != 500 || o.ResourceVersion != "" }) {
-		t.Errorf("asked for %+v, want three pages of 500 of the latest state", asked)
+		t.Errorf("requested %+v, want three pages of 500 objects at the latest version", asked)
 	}
 	objects := watch.Objects()
 	if len(objects.Pods) != len(o.Pods) {
@@ -60,19 +60,20 @@ func TestAListComesInPages(t *testing.T) {
 		shared[&p.Spec.Containers[0]] = true
 	}
 	if heavy > 0 || len(shared) > 70 {
-		t.Errorf("%d pods are stored as they were sent; %d lists of containers for 60 Deployments", heavy, len(shared))
+		t.Errorf("%d pods are stored unstripped; there are %d container lists for 60 Deployments", heavy, len(shared))
 	}
 }
 
 // TestAPageThatFailsIsTheListsError checks that the error of a page is the error of the list.
 // It also checks that a resource version that was seen is requested.
 func TestAPageThatFailsIsTheListsError(t *testing.T) {
-	_, err := listPage(metav1.ListOptions{ResourceVersion: "0", ResourceVersionMatch: "NotOlderThan"}, keepAll, func(o metav1.ListOptions) (*corev1.PodList, error) {
-		if o != (metav1.ListOptions{}) {
-			t.Errorf("asked for %+v", o)
-		}
-		return nil, errors.New("no")
-	})
+	_, err := listPage(metav1.ListOptions{ResourceVersion: "0", ResourceVersionMatch: "NotOlderThan"}, keepAll,
+		func(o metav1.ListOptions) (*corev1.PodList, error) {
+			if o != (metav1.ListOptions{}) {
+				t.Errorf("asked for %+v", o)
+			}
+			return nil, errors.New("no")
+		})
 	if err == nil {
 		t.Error("no error")
 	}

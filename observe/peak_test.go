@@ -44,7 +44,7 @@ const (
 func TestServePeak(t *testing.T) {
 	size := os.Getenv(peakServe)
 	if size == "" {
-		t.Skip("a process of TestPeakMemory")
+		t.Skip("runs only as the server process of TestPeakMemory")
 	}
 	var nodes, pods int
 	if _, err := fmt.Sscanf(size, "%d/%d", &nodes, &pods); err != nil {
@@ -103,7 +103,8 @@ func streamInitialEvents(w http.ResponseWriter, q *http.Request, list []k8srunti
 		if err != nil {
 			panic(err)
 		}
-		if err := info.StreamSerializer.Serializer.Encode(&metav1.WatchEvent{Type: kind, Object: k8sruntime.RawExtension{Raw: raw}}, frames); err != nil {
+		if err := info.StreamSerializer.Serializer.Encode(&metav1.WatchEvent{Type: kind, Object: k8sruntime.RawExtension{Raw: raw}},
+			frames); err != nil {
 			return // the client disconnected
 		}
 	}
@@ -182,13 +183,14 @@ func TestPeakMemory(t *testing.T) {
 		}
 		goalsTook := time.Since(began) - took
 		p := planner.New(conf.PlannerOptions()).Plan(s, plan.PlannerState{}, goals, s.TakenAt)
-		t.Logf("%d pods: snapshot %s, %d goals %s, %d moves %s: %s", len(s.Pods), took.Round(time.Millisecond), len(goals), goalsTook.Round(time.Millisecond),
+		t.Logf("%d pods: snapshot %s, %d goals %s, %d moves %s: %s", len(s.Pods), took.Round(time.Millisecond), len(goals),
+			goalsTook.Round(time.Millisecond),
 			len(p.Moves), time.Since(began).Round(time.Millisecond), residentMemory(t))
 	}
 	debug.FreeOSMemory()
 	var m runtime.MemStats
 	runtime.ReadMemStats(&m)
-	t.Logf("at rest %d MB of heap: %s", m.HeapAlloc>>20, residentMemory(t))
+	t.Logf("%d MB of heap after garbage collection: %s", m.HeapAlloc>>20, residentMemory(t))
 }
 
 // startPeakServer starts the server process and returns a client.
@@ -207,14 +209,15 @@ func startPeakServer(t *testing.T, size string) kubernetes.Interface {
 	lines := bufio.NewScanner(out)
 	for lines.Scan() {
 		if address, ok := strings.CutPrefix(lines.Text(), "serving "); ok {
-			client, err := kubernetes.NewForConfig(&rest.Config{Host: "http://" + address, QPS: -1, ContentConfig: rest.ContentConfig{ContentType: k8sruntime.ContentTypeProtobuf}})
+			client, err := kubernetes.NewForConfig(&rest.Config{Host: "http://" + address, QPS: -1,
+				ContentConfig: rest.ContentConfig{ContentType: k8sruntime.ContentTypeProtobuf}})
 			if err != nil {
 				t.Fatal(err)
 			}
 			return client
 		}
 	}
-	t.Fatal("the server ended")
+	t.Fatal("the server process exited")
 	return nil
 }
 
@@ -231,7 +234,8 @@ func residentMemory(t *testing.T) string {
 			mb[f[0]], _ = strconv.Atoi(f[1]) // the kernel always writes a number
 		}
 	}
-	b, err := json.Marshal(map[string]int{"residentMB": mb["VmRSS:"] >> 10, "peakMB": mb["VmHWM:"] >> 10, "cpuMs": int(cputime.Used(t).Milliseconds())})
+	b, err := json.Marshal(map[string]int{"residentMB": mb["VmRSS:"] >> 10, "peakMB": mb["VmHWM:"] >> 10,
+		"cpuMs": int(cputime.Used(t).Milliseconds())})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -94,8 +94,9 @@ func TestNoSnapshotOfWhatIsLongPast(t *testing.T) {
 			clock.SetTime(epoch.Add(time.Hour + 2*time.Minute + time.Second))
 			_, err := o.Snapshot(ctx)
 			var stale *StaleError
-			if !errors.As(err, &stale) || stale.Resource != "pods" || !stale.Until.Equal(epoch.Add(time.Hour)) || stale.Age != 121*time.Second || stale.Err == nil {
-				t.Fatalf("a view two minutes old gives %v", err)
+			if !errors.As(err, &stale) || stale.Resource != "pods" || !stale.Until.Equal(epoch.Add(time.Hour)) ||
+				stale.Age != 121*time.Second || stale.Err == nil {
+				t.Fatalf("Snapshot with a view of two minutes returned %v", err)
 			}
 			t.Log(err)
 

@@ -44,11 +44,12 @@ func (x *fakeInformer) finishedList(cont, answered string, err error) {
 
 func (x *fakeInformer) startWatch(initial bool, err error) {
 	x.fake = watch.NewFake()
-	open, got := trackWatch(x.staleness, metav1.ListOptions{SendInitialEvents: &initial}, func() (watch.Interface, error) { return x.fake, err })
+	open, got := trackWatch(x.staleness, metav1.ListOptions{SendInitialEvents: &initial},
+		func() (watch.Interface, error) { return x.fake, err })
 	if err == nil {
 		x.opened = open
 	} else if got == nil {
-		x.t.Error("a refused watch is no error")
+		x.t.Error("a refused watch returned no error")
 	}
 }
 
@@ -62,7 +63,7 @@ func (x *fakeInformer) sendEvent(e watch.Event) {
 			x.t.Errorf("got %v, sent %v", got, e)
 		}
 	case <-time.After(10 * time.Second):
-		x.t.Fatal("the event was not passed on")
+		x.t.Fatal("the event was not forwarded")
 	}
 }
 
@@ -71,7 +72,7 @@ func (x *fakeInformer) endWatch() {
 	x.t.Helper()
 	x.fake.Stop()
 	if _, more := <-x.opened.ResultChan(); more {
-		x.t.Error("an event after the end")
+		x.t.Error("received an event after the end of the watch")
 	}
 }
 
@@ -80,7 +81,7 @@ func (x *fakeInformer) wantStaleness(want time.Duration, why string) {
 	x.t.Helper()
 	until, err := x.asOf()
 	if got := x.clock.Now().Sub(until); got != want {
-		x.t.Errorf("%s behind, want %s", got, want)
+		x.t.Errorf("staleness is %s, want %s", got, want)
 	}
 	if why == "" && err != nil || why != "" && (err == nil || !strings.Contains(err.Error(), why)) {
 		x.t.Errorf("last failure %v, want %q", err, why)
@@ -90,9 +91,11 @@ func (x *fakeInformer) wantStaleness(want time.Duration, why string) {
 var (
 	emptyPod         = &corev1.Pod{}
 	bookmark         = watch.Event{Type: watch.Bookmark, Object: emptyPod}
-	initialEventsEnd = watch.Event{Type: watch.Bookmark, Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"}}}}
-	expiredEvent     = watch.Event{Type: watch.Error, Object: &metav1.Status{Status: "Failure", Code: 410, Reason: metav1.StatusReasonExpired, Message: "too old resource version"}}
-	errRefused       = errors.New("connection refused")
+	initialEventsEnd = watch.Event{Type: watch.Bookmark,
+		Object: &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{metav1.InitialEventsAnnotationKey: "true"}}}}
+	expiredEvent = watch.Event{Type: watch.Error,
+		Object: &metav1.Status{Status: "Failure", Code: 410, Reason: metav1.StatusReasonExpired, Message: "too old resource version"}}
+	errRefused = errors.New("connection refused")
 )
 
 func TestAWatchThatWorksIsNow(t *testing.T) {

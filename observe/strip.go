@@ -45,7 +45,8 @@ func (s *internCache) stripAndIntern(x any) (any, error) {
 		m.SetAnnotations(filterAnnotations(m.GetAnnotations()))
 	case *corev1.Node:
 		delete(o.Annotations, corev1.LastAppliedConfigAnnotation)
-		o.Status.DaemonEndpoints, o.Status.NodeInfo, o.Status.Addresses = corev1.NodeDaemonEndpoints{}, corev1.NodeSystemInfo{}, filterAddresses(o.Status.Addresses)
+		o.Status.DaemonEndpoints, o.Status.NodeInfo, o.Status.Addresses = corev1.NodeDaemonEndpoints{}, corev1.NodeSystemInfo{},
+			filterAddresses(o.Status.Addresses)
 		o.Status.VolumesInUse, o.Status.VolumesAttached, o.Status.Config = nil, nil, nil
 		s.resourceListPool.intern(&o.Status.Capacity, &o.Status.Allocatable)
 		s.imagePool.intern(o.Status.Images)
@@ -139,7 +140,8 @@ func isConfigVolume(v corev1.Volume) bool {
 
 func (a *resourceListPool) stripPodStatus(p *corev1.Pod) {
 	s := &p.Status
-	s.ContainerStatuses, s.InitContainerStatuses = mapSlice(s.ContainerStatuses, a.stripContainerStatus), mapSlice(s.InitContainerStatuses, a.stripContainerStatus)
+	s.ContainerStatuses, s.InitContainerStatuses = mapSlice(s.ContainerStatuses, a.stripContainerStatus),
+		mapSlice(s.InitContainerStatuses, a.stripContainerStatus)
 	s.Phase, s.QOSClass = internWord(s.Phase), internWord(s.QOSClass)
 	s.EphemeralContainerStatuses, s.PodIP, s.PodIPs, s.HostIP, s.HostIPs = nil, "", nil, "", nil
 	n := 0
@@ -169,7 +171,8 @@ func isStartupCondition(c corev1.PodCondition) bool {
 // internedWords are strings that occur in every pod. Decoding allocates each of them again.
 var internedWords = func() map[string]string {
 	m := map[string]string{}
-	for _, w := range []string{string(corev1.PodReady), string(corev1.PodScheduled), string(corev1.ConditionTrue), string(corev1.ConditionFalse),
+	for _, w := range []string{string(corev1.PodReady), string(corev1.PodScheduled), string(corev1.ConditionTrue),
+		string(corev1.ConditionFalse),
 		string(corev1.PodRunning), string(corev1.PodPending), string(corev1.PodSucceeded), string(corev1.PodFailed),
 		string(corev1.PodQOSGuaranteed), string(corev1.PodQOSBurstable), string(corev1.PodQOSBestEffort)} {
 		m[w] = w

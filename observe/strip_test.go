@@ -105,12 +105,13 @@ func TestBytesKept(t *testing.T) {
 	}
 	podAll, podKept := measure(pods, func(keep func(any) (any, error)) any { return decodeAndStrip[corev1.Pod](t, pods, keep) })
 	setAll, setKept := measure(sets, func(keep func(any) (any, error)) any { return decodeAndStrip[appsv1.ReplicaSet](t, sets, keep) })
-	t.Logf("a pod of %d bytes on the wire takes %.0f on the heap, %.0f are kept; a ReplicaSet %.0f, %.0f are kept", sent/len(pods), podAll, podKept, setAll, setKept)
+	t.Logf("a pod has %d bytes on the wire, %.0f on the heap, %.0f when stripped; a ReplicaSet %.0f on the heap, %.0f when stripped", sent/len(pods),
+		podAll, podKept, setAll, setKept)
 	if podKept > 2200 {
-		t.Errorf("%.0f bytes are kept per pod of a Deployment, want at most 2200: at 100,000 pods each 1000 bytes are 100 MB", podKept)
+		t.Errorf("a stripped pod of a Deployment takes %.0f bytes, want at most 2200: with 100,000 pods, each 1000 bytes are 100 MB", podKept)
 	}
 	if setKept > 4000 {
-		t.Errorf("%.0f bytes are kept per ReplicaSet, want at most 4000", setKept)
+		t.Errorf("a stripped ReplicaSet takes %.0f bytes, want at most 4000", setKept)
 	}
 }
 
@@ -151,7 +152,8 @@ strategies:
 			for _, p := range o.Pods { // a config volume for each pod, and data volumes on some nodes
 				p.Spec.Volumes = []corev1.Volume{{Name: "s", VolumeSource: corev1.VolumeSource{Secret: &corev1.SecretVolumeSource{SecretName: p.Name}}}}
 				if r.IntN(8) == 0 {
-					p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "d", VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
+					p.Spec.Volumes = append(p.Spec.Volumes, corev1.Volume{Name: "d",
+						VolumeSource: corev1.VolumeSource{EmptyDir: &corev1.EmptyDirVolumeSource{}}})
 				}
 			}
 			simulation.Lifelike(r, o)
@@ -160,10 +162,10 @@ strategies:
 		moves += n
 		kept := stripObjects(t, o)
 		if got, _ := made(kept); got != want {
-			t.Fatalf("seed %d: another plan is made of what is kept:\n%s", seed, cmp.Diff(want, got))
+			t.Fatalf("seed %d: stripped objects give another plan:\n%s", seed, cmp.Diff(want, got))
 		}
 		if got, _ := made(writeAndRead(t, kept)); got != want {
-			t.Fatalf("seed %d: another plan is made of what was kept and captured", seed)
+			t.Fatalf("seed %d: the captured stripped objects give another plan", seed)
 		}
 	}
 	if moves < 100 {
@@ -227,7 +229,7 @@ func TestSiblingsShareWhatIsEqualAndNothingElse(t *testing.T) {
 				_, _ = together.stripAndIntern(kept)
 			}
 			if d := cmp.Diff(alone, kept); d != "" {
-				t.Fatalf("seed %d: pod %s differs for its siblings:\n%s", seed, p.Name, d)
+				t.Fatalf("seed %d: sharing changed pod %s:\n%s", seed, p.Name, d)
 			}
 			if last != nil && last.Labels["app"] == kept.Labels["app"] && &last.Spec.Containers[0] == &kept.Spec.Containers[0] {
 				shared++
@@ -236,7 +238,7 @@ func TestSiblingsShareWhatIsEqualAndNothingElse(t *testing.T) {
 		}
 	}
 	if shared < 900 {
-		t.Errorf("only %d pods share their containers with the one before", shared)
+		t.Errorf("only %d pods share their containers with the previous pod", shared)
 	}
 }
 
@@ -250,7 +252,7 @@ func TestNothingIsKeptForSiblingsThatAreGone(t *testing.T) {
 		_, _ = s.stripAndIntern(p)      // never fails
 	}
 	if len(s.pods.byOwner) != 1200 {
-		t.Fatalf("%d controllers are known, want 1200", len(s.pods.byOwner))
+		t.Fatalf("the cache has %d controllers, want 1200", len(s.pods.byOwner))
 	}
 	o = nil
 	runtime.GC()
@@ -262,6 +264,6 @@ func TestNothingIsKeptForSiblingsThatAreGone(t *testing.T) {
 	s.pods.sweepAt = 0
 	s.pods.removeDead()
 	if n := len(s.pods.byOwner); n > 150 {
-		t.Errorf("%d controllers are known after the pods of most are gone", n)
+		t.Errorf("the cache has %d controllers after most pods were deleted", n)
 	}
 }

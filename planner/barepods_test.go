@@ -6,13 +6,13 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rogpeppe/go-internal/txtar"
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
+	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -20,10 +20,19 @@ import (
 	"github.com/evenkeel-project/evenkeel/usage/window"
 )
 
-// barePods is a cluster whose n1 is busy and asks for little: the scheduler likes it
-// best. Nobody would replace its pods.
-const barePods = `
--- config.yaml --
+// barePods is a scenario whose n1 uses most of its CPU and has few requests, so that
+// the scheduler prefers it. No controller would replace its pods.
+func barePods() *scenario.Scenario {
+	objects := "base: three-nodes\nobjects:\n"
+	for i := range 4 {
+		objects += fmt.Sprintf(barePod, fmt.Sprint("busy-", i), "100m", "100Mi", "n1")
+		objects += fmt.Sprintf(barePod, fmt.Sprint("idle-", i), "1500m", "1500Mi", []string{"n2", "n3"}[i%2])
+	}
+	objects += fmt.Sprintf(barePod, "new", "100m", "100Mi", `""`)
+	return &scenario.Scenario{Name: "bare-pods", Config: []byte(barePodsConfig), Cluster: []byte(objects)}
+}
+
+const barePodsConfig = `
 apiVersion: evenkeel.io/v1alpha1
 kind: RebalanceConfig
 load: {source: metricsServer}
@@ -33,46 +42,22 @@ hints:
   rules: [{name: cpu, resource: cpu, above: 0.80, clearBelow: 0.70, for: 2}]
 strategies:
 - {name: hot, type: NodeLoad, schedule: "*/10 * * * *", args: {basis: load, target: {cpu: 0.60}}}
--- objects.yaml --
-apiVersion: v1
-kind: List
-metadata: {annotations: {evenkeel.io/taken-at: "2026-01-02T00:00:00Z", evenkeel.io/server-version: "1.37"}}
-items:
-- apiVersion: v1
-  kind: Namespace
-  metadata: {name: shop, uid: ns}
 `
 
-const bareNode = `- apiVersion: v1
-  kind: Node
-  metadata: {name: %[1]s, uid: %[1]s, creationTimestamp: "2026-01-01T00:00:00Z", labels: {kubernetes.io/hostname: %[1]s}}
-  status: {allocatable: {cpu: "10", memory: "10Gi", pods: "110"}, capacity: {cpu: "10", memory: "10Gi", pods: "110"}, conditions: [{type: Ready, status: "True"}]}
-`
-
-const barePod = `- apiVersion: v1
-  kind: Pod
-  metadata: {namespace: shop, name: %[1]s, uid: %[1]s, creationTimestamp: "2026-01-01T00:00:00Z", labels: {app: bare}}
+const barePod = `- kind: Pod
+  metadata: {name: %s}
+  requests: {cpu: %s, memory: %s}
   spec:
-    nodeName: %[2]s
+    nodeName: %s
     affinity: {nodeAffinity: {preferredDuringSchedulingIgnoredDuringExecution: [{weight: 100, preference: {matchExpressions: [{key: status, operator: NotIn, values: [presure]}]}}]}}
-    containers: [{name: c, image: "registry.k8s.io/pause:3.10", resources: {requests: {cpu: %[3]s, memory: %[4]s}}}]
-  status: {phase: Running, startTime: "2026-01-01T00:00:00Z", conditions: [{type: Ready, status: "True"}]}
 `
 
 // TestBarePodsAreHelpedByHintsOnly, from what is measured to where the next pod goes:
 // the case that dynamicScheduler is for. Pods that nobody replaces are never evicted;
 // the node gets its hint after the second sample, and a new pod goes elsewhere.
 func TestBarePodsAreHelpedByHintsOnly(t *testing.T) {
-	text := barePods
-	for _, n := range []string{"n1", "n2", "n3"} {
-		text += fmt.Sprintf(bareNode, n)
-	}
-	for i := range 4 {
-		text += fmt.Sprintf(barePod, fmt.Sprint("busy-", i), "n1", "100m", "100Mi") + fmt.Sprintf(barePod, fmt.Sprint("idle-", i), []string{"n2", "n3"}[i%2], "1500m", "1500Mi")
-	}
-	text += fmt.Sprintf(barePod, "new", `""`, "100m", "100Mi")
-	a := txtar.Parse([]byte(text))
-	s, _, conf := opened(t, a)
+	bare := barePods()
+	s, _, conf := opened(t, bare)
 	usage := measured(conf, s)
 
 	nodes := []*corev1.Node{}
@@ -90,7 +75,7 @@ func TestBarePodsAreHelpedByHintsOnly(t *testing.T) {
 	if got := newPod(t, s); !slices.Equal(got, []string{"n1"}) {
 		t.Errorf("without the hint the new pod goes to %v, want n1: what is asked for is least there", got)
 	}
-	hinted, _, _ := opened(t, a)
+	hinted, _, _ := opened(t, bare)
 	for i := range hinted.Nodes {
 		if n := &hinted.Nodes[i]; n.Name == "n1" {
 			out, _ := pressure.Put(n.Object, *d.Changes[0].Hint)

@@ -1,18 +1,17 @@
 package planner_test
 
 import (
-	"bytes"
 	"encoding/json"
 	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
 
-	"github.com/rogpeppe/go-internal/txtar"
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
 )
@@ -217,24 +216,18 @@ limits: {perPass: unlimited, perNode: unlimited, perNamespace: unlimited, perOwn
 
 // TestTheStatisticIsNamed: people who look at a node's figure must know what it is.
 func TestTheStatisticIsNamed(t *testing.T) {
-	const windows = "  statistic: p90\n  windowSeconds: 300\n"
-	for written, want := range map[string]string{
-		windows: "p90 over 5m", "  statistic: mean\n  windowSeconds: 90\n": "mean over 1m30s",
-		"  statistic: latest\n  windowSeconds: 300\n": "latest", "": "",
+	for change, want := range map[string]string{
+		"{kind: Usage, statistic: p90, windowSeconds: 300}":    "p90 over 5m",
+		"{kind: Usage, statistic: mean, windowSeconds: 90}":    "mean over 1m30s",
+		"{kind: Usage, statistic: latest, windowSeconds: 300}": "latest",
+		"{kind: Usage, statistic: null, windowSeconds: null}":  "",
 	} {
-		a, err := txtar.ParseFile("testdata/scenarios/load-fewest-pods.txtar")
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range a.Files {
-			a.Files[i].Data = bytes.Replace(a.Files[i].Data, []byte(windows), []byte(written), 1)
-		}
-		in := planOf(t, a).Inputs
+		in := planOf(t, scenario.Read(t, "load-fewest-pods"), change).Inputs
 		i := slices.IndexFunc(in, func(in plan.Input) bool {
 			return in.Source != "requests" && in.Coverage > 0 && in.Source != "strategies"
 		})
 		if i < 0 || in[i].Statistic != want {
-			t.Errorf("%q: %+v, want %q", written, in, want)
+			t.Errorf("%s: %+v, want %q", change, in, want)
 		}
 	}
 }

@@ -5,86 +5,63 @@ import (
 	"encoding/json"
 	"fmt"
 	"maps"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/santhosh-tekuri/jsonschema/v6"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/internal/golden"
+	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/plan/schema"
 	"github.com/evenkeel-project/evenkeel/planner"
 )
 
-// TestScenarios plans on each file of testdata/scenarios: a sentence that says
-// what it shows, config.yaml, native objects, and the plan that is wanted, every
-// rejection included. A file named due lists the strategies that are due; a
-// PlannerState among the objects is what was remembered.
+// TestScenarios compares the plan for each scenario with want.plan, including every
+// rejection.
 func TestScenarios(t *testing.T) {
-	files, err := filepath.Glob("testdata/scenarios/*.txtar")
-	if err != nil {
-		t.Fatal(err)
+	all := scenario.All(t)
+	if len(all) < 30 {
+		t.Errorf("%d scenarios, want at least 30", len(all))
 	}
-	if len(files) < 30 {
-		t.Errorf("%d scenarios, want at least 30", len(files))
-	}
-	for _, file := range files {
-		t.Run(strings.TrimSuffix(filepath.Base(file), ".txtar"), func(t *testing.T) {
-			a, err := txtar.ParseFile(file)
-			if err != nil {
-				t.Fatal(err)
+	for _, s := range all {
+		t.Run(s.Name, func(t *testing.T) {
+			if s.Prose == "" {
+				t.Error("the scenario does not say what it shows")
 			}
-			if len(bytes.TrimSpace(a.Comment)) == 0 {
-				t.Error("does not say what it shows")
-			}
-			p := planOf(t, a)
+			p := planOf(t, s)
 			followsSchema(t, p)
 			got := text(p)
-			for i, f := range a.Files {
-				if f.Name != "want.plan" {
-					continue
-				}
-				if golden.Update() {
-					a.Files[i].Data = []byte(got)
-					golden.Write(t, file, txtar.Format(a))
-					return
-				}
-				if d := cmp.Diff(string(f.Data), got); d != "" {
-					t.Errorf("%s\nthe plan differs (-want +got):\n%s", a.Comment, d)
-				}
+			if golden.Update() {
+				s.SetWant(t, got)
+				return
+			}
+			if d := cmp.Diff(s.Want, got); d != "" {
+				t.Errorf("%s\nthe plan differs (-want +got):\n%s", s.Prose, d)
 			}
 		})
 	}
 }
 
-func section(a *txtar.Archive, name string) []byte {
-	for _, f := range a.Files {
-		if f.Name == name {
-			return f.Data
-		}
-	}
-	return nil
+// opened returns the snapshot, the state and the configuration of a scenario.
+func opened(t *testing.T, s *scenario.Scenario, changes ...string) (*cluster.Snapshot, plan.PlannerState, *config.Config) {
+	t.Helper()
+	return openedWith(t, s, s.Objects(t, changes...))
 }
 
-// opened reads what a scenario plans on.
-func opened(t *testing.T, a *txtar.Archive) (*cluster.Snapshot, plan.PlannerState, *config.Config) {
+// openedWith is opened with other objects.
+func openedWith(t *testing.T, s *scenario.Scenario, objects *cluster.Objects) (*cluster.Snapshot, plan.PlannerState, *config.Config) {
 	t.Helper()
-	objects := &cluster.Objects{}
-	if err := cluster.Read(bytes.NewReader(section(a, "objects.yaml")), "objects.yaml", objects); err != nil {
-		t.Fatal(err)
-	}
-	s, err := cluster.New(objects)
+	snapshot, err := cluster.New(objects)
 	if err != nil {
 		t.Fatal(err)
 	}
-	conf, err := config.Load("config.yaml", section(a, "config.yaml"))
+	conf, err := config.Load("config.yaml", s.Config)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,24 +69,27 @@ func opened(t *testing.T, a *txtar.Archive) (*cluster.Snapshot, plan.PlannerStat
 	if err != nil {
 		t.Fatal(err)
 	}
-	return s, st, conf
+	return snapshot, st, conf
 }
 
-func planOf(t *testing.T, a *txtar.Archive) plan.Plan {
+// planOf returns the plan for a scenario.
+func planOf(t *testing.T, s *scenario.Scenario, changes ...string) plan.Plan {
 	t.Helper()
-	s, st, conf := opened(t, a)
-	var due []string
-	if names := section(a, "due"); names != nil {
-		due = strings.Fields(string(names))
-	}
+	return planFor(t, s, s.Objects(t, changes...))
+}
+
+// planFor is planOf with other objects.
+func planFor(t *testing.T, s *scenario.Scenario, objects *cluster.Objects) plan.Plan {
+	t.Helper()
+	snapshot, st, conf := openedWith(t, s, objects)
 	opts := conf.PlannerOptions()
 	opts.SamplesPerCode = -1
 	p := planner.New(opts)
-	s, err := p.Foretell(s)
+	snapshot, err := p.Foretell(snapshot)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return p.Plan(s, st, controller.Goals(s, conf.BuildStrategies(), due), s.TakenAt)
+	return p.Plan(snapshot, st, controller.Goals(snapshot, conf.BuildStrategies(), s.Due), snapshot.TakenAt)
 }
 
 // text is the form of want.plan.

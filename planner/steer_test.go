@@ -8,7 +8,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rogpeppe/go-internal/txtar"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,6 +17,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
@@ -188,11 +188,7 @@ func TestExplainShowsSteering(t *testing.T) {
 
 func scenarioOf(t *testing.T, name string) (*cluster.Snapshot, planner.Options, []plan.Goal) {
 	t.Helper()
-	a, err := txtar.ParseFile("testdata/scenarios/" + name + ".txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, _, conf := opened(t, a)
+	s, _, conf := opened(t, scenario.Read(t, name))
 	return s, conf.PlannerOptions(), controller.Goals(s, conf.BuildStrategies(), nil)
 }
 

@@ -6,7 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rogpeppe/go-internal/txtar"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,6 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/internal/scenario"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
@@ -29,11 +29,7 @@ type room struct {
 
 func makesRoom(t *testing.T) room {
 	t.Helper()
-	a, err := txtar.ParseFile("testdata/scenarios/step-makes-room.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
-	s, st, conf := opened(t, a)
+	s, st, conf := opened(t, scenario.Read(t, "step-makes-room"))
 	p := planner.New(conf.PlannerOptions())
 	made := p.Plan(s, st, controller.Goals(s, conf.BuildStrategies(), nil), s.TakenAt)
 	if len(made.Moves) != 2 || made.Moves[0].DisplacedFor == nil || *made.Moves[0].DisplacedFor != made.Moves[1].Pod {
@@ -192,15 +188,12 @@ func TestAPodThatHasJustComeMakesNoRoom(t *testing.T) {
 // TestNoRoomIsMadeAtTheCostOfANodeWithoutAGoal: small may go to the excluded n3 as long as
 // that stays below the target of the others.
 func TestNoRoomIsMadeAtTheCostOfANodeWithoutAGoal(t *testing.T) {
-	a, err := txtar.ParseFile("testdata/scenarios/step-excluded-target.txtar")
-	if err != nil {
-		t.Fatal(err)
-	}
+	excluded := scenario.Read(t, "step-excluded-target")
 	for _, c := range []struct {
 		uses  int64
 		moves int
 	}{{7000, 2}, {7001, 0}} {
-		s, st, conf := opened(t, a)
+		s, st, conf := opened(t, excluded)
 		for i := range s.Objects.Usage.Nodes {
 			if n := &s.Objects.Usage.Nodes[i]; n.Name == "n3" {
 				n.Used["cpu"] = c.uses

@@ -1,6 +1,5 @@
-// Package strategies holds the ordered list of strategies. A strategy looks at
-// a snapshot and states goals about it, also those that are met; it never picks
-// pods and never knows what other strategies want.
+// Package strategies lists the strategies in order. A strategy reads a snapshot and states goals, including goals that
+// are already met. It never selects pods, and it never knows about other strategies.
 package strategies
 
 import (
@@ -14,27 +13,28 @@ import (
 	"github.com/evenkeel-project/evenkeel/strategies/zonespread"
 )
 
-// Strategy states goals about a snapshot. The same snapshot gives the same
-// goals in the same order.
+// Strategy states goals. It returns the same goals in the same order for the same snapshot.
 type Strategy interface {
 	Goals(s *cluster.Snapshot) []plan.Goal
-	// Needs says in words what a snapshot must have for there to be a goal,
-	// from the arguments alone: "a Ready node ..., in scope".
+	// Requirements says in words what a snapshot must contain before the strategy states a goal, such as "a Ready node
+	// with cpu, in scope". It depends only on the arguments.
 	Requirements() string
+	// UsageNeeds returns the measured usage that the strategy needs.
+	UsageNeeds() arg.UsageNeeds
 }
 
-// Definition makes strategies of one type. New reads the arguments (JSON) of
-// the strategy called name and reports every mistake in them.
+// Definition describes one type of strategy. New creates the strategy called name from its arguments (JSON), and returns
+// every error in them.
 type Definition struct {
 	Type string
 	New  func(name string, args []byte, scope cluster.Scope) (Strategy, []arg.Error)
 }
 
-// All are the strategies of this version, in the order in which their goals are
-// served when they weigh the same. Adding one is a folder and a line here.
+// All are the types of strategies. Among goals of equal weight, the planner serves the goals of earlier types first. To
+// add a strategy, add a folder and a line here.
 var All = []Definition{
-	{"ZoneSpread", adapt(zonespread.New)},
-	{"NodeLoad", adapt(nodeload.New)},
+	{Type: "ZoneSpread", New: adapt(zonespread.New)},
+	{Type: "NodeLoad", New: adapt(nodeload.New)},
 }
 
 func adapt[S Strategy](f func(string, []byte, cluster.Scope) (S, []arg.Error)) func(string, []byte, cluster.Scope) (Strategy, []arg.Error) {
@@ -43,7 +43,7 @@ func adapt[S Strategy](f func(string, []byte, cluster.Scope) (S, []arg.Error)) f
 	}
 }
 
-// Types names all types in order.
+// Types returns the names of all types, in order.
 func Types() []string {
 	types := make([]string, len(All))
 	for i, d := range All {
@@ -52,7 +52,7 @@ func Types() []string {
 	return types
 }
 
-// New makes the strategy called name of the given type.
+// New creates the strategy called name of type typ, and returns every error in its arguments.
 func New(name, typ string, args []byte, scope cluster.Scope) (Strategy, []arg.Error) {
 	for _, d := range All {
 		if d.Type == typ {

@@ -33,7 +33,7 @@ func TestReadSeesWhatDecisionsRestOn(t *testing.T) {
 		"a label to quote": {func(p *corev1.Pod) { p.Labels = map[string]string{"app\"\"a": ""} }, true},
 	} {
 		if got := pod(c.change) != before; got != c.shows {
-			t.Errorf("%s: shows %v, want %v", name, got, c.shows)
+			t.Errorf("%s: fingerprint changed %v, want %v", name, got, c.shows)
 		}
 	}
 }

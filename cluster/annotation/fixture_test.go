@@ -33,7 +33,8 @@ func objectMeta(kind, name string, owner metav1.Object, ownerKind string) metav1
 	m := metav1.ObjectMeta{Namespace: "shop", Name: name, UID: types.UID(kind + "-" + name)}
 	if owner != nil {
 		yes := true
-		m.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: ownerKind, Name: owner.GetName(), UID: owner.GetUID(), Controller: &yes}}
+		m.OwnerReferences = []metav1.OwnerReference{{APIVersion: "apps/v1", Kind: ownerKind, Name: owner.GetName(), UID: owner.GetUID(),
+			Controller: &yes}}
 	}
 	return m
 }
@@ -60,7 +61,8 @@ func shopSnapshot(t testing.TB, requests ...request) (*cluster.Snapshot, *cluste
 	for _, r := range requests {
 		setKey([placeCount]metav1.Object{pod, set, ns}[r.place], r.key, r.value, r.label)
 	}
-	return snapshot(t, &cluster.Objects{Namespaces: []*corev1.Namespace{ns}, StatefulSets: []*appsv1.StatefulSet{set}, Pods: []*corev1.Pod{pod}})
+	return snapshot(t, &cluster.Objects{Namespaces: []*corev1.Namespace{ns}, StatefulSets: []*appsv1.StatefulSet{set},
+		Pods: []*corev1.Pod{pod}})
 }
 
 // snapshot indexes the objects, adds a node if there is none, and returns their first pod.

@@ -41,8 +41,10 @@ func isReadable(key, value string) bool {
 // never release a pod that the first one protects. If it cannot be read, the pod must be
 // protected and the problem reported. The same objects must always be read in the same way.
 func FuzzAnnotations(f *testing.F) {
-	for _, v := range []string{"never", "prefer", "true", "false", "4h", "-1h", "", "0 22 * * 1-5 6h Europe/Berlin", "@daily 1h; 0 8 * * * 9h", "@every 90m 1h"} {
-		for i, key := range []string{Evict, DoNotDisrupt, AllowWindow, SafeToEvict, KarpenterNoDisrupt, KarpenterNoEvict, DeschedulerEvict, DeschedulerEvictionInProgress, Prefix + "x", MaxSkew} {
+	for _, v := range []string{"never", "prefer", "true", "false", "4h", "-1h", "", "0 22 * * 1-5 6h Europe/Berlin",
+		"@daily 1h; 0 8 * * * 9h", "@every 90m 1h"} {
+		for i, key := range []string{Evict, DoNotDisrupt, AllowWindow, SafeToEvict, KarpenterNoDisrupt, KarpenterNoEvict,
+			DeschedulerEvict, DeschedulerEvictionInProgress, Prefix + "x", MaxSkew} {
 			f.Add(AllowWindow, "0 8 * * * 9h", uint8(i), key, v, uint8(i+1), uint32(7200))
 			f.Add(key, v, uint8(2), key, "false", uint8(5), uint32(0))
 		}
@@ -61,11 +63,11 @@ func FuzzAnnotations(f *testing.F) {
 		age := time.Duration(seconds) * time.Second
 		for hour := range 24 {
 			if now := mondayAt(hour).Add(age); base.isProtected(age, now) && !both.isProtected(age, now) {
-				t.Fatalf("at %s a pod of %s stays with %+v, and goes once %+v is added", now, age, one, two)
+				t.Fatalf("at %s, %+v protects a pod of age %s, but not with %+v added", now, one, age, two)
 			}
 		}
 		if base.PreferEviction && !both.PreferEviction {
-			t.Fatalf("%+v takes back %+v", two, one)
+			t.Fatalf("%+v cancels %+v", two, one)
 		}
 		checkMeaning(t, both, two)
 		checkProblems(t, s, both)
@@ -85,17 +87,17 @@ func checkMeaning(t *testing.T, r Pod, q request) {
 	case q.key == Evict && q.value == "never" && len(r.NeverEvict) == 0,
 		(q.key == DoNotDisrupt || q.key == KarpenterNoDisrupt || q.key == KarpenterNoEvict) && q.value == "true" && !always,
 		q.key == SafeToEvict && q.value == "false" && !always:
-		t.Fatalf("%+v keeps nothing: %+v", q, r)
+		t.Fatalf("%+v protects nothing: %+v", q, r)
 	}
 	named := slices.ContainsFunc(r.Problems, func(p Problem) bool {
 		return p.Key == q.key && p.Object == placeNames[q.place] && strings.Contains(p.String(), q.key) && p.Value == truncate(q.value)
 	})
 	if named == isReadable(q.key, q.value) {
-		t.Fatalf("%+v: a problem is named: %v, %+v", q, named, r.Problems)
+		t.Fatalf("%+v: problem reported: %v, %+v", q, named, r.Problems)
 	}
 	for _, src := range protectionSources(r) {
 		if len([]rune(src.Value)) > maxValueLength+3 {
-			t.Fatalf("%d characters of %s are repeated", len([]rune(src.Value)), src.Key)
+			t.Fatalf("the message repeats %d characters of %s", len([]rune(src.Value)), src.Key)
 		}
 	}
 }
@@ -107,16 +109,16 @@ func checkProblems(t *testing.T, s *cluster.Snapshot, r Pod) {
 	all := Problems(s, time.UTC)
 	for _, p := range r.Problems {
 		if !slices.ContainsFunc(all, func(q Problem) bool { return q.Key == p.Key && q.Value == p.Value && q.Want == p.Want }) {
-			t.Fatalf("%s is not listed: %v", p, all)
+			t.Fatalf("the problem %s is missing in %v", p, all)
 		}
 	}
 	for i := 1; i < len(all); i++ {
 		if all[i] == all[i-1] || all[i].Object < all[i-1].Object {
-			t.Fatalf("twice or out of order: %v", all)
+			t.Fatalf("problems are repeated or out of order: %v", all)
 		}
 	}
 	if len(all) > 4 {
-		t.Fatalf("two requests, %d problems: %v", len(all), all)
+		t.Fatalf("two requests gave %d problems: %v", len(all), all)
 	}
 }
 
@@ -126,7 +128,8 @@ func checkNode(t *testing.T, q request) {
 	n := &corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: "n1"}}
 	setKey(n, Exclude, q.value, q.label)
 	r := OfNode(&cluster.Node{Name: "n1", Object: n})
-	if excluded := len(r.Exclude) == 1; excluded == (q.value == "false") || (len(r.Problems) == 0) != (q.value == "true" || q.value == "false") {
+	if excluded := len(r.Exclude) == 1; excluded == (q.value == "false") ||
+		(len(r.Problems) == 0) != (q.value == "true" || q.value == "false") {
 		t.Fatalf("exclude %q: %+v", q.value, r)
 	}
 }

@@ -86,7 +86,8 @@ func anyKnownPrefix(m map[string]string) bool {
 }
 
 // foreignKeys are the keys of other programs that are read on pods.
-var foreignKeys = []string{DeschedulerEvict, DeschedulerPreferNoEviction, DeschedulerEvictionInProgress, SafeToEvict, KarpenterNoDisrupt, KarpenterNoEvict,
+var foreignKeys = []string{DeschedulerEvict, DeschedulerPreferNoEviction, DeschedulerEvictionInProgress, SafeToEvict,
+	KarpenterNoDisrupt, KarpenterNoEvict,
 	corev1.PodDeletionCost, jobIndexFailures}
 
 // jobIndexFailures is the annotation in which the Job controller counts the failures of an

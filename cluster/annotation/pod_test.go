@@ -94,7 +94,8 @@ func TestOneRequest(t *testing.T) {
 					expected = none
 				}
 				r := readRequests(t, request{place, c.key, c.value, label})
-				got := want{len(r.NeverEvict) == 1, r.PreferEviction, len(r.PreferNoEviction) == 1, len(r.EvictionInProgress) == 1, len(r.Problems) == 1, -1, len(r.Windows) == 1}
+				got := want{len(r.NeverEvict) == 1, r.PreferEviction, len(r.PreferNoEviction) == 1, len(r.EvictionInProgress) == 1,
+					len(r.Problems) == 1, -1, len(r.Windows) == 1}
 				if len(r.Protections) == 1 {
 					got.hold = r.Protections[0].For
 				}
@@ -103,7 +104,7 @@ func TestOneRequest(t *testing.T) {
 				}
 				for _, p := range r.Problems {
 					if p.Object != placeNames[place] || p.Key != c.key || p.Want == "" || !strings.Contains(p.String(), c.key) {
-						t.Errorf("%s: %q on %s: the problem is %s", c.key, c.value, placeNames[place], p)
+						t.Errorf("%s: %q on %s: unexpected problem %s", c.key, c.value, placeNames[place], p)
 					}
 				}
 			}
@@ -121,28 +122,41 @@ func TestTheStrictestWins(t *testing.T) {
 		stays    bool
 		prefer   bool
 	}{
-		{"nobody asks", nil, 0, mondayAt(12), false, false},
-		{"never above prefer", []request{{placePod, Evict, "prefer", false}, {placeNamespace, Evict, "never", false}}, 0, mondayAt(12), true, true},
-		{"never below prefer", []request{{placePod, Evict, "never", false}, {placeStatefulSet, Evict, "prefer", false}}, 0, mondayAt(12), true, true},
-		{"a label is stricter than the annotation", []request{{placePod, Evict, "prefer", false}, {placePod, Evict, "never", true}}, 0, mondayAt(12), true, true},
-		{"an annotation is stricter than the label", []request{{placePod, Evict, "never", false}, {placePod, Evict, "prefer", true}}, 0, mondayAt(12), true, true},
-		{"their evict does not bypass never", []request{{placePod, DeschedulerEvict, "true", false}, {placeNamespace, Evict, "never", false}}, 0, mondayAt(12), true, true},
+		{"no request", nil, 0, mondayAt(12), false, false},
+		{"never above prefer", []request{{placePod, Evict, "prefer", false}, {placeNamespace, Evict, "never", false}}, 0, mondayAt(12),
+			true, true},
+		{"never below prefer", []request{{placePod, Evict, "never", false}, {placeStatefulSet, Evict, "prefer", false}}, 0,
+			mondayAt(12), true, true},
+		{"a label is stricter than the annotation", []request{{placePod, Evict, "prefer", false}, {placePod, Evict, "never", true}}, 0,
+			mondayAt(12), true, true},
+		{"an annotation is stricter than the label", []request{{placePod, Evict, "never", false}, {placePod, Evict, "prefer", true}}, 0,
+			mondayAt(12), true, true},
+		{"the descheduler's evict does not bypass never", []request{{placePod, DeschedulerEvict, "true", false},
+			{placeNamespace, Evict, "never", false}}, 0, mondayAt(12), true, true},
 		{"prefer alone", []request{{placeStatefulSet, Evict, "prefer", false}}, 0, mondayAt(12), false, true},
-		{"the longer time counts", []request{{placePod, DoNotDisrupt, "1h", false}, {placeStatefulSet, DoNotDisrupt, "4h", false}}, 2 * time.Hour, mondayAt(12), true, false},
-		{"both times are over", []request{{placePod, DoNotDisrupt, "1h", false}, {placeStatefulSet, DoNotDisrupt, "4h", false}}, 4 * time.Hour, mondayAt(12), false, false},
-		{"for good is longer than any time", []request{{placePod, DoNotDisrupt, "1h", false}, {placeNamespace, DoNotDisrupt, "true", false}}, 1000 * time.Hour, mondayAt(12), true, false},
-		{"false takes nothing back", []request{{placePod, DoNotDisrupt, "false", false}, {placeNamespace, DoNotDisrupt, "true", false}}, 1000 * time.Hour, mondayAt(12), true, false},
-		{"safe to evict takes nothing back", []request{{placePod, SafeToEvict, "true", false}, {placePod, KarpenterNoDisrupt, "true", false}}, 1000 * time.Hour, mondayAt(12), true, false},
+		{"the longer time counts", []request{{placePod, DoNotDisrupt, "1h", false}, {placeStatefulSet, DoNotDisrupt, "4h", false}},
+			2 * time.Hour, mondayAt(12), true, false},
+		{"both times have passed", []request{{placePod, DoNotDisrupt, "1h", false}, {placeStatefulSet, DoNotDisrupt, "4h", false}},
+			4 * time.Hour, mondayAt(12), false, false},
+		{"always is longer than any time", []request{{placePod, DoNotDisrupt, "1h", false},
+			{placeNamespace, DoNotDisrupt, "true", false}}, 1000 * time.Hour, mondayAt(12), true, false},
+		{"false does not cancel a protection", []request{{placePod, DoNotDisrupt, "false", false}, {placeNamespace, DoNotDisrupt, "true", false}},
+			1000 * time.Hour, mondayAt(12), true, false},
+		{"safe-to-evict does not cancel a protection", []request{{placePod, SafeToEvict, "true", false},
+			{placePod, KarpenterNoDisrupt, "true", false}}, 1000 * time.Hour, mondayAt(12), true, false},
 		{"one window open", []request{{placePod, AllowWindow, day, false}}, 0, mondayAt(12), false, false},
 		{"one window closed", []request{{placePod, AllowWindow, day, false}}, 0, mondayAt(19), true, false},
 		{"of several in one request one is enough", []request{{placePod, AllowWindow, day + "; " + night, false}}, 0, mondayAt(12), false, false},
-		{"of several requests all must be open", []request{{placePod, AllowWindow, day, false}, {placeNamespace, AllowWindow, night, false}}, 0, mondayAt(12), true, false},
-		{"they overlap nowhere", []request{{placePod, AllowWindow, day, false}, {placeNamespace, AllowWindow, night, false}}, 0, mondayAt(22), true, false},
-		{"an unreadable one beside a readable", []request{{placePod, DoNotDisrupt, "false", false}, {placePod, DoNotDisrupt, "perhaps", true}}, 0, mondayAt(12), true, false},
+		{"several windows must all be open", []request{{placePod, AllowWindow, day, false},
+			{placeNamespace, AllowWindow, night, false}}, 0, mondayAt(12), true, false},
+		{"windows that do not overlap", []request{{placePod, AllowWindow, day, false}, {placeNamespace, AllowWindow, night, false}}, 0,
+			mondayAt(22), true, false},
+		{"an unreadable request besides a readable one", []request{{placePod, DoNotDisrupt, "false", false},
+			{placePod, DoNotDisrupt, "perhaps", true}}, 0, mondayAt(12), true, false},
 	} {
 		r := readRequests(t, c.requests...)
 		if got := r.isProtected(c.age, c.now); got != c.stays || r.PreferEviction != c.prefer {
-			t.Errorf("%s: stays %v, prefer %v, want %v, %v: %+v", c.name, got, r.PreferEviction, c.stays, c.prefer, r)
+			t.Errorf("%s: protected %v, preferred %v, want %v, %v: %+v", c.name, got, r.PreferEviction, c.stays, c.prefer, r)
 		}
 	}
 }
@@ -186,12 +200,14 @@ func TestOwners(t *testing.T) {
 	pod := &corev1.Pod{ObjectMeta: objectMeta("pod", "web-1-a", set, "ReplicaSet")}
 	setKey(set, Evict, "never", false)
 	setKey(set, Prefix+"typo", "x", false)
-	s, p := snapshot(t, &cluster.Objects{Deployments: []*appsv1.Deployment{deployment}, ReplicaSets: []*appsv1.ReplicaSet{set}, Pods: []*corev1.Pod{pod}})
+	s, p := snapshot(t, &cluster.Objects{Deployments: []*appsv1.Deployment{deployment}, ReplicaSets: []*appsv1.ReplicaSet{set},
+		Pods: []*corev1.Pod{pod}})
 	if r := OfPod(s, p, nil); r.isProtected(0, mondayAt(12)) || len(Problems(s, nil)) != 0 {
-		t.Errorf("the copy on a ReplicaSet counts: %+v, %v", r, Problems(s, nil))
+		t.Errorf("the copy on a ReplicaSet was read: %+v, %v", r, Problems(s, nil))
 	}
 	setKey(deployment, Evict, "never", false)
-	s, p = snapshot(t, &cluster.Objects{Deployments: []*appsv1.Deployment{deployment}, ReplicaSets: []*appsv1.ReplicaSet{set}, Pods: []*corev1.Pod{pod}})
+	s, p = snapshot(t, &cluster.Objects{Deployments: []*appsv1.Deployment{deployment}, ReplicaSets: []*appsv1.ReplicaSet{set},
+		Pods: []*corev1.Pod{pod}})
 	if r := OfPod(s, p, nil); len(r.NeverEvict) != 1 || r.NeverEvict[0].String() != `evenkeel.io/evict: "never" on Deployment shop/web` {
 		t.Errorf("%+v", r)
 	}
@@ -199,7 +215,7 @@ func TestOwners(t *testing.T) {
 	setKey(alone, Evict, "never", false)
 	s, p = snapshot(t, &cluster.Objects{ReplicaSets: []*appsv1.ReplicaSet{alone}, Pods: []*corev1.Pod{pod}})
 	if r := OfPod(s, p, nil); len(r.NeverEvict) != 1 || r.NeverEvict[0].Object != "ReplicaSet shop/web-1" {
-		t.Errorf("a ReplicaSet of its own: %+v", r)
+		t.Errorf("a ReplicaSet without a Deployment: %+v", r)
 	}
 }
 
@@ -213,7 +229,8 @@ func TestOwnersOfAJob(t *testing.T) {
 	setKey(job, Evict, "never", false)
 	s, p := snapshot(t, &cluster.Objects{CronJobs: []*batchv1.CronJob{cron}, Jobs: []*batchv1.Job{job}, Pods: []*corev1.Pod{pod}})
 	r := OfPod(s, p, nil)
-	if len(r.Protections) != 1 || r.Protections[0].Object != "CronJob shop/report" || len(r.NeverEvict) != 1 || r.NeverEvict[0].Object != "Job shop/report-1" {
+	if len(r.Protections) != 1 || r.Protections[0].Object != "CronJob shop/report" || len(r.NeverEvict) != 1 ||
+		r.NeverEvict[0].Object != "Job shop/report-1" {
 		t.Errorf("%+v", r)
 	}
 }
@@ -236,14 +253,15 @@ func TestNothingLongIsRepeated(t *testing.T) {
 	for _, q := range []request{
 		{placePod, Evict, long, false}, {placePod, DoNotDisrupt, long, false}, {placePod, DoNotDisrupt, strings.Repeat("0", 300) + "4h", false},
 		{placePod, AllowWindow, long, false}, {placePod, AllowWindow, strings.Repeat("0,", 300) + "0 * * * * 1h", false},
-		{placePod, Prefix + "x", long, false}, {placePod, DeschedulerPreferNoEviction, long, false}, {placePod, DeschedulerEvictionInProgress, long, false}, {placePod, SafeToEvict, long, false},
+		{placePod, Prefix + "x", long, false}, {placePod, DeschedulerPreferNoEviction, long, false},
+		{placePod, DeschedulerEvictionInProgress, long, false}, {placePod, SafeToEvict, long, false},
 	} {
 		r := readRequests(t, q)
 		found := 0
 		for _, src := range protectionSources(r) {
 			found++
 			if n := len([]rune(src.Value)); n != maxValueLength+3 || !strings.HasSuffix(src.Value, "...") {
-				t.Errorf("%s: %d characters are repeated", q.key, n)
+				t.Errorf("%s: the message repeats %d characters", q.key, n)
 			}
 		}
 		if found != 1 {

@@ -19,20 +19,28 @@ func TestOfWorkload(t *testing.T) {
 		zoneSLO  int
 		problems []string // keys
 	}{
-		{"nobody asks", nil, "", 0, 0, nil},
-		{"on the pod", []request{{placePod, SpreadBy, "example.org/rack", false}, {placePod, MaxSkew, "2", false}, {placePod, ZoneSLO, "3", false}}, "example.org/rack", 2, 3, nil},
+		{"no request", nil, "", 0, 0, nil},
+		{"on the pod", []request{{placePod, SpreadBy, "example.org/rack", false}, {placePod, MaxSkew, "2", false},
+			{placePod, ZoneSLO, "3", false}}, "example.org/rack", 2, 3, nil},
 		{"a key without a prefix", []request{{placePod, SpreadBy, "rack", true}}, "rack", 0, 0, nil},
-		{"the pod's key goes first", []request{{placePod, SpreadBy, "a", false}, {placeStatefulSet, SpreadBy, "b", false}, {placeNamespace, SpreadBy, "c", false}}, "a", 0, 0, nil},
+		{"the pod's key goes first", []request{{placePod, SpreadBy, "a", false}, {placeStatefulSet, SpreadBy, "b", false},
+			{placeNamespace, SpreadBy, "c", false}}, "a", 0, 0, nil},
 		{"then its owner's", []request{{placeStatefulSet, SpreadBy, "b", false}, {placeNamespace, SpreadBy, "c", false}}, "b", 0, 0, nil},
-		{"an unreadable key gives way", []request{{placePod, SpreadBy, "a b", false}, {placeNamespace, SpreadBy, "c", false}}, "c", 0, 0, []string{SpreadBy}},
-		{"the least skew", []request{{placePod, MaxSkew, "3", false}, {placeStatefulSet, MaxSkew, "2", false}, {placeNamespace, MaxSkew, "5", false}}, "", 2, 0, nil},
-		{"skews that make no sense", []request{{placePod, MaxSkew, "0", false}, {placeStatefulSet, MaxSkew, "-1", false}, {placeNamespace, MaxSkew, "+1", false}}, "", 0, 0, []string{MaxSkew, MaxSkew, MaxSkew}},
-		{"skews that are no numbers", []request{{placePod, MaxSkew, "", false}, {placeStatefulSet, MaxSkew, "1.5", false}, {placeNamespace, MaxSkew, "99999999999999999999", false}}, "", 0, 0, []string{MaxSkew, MaxSkew, MaxSkew}},
+		{"an unreadable key is ignored", []request{{placePod, SpreadBy, "a b", false}, {placeNamespace, SpreadBy, "c", false}}, "c", 0,
+			0, []string{SpreadBy}},
+		{"the least skew", []request{{placePod, MaxSkew, "3", false}, {placeStatefulSet, MaxSkew, "2", false},
+			{placeNamespace, MaxSkew, "5", false}}, "", 2, 0, nil},
+		{"skews below 1", []request{{placePod, MaxSkew, "0", false}, {placeStatefulSet, MaxSkew, "-1", false},
+			{placeNamespace, MaxSkew, "+1", false}}, "", 0, 0, []string{MaxSkew, MaxSkew, MaxSkew}},
+		{"skews that are not numbers", []request{{placePod, MaxSkew, "", false}, {placeStatefulSet, MaxSkew, "1.5", false},
+			{placeNamespace, MaxSkew, "99999999999999999999", false}}, "", 0, 0, []string{MaxSkew, MaxSkew, MaxSkew}},
 		{"the highest category", []request{{placePod, ZoneSLO, "3", false}, {placeStatefulSet, ZoneSLO, "4", false}}, "", 0, 4, nil},
 		{"in any order", []request{{placePod, ZoneSLO, "4", false}, {placeNamespace, ZoneSLO, "3", false}}, "", 0, 4, nil},
-		{"other categories", []request{{placePod, ZoneSLO, "2", false}, {placeStatefulSet, ZoneSLO, "5", false}, {placeNamespace, ZoneSLO, "34", false}}, "", 0, 0, []string{ZoneSLO, ZoneSLO, ZoneSLO}},
-		{"a label is heard beside the annotation", []request{{placePod, MaxSkew, "3", false}, {placePod, MaxSkew, "1", true}}, "", 1, 0, nil},
-		{"keys for single pods are not its business", []request{{placePod, Evict, "nonsense", false}, {placePod, Prefix + "x", "", false}}, "", 0, 0, nil},
+		{"other categories", []request{{placePod, ZoneSLO, "2", false}, {placeStatefulSet, ZoneSLO, "5", false},
+			{placeNamespace, ZoneSLO, "34", false}}, "", 0, 0, []string{ZoneSLO, ZoneSLO, ZoneSLO}},
+		{"label and annotation both count", []request{{placePod, MaxSkew, "3", false}, {placePod, MaxSkew, "1", true}}, "", 1, 0, nil},
+		{"keys for single pods are ignored",
+			[]request{{placePod, Evict, "nonsense", false}, {placePod, Prefix + "x", "", false}}, "", 0, 0, nil},
 	} {
 		s, p := shopSnapshot(t, c.requests...)
 		r := OfWorkload(s, p)
@@ -87,16 +95,18 @@ func TestOfNode(t *testing.T) {
 	setKey(n, Exclude, "false", false)
 	setKey(n, Exclude, "true", true)
 	if r := OfNode(&cluster.Node{Name: "n1", Object: n}); len(r.Exclude) != 1 {
-		t.Errorf("the label does not exclude beside an annotation that does not: %+v", r)
+		t.Errorf("a label does not exclude if the annotation is false: %+v", r)
 	}
 }
 
 // TestProblems checks that each problem is listed once, in order, even if several pods share
 // the object.
 func TestProblems(t *testing.T) {
-	s, _ := shopSnapshot(t, request{placePod, Evict, "no", false}, request{placePod, SafeToEvict, "no", false}, request{placePod, ZoneSLO, "1", false},
+	s, _ := shopSnapshot(t, request{placePod, Evict, "no", false}, request{placePod, SafeToEvict, "no", false},
+		request{placePod, ZoneSLO, "1", false},
 		request{placeStatefulSet, MaxSkew, "x", false}, request{placeStatefulSet, SafeToEvict, "no", false},
-		request{placeNamespace, AllowWindow, "x", false}, request{placeNamespace, Prefix + "b", "2", true}, request{placeNamespace, Prefix + "a", "1", false})
+		request{placeNamespace, AllowWindow, "x", false}, request{placeNamespace, Prefix + "b", "2", true},
+		request{placeNamespace, Prefix + "a", "1", false})
 	second := s.Objects.Pods[0].DeepCopy()
 	second.Name, second.UID, second.Annotations = "db-1", "pod-db-1", nil
 	s.Objects.Pods = append(s.Objects.Pods, second)

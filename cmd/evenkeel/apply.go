@@ -50,13 +50,6 @@ func newApply(g *globalFlags) *cobra.Command {
 	return c
 }
 
-func requirePlanArgument(_ *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("which plan? want one file, got %d; make one with `evenkeel plan -o json > plan.json`", len(args))
-	}
-	return nil
-}
-
 func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error {
 	log := g.logger(cmd)
 	format, err := f.check()
@@ -197,7 +190,7 @@ func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.L
 	if err := o.WaitForSync(wait); err != nil {
 		return fmt.Errorf("looking at the cluster at %s: %w", serverHost(rc), err)
 	}
-	counts := metrics.New(version, conf.Hash())
+	counts := metrics.New(programVersion(), conf.Hash())
 	loads, err := newUsageMonitor(conf, o, rc, log, counts.UsageRecorder)
 	if err != nil {
 		return err

@@ -38,7 +38,7 @@ func (g *globalFlags) restConfig() (*rest.Config, error) {
 	if err != nil {
 		return nil, fmt.Errorf("finding the cluster: %s", g.describeKubeconfigError(err))
 	}
-	c.UserAgent = "evenkeel/" + version
+	c.UserAgent = "evenkeel/" + programVersion()
 	c.QPS = -1 // none of ours: three requests per eviction would queue here, unseen by the evictor's own lanes
 	c.ContentType = "application/vnd.kubernetes.protobuf"
 	c.AcceptContentTypes = "application/vnd.kubernetes.protobuf,application/json"

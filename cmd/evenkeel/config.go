@@ -11,6 +11,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel"
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/internal/plural"
 )
 
 // loadConfig reads the file, or the shipped configuration when there is none.
@@ -44,13 +45,6 @@ func dueStrategies(cmd *cobra.Command, all []config.ScheduledStrategy, names []s
 		}
 	}
 	return names, nil
-}
-
-func requireFileArgument(cmd *cobra.Command, args []string) error {
-	if len(args) != 1 {
-		return fmt.Errorf("%s reads one file, not %d; want: %s FILE", cmd.CommandPath(), len(args), cmd.CommandPath())
-	}
-	return nil
 }
 
 func newConfig(g *globalFlags) *cobra.Command {
@@ -88,9 +82,9 @@ func describeConfig(out io.Writer, name string, conf *config.Config) {
 	}
 	hints := ""
 	if rules := len(conf.HintRules()); rules > 0 {
-		hints = "; by " + countNoun(rules, "rule") + " it hints nodes"
+		hints = "; by " + plural.Count(rules, "rule") + " it hints nodes"
 		if conf.DryRun {
-			hints = "; by " + countNoun(rules, "rule") + " it says which nodes it would hint (dryRun: true)"
+			hints = "; by " + plural.Count(rules, "rule") + " it says which nodes it would hint (dryRun: true)"
 		}
 	}
 	switch n := len(conf.Strategies); {
@@ -106,17 +100,4 @@ func describeConfig(out io.Writer, name string, conf *config.Config) {
 	for _, w := range conf.Warnings(time.Now()) {
 		fmt.Fprintln(out, "Warning: "+w)
 	}
-	if len(conf.NotEnforced()) > 0 {
-		fmt.Fprintln(out, "Not enforced by this version yet:")
-	}
-	for _, l := range conf.NotEnforced() {
-		fmt.Fprintln(out, "  "+l)
-	}
-}
-
-func countNoun(n int, what string) string {
-	if n == 1 {
-		return "1 " + what
-	}
-	return fmt.Sprintf("%d %ss", n, what)
 }

@@ -8,10 +8,11 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/config/convert"
 )
 
 func newConfigConvert() *cobra.Command {
-	var o config.ConvertOptions
+	var o convert.Options
 	c := &cobra.Command{
 		Use: "convert FILE", Short: "Make a configuration from dynamicScheduler's rule.yaml", Args: requireFileArgument,
 		Long: "Prints a commented config.yaml that puts the same label on the same nodes as dynamicScheduler with this\n" +
@@ -28,7 +29,8 @@ func newConfigConvert() *cobra.Command {
 			if err != nil {
 				return fmt.Errorf("reading what to convert: %w", err)
 			}
-			text, err := config.Convert(name, data, o)
+			o.NodeLabel = config.Default().Load.Prometheus.NodeLabel
+			text, err := convert.ToConfig(name, data, o)
 			if err != nil {
 				return err
 			}

@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,25 +64,6 @@ func (f *inputFlags) objects(cmd *cobra.Command, g *globalFlags) (*cluster.Objec
 	return addSavedState(cmd.Context(), o, stateWithOptionalPause{state.New(client, f.namespace), g.pauseStore(client, f.namespace), g.logger(cmd)})
 }
 
-// stateLoader reads what is remembered.
-type stateLoader interface {
-	Load(ctx context.Context) (plan.PlannerState, error)
-}
-
-// addSavedState adds what is remembered. That it cannot be read is no reason not to
-// plan, as nothing is evicted here; the plan says so.
-func addSavedState(ctx context.Context, o *cluster.Objects, m stateLoader) (*cluster.Objects, error) {
-	st, err := m.Load(ctx)
-	if err != nil {
-		o.PlannerStateError = err.Error()
-		return o, ctx.Err()
-	}
-	if o.PlannerState, err = json.Marshal(st); err != nil {
-		return nil, fmt.Errorf("writing down what is remembered: %w", err)
-	}
-	return o, nil
-}
-
 func (f *inputFlags) snapshot(cmd *cobra.Command, g *globalFlags) (*cluster.Snapshot, error) {
 	o, err := f.objects(cmd, g)
 	if err != nil {
@@ -119,7 +98,7 @@ func (g *globalFlags) readCluster(cmd *cobra.Command, client kubernetes.Interfac
 		return nil, err
 	}
 	if conf != nil {
-		loads, err := newUsageMonitor(conf, o, rc, g.logger(cmd), metrics.New(version, conf.Hash()).UsageRecorder)
+		loads, err := newUsageMonitor(conf, o, rc, g.logger(cmd), metrics.New(programVersion(), conf.Hash()).UsageRecorder)
 		if err != nil {
 			return nil, err
 		}

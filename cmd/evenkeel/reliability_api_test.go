@@ -9,7 +9,9 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 )
 
-const aboutAPI = `An API server, or what stands in its place, may answer anything. The rows are made with
+const aboutAPI = `An API server, or a program in its place, may give any answer. Each row runs ` + "`evenkeel run --once`" + ` with a
+configuration that evicts, against a cluster where it would evict pods if all answers were valid. The
+server receives no eviction. Errors that may be temporary are retried for up to 30 seconds.
 ` + "`evenkeel run --once`" + ` and a configuration that evicts, against a cluster in which it would
 evict if all were well; its server sees no eviction. What may be a passing trouble is
 tried again until a deadline of 30 seconds has passed.
@@ -54,7 +56,7 @@ func apiRows(*testing.T) []badInput {
 func versionRows() []badInput {
 	const path = "/version"
 	return []badInput{
-		{input: "version: 401", server: faultAtPath(path, respondStatus(401, "Unauthorized", "Unauthorized")), want: "evenkeel: looking at the cluster at http://SERVER: the API server does not accept the credentials (401 to get /version); is the token or certificate still valid?"},
+		{input: "version: 401", server: faultAtPath(path, respondStatus(401, "Unauthorized", "Unauthorized")), want: "evenkeel: looking at the cluster at http://SERVER: the API server rejects the credentials (401 to get /version); is the token or certificate still valid?"},
 		{input: "version: 403", server: faultAtPath(path, respondStatus(403, "Forbidden", "forbidden: User \"a\" cannot get path \"/version\"")), want: "evenkeel: looking at the cluster at http://SERVER: permission to get /version is missing; grant it to this account: the server gives no reason"},
 		{input: "version: 404, as from a web server", server: faultAtPath(path, respondText(404, "text/html", "<h1>Not Found</h1>")), want: "evenkeel: looking at the cluster at http://SERVER: reading the server version: the answer is 404: <h1>Not Found</h1>"},
 		{input: "version: 500", server: faultAtPath(path, respondStatus(500, "InternalError", "etcd is down")), want: "evenkeel: looking at the cluster at http://SERVER: reading the server version: the answer is 500: InternalError"},
@@ -70,7 +72,7 @@ func versionRows() []badInput {
 		{input: "version: no answer", server: faultAtPath(path, neverAnswer), want: "evenkeel: looking at the cluster at http://SERVER: reading the server version: no answer in time; is the API server overloaded, or the network interrupted?"},
 		{input: "version: the connection is closed", server: faultAtPath(path, closeConnection), want: "evenkeel: looking at the cluster at http://SERVER: reading the server version: no answer in time; is the API server overloaded, or the network interrupted?"},
 		{input: "version: half an answer", server: faultAtPath(path, sendHalfAnswer), want: "evenkeel: looking at the cluster at http://SERVER: reading the server version: the answer is truncated; did a proxy or the network close the connection?"},
-		{input: "everything: 401", server: faultAtPath("/", respondStatus(401, "Unauthorized", "Unauthorized")), want: "evenkeel: looking at the cluster at http://SERVER: the API server does not accept the credentials (401 to get /version); is the token or certificate still valid?"},
+		{input: "everything: 401", server: faultAtPath("/", respondStatus(401, "Unauthorized", "Unauthorized")), want: "evenkeel: looking at the cluster at http://SERVER: the API server rejects the credentials (401 to get /version); is the token or certificate still valid?"},
 		{input: "everything: a login page", server: faultAtPath("/", respondText(200, "text/html", loginPage)), want: "evenkeel: looking at the cluster at http://SERVER: reading the server version: the answer is not a version: invalid character '<' looking for beginning of value; is this the address of an API server?"},
 		{input: "namespace kube-system: 403", server: faultAtPath(kubeSystem, respondStatus(403, "Forbidden", "namespaces \"kube-system\" is forbidden")), want: `evenkeel: looking at the cluster at http://SERVER: permission to get namespaces is missing; grant it to this account: namespaces "kube-system" is forbidden`},
 		{input: "namespace kube-system: 404", server: faultAtPath(kubeSystem, respondStatus(404, "NotFound", "namespaces \"kube-system\" not found")), want: `evenkeel: looking at the cluster at http://SERVER: asking for namespaces: the answer is 404: namespaces "kube-system" not found`},
@@ -82,7 +84,7 @@ func versionRows() []badInput {
 // listRows go wrong while the cluster is looked at.
 func listRows() []badInput {
 	return []badInput{
-		{input: "pods: 401", server: faultAtPath(pods, respondStatus(401, "Unauthorized", "Unauthorized")), want: "evenkeel: looking at the cluster at http://SERVER: the API server does not accept the credentials (401 to list and watch pods); is the token or certificate still valid?"},
+		{input: "pods: 401", server: faultAtPath(pods, respondStatus(401, "Unauthorized", "Unauthorized")), want: "evenkeel: looking at the cluster at http://SERVER: the API server rejects the credentials (401 to list and watch pods); is the token or certificate still valid?"},
 		{input: "pods: 403", server: faultAtPath(pods, respondStatus(403, "Forbidden", "pods is forbidden: User \"a\" cannot list resource \"pods\"")), want: `evenkeel: looking at the cluster at http://SERVER: permission to list and watch pods is missing; grant it to this account: pods is forbidden: User "a" cannot list resource "pods"`},
 		{input: "nodes: 403", server: faultAtPath(nodes, respondStatus(403, "Forbidden", "nodes is forbidden: User \"a\" cannot list resource \"nodes\"")), want: `evenkeel: looking at the cluster at http://SERVER: permission to list and watch nodes is missing; grant it to this account: nodes is forbidden: User "a" cannot list resource "nodes"`},
 		{input: "disruption budgets: 403", server: faultAtPath(budgets, respondStatus(403, "Forbidden", "poddisruptionbudgets.policy is forbidden")), want: "evenkeel: looking at the cluster at http://SERVER: permission to list and watch poddisruptionbudgets is missing; grant it to this account: poddisruptionbudgets.policy is forbidden"},
@@ -164,7 +166,7 @@ func otherCommandRows() []badInput {
 		{input: "evenkeel apply: Lease: 403", args: "apply - --kubeconfig kubeconfig.yaml --lease-namespace default", stdin: somePlan, server: faultAtPath(leases+"/", respondStatus(403, "Forbidden", "leases is forbidden")), want: "evenkeel: reading the Lease default/evenkeel: permission to get leases.coordination.k8s.io is missing in namespace default; grant it to this account: leases is forbidden"},
 		{input: "evenkeel capture: pods: 403", args: capture, server: faultAtPath(pods, forbidden), want: `evenkeel: looking at the cluster at http://SERVER: permission to list and watch pods is missing; grant it to this account: pods is forbidden: User "a" cannot list resource "pods"`},
 		{input: "evenkeel capture: version: a login page", args: capture, server: faultAtPath("/version", respondText(200, "text/html", loginPage)), want: "evenkeel: looking at the cluster at http://SERVER: reading the server version: the answer is not a version: invalid character '<' looking for beginning of value; is this the address of an API server?"},
-		{input: "evenkeel run: version: 401", args: run + "127.0.0.1:0", server: faultAtPath("/version", respondStatus(401, "Unauthorized", "Unauthorized")), want: "evenkeel: looking at the cluster: the API server does not accept the credentials (401 to get /version); is the token or certificate still valid?"},
+		{input: "evenkeel run: version: 401", args: run + "127.0.0.1:0", server: faultAtPath("/version", respondStatus(401, "Unauthorized", "Unauthorized")), want: "evenkeel: looking at the cluster: the API server rejects the credentials (401 to get /version); is the token or certificate still valid?"},
 		{input: "evenkeel run: pods: 403", args: run + "127.0.0.1:0", server: faultAtPath(pods, forbidden), want: `evenkeel: looking at the cluster: permission to list and watch pods is missing; grant it to this account: pods is forbidden: User "a" cannot list resource "pods"`},
 	}
 }

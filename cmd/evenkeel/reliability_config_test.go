@@ -9,8 +9,10 @@ import (
 	"github.com/rogpeppe/go-internal/txtar"
 )
 
-const aboutConfig = `A configuration is read strictly, and every mistake in it is told at once. Messages begin
-with the file and the line. They are the same for ` + "`plan --config`, `run --config`" + ` and
+const aboutConfig = `Evenkeel parses the configuration strictly and reports all mistakes at once. Messages begin with the
+file and the line. They are the same for ` + "`plan --config`, `run --config`" + ` and ` + "`config check`" + `. The file
+of each row is config.yaml. If a row shows only a part of a configuration, the lines with apiVersion
+and kind precede it.
 ` + "`config check`" + `; the file of each row is called config.yaml. Where a row shows a part of a
 configuration, the first two lines, with apiVersion and kind, stand above it.
 `

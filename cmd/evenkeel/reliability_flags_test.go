@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-const aboutFlags = `A command line that makes no sense is refused before anything is read.
+const aboutFlags = `Evenkeel refuses an invalid command line before it reads any file.
 `
 
 func flagRows(*testing.T) []badInput {

@@ -2,8 +2,8 @@ package main
 
 import "testing"
 
-const aboutKubeconfig = `Commands that look at a live cluster find it as kubectl does. The file of each row is
-given with ` + "`--kubeconfig`" + ` to ` + "`evenkeel plan`" + `.
+const aboutKubeconfig = `Commands for a live cluster find it in the same way as kubectl. Each row passes its file with
+` + "`--kubeconfig`" + ` to ` + "`evenkeel plan`" + `.
 `
 
 // kubeconfig points to a server at addr with further fields of cluster and user.

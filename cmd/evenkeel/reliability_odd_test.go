@@ -5,16 +5,16 @@ import (
 	"testing"
 )
 
-const aboutOdd = `What an API server would never hold is refused (above). What it may hold, but what makes no
-sense, is no error: the plan is made, says what it could not judge, and moves no pod on
-account of it. In these rows the message is a part of the plan, and the exit code is 0.
-Without the oddity the plan would move two pods of the Deployment shop/d off node n3.
+const aboutOdd = `The section above covers objects that no API server would store. This section covers objects that an API
+server may store although they are inconsistent. They are no errors: the plan says what it could not
+evaluate, and moves no pod because of it. In these rows the message is part of the plan, and the exit
+code is 0. Without the inconsistency the plan would move two pods of the Deployment shop/d off node n3.
 `
 
-const aboutAnnotations = `People ask by [annotations](../../../docs/reference/annotations.md). One that cannot be read is listed
-among the inputs of every plan, and keeps the pods it may have been meant to protect; one
-that could only have moved pods elsewhere is listed and otherwise ignored. The rows stand
-in the same cluster; here too the message is a part of the plan, and the exit code is 0.
+const aboutAnnotations = `Users control evictions with [annotations](../../../docs/reference/annotations.md). Every plan lists
+invalid annotations among its inputs. If an invalid annotation might have been meant to protect pods,
+these pods are not evicted. Otherwise it is ignored. The rows use the same cluster as above. The
+message is again part of the plan, and the exit code is 0.
 `
 
 // movesOfExample is what the plan on the example has.

@@ -9,9 +9,9 @@ import (
 	"unicode/utf8"
 )
 
-const aboutSnapshots = `A snapshot given with ` + "`plan -f`" + ` may come from anywhere. What cannot be read, or cannot
-be, is refused; the message names the file, the document and the item in it. The file of
-each row is called snapshot.yaml.
+const aboutSnapshots = `A snapshot for ` + "`plan -f`" + ` may come from any source. Evenkeel refuses a snapshot that it cannot parse, or
+that no API server could return. The message names the file, the document and the item. The file of
+each row is snapshot.yaml.
 `
 
 // snapshotFile is a snapshot of one object.

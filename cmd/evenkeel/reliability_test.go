@@ -340,13 +340,13 @@ func escapeTableCell(s string) string { return strings.NewReplacer("|", `\|`, "\
 
 const aboutAll = `# Bad input
 
-What Evenkeel says when what it is given makes no sense. None of this evicts a pod, ends
-in a crash, or hangs: the program either refuses, with one message on stderr and exit
-code 1, or goes on without what it cannot trust and says so in the plan. Exit code 2 is
-kept for ` + "`--detailed-exitcode`" + ` (moves are planned), so a mistake is never taken for it.
+This page lists invalid inputs and the messages that Evenkeel prints for them. None of these inputs
+evicts a pod, crashes the program, or makes it hang. The program either refuses the input with one
+message on stderr and exit code 1, or ignores the invalid part and reports it in the plan. Exit code 2
+is reserved for ` + "`--detailed-exitcode`" + ` (moves are planned), so no error uses it.
 
-Every message begins with ` + "`evenkeel:`" + `, which is left out here. Of messages with several lines
-the first is shown, with ... behind it. SERVER stands for an address.
+The page omits the prefix ` + "`evenkeel:`" + ` of every message. Of a message with several lines it shows only
+the first, followed by ` + "`...`" + `. SERVER stands for an address.
 
-This page is generated from the table that tests these inputs.
+The test of these inputs generates this page.
 `

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/rest"
 	"k8s.io/utils/clock"
@@ -53,21 +52,13 @@ func newRun(g *globalFlags) *cobra.Command {
 	return c
 }
 
-// ownNamespace is where the program runs, or where kubectl would look.
-func ownNamespace() string {
-	if ns := os.Getenv("POD_NAMESPACE"); ns != "" {
-		return ns
-	}
-	return corev1.NamespaceDefault
-}
-
 func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	log := g.logger(cmd)
 	format, err := f.format()
 	if err != nil {
 		return err
 	}
-	m, files := metrics.New(version, ""), &watchedFiles{}
+	m, files := metrics.New(programVersion(), ""), &watchedFiles{}
 	set := &controllerSettings{log: log}
 	conf, changes, err := f.configuration(files, m, log, set)
 	if err != nil {

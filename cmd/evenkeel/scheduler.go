@@ -11,7 +11,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/config/convert"
+	"github.com/evenkeel-project/evenkeel/config/schedulerconfig"
 )
 
 type schedulerFlags struct {
@@ -33,7 +34,7 @@ func newConfigScheduler(g *globalFlags) *cobra.Command {
 			if err != nil {
 				return err
 			}
-			text, lost := config.PrintScheduler(o)
+			text, lost := schedulerconfig.Print(o)
 			for _, l := range lost {
 				fmt.Fprintln(cmd.ErrOrStderr(), "evenkeel: not the same any more:", l)
 			}
@@ -49,8 +50,8 @@ func newConfigScheduler(g *globalFlags) *cobra.Command {
 	return c
 }
 
-func (f *schedulerFlags) options(g *globalFlags, stdin io.Reader) (config.SchedulerOptions, error) {
-	o := config.SchedulerOptions{SpreadWeight: f.spreadWeight, Kubeconfig: g.kubeconfig}
+func (f *schedulerFlags) options(g *globalFlags, stdin io.Reader) (schedulerconfig.Options, error) {
+	o := schedulerconfig.Options{SpreadWeight: f.spreadWeight, Kubeconfig: g.kubeconfig}
 	if f.spreadWeight < 0 || f.spreadWeight > 10000 {
 		return o, fmt.Errorf("--spread-weight: %d is no weight (want 1..10000)", f.spreadWeight)
 	}
@@ -75,8 +76,12 @@ func (f *schedulerFlags) options(g *globalFlags, stdin io.Reader) (config.Schedu
 	if err != nil {
 		return o, fmt.Errorf("--from-policy: %w", err)
 	}
-	o.Policy, err = config.LoadPolicy(name, data)
-	return o, err
+	policy, err := convert.LoadPolicy(name, data)
+	if err != nil {
+		return o, err
+	}
+	o.Profile = convert.SchedulerProfile(policy)
+	return o, nil
 }
 
 // maxInputBytes bounds a Policy: real ones have a few kilobytes.

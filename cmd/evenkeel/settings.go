@@ -106,23 +106,6 @@ func (s *controllerSettings) evictionGate(ctx context.Context) *plan.Reason {
 	return s.lease.CheckLeading()
 }
 
-// stateWithPause is what passes remember, with the pause that holds. Unlike recalled it
-// fails where the pause cannot be read.
-type stateWithPause struct {
-	*state.Store
-	pauses state.PauseStore
-}
-
-// Load implements controller.Memory.
-func (m stateWithPause) Load(ctx context.Context) (plan.PlannerState, error) {
-	st, err := m.Store.Load(ctx)
-	if err != nil {
-		return st, err
-	}
-	st.Pause, err = m.pauses.Read(ctx)
-	return st, err
-}
-
 // onceOrWarn runs f once and logs what went wrong.
 func onceOrWarn(log *slog.Logger, what string, f func() error) func() {
 	return sync.OnceFunc(func() {

@@ -78,7 +78,7 @@ func (m *usageMonitor) reconfigure(conf *config.Config) error {
 	if m.source, m.monitor = nil, nil; !conf.HasUsageSource() {
 		return nil
 	}
-	for _, w := range conf.TokenWarnings() {
+	for _, w := range config.TokenWarnings(conf) {
 		m.log.Warn(w)
 	}
 	source, err := newUsageSource(conf, m.rest)

@@ -48,10 +48,10 @@ func sameNodes(a, b prediction.State) bool {
 }
 
 // countScores records the plugins without whose score other nodes would win.
-func (r *comparison) countScores(verdicts []placement.NodeVerdict) {
+func (r *comparison) countScores(results []placement.NodeVerdict) {
 	for _, gone := range []bool{false, true} {
 		for k, name := range scorePlugins {
-			if !slices.Equal(winners(verdicts, gone, -1), winners(verdicts, gone, k)) {
+			if !slices.Equal(winners(results, gone, -1), winners(results, gone, k)) {
 				r.decidedBy["score "+name]++
 			}
 		}
@@ -59,9 +59,9 @@ func (r *comparison) countScores(verdicts []placement.NodeVerdict) {
 }
 
 // winners returns the nodes with the best total without the score of one plugin.
-func winners(verdicts []placement.NodeVerdict, gone bool, without int) (out []cluster.NodeID) {
+func winners(results []placement.NodeVerdict, gone bool, without int) (out []cluster.NodeID) {
 	best := int64(-1)
-	for _, v := range verdicts {
+	for _, v := range results {
 		if v.Gone != gone || v.RefusedBy != "" {
 			continue
 		}

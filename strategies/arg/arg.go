@@ -1,15 +1,17 @@
-// Package arg decodes and checks the arguments of strategies. It decides what
-// counts as a well-formed argument and says what is wrong with each, by field
-// path; it never knows what a strategy does with them.
+// Package arg decodes and checks the arguments of strategies. It decides whether an argument is well-formed, and
+// says what is wrong with each, by field path. It never knows what a strategy does with an argument.
 package arg
 
 import (
+	"bytes"
 	"fmt"
 	"math"
 	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/evenkeel-project/evenkeel/internal/strict"
 )
 
 // Error is one argument that cannot be used.
@@ -26,43 +28,37 @@ func (e Error) Error() string {
 	return e.Path + ": " + e.Message
 }
 
-// Fraction checks that v lies in (0, 1]. NaN is what Decode could not read, and
-// has reported.
+// Decode decodes JSON strictly into v, a pointer to a struct, and returns every error. It rejects unknown keys,
+// duplicate keys and values of another type. Empty input and null leave v unchanged. A value of another type leaves its
+// field unchanged, but in a map of fractions it becomes NaN: the key was given.
+func Decode(raw []byte, v any) []Error {
+	if len(bytes.TrimSpace(raw)) == 0 {
+		return nil
+	}
+	root, err := strict.Parse("arguments", raw) // JSON is YAML
+	if err != nil {
+		return []Error{{"", err.Error()}}
+	}
+	d := strict.New("arguments", strict.Options{QuotedStrings: true, Key: "argument", Float: "a fraction"})
+	d.Decode(root, v)
+	var errs []Error
+	for _, e := range d.Errors() {
+		errs = append(errs, Error{e.Path, e.Message})
+	}
+	return errs
+}
+
+// Fraction checks that v lies in (0, 1]. It accepts NaN, because Decode has already reported that value.
 func Fraction(path string, v float64) []Error {
+	plain := strconv.FormatFloat(v, 'g', -1, 64)
 	switch {
 	case math.IsNaN(v) || v > 0 && v <= 1:
 		return nil
 	case v >= 2 && v <= 100:
-		return []Error{{path, fmt.Sprintf("%s is not a fraction (want 0..1; did you mean %s?)", formatFloat(v), formatPercentAsFraction(v))}}
+		return []Error{{path, fmt.Sprintf("%s is not a fraction (want 0..1; did you mean %s?)", plain, strict.FormatPercent(v))}}
 	}
-	return []Error{{path, formatFloat(v) + " is not a fraction (want above 0, at most 1)"}}
+	return []Error{{path, plain + " is not a fraction (want above 0, at most 1)"}}
 }
-
-// SuggestFraction asks for the fraction that was probably meant by text that is no
-// number, such as 80% or "0.8", in brackets with a blank before them; empty when
-// there is none.
-func SuggestFraction(text string) string {
-	percent, isPercent := strings.CutSuffix(strings.TrimSpace(text), "%")
-	v, err := strconv.ParseFloat(strings.TrimSpace(percent), 64)
-	if !isPercent {
-		v *= 100
-	}
-	if err != nil || !(v > 0 && v <= 100) {
-		return ""
-	}
-	return " (did you mean " + formatPercentAsFraction(v) + "?)"
-}
-
-// formatPercentAsFraction writes p percent as a fraction, with two digits or more.
-func formatPercentAsFraction(p float64) string {
-	s := strconv.FormatFloat(math.Round(p*1e4)/1e6, 'f', -1, 64)
-	if _, digits, _ := strings.Cut(s, "."); len(digits) == 1 {
-		s += "0"
-	}
-	return s
-}
-
-func formatFloat(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 // LabelKey checks the key of a label, such as topology.kubernetes.io/zone.
 func LabelKey(path, key string) []Error {
@@ -80,5 +76,6 @@ func Resource(path, name string) []Error {
 	if name == "cpu" || name == "memory" || name == "ephemeral-storage" || strings.Contains(name, "/") || strings.HasPrefix(name, "hugepages-") {
 		return nil
 	}
-	return []Error{{path, fmt.Sprintf("unknown resource %q (want cpu, memory, ephemeral-storage or an extended resource such as example.com/gpu)", name)}}
+	const known = "cpu, memory, ephemeral-storage or an extended resource such as example.com/gpu"
+	return []Error{{path, fmt.Sprintf("unknown resource %q (want %s)", name, known)}}
 }

@@ -53,7 +53,7 @@ func New(name string, raw []byte, scope cluster.Scope) (*Strategy, []arg.Error) 
 	switch {
 	case a.For < 1:
 		errs = append(errs, arg.Error{Path: "for", Message: fmt.Sprintf("%d is too small (want 1 or more samples)", a.For)})
-	case a.For > 1 && !l.UsesLoad():
+	case a.For > 1 && !l.usesLoad():
 		errs = append(errs, arg.Error{Path: "for", Message: "counts samples of load, and requests have none (want basis: load, or for: 1)"})
 	}
 	if (len(a.Target) == 0) == (len(a.Deviation) == 0) {
@@ -78,7 +78,7 @@ func (l *Strategy) checkFractions(field string, m map[string]float64) []arg.Erro
 	for _, r := range slices.Sorted(maps.Keys(m)) {
 		path := field + "." + r
 		switch {
-		case !l.UsesLoad(): // a source may measure what it likes
+		case !l.usesLoad(): // a source may measure what it likes
 			errs = append(errs, arg.Resource(path, r)...)
 		case r == cluster.MemoryAvailable:
 			errs = append(errs, arg.Error{Path: path, Message: "is what is left, not what is used (want memory, or a rule of hints with below)"})
@@ -88,41 +88,26 @@ func (l *Strategy) checkFractions(field string, m map[string]float64) []arg.Erro
 	return errs
 }
 
-// UsesLoad says whether the strategy needs a source of usage.
-func (l *Strategy) UsesLoad() bool { return l.args.Basis == string(plan.BasisLoad) }
+// usesLoad reports whether the strategy judges by measured usage.
+func (l *Strategy) usesLoad() bool { return l.args.Basis == string(plan.BasisLoad) }
 
-// MeasuredResources are the resources of which the use must be known, sorted; none by requests.
-func (l *Strategy) MeasuredResources() []string {
-	if !l.UsesLoad() {
-		return nil
+// UsageNeeds returns the resources of the arguments with basis load, and nothing with basis requests.
+func (l *Strategy) UsageNeeds() arg.UsageNeeds {
+	if !l.usesLoad() {
+		return arg.UsageNeeds{}
 	}
-	return l.resources()
-}
-
-// UsesDeviation says whether levels are deviations from the mean.
-func (l *Strategy) UsesDeviation() bool { return len(l.args.Deviation) > 0 }
-
-// Watch is a level that must be watched, sample by sample, between passes; its
-// marks carry Name.
-type Watch struct {
-	Name, Resource string
-	// Target is the level, as a fraction; or, where it is 0, Deviation how far above
-	// the mean over the nodes in scope.
-	Target, Deviation float64
-	// For is how many consecutive samples make a node hot.
-	For int
-}
-
-// Watches are what must be watched for the strategy, by resource. There are none
-// where one sample is enough.
-func (l *Strategy) Watches() []Watch {
-	var out []Watch
+	n := arg.UsageNeeds{Required: true, Resources: l.resources(), Field: "target"}
+	if len(l.args.Deviation) > 0 {
+		n.Field = "deviation"
+	}
 	if l.args.For > 1 {
-		for _, r := range l.resources() {
-			out = append(out, Watch{l.name, r, l.args.Target[r], l.args.Deviation[r], l.args.For})
+		for _, r := range n.Resources {
+			n.Watches = append(n.Watches, arg.Watch{
+				Name: l.name, Resource: r, Target: l.args.Target[r], Deviation: l.args.Deviation[r], For: l.args.For,
+			})
 		}
 	}
-	return out
+	return n
 }
 
 // resources are those of which there is a target or deviation, sorted.
@@ -138,8 +123,8 @@ func (l *Strategy) resources() []string {
 func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 	nodes, amounts := l.nodesInScope(s), map[string]*cluster.Amounts{}
 	for _, r := range l.resources() {
-		a := s.Amounts(cluster.Measure{ByUsage: l.UsesLoad(), Resource: r, Pods: l.selector}, l.scope.Usage)
-		if l.UsesLoad() && !a.CoverageSufficient(l.scope) {
+		a := s.Amounts(cluster.Measure{ByUsage: l.usesLoad(), Resource: r, Pods: l.selector}, l.scope.Usage)
+		if l.usesLoad() && !a.CoverageSufficient(l.scope) {
 			return nil
 		}
 		amounts[r] = a
@@ -161,7 +146,7 @@ func (l *Strategy) Goals(s *cluster.Snapshot) []plan.Goal {
 func (l *Strategy) Requirements() string {
 	what := strings.Join(l.resources(), " or ")
 	out := "a Ready node with " + what + ", in scope and not excluded"
-	if !l.UsesLoad() {
+	if !l.usesLoad() {
 		return out
 	}
 	out += ", and to know how much of it is used"
@@ -192,7 +177,7 @@ func (l *Strategy) goal(n *cluster.Node, a *cluster.Amounts, limit float64, used
 		who = "pods on " + n.Name + " that are " + l.selector.String()
 	}
 	does := "request"
-	if l.UsesLoad() {
+	if l.usesLoad() {
 		g.Basis = plan.BasisLoad
 		if does = "use"; l.selector == nil {
 			who, does = n.Name, "uses"

@@ -164,7 +164,7 @@ func TestWatches(t *testing.T) {
 		if len(errs) > 0 {
 			t.Fatal(errs)
 		}
-		return fmt.Sprint(l.Watches())
+		return fmt.Sprint(l.UsageNeeds().Watches)
 	}
 	if got := of(`{"basis":"load","for":2,"target":{"memory":0.7,"cpu":0.8}}`); got != "[{hot cpu 0.8 0 2} {hot memory 0.7 0 2}]" {
 		t.Error(got)

@@ -83,6 +83,9 @@ func (z *Strategy) Requirements() string {
 	return group + " with two pods or more that can stand on two values of " + z.args.TopologyKey + ", in scope"
 }
 
+// UsageNeeds returns nothing: the strategy counts pods.
+func (z *Strategy) UsageNeeds() arg.UsageNeeds { return arg.UsageNeeds{} }
+
 func (z *Strategy) goal(d *topologyCache, subject plan.ObjectRef, all []cluster.PodID) (plan.Goal, bool) {
 	if !z.scope.HasNamespace(d.snapshot, subject.Namespace) {
 		return plan.Goal{}, false

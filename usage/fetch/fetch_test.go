@@ -104,7 +104,7 @@ func TestTheTokenIsReadAnew(t *testing.T) {
 		}
 	}
 	if _, err := New(Options{TokenFile: file}); err == nil {
-		t.Error("a missing file is accepted")
+		t.Error("ReadFiles accepted a missing file")
 	}
 	write("one\n")
 	c := newTestClient(t, Options{TokenFile: file})
@@ -152,7 +152,7 @@ func TestTheAuthoritiesAreReadAnew(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := get(t, c, s.URL); err == nil {
-		t.Error("a file that holds nothing any more is used")
+		t.Error("an emptied file is still used")
 	}
 }
 
@@ -183,7 +183,8 @@ func TestWhyThereIsNoAnswer(t *testing.T) {
 		t.Errorf("%+v", p)
 	}
 	_, err = get(t, c, "http://me:hunter2@127.0.0.1:1/x")
-	if p := ProblemOf(err, time.Second); p.Kind != usage.Unreachable || strings.Contains(p.Detail, "hunter2") || !strings.Contains(p.Detail, "refused") {
+	if p := ProblemOf(err, time.Second); p.Kind != usage.Unreachable || strings.Contains(p.Detail, "hunter2") ||
+		!strings.Contains(p.Detail, "refused") {
 		t.Errorf("%+v", p)
 	}
 }

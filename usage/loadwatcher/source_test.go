@@ -25,7 +25,8 @@ func newTestSource(t *testing.T, h http.HandlerFunc) *Source {
 	if err != nil {
 		t.Fatal(err)
 	}
-	out, err := New(Options{URL: s.URL + "/", Timeout: 5 * time.Second, MaxAge: 3 * time.Minute, Client: client, Now: func() time.Time { return noon }})
+	out, err := New(Options{URL: s.URL + "/", Timeout: 5 * time.Second, MaxAge: 3 * time.Minute, Client: client,
+		Now: func() time.Time { return noon }})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -35,7 +36,8 @@ func newTestSource(t *testing.T, h http.HandlerFunc) *Source {
 func threeNodes() []usage.Node {
 	var out []usage.Node
 	for _, i := range []string{"1", "2", "3"} {
-		out = append(out, usage.Node{Name: "n" + i, InternalIPs: []string{"10.0.0." + i}, Capacity: cluster.Resources{MilliCPU: 4000, MemoryBytes: 8 << 30}})
+		out = append(out, usage.Node{Name: "n" + i, InternalIPs: []string{"10.0.0." + i},
+			Capacity: cluster.Resources{MilliCPU: 4000, MemoryBytes: 8 << 30}})
 	}
 	return out
 }
@@ -53,10 +55,11 @@ func encodedAnswer(t *testing.T, end time.Time, of map[string]NodeMetrics) strin
 
 func TestPercentagesBecomeAmounts(t *testing.T) {
 	text := encodedAnswer(t, noon.Add(-time.Minute), map[string]NodeMetrics{
-		"n1":            nodeMetrics(Metric{Type: CPU, Operator: Latest, Value: 12.5}, Metric{Type: Memory, Operator: Latest, Value: 50}),
-		"10.0.0.2:9100": nodeMetrics(Metric{Type: CPU, Operator: Average, Value: 90}, Metric{Type: CPU, Operator: Latest, Value: 25}, Metric{Type: CPU, Operator: Deviation, Value: 70}, Metric{Type: "Energy", Operator: Average, Value: 3}),
-		"n3":            nodeMetrics(Metric{Type: CPU, Operator: Average, Value: 25}, Metric{Type: CPU, Operator: Average, Value: 25}),
-		"n9":            nodeMetrics(Metric{Type: CPU, Operator: Average, Value: 25}),
+		"n1": nodeMetrics(Metric{Type: CPU, Operator: Latest, Value: 12.5}, Metric{Type: Memory, Operator: Latest, Value: 50}),
+		"10.0.0.2:9100": nodeMetrics(Metric{Type: CPU, Operator: Average, Value: 90}, Metric{Type: CPU, Operator: Latest, Value: 25},
+			Metric{Type: CPU, Operator: Deviation, Value: 70}, Metric{Type: "Energy", Operator: Average, Value: 3}),
+		"n3": nodeMetrics(Metric{Type: CPU, Operator: Average, Value: 25}, Metric{Type: CPU, Operator: Average, Value: 25}),
+		"n9": nodeMetrics(Metric{Type: CPU, Operator: Average, Value: 25}),
 	})
 	s := newTestSource(t, func(w http.ResponseWriter, r *http.Request) {
 		if r.URL.Path != "/watcher" || r.URL.RawQuery != "" {
@@ -93,15 +96,23 @@ func TestBadAnswers(t *testing.T) {
 		"no data":      {500, "", usage.Problem{Kind: usage.Empty, Detail: "the load-watcher has no data (it answers 500)"}},
 		"unknown host": {404, "", usage.Problem{Kind: usage.Empty, Detail: "the load-watcher has no data (it answers 404)"}},
 		"down":         {503, "", usage.Problem{Kind: usage.Unreachable, Detail: "answers 503"}},
-		"not allowed":  {401, "", usage.Problem{Kind: usage.BadAnswer, Detail: "answers 401; the server requires authentication: set tokenFile to a file with a valid token"}},
-		"a page":       {200, "<html>", usage.Problem{Kind: usage.BadAnswer, Detail: "the answer is a web page; is this the address of a load-watcher?"}},
-		"half":         {200, good[:60], usage.Problem{Kind: usage.BadAnswer, Detail: "reading a load-watcher answer: unexpected end of JSON input"}},
-		"a NaN":        {200, strings.Replace(good, "12.5", "NaN", 1), usage.Problem{Kind: usage.BadAnswer, Detail: "reading a load-watcher answer: invalid character 'N' looking for beginning of value"}},
-		"no nodes":     {200, encodedAnswer(t, noon, nil), usage.Problem{Kind: usage.Empty, Detail: "cpu: the answer has no values"}},
-		"old":          {200, encodedAnswer(t, noon.Add(-time.Hour), map[string]NodeMetrics{"n1": nodeMetrics(Metric{Type: CPU, Operator: Latest, Value: 12.5})}), usage.Problem{Kind: usage.Stale, Detail: "cpu: measured more than 3m0s ago for n1"}},
-		"without time": {200, strings.ReplaceAll(good, `"end":`, `"until":`), usage.Problem{Kind: usage.Stale, Detail: "cpu: measured more than 3m0s ago for n1"}},
-		"negative":     {200, strings.Replace(good, "12.5", "-12.5", 1), usage.Problem{Kind: usage.Implausible, Detail: "cpu: negative for n1"}},
-		"no percent":   {200, strings.Replace(good, "12.5", "1250", 1), usage.Problem{Kind: usage.Implausible, Detail: "cpu: 12.5 for n1 is not a ratio (want 0..1; is it a percentage?); all 1 values are rejected"}},
+		"not allowed": {401, "", usage.Problem{Kind: usage.BadAnswer,
+			Detail: "answers 401; the server requires authentication: set tokenFile to a file with a valid token"}},
+		"a page": {200, "<html>", usage.Problem{Kind: usage.BadAnswer,
+			Detail: "the answer is a web page; is this the address of a load-watcher?"}},
+		"half": {200, good[:60], usage.Problem{Kind: usage.BadAnswer,
+			Detail: "reading a load-watcher answer: unexpected end of JSON input"}},
+		"a NaN": {200, strings.Replace(good, "12.5", "NaN", 1),
+			usage.Problem{Kind: usage.BadAnswer, Detail: "reading a load-watcher answer: invalid character 'N' looking for beginning of value"}},
+		"no nodes": {200, encodedAnswer(t, noon, nil), usage.Problem{Kind: usage.Empty, Detail: "cpu: the answer has no values"}},
+		"old": {200, encodedAnswer(t, noon.Add(-time.Hour),
+			map[string]NodeMetrics{"n1": nodeMetrics(Metric{Type: CPU, Operator: Latest, Value: 12.5})}),
+			usage.Problem{Kind: usage.Stale, Detail: "cpu: measured more than 3m0s ago for n1"}},
+		"without time": {200, strings.ReplaceAll(good, `"end":`, `"until":`),
+			usage.Problem{Kind: usage.Stale, Detail: "cpu: measured more than 3m0s ago for n1"}},
+		"negative": {200, strings.Replace(good, "12.5", "-12.5", 1), usage.Problem{Kind: usage.Implausible, Detail: "cpu: negative for n1"}},
+		"no percent": {200, strings.Replace(good, "12.5", "1250", 1),
+			usage.Problem{Kind: usage.Implausible, Detail: "cpu: 12.5 for n1 is not a ratio (want 0..1; is it a percentage?); all 1 values are rejected"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got, err := newTestSource(t, func(w http.ResponseWriter, _ *http.Request) {

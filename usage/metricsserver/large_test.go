@@ -25,11 +25,14 @@ func largeCluster(tb testing.TB) (*fakeMetricsAPI, []usage.Node) {
 	}
 	var ofPods v1beta1.PodMetricsList
 	for i := range 150000 {
-		p := podMetrics(fmt.Sprintf("service-%d-7d9f8b6c5-x%05d", i/20, i), resourceList("137201532n", "342109Ki"), resourceList("1532n", "2109Ki"))
-		p.Labels = map[string]string{"app.kubernetes.io/name": "service", "app.kubernetes.io/instance": "service-1", "pod-template-hash": "7d9f8b6c5", "team": "shop", "tier": "web"}
+		p := podMetrics(fmt.Sprintf("service-%d-7d9f8b6c5-x%05d", i/20, i), resourceList("137201532n", "342109Ki"),
+			resourceList("1532n", "2109Ki"))
+		p.Labels = map[string]string{"app.kubernetes.io/name": "service", "app.kubernetes.io/instance": "service-1",
+			"pod-template-hash": "7d9f8b6c5", "team": "shop", "tier": "web"}
 		ofPods.Items = append(ofPods.Items, p)
 	}
-	return &fakeMetricsAPI{contentType: runtime.ContentTypeProtobuf, nodes: encodeList(tb, runtime.ContentTypeProtobuf, &ofNodes), pods: encodeList(tb, runtime.ContentTypeProtobuf, &ofPods)}, all
+	return &fakeMetricsAPI{contentType: runtime.ContentTypeProtobuf, nodes: encodeList(tb, runtime.ContentTypeProtobuf, &ofNodes),
+		pods: encodeList(tb, runtime.ContentTypeProtobuf, &ofPods)}, all
 }
 
 // TestALargeSampleIsTwoRequestsAndLittleWork checks the cost of a large sample. Alone, it takes
@@ -38,7 +41,7 @@ func largeCluster(tb testing.TB) (*fakeMetricsAPI, []usage.Node) {
 // garbage from building the answers.
 func TestALargeSampleIsTwoRequestsAndLittleWork(t *testing.T) {
 	if testing.Short() {
-		t.Skip("-short: it makes 55 MB of metrics; `make test-unit` runs it")
+		t.Skip("skipped with -short: the test builds 55 MB of metrics; `make test-unit` runs it")
 	}
 	a, all := largeCluster(t)
 	s := newTestSource(t, a)

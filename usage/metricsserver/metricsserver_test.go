@@ -36,11 +36,13 @@ func resourceList(cpu, memory string) corev1.ResourceList {
 }
 
 func nodeMetrics(name string, age, window time.Duration, used corev1.ResourceList) v1beta1.NodeMetrics {
-	return v1beta1.NodeMetrics{ObjectMeta: metav1.ObjectMeta{Name: name}, Timestamp: metav1.NewTime(noon.Add(-age)), Window: metav1.Duration{Duration: window}, Usage: used}
+	return v1beta1.NodeMetrics{ObjectMeta: metav1.ObjectMeta{Name: name}, Timestamp: metav1.NewTime(noon.Add(-age)),
+		Window: metav1.Duration{Duration: window}, Usage: used}
 }
 
 func podMetrics(name string, used ...corev1.ResourceList) v1beta1.PodMetrics {
-	p := v1beta1.PodMetrics{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name}, Timestamp: metav1.NewTime(noon.Add(-20 * time.Second)), Window: metav1.Duration{Duration: 15 * time.Second}}
+	p := v1beta1.PodMetrics{ObjectMeta: metav1.ObjectMeta{Namespace: "shop", Name: name},
+		Timestamp: metav1.NewTime(noon.Add(-20 * time.Second)), Window: metav1.Duration{Duration: 15 * time.Second}}
 	for i, u := range used {
 		p.Containers = append(p.Containers, v1beta1.ContainerMetrics{Name: fmt.Sprint("c", i), Usage: u})
 	}
@@ -159,12 +161,17 @@ func TestWhyThereIsNoAnswer(t *testing.T) {
 		body   string
 		want   usage.Problem
 	}{
-		"not installed": {404, "404 page not found", usage.Problem{Kind: usage.Unreachable, Detail: "nodes: the cluster does not serve metrics.k8s.io/v1beta1; is metrics-server installed?"}},
-		"not running":   {503, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"ServiceUnavailable","code":503}`, usage.Problem{Kind: usage.Unreachable, Detail: "nodes: metrics.k8s.io/v1beta1 is not available; is metrics-server running?"}},
-		"not allowed":   {403, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"nodes.metrics.k8s.io is forbidden","reason":"Forbidden","code":403}`, usage.Problem{Kind: usage.BadAnswer, Detail: "nodes: nodes.metrics.k8s.io is forbidden"}},
-		"half":          {200, `{"kind":"NodeMetricsList","apiVersion":"metrics.k8s.io/v1beta1","items":[{"metadata":`, usage.Problem{Kind: usage.BadAnswer, Detail: "nodes: the answer cannot be read: "}},
-		"another kind":  {200, `{"kind":"Gadget","apiVersion":"metrics.k8s.io/v1beta1"}`, usage.Problem{Kind: usage.BadAnswer, Detail: "nodes: the answer cannot be read: "}},
-		"no nodes":      {200, `{"kind":"NodeMetricsList","apiVersion":"metrics.k8s.io/v1beta1","items":[]}`, usage.Problem{Kind: usage.Empty, Detail: "cpu: the answer has no values"}},
+		"not installed": {404, "404 page not found",
+			usage.Problem{Kind: usage.Unreachable, Detail: "nodes: the cluster does not serve metrics.k8s.io/v1beta1; is metrics-server installed?"}},
+		"not running": {503, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"ServiceUnavailable","code":503}`,
+			usage.Problem{Kind: usage.Unreachable, Detail: "nodes: metrics.k8s.io/v1beta1 is not available; is metrics-server running?"}},
+		"not allowed": {403, `{"kind":"Status","apiVersion":"v1","status":"Failure","message":"nodes.metrics.k8s.io is forbidden","reason":"Forbidden","code":403}`, usage.Problem{Kind: usage.BadAnswer, Detail: "nodes: nodes.metrics.k8s.io is forbidden"}},
+		"half": {200, `{"kind":"NodeMetricsList","apiVersion":"metrics.k8s.io/v1beta1","items":[{"metadata":`,
+			usage.Problem{Kind: usage.BadAnswer, Detail: "nodes: the answer cannot be read: "}},
+		"another kind": {200, `{"kind":"Gadget","apiVersion":"metrics.k8s.io/v1beta1"}`,
+			usage.Problem{Kind: usage.BadAnswer, Detail: "nodes: the answer cannot be read: "}},
+		"no nodes": {200, `{"kind":"NodeMetricsList","apiVersion":"metrics.k8s.io/v1beta1","items":[]}`,
+			usage.Problem{Kind: usage.Empty, Detail: "cpu: the answer has no values"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var requests atomic.Int32
@@ -198,11 +205,12 @@ func TestNoRedirectIsFollowed(t *testing.T) {
 	defer other.Close()
 	s := newTestSource(t, http.RedirectHandler(other.URL, http.StatusTemporaryRedirect))
 	got, err := s.Sample(t.Context(), testNodes("n1"))
-	if err == nil || len(got.Problems) == 0 || got.Problems[0].Kind != usage.BadAnswer || !strings.Contains(got.Problems[0].Detail, "redirects are not followed") {
+	if err == nil || len(got.Problems) == 0 || got.Problems[0].Kind != usage.BadAnswer ||
+		!strings.Contains(got.Problems[0].Detail, "redirects are not followed") {
 		t.Errorf("%v, %v", err, got.Problems)
 	}
 	if n := elsewhere.Load(); n > 0 {
-		t.Errorf("%d requests went there", n)
+		t.Errorf("%d requests followed the redirect", n)
 	}
 }
 
@@ -212,7 +220,8 @@ func TestNobodyAnswers(t *testing.T) {
 	defer close(done)
 	s.opts.Timeout = 50 * time.Millisecond
 	got, err := s.Sample(t.Context(), testNodes("n1"))
-	want := []usage.Problem{{Kind: usage.Unreachable, Detail: "nodes: no answer within 50ms"}, {Kind: usage.Unreachable, Detail: "pods: no answer within 50ms"}}
+	want := []usage.Problem{{Kind: usage.Unreachable, Detail: "nodes: no answer within 50ms"},
+		{Kind: usage.Unreachable, Detail: "pods: no answer within 50ms"}}
 	if d := cmp.Diff(want, got.Problems); d != "" || err == nil {
 		t.Errorf("%v\n%s", err, d)
 	}

@@ -13,7 +13,8 @@ import (
 // TestQuantitiesAreTheLibrarys compares all quantities with the library, including forms that
 // parseQuantity leaves to it.
 func TestQuantitiesAreTheLibrarys(t *testing.T) {
-	for _, text := range []string{"0", "1", "137201532n", "15u", "250m", "3k", "342109Ki", "7Mi", "2Gi", "1.5", "1e3", "-1", "3T", "999999999999999999", "1234567890123456789012"} {
+	for _, text := range []string{"0", "1", "137201532n", "15u", "250m", "3k", "342109Ki", "7Mi", "2Gi", "1.5", "1e3", "-1", "3T",
+		"999999999999999999", "1234567890123456789012"} {
 		want := resource.MustParse(text)
 		if got, err := parseQuantity([]byte(text)); err != nil || got != want.AsApproximateFloat64() {
 			t.Errorf("%s: %v, %v; want %v", text, got, err, want.AsApproximateFloat64())
@@ -28,8 +29,10 @@ func TestQuantitiesAreTheLibrarys(t *testing.T) {
 
 func TestBothEncodingsSayTheSame(t *testing.T) {
 	for kind, list := range map[string]runtime.Object{
-		podList:  &v1beta1.PodMetricsList{Items: []v1beta1.PodMetrics{podMetrics("a", resourceList("100m", "64Mi"), resourceList("1n", "1.5")), podMetrics("b", resourceList("", "1")), podMetrics("c")}},
-		nodeList: &v1beta1.NodeMetricsList{Items: []v1beta1.NodeMetrics{nodeMetrics("n1", time.Second+time.Millisecond, time.Minute, resourceList("0", "64Mi")), nodeMetrics("n2", 0, 0, nil)}},
+		podList: &v1beta1.PodMetricsList{Items: []v1beta1.PodMetrics{podMetrics("a", resourceList("100m", "64Mi"),
+			resourceList("1n", "1.5")), podMetrics("b", resourceList("", "1")), podMetrics("c")}},
+		nodeList: &v1beta1.NodeMetricsList{Items: []v1beta1.NodeMetrics{nodeMetrics("n1", time.Second+time.Millisecond, time.Minute,
+			resourceList("0", "64Mi")), nodeMetrics("n2", 0, 0, nil)}},
 	} {
 		a, err := decodeProto(encodeList(t, runtime.ContentTypeProtobuf, list), kind)
 		if err != nil {
@@ -47,21 +50,22 @@ func TestBothEncodingsSayTheSame(t *testing.T) {
 			t.Errorf("%s: %d\n%s", kind, len(a), d)
 		}
 		if _, err := decodeProto(encodeList(t, runtime.ContentTypeProtobuf, list), "Gadget"); err == nil {
-			t.Error("another kind is read")
+			t.Error("a list of another kind was accepted")
 		}
 		if _, err := decodeJSON(encodeList(t, runtime.ContentTypeJSON, list), "Gadget"); err == nil {
-			t.Error("another kind is read")
+			t.Error("a list of another kind was accepted")
 		}
 	}
 }
 
 func FuzzDecodeProto(f *testing.F) {
-	f.Add(encodeList(f, runtime.ContentTypeProtobuf, &v1beta1.PodMetricsList{Items: []v1beta1.PodMetrics{podMetrics("a", resourceList("100m", "64Mi"))}}))
+	f.Add(encodeList(f, runtime.ContentTypeProtobuf,
+		&v1beta1.PodMetricsList{Items: []v1beta1.PodMetrics{podMetrics("a", resourceList("100m", "64Mi"))}}))
 	f.Add([]byte("k8s\x00"))
 	f.Fuzz(func(t *testing.T, body []byte) {
 		items, err := decodeProto(body, podList)
 		if err == nil && len(items) > len(body) {
-			t.Fatal("more than was sent")
+			t.Fatal("received more events than were sent")
 		}
 	})
 }

@@ -180,7 +180,8 @@ func (m *Monitor) reportAttempt(begun time.Time, nodes int, problems []usage.Pro
 		problems = []usage.Problem{{Kind: usage.Unreachable, Detail: err.Error()}}
 	}
 	now := m.clock.Now()
-	m.recorder.RecordAttempt(Attempt{Failed: err != nil, Problems: problems, Took: now.Sub(begun), Coverage: m.windows.Coverage(now, nodes), SampledAt: m.windows.NewestMeasurement()})
+	m.recorder.RecordAttempt(Attempt{Failed: err != nil, Problems: problems, Took: now.Sub(begun),
+		Coverage: m.windows.Coverage(now, nodes), SampledAt: m.windows.NewestMeasurement()})
 	select {
 	case m.sampled <- struct{}{}:
 	default: // the receiver has not taken the previous value yet

@@ -106,8 +106,9 @@ func (n *fakeRecorder) attempt(i int) monitor.Attempt {
 const interval = 30 * time.Second
 
 func options() window.Options {
-	return window.Options{Source: "metricsServer", Statistic: window.Mean, Window: 5 * time.Minute, MaxAge: 3 * time.Minute, Interval: interval,
-		Watches: []window.LevelWatch{{Name: "hot-nodes", Resource: "cpu", Enter: 0.8, Leave: 0.8, For: 3}}}
+	return window.Options{Source: "metricsServer", Statistic: window.Mean, Window: 5 * time.Minute, MaxAge: 3 * time.Minute,
+		Interval: interval,
+		Watches:  []window.LevelWatch{{Name: "hot-nodes", Resource: "cpu", Enter: 0.8, Leave: 0.8, For: 3}}}
 }
 
 func newMonitor(s usage.Source) (*monitor.Monitor, *fakeRecorder) {
@@ -151,7 +152,8 @@ func TestSamplesOnItsOwnClock(t *testing.T) {
 	withRunningMonitor(t, s, func(m *monitor.Monitor, n *fakeRecorder) {
 		begun := time.Now()
 		u := m.Usage()
-		if u.Samples != 1 || u.Statistic != "latest" || isHot(u) || len(u.Pods) != 1 || u.Pods[0].Node != "a" || u.Pods[0].UID != "1" || u.Nodes[0].Used["cpu"] != 900 {
+		if u.Samples != 1 || u.Statistic != "latest" || isHot(u) || len(u.Pods) != 1 || u.Pods[0].Node != "a" || u.Pods[0].UID != "1" ||
+			u.Nodes[0].Used["cpu"] != 900 {
 			t.Errorf("after the first sample: %+v", u)
 		}
 		wantProblem(t, u, "samples are counted since 2000-01-01T00:00:00Z, because metricsServer has no history: 1 of up to 3 required in a row")
@@ -159,7 +161,7 @@ func TestSamplesOnItsOwnClock(t *testing.T) {
 		select {
 		case <-m.Sampled():
 		default:
-			t.Error("nobody was woken by the first sample")
+			t.Error("the first sample did not wake the receiver")
 		}
 		advanceTime(2 * interval)
 		s.set(nil, nil)
@@ -192,7 +194,7 @@ func TestASourceThatIsDown(t *testing.T) {
 		last := time.Now()
 		advanceTime(interval)
 		if !isHot(m.Usage()) {
-			t.Error("not hot any more at the first failure")
+			t.Error("node a stopped being hot at the first failure")
 		}
 		wantProblem(t, m.Usage(), "no answer since 2000-01-01T00:01:30Z (asked 1 times): connection refused")
 		advanceTime(5 * interval)
@@ -253,18 +255,18 @@ func TestTheSourceRemembers(t *testing.T) {
 		}
 		wantProblem(t, u, "")
 		if len(s.since) != 1 || !s.since[0].Equal(now.Add(-5*time.Minute-interval)) {
-			t.Errorf("asked for what was since %v", s.since)
+			t.Errorf("History was called with since %v", s.since)
 		}
 		advanceTime(interval)
 		m.SampleOnce(t.Context())
 		if len(s.since) != 1 {
-			t.Error("asked again for what was")
+			t.Error("History was called again")
 		}
 		advanceTime(4 * time.Minute)
 		last := now.Add(interval)
 		m.SampleOnce(t.Context())
 		if len(s.since) != 2 || !s.since[1].Equal(last) {
-			t.Errorf("after a silence, asked for what was since %v, want %v", s.since, last)
+			t.Errorf("after a gap, History was called with since %v, want %v", s.since, last)
 		}
 	})
 }
@@ -285,13 +287,13 @@ func TestRelievedBeforeItBegan(t *testing.T) {
 		}
 		for range 9 {
 			if m.Usage().Nodes[0].Newest["cpu"] != 500 {
-				t.Fatalf("while the window reaches back: %+v", m.Usage().Nodes[0])
+				t.Fatalf("while the window includes history: %+v", m.Usage().Nodes[0])
 			}
 			advanceTime(interval)
 			m.SampleOnce(t.Context())
 		}
 		if n := m.Usage().Nodes[0]; n.Used["cpu"] != 500 || n.Newest != nil {
-			t.Errorf("with a window of its own: %+v", n)
+			t.Errorf("with only samples of this process: %+v", n)
 		}
 	})
 }
@@ -301,7 +303,8 @@ func TestRelievedBeforeItBegan(t *testing.T) {
 func TestASourceThatSaysInPartWhatItRemembers(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		now := time.Now()
-		s := &fakeHistorySource{fakeSource: fakeSource{cpu: 900}, past: []usage.Sample{sampleAt(now.Add(-2*interval), 900), sampleAt(now.Add(-interval), 900)}, err: errors.New("memory: answers 503")}
+		s := &fakeHistorySource{fakeSource: fakeSource{cpu: 900},
+			past: []usage.Sample{sampleAt(now.Add(-2*interval), 900), sampleAt(now.Add(-interval), 900)}, err: errors.New("memory: answers 503")}
 		m, _ := newMonitor(s)
 		m.SampleOnce(t.Context())
 		u := m.Usage()
@@ -338,7 +341,7 @@ func TestUsageOfAMoment(t *testing.T) {
 		first := m.Usage()
 		advanceTime(time.Second)
 		if again := m.Usage(); &again.Pods[0] != &first.Pods[0] {
-			t.Error("made anew after a second without a sample")
+			t.Error("Usage was computed again after one second without a sample")
 		}
 		m.SampleOnce(t.Context())
 		if again := m.Usage(); again.Samples != 2 {
@@ -351,23 +354,24 @@ func TestUsageOfAMoment(t *testing.T) {
 		once, _, _ := m.Loads()
 		advanceTime(time.Second)
 		if again, _, now := m.Loads(); &again[0] != &once[0] || !now.Equal(time.Now()) {
-			t.Error("loads are made anew a second later")
+			t.Error("Loads were computed again after one second")
 		}
 		m.SampleOnce(t.Context())
 		if again, _, _ := m.Loads(); &again[0] == &once[0] {
-			t.Error("loads are not made anew with a sample")
+			t.Error("Loads were not computed again after a sample")
 		}
 		measured, _, _ := m.Loads()
 		advanceTime(3*time.Minute - time.Second)
 		if kept, _, _ := m.Loads(); len(kept) != 1 || !kept[0].At.Equal(measured[0].At) {
-			t.Errorf("just not too old: %+v", kept)
+			t.Errorf("usage is unknown although it is not too old: %+v", kept)
 		}
 		advanceTime(time.Second + time.Millisecond)
 		if gone, _, _ := m.Loads(); len(gone) != 0 {
-			t.Errorf("too old, though made anew lately: %+v", gone)
+			t.Errorf("usage that is too old is still returned: %+v", gone)
 		}
 		m.SampleOnce(t.Context())
-		if loads, over, now := m.Loads(); len(loads) != 1 || loads[0].ByResource["cpu"].Mean != 90 || over != 5*time.Minute || !now.Equal(time.Now()) {
+		if loads, over, now := m.Loads(); len(loads) != 1 || loads[0].ByResource["cpu"].Mean != 90 || over != 5*time.Minute ||
+			!now.Equal(time.Now()) {
 			t.Errorf("loads %+v over %s at %s", loads, over, now)
 		}
 	})

@@ -85,15 +85,18 @@ func (m *Monitor) sourceProblems(now time.Time) []string {
 	var out []string
 	switch {
 	case m.lastError != nil:
-		out = append(out, fmt.Sprintf("no answer since %s (asked %d times): %v", m.failedSince.UTC().Format(time.RFC3339), m.failures, m.lastError))
+		out = append(out, fmt.Sprintf("no answer since %s (asked %d times): %v", m.failedSince.UTC().Format(time.RFC3339), m.failures,
+			m.lastError))
 	case m.samples == 0:
 		out = append(out, "the source has not answered yet")
 	}
 	if m.historyGap != "" && m.noHistoryReason == "" && now.Before(m.historyGapAt.Add(m.historyLength())) {
-		out = append(out, fmt.Sprintf("the history of %s could be read only in part; samples of the rest are counted since %s: %s", m.opts.Source, m.historyGapAt.UTC().Format(time.RFC3339), m.historyGap))
+		out = append(out, fmt.Sprintf("the history of %s could be read only in part; samples of the rest are counted since %s: %s",
+			m.opts.Source, m.historyGapAt.UTC().Format(time.RFC3339), m.historyGap))
 	}
 	if most := m.maxRequiredSamples(); most > 1 && m.noHistoryReason != "" && m.samples < most {
-		out = append(out, fmt.Sprintf("samples are counted since %s, because %s: %d of up to %d required in a row", m.firstAttempt.UTC().Format(time.RFC3339), m.noHistoryReason, m.samples, most))
+		out = append(out, fmt.Sprintf("samples are counted since %s, because %s: %d of up to %d required in a row",
+			m.firstAttempt.UTC().Format(time.RFC3339), m.noHistoryReason, m.samples, most))
 	}
 	return out
 }

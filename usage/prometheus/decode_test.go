@@ -25,7 +25,8 @@ func podVectorJSON(n int) []byte {
 		if i > 0 {
 			b.WriteByte(',')
 		}
-		fmt.Fprintf(&b, `{"metric":{"namespace":"team-%d","pod":"service-%d-7d9f8b6c5-x%05d"},"value":[%d.123,"0.0%d"]}`, i%100, i/20, i, noon.Unix(), i)
+		fmt.Fprintf(&b, `{"metric":{"namespace":"team-%d","pod":"service-%d-7d9f8b6c5-x%05d"},"value":[%d.123,"0.0%d"]}`, i%100, i/20,
+			i, noon.Unix(), i)
 	}
 	b.WriteString(`]}}`)
 	return b.Bytes()
@@ -74,7 +75,7 @@ func compareAnswers(t testing.TB, got answer, want model.Value) {
 		ours = append(ours, fmt.Sprint(s.labels[0], s.labels[1], s.at.UnixMilli(), s.v))
 	}
 	if a, b := strings.Join(ours, "\n"), strings.Join(theirs, "\n"); a != b {
-		t.Fatalf("read\n%.2000s\nthe library reads\n%.2000s", a, b)
+		t.Fatalf("decoded\n%.2000s\nthe library decoded\n%.2000s", a, b)
 	}
 }
 
@@ -149,7 +150,7 @@ func FuzzDecode(f *testing.F) {
 		// A truncated answer is never accepted.
 		if whole := bytes.TrimRight(body, " \t\r\n"); len(whole) > 0 {
 			if a, err := decodeAnswer(whole[:len(whole)-1], []string{"namespace", "pod"}); err == nil {
-				t.Fatalf("without its end: %+v", a)
+				t.Fatalf("a truncated answer was accepted: %+v", a)
 			}
 		}
 	})

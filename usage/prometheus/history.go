@@ -21,7 +21,8 @@ func (s *Source) History(ctx context.Context, nodes []usage.Node, since time.Tim
 	step = step.Truncate(time.Millisecond)
 	now, since := s.opts.Now(), since.Truncate(time.Millisecond)
 	if step <= 0 || now.Before(since) || now.Sub(since)/step >= maxHistorySteps {
-		return nil, fmt.Errorf("reading the history from Prometheus: the time since %s in steps of %s is not between 1 and %d samples", since, step, maxHistorySteps)
+		return nil, fmt.Errorf("reading the history from Prometheus: the time since %s in steps of %s is not between 1 and %d samples",
+			since, step, maxHistorySteps)
 	}
 	var asks []metricQuery
 	for _, a := range s.queries {
@@ -30,7 +31,8 @@ func (s *Source) History(ctx context.Context, nodes []usage.Node, since time.Tim
 		}
 	}
 	replies := s.runQueries(ctx, asks, func(text string) url.Values {
-		return url.Values{"query": {text}, "start": {formatTime(since)}, "end": {formatTime(now)}, "step": {formatSeconds(step)}, "lookback_delta": {formatSeconds(s.opts.MaxAge)}}
+		return url.Values{"query": {text}, "start": {formatTime(since)}, "end": {formatTime(now)}, "step": {formatSeconds(step)},
+			"lookback_delta": {formatSeconds(s.opts.MaxAge)}}
 	}, "/api/v1/query_range", "matrix")
 	steps := map[string]map[int64][]sample{}
 	for text, r := range replies {

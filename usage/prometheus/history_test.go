@@ -20,7 +20,8 @@ func TestHistory(t *testing.T) {
 	}
 	ok := true
 	s := newTestSource(t, http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if !strings.HasSuffix(r.URL.Path, "/query_range") || r.FormValue("step") != "30" || r.FormValue("start") != unixBefore(time.Minute)+".000" {
+		if !strings.HasSuffix(r.URL.Path, "/query_range") || r.FormValue("step") != "30" ||
+			r.FormValue("start") != unixBefore(time.Minute)+".000" {
 			t.Errorf("%s %v", r.URL.Path, r.Form)
 		}
 		result := ""
@@ -29,7 +30,8 @@ func TestHistory(t *testing.T) {
 			w.WriteHeader(http.StatusServiceUnavailable)
 			return
 		case strings.Contains(q, "timestamp("):
-			result = steps("n1", unixBefore(65*time.Second), unixBefore(35*time.Second), unixBefore(5*time.Second)) + "," + steps("n2", unixBefore(time.Hour), unixBefore(31*time.Second), unixBefore(time.Second))
+			result = steps("n1", unixBefore(65*time.Second), unixBefore(35*time.Second), unixBefore(5*time.Second)) + "," +
+				steps("n2", unixBefore(time.Hour), unixBefore(31*time.Second), unixBefore(time.Second))
 		case strings.Contains(q, "node_cpu"):
 			result = steps("n1", "0.25", "0.5", "0.75") + "," + steps("n2", "0.5", "NaN", "0.5")
 		}
@@ -52,7 +54,8 @@ func TestHistory(t *testing.T) {
 		t.Error(d)
 	}
 	ok = false
-	if got, err := s.History(t.Context(), twoNodes(), noon.Add(-time.Minute), 30*time.Second); len(got) != 3 || err == nil || err.Error() != "reading the history from Prometheus: memory: answers 503" {
+	if got, err := s.History(t.Context(), twoNodes(), noon.Add(-time.Minute), 30*time.Second); len(got) != 3 || err == nil ||
+		err.Error() != "reading the history from Prometheus: memory: answers 503" {
 		t.Errorf("with a query that fails: %d samples, %v", len(got), err)
 	}
 	ok = true
@@ -62,6 +65,6 @@ func TestHistory(t *testing.T) {
 		}
 	}
 	if _, err := s.History(t.Context(), twoNodes(), noon.Add(time.Minute), time.Minute); err == nil {
-		t.Error("the past begins tomorrow")
+		t.Error("History accepted a start in the future")
 	}
 }

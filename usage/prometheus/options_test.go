@@ -38,8 +38,9 @@ func TestPresetsArePromQL(t *testing.T) {
 				if err := q.CheckLabels(keeps...); err != nil {
 					t.Errorf("%s: %s: %v", p, a.text, err)
 				}
-				if strings.Contains(a.text, "(L)") || strings.Contains(a.text, "[W]") || strings.Contains(a.text, "rate(") && !strings.Contains(a.text, "[90s]") {
-					t.Errorf("%s: %s is not filled in", p, a.text)
+				if strings.Contains(a.text, "(L)") || strings.Contains(a.text, "[W]") || strings.Contains(a.text, "rate(") &&
+					!strings.Contains(a.text, "[90s]") {
+					t.Errorf("%s: %s still contains a placeholder", p, a.text)
 				}
 			}
 		}
@@ -48,7 +49,8 @@ func TestPresetsArePromQL(t *testing.T) {
 
 func TestOptionsThatCannotBe(t *testing.T) {
 	o := Options{NodeLabel: "instance",
-		Queries:    map[string]string{"cpu": "sum(x)", "memory": "x * 100", "disk": "rate(", cluster.MemoryAvailable: "x * 100", "a b": "x", "net": "1"},
+		Queries: map[string]string{"cpu": "sum(x)", "memory": "x * 100", "disk": "rate(", cluster.MemoryAvailable: "x * 100",
+			"a b": "x", "net": "1"},
 		PodQueries: map[string]string{"cpu": "sum by (pod) (x)", "disk": "x", "memory": ""},
 		Rules:      map[string]string{"hot": "100 * x", "cold": "scalar(x)"},
 		Freshness:  map[string]string{"cpu": "sum(x)", "rule:hot": "x", "gone": "x"}}
@@ -71,9 +73,10 @@ func TestOptionsThatCannotBe(t *testing.T) {
 		t.Errorf("%v", got)
 	}
 	if _, err := New(Options{NodeLabel: "instance", Preset: None, PodQueries: map[string]string{"cpu": "x"}}); err == nil {
-		t.Error("a source that asks about no node")
+		t.Error("New accepted options without a query about nodes")
 	}
-	if _, err := New(Options{NodeLabel: "instance", Preset: Kubelet, URL: "http://me:hunter2@\x00"}); err == nil || strings.Contains(err.Error(), "hunter2") {
+	if _, err := New(Options{NodeLabel: "instance", Preset: Kubelet, URL: "http://me:hunter2@\x00"}); err == nil ||
+		strings.Contains(err.Error(), "hunter2") {
 		t.Errorf("%v", err)
 	}
 }

@@ -70,9 +70,11 @@ const (
 func (p Preset) nodeQueries() []metricQuery {
 	switch p {
 	case NodeExporter:
-		return []metricQuery{{"cpu", exporterCPU, usage.Share, exporterAge, true, false}, {"memory", exporterMem, usage.Share, exporterAge, true, false}}
+		return []metricQuery{{"cpu", exporterCPU, usage.Share, exporterAge, true, false},
+			{"memory", exporterMem, usage.Share, exporterAge, true, false}}
 	case Kubelet:
-		return []metricQuery{{"cpu", kubeletCPU, usage.Cores, kubeletAge, true, false}, {"memory", kubeletMem, usage.Bytes, kubeletAge, true, false}}
+		return []metricQuery{{"cpu", kubeletCPU, usage.Cores, kubeletAge, true, false},
+			{"memory", kubeletMem, usage.Bytes, kubeletAge, true, false}}
 	case RecordingRules:
 		return []metricQuery{{"cpu", ruleCPU, usage.Share, ruleCPUAge, true, false}, {"memory", ruleMem, usage.Share, ruleMemAge, true, false}}
 	}

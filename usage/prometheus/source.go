@@ -177,7 +177,8 @@ type queryResult struct {
 }
 
 // runQueries runs each distinct query once, several at a time.
-func (s *Source) runQueries(ctx context.Context, asks []metricQuery, form func(string) url.Values, path, want string) map[string]queryResult {
+func (s *Source) runQueries(ctx context.Context, asks []metricQuery, form func(string) url.Values, path,
+	want string) map[string]queryResult {
 	labels := map[string][]string{}
 	for _, a := range asks {
 		labels[a.text] = []string{s.opts.NodeLabel}

@@ -26,7 +26,8 @@ var noon = time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 func twoNodes() []usage.Node {
 	var out []usage.Node
 	for _, i := range []string{"1", "2"} {
-		out = append(out, usage.Node{Name: "n" + i, InternalIPs: []string{"10.0.0." + i}, Capacity: cluster.Resources{MilliCPU: 4000, MemoryBytes: 8 << 30}})
+		out = append(out, usage.Node{Name: "n" + i, InternalIPs: []string{"10.0.0." + i},
+			Capacity: cluster.Resources{MilliCPU: 4000, MemoryBytes: 8 << 30}})
 	}
 	return out
 }
@@ -63,7 +64,8 @@ func newTestSource(t testing.TB, h http.Handler, change func(*Options)) *Source 
 	if err != nil {
 		t.Fatal(err)
 	}
-	o := Options{URL: s.URL + "/", Preset: NodeExporter, RateWindow: 2 * time.Minute, NodeLabel: "instance", Timeout: 5 * time.Second, MaxAge: 3 * time.Minute,
+	o := Options{URL: s.URL + "/", Preset: NodeExporter, RateWindow: 2 * time.Minute, NodeLabel: "instance",
+		Timeout: 5 * time.Second, MaxAge: 3 * time.Minute,
 		PodQueries: map[string]string{"cpu": "", "memory": ""}, Client: client, Now: func() time.Time { return noon }}
 	if change != nil {
 		change(&o)
@@ -112,7 +114,8 @@ func TestPodsAndAvailableMemory(t *testing.T) {
 	if d := cmp.Diff(map[string]int64{"cpu": 1500, "memory": 7 << 30, cluster.MemoryAvailable: 1 << 30}, got.Nodes["n1"].Used); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff(map[string]usage.Reading{"shop/a": {At: noon, Used: map[string]int64{"cpu": 100, "memory": 1024}}, "shop/b": {At: noon, Used: map[string]int64{"memory": 2048}}}, got.Pods); d != "" {
+	if d := cmp.Diff(map[string]usage.Reading{"shop/a": {At: noon, Used: map[string]int64{"cpu": 100, "memory": 1024}},
+		"shop/b": {At: noon, Used: map[string]int64{"memory": 2048}}}, got.Pods); d != "" {
 		t.Error(d)
 	}
 	if d := cmp.Diff([]usage.Problem{{Kind: usage.NotANumber, Detail: "cpu of pods: not a finite number for shop/b"}}, got.Problems); d != "" {
@@ -139,13 +142,15 @@ func TestPushedValuesAreAsOldAsTheirPush(t *testing.T) {
 		t.Fatal(err)
 	}
 	want := map[string]usage.Reading{
-		"n1": {At: noon.Add(-10 * time.Second), Times: map[string]time.Time{"disk": noon}, Used: map[string]int64{cluster.MemoryAvailable: 812 << 20, "disk": 500000, "rule:mem": 812 << 20 * 1e6}},
+		"n1": {At: noon.Add(-10 * time.Second), Times: map[string]time.Time{"disk": noon},
+			Used: map[string]int64{cluster.MemoryAvailable: 812 << 20, "disk": 500000, "rule:mem": 812 << 20 * 1e6}},
 		"n2": {At: noon, Used: map[string]int64{"disk": 500000}},
 	}
 	if d := cmp.Diff(want, got.Nodes); d != "" {
 		t.Error(d)
 	}
-	if d := cmp.Diff([]usage.Problem{{Kind: usage.Stale, Detail: "memory.available: measured more than 3m0s ago for n2"}, {Kind: usage.Stale, Detail: "rule:mem: measured more than 3m0s ago for n2"}}, got.Problems); d != "" {
+	if d := cmp.Diff([]usage.Problem{{Kind: usage.Stale, Detail: "memory.available: measured more than 3m0s ago for n2"},
+		{Kind: usage.Stale, Detail: "rule:mem: measured more than 3m0s ago for n2"}}, got.Problems); d != "" {
 		t.Error(d)
 	}
 }
@@ -161,10 +166,12 @@ func TestFreshnessOfTheUsersOwn(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if d := cmp.Diff(map[string]usage.Reading{"n1": {At: noon.Add(-8 * time.Second), Used: map[string]int64{"cpu": 2000}}}, got.Nodes); d != "" {
+	if d := cmp.Diff(map[string]usage.Reading{"n1": {At: noon.Add(-8 * time.Second), Used: map[string]int64{"cpu": 2000}}},
+		got.Nodes); d != "" {
 		t.Error(d)
 	}
-	want := []usage.Problem{{Kind: usage.Implausible, Detail: "cpu: invalid measurement time for n3"}, {Kind: usage.Missing, Detail: "cpu: no value for n2"}, {Kind: usage.Stale, Detail: "cpu: no measurement time for n2"}}
+	want := []usage.Problem{{Kind: usage.Implausible, Detail: "cpu: invalid measurement time for n3"},
+		{Kind: usage.Missing, Detail: "cpu: no value for n2"}, {Kind: usage.Stale, Detail: "cpu: no measurement time for n2"}}
 	if d := cmp.Diff(want, got.Problems); d != "" {
 		t.Error(d)
 	}
@@ -179,36 +186,49 @@ func TestBadAnswers(t *testing.T) {
 		kind   usage.ProblemKind
 		detail string // contains
 	}{
-		"NaN":                 {200, strings.ReplaceAll(good, "0.5", "NaN"), usage.NotANumber, "cpu: not a finite number for n1, n2"},
-		"infinite":            {200, strings.ReplaceAll(good, "0.5", "+Inf"), usage.NotANumber, "cpu: not a finite number for n1, n2"},
-		"a node twice":        {200, strings.ReplaceAll(good, "n2", "10.0.0.1:1"), usage.Ambiguous, "cpu: more than one value for n1"},
-		"percent":             {200, strings.ReplaceAll(good, "0.5", "50"), usage.Implausible, "is it a percentage?"},
-		"negative":            {200, strings.ReplaceAll(good, "0.5", "-0.5"), usage.Implausible, "cpu: negative for n1, n2"},
-		"unknown":             {200, strings.ReplaceAll(good, "n2", "db:9100"), usage.UnknownNode, "cpu: unknown node name db:9100"},
-		"other labels":        {200, strings.ReplaceAll(good, "instance", "host"), usage.BadAnswer, "cpu: no value has the label instance"},
-		"a time far off":      {200, strings.ReplaceAll(good, strconv.FormatInt(noon.Unix(), 10), "1000000000000000000"), usage.BadAnswer, "1e+18 is not a time"},
-		"an old answer":       {200, strings.ReplaceAll(good, strconv.FormatInt(noon.Unix(), 10), unixBefore(time.Hour)), usage.Stale, "cpu: measured more than 3m0s ago for n1, n2"},
-		"no values":           {200, `{"status":"success","data":{"resultType":"vector","result":[]}}`, usage.Empty, "cpu: the answer has no values"},
-		"nothing":             {200, "", usage.BadAnswer, "the answer is empty"},
-		"half":                {200, good[:len(good)/2], usage.BadAnswer, "truncated"},
-		"a login page":        {200, "<html><body>login", usage.BadAnswer, "a web page"},
-		"a scalar":            {200, `{"status":"success","data":{"resultType":"scalar","result":[1,"2"]}}`, usage.BadAnswer, "the answer is a scalar (want a vector)"},
-		"a matrix":            {200, `{"status":"success","data":{"resultType":"matrix","result":[]}}`, usage.BadAnswer, "the answer is a matrix (want a vector)"},
-		"a histogram":         {200, `{"status":"success","data":{"resultType":"vector","result":[{"metric":{"instance":"n1"},"histogram":[1,{"count":"1","sum":"2"}]}]}}`, usage.Implausible, "cpu: a histogram for n1"},
-		"warnings and values": {200, strings.Replace(good, `"data"`, `"warnings":["store down"],"data"`, 1), usage.BadAnswer, "the answer may be partial: store down"},
-		"warnings, no values": {200, `{"status":"success","data":{"resultType":"vector","result":[]},"warnings":["store down"]}`, usage.BadAnswer, "the answer may be partial: store down"},
-		"an error with data":  {200, strings.Replace(good, `"success"`, `"error","errorType":"timeout","error":"too slow"`, 1), usage.BadAnswer, "answers 200, timeout: too slow"},
-		"a bad query":         {400, `{"status":"error","errorType":"bad_data","error":"parse error"}`, usage.BadAnswer, "answers 400, bad_data: parse error"},
-		"data with an error":  {503, good, usage.Unreachable, "answers 503"},
-		"not allowed":         {401, "Unauthorized", usage.BadAnswer, "answers 401; the server requires authentication: set tokenFile to a file with a valid token"},
-		"forbidden":           {403, "Forbidden", usage.BadAnswer, "answers 403; the account may not read this: grant access to the account of the token in tokenFile"},
-		"a tenant refused":    {403, `{"status":"error","errorType":"forbidden","error":"no such tenant"}`, usage.BadAnswer, "answers 403, forbidden: no such tenant; the account may not read this: grant access"},
-		"another server":      {404, "404 page not found", usage.BadAnswer, "cpu: answers 404; is this the address of a Prometheus, with its path prefix?"},
-		"a gateway":           {502, "<html>", usage.Unreachable, "answers 502"},
-		"no content":          {204, "", usage.BadAnswer, "the answer is empty"},
-		"no status":           {200, `{}`, usage.BadAnswer, `the status "" (want success)`},
-		"too large":           {200, good + strings.Repeat(" ", 1<<20), usage.BadAnswer, "larger than 1 MiB"},
-		"a redirect":          {302, "", usage.BadAnswer, "answers 302, a redirect to login.example.com"},
+		"NaN":          {200, strings.ReplaceAll(good, "0.5", "NaN"), usage.NotANumber, "cpu: not a finite number for n1, n2"},
+		"infinite":     {200, strings.ReplaceAll(good, "0.5", "+Inf"), usage.NotANumber, "cpu: not a finite number for n1, n2"},
+		"a node twice": {200, strings.ReplaceAll(good, "n2", "10.0.0.1:1"), usage.Ambiguous, "cpu: more than one value for n1"},
+		"percent":      {200, strings.ReplaceAll(good, "0.5", "50"), usage.Implausible, "is it a percentage?"},
+		"negative":     {200, strings.ReplaceAll(good, "0.5", "-0.5"), usage.Implausible, "cpu: negative for n1, n2"},
+		"unknown":      {200, strings.ReplaceAll(good, "n2", "db:9100"), usage.UnknownNode, "cpu: unknown node name db:9100"},
+		"other labels": {200, strings.ReplaceAll(good, "instance", "host"), usage.BadAnswer, "cpu: no value has the label instance"},
+		"a time far off": {200, strings.ReplaceAll(good, strconv.FormatInt(noon.Unix(), 10), "1000000000000000000"),
+			usage.BadAnswer, "1e+18 is not a time"},
+		"an old answer": {200, strings.ReplaceAll(good, strconv.FormatInt(noon.Unix(), 10), unixBefore(time.Hour)), usage.Stale,
+			"cpu: measured more than 3m0s ago for n1, n2"},
+		"no values": {200, `{"status":"success","data":{"resultType":"vector","result":[]}}`, usage.Empty,
+			"cpu: the answer has no values"},
+		"nothing":      {200, "", usage.BadAnswer, "the answer is empty"},
+		"half":         {200, good[:len(good)/2], usage.BadAnswer, "truncated"},
+		"a login page": {200, "<html><body>login", usage.BadAnswer, "a web page"},
+		"a scalar": {200, `{"status":"success","data":{"resultType":"scalar","result":[1,"2"]}}`, usage.BadAnswer,
+			"the answer is a scalar (want a vector)"},
+		"a matrix": {200, `{"status":"success","data":{"resultType":"matrix","result":[]}}`, usage.BadAnswer,
+			"the answer is a matrix (want a vector)"},
+		"a histogram": {200, `{"status":"success","data":{"resultType":"vector","result":[{"metric":{"instance":"n1"},"histogram":[1,{"count":"1","sum":"2"}]}]}}`, usage.Implausible, "cpu: a histogram for n1"},
+		"warnings and values": {200, strings.Replace(good, `"data"`, `"warnings":["store down"],"data"`, 1), usage.BadAnswer,
+			"the answer may be partial: store down"},
+		"warnings, no values": {200, `{"status":"success","data":{"resultType":"vector","result":[]},"warnings":["store down"]}`,
+			usage.BadAnswer, "the answer may be partial: store down"},
+		"an error with data": {200, strings.Replace(good, `"success"`, `"error","errorType":"timeout","error":"too slow"`, 1),
+			usage.BadAnswer, "answers 200, timeout: too slow"},
+		"a bad query": {400, `{"status":"error","errorType":"bad_data","error":"parse error"}`, usage.BadAnswer,
+			"answers 400, bad_data: parse error"},
+		"data with an error": {503, good, usage.Unreachable, "answers 503"},
+		"not allowed": {401, "Unauthorized", usage.BadAnswer,
+			"answers 401; the server requires authentication: set tokenFile to a file with a valid token"},
+		"forbidden": {403, "Forbidden", usage.BadAnswer,
+			"answers 403; the account may not read this: grant access to the account of the token in tokenFile"},
+		"a tenant refused": {403, `{"status":"error","errorType":"forbidden","error":"no such tenant"}`, usage.BadAnswer,
+			"answers 403, forbidden: no such tenant; the account may not read this: grant access"},
+		"another server": {404, "404 page not found", usage.BadAnswer,
+			"cpu: answers 404; is this the address of a Prometheus, with its path prefix?"},
+		"a gateway":  {502, "<html>", usage.Unreachable, "answers 502"},
+		"no content": {204, "", usage.BadAnswer, "the answer is empty"},
+		"no status":  {200, `{}`, usage.BadAnswer, `the status "" (want success)`},
+		"too large":  {200, good + strings.Repeat(" ", 1<<20), usage.BadAnswer, "larger than 1 MiB"},
+		"a redirect": {302, "", usage.BadAnswer, "answers 302, a redirect to login.example.com"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := newTestSource(t, http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
@@ -254,7 +274,8 @@ func TestAllEmptyAnswersAreNamed(t *testing.T) {
 
 func TestDeadlines(t *testing.T) {
 	done := make(chan struct{})
-	s := newTestSource(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-done }), func(o *Options) { o.Timeout = 50 * time.Millisecond })
+	s := newTestSource(t, http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-done }),
+		func(o *Options) { o.Timeout = 50 * time.Millisecond })
 	defer close(done)
 	got, err := s.Sample(t.Context(), twoNodes())
 	if err == nil || err.Error() != "asking Prometheus: cpu: no answer within 50ms" || len(got.Nodes) > 0 {
@@ -263,7 +284,7 @@ func TestDeadlines(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if _, err := s.Sample(ctx, twoNodes()); err == nil {
-		t.Error("an answer to nobody")
+		t.Error("a canceled attempt was recorded")
 	}
 }
 

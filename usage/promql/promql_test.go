@@ -62,7 +62,8 @@ func TestPercentages(t *testing.T) {
 	for text, want := range map[string]bool{
 		"x": false, "x * 100": true, "100 * x": true, "((x) * (100))": true, "max by (instance) (x * 100)": true,
 		"(1 - a / b) * 100": true, "(a * 100) / b": false, "x * 1024": false,
-		`100 - (avg by (instance) (rate(c{mode="idle"}[5m])) * 100)`: true, "(100 - x)": true, "1 - x": false, "x - 100": false, "(100 - x) / 100": false, "x * 100 / 100": false,
+		`100 - (avg by (instance) (rate(c{mode="idle"}[5m])) * 100)`: true, "(100 - x)": true, "1 - x": false, "x - 100": false,
+		"(100 - x) / 100": false, "x * 100 / 100": false,
 	} {
 		q, err := Parse(text)
 		if err != nil {

@@ -20,7 +20,8 @@ func largeSample() (usage.Sample, []usage.Node) {
 		nodes = append(nodes, n)
 		s.Nodes[n.Name] = usage.Reading{Used: map[string]int64{"cpu": int64(i % 1000), "memory": int64(i) << 20}}
 		for j := range 30 {
-			s.Pods[fmt.Sprintf("namespace-%02d/deployment-%04d-7d9f8-%05d", i%50, i, j)] = usage.Reading{Node: n.Name, Used: map[string]int64{"cpu": int64(j * 7), "memory": int64(j) << 22}}
+			s.Pods[fmt.Sprintf("namespace-%02d/deployment-%04d-7d9f8-%05d", i%50, i, j)] = usage.Reading{Node: n.Name,
+				Used: map[string]int64{"cpu": int64(j * 7), "memory": int64(j) << 22}}
 		}
 	}
 	return s, nodes

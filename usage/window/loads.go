@@ -40,7 +40,8 @@ func (w *Windows) Loads(now time.Time, d time.Duration) []NodeLoads {
 			}
 			values = w.valuesWithin(of, d, values[:0])
 			percent := 100 / float64(capacity)
-			x.ByResource[resource] = LoadStatistics{Latest: float64(last.v) * percent, Mean: mean(values) * percent, Std: deviation(values) * percent}
+			x.ByResource[resource] = LoadStatistics{Latest: float64(last.v) * percent, Mean: mean(values) * percent,
+				Std: deviation(values) * percent}
 			oldest = olderTime(oldest, last.at)
 		}
 		if len(x.ByResource) > 0 {

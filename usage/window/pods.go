@@ -78,7 +78,8 @@ func (w *Windows) podsInOrder() []*pod {
 			w.sortedPods = append(w.sortedPods, p)
 		}
 		slices.SortFunc(w.sortedPods, func(a, b *pod) int {
-			return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.name, b.name), strings.Compare(a.uid, b.uid), strings.Compare(a.node, b.node))
+			return cmp.Or(strings.Compare(a.namespace, b.namespace), strings.Compare(a.name, b.name), strings.Compare(a.uid, b.uid),
+				strings.Compare(a.node, b.node))
 		})
 	}
 	return w.sortedPods
@@ -114,7 +115,8 @@ func (w *Windows) podUsage(now time.Time) []cluster.PodUsage {
 		if len(pages) > 0 && last.pages != unknown {
 			used["memory"] = w.opts.Statistic.compute(pages) * pageBytes
 		}
-		out = append(out, cluster.PodUsage{Namespace: p.namespace, Name: p.name, UID: p.uid, Node: p.node, At: w.podClock.time(last.at), Used: used})
+		out = append(out, cluster.PodUsage{Namespace: p.namespace, Name: p.name, UID: p.uid, Node: p.node, At: w.podClock.time(last.at),
+			Used: used})
 	}
 	return out
 }

@@ -19,11 +19,12 @@ func TestWhatWasMeasuredBeforeANodeWasCreated(t *testing.T) {
 		w.Add(sampleOfNodeA(30*i, 900), nodes, nil)
 	}
 	if u := w.Usage(secondsAfterStart(50)); len(u.Nodes) != 0 || len(u.Marks) != 0 || !w.NewestMeasurement().IsZero() {
-		t.Errorf("the machine before: %+v, marks %+v", u.Nodes, u.Marks)
+		t.Errorf("measurements of the earlier machine count: %+v, marks %+v", u.Nodes, u.Marks)
 	}
 	w.Add(sampleOfNodeA(60, 900), nodes, nil)
-	if u := w.Usage(secondsAfterStart(60)); len(u.Nodes) != 1 || u.Samples != 1 || len(u.Marks) != 1 || u.Marks[0].Hot || u.Marks[0].Samples != 1 {
-		t.Errorf("its first measurement: %+v, marks %+v", u.Nodes, u.Marks)
+	if u := w.Usage(secondsAfterStart(60)); len(u.Nodes) != 1 || u.Samples != 1 || len(u.Marks) != 1 || u.Marks[0].Hot ||
+		u.Marks[0].Samples != 1 {
+		t.Errorf("after its first measurement: %+v, marks %+v", u.Nodes, u.Marks)
 	}
 }
 
@@ -45,27 +46,28 @@ func TestOtherMachinesAndPodsOfTheSameName(t *testing.T) {
 	w.Add(pod(30, 100), again, where)
 	u := w.Usage(secondsAfterStart(30))
 	if u.Nodes[0].Used["cpu"] != 100 || len(u.Marks) != 0 {
-		t.Errorf("a machine that came back as another: %+v, marks %+v", u.Nodes, u.Marks)
+		t.Errorf("a replaced machine kept its usage: %+v, marks %+v", u.Nodes, u.Marks)
 	}
-	if len(u.Pods) != 2 || u.Pods[0].Used["cpu"] != 900 || u.Pods[0].UID != "1" || !u.Pods[0].At.Equal(secondsAfterStart(0)) || u.Pods[1].Used["cpu"] != 100 || u.Pods[1].UID != "2" {
-		t.Errorf("a pod that came back as another: %+v", u.Pods)
+	if len(u.Pods) != 2 || u.Pods[0].Used["cpu"] != 900 || u.Pods[0].UID != "1" || !u.Pods[0].At.Equal(secondsAfterStart(0)) ||
+		u.Pods[1].Used["cpu"] != 100 || u.Pods[1].UID != "2" {
+		t.Errorf("a replaced pod kept its usage: %+v", u.Pods)
 	}
 	place = window.PodPlace{Node: "a", UID: "3", Created: secondsAfterStart(61)}
 	w.Add(pod(60, 700), again, where) // measured before pod 3 was created
 	if u := w.Usage(secondsAfterStart(60)); len(u.Pods) != 2 || u.Pods[1].UID != "2" || u.Pods[1].Used["cpu"] != 100 {
-		t.Errorf("what was measured of the one before: %+v", u.Pods)
+		t.Errorf("measurements of the earlier pod count: %+v", u.Pods)
 	}
 	here = false
 	w.Add(pod(90, 700), testNodes("b"), where)
 	if u := w.Usage(secondsAfterStart(90)); len(u.Nodes) != 0 {
-		t.Errorf("a node that is gone: %+v", u.Nodes)
+		t.Errorf("a deleted node is still listed: %+v", u.Nodes)
 	}
 	if u := w.Usage(secondsAfterStart(280)); len(u.Pods) != 2 { // they have left, and the window, which ends at 90 s, includes them
 		t.Errorf("pods that have left within the window: %+v", u.Pods)
 	}
 	w.Add(usage.Sample{Taken: secondsAfterStart(400)}, again, where)
 	if u := w.Usage(secondsAfterStart(91)); len(u.Pods) != 0 {
-		t.Errorf("a pod that is gone for longer than any window: %+v", u.Pods)
+		t.Errorf("a pod that left before all windows is still listed: %+v", u.Pods)
 	}
 }
 
@@ -82,16 +84,16 @@ func TestWhatMayBeOfThePodBefore(t *testing.T) {
 		return w.Usage(secondsAfterStart(seconds)).Pods
 	}
 	if got := add(0); len(got) != 1 || got[0].UID != "1" {
-		t.Errorf("a new pod, and none before it: %+v", got)
+		t.Errorf("a new pod without a predecessor is missing: %+v", got)
 	}
 	place = window.PodPlace{Node: "a", UID: "2", Created: secondsAfterStart(10)}
 	if got := add(30); len(got) != 1 || got[0].UID != "1" {
-		t.Errorf("20 s after another came: %+v", got)
+		t.Errorf("20 s after another pod arrived: %+v", got)
 	}
 	if got := add(90); len(got) != 2 || got[1].UID != "2" {
 		t.Errorf("80 s after: %+v", got)
 	}
 	if got := add(95); len(got) != 2 || !got[1].At.Equal(secondsAfterStart(95)) {
-		t.Errorf("once it is known: %+v", got)
+		t.Errorf("after the pod is known: %+v", got)
 	}
 }

@@ -53,7 +53,8 @@ func (w *Windows) NodeUsage(now time.Time) *cluster.Usage {
 	u.Problems = formatProblems(w.problems)
 	if u.Samples == 1 && w.opts.Statistic != Latest {
 		u.Statistic = string(Latest)
-		u.Problems = append(u.Problems, fmt.Sprintf("the window of %s contains one sample, too few for %s; the latest value is used", w.opts.Window, w.opts.Statistic))
+		u.Problems = append(u.Problems, fmt.Sprintf("the window of %s contains one sample, too few for %s; the latest value is used",
+			w.opts.Window, w.opts.Statistic))
 	}
 	return u
 }

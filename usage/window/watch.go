@@ -85,7 +85,8 @@ func (w *Windows) marks(names []string, now time.Time) []cluster.Mark {
 			if s.at == 0 || !w.opts.isCurrent(s.at, now) || !s.hot && s.count == 0 && s.settled {
 				continue
 			}
-			m := cluster.Mark{Watch: watch.Name, Node: name, Resource: watch.Resource, Hot: s.hot, Samples: s.count, Required: watch.requiredSamples(), Value: s.value, At: time.UnixMilli(s.at).UTC(), CountRestarted: !s.settled}
+			m := cluster.Mark{Watch: watch.Name, Node: name, Resource: watch.Resource, Hot: s.hot, Samples: s.count,
+				Required: watch.requiredSamples(), Value: s.value, At: time.UnixMilli(s.at).UTC(), CountRestarted: !s.settled}
 			if s.hot || s.count > 0 {
 				m.Since = time.UnixMilli(s.since).UTC()
 			}

@@ -26,14 +26,15 @@ func TestMarksOverTime(t *testing.T) {
 	}{
 		{"strictly above", cpu(0.70, 0.70, 1), "712 700", "hot cool"},
 		{"hysteresis", cpu(0.70, 0.60, 1), "710 690 610 590", "hot hot hot cool"},
-		{"at the level to leave is cool", cpu(0.70, 0.60, 1), "710 600", "hot cool"},
-		{"no binary fraction decides", cpu(0.29, 0.29, 1), "290 291", "cool hot"},
+		{"not hot at the leave level", cpu(0.70, 0.60, 1), "710 600", "hot cool"},
+		{"binary fractions do not decide", cpu(0.29, 0.29, 1), "290 291", "cool hot"},
 		{"in a row", cpu(0.70, 0.60, 3), "710 720 590 710 720 730 650 590", "1/3? 2/3? cool 1/3 2/3 hot hot cool"},
-		{"in between breaks the row", cpu(0.70, 0.60, 2), "500 710 650 710 720", "cool 1/2 cool 1/2 hot"},
+		{"between the levels resets the count", cpu(0.70, 0.60, 2), "500 710 650 710 720", "cool 1/2 cool 1/2 hot"},
 		{"the same measurement counts once", cpu(0.70, 0.60, 3), "710 = = 720 = 730", "1/3? 1/3? 1/3? 2/3? 2/3? hot"},
-		{"missing neither counts nor clears", cpu(0.70, 0.60, 2), "500 710 - 720 - 590", "cool 1/2 1/2 hot hot cool"},
-		{"unknown for long, counted anew", cpu(0.70, 0.60, 2), "710 720 - - - - - - - 730 740", "1/2? hot hot hot hot hot hot hot unknown 1/2? hot"},
-		{"in between after a restart says nothing", cpu(0.70, 0.60, 1), "650 650 590 650", "0/1? 0/1? cool cool"},
+		{"a missing sample neither counts nor resets", cpu(0.70, 0.60, 2), "500 710 - 720 - 590", "cool 1/2 1/2 hot hot cool"},
+		{"after a long gap, counting restarts", cpu(0.70, 0.60, 2), "710 720 - - - - - - - 730 740",
+			"1/2? hot hot hot hot hot hot hot unknown 1/2? hot"},
+		{"between the levels after a restart: unknown", cpu(0.70, 0.60, 1), "650 650 590 650", "0/1? 0/1? cool cool"},
 		{"less than", available, "900000000 812 1024 1100 1536", "hot hot hot hot cool"},
 		{"812 MiB is below 1024", available, "851443712", "hot"},
 		{"1024 MiB is not below 1024", available, "1073741824 2147483648", "0/1? cool"},
@@ -87,7 +88,8 @@ func describeState(u *cluster.Usage) string {
 // millionths.
 func TestRulesMayBeNegative(t *testing.T) {
 	w := window.New(options(window.LevelWatch{Name: "hints/frost", Resource: "rule:frost", Enter: -1.5, Leave: 0, Below: true, For: 1}))
-	w.Add(usage.Sample{Taken: secondsAfterStart(0), Nodes: map[string]usage.Reading{"a": {At: secondsAfterStart(0), Used: map[string]int64{"rule:frost": -1_500_001}}}}, testNodes("a"), nil)
+	w.Add(usage.Sample{Taken: secondsAfterStart(0),
+		Nodes: map[string]usage.Reading{"a": {At: secondsAfterStart(0), Used: map[string]int64{"rule:frost": -1_500_001}}}}, testNodes("a"), nil)
 	if m := w.Usage(secondsAfterStart(0)).Marks; len(m) != 1 || !m[0].Hot || m[0].Value != -1.500001 {
 		t.Errorf("%+v", m)
 	}
@@ -107,7 +109,7 @@ func TestDeviationIsFromTotals(t *testing.T) {
 	w.Add(s, nodes, nil)
 	// mean (4500+601)/10000 = 0.5101, not (0.5+0.601)/2 = 0.5505: the level is 0.6101
 	if u := w.Usage(secondsAfterStart(600)); len(u.Marks) != 1 || u.Marks[0].Node != "small" || u.Marks[0].Hot {
-		t.Errorf("0.601 and 0.5 with a mean of 0.5101 + 0.10: %+v", u.Marks)
+		t.Errorf("got %+v for 0.601 and 0.5 with the level at mean 0.5101 + 0.10", u.Marks)
 	}
 	w.Add(cpuSample(630, map[string]int64{"large": 4500, "small": 650}), nodes, nil)
 	u := w.Usage(secondsAfterStart(630))
@@ -132,8 +134,10 @@ func TestWatchesThatStayKeepTheirCounts(t *testing.T) {
 	w.SetWatches([]window.LevelWatch{kept, changed})
 	w.Add(sampleOfNodeA(30, 900), testNodes("a"), nil)
 	want := []cluster.Mark{
-		{Watch: "kept", Node: "a", Resource: "cpu", Hot: true, Samples: 2, Required: 2, Value: 0.9, Since: secondsAfterStart(0), At: secondsAfterStart(30)},
-		{Watch: "gone", Node: "a", Resource: "cpu", Samples: 1, Required: 2, Value: 0.9, Since: secondsAfterStart(30), At: secondsAfterStart(30), CountRestarted: true},
+		{Watch: "kept", Node: "a", Resource: "cpu", Hot: true, Samples: 2, Required: 2, Value: 0.9, Since: secondsAfterStart(0),
+			At: secondsAfterStart(30)},
+		{Watch: "gone", Node: "a", Resource: "cpu", Samples: 1, Required: 2, Value: 0.9, Since: secondsAfterStart(30),
+			At: secondsAfterStart(30), CountRestarted: true},
 	}
 	if diff := cmp.Diff(want, w.Usage(secondsAfterStart(30)).Marks); diff != "" {
 		t.Error(diff)

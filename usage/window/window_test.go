@@ -20,7 +20,8 @@ const gib = 1 << 30
 func secondsAfterStart(seconds int) time.Time { return start.Add(time.Duration(seconds) * time.Second) }
 
 func options(watches ...window.LevelWatch) window.Options {
-	return window.Options{Source: "prometheus", Statistic: window.P90, Window: 5 * time.Minute, MaxAge: 3 * time.Minute, RateWindow: time.Minute, Interval: 30 * time.Second, Watches: watches}
+	return window.Options{Source: "prometheus", Statistic: window.P90, Window: 5 * time.Minute, MaxAge: 3 * time.Minute,
+		RateWindow: time.Minute, Interval: 30 * time.Second, Watches: watches}
 }
 
 // testNode returns a node with 1000 milliCPU and 10 GiB, all of it allocatable.
@@ -62,18 +63,22 @@ func TestStatisticsOverTheWindow(t *testing.T) {
 		w := window.New(o)
 		for i, v := range values {
 			s := sampleOfNodeA(30*i, v)
-			s.Pods = map[string]usage.Reading{"shop/web": {At: secondsAfterStart(30 * i), Node: "a", Used: map[string]int64{"cpu": v, "memory": v * 4096}}}
+			s.Pods = map[string]usage.Reading{"shop/web": {At: secondsAfterStart(30 * i), Node: "a",
+				Used: map[string]int64{"cpu": v, "memory": v * 4096}}}
 			w.Add(s, testNodes("a"), nil)
 		}
 		u := w.Usage(secondsAfterStart(380))
-		if u.Samples != 10 || !u.SampledAt.Equal(secondsAfterStart(360)) || u.Statistic != string(statistic) || u.WindowSeconds != 300 || u.RateSeconds != 60 {
+		if u.Samples != 10 || !u.SampledAt.Equal(secondsAfterStart(360)) || u.Statistic != string(statistic) ||
+			u.WindowSeconds != 300 || u.RateSeconds != 60 {
 			t.Errorf("%s: %d samples, the newest of %s, %s over %v s", statistic, u.Samples, u.SampledAt, u.Statistic, u.WindowSeconds)
 		}
-		node := cluster.NodeUsage{Name: "a", At: secondsAfterStart(360), Used: map[string]int64{"cpu": want}, Deviation: map[string]int64{"cpu": 287}}
+		node := cluster.NodeUsage{Name: "a", At: secondsAfterStart(360), Used: map[string]int64{"cpu": want},
+			Deviation: map[string]int64{"cpu": 287}}
 		if diff := cmp.Diff([]cluster.NodeUsage{node}, u.Nodes); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", statistic, diff)
 		}
-		pod := cluster.PodUsage{Namespace: "shop", Name: "web", Node: "a", At: secondsAfterStart(360), Used: map[string]int64{"cpu": want, "memory": want * 4096}}
+		pod := cluster.PodUsage{Namespace: "shop", Name: "web", Node: "a", At: secondsAfterStart(360),
+			Used: map[string]int64{"cpu": want, "memory": want * 4096}}
 		if diff := cmp.Diff([]cluster.PodUsage{pod}, u.Pods); diff != "" {
 			t.Errorf("%s (-want +got):\n%s", statistic, diff)
 		}
@@ -104,7 +109,7 @@ func TestWhatIsOldIsUnknown(t *testing.T) {
 		}
 	}
 	if c := w.Coverage(secondsAfterStart(0), 4); c != 0.5 {
-		t.Errorf("coverage of 2 of 4 nodes is %v", c)
+		t.Errorf("coverage is %v with 2 of 4 nodes known", c)
 	}
 }
 
@@ -114,7 +119,9 @@ func TestAResourceAlone(t *testing.T) {
 	w := window.New(options())
 	w.Add(sampleOfNodeA(0, 500), testNodes("a"), nil)
 	for i := 1; i <= 7; i++ {
-		w.Add(usage.Sample{Taken: secondsAfterStart(30 * i), Nodes: map[string]usage.Reading{"a": {At: secondsAfterStart(30 * i), Used: map[string]int64{"memory": gib, "cpu": -1}}}}, testNodes("a"), nil)
+		w.Add(usage.Sample{Taken: secondsAfterStart(30 * i),
+			Nodes: map[string]usage.Reading{"a": {At: secondsAfterStart(30 * i), Used: map[string]int64{"memory": gib, "cpu": -1}}}},
+			testNodes("a"), nil)
 	}
 	if diff := cmp.Diff(map[string]int64{"memory": gib}, w.Usage(secondsAfterStart(210)).Nodes[0].Used); diff != "" {
 		t.Error(diff)
@@ -171,15 +178,18 @@ func TestWhatSamplesFillOfTheWindow(t *testing.T) {
 func TestTheTimeOfANode(t *testing.T) {
 	w := window.New(options())
 	s := usage.Sample{Taken: secondsAfterStart(60), Nodes: map[string]usage.Reading{
-		"a": {At: secondsAfterStart(0), Used: map[string]int64{"cpu": 1, "memory": 2, "rule:load5": 3}, Times: map[string]time.Time{"memory": secondsAfterStart(30), "rule:load5": secondsAfterStart(60)}},
-		"b": {At: secondsAfterStart(10), Used: map[string]int64{"disk": 1, "rule:load5": 3}, Times: map[string]time.Time{"rule:load5": secondsAfterStart(60)}},
+		"a": {At: secondsAfterStart(0), Used: map[string]int64{"cpu": 1, "memory": 2, "rule:load5": 3},
+			Times: map[string]time.Time{"memory": secondsAfterStart(30), "rule:load5": secondsAfterStart(60)}},
+		"b": {At: secondsAfterStart(10), Used: map[string]int64{"disk": 1, "rule:load5": 3},
+			Times: map[string]time.Time{"rule:load5": secondsAfterStart(60)}},
 	}}
 	w.Add(s, testNodes("a", "b"), nil)
-	if u := w.Usage(secondsAfterStart(60)); len(u.Nodes) != 2 || !u.Nodes[0].At.Equal(secondsAfterStart(0)) || !u.Nodes[1].At.Equal(secondsAfterStart(10)) {
+	if u := w.Usage(secondsAfterStart(60)); len(u.Nodes) != 2 || !u.Nodes[0].At.Equal(secondsAfterStart(0)) ||
+		!u.Nodes[1].At.Equal(secondsAfterStart(10)) {
 		t.Errorf("%+v", u.Nodes)
 	}
 	if l := w.Loads(secondsAfterStart(60), time.Hour); len(l) != 1 || !l[0].At.Equal(secondsAfterStart(0)) {
-		t.Errorf("what is served: %+v", l)
+		t.Errorf("the stored usage is wrong: %+v", l)
 	}
 }
 
@@ -204,11 +214,11 @@ func TestWhatTheSourceRemembers(t *testing.T) {
 		w.Add(sampleOfNodeA(30*i, 500), testNodes("a"), nil)
 	}
 	if got := newest(510); got != "540 map[cpu:500]" {
-		t.Errorf("one of what is remembered is left: %s", got)
+		t.Errorf("with one sample of the history in the window: %s", got)
 	}
 	w.Add(sampleOfNodeA(540, 490), testNodes("a"), nil)
 	if got := newest(540); got != "500 map[]" {
-		t.Errorf("all is our own: %s", got)
+		t.Errorf("with only samples of this process: %s", got)
 	}
 }
 

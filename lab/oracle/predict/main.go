@@ -7,7 +7,7 @@ import (
 	"os"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/config"
+	"github.com/evenkeel-project/evenkeel/config/schedulerconfig"
 	"github.com/evenkeel-project/evenkeel/placement"
 )
 
@@ -47,7 +47,7 @@ func run(args []string) error {
 		if err != nil {
 			return err
 		}
-		if opts.Profiles, err = config.LoadScheduler(args[2], data); err != nil {
+		if opts.Profiles, err = schedulerconfig.Load(args[2], data); err != nil {
 			return err
 		}
 	}

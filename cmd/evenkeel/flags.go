@@ -1,0 +1,95 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	"k8s.io/klog/v2"
+)
+
+// globalFlags are the flags that every command has.
+type globalFlags struct {
+	kubeconfig, context string
+	verbose             bool
+	// syncTimeout is how long to wait for the first look at a cluster.
+	syncTimeout time.Duration
+}
+
+// rejectArguments refuses what stands behind a command that is neither a flag nor one
+// of its commands.
+func rejectArguments(cmd *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return nil
+	}
+	if !cmd.HasSubCommands() {
+		return fmt.Errorf("%q is one word too many: %s takes flags only; see %s --help", args[0], cmd.CommandPath(), cmd.CommandPath())
+	}
+	meant := ""
+	cmd.SuggestionsMinimumDistance = 2
+	if near := cmd.SuggestionsFor(args[0]); len(near) > 0 {
+		meant = " (did you mean " + near[0] + "?)"
+	}
+	return fmt.Errorf("unknown command \"%s %s\"%s; see %s --help", cmd.CommandPath(), args[0], meant, cmd.CommandPath())
+}
+
+// flagError says where help is, without the names of the functions that parse.
+func flagError(cmd *cobra.Command, err error) error {
+	if errors.Is(err, pflag.ErrHelp) {
+		return err
+	}
+	msg := err.Error()
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) {
+		f := invalid.GetFlag()
+		msg = fmt.Sprintf("--%s: %q cannot be read (want %s)", f.Name, invalid.GetValue(), valueWanted(f))
+	}
+	return fmt.Errorf("%s; see %s --help", msg, cmd.CommandPath())
+}
+
+func valueWanted(f *pflag.Flag) string {
+	switch f.Value.Type() {
+	case "bool":
+		return "true or false"
+	case "duration":
+		return "a number and a unit, such as 90s or 5m"
+	}
+	return "a " + f.Value.Type()
+}
+
+// logger writes to stderr. What client libraries log is shown with --verbose only.
+func (g *globalFlags) logger(cmd *cobra.Command) *slog.Logger {
+	level := slog.LevelInfo
+	if g.verbose {
+		level = slog.LevelDebug
+	}
+	log := slog.New(slog.NewTextHandler(cmd.ErrOrStderr(), &slog.HandlerOptions{Level: level}))
+	if g.verbose {
+		klog.SetSlogLogger(log)
+	} else {
+		silenceKlog()
+	}
+	return log
+}
+
+// silenceKlog is done once: klog's logger must not change while others log.
+var silenceKlog = sync.OnceFunc(func() { klog.SetLogger(logr.Discard()) })
+
+func requireFileArgument(cmd *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("%s reads one file, not %d; want: %s FILE", cmd.CommandPath(), len(args), cmd.CommandPath())
+	}
+	return nil
+}
+
+func requirePlanArgument(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("which plan? want one file, got %d; make one with `evenkeel plan -o json > plan.json`", len(args))
+	}
+	return nil
+}

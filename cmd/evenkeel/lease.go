@@ -1,0 +1,88 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/user"
+	"strconv"
+	"time"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+	authenticationv1 "k8s.io/api/authentication/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"k8s.io/client-go/kubernetes"
+
+	"github.com/evenkeel-project/evenkeel/controller"
+)
+
+func addLeaseNamespaceFlag(fl *pflag.FlagSet, into *string) {
+	fl.StringVar(into, "lease-namespace", ownNamespace(), "namespace of the Lease, of the pause, and of what is remembered")
+}
+
+func checkNamespace(name string) error {
+	if len(validation.IsDNS1123Label(name)) > 0 {
+		return fmt.Errorf("--lease-namespace: %q is not a namespace (want lower case letters, digits and dashes)", name)
+	}
+	return nil
+}
+
+// lookupTimeout bounds questions whose answer is good to have, and no more.
+const lookupTimeout = 4 * time.Second
+
+// warnWithoutLease: a pause in a namespace where nothing runs stops nothing, and a
+// plan that is carried out there may meet the evictions of a leader elsewhere. A dry
+// run that leads there is the one that was meant. It returns who holds the Lease, and
+// whether that is known.
+func warnWithoutLease(cmd *cobra.Command, client kubernetes.Interface, namespace string) (holder string, known bool) {
+	ctx, cancel := context.WithTimeout(cmd.Context(), lookupTimeout)
+	defer cancel()
+	lease, err := client.CoordinationV1().Leases(namespace).Get(ctx, "evenkeel", metav1.GetOptions{})
+	switch {
+	case err == nil:
+		return (&controller.Lease{}).HolderOf(lease), true
+	case !apierrors.IsNotFound(err):
+		return "", false
+	}
+	dry, err := (&controller.Lease{Client: client, Namespace: namespace, DryRun: true}).Leader(ctx)
+	if err == nil && dry != "" {
+		return "", true
+	}
+	fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: there is no Lease evenkeel in namespace %s, so no `evenkeel run` has evicted from there; does it run in another? give --lease-namespace\n", namespace)
+	return "", false
+}
+
+// warnWithoutLeader: where no process holds the Lease there is nothing to stop now.
+func warnWithoutLeader(cmd *cobra.Command, client kubernetes.Interface, namespace string) {
+	if holder, known := warnWithoutLease(cmd, client, namespace); known && holder == "" {
+		fmt.Fprintf(cmd.ErrOrStderr(), "evenkeel: warning: nobody holds the Lease evenkeel in namespace %s, so nothing evicts from there now; the pause holds for whoever takes it next\n", namespace)
+	}
+}
+
+// apiUser is who the API server takes us for; where it does not say, the user of
+// this machine, marked as such.
+func apiUser(ctx context.Context, client kubernetes.Interface) string {
+	ctx, cancel := context.WithTimeout(ctx, lookupTimeout)
+	defer cancel()
+	r, err := client.AuthenticationV1().SelfSubjectReviews().Create(ctx, &authenticationv1.SelfSubjectReview{}, metav1.CreateOptions{})
+	if err == nil && r.Status.UserInfo.Username != "" {
+		return r.Status.UserInfo.Username
+	}
+	name := "user " + strconv.Itoa(os.Getuid())
+	if u, err := user.Current(); err == nil && u.Username != "" {
+		name = u.Username
+	}
+	return name + " (user of the machine; the API server did not say who)"
+}
+
+// ownNamespace is where the program runs, or where kubectl would look.
+func ownNamespace() string {
+	if ns := os.Getenv("POD_NAMESPACE"); ns != "" {
+		return ns
+	}
+	return corev1.NamespaceDefault
+}

@@ -1,0 +1,120 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/internal/strict"
+	"github.com/evenkeel-project/evenkeel/internal/suggest"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+)
+
+// minStaleness is longer than a busy API server needs to end a watch normally and start a new one.
+const minStaleness = 5 * time.Second
+
+func checkGuards(c *Config, d *strict.Decoder) {
+	g := c.Guards
+	checkFraction(d, "guards.minConfidence", g.MinConfidence)
+	if g.MinReplicas < 1 {
+		d.Errorf("guards.minReplicas", "%d is too small (want 1 or more)", g.MinReplicas)
+	}
+	if g.MaxUnavailableWithoutPDB < 0 {
+		d.Errorf("guards.maxUnavailableWithoutPDB", "%d is negative (want 0 or more)", g.MaxUnavailableWithoutPDB)
+	}
+	if g.MaxStaleness < Duration(minStaleness) {
+		d.Errorf("guards.maxStaleness", "%s is too short, because the API server restarts every watch from time to time (want %s or more)", g.MaxStaleness, Duration(minStaleness))
+	}
+	if _, err := strconv.ParseInt(g.PriorityBelow, 10, 32); err != nil {
+		if problems := validation.IsDNS1123Subdomain(g.PriorityBelow); len(problems) > 0 {
+			d.Errorf("guards.priorityBelow", "%q is neither a number nor the name of a PriorityClass", g.PriorityBelow)
+		}
+	}
+	var known []string
+	for _, p := range guard.Protections() {
+		known = append(known, string(p))
+	}
+	for i, p := range g.Protect {
+		if !slices.Contains(known, p) {
+			d.Errorf(fmt.Sprintf("guards.protect[%d]", i), "unknown protection %q%s (want one of %s)", p, suggest.DidYouMean(p, known), strings.Join(known, ", "))
+		}
+	}
+	checkGuardSelectors(c, d)
+}
+
+func checkGuardSelectors(c *Config, d *strict.Decoder) {
+	g := c.Guards
+	checkSelector(d, "guards.podSelector", g.PodSelector)
+	for i, name := range g.ProtectedStorageClasses {
+		if len(validation.IsDNS1123Subdomain(name)) > 0 {
+			d.Errorf(fmt.Sprintf("guards.protectedStorageClasses[%d]", i), "%q is not the name of a StorageClass (want lower case letters, digits, dashes and dots)", name)
+		}
+	}
+	for i, name := range g.Controllers {
+		group, kind, found := strings.Cut(name, "/")
+		if !found || kind == "" || strings.Contains(kind, "/") || len(validation.IsDNS1123Subdomain(group)) > 0 {
+			d.Errorf(fmt.Sprintf("guards.controllers[%d]", i), "%q is not the kind of a controller (want group/Kind, such as apps.kruise.io/CloneSet)", name)
+		}
+	}
+	if want := []string{string(guard.Preferred), string(guard.Mandatory)}; !slices.Contains(want, g.NoEvictionPolicy) {
+		d.Errorf("guards.noEvictionPolicy", "unknown policy %q%s (want preferred or mandatory)", g.NoEvictionPolicy, suggest.DidYouMean(g.NoEvictionPolicy, want))
+	}
+}
+
+func checkEvictor(c *Config, d *strict.Decoder) {
+	v := c.Evictor
+	if v.GracePeriodSeconds != nil && *v.GracePeriodSeconds < 0 {
+		d.Errorf("evictor.gracePeriodSeconds", "%d is negative (want 0 or more, or null for the pod's own)", *v.GracePeriodSeconds)
+	}
+	if v.VerifyTimeout < Duration(time.Second) {
+		d.Errorf("evictor.verifyTimeout", "%s is too short to see a replacement come up (want 1s or more)", v.VerifyTimeout)
+	}
+	if want := []string{string(hints.None), string(hints.Label), string(hints.Taint)}; !slices.Contains(want, v.Steer) {
+		d.Errorf("evictor.steer", "unknown steering method %q%s (want none, label or taint)", v.Steer, suggest.DidYouMean(v.Steer, want))
+	}
+	checkFraction(d, "evictor.steerMaxFrac", v.SteerMaxFrac)
+	if v.SteerTTL < Duration(time.Second) {
+		d.Errorf("evictor.steerTTL", "%s is too short to see a replacement scheduled (want 1s or more)", v.SteerTTL)
+	}
+	if b := v.Backoff; b.Initial <= 0 {
+		d.Errorf("evictor.backoff.initial", "%s is too short for a back-off (want more than 0s, such as 10m)", b.Initial)
+	} else if b.Max < b.Initial {
+		d.Errorf("evictor.backoff.max", "%s is less than evictor.backoff.initial (want %s or more)", b.Max, b.Initial)
+	}
+	h := c.Limits.PerHour
+	for path, n := range map[string]interface{ For(int) int }{
+		"evictor.perMinute": v.PerMinute, "evictor.inFlight.total": v.InFlight.Total,
+		"evictor.inFlight.perNode": v.InFlight.PerNode, "evictor.inFlight.perOwner": v.InFlight.PerOwner,
+		"limits.perHour.owner": h.Owner, "limits.perHour.namespace": h.Namespace, "limits.perHour.cluster": h.Cluster, "limits.maxPredictions": c.Limits.MaxPredictions,
+	} {
+		if strings.HasSuffix(fmt.Sprint(n), "%") {
+			d.Errorf(path, "a share is not allowed here (want a whole number, or unlimited)")
+		} else if n.For(1) < 1 {
+			d.Errorf(path, "0 would prevent every eviction (want 1 or more, or unlimited; to evict nothing, set dryRun: true)")
+		}
+	}
+}
+
+func checkBreakerAndBenefit(c *Config, d *strict.Decoder) {
+	b := c.Evictor.Breaker
+	checkFraction(d, "evictor.breaker.maxUnreadyNodesFrac", b.MaxUnreadyNodesFrac)
+	checkFraction(d, "evictor.breaker.maxFailedFrac", b.MaxFailedFrac)
+	checkFraction(d, "evictor.breaker.maxBadLandingsFrac", b.MaxBadLandingsFrac)
+	if strings.HasSuffix(b.MaxPendingPods.String(), "%") {
+		d.Errorf("evictor.breaker.maxPendingPods", "a share is not allowed here (want a whole number, or unlimited)")
+	}
+	if c.Benefit.Floor != 0 {
+		checkFraction(d, "benefit.floor", c.Benefit.Floor)
+	}
+	if c.Benefit.MinEvictions < 1 {
+		d.Errorf("benefit.minEvictions", "%d is too small (want 1 or more; to suspend no strategy, set benefit.floor: 0)", c.Benefit.MinEvictions)
+	}
+	if c.Benefit.Hold < Duration(time.Minute) {
+		d.Errorf("benefit.hold", "%s is too short to have an effect (want 1m or more; to suspend no strategy, set benefit.floor: 0)", c.Benefit.Hold)
+	}
+}

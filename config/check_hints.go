@@ -1,0 +1,202 @@
+package config
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/config/convert"
+	"github.com/evenkeel-project/evenkeel/hints/pressure"
+	"github.com/evenkeel-project/evenkeel/internal/strict"
+	"github.com/evenkeel-project/evenkeel/internal/suggest"
+)
+
+// minTTL is the longest time until Evenkeel next looks for expired hints.
+const minTTL = 10 * time.Second
+
+func checkHints(c *Config, d *strict.Decoder) {
+	h := &c.Hints
+	if h.Label.Key != "" {
+		checkHintKey(d, "hints.label.key", h.Label.Key)
+		if h.Label.Value == "" || len(validation.IsValidLabelValue(h.Label.Value)) > 0 {
+			d.Errorf("hints.label.value", "%q is not a valid value of a label (want letters, digits, dashes, dots and underscores)", h.Label.Value)
+		}
+	}
+	checkHintKey(d, "hints.taint.key", h.Taint.Key)
+	for i, key := range h.SkipTaints {
+		if len(validation.IsQualifiedName(key)) > 0 {
+			d.Errorf(fmt.Sprintf("hints.skipTaints[%d]", i), "%q is not a valid key of a taint (want one such as node-role.kubernetes.io/control-plane)", key)
+		}
+	}
+	checkFraction(d, "hints.maxHintedFrac", h.MaxHintedFrac)
+	if h.TTL < Duration(minTTL) {
+		d.Errorf("hints.ttl", "%s is too short: Evenkeel could not renew the hint in time (want %s or more)", h.TTL, Duration(minTTL))
+	}
+	if h.For < 1 {
+		d.Errorf("hints.for", "%d is too small (want 1 or more samples in a row)", h.For)
+	}
+	if h.ClearMargin != 0 {
+		checkFraction(d, "hints.clearMargin", h.ClearMargin)
+	}
+	checkHintRules(c, d)
+	if h.Enabled {
+		checkEnabledHints(c, d)
+	}
+}
+
+// checkEnabledHints checks what matters only if hints are enabled.
+func checkEnabledHints(c *Config, d *strict.Decoder) {
+	h := &c.Hints
+	if h.Label.Key == "" && !h.Taint.Enabled {
+		d.Errorf("hints.enabled", "neither a label nor a taint is set (want hints.label.key, or hints.taint.enabled: true)")
+	}
+	if len(h.Rules) == 0 && h.RulesFile == "" {
+		d.Errorf("hints.enabled", "there are no rules (want hints.rules, such as [{name: cpu, resource: cpu, above: 0.80}])")
+	}
+	switch {
+	case c.Load.Source == SourceRequests:
+		d.Errorf("hints.enabled", "load.source is requests, which measures no usage (want metricsServer, prometheus or loadWatcher)")
+	case c.Load.Source != SourcePrometheus && h.RulesFile != "":
+		d.Errorf("hints.rulesFile", "its rules are PromQL queries, which load.source: %s cannot answer (want prometheus)", c.Load.Source)
+	}
+	if least := 2 * c.Load.Interval; h.TTL < least && h.TTL >= Duration(minTTL) {
+		d.Errorf("hints.ttl", "%s is less than twice load.interval, %s: hints would expire between samples (want %s or more)", h.TTL, c.Load.Interval, least)
+	}
+	for i, r := range h.Rules {
+		path := fmt.Sprintf("hints.rules[%d]", i)
+		switch {
+		case c.Load.Source == SourceRequests:
+		case r.PromQL != "" && c.Load.Source != SourcePrometheus:
+			d.Errorf(path+".promql", "load.source: %s cannot answer queries (want prometheus, or resource: cpu or memory)", c.Load.Source)
+		case r.Resource == cluster.MemoryAvailable && !measuresAvailableMemory(c):
+			d.Errorf(path+".resource", "%s", availableMemoryRemedy(c))
+		}
+	}
+}
+
+// checkHintKey rejects keys that belong to Kubernetes, and keys with Evenkeel's prefix that have another meaning.
+func checkHintKey(d *strict.Decoder, path, key string) {
+	prefix, _, _ := strings.Cut(key, "/")
+	switch {
+	case len(validation.IsQualifiedName(key)) > 0:
+		d.Errorf(path, "%q is not a valid key (want one such as %s)", key, pressure.Key)
+	case prefix == "evenkeel.io" && key != pressure.Key:
+		d.Errorf(path, "%s has another meaning, or none (want %s, or a key without this prefix)", key, pressure.Key)
+	case prefix != key && (strings.HasSuffix("."+prefix, ".kubernetes.io") || strings.HasSuffix("."+prefix, ".k8s.io")):
+		d.Errorf(path, "%s belongs to Kubernetes (want a key of your own, or %s)", key, pressure.Key)
+	}
+}
+
+// checkHintRules checks the rules and sets c.pressureRules.
+func checkHintRules(c *Config, d *strict.Decoder) {
+	names := map[string]string{}
+	add := func(r pressure.Rule, path string) string {
+		if first, twice := names[r.Name]; twice && r.Name != "" {
+			return first
+		}
+		names[r.Name] = path
+		c.pressureRules = append(c.pressureRules, r)
+		return ""
+	}
+	c.pressureRules = nil
+	for i, r := range c.Hints.Rules {
+		path := fmt.Sprintf("hints.rules[%d]", i)
+		if !convert.IsRuleName(r.Name) {
+			d.Errorf(path+".name", "%q is not a valid name of a rule (want letters, digits, dashes, dots and underscores, at most 63)", r.Name)
+		}
+		checkHintRuleResource(c, d, path, r)
+		checkLevels(d, path, r)
+		if r.For < 0 || r.For == 0 && d.Has(path+".for") {
+			d.Errorf(path+".for", "%d is too small (want 1 or more samples in a row)", r.For)
+		}
+		if first := add(c.Hints.pressureRule(r), path); first != "" {
+			d.Errorf(path+".name", "%[2]s already has the name %[1]s", r.Name, first)
+		}
+	}
+	if c.Hints.RulesFile == "" {
+		return
+	}
+	path, data, ok := readReferencedFile(c, d, "hints.rulesFile", c.Hints.RulesFile)
+	if !ok {
+		return
+	}
+	rules, err := convert.LoadRules(path, data, c.Load.Prometheus.NodeLabel)
+	if err != nil {
+		d.AddFileError(err)
+		return
+	}
+	for _, r := range rules {
+		rule := HintRule{Name: r.Name, PromQL: r.Query, Above: &r.Threshold}
+		if first := add(c.Hints.pressureRule(rule), "hints.rulesFile"); first != "" {
+			d.Errorf("hints.rulesFile", "%[2]s already has the name %[1]s", r.Name, first)
+		}
+	}
+}
+
+// checkHintRuleResource checks the resource or query of a rule.
+func checkHintRuleResource(c *Config, d *strict.Decoder, path string, r HintRule) {
+	known := []string{"cpu", "memory", cluster.MemoryAvailable}
+	for name := range c.Load.Prometheus.Queries {
+		known = append(known, name)
+	}
+	slices.Sort(known)
+	known = slices.Compact(known)
+	switch {
+	case r.PromQL != "" && r.Resource != "":
+		d.Errorf(path+".promql", "want either resource or promql")
+	case r.PromQL != "":
+		if err := convert.CheckQuery(r.PromQL, c.Load.Prometheus.NodeLabel); err != nil {
+			d.Errorf(path+".promql", "%v", err)
+		}
+	case d.HasTypeError(path + ".promql"):
+	case r.Resource == "":
+		d.Errorf(path, "want resource (%s) or promql", strings.Join(known, ", "))
+	case !slices.Contains(known, r.Resource):
+		d.Errorf(path+".resource", "unknown resource %q%s (want one of %s, a key of load.prometheus.queries, or promql)", r.Resource, suggest.DidYouMean(r.Resource, known), strings.Join(known, ", "))
+	}
+}
+
+// checkLevels checks the levels of a rule. Levels of cpu, memory and keys of load.prometheus.queries are fractions.
+// Levels of memory.available are bytes. Levels of promql have the unit of the query.
+func checkLevels(d *strict.Decoder, path string, r HintRule) {
+	own := ruleLevel{name: "above", clearName: "clearBelow", level: r.Above, clear: r.ClearBelow}
+	other := ruleLevel{name: "below", clearName: "clearAbove", level: r.Below, clear: r.ClearAbove}
+	if r.Below != nil {
+		own, other = other, own
+	}
+	switch {
+	case d.HasTypeError(path+".above") || d.HasTypeError(path+".below"):
+		return
+	case own.level == nil:
+		d.Errorf(path, "want above or below")
+		return
+	case other.level != nil:
+		d.Errorf(path, "want either above or below; for both write two rules")
+		return
+	case other.clear != nil:
+		d.Errorf(path, "%s is allowed only with %s", other.clearName, other.name)
+	}
+	level, clear := *own.level, own.clear
+	if r.Resource != "" && r.Resource != cluster.MemoryAvailable {
+		checkFraction(d, path+"."+own.name, level)
+		if clear != nil {
+			checkFraction(d, path+"."+own.clearName, *clear)
+		}
+	}
+	if r.Resource == cluster.MemoryAvailable && level < 1<<20 {
+		d.Errorf(path+"."+own.name, "%s is less than a MiB (want bytes, such as 1073741824 for 1 GiB)", strict.FormatNumber(level))
+	}
+	if clear != nil && (r.Below == nil && *clear > level || r.Below != nil && *clear < level) {
+		d.Errorf(path+"."+own.clearName, "%s is on the wrong side of %s: %s (want it on the other side, so that the hint does not flap)", strict.FormatNumber(*clear), own.name, strict.FormatNumber(level))
+	}
+}
+
+// ruleLevel is the level at which a hint is set and the level at which it is cleared, with the names of their keys.
+type ruleLevel struct {
+	name, clearName string
+	level, clear    *float64
+}

@@ -1,0 +1,162 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/evenkeel-project/evenkeel/config/convert"
+	"github.com/evenkeel-project/evenkeel/config/schedulerconfig"
+	"github.com/evenkeel-project/evenkeel/internal/strict"
+	"github.com/evenkeel-project/evenkeel/internal/suggest"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"github.com/evenkeel-project/evenkeel/planner/trust"
+)
+
+// The scores that a profile can have.
+const (
+	scoreDefault = "default"
+	scoreMost    = "mostAllocated"
+	scorePacking = "targetLoadPacking"
+	scorePolicy  = "policy"
+)
+
+var knownScores = []string{scoreDefault, scoreMost, scorePacking, scorePolicy}
+
+// checkPlacement reads the files of the section placement and sets c.placementProfiles.
+func checkPlacement(c *Config, d *strict.Decoder) {
+	c.placementProfiles = map[string]scheduler.Profile{}
+	if file := c.Placement.SchedulerConfig; file != "" {
+		path, data, ok := readReferencedFile(c, d, "placement.schedulerConfig", file)
+		if ok {
+			profiles, err := schedulerconfig.Load(path, data)
+			if err != nil {
+				d.AddFileError(err)
+			}
+			maps.Copy(c.placementProfiles, profiles)
+		}
+	}
+	for i := range c.Placement.Profiles {
+		p, path := &c.Placement.Profiles[i], fmt.Sprintf("placement.profiles[%d]", i)
+		if p.SchedulerName == "" {
+			d.Errorf(path+".schedulerName", "is missing (want the schedulerName of the pods)")
+		} else if _, twice := c.placementProfiles[p.SchedulerName]; twice {
+			d.Errorf(path+".schedulerName", "%s already has a profile, here or in schedulerConfig", p.SchedulerName)
+		}
+		c.placementProfiles[p.SchedulerName] = placementProfile(c, d, path, p)
+	}
+	if n := c.Placement.Trust.MinBindings; n < 0 || n > trust.MaxMinBindings {
+		d.Errorf("placement.trust.minBindings", "%d is not a valid number of bindings (want 1..%d, or 0 to trust no scheduler without a profile)", n, trust.MaxMinBindings)
+	}
+	checkFraction(d, "placement.trust.minHitRate", c.Placement.Trust.MinHitRate)
+}
+
+// readReferencedFile reads a file that the configuration names. A relative path starts in the directory of the configuration.
+func readReferencedFile(c *Config, d *strict.Decoder, field, file string) (path string, data []byte, ok bool) {
+	path = file
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(filepath.Dir(d.File()), file)
+	}
+	c.referencedFiles = append(c.referencedFiles, path)
+	data, err := readBoundedFile(path)
+	if err != nil {
+		d.Errorf(field, "cannot be read: %v", err)
+		return path, nil, false
+	}
+	sum := sha256.Sum256(data)
+	c.fileDigests = append(c.fileDigests, hex.EncodeToString(sum[:]))
+	return path, data, true
+}
+
+func placementProfile(c *Config, d *strict.Decoder, path string, p *PlacementProfile) scheduler.Profile {
+	var out scheduler.Profile
+	switch p.Score {
+	case scoreDefault, "":
+		out = scheduler.DefaultProfile()
+	case scoreMost:
+		out = scheduler.MostAllocatedProfile()
+	case scorePacking:
+		out = scheduler.PackingProfile(packingArguments(d, path+".targetLoadPacking", p.TargetLoadPacking))
+	case scorePolicy:
+		out = policyProfile(c, d, path, p)
+	default:
+		d.Errorf(path+".score", "unknown score %q%s (want one of %s)", p.Score, suggest.DidYouMean(p.Score, knownScores), strings.Join(knownScores, ", "))
+	}
+	if p.Score != scorePacking && p.TargetLoadPacking != nil {
+		d.Errorf(path+".targetLoadPacking", "is allowed only with score: targetLoadPacking")
+	}
+	if p.Score != scorePolicy && p.Policy != "" {
+		d.Errorf(path+".policy", "is allowed only with score: policy")
+	}
+	setWeights(d, path+".weights", p, &out)
+	return out
+}
+
+func policyProfile(c *Config, d *strict.Decoder, path string, p *PlacementProfile) scheduler.Profile {
+	if p.Policy == "" {
+		return scheduler.PolicyProfile(scheduler.DefaultPolicy())
+	}
+	file, data, ok := readReferencedFile(c, d, path+".policy", p.Policy)
+	if !ok {
+		return scheduler.Profile{}
+	}
+	legacy, err := convert.LoadPolicy(file, data)
+	if err != nil {
+		d.AddFileError(err)
+		return scheduler.Profile{}
+	}
+	return legacy.Profile()
+}
+
+// setWeights overrides the weights of score plugins. The weight 0 disables a score.
+func setWeights(d *strict.Decoder, path string, p *PlacementProfile, out *scheduler.Profile) {
+	if len(p.Weights) > 0 && p.Score == scorePolicy {
+		d.Errorf(path, "are not allowed with score: policy (want them in the policy)")
+		return
+	}
+	weights := out.Weights.ScorePlugins()
+	if out.Packing != nil {
+		weights[schedulerconfig.PackingPlugin] = &out.Packing.Weight
+	}
+	known := slices.Sorted(maps.Keys(weights))
+	for name, weight := range p.Weights {
+		to := weights[name]
+		switch {
+		case to == nil:
+			d.Errorf(path+"."+name, "unknown plugin%s (want one of %s)", suggest.DidYouMean(name, known), strings.Join(known, ", "))
+		case weight < 0 || weight > 10000:
+			d.Errorf(path+"."+name, "%d is not a valid weight (want 0..10000)", weight)
+		default:
+			*to = int64(weight)
+		}
+	}
+}
+
+func packingArguments(d *strict.Decoder, path string, a *TargetLoadPacking) scheduler.TargetLoadPacking {
+	t := scheduler.DefaultPacking()
+	if a == nil {
+		return t
+	}
+	if v := a.TargetUtilization; v != nil {
+		checkFraction(d, path+".targetUtilization", *v)
+		t.Target = int64(*v*100 + 0.5)
+		if t.Target > 99 && *v <= 1 || t.Target < 1 && *v > 0 {
+			d.Errorf(path+".targetUtilization", "%s is not a valid target (want 0.01..0.99)", strict.FormatNumber(*v))
+		}
+	}
+	if v := a.DefaultMilliCPU; v != nil {
+		if t.DefaultMilliCPU = int64(*v); *v < 0 {
+			d.Errorf(path+".defaultMilliCPU", "%d is negative (want 0 or more)", *v)
+		}
+	}
+	if v := a.RequestFactor; v != nil {
+		if t.Factor = *v; !(*v > 0 && *v <= 1000) {
+			d.Errorf(path+".requestFactor", "%s is not a valid factor (want above 0, at most 1000)", strict.FormatNumber(*v))
+		}
+	}
+	return t
+}

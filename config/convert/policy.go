@@ -1,0 +1,249 @@
+// Package convert reads configuration files of other programs: dynamicScheduler's rule.yaml and the legacy Policy of
+// kube-scheduler. It turns them into Evenkeel's configuration, a placement model, or a KubeSchedulerConfiguration.
+//
+// It decides what each foreign setting becomes, and says which settings have no equivalent. It never applies anything.
+package convert
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/evenkeel-project/evenkeel/config/schedulerconfig"
+	"github.com/evenkeel-project/evenkeel/internal/strict"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+)
+
+// Policy is a scheduler Policy file, in JSON or YAML, as kube-scheduler read it before 1.23. If the file does not have
+// a list, the list is nil and the defaults of kube-scheduler apply.
+type Policy struct {
+	APIVersion                     string             `json:"apiVersion"`
+	Kind                           string             `json:"kind"`
+	Predicates                     *[]policyPredicate `json:"predicates"`
+	Priorities                     *[]policyPriority  `json:"priorities"`
+	Extenders                      []json.RawMessage  `json:"extenders"`
+	HardPodAffinitySymmetricWeight *int               `json:"hardPodAffinitySymmetricWeight"`
+	AlwaysCheckAllPredicates       bool               `json:"alwaysCheckAllPredicates"`
+}
+
+type policyPredicate struct {
+	Name     string `json:"name"`
+	Argument *struct {
+		ServiceAffinity *struct {
+			Labels []string `json:"labels"`
+		} `json:"serviceAffinity"`
+		LabelsPresence *struct {
+			Labels   []string `json:"labels"`
+			Presence bool     `json:"presence"`
+		} `json:"labelsPresence"`
+	} `json:"argument"`
+}
+
+type policyPriority struct {
+	Name     string `json:"name"`
+	Weight   int    `json:"weight"`
+	Argument *struct {
+		ServiceAntiAffinity *struct {
+			Label string `json:"label"`
+		} `json:"serviceAntiAffinity"`
+		LabelPreference *struct {
+			Label    string `json:"label"`
+			Presence bool   `json:"presence"`
+		} `json:"labelPreference"`
+		RequestedToCapacityRatio *struct {
+			Shape     []schedulerconfig.ShapePoint   `json:"shape"`
+			Resources []schedulerconfig.ResourceSpec `json:"resources"`
+		} `json:"requestedToCapacityRatioArguments"`
+	} `json:"argument"`
+}
+
+// LoadPolicy reads a legacy Policy. The name of the file is used in errors; the error lists everything that is wrong.
+func LoadPolicy(name string, data []byte) (*Policy, error) {
+	if json.Valid(data) {
+		data = bytes.ReplaceAll(data, []byte("\t"), []byte(" ")) // YAML rejects tabs; JSON strings cannot contain them
+	}
+	root, err := strict.Parse(name, data)
+	if err != nil {
+		return nil, err
+	}
+	d := strict.New(name, strict.Options{})
+	p := &Policy{}
+	d.Decode(root, p)
+	p.check(d)
+	return p, d.Err()
+}
+
+func (p *Policy) check(d *strict.Decoder) {
+	if p.Kind != "Policy" {
+		d.Errorf("kind", "want Policy")
+	}
+	if p.APIVersion != "v1" && p.APIVersion != "kubescheduler.config.k8s.io/v1" {
+		d.Errorf("apiVersion", "want v1")
+	}
+	if w := p.HardPodAffinitySymmetricWeight; w != nil {
+		schedulerconfig.CheckAffinityWeight(d, "hardPodAffinitySymmetricWeight", *w)
+	}
+	for i, x := range p.priorities() {
+		p.checkPriority(d, fmt.Sprintf("priorities[%d]", i), x)
+	}
+	for i, x := range p.predicates() {
+		at := fmt.Sprintf("predicates[%d]", i)
+		if x.Name == "" {
+			d.Errorf(at+".name", "is missing")
+		}
+		if x.Argument != nil && (x.Argument.ServiceAffinity == nil) == (x.Argument.LabelsPresence == nil) {
+			d.Errorf(at+".argument", "want either serviceAffinity or labelsPresence")
+		}
+	}
+}
+
+func (p *Policy) checkPriority(d *strict.Decoder, at string, x policyPriority) {
+	if x.Name == "" {
+		d.Errorf(at+".name", "is missing")
+	}
+	if x.Weight < 1 {
+		d.Errorf(at+".weight", "%d is not a valid weight (want 1 or more, or leave the priority out)", x.Weight)
+	}
+	a := x.Argument
+	if a == nil {
+		return
+	}
+	label := func(path, key string) {
+		if len(validation.IsQualifiedName(key)) > 0 {
+			d.Errorf(path+".label", "%q is not a label key", key)
+		}
+	}
+	n := 0
+	if a.ServiceAntiAffinity != nil {
+		n++
+		label(at+".argument.serviceAntiAffinity", a.ServiceAntiAffinity.Label)
+	}
+	if a.LabelPreference != nil {
+		n++
+		label(at+".argument.labelPreference", a.LabelPreference.Label)
+	}
+	if a.RequestedToCapacityRatio != nil {
+		n++
+		path := at + ".argument.requestedToCapacityRatioArguments"
+		schedulerconfig.CheckShape(d, path+".shape", a.RequestedToCapacityRatio.Shape)
+		schedulerconfig.CheckResourceWeights(d, path+".resources", a.RequestedToCapacityRatio.Resources, 100)
+	}
+	if n != 1 {
+		d.Errorf(at+".argument", "want one of serviceAntiAffinity, labelPreference and requestedToCapacityRatioArguments")
+	}
+}
+
+// priorities returns the priorities of the file, or the defaults.
+func (p *Policy) priorities() []policyPriority {
+	if p.Priorities != nil {
+		return *p.Priorities
+	}
+	var out []policyPriority
+	for _, f := range scheduler.DefaultPolicy().Priorities {
+		out = append(out, policyPriority{Name: f.Name, Weight: int(f.Weight)})
+	}
+	return out
+}
+
+func (p *Policy) predicates() []policyPredicate {
+	if p.Predicates != nil {
+		return *p.Predicates
+	}
+	return nil
+}
+
+func (p *Policy) hardWeight() int64 {
+	if w := p.HardPodAffinitySymmetricWeight; w != nil {
+		return int64(*w)
+	}
+	return 1
+}
+
+// predicateFilters are the filters that replaced each predicate. Predicates about conditions and taints of nodes map to
+// no filter here, because mandatoryFilters replaced them.
+var predicateFilters = map[string][]string{
+	"PodFitsPorts": {"NodePorts"}, "PodFitsHostPorts": {"NodePorts"}, "PodFitsResources": {"NodeResourcesFit"},
+	"HostName": {"NodeName"}, "MatchNodeSelector": {"NodeAffinity"},
+	"GeneralPredicates": {"NodePorts", "NodeResourcesFit", "NodeName", "NodeAffinity"},
+	"NoDiskConflict":    {"VolumeRestrictions"}, "NoVolumeZoneConflict": {"VolumeZone"}, "MaxCSIVolumeCountPred": {"NodeVolumeLimits"},
+	"CheckVolumeBinding": {"VolumeBinding"}, "MatchInterPodAffinity": {"InterPodAffinity"}, "EvenPodsSpread": {"PodTopologySpread"},
+	"PodToleratesNodeTaints": {}, "PodToleratesNodeNoExecuteTaints": {}, "CheckNodeUnschedulable": {}, "CheckNodeCondition": {},
+	"CheckNodeMemoryPressure": {}, "CheckNodeDiskPressure": {}, "CheckNodePIDPressure": {},
+	"MaxEBSVolumeCount": {}, "MaxGCEPDVolumeCount": {}, "MaxAzureDiskVolumeCount": {}, "MaxCinderVolumeCount": {},
+}
+
+// mandatoryFilters are enabled whatever the Policy lists.
+var mandatoryFilters = []string{"TaintToleration", "NodeUnschedulable"}
+
+// filtersOff returns the filters that no listed predicate maps to.
+func (p *Policy) filtersOff() []string {
+	if p.Predicates == nil {
+		return nil
+	}
+	on := slices.Clone(mandatoryFilters)
+	for _, x := range *p.Predicates {
+		on = append(on, predicateFilters[x.Name]...)
+	}
+	var off []string
+	for _, f := range schedulerconfig.FilterPlugins {
+		if !slices.Contains(on, f) {
+			off = append(off, f)
+		}
+	}
+	return off
+}
+
+// Profile returns the placement model of a scheduler with this Policy.
+func (p *Policy) Profile() scheduler.Profile {
+	legacy := scheduler.Policy{HardPodAffinityWeight: p.hardWeight()}
+	for _, x := range p.priorities() {
+		f := scheduler.Priority{Name: x.Name, Weight: int64(x.Weight)}
+		if a := x.Argument; a != nil && a.ServiceAntiAffinity != nil {
+			f.AntiAffinityLabel = a.ServiceAntiAffinity.Label
+		} else if a != nil && a.LabelPreference != nil {
+			f.PreferLabel, f.PreferAbsent = a.LabelPreference.Label, !a.LabelPreference.Presence
+		}
+		legacy.Priorities = append(legacy.Priorities, f)
+	}
+	out := scheduler.PolicyProfile(legacy)
+	for _, f := range p.filtersOff() {
+		out.FiltersOff = append(out.FiltersOff, scheduler.Filter(f))
+	}
+	out.AddedAffinity = p.labelsPresence()
+	for _, x := range p.predicates() {
+		if x.Argument != nil && x.Argument.ServiceAffinity != nil {
+			out.Unknown = "its predicate " + x.Name + " (serviceAffinity) is not modelled"
+		} else if _, known := predicateFilters[x.Name]; !known && x.Argument == nil {
+			out.Unknown = "its predicate " + x.Name + " is not modelled"
+		}
+	}
+	if len(p.Extenders) > 0 {
+		out.Unknown = "extender " + schedulerconfig.ExtenderName(p.Extenders[0]) + " is asked, which is not modelled"
+	}
+	return out
+}
+
+// labelsPresence returns the labelsPresence predicates as required node affinity, or nil.
+func (p *Policy) labelsPresence() *corev1.NodeAffinity {
+	var term corev1.NodeSelectorTerm
+	for _, x := range p.predicates() {
+		if x.Argument == nil || x.Argument.LabelsPresence == nil {
+			continue
+		}
+		op := corev1.NodeSelectorOpDoesNotExist
+		if x.Argument.LabelsPresence.Presence {
+			op = corev1.NodeSelectorOpExists
+		}
+		for _, key := range x.Argument.LabelsPresence.Labels {
+			term.MatchExpressions = append(term.MatchExpressions, corev1.NodeSelectorRequirement{Key: key, Operator: op})
+		}
+	}
+	if len(term.MatchExpressions) == 0 {
+		return nil
+	}
+	return &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{term}}}
+}

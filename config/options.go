@@ -1,0 +1,166 @@
+package config
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/internal/cron"
+	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/planner"
+	"github.com/evenkeel-project/evenkeel/planner/breaker"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+	"github.com/evenkeel-project/evenkeel/planner/history"
+	"github.com/evenkeel-project/evenkeel/planner/trust"
+	"github.com/evenkeel-project/evenkeel/strategies"
+)
+
+// ScheduledStrategy is a strategy with its schedule.
+type ScheduledStrategy struct {
+	Name     string
+	Strategy strategies.Strategy
+	Schedule cron.Schedule
+}
+
+// BuildStrategies returns the strategies in the order of the file. Load built them; a configuration that Load did not
+// accept has none.
+func (c *Config) BuildStrategies() []ScheduledStrategy { return slices.Clone(c.scheduled) }
+
+// Scope returns the nodes and namespaces that Evenkeel may work on, and which usage data it trusts.
+func (c *Config) Scope() cluster.Scope {
+	return cluster.Scope{
+		Include: c.Namespaces.Include, Exclude: c.Namespaces.Exclude, Namespaces: parseSelector(c.Namespaces.Selector),
+		Nodes:            parseSelector(c.NodeSelector),
+		Usage:            cluster.UsageRequirements{MaxAge: time.Duration(c.Load.MaxAge), MinCoverage: c.Load.MinCoverage},
+		UtilizationLimit: c.Impact.UtilizationLimit,
+	}
+}
+
+// parseSelector returns nil, which selects everything, for an empty selector. check has reported a wrong one.
+func parseSelector(text string) labels.Selector {
+	sel, err := labels.Parse(text)
+	if err != nil || sel.Empty() {
+		return nil
+	}
+	return sel
+}
+
+// Location returns the time zone of schedules and windows that do not name one.
+func (c *Config) Location() *time.Location {
+	loc, err := cron.LoadZone(c.TimeZone)
+	if err != nil {
+		return time.UTC
+	}
+	return loc
+}
+
+// PlannerOptions returns the options of the planner.
+func (c *Config) PlannerOptions() planner.Options {
+	o := planner.DefaultOptions()
+	o.Guards = c.guardOptions()
+	o.Placement = placement.Options{Profiles: c.placementProfiles, GracePeriodSeconds: c.Evictor.GracePeriodSeconds}
+	o.Shadow = trust.Options(c.Placement.Trust)
+	o.MinConfidence = c.Guards.MinConfidence
+	o.MaxUnavailableWithoutPDB = c.Guards.MaxUnavailableWithoutPDB
+	o.Limits = c.Limits.plannerLimits()
+	o.Effort = c.Limits.MaxPredictions.For(0)
+	o.InFlight = c.Evictor.InFlight.plannerLimits()
+	o.Pressure = planner.PressureHint{LabelKey: c.Hints.Label.Key, LabelValue: c.Hints.Label.Value, TaintKey: c.Hints.Taint.Key}
+	o.HintsNodes = c.Hints.Enabled
+	o.HintRules, o.Foretell = c.PressureOptions(), c.DryRun && c.Hints.Enabled
+	o.Breaker, o.Benefit, o.Stay = c.BreakerOptions(), c.BenefitOptions(), c.HistoryOptions().Initial
+	o.Steer, o.SteerMaxFrac = hints.Kind(c.Evictor.Steer), c.Evictor.SteerMaxFrac
+	for _, s := range c.scheduled {
+		o.Strategies = append(o.Strategies, planner.StrategyInfo{
+			Name: s.Name, Needs: s.Strategy.Requirements(), ByLoad: s.Strategy.UsageNeeds().Resources,
+		})
+	}
+	o.ConfigHash = c.Hash()
+	return o
+}
+
+func (c *Config) guardOptions() guard.Options {
+	g := guard.Options{
+		Scope: c.Scope(), MinReplicas: c.Guards.MinReplicas, MinPodAge: time.Duration(c.Guards.MinPodAge),
+		SchedulerTimeout: time.Duration(c.Guards.SchedulerTimeout), Protect: map[guard.Protection]bool{},
+		ProtectedStorageClasses: c.Guards.ProtectedStorageClasses, PodSelector: parseSelector(c.Guards.PodSelector),
+		Controllers: c.Guards.Controllers, NoEvictionPolicy: guard.Policy(c.Guards.NoEvictionPolicy),
+		Windows: c.windows, TimeZone: c.Location(),
+	}
+	if n, err := strconv.ParseInt(c.Guards.PriorityBelow, 10, 32); err == nil {
+		g.PriorityBelow = int32(n)
+	} else {
+		g.PriorityBelowName = c.Guards.PriorityBelow
+	}
+	for _, p := range c.Guards.Protect {
+		g.Protect[guard.Protection(p)] = true
+	}
+	return g
+}
+
+func (l Limits) plannerLimits() planner.Limits {
+	return planner.Limits{
+		PerPass: l.PerPass, PerNode: l.PerNode, PerNamespace: l.PerNamespace, PerOwner: l.PerOwner, PerZone: l.PerZone,
+		PerHour: planner.PerHour(l.PerHour),
+	}
+}
+
+func (f InFlight) plannerLimits() planner.InFlight {
+	return planner.InFlight{Total: f.Total.For(0), PerNode: f.PerNode.For(0), PerOwner: f.PerOwner.For(0)}
+}
+
+// HistoryOptions returns the options of the eviction history.
+func (c *Config) HistoryOptions() history.Options {
+	b := c.Evictor.Backoff
+	return history.Options{Initial: time.Duration(b.Initial), Max: time.Duration(b.Max)}
+}
+
+// BreakerOptions returns the options of the breaker.
+func (c *Config) BreakerOptions() breaker.Options {
+	b := c.Evictor.Breaker
+	return breaker.Options{
+		MaxUnreadyNodesFrac: b.MaxUnreadyNodesFrac, MaxPendingPods: b.MaxPendingPods, MaxFailedFrac: b.MaxFailedFrac,
+		MaxBadLandingsFrac: b.MaxBadLandingsFrac, Hold: time.Duration(b.Hold),
+	}
+}
+
+// BenefitOptions say when Evenkeel suspends a strategy that does not help enough.
+func (c *Config) BenefitOptions() history.BenefitOptions {
+	return history.BenefitOptions{Floor: c.Benefit.Floor, MinEvictions: c.Benefit.MinEvictions, Hold: time.Duration(c.Benefit.Hold)}
+}
+
+// PerMinute returns the limit on evictions per minute; 0 means no limit.
+func (c *Config) PerMinute() int {
+	n := c.Evictor.PerMinute.For(0)
+	if n == math.MaxInt {
+		return 0
+	}
+	return n
+}
+
+// ReferencedFiles returns the paths of the files that the configuration names, including those that could not be read.
+func (c *Config) ReferencedFiles() []string { return slices.Clone(c.referencedFiles) }
+
+// Hash identifies the effective configuration and the content of the files that it names, by 12 hex digits. Comments
+// and the order of keys do not change it. The keys web and dryRun do not change it either: a dry run makes the same
+// plan, so a user can read the plan, set dryRun to false, and execute that plan.
+func (c *Config) Hash() string {
+	hashed := *c
+	hashed.DryRun, hashed.Web = true, Web{}
+	b, err := json.Marshal(&hashed)
+	if err != nil {
+		panic("config: marshalling: " + err.Error()) // cannot happen: a Config contains only data
+	}
+	b = append(b, strings.Join(c.fileDigests, "")...)
+	sum := sha256.Sum256(b)
+	return hex.EncodeToString(sum[:6])
+}

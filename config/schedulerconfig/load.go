@@ -1,0 +1,166 @@
+// Package schedulerconfig reads and prints KubeSchedulerConfiguration, the configuration file of kube-scheduler.
+//
+// It decides which placement model each profile of a scheduler gets, and which profiles cannot be predicted. It never
+// predicts anything itself.
+package schedulerconfig
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/evenkeel-project/evenkeel/internal/strict"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+)
+
+// Load reads a KubeSchedulerConfiguration and returns the placement model of each profile, by schedulerName. The name
+// of the file is used in errors; the error lists everything that kube-scheduler would reject. A profile that uses
+// something Evenkeel does not model is not an error: its field Unknown gives the reason, and its pods get no prediction.
+func Load(name string, data []byte) (map[string]scheduler.Profile, error) {
+	root, err := strict.Parse(name, data)
+	if err != nil {
+		return nil, err
+	}
+	d := strict.New(name, strict.Options{})
+	var f schedulerFile
+	d.Decode(root, &f)
+	if f.APIVersion != Version {
+		d.Errorf("apiVersion", "want %s", Version)
+	}
+	if f.Kind != Kind {
+		d.Errorf("kind", "want %s", Kind)
+	}
+	profiles := f.placementProfiles(d)
+	return profiles, d.Err()
+}
+
+func (f *schedulerFile) placementProfiles(d *strict.Decoder) map[string]scheduler.Profile {
+	if len(f.Profiles) == 0 {
+		f.Profiles = []schedulerProfile{{}}
+	}
+	checkPercentage(d, "percentageOfNodesToScore", f.PercentageOfNodesToScore)
+	out := map[string]scheduler.Profile{}
+	for i := range f.Profiles {
+		p, path := &f.Profiles[i], fmt.Sprintf("profiles[%d]", i)
+		if p.SchedulerName == "" && len(f.Profiles) == 1 {
+			p.SchedulerName = corev1.DefaultSchedulerName
+		}
+		switch _, twice := out[p.SchedulerName]; {
+		case p.SchedulerName == "":
+			d.Errorf(path+".schedulerName", "is missing (want a name, since there are several profiles)")
+		case twice:
+			d.Errorf(path+".schedulerName", "%s has a profile already", p.SchedulerName)
+		}
+		checkPercentage(d, path+".percentageOfNodesToScore", p.PercentageOfNodesToScore)
+		one := p.placementProfile(d, path)
+		if n := cmp.Or(p.PercentageOfNodesToScore, f.PercentageOfNodesToScore); n != nil {
+			one.PercentageOfNodesToScore = *n
+		}
+		if len(f.Extenders) > 0 {
+			one.Unknown = "extender " + ExtenderName(f.Extenders[0]) + " is asked, which is not modelled"
+		}
+		out[p.SchedulerName] = one
+	}
+	return out
+}
+
+func checkPercentage(d *strict.Decoder, path string, n *int) {
+	if n != nil && (*n < 0 || *n > 100) {
+		d.Errorf(path, "%d is not a percentage (want 0..100)", *n)
+	}
+}
+
+// ExtenderName names an extender in a message: by its URL, if it has one.
+func ExtenderName(raw json.RawMessage) string {
+	var x struct {
+		URLPrefix string `json:"urlPrefix"`
+	}
+	if json.Unmarshal(raw, &x) != nil || x.URLPrefix == "" {
+		return "without urlPrefix"
+	}
+	return x.URLPrefix
+}
+
+// placementProfile returns the placement model of one profile.
+func (p *schedulerProfile) placementProfile(d *strict.Decoder, path string) scheduler.Profile {
+	p.checkPlugins(d, path+".plugins")
+	out := scheduler.DefaultProfile()
+	out.Unknown = p.unsupportedReason()
+	scores := p.Plugins.enabledAt(&p.Plugins.Score, ScorePlugins)
+	for name, weight := range out.Weights.ScorePlugins() {
+		*weight = int64(scores[name])
+	}
+	filters := p.Plugins.enabledAt(&p.Plugins.Filter, FilterPlugins)
+	for _, name := range FilterPlugins {
+		if _, asked := filters[name]; !asked {
+			out.FiltersOff = append(out.FiltersOff, scheduler.Filter(name))
+		}
+	}
+	if weight, packs := scores[PackingPlugin]; packs {
+		t := scheduler.DefaultPacking()
+		t.Weight = int64(weight)
+		out.Packing = &t
+	}
+	p.readArgs(d, path, &out)
+	return out
+}
+
+// checkPlugins reports plugin lists with which kube-scheduler would not start.
+func (p *schedulerProfile) checkPlugins(d *strict.Decoder, path string) {
+	for _, point := range p.Plugins.extensionPoints() {
+		seen := map[string]bool{}
+		for i, x := range point.set.Enabled {
+			at := fmt.Sprintf("%s.%s.enabled[%d]", path, point.name, i)
+			switch {
+			case x.Name == "":
+				d.Errorf(at+".name", "is missing")
+			case x.Name == "*":
+				d.Errorf(at+".name", `"*" can be disabled, not enabled`)
+			case seen[x.Name]:
+				d.Errorf(at+".name", "%s is enabled twice", x.Name)
+			}
+			seen[x.Name] = true
+			if x.Weight < 0 {
+				d.Errorf(at+".weight", "%d is negative (want 1 or more, or disable the plugin)", x.Weight)
+			}
+		}
+		for i, x := range point.set.Disabled {
+			if x.Name == "" {
+				d.Errorf(fmt.Sprintf("%s.%s.disabled[%d].name", path, point.name, i), "is missing")
+			}
+		}
+	}
+}
+
+// unsupportedReason says why placements of the profile cannot be predicted; "" if they can.
+func (p *schedulerProfile) unsupportedReason() string {
+	for _, point := range p.Plugins.extensionPoints() {
+		for _, x := range point.set.Enabled {
+			if !slices.Contains(inTreePlugins, x.Name) && x.Name != PackingPlugin && x.Name != "" {
+				return fmt.Sprintf("its plugin %s is not modelled", x.Name)
+			}
+		}
+	}
+	filters, preFilters := p.Plugins.enabledAt(&p.Plugins.Filter, FilterPlugins), p.Plugins.enabledAt(&p.Plugins.PreFilter, FilterPlugins)
+	for _, name := range FilterPlugins {
+		_, f := filters[name]
+		_, pre := preFilters[name]
+		if f && !pre && !slices.Contains(filtersWithoutPreFilter, name) || !f && pre && slices.Contains(preFiltersThatReject, name) {
+			return fmt.Sprintf("its plugin %s is enabled for only one of preFilter and filter, which is not modelled", name)
+		}
+	}
+	scores, preScores := p.Plugins.enabledAt(&p.Plugins.Score, ScorePlugins), p.Plugins.enabledAt(&p.Plugins.PreScore, ScorePlugins)
+	for _, name := range scoresThatNeedPreScore {
+		_, s := scores[name]
+		if _, pre := preScores[name]; s && !pre {
+			return fmt.Sprintf("its plugin %s scores without its preScore, which is not modelled", name)
+		}
+	}
+	if binders := p.Plugins.enabledAt(&p.Plugins.Bind, []string{"DefaultBinder"}); len(binders) == 0 {
+		return "its plugin DefaultBinder is disabled, which is not modelled"
+	}
+	return ""
+}

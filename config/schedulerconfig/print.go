@@ -1,0 +1,273 @@
+package schedulerconfig
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Options say what a printed KubeSchedulerConfiguration contains.
+type Options struct {
+	// SpreadWeight is the weight of PodTopologySpread; 0 keeps the weight of Profile.
+	SpreadWeight int
+	// PressureKey and PressureValue are a node label that pods should avoid. An empty value means every value of the
+	// key. An empty key means no label.
+	PressureKey, PressureValue string
+	// Watcher is the address of a load-watcher for trimaran; "" for none.
+	Watcher string
+	// Kubeconfig is the path of the kubeconfig for kube-scheduler; "" means that it runs in a pod.
+	Kubeconfig string
+	// Profile is the profile to print; nil means DefaultProfile.
+	Profile *Profile
+}
+
+// DefaultSpreadWeight is the weight of PodTopologySpread that has the effect of SelectorSpreadPriority with weight 5.
+const DefaultSpreadWeight = 5
+
+// Profile is the content of one printed profile.
+type Profile struct {
+	// Notes say which settings of a converted Policy have no equivalent, or an equivalent that differs.
+	Notes []string
+	// Weights are the weights of score plugins, by plugin.
+	Weights        map[string]int
+	DisabledScores []string
+	// SpreadKeys are the topology keys of the default constraints of PodTopologySpread.
+	SpreadKeys            []string
+	RequiredTerms         []corev1.NodeSelectorRequirement
+	PreferredTerms        []corev1.PreferredSchedulingTerm
+	HardPodAffinityWeight *int
+	// Strategy, Shape and Resources are the scoring strategy of NodeResourcesFit; "" means the default.
+	Strategy  string
+	Shape     []ShapePoint
+	Resources []ResourceSpec
+}
+
+// DefaultProfile spreads pods evenly over zones and nodes.
+func DefaultProfile() *Profile {
+	return &Profile{
+		Weights:    map[string]int{"PodTopologySpread": DefaultSpreadWeight},
+		SpreadKeys: []string{corev1.LabelTopologyZone, corev1.LabelHostname},
+	}
+}
+
+// AddNote adds a note. Characters that cannot be printed become spaces, because the note becomes one line of comment.
+func (p *Profile) AddNote(format string, args ...any) {
+	p.Notes = append(p.Notes, strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, fmt.Sprintf(format, args...)))
+}
+
+// AddSpreadKey adds a topology key to the default constraints, once.
+func (p *Profile) AddSpreadKey(key string) {
+	if !slices.Contains(p.SpreadKeys, key) {
+		p.SpreadKeys = append(p.SpreadKeys, key)
+	}
+}
+
+// AddPreferredTerm adds a preferred term of node affinity to every pod.
+func (p *Profile) AddPreferredTerm(weight int32, r corev1.NodeSelectorRequirement) {
+	p.PreferredTerms = append(p.PreferredTerms, corev1.PreferredSchedulingTerm{
+		Weight:     weight,
+		Preference: corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{r}},
+	})
+}
+
+func (p *Profile) enableScore(name string) {
+	p.DisabledScores = slices.DeleteFunc(p.DisabledScores, func(off string) bool { return off == name })
+}
+
+// Print returns a KubeSchedulerConfiguration with comments, and the notes of its profile.
+func Print(o Options) (text string, notes []string) {
+	p := o.Profile
+	if p == nil {
+		p = DefaultProfile()
+	}
+	if o.SpreadWeight > 0 {
+		p.Weights["PodTopologySpread"] = o.SpreadWeight
+		p.enableScore("PodTopologySpread")
+	}
+	if o.PressureKey != "" {
+		avoid := corev1.NodeSelectorRequirement{Key: o.PressureKey, Operator: corev1.NodeSelectorOpDoesNotExist}
+		if o.PressureValue != "" {
+			avoid.Operator, avoid.Values = corev1.NodeSelectorOpNotIn, []string{o.PressureValue}
+		}
+		p.AddPreferredTerm(100, avoid)
+		if slices.Contains(p.DisabledScores, "NodeAffinity") {
+			p.enableScore("NodeAffinity")
+			p.Weights["NodeAffinity"] = 2
+		}
+	}
+	w := &configWriter{}
+	w.writeHeader(o, p)
+	w.writeProfile(p)
+	if o.Watcher != "" {
+		w.writeTrimaran(o.Watcher)
+	}
+	return w.String(), p.Notes
+}
+
+// configWriter builds the text of the file.
+type configWriter struct{ strings.Builder }
+
+func (w *configWriter) writeLine(format string, args ...any) { fmt.Fprintf(w, format+"\n", args...) }
+
+func (w *configWriter) writeHeader(o Options, p *Profile) {
+	w.writeLine("# Configuration of kube-scheduler (its flag --config), printed by evenkeel config scheduler.")
+	w.writeLine("# Set placement.schedulerConfig in Evenkeel's configuration to this file, too. Evenkeel")
+	w.writeLine("# then predicts where this scheduler places pods.")
+	if len(p.Notes) > 0 {
+		w.writeLine("#\n# Converted from a legacy Policy. These settings have no equivalent, or one that differs:")
+		for _, n := range p.Notes {
+			w.writeLine("# - %s", n)
+		}
+	}
+	w.writeLine("apiVersion: %s\nkind: %s", Version, Kind)
+	if o.Kubeconfig != "" {
+		w.writeLine("clientConnection:\n  kubeconfig: %s", strconv.Quote(o.Kubeconfig))
+	} else {
+		w.writeLine("# Outside a pod, kube-scheduler needs clientConnection: {kubeconfig: PATH} here. With")
+		w.writeLine("# --config it ignores its flag --kubeconfig.")
+	}
+}
+
+func (w *configWriter) writeProfile(p *Profile) {
+	w.writeLine("profiles:\n- schedulerName: default-scheduler\n  plugins:")
+	if len(p.Weights) > 0 {
+		w.writeLine("    multiPoint:\n      enabled:")
+		for _, name := range ScorePlugins {
+			if weight, ok := p.Weights[name]; ok {
+				w.writeLine("      - {name: %s, weight: %d}", name, weight)
+			}
+		}
+	}
+	if len(p.DisabledScores) > 0 {
+		w.writeLine("    score:\n      disabled:")
+		for _, name := range p.DisabledScores {
+			w.writeLine("      - {name: %s}", name)
+		}
+	}
+	w.writeLine("  pluginConfig:")
+	w.writeSpread(p)
+	w.writeAffinity(p)
+	if p.HardPodAffinityWeight != nil {
+		w.writeLine("  - name: InterPodAffinity\n    args: {hardPodAffinityWeight: %d}", *p.HardPodAffinityWeight)
+	}
+	w.writeResourceFit(p)
+}
+
+func (w *configWriter) writeSpread(p *Profile) {
+	w.writeLine("  - name: PodTopologySpread\n    args:")
+	w.writeLine("      # For pods of a Service, ReplicationController, ReplicaSet or StatefulSet that")
+	w.writeLine("      # have no constraints of their own. A node without one of these labels gets no")
+	w.writeLine("      # points. In a cluster without zones, remove the line with the zone.")
+	w.writeLine("      defaultingType: List")
+	if len(p.SpreadKeys) == 0 {
+		w.writeLine("      defaultConstraints: []")
+		return
+	}
+	w.writeLine("      defaultConstraints:")
+	for _, key := range p.SpreadKeys {
+		w.writeLine("      - {maxSkew: 1, topologyKey: %s, whenUnsatisfiable: ScheduleAnyway}", QuoteIfNeeded(key))
+	}
+}
+
+func (w *configWriter) writeAffinity(p *Profile) {
+	if len(p.RequiredTerms)+len(p.PreferredTerms) == 0 {
+		return
+	}
+	w.writeLine("  - name: NodeAffinity\n    args:\n      addedAffinity:")
+	if len(p.RequiredTerms) > 0 {
+		w.writeLine("        requiredDuringSchedulingIgnoredDuringExecution:\n          nodeSelectorTerms:\n          - matchExpressions:")
+		for _, r := range p.RequiredTerms {
+			w.writeLine("            - %s", formatRequirement(r))
+		}
+	}
+	if len(p.PreferredTerms) > 0 {
+		w.writeLine("        preferredDuringSchedulingIgnoredDuringExecution:")
+		for _, t := range p.PreferredTerms {
+			w.writeLine("        - weight: %d\n          preference:\n            matchExpressions:", t.Weight)
+			for _, r := range t.Preference.MatchExpressions {
+				w.writeLine("            - %s", formatRequirement(r))
+			}
+		}
+	}
+}
+
+func formatRequirement(r corev1.NodeSelectorRequirement) string {
+	if len(r.Values) == 0 {
+		return fmt.Sprintf("{key: %s, operator: %s}", QuoteIfNeeded(r.Key), r.Operator)
+	}
+	return fmt.Sprintf("{key: %s, operator: %s, values: [%s]}", QuoteIfNeeded(r.Key), r.Operator, strconv.Quote(r.Values[0]))
+}
+
+// QuoteIfNeeded returns a label key, or the name of a rule, as YAML. It quotes a key that YAML could read as another type.
+func QuoteIfNeeded(key string) string {
+	if strings.ContainsAny(key, "/.-") && key[0] > '9' {
+		return key
+	}
+	switch strings.ToLower(key) {
+	case "y", "n", "yes", "no", "on", "off", "true", "false", "null":
+		return strconv.Quote(key)
+	}
+	if key[0] <= '9' {
+		return strconv.Quote(key)
+	}
+	return key
+}
+
+func (w *configWriter) writeResourceFit(p *Profile) {
+	if p.Strategy == "" {
+		return
+	}
+	w.writeLine("  - name: NodeResourcesFit\n    args:\n      scoringStrategy:\n        type: %s", p.Strategy)
+	if len(p.Resources) > 0 {
+		w.writeLine("        resources:")
+		for _, r := range p.Resources {
+			w.writeLine("        - {name: %s, weight: %d}", strconv.Quote(r.Name), max(r.Weight, 1))
+		}
+	}
+	if len(p.Shape) > 0 {
+		w.writeLine("        requestedToCapacityRatio:\n          shape:")
+		for _, x := range p.Shape {
+			w.writeLine("          - {utilization: %d, score: %d}", x.Utilization, x.Score)
+		}
+	}
+}
+
+// writeTrimaran writes a profile for trimaran as a comment: kube-scheduler itself does not have the plugin and does
+// not start with a profile that names it.
+func (w *configWriter) writeTrimaran(watcher string) {
+	w.writeLine("# For pods with schedulerName: trimaran, run the kube-scheduler of")
+	w.writeLine("# kubernetes-sigs/scheduler-plugins as a second scheduler. Its file needs the lines")
+	w.writeLine("# above profiles, its own Lease (with the default Lease, only one of the two")
+	w.writeLine("# schedulers runs), and this profile. kube-scheduler itself does not have the plugin")
+	w.writeLine("# and does not start with it. Evenkeel serves the load-watcher API at /watcher.")
+	w.writeLine("#leaderElection: {leaderElect: true, resourceName: trimaran}")
+	w.writeLine("#profiles:")
+	for _, line := range strings.Split(strings.TrimSpace(fmt.Sprintf(trimaranProfile, strconv.Quote(watcher))), "\n") {
+		w.writeLine("#%s", line)
+	}
+}
+
+const trimaranProfile = `
+- schedulerName: trimaran
+  plugins:
+    score:
+      enabled:
+      - {name: TargetLoadPacking}
+      disabled:
+      - {name: NodeResourcesFit}
+      - {name: NodeResourcesBalancedAllocation}
+  pluginConfig:
+  - name: TargetLoadPacking
+    args:
+      targetUtilization: 40
+      watcherAddress: %s
+`

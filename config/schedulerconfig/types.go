@@ -1,0 +1,157 @@
+package schedulerconfig
+
+import (
+	"encoding/json"
+
+	corev1 "k8s.io/api/core/v1"
+)
+
+// Version and Kind of the only document that this package reads and prints.
+const (
+	Version = "kubescheduler.config.k8s.io/v1"
+	Kind    = "KubeSchedulerConfiguration"
+)
+
+// schedulerFile is a KubeSchedulerConfiguration. Fields that do not influence placement are not decoded further.
+type schedulerFile struct {
+	APIVersion                string             `json:"apiVersion"`
+	Kind                      string             `json:"kind"`
+	Parallelism               json.RawMessage    `json:"parallelism"`
+	LeaderElection            json.RawMessage    `json:"leaderElection"`
+	ClientConnection          json.RawMessage    `json:"clientConnection"`
+	EnableProfiling           json.RawMessage    `json:"enableProfiling"`
+	EnableContentionProfiling json.RawMessage    `json:"enableContentionProfiling"`
+	PodInitialBackoffSeconds  json.RawMessage    `json:"podInitialBackoffSeconds"`
+	PodMaxBackoffSeconds      json.RawMessage    `json:"podMaxBackoffSeconds"`
+	DelayCacheUntilActive     json.RawMessage    `json:"delayCacheUntilActive"`
+	PercentageOfNodesToScore  *int               `json:"percentageOfNodesToScore"`
+	Profiles                  []schedulerProfile `json:"profiles"`
+	Extenders                 []json.RawMessage  `json:"extenders"`
+}
+
+type schedulerProfile struct {
+	SchedulerName            string           `json:"schedulerName"`
+	PercentageOfNodesToScore *int             `json:"percentageOfNodesToScore"`
+	Plugins                  schedulerPlugins `json:"plugins"`
+	PluginConfig             []pluginConfig   `json:"pluginConfig"`
+}
+
+// schedulerPlugins are the plugins at each extension point.
+type schedulerPlugins struct {
+	MultiPoint         pluginSet `json:"multiPoint"`
+	PreEnqueue         pluginSet `json:"preEnqueue"`
+	QueueSort          pluginSet `json:"queueSort"`
+	PreFilter          pluginSet `json:"preFilter"`
+	Filter             pluginSet `json:"filter"`
+	PostFilter         pluginSet `json:"postFilter"`
+	PreScore           pluginSet `json:"preScore"`
+	Score              pluginSet `json:"score"`
+	Reserve            pluginSet `json:"reserve"`
+	Permit             pluginSet `json:"permit"`
+	PreBind            pluginSet `json:"preBind"`
+	Bind               pluginSet `json:"bind"`
+	PostBind           pluginSet `json:"postBind"`
+	PlacementGenerate  pluginSet `json:"placementGenerate"`
+	PlacementScore     pluginSet `json:"placementScore"`
+	PodGroupPostFilter pluginSet `json:"podGroupPostFilter"`
+}
+
+// extensionPoints returns all extension points with their names, in a fixed order.
+func (p *schedulerPlugins) extensionPoints() []extensionPoint {
+	return []extensionPoint{
+		{"multiPoint", &p.MultiPoint}, {"preEnqueue", &p.PreEnqueue}, {"queueSort", &p.QueueSort},
+		{"preFilter", &p.PreFilter}, {"filter", &p.Filter}, {"postFilter", &p.PostFilter},
+		{"preScore", &p.PreScore}, {"score", &p.Score}, {"reserve", &p.Reserve}, {"permit", &p.Permit},
+		{"preBind", &p.PreBind}, {"bind", &p.Bind}, {"postBind", &p.PostBind},
+		{"placementGenerate", &p.PlacementGenerate}, {"placementScore", &p.PlacementScore}, {"podGroupPostFilter", &p.PodGroupPostFilter},
+	}
+}
+
+type extensionPoint struct {
+	name string
+	set  *pluginSet
+}
+
+type pluginSet struct {
+	Enabled  []plugin `json:"enabled"`
+	Disabled []plugin `json:"disabled"`
+}
+
+type plugin struct {
+	Name   string `json:"name"`
+	Weight int    `json:"weight"`
+}
+
+type pluginConfig struct {
+	Name string          `json:"name"`
+	Args json.RawMessage `json:"args"`
+}
+
+// ResourceSpec is a resource with its weight in a score; 0 counts as 1.
+type ResourceSpec struct {
+	Name   string `json:"name"`
+	Weight int    `json:"weight"`
+}
+
+// ShapePoint is one point of a RequestedToCapacityRatio function.
+type ShapePoint struct {
+	// Utilization is in percent of allocatable, Score 0 to 10.
+	Utilization int `json:"utilization"`
+	Score       int `json:"score"`
+}
+
+// The arguments of the plugins that Evenkeel models.
+type (
+	fitArgs struct {
+		APIVersion            string           `json:"apiVersion"`
+		Kind                  string           `json:"kind"`
+		IgnoredResources      []string         `json:"ignoredResources"`
+		IgnoredResourceGroups []string         `json:"ignoredResourceGroups"`
+		ScoringStrategy       *scoringStrategy `json:"scoringStrategy"`
+	}
+	scoringStrategy struct {
+		Type                     string          `json:"type"`
+		Resources                []ResourceSpec  `json:"resources"`
+		RequestedToCapacityRatio *capacityShapes `json:"requestedToCapacityRatio"`
+	}
+	capacityShapes struct {
+		Shape []ShapePoint `json:"shape"`
+	}
+	balancedArgs struct {
+		APIVersion string         `json:"apiVersion"`
+		Kind       string         `json:"kind"`
+		Resources  []ResourceSpec `json:"resources"`
+	}
+	spreadArgs struct {
+		APIVersion         string                            `json:"apiVersion"`
+		Kind               string                            `json:"kind"`
+		DefaultConstraints []corev1.TopologySpreadConstraint `json:"defaultConstraints"`
+		DefaultingType     string                            `json:"defaultingType"`
+	}
+	nodeAffinityArgs struct {
+		APIVersion    string               `json:"apiVersion"`
+		Kind          string               `json:"kind"`
+		AddedAffinity *corev1.NodeAffinity `json:"addedAffinity"`
+	}
+	interPodArgs struct {
+		APIVersion                         string `json:"apiVersion"`
+		Kind                               string `json:"kind"`
+		HardPodAffinityWeight              *int   `json:"hardPodAffinityWeight"`
+		IgnorePreferredTermsOfExistingPods bool   `json:"ignorePreferredTermsOfExistingPods"`
+	}
+	volumeBindingArgs struct {
+		APIVersion         string       `json:"apiVersion"`
+		Kind               string       `json:"kind"`
+		BindTimeoutSeconds *int         `json:"bindTimeoutSeconds"`
+		Shape              []ShapePoint `json:"shape"`
+	}
+	packingArgs struct {
+		APIVersion                string            `json:"apiVersion"`
+		Kind                      string            `json:"kind"`
+		DefaultRequests           map[string]string `json:"defaultRequests"`
+		DefaultRequestsMultiplier string            `json:"defaultRequestsMultiplier"`
+		TargetUtilization         *int              `json:"targetUtilization"`
+		WatcherAddress            string            `json:"watcherAddress"`
+		MetricProvider            json.RawMessage   `json:"metricProvider"`
+	}
+)

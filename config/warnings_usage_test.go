@@ -1,0 +1,57 @@
+package config_test
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+)
+
+const unusedSourceWarning = "load.source: nothing uses what prometheus measures: no NodeLoad strategy has basis: load, hints.rules is empty, and web.watcher is false"
+
+// TestWarnsOfASourceThatServesNobody checks the warning about a source of usage that nothing uses.
+func TestWarnsOfASourceThatServesNobody(t *testing.T) {
+	const hot = "strategies: [{name: hot, type: NodeLoad, schedule: '@hourly', args: {target: {cpu: 0.7}, basis: "
+	for more, want := range map[string]string{hot + "load}}]": "", hot + "requests}}]": unusedSourceWarning, "web: {watcher: true}": "", "load: {source: requests}": ""} {
+		head := prometheusConfig
+		if strings.HasPrefix(more, "load:") {
+			head = minimalConfig
+		}
+		if got := strings.Join(loadConfig(t, head+more+"\n").Warnings(time.Now()), "\n"); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", more, got, want)
+		}
+	}
+}
+
+// TestWarnsOfHintsThatAreNotMeant checks warnings about rules without effect, inverted rules, and queries that return no
+// value for some nodes.
+func TestWarnsOfHintsThatAreNotMeant(t *testing.T) {
+	for hints, want := range map[string]string{
+		`{enabled: false, rules: [{name: a, promql: x, above: 1}, {name: b, promql: x, above: 1}]}`:                             "hints.enabled: is false: the 2 rules have no effect (want hints.enabled: true)",
+		`{enabled: false, rules: [{name: a, promql: "x > 1", above: 1}]}`:                                                       "hints.enabled: is false: the rule has no effect (want hints.enabled: true)",
+		`{enabled: true, rules: [{name: a, promql: "x > 0.8", above: 0.8}]}`:                                                    "hints: rule a: the query returns a value only if x > 0.8; the other nodes are unknown and keep their hint until it expires; remove the comparison, or use bool",
+		`{enabled: true, rules: [{name: a, promql: "x > bool 0.8", above: 0.5}, {name: b, resource: cpu, above: 0.5}]}`:         "",
+		`{enabled: true, rules: [{name: m, resource: memory.available, above: 1073741824}]}`:                                    "hints: rule m: memory.available is free memory: above hints nodes with much free memory, and pods avoid them (did you mean below?)",
+		`{enabled: true, rules: [{name: c, resource: cpu, below: 0.2}, {name: d, resource: memory.available, below: 1048576}]}`: "hints: rule c: below hints nodes that use little cpu, and pods avoid them (did you mean above?)",
+		`{}`: unusedSourceWarning,
+	} {
+		c := loadConfig(t, prometheusConfig+"hints: "+hints+"\n")
+		if got := strings.Join(c.Warnings(time.Now()), "\n"); got != want {
+			t.Errorf("%s:\n%s\nwant\n%s", hints, got, want)
+		}
+	}
+}
+
+// TestWarnsOfFilesThatAreNotThere checks the warning about missing files of the configured source.
+func TestWarnsOfFilesThatAreNotThere(t *testing.T) {
+	there := filepath.Join(t.TempDir(), "token")
+	if err := os.WriteFile(there, []byte("x"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	c := loadConfig(t, minimalConfig+"load:\n  source: prometheus\n  prometheus:\n    url: https://p\n    tokenFile: "+there+"\n    caFile: /no/such/ca.crt\n  loadWatcher: {caFile: /no/such/other.crt}\n")
+	want := unusedSourceWarning + "\nconfig.yaml:" + "8: load.prometheus.caFile: cannot be read here: open /no/such/ca.crt: no such file or directory; the source needs this file where Evenkeel runs"
+	if got := strings.Join(c.Warnings(time.Now()), "\n"); got != want {
+		t.Errorf("%s\nwant\n%s", got, want)
+	}
+}

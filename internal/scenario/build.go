@@ -1,0 +1,149 @@
+package scenario
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/strategicpatch"
+	"sigs.k8s.io/yaml"
+)
+
+// item is an object that is being built.
+type item struct {
+	kind
+	object unstructured.Unstructured
+	nodes  []string // the node of each pod of a workload
+}
+
+// builder builds objects from entries.
+type builder struct{ items []*item }
+
+// rounds are the kinds of objects, in the order in which controllers make them. The
+// empty string is for every other kind.
+var rounds = []string{"", "ReplicaSet", "Pod"}
+
+// build applies the entries in rounds. In each round, an entry changes the objects
+// that it names, or makes one. Then controllers make the objects of the next rounds.
+func build(raw []map[string]any) ([]map[string]any, error) {
+	b := &builder{}
+	for _, round := range rounds {
+		for _, r := range raw {
+			if err := b.add(r, round); err != nil {
+				return nil, fmt.Errorf("object %v %v: %w", r["kind"], r["metadata"], err)
+			}
+		}
+		for _, i := range b.items {
+			if roundOf(i.object.GetKind()) != round {
+				continue
+			}
+			i.complete()
+			for _, made := range i.children() {
+				if err := b.add(made, roundOf(made["kind"].(string))); err != nil {
+					return nil, err
+				}
+			}
+		}
+	}
+	var objects []map[string]any
+	for _, i := range b.items {
+		if err := i.check(); err != nil {
+			return nil, fmt.Errorf("object %s: %w", key(&i.object), err)
+		}
+		objects = append(objects, i.object.Object)
+	}
+	return objects, nil
+}
+
+func roundOf(kind string) string {
+	if slices.Contains(rounds, kind) {
+		return kind
+	}
+	return ""
+}
+
+// add applies an entry if its kind belongs to the round.
+func (b *builder) add(raw map[string]any, round string) error {
+	e, err := newEntry(raw)
+	if err != nil || roundOf(e.patch.GetKind()) != round {
+		return err
+	}
+	return b.apply(e)
+}
+
+// apply changes the objects that the entry names, or makes one.
+func (b *builder) apply(e *entry) error {
+	deletes := e.patch.Object["$patch"] == "delete"
+	var found []*item
+	for _, i := range b.items {
+		if e.matches(&i.object) {
+			found = append(found, i)
+		}
+	}
+	if len(found) == 0 {
+		if deletes || strings.Contains(e.patch.GetName(), "*") {
+			return errors.New("there is no such object")
+		}
+		made, err := newItem(e)
+		if err != nil {
+			return err
+		}
+		found = []*item{made}
+		b.items = append(b.items, made)
+	}
+	if deletes {
+		b.items = slices.DeleteFunc(b.items, func(i *item) bool { return slices.Contains(found, i) })
+		return nil
+	}
+	for _, i := range found {
+		if err := i.merge(e); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newItem returns an object with defaults.
+func newItem(e *entry) (*item, error) {
+	o, err := newObject(e.patch.GetName(), e.kind)
+	if err == nil && e.schema != nil {
+		setDefault(child(o, "metadata"), "uid", key(&e.patch))
+	}
+	return &item{kind: e.kind, object: unstructured.Unstructured{Object: o}}, err
+}
+
+// merge applies a strategic merge patch, as kubectl patch does.
+func (i *item) merge(e *entry) error {
+	if e.nodes != nil {
+		i.nodes = e.nodes
+	}
+	if e.schema == nil {
+		maps.Copy(i.object.Object, e.patch.Object)
+		return nil
+	}
+	patch := e.patch.DeepCopy()
+	if strings.Contains(key(patch), "*") {
+		patch.SetName(i.object.GetName())
+		patch.SetNamespace(i.object.GetNamespace())
+	}
+	merged, err := strategicpatch.StrategicMergeMapPatch(i.object.Object, patch.Object, e.schema)
+	i.object.Object = merged
+	return err
+}
+
+// check returns an error if the object has a field that its kind does not have.
+func (i *item) check() error {
+	if i.schema == nil {
+		return nil
+	}
+	text, err := json.Marshal(i.object.Object)
+	if err != nil {
+		return err
+	}
+	return yaml.UnmarshalStrict(text, reflect.New(reflect.TypeOf(i.schema).Elem()).Interface())
+}

@@ -1,0 +1,65 @@
+package scenario
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"sigs.k8s.io/yaml"
+)
+
+// defaultTime is when the snapshot is taken if the cluster does not say it.
+const defaultTime = "2026-01-02T00:00:00Z"
+
+// description is the content of cluster.yaml and of a base.
+type description struct {
+	// Base names a file of the folder bases.
+	Base string `json:"base"`
+	// TakenAt is the time of the snapshot.
+	TakenAt string `json:"takenAt"`
+	// Objects are changes to objects of the base, and more objects.
+	Objects []map[string]any `json:"objects"`
+}
+
+// expand returns the objects of a cluster as a v1 List in JSON.
+func expand(text []byte, changes []string) ([]byte, error) {
+	d, err := parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("cluster.yaml: %w", err)
+	}
+	for _, change := range changes {
+		var o map[string]any
+		if err := yaml.UnmarshalStrict([]byte(change), &o); err != nil {
+			return nil, fmt.Errorf("change %q: %w", change, err)
+		}
+		d.Objects = append(d.Objects, o)
+	}
+	objects, err := build(d.Objects)
+	if err != nil {
+		return nil, err
+	}
+	return json.Marshal(map[string]any{
+		"apiVersion": "v1", "kind": "List",
+		"metadata": map[string]any{"annotations": map[string]string{"evenkeel.io/taken-at": d.TakenAt, "evenkeel.io/server-version": "1.37"}},
+		"items":    objects,
+	})
+}
+
+// parse reads a description. It puts the objects of the base first.
+func parse(text []byte) (*description, error) {
+	d := &description{TakenAt: defaultTime}
+	if err := yaml.UnmarshalStrict(text, d); err != nil || d.Base == "" {
+		return d, err
+	}
+	text, err := os.ReadFile(filepath.Join(Dir(), "bases", d.Base+".yaml"))
+	if err != nil {
+		return nil, fmt.Errorf("base %s: %w", d.Base, err)
+	}
+	base, err := parse(text)
+	if err != nil {
+		return nil, fmt.Errorf("base %s: %w", d.Base, err)
+	}
+	d.Objects = append(base.Objects, d.Objects...)
+	return d, nil
+}

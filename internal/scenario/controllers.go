@@ -1,0 +1,84 @@
+package scenario
+
+import (
+	"fmt"
+	"maps"
+
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// hash is the pod-template-hash of every ReplicaSet that a Deployment makes.
+const hash = "6c8f"
+
+// complete fills in fields that depend on other fields: the capacity of a node and
+// the replicas of a workload.
+func (i *item) complete() {
+	o := i.object.Object
+	switch i.object.GetKind() {
+	case "Node":
+		capacity := maps.Clone(child(o, "status", "allocatable"))
+		maps.Copy(capacity, child(o, "status", "capacity"))
+		child(o, "status")["capacity"] = capacity
+	case "Deployment", "ReplicaSet", "StatefulSet":
+		setDefault(child(o, "spec"), "replicas", int64(len(i.nodes)))
+	}
+}
+
+// children returns entries for the objects that the controller of a workload makes:
+// the ReplicaSet of a Deployment, or the pods of another workload.
+func (i *item) children() []map[string]any {
+	var made []map[string]any
+	switch {
+	case i.nodes == nil:
+	case i.object.GetKind() == "Deployment":
+		made = append(made, i.replicaSet())
+	default:
+		for n, node := range i.nodes {
+			made = append(made, i.pod(n, node))
+		}
+	}
+	return made
+}
+
+// replicaSet returns the ReplicaSet of a Deployment.
+func (i *item) replicaSet() map[string]any {
+	spec := runtime.DeepCopyJSON(child(i.object.Object, "spec"))
+	spec = map[string]any{"replicas": spec["replicas"], "selector": spec["selector"], "template": spec["template"], "$patch": "replace"}
+	labels := child(spec, "template", "metadata", "labels")
+	labels["pod-template-hash"] = hash
+	child(spec, "selector", "matchLabels")["pod-template-hash"] = hash
+	rs := i.owned("ReplicaSet", i.object.GetName()+"-"+hash)
+	child(rs, "metadata")["labels"] = runtime.DeepCopyJSON(labels)
+	child(rs, "metadata", "labels")["$patch"] = "replace"
+	rs["spec"] = spec
+	var pods []any
+	for _, node := range i.nodes {
+		pods = append(pods, "1 on "+node)
+	}
+	rs["pods"] = pods
+	return rs
+}
+
+// pod returns a pod of a workload.
+func (i *item) pod(number int, node string) map[string]any {
+	name := fmt.Sprintf("%s-%d", i.object.GetName(), number)
+	if i.object.GetKind() == "ReplicaSet" && len(i.object.GetOwnerReferences()) > 0 {
+		name = fmt.Sprintf("%s-%02d", i.object.GetName(), number)
+	}
+	template := runtime.DeepCopyJSON(child(i.object.Object, "spec", "template"))
+	p := i.owned("Pod", name)
+	meta := child(p, "metadata")
+	maps.Copy(meta, child(template, "metadata"))
+	setDefault(meta, "labels", map[string]any{"app": i.object.GetName()})
+	p["spec"] = child(template, "spec")
+	child(p, "spec")["nodeName"] = node
+	return p
+}
+
+// owned returns an entry for an object that the workload controls.
+func (i *item) owned(kind, name string) map[string]any {
+	owner := map[string]any{"kind": i.object.GetKind(), "name": i.object.GetName()}
+	return map[string]any{"kind": kind, "metadata": map[string]any{
+		"namespace": i.object.GetNamespace(), "name": name, "ownerReferences": []any{owner},
+	}}
+}

@@ -1,0 +1,144 @@
+package scenario
+
+import (
+	"fmt"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// defaultNamespace holds every object that names no other namespace.
+const defaultNamespace = "shop"
+
+// entry is one element of the list objects.
+type entry struct {
+	kind
+	// patch holds the fields of a Kubernetes object. It has a kind and a name.
+	patch unstructured.Unstructured
+	// nodes holds the node of each pod of a workload. It is nil if the entry has no
+	// field pods.
+	nodes []string
+}
+
+// newEntry takes the fields pods and requests out of a raw entry, because Kubernetes
+// does not have them. It adds the apiVersion, the namespace and parts of references.
+func newEntry(raw map[string]any) (*entry, error) {
+	e := &entry{patch: unstructured.Unstructured{Object: runtime.DeepCopyJSON(raw)}}
+	var err error
+	if e.kind, err = kindOf(e.patch.GetKind()); err != nil {
+		return nil, err
+	}
+	o := e.patch.Object
+	setDefault(o, "apiVersion", e.apiVersion)
+	if e.namespaced {
+		setDefault(child(o, "metadata"), "namespace", defaultNamespace)
+	}
+	for _, ref := range list(o, "metadata", "ownerReferences") {
+		completeOwner(ref, e.patch.GetNamespace())
+	}
+	if e.patch.GetKind() == "Usage" {
+		for _, pod := range list(o, "pods") {
+			setDefault(pod, "namespace", defaultNamespace)
+			setDefault(pod, "uid", path.Join("Pod", fmt.Sprint(pod["namespace"]), fmt.Sprint(pod["name"])))
+		}
+		return e, nil
+	}
+	e.takeRequests()
+	return e, e.takePods()
+}
+
+// key is the kind, the namespace and the name of an object. It is also the UID that
+// an object gets.
+func key(o *unstructured.Unstructured) string {
+	return path.Join(o.GetKind(), o.GetNamespace(), o.GetName())
+}
+
+func (e *entry) matches(o *unstructured.Unstructured) bool {
+	match, err := path.Match(key(&e.patch), key(o))
+	return err == nil && match
+}
+
+// takePods reads the field pods: a list such as [2 on n1, 1 on n2].
+func (e *entry) takePods() error {
+	pods, found, err := unstructured.NestedStringSlice(e.patch.Object, "pods")
+	if err != nil || !found {
+		return err
+	}
+	delete(e.patch.Object, "pods")
+	e.nodes = []string{}
+	for _, item := range pods {
+		count, node, ok := strings.Cut(item, " on ")
+		n, err := strconv.Atoi(count)
+		if !ok || err != nil {
+			return fmt.Errorf("pods: %q is not like \"2 on n1\"", item)
+		}
+		e.nodes = append(e.nodes, slices.Repeat([]string{node}, n)...)
+	}
+	return nil
+}
+
+// takeRequests moves the field requests into the container c.
+func (e *entry) takeRequests() {
+	requests, found := e.patch.Object["requests"]
+	if !found {
+		return
+	}
+	delete(e.patch.Object, "requests")
+	spec := child(e.patch.Object, "spec")
+	if e.patch.GetKind() != "Pod" {
+		spec = child(spec, "template", "spec")
+	}
+	setDefault(spec, "containers", []any{map[string]any{"name": "c"}})
+	for _, c := range list(spec, "containers") {
+		if c["name"] == "c" {
+			child(c, "resources")["requests"] = requests
+		}
+	}
+}
+
+// completeOwner fills in what an owner reference leaves out.
+func completeOwner(ref map[string]any, namespace string) {
+	kind := fmt.Sprint(ref["kind"])
+	if known, err := kindOf(kind); err == nil {
+		setDefault(ref, "apiVersion", known.apiVersion)
+	}
+	setDefault(ref, "uid", path.Join(kind, namespace, fmt.Sprint(ref["name"])))
+	setDefault(ref, "controller", true)
+	setDefault(ref, "blockOwnerDeletion", true)
+}
+
+// child returns the object at a path. It makes what is missing.
+func child(o map[string]any, path ...string) map[string]any {
+	for _, name := range path {
+		next, ok := o[name].(map[string]any)
+		if !ok {
+			next = map[string]any{}
+			o[name] = next
+		}
+		o = next
+	}
+	return o
+}
+
+// list returns the objects of the list at a path.
+func list(o map[string]any, path ...string) []map[string]any {
+	field, _, _ := unstructured.NestedFieldNoCopy(o, path...)
+	elements, _ := field.([]any)
+	var objects []map[string]any
+	for _, element := range elements {
+		if x, ok := element.(map[string]any); ok {
+			objects = append(objects, x)
+		}
+	}
+	return objects
+}
+
+func setDefault(o map[string]any, field string, value any) {
+	if _, set := o[field]; !set {
+		o[field] = value
+	}
+}

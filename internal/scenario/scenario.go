@@ -1,0 +1,110 @@
+// Package scenario reads the scenarios under planner/testdata/scenarios for tests.
+//
+// A scenario is a txtar file: prose, a configuration, a cluster and the plan that the
+// planner must return for it. README.md beside the scenarios describes the format.
+package scenario
+
+import (
+	"bytes"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/rogpeppe/go-internal/txtar"
+
+	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/internal/golden"
+)
+
+// Scenario is one file.
+type Scenario struct {
+	// Name is the file's name without its extension.
+	Name string
+	// Prose says what the scenario shows.
+	Prose string
+	// Config is the configuration, in YAML.
+	Config []byte
+	// Cluster is the cluster, in the format of README.md.
+	Cluster []byte
+	// Due names the strategies that are due. It is nil if all are due.
+	Due []string
+	// Want is the plan that the planner must return, in words.
+	Want string
+
+	file    string
+	archive *txtar.Archive
+}
+
+// Dir returns the folder of the scenarios, from the source tree.
+func Dir() string {
+	_, file, _, _ := runtime.Caller(0)
+	return filepath.Join(filepath.Dir(file), "../../planner/testdata/scenarios")
+}
+
+// All reads every scenario, in the order of their names.
+func All(t testing.TB) []*Scenario {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(Dir(), "*.txtar"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all []*Scenario
+	for _, file := range files {
+		all = append(all, Read(t, strings.TrimSuffix(filepath.Base(file), ".txtar")))
+	}
+	return all
+}
+
+// Read reads the scenario of this name.
+func Read(t testing.TB, name string) *Scenario {
+	t.Helper()
+	s := &Scenario{Name: name, file: filepath.Join(Dir(), name+".txtar")}
+	var err error
+	if s.archive, err = txtar.ParseFile(s.file); err != nil {
+		t.Fatal(err)
+	}
+	s.Prose = strings.TrimSpace(string(s.archive.Comment))
+	for _, f := range s.archive.Files {
+		switch f.Name {
+		case "config.yaml":
+			s.Config = f.Data
+		case "cluster.yaml":
+			s.Cluster = f.Data
+		case "due":
+			s.Due = strings.Fields(string(f.Data))
+		case "want.plan":
+			s.Want = string(f.Data)
+		default:
+			t.Fatalf("%s: unknown section %q", s.file, f.Name)
+		}
+	}
+	return s
+}
+
+// Objects builds the objects of the cluster. Each change has the format of an
+// entry of the list objects; the changes are applied after those of the file.
+func (s *Scenario) Objects(t testing.TB, changes ...string) *cluster.Objects {
+	t.Helper()
+	list, err := expand(s.Cluster, changes)
+	if err != nil {
+		t.Fatalf("%s: %v", s.file, err)
+	}
+	o := &cluster.Objects{}
+	if err := cluster.Read(bytes.NewReader(list), s.file, o); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+// SetWant writes another plan into the file. Tests call it when they run with
+// -update.
+func (s *Scenario) SetWant(t testing.TB, plan string) {
+	t.Helper()
+	for i := range s.archive.Files {
+		if f := &s.archive.Files[i]; f.Name == "want.plan" {
+			f.Data = []byte(plan)
+		}
+	}
+	golden.Write(t, s.file, txtar.Format(s.archive))
+}

@@ -1,0 +1,245 @@
+package strict
+
+import (
+	"cmp"
+	"encoding/json"
+	"fmt"
+	"math"
+	"reflect"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+
+	"github.com/evenkeel-project/evenkeel/internal/suggest"
+)
+
+// Decode fills the struct that `into` points to. Fields that the document does not have keep their value, and so do
+// fields whose value has another type. In a map, a float64 whose value has another type becomes NaN: the key was given.
+//
+// A field is matched by its json tag. With the tag built:"no" the field must keep its default.
+func (d *Decoder) Decode(root *yaml.Node, into any) {
+	d.value(root, reflect.ValueOf(into).Elem(), "")
+}
+
+// DecodeAt decodes the value at a path that an earlier Decode kept as json.RawMessage. The document must have it.
+func (d *Decoder) DecodeAt(path string, into any) {
+	d.value(d.nodes[path], reflect.ValueOf(into).Elem(), path)
+}
+
+var rawType = reflect.TypeFor[json.RawMessage]()
+
+func (d *Decoder) value(n *yaml.Node, v reflect.Value, path string) {
+	d.nodes[path] = n
+	if v.Type() == rawType {
+		d.raw(n, v, path)
+		return
+	}
+	if n.Tag == "!!null" {
+		if k := v.Kind(); k != reflect.Pointer && k != reflect.Slice && k != reflect.Map && k != reflect.Struct {
+			d.nodeErrorf(n, path, "is empty (want %s, or leave the key out)", d.describeType(v.Type()))
+		}
+		return
+	}
+	if decode := d.options.Types[v.Type()]; decode != nil {
+		decode(d, n, v, path)
+		return
+	}
+	switch v.Kind() {
+	case reflect.Struct:
+		d.object(n, v, path)
+	case reflect.Map:
+		d.mapping(n, v, path)
+	case reflect.Slice:
+		d.list(n, v, path)
+	case reflect.Pointer:
+		p := reflect.New(v.Type().Elem())
+		d.value(n, p.Elem(), path)
+		v.Set(p)
+	default:
+		d.scalar(n, v, path)
+	}
+}
+
+func (d *Decoder) object(n *yaml.Node, v reflect.Value, path string) {
+	if n.Kind != yaml.MappingNode {
+		d.nodeErrorf(n, path, "want keys and values, found %s", Describe(n))
+		return
+	}
+	fields := map[string]int{}
+	var names []string
+	for i := range v.NumField() {
+		if f := v.Type().Field(i); f.IsExported() {
+			name := jsonName(f)
+			fields[name] = i
+			names = append(names, name)
+		}
+	}
+	d.eachKey(n, path, func(key, val *yaml.Node) {
+		at := join(path, key.Value)
+		i, known := fields[key.Value]
+		if !known {
+			d.nodeErrorf(key, at, "unknown %s%s", d.options.Key, suggest.DidYouMean(key.Value, names))
+			return
+		}
+		f := v.Type().Field(i)
+		before := reflect.New(f.Type).Elem()
+		before.Set(v.Field(i))
+		d.value(val, v.Field(i), at)
+		if f.Tag.Get("built") == "no" {
+			d.checkNotBuilt(before, v.Field(i), at)
+		}
+	})
+}
+
+func jsonName(f reflect.StructField) string {
+	name, _, _ := strings.Cut(f.Tag.Get("json"), ",")
+	return name
+}
+
+// eachKey calls f for each key and value of a mapping, and reports keys that occur twice.
+func (d *Decoder) eachKey(n *yaml.Node, path string, f func(key, val *yaml.Node)) {
+	seen := map[string]int{}
+	for i := 0; i+1 < len(n.Content); i += 2 {
+		key := n.Content[i]
+		if line, twice := seen[key.Value]; twice {
+			d.nodeErrorf(key, join(path, key.Value), "duplicate key (first on line %d)", line)
+			continue
+		}
+		seen[key.Value] = key.Line
+		f(key, n.Content[i+1])
+	}
+}
+
+// checkNotBuilt reports each value that differs from its default, for a feature that this version does not have.
+func (d *Decoder) checkNotBuilt(before, after reflect.Value, path string) {
+	if before.Kind() == reflect.Struct && d.options.Types[before.Type()] == nil {
+		for i := range before.NumField() {
+			d.checkNotBuilt(before.Field(i), after.Field(i), join(path, jsonName(before.Type().Field(i))))
+		}
+		return
+	}
+	if !reflect.DeepEqual(before.Interface(), after.Interface()) && !(isEmpty(before) && isEmpty(after)) {
+		d.Errorf(path, "not built yet in this version; leave it out, or at its default (%s)", formatDefault(before))
+	}
+}
+
+func isEmpty(v reflect.Value) bool {
+	return (v.Kind() == reflect.Slice || v.Kind() == reflect.Map) && v.Len() == 0
+}
+
+func formatDefault(v reflect.Value) string {
+	if isEmpty(v) || v.Kind() == reflect.String && v.Len() == 0 {
+		return "empty"
+	}
+	return fmt.Sprint(v.Interface())
+}
+
+func (d *Decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
+	if n.Kind != yaml.MappingNode {
+		d.nodeErrorf(n, path, "want keys and values, found %s", Describe(n))
+		return
+	}
+	m := reflect.MakeMap(v.Type())
+	d.eachKey(n, path, func(key, val *yaml.Node) {
+		x := reflect.New(v.Type().Elem()).Elem()
+		if x.Kind() == reflect.Float64 {
+			x.SetFloat(math.NaN())
+		}
+		d.value(val, x, join(path, key.Value))
+		m.SetMapIndex(reflect.ValueOf(key.Value), x)
+	})
+	v.Set(m)
+}
+
+func (d *Decoder) list(n *yaml.Node, v reflect.Value, path string) {
+	if n.Kind != yaml.SequenceNode {
+		d.nodeErrorf(n, path, "want a list, found %s", Describe(n))
+		return
+	}
+	s := reflect.MakeSlice(v.Type(), len(n.Content), len(n.Content))
+	for i, c := range n.Content {
+		d.value(c, s.Index(i), fmt.Sprintf("%s[%d]", path, i))
+	}
+	v.Set(s)
+}
+
+func (d *Decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
+	fail := func(suggestion string) {
+		d.TypeErrorf(n, path, "want %s, found %s%s", d.describeField(v.Type(), path), Describe(n), suggestion)
+	}
+	if n.Kind != yaml.ScalarNode {
+		fail("")
+		return
+	}
+	switch v.Kind() {
+	case reflect.Bool:
+		b, err := strconv.ParseBool(n.Value)
+		if err != nil || n.Tag != "!!bool" {
+			fail("")
+			return
+		}
+		v.SetBool(b)
+	case reflect.Int, reflect.Int32, reflect.Int64:
+		i, err := strconv.ParseInt(n.Value, 10, 32)
+		if err != nil || n.Tag != "!!int" {
+			fail("")
+			return
+		}
+		v.SetInt(i)
+	case reflect.Float64:
+		f, err := strconv.ParseFloat(n.Value, 64)
+		if err != nil || n.Tag != "!!int" && n.Tag != "!!float" {
+			fail(cmp.Or(SuggestFraction(n.Value), suggestBytes(n.Value)))
+			return
+		}
+		v.SetFloat(f)
+	case reflect.String:
+		if d.options.QuotedStrings && n.Tag != "!!str" {
+			fail("")
+			return
+		}
+		v.SetString(n.Value) // a number that is not quoted is kept as written
+	default:
+		panic("strict: no decoder for " + v.Type().String())
+	}
+}
+
+// raw keeps a value as JSON for a caller that knows its type, and remembers the lines of its fields.
+func (d *Decoder) raw(n *yaml.Node, v reflect.Value, path string) {
+	before := len(d.errors)
+	d.recordNodes(n, path)
+	if len(d.errors) > before {
+		return
+	}
+	var x any
+	if err := n.Decode(&x); err != nil {
+		d.nodeErrorf(n, path, "%v", err)
+		return
+	}
+	b, err := json.Marshal(x)
+	if err != nil {
+		d.nodeErrorf(n, path, "%v", err)
+		return
+	}
+	v.SetBytes(b)
+}
+
+func (d *Decoder) recordNodes(n *yaml.Node, path string) {
+	d.nodes[path] = n
+	switch n.Kind {
+	case yaml.MappingNode:
+		d.eachKey(n, path, func(key, val *yaml.Node) { d.recordNodes(val, join(path, key.Value)) })
+	case yaml.SequenceNode:
+		for i, c := range n.Content {
+			d.recordNodes(c, fmt.Sprintf("%s[%d]", path, i))
+		}
+	}
+}
+
+func join(path, key string) string {
+	if path == "" {
+		return key
+	}
+	return path + "." + key
+}

@@ -1,0 +1,167 @@
+// Package strict decodes one YAML or JSON document into Go structs. It rejects unknown keys, duplicate keys and
+// values of another type, and it reports every error at once, each with its line and the path of its field.
+//
+// It decides whether a document has the right form. It never decides whether a value makes sense: callers check that
+// and add their errors with Decoder.Errorf.
+package strict
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"reflect"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+)
+
+// ErrEmpty says that a document has no content.
+var ErrEmpty = errors.New("the file is empty")
+
+// Parse parses a single document. The name is used in errors. It rejects YAML aliases, because a few lines of them
+// can expand to gigabytes.
+func Parse(name string, data []byte) (*yaml.Node, error) {
+	d := yaml.NewDecoder(bytes.NewReader(data))
+	var doc, second yaml.Node
+	err := d.Decode(&doc)
+	switch {
+	case errors.Is(err, io.EOF):
+		return nil, fmt.Errorf("%s: %w", name, ErrEmpty)
+	case err != nil:
+		return nil, fmt.Errorf("%s: %s", name, describeYAMLError(err))
+	}
+	if err := d.Decode(&second); !errors.Is(err, io.EOF) {
+		return nil, fmt.Errorf("%s: more than one document; want one", name)
+	}
+	root := doc.Content[0]
+	if n := findAlias(root); n != nil {
+		return nil, fmt.Errorf("%s:%d: aliases are not supported; write the value out", name, n.Line)
+	}
+	return root, nil
+}
+
+func describeYAMLError(err error) string {
+	text := strings.TrimPrefix(err.Error(), "yaml: ")
+	if strings.Contains(text, "control characters") || strings.Contains(text, "UTF-8") {
+		text += "; is this a text file?"
+	}
+	return "broken YAML: " + text
+}
+
+// findAlias returns the first alias at or below n, or nil.
+func findAlias(n *yaml.Node) *yaml.Node {
+	if n.Kind == yaml.AliasNode {
+		return n
+	}
+	for _, c := range n.Content {
+		if a := findAlias(c); a != nil {
+			return a
+		}
+	}
+	return nil
+}
+
+// Error is one error in a document.
+type Error struct {
+	Line int
+	// Path is the path of the field, such as limits.perPass; empty for the document as a whole.
+	Path    string
+	Message string
+}
+
+// Error returns the path and the message, without the line.
+func (e Error) Error() string {
+	if e.Path == "" {
+		return e.Message
+	}
+	return e.Path + ": " + e.Message
+}
+
+// Options adapt a Decoder to a kind of document.
+type Options struct {
+	// Types decode values of types that strict does not know. A function reports a wrong value with Decoder.TypeErrorf.
+	Types map[reflect.Type]func(d *Decoder, n *yaml.Node, v reflect.Value, path string)
+	// QuotedStrings rejects a number, or true or false, where the struct has a string.
+	QuotedStrings bool
+	// Key and Float are what errors call a key and a float64: "key" and "a number" if empty.
+	Key, Float string
+}
+
+// Decoder decodes documents, remembers the line of each field, and collects errors.
+type Decoder struct {
+	file       string
+	options    Options
+	errors     []Error
+	fileErrors []error               // from other files that this one names
+	nodes      map[string]*yaml.Node // by path
+	typeErrors map[string]bool       // by path: fields that still have their default, because their value has another type
+}
+
+// New returns a decoder for a file. The name is used in errors.
+func New(file string, o Options) *Decoder {
+	o.Key, o.Float = cmp.Or(o.Key, "key"), cmp.Or(o.Float, "a number")
+	return &Decoder{file: file, options: o, nodes: map[string]*yaml.Node{}, typeErrors: map[string]bool{}}
+}
+
+// File returns the name of the file.
+func (d *Decoder) File() string { return d.file }
+
+// Has reports whether the document has a value at path.
+func (d *Decoder) Has(path string) bool { return d.nodes[path] != nil }
+
+// HasTypeError reports whether the value at path has another type than its field, which then keeps its default.
+func (d *Decoder) HasTypeError(path string) bool { return d.typeErrors[path] }
+
+// Line returns the line of the field at path, or of the nearest field above it that the document has.
+func (d *Decoder) Line(path string) int {
+	for {
+		if n := d.nodes[path]; n != nil {
+			return n.Line
+		}
+		i := strings.LastIndexAny(path, ".[")
+		switch {
+		case i >= 0:
+			path = path[:i]
+		case path == "":
+			return 1
+		default:
+			path = ""
+		}
+	}
+}
+
+// Errorf adds an error about the value of a field. It adds nothing if the value has a type error already.
+func (d *Decoder) Errorf(path, format string, args ...any) {
+	if !d.typeErrors[path] {
+		d.errors = append(d.errors, Error{d.Line(path), path, fmt.Sprintf(format, args...)})
+	}
+}
+
+// TypeErrorf adds an error about a value at node n that its field cannot hold.
+func (d *Decoder) TypeErrorf(n *yaml.Node, path, format string, args ...any) {
+	d.nodeErrorf(n, path, format, args...)
+	d.typeErrors[path] = true
+}
+
+func (d *Decoder) nodeErrorf(n *yaml.Node, path, format string, args ...any) {
+	d.errors = append(d.errors, Error{n.Line, path, fmt.Sprintf(format, args...)})
+}
+
+// AddFileError adds the error of another file that this document names.
+func (d *Decoder) AddFileError(err error) { d.fileErrors = append(d.fileErrors, err) }
+
+// Errors returns the errors of the document, in the order in which they were found.
+func (d *Decoder) Errors() []Error { return d.errors }
+
+// Err returns all errors as FILE:LINE: PATH: MESSAGE, ordered by line, or nil.
+func (d *Decoder) Err() error {
+	slices.SortFunc(d.errors, func(a, b Error) int { return cmp.Or(cmp.Compare(a.Line, b.Line), cmp.Compare(a.Error(), b.Error())) })
+	errs := make([]error, 0, len(d.errors))
+	for _, e := range slices.Compact(d.errors) {
+		errs = append(errs, fmt.Errorf("%s:%d: %s", d.file, e.Line, e.Error()))
+	}
+	return errors.Join(append(errs, d.fileErrors...)...)
+}
