@@ -30,7 +30,7 @@ type displacementEvictor struct {
 
 func (e *displacementEvictor) EvictWave(_ context.Context, moves []plan.Move, _ func()) evictor.Result {
 	e.waves = append(e.waves, moves)
-	e.o.s = snapshotOf(e.t, simulation.Landed(e.o.s.Objects, moves))
+	e.o.s = snapshotOf(e.t, simulation.WithReplacements(e.o.s.Objects, moves))
 	out := plan.Outcome{Outcome: plan.Evicted, Landed: moves[0].To, LandedAsPredicted: true}
 	if len(e.waves) == 1 {
 		out = e.first

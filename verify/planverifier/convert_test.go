@@ -49,7 +49,7 @@ func rules(t testing.TB, c *config.Config) planverifier.Rules {
 				t.Fatal(err)
 			}
 			for _, resource := range slices.Sorted(maps.Keys(args.Target)) {
-				r.Loads = append(r.Loads, planverifier.Load{Strategy: s.Name, Resource: resource, Target: args.Target[resource], For: args.For})
+				r.UsageStrategies = append(r.UsageStrategies, planverifier.UsageStrategy{Strategy: s.Name, Resource: resource, Target: args.Target[resource], For: args.For})
 			}
 		}
 	}

@@ -36,17 +36,26 @@ type Rules struct {
 	// PerHourOwner, PerHourNamespace and PerHourCluster bound the evictions within
 	// an hour, those that Past remembers included.
 	PerHourOwner, PerHourNamespace, PerHourCluster Limit
-	// Past is what is remembered of former passes.
-	Past plan.PlannerState
+	// State is what is remembered of former passes.
+	State plan.PlannerState
 
 	Allow, Deny []Window
-	// Loads are the strategies by measured load, which is believed up to MaxAge, and
+	// UsageStrategies are the strategies by measured load, which is believed up to MaxAge, and
 	// of MinCoverage of the nodes in scope or more.
-	Loads       []Load
-	MaxAge      time.Duration
-	MinCoverage float64
+	UsageStrategies []UsageStrategy
+	MaxAge          time.Duration
+	MinCoverage     float64
 	// Location is the time zone of windows that name none.
 	Location *time.Location
+}
+
+// UsageStrategy is a NodeLoad strategy by load that counts all pods: one resource of it.
+type UsageStrategy struct {
+	Strategy, Resource string
+	// Target is a fraction of allocatable.
+	Target float64
+	// For is how many samples in a row a node must be above it.
+	For int
 }
 
 // Limit is a number of pods, a share of them in percent, or none at all.
@@ -56,9 +65,9 @@ type Limit struct {
 	Unlimited bool
 }
 
-// of is the limit among so many pods: a share is rounded down, but is at least
+// forPods is the limit among so many pods: a share is rounded down, but is at least
 // 1 unless it is 0%.
-func (l Limit) of(pods int) int {
+func (l Limit) forPods(pods int) int {
 	if l.Unlimited {
 		return math.MaxInt
 	}

@@ -34,9 +34,9 @@ type Scenario struct {
 	EveryMinutes int
 	Noise        Noise
 	Churn        Churn
-	// Surprise is the share of replacements that land on any node that has room,
+	// UnpredictedFrac is the share of replacements that land on any node that has room,
 	// whatever is foretold.
-	Surprise float64
+	UnpredictedFrac float64
 	// OnePlan: a pass does not plan again where not all came as planned.
 	OnePlan bool
 }
@@ -59,8 +59,8 @@ type Churn struct {
 	Joins, Leaves float64
 }
 
-// Course is a cluster under way.
-type Course struct {
+// Simulation is a cluster under way.
+type Simulation struct {
 	Scenario
 	conf    *config.Config
 	r       *rand.Rand
@@ -80,10 +80,10 @@ type life struct {
 	moved time.Time // last moved by the planner; zero: never
 }
 
-// Begin makes the cluster: uneven, at half of its CPU.
-func Begin(sc Scenario, conf *config.Config) *Course {
+// Start makes the cluster: uneven, at half of its CPU.
+func Start(sc Scenario, conf *config.Config) *Simulation {
 	r := rand.New(rand.NewPCG(sc.Seed, 31))
-	c := &Course{Scenario: sc, conf: conf, r: r, o: simulation.Uneven(r, sc.Nodes, sc.Pods), life: map[string]*life{}, nominal: map[string]corev1.ResourceList{}, pods: map[string]int{}}
+	c := &Simulation{Scenario: sc, conf: conf, r: r, o: simulation.Uneven(r, sc.Nodes, sc.Pods), life: map[string]*life{}, nominal: map[string]corev1.ResourceList{}, pods: map[string]int{}}
 	c.now = c.o.TakenAt
 	c.made = len(c.o.Nodes)
 	for _, p := range c.o.Pods {
@@ -95,21 +95,21 @@ func Begin(sc Scenario, conf *config.Config) *Course {
 }
 
 // Run goes through all passes.
-func (c *Course) Run() Record {
+func (c *Simulation) Run() Record {
 	rec := Record{Every: time.Duration(c.EveryMinutes) * time.Minute}
 	for i := range c.Passes {
 		if i > 0 {
 			c.now = c.now.Add(rec.Every)
 			c.churn()
 		}
-		c.vary()
+		c.varyUsage()
 		rec.Passes = append(rec.Passes, c.pass())
 	}
 	return rec
 }
 
 // snapshot indexes the objects as they are.
-func (c *Course) snapshot() *cluster.Snapshot {
+func (c *Simulation) snapshot() *cluster.Snapshot {
 	o := *c.o
 	o.TakenAt = c.now
 	s, err := cluster.New(&o)
@@ -119,8 +119,8 @@ func (c *Course) snapshot() *cluster.Snapshot {
 	return s
 }
 
-// vary gives every pod the request of this pass.
-func (c *Course) vary() {
+// varyUsage gives every pod the request of this pass.
+func (c *Simulation) varyUsage() {
 	if c.Noise == (Noise{}) {
 		return
 	}
@@ -159,6 +159,6 @@ func withRequests(p *corev1.Pod, requests corev1.ResourceList) *corev1.Pod {
 }
 
 // newPod is one more pod of a ReplicaSet, not bound yet.
-func (c *Course) newPod(rs *appsv1.ReplicaSet) *corev1.Pod {
-	return c.named(rs, fmt.Sprintf("%s-%02d", rs.Name, c.next(rs)))
+func (c *Simulation) newPod(rs *appsv1.ReplicaSet) *corev1.Pod {
+	return c.namedPod(rs, fmt.Sprintf("%s-%02d", rs.Name, c.next(rs)))
 }

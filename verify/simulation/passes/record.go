@@ -32,11 +32,11 @@ func (r Record) total(of func(Pass) int) (n int) {
 func (r Record) Figures() map[string]float64 {
 	evictions := float64(max(1, r.Evictions()))
 	out := map[string]float64{
-		"again":     float64(r.total(func(p Pass) int { return p.Again })) / evictions,
-		"againSoon": float64(r.total(func(p Pass) int { return p.AgainSoon })),
-		"rested":    float64(r.total(func(p Pass) int { return p.Rested })),
+		"again":     float64(r.total(func(p Pass) int { return p.EvictedAgain })) / evictions,
+		"againSoon": float64(r.total(func(p Pass) int { return p.EvictedAgainSoon })),
+		"rested":    float64(r.total(func(p Pass) int { return p.BackedOff })),
 		"late":      1 - float64(r.Passes[0].Evictions)/evictions,
-		"strayed":   float64(r.total(func(p Pass) int { return p.Strayed })) / evictions,
+		"strayed":   float64(r.total(func(p Pass) int { return p.LandedElsewhere })) / evictions,
 	}
 	settled := Record{Passes: r.Passes[len(r.Passes)/4:]}
 	for _, p := range settled.Passes {
@@ -71,7 +71,7 @@ func (r Record) Table() string {
 		part := Record{Passes: r.Passes[i:min(len(r.Passes), i+step)]}
 		end := part.Passes[len(part.Passes)-1]
 		fmt.Fprintf(&b, "%-12s %6d %6d %9d %7d %6d %9d %6d %6d %7d %8.4f\n", end.At.Sub(r.Passes[0].At), end.Nodes, end.Pods, part.Evictions(),
-			part.total(func(p Pass) int { return p.Strayed }), part.total(func(p Pass) int { return p.Again }), part.total(func(p Pass) int { return p.AgainSoon }), end.Over, end.Skewed, end.Pending, end.StdDev)
+			part.total(func(p Pass) int { return p.LandedElsewhere }), part.total(func(p Pass) int { return p.EvictedAgain }), part.total(func(p Pass) int { return p.EvictedAgainSoon }), end.Over, end.Skewed, end.Pending, end.StdDev)
 	}
 	return b.String()
 }

@@ -21,13 +21,13 @@ var known = []string{"evict", "do-not-disrupt", "window", "spread-by", "max-skew
 // request is one annotation or label under the prefix.
 type request struct{ where, name, value string }
 
-// requests are what the pod, its controllers and its namespace ask for.
-func (r *replay) requests(p *corev1.Pod) []request {
+// annotationRequests are what the pod, its controllers and its namespace ask for.
+func (r *podGuards) annotationRequests(p *corev1.Pod) []request {
 	from := []metav1.Object{p}
 	c := r.chains[key(p)]
 	for i, l := range c.links {
 		// A Deployment's ReplicaSet keeps copies of what was taken off the Deployment.
-		copied := l.is("ReplicaSet") && len(c.links) > i+1 && c.links[i+1].is("Deployment") && c.links[i+1].object != nil
+		copied := l.hasKind("ReplicaSet") && len(c.links) > i+1 && c.links[i+1].hasKind("Deployment") && c.links[i+1].object != nil
 		if l.object != nil && !copied {
 			from = append(from, l.object)
 		}
@@ -35,7 +35,7 @@ func (r *replay) requests(p *corev1.Pod) []request {
 	if c.cron != nil && c.cron.object != nil {
 		from = append(from, c.cron.object)
 	}
-	if ns := r.spaces[p.Namespace]; ns != nil {
+	if ns := r.namespaces[p.Namespace]; ns != nil {
 		from = append(from, ns)
 	}
 	var out []request
@@ -54,31 +54,31 @@ func (r *replay) requests(p *corev1.Pod) []request {
 	return out
 }
 
-// asked are the reasons in what people ask for.
-func (r *replay) asked(p *corev1.Pod, add adder) {
-	for _, q := range r.requests(p) {
+// checkAnnotations are the reasons in what people ask for.
+func (r *podGuards) checkAnnotations(p *corev1.Pod, add refuseFunc) {
+	for _, q := range r.annotationRequests(p) {
 		said := q.where + " says " + q.name + ": " + q.value
 		switch q.name {
 		case "evict":
 			add(q.value == "never", plan.EvictNever, said)
 			add(q.value != "never" && q.value != "prefer", plan.RequestUnreadable, said)
 		case "do-not-disrupt":
-			stays, readable := r.stays(p, q.value)
+			stays, readable := r.doNotDisruptActive(p, q.value)
 			add(stays, plan.DoNotDisrupt, said)
 			add(!readable && q.value != "false", plan.RequestUnreadable, said)
 		case "window":
-			_, err := r.requested(q.value)
+			_, err := r.parseWindows(q.value)
 			add(err != nil, plan.RequestUnreadable, said)
 		default:
 			add(!slices.Contains(known, q.name), plan.RequestUnreadable, said)
 		}
 	}
-	r.foreign(p, add)
+	r.checkForeignAnnotations(p, add)
 }
 
-// stays says whether a do-not-disrupt holds: always, or for a time from the
+// doNotDisruptActive says whether a do-not-disrupt holds: always, or for a time from the
 // pod's start; one that never started is not done waiting.
-func (r *replay) stays(p *corev1.Pod, value string) (stays, readable bool) {
+func (r *podGuards) doNotDisruptActive(p *corev1.Pod, value string) (stays, readable bool) {
 	if value == "true" {
 		return true, true
 	}
@@ -89,22 +89,22 @@ func (r *replay) stays(p *corev1.Pod, value string) (stays, readable bool) {
 	return p.Status.StartTime == nil || r.now.Before(p.Status.StartTime.Add(d)), true
 }
 
-// foreign are the words of others, on the pod alone.
-func (r *replay) foreign(p *corev1.Pod, add adder) {
+// checkForeignAnnotations are the words of others, on the pod alone.
+func (r *podGuards) checkForeignAnnotations(p *corev1.Pod, add refuseFunc) {
 	has := func(k string) bool { _, ok := p.Annotations[k]; return ok }
 	add(p.Annotations["cluster-autoscaler.kubernetes.io/safe-to-evict"] == "false", plan.DoNotDisrupt, "not safe to evict")
-	stays, _ := r.stays(p, p.Annotations["karpenter.sh/do-not-disrupt"])
+	stays, _ := r.doNotDisruptActive(p, p.Annotations["karpenter.sh/do-not-disrupt"])
 	add(stays, plan.DoNotDisrupt, "Karpenter may not disrupt it")
 	add(p.Annotations["karpenter.sh/do-not-evict"] == "true", plan.DoNotDisrupt, "Karpenter may not evict it")
 	add(has("descheduler.alpha.kubernetes.io/eviction-in-progress"), plan.EvictionInProgress, "somebody else moves it")
 	add(r.rules.NoEvictionMandatory && has("descheduler.alpha.kubernetes.io/prefer-no-eviction"), plan.PreferNoEviction, "it prefers to stay")
 }
 
-// requested reads a window annotation: one of several must be open.
-func (r *replay) requested(value string) ([]Window, error) {
+// parseWindows reads a window annotation: one of several must be open.
+func (r *podGuards) parseWindows(value string) ([]Window, error) {
 	var out []Window
 	for _, one := range strings.Split(value, ";") {
-		w, err := readWindow(strings.TrimSpace(one), r.rules.Location)
+		w, err := parseWindow(strings.TrimSpace(one), r.rules.Location)
 		if err != nil {
 			return nil, err
 		}
@@ -113,51 +113,45 @@ func (r *replay) requested(value string) ([]Window, error) {
 	return out, nil
 }
 
-// open says whether a pod may be evicted at t, by the windows of config.yaml and
+// evictionAllowedAt says whether a pod may be evicted at t, by the windows of config.yaml and
 // by all that it was given.
-func (r *replay) open(p *corev1.Pod, t time.Time) bool {
+func (r *podGuards) evictionAllowedAt(p *corev1.Pod, t time.Time) bool {
 	anyOpen := func(list []Window, denies bool) bool {
-		return slices.ContainsFunc(list, func(w Window) bool { return r.isOpen(w, denies, t) })
+		return slices.ContainsFunc(list, func(w Window) bool { return r.windowOpen(w, denies, t) })
 	}
 	if anyOpen(r.rules.Deny, true) || len(r.rules.Allow) > 0 && !anyOpen(r.rules.Allow, false) {
 		return false
 	}
-	for _, q := range r.requests(p) {
+	for _, q := range r.annotationRequests(p) {
 		if q.name != "window" {
 			continue
 		}
-		if own, err := r.requested(q.value); err == nil && !anyOpen(own, false) {
+		if own, err := r.parseWindows(q.value); err == nil && !anyOpen(own, false) {
 			return false
 		}
 	}
 	return true
 }
 
-// Steps in which a window is looked at, and how far ahead.
-const (
-	glance  = 5 * time.Minute
-	horizon = 24 * time.Hour
-)
-
-// window holds a move to its windows: they are open now, stay open until the
+// checkWindow holds a move to its windows: they are open now, stay open until the
 // time that the move names, and close then.
-func (r *replay) window(c call) {
-	if !r.open(c.pod, r.now) {
-		r.object(c.move, plan.OutsideWindow, "no window is open at %s", r.now.Format(time.RFC3339))
+func (r *verifier) checkWindow(c call) {
+	if !r.evictionAllowedAt(c.pod, r.now) {
+		r.report(c.move, plan.OutsideWindow, "no window is open at %s", r.now.Format(time.RFC3339))
 		return
 	}
 	end := c.move.NotAfter
 	if end.IsZero() {
-		end = r.now.Add(horizon - glance)
-	} else if r.open(c.pod, end) && r.open(c.pod, end.Add(time.Second)) {
-		r.object(c.move, WindowNotWatched, "its windows do not close at %s", end.Format(time.RFC3339))
+		end = r.now.Add(windowHorizon - windowStep)
+	} else if r.evictionAllowedAt(c.pod, end) && r.evictionAllowedAt(c.pod, end.Add(time.Second)) {
+		r.report(c.move, WindowNotWatched, "its windows do not close at %s", end.Format(time.RFC3339))
 	}
-	if len(r.rules.Allow)+len(r.rules.Deny) == 0 && !slices.ContainsFunc(r.requests(c.pod), func(q request) bool { return q.name == "window" }) {
+	if len(r.rules.Allow)+len(r.rules.Deny) == 0 && !slices.ContainsFunc(r.annotationRequests(c.pod), func(q request) bool { return q.name == "window" }) {
 		return // always open
 	}
-	for t := r.now; t.Before(end); t = t.Add(glance) {
-		if !r.open(c.pod, t) {
-			r.object(c.move, WindowNotWatched, "a window closes before %s, the move says %s", t.Format(time.RFC3339), c.move.NotAfter.Format(time.RFC3339))
+	for t := r.now; t.Before(end); t = t.Add(windowStep) {
+		if !r.evictionAllowedAt(c.pod, t) {
+			r.report(c.move, WindowNotWatched, "a window closes before %s, the move says %s", t.Format(time.RFC3339), c.move.NotAfter.Format(time.RFC3339))
 			return
 		}
 	}

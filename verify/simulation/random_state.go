@@ -11,15 +11,15 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Remembered is what might be remembered of former passes over a Mixed cluster:
+// RandomState is what might be remembered of former passes over a Mixed cluster:
 // evictions of up to two hours ago, and rests that are over or not. Half of
 // the time it is nothing.
-func Remembered(r *rand.Rand, o *cluster.Objects) plan.PlannerState {
+func RandomState(r *rand.Rand, o *cluster.Objects) plan.PlannerState {
 	st := plan.PlannerState{APIVersion: plan.APIVersion, Kind: plan.PlannerStateKind}
 	if r.IntN(2) == 0 {
 		return st
 	}
-	for _, w := range tops(o) {
+	for _, w := range topLevelOwners(o) {
 		if r.IntN(4) == 0 {
 			ago := time.Duration(r.IntN(120)) * time.Minute
 			st.Evictions = append(st.Evictions, plan.EvictionCount{Workload: w, Minute: o.TakenAt.Add(-ago).UTC().Truncate(time.Minute), Count: 1 + r.IntN(3)})
@@ -34,8 +34,8 @@ func Remembered(r *rand.Rand, o *cluster.Objects) plan.PlannerState {
 	return st
 }
 
-// tops are the workloads that nothing else owns, and pods of none.
-func tops(o *cluster.Objects) []plan.ObjectRef {
+// topLevelOwners are the workloads that nothing else owns, and pods of none.
+func topLevelOwners(o *cluster.Objects) []plan.ObjectRef {
 	return slices.Concat(
 		unowned(o.Deployments, "apps/v1", "Deployment"),
 		unowned(o.ReplicaSets, "apps/v1", "ReplicaSet"),

@@ -10,20 +10,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Load is a NodeLoad strategy by load that counts all pods: one resource of it.
-type Load struct {
-	Strategy, Resource string
-	// Target is a fraction of allocatable.
-	Target float64
-	// For is how many samples in a row a node must be above it.
-	For int
-}
-
 // What a plan must not do by measured load.
 const (
-	LoadNotKnown plan.Code = "LoadNotKnown" // of the node a pod leaves or goes to, or of too many nodes
-	LoadNotYet   plan.Code = "LoadNotYet"   // the node is not above, or not for long enough
-	LoadTooHigh  plan.Code = "LoadTooHigh"  // the pod's use brings its new node above the target
+	UsageUnknown    plan.Code = "LoadNotKnown" // of the node a pod leaves or goes to, or of too many nodes
+	SamplesMissing  plan.Code = "LoadNotYet"   // the node is not above, or not for long enough
+	UsageNotLowered plan.Code = "LoadTooHigh"  // the pod's use brings its new node above the target
 )
 
 // gauge is what is surely used of one resource, node by node, as far as Usage says:
@@ -33,13 +24,13 @@ type gauge struct {
 	pods map[string]int64 // by namespace/name; those that were measured
 }
 
-// load replays the moves with what pods use.
-func (r *replay) load(p plan.Plan) {
-	for _, rule := range r.rules.Loads {
+// checkUsage replays the moves with what pods use.
+func (r *verifier) checkUsage(p plan.Plan) {
+	for _, rule := range r.rules.UsageStrategies {
 		g := r.gauge(rule.Resource)
 		enough := r.covered(g)
 		for _, m := range p.Moves {
-			r.loadMove(rule, g, m, enough)
+			r.checkUsageMove(rule, g, m, enough)
 			use := g.pods[m.Pod.String()]
 			if _, known := g.used[m.From]; known {
 				g.used[m.From] -= use
@@ -51,31 +42,31 @@ func (r *replay) load(p plan.Plan) {
 	}
 }
 
-func (r *replay) loadMove(rule Load, g gauge, m plan.Move, enough bool) {
+func (r *verifier) checkUsageMove(rule UsageStrategy, g gauge, m plan.Move, enough bool) {
 	use, measured := g.pods[m.Pod.String()]
 	_, from := g.used[m.From]
 	_, to := g.used[m.To]
-	if m.Strategy == rule.Strategy && len(r.rules.Loads) == 1 {
+	if m.Strategy == rule.Strategy && len(r.rules.UsageStrategies) == 1 {
 		switch {
 		case !measured:
-			r.object(m, plan.UsageUnknown, "nobody has measured its %s", rule.Resource)
+			r.report(m, plan.UsageUnknown, "nobody has measured its %s", rule.Resource)
 		case !from || !to || !enough:
-			r.object(m, LoadNotKnown, "of %s: known of %s %v, of %s %v, of enough nodes %v", rule.Resource, m.From, from, m.To, to, enough)
+			r.report(m, UsageUnknown, "of %s: known of %s %v, of %s %v, of enough nodes %v", rule.Resource, m.From, from, m.To, to, enough)
 		case rule.For > 1 && m.DisplacedFor == nil && !r.marked(rule, m.From):
-			r.object(m, LoadNotYet, "%s is not above its target for %d samples in a row", m.From, rule.For)
+			r.report(m, SamplesMissing, "%s is not above its target for %d samples in a row", m.From, rule.For)
 		}
 	}
 	// A goal about the new node is not made worse, whatever the move is for; and no node
 	// without one is overloaded for this strategy.
 	if n := r.nodes[m.To]; to && enough && use > 0 && (r.loadScope(n) || m.Strategy == rule.Strategy) {
 		if limit := rule.Target * float64(total(n, rule.Resource)); float64(g.used[m.To]+use) > limit+1 {
-			r.object(m, LoadTooHigh, "%s would use %d of %s, above %.0f", m.To, g.used[m.To]+use, rule.Resource, limit)
+			r.report(m, UsageNotLowered, "%s would use %d of %s, above %.0f", m.To, g.used[m.To]+use, rule.Resource, limit)
 		}
 	}
 }
 
 // loadScope: the strategy has a goal about the node.
-func (r *replay) loadScope(n *corev1.Node) bool {
+func (r *liveState) loadScope(n *corev1.Node) bool {
 	for _, c := range n.Status.Conditions {
 		if c.Type == corev1.NodeReady && c.Status == corev1.ConditionTrue {
 			return r.inLoadScope(n) && n.Annotations["evenkeel.io/exclude"] == "" && n.Labels["evenkeel.io/exclude"] == ""
@@ -84,7 +75,7 @@ func (r *replay) loadScope(n *corev1.Node) bool {
 	return false
 }
 
-func (r *replay) inLoadScope(n *corev1.Node) bool {
+func (r *liveState) inLoadScope(n *corev1.Node) bool {
 	return r.rules.NodeSelector == nil || r.rules.NodeSelector.Matches(labels.Set(n.Labels))
 }
 
@@ -96,7 +87,7 @@ func total(n *corev1.Node, resource string) int64 {
 }
 
 // covered: use is known of enough of the nodes in scope.
-func (r *replay) covered(g gauge) bool {
+func (r *liveState) covered(g gauge) bool {
 	known, all := 0, 0
 	for name, n := range r.nodes {
 		if !r.inLoadScope(n) {
@@ -110,8 +101,8 @@ func (r *replay) covered(g gauge) bool {
 	return known > 0 && float64(known)+1e-9 >= r.rules.MinCoverage*float64(all)
 }
 
-func (r *replay) marked(rule Load, node string) bool {
-	for _, m := range r.o.Usage.Marks {
+func (r *liveState) marked(rule UsageStrategy, node string) bool {
+	for _, m := range r.objects.Usage.Marks {
 		if m.Watch == rule.Strategy && m.Node == node && m.Resource == rule.Resource {
 			return m.Hot
 		}
@@ -119,24 +110,24 @@ func (r *replay) marked(rule Load, node string) bool {
 	return false
 }
 
-func (r *replay) gauge(resource string) gauge {
+func (r *liveState) gauge(resource string) gauge {
 	g := gauge{map[string]int64{}, map[string]int64{}}
-	if r.o.Usage == nil {
+	if r.objects.Usage == nil {
 		return g
 	}
 	at := map[string]time.Time{}
-	for _, n := range r.o.Usage.Nodes {
+	for _, n := range r.objects.Usage.Nodes {
 		if use, ok := n.Used[resource]; ok && r.nodes[n.Name] != nil && r.now.Sub(n.At) <= r.rules.MaxAge {
 			g.used[n.Name], at[n.Name] = use, n.At
 		}
 	}
-	for _, m := range r.o.Usage.Pods {
+	for _, m := range r.objects.Usage.Pods {
 		use, ok := m.Used[resource]
 		if !ok {
 			continue
 		}
 		p := r.pods[m.Namespace+"/"+m.Name]
-		if p != nil && string(p.UID) == m.UID && !ended(p) && p.Spec.NodeName == m.Node {
+		if p != nil && string(p.UID) == m.UID && !isTerminal(p) && p.Spec.NodeName == m.Node {
 			g.pods[key(p)] = use
 			continue
 		}
@@ -147,8 +138,8 @@ func (r *replay) gauge(resource string) gauge {
 	return g
 }
 
-// usesOf says whether a pod was measured to use something of a resource.
-func usesOf(o *cluster.Objects, p *corev1.Pod, resource string) bool {
+// hasUsage says whether a pod was measured to use something of a resource.
+func hasUsage(o *cluster.Objects, p *corev1.Pod, resource string) bool {
 	if o.Usage == nil {
 		return false
 	}

@@ -16,9 +16,9 @@ func intQuantity(milli int64) resource.Quantity {
 	return *resource.NewMilliQuantity(milli, resource.DecimalSI)
 }
 
-// settle writes the status that the disruption controller would write, and in
+// writeBudgetStatus writes the status that the disruption controller would write, and in
 // one of ten clusters' budgets makes it late in one way or another.
-func (m *mixer) settle(b *policyv1.PodDisruptionBudget) {
+func (m *mixedBase) writeBudgetStatus(b *policyv1.PodDisruptionBudget) {
 	sel, err := metav1.LabelSelectorAsSelector(b.Spec.Selector)
 	if err != nil {
 		panic("simtest: a selector of its own: " + err.Error())
@@ -60,10 +60,10 @@ func (m *mixer) settle(b *policyv1.PodDisruptionBudget) {
 	if expected > 0 {
 		s.DisruptionsAllowed = int32(max(0, healthy-desired))
 	}
-	m.late(b)
+	m.delayStatus(b)
 }
 
-func (m *mixer) late(b *policyv1.PodDisruptionBudget) {
+func (m *mixedBase) delayStatus(b *policyv1.PodDisruptionBudget) {
 	s := &b.Status
 	switch {
 	case m.chance(0.04):
@@ -85,7 +85,7 @@ func podReady(p *corev1.Pod) bool {
 }
 
 // scales sums what the controllers of pods want; false when one has no scale.
-func (m *mixer) scales(pods []*corev1.Pod) (int, bool) {
+func (m *mixedBase) scales(pods []*corev1.Pod) (int, bool) {
 	sum, seen := 0, map[string]bool{}
 	for _, p := range pods {
 		if len(p.OwnerReferences) == 0 {
@@ -105,7 +105,7 @@ func (m *mixer) scales(pods []*corev1.Pod) (int, bool) {
 	return sum, true
 }
 
-func (m *mixer) scale(ns string, ref metav1.OwnerReference) (int, bool) {
+func (m *mixedBase) scale(ns string, ref metav1.OwnerReference) (int, bool) {
 	if strings.HasPrefix(ref.APIVersion, "example.com/") {
 		return 4, true // the server asks the custom resource
 	}

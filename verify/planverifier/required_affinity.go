@@ -8,9 +8,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// beside: no wave takes the last pod away from one that stays and requires it in its
+// checkRequiredAffinity: no wave takes the last pod away from one that stays and requires it in its
 // domain.
-func (r *replay) beside(calls []call) {
+func (r *verifier) checkRequiredAffinity(calls []call) {
 	if !r.rules.Protect["PodsRequiredByAffinity"] {
 		return
 	}
@@ -18,35 +18,35 @@ func (r *replay) beside(calls []call) {
 	for _, c := range calls {
 		gone[key(c.pod)] = true
 	}
-	for _, p := range r.live {
-		if gone[key(p)] || ended(p) || leaving(p) || !r.bound(p) || p.Spec.Affinity == nil || p.Spec.Affinity.PodAffinity == nil {
+	for _, p := range r.livePods {
+		if gone[key(p)] || isTerminal(p) || isTerminating(p) || !r.bound(p) || p.Spec.Affinity == nil || p.Spec.Affinity.PodAffinity == nil {
 			continue
 		}
 		for _, t := range p.Spec.Affinity.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution {
-			if r.meets(t, p, p) {
+			if r.termSelects(t, p, p) {
 				continue
 			}
 			left, took := 0, (*call)(nil)
 			for i, c := range calls {
-				if r.near(t, p, c.pod) {
+				if r.satisfiesTerm(t, p, c.pod) {
 					took = &calls[i]
 				}
 			}
-			for _, q := range r.live {
-				if !gone[key(q)] && r.near(t, p, q) {
+			for _, q := range r.livePods {
+				if !gone[key(q)] && r.satisfiesTerm(t, p, q) {
 					left++
 				}
 			}
 			if took != nil && left == 0 {
-				r.object(took.move, plan.RequiredByAffinity, "%s requires it in its %s", key(p), t.TopologyKey)
+				r.report(took.move, plan.RequiredByAffinity, "%s requires it in its %s", key(p), t.TopologyKey)
 			}
 		}
 	}
 }
 
-// near reports whether q satisfies a term of p where it stands.
-func (r *replay) near(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
-	if ended(q) || leaving(q) || !r.bound(q) || !r.meets(t, p, q) {
+// satisfiesTerm reports whether q satisfies a term of p where it stands.
+func (r *liveState) satisfiesTerm(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
+	if isTerminal(q) || isTerminating(q) || !r.bound(q) || !r.termSelects(t, p, q) {
 		return false
 	}
 	here, ok := r.nodes[p.Spec.NodeName].Labels[t.TopologyKey]
@@ -54,8 +54,8 @@ func (r *replay) near(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
 	return ok && known && here == there
 }
 
-// meets reports whether a term of p selects q.
-func (r *replay) meets(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
+// termSelects reports whether a term of p selects q.
+func (r *liveState) termSelects(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
 	sel, err := metav1.LabelSelectorAsSelector(t.LabelSelector)
 	if err != nil || !sel.Matches(labels.Set(q.Labels)) {
 		return false
@@ -68,9 +68,9 @@ func (r *replay) meets(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
 			return true
 		}
 	}
-	if t.NamespaceSelector == nil || r.spaces[q.Namespace] == nil {
+	if t.NamespaceSelector == nil || r.namespaces[q.Namespace] == nil {
 		return false
 	}
 	spaces, err := metav1.LabelSelectorAsSelector(t.NamespaceSelector)
-	return err == nil && spaces.Matches(labels.Set(r.spaces[q.Namespace].Labels))
+	return err == nil && spaces.Matches(labels.Set(r.namespaces[q.Namespace].Labels))
 }

@@ -31,31 +31,31 @@ func (s service) selects(p *corev1.Pod) bool {
 	return p.Namespace == s.ns && s.selector.Matches(labels.Set(p.Labels))
 }
 
-// world is what the witness knows of a cluster before the first call.
-type world struct {
-	o        *cluster.Objects
-	nodes    map[string]*corev1.Node
-	spaces   map[string]*corev1.Namespace
-	pods     map[string]*corev1.Pod // by namespace/name
-	owners   *registry
-	chains   map[string]chain // by pod, namespace/name
-	budgets  []budget
-	services []service
+// clusterIndex is what the witness knows of a cluster before the first call.
+type clusterIndex struct {
+	objects    *cluster.Objects
+	nodes      map[string]*corev1.Node
+	namespaces map[string]*corev1.Namespace
+	pods       map[string]*corev1.Pod // by namespace/name
+	owners     *ownerIndex
+	chains     map[string]ownerChain // by pod, namespace/name
+	budgets    []budget
+	services   []service
 }
 
 func key(o metav1.Object) string { return o.GetNamespace() + "/" + o.GetName() }
 
-func look(o *cluster.Objects) *world {
-	w := &world{o: o, nodes: map[string]*corev1.Node{}, spaces: map[string]*corev1.Namespace{}, pods: map[string]*corev1.Pod{}, owners: register(o), chains: map[string]chain{}}
+func indexCluster(o *cluster.Objects) *clusterIndex {
+	w := &clusterIndex{objects: o, nodes: map[string]*corev1.Node{}, namespaces: map[string]*corev1.Namespace{}, pods: map[string]*corev1.Pod{}, owners: newOwnerIndex(o), chains: map[string]ownerChain{}}
 	for _, n := range o.Nodes {
 		w.nodes[n.Name] = n
 	}
 	for _, n := range o.Namespaces {
-		w.spaces[n.Name] = n
+		w.namespaces[n.Name] = n
 	}
 	for _, p := range o.Pods {
 		w.pods[key(p)] = p
-		w.chains[key(p)] = w.owners.climb(p)
+		w.chains[key(p)] = w.owners.chainOf(p)
 	}
 	for _, b := range o.PodDisruptionBudgets {
 		// An empty selector is everything in the namespace, a missing one nothing.
@@ -72,9 +72,9 @@ func look(o *cluster.Objects) *world {
 }
 
 // bound says whether a pod stands on a node that is known.
-func (w *world) bound(p *corev1.Pod) bool { return w.nodes[p.Spec.NodeName] != nil }
+func (w *clusterIndex) bound(p *corev1.Pod) bool { return w.nodes[p.Spec.NodeName] != nil }
 
-func (w *world) budgetsOf(ns string, l map[string]string) []budget {
+func (w *clusterIndex) budgetsOf(ns string, l map[string]string) []budget {
 	var out []budget
 	for _, b := range w.budgets {
 		if b.Namespace == ns && b.selector.Matches(labels.Set(l)) {
@@ -86,7 +86,7 @@ func (w *world) budgetsOf(ns string, l map[string]string) []budget {
 
 func sortedKeys[V any](m map[string]V) []string { return slices.Sorted(maps.Keys(m)) }
 
-func condition(conditions []corev1.PodCondition, kind corev1.PodConditionType) bool {
+func conditionTrue(conditions []corev1.PodCondition, kind corev1.PodConditionType) bool {
 	for _, c := range conditions {
 		if c.Type == kind {
 			return c.Status == corev1.ConditionTrue
@@ -95,13 +95,13 @@ func condition(conditions []corev1.PodCondition, kind corev1.PodConditionType) b
 	return false
 }
 
-func ended(p *corev1.Pod) bool {
+func isTerminal(p *corev1.Pod) bool {
 	return p.Status.Phase == corev1.PodSucceeded || p.Status.Phase == corev1.PodFailed
 }
 
-func leaving(p *corev1.Pod) bool { return p.DeletionTimestamp != nil }
+func isTerminating(p *corev1.Pod) bool { return p.DeletionTimestamp != nil }
 
-// ready is what budgets and Services count: Ready, and not on its way out.
-func ready(p *corev1.Pod) bool {
-	return !ended(p) && !leaving(p) && condition(p.Status.Conditions, corev1.PodReady)
+// isReady is what budgets and Services count: Ready, and not on its way out.
+func isReady(p *corev1.Pod) bool {
+	return !isTerminal(p) && !isTerminating(p) && conditionTrue(p.Status.Conditions, corev1.PodReady)
 }

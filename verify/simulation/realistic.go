@@ -14,13 +14,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// Lifelike puts on the pods and nodes of o what an API server, a kubelet, an
+// Realistic puts on the pods and nodes of o what an API server, a kubelet, an
 // overlay network and a meshed application leave there, so that a pod has the
 // five to six kilobytes of protobuf that it has in a cluster with a mesh and the
 // figures of benchmarks hold there. Decisions read none of it but tolerations,
 // priority, names of accounts and volumes, and allocated resources, which
 // restate what the pods ask for.
-func Lifelike(r *rand.Rand, o *cluster.Objects) {
+func Realistic(r *rand.Rand, o *cluster.Objects) {
 	for i, p := range o.Pods {
 		p.UID = lifelikeUID(r)
 		p.ResourceVersion = fmt.Sprint(1_000_000 + i)

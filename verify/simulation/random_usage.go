@@ -17,12 +17,12 @@ const (
 	staleAge = time.Hour
 )
 
-// Use gives a cluster the Usage of a source that knows pods. What pods use has
+// RandomUsage gives a cluster the Usage of a source that knows pods. What pods use has
 // little to do with what they request. Some nodes are not measured, or long ago;
 // some pods are not; some have left since, and those that were bound since are in no
 // node. Nodes also carry what no pod uses. Some nodes stand at a level for 3 samples
 // that strategy hot watches.
-func Use(r *rand.Rand, o *cluster.Objects) {
+func RandomUsage(r *rand.Rand, o *cluster.Objects) {
 	u := &cluster.Usage{APIVersion: "evenkeel.io/v1alpha1", Kind: "Usage", Source: "metricsServer", Statistic: "p90", WindowSeconds: 300, Samples: 20, SampledAt: o.TakenAt.Add(-useAge)}
 	sum := map[string]map[string]int64{}
 	for _, n := range o.Nodes {

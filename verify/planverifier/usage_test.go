@@ -22,13 +22,13 @@ func byLoad(r *rand.Rand) string {
 	return strings.Replace(text[:from]+args+text[to:], "strategies:\n", fmt.Sprintf("load: {source: metricsServer, minCoverage: 0.%d}\nstrategies:\n", 5+r.IntN(5)), 1)
 }
 
-func makeByLoad(t testing.TB, seed uint64) made {
+func makeByLoad(t testing.TB, seed uint64) planCase {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 33))
 	o := simulation.Mixed(r)
-	simulation.Use(r, o)
+	simulation.RandomUsage(r, o)
 	p, law := planOn(t, o, byLoad(r), o.TakenAt, plan.PlannerState{})
-	return made{o, law, p}
+	return planCase{o, law, p}
 }
 
 // TestNoPlanByLoadBreaksARule: of random clusters with random use, in which nodes
@@ -82,16 +82,16 @@ func TestLoadTampering(t *testing.T) {
 			}
 			o.Usage.Pods = pods
 		}},
-		{"its new node was not", planverifier.LoadNotKnown, func(o *cluster.Objects, m plan.Move) {
+		{"its new node was not", planverifier.UsageUnknown, func(o *cluster.Objects, m plan.Move) {
 			editUse(o, m.To, func(n *cluster.NodeUsage) { n.Used = nil })
 		}},
-		{"its node was, long ago", planverifier.LoadNotKnown, func(o *cluster.Objects, m plan.Move) {
+		{"its node was, long ago", planverifier.UsageUnknown, func(o *cluster.Objects, m plan.Move) {
 			editUse(o, m.From, func(n *cluster.NodeUsage) { n.At = n.At.AddDate(0, 0, -1) })
 		}},
-		{"its new node is full", planverifier.LoadTooHigh, func(o *cluster.Objects, m plan.Move) {
+		{"its new node is full", planverifier.UsageNotLowered, func(o *cluster.Objects, m plan.Move) {
 			editUse(o, m.To, func(n *cluster.NodeUsage) { n.Used = map[string]int64{"cpu": 1 << 40} })
 		}},
-		{"its new node is full, and no goal is about it", planverifier.LoadTooHigh, func(o *cluster.Objects, m plan.Move) {
+		{"its new node is full, and no goal is about it", planverifier.UsageNotLowered, func(o *cluster.Objects, m plan.Move) {
 			editUse(o, m.To, func(n *cluster.NodeUsage) { n.Used = map[string]int64{"cpu": 1 << 40} })
 			o.Nodes = slices.Clone(o.Nodes)
 			for i, n := range o.Nodes {
@@ -101,13 +101,13 @@ func TestLoadTampering(t *testing.T) {
 				}
 			}
 		}},
-		{"its node has not been above for long", planverifier.LoadNotYet, func(o *cluster.Objects, m plan.Move) { o.Usage.Marks = nil }},
+		{"its node has not been above for long", planverifier.SamplesMissing, func(o *cluster.Objects, m plan.Move) { o.Usage.Marks = nil }},
 	} {
 		found := false
 		for seed := uint64(0); seed < 200 && !found; seed++ {
 			m := makeByLoad(t, seed)
 			for _, x := range m.plan.Moves {
-				if x.Strategy != "hot" || c.code == planverifier.LoadNotYet && m.rules.Loads[0].For == 1 {
+				if x.Strategy != "hot" || c.code == planverifier.SamplesMissing && m.rules.UsageStrategies[0].For == 1 {
 					continue
 				}
 				u := *m.o.Usage

@@ -14,34 +14,34 @@ const (
 	BrokenStep    plan.Code = "BrokenStep"    // what it makes room for does not follow
 )
 
-// steps holds every move to its purpose: it serves one of its goals by itself, as far
+// checkDisplacedMoves holds every move to its purpose: it serves one of its goals by itself, as far
 // as that can be told from where it leaves; or it makes room on the node to which a
 // move of a later wave goes, which serves those goals by itself.
-func (r *replay) steps(p plan.Plan) {
+func (r *verifier) checkDisplacedMoves(p plan.Plan) {
 	for _, m := range p.Moves {
 		if m.DisplacedFor == nil {
-			if !r.servesOne(p, m) {
-				r.object(m, ServesNothing, "none of %v is served by a pod's leaving %s for %s", m.Goals, m.From, m.To)
+			if !r.servesGoal(p, m) {
+				r.report(m, ServesNothing, "none of %v is served by a pod's leaving %s for %s", m.Goals, m.From, m.To)
 			}
 			continue
 		}
 		k := slices.IndexFunc(p.Moves, func(x plan.Move) bool { return x.Pod.UID == m.DisplacedFor.UID })
 		switch {
 		case k < 0:
-			r.object(m, BrokenStep, "it makes room for %s, which is not moved", m.DisplacedFor)
+			r.report(m, BrokenStep, "it makes room for %s, which is not moved", m.DisplacedFor)
 		case p.Moves[k].Wave <= m.Wave:
-			r.object(m, BrokenStep, "%s is in wave %d, not after wave %d", m.DisplacedFor, p.Moves[k].Wave, m.Wave)
+			r.report(m, BrokenStep, "%s is in wave %d, not after wave %d", m.DisplacedFor, p.Moves[k].Wave, m.Wave)
 		case p.Moves[k].To != m.From:
-			r.object(m, BrokenStep, "%s goes to %s, and room is made on %s", m.DisplacedFor, p.Moves[k].To, m.From)
+			r.report(m, BrokenStep, "%s goes to %s, and room is made on %s", m.DisplacedFor, p.Moves[k].To, m.From)
 		case p.Moves[k].DisplacedFor != nil || !slices.ContainsFunc(m.Goals, func(g string) bool { return slices.Contains(p.Moves[k].Goals, g) }):
-			r.object(m, ServesNothing, "%s serves none of %v", m.DisplacedFor, m.Goals)
+			r.report(m, ServesNothing, "%s serves none of %v", m.DisplacedFor, m.Goals)
 		}
 	}
 }
 
-// servesOne reports whether a move can serve one of its goals: a node's by leaving it,
+// servesGoal reports whether a move can serve one of its goals: a node's by leaving it,
 // taking along what is counted; a group's as one of its pods, by changing domain.
-func (r *replay) servesOne(p plan.Plan, m plan.Move) bool {
+func (r *verifier) servesGoal(p plan.Plan, m plan.Move) bool {
 	pod := r.pods[m.Pod.String()]
 	if pod == nil {
 		return true // which is said elsewhere
@@ -51,15 +51,15 @@ func (r *replay) servesOne(p plan.Plan, m plan.Move) bool {
 		case !slices.Contains(m.Goals, g.ID):
 			return false
 		case g.Kind == plan.NodeBelow && g.Basis == plan.BasisLoad:
-			return m.From == g.Subject.Name && usesOf(r.o, pod, g.Resource)
+			return m.From == g.Subject.Name && hasUsage(r.objects, pod, g.Resource)
 		case g.Kind == plan.NodeBelow:
-			return m.From == g.Subject.Name && requests(pod, g.Resource)
+			return m.From == g.Subject.Name && requestsResource(pod, g.Resource)
 		}
 		return r.domain(m.From, g) != r.domain(m.To, g) && r.inGroup(pod, g.Subject)
 	})
 }
 
-func (r *replay) domain(node string, g plan.Goal) string {
+func (r *liveState) domain(node string, g plan.Goal) string {
 	if n := r.nodes[node]; n != nil {
 		return n.Labels[g.TopologyKey]
 	}
@@ -67,7 +67,7 @@ func (r *replay) domain(node string, g plan.Goal) string {
 }
 
 // inGroup reports whether a pod is of a workload, or behind a Service.
-func (r *replay) inGroup(pod *corev1.Pod, of plan.ObjectRef) bool {
+func (r *liveState) inGroup(pod *corev1.Pod, of plan.ObjectRef) bool {
 	if of.Kind == "Service" {
 		return slices.ContainsFunc(r.services, func(s service) bool { return s.key == of.Namespace+"/"+of.Name && s.selects(pod) })
 	}

@@ -11,12 +11,12 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// takenFor is how long the disruption controller takes a pod for gone once the
+// disruptedPodsTimeout is how long the disruption controller takes a pod for gone once the
 // server let it go (status.disruptedPods).
-const takenFor = 2 * time.Minute
+const disruptedPodsTimeout = 2 * time.Minute
 
-// status is what the disruption controller finds for a budget.
-type status struct {
+// budgetState is what the disruption controller finds for a budget.
+type budgetState struct {
 	healthy, desired, expected int
 	// scaled is false when a controller has no scale: the controller then
 	// gives up and lets nothing go.
@@ -26,24 +26,24 @@ type status struct {
 }
 
 // allowed is how many Ready pods may go.
-func (s status) allowed() int {
+func (s budgetState) allowed() int {
 	if !s.scaled || s.expected <= 0 || s.healthy < s.desired {
 		return 0
 	}
 	return s.healthy - s.desired
 }
 
-// sync does the disruption controller's work on the pods as they are now.
-func (r *replay) sync(b budget) status {
-	s := status{scaled: true}
+// budgetStatus does the disruption controller's work on the pods as they are now.
+func (r *liveState) budgetStatus(b budget) budgetState {
+	s := budgetState{scaled: true}
 	var pods []*corev1.Pod
-	for _, p := range r.live {
+	for _, p := range r.livePods {
 		if p.Namespace == b.Namespace && b.selector.Matches(labels.Set(p.Labels)) {
 			pods = append(pods, p)
 		}
 	}
 	for _, p := range pods {
-		if !leaving(p) && condition(p.Status.Conditions, corev1.PodReady) && !r.letGo(b, p) {
+		if !isTerminating(p) && conditionTrue(p.Status.Conditions, corev1.PodReady) && !r.recentlyEvicted(b, p) {
 			s.healthy++
 		}
 	}
@@ -78,15 +78,15 @@ func share(v intstr.IntOrString, n int) int {
 	return (n*percent + 99) / 100
 }
 
-// letGo says whether the server let the pod go a short while ago.
-func (r *replay) letGo(b budget, p *corev1.Pod) bool {
+// recentlyEvicted says whether the server let the pod go a short while ago.
+func (r *liveState) recentlyEvicted(b budget, p *corev1.Pod) bool {
 	at, listed := b.Status.DisruptedPods[p.Name]
-	return listed && at.Add(takenFor).After(r.now)
+	return listed && at.Add(disruptedPodsTimeout).After(r.now)
 }
 
 // scale sums what the pods' controllers want, each counted once. The server
 // climbs from a ReplicaSet to a Deployment, and to nothing else.
-func (r *replay) scale(s *status, pods []*corev1.Pod) {
+func (r *liveState) scale(s *budgetState, pods []*corev1.Pod) {
 	seen := map[string]bool{}
 	for _, p := range pods {
 		c := r.chainOf(p)
@@ -95,7 +95,7 @@ func (r *replay) scale(s *status, pods []*corev1.Pod) {
 			continue
 		}
 		counted := *low
-		if low.is("ReplicaSet") && len(c.links) > 1 && c.links[1].is("Deployment") && c.links[1].object != nil {
+		if low.hasKind("ReplicaSet") && len(c.links) > 1 && c.links[1].hasKind("Deployment") && c.links[1].object != nil {
 			counted = c.links[1]
 		}
 		id := counted.group + "/" + counted.kind + "/" + counted.name
@@ -103,12 +103,12 @@ func (r *replay) scale(s *status, pods []*corev1.Pod) {
 			continue
 		}
 		seen[id] = true
-		switch n, known := counted.wants(); {
-		case counted.is("Job"), counted.is("DaemonSet"), counted.is("CronJob"):
+		switch n, known := counted.replicas(); {
+		case counted.hasKind("Job"), counted.hasKind("DaemonSet"), counted.hasKind("CronJob"):
 			s.scaled = false
 		case known:
 			s.expected += n
-		case counted.is("ReplicaSet"), counted.is("StatefulSet"), counted.is("ReplicationController"), counted.is("Deployment"):
+		case counted.hasKind("ReplicaSet"), counted.hasKind("StatefulSet"), counted.hasKind("ReplicationController"), counted.hasKind("Deployment"):
 			s.scaled = false // it is gone
 		default:
 			s.foreign = true
@@ -116,15 +116,15 @@ func (r *replay) scale(s *status, pods []*corev1.Pod) {
 	}
 }
 
-// disruptions holds a wave to every PodDisruptionBudget. None of the wave's
+// checkBudgets holds a wave to every PodDisruptionBudget. None of the wave's
 // replacements is Ready, and its calls may come in any order: so each must be
 // let go when all others are gone already.
-func (r *replay) disruptions(calls []call) {
+func (r *verifier) checkBudgets(calls []call) {
 	taken := map[string][]call{}
 	for _, c := range calls {
 		budgets := r.budgetsOf(c.pod.Namespace, c.pod.Labels)
 		if len(budgets) > 1 {
-			r.object(c.move, plan.MultiplePDBs, "%d budgets select it", len(budgets))
+			r.report(c.move, plan.MultiplePDBs, "%d budgets select it", len(budgets))
 		}
 		for _, b := range budgets {
 			taken[key(b)] = append(taken[key(b)], c)
@@ -132,52 +132,52 @@ func (r *replay) disruptions(calls []call) {
 	}
 	for _, b := range r.budgets {
 		if mine := taken[key(b)]; len(mine) > 0 {
-			r.evict(b, mine)
+			r.checkBudget(b, mine)
 		}
 	}
 }
 
-// evict does the eviction handler's work for the calls of one budget, by the
+// checkBudget does the eviction handler's work for the calls of one budget, by the
 // status that the controller would write now, and in the first wave also by the
 // one that stands there.
-func (r *replay) evict(b budget, calls []call) {
-	now := r.sync(b)
-	views := []status{now}
+func (r *verifier) checkBudget(b budget, calls []call) {
+	now := r.budgetStatus(b)
+	views := []budgetState{now}
 	first := calls[0].move.Wave == 1
 	if now.foreign {
 		views = nil
 	}
-	written := status{healthy: int(b.Status.CurrentHealthy), desired: int(b.Status.DesiredHealthy)}
+	written := budgetState{healthy: int(b.Status.CurrentHealthy), desired: int(b.Status.DesiredHealthy)}
 	gone := 0
 	for _, c := range calls {
-		if c.pod.DeletionTimestamp == nil && ready(c.pod) {
+		if c.pod.DeletionTimestamp == nil && isReady(c.pod) {
 			gone++
 		}
 	}
 	for i, c := range calls {
 		if b.Status.ObservedGeneration < b.Generation {
-			r.object(c.move, plan.PDBNotObserved, "budget %s is of generation %d, observed %d", b.Name, b.Generation, b.Status.ObservedGeneration)
+			r.report(c.move, plan.PDBNotObserved, "budget %s is of generation %d, observed %d", b.Name, b.Generation, b.Status.ObservedGeneration)
 		}
-		if r.letGo(b, c.pod) {
-			r.object(c.move, plan.BlockedByPDB, "budget %s has let it go already", b.Name)
+		if r.recentlyEvicted(b, c.pod) {
+			r.report(c.move, plan.BlockedByPDB, "budget %s has let it go already", b.Name)
 		}
 		for _, v := range views {
-			if !free(b, c.pod, v, gone) && r.charged(b, calls[:i+1], v, gone) > v.allowed() {
-				r.object(c.move, plan.BlockedByPDB, "budget %s has %d healthy of %d desired (%d expected); the wave takes %d up to here",
-					b.Name, v.healthy, v.desired, v.expected, r.charged(b, calls[:i+1], v, gone))
+			if !takesNoBudget(b, c.pod, v, gone) && r.chargedTo(b, calls[:i+1], v, gone) > v.allowed() {
+				r.report(c.move, plan.BlockedByPDB, "budget %s has %d healthy of %d desired (%d expected); the wave takes %d up to here",
+					b.Name, v.healthy, v.desired, v.expected, r.chargedTo(b, calls[:i+1], v, gone))
 			}
 		}
-		if (first || now.foreign) && !free(b, c.pod, written, 0) && r.charged(b, calls[:i+1], written, 0) > int(b.Status.DisruptionsAllowed) {
-			r.object(c.move, plan.BlockedByPDB, "the status of budget %s allows %d; the wave takes %d up to here", b.Name, b.Status.DisruptionsAllowed, i+1)
+		if (first || now.foreign) && !takesNoBudget(b, c.pod, written, 0) && r.chargedTo(b, calls[:i+1], written, 0) > int(b.Status.DisruptionsAllowed) {
+			r.report(c.move, plan.BlockedByPDB, "the status of budget %s allows %d; the wave takes %d up to here", b.Name, b.Status.DisruptionsAllowed, i+1)
 		}
 	}
 }
 
-// free says whether an eviction takes nothing from the budget: of a pod that is
+// takesNoBudget says whether an eviction takes nothing from the budget: of a pod that is
 // not Ready, by policy, or while the budget is healthy even when gone Ready pods
 // have left. Pending pods are held to that too (docs/reference/budgets.md).
-func free(b budget, p *corev1.Pod, s status, gone int) bool {
-	if condition(p.Status.Conditions, corev1.PodReady) {
+func takesNoBudget(b budget, p *corev1.Pod, s budgetState, gone int) bool {
+	if conditionTrue(p.Status.Conditions, corev1.PodReady) {
 		return false
 	}
 	if u := b.Spec.UnhealthyPodEvictionPolicy; u != nil && *u == policyv1.AlwaysAllow {
@@ -186,11 +186,11 @@ func free(b budget, p *corev1.Pod, s status, gone int) bool {
 	return s.desired > 0 && s.healthy-gone >= s.desired
 }
 
-// charged counts the calls that take from the budget.
-func (r *replay) charged(b budget, calls []call, s status, gone int) int {
+// chargedTo counts the calls that take from the budget.
+func (r *liveState) chargedTo(b budget, calls []call, s budgetState, gone int) int {
 	n := 0
 	for _, c := range calls {
-		if !free(b, c.pod, s, gone) {
+		if !takesNoBudget(b, c.pod, s, gone) {
 			n++
 		}
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// limits counts the whole plan against the limits of a pass.
-func (r *replay) limits(p plan.Plan) {
+// checkPassLimits counts the whole plan against the limits of a pass.
+func (r *verifier) checkPassLimits(p plan.Plan) {
 	held := []struct {
 		code  plan.Code
 		limit Limit
@@ -21,12 +21,12 @@ func (r *replay) limits(p plan.Plan) {
 		{plan.LimitPerNode, r.rules.PerNode, func(pod *corev1.Pod) string { return pod.Spec.NodeName }},
 		{plan.LimitPerNamespace, r.rules.PerNamespace, func(pod *corev1.Pod) string { return pod.Namespace }},
 		{plan.LimitPerOwner, r.rules.PerOwner, func(pod *corev1.Pod) string { return r.chains[key(pod)].id }},
-		{plan.LimitPerZone, r.rules.PerZone, func(pod *corev1.Pod) string { return r.zone(pod) }},
+		{plan.LimitPerZone, r.rules.PerZone, func(pod *corev1.Pod) string { return r.zoneOf(pod) }},
 	}
 	for _, h := range held {
 		total, moved := map[string]int{}, map[string]int{}
 		for _, pod := range r.pods {
-			if r.bound(pod) && !ended(pod) {
+			if r.bound(pod) && !isTerminal(pod) {
 				total[h.of(pod)]++
 			}
 		}
@@ -36,34 +36,34 @@ func (r *replay) limits(p plan.Plan) {
 				continue
 			}
 			group := h.of(pod)
-			if moved[group]++; moved[group] > h.limit.of(total[group]) {
-				r.object(m, h.code, "%d of the %d pods of %s; %d may go", moved[group], total[group], group, h.limit.of(total[group]))
+			if moved[group]++; moved[group] > h.limit.forPods(total[group]) {
+				r.report(m, h.code, "%d of the %d pods of %s; %d may go", moved[group], total[group], group, h.limit.forPods(total[group]))
 			}
 		}
 	}
 }
 
-func (r *replay) zone(p *corev1.Pod) string {
+func (r *liveState) zoneOf(p *corev1.Pod) string {
 	if n := r.nodes[p.Spec.NodeName]; n != nil {
 		return n.Labels[zoneLabel]
 	}
 	return ""
 }
 
-// consistent holds the report to itself: as many samples as counts, no rejection
+// checkRejections holds the report to itself: as many samples as counts, no rejection
 // of pods that are not there, and a reason for every pod that could have helped
 // a goal which is not met.
-func (r *replay) consistent(p plan.Plan) {
+func (r *verifier) checkRejections(p plan.Plan) {
 	counts, said := map[plan.Code]int{}, map[string]bool{}
 	for _, no := range p.Rejections.Samples {
 		counts[no.Reason.Code]++
 		said[no.Pod.String()] = true
 		if r.pods[no.Pod.String()] == nil {
-			r.found = append(r.found, Violation{0, no.Pod.String(), MalformedPlan, "a pod that does not exist is rejected"})
+			r.violations = append(r.violations, Violation{0, no.Pod.String(), MalformedPlan, "a pod that does not exist is rejected"})
 		}
 	}
 	if !maps.Equal(counts, p.Rejections.Counts) {
-		r.found = append(r.found, Violation{0, "", MalformedPlan, fmt.Sprintf("%v rejections are counted, %v listed", p.Rejections.Counts, counts)})
+		r.violations = append(r.violations, Violation{0, "", MalformedPlan, fmt.Sprintf("%v rejections are counted, %v listed", p.Rejections.Counts, counts)})
 		return
 	}
 	for _, m := range p.Moves {
@@ -73,24 +73,24 @@ func (r *replay) consistent(p plan.Plan) {
 		if p.After.Excess[g.ID] <= 0 || g.Constraint {
 			continue
 		}
-		for _, k := range r.helpers(g) {
+		for _, k := range r.podsThatHelp(g) {
 			if !said[k] {
-				r.found = append(r.found, Violation{0, k, UnexplainedStay, "goal " + g.ID + " (" + string(g.Kind) + " " + g.Subject.String() + ") is not met, and nothing says why it stays"})
+				r.violations = append(r.violations, Violation{0, k, UnexplainedStay, "goal " + g.ID + " (" + string(g.Kind) + " " + g.Subject.String() + ") is not met, and nothing says why it stays"})
 			}
 		}
 	}
 }
 
-// helpers are the pods whose leaving would certainly have served a goal.
-func (r *replay) helpers(g plan.Goal) []string {
+// podsThatHelp are the pods whose leaving would certainly have served a goal.
+func (r *verifier) podsThatHelp(g plan.Goal) []string {
 	var out []string
 	if g.Kind == plan.NodeBelow {
 		for k, p := range r.pods {
-			takes := requests(p, g.Resource)
+			takes := requestsResource(p, g.Resource)
 			if g.Basis == plan.BasisLoad {
-				takes = usesOf(r.o, p, g.Resource)
+				takes = hasUsage(r.objects, p, g.Resource)
 			}
-			if p.Spec.NodeName == g.Subject.Name && !ended(p) && takes {
+			if p.Spec.NodeName == g.Subject.Name && !isTerminal(p) && takes {
 				out = append(out, k)
 			}
 		}
@@ -99,7 +99,7 @@ func (r *replay) helpers(g plan.Goal) []string {
 	return out
 }
 
-func requests(p *corev1.Pod, name string) bool {
+func requestsResource(p *corev1.Pod, name string) bool {
 	for _, c := range p.Spec.Containers {
 		if q, ok := c.Resources.Requests[corev1.ResourceName(name)]; ok && !q.IsZero() {
 			return true

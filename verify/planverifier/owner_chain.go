@@ -11,45 +11,45 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// link is one controller above a pod. object is nil when it is not there.
-type link struct {
+// owner is one controller above a pod. object is nil when it is not there.
+type owner struct {
 	group, kind, name string
 	object            metav1.Object
 }
 
-func (l link) is(kind string) bool {
+func (l owner) hasKind(kind string) bool {
 	groups := map[string]string{"ReplicationController": "", "Job": "batch", "CronJob": "batch", "Deployment": "apps", "ReplicaSet": "apps", "StatefulSet": "apps", "DaemonSet": "apps"}
 	return l.kind == kind && l.group == groups[kind]
 }
 
-// chain are the controllers above a pod, from below, as far as they lead. The
+// ownerChain are the controllers above a pod, from below, as far as they lead. The
 // last may be absent. A CronJob is kept apart: it starts Jobs and replaces no
 // pods.
-type chain struct {
+type ownerChain struct {
 	id    string // names the topmost controller, "" for bare pods
-	links []link
-	cron  *link
+	links []owner
+	cron  *owner
 }
 
-func (c chain) lowest() *link {
+func (c ownerChain) lowest() *owner {
 	if len(c.links) == 0 {
 		return nil
 	}
 	return &c.links[0]
 }
 
-func (c chain) top() *link {
+func (c ownerChain) top() *owner {
 	if len(c.links) == 0 {
 		return nil
 	}
 	return &c.links[len(c.links)-1]
 }
 
-// registry finds controllers by namespace, group, kind and name.
-type registry struct{ all map[string]metav1.Object }
+// ownerIndex finds controllers by namespace, group, kind and name.
+type ownerIndex struct{ all map[string]metav1.Object }
 
-func register(o *cluster.Objects) *registry {
-	r := &registry{map[string]metav1.Object{}}
+func newOwnerIndex(o *cluster.Objects) *ownerIndex {
+	r := &ownerIndex{map[string]metav1.Object{}}
 	put := func(group, kind string, x metav1.Object) {
 		r.all[strings.Join([]string{x.GetNamespace(), group, kind, x.GetName()}, "/")] = x
 	}
@@ -78,19 +78,19 @@ func register(o *cluster.Objects) *registry {
 }
 
 // follow finds what a reference names; a namesake with another UID is not it.
-func (r *registry) follow(ns string, ref *metav1.OwnerReference) link {
+func (r *ownerIndex) follow(ns string, ref *metav1.OwnerReference) owner {
 	group := ""
 	if i := strings.Index(ref.APIVersion, "/"); i >= 0 {
 		group = ref.APIVersion[:i]
 	}
-	l := link{group: group, kind: ref.Kind, name: ref.Name}
+	l := owner{group: group, kind: ref.Kind, name: ref.Name}
 	if x := r.all[strings.Join([]string{ns, group, ref.Kind, ref.Name}, "/")]; x != nil && (x.GetUID() == ref.UID || x.GetUID() == "" || ref.UID == "") {
 		l.object = x
 	}
 	return l
 }
 
-func controllerOf(refs []metav1.OwnerReference) *metav1.OwnerReference {
+func controllerRef(refs []metav1.OwnerReference) *metav1.OwnerReference {
 	for i := range refs {
 		if refs[i].Controller != nil && *refs[i].Controller {
 			return &refs[i]
@@ -99,7 +99,7 @@ func controllerOf(refs []metav1.OwnerReference) *metav1.OwnerReference {
 	return nil
 }
 
-func (r *registry) climb(p *corev1.Pod) chain {
+func (r *ownerIndex) chainOf(p *corev1.Pod) ownerChain {
 	c := r.links(p)
 	if t := c.top(); t != nil {
 		c.id = strings.Join([]string{p.Namespace, t.group, t.kind, t.name}, "/")
@@ -107,19 +107,19 @@ func (r *registry) climb(p *corev1.Pod) chain {
 	return c
 }
 
-func (r *registry) links(p *corev1.Pod) chain {
-	var c chain
-	ref := controllerOf(p.OwnerReferences)
+func (r *ownerIndex) links(p *corev1.Pod) ownerChain {
+	var c ownerChain
+	ref := controllerRef(p.OwnerReferences)
 	for range 10 {
 		if ref == nil {
 			return c
 		}
 		l := r.follow(p.Namespace, ref)
-		if l.is("CronJob") && len(c.links) > 0 {
+		if l.hasKind("CronJob") && len(c.links) > 0 {
 			c.cron = &l
 			return c
 		}
-		if under := c.top(); under != nil && under.is("Job") { // whatever starts Jobs
+		if under := c.top(); under != nil && under.hasKind("Job") { // whatever starts Jobs
 			c.cron = &l
 			return c
 		}
@@ -127,13 +127,13 @@ func (r *registry) links(p *corev1.Pod) chain {
 		if l.object == nil {
 			return c
 		}
-		ref = controllerOf(l.object.GetOwnerReferences())
+		ref = controllerRef(l.object.GetOwnerReferences())
 	}
 	return c
 }
 
-// wants is how many pods a controller wants; false when that is not known.
-func (l link) wants() (int, bool) {
+// replicas is how many pods a controller wants; false when that is not known.
+func (l owner) replicas() (int, bool) {
 	one := func(n *int32) int {
 		if n == nil {
 			return 1

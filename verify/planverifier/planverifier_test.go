@@ -23,26 +23,26 @@ const (
 	wantedMoves     = 3000
 )
 
-// made is a random cluster with a random configuration, and the plan for both.
-type made struct {
+// planCase is a random cluster with a random configuration, and the plan for both.
+type planCase struct {
 	o     *cluster.Objects
 	rules planverifier.Rules
 	plan  plan.Plan
 }
 
-func makePlan(t testing.TB, seed uint64) made {
+func makePlan(t testing.TB, seed uint64) planCase {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 30))
 	o := simulation.Mixed(r)
 	text := simulation.Settings(r)
-	p, law := planOn(t, o, text, o.TakenAt, simulation.Remembered(r, o))
-	return made{o, law, p}
+	p, law := planOn(t, o, text, o.TakenAt, simulation.RandomState(r, o))
+	return planCase{o, law, p}
 }
 
 // courses are ways in which the calls of a plan can go: as planned, with a
 // disruption controller that is prompt or late; the other way round within each
 // wave; and in any order, with replacements that come early or late.
-func courses(r *rand.Rand) map[string]planverifier.Course {
+func courses(r *rand.Rand) map[string]planverifier.CallOrder {
 	backward := func(n int) []int {
 		out := make([]int, n)
 		for i := range out {
@@ -51,10 +51,10 @@ func courses(r *rand.Rand) map[string]planverifier.Course {
 		return out
 	}
 	sometimes := func() bool { return r.IntN(3) == 0 }
-	return map[string]planverifier.Course{
-		"as planned": {}, "as planned, late": {Late: true},
-		"backward": {Order: backward}, "backward, late": {Order: backward, Late: true},
-		"any order": {Order: r.Perm, Early: sometimes}, "any order, late": {Order: r.Perm, Early: sometimes, Late: true},
+	return map[string]planverifier.CallOrder{
+		"as planned": {}, "as planned, late": {LateStatus: true},
+		"backward": {Order: backward}, "backward, late": {Order: backward, LateStatus: true},
+		"any order": {Order: r.Perm, EarlyReplacement: sometimes}, "any order, late": {Order: r.Perm, EarlyReplacement: sometimes, LateStatus: true},
 	}
 }
 

@@ -11,11 +11,11 @@ import (
 )
 
 // makeTight is a cluster on which pods must make room for others, and its plan.
-func makeTight(t testing.TB, seed uint64) made {
+func makeTight(t testing.TB, seed uint64) planCase {
 	t.Helper()
 	o := simulation.Tight(rand.New(rand.NewPCG(seed, 61)))
 	p, law := planOn(t, o, simulation.TightSettings, o.TakenAt, plan.PlannerState{})
-	return made{o, law, p}
+	return planCase{o, law, p}
 }
 
 // TestNoStepBreaksARule: steps obey what single moves obey, in any prefix of the calls.
@@ -48,12 +48,12 @@ func TestTamperedStepsAreNamed(t *testing.T) {
 	for _, x := range stepTampers {
 		t.Run(x.name, func(t *testing.T) {
 			done := 0
-			for seed := uint64(0); seed < 200 && done < eachOn; seed++ {
+			for seed := uint64(0); seed < 200 && done < onEach; seed++ {
 				m := makeTight(t, seed)
 				if len(m.plan.Moves) < 2 {
 					continue
 				}
-				pod, ok := x.do(&m)
+				pod, ok := x.apply(&m)
 				if !ok {
 					continue
 				}
@@ -62,7 +62,7 @@ func TestTamperedStepsAreNamed(t *testing.T) {
 					t.Errorf("seed %d: want %s about %q, found %v", seed, x.want, pod, found)
 				}
 			}
-			if done < eachOn {
+			if done < onEach {
 				t.Errorf("only %d plans lend themselves to it", done)
 			}
 		})
@@ -70,8 +70,8 @@ func TestTamperedStepsAreNamed(t *testing.T) {
 }
 
 // stepTampers break what moves are for.
-var stepTampers = []tamper{
-	{"a move for nothing", planverifier.ServesNothing, edit(func(m *made, x *plan.Move) { x.Goals = []string{} })},
+var stepTampers = []tampering{
+	{"a move for nothing", planverifier.ServesNothing, edit(func(m *planCase, x *plan.Move) { x.Goals = []string{} })},
 	{"a step that is not said to be one", planverifier.ServesNothing, ofStep(func(q, p *plan.Move) { q.DisplacedFor = nil })},
 	{"room for nobody", planverifier.BrokenStep, ofStep(func(q, p *plan.Move) { q.DisplacedFor = &plan.PodRef{Namespace: "shop", Name: "nobody", UID: "nobody"} })},
 	{"room elsewhere", planverifier.BrokenStep, ofStep(func(q, p *plan.Move) { p.To = q.To })},
@@ -81,8 +81,8 @@ var stepTampers = []tamper{
 }
 
 // ofStep changes the halves of the first step of a plan.
-func ofStep(change func(q, p *plan.Move)) func(m *made) (string, bool) {
-	return func(m *made) (string, bool) {
+func ofStep(change func(q, p *plan.Move)) func(m *planCase) (string, bool) {
+	return func(m *planCase) (string, bool) {
 		m.plan.Moves = slices.Clone(m.plan.Moves)
 		for i := range m.plan.Moves {
 			q := &m.plan.Moves[i]

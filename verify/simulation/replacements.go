@@ -5,11 +5,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Landed are the objects with every moved pod where the plan says that its
+// WithReplacements are the objects with every moved pod where the plan says that its
 // replacement lands, Ready, and all budgets whole again. It keeps the names of the
 // pods: a replacement is told from its victim by where it stands alone. o is left
 // as it is.
-func Landed(o *cluster.Objects, moves []plan.Move) *cluster.Objects {
+func WithReplacements(o *cluster.Objects, moves []plan.Move) *cluster.Objects {
 	to := make(map[string]string, len(moves))
 	for _, m := range moves {
 		to[m.Pod.UID] = m.To

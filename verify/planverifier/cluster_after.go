@@ -12,19 +12,19 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// After is the cluster in which a plan stops after some of its calls: the waves
+// ClusterAfter is the cluster in which a plan stops after some of its calls: the waves
 // before have their replacements; of the wave that is cut, victims are on their
 // way out, and what replaces them at once is not placed yet. The next plan
 // starts here.
-func After(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course Course) *cluster.Objects {
-	s := run(o, c, p, now, course)
+func ClusterAfter(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course CallOrder) *cluster.Objects {
+	s := runServer(o, c, p, now, course)
 	out := *o
 	out.Pods = nil
-	for _, k := range sortedKeys(s.live) {
-		out.Pods = append(out.Pods, s.live[k])
+	for _, k := range sortedKeys(s.livePods) {
+		out.Pods = append(out.Pods, s.livePods[k])
 	}
-	for _, c := range s.away {
-		if low := s.chainOf(c.pod).lowest(); low != nil && !low.is("StatefulSet") {
+	for _, c := range s.awaitingReplacement {
+		if low := s.chainOf(c.pod).lowest(); low != nil && !low.hasKind("StatefulSet") {
 			out.Pods = append(out.Pods, s.replacement(c))
 		}
 	}
@@ -33,16 +33,16 @@ func After(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course Cours
 		out.PodDisruptionBudgets = append(out.PodDisruptionBudgets, b.PodDisruptionBudget)
 	}
 	out.Jobs = slices.Clone(o.Jobs)
-	for _, c := range s.gone {
+	for _, c := range s.evicted {
 		s.countFailure(out.Jobs, c.pod)
 	}
 	return &out
 }
 
 // countFailure raises the count of the victim's Job.
-func (s *server) countFailure(jobs []*batchv1.Job, victim *corev1.Pod) {
+func (s *apiServer) countFailure(jobs []*batchv1.Job, victim *corev1.Pod) {
 	job, ok := s.jobOf(victim)
-	if !ok || s.verdict(job) == batchv1.PodFailurePolicyActionIgnore {
+	if !ok || s.jobFailureAction(job) == batchv1.PodFailurePolicyActionIgnore {
 		return
 	}
 	for i, j := range jobs {
