@@ -263,7 +263,7 @@ func TestATripHoldsTheNextPassAlsoWhenItCannotBeNotedDown(t *testing.T) {
 
 // TestCountsOfSchedulersAreTakenFromTheMemory by a process that has seen nothing yet.
 func TestCountsOfSchedulersAreTakenFromTheMemory(t *testing.T) {
-	m := &memoryStore{bytes: []byte(`{"schedulers":{"fancy":{"seen":60,"foretold":60,"hits":59}}}`)}
+	m := &memoryStore{bytes: []byte(`{"schedulers":{"fancy":{"seen":60,"predicted":60,"hits":59}}}`)}
 	c, _ := newController(t, &scriptedEvictor{}, plan.Live)
 	c.Store, c.Trust = m, &controller.SchedulerTrust{}
 	if _, err := c.RunOnce(t.Context(), nil); err != nil {

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -45,20 +46,20 @@ func TestNodeVolumeLimits(t *testing.T) {
 	}
 	testFeasible(t, []feasibleCase{
 		{"room", limited(1, 1, 1, nil), "a b c", "a b c", ""},
-		{"none on b", limited(1, 0, 1, nil), "a c", "a c", NodeVolumeLimits},
-		{"taken by another volume", limited(1, 1, 1, other("b")), "a c", "a c", NodeVolumeLimits},
+		{"none on b", limited(1, 0, 1, nil), "a c", "a c", scheduler.NodeVolumeLimits},
+		{"taken by another volume", limited(1, 1, 1, other("b")), "a c", "a c", scheduler.NodeVolumeLimits},
 		{"room for both", limited(1, 2, 1, other("b")), "a b c", "a b c", ""},
 		{"the same volume is there", limited(1, 1, 1, func(b *builder) { b.alsoUses("c", "b") }), "a b c", "a b c", ""},
-		{"still attached there", limited(1, 1, 1, func(b *builder) { b.boundClaim("d", nil); b.recorded("pv-d", "b") }), "a c", "a c", NodeVolumeLimits},
+		{"still attached there", limited(1, 1, 1, func(b *builder) { b.boundClaim("d", nil); b.recorded("pv-d", "b") }), "a c", "a c", scheduler.NodeVolumeLimits},
 		// Its own attachment on a counts beside the new one once the pod is gone.
 		{"the victim's own", limited(1, 1, 1, func(b *builder) { b.recorded("pv-c", "a") }), "a b c", "b c", ""},
-		{"driver missing", limited(1, 1, 1, prevent(true)), "a c", "a c", NodeVolumeLimits},
+		{"driver missing", limited(1, 1, 1, prevent(true)), "a c", "a c", scheduler.NodeVolumeLimits},
 		{"driver missing, and nobody minds", limited(1, 1, 1, prevent(false)), "a b c", "a b c", ""},
 		{"driver missing in 1.36", limited(1, 1, 1, func(b *builder) { prevent(true)(b); b.objects.ServerVersion = "1.36" }), "a b c", "a b c", ""},
 		{"a claim that waits", func(b *builder) {
 			waiting(driver, nil)(b)
 			b.csiNode("b", 0)
-		}, "a c", "a c", NodeVolumeLimits},
+		}, "a c", "a c", scheduler.NodeVolumeLimits},
 	})
 }
 
@@ -113,7 +114,7 @@ func TestEphemeralVolumes(t *testing.T) {
 	if got := names(w, p.Terminating.Feasible) + "; " + names(w, p.Gone.Feasible); got != "b; a b" {
 		t.Errorf("%q %s, want b; a b", got, p.SupportedWhy)
 	}
-	if w.classOf[id(t, w, "x-0")] != w.classOf[id(t, w, "x-1")] {
+	if w.PodClass[id(t, w, "x-0")] != w.PodClass[id(t, w, "x-1")] {
 		t.Error("pods of one template are told apart")
 	}
 }

@@ -65,8 +65,8 @@ func BenchmarkPredict5000(b *testing.B) {
 			i := 0
 			for b.Loop() {
 				i++
-				other := cluster.PodID(i * 7919 % len(w.snap.Pods))
-				w.Move(other, cluster.NodeID(i%len(w.snap.Nodes)))
+				other := cluster.PodID(i * 7919 % len(w.Snap.Pods))
+				w.Move(other, cluster.NodeID(i%len(w.Snap.Nodes)))
 				w.PredictOdds(p)
 			}
 		})

@@ -42,9 +42,9 @@ func large() *builder {
 }
 
 func BenchmarkNewWorld(b *testing.B) {
-	snap := large().world(b).snap
+	snap := large().world(b).Snap
 	for b.Loop() {
-		NewWorld(snap, Options{})
+		NewClusterModel(snap, Options{})
 	}
 }
 
@@ -55,7 +55,7 @@ func BenchmarkPredict(b *testing.B) {
 	i := 0
 	b.ReportAllocs()
 	for b.Loop() {
-		p := cluster.PodID(i * 7919 % len(w.snap.Pods))
+		p := cluster.PodID(i * 7919 % len(w.Snap.Pods))
 		pr := w.Predict(p)
 		if to := pr.Likeliest(); to != cluster.NoNode {
 			w.Move(p, to)

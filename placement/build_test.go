@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -98,38 +99,38 @@ func (b *builder) pod(name string) *corev1.Pod {
 	panic("no pod " + name)
 }
 
-func (b *builder) world(t testing.TB) *World {
+func (b *builder) world(t testing.TB) *ClusterModel {
 	t.Helper()
-	return b.worldOf(t, DefaultProfile())
+	return b.worldOf(t, scheduler.DefaultProfile())
 }
 
 // worldOf is the world of a default-scheduler with the profile.
-func (b *builder) worldOf(t testing.TB, p Profile) *World {
+func (b *builder) worldOf(t testing.TB, p scheduler.Profile) *ClusterModel {
 	t.Helper()
-	return b.worldWith(t, Options{Profiles: map[string]Profile{corev1.DefaultSchedulerName: p}})
+	return b.worldWith(t, Options{Profiles: map[string]scheduler.Profile{corev1.DefaultSchedulerName: p}})
 }
 
-func (b *builder) worldWith(t testing.TB, o Options) *World {
+func (b *builder) worldWith(t testing.TB, o Options) *ClusterModel {
 	t.Helper()
 	s, err := cluster.New(&b.objects)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return NewWorld(s, o)
+	return NewClusterModel(s, o)
 }
 
-func id(t testing.TB, w *World, pod string) cluster.PodID {
+func id(t testing.TB, w *ClusterModel, pod string) cluster.PodID {
 	t.Helper()
-	p := w.snap.PodByKey("default/" + pod)
+	p := w.Snap.PodByKey("default/" + pod)
 	if p == nil {
 		t.Fatalf("no pod %s", pod)
 	}
 	return p.ID
 }
 
-func nodeID(t testing.TB, w *World, name string) cluster.NodeID {
+func nodeID(t testing.TB, w *ClusterModel, name string) cluster.NodeID {
 	t.Helper()
-	n := w.snap.NodeByName(name)
+	n := w.Snap.NodeByName(name)
 	if n == nil {
 		t.Fatalf("no node %s", name)
 	}
@@ -137,16 +138,16 @@ func nodeID(t testing.TB, w *World, name string) cluster.NodeID {
 }
 
 // names prints nodes as a space-separated list.
-func names(w *World, ids []cluster.NodeID) string {
+func names(w *ClusterModel, ids []cluster.NodeID) string {
 	var out []string
 	for _, n := range ids {
-		out = append(out, w.snap.Nodes[n].Name)
+		out = append(out, w.Snap.Nodes[n].Name)
 	}
 	return strings.Join(out, " ")
 }
 
 // verdict returns what Explain says about a node.
-func verdict(t testing.TB, w *World, pod, node string, gone bool) NodeVerdict {
+func verdict(t testing.TB, w *ClusterModel, pod, node string, gone bool) NodeVerdict {
 	t.Helper()
 	n := nodeID(t, w, node)
 	for _, v := range w.Explain(id(t, w, pod)) {

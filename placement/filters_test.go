@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,32 +51,32 @@ func TestFilters(t *testing.T) {
 		node func(*corev1.Node)
 		spec func(*corev1.PodSpec)
 		also func(*builder)
-		want Filter
+		want scheduler.Filter
 	}{
 		{name: "an empty node takes it"},
-		{name: "not ready", node: func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse }, want: NodeNotReady},
-		{name: "cordoned", node: cordon, want: NodeUnschedulable},
+		{name: "not ready", node: func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse }, want: scheduler.NodeNotReady},
+		{name: "cordoned", node: cordon, want: scheduler.NodeUnschedulable},
 		{name: "cordoned but tolerated", node: cordon, spec: tolerate(corev1.TaintNodeUnschedulable)},
-		{name: "NoSchedule", node: taint(corev1.TaintEffectNoSchedule), want: TaintToleration},
-		{name: "NoExecute", node: taint(corev1.TaintEffectNoExecute), want: TaintToleration},
+		{name: "NoSchedule", node: taint(corev1.TaintEffectNoSchedule), want: scheduler.TaintToleration},
+		{name: "NoExecute", node: taint(corev1.TaintEffectNoExecute), want: scheduler.TaintToleration},
 		{name: "PreferNoSchedule refuses nobody", node: taint(corev1.TaintEffectPreferNoSchedule)},
 		{name: "tolerated taint", node: taint(corev1.TaintEffectNoSchedule), spec: tolerate("k")},
-		{name: "node selector", spec: func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{zoneKey: "za"} }, want: NodeAffinity},
-		{name: "full of cpu", also: func(b *builder) { b.app("y", 9500, nil, "b") }, want: NodeResourcesFit},
+		{name: "node selector", spec: func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{zoneKey: "za"} }, want: scheduler.NodeAffinity},
+		{name: "full of cpu", also: func(b *builder) { b.app("y", 9500, nil, "b") }, want: scheduler.NodeResourcesFit},
 		{name: "exactly full", also: func(b *builder) { b.app("y", 9000, nil, "b") }},
-		{name: "room for no more pods", node: func(n *corev1.Node) { n.Status.Allocatable["pods"] = resource.MustParse("0") }, want: NodeResourcesFit},
+		{name: "room for no more pods", node: func(n *corev1.Node) { n.Status.Allocatable["pods"] = resource.MustParse("0") }, want: scheduler.NodeResourcesFit},
 		{name: "lacks an extended resource", spec: func(s *corev1.PodSpec) {
 			s.Containers[0].Resources.Requests["example.com/gpu"] = resource.MustParse("1")
-		}, want: NodeResourcesFit},
+		}, want: scheduler.NodeResourcesFit},
 		{name: "spread within the skew", spec: hard(1)},
-		{name: "spread beyond the skew", spec: hard(1), also: func(b *builder) { b.app("x2", 0, nil, "b"); b.pod("x2-0").Labels = map[string]string{"app": "x"} }, want: PodTopologySpread},
-		{name: "spread without the label", node: func(n *corev1.Node) { delete(n.Labels, zoneKey) }, spec: hard(1), want: PodTopologySpread},
-		{name: "affinity to a pod elsewhere", spec: with(affinityTo("y", hostKey)), also: func(b *builder) { b.app("y", 0, nil, "a") }, want: InterPodAffinity},
+		{name: "spread beyond the skew", spec: hard(1), also: func(b *builder) { b.app("x2", 0, nil, "b"); b.pod("x2-0").Labels = map[string]string{"app": "x"} }, want: scheduler.PodTopologySpread},
+		{name: "spread without the label", node: func(n *corev1.Node) { delete(n.Labels, zoneKey) }, spec: hard(1), want: scheduler.PodTopologySpread},
+		{name: "affinity to a pod elsewhere", spec: with(affinityTo("y", hostKey)), also: func(b *builder) { b.app("y", 0, nil, "a") }, want: scheduler.InterPodAffinity},
 		{name: "affinity to a pod there", spec: with(affinityTo("y", hostKey)), also: func(b *builder) { b.app("y", 0, nil, "b") }},
-		{name: "affinity to nobody", spec: with(affinityTo("y", hostKey)), want: InterPodAffinity},
-		{name: "anti-affinity to a pod there", spec: with(antiAffinityTo("y", hostKey)), also: func(b *builder) { b.app("y", 0, nil, "b") }, want: InterPodAffinity},
+		{name: "affinity to nobody", spec: with(affinityTo("y", hostKey)), want: scheduler.InterPodAffinity},
+		{name: "anti-affinity to a pod there", spec: with(antiAffinityTo("y", hostKey)), also: func(b *builder) { b.app("y", 0, nil, "b") }, want: scheduler.InterPodAffinity},
 		{name: "anti-affinity to a pod elsewhere", spec: with(antiAffinityTo("y", hostKey)), also: func(b *builder) { b.app("y", 0, nil, "a") }},
-		{name: "a standing pod's anti-affinity", also: func(b *builder) { b.app("y", 0, with(antiAffinityTo("x", zoneKey)), "b") }, want: InterPodAffinity},
+		{name: "a standing pod's anti-affinity", also: func(b *builder) { b.app("y", 0, with(antiAffinityTo("x", zoneKey)), "b") }, want: scheduler.InterPodAffinity},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {

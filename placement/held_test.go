@@ -3,6 +3,9 @@ package placement
 import (
 	"testing"
 
+	"github.com/evenkeel-project/evenkeel/placement/model"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -14,7 +17,7 @@ type feasibleCase struct {
 	name              string
 	edit              func(*builder)
 	terminating, gone string
-	refused           Filter // of node b once the victim is gone; empty: none
+	refused           scheduler.Filter // of node b once the victim is gone; empty: none
 }
 
 func testFeasible(t *testing.T, cases []feasibleCase) {
@@ -48,13 +51,13 @@ func testFeasible(t *testing.T, cases []feasibleCase) {
 }
 
 // moveAbout lets every pod stand everywhere and go back: nothing may be left.
-func moveAbout(t *testing.T, w *World, want Prediction) {
+func moveAbout(t *testing.T, w *ClusterModel, want prediction.Prediction) {
 	t.Helper()
-	for i := range w.snap.Pods {
-		p := &w.snap.Pods[i]
+	for i := range w.Snap.Pods {
+		p := &w.Snap.Pods[i]
 		at := w.NodeOf(p.ID)
-		for n := range w.snap.Nodes {
-			w.Move(p.ID, w.snap.Nodes[n].ID)
+		for n := range w.Snap.Nodes {
+			w.Move(p.ID, w.Snap.Nodes[n].ID)
 		}
 		w.Move(p.ID, at)
 	}
@@ -84,13 +87,13 @@ func TestNodePorts(t *testing.T) {
 	}
 	always := corev1.ContainerRestartPolicyAlways
 	testFeasible(t, []feasibleCase{
-		{"taken", case2(port("", "", 80), port("", "", 80)), "c", "a c", NodePorts},
+		{"taken", case2(port("", "", 80), port("", "", 80)), "c", "a c", scheduler.NodePorts},
 		{"another port", case2(port("", "", 80), port("", "", 81)), "b c", "a b c", ""},
 		{"another protocol", case2(port("", "", 80), port("", "UDP", 80)), "b c", "a b c", ""},
 		{"another address", case2(port("10.0.0.1", "", 80), port("10.0.0.2", "", 80)), "b c", "a b c", ""},
-		{"any address there", case2(port("10.0.0.1", "", 80), port("0.0.0.0", "", 80)), "c", "a c", NodePorts},
-		{"any address here", case2(port("", "TCP", 80), port("10.0.0.2", "", 80)), "c", "a c", NodePorts},
-		{"of a sidecar", case2(initPort(&always), port("", "", 80)), "c", "a c", NodePorts},
+		{"any address there", case2(port("10.0.0.1", "", 80), port("0.0.0.0", "", 80)), "c", "a c", scheduler.NodePorts},
+		{"any address here", case2(port("", "TCP", 80), port("10.0.0.2", "", 80)), "c", "a c", scheduler.NodePorts},
+		{"of a sidecar", case2(initPort(&always), port("", "", 80)), "c", "a c", scheduler.NodePorts},
 		{"of an init container", case2(initPort(nil), port("", "", 80)), "a b c", "a b c", ""},
 	})
 }
@@ -124,16 +127,16 @@ func TestVolumeRestrictions(t *testing.T) {
 		}
 	}
 	testFeasible(t, []feasibleCase{
-		{"one disk", disks(gce("d", false), gce("d", false)), "c", "a c", VolumeRestrictions},
+		{"one disk", disks(gce("d", false), gce("d", false)), "c", "a c", scheduler.VolumeRestrictions},
 		{"one disk, both read", disks(gce("d", true), gce("d", true)), "a b c", "a b c", ""},
-		{"one disk, one reads", disks(gce("d", true), gce("d", false)), "a c", "a c", VolumeRestrictions},
+		{"one disk, one reads", disks(gce("d", true), gce("d", false)), "a c", "a c", scheduler.VolumeRestrictions},
 		{"two disks", disks(gce("d", false), gce("e", false)), "b c", "a b c", ""},
-		{"EBS, both read", disks(ebs(true), ebs(true)), "c", "a c", VolumeRestrictions},
-		{"iSCSI", disks(iscsi(false), iscsi(false)), "c", "a c", VolumeRestrictions},
-		{"one Ceph image by a common monitor", disks(rbd("m", "n"), rbd("o", "n")), "c", "a c", VolumeRestrictions},
+		{"EBS, both read", disks(ebs(true), ebs(true)), "c", "a c", scheduler.VolumeRestrictions},
+		{"iSCSI", disks(iscsi(false), iscsi(false)), "c", "a c", scheduler.VolumeRestrictions},
+		{"one Ceph image by a common monitor", disks(rbd("m", "n"), rbd("o", "n")), "c", "a c", scheduler.VolumeRestrictions},
 		{"other Ceph clusters", disks(rbd("m"), rbd("o")), "b c", "a b c", ""},
 		{"a claim for one pod, that of the victim", once(), "", "a b c", ""},
-		{"a claim for one pod, which another has", once("c"), "", "", VolumeRestrictions},
+		{"a claim for one pod, which another has", once("c"), "", "", scheduler.VolumeRestrictions},
 	})
 }
 
@@ -142,7 +145,7 @@ func TestNodeDeclaredFeatures(t *testing.T) {
 		b.pod("x-0").Spec.Containers[0].RestartPolicyRules = []corev1.ContainerRestartRule{{Action: corev1.ContainerRestartRuleActionRestartAllContainers}}
 	}
 	testFeasible(t, []feasibleCase{
-		{"not declared", needs, "", "", NodeDeclaredFeatures},
+		{"not declared", needs, "", "", scheduler.NodeDeclaredFeatures},
 		{"declared on some", func(b *builder) {
 			needs(b)
 			b.objects.Nodes[1].Status.DeclaredFeatures = []string{"RestartAllContainersOnContainerExits"}
@@ -161,20 +164,20 @@ func TestNominatedPods(t *testing.T) {
 		}
 	}
 	testFeasible(t, []feasibleCase{
-		{"of a higher priority", waits(10, 0), "a c", "a c", NominatedPods},
-		{"of the same priority", waits(5, 5), "a c", "a c", NominatedPods},
+		{"of a higher priority", waits(10, 0), "a c", "a c", scheduler.NominatedPods},
+		{"of the same priority", waits(5, 5), "a c", "a c", scheduler.NominatedPods},
 		{"of a lower priority", waits(5, 6), "a b c", "a b c", ""},
 		{"of another scheduler", func(b *builder) { waits(10, 0)(b); b.pod("y-0").Spec.SchedulerName = "trimaran" }, "a b c", "a b c", ""},
 		{"that is not enough for affinity", func(b *builder) {
 			b.app("y", 0, nil, "", "c")
 			b.pod("y-0").Status.NominatedNodeName = "b"
 			b.pod("x-0").Spec.Affinity = affinityTo("y", hostKey)
-		}, "c", "c", InterPodAffinity},
+		}, "c", "c", scheduler.InterPodAffinity},
 		{"that keeps others away", func(b *builder) {
 			b.app("y", 0, nil, "")
 			b.pod("y-0").Status.NominatedNodeName = "b"
 			b.pod("x-0").Spec.Affinity = antiAffinityTo("y", zoneKey)
-		}, "a c", "a c", NominatedPods},
+		}, "a c", "a c", scheduler.NominatedPods},
 	})
 }
 
@@ -204,7 +207,7 @@ func TestRequests(t *testing.T) {
 		b := newBuilder()
 		b.node("a", "za")
 		b.app("x", 100, c.edit, "a")
-		request, assumed := requestsOf(b.pod("x-0"))
+		request, assumed := model.RequestsOf(b.pod("x-0"))
 		if request.MilliCPU != c.request || assumed.MilliCPU != c.assumed {
 			t.Errorf("%s: %dm and %dm, want %dm and %dm", c.name, request.MilliCPU, assumed.MilliCPU, c.request, c.assumed)
 		}

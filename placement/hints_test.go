@@ -10,6 +10,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
 // steeredCluster is random: pods that tolerate the steering taint, that look at
@@ -54,15 +55,17 @@ func steeredCluster(r *rand.Rand, hinted map[int]hints.Kind) *builder {
 var unhinted = corev1.NodeSelectorTerm{MatchExpressions: []corev1.NodeSelectorRequirement{{Key: hints.Key, Operator: corev1.NodeSelectorOpNotIn, Values: []string{hints.Value}}}}
 
 // steeredProfiles are schedulers that look at hints for every pod, or not at all.
-func steeredProfiles() []Profile {
-	policy := DefaultPolicy()
-	adds := func(a corev1.NodeAffinity) Profile { return with(func(p *Profile) { p.AddedAffinity = &a }) }
-	return []Profile{
-		DefaultProfile(),
+func steeredProfiles() []scheduler.Profile {
+	policy := scheduler.DefaultPolicy()
+	adds := func(a corev1.NodeAffinity) scheduler.Profile {
+		return with(func(p *scheduler.Profile) { p.AddedAffinity = &a })
+	}
+	return []scheduler.Profile{
+		scheduler.DefaultProfile(),
 		adds(corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{Weight: 5, Preference: unhinted}}}),
 		adds(corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{unhinted}}}),
-		with(func(p *Profile) { p.Weights.TaintToleration = 0 }),
-		PolicyProfile(policy),
+		with(func(p *scheduler.Profile) { p.Weights.TaintToleration = 0 }),
+		scheduler.PolicyProfile(policy),
 	}
 }
 
@@ -90,12 +93,12 @@ func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
 			}
 		}
 		standing := steeredCluster(r(), hinted).worldOf(t, profile)
-		for p := range w.snap.Pods {
+		for p := range w.Snap.Pods {
 			id := cluster.PodID(p)
 			without := w.Predict(id)
 			w.Hint(kind, nodes)
 			if got, want := w.Predict(id), standing.Predict(id); !reflect.DeepEqual(got, want) {
-				t.Fatalf("seed %d, %s by %s on %v:\n got %+v\nwant %+v", seed, w.snap.Pods[p].Object.Name, kind, nodes, got, want)
+				t.Fatalf("seed %d, %s by %s on %v:\n got %+v\nwant %+v", seed, w.Snap.Pods[p].Object.Name, kind, nodes, got, want)
 			}
 			if w.Hears(id, kind) {
 				heard[which][kind]++
@@ -103,7 +106,7 @@ func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
 			if changed := !reflect.DeepEqual(w.Predict(id), without); changed {
 				differ[kind]++
 				if !w.Hears(id, kind) {
-					t.Fatalf("seed %d: %s changes with a hint that it does not hear", seed, w.snap.Pods[p].Object.Name)
+					t.Fatalf("seed %d: %s changes with a hint that it does not hear", seed, w.Snap.Pods[p].Object.Name)
 				}
 			}
 			w.Hint(kind, nil)
@@ -124,11 +127,11 @@ func TestAHintedWorldIsOneWhoseNodesCarryTheHint(t *testing.T) {
 // TestATaintThatStandsCountsOnce: hinting a node that carries the taint already.
 func TestATaintThatStandsCountsOnce(t *testing.T) {
 	w := steeredCluster(rand.New(rand.NewPCG(1, 1)), map[int]hints.Kind{0: hints.Taint}).world(t)
-	for p := range w.snap.Pods {
+	for p := range w.Snap.Pods {
 		before := w.Predict(cluster.PodID(p))
 		w.Hint(hints.Taint, []cluster.NodeID{nodeID(t, w, "n0")})
 		if !reflect.DeepEqual(w.Predict(cluster.PodID(p)), before) {
-			t.Fatalf("%s", w.snap.Pods[p].Object.Name)
+			t.Fatalf("%s", w.Snap.Pods[p].Object.Name)
 		}
 		w.Hint(hints.Taint, nil)
 	}

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 )
@@ -19,8 +20,8 @@ func cpuOnly(cpu string) func(*corev1.PodSpec) {
 	}
 }
 
-func with(edit func(*Profile)) Profile {
-	p := DefaultProfile()
+func with(edit func(*scheduler.Profile)) scheduler.Profile {
+	p := scheduler.DefaultProfile()
 	edit(&p)
 	return p
 }
@@ -32,33 +33,35 @@ func TestProfileScores(t *testing.T) {
 	const gpu = "example.com/gpu"
 	cases := []struct {
 		name, plugin string
-		profile      Profile
+		profile      scheduler.Profile
 		edit         func(*builder)
 		a, b         int64
 	}{
-		{"least", "NodeResourcesFit", DefaultProfile(), nil, 90, 55},
-		{"most", "NodeResourcesFit", MostAllocatedProfile(), nil, 10, 45},
-		{"least, cpu thrice", "NodeResourcesFit", with(func(p *Profile) { p.Fit.Resources = []ResourceWeight{{"cpu", 3}, {"memory", 1}} }), nil, 90, 47}, // (3*40 + 70) / 4
-		{"cpu alone", "NodeResourcesFit", with(func(p *Profile) { p.Fit = ScoringStrategy{MostAllocated, []ResourceWeight{{"cpu", 1}}, nil} }), nil, 10, 60},
-		{"a resource that is not requested", "NodeResourcesFit", with(func(p *Profile) { p.Fit.Resources = []ResourceWeight{{"cpu", 1}, {gpu, 5}} }), gpus(0), 90, 40},
-		{"a resource that is", "NodeResourcesFit", with(func(p *Profile) { p.Fit.Resources = []ResourceWeight{{"cpu", 1}, {gpu, 1}} }), gpus(1), 82, 57}, // (90 + 75) / 2, (40 + 75) / 2
-		{"ratio", "NodeResourcesFit", with(func(p *Profile) {
-			p.Fit = ScoringStrategy{Type: RequestedToCapacityRatio, Shape: []ShapePoint{{0, 0}, {50, 8}, {100, 10}}}
+		{"least", "NodeResourcesFit", scheduler.DefaultProfile(), nil, 90, 55},
+		{"most", "NodeResourcesFit", scheduler.MostAllocatedProfile(), nil, 10, 45},
+		{"least, cpu thrice", "NodeResourcesFit", with(func(p *scheduler.Profile) { p.Fit.Resources = []scheduler.ResourceWeight{{Name: "cpu", Weight: 3}, {Name: "memory", Weight: 1}} }), nil, 90, 47}, // (3*40 + 70) / 4
+		{"cpu alone", "NodeResourcesFit", with(func(p *scheduler.Profile) {
+			p.Fit = scheduler.ScoringStrategy{Type: scheduler.MostAllocated, Resources: []scheduler.ResourceWeight{{Name: "cpu", Weight: 1}}}
+		}), nil, 10, 60},
+		{"a resource that is not requested", "NodeResourcesFit", with(func(p *scheduler.Profile) { p.Fit.Resources = []scheduler.ResourceWeight{{Name: "cpu", Weight: 1}, {Name: gpu, Weight: 5}} }), gpus(0), 90, 40},
+		{"a resource that is", "NodeResourcesFit", with(func(p *scheduler.Profile) { p.Fit.Resources = []scheduler.ResourceWeight{{Name: "cpu", Weight: 1}, {Name: gpu, Weight: 1}} }), gpus(1), 82, 57}, // (90 + 75) / 2, (40 + 75) / 2
+		{"ratio", "NodeResourcesFit", with(func(p *scheduler.Profile) {
+			p.Fit = scheduler.ScoringStrategy{Type: scheduler.RequestedToCapacityRatio, Shape: []scheduler.ShapePoint{{Utilization: 0, Score: 0}, {Utilization: 50, Score: 8}, {Utilization: 100, Score: 10}}}
 		}), nil, 16, 66}, // cpu 60 % -> 84, memory 30 % -> 48
-		{"balanced over cpu alone", "NodeResourcesBalancedAllocation", with(func(p *Profile) { p.Balanced = []corev1.ResourceName{"cpu"} }), nil, 75, 75},
-		{"balanced over three", "NodeResourcesBalancedAllocation", with(func(p *Profile) { p.Balanced = []corev1.ResourceName{"cpu", "memory", gpu} }), gpus(1), 71, 77},
-		{"added preference", "NodeAffinity", with(func(p *Profile) {
+		{"balanced over cpu alone", "NodeResourcesBalancedAllocation", with(func(p *scheduler.Profile) { p.Balanced = []corev1.ResourceName{"cpu"} }), nil, 75, 75},
+		{"balanced over three", "NodeResourcesBalancedAllocation", with(func(p *scheduler.Profile) { p.Balanced = []corev1.ResourceName{"cpu", "memory", gpu} }), gpus(1), 71, 77},
+		{"added preference", "NodeAffinity", with(func(p *scheduler.Profile) {
 			p.AddedAffinity = &corev1.NodeAffinity{PreferredDuringSchedulingIgnoredDuringExecution: []corev1.PreferredSchedulingTerm{{Weight: 7, Preference: inLabel(hostKey, "b")}}}
 		}), nil, 0, 100},
-		{"a standing pod's wish", "InterPodAffinity", DefaultProfile(), wanted, 0, 100},
-		{"which weighs nothing", "InterPodAffinity", with(func(p *Profile) { p.HardPodAffinityWeight = 0 }), wanted, 0, 0},
-		{"or is ignored", "InterPodAffinity", with(func(p *Profile) { p.IgnorePreferredTerms = true }), wanted, 0, 0},
-		{"own default constraints", "PodTopologySpread", with(func(p *Profile) {
+		{"a standing pod's wish", "InterPodAffinity", scheduler.DefaultProfile(), wanted, 0, 100},
+		{"which weighs nothing", "InterPodAffinity", with(func(p *scheduler.Profile) { p.HardPodAffinityWeight = 0 }), wanted, 0, 0},
+		{"or is ignored", "InterPodAffinity", with(func(p *scheduler.Profile) { p.IgnorePreferredTerms = true }), wanted, 0, 0},
+		{"own default constraints", "PodTopologySpread", with(func(p *scheduler.Profile) {
 			p.SystemSpread = false
 			p.DefaultSpread = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey, WhenUnsatisfiable: corev1.ScheduleAnyway}}
 		}), second, 100, 0},
-		{"the system's", "PodTopologySpread", DefaultProfile(), second, 100, 66},
-		{"none", "PodTopologySpread", with(func(p *Profile) { p.SystemSpread = false }), second, 0, 0},
+		{"the system's", "PodTopologySpread", scheduler.DefaultProfile(), second, 100, 66},
+		{"none", "PodTopologySpread", with(func(p *scheduler.Profile) { p.SystemSpread = false }), second, 0, 0},
 	}
 	for _, c := range cases {
 		t.Run(c.name, func(t *testing.T) {
@@ -105,7 +108,7 @@ func gpus(n int64) func(*builder) {
 
 // TestWeights: the total is the sum of what weighs, and what weighs 0 is silent.
 func TestWeights(t *testing.T) {
-	p := with(func(p *Profile) { p.Weights = Weights{PodTopologySpread: 5, ResourcesFit: 2} })
+	p := with(func(p *scheduler.Profile) { p.Weights = scheduler.Weights{PodTopologySpread: 5, ResourcesFit: 2} })
 	w := threeZones(1, 1, 4).worldOf(t, p)
 	v := verdict(t, w, "d-5", "n3", false)
 	if len(v.Scores) != 2 || v.Total != 5*scoreOf(t, v, "PodTopologySpread")+2*scoreOf(t, v, "NodeResourcesFit") {
@@ -115,33 +118,33 @@ func TestWeights(t *testing.T) {
 
 // TestFiltersOff: each filter refuses node b until it is switched off.
 func TestFiltersOff(t *testing.T) {
-	edits := map[Filter]func(*builder){
-		NodeUnschedulable: func(b *builder) { cordon(b.objects.Nodes[1]) },
-		TaintToleration:   func(b *builder) { taint(corev1.TaintEffectNoSchedule)(b.objects.Nodes[1]) },
-		NodeAffinity:      func(b *builder) { b.pod("x-0").Spec.NodeSelector = map[string]string{zoneKey: "za"} },
-		NodeResourcesFit:  func(b *builder) { b.app("y", 9500, nil, "b") },
-		PodTopologySpread: func(b *builder) {
+	edits := map[scheduler.Filter]func(*builder){
+		scheduler.NodeUnschedulable: func(b *builder) { cordon(b.objects.Nodes[1]) },
+		scheduler.TaintToleration:   func(b *builder) { taint(corev1.TaintEffectNoSchedule)(b.objects.Nodes[1]) },
+		scheduler.NodeAffinity:      func(b *builder) { b.pod("x-0").Spec.NodeSelector = map[string]string{zoneKey: "za"} },
+		scheduler.NodeResourcesFit:  func(b *builder) { b.app("y", 9500, nil, "b") },
+		scheduler.PodTopologySpread: func(b *builder) {
 			b.app("y", 0, nil, "b")
 			relabel(b, "y-0")
 			b.pod("x-0").Spec.TopologySpreadConstraints = []corev1.TopologySpreadConstraint{{MaxSkew: 1, TopologyKey: zoneKey,
 				WhenUnsatisfiable: corev1.DoNotSchedule, LabelSelector: appSelector("x")}}
 		},
-		InterPodAffinity: func(b *builder) { b.app("y", 0, nil, "b"); b.pod("x-0").Spec.Affinity = antiAffinityTo("y", hostKey) },
-		NodePorts:        func(b *builder) { port("", "", 80)(&b.pod("x-0").Spec); b.app("y", 0, port("", "", 80), "b") },
-		VolumeRestrictions: func(b *builder) {
+		scheduler.InterPodAffinity: func(b *builder) { b.app("y", 0, nil, "b"); b.pod("x-0").Spec.Affinity = antiAffinityTo("y", hostKey) },
+		scheduler.NodePorts:        func(b *builder) { port("", "", 80)(&b.pod("x-0").Spec); b.app("y", 0, port("", "", 80), "b") },
+		scheduler.VolumeRestrictions: func(b *builder) {
 			b.boundClaim("c", nil).Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOncePod}
 			b.csiNode("a", 9)
 			disk := append(claims("c"), corev1.Volume{Name: "v", VolumeSource: corev1.VolumeSource{ISCSI: &corev1.ISCSIVolumeSource{IQN: "i"}}})
 			b.pod("x-0").Spec.Volumes = disk
 			b.app("y", 0, func(s *corev1.PodSpec) { s.Volumes = disk }, "b")
 		},
-		NodeVolumeLimits: bound(nil, func(b *builder) { b.csiNode("b", 0) }),
-		VolumeZone:       bound(nil, func(b *builder) { b.objects.PersistentVolumes[0].Labels = map[string]string{zoneKey: "za"} }),
-		NodeDeclaredFeatures: func(b *builder) {
+		scheduler.NodeVolumeLimits: bound(nil, func(b *builder) { b.csiNode("b", 0) }),
+		scheduler.VolumeZone:       bound(nil, func(b *builder) { b.objects.PersistentVolumes[0].Labels = map[string]string{zoneKey: "za"} }),
+		scheduler.NodeDeclaredFeatures: func(b *builder) {
 			b.pod("x-0").Spec.Containers[0].RestartPolicyRules = []corev1.ContainerRestartRule{{Action: corev1.ContainerRestartRuleActionRestartAllContainers}}
 		},
 	}
-	for _, f := range SwitchableFilters {
+	for _, f := range scheduler.SwitchableFilters {
 		b := newBuilder()
 		b.node("a", "za")
 		b.node("b", "zb")
@@ -150,7 +153,7 @@ func TestFiltersOff(t *testing.T) {
 		if v := verdict(t, b.world(t), "x-0", "b", true); v.RefusedBy != f {
 			t.Errorf("%s: refused by %q", f, v.RefusedBy)
 		}
-		off := with(func(p *Profile) { p.FiltersOff = []Filter{f} })
+		off := with(func(p *scheduler.Profile) { p.FiltersOff = []scheduler.Filter{f} })
 		if v := verdict(t, b.worldOf(t, off), "x-0", "b", true); v.RefusedBy != "" {
 			t.Errorf("%s is off, yet the node is refused by %q", f, v.RefusedBy)
 		}
@@ -165,7 +168,7 @@ func TestEachProfileHasItsOwnView(t *testing.T) {
 	b.node("b", "zb", taint(corev1.TaintEffectNoSchedule))
 	b.app("x", 1000, nil, "a")
 	b.app("y", 1000, func(s *corev1.PodSpec) { s.SchedulerName = "bold" }, "a")
-	w := b.worldWith(t, Options{Profiles: map[string]Profile{"bold": with(func(p *Profile) { p.FiltersOff = []Filter{TaintToleration} })}})
+	w := b.worldWith(t, Options{Profiles: map[string]scheduler.Profile{"bold": with(func(p *scheduler.Profile) { p.FiltersOff = []scheduler.Filter{scheduler.TaintToleration} })}})
 	for pod, want := range map[string]string{"x-0": "a", "y-0": "a b"} {
 		if got := names(w, w.Predict(id(t, w, pod)).Gone.Feasible); got != want {
 			t.Errorf("%s may go to %q, want %q", pod, got, want)
@@ -174,13 +177,13 @@ func TestEachProfileHasItsOwnView(t *testing.T) {
 }
 
 func TestAddedAffinityIsRequired(t *testing.T) {
-	w := threeZones(1, 2, 3).worldOf(t, with(func(p *Profile) {
+	w := threeZones(1, 2, 3).worldOf(t, with(func(p *scheduler.Profile) {
 		p.AddedAffinity = &corev1.NodeAffinity{RequiredDuringSchedulingIgnoredDuringExecution: &corev1.NodeSelector{NodeSelectorTerms: []corev1.NodeSelectorTerm{inLabel(zoneKey, "z1", "z3")}}}
 	}))
 	if got := names(w, w.Predict(id(t, w, "d-5")).Gone.Feasible); got != "n1 n3" {
 		t.Errorf("feasible %q, want n1 n3", got)
 	}
-	if v := verdict(t, w, "d-5", "n2", true); v.RefusedBy != NodeAffinity || !strings.Contains(v.Why, "addedAffinity") {
+	if v := verdict(t, w, "d-5", "n2", true); v.RefusedBy != scheduler.NodeAffinity || !strings.Contains(v.Why, "addedAffinity") {
 		t.Errorf("n2 is refused by %q: %s", v.RefusedBy, v.Why)
 	}
 }
@@ -192,13 +195,13 @@ func TestIgnoredResources(t *testing.T) {
 		s.Containers[0].Resources.Requests["example.com/gpu"] = resource.MustParse("1")
 	}, "a")
 	for _, c := range []struct {
-		profile Profile
-		want    Filter
+		profile scheduler.Profile
+		want    scheduler.Filter
 	}{
-		{DefaultProfile(), NodeResourcesFit},
-		{with(func(p *Profile) { p.IgnoredResources = []string{"example.com/gpu"} }), ""},
-		{with(func(p *Profile) { p.IgnoredGroups = []string{"example.com"} }), ""},
-		{with(func(p *Profile) { p.IgnoredResources = []string{"example.com/other"} }), NodeResourcesFit},
+		{scheduler.DefaultProfile(), scheduler.NodeResourcesFit},
+		{with(func(p *scheduler.Profile) { p.IgnoredResources = []string{"example.com/gpu"} }), ""},
+		{with(func(p *scheduler.Profile) { p.IgnoredGroups = []string{"example.com"} }), ""},
+		{with(func(p *scheduler.Profile) { p.IgnoredResources = []string{"example.com/other"} }), scheduler.NodeResourcesFit},
 	} {
 		if v := verdict(t, b.worldOf(t, c.profile), "x-0", "a", true); v.RefusedBy != c.want {
 			t.Errorf("refused by %q, want %q", v.RefusedBy, c.want)
@@ -216,8 +219,8 @@ func TestProfilesByScheduler(t *testing.T) {
 	for _, name := range []string{"", "packer", "odd", "dark"} {
 		b.app("x"+name, 1000, func(s *corev1.PodSpec) { s.SchedulerName = name }, "a")
 	}
-	unknown := with(func(p *Profile) { p.Unknown = "plugin Coscheduling is not modelled" })
-	w := b.worldWith(t, Options{Profiles: map[string]Profile{"packer": MostAllocatedProfile(), "odd": unknown}})
+	unknown := with(func(p *scheduler.Profile) { p.Unknown = "plugin Coscheduling is not modelled" })
+	w := b.worldWith(t, Options{Profiles: map[string]scheduler.Profile{"packer": scheduler.MostAllocatedProfile(), "odd": unknown}})
 	for pod, want := range map[string]string{"x-0": "a", "xpacker-0": "b"} {
 		if got := names(w, w.Predict(id(t, w, pod)).Gone.Winners); got != want {
 			t.Errorf("%s: %q, want %s", pod, got, want)
@@ -239,7 +242,7 @@ func TestFilterThatCannotBeSwitchedOff(t *testing.T) {
 	b.node("a", "za")
 	b.app("x", 100, nil, "a")
 	b.app("y", 100, func(s *corev1.PodSpec) { s.Volumes = claims("c") }, "a")
-	w := b.worldOf(t, with(func(p *Profile) { p.FiltersOff = []Filter{VolumeBinding} }))
+	w := b.worldOf(t, with(func(p *scheduler.Profile) { p.FiltersOff = []scheduler.Filter{scheduler.VolumeBinding} }))
 	if why, ok := w.Supported(id(t, w, "x-0")); !ok {
 		t.Errorf("x-0 has no claim, yet: %s", why)
 	}
@@ -253,7 +256,7 @@ func TestNotReadyNodesWithoutTheTaintFilter(t *testing.T) {
 	b.node("a", "za")
 	b.node("b", "za", func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionFalse })
 	b.app("x", 100, nil, "a")
-	w := b.worldOf(t, with(func(p *Profile) { p.FiltersOff = []Filter{TaintToleration} }))
+	w := b.worldOf(t, with(func(p *scheduler.Profile) { p.FiltersOff = []scheduler.Filter{scheduler.TaintToleration} }))
 	if why, ok := w.Supported(id(t, w, "x-0")); ok || !strings.Contains(why, "ignores taints") {
 		t.Errorf("supported: %q", why)
 	}

@@ -8,6 +8,10 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/filter"
+	"github.com/evenkeel-project/evenkeel/placement/sampling"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
+	"github.com/evenkeel-project/evenkeel/placement/score"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -17,7 +21,7 @@ func TestSampleSizeFollowsTheNumberOfNodes(t *testing.T) {
 		{3, 0, 3}, {99, 0, 99}, {99, 5, 99}, {100, 0, 100}, {101, 0, 100}, {250, 0, 120}, {300, 0, 144},
 		{1000, 0, 420}, {5000, 0, 500}, {6000, 0, 300}, {300, 10, 100}, {2000, 10, 200}, {300, 100, 300},
 	} {
-		if got := sampleSize(c.nodes, c.percentage); got != c.want {
+		if got := sampling.Size(c.nodes, c.percentage); got != c.want {
 			t.Errorf("%d nodes at %d %%: a sample of %d, want %d", c.nodes, c.percentage, got, c.want)
 		}
 	}
@@ -30,7 +34,7 @@ func TestWalkTakesOneNodeOfEachZoneInTurn(t *testing.T) {
 	}
 	b.objects.Nodes[4].Labels[corev1.LabelFailureDomainBetaZone] = "a"
 	w := b.world(t)
-	if got, want := names(w, walkOrder(w.snap)), "n0 n2 n3 n1 n4"; got != want {
+	if got, want := names(w, w.WalkOrder()), "n0 n2 n3 n1 n4"; got != want {
 		t.Errorf("the walk is %s, want %s", got, want)
 	}
 }
@@ -85,15 +89,15 @@ func sampleDependent(s *corev1.PodSpec, a int, rnd *rand.Rand) {
 }
 
 // bruteForce scores the sample of every start by itself.
-func bruteForce(w *World, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
-	in, odds := w.incomingOf(p), map[cluster.NodeID]float64{}
-	walk, size := walkOrder(w.snap), sampleSize(len(w.snap.Nodes), in.profile.PercentageOfNodesToScore)
-	w.inBothStates(p, func(g bool) {
+func bruteForce(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]float64 {
+	in, odds := w.replacementOf(p), map[cluster.NodeID]float64{}
+	walk, size := w.WalkOrder(), sampling.Size(len(w.Snap.Nodes), in.Profile.PercentageOfNodesToScore)
+	inBothStates(w.Cluster, p, func(g bool) {
 		if g != gone {
 			return
 		}
-		r := w.begin(in, p)
-		feasible := r.passing(nil)
+		r := w.newAttempt(in, p)
+		feasible := filter.FeasibleNodes(&r, nil)
 		for start := range walk {
 			var sample []cluster.NodeID
 			for i := 0; i < len(walk) && len(sample) < size; i++ {
@@ -102,10 +106,10 @@ func bruteForce(w *World, p cluster.PodID, gone bool) map[cluster.NodeID]float64
 				}
 			}
 			slices.Sort(sample)
-			r.score(sample)
+			score.Score(&r, sample)
 			var best []cluster.NodeID
-			for i, total := range w.buf.total {
-				if total == slices.Max(w.buf.total) {
+			for i, total := range w.buf.Total {
+				if total == slices.Max(w.buf.Total) {
 					best = append(best, sample[i])
 				}
 			}
@@ -122,14 +126,14 @@ func TestSampleIsTheSameAsEveryStartByItself(t *testing.T) {
 	sampled, shared := 0, 0
 	for seed := range seeds {
 		w := uneven(seed, 101+int(seed)*20).world(t)
-		w.scattered, w.general = 0, true
+		w.randomSampleWeight, w.fastOff = 0, true
 		for a := range 8 {
 			p := id(t, w, fmt.Sprintf("a%d-0", a))
 			pr := w.Predict(p)
 			if pr.SupportedWhy != "" {
 				t.Fatal(pr.SupportedWhy)
 			}
-			if pr.Gone.Odds != nil && w.buf.sampler.shared.in == nil {
+			if pr.Gone.Odds != nil && !w.sampler.KeepsWindows() {
 				shared++
 			}
 			for _, gone := range []bool{false, true} {
@@ -164,20 +168,20 @@ func TestSampleIsTheSameAsEveryStartByItself(t *testing.T) {
 // a legacy Policy, whose functions count over the sample, against every start by
 // itself.
 func TestSampleFollowsTheProfile(t *testing.T) {
-	for name, change := range map[string]func(*Profile){
-		"share":        func(p *Profile) { p.PercentageOfNodesToScore = 70 },
-		"weights":      func(p *Profile) { p.Weights.PodTopologySpread, p.Weights.ResourcesFit = 0, 1000 },
-		"far apart":    func(p *Profile) { p.Weights.ResourcesFit, p.Weights.InterPodAffinity = 5000, 100 },
-		"one score":    func(p *Profile) { p.Weights = Weights{TaintToleration: 1} },
-		"legacy":       func(p *Profile) { *p = PolicyProfile(DefaultPolicy()) },
-		"most":         func(p *Profile) { p.Fit.Type = MostAllocated },
-		"hard weights": func(p *Profile) { p.HardPodAffinityWeight = 100 },
+	for name, change := range map[string]func(*scheduler.Profile){
+		"share":        func(p *scheduler.Profile) { p.PercentageOfNodesToScore = 70 },
+		"weights":      func(p *scheduler.Profile) { p.Weights.PodTopologySpread, p.Weights.ResourcesFit = 0, 1000 },
+		"far apart":    func(p *scheduler.Profile) { p.Weights.ResourcesFit, p.Weights.InterPodAffinity = 5000, 100 },
+		"one score":    func(p *scheduler.Profile) { p.Weights = scheduler.Weights{TaintToleration: 1} },
+		"legacy":       func(p *scheduler.Profile) { *p = scheduler.PolicyProfile(scheduler.DefaultPolicy()) },
+		"most":         func(p *scheduler.Profile) { p.Fit.Type = scheduler.MostAllocated },
+		"hard weights": func(p *scheduler.Profile) { p.HardPodAffinityWeight = 100 },
 	} {
-		s := uneven(2, 161).world(t).snap
-		p := DefaultProfile()
+		s := uneven(2, 161).world(t).Snap
+		p := scheduler.DefaultProfile()
 		change(&p)
-		w := NewWorld(s, Options{Profiles: map[string]Profile{corev1.DefaultSchedulerName: p}})
-		w.scattered, w.general = 0, true
+		w := NewClusterModel(s, Options{Profiles: map[string]scheduler.Profile{corev1.DefaultSchedulerName: p}})
+		w.randomSampleWeight, w.fastOff = 0, true
 		for a := range 8 {
 			pod := id(t, w, fmt.Sprintf("a%d-0", a))
 			got := w.Predict(pod).Gone
@@ -216,7 +220,7 @@ func TestOddsSumToOneAndReachThePrediction(t *testing.T) {
 		t.Errorf("all nodes together have %v", got)
 	}
 	sum, best := 0.0, 0.0
-	for n := range w.snap.Nodes {
+	for n := range w.Snap.Nodes {
 		p := pr.Prob(func(x cluster.NodeID) bool { return int(x) == n })
 		sum, best = sum+p, max(best, p)
 	}

@@ -20,7 +20,7 @@ func TestSpreadLeavesTerminatingPodsOut(t *testing.T) {
 	now := metav1.Unix(1, 0)
 	b.pod("x-2").DeletionTimestamp = &now
 	w := b.world(t)
-	w.incomingOf(id(t, w, "x-0")) // the counter exists before the move
+	w.replacementOf(id(t, w, "x-0")) // the counter exists before the move
 	w.Move(id(t, w, "x-2"), nodeID(t, w, "a"))
 	// 1/1 without the victim x-0: 0/1, so only zone a is within the skew.
 	if got := names(w, w.Predict(id(t, w, "x-0")).Gone.Feasible); got != "a" {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evenkeel-project/evenkeel/placement/filter"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -79,12 +80,12 @@ func TestCanRun(t *testing.T) {
 	b.node("notready", "za", func(n *corev1.Node) { n.Status.Conditions[0].Status = corev1.ConditionUnknown })
 	b.app("x", 100, func(s *corev1.PodSpec) { s.NodeSelector = map[string]string{zoneKey: "za"} }, "cordoned")
 	w := b.world(t)
-	for i := range w.snap.Nodes {
-		n := &w.snap.Nodes[i]
-		if got := CanRun(b.pod("x-0"), n); got != (n.Name == "plain") {
+	for i := range w.Snap.Nodes {
+		n := &w.Snap.Nodes[i]
+		if got := filter.CanRun(b.pod("x-0"), n); got != (n.Name == "plain") {
 			t.Errorf("%s: %v", n.Name, got)
 		}
-		if in := w.incomingOf(id(t, w, "x-0")); in.canRun[i] != CanRun(b.pod("x-0"), n) {
+		if in := w.replacementOf(id(t, w, "x-0")); in.NodeOK[i] != filter.CanRun(b.pod("x-0"), n) {
 			t.Errorf("%s: the world judges otherwise", n.Name)
 		}
 	}

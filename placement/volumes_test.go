@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -61,7 +62,7 @@ func (b *builder) volume(name, class, size string, at *corev1.VolumeNodeAffinity
 // boundClaim adds a claim with a volume of the driver.
 func (b *builder) boundClaim(name string, at *corev1.VolumeNodeAffinity) *corev1.PersistentVolumeClaim {
 	c, pv := b.claim(name, "zonal", "1Gi"), b.volume("pv-"+name, "zonal", "1Gi", at)
-	c.Spec.VolumeName, c.Annotations[bindCompleted] = pv.Name, "yes"
+	c.Spec.VolumeName, c.Annotations["pv.kubernetes.io/bind-completed"] = pv.Name, "yes"
 	pv.Spec.CSI = &corev1.CSIPersistentVolumeSource{Driver: driver, VolumeHandle: name}
 	pv.Status.Phase = corev1.VolumeBound
 	return c
@@ -83,18 +84,20 @@ func TestBoundVolumes(t *testing.T) {
 	labelled := func(key, value string) func(*builder) {
 		return bound(nil, func(b *builder) { b.objects.PersistentVolumes[0].Labels = map[string]string{key: value} })
 	}
-	annotate := func(b *builder) { delete(b.objects.PersistentVolumeClaims[0].Annotations, bindCompleted) }
+	annotate := func(b *builder) {
+		delete(b.objects.PersistentVolumeClaims[0].Annotations, "pv.kubernetes.io/bind-completed")
+	}
 	testFeasible(t, []feasibleCase{
 		{"anywhere", bound(nil, nil), "a b c", "a b c", ""},
 		{"in a zone", bound(inZones("zb"), nil), "b c", "b c", ""},
-		{"in another zone", bound(inZones("za"), nil), "a", "a", VolumeBinding},
-		{"by a zone label", labelled(zoneKey, "za"), "a", "a", VolumeZone},
-		{"by the old zone label", labelled(corev1.LabelFailureDomainBetaZone, "za"), "a", "a", VolumeZone},
+		{"in another zone", bound(inZones("za"), nil), "a", "a", scheduler.VolumeBinding},
+		{"by a zone label", labelled(zoneKey, "za"), "a", "a", scheduler.VolumeZone},
+		{"by the old zone label", labelled(corev1.LabelFailureDomainBetaZone, "za"), "a", "a", scheduler.VolumeZone},
 		{"by two zones", labelled(zoneKey, "za__zb"), "a b c", "a b c", ""},
 		{"by a label with an empty zone", labelled(zoneKey, "za__"), "a b c", "a b c", ""},
-		{"by a region that no node has", labelled(corev1.LabelTopologyRegion, "r"), "", "", VolumeZone},
-		{"not yet done", bound(nil, annotate), "", "", VolumeBinding},
-		{"lost", bound(nil, func(b *builder) { b.objects.PersistentVolumeClaims[0].Status.Phase = corev1.ClaimLost }), "", "", VolumeBinding},
+		{"by a region that no node has", labelled(corev1.LabelTopologyRegion, "r"), "", "", scheduler.VolumeZone},
+		{"not yet done", bound(nil, annotate), "", "", scheduler.VolumeBinding},
+		{"lost", bound(nil, func(b *builder) { b.objects.PersistentVolumeClaims[0].Status.Phase = corev1.ClaimLost }), "", "", scheduler.VolumeBinding},
 	})
 }
 
@@ -135,32 +138,34 @@ func TestWaitingClaims(t *testing.T) {
 		{"provisioned anywhere", waiting(driver, nil), "a b c", "a b c", ""},
 		{"provisioned in a zone", waiting(driver, func(b *builder) {
 			b.objects.StorageClasses[0].AllowedTopologies = []corev1.TopologySelectorTerm{{MatchLabelExpressions: []corev1.TopologySelectorLabelRequirement{{Key: zoneKey, Values: []string{"za"}}}}}
-		}), "a", "a", VolumeBinding},
-		{"the node was chosen", waiting(driver, func(b *builder) { b.objects.PersistentVolumeClaims[0].Annotations[selectedNode] = "c" }), "c", "c", VolumeBinding},
-		{"enough storage in a zone", waiting(driver, func(b *builder) { b.tracked("za", "9Gi"); b.tracked("zb", "4Gi") }), "a", "a", VolumeBinding},
-		{"no storage on record", waiting(driver, func(b *builder) { b.tracked("zc", "9Gi") }), "", "", VolumeBinding},
-		{"no volume to be had", waiting(none, nil), "", "", VolumeBinding},
+		}), "a", "a", scheduler.VolumeBinding},
+		{"the node was chosen", waiting(driver, func(b *builder) {
+			b.objects.PersistentVolumeClaims[0].Annotations["volume.kubernetes.io/selected-node"] = "c"
+		}), "c", "c", scheduler.VolumeBinding},
+		{"enough storage in a zone", waiting(driver, func(b *builder) { b.tracked("za", "9Gi"); b.tracked("zb", "4Gi") }), "a", "a", scheduler.VolumeBinding},
+		{"no storage on record", waiting(driver, func(b *builder) { b.tracked("zc", "9Gi") }), "", "", scheduler.VolumeBinding},
+		{"no volume to be had", waiting(none, nil), "", "", scheduler.VolumeBinding},
 		{"a local volume", local("5Gi", nil), "b c", "b c", ""},
-		{"a volume too small", local("4Gi", nil), "", "", VolumeBinding},
+		{"a volume too small", local("4Gi", nil), "", "", scheduler.VolumeBinding},
 		{"a volume for another claim", local("5Gi", func(pv *corev1.PersistentVolume) {
 			pv.Spec.ClaimRef = &corev1.ObjectReference{Namespace: "default", Name: "other"}
-		}), "", "", VolumeBinding},
+		}), "", "", scheduler.VolumeBinding},
 		{"a volume for this claim", local("5Gi", func(pv *corev1.PersistentVolume) {
 			pv.Spec.ClaimRef, pv.Status.Phase = &corev1.ObjectReference{Namespace: "default", Name: "c"}, corev1.VolumePending
 		}), "b c", "b c", ""},
 		{"a volume of another mode", local("5Gi", func(pv *corev1.PersistentVolume) {
 			block := corev1.PersistentVolumeBlock
 			pv.Spec.VolumeMode = &block
-		}), "", "", VolumeBinding},
-		{"a volume in use", local("5Gi", func(pv *corev1.PersistentVolume) { pv.Status.Phase = corev1.VolumeReleased }), "", "", VolumeBinding},
+		}), "", "", scheduler.VolumeBinding},
+		{"a volume in use", local("5Gi", func(pv *corev1.PersistentVolume) { pv.Status.Phase = corev1.VolumeReleased }), "", "", scheduler.VolumeBinding},
 		{"a volume that is read only", local("5Gi", func(pv *corev1.PersistentVolume) {
 			pv.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadOnlyMany}
-		}), "", "", VolumeBinding},
+		}), "", "", scheduler.VolumeBinding},
 		{"two claims and one volume", func(b *builder) {
 			local("5Gi", nil)(b)
 			b.claim("d", "late", "1Gi")
 			b.pod("x-0").Spec.Volumes = claims("c", "d")
-		}, "", "", VolumeBinding},
+		}, "", "", scheduler.VolumeBinding},
 	})
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -89,7 +90,7 @@ func TestProbabilitiesWeighBothStates(t *testing.T) {
 	if got := on("n3"); math.Abs(got-0.05) > 1e-9 {
 		t.Errorf("n3: %v, want 0.05", got)
 	}
-	if p.Pending() != 0 || w.snap.Nodes[p.Likeliest()].Name != "n1" {
+	if p.Pending() != 0 || w.Snap.Nodes[p.Likeliest()].Name != "n1" {
 		t.Errorf("pending %v, likeliest %v", p.Pending(), p.Likeliest())
 	}
 }
@@ -113,7 +114,7 @@ func TestRequiredAffinityKeepsCBesideB(t *testing.T) {
 	if got := names(w, p.Gone.Feasible); got != "n1 n2" {
 		t.Errorf("feasible %q, want n1 n2", got)
 	}
-	if v := verdict(t, w, "c-0", "n3", true); v.RefusedBy != InterPodAffinity {
+	if v := verdict(t, w, "c-0", "n3", true); v.RefusedBy != scheduler.InterPodAffinity {
 		t.Errorf("n3 is refused by %q", v.RefusedBy)
 	}
 }

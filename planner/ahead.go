@@ -5,6 +5,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 )
 
 // ahead foretells on a second processor what the search will most likely ask next: of a
@@ -20,11 +21,11 @@ type ahead struct {
 	scene  *scene
 	pod    cluster.PodID
 	shifts int
-	got    placement.Prediction
+	got    prediction.Prediction
 
-	replica *placement.World // follows the search's scene
-	made    []shifted        // what it has yet to follow
-	joined  bool             // the last pod that was asked about joined its wave
+	replica *placement.ClusterModel // follows the search's scene
+	made    []shifted               // what it has yet to follow
+	joined  bool                    // the last pod that was asked about joined its wave
 }
 
 // shifted is a pod's going to a node.
@@ -65,7 +66,7 @@ func (a *ahead) wait() {
 }
 
 // begin lets a landing be foretold beside. The world must not be touched until wait.
-func (a *ahead) begin(c *scene, w *placement.World, pod cluster.PodID) {
+func (a *ahead) begin(c *scene, w *placement.ClusterModel, pod cluster.PodID) {
 	a.scene, a.pod, a.shifts, a.busy = c, pod, c.shifts, true
 	made := a.made
 	if w != a.replica {
@@ -119,7 +120,7 @@ func (a *ahead) has(c *scene, pod cluster.PodID) bool {
 
 // foretell says where the replacement of a pod lands. It is good until the next landing
 // in the scene.
-func (c *scene) foretell(pod cluster.PodID) placement.Prediction {
+func (c *scene) foretell(pod cluster.PodID) prediction.Prediction {
 	if a := c.ahead; a != nil && a.has(c, pod) {
 		a.wait()
 		a.pod = -1 // the next prediction there overwrites it

@@ -7,6 +7,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -70,11 +71,11 @@ func (c *search) worsened(p *cluster.Pod, n cluster.NodeID) *plan.GoalStatus {
 // whys says of each node what refuses the replacement, or how it scores against
 // the best, while the victim still terminates and once it is gone. Where only
 // one of the two states can happen, or both say the same, it is said once.
-func (c *search) whys(p *cluster.Pod, pr placement.Prediction) []string {
+func (c *search) whys(p *cluster.Pod, pr prediction.Prediction) []string {
 	verdicts := c.world.Explain(p.ID)
 	n := len(c.s.Nodes)
 	out := make([]string, n)
-	say := func(v placement.NodeVerdict, s placement.State) string {
+	say := func(v placement.NodeVerdict, s prediction.State) string {
 		switch {
 		case v.RefusedBy != "":
 			return v.Why

@@ -5,7 +5,7 @@ import (
 	"strconv"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -21,7 +21,7 @@ type landing struct {
 	// steered: without hints it would not hold.
 	steered bool
 	// predicted is what it was read from; forgotten once the move is accepted.
-	predicted placement.Prediction
+	predicted prediction.Prediction
 }
 
 // land predicts where the replacement of a pod goes and accepts it only if,
@@ -81,7 +81,7 @@ func (c *search) countAcceptable(pod cluster.PodID, l *landing) int {
 	return places.count(c.spots, c.ready)
 }
 
-func anyOf(nodes placement.NodeSet, good func(cluster.NodeID) bool) bool {
+func anyOf(nodes prediction.NodeSet, good func(cluster.NodeID) bool) bool {
 	for n := range nodes.All() {
 		if good(n) {
 			return true
@@ -91,7 +91,7 @@ func anyOf(nodes placement.NodeSet, good func(cluster.NodeID) bool) bool {
 }
 
 // noTarget explains why no node is acceptable.
-func noTarget(from cluster.NodeID, pr placement.Prediction) plan.Reason {
+func noTarget(from cluster.NodeID, pr prediction.Prediction) plan.Reason {
 	others := pr.Gone.Fitting.Len()
 	if pr.Gone.Fitting.Has(from) {
 		others--
@@ -112,7 +112,7 @@ func otherNodes(n int) string {
 
 // tooUncertain tells a replacement that goes back, or into the same over-full
 // domain, from one whose place is merely not known well enough.
-func (c *scene) tooUncertain(from cluster.NodeID, pr placement.Prediction, places *arrivals, l landing) plan.Reason {
+func (c *scene) tooUncertain(from cluster.NodeID, pr prediction.Prediction, places *arrivals, l landing) plan.Reason {
 	back := pr.Prob(func(n cluster.NodeID) bool { return n == from || !places.helps(n) })
 	need := c.opts.MinConfidence
 	if back >= 1-l.pGood-back {

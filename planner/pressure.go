@@ -8,7 +8,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -78,7 +78,7 @@ func expiredHints(s *cluster.Snapshot, now time.Time) string {
 
 // onlyPressed says that the replacement could help on other nodes, were these not
 // under pressure.
-func (c *scene) onlyPressed(places *arrivals, pr placement.Prediction) (plan.Reason, bool) {
+func (c *scene) onlyPressed(places *arrivals, pr prediction.Prediction) (plan.Reason, bool) {
 	n := 0
 	for id := range pr.Gone.Fitting.All() {
 		if id != places.from && c.s.Nodes[id].Ready && c.goals.pressed[id] && places.serve(id) {

@@ -4,7 +4,7 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/filter"
 )
 
 // reach says where replacements could stand under any plan, however many other pods
@@ -189,7 +189,7 @@ func (r *reach) runs(pod cluster.PodID, nodes []cluster.NodeID) bool {
 }
 
 func (r *reach) selects(pod cluster.PodID, nodes []cluster.NodeID) bool {
-	runs := placement.Runs(r.c.s.Pods[pod].Object)
+	runs := filter.Runs(r.c.s.Pods[pod].Object)
 	return r.other(pod, nodes, func(n cluster.NodeID) bool { return runs(&r.c.s.Nodes[n]) })
 }
 

@@ -15,7 +15,7 @@ type scene struct {
 	opts  *Options
 	steer *steering
 	ready []bool // by node: Ready, and not under pressure
-	world *placement.World
+	world *placement.ClusterModel
 	goals *tracker
 	// predictions counts the landings that were foretold, in all clones together.
 	predictions *int
@@ -31,7 +31,7 @@ type scene struct {
 func (p *Planner) newScene(s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState, now time.Time) *scene {
 	o := p.opts.Placement
 	o.Profiles = p.opts.Shadow.Profiles(o.Profiles, schedulers)
-	c := &scene{s, &p.opts, newSteering(s, &p.opts), make([]bool, len(s.Nodes)), placement.NewWorld(s, o), newTracker(s, goals), new(int), 0, nil, false}
+	c := &scene{s, &p.opts, newSteering(s, &p.opts), make([]bool, len(s.Nodes)), placement.NewClusterModel(s, o), newTracker(s, goals), new(int), 0, nil, false}
 	c.goals.pressed = p.opts.Pressure.pressed(s, now)
 	c.goals.first = c.goals.servedFirst()
 	for i := range s.Nodes {

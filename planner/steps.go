@@ -6,7 +6,7 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -230,7 +230,7 @@ func (c *search) joinAside(a aside) bool {
 		return false
 	}
 	l.served, l.acceptable = a.served, len(c.acceptableAside(a.q, &l))
-	l.predicted = placement.Prediction{}
+	l.predicted = prediction.Prediction{}
 	st := step{pod: a.q, from: a.t, landing: l, goal: a.g, room: &roomFor{a.p, a.t}}
 	st.most = c.goals.servedMost(a.p, c.world.NodeOf(a.p), a.served)
 	c.apply(st)

@@ -20,7 +20,7 @@ type verdicts struct {
 	st    plan.PlannerState
 	opts  *Options
 	now   time.Time
-	world *placement.World
+	world *placement.ClusterModel
 	book  *budget.Book
 	known []verdict // by pod
 	guard *guard.Memory
@@ -37,7 +37,7 @@ type verdict struct {
 	rank                    int8
 }
 
-func newVerdicts(s *cluster.Snapshot, w *placement.World, st plan.PlannerState, opts *Options, now time.Time) *verdicts {
+func newVerdicts(s *cluster.Snapshot, w *placement.ClusterModel, st plan.PlannerState, opts *Options, now time.Time) *verdicts {
 	return &verdicts{s, st, opts, now, w, budget.NewBook(s, st.SpentBudgets, now), make([]verdict, len(s.Pods)), guard.NewMemory(), make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}}
 }
 

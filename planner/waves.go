@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/budget"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
@@ -239,7 +239,7 @@ func (c *search) weigh(m *step) {
 	}
 	m.landing.served, m.most = served, c.goals.servedMost(m.pod, m.from, served)
 	m.landing.acceptable = c.countAcceptable(m.pod, &m.landing)
-	m.landing.predicted = placement.Prediction{}
+	m.landing.predicted = prediction.Prediction{}
 }
 
 func (c *search) accept(m step) {

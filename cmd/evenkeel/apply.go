@@ -19,6 +19,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
+	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -72,7 +73,7 @@ func (f *applyFlags) run(cmd *cobra.Command, g *globalFlags, path string) error 
 		return errors.New("in which namespace does Evenkeel run? give --lease-namespace: a process that leads, a pause and what is remembered are looked for there and nowhere else")
 	}
 	by := plan.Approval{By: apiUser(cmd.Context(), client), At: time.Now().UTC().Truncate(time.Second)}
-	lease := &controller.Lease{Client: client, Namespace: f.namespace, Identity: identity(), OnLeadingChange: func(bool) {}}
+	lease := &leader.Lease{Client: client, Namespace: f.namespace, Identity: identity(), OnLeadingChange: func(bool) {}}
 	holder, err := lease.Leader(cmd.Context())
 	if err != nil {
 		return err
@@ -180,7 +181,7 @@ func (f *applyFlags) submitToLeader(ctx context.Context, client kubernetes.Inter
 }
 
 // executePlan executes the plan in this process, as leader.
-func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.Logger, client kubernetes.Interface, rc *rest.Config, conf *config.Config, lease *controller.Lease, p plan.Plan, by plan.Approval, format report.Format) error {
+func (f *applyFlags) executePlan(cmd *cobra.Command, g *globalFlags, log *slog.Logger, client kubernetes.Interface, rc *rest.Config, conf *config.Config, lease *leader.Lease, p plan.Plan, by plan.Approval, format report.Format) error {
 	watching, end := context.WithCancel(context.WithoutCancel(cmd.Context()))
 	o := observe.New(client, clock.RealClock{})
 	defer func() { end(); o.Shutdown() }()

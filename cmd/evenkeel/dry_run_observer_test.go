@@ -9,6 +9,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/observe"
 )
 
@@ -17,7 +18,7 @@ import (
 func TestOnlyDryRunsForetell(t *testing.T) {
 	client := fake.NewClientset()
 	o := observe.New(client, clock.RealClock{})
-	s := &controllerSettings{client: client, observer: o, log: slog.New(slog.DiscardHandler), lease: &controller.Lease{}, startEvents: func() {}}
+	s := &controllerSettings{client: client, observer: o, log: slog.New(slog.DiscardHandler), lease: &leader.Lease{}, startEvents: func() {}}
 	c := &controller.Controller{}
 	predicts := func() bool { _, is := c.Observer.(dryRunObserver); return is }
 	conf, err := config.LoadFile("../../examples/by-load.yaml")

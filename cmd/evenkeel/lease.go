@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/client-go/kubernetes"
 
-	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/controller/leader"
 )
 
 func addLeaseNamespaceFlag(fl *pflag.FlagSet, into *string) {
@@ -43,11 +43,11 @@ func warnWithoutLease(cmd *cobra.Command, client kubernetes.Interface, namespace
 	lease, err := client.CoordinationV1().Leases(namespace).Get(ctx, "evenkeel", metav1.GetOptions{})
 	switch {
 	case err == nil:
-		return (&controller.Lease{}).HolderOf(lease), true
+		return (&leader.Lease{}).HolderOf(lease), true
 	case !apierrors.IsNotFound(err):
 		return "", false
 	}
-	dry, err := (&controller.Lease{Client: client, Namespace: namespace, DryRun: true}).Leader(ctx)
+	dry, err := (&leader.Lease{Client: client, Namespace: namespace, DryRun: true}).Leader(ctx)
 	if err == nil && dry != "" {
 		return "", true
 	}

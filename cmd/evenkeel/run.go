@@ -20,6 +20,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/controller/approval"
+	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
 	"github.com/evenkeel-project/evenkeel/plan"
@@ -95,7 +96,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 	}
 	o.Start(watching)
 	defer set.connect(watching, g, client, o, f.namespace)()
-	set.lease = &controller.Lease{Client: client, Namespace: f.namespace, Identity: identity(), OnLeadingChange: func(leads bool) {
+	set.lease = &leader.Lease{Client: client, Namespace: f.namespace, Identity: identity(), OnLeadingChange: func(leads bool) {
 		m.SetLeading(leads)
 		log.Info("leadership", "leads", leads, "namespace", f.namespace)
 	}}
@@ -143,7 +144,7 @@ func (f *runFlags) run(cmd *cobra.Command, g *globalFlags) error {
 
 // runAsLeader runs the controller while this process leads. Dry runs use a Lease of their own and therefore never block
 // a process that evicts. If a new configuration changes dryRun, the process changes the Lease.
-func runAsLeader(ctx context.Context, lease *controller.Lease, c *controller.Controller, hints *pressureHints) error {
+func runAsLeader(ctx context.Context, lease *leader.Lease, c *controller.Controller, hints *pressureHints) error {
 	for ctx.Err() == nil {
 		lease.DryRun = c.Mode != plan.Live
 		if err := lease.Lead(ctx, 0, func(ctx context.Context) error { return hints.runWith(ctx, c, runPasses) }); err != nil {
@@ -240,7 +241,7 @@ func (f *runFlags) client(files *watchedFiles, m *metrics.Metrics, log *slog.Log
 }
 
 func newController(reports *reportWriter, log *slog.Logger, o *observe.Observer, m *metrics.Metrics) *controller.Controller {
-	return &controller.Controller{Observer: o, Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID, OnReport: reports.write}
+	return &controller.Controller{Access: controller.Access{Observer: o}, Recorder: m, Clock: clock.RealClock{}, Log: log, NewRunID: newRunID, OnReport: reports.write}
 }
 
 // serve runs the web server and work in parallel. If one of them fails, it stops the other.

@@ -13,7 +13,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/controller"
 	"github.com/evenkeel-project/evenkeel/metrics"
 	"github.com/evenkeel-project/evenkeel/observe"
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/planner/trust"
 )
 
@@ -21,7 +21,7 @@ import (
 // configuration. It selects none if the configuration trusts no such scheduler, and none before setConfig. It is safe
 // for concurrent use.
 type bindingFilter struct {
-	profiles atomic.Pointer[map[string]placement.Profile] // nil: select no bindings
+	profiles atomic.Pointer[map[string]scheduler.Profile] // nil: select no bindings
 }
 
 func (w *bindingFilter) setConfig(conf *config.Config) {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/config"
 	"github.com/evenkeel-project/evenkeel/controller"
+	"github.com/evenkeel-project/evenkeel/controller/leader"
 	"github.com/evenkeel-project/evenkeel/controller/state"
 	"github.com/evenkeel-project/evenkeel/evictor"
 	"github.com/evenkeel-project/evenkeel/hints/writer"
@@ -30,7 +31,7 @@ type controllerSettings struct {
 	// store keeps the state that must outlive this process.
 	store stateWithPause
 	// lease is the Lease that this process must hold to evict.
-	lease *controller.Lease
+	lease *leader.Lease
 	// startEvents starts writing Events.
 	startEvents func()
 	// bindings selects the bindings that count for scheduler trust.

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	corev1 "k8s.io/api/core/v1"
 )
 
@@ -126,7 +126,7 @@ func (c *calibration) placeOnCluster(t *testing.T, seed int64, most int) (done i
 }
 
 // drawGroup adds winners in random order up to a random total probability.
-func drawGroup(rnd *rand.Rand, s placement.State) map[cluster.NodeID]bool {
+func drawGroup(rnd *rand.Rand, s prediction.State) map[cluster.NodeID]bool {
 	want, sum := rnd.Float64(), 0.0
 	group := map[cluster.NodeID]bool{}
 	for _, i := range rnd.Perm(len(s.Winners)) {

@@ -6,15 +6,16 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 )
 
 // countDeciding records which features decided the cases of a cluster. The predictions were found equal to the scheduler's,
 // so it is enough to check how they change without the feature.
-func (r *comparison) countDeciding(t *testing.T, o *cluster.Objects, w *placement.World, asked []cluster.PodID) {
+func (r *comparison) countDeciding(t *testing.T, o *cluster.Objects, w *placement.ClusterModel, asked []cluster.PodID) {
 	t.Helper()
-	full := make([]placement.Prediction, len(asked))
+	full := make([]prediction.Prediction, len(asked))
 	for i, p := range asked {
 		full[i] = w.Predict(p)
 		r.countScores(w.Explain(p))
@@ -33,7 +34,7 @@ func (r *comparison) countDeciding(t *testing.T, o *cluster.Objects, w *placemen
 			if pr.SupportedWhy != "" {
 				t.Fatalf("without %s: %s", f.name, pr.SupportedWhy)
 			}
-			for _, states := range [][2]placement.State{{full[i].Terminating, pr.Terminating}, {full[i].Gone, pr.Gone}} {
+			for _, states := range [][2]prediction.State{{full[i].Terminating, pr.Terminating}, {full[i].Gone, pr.Gone}} {
 				if !sameNodes(states[0], states[1]) {
 					r.decidedBy[f.name]++
 				}
@@ -42,7 +43,7 @@ func (r *comparison) countDeciding(t *testing.T, o *cluster.Objects, w *placemen
 	}
 }
 
-func sameNodes(a, b placement.State) bool {
+func sameNodes(a, b prediction.State) bool {
 	return slices.Equal(a.Feasible, b.Feasible) && slices.Equal(a.Winners, b.Winners)
 }
 

@@ -9,6 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/lab/oracle/real"
 	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 )
 
 var (
@@ -20,7 +22,7 @@ var (
 type comparison struct {
 	cases, results, feasible, mismatches int
 	decidedBy                            map[string]int
-	rejectedBy                           map[placement.Filter]int
+	rejectedBy                           map[scheduler.Filter]int
 }
 
 // TestPlacementEqualsScheduler evicts every pod of random clusters, one at a time. It compares the predictions for
@@ -32,7 +34,7 @@ func TestPlacementEqualsScheduler(t *testing.T) {
 		want /= 10
 	}
 	s := newRealScheduler(t)
-	r := &comparison{decidedBy: map[string]int{}, rejectedBy: map[placement.Filter]int{}}
+	r := &comparison{decidedBy: map[string]int{}, rejectedBy: map[scheduler.Filter]int{}}
 	for seed := *firstSeed; r.cases < want && r.mismatches < 20; seed++ {
 		r.compare(t, s, seed)
 	}
@@ -65,9 +67,9 @@ func (r *comparison) report(t *testing.T, least int) {
 	}
 }
 
-var filters = []placement.Filter{placement.NodeUnschedulable, placement.TaintToleration, placement.NodeAffinity, placement.NodePorts,
-	placement.NodeResourcesFit, placement.VolumeRestrictions, placement.NodeVolumeLimits, placement.VolumeBinding, placement.VolumeZone,
-	placement.PodTopologySpread, placement.InterPodAffinity, placement.NodeDeclaredFeatures, placement.NominatedPods}
+var filters = []scheduler.Filter{scheduler.NodeUnschedulable, scheduler.TaintToleration, scheduler.NodeAffinity, scheduler.NodePorts,
+	scheduler.NodeResourcesFit, scheduler.VolumeRestrictions, scheduler.NodeVolumeLimits, scheduler.VolumeBinding, scheduler.VolumeZone,
+	scheduler.PodTopologySpread, scheduler.InterPodAffinity, scheduler.NodeDeclaredFeatures, scheduler.NominatedPods}
 
 var scorePlugins = []string{"TaintToleration", "NodeAffinity", "PodTopologySpread", "InterPodAffinity", "NodeResourcesFit",
 	"NodeResourcesBalancedAllocation", "ImageLocality", "VolumeBinding"}
@@ -109,18 +111,18 @@ func (r *comparison) compare(t *testing.T, s realScheduler, seed int64) {
 	r.countDeciding(t, o, w, asked)
 }
 
-func worldOf(t *testing.T, o *cluster.Objects) *placement.World {
+func worldOf(t *testing.T, o *cluster.Objects) *placement.ClusterModel {
 	t.Helper()
 	snap, err := cluster.New(o)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return placement.NewWorld(snap, placement.Options{})
+	return placement.NewClusterModel(snap, placement.Options{})
 }
 
 // firstDifference describes the first difference between the predictions and the scheduler's results; empty for none.
-func (r *comparison) firstDifference(want map[string]real.Verdict, results []placement.NodeVerdict, pr placement.Prediction,
-	w *placement.World, gone bool) string {
+func (r *comparison) firstDifference(want map[string]real.Verdict, results []placement.NodeVerdict, pr prediction.Prediction,
+	w *placement.ClusterModel, gone bool) string {
 	nodes := w.Snapshot().Nodes
 	var feasible, winners []cluster.NodeID
 	var best int64

@@ -116,7 +116,7 @@ func TestProfilesEqualScheduler(t *testing.T) {
 		if err != nil {
 			t.Fatalf("loading the configuration: %v\n%s", err, text)
 		}
-		w := placement.NewWorld(snap, placement.Options{Profiles: profiles})
+		w := placement.NewClusterModel(snap, placement.Options{Profiles: profiles})
 		victim := &snap.Pods[(seed*7)%len(snap.Pods)]
 		if victim.Terminating {
 			continue

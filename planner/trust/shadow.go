@@ -18,6 +18,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -43,7 +44,7 @@ func SchedulerName(p *corev1.Pod) string {
 }
 
 // Unknown reports whether a scheduler has no profile.
-func Unknown(name string, profiles map[string]placement.Profile) bool {
+func Unknown(name string, profiles map[string]scheduler.Profile) bool {
 	_, known := profiles[name]
 	return !known && name != corev1.DefaultSchedulerName
 }
@@ -64,7 +65,7 @@ func Judge(s *cluster.Snapshot, id cluster.PodID, earlier map[string]bool) (hit,
 		return false, false
 	}
 	name := SchedulerName(p.Object)
-	w := placement.NewWorld(s, placement.Options{Profiles: map[string]placement.Profile{name: placement.DefaultProfile()}})
+	w := placement.NewClusterModel(s, placement.Options{Profiles: map[string]scheduler.Profile{name: scheduler.DefaultProfile()}})
 	for i := range s.Pods { // the pod itself too
 		if q := &s.Pods[i]; q.Node != cluster.NoNode && !earlier[string(q.Object.UID)] && !boundAt(q.Object).Before(at) {
 			w.Move(q.ID, cluster.NoNode)
@@ -89,7 +90,7 @@ func boundAt(p *corev1.Pod) time.Time {
 
 // States are the schedulers without a profile, by name: those whose pods stand in
 // the cluster, and those whose bindings were counted.
-func (o Options) States(s *cluster.Snapshot, profiles map[string]placement.Profile, seen map[string]plan.SchedulerBindings) []plan.SchedulerState {
+func (o Options) States(s *cluster.Snapshot, profiles map[string]scheduler.Profile, seen map[string]plan.SchedulerBindings) []plan.SchedulerState {
 	pods := map[string]int{}
 	for name := range seen {
 		if Unknown(name, profiles) {
@@ -121,14 +122,14 @@ func (o Options) trusts(b plan.SchedulerBindings) bool {
 
 // Profiles adds to the profiles that are configured the default profile for each
 // scheduler that is trusted, and for each other the reason why it is not.
-func (o Options) Profiles(configured map[string]placement.Profile, states []plan.SchedulerState) map[string]placement.Profile {
+func (o Options) Profiles(configured map[string]scheduler.Profile, states []plan.SchedulerState) map[string]scheduler.Profile {
 	if len(states) == 0 || o.MinBindings <= 0 {
 		return configured
 	}
-	out := map[string]placement.Profile{}
+	out := map[string]scheduler.Profile{}
 	maps.Copy(out, configured)
 	for _, st := range states {
-		p := placement.DefaultProfile()
+		p := scheduler.DefaultProfile()
 		if !st.Trusted {
 			p.Unknown = fmt.Sprintf("its scores are not known; bindings seen %d, foretold %d, came true %d; wanted are %d foretold, and %s of them true (placement.trust)",
 				st.Seen, st.Predicted, st.Hits, o.MinBindings, percent(o.MinHitRate))

@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/scheduler"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/trust"
 )
@@ -148,7 +148,7 @@ func TestStatesAndProfiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	known := map[string]placement.Profile{"known": placement.MostAllocatedProfile()}
+	known := map[string]scheduler.Profile{"known": scheduler.MostAllocatedProfile()}
 	seen := map[string]plan.SchedulerBindings{"good": {Seen: 12, Predicted: 10, Hits: 9}, "bad": {Seen: 12, Predicted: 10, Hits: 8}, "few": {Seen: 12, Predicted: 9, Hits: 9}, "known": {Seen: 9, Predicted: 9}}
 	opts := trust.Options{MinBindings: 10, MinHitRate: 0.9}
 	rate := func(x float64) *float64 { return &x }
@@ -167,7 +167,7 @@ func TestStatesAndProfiles(t *testing.T) {
 			t.Errorf("%s: %q, want %q", name, p.Unknown, why)
 		}
 	}
-	if len(known) != 1 || profiles["known"].Fit.Type != placement.MostAllocated {
+	if len(known) != 1 || profiles["known"].Fit.Type != scheduler.MostAllocated {
 		t.Error("what is configured was changed")
 	}
 	if off := (trust.Options{MinHitRate: 0.9}); len(off.Profiles(known, off.States(s, known, seen))) != 1 {

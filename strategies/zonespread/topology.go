@@ -9,7 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/filter"
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
@@ -94,7 +94,7 @@ func (a *topology) reachableByPod(p *corev1.Pod) *reachable {
 	if r := a.reachableByConstraints[key]; r != nil {
 		return r
 	}
-	runs := placement.Runs(p)
+	runs := filter.Runs(p)
 	r := a.newReachable(func(v int) bool { return slices.ContainsFunc(a.nodesOfValue[v], runs) })
 	a.reachableByConstraints[key] = r
 	return r

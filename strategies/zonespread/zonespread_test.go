@@ -16,7 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
-	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/filter"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/strategies/zonespread"
 	"github.com/evenkeel-project/evenkeel/verify/simulation"
@@ -29,7 +29,7 @@ func expectedGoal(s *cluster.Snapshot, scope cluster.Scope, g plan.Goal) (domain
 	for _, id := range g.Pods {
 		for i := range s.Nodes {
 			n := &s.Nodes[i]
-			if v, ok := n.Label(g.TopologyKey); ok && scope.HasNode(n) && placement.CanRun(s.Pods[id].Object, n) {
+			if v, ok := n.Label(g.TopologyKey); ok && scope.HasNode(n) && filter.CanRun(s.Pods[id].Object, n) {
 				found[v] = true
 			}
 		}

@@ -11,37 +11,37 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// CallOrder is one way in which the calls of a plan can go.
+// CallOrder is one possible sequence of the evictions of a plan.
 type CallOrder struct {
-	// Order says in which order the n calls of a wave are made; nil: as planned.
+	// Order returns the order of the n evictions of a wave. Nil means as planned.
 	Order func(n int) []int
-	// LateStatus: the disruption controller writes no status before victims are gone.
-	// Otherwise it does so before the first call and after each.
+	// LateStatus delays the status of budgets until the evicted pods are gone. Otherwise
+	// the disruption controller writes it before the first eviction and after each.
 	LateStatus bool
-	// EarlyReplacement says, after each call, whether the replacement of the wave's first
-	// victim that has none comes up at once; nil: all come at the wave's end.
+	// EarlyReplacement reports, after each eviction, whether the first missing replacement
+	// of the wave becomes Ready now. Nil means that all become Ready at the end of the
+	// wave.
 	EarlyReplacement func() bool
-	// MaxCalls ends the course after so many calls; 0: none is left out.
+	// MaxCalls ends the sequence after that many evictions. 0 means all.
 	MaxCalls int
 }
 
-// Replay has the calls of a plan answered one by one, as an API server and its
-// disruption controller answer, and looks after each call, that is after each
-// prefix, whether what budgets and limits hold is still there. It finds what no
-// single look at a wave finds; what a call may not do whatever else is done is
-// Check's to say.
+// Replay answers the evictions of a plan one by one, as an API server and its disruption
+// controller do. After each eviction it checks budgets and limits. It finds violations that
+// depend on the order; Check finds the others.
 func Replay(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course CallOrder) []Violation {
 	return runServer(o, c, p, now, course).violations
 }
 
-// apiServer is a replay with the server's memory: the status of every budget.
+// apiServer is a verifier with the state of an API server: the status of every budget.
 type apiServer struct {
 	*verifier
 	order               CallOrder
 	calls               int
 	awaitingReplacement []call // of the wave, in order, without a replacement
 	evicted             []call // all calls that were let go
-	// healthyOffset is by how much the status that stands there differs from the pods.
+	// healthyOffset is the difference between the healthy pods in the status and the pods
+	// found, by budget.
 	healthyOffset map[string]int
 }
 
@@ -67,7 +67,8 @@ func runServer(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course C
 
 func (s *apiServer) done() bool { return s.order.MaxCalls > 0 && s.calls >= s.order.MaxCalls }
 
-// runWave makes the calls of one wave. A wave that is cut short ends as it stands.
+// runWave makes the evictions of one wave. If MaxCalls ends the wave, its replacements are
+// missing.
 func (s *apiServer) runWave(calls []call) {
 	order := make([]int, len(calls))
 	for i := range order {
@@ -100,7 +101,7 @@ func (s *apiServer) runWave(calls []call) {
 	s.updateBudgets()
 }
 
-// evict is one eviction: the answer, and the look at what is left.
+// evict answers one eviction and checks the remaining pods.
 func (s *apiServer) evict(c call) {
 	k := key(c.pod)
 	pod := s.livePods[k]
@@ -125,7 +126,8 @@ func (s *apiServer) evict(c call) {
 	s.checkInFlight(s.awaitingReplacement)
 }
 
-// answerEviction is that of the eviction handler (pkg/registry/core/pod/storage/eviction.go).
+// answerEviction follows the eviction handler of Kubernetes
+// (pkg/registry/core/pod/storage/eviction.go).
 func (s *apiServer) answerEviction(c call, pod *corev1.Pod) bool {
 	if isTerminal(pod) || pod.Status.Phase == corev1.PodPending {
 		return true // against no budget
@@ -165,7 +167,7 @@ func (s *apiServer) answerEviction(c call, pod *corev1.Pod) bool {
 	return true
 }
 
-// updateBudgets is the disruption controller's work on all budgets.
+// updateBudgets does the work of the disruption controller on all budgets.
 func (s *apiServer) updateBudgets() {
 	for _, b := range s.budgets {
 		for name, at := range b.Status.DisruptedPods {
@@ -186,7 +188,8 @@ func (s *apiServer) updateBudgets() {
 	}
 }
 
-// checkBudgetsAfter: a Ready pod has left, and each of its budgets has its healthy ones.
+// checkBudgetsAfter checks after an eviction of a Ready pod that each of its budgets still
+// has enough healthy pods.
 func (s *apiServer) checkBudgetsAfter(c call) {
 	for _, b := range s.budgetsOf(c.pod.Namespace, c.pod.Labels) {
 		now := s.budgetStatus(b)

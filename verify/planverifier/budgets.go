@@ -11,21 +11,21 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// disruptedPodsTimeout is how long the disruption controller takes a pod for gone once the
-// server let it go (status.disruptedPods).
+// disruptedPodsTimeout is how long the disruption controller counts an evicted pod as gone
+// (status.disruptedPods).
 const disruptedPodsTimeout = 2 * time.Minute
 
-// budgetState is what the disruption controller finds for a budget.
+// budgetState is the status that the disruption controller computes for a budget.
 type budgetState struct {
 	healthy, desired, expected int
-	// scaled is false when a controller has no scale: the controller then
-	// gives up and lets nothing go.
+	// scaled is false if a controller has no scale. The disruption controller then allows
+	// no disruption.
 	scaled bool
-	// foreign says that the scale of a controller is known to the server alone.
+	// foreign reports that only the API server knows the scale of a controller.
 	foreign bool
 }
 
-// allowed is how many Ready pods may go.
+// allowed returns the number of Ready pods that may be evicted.
 func (s budgetState) allowed() int {
 	if !s.scaled || s.expected <= 0 || s.healthy < s.desired {
 		return 0
@@ -33,7 +33,7 @@ func (s budgetState) allowed() int {
 	return s.healthy - s.desired
 }
 
-// budgetStatus does the disruption controller's work on the pods as they are now.
+// budgetStatus does the work of the disruption controller on the current pods.
 func (r *liveState) budgetStatus(b budget) budgetState {
 	s := budgetState{scaled: true}
 	var pods []*corev1.Pod
@@ -63,7 +63,7 @@ func (r *liveState) budgetStatus(b budget) budgetState {
 	return s
 }
 
-// share is a number, or a percentage of n rounded up.
+// share returns a number, or a percentage of n rounded up.
 func share(v intstr.IntOrString, n int) int {
 	if v.Type == intstr.Int {
 		return int(v.IntVal)
@@ -78,14 +78,15 @@ func share(v intstr.IntOrString, n int) int {
 	return (n*percent + 99) / 100
 }
 
-// recentlyEvicted says whether the server let the pod go a short while ago.
+// recentlyEvicted reports whether the API server accepted an eviction of the pod within
+// disruptedPodsTimeout.
 func (r *liveState) recentlyEvicted(b budget, p *corev1.Pod) bool {
 	at, listed := b.Status.DisruptedPods[p.Name]
 	return listed && at.Add(disruptedPodsTimeout).After(r.now)
 }
 
-// scale sums what the pods' controllers want, each counted once. The server
-// climbs from a ReplicaSet to a Deployment, and to nothing else.
+// scale sums the replicas of the pods' controllers, each counted once. The API server goes
+// from a ReplicaSet up to a Deployment, and no further.
 func (r *liveState) scale(s *budgetState, pods []*corev1.Pod) {
 	seen := map[string]bool{}
 	for _, p := range pods {
@@ -116,9 +117,9 @@ func (r *liveState) scale(s *budgetState, pods []*corev1.Pod) {
 	}
 }
 
-// checkBudgets holds a wave to every PodDisruptionBudget. None of the wave's
-// replacements is Ready, and its calls may come in any order: so each must be
-// let go when all others are gone already.
+// checkBudgets checks a wave against every PodDisruptionBudget. No replacement of the wave
+// is Ready and the order of evictions is open, so each eviction must be allowed after all
+// others.
 func (r *verifier) checkBudgets(calls []call) {
 	taken := map[string][]call{}
 	for _, c := range calls {
@@ -137,9 +138,9 @@ func (r *verifier) checkBudgets(calls []call) {
 	}
 }
 
-// checkBudget does the eviction handler's work for the calls of one budget, by the
-// status that the controller would write now, and in the first wave also by the
-// one that stands there.
+// checkBudget does the work of the eviction handler for the evictions of one budget. It
+// uses the status that the controller would write now, and in the first wave also the
+// current status.
 func (r *verifier) checkBudget(b budget, calls []call) {
 	now := r.budgetStatus(b)
 	views := []budgetState{now}
@@ -173,9 +174,9 @@ func (r *verifier) checkBudget(b budget, calls []call) {
 	}
 }
 
-// takesNoBudget says whether an eviction takes nothing from the budget: of a pod that is
-// not Ready, by policy, or while the budget is healthy even when gone Ready pods
-// have left. Pending pods are held to that too (docs/reference/budgets.md).
+// takesNoBudget reports whether an eviction does not use the budget. The pod must not be
+// Ready, and either the policy allows the eviction or the budget is healthy without the
+// gone Ready pods. See docs/reference/budgets.md.
 func takesNoBudget(b budget, p *corev1.Pod, s budgetState, gone int) bool {
 	if conditionTrue(p.Status.Conditions, corev1.PodReady) {
 		return false

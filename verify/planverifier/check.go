@@ -9,10 +9,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Check names everything that p does and must not do on the cluster o at now,
-// in the order of its moves. An empty answer means that every prefix of its
-// calls is allowed. Rejections are looked at only as far as the plan lists them
-// all (docs/reference/report.md: counts and samples agree).
+// Check returns every violation of plan p on the cluster o at time now, in the order of its
+// moves. If there are none, every prefix of its evictions is allowed. It checks rejections
+// only if the plan lists all of them as samples.
 func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation {
 	r := newVerifier(o, c, now)
 	for _, wave := range r.splitWaves(p) {
@@ -26,8 +25,8 @@ func Check(o *cluster.Objects, c Rules, p plan.Plan, now time.Time) []Violation 
 	return r.violations
 }
 
-// splitWaves sorts the moves into waves and checks that they hang together. Moves of
-// pods that do not exist are left out of what follows.
+// splitWaves returns the moves by wave and checks their numbers and names. It leaves out
+// moves of pods that do not exist.
 func (r *verifier) splitWaves(p plan.Plan) [][]call {
 	r.livePods, r.jobFailures = map[string]*corev1.Pod{}, map[string]int{}
 	for k, pod := range r.pods {
@@ -76,8 +75,8 @@ func (r *verifier) checkMoveFields(m plan.Move, pod *corev1.Pod) bool {
 	return true
 }
 
-// checkWave judges the calls of one wave, in any order, and then lets their
-// replacements come up.
+// checkWave checks the evictions of one wave in any order, and then places their
+// replacements.
 func (r *verifier) checkWave(calls []call) {
 	for _, c := range calls {
 		for _, no := range r.refusals(c.pod) {

@@ -12,10 +12,9 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// ClusterAfter is the cluster in which a plan stops after some of its calls: the waves
-// before have their replacements; of the wave that is cut, victims are on their
-// way out, and what replaces them at once is not placed yet. The next plan
-// starts here.
+// ClusterAfter returns the cluster after a plan stops in the middle. Earlier waves have
+// their replacements. In the current wave, evicted pods are terminating and their
+// replacements are not bound yet.
 func ClusterAfter(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, course CallOrder) *cluster.Objects {
 	s := runServer(o, c, p, now, course)
 	out := *o
@@ -39,7 +38,7 @@ func ClusterAfter(o *cluster.Objects, c Rules, p plan.Plan, now time.Time, cours
 	return &out
 }
 
-// countFailure raises the count of the victim's Job.
+// countFailure increments the failure count of the evicted pod's Job.
 func (s *apiServer) countFailure(jobs []*batchv1.Job, victim *corev1.Pod) {
 	job, ok := s.jobOf(victim)
 	if !ok || s.jobFailureAction(job) == batchv1.PodFailurePolicyActionIgnore {

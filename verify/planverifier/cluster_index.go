@@ -31,7 +31,7 @@ func (s service) selects(p *corev1.Pod) bool {
 	return p.Namespace == s.ns && s.selector.Matches(labels.Set(p.Labels))
 }
 
-// clusterIndex is what the witness knows of a cluster before the first call.
+// clusterIndex indexes the objects of a cluster before the first eviction.
 type clusterIndex struct {
 	objects    *cluster.Objects
 	nodes      map[string]*corev1.Node
@@ -58,7 +58,7 @@ func indexCluster(o *cluster.Objects) *clusterIndex {
 		w.chains[key(p)] = w.owners.chainOf(p)
 	}
 	for _, b := range o.PodDisruptionBudgets {
-		// An empty selector is everything in the namespace, a missing one nothing.
+		// An empty selector selects all pods in the namespace; a missing one selects none.
 		if sel, err := metav1.LabelSelectorAsSelector(b.Spec.Selector); err == nil {
 			w.budgets = append(w.budgets, budget{b, sel})
 		}
@@ -71,7 +71,7 @@ func indexCluster(o *cluster.Objects) *clusterIndex {
 	return w
 }
 
-// bound says whether a pod stands on a node that is known.
+// bound reports whether the pod is on a known node.
 func (w *clusterIndex) bound(p *corev1.Pod) bool { return w.nodes[p.Spec.NodeName] != nil }
 
 func (w *clusterIndex) budgetsOf(ns string, l map[string]string) []budget {
@@ -101,7 +101,8 @@ func isTerminal(p *corev1.Pod) bool {
 
 func isTerminating(p *corev1.Pod) bool { return p.DeletionTimestamp != nil }
 
-// isReady is what budgets and Services count: Ready, and not on its way out.
+// isReady reports whether budgets and Services count the pod: it is Ready and not
+// terminating.
 func isReady(p *corev1.Pod) bool {
 	return !isTerminal(p) && !isTerminating(p) && conditionTrue(p.Status.Conditions, corev1.PodReady)
 }

@@ -14,7 +14,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// checkController are the reasons in what controls the pod.
+// checkController checks the controllers of the pod.
 func (r *podGuards) checkController(p *corev1.Pod, add refuseFunc) {
 	c := r.chains[key(p)]
 	low := c.lowest()
@@ -46,7 +46,7 @@ func (r *podGuards) checkController(p *corev1.Pod, add refuseFunc) {
 	r.checkRevision(p, low, add)
 }
 
-// checkReplacement are the reasons why no replacement would come.
+// checkReplacement checks that the controllers would create a replacement.
 func (r *podGuards) checkReplacement(p *corev1.Pod, c ownerChain, add refuseFunc) {
 	for _, l := range c.links {
 		add(l.object != nil && l.object.GetDeletionTimestamp() != nil, plan.NoReplacement, l.kind+" "+l.name+" is being deleted")
@@ -64,7 +64,8 @@ func (r *podGuards) checkReplacement(p *corev1.Pod, c ownerChain, add refuseFunc
 	}
 }
 
-// hasSucceeded says whether a pod of the Job did, by its status or by the pods.
+// hasSucceeded reports whether a pod of the Job has succeeded, by its status or by the
+// pods.
 func (r *podGuards) hasSucceeded(job *batchv1.Job) bool {
 	if u := job.Status.UncountedTerminatedPods; job.Status.Succeeded > 0 || u != nil && len(u.Succeeded) > 0 {
 		return true
@@ -77,9 +78,9 @@ func (r *podGuards) hasSucceeded(job *batchv1.Job) bool {
 	return false
 }
 
-// checkRevision foresees from which revision a StatefulSet makes the replacement:
-// ordinals below the partition from the current one, all others, and all with
-// OnDelete, from the update revision.
+// checkRevision checks that a StatefulSet creates the replacement from the same revision.
+// Ordinals below the partition use the current revision. All others, and all with OnDelete,
+// use the update revision.
 func (r *podGuards) checkRevision(p *corev1.Pod, low *owner, add refuseFunc) {
 	set, ok := low.object.(*appsv1.StatefulSet)
 	if !ok || set.Status.UpdateRevision == "" {
@@ -99,7 +100,7 @@ func (r *podGuards) checkRevision(p *corev1.Pod, low *owner, add refuseFunc) {
 	add(has != next, plan.RevisionWouldChange, fmt.Sprintf("it has revision %q, its replacement %q", has, next))
 }
 
-// checkWorkload are the reasons in the state of the pod's workload.
+// checkWorkload checks the state of the pod's workload.
 func (r *podGuards) checkWorkload(p *corev1.Pod, add refuseFunc) {
 	c := r.chains[key(p)]
 	if c.top() == nil {
@@ -120,8 +121,8 @@ func (r *podGuards) checkWorkload(p *corev1.Pod, add refuseFunc) {
 	add(known && r.rules.Protect["DegradedWorkloads"] && up < want, plan.WorkloadDegraded, fmt.Sprintf("%d of %d pods are Ready", up, want))
 }
 
-// desiredReplicas is what the pod's workload wants: its own number, or where it is not
-// there, those of the controllers right below it.
+// desiredReplicas returns the replicas of the pod's workload. If the workload has no
+// number, it sums those of the controllers directly below it.
 func (r *podGuards) desiredReplicas(p *corev1.Pod) (int, bool) {
 	c := r.chains[key(p)]
 	if n, ok := c.top().replicas(); ok {
@@ -146,7 +147,7 @@ func (r *podGuards) desiredReplicas(p *corev1.Pod) (int, bool) {
 	return sum, some
 }
 
-// countPods counts the pods of p's workload, with or without those that leave.
+// countPods counts the pods of p's workload, with or without terminating ones.
 func (r *podGuards) countPods(p *corev1.Pod, leavingToo bool) int {
 	n, mine := 0, r.chains[key(p)].id
 	for k, other := range r.pods {
@@ -157,8 +158,8 @@ func (r *podGuards) countPods(p *corev1.Pod, leavingToo bool) int {
 	return n
 }
 
-// countWorkloadPods counts the pods of a workload: those there, those Ready, and those of
-// the pod's own controller.
+// countWorkloadPods counts the pods of a workload: all, the Ready ones, and those of the
+// pod's own controller.
 func (r *podGuards) countWorkloadPods(p *corev1.Pod) (there, up, beside int) {
 	c := r.chains[key(p)]
 	for k, pod := range r.pods {
@@ -177,7 +178,7 @@ func (r *podGuards) countWorkloadPods(p *corev1.Pod) (there, up, beside int) {
 	return there, up, beside
 }
 
-// checkRollout says whether the pod's controllers are bringing up another template.
+// checkRollout checks that no controller of the pod is rolling out another template.
 func (r *podGuards) checkRollout(c ownerChain, add refuseFunc) {
 	for i, l := range c.links {
 		switch x := l.object.(type) {
@@ -203,7 +204,7 @@ func sameTemplate(a, b corev1.PodTemplateSpec) bool {
 	return equality.Semantic.DeepEqual(x, y)
 }
 
-// otherReplicaSetActive says whether another ReplicaSet under the same owner wants pods.
+// otherReplicaSetActive reports whether another ReplicaSet of the same owner wants pods.
 func (r *podGuards) otherReplicaSetActive(above, under owner) bool {
 	for _, rs := range r.objects.ReplicaSets {
 		ref := controllerRef(rs.OwnerReferences)
@@ -220,8 +221,8 @@ func (r *podGuards) otherReplicaSetActive(above, under owner) bool {
 	return false
 }
 
-// statefulSetRolling says whether a StatefulSet with rolling updates still has pods to
-// update: of the update revision it wants all but those below the partition.
+// statefulSetRolling reports whether a StatefulSet with rolling updates still has pods to
+// update. All pods at or above the partition need the update revision.
 func (r *podGuards) statefulSetRolling(set *appsv1.StatefulSet) bool {
 	if set.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType || set.Status.UpdateRevision == "" || set.Status.UpdateRevision == set.Status.CurrentRevision {
 		return false

@@ -8,15 +8,14 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// What can be wrong with what moves are for.
+// Codes for moves without a purpose.
 const (
 	ServesNothing plan.Code = "ServesNothing" // by itself, and no other needs it
 	BrokenStep    plan.Code = "BrokenStep"    // what it makes room for does not follow
 )
 
-// checkDisplacedMoves holds every move to its purpose: it serves one of its goals by itself, as far
-// as that can be told from where it leaves; or it makes room on the node to which a
-// move of a later wave goes, which serves those goals by itself.
+// checkDisplacedMoves checks the purpose of every move. Either the move serves one of its
+// goals itself, or it frees room for a move of a later wave that does.
 func (r *verifier) checkDisplacedMoves(p plan.Plan) {
 	for _, m := range p.Moves {
 		if m.DisplacedFor == nil {
@@ -39,8 +38,8 @@ func (r *verifier) checkDisplacedMoves(p plan.Plan) {
 	}
 }
 
-// servesGoal reports whether a move can serve one of its goals: a node's by leaving it,
-// taking along what is counted; a group's as one of its pods, by changing domain.
+// servesGoal reports whether a move can serve one of its goals: it leaves the node of a
+// goal with a counted resource, or it changes the domain of a pod in the group.
 func (r *verifier) servesGoal(p plan.Plan, m plan.Move) bool {
 	pod := r.pods[m.Pod.String()]
 	if pod == nil {
@@ -66,7 +65,7 @@ func (r *liveState) domain(node string, g plan.Goal) string {
 	return ""
 }
 
-// inGroup reports whether a pod is of a workload, or behind a Service.
+// inGroup reports whether a pod belongs to a workload or is selected by a Service.
 func (r *liveState) inGroup(pod *corev1.Pod, of plan.ObjectRef) bool {
 	if of.Kind == "Service" {
 		return slices.ContainsFunc(r.services, func(s service) bool { return s.key == of.Namespace+"/"+of.Name && s.selects(pod) })

@@ -12,10 +12,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// criticalPriority is the value of system-cluster-critical.
+// criticalPriority is the value of the PriorityClass system-cluster-critical.
 const criticalPriority = 2000000000
 
-// refusals are all reasons why a pod may not leave, whatever else is planned.
+// refusals returns all reasons why a pod may not leave, independent of other moves.
 func (r *podGuards) refusals(p *corev1.Pod) []refusal {
 	var out []refusal
 	add := func(no bool, code plan.Code, why string) {
@@ -32,7 +32,7 @@ func (r *podGuards) refusals(p *corev1.Pod) []refusal {
 	return out
 }
 
-// checkPod are the reasons in the pod itself.
+// checkPod checks the pod itself.
 func (r *podGuards) checkPod(p *corev1.Pod, add refuseFunc) {
 	c := r.rules
 	_, mirror := p.Annotations["kubernetes.io/config.mirror"]
@@ -60,7 +60,8 @@ func (r *podGuards) checkPod(p *corev1.Pod, add refuseFunc) {
 	add(c.SchedulerTimeout > 0 && r.schedulerSilent(p.Spec.SchedulerName), plan.SchedulerNotResponding, "its scheduler has left a pod unattempted")
 }
 
-// schedulerSilent: a pod of the scheduler has waited too long for a first attempt.
+// schedulerSilent reports whether a pod of the scheduler has waited too long for a first
+// attempt.
 func (r *podGuards) schedulerSilent(scheduler string) bool {
 	for _, p := range r.objects.Pods {
 		tried := slices.ContainsFunc(p.Status.Conditions, func(c corev1.PodCondition) bool { return c.Type == corev1.PodScheduled })
@@ -90,8 +91,8 @@ func (r *podGuards) priorityLimit() (int64, bool) {
 	return r.priorityClass(r.rules.PriorityBelow)
 }
 
-// priorityClass is the value of a PriorityClass; every API server has the two built-in
-// ones, listed or not.
+// priorityClass returns the value of a PriorityClass. Every API server has the two built-in
+// classes.
 func (r *podGuards) priorityClass(name string) (int64, bool) {
 	for _, c := range r.objects.PriorityClasses {
 		if c.Name == name {
@@ -107,7 +108,7 @@ func (r *podGuards) priorityClass(name string) (int64, bool) {
 	return 0, false
 }
 
-// checkNamespaceAndNode are the reasons in the pod's namespace and node.
+// checkNamespaceAndNode checks the namespace and the node of the pod.
 func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add refuseFunc) {
 	c := r.rules
 	space := r.namespaces[p.Namespace]
@@ -142,7 +143,7 @@ func (r *podGuards) checkNamespaceAndNode(p *corev1.Pod, add refuseFunc) {
 	}
 }
 
-// checkVolumes are the reasons in the pod's volumes.
+// checkVolumes checks the volumes of the pod.
 func (r *podGuards) checkVolumes(p *corev1.Pod, add refuseFunc) {
 	c := r.rules
 	for _, v := range p.Spec.Volumes {

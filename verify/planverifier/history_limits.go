@@ -9,8 +9,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// stateWorkload names the workload of a pod as what is remembered names it: by
-// group, kind, namespace and name. A pod of none stands for itself.
+// stateWorkload returns the key of the pod's workload in the planner state: group, kind,
+// namespace and name. A bare pod is its own workload.
 func (r *liveState) stateWorkload(p *corev1.Pod) string {
 	if top := r.chains[key(p)].top(); top != nil {
 		return strings.Join([]string{top.group, top.kind, p.Namespace, top.name}, "/")
@@ -26,7 +26,7 @@ func workload(w plan.ObjectRef) string {
 	return strings.Join([]string{group, w.Kind, w.Namespace, w.Name}, "/")
 }
 
-// checkBackoff says that a pod's workload rests after a bad landing.
+// checkBackoff checks that the workload of the pod is not in backoff.
 func (r *verifier) checkBackoff(c call) {
 	for _, b := range r.rules.State.Backoffs {
 		if workload(b.Workload) == r.stateWorkload(c.pod) && b.Until.After(r.now) {
@@ -35,8 +35,8 @@ func (r *verifier) checkBackoff(c call) {
 	}
 }
 
-// checkHourlyLimits counts the evictions of the last hour, and then the plan's, against the
-// limits of an hour. What went in a minute may have gone in its last moment.
+// checkHourlyLimits checks the evictions of the last hour plus those of the plan against
+// the hourly limits. Evictions in a minute count as made at its end.
 func (r *verifier) checkHourlyLimits(p plan.Plan) {
 	owners, spaces, all := map[string]int{}, map[string]int{}, 0
 	for _, e := range r.rules.State.Evictions {

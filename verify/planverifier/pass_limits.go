@@ -10,7 +10,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// checkPassLimits counts the whole plan against the limits of a pass.
+// checkPassLimits checks the whole plan against the limits of a pass.
 func (r *verifier) checkPassLimits(p plan.Plan) {
 	held := []struct {
 		code  plan.Code
@@ -50,9 +50,8 @@ func (r *liveState) zoneOf(p *corev1.Pod) string {
 	return ""
 }
 
-// checkRejections holds the report to itself: as many samples as counts, no rejection
-// of pods that are not there, and a reason for every pod that could have helped
-// a goal which is not met.
+// checkRejections checks that samples and counts agree, that rejected pods exist, and that
+// every pod that could help an unmet goal has a reason.
 func (r *verifier) checkRejections(p plan.Plan) {
 	counts, said := map[plan.Code]int{}, map[string]bool{}
 	for _, no := range p.Rejections.Samples {
@@ -81,7 +80,7 @@ func (r *verifier) checkRejections(p plan.Plan) {
 	}
 }
 
-// podsThatHelp are the pods whose leaving would certainly have served a goal.
+// podsThatHelp returns the pods whose eviction would certainly serve a goal.
 func (r *verifier) podsThatHelp(g plan.Goal) []string {
 	var out []string
 	if g.Kind == plan.NodeBelow {

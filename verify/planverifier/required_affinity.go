@@ -8,8 +8,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// checkRequiredAffinity: no wave takes the last pod away from one that stays and requires it in its
-// domain.
+// checkRequiredAffinity checks that no wave evicts the last pod in a domain that satisfies
+// a required affinity term of a remaining pod.
 func (r *verifier) checkRequiredAffinity(calls []call) {
 	if !r.rules.Protect["PodsRequiredByAffinity"] {
 		return
@@ -44,7 +44,7 @@ func (r *verifier) checkRequiredAffinity(calls []call) {
 	}
 }
 
-// satisfiesTerm reports whether q satisfies a term of p where it stands.
+// satisfiesTerm reports whether q satisfies a term of p on its current node.
 func (r *liveState) satisfiesTerm(t corev1.PodAffinityTerm, p, q *corev1.Pod) bool {
 	if isTerminal(q) || isTerminating(q) || !r.bound(q) || !r.termSelects(t, p, q) {
 		return false

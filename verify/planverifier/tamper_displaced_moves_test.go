@@ -42,7 +42,7 @@ func TestNoStepBreaksARule(t *testing.T) {
 	}
 }
 
-// TestTamperedStepsAreNamed: a good step is broken in one place, and the witness says so.
+// TestTamperedStepsAreNamed: a good step is broken in one place, and the verifier says so.
 func TestTamperedStepsAreNamed(t *testing.T) {
 	t.Parallel()
 	for _, x := range stepTampers {

@@ -13,7 +13,7 @@ import (
 )
 
 // tampering breaks a good plan, its rules or its cluster in one way; want is what
-// the witness must say, and about which pod ("": whichever). It answers false,
+// the verifier must say, and about which pod ("": whichever). It answers false,
 // and changes nothing, where the plan does not lend itself to it.
 type tampering struct {
 	name  string
@@ -25,7 +25,7 @@ type tampering struct {
 const onEach = 5
 
 // TestTamperedPlansAreNamed: what was found good is broken in one place, and the
-// witness names the code that forbids it.
+// verifier names the code that forbids it.
 func TestTamperedPlansAreNamed(t *testing.T) {
 	t.Parallel()
 	good := map[uint64]planCase{} // plans that no tamper has touched
@@ -66,7 +66,7 @@ func names(found []planverifier.Violation, pod string, code plan.Code) bool {
 }
 
 // TestRefusalsCarriedOutAreNamed: a move is added for a pod that the plan refuses
-// to move, and the witness names the very code of the refusal.
+// to move, and the verifier names the very code of the refusal.
 func TestRefusalsCarriedOutAreNamed(t *testing.T) {
 	t.Parallel()
 	placement := []plan.Code{plan.NoTargetFits, plan.WouldReturn, plan.UncertainLanding, plan.PlacementUnknown}
@@ -77,7 +77,7 @@ func TestRefusalsCarriedOutAreNamed(t *testing.T) {
 		for _, no := range good.plan.Rejections.Samples {
 			switch {
 			case slices.Contains(placement, no.Reason.Code):
-				continue // where a replacement lands is not the witness's to say
+				continue // where a replacement lands is not for the verifier to decide
 			case no.Reason.Code == plan.LimitPerOwner && hasNoOwner(good, no.Pod.String()):
 				continue // the planner takes all bare pods for one workload, which is stricter
 			}
@@ -93,7 +93,7 @@ func TestRefusalsCarriedOutAreNamed(t *testing.T) {
 			}
 			if found := planverifier.Check(m.o, m.rules, m.plan, m.o.TakenAt); !names(found, about, no.Reason.Code) {
 				if missed[no.Reason.Code]++; missed[no.Reason.Code] <= 3 {
-					t.Errorf("seed %d: %s stays for %s (%s), the witness says %v", seed, no.Pod, no.Reason.Code, no.Reason.Message, found)
+					t.Errorf("seed %d: %s stays for %s (%s), the verifier says %v", seed, no.Pod, no.Reason.Code, no.Reason.Message, found)
 				}
 			}
 		}

@@ -65,7 +65,7 @@ func TestNoPlanByLoadBreaksARule(t *testing.T) {
 }
 
 // TestLoadTampering: each change of the cluster makes a sound plan one that the
-// witness must object to.
+// verifier must object to.
 func TestLoadTampering(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -121,7 +121,7 @@ func TestLoadTampering(t *testing.T) {
 			}
 		}
 		if !found {
-			t.Errorf("%s: the witness never says %s", c.what, c.code)
+			t.Errorf("%s: the verifier never says %s", c.what, c.code)
 		}
 	}
 }

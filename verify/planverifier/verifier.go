@@ -32,7 +32,7 @@ func newVerifier(o *cluster.Objects, c Rules, now time.Time) *verifier {
 	return &verifier{&liveState{podGuards: &podGuards{clusterIndex: indexCluster(o), windowClock: windows, rules: c}}}
 }
 
-// call is one eviction: the move and its pod.
+// call is one eviction: a move and its pod.
 type call struct {
 	move plan.Move
 	pod  *corev1.Pod

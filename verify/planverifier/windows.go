@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// Window is a span of time that begins whenever the clock on the wall of a place
-// shows one of some times.
+// Window is a span of time that starts at the times of a cron expression in a time zone.
 type Window struct {
 	Fields   string // of cron: numbers, *, lists, ranges and steps
 	Length   time.Duration
@@ -17,7 +16,7 @@ type Window struct {
 
 func (w Window) String() string { return fmt.Sprintf("%s %s %s", w.Fields, w.Length, w.Location) }
 
-// parseWindow reads a window of an annotation.
+// parseWindow parses a window of an annotation.
 func parseWindow(text string, loc *time.Location) (Window, error) {
 	f := strings.Fields(text)
 	if len(f) == 7 {
@@ -39,14 +38,14 @@ func parseWindow(text string, loc *time.Location) (Window, error) {
 	return w, err
 }
 
-// cronFields are what each of the five lets through. star says that all days of the
-// month, or all of the week, are let through.
+// cronFields are the values that each of the five cron fields matches. anyDay reports that
+// the day of month or the day of week is *.
 type cronFields struct {
 	matches [5][60]bool
 	anyDay  bool
 }
 
-// parseFields reads the fields.
+// parseFields parses the cron fields.
 func (w Window) parseFields() (cronFields, error) {
 	var out cronFields
 	bounds := [5][2]int{{0, 59}, {0, 23}, {1, 31}, {1, 12}, {0, 6}}
@@ -69,7 +68,7 @@ func (w Window) parseFields() (cronFields, error) {
 	return out, nil
 }
 
-// parseField reads 7, 3-9, * or one of the latter with /step.
+// parseField parses 7, 3-9 or *, the last two also with /step.
 func parseField(part string, low, high int) ([]int, error) {
 	span, by, stepped := strings.Cut(part, "/")
 	step := 1
@@ -104,8 +103,8 @@ func parseField(part string, low, high int) ([]int, error) {
 	return out, nil
 }
 
-// matchesTime says whether the wall, which shows t, shows a time at which the window
-// begins. Where days of the month and of the week are given, one is enough.
+// matchesTime reports whether a window starts at the local time t. If both the day of month
+// and the day of week are given, one match is enough.
 func (f *cronFields) matchesTime(t time.Time) bool {
 	if !f.matches[0][t.Minute()] || !f.matches[1][t.Hour()] || !f.matches[3][t.Month()] {
 		return false
@@ -117,7 +116,7 @@ func (f *cronFields) matchesTime(t time.Time) bool {
 	return dom || dow
 }
 
-// clockTimes is the minutes of a place from one time on: what its clock shows, in UTC.
+// clockTimes are the local times of consecutive minutes in a time zone, written as UTC.
 type clockTimes []time.Time
 
 // A check of a window covers windowHorizon in steps of windowStep.
@@ -126,8 +125,8 @@ const (
 	windowHorizon = 24 * time.Hour
 )
 
-// How far the wall is read before and after now. No window here is longer than
-// a day; the rest is for the hour that comes twice.
+// The local times cover lookBehind before and lookAhead after now. No window is longer than
+// a day; the rest covers clock changes.
 const (
 	maxWindow  = 24 * time.Hour
 	lookBehind = maxWindow + 4*time.Hour
@@ -155,10 +154,10 @@ func (r *windowClock) localTimes(loc *time.Location) clockTimes {
 	return r.clocks[loc.String()]
 }
 
-// startsOf are the minutes, counted as those of the wall, at which a window opens.
-// A time that the clock shows twice opens a window that denies both times, and
-// one that allows only at first, unless it opens every hour. A time that it
-// leaves out opens what denies right after, and what allows not at all.
+// startsOf returns the minutes, as indexes of the local times, at which a window opens. A
+// local time that occurs twice opens a deny window both times, and an allow window once
+// unless it opens every hour. A skipped local time opens a deny window right after, and no
+// allow window.
 func (r *windowClock) startsOf(w Window, denies bool) []int {
 	key := fmt.Sprint(w, denies)
 	if out, done := r.windowStarts[key]; done {
@@ -166,7 +165,7 @@ func (r *windowClock) startsOf(w Window, denies bool) []int {
 	}
 	times, err := w.parseFields()
 	if err != nil || w.Length > maxWindow {
-		panic(fmt.Sprintf("window %s is not for this witness: %v", w, err))
+		panic(fmt.Sprintf("planverifier: unsupported window %s: %v", w, err))
 	}
 	hourly := strings.Fields(w.Fields)[1][0] == '*'
 	shown, out := r.localTimes(w.Location), []int{}
@@ -190,7 +189,7 @@ func (r *windowClock) startsOf(w Window, denies bool) []int {
 	return out
 }
 
-// windowOpen looks whether a window began at most its length before t.
+// windowOpen reports whether a window is open at t.
 func (r *windowClock) windowOpen(w Window, denies bool, t time.Time) bool {
 	first := r.now.Truncate(time.Minute).Add(-lookBehind)
 	for _, i := range r.startsOf(w, denies) {

@@ -18,7 +18,7 @@ import (
 type exhaustiveSearch struct {
 	s        *cluster.Snapshot
 	opts     planner.Options
-	world    *placement.World
+	world    *placement.ClusterModel
 	goals    []*gauge
 	mayEvict []bool             // by pod: it may leave at all
 	runs     [][]cluster.NodeID // by pod that may leave: other nodes that could hold it, were they empty
@@ -46,7 +46,7 @@ type gauge struct {
 
 func newExhaustiveSearch(p problem) *exhaustiveSearch {
 	g := &exhaustiveSearch{s: p.s, opts: p.options(), mayEvict: make([]bool, len(p.s.Pods)), runs: make([][]cluster.NodeID, len(p.s.Pods)), moved: make([]bool, len(p.s.Pods))}
-	g.world = placement.NewWorld(p.s, g.opts.Placement)
+	g.world = placement.NewClusterModel(p.s, g.opts.Placement)
 	for _, goal := range p.goals() {
 		g.goals = append(g.goals, g.gauge(goal))
 	}

@@ -138,7 +138,7 @@ type outcome struct {
 
 // exploreStates looks for anything better than mine, by number of evictions: first all
 // that one eviction reaches, then all that two reach. A state from which nothing
-// better can come, by what its unmoved pods could relieve at best, is left. Where
+// better can come, by what its remaining pods could relieve at best, is left. Where
 // there are too many states, the most promising of each number are followed.
 func exploreStates(p problem, mine score, limit int) outcome {
 	narrow := outcome{best: mine}

@@ -17,7 +17,7 @@ const mostPods = 160
 // people and budgets are about: all kinds of owners and their troubles, budgets
 // of all shapes, Services, annotations, node states. Part of its nodes are
 // crowded, so that there is something to do. In three of four clusters half or
-// more of the oddities are left out, so that plans are not only refusals.
+// more of the oddities are left out, so that plans are not only rejections.
 // One in five is taken in a night in which clocks are moved.
 func Mixed(r *rand.Rand) *cluster.Objects {
 	now := epoch.Add(time.Duration(r.IntN(14*24*60)) * time.Minute)

@@ -51,7 +51,7 @@ func run(args []string) error {
 			return err
 		}
 	}
-	p := placement.NewWorld(s, opts).Predict(pod.ID)
+	p := placement.NewClusterModel(s, opts).Predict(pod.ID)
 	if p.SupportedWhy != "" {
 		return fmt.Errorf("%s: %s", args[1], p.SupportedWhy)
 	}

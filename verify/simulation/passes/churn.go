@@ -12,6 +12,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/prediction"
 )
 
 // churn lets happen what falls between two passes, and places the pods that are
@@ -161,7 +162,7 @@ func (c *Simulation) schedule() {
 		return
 	}
 	s := c.snapshot()
-	w := placement.NewWorld(s, c.conf.PlannerOptions().Placement)
+	w := placement.NewClusterModel(s, c.conf.PlannerOptions().Placement)
 	for i, p := range c.o.Pods {
 		if p.Spec.NodeName != "" {
 			continue
@@ -176,7 +177,7 @@ func (c *Simulation) schedule() {
 }
 
 // land draws where a pod goes; NoNode: nowhere.
-func (c *Simulation) land(pr placement.Prediction) cluster.NodeID {
+func (c *Simulation) land(pr prediction.Prediction) cluster.NodeID {
 	st := pr.Terminating
 	if c.r.Float64() < pr.WeightGone {
 		st = pr.Gone

@@ -128,7 +128,7 @@ func (c *Simulation) replan(p *planner.Planner, run plan.OpenRun, pl plan.Plan, 
 // evict goes move by move. Each replacement lands by the odds of the moment and is
 // Ready before the next leaves.
 func (c *Simulation) evict(s *cluster.Snapshot, moves []plan.Move, out *Pass) (outcomes []plan.Outcome) {
-	w := placement.NewWorld(s, c.conf.PlannerOptions().Placement)
+	w := placement.NewClusterModel(s, c.conf.PlannerOptions().Placement)
 	at := map[string]int{}
 	for i, p := range c.o.Pods {
 		at[string(p.UID)] = i

@@ -106,8 +106,8 @@ func course(t *testing.T, a *txtar.Archive) {
 			worst[k] = max(worst[k], v)
 		}
 	}
-	if f.Surprise > 0 && worst["strayed"] < f.Surprise/4 {
-		t.Errorf("only %.3f of the replacements strayed: nothing is shown", worst["strayed"])
+	if f.Surprise > 0 && worst["landedElsewhere"] < f.Surprise/4 {
+		t.Errorf("only %.3f of the replacements landedElsewhere: nothing is shown", worst["landedElsewhere"])
 	}
 	checkLimits(t, f, worst)
 }
