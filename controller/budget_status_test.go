@@ -15,9 +15,9 @@ import (
 // refused with code at the first `rejections` looks.
 type twoWavePlanner struct {
 	noLimits
-	code     plan.Code
+	code       plan.Code
 	rejections int
-	rechecks map[int]int // by wave
+	rechecks   map[int]int // by wave
 }
 
 func (p *twoWavePlanner) Plan(*cluster.Snapshot, plan.PlannerState, []plan.Goal, time.Time) plan.Plan {
