@@ -64,7 +64,7 @@ var importBans = []struct {
 	{"usage", module + "/strategies", nil, "as above"},
 	{"usage/promql", "net/http", nil, "parsing a query needs no network"},
 	{"", "github.com/prometheus/prometheus", []string{"usage/promql"}, "only one package needs its parser"},
-	{"verify/planverifier", module + "/planner", nil, "the witness repeats no mistake of those whose plans it judges"},
+	{"verify/planverifier", module + "/planner", nil, "the plan verifier must not share code with the planner"},
 	{"verify/planverifier", module + "/placement", nil, "as above"},
 	{"verify/planverifier", module + "/strategies", nil, "as above"},
 	{"verify/planverifier", module + "/cluster/annotation", nil, "as above"},

@@ -82,7 +82,7 @@ func TestBusyNodeExample(t *testing.T) {
 	}
 	c.DryRun = false
 	if p := planFor(t, "examples/busy-node.yaml", c); len(p.Moves) > 0 || p.Rejections.Counts[plan.WouldReturn] != 4 {
-		t.Errorf("without the hint: moves %+v, refusals %v; want each pod to come back", p.Moves, p.Rejections.Counts)
+		t.Errorf("without the hint: moves %+v, rejections %v; want WouldReturn for all pods", p.Moves, p.Rejections.Counts)
 	}
 	c, err = config.Load("config.yaml", evenkeel.DefaultConfig)
 	if err != nil {

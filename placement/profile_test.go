@@ -39,12 +39,18 @@ func TestProfileScores(t *testing.T) {
 	}{
 		{"least", "NodeResourcesFit", scheduler.DefaultProfile(), nil, 90, 55},
 		{"most", "NodeResourcesFit", scheduler.MostAllocatedProfile(), nil, 10, 45},
-		{"least, cpu thrice", "NodeResourcesFit", with(func(p *scheduler.Profile) { p.Fit.Resources = []scheduler.ResourceWeight{{Name: "cpu", Weight: 3}, {Name: "memory", Weight: 1}} }), nil, 90, 47}, // (3*40 + 70) / 4
+		{"least, cpu thrice", "NodeResourcesFit", with(func(p *scheduler.Profile) {
+			p.Fit.Resources = []scheduler.ResourceWeight{{Name: "cpu", Weight: 3}, {Name: "memory", Weight: 1}}
+		}), nil, 90, 47}, // (3*40 + 70) / 4
 		{"cpu alone", "NodeResourcesFit", with(func(p *scheduler.Profile) {
 			p.Fit = scheduler.ScoringStrategy{Type: scheduler.MostAllocated, Resources: []scheduler.ResourceWeight{{Name: "cpu", Weight: 1}}}
 		}), nil, 10, 60},
-		{"a resource that is not requested", "NodeResourcesFit", with(func(p *scheduler.Profile) { p.Fit.Resources = []scheduler.ResourceWeight{{Name: "cpu", Weight: 1}, {Name: gpu, Weight: 5}} }), gpus(0), 90, 40},
-		{"a resource that is", "NodeResourcesFit", with(func(p *scheduler.Profile) { p.Fit.Resources = []scheduler.ResourceWeight{{Name: "cpu", Weight: 1}, {Name: gpu, Weight: 1}} }), gpus(1), 82, 57}, // (90 + 75) / 2, (40 + 75) / 2
+		{"a resource that is not requested", "NodeResourcesFit", with(func(p *scheduler.Profile) {
+			p.Fit.Resources = []scheduler.ResourceWeight{{Name: "cpu", Weight: 1}, {Name: gpu, Weight: 5}}
+		}), gpus(0), 90, 40},
+		{"a resource that is", "NodeResourcesFit", with(func(p *scheduler.Profile) {
+			p.Fit.Resources = []scheduler.ResourceWeight{{Name: "cpu", Weight: 1}, {Name: gpu, Weight: 1}}
+		}), gpus(1), 82, 57}, // (90 + 75) / 2, (40 + 75) / 2
 		{"ratio", "NodeResourcesFit", with(func(p *scheduler.Profile) {
 			p.Fit = scheduler.ScoringStrategy{Type: scheduler.RequestedToCapacityRatio, Shape: []scheduler.ShapePoint{{Utilization: 0, Score: 0}, {Utilization: 50, Score: 8}, {Utilization: 100, Score: 10}}}
 		}), nil, 16, 66}, // cpu 60 % -> 84, memory 30 % -> 48

@@ -28,7 +28,7 @@ func (f dryRunObserver) Snapshot(ctx context.Context) (*cluster.Snapshot, error)
 func withPredictedHints(p *planner.Planner, s *cluster.Snapshot) (*cluster.Snapshot, error) {
 	s, err := p.Foretell(s)
 	if err != nil {
-		return nil, fmt.Errorf("foretelling pressure hints: %w", err)
+		return nil, fmt.Errorf("predicting pressure hints: %w", err)
 	}
 	return s, nil
 }

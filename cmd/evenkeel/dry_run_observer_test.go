@@ -20,21 +20,21 @@ func TestOnlyDryRunsForetell(t *testing.T) {
 	o := observe.New(client, clock.RealClock{})
 	s := &controllerSettings{client: client, observer: o, log: slog.New(slog.DiscardHandler), lease: &leader.Lease{}, startEvents: func() {}}
 	c := &controller.Controller{}
-	foretells := func() bool { _, is := c.Observer.(dryRunObserver); return is }
+	predicts := func() bool { _, is := c.Observer.(dryRunObserver); return is }
 	conf, err := config.LoadFile("../../examples/by-load.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if s.apply(c, conf); !foretells() {
+	if s.apply(c, conf); !predicts() {
 		t.Error("a dry run goes by what stands on the nodes")
 	}
-	if s.enableEvictions(c, conf); foretells() {
+	if s.enableEvictions(c, conf); predicts() {
 		t.Error("a saved plan is judged by hints that do not stand")
 	}
 	s.apply(c, conf)
 	live := *conf
 	live.DryRun = false
-	if s.apply(c, &live); foretells() || live.PlannerOptions().Foretell {
+	if s.apply(c, &live); predicts() || live.PlannerOptions().Foretell {
 		t.Error("after a dry run, evictions go by hints that do not stand")
 	}
 }

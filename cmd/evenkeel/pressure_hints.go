@@ -25,7 +25,7 @@ import (
 // pressureHints maintains pressure hints while the program runs. Only the leader writes them; every process serves which
 // nodes have one.
 type pressureHints struct {
-	keeper *reconciler.Reconciler
+	reconciler *reconciler.Reconciler
 	// sampled receives a value when usage may have changed; nil means never.
 	sampled <-chan struct{}
 	nodes   func() []*corev1.Node
@@ -34,7 +34,7 @@ type pressureHints struct {
 
 // newPressureHints derives hints from usage. usage returns nil, or no nodes, while usage is unknown.
 func newPressureHints(client kubernetes.Interface, o *observe.Observer, m *metrics.Metrics, log *slog.Logger, usage func() *cluster.Usage, sampled <-chan struct{}) *pressureHints {
-	return &pressureHints{sampled: sampled, nodes: o.Nodes, keeper: &reconciler.Reconciler{
+	return &pressureHints{sampled: sampled, nodes: o.Nodes, reconciler: &reconciler.Reconciler{
 		Nodes: o.Nodes, Usage: usage, Writer: writer.New(client, clock.RealClock{}, nil), Clock: clock.RealClock{}, Log: log,
 		OnCount: func(c reconciler.Counts) { m.RecordHints(metrics.HintCounts(c)) },
 	}}
@@ -46,14 +46,14 @@ func (p *pressureHints) setConfig(conf *config.Config) { p.conf.Store(conf) }
 // configureReconciler applies a new configuration to the reconciler. The controller calls it between passes.
 func (p *pressureHints) configureReconciler(conf *config.Config) {
 	if p != nil {
-		p.keeper.Configure(reconciler.Options{Options: conf.PressureOptions(), DryRun: conf.DryRun})
+		p.reconciler.Configure(reconciler.Options{Options: conf.PressureOptions(), DryRun: conf.DryRun})
 	}
 }
 
 // runOnceWith reconciles hints once, and then maintains them while work runs. If hints are not enabled, it only removes
 // expired hints, and ignores errors about these.
 func (p *pressureHints) runOnceWith(ctx context.Context, c *controller.Controller, conf *config.Config, work func(context.Context, *controller.Controller) error) error {
-	unwritten := p.keeper.ReconcileFirst(ctx)
+	unwritten := p.reconciler.ReconcileFirst(ctx)
 	if !conf.Hints.Enabled {
 		unwritten = nil
 	}
@@ -80,7 +80,7 @@ func warnAboutShortTTL(conf *config.Config, now time.Time, log *slog.Logger) {
 func (p *pressureHints) runWith(ctx context.Context, c *controller.Controller, work func(context.Context, *controller.Controller) error) error {
 	keeping, end := context.WithCancel(ctx)
 	var wg sync.WaitGroup
-	wg.Go(func() { p.keeper.Run(keeping, p.sampled) })
+	wg.Go(func() { p.reconciler.Run(keeping, p.sampled) })
 	defer func() { end(); wg.Wait() }()
 	return work(ctx, c)
 }
