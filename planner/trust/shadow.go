@@ -131,7 +131,7 @@ func (o Options) Profiles(configured map[string]scheduler.Profile, states []plan
 	for _, st := range states {
 		p := scheduler.DefaultProfile()
 		if !st.Trusted {
-			p.Unknown = fmt.Sprintf("its scores are not known; bindings seen %d, foretold %d, came true %d; wanted are %d foretold, and %s of them true (placement.trust)",
+			p.UnsupportedReason = fmt.Sprintf("its scores are not known; bindings seen %d, foretold %d, came true %d; wanted are %d foretold, and %s of them true (placement.trust)",
 				st.Seen, st.Predicted, st.Hits, o.MinBindings, percent(o.MinHitRate))
 		}
 		out[st.Name] = p

@@ -163,11 +163,11 @@ func TestStatesAndProfiles(t *testing.T) {
 	profiles := opts.Profiles(known, states)
 	for name, why := range map[string]string{"bad": "bindings seen 12, foretold 10, came true 8; wanted are 10 foretold, and 90% of them true", "fancy": "seen 0", "few": "foretold 9", "good": "", "known": ""} {
 		p, ok := profiles[name]
-		if !ok || (p.Unknown == "") != (why == "") || !strings.Contains(p.Unknown, why) {
-			t.Errorf("%s: %q, want %q", name, p.Unknown, why)
+		if !ok || (p.UnsupportedReason == "") != (why == "") || !strings.Contains(p.UnsupportedReason, why) {
+			t.Errorf("%s: %q, want %q", name, p.UnsupportedReason, why)
 		}
 	}
-	if len(known) != 1 || profiles["known"].Fit.Type != scheduler.MostAllocated {
+	if len(known) != 1 || profiles["known"].FitStrategy.Type != scheduler.MostAllocated {
 		t.Error("what is configured was changed")
 	}
 	if off := (trust.Options{MinHitRate: 0.9}); len(off.Profiles(known, off.States(s, known, seen))) != 1 {

@@ -234,7 +234,7 @@ func (g *exhaustiveSearch) landing(pod cluster.PodID) (displacement, bool) {
 	}
 	pr := g.world.Predict(pod)
 	good := func(n cluster.NodeID) bool { return n != from && g.s.Nodes[n].Ready && g.serves(pod, from, n) }
-	if pr.SupportedWhy != "" || plan.Round(pr.Prob(good)) < g.opts.MinConfidence {
+	if pr.UnsupportedReason != "" || plan.Round(pr.Prob(good)) < g.opts.MinConfidence {
 		return displacement{}, false
 	}
 	to := pr.LikeliestOf(good)
