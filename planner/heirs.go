@@ -25,7 +25,9 @@ type lost struct {
 	required guard.EvictionCounts
 }
 
-func newLost() *lost { return &lost{map[cluster.ServiceID]int{}, budget.Charges{}, guard.EvictionCounts{}} }
+func newLost() *lost {
+	return &lost{map[cluster.ServiceID]int{}, budget.Charges{}, guard.EvictionCounts{}}
+}
 
 // add counts an eviction whose replacement is Ready.
 func (l *lost) add(c *search, pod cluster.PodID) {

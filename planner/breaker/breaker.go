@@ -44,7 +44,7 @@ func DefaultOptions() Options {
 // tried, and minBad have gone wrong.
 const (
 	minEvictions = 3
-	minBad   = 2
+	minBad       = 2
 )
 
 // maxTripPods bounds the pods that a trip notes, of those that became unschedulable.
@@ -125,7 +125,9 @@ func (o Options) unreadyNodes(s *cluster.Snapshot) string {
 }
 
 // exceeds reports whether n of all is more than the share.
-func exceeds(n, all int, frac float64) bool { return all > 0 && float64(n) > frac*float64(all)+rounding }
+func exceeds(n, all int, frac float64) bool {
+	return all > 0 && float64(n) > frac*float64(all)+rounding
+}
 
 // rounding lets 2 of 10 be no more than 0.2.
 const rounding = 1e-9

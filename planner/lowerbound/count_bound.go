@@ -36,13 +36,13 @@ func CountBound(nodes, groups []int, pods []Pod) int {
 // matching is a set of edges, taken, with no more at a vertex than that needs. Side 0
 // are nodes, 1 groups.
 type matching struct {
-	edges [][2]int32
-	at    [2][][]int32 // edges of each vertex
-	capacity  [2][]int32
-	used   [2][]int32 // edges taken
-	matched []bool
-	level [2][]int32
-	next  [2][]int32 // of each vertex, the edge to try next
+	edges    [][2]int32
+	at       [2][][]int32 // edges of each vertex
+	capacity [2][]int32
+	used     [2][]int32 // edges taken
+	matched  []bool
+	level    [2][]int32
+	next     [2][]int32 // of each vertex, the edge to try next
 }
 
 func newMatching(nodes, groups []int, pods []Pod) *matching {

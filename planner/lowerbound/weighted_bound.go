@@ -5,8 +5,8 @@ import "math"
 // Share is the part of a need, by index, that a pod's leaving covers, in the unit of
 // the need.
 type Share struct {
-	Need int32
-	Amount   float64
+	Need   int32
+	Amount float64
 }
 
 // Shares are those of many pods, one pod after the other.
@@ -27,8 +27,8 @@ func (s *Shares) Add(of ...Share) {
 // eviction of that after 3,000 in clusters of up to 200 nodes; visits keeps the time
 // for the largest clusters at some tens of milliseconds.
 const (
-	maxSteps   = 300
-	maxVisits  = 20_000_000
+	maxSteps     = 300
+	maxVisits    = 20_000_000
 	maxIdleSteps = 15 // steps without a gain before they are halved
 	// rounding is what sums of floats may be above the truth.
 	rounding = 1e-6

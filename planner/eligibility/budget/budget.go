@@ -28,7 +28,7 @@ const maxDisrupted = 2000
 // Tracker holds what every PodDisruptionBudget of a snapshot allows.
 type Tracker struct {
 	budgets []cluster.Budget
-	states   []state // by BudgetID
+	states  []state // by BudgetID
 }
 
 // state is one budget as it stands.
@@ -44,7 +44,7 @@ type state struct {
 	// they go uncharged from a budget that has its healthy pods. A budget that
 	// needs none is charged for them.
 	healthy, desired int
-	unreadyFree           bool
+	unreadyFree      bool
 	// unreadyAlways: pods that are not Ready may always go.
 	unreadyAlways bool
 	// disrupted are pods, by name, that the server has let go and that are still
@@ -70,7 +70,7 @@ func newState(s *cluster.Snapshot, b *cluster.Budget, spent map[string]time.Time
 	l := state{
 		allowed: int(st.DisruptionsAllowed), healthy: int(st.CurrentHealthy), desired: int(st.DesiredHealthy),
 		unreadyAlways: b.Object.Spec.UnhealthyPodEvictionPolicy != nil && *b.Object.Spec.UnhealthyPodEvictionPolicy == policyv1.AlwaysAllow,
-		disrupted:  disruptedPods(b, now),
+		disrupted:     disruptedPods(b, now),
 	}
 	until, isSpent := spent[name]
 	switch {

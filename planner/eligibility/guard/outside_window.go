@@ -49,12 +49,12 @@ func (in Input) opening() string {
 // of workloads.
 type Cache struct {
 	// Annotations is what is known of annotations.
-	Annotations     *annotation.Cache
-	openings  map[string]string
-	ends      map[string]time.Time
-	sets      map[setsKey]int
-	workloads map[cluster.WorkloadID]numbers
-	leans     *leans
+	Annotations *annotation.Cache
+	openings    map[string]string
+	ends        map[string]time.Time
+	sets        map[setsKey]int
+	workloads   map[cluster.WorkloadID]numbers
+	leans       *leans
 	// free are nodes, and by workload pods, of which no rule refuses all pods.
 	free struct {
 		nodes []bool
