@@ -73,7 +73,7 @@ func (r EventRecorder) StateChanged(before, after plan.PlannerState) {
 	for _, name := range slices.Sorted(maps.Keys(after.Benefits)) {
 		b := after.Benefits[name]
 		if !b.SuspendedUntil.IsZero() && !b.SuspendedUntil.Equal(before.Benefits[name].SuspendedUntil) {
-			r.recordOnLease(corev1.EventTypeWarning, "StrategyIneffective", "Hold", fmt.Sprintf("strategy %s is held until %s: its evictions brought %.4g of the excess that they were foretold to remove, %.4g",
+			r.recordOnLease(corev1.EventTypeWarning, "StrategyIneffective", "Hold", fmt.Sprintf("strategy %s is paused until %s: its evictions removed %.4g of the excess; the plans had predicted %.4g",
 				name, b.SuspendedUntil.UTC().Format(time.RFC3339), b.Realised, b.Predicted))
 		}
 	}

@@ -71,7 +71,7 @@ func TestWhatHoldsEvictionsIsTold(t *testing.T) {
 		{"still open", plan.PlannerState{Breaker: trip}, plan.PlannerState{Breaker: trip}, ""},
 		{"tripped again", plan.PlannerState{Breaker: trip}, plan.PlannerState{Breaker: second}, "Warning" + lease + "BreakerOpen Stop: no evictions before 2026-01-02T14:00:00Z, and not before the cluster is healthy: 4 of 10 nodes"},
 		{"closed", plan.PlannerState{Breaker: trip}, plan.PlannerState{}, "Normal" + lease + "BreakerClosed Resume: evictions are allowed again; the breaker had tripped because: 4 of 10 nodes"},
-		{"held", plan.PlannerState{}, plan.PlannerState{Benefits: held}, "Warning" + lease + "StrategyIneffective Hold: strategy zones is held until 2026-01-02T12:00:00Z: its evictions brought 0.5 of the excess that they were foretold to remove, 7"},
+		{"held", plan.PlannerState{}, plan.PlannerState{Benefits: held}, "Warning" + lease + "StrategyIneffective Hold: strategy zones is paused until 2026-01-02T12:00:00Z: its evictions removed 0.5 of the excess; the plans had predicted 7"},
 		{"still held", plan.PlannerState{Benefits: held}, plan.PlannerState{Benefits: held}, ""},
 	} {
 		r, n := newTestRecorder()

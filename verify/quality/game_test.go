@@ -5,6 +5,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
+	"github.com/evenkeel-project/evenkeel/placement/filter"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/budget"
@@ -78,7 +79,7 @@ func otherNodes(s *cluster.Snapshot, pod *cluster.Pod) (out []cluster.NodeID) {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
 		at, _ := n.Label(planner.ZoneKey)
-		if n.ID != pod.Node && n.Ready && placement.CanRun(pod.Object, n) && (zone == "" || zone == at) {
+		if n.ID != pod.Node && n.Ready && filter.CanRun(pod.Object, n) && (zone == "" || zone == at) {
 			out = append(out, n.ID)
 		}
 	}
