@@ -29,9 +29,9 @@ func TestQuickSeesDomainsWhoseNodesAllHoldPods(t *testing.T) {
 			}
 			asked++
 			got := w.Predict(p.ID)
-			w.fastOff = true
+			w.disableFast = true
 			want := w.Predict(p.ID)
-			w.fastOff = false
+			w.disableFast = false
 			for _, n := range want.Possible() {
 				if d := got.Prob(is(n)) - want.Prob(is(n)); d > 1e-9 || d < -1e-9 {
 					t.Fatalf("seed %d: pod %s comes to %s with %v, by the general way with %v", seed, p.Object.Name, w.Snap.Nodes[n].Name, got.Prob(is(n)), want.Prob(is(n)))
@@ -70,5 +70,5 @@ func smallZone(t *testing.T, r *rand.Rand) *ClusterModel {
 				LabelSelector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "a"}}, WhenUnsatisfiable: corev1.ScheduleAnyway})
 		}
 	}, at...)
-	return b.worldOf(t, scheduler.DefaultProfile())
+	return b.modelWithProfile(t, scheduler.DefaultProfile())
 }

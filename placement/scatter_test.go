@@ -27,10 +27,10 @@ func overSets(w *ClusterModel, p cluster.PodID, gone bool) map[cluster.NodeID]fl
 		score.Score(&r, feasible)
 		for i, n := range feasible {
 			better, ties := 0, 0
-			for _, t := range w.buf.Total {
-				if t > w.buf.Total[i] {
+			for _, t := range w.scratch.Total {
+				if t > w.scratch.Total[i] {
 					better++
-				} else if t == w.buf.Total[i] {
+				} else if t == w.scratch.Total[i] {
 					ties++
 				}
 			}
@@ -52,7 +52,7 @@ func without(n, k, size int) float64 {
 func TestScatteredPartIsThatOfEverySet(t *testing.T) {
 	legacy, states := scheduler.PolicyProfile(scheduler.DefaultPolicy()), 0
 	for seed := range int64(6) {
-		s := uneven(seed, 121+int(seed)*20).world(t).Snap
+		s := uneven(seed, 121+int(seed)*20).model(t).Snap
 		profile := scheduler.DefaultProfile()
 		if seed == 5 {
 			profile = legacy
@@ -60,7 +60,7 @@ func TestScatteredPartIsThatOfEverySet(t *testing.T) {
 		w := NewClusterModel(s, Options{Profiles: map[string]scheduler.Profile{corev1.DefaultSchedulerName: profile}})
 		w.randomSampleWeight = 1
 		for a := range 8 {
-			p := id(t, w, "a"+string(rune('0'+a))+"-0")
+			p := podID(t, w, "a"+string(rune('0'+a))+"-0")
 			pr := w.Predict(p)
 			for _, gone := range []bool{false, true} {
 				got, want := pr.Terminating, overSets(w, p, gone)
@@ -91,13 +91,13 @@ func TestScatteredPartIsThatOfEverySet(t *testing.T) {
 // TestScatteredPartIsMixedIn: odds are those of the windows and those over every
 // set by their weights; without a sample nothing is mixed in.
 func TestScatteredPartIsMixedIn(t *testing.T) {
-	w := uneven(3, 300).world(t)
-	p := id(t, w, "a3-0")
+	w := uneven(3, 300).model(t)
+	p := podID(t, w, "a3-0")
 	odds := func(weight float64) map[cluster.NodeID]float64 {
 		w.randomSampleWeight = weight
 		s, out := w.Predict(p).Gone, map[cluster.NodeID]float64{}
 		for i, n := range s.Winners {
-			out[n] = s.Odd(i)
+			out[n] = s.WinnerProb(i)
 		}
 		return out
 	}
@@ -110,8 +110,8 @@ func TestScatteredPartIsMixedIn(t *testing.T) {
 			t.Errorf("node %d: %.6f, want %.6f", n, got, want)
 		}
 	}
-	few := uneven(3, 100).world(t)
-	if s := few.Predict(id(t, few, "a3-0")).Gone; s.Odds != nil || s.Sample != 0 {
-		t.Errorf("100 nodes have odds %v of samples of %d", s.Odds, s.Sample)
+	few := uneven(3, 100).model(t)
+	if s := few.Predict(podID(t, few, "a3-0")).Gone; s.Odds != nil || s.SampleSize != 0 {
+		t.Errorf("100 nodes have odds %v of samples of %d", s.Odds, s.SampleSize)
 	}
 }

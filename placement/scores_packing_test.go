@@ -72,7 +72,7 @@ func TestTargetLoadPacking(t *testing.T) {
 			if c.edit != nil {
 				c.edit(b)
 			}
-			w := b.worldOf(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
+			w := b.modelWithProfile(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
 			for node, want := range map[string]int64{"a": c.a, "b": c.b, "c": 0} {
 				if got := scoreOf(t, verdict(t, w, "x-0", node, true), scheduler.PackingName); got != want {
 					t.Errorf("%s: %d, want %d", node, got, want)
@@ -91,18 +91,18 @@ func TestPackingFollowsMoves(t *testing.T) {
 	b.metrics("b", "1")
 	b.app("x", 0, nil, "a")
 	b.app("y", 0, nil, "a")
-	w := b.worldOf(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
+	w := b.modelWithProfile(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
 	score := func() string {
 		return fmt.Sprint(scoreOf(t, verdict(t, w, "x-0", "a", true), scheduler.PackingName), scoreOf(t, verdict(t, w, "x-0", "b", true), scheduler.PackingName))
 	}
 	if got := score(); got != "70 70" { // 2 of 10 cpus
 		t.Errorf("before: %s", got)
 	}
-	w.Move(id(t, w, "y-0"), nodeID(t, w, "b"))
+	w.Move(podID(t, w, "y-0"), nodeID(t, w, "b"))
 	if got := score(); got != "70 85" { // what y-0 used on a is still measured there
 		t.Errorf("moved: %s", got)
 	}
-	w.Move(id(t, w, "y-0"), nodeID(t, w, "a"))
+	w.Move(podID(t, w, "y-0"), nodeID(t, w, "a"))
 	if got := score(); got != "70 70" {
 		t.Errorf("moved back: %s", got)
 	}
@@ -112,8 +112,8 @@ func TestPackingNeedsMeasurements(t *testing.T) {
 	b := newBuilder()
 	b.node("a", "za")
 	b.app("x", 100, nil, "a")
-	w := b.worldOf(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
-	if why, ok := w.Supported(id(t, w, "x-0")); ok || !strings.Contains(why, "neither NodeMetrics nor Usage") {
+	w := b.modelWithProfile(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
+	if why, ok := w.Supported(podID(t, w, "x-0")); ok || !strings.Contains(why, "neither NodeMetrics nor Usage") {
 		t.Errorf("supported: %q", why)
 	}
 }

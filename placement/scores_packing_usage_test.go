@@ -66,7 +66,7 @@ func TestScoresAreThoseOfWhatIsServed(t *testing.T) {
 	b.app("y", 0, limit("700m"), "b") // the end of g's measurement less 10 s: not measured yet, as trimaran has it
 	bound := measuredAt.Add(-30 * time.Second)
 	b.pod("y-0").Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionTrue, LastTransitionTime: metav1.NewTime(bound)}}
-	w := b.worldOf(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
+	w := b.modelWithProfile(t, scheduler.PackingProfile(scheduler.DefaultPacking()))
 
 	rec := httptest.NewRecorder()
 	web.Handler(func() bool { return true }, prometheus.NewRegistry(), web.WatcherRoutes(shown{windows})...).ServeHTTP(rec, httptest.NewRequest("GET", "/watcher", nil))

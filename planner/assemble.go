@@ -130,7 +130,7 @@ func (c *search) inputs() []plan.Input {
 	if why := c.s.Objects.PlannerStateError; why != "" {
 		in = append(in, plan.UnknownStateInput(in[0].Age, why))
 	}
-	problems := c.verdict.guard.Asked.Problems(c.s, c.p.opts.Guards.TimeZone)
+	problems := c.verdict.guard.Annotations.Problems(c.s, c.p.opts.Guards.TimeZone)
 	if len(problems) == 0 {
 		return in
 	}

@@ -212,7 +212,7 @@ func (q *Predictor) pay(at int32, odds float64) {
 	if at >= int32(q.field.count) {
 		at -= int32(q.field.count)
 	}
-	n := q.m.Walk[q.field.at[at]]
+	n := q.m.NodeOrder[q.field.at[at]]
 	q.odds[n] += odds
 	q.won[n>>6] |= 1 << (n & 63)
 }

@@ -27,29 +27,29 @@ func (q *Predictor) allow() (changed bool) {
 // beginShared counts by domain what filters read, for domains of several nodes.
 func (q *Predictor) beginShared() cycle.Attempt {
 	in, s, b, slot := q.in, q.sight, q.buf, 0
-	b.MinCount = b.MinCount[:0]
+	b.MinSpreadCounts = b.MinSpreadCounts[:0]
 	for i := range in.Spread.Hard {
 		c, least := &in.Spread.Hard[i], int64(0)
-		if c.Topology.OneNodeEach {
-			least = leastPile(c, in.Spread.HardNode)
+		if c.Topology.OneNodePerDomain {
+			least = leastPile(c, in.Spread.HardKeyNodes)
 		} else {
-			least = b.CountHard(slot, c, in.Spread.HardNode)
+			least = b.CountHardSpread(slot, c, in.Spread.HardKeyNodes)
 		}
-		b.MinCount = append(b.MinCount, least)
+		b.MinSpreadCounts = append(b.MinSpreadCounts, least)
 		slot++
 	}
-	r := cycle.Attempt{Model: q.m, Buf: b, Replacement: in, NoPodMatches: true}
+	r := cycle.Attempt{Model: q.m, Scratch: b, Replacement: in, NoPodMatches: true}
 	for _, t := range s.required {
-		for _, k := range b.SumDomains(slot, t) {
+		for _, k := range b.CountTerm(slot, t) {
 			r.NoPodMatches = r.NoPodMatches && k <= 0
 		}
 		slot++
 	}
 	for _, t := range s.anti {
-		b.SumDomains(slot, t)
+		b.CountTerm(slot, t)
 		slot++
 	}
-	r.Slots = slot
+	r.FilterSlots = slot
 	return r
 }
 
@@ -76,7 +76,7 @@ func passesSpreadOfGroup(r *cycle.Attempt, n int) bool {
 	for i := range r.Replacement.Spread.Hard {
 		c := &r.Replacement.Spread.Hard[i]
 		x := c.Topology.Domain[n]
-		if x == model.NoDomain || !c.Topology.OneNodeEach && int64(r.Buf.ByDomain[i][x])+c.SelfMatch-r.Buf.MinCount[i] > c.MaxSkew {
+		if x == model.NoDomain || !c.Topology.OneNodePerDomain && int64(r.Scratch.CountsByDomain[i][x])+c.SelfMatch-r.Scratch.MinSpreadCounts[i] > c.MaxSkew {
 			return false
 		}
 	}
@@ -91,14 +91,14 @@ func passesInterPodOfGroup(r *cycle.Attempt, n int, s *classView) bool {
 		if x == model.NoDomain {
 			return false
 		}
-		found = found && r.Buf.ByDomain[slot][x] > 0
+		found = found && r.Scratch.CountsByDomain[slot][x] > 0
 		slot++
 	}
 	if !found && (!r.NoPodMatches || !r.Replacement.InterPod.MatchesSelf) {
 		return false
 	}
 	for _, t := range s.anti {
-		if x := t.Topology.Domain[n]; x != model.NoDomain && r.Buf.ByDomain[slot][x] > 0 {
+		if x := t.Topology.Domain[n]; x != model.NoDomain && r.Scratch.CountsByDomain[slot][x] > 0 {
 			return false
 		}
 		slot++
@@ -118,11 +118,11 @@ func (q *Predictor) barred() (out []cluster.NodeID) {
 	hard := q.in.Spread.Hard
 	for i := range hard {
 		c := &hard[i]
-		if !c.Topology.OneNodeEach {
+		if !c.Topology.OneNodePerDomain {
 			continue
 		}
 		for _, x := range c.Pods.Nodes {
-			if q.in.Spread.HardNode[x.Node] && c.CountedNodes[x.Node] && int64(x.Pods)+c.SelfMatch-q.buf.MinCount[i] > c.MaxSkew {
+			if q.in.Spread.HardKeyNodes[x.Node] && c.CountedNodes[x.Node] && int64(x.Pods)+c.SelfMatch-q.buf.MinSpreadCounts[i] > c.MaxSkew {
 				out = append(out, x.Node)
 			}
 		}

@@ -80,7 +80,7 @@ func (q *Predictor) sightOf(in *cycle.Replacement) *classView {
 // quickly: that of the default profile with any small weights.
 func quickProfile(p *scheduler.Compiled) bool {
 	x := &p.Weights
-	return p.Policy == nil && p.Packing == nil && p.Fit.IsDefault() && len(p.Balanced) == 0 &&
+	return p.Policy == nil && p.Packing == nil && p.FitStrategy.IsDefault() && len(p.BalancedResources) == 0 &&
 		x.ResourcesFit+x.BalancedAllocation+x.ImageLocality <= 100 &&
 		x.TaintToleration+x.NodeAffinity+x.InterPodAffinity+x.PodTopologySpread <= 10_000 // int32 holds the totals
 }
@@ -88,9 +88,9 @@ func quickProfile(p *scheduler.Compiled) bool {
 // quickClass reports whether nothing is asked of nodes but resources, their own
 // properties and counts of pods.
 func quickClass(in *cycle.Replacement) bool {
-	if in.Checked == nil || len(in.Requests.Extended) > 0 || in.Requests.EphemeralStorageByte > 0 ||
+	if in.CheckedRequests == nil || len(in.Requests.Extended) > 0 || in.Requests.EphemeralStorageByte > 0 ||
 		len(in.Ports) > 0 || len(in.Disks) > 0 || len(in.Class.Claims) > 0 || len(in.Volumes.Attach) > 0 || len(in.Volumes.ExclusiveClaims) > 0 ||
-		in.Volumes.Bindable != nil || in.Volumes.InZone != nil || in.FeaturesOK != nil || in.Volumes.Refused != "" || in.Volumes.Score != nil {
+		in.Volumes.Bindable != nil || in.Volumes.InZone != nil || in.FeaturesOK != nil || in.Volumes.RefusedReason != "" || in.Volumes.Score != nil {
 		return false
 	}
 	soft := in.Spread.Soft
@@ -98,21 +98,21 @@ func quickClass(in *cycle.Replacement) bool {
 		soft = nil
 	}
 	for i := range soft {
-		if soft[i].Topology.OneNodeEach != soft[i].Hostname {
+		if soft[i].Topology.OneNodePerDomain != soft[i].Hostname {
 			return false
 		}
 	}
-	for n := 0; len(soft) > 0 && in.Spread.RequireAll && n < len(in.NodeOK); n++ {
-		if in.NodeOK[n] && !in.Spread.SoftNode[n] { // it would take part without a score
+	for n := 0; len(soft) > 0 && in.Spread.RequireAllKeys && n < len(in.CanRun); n++ {
+		if in.CanRun[n] && !in.Spread.SoftKeyNodes[n] { // it would take part without a score
 			return false
 		}
 	}
 	for i := range in.Spread.Hard { // nodes without pods must not be refused for those with
-		if c := &in.Spread.Hard[i]; c.Topology.OneNodeEach && c.SelfMatch > c.MaxSkew {
+		if c := &in.Spread.Hard[i]; c.Topology.OneNodePerDomain && c.SelfMatch > c.MaxSkew {
 			return false
 		}
 	}
-	return len(soft) <= maxSoft && !slices.ContainsFunc(in.InterPod.Required, func(t cycle.TermWithTopology) bool { return t.Topology.OneNodeEach })
+	return len(soft) <= maxSoft && !slices.ContainsFunc(in.InterPod.Required, func(t cycle.TermWithTopology) bool { return t.Topology.OneNodePerDomain })
 }
 
 // newSight sorts the terms by how they are read, and the nodes into groups.
@@ -120,7 +120,7 @@ func (q *Predictor) newSight(in *cycle.Replacement) *classView {
 	s := &classView{required: in.InterPod.Required}
 	for _, list := range [...][]cycle.TermWithTopology{in.InterPod.Anti, in.InterPod.ExistingAnti} {
 		for _, t := range list {
-			if t.Topology.OneNodeEach {
+			if t.Topology.OneNodePerDomain {
 				s.antiNode = append(s.antiNode, t)
 			} else {
 				s.anti = append(s.anti, t)
@@ -130,7 +130,7 @@ func (q *Predictor) newSight(in *cycle.Replacement) *classView {
 	for _, t := range in.InterPod.Scored {
 		switch {
 		case in.Profile.Weights.InterPodAffinity == 0:
-		case t.Topology.OneNodeEach:
+		case t.Topology.OneNodePerDomain:
 			s.nodeWise = append(s.nodeWise, t)
 		default:
 			s.scored = append(s.scored, t)
@@ -145,9 +145,9 @@ func (q *Predictor) newSight(in *cycle.Replacement) *classView {
 // terrainOf returns the groups of nodes, nil where there are too many of them.
 func (q *Predictor) terrainOf(in *cycle.Replacement) *nodeGroups {
 	topologies := topologiesOf(in)
-	key := binary.AppendVarint(nil, int64(in.ViewNumber))
+	key := binary.AppendVarint(nil, int64(in.NodeChecksID))
 	for _, t := range topologies {
-		key = binary.AppendVarint(key, int64(t.Number))
+		key = binary.AppendVarint(key, int64(t.ID))
 	}
 	land, known := q.groups.terrains[string(key)]
 	if !known {
@@ -181,14 +181,14 @@ func newTerrain(w *model.Cluster, in *cycle.Replacement, topologies []*model.Top
 	count, number := len(w.Snap.Nodes), map[string]uint8{}
 	land := &nodeGroups{group: make([]uint8, count), all: make([]uint64, (count+63)/64)}
 	var key []byte
-	for place, n := range w.WalkOrder() {
+	for place, n := range w.InitNodeOrder() {
 		land.group[place] = nowhere
-		if !in.NodeOK[n] {
+		if !in.CanRun[n] {
 			continue
 		}
-		key = binary.AppendVarint(key[:0], in.Static.PreferNoSchedule[n]+in.Static.HintTaint*w.Hints.Taint(n))
-		if in.Static.Preferred != nil {
-			key = binary.AppendVarint(key, in.Static.Preferred[n])
+		key = binary.AppendVarint(key[:0], in.StaticScores.PreferNoSchedule[n]+in.StaticScores.HintTaint*w.Hints.ExtraTaints(n))
+		if in.StaticScores.Preferred != nil {
+			key = binary.AppendVarint(key, in.StaticScores.Preferred[n])
 		}
 		for _, t := range topologies {
 			key = binary.AppendVarint(key, int64(groupOf(t, n)))
@@ -212,7 +212,7 @@ func newTerrain(w *model.Cluster, in *cycle.Replacement, topologies []*model.Top
 // groupOf is what nodes of one group share: the domain, or, where each node is one,
 // whether it has the label.
 func groupOf(t *model.Topology, n cluster.NodeID) int32 {
-	if x := t.Domain[n]; x == model.NoDomain || !t.OneNodeEach {
+	if x := t.Domain[n]; x == model.NoDomain || !t.OneNodePerDomain {
 		return x
 	}
 	return 0

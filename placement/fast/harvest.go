@@ -100,7 +100,7 @@ func (q *Predictor) bounds() {
 	taken := min(scheduler.MaxScore, scheduler.MaxScore*as.MilliCPU/q.leastMilliCPU) + min(scheduler.MaxScore, scheduler.MaxScore*as.MemoryBytes/q.leastBytes) + 2
 	h.slack = max(int(h.ratio)*int(taken)-int(h.less), 0) + 4*max(int(h.most)-int(weights.BalancedAllocation)*scheduler.MaxScore*3/4, 0) + 2
 	h.span = q.best()*int(h.ratio) + 1
-	if q.in.Static.Images != nil {
+	if q.in.StaticScores.Images != nil {
 		h.imageRatio = int32(2 * weights.ImageLocality)
 		h.span += int(h.imageRatio) * scheduler.MaxScore
 	}
@@ -123,7 +123,7 @@ func (q *Predictor) more(g int) {
 		h.quota[g] = (1 + firstQuota*q.field.count/q.size) / quotaGrows
 	}
 	h.quota[g] = (h.quota[g] + 1) * quotaGrows
-	if q.in.Static.Images == nil {
+	if q.in.StaticScores.Images == nil {
 		q.surveyByBase(g)
 	} else {
 		q.survey(g)
@@ -185,7 +185,7 @@ func (q *Predictor) surveyByBase(g int) {
 // survey lists the feasible nodes of a group, special ones left out, in the order of
 // the walk, with their numbers and places, and counts them by mark.
 func (q *Predictor) survey(g int) {
-	h, f, images := &q.harvest, &q.field, q.in.Static.Images
+	h, f, images := &q.harvest, &q.field, q.in.StaticScores.Images
 	h.roll, h.counts = h.roll[:0], sampling.Resize(h.counts, h.span)
 	clear(h.counts)
 	for i, places := range q.sight.land.bits[g] {
@@ -195,7 +195,7 @@ func (q *Predictor) survey(g int) {
 			place := i<<6 + bits.TrailingZeros64(left)
 			mark := int32(q.base[place]) * h.ratio
 			if images != nil {
-				mark += h.imageRatio * int32(images[q.m.Walk[place]])
+				mark += h.imageRatio * int32(images[q.m.NodeOrder[place]])
 			}
 			h.counts[mark]++
 			number := int(f.before[i]) + bits.OnesCount64(fits&(bit-1))

@@ -73,13 +73,13 @@ func (q *Predictor) findKinds() (alike, ok bool) {
 // sumShared counts pods by domain: first those of the inter-pod terms that score,
 // then those of soft constraints.
 func (q *Predictor) sumShared() int {
-	slot, r := len(q.in.Spread.Hard)+len(q.sight.required)+len(q.sight.anti), cycle.Attempt{Model: q.m, Buf: q.buf, Replacement: q.in}
+	slot, r := len(q.in.Spread.Hard)+len(q.sight.required)+len(q.sight.anti), cycle.Attempt{Model: q.m, Scratch: q.buf, Replacement: q.in}
 	for i, t := range q.sight.scored {
-		q.buf.SumDomains(slot+i, t)
+		q.buf.CountTerm(slot+i, t)
 	}
 	for i := range q.soft {
 		if !q.soft[i].Hostname {
-			r.Slots = slot + len(q.sight.scored) + i
+			r.FilterSlots = slot + len(q.sight.scored) + i
 			score.SoftCounts(&r, &q.soft[i])
 		}
 	}
@@ -88,16 +88,16 @@ func (q *Predictor) sumShared() int {
 
 // groupRaws are those of a node, as if it had no pods that are counted by node.
 func (q *Predictor) groupRaws(n cluster.NodeID, slot int) (r raws) {
-	f, weights, b := &q.in.Static, &q.in.Profile.Weights, q.buf
+	f, weights, b := &q.in.StaticScores, &q.in.Profile.Weights, q.buf
 	if weights.TaintToleration > 0 {
-		r.taints = f.PreferNoSchedule[n] + f.HintTaint*q.m.Hints.Taint(n)
+		r.taints = f.PreferNoSchedule[n] + f.HintTaint*q.m.Hints.ExtraTaints(n)
 	}
 	if weights.NodeAffinity > 0 && f.Preferred != nil {
 		r.preferred = f.Preferred[n]
 	}
 	for i, t := range q.sight.scored {
 		if x := t.Topology.Domain[n]; x != model.NoDomain {
-			r.inter += t.Weight * int64(b.ByDomain[slot+i][x])
+			r.inter += t.Weight * int64(b.CountsByDomain[slot+i][x])
 		}
 	}
 	slot += len(q.sight.scored)
@@ -111,7 +111,7 @@ func (q *Predictor) groupRaws(n cluster.NodeID, slot int) (r raws) {
 		case x == model.NoDomain:
 			r.pods[i] = sampling.NoLabel
 		case !c.Hostname:
-			r.pods[i] = int64(b.ByDomain[slot+i][x])
+			r.pods[i] = int64(b.CountsByDomain[slot+i][x])
 		}
 	}
 	return r

@@ -103,14 +103,14 @@ func (q *Predictor) Predict(in *cycle.Replacement, p cluster.PodID, pr *predicti
 		pr.Gone = pr.Terminating
 		return true
 	}
-	m.ShiftSpread(p, n, -1)
+	m.AdjustSpread(p, n, -1)
 	ok := q.first(n, &pr.Terminating, &q.written[0])
 	if ok {
-		m.ShiftUsage(p, n, -1)
+		m.AdjustUsage(p, n, -1)
 		ok = q.second(n, &pr.Gone, &q.written[1])
-		m.ShiftUsage(p, n, 1)
+		m.AdjustUsage(p, n, 1)
 	}
-	m.ShiftSpread(p, n, 1)
+	m.AdjustSpread(p, n, 1)
 	return ok
 }
 
@@ -212,11 +212,11 @@ func (q *Predictor) judgeAll(out *prediction.State, x *written) {
 	q.fillWindow()
 	q.startLevels()
 	total := q.nextTotal()
-	out.Best, out.Fitting = int64(total), q.fitting(x)
+	out.Best, out.FeasibleSet = int64(total), q.fitting(x)
 	for k, t := range q.cover.total {
 		if s, level := &q.sources[k], q.cover.level[k]; t == total {
 			for _, at := range s.nodes[s.starts[level]:s.starts[level+1]] {
-				out.Winners = append(out.Winners, q.m.Walk[q.field.at[at]])
+				out.Winners = append(out.Winners, q.m.NodeOrder[q.field.at[at]])
 			}
 		}
 	}
@@ -226,7 +226,7 @@ func (q *Predictor) judgeAll(out *prediction.State, x *written) {
 
 func (q *Predictor) fitting(x *written) prediction.NodeSet {
 	x.fits = append(x.fits[:0], q.field.fits...)
-	return prediction.NodeSet{Count: q.field.count, Bits: x.fits, Place: q.place, Walk: q.m.Walk}
+	return prediction.NodeSet{Count: q.field.count, Bits: x.fits, Position: q.place, Order: q.m.NodeOrder}
 }
 
 // written are the slices of a State.
@@ -238,7 +238,7 @@ type written struct {
 
 // report writes down who may win.
 func (q *Predictor) report(out *prediction.State, x *written) {
-	out.Sample, out.Best, out.Fitting = q.size, int64(q.cover.most), q.fitting(x)
+	out.SampleSize, out.Best, out.FeasibleSet = q.size, int64(q.cover.most), q.fitting(x)
 	out.Winners, out.Odds = x.winners[:0], x.odds[:0]
 	defer func() { x.winners, x.odds = out.Winners, out.Odds }()
 	for i, word := range q.won {

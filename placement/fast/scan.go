@@ -53,15 +53,15 @@ func NewPredictor(w *model.Cluster, groups *GroupCache) *Predictor {
 	for place := range n {
 		q.based[0][place>>6] |= 1 << (place & 63)
 	}
-	w.WalkOrder()
-	q.place = w.WalkPlace
-	for _, n := range w.Walk {
+	w.InitNodeOrder()
+	q.place = w.NodePosition
+	for _, n := range w.NodeOrder {
 		l := &w.Requests[n]
 		q.usable = q.usable && l.AllocatableMilliCPU > 0 && l.AllocatableMilliCPU <= maxAllocatable && l.AllocatableBytes > 0 && l.AllocatableBytes <= maxAllocatable
 		q.mostMilliCPU, q.mostBytes = max(q.mostMilliCPU, l.AllocatableMilliCPU), max(q.mostBytes, l.AllocatableBytes)
 		q.leastMilliCPU, q.leastBytes = min(q.leastMilliCPU, l.AllocatableMilliCPU), min(q.leastBytes, l.AllocatableBytes)
 	}
-	for _, n := range w.Walk {
+	for _, n := range w.NodeOrder {
 		q.NodeChanged(n)
 	}
 	return q
@@ -108,7 +108,7 @@ func askInt(v int64) int64 {
 // fitsAt reports whether the node at a place has what the newcomer asks for.
 func (q *Predictor) fitsAt(place int32) bool {
 	x := &q.free[place]
-	return x.milliCPU >= askInt(q.in.Checked.MilliCPU) && x.bytes >= askInt(q.in.Checked.MemoryBytes)
+	return x.milliCPU >= askInt(q.in.CheckedRequests.MilliCPU) && x.bytes >= askInt(q.in.CheckedRequests.MemoryBytes)
 }
 
 // freePart is freeShare for what would be left.
@@ -123,7 +123,7 @@ func freePart(left, per float64) int32 {
 // the relative scores in its stead: NodeResourcesFit (leastAllocated), BalancedAllocation (evenScore) and
 // images.
 func (q *Predictor) score(list []int32) {
-	as, r, weights, images := &q.in.ScoredRequests, &q.in.Requests, &q.in.Profile.Weights, q.in.Static.Images
+	as, r, weights, images := &q.in.ScoredRequests, &q.in.Requests, &q.in.Profile.Weights, q.in.StaticScores.Images
 	cpu, memory := float64(as.MilliCPU), float64(as.MemoryBytes)
 	halfCPU, halfMemory := float64(r.MilliCPU)/2, float64(r.MemoryBytes)/2
 	fit, even := int32(weights.ResourcesFit), weights.BalancedAllocation
@@ -142,7 +142,7 @@ func (q *Predictor) score(list []int32) {
 			sum += int32(even * score.IsBalanced(with, x.balance))
 		}
 		if images != nil {
-			sum += int32(weights.ImageLocality) * int32(images[q.m.Walk[place]])
+			sum += int32(weights.ImageLocality) * int32(images[q.m.NodeOrder[place]])
 		}
 		list[i] = sum
 	}
@@ -155,14 +155,14 @@ const unclear = 1e-9
 
 // balanceWith is the node's balance with the newcomer.
 func (q *Predictor) balanceWith(place int32) int64 {
-	l, r := &q.m.Requests[q.m.Walk[place]], &q.in.Requests
+	l, r := &q.m.Requests[q.m.NodeOrder[place]], &q.in.Requests
 	return score.Balance(l.MilliCPU+r.MilliCPU, l.AllocatableMilliCPU, l.MemoryBytes+r.MemoryBytes, l.AllocatableBytes)
 }
 
 // scan finds the feasible nodes.
 func (q *Predictor) scan() {
 	f, count := &q.field, 0
-	milliCPU, bytes := askInt(q.in.Checked.MilliCPU), askInt(q.in.Checked.MemoryBytes)
+	milliCPU, bytes := askInt(q.in.CheckedRequests.MilliCPU), askInt(q.in.CheckedRequests.MemoryBytes)
 	open := q.openPlaces()
 	for _, n := range q.barred() {
 		place := q.place[n]

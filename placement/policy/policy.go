@@ -65,11 +65,11 @@ func policyTaints(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 }
 
 func policyNodeAffinity(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	if r.Replacement.Static.Preferred == nil {
+	if r.Replacement.StaticScores.Preferred == nil {
 		fill(out, 0)
 		return
 	}
-	score.Pick(out, feasible, r.Replacement.Static.Preferred)
+	score.Pick(out, feasible, r.Replacement.StaticScores.Preferred)
 	score.Normalise(out, scheduler.MaxPolicyScore, false)
 }
 
@@ -136,7 +136,7 @@ func policyPreferAvoid(r *cycle.Attempt, feasible []cluster.NodeID, out []int64)
 	}
 }
 
-func policyLabel(r *cycle.Attempt, f scheduler.Priority, feasible []cluster.NodeID, out []int64) {
+func policyLabel(r *cycle.Attempt, f scheduler.PriorityFunction, feasible []cluster.NodeID, out []int64) {
 	for i, n := range feasible {
 		out[i] = 0
 		if _, has := r.Model.Snap.Nodes[n].Label(f.PreferLabel); has != f.PreferAbsent {

@@ -110,7 +110,7 @@ func either(n *cluster.Node, key, older string) string {
 // It is computed exactly, in integers.
 func policySelectorSpread(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 	c := r.Replacement.Policy
-	zones := r.Buf.Domains(r.Slots, c.Zones.Size)
+	zones := r.Scratch.ResetCounts(r.FilterSlots, c.Zones.Size)
 	var maxN, maxZ int64
 	for _, n := range feasible {
 		maxN = max(maxN, int64(c.Selected.On(n)))
@@ -144,7 +144,7 @@ func rest(n, most int64) (part, whole int64) {
 // when there are none, and 0 for a node without the label.
 func policyAntiAffinity(r *cycle.Attempt, key string, feasible []cluster.NodeID, out []int64) {
 	topo, service := r.Model.TopologyOf(key), r.Replacement.Policy.Service
-	byValue := r.Buf.Domains(r.Slots, topo.Size)
+	byValue := r.Scratch.ResetCounts(r.FilterSlots, topo.Size)
 	var all int64
 	for _, n := range feasible {
 		if service == nil {

@@ -13,7 +13,7 @@ func (s *Sampler) steady(c int) bool {
 	w, column, rule := &s.window, s.kinds.column[softColumn+c], &s.r.Replacement.Spread.Soft[c]
 	if rule.Hostname {
 		w.domains[c] = int32(s.size)
-		if !s.r.Replacement.Spread.RequireAll || !slices.Contains(column, skipped) {
+		if !s.r.Replacement.Spread.RequireAllKeys || !slices.Contains(column, skipped) {
 			return true
 		}
 	} else {

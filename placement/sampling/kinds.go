@@ -72,8 +72,8 @@ func (s *Sampler) readColumns() {
 	if k.on[taintColumn] = weights.TaintToleration > 0; k.on[taintColumn] {
 		score.CountTaints(r, s.nodes, k.column[taintColumn])
 	}
-	if k.on[affinityColumn] = weights.NodeAffinity > 0 && in.Static.Preferred != nil; k.on[affinityColumn] {
-		score.Pick(k.column[affinityColumn], s.nodes, in.Static.Preferred)
+	if k.on[affinityColumn] = weights.NodeAffinity > 0 && in.StaticScores.Preferred != nil; k.on[affinityColumn] {
+		score.Pick(k.column[affinityColumn], s.nodes, in.StaticScores.Preferred)
 	}
 	if weights.InterPodAffinity > 0 && len(in.InterPod.Scored) > 0 {
 		clear(k.column[interColumn])
@@ -106,8 +106,8 @@ func (s *Sampler) readSoft(c *cycle.SpreadConstraint, out []int64) {
 			out[i] = int64(pods[x])
 		}
 	}
-	for i := 0; rules.RequireAll && i < len(out); i++ {
-		if !rules.SoftNode[s.nodes[i]] {
+	for i := 0; rules.RequireAllKeys && i < len(out); i++ {
+		if !rules.SoftKeyNodes[s.nodes[i]] {
 			out[i] = skipped
 		}
 	}
@@ -159,15 +159,15 @@ func (s *Sampler) addFixed() {
 	k, r := &s.kinds, s.r
 	k.fixed = cycle.ResizeInt64(k.fixed, len(s.nodes))
 	clear(k.fixed)
-	b := r.Buf
+	b := r.Scratch
 	b.Total = cycle.ResizeInt64(b.Total, len(s.nodes))
 	fixed := k.fixed[:len(s.nodes)]
 	for _, x := range r.Replacement.Scorers {
-		if x.Relative || x.Idle != nil && x.Idle(r.Replacement) {
+		if x.Relative || x.AlwaysZero != nil && x.AlwaysZero(r.Replacement) {
 			continue
 		}
-		if x.ByNode != nil {
-			values := x.ByNode(r.Replacement)
+		if x.NodeScores != nil {
+			values := x.NodeScores(r.Replacement)
 			for i, n := range s.nodes {
 				fixed[i] += x.Weight * int64(values[n])
 			}

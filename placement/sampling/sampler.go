@@ -52,7 +52,7 @@ func (s *Sampler) Sample(r *cycle.Attempt, feasible []cluster.NodeID, size int, 
 		s.someStarts()
 	default:
 		s.read()
-		if r.Model.Attachments.Leaving == cluster.NoNode || !s.fewStarts() {
+		if r.Model.Attachments.VictimNode == cluster.NoNode || !s.fewStarts() {
 			s.everyStart()
 		}
 	}
@@ -63,7 +63,7 @@ func (s *Sampler) Sample(r *cycle.Attempt, feasible []cluster.NodeID, size int, 
 	}
 	most := s.window.most
 	s.scatter(scattered)
-	out, count := prediction.State{Fitting: prediction.NewNodeSet(r.Model, feasible), Sample: size, Best: most}, 0
+	out, count := prediction.State{FeasibleSet: prediction.NewNodeSet(r.Model, feasible), SampleSize: size, Best: most}, 0
 	for _, p := range s.byNode {
 		if p > 0 {
 			count++
@@ -83,8 +83,8 @@ func (s *Sampler) Sample(r *cycle.Attempt, feasible []cluster.NodeID, size int, 
 // It reports whether they stood in line already.
 func (s *Sampler) line(feasible []cluster.NodeID) bool {
 	w := s.r.Model
-	if w.WalkOrder(); s.place == nil {
-		s.place = make([]int32, len(w.Walk))
+	if w.InitNodeOrder(); s.place == nil {
+		s.place = make([]int32, len(w.NodeOrder))
 	}
 	if slices.Equal(s.lined, feasible) {
 		return true
@@ -95,9 +95,9 @@ func (s *Sampler) line(feasible []cluster.NodeID) bool {
 		s.place[n] = int32(i) + 1
 	}
 	s.nodes, s.weight = s.nodes[:0], s.weight[:0]
-	all := float64(len(w.Walk))
+	all := float64(len(w.NodeOrder))
 	starts, one := 0, 1/all
-	for _, n := range w.Walk {
+	for _, n := range w.NodeOrder {
 		starts++
 		if s.place[n] == 0 {
 			continue
@@ -136,7 +136,7 @@ func (s *Sampler) someStarts() {
 			weight += x
 		}
 		score.Score(s.r, around[from:from+s.size])
-		total := s.r.Buf.Total
+		total := s.r.Scratch.Total
 		best, ties := slices.Max(total), 0
 		for _, t := range total {
 			if t == best {

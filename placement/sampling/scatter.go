@@ -120,7 +120,7 @@ func (s *Sampler) takeTotals() {
 	s.readColumns()
 	clear(k.on)
 	score.Score(s.r, s.nodes)
-	k.fixed = append(k.fixed[:0], s.r.Buf.Total...)
+	k.fixed = append(k.fixed[:0], s.r.Scratch.Total...)
 	s.findKinds()
 	s.open()
 }

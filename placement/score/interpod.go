@@ -35,7 +35,7 @@ func SumInterPod(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) (any 
 			continue
 		}
 		any = true
-		d := r.Buf.SumDomains(r.Slots, t)
+		d := r.Scratch.CountTerm(r.FilterSlots, t)
 		for i, n := range feasible {
 			if x := t.Topology.Domain[n]; x != model.NoDomain {
 				out[i] += t.Weight * int64(d[x])

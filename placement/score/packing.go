@@ -15,7 +15,7 @@ func scorePacking(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 		if out[i] = 0; !x.Measured {
 			continue
 		}
-		milliCPU := x.UsedMilliCPU + x.UnsettledMilliCPU + r.Replacement.Class.ExpectedMilliCPU
+		milliCPU := x.UsedMilliCPU + x.UnmeasuredMilliCPU + r.Replacement.Class.ExpectedMilliCPU
 		out[i] = packed(100*float64(milliCPU)/float64(x.CapacityMilliCPU), float64(r.Replacement.Profile.Packing.Target))
 	}
 }

@@ -14,7 +14,7 @@ import (
 // ResourcesFit is the score of NodeResourcesFit by the profile's strategy. Where
 // a container requests no cpu or memory the scheduler assumes 100m and 200Mi.
 func ResourcesFit(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
-	if strategy := &in.Profile.Fit; !strategy.IsDefault() {
+	if strategy := &in.Profile.FitStrategy; !strategy.IsDefault() {
 		return weightedMean(w, strategy, in, n)
 	}
 	l := &w.Requests[n]
@@ -138,7 +138,7 @@ func scalar(name corev1.ResourceName) bool {
 // changes little, up to 100 when it levels the node. It does not score a pod that
 // requests none of the resources.
 func BalancedAllocation(w *model.Cluster, in *cycle.Replacement, n cluster.NodeID) int64 {
-	if list := in.Profile.Balanced; len(list) > 0 {
+	if list := in.Profile.BalancedResources; len(list) > 0 {
 		return balancedOver(w, list, in, n)
 	}
 	r := &in.Requests

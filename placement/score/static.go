@@ -63,23 +63,23 @@ func scoreTaints(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
 
 // CountTaints counts untolerated PreferNoSchedule taints, hints among them.
 func CountTaints(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	f := &r.Replacement.Static
+	f := &r.Replacement.StaticScores
 	if f.HintTaint == 0 || !r.Model.Hints.HasTaints() {
 		Pick(out, feasible, f.PreferNoSchedule)
 		return
 	}
 	for i, n := range feasible {
-		out[i] = f.PreferNoSchedule[n] + f.HintTaint*r.Model.Hints.Taint(n)
+		out[i] = f.PreferNoSchedule[n] + f.HintTaint*r.Model.Hints.ExtraTaints(n)
 	}
 }
 
 func scoreNodeAffinity(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	Pick(out, feasible, r.Replacement.Static.Preferred)
+	Pick(out, feasible, r.Replacement.StaticScores.Preferred)
 	Normalise(out, scheduler.MaxScore, false)
 }
 
 func scoreImages(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
-	Pick(out, feasible, r.Replacement.Static.Images)
+	Pick(out, feasible, r.Replacement.StaticScores.Images)
 }
 
 func scoreVolumes(r *cycle.Attempt, feasible []cluster.NodeID, out []int64) {
