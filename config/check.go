@@ -34,7 +34,7 @@ func check(c *Config, d *strict.Decoder) {
 	checkWindows(c, d, loc)
 	checkFraction(d, "impact.utilizationLimit", c.Impact.UtilizationLimit)
 	checkEvictor(c, d)
-	checkBreakerAndBenefit(c, d)
+	checkBreaker(c, d)
 	checkPlacement(c, d)
 	checkWeb(c, d)
 	checkHints(c, d)

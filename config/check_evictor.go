@@ -100,21 +100,12 @@ func checkEvictor(c *Config, d *strict.Decoder) {
 	}
 }
 
-func checkBreakerAndBenefit(c *Config, d *strict.Decoder) {
+func checkBreaker(c *Config, d *strict.Decoder) {
 	b := c.Evictor.Breaker
 	checkFraction(d, "evictor.breaker.maxUnreadyNodesFrac", b.MaxUnreadyNodesFrac)
 	checkFraction(d, "evictor.breaker.maxFailedFrac", b.MaxFailedFrac)
 	checkFraction(d, "evictor.breaker.maxBadLandingsFrac", b.MaxBadLandingsFrac)
 	if strings.HasSuffix(b.MaxPendingPods.String(), "%") {
 		d.Errorf("evictor.breaker.maxPendingPods", "a share is not allowed here (want a whole number, or unlimited)")
-	}
-	if c.Benefit.Floor != 0 {
-		checkFraction(d, "benefit.floor", c.Benefit.Floor)
-	}
-	if c.Benefit.MinEvictions < 1 {
-		d.Errorf("benefit.minEvictions", "%d is too small (want 1 or more; to suspend no strategy, set benefit.floor: 0)", c.Benefit.MinEvictions)
-	}
-	if c.Benefit.Hold < Duration(time.Minute) {
-		d.Errorf("benefit.hold", "%s is too short to have an effect (want 1m or more; to suspend no strategy, set benefit.floor: 0)", c.Benefit.Hold)
 	}
 }

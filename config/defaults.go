@@ -47,7 +47,6 @@ func Default() *Config {
 			Breaker: Breaker{MaxUnreadyNodesFrac: 0.3, MaxPendingPods: plan.Absolute(10), MaxFailedFrac: 0.2,
 				MaxBadLandingsFrac: 0.2, Hold: 10 * minute},
 		},
-		Benefit: Benefit{Floor: 0.25, MinEvictions: 10, Hold: 24 * 60 * minute},
 	}
 }
 

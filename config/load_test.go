@@ -16,7 +16,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/internal/golden"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
-	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
 const minimalConfig = "apiVersion: evenkeel.io/v1alpha1\nkind: RebalanceConfig\n"
@@ -107,7 +106,6 @@ func TestHashCoversWhatShapesAPlan(t *testing.T) {
 		"Limits":       func(c *config.Config) { c.Limits.PerHour.Owner = plan.Absolute(1) },
 		"Windows":      func(c *config.Config) { c.Windows.Deny = []config.Window{{Schedule: "0 8 * * *"}} },
 		"Evictor":      func(c *config.Config) { c.Evictor.Steer = "taint" },
-		"Benefit":      func(c *config.Config) { c.Benefit.Floor = 0.5 },
 		"Placement":    func(c *config.Config) { c.Placement.SchedulerConfig = "f" },
 	}
 	before := config.Default().Hash()
@@ -159,11 +157,8 @@ func TestDefaultsAgreeWithTheirPackages(t *testing.T) {
 	if got := c.BreakerOptions(); got != breaker.DefaultOptions() {
 		t.Errorf("breaker: %+v", got)
 	}
-	if got := c.BenefitOptions(); got != history.DefaultBenefit() {
-		t.Errorf("benefit: %+v", got)
-	}
 	o := c.PlannerOptions()
-	if o.Breaker != c.BreakerOptions() || o.Benefit != c.BenefitOptions() {
-		t.Errorf("the planner's: %+v, %+v", o.Breaker, o.Benefit)
+	if o.Breaker != c.BreakerOptions() {
+		t.Errorf("the planner's: %+v", o.Breaker)
 	}
 }

@@ -77,7 +77,7 @@ func (c *Config) PlannerOptions() planner.Options {
 	o.Pressure = planner.PressureHint{LabelKey: c.Hints.Label.Key, LabelValue: c.Hints.Label.Value, TaintKey: c.Hints.Taint.Key}
 	o.HintsNodes = c.Hints.Enabled
 	o.HintRules, o.Foretell = c.PressureOptions(), c.DryRun && c.Hints.Enabled
-	o.Breaker, o.Benefit, o.Stay = c.BreakerOptions(), c.BenefitOptions(), c.HistoryOptions().Initial
+	o.Breaker, o.Stay = c.BreakerOptions(), c.HistoryOptions().Initial
 	o.Steer, o.SteerMaxFrac = hints.Kind(c.Evictor.Steer), c.Evictor.SteerMaxFrac
 	for _, s := range c.scheduled {
 		o.Strategies = append(o.Strategies, planner.StrategyInfo{
@@ -131,11 +131,6 @@ func (c *Config) BreakerOptions() breaker.Options {
 		MaxUnreadyNodesFrac: b.MaxUnreadyNodesFrac, MaxPendingPods: b.MaxPendingPods, MaxFailedFrac: b.MaxFailedFrac,
 		MaxBadLandingsFrac: b.MaxBadLandingsFrac, Hold: time.Duration(b.Hold),
 	}
-}
-
-// BenefitOptions say when Evenkeel suspends a strategy that does not help enough.
-func (c *Config) BenefitOptions() history.BenefitOptions {
-	return history.BenefitOptions{Floor: c.Benefit.Floor, MinEvictions: c.Benefit.MinEvictions, Hold: time.Duration(c.Benefit.Hold)}
 }
 
 // PerMinute returns the limit on evictions per minute; 0 means no limit.

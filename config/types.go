@@ -26,7 +26,6 @@ type Config struct {
 	Limits       Limits     `json:"limits"`
 	Windows      Windows    `json:"windows"`
 	Evictor      Evictor    `json:"evictor"`
-	Benefit      Benefit    `json:"benefit"`
 	Placement    Placement  `json:"placement"`
 	Web          Web        `json:"web"`
 
@@ -144,13 +143,6 @@ type Breaker struct {
 	MaxFailedFrac       float64         `json:"maxFailedFrac"`
 	MaxBadLandingsFrac  float64         `json:"maxBadLandingsFrac"`
 	Hold                Duration        `json:"hold"`
-}
-
-// Benefit says when Evenkeel suspends a strategy whose evictions do not help enough.
-type Benefit struct {
-	Floor        float64  `json:"floor"`
-	MinEvictions int      `json:"minEvictions"`
-	Hold         Duration `json:"hold"`
 }
 
 // Sources of usage. SourceRequests means that Evenkeel does not measure usage.

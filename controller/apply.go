@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner"
 )
 
 // approvalPollInterval is the time between two checks for an approved plan.
@@ -57,7 +56,7 @@ func (c *Controller) Apply(ctx context.Context, approved plan.Plan, by plan.Appr
 	p.checkBreaker()
 	if !p.blocked() {
 		p.executeWaves(ctx, p.admit(approved))
-		p.measureBenefit(ctx, approved, planner.Standing{Snapshot: p.snapshot, Goals: Goals(p.snapshot, c.Strategies, nil)})
+		p.recheckBreaker(ctx)
 	}
 	return p.finish(ctx), nil
 }

@@ -2,11 +2,10 @@ package controller
 
 import (
 	"context"
+	"slices"
 
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
-	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
 // checkBreaker asks the breaker whether it blocks this pass, and takes the baseline with which
@@ -51,24 +50,16 @@ func (p *pass) tripBreaker(t *plan.BreakerTrip) *plan.Reason {
 	return &t.Reason
 }
 
-// measureBenefit compares what the evictions improved with what the plan predicted, and lets the
-// breaker check the resulting snapshot. It does nothing if the pass evicted no pod.
-func (p *pass) measureBenefit(ctx context.Context, executed plan.Plan, before planner.Standing) {
-	evicted := false
-	for _, o := range p.report.Outcomes {
-		evicted = evicted || o.Outcome == plan.Evicted
-	}
-	if p.Mode != plan.Live || !evicted {
+// recheckBreaker lets the breaker check a new snapshot after the waves. It does nothing if the pass
+// evicted no pod or the breaker is open.
+func (p *pass) recheckBreaker(ctx context.Context) {
+	evicted := slices.ContainsFunc(p.report.Outcomes, func(o plan.Outcome) bool { return o.Outcome == plan.Evicted })
+	if p.Mode != plan.Live || !evicted || p.state.Breaker != nil {
 		return
 	}
 	s, err := p.Observer.Snapshot(context.WithoutCancel(ctx))
 	if err != nil {
-		p.log.Warn("the benefit of the evictions is unknown: taking a snapshot failed", "error", err)
-		return
-	}
-	gains := planner.Gains(before, executed, p.report.Outcomes, planner.Standing{Snapshot: s, Goals: Goals(s, p.Strategies, p.due)})
-	p.state = history.AddBenefit(p.state, gains, p.strategyNames(), p.Clock.Now(), p.Benefits)
-	if p.state.Breaker != nil {
+		p.log.Warn("the breaker cannot check the cluster after the pass: taking a snapshot failed", "error", err)
 		return
 	}
 	if stop := p.tripBreaker(p.Breaker.CheckCluster(s, p.breakerBaseline)); stop != nil && p.report.Stopped == nil {

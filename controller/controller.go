@@ -33,10 +33,9 @@ type Settings struct {
 	// whole wave. See evictor.BatchSize.
 	BatchSize int
 	// HintTTL is how long steering hints stay valid if this process cannot remove them.
-	HintTTL  time.Duration
-	History  history.Options
-	Breaker  breaker.Options
-	Benefits history.BenefitOptions
+	HintTTL time.Duration
+	History history.Options
+	Breaker breaker.Options
 	// ConfigHash identifies the configuration in effect.
 	ConfigHash string
 }

@@ -62,9 +62,8 @@ func (e *scriptedEvictor) EvictWave(_ context.Context, moves []plan.Move, _ func
 
 type recorder struct{ skipped []string }
 
-func (*recorder) RecordPass(plan.RunReport)              {}
-func (*recorder) RecordBenefits(map[string]plan.Benefit) {}
-func (r *recorder) RecordSkipped(s []string)             { r.skipped = append(r.skipped, s...) }
+func (*recorder) RecordPass(plan.RunReport)  {}
+func (r *recorder) RecordSkipped(s []string) { r.skipped = append(r.skipped, s...) }
 
 func newController(t *testing.T, e evictor.Evictor, mode plan.Mode) (*controller.Controller, *fixedObserver) {
 	t.Helper()

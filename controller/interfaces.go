@@ -69,6 +69,5 @@ type Events interface {
 // Recorder updates metrics.
 type Recorder interface {
 	RecordPass(r plan.RunReport)
-	RecordBenefits(byStrategy map[string]plan.Benefit)
 	RecordSkipped(strategies []string)
 }

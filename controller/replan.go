@@ -5,7 +5,6 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner"
 )
 
 // replan makes and executes a second plan within the pass if a move failed or a replacement
@@ -31,7 +30,7 @@ func (p *pass) replan(ctx context.Context) {
 	second = second.ContinueNumbering(p.report.Plan)
 	p.report.Replan = &second
 	p.executeWaves(ctx, second)
-	p.measureBenefit(ctx, second, planner.Standing{Snapshot: s, Goals: goals})
+	p.recheckBreaker(ctx)
 }
 
 // needsReplan reports whether a move was dropped because it was no longer valid, or whether its

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner"
 )
 
 // RunOnce runs one pass for the strategies that are due; nil means all. The error says why it
@@ -22,7 +21,7 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 	p.makePlan()
 	if !p.blocked() {
 		p.executeWaves(ctx, p.report.Plan)
-		p.measureBenefit(ctx, p.report.Plan, planner.Standing{Snapshot: p.snapshot, Goals: p.goals})
+		p.recheckBreaker(ctx)
 		p.replan(ctx)
 	}
 	return p.finish(ctx), nil
@@ -67,7 +66,6 @@ func (p *pass) finish(ctx context.Context) plan.RunReport {
 	p.report.Finished = p.Clock.Now().UTC()
 	slices.SortStableFunc(p.report.Outcomes, func(a, b plan.Outcome) int { return cmp.Compare(a.Step, b.Step) })
 	p.Recorder.RecordPass(p.report)
-	p.Recorder.RecordBenefits(p.state.Benefits)
 	p.emitEvents()
 	p.OnReport(p.report)
 	p.closePass(ctx)

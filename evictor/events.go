@@ -2,8 +2,6 @@ package evictor
 
 import (
 	"fmt"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -69,13 +67,6 @@ func (r EventRecorder) StateChanged(before, after plan.PlannerState) {
 		r.recordOnLease(corev1.EventTypeWarning, "BreakerOpen", "Stop", "no evictions before "+is.Until.UTC().Format(time.RFC3339)+", and not before the cluster is healthy: "+is.Reason.Message)
 	case was != nil && is == nil:
 		r.recordOnLease(corev1.EventTypeNormal, "BreakerClosed", "Resume", "evictions are allowed again; the breaker had tripped because: "+was.Reason.Message)
-	}
-	for _, name := range slices.Sorted(maps.Keys(after.Benefits)) {
-		b := after.Benefits[name]
-		if !b.SuspendedUntil.IsZero() && !b.SuspendedUntil.Equal(before.Benefits[name].SuspendedUntil) {
-			r.recordOnLease(corev1.EventTypeWarning, "StrategyIneffective", "Hold", fmt.Sprintf("strategy %s is paused until %s: its evictions removed %.4g of the excess; the plans had predicted %.4g",
-				name, b.SuspendedUntil.UTC().Format(time.RFC3339), b.Realised, b.Predicted))
-		}
 	}
 }
 

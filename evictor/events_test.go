@@ -55,7 +55,6 @@ func TestWhatHoldsEvictionsIsTold(t *testing.T) {
 	longer := &plan.Pause{Since: noon, Until: noon.Add(time.Hour), By: "bob"}
 	trip := &plan.BreakerTrip{At: noon, Until: noon.Add(10 * time.Minute), Reason: plan.Reason{Code: plan.BreakerOpen, Message: "4 of 10 nodes"}}
 	second := &plan.BreakerTrip{At: noon.Add(time.Hour), Until: noon.Add(2 * time.Hour), Reason: trip.Reason}
-	held := map[string]plan.Benefit{"zones": {Predicted: 7, Realised: .5, SuspendedUntil: noon}, "hot": {Predicted: 1}}
 	const lease = " Lease/evenkeel/evenkeel uid= "
 	for _, c := range []struct {
 		name          string
@@ -71,8 +70,6 @@ func TestWhatHoldsEvictionsIsTold(t *testing.T) {
 		{"still open", plan.PlannerState{Breaker: trip}, plan.PlannerState{Breaker: trip}, ""},
 		{"tripped again", plan.PlannerState{Breaker: trip}, plan.PlannerState{Breaker: second}, "Warning" + lease + "BreakerOpen Stop: no evictions before 2026-01-02T14:00:00Z, and not before the cluster is healthy: 4 of 10 nodes"},
 		{"closed", plan.PlannerState{Breaker: trip}, plan.PlannerState{}, "Normal" + lease + "BreakerClosed Resume: evictions are allowed again; the breaker had tripped because: 4 of 10 nodes"},
-		{"held", plan.PlannerState{}, plan.PlannerState{Benefits: held}, "Warning" + lease + "StrategyIneffective Hold: strategy zones is paused until 2026-01-02T12:00:00Z: its evictions removed 0.5 of the excess; the plans had predicted 7"},
-		{"still held", plan.PlannerState{Benefits: held}, plan.PlannerState{Benefits: held}, ""},
 	} {
 		r, n := newTestRecorder()
 		r.StateChanged(c.before, c.after)

@@ -34,9 +34,6 @@ type Metrics struct {
 	hints            *hintMetrics
 	paused           prometheus.Gauge
 	breaker          prometheus.Gauge
-	ineffective      *prometheus.GaugeVec
-	benefit          *prometheus.GaugeVec
-	benefitEvictions *prometheus.GaugeVec
 	usage            *usageMetrics // nil where no source of usage is asked
 }
 
@@ -59,16 +56,13 @@ func New(version, configHash string) *Metrics {
 		leader:           prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_leader", Help: "1 while this process holds the Lease."}),
 		paused:           prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_paused", Help: "1 when evictions were paused (evenkeel pause) at the last pass."}),
 		breaker:          prometheus.NewGauge(prometheus.GaugeOpts{Name: "evenkeel_breaker_open", Help: "1 if the breaker blocked or stopped the last pass."}),
-		ineffective:      prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_strategy_ineffective", Help: "1 for a strategy that is suspended because its evictions are ineffective."}, []string{"strategy"}),
-		benefit:          prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_benefit_excess", Help: "Share of the goals' excess, weighted, that a strategy's evictions were predicted to remove and that they did remove (when=predicted, realised); older evictions count for less."}, []string{"strategy", "when"}),
-		benefitEvictions: prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_benefit_evictions", Help: "Evictions that weigh in evenkeel_benefit_excess; older ones count for less."}, []string{"strategy"}),
 	}
 	m.info = prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: "evenkeel_build_info", Help: "1, with version and hash of the configuration.",
 		ConstLabels: prometheus.Labels{"version": version}}, []string{"config_hash"})
 	m.SetConfigHash(configHash)
 	m.reloads, m.hints = newReloadMetrics(m.Registry), newHintMetrics(m.Registry)
 	m.Registry.MustRegister(m.info, m.passes, m.passSeconds, m.lastPass, m.skipped, m.planned, m.minEvictions, m.unmetGoals, m.rejected,
-		m.outcomes, m.landings, m.leader, m.bindings, m.hitRate, m.paused, m.breaker, m.ineffective, m.benefit, m.benefitEvictions, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
+		m.outcomes, m.landings, m.leader, m.bindings, m.hitRate, m.paused, m.breaker, collectors.NewGoCollector(), collectors.NewProcessCollector(collectors.ProcessCollectorOpts{}))
 	return m
 }
 

@@ -99,7 +99,7 @@ func TestWhatHoldsEvictionsIsShown(t *testing.T) {
 	m := metrics.New("v1", "abc")
 	compare := func(want string) {
 		t.Helper()
-		names := []string{"evenkeel_paused", "evenkeel_breaker_open", "evenkeel_strategy_ineffective", "evenkeel_benefit_excess", "evenkeel_benefit_evictions"}
+		names := []string{"evenkeel_paused", "evenkeel_breaker_open"}
 		var b strings.Builder
 		for _, line := range strings.Split(strings.TrimSpace(want), "\n") {
 			b.WriteString(strings.TrimSpace(line) + "\n")
@@ -125,18 +125,12 @@ func TestWhatHoldsEvictionsIsShown(t *testing.T) {
 			t.Errorf("got:\n%swant:\n%s", lines.String(), b.String())
 		}
 	}
-	m.RecordPass(plan.RunReport{Plan: plan.Plan{Blocks: []plan.EvictionBlock{{Reason: plan.Reason{Code: plan.Paused}}, {Reason: plan.Reason{Code: plan.StrategyIneffective}, Strategy: "zones"}}}})
-	m.RecordBenefits(map[string]plan.Benefit{"zones": {Evictions: 14, Predicted: 7, Realised: -.5}})
+	m.RecordPass(plan.RunReport{Plan: plan.Plan{Blocks: []plan.EvictionBlock{{Reason: plan.Reason{Code: plan.Paused}}}}})
 	compare(`
-		evenkeel_benefit_evictions zones 14
-		evenkeel_benefit_excess zones predicted 7
-		evenkeel_benefit_excess zones realised -0.5
 		evenkeel_breaker_open 0
-		evenkeel_paused 1
-		evenkeel_strategy_ineffective zones 1`)
+		evenkeel_paused 1`)
 	// The breaker trips in the middle of a pass.
 	m.RecordPass(plan.RunReport{Stopped: &plan.Reason{Code: plan.BreakerOpen}})
-	m.RecordBenefits(nil)
 	compare("evenkeel_breaker_open 1\nevenkeel_paused 0")
 	m.RecordPass(plan.RunReport{Plan: plan.Plan{Blocks: []plan.EvictionBlock{{Reason: plan.Reason{Code: plan.BreakerOpen}}}}, Stopped: &plan.Reason{Code: plan.Paused}})
 	compare("evenkeel_breaker_open 1\nevenkeel_paused 1")

@@ -3,12 +3,10 @@ package plan
 import "time"
 
 // EvictionBlock is a reason why evictions are not made. Paused and BreakerOpen block all
-// evictions. StrategyIneffective suspends one strategy.
+// evictions.
 type EvictionBlock struct {
-	Reason Reason `json:"reason"`
-	// Strategy is the suspended strategy. It is empty if all evictions are blocked.
-	Strategy string    `json:"strategy,omitempty"`
-	Since    time.Time `json:"since,omitzero"`
+	Reason Reason    `json:"reason"`
+	Since  time.Time `json:"since,omitzero"`
 	// Until is the earliest time at which the block ends by itself. Zero means unknown.
 	Until time.Time `json:"until,omitzero"`
 }

@@ -34,8 +34,7 @@ type Plan struct {
 	After      State            `json:"after"`
 	Bound      Bound            `json:"bound"`
 	Inputs     []Input          `json:"inputs"`
-	// Blocks says why planned moves are not executed, or why a strategy that is due is not
-	// planned.
+	// Blocks says why planned moves are not executed.
 	Blocks []EvictionBlock `json:"blocks,omitempty"`
 	// SearchLimitReached says which limit ended the search before it had tried everything.
 	// It is empty if the search was complete.

@@ -22,8 +22,6 @@ type PlannerState struct {
 	Pause *Pause `json:"pause,omitempty"`
 	// Breaker is set while the breaker is open.
 	Breaker *BreakerTrip `json:"breaker,omitempty"`
-	// Benefits are the predicted and the measured benefit of evictions, by strategy.
-	Benefits map[string]Benefit `json:"benefits,omitempty"`
 	// Schedulers counts the bindings of schedulers without a profile, by schedulerName. It
 	// has at most MaxSchedulers entries.
 	Schedulers map[string]SchedulerBindings `json:"schedulers,omitempty"`
@@ -93,15 +91,4 @@ type BreakerTrip struct {
 	Until time.Time `json:"until"`
 	// Pods are the UIDs of the pods that became unschedulable in the stopped pass.
 	Pods []string `json:"pods,omitempty"`
-}
-
-// Benefit sums the predicted and the measured reduction of excess over the evictions of a
-// strategy, as shares of the excess. Older evictions count less (planner/history).
-type Benefit struct {
-	Evictions float64 `json:"evictions"`
-	Predicted float64 `json:"predicted"`
-	Realised  float64 `json:"realised"`
-	// SuspendedUntil is set while the strategy is suspended because its evictions are
-	// ineffective.
-	SuspendedUntil time.Time `json:"suspendedUntil,omitzero"`
 }

@@ -114,5 +114,4 @@ const (
 
 	Paused              Code = "Paused"
 	BreakerOpen         Code = "BreakerOpen"
-	StrategyIneffective Code = "StrategyIneffective"
 )

@@ -22,7 +22,7 @@ type Explainer struct {
 
 // Explain makes the plan once, so that many pods can be asked about.
 func (p *Planner) Explain(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *Explainer {
-	goals = p.asked(s, st, goals, now)
+	goals = number(s, goals)
 	e := &Explainer{start: p.newSearch(s, st, goals, now), done: p.newSearch(s, st, goals, now), moves: map[cluster.PodID]plan.Move{}}
 	e.done.run()
 	for i, st := range e.done.moves {

@@ -10,7 +10,6 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/breaker"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
-	"github.com/evenkeel-project/evenkeel/planner/history"
 	"github.com/evenkeel-project/evenkeel/planner/trust"
 )
 
@@ -51,8 +50,6 @@ type Options struct {
 	Breaker breaker.Options
 	// Stay is how long a pod that came in place of an evicted one is not evicted again.
 	Stay time.Duration
-	// Benefit says when a strategy is held that does not pay off.
-	Benefit history.BenefitOptions
 	// Effort is how many landings a plan may foretell; 0: any number. After that the
 	// plan is the best so far, see plan.Plan.CutShort.
 	Effort int
@@ -104,7 +101,6 @@ func DefaultOptions() Options {
 		MaxUnavailableWithoutPDB: 1,
 		Stay:                     10 * time.Minute,
 		Breaker:                  breaker.DefaultOptions(),
-		Benefit:                  history.DefaultBenefit(),
 		SamplesPerCode:           20,
 		Effort:                   500_000,
 	}

@@ -28,7 +28,7 @@ func New(opts Options) *Planner { return &Planner{opts} }
 // Plan answers the goals. Cost: in each round of an attempt at most one landing prediction per
 // pod whose leaving could serve a goal, and two per move.
 func (p *Planner) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
-	c := p.newSearch(s, st, p.asked(s, st, goals, now), now)
+	c := p.newSearch(s, st, number(s, goals), now)
 	before, start := c.state(), c.goals.clone()
 	c.run()
 	return p.assemble(c, before, start)

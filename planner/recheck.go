@@ -17,7 +17,7 @@ import (
 // A wave with hints is judged with them as planned; when none of the moves that
 // need them is left, the others are judged without, and none is steered.
 func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, pl plan.Plan, wave int, now time.Time) (ok []plan.Move, dropped []plan.Outcome) {
-	goals = p.asked(s, st, goals, now)
+	goals = number(s, goals)
 	var moves []plan.Move
 	for _, m := range pl.Moves {
 		if m.Wave == wave {

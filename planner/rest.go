@@ -17,7 +17,7 @@ func (p *Planner) Replan(s *cluster.Snapshot, st plan.PlannerState, goals []plan
 	if age := now.Sub(began) + time.Second; age > later.opts.Guards.MinPodAge { // times of pods are whole seconds
 		later.opts.Guards.MinPodAge = age
 	}
-	c := later.newSearch(s, st, later.asked(s, st, goals, now), now)
+	c := later.newSearch(s, st, number(s, goals), now)
 	c.limits.done(done)
 	before, start := c.state(), c.goals.clone()
 	c.run()

@@ -96,11 +96,7 @@ func planFor(t *testing.T, s *scenario.Scenario, objects *cluster.Objects) plan.
 func text(p plan.Plan) string {
 	var b strings.Builder
 	for _, h := range p.Blocks {
-		who := "everything"
-		if h.Strategy != "" {
-			who = "strategy " + h.Strategy
-		}
-		fmt.Fprintf(&b, "held: %s: %s: %s\n", who, h.Reason.Code, h.Reason.Message)
+		fmt.Fprintf(&b, "held: everything: %s: %s\n", h.Reason.Code, h.Reason.Message)
 	}
 	for _, in := range p.Inputs {
 		for _, problem := range in.Problems {

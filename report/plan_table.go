@@ -21,15 +21,10 @@ func (t *table) plan(p plan.Plan, subject, effect string) {
 	t.inputs(p)
 }
 
-// blocks explains why the moves of the plan are not executed, and which strategies
-// are not planned.
+// blocks explains why the moves of the plan are not executed.
 func (t *table) blocks(blocks []plan.EvictionBlock) {
 	for _, b := range blocks {
-		text := "Nothing is evicted now: "
-		if b.Strategy != "" {
-			text = "Strategy " + safe(b.Strategy) + " is suspended: "
-		}
-		t.line("%s", t.paint(yellow, text+reasonText(b.Reason)+"."))
+		t.line("%s", t.paint(yellow, "Nothing is evicted now: "+reasonText(b.Reason)+"."))
 	}
 }
 

@@ -91,7 +91,6 @@ func held() plan.Plan {
 	p.Blocks = []plan.EvictionBlock{
 		(&plan.Pause{Since: taken.Add(-time.Hour), Until: taken.Add(time.Hour), By: "alice\x1b[2J", Reason: "release 42"}).Block(),
 		{Reason: plan.Reason{Code: plan.BreakerOpen, Message: "the breaker is open since 2025-12-31T23:55:00Z: 11 pods became unschedulable"}, Since: taken.Add(-5 * time.Minute), Until: taken.Add(5 * time.Minute)},
-		{Strategy: "hot-nodes", Reason: plan.Reason{Code: plan.StrategyIneffective, Message: "its evictions brought 12% of what they were predicted to"}, Since: taken.Add(-time.Hour), Until: taken.Add(23 * time.Hour)},
 	}
 	return p
 }

@@ -68,9 +68,7 @@ func evictionEffect(p plan.Plan, opts []Options) string {
 func blockingCodes(p plan.Plan) string {
 	var codes []string
 	for _, b := range p.Blocks {
-		if b.Strategy == "" {
-			codes = append(codes, safe(string(b.Reason.Code)))
-		}
+		codes = append(codes, safe(string(b.Reason.Code)))
 	}
 	return strings.Join(codes, ", ")
 }
@@ -170,7 +168,7 @@ func movesEffect(evictions, met, improved, goals int) string {
 }
 
 // nothingToDo explains an empty plan. It tells apart goals that are met, strategies
-// that state no goals, and unmet goals of strategies that are not due or blocked.
+// that state no goals, and unmet goals of strategies that are not due.
 func nothingToDo(p plan.Plan) (text, color string) {
 	due, notDue, unmet := []string{}, []string{}, []string{}
 	stated, dueGoals := 0, 0
@@ -185,7 +183,7 @@ func nothingToDo(p plan.Plan) (text, color string) {
 			notDue = append(notDue, safe(st.Name))
 		}
 		if st.Unmet > 0 {
-			unmet = append(unmet, unmetText(st, p.Blocks))
+			unmet = append(unmet, unmetText(st))
 		}
 	}
 	switch {
@@ -208,16 +206,13 @@ func nothingToDo(p plan.Plan) (text, color string) {
 	return text + "; " + strings.Join(unmet, "; "), yellow
 }
 
-// unmetText says why the unmet goals of a strategy cause no moves.
-func unmetText(st plan.StrategyState, blocks []plan.EvictionBlock) string {
-	verb, why := "is", "not due"
+// unmetText counts the unmet goals of a strategy that is not due.
+func unmetText(st plan.StrategyState) string {
+	verb := "is"
 	if st.Unmet > 1 {
 		verb = "are"
 	}
-	if slices.ContainsFunc(blocks, func(b plan.EvictionBlock) bool { return b.Strategy == st.Name }) {
-		why = "suspended"
-	}
-	return fmt.Sprintf("%s of %s %s not met, but the strategy is %s", count(st.Unmet, "goal"), safe(st.Name), verb, why)
+	return fmt.Sprintf("%s of %s %s not met, but the strategy is not due", count(st.Unmet, "goal"), safe(st.Name), verb)
 }
 
 // noStrategies is the text for a configuration without strategies. Such a

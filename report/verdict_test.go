@@ -51,17 +51,6 @@ func TestNothingToDo(t *testing.T) {
 	}
 }
 
-// TestAHeldStrategyIsNotCalledUnasked: somebody may well have asked for it.
-func TestAHeldStrategyIsNotCalledUnasked(t *testing.T) {
-	p := level()
-	p.Strategies = []plan.StrategyState{{Name: "zones", Goals: 10, Unmet: 2}, {Name: "hot", Goals: 1, Due: true}}
-	p.Blocks = []plan.EvictionBlock{{Strategy: "zones", Reason: plan.Reason{Code: plan.StrategyIneffective}}}
-	want := "Plan: the only goal of hot is met; 2 goals of zones are not met, but the strategy is suspended; dry run: nothing is evicted."
-	if got := firstLine(t, p); got != want {
-		t.Errorf("%s\nwant\n%s", got, want)
-	}
-}
-
 // TestWhatEvictionsBring: goals that come nearer without being met are told from
 // goals that nothing is done for.
 func TestWhatEvictionsBring(t *testing.T) {

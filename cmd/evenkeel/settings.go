@@ -72,7 +72,7 @@ func (s *controllerSettings) apply(c *controller.Controller, conf *config.Config
 	p := planner.New(conf.PlannerOptions())
 	c.Planner, c.Replanner, c.Strategies, c.ConfigHash = p, p, conf.BuildStrategies(), conf.Hash()
 	s.hints.configureReconciler(conf)
-	c.Store, c.History, c.Breaker, c.Benefits = s.store, conf.HistoryOptions(), conf.BreakerOptions(), conf.BenefitOptions()
+	c.Store, c.History, c.Breaker = s.store, conf.HistoryOptions(), conf.BreakerOptions()
 	if conf.DryRun {
 		c.Observer = dryRunObserver{s.observer, p}
 		c.Mode, c.Evictor, c.BatchSize, c.HintWriter, c.Events = plan.DryRun, evictor.NewDryRun(), 0, nil, nil

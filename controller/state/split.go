@@ -68,9 +68,6 @@ func splitState(st plan.PlannerState) map[string]plan.PlannerState {
 	if st.Breaker != nil {
 		edit(clusterPart, func(p *plan.PlannerState) { p.Breaker = st.Breaker })
 	}
-	if len(st.Benefits) > 0 {
-		edit(clusterPart, func(p *plan.PlannerState) { p.Benefits = st.Benefits })
-	}
 	if len(st.Schedulers) > 0 {
 		edit(clusterPart, func(p *plan.PlannerState) { p.Schedulers = st.Schedulers })
 	}
@@ -111,9 +108,6 @@ func mergeParts(from map[string]plan.PlannerState) plan.PlannerState {
 		}
 		if p.Breaker != nil {
 			st.Breaker = p.Breaker
-		}
-		for strategy, b := range p.Benefits {
-			setKey(&st.Benefits, strategy, b)
 		}
 		for scheduler, b := range p.Schedulers {
 			setKey(&st.Schedulers, scheduler, b)

@@ -53,7 +53,6 @@ func randomState(t *rapid.T) plan.PlannerState {
 	if rapid.Bool().Draw(t, "tripped") {
 		st.Breaker = &plan.BreakerTrip{At: when(), Pods: []string{"u"}}
 	}
-	some("benefits", func(i int) { setKey(&st.Benefits, fmt.Sprint("s", i), plan.Benefit{Evictions: float64(i)}) })
 	some("schedulers", func(i int) { setKey(&st.Schedulers, fmt.Sprint("s", i), plan.SchedulerBindings{Seen: i}) })
 	st.Sort()
 	return st

@@ -58,7 +58,6 @@ func TestWhatIsSavedIsLoadedByTheNext(t *testing.T) {
 	st = history.Reserve(st, plan.OpenRun{RunID: "r1", Holder: "me", Started: noon}, []plan.Move{a, b}, noon)
 	st.SpentBudgets = map[string]time.Time{"shop/d": noon.Add(time.Minute)}
 	st.Breaker = &plan.BreakerTrip{At: noon, Until: noon.Add(time.Hour)}
-	st.Benefits = map[string]plan.Benefit{"zones": {Evictions: 2, Predicted: 1, Realised: 0.5}}
 	mustSave(t, s, st)
 	if d := cmp.Diff(st, mustLoad(t, New(api.client(), ns))); d != "" {
 		t.Errorf("loaded by another: %s", d)
