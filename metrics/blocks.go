@@ -2,7 +2,8 @@ package metrics
 
 import "github.com/evenkeel-project/evenkeel/plan"
 
-// recordBlocks records what blocked the evictions of the pass, or stopped it.
+// recordBlocks sets the gauges for each reason that blocked the pass. It
+// includes a reason that stopped the pass while it ran.
 func (m *Metrics) recordBlocks(r plan.RunReport) {
 	m.paused.Set(0)
 	m.breaker.Set(0)
