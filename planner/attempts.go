@@ -30,7 +30,6 @@ func (c *search) run() {
 // scheduler would have sent its pods: the next attempt serves those goals first. The best
 // one counts.
 func (c *search) single() {
-	defer c.goAhead()() // steps are looked for without
 	pull := c.pull()
 	c.attempt()
 	best, vain, last := c.outcome(), 0, 0

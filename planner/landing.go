@@ -30,7 +30,7 @@ type landing struct {
 func (c *scene) land(pod cluster.PodID) (landing, plan.Reason, bool) {
 	from := c.world.NodeOf(pod)
 	*c.predictions++
-	pr := c.foretell(pod)
+	pr := c.world.PredictOdds(pod)
 	if pr.SupportedWhy != "" {
 		return landing{}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.SupportedWhy}, false
 	}

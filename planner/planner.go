@@ -64,7 +64,6 @@ type search struct {
 	buf     []candidate
 	spots   []cluster.NodeID // scratch of countAcceptable
 	costs   []float64        // by pod; 0: not known yet
-	next    cluster.PodID    // the candidate after this one; -1: not known
 }
 
 // step is an accepted move inside the search.
@@ -192,7 +191,6 @@ func (c *search) best(g int) answer {
 		if waits != nil && (cand.rank != waits.rank || cand.benefit < waits.benefit) {
 			break
 		}
-		c.next = c.afterwards(all[i+1:])
 		a, reason := c.try(cand.pod, g)
 		switch {
 		case a == joined:
@@ -209,20 +207,6 @@ func (c *search) best(g int) answer {
 		return later
 	}
 	return refused
-}
-
-// afterwards is the first of these candidates whose landing would be asked for; -1: none,
-// or nobody wants to know.
-func (c *search) afterwards(list []candidate) cluster.PodID {
-	for i := range list {
-		if c.ahead == nil {
-			break
-		}
-		if _, stays := c.verdict.of(list[i].pod); !stays {
-			return list[i].pod
-		}
-	}
-	return -1
 }
 
 // try lets a pod join the wave under way if it may leave and its replacement

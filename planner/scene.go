@@ -21,17 +21,13 @@ type scene struct {
 	predictions *int
 	// shifts counts the moves that were made and taken back.
 	shifts int
-	// ahead foretells beside the search; nil: nobody does. leads: its replica follows
-	// the moves of this scene.
-	ahead *ahead
-	leads bool
 }
 
 // newScene is the cluster as the snapshot has it.
 func (p *Planner) newScene(s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState, now time.Time) *scene {
 	o := p.opts.Placement
 	o.Profiles = p.opts.Shadow.Profiles(o.Profiles, schedulers)
-	c := &scene{s, &p.opts, newSteering(s, &p.opts), make([]bool, len(s.Nodes)), placement.NewWorld(s, o), newTracker(s, goals), new(int), 0, nil, false}
+	c := &scene{s, &p.opts, newSteering(s, &p.opts), make([]bool, len(s.Nodes)), placement.NewWorld(s, o), newTracker(s, goals), new(int), 0}
 	c.goals.pressed = p.opts.Pressure.pressed(s, now)
 	c.goals.first = c.goals.servedFirst()
 	for i := range s.Nodes {
@@ -43,7 +39,7 @@ func (p *Planner) newScene(s *cluster.Snapshot, goals []plan.Goal, schedulers []
 // clone is a scene that other moves can be made in.
 func (c *scene) clone() *scene {
 	other := *c
-	other.world, other.goals, other.leads = c.world.Clone(), c.goals.clone(), false
+	other.world, other.goals = c.world.Clone(), c.goals.clone()
 	return &other
 }
 
@@ -60,7 +56,4 @@ func (c *scene) undo(m step) {
 func (c *scene) shift(pod cluster.PodID, to cluster.NodeID) {
 	c.shifts++
 	c.world.Move(pod, to)
-	if c.leads && c.ahead != nil {
-		c.ahead.follow(pod, to)
-	}
 }

@@ -56,7 +56,7 @@ func (a downhill) compare(b downhill) int {
 // steepestMove finds the best move, the pod being -1 where there is none. waits says
 // that it is for the next wave.
 func (c *search) steepestMove(not []cluster.PodID) (best downhill, waits bool) {
-	best.pod, c.next = -1, -1
+	best.pod = -1
 	c.round++
 	for _, g := range c.goals.byNeed(c.stuck) {
 		for _, pod := range c.podsOf(g) {

@@ -138,10 +138,8 @@ func (c *search) landInWave(pod cluster.PodID) (landing, plan.Reason, answer) {
 		*c.predictions++ // as much effort as before: plans do not depend on what is remembered
 		return landing{}, why, refused
 	}
-	c.ahead.expect(c, pod)
 	l, reason, ok := c.land(pod)
 	own := !ok
-	c.ahead.hear(w.start, ok)
 	if ok && len(w.steps) > 0 {
 		if _, r, holds := w.start.land(pod); !holds {
 			if !c.steers || !steerable(r.Code) {
