@@ -48,7 +48,7 @@ func (c *Controller) Apply(ctx context.Context, p plan.Plan, by plan.Approval) (
 	})
 	report.Stopped = c.executeWaves(ctx, log, &report, nil)
 	report.Plan = p
-	c.measureBenefit(ctx, log, &report, planner.Standing{Snapshot: snapshot, Goals: Goals(snapshot, c.Strategies, nil)}, nil)
+	c.measureBenefit(ctx, log, &report, planner.GoalState{Snapshot: snapshot, Goals: Goals(snapshot, c.Strategies, nil)}, nil)
 	return c.reportPass(ctx, log, report), nil
 }
 

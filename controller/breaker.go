@@ -68,7 +68,7 @@ func (c *Controller) tripBreaker(t *plan.BreakerTrip) *plan.Reason {
 
 // measureBenefit compares what the evictions of the pass brought with what they were
 // foretold to bring, and looks at the cluster once more for the breaker.
-func (c *Controller) measureBenefit(ctx context.Context, log *slog.Logger, report *plan.RunReport, before planner.Standing, due []string) {
+func (c *Controller) measureBenefit(ctx context.Context, log *slog.Logger, report *plan.RunReport, before planner.GoalState, due []string) {
 	evicted := false
 	for _, o := range report.Outcomes {
 		evicted = evicted || o.Outcome == plan.Evicted
@@ -81,7 +81,7 @@ func (c *Controller) measureBenefit(ctx context.Context, log *slog.Logger, repor
 		log.Warn("what the evictions brought is not known", "error", err)
 		return
 	}
-	gains := planner.Gains(before, report.Plan, report.Outcomes, planner.Standing{Snapshot: s, Goals: Goals(s, c.Strategies, due)})
+	gains := planner.Gains(before, report.Plan, report.Outcomes, planner.GoalState{Snapshot: s, Goals: Goals(s, c.Strategies, due)})
 	c.state = history.AddBenefit(c.state, gains, c.strategyNames(), c.Clock.Now(), c.Benefits)
 	if c.state.Breaker != nil {
 		return

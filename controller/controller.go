@@ -163,7 +163,7 @@ func (c *Controller) RunOnce(ctx context.Context, due []string) (plan.RunReport,
 		return c.reportPass(ctx, log, report), nil
 	}
 	report.Stopped = c.executeWaves(ctx, log, &report, due)
-	c.measureBenefit(ctx, log, &report, planner.Standing{Snapshot: snapshot, Goals: goals}, due)
+	c.measureBenefit(ctx, log, &report, planner.GoalState{Snapshot: snapshot, Goals: goals}, due)
 	c.replan(ctx, log, &report, due)
 	return c.reportPass(ctx, log, report), nil
 }

@@ -39,7 +39,7 @@ func (c *Controller) replan(ctx context.Context, log *slog.Logger, report *plan.
 	part := *report
 	part.Plan, report.Replan = p, &p
 	part.Stopped = c.executeWaves(ctx, log, &part, due)
-	c.measureBenefit(ctx, log, &part, planner.Standing{Snapshot: s, Goals: goals}, due)
+	c.measureBenefit(ctx, log, &part, planner.GoalState{Snapshot: s, Goals: goals}, due)
 	report.Outcomes, report.Stopped = part.Outcomes, part.Stopped
 }
 

@@ -14,15 +14,15 @@ func (p *Planner) Admit(s *cluster.Snapshot, st plan.PlannerState, pl plan.Plan,
 	c := p.newSearch(s, st, nil, now)
 	var dropped []plan.Outcome
 	for _, m := range pl.Moves {
-		pod := find(s, m.Pod)
+		pod := FindPod(s, m.Pod)
 		if pod == nil || pod.Node == cluster.NoNode {
 			continue
 		}
-		if r, refused := c.limits.refuse(pod.ID); refused {
+		if r, refused := c.Limits.Refuse(pod.ID); refused {
 			dropped = append(dropped, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped, Reason: r})
 			continue
 		}
-		c.limits.count(pod.ID)
+		c.Limits.Add(pod.ID)
 	}
-	return wholeSteps(pl, dropped)
+	return dropUnpaired(pl, dropped)
 }

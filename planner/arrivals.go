@@ -6,171 +6,171 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// unbounded is the headroom of a node that no goal is about.
-const unbounded = int64(1) << 62
+// Unbounded is the headroom of a node that no goal is about.
+const Unbounded = int64(1) << 62
 
-// headroom is, for a way to count and by node, how much more may come there before a
+// Headroom is, for a way to count and by node, how much more may come there before a
 // goal about the node is worse off.
-type headroom struct {
-	amounts *cluster.Amounts
-	room    []int64
+type Headroom struct {
+	Amounts *cluster.Amounts
+	ByNode    []int64
 }
 
 // follow keeps it right when a pod moves.
-func (h headroom) follow(pod cluster.PodID, from, to cluster.NodeID) {
-	if from != cluster.NoNode && h.room[from] != unbounded {
-		h.room[from] += h.amounts.Contribution(pod, from)
+func (h Headroom) follow(pod cluster.PodID, from, to cluster.NodeID) {
+	if from != cluster.NoNode && h.ByNode[from] != Unbounded {
+		h.ByNode[from] += h.Amounts.Contribution(pod, from)
 	}
-	if to != cluster.NoNode && h.room[to] != unbounded {
-		h.room[to] -= h.amounts.Contribution(pod, to)
+	if to != cluster.NoNode && h.ByNode[to] != Unbounded {
+		h.ByNode[to] -= h.Amounts.Contribution(pod, to)
 	}
 }
 
-// bound notes how much more the goal lets its node take; limit is that of the goal.
-func (t *tracker) bound(b *below, limit float64) {
-	at := slices.IndexFunc(t.headroom, func(h headroom) bool { return h.amounts == b.amounts })
+// addHeadroom notes how much more the goal lets its node take; limit is that of the goal.
+func (t *Tracker) addHeadroom(b *NodeMeasure, limit float64) {
+	at := slices.IndexFunc(t.Headroom, func(h Headroom) bool { return h.Amounts == b.Amounts })
 	if at < 0 {
-		room := make([]int64, len(t.s.Nodes))
+		room := make([]int64, len(t.snapshot.Nodes))
 		for i := range room {
-			room[i] = unbounded
+			room[i] = Unbounded
 		}
-		at = len(t.headroom)
-		t.headroom = append(t.headroom, headroom{b.amounts, room})
+		at = len(t.Headroom)
+		t.Headroom = append(t.Headroom, Headroom{b.Amounts, room})
 	}
-	room := t.headroom[at].room
-	room[b.node] = min(room[b.node], b.limit-b.used)
-	if b.amounts.Measure.ByUsage {
-		t.boundByLoad(b, limit)
+	room := t.Headroom[at].ByNode
+	room[b.Node] = min(room[b.Node], b.limit-b.used)
+	if b.Amounts.Measure.ByUsage {
+		t.addUsageHeadroom(b, limit)
 	}
 }
 
-// arrivals judges every node as the place of a pod that leaves another: whether
+// TargetCheck judges every node as the place of a pod that leaves another: whether
 // requested goals are then served better, and none worse. What does not depend
 // on the place is judged once, so that a node costs a few comparisons.
-type arrivals struct {
-	from cluster.NodeID
-	// better: the leaving serves a goal; worse: it harms one, wherever it goes.
-	better, worse bool
-	// byLoad: the leaving serves goals that count these, which is true only of places
+type TargetCheck struct {
+	From cluster.NodeID
+	// leavingServes: the leaving serves a goal; worse: it harms one, wherever it goes.
+	leavingServes, LeavingHarms bool
+	// usageServed: the leaving serves goals that count these, which is true only of places
 	// of which the use is known.
-	byLoad []*cluster.Amounts
-	// spare is what such a place must have left where no goal is about it.
-	spare  []need
-	needs  []need
-	groups []group
+	usageServed []*cluster.Amounts
+	// OutsideGoals is what such a place must have left where no goal is about it.
+	OutsideGoals  []RoomNeed
+	needs  []RoomNeed
+	groups []groupEffect
 }
 
-// need is what the pod takes of a resource that goals are about.
-type need struct {
+// RoomNeed is what the pod takes of a resource that goals are about.
+type RoomNeed struct {
 	amount int64
 	room   []int64 // by node
 }
 
-// group is what arriving in each domain does to one goal.
-type group struct {
-	of    []int32 // by node, its domain
-	marks []mark  // by domain and one; the first is that of nodes in none
+// groupEffect is what arriving in each domain does to one goal.
+type groupEffect struct {
+	domainByNode    []int32 // by node, its domain
+	effects []effect  // by domain and one; the first is that of nodes in none
 }
 
-// mark says that a group's goal is not worse off, and that it is better off.
-type mark uint8
+// effect says that a group's goal is not worse off, and that it is better off.
+type effect uint8
 
 const (
-	harmless mark = 1 << iota
+	harmless effect = 1 << iota
 	helpful
 )
 
-func (g *group) at(n cluster.NodeID) mark { return g.marks[g.of[n]+1] }
+func (g *groupEffect) at(n cluster.NodeID) effect { return g.effects[g.domainByNode[n]+1] }
 
-func (t *tracker) arrivals(pod cluster.PodID, from cluster.NodeID) arrivals {
-	a := arrivals{from: from}
+func (t *Tracker) CheckTargets(pod cluster.PodID, from cluster.NodeID) TargetCheck {
+	a := TargetCheck{From: from}
 	if from != cluster.NoNode {
-		for _, i := range t.byNode[from] {
-			before, after := t.at[i].excess(), t.at[i].with(pod, from, cluster.NoNode)
-			a.worse = a.worse || after > before
-			if after >= before || t.list[i].Constraint {
+		for _, i := range t.ByNode[from] {
+			before, after := t.Measures[i].Excess(), t.Measures[i].ExcessAfter(pod, from, cluster.NoNode)
+			a.LeavingHarms = a.LeavingHarms || after > before
+			if after >= before || t.Goals[i].Constraint {
 				continue
 			}
-			if b, ok := t.at[i].(*below); ok && b.amounts.Measure.ByUsage {
-				a.byLoad = append(a.byLoad, b.amounts)
+			if b, ok := t.Measures[i].(*NodeMeasure); ok && b.Amounts.Measure.ByUsage {
+				a.usageServed = append(a.usageServed, b.Amounts)
 			} else {
-				a.better = true
+				a.leavingServes = true
 			}
 		}
 	}
-	if len(a.byLoad) > 0 {
-		a.spare = t.spare(pod)
+	if len(a.usageServed) > 0 {
+		a.OutsideGoals = t.RoomNeededOutsideGoals(pod)
 	}
-	if !a.better && len(t.byPod[pod]) == 0 {
+	if !a.leavingServes && len(t.byPod[pod]) == 0 {
 		// Then that is all it is good for, and other places are no better than full ones.
-		for _, amounts := range a.byLoad {
-			a.better = true
-			a.needs = append(a.needs, need{1, t.known[amounts]})
+		for _, amounts := range a.usageServed {
+			a.leavingServes = true
+			a.needs = append(a.needs, RoomNeed{1, t.KnownUsage[amounts]})
 		}
-		a.needs = append(a.needs, a.spare...)
+		a.needs = append(a.needs, a.OutsideGoals...)
 	}
-	for i := range t.headroom {
-		if amount := t.headroom[i].amounts.Contribution(pod, cluster.NoNode); amount > 0 {
-			a.needs = append(a.needs, need{amount, t.headroom[i].room})
+	for i := range t.Headroom {
+		if amount := t.Headroom[i].Amounts.Contribution(pod, cluster.NoNode); amount > 0 {
+			a.needs = append(a.needs, RoomNeed{amount, t.Headroom[i].ByNode})
 		}
 	}
 	for _, i := range t.byPod[pod] {
-		a.groups = append(a.groups, t.group(int(i), from))
+		a.groups = append(a.groups, t.groupEffects(int(i), from))
 	}
 	return a
 }
 
-func (t *tracker) group(i int, from cluster.NodeID) group {
-	k := t.at[i].(*skew)
-	n := len(k.counts)
-	var buf [16]mark
-	bySlot := append(buf[:0], make([]mark, n+1)...)
-	before, leaves := k.excess(), -1
-	if at, ok := k.domain(from); ok {
+func (t *Tracker) groupEffects(i int, from cluster.NodeID) groupEffect {
+	k := t.Measures[i].(*SkewMeasure)
+	n := len(k.Counts)
+	var buf [16]effect
+	bySlot := append(buf[:0], make([]effect, n+1)...)
+	before, leaves := k.Excess(), -1
+	if at, ok := k.DomainIndex(from); ok {
 		leaves = at
-		k.counts[at]--
+		k.Counts[at]--
 	}
 	for z := range n + 1 {
 		if z < n {
-			k.counts[z]++
+			k.Counts[z]++
 		}
-		after := int64(fewestMoves(k.counts, k.limit))
+		after := int64(FewestMoves(k.Counts, k.Limit))
 		if z < n {
-			k.counts[z]--
+			k.Counts[z]--
 		}
 		if after <= before {
 			bySlot[z] |= harmless
 		}
-		if after < before && !t.list[i].Constraint {
+		if after < before && !t.Goals[i].Constraint {
 			bySlot[z] |= helpful
 		}
 	}
 	if leaves >= 0 {
-		k.counts[leaves]++
+		k.Counts[leaves]++
 	}
-	g := group{k.domains.of, make([]mark, len(k.slot)+1)}
-	g.marks[0] = bySlot[n]
-	for domain, slot := range k.slot {
-		if g.marks[domain+1] = bySlot[n]; slot != noDomain {
-			g.marks[domain+1] = bySlot[slot]
+	g := groupEffect{k.Domains.ByNode, make([]effect, len(k.IndexByDomain)+1)}
+	g.effects[0] = bySlot[n]
+	for domain, slot := range k.IndexByDomain {
+		if g.effects[domain+1] = bySlot[n]; slot != NoDomain {
+			g.effects[domain+1] = bySlot[slot]
 		}
 	}
 	return g
 }
 
-// serve reports whether the pod's standing on n improves at least one requested
+// Acceptable reports whether the pod's standing on n improves at least one requested
 // goal and worsens none, constraints included.
-func (a *arrivals) serve(n cluster.NodeID) bool { return !a.harms(n) && a.helps(n) }
+func (a *TargetCheck) Acceptable(n cluster.NodeID) bool { return !a.Harms(n) && a.Helps(n) }
 
-// count is how many of these nodes serve holds for, of those that are ready. It has no
+// Count is how many of these nodes serve holds for, of those that are ready. It has no
 // branches for each: which nodes have room follows no pattern.
-func (a *arrivals) count(nodes []cluster.NodeID, ready []bool) (count int) {
-	if a.worse || !a.better && len(a.groups)+len(a.byLoad) == 0 {
+func (a *TargetCheck) Count(nodes []cluster.NodeID, ready []bool) (count int) {
+	if a.LeavingHarms || !a.leavingServes && len(a.groups)+len(a.usageServed) == 0 {
 		return 0
 	}
-	if len(a.needs) == 0 || len(a.needs) > 2 || len(a.groups) > 1 || len(a.byLoad) > 0 {
+	if len(a.needs) == 0 || len(a.needs) > 2 || len(a.groups) > 1 || len(a.usageServed) > 0 {
 		for _, n := range nodes {
-			if ready[n] && a.serve(n) && n != a.from {
+			if ready[n] && a.Acceptable(n) && n != a.From {
 				count++
 			}
 		}
@@ -178,18 +178,18 @@ func (a *arrivals) count(nodes []cluster.NodeID, ready []bool) (count int) {
 	}
 	one, two := a.needs[0], a.needs[len(a.needs)-1]
 	always := harmless | helpful
-	var g group
+	var g groupEffect
 	if len(a.groups) > 0 {
-		if g, always = a.groups[0], 0; a.better {
+		if g, always = a.groups[0], 0; a.leavingServes {
 			always = helpful
 		}
 	}
 	for _, n := range nodes {
-		if n == a.from {
+		if n == a.From {
 			continue
 		}
 		marks := always
-		if len(g.of) > 0 {
+		if len(g.domainByNode) > 0 {
 			marks |= g.at(n)
 		}
 		fits := 1 - int(uint64((one.room[n]-one.amount)|(two.room[n]-two.amount))>>63)
@@ -201,12 +201,12 @@ func (a *arrivals) count(nodes []cluster.NodeID, ready []bool) (count int) {
 	return count
 }
 
-// helps reports whether it improves a requested goal.
-func (a *arrivals) helps(n cluster.NodeID) bool {
-	if n == a.from {
+// Helps reports whether it improves a requested goal.
+func (a *TargetCheck) Helps(n cluster.NodeID) bool {
+	if n == a.From {
 		return false
 	}
-	if a.better || slices.ContainsFunc(a.byLoad, func(x *cluster.Amounts) bool { return knows(x, n) }) && has(a.spare, n) {
+	if a.leavingServes || slices.ContainsFunc(a.usageServed, func(x *cluster.Amounts) bool { return usageKnown(x, n) }) && HasRoom(a.OutsideGoals, n) {
 		return true
 	}
 	for i := range a.groups {
@@ -217,9 +217,9 @@ func (a *arrivals) helps(n cluster.NodeID) bool {
 	return false
 }
 
-// harms reports whether it worsens a goal.
-func (a *arrivals) harms(n cluster.NodeID) bool {
-	if n == a.from {
+// Harms reports whether it worsens a goal.
+func (a *TargetCheck) Harms(n cluster.NodeID) bool {
+	if n == a.From {
 		return false
 	}
 	for i := range a.needs {
@@ -232,5 +232,5 @@ func (a *arrivals) harms(n cluster.NodeID) bool {
 			return true
 		}
 	}
-	return a.worse
+	return a.LeavingHarms
 }

@@ -30,20 +30,20 @@ func TestCountIsThatOfServe(t *testing.T) {
 					Pods: w.Pods, Subject: plan.ObjectRef{Kind: w.Kind, Namespace: w.Namespace, Name: w.Name}, Constraint: kinds == 4})
 			}
 		}
-		tr := newTracker(s, goals)
+		tr := NewTracker(s, goals)
 		ready, all := make([]bool, len(s.Nodes)), make([]cluster.NodeID, len(s.Nodes))
 		for i := range all {
 			ready[i], all[i] = i%7 > 0, cluster.NodeID(i)
 		}
 		for i := range s.Pods {
 			p := &s.Pods[i]
-			a, want := tr.arrivals(p.ID, p.Node), 0
+			a, want := tr.CheckTargets(p.ID, p.Node), 0
 			for _, n := range all {
-				if ready[n] && n != p.Node && a.serve(n) {
+				if ready[n] && n != p.Node && a.Acceptable(n) {
 					want++
 				}
 			}
-			if got := a.count(all, ready); got != want {
+			if got := a.Count(all, ready); got != want {
 				t.Fatalf("kinds %d, pod %d: %d places, want %d", kinds, i, got, want)
 			}
 			if want > 0 {
@@ -60,7 +60,7 @@ func TestCountIsThatOfServe(t *testing.T) {
 
 func domainsOf(s *cluster.Snapshot) (out []string) {
 	seen := map[string]bool{}
-	for _, z := range zonesOf(s) {
+	for _, z := range ZonesOf(s) {
 		if !seen[z] {
 			seen[z] = true
 			out = append(out, z)

@@ -11,39 +11,39 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// assemble writes the search down as a plan. before and start are the cluster
+// summarize writes the search down as a plan. before and start are the cluster
 // and the goals when it began.
-func (p *Planner) assemble(c *search, before plan.State, start *tracker) plan.Plan {
+func (p *Planner) summarize(c *Search, before plan.State, start *Tracker) plan.Plan {
 	out := plan.Plan{
 		APIVersion: plan.APIVersion, Kind: "Plan",
-		TakenAt: c.s.TakenAt.UTC(), TakenAtEstimated: c.s.Objects.TakenAt.IsZero(), Expires: c.now.Add(validity).UTC(),
-		Cluster:    plan.ClusterInfo{UID: c.s.ClusterUID, Version: fmt.Sprintf("%d.%d", c.s.ServerMajor, c.s.ServerMinor)},
+		TakenAt: c.Snapshot.TakenAt.UTC(), TakenAtEstimated: c.Snapshot.Objects.TakenAt.IsZero(), Expires: c.Now.Add(validity).UTC(),
+		Cluster:    plan.ClusterInfo{UID: c.Snapshot.ClusterUID, Version: fmt.Sprintf("%d.%d", c.Snapshot.ServerMajor, c.Snapshot.ServerMinor)},
 		ConfigHash: p.opts.ConfigHash, NotEnforced: p.opts.NotEnforced,
 		Moves:      []plan.Move{},
-		Rejections: c.refused.list(c.s, p.opts.SamplesPerCode),
+		Rejections: c.Rejections.List(c.Snapshot, p.opts.SamplesPerCode),
 		Goals:      []plan.Goal{},
 		Before:     before,
 		Strategies: c.strategies(),
-		Schedulers: c.schedulers,
+		Schedulers: c.Schedulers,
 		Inputs:     c.inputs(),
-		Blocks:     c.holds(),
-		Pressure:   c.pressureHints(p), HintsNoData: c.hintsUnknown(),
+		Blocks:     c.Blocks(),
+		Pressure:   c.PressureHints(p), HintsNoData: c.hintsUnknown(),
 	}
-	if _, spent := c.spentEffort(); spent {
-		out.SearchLimitReached = fmt.Sprintf("limits.maxPredictions lets a plan foretell %s; %s not tried to the end", landingsWord(p.opts.Effort), podsWere(out.Rejections.Counts[plan.PredictionLimitReached]))
+	if _, spent := c.PredictionLimitReached(); spent {
+		out.SearchLimitReached = fmt.Sprintf("limits.maxPredictions lets a plan foretell %s; %s not tried to the end", CountPredictions(p.opts.MaxPredictions), CountPodsWere(out.Rejections.Counts[plan.PredictionLimitReached]))
 	}
-	for i, nodes := range c.hinted {
+	for i, nodes := range c.HintedByWave {
 		if len(nodes) > 0 {
-			out.Hints = append(out.Hints, c.waveHints(i+1, nodes))
+			out.Hints = append(out.Hints, c.WaveHints(i+1, nodes))
 		}
 	}
-	for i, st := range c.moves {
-		m := c.move(st)
+	for i, st := range c.Moves {
+		m := c.DescribeMove(st)
 		m.Step = i + 1
 		out.Moves = append(out.Moves, m)
 	}
-	out.After, out.Bound = c.state(), c.bound(start)
-	for _, g := range c.goals.list {
+	out.After, out.Bound = c.DescribeState(), c.Of(start)
+	for _, g := range c.Goals.Goals {
 		if g.ID != "" {
 			out.Goals = append(out.Goals, g)
 		}
@@ -53,8 +53,8 @@ func (p *Planner) assemble(c *search, before plan.State, start *tracker) plan.Pl
 }
 
 // graceOf is how long a victim may take to end, in seconds.
-func (c *search) graceOf(p *cluster.Pod) int64 {
-	for _, g := range []*int64{c.p.opts.Placement.GracePeriodSeconds, p.Object.Spec.TerminationGracePeriodSeconds} {
+func (c *Search) graceOf(p *cluster.Pod) int64 {
+	for _, g := range []*int64{c.planner.opts.Placement.GracePeriodSeconds, p.Object.Spec.TerminationGracePeriodSeconds} {
 		if g != nil {
 			return *g
 		}
@@ -62,32 +62,32 @@ func (c *search) graceOf(p *cluster.Pod) int64 {
 	return 0
 }
 
-// move describes one step.
-func (c *search) move(st wavedStep) plan.Move {
-	p := &c.s.Pods[st.pod]
+// DescribeMove describes one step.
+func (c *Search) DescribeMove(st WaveStep) plan.Move {
+	p := &c.Snapshot.Pods[st.Pod]
 	m := plan.Move{
-		Pod: podRef(p), Owner: ownerRef(c.s, p), Goals: []string{},
-		From: c.s.Nodes[st.from].Name, To: c.s.Nodes[st.landing.to].Name,
-		Acceptable: plan.Acceptable{Nodes: st.landing.acceptable},
-		Confidence: st.landing.pGood, ReturnProbability: st.landing.pReturn, PendingProbability: st.landing.pPending,
-		NotAfter: c.verdict.notAfter(p), Wave: st.wave, Steer: c.steered(st.landing), Benefit: st.gain, Cost: cost(p),
+		Pod: PodRef(p), Owner: OwnerRef(c.Snapshot, p), Goals: []string{},
+		From: c.Snapshot.Nodes[st.From].Name, To: c.Snapshot.Nodes[st.Landing.To].Name,
+		Acceptable: plan.Acceptable{Nodes: st.Landing.Acceptable},
+		Confidence: st.Landing.Confidence, ReturnProbability: st.Landing.ReturnProbability, PendingProbability: st.Landing.PendingProbability,
+		NotAfter: c.Eligibility.AllowedUntil(p), Wave: st.Wave, Steer: c.SteeringOf(st.Landing), Benefit: st.Benefit, Cost: EvictionCost(p),
 		GracePeriodSeconds: c.graceOf(p),
 	}
-	for _, i := range st.landing.served {
-		m.Goals = append(m.Goals, c.goals.list[i].ID)
+	for _, i := range st.Landing.Served {
+		m.Goals = append(m.Goals, c.Goals.Goals[i].ID)
 	}
-	m.Strategy, m.Reason = c.goals.list[st.most].Strategy, c.goals.list[st.most].Reason
-	if st.room != nil {
-		c.makesRoom(&m, st.step)
+	m.Strategy, m.Reason = c.Goals.Goals[st.MostServed].Strategy, c.Goals.Goals[st.MostServed].Reason
+	if st.Displaced != nil {
+		c.describeDisplacement(&m, st.Step)
 	}
 	return m
 }
 
-// servedMost is the goal of which the move removes the largest weighted share.
-func (t *tracker) servedMost(pod cluster.PodID, from cluster.NodeID, served []int) int {
+// MostServed is the goal of which the move removes the largest weighted share.
+func (t *Tracker) MostServed(pod cluster.PodID, from cluster.NodeID, served []int) int {
 	best, most := served[0], -1.0
 	for _, i := range served {
-		share := t.list[i].Weight * float64(t.excess(i)-t.afterLeaving(i, pod, from)) / float64(t.initial[i])
+		share := t.Goals[i].Weight * float64(t.Excess(i)-t.ExcessAfterLeaving(i, pod, from)) / float64(t.InitialExcess[i])
 		if share > most {
 			best, most = i, share
 		}
@@ -95,7 +95,7 @@ func (t *tracker) servedMost(pod cluster.PodID, from cluster.NodeID, served []in
 	return best
 }
 
-func ownerRef(s *cluster.Snapshot, p *cluster.Pod) plan.ObjectRef {
+func OwnerRef(s *cluster.Snapshot, p *cluster.Pod) plan.ObjectRef {
 	w := s.WorkloadOf(p)
 	if w == nil {
 		return plan.ObjectRef{APIVersion: "v1", Kind: "Pod", Name: p.Object.Name, UID: string(p.Object.UID)}
@@ -108,29 +108,29 @@ const maxProblems = 20
 
 // inputs are the sources of the plan. What people asked for is among them only
 // when something of it cannot be read.
-func (c *search) inputs() []plan.Input {
-	in := []plan.Input{requestsInput(c.s, c.now)}
+func (c *Search) inputs() []plan.Input {
+	in := []plan.Input{requestsInput(c.Snapshot, c.Now)}
 	if load, known := c.loadInput(); known {
 		in = append(in, load)
 	}
 	if nodes := c.nodesInput(in[0].Age); len(nodes.Problems) > 0 {
 		in = append(in, nodes)
 	}
-	if others := rivalsInput(c.s, in[0].Age); len(others.Problems) > 0 {
+	if others := otherDeschedulersInput(c.Snapshot, in[0].Age); len(others.Problems) > 0 {
 		in = append(in, others)
 	}
 	if stated := c.strategiesInput(in[0].Age); len(stated.Problems) > 0 {
 		in = append(in, stated)
 	}
-	for _, left := range [...]string{leftHints(c.s, c.now), expiredHints(c.s, c.now)} {
+	for _, left := range [...]string{leftoverHints(c.Snapshot, c.Now), expiredHints(c.Snapshot, c.Now)} {
 		if left != "" {
 			in = append(in, plan.Input{Source: "hints", Age: in[0].Age, Coverage: 1, Problems: []string{left}})
 		}
 	}
-	if why := c.s.Objects.PlannerStateError; why != "" {
+	if why := c.Snapshot.Objects.PlannerStateError; why != "" {
 		in = append(in, plan.UnknownStateInput(in[0].Age, why))
 	}
-	problems := c.verdict.guard.Asked.Problems(c.s, c.p.opts.Guards.TimeZone)
+	problems := c.Eligibility.Guards.Asked.Problems(c.Snapshot, c.planner.opts.Guards.TimeZone)
 	if len(problems) == 0 {
 		return in
 	}
@@ -147,19 +147,19 @@ func (c *search) inputs() []plan.Input {
 
 // nodesInput says which nodes in scope no pod can go to, which stand in no zone,
 // and which domains are not counted. A node that is not Ready is not known to hold what it seems to.
-func (c *search) nodesInput(age string) plan.Input {
+func (c *Search) nodesInput(age string) plan.Input {
 	in := plan.Input{Source: "nodes", Age: age, Coverage: 1, Problems: []string{}}
 	all, unready, zoneless := 0, 0, 0
-	for i := range c.s.Nodes {
-		n := &c.s.Nodes[i]
-		if !c.p.opts.Guards.Scope.HasNode(n) {
+	for i := range c.Snapshot.Nodes {
+		n := &c.Snapshot.Nodes[i]
+		if !c.planner.opts.Guards.Scope.HasNode(n) {
 			continue
 		}
 		all++
 		if !n.Ready {
 			unready++
 		}
-		if c.limits.zone[n.ID] == "" {
+		if c.Limits.Zones[n.ID] == "" {
 			zoneless++
 		}
 	}
@@ -175,7 +175,7 @@ func (c *search) nodesInput(age string) plan.Input {
 	if zoneless > 0 {
 		in.Problems = append(in.Problems, fmt.Sprintf("%d of %d nodes in scope have no label %s: no goal about zones sees their pods", zoneless, all, ZoneKey))
 	}
-	in.Problems = append(in.Problems, c.notCounted()...)
+	in.Problems = append(in.Problems, c.uncountedDomains()...)
 	return in
 }
 

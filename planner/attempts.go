@@ -10,119 +10,119 @@ import (
 // several: as many as let all attempts together foretell the places of so many pods,
 // times nodes. At 200 nodes that is 20,000 predictions.
 const (
-	mostAttempts   = 6
-	againEffort    = 4_000_000
-	attemptsInVain = 2
-	mostBeginnings = 8
+	maxAttempts   = 6
+	repeatPredictions    = 4_000_000
+	maxFailedAttempts = 2
+	maxGreedyStarts = 8
 )
 
-// run finds the moves, in waves.
-func (c *search) run() {
-	c.wave = newWave(c.scene.clone(), newLost(), 1)
-	c.single()
-	if c.takeSteps() {
-		c.settle()
+// Run finds the moves, in waves.
+func (c *Search) Run() {
+	c.wave = newWave(c.State.Clone(), NewConsumed(), 1)
+	c.singleMoves()
+	if c.displacementMoves() {
+		c.finalPass()
 	}
 }
 
-// single finds the moves that serve a goal by themselves. What an attempt leaves unmet
+// singleMoves finds the moves that serve a goal by themselves. What an attempt leaves unmet
 // often is so because earlier moves, for others, took away the places to which the
 // scheduler would have sent its pods: the next attempt serves those goals first. The best
 // one counts.
-func (c *search) single() {
-	pull := c.pull()
+func (c *Search) singleMoves() {
+	pull := c.countUnmetPods()
 	c.attempt()
-	best, vain, last := c.outcome(), 0, 0
-	c.aloneAttempt(&best)
-	c.steepestAttempts(pull, &best)
-	for range mostAttempts - 1 {
+	best, vain, last := c.result(), 0, 0
+	c.attemptFirstAlone(&best)
+	c.greedyAttempts(pull, &best)
+	for range maxAttempts - 1 {
 		spent := *c.predictions
-		if !c.noteStuck() || vain == attemptsInVain || 2*spent-last > c.mostAgain() {
+		if !c.countUnmet() || vain == maxFailedAttempts || 2*spent-last > c.predictionsForRepeat() {
 			break
 		}
 		last = spent
-		c.again()
+		c.restart()
 		c.attempt()
-		if o := c.outcome(); o.better(best) {
+		if o := c.result(); o.better(best) {
 			best, vain = o, 0
 		} else {
 			vain++
 		}
 	}
 	c.restore(best)
-	c.settle()
+	c.finalPass()
 }
 
-// noteStuck counts the goals that are unmet, and reports whether there are any.
-func (c *search) noteStuck() (some bool) {
-	for g, goal := range c.goals.list {
-		if !goal.Constraint && c.goals.excess(g) > 0 {
-			c.stuck[g]++
+// countUnmet counts the goals that are unmet, and reports whether there are any.
+func (c *Search) countUnmet() (some bool) {
+	for g, goal := range c.Goals.Goals {
+		if !goal.Constraint && c.Goals.Excess(g) > 0 {
+			c.unmetAttempts[g]++
 			some = true
 		}
 	}
 	return some
 }
 
-// again begins anew.
-func (c *search) again() {
-	var made []step
-	for _, m := range c.moves {
-		made = append(made, m.step)
+// restart begins anew.
+func (c *Search) restart() {
+	var made []Step
+	for _, m := range c.Moves {
+		made = append(made, m.Step)
 	}
 	c.rewind(made)
-	c.refused = newRefusals(len(c.s.Pods))
+	c.Rejections = newRejections(len(c.Snapshot.Pods))
 }
 
 // attempt serves the goals. What limits allow goes to moves that need no hints on
 // nodes first. Where moves have become needless it goes on without them, unless that
 // ends farther from a goal.
-func (c *search) attempt() {
-	c.pass()
-	if n := c.countNeedless(); n == 0 || n*worthwhile < len(c.moves) {
+func (c *Search) attempt() {
+	c.passOverGoals()
+	if n := c.countNeedless(); n == 0 || n*minShareOfMoves < len(c.Moves) {
 		c.dropLast()
 		return
 	}
-	first := c.outcome()
-	c.replay()
-	c.pass()
+	first := c.result()
+	c.dropNeedless()
+	c.passOverGoals()
 	if c.dropLast(); c.worseThan(first) {
 		c.restore(first)
 	}
 }
 
-// mostAgain is how many predictions there may be with a further attempt, which is
+// predictionsForRepeat is how many predictions there may be with a further attempt, which is
 // expected to take as many as the last. None is made where limits are spent: what is
 // left is then for the next pass.
-func (c *search) mostAgain() int {
-	if _, spent := c.limits.spent(); spent {
+func (c *Search) predictionsForRepeat() int {
+	if _, spent := c.Limits.Exhausted(); spent {
 		return 0
 	}
-	most := againEffort / max(1, len(c.s.Nodes))
-	if effort := c.p.opts.Effort; effort > 0 {
+	most := repeatPredictions / max(1, len(c.Snapshot.Nodes))
+	if effort := c.planner.opts.MaxPredictions; effort > 0 {
 		most = min(most, effort)
 	}
 	return most
 }
 
-// spentEffort says why no more landings are foretold. The search then ends by itself,
+// PredictionLimitReached says why no more landings are foretold. The search then ends by itself,
 // each pod that is left with this reason; what it has planned stands.
-func (c *search) spentEffort() (plan.Reason, bool) {
-	most := c.p.opts.Effort
+func (c *Search) PredictionLimitReached() (plan.Reason, bool) {
+	most := c.planner.opts.MaxPredictions
 	if most == 0 || *c.predictions < most {
 		return plan.Reason{}, false
 	}
-	return plan.Reason{Code: plan.PredictionLimitReached, Message: fmt.Sprintf("limits.maxPredictions lets a plan foretell %s; it was cut short", landingsWord(most))}, true
+	return plan.Reason{Code: plan.PredictionLimitReached, Message: fmt.Sprintf("limits.maxPredictions lets a plan foretell %s; it was cut short", CountPredictions(most))}, true
 }
 
-func landingsWord(n int) string {
+func CountPredictions(n int) string {
 	if n == 1 {
 		return "1 landing"
 	}
 	return fmt.Sprintf("%d landings", n)
 }
 
-func podsWere(n int) string {
+func CountPodsWere(n int) string {
 	if n == 1 {
 		return "1 pod was"
 	}

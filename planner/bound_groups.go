@@ -13,43 +13,43 @@ import (
 // for a group whose total may change: a pod of its workloads is Pending or
 // terminating, or may come in from where the goal does not count.
 func (p *proof) groups() {
-	used, whole := make([]bool, len(p.s.Pods)), wholeness{}
-	for g, goal := range p.goals.list {
-		k, ok := p.start.at[g].(*skew)
-		if !ok || goal.Constraint || k.excess() == 0 || !p.settled(goal, used, whole) {
+	used, whole := make([]bool, len(p.Snapshot.Pods)), complete{}
+	for g, goal := range p.Goals.Goals {
+		k, ok := p.start.Measures[g].(*SkewMeasure)
+		if !ok || goal.Constraint || k.Excess() == 0 || !p.groupIsFixed(goal, used, whole) {
 			continue
 		}
-		left := p.goals.excess(g)
-		limit, moves, able := k.limit, k.moves, mobile{}
-		if who := !p.full.alone || !p.planned.alone && left < k.excess(); who || !p.meets(k, goal) {
+		left := p.Goals.Excess(g)
+		limit, moves, able := k.Limit, k.Moves, movablePods{}
+		if who := !p.full.alone || !p.planned.alone && left < k.Excess(); who || !p.firstMovableSuffice(k, goal) {
 			var open bool
-			if able, open = p.able(k, goal); open {
+			if able, open = p.movable(k, goal); open {
 				continue
 			}
-			limit, moves = k.reachable(able.leaving, able.arriving)
+			limit, moves = k.ReachableSkew(able.leaving, able.arriving)
 		}
 		for _, id := range goal.Pods {
 			used[id] = true
 		}
 		movers := able.pods
-		if limit == k.limit {
+		if limit == k.Limit {
 			movers = able.givers(k)
 		}
 		p.full.group(moves, movers)
 		if left > 0 {
-			moves = int(k.excess() - left)
+			moves = int(k.Excess() - left)
 		}
 		p.planned.group(moves, able.givers(k))
-		if was := spread(k.counts) - k.limit; was > 0 {
-			p.stays(goal, float64(limit-k.limit)/float64(was), float64(limit-k.limit))
+		if was := Spread(k.Counts) - k.Limit; was > 0 {
+			p.addResidual(goal, float64(limit-k.Limit)/float64(was), float64(limit-k.Limit))
 		}
 	}
 }
 
-// wholeness says of workloads whether all their pods are bound and stay.
-type wholeness map[cluster.WorkloadID]bool
+// complete says of workloads whether all their pods are bound and stay.
+type complete map[cluster.WorkloadID]bool
 
-func (x wholeness) of(s *cluster.Snapshot, w cluster.WorkloadID) bool {
+func (x complete) of(s *cluster.Snapshot, w cluster.WorkloadID) bool {
 	whole, known := x[w]
 	if !known {
 		whole = !slices.ContainsFunc(s.Workloads[w].Pods, func(id cluster.PodID) bool {
@@ -60,11 +60,11 @@ func (x wholeness) of(s *cluster.Snapshot, w cluster.WorkloadID) bool {
 	return whole
 }
 
-func (p *proof) settled(g plan.Goal, used []bool, whole wholeness) bool {
+func (p *proof) groupIsFixed(g plan.Goal, used []bool, whole complete) bool {
 	last := cluster.NoWorkload // nearly always that of all
 	for _, id := range g.Pods {
-		w := p.s.Pods[id].Workload
-		if used[id] || w != cluster.NoWorkload && w != last && !whole.of(p.s, w) {
+		w := p.Snapshot.Pods[id].Workload
+		if used[id] || w != cluster.NoWorkload && w != last && !whole.of(p.Snapshot, w) {
 			return false
 		}
 		last = w
@@ -72,28 +72,28 @@ func (p *proof) settled(g plan.Goal, used []bool, whole wholeness) bool {
 	return true
 }
 
-// mobile are the pods of a group that could change domain, and how many could leave
+// movablePods are the pods of a group that could change domain, and how many could leave
 // and enter each.
-type mobile struct {
+type movablePods struct {
 	pods              []cluster.PodID
 	domains           []int // of pods
 	leaving, arriving []int
 }
 
-// able finds the pods of a group that could change domain. open says that one could
+// movable finds the pods of a group that could change domain. open says that one could
 // come from where the goal does not count, or go there.
-func (p *proof) able(k *skew, g plan.Goal) (m mobile, open bool) {
+func (p *proof) movable(k *SkewMeasure, g plan.Goal) (m movablePods, open bool) {
 	nodes := p.reach.byDomain(k)
-	m.leaving, m.arriving = make([]int, len(k.counts)), make([]int, len(k.counts))
+	m.leaving, m.arriving = make([]int, len(k.Counts)), make([]int, len(k.Counts))
 	for _, id := range g.Pods {
-		from, counted := k.domain(p.s.Pods[id].Node)
-		if p.s.Pods[id].Terminal || !p.reach.leaves(id) {
+		from, counted := k.DomainIndex(p.Snapshot.Pods[id].Node)
+		if p.Snapshot.Pods[id].Terminal || !p.reach.mayLeave(id) {
 			continue
 		}
-		if !counted || p.reach.among(id, nodes.outside) {
+		if !counted || p.reach.anyOf(id, nodes.outside) {
 			return m, true
 		}
-		if p.enters(nodes, id, from, m.arriving) {
+		if p.countDomains(nodes, id, from, m.arriving) {
 			m.pods, m.domains = append(m.pods, id), append(m.domains, from)
 			m.leaving[from]++
 		}
@@ -101,39 +101,39 @@ func (p *proof) able(k *skew, g plan.Goal) (m mobile, open bool) {
 	return m, false
 }
 
-// meets reports whether the first few pods that could change domain suffice to meet
+// firstMovableSuffice reports whether the first few pods that could change domain suffice to meet
 // the group's limit with the fewest moves that there are. More of them would change
 // nothing, so that where nobody asks which they are the others need not be looked at.
 // It says so only where no pod could come from where the goal does not count, or go
 // there.
-func (p *proof) meets(k *skew, g plan.Goal) bool {
+func (p *proof) firstMovableSuffice(k *SkewMeasure, g plan.Goal) bool {
 	nodes := p.reach.byDomain(k)
 	if len(nodes.outside) > 0 || slices.ContainsFunc(g.Pods, func(id cluster.PodID) bool {
-		_, counted := k.domain(p.s.Pods[id].Node)
+		_, counted := k.DomainIndex(p.Snapshot.Pods[id].Node)
 		return !counted
 	}) {
 		return false
 	}
-	leaving, arriving, least, found := make([]int, len(k.counts)), make([]int, len(k.counts)), slices.Min(k.counts), 0
+	leaving, arriving, least, found := make([]int, len(k.Counts)), make([]int, len(k.Counts)), slices.Min(k.Counts), 0
 	for _, id := range g.Pods {
-		from, _ := k.domain(p.s.Pods[id].Node)
-		if leaving[from] >= k.counts[from]-least || p.s.Pods[id].Terminal || !p.reach.leaves(id) || !p.enters(nodes, id, from, arriving) {
+		from, _ := k.DomainIndex(p.Snapshot.Pods[id].Node)
+		if leaving[from] >= k.Counts[from]-least || p.Snapshot.Pods[id].Terminal || !p.reach.mayLeave(id) || !p.countDomains(nodes, id, from, arriving) {
 			continue
 		}
 		leaving[from]++
-		if found++; found < k.moves {
+		if found++; found < k.Moves {
 			continue
 		}
-		if n, ok := fewestMovesOf(k.counts, leaving, arriving, k.limit); ok && n == k.moves {
+		if n, ok := FewestMovesWithin(k.Counts, leaving, arriving, k.Limit); ok && n == k.Moves {
 			return true
 		}
 	}
 	return false
 }
 
-// enters counts the domains that the pod could move to, and reports whether there
+// countDomains counts the domains that the pod could move to, and reports whether there
 // are any.
-func (p *proof) enters(nodes *byDomain, id cluster.PodID, from int, arriving []int) (any bool) {
+func (p *proof) countDomains(nodes *byDomain, id cluster.PodID, from int, arriving []int) (any bool) {
 	for z := range nodes.in {
 		if z != from && p.reach.enters(nodes, z, id) {
 			arriving[z]++
@@ -152,47 +152,47 @@ func (p *proof) enters(nodes *byDomain, id cluster.PodID, from int, arriving []i
 // has its emptiest below m1, at least F pods stand too high, all of them above m1; and
 // else the others keep what they have, since no domain may fall below the emptiest,
 // and F pods must arrive. F(c') of them go after the plan, so F - F(c') go in it.
-func (m mobile) givers(k *skew) (out []cluster.PodID) {
-	m1 := k.leastFull()
+func (m movablePods) givers(k *SkewMeasure) (out []cluster.PodID) {
+	m1 := k.giverThreshold()
 	for i, id := range m.pods {
-		if k.counts[m.domains[i]] > m1 {
+		if k.Counts[m.domains[i]] > m1 {
 			out = append(out, id)
 		}
 	}
 	return out
 }
 
-// leastFull is m1 of givers; below every count where the limit is less than 1.
-func (k *skew) leastFull() int {
-	m := slices.Min(k.counts)
-	if k.limit < 1 {
+// giverThreshold is m1 of givers; below every count where the limit is less than 1.
+func (k *SkewMeasure) giverThreshold() int {
+	m := slices.Min(k.Counts)
+	if k.Limit < 1 {
 		return m - 1
 	}
 	for ; ; m++ {
 		out := 0
-		for _, c := range k.counts {
-			out += max(0, c-m-k.limit)
+		for _, c := range k.Counts {
+			out += max(0, c-m-k.Limit)
 		}
-		if out < k.moves {
+		if out < k.Moves {
 			return m
 		}
 	}
 }
 
-// reachable is the least skew, not below the limit, that can be met when only so many
+// ReachableSkew is the least skew, not below the limit, that can be met when only so many
 // pods leave and enter each domain, and the fewest moves that meet it.
-func (k *skew) reachable(leaving, arriving []int) (limit, moves int) {
-	for s := k.limit; s < spread(k.counts); s++ {
-		if n, ok := fewestMovesOf(k.counts, leaving, arriving, s); ok {
+func (k *SkewMeasure) ReachableSkew(leaving, arriving []int) (limit, moves int) {
+	for s := k.Limit; s < Spread(k.Counts); s++ {
+		if n, ok := FewestMovesWithin(k.Counts, leaving, arriving, s); ok {
 			return s, n
 		}
 	}
-	return spread(k.counts), 0
+	return Spread(k.Counts), 0
 }
 
-// fewestMovesOf is fewestMoves with at most leaving[z] pods leaving domain z, and
+// FewestMovesWithin is fewestMoves with at most leaving[z] pods leaving domain z, and
 // arriving[z] entering it.
-func fewestMovesOf(counts, leaving, arriving []int, s int) (int, bool) {
+func FewestMovesWithin(counts, leaving, arriving []int, s int) (int, bool) {
 	best, found := 0, false
 	for m := slices.Min(counts); m <= slices.Max(counts); m++ {
 		out, in, spare, room, ok := 0, 0, 0, 0, true

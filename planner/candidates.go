@@ -24,51 +24,51 @@ type candidate struct {
 
 // candidates lists the pods whose leaving serves goal g, best first. The list is
 // good until the next call.
-func (c *search) candidates(g int) []candidate {
-	out := c.buf[:0]
-	goal := &c.goals.list[g]
+func (c *Search) candidates(g int) []candidate {
+	out := c.candidateBuffer[:0]
+	goal := &c.Goals.Goals[g]
 	consider := func(id cluster.PodID) {
-		if c.moved[id] || c.triedIn[id] == c.round {
+		if c.Moved[id] || c.triedIn[id] == c.round {
 			return
 		}
-		from := c.world.NodeOf(id)
-		if from == cluster.NoNode || !c.goals.couldServe(g, id, from) {
+		from := c.Model.NodeOf(id)
+		if from == cluster.NoNode || !c.Goals.CouldServe(g, id, from) {
 			return
 		}
-		if c.aim == nodeAndGroup && !c.goals.twofold(id, from) {
+		if c.scope == nodeAndGroup && !c.Goals.CouldServeNodeAndGroup(id, from) {
 			return
 		}
-		p := &c.s.Pods[id]
-		out = append(out, candidate{id, c.verdict.rank(id), c.goals.gain(id, from), c.size(goal, p), c.costOf(p)})
+		p := &c.Snapshot.Pods[id]
+		out = append(out, candidate{id, c.Eligibility.Rank(id), c.Goals.BenefitOfLeaving(id, from), c.sizeFor(goal, p), c.costOf(p)})
 	}
-	for _, id := range c.podsOf(g) {
+	for _, id := range c.PodsOf(g) {
 		consider(id)
 	}
-	c.buf = out
+	c.candidateBuffer = out
 	slices.SortFunc(out, func(a, b candidate) int {
 		return cmp.Or(cmp.Compare(a.rank, b.rank), cmp.Compare(b.benefit, a.benefit), cmp.Compare(a.size, b.size), cmp.Compare(a.cost, b.cost), c.younger(a.pod, b.pod), cmp.Compare(a.pod, b.pod))
 	})
 	return out
 }
 
-// podsOf lists the pods that goal g is about, as they stood at first. One that
+// PodsOf lists the pods that goal g is about, as they stood at first. One that
 // came to a node since has moved already.
-func (c *search) podsOf(g int) []cluster.PodID {
-	if goal := &c.goals.list[g]; goal.Kind == plan.NodeBelow {
-		return c.s.Nodes[goal.Node].Pods
+func (c *Search) PodsOf(g int) []cluster.PodID {
+	if goal := &c.Goals.Goals[g]; goal.Kind == plan.NodeBelow {
+		return c.Snapshot.Nodes[goal.Node].Pods
 	}
-	return c.goals.list[g].Pods
+	return c.Goals.Goals[g].Pods
 }
 
-func (c *search) size(g *plan.Goal, p *cluster.Pod) float64 {
+func (c *Search) sizeFor(g *plan.Goal, p *cluster.Pod) float64 {
 	if g.Kind != plan.NodeBelow {
 		return 0
 	}
 	if g.Basis == plan.BasisLoad {
-		return c.loadSize(g, p)
+		return c.usageSize(g, p)
 	}
 	var size float64
-	alloc := &c.s.Nodes[g.Node].Allocatable
+	alloc := &c.Snapshot.Nodes[g.Node].Allocatable
 	if len(alloc.Extended) == 0 { // nearly always, and asked of every candidate; in the order of names
 		for _, x := range [...][2]int64{{p.Requests.MilliCPU, alloc.MilliCPU}, {p.Requests.EphemeralStorageByte, alloc.EphemeralStorageByte}, {p.Requests.MemoryBytes, alloc.MemoryBytes}} {
 			if x[1] > 0 {
@@ -86,85 +86,85 @@ func (c *search) size(g *plan.Goal, p *cluster.Pod) float64 {
 }
 
 // costOf is cost, found once per pod.
-func (c *search) costOf(p *cluster.Pod) float64 {
-	if c.costs == nil {
-		c.costs = make([]float64, len(c.s.Pods))
+func (c *Search) costOf(p *cluster.Pod) float64 {
+	if c.costByPod == nil {
+		c.costByPod = make([]float64, len(c.Snapshot.Pods))
 	}
-	if c.costs[p.ID] == 0 {
-		c.costs[p.ID] = cost(p)
+	if c.costByPod[p.ID] == 0 {
+		c.costByPod[p.ID] = EvictionCost(p)
 	}
-	return c.costs[p.ID]
+	return c.costByPod[p.ID]
 }
 
 // younger orders by start time, latest first: a young pod has less warmed-up
 // state to lose.
-func (c *search) younger(a, b cluster.PodID) int {
-	sa, sb := c.s.Pods[a].Object.Status.StartTime, c.s.Pods[b].Object.Status.StartTime
+func (c *Search) younger(a, b cluster.PodID) int {
+	sa, sb := c.Snapshot.Pods[a].Object.Status.StartTime, c.Snapshot.Pods[b].Object.Status.StartTime
 	if sa == nil || sb == nil {
 		return 0
 	}
 	return sb.Compare(sa.Time)
 }
 
-// couldServe reports whether leaving `from` can lower the excess of goal g,
+// CouldServe reports whether leaving `from` can lower the excess of goal g,
 // wherever the replacement goes.
-func (t *tracker) couldServe(g int, pod cluster.PodID, from cluster.NodeID) bool {
-	return t.afterLeaving(g, pod, from) < t.excess(g)
+func (t *Tracker) CouldServe(g int, pod cluster.PodID, from cluster.NodeID) bool {
+	return t.ExcessAfterLeaving(g, pod, from) < t.Excess(g)
 }
 
-// afterLeaving is the least excess of a goal once the pod stands elsewhere. For
+// ExcessAfterLeaving is the least excess of a goal once the pod stands elsewhere. For
 // a skew that depends on where it goes, so the best domain is assumed.
-func (t *tracker) afterLeaving(g int, pod cluster.PodID, from cluster.NodeID) int64 {
-	k, ok := t.at[g].(*skew)
+func (t *Tracker) ExcessAfterLeaving(g int, pod cluster.PodID, from cluster.NodeID) int64 {
+	k, ok := t.Measures[g].(*SkewMeasure)
 	if !ok {
-		return t.at[g].with(pod, from, cluster.NoNode)
+		return t.Measures[g].ExcessAfter(pod, from, cluster.NoNode)
 	}
 	if from == cluster.NoNode {
-		return t.excess(g)
+		return t.Excess(g)
 	}
-	return k.afterLeaving(from)
+	return k.ExcessAfterLeaving(from)
 }
 
-// afterLeaving is what moves there are once a pod has left a node for the emptiest domain.
+// ExcessAfterLeaving is what moves there are once a pod has left a node for the emptiest domain.
 // One that stands where the goal does not count adds to what it counts.
-func (k *skew) afterLeaving(from cluster.NodeID) int64 {
-	if k.after == nil {
-		k.after = make([]int32, len(k.counts)+1)
+func (k *SkewMeasure) ExcessAfterLeaving(from cluster.NodeID) int64 {
+	if k.excessAfterLeaving == nil {
+		k.excessAfterLeaving = make([]int32, len(k.Counts)+1)
 	}
-	a, counted := k.domain(from)
+	a, counted := k.DomainIndex(from)
 	if !counted {
-		a = len(k.counts)
+		a = len(k.Counts)
 	}
-	if k.after[a] > 0 {
-		return int64(k.after[a] - 1)
+	if k.excessAfterLeaving[a] > 0 {
+		return int64(k.excessAfterLeaving[a] - 1)
 	}
 	emptiest := 0
-	for i, c := range k.counts {
-		if c < k.counts[emptiest] {
+	for i, c := range k.Counts {
+		if c < k.Counts[emptiest] {
 			emptiest = i
 		}
 	}
-	k.counts[emptiest]++
+	k.Counts[emptiest]++
 	if counted {
-		k.counts[a]--
+		k.Counts[a]--
 	}
-	n := fewestMoves(k.counts, k.limit)
-	k.counts[emptiest]--
+	n := FewestMoves(k.Counts, k.Limit)
+	k.Counts[emptiest]--
 	if counted {
-		k.counts[a]++
+		k.Counts[a]++
 	}
-	k.after[a] = int32(n) + 1
+	k.excessAfterLeaving[a] = int32(n) + 1
 	return int64(n)
 }
 
-// gain is the candidate's benefit: over all requested goals it could serve, the
+// BenefitOfLeaving is the candidate's benefit: over all requested goals it could serve, the
 // excess removed as a share of what there was at first.
-func (t *tracker) gain(pod cluster.PodID, from cluster.NodeID) float64 {
+func (t *Tracker) BenefitOfLeaving(pod cluster.PodID, from cluster.NodeID) float64 {
 	var sum float64
-	t.each(pod, from, cluster.NoNode, func(i int) bool {
-		if g := &t.list[i]; !g.Constraint {
-			if removed := t.excess(i) - t.afterLeaving(i, pod, from); removed > 0 {
-				sum += g.Weight * float64(removed) / float64(t.initial[i])
+	t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
+		if g := &t.Goals[i]; !g.Constraint {
+			if removed := t.Excess(i) - t.ExcessAfterLeaving(i, pod, from); removed > 0 {
+				sum += g.Weight * float64(removed) / float64(t.InitialExcess[i])
 			}
 		}
 		return true

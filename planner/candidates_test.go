@@ -23,14 +23,14 @@ func TestWhatCouldServeServesSomewhere(t *testing.T) {
 	for out := range len(all) + 1 { // the domain that is not counted; after the last: none
 		counted := slices.Delete(slices.Clone(all), out, min(out+1, len(all)))
 		for i := range s.Workloads {
-			tr := newTracker(s, []plan.Goal{{Kind: plan.SkewAtMost, TopologyKey: ZoneKey, Domains: counted, Limit: 1, Weight: 1, Pods: s.Workloads[i].Pods}})
+			tr := NewTracker(s, []plan.Goal{{Kind: plan.SkewAtMost, TopologyKey: ZoneKey, Domains: counted, Limit: 1, Weight: 1, Pods: s.Workloads[i].Pods}})
 			for _, id := range s.Workloads[i].Pods {
 				from := s.Pods[id].Node
-				want := slices.ContainsFunc(s.Nodes, func(n cluster.Node) bool { return tr.at[0].with(id, from, n.ID) < tr.excess(0) })
-				if got := tr.couldServe(0, id, from); got != want {
+				want := slices.ContainsFunc(s.Nodes, func(n cluster.Node) bool { return tr.Measures[0].ExcessAfter(id, from, n.ID) < tr.Excess(0) })
+				if got := tr.CouldServe(0, id, from); got != want {
 					t.Fatalf("of %v, pod %s of %s: could serve is %v, want %v", counted, s.Pods[id].Object.Name, s.Nodes[from].Name, got, want)
 				}
-				if _, in := tr.at[0].(*skew).domain(from); want && !in {
+				if _, in := tr.Measures[0].(*SkewMeasure).DomainIndex(from); want && !in {
 					outside++
 				} else if want {
 					could++

@@ -9,11 +9,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// cost is the disruption of evicting a pod: 1 for any pod, up to 1 more with
+// EvictionCost is the disruption of evicting a pod: 1 for any pod, up to 1 more with
 // its priority (user priorities end at 1e9), and up to half up or down by the
 // owner's own controller.kubernetes.io/pod-deletion-cost. A pod that is not
 // Ready serves nobody and costs half.
-func cost(p *cluster.Pod) float64 {
+func EvictionCost(p *cluster.Pod) float64 {
 	c := 1.0
 	if pr := p.Object.Spec.Priority; pr != nil {
 		c += min(1, max(0, float64(*pr)/1e9))

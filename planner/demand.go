@@ -5,36 +5,36 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/lowerbound"
 )
 
-// demand is what goals need of evictions, as far as it adds up: counts for
+// evictionNeed is what goals need of evictions, as far as it adds up: counts for
 // cover.Fewest, amounts for cover.Priced.
-type demand struct {
+type evictionNeed struct {
 	nodes, groups []int
 	needs         []float64
-	pods          map[cluster.PodID]*share
+	pods          map[cluster.PodID]*podShare
 	order         []cluster.PodID // of pods, as they came
 	// alone: only counts are added up, since there are too many pods.
 	alone bool
 	sums  [2]int // of nodes, of groups
 }
 
-// share is what a pod's leaving brings to a demand.
-type share struct {
+// podShare is what a pod's leaving brings to a demand.
+type podShare struct {
 	at   lowerbound.Pod
 	half []lowerbound.Share
 }
 
-// mostShares bounds the pods of a demand; beyond it the two kinds of needs combine by
+// maxSharedPods bounds the pods of a demand; beyond it the two kinds of needs combine by
 // max alone.
-const mostShares = 50_000
+const maxSharedPods = 50_000
 
-func newDemand(pods int) *demand {
-	return &demand{pods: map[cluster.PodID]*share{}, alone: pods > mostShares}
+func newDemand(pods int) *evictionNeed {
+	return &evictionNeed{pods: map[cluster.PodID]*podShare{}, alone: pods > maxSharedPods}
 }
 
-func (d *demand) of(pod cluster.PodID) *share {
+func (d *evictionNeed) of(pod cluster.PodID) *podShare {
 	x := d.pods[pod]
 	if x == nil {
-		x = &share{at: lowerbound.Pod{Node: -1, Group: -1}}
+		x = &podShare{at: lowerbound.Pod{Node: -1, Group: -1}}
 		d.pods[pod] = x
 		d.order = append(d.order, pod)
 	}
@@ -42,13 +42,13 @@ func (d *demand) of(pod cluster.PodID) *share {
 }
 
 // node adds that so many pods of a node must leave.
-func (d *demand) node(evictions int) {
+func (d *evictionNeed) node(evictions int) {
 	d.nodes = append(d.nodes, evictions)
 	d.sums[0] += evictions
 }
 
 // amount adds that pods of the node added last must leave which request so much.
-func (d *demand) amount(amount int64, pods []sized) {
+func (d *evictionNeed) amount(amount int64, pods []sized) {
 	if d.alone || amount <= 0 {
 		return
 	}
@@ -61,7 +61,7 @@ func (d *demand) amount(amount int64, pods []sized) {
 }
 
 // group adds that so many of these pods must move.
-func (d *demand) group(evictions int, pods []cluster.PodID) {
+func (d *evictionNeed) group(evictions int, pods []cluster.PodID) {
 	d.sums[1] += evictions
 	if d.alone || evictions <= 0 {
 		return
@@ -75,8 +75,8 @@ func (d *demand) group(evictions int, pods []cluster.PodID) {
 	d.needs = append(d.needs, float64(evictions))
 }
 
-// fewest evictions meet the demand; most are known to.
-func (d *demand) fewest(most int) int {
+// lowerBound evictions meet the demand; most are known to.
+func (d *evictionNeed) lowerBound(most int) int {
 	if d.alone {
 		return max(d.sums[0], d.sums[1])
 	}

@@ -11,19 +11,19 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
-// notCounted says which values of the topology keys no spread counts, or some
+// uncountedDomains says which values of the topology keys no spread counts, or some
 // do not although pods of theirs stand there: without it a goal can seem met
 // where a table of pods by zone says otherwise.
-func (c *search) notCounted() []string {
+func (c *Search) uncountedDomains() []string {
 	keys := map[string]bool{}
 	if slices.ContainsFunc(c.strategies(), func(st plan.StrategyState) bool { return st.Goals == 0 }) {
 		keys[ZoneKey] = true // a strategy may state no goal because of it
 	}
 	missing := map[[2]string]int{} // key and value -> goals that do not count it and have pods there
-	for i, g := range c.goals.list {
-		if k, ok := c.goals.at[i].(*skew); ok {
+	for i, g := range c.Goals.Goals {
+		if k, ok := c.Goals.Measures[i].(*SkewMeasure); ok {
 			keys[g.TopologyKey] = true
-			for value := range c.outside(k, g) {
+			for value := range c.domainsOutside(k, g) {
 				missing[[2]string{g.TopologyKey, value}]++
 			}
 		}
@@ -33,7 +33,7 @@ func (c *search) notCounted() []string {
 		byValue := c.nodesBy(key)
 		for _, value := range slices.Sorted(maps.Keys(byValue)) {
 			goals := missing[[2]string{key, value}]
-			why, all := c.takesNone(byValue[value])
+			why, all := c.allClosed(byValue[value])
 			switch {
 			case all:
 				out = append(out, fmt.Sprintf("%s is not counted: %s", value, why))
@@ -52,17 +52,17 @@ func goalCount(n int) string {
 	return fmt.Sprintf("%d goals", n)
 }
 
-// outside are the values of the key where pods of the group stand and which
+// domainsOutside are the values of the key where pods of the group stand and which
 // the goal does not count.
-func (c *search) outside(k *skew, g plan.Goal) map[string]bool {
+func (c *Search) domainsOutside(k *SkewMeasure, g plan.Goal) map[string]bool {
 	out := map[string]bool{}
 	for _, id := range g.Pods {
-		n := c.s.Pods[id].Node
-		if n == cluster.NoNode || k.domains.of[n] == noDomain {
+		n := c.Snapshot.Pods[id].Node
+		if n == cluster.NoNode || k.Domains.ByNode[n] == NoDomain {
 			continue
 		}
-		if _, counted := k.domain(n); !counted {
-			value, _ := c.s.Nodes[n].Label(g.TopologyKey)
+		if _, counted := k.DomainIndex(n); !counted {
+			value, _ := c.Snapshot.Nodes[n].Label(g.TopologyKey)
 			out[value] = true
 		}
 	}
@@ -70,21 +70,21 @@ func (c *search) outside(k *skew, g plan.Goal) map[string]bool {
 }
 
 // nodesBy groups the nodes in scope by a label that they have.
-func (c *search) nodesBy(key string) map[string][]*cluster.Node {
+func (c *Search) nodesBy(key string) map[string][]*cluster.Node {
 	out := map[string][]*cluster.Node{}
-	for i := range c.s.Nodes {
-		n := &c.s.Nodes[i]
-		if value, ok := n.Label(key); ok && c.p.opts.Guards.Scope.HasNode(n) {
+	for i := range c.Snapshot.Nodes {
+		n := &c.Snapshot.Nodes[i]
+		if value, ok := n.Label(key); ok && c.planner.opts.Guards.Scope.HasNode(n) {
 			out[value] = append(out[value], n)
 		}
 	}
 	return out
 }
 
-// takesNone says why none of the nodes takes a pod of an ordinary workload. A
+// allClosed says why none of the nodes takes a pod of an ordinary workload. A
 // node that is being taken away may take some until it is cordoned, so that
 // alone does not count.
-func (c *search) takesNone(nodes []*cluster.Node) (why string, none bool) {
+func (c *Search) allClosed(nodes []*cluster.Node) (why string, none bool) {
 	var words []string
 	for _, n := range nodes {
 		if n.Ready && !n.Object.Spec.Unschedulable {

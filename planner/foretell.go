@@ -11,13 +11,13 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// Foretell returns the cluster as pressure hints would leave it, in a dry run that has
+// PredictHints returns the cluster as pressure hints would leave it, in a dry run that has
 // rules for them: those that the rules want now are on its nodes, and those that they
 // do not want are not. A run that evicts waits for them to be written, so that it and
 // this plan on the same nodes. Otherwise it is s itself. What really stands on the
 // nodes is kept in Snapshot.Written.
-func (p *Planner) Foretell(s *cluster.Snapshot) (*cluster.Snapshot, error) {
-	if !p.opts.Foretell {
+func (p *Planner) PredictHints(s *cluster.Snapshot) (*cluster.Snapshot, error) {
+	if !p.opts.PredictHints {
 		return s, nil
 	}
 	changed := p.opts.HintRules.Predict(s.Objects.Nodes, s.Objects.Usage, s.TakenAt)
@@ -40,24 +40,24 @@ func (p *Planner) Foretell(s *cluster.Snapshot) (*cluster.Snapshot, error) {
 	return out, nil
 }
 
-// written is the node as it really stands.
-func written(s *cluster.Snapshot, n *cluster.Node) *corev1.Node {
+// ActualNode is the node as it really stands.
+func ActualNode(s *cluster.Snapshot, n *cluster.Node) *corev1.Node {
 	if there, foretold := s.ActualNodes[n.Name]; foretold {
 		return there
 	}
 	return n.Object
 }
 
-// pressureHints says how it is about the hints on the nodes.
-func (c *scene) pressureHints(p *Planner) []plan.PressureHint {
-	nodes := make([]*corev1.Node, len(c.s.Nodes))
-	for i := range c.s.Nodes {
-		nodes[i] = written(c.s, &c.s.Nodes[i])
+// PressureHints says how it is about the hints on the nodes.
+func (c *State) PressureHints(p *Planner) []plan.PressureHint {
+	nodes := make([]*corev1.Node, len(c.Snapshot.Nodes))
+	for i := range c.Snapshot.Nodes {
+		nodes[i] = ActualNode(c.Snapshot, &c.Snapshot.Nodes[i])
 	}
 	o := p.opts
 	var out []plan.PressureHint
-	for _, st := range o.HintRules.NodeHints(nodes, c.s.Objects.Usage, o.Pressure.LabelKey, o.Pressure.TaintKey, c.s.TakenAt) {
-		_, foretold := c.s.ActualNodes[st.Node]
+	for _, st := range o.HintRules.NodeHints(nodes, c.Snapshot.Objects.Usage, o.Pressure.LabelKey, o.Pressure.TaintKey, c.Snapshot.TakenAt) {
+		_, foretold := c.Snapshot.ActualNodes[st.Node]
 		out = append(out, pressureHint(st, foretold))
 	}
 	return out
@@ -85,8 +85,8 @@ func pressureHint(st pressure.NodeHint, foretold bool) plan.PressureHint {
 }
 
 // hintOf is the hint on a node, or the nearest to it; nil: there is none.
-func (c *scene) hintOf(p *Planner, node string) *plan.PressureHint {
-	for _, h := range c.pressureHints(p) {
+func (c *State) hintOf(p *Planner, node string) *plan.PressureHint {
+	for _, h := range c.PressureHints(p) {
 		if h.Node == node {
 			return &h
 		}

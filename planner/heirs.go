@@ -15,81 +15,81 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
-// lost is what the waves so far have taken for good. A label that somebody put
+// Consumed is what the waves so far have taken for good. A label that somebody put
 // on a pod by hand is not on its replacement: a Service or budget that selects
 // the pod by it has one pod fewer from then on. And who requires the pod beside itself
 // does not get the replacement back there.
-type lost struct {
-	behind   map[cluster.ServiceID]int
-	budget   budget.Taken
-	required guard.Taken
+type Consumed struct {
+	Services   map[cluster.ServiceID]int
+	Budgets   budget.Taken
+	Required guard.Taken
 }
 
-func newLost() *lost { return &lost{map[cluster.ServiceID]int{}, budget.Taken{}, guard.Taken{}} }
+func NewConsumed() *Consumed { return &Consumed{map[cluster.ServiceID]int{}, budget.Taken{}, guard.Taken{}} }
 
-// add counts an eviction whose replacement is Ready.
-func (l *lost) add(c *search, pod cluster.PodID) {
-	p := &c.s.Pods[pod]
-	heir := labels.Set(heirLabels(p))
-	c.takeRequired(l.required, pod)
+// Add counts an eviction whose replacement is Ready.
+func (l *Consumed) Add(c *Search, pod cluster.PodID) {
+	p := &c.Snapshot.Pods[pod]
+	heir := labels.Set(replacementLabels(p))
+	c.TakeRequired(l.Required, pod)
 	if p.Ready {
 		for _, id := range p.Services {
-			if !c.s.Services[id].Selector.Matches(heir) {
-				l.behind[id]++
+			if !c.Snapshot.Services[id].Selector.Matches(heir) {
+				l.Services[id]++
 			}
 		}
 	}
-	if len(p.Budgets) == 1 && !c.s.Budgets[p.Budgets[0]].Selector.Matches(heir) {
-		c.verdict.book.Take(p, l.budget)
+	if len(p.Budgets) == 1 && !c.Snapshot.Budgets[p.Budgets[0]].Selector.Matches(heir) {
+		c.Eligibility.Budgets.Take(p, l.Budgets)
 	}
 }
 
-// refuse says why a pod that could leave at first may not leave any more.
-func (l *lost) refuse(c *search, pod cluster.PodID) (plan.Reason, bool) {
-	p := &c.s.Pods[pod]
-	if id, last := c.lastBehind(l.behind, p); last {
+// Refuse says why a pod that could leave at first may not leave any more.
+func (l *Consumed) Refuse(c *Search, pod cluster.PodID) (plan.Reason, bool) {
+	p := &c.Snapshot.Pods[pod]
+	if id, last := c.LastBehindService(l.Services, p); last {
 		return plan.Reason{Code: plan.LastReadyPod, Message: fmt.Sprintf(
-			"it would be the last Ready pod of Service %s: replacements of others do not carry its labels", c.s.Services[id].Object.Name)}, true
+			"it would be the last Ready pod of Service %s: replacements of others do not carry its labels", c.Snapshot.Services[id].Object.Name)}, true
 	}
-	if who, last := c.lastRequired(l.required, pod); last {
+	if who, last := c.LastRequired(l.Required, pod); last {
 		return plan.Reason{Code: plan.RequiredByAffinity, Message: who + ", once others have moved"}, true
 	}
-	r, ok := c.verdict.book.Ask(p, l.budget)
+	r, ok := c.Eligibility.Budgets.Ask(p, l.Budgets)
 	return r, !ok
 }
 
-// lastBehind finds a Service that would be left without a Ready pod when the pod
+// LastBehindService finds a Service that would be left without a Ready pod when the pod
 // leaves after so many others.
-func (c *search) lastBehind(taken map[cluster.ServiceID]int, p *cluster.Pod) (cluster.ServiceID, bool) {
-	if !p.Ready || !c.p.opts.Guards.Protect[guard.ProtectLastReady] {
+func (c *Search) LastBehindService(taken map[cluster.ServiceID]int, p *cluster.Pod) (cluster.ServiceID, bool) {
+	if !p.Ready || !c.planner.opts.Guards.Protect[guard.ProtectLastReady] {
 		return 0, false
 	}
 	for _, id := range p.Services {
-		if guard.ReadyBehind(c.s, &c.s.Services[id])-taken[id] < 2 {
+		if guard.ReadyBehind(c.Snapshot, &c.Snapshot.Services[id])-taken[id] < 2 {
 			return id, true
 		}
 	}
 	return 0, false
 }
 
-// lastRequired says who would be left without a pod that it requires beside itself, once
+// LastRequired says who would be left without a pod that it requires beside itself, once
 // those taken are gone.
-func (c *search) lastRequired(taken guard.Taken, pod cluster.PodID) (string, bool) {
-	if !c.p.opts.Guards.Protect[guard.ProtectRequired] {
+func (c *Search) LastRequired(taken guard.Taken, pod cluster.PodID) (string, bool) {
+	if !c.planner.opts.Guards.Protect[guard.ProtectRequired] {
 		return "", false
 	}
-	return c.verdict.guard.LastRequired(c.s, taken, pod)
+	return c.Eligibility.Guards.LastRequired(c.Snapshot, taken, pod)
 }
 
-func (c *search) takeRequired(taken guard.Taken, pod cluster.PodID) {
-	if c.p.opts.Guards.Protect[guard.ProtectRequired] {
-		c.verdict.guard.Take(c.s, taken, pod)
+func (c *Search) TakeRequired(taken guard.Taken, pod cluster.PodID) {
+	if c.planner.opts.Guards.Protect[guard.ProtectRequired] {
+		c.Eligibility.Guards.Take(c.Snapshot, taken, pod)
 	}
 }
 
-// heirLabels are those of the pod's replacement: its owner's template's, and what
+// replacementLabels are those of the pod's replacement: its owner's template's, and what
 // controllers add. Without a template that can be read they are the pod's own.
-func heirLabels(p *cluster.Pod) map[string]string {
+func replacementLabels(p *cluster.Pod) map[string]string {
 	t := template(p)
 	if t == nil {
 		return p.Object.Labels

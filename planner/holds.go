@@ -9,32 +9,32 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
-// asked numbers the goals, those of strategies that are held as constraints.
-func (p *Planner) asked(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) []plan.Goal {
+// withEffect numbers the goals, those of strategies that are held as constraints.
+func (p *Planner) withEffect(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) []plan.Goal {
 	goals = slices.Clone(goals)
 	for i := range goals {
 		if _, held := history.Held(st, goals[i].Strategy, now, p.opts.Benefit); held {
 			goals[i].Constraint, goals[i].WaitReason = true, ""
 		}
 	}
-	return number(s, goals)
+	return Number(s, goals)
 }
 
-// holds lists what keeps the plan from being carried out, or a strategy from being
+// Blocks lists what keeps the plan from being carried out, or a strategy from being
 // planned for. Accounts of strategies that the configuration no longer has say
 // nothing.
-func (c *search) holds() []plan.EvictionBlock {
+func (c *Search) Blocks() []plan.EvictionBlock {
 	var out []plan.EvictionBlock
-	if c.st.Pause.ActiveAt(c.now) {
-		out = append(out, c.st.Pause.Block())
+	if c.PlannerState.Pause.ActiveAt(c.Now) {
+		out = append(out, c.PlannerState.Pause.Block())
 	}
-	if t := c.st.Breaker; t != nil {
-		if r := c.p.opts.Breaker.Holds(t, c.s, c.now); r != nil {
+	if t := c.PlannerState.Breaker; t != nil {
+		if r := c.planner.opts.Breaker.Holds(t, c.Snapshot, c.Now); r != nil {
 			out = append(out, plan.EvictionBlock{Reason: *r, Since: t.At, Until: t.Until})
 		}
 	}
-	for _, h := range history.HeldStrategies(c.st, c.now, c.p.opts.Benefit) {
-		if slices.ContainsFunc(c.p.opts.Strategies, func(i StrategyInfo) bool { return i.Name == h.Strategy }) {
+	for _, h := range history.HeldStrategies(c.PlannerState, c.Now, c.planner.opts.Benefit) {
+		if slices.ContainsFunc(c.planner.opts.Strategies, func(i StrategyInfo) bool { return i.Name == h.Strategy }) {
 			out = append(out, h)
 		}
 	}

@@ -9,65 +9,65 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// landing is where a replacement is predicted to go.
-type landing struct {
-	to                       cluster.NodeID
-	acceptable               int   // nodes
-	served                   []int // goals improved on `to`
-	pGood, pReturn, pPending float64
-	// hinted are nodes that must carry a hint for this to hold; in a wave those
+// Landing is where a replacement is predicted to go.
+type Landing struct {
+	To                       cluster.NodeID
+	Acceptable               int   // nodes
+	Served                   []int // goals improved on `to`
+	Confidence, ReturnProbability, PendingProbability float64
+	// Hinted are nodes that must carry a hint for this to hold; in a wave those
 	// of the wave.
-	hinted []cluster.NodeID
-	// steered: without hints it would not hold.
-	steered bool
+	Hinted []cluster.NodeID
+	// Steered: without hints it would not hold.
+	Steered bool
 	// predicted is what it was read from; forgotten once the move is accepted.
 	predicted placement.Prediction
 }
 
-// land predicts where the replacement of a pod goes and accepts it only if,
+// PredictLanding predicts where the replacement of a pod goes and accepts it only if,
 // with enough confidence, requested goals are then served better and no goal
 // worse.
-func (c *scene) land(pod cluster.PodID) (landing, plan.Reason, bool) {
-	from := c.world.NodeOf(pod)
+func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
+	from := c.Model.NodeOf(pod)
 	*c.predictions++
-	pr := c.world.PredictOdds(pod)
+	pr := c.Model.PredictOdds(pod)
 	if pr.SupportedWhy != "" {
-		return landing{}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.SupportedWhy}, false
+		return Landing{}, plan.Reason{Code: plan.PlacementUnknown, Message: pr.SupportedWhy}, false
 	}
-	places := c.goals.arrivals(pod, from)
-	good := func(n cluster.NodeID) bool { return c.accepts(&places, n) }
-	l := landing{
-		pGood:     plan.Round(pr.Prob(good)),
-		pReturn:   plan.Round(pr.ProbOf(from)),
-		pPending:  plan.Round(pr.Pending()),
+	places := c.Goals.CheckTargets(pod, from)
+	good := func(n cluster.NodeID) bool { return c.Accepts(&places, n) }
+	l := Landing{
+		Confidence:     plan.Round(pr.Prob(good)),
+		ReturnProbability:   plan.Round(pr.ProbOf(from)),
+		PendingProbability:  plan.Round(pr.Pending()),
 		predicted: pr,
 	}
-	if l.pGood < c.opts.MinConfidence {
+	if l.Confidence < c.Options.MinConfidence {
 		if !anyOf(pr.Gone.Fitting, good) {
-			if why, pressed := c.onlyPressed(&places, pr); pressed {
+			if why, pressed := c.onlyUnderPressure(&places, pr); pressed {
 				return l, why, false
 			}
 			return l, noTarget(from, pr), false
 		}
 		return l, c.tooUncertain(from, pr, &places, l), false
 	}
-	l.to = pr.LikeliestOf(good)
-	l.served = c.goals.served(pod, from, l.to)
+	l.To = pr.LikeliestOf(good)
+	l.Served = c.Goals.Served(pod, from, l.To)
 	return l, plan.Reason{}, true
 }
 
-// accepts reports whether a replacement may stand on n. A pod may tolerate a node
+// Accepts reports whether a replacement may stand on n. A pod may tolerate a node
 // that is not Ready, but does not run there; one under pressure has enough.
-func (c *scene) accepts(places *arrivals, n cluster.NodeID) bool {
-	return n != places.from && c.ready[n] && places.serve(n)
+func (c *State) Accepts(places *TargetCheck, n cluster.NodeID) bool {
+	return n != places.From && c.ready[n] && places.Acceptable(n)
 }
 
-// acceptable lists the nodes that a landing may end on.
-func (c *scene) acceptable(pod cluster.PodID, l *landing) []cluster.NodeID {
-	places := c.goals.arrivals(pod, c.world.NodeOf(pod))
+// AcceptableNodes lists the nodes that a landing may end on.
+func (c *State) AcceptableNodes(pod cluster.PodID, l *Landing) []cluster.NodeID {
+	places := c.Goals.CheckTargets(pod, c.Model.NodeOf(pod))
 	var out []cluster.NodeID
 	for n := range l.predicted.Gone.Fitting.All() {
-		if c.accepts(&places, n) {
+		if c.Accepts(&places, n) {
 			out = append(out, n)
 		}
 	}
@@ -75,10 +75,10 @@ func (c *scene) acceptable(pod cluster.PodID, l *landing) []cluster.NodeID {
 }
 
 // countAcceptable is how many nodes a landing may end on.
-func (c *search) countAcceptable(pod cluster.PodID, l *landing) int {
-	places := c.goals.arrivals(pod, c.world.NodeOf(pod))
-	c.spots = l.predicted.Gone.Fitting.Append(c.spots[:0])
-	return places.count(c.spots, c.ready)
+func (c *Search) countAcceptable(pod cluster.PodID, l *Landing) int {
+	places := c.Goals.CheckTargets(pod, c.Model.NodeOf(pod))
+	c.nodeBuffer = l.predicted.Gone.Fitting.Append(c.nodeBuffer[:0])
+	return places.Count(c.nodeBuffer, c.ready)
 }
 
 func anyOf(nodes placement.NodeSet, good func(cluster.NodeID) bool) bool {
@@ -112,14 +112,14 @@ func otherNodes(n int) string {
 
 // tooUncertain tells a replacement that goes back, or into the same over-full
 // domain, from one whose place is merely not known well enough.
-func (c *scene) tooUncertain(from cluster.NodeID, pr placement.Prediction, places *arrivals, l landing) plan.Reason {
-	back := pr.Prob(func(n cluster.NodeID) bool { return n == from || !places.helps(n) })
-	need := c.opts.MinConfidence
-	if back >= 1-l.pGood-back {
+func (c *State) tooUncertain(from cluster.NodeID, pr placement.Prediction, places *TargetCheck, l Landing) plan.Reason {
+	back := pr.Prob(func(n cluster.NodeID) bool { return n == from || !places.Helps(n) })
+	need := c.Options.MinConfidence
+	if back >= 1-l.Confidence-back {
 		return plan.Reason{Code: plan.WouldReturn, Message: fmt.Sprintf(
 			"its replacement would go back to %s, or where it helps as little, with probability %.2f; at most %.2f is allowed (guards.minConfidence %.2f)",
-			c.s.Nodes[from].Name, back, 1-need, need)}
+			c.Snapshot.Nodes[from].Name, back, 1-need, need)}
 	}
 	return plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
-		"its replacement lands where it helps with probability %.2f only (guards.minConfidence wants %.2f)", l.pGood, need)}
+		"its replacement lands where it helps with probability %.2f only (guards.minConfidence wants %.2f)", l.Confidence, need)}
 }

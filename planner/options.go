@@ -21,9 +21,9 @@ const ZoneKey = "topology.kubernetes.io/zone"
 type Options struct {
 	Guards    guard.Options
 	Placement placement.Options
-	// Shadow says which schedulers that are not in Placement are taken for the
+	// Trust says which schedulers that are not in Placement are taken for the
 	// default profile.
-	Shadow   trust.Options
+	Trust   trust.Options
 	Limits   Limits
 	InFlight InFlight
 	// MinConfidence is the least probability with which the replacement must
@@ -44,18 +44,18 @@ type Options struct {
 	HintsNodes bool
 	// HintRules say which nodes are to carry it; without rules none is.
 	HintRules pressure.Options
-	// Foretell: plans are made as if the hints of HintRules were written (a dry run,
-	// which writes none). See Planner.Foretell.
-	Foretell bool
+	// PredictHints: plans are made as if the hints of HintRules were written (a dry run,
+	// which writes none). See Planner.PredictHints.
+	PredictHints bool
 	// Breaker says when the breaker, once it has tripped, may close again.
 	Breaker breaker.Options
-	// Stay is how long a pod that came in place of an evicted one is not evicted again.
-	Stay time.Duration
+	// MinReplacementAge is how long a pod that came in place of an evicted one is not evicted again.
+	MinReplacementAge time.Duration
 	// Benefit says when a strategy is held that does not pay off.
 	Benefit history.BenefitOptions
-	// Effort is how many landings a plan may foretell; 0: any number. After that the
+	// MaxPredictions is how many landings a plan may foretell; 0: any number. After that the
 	// plan is the best so far, see plan.Plan.CutShort.
-	Effort int
+	MaxPredictions int
 	// NoSteps: only single moves are made, each of which serves a goal by itself; pods
 	// are not moved to make room for others.
 	NoSteps bool
@@ -97,17 +97,17 @@ func DefaultOptions() Options {
 			PerOwner: plan.Percent(50), PerZone: plan.Absolute(20),
 			PerHour: PerHour{Owner: plan.Absolute(10), Namespace: plan.Absolute(100), Cluster: plan.Absolute(300)},
 		},
-		Shadow:                   trust.Options{MinBindings: 50, MinHitRate: 0.9},
+		Trust:                   trust.Options{MinBindings: 50, MinHitRate: 0.9},
 		InFlight:                 InFlight{Total: 16, PerNode: 2, PerOwner: 1},
 		MinConfidence:            0.9,
 		Steer:                    hints.None,
 		SteerMaxFrac:             0.67,
 		MaxUnavailableWithoutPDB: 1,
-		Stay:                     10 * time.Minute,
+		MinReplacementAge:                     10 * time.Minute,
 		Breaker:                  breaker.DefaultOptions(),
 		Benefit:                  history.DefaultBenefit(),
 		SamplesPerCode:           20,
-		Effort:                   500_000,
+		MaxPredictions:                   500_000,
 	}
 }
 
@@ -117,17 +117,17 @@ func (o Options) Validate() []error {
 	if !(o.MinConfidence > 0 && o.MinConfidence <= 1) {
 		errs = append(errs, fmt.Errorf("minConfidence: %v is not a fraction above 0, at most 1", o.MinConfidence))
 	}
-	if o.steers() && !(o.SteerMaxFrac > 0 && o.SteerMaxFrac <= 1) {
+	if o.Steers() && !(o.SteerMaxFrac > 0 && o.SteerMaxFrac <= 1) {
 		errs = append(errs, fmt.Errorf("steerMaxFrac: %v is not a fraction above 0, at most 1", o.SteerMaxFrac))
 	}
-	if s := o.Shadow; s.MinBindings > 0 && !(s.MinHitRate > 0 && s.MinHitRate <= 1) {
+	if s := o.Trust; s.MinBindings > 0 && !(s.MinHitRate > 0 && s.MinHitRate <= 1) {
 		errs = append(errs, fmt.Errorf("shadow.minHitRate: %v is not a fraction above 0, at most 1", s.MinHitRate))
 	}
 	if o.InFlight.Total < 1 || o.InFlight.PerNode < 1 || o.InFlight.PerOwner < 1 {
 		errs = append(errs, fmt.Errorf("inFlight: every value must be 1 or more, got %+v", o.InFlight))
 	}
-	if o.Effort < 0 {
-		errs = append(errs, fmt.Errorf("effort: %d is negative", o.Effort))
+	if o.MaxPredictions < 0 {
+		errs = append(errs, fmt.Errorf("effort: %d is negative", o.MaxPredictions))
 	}
 	return errs
 }

@@ -19,12 +19,12 @@ type PressureHint struct {
 	TaintKey             string
 }
 
-// on says whether a node carries the hint, and it still says something: what is on
+// ActiveOn says whether a node carries the hint, and it still says something: what is on
 // record as ours says nothing any more once it has expired, since nobody then vouches
 // for it. What others wrote has no expiry. Placement goes by what stands on the node
 // all the same, for so does the scheduler.
-func (h PressureHint) on(n *corev1.Node, now time.Time) bool {
-	label, taint := h.stands(n)
+func (h PressureHint) ActiveOn(n *corev1.Node, now time.Time) bool {
+	label, taint := h.present(n)
 	if !label && !taint {
 		return false
 	}
@@ -35,8 +35,8 @@ func (h PressureHint) on(n *corev1.Node, now time.Time) bool {
 	return label && ours.Label != h.LabelKey+"="+h.LabelValue || taint && ours.Taint != h.TaintKey
 }
 
-// stands says whether the label and the taint are on the node.
-func (h PressureHint) stands(n *corev1.Node) (label, taint bool) {
+// present says whether the label and the taint are on the node.
+func (h PressureHint) present(n *corev1.Node) (label, taint bool) {
 	v, labelled := n.Labels[h.LabelKey]
 	for i := range n.Spec.Taints {
 		if t := &n.Spec.Taints[i]; h.TaintKey != "" && t.Key == h.TaintKey && t.Effect == corev1.TaintEffectPreferNoSchedule {
@@ -46,12 +46,12 @@ func (h PressureHint) stands(n *corev1.Node) (label, taint bool) {
 	return labelled && h.LabelKey != "" && v == h.LabelValue, taint
 }
 
-// pressed are the nodes that carry the hint: they are drained first, and nothing is
+// NodesUnderPressure are the nodes that carry the hint: they are drained first, and nothing is
 // moved to them.
-func (h PressureHint) pressed(s *cluster.Snapshot, now time.Time) []bool {
+func (h PressureHint) NodesUnderPressure(s *cluster.Snapshot, now time.Time) []bool {
 	out := make([]bool, len(s.Nodes))
 	for i := range s.Nodes {
-		out[i] = h.on(s.Nodes[i].Object, now)
+		out[i] = h.ActiveOn(s.Nodes[i].Object, now)
 	}
 	return out
 }
@@ -62,7 +62,7 @@ func (h PressureHint) pressed(s *cluster.Snapshot, now time.Time) []bool {
 func expiredHints(s *cluster.Snapshot, now time.Time) string {
 	var nodes []string
 	for i := range s.Nodes {
-		if h, ours := pressure.Of(written(s, &s.Nodes[i])); ours && h.Expired(now) {
+		if h, ours := pressure.Of(ActualNode(s, &s.Nodes[i])); ours && h.Expired(now) {
 			nodes = append(nodes, s.Nodes[i].Name)
 		}
 	}
@@ -73,15 +73,15 @@ func expiredHints(s *cluster.Snapshot, now time.Time) string {
 	if len(nodes) == 1 {
 		carry = "carries a pressure hint that has"
 	}
-	return fmt.Sprintf("%s %s expired; goals ignore it, pods may still avoid them (%s): run `evenkeel hints gc`", nodesWord(len(nodes)), carry, few(nodes))
+	return fmt.Sprintf("%s %s expired; goals ignore it, pods may still avoid them (%s): run `evenkeel hints gc`", CountNodes(len(nodes)), carry, NameFew(nodes))
 }
 
-// onlyPressed says that the replacement could help on other nodes, were these not
+// onlyUnderPressure says that the replacement could help on other nodes, were these not
 // under pressure.
-func (c *scene) onlyPressed(places *arrivals, pr placement.Prediction) (plan.Reason, bool) {
+func (c *State) onlyUnderPressure(places *TargetCheck, pr placement.Prediction) (plan.Reason, bool) {
 	n := 0
 	for id := range pr.Gone.Fitting.All() {
-		if id != places.from && c.s.Nodes[id].Ready && c.goals.pressed[id] && places.serve(id) {
+		if id != places.From && c.Snapshot.Nodes[id].Ready && c.Goals.UnderPressure[id] && places.Acceptable(id) {
 			n++
 		}
 	}

@@ -7,16 +7,16 @@ import (
 	"github.com/evenkeel-project/evenkeel/placement"
 )
 
-// reach says where replacements could stand under any plan, however many other pods
+// Reachability says where replacements could stand under any plan, however many other pods
 // leave: what it denies is proven. It asks the filters that no other pod changes; and
 // whether a node could hold the pod, and the goals about it bear it, once every pod
 // that may leave has left. A goal is not worse off as long as its node holds no more
 // than its limit, or than it held at first.
-type reach struct {
-	c *search
+type Reachability struct {
+	search *Search
 	// start are the goals as they were.
-	start *tracker
-	stay  []held // by node
+	start *Tracker
+	staying  []stayingPods // by node
 	all   []cluster.NodeID
 	// sorted are the nodes by the domains asked about last.
 	sorted byDomain
@@ -24,58 +24,58 @@ type reach struct {
 	last  cluster.PodID
 	could func(cluster.NodeID, *cluster.Resources, int64) bool
 	// homes are, by class of pods, what is known of all nodes.
-	homes []home
+	homes []classTargets
 }
 
-// home is where pods of a class could end: the first two nodes of a list, so that one
+// classTargets is where pods of a class could end: the first two nodes of a list, so that one
 // is left for a pod that stands on the other.
-type home struct {
+type classTargets struct {
 	known bool
 	nodes [2]cluster.NodeID
 }
 
-func (h *home) beside(from cluster.NodeID) bool {
+func (h *classTargets) elsewhere(from cluster.NodeID) bool {
 	return h.nodes[0] != cluster.NoNode && h.nodes[0] != from || h.nodes[1] != cluster.NoNode && h.nodes[1] != from
 }
 
-// held is what the pods request that stay on a node whatever the plan.
-type held struct {
+// stayingPods is what the pods request that stay on a node whatever the plan.
+type stayingPods struct {
 	known     bool
 	requested cluster.Resources
 	pods      int64
 }
 
-func (c *search) newReach(start *tracker) *reach {
-	r := &reach{c: c, start: start, stay: make([]held, len(c.s.Nodes))}
-	for i := range c.s.Nodes {
+func (c *Search) newReachability(start *Tracker) *Reachability {
+	r := &Reachability{search: c, start: start, staying: make([]stayingPods, len(c.Snapshot.Nodes))}
+	for i := range c.Snapshot.Nodes {
 		r.all = append(r.all, cluster.NodeID(i))
 	}
 	return r
 }
 
-// leaves reports whether the pod may leave at all.
-func (r *reach) leaves(pod cluster.PodID) bool {
-	_, refused := r.c.verdict.of(pod)
+// mayLeave reports whether the pod may leave at all.
+func (r *Reachability) mayLeave(pod cluster.PodID) bool {
+	_, refused := r.search.Eligibility.Refuse(pod)
 	return !refused
 }
 
 // byDomain are the nodes of each domain of groups that count the same ones, and those
 // in none.
 type byDomain struct {
-	k       *skew
+	k       *SkewMeasure
 	in      [][]cluster.NodeID
 	outside []cluster.NodeID
-	homes   [][]home // by domain and class
+	homes   [][]classTargets // by domain and class
 }
 
 // byDomain sorts the nodes for a group. Nearly all groups count the same domains.
-func (r *reach) byDomain(k *skew) *byDomain {
-	if was := r.sorted.k; was != nil && was.domains == k.domains && len(was.counts) == len(k.counts) && slices.Equal(was.slot, k.slot) {
+func (r *Reachability) byDomain(k *SkewMeasure) *byDomain {
+	if was := r.sorted.k; was != nil && was.Domains == k.Domains && len(was.Counts) == len(k.Counts) && slices.Equal(was.IndexByDomain, k.IndexByDomain) {
 		return &r.sorted
 	}
-	r.sorted = byDomain{k: k, in: make([][]cluster.NodeID, len(k.counts)), homes: make([][]home, len(k.counts))}
+	r.sorted = byDomain{k: k, in: make([][]cluster.NodeID, len(k.Counts)), homes: make([][]classTargets, len(k.Counts))}
 	for _, n := range r.all {
-		if z, counted := k.domain(n); counted {
+		if z, counted := k.DomainIndex(n); counted {
 			r.sorted.in[z] = append(r.sorted.in[z], n)
 		} else {
 			r.sorted.outside = append(r.sorted.outside, n)
@@ -84,38 +84,38 @@ func (r *reach) byDomain(k *skew) *byDomain {
 	return &r.sorted
 }
 
-// of is what CouldRun says of the pod.
-func (r *reach) of(pod cluster.PodID) func(cluster.NodeID, *cluster.Resources, int64) bool {
+// couldRun is what CouldRun says of the pod.
+func (r *Reachability) couldRun(pod cluster.PodID) func(cluster.NodeID, *cluster.Resources, int64) bool {
 	if r.could == nil || r.last != pod {
-		r.last, r.could = pod, r.c.world.CouldRun(pod)
+		r.last, r.could = pod, r.search.Model.CouldRun(pod)
 	}
 	return r.could
 }
 
 // anywhere reports whether the pod, which may leave, could end on another node.
-func (r *reach) anywhere(pod cluster.PodID) bool { return r.at(&r.homes, pod, r.all) }
+func (r *Reachability) anywhere(pod cluster.PodID) bool { return r.anyOfClass(&r.homes, pod, r.all) }
 
 // enters reports whether the pod, which may leave, could end in a domain, on another node.
-func (r *reach) enters(d *byDomain, z int, pod cluster.PodID) bool {
-	return r.at(&d.homes[z], pod, d.in[z])
+func (r *Reachability) enters(d *byDomain, z int, pod cluster.PodID) bool {
+	return r.anyOfClass(&d.homes[z], pod, d.in[z])
 }
 
-// at is among for lists that are asked about often, found once for each class of pods:
+// anyOfClass is among for lists that are asked about often, found once for each class of pods:
 // pods of a class request the same, and where each may stand differs by its own node alone.
-func (r *reach) at(homes *[]home, pod cluster.PodID, nodes []cluster.NodeID) bool {
-	class := r.c.world.ClassOf(pod)
+func (r *Reachability) anyOfClass(homes *[]classTargets, pod cluster.PodID, nodes []cluster.NodeID) bool {
+	class := r.search.Model.ClassOf(pod)
 	if class < 0 {
-		return r.among(pod, nodes)
+		return r.anyOf(pod, nodes)
 	}
 	if *homes == nil {
-		*homes = make([]home, r.c.world.Classes())
+		*homes = make([]classTargets, r.search.Model.Classes())
 	}
 	h := &(*homes)[class]
 	if !h.known {
-		*h = home{true, [2]cluster.NodeID{cluster.NoNode, cluster.NoNode}}
-		could, found := r.of(pod), 0
+		*h = classTargets{true, [2]cluster.NodeID{cluster.NoNode, cluster.NoNode}}
+		could, found := r.couldRun(pod), 0
 		for _, n := range nodes {
-			if r.c.ready[n] && r.takes(pod, n, could) {
+			if r.search.ready[n] && r.couldHold(pod, n, could) {
 				h.nodes[found] = n
 				if found++; found == len(h.nodes) {
 					break
@@ -123,57 +123,57 @@ func (r *reach) at(homes *[]home, pod cluster.PodID, nodes []cluster.NodeID) boo
 			}
 		}
 	}
-	return h.beside(r.c.s.Pods[pod].Node)
+	return h.elsewhere(r.search.Snapshot.Pods[pod].Node)
 }
 
-// among reports whether the pod could end on one of these nodes, other than its own.
-func (r *reach) among(pod cluster.PodID, nodes []cluster.NodeID) bool {
-	from, could := r.c.s.Pods[pod].Node, r.of(pod)
+// anyOf reports whether the pod could end on one of these nodes, other than its own.
+func (r *Reachability) anyOf(pod cluster.PodID, nodes []cluster.NodeID) bool {
+	from, could := r.search.Snapshot.Pods[pod].Node, r.couldRun(pod)
 	for _, n := range nodes {
-		if n != from && r.c.ready[n] && r.takes(pod, n, could) {
+		if n != from && r.search.ready[n] && r.couldHold(pod, n, could) {
 			return true
 		}
 	}
 	return false
 }
 
-// takes reports whether a node could hold the pod. Most can as they are, so that nobody
+// couldHold reports whether a node could hold the pod. Most can as they are, so that nobody
 // need ask who could leave.
-func (r *reach) takes(pod cluster.PodID, n cluster.NodeID, could func(cluster.NodeID, *cluster.Resources, int64) bool) bool {
-	now := held{true, r.c.s.Nodes[n].Requested, int64(len(r.c.s.Nodes[n].Pods))}
-	if could(n, &now.requested, now.pods) && r.bears(pod, n, &now) {
+func (r *Reachability) couldHold(pod cluster.PodID, n cluster.NodeID, could func(cluster.NodeID, *cluster.Resources, int64) bool) bool {
+	now := stayingPods{true, r.search.Snapshot.Nodes[n].Requested, int64(len(r.search.Snapshot.Nodes[n].Pods))}
+	if could(n, &now.requested, now.pods) && r.goalsAllow(pod, n, &now) {
 		return true
 	}
-	least := r.staying(n)
-	return could(n, &least.requested, least.pods) && r.bears(pod, n, least)
+	least := r.stayingOn(n)
+	return could(n, &least.requested, least.pods) && r.goalsAllow(pod, n, least)
 }
 
-// bears reports whether no goal about the node is worse off than at first when the
+// goalsAllow reports whether no goal about the node is worse off than at first when the
 // pod stands there beside those. Goals by load, and those that count selected pods,
 // deny nothing here: what they would hold at least is not worked out.
-func (r *reach) bears(pod cluster.PodID, n cluster.NodeID, beside *held) bool {
-	for i := range r.start.headroom {
-		a, room := r.start.headroom[i].amounts, r.start.headroom[i].room
+func (r *Reachability) goalsAllow(pod cluster.PodID, n cluster.NodeID, beside *stayingPods) bool {
+	for i := range r.start.Headroom {
+		a, room := r.start.Headroom[i].Amounts, r.start.Headroom[i].ByNode
 		if a.Measure.ByUsage || a.Measure.Pods != nil {
 			continue
 		}
 		name := a.Measure.Resource
-		size := r.c.s.Pods[pod].Requests.Get(name)
-		if size > 0 && room[n] != unbounded && beside.requested.Get(name)+size > r.c.s.Nodes[n].Requested.Get(name)+max(0, room[n]) {
+		size := r.search.Snapshot.Pods[pod].Requests.Get(name)
+		if size > 0 && room[n] != Unbounded && beside.requested.Get(name)+size > r.search.Snapshot.Nodes[n].Requested.Get(name)+max(0, room[n]) {
 			return false
 		}
 	}
 	return true
 }
 
-func (r *reach) staying(n cluster.NodeID) *held {
-	at := &r.stay[n]
+func (r *Reachability) stayingOn(n cluster.NodeID) *stayingPods {
+	at := &r.staying[n]
 	if at.known {
 		return at
 	}
 	at.known = true
-	for _, id := range r.c.s.Nodes[n].Pods {
-		if p := &r.c.s.Pods[id]; !p.Terminating && !r.leaves(id) {
+	for _, id := range r.search.Snapshot.Nodes[n].Pods {
+		if p := &r.search.Snapshot.Pods[id]; !p.Terminating && !r.mayLeave(id) {
 			at.pods++
 			at.requested.Add(p.Requests)
 		}
@@ -181,20 +181,20 @@ func (r *reach) staying(n cluster.NodeID) *held {
 	return at
 }
 
-// runs reports whether the pod could run on another node, of these, were it
+// runsIfEmpty reports whether the pod could run on another node, of these, were it
 // empty; selects, whether it could but for its volumes.
-func (r *reach) runs(pod cluster.PodID, nodes []cluster.NodeID) bool {
-	could, none := r.of(pod), cluster.Resources{}
+func (r *Reachability) runsIfEmpty(pod cluster.PodID, nodes []cluster.NodeID) bool {
+	could, none := r.couldRun(pod), cluster.Resources{}
 	return r.other(pod, nodes, func(n cluster.NodeID) bool { return could(n, &none, 0) })
 }
 
-func (r *reach) selects(pod cluster.PodID, nodes []cluster.NodeID) bool {
-	runs := placement.Runs(r.c.s.Pods[pod].Object)
-	return r.other(pod, nodes, func(n cluster.NodeID) bool { return runs(&r.c.s.Nodes[n]) })
+func (r *Reachability) runsWithoutVolumes(pod cluster.PodID, nodes []cluster.NodeID) bool {
+	runs := placement.Runs(r.search.Snapshot.Pods[pod].Object)
+	return r.other(pod, nodes, func(n cluster.NodeID) bool { return runs(&r.search.Snapshot.Nodes[n]) })
 }
 
-func (r *reach) other(pod cluster.PodID, nodes []cluster.NodeID, pass func(cluster.NodeID) bool) bool {
+func (r *Reachability) other(pod cluster.PodID, nodes []cluster.NodeID, pass func(cluster.NodeID) bool) bool {
 	return slices.ContainsFunc(nodes, func(n cluster.NodeID) bool {
-		return n != r.c.s.Pods[pod].Node && r.c.ready[n] && pass(n)
+		return n != r.search.Snapshot.Pods[pod].Node && r.search.ready[n] && pass(n)
 	})
 }

@@ -17,32 +17,32 @@ func (p *Planner) Replan(s *cluster.Snapshot, st plan.PlannerState, goals []plan
 	if age := now.Sub(began) + time.Second; age > later.opts.Guards.MinPodAge { // times of pods are whole seconds
 		later.opts.Guards.MinPodAge = age
 	}
-	c := later.newSearch(s, st, later.asked(s, st, goals, now), now)
-	c.limits.done(done)
-	before, start := c.state(), c.goals.clone()
-	c.run()
-	return later.assemble(c, before, start)
+	c := later.newSearch(s, st, later.withEffect(s, st, goals, now), now)
+	c.Limits.AddEarlierMoves(done)
+	before, start := c.DescribeState(), c.Goals.Clone()
+	c.Run()
+	return later.summarize(c, before, start)
 }
 
-// done counts evictions of pods that are no longer there.
-func (l *limits) done(moves []plan.Move) {
+// AddEarlierMoves counts evictions of pods that are no longer there.
+func (l *Counter) AddEarlierMoves(moves []plan.Move) {
 	workloads := map[plan.ObjectRef]cluster.WorkloadID{}
-	for i := range l.s.Workloads {
-		w := &l.s.Workloads[i]
+	for i := range l.snapshot.Workloads {
+		w := &l.snapshot.Workloads[i]
 		workloads[plan.ObjectRef{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name}] = cluster.WorkloadID(i)
 	}
 	for _, m := range moves {
-		b := &l.before
+		b := &l.earlierPlan
 		b.all++
 		b.namespace[m.Pod.Namespace]++
-		if n := l.s.NodeByName(m.From); n != nil {
+		if n := l.snapshot.NodeByName(m.From); n != nil {
 			b.node[n.ID]++
-			b.zone[l.zone[n.ID]]++
+			b.zone[l.Zones[n.ID]]++
 		}
 		if w, known := workloads[history.WorkloadOf(m)]; known {
 			b.workload[w]++
 		} else {
-			b.bare++
+			b.withoutWorkload++
 		}
 	}
 }

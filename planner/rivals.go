@@ -17,9 +17,9 @@ const (
 	instanceLabel = "app.kubernetes.io/instance"
 )
 
-// rivalsInput names other programs of this cluster that move pods: they know nothing of
+// otherDeschedulersInput names other programs of this cluster that move pods: they know nothing of
 // these goals, limits and back-offs, and what the one levels the other may undo.
-func rivalsInput(s *cluster.Snapshot, age string) plan.Input {
+func otherDeschedulersInput(s *cluster.Snapshot, age string) plan.Input {
 	in := plan.Input{Source: "others", Age: age, Coverage: 1, Problems: []string{}}
 	var movers, releases []string
 	asked := make([]bool, len(s.Workloads)) // the pods of one are alike
@@ -47,10 +47,10 @@ func rivalsInput(s *cluster.Snapshot, age string) plan.Input {
 	slices.Sort(movers)
 	slices.Sort(releases)
 	if n := len(movers); n > 0 {
-		in.Problems = append(in.Problems, fmt.Sprintf("a descheduler runs too (%s): each may undo what the other does; let only one evict", some(movers)))
+		in.Problems = append(in.Problems, fmt.Sprintf("a descheduler runs too (%s): each may undo what the other does; let only one evict", nameThree(movers)))
 	}
 	if releases = slices.Compact(releases); len(releases) > 1 {
-		in.Problems = append(in.Problems, fmt.Sprintf("evenkeel runs as %d releases (%s): none counts the evictions of another; let only one have dryRun: false", len(releases), some(releases)))
+		in.Problems = append(in.Problems, fmt.Sprintf("evenkeel runs as %d releases (%s): none counts the evictions of another; let only one have dryRun: false", len(releases), nameThree(releases)))
 	}
 	return in
 }
@@ -69,8 +69,8 @@ func descheduler(labels map[string]string, spec *corev1.PodSpec) bool {
 	})
 }
 
-// some names at most three.
-func some(names []string) string {
+// nameThree names at most three.
+func nameThree(names []string) string {
 	const most = 3
 	if extra := len(names) - most; extra > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), extra)

@@ -54,7 +54,7 @@ func TestOthersThatMovePodsAreNamed(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Join(rivalsInput(s, "0s").Problems, "; "); (got == "") != (c.want == "") || !strings.HasPrefix(got, c.want) {
+		if got := strings.Join(otherDeschedulersInput(s, "0s").Problems, "; "); (got == "") != (c.want == "") || !strings.HasPrefix(got, c.want) {
 			t.Errorf("%s: %q, want %q", name, got, c.want)
 		}
 	}

@@ -8,52 +8,52 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// scene is the cluster at one moment of a plan: where pods stand, and how far the
+// State is the cluster at one moment of a plan: where pods stand, and how far the
 // goals are from being met.
-type scene struct {
-	s     *cluster.Snapshot
-	opts  *Options
-	steer *steering
+type State struct {
+	Snapshot     *cluster.Snapshot
+	Options  *Options
+	Steering *Steering
 	ready []bool // by node: Ready, and not under pressure
-	world *placement.World
-	goals *tracker
+	Model *placement.World
+	Goals *Tracker
 	// predictions counts the landings that were foretold, in all clones together.
 	predictions *int
-	// shifts counts the moves that were made and taken back.
-	shifts int
+	// moveCount counts the moves that were made and taken back.
+	moveCount int
 }
 
-// newScene is the cluster as the snapshot has it.
-func (p *Planner) newScene(s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState, now time.Time) *scene {
+// newState is the cluster as the snapshot has it.
+func (p *Planner) newState(s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState, now time.Time) *State {
 	o := p.opts.Placement
-	o.Profiles = p.opts.Shadow.Profiles(o.Profiles, schedulers)
-	c := &scene{s, &p.opts, newSteering(s, &p.opts), make([]bool, len(s.Nodes)), placement.NewWorld(s, o), newTracker(s, goals), new(int), 0}
-	c.goals.pressed = p.opts.Pressure.pressed(s, now)
-	c.goals.first = c.goals.servedFirst()
+	o.Profiles = p.opts.Trust.Profiles(o.Profiles, schedulers)
+	c := &State{s, &p.opts, newSteering(s, &p.opts), make([]bool, len(s.Nodes)), placement.NewWorld(s, o), NewTracker(s, goals), new(int), 0}
+	c.Goals.UnderPressure = p.opts.Pressure.NodesUnderPressure(s, now)
+	c.Goals.First = c.Goals.FirstGoals()
 	for i := range s.Nodes {
-		c.ready[i] = s.Nodes[i].Ready && !c.goals.pressed[i]
+		c.ready[i] = s.Nodes[i].Ready && !c.Goals.UnderPressure[i]
 	}
 	return c
 }
 
-// clone is a scene that other moves can be made in.
-func (c *scene) clone() *scene {
+// Clone is a scene that other moves can be made in.
+func (c *State) Clone() *State {
 	other := *c
-	other.world, other.goals = c.world.Clone(), c.goals.clone()
+	other.Model, other.Goals = c.Model.Clone(), c.Goals.Clone()
 	return &other
 }
 
-func (c *scene) apply(m step) {
-	c.shift(m.pod, m.landing.to)
-	c.goals.move(m.pod, m.from, m.landing.to)
+func (c *State) Apply(m Step) {
+	c.move(m.Pod, m.Landing.To)
+	c.Goals.Move(m.Pod, m.From, m.Landing.To)
 }
 
-func (c *scene) undo(m step) {
-	c.shift(m.pod, m.from)
-	c.goals.move(m.pod, m.landing.to, m.from)
+func (c *State) Undo(m Step) {
+	c.move(m.Pod, m.From)
+	c.Goals.Move(m.Pod, m.Landing.To, m.From)
 }
 
-func (c *scene) shift(pod cluster.PodID, to cluster.NodeID) {
-	c.shifts++
-	c.world.Move(pod, to)
+func (c *State) move(pod cluster.PodID, to cluster.NodeID) {
+	c.moveCount++
+	c.Model.Move(pod, to)
 }

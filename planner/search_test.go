@@ -52,7 +52,7 @@ func small(t *testing.T, nodes int, pods []string) *cluster.Snapshot {
 
 // searching begins a search in a small cluster. No guard keeps its pods, nor do limits.
 // Goals about a group are about the first ReplicaSet.
-func searching(t *testing.T, nodes int, pods []string, change func(*Options), goals ...plan.Goal) *search {
+func searching(t *testing.T, nodes int, pods []string, change func(*Options), goals ...plan.Goal) *Search {
 	t.Helper()
 	s := small(t, nodes, pods)
 	all, opts := plan.Unlimited(), DefaultOptions()
@@ -70,7 +70,7 @@ func searching(t *testing.T, nodes int, pods []string, change func(*Options), go
 			g.Kind, g.Subject = plan.NodeBelow, plan.ObjectRef{Kind: "Node", Name: s.Nodes[g.Node].Name}
 		}
 	}
-	return New(opts).newSearch(s, plan.PlannerState{}, number(s, goals), s.TakenAt)
+	return New(opts).newSearch(s, plan.PlannerState{}, Number(s, goals), s.TakenAt)
 }
 
 // half asks for at most half of a resource on each of these nodes.

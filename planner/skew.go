@@ -9,16 +9,16 @@ import (
 
 // domains are the values of a topology key.
 type domains struct {
-	of     []int32 // by node; noDomain where the label is missing or empty
-	number map[string]int32
+	ByNode     []int32 // by node; noDomain where the label is missing or empty
+	ids map[string]int32
 }
 
-const noDomain = -1
+const NoDomain = -1
 
-// domainIndex holds the domains of topology keys.
-type domainIndex map[string]*domains
+// domainCache holds the domains of topology keys.
+type domainCache map[string]*domains
 
-func (x domainIndex) of(s *cluster.Snapshot, key string) *domains {
+func (x domainCache) of(s *cluster.Snapshot, key string) *domains {
 	if d := x[key]; d != nil {
 		return d
 	}
@@ -26,22 +26,22 @@ func (x domainIndex) of(s *cluster.Snapshot, key string) *domains {
 	for i := range s.Nodes {
 		value, _ := s.Nodes[i].Label(key)
 		if value == "" {
-			d.of[i] = noDomain
+			d.ByNode[i] = NoDomain
 			continue
 		}
-		n, seen := d.number[value]
+		n, seen := d.ids[value]
 		if !seen {
-			n = int32(len(d.number))
-			d.number[value] = n
+			n = int32(len(d.ids))
+			d.ids[value] = n
 		}
-		d.of[i] = n
+		d.ByNode[i] = n
 	}
 	x[key] = d
 	return d
 }
 
-// zonesOf are the zones of nodes, "" where there is none.
-func zonesOf(s *cluster.Snapshot) []string {
+// ZonesOf are the zones of nodes, "" where there is none.
+func ZonesOf(s *cluster.Snapshot) []string {
 	zones := make([]string, len(s.Nodes))
 	for i := range s.Nodes {
 		zones[i], _ = s.Nodes[i].Label(ZoneKey)
@@ -49,82 +49,82 @@ func zonesOf(s *cluster.Snapshot) []string {
 	return zones
 }
 
-// skew measures SkewAtMost by the pods that have to move, which falls by one
+// SkewMeasure measures SkewAtMost by the pods that have to move, which falls by one
 // with every move that helps, where max minus min may not.
-type skew struct {
-	domains *domains
-	slot    []int32 // by domain: its position in counts, or noDomain
-	counts  []int
-	limit   int
-	moves   int // fewest moves that meet the limit
-	// after is, by position in counts, the fewest once a pod has left it for the emptiest
+type SkewMeasure struct {
+	Domains *domains
+	IndexByDomain    []int32 // by domain: its position in counts, or noDomain
+	Counts  []int
+	Limit   int
+	Moves   int // fewest moves that meet the limit
+	// excessAfterLeaving is, by position in counts, the fewest once a pod has left it for the emptiest
 	// domain, and one; 0: not known. The last is of pods that stand in no domain of them.
-	after []int32
+	excessAfterLeaving []int32
 }
 
-func newSkew(s *cluster.Snapshot, g plan.Goal, d *domains) *skew {
-	k := &skew{domains: d, slot: make([]int32, len(d.number)), counts: make([]int, len(g.Domains)), limit: int(g.Limit)}
-	for i := range k.slot {
-		k.slot[i] = noDomain
+func newSkewMeasure(s *cluster.Snapshot, g plan.Goal, d *domains) *SkewMeasure {
+	k := &SkewMeasure{Domains: d, IndexByDomain: make([]int32, len(d.ids)), Counts: make([]int, len(g.Domains)), Limit: int(g.Limit)}
+	for i := range k.IndexByDomain {
+		k.IndexByDomain[i] = NoDomain
 	}
 	for i, name := range g.Domains {
-		if n, ok := d.number[name]; ok {
-			k.slot[n] = int32(i)
+		if n, ok := d.ids[name]; ok {
+			k.IndexByDomain[n] = int32(i)
 		}
 	}
 	for _, id := range g.Pods {
 		if p := &s.Pods[id]; !p.Terminal {
-			if i, ok := k.domain(p.Node); ok {
-				k.counts[i]++
+			if i, ok := k.DomainIndex(p.Node); ok {
+				k.Counts[i]++
 			}
 		}
 	}
-	k.moves = fewestMoves(k.counts, k.limit)
+	k.Moves = FewestMoves(k.Counts, k.Limit)
 	return k
 }
 
-func (k *skew) clone() measure {
+func (k *SkewMeasure) clone() Measure {
 	c := *k
-	c.counts, c.after = slices.Clone(k.counts), nil
+	c.Counts, c.excessAfterLeaving = slices.Clone(k.Counts), nil
 	return &c
 }
 
-func (k *skew) domain(n cluster.NodeID) (int, bool) {
-	if n == cluster.NoNode || k.domains.of[n] == noDomain {
+func (k *SkewMeasure) DomainIndex(n cluster.NodeID) (int, bool) {
+	if n == cluster.NoNode || k.Domains.ByNode[n] == NoDomain {
 		return 0, false
 	}
-	i := k.slot[k.domains.of[n]]
-	return int(i), i != noDomain
+	i := k.IndexByDomain[k.Domains.ByNode[n]]
+	return int(i), i != NoDomain
 }
 
-func (k *skew) excess() int64 { return int64(k.moves) }
+func (k *SkewMeasure) Excess() int64 { return int64(k.Moves) }
 
-func (k *skew) with(_ cluster.PodID, from, to cluster.NodeID) int64 {
+func (k *SkewMeasure) ExcessAfter(_ cluster.PodID, from, to cluster.NodeID) int64 {
 	k.shift(from, to)
-	n := fewestMoves(k.counts, k.limit)
+	n := FewestMoves(k.Counts, k.Limit)
 	k.shift(to, from)
 	return int64(n)
 }
 
-func (k *skew) move(_ cluster.PodID, from, to cluster.NodeID) {
+func (k *SkewMeasure) Move(_ cluster.PodID, from, to cluster.NodeID) {
 	k.shift(from, to)
-	k.moves = fewestMoves(k.counts, k.limit)
-	clear(k.after)
+	k.Moves = FewestMoves(k.Counts, k.Limit)
+	clear(k.excessAfterLeaving)
 }
 
-func (k *skew) shift(from, to cluster.NodeID) {
-	if i, ok := k.domain(from); ok {
-		k.counts[i]--
+func (k *SkewMeasure) shift(from, to cluster.NodeID) {
+	if i, ok := k.DomainIndex(from); ok {
+		k.Counts[i]--
 	}
-	if i, ok := k.domain(to); ok {
-		k.counts[i]++
+	if i, ok := k.DomainIndex(to); ok {
+		k.Counts[i]++
 	}
 }
 
-func (k *skew) reported() float64 { return float64(max(0, spread(k.counts)-k.limit)) }
+func (k *SkewMeasure) Reported() float64 { return float64(max(0, Spread(k.Counts)-k.Limit)) }
 
-// spread is max minus min.
-func spread(counts []int) int {
+// Spread is max minus min.
+func Spread(counts []int) int {
 	lo, hi := counts[0], counts[0]
 	for _, c := range counts {
 		lo, hi = min(lo, c), max(hi, c)
@@ -132,7 +132,7 @@ func spread(counts []int) int {
 	return hi - lo
 }
 
-// fewestMoves is the least number of pods that must change domain, their total
+// FewestMoves is the least number of pods that must change domain, their total
 // being fixed, so that no domain holds more than s pods more than another:
 //
 //	min over m of max( sum over z of (c_z - m - s)+ , sum over z of (m - c_z)+ )
@@ -141,7 +141,7 @@ func spread(counts []int) int {
 // the second must arrive; the larger is needed and is enough, because domains
 // between m and m+s can give or take the difference. The terms are monotone in
 // m, so the minimum lies where they cross. O(domains x (max - min)).
-func fewestMoves(counts []int, s int) int {
+func FewestMoves(counts []int, s int) int {
 	lo, hi := counts[0], counts[0]
 	for _, c := range counts {
 		lo, hi = min(lo, c), max(hi, c)

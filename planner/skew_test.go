@@ -15,7 +15,7 @@ func bruteFewest(counts, leaving, arriving []int, s int) (int, bool) {
 		seen := map[string]bool{}
 		var next []node
 		for _, n := range level {
-			if spread(n.counts) <= s {
+			if Spread(n.counts) <= s {
 				return depth, true
 			}
 			for a := range n.counts {
@@ -57,7 +57,7 @@ func TestFewestMovesIsWhatExhaustiveSearchFinds(t *testing.T) {
 		if !ok {
 			t.Skip("more than six moves")
 		}
-		if got := fewestMoves(counts, s); got != want {
+		if got := FewestMoves(counts, s); got != want {
 			t.Fatalf("fewestMoves(%v, %d) = %d, exhaustive search finds %d", counts, s, got, want)
 		}
 	})
@@ -73,7 +73,7 @@ func TestFewestMovesWithPinnedPods(t *testing.T) {
 			arriving[i] = rapid.IntRange(0, 5).Draw(t, "arriving")
 		}
 		s := rapid.IntRange(1, 2).Draw(t, "s")
-		got, ok := fewestMovesOf(counts, leaving, arriving, s)
+		got, ok := FewestMovesWithin(counts, leaving, arriving, s)
 		want, wantOK := bruteFewest(counts, leaving, arriving, s)
 		if ok != wantOK || ok && got != want {
 			t.Fatalf("fewestMovesOf(%v, %v, %v, %d) = %d %v, exhaustive search finds %d %v", counts, leaving, arriving, s, got, ok, want, wantOK)
@@ -83,15 +83,15 @@ func TestFewestMovesWithPinnedPods(t *testing.T) {
 
 func TestEveryUsefulMoveLowersTheCountByOne(t *testing.T) {
 	counts := []int{1, 1, 4, 4}
-	for want := fewestMoves(counts, 1); want > 0; want-- {
-		if got := fewestMoves(counts, 1); got != want {
+	for want := FewestMoves(counts, 1); want > 0; want-- {
+		if got := FewestMoves(counts, 1); got != want {
 			t.Fatalf("%v: %d moves, want %d", counts, got, want)
 		}
 		lo, hi := slices.Index(counts, slices.Min(counts)), slices.Index(counts, slices.Max(counts))
 		counts[lo]++
 		counts[hi]--
 	}
-	if spread(counts) > 1 {
+	if Spread(counts) > 1 {
 		t.Fatalf("%v is not even", counts)
 	}
 }
@@ -101,23 +101,23 @@ func TestEveryUsefulMoveLowersTheCountByOne(t *testing.T) {
 func TestOnlyFullDomainsGive(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := rapid.IntRange(1, 3).Draw(t, "s")
-		unmet := func(counts []int) bool { return fewestMoves(counts, s) > 0 }
+		unmet := func(counts []int) bool { return FewestMoves(counts, s) > 0 }
 		counts := rapid.SliceOfN(rapid.IntRange(0, 6), 2, 5).Filter(unmet).Draw(t, "counts")
-		k := &skew{counts: slices.Clone(counts), limit: s, moves: fewestMoves(counts, s)}
-		m1, given := k.leastFull(), 0
+		k := &SkewMeasure{Counts: slices.Clone(counts), Limit: s, Moves: FewestMoves(counts, s)}
+		m1, given := k.giverThreshold(), 0
 		for range rapid.IntRange(1, 12).Draw(t, "moves") {
 			from, to := rapid.IntRange(0, len(counts)-1).Draw(t, "from"), rapid.IntRange(0, len(counts)-1).Draw(t, "to")
-			if from == to || k.counts[from] == 0 {
+			if from == to || k.Counts[from] == 0 {
 				continue
 			}
-			k.counts[from]--
-			k.counts[to]++
+			k.Counts[from]--
+			k.Counts[to]++
 			if counts[from] > m1 {
 				given++
 			}
 		}
-		if gone := k.moves - fewestMoves(k.counts, s); gone > given {
-			t.Fatalf("%v becomes %v, %d moves nearer to %d, by %d moves out of domains above %d", counts, k.counts, gone, s, given, m1)
+		if gone := k.Moves - FewestMoves(k.Counts, s); gone > given {
+			t.Fatalf("%v becomes %v, %d moves nearer to %d, by %d moves out of domains above %d", counts, k.Counts, gone, s, given, m1)
 		}
 	})
 }

@@ -10,32 +10,32 @@ import (
 // reported are the resources that node states show.
 var reported = []string{"cpu", "memory"}
 
-// state describes the cluster as it stands in the search.
-func (c *search) state() plan.State {
+// DescribeState describes the cluster as it stands in the search.
+func (c *Search) DescribeState() plan.State {
 	st := plan.State{
-		Nodes:       make([]plan.NodeState, len(c.s.Nodes)),
+		Nodes:       make([]plan.NodeState, len(c.Snapshot.Nodes)),
 		Utilization: map[string]plan.Distribution{},
 		Excess:      map[string]float64{},
 		Workloads:   c.workloads(),
 	}
-	for i := range c.s.Nodes {
-		st.Nodes[i] = c.nodeState(&c.s.Nodes[i])
+	for i := range c.Snapshot.Nodes {
+		st.Nodes[i] = c.nodeState(&c.Snapshot.Nodes[i])
 	}
 	for _, r := range reported {
 		st.Utilization[r] = c.distribution(r)
 	}
-	c.addUses(&st)
-	for i, g := range c.goals.list {
+	c.addUsage(&st)
+	for i, g := range c.Goals.Goals {
 		if g.ID != "" {
-			st.Excess[g.ID] = c.goals.reported(i)
+			st.Excess[g.ID] = c.Goals.ReportedExcess(i)
 		}
 	}
 	return st
 }
 
-func (c *search) nodeState(n *cluster.Node) plan.NodeState {
-	st := plan.NodeState{Name: n.Name, Zone: c.limits.zone[n.ID], Requested: map[string]float64{}}
-	used := c.world.Requested(n.ID)
+func (c *Search) nodeState(n *cluster.Node) plan.NodeState {
+	st := plan.NodeState{Name: n.Name, Zone: c.Limits.Zones[n.ID], Requested: map[string]float64{}}
+	used := c.Model.Requested(n.ID)
 	for _, r := range reported {
 		if total := n.Allocatable.Get(r); total > 0 {
 			st.Requested[r] = plan.Round(float64(used.Get(r)) / float64(total))
@@ -46,12 +46,12 @@ func (c *search) nodeState(n *cluster.Node) plan.NodeState {
 
 // distribution summarises the fractions requested; the mean is total requested
 // over total allocatable, and the deviation is of nodes from it.
-func (c *search) distribution(resource string) plan.Distribution {
+func (c *Search) distribution(resource string) plan.Distribution {
 	var used, total float64
 	fracs := []float64{}
-	for i := range c.s.Nodes {
-		if t := float64(c.s.Nodes[i].Allocatable.Get(resource)); t > 0 {
-			req := c.world.Requested(c.s.Nodes[i].ID)
+	for i := range c.Snapshot.Nodes {
+		if t := float64(c.Snapshot.Nodes[i].Allocatable.Get(resource)); t > 0 {
+			req := c.Model.Requested(c.Snapshot.Nodes[i].ID)
 			u := float64(req.Get(resource))
 			used, total = used+u, total+t
 			fracs = append(fracs, u/t)
@@ -60,12 +60,12 @@ func (c *search) distribution(resource string) plan.Distribution {
 	if total == 0 {
 		return plan.Distribution{}
 	}
-	return distributed(fracs, used/total)
+	return distributionOf(fracs, used/total)
 }
 
-// distributed summarises fractions around their mean, which large nodes weigh more
+// distributionOf summarises fractions around their mean, which large nodes weigh more
 // in.
-func distributed(fracs []float64, mean float64) plan.Distribution {
+func distributionOf(fracs []float64, mean float64) plan.Distribution {
 	var most, squares float64
 	for _, f := range fracs {
 		most = max(most, f)

@@ -7,20 +7,20 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 )
 
-// steepest makes, again and again, the move after which the least excess is left, of
+// greedyMoves makes, again and again, the move after which the least excess is left, of
 // all that there are, or of those for goals that are served first. Serving goal after goal
 // can end where no move helps and yet excess is left; this way ends there less often, and
 // costs a prediction for each pod of an unmet goal and move. It fits clusters of some ten
 // nodes. It does not begin with these pods, and returns the one that it begins with; -1:
 // there is none.
-func (c *search) steepest(notFirst []cluster.PodID) cluster.PodID {
+func (c *Search) greedyMoves(notFirst []cluster.PodID) cluster.PodID {
 	first := cluster.PodID(-1)
-	c.steers, c.aim = false, anyGoal
+	c.useHints, c.scope = false, anyGoal
 	for {
-		if _, spent := c.limits.spent(); spent {
+		if _, spent := c.Limits.Exhausted(); spent {
 			return first
 		}
-		m, waits := c.steepestMove(notFirst)
+		m, waits := c.greediestMove(notFirst)
 		switch {
 		case m.pod < 0:
 			return first
@@ -39,8 +39,8 @@ func (c *search) steepest(notFirst []cluster.PodID) cluster.PodID {
 	}
 }
 
-// downhill is a move with what it does to the excess that is left: less is better.
-type downhill struct {
+// greedyMove is a move with what it does to the excess that is left: less is better.
+type greedyMove struct {
 	pod   cluster.PodID
 	goal  int
 	order int
@@ -49,64 +49,64 @@ type downhill struct {
 	cost  float64
 }
 
-func (a downhill) compare(b downhill) int {
+func (a greedyMove) compare(b greedyMove) int {
 	return cmp.Or(cmp.Compare(a.order, b.order), cmp.Compare(a.rank, b.rank), cmp.Compare(a.left, b.left), cmp.Compare(a.cost, b.cost), cmp.Compare(a.pod, b.pod))
 }
 
-// steepestMove finds the best move, the pod being -1 where there is none. waits says
+// greediestMove finds the best move, the pod being -1 where there is none. waits says
 // that it is for the next wave.
-func (c *search) steepestMove(not []cluster.PodID) (best downhill, waits bool) {
+func (c *Search) greediestMove(not []cluster.PodID) (best greedyMove, waits bool) {
 	best.pod = -1
 	c.round++
-	for _, g := range c.goals.byNeed(c.stuck) {
-		for _, pod := range c.podsOf(g) {
-			from := c.world.NodeOf(pod)
-			if c.moved[pod] || c.triedIn[pod] == c.round || slices.Contains(not, pod) || from == cluster.NoNode || !c.goals.couldServe(g, pod, from) {
+	for _, g := range c.Goals.ByNeed(c.unmetAttempts) {
+		for _, pod := range c.PodsOf(g) {
+			from := c.Model.NodeOf(pod)
+			if c.Moved[pod] || c.triedIn[pod] == c.round || slices.Contains(not, pod) || from == cluster.NoNode || !c.Goals.CouldServe(g, pod, from) {
 				continue
 			}
 			c.triedIn[pod] = c.round
-			if _, no := c.check(pod); no {
+			if _, no := c.Refuse(pod); no {
 				continue
 			}
-			if _, no := c.spentEffort(); no {
-				return downhill{pod: -1}, false
+			if _, no := c.PredictionLimitReached(); no {
+				return greedyMove{pod: -1}, false
 			}
 			l, _, a := c.landInWave(pod)
 			if a == refused {
 				continue
 			}
-			m := downhill{pod, g, c.goals.order(g), c.verdict.rank(pod), c.goals.change(pod, from, l.to), cost(&c.s.Pods[pod])}
+			m := greedyMove{pod, g, c.Goals.FirstOrder(g), c.Eligibility.Rank(pod), c.Goals.ExcessChange(pod, from, l.To), EvictionCost(&c.Snapshot.Pods[pod])}
 			if best.pod < 0 || m.compare(best) < 0 {
-				best, waits = m, a == later || !c.wave.room(c, pod)
+				best, waits = m, a == joinsLater || !c.wave.Room(c, pod)
 			}
 		}
 	}
 	return best, waits
 }
 
-// change is what a move adds to the shares of requested goals' excess at first, times
+// ExcessChange is what a move adds to the shares of requested goals' excess at first, times
 // their weights.
-func (t *tracker) change(pod cluster.PodID, from, to cluster.NodeID) (sum float64) {
-	t.each(pod, from, to, func(i int) bool {
-		if g := &t.list[i]; !g.Constraint {
-			sum += float64(g.Weight * float64(t.at[i].with(pod, from, to)-t.excess(i)) / float64(t.initial[i]))
+func (t *Tracker) ExcessChange(pod cluster.PodID, from, to cluster.NodeID) (sum float64) {
+	t.EachAffected(pod, from, to, func(i int) bool {
+		if g := &t.Goals[i]; !g.Constraint {
+			sum += float64(g.Weight * float64(t.Measures[i].ExcessAfter(pod, from, to)-t.Excess(i)) / float64(t.InitialExcess[i]))
 		}
 		return true
 	})
 	return sum
 }
 
-// steepestAttempts tries this way, each time from another beginning.
-func (c *search) steepestAttempts(pull int, best *outcome) {
+// greedyAttempts tries this way, each time from another beginning.
+func (c *Search) greedyAttempts(pull int, best *attemptResult) {
 	var firsts []cluster.PodID
-	for range mostBeginnings {
-		if !c.noteStuck() || *c.predictions+2*pull*(len(best.moves)+1) > c.mostAgain()/2 {
+	for range maxGreedyStarts {
+		if !c.countUnmet() || *c.predictions+2*pull*(len(best.moves)+1) > c.predictionsForRepeat()/2 {
 			return
 		}
-		c.again()
-		first := c.steepest(firsts)
+		c.restart()
+		first := c.greedyMoves(firsts)
 		c.attempt()
-		if o := c.outcome(); o.better(*best) {
+		if o := c.result(); o.better(*best) {
 			*best = o
 		}
 		if first < 0 {
@@ -116,10 +116,10 @@ func (c *search) steepestAttempts(pull int, best *outcome) {
 	}
 }
 
-// pull is how many pods there are of goals that are unmet.
-func (c *search) pull() (pods int) {
-	for _, g := range c.goals.byNeed(c.stuck) {
-		pods += len(c.podsOf(g))
+// countUnmetPods is how many pods there are of goals that are unmet.
+func (c *Search) countUnmetPods() (pods int) {
+	for _, g := range c.Goals.ByNeed(c.unmetAttempts) {
+		pods += len(c.PodsOf(g))
 	}
 	return pods
 }

@@ -15,55 +15,55 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
-// steering says which nodes may be hinted, and how many at once.
-type steering struct {
-	kind    hints.Kind
+// Steering says which nodes may be hinted, and how many at once.
+type Steering struct {
+	Kind    hints.Kind
 	refused []string // by node: why it must not be hinted, or empty
-	most    int
-	// standing are nodes that carry the hint in the snapshot already, left by a
+	maxNodes    int
+	// alreadyHinted are nodes that carry the hint in the snapshot already, left by a
 	// pass that was killed; they count towards most.
-	standing []cluster.NodeID
+	alreadyHinted []cluster.NodeID
 	// eligible are the nodes that may be hinted and that ordinary pods can go to.
 	eligible int
 }
 
-func (o Options) steers() bool { return o.Steer == hints.Taint || o.Steer == hints.Label }
+func (o Options) Steers() bool { return o.Steer == hints.Taint || o.Steer == hints.Label }
 
-func newSteering(s *cluster.Snapshot, o *Options) *steering {
-	st := &steering{kind: o.Steer}
-	if !o.steers() {
+func newSteering(s *cluster.Snapshot, o *Options) *Steering {
+	st := &Steering{Kind: o.Steer}
+	if !o.Steers() {
 		return st
 	}
 	st.refused = make([]string, len(s.Nodes))
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		st.refused[i] = unhintable(n, o.Guards.Scope)
-		if st.refused[i] == "" && open(n) {
+		st.refused[i] = whyNotHinted(n, o.Guards.Scope)
+		if st.refused[i] == "" && admitsOrdinaryPods(n) {
 			st.eligible++
 		}
-		if st.kind == hints.Taint && hints.HasTaint(n.Object) || st.kind == hints.Label && hints.HasLabel(n.Object) {
-			st.standing = append(st.standing, n.ID)
+		if st.Kind == hints.Taint && hints.HasTaint(n.Object) || st.Kind == hints.Label && hints.HasLabel(n.Object) {
+			st.alreadyHinted = append(st.alreadyHinted, n.ID)
 		}
 	}
-	st.most = min(int(o.SteerMaxFrac*float64(st.eligible)+rounding), mostHinted)
+	st.maxNodes = min(int(o.SteerMaxFrac*float64(st.eligible)+Rounding), maxHintedNodes)
 	return st
 }
 
-// mostHinted bounds the nodes that are hinted at once, however large their
+// maxHintedNodes bounds the nodes that are hinted at once, however large their
 // share may be: so many can be written and cleaned up in the time that a
 // process has after SIGTERM (controller).
-const mostHinted = 100
+const maxHintedNodes = 100
 
-// candidateTaint marks a node that the cluster autoscaler may remove soon. It
+// autoscalerCandidateTaint marks a node that the cluster autoscaler may remove soon. It
 // lets pods in, and its own scores must not be mixed with ours.
-const candidateTaint = "DeletionCandidateOfClusterAutoscaler"
+const autoscalerCandidateTaint = "DeletionCandidateOfClusterAutoscaler"
 
-func unhintable(n *cluster.Node, scope cluster.Scope) string {
+func whyNotHinted(n *cluster.Node, scope cluster.Scope) string {
 	if who := guard.DisruptedBy(n); who != "" {
 		return fmt.Sprintf("node %s is being taken away by %s", n.Name, who)
 	}
 	for i := range n.Object.Spec.Taints {
-		if n.Object.Spec.Taints[i].Key == candidateTaint {
+		if n.Object.Spec.Taints[i].Key == autoscalerCandidateTaint {
 			return fmt.Sprintf("the cluster autoscaler may take node %s away", n.Name)
 		}
 	}
@@ -78,9 +78,9 @@ func unhintable(n *cluster.Node, scope cluster.Scope) string {
 	return ""
 }
 
-// leftHints says which nodes carry a hint that nobody takes away any more,
+// leftoverHints says which nodes carry a hint that nobody takes away any more,
 // whether or not this plan steers; empty when none does.
-func leftHints(s *cluster.Snapshot, now time.Time) string {
+func leftoverHints(s *cluster.Snapshot, now time.Time) string {
 	var nodes []string
 	for i := range s.Nodes {
 		if h, ours := hints.Of(s.Nodes[i].Object); ours && (h.Expired(now) || h.Expires.IsZero()) {
@@ -90,11 +90,11 @@ func leftHints(s *cluster.Snapshot, now time.Time) string {
 	if len(nodes) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s still hinted by a run that has ended, and pods avoid them (%s): run `evenkeel hints clear`", nodesWord(len(nodes)), few(nodes))
+	return fmt.Sprintf("%s still hinted by a run that has ended, and pods avoid them (%s): run `evenkeel hints clear`", CountNodes(len(nodes)), NameFew(nodes))
 }
 
-// few names at most maxProblems.
-func few(nodes []string) string {
+// NameFew names at most maxProblems.
+func NameFew(nodes []string) string {
 	names := strings.Join(nodes[:min(len(nodes), maxProblems)], ", ")
 	if more := len(nodes) - maxProblems; more > 0 {
 		names += fmt.Sprintf(", and %d more", more)
@@ -102,56 +102,56 @@ func few(nodes []string) string {
 	return names
 }
 
-// open reports whether pods without tolerations can go to the node.
-func open(n *cluster.Node) bool {
+// admitsOrdinaryPods reports whether pods without tolerations can go to the node.
+func admitsOrdinaryPods(n *cluster.Node) bool {
 	return !n.Object.Spec.Unschedulable && !slices.ContainsFunc(n.Object.Spec.Taints, func(t corev1.Taint) bool {
 		return t.Effect == corev1.TaintEffectNoSchedule || t.Effect == corev1.TaintEffectNoExecute
 	})
 }
 
-// forbids says why these nodes must not all be hinted at once; empty when they
+// Forbids says why these nodes must not all be hinted at once; empty when they
 // may.
-func (st *steering) forbids(nodes []cluster.NodeID) string {
+func (st *Steering) Forbids(nodes []cluster.NodeID) string {
 	for _, n := range nodes {
 		if why := st.refused[n]; why != "" {
 			return why
 		}
 	}
-	if all := union(nodes, st.standing); len(all) > st.most {
-		if st.most == mostHinted {
-			return fmt.Sprintf("%s would be hinted, and no more than %d are at once", nodesWord(len(all)), mostHinted)
+	if all := unionOf(nodes, st.alreadyHinted); len(all) > st.maxNodes {
+		if st.maxNodes == maxHintedNodes {
+			return fmt.Sprintf("%s would be hinted, and no more than %d are at once", CountNodes(len(all)), maxHintedNodes)
 		}
-		return fmt.Sprintf("%s would be hinted, and evictor.steerMaxFrac allows %d of %d", nodesWord(len(all)), st.most, st.eligible)
+		return fmt.Sprintf("%s would be hinted, and evictor.steerMaxFrac allows %d of %d", CountNodes(len(all)), st.maxNodes, st.eligible)
 	}
 	return ""
 }
 
-func nodesWord(n int) string {
+func CountNodes(n int) string {
 	if n == 1 {
 		return "1 node"
 	}
 	return fmt.Sprintf("%d nodes", n)
 }
 
-// deaf says why no hint reaches the pod.
-func (st *steering) deaf() string {
-	if st.kind == hints.Label {
+// ignoresHints says why no hint reaches the pod.
+func (st *Steering) ignoresHints() string {
+	if st.Kind == hints.Label {
 		return "it has no node affinity that looks at the label " + hints.Key
 	}
 	return "it tolerates the taint " + hints.Key
 }
 
-// place is land, and where the replacement would come back or its place is not
+// PredictWithHints is land, and where the replacement would come back or its place is not
 // sure, it looks for hints on nodes that turn the balance.
-func (c *scene) place(pod cluster.PodID) (landing, plan.Reason, bool) {
-	l, reason, ok := c.land(pod)
-	if ok || !c.opts.steers() || !steerable(reason.Code) {
+func (c *State) PredictWithHints(pod cluster.PodID) (Landing, plan.Reason, bool) {
+	l, reason, ok := c.PredictLanding(pod)
+	if ok || !c.Options.Steers() || !steerable(reason.Code) {
 		return l, reason, ok
 	}
-	steered, why := steer([]*scene{c}, pod, nil)
+	steered, why := findHints([]*State{c}, pod, nil)
 	if why != "" {
 		reason.Message += "; not steered: " + why
-		again, _, _ := c.land(pod) // what was predicted with hints took its place
+		again, _, _ := c.PredictLanding(pod) // what was predicted with hints took its place
 		l.predicted = again.predicted
 		return l, reason, false
 	}
@@ -161,47 +161,47 @@ func (c *scene) place(pod cluster.PodID) (landing, plan.Reason, bool) {
 // steerable: the pod may leave and could land well, only not surely enough.
 func steerable(code plan.Code) bool { return code == plan.WouldReturn || code == plan.UncertainLanding }
 
-// steerRounds is how often the nodes that would then win are hinted too. After
+// hintRounds is how often the nodes that would then win are hinted too. After
 // that all nodes on which the replacement does not help are.
-const steerRounds = 2
+const hintRounds = 2
 
-// steer finds nodes to hint, beside base, so that the replacement of the pod
+// findHints finds nodes to hint, beside base, so that the replacement of the pod
 // lands well in every one of the states: those that could win without helping,
 // as long as there are any. It says why when there are no such nodes. The hints
 // of the states' worlds are base before and after.
-func steer(states []*scene, pod cluster.PodID, base []cluster.NodeID) (landing, string) {
+func findHints(states []*State, pod cluster.PodID, base []cluster.NodeID) (Landing, string) {
 	c := states[0]
-	st := c.steer
-	if !c.world.Hears(pod, st.kind) {
-		return landing{}, st.deaf()
+	st := c.Steering
+	if !c.Model.Hears(pod, st.Kind) {
+		return Landing{}, st.ignoresHints()
 	}
-	defer hint(states, base)
+	defer SetHints(states, base)
 	for round, hinted := 0, base; ; round++ {
-		hint(states, hinted)
-		l, more, reason := landings(states, pod, round >= steerRounds)
+		SetHints(states, hinted)
+		l, more, reason := predictLandings(states, pod, round >= hintRounds)
 		switch {
 		case reason.Code == "":
-			l.hinted, l.steered = hinted, true
+			l.Hinted, l.Steered = hinted, true
 			return l, ""
 		case !steerable(reason.Code):
-			return landing{}, reason.Message
+			return Landing{}, reason.Message
 		}
-		next := union(hinted, more)
-		if len(next) == len(hinted) || round > steerRounds {
-			return landing{}, "a hint would not be enough"
+		next := unionOf(hinted, more)
+		if len(next) == len(hinted) || round > hintRounds {
+			return Landing{}, "a hint would not be enough"
 		}
-		if why := st.forbids(next); why != "" {
-			return landing{}, why
+		if why := st.Forbids(next); why != "" {
+			return Landing{}, why
 		}
 		hinted = next
 	}
 }
 
-// landings lands the pod in every state. It returns the landing in the last,
+// predictLandings lands the pod in every state. It returns the landing in the last,
 // the nodes that should be hinted, and the first reason against it.
-func landings(states []*scene, pod cluster.PodID, all bool) (l landing, more []cluster.NodeID, reason plan.Reason) {
+func predictLandings(states []*State, pod cluster.PodID, all bool) (l Landing, more []cluster.NodeID, reason plan.Reason) {
 	for _, c := range states {
-		fresh, r, ok := c.land(pod)
+		fresh, r, ok := c.PredictLanding(pod)
 		if ok {
 			l = fresh
 			continue
@@ -209,49 +209,49 @@ func landings(states []*scene, pod cluster.PodID, all bool) (l landing, more []c
 		if reason.Code == "" || !steerable(r.Code) {
 			reason = r
 		}
-		more = union(more, c.unhelpful(pod, all))
+		more = unionOf(more, c.unhelpfulNodes(pod, all))
 	}
 	return l, more, reason
 }
 
-// unhelpful are the nodes on which the replacement may land without helping;
+// unhelpfulNodes are the nodes on which the replacement may land without helping;
 // with all, those on which it fits without helping and that may be hinted.
-func (c *scene) unhelpful(pod cluster.PodID, all bool) []cluster.NodeID {
-	from := c.world.NodeOf(pod)
-	pr := c.world.Predict(pod)
+func (c *State) unhelpfulNodes(pod cluster.PodID, all bool) []cluster.NodeID {
+	from := c.Model.NodeOf(pod)
+	pr := c.Model.Predict(pod)
 	nodes := pr.Possible()
 	if all {
-		nodes = union(nodes, slices.DeleteFunc(slices.Clone(pr.Gone.Feasible), func(n cluster.NodeID) bool { return c.steer.refused[n] != "" }))
+		nodes = unionOf(nodes, slices.DeleteFunc(slices.Clone(pr.Gone.Feasible), func(n cluster.NodeID) bool { return c.Steering.refused[n] != "" }))
 	}
-	places := c.goals.arrivals(pod, from)
-	return slices.DeleteFunc(nodes, func(n cluster.NodeID) bool { return n != from && !c.goals.pressed[n] && places.serve(n) })
+	places := c.Goals.CheckTargets(pod, from)
+	return slices.DeleteFunc(nodes, func(n cluster.NodeID) bool { return n != from && !c.Goals.UnderPressure[n] && places.Acceptable(n) })
 }
 
-func hint(states []*scene, nodes []cluster.NodeID) {
+func SetHints(states []*State, nodes []cluster.NodeID) {
 	for _, c := range states {
-		c.world.Hint(c.steer.kind, nodes)
+		c.Model.Hint(c.Steering.Kind, nodes)
 	}
 }
 
-// union of two sets of nodes, sorted.
-func union(a, b []cluster.NodeID) []cluster.NodeID {
+// unionOf of two sets of nodes, sorted.
+func unionOf(a, b []cluster.NodeID) []cluster.NodeID {
 	out := slices.Concat(a, b)
 	slices.Sort(out)
 	return slices.Compact(out)
 }
 
-// steered is what a move's field steer says.
-func (c *scene) steered(l landing) string {
-	if l.steered {
-		return string(c.steer.kind)
+// SteeringOf is what a move's field steer says.
+func (c *State) SteeringOf(l Landing) string {
+	if l.Steered {
+		return string(c.Steering.Kind)
 	}
 	return string(hints.None)
 }
 
-func (c *scene) waveHints(wave int, nodes []cluster.NodeID) plan.WaveHints {
-	h := plan.WaveHints{Wave: wave, Kind: string(c.steer.kind)}
+func (c *State) WaveHints(wave int, nodes []cluster.NodeID) plan.WaveHints {
+	h := plan.WaveHints{Wave: wave, Kind: string(c.Steering.Kind)}
 	for _, n := range nodes {
-		h.Nodes = append(h.Nodes, c.s.Nodes[n].Name)
+		h.Nodes = append(h.Nodes, c.Snapshot.Nodes[n].Name)
 	}
 	return h
 }

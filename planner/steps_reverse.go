@@ -2,45 +2,45 @@ package planner
 
 import "slices"
 
-// firstHalf reports whether a move makes room for the next one, which it always stands
+// isDisplacement reports whether a move makes room for the next one, which it always stands
 // right before.
-func (c *search) firstHalf(i int) bool {
-	return c.moves[i].room != nil && i+1 < len(c.moves) && c.moves[i+1].pod == c.moves[i].room.pod
+func (c *Search) isDisplacement(i int) bool {
+	return c.Moves[i].Displaced != nil && i+1 < len(c.Moves) && c.Moves[i+1].Pod == c.Moves[i].Displaced.Pod
 }
 
 // needlessAt reports whether a move is needless: the first half of a step when the other
 // is, or is not made.
-func (c *search) needlessAt(i int) bool {
+func (c *Search) needlessAt(i int) bool {
 	switch {
-	case c.firstHalf(i):
-		return c.needless(c.moves[i+1].step)
-	case c.moves[i].room != nil:
+	case c.isDisplacement(i):
+		return c.needless(c.Moves[i+1].Step)
+	case c.Moves[i].Displaced != nil:
 		return true
 	}
-	return c.needless(c.moves[i].step)
+	return c.needless(c.Moves[i].Step)
 }
 
-// dropSteps takes back steps and single moves that later ones have made needless. The
+// dropNeedlessDisplacements takes back steps and single moves that later ones have made needless. The
 // others are made again, and where that ends farther from a goal or takes more
 // evictions all stays as it was.
-func (c *search) dropSteps() {
+func (c *Search) dropNeedlessDisplacements() {
 	c.dropLast()
-	if n := c.countNeedless(); n == 0 || n*worthwhile < len(c.moves) {
+	if n := c.countNeedless(); n == 0 || n*minShareOfMoves < len(c.Moves) {
 		return
 	}
-	first := c.outcome()
-	c.replay()
+	first := c.result()
+	c.dropNeedless()
 	c.closeWave()
 	c.dropLast()
-	if c.worseThan(first) || len(c.moves) >= len(first.moves) || c.halved() {
+	if c.worseThan(first) || len(c.Moves) >= len(first.moves) || c.hasUnpairedDisplacement() {
 		c.restore(first)
 	}
 }
 
-// halved reports whether a first half is without the other.
-func (c *search) halved() bool {
-	for i := range c.moves {
-		if c.moves[i].room != nil && !c.firstHalf(i) {
+// hasUnpairedDisplacement reports whether a first half is without the other.
+func (c *Search) hasUnpairedDisplacement() bool {
+	for i := range c.Moves {
+		if c.Moves[i].Displaced != nil && !c.isDisplacement(i) {
 			return true
 		}
 	}
@@ -48,26 +48,26 @@ func (c *search) halved() bool {
 }
 
 // dropMove takes the last move out of the list.
-func (c *search) dropMove() {
-	n := len(c.moves) - 1
-	m := c.moves[n]
-	c.limits.uncount(m.pod)
-	c.moved[m.pod] = false
-	c.moves = c.moves[:n:n]
-	if n == 0 || c.moves[n-1].wave < m.wave {
-		c.hinted = c.hinted[:m.wave-1]
+func (c *Search) dropMove() {
+	n := len(c.Moves) - 1
+	m := c.Moves[n]
+	c.Limits.Remove(m.Pod)
+	c.Moved[m.Pod] = false
+	c.Moves = c.Moves[:n:n]
+	if n == 0 || c.Moves[n-1].Wave < m.Wave {
+		c.HintedByWave = c.HintedByWave[:m.Wave-1]
 	}
 }
 
-// rejoinAside makes the first half of a step again. The other half is for the next
+// rejoinDisplaced makes the first half of a step again. The other half is for the next
 // wave; without this one it is judged by itself.
-func (c *search) rejoinAside(m step) answer {
-	a := aside{q: m.pod, p: m.room.pod, t: m.room.on, g: m.goal, served: slices.Clone(m.landing.served)}
+func (c *Search) rejoinDisplaced(m Step) joinResult {
+	a := displacement{displaced: m.Pod, pod: m.Displaced.Pod, target: m.Displaced.On, goal: m.goal, served: slices.Clone(m.Landing.Served)}
 	switch {
-	case c.joinAside(a):
+	case c.joinDisplaced(a):
 		return joined
-	case c.wave.total > 0:
-		return later
+	case c.wave.Total > 0:
+		return joinsLater
 	}
 	return refused
 }

@@ -10,27 +10,27 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// use is what nodes use of one resource as the search stands; none of a node of
+// usage is what nodes use of one resource as the search stands; none of a node of
 // which it is not known.
-type use struct {
+type usage struct {
 	resource string
 	of       map[cluster.NodeID]float64 // as a fraction of all it has
 	used     float64                    // of these, in all
 	total    float64
 }
 
-// uses says what is known of use, by resource.
-func (c *search) uses() []use {
-	var out []use
-	for _, r := range c.s.Usage.Resources() {
-		a := c.s.Amounts(cluster.Measure{ByUsage: true, Resource: r}, c.p.opts.Guards.Scope.Usage)
+// usages says what is known of use, by resource.
+func (c *Search) usages() []usage {
+	var out []usage
+	for _, r := range c.Snapshot.Usage.Resources() {
+		a := c.Snapshot.Amounts(cluster.Measure{ByUsage: true, Resource: r}, c.planner.opts.Guards.Scope.Usage)
 		change := map[cluster.NodeID]int64{}
-		for _, m := range c.moves {
-			change[m.from] -= a.Contribution(m.pod, m.from)
-			change[m.landing.to] += a.Contribution(m.pod, m.landing.to)
+		for _, m := range c.Moves {
+			change[m.From] -= a.Contribution(m.Pod, m.From)
+			change[m.Landing.To] += a.Contribution(m.Pod, m.Landing.To)
 		}
-		u := use{resource: r, of: map[cluster.NodeID]float64{}}
-		for i := range c.s.Nodes {
+		u := usage{resource: r, of: map[cluster.NodeID]float64{}}
+		for i := range c.Snapshot.Nodes {
 			n := cluster.NodeID(i)
 			used, _, known := a.NodeUsed(n)
 			if total := a.Total(n); known && total > 0 {
@@ -46,9 +46,9 @@ func (c *search) uses() []use {
 	return out
 }
 
-// addUses puts use beside requests.
-func (c *search) addUses(st *plan.State) {
-	for _, u := range c.uses() {
+// addUsage puts use beside requests.
+func (c *Search) addUsage(st *plan.State) {
+	for _, u := range c.usages() {
 		fracs := make([]float64, 0, len(u.of))
 		for i := range st.Nodes {
 			f, known := u.of[cluster.NodeID(i)]
@@ -64,18 +64,18 @@ func (c *search) addUses(st *plan.State) {
 		if st.Used == nil {
 			st.Used = map[string]plan.Distribution{}
 		}
-		st.Used[u.resource] = distributed(fracs, u.used/u.total)
+		st.Used[u.resource] = distributionOf(fracs, u.used/u.total)
 	}
 }
 
 // loadInput says where usage comes from, how old it is, of how many nodes in scope
 // it is known, and what nobody acts on for want of it.
-func (c *search) loadInput() (plan.Input, bool) {
-	l, scope := c.s.Usage, c.p.opts.Guards.Scope
+func (c *Search) loadInput() (plan.Input, bool) {
+	l, scope := c.Snapshot.Usage, c.planner.opts.Guards.Scope
 	if l == nil {
 		return plan.Input{}, false
 	}
-	in := plan.Input{Source: sourceName(l.Raw), Statistic: statisticOf(l.Raw), Age: c.now.Sub(l.Raw.SampledAt).Round(time.Second).String(), Coverage: 1, Problems: []string{}}
+	in := plan.Input{Source: sourceName(l.Raw), Statistic: statisticOf(l.Raw), Age: c.Now.Sub(l.Raw.SampledAt).Round(time.Second).String(), Coverage: 1, Problems: []string{}}
 	if l.Raw.SampledAt.IsZero() {
 		in.Age = "never"
 	}
@@ -83,7 +83,7 @@ func (c *search) loadInput() (plan.Input, bool) {
 		in.Coverage = 0
 	}
 	for _, r := range l.Resources() {
-		a := c.s.Amounts(cluster.Measure{ByUsage: true, Resource: r}, scope.Usage)
+		a := c.Snapshot.Amounts(cluster.Measure{ByUsage: true, Resource: r}, scope.Usage)
 		known, all := a.Coverage(scope)
 		if all > 0 {
 			in.Coverage = min(in.Coverage, plan.Round(float64(known)/float64(all)))
@@ -95,8 +95,8 @@ func (c *search) loadInput() (plan.Input, bool) {
 			in.Problems = append(in.Problems, fmt.Sprintf("use of %s is known of %d of %d nodes in scope: of the others no strategy asks anything", r, known, all))
 		}
 	}
-	in.Problems = append(in.Problems, c.unmeasured()...)
-	in.Problems = append(in.Problems, c.waiting()...)
+	in.Problems = append(in.Problems, c.unmeasuredResources()...)
+	in.Problems = append(in.Problems, c.waitingGoals()...)
 	in.Problems = append(in.Problems, l.Raw.Problems...)
 	if extra := len(in.Problems) - maxProblems; extra > 0 {
 		in.Problems = append(in.Problems[:maxProblems:maxProblems], fmt.Sprintf("... and %d more", extra))
@@ -123,15 +123,15 @@ func statisticOf(u *cluster.Usage) string {
 	return fmt.Sprintf("%s over %s", u.Statistic, window)
 }
 
-// unmeasured names the resources of which strategies must know and the source, which
+// unmeasuredResources names the resources of which strategies must know and the source, which
 // answers, says nothing at all.
-func (c *search) unmeasured() []string {
+func (c *Search) unmeasuredResources() []string {
 	var out []string
-	l, scope := c.s.Usage, c.p.opts.Guards.Scope
-	for _, info := range c.p.opts.Strategies {
+	l, scope := c.Snapshot.Usage, c.planner.opts.Guards.Scope
+	for _, info := range c.planner.opts.Strategies {
 		for _, r := range info.ByLoad {
 			if len(l.Resources()) > 0 && !slices.Contains(l.Resources(), r) {
-				_, all := c.s.Amounts(cluster.Measure{ByUsage: true, Resource: r}, scope.Usage).Coverage(scope)
+				_, all := c.Snapshot.Amounts(cluster.Measure{ByUsage: true, Resource: r}, scope.Usage).Coverage(scope)
 				out = append(out, fmt.Sprintf("use of %s is known of 0 of %d nodes in scope: strategy %s states no goal, of %s either", r, all, info.Name, strings.Join(info.ByLoad, " or ")))
 			}
 		}
@@ -139,10 +139,10 @@ func (c *search) unmeasured() []string {
 	return out
 }
 
-// waiting says of goals with excess why nothing is moved for them yet.
-func (c *search) waiting() []string {
+// waitingGoals says of goals with excess why nothing is moved for them yet.
+func (c *Search) waitingGoals() []string {
 	var out []string
-	for _, g := range c.goals.list {
+	for _, g := range c.Goals.Goals {
 		if g.WaitReason != "" {
 			out = append(out, fmt.Sprintf("strategy %s waits for %s, which is %s (%s)", g.Strategy, g.Subject.Name, g.WaitReason, g.Resource))
 		}

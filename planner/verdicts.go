@@ -12,37 +12,37 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
-// verdicts answers, once per pod, whether it may leave at all: guards, a workload
+// Checker answers, once per pod, whether it may leave at all: guards, a workload
 // that does not rest, a placement that can be predicted, and budgets that allow
 // at least one.
-type verdicts struct {
-	s     *cluster.Snapshot
-	st    plan.PlannerState
-	opts  *Options
+type Checker struct {
+	snapshot     *cluster.Snapshot
+	state    plan.PlannerState
+	options  *Options
 	now   time.Time
-	world *placement.World
-	book  *budget.Book
-	known []verdict // by pod
-	guard *guard.Memory
-	// spare is, by workload, how many of its pods may be away without a budget, and
+	model *placement.World
+	Budgets  *budget.Book
+	verdicts []podVerdict // by pod
+	Guards *guard.Memory
+	// disruptable is, by workload, how many of its pods may be away without a budget, and
 	// one more; 0: not known yet.
-	spare []int
+	disruptable []int
 	// reasons are those of pods that are refused.
 	reasons map[cluster.PodID]plan.Reason
 }
 
-// verdict is what is known of a pod.
-type verdict struct {
+// podVerdict is what is known of a pod.
+type podVerdict struct {
 	judged, refused, ranked bool
 	rank                    int8
 }
 
-func newVerdicts(s *cluster.Snapshot, w *placement.World, st plan.PlannerState, opts *Options, now time.Time) *verdicts {
-	return &verdicts{s, st, opts, now, w, budget.NewBook(s, st.SpentBudgets, now), make([]verdict, len(s.Pods)), guard.NewMemory(), make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}}
+func NewChecker(s *cluster.Snapshot, w *placement.World, st plan.PlannerState, opts *Options, now time.Time) *Checker {
+	return &Checker{s, st, opts, now, w, budget.NewBook(s, st.SpentBudgets, now), make([]podVerdict, len(s.Pods)), guard.NewMemory(), make([]int, len(s.Workloads)), map[cluster.PodID]plan.Reason{}}
 }
 
-func (v *verdicts) of(pod cluster.PodID) (plan.Reason, bool) {
-	known := &v.known[pod]
+func (v *Checker) Refuse(pod cluster.PodID) (plan.Reason, bool) {
+	known := &v.verdicts[pod]
 	if !known.judged {
 		var reason plan.Reason
 		if reason, known.refused = v.judge(pod); known.refused {
@@ -56,32 +56,32 @@ func (v *verdicts) of(pod cluster.PodID) (plan.Reason, bool) {
 	return v.reasons[pod], true
 }
 
-func (v *verdicts) judge(pod cluster.PodID) (plan.Reason, bool) {
-	p := &v.s.Pods[pod]
-	if r, refused := guard.Check(v.input(p)); refused {
+func (v *Checker) judge(pod cluster.PodID) (plan.Reason, bool) {
+	p := &v.snapshot.Pods[pod]
+	if r, refused := guard.Check(v.GuardInput(p)); refused {
 		return r, true
 	}
-	if r, rests := v.resting(p); rests {
+	if r, rests := v.BackedOff(p); rests {
 		return r, true
 	}
-	if why, ok := v.world.Supported(pod); !ok {
+	if why, ok := v.model.Supported(pod); !ok {
 		return plan.Reason{Code: plan.PlacementUnknown, Message: why}, true
 	}
 	return v.overBudget(p)
 }
 
-// resting says that the pod's workload rests, since when, until when, and why; or that
+// BackedOff says that the pod's workload rests, since when, until when, and why; or that
 // the pod may just have come in place of one that was evicted: whatever moves loads to and
 // fro meanwhile, nobody's replica is moved on at every pass.
-func (v *verdicts) resting(p *cluster.Pod) (plan.Reason, bool) {
-	if r, came := v.justCame(p); came {
+func (v *Checker) BackedOff(p *cluster.Pod) (plan.Reason, bool) {
+	if r, came := v.justStarted(p); came {
 		return r, true
 	}
-	if len(v.st.Backoffs) == 0 {
+	if len(v.state.Backoffs) == 0 {
 		return plan.Reason{}, false
 	}
-	w := workloadRef(v.s, p)
-	b, rests := history.Resting(v.st, w, v.now)
+	w := workloadRef(v.snapshot, p)
+	b, rests := history.Resting(v.state, w, v.now)
 	if !rests {
 		return plan.Reason{}, false
 	}
@@ -93,76 +93,76 @@ func (v *verdicts) resting(p *cluster.Pod) (plan.Reason, bool) {
 		w.Kind, w.Name, b.Since.UTC().Format(time.RFC3339), b.Until.UTC().Format(time.RFC3339), passes, b.Reason.Code, b.Reason.Message)}, true
 }
 
-func (v *verdicts) justCame(p *cluster.Pod) (plan.Reason, bool) {
+func (v *Checker) justStarted(p *cluster.Pod) (plan.Reason, bool) {
 	start := p.Object.Status.StartTime
-	if start == nil || len(v.st.Evictions) == 0 || v.now.Sub(start.Time) >= v.opts.Stay || !history.Replaces(v.st, workloadRef(v.s, p), start.Time) {
+	if start == nil || len(v.state.Evictions) == 0 || v.now.Sub(start.Time) >= v.options.MinReplacementAge || !history.Replaces(v.state, workloadRef(v.snapshot, p), start.Time) {
 		return plan.Reason{}, false
 	}
 	return plan.Reason{Code: plan.BackedOff, Message: fmt.Sprintf("it started %s ago, after a pod of its workload had been evicted, and may be its replacement; such a pod stays for %s (evictor.backoff.initial)",
-		v.now.Sub(start.Time).Round(time.Second), v.opts.Stay)}, true
+		v.now.Sub(start.Time).Round(time.Second), v.options.MinReplacementAge)}, true
 }
 
-func (v *verdicts) input(p *cluster.Pod) guard.Input {
-	return guard.Input{Snapshot: v.s, Pod: p, Now: v.now, Options: &v.opts.Guards, Memory: v.guard}
+func (v *Checker) GuardInput(p *cluster.Pod) guard.Input {
+	return guard.Input{Snapshot: v.snapshot, Pod: p, Now: v.now, Options: &v.options.Guards, Memory: v.Guards}
 }
 
 // overBudget says why the budget that covers the pod does not let it go: its
 // PodDisruptionBudget, or else the limit per workload.
-func (v *verdicts) overBudget(p *cluster.Pod) (plan.Reason, bool) {
+func (v *Checker) overBudget(p *cluster.Pod) (plan.Reason, bool) {
 	if len(p.Budgets) > 0 {
-		r, ok := v.book.Ask(p, budget.Taken{})
+		r, ok := v.Budgets.Ask(p, budget.Taken{})
 		return r, !ok
 	}
-	if v.allowed(p) < 1 {
-		r, _ := v.withoutPDB(p)
+	if v.DisruptionsAllowed(p) < 1 {
+		r, _ := v.WithoutPDB(p)
 		return r, true
 	}
 	return plan.Reason{}, false
 }
 
-// notAfter is when a window closes that is open now; see guard.AllowedUntil.
-func (v *verdicts) notAfter(p *cluster.Pod) time.Time { return guard.AllowedUntil(v.input(p)) }
+// AllowedUntil is when a window closes that is open now; see guard.AllowedUntil.
+func (v *Checker) AllowedUntil(p *cluster.Pod) time.Time { return guard.AllowedUntil(v.GuardInput(p)) }
 
-// rank orders candidates by what people ask for: -1 goes first, 1 last.
-func (v *verdicts) rank(pod cluster.PodID) int {
-	known := &v.known[pod]
+// Rank orders candidates by what people ask for: -1 goes first, 1 last.
+func (v *Checker) Rank(pod cluster.PodID) int {
+	known := &v.verdicts[pod]
 	if known.ranked {
 		return int(known.rank)
 	}
-	p := &v.s.Pods[pod]
-	switch asked := v.guard.Asked.OfPod(v.s, p, v.opts.Guards.TimeZone); {
+	p := &v.snapshot.Pods[pod]
+	switch asked := v.Guards.Asked.OfPod(v.snapshot, p, v.options.Guards.TimeZone); {
 	case len(asked.PreferNoEviction) > 0:
 		known.rank = 1
-	case asked.PreferEviction, p.Node != cluster.NoNode && (v.guard.Asked.OfNode(v.s, p.Node).DrainFirst || v.opts.Pressure.on(v.s.Nodes[p.Node].Object, v.now)):
+	case asked.PreferEviction, p.Node != cluster.NoNode && (v.Guards.Asked.OfNode(v.snapshot, p.Node).DrainFirst || v.options.Pressure.ActiveOn(v.snapshot.Nodes[p.Node].Object, v.now)):
 		known.rank = -1
 	}
 	known.ranked = true
 	return int(known.rank)
 }
 
-// allowed is withoutPDB without the reason, for those who ask often.
-func (v *verdicts) allowed(p *cluster.Pod) int {
+// DisruptionsAllowed is withoutPDB without the reason, for those who ask often.
+func (v *Checker) DisruptionsAllowed(p *cluster.Pod) int {
 	if p.Workload == cluster.NoWorkload {
 		return 1
 	}
-	spare := &v.spare[p.Workload]
+	spare := &v.disruptable[p.Workload]
 	if *spare == 0 {
-		_, n := v.withoutPDB(p)
+		_, n := v.WithoutPDB(p)
 		*spare = max(0, n) + 1
 	}
 	return *spare - 1
 }
 
-// withoutPDB is how many pods of the pod's workload may be away, beyond those
+// WithoutPDB is how many pods of the pod's workload may be away, beyond those
 // that are, when no PodDisruptionBudget selects it. Below 1 the reason says why.
-func (v *verdicts) withoutPDB(p *cluster.Pod) (plan.Reason, int) {
-	w := v.s.WorkloadOf(p)
+func (v *Checker) WithoutPDB(p *cluster.Pod) (plan.Reason, int) {
+	w := v.snapshot.WorkloadOf(p)
 	if w == nil {
 		return plan.Reason{}, 1
 	}
 	want := guard.Desired(w)
-	away := max(0, want-guard.AvailableOf(v.s, w, v.now))
+	away := max(0, want-guard.AvailableOf(v.snapshot, w, v.now))
 	return plan.Reason{Code: plan.WorkloadUnavailable, Message: fmt.Sprintf(
 		"%d of %d pods of %s %s are not available; without a PodDisruptionBudget at most %d may be (guards.maxUnavailableWithoutPDB)",
-		away, want, w.Kind, w.Name, v.opts.MaxUnavailableWithoutPDB)}, v.opts.MaxUnavailableWithoutPDB - away
+		away, want, w.Kind, w.Name, v.options.MaxUnavailableWithoutPDB)}, v.options.MaxUnavailableWithoutPDB - away
 }

@@ -11,10 +11,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
 
-// wavedStep is a step with the wave it is in.
-type wavedStep struct {
-	step
-	wave int
+// WaveStep is a step with the wave it is in.
+type WaveStep struct {
+	Step
+	Wave int
 }
 
 // wave is what is in flight at once. A move joins it only if its landing is good
@@ -22,64 +22,64 @@ type wavedStep struct {
 // moves, so that it does not matter which replacement is scheduled first. Hints
 // on nodes belong to a wave: all of its moves are judged with all of its hints.
 type wave struct {
-	start  *scene // the cluster at the beginning of the wave
+	start  *State // the cluster at the beginning of the wave
 	number int
-	gone   *lost
-	steps  []step
+	consumed   *Consumed
+	steps  []Step
 	hinted []cluster.NodeID
-	away
+	InFlightCount
 }
 
-// away counts the pods that are in flight.
-type away struct {
+// InFlightCount counts the pods that are in flight.
+type InFlightCount struct {
 	inFlight InFlight
-	total    int
+	Total    int
 	node     map[cluster.NodeID]int
-	owner    map[cluster.WorkloadID]int
+	Owner    map[cluster.WorkloadID]int
 	budget   budget.Taken
 	behind   map[cluster.ServiceID]int // Ready pods taken from behind each Service
 	required guard.Taken
 }
 
 // newWave follows waves that took so much for good.
-func newWave(start *scene, gone *lost, number int) *wave {
-	return &wave{start: start, number: number, gone: gone, away: newAway(start.opts.InFlight, gone)}
+func newWave(start *State, gone *Consumed, number int) *wave {
+	return &wave{start: start, number: number, consumed: gone, InFlightCount: NewInFlight(start.Options.InFlight, gone)}
 }
 
-func newAway(f InFlight, gone *lost) away {
-	return away{f, 0, map[cluster.NodeID]int{}, map[cluster.WorkloadID]int{}, maps.Clone(gone.budget), maps.Clone(gone.behind), maps.Clone(gone.required)}
+func NewInFlight(f InFlight, gone *Consumed) InFlightCount {
+	return InFlightCount{f, 0, map[cluster.NodeID]int{}, map[cluster.WorkloadID]int{}, maps.Clone(gone.Budgets), maps.Clone(gone.Services), maps.Clone(gone.Required)}
 }
 
-func (w *away) full() bool { return w.total >= w.inFlight.Total }
+func (w *InFlightCount) full() bool { return w.Total >= w.inFlight.Total }
 
-// room reports whether one more pod may be away at the same time. Budgets are
+// Room reports whether one more pod may be away at the same time. Budgets are
 // those of the snapshot: each wave waits until the last one's replacements are
 // Ready, so that every wave finds them whole again, but for what is lost.
-func (w *away) room(c *search, pod cluster.PodID) bool {
-	p := &c.s.Pods[pod]
-	if w.full() || w.node[p.Node] >= w.inFlight.PerNode || w.owner[p.Workload] >= w.inFlight.PerOwner {
+func (w *InFlightCount) Room(c *Search, pod cluster.PodID) bool {
+	p := &c.Snapshot.Pods[pod]
+	if w.full() || w.node[p.Node] >= w.inFlight.PerNode || w.Owner[p.Workload] >= w.inFlight.PerOwner {
 		return false
 	}
-	if _, last := c.lastBehind(w.behind, p); last {
+	if _, last := c.LastBehindService(w.behind, p); last {
 		return false
 	}
-	if _, last := c.lastRequired(w.required, pod); last {
+	if _, last := c.LastRequired(w.required, pod); last {
 		return false
 	}
 	if len(p.Budgets) > 0 {
-		_, allowed := c.verdict.book.Ask(p, w.budget)
+		_, allowed := c.Eligibility.Budgets.Ask(p, w.budget)
 		return allowed
 	}
-	return w.owner[p.Workload] < c.verdict.allowed(p)
+	return w.Owner[p.Workload] < c.Eligibility.DisruptionsAllowed(p)
 }
 
-func (w *away) add(c *search, pod cluster.PodID) {
-	p := &c.s.Pods[pod]
-	w.total++
+func (w *InFlightCount) Add(c *Search, pod cluster.PodID) {
+	p := &c.Snapshot.Pods[pod]
+	w.Total++
 	w.node[p.Node]++
-	w.owner[p.Workload]++
-	c.verdict.book.Take(p, w.budget)
-	c.takeRequired(w.required, pod)
+	w.Owner[p.Workload]++
+	c.Eligibility.Budgets.Take(p, w.budget)
+	c.TakeRequired(w.required, pod)
 	if p.Ready {
 		for _, id := range p.Services {
 			w.behind[id]++
@@ -88,11 +88,11 @@ func (w *away) add(c *search, pod cluster.PodID) {
 }
 
 // join lets the pod join the wave under way.
-func (c *search) join(pod cluster.PodID, g int) (answer, plan.Reason) {
+func (c *Search) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 	w := c.wave
-	if !w.room(c, pod) {
-		if w.total > 0 {
-			return later, plan.Reason{}
+	if !w.Room(c, pod) {
+		if w.Total > 0 {
+			return joinsLater, plan.Reason{}
 		}
 		return refused, c.noRoom(pod)
 	}
@@ -100,175 +100,175 @@ func (c *search) join(pod cluster.PodID, g int) (answer, plan.Reason) {
 	if a != joined {
 		return a, reason
 	}
-	m := step{pod: pod, from: c.world.NodeOf(pod), landing: l, goal: g}
-	if c.aim < anyGoal && !c.goals.servesAll(pod, m.from, l.to) {
+	m := Step{Pod: pod, From: c.Model.NodeOf(pod), Landing: l, goal: g}
+	if c.scope < anyGoal && !c.Goals.ServesAll(pod, m.From, l.To) {
 		return refused, plan.Reason{} // a later aim takes it
 	}
-	if len(l.hinted) > len(w.hinted) && len(w.steps) > 0 {
-		if !c.rehint(append(slices.Clone(w.steps), m), l.hinted) {
-			return later, plan.Reason{}
+	if len(l.Hinted) > len(w.hinted) && len(w.steps) > 0 {
+		if !c.addHints(append(slices.Clone(w.steps), m), l.Hinted) {
+			return joinsLater, plan.Reason{}
 		}
-		m.landing = w.steps[len(w.steps)-1].landing
+		m.Landing = w.steps[len(w.steps)-1].Landing
 	} else {
-		w.hinted = l.hinted
-		hint([]*scene{w.start, c.scene}, w.hinted)
-		c.weigh(&m)
-		c.apply(m)
+		w.hinted = l.Hinted
+		SetHints([]*State{w.start, c.State}, w.hinted)
+		c.recordBenefit(&m)
+		c.Apply(m)
 		w.steps = append(w.steps, m)
 	}
 	c.accept(m)
 	return joined, plan.Reason{}
 }
 
-// both are the scenes in which a move of the wave must hold: only one as long
+// wavePair are the scenes in which a move of the wave must hold: only one as long
 // as they are the same.
-func (c *search) both() []*scene {
+func (c *Search) wavePair() []*State {
 	if len(c.wave.steps) == 0 {
-		return []*scene{c.scene}
+		return []*State{c.State}
 	}
-	return []*scene{c.wave.start, c.scene}
+	return []*State{c.wave.start, c.State}
 }
 
 // landInWave lands a pod with the hints that the wave has, or, where hints are
 // looked for, with more. What does not hold at the beginning of the wave may
 // hold in the next one.
-func (c *search) landInWave(pod cluster.PodID) (landing, plan.Reason, answer) {
+func (c *Search) landInWave(pod cluster.PodID) (Landing, plan.Reason, joinResult) {
 	w := c.wave
-	if why, known := c.stays.of(c, pod); known {
+	if why, known := c.unmoved.of(c, pod); known {
 		*c.predictions++ // as much effort as before: plans do not depend on what is remembered
-		return landing{}, why, refused
+		return Landing{}, why, refused
 	}
-	l, reason, ok := c.land(pod)
+	l, reason, ok := c.PredictLanding(pod)
 	own := !ok
 	if ok && len(w.steps) > 0 {
-		if _, r, holds := w.start.land(pod); !holds {
-			if !c.steers || !steerable(r.Code) {
-				return l, r, later
+		if _, r, holds := w.start.PredictLanding(pod); !holds {
+			if !c.useHints || !steerable(r.Code) {
+				return l, r, joinsLater
 			}
 			reason, ok = r, false
 		}
 	}
 	if ok {
-		l.hinted = w.hinted
-		if l.steered = len(w.hinted) > 0 && c.needsHints(pod); len(w.hinted) > 0 {
-			again, _, _ := c.land(pod) // what was predicted without hints took its place
+		l.Hinted = w.hinted
+		if l.Steered = len(w.hinted) > 0 && c.needsHints(pod); len(w.hinted) > 0 {
+			again, _, _ := c.PredictLanding(pod) // what was predicted without hints took its place
 			l.predicted = again.predicted
 		}
 		return l, plan.Reason{}, joined
 	}
-	if !c.steers || !steerable(reason.Code) {
+	if !c.useHints || !steerable(reason.Code) {
 		if own {
-			c.stays.add(c, pod, reason)
+			c.unmoved.add(c, pod, reason)
 		}
 		return l, reason, refused
 	}
-	l, why := steer(c.both(), pod, w.hinted)
+	l, why := findHints(c.wavePair(), pod, w.hinted)
 	switch {
 	case why == "":
 		return l, plan.Reason{}, joined
-	case len(w.steps) > 0 && !(own && len(w.hinted) == 0 && c.hopeless(pod)):
-		return l, reason, later
+	case len(w.steps) > 0 && !(own && len(w.hinted) == 0 && c.hintsCannotHelp(pod)):
+		return l, reason, joinsLater
 	}
 	reason.Message += "; not steered: " + why
 	return l, reason, refused
 }
 
-// hopeless reports whether no hints help the pod in the next wave either, which
+// hintsCannotHelp reports whether no hints help the pod in the next wave either, which
 // would begin as things stand.
-func (c *search) hopeless(pod cluster.PodID) bool {
-	_, why := steer([]*scene{c.scene}, pod, nil)
+func (c *Search) hintsCannotHelp(pod cluster.PodID) bool {
+	_, why := findHints([]*State{c.State}, pod, nil)
 	return why != ""
 }
 
 // needsHints reports whether the landing would not hold without the wave's hints.
-func (c *search) needsHints(pod cluster.PodID) bool {
-	both := c.both()
-	hint(both, nil)
-	_, _, without := landings(both, pod, false)
-	hint(both, c.wave.hinted)
+func (c *Search) needsHints(pod cluster.PodID) bool {
+	both := c.wavePair()
+	SetHints(both, nil)
+	_, _, without := predictLandings(both, pod, false)
+	SetHints(both, c.wave.hinted)
 	return without.Code != ""
 }
 
-// rehint lands all moves of the wave anew, with more hints than before. When one
+// addHints lands all moves of the wave anew, with more hints than before. When one
 // no longer holds, the wave is left as it was.
-func (c *search) rehint(all []step, now []cluster.NodeID) bool {
+func (c *Search) addHints(all []Step, now []cluster.NodeID) bool {
 	w, before := c.wave, c.wave.steps
-	both := []*scene{w.start, c.scene}
+	both := []*State{w.start, c.State}
 	for _, m := range slices.Backward(before) {
-		c.undo(m)
+		c.Undo(m)
 	}
-	hint(both, now)
+	SetHints(both, now)
 	for i := range all {
 		m := &all[i]
 		states := both
 		if i == 0 {
 			states = both[1:]
 		}
-		l, _, reason := landings(states, m.pod, false)
+		l, _, reason := predictLandings(states, m.Pod, false)
 		if reason.Code != "" {
 			for _, done := range slices.Backward(all[:i]) {
-				c.undo(done)
+				c.Undo(done)
 			}
-			hint(both, w.hinted)
+			SetHints(both, w.hinted)
 			for _, m := range before {
-				c.apply(m)
+				c.Apply(m)
 			}
 			return false
 		}
-		l.hinted, l.steered = now, m.landing.steered
-		m.landing = l
-		c.weigh(m)
-		c.apply(*m)
+		l.Hinted, l.Steered = now, m.Landing.Steered
+		m.Landing = l
+		c.recordBenefit(m)
+		c.Apply(*m)
 	}
 	w.steps, w.hinted = all, now
 	return true
 }
 
-// weigh notes what the move is good for, before it is made.
-func (c *search) weigh(m *step) {
-	m.gain = c.goals.gain(m.pod, m.from)
-	served := m.landing.served
+// recordBenefit notes what the move is good for, before it is made.
+func (c *Search) recordBenefit(m *Step) {
+	m.Benefit = c.Goals.BenefitOfLeaving(m.Pod, m.From)
+	served := m.Landing.Served
 	switch {
 	case slices.Contains(served, m.goal):
-	case len(served) > 0 && !c.goals.couldServe(m.goal, m.pod, m.from):
+	case len(served) > 0 && !c.Goals.CouldServe(m.goal, m.Pod, m.From):
 		m.goal = served[0]
 	default:
 		served = append(slices.Clone(served), m.goal)
 	}
-	m.landing.served, m.most = served, c.goals.servedMost(m.pod, m.from, served)
-	m.landing.acceptable = c.countAcceptable(m.pod, &m.landing)
-	m.landing.predicted = placement.Prediction{}
+	m.Landing.Served, m.MostServed = served, c.Goals.MostServed(m.Pod, m.From, served)
+	m.Landing.Acceptable = c.countAcceptable(m.Pod, &m.Landing)
+	m.Landing.predicted = placement.Prediction{}
 }
 
-func (c *search) accept(m step) {
-	c.wave.add(c, m.pod)
-	c.moves = append(c.moves, wavedStep{m, c.wave.number})
-	c.moved[m.pod] = true
-	c.limits.count(m.pod)
-	c.refused.remove(m.pod)
+func (c *Search) accept(m Step) {
+	c.wave.Add(c, m.Pod)
+	c.Moves = append(c.Moves, WaveStep{m, c.wave.number})
+	c.Moved[m.Pod] = true
+	c.Limits.Add(m.Pod)
+	c.Rejections.remove(m.Pod)
 }
 
 // closeWave begins the next wave, which finds the replacements of this one Ready.
-func (c *search) closeWave() {
+func (c *Search) closeWave() {
 	w := c.wave
 	if len(w.steps) == 0 {
 		return
 	}
-	hint([]*scene{w.start, c.scene}, nil)
-	from := len(c.moves) - len(w.steps)
+	SetHints([]*State{w.start, c.State}, nil)
+	from := len(c.Moves) - len(w.steps)
 	for i, m := range w.steps {
-		c.moves[from+i].step = m // hints that came later may have changed its landing
-		w.start.apply(m)
-		w.gone.add(c, m.pod)
+		c.Moves[from+i].Step = m // hints that came later may have changed its landing
+		w.start.Apply(m)
+		w.consumed.Add(c, m.Pod)
 	}
-	c.hinted = append(c.hinted, w.hinted)
-	c.wave = newWave(w.start, w.gone, w.number+1)
+	c.HintedByWave = append(c.HintedByWave, w.hinted)
+	c.wave = newWave(w.start, w.consumed, w.number+1)
 }
 
 // noRoom says why a pod that could leave at first may not leave any more, with
 // nothing in flight.
-func (c *search) noRoom(pod cluster.PodID) plan.Reason {
-	if reason, no := c.wave.gone.refuse(c, pod); no {
+func (c *Search) noRoom(pod cluster.PodID) plan.Reason {
+	if reason, no := c.wave.consumed.Refuse(c, pod); no {
 		return reason
 	}
 	return plan.Reason{Code: plan.UncertainLanding, Message: "its landing depends on the order in which others are placed"}

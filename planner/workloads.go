@@ -10,16 +10,16 @@ const noZone = ""
 
 // workloads shows every workload that has bound pods, except those that run one
 // pod per node, by zone and with its failure category.
-func (c *search) workloads() []plan.WorkloadState {
+func (c *Search) workloads() []plan.WorkloadState {
 	zones := map[string]bool{}
-	for _, z := range c.limits.zone {
+	for _, z := range c.Limits.Zones {
 		if z != noZone {
 			zones[z] = true
 		}
 	}
-	out, busy := []plan.WorkloadState{}, plan.NewWorkloadUtilization(c.s, c.p.opts.Guards.Scope)
-	for i := range c.s.Workloads {
-		w := &c.s.Workloads[i]
+	out, busy := []plan.WorkloadState{}, plan.NewWorkloadUtilization(c.Snapshot, c.planner.opts.Guards.Scope)
+	for i := range c.Snapshot.Workloads {
+		w := &c.Snapshot.Workloads[i]
 		if w.Kind == "DaemonSet" || w.Kind == "Node" {
 			continue
 		}
@@ -30,18 +30,18 @@ func (c *search) workloads() []plan.WorkloadState {
 	return out
 }
 
-func (c *search) workload(w *cluster.Workload, zones map[string]bool, busy plan.WorkloadUtilization) (plan.WorkloadState, bool) {
+func (c *Search) workload(w *cluster.Workload, zones map[string]bool, busy plan.WorkloadUtilization) (plan.WorkloadState, bool) {
 	st := plan.WorkloadState{Namespace: w.Namespace, Kind: w.Kind, Name: w.Name, Zones: map[string]int{}}
 	for z := range zones {
 		st.Zones[z] = 0
 	}
 	pods, most := make([]cluster.PodID, 0, len(w.Pods)), 0
 	for _, id := range w.Pods {
-		n := c.world.NodeOf(id)
-		if n == cluster.NoNode || c.s.Pods[id].Terminating {
+		n := c.Model.NodeOf(id)
+		if n == cluster.NoNode || c.Snapshot.Pods[id].Terminating {
 			continue
 		}
-		z := c.limits.zone[n]
+		z := c.Limits.Zones[n]
 		st.Zones[z]++
 		pods = append(pods, id)
 		most = max(most, st.Zones[z])
