@@ -11,7 +11,7 @@ import (
 // somebody else: it returns an outcome for each move beyond them. All other rules
 // are asked by Recheck, wave by wave.
 func (p *Planner) Admit(s *cluster.Snapshot, st plan.PlannerState, pl plan.Plan, now time.Time) []plan.Outcome {
-	c := p.newSearch(s, st, nil, now)
+	c := NewSearch(&p.opts, s, st, nil, now)
 	var dropped []plan.Outcome
 	for _, m := range pl.Moves {
 		pod := FindPod(s, m.Pod)

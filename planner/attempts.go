@@ -2,6 +2,7 @@ package planner
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/evenkeel-project/evenkeel/plan"
 )
@@ -10,10 +11,10 @@ import (
 // several: as many as let all attempts together foretell the places of so many pods,
 // times nodes. At 200 nodes that is 20,000 predictions.
 const (
-	maxAttempts   = 6
-	repeatPredictions    = 4_000_000
+	maxAttempts       = 6
+	repeatPredictions = 4_000_000
 	maxFailedAttempts = 2
-	maxGreedyStarts = 8
+	maxGreedyStarts   = 8
 )
 
 // Run finds the moves, in waves.
@@ -99,7 +100,7 @@ func (c *Search) predictionsForRepeat() int {
 		return 0
 	}
 	most := repeatPredictions / max(1, len(c.Snapshot.Nodes))
-	if effort := c.planner.opts.MaxPredictions; effort > 0 {
+	if effort := c.Options.MaxPredictions; effort > 0 {
 		most = min(most, effort)
 	}
 	return most
@@ -108,7 +109,7 @@ func (c *Search) predictionsForRepeat() int {
 // PredictionLimitReached says why no more landings are foretold. The search then ends by itself,
 // each pod that is left with this reason; what it has planned stands.
 func (c *Search) PredictionLimitReached() (plan.Reason, bool) {
-	most := c.planner.opts.MaxPredictions
+	most := c.Options.MaxPredictions
 	if most == 0 || *c.predictions < most {
 		return plan.Reason{}, false
 	}
@@ -127,4 +128,44 @@ func CountPodsWere(n int) string {
 		return "1 pod was"
 	}
 	return fmt.Sprintf("%d pods were", n)
+}
+
+// attemptFirstAlone serves the goals that are served first by themselves, where the best
+// attempt leaves something of them and moves pods for others too: a wave takes few pods
+// of one node, and what fills it up is for others, which spends limits and takes
+// places. It costs as much as the first attempt, so that where no limit was in the way
+// it has to be one of the further attempts that are made at all.
+func (c *Search) attemptFirstAlone(best *attemptResult) {
+	if plan.Round(best.firstExcessLeft) == 0 || !c.servesOthers() || !c.limitedFirst() && 2**c.predictions > c.predictionsForRepeat() {
+		return
+	}
+	c.restart()
+	c.firstAlone = true
+	c.attempt()
+	if o := c.result(); o.better(*best) {
+		*best = o
+		return
+	}
+	c.firstAlone = false
+}
+
+// servesOthers reports whether a move serves no goal that is served first.
+func (c *Search) servesOthers() bool {
+	return slices.ContainsFunc(c.Moves, func(m WaveStep) bool {
+		return !slices.ContainsFunc(m.Landing.Served, func(g int) bool { return c.Goals.First[g] })
+	})
+}
+
+// limitedFirst reports whether limits are spent, or one of them keeps a pod of a goal
+// that is served first.
+func (c *Search) limitedFirst() bool {
+	if _, spent := c.Limits.Exhausted(); spent {
+		return true
+	}
+	for g, first := range c.Goals.First {
+		if first && c.Goals.Excess(g) > 0 && slices.ContainsFunc(c.PodsOf(g), c.Rejections.ByLimit) {
+			return true
+		}
+	}
+	return false
 }

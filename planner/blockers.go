@@ -28,7 +28,7 @@ func (p *proof) blockers() []plan.Blocker {
 		if goal.Constraint || p.Goals.Excess(g) == 0 {
 			continue
 		}
-		if len(out) >= maxDetails && p.planner.opts.SamplesPerCode >= 0 {
+		if len(out) >= maxDetails && p.Options.SamplesPerCode >= 0 {
 			break
 		}
 		counts, all := map[cause]int{}, 0

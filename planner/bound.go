@@ -28,9 +28,9 @@ type proof struct {
 // Hot nodes: a pod leaves one node only, so the needs of nodes add up. Groups:
 // a pod can serve several, so only disjoint groups add up. One eviction may serve a
 // node and a group at once: package cover adds up the two.
-func (c *Search) Of(start *Tracker) plan.Bound {
-	all, some := c.podsOfUnmetGoals(start)
-	p := &proof{c, start, c.newReachability(start), newDemand(all), newDemand(some), 0, map[string]float64{}}
+func Of(c *Search, start *Tracker) plan.Bound {
+	all, some := podsOfUnmetGoals(c, start)
+	p := &proof{c, start, newReachability(c, start), newDemand(all), newDemand(some), 0, map[string]float64{}}
 	p.nodes()
 	p.groups()
 	b := plan.Bound{
@@ -43,7 +43,7 @@ func (c *Search) Of(start *Tracker) plan.Bound {
 
 // podsOfUnmetGoals counts the pods that goals with excess are about, and of these those of
 // goals that the plan brings nearer.
-func (c *Search) podsOfUnmetGoals(start *Tracker) (all, some int) {
+func podsOfUnmetGoals(c *Search, start *Tracker) (all, some int) {
 	for g, goal := range start.Goals {
 		if was := start.Excess(g); was > 0 && !goal.Constraint {
 			n := len(c.PodsOf(g))

@@ -106,68 +106,13 @@ func (c *Search) younger(a, b cluster.PodID) int {
 	return sb.Compare(sa.Time)
 }
 
-// CouldServe reports whether leaving `from` can lower the excess of goal g,
-// wherever the replacement goes.
-func (t *Tracker) CouldServe(g int, pod cluster.PodID, from cluster.NodeID) bool {
-	return t.ExcessAfterLeaving(g, pod, from) < t.Excess(g)
-}
-
-// ExcessAfterLeaving is the least excess of a goal once the pod stands elsewhere. For
-// a skew that depends on where it goes, so the best domain is assumed.
-func (t *Tracker) ExcessAfterLeaving(g int, pod cluster.PodID, from cluster.NodeID) int64 {
-	k, ok := t.Measures[g].(*SkewMeasure)
-	if !ok {
-		return t.Measures[g].ExcessAfter(pod, from, cluster.NoNode)
-	}
-	if from == cluster.NoNode {
-		return t.Excess(g)
-	}
-	return k.ExcessAfterLeaving(from)
-}
-
-// ExcessAfterLeaving is what moves there are once a pod has left a node for the emptiest domain.
-// One that stands where the goal does not count adds to what it counts.
-func (k *SkewMeasure) ExcessAfterLeaving(from cluster.NodeID) int64 {
-	if k.excessAfterLeaving == nil {
-		k.excessAfterLeaving = make([]int32, len(k.Counts)+1)
-	}
-	a, counted := k.DomainIndex(from)
-	if !counted {
-		a = len(k.Counts)
-	}
-	if k.excessAfterLeaving[a] > 0 {
-		return int64(k.excessAfterLeaving[a] - 1)
-	}
-	emptiest := 0
-	for i, c := range k.Counts {
-		if c < k.Counts[emptiest] {
-			emptiest = i
+// usageSize is size by what the pod uses of the resources that load goals count.
+func (c *Search) usageSize(g *plan.Goal, p *cluster.Pod) float64 {
+	var size float64
+	for _, i := range c.Goals.ByNode[g.Node] {
+		if b, ok := c.Goals.Measures[i].(*NodeMeasure); ok && b.Amounts.Measure.ByUsage && b.Total > 0 {
+			size += float64(b.Amounts.Contribution(p.ID, b.Node)) / float64(b.Total)
 		}
 	}
-	k.Counts[emptiest]++
-	if counted {
-		k.Counts[a]--
-	}
-	n := FewestMoves(k.Counts, k.Limit)
-	k.Counts[emptiest]--
-	if counted {
-		k.Counts[a]++
-	}
-	k.excessAfterLeaving[a] = int32(n) + 1
-	return int64(n)
-}
-
-// BenefitOfLeaving is the candidate's benefit: over all requested goals it could serve, the
-// excess removed as a share of what there was at first.
-func (t *Tracker) BenefitOfLeaving(pod cluster.PodID, from cluster.NodeID) float64 {
-	var sum float64
-	t.EachAffected(pod, from, cluster.NoNode, func(i int) bool {
-		if g := &t.Goals[i]; !g.Constraint {
-			if removed := t.Excess(i) - t.ExcessAfterLeaving(i, pod, from); removed > 0 {
-				sum += g.Weight * float64(removed) / float64(t.InitialExcess[i])
-			}
-		}
-		return true
-	})
-	return plan.Round(sum)
+	return size
 }

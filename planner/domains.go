@@ -14,26 +14,26 @@ import (
 // uncountedDomains says which values of the topology keys no spread counts, or some
 // do not although pods of theirs stand there: without it a goal can seem met
 // where a table of pods by zone says otherwise.
-func (c *Search) uncountedDomains() []string {
+func uncountedDomains(c *Search) []string {
 	keys := map[string]bool{}
-	if slices.ContainsFunc(c.strategies(), func(st plan.StrategyState) bool { return st.Goals == 0 }) {
+	if slices.ContainsFunc(strategies(c), func(st plan.StrategyState) bool { return st.Goals == 0 }) {
 		keys[ZoneKey] = true // a strategy may state no goal because of it
 	}
 	missing := map[[2]string]int{} // key and value -> goals that do not count it and have pods there
 	for i, g := range c.Goals.Goals {
 		if k, ok := c.Goals.Measures[i].(*SkewMeasure); ok {
 			keys[g.TopologyKey] = true
-			for value := range c.domainsOutside(k, g) {
+			for value := range domainsOutside(c, k, g) {
 				missing[[2]string{g.TopologyKey, value}]++
 			}
 		}
 	}
 	out := []string{}
 	for _, key := range slices.Sorted(maps.Keys(keys)) {
-		byValue := c.nodesBy(key)
+		byValue := nodesBy(c, key)
 		for _, value := range slices.Sorted(maps.Keys(byValue)) {
 			goals := missing[[2]string{key, value}]
-			why, all := c.allClosed(byValue[value])
+			why, all := allClosed(c, byValue[value])
 			switch {
 			case all:
 				out = append(out, fmt.Sprintf("%s is not counted: %s", value, why))
@@ -54,7 +54,7 @@ func goalCount(n int) string {
 
 // domainsOutside are the values of the key where pods of the group stand and which
 // the goal does not count.
-func (c *Search) domainsOutside(k *SkewMeasure, g plan.Goal) map[string]bool {
+func domainsOutside(c *Search, k *SkewMeasure, g plan.Goal) map[string]bool {
 	out := map[string]bool{}
 	for _, id := range g.Pods {
 		n := c.Snapshot.Pods[id].Node
@@ -70,11 +70,11 @@ func (c *Search) domainsOutside(k *SkewMeasure, g plan.Goal) map[string]bool {
 }
 
 // nodesBy groups the nodes in scope by a label that they have.
-func (c *Search) nodesBy(key string) map[string][]*cluster.Node {
+func nodesBy(c *Search, key string) map[string][]*cluster.Node {
 	out := map[string][]*cluster.Node{}
 	for i := range c.Snapshot.Nodes {
 		n := &c.Snapshot.Nodes[i]
-		if value, ok := n.Label(key); ok && c.planner.opts.Guards.Scope.HasNode(n) {
+		if value, ok := n.Label(key); ok && c.Options.Guards.Scope.HasNode(n) {
 			out[value] = append(out[value], n)
 		}
 	}
@@ -84,7 +84,7 @@ func (c *Search) nodesBy(key string) map[string][]*cluster.Node {
 // allClosed says why none of the nodes takes a pod of an ordinary workload. A
 // node that is being taken away may take some until it is cordoned, so that
 // alone does not count.
-func (c *Search) allClosed(nodes []*cluster.Node) (why string, none bool) {
+func allClosed(c *Search, nodes []*cluster.Node) (why string, none bool) {
 	var words []string
 	for _, n := range nodes {
 		if n.Ready && !n.Object.Spec.Unschedulable {

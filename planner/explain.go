@@ -23,10 +23,10 @@ type Explainer struct {
 // Explain makes the plan once, so that many pods can be asked about.
 func (p *Planner) Explain(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *Explainer {
 	goals = p.withEffect(s, st, goals, now)
-	e := &Explainer{start: p.newSearch(s, st, goals, now), done: p.newSearch(s, st, goals, now), moves: map[cluster.PodID]plan.Move{}}
+	e := &Explainer{start: NewSearch(&p.opts, s, st, goals, now), done: NewSearch(&p.opts, s, st, goals, now), moves: map[cluster.PodID]plan.Move{}}
 	e.done.Run()
 	for i, st := range e.done.Moves {
-		m := e.done.DescribeMove(st)
+		m := DescribeMove(e.done, st)
 		m.Step = i + 1
 		e.moves[st.Pod] = m
 	}
@@ -80,7 +80,7 @@ func (e *Explainer) Workload(id cluster.WorkloadID) plan.Explanation {
 }
 
 func (e *Explainer) explanation(subject plan.ObjectRef) plan.Explanation {
-	return plan.Explanation{APIVersion: plan.APIVersion, Kind: "Explanation", TakenAt: e.start.Snapshot.TakenAt.UTC(), Subject: subject, Blocks: e.start.Blocks(),
+	return plan.Explanation{APIVersion: plan.APIVersion, Kind: "Explanation", TakenAt: e.start.Snapshot.TakenAt.UTC(), Subject: subject, Blocks: Blocks(e.start),
 		Goals: []plan.GoalStatus{}, Requests: []string{}, Pods: []plan.PodExplanation{}}
 }
 
@@ -93,7 +93,7 @@ func (e *Explainer) goal(g int, serves bool) plan.GoalStatus {
 func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
 	s := e.start.Snapshot
 	p := &s.Pods[id]
-	x := plan.PodExplanation{Pod: PodRef(p), Owner: OwnerRef(s, p), Requests: append([]string{}, annotation.DescribePod(s, p, e.start.planner.opts.Guards.TimeZone)...)}
+	x := plan.PodExplanation{Pod: PodRef(p), Owner: OwnerRef(s, p), Requests: append([]string{}, annotation.DescribePod(s, p, e.start.Options.Guards.TimeZone)...)}
 	x.Guards, x.Budgets = e.guards(p), e.budgets(p)
 	x.Goals, x.Limits, x.Landing = []plan.GoalStatus{}, []plan.RuleResult{}, plan.Landing{Nodes: []plan.TargetNode{}}
 	x.Node = p.Object.Spec.NodeName

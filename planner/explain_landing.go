@@ -33,11 +33,11 @@ func (e *Explainer) landing(p *cluster.Pod) plan.Landing {
 		l.Steer, l.HintedNodes = h.Kind, h.Nodes
 	}
 	l.Confidence, l.ReturnProbability, l.PendingProbability = got.Confidence, got.ReturnProbability, got.PendingProbability
-	why := c.nodeDetails(p, pr)
+	why := nodeDetails(c, p, pr)
 	for i := range c.Snapshot.Nodes {
 		n := cluster.NodeID(i)
 		l.Nodes = append(l.Nodes, plan.TargetNode{
-			Name: c.Snapshot.Nodes[i].Name, Zone: c.Limits.Zones[n], Acceptable: slices.Contains(acceptable, n), WorsenedGoal: c.worsenedGoal(p, n),
+			Name: c.Snapshot.Nodes[i].Name, Zone: c.Limits.Zones[n], Acceptable: slices.Contains(acceptable, n), WorsenedGoal: worsenedGoal(c, p, n),
 			Probability: plan.Round(pr.Prob(func(x cluster.NodeID) bool { return x == n })), Detail: why[n],
 		})
 	}
@@ -47,7 +47,7 @@ func (e *Explainer) landing(p *cluster.Pod) plan.Landing {
 
 // worsenedGoal is a goal that would be further from being met with the replacement
 // on n; nil when there is none.
-func (c *Search) worsenedGoal(p *cluster.Pod, n cluster.NodeID) *plan.GoalStatus {
+func worsenedGoal(c *Search, p *cluster.Pod, n cluster.NodeID) *plan.GoalStatus {
 	if n == p.Node {
 		return nil
 	}
@@ -70,7 +70,7 @@ func (c *Search) worsenedGoal(p *cluster.Pod, n cluster.NodeID) *plan.GoalStatus
 // nodeDetails says of each node what refuses the replacement, or how it scores against
 // the best, while the victim still terminates and once it is gone. Where only
 // one of the two states can happen, or both say the same, it is said once.
-func (c *Search) nodeDetails(p *cluster.Pod, pr placement.Prediction) []string {
+func nodeDetails(c *Search, p *cluster.Pod, pr placement.Prediction) []string {
 	verdicts := c.Model.Explain(p.ID)
 	n := len(c.Snapshot.Nodes)
 	out := make([]string, n)

@@ -29,7 +29,7 @@ func (p *proof) unmetGoals() (all float64, out []plan.UnmetGoal) {
 			continue
 		}
 		h.Reason = unmetReason(h.Rejections)
-		words := len(out) < maxDetails || p.planner.opts.SamplesPerCode < 0
+		words := len(out) < maxDetails || p.Options.SamplesPerCode < 0
 		if h.Detail = p.unmetDetail(g, h); len(stray) > 0 && words {
 			h.Detail += p.likelyLandings(g, stray)
 		}

@@ -19,24 +19,3 @@ func (p *Planner) withEffect(s *cluster.Snapshot, st plan.PlannerState, goals []
 	}
 	return Number(s, goals)
 }
-
-// Blocks lists what keeps the plan from being carried out, or a strategy from being
-// planned for. Accounts of strategies that the configuration no longer has say
-// nothing.
-func (c *Search) Blocks() []plan.EvictionBlock {
-	var out []plan.EvictionBlock
-	if c.PlannerState.Pause.ActiveAt(c.Now) {
-		out = append(out, c.PlannerState.Pause.Block())
-	}
-	if t := c.PlannerState.Breaker; t != nil {
-		if r := c.planner.opts.Breaker.Holds(t, c.Snapshot, c.Now); r != nil {
-			out = append(out, plan.EvictionBlock{Reason: *r, Since: t.At, Until: t.Until})
-		}
-	}
-	for _, h := range history.HeldStrategies(c.PlannerState, c.Now, c.planner.opts.Benefit) {
-		if slices.ContainsFunc(c.planner.opts.Strategies, func(i StrategyInfo) bool { return i.Name == h.Strategy }) {
-			out = append(out, h)
-		}
-	}
-	return out
-}

@@ -11,9 +11,9 @@ import (
 
 // Landing is where a replacement is predicted to go.
 type Landing struct {
-	To                       cluster.NodeID
-	Acceptable               int   // nodes
-	Served                   []int // goals improved on `to`
+	To                                                cluster.NodeID
+	Acceptable                                        int   // nodes
+	Served                                            []int // goals improved on `to`
 	Confidence, ReturnProbability, PendingProbability float64
 	// Hinted are nodes that must carry a hint for this to hold; in a wave those
 	// of the wave.
@@ -37,10 +37,10 @@ func (c *State) PredictLanding(pod cluster.PodID) (Landing, plan.Reason, bool) {
 	places := c.Goals.CheckTargets(pod, from)
 	good := func(n cluster.NodeID) bool { return c.Accepts(&places, n) }
 	l := Landing{
-		Confidence:     plan.Round(pr.Prob(good)),
-		ReturnProbability:   plan.Round(pr.ProbOf(from)),
-		PendingProbability:  plan.Round(pr.Pending()),
-		predicted: pr,
+		Confidence:         plan.Round(pr.Prob(good)),
+		ReturnProbability:  plan.Round(pr.ProbOf(from)),
+		PendingProbability: plan.Round(pr.Pending()),
+		predicted:          pr,
 	}
 	if l.Confidence < c.Options.MinConfidence {
 		if !anyOf(pr.Gone.Fitting, good) {
@@ -122,4 +122,23 @@ func (c *State) tooUncertain(from cluster.NodeID, pr placement.Prediction, place
 	}
 	return plan.Reason{Code: plan.UncertainLanding, Message: fmt.Sprintf(
 		"its replacement lands where it helps with probability %.2f only (guards.minConfidence wants %.2f)", l.Confidence, need)}
+}
+
+// onlyUnderPressure says that the replacement could help on other nodes, were these not
+// under pressure.
+func (c *State) onlyUnderPressure(places *TargetCheck, pr placement.Prediction) (plan.Reason, bool) {
+	n := 0
+	for id := range pr.Gone.Fitting.All() {
+		if id != places.From && c.Snapshot.Nodes[id].Ready && c.Goals.UnderPressure[id] && places.Acceptable(id) {
+			n++
+		}
+	}
+	if n == 0 {
+		return plan.Reason{}, false
+	}
+	which := "which carry"
+	if n == 1 {
+		which = "which carries"
+	}
+	return plan.Reason{Code: plan.NodesUnderPressure, Message: fmt.Sprintf("its replacement would help on %s, %s the pressure hint, and on none without", otherNodes(n), which)}, true
 }

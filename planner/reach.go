@@ -15,9 +15,9 @@ import (
 type Reachability struct {
 	search *Search
 	// start are the goals as they were.
-	start *Tracker
-	staying  []stayingPods // by node
-	all   []cluster.NodeID
+	start   *Tracker
+	staying []stayingPods // by node
+	all     []cluster.NodeID
 	// sorted are the nodes by the domains asked about last.
 	sorted byDomain
 	// last is the pod that was asked about last, and could what is known of it.
@@ -45,7 +45,7 @@ type stayingPods struct {
 	pods      int64
 }
 
-func (c *Search) newReachability(start *Tracker) *Reachability {
+func newReachability(c *Search, start *Tracker) *Reachability {
 	r := &Reachability{search: c, start: start, staying: make([]stayingPods, len(c.Snapshot.Nodes))}
 	for i := range c.Snapshot.Nodes {
 		r.all = append(r.all, cluster.NodeID(i))

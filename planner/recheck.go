@@ -24,21 +24,21 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 			moves = append(moves, m)
 		}
 	}
-	c := p.newSearch(s, st, goals, now)
+	c := NewSearch(&p.opts, s, st, goals, now)
 	planned := pl.HintsForWave(wave)
 	if len(planned.Nodes) == 0 {
-		return c.recheckAll(moves, nil)
+		return recheckAll(c, moves, nil)
 	}
-	hinted, why := c.plannedHints(planned)
+	hinted, why := plannedHints(c, planned)
 	if why == "" {
-		ok, dropped = c.recheckAll(moves, hinted)
+		ok, dropped = recheckAll(c, moves, hinted)
 		if slices.ContainsFunc(ok, plan.Move.Steered) {
 			return ok, dropped
 		}
 	}
 	steered, rest := splitSteered(moves)
 	known := dropped
-	ok, dropped = p.newSearch(s, st, goals, now).recheckAll(rest, nil)
+	ok, dropped = recheckAll(NewSearch(&p.opts, s, st, goals, now), rest, nil)
 	for _, m := range steered {
 		o := plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped, Reason: plan.Reason{Code: plan.PremiseChanged, Message: "it cannot be steered now: " + why}}
 		if i := slices.IndexFunc(known, func(o plan.Outcome) bool { return o.Step == m.Step }); i >= 0 {
@@ -62,7 +62,7 @@ func splitSteered(moves []plan.Move) (steered, rest []plan.Move) {
 
 // plannedHints finds the nodes of a wave's hints, or says why they can no longer
 // be hinted.
-func (c *Search) plannedHints(h plan.WaveHints) ([]cluster.NodeID, string) {
+func plannedHints(c *Search, h plan.WaveHints) ([]cluster.NodeID, string) {
 	if string(c.Steering.Kind) != h.Kind {
 		return nil, fmt.Sprintf("the plan steers by %s, and evictor.steer is %s", h.Kind, c.Steering.Kind)
 	}
@@ -77,12 +77,12 @@ func (c *Search) plannedHints(h plan.WaveHints) ([]cluster.NodeID, string) {
 	return out, c.Steering.Forbids(out)
 }
 
-func (c *Search) recheckAll(moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome) {
+func recheckAll(c *Search, moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome) {
 	start := c.State.Clone()
 	SetHints([]*State{c.State, start}, hinted)
 	w := NewInFlight(c.Options.InFlight, NewConsumed())
 	for _, m := range moves {
-		fresh, out, holds := c.recheck(start, &w, m)
+		fresh, out, holds := recheckMove(c, start, &w, m)
 		if !holds {
 			dropped = append(dropped, out)
 			continue
@@ -92,7 +92,7 @@ func (c *Search) recheckAll(moves []plan.Move, hinted []cluster.NodeID) (ok []pl
 	return ok, dropped
 }
 
-func (c *Search) recheck(start *State, w *InFlightCount, m plan.Move) (plan.Move, plan.Outcome, bool) {
+func recheckMove(c *Search, start *State, w *InFlightCount, m plan.Move) (plan.Move, plan.Outcome, bool) {
 	drop := func(kind plan.OutcomeKind, code plan.Code, msg string) (plan.Move, plan.Outcome, bool) {
 		return m, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Reason: plan.Reason{Code: code, Message: msg}}, false
 	}
@@ -115,14 +115,14 @@ func (c *Search) recheck(start *State, w *InFlightCount, m plan.Move) (plan.Move
 	if why, fails := guard.JobFails(c.Snapshot, p, w.Owner[p.Workload]); fails {
 		return drop(plan.Dropped, plan.JobWouldFail, why)
 	}
-	counted := c.reserved(m)
+	counted := reserved(c, m)
 	if r, refused := c.Limits.RefuseHourly(p.ID); refused && !counted {
 		return drop(plan.Dropped, r.Code, r.Message)
 	}
-	if !w.Room(c, p.ID) {
+	if !w.Room(c.Eligibility, p.ID) {
 		return drop(plan.Dropped, plan.PremiseChanged, "fewer pods may be away at once than when the plan was made")
 	}
-	first, l, r, good := c.predictAgain(start, w, m, p)
+	first, l, r, good := predictAgain(c, start, w, m, p)
 	switch {
 	case good:
 	case r.Code == plan.NotNeeded:
@@ -130,9 +130,9 @@ func (c *Search) recheck(start *State, w *InFlightCount, m plan.Move) (plan.Move
 	default:
 		return drop(plan.Dropped, plan.PremiseChanged, fmt.Sprintf("%s: %s", r.Code, r.Message))
 	}
-	fresh := c.refresh(start, &first, p, m, &l)
+	fresh := refreshMove(c, start, &first, p, m, &l)
 	c.Apply(Step{Pod: p.ID, From: p.Node, Landing: l})
-	w.Add(c, p.ID)
+	w.Add(c.Eligibility, p.ID)
 	if !counted {
 		c.Limits.Add(p.ID)
 	}
@@ -141,7 +141,7 @@ func (c *Search) recheck(start *State, w *InFlightCount, m plan.Move) (plan.Move
 
 // reserved says that this very move counts already: a pass reserves a wave as a
 // whole and carries it out in parts, each of which is judged again.
-func (c *Search) reserved(m plan.Move) bool {
+func reserved(c *Search, m plan.Move) bool {
 	return slices.ContainsFunc(c.PlannerState.Runs, func(run plan.OpenRun) bool {
 		return slices.ContainsFunc(run.Reservations, func(r plan.Reservation) bool {
 			return m.Pod.UID != "" && r.Pod.UID == m.Pod.UID && r.Step == m.Step && r.Wave == m.Wave && r.Outcome == nil
@@ -149,19 +149,19 @@ func (c *Search) reserved(m plan.Move) bool {
 	})
 }
 
-// refresh puts the new prediction into the move; what it is for stays. Nobody
+// refreshMove puts the new prediction into the move; what it is for stays. Nobody
 // knows in which order the replacements of a wave are placed: the nodes that are
 // acceptable when this one is the first are so too.
-func (c *Search) refresh(start *State, first *Landing, p *cluster.Pod, m plan.Move, l *Landing) plan.Move {
+func refreshMove(c *Search, start *State, first *Landing, p *cluster.Pod, m plan.Move, l *Landing) plan.Move {
 	s := c.Snapshot
-	m.Pod, m.Owner, m.GracePeriodSeconds = PodRef(p), OwnerRef(s, p), c.graceOf(p)
+	m.Pod, m.Owner, m.GracePeriodSeconds = PodRef(p), OwnerRef(s, p), GracePeriodSeconds(c, p)
 	m.NotAfter, m.EligibilityInputs = c.Eligibility.AllowedUntil(p), annotation.Fingerprint(p.Object)
 	m.Goals = slices.Clone(m.Goals)
-	acceptable := c.PlacesOf(m, p.ID, l)
+	acceptable := placesOf(c.State, m, p.ID, l)
 	m.To, m.Acceptable.Nodes = s.Nodes[l.To].Name, len(acceptable)
 	m.Confidence, m.ReturnProbability, m.PendingProbability = l.Confidence, l.ReturnProbability, l.PendingProbability
 	m.AcceptableNodes = nil
-	either := append(acceptable, start.PlacesOf(m, p.ID, first)...)
+	either := append(acceptable, placesOf(start, m, p.ID, first)...)
 	slices.Sort(either)
 	for _, n := range slices.Compact(either) {
 		m.AcceptableNodes = append(m.AcceptableNodes, s.Nodes[n].Name)

@@ -11,8 +11,8 @@ import (
 // Rejections keeps the last refusal of each pod that was a candidate. Many pods share
 // one, and of those that limits let stay there are more than all others.
 type Rejections struct {
-	byPod []int32 // by pod, its place in said and one; 0: none
-	distinct  []rejection
+	byPod    []int32 // by pod, its place in said and one; 0: none
+	distinct []rejection
 }
 
 type rejection struct {
@@ -70,17 +70,6 @@ func (r *Rejections) forgetLimits() {
 	}
 }
 
-// rejectAll gives the reason to all pods that could serve the goal and have none.
-func (c *Search) rejectAll(g int, reason plan.Reason) {
-	for _, id := range c.PodsOf(g) {
-		if !c.Rejections.has(id) && !c.Moved[id] {
-			if from := c.Model.NodeOf(id); from != cluster.NoNode && c.Goals.CouldServe(g, id, from) {
-				c.Rejections.add(id, c.Goals.Goals[g].Strategy, reason)
-			}
-		}
-	}
-}
-
 // List counts all and keeps the first samples of each code, by code and pod.
 func (r *Rejections) List(s *cluster.Snapshot, perCode int) plan.Rejections {
 	out := plan.Rejections{Counts: map[plan.Code]int{}, Samples: []plan.Rejection{}}
@@ -101,8 +90,4 @@ func (r *Rejections) List(s *cluster.Snapshot, perCode int) plan.Rejections {
 	}
 	slices.SortStableFunc(out.Samples, func(a, b plan.Rejection) int { return strings.Compare(string(a.Reason.Code), string(b.Reason.Code)) })
 	return out
-}
-
-func PodRef(p *cluster.Pod) plan.PodRef {
-	return plan.PodRef{Namespace: p.Object.Namespace, Name: p.Object.Name, UID: string(p.Object.UID)}
 }

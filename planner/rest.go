@@ -5,7 +5,6 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
 // Replan plans for what a pass has left, since not all came as planned: done are
@@ -17,32 +16,9 @@ func (p *Planner) Replan(s *cluster.Snapshot, st plan.PlannerState, goals []plan
 	if age := now.Sub(began) + time.Second; age > later.opts.Guards.MinPodAge { // times of pods are whole seconds
 		later.opts.Guards.MinPodAge = age
 	}
-	c := later.newSearch(s, st, later.withEffect(s, st, goals, now), now)
+	c := NewSearch(&later.opts, s, st, later.withEffect(s, st, goals, now), now)
 	c.Limits.AddEarlierMoves(done)
-	before, start := c.DescribeState(), c.Goals.Clone()
+	before, start := DescribeState(c), c.Goals.Clone()
 	c.Run()
-	return later.summarize(c, before, start)
-}
-
-// AddEarlierMoves counts evictions of pods that are no longer there.
-func (l *Counter) AddEarlierMoves(moves []plan.Move) {
-	workloads := map[plan.ObjectRef]cluster.WorkloadID{}
-	for i := range l.snapshot.Workloads {
-		w := &l.snapshot.Workloads[i]
-		workloads[plan.ObjectRef{APIVersion: w.APIVersion, Kind: w.Kind, Namespace: w.Namespace, Name: w.Name}] = cluster.WorkloadID(i)
-	}
-	for _, m := range moves {
-		b := &l.earlierPlan
-		b.all++
-		b.namespace[m.Pod.Namespace]++
-		if n := l.snapshot.NodeByName(m.From); n != nil {
-			b.node[n.ID]++
-			b.zone[l.Zones[n.ID]]++
-		}
-		if w, known := workloads[history.WorkloadOf(m)]; known {
-			b.workload[w]++
-		} else {
-			b.withoutWorkload++
-		}
-	}
+	return Summarize(c, before, start)
 }

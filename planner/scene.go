@@ -11,12 +11,12 @@ import (
 // State is the cluster at one moment of a plan: where pods stand, and how far the
 // goals are from being met.
 type State struct {
-	Snapshot     *cluster.Snapshot
+	Snapshot *cluster.Snapshot
 	Options  *Options
 	Steering *Steering
-	ready []bool // by node: Ready, and not under pressure
-	Model *placement.World
-	Goals *Tracker
+	ready    []bool // by node: Ready, and not under pressure
+	Model    *placement.World
+	Goals    *Tracker
 	// predictions counts the landings that were foretold, in all clones together.
 	predictions *int
 	// moveCount counts the moves that were made and taken back.
@@ -24,11 +24,11 @@ type State struct {
 }
 
 // newState is the cluster as the snapshot has it.
-func (p *Planner) newState(s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState, now time.Time) *State {
-	o := p.opts.Placement
-	o.Profiles = p.opts.Trust.Profiles(o.Profiles, schedulers)
-	c := &State{s, &p.opts, newSteering(s, &p.opts), make([]bool, len(s.Nodes)), placement.NewWorld(s, o), NewTracker(s, goals), new(int), 0}
-	c.Goals.UnderPressure = p.opts.Pressure.NodesUnderPressure(s, now)
+func newState(opts *Options, s *cluster.Snapshot, goals []plan.Goal, schedulers []plan.SchedulerState, now time.Time) *State {
+	o := opts.Placement
+	o.Profiles = opts.Trust.Profiles(o.Profiles, schedulers)
+	c := &State{s, opts, newSteering(s, opts), make([]bool, len(s.Nodes)), placement.NewWorld(s, o), NewTracker(s, goals), new(int), 0}
+	c.Goals.UnderPressure = opts.Pressure.NodesUnderPressure(s, now)
 	c.Goals.First = c.Goals.FirstGoals()
 	for i := range s.Nodes {
 		c.ready[i] = s.Nodes[i].Ready && !c.Goals.UnderPressure[i]

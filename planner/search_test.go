@@ -70,7 +70,7 @@ func searching(t *testing.T, nodes int, pods []string, change func(*Options), go
 			g.Kind, g.Subject = plan.NodeBelow, plan.ObjectRef{Kind: "Node", Name: s.Nodes[g.Node].Name}
 		}
 	}
-	return New(opts).newSearch(s, plan.PlannerState{}, Number(s, goals), s.TakenAt)
+	return NewSearch(&opts, s, plan.PlannerState{}, Number(s, goals), s.TakenAt)
 }
 
 // half asks for at most half of a resource on each of these nodes.

@@ -11,20 +11,20 @@ import (
 var reported = []string{"cpu", "memory"}
 
 // DescribeState describes the cluster as it stands in the search.
-func (c *Search) DescribeState() plan.State {
+func DescribeState(c *Search) plan.State {
 	st := plan.State{
 		Nodes:       make([]plan.NodeState, len(c.Snapshot.Nodes)),
 		Utilization: map[string]plan.Distribution{},
 		Excess:      map[string]float64{},
-		Workloads:   c.workloads(),
+		Workloads:   workloads(c),
 	}
 	for i := range c.Snapshot.Nodes {
-		st.Nodes[i] = c.nodeState(&c.Snapshot.Nodes[i])
+		st.Nodes[i] = nodeState(c, &c.Snapshot.Nodes[i])
 	}
 	for _, r := range reported {
-		st.Utilization[r] = c.distribution(r)
+		st.Utilization[r] = distribution(c, r)
 	}
-	c.addUsage(&st)
+	addUsage(c, &st)
 	for i, g := range c.Goals.Goals {
 		if g.ID != "" {
 			st.Excess[g.ID] = c.Goals.ReportedExcess(i)
@@ -33,7 +33,7 @@ func (c *Search) DescribeState() plan.State {
 	return st
 }
 
-func (c *Search) nodeState(n *cluster.Node) plan.NodeState {
+func nodeState(c *Search, n *cluster.Node) plan.NodeState {
 	st := plan.NodeState{Name: n.Name, Zone: c.Limits.Zones[n.ID], Requested: map[string]float64{}}
 	used := c.Model.Requested(n.ID)
 	for _, r := range reported {
@@ -46,7 +46,7 @@ func (c *Search) nodeState(n *cluster.Node) plan.NodeState {
 
 // distribution summarises the fractions requested; the mean is total requested
 // over total allocatable, and the deviation is of nodes from it.
-func (c *Search) distribution(resource string) plan.Distribution {
+func distribution(c *Search, resource string) plan.Distribution {
 	var used, total float64
 	fracs := []float64{}
 	for i := range c.Snapshot.Nodes {

@@ -77,23 +77,11 @@ func (c *Search) greediestMove(not []cluster.PodID) (best greedyMove, waits bool
 			}
 			m := greedyMove{pod, g, c.Goals.FirstOrder(g), c.Eligibility.Rank(pod), c.Goals.ExcessChange(pod, from, l.To), EvictionCost(&c.Snapshot.Pods[pod])}
 			if best.pod < 0 || m.compare(best) < 0 {
-				best, waits = m, a == joinsLater || !c.wave.Room(c, pod)
+				best, waits = m, a == joinsLater || !c.wave.Room(c.Eligibility, pod)
 			}
 		}
 	}
 	return best, waits
-}
-
-// ExcessChange is what a move adds to the shares of requested goals' excess at first, times
-// their weights.
-func (t *Tracker) ExcessChange(pod cluster.PodID, from, to cluster.NodeID) (sum float64) {
-	t.EachAffected(pod, from, to, func(i int) bool {
-		if g := &t.Goals[i]; !g.Constraint {
-			sum += float64(g.Weight * float64(t.Measures[i].ExcessAfter(pod, from, to)-t.Excess(i)) / float64(t.InitialExcess[i]))
-		}
-		return true
-	})
-	return sum
 }
 
 // greedyAttempts tries this way, each time from another beginning.

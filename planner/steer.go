@@ -3,8 +3,6 @@ package planner
 import (
 	"fmt"
 	"slices"
-	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -17,17 +15,15 @@ import (
 
 // Steering says which nodes may be hinted, and how many at once.
 type Steering struct {
-	Kind    hints.Kind
-	refused []string // by node: why it must not be hinted, or empty
-	maxNodes    int
+	Kind     hints.Kind
+	refused  []string // by node: why it must not be hinted, or empty
+	maxNodes int
 	// alreadyHinted are nodes that carry the hint in the snapshot already, left by a
 	// pass that was killed; they count towards most.
 	alreadyHinted []cluster.NodeID
 	// eligible are the nodes that may be hinted and that ordinary pods can go to.
 	eligible int
 }
-
-func (o Options) Steers() bool { return o.Steer == hints.Taint || o.Steer == hints.Label }
 
 func newSteering(s *cluster.Snapshot, o *Options) *Steering {
 	st := &Steering{Kind: o.Steer}
@@ -76,30 +72,6 @@ func whyNotHinted(n *cluster.Node, scope cluster.Scope) string {
 		return fmt.Sprintf("node %s is excluded", n.Name)
 	}
 	return ""
-}
-
-// leftoverHints says which nodes carry a hint that nobody takes away any more,
-// whether or not this plan steers; empty when none does.
-func leftoverHints(s *cluster.Snapshot, now time.Time) string {
-	var nodes []string
-	for i := range s.Nodes {
-		if h, ours := hints.Of(s.Nodes[i].Object); ours && (h.Expired(now) || h.Expires.IsZero()) {
-			nodes = append(nodes, h.Node)
-		}
-	}
-	if len(nodes) == 0 {
-		return ""
-	}
-	return fmt.Sprintf("%s still hinted by a run that has ended, and pods avoid them (%s): run `evenkeel hints clear`", CountNodes(len(nodes)), NameFew(nodes))
-}
-
-// NameFew names at most maxProblems.
-func NameFew(nodes []string) string {
-	names := strings.Join(nodes[:min(len(nodes), maxProblems)], ", ")
-	if more := len(nodes) - maxProblems; more > 0 {
-		names += fmt.Sprintf(", and %d more", more)
-	}
-	return names
 }
 
 // admitsOrdinaryPods reports whether pods without tolerations can go to the node.

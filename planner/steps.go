@@ -2,12 +2,10 @@ package planner
 
 import (
 	"cmp"
-	"fmt"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
-	"github.com/evenkeel-project/evenkeel/plan"
 )
 
 // Where no single move helps any more, and goals are unmet, the search looks for steps
@@ -34,33 +32,14 @@ const displacementMinBenefit = 0.005
 // with them. That is 10,000 tries on up to 200 nodes and 4,000 on 500: with fewer a plan
 // on the result finds steps that this one had no tries left for.
 const (
-	displacementPredictions  = 2_000_000
-	displacementShare   = 40
-	maxTries   = 10_000
-	maxCandidates  = 8 // pods of one goal that others may make room for
-	maxTargets = 8 // nodes for each of them, those that lack least first
-	maxDisplaceable   = 4 // pods of each such node
-	displacementRounds  = 8 // times that single moves and steps take turns, where any is made
+	displacementPredictions = 2_000_000
+	displacementShare       = 40
+	maxTries                = 10_000
+	maxCandidates           = 8 // pods of one goal that others may make room for
+	maxTargets              = 8 // nodes for each of them, those that lack least first
+	maxDisplaceable         = 4 // pods of each such node
+	displacementRounds      = 8 // times that single moves and steps take turns, where any is made
 )
-
-// displacementSearch makes steps.
-type displacementSearch struct {
-	*Search
-	tries int
-	// landings are where replacements of pods that would make room go, as things stand;
-	// nil: nowhere that does no harm.
-	landings map[cluster.PodID]*Landing
-}
-
-// displacement is a step of two: q makes room on node t for p, which serves goal g.
-type displacement struct {
-	displaced, pod   cluster.PodID
-	target      cluster.NodeID
-	goal      int
-	served []int   // by p
-	value  float64 // goals' worth of excess that it takes away
-	cost   float64
-}
 
 func (a displacement) compare(b displacement) int {
 	return cmp.Or(cmp.Compare(b.value, a.value), cmp.Compare(a.cost, b.cost), cmp.Compare(a.pod, b.pod), cmp.Compare(a.target, b.target), cmp.Compare(a.displaced, b.displaced))
@@ -69,7 +48,7 @@ func (a displacement) compare(b displacement) int {
 // displacementMoves goes on, by steps, where single moves have come to their end, and by the
 // single moves that become possible by them. It reports whether there are any.
 func (c *Search) displacementMoves() (some bool) {
-	if c.planner.opts.NoSteps || !c.countUnmet() || c.evictionsLeft() < 2 {
+	if c.Options.NoSteps || !c.countUnmet() || c.evictionsLeft() < 2 {
 		return false
 	}
 	before := c.result()
@@ -219,7 +198,7 @@ func (m *displacementSearch) join(a displacement) bool {
 
 // joinDisplaced lets the first half of a step join the wave under way.
 func (c *Search) joinDisplaced(a displacement) bool {
-	if !c.wave.Room(c, a.displaced) {
+	if !c.wave.Room(c.Eligibility, a.displaced) {
 		return false
 	}
 	l, _, ok := c.PredictDisplacedLanding(a.displaced)
@@ -246,17 +225,4 @@ func (c *Search) dropLastMove() {
 	c.wave.start.Undo(m.Step)
 	c.Undo(m.Step)
 	c.openWave()
-}
-
-// DisplacedFor says for which pod a move makes room, and where.
-type DisplacedFor struct {
-	Pod cluster.PodID
-	On  cluster.NodeID
-}
-
-// describeDisplacement describes a move that only makes room.
-func (c *Search) describeDisplacement(m *plan.Move, st Step) {
-	p := PodRef(&c.Snapshot.Pods[st.Displaced.Pod])
-	m.DisplacedFor = &p
-	m.Reason = plan.Reason{Code: plan.DisplacedForMove, Message: fmt.Sprintf("%s can move to %s, which serves %s, once it has left", p, c.Snapshot.Nodes[st.Displaced.On].Name, m.Goals[0])}
 }

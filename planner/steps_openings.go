@@ -11,14 +11,14 @@ import (
 // opening is a place that p could have if q left it.
 type opening struct {
 	pod, displaced cluster.PodID
-	target    cluster.NodeID
+	target         cluster.NodeID
 }
 
 // resourceNeed is what p takes of something, and what of it is left on each node.
 type resourceNeed struct {
 	amount int64
 	room   func(cluster.NodeID) int64
-	ofPod     func(cluster.PodID) int64
+	ofPod  func(cluster.PodID) int64
 	total  func(cluster.NodeID) int64
 }
 
@@ -48,19 +48,15 @@ func (m *displacementSearch) openings(p cluster.PodID) (out []opening) {
 			nodes = append(nodes, openedNode{t, lack})
 		}
 	}
-	slices.SortFunc(nodes, func(a, b openedNode) int { return cmp.Or(cmp.Compare(a.missing, b.missing), cmp.Compare(a.node, b.node)) })
+	slices.SortFunc(nodes, func(a, b openedNode) int {
+		return cmp.Or(cmp.Compare(a.missing, b.missing), cmp.Compare(a.node, b.node))
+	})
 	for _, n := range nodes[:min(len(nodes), maxTargets)] {
 		for _, q := range m.displaceable(n.node, wants) {
 			out = append(out, opening{p, q, n.node})
 		}
 	}
 	return out
-}
-
-// HarmsGroup reports whether arriving on a node worsens a group, which no pod of another
-// kind can make up for by leaving.
-func (a *TargetCheck) HarmsGroup(n cluster.NodeID) bool {
-	return slices.ContainsFunc(a.groups, func(g groupEffect) bool { return g.at(n)&harmless == 0 })
 }
 
 // resourceNeeds are what p requests, and what goals count of it.

@@ -11,7 +11,7 @@ import (
 // predictAgain foretells a landing anew: as the first of the wave and as things stand, if
 // that is not the same. A pod that only makes room is asked for no good by itself, but
 // the other half of its step must still be possible, and only with it.
-func (c *Search) predictAgain(start *State, w *InFlightCount, m plan.Move, p *cluster.Pod) (first, l Landing, r plan.Reason, good bool) {
+func predictAgain(c *Search, start *State, w *InFlightCount, m plan.Move, p *cluster.Pod) (first, l Landing, r plan.Reason, good bool) {
 	land := (*State).PredictLanding
 	if m.DisplacedFor != nil {
 		land = (*State).PredictDisplacedLanding
@@ -22,19 +22,19 @@ func (c *Search) predictAgain(start *State, w *InFlightCount, m plan.Move, p *cl
 		l, r, good = land(c.State, p.ID)
 	}
 	if good && m.DisplacedFor != nil {
-		r, good = c.stillNeeded(m, p, l)
+		r, good = stillNeeded(c, m, p, l)
 	}
 	return first, l, r, good
 }
 
 // stillNeeded says why a pod need not, or need no longer, make room for another.
-func (c *Search) stillNeeded(m plan.Move, q *cluster.Pod, l Landing) (plan.Reason, bool) {
+func stillNeeded(c *Search, m plan.Move, q *cluster.Pod, l Landing) (plan.Reason, bool) {
 	name := m.DisplacedFor.String()
 	p := FindPod(c.Snapshot, *m.DisplacedFor)
 	if p == nil || m.DisplacedFor.UID != "" && string(p.Object.UID) != m.DisplacedFor.UID || p.Node == cluster.NoNode || p.ID == q.ID {
 		return plan.Reason{Code: plan.PodGoneAlready, Message: fmt.Sprintf("%s, for which it was to make room, is gone", name)}, false
 	}
-	if r, no := c.otherHalfAllowed(m, q.ID, p); no {
+	if r, no := otherHalfAllowed(c, m, q.ID, p); no {
 		return plan.Reason{Code: r.Code, Message: fmt.Sprintf("%s, for which it was to make room, may not leave: %s", name, r.Message)}, false
 	}
 	if _, _, ok := c.PredictLanding(p.ID); ok {
@@ -51,11 +51,11 @@ func (c *Search) stillNeeded(m plan.Move, q *cluster.Pod, l Landing) (plan.Reaso
 }
 
 // otherHalfAllowed asks about the other half of a step what does not depend on its landing.
-func (c *Search) otherHalfAllowed(m plan.Move, q cluster.PodID, p *cluster.Pod) (plan.Reason, bool) {
+func otherHalfAllowed(c *Search, m plan.Move, q cluster.PodID, p *cluster.Pod) (plan.Reason, bool) {
 	if r, no := c.Eligibility.Refuse(p.ID); no {
 		return r, true
 	}
-	if !c.reserved(m) {
+	if !reserved(c, m) {
 		c.Limits.Add(q)
 		defer c.Limits.Remove(q)
 	}
@@ -63,14 +63,6 @@ func (c *Search) otherHalfAllowed(m plan.Move, q cluster.PodID, p *cluster.Pod) 
 		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true
 	}
 	return c.Limits.RefuseHourly(p.ID)
-}
-
-// PlacesOf lists the nodes on which the replacement of a move may land.
-func (c *State) PlacesOf(m plan.Move, pod cluster.PodID, l *Landing) []cluster.NodeID {
-	if m.DisplacedFor != nil {
-		return c.AcceptableDisplacedNodes(pod, l)
-	}
-	return c.AcceptableNodes(pod, l)
 }
 
 // dropUnpaired drops the other half of a step of which one is dropped.

@@ -34,7 +34,7 @@ func (c *Search) finalPass() {
 // finalPassPredictions is how many predictions there may be to settle; see mostAgain.
 func (c *Search) finalPassPredictions() int {
 	most := repeatPredictions / max(1, len(c.Snapshot.Nodes))
-	if effort := c.planner.opts.MaxPredictions; effort > 0 {
+	if effort := c.Options.MaxPredictions; effort > 0 {
 		most = min(most, effort-*c.predictions)
 	}
 	return most
@@ -44,7 +44,7 @@ func (c *Search) finalPassPredictions() int {
 func (c *Search) openWave() {
 	gone, last := NewConsumed(), 0
 	for _, m := range c.Moves {
-		gone.Add(c, m.Pod)
+		gone.Add(c.Eligibility, m.Pod)
 		last = m.Wave
 	}
 	c.wave = newWave(c.wave.start, gone, last+1)

@@ -8,20 +8,11 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 )
 
-// StrategyInfo is an enabled strategy, due or not.
-type StrategyInfo struct {
-	Name string
-	// Needs says in words what there must be for it to state a goal.
-	Needs string
-	// ByLoad are the resources of which it needs to know the use; empty: none.
-	ByLoad []string
-}
-
 // strategies counts the goals of each strategy that is enabled, and of those
 // that only the goals name.
-func (c *Search) strategies() []plan.StrategyState {
+func strategies(c *Search) []plan.StrategyState {
 	out := []plan.StrategyState{}
-	for _, info := range c.planner.opts.Strategies {
+	for _, info := range c.Options.Strategies {
 		out = append(out, plan.StrategyState{Name: info.Name})
 	}
 	nodes := map[string]map[string]bool{} // those that wait, by strategy
@@ -40,9 +31,9 @@ func (c *Search) strategies() []plan.StrategyState {
 			addWaiting(&out[i], g, nodes)
 		}
 	}
-	for i, info := range c.planner.opts.Strategies {
+	for i, info := range c.Options.Strategies {
 		if out[i].Goals == 0 {
-			out[i].NoData = c.noData(info)
+			out[i].NoData = noData(c, info)
 		}
 	}
 	return out
@@ -51,8 +42,8 @@ func (c *Search) strategies() []plan.StrategyState {
 // noData says what a strategy by load would have to know and does not; empty when it
 // knows enough. All of its resources count: whoever cannot tell how full disks are
 // must not fill a node with what leaves another for its cpu.
-func (c *Search) noData(info StrategyInfo) string {
-	l, scope := c.Snapshot.Usage, c.planner.opts.Guards.Scope
+func noData(c *Search, info StrategyInfo) string {
+	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
 	switch {
 	case len(info.ByLoad) == 0:
 		return ""
@@ -81,8 +72,8 @@ func noUsage(l *cluster.ResolvedUsage) string {
 
 // hintsUnknown says why none of the rules of hints could judge any node; empty where one
 // could, or there are none.
-func (c *Search) hintsUnknown() string {
-	rules, l := c.planner.opts.HintRules.Rules, c.Snapshot.Usage
+func hintsUnknown(c *Search) string {
+	rules, l := c.Options.HintRules.Rules, c.Snapshot.Usage
 	if len(rules) == 0 {
 		return ""
 	}
@@ -113,16 +104,16 @@ func addWaiting(st *plan.StrategyState, g plan.Goal, nodes map[string]map[string
 
 // strategiesInput names the strategies that state no goal, with what they need.
 // Nothing to want is not the same as everything as wanted.
-func (c *Search) strategiesInput(age string) plan.Input {
+func strategiesInput(c *Search, age string) plan.Input {
 	in := plan.Input{Source: "strategies", Age: age, Coverage: 1, Problems: []string{}}
-	stated := c.strategies()
-	if len(stated) == 0 && !c.planner.opts.HintsNodes {
+	stated := strategies(c)
+	if len(stated) == 0 && !c.Options.HintsNodes {
 		in.Problems = append(in.Problems, "the configuration has no strategy")
 	}
-	if c.Snapshot.Usage == nil && c.hintsUnknown() != "" {
-		in.Problems = append(in.Problems, "the rules of hints can judge no node: "+c.hintsUnknown())
+	if c.Snapshot.Usage == nil && hintsUnknown(c) != "" {
+		in.Problems = append(in.Problems, "the rules of hints can judge no node: "+hintsUnknown(c))
 	}
-	for i, info := range c.planner.opts.Strategies {
+	for i, info := range c.Options.Strategies {
 		if stated[i].Goals == 0 {
 			in.Problems = append(in.Problems, fmt.Sprintf("strategy %s states no goal: it needs %s", info.Name, info.Needs))
 		}

@@ -20,10 +20,10 @@ type usage struct {
 }
 
 // usages says what is known of use, by resource.
-func (c *Search) usages() []usage {
+func usages(c *Search) []usage {
 	var out []usage
 	for _, r := range c.Snapshot.Usage.Resources() {
-		a := c.Snapshot.Amounts(cluster.Measure{ByUsage: true, Resource: r}, c.planner.opts.Guards.Scope.Usage)
+		a := c.Snapshot.Amounts(cluster.Measure{ByUsage: true, Resource: r}, c.Options.Guards.Scope.Usage)
 		change := map[cluster.NodeID]int64{}
 		for _, m := range c.Moves {
 			change[m.From] -= a.Contribution(m.Pod, m.From)
@@ -47,8 +47,8 @@ func (c *Search) usages() []usage {
 }
 
 // addUsage puts use beside requests.
-func (c *Search) addUsage(st *plan.State) {
-	for _, u := range c.usages() {
+func addUsage(c *Search, st *plan.State) {
+	for _, u := range usages(c) {
 		fracs := make([]float64, 0, len(u.of))
 		for i := range st.Nodes {
 			f, known := u.of[cluster.NodeID(i)]
@@ -70,8 +70,8 @@ func (c *Search) addUsage(st *plan.State) {
 
 // loadInput says where usage comes from, how old it is, of how many nodes in scope
 // it is known, and what nobody acts on for want of it.
-func (c *Search) loadInput() (plan.Input, bool) {
-	l, scope := c.Snapshot.Usage, c.planner.opts.Guards.Scope
+func loadInput(c *Search) (plan.Input, bool) {
+	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
 	if l == nil {
 		return plan.Input{}, false
 	}
@@ -95,8 +95,8 @@ func (c *Search) loadInput() (plan.Input, bool) {
 			in.Problems = append(in.Problems, fmt.Sprintf("use of %s is known of %d of %d nodes in scope: of the others no strategy asks anything", r, known, all))
 		}
 	}
-	in.Problems = append(in.Problems, c.unmeasuredResources()...)
-	in.Problems = append(in.Problems, c.waitingGoals()...)
+	in.Problems = append(in.Problems, unmeasuredResources(c)...)
+	in.Problems = append(in.Problems, waitingGoals(c)...)
 	in.Problems = append(in.Problems, l.Raw.Problems...)
 	if extra := len(in.Problems) - maxProblems; extra > 0 {
 		in.Problems = append(in.Problems[:maxProblems:maxProblems], fmt.Sprintf("... and %d more", extra))
@@ -125,10 +125,10 @@ func statisticOf(u *cluster.Usage) string {
 
 // unmeasuredResources names the resources of which strategies must know and the source, which
 // answers, says nothing at all.
-func (c *Search) unmeasuredResources() []string {
+func unmeasuredResources(c *Search) []string {
 	var out []string
-	l, scope := c.Snapshot.Usage, c.planner.opts.Guards.Scope
-	for _, info := range c.planner.opts.Strategies {
+	l, scope := c.Snapshot.Usage, c.Options.Guards.Scope
+	for _, info := range c.Options.Strategies {
 		for _, r := range info.ByLoad {
 			if len(l.Resources()) > 0 && !slices.Contains(l.Resources(), r) {
 				_, all := c.Snapshot.Amounts(cluster.Measure{ByUsage: true, Resource: r}, scope.Usage).Coverage(scope)
@@ -140,7 +140,7 @@ func (c *Search) unmeasuredResources() []string {
 }
 
 // waitingGoals says of goals with excess why nothing is moved for them yet.
-func (c *Search) waitingGoals() []string {
+func waitingGoals(c *Search) []string {
 	var out []string
 	for _, g := range c.Goals.Goals {
 		if g.WaitReason != "" {

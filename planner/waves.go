@@ -1,44 +1,24 @@
 package planner
 
 import (
-	"maps"
 	"slices"
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner/eligibility/budget"
-	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 )
-
-// WaveStep is a step with the wave it is in.
-type WaveStep struct {
-	Step
-	Wave int
-}
 
 // wave is what is in flight at once. A move joins it only if its landing is good
 // both in the scene at the beginning of the wave and after the wave's other
 // moves, so that it does not matter which replacement is scheduled first. Hints
 // on nodes belong to a wave: all of its moves are judged with all of its hints.
 type wave struct {
-	start  *State // the cluster at the beginning of the wave
-	number int
-	consumed   *Consumed
-	steps  []Step
-	hinted []cluster.NodeID
+	start    *State // the cluster at the beginning of the wave
+	number   int
+	consumed *Consumed
+	steps    []Step
+	hinted   []cluster.NodeID
 	InFlightCount
-}
-
-// InFlightCount counts the pods that are in flight.
-type InFlightCount struct {
-	inFlight InFlight
-	Total    int
-	node     map[cluster.NodeID]int
-	Owner    map[cluster.WorkloadID]int
-	budget   budget.Taken
-	behind   map[cluster.ServiceID]int // Ready pods taken from behind each Service
-	required guard.Taken
 }
 
 // newWave follows waves that took so much for good.
@@ -46,51 +26,10 @@ func newWave(start *State, gone *Consumed, number int) *wave {
 	return &wave{start: start, number: number, consumed: gone, InFlightCount: NewInFlight(start.Options.InFlight, gone)}
 }
 
-func NewInFlight(f InFlight, gone *Consumed) InFlightCount {
-	return InFlightCount{f, 0, map[cluster.NodeID]int{}, map[cluster.WorkloadID]int{}, maps.Clone(gone.Budgets), maps.Clone(gone.Services), maps.Clone(gone.Required)}
-}
-
-func (w *InFlightCount) full() bool { return w.Total >= w.inFlight.Total }
-
-// Room reports whether one more pod may be away at the same time. Budgets are
-// those of the snapshot: each wave waits until the last one's replacements are
-// Ready, so that every wave finds them whole again, but for what is lost.
-func (w *InFlightCount) Room(c *Search, pod cluster.PodID) bool {
-	p := &c.Snapshot.Pods[pod]
-	if w.full() || w.node[p.Node] >= w.inFlight.PerNode || w.Owner[p.Workload] >= w.inFlight.PerOwner {
-		return false
-	}
-	if _, last := c.LastBehindService(w.behind, p); last {
-		return false
-	}
-	if _, last := c.LastRequired(w.required, pod); last {
-		return false
-	}
-	if len(p.Budgets) > 0 {
-		_, allowed := c.Eligibility.Budgets.Ask(p, w.budget)
-		return allowed
-	}
-	return w.Owner[p.Workload] < c.Eligibility.DisruptionsAllowed(p)
-}
-
-func (w *InFlightCount) Add(c *Search, pod cluster.PodID) {
-	p := &c.Snapshot.Pods[pod]
-	w.Total++
-	w.node[p.Node]++
-	w.Owner[p.Workload]++
-	c.Eligibility.Budgets.Take(p, w.budget)
-	c.TakeRequired(w.required, pod)
-	if p.Ready {
-		for _, id := range p.Services {
-			w.behind[id]++
-		}
-	}
-}
-
 // join lets the pod join the wave under way.
 func (c *Search) join(pod cluster.PodID, g int) (joinResult, plan.Reason) {
 	w := c.wave
-	if !w.Room(c, pod) {
+	if !w.Room(c.Eligibility, pod) {
 		if w.Total > 0 {
 			return joinsLater, plan.Reason{}
 		}
@@ -241,7 +180,7 @@ func (c *Search) recordBenefit(m *Step) {
 }
 
 func (c *Search) accept(m Step) {
-	c.wave.Add(c, m.Pod)
+	c.wave.Add(c.Eligibility, m.Pod)
 	c.Moves = append(c.Moves, WaveStep{m, c.wave.number})
 	c.Moved[m.Pod] = true
 	c.Limits.Add(m.Pod)
@@ -259,7 +198,7 @@ func (c *Search) closeWave() {
 	for i, m := range w.steps {
 		c.Moves[from+i].Step = m // hints that came later may have changed its landing
 		w.start.Apply(m)
-		w.consumed.Add(c, m.Pod)
+		w.consumed.Add(c.Eligibility, m.Pod)
 	}
 	c.HintedByWave = append(c.HintedByWave, w.hinted)
 	c.wave = newWave(w.start, w.consumed, w.number+1)
@@ -268,7 +207,7 @@ func (c *Search) closeWave() {
 // noRoom says why a pod that could leave at first may not leave any more, with
 // nothing in flight.
 func (c *Search) noRoom(pod cluster.PodID) plan.Reason {
-	if reason, no := c.wave.consumed.Refuse(c, pod); no {
+	if reason, no := c.wave.consumed.Refuse(c.Eligibility, pod); no {
 		return reason
 	}
 	return plan.Reason{Code: plan.UncertainLanding, Message: "its landing depends on the order in which others are placed"}

@@ -10,27 +10,27 @@ const noZone = ""
 
 // workloads shows every workload that has bound pods, except those that run one
 // pod per node, by zone and with its failure category.
-func (c *Search) workloads() []plan.WorkloadState {
+func workloads(c *Search) []plan.WorkloadState {
 	zones := map[string]bool{}
 	for _, z := range c.Limits.Zones {
 		if z != noZone {
 			zones[z] = true
 		}
 	}
-	out, busy := []plan.WorkloadState{}, plan.NewWorkloadUtilization(c.Snapshot, c.planner.opts.Guards.Scope)
+	out, busy := []plan.WorkloadState{}, plan.NewWorkloadUtilization(c.Snapshot, c.Options.Guards.Scope)
 	for i := range c.Snapshot.Workloads {
 		w := &c.Snapshot.Workloads[i]
 		if w.Kind == "DaemonSet" || w.Kind == "Node" {
 			continue
 		}
-		if st, ok := c.workload(w, zones, busy); ok {
+		if st, ok := workload(c, w, zones, busy); ok {
 			out = append(out, st)
 		}
 	}
 	return out
 }
 
-func (c *Search) workload(w *cluster.Workload, zones map[string]bool, busy plan.WorkloadUtilization) (plan.WorkloadState, bool) {
+func workload(c *Search, w *cluster.Workload, zones map[string]bool, busy plan.WorkloadUtilization) (plan.WorkloadState, bool) {
 	st := plan.WorkloadState{Namespace: w.Namespace, Kind: w.Kind, Name: w.Name, Zones: map[string]int{}}
 	for z := range zones {
 		st.Zones[z] = 0

@@ -1,12 +1,10 @@
 package planner
 
 import (
-	"strconv"
-
-	corev1 "k8s.io/api/core/v1"
-
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	corev1 "k8s.io/api/core/v1"
+	"strconv"
 )
 
 // EvictionCost is the disruption of evicting a pod: 1 for any pod, up to 1 more with

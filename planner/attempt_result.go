@@ -1,50 +1,10 @@
 package planner
 
 import (
-	"slices"
-
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"slices"
 )
-
-// dropNeedless takes back every move without which all goals stand as well at
-// the end as with it: one large pod chosen late can make an earlier one needless.
-// The others are then made again, in waves, since their landings may have
-// depended on it.
-func (c *Search) dropNeedless() {
-	var needed []Step
-	for i := 0; i < len(c.Moves); i++ {
-		switch {
-		case !c.needlessAt(i):
-			needed = append(needed, c.Moves[i].Step)
-		case c.isDisplacement(i):
-			c.Undo(c.Moves[i+1].Step)
-			c.Undo(c.Moves[i].Step)
-			i++
-		default:
-			c.Undo(c.Moves[i].Step)
-		}
-	}
-	c.rewind(needed)
-	for len(needed) > 0 {
-		needed = c.rejoin(needed)
-	}
-}
-
-func (c *Search) countNeedless() (count int) {
-	for i := range c.Moves {
-		if c.needlessAt(i) {
-			count++
-		}
-	}
-	return count
-}
-
-func (c *Search) needless(m Step) bool {
-	return c.Goals.EachAffected(m.Pod, m.Landing.To, m.From, func(i int) bool {
-		return c.Goals.Measures[i].ExcessAfter(m.Pod, m.Landing.To, m.From) <= c.Goals.Excess(i)
-	})
-}
 
 // rewind puts both scenes back to the snapshot; made are the moves that stand in
 // the search's own.
@@ -65,10 +25,10 @@ func (c *Search) rewind(made []Step) {
 
 // attemptResult is what a search has found.
 type attemptResult struct {
-	moves   []WaveStep
-	hinted  [][]cluster.NodeID
+	moves      []WaveStep
+	hinted     [][]cluster.NodeID
 	rejections *Rejections
-	excess  []int64 // by goal
+	excess     []int64 // by goal
 	// excessLeft sums the shares of the goals' excess at first, times their weights; first
 	// the same of those that are served first.
 	excessLeft, firstExcessLeft float64
@@ -123,46 +83,4 @@ func (c *Search) restore(o attemptResult) {
 		c.Limits.Add(m.Pod)
 	}
 	c.Moves, c.HintedByWave, c.Rejections = o.moves, o.hinted, o.rejections
-}
-
-// dropLast takes back needless moves at the end, on which no other depends.
-func (c *Search) dropLast() {
-	for n := len(c.Moves) - 1; n >= 0 && c.needlessAt(n); n-- {
-		m := c.Moves[n]
-		c.Undo(m.Step)
-		c.wave.start.Undo(m.Step)
-		c.dropMove()
-	}
-}
-
-// rejoin makes the moves that one more wave has room for, and returns the rest.
-// A move that not even an empty wave can hold is refused.
-func (c *Search) rejoin(moves []Step) (rest []Step) {
-	for i, m := range moves {
-		if c.wave.full() {
-			rest = append(rest, moves[i:]...)
-			break
-		}
-		if m.Displaced != nil {
-			switch c.rejoinDisplaced(m) {
-			case joined:
-				rest = append(rest, moves[i+1:]...)
-			case joinsLater:
-				rest = append(rest, moves[i:]...)
-			default:
-				continue // the other half is judged by itself
-			}
-			break
-		}
-		switch a, reason := c.tryCandidate(m.Pod, m.goal); {
-		case a == joinsLater:
-			rest = append(rest, m)
-		case a == refused && reason.Code != "":
-			c.Rejections.add(m.Pod, c.Goals.Goals[m.goal].Strategy, reason)
-		}
-	}
-	if len(rest) > 0 {
-		c.closeWave()
-	}
-	return rest
 }

@@ -2,8 +2,6 @@ package planner
 
 import (
 	"fmt"
-	"time"
-
 	"github.com/evenkeel-project/evenkeel/hints"
 	"github.com/evenkeel-project/evenkeel/hints/pressure"
 	"github.com/evenkeel-project/evenkeel/placement"
@@ -12,10 +10,8 @@ import (
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/history"
 	"github.com/evenkeel-project/evenkeel/planner/trust"
+	"time"
 )
-
-// ZoneKey is the node label that perZone limits and reports go by.
-const ZoneKey = "topology.kubernetes.io/zone"
 
 // Options are the settings of the planner.
 type Options struct {
@@ -23,7 +19,7 @@ type Options struct {
 	Placement placement.Options
 	// Trust says which schedulers that are not in Placement are taken for the
 	// default profile.
-	Trust   trust.Options
+	Trust    trust.Options
 	Limits   Limits
 	InFlight InFlight
 	// MinConfidence is the least probability with which the replacement must
@@ -97,17 +93,17 @@ func DefaultOptions() Options {
 			PerOwner: plan.Percent(50), PerZone: plan.Absolute(20),
 			PerHour: PerHour{Owner: plan.Absolute(10), Namespace: plan.Absolute(100), Cluster: plan.Absolute(300)},
 		},
-		Trust:                   trust.Options{MinBindings: 50, MinHitRate: 0.9},
+		Trust:                    trust.Options{MinBindings: 50, MinHitRate: 0.9},
 		InFlight:                 InFlight{Total: 16, PerNode: 2, PerOwner: 1},
 		MinConfidence:            0.9,
 		Steer:                    hints.None,
 		SteerMaxFrac:             0.67,
 		MaxUnavailableWithoutPDB: 1,
-		MinReplacementAge:                     10 * time.Minute,
+		MinReplacementAge:        10 * time.Minute,
 		Breaker:                  breaker.DefaultOptions(),
 		Benefit:                  history.DefaultBenefit(),
 		SamplesPerCode:           20,
-		MaxPredictions:                   500_000,
+		MaxPredictions:           500_000,
 	}
 }
 
@@ -130,4 +126,15 @@ func (o Options) Validate() []error {
 		errs = append(errs, fmt.Errorf("effort: %d is negative", o.MaxPredictions))
 	}
 	return errs
+}
+
+func (o Options) Steers() bool { return o.Steer == hints.Taint || o.Steer == hints.Label }
+
+// StrategyInfo is an enabled strategy, due or not.
+type StrategyInfo struct {
+	Name string
+	// Needs says in words what there must be for it to state a goal.
+	Needs string
+	// ByLoad are the resources of which it needs to know the use; empty: none.
+	ByLoad []string
 }

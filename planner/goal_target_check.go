@@ -1,48 +1,9 @@
 package planner
 
 import (
-	"slices"
-
 	"github.com/evenkeel-project/evenkeel/cluster"
+	"slices"
 )
-
-// Unbounded is the headroom of a node that no goal is about.
-const Unbounded = int64(1) << 62
-
-// Headroom is, for a way to count and by node, how much more may come there before a
-// goal about the node is worse off.
-type Headroom struct {
-	Amounts *cluster.Amounts
-	ByNode    []int64
-}
-
-// follow keeps it right when a pod moves.
-func (h Headroom) follow(pod cluster.PodID, from, to cluster.NodeID) {
-	if from != cluster.NoNode && h.ByNode[from] != Unbounded {
-		h.ByNode[from] += h.Amounts.Contribution(pod, from)
-	}
-	if to != cluster.NoNode && h.ByNode[to] != Unbounded {
-		h.ByNode[to] -= h.Amounts.Contribution(pod, to)
-	}
-}
-
-// addHeadroom notes how much more the goal lets its node take; limit is that of the goal.
-func (t *Tracker) addHeadroom(b *NodeMeasure, limit float64) {
-	at := slices.IndexFunc(t.Headroom, func(h Headroom) bool { return h.Amounts == b.Amounts })
-	if at < 0 {
-		room := make([]int64, len(t.snapshot.Nodes))
-		for i := range room {
-			room[i] = Unbounded
-		}
-		at = len(t.Headroom)
-		t.Headroom = append(t.Headroom, Headroom{b.Amounts, room})
-	}
-	room := t.Headroom[at].ByNode
-	room[b.Node] = min(room[b.Node], b.limit-b.used)
-	if b.Amounts.Measure.ByUsage {
-		t.addUsageHeadroom(b, limit)
-	}
-}
 
 // TargetCheck judges every node as the place of a pod that leaves another: whether
 // requested goals are then served better, and none worse. What does not depend
@@ -55,21 +16,15 @@ type TargetCheck struct {
 	// of which the use is known.
 	usageServed []*cluster.Amounts
 	// OutsideGoals is what such a place must have left where no goal is about it.
-	OutsideGoals  []RoomNeed
-	needs  []RoomNeed
-	groups []groupEffect
-}
-
-// RoomNeed is what the pod takes of a resource that goals are about.
-type RoomNeed struct {
-	amount int64
-	room   []int64 // by node
+	OutsideGoals []RoomNeed
+	needs        []RoomNeed
+	groups       []groupEffect
 }
 
 // groupEffect is what arriving in each domain does to one goal.
 type groupEffect struct {
-	domainByNode    []int32 // by node, its domain
-	effects []effect  // by domain and one; the first is that of nodes in none
+	domainByNode []int32  // by node, its domain
+	effects      []effect // by domain and one; the first is that of nodes in none
 }
 
 // effect says that a group's goal is not worse off, and that it is better off.
@@ -233,4 +188,10 @@ func (a *TargetCheck) Harms(n cluster.NodeID) bool {
 		}
 	}
 	return a.LeavingHarms
+}
+
+// HarmsGroup reports whether arriving on a node worsens a group, which no pod of another
+// kind can make up for by leaving.
+func (a *TargetCheck) HarmsGroup(n cluster.NodeID) bool {
+	return slices.ContainsFunc(a.groups, func(g groupEffect) bool { return g.at(n)&harmless == 0 })
 }

@@ -36,7 +36,9 @@ func (b *NodeMeasure) ExcessAfter(pod cluster.PodID, from, to cluster.NodeID) in
 	return max(0, b.used+b.change(pod, from, to)-b.uncertain-b.limit)
 }
 
-func (b *NodeMeasure) Move(pod cluster.PodID, from, to cluster.NodeID) { b.used += b.change(pod, from, to) }
+func (b *NodeMeasure) Move(pod cluster.PodID, from, to cluster.NodeID) {
+	b.used += b.change(pod, from, to)
+}
 
 func (b *NodeMeasure) change(pod cluster.PodID, from, to cluster.NodeID) int64 {
 	switch {
@@ -55,4 +57,18 @@ func (b *NodeMeasure) Reported() float64 {
 		return 0
 	}
 	return plan.Round(float64(b.Excess()) / float64(b.Total))
+}
+
+// requestAmounts holds the requests of all pods, by resource: what a goal counts that
+// does not say otherwise.
+type requestAmounts map[string]*cluster.Amounts
+
+func (r requestAmounts) of(s *cluster.Snapshot, g plan.Goal) *cluster.Amounts {
+	if g.Amounts != nil {
+		return g.Amounts
+	}
+	if r[g.Resource] == nil {
+		r[g.Resource] = s.Amounts(cluster.Measure{Resource: g.Resource}, cluster.UsageRequirements{})
+	}
+	return r[g.Resource]
 }

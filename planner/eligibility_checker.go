@@ -2,28 +2,27 @@ package planner
 
 import (
 	"fmt"
-	"time"
-
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/budget"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
 	"github.com/evenkeel-project/evenkeel/planner/history"
+	"time"
 )
 
 // Checker answers, once per pod, whether it may leave at all: guards, a workload
 // that does not rest, a placement that can be predicted, and budgets that allow
 // at least one.
 type Checker struct {
-	snapshot     *cluster.Snapshot
+	snapshot *cluster.Snapshot
 	state    plan.PlannerState
 	options  *Options
-	now   time.Time
-	model *placement.World
+	now      time.Time
+	model    *placement.World
 	Budgets  *budget.Book
 	verdicts []podVerdict // by pod
-	Guards *guard.Memory
+	Guards   *guard.Memory
 	// disruptable is, by workload, how many of its pods may be away without a budget, and
 	// one more; 0: not known yet.
 	disruptable []int
