@@ -5,13 +5,14 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
 // Admit asks the limits about a plan that was saved, and perhaps written by
 // somebody else: it returns an outcome for each move beyond them. All other rules
 // are asked by Recheck, wave by wave.
 func (p *Planner) Admit(s *cluster.Snapshot, st plan.PlannerState, pl plan.Plan, now time.Time) []plan.Outcome {
-	c := NewSearch(&p.opts, s, st, nil, now)
+	c := search.NewSearch(&p.opts, s, st, nil, now)
 	var dropped []plan.Outcome
 	for _, m := range pl.Moves {
 		pod := FindPod(s, m.Pod)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
@@ -29,7 +30,7 @@ func Gains(before GoalState, p plan.Plan, outcomes []plan.Outcome, after GoalSta
 	a := account{was: track(before), is: track(after), goals: map[int]*service{}, out: map[string]history.Gain{}}
 	a.at = map[string]int{}
 	for j, g := range a.is.Goals {
-		a.at[Key(g)] = j
+		a.at[goal.Key(g)] = j
 	}
 	a.excess = slices.Clone(a.was.InitialExcess)
 	for i := range a.excess {
@@ -45,14 +46,14 @@ func Gains(before GoalState, p plan.Plan, outcomes []plan.Outcome, after GoalSta
 	return a.out
 }
 
-func track(at GoalState) *Tracker {
-	return NewTracker(at.Snapshot, at.Goals)
+func track(at GoalState) *goal.Tracker {
+	return goal.NewTracker(at.Snapshot, at.Goals)
 }
 
 // account adds up one pass.
 type account struct {
-	was, is *Tracker // was follows the moves as foretold
-	excess  []int64  // of was, before any move
+	was, is *goal.Tracker // was follows the moves as foretold
+	excess  []int64       // of was, before any move
 	at      map[string]int
 	goals   map[int]*service // by index in was
 	out     map[string]history.Gain
@@ -74,7 +75,7 @@ func (a *account) of(i int) *service {
 
 // add follows one eviction as it was foretold, and notes the goals that it is about.
 func (a *account) add(p plan.Plan, m plan.Move, o plan.Outcome) {
-	s := a.was.snapshot
+	s := a.was.Snapshot
 	pod, from, to := s.PodByUID(m.Pod.UID), s.NodeByName(m.From), s.NodeByName(m.To)
 	if pod == nil || from == nil || to == nil || pod.Node != from.ID {
 		return
@@ -85,7 +86,7 @@ func (a *account) add(p plan.Plan, m plan.Move, o plan.Outcome) {
 		if !slices.Contains(m.Goals, g.ID) {
 			continue
 		}
-		i := slices.IndexFunc(a.was.Goals, func(w plan.Goal) bool { return Key(w) == Key(g) })
+		i := slices.IndexFunc(a.was.Goals, func(w plan.Goal) bool { return goal.Key(w) == goal.Key(g) })
 		if i < 0 {
 			continue
 		}
@@ -116,7 +117,7 @@ func (a *account) sum() {
 	for i := range a.was.Goals {
 		x := a.goals[i]
 		g := a.was.Goals[i]
-		j, stated := a.at[Key(g)]
+		j, stated := a.at[goal.Key(g)]
 		if x == nil || !stated {
 			continue
 		}

@@ -10,23 +10,25 @@ import (
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/budget"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+	"github.com/evenkeel-project/evenkeel/planner/search"
+	"github.com/evenkeel-project/evenkeel/planner/summary"
 )
 
 // Explainer answers why pods are moved or stay: by the plan that would be made,
 // and by every rule asked again from the cluster as it is.
 type Explainer struct {
-	start *Search
-	done  *Search
+	start *search.Search
+	done  *search.Search
 	moves map[cluster.PodID]plan.Move
 }
 
 // Explain makes the plan once, so that many pods can be asked about.
 func (p *Planner) Explain(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) *Explainer {
 	goals = p.withEffect(s, st, goals, now)
-	e := &Explainer{start: NewSearch(&p.opts, s, st, goals, now), done: NewSearch(&p.opts, s, st, goals, now), moves: map[cluster.PodID]plan.Move{}}
+	e := &Explainer{start: search.NewSearch(&p.opts, s, st, goals, now), done: search.NewSearch(&p.opts, s, st, goals, now), moves: map[cluster.PodID]plan.Move{}}
 	e.done.Run()
 	for i, st := range e.done.Moves {
-		m := DescribeMove(e.done, st)
+		m := summary.DescribeMove(e.done, st)
 		m.Step = i + 1
 		e.moves[st.Pod] = m
 	}
@@ -80,7 +82,7 @@ func (e *Explainer) Workload(id cluster.WorkloadID) plan.Explanation {
 }
 
 func (e *Explainer) explanation(subject plan.ObjectRef) plan.Explanation {
-	return plan.Explanation{APIVersion: plan.APIVersion, Kind: "Explanation", TakenAt: e.start.Snapshot.TakenAt.UTC(), Subject: subject, Blocks: Blocks(e.start),
+	return plan.Explanation{APIVersion: plan.APIVersion, Kind: "Explanation", TakenAt: e.start.Snapshot.TakenAt.UTC(), Subject: subject, Blocks: summary.Blocks(e.start),
 		Goals: []plan.GoalStatus{}, Requests: []string{}, Pods: []plan.PodExplanation{}}
 }
 
@@ -93,7 +95,7 @@ func (e *Explainer) goal(g int, serves bool) plan.GoalStatus {
 func (e *Explainer) pod(id cluster.PodID) plan.PodExplanation {
 	s := e.start.Snapshot
 	p := &s.Pods[id]
-	x := plan.PodExplanation{Pod: PodRef(p), Owner: OwnerRef(s, p), Requests: append([]string{}, annotation.DescribePod(s, p, e.start.Options.Guards.TimeZone)...)}
+	x := plan.PodExplanation{Pod: plan.PodRefOf(p), Owner: plan.OwnerRefOf(s, p), Requests: append([]string{}, annotation.DescribePod(s, p, e.start.Options.Guards.TimeZone)...)}
 	x.Guards, x.Budgets = e.guards(p), e.budgets(p)
 	x.Goals, x.Limits, x.Landing = []plan.GoalStatus{}, []plan.RuleResult{}, plan.Landing{Nodes: []plan.TargetNode{}}
 	x.Node = p.Object.Spec.NodeName
@@ -120,7 +122,7 @@ func (e *Explainer) setVerdict(p *cluster.Pod, x *plan.PodExplanation) {
 	guarded := slices.IndexFunc(x.Guards, func(c plan.RuleResult) bool { return !c.Allows })
 	switch {
 	case refused:
-		x.Verdict = r.reason
+		x.Verdict = r.Reason
 	case guarded >= 0:
 		x.Verdict = plan.Reason{Code: x.Guards[guarded].Code, Message: x.Guards[guarded].Message}
 		x.NotNeeded = notNeeded(wanted)

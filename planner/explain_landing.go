@@ -8,6 +8,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
 // landing asks where the replacement would go, whatever keeps the pod.
@@ -26,8 +27,8 @@ func (e *Explainer) landing(p *cluster.Pod) plan.Landing {
 	}
 	acceptable := c.AcceptableNodes(p.ID, &got)
 	if got.Steered { // the rest is what holds with the hints
-		SetHints([]*State{c.State}, got.Hinted)
-		defer SetHints([]*State{c.State}, nil)
+		search.SetHints([]*search.State{c.State}, got.Hinted)
+		defer search.SetHints([]*search.State{c.State}, nil)
 		pr = c.Model.Predict(p.ID)
 		h := c.WaveHints(0, got.Hinted)
 		l.Steer, l.HintedNodes = h.Kind, h.Nodes
@@ -47,7 +48,7 @@ func (e *Explainer) landing(p *cluster.Pod) plan.Landing {
 
 // worsenedGoal is a goal that would be further from being met with the replacement
 // on n; nil when there is none.
-func worsenedGoal(c *Search, p *cluster.Pod, n cluster.NodeID) *plan.GoalStatus {
+func worsenedGoal(c *search.Search, p *cluster.Pod, n cluster.NodeID) *plan.GoalStatus {
 	if n == p.Node {
 		return nil
 	}
@@ -70,7 +71,7 @@ func worsenedGoal(c *Search, p *cluster.Pod, n cluster.NodeID) *plan.GoalStatus 
 // nodeDetails says of each node what refuses the replacement, or how it scores against
 // the best, while the victim still terminates and once it is gone. Where only
 // one of the two states can happen, or both say the same, it is said once.
-func nodeDetails(c *Search, p *cluster.Pod, pr placement.Prediction) []string {
+func nodeDetails(c *search.Search, p *cluster.Pod, pr placement.Prediction) []string {
 	verdicts := c.Model.Explain(p.ID)
 	n := len(c.Snapshot.Nodes)
 	out := make([]string, n)

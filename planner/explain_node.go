@@ -4,6 +4,7 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+	"github.com/evenkeel-project/evenkeel/planner/summary"
 	"maps"
 	"slices"
 )
@@ -22,6 +23,6 @@ func (e *Explainer) nodeStatus(n *cluster.Node) *plan.NodeStatus {
 	c := e.start
 	return &plan.NodeStatus{
 		Zone: c.Limits.Zones[n.ID], InScope: c.Options.Guards.Scope.HasNode(n), State: guard.NodeState(n),
-		Used: usedFracs(DescribeState(c), n.Name), Hint: hintOf(c, n.Name),
+		Used: usedFracs(summary.DescribeState(c), n.Name), Hint: summary.HintOf(c, n.Name),
 	}
 }

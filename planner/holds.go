@@ -6,6 +6,7 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/goal"
 	"github.com/evenkeel-project/evenkeel/planner/history"
 )
 
@@ -17,5 +18,5 @@ func (p *Planner) withEffect(s *cluster.Snapshot, st plan.PlannerState, goals []
 			goals[i].Constraint, goals[i].WaitReason = true, ""
 		}
 	}
-	return Number(s, goals)
+	return goal.Number(s, goals)
 }

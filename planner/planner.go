@@ -12,22 +12,22 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/search"
+	"github.com/evenkeel-project/evenkeel/planner/settings"
+	"github.com/evenkeel-project/evenkeel/planner/summary"
 )
 
-// validity is how long after its making a plan may be carried out.
-const validity = 15 * time.Minute
-
 // Planner plans with fixed options.
-type Planner struct{ opts Options }
+type Planner struct{ opts settings.Options }
 
 // New returns a planner.
-func New(opts Options) *Planner { return &Planner{opts} }
+func New(opts settings.Options) *Planner { return &Planner{opts} }
 
 // Plan answers the goals. Cost: in each round of an attempt at most one landing prediction per
 // pod whose leaving could serve a goal, and two per move.
 func (p *Planner) Plan(s *cluster.Snapshot, st plan.PlannerState, goals []plan.Goal, now time.Time) plan.Plan {
-	c := NewSearch(&p.opts, s, st, p.withEffect(s, st, goals, now), now)
-	before, start := DescribeState(c), c.Goals.Clone()
+	c := search.NewSearch(&p.opts, s, st, p.withEffect(s, st, goals, now), now)
+	before, start := summary.DescribeState(c), c.Goals.Clone()
 	c.Run()
-	return Summarize(c, before, start)
+	return summary.Summarize(c, before, start)
 }

@@ -8,7 +8,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/cluster/annotation"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+	"github.com/evenkeel-project/evenkeel/planner/search"
+	"github.com/evenkeel-project/evenkeel/planner/summary"
 )
 
 // Recheck judges one wave of a plan against a fresh snapshot, just before it is
@@ -24,7 +27,7 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 			moves = append(moves, m)
 		}
 	}
-	c := NewSearch(&p.opts, s, st, goals, now)
+	c := search.NewSearch(&p.opts, s, st, goals, now)
 	planned := pl.HintsForWave(wave)
 	if len(planned.Nodes) == 0 {
 		return recheckAll(c, moves, nil)
@@ -38,7 +41,7 @@ func (p *Planner) Recheck(s *cluster.Snapshot, st plan.PlannerState, goals []pla
 	}
 	steered, rest := splitSteered(moves)
 	known := dropped
-	ok, dropped = recheckAll(NewSearch(&p.opts, s, st, goals, now), rest, nil)
+	ok, dropped = recheckAll(search.NewSearch(&p.opts, s, st, goals, now), rest, nil)
 	for _, m := range steered {
 		o := plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: plan.Dropped, Reason: plan.Reason{Code: plan.PremiseChanged, Message: "it cannot be steered now: " + why}}
 		if i := slices.IndexFunc(known, func(o plan.Outcome) bool { return o.Step == m.Step }); i >= 0 {
@@ -62,7 +65,7 @@ func splitSteered(moves []plan.Move) (steered, rest []plan.Move) {
 
 // plannedHints finds the nodes of a wave's hints, or says why they can no longer
 // be hinted.
-func plannedHints(c *Search, h plan.WaveHints) ([]cluster.NodeID, string) {
+func plannedHints(c *search.Search, h plan.WaveHints) ([]cluster.NodeID, string) {
 	if string(c.Steering.Kind) != h.Kind {
 		return nil, fmt.Sprintf("the plan steers by %s, and evictor.steer is %s", h.Kind, c.Steering.Kind)
 	}
@@ -77,10 +80,10 @@ func plannedHints(c *Search, h plan.WaveHints) ([]cluster.NodeID, string) {
 	return out, c.Steering.Forbids(out)
 }
 
-func recheckAll(c *Search, moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome) {
+func recheckAll(c *search.Search, moves []plan.Move, hinted []cluster.NodeID) (ok []plan.Move, dropped []plan.Outcome) {
 	start := c.State.Clone()
-	SetHints([]*State{c.State, start}, hinted)
-	w := NewInFlight(c.Options.InFlight, NewConsumed())
+	search.SetHints([]*search.State{c.State, start}, hinted)
+	w := eligibility.NewInFlight(c.Options.InFlight, eligibility.NewConsumed())
 	for _, m := range moves {
 		fresh, out, holds := recheckMove(c, start, &w, m)
 		if !holds {
@@ -92,7 +95,7 @@ func recheckAll(c *Search, moves []plan.Move, hinted []cluster.NodeID) (ok []pla
 	return ok, dropped
 }
 
-func recheckMove(c *Search, start *State, w *InFlightCount, m plan.Move) (plan.Move, plan.Outcome, bool) {
+func recheckMove(c *search.Search, start *search.State, w *eligibility.InFlightCount, m plan.Move) (plan.Move, plan.Outcome, bool) {
 	drop := func(kind plan.OutcomeKind, code plan.Code, msg string) (plan.Move, plan.Outcome, bool) {
 		return m, plan.Outcome{Step: m.Step, Pod: m.Pod, Outcome: kind, Reason: plan.Reason{Code: code, Message: msg}}, false
 	}
@@ -131,7 +134,7 @@ func recheckMove(c *Search, start *State, w *InFlightCount, m plan.Move) (plan.M
 		return drop(plan.Dropped, plan.PremiseChanged, fmt.Sprintf("%s: %s", r.Code, r.Message))
 	}
 	fresh := refreshMove(c, start, &first, p, m, &l)
-	c.Apply(Step{Pod: p.ID, From: p.Node, Landing: l})
+	c.Apply(search.Step{Pod: p.ID, From: p.Node, Landing: l})
 	w.Add(c.Eligibility, p.ID)
 	if !counted {
 		c.Limits.Add(p.ID)
@@ -141,7 +144,7 @@ func recheckMove(c *Search, start *State, w *InFlightCount, m plan.Move) (plan.M
 
 // reserved says that this very move counts already: a pass reserves a wave as a
 // whole and carries it out in parts, each of which is judged again.
-func reserved(c *Search, m plan.Move) bool {
+func reserved(c *search.Search, m plan.Move) bool {
 	return slices.ContainsFunc(c.PlannerState.Runs, func(run plan.OpenRun) bool {
 		return slices.ContainsFunc(run.Reservations, func(r plan.Reservation) bool {
 			return m.Pod.UID != "" && r.Pod.UID == m.Pod.UID && r.Step == m.Step && r.Wave == m.Wave && r.Outcome == nil
@@ -152,9 +155,9 @@ func reserved(c *Search, m plan.Move) bool {
 // refreshMove puts the new prediction into the move; what it is for stays. Nobody
 // knows in which order the replacements of a wave are placed: the nodes that are
 // acceptable when this one is the first are so too.
-func refreshMove(c *Search, start *State, first *Landing, p *cluster.Pod, m plan.Move, l *Landing) plan.Move {
+func refreshMove(c *search.Search, start *search.State, first *search.Landing, p *cluster.Pod, m plan.Move, l *search.Landing) plan.Move {
 	s := c.Snapshot
-	m.Pod, m.Owner, m.GracePeriodSeconds = PodRef(p), OwnerRef(s, p), GracePeriodSeconds(c, p)
+	m.Pod, m.Owner, m.GracePeriodSeconds = plan.PodRefOf(p), plan.OwnerRefOf(s, p), summary.GracePeriodSeconds(c, p)
 	m.NotAfter, m.EligibilityInputs = c.Eligibility.AllowedUntil(p), annotation.Fingerprint(p.Object)
 	m.Goals = slices.Clone(m.Goals)
 	acceptable := placesOf(c.State, m, p.ID, l)

@@ -5,6 +5,8 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/search"
+	"github.com/evenkeel-project/evenkeel/planner/summary"
 )
 
 // Replan plans for what a pass has left, since not all came as planned: done are
@@ -16,9 +18,9 @@ func (p *Planner) Replan(s *cluster.Snapshot, st plan.PlannerState, goals []plan
 	if age := now.Sub(began) + time.Second; age > later.opts.Guards.MinPodAge { // times of pods are whole seconds
 		later.opts.Guards.MinPodAge = age
 	}
-	c := NewSearch(&later.opts, s, st, later.withEffect(s, st, goals, now), now)
+	c := search.NewSearch(&later.opts, s, st, later.withEffect(s, st, goals, now), now)
 	c.Limits.AddEarlierMoves(done)
-	before, start := DescribeState(c), c.Goals.Clone()
+	before, start := summary.DescribeState(c), c.Goals.Clone()
 	c.Run()
-	return Summarize(c, before, start)
+	return summary.Summarize(c, before, start)
 }

@@ -5,16 +5,18 @@ import (
 
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/plan"
+	"github.com/evenkeel-project/evenkeel/planner/eligibility"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+	"github.com/evenkeel-project/evenkeel/planner/search"
 )
 
 // predictAgain foretells a landing anew: as the first of the wave and as things stand, if
 // that is not the same. A pod that only makes room is asked for no good by itself, but
 // the other half of its step must still be possible, and only with it.
-func predictAgain(c *Search, start *State, w *InFlightCount, m plan.Move, p *cluster.Pod) (first, l Landing, r plan.Reason, good bool) {
-	land := (*State).PredictLanding
+func predictAgain(c *search.Search, start *search.State, w *eligibility.InFlightCount, m plan.Move, p *cluster.Pod) (first, l search.Landing, r plan.Reason, good bool) {
+	land := (*search.State).PredictLanding
 	if m.DisplacedFor != nil {
-		land = (*State).PredictDisplacedLanding
+		land = (*search.State).PredictDisplacedLanding
 	}
 	first, r, good = land(start, p.ID)
 	l = first
@@ -28,7 +30,7 @@ func predictAgain(c *Search, start *State, w *InFlightCount, m plan.Move, p *clu
 }
 
 // stillNeeded says why a pod need not, or need no longer, make room for another.
-func stillNeeded(c *Search, m plan.Move, q *cluster.Pod, l Landing) (plan.Reason, bool) {
+func stillNeeded(c *search.Search, m plan.Move, q *cluster.Pod, l search.Landing) (plan.Reason, bool) {
 	name := m.DisplacedFor.String()
 	p := FindPod(c.Snapshot, *m.DisplacedFor)
 	if p == nil || m.DisplacedFor.UID != "" && string(p.Object.UID) != m.DisplacedFor.UID || p.Node == cluster.NoNode || p.ID == q.ID {
@@ -40,7 +42,7 @@ func stillNeeded(c *Search, m plan.Move, q *cluster.Pod, l Landing) (plan.Reason
 	if _, _, ok := c.PredictLanding(p.ID); ok {
 		return plan.Reason{Code: plan.NotNeeded, Message: fmt.Sprintf("there is room for %s without its leaving", name)}, false
 	}
-	made := Step{Pod: q.ID, From: q.Node, Landing: l}
+	made := search.Step{Pod: q.ID, From: q.Node, Landing: l}
 	c.Apply(made)
 	_, r, ok := c.PredictLanding(p.ID)
 	c.Undo(made)
@@ -51,7 +53,7 @@ func stillNeeded(c *Search, m plan.Move, q *cluster.Pod, l Landing) (plan.Reason
 }
 
 // otherHalfAllowed asks about the other half of a step what does not depend on its landing.
-func otherHalfAllowed(c *Search, m plan.Move, q cluster.PodID, p *cluster.Pod) (plan.Reason, bool) {
+func otherHalfAllowed(c *search.Search, m plan.Move, q cluster.PodID, p *cluster.Pod) (plan.Reason, bool) {
 	if r, no := c.Eligibility.Refuse(p.ID); no {
 		return r, true
 	}
@@ -59,7 +61,7 @@ func otherHalfAllowed(c *Search, m plan.Move, q cluster.PodID, p *cluster.Pod) (
 		c.Limits.Add(q)
 		defer c.Limits.Remove(q)
 	}
-	if why, fails := guard.JobFails(c.Snapshot, p, c.Limits.planned.ofWorkload(p.Workload)); fails {
+	if why, fails := guard.JobFails(c.Snapshot, p, c.Limits.PlannedFor(p.Workload)); fails {
 		return plan.Reason{Code: plan.JobWouldFail, Message: why}, true
 	}
 	return c.Limits.RefuseHourly(p.ID)

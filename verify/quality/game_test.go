@@ -6,9 +6,10 @@ import (
 	"github.com/evenkeel-project/evenkeel/cluster"
 	"github.com/evenkeel-project/evenkeel/placement"
 	"github.com/evenkeel-project/evenkeel/plan"
-	"github.com/evenkeel-project/evenkeel/planner"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/budget"
 	"github.com/evenkeel-project/evenkeel/planner/eligibility/guard"
+	"github.com/evenkeel-project/evenkeel/planner/limits"
+	"github.com/evenkeel-project/evenkeel/planner/settings"
 )
 
 // game is what the planner plays, with arithmetic of its own: pods leave one
@@ -17,7 +18,7 @@ import (
 // planner only what may leave (guards, budgets) and the model of landings.
 type game struct {
 	s     *cluster.Snapshot
-	opts  planner.Options
+	opts  settings.Options
 	world *placement.World
 	goals []*gauge
 	may   []bool             // by pod: it may leave at all
@@ -77,7 +78,7 @@ func elsewhere(s *cluster.Snapshot, pod *cluster.Pod) (out []cluster.NodeID) {
 	zone := volumeZone(s, pod)
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		at, _ := n.Label(planner.ZoneKey)
+		at, _ := n.Label(limits.ZoneKey)
 		if n.ID != pod.Node && n.Ready && placement.CanRun(pod.Object, n) && (zone == "" || zone == at) {
 			out = append(out, n.ID)
 		}
